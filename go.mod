@@ -1,0 +1,3 @@
+module github.com/halftone-ml/halftone
+
+go 1.26
