@@ -72,6 +72,7 @@ type State struct {
 	Source   string `json:"source"`   // fingerprint of the sources the binary was built from
 	Go       string `json:"go"`       // path of the go command
 	Python   string `json:"python"`   // interpreter that has JupyterLab
+	Data     string `json:"data"`     // Jupyter data folder that holds the kernelspec and the front end
 }
 
 // ErrNotInstalled is returned by Load before the first install.
