@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/halftone-ml/halftone/kernelext/install"
+	"github.com/halftone-ml/halftone/kernelext/layout"
+)
+
+func kernelCommand(ctx context.Context, args []string) error {
+	fs := flags("kernel", "CONNECTION_FILE", "Runs the kernel; Jupyter calls this.")
+	if err := parse(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() != 1 {
+		fs.Usage()
+		return errUsage
+	}
+	l, err := layout.Default()
+	if err != nil {
+		return err
+	}
+	state, err := l.Load()
+	if err != nil {
+		return err
+	}
+	if _, err := install.InstalledCheckout(state); err != nil {
+		return err
+	}
+	return runKernel(ctx, l, state, fs.Arg(0))
+}
+
+// render draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.
+func render(_ context.Context, args []string) error {
+	raw, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	faces, err := draw(raw)
+	if err != nil {
+		return err
+	}
+	out, err := json.Marshal(faces)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(string(out))
+	return err
+}

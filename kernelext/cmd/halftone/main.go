@@ -1,0 +1,144 @@
+// Command halftone installs, serves, checks and runs Halftone: a Jupyter kernel for Go with automatic mixed precision.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+// Set by the installer when it builds this command.
+var (
+	commit string
+	source string
+)
+
+// A command is one word after `halftone`.
+type command struct {
+	name, args, about string
+	hidden            bool
+	run               func(ctx context.Context, args []string) error
+}
+
+var commands []command
+
+func init() {
+	commands = []command{
+		{name: "lab", args: "[-- JUPYTER OPTIONS]", about: "install what is missing and open JupyterLab on the tutorials", run: lab},
+		{name: "install", about: "install or update everything, without starting JupyterLab", run: installAll},
+		{name: "doctor", args: "[--json]", about: "look at every part of the installation and say how to repair it", run: doctor},
+		{name: "run", args: "NOTEBOOK…", about: "execute notebooks without a browser", run: runNotebooks},
+		{name: "uninstall", about: "remove everything that install made", run: uninstall},
+		{name: "version", about: "print version, commit and Go version", run: printVersion},
+		{name: "kernel", args: "CONNECTION_FILE", about: "what Jupyter starts", hidden: true, run: kernelCommand},
+		{name: "render", about: "draw the figure whose JSON comes on standard input", hidden: true, run: render},
+		{name: "help", args: "[COMMAND]", about: "explain a command", run: help},
+	}
+}
+
+// errUsage asks for exit code 2; what is wrong has been said.
+var errUsage = errors.New("usage")
+
+// errQuiet asks for exit code 1; what is wrong has been said.
+var errQuiet = errors.New("failed")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	os.Exit(dispatch(ctx, os.Args[1:]))
+}
+
+func dispatch(ctx context.Context, args []string) int {
+	name := "help"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case "-v", "-version", "--version":
+		name = "version"
+	}
+	for _, c := range commands {
+		if c.name != name {
+			continue
+		}
+		err := c.run(ctx, args)
+		switch {
+		case err == nil:
+			return 0
+		case errors.Is(err, errUsage):
+			return 2
+		case errors.Is(err, errQuiet):
+			return 1
+		case ctx.Err() != nil:
+			fmt.Fprintln(os.Stderr, "halftone: interrupted")
+			return 130
+		}
+		fmt.Fprintf(os.Stderr, "halftone %s: %s\n", name, strings.TrimPrefix(err.Error(), "halftone: "))
+		return 1
+	}
+	fmt.Fprintf(os.Stderr, "halftone: there is no command %q; `halftone help` lists them\n", name)
+	return 2
+}
+
+func help(_ context.Context, args []string) error {
+	if len(args) > 0 {
+		for _, c := range commands {
+			if c.name == args[0] && c.name != "help" {
+				err := c.run(context.Background(), []string{"-h"})
+				if errors.Is(err, errUsage) {
+					err = nil
+				}
+				return err
+			}
+		}
+	}
+	fmt.Println("halftone: mixed precision you can see, in Go notebooks")
+	fmt.Println()
+	for _, c := range commands {
+		if !c.hidden {
+			fmt.Printf("  halftone %-30s %s\n", c.name+" "+c.args, c.about)
+		}
+	}
+	fmt.Println("\n`halftone help COMMAND` lists a command's options. HALFTONE_HOME moves the folder that everything is installed into.")
+	return nil
+}
+
+// version is "devel" with the commit as far as the build knows it.
+func version() string {
+	v := "devel"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" && info.Main.Version != "(devel)" {
+			v = info.Main.Version
+		}
+	}
+	if commit != "" {
+		v = "devel " + commit
+	}
+	return v
+}
+
+func printVersion(_ context.Context, args []string) error {
+	if len(args) > 0 && isHelp(args[0]) {
+		fmt.Println("usage: halftone version")
+		return nil
+	}
+	info, _ := debug.ReadBuildInfo()
+	fmt.Printf("halftone %s (sources %s, %s)\n", version(), orUnknown(source), info.GoVersion)
+	return nil
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "not recorded"
+	}
+	return s
+}
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/install"
+	"github.com/halftone-ml/halftone/kernelext/layout"
+	"github.com/halftone-ml/halftone/kernelext/notebook"
+)
+
+func runNotebooks(ctx context.Context, args []string) error {
+	fs := flags("run", "NOTEBOOK…", "Executes notebooks through the installed kernel. The notebooks stay as they are unless --inplace or --output is given.")
+	timeout := fs.Duration("timeout", 600*time.Second, "longest time for one cell, e.g. 90s; 0 for no limit")
+	output := fs.String("output", "", "write the executed notebook to this file")
+	inplace := fs.Bool("inplace", false, "write the executed notebook over the old one")
+	html := fs.Bool("html", false, "also write a page that needs no network, next to the notebook that is written (or read)")
+	stable := fs.Bool("stable", false, "keep saved measurements of figures that are otherwise unchanged")
+	names, err := interleaved(fs, args)
+	if err != nil {
+		return err
+	}
+	if err := notebook.Inputs(names); err != nil {
+		return err
+	}
+	if *output != "" && (*inplace || len(names) > 1) {
+		return errors.New("--output names one file: give one notebook, and not --inplace")
+	}
+	l, err := layout.Default()
+	if err != nil {
+		return err
+	}
+	state, err := l.Load()
+	if err != nil {
+		return err
+	}
+	if _, err := install.InstalledCheckout(state); err != nil {
+		return err
+	}
+	r := notebook.Runner{
+		Python: state.Python, Env: install.JupyterEnv(l, state), Kernel: layout.KernelName, Display: layout.DisplayName,
+		Draw: []string{l.Halftone(), "render"}, Out: os.Stdout, TTY: install.IsTerminal(os.Stdout),
+	}
+	failed := 0
+	for _, name := range names {
+		o := notebook.Options{Timeout: *timeout, Stable: *stable}
+		written := name
+		switch {
+		case *inplace:
+			o.Output = name
+		case *output != "":
+			o.Output, written = *output, *output
+		}
+		if o.Output, err = absolute(o.Output); err != nil {
+			return err
+		}
+		if *html {
+			if o.HTML, err = absolute(strings.TrimSuffix(written, ".ipynb") + ".html"); err != nil {
+				return err
+			}
+		}
+		err := r.Run(ctx, name, o)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			failed++
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(os.Stderr, "%d of %d notebooks failed\n", failed, len(names))
+		return errQuiet
+	}
+	return nil
+}
+
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
+}

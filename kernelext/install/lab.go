@@ -1,0 +1,169 @@
+package install
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// LabOptions say how JupyterLab is started.
+type LabOptions struct {
+	NoBrowser  bool
+	Verbose    bool                        // JupyterLab's log goes to the terminal instead of lab.log
+	Args       []string                    // handed to JupyterLab as they are
+	Background func(context.Context) error // runs beside JupyterLab, e.g. building gopls
+}
+
+// Lab serves the checkout's notebooks until ctx is done or JupyterLab ends, and leaves no process behind.
+func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
+	root := filepath.Join(in.Checkout, "notebooks")
+	if _, err := os.Stat(root); err != nil {
+		root = in.Checkout
+	}
+	logPath := filepath.Join(in.Layout.Home, "lab.log")
+	log, err := os.Create(logPath)
+	if err != nil {
+		return explain("opening "+logPath, in.Layout.Home, err, "")
+	}
+	defer log.Close()
+
+	cmd := exec.Command(in.python.Path, labArgs(in.python, root, o, os.Getenv)...)
+	cmd.Dir = root
+	cmd.Env = labEnv(in.python.Path, in.Layout.Home)
+	cmd.Stdout, cmd.Stderr = log, log
+	if o.Verbose {
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	}
+	ownGroup(cmd)
+	dieWithParent(cmd.SysProcAttr)
+
+	began := time.Now()
+	ended := make(chan error, 1)
+	started := make(chan error, 1)
+	go func() {
+		// The kernel ties "die with the parent" to the thread that started the child, so that thread stays.
+		runtime.LockOSThread()
+		if err := cmd.Start(); err != nil {
+			started <- err
+			return
+		}
+		started <- nil
+		ended <- cmd.Wait()
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("starting JupyterLab with %s: %w", in.python.Path, err)
+	}
+	url, err := serverURL(ctx, in.python.RuntimeDir, cmd.Process.Pid, ended)
+	if err == nil {
+		in.Report.Say("✓ %-14s %s  %s", "ready", "Ctrl-C stops it; its log is "+logPath, seconds(time.Since(began)))
+		in.Report.Say("\n    %s\n", url)
+		background, stopBackground := context.WithCancel(ctx)
+		finished := make(chan struct{})
+		go func() {
+			defer close(finished)
+			if o.Background != nil {
+				if err := o.Background(background); err != nil && background.Err() == nil {
+					in.Report.Say("%v\nNotebooks work; only completion does not.", err)
+				}
+			}
+		}()
+		err = nil
+		select {
+		case <-ctx.Done():
+		case err = <-ended:
+			ended <- err
+		}
+		stopBackground()
+		<-finished
+	}
+	exit := in.stopServer(cmd.Process.Pid, ended)
+	switch {
+	case ctx.Err() != nil:
+		in.Report.Say("JupyterLab and its kernels are stopped.")
+		return nil
+	case err == nil && exit == nil:
+		return nil
+	}
+	text, _ := os.ReadFile(logPath)
+	return &StepError{Step: "JupyterLab ended", Err: errors.Join(err, exit), Output: tail(string(text), 8),
+		Advice: "The whole log is " + logPath + "; `halftone doctor` looks at the installation."}
+}
+
+// labArgs is JupyterLab's command line. What the user gave comes last and wins.
+func labArgs(py Python, root string, o LabOptions, getenv func(string) string) []string {
+	args := []string{"-m", "jupyterlab"}
+	if py.Lab == "" {
+		args = []string{"-m", "notebook"}
+	}
+	args = append(args, "--ServerApp.root_dir="+root, "--ServerApp.ip=127.0.0.1",
+		"--MultiKernelManager.default_kernel_name=halftone", "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
+	if os.Geteuid() == 0 {
+		args = append(args, "--ServerApp.allow_root=True")
+	}
+	noDisplay := runtime.GOOS != "darwin" && getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" && getenv("WSL_DISTRO_NAME") == ""
+	if o.NoBrowser || noDisplay {
+		args = append(args, "--no-browser")
+	}
+	return append(args, o.Args...)
+}
+
+// labEnv gives JupyterLab a token of this run, unless the user has chosen one. The environment and not the command line
+// carries it, since everyone on the machine may read the latter.
+func labEnv(python, home string) []string {
+	env := append(pythonEnv(python), "HALFTONE_HOME="+home)
+	if os.Getenv("JUPYTER_TOKEN") == "" {
+		env = append(env, "JUPYTER_TOKEN="+rand.Text())
+	}
+	return env
+}
+
+// serverURL waits until the server has written its address, and returns it.
+func serverURL(ctx context.Context, runtimeDir string, pid int, ended chan error) (string, error) {
+	path := filepath.Join(runtimeDir, fmt.Sprintf("jpserver-%d.json", pid))
+	deadline := time.After(2 * time.Minute)
+	for {
+		if b, err := os.ReadFile(path); err == nil {
+			var s struct{ URL, Token string }
+			if json.Unmarshal(b, &s) == nil && s.URL != "" {
+				url := strings.TrimSuffix(s.URL, "/") + "/lab"
+				if s.Token != "" {
+					url += "?token=" + s.Token
+				}
+				return url, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case err := <-ended:
+			ended <- err
+			return "", errors.New("it did not start")
+		case <-deadline:
+			return "", errors.New("it did not answer within 2 minutes")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// stopServer ends the server and then whatever it had started that is still there.
+func (in *Installer) stopServer(pid int, ended chan error) error {
+	family := descendants(pid)
+	_ = syscall.Kill(pid, syscall.SIGTERM) // JupyterLab shuts its kernels down on this
+	var err error
+	select {
+	case err = <-ended:
+	case <-time.After(10 * time.Second):
+		killGroup(pid, true)
+		err = <-ended
+	}
+	return errors.Join(err, endAll(family, 5*time.Second))
+}

@@ -1,0 +1,91 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// warmImports is what tutorial cells import: our packages as far as the checkout has them, and the usual ones of the
+// standard library.
+var warmImports = []string{
+	Module + "/amp", Module + "/amp/nn", Module + "/amp/optim", Module + "/widgets",
+	"bufio", "bytes", "context", "encoding/json", "errors", "flag", "fmt", "image", "image/color", "image/png", "io", "log", "maps",
+	"math", "math/rand", "math/rand/v2", "os", "os/signal", "path/filepath", "regexp", "runtime", "slices", "sort", "strconv",
+	"strings", "sync", "text/tabwriter", "time", "unsafe",
+}
+
+// warm compiles, exactly as a cell would, a program that imports what tutorial cells import. The first cell then links and
+// does not wait ten seconds for the standard library.
+func (in *Installer) warm(ctx context.Context, p *Progress) (string, error) {
+	dir, err := os.MkdirTemp("", "halftone-warm")
+	if err != nil {
+		return "", explain("making a temporary folder", os.TempDir(), err, "")
+	}
+	defer os.RemoveAll(dir)
+	env := append(in.cellEnv(), "PWD="+dir)
+	if err := writeWarm(dir, in.Checkout, in.goVersion); err != nil {
+		return "", explain("writing the warm-up program", in.Layout.Home, err, "")
+	}
+	list := exec.CommandContext(ctx, in.goCmd, "list", "-deps", ".")
+	list.Dir, list.Env = dir, env
+	deps, err := list.CombinedOutput()
+	if err != nil {
+		return "", explain("resolving what cells import", in.Layout.Home, err, string(deps))
+	}
+	total := strings.Count(string(deps), "\n")
+	done := 0
+	began := time.Now()
+	build := exec.Command(in.goCmd, "build", "-v", "-o", filepath.Join(dir, "cell"))
+	build.Dir, build.Env = dir, env
+	out, err := run(ctx, build, func(line string) {
+		done++
+		p.Bar(done, total)
+		p.Status("%s", line)
+	})
+	if err != nil {
+		return "", explain("compiling what cells import", in.Layout.Home, err, out)
+	}
+	if done <= 1 {
+		return fmt.Sprintf("%d packages, a cell builds in %s", total, seconds(time.Since(began))), nil
+	}
+	return fmt.Sprintf("compiled %d of %d packages", done, total), nil
+}
+
+// writeWarm makes the module that GoNB would make for a notebook.
+func writeWarm(dir, checkout, goVersion string) error {
+	ver := strings.TrimPrefix(strings.Fields(goVersion)[0], "go")
+	var main strings.Builder
+	main.WriteString("package main\n\nimport (\n")
+	for _, path := range warmImports {
+		if rel, ours := strings.CutPrefix(path, Module+"/"); ours {
+			if found, _ := filepath.Glob(filepath.Join(checkout, filepath.FromSlash(rel), "*.go")); len(found) == 0 {
+				continue
+			}
+		}
+		fmt.Fprintf(&main, "\t_ %q\n", path)
+	}
+	main.WriteString(")\n\nfunc main() {}\n")
+	for name, text := range map[string]string{
+		"go.mod":  "module gonb_warm\n\ngo " + ver + "\n",
+		"go.work": "go " + ver + "\n\nuse (\n\t.\n\t" + quoteMod(checkout) + "\n)\n",
+		"main.go": main.String(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quoteMod writes a path as go.mod wants it.
+func quoteMod(path string) string {
+	if strings.ContainsAny(path, " \t\"`'()[]{},") {
+		return fmt.Sprintf("%q", path)
+	}
+	return path
+}

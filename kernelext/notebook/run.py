@@ -1,0 +1,211 @@
+"""Executes one notebook through a Jupyter kernel and writes it in a form that is the same on every run.
+
+Reads its orders as JSON from standard input and prints what happens as one JSON object per line.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+FIGURE = "application/vnd.halftone.figure.v1+json"
+
+
+def say(**event):
+    # One write per event, so that lines of several threads do not mix.
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+def first_line(source):
+    """The first line that says what a cell is about."""
+    lines = [line.strip() for line in source.splitlines()]
+    for line in lines:
+        if line and not line.startswith("%"):
+            return line
+    return next((line for line in lines if line), "")
+
+
+def stable_ids(nb):
+    """Gives cells without an id one that depends on nothing but the notebook."""
+    taken = {cell.get("id") for cell in nb.cells}
+    for number, cell in enumerate(nb.cells):
+        if not cell.get("id"):
+            salt = 0
+            while True:
+                text = "%d/%d/%s" % (number, salt, cell.source)
+                cell["id"] = hashlib.sha256(text.encode()).hexdigest()[:8]
+                if cell["id"] not in taken:
+                    break
+                salt += 1
+            taken.add(cell["id"])
+
+
+def read(path):
+    """Reads a notebook in format 4.5, the first with cell ids, without inventing random ones."""
+    with open(path, encoding="utf-8") as f:
+        raw = json.load(f)
+    if raw.get("nbformat") == 4 and raw.get("nbformat_minor", 0) < 5:
+        raw["nbformat_minor"] = 5
+        for cell in raw.get("cells", []):
+            cell.setdefault("id", "")
+    nb = nbformat.from_dict(raw)
+    if nb.nbformat != 4:
+        nb = nbformat.convert(nb, 4)
+        for cell in nb.cells:
+            cell["id"] = ""
+    for cell in nb.cells:
+        if isinstance(cell.get("source"), list):
+            cell["source"] = "".join(cell["source"])
+    stable_ids(nb)
+    return nbformat.reads(json.dumps(nb), as_version=4)
+
+
+def without_volatile(value):
+    """A copy of figure data without its measurements."""
+    if isinstance(value, dict):
+        return {k: without_volatile(v) for k, v in value.items() if k != "volatile"}
+    if isinstance(value, list):
+        return [without_volatile(v) for v in value]
+    return value
+
+
+def keep_measurements(nb, saved, draw):
+    """Where a figure equals the saved one but for its measurements, puts the saved measurements back and draws them."""
+    before = {cell.id: cell for cell in saved.cells if cell.cell_type == "code"}
+    for cell in nb.cells:
+        old = before.get(cell.id)
+        if cell.cell_type != "code" or old is None or len(old.outputs) != len(cell.outputs):
+            continue
+        for now, then in zip(cell.outputs, old.outputs):
+            a, b = now.get("data", {}), then.get("data", {})
+            if FIGURE not in a or FIGURE not in b or a[FIGURE] == b[FIGURE]:
+                continue
+            if without_volatile(a[FIGURE]) != without_volatile(b[FIGURE]):
+                continue
+            faces = subprocess.run(draw, input=json.dumps(b[FIGURE]).encode(), stdout=subprocess.PIPE, check=True, timeout=60)
+            a[FIGURE] = b[FIGURE]
+            for mime, face in json.loads(faces.stdout).items():
+                if mime in a:
+                    a[mime] = face
+
+
+def settle(nb):
+    """Drops what a run leaves behind that says nothing about the result."""
+    meta = {"kernelspec": nb.metadata.get("kernelspec", {}), "language_info": {"name": "go"}}
+    info = nb.metadata.get("language_info", {})
+    for key in ("file_extension", "mimetype"):
+        if info.get(key):
+            meta["language_info"][key] = info[key]
+    for key, value in nb.metadata.items():
+        if key not in ("kernelspec", "language_info", "widgets", "execution"):
+            meta[key] = value
+    nb.metadata = nbformat.from_dict(meta)
+    for cell in nb.cells:
+        cell.metadata.pop("execution", None)
+        for out in cell.get("outputs", []):
+            out.pop("transient", None)
+            # Lab splits long text on its own; a lone string is what nbformat writes back as lines.
+            if out.output_type == "stream" and isinstance(out.text, list):
+                out["text"] = "".join(out.text)
+
+
+class Client(NotebookClient):
+    """Tells about every cell as it runs."""
+
+    began = 0.0
+
+    def watch(self):
+        code = [i for i, c in enumerate(self.nb.cells) if c.cell_type == "code" and c.source.strip()]
+        number = {index: k + 1 for k, index in enumerate(code)}
+
+        def start(cell, cell_index, **_):
+            if cell_index in number:
+                self.began = time.monotonic()
+                say(event="start", k=number[cell_index], n=len(code), line=first_line(cell.source)[:60])
+
+        def end(cell, cell_index, **_):
+            if cell_index in number:
+                say(event="end", k=number[cell_index], n=len(code), seconds=time.monotonic() - self.began)
+
+        self.on_cell_execute, self.on_cell_complete = start, end
+
+
+def write(nb, path):
+    """Writes so that readers see the old file or the new one."""
+    tmp = path + ".new"
+    with open(tmp, "w", encoding="utf-8") as f:
+        nbformat.write(nb, f, version=nbformat.NO_CONVERT)
+    if os.path.exists(path):
+        os.chmod(tmp, os.stat(path).st_mode & 0o777)
+    os.replace(tmp, path)
+
+
+def export_html(nb, path):
+    from nbconvert import HTMLExporter
+
+    exporter = HTMLExporter(template_name="lab")
+    # Nothing is loaded from a network when the page is opened.
+    exporter.require_js_url = exporter.mathjax_url = exporter.mermaid_js_url = exporter.jquery_url = ""
+    body, _ = exporter.from_notebook_node(nb, resources={"metadata": {"name": os.path.splitext(os.path.basename(path))[0]}})
+    with open(path + ".new", "w", encoding="utf-8") as f:
+        f.write(body)
+    os.replace(path + ".new", path)
+
+
+def main():
+    order = json.load(sys.stdin)
+    saved = read(order["notebook"])
+    nb = read(order["notebook"])
+    client = Client(
+        nb,
+        kernel_name=order["kernel"],
+        timeout=order["timeout"] or None,
+        startup_timeout=120,
+        record_timing=False,
+        coalesce_streams=True,
+        allow_errors=False,
+        shutdown_kernel="graceful",
+        resources={"metadata": {"path": order["dir"]}},
+    )
+    client.watch()
+    failed = None
+    try:
+        client.execute()
+    except CellExecutionError as err:
+        failed = {"kind": "cell", "text": "%s: %s" % (err.ename, err.evalue)}
+        cell = next((c for c in reversed(nb.cells) if any(o.output_type == "error" for o in c.get("outputs", []))), None)
+        if cell is not None:
+            failed["source"] = cell.source
+            failed["traceback"] = "\n".join(next(o for o in cell.outputs if o.output_type == "error").traceback)
+            failed["stderr"] = "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stderr")
+    except CellTimeoutError:
+        failed = {"kind": "timeout", "text": "a cell took longer than %d s" % order["timeout"]}
+    except DeadKernelError as err:
+        failed = {"kind": "dead", "text": "the kernel died: %s" % err}
+
+    nb.metadata["kernelspec"] = {"display_name": order["display"], "language": "go", "name": order["kernel"]}
+    settle(nb)
+    if order["stable"] and not failed:
+        keep_measurements(nb, saved, order["draw"])
+    if order["output"] and (not failed or order["keep_failed"]):
+        write(nb, order["output"])
+        say(event="wrote", path=order["output"])
+    if order["html"]:
+        export_html(nb, order["html"])
+        say(event="wrote", path=order["html"])
+    say(event="done", failed=failed)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as err:  # Anything else is one sentence, not a traceback.
+        say(event="done", failed={"kind": "setup", "text": "%s: %s" % (type(err).__name__, err)})
+        sys.exit(1)
