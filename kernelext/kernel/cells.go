@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"encoding/json"
+	"os"
+)
+
+// A cellMap is the list of cells that this kernel has run, in a file that every cell's program can read. GoNB compiles a
+// main.go of its own making; with the cells' text a trace can say which line of which cell an op came from.
+type cellMap struct {
+	file  string
+	cells []cell
+	next  int  // GoNB's next execution count
+	extra bool // the last cell is one that is not kept
+}
+
+type cell struct {
+	Count int    `json:"count"`
+	Code  string `json:"code"`
+}
+
+// CellsEnv names the variable that holds the path of the cell map in a cell's program:
+// {"version":1,"cells":[{"count":3,"code":"…"}, …]}, the running cell last.
+const CellsEnv = "HALFTONE_CELLS"
+
+const (
+	maxCells     = 200
+	maxCellBytes = 2 << 20
+)
+
+func newCellMap(file string) *cellMap {
+	m := &cellMap{file: file}
+	m.reset()
+	return m
+}
+
+// reset forgets all cells: a new GoNB counts from one.
+func (m *cellMap) reset() {
+	m.cells, m.next, m.extra = nil, 1, false
+	_ = m.write()
+}
+
+// add appends the cell that runs next and writes the file. GoNB does not count a cell that is not kept in the history;
+// such a cell is in the map only while it is the last.
+func (m *cellMap) add(code string, keep bool) error {
+	if m.extra {
+		m.cells = m.cells[:len(m.cells)-1]
+	}
+	count := m.next
+	if keep {
+		m.next++
+	} else {
+		count--
+	}
+	m.extra = !keep
+	m.cells = append(m.cells, cell{count, code})
+	size := 0
+	for i := len(m.cells) - 1; i >= 0; i-- {
+		size += len(m.cells[i].Code)
+		if last := len(m.cells) - 1; last-i >= maxCells || size > maxCellBytes && i < last {
+			m.cells = append([]cell(nil), m.cells[i+1:]...)
+			break
+		}
+	}
+	return m.write()
+}
+
+// counted sets the count that GoNB gave the last cell, should it differ from what was expected.
+func (m *cellMap) counted(n int) {
+	if m.next == n+1 {
+		return
+	}
+	m.next = n + 1
+	if last := len(m.cells) - 1; last >= 0 && !m.extra {
+		m.cells[last].Count = n
+		_ = m.write()
+	}
+}
+
+func (m *cellMap) list() []cell {
+	return m.cells
+}
+
+// write replaces the file in one step: a cell's program may be reading it.
+func (m *cellMap) write() error {
+	b, err := json.Marshal(struct {
+		Version int    `json:"version"`
+		Cells   []cell `json:"cells"`
+	}{1, append([]cell{}, m.cells...)})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(m.file+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(m.file+".new", m.file)
+}

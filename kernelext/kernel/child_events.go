@@ -1,0 +1,132 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// onStarted takes over a GoNB that has been started, or fails the requests that wait for one that cannot be.
+func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
+	if err != nil {
+		k.failures++
+		k.why = err
+		if k.failures < 3 && ctx.Err() == nil {
+			k.startChild(ctx)
+			return
+		}
+		k.state = broken
+		k.pump()
+		return
+	}
+	k.child = c
+	c.read(k.key, func(ch channel, m *message) {
+		var notes []string
+		if ch == iopubChannel {
+			m, notes = k.draw.fill(m, k.key) // here and not on the loop: it takes its time, and order is kept
+		}
+		k.do(func() {
+			if k.number == n {
+				k.fromChild(ch, m)
+				for _, note := range notes {
+					k.stream("stderr", note, m.parent)
+				}
+			}
+		})
+	})
+	go func() {
+		<-c.exited
+		// What it said last comes before the news of its death; the sockets end with the process.
+		drained := make(chan struct{})
+		go func() { c.readers.Wait(); close(drained) }()
+		select {
+		case <-drained:
+		case <-time.After(drawTimeout):
+		}
+		k.do(func() { k.onExit(ctx, n, c) })
+	}()
+	k.probe()
+}
+
+// probe asks GoNB something harmless. Its answer on iopub proves that our subscription has arrived there: before that,
+// the first cell's output could be lost.
+func (k *kernel) probe() {
+	m := k.author.compose("kernel_info_request", nil, map[string]any{})
+	k.probes[m.id] = true
+	k.child.shell.send(m.frames())
+}
+
+// onTick runs ten times a second.
+func (k *kernel) onTick() {
+	if k.state == starting && k.child != nil {
+		if time.Since(k.child.started) > startTimeout {
+			k.why = errNotReady
+			c := k.child
+			go c.kill() // onExit follows
+		} else {
+			k.probe()
+		}
+	}
+	k.checkCurrent()
+}
+
+func (k *kernel) fromChild(ch channel, m *message) {
+	parent := m.parentID()
+	if k.probes[parent] {
+		if ch == iopubChannel && k.state == starting {
+			k.state, k.failures = ready, 0
+			k.pump()
+		}
+		return
+	}
+	switch ch {
+	case shellChannel:
+		k.front.shell.send(m.frames())
+		k.onReply(parent, m)
+	case controlChannel:
+		k.front.control.send(m.frames())
+	case stdinChannel:
+		k.front.stdin.send(m.frames())
+	case iopubChannel:
+		k.front.iopub.send(m.frames())
+		k.onPublished(parent, m)
+	}
+}
+
+// onExit deals with a GoNB that has ended though nobody asked it to.
+func (k *kernel) onExit(ctx context.Context, n int, c *child) {
+	if k.number != n {
+		return
+	}
+	c.release()
+	wasReady := k.state == ready
+	if !wasReady {
+		k.failures++
+		k.why = errors.Join(fmt.Errorf("GoNB %s", c.reason()), k.why)
+	}
+	k.cells.reset()
+	if r := k.current; r != nil {
+		text := fmt.Sprintf("GoNB, which runs the cells, %s.\nIt is being started again. What earlier cells declared is gone: run them again.\n", c.reason())
+		if log := lastPanic(c.tail.String()); log != "" {
+			text += "The end of its log:\n" + log + "\n"
+		}
+		k.fail(r, "KernelDied", "GoNB "+c.reason(), text)
+	}
+	if k.failures >= 3 {
+		k.state, k.child = broken, nil
+		k.pump()
+		return
+	}
+	k.startChild(ctx)
+}
+
+// lastPanic returns the part of a log from its last panic or fatal error on: the rest tells a user nothing.
+func lastPanic(log string) string {
+	at := max(strings.LastIndex(log, "panic: "), strings.LastIndex(log, "fatal error: "))
+	if at < 0 {
+		return ""
+	}
+	return log[at:]
+}

@@ -1,0 +1,214 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A kernel is one running kernel. All of its state belongs to one goroutine, the loop in serve: whatever happens
+// elsewhere (sockets, drawing, processes) comes to it as a function through events.
+type kernel struct {
+	opts   Options
+	key    []byte
+	author author
+	front  *front
+	spawn  *spawner
+	cells  *cellMap
+	draw   drawer
+	events chan func()
+	closed chan struct{} // the loop has ended
+	starts sync.WaitGroup
+
+	child    *child // nil while none runs
+	state    childState
+	number   int // of the children started
+	failures int // children in a row that did not become ready
+	why      error
+	probes   map[string]bool
+
+	queue   []*message // shell requests that wait
+	current *request   // what GoNB is doing
+
+	ending     bool
+	shutdown   *message // request to answer at the end
+	shutdownBy *socket
+}
+
+type childState int
+
+const (
+	starting childState = iota
+	ready
+	broken
+)
+
+type channel int
+
+const (
+	shellChannel channel = iota
+	controlChannel
+	stdinChannel
+	iopubChannel
+)
+
+// Run is the kernel: it serves the connection file until it is told to shut down (by a message, by SIGTERM, by the end
+// of ctx or of the program that started it), and leaves no process, socket or temporary file behind.
+func Run(ctx context.Context, connectionFile string, opts Options) error {
+	if err := opts.complete(); err != nil {
+		return err
+	}
+	conn, err := readConnection(connectionFile)
+	if err != nil {
+		return err
+	}
+	dir, err := makeDir(opts.Tmp)
+	if err != nil {
+		return err
+	}
+	defer removeDir(dir)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	front, err := listen(ctx, conn)
+	if err != nil {
+		return err
+	}
+	k := &kernel{
+		opts:   opts,
+		key:    []byte(conn.Key),
+		author: author{[]byte(conn.Key), newID()},
+		front:  front,
+		cells:  newCellMap(filepath.Join(dir, "cells.json")),
+		draw:   drawer{opts.Draw, drawTimeout},
+		events: make(chan func()),
+		closed: make(chan struct{}),
+		probes: map[string]bool{},
+	}
+	k.spawn = &spawner{
+		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,
+		env: childEnv(opts.Env, dir, k.cells.file),
+	}
+	return k.serve(ctx)
+}
+
+func (k *kernel) serve(ctx context.Context) error {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	orphaned := watchParent(ctx)
+
+	children, noMore := context.WithCancel(ctx)
+	defer noMore()
+	k.status("starting", nil)
+	k.startChild(children)
+	go k.front.shell.receive(ctx, k.accept(k.onShell))
+	go k.front.control.receive(ctx, k.accept(k.onControl))
+	go k.front.stdin.receive(ctx, k.accept(k.onStdin))
+
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !k.ending {
+		select {
+		case f := <-k.events:
+			f()
+		case <-tick.C:
+			k.onTick()
+		case sig := <-signals:
+			if sig == syscall.SIGINT && os.Getenv(parentEnv) != "" {
+				k.interrupt() // Jupyter's other way of interrupting; alone in a terminal, Ctrl-C ends the kernel
+				continue
+			}
+			k.ending = true
+		case <-orphaned:
+			k.ending = true
+		case <-ctx.Done():
+			k.ending = true
+		}
+	}
+	close(k.closed)
+	noMore()
+	k.starts.Wait()
+	k.end()
+	return nil
+}
+
+// do runs f on the loop. It returns when the loop has taken it, or false when the loop has ended.
+func (k *kernel) do(f func()) bool {
+	select {
+	case k.events <- f:
+		return true
+	case <-k.closed:
+		return false
+	}
+}
+
+// accept checks what comes from Jupyter and hands it to the loop. What is not signed with the key is dropped without an
+// answer, as the protocol wants: GoNB itself would stop.
+func (k *kernel) accept(on func(*message)) func([][]byte) {
+	return func(frames [][]byte) {
+		m, err := parse(frames, k.key)
+		if err != nil {
+			k.logf("dropped a message: %v", err)
+			return
+		}
+		k.do(func() { on(m) })
+	}
+}
+
+func (k *kernel) logf(format string, args ...any) {
+	if k.opts.Log != nil {
+		fmt.Fprintf(k.opts.Log, "halftone: "+format+"\n", args...)
+	}
+}
+
+// grace is how long GoNB may take to end by itself; Jupyter kills kernels that take five seconds.
+const grace = 2 * time.Second
+
+// end shuts GoNB down and answers who asked for it.
+func (k *kernel) end() {
+	if c := k.child; c != nil {
+		if k.state == ready {
+			m := k.shutdown
+			if m == nil {
+				m = k.author.compose("shutdown_request", nil, map[string]any{"restart": false})
+			}
+			c.control.send(m.frames())
+			c.stop(grace)
+		} else {
+			c.kill()
+			c.release()
+		}
+	}
+	if k.shutdown != nil {
+		content := map[string]any{"status": "ok", "restart": restartWanted(k.shutdown)}
+		reply := k.author.compose("shutdown_reply", k.shutdown, content)
+		k.front.iopub.send(reply.frames())
+		reply.ids = k.shutdown.ids
+		k.shutdownBy.send(reply.frames())
+	}
+	k.front.finish()
+}
+
+// startChild starts GoNB in the background; the loop goes on.
+func (k *kernel) startChild(ctx context.Context) {
+	k.state, k.child = starting, nil
+	k.number++
+	n := k.number
+	k.probes = map[string]bool{}
+	k.starts.Go(func() {
+		c, err := k.spawn.start(ctx, n)
+		if !k.do(func() { k.onStarted(ctx, n, c, err) }) && c != nil {
+			c.kill()
+			c.release()
+		}
+	})
+}
+
+var errNotReady = errors.New("it does not answer")
