@@ -1,0 +1,252 @@
+package widgets
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// A Run is one training run to compare: its loss of every step.
+type Run struct {
+	Name    string    // e.g. "float16 + scaler"
+	DType   amp.DType // dtype of its autocast scope; Float32 for none
+	Loss    []float64 // loss per step; NaN and infinities are kept and reported
+	StepNS  []int64   // optional: duration of each step in nanoseconds
+	Skipped int       // optimizer steps skipped for overflow
+}
+
+// CompareData sets runs beside each other: what [Compare] shows.
+type CompareData struct {
+	Missing string   `json:"missing,omitempty"` // why there is nothing to show
+	Runs    []RunRow `json:"runs"`              // the first one is the reference
+	More    int      `json:"more,omitempty"`    // runs left out
+}
+
+// A RunRow is one run.
+type RunRow struct {
+	Name     string    `json:"name"`
+	DType    amp.DType `json:"dtype"`
+	Steps    int       `json:"steps"`
+	Skipped  int       `json:"skipped,omitempty"`
+	First    Number    `json:"first"`        // loss of the first step
+	Final    Number    `json:"final"`        // loss of the last step
+	Best     Number    `json:"best"`         // smallest finite loss
+	Relative Number    `json:"relative"`     // (Final - reference's Final) / |reference's Final|
+	Worst    Number    `json:"worst"`        // largest relative difference from the reference at any common step
+	WorstAt  int       `json:"worst_at"`     // its step
+	Diverged int       `json:"diverged"`     // first step whose loss is not finite; -1: none
+	At       []int     `json:"at,omitempty"` // steps of Loss when it was thinned; else Loss[i] is step i
+	Loss     []Number  `json:"loss"`
+}
+
+const (
+	maxRuns       = 12
+	maxLossPoints = 1500 // over all runs
+)
+
+// Compare sets the loss curves of several runs beside each other, with a table of their final losses and how far each is from
+// the first run, the reference. Runs without losses are shown as such.
+func Compare(runs ...Run) *Figure {
+	d := &CompareData{More: max(len(runs)-maxRuns, 0)}
+	shown := runs[:min(len(runs), maxRuns)]
+	f := &Figure{Schema: Schema, Kind: KindCompare, Title: "Loss of runs side by side", Runs: d}
+	times := make([]int64, len(shown))
+	for i, r := range shown {
+		d.Runs = append(d.Runs, summarize(r, shown[0], maxLossPoints/len(shown)))
+		times[i] = median(r.StepNS)
+	}
+	if slices.ContainsFunc(times, func(ns int64) bool { return ns > 0 }) {
+		f.Volatile = &Volatile{NS: times}
+	}
+	if !slices.ContainsFunc(shown, func(r Run) bool { return len(r.Loss) > 0 }) {
+		d.Missing = "No losses to compare: give widgets.Compare runs with their Loss per step."
+	}
+	f.Alt = clip(d.finding(), maxAlt)
+	for limit := maxLossPoints / max(len(shown), 1) / 2; limit >= 2; limit /= 2 {
+		if b, err := f.MarshalJSON(); err != nil || len(b) <= MaxJSON {
+			break
+		}
+		for i := range d.Runs {
+			d.Runs[i].At, d.Runs[i].Loss = thinLoss(shown[i].Loss, limit)
+		}
+	}
+	return f
+}
+
+// summarize makes the row of a run against the reference.
+func summarize(r, ref Run, limit int) RunRow {
+	nan := Number(math.NaN())
+	row := RunRow{
+		Name: clip(r.Name, maxName), DType: r.DType, Steps: len(r.Loss), Skipped: max(r.Skipped, 0),
+		First: nan, Final: nan, Best: nan, Relative: nan, Worst: nan, Diverged: -1,
+	}
+	if row.Name == "" {
+		row.Name = r.DType.String()
+	}
+	for i, v := range r.Loss {
+		n := Number(v)
+		if !n.finite() {
+			if row.Diverged < 0 {
+				row.Diverged = i
+			}
+			continue
+		}
+		if !row.Best.finite() || n < row.Best {
+			row.Best = n
+		}
+		if i < len(ref.Loss) {
+			if rel := relative(v, ref.Loss[i]); rel.finite() && (!row.Worst.finite() || abs(rel) > abs(row.Worst)) {
+				row.Worst, row.WorstAt = rel, i
+			}
+		}
+	}
+	if n := len(r.Loss); n > 0 {
+		row.First, row.Final = Number(r.Loss[0]), Number(r.Loss[n-1])
+		if m := len(ref.Loss); m > 0 {
+			row.Relative = relative(r.Loss[n-1], ref.Loss[m-1])
+		}
+	}
+	row.At, row.Loss = thinLoss(r.Loss, limit)
+	return row
+}
+
+// relative is (v - ref) / |ref|; two equal values differ by 0 also where ref is 0.
+func relative(v, ref float64) Number {
+	if v == ref {
+		return 0
+	}
+	return Number((v - ref) / math.Abs(ref))
+}
+
+func abs(n Number) Number { return Number(math.Abs(float64(n))) }
+
+// thinLoss keeps at most limit points: of each stretch the lowest and the highest loss, and both ends. A value that is not
+// finite counts as the highest, so that a divergence is never thinned away.
+func thinLoss(v []float64, limit int) ([]int, []Number) {
+	if len(v) <= limit {
+		return nil, numbers(v)
+	}
+	rank := func(x float64) float64 {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return math.Inf(1)
+		}
+		return x
+	}
+	keep := []int{0}
+	buckets := max(limit/2-1, 1)
+	for b := range buckets {
+		from, to := 1+b*(len(v)-2)/buckets, 1+(b+1)*(len(v)-2)/buckets
+		if from >= to {
+			continue
+		}
+		lo, hi := from, from
+		for i := from; i < to; i++ {
+			if rank(v[i]) < rank(v[lo]) {
+				lo = i
+			}
+			if rank(v[i]) > rank(v[hi]) {
+				hi = i
+			}
+		}
+		keep = append(keep, min(lo, hi))
+		if lo != hi {
+			keep = append(keep, max(lo, hi))
+		}
+	}
+	keep = append(keep, len(v)-1)
+	out := make([]Number, len(keep))
+	for i, k := range keep {
+		out[i] = Number(v[k])
+	}
+	return keep, out
+}
+
+// Step returns the step of the i-th stored loss.
+func (r *RunRow) Step(i int) int {
+	if i < len(r.At) {
+		return r.At[i]
+	}
+	return i
+}
+
+// median of the durations, 0 for none.
+func median(ns []int64) int64 {
+	if len(ns) == 0 {
+		return 0
+	}
+	s := slices.Clone(ns)
+	slices.Sort(s)
+	return s[len(s)/2]
+}
+
+// RelativeText writes a relative difference: "−0.12 %", "+3.4e-06", "diverged".
+func RelativeText(n Number) string {
+	v := float64(n)
+	switch {
+	case math.IsNaN(v), math.IsInf(v, 0):
+		return "–"
+	case v == 0:
+		return "0"
+	case math.Abs(v) < 1e-4:
+		return fmt.Sprintf("%+.1e", v)
+	case math.Abs(v) < 10:
+		return fmt.Sprintf("%+.2f %%", 100*v)
+	}
+	return fmt.Sprintf("×%.3g", v+1)
+}
+
+// LossText writes a loss with five significant digits.
+func LossText(n Number) string {
+	if !n.finite() {
+		return strings.TrimPrefix(fmt.Sprint(float64(n)), "+")
+	}
+	return fmt.Sprintf("%.5g", float64(n))
+}
+
+// finding is the figure in a sentence or two.
+func (d *CompareData) finding() string {
+	if d.Missing != "" {
+		return d.Missing
+	}
+	ref := d.Runs[0]
+	parts := []string{fmt.Sprintf("Final loss after %s: %s %s", plural(ref.Steps, "step"), ref.Name, LossText(ref.Final))}
+	for _, r := range d.Runs[1:] {
+		p := fmt.Sprintf("%s %s", r.Name, LossText(r.Final))
+		switch {
+		case r.Diverged >= 0:
+			p += fmt.Sprintf(" (not finite from step %s)", Count(r.Diverged))
+		case r.Relative.finite():
+			p += " (" + RelativeText(r.Relative) + ")"
+		}
+		if r.Skipped > 0 {
+			p += fmt.Sprintf(" with %s skipped", plural(r.Skipped, "step"))
+		}
+		parts = append(parts, p)
+	}
+	s := strings.Join(parts, ", ") + "."
+	if d.More > 0 {
+		s += fmt.Sprintf(" %s more not shown.", plural(d.More, "run"))
+	}
+	return s
+}
+
+// normalize makes data from elsewhere safe to draw.
+func (d *CompareData) normalize() {
+	d.Missing = clip(d.Missing, maxRule)
+	d.Runs = d.Runs[:min(len(d.Runs), maxRuns)]
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		r.Name = clip(r.Name, maxName)
+		r.Loss = r.Loss[:min(len(r.Loss), maxLossPoints)]
+		if len(r.At) > 0 {
+			n := min(len(r.At), len(r.Loss))
+			r.At, r.Loss = r.At[:n], r.Loss[:n]
+		}
+	}
+	if len(d.Runs) == 0 && d.Missing == "" {
+		d.Missing = "No runs to compare."
+	}
+}

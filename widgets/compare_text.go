@@ -1,0 +1,99 @@
+package widgets
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// compareText draws the figure for a terminal: a table with a sparkline of each loss curve.
+func (f *Figure) compareText() string {
+	d := f.Runs
+	var b strings.Builder
+	b.WriteString(f.Title + "\n")
+	if d.Missing != "" {
+		b.WriteString("  " + d.Missing + "\n")
+		return b.String()
+	}
+	name := width("RUN")
+	for _, r := range d.Runs {
+		name = max(name, width(r.Name))
+	}
+	name = min(name, 36) + 4
+	timed := f.Volatile != nil
+	b.WriteString("  " + pad("RUN", name) + pad("LOSS", 34) + padLeft("FIRST", 11) + padLeft("FINAL", 11) + padLeft("VS FIRST RUN", 14) + padLeft("SKIPPED", 9))
+	if timed {
+		b.WriteString(padLeft("STEP", 10))
+	}
+	b.WriteString("\n")
+	lo, hi := d.Range()
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		diff := RelativeText(r.Relative)
+		if i == 0 {
+			diff = "reference"
+		}
+		b.WriteString("  " + pad(Mark(r.DType)+" "+clip(r.Name, 36), name) + pad(r.spark(32, lo, hi), 34) +
+			padLeft(LossText(r.First), 11) + padLeft(LossText(r.Final), 11) + padLeft(diff, 14) + padLeft(Count(r.Skipped), 9))
+		if timed {
+			t := "–"
+			if ns := f.Measured(i); ns > 0 {
+				t = Duration(ns)
+			}
+			b.WriteString(padLeft(t, 10))
+		}
+		b.WriteString("\n")
+		if r.Diverged >= 0 {
+			fmt.Fprintf(&b, "  %s! loss is not finite from step %s on\n", strings.Repeat(" ", name), Count(r.Diverged))
+		}
+	}
+	if d.More > 0 {
+		fmt.Fprintf(&b, "  … and %s more\n", plural(d.More, "run"))
+	}
+	return b.String()
+}
+
+// Range is the smallest and largest finite loss of all runs; 0, 1 when there is none.
+func (d *CompareData) Range() (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, r := range d.Runs {
+		for _, v := range r.Loss {
+			if v.finite() {
+				lo, hi = min(lo, float64(v)), max(hi, float64(v))
+			}
+		}
+	}
+	if lo > hi {
+		return 0, 1
+	}
+	return lo, hi
+}
+
+// Logarithmic says whether the losses are better read on a logarithmic axis: all positive, over more than two decades.
+func (d *CompareData) Logarithmic() bool {
+	lo, hi := d.Range()
+	return lo > 0 && hi/lo > 100
+}
+
+// spark draws the loss in blocks, × where it is not finite.
+func (r *RunRow) spark(n int, lo, hi float64) string {
+	if len(r.Loss) == 0 {
+		return "no losses"
+	}
+	levels := []rune("▁▂▃▄▅▆▇█")
+	out := make([]rune, 0, n)
+	n = min(n, len(r.Loss))
+	for c := range n {
+		v := r.Loss[c*len(r.Loss)/n]
+		if !v.finite() {
+			out = append(out, '×')
+			continue
+		}
+		level := 0
+		if hi > lo {
+			level = int(math.Round((float64(v) - lo) / (hi - lo) * float64(len(levels)-1)))
+		}
+		out = append(out, levels[level])
+	}
+	return string(out)
+}

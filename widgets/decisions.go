@@ -1,0 +1,371 @@
+package widgets
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// DecisionsData says in which precision every op of a program ran, and why: what [Decisions] shows.
+type DecisionsData struct {
+	Device   string      `json:"device"`            // where it ran, e.g. "cpu"
+	Note     string      `json:"note,omitempty"`    // what the recorder wants a reader to know
+	Missing  string      `json:"missing,omitempty"` // why there is nothing to show
+	Autocast []amp.DType `json:"autocast"`          // dtypes of the autocast scopes seen; empty: autocast was off throughout
+	Steps    int         `json:"steps"`             // training steps seen; 0 outside Scope.Steps
+	Events   int         `json:"events"`            // events the figure was made from
+	Dropped  int         `json:"dropped,omitempty"` // events that the bounded recorder had dropped before
+	Summary  Summary     `json:"summary"`           // over all events, also of sites that are left out below
+	Rules    []string    `json:"rules"`             // reasons, each once; Site.Rule is an index
+	Sites    []Site      `json:"sites"`             // forward sites in execution order, each followed by its backward sites
+	More     int         `json:"more,omitempty"`    // sites left out to keep the figure small
+}
+
+// Summary counts what happened in all events of a trace.
+type Summary struct {
+	Ops       []DTypeCount `json:"ops"`                  // op calls by the dtype they computed in, without casts
+	Calls     int          `json:"calls"`                // sum of Ops
+	Changed   int          `json:"changed"`              // calls whose precision autocast changed
+	Casts     int          `json:"casts"`                // casts asked for, cache hits among them
+	CastHits  int          `json:"cast_hits"`            // casts served from the cache
+	CastBytes int64        `json:"cast_bytes"`           // bytes that casts read and wrote
+	Bytes     int64        `json:"bytes"`                // bytes of forward results
+	BytesFP32 int64        `json:"bytes_fp32"`           // what the floats among them would have been in float32
+	TensorOps int          `json:"tensor_ops,omitempty"` // matrix products in 16 bits
+	TensorOK  int          `json:"tensor_ok,omitempty"`  // of them with all dimensions multiples of 8
+	Sites     int          `json:"sites"`                // sites in all
+}
+
+// A DTypeCount counts op calls of one dtype.
+type DTypeCount struct {
+	DType amp.DType `json:"dtype"`
+	Calls int       `json:"calls"`
+	Sites int       `json:"sites"`
+}
+
+// A Site is one place in the program where an op runs: the calls that agree in phase, module, op, source line and dtypes.
+type Site struct {
+	Phase   string      `json:"phase"`
+	Module  string      `json:"module,omitempty"`
+	Op      string      `json:"op"`
+	Class   string      `json:"class,omitempty"`
+	Rule    int         `json:"rule"`              // index in DecisionsData.Rules
+	In      []amp.DType `json:"in,omitempty"`      // dtypes the caller gave
+	Compute amp.DType   `json:"compute"`           // dtype the kernel ran in
+	Out     amp.DType   `json:"out"`               // dtype of the result
+	Shape   string      `json:"shape,omitempty"`   // of the first call, e.g. "512×8 · 16×8 → 512×16"
+	Where   string      `json:"where,omitempty"`   // "[3]:12" is cell 3 line 12, "main.go:12" a file
+	Calls   int         `json:"calls"`             // in all steps
+	Bytes   int64       `json:"bytes,omitempty"`   // written in all steps
+	Changed bool        `json:"changed,omitempty"` // autocast changed the precision
+	Of      int         `json:"of,omitempty"`      // backward: 1 + index of the forward site whose gradient this is part of; 0: not known
+	Dims    *Dims       `json:"dims,omitempty"`    // matrix products
+	Casts   []CastSite  `json:"casts,omitempty"`   // casts that autocast put in front of the op
+	Force   string      `json:"force,omitempty"`   // option of Scope.Autocast that would decide otherwise, ready to paste
+}
+
+// Dims are the sizes of a matrix product: rows × inner × columns. NVIDIA's tensor cores run a 16-bit product at full rate
+// when all three are multiples of 8.
+type Dims struct {
+	M int `json:"m"`
+	K int `json:"k"`
+	N int `json:"n"`
+}
+
+// OK says whether all three dimensions are multiples of 8.
+func (d Dims) OK() bool { return d.M%8 == 0 && d.K%8 == 0 && d.N%8 == 0 }
+
+// Text says "✓ ÷8", or names the dimensions that are not multiples of 8.
+func (d Dims) Text() string {
+	if d.OK() {
+		return "✓ ÷8"
+	}
+	var bad []string
+	for _, v := range []struct {
+		name string
+		size int
+	}{{"M", d.M}, {"K", d.K}, {"N", d.N}} {
+		if v.size%8 != 0 {
+			bad = append(bad, fmt.Sprintf("%s=%d", v.name, v.size))
+		}
+	}
+	return "✗ " + strings.Join(bad, " ")
+}
+
+// A CastSite is one cast in front of an op, over all calls.
+type CastSite struct {
+	Name    string    `json:"name,omitempty"` // tensor's name, e.g. "0.weight"
+	Operand int       `json:"operand"`        // index of the op's input
+	From    amp.DType `json:"from"`
+	To      amp.DType `json:"to"`
+	Count   int       `json:"count"`            // how often it was asked for
+	Hits    int       `json:"hits,omitempty"`   // of them served from the cache
+	Bytes   int64     `json:"bytes"`            // read and written by all of them
+	Each    int64     `json:"each"`             // by one that was not a hit
+	Cached  bool      `json:"cached,omitempty"` // results are kept in the weight-cast cache
+}
+
+// Text says what the cast cost: "once, 4.19 MB, then cached ×49".
+func (c CastSite) Text() string {
+	done := c.Count - c.Hits
+	switch {
+	case done == 0:
+		return fmt.Sprintf("from the cache ×%s", Count(c.Hits))
+	case c.Hits > 0 && done == 1:
+		return fmt.Sprintf("once, %s, then cached ×%s", Bytes(c.Each), Count(c.Hits))
+	case c.Hits > 0:
+		return fmt.Sprintf("×%s, %s each, cached ×%s between", Count(done), Bytes(c.Each), Count(c.Hits))
+	case done == 1:
+		return "once, " + Bytes(c.Each)
+	}
+	return fmt.Sprintf("×%s, %s each", Count(done), Bytes(c.Each))
+}
+
+// Decisions shows in which precision every op ran and why: a row for each place in the program, with the casts in front of
+// it and its backward pass, summed over the training steps. A nil or empty trace gives a figure that says what is missing.
+func Decisions(t *amp.Trace) *Figure {
+	b := newTally(t)
+	f := &Figure{Schema: Schema, Kind: KindDecisions, Title: "Precision decisions", Decisions: b.data()}
+	if t != nil && (t.WallNS > 0 || b.measured()) {
+		f.Volatile = &Volatile{WallNS: t.WallNS, OverheadNS: t.OverheadNS, NS: b.meanNS()}
+	}
+	fitDecisions(f)
+	f.Alt = clip(f.Decisions.finding(), maxAlt)
+	return f
+}
+
+// maxSites bounds the rows of the figure; fitDecisions lowers it further when their texts are long.
+const maxSites = 160
+
+// fitDecisions drops sites from the end until the figure's JSON is at most MaxJSON.
+func fitDecisions(f *Figure) {
+	d := f.Decisions
+	keep := min(len(d.Sites), maxSites)
+	for {
+		truncateSites(f, keep)
+		f.Alt = clip(d.finding(), maxAlt)
+		b, err := f.MarshalJSON()
+		if err != nil || len(b) <= MaxJSON || keep == 0 {
+			return
+		}
+		// Aim a little under what the measured size says, so that two or three rounds are enough.
+		keep = min(keep-1, keep*MaxJSON/len(b))
+	}
+}
+
+// truncateSites keeps the first n sites and the rules they use.
+func truncateSites(f *Figure, n int) {
+	d := f.Decisions
+	d.More += len(d.Sites) - n
+	d.Sites = d.Sites[:n]
+	if f.Volatile != nil {
+		f.Volatile.NS = f.Volatile.NS[:min(n, len(f.Volatile.NS))]
+	}
+	index := map[int]int{}
+	var rules []string
+	for i := range d.Sites {
+		old := d.Sites[i].Rule
+		k, ok := index[old]
+		if !ok {
+			k = len(rules)
+			index[old] = k
+			rules = append(rules, d.Rules[old])
+		}
+		d.Sites[i].Rule = k
+	}
+	d.Rules = rules
+}
+
+// Rule returns the reason of a site.
+func (d *DecisionsData) Rule(s *Site) string {
+	if s.Rule < 0 || s.Rule >= len(d.Rules) {
+		return ""
+	}
+	return d.Rules[s.Rule]
+}
+
+// PerStep divides a count over all steps; without steps it is the count itself.
+func (d *DecisionsData) PerStep(n int) float64 {
+	if d.Steps == 0 {
+		return float64(n)
+	}
+	return float64(n) / float64(d.Steps)
+}
+
+// PerStepText writes a count per step: "3", "0.02", "2.5".
+func (d *DecisionsData) PerStepText(n int) string {
+	v := d.PerStep(n)
+	if v == float64(int64(v)) {
+		return Count(int64(v))
+	}
+	if v >= 1 {
+		return significant(v)
+	}
+	return strings.TrimRight(fmt.Sprintf("%.2g", v), ".")
+}
+
+// Modules returns the indexes of the sites of each module, in the order in which modules first ran; the optimizer comes last.
+func (d *DecisionsData) Modules() []ModuleSites {
+	var out []ModuleSites
+	at := map[string]int{}
+	for i := range d.Sites {
+		s := &d.Sites[i]
+		optimizer := s.Phase == amp.PhaseOptimizer
+		key := s.Module
+		if optimizer {
+			key = "\x00optimizer"
+		}
+		k, ok := at[key]
+		if !ok {
+			k = len(out)
+			at[key] = k
+			out = append(out, ModuleSites{Module: s.Module, Optimizer: optimizer})
+		}
+		m := &out[k]
+		switch {
+		case s.Phase == amp.PhaseBackward && s.Of == 0:
+			m.Backward = append(m.Backward, i)
+		case s.Phase == amp.PhaseBackward:
+			if r := slices.IndexFunc(m.Rows, func(r SiteRow) bool { return r.Forward == s.Of-1 }); r >= 0 {
+				m.Rows[r].Backward = append(m.Rows[r].Backward, i)
+			} else {
+				m.Backward = append(m.Backward, i)
+			}
+		default:
+			m.Rows = append(m.Rows, SiteRow{Forward: i})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ModuleSites) int { return cmp.Compare(order(a), order(b)) })
+	return out
+}
+
+func order(m ModuleSites) int {
+	if m.Optimizer {
+		return 1
+	}
+	return 0
+}
+
+// ModuleSites are the sites of one module: its forward rows, and the backward sites that belong to no single one of them.
+type ModuleSites struct {
+	Module    string
+	Optimizer bool
+	Rows      []SiteRow
+	Backward  []int
+}
+
+// Name is the heading of the module.
+func (m ModuleSites) Name() string {
+	switch {
+	case m.Optimizer:
+		return "optimizer"
+	case m.Module == "":
+		return "(top level)"
+	}
+	return m.Module
+}
+
+// A SiteRow is a forward site with the backward sites that are its gradient; all are indexes in DecisionsData.Sites.
+type SiteRow struct {
+	Forward  int
+	Backward []int
+}
+
+// normalize makes data from elsewhere safe to draw.
+func (d *DecisionsData) normalize() {
+	d.Device, d.Note, d.Missing = clip(d.Device, maxName), clip(d.Note, maxRule), clip(d.Missing, maxRule)
+	d.Steps = max(d.Steps, 0)
+	if len(d.Sites) > maxSites {
+		d.More += len(d.Sites) - maxSites
+		d.Sites = d.Sites[:maxSites]
+	}
+	d.Rules = d.Rules[:min(len(d.Rules), maxSites)]
+	for i := range d.Rules {
+		d.Rules[i] = clip(d.Rules[i], maxRule)
+	}
+	for i := range d.Sites {
+		s := &d.Sites[i]
+		s.Phase, s.Module, s.Op, s.Class = clip(s.Phase, 20), clip(s.Module, maxName), clip(s.Op, maxName), clip(s.Class, 20)
+		s.Shape, s.Where, s.Force = clip(s.Shape, maxName), clip(s.Where, maxName), clip(s.Force, 2*maxName)
+		s.In = s.In[:min(len(s.In), maxInputs)]
+		s.Casts = s.Casts[:min(len(s.Casts), maxCasts)]
+		for j := range s.Casts {
+			s.Casts[j].Name = clip(s.Casts[j].Name, maxName)
+		}
+		if s.Of < 0 || s.Of > len(d.Sites) {
+			s.Of = 0
+		}
+	}
+}
+
+// finding is the figure in a sentence or two.
+func (d *DecisionsData) finding() string {
+	if d.Missing != "" {
+		return d.Missing
+	}
+	u := d.Summary
+	var b strings.Builder
+	b.WriteString(d.heading() + ": ")
+	b.WriteString(d.PerStepText(u.Calls) + " op calls")
+	if d.Steps > 0 {
+		b.WriteString(" per step over " + plural(d.Steps, "step"))
+	}
+	for i, c := range u.Ops {
+		b.WriteString([]string{", ", ": "}[b2i(i == 0)] + d.PerStepText(c.Calls) + " in " + c.DType.String())
+	}
+	b.WriteString(".")
+	if u.Casts > 0 {
+		fmt.Fprintf(&b, " %s of %s casts came from the cache; casts moved %s.", Count(u.CastHits), Count(u.Casts), Bytes(u.CastBytes))
+	}
+	if len(d.Autocast) > 0 && u.BytesFP32 > u.Bytes {
+		fmt.Fprintf(&b, " Forward results take %s where float32 would take %s.", Bytes(d.StepBytes(u.Bytes)), Bytes(d.StepBytes(u.BytesFP32)))
+	}
+	if d.More > 0 {
+		fmt.Fprintf(&b, " %s of %s rows are not shown.", Count(d.More), Count(u.Sites))
+	}
+	return b.String()
+}
+
+// heading names the autocast dtypes: "Autocast float16", "Autocast off".
+func (d *DecisionsData) heading() string {
+	if len(d.Autocast) == 0 {
+		return "Autocast off"
+	}
+	var names []string
+	for _, t := range d.Autocast {
+		names = append(names, t.String())
+	}
+	return "Autocast " + strings.Join(names, " and ")
+}
+
+// StepBytes divides bytes over all steps.
+func (d *DecisionsData) StepBytes(n int64) int64 {
+	if d.Steps == 0 {
+		return n
+	}
+	return n / int64(d.Steps)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// where writes the place of an event.
+func where(e *amp.Event) string {
+	switch {
+	case e.Cell > 0 && e.CellLine > 0:
+		return fmt.Sprintf("[%d]:%d", e.Cell, e.CellLine)
+	case e.Cell > 0:
+		return fmt.Sprintf("[%d]", e.Cell)
+	case e.File != "" && e.Line > 0:
+		return clip(path.Base(strings.ReplaceAll(e.File, `\`, "/")), 40) + fmt.Sprintf(":%d", e.Line)
+	}
+	return ""
+}

@@ -1,0 +1,242 @@
+package widgets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Precision writes how a site's dtypes went: "fp32 → fp16 ▮" when the op computed in another dtype than its inputs had,
+// "fp16 ▮" when not, with " ⇒ fp32" behind it when the result has yet another.
+func (s *Site) Precision() string {
+	text := s.Compute.Short() + " " + Mark(s.Compute)
+	if from := s.From(); from != "" {
+		text = from + " → " + text
+	}
+	if to := s.To(); to != "" {
+		text += " ⇒ " + to
+	}
+	return text
+}
+
+// From names the float dtypes that the inputs had, "" when they all had the dtype the op computed in.
+func (s *Site) From() string {
+	var from []string
+	for _, t := range s.In {
+		if t.IsFloat() && !slices.Contains(from, t.Short()) {
+			from = append(from, t.Short())
+		}
+	}
+	if len(from) == 1 && from[0] == s.Compute.Short() {
+		return ""
+	}
+	return strings.Join(from, "+")
+}
+
+// To names the dtype of the result, "" when the op computed in it.
+func (s *Site) To() string {
+	if s.Out == s.Compute || s.Out == amp.NoDType {
+		return ""
+	}
+	return s.Out.Short()
+}
+
+// Times writes how often a site runs per step: "" for once, " ×2" for twice.
+func (d *DecisionsData) Times(s *Site) string {
+	if s.Calls == max(d.Steps, 1) {
+		return ""
+	}
+	return " ×" + d.PerStepText(s.Calls)
+}
+
+// columns of the text table.
+const (
+	colOp       = 24
+	colForward  = 17
+	colWhy      = 42
+	colBackward = 30
+)
+
+// decisionsText draws the figure for a terminal.
+func (f *Figure) decisionsText() string {
+	d := f.Decisions
+	var b strings.Builder
+	b.WriteString(f.Title + " · " + strings.Join(d.Strip(), " · ") + "\n")
+	if d.Note != "" {
+		b.WriteString("note: " + d.Note + "\n")
+	}
+	if d.Missing != "" {
+		b.WriteString(d.Missing + "\n")
+		return b.String()
+	}
+	for _, line := range d.Facts() {
+		b.WriteString("  " + line + "\n")
+	}
+	b.WriteString("\n")
+	row(&b, "OP", "FORWARD", "WHY", "BACKWARD", "LINE")
+	b.WriteString(strings.Repeat("─", colOp+colForward+colWhy+colBackward+12) + "\n")
+	for _, m := range d.Modules() {
+		b.WriteString(m.Name() + "\n")
+		for _, r := range m.Rows {
+			d.textRow(&b, r)
+		}
+		if len(m.Backward) > 0 {
+			row(&b, "  (backward)", "", "", d.backwardText(m.Backward), "")
+		}
+	}
+	if d.More > 0 {
+		fmt.Fprintf(&b, "… and %s more\n", plural(d.More, "row"))
+	}
+	b.WriteString("\n▮ float16  ▯ bfloat16  ■ float32  ▢ other")
+	if o := f.Overhead(); o != "" {
+		b.WriteString("     " + o)
+	}
+	b.WriteString("\n")
+	if forces := d.Forces(); len(forces) > 0 {
+		b.WriteString("To decide otherwise: s.Autocast(amp.Float16, " + forces[0] + ")\n")
+	}
+	return b.String()
+}
+
+// textRow draws a forward site with its casts.
+func (d *DecisionsData) textRow(b *strings.Builder, r SiteRow) {
+	s := &d.Sites[r.Forward]
+	why := d.Rule(s)
+	if s.Dims != nil {
+		why += " (tensor cores: " + s.Dims.Text() + ")"
+	}
+	row(b, "  "+s.Op+d.Times(s), s.Precision(), why, d.backwardText(r.Backward), s.Where)
+	for _, c := range s.Casts {
+		row(b, "    ↳ cast "+c.Label(), c.From.Short()+" → "+c.To.Short(), c.Text(), "", "")
+	}
+}
+
+// Label names what was cast: the tensor's name, or which input of the op it was.
+func (c CastSite) Label() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return fmt.Sprintf("input %d", c.Operand)
+}
+
+// backwardText lists backward sites: "matmul ×2 fp16 ▮, sum fp16 ▮".
+func (d *DecisionsData) backwardText(sites []int) string {
+	var out []string
+	for _, i := range sites {
+		s := &d.Sites[i]
+		// No-break spaces keep the parts of one op on one line.
+		out = append(out, strings.ReplaceAll(s.Op+d.Times(s)+" "+s.Precision(), " ", "\u00a0"))
+	}
+	return strings.Join(out, ", ")
+}
+
+// row writes one table row; cells that are too long go on below in their column.
+func row(b *strings.Builder, cells ...string) {
+	widths := []int{colOp, colForward, colWhy, colBackward, 10}
+	var lines [][]string
+	indent := len(cells[0]) - len(strings.TrimLeft(cells[0], " "))
+	for i, c := range cells {
+		w := widths[i] - 2
+		if i > 0 {
+			indent = 0
+		}
+		l := wrapCell(c, w-indent)
+		for j := range l {
+			l[j] = strings.Repeat(" ", indent) + l[j]
+		}
+		lines = append(lines, l)
+	}
+	height := 0
+	for _, l := range lines {
+		height = max(height, len(l))
+	}
+	for k := range height {
+		var line strings.Builder
+		for i, l := range lines {
+			cell := ""
+			if k < len(l) {
+				cell = l[k]
+			}
+			line.WriteString(pad(cell, widths[i]))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+// wrapCell wraps at spaces but not at no-break spaces, which it turns into spaces.
+func wrapCell(s string, n int) []string {
+	const hold = '\uE000' // private use: stands for a space that must not break
+	lines := wrap(strings.ReplaceAll(s, "\u00a0", string(hold)), n)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], string(hold), " ")
+	}
+	return lines
+}
+
+// Strip is the headline in parts: autocast, device, steps.
+func (d *DecisionsData) Strip() []string {
+	out := []string{strings.ToLower(d.heading()[:1]) + d.heading()[1:]}
+	if d.Device != "" {
+		out = append(out, d.Device)
+	}
+	if d.Steps > 0 {
+		out = append(out, plural(d.Steps, "step"))
+	}
+	return out
+}
+
+// Facts are the summary in a few lines.
+func (d *DecisionsData) Facts() []string {
+	u := d.Summary
+	per := ""
+	if d.Steps > 0 {
+		per = " per step"
+	}
+	parts := []string{d.PerStepText(u.Calls) + " op calls" + per}
+	for _, c := range u.Ops {
+		parts = append(parts, fmt.Sprintf("%s %s %s", Mark(c.DType), d.PerStepText(c.Calls), c.DType.Short()))
+	}
+	if u.Changed > 0 {
+		parts = append(parts, d.PerStepText(u.Changed)+" changed by autocast")
+	}
+	out := []string{strings.Join(parts, "   ")}
+	if u.Casts > 0 {
+		out = append(out, fmt.Sprintf("%s casts%s, %s from the cache; %s moved%s",
+			d.PerStepText(u.Casts), per, percent(u.CastHits, u.Casts), Bytes(d.StepBytes(u.CastBytes)), per))
+	}
+	if u.BytesFP32 != u.Bytes {
+		out = append(out, fmt.Sprintf("forward results %s%s; in float32 %s", Bytes(d.StepBytes(u.Bytes)), per, Bytes(d.StepBytes(u.BytesFP32))))
+	}
+	if u.TensorOps > 0 {
+		out = append(out, fmt.Sprintf("%s of %s matrix products in 16 bits fit tensor cores (dimensions ÷ 8)", Count(u.TensorOK), Count(u.TensorOps)))
+	}
+	if d.Dropped > 0 {
+		out = append(out, fmt.Sprintf("the recorder is bounded: %s older events are not in these numbers", Count(d.Dropped)))
+	}
+	return out
+}
+
+// Forces lists the options that would take ops out of 16 bits, each once, in order.
+func (d *DecisionsData) Forces() []string {
+	var out []string
+	for i := range d.Sites {
+		if o := d.Sites[i].Force; o != "" && !slices.Contains(out, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Overhead says what recording cost, "" when that was not measured.
+func (f *Figure) Overhead() string {
+	v := f.Volatile
+	if v == nil || v.OverheadNS <= 0 {
+		return ""
+	}
+	if v.WallNS <= 0 {
+		return "tracing took " + Duration(v.OverheadNS)
+	}
+	return fmt.Sprintf("tracing cost %s of %s (%s)", Duration(v.OverheadNS), Duration(v.WallNS), percent(int(v.OverheadNS), int(v.WallNS)))
+}

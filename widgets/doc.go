@@ -1,0 +1,13 @@
+// Package widgets turns what amp recorded into figures: which precision every op ran in and why ([Decisions]), how the loss
+// scale moved ([ScaleHistory]), and how several runs compare ([Compare]).
+//
+// A [Figure] is plain data. It reads values (amp.Trace, amp.ScaleHistory), never live tensors, so that it can be stored,
+// sent and drawn again anywhere; its JSON form is what a notebook keeps under the MIME type [MIME]. [Show] displays
+// figures: in a GoNB notebook as an output of the cell, elsewhere as text.
+//
+// The package draws text only. Every notebook cell is a program that is linked anew, so the plotting packages stay out of it:
+// Halftone's kernel draws HTML, SVG and PNG on the way to the front end, and in any other GoNB the cell itself does when it
+// imports the renderer:
+//
+//	import _ "github.com/halftone-ml/halftone/widgets/render"
+package widgets

@@ -1,0 +1,181 @@
+package widgets
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Schema names the JSON form of a [Figure]; readers refuse what they do not know.
+const Schema = "halftone.figure/1"
+
+// MIME is the media type under which notebooks store a figure's JSON.
+const MIME = "application/vnd.halftone.figure.v1+json"
+
+// The kinds of figures.
+const (
+	KindDecisions    = "decisions"
+	KindScaleHistory = "scale_history"
+	KindCompare      = "compare"
+)
+
+// MaxJSON is the size in bytes that the JSON of a figure never exceeds: figures are stored in notebooks, which people
+// keep under version control. What does not fit is left out and counted in the figure.
+const MaxJSON = 40 << 10
+
+// maxParse bounds what Parse reads: figures are at most MaxJSON long, but another writer may have indented its JSON.
+const maxParse = 1 << 20
+
+// A Figure is one picture as plain data. Exactly one of Decisions, Scale and Runs is set, as Kind says.
+type Figure struct {
+	Schema string // Schema
+	Kind   string // KindDecisions, KindScaleHistory or KindCompare
+	Title  string // a few words
+	Alt    string // the finding in one or two sentences, with its numbers: for screen readers, and where no image is shown
+
+	Decisions *DecisionsData // set when Kind is KindDecisions
+	Scale     *ScaleData     // set when Kind is KindScaleHistory
+	Runs      *CompareData   // set when Kind is KindCompare
+
+	// Volatile holds what was measured and so differs from run to run; nil when nothing was. A figure without it
+	// (see Stable) is the same bytes for the same computation.
+	Volatile *Volatile
+}
+
+// Volatile holds a figure's measurements.
+type Volatile struct {
+	WallNS     int64 `json:"wall_ns,omitempty"`     // time from the recorder's start to the snapshot
+	OverheadNS int64 `json:"overhead_ns,omitempty"` // of it spent recording
+	// NS holds mean durations in nanoseconds: of one call for each of DecisionsData.Sites, of one step (the median)
+	// for each of CompareData.Runs; 0 where nothing was measured.
+	NS []int64 `json:"ns,omitempty"`
+}
+
+// envelope is the JSON form of a Figure.
+type envelope struct {
+	Schema   string          `json:"schema"`
+	Kind     string          `json:"kind"`
+	Title    string          `json:"title"`
+	Alt      string          `json:"alt"`
+	Data     json.RawMessage `json:"data"`
+	Volatile *Volatile       `json:"volatile,omitempty"`
+}
+
+// MarshalJSON writes the form that widgets/schema/figure.v1.json describes.
+func (f Figure) MarshalJSON() ([]byte, error) {
+	var data any
+	switch f.Kind {
+	case KindDecisions:
+		data = f.Decisions
+	case KindScaleHistory:
+		data = f.Scale
+	case KindCompare:
+		data = f.Runs
+	default:
+		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s, %s and %s",
+			clip(f.Kind, 40), KindDecisions, KindScaleHistory, KindCompare)
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return nil, fmt.Errorf("widgets: %s: %w", f.Kind, err)
+	}
+	return json.Marshal(envelope{Schema, f.Kind, f.Title, f.Alt, raw, f.Volatile})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and refuses other schemas and kinds.
+func (f *Figure) UnmarshalJSON(b []byte) error {
+	var e envelope
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	if e.Schema != Schema {
+		return fmt.Errorf("widgets: this is a figure of schema %q, and only %q is known here: update Halftone to read it",
+			clip(e.Schema, 60), Schema)
+	}
+	g := Figure{Schema: e.Schema, Kind: e.Kind, Title: e.Title, Alt: e.Alt, Volatile: e.Volatile}
+	var into any
+	switch e.Kind {
+	case KindDecisions:
+		g.Decisions = new(DecisionsData)
+		into = g.Decisions
+	case KindScaleHistory:
+		g.Scale = new(ScaleData)
+		into = g.Scale
+	case KindCompare:
+		g.Runs = new(CompareData)
+		into = g.Runs
+	default:
+		return fmt.Errorf("widgets: a figure of kind %q is not known here: update Halftone to read it", clip(e.Kind, 60))
+	}
+	if len(e.Data) == 0 || string(e.Data) == "null" {
+		return fmt.Errorf("widgets: this %s figure has no data", e.Kind)
+	}
+	if err := json.Unmarshal(e.Data, into); err != nil {
+		return fmt.Errorf("widgets: the data of this %s figure: %w", e.Kind, err)
+	}
+	g.normalize()
+	*f = g
+	return nil
+}
+
+// ErrTooLarge is returned by Parse for input larger than any figure.
+var ErrTooLarge = errors.New("widgets: too large for a figure")
+
+// Parse reads a figure from its JSON. It refuses input over 1 MiB, unknown schemas and unknown kinds, and repairs indexes
+// that point nowhere, so that a figure from anywhere can be drawn.
+func Parse(b []byte) (*Figure, error) {
+	if len(b) > maxParse {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), maxParse)
+	}
+	f := new(Figure)
+	if err := json.Unmarshal(b, f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// normalize makes a figure read from elsewhere safe to draw: text bounded, indexes within range.
+func (f *Figure) normalize() {
+	f.Title, f.Alt = clip(f.Title, maxTitle), clip(f.Alt, maxAlt)
+	switch {
+	case f.Decisions != nil:
+		f.Decisions.normalize()
+	case f.Scale != nil:
+		f.Scale.normalize()
+	case f.Runs != nil:
+		f.Runs.normalize()
+	}
+}
+
+// Stable returns a copy of the figure without its measurements, so that the same computation gives the same bytes.
+func (f *Figure) Stable() *Figure {
+	if f == nil {
+		return nil
+	}
+	g := *f
+	g.Volatile = nil
+	return &g
+}
+
+// Text returns the figure for a terminal: a table or a sparkline, without escape codes, ending in a newline. It is never empty.
+func (f *Figure) Text() string {
+	switch {
+	case f == nil:
+		return "No figure.\n"
+	case f.Decisions != nil:
+		return f.decisionsText()
+	case f.Scale != nil:
+		return f.scaleText()
+	case f.Runs != nil:
+		return f.compareText()
+	}
+	return f.Title + "\n" + f.Alt + "\n"
+}
+
+// Measured returns the i-th mean duration, 0 when there is none.
+func (f *Figure) Measured(i int) int64 {
+	if f.Volatile == nil || i < 0 || i >= len(f.Volatile.NS) {
+		return 0
+	}
+	return f.Volatile.NS[i]
+}

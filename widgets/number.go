@@ -1,0 +1,66 @@
+package widgets
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// A Number is a float64 whose JSON form also holds what JSON numbers cannot: "NaN", "+Inf" and "-Inf", as strings. A diverged
+// loss is a finding and must survive being stored.
+type Number float64
+
+// MarshalJSON writes the shortest form that reads back as the same float32, which is the precision losses and scales have.
+func (n Number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	switch {
+	case math.IsNaN(v):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"+Inf"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-Inf"`), nil
+	}
+	bits := 32
+	if a := math.Abs(v); a > math.MaxFloat32 || a != 0 && a < math.SmallestNonzeroFloat32 {
+		bits = 64 // outside float32's range the short form would read back as infinity or zero
+	}
+	b := strconv.AppendFloat(nil, v, 'g', -1, bits)
+	return b, nil
+}
+
+// UnmarshalJSON reads a number or one of the three strings.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		switch s {
+		case "NaN", "+Inf", "-Inf":
+			v, _ := strconv.ParseFloat(s, 64)
+			*n = Number(v)
+			return nil
+		}
+		return fmt.Errorf("widgets: %q is not a number", clip(s, 40))
+	}
+	var v float64
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	*n = Number(v)
+	return nil
+}
+
+// finite says whether n is neither infinite nor NaN.
+func (n Number) finite() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+// numbers converts a series.
+func numbers(v []float64) []Number {
+	out := make([]Number, len(v))
+	for i, x := range v {
+		out[i] = Number(x)
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package render
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+// scaleChart draws log2 of the loss scale per step, with each skipped step, the floor, the ceiling and the calibration.
+func scaleChart(f *widgets.Figure) drawing {
+	d := f.Scale
+	p := newPlot("step", "loss scale")
+	p.Y.Tick.Marker, p.X.Tick.Marker = powerTicks{}, countTicks{}
+	p.Y.Tick.Label.Handler = powers{p.Y.Tick.Label.Handler}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = scaleRange(d)
+	p.Add(calibration{d}, grid{}, bounds{d}, scaleLine{d}, skipMarks{d})
+	return drawing{chartWidth, 270, func(c draw.Canvas) {
+		paper(c)
+		c = draw.Crop(c, 14, -18, 10, -14)
+		p.Draw(c)
+	}}
+}
+
+// scaleRange is the part of the plane to show: all scales, half an octave of air, and at least four octaves.
+func scaleRange(d *widgets.ScaleData) (x0, x1, y0, y1 float64) {
+	y0, y1 = math.Inf(1), math.Inf(-1)
+	for _, p := range d.Points {
+		y0, y1 = min(y0, p.Log2()), max(y1, p.Log2())
+		x1 = max(x1, float64(p.Step))
+	}
+	if y0 > y1 {
+		y0, y1 = 0, 16
+	}
+	y0, y1 = math.Floor(y0)-1, math.Ceil(y1)+1.5
+	for y1-y0 < 5 {
+		y0, y1 = y0-.5, y1+.5
+	}
+	return 0, max(x1, 1), y0, y1
+}
+
+// bounds draws the floor and the ceiling where they are within the picture.
+type bounds struct{ d *widgets.ScaleData }
+
+// Plot implements plot.Plotter.
+func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	line := func(v float64, label string) {
+		if v < p.Y.Min || v > p.Y.Max {
+			return
+		}
+		c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1, Dashes: []vg.Length{2, 3}}, c.Min.X, y(v), c.Max.X, y(v))
+		s := textStyle(8, faint)
+		s.XAlign = draw.XRight
+		c.FillText(s, vg.Point{X: c.Max.X - 3, Y: y(v) + 2}, label)
+	}
+	floor, text := 0.0, "floor 1: below it gradients shrink"
+	if m := float64(b.d.MinScale); m > 0 {
+		floor, text = math.Log2(m), "floor (MinScale) "+widgets.ScaleText(b.d.MinScale)
+	}
+	line(floor, text)
+	line(24, "ceiling 2^24")
+}
+
+// calibration shades the steps before the scale was found.
+type calibration struct{ d *widgets.ScaleData }
+
+// Plot implements plot.Plotter.
+func (b calibration) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	end := float64(b.d.Settled)
+	if b.d.Settled < 0 {
+		end = p.X.Max
+	}
+	if end <= 0 || b.d.Verdict == widgets.VerdictCollapsing && b.d.Settled < 0 {
+		return
+	}
+	fill(c, color.NRGBA{0xfb, 0xf5, 0xe3, 0xff}, x(0), c.Min.Y, x(end)-x(0), c.Max.Y-c.Min.Y)
+	s := textStyle(8, color.NRGBA{0x7a, 0x5c, 0x00, 0xff})
+	if x(end)-x(0) > s.Width("calibrating")+8 {
+		c.FillText(s, vg.Point{X: x(0) + 4, Y: c.Max.Y - 11}, "calibrating")
+	}
+}
+
+// scaleLine draws the scale as steps: it holds until the step that changes it.
+type scaleLine struct{ d *widgets.ScaleData }
+
+// Plot implements plot.Plotter.
+func (l scaleLine) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var pts []vg.Point
+	for i, q := range l.d.Points {
+		at := vg.Point{X: x(float64(q.Step)), Y: y(q.Log2())}
+		if i > 0 {
+			pts = append(pts, vg.Point{X: at.X, Y: pts[len(pts)-1].Y})
+		}
+		pts = append(pts, at)
+	}
+	if len(pts) == 1 {
+		pts = append(pts, vg.Point{X: c.Max.X, Y: pts[0].Y})
+	}
+	c.StrokeLines(draw.LineStyle{Color: blue, Width: 2}, pts)
+}
+
+// skipMarks draws a cross above the line for each skipped step, and names culprits while there is room.
+type skipMarks struct{ d *widgets.ScaleData }
+
+// Plot implements plot.Plotter.
+func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := boldStyle(8.5, color.NRGBA{0xb0, 0x4a, 0x00, 0xff})
+	free := c.Min.X // left of it labels stand already
+	row := 0
+	named := 0
+	for _, r := range m.d.Skips {
+		at := vg.Point{X: x(float64(r.First)), Y: y(widgets.ScalePoint{Scale: r.Scale}.Log2())}
+		cross(c, at, 4)
+		if r.Count > 1 {
+			end := vg.Point{X: x(float64(r.Last)), Y: y(widgets.ScalePoint{Scale: r.Next}.Log2())}
+			if end.X-at.X > 6 {
+				cross(c, end, 3)
+			}
+		}
+		label := fit(style, r.Culprit, 150)
+		if r.Count > 1 {
+			label += fmt.Sprintf(" ×%d", r.Count)
+		}
+		w := style.Width(label)
+		left := min(at.X+6, c.Max.X-w)
+		if label == "" || named >= 12 || left < free && row >= 2 {
+			continue
+		}
+		if left < free {
+			row++
+		} else {
+			row = 0
+		}
+		c.FillText(style, vg.Point{X: left, Y: min(at.Y+5+vg.Length(row)*10, c.Max.Y-9)}, label)
+		free, named = left+w+6, named+1
+	}
+}
+
+// cross draws × of the given half size.
+func cross(c draw.Canvas, at vg.Point, r vg.Length) {
+	s := draw.LineStyle{Color: red, Width: 2}
+	c.StrokeLine2(s, at.X-r, at.Y-r, at.X+r, at.Y+r)
+	c.StrokeLine2(s, at.X-r, at.Y+r, at.X+r, at.Y-r)
+}

@@ -1,0 +1,114 @@
+package render
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html"
+	"image/color"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+// JupyterLab shows text/html before any image and, in a notebook it does not trust, drops from it: style and script elements,
+// inline SVG, ids, data attributes, and colors that are not literal. So everything a figure says stands here in elements and
+// inline styles that pass, text takes its color from the page's theme, and charts are images with their finding as alt text.
+// The one script only adds: see interactive.go.
+
+// esc escapes text for HTML.
+func esc(s string) string { return html.EscapeString(s) }
+
+// hex writes a color as a literal.
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+// Inline styles that repeat. JupyterLab's own sheet aligns table cells to the right and centers tables; both are undone here.
+const (
+	stFigure  = `max-width:1000px;font-size:13px;line-height:1.4;margin:4px 0 10px 0`
+	stCell    = `text-align:left;vertical-align:top`
+	stMuted   = `opacity:0.75`
+	stScroll  = `overflow-x:auto;margin:8px 0`
+	stTable   = `border-collapse:collapse;margin:0;font-size:12.5px;width:100%`
+	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 6px 0`
+	stModule  = `text-align:left;vertical-align:top;background-color:rgba(128,128,128,0.14);font-weight:bold`
+	stImg     = `display:block;max-width:100%;height:auto;margin:8px 0;border-radius:4px`
+	stSummary = `cursor:pointer;margin:6px 0`
+	stMono    = `font-family:monospace`
+)
+
+// A page builds HTML.
+type page struct{ strings.Builder }
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
+
+// htmlFace draws a figure as HTML.
+func htmlFace(f *widgets.Figure) (string, error) {
+	p := new(page)
+	p.printf(`<div class="halftone-figure" style="%s">`, stFigure)
+	var err error
+	switch {
+	case f.Decisions != nil:
+		decisionsHTML(p, f)
+	case f.Scale != nil:
+		err = scaleHTML(p, f)
+	case f.Runs != nil:
+		err = compareHTML(p, f)
+	}
+	if err != nil {
+		return "", err
+	}
+	script, err := interactive(f)
+	if err != nil {
+		return "", err
+	}
+	p.WriteString(script)
+	p.WriteString("</div>")
+	return p.String(), nil
+}
+
+// heading writes the title and what stands beside it.
+func (p *page) heading(title, beside string) {
+	p.printf(`<div style="margin:0 0 6px 0"><strong style="font-size:15px">%s</strong> <span style="%s">%s</span></div>`, esc(title), stMuted+";margin-left:6px", esc(beside))
+}
+
+// chip is a dtype on its color, with its mark.
+func chip(d amp.DType, label string) string {
+	bg := dtypeColor(d)
+	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:1px 5px;white-space:nowrap">%s %s</span>`,
+		hex(bg), hex(onColor(bg)), widgets.Mark(d), esc(label))
+}
+
+// image writes a chart as an image. It is a PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls
+// it insecure), and the file is drawn at twice its size anyway.
+func (p *page) image(d drawing, alt string) error {
+	b, err := drawPNG(d)
+	if err != nil {
+		return err
+	}
+	mime := "image/png"
+	if len(b) > MaxPNG/2 {
+		s, err := drawSVG(d, alt)
+		if err != nil {
+			return err
+		}
+		if len(s) < len(b) {
+			mime, b = "image/svg+xml", []byte(s)
+		}
+	}
+	p.printf(`<div class="halftone-chart"><img alt="%s" width="%d" style="%s" src="data:%s;base64,%s"></div>`,
+		esc(alt), int(d.width), stImg, mime, base64.StdEncoding.EncodeToString(b))
+	return nil
+}
+
+// verdictColor is the color beside a verdict's word.
+func verdictColor(v string) color.NRGBA {
+	switch v {
+	case widgets.VerdictSteady:
+		return green
+	case widgets.VerdictCalibrating:
+		return orange
+	case widgets.VerdictCollapsing:
+		return red
+	}
+	return gray
+}

@@ -1,0 +1,84 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"slices"
+
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// drawPNG draws at twice the size in pixels and stores it with a palette.
+func drawPNG(d drawing) ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(144))
+	d.draw(draw.New(c))
+	var b bytes.Buffer
+	e := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := e.Encode(&b, quantize(c.Image(), 32)); err != nil {
+		return nil, fmt.Errorf("render: png: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// quantize maps an image to at most n colors: flat fills stay exact because the most frequent colors are the palette, and
+// the shades between them, which only antialiasing makes, go to the nearest.
+func quantize(src image.Image, n int) *image.Paletted {
+	box := src.Bounds()
+	count := map[color.RGBA]int{}
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(src.At(x, y)).(color.RGBA) }
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	palette := pickPalette(count, n)
+	out := image.NewPaletted(box, palette)
+	index := map[color.RGBA]uint8{}
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			c := at(x, y)
+			i, ok := index[c]
+			if !ok {
+				i = uint8(palette.Index(c))
+				index[c] = i
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	return out
+}
+
+// pickPalette takes the most frequent colors that are not close to one already taken.
+func pickPalette(count map[color.RGBA]int, n int) color.Palette {
+	colors := make([]color.RGBA, 0, len(count))
+	for c := range count {
+		colors = append(colors, c)
+	}
+	key := func(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
+	slices.SortFunc(colors, func(a, b color.RGBA) int {
+		if count[a] != count[b] {
+			return count[b] - count[a]
+		}
+		return key(a) - key(b) // the same image always has the same palette
+	})
+	var out color.Palette
+	for _, c := range colors {
+		if len(out) == n {
+			break
+		}
+		if !slices.ContainsFunc(out, func(p color.Color) bool { return distance(p.(color.RGBA), c) < 24*24 }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// distance is the squared distance of two colors.
+func distance(a, b color.RGBA) int {
+	r, g, u := int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B)
+	return r*r + g*g + u*u
+}

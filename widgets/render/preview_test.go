@@ -1,0 +1,59 @@
+package render
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+	"github.com/halftone-ml/halftone/widgets/internal/sample"
+)
+
+// figures are one of each kind and state.
+func figures() map[string]*widgets.Figure {
+	return map[string]*widgets.Figure{
+		"decisions":       widgets.Decisions(sample.MLP(50)),
+		"decisions_large": widgets.Decisions(sample.Large(48)),
+		"decisions_none":  widgets.Decisions(nil),
+		"steady":          widgets.ScaleHistory(sample.Steady()),
+		"calibrating":     widgets.ScaleHistory(sample.Calibrating()),
+		"collapsing":      widgets.ScaleHistory(sample.Collapsing()),
+		"disabled":        widgets.ScaleHistory(amp.ScaleHistory{Scale: 1}),
+		"compare": widgets.Compare(
+			widgets.Run{Name: "float32", DType: amp.Float32, Loss: sample.Loss(50, 1.31, .08, .12, .02), StepNS: []int64{812_000}},
+			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(50, 1.312, .0802, .118, .021), StepNS: []int64{930_000}, Skipped: 1},
+			widgets.Run{Name: "bfloat16", DType: amp.BFloat16, Loss: sample.Loss(50, 1.33, .083, .11, .03), StepNS: []int64{921_000}},
+		),
+	}
+}
+
+// TestPreview writes every face to $HALFTONE_PREVIEW, for eyes.
+func TestPreview(t *testing.T) {
+	dir := os.Getenv("HALFTONE_PREVIEW")
+	if dir == "" {
+		t.Skip("set HALFTONE_PREVIEW to a folder to look at every face")
+	}
+	for name, f := range figures() {
+		faces, err := Bundle(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for mime, ext := range map[string]string{"text/plain": "txt", "text/html": "html", "image/svg+xml": "svg", "image/png": "png"} {
+			s, ok := faces[mime].(string)
+			if !ok {
+				t.Errorf("%s: no %s", name, mime)
+				continue
+			}
+			b := []byte(s)
+			if ext == "png" {
+				b, _ = base64.StdEncoding.DecodeString(s)
+			}
+			t.Logf("%s.%s %d bytes", name, ext, len(b))
+			if err := os.WriteFile(filepath.Join(dir, name+"."+ext), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

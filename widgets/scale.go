@@ -1,0 +1,289 @@
+package widgets
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Verdicts on a loss scale.
+const (
+	VerdictDisabled    = "disabled"    // no scaling needed
+	VerdictEmpty       = "empty"       // no step yet
+	VerdictCalibrating = "calibrating" // still looking for the scale
+	VerdictSteady      = "steady"
+	VerdictCollapsing  = "collapsing" // backing off without end
+)
+
+const (
+	cleanToSettle  = 50 // clean steps in a row after which a scale counts as found
+	skipsToDespair = 8  // skipped steps in a row, at the end, that no search for a scale explains
+	maxPoints      = 1000
+	maxSkips       = 500
+	maxCulprits    = 12
+)
+
+// ScaleData says how a loss scale moved: what [ScaleHistory] shows.
+type ScaleData struct {
+	Verdict  string   `json:"verdict"`          // one of the Verdict constants
+	Sentence string   `json:"sentence"`         // the verdict in words, with its numbers
+	Advice   []string `json:"advice,omitempty"` // what to do about a collapse
+	Enabled  bool     `json:"enabled"`
+
+	InitScale      Number `json:"init_scale"`
+	Scale          Number `json:"scale"` // now
+	GrowthFactor   Number `json:"growth_factor"`
+	BackoffFactor  Number `json:"backoff_factor"`
+	GrowthInterval int    `json:"growth_interval"`
+	MinScale       Number `json:"min_scale,omitempty"` // floor; 0: none
+
+	Nominal    int `json:"nominal_steps"`
+	Skipped    int `json:"skipped_steps"`
+	Effective  int `json:"effective_steps"`
+	NextGrowth int `json:"next_growth,omitempty"` // clean steps until the scale grows
+	Settled    int `json:"settled"`               // first step of the first long clean run; -1: not yet
+	Since      int `json:"since"`                 // first step at the present scale
+
+	Points   []ScalePoint `json:"points"`             // first step, every change, last step
+	Skips    []SkipRun    `json:"skips,omitempty"`    // every skipped step, neighbors merged
+	Culprits []Culprit    `json:"culprits,omitempty"` // parameters that overflowed, most often first
+	Warnings []string     `json:"warnings,omitempty"` // the scaler's own, each once
+}
+
+// A ScalePoint is the scale from a step on. Its JSON form is [step, scale].
+type ScalePoint struct {
+	Step  int
+	Scale Number
+}
+
+// A SkipRun is one skipped step, or several that followed each other with the same culprit.
+type SkipRun struct {
+	First   int    `json:"first"`
+	Last    int    `json:"last"`
+	Count   int    `json:"count"`
+	Culprit string `json:"culprit,omitempty"` // first parameter with a non-finite gradient
+	Value   string `json:"value,omitempty"`   // what was there: "+Inf", "-Inf", "NaN"
+	Scale   Number `json:"scale"`             // of the first
+	Next    Number `json:"next"`              // after the last
+}
+
+// A Culprit is a parameter whose gradient was not finite.
+type Culprit struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+	NaN   int    `json:"nan,omitempty"` // how often it was NaN rather than an infinity
+}
+
+// ScaleHistory shows how a loss scale moved: a verdict first, then the scale per step, every skipped step with the parameter
+// that overflowed, the floor, and how many clean steps remain until the scale grows.
+func ScaleHistory(h amp.ScaleHistory) *Figure {
+	d := &ScaleData{
+		Enabled:   h.Enabled,
+		InitScale: Number(h.InitScale), Scale: Number(h.Scale), GrowthFactor: Number(h.GrowthFactor), BackoffFactor: Number(h.BackoffFactor),
+		GrowthInterval: h.GrowthInterval, MinScale: Number(h.MinScale),
+		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1,
+	}
+	if h.GrowthInterval > 0 {
+		d.NextGrowth = max(h.GrowthInterval-h.GrowthTracker, 0)
+	}
+	d.points(h)
+	d.skips(h)
+	d.settle()
+	d.judge()
+	f := &Figure{Schema: Schema, Kind: KindScaleHistory, Title: "Loss scale", Scale: d}
+	f.Alt = clip(d.finding(), maxAlt)
+	d.fit(f)
+	return f
+}
+
+// Ceiling is drawn as the upper end of useful loss scales: 2^24 lifts float16's smallest subnormal to 1, so that a gradient
+// lost even there is smaller than any float16 update could use.
+const Ceiling = 1 << 24
+
+// points keeps the first step, every change of scale and the last step.
+func (d *ScaleData) points(h amp.ScaleHistory) {
+	add := func(step int, scale float64) {
+		n := len(d.Points)
+		switch {
+		case n > 0 && d.Points[n-1].Scale == Number(scale):
+		case n > 0 && d.Points[n-1].Step == step:
+			d.Points[n-1].Scale = Number(scale)
+		default:
+			d.Points = append(d.Points, ScalePoint{step, Number(scale)})
+		}
+	}
+	for _, s := range h.Steps {
+		add(s.Step, s.Scale)
+		add(s.Step+1, s.Next)
+	}
+	if n := len(d.Points); n > 0 {
+		d.Since = d.Points[n-1].Step
+		if last := max(h.Steps[len(h.Steps)-1].Step, h.Nominal-1); last > d.Since {
+			d.Points = append(d.Points, ScalePoint{last, d.Points[n-1].Scale})
+		}
+	}
+}
+
+// skips collects the skipped steps.
+func (d *ScaleData) skips(h amp.ScaleHistory) {
+	by := map[string]*Culprit{}
+	for _, s := range h.Steps {
+		if s.Warning != "" && len(d.Warnings) < 3 {
+			if w := clip(s.Warning, maxRule); !slices.Contains(d.Warnings, w) {
+				d.Warnings = append(d.Warnings, w)
+			}
+		}
+		if s.Applied {
+			continue
+		}
+		run := SkipRun{s.Step, s.Step, 1, clip(s.Culprit, maxName), clip(s.Value, 8), Number(s.Scale), Number(s.Next)}
+		if run.Culprit != "" {
+			c := by[run.Culprit]
+			if c == nil {
+				c = &Culprit{Name: run.Culprit}
+				by[run.Culprit] = c
+			}
+			c.Count++
+			c.NaN += b2i(s.Value == "NaN")
+		}
+		d.Skips = append(d.Skips, run)
+	}
+	for _, c := range by {
+		d.Culprits = append(d.Culprits, *c)
+	}
+	slices.SortFunc(d.Culprits, func(a, b Culprit) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+	d.Culprits = d.Culprits[:min(len(d.Culprits), maxCulprits)]
+}
+
+// settle finds the first run of clean steps long enough to call the scale found. Skips are all kept by the scaler, so the
+// gaps between them are clean even where its history was thinned.
+func (d *ScaleData) settle() {
+	from := 0
+	for _, r := range d.Skips {
+		if r.First-from >= cleanToSettle {
+			break
+		}
+		from = r.Last + 1
+	}
+	if d.Nominal-from >= cleanToSettle {
+		d.Settled = from
+	}
+}
+
+// trailing counts the skipped steps in a row at the end.
+func (d *ScaleData) trailing() int {
+	n, next := 0, d.Nominal
+	for i := len(d.Skips) - 1; i >= 0 && d.Skips[i].Last == next-1; i-- {
+		n += d.Skips[i].Count
+		next = d.Skips[i].First
+	}
+	return n
+}
+
+// judge sets the verdict, its sentence and the advice.
+func (d *ScaleData) judge() {
+	trailing := d.trailing()
+	atFloor := d.MinScale > 0 && d.Scale <= d.MinScale && trailing > 0
+	switch {
+	case !d.Enabled:
+		d.Verdict = VerdictDisabled
+		d.Sentence = "No scaling needed: the scaler is disabled, as it should be for bfloat16 and float32, whose exponents reach as far as gradients do."
+	case d.Nominal == 0:
+		d.Verdict = VerdictEmpty
+		d.Sentence = fmt.Sprintf("No optimizer step yet: the scale starts at %s.", ScaleText(cmp.Or(d.Scale, d.InitScale)))
+	case trailing >= skipsToDespair || atFloor || d.Scale < 1 && d.Skipped > 0 || !d.Scale.finite():
+		d.Verdict = VerdictCollapsing
+		d.Sentence = d.collapse(trailing, atFloor)
+		d.Advice = d.advice()
+	case d.Settled < 0:
+		d.Verdict = VerdictCalibrating
+		d.Sentence = fmt.Sprintf("Calibrating: %s, %s of %s skipped (%s); it counts as steady after %d clean steps in a row.",
+			d.nowAt(), Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal), cleanToSettle)
+	default:
+		d.Verdict = VerdictSteady
+		d.Sentence = fmt.Sprintf("Steady at %s since step %s; %s of %s skipped (%s)%s.",
+			ScaleText(d.Scale), Count(d.Since), Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal), d.growth())
+	}
+}
+
+// nowAt says where the scale stands: "scale 65,536 unchanged so far".
+func (d *ScaleData) nowAt() string {
+	if d.Skipped == 0 && d.Scale == d.InitScale {
+		return "scale " + ScaleText(d.Scale) + " unchanged so far"
+	}
+	return "scale now " + ScaleText(d.Scale) + ", from " + ScaleText(d.InitScale)
+}
+
+// growth says when the scale grows next: "; next growth in 413".
+func (d *ScaleData) growth() string {
+	if d.NextGrowth == 0 {
+		return ""
+	}
+	return "; next growth in " + plural(d.NextGrowth, "clean step")
+}
+
+// collapse is the sentence for a scale that backs off without end.
+func (d *ScaleData) collapse(trailing int, atFloor bool) string {
+	s := fmt.Sprintf("Collapsing: scale %s, from %s", ScaleText(d.Scale), ScaleText(d.InitScale))
+	if atFloor {
+		s += fmt.Sprintf(", at its floor %s", ScaleText(d.MinScale))
+	}
+	if trailing > 1 {
+		s += fmt.Sprintf("; the last %s were all skipped", plural(trailing, "step"))
+	} else {
+		s += fmt.Sprintf("; %s of %s skipped (%s)", Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal))
+	}
+	if len(d.Culprits) > 0 {
+		s += fmt.Sprintf("; %s overflowed first in %s of them", d.Culprits[0].Name, Count(d.Culprits[0].Count))
+	}
+	return s + "."
+}
+
+// advice lists three ways out of a collapse.
+func (d *ScaleData) advice() []string {
+	name, nan := "the parameter named in the report", false
+	if len(d.Culprits) > 0 {
+		name, nan = d.Culprits[0].Name, 2*d.Culprits[0].NaN > d.Culprits[0].Count
+	}
+	first := fmt.Sprintf("Run the op that makes the gradient of %s in float32: s.Autocast(amp.Float16, amp.Force(\"<op>\", amp.FP32)); the decisions figure lists the options.", name)
+	if nan {
+		first = fmt.Sprintf("The gradient of %s is NaN, which no smaller scale heals: look for the log or square root of 0, a division by 0, or NaN in the data.", name)
+	}
+	return []string{
+		first,
+		"Lower the learning rate, or clip gradients after scaler.Unscale with optim.ClipGradNorm: weights may be growing without bound.",
+		"Use bfloat16, which has float32's range and needs no scaler: s.Autocast(amp.BFloat16).",
+	}
+}
+
+// finding is the figure in a sentence or two.
+func (d *ScaleData) finding() string {
+	s := d.Sentence
+	if d.Enabled && d.Skipped > 0 && len(d.Culprits) > 0 && d.Verdict != VerdictCollapsing {
+		var names []string
+		for _, c := range d.Culprits[:min(3, len(d.Culprits))] {
+			names = append(names, fmt.Sprintf("%s ×%s", c.Name, Count(c.Count)))
+		}
+		s += " Overflowed: " + strings.Join(names, ", ") + "."
+	}
+	if d.Enabled && d.Nominal > 0 {
+		s += fmt.Sprintf(" %s effective of %s nominal steps.", Count(d.Effective), Count(d.Nominal))
+	}
+	return s
+}
+
+// Log2 is the binary logarithm that the figure's axis shows; 0 and what is not finite go to the axis' ends.
+func (p ScalePoint) Log2() float64 {
+	v := float64(p.Scale)
+	switch {
+	case math.IsNaN(v) || v <= 0:
+		return -149
+	case math.IsInf(v, 1):
+		return 128
+	}
+	return math.Log2(v)
+}

@@ -1,0 +1,101 @@
+package widgets
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+)
+
+// StableEnv names the environment variable that, when set to anything but "", makes Show leave measurements out, so that
+// a notebook that is executed again has the same outputs.
+const StableEnv = "HALFTONE_STABLE"
+
+// A Renderer draws a figure: MIME types to what the notebook format stores for each (text, or base64 for images).
+type Renderer func(*Figure) (map[string]any, error)
+
+var (
+	rendererMu sync.RWMutex
+	renderer   Renderer
+)
+
+// RegisterRenderer makes Show draw figures in this process as well. Importing widgets/render does it; Halftone's kernel draws
+// them itself, so that cells need not.
+func RegisterRenderer(r Renderer) {
+	rendererMu.Lock()
+	defer rendererMu.Unlock()
+	renderer = r
+}
+
+// Show displays figures: as outputs of the cell in a GoNB notebook, as text on standard output elsewhere. A nil figure is
+// shown as one that says so. Show returns when the notebook has taken the outputs.
+func Show(figs ...*Figure) {
+	for _, f := range figs {
+		if f == nil {
+			f = &Figure{Schema: Schema, Kind: KindDecisions, Title: "No figure", Decisions: &DecisionsData{Missing: "widgets.Show was given a nil figure."}}
+			f.Alt = f.Decisions.Missing
+		}
+		if os.Getenv(StableEnv) != "" {
+			f = f.Stable()
+		}
+		if !gonbui.IsNotebook {
+			print(os.Stdout, f)
+			continue
+		}
+		gonbui.SendData(&protocol.DisplayData{Data: bundle(f)})
+	}
+	if gonbui.IsNotebook && len(figs) > 0 {
+		sync10s()
+	}
+}
+
+// print writes a figure's text, with an empty line behind it.
+func print(w io.Writer, f *Figure) { fmt.Fprintf(w, "%s\n", f.Text()) }
+
+// bundle is the display data of a figure. GoNB's wire format is gob with a fixed set of types: the JSON travels as a string,
+// and anything but strings and bytes from a renderer is left out, since one unknown type makes GoNB drop all that follows.
+func bundle(f *Figure) map[protocol.MIMEType]any {
+	out := map[protocol.MIMEType]any{"text/plain": f.Text()}
+	if b, err := json.Marshal(f); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		out[MIME] = string(b)
+	}
+	rendererMu.RLock()
+	draw := renderer
+	rendererMu.RUnlock()
+	if draw == nil {
+		return out
+	}
+	faces, err := draw(f)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "widgets: this figure is shown as text only: %v\n", err)
+		return out
+	}
+	for mime, v := range faces {
+		if s, ok := v.(string); ok && mime != MIME {
+			out[protocol.MIMEType(mime)] = s
+		}
+	}
+	return out
+}
+
+// sync10s waits until GoNB has taken all outputs; without it the last one can be lost when the program ends. It gives up
+// after ten seconds: a kernel that does not answer must not keep the cell running forever.
+func sync10s() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		gonbui.Sync()
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		fmt.Fprintln(os.Stderr, "widgets: the notebook's kernel does not answer; outputs may be missing. Restart the kernel if it stays so.")
+	}
+}
