@@ -11,3 +11,5 @@ func (in *Installer) fillProxy(ctx context.Context, p *Progress) (string, error)
 	return "none yet", nil
 }
 func installFrontEnd(l any, data string) (bool, error) { return false, nil }
+func frontEndVersion(data string) (string, error)      { return "", os.ErrNotExist }
+

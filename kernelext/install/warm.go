@@ -19,41 +19,58 @@ var warmImports = []string{
 	"strings", "sync", "text/tabwriter", "time", "unsafe",
 }
 
-// warm compiles, exactly as a cell would, a program that imports what tutorial cells import. The first cell then links and
-// does not wait ten seconds for the standard library.
+// A warmth is what a trial build of the warm-up program found.
+type warmth struct {
+	packages int // that the program is made of
+	compiled int // that were not in the build cache
+	took     time.Duration
+	output   string // of the go command
+}
+
+// warm compiles what tutorial cells import. The first cell then links and does not wait ten seconds for the standard library.
 func (in *Installer) warm(ctx context.Context, p *Progress) (string, error) {
-	dir, err := os.MkdirTemp("", "halftone-warm")
-	if err != nil {
-		return "", explain("making a temporary folder", os.TempDir(), err, "")
-	}
-	defer os.RemoveAll(dir)
-	env := append(in.cellEnv(), "PWD="+dir)
-	if err := writeWarm(dir, in.Checkout, in.goVersion); err != nil {
-		return "", explain("writing the warm-up program", in.Layout.Home, err, "")
-	}
-	list := exec.CommandContext(ctx, in.goCmd, "list", "-deps", ".")
-	list.Dir, list.Env = dir, env
-	deps, err := list.CombinedOutput()
-	if err != nil {
-		return "", explain("resolving what cells import", in.Layout.Home, err, string(deps))
-	}
-	total := strings.Count(string(deps), "\n")
-	done := 0
-	began := time.Now()
-	build := exec.Command(in.goCmd, "build", "-v", "-o", filepath.Join(dir, "cell"))
-	build.Dir, build.Env = dir, env
-	out, err := run(ctx, build, func(line string) {
-		done++
+	w, err := buildWarm(ctx, in.goCmd, in.goVersion, in.Checkout, in.cellEnv(), func(done, total int, pkg string) {
 		p.Bar(done, total)
-		p.Status("%s", line)
+		p.Status("%s", pkg)
 	})
 	if err != nil {
-		return "", explain("compiling what cells import", in.Layout.Home, err, out)
+		return "", explain("compiling what cells import", in.Layout.Home, err, w.output)
 	}
-	if done <= 1 {
-		return fmt.Sprintf("%d packages, a cell builds in %s", total, seconds(time.Since(began))), nil
+	if w.compiled <= 1 {
+		return fmt.Sprintf("%d packages, a cell builds in %s", w.packages, seconds(w.took)), nil
 	}
-	return fmt.Sprintf("compiled %d of %d packages", done, total), nil
+	return fmt.Sprintf("compiled %d of %d packages", w.compiled, w.packages), nil
+}
+
+// buildWarm compiles, exactly as a cell would be, a program that imports what tutorial cells import.
+func buildWarm(ctx context.Context, goCmd, goVersion, checkout string, env []string, onPackage func(done, total int, pkg string)) (w warmth, err error) {
+	dir, err := os.MkdirTemp("", "halftone-warm")
+	if err != nil {
+		return w, err
+	}
+	defer os.RemoveAll(dir)
+	env = append(env, "PWD="+dir)
+	if err := writeWarm(dir, checkout, goVersion); err != nil {
+		return w, err
+	}
+	list := exec.Command(goCmd, "list", "-deps", ".")
+	list.Dir, list.Env = dir, env
+	if w.output, err = run(ctx, list, func(line string) {
+		if !strings.HasPrefix(line, "go: ") {
+			w.packages++
+		}
+	}); err != nil {
+		return w, err
+	}
+	began := time.Now()
+	build := exec.Command(goCmd, "build", "-v", "-o", filepath.Join(dir, "cell"))
+	build.Dir, build.Env = dir, env
+	w.output, err = run(ctx, build, func(line string) {
+		w.compiled++
+		onPackage(w.compiled, w.packages, line)
+	})
+	w.took = time.Since(began)
+	return w, err
 }
 
 // writeWarm makes the module that GoNB would make for a notebook.

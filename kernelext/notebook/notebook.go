@@ -92,6 +92,7 @@ type event struct {
 	K, N    int
 	Line    string
 	Seconds float64
+	Error   bool // the cell raised; the run goes on only if the cell is tagged raises-exception
 	Path    string
 	Failed  *struct{ Kind, Text, Source, Traceback, Stderr string }
 }
@@ -149,7 +150,7 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// follow prints the progress and returns the last event, and the cell that was started and did not end.
+// follow prints the progress and returns the last event, and the cell that was started last.
 func (r Runner) follow(stdout io.Reader) (last *event, running event) {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 16<<20)
@@ -168,15 +169,19 @@ func (r Runner) follow(stdout io.Reader) (last *event, running event) {
 			if r.TTY {
 				fmt.Fprint(r.Out, "\r\x1b[K")
 			}
-			fmt.Fprintf(r.Out, "  %2d/%d  %-60s %6.1f s\n", e.K, e.N, running.Line, e.Seconds)
-			running = event{}
+			mark := ""
+			if e.Error {
+				mark = "  raised"
+			}
+			fmt.Fprintf(r.Out, "  %2d/%d  %-60s %6.1f s%s\n", e.K, e.N, running.Line, e.Seconds, mark)
+			running.Event = "end"
 		case "wrote":
 			fmt.Fprintf(r.Out, "  wrote %s\n", e.Path)
 		case "done":
 			last = &e
 		}
 	}
-	if running.K > 0 && r.TTY {
+	if running.Event == "start" && r.TTY {
 		fmt.Fprintln(r.Out)
 	}
 	return last, running

@@ -6,6 +6,7 @@ Reads its orders as JSON from standard input and prints what happens as one JSON
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 FIGURE = "application/vnd.halftone.figure.v1+json"
+BUILD_DIR = re.compile(r"[^\s\"'<>;|]*/gonb_[0-9a-f]{8}/main\.go")
 
 
 def say(**event):
@@ -27,7 +29,7 @@ def first_line(source):
     """The first line that says what a cell is about."""
     lines = [line.strip() for line in source.splitlines()]
     for line in lines:
-        if line and not line.startswith("%"):
+        if line and not line.startswith(("%", "import ", "//")):
             return line
     return next((line for line in lines if line), "")
 
@@ -111,9 +113,15 @@ def settle(nb):
         cell.metadata.pop("execution", None)
         for out in cell.get("outputs", []):
             out.pop("transient", None)
-            # Lab splits long text on its own; a lone string is what nbformat writes back as lines.
-            if out.output_type == "stream" and isinstance(out.text, list):
-                out["text"] = "".join(out.text)
+            # GoNB compiles in a folder with a random name, which panics and compiler messages show.
+            if out.output_type == "stream":
+                out["text"] = BUILD_DIR.sub("main.go", out.text)
+            elif out.output_type == "error":
+                out["traceback"] = [BUILD_DIR.sub("main.go", line) for line in out.traceback]
+            else:
+                for mime, face in out.get("data", {}).items():
+                    if isinstance(face, str) and mime.startswith("text/"):
+                        out["data"][mime] = BUILD_DIR.sub("main.go", face)
 
 
 class Client(NotebookClient):
@@ -130,11 +138,12 @@ class Client(NotebookClient):
                 self.began = time.monotonic()
                 say(event="start", k=number[cell_index], n=len(code), line=first_line(cell.source)[:60])
 
-        def end(cell, cell_index, **_):
+        def end(cell, cell_index, execute_reply, **_):
             if cell_index in number:
-                say(event="end", k=number[cell_index], n=len(code), seconds=time.monotonic() - self.began)
+                ok = execute_reply["content"].get("status") == "ok"
+                say(event="end", k=number[cell_index], n=len(code), seconds=time.monotonic() - self.began, error=not ok)
 
-        self.on_cell_execute, self.on_cell_complete = start, end
+        self.on_cell_execute, self.on_cell_executed = start, end
 
 
 def write(nb, path):
