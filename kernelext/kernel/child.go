@@ -17,7 +17,8 @@ import (
 // A child is one run of GoNB with the sockets connected to it. When it dies another is started.
 type child struct {
 	cmd     *exec.Cmd
-	dir     string
+	dir     string // of its sockets
+	tmp     string // its TMPDIR
 	tail    *tail
 	cancel  context.CancelFunc
 	shell   *socket
@@ -60,7 +61,7 @@ func (s *spawner) start(ctx context.Context, n int) (*child, error) {
 	if s.opts.Checkout != "" {
 		args = append(args, "-go_work="+s.opts.Checkout)
 	}
-	c := &child{dir: dir, tail: &tail{next: s.opts.Log}, exited: make(chan struct{}), started: time.Now()}
+	c := &child{dir: dir, tmp: filepath.Join(s.dir, tmpName), tail: &tail{next: s.opts.Log}, exited: make(chan struct{}), started: time.Now()}
 	c.cmd = exec.Command(s.opts.GoNB, args...)
 	c.cmd.Env = s.env
 	c.cmd.Stdout, c.cmd.Stderr = c.tail, c.tail
@@ -168,6 +169,9 @@ func (c *child) release() {
 		c.cancel()
 	}
 	_ = os.RemoveAll(c.dir)
+	for _, dir := range workDirs(c.tmp) {
+		_ = os.RemoveAll(dir)
+	}
 }
 
 // reason says why GoNB ended, for people.

@@ -77,6 +77,9 @@ func (k *kernel) fromChild(ch channel, m *message) {
 	if k.probes[parent] {
 		if ch == iopubChannel && k.state == starting {
 			k.state, k.failures = ready, 0
+			if err := seedSums(k.child.tmp, k.opts.Checkout); err != nil {
+				k.logf("cells need the network for modules: %v", err)
+			}
 			k.pump()
 		}
 		return
