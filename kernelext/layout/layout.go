@@ -73,6 +73,8 @@ type State struct {
 	Go       string `json:"go"`       // path of the go command
 	Python   string `json:"python"`   // interpreter that has JupyterLab
 	Data     string `json:"data"`     // Jupyter data folder that holds the kernelspec and the front end
+
+	GoVersion string `json:"go_version"` // e.g. "go1.26.1"
 }
 
 // ErrNotInstalled is returned by Load before the first install.
