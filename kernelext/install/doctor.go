@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -268,8 +267,9 @@ func (d *doctor) frontEnd() Part {
 
 func (d *doctor) proxy() Part {
 	p := Part{Name: "modules", Path: d.l.Proxy(), Status: OK}
-	found, _ := filepath.Glob(filepath.Join(d.l.Proxy(), "*", "*"))
-	if len(found) == 0 {
+	n := countModules(d.l.Proxy())
+	p.Version = plural(n, "module")
+	if n == 0 {
 		p.Status, p.Detail, p.Fix = Missing, "cells need a network for what Halftone imports", reinstall
 	}
 	return p

@@ -141,7 +141,7 @@ func (in *Installer) choosePython(ctx context.Context, p *Progress) (string, err
 				return use(py, true)
 			}
 		} else if last, err := in.Layout.Load(); err == nil && !in.Private {
-			if py, err := probePython(ctx, last.Python); err == nil && py.HasLab() && py.Path != venvPython(venv) {
+			if py, err := quickProbe(ctx, last.Python); err == nil && py.HasLab() && py.Path != venvPython(venv) {
 				return use(py, false)
 			}
 		}
@@ -184,7 +184,8 @@ func (in *Installer) register() (string, error) {
 	if _, err := installFrontEnd(in.Layout, in.data); err != nil {
 		return "", err
 	}
-	state := layout.State{Checkout: in.Checkout, Commit: in.commit, Source: in.source, Go: in.goCmd, Python: in.python.Path, Data: in.data}
+	state := layout.State{Checkout: in.Checkout, Commit: in.commit, Source: in.source, Go: in.goCmd, Python: in.python.Path, Data: in.data,
+		GoVersion: in.goVersion}
 	if err := in.Layout.Save(state); err != nil {
 		return "", explain("recording the installation", in.Layout.Home, err, "")
 	}

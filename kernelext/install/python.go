@@ -54,11 +54,17 @@ func older(ver string, major, minor int) bool {
 	return a < major || a == major && b < minor
 }
 
-// probePython asks an interpreter what it is and has. It runs outside the current folder, where a stray jupyter.py would win.
-func probePython(ctx context.Context, path string) (Python, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+// probePython asks an interpreter what it is and has, importing what it names.
+func probePython(ctx context.Context, path string) (Python, error) { return probe(ctx, path) }
+
+// quickProbe asks for the same without importing: for an interpreter that has passed a full probe before.
+func quickProbe(ctx context.Context, path string) (Python, error) { return probe(ctx, path, "quick") }
+
+// probe runs outside the current folder, where a stray jupyter.py would win.
+func probe(ctx context.Context, path string, args ...string) (Python, error) {
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "-")
+	cmd := exec.CommandContext(ctx, path, append([]string{"-"}, args...)...)
 	cmd.Stdin = strings.NewReader(probePy)
 	cmd.Dir = os.TempDir()
 	cmd.Env = pythonEnv(path)

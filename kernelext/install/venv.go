@@ -22,7 +22,7 @@ func venvCurrent(ctx context.Context, venv string) (Python, bool) {
 	if err != nil || strings.TrimSpace(string(mark)) != lockHash() {
 		return Python{}, false
 	}
-	py, err := probePython(ctx, venvPython(venv))
+	py, err := quickProbe(ctx, venvPython(venv))
 	return py, err == nil && py.HasLab()
 }
 

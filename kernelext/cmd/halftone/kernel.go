@@ -8,7 +8,9 @@ import (
 	"os"
 
 	"github.com/halftone-ml/halftone/kernelext/install"
+	"github.com/halftone-ml/halftone/kernelext/kernel"
 	"github.com/halftone-ml/halftone/kernelext/layout"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 func kernelCommand(ctx context.Context, args []string) error {
@@ -31,7 +33,15 @@ func kernelCommand(ctx context.Context, args []string) error {
 	if _, err := install.InstalledCheckout(state); err != nil {
 		return err
 	}
-	return runKernel(ctx, l, state, fs.Arg(0))
+	return kernel.Run(ctx, fs.Arg(0), kernel.Options{
+		GoNB:      l.GoNB(),
+		Checkout:  state.Checkout,
+		Env:       wire.Env(l, state, os.Environ()),
+		Tmp:       l.Tmp(),
+		Draw:      draw,
+		Version:   version(),
+		GoVersion: state.GoVersion,
+	})
 }
 
 // render draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.
