@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halftone-ml/halftone/kernelext/labextension"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 )
 
@@ -255,12 +256,11 @@ func (d *doctor) frontEnd() Part {
 		return p
 	}
 	p.Path = frontEndDir(d.state.Data)
-	ver, err := frontEndVersion(d.state.Data)
-	switch {
-	case err == nil && ver != "":
-		p.Status, p.Version, p.Detail, p.Fix = OK, ver, "", ""
-	case !os.IsNotExist(err):
-		p.Status, p.Detail = Broken, "files differ from the installed ones: figures show, but without interaction"
+	if p.Status, p.Detail = frontEndState(d.state.Data); p.Status == OK {
+		p.Fix = ""
+		if lib, err := labextension.ECharts(); err == nil {
+			p.Version = lib.Name + " " + lib.Version
+		}
 	}
 	return p
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/layout"
 )
 
-// frontEndName is the front end's folder below labextensions.
-var frontEndName = filepath.Join("@halftone", "figures")
-
-func frontEndDir(data string) string { return filepath.Join(data, "labextensions", frontEndName) }
-
 // removeFrom takes kernelspec and front end out of a Jupyter data folder, and returns what it removed. A kernelspec that
 // starts another installation stays.
 func removeFrom(l layout.Layout, data string) (removed []string, err error) {

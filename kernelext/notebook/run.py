@@ -78,6 +78,13 @@ def without_volatile(value):
     return value
 
 
+def parsed(figure):
+    """Figure data as a dictionary: front ends may store JSON as text, and nbformat text as lines."""
+    if isinstance(figure, list):
+        figure = "".join(figure)
+    return json.loads(figure) if isinstance(figure, str) else figure
+
+
 def keep_measurements(nb, saved, draw):
     """Where a figure equals the saved one but for its measurements, puts the saved measurements back and draws them."""
     before = {cell.id: cell for cell in saved.cells if cell.cell_type == "code"}
@@ -89,9 +96,9 @@ def keep_measurements(nb, saved, draw):
             a, b = now.get("data", {}), then.get("data", {})
             if FIGURE not in a or FIGURE not in b or a[FIGURE] == b[FIGURE]:
                 continue
-            if without_volatile(a[FIGURE]) != without_volatile(b[FIGURE]):
+            if without_volatile(parsed(a[FIGURE])) != without_volatile(parsed(b[FIGURE])):
                 continue
-            faces = subprocess.run(draw, input=json.dumps(b[FIGURE]).encode(), stdout=subprocess.PIPE, check=True, timeout=60)
+            faces = subprocess.run(draw, input=json.dumps(parsed(b[FIGURE])).encode(), stdout=subprocess.PIPE, check=True, timeout=60)
             a[FIGURE] = b[FIGURE]
             for mime, face in json.loads(faces.stdout).items():
                 if mime in a:

@@ -11,6 +11,8 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/kernel"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 	"github.com/halftone-ml/halftone/kernelext/wire"
+	"github.com/halftone-ml/halftone/widgets"
+	"github.com/halftone-ml/halftone/widgets/render"
 )
 
 func kernelCommand(ctx context.Context, args []string) error {
@@ -38,22 +40,27 @@ func kernelCommand(ctx context.Context, args []string) error {
 		Checkout:  state.Checkout,
 		Env:       wire.Env(l, state, os.Environ()),
 		Tmp:       l.Tmp(),
-		Draw:      draw,
+		Draw:      render.BundleJSON,
 		Version:   version(),
 		GoVersion: state.GoVersion,
 	})
 }
 
-// render draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.
-func render(_ context.Context, args []string) error {
+// drawFigure draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.
+func drawFigure(_ context.Context, args []string) error {
 	raw, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err
 	}
-	faces, err := draw(raw)
+	faces, err := render.BundleJSON(raw)
 	if err != nil {
 		return err
 	}
+	fig, err := widgets.Parse(raw)
+	if err != nil {
+		return err
+	}
+	faces["text/plain"] = fig.Text()
 	out, err := json.Marshal(faces)
 	if err != nil {
 		return err

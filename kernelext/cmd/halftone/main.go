@@ -36,7 +36,7 @@ func init() {
 		{name: "uninstall", about: "remove everything that install made", run: uninstall},
 		{name: "version", about: "print version, commit and Go version", run: printVersion},
 		{name: "kernel", args: "CONNECTION_FILE", about: "what Jupyter starts", hidden: true, run: kernelCommand},
-		{name: "render", about: "draw the figure whose JSON comes on standard input", hidden: true, run: render},
+		{name: "render", about: "draw the figure whose JSON comes on standard input", hidden: true, run: drawFigure},
 		{name: "help", args: "[COMMAND]", about: "explain a command", run: help},
 	}
 }
