@@ -182,7 +182,7 @@ func median(ns []int64) int64 {
 	return s[len(s)/2]
 }
 
-// RelativeText writes a relative difference: "−0.12 %", "+3.4e-06", "diverged".
+// RelativeText writes a relative difference: "-0.12%", "+3.4e-06", "–" for none.
 func RelativeText(n Number) string {
 	v := float64(n)
 	switch {
@@ -193,7 +193,7 @@ func RelativeText(n Number) string {
 	case math.Abs(v) < 1e-4:
 		return fmt.Sprintf("%+.1e", v)
 	case math.Abs(v) < 10:
-		return fmt.Sprintf("%+.2f %%", 100*v)
+		return fmt.Sprintf("%+.2f%%", 100*v)
 	}
 	return fmt.Sprintf("×%.3g", v+1)
 }

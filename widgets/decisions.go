@@ -109,21 +109,33 @@ type CastSite struct {
 	Cached  bool      `json:"cached,omitempty"` // results are kept in the weight-cast cache
 }
 
-// Text says what the cast cost: "once, 4.19 MB, then cached ×49".
-func (c CastSite) Text() string {
+// CastText says what a cast cost: "once, 4.19 MB, then cached ×49", "once a step, 768 B, then cached ×3".
+func (d *DecisionsData) CastText(c CastSite) string {
 	done := c.Count - c.Hits
+	var text string
 	switch {
 	case done == 0:
-		return fmt.Sprintf("from the cache ×%s", Count(c.Hits))
-	case c.Hits > 0 && done == 1:
-		return fmt.Sprintf("once, %s, then cached ×%s", Bytes(c.Each), Count(c.Hits))
-	case c.Hits > 0:
-		return fmt.Sprintf("×%s, %s each, cached ×%s between", Count(done), Bytes(c.Each), Count(c.Hits))
+		return "from the cache" + times(Count(c.Hits))
 	case done == 1:
-		return "once, " + Bytes(c.Each)
+		text = "once, " + Bytes(c.Each)
+	case done == d.Steps && c.Hits%d.Steps == 0:
+		text = "once a step, " + Bytes(c.Each)
+		if c.Hits > 0 {
+			return text + ", then cached" + times(Count(c.Hits/d.Steps))
+		}
+	case d.Steps > 1:
+		text = d.PerStepText(done) + " a step, " + Bytes(c.Each) + " each"
+	default:
+		text = Count(done) + " times, " + Bytes(c.Each) + " each"
 	}
-	return fmt.Sprintf("×%s, %s each", Count(done), Bytes(c.Each))
+	if c.Hits > 0 {
+		text += ", then cached" + times(Count(c.Hits))
+	}
+	return text
 }
+
+// times writes a count behind a word: " ×3".
+func times(n string) string { return " ×" + n }
 
 // Decisions shows in which precision every op ran and why: a row for each place in the program, with the casts in front of
 // it and its backward pass, summed over the training steps. A nil or empty trace gives a figure that says what is missing.

@@ -71,8 +71,9 @@ func (f *Figure) decisionsText() string {
 		b.WriteString(d.Missing + "\n")
 		return b.String()
 	}
-	for _, line := range d.Facts() {
-		b.WriteString("  " + line + "\n")
+	b.WriteString("  " + d.Calls() + "\n")
+	for _, m := range d.Metrics() {
+		b.WriteString("  " + m.Value + " " + m.Label + "\n")
 	}
 	b.WriteString("\n")
 	row(&b, "OP", "FORWARD", "WHY", "BACKWARD", "LINE")
@@ -109,7 +110,7 @@ func (d *DecisionsData) textRow(b *strings.Builder, r SiteRow) {
 	}
 	row(b, "  "+s.Op+d.Times(s), s.Precision(), why, d.backwardText(r.Backward), s.Where)
 	for _, c := range s.Casts {
-		row(b, "    ↳ cast "+c.Label(), c.From.Short()+" → "+c.To.Short(), c.Text(), "", "")
+		row(b, "    ↳ cast "+c.Label(), c.From.Short()+" → "+c.To.Short(), d.CastText(c), "", "")
 	}
 }
 
@@ -187,35 +188,47 @@ func (d *DecisionsData) Strip() []string {
 	return out
 }
 
-// Facts are the summary in a few lines.
-func (d *DecisionsData) Facts() []string {
+// A Metric is one number of the summary.
+type Metric struct{ Value, Label string }
+
+// Metrics are the numbers of the summary beside the calls by dtype.
+func (d *DecisionsData) Metrics() []Metric {
 	u := d.Summary
 	per := ""
 	if d.Steps > 0 {
 		per = " per step"
 	}
-	parts := []string{d.PerStepText(u.Calls) + " op calls" + per}
-	for _, c := range u.Ops {
-		parts = append(parts, fmt.Sprintf("%s %s %s", Mark(c.DType), d.PerStepText(c.Calls), c.DType.Short()))
-	}
+	var out []Metric
 	if u.Changed > 0 {
-		parts = append(parts, d.PerStepText(u.Changed)+" changed by autocast")
+		out = append(out, Metric{d.PerStepText(u.Changed), "ops" + per + " changed by autocast"})
 	}
-	out := []string{strings.Join(parts, "   ")}
 	if u.Casts > 0 {
-		out = append(out, fmt.Sprintf("%s casts%s, %s from the cache; %s moved%s",
-			d.PerStepText(u.Casts), per, percent(u.CastHits, u.Casts), Bytes(d.StepBytes(u.CastBytes)), per))
+		out = append(out,
+			Metric{d.PerStepText(u.Casts), "casts" + per + ", " + percent(u.CastHits, u.Casts) + " from the cache"},
+			Metric{Bytes(d.StepBytes(u.CastBytes)), "moved by casts" + per})
 	}
 	if u.BytesFP32 != u.Bytes {
-		out = append(out, fmt.Sprintf("forward results %s%s; in float32 %s", Bytes(d.StepBytes(u.Bytes)), per, Bytes(d.StepBytes(u.BytesFP32))))
+		out = append(out, Metric{Bytes(d.StepBytes(u.Bytes)), "of forward results" + per + "; " + Bytes(d.StepBytes(u.BytesFP32)) + " in float32"})
 	}
 	if u.TensorOps > 0 {
-		out = append(out, fmt.Sprintf("%s of %s matrix products in 16 bits fit tensor cores (dimensions ÷ 8)", Count(u.TensorOK), Count(u.TensorOps)))
+		out = append(out, Metric{d.PerStepText(u.TensorOK) + " of " + d.PerStepText(u.TensorOps), "16-bit matrix products fit tensor cores (÷8)"})
 	}
 	if d.Dropped > 0 {
-		out = append(out, fmt.Sprintf("the recorder is bounded: %s older events are not in these numbers", Count(d.Dropped)))
+		out = append(out, Metric{Count(d.Dropped), "older events dropped by the recorder, not counted here"})
 	}
 	return out
+}
+
+// Calls says how many ops ran in each dtype: "57 op calls per step   ▮ 32 fp16   ■ 25 fp32".
+func (d *DecisionsData) Calls() string {
+	s := d.PerStepText(d.Summary.Calls) + " op calls"
+	if d.Steps > 0 {
+		s += " per step"
+	}
+	for _, c := range d.Summary.Ops {
+		s += fmt.Sprintf("   %s %s %s", Mark(c.DType), d.PerStepText(c.Calls), c.DType.Short())
+	}
+	return s
 }
 
 // Forces lists the options that would take ops out of 16 bits, each once, in order.

@@ -87,7 +87,7 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 		GrowthInterval: h.GrowthInterval, MinScale: Number(h.MinScale),
 		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1,
 	}
-	if h.GrowthInterval > 0 {
+	if h.Enabled && h.GrowthInterval > 0 {
 		d.NextGrowth = max(h.GrowthInterval-h.GrowthTracker, 0)
 	}
 	d.points(h)

@@ -168,6 +168,8 @@ func ScaleText(v Number) string {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case x == math.Trunc(x) && math.Abs(x) < 1e7:
 		return Count(int64(x))
+	case math.Abs(x) >= 1e-3 && math.Abs(x) < 1e7:
+		return strconv.FormatFloat(x, 'g', 5, 64)
 	}
 	if f, e := math.Frexp(x); f == 0.5 {
 		return fmt.Sprintf("2^%d", e-1)
@@ -175,23 +177,23 @@ func ScaleText(v Number) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// percent writes a share for people: "0 %", "0.2 %", "12 %"; never "0 %" for something nor "100 %" for not all.
+// percent writes a share for people: "0%", "0.2%", "12%"; never "0%" for something nor "100%" for not all.
 func percent(part, whole int) string {
 	if whole <= 0 || part <= 0 {
-		return "0 %"
+		return "0%"
 	}
 	p := 100 * float64(part) / float64(whole)
 	switch {
 	case part >= whole:
-		return "100 %"
+		return "100%"
 	case p < 0.1:
-		return "under 0.1 %"
+		return "under 0.1%"
 	case p > 99.9:
-		return "over 99.9 %"
+		return "over 99.9%"
 	case p < 10:
-		return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
 	}
-	return strconv.FormatFloat(math.Floor(p), 'f', 0, 64) + " %"
+	return strconv.FormatFloat(math.Floor(p), 'f', 0, 64) + "%"
 }
 
 // plural writes "1 step", "2 steps".

@@ -67,24 +67,27 @@ func fit(style text.Style, s string, w vg.Length) string {
 	return string(r) + "…"
 }
 
-// newPlot returns a plot in the style of our cards: horizontal grid, no box, quiet axes.
-func newPlot(x, y string) *plot.Plot {
+// newPlot returns a plot in the style of our cards: horizontal grid, no box, quiet axes. The labels of the axes are left out;
+// axisLabels writes them where they can be read without turning the head.
+func newPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = color.Transparent
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle = textStyle(9, faint)
 		a.Tick.Label = styled(a.Tick.Label, 9, faint)
 		a.LineStyle.Color, a.LineStyle.Width = border, .75
 		a.Tick.LineStyle = draw.LineStyle{Color: border, Width: .75}
 		a.Tick.Length = 4
 		a.Padding = 4
-		a.Label.Padding = 3
 	}
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	p.X.Label.TextStyle.XAlign, p.X.Label.TextStyle.YAlign = draw.XCenter, draw.YTop
-	p.Y.Label.TextStyle.XAlign, p.Y.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
-	p.Y.Label.TextStyle.Rotation = 1.5707963267948966
 	return p
+}
+
+// axisLabels writes what the vertical axis shows at its top and what the horizontal one shows at its end.
+func axisLabels(c draw.Canvas, y, x string) {
+	s := textStyle(9, faint)
+	c.FillText(s, vg.Point{X: c.Min.X, Y: c.Max.Y - 9}, y)
+	s.XAlign = draw.XRight
+	c.FillText(s, vg.Point{X: c.Max.X, Y: c.Min.Y}, x)
 }
 
 // styled keeps a style's alignment and changes its font and color.

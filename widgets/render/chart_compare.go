@@ -20,7 +20,7 @@ func compareChart(f *widgets.Figure) drawing {
 	if log {
 		label = "loss (log scale)"
 	}
-	p := newPlot("step", label)
+	p := newPlot()
 	p.X.Tick.Marker, p.Y.Tick.Marker = countTicks{}, valueTicks{}
 	lo, hi := d.Range()
 	if log {
@@ -37,7 +37,9 @@ func compareChart(f *widgets.Figure) drawing {
 	return drawing{chartWidth, 300, func(c draw.Canvas) {
 		paper(c)
 		legend(draw.Crop(c, 14, -18, 0, -12), d)
-		p.Draw(draw.Crop(c, 14, -18, 10, -36))
+		c = draw.Crop(c, 14, -18, 9, -34)
+		axisLabels(c, label, "step")
+		p.Draw(draw.Crop(c, 0, 0, 12, -16))
 	}}
 }
 

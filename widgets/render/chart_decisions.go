@@ -15,7 +15,6 @@ import (
 // Geometry of the decisions map, in points.
 const (
 	mapRow    = 19
-	mapRows   = 30 // rows drawn; the table has them all
 	mapLeft   = 18
 	mapFwd    = 178
 	mapWhy    = 296
@@ -25,14 +24,16 @@ const (
 )
 
 // decisionsChart draws a map of the program: a row per op with the tile of its forward precision, the reason, and the tiles of
-// its backward pass.
-func decisionsChart(f *widgets.Figure) drawing {
+// its backward pass. It draws at most the given number of lines; the table has more of them.
+func decisionsChart(f *widgets.Figure, lines int) drawing {
 	d := f.Decisions
 	rows := mapLines(d)
 	more := d.More
-	if len(rows) > mapRows {
-		more += len(rows) - mapRows
-		rows = rows[:mapRows]
+	if len(rows) > lines {
+		for _, r := range rows[lines:] {
+			more += 1 - len(r.heading)/max(len(r.heading), 1)
+		}
+		rows = rows[:lines]
 	}
 	height := vg.Length(mapHeader + mapRow*len(rows) + 14)
 	if more > 0 {
@@ -59,7 +60,7 @@ func decisionsChart(f *widgets.Figure) drawing {
 			r.draw(c, d, y)
 		}
 		if more > 0 {
-			c.FillText(textStyle(9.5, faint), vg.Point{X: mapLeft, Y: y - mapRow + 5}, fmt.Sprintf("… and %s more rows", group(int64(more))))
+			c.FillText(textStyle(9.5, faint), vg.Point{X: mapLeft, Y: y - mapRow + 5}, "… and "+moreRows(more))
 		}
 	}}
 }
@@ -158,7 +159,7 @@ func counts(c draw.Canvas, d *widgets.DecisionsData, at vg.Point) {
 		fill(c, dtypeColor(n.DType), x, at.Y-2, w, height)
 		x += w
 	}
-	c.FillText(textStyle(10, ink), vg.Point{X: at.X + width + 12, Y: at.Y}, fit(textStyle(10, ink), plain(d.Facts()[0]), mapRight-at.X-width-12))
+	c.FillText(textStyle(10, ink), vg.Point{X: at.X + width + 12, Y: at.Y}, fit(textStyle(10, ink), plain(d.Calls()), mapRight-at.X-width-12))
 }
 
 // plain leaves out the marks that the font has no characters for; the colored bar stands for them.

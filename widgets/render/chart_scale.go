@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -15,15 +16,16 @@ import (
 // scaleChart draws log2 of the loss scale per step, with each skipped step, the floor, the ceiling and the calibration.
 func scaleChart(f *widgets.Figure) drawing {
 	d := f.Scale
-	p := newPlot("step", "loss scale")
+	p := newPlot()
 	p.Y.Tick.Marker, p.X.Tick.Marker = powerTicks{}, countTicks{}
 	p.Y.Tick.Label.Handler = powers{p.Y.Tick.Label.Handler}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = scaleRange(d)
-	p.Add(calibration{d}, grid{}, bounds{d}, scaleLine{d}, skipMarks{d})
+	p.Add(calibration{d}, grid{}, bounds{d}, skipLane{d}, scaleLine{d}, skipMarks{d})
 	return drawing{chartWidth, 270, func(c draw.Canvas) {
 		paper(c)
-		c = draw.Crop(c, 14, -18, 10, -14)
-		p.Draw(c)
+		c = draw.Crop(c, 14, -18, 9, -12)
+		axisLabels(c, "loss scale (log axis)", "step")
+		p.Draw(draw.Crop(c, 0, 0, 12, -16))
 	}}
 }
 
@@ -37,7 +39,7 @@ func scaleRange(d *widgets.ScaleData) (x0, x1, y0, y1 float64) {
 	if y0 > y1 {
 		y0, y1 = 0, 16
 	}
-	y0, y1 = math.Floor(y0)-1, math.Ceil(y1)+1.5
+	y0, y1 = math.Floor(y0)-1.5, math.Ceil(y1)+1.5
 	for y1-y0 < 5 {
 		y0, y1 = y0-.5, y1+.5
 	}
@@ -55,9 +57,7 @@ func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
 			return
 		}
 		c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1, Dashes: []vg.Length{2, 3}}, c.Min.X, y(v), c.Max.X, y(v))
-		s := textStyle(8, faint)
-		s.XAlign = draw.XRight
-		c.FillText(s, vg.Point{X: c.Max.X - 3, Y: y(v) + 2}, label)
+		c.FillText(textStyle(8, faint), vg.Point{X: c.Min.X + 6, Y: y(v) + 2}, label)
 	}
 	floor, text := 0.0, "floor 1: below it gradients shrink"
 	if m := float64(b.d.MinScale); m > 0 {
@@ -107,42 +107,65 @@ func (l scaleLine) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(draw.LineStyle{Color: blue, Width: 2}, pts)
 }
 
-// skipMarks draws a cross above the line for each skipped step, and names culprits while there is room.
+// skipLane draws a tick for every skipped step along the bottom, so that long histories show where skips are dense.
+type skipLane struct{ d *widgets.ScaleData }
+
+// Plot implements plot.Plotter.
+func (l skipLane) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(l.d.Skips) == 0 {
+		return
+	}
+	x, _ := p.Transforms(&c)
+	end := vg.Length(-1)
+	for _, r := range l.d.Skips {
+		from, to := x(float64(r.First)), max(x(float64(r.Last)), x(float64(r.First))+1.2)
+		if to <= end { // hidden behind the one before
+			continue
+		}
+		fill(c, red, max(from, end), c.Min.Y, to-max(from, end), 8)
+		end = to
+	}
+	s := textStyle(8, faint)
+	s.XAlign = draw.XRight
+	c.FillText(s, vg.Point{X: c.Max.X, Y: c.Min.Y + 10}, fmt.Sprintf("%s skipped", group(int64(l.d.Skipped))))
+}
+
+// skipMarks draws a cross where each run of skipped steps began, and names culprits while there is room.
 type skipMarks struct{ d *widgets.ScaleData }
 
 // Plot implements plot.Plotter.
 func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	style := boldStyle(8.5, color.NRGBA{0xb0, 0x4a, 0x00, 0xff})
-	free := c.Min.X // left of it labels stand already
-	row := 0
-	named := 0
+	var taken []vg.Rectangle
+	last := vg.Point{X: -100}
 	for _, r := range m.d.Skips {
 		at := vg.Point{X: x(float64(r.First)), Y: y(widgets.ScalePoint{Scale: r.Scale}.Log2())}
-		cross(c, at, 4)
-		if r.Count > 1 {
-			end := vg.Point{X: x(float64(r.Last)), Y: y(widgets.ScalePoint{Scale: r.Next}.Log2())}
-			if end.X-at.X > 6 {
-				cross(c, end, 3)
-			}
+		if at.X-last.X > 2 || math.Abs(float64(at.Y-last.Y)) > 2 {
+			cross(c, at, 4)
+			last = at
+		}
+		if r.Culprit == "" || len(taken) >= 12 {
+			continue
 		}
 		label := fit(style, r.Culprit, 150)
 		if r.Count > 1 {
 			label += fmt.Sprintf(" ×%d", r.Count)
 		}
 		w := style.Width(label)
-		left := min(at.X+6, c.Max.X-w)
-		if label == "" || named >= 12 || left < free && row >= 2 {
+		left, base := min(at.X+7, c.Max.X-w), min(at.Y+3, c.Max.Y-9)
+		box := vg.Rectangle{Min: vg.Point{X: left - 2, Y: base - 2}, Max: vg.Point{X: left + w + 2, Y: base + 8}}
+		if slices.ContainsFunc(taken, func(t vg.Rectangle) bool { return overlap(t, box) }) {
 			continue
 		}
-		if left < free {
-			row++
-		} else {
-			row = 0
-		}
-		c.FillText(style, vg.Point{X: left, Y: min(at.Y+5+vg.Length(row)*10, c.Max.Y-9)}, label)
-		free, named = left+w+6, named+1
+		taken = append(taken, box)
+		c.FillText(style, vg.Point{X: left, Y: base}, label)
 	}
+}
+
+// overlap says whether two rectangles have a point in common.
+func overlap(a, b vg.Rectangle) bool {
+	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
 // cross draws × of the given half size.

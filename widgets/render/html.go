@@ -25,15 +25,18 @@ func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c
 // Inline styles that repeat. JupyterLab's own sheet aligns table cells to the right and centers tables; both are undone here.
 const (
 	stFigure  = `max-width:1000px;font-size:13px;line-height:1.4;margin:4px 0 10px 0`
-	stCell    = `text-align:left;vertical-align:top`
+	stCell    = `text-align:left;vertical-align:top;padding:5px 8px`
+	stNumber  = `text-align:right;vertical-align:top;padding:5px 8px;white-space:nowrap`
+	stHead    = `text-align:left;vertical-align:bottom;padding:4px 8px`
+	stHeadNum = `text-align:right;vertical-align:bottom;padding:4px 8px`
+	stRow     = `background-color:transparent;border-top:1px solid rgba(128,128,128,0.35)`
+	stSub     = `background-color:transparent`
 	stMuted   = `opacity:0.75`
 	stScroll  = `overflow-x:auto;margin:8px 0`
-	stTable   = `border-collapse:collapse;margin:0;font-size:12.5px;width:100%`
-	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 6px 0`
-	stModule  = `text-align:left;vertical-align:top;background-color:rgba(128,128,128,0.14);font-weight:bold`
-	stImg     = `display:block;max-width:100%;height:auto;margin:8px 0;border-radius:4px`
+	stTable   = `border-collapse:collapse;table-layout:auto;margin:0;font-size:12.5px`
+	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 4px 0`
+	stImg     = `display:block;width:100%;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
 	stSummary = `cursor:pointer;margin:6px 0`
-	stMono    = `font-family:monospace`
 )
 
 // A page builds HTML.
@@ -74,8 +77,14 @@ func (p *page) heading(title, beside string) {
 // chip is a dtype on its color, with its mark.
 func chip(d amp.DType, label string) string {
 	bg := dtypeColor(d)
-	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:1px 5px;white-space:nowrap">%s %s</span>`,
+	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px;margin:1px 0;display:inline-block;white-space:nowrap">%s %s</span>`,
 		hex(bg), hex(onColor(bg)), widgets.Mark(d), esc(label))
+}
+
+// metric writes a number with its label below.
+func (p *page) metric(value, label string) {
+	p.printf(`<div style="display:inline-block;vertical-align:top;margin:4px 22px 4px 0;max-width:140px"><strong style="font-size:16px;white-space:nowrap">%s</strong><br><span style="%s;font-size:11.5px">%s</span></div>`,
+		esc(value), stMuted, esc(label))
 }
 
 // image writes a chart as an image. It is a PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls

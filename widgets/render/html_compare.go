@@ -19,11 +19,11 @@ func compareHTML(p *page, f *widgets.Figure) error {
 	if f.Volatile != nil {
 		heads = append(heads, "Step time")
 	}
-	p.printf(`<div style="%s"><table style="%s;width:auto"><caption style="%s">The first run is the reference; differences are relative to its loss.</caption><thead><tr>`, stScroll, stTable, stCaption)
+	p.printf(`<div style="%s"><table style="%s"><caption style="%s">The first run is the reference; differences are relative to its loss.</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
 	for i, h := range heads {
-		align := "text-align:right;vertical-align:bottom"
+		align := stHeadNum
 		if i == 0 {
-			align = "text-align:left;vertical-align:bottom"
+			align = stHead
 		}
 		p.printf(`<th scope="col" style="%s">%s</th>`, align, h)
 	}
@@ -38,7 +38,7 @@ func compareHTML(p *page, f *widgets.Figure) error {
 // runRow writes one run.
 func runRow(p *page, f *widgets.Figure, i int) {
 	r := &f.Runs.Runs[i]
-	p.printf(`<tr><th scope="row" style="%s;font-weight:normal">%s</th>`, stCell, chip(r.DType, r.Name))
+	p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, chip(r.DType, r.Name))
 	diff, worst := widgets.RelativeText(r.Relative), widgets.RelativeText(r.Worst)
 	if i == 0 {
 		diff, worst = "reference", ""
@@ -57,7 +57,7 @@ func runRow(p *page, f *widgets.Figure, i int) {
 		cells = append(cells, t)
 	}
 	for _, c := range cells {
-		p.printf(`<td style="text-align:right;vertical-align:top">%s</td>`, esc(c))
+		p.printf(`<td style="%s">%s</td>`, stNumber, esc(c))
 	}
 	p.WriteString(`</tr>`)
 }

@@ -19,12 +19,9 @@ func decisionsHTML(p *page, f *widgets.Figure) {
 		return
 	}
 	shareBar(p, d)
-	p.WriteString(`<div style="margin:6px 0">`)
-	for i, fact := range d.Facts()[1:] {
-		if i > 0 {
-			p.WriteString(` <span style="opacity:0.5">·</span> `)
-		}
-		p.WriteString(esc(fact))
+	p.WriteString(`<div style="margin:2px 0">`)
+	for _, m := range d.Metrics() {
+		p.metric(m.Value, m.Label)
 	}
 	p.WriteString(`</div>`)
 	decisionsTable(p, f)
@@ -45,9 +42,6 @@ func shareBar(p *page, d *widgets.DecisionsData) {
 	for _, c := range u.Ops {
 		p.printf(` %s`, chip(c.DType, d.PerStepText(c.Calls)+" "+c.DType.Short()))
 	}
-	if u.Changed > 0 {
-		p.printf(` <span style="%s">%s changed by autocast</span>`, stMuted, esc(d.PerStepText(u.Changed)))
-	}
 	p.WriteString(`</div><div style="margin:6px 0;height:8px;border-radius:4px;overflow:hidden;white-space:nowrap;font-size:0">`)
 	for _, c := range u.Ops {
 		p.printf(`<span title="%s" style="display:inline-block;height:8px;width:%.2f%%;background-color:%s"></span>`,
@@ -56,88 +50,113 @@ func shareBar(p *page, d *widgets.DecisionsData) {
 	p.WriteString(`</div>`)
 }
 
+// column of the decisions table.
+type column struct {
+	name, width string
+	number      bool
+}
+
 // decisionsTable writes the tree. Rows stop where the HTML would grow beyond its bound; the figure's JSON has the rest.
 func decisionsTable(p *page, f *widgets.Figure) {
 	d := f.Decisions
-	timed := f.Volatile != nil
-	columns := 5
-	p.printf(`<div style="%s"><table class="halftone-table" style="%s"><caption style="%s">One row for each place in the program; beside it the backward ops that compute its gradient.</caption><thead><tr>`, stScroll, stTable, stCaption)
-	heads := []string{"Op", "Forward", "Why", "Backward", "Bytes/step"}
-	if d.Steps == 0 {
-		heads[4] = "Bytes"
+	columns := []column{{"Module, op", "20%", false}, {"Forward", "17%", false}, {"Why", "32%", false}, {"Backward", "17%", false}, {"Bytes", "7%", true}}
+	note := "Each row is one place in the program, with the backward ops that compute its gradient."
+	if d.Steps > 0 {
+		note += " ×2 is twice a step; bytes are results per step."
 	}
-	if timed {
-		heads = append(heads, "Time/call")
-		columns++
+	if f.Volatile != nil {
+		columns = append(columns, column{"Time/call", "7%", true})
 	}
-	for i, h := range heads {
-		align := stCell
-		if i >= 4 {
-			align = "text-align:right;vertical-align:top"
+	p.printf(`<div style="%s"><table class="halftone-table" style="%s;width:100%%;min-width:700px"><caption style="%s">%s</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, note, stSub)
+	for _, c := range columns {
+		style := stHead
+		if c.number {
+			style = stHeadNum
 		}
-		p.printf(`<th scope="col" style="%s">%s</th>`, align, h)
+		p.printf(`<th scope="col" style="%s;width:%s">%s</th>`, style, c.width, c.name)
 	}
 	p.WriteString(`</tr></thead><tbody>`)
 	left := d.More
 	for _, m := range d.Modules() {
-		if p.Len() > MaxHTML-12<<10 {
-			left += len(m.Rows)
-			continue
-		}
-		span := columns
-		if len(m.Backward) > 0 {
-			span = 3
-		}
-		p.printf(`<tr class="halftone-module"><th scope="rowgroup" colspan="%d" style="%s">%s</th>`, span, stModule, esc(m.Name()))
-		if len(m.Backward) > 0 {
-			p.printf(`<td colspan="%d" style="%s">%s</td>`, columns-3, stModule+";font-weight:normal", backwardChips(d, m.Backward))
-		}
-		p.WriteString(`</tr>`)
+		name := m.Name()
 		for _, r := range m.Rows {
-			if p.Len() > MaxHTML-10<<10 {
+			if p.Len() > maxTable {
 				left++
 				continue
 			}
-			siteRow(p, f, r, columns)
+			siteRow(p, f, r, name, len(columns))
+			name = ""
+		}
+		if len(m.Backward) > 0 && p.Len() <= maxTable {
+			p.printf(`<tr class="halftone-row" style="%s"><th scope="row" style="%s;font-weight:normal">%s<span style="%s">backward</span></th><td colspan="2"></td><td colspan="%d" style="%s">%s</td></tr>`,
+				stRow, stCell, moduleName(name), stMuted, len(columns)-3, stCell, backwardChips(d, m.Backward))
 		}
 	}
 	if left > 0 {
-		p.printf(`<tr><td colspan="%d" style="%s">… and %s more rows</td></tr>`, columns, stCell, group(int64(left)))
+		p.printf(`<tr style="%s"><td colspan="%d" style="%s">… and %s</td></tr>`, stRow, len(columns), stCell, moreRows(left))
 	}
 	p.WriteString(`</tbody></table></div>`)
 }
 
-// siteRow writes a forward site and, below it, its casts.
-func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, columns int) {
+// maxTable is the length at which the decisions table stops, with room left for a row and what follows the table.
+const maxTable = MaxHTML - 14<<10
+
+func moreRows(n int) string {
+	if n == 1 {
+		return "1 more row"
+	}
+	return group(int64(n)) + " more rows"
+}
+
+// moduleName is the heading of a module's first row.
+func moduleName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return `<strong>` + esc(name) + `</strong><br>`
+}
+
+// siteRow writes a forward site and, below it, its casts. name is the module's, on its first row.
+func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns int) {
 	d := f.Decisions
 	s := &d.Sites[r.Forward]
-	changed := ""
-	if !s.Changed {
-		changed = ` class="halftone-same"`
+	class := "halftone-row"
+	if s.Changed {
+		class += " halftone-changed"
 	}
-	p.printf(`<tr%s><th scope="row" style="%s;font-weight:normal;padding-left:18px"><code>%s</code>%s`, changed, stCell, esc(s.Op), esc(d.Times(s)))
+	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code>%s</code>%s`, class, stRow, stCell, moduleName(name), esc(s.Op), esc(d.Times(s)))
 	if s.Where != "" {
-		p.printf(`<br><span style="%s;font-size:11px">%s</span>`, stMuted, esc(s.Where))
+		p.printf(` <span style="%s;font-size:11px;white-space:nowrap">%s</span>`, stMuted, esc(s.Where))
 	}
-	p.printf(`</th><td style="%s">%s</td><td style="%s">%s`, stCell, precision(s), stCell, esc(d.Rule(s)))
+	p.printf(`</th><td style="%s">%s</td><td style="%s">%s`, stCell, precision(s), stCell, reason(d.Rule(s)))
 	p.printf(`<br><span style="%s;font-size:11px">%s`, stMuted, esc(s.Shape))
 	if s.Dims != nil {
-		p.printf(` · tensor cores %s`, esc(s.Dims.Text()))
+		p.printf(` · <span style="white-space:nowrap">tensor cores %s</span>`, esc(s.Dims.Text()))
 	}
-	p.printf(`</span></td><td style="%s">%s</td><td style="text-align:right;vertical-align:top;white-space:nowrap">%s</td>`,
-		stCell, backwardChips(d, r.Backward), esc(widgets.Bytes(d.StepBytes(s.Bytes))))
+	p.printf(`</span></td><td style="%s">%s</td><td style="%s">%s</td>`,
+		stCell, backwardChips(d, r.Backward), stNumber, esc(widgets.Bytes(d.StepBytes(s.Bytes))))
 	if columns > 5 {
 		t := ""
 		if ns := f.Measured(r.Forward); ns > 0 {
 			t = widgets.Duration(ns)
 		}
-		p.printf(`<td style="text-align:right;vertical-align:top;white-space:nowrap">%s</td>`, esc(t))
+		p.printf(`<td style="%s">%s</td>`, stNumber, esc(t))
 	}
 	p.WriteString(`</tr>`)
 	for _, c := range s.Casts {
-		p.printf(`<tr%s><td style="%s;padding-left:30px;font-size:11.5px">↳ cast <code>%s</code></td><td style="%s;font-size:11.5px;white-space:nowrap">%s → %s</td><td colspan="%d" style="%s;font-size:11.5px">%s</td></tr>`,
-			changed, stCell, esc(c.Label()), stCell, esc(c.From.Short()), esc(c.To.Short()), columns-2, stCell, esc(c.Text()))
+		p.printf(`<tr class="%s" style="%s"><td style="%s">↳ cast <code>%s</code></td><td style="%s">%s → %s</td><td colspan="%d" style="%s">%s</td></tr>`,
+			class, stSub, stCast+";padding-left:20px", esc(c.Label()), stCast+";white-space:nowrap", esc(c.From.Short()), esc(c.To.Short()), columns-2, stCast, esc(d.CastText(c)))
 	}
+}
+
+const stCast = `text-align:left;vertical-align:top;padding:1px 8px 3px 8px;font-size:11.5px`
+
+// reason writes a rule with the class that it begins with in bold.
+func reason(rule string) string {
+	if class, why, ok := strings.Cut(rule, ": "); ok && len(class) < 16 {
+		return `<strong>` + esc(class) + `</strong>: ` + esc(why)
+	}
+	return esc(rule)
 }
 
 // precision writes a site's dtypes with the one it computed in as a chip.

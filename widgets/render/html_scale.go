@@ -52,7 +52,7 @@ func scaleFacts(p *page, d *widgets.ScaleData) {
 		{"effective steps", group(int64(d.Effective)) + " of " + group(int64(d.Nominal))},
 		{"skipped", group(int64(d.Skipped))},
 	}
-	if d.NextGrowth > 0 {
+	if d.NextGrowth > 0 && d.Verdict != widgets.VerdictCollapsing {
 		facts = append(facts, [2]string{"next growth in", fmt.Sprintf("%s of %s clean steps", group(int64(d.NextGrowth)), group(int64(d.GrowthInterval)))})
 	}
 	p.WriteString(`<div style="margin:6px 0">`)
@@ -71,8 +71,8 @@ func skipTable(p *page, d *widgets.ScaleData) {
 	if len(d.Skips) <= 6 {
 		open = " open"
 	}
-	p.printf(`<details%s><summary style="%s">Skipped steps</summary><div style="%s"><table style="%s;width:auto"><caption style="%s">Steps whose gradients were not finite: weights stayed as they were and the scale backed off.</caption><thead><tr>`,
-		open, stSummary, stScroll, stTable, stCaption)
+	p.printf(`<details%s><summary style="%s">Skipped steps</summary><div style="%s"><table style="%s"><caption style="%s">Steps whose gradients were not finite: weights stayed as they were and the scale backed off.</caption><thead><tr style="%s">`,
+		open, stSummary, stScroll, stTable, stCaption, stSub)
 	for _, h := range []string{"Step", "Skipped", "Scale → next", "Overflowed first"} {
 		p.printf(`<th scope="col" style="%s">%s</th>`, stCell, h)
 	}
@@ -82,9 +82,8 @@ func skipTable(p *page, d *widgets.ScaleData) {
 			p.printf(`<tr><td colspan="4" style="%s">… and %s more</td></tr>`, stCell, group(int64(len(d.Skips)-i)))
 			break
 		}
-		p.printf(`<tr><th scope="row" style="%s;font-weight:normal">%s</th><td style="%s"><span style="color:%s">×</span> %s</td><td style="%s">%s → %s</td><td style="%s">%s</td></tr>`,
-			stCell, esc(r.Steps()), stCell, hex(red), group(int64(r.Count)), stCell, esc(widgets.ScaleText(r.Scale)), esc(widgets.ScaleText(r.Next)), stCell, esc(r.Blame()))
+		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th><td style="%s"><span style="color:%s">×</span> %s</td><td style="%s">%s → %s</td><td style="%s">%s</td></tr>`,
+			stRow, stCell, esc(r.Steps()), stCell, hex(red), group(int64(r.Count)), stCell, esc(widgets.ScaleText(r.Scale)), esc(widgets.ScaleText(r.Next)), stCell, esc(r.Blame()))
 	}
 	p.WriteString(`</tbody></table></div></details>`)
-	return
 }

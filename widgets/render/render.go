@@ -37,27 +37,17 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		return faces, err
 	}
 	faces[widgets.MIME] = json.RawMessage(raw)
-	d, ok := chart(f)
-	if !ok {
-		return faces, fmt.Errorf("render: a figure of kind %q cannot be drawn", f.Kind)
-	}
 	html, err := htmlFace(f)
 	if err != nil {
 		return faces, err
 	}
 	faces["text/html"] = html
-	if svg, err := drawSVG(d, f.Alt); err != nil {
-		return faces, err
-	} else if len(svg) <= MaxSVG {
-		faces["image/svg+xml"] = svg
-	}
-	img, err := drawPNG(d)
+	svg, img, err := images(f)
 	if err != nil {
 		return faces, err
 	}
-	if len(img) <= MaxPNG {
-		faces["image/png"] = base64.StdEncoding.EncodeToString(img)
-	}
+	faces["image/svg+xml"] = svg
+	faces["image/png"] = base64.StdEncoding.EncodeToString(img)
 	return faces, nil
 }
 
@@ -70,12 +60,34 @@ func BundleJSON(raw []byte) (map[string]any, error) {
 	return Bundle(f)
 }
 
-// chart is the drawing of a figure; false for kinds without one.
-func chart(f *widgets.Figure) (drawing, bool) {
+// images draws a figure as SVG and PNG within their bounds, with fewer rows where it must be.
+func images(f *widgets.Figure) (svg string, img []byte, err error) {
+	for lines := 36; ; lines -= 6 {
+		d, ok := chart(f, lines)
+		if !ok {
+			return "", nil, fmt.Errorf("render: a figure of kind %q cannot be drawn", f.Kind)
+		}
+		if svg, err = drawSVG(d, f.Alt); err != nil {
+			return "", nil, err
+		}
+		if img, err = drawPNG(d); err != nil {
+			return "", nil, err
+		}
+		if len(svg) <= MaxSVG && len(img) <= MaxPNG {
+			return svg, img, nil
+		}
+		if f.Decisions == nil || lines <= 6 {
+			return "", nil, fmt.Errorf("render: SVG of %d and PNG of %d bytes are over the bounds %d and %d", len(svg), len(img), MaxSVG, MaxPNG)
+		}
+	}
+}
+
+// chart is the drawing of a figure, with at most the given number of lines where it is a list; false for an empty figure.
+func chart(f *widgets.Figure, lines int) (drawing, bool) {
 	switch {
 	case f == nil:
 	case f.Decisions != nil:
-		return decisionsChart(f), true
+		return decisionsChart(f, lines), true
 	case f.Scale != nil:
 		return scaleChart(f), true
 	case f.Runs != nil:
