@@ -30,4 +30,6 @@ type ScaleStep struct {
 	Culprit   string  `json:"culprit,omitempty"`   // first parameter with a non-finite gradient
 	Value     string  `json:"value,omitempty"`     // what was found there: "+Inf", "-Inf" or "NaN"
 	Warning   string  `json:"warning,omitempty"`   // e.g. the scale collapses
+
+	fatal string // why backing off can't help, for Err
 }

@@ -1,0 +1,227 @@
+package amp
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// phase is the part of a training step that a scope runs.
+type phase uint8
+
+const (
+	forwardPhase phase = iota
+	backwardPhase
+	optimizerPhase
+)
+
+// A node is one recorded op call: the tape. Sequence numbers grow with execution, so that backward visits in their order.
+type node struct {
+	op       *Op
+	seq      uint64
+	attrs    Attrs
+	in       []*Tensor
+	out      *Tensor
+	versions [4]uint32 // of the saved inputs 0…2 and of the output
+	path     string
+	pc       uintptr
+	consumed bool
+}
+
+var nodeSeq atomic.Uint64
+
+// apply is the only way an op runs: decide the dtype, cast (cached), check shapes, run the kernel, record it on the tape and in
+// the trace.
+func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
+	defer s.locate(o)
+	s.alive(o.Name)
+	for i, t := range in {
+		if t != nil {
+			s.admit(o, i, t)
+		}
+	}
+	if o.InPlace {
+		s.guardInPlace(o, in[0])
+	}
+	rec := s.root.rec
+	var pc uintptr
+	if rec != nil {
+		pc = s.callSite()
+	}
+	d := s.decide(o, &at, in)
+	c := &Call{Op: o, Attrs: at, In: slices.Clone(in)}
+	s.castInputs(c, &d, in, pc)
+	if d.output != NoDType {
+		c.DType = d.output
+	}
+	ns := s.execute(c)
+	if rec != nil {
+		rec.op(s, c, in, d.rule, pc, ns)
+	}
+	s.tape(c, pc)
+	s.dropCasts(c, in)
+	return c.Out
+}
+
+// execute makes the result and runs the kernel; it returns the kernel's time where a recorder wants it.
+func (s *Scope) execute(c *Call) time.Duration {
+	c.Out = s.output(c)
+	if c.Op.View != nil {
+		return 0
+	}
+	var start time.Time
+	if s.root.rec != nil {
+		start = time.Now()
+	}
+	if err := s.root.dev.Run(c); err != nil {
+		fail(c.Op.Name, ErrDevice, "see the device's message", "%v", err)
+	}
+	if s.root.rec != nil {
+		return time.Since(start)
+	}
+	return 0
+}
+
+// cast runs the cast row for an operand of another op (by), or for the program (by nil), and records it as a cast event.
+func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintptr) *Tensor {
+	c := &Call{Op: opCast, Attrs: Attrs{DType: to}, In: []*Tensor{t}}
+	ns := s.execute(c)
+	if rec := s.root.rec; rec != nil {
+		rec.castEvent(s, t, c.Out, r, by, operand, pc, ns)
+	}
+	s.tape(c, pc)
+	return c.Out
+}
+
+// locate adds the module path to a panic that passes through.
+func (s *Scope) locate(o *Op) {
+	// A recover here would hide the panic's origin from the stack trace; the path is filled in by the frame that knows it.
+	if s.path == "" {
+		return
+	}
+	if r := recover(); r != nil {
+		if e, ok := r.(*Error); ok && e.Module == "" {
+			e.Module = s.path
+		}
+		panic(r)
+	}
+}
+
+// admit refuses an input that is freed or lives on another device.
+func (s *Scope) admit(o *Op, i int, t *Tensor) {
+	t.live(o.Name)
+	if t.st.dev != s.root.dev && t.st.dev.Name() != s.root.dev.Name() {
+		fail(o.Name, ErrDevice, fmt.Sprintf("move it with amp.Move(s, t), or make the scope with amp.On(%q)", t.st.dev.Name()),
+			"%s %sis on %s, the scope on %s", o.argName(i), quoted(t.name), t.st.dev.Name(), s.root.dev.Name())
+	}
+}
+
+// castInputs brings c.In to the dtypes that autocast and type promotion ask for.
+func (s *Scope) castInputs(c *Call, d *decision, in []*Tensor, pc uintptr) {
+	if d.target != NoDType {
+		for i, t := range in {
+			if eligible(t) && t.dt != d.target {
+				c.In[i] = s.castFor(c.Op, i, t, d.target, pc)
+			}
+		}
+	}
+	if !c.Op.Widens {
+		return
+	}
+	common := c.Op.common(c.In)
+	for i, t := range c.In {
+		if t != nil && t.dt != common {
+			c.In[i] = s.cast(t, common, ruleCastPromotion, c.Op, i, pc)
+			if d.rule == ruleUnlisted {
+				d.rule = ruleWidened
+			}
+		}
+	}
+}
+
+// castFor casts one input for autocast, through the weight-cast cache where it applies.
+func (s *Scope) castFor(o *Op, i int, t *Tensor, to DType, pc uintptr) *Tensor {
+	if !s.cacheable(t, to) {
+		return s.cast(t, to, ruleCast, o, i, pc)
+	}
+	if hit := s.arena.lookup(t, to); hit != nil {
+		if rec := s.root.rec; rec != nil {
+			rec.castEvent(s, t, hit, ruleCastHit, o, i, pc, 0)
+		}
+		return hit
+	}
+	// The copy is made with gradients on even under NoGrad: it may serve a later use that needs its edge to the weight.
+	grad := s
+	if s.noGrad {
+		grad = s.derive()
+		grad.noGrad = false
+	}
+	cast := grad.cast(t, to, ruleCast, o, i, pc)
+	s.arena.cache.put(t, cast)
+	return cast
+}
+
+// output makes the result: a view, the first input itself for an in-place op, or a new tensor of the scope's memory.
+func (s *Scope) output(c *Call) *Tensor {
+	shape := c.Op.Check(c)
+	if c.Op.InPlace {
+		in := c.In[0]
+		in.st.version.Add(1)
+		return in
+	}
+	var out *Tensor
+	if c.Op.View != nil {
+		out = c.Op.View(c)
+	} else {
+		out = alloc(c.Op.Name, s.root.dev, c.Op.result(c), shape)
+	}
+	out.scope = s
+	s.arena.own(out)
+	return out
+}
+
+// result returns the dtype of the row's result.
+func (o *Op) result(c *Call) DType {
+	if o.Result != nil {
+		return o.Result(c)
+	}
+	return c.In[0].dt
+}
+
+// tape records the call if a gradient may be asked for.
+func (s *Scope) tape(c *Call, pc uintptr) {
+	if s.noGrad || c.Op.Backward == nil || !c.Out.dt.IsFloat() || c.Op.InPlace {
+		return
+	}
+	if !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.needs }) {
+		return
+	}
+	n := &node{op: c.Op, seq: nodeSeq.Add(1), attrs: c.Attrs, in: c.In, out: c.Out, path: s.path, pc: pc}
+	if s.inherit != nil {
+		n.path, n.pc = s.inherit.path, s.inherit.pc
+	}
+	for i := range min(3, len(c.In)) {
+		if c.Op.Saves&(SaveIn0<<i) != 0 && c.In[i] != nil {
+			n.versions[i] = c.In[i].st.version.Load()
+		}
+	}
+	if c.Op.Saves&SaveOut != 0 {
+		n.versions[3] = c.Out.st.version.Load()
+	}
+	c.Out.node, c.Out.needs = n, true
+}
+
+// dropCasts frees the casts that only the kernel needed: those that backward does not read and no cache holds.
+func (s *Scope) dropCasts(c *Call, in []*Tensor) {
+	for i, t := range c.In {
+		if t == nil || t == in[i] || t.st == nil || t.st == c.Out.st {
+			continue
+		}
+		saved := c.Out.node != nil && i < 3 && c.Op.Saves&(SaveIn0<<i) != 0
+		if saved || s.arena.lookup(in[i], t.dt) == t {
+			continue
+		}
+		t.release()
+	}
+}

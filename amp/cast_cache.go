@@ -1,0 +1,57 @@
+package amp
+
+import "sync"
+
+// A castCache keeps the half copies of float32 weights for the uses within one scope's memory. The key is the tensor, its dtype and
+// its version: a nested scope of another dtype gets its own copy, and a weight changed in place is cast afresh.
+type castCache struct {
+	mu      sync.Mutex
+	entries map[castKey]castEntry
+}
+
+type castKey struct {
+	t  *Tensor
+	to DType
+}
+
+type castEntry struct {
+	version uint32
+	cast    *Tensor
+}
+
+// cacheable says whether a cast of t to the scope's dtype is kept: a float32 leaf that wants a gradient and is no view. Frozen
+// weights, inputs and activations are not, as in the reference.
+func (s *Scope) cacheable(t *Tensor, to DType) bool {
+	return !s.auto.noCache && to == s.auto.dtype && to != Float32 && t.dt == Float32 && t.needs && t.node == nil && !t.view
+}
+
+// lookup finds a cast in this scope's memory or in that of the scopes it is derived from.
+func (a *arena) lookup(t *Tensor, to DType) *Tensor {
+	for ; a != nil; a = a.parent {
+		a.cache.mu.Lock()
+		e, ok := a.cache.entries[castKey{t, to}]
+		a.cache.mu.Unlock()
+		if ok && e.version == t.st.version.Load() && e.cast.st != nil {
+			return e.cast
+		}
+	}
+	return nil
+}
+
+func (c *castCache) put(t *Tensor, cast *Tensor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil {
+		c.entries = map[castKey]castEntry{}
+	}
+	c.entries[castKey{t, cast.dt}] = castEntry{t.st.version.Load(), cast}
+}
+
+func (c *castCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+}
+
+// ClearCastCache forgets the casts cached in this scope's memory; later uses cast again.
+func (s *Scope) ClearCastCache() { s.arena.cache.clear() }

@@ -1,0 +1,66 @@
+package amp
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+)
+
+// theCPU is the device that is always there.
+var theCPU = &cpuDevice{name: "cpu"}
+
+// A cpuDevice serves buffers from size-classed free lists: a training step asks for the same sizes again and again, and a
+// page touched for the first time costs more than most kernels.
+type cpuDevice struct {
+	name string
+	mu   sync.Mutex
+	free [64][]*hostBuffer
+}
+
+// A hostBuffer is a block of Go memory that starts at a cache line.
+type hostBuffer struct {
+	dev   *cpuDevice
+	class int
+	mem   []byte
+}
+
+func (b *hostBuffer) Bytes() []byte { return b.mem }
+func (b *hostBuffer) Len() int      { return len(b.mem) }
+func (b *hostBuffer) Free() {
+	b.dev.mu.Lock()
+	b.dev.free[b.class] = append(b.dev.free[b.class], b)
+	b.dev.mu.Unlock()
+}
+
+func (d *cpuDevice) Name() string { return d.name }
+func (d *cpuDevice) Sync() error  { return nil }
+func (d *cpuDevice) Run(c *Call) error {
+	c.Op.CPU(c)
+	return nil
+}
+
+// Alloc rounds up to a power of two, at least a cache line.
+func (d *cpuDevice) Alloc(n int) (Buffer, error) {
+	class := bits.Len(uint(max(n, 64) - 1))
+	d.mu.Lock()
+	if l := d.free[class]; len(l) > 0 {
+		b := l[len(l)-1]
+		l[len(l)-1] = nil
+		d.free[class] = l[:len(l)-1]
+		d.mu.Unlock()
+		return b, nil
+	}
+	d.mu.Unlock()
+	size := 1 << class
+	raw := make([]byte, size+64)
+	skip := int(-uintptr(unsafe.Pointer(&raw[0])) & 63)
+	stats.newBuffer(d.name, size)
+	return &hostBuffer{d, class, raw[skip : skip+size : skip+size]}, nil
+}
+
+// trim drops the free buffers; tests use it to see allocations afresh.
+func (d *cpuDevice) trim() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.free = [64][]*hostBuffer{}
+}

@@ -1,0 +1,317 @@
+package amp
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+)
+
+// A Back is one call of a row's Backward: what it may read, and where it puts the gradients.
+type Back struct {
+	S  *Scope  // scope to call table ops in; autocast is off
+	DY *Tensor // gradient of the result
+	n  *node
+	d  []*Tensor
+}
+
+// Needs says whether the gradient of input i is wanted.
+func (b *Back) Needs(i int) bool { return b.n.in[i] != nil && b.n.in[i].needs }
+
+// Shape and DType describe input i without reading it.
+func (b *Back) Shape(i int) []int { return b.n.in[i].shape }
+
+// DType returns the dtype of input i.
+func (b *Back) DType(i int) DType { return b.n.in[i].dt }
+
+// Attrs returns the arguments of the call that are not tensors.
+func (b *Back) Attrs() Attrs { return b.n.attrs }
+
+// In returns input i as the kernel saw it. The row must declare it in Saves; it panics with ErrStale if the tensor was changed
+// in place since.
+func (b *Back) In(i int) *Tensor { return b.saved(b.n.in[i], b.n.versions[i], b.n.op.argName(i)) }
+
+// Out returns the result; see In.
+func (b *Back) Out() *Tensor { return b.saved(b.n.out, b.n.versions[3], "result") }
+
+func (b *Back) saved(t *Tensor, version uint32, what string) *Tensor {
+	t.live(b.n.op.Name + " backward")
+	if now := t.st.version.Load(); now != version {
+		panic(&Error{Op: b.n.op.Name + " backward", Kind: ErrStale, Module: b.n.path,
+			Detail: fmt.Sprintf("%s %sof shape %v is at version %d, backward needs version %d", what, quoted(t.name), t.shape, now, version),
+			Fix:    "call Backward before changing it (opt.Step, SetValues), or run the forward pass again"})
+	}
+	return t
+}
+
+// Set gives the gradient of input i; gradients nobody wants are ignored.
+func (b *Back) Set(i int, g *Tensor) {
+	if b.Needs(i) {
+		b.d[i] = g
+	}
+}
+
+// sumTo sums g over the dimensions along which input i was broadcast.
+func (b *Back) sumTo(i int, g *Tensor) *Tensor {
+	if !b.Needs(i) {
+		return nil
+	}
+	want := b.n.in[i].shape
+	if slices.Equal(g.shape, want) {
+		return g
+	}
+	lead := len(g.shape) - len(want)
+	var dims []int
+	for d := range g.shape {
+		if d < lead || want[d-lead] == 1 && g.shape[d] != 1 {
+			dims = append(dims, d)
+		}
+	}
+	if len(dims) > 0 {
+		g = Sum(b.S, g, dims...)
+	}
+	return Reshape(b.S, g, want...)
+}
+
+// spread is the gradient of a reduction: g repeated over the reduced dimensions, in the dtype of input 0.
+func (b *Back) spread(g *Tensor) *Tensor {
+	in, a := b.Shape(0), b.Attrs()
+	if !a.Keep {
+		kept := slices.Clone(in)
+		for _, d := range a.Dims {
+			kept[d] = 1
+		}
+		g = Reshape(b.S, g, kept...)
+	}
+	return To(b.S, Expand(b.S, g, in...), b.DType(0))
+}
+
+// A BackwardOption configures Backward and Grad.
+type BackwardOption func(*backwardConfig)
+
+type backwardConfig struct {
+	create, retain, allowUnused bool
+	seeds                       []*Tensor
+}
+
+// CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph.
+func CreateGraph() BackwardOption {
+	return func(c *backwardConfig) { c.create, c.retain = true, true }
+}
+
+// RetainGraph keeps the graph for another backward pass.
+func RetainGraph() BackwardOption { return func(c *backwardConfig) { c.retain = true } }
+
+// AllowUnused makes Grad return nil for inputs that the outputs do not depend on, instead of panicking.
+func AllowUnused() BackwardOption { return func(c *backwardConfig) { c.allowUnused = true } }
+
+// GradOutputs gives the gradients of the outputs, one each; without it outputs must have one element, and get 1.
+func GradOutputs(dy ...*Tensor) BackwardOption {
+	return func(c *backwardConfig) { c.seeds = dy }
+}
+
+// Backward computes the gradient of t, a tensor of one element unless GradOutputs is given, with respect to every leaf that wants
+// one, and adds it to that leaf's Grad. Ops run in the dtypes their forward ran in. It panics with ErrGrad when t depends on no
+// such leaf or its graph was used up, and with ErrStale when a saved tensor was changed in place.
+func (t *Tensor) Backward(opts ...BackwardOption) {
+	t.live("Backward")
+	s := t.scope
+	if s == nil || !t.needs {
+		fail("Backward", ErrGrad, "compute it from parameters outside NoGrad, in a scope", "%v tensor %sof shape %v depends on nothing that wants a gradient", t.dt, quoted(t.name), t.shape)
+	}
+	backward(s, []*Tensor{t}, nil, opts)
+}
+
+// Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. The results belong to
+// scope s. It panics with ErrGrad for an input that the outputs do not depend on, unless AllowUnused.
+func Grad(s *Scope, outputs, inputs []*Tensor, opts ...BackwardOption) []*Tensor {
+	s.alive("Grad")
+	return backward(s, outputs, inputs, opts)
+}
+
+// An engine is one backward pass.
+type engine struct {
+	cfg     backwardConfig
+	s       *Scope
+	queue   nodeQueue
+	pending map[*node]*Tensor   // gradient of each node's result so far
+	leaves  map[*Tensor]*Tensor // gradient of each leaf so far
+	order   []*Tensor           // leaves in the order they were reached
+	want    map[*Tensor]int     // Grad: inputs and their index; nil for Backward
+	got     []*Tensor
+	held    map[*Tensor]int // gradients that are still to be read, with the number of places that hold them
+}
+
+func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Tensor {
+	e := engine{pending: map[*node]*Tensor{}, leaves: map[*Tensor]*Tensor{}, held: map[*Tensor]int{}}
+	for _, o := range opts {
+		o(&e.cfg)
+	}
+	e.s = s.derive()
+	e.s.phase = backwardPhase
+	e.s.auto = autocast{}
+	e.s.noGrad = !e.cfg.create
+	if !e.cfg.create { // temporaries live in memory of their own and go as soon as they are read
+		e.s.arena, e.s.gen = s.arena.child(s.gen), 0
+		defer e.s.arena.drop()
+	}
+	if inputs != nil {
+		e.expect(inputs)
+	}
+	e.seed(outputs)
+	for e.queue.Len() > 0 {
+		e.visit(heap.Pop(&e.queue).(*node))
+	}
+	if e.want != nil {
+		return e.finishGrad(s, inputs)
+	}
+	for _, leaf := range e.order {
+		leaf.accumulate(s, e.s, e.leaves[leaf])
+	}
+	return nil
+}
+
+// expect notes the inputs that Grad was asked about.
+func (e *engine) expect(inputs []*Tensor) {
+	e.want = map[*Tensor]int{}
+	e.got = make([]*Tensor, len(inputs))
+	for i, in := range inputs {
+		in.live("Grad")
+		if !in.needs {
+			fail("Grad", ErrGrad, "call RequireGrad on it before the forward pass", "input %d %sof shape %v wants no gradient", i, quoted(in.name), in.shape)
+		}
+		e.want[in] = i
+	}
+}
+
+func (e *engine) seed(outputs []*Tensor) {
+	if e.cfg.seeds != nil && len(e.cfg.seeds) != len(outputs) {
+		fail("Backward", ErrArgument, "give one gradient per output", "%d outputs, %d gradients", len(outputs), len(e.cfg.seeds))
+	}
+	for i, t := range outputs {
+		t.live("Backward")
+		if !t.dt.IsFloat() || !t.needs {
+			fail("Backward", ErrGrad, "compute it from parameters that want gradients, outside NoGrad; only floats have gradients", "output %v %v", t.dt, t.shape)
+		}
+		var dy *Tensor
+		if e.cfg.seeds != nil {
+			dy = e.cfg.seeds[i]
+			if dy.dt != t.dt || !slices.Equal(dy.shape, t.shape) {
+				fail("Backward", ErrShape, "a gradient has the shape and dtype of its output", "output %v %v, gradient %v %v", t.dt, t.shape, dy.dt, dy.shape)
+			}
+		} else {
+			if t.Len() != 1 {
+				fail("Backward", ErrShape, "reduce it with amp.Mean or amp.Sum, or pass amp.GradOutputs", "%v tensor of shape %v has %d elements", t.dt, t.shape, t.Len())
+			}
+			dy = alloc("Backward", e.s.root.dev, t.dt, t.shape)
+			dy.setFloat64s([]float64{1})
+			dy.scope = e.s
+			e.s.arena.own(dy)
+		}
+		e.deliver(t, dy)
+	}
+}
+
+// deliver adds a gradient to what t has so far.
+func (e *engine) deliver(t, g *Tensor) {
+	if i, ok := e.want[t]; ok {
+		e.got[i] = e.add(e.got[i], g)
+	}
+	if t.node == nil {
+		if e.want == nil {
+			old := e.leaves[t]
+			if old == nil {
+				e.order = append(e.order, t)
+			}
+			e.leaves[t] = e.add(old, g)
+		}
+		return
+	}
+	old, seen := e.pending[t.node]
+	if !seen {
+		heap.Push(&e.queue, t.node)
+	}
+	e.pending[t.node] = e.add(old, g)
+}
+
+// add returns a + b, b where there is no a yet, and holds the result.
+func (e *engine) add(a, b *Tensor) *Tensor {
+	if a != nil {
+		b = Add(e.s, a, b)
+		e.drop(a)
+	}
+	e.held[b]++
+	return b
+}
+
+// drop lets go of one hold on g.
+func (e *engine) drop(g *Tensor) {
+	if e.held[g]--; e.held[g] == 0 {
+		delete(e.held, g)
+	}
+}
+
+// visit runs one node's Backward and passes its gradients on.
+func (e *engine) visit(n *node) {
+	dy := e.pending[n]
+	delete(e.pending, n)
+	e.drop(dy)
+	if n.consumed {
+		panic(&Error{Op: "Backward", Kind: ErrGrad, Module: n.path, Detail: "the graph of " + n.op.Name + " was used up by an earlier Backward",
+			Fix: "pass amp.RetainGraph() to the earlier one, or run the forward pass again"})
+	}
+	s := e.s.derive()
+	s.inherit, s.path = n, n.path
+	b := &Back{S: s, DY: dy, n: n, d: make([]*Tensor, len(n.in))}
+	n.op.Backward(b)
+	for i, g := range b.d {
+		if g != nil {
+			e.check(n, i, g)
+			e.deliver(n.in[i], g)
+		}
+	}
+	// The graph of a cached cast lives as long as the cache; it saves nothing, so it can be walked again.
+	if !e.cfg.retain && n.op != opCast {
+		n.consumed = true
+	}
+	if !e.cfg.create {
+		e.s.arena.sweep(e.held)
+	}
+}
+
+// check holds a row to its contract; a wrong gradient would surface far from its cause.
+func (e *engine) check(n *node, i int, g *Tensor) {
+	if in := n.in[i]; g.dt != in.dt || !slices.Equal(g.shape, in.shape) {
+		panic(&Error{Op: n.op.Name + " backward", Kind: ErrShape, Module: n.path,
+			Detail: fmt.Sprintf("gradient of %s is %v %v, the input %v %v", n.op.argName(i), g.dt, g.shape, in.dt, in.shape)})
+	}
+}
+
+// finishGrad moves the results to the memory of the caller's scope.
+func (e *engine) finishGrad(s *Scope, inputs []*Tensor) []*Tensor {
+	for i, g := range e.got {
+		if g == nil && !e.cfg.allowUnused {
+			fail("Grad", ErrGrad, "pass amp.AllowUnused() to get nil for it", "the outputs do not depend on input %d %sof shape %v", i, quoted(inputs[i].name), inputs[i].shape)
+		}
+	}
+	for _, g := range e.got {
+		if g != nil && e.s.arena != s.arena && e.s.arena.disown(g) {
+			g.scope = s
+			s.arena.own(g)
+		}
+	}
+	return e.got
+}
+
+// nodeQueue pops the node that ran last first.
+type nodeQueue []*node
+
+func (q nodeQueue) Len() int           { return len(q) }
+func (q nodeQueue) Less(i, j int) bool { return q[i].seq > q[j].seq }
+func (q nodeQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *nodeQueue) Push(x any)        { *q = append(*q, x.(*node)) }
+func (q *nodeQueue) Pop() any {
+	old := *q
+	n := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return n
+}

@@ -1,0 +1,381 @@
+package amp
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp/bfloat16"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/x448/float16"
+)
+
+// The CPU kernels of 16-bit floats compute in float32 and round once per op, as tensor cores do. Rows therefore give their
+// arithmetic for float32, float64 and, where it makes sense, int64; what follows brings any tensor to that form.
+
+// chunk is the number of elements that are widened, computed and rounded at a time: three chunks of float64 fit the L1 cache.
+const chunk = 512
+
+// grain is the number of elements from which another worker pays.
+const grain = 1 << 15
+
+// number lists the types kernels compute in.
+type number interface{ float32 | float64 | int64 }
+
+// A scratch holds the widened chunks of one worker.
+type scratch[T number] struct{ buf [4][chunk]T }
+
+var (
+	scratch32 = sync.Pool{New: func() any { return new(scratch[float32]) }}
+	scratch64 = sync.Pool{New: func() any { return new(scratch[float64]) }}
+	scratchI  = sync.Pool{New: func() any { return new(scratch[int64]) }}
+)
+
+func scratches[T number]() *sync.Pool {
+	var z T
+	switch any(z).(type) {
+	case float32:
+		return &scratch32
+	case float64:
+		return &scratch64
+	}
+	return &scratchI
+}
+
+// load widens len(dst) elements of t, stride apart from offset off.
+func load[T number](dst []T, t *Tensor, off, stride int) {
+	switch t.dt {
+	case Float16:
+		gather16(dst, elements[float16.Float16](t), off, stride, cpu.WidenF16, cpu.F16ToF32)
+	case BFloat16:
+		gather16(dst, elements[bfloat16.BFloat16](t), off, stride, cpu.WidenBF16, cpu.BF16ToF32)
+	case Float32:
+		gather(dst, elements[float32](t), off, stride)
+	case Float64:
+		gather(dst, elements[float64](t), off, stride)
+	case Int64:
+		gather(dst, elements[int64](t), off, stride)
+	case Bool:
+		src := elements[bool](t)
+		for i := range dst {
+			dst[i] = 0
+			if src[off+i*stride] {
+				dst[i] = 1
+			}
+		}
+	}
+}
+
+func gather[T, S number](dst []T, src []S, off, stride int) {
+	switch stride {
+	case 1:
+		src = src[off : off+len(dst)]
+		for i, v := range src {
+			dst[i] = T(v)
+		}
+	case 0:
+		v := T(src[off])
+		for i := range dst {
+			dst[i] = v
+		}
+	default:
+		for i := range dst {
+			dst[i] = T(src[off])
+			off += stride
+		}
+	}
+}
+
+func gather16[T number, S ~uint16](dst []T, src []S, off, stride int, all func([]float32, []uint16), one func(uint16) float32) {
+	if d, ok := any(dst).([]float32); ok && stride == 1 {
+		all(d, raw16(src[off:off+len(dst)]))
+		return
+	}
+	if stride == 0 {
+		v := T(one(uint16(src[off])))
+		for i := range dst {
+			dst[i] = v
+		}
+		return
+	}
+	for i := range dst {
+		dst[i] = T(one(uint16(src[off])))
+		off += stride
+	}
+}
+
+// store rounds src to t's dtype, into consecutive elements from offset off.
+func store[T number](t *Tensor, off int, src []T) {
+	switch t.dt {
+	case Float16:
+		dst := raw16(elements[float16.Float16](t)[off : off+len(src)])
+		if s, ok := any(src).([]float32); ok {
+			cpu.NarrowF16(dst, s)
+			return
+		}
+		for i, v := range src {
+			dst[i] = cpu.F64ToF16(float64(v))
+		}
+	case BFloat16:
+		dst := raw16(elements[bfloat16.BFloat16](t)[off : off+len(src)])
+		if s, ok := any(src).([]float32); ok {
+			cpu.NarrowBF16(dst, s)
+			return
+		}
+		for i, v := range src {
+			dst[i] = cpu.F64ToBF16(float64(v))
+		}
+	case Float32:
+		narrow(elements[float32](t)[off:off+len(src)], src)
+	case Float64:
+		narrow(elements[float64](t)[off:off+len(src)], src)
+	case Int64:
+		narrow(elements[int64](t)[off:off+len(src)], src)
+	case Bool:
+		dst := elements[bool](t)[off : off+len(src)]
+		for i, v := range src {
+			dst[i] = v != 0
+		}
+	}
+}
+
+func narrow[T, S number](dst []T, src []S) {
+	for i, v := range src {
+		dst[i] = T(v)
+	}
+}
+
+// setFloat64s fills a contiguous tensor.
+func (t *Tensor) setFloat64s(v []float64) { store(t, t.off, v) }
+
+// direct returns len n elements of t in place, if it is of type T and they are consecutive.
+func direct[T number](t *Tensor, off, stride, n int) ([]T, bool) {
+	if stride != 1 {
+		return nil, false
+	}
+	var z T
+	switch any(z).(type) {
+	case float32:
+		if t.dt != Float32 {
+			return nil, false
+		}
+		s, ok := any(elements[float32](t)[off : off+n]).([]T)
+		return s, ok
+	case float64:
+		if t.dt != Float64 {
+			return nil, false
+		}
+		s, ok := any(elements[float64](t)[off : off+n]).([]T)
+		return s, ok
+	}
+	if t.dt != Int64 {
+		return nil, false
+	}
+	s, ok := any(elements[int64](t)[off : off+n]).([]T)
+	return s, ok
+}
+
+// fetch returns n elements as T: in place where possible, else widened into buf.
+func fetch[T number](buf *[chunk]T, t *Tensor, off, stride, n int) []T {
+	if s, ok := direct[T](t, off, stride, n); ok {
+		return s
+	}
+	load(buf[:n], t, off, stride)
+	return buf[:n]
+}
+
+// A rowWalk visits the rows of a result and of the inputs broadcast to it. Dimensions that lie without gaps in every tensor
+// are merged first, so that the common case is one long row.
+type rowWalk struct {
+	shape   []int    // outer dimensions
+	strides [4][]int // per tensor, outer
+	inner   int      // row length
+	step    [4]int   // stride along the row
+	base    [4]int
+	n       int // tensors
+}
+
+// newRowWalk takes the tensors, result first; each is broadcast to the result's shape.
+func newRowWalk(ts ...*Tensor) *rowWalk {
+	out := ts[0]
+	rank := len(out.shape)
+	w := &rowWalk{n: len(ts), inner: 1}
+	dims := make([]int, 0, rank)
+	var st [4][]int
+	for d := range rank {
+		if out.shape[d] == 1 {
+			continue
+		}
+		var cur [4]int
+		for i, t := range ts {
+			if k := d - rank + len(t.shape); k >= 0 && t.shape[k] != 1 {
+				cur[i] = t.strides[k]
+			}
+		}
+		if last := len(dims) - 1; last >= 0 && mergeable(&st, &cur, last, out.shape[d], len(ts)) {
+			dims[last] *= out.shape[d]
+			for i := range ts {
+				st[i][last] = cur[i]
+			}
+			continue
+		}
+		dims = append(dims, out.shape[d])
+		for i := range ts {
+			st[i] = append(st[i], cur[i])
+		}
+	}
+	for i, t := range ts {
+		w.base[i] = t.off
+	}
+	if k := len(dims) - 1; k >= 0 {
+		w.inner = dims[k]
+		w.shape = dims[:k]
+		for i := range ts {
+			w.step[i] = st[i][k]
+			w.strides[i] = st[i][:k]
+		}
+	}
+	return w
+}
+
+func mergeable(st *[4][]int, cur *[4]int, last, size, n int) bool {
+	for i := range n {
+		if st[i][last] != cur[i]*size {
+			return false
+		}
+	}
+	return true
+}
+
+// run calls f with the offsets of pieces of at most chunk elements; pieces are spread over the workers.
+func (w *rowWalk) run(f func(off [4]int, n int)) {
+	rows := 1
+	for _, d := range w.shape {
+		rows *= d
+	}
+	if rows == 0 || w.inner == 0 {
+		return
+	}
+	if rows == 1 {
+		cpu.Parallel(w.inner, grain, func(lo, hi int) { w.pieces(w.base, lo, hi, f) })
+		return
+	}
+	cpu.Parallel(rows, max(1, grain/w.inner), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			w.pieces(w.row(r), 0, w.inner, f)
+		}
+	})
+}
+
+// sequential is run in one worker, in row-major order.
+func (w *rowWalk) sequential(f func(off [4]int, n int)) {
+	rows := 1
+	for _, d := range w.shape {
+		rows *= d
+	}
+	for r := range rows {
+		w.pieces(w.row(r), 0, w.inner, f)
+	}
+}
+
+// row returns the offsets of one row.
+func (w *rowWalk) row(r int) [4]int {
+	off := w.base
+	for d := len(w.shape) - 1; d >= 0; d-- {
+		k := r % w.shape[d]
+		r /= w.shape[d]
+		for i := range w.n {
+			off[i] += k * w.strides[i][d]
+		}
+	}
+	return off
+}
+
+func (w *rowWalk) pieces(base [4]int, lo, hi int, f func(off [4]int, n int)) {
+	for ; lo < hi; lo += chunk {
+		off := base
+		for i := range w.n {
+			off[i] += lo * w.step[i]
+		}
+		f(off, min(chunk, hi-lo))
+	}
+}
+
+// raw16 views half elements as their bits.
+func raw16[S ~uint16](s []S) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// unaryOn runs f over the elements of in, computed in T.
+func unaryOn[T number](out, in *Tensor, f func(dst, x []T)) {
+	w := newRowWalk(out, in)
+	pool := scratches[T]()
+	w.run(func(off [4]int, n int) {
+		s := pool.Get().(*scratch[T])
+		x := fetch(&s.buf[0], in, off[1], w.step[1], n)
+		if dst, ok := direct[T](out, off[0], 1, n); ok {
+			f(dst, x)
+		} else {
+			f(s.buf[1][:n], x)
+			store(out, off[0], s.buf[1][:n])
+		}
+		pool.Put(s)
+	})
+}
+
+// binaryOn runs f over the elements of a and b, computed in T.
+func binaryOn[T number](out, a, b *Tensor, f func(dst, x, y []T)) {
+	w := newRowWalk(out, a, b)
+	pool := scratches[T]()
+	w.run(func(off [4]int, n int) {
+		s := pool.Get().(*scratch[T])
+		x := fetch(&s.buf[0], a, off[1], w.step[1], n)
+		y := fetch(&s.buf[1], b, off[2], w.step[2], n)
+		if dst, ok := direct[T](out, off[0], 1, n); ok {
+			f(dst, x, y)
+		} else {
+			f(s.buf[2][:n], x, y)
+			store(out, off[0], s.buf[2][:n])
+		}
+		pool.Put(s)
+	})
+}
+
+// unary makes a CPU kernel of float arithmetic given for both widths.
+func unary(f32 func(dst, x []float32), f64 func(dst, x []float64)) func(c *Call) {
+	return func(c *Call) {
+		if c.In[0].dt == Float64 {
+			unaryOn(c.Out, c.In[0], f64)
+			return
+		}
+		unaryOn(c.Out, c.In[0], f32)
+	}
+}
+
+// binary makes a CPU kernel of arithmetic given for floats and, where not nil, integers.
+func binary(f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 func(dst, x, y []int64)) func(c *Call) {
+	return func(c *Call) {
+		switch c.In[0].dt {
+		case Float64:
+			binaryOn(c.Out, c.In[0], c.In[1], f64)
+		case Int64:
+			binaryOn(c.Out, c.In[0], c.In[1], i64)
+		default:
+			binaryOn(c.Out, c.In[0], c.In[1], f32)
+		}
+	}
+}
+
+// mapped makes the two widths of a function of math.
+func mapped(f func(float64) float64) func(c *Call) {
+	return unary(
+		func(dst, x []float32) {
+			for i, v := range x {
+				dst[i] = float32(f(float64(v)))
+			}
+		},
+		func(dst, x []float64) {
+			for i, v := range x {
+				dst[i] = f(v)
+			}
+		})
+}

@@ -1,0 +1,132 @@
+package amp
+
+import (
+	"slices"
+)
+
+// Leaves: parameters and data, their gradients, and changes in place.
+
+// RequireGrad makes a float leaf want a gradient and returns it.
+func (t *Tensor) RequireGrad() *Tensor {
+	t.live("RequireGrad")
+	if !t.dt.IsFloat() {
+		fail("RequireGrad", ErrDType, "use a float tensor", "%v has no gradient", t.dt)
+	}
+	if t.node != nil {
+		fail("RequireGrad", ErrGrad, "call it on a leaf; the result of an op wants one already, or use Detach first", "result of %s", t.node.op.Name)
+	}
+	t.needs = true
+	return t
+}
+
+// Freeze makes a leaf want no gradient and returns it.
+func (t *Tensor) Freeze() *Tensor {
+	if t.node != nil {
+		fail("Freeze", ErrGrad, "use Detach for the result of an op", "result of %s", t.node.op.Name)
+	}
+	t.needs = false
+	return t
+}
+
+// RequiresGrad says whether Backward computes a gradient of t, for itself or for what it was made from.
+func (t *Tensor) RequiresGrad() bool { return t.needs }
+
+// Grad returns the gradient that Backward has left on a leaf, in the leaf's dtype; nil before the first and after ZeroGrad.
+func (t *Tensor) Grad() *Tensor { return t.grad }
+
+// SetGrad replaces the gradient; nil removes it. The tensor must have t's shape, and belong to no scope that closes earlier.
+func (t *Tensor) SetGrad(g *Tensor) {
+	if g != nil && !slices.Equal(g.shape, t.shape) {
+		fail("SetGrad", ErrShape, "a gradient has the shape of its tensor", "tensor %v, gradient %v", t.shape, g.shape)
+	}
+	t.ZeroGrad()
+	t.grad = g
+}
+
+// ZeroGrad removes the gradient and returns its memory to the pool.
+func (t *Tensor) ZeroGrad() {
+	if t.grad != nil && t.grad.node == nil {
+		t.grad.release()
+	}
+	t.grad = nil
+}
+
+// Detach returns a view of t that no gradient flows through.
+func Detach(s *Scope, t *Tensor) *Tensor {
+	s.alive("Detach")
+	t.live("Detach")
+	v := t.alias(t.shape, t.strides)
+	v.scope = s
+	s.arena.own(v)
+	return v
+}
+
+// SetValues replaces the elements, in row-major order; T must be the Go type of the dtype. Backward of an op that saved the
+// tensor panics afterwards, and cached casts of it are renewed.
+func SetValues[T Element](t *Tensor, values []T) {
+	t.live("SetValues")
+	if want := dtypeOf[T](); want != t.dt {
+		fail("SetValues", ErrDType, "use the Go type of "+t.dt.String(), "tensor is %v, values are %v", t.dt, want)
+	}
+	if len(values) != t.Len() {
+		fail("SetValues", ErrShape, "give one value per element", "%d values for shape %v", len(values), t.shape)
+	}
+	dst := elements[T](t)
+	i := 0
+	t.each(func(off int) { dst[off] = values[i]; i++ })
+	t.st.version.Add(1)
+}
+
+// accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for.
+func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
+	switch {
+	case !bs.noGrad: // CreateGraph: the gradient is part of a graph
+		if t.grad != nil {
+			g = Add(bs, t.grad, g)
+		}
+		t.grad = g
+	case t.grad != nil:
+		AddInPlace(bs, t.grad, g)
+	case g.st.refs.Load() == 1 && g.off == 0 && g.contiguous() && bs.arena.disown(g):
+		g.scope, g.view = s, false
+		t.grad = g
+	default: // shared with something else, such as the gradient of another leaf
+		c := alloc("Backward", g.st.dev, g.dt, g.shape)
+		CopyInPlace(bs, c, g)
+		c.scope = s
+		t.grad = c
+	}
+	t.grad.name = t.name
+}
+
+// Like returns a tensor of zeros with t's dtype, shape and device that belongs to no scope: optimizer state.
+func Like(t *Tensor) *Tensor {
+	t.live("Like")
+	z := alloc("Like", t.st.dev, t.dt, t.shape)
+	clear(z.st.mem)
+	return z
+}
+
+// SumOfSquares returns Σ x², accumulated in float64.
+func SumOfSquares(t *Tensor) float64 {
+	t.live("SumOfSquares")
+	sum := 0.0
+	w := newRowWalk(t)
+	pool := scratches[float64]()
+	w.sequential(func(off [4]int, n int) {
+		s := pool.Get().(*scratch[float64])
+		for _, v := range fetch(&s.buf[0], t, off[0], w.step[0], n) {
+			sum += v * v
+		}
+		pool.Put(s)
+	})
+	return sum
+}
+
+// ScaleGrad multiplies a parameter's gradient by k in place: what clipping does.
+func ScaleGrad(p *Tensor, k float64) {
+	if p.grad == nil {
+		fail("ScaleGrad", ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(p.name), p.shape)
+	}
+	optimizerScope(p).apply(opScaleInPlace, Attrs{Scalar: k}, p.grad)
+}

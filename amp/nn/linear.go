@@ -1,0 +1,59 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Linear is y = x·Weightᵀ + Bias.
+type Linear struct {
+	Weight *amp.Tensor // [out in]
+	Bias   *amp.Tensor // [out], nil without
+}
+
+// A LinearOption configures NewLinear.
+type LinearOption func(*linearConfig)
+
+type linearConfig struct {
+	bias  bool
+	dtype amp.DType
+}
+
+// NoBias leaves the bias out.
+func NoBias() LinearOption { return func(c *linearConfig) { c.bias = false } }
+
+// DType sets the parameters' dtype; the default is float32.
+func DType(dt amp.DType) LinearOption { return func(c *linearConfig) { c.dtype = dt } }
+
+// NewLinear returns a layer from in to out features. Weight and bias are drawn from the scope's stream, uniform in ±1/√in, as
+// PyTorch initialises its Linear (Kaiming uniform with a = √5). It panics with amp.ErrArgument for sizes below 1.
+func NewLinear(s *amp.Scope, in, out int, opts ...LinearOption) *Linear {
+	if in < 1 || out < 1 {
+		panic(&amp.Error{Op: "NewLinear", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d inputs, %d outputs", in, out), Fix: "use sizes of 1 and above"})
+	}
+	c := linearConfig{bias: true, dtype: amp.Float32}
+	for _, o := range opts {
+		o(&c)
+	}
+	bound := 1 / math.Sqrt(float64(in))
+	l := &Linear{Weight: amp.Rand(s, c.dtype, -bound, bound, out, in).SetName("weight").RequireGrad()}
+	if c.bias {
+		l.Bias = amp.Rand(s, c.dtype, -bound, bound, out).SetName("bias").RequireGrad()
+	}
+	return l
+}
+
+// Forward returns x·Weightᵀ + Bias for x [… in]: [… out].
+func (l *Linear) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return amp.Linear(s, x, l.Weight, l.Bias)
+}
+
+// Parameters returns weight and bias.
+func (l *Linear) Parameters() []*amp.Tensor {
+	if l.Bias == nil {
+		return []*amp.Tensor{l.Weight}
+	}
+	return []*amp.Tensor{l.Weight, l.Bias}
+}

@@ -1,0 +1,86 @@
+// Package nn holds layers built from amp's public ops.
+//
+// A layer is a Module: it owns its parameters and is called with the scope that says how it runs. Layers never store a scope.
+// Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path.
+package nn
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// A Module is a layer or a model.
+type Module interface {
+	// Forward returns the module's output for input x, run as scope s says.
+	Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor
+	// Parameters returns the trainable tensors in a fixed order.
+	Parameters() []*amp.Tensor
+}
+
+// A Func is a module without parameters made of a function.
+type Func func(s *amp.Scope, x *amp.Tensor) *amp.Tensor
+
+// Forward calls f.
+func (f Func) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x) }
+
+// Parameters returns nil.
+func (f Func) Parameters() []*amp.Tensor { return nil }
+
+// ReLU is the activation max(x, 0) as a module.
+var ReLU Module = Func(amp.ReLU)
+
+// Sequential runs modules one after another.
+type Sequential struct {
+	names   []string
+	modules []Module
+}
+
+// A Named is a module with the name it has within a Sequential.
+type Named struct {
+	Name string
+	Module
+}
+
+// NewSequential returns the modules as one, named "0", "1" … by place; nn.Named{Name: "head", Module: m} names one otherwise.
+// Parameters get the path as prefix: "0.weight". It panics with amp.ErrArgument for a nil module or a name used twice.
+func NewSequential(modules ...Module) *Sequential {
+	q := &Sequential{}
+	used := map[string]bool{}
+	for i, m := range modules {
+		name := fmt.Sprint(i)
+		if n, ok := m.(Named); ok {
+			name, m = n.Name, n.Module
+		}
+		if m == nil || used[name] || name == "" {
+			panic(&amp.Error{Op: "NewSequential", Kind: amp.ErrArgument, Detail: fmt.Sprintf("module %d is nil, or its name %q is empty or used twice", i, name), Fix: "give each module its own name"})
+		}
+		used[name] = true
+		for _, p := range m.Parameters() {
+			p.SetName(name + "." + p.Name())
+		}
+		q.names = append(q.names, name)
+		q.modules = append(q.modules, m)
+	}
+	return q
+}
+
+// Forward runs the modules in order, each recorded under its name.
+func (q *Sequential) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	for i, m := range q.modules {
+		x = m.Forward(s.In(q.names[i]), x)
+	}
+	return x
+}
+
+// Parameters returns the parameters of all modules in order.
+func (q *Sequential) Parameters() []*amp.Tensor {
+	var out []*amp.Tensor
+	for _, m := range q.modules {
+		out = append(out, m.Parameters()...)
+	}
+	return out
+}
+
+// Modules returns the modules in order.
+func (q *Sequential) Modules() []Module { return append([]Module(nil), q.modules...) }

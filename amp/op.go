@@ -1,0 +1,128 @@
+package amp
+
+import (
+	"iter"
+	"slices"
+)
+
+// A Class says what autocast does with an op's inputs. The lists are the CUDA lists of PyTorch 2.x on every device, so that a
+// laptop shows the decisions a GPU would make.
+type Class uint8
+
+// The autocast classes.
+const (
+	Unlisted   Class = iota // runs in the dtype of its inputs, by ordinary type promotion
+	Lower                   // inputs cast to the scope's dtype
+	FP32                    // inputs cast to float32
+	FP32Output              // inputs as they are, result and accumulation in float32
+	FP32Append              // as FP32Output, by the overload with a dtype (norm)
+	Promote                 // inputs cast to the widest among them
+	Banned                  // refused
+)
+
+var classNames = [...]string{"unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned"}
+
+// String returns "unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote" or "banned".
+func (c Class) String() string { return classNames[c] }
+
+// An Op is one row of the op table: everything that is known of an op, in one place.
+type Op struct {
+	Name  string   // name in the table, the trace, the docs and of the file
+	Doc   string   // one sentence with the formula
+	Args  []string // names of the inputs, for messages and casts
+	Class Class    // autocast class
+	Why   string   // why that class, one sentence without a full stop
+	// Widens says that inputs of different dtypes are brought to a common one first, by the ordinary promotion rules.
+	Widens bool
+	// InPlace says that the op changes its first input; such ops are never autocast and have no gradient.
+	InPlace bool
+	// Ints says that the op takes integers too.
+	Ints bool
+	// Check panics unless the inputs fit; it returns the result's shape.
+	Check func(c *Call) []int
+	// Result returns the result's dtype; nil: that of the first input.
+	Result func(c *Call) DType
+	// Composite names the rows that the op is made of; such rows have no kernel and exist for the docs and Explain.
+	Composite []string
+	// View makes the result as a view of the first input; such rows have no kernel.
+	View func(c *Call) *Tensor
+	// CPU computes c.Out.
+	CPU func(c *Call)
+	// CUDA is the stem of the kernel's symbol: stem_f16, stem_bf16, stem_f32.
+	CUDA string
+	// Saves says which tensors Backward reads; others need not be kept.
+	Saves Saved
+	// Backward gives the gradients of the inputs by calling table ops; nil for ops without gradient.
+	Backward func(b *Back)
+}
+
+// Saved is a set of the tensors that a Backward reads.
+type Saved uint8
+
+// Members of Saved.
+const (
+	SaveIn0 Saved = 1 << iota
+	SaveIn1
+	SaveIn2
+	SaveOut
+)
+
+// Attrs are the arguments of an op that are not tensors.
+type Attrs struct {
+	Dims   []int     // dimensions of a reduction or transposition
+	Shape  []int     // target of reshape and expand
+	Keep   bool      // keep reduced dimensions as size 1
+	Scalar float64   // the number of pow_scalar, mul_scalar …
+	DType  DType     // dtype asked for, of a cast or of the result; NoDType if the caller gave none
+	Reduce Reduction // what a loss does with its elements
+	Ignore int64     // target that nll_loss leaves out
+	Update *Update   // settings of an in-place optimizer op
+}
+
+// A Call is one execution of a row.
+type Call struct {
+	Op *Op
+	Attrs
+	In  []*Tensor // after the casts; optional ones may be nil
+	Out *Tensor
+}
+
+var (
+	table  []*Op
+	byName = map[string]*Op{}
+)
+
+// define adds a row; rows are assigned in init functions, since a Backward names rows again.
+func define(o Op) *Op {
+	if byName[o.Name] != nil {
+		panic("amp: op " + o.Name + " is defined twice")
+	}
+	row := &o
+	table = append(table, row)
+	byName[o.Name] = row
+	return row
+}
+
+// Ops iterates over the op table in the order of names.
+func Ops() iter.Seq[*Op] {
+	rows := slices.SortedFunc(slices.Values(table), func(a, b *Op) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return slices.Values(rows)
+}
+
+// LookupOp returns the row of a name.
+func LookupOp(name string) (*Op, bool) { o := byName[name]; return o, o != nil }
+
+// Differentiable says whether the row has a gradient.
+func (o *Op) Differentiable() bool { return o.Backward != nil }
+
+func (o *Op) argName(i int) string {
+	if i < len(o.Args) {
+		return o.Args[i]
+	}
+	return "input"
+}

@@ -1,0 +1,156 @@
+package amp
+
+// add, sub, mul, div and neg, and their forms with a number. The dtype of a result follows ordinary type promotion; a
+// number never changes it.
+
+var opAdd, opSub, opMul, opDiv, opNeg, opAddScalar, opMulScalar *Op
+
+const whyArith = "elementwise and safe in half precision"
+
+func init() {
+	opAdd = define(Op{
+		Name: "add", Doc: "a + b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "add",
+		Check: checkBinary, CPU: binary(addK[float32], addK[float64], addK[int64]),
+		Backward: func(b *Back) {
+			b.Set(0, b.sumTo(0, b.DY))
+			b.Set(1, b.sumTo(1, b.DY))
+		},
+	})
+	opSub = define(Op{
+		Name: "sub", Doc: "a - b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "sub",
+		Check: checkBinary, CPU: binary(subK[float32], subK[float64], subK[int64]),
+		Backward: func(b *Back) {
+			b.Set(0, b.sumTo(0, b.DY))
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, Neg(b.S, b.DY)))
+			}
+		},
+	})
+	opMul = define(Op{
+		Name: "mul", Doc: "a · b elementwise, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "mul",
+		Check: checkBinary, CPU: binary(mulK[float32], mulK[float64], mulK[int64]), Saves: SaveIn0 | SaveIn1,
+		Backward: func(b *Back) {
+			if b.Needs(0) {
+				b.Set(0, b.sumTo(0, Mul(b.S, b.DY, b.In(1))))
+			}
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, Mul(b.S, b.DY, b.In(0))))
+			}
+		},
+	})
+	opDiv = define(Op{
+		Name: "div", Doc: "a / b elementwise, broadcast; integers give float32", Args: []string{"a", "b"}, Why: whyArith, Widens: true, CUDA: "div",
+		Check: checkBinary, CPU: binary(divK[float32], divK[float64], nil), Saves: SaveIn1 | SaveOut,
+		Backward: func(b *Back) { // d(a/b) = da/b - (a/b)·db/b
+			if !b.Needs(0) && !b.Needs(1) {
+				return
+			}
+			q := Div(b.S, b.DY, b.In(1))
+			b.Set(0, b.sumTo(0, q))
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, Neg(b.S, Mul(b.S, q, b.Out()))))
+			}
+		},
+	})
+	opNeg = define(Op{
+		Name: "neg", Doc: "-x", Args: []string{"x"}, Why: whyArith, CUDA: "neg", Check: checkUnary,
+		CPU:      unary(negK[float32], negK[float64]),
+		Backward: func(b *Back) { b.Set(0, Neg(b.S, b.DY)) },
+	})
+	opAddScalar = define(Op{
+		Name: "add_scalar", Doc: "x + c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "add_scalar", Check: checkUnary,
+		CPU:      withScalar(func(x, c float64) float64 { return x + c }, func(x, c float32) float32 { return x + c }),
+		Backward: func(b *Back) { b.Set(0, b.DY) },
+	})
+	opMulScalar = define(Op{
+		Name: "mul_scalar", Doc: "x · c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "mul_scalar", Check: checkUnary,
+		CPU:      withScalar(func(x, c float64) float64 { return x * c }, func(x, c float32) float32 { return x * c }),
+		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, b.Attrs().Scalar)) },
+	})
+}
+
+// Add returns a + b. Shapes are broadcast; dtypes follow ordinary promotion.
+func Add(s *Scope, a, b *Tensor) *Tensor { return s.apply(opAdd, Attrs{}, a, b) }
+
+// Sub returns a - b. Shapes are broadcast; dtypes follow ordinary promotion.
+func Sub(s *Scope, a, b *Tensor) *Tensor { return s.apply(opSub, Attrs{}, a, b) }
+
+// Mul returns the elementwise product a · b. Shapes are broadcast; dtypes follow ordinary promotion.
+func Mul(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMul, Attrs{}, a, b) }
+
+// Div returns a / b elementwise. Shapes are broadcast; dtypes follow ordinary promotion, and two integers give float32.
+func Div(s *Scope, a, b *Tensor) *Tensor {
+	if !a.dt.IsFloat() && !b.dt.IsFloat() {
+		a = To(s, a, Float32)
+	}
+	return s.apply(opDiv, Attrs{}, a, b)
+}
+
+// Neg returns -x.
+func Neg(s *Scope, x *Tensor) *Tensor { return s.apply(opNeg, Attrs{}, x) }
+
+// AddScalar returns x + c in x's dtype; the sum is computed in float32 (float64 for float64) and rounded once.
+func AddScalar(s *Scope, x *Tensor, c float64) *Tensor {
+	return s.apply(opAddScalar, Attrs{Scalar: c}, x)
+}
+
+// MulScalar returns x · c in x's dtype; the product is computed in float32 (float64 for float64) and rounded once.
+func MulScalar(s *Scope, x *Tensor, c float64) *Tensor {
+	return s.apply(opMulScalar, Attrs{Scalar: c}, x)
+}
+
+func addK[T number](dst, x, y []T) {
+	y = y[:len(x)]
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = v + y[i]
+	}
+}
+
+func subK[T number](dst, x, y []T) {
+	y = y[:len(x)]
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = v - y[i]
+	}
+}
+
+func mulK[T number](dst, x, y []T) {
+	y = y[:len(x)]
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = v * y[i]
+	}
+}
+
+func divK[T float32 | float64](dst, x, y []T) {
+	y = y[:len(x)]
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = v / y[i]
+	}
+}
+
+func negK[T number](dst, x []T) {
+	for i, v := range x {
+		dst[i] = -v
+	}
+}
+
+// withScalar makes a CPU kernel of a function of an element and the call's number.
+func withScalar(f64 func(x, c float64) float64, f32 func(x, c float32) float32) func(c *Call) {
+	return func(c *Call) {
+		k, k32 := c.Scalar, float32(c.Scalar)
+		unary(
+			func(dst, x []float32) {
+				for i, v := range x {
+					dst[i] = f32(v, k32)
+				}
+			},
+			func(dst, x []float64) {
+				for i, v := range x {
+					dst[i] = f64(v, k)
+				}
+			})(c)
+	}
+}

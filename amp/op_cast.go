@@ -1,0 +1,50 @@
+package amp
+
+var opCast *Op
+
+func init() {
+	opCast = define(Op{
+		Name: "cast", Doc: "x converted to another dtype, rounded once to nearest even", Args: []string{"x"}, Why: "the conversion itself",
+		Ints: true, CUDA: "cast",
+		Check:    func(c *Call) []int { return c.In[0].shape },
+		Result:   func(c *Call) DType { return c.DType },
+		CPU:      castCPU,
+		Backward: func(b *Back) { b.Set(0, To(b.S, b.DY, b.DType(0))) },
+	})
+}
+
+// To returns x as dtype, and x itself if it is of that dtype already. Gradients flow back converted to x's dtype. Floats become
+// integers by truncation and booleans by a test against zero.
+func To(s *Scope, x *Tensor, dtype DType) *Tensor {
+	s.alive("cast")
+	s.admit(opCast, 0, x)
+	if dtype == NoDType || int(dtype) >= len(dtypes) {
+		fail("cast", ErrDType, "use amp.Float16, amp.BFloat16, amp.Float32, amp.Float64, amp.Int64 or amp.Bool", "%v", dtype)
+	}
+	if x.dt == dtype {
+		return x
+	}
+	r := ruleCastUser
+	if s.phase == backwardPhase {
+		r = ruleBackward
+	}
+	var pc uintptr
+	if s.root.rec != nil {
+		pc = s.callSite()
+	}
+	return s.cast(x, dtype, r, nil, 0, pc)
+}
+
+// castCPU goes through the wider type, so that each value is rounded once.
+func castCPU(c *Call) {
+	switch in := c.In[0]; {
+	case in.dt == Int64 && c.DType == Int64:
+		unaryOn(c.Out, in, copyK[int64])
+	case in.dt == Float64 || in.dt == Int64 || in.dt == Bool || c.DType == Int64:
+		unaryOn(c.Out, in, copyK[float64])
+	default:
+		unaryOn(c.Out, in, copyK[float32])
+	}
+}
+
+func copyK[T number](dst, x []T) { copy(dst, x) }

@@ -1,0 +1,65 @@
+package amp
+
+// add_, copy_ and mul_scalar_ change their first input. In-place ops are never autocast and record no graph.
+
+var opAddInPlace, opCopyInPlace, opScaleInPlace *Op
+
+func init() {
+	opAddInPlace = define(Op{
+		Name: "add_", Doc: "dst += x, broadcast, in dst's dtype", Args: []string{"dst", "x"}, Why: "in place", InPlace: true, CUDA: "add_",
+		Check: checkInPlace, CPU: func(c *Call) {
+			switch c.Out.dt {
+			case Float64:
+				binaryOn(c.Out, c.In[0], c.In[1], addK[float64])
+			case Int64:
+				binaryOn(c.Out, c.In[0], c.In[1], addK[int64])
+			default:
+				binaryOn(c.Out, c.In[0], c.In[1], addK[float32])
+			}
+		},
+	})
+	opCopyInPlace = define(Op{
+		Name: "copy_", Doc: "dst = x, broadcast, rounded to dst's dtype", Args: []string{"dst", "x"}, Why: "in place", InPlace: true, CUDA: "copy_",
+		Check: checkInPlace, CPU: func(c *Call) {
+			if c.In[1].dt == Float64 || c.Out.dt == Float64 || c.In[1].dt == Int64 {
+				binaryOn(c.Out, c.Out, c.In[1], func(dst, _, x []float64) { copy(dst, x) })
+				return
+			}
+			binaryOn(c.Out, c.Out, c.In[1], func(dst, _, x []float32) { copy(dst, x) })
+		},
+	})
+}
+
+func init() {
+	opScaleInPlace = define(Op{
+		Name: "mul_scalar_", Doc: "dst *= c for a number c", Args: []string{"dst"}, Why: "in place", InPlace: true, CUDA: "mul_scalar",
+		Check: func(c *Call) []int { c.floats(); return c.In[0].shape },
+		CPU: func(c *Call) {
+			withScalar(func(x, k float64) float64 { return x * k }, func(x, k float32) float32 { return x * k })(c)
+		},
+	})
+}
+
+// AddInPlace adds x to dst, in dst's dtype.
+func AddInPlace(s *Scope, dst, x *Tensor) { s.apply(opAddInPlace, Attrs{}, dst, x) }
+
+// CopyInPlace sets dst to x, rounded to dst's dtype.
+func CopyInPlace(s *Scope, dst, x *Tensor) { s.apply(opCopyInPlace, Attrs{}, dst, x) }
+
+func checkInPlace(c *Call) []int {
+	dst := c.In[0]
+	if out := broadcast(c); len(out) != len(dst.shape) || length(out) != dst.Len() {
+		fail(c.Op.Name, ErrShape, "x must fit into dst", "%s", c.shapes())
+	}
+	if !dst.contiguous() {
+		fail(c.Op.Name, ErrShape, "change the tensor it is a view of", "%s: dst is no contiguous tensor", c.shapes())
+	}
+	return dst.shape
+}
+
+// guardInPlace refuses to change what a graph may still need a gradient of.
+func (s *Scope) guardInPlace(o *Op, t *Tensor) {
+	if t.needs && !s.noGrad {
+		fail(o.Name, ErrGrad, "change it in a s.NoGrad() scope, as optimizers do", "%sof shape %v wants a gradient", quoted(t.name), t.shape)
+	}
+}

@@ -1,0 +1,204 @@
+package amp
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+var opMatMul, opLinear *Op
+
+const whyGEMM = "matrix product: half inputs, float32 accumulator, tensor cores"
+
+func init() {
+	opMatMul = define(Op{
+		Name: "matmul", Doc: "matrix product of the last two dimensions, batch dimensions broadcast", Args: []string{"a", "b"},
+		Class: Lower, Why: whyGEMM, Ints: true, CUDA: "gemm", Saves: SaveIn0 | SaveIn1,
+		Check: checkMatMul, CPU: matmulCPU,
+		Backward: func(b *Back) { // da = dy·bᵀ, db = aᵀ·dy, summed over broadcast batches
+			if b.Needs(0) {
+				b.Set(0, b.sumTo(0, MatMul(b.S, b.DY, Transpose(b.S, b.In(1), -1, -2))))
+			}
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, MatMul(b.S, Transpose(b.S, b.In(0), -1, -2), b.DY)))
+			}
+		},
+	})
+	opLinear = define(Op{
+		Name: "linear", Doc: "x·weightᵀ + bias, rounded once", Args: []string{"x", "weight", "bias"},
+		Class: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
+		Check: checkLinear, CPU: linearCPU, Backward: linearBackward,
+	})
+}
+
+// MatMul returns the matrix product a·b. Two matrices [m k] and [k n] give [m n]; more dimensions are batches, broadcast; a
+// vector counts as a row on the left and a column on the right, and its dimension goes. Half inputs are accumulated in
+// float32 and rounded once. In the lower dtype under autocast.
+func MatMul(s *Scope, a, b *Tensor) *Tensor {
+	a.live("matmul")
+	b.live("matmul")
+	if len(a.shape) == 0 || len(b.shape) == 0 {
+		fail("matmul", ErrShape, "use amp.Mul for a number, or amp.MulScalar", "a %v, b %v: both need at least one dimension", a.shape, b.shape)
+	}
+	rowVector, columnVector := len(a.shape) == 1, len(b.shape) == 1
+	if rowVector {
+		a = Reshape(s, a, 1, a.Len())
+	}
+	if columnVector {
+		b = Reshape(s, b, b.Len(), 1)
+	}
+	y := s.apply(opMatMul, Attrs{}, a, b)
+	if !rowVector && !columnVector {
+		return y
+	}
+	shape := slices.Clone(y.shape)
+	if columnVector {
+		shape = shape[:len(shape)-1]
+	}
+	if rowVector {
+		k := len(y.shape) - 2
+		shape = slices.Delete(shape, k, k+1)
+	}
+	return Reshape(s, y, shape...)
+}
+
+// Linear returns x·weightᵀ + bias for x [… in], weight [out in] and bias [out] or nil: [… out]. In the lower dtype under autocast;
+// half inputs are accumulated in float32 and rounded once, bias included.
+func Linear(s *Scope, x, weight, bias *Tensor) *Tensor {
+	x.live("linear")
+	if len(x.shape) > 2 {
+		x = Contiguous(s, x) // so that all rows lie at one distance
+	}
+	return s.apply(opLinear, Attrs{}, x, weight, bias)
+}
+
+func checkMatMul(c *Call) []int {
+	a, b := c.In[0], c.In[1]
+	if a.dt == Bool {
+		fail("matmul", ErrDType, "convert it with amp.To", "%s", c.shapes())
+	}
+	c.sameDType(1)
+	m, k := a.shape[len(a.shape)-2], a.shape[len(a.shape)-1]
+	if b.shape[len(b.shape)-2] != k {
+		fail("matmul", ErrShape, "the last size of a must be the second last of b; amp.Transpose swaps them", "%s: %d against %d", c.shapes(), k, b.shape[len(b.shape)-2])
+	}
+	return append(batchShape(c), m, b.shape[len(b.shape)-1])
+}
+
+// batchShape broadcasts what comes before the two matrix dimensions.
+func batchShape(c *Call) []int {
+	a, b := *c.In[0], *c.In[1]
+	a.shape, b.shape = a.shape[:len(a.shape)-2], b.shape[:len(b.shape)-2]
+	return slices.Clone(broadcast(&Call{Op: c.Op, In: []*Tensor{&a, &b}}))
+}
+
+func matmulCPU(c *Call) {
+	switch c.Out.dt {
+	case Float64:
+		batched[float64](c)
+	case Int64:
+		batched[int64](c)
+	default:
+		batched[float32](c)
+	}
+}
+
+func batched[T cpu.Float](c *Call) {
+	a, b, out := c.In[0], c.In[1], c.Out
+	ra, rb, ro := len(a.shape), len(b.shape), len(out.shape)
+	m, n, k := out.shape[ro-2], out.shape[ro-1], a.shape[ra-1]
+	batch := out.shape[:ro-2]
+	for i := range length(batch) {
+		oa, ob, rest := a.off, b.off, i
+		for d := len(batch) - 1; d >= 0; d-- {
+			j := rest % batch[d]
+			rest /= batch[d]
+			oa += batchOffset(a, d-(ro-ra), j)
+			ob += batchOffset(b, d-(ro-rb), j)
+		}
+		base := out.off + i*m*n
+		cpu.Gemm(m, n, k,
+			operand[T](a, oa, a.strides[ra-2], a.strides[ra-1]),
+			operand[T](b, ob, b.strides[rb-2], b.strides[rb-1]),
+			func(i int, row []T) { store(out, base+i*n, row) })
+	}
+}
+
+func batchOffset(t *Tensor, d, j int) int {
+	if d < 0 || t.shape[d] == 1 {
+		return 0
+	}
+	return j * t.strides[d]
+}
+
+func operand[T cpu.Float](t *Tensor, off, row, col int) cpu.Matrix[T] {
+	return cpu.Matrix[T]{Off: off, Row: row, Col: col, Load: func(dst []T, off, stride int) { load(dst, t, off, stride) }}
+}
+
+func checkLinear(c *Call) []int {
+	x, w, bias := c.In[0], c.In[1], c.In[2]
+	c.floats()
+	if len(w.shape) != 2 || len(x.shape) == 0 || x.shape[len(x.shape)-1] != w.shape[1] {
+		fix := "x needs as many features as the layer was made for"
+		if len(w.shape) == 2 {
+			fix = "give x a last dimension of " + strconv.Itoa(w.shape[1]) + ", or make the layer with as many inputs as x has"
+		}
+		fail("linear", ErrShape, fix, "%s: need x [… in], weight [out in]", c.shapes())
+	}
+	if bias != nil && (len(bias.shape) != 1 || bias.shape[0] != w.shape[0]) {
+		fail("linear", ErrShape, "bias needs one element per output", "%s", c.shapes())
+	}
+	return append(slices.Clone(x.shape[:len(x.shape)-1]), w.shape[0])
+}
+
+func linearCPU(c *Call) {
+	if c.Out.dt == Float64 {
+		linearOn[float64](c)
+		return
+	}
+	linearOn[float32](c)
+}
+
+func linearOn[T cpu.Float](c *Call) {
+	x, w, bias := c.In[0], c.In[1], c.In[2]
+	k := len(x.shape) - 1
+	rows := newReduction(x, []int{k})
+	n, in := w.shape[0], w.shape[1]
+	var add []T
+	if bias != nil {
+		add = make([]T, n)
+		load(add, bias, bias.off, bias.strides[0])
+	}
+	a := operand[T](x, x.off, 0, x.strides[k])
+	_, a.Row, _, _ = last(rows.kept, rows.keptStride)
+	b := operand[T](w, w.off, w.strides[1], w.strides[0])
+	cpu.Gemm(rows.nKept, n, in, a, b, func(i int, row []T) {
+		for j, v := range add {
+			row[j] += v
+		}
+		store(c.Out, c.Out.off+i*n, row)
+	})
+}
+
+// linearBackward: dx = dy·W, dW = dyᵀ·x, dbias = Σ dy, over all rows.
+func linearBackward(b *Back) {
+	dy := b.DY
+	if b.Needs(0) {
+		b.Set(0, MatMul(b.S, dy, b.In(1)))
+	}
+	flat := dy
+	if len(dy.shape) != 2 {
+		flat = Reshape(b.S, dy, -1, b.Shape(1)[0])
+	}
+	if b.Needs(1) {
+		x := b.In(0)
+		if len(x.shape) != 2 {
+			x = Reshape(b.S, x, -1, b.Shape(1)[1])
+		}
+		b.Set(1, MatMul(b.S, Transpose(b.S, flat, 0, 1), x))
+	}
+	if b.Needs(2) {
+		b.Set(2, Sum(b.S, flat, 0))
+	}
+}

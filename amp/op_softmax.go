@@ -1,0 +1,130 @@
+package amp
+
+import (
+	"math"
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+var opSoftmax, opLogSoftmax *Op
+
+func init() {
+	opSoftmax = define(Op{
+		Name: "softmax", Doc: "e^x / Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
+		Why: "exponentials and their sum need float32's range", CUDA: "softmax",
+		Check: checkUnary, Result: explicit, Saves: SaveOut,
+		CPU: func(c *Call) { alongAxis(c, softmaxRow) },
+		Backward: func(b *Back) { // y·(dy - Σ dy·y)
+			y := b.Out()
+			d := Sub(b.S, b.DY, SumKeep(b.S, Mul(b.S, b.DY, y), b.Attrs().Dims[0]))
+			b.Set(0, To(b.S, Mul(b.S, y, d), b.DType(0)))
+		},
+	})
+	opLogSoftmax = define(Op{
+		Name: "log_softmax", Doc: "x - log Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
+		Why: "exponentials and their sum need float32's range", CUDA: "log_softmax",
+		Check: checkUnary, Result: explicit, Saves: SaveOut,
+		CPU: func(c *Call) { alongAxis(c, logSoftmaxRow) },
+		Backward: func(b *Back) { // dy - e^y·Σ dy
+			d := Sub(b.S, b.DY, Mul(b.S, Exp(b.S, b.Out()), SumKeep(b.S, b.DY, b.Attrs().Dims[0])))
+			b.Set(0, To(b.S, d, b.DType(0)))
+		},
+	})
+}
+
+// explicit is the result rule of ops with a dtype argument.
+func explicit(c *Call) DType {
+	if c.DType != NoDType {
+		return c.DType
+	}
+	return c.In[0].dt
+}
+
+// Softmax returns e^x / Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32.
+func Softmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	return s.apply(opSoftmax, axisAttrs("softmax", x, dim, dtype), x)
+}
+
+// LogSoftmax returns x - log Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32.
+func LogSoftmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	return s.apply(opLogSoftmax, axisAttrs("log_softmax", x, dim, dtype), x)
+}
+
+func axisAttrs(op string, x *Tensor, dim int, dtype []DType) Attrs {
+	x.live(op)
+	a := Attrs{Dims: []int{x.axis(op, dim)}}
+	if len(dtype) > 0 {
+		if !dtype[0].IsFloat() {
+			fail(op, ErrDType, "use a float dtype", "result dtype %v", dtype[0])
+		}
+		a.DType = dtype[0]
+	}
+	return a
+}
+
+// rows holds one row of an axis op, computed in float64: the exponentials are, and the sum must not lose what they have.
+var rowPool = sync.Pool{New: func() any { return new([]float64) }}
+
+// alongAxis runs f in place on every line of the input along c.Dims[0] and rounds it once into the result.
+func alongAxis(c *Call, f func(row []float64)) {
+	in, out, d := c.In[0], c.Out, c.Dims[0]
+	n := in.shape[d]
+	if in.Len() == 0 {
+		return
+	}
+	kept := newReduction(in, []int{d})
+	inner := out.strides[d]
+	cpu.Parallel(kept.nKept, max(1, grain/8/n), func(lo, hi int) {
+		p := rowPool.Get().(*[]float64)
+		defer rowPool.Put(p)
+		if cap(*p) < n {
+			*p = make([]float64, n)
+		}
+		row := (*p)[:n]
+		for i := lo; i < hi; i++ {
+			load(row, in, in.off+offset(i, kept.kept, kept.keptStride), in.strides[d])
+			f(row)
+			base := out.off + i/inner*inner*n + i%inner
+			if inner == 1 {
+				store(out, base, row)
+				continue
+			}
+			for k := range row {
+				store(out, base+k*inner, row[k:k+1])
+			}
+		}
+	})
+}
+
+func maximum(row []float64) float64 {
+	m := math.Inf(-1)
+	for _, v := range row {
+		if v > m || v != v {
+			m = v
+		}
+	}
+	return m
+}
+
+func softmaxRow(row []float64) {
+	m, sum := maximum(row), 0.0
+	for i, v := range row {
+		row[i] = math.Exp(v - m)
+		sum += row[i]
+	}
+	for i := range row {
+		row[i] /= sum
+	}
+}
+
+func logSoftmaxRow(row []float64) {
+	m, sum := maximum(row), 0.0
+	for _, v := range row {
+		sum += math.Exp(v - m)
+	}
+	log := m + math.Log(sum)
+	for i := range row {
+		row[i] -= log
+	}
+}

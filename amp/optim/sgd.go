@@ -1,0 +1,109 @@
+// Package optim holds optimizers and what is done to gradients before them, built from amp's public ops.
+package optim
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// SGD is stochastic gradient descent with momentum, weight decay and Nesterov's variant, as torch.optim.SGD.
+type SGD struct {
+	params   []*amp.Tensor
+	u        amp.Update
+	momentum map[*amp.Tensor]*amp.Tensor
+	steps    int
+}
+
+// An SGDOption configures NewSGD.
+type SGDOption func(*amp.Update)
+
+// LR sets the learning rate; the default is 0.001.
+func LR(lr float64) SGDOption { return func(u *amp.Update) { u.LR = lr } }
+
+// Momentum sets the share of the last update that is kept; the default is 0.
+func Momentum(m float64) SGDOption { return func(u *amp.Update) { u.Momentum = m } }
+
+// Dampening reduces the gradient's share in the momentum buffer after the first step; the default is 0.
+func Dampening(d float64) SGDOption { return func(u *amp.Update) { u.Dampening = d } }
+
+// WeightDecay adds that multiple of the parameter to its gradient; the default is 0.
+func WeightDecay(d float64) SGDOption { return func(u *amp.Update) { u.WeightDecay = d } }
+
+// Nesterov looks ahead along the momentum; it needs a momentum and no dampening.
+func Nesterov() SGDOption { return func(u *amp.Update) { u.Nesterov = true } }
+
+// Maximize climbs instead of descending.
+func Maximize() SGDOption { return func(u *amp.Update) { u.Maximize = true } }
+
+// NewSGD returns an optimizer of params. It panics with amp.ErrArgument for negative settings, Nesterov without momentum or with
+// dampening, no parameters, or one that wants no gradient.
+func NewSGD(params []*amp.Tensor, opts ...SGDOption) *SGD {
+	o := &SGD{params: params, u: amp.Update{LR: 0.001}, momentum: map[*amp.Tensor]*amp.Tensor{}}
+	for _, f := range opts {
+		f(&o.u)
+	}
+	bad := func(fix, format string, args ...any) {
+		panic(&amp.Error{Op: "NewSGD", Kind: amp.ErrArgument, Detail: fmt.Sprintf(format, args...), Fix: fix})
+	}
+	if u := o.u; u.LR < 0 || u.Momentum < 0 || u.WeightDecay < 0 {
+		bad("use values of 0 and above", "learning rate %v, momentum %v, weight decay %v", u.LR, u.Momentum, u.WeightDecay)
+	}
+	if o.u.Nesterov && (o.u.Momentum <= 0 || o.u.Dampening != 0) {
+		bad("add optim.Momentum(0.9) and no dampening", "Nesterov momentum requires a momentum and zero dampening")
+	}
+	if len(params) == 0 {
+		bad("pass net.Parameters()", "no parameters")
+	}
+	for i, p := range params {
+		if p == nil || !p.IsLeaf() || !p.RequiresGrad() {
+			bad("pass leaves made with RequireGrad, such as net.Parameters()", "parameter %d wants no gradient", i)
+		}
+	}
+	return o
+}
+
+// Parameters returns the optimized tensors.
+func (o *SGD) Parameters() []*amp.Tensor { return o.params }
+
+// SetLR changes the learning rate, for schedules.
+func (o *SGD) SetLR(lr float64) { o.u.LR = lr }
+
+// LearningRate returns the learning rate.
+func (o *SGD) LearningRate() float64 { return o.u.LR }
+
+// ZeroGrad removes the gradients of all parameters.
+func (o *SGD) ZeroGrad() {
+	for _, p := range o.params {
+		p.ZeroGrad()
+	}
+}
+
+// Step updates every parameter that has a gradient. A parameter without one is left alone; if none has one, Step panics with
+// amp.ErrGrad, since a step without Backward is a mistake.
+func (o *SGD) Step() {
+	moved := false
+	for _, p := range o.params {
+		if p.Grad() == nil {
+			continue
+		}
+		moved = true
+		u := o.u
+		var buf *amp.Tensor
+		if u.Momentum != 0 {
+			if buf = o.momentum[p]; buf == nil {
+				buf = amp.Like(p).SetName(p.Name() + ".momentum")
+				o.momentum[p] = buf
+				u.First = true
+			}
+		}
+		amp.UpdateSGD(p, buf, u)
+	}
+	if !moved {
+		panic(&amp.Error{Op: "SGD.Step", Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
+	}
+	o.steps++
+}
+
+// Steps returns the number of steps taken: the effective ones, since a GradScaler does not call Step for those it skips.
+func (o *SGD) Steps() int { return o.steps }

@@ -1,0 +1,122 @@
+package amp
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// A Stream is a counter-based random stream (Philox4x32-10, Salmon et al., SC 2011): number i depends on seed and i alone, so
+// its whole state is two integers and the same seed gives the same numbers on every machine. Safe across goroutines.
+type Stream struct {
+	seed    uint64
+	counter atomic.Uint64
+}
+
+// NewStream returns a stream at position 0.
+func NewStream(seed uint64) *Stream { return &Stream{seed: seed} }
+
+// StreamState is what a Stream needs to go on after a restart.
+type StreamState struct {
+	Seed    uint64 `json:"seed"`
+	Counter uint64 `json:"counter"` // blocks of four 32-bit numbers drawn
+}
+
+// State returns the present position.
+func (r *Stream) State() StreamState { return StreamState{r.seed, r.counter.Load()} }
+
+// Load moves the stream to a saved position.
+func (r *Stream) Load(st StreamState) { r.seed = st.Seed; r.counter.Store(st.Counter) }
+
+// take reserves n blocks and returns the first.
+func (r *Stream) take(n int) uint64 { return r.counter.Add(uint64(n)) - uint64(n) }
+
+// philox returns the four 32-bit numbers of one block.
+func philox(seed, counter uint64) [4]uint32 {
+	const m0, m1, w0, w1 = 0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85
+	c0, c1, c2, c3 := uint32(counter), uint32(counter>>32), uint32(0), uint32(0)
+	k0, k1 := uint32(seed), uint32(seed>>32)
+	for range 10 {
+		p0, p1 := uint64(m0)*uint64(c0), uint64(m1)*uint64(c2)
+		c0, c1, c2, c3 = uint32(p1>>32)^c1^k0, uint32(p1), uint32(p0>>32)^c3^k1, uint32(p0)
+		k0 += w0
+		k1 += w1
+	}
+	return [4]uint32{c0, c1, c2, c3}
+}
+
+// uniform53 makes a number in [0,1) of 53 bits from two of 32.
+func uniform53(hi, lo uint32) float64 {
+	return float64(uint64(hi)<<32|uint64(lo)) * 0x1p-64
+}
+
+// fill draws len(dst) numbers, two a block, each made from 64 random bits by f.
+func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
+	first := r.take((len(dst) + 1) / 2)
+	for i := 0; i < len(dst); i += 2 {
+		b := philox(r.seed, first+uint64(i/2))
+		x, y := f(uniform53(b[0], b[1]), uniform53(b[2], b[3]))
+		dst[i] = x
+		if i+1 < len(dst) {
+			dst[i+1] = y
+		}
+	}
+}
+
+// boxMuller makes two independent standard normal numbers of two uniform ones.
+func boxMuller(u, v float64) (float64, float64) {
+	r := math.Sqrt(-2 * math.Log1p(-u))
+	sin, cos := math.Sincos(2 * math.Pi * v)
+	return r * cos, r * sin
+}
+
+// Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. It belongs to no scope, so that it may be a
+// parameter or data; Free it, or let the process end.
+func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
+	return draw(s, "Rand", dt, shape, func(u, v float64) (float64, float64) { return lo + (hi-lo)*u, lo + (hi-lo)*v })
+}
+
+// Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.
+func Randn(s *Scope, dt DType, mean, std float64, shape ...int) *Tensor {
+	return draw(s, "Randn", dt, shape, func(u, v float64) (float64, float64) {
+		a, b := boxMuller(u, v)
+		return mean + std*a, mean + std*b
+	})
+}
+
+func draw(s *Scope, op string, dt DType, shape []int, f func(u, v float64) (float64, float64)) *Tensor {
+	s.alive(op)
+	if !dt.IsFloat() {
+		fail(op, ErrDType, "use a float dtype", "%v", dt)
+	}
+	t := alloc(op, s.root.dev, dt, shape)
+	data := make([]float64, t.Len())
+	s.root.rng.fill(data, f)
+	t.setFloat64s(data)
+	return t
+}
+
+// Full returns a tensor that holds v everywhere and belongs to no scope.
+func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor {
+	s.alive("Full")
+	t := alloc("Full", s.root.dev, dt, shape)
+	data := make([]float64, t.Len())
+	for i := range data {
+		data[i] = v
+	}
+	t.setFloat64s(data)
+	return t
+}
+
+// FromFloat64s returns a CPU tensor of any dtype with the values rounded once to it (int64: truncated; bool: non-zero).
+func FromFloat64s(dt DType, values []float64, shape ...int) *Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(values)}
+	}
+	t := alloc("FromFloat64s", theCPU, dt, shape)
+	if t.Len() != len(values) {
+		t.release()
+		fail("FromFloat64s", ErrShape, "give a shape that holds exactly the values", "%d values for shape %v", len(values), shape)
+	}
+	t.setFloat64s(values)
+	return t
+}

@@ -1,0 +1,203 @@
+package amp
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Level says how much a recorder keeps.
+type Level uint8
+
+// The recorder's levels.
+const (
+	Off       Level = iota // nothing; costs one nil check per op
+	Decisions              // which op ran where in which precision and why, casts, times; nothing is read from tensors
+)
+
+var levelNames = [...]string{"off", "decisions"}
+
+// String returns "off" or "decisions".
+func (l Level) String() string { return levelNames[l] }
+
+// rawArg is an Arg without heap memory up to five dimensions.
+type rawArg struct {
+	dt   DType
+	rank int8
+	dims [5]int
+	more []int
+}
+
+func (a *rawArg) set(t *Tensor) {
+	a.dt, a.rank, a.more = t.dt, int8(min(len(t.shape), 127)), nil
+	if copy(a.dims[:], t.shape) < len(t.shape) {
+		a.more = append([]int(nil), t.shape...)
+	}
+}
+
+func (a *rawArg) arg() Arg {
+	if a.more != nil {
+		return Arg{a.dt, a.more}
+	}
+	return Arg{a.dt, append([]int{}, a.dims[:a.rank]...)}
+}
+
+// rawEvent is an event as it is recorded: fixed size, names and lines unresolved.
+type rawEvent struct {
+	seq      int
+	step     int
+	op       *Op
+	by       *Op // for casts: who asked
+	path     string
+	name     string
+	pc       uintptr
+	ns       int64
+	in       [3]rawArg
+	out      rawArg
+	nin      uint8
+	operand  uint8
+	rule     rule
+	phase    phase
+	autocast DType
+	compute  DType
+	cast     bool
+	cached   bool
+	changed  bool
+}
+
+// chunkSize is the number of events in a block; blocks are reused in a ring.
+const chunkSize = 256
+
+// A recorder keeps the newest events in blocks, so that a long training run costs constant memory.
+type recorder struct {
+	level Level
+	start time.Time
+
+	mu      sync.Mutex
+	limit   int
+	chunks  [][]rawEvent // oldest first; all full but the last
+	seq     int
+	dropped int
+	spent   time.Duration
+	own     map[uintptr]bool // program counters inside this package and its layers
+}
+
+func newRecorder(level Level, limit int) *recorder {
+	return &recorder{level: level, start: time.Now(), limit: max(limit, chunkSize), own: map[uintptr]bool{}}
+}
+
+// next returns a cleared event to fill in; the caller holds the lock.
+func (r *recorder) next() *rawEvent {
+	last := len(r.chunks) - 1
+	if last < 0 || len(r.chunks[last]) == chunkSize {
+		if (last+1)*chunkSize >= r.limit {
+			oldest := r.chunks[0]
+			r.dropped += len(oldest)
+			copy(r.chunks, r.chunks[1:])
+			r.chunks[last] = oldest[:0]
+		} else {
+			r.chunks = append(r.chunks, make([]rawEvent, 0, chunkSize))
+			last++
+		}
+	}
+	c := r.chunks[last]
+	r.chunks[last] = c[:len(c)+1]
+	e := &r.chunks[last][len(c)]
+	*e = rawEvent{seq: r.seq}
+	r.seq++
+	return e
+}
+
+// fill sets what op and cast events share.
+func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, ns time.Duration) {
+	e.step, e.phase, e.rule, e.pc, e.ns, e.path = s.step, s.phase, rl, pc, int64(ns), s.path
+	if s.inherit != nil {
+		e.path = s.inherit.path
+	}
+	if s.auto.on {
+		e.autocast = s.auto.dtype
+	}
+}
+
+// op records one call; in are the inputs as the caller gave them.
+func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, ns time.Duration) {
+	begin := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.next()
+	e.fill(s, rl, pc, ns)
+	e.op = c.Op
+	e.out.set(c.Out)
+	e.compute = c.Out.dt
+	for i, t := range in {
+		if t == nil || int(e.nin) == len(e.in) {
+			continue
+		}
+		e.in[e.nin].set(t)
+		e.nin++
+		if used := c.In[i]; used.dt.IsFloat() {
+			e.compute = used.dt
+			e.changed = e.changed || used.dt != t.dt && e.autocast != NoDType
+		}
+	}
+	if rl&^ruleForced == ruleOutput && c.Out.dt != in[0].dt {
+		e.compute, e.changed = Float32, true
+	}
+	r.spent += time.Since(begin)
+}
+
+// castEvent records a cast, or a use of a cached one.
+func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, ns time.Duration) {
+	begin := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.next()
+	e.fill(s, rl, pc, ns)
+	e.op, e.by, e.operand, e.cast = opCast, by, uint8(operand), true
+	e.name = from.name
+	e.nin = 1
+	e.in[0].set(from)
+	e.out.set(to)
+	e.compute = to.dt
+	e.cached = rl == ruleCast && s.cacheable(from, to.dt)
+	r.spent += time.Since(begin)
+}
+
+// callSite returns the program counter of the program's call that led here: the first frame outside this module's amp
+// packages. One counter is kept; its line is looked up when the trace is exported.
+func (s *Scope) callSite() uintptr {
+	if s.inherit != nil {
+		return s.inherit.pc
+	}
+	begin := time.Now()
+	var pcs [24]uintptr
+	n := runtime.Callers(3, pcs[:])
+	r := s.root.rec
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := uintptr(0)
+	for _, pc := range pcs[:n] {
+		own, known := r.own[pc]
+		if !known {
+			own = ownFrame(pc)
+			r.own[pc] = own
+		}
+		if !own {
+			found = pc
+			break
+		}
+	}
+	r.spent += time.Since(begin)
+	return found
+}
+
+// ownFrame says whether a program counter lies in package amp or a package below it, tests aside.
+func ownFrame(pc uintptr) bool {
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	if strings.HasSuffix(f.File, "_test.go") {
+		return false
+	}
+	rest, ok := strings.CutPrefix(f.Function, "github.com/halftone-ml/halftone/amp")
+	return ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/"))
+}

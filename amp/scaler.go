@@ -1,0 +1,374 @@
+package amp
+
+import (
+	"fmt"
+	"math"
+	"sync"
+)
+
+// A GradScaler keeps float16 gradients from vanishing: it multiplies the loss by a scale, divides the gradients by it before the
+// optimizer sees them, skips a step whose gradients overflowed, and moves the scale: down after an overflow, up after
+// GrowthInterval clean updates. The arithmetic is that of torch.amp.GradScaler, bit for bit. Methods are safe across
+// goroutines; misuse panics with ErrScaler.
+//
+//	scaler.Scale(s, loss).Backward()
+//	scaler.Unscale(opt) // optional, to clip or read true gradients
+//	scaler.Step(opt)
+//	scaler.Update()
+type GradScaler struct {
+	mu       sync.Mutex
+	enabled  bool
+	init     float64 // until the first Scale
+	growth   float64
+	backoff  float64
+	interval int
+	floor    float64 // 0: none
+
+	scale   *Tensor // float32, 0-dimensional; nil until the first Scale
+	tracker int
+	opts    map[Optimizer]*optimizerState
+	names   map[Optimizer]string
+	history scaleHistory
+}
+
+// An Optimizer is what a GradScaler steps.
+type Optimizer interface {
+	Parameters() []*Tensor // in a fixed order
+	Step()
+	ZeroGrad()
+}
+
+// stage is how far an optimizer has come since the last Update.
+type stage uint8
+
+const (
+	ready stage = iota
+	unscaled
+	stepped
+)
+
+type optimizerState struct {
+	stage   stage
+	checked bool // some gradient was looked at
+	found   bool // one was not finite
+	culprit string
+	value   string
+}
+
+// A ScalerOption configures NewGradScaler.
+type ScalerOption func(*GradScaler)
+
+// InitScale sets the first scale; the default is 65536.
+func InitScale(scale float64) ScalerOption { return func(g *GradScaler) { g.init = scale } }
+
+// GrowthFactor multiplies the scale after GrowthInterval clean updates; it must exceed 1, the default is 2.
+func GrowthFactor(f float64) ScalerOption { return func(g *GradScaler) { g.growth = f } }
+
+// BackoffFactor multiplies the scale after an overflow; it must be below 1, the default is 0.5.
+func BackoffFactor(f float64) ScalerOption { return func(g *GradScaler) { g.backoff = f } }
+
+// GrowthInterval is the number of clean updates in a row after which the scale grows; the default is 2000.
+func GrowthInterval(n int) ScalerOption { return func(g *GradScaler) { g.interval = n } }
+
+// MinScale stops the scale from falling below s; the report of a step that would have gone below carries an error. Without
+// it the scale has no floor, as in the reference.
+func MinScale(s float64) ScalerOption { return func(g *GradScaler) { g.floor = s } }
+
+// ScalerEnabled(false) makes every method pass through, so that the same loop trains without scaling.
+func ScalerEnabled(on bool) ScalerOption { return func(g *GradScaler) { g.enabled = on } }
+
+// NewGradScaler returns a scaler. It panics with ErrScaler for a growth factor of 1 or less or a backoff factor of 1 or more.
+func NewGradScaler(opts ...ScalerOption) *GradScaler {
+	g := &GradScaler{enabled: true, init: 65536, growth: 2, backoff: 0.5, interval: 2000, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
+	for _, o := range opts {
+		o(g)
+	}
+	if g.enabled && !(g.growth > 1) {
+		fail("NewGradScaler", ErrScaler, "use amp.GrowthFactor(2)", "growth factor %v must exceed 1", g.growth)
+	}
+	if g.enabled && !(g.backoff < 1) {
+		fail("NewGradScaler", ErrScaler, "use amp.BackoffFactor(0.5)", "backoff factor %v must be below 1", g.backoff)
+	}
+	return g
+}
+
+// Scale returns loss · scale, differentiable; loss itself if the scaler is disabled. A 0-dimensional float16 loss becomes
+// float32. It panics with ErrDType for an integer loss.
+func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
+	if !g.enabled {
+		return loss
+	}
+	loss.live("GradScaler.Scale")
+	if !loss.dt.IsFloat() {
+		fail("GradScaler.Scale", ErrDType, "compute a float loss, for example with amp.CrossEntropy", "loss is %v of shape %v; an integer has no gradient", loss.dt, loss.shape)
+	}
+	g.mu.Lock()
+	if g.scale == nil {
+		g.scale = alloc("GradScaler.Scale", s.root.dev, Float32, nil)
+		g.scale.name = "loss scale"
+		g.setScale(float32(g.init))
+	}
+	g.mu.Unlock()
+	return Mul(s, loss, g.scale)
+}
+
+// ScaleAll scales several losses by the same scale.
+func (g *GradScaler) ScaleAll(s *Scope, losses ...*Tensor) []*Tensor {
+	out := make([]*Tensor, len(losses))
+	for i, l := range losses {
+		out[i] = g.Scale(s, l)
+	}
+	return out
+}
+
+// Unscale divides the gradients of opt by the scale, so that they can be clipped or read, and checks them: a step with a non-finite
+// one will be skipped. At most once between updates and before Step, else it panics with ErrScaler; and with ErrDType
+// for a float16 gradient, before any is changed.
+func (g *GradScaler) Unscale(opt Optimizer) {
+	if !g.enabled {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.needScale("Unscale")
+	st := g.state(opt)
+	switch st.stage {
+	case unscaled:
+		fail("GradScaler.Unscale", ErrScaler, "call it once, then Step and Update", "Unscale has already been called on this optimizer since the last Update")
+	case stepped:
+		fail("GradScaler.Unscale", ErrScaler, "call it before Step", "Unscale is being called after Step")
+	}
+	g.unscale(opt, st)
+	st.stage = unscaled
+}
+
+// unscale is one pass over all gradients: the finite test is on the value before the product.
+func (g *GradScaler) unscale(opt Optimizer, st *optimizerState) {
+	params := opt.Parameters()
+	for i, p := range params {
+		if p.grad != nil && p.grad.dt == Float16 {
+			fail("GradScaler.Unscale", ErrDType, "keep parameters in float32 and let Autocast cast them; or scale nothing",
+				"attempting to unscale a float16 gradient of %s", paramName(p, i))
+		}
+	}
+	inv := float64(float32(1 / float64(g.current())))
+	for i, p := range params {
+		if p.grad == nil {
+			continue
+		}
+		st.checked = true
+		u := &Update{}
+		optimizerScope(p).apply(opUnscale, Attrs{Scalar: inv, Update: u}, p.grad)
+		if u.NonFinite && !st.found {
+			st.found, st.culprit, st.value = true, paramName(p, i), fmt.Sprint(u.Value)
+		}
+	}
+	// The reference multiplies by an infinite inverse after its test and destroys the weights; here such a step is skipped.
+	if st.checked && !finite(inv) && !st.found {
+		st.found, st.culprit, st.value = true, "loss scale", fmt.Sprint(g.current())
+	}
+}
+
+func paramName(p *Tensor, i int) string {
+	if p.name != "" {
+		return p.name
+	}
+	return fmt.Sprintf("parameter %d", i)
+}
+
+// Step unscales the gradients unless Unscale did, and steps opt if they are all finite. The report says whether the weights moved
+// and which parameter was the first to overflow. Once per optimizer between updates; a closure is refused, since it
+// would compute gradients after the check.
+func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport {
+	if !g.enabled {
+		for _, c := range closure {
+			c()
+		}
+		opt.Step()
+		return &StepReport{ScaleStep: ScaleStep{Scale: 1, Next: 1, Applied: true}}
+	}
+	if len(closure) > 0 {
+		fail("GradScaler.Step", ErrScaler, "compute the gradients before Step", "a closure is not supported while the scaler is enabled")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.needScale("Step")
+	st := g.state(opt)
+	switch st.stage {
+	case stepped:
+		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
+	case ready:
+		g.unscale(opt, st)
+	}
+	if !st.checked {
+		fail("GradScaler.Step", ErrScaler, "call Scale(s, loss).Backward() first, on a loss that depends on the optimizer's parameters", "no parameter of this optimizer has a gradient, so nothing was checked for overflow")
+	}
+	if !st.found {
+		opt.Step()
+	}
+	st.stage = stepped
+	return g.history.step(g, opt, st)
+}
+
+// Update moves the scale by what the steps since the last Update found, and makes every optimizer ready again.
+func (g *GradScaler) Update() {
+	if !g.enabled {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.needScale("Update")
+	checked, found := false, false
+	for _, st := range g.opts {
+		checked = checked || st.checked
+		found = found || st.found
+	}
+	if !checked {
+		fail("GradScaler.Update", ErrScaler, "call Step or Unscale first", "no gradients were checked since the last Update")
+	}
+	g.advance(found)
+	g.finish()
+}
+
+// advance is the reference's rule: products in float64, rounded once to float32; growth on equality, never to infinity.
+func (g *GradScaler) advance(found bool) {
+	if found {
+		next := float32(float64(g.current()) * g.backoff)
+		if g.floor > 0 && float64(next) < g.floor {
+			next = float32(math.Min(g.floor, float64(g.current())))
+		}
+		g.setScale(next)
+		g.tracker = 0
+		return
+	}
+	g.tracker++
+	if g.tracker != g.interval {
+		return
+	}
+	if next := float32(float64(g.current()) * g.growth); finite(float64(next)) {
+		g.setScale(next)
+	}
+	g.tracker = 0
+}
+
+// UpdateTo sets the scale instead of working it out; the growth tracker stays, what was found is forgotten. It panics with
+// ErrArgument for a scale beyond float32.
+func (g *GradScaler) UpdateTo(scale float64) {
+	if !g.enabled {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.needScale("Update")
+	if finite(scale) && !finite(float64(float32(scale))) {
+		fail("GradScaler.UpdateTo", ErrArgument, "use a smaller scale", "%v does not fit into float32", scale)
+	}
+	g.setScale(float32(scale))
+	g.finish()
+}
+
+// finish closes the reports of this round and forgets the flags.
+func (g *GradScaler) finish() {
+	g.history.update(g)
+	clear(g.opts)
+}
+
+func (g *GradScaler) needScale(method string) {
+	if g.scale == nil {
+		fail("GradScaler."+method, ErrScaler, "call Scale(s, loss).Backward() first", "the scale does not exist before the first Scale")
+	}
+}
+
+func (g *GradScaler) state(opt Optimizer) *optimizerState {
+	st := g.opts[opt]
+	if st == nil {
+		st = &optimizerState{}
+		g.opts[opt] = st
+	}
+	return st
+}
+
+// current is the scale as the next gradients will have it.
+func (g *GradScaler) current() float32 {
+	if g.scale == nil {
+		return float32(g.init)
+	}
+	return elements[float32](g.scale)[0]
+}
+
+func (g *GradScaler) setScale(v float32) { SetValues(g.scale, []float32{v}) }
+
+// CurrentScale returns the scale: 1 if disabled, and the initial value, unrounded, before the first Scale.
+func (g *GradScaler) CurrentScale() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case !g.enabled:
+		return 1
+	case g.scale == nil:
+		return g.init
+	}
+	return float64(g.current())
+}
+
+// GrowthTracker returns the clean updates since the scale last changed; 0 if disabled.
+func (g *GradScaler) GrowthTracker() int { g.mu.Lock(); defer g.mu.Unlock(); return g.tracker }
+
+// Enabled says whether the scaler does anything.
+func (g *GradScaler) Enabled() bool { return g.enabled }
+
+// GrowthFactor returns the factor of growth.
+func (g *GradScaler) GrowthFactor() float64 { return g.growth }
+
+// BackoffFactor returns the factor of backoff.
+func (g *GradScaler) BackoffFactor() float64 { return g.backoff }
+
+// GrowthInterval returns the clean updates that growth takes.
+func (g *GradScaler) GrowthInterval() int { return g.interval }
+
+// SetGrowthFactor changes the factor of growth, unchecked as in the reference.
+func (g *GradScaler) SetGrowthFactor(f float64) { g.growth = f }
+
+// SetBackoffFactor changes the factor of backoff, unchecked as in the reference.
+func (g *GradScaler) SetBackoffFactor(f float64) { g.backoff = f }
+
+// SetGrowthInterval changes the interval. Growth happens when the tracker equals it, so one at or below the present tracker
+// takes effect after the next overflow.
+func (g *GradScaler) SetGrowthInterval(n int) { g.interval = n }
+
+// ScalerState is a scaler's saved state, with the keys of the reference's state_dict.
+type ScalerState struct {
+	Scale          float64 `json:"scale"`
+	GrowthFactor   float64 `json:"growth_factor"`
+	BackoffFactor  float64 `json:"backoff_factor"`
+	GrowthInterval int     `json:"growth_interval"`
+	GrowthTracker  int     `json:"_growth_tracker"`
+}
+
+// State returns what LoadState needs; nil if the scaler is disabled. Save it after Update.
+func (g *GradScaler) State() *ScalerState {
+	if !g.enabled {
+		return nil
+	}
+	scale := g.CurrentScale()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return &ScalerState{scale, g.growth, g.backoff, g.interval, g.tracker}
+}
+
+// LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error.
+func (g *GradScaler) LoadState(st *ScalerState) error {
+	if !g.enabled {
+		return nil
+	}
+	if st == nil {
+		return &Error{Op: "GradScaler.LoadState", Kind: ErrScaler, Detail: "the state is empty; it was possibly saved from a disabled scaler", Fix: "save the state of an enabled one"}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.init, g.growth, g.backoff, g.interval, g.tracker = st.Scale, st.GrowthFactor, st.BackoffFactor, st.GrowthInterval, st.GrowthTracker
+	if g.scale != nil {
+		g.setScale(float32(st.Scale))
+	}
+	return nil
+}

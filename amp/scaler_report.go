@@ -1,0 +1,130 @@
+package amp
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// A StepReport says what became of one GradScaler.Step.
+type StepReport struct{ ScaleStep }
+
+// Applied says whether the weights moved.
+func (r *StepReport) Applied() bool { return r.ScaleStep.Applied }
+
+// Culprit returns the name of the first parameter, in the optimizer's order, with a non-finite gradient; "" if there is none.
+func (r *StepReport) Culprit() string { return r.ScaleStep.Culprit }
+
+// Err returns an error for a skipped step that backing off can't help: the scale is at its floor, or beyond what can be inverted.
+func (r *StepReport) Err() error {
+	if r.fatal == "" {
+		return nil
+	}
+	return &Error{Op: "GradScaler.Step", Kind: ErrScaler, Detail: r.fatal, Fix: advice(r.ScaleStep.Culprit)}
+}
+
+// String returns one line.
+func (r *StepReport) String() string {
+	if r.ScaleStep.Applied {
+		return fmt.Sprintf("step %d applied at scale %g", r.Step, r.Scale)
+	}
+	return fmt.Sprintf("step %d skipped at scale %g: gradient of %s is %s", r.Step, r.Scale, r.ScaleStep.Culprit, r.Value)
+}
+
+func advice(culprit string) string {
+	return fmt.Sprintf("look at the op that makes %s: amp.Force it to amp.FP32, lower the learning rate, or use amp.BFloat16", culprit)
+}
+
+// scaleHistory collects reports, thinned when it grows long.
+type scaleHistory struct {
+	reports []*StepReport
+	open    []*StepReport // since the last Update
+	nominal int
+	skipped int
+}
+
+// maxHistory bounds the clean steps that are kept; skips always are.
+const maxHistory = 1 << 14
+
+func (h *scaleHistory) step(g *GradScaler, opt Optimizer, st *optimizerState) *StepReport {
+	scale := float64(g.current())
+	r := &StepReport{ScaleStep{
+		Step: h.nominal, Optimizer: g.optimizerName(opt), Scale: scale, Next: scale, Tracker: g.tracker,
+		Applied: !st.found, Culprit: st.culprit, Value: st.value,
+	}}
+	h.nominal++
+	if st.found {
+		h.skipped++
+		switch {
+		case st.culprit == "loss scale":
+			r.fatal = fmt.Sprintf("the scale fell to %g, whose inverse is infinite in float32", scale)
+		case g.floor > 0 && scale <= g.floor:
+			r.fatal = fmt.Sprintf("gradient of %s is %s even at the smallest scale allowed, %g", st.culprit, st.value, scale)
+		case scale*g.backoff < 1:
+			r.Warning = fmt.Sprintf("the scale collapses below 1: gradient of %s stays %s; %s", st.culprit, st.value, advice(st.culprit))
+		}
+		if r.fatal != "" {
+			r.Warning = r.fatal
+		}
+	}
+	h.reports = append(h.reports, r)
+	h.open = append(h.open, r)
+	if len(h.reports) > 2*maxHistory {
+		h.thin()
+	}
+	return r
+}
+
+// thin drops every second clean step of the older half.
+func (h *scaleHistory) thin() {
+	kept := h.reports[:0]
+	half := len(h.reports) / 2
+	for i, r := range h.reports {
+		if i >= half || i%2 == 0 || !r.ScaleStep.Applied {
+			kept = append(kept, r)
+		}
+	}
+	clear(h.reports[len(kept):])
+	h.reports = kept
+}
+
+// update closes the reports since the last one.
+func (h *scaleHistory) update(g *GradScaler) {
+	for i, r := range h.open {
+		r.Next, r.Tracker = float64(g.current()), g.tracker
+		h.open[i] = nil
+	}
+	h.open = h.open[:0]
+}
+
+// optimizerName is the optimizer's type, numbered from the second on.
+func (g *GradScaler) optimizerName(opt Optimizer) string {
+	if name, ok := g.names[opt]; ok {
+		return name
+	}
+	t := reflect.TypeOf(opt)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := t.Name()
+	if n := len(g.names); n > 0 {
+		name = fmt.Sprintf("%s %d", name, n+1)
+	}
+	g.names[opt] = name
+	return name
+}
+
+// History returns the settings and what became of every step, as plain data for figures and logs.
+func (g *GradScaler) History() ScaleHistory {
+	scale := g.CurrentScale()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h := ScaleHistory{
+		Schema: ScaleHistorySchema, Enabled: g.enabled, InitScale: g.init, GrowthFactor: g.growth, BackoffFactor: g.backoff,
+		GrowthInterval: g.interval, MinScale: g.floor, Scale: scale, GrowthTracker: g.tracker,
+		Nominal: g.history.nominal, Skipped: g.history.skipped, Steps: make([]ScaleStep, len(g.history.reports)),
+	}
+	for i, r := range g.history.reports {
+		h.Steps[i] = r.ScaleStep
+	}
+	return h
+}

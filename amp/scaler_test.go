@@ -1,0 +1,420 @@
+package amp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// stubOptimizer counts its steps; its gradients are set by the test.
+type stubOptimizer struct {
+	params []*Tensor
+	steps  int
+}
+
+func (o *stubOptimizer) Parameters() []*Tensor { return o.params }
+func (o *stubOptimizer) Step()                 { o.steps++ }
+func (o *stubOptimizer) ZeroGrad() {
+	for _, p := range o.params {
+		p.ZeroGrad()
+	}
+}
+
+func newStub(n int) *stubOptimizer {
+	o := &stubOptimizer{}
+	for range n {
+		o.params = append(o.params, From([]float32{0}).RequireGrad())
+	}
+	return o
+}
+
+type scalerParams struct {
+	InitScale      float64 `json:"init_scale"`
+	GrowthFactor   float64 `json:"growth_factor"`
+	BackoffFactor  float64 `json:"backoff_factor"`
+	GrowthInterval int     `json:"growth_interval"`
+	Enabled        bool    `json:"enabled"`
+}
+
+func (p scalerParams) new() *GradScaler {
+	return NewGradScaler(InitScale(p.InitScale), GrowthFactor(p.GrowthFactor), BackoffFactor(p.BackoffFactor), GrowthInterval(p.GrowthInterval), ScalerEnabled(p.Enabled))
+}
+
+// special reads a number that may be written "inf", "-inf" or "nan".
+type special float64
+
+func (f *special) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `"inf"`:
+		*f = special(math.Inf(1))
+	case `"-inf"`:
+		*f = special(math.Inf(-1))
+	case `"nan"`:
+		*f = special(math.NaN())
+	default:
+		return json.Unmarshal(b, (*float64)(f))
+	}
+	return nil
+}
+
+func sameFloat(a, b float64) bool { return a == b || a != a && b != b }
+
+// TestScalerSequences runs the reference's update sequences bit for bit.
+func TestScalerSequences(t *testing.T) {
+	var v struct {
+		Cases []struct {
+			ID         string
+			Params     scalerParams
+			Optimizers int `json:"n_optimizers"`
+			Ops        []struct {
+				Op          string
+				FoundInf    []bool `json:"found_inf"`
+				Value       special
+				Kind        string
+				Params      scalerParams
+				Initialised bool
+			}
+			Expect []struct {
+				Scale    special
+				Bits     string `json:"scale_bits"`
+				Tracker  int    `json:"growth_tracker"`
+				Skipped  []bool
+				Unscaled []special `json:"unscaled_grad"`
+			}
+			Final []int `json:"final_opt_steps"`
+		} `json:"sequence_cases"`
+	}
+	readVectors(t, "grad_scaler_cases.json", &v)
+	checks := 0
+	for _, c := range v.Cases {
+		t.Run(c.ID, func(t *testing.T) {
+			s := NewScope()
+			defer s.Close()
+			g := c.Params.new()
+			g.Scale(s, Scalar(float32(1)))
+			var opts []*stubOptimizer
+			for range max(len(c.Final), 1) {
+				opts = append(opts, newStub(1))
+			}
+			var saved *ScalerState
+			for i, op := range c.Ops {
+				want := c.Expect[i]
+				switch op.Op {
+				case "iter":
+					for k, found := range op.FoundInf {
+						grad := float32(g.CurrentScale())
+						if found {
+							grad = []float32{float32(math.Inf(1)), float32(math.NaN())}[i%2]
+						}
+						opts[k].params[0].SetGrad(From([]float32{grad}))
+						r := g.Step(opts[k])
+						if r.Applied() == want.Skipped[k] {
+							t.Fatalf("op %d: applied %v, want skipped %v", i, r.Applied(), want.Skipped[k])
+						}
+						if got := opts[k].params[0].Grad().Item(); !want.Skipped[k] && !sameFloat(got, float64(want.Unscaled[k])) {
+							t.Fatalf("op %d: unscaled gradient %v, want %v", i, got, want.Unscaled[k])
+						}
+						if !r.Applied() && r.Culprit() != "parameter 0" {
+							t.Fatalf("op %d: culprit %q", i, r.Culprit())
+						}
+					}
+					g.Update()
+				case "update_new_scale":
+					g.UpdateTo(float64(op.Value))
+				case "set_growth_factor":
+					g.SetGrowthFactor(float64(op.Value))
+				case "set_backoff_factor":
+					g.SetBackoffFactor(float64(op.Value))
+				case "set_growth_interval":
+					g.SetGrowthInterval(int(op.Value))
+				case "save":
+					saved = g.State()
+				case "load":
+					if err := g.LoadState(saved); err != nil {
+						t.Fatal(err)
+					}
+				case "new_scaler_load":
+					op.Params.Enabled = true
+					g = op.Params.new()
+					if op.Initialised {
+						g.Scale(s, Scalar(float32(1)))
+					}
+					if err := g.LoadState(saved); err != nil {
+						t.Fatal(err)
+					}
+				default:
+					t.Fatalf("unknown op %q", op.Op)
+				}
+				bits := fmt.Sprintf("0x%08x", math.Float32bits(g.current()))
+				if bits != want.Bits || g.GrowthTracker() != want.Tracker {
+					t.Fatalf("op %d %s: scale %s tracker %d, want %s %d", i, op.Op, bits, g.GrowthTracker(), want.Bits, want.Tracker)
+				}
+				checks++
+			}
+			for k, n := range c.Final {
+				if opts[k].steps != n {
+					t.Errorf("optimizer %d stepped %d times, want %d", k, opts[k].steps, n)
+				}
+			}
+		})
+	}
+	if len(v.Cases) != 28 || checks < 400 {
+		t.Errorf("%d cases, %d checks", len(v.Cases), checks)
+	}
+}
+
+// errorText gives words that the message of each error code must hold.
+var errorText = map[string]string{
+	"growth_factor_must_exceed_1":    "growth factor",
+	"backoff_factor_must_be_below_1": "backoff factor",
+	"unscale_already_called":         "already been called on this optimizer since the last Update",
+	"unscale_after_step":             "after Step",
+	"step_already_called":            "Step has already been called",
+	"no_inf_checks_for_optimizer":    "no parameter of this optimizer has a gradient",
+	"no_inf_checks_before_update":    "no gradients were checked",
+	"closure_unsupported":            "closure",
+	"scale_not_initialised:unscale_": "before the first Scale",
+	"scale_not_initialised:update":   "before the first Scale",
+	"empty_state_dict":               "state is empty",
+}
+
+// TestScalerAPI runs the reference's call sequences with their errors.
+func TestScalerAPI(t *testing.T) {
+	type outcome struct {
+		OK     bool
+		Result json.RawMessage
+		Error  struct{ Code string }
+	}
+	var v struct {
+		Cases []struct {
+			ID     string
+			Params scalerParams
+			Calls  []struct {
+				Call     string
+				Opt      string
+				Value    special
+				Grads    []*special
+				NewScale *special `json:"new_scale"`
+				Closure  bool
+				State    map[string]any
+			}
+			Expect    []outcome
+			Construct *struct{ Code string } `json:"construct_error"`
+		} `json:"api_cases"`
+	}
+	readVectors(t, "grad_scaler_cases.json", &v)
+	if len(v.Cases) != 16 {
+		t.Errorf("%d cases", len(v.Cases))
+	}
+	for _, c := range v.Cases {
+		t.Run(c.ID, func(t *testing.T) {
+			s := NewScope()
+			defer s.Close()
+			var g *GradScaler
+			err := Maybe(func() { g = c.Params.new() })
+			if c.Construct != nil {
+				if !errors.Is(err, ErrScaler) || !strings.Contains(err.Error(), errorText[c.Construct.Code]) {
+					t.Fatalf("construction: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := map[string]*stubOptimizer{"a": newStub(3), "b": newStub(3)}
+			for i, call := range c.Calls {
+				o, want := opts[call.Opt], c.Expect[i]
+				var result any
+				err := Maybe(func() {
+					switch call.Call {
+					case "scale":
+						result = g.Scale(s, Scalar(float32(call.Value))).Item()
+					case "set_grads":
+						for k, f := range call.Grads {
+							o.params[k].ZeroGrad()
+							if f != nil {
+								o.params[k].SetGrad(From([]float32{float32(*f)}))
+							}
+						}
+					case "unscale_":
+						g.Unscale(o)
+						result = gradients(o, want.Result)
+					case "step":
+						before := o.steps
+						var closure []func() *Tensor
+						if call.Closure {
+							closure = append(closure, func() *Tensor { return nil })
+						}
+						g.Step(o, closure...)
+						result = "skipped"
+						if o.steps > before {
+							result = "stepped"
+						}
+					case "update":
+						if call.NewScale != nil {
+							g.UpdateTo(float64(*call.NewScale))
+							return
+						}
+						g.Update()
+					case "get_scale":
+						result = g.CurrentScale()
+					case "get_growth_tracker":
+						result = float64(g.GrowthTracker())
+					case "state_dict":
+						b, _ := json.Marshal(g.State())
+						if string(b) == "null" {
+							b = []byte("{}")
+						}
+						json.Unmarshal(b, &result)
+					case "load_state_dict":
+						if err := g.LoadState(nil); err != nil {
+							panic(err)
+						}
+					default:
+						t.Fatalf("unknown call %q", call.Call)
+					}
+				})
+				if want.OK != (err == nil) {
+					t.Fatalf("call %d %s: error %v, want ok %v", i, call.Call, err, want.OK)
+				}
+				if err != nil {
+					text := errorText[want.Error.Code]
+					if text == "" || !strings.Contains(err.Error(), text) || !strings.Contains(err.Error(), "fix: ") {
+						t.Fatalf("call %d %s: %v, want %q (%s)", i, call.Call, err, text, want.Error.Code)
+					}
+					continue
+				}
+				if want.Result == nil {
+					continue
+				}
+				var expected any
+				json.Unmarshal(want.Result, &expected)
+				if !reflect.DeepEqual(result, expected) {
+					t.Fatalf("call %d %s: %v, want %v", i, call.Call, result, expected)
+				}
+			}
+		})
+	}
+}
+
+// gradients returns what the vectors call the result of unscale_, as JSON would read it.
+func gradients(o *stubOptimizer, like json.RawMessage) any {
+	var want []any
+	json.Unmarshal(like, &want)
+	out := []any{}
+	for k := range want {
+		switch g := o.params[k].Grad(); {
+		case g == nil:
+			out = append(out, nil)
+		case math.IsInf(g.Item(), 1):
+			out = append(out, "inf")
+		default:
+			out = append(out, g.Item())
+		}
+	}
+	return out
+}
+
+func TestScalerRefusesFloat16Gradients(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	g := NewGradScaler()
+	o := newStub(1)
+	half := FromFloat64s(Float16, []float64{1}).SetName("fc.weight").RequireGrad()
+	o.params = append(o.params, half)
+	g.Scale(s, Scalar(float32(1)))
+	o.params[0].SetGrad(From([]float32{65536}))
+	half.SetGrad(FromFloat64s(Float16, []float64{1}))
+	err := Maybe(func() { g.Unscale(o) })
+	if !errors.Is(err, ErrDType) || !strings.Contains(err.Error(), "fc.weight") {
+		t.Fatal(err)
+	}
+	if got := o.params[0].Grad().Item(); got != 65536 {
+		t.Errorf("a gradient was changed before the refusal: %v", got)
+	}
+	if err := Maybe(func() { g.Scale(s, Scalar(int64(1))) }); !errors.Is(err, ErrDType) {
+		t.Error(err)
+	}
+}
+
+func TestScalerCulpritAndFloor(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	g := NewGradScaler(InitScale(4), MinScale(2))
+	o := newStub(3)
+	for i, name := range []string{"0.weight", "2.weight", "2.bias"} {
+		o.params[i].SetName(name)
+	}
+	g.Scale(s, Scalar(float32(1)))
+	round := func() *StepReport {
+		o.params[0].SetGrad(From([]float32{1}))
+		o.params[1].SetGrad(From([]float32{float32(math.Inf(-1))}))
+		o.params[2].SetGrad(From([]float32{float32(math.NaN())}))
+		r := g.Step(o)
+		g.Update()
+		return r
+	}
+	r := round()
+	if r.Applied() || r.Culprit() != "2.weight" || r.Value != "-Inf" || r.Err() != nil || r.Next != 2 {
+		t.Fatalf("first: %+v %v", r, r.Err())
+	}
+	r = round()
+	if !errors.Is(r.Err(), ErrScaler) || g.CurrentScale() != 2 {
+		t.Fatalf("at the floor: %+v %v scale %v", r, r.Err(), g.CurrentScale())
+	}
+	h := g.History()
+	if h.Nominal != 2 || h.Skipped != 2 || len(h.Steps) != 2 || h.Steps[1].Warning == "" {
+		t.Fatalf("%+v", h)
+	}
+}
+
+// TestScalerNeverDestroysWeights: the documented deviation. The reference multiplies by the infinite inverse of a tiny scale.
+func TestScalerNeverDestroysWeights(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	g := NewGradScaler(InitScale(1e-39))
+	o := newStub(1)
+	g.Scale(s, Scalar(float32(1)))
+	o.params[0].SetGrad(From([]float32{1e-30}))
+	r := g.Step(o)
+	if r.Applied() || o.steps != 0 || r.Culprit() != "loss scale" || r.Err() == nil {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestHistoryKeepsEverySkip(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	g := NewGradScaler(GrowthInterval(3))
+	o := newStub(1)
+	g.Scale(s, Scalar(float32(1)))
+	n, skips := 3*maxHistory, 0
+	for i := range n {
+		v := float32(1)
+		if i%1000 == 7 {
+			v = float32(math.NaN())
+			skips++
+		}
+		o.params[0].SetGrad(From([]float32{v}))
+		g.Step(o)
+		g.Update()
+	}
+	h := g.History()
+	if h.Nominal != n || h.Skipped != skips || len(h.Steps) > 2*maxHistory {
+		t.Fatalf("%d steps kept, %d nominal, %d skipped", len(h.Steps), h.Nominal, h.Skipped)
+	}
+	kept := 0
+	for _, st := range h.Steps {
+		if !st.Applied {
+			kept++
+		}
+	}
+	if kept != skips || !slices.IsSortedFunc(h.Steps, func(a, b ScaleStep) int { return a.Step - b.Step }) {
+		t.Fatalf("%d of %d skips kept", kept, skips)
+	}
+}

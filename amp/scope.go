@@ -1,0 +1,302 @@
+package amp
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A Scope is the first argument of every op. It says how the op runs: the autocast dtype, whether gradients are recorded,
+// the device, the recorder, the random stream and the context that can cancel a loop. Scopes are immutable and safe across
+// goroutines; never store one in a layer.
+type Scope struct {
+	root    *root
+	arena   *arena
+	gen     uint32 // arena generation this scope belongs to
+	auto    autocast
+	noGrad  bool
+	phase   phase
+	path    string
+	step    int
+	inherit *node // in backward: the forward op whose place in the program and model the ops inherit
+}
+
+// A root is what all scopes derived from one NewScope share.
+type root struct {
+	ctx   context.Context
+	dev   Device
+	note  string
+	rec   *recorder
+	rng   *Stream
+	steps int // training steps begun
+	mu    sync.Mutex
+	hooks []func(step int) error
+}
+
+// An Option configures NewScope.
+type Option func(*config)
+
+type config struct {
+	ctx    context.Context
+	device string
+	seed   uint64
+	level  Level
+	events int
+}
+
+// On chooses the device by name: "cpu" (default), "cuda:0", or "auto" for the best one that is registered and opens; the trace
+// says which. NewScope panics with ErrDevice when it can't be opened.
+func On(device string) Option { return func(c *config) { c.device = device } }
+
+// Seed starts the scope's random stream; the default is 0. The same seed gives the same numbers on every machine.
+func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
+
+// Record turns the recorder on at a level; see Scope.Trace.
+func Record(level Level) Option { return func(c *config) { c.level = level } }
+
+// RecordLimit bounds the events that are kept (default 65,536); older ones are dropped and counted.
+func RecordLimit(events int) Option { return func(c *config) { c.events = events } }
+
+// WithContext lets ctx cancel the loops of Steps and every op: after ctx is done, Steps ends and ops panic with ErrCanceled.
+func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
+
+// NewScope returns a root scope with autocast off. Close it when done.
+func NewScope(opts ...Option) *Scope {
+	c := config{ctx: context.Background(), device: "cpu", events: 1 << 16}
+	for _, o := range opts {
+		o(&c)
+	}
+	dev, note, err := OpenDevice(c.device)
+	if err != nil {
+		fail("NewScope", ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%v", err)
+	}
+	r := &root{ctx: c.ctx, dev: dev, note: note, rng: NewStream(c.seed)}
+	if c.level != Off {
+		r.rec = newRecorder(c.level, c.events)
+	}
+	a := &arena{}
+	return &Scope{root: r, arena: a, step: -1}
+}
+
+// derive returns a copy to change.
+func (s *Scope) derive() *Scope { c := *s; return &c }
+
+// In returns a scope whose ops are recorded under name, below the present path: s.In("net").In("0") is "net/0".
+func (s *Scope) In(name string) *Scope {
+	c := s.derive()
+	if c.path != "" {
+		name = c.path + "/" + name
+	}
+	c.path = name
+	return c
+}
+
+// NoGrad returns a scope that records no graph: for evaluation.
+func (s *Scope) NoGrad() *Scope { c := s.derive(); c.noGrad = true; return c }
+
+// Child returns a scope with its own memory: what is born in it is freed by its Close.
+func (s *Scope) Child() *Scope {
+	s.alive("Child")
+	c := s.derive()
+	c.arena = s.arena.child(s.gen)
+	c.gen = 0
+	return c
+}
+
+// Steps yields n scopes, one per training step: each is a child whose temporaries are freed at the end of the step, after which
+// the OnStepEnd hooks run. It ends early when the scope's context is done. Parameters, gradients and optimizer state
+// belong to no step.
+func (s *Scope) Steps(n int) iter.Seq[*Scope] {
+	return func(yield func(*Scope) bool) {
+		a := s.arena.child(s.gen)
+		defer a.drop()
+		for range n {
+			s.alive("Steps")
+			if s.root.ctx.Err() != nil {
+				return
+			}
+			c := s.derive()
+			c.arena, c.gen = a, a.gen.Load()
+			s.root.mu.Lock()
+			c.step = s.root.steps
+			s.root.steps++
+			s.root.mu.Unlock()
+			more := yield(c)
+			a.close()
+			s.root.endStep(c.step)
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// Step returns the number of the training step this scope belongs to, from 0; -1 outside Steps.
+func (s *Scope) Step() int { return s.step }
+
+// OnStepEnd adds a hook that runs at the end of every step of Steps, with the step's number, after its temporaries are freed:
+// the place to commit state. A hook's error panics with it.
+func (s *Scope) OnStepEnd(hook func(step int) error) {
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	s.root.hooks = append(s.root.hooks, hook)
+}
+
+func (r *root) endStep(step int) {
+	r.mu.Lock()
+	hooks := r.hooks
+	r.mu.Unlock()
+	for _, h := range hooks {
+		if err := h(step); err != nil {
+			panic(&Error{Op: "Steps", Kind: ErrArgument, Detail: fmt.Sprintf("step-end hook after step %d: %v", step, err)})
+		}
+	}
+}
+
+// Close frees every tensor born in the scope or its children. Scopes made by Autocast, NoGrad and In share their parent's
+// memory; closing one of them closes the parent's too.
+func (s *Scope) Close() {
+	if s.arena.gen.Load() == s.gen {
+		s.arena.drop()
+	}
+}
+
+// Keep moves a tensor born in this scope to its parent's memory, so that it outlives the scope; in a root scope it then
+// lives until Free. It returns t.
+func (s *Scope) Keep(t *Tensor) *Tensor {
+	t.live("Keep")
+	if t.scope == nil || !s.arena.disown(t) {
+		return t
+	}
+	t.scope = nil
+	if p := s.arena.parent; p != nil && p.gen.Load() == s.arena.parentGen {
+		k := s.derive()
+		k.arena, k.gen = p, s.arena.parentGen
+		t.scope = k
+		p.own(t)
+	}
+	return t
+}
+
+// Device returns the name of the scope's device.
+func (s *Scope) Device() string { return s.root.dev.Name() }
+
+// Random returns the scope's random stream, shared with every scope derived from the same root.
+func (s *Scope) Random() *Stream { return s.root.rng }
+
+// Context returns the context given by WithContext.
+func (s *Scope) Context() context.Context { return s.root.ctx }
+
+// Trace returns what was recorded so far. It is empty, with level "off", when NewScope was not asked to Record.
+func (s *Scope) Trace() *Trace { return s.root.trace() }
+
+// alive panics when the scope is closed or its context done.
+func (s *Scope) alive(op string) {
+	if s.arena.gen.Load() != s.gen {
+		fail(op, ErrClosed, "use a scope that is open: the root, or the one Steps gives in this iteration", "scope %s is closed", s.label())
+	}
+	if s.root.ctx.Err() != nil {
+		fail(op, ErrCanceled, "start again with a fresh context", "%v", context.Cause(s.root.ctx))
+	}
+}
+
+func (s *Scope) label() string {
+	l := "scope"
+	if s.path != "" {
+		l += " " + s.path
+	}
+	if s.step >= 0 {
+		l += fmt.Sprintf(" of step %d", s.step)
+	}
+	return l
+}
+
+// An arena owns the tensors of a scope. Closing it starts a new generation, so that a scope of an old one is known as closed.
+type arena struct {
+	gen       atomic.Uint32
+	mu        sync.Mutex
+	owned     []*Tensor
+	children  []*arena
+	cache     castCache
+	parent    *arena
+	parentGen uint32
+}
+
+// child returns a new arena that closes with a at the latest.
+func (a *arena) child(gen uint32) *arena {
+	c := &arena{parent: a, parentGen: gen}
+	a.mu.Lock()
+	a.children = append(a.children, c)
+	a.mu.Unlock()
+	return c
+}
+
+func (a *arena) own(t *Tensor) {
+	a.mu.Lock()
+	a.owned = append(a.owned, t)
+	a.mu.Unlock()
+}
+
+func (a *arena) disown(t *Tensor) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := len(a.owned) - 1; i >= 0; i-- {
+		if a.owned[i] == t {
+			a.owned[i] = a.owned[len(a.owned)-1]
+			a.owned = a.owned[:len(a.owned)-1]
+			return true
+		}
+	}
+	return false
+}
+
+// sweep frees everything the arena owns but what is held.
+func (a *arena) sweep(held map[*Tensor]int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kept := a.owned[:0]
+	for _, t := range a.owned {
+		if held[t] > 0 {
+			kept = append(kept, t)
+			continue
+		}
+		t.release()
+	}
+	clear(a.owned[len(kept):])
+	a.owned = kept
+}
+
+// close frees what the arena and its children own; the arena can be used again, as its next generation.
+func (a *arena) close() {
+	a.gen.Add(1)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, c := range a.children {
+		c.close()
+		a.children[i] = nil
+	}
+	a.children = a.children[:0]
+	for i, t := range a.owned {
+		t.release()
+		a.owned[i] = nil
+	}
+	a.owned = a.owned[:0]
+	a.cache.clear()
+}
+
+// drop closes the arena for good.
+func (a *arena) drop() {
+	a.close()
+	p := a.parent
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.children, a); i >= 0 {
+		p.children = slices.Delete(p.children, i, i+1)
+	}
+}

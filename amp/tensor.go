@@ -1,0 +1,335 @@
+package amp
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp/bfloat16"
+	"github.com/x448/float16"
+)
+
+// A Tensor is an n-dimensional array of one dtype on one device, and a point of the graph that Backward walks. Views
+// (Reshape, Transpose, Expand) share the storage of their source.
+type Tensor struct {
+	dt      DType
+	shape   []int
+	strides []int // in elements; 0 along a broadcast dimension
+	off     int   // first element within the storage
+	st      *storage
+	node    *node // the op that made it; nil for a leaf
+	needs   bool  // a gradient is wanted, here or further up
+	view    bool
+	name    string
+	grad    *Tensor
+	scope   *Scope // where it was born; nil for tensors that belong to no scope
+	dims    [8]int // shape and strides of up to four dimensions, in place
+}
+
+// A storage is a buffer shared by a tensor and its views. Its version counts in-place changes.
+type storage struct {
+	dev     Device
+	buf     Buffer
+	mem     []byte
+	dt      DType
+	bytes   int64
+	refs    atomic.Int32
+	version atomic.Uint32
+}
+
+// Element lists the Go types of tensor elements.
+type Element interface {
+	float16.Float16 | bfloat16.BFloat16 | float32 | float64 | int64 | bool
+}
+
+// dtypeOf returns the dtype of a Go element type.
+func dtypeOf[T Element]() DType {
+	var z T
+	switch any(z).(type) {
+	case float16.Float16:
+		return Float16
+	case bfloat16.BFloat16:
+		return BFloat16
+	case float32:
+		return Float32
+	case float64:
+		return Float64
+	case int64:
+		return Int64
+	}
+	return Bool
+}
+
+// From returns a CPU tensor with a copy of data in row-major order. Without a shape it is one-dimensional; shape () of a
+// single value is written amp.Scalar. It panics with ErrShape when the shape does not hold exactly len(data) elements.
+func From[T Element](data []T, shape ...int) *Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(data)}
+	}
+	if n := count("From", shape); n != len(data) {
+		fail("From", ErrShape, fmt.Sprintf("give a shape of %d elements", len(data)), "%d values for shape %v (%d elements)", len(data), shape, n)
+	}
+	t := alloc("From", theCPU, dtypeOf[T](), shape)
+	copy(elements[T](t), data)
+	return t
+}
+
+// Scalar returns a 0-dimensional CPU tensor.
+func Scalar[T Element](v T) *Tensor {
+	t := alloc("Scalar", theCPU, dtypeOf[T](), nil)
+	elements[T](t)[0] = v
+	return t
+}
+
+// Values returns a copy of the elements in row-major order. T must be the Go type of the tensor's dtype, else it panics with
+// ErrDType; Float64s converts any numeric dtype.
+func Values[T Element](t *Tensor) []T {
+	t.live("Values")
+	if want := dtypeOf[T](); want != t.dt {
+		fail("Values", ErrDType, "use amp.Values with the Go type of "+t.dt.String()+", or t.Float64s()", "tensor is %v, asked for %v", t.dt, want)
+	}
+	out := make([]T, t.Len())
+	src := elements[T](t)
+	if t.contiguous() {
+		copy(out, src[t.off:])
+		return out
+	}
+	i := 0
+	t.each(func(off int) { out[i] = src[off]; i++ })
+	return out
+}
+
+// Float64s returns the elements in row-major order as float64, exact for every dtype but large int64; false is 0, true 1.
+func (t *Tensor) Float64s() []float64 {
+	t.live("Float64s")
+	out := make([]float64, 0, t.Len())
+	t.each(func(off int) { out = append(out, t.at(off)) })
+	return out
+}
+
+// Item returns the value of a tensor with one element; it panics with ErrShape for any other.
+func (t *Tensor) Item() float64 {
+	t.live("Item")
+	if t.Len() != 1 {
+		fail("Item", ErrShape, "reduce it first, for example with amp.Mean or amp.Sum", "tensor of shape %v has %d elements", t.shape, t.Len())
+	}
+	v := 0.0
+	t.each(func(off int) { v = t.at(off) })
+	return v
+}
+
+// at reads one element at an absolute offset.
+func (t *Tensor) at(off int) float64 {
+	switch t.dt {
+	case Float16:
+		return float64(elements[float16.Float16](t)[off].Float32())
+	case BFloat16:
+		return float64(elements[bfloat16.BFloat16](t)[off].Float32())
+	case Float32:
+		return float64(elements[float32](t)[off])
+	case Float64:
+		return elements[float64](t)[off]
+	case Int64:
+		return float64(elements[int64](t)[off])
+	}
+	if elements[bool](t)[off] {
+		return 1
+	}
+	return 0
+}
+
+// each calls f with the offset of every element in row-major order.
+func (t *Tensor) each(f func(off int)) {
+	if t.Len() == 0 {
+		return
+	}
+	idx := make([]int, len(t.shape))
+	off := t.off
+	for {
+		f(off)
+		d := len(idx) - 1
+		for ; d >= 0; d-- {
+			idx[d]++
+			off += t.strides[d]
+			if idx[d] < t.shape[d] {
+				break
+			}
+			off -= idx[d] * t.strides[d]
+			idx[d] = 0
+		}
+		if d < 0 {
+			return
+		}
+	}
+}
+
+// elements views the whole storage as a slice of T; off and strides index it.
+func elements[T Element](t *Tensor) []T {
+	var z T
+	mem := t.st.mem
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(z)))
+}
+
+// DType returns the element type.
+func (t *Tensor) DType() DType { return t.dt }
+
+// Shape returns a copy of the shape; empty for a 0-dimensional tensor.
+func (t *Tensor) Shape() []int { return slices.Clone(t.shape) }
+
+// Rank returns the number of dimensions.
+func (t *Tensor) Rank() int { return len(t.shape) }
+
+// Dim returns the size of dimension d; negative d counts from the last.
+func (t *Tensor) Dim(d int) int { return t.shape[t.axis("Dim", d)] }
+
+// Len returns the number of elements.
+func (t *Tensor) Len() int {
+	n := 1
+	for _, d := range t.shape {
+		n *= d
+	}
+	return n
+}
+
+// Bytes returns the size of the elements in bytes.
+func (t *Tensor) Bytes() int64 { return int64(t.Len()) * int64(t.dt.Size()) }
+
+// Device returns the name of the device that holds the tensor.
+func (t *Tensor) Device() string {
+	t.live("Device")
+	return t.st.dev.Name()
+}
+
+// Name returns the name given by SetName or by the module that owns the parameter, "" if there is none.
+func (t *Tensor) Name() string { return t.name }
+
+// SetName names the tensor for traces and messages and returns it.
+func (t *Tensor) SetName(name string) *Tensor { t.name = name; return t }
+
+// Version counts the in-place changes of the tensor's storage.
+func (t *Tensor) Version() uint32 { t.live("Version"); return t.st.version.Load() }
+
+// IsLeaf says whether no op made the tensor: gradients are kept on leaves.
+func (t *Tensor) IsLeaf() bool { return t.node == nil }
+
+// contiguous says whether the elements lie in row-major order without gaps.
+func (t *Tensor) contiguous() bool {
+	n := 1
+	for d := len(t.shape) - 1; d >= 0; d-- {
+		if t.shape[d] != 1 && t.strides[d] != n {
+			return false
+		}
+		n *= t.shape[d]
+	}
+	return true
+}
+
+// axis turns a dimension that may be negative into an index.
+func (t *Tensor) axis(op string, d int) int {
+	n := len(t.shape)
+	if d < -n || d >= n {
+		fail(op, ErrShape, fmt.Sprintf("use a dimension from %d to %d", -n, n-1), "dimension %d of a tensor of shape %v", d, t.shape)
+	}
+	if d < 0 {
+		d += n
+	}
+	return d
+}
+
+// live panics when the tensor's memory has been returned.
+func (t *Tensor) live(op string) {
+	if t.st == nil {
+		fail(op, ErrClosed, "keep what must outlive its scope with s.Keep(t), or read it before the scope closes",
+			"tensor %sof shape %v, born in %s", quoted(t.name), t.shape, t.birthplace())
+	}
+}
+
+func quoted(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q ", name)
+}
+
+// birthplace names the scope that made the tensor.
+func (t *Tensor) birthplace() string {
+	if t.scope == nil {
+		return "no scope"
+	}
+	return t.scope.label()
+}
+
+// Free returns the tensor's memory at once. Tensors born in a scope are freed by its Close; Free is for the others, and for
+// those who are in a hurry. Freeing twice does nothing.
+func (t *Tensor) Free() { t.release() }
+
+func (t *Tensor) release() {
+	st := t.st
+	if st == nil {
+		return
+	}
+	t.st = nil
+	if st.refs.Add(-1) == 0 {
+		stats.add(st.dev.Name(), st.dt, -st.bytes)
+		st.buf.Free()
+	}
+}
+
+// count returns the elements of a shape and refuses negative sizes and overflow.
+func count(op string, shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if d < 0 {
+			fail(op, ErrShape, "use sizes of 0 and above", "shape %v has a negative size", shape)
+		}
+		if d != 0 && n > (1<<48)/d {
+			fail(op, ErrShape, "use a smaller shape", "shape %v has too many elements", shape)
+		}
+		n *= d
+	}
+	return n
+}
+
+// layout sets shape and row-major strides, in place where they fit.
+func (t *Tensor) layout(shape []int) {
+	n := len(shape)
+	if 2*n <= len(t.dims) {
+		t.shape, t.strides = t.dims[:n:n], t.dims[n:2*n:2*n]
+	} else {
+		buf := make([]int, 2*n)
+		t.shape, t.strides = buf[:n:n], buf[n:]
+	}
+	copy(t.shape, shape)
+	step := 1
+	for d := n - 1; d >= 0; d-- {
+		t.strides[d] = step
+		step *= shape[d]
+	}
+}
+
+// alloc returns a tensor of arbitrary content that belongs to no scope.
+func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
+	t := &Tensor{dt: dt}
+	t.layout(shape)
+	bytes := count(op, shape) * dt.Size()
+	buf, err := dev.Alloc(bytes)
+	if err != nil {
+		fail(op, ErrMemory, "use a smaller batch, or close scopes you no longer need", "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
+	}
+	t.st = &storage{dev: dev, buf: buf, mem: buf.Bytes(), dt: dt, bytes: int64(bytes)}
+	t.st.refs.Store(1)
+	stats.add(dev.Name(), dt, int64(bytes))
+	return t
+}
+
+// alias returns a view of t with its own shape and strides.
+func (t *Tensor) alias(shape, strides []int) *Tensor {
+	v := &Tensor{dt: t.dt, off: t.off, st: t.st, view: true}
+	v.layout(shape)
+	if strides != nil {
+		copy(v.strides, strides)
+	}
+	t.st.refs.Add(1)
+	return v
+}
