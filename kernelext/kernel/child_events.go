@@ -69,6 +69,7 @@ func (k *kernel) onTick() {
 			k.probe()
 		}
 	}
+	k.keepInterrupting()
 	k.checkCurrent()
 }
 
@@ -76,11 +77,7 @@ func (k *kernel) fromChild(ch channel, m *message) {
 	parent := m.parentID()
 	if k.probes[parent] {
 		if ch == iopubChannel && k.state == starting {
-			k.state, k.failures = ready, 0
-			if err := seedSums(k.child.tmp, k.opts.Checkout); err != nil {
-				k.logf("cells need the network for modules: %v", err)
-			}
-			k.pump()
+			k.onReady()
 		}
 		return
 	}
@@ -96,6 +93,16 @@ func (k *kernel) fromChild(ch channel, m *message) {
 		k.front.iopub.send(m.frames())
 		k.onPublished(parent, m)
 	}
+}
+
+// onReady begins to serve once GoNB answers.
+func (k *kernel) onReady() {
+	k.state, k.failures = ready, 0
+	if err := seedSums(k.child.tmp, k.opts.Checkout); err != nil {
+		k.logf("cells need the network for modules: %v", err)
+	}
+	k.prelude()
+	k.pump()
 }
 
 // onExit deals with a GoNB that has ended though nobody asked it to.

@@ -11,6 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A process is a living process as the system lists it.
+type process struct {
+	pid, parent, group int
+	name               string
+}
+
 // killSession ends every process of a session. GoNB gives gopls a process group of its own, and so does a shell with job
 // control, but the session stays the one that GoNB was started with.
 func killSession(session int) {
@@ -24,52 +30,82 @@ func killSession(session int) {
 		if len(members) == 0 {
 			return
 		}
-		for _, pid := range members {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		for _, p := range members {
+			_ = syscall.Kill(p.pid, syscall.SIGKILL)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
 // sessionMembers lists the living processes of a session.
-func sessionMembers(session int) []int {
-	var members []int
-	for _, pid := range processes() {
-		if sid, err := unix.Getsid(pid); err == nil && sid == session && pid != os.Getpid() && !isZombie(pid) {
-			members = append(members, pid)
+func sessionMembers(session int) []process {
+	var members []process
+	for _, p := range processes() {
+		if sid, err := unix.Getsid(p.pid); err == nil && sid == session && p.pid != os.Getpid() {
+			members = append(members, p)
 		}
 	}
 	return members
 }
 
-// processes lists the process ids of the system: from /proc, or where there is none (macOS) from ps.
-func processes() []int {
-	var names []string
-	if entries, err := os.ReadDir("/proc"); err == nil && len(entries) > 0 {
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-	} else if out, err := exec.Command("ps", "-A", "-o", "pid=").Output(); err == nil {
-		names = strings.Fields(string(out))
+// processes lists the system's living processes: from /proc, or where there is none (macOS) from ps.
+func processes() []process {
+	entries, err := os.ReadDir("/proc")
+	if err != nil || len(entries) == 0 {
+		return fromPS()
 	}
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && pid > 1 {
-			pids = append(pids, pid)
+	var list []process
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid > 1 {
+			b, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+			if p, ok := parseStat(string(b)); err == nil && ok {
+				list = append(list, p)
+			}
 		}
 	}
-	return pids
+	return list
 }
 
-// isZombie reports whether a process is dead and only waits for its parent; without /proc it is taken to live, which
-// costs killSession its full, bounded patience.
-func isZombie(pid int) bool {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return false
+// parseStat reads a line of /proc/PID/stat: pid (name) state parent group …, where the name may contain anything. The dead
+// that only wait for their parent are left out.
+func parseStat(line string) (process, bool) {
+	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return process{}, false
 	}
-	// The name in parentheses may contain anything; the state follows the last one.
-	s := string(b)
-	rest := strings.TrimSpace(s[strings.LastIndexByte(s, ')')+1:])
-	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+	f := strings.Fields(line[end+1:])
+	if len(f) < 3 || f[0] == "Z" || f[0] == "X" {
+		return process{}, false
+	}
+	p := process{name: line[open+1 : end]}
+	var err [3]error
+	p.pid, err[0] = strconv.Atoi(strings.TrimSpace(line[:open]))
+	p.parent, err[1] = strconv.Atoi(f[1])
+	p.group, err[2] = strconv.Atoi(f[2])
+	return p, err == [3]error{}
+}
+
+func fromPS() []process {
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=,pgid=,stat=,comm=").Output()
+	if err != nil {
+		return nil
+	}
+	var list []process
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 5 || strings.HasPrefix(f[3], "Z") {
+			continue
+		}
+		p := process{name: f[4]}
+		if i := strings.LastIndexByte(p.name, '/'); i >= 0 {
+			p.name = p.name[i+1:]
+		}
+		p.pid, _ = strconv.Atoi(f[0])
+		p.parent, _ = strconv.Atoi(f[1])
+		p.group, _ = strconv.Atoi(f[2])
+		if p.pid > 1 {
+			list = append(list, p)
+		}
+	}
+	return list
 }

@@ -15,7 +15,8 @@ type request struct {
 	idle        time.Time
 	failed      bool
 	stopOnError bool
-	count       int // execution count of a cell
+	reset       bool         // the cell makes GoNB forget its declarations
+	signaled    map[int]bool // processes of an interrupted cell that have been told
 }
 
 // replyPatience and idlePatience bound the wait for the second half of an answer when the first has come: GoNB leaves
@@ -51,6 +52,7 @@ func (k *kernel) forward(m *message) {
 	case "execute_request":
 		var x executeRequest
 		m, x = k.normalize(m)
+		r.reset = resets(x.Code)
 		r.stopOnError = x.StopOnError == nil || *x.StopOnError
 		if err := k.cells.add(x.Code, *x.StoreHistory); err != nil {
 			k.stream("stderr", "halftone: the cell map cannot be written: "+err.Error()+"\n", m.header)
@@ -170,6 +172,9 @@ func (k *kernel) finish(r *request) {
 	if r.failed && r.stopOnError && r.m.kind == "execute_request" {
 		k.abortQueued()
 	}
+	if r.reset && k.state == ready {
+		k.prelude()
+	}
 	k.pump()
 }
 
@@ -213,9 +218,6 @@ func (k *kernel) fail(r *request, name, value, text string) {
 	}
 	if r.replied.IsZero() {
 		content := map[string]any{"status": "error", "ename": name, "evalue": value, "traceback": []string{name + ": " + value}}
-		if r.count > 0 {
-			content["execution_count"] = r.count
-		}
 		k.reply(k.front.shell, r.m, content)
 	}
 	k.status("idle", r.m)
