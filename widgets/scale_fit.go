@@ -13,7 +13,7 @@ func (d *ScaleData) fit(f *Figure) {
 	}
 	points := d.Points
 	for limit := maxPoints; limit >= 2; limit /= 2 {
-		d.Points = thin(points, limit)
+		d.Points = ThinPoints(points, limit)
 		if b, err := f.MarshalJSON(); err != nil || len(b) <= MaxJSON {
 			return
 		}
@@ -42,8 +42,8 @@ func mergeSkips(in []SkipRun, gap int) []SkipRun {
 	return out
 }
 
-// thin keeps at most limit points: of each stretch of steps the lowest and the highest scale, and both ends.
-func thin(in []ScalePoint, limit int) []ScalePoint {
+// ThinPoints keeps at most limit points: of each stretch of steps the lowest and the highest scale, and both ends.
+func ThinPoints(in []ScalePoint, limit int) []ScalePoint {
 	if len(in) <= limit {
 		return in
 	}

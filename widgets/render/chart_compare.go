@@ -47,23 +47,28 @@ func compareChart(f *widgets.Figure) drawing {
 // first of a dtype take another color.
 func runStyle(d *widgets.CompareData, i int) draw.LineStyle {
 	dt := d.Runs[i].DType
-	same := 0
-	for _, r := range d.Runs[:i] {
-		if r.DType == dt {
-			same++
-		}
-	}
-	s := draw.LineStyle{Color: dtypeColor(dt), Width: 2}
+	s := draw.LineStyle{Color: runColor(d, i), Width: 2}
 	switch dt {
 	case amp.Float16:
 		s.Dashes = []vg.Length{6, 3}
 	case amp.BFloat16:
 		s.Dashes = []vg.Length{1.5, 3}
 	}
-	if same > 0 {
-		s.Color = seriesColors[(same-1)%len(seriesColors)]
-	}
 	return s
+}
+
+// runColor is its dtype's color for the first run of a dtype, and another for each that follows.
+func runColor(d *widgets.CompareData, i int) color.NRGBA {
+	dt, same := d.Runs[i].DType, 0
+	for _, r := range d.Runs[:i] {
+		if r.DType == dt {
+			same++
+		}
+	}
+	if same > 0 {
+		return seriesColors[(same-1)%len(seriesColors)]
+	}
+	return dtypeColor(dt)
 }
 
 // lossLines draws the curves; the reference is wide and pale below the others, so that runs which lie on it stay visible.

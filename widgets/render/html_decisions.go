@@ -181,19 +181,22 @@ func backwardChips(d *widgets.DecisionsData, sites []int) string {
 	return strings.Join(out, " ")
 }
 
+// maxForces bounds the list of options.
+const maxForces = 12
+
 // decisionsDetails writes what only some readers want: how to decide otherwise, the marks, and what recording cost.
 func decisionsDetails(p *page, f *widgets.Figure) {
 	d := f.Decisions
 	if forces := d.Forces(); len(forces) > 0 {
-		p.printf(`<details><summary style="%s">Decide otherwise</summary><div style="margin:4px 0">Give these to the autocast scope; they take an op out of 16 bits.</div><pre style="margin:4px 0">`, stSummary)
+		p.printf(`<details><summary style="%s">Decide otherwise</summary><div style="margin:4px 0">Options of the autocast scope that take an op out of 16 bits:</div>`, stSummary)
 		for i, o := range forces {
-			if i == 12 {
-				p.printf("… and %d more\n", len(forces)-i)
+			if i == maxForces {
+				p.printf(`<div>… and %d more</div>`, len(forces)-i)
 				break
 			}
-			p.printf("half := s.Autocast(amp.%s, %s)\n", goName(d), esc(o))
+			p.printf(`<div style="margin:3px 0 3px 14px"><code class="halftone-copy">half := s.Autocast(amp.%s, %s)</code></div>`, goName(d), esc(o))
 		}
-		p.WriteString(`</pre></details>`)
+		p.WriteString(`</details>`)
 	}
 	p.printf(`<div style="%s;font-size:11.5px">▮ fp16 · ▯ bf16 · ■ fp32 · ▢ other`, stMuted)
 	if o := f.Overhead(); o != "" {

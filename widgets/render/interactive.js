@@ -1,0 +1,112 @@
+// The body of function(data): data.kind, and data.option for charts. Whatever goes wrong, the static face stays.
+'use strict';
+var script = document.currentScript, root = script && script.parentNode;
+if (!root || !root.querySelector) return;
+try { data.option ? chart() : table(); } catch (e) {}
+
+// element makes an element with text; nothing here ever parses HTML, since names come from users' programs.
+function element(tag, style, text) {
+  var e = document.createElement(tag);
+  e.style.cssText = style || '';
+  if (text != null) e.textContent = text;
+  return e;
+}
+
+// library gives ECharts: the page's, or ours from the page's own server. It is asked for once per page.
+function library() {
+  if (window.echarts && window.echarts.init) return Promise.resolve(window.echarts);
+  var key = '__halftoneECharts';
+  return window[key] || (window[key] = new Promise(function (resolve, reject) {
+    var config = document.getElementById('jupyter-config-data');
+    if (!config) return reject();
+    var c = JSON.parse(config.textContent);
+    var base = c.fullLabextensionsUrl || (c.baseUrl || '/').replace(/\/?$/, '/') + 'lab/extensions';
+    var url = new URL(base + '/@halftone/figures/static/echarts.min.js', location.href);
+    if (url.origin !== location.origin) return reject();
+    var s = element('script');
+    s.src = url.href;
+    s.onload = function () { window.echarts ? resolve(window.echarts) : reject(); };
+    s.onerror = reject;
+    document.head.appendChild(s);
+  }));
+}
+
+// power writes 2 with a raised exponent.
+function power(v) {
+  return '2' + String(Math.round(v * 10) / 10).replace(/[-0-9]/g, function (d) { return '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(d)]; });
+}
+
+// themed is the part of the option that follows the page's theme.
+function themed() {
+  var s = getComputedStyle(root), line = s.getPropertyValue('--jp-border-color2').trim() || '#9994';
+  var axis = { nameTextStyle: { color: s.color }, axisLabel: { color: s.color }, axisLine: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } } };
+  return {
+    textStyle: { fontFamily: s.fontFamily }, legend: { textStyle: { color: s.color } }, yAxis: [axis],
+    xAxis: [Object.assign({}, axis, { splitLine: { show: false } })],
+    dataZoom: [{ height: 18, bottom: 8, textStyle: { color: s.color }, borderColor: line }]
+  };
+}
+
+function chart() {
+  var box = root.querySelector('.halftone-chart');
+  if (box) library().then(function (echarts) {
+    var o = data.option, scale = data.kind === 'scale_history';
+    var host = element('div', 'width:100%;max-width:960px;height:340px');
+    var instance = echarts.init(host, null, { renderer: 'svg', width: Math.min(box.clientWidth || 720, 960), height: 340 });
+    o.tooltip.confine = true;
+    o.tooltip.formatter = function (at) {
+      var tip = element('div');
+      at.forEach(function (p, i) {
+        var skip = p.seriesType === 'scatter', v = p.value[1];
+        if (!i) tip.appendChild(element('div', '', 'step ' + p.value[0]));
+        var text = skip ? '× ' + p.name : p.seriesName + ' ' + (scale ? power(v) + ' = ' + Math.pow(2, v) : v);
+        tip.appendChild(element('div', 'font-weight:bold;color:' + (skip ? '#b04a00' : '#222'), text));
+      });
+      return tip;
+    };
+    if (scale) o.yAxis[0].axisLabel = { formatter: power };
+    instance.setOption(o);
+    instance.setOption(themed());
+    box.replaceChildren(host);
+    var repaint = function () {
+      if (host.isConnected && host.clientWidth) instance.resize({ width: host.clientWidth }), instance.setOption(themed());
+    };
+    if (window.ResizeObserver) new ResizeObserver(repaint).observe(host);
+    new MutationObserver(repaint).observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-light', 'class'] });
+  }).catch(function () {});
+}
+
+// table adds a filter, keys to move between rows, and buttons that copy an option.
+function table() {
+  var rows = [].slice.call(root.querySelectorAll('tr.halftone-row'));
+  var same = rows.filter(function (r) { return !r.classList.contains('halftone-changed'); });
+  var t = root.querySelector('table.halftone-table');
+  if (t && same.length && same.length < rows.length) {
+    var label = element('label', 'display:block;margin:4px 0'), check = element('input', 'margin-right:6px');
+    check.type = 'checkbox';
+    check.onchange = function () { same.forEach(function (r) { r.hidden = check.checked; }); };
+    label.appendChild(check);
+    label.appendChild(document.createTextNode('only what autocast changed'));
+    t.parentNode.parentNode.insertBefore(label, t.parentNode);
+  }
+  rows.forEach(function (r, i) {
+    r.tabIndex = i ? -1 : 0;
+    r.onkeydown = function (e) {
+      var step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0, k = i + step;
+      while (rows[k] && rows[k].hidden) k += step;
+      if (!step || !rows[k]) return;
+      e.preventDefault();
+      e.stopPropagation();
+      r.tabIndex = -1;
+      rows[k].tabIndex = 0;
+      rows[k].focus();
+    };
+  });
+  [].forEach.call(root.querySelectorAll('code.halftone-copy'), function (c) {
+    var b = element('button', 'margin-left:8px;cursor:pointer;font-size:11px', 'copy');
+    b.onclick = function () {
+      Promise.resolve(navigator.clipboard && navigator.clipboard.writeText(c.textContent)).then(function () { b.textContent = 'copied'; }, function () {});
+    };
+    c.parentNode.appendChild(b);
+  });
+}

@@ -1,0 +1,151 @@
+package render
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+// maxOptionPoints bounds the points of one curve in the interactive chart: it is as wide as a screen at most.
+const maxOptionPoints = 400
+
+// chartOptions are the settings that both interactive charts share. Colors of text and grid are not among them: the script
+// takes them from the page's theme.
+func chartOptions(alt string) []charts.GlobalOpts {
+	return []charts.GlobalOpts{
+		charts.WithAnimation(false),
+		charts.WithAriaOpts(&opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Enabled: opts.Bool(true), Description: alt}}),
+		charts.WithDataZoomOpts(opts.DataZoom{Type: "slider", FilterMode: "none"}),
+		charts.WithGridOpts(opts.Grid{Left: "12", Right: "24", Top: "40", Bottom: "62", ContainLabel: opts.Bool(true)}),
+	}
+}
+
+// scaleOption is the ECharts option of a scale history: log2 of the scale as steps, and a cross for each run of skips.
+func scaleOption(f *widgets.Figure) map[string]any {
+	d := f.Scale
+	_, x1, y0, y1 := scaleRange(d)
+	c := charts.NewLine()
+	c.SetGlobalOptions(append(chartOptions(f.Alt),
+		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10"}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 24, Min: 0, Max: x1, MinInterval: 1}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "loss scale (log axis)", Min: math.Floor(y0), Max: math.Ceil(y1), MinInterval: 1}),
+	)...)
+	c.AddSeries("loss scale", scalePoints(d),
+		charts.WithLineChartOpts(opts.LineChart{Step: "end", ShowSymbol: opts.Bool(false)}),
+		charts.WithLineStyleOpts(opts.LineStyle{Color: hex(blue), Width: 2}),
+		charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(blue)}),
+		charts.WithMarkLineNameYAxisItemOpts(floorLine(d)),
+		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideStartTop", Formatter: "{b}"}, LineStyle: &opts.LineStyle{Color: hex(gray), Type: "dotted"}}),
+	)
+	if len(d.Skips) > 0 {
+		s := charts.NewScatter()
+		s.AddSeries("skipped", skipPoints(d), charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(red)}))
+		c.Overlap(s)
+	}
+	c.Validate()
+	return c.JSON()
+}
+
+// floorLine is the mark of the floor.
+func floorLine(d *widgets.ScaleData) opts.MarkLineNameYAxisItem {
+	if m := float64(d.MinScale); m > 0 {
+		return opts.MarkLineNameYAxisItem{Name: "floor (MinScale) " + widgets.ScaleText(d.MinScale), YAxis: math.Log2(m)}
+	}
+	return opts.MarkLineNameYAxisItem{Name: "floor 1: below it gradients shrink", YAxis: 0.0}
+}
+
+// scalePoints are the points of the line; the name is what the tooltip says.
+func scalePoints(d *widgets.ScaleData) []opts.LineData {
+	var out []opts.LineData
+	for _, p := range widgets.ThinPoints(d.Points, maxOptionPoints) {
+		out = append(out, opts.LineData{Value: []any{p.Step, round(p.Log2())}})
+	}
+	return out
+}
+
+// skipPoints are the crosses; the name is what the tooltip says.
+func skipPoints(d *widgets.ScaleData) []opts.ScatterData {
+	var out []opts.ScatterData
+	for _, r := range d.Skips[:min(len(d.Skips), maxOptionPoints)] {
+		out = append(out, opts.ScatterData{
+			Name:   fmt.Sprintf("step %s skipped: %s, %s → %s", r.Steps(), r.Blame(), widgets.ScaleText(r.Scale), widgets.ScaleText(r.Next)),
+			Value:  []any{r.First, round(widgets.ScalePoint{Scale: r.Scale}.Log2())},
+			Symbol: "path://M0,2L2,0L5,3L8,0L10,2L7,5L10,8L8,10L5,7L2,10L0,8L3,5Z", SymbolSize: 11,
+		})
+	}
+	return out
+}
+
+// compareOption is the ECharts option of a comparison.
+func compareOption(f *widgets.Figure) map[string]any {
+	d := f.Runs
+	kind := "value"
+	label := "loss"
+	if d.Logarithmic() {
+		kind, label = "log", "loss (log axis)"
+	}
+	c := charts.NewLine()
+	c.SetGlobalOptions(append(chartOptions(f.Alt),
+		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10", Type: "scroll", ItemWidth: 32}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 24, Max: "dataMax", MinInterval: 1}),
+		charts.WithYAxisOpts(opts.YAxis{Type: kind, Name: label, Scale: opts.Bool(true)}),
+	)...)
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		line := opts.LineStyle{Color: hex(runColor(d, i)), Width: 2, Type: "solid"}
+		switch r.DType {
+		case amp.Float16:
+			line.Type = "dashed"
+		case amp.BFloat16:
+			line.Type = "dotted"
+		}
+		if i == 0 && len(d.Runs) > 1 {
+			line.Width, line.Opacity = 5, opts.Float(.5)
+		}
+		c.AddSeries(r.Name, lossPoints(r), charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(len(r.Loss) == 1)}),
+			charts.WithLineStyleOpts(line), charts.WithItemStyleOpts(opts.ItemStyle{Color: line.Color}))
+	}
+	c.Validate()
+	return c.JSON()
+}
+
+// lossPoints are the points of a curve; where the loss is not finite there is a gap.
+func lossPoints(r *widgets.RunRow) []opts.LineData {
+	var out []opts.LineData
+	every := (len(r.Loss) + maxOptionPoints - 1) / maxOptionPoints
+	for i, v := range r.Loss {
+		if i%every != 0 && i != len(r.Loss)-1 {
+			continue
+		}
+		y := any(float64(float32(v)))
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			y = "-" // ECharts' word for no value
+		} else {
+			y = significant(float64(v))
+		}
+		out = append(out, opts.LineData{Value: []any{r.Step(i), y}})
+	}
+	return out
+}
+
+// round keeps three decimals of an exponent.
+func round(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+// significant keeps six significant digits, as many as a tooltip shows.
+func significant(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	e := math.Pow(10, 5-math.Floor(math.Log10(math.Abs(v))))
+	if r := math.Round(v*e) / e; !math.IsNaN(r) && !math.IsInf(r, 0) {
+		return r
+	}
+	return v
+}
