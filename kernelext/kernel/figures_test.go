@@ -1,0 +1,115 @@
+package kernel
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// show is a cell that emits a figure the way widgets does.
+const show = `import "github.com/janpfeifer/gonb/gonbui"
+import "github.com/janpfeifer/gonb/gonbui/protocol"
+func show(figure string) {
+	gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
+		"text/plain": "a figure", "application/vnd.halftone.figure.v1+json": figure}})
+	gonbui.Sync()
+}`
+
+func TestFigures(t *testing.T) {
+	s := startKernel(t, home(t))
+	s.run(show).ok(t)
+
+	r := s.run("%%\nshow(`{\"n\": 1}`)").ok(t)
+	if len(r.displays) != 1 {
+		t.Fatalf("%v", r.displays)
+	}
+	d := r.displays[0]
+	if d["text/plain"] != "a figure" || d["text/html"] != `<b>{"n": 1}</b>` || d["image/svg+xml"] != "<svg/>" || d["image/png"] != "aGk=" {
+		t.Errorf("%v", d)
+	}
+	if v, ok := d[FigureType].(map[string]any); !ok || v["n"] != 1.0 {
+		t.Errorf("the figure's data is %T %v", d[FigureType], d[FigureType])
+	}
+
+	// What is drawn slowly keeps its place, and nothing else waits for it.
+	m := s.submit("%%\nshow(`{\"sleep_ms\": 1500}`)\nshow(`{\"n\": 2}`)")
+	s.wait("busy", func() bool {
+		for _, p := range s.iopub {
+			if p.kind == "execute_input" && p.parentID() == m.id {
+				return true
+			}
+		}
+		return false
+	})
+	time.Sleep(time.Second)
+	began := time.Now()
+	s.reply(s.request(s.control, "kernel_info_request", map[string]any{}))
+	if d := time.Since(began); d > 300*time.Millisecond {
+		t.Errorf("the control channel waited %v for a drawing", d)
+	}
+	r = s.result(m).ok(t)
+	if len(r.displays) != 2 || !strings.Contains(r.displays[0]["text/html"].(string), "sleep") {
+		t.Errorf("%v", r.displays)
+	}
+}
+
+func TestFiguresThatCannotBeDrawn(t *testing.T) {
+	for how, want := range map[string]string{"error": "no ink", "panic": "no paper"} {
+		t.Run(how, func(t *testing.T) {
+			s := startKernel(t, home(t), drawEnv+"="+how)
+			s.run(show).ok(t)
+			r := s.run("%%\nshow(`{\"n\": 1}`)").ok(t)
+			if len(r.displays) != 1 || r.displays[0]["text/plain"] != "a figure" || r.displays[0][FigureType] == nil {
+				t.Errorf("%v", r.displays)
+			}
+			if !strings.Contains(r.stderr, want) {
+				t.Errorf("stderr %q", r.stderr)
+			}
+		})
+	}
+}
+
+func TestDrawer(t *testing.T) {
+	key := []byte("k")
+	a := author{key, "s"}
+	display := func(figure any) *message {
+		return a.compose("display_data", nil, map[string]any{"data": map[string]any{"text/plain": "t", FigureType: figure}, "metadata": map[string]any{"m": 1}})
+	}
+	ink := func([]byte) (map[string]any, error) {
+		return map[string]any{"text/html": "h", "text/plain": "other", FigureType: "other"}, nil
+	}
+
+	for name, figure := range map[string]any{"string": `{"big": 12345678901234567890}`, "object": json.RawMessage(`{"big": 12345678901234567890}`)} {
+		m, notes := drawer{ink, time.Second}.fill(display(figure), key)
+		if len(notes) > 0 {
+			t.Errorf("%s: %v", name, notes)
+		}
+		if _, err := parse(m.frames(), key); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, want := range []string{`"text/html":"h"`, `"text/plain":"t"`, "12345678901234567890", `"m":1`} {
+			if !strings.Contains(string(m.content), want) {
+				t.Errorf("%s: %s is not in %s", name, want, m.content)
+			}
+		}
+	}
+
+	m, notes := drawer{ink, time.Second}.fill(display("{"), key)
+	if len(notes) != 1 || strings.Contains(string(m.content), FigureType) || !strings.Contains(string(m.content), `"text/plain":"t"`) {
+		t.Errorf("not JSON: %s %v", m.content, notes)
+	}
+	slow := func([]byte) (map[string]any, error) { time.Sleep(time.Minute); return nil, nil }
+	if _, notes := (drawer{slow, 20 * time.Millisecond}).fill(display("{}"), key); len(notes) != 1 || !strings.Contains(notes[0], "20ms") {
+		t.Errorf("slow: %v", notes)
+	}
+	fails := func([]byte) (map[string]any, error) { return map[string]any{"text/html": "partly"}, errors.New("half") }
+	if m, notes := (drawer{fails, time.Second}).fill(display("{}"), key); len(notes) != 1 || !strings.Contains(string(m.content), "partly") {
+		t.Errorf("partly: %s %v", m.content, notes)
+	}
+	other := a.compose("display_data", nil, map[string]any{"data": map[string]any{"text/plain": "t"}})
+	if m, _ := (drawer{ink, time.Second}).fill(other, key); m != other {
+		t.Error("a message without a figure was changed")
+	}
+}
