@@ -112,11 +112,15 @@ func FromFloat64s(dt DType, values []float64, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
 	}
-	t := alloc("FromFloat64s", theCPU, dt, shape)
-	if t.Len() != len(values) {
-		t.release()
-		fail("FromFloat64s", ErrShape, "give a shape that holds exactly the values", "%d values for shape %v", len(values), shape)
+	return fromFloat64s(dt, values, shape)
+}
+
+// fromFloat64s takes the shape as it is: an empty one is 0-dimensional.
+func fromFloat64s(dt DType, values []float64, shape []int) *Tensor {
+	if n := count("FromFloat64s", shape); n != len(values) {
+		fail("FromFloat64s", ErrShape, "give a shape that holds exactly the values", "%d values for shape %v (%d elements)", len(values), shape, n)
 	}
+	t := alloc("FromFloat64s", theCPU, dt, shape)
 	t.setFloat64s(values)
 	return t
 }

@@ -1,0 +1,140 @@
+package amp
+
+import (
+	"fmt"
+	"testing"
+)
+
+// An opCase says how a test calls a row: every row needs at least one, which TestEveryOpHasCase checks.
+type opCase struct {
+	name   string  // of the variant, "" if there is one
+	inputs []input // float tensors the call takes
+	call   func(s *Scope, in []*Tensor) *Tensor
+	flat   bool // piecewise linear: the second derivative is zero
+}
+
+// An input is a shape and the range its values are drawn from, kept off kinks and poles.
+type input struct {
+	shape  []int
+	lo, hi float64
+}
+
+func in(lo, hi float64, shape ...int) input { return input{shape, lo, hi} }
+
+func unaryCase(f func(*Scope, *Tensor) *Tensor, x input) opCase {
+	return opCase{inputs: []input{x}, call: func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0]) }}
+}
+
+func binaryCase(name string, f func(*Scope, *Tensor, *Tensor) *Tensor, x, y input) opCase {
+	return opCase{name: name, inputs: []input{x, y}, call: func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], in[1]) }}
+}
+
+func classes() *Tensor { return From([]int64{2, 0, IgnoreIndex, 1}) }
+
+// opCases holds the calls of every differentiable row.
+var opCases = map[string][]opCase{
+	"add": {
+		binaryCase("same", Add, in(-2, 2, 2, 3), in(-2, 2, 2, 3)),
+		binaryCase("broadcast", Add, in(-2, 2, 2, 3), in(-2, 2, 3)),
+		binaryCase("both", Add, in(-2, 2, 2, 1), in(-2, 2, 1, 3)),
+	},
+	"sub":        {binaryCase("", Sub, in(-2, 2, 2, 3), in(-2, 2, 2, 1))},
+	"mul":        {binaryCase("", Mul, in(-2, 2, 2, 3), in(-2, 2, 3)), binaryCase("scalar", Mul, in(-2, 2, 2, 3), in(-2, 2))},
+	"div":        {binaryCase("", Div, in(-2, 2, 2, 3), in(0.5, 2, 3))},
+	"neg":        {unaryCase(Neg, in(-2, 2, 2, 3))},
+	"add_scalar": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return AddScalar(s, x, 1.5) }, in(-2, 2, 2, 3))},
+	"mul_scalar": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return MulScalar(s, x, 1.5) }, in(-2, 2, 2, 3))},
+	"exp":        {unaryCase(Exp, in(-1, 1, 2, 3))},
+	"log":        {unaryCase(Log, in(0.5, 3, 2, 3))},
+	"sqrt":       {unaryCase(Sqrt, in(0.5, 3, 2, 3))},
+	"pow":        {binaryCase("", Pow, in(0.5, 2, 2, 3), in(-2, 2, 3))},
+	"pow_scalar": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return PowScalar(s, x, 2.5) }, in(0.5, 2, 2, 3)),
+		{name: "cube", inputs: []input{in(-2, 2, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return PowScalar(s, x[0], 3) }},
+	},
+	"xmul":          {binaryCase("", zeroTimes, in(0.5, 2, 2, 3), in(-2, 2, 3))},
+	"relu":          {{name: "", inputs: []input{in(0.1, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return ReLU(s, MulScalar(s, x[0], -1.5)) }, flat: true}, {name: "positive", inputs: []input{in(0.1, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return ReLU(s, x[0]) }, flat: true}},
+	"relu_backward": {{inputs: []input{in(-2, 2, 4)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return s.apply(opReLUBackward, Attrs{}, x[0], castLike(s, x[0], []float64{1, 0, 2, 0})) }}},
+	"sum": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Sum(s, x) }, in(-2, 2, 2, 3)),
+		{name: "first", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Sum(s, x[0], 0) }},
+		{name: "ends", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Sum(s, x[0], 0, -1) }},
+		{name: "keep", inputs: []input{in(-2, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return SumKeep(s, x[0], 1) }},
+	},
+	"mean": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Mean(s, x) }, in(-2, 2, 2, 3)),
+		{name: "middle", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Mean(s, x[0], 1) }},
+	},
+	"softmax": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Softmax(s, x, -1) }, in(-2, 2, 2, 3)),
+		{name: "first", inputs: []input{in(-2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Softmax(s, x[0], 0) }},
+	},
+	"log_softmax": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return LogSoftmax(s, x, -1) }, in(-2, 2, 2, 3)),
+		{name: "middle", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return LogSoftmax(s, x[0], 1) }},
+	},
+	"reshape":    {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Reshape(s, x, 3, -1) }, in(-2, 2, 2, 3))},
+	"transpose":  {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Permute(s, x, 2, 0, 1) }, in(-2, 2, 2, 3, 2))},
+	"expand":     {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Expand(s, x, 4, 2, 3) }, in(-2, 2, 2, 1))},
+	"contiguous": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Contiguous(s, Transpose(s, x, 0, 1)) }, in(-2, 2, 2, 3))},
+	"cast":       {unaryCase(func(s *Scope, x *Tensor) *Tensor { return s.cast(x, x.dt, ruleCastUser, nil, 0, 0) }, in(-2, 2, 2, 3))},
+	"matmul": {
+		binaryCase("2d", MatMul, in(-1, 1, 2, 3), in(-1, 1, 3, 4)),
+		binaryCase("batched", MatMul, in(-1, 1, 2, 2, 3), in(-1, 1, 3, 2)),
+		binaryCase("broadcast", MatMul, in(-1, 1, 2, 1, 2, 3), in(-1, 1, 3, 3, 2)),
+		binaryCase("vectors", MatMul, in(-1, 1, 3), in(-1, 1, 3)),
+		binaryCase("column", MatMul, in(-1, 1, 2, 3), in(-1, 1, 3)),
+	},
+	"linear": {
+		{name: "2d", inputs: []input{in(-1, 1, 2, 3), in(-1, 1, 4, 3), in(-1, 1, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Linear(s, x[0], x[1], x[2]) }},
+		{name: "3d", inputs: []input{in(-1, 1, 2, 2, 3), in(-1, 1, 2, 3), in(-1, 1, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Linear(s, x[0], x[1], x[2]) }},
+		{name: "vector", inputs: []input{in(-1, 1, 3), in(-1, 1, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Linear(s, x[0], x[1], nil) }},
+		{name: "transposed", inputs: []input{in(-1, 1, 3, 2), in(-1, 1, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Linear(s, Transpose(s, x[0], 0, 1), x[1], nil) }},
+	},
+	"mse_loss": {
+		binaryCase("mean", func(s *Scope, x, y *Tensor) *Tensor { return MSELoss(s, x, y) }, in(-2, 2, 2, 3), in(-2, 2, 2, 3)),
+		binaryCase("sum", func(s *Scope, x, y *Tensor) *Tensor { return MSELoss(s, x, y, ReduceSum) }, in(-2, 2, 2, 3), in(-2, 2, 2, 3)),
+		binaryCase("none", func(s *Scope, x, y *Tensor) *Tensor { return MSELoss(s, x, y, ReduceNone) }, in(-2, 2, 2, 3), in(-2, 2, 2, 3)),
+	},
+	"nll_loss": {
+		{name: "mean", inputs: []input{in(-3, 0, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return NLLLoss(s, x[0], classes()) }},
+		{name: "none", inputs: []input{in(-3, 0, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return NLLLoss(s, x[0], classes(), ReduceNone) }},
+	},
+	"nll_loss_backward": {{inputs: []input{in(-2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
+		return s.apply(opNLLLossBackward, Attrs{Shape: []int{4, 3}, Ignore: IgnoreIndex}, x[0], classes())
+	}}},
+	"cross_entropy": {{inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return CrossEntropy(s, x[0], classes()) }}},
+}
+
+// castLike returns data in x's dtype.
+func castLike(_ *Scope, x *Tensor, data []float64) *Tensor {
+	return fromFloat64s(x.dt, data, x.shape)
+}
+
+// eachCase runs f for every case of every row that can be called with float inputs.
+func eachCase(t *testing.T, f func(t *testing.T, o *Op, c opCase)) {
+	for o := range Ops() {
+		for _, c := range opCases[o.Name] {
+			name := o.Name
+			if c.name != "" {
+				name += "/" + c.name
+			}
+			t.Run(name, func(t *testing.T) { f(t, o, c) })
+		}
+	}
+}
+
+// draws returns the inputs of a case in a dtype; the same seed gives the same numbers.
+func (c opCase) draws(s *Scope, dt DType, seed uint64) []*Tensor {
+	r := NewScope(Seed(seed))
+	defer r.Close()
+	out := make([]*Tensor, len(c.inputs))
+	for i, in := range c.inputs {
+		x := Rand(r, Float64, in.lo, in.hi, in.shape...)
+		out[i] = fromFloat64s(dt, x.Float64s(), in.shape).SetName(fmt.Sprintf("in%d", i))
+		if dt.IsFloat() {
+			out[i].RequireGrad()
+		}
+	}
+	return out
+}
