@@ -84,3 +84,8 @@ func tail(s string, n int) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// IsOffline tells whether an installation failed for want of a network.
+func IsOffline(err error) bool {
+	return err != nil && strings.HasPrefix(advice("", err, ""), "A download failed")
+}

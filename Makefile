@@ -1,0 +1,41 @@
+# Thin on purpose: the work is in `go run ./kernelext/cmd/halftone` and `go test`.
+SHELL := /bin/bash
+# -buildvcs=false: stamping a commit fails in containers where another user owns the checkout, and nothing here reads it.
+HALFTONE := go run -buildvcs=false ./kernelext/cmd/halftone
+# What tests and saved notebooks use instead of the user's own folders (kernelext/internal/testenv).
+J := $(CURDIR)/.halftone/jupyter
+ISOLATED := HALFTONE_HOME="$(CURDIR)/.halftone/home" JUPYTER_DATA_DIR="$(J)/data" JUPYTER_CONFIG_DIR="$(J)/config" \
+	JUPYTER_RUNTIME_DIR="$(J)/runtime" JUPYTER_PATH= IPYTHONDIR="$(J)/ipython"
+# Without cgo, as cells are built: the standard library is then compiled once for everything.
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test test-all bench notebooks fmt doctor clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+lab: ## from nothing to JupyterLab open on the tutorials (needs Go and Python 3.10 or newer)
+	@$(HALFTONE) lab $(ARGS)
+
+test: ## format, vet, staticcheck and every test, under 15 minutes on two cores
+	@go run -buildvcs=false ./kernelext/internal/testrun
+
+test-all: ## test, and what is long: training runs, fuzzing
+	@go run -buildvcs=false ./kernelext/internal/testrun -tags long -timeout 30m
+
+bench: ## side-by-side benchmarks: latency of cells, time of a training step
+	@$(HALFTONE) bench $(ARGS)
+
+notebooks: ## execute the tutorials again and save their outputs: the only thing that rewrites them
+	@$(ISOLATED) $(HALFTONE) install --private
+	@$(ISOLATED) $(HALFTONE) run --inplace --stable notebooks/*.ipynb
+
+doctor: ## say what of the installation is missing and how to repair it
+	@$(HALFTONE) doctor
+
+fmt: ## format the Go code
+	@gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+
+clean: ## remove what tests installed (the user's installation stays; see `halftone uninstall`)
+	@rm -rf .halftone

@@ -1,0 +1,213 @@
+// Command testrun is what `make test` runs: format, vet, staticcheck, an installation for the tests, then all tests. It ends
+// with one line of totals that counts what really ran.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/install"
+	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
+)
+
+type runner struct {
+	root    string
+	tags    string
+	total   totals
+	skips   []string
+	failing []string
+}
+
+func main() {
+	tags := flag.String("tags", "", "build tags, e.g. long")
+	only := flag.String("run", "", "run only tests that match, and no other checks")
+	timeout := flag.Duration("timeout", 12*time.Minute, "longest time for one package")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root, err := install.FindCheckout(".")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	r := &runner{root: root, tags: *tags}
+	began := time.Now()
+	if *only == "" {
+		r.check(ctx, "gofmt", r.gofmt)
+		r.check(ctx, "go vet", r.vet)
+		r.check(ctx, "staticcheck", r.staticcheck)
+	}
+	r.check(ctx, "install", r.install)
+	for _, dir := range modules(root) {
+		r.test(ctx, dir, *only, *timeout, flag.Args())
+	}
+	if ctx.Err() != nil {
+		fmt.Println("interrupted: what follows counts only what had run")
+		r.total.failed++
+	}
+	if len(r.skips) > 0 {
+		fmt.Println("\nskipped:")
+		for _, s := range r.skips {
+			fmt.Println("  " + s)
+		}
+	}
+	if len(r.failing) > 0 {
+		fmt.Println("\nfailed:")
+		for _, s := range r.failing {
+			fmt.Println("  " + s)
+		}
+	}
+	fmt.Printf("\n%.0f s\n%s\n", time.Since(began).Seconds(), r.total)
+	if r.total.failed > 0 || r.total.passed == 0 {
+		os.Exit(1)
+	}
+}
+
+// check runs one check that is not a Go test and counts it as one.
+func (r *runner) check(ctx context.Context, name string, fn func(context.Context) (string, error)) {
+	began := time.Now()
+	out, err := fn(ctx)
+	if err != nil {
+		r.total.failed++
+		r.failing = append(r.failing, name)
+		fmt.Printf("FAIL %s: %v\n%s\n", name, err, strings.TrimSpace(out))
+		return
+	}
+	r.total.passed++
+	fmt.Printf("ok   %-60s %6.1f s\n", name, time.Since(began).Seconds())
+}
+
+func (r *runner) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = os.Environ()
+	if os.Getenv("CGO_ENABLED") == "" {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0") // as cells are built; one standard library to compile, not two
+	}
+	for k, v := range testenv.Vars(r.root) {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	// Tests start programs of their own: an interrupt goes to them as well, and they get a moment to clean up.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	return cmd
+}
+
+func (r *runner) gofmt(ctx context.Context) (string, error) {
+	var files []string
+	err := filepath.WalkDir(r.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != r.root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && strings.HasSuffix(path, ".go") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	goCmd, _, err := install.FindGo(ctx, r.root)
+	if err != nil {
+		return "", err
+	}
+	out, err := r.command(ctx, r.root, filepath.Join(filepath.Dir(goCmd), "gofmt"), append([]string{"-l"}, files...)...).CombinedOutput()
+	if err == nil && len(bytes.TrimSpace(out)) > 0 {
+		err = fmt.Errorf("these files are not formatted; run `make fmt`")
+	}
+	return string(out), err
+}
+
+func (r *runner) vet(ctx context.Context) (string, error) {
+	out, err := r.command(ctx, r.root, "go", "vet", "-tags="+r.tags, "./...").CombinedOutput()
+	return string(out), err
+}
+
+// staticcheck is built at the version that its own module pins.
+func (r *runner) staticcheck(ctx context.Context) (string, error) {
+	bin := filepath.Join(r.root, ".halftone", "bin", "staticcheck")
+	build := r.command(ctx, filepath.Join(r.root, "kernelext", "tools", "staticcheck"), "go", "build", "-o", bin, "honnef.co/go/tools/cmd/staticcheck")
+	if out, err := build.CombinedOutput(); err != nil {
+		return string(out), fmt.Errorf("building it: %w", err)
+	}
+	out, err := r.command(ctx, r.root, bin, "-tags="+r.tags, "./...").CombinedOutput()
+	return string(out), err
+}
+
+// install brings the tests' installation up to date before the tests do it one after another.
+func (r *runner) install(ctx context.Context) (string, error) {
+	if err := testenv.Set(r.root); err != nil {
+		return "", err
+	}
+	in := testenv.New(r.root, install.NewReporter(os.Stdout))
+	if err := in.Install(ctx); err != nil {
+		return "", err
+	}
+	return "", in.Completion(ctx)
+}
+
+// modules returns the module root and the nested modules that have packages.
+func modules(root string) []string {
+	dirs := []string{root}
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.Name() == "go.mod" && filepath.Dir(path) != root:
+			if found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go")); len(found) > 0 {
+				dirs = append(dirs, filepath.Dir(path))
+			}
+		}
+		return nil
+	})
+	return dirs
+}
+
+// test runs the tests of one module.
+func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	if only != "" {
+		args = append(args, "-run="+only)
+	}
+	cmd := r.command(ctx, dir, "go", append(args, packages...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		fmt.Println("FAIL go test:", err)
+		r.total.failed++
+		return
+	}
+	t := newTally(os.Stdout)
+	if err := t.read(out); err != nil {
+		fmt.Println("FAIL go test:", err)
+		t.total.failed++
+	}
+	if err := cmd.Wait(); err != nil && t.total.failed == 0 {
+		fmt.Println("FAIL go test:", err)
+		t.total.failed++
+	}
+	r.total.add(t.total)
+	r.skips = append(r.skips, t.skips...)
+	r.failing = append(r.failing, t.failing...)
+}
