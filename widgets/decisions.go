@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -22,7 +23,7 @@ type DecisionsData struct {
 	Summary  Summary     `json:"summary"`           // over all events, also of sites that are left out below
 	Rules    []string    `json:"rules"`             // reasons, each once; Site.Rule is an index
 	Sites    []Site      `json:"sites"`             // forward sites in execution order, each followed by its backward sites
-	More     int         `json:"more,omitempty"`    // sites left out to keep the figure small
+	More     int         `json:"more,omitempty"`    // rows left out to keep the figure small: sites without those that follow as their backward
 }
 
 // Summary counts what happened in all events of a trace.
@@ -51,6 +52,7 @@ type DTypeCount struct {
 type Site struct {
 	Phase   string      `json:"phase"`
 	Module  string      `json:"module,omitempty"`
+	Modules int         `json:"modules,omitempty"` // > 1: so many modules whose paths differ in numbers share this row; Module has * for those
 	Op      string      `json:"op"`
 	Class   string      `json:"class,omitempty"`
 	Rule    int         `json:"rule"`              // index in DecisionsData.Rules
@@ -158,21 +160,28 @@ func fitDecisions(f *Figure) {
 	d := f.Decisions
 	keep := min(len(d.Sites), maxSites)
 	for {
-		truncateSites(f, keep)
+		truncateSites(f, max(keep, 0))
 		f.Alt = clip(d.finding(), maxAlt)
 		b, err := f.MarshalJSON()
-		if err != nil || len(b) <= MaxJSON || keep == 0 {
+		if err != nil || len(b) <= MaxJSON || len(d.Sites) == 0 {
 			return
 		}
 		// Aim a little under what the measured size says, so that two or three rounds are enough.
-		keep = min(keep-1, keep*MaxJSON/len(b))
+		keep = min(len(d.Sites)-1, len(d.Sites)*MaxJSON/len(b))
 	}
 }
 
-// truncateSites keeps the first n sites and the rules they use.
+// truncateSites keeps the rows that fit in the first n sites, and the rules they use.
 func truncateSites(f *Figure, n int) {
 	d := f.Decisions
-	d.More += len(d.Sites) - n
+	for n > 0 && n < len(d.Sites) && d.Sites[n].Of > 0 { // a row goes with all its backward sites
+		n--
+	}
+	for _, s := range d.Sites[n:] {
+		if s.Of == 0 {
+			d.More++
+		}
+	}
 	d.Sites = d.Sites[:n]
 	if f.Volatile != nil {
 		f.Volatile.NS = f.Volatile.NS[:min(n, len(f.Volatile.NS))]
@@ -208,16 +217,16 @@ func (d *DecisionsData) PerStep(n int) float64 {
 	return float64(n) / float64(d.Steps)
 }
 
-// PerStepText writes a count per step: "3", "0.02", "2.5".
+// PerStepText writes a count per step with at most three significant digits: "3", "2.5", "0.02".
 func (d *DecisionsData) PerStepText(n int) string {
 	v := d.PerStep(n)
-	if v == float64(int64(v)) {
+	switch {
+	case v == float64(int64(v)):
 		return Count(int64(v))
+	case v >= 100:
+		return Count(int64(v + .5))
 	}
-	if v >= 1 {
-		return significant(v)
-	}
-	return strings.TrimRight(fmt.Sprintf("%.2g", v), ".")
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // Modules returns the indexes of the sites of each module, in the order in which modules first ran; the optimizer comes last.
@@ -235,7 +244,7 @@ func (d *DecisionsData) Modules() []ModuleSites {
 		if !ok {
 			k = len(out)
 			at[key] = k
-			out = append(out, ModuleSites{Module: s.Module, Optimizer: optimizer})
+			out = append(out, ModuleSites{Module: s.Module, Optimizer: optimizer, Modules: s.Modules})
 		}
 		m := &out[k]
 		switch {
@@ -266,6 +275,7 @@ func order(m ModuleSites) int {
 type ModuleSites struct {
 	Module    string
 	Optimizer bool
+	Modules   int // > 1: so many modules share these rows
 	Rows      []SiteRow
 	Backward  []int
 }
@@ -277,6 +287,8 @@ func (m ModuleSites) Name() string {
 		return "optimizer"
 	case m.Module == "":
 		return "(top level)"
+	case m.Modules > 1:
+		return fmt.Sprintf("%s (%s modules)", m.Module, Count(m.Modules))
 	}
 	return m.Module
 }
@@ -302,6 +314,7 @@ func (d *DecisionsData) normalize() {
 	for i := range d.Sites {
 		s := &d.Sites[i]
 		s.Phase, s.Module, s.Op, s.Class = clip(s.Phase, 20), clip(s.Module, maxName), clip(s.Op, maxName), clip(s.Class, 20)
+		s.Modules = max(s.Modules, 0)
 		s.Shape, s.Where, s.Force = clip(s.Shape, maxName), clip(s.Where, maxName), clip(s.Force, 2*maxName)
 		s.In = s.In[:min(len(s.In), maxInputs)]
 		s.Casts = s.Casts[:min(len(s.Casts), maxCasts)]
@@ -337,7 +350,7 @@ func (d *DecisionsData) finding() string {
 		fmt.Fprintf(&b, " Forward results take %s where float32 would take %s.", Bytes(d.StepBytes(u.Bytes)), Bytes(d.StepBytes(u.BytesFP32)))
 	}
 	if d.More > 0 {
-		fmt.Fprintf(&b, " %s of %s rows are not shown.", Count(d.More), Count(u.Sites))
+		fmt.Fprintf(&b, " %s not shown.", plural(d.More, "more row"))
 	}
 	return b.String()
 }

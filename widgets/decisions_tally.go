@@ -193,6 +193,7 @@ func (b *tally) data() *DecisionsData {
 	}
 	slices.SortFunc(d.Summary.Ops, func(a, c DTypeCount) int { return cmp.Compare(a.DType, c.DType) })
 	d.Summary.Sites = len(b.sites)
+	b.fold()
 	b.sort()
 	for _, s := range b.sites {
 		d.Sites = append(d.Sites, s.Site)

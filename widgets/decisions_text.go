@@ -51,12 +51,15 @@ func (d *DecisionsData) Times(s *Site) string {
 	return " ×" + d.PerStepText(s.Calls)
 }
 
+// maxTextRows bounds the rows of the text; the table of the HTML has more.
+const maxTextRows = 50
+
 // columns of the text table.
 const (
 	colOp       = 24
 	colForward  = 17
-	colWhy      = 42
-	colBackward = 30
+	colWhy      = 40
+	colBackward = 28
 )
 
 // decisionsText draws the figure for a terminal.
@@ -77,18 +80,27 @@ func (f *Figure) decisionsText() string {
 	}
 	b.WriteString("\n")
 	row(&b, "OP", "FORWARD", "WHY", "BACKWARD", "LINE")
-	b.WriteString(strings.Repeat("─", colOp+colForward+colWhy+colBackward+12) + "\n")
+	b.WriteString(strings.Repeat("─", colOp+colForward+colWhy+colBackward+8) + "\n")
+	left, more := maxTextRows, d.More
 	for _, m := range d.Modules() {
+		if left <= 0 {
+			more += max(len(m.Rows), 1)
+			continue
+		}
 		b.WriteString(m.Name() + "\n")
 		for _, r := range m.Rows {
+			if left--; left < 0 {
+				more++
+				continue
+			}
 			d.textRow(&b, r)
 		}
 		if len(m.Backward) > 0 {
 			row(&b, "  (backward)", "", "", d.backwardText(m.Backward), "")
 		}
 	}
-	if d.More > 0 {
-		fmt.Fprintf(&b, "… and %s more\n", plural(d.More, "row"))
+	if more > 0 {
+		fmt.Fprintf(&b, "… and %s\n", plural(more, "more row"))
 	}
 	b.WriteString("\n▮ float16  ▯ bfloat16  ■ float32  ▢ other")
 	if o := f.Overhead(); o != "" {
@@ -135,7 +147,7 @@ func (d *DecisionsData) backwardText(sites []int) string {
 
 // row writes one table row; cells that are too long go on below in their column.
 func row(b *strings.Builder, cells ...string) {
-	widths := []int{colOp, colForward, colWhy, colBackward, 10}
+	widths := []int{colOp, colForward, colWhy, colBackward, maxName}
 	var lines [][]string
 	indent := len(cells[0]) - len(strings.TrimLeft(cells[0], " "))
 	for i, c := range cells {
@@ -204,7 +216,7 @@ func (d *DecisionsData) Metrics() []Metric {
 	}
 	if u.Casts > 0 {
 		out = append(out,
-			Metric{d.PerStepText(u.Casts), "casts" + per + ", " + percent(u.CastHits, u.Casts) + " from the cache"},
+			Metric{d.PerStepText(u.Casts), "casts" + per + ", " + cached(u) + " from the cache"},
 			Metric{Bytes(d.StepBytes(u.CastBytes)), "moved by casts" + per})
 	}
 	if u.BytesFP32 != u.Bytes {
@@ -217,6 +229,14 @@ func (d *DecisionsData) Metrics() []Metric {
 		out = append(out, Metric{Count(d.Dropped), "older events dropped by the recorder, not counted here"})
 	}
 	return out
+}
+
+// cached is the share of casts that the cache served.
+func cached(u Summary) string {
+	if u.CastHits == 0 {
+		return "none"
+	}
+	return percent(u.CastHits, u.Casts)
 }
 
 // Calls says how many ops ran in each dtype: "57 op calls per step   ▮ 32 fp16   ■ 25 fp32".

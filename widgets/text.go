@@ -191,7 +191,7 @@ func percent(part, whole int) string {
 	case p > 99.9:
 		return "over 99.9%"
 	case p < 10:
-		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+		return strings.TrimSuffix(strconv.FormatFloat(p, 'f', 1, 64), ".0") + "%"
 	}
 	return strconv.FormatFloat(math.Floor(p), 'f', 0, 64) + "%"
 }

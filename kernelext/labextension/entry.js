@@ -12,13 +12,14 @@ import {
   MarkPointComponent,
   TooltipComponent,
 } from 'echarts/components';
+import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 
 core.use([
   BarChart, LineChart, ScatterChart,
   AriaComponent, DataZoomComponent, GridComponent, LegendComponent,
   MarkAreaComponent, MarkLineComponent, MarkPointComponent, TooltipComponent,
-  SVGRenderer,
+  LabelLayout, SVGRenderer,
 ]);
 
 // Never shadow an ECharts that the page already has.

@@ -85,7 +85,7 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 		style := runStyle(l.d, i)
 		if i == 0 && len(l.d.Runs) > 1 {
 			style.Width = 5
-			style.Color = pale(style.Color)
+			style.Color = pale(runColor(l.d, i))
 		}
 		var line []vg.Point
 		flush := func() {
@@ -114,10 +114,9 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // pale mixes a color with white.
-func pale(c color.Color) color.Color {
-	r, g, b, _ := c.RGBA()
-	mix := func(v uint32) uint8 { return uint8((v>>8)/2 + 127) }
-	return color.NRGBA{mix(r), mix(g), mix(b), 0xff}
+func pale(c color.NRGBA) color.NRGBA {
+	mix := func(v uint8) uint8 { return v/2 + 127 }
+	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xff}
 }
 
 // legend draws one entry for each run along the top.
@@ -133,7 +132,7 @@ func legend(c draw.Canvas, d *widgets.CompareData) {
 		}
 		line := runStyle(d, i)
 		if i == 0 && len(d.Runs) > 1 {
-			line.Width, line.Color = 5, pale(line.Color)
+			line.Width, line.Color = 5, pale(runColor(d, i))
 		}
 		c.StrokeLine2(line, x, c.Max.Y-8.5, x+22, c.Max.Y-8.5)
 		c.FillText(style, vg.Point{X: x + 27, Y: c.Max.Y - 12}, name)

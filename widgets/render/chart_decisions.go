@@ -31,7 +31,9 @@ func decisionsChart(f *widgets.Figure, lines int) drawing {
 	more := d.More
 	if len(rows) > lines {
 		for _, r := range rows[lines:] {
-			more += 1 - len(r.heading)/max(len(r.heading), 1)
+			if r.heading == "" || len(r.backward) > 0 {
+				more++
+			}
 		}
 		rows = rows[:lines]
 	}

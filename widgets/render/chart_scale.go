@@ -73,11 +73,8 @@ type calibration struct{ d *widgets.ScaleData }
 // Plot implements plot.Plotter.
 func (b calibration) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
-	end := float64(b.d.Settled)
-	if b.d.Settled < 0 {
-		end = p.X.Max
-	}
-	if end <= 0 || b.d.Verdict == widgets.VerdictCollapsing && b.d.Settled < 0 {
+	end := calibrated(b.d)
+	if end <= 0 {
 		return
 	}
 	fill(c, color.NRGBA{0xfb, 0xf5, 0xe3, 0xff}, x(0), c.Min.Y, x(end)-x(0), c.Max.Y-c.Min.Y)
@@ -85,6 +82,18 @@ func (b calibration) Plot(c draw.Canvas, p *plot.Plot) {
 	if x(end)-x(0) > s.Width("calibrating")+8 {
 		c.FillText(s, vg.Point{X: x(0) + 4, Y: c.Max.Y - 11}, "calibrating")
 	}
+}
+
+// calibrated is the step at which the scale counts as found, the last one while it does not; 0 without a search.
+func calibrated(d *widgets.ScaleData) float64 {
+	switch {
+	case d.Settled >= 0:
+		return float64(d.Settled)
+	case d.Verdict == widgets.VerdictCalibrating:
+		_, end, _, _ := scaleRange(d)
+		return end
+	}
+	return 0
 }
 
 // scaleLine draws the scale as steps: it holds until the step that changes it.

@@ -87,7 +87,9 @@ func decisionsTable(p *page, f *widgets.Figure) {
 			siteRow(p, f, r, name, len(columns))
 			name = ""
 		}
-		if len(m.Backward) > 0 && p.Len() <= maxTable {
+		if len(m.Backward) > 0 && p.Len() > maxTable {
+			left++
+		} else if len(m.Backward) > 0 {
 			p.printf(`<tr class="halftone-row" style="%s"><th scope="row" style="%s;font-weight:normal">%s<span style="%s">backward</span></th><td colspan="2"></td><td colspan="%d" style="%s">%s</td></tr>`,
 				stRow, stCell, moduleName(name), stMuted, len(columns)-3, stCell, backwardChips(d, m.Backward))
 		}

@@ -39,10 +39,11 @@ function power(v) {
 // themed is the part of the option that follows the page's theme.
 function themed() {
   var s = getComputedStyle(root), line = s.getPropertyValue('--jp-border-color2').trim() || '#9994';
-  var axis = { nameTextStyle: { color: s.color }, axisLabel: { color: s.color }, axisLine: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } } };
+  var axis = { nameTextStyle: { color: s.color, align: 'left' }, axisLabel: { color: s.color }, axisLine: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } } };
   return {
+    series: data.option.series[0].markArea ? [{ markArea: { silent: true, label: { color: s.color } } }] : [],
     textStyle: { fontFamily: s.fontFamily }, legend: { textStyle: { color: s.color } }, yAxis: [axis],
-    xAxis: [Object.assign({}, axis, { splitLine: { show: false } })],
+    xAxis: [Object.assign({}, axis, { nameTextStyle: { color: s.color }, splitLine: { show: false } })],
     dataZoom: [{ height: 18, bottom: 8, textStyle: { color: s.color }, borderColor: line }]
   };
 }
@@ -59,12 +60,15 @@ function chart() {
       at.forEach(function (p, i) {
         var skip = p.seriesType === 'scatter', v = p.value[1];
         if (!i) tip.appendChild(element('div', '', 'step ' + p.value[0]));
-        var text = skip ? '× ' + p.name : p.seriesName + ' ' + (scale ? power(v) + ' = ' + Math.pow(2, v) : v);
+        var text = skip ? '× ' + p.value[2] : p.seriesName + ' ' + (scale ? power(v) + ' = ' + Math.pow(2, v) : v);
         tip.appendChild(element('div', 'font-weight:bold;color:' + (skip ? '#b04a00' : '#222'), text));
       });
       return tip;
     };
-    if (scale) o.yAxis[0].axisLabel = { formatter: power };
+    if (scale) {
+      o.yAxis[0].axisLabel = { formatter: power };
+      if (o.series[1]) o.series[1].z = 5, o.series[1].label.offset = [0, -9];
+    }
     instance.setOption(o);
     instance.setOption(themed());
     box.replaceChildren(host);

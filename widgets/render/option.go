@@ -21,7 +21,7 @@ func chartOptions(alt string) []charts.GlobalOpts {
 		charts.WithAnimation(false),
 		charts.WithAriaOpts(&opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Enabled: opts.Bool(true), Description: alt}}),
 		charts.WithDataZoomOpts(opts.DataZoom{Type: "slider", FilterMode: "none"}),
-		charts.WithGridOpts(opts.Grid{Left: "12", Right: "24", Top: "40", Bottom: "62", ContainLabel: opts.Bool(true)}),
+		charts.WithGridOpts(opts.Grid{Left: "12", Right: "24", Top: "40", Bottom: "72", ContainLabel: opts.Bool(true)}),
 	}
 }
 
@@ -33,19 +33,28 @@ func scaleOption(f *widgets.Figure) map[string]any {
 	c.SetGlobalOptions(append(chartOptions(f.Alt),
 		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10"}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 24, Min: 0, Max: x1, MinInterval: 1}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Min: 0, Max: x1, MinInterval: 1}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "loss scale (log axis)", Min: math.Floor(y0), Max: math.Ceil(y1), MinInterval: 1}),
 	)...)
 	c.AddSeries("loss scale", scalePoints(d),
-		charts.WithLineChartOpts(opts.LineChart{Step: "end", ShowSymbol: opts.Bool(false)}),
+		charts.WithLineChartOpts(opts.LineChart{Step: "end", Symbol: "none"}),
 		charts.WithLineStyleOpts(opts.LineStyle{Color: hex(blue), Width: 2}),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(blue)}),
 		charts.WithMarkLineNameYAxisItemOpts(floorLine(d)),
 		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideStartTop", Formatter: "{b}"}, LineStyle: &opts.LineStyle{Color: hex(gray), Type: "dotted"}}),
 	)
+	if end := calibrated(d); end > 0 {
+		charts.WithMarkAreaNameCoordItemOpts(opts.MarkAreaNameCoordItem{Name: "calibrating", Coordinate0: []any{0, math.Floor(y0)}, Coordinate1: []any{end, math.Ceil(y1)}})(&c.MultiSeries[0])
+		charts.WithMarkAreaStyleOpts(opts.MarkAreaStyle{ItemStyle: &opts.ItemStyle{Color: "rgba(230,159,0,0.12)"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideTopLeft"}})(&c.MultiSeries[0])
+	}
 	if len(d.Skips) > 0 {
 		s := charts.NewScatter()
-		s.AddSeries("skipped", skipPoints(d), charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(red)}))
+		s.AddSeries("skipped", skipPoints(d),
+			charts.WithScatterChartOpts(opts.ScatterChart{Symbol: crossPath, SymbolSize: 11}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(red), Opacity: opts.Float(1)}),
+			charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "right", Formatter: "{b}", FontWeight: "bold", Color: hex(red)}),
+			charts.WithLabelLayoutOpts(opts.LabelLayout{HideOverlap: opts.Bool(true)}),
+		)
 		c.Overlap(s)
 	}
 	c.Validate()
@@ -60,7 +69,7 @@ func floorLine(d *widgets.ScaleData) opts.MarkLineNameYAxisItem {
 	return opts.MarkLineNameYAxisItem{Name: "floor 1: below it gradients shrink", YAxis: 0.0}
 }
 
-// scalePoints are the points of the line; the name is what the tooltip says.
+// scalePoints are the points of the line.
 func scalePoints(d *widgets.ScaleData) []opts.LineData {
 	var out []opts.LineData
 	for _, p := range widgets.ThinPoints(d.Points, maxOptionPoints) {
@@ -69,14 +78,17 @@ func scalePoints(d *widgets.ScaleData) []opts.LineData {
 	return out
 }
 
-// skipPoints are the crosses; the name is what the tooltip says.
+// crossPath is × as ECharts draws paths.
+const crossPath = "path://M0,2L2,0L5,3L8,0L10,2L7,5L10,8L8,10L5,7L2,10L0,8L3,5Z"
+
+// skipPoints are the crosses, named by what overflowed; the third value is what the tooltip says.
 func skipPoints(d *widgets.ScaleData) []opts.ScatterData {
 	var out []opts.ScatterData
 	for _, r := range d.Skips[:min(len(d.Skips), maxOptionPoints)] {
 		out = append(out, opts.ScatterData{
-			Name:   fmt.Sprintf("step %s skipped: %s, %s → %s", r.Steps(), r.Blame(), widgets.ScaleText(r.Scale), widgets.ScaleText(r.Next)),
-			Value:  []any{r.First, round(widgets.ScalePoint{Scale: r.Scale}.Log2())},
-			Symbol: "path://M0,2L2,0L5,3L8,0L10,2L7,5L10,8L8,10L5,7L2,10L0,8L3,5Z", SymbolSize: 11,
+			Name: r.Culprit,
+			Value: []any{r.First, round(widgets.ScalePoint{Scale: r.Scale}.Log2()),
+				fmt.Sprintf("%s skipped: %s, %s → %s", r.Steps(), r.Blame(), widgets.ScaleText(r.Scale), widgets.ScaleText(r.Next))},
 		})
 	}
 	return out
@@ -94,7 +106,7 @@ func compareOption(f *widgets.Figure) map[string]any {
 	c.SetGlobalOptions(append(chartOptions(f.Alt),
 		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10", Type: "scroll", ItemWidth: 32}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 24, Max: "dataMax", MinInterval: 1}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Max: "dataMax", MinInterval: 1}),
 		charts.WithYAxisOpts(opts.YAxis{Type: kind, Name: label, Scale: opts.Bool(true)}),
 	)...)
 	for i := range d.Runs {
@@ -107,9 +119,13 @@ func compareOption(f *widgets.Figure) map[string]any {
 			line.Type = "dotted"
 		}
 		if i == 0 && len(d.Runs) > 1 {
-			line.Width, line.Opacity = 5, opts.Float(.5)
+			line.Width, line.Color = 5, hex(pale(runColor(d, i)))
 		}
-		c.AddSeries(r.Name, lossPoints(r), charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(len(r.Loss) == 1)}),
+		symbol := "none"
+		if len(r.Loss) == 1 {
+			symbol = "circle"
+		}
+		c.AddSeries(r.Name, lossPoints(r), charts.WithLineChartOpts(opts.LineChart{Symbol: symbol}),
 			charts.WithLineStyleOpts(line), charts.WithItemStyleOpts(opts.ItemStyle{Color: line.Color}))
 	}
 	c.Validate()

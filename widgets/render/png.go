@@ -18,7 +18,7 @@ func drawPNG(d drawing) ([]byte, error) {
 	d.draw(draw.New(c))
 	var b bytes.Buffer
 	e := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := e.Encode(&b, quantize(c.Image(), 32)); err != nil {
+	if err := e.Encode(&b, quantize(c.Image(), 16)); err != nil {
 		return nil, fmt.Errorf("render: png: %w", err)
 	}
 	return b.Bytes(), nil
@@ -52,11 +52,14 @@ func quantize(src image.Image, n int) *image.Paletted {
 	return out
 }
 
-// pickPalette takes the most frequent colors that are not close to one already taken.
+// pickPalette takes the most frequent colors that are not close to one already taken. Flat fills are a large part of the
+// picture and may differ little from each other; of the shades that antialiasing makes, close ones are the same to the eye.
 func pickPalette(count map[color.RGBA]int, n int) color.Palette {
 	colors := make([]color.RGBA, 0, len(count))
-	for c := range count {
+	pixels := 0
+	for c, k := range count {
 		colors = append(colors, c)
+		pixels += k
 	}
 	key := func(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
 	slices.SortFunc(colors, func(a, b color.RGBA) int {
@@ -70,7 +73,11 @@ func pickPalette(count map[color.RGBA]int, n int) color.Palette {
 		if len(out) == n {
 			break
 		}
-		if !slices.ContainsFunc(out, func(p color.Color) bool { return distance(p.(color.RGBA), c) < 24*24 }) {
+		apart := 40
+		if count[c] > pixels/400 {
+			apart = 6
+		}
+		if !slices.ContainsFunc(out, func(p color.Color) bool { return distance(p.(color.RGBA), c) < apart*apart }) {
 			out = append(out, c)
 		}
 	}

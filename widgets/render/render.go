@@ -42,7 +42,7 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		return faces, err
 	}
 	faces["text/html"] = html
-	svg, img, err := images(f)
+	svg, img, err := images(f, MaxBundle-len(raw)-stored(html)-stored(faces["text/plain"].(string)))
 	if err != nil {
 		return faces, err
 	}
@@ -60,8 +60,18 @@ func BundleJSON(raw []byte) (map[string]any, error) {
 	return Bundle(f)
 }
 
-// images draws a figure as SVG and PNG within their bounds, with fewer rows where it must be.
-func images(f *widgets.Figure) (svg string, img []byte, err error) {
+// stored is the size of a text in a notebook file.
+func stored(s string) int {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return len(s)
+	}
+	return len(b)
+}
+
+// images draws a figure as SVG and PNG, both within their bounds and together within what is left of the bundle's; with
+// fewer rows where it must be.
+func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
 	for lines := 36; ; lines -= 6 {
 		d, ok := chart(f, lines)
 		if !ok {
@@ -73,11 +83,11 @@ func images(f *widgets.Figure) (svg string, img []byte, err error) {
 		if img, err = drawPNG(d); err != nil {
 			return "", nil, err
 		}
-		if len(svg) <= MaxSVG && len(img) <= MaxPNG {
+		if len(svg) <= MaxSVG && len(img) <= MaxPNG && stored(svg)+base64.StdEncoding.EncodedLen(len(img)) <= left {
 			return svg, img, nil
 		}
 		if f.Decisions == nil || lines <= 6 {
-			return "", nil, fmt.Errorf("render: SVG of %d and PNG of %d bytes are over the bounds %d and %d", len(svg), len(img), MaxSVG, MaxPNG)
+			return "", nil, fmt.Errorf("render: SVG of %d and PNG of %d bytes are over the bounds %d, %d and %d together", len(svg), len(img), MaxSVG, MaxPNG, left)
 		}
 	}
 }
