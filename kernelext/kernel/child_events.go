@@ -117,7 +117,10 @@ func (k *kernel) onExit(ctx context.Context, n int, c *child) {
 		k.why = errors.Join(fmt.Errorf("GoNB %s", c.reason()), k.why)
 	}
 	k.cells.reset()
-	if r := k.current; r != nil {
+	if r := k.current; r != nil && !r.begun && !r.m.again {
+		r.m.again = true // it was on its way when GoNB died of something else
+		k.current, k.queue = nil, append([]*message{r.m}, k.queue...)
+	} else if r != nil {
 		text := fmt.Sprintf("GoNB, which runs the cells, %s.\nIt is being started again. What earlier cells declared is gone: run them again.\n", c.reason())
 		if log := lastPanic(c.tail.String()); log != "" {
 			text += "The end of its log:\n" + log + "\n"

@@ -18,20 +18,27 @@ func (k *kernel) interrupt() {
 		return
 	}
 	gonb := k.child.cmd.Process.Pid
-	first := r.signaled == nil
-	if first {
+	if r.signaled == nil {
 		r.signaled = map[int]bool{}
 	}
 	_ = syscall.Kill(gonb, syscall.SIGINT)
-	for _, p := range cellProcesses(gonb) {
-		// What GoNB waits for gets the signal from it, but for the tools it builds with. A second Ctrl-C tells none twice.
-		if p.parent != gonb || isTool(p) {
-			if !r.signaled[p.pid] {
-				_ = syscall.Kill(p.pid, syscall.SIGINT)
-			}
+	all := cellProcesses(gonb)
+	// A shell goes on with its next command when only its child was interrupted: it is told before the child.
+	slices.SortStableFunc(all, func(a, b process) int { return depth(a, gonb) - depth(b, gonb) })
+	for _, p := range all {
+		// The program that GoNB waits for gets the signal from GoNB. A second Ctrl-C tells none twice.
+		if (p.parent != gonb || isTool(p)) && !r.signaled[p.pid] {
+			_ = syscall.Kill(p.pid, syscall.SIGINT)
 		}
 		r.signaled[p.pid] = true
 	}
+}
+
+func depth(p process, gonb int) int {
+	if p.parent == gonb {
+		return 0
+	}
+	return 1
 }
 
 // keepInterrupting signals what an interrupted cell starts afterwards: between two tools there is a moment in which
@@ -57,6 +64,8 @@ func cellProcesses(gonb int) []process {
 	})
 }
 
+// isTool tells what GoNB runs besides a cell's program: what it builds with, to which it passes no signal, and the shell
+// of a line that starts with !, which a second signal does not hurt.
 func isTool(p process) bool {
-	return p.name == "go" || p.name == "goimports"
+	return p.name == "go" || p.name == "goimports" || p.name == "bash"
 }

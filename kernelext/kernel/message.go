@@ -24,6 +24,8 @@ type message struct {
 
 	id   string // header's msg_id
 	kind string // header's msg_type
+
+	again bool // a GoNB has died on this request before beginning it
 }
 
 var delimiter = []byte("<IDS|MSG>")

@@ -11,6 +11,7 @@ import (
 // told when GoNB dies.
 type request struct {
 	m           *message
+	begun       bool // GoNB has said that it is busy with it
 	replied     time.Time
 	idle        time.Time
 	failed      bool
@@ -154,7 +155,11 @@ func (k *kernel) onPublished(parent string, m *message) {
 	var c struct {
 		State string `json:"execution_state"`
 	}
-	if json.Unmarshal(m.content, &c) == nil && c.State == "idle" {
+	if json.Unmarshal(m.content, &c) != nil {
+		return
+	}
+	r.begun = true
+	if c.State == "idle" {
 		r.idle = time.Now()
 		k.settle(r)
 	}

@@ -258,6 +258,9 @@ func nothingLeft(t *testing.T, l layout.Layout, session int) {
 	for {
 		var left []string
 		for _, p := range sessionMembers(session) {
+			if session == 0 {
+				break
+			}
 			left = append(left, fmt.Sprintf("process %d %s", p.pid, p.name))
 		}
 		for _, p := range processes() {

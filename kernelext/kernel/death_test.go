@@ -1,0 +1,206 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// busyCell prints and then works for a minute, with a child of its own.
+const busyCell = "%%\ncmd := exec.Command(\"sleep\", \"77\")\ncmd.Start()\nfmt.Println(\"go\")\ntime.Sleep(time.Minute)"
+
+func TestGoNBDies(t *testing.T) {
+	s := startKernel(t, home(t))
+	s.run("func f() int { return 1 }").ok(t)
+	m := s.submit(busyCell)
+	s.waitOutput(m, "go")
+	behind := s.submit("%%\nfmt.Println(\"never\")")
+	first := s.gonb()
+	began := time.Now()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	r := s.result(m)
+	if d := time.Since(began); d > 3*time.Second {
+		t.Errorf("the user was told after %v", d)
+	}
+	if r.reply["status"] != "error" || len(r.errors) != 1 || !strings.Contains(r.stderr, "killed") || !strings.Contains(r.stderr, "run them again") {
+		t.Errorf("%v %v %q", r.reply, r.errors, r.stderr)
+	}
+	if s.result(behind).reply["status"] != "aborted" {
+		t.Error("the cell behind was not given up")
+	}
+	for _, p := range sessionMembers(first) {
+		t.Errorf("the dead GoNB left %s", p.name)
+	}
+	r = s.run("%%\nfmt.Println(\"again\", amp.Float16)").ok(t)
+	if !strings.HasPrefix(r.stdout, "again") || r.reply["execution_count"] != 1.0 {
+		t.Errorf("%q %v", r.stdout, r.reply)
+	}
+
+	// It may die while nothing runs, too.
+	if err := syscall.Kill(s.gonb(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.run("%%\nfmt.Println(2)").ok(t)
+}
+
+func TestGoNBCannotStart(t *testing.T) {
+	l := home(t)
+	_ = os.Remove(l.Bin())
+	if err := os.Mkdir(l.Bin(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.GoNB(), []byte("#!/bin/sh\necho panic: no luck >&2\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := startKernel(t, l)
+	r := s.run("%%\nfmt.Println(1)")
+	if r.reply["status"] != "error" || !strings.Contains(r.stderr, "no luck") || !strings.Contains(r.stderr, "doctor") {
+		t.Errorf("%v %q", r.reply, r.stderr)
+	}
+	if s.ask("is_complete_request", map[string]any{"code": "x"})["status"] != "complete" {
+		t.Error("the kernel does not answer any more")
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	for _, how := range []string{"idle", "busy", "stubborn", "restart", "at once", "on shell"} {
+		t.Run(how, func(t *testing.T) {
+			s := startKernel(t, home(t))
+			switch how {
+			case "idle":
+				s.run("%%\nfmt.Println(1)").ok(t)
+			case "busy", "restart", "on shell":
+				s.waitOutput(s.submit(busyCell), "go")
+			case "stubborn":
+				s.waitOutput(s.submit("%%\nsignal.Ignore(os.Interrupt, syscall.SIGTERM)\n"+busyCell[3:]), "go")
+			}
+			session := 0
+			if how != "at once" {
+				session = s.gonb()
+			}
+			on := s.control
+			if how == "on shell" {
+				on = s.shell
+			}
+			began := time.Now()
+			r := s.reply(s.request(on, "shutdown_request", map[string]any{"restart": how == "restart"}))
+			if r["status"] != "ok" || r["restart"] != (how == "restart") {
+				t.Errorf("%v", r)
+			}
+			s.waitExit()
+			if d := time.Since(began); d > 4*time.Second { // Jupyter kills after five
+				t.Errorf("it took %v", d)
+			}
+			if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			nothingLeft(t, s.layout, session)
+		})
+	}
+}
+
+func TestSignalsEndTheKernel(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
+		t.Run(sig.String(), func(t *testing.T) {
+			var env []string
+			if sig == syscall.SIGINT {
+				env = append(env, parentEnv+"=") // in a terminal; under Jupyter it interrupts the cell
+			}
+			s := startKernel(t, home(t), env...)
+			s.waitOutput(s.submit(busyCell), "go")
+			session := s.gonb()
+			// SIGKILL goes to the process group, as Jupyter sends it.
+			target := s.cmd.Process.Pid
+			if sig == syscall.SIGKILL {
+				target = -target
+			}
+			if err := syscall.Kill(target, sig); err != nil {
+				t.Fatal(err)
+			}
+			s.waitExit()
+			nothingLeft(t, s.layout, session)
+		})
+	}
+}
+
+// TestParentDies kills the program that started the kernel, as when a notebook server crashes.
+func TestParentDies(t *testing.T) {
+	l := home(t)
+	_, file := connectionFile(t)
+	// The shell stays the parent, and names itself as Jupyter does.
+	parent := exec.Command("/bin/sh", "-c", fmt.Sprintf("%s=$$ %s='%s' %s='%s' '%s' & echo $!; wait", parentEnv, serveEnv, file, homeEnv, l.Home, os.Args[0]))
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	session := 0
+	for began := time.Now(); session == 0; time.Sleep(20 * time.Millisecond) {
+		for _, p := range processes() {
+			if p.parent == pid && p.name == "gonb" {
+				session = p.pid
+			}
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("GoNB was not started")
+		}
+	}
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	for began := time.Now(); syscall.Kill(pid, 0) == nil; time.Sleep(50 * time.Millisecond) {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+			if _, alive := parseStat(string(b)); !alive {
+				break
+			}
+		}
+		if time.Since(began) > 10*time.Second {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			t.Fatal("the kernel outlives its parent")
+		}
+	}
+	nothingLeft(t, l, session)
+}
+
+func TestSweep(t *testing.T) {
+	parent := t.TempDir()
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(parent, fmt.Sprintf("%s%d-1", dirPrefix, dead.Process.Pid))
+	living := filepath.Join(parent, fmt.Sprintf("%s%d-1", dirPrefix, os.Getpid()))
+	foreign := filepath.Join(parent, "notes-1")
+	for _, dir := range []string{stale, living, foreign} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := makeDir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info, err)
+	}
+	if _, err := os.Stat(stale); err == nil {
+		t.Error("the folder of a dead kernel was kept")
+	}
+	for _, dir := range []string{living, foreign} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("%s was removed", dir)
+		}
+	}
+}
