@@ -18,7 +18,6 @@ var (
 	ErrScaler   = errors.New("gradient scaler misuse")
 	ErrArgument = errors.New("bad argument")
 	ErrMemory   = errors.New("out of memory")
-	ErrCanceled = errors.New("canceled")
 )
 
 // An Error is one misuse of the package: what went wrong, where, and one way to fix it.

@@ -78,7 +78,7 @@ var detached = NewScope()
 // optimizerScope is where an op on p's gradient is recorded: the scope that Backward ran in, in the optimizer phase.
 func optimizerScope(p *Tensor) *Scope {
 	s := p.grad.scope
-	if s == nil || s.arena.gen.Load() != s.gen || s.root.ctx.Err() != nil {
+	if s == nil || s.arena.gen.Load() != s.gen {
 		s = detached
 	}
 	s = s.derive()

@@ -60,7 +60,8 @@ func Record(level Level) Option { return func(c *config) { c.level = level } }
 // RecordLimit bounds the events that are kept (default 65,536); older ones are dropped and counted.
 func RecordLimit(events int) Option { return func(c *config) { c.events = events } }
 
-// WithContext lets ctx cancel the loops of Steps and every op: after ctx is done, Steps ends and ops panic with ErrCanceled.
+// WithContext lets ctx end the loops of Steps: the step that runs is finished, so that nothing is left half done, and no other
+// begins. Loops of your own ask s.Context().
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
 // NewScope returns a root scope with autocast off. Close it when done.
@@ -193,13 +194,10 @@ func (s *Scope) Context() context.Context { return s.root.ctx }
 // Trace returns what was recorded so far. It is empty, with level "off", when NewScope was not asked to Record.
 func (s *Scope) Trace() *Trace { return s.root.trace() }
 
-// alive panics when the scope is closed or its context done.
+// alive panics when the scope is closed.
 func (s *Scope) alive(op string) {
 	if s.arena.gen.Load() != s.gen {
 		fail(op, ErrClosed, "use a scope that is open: the root, or the one Steps gives in this iteration", "scope %s is closed", s.label())
-	}
-	if s.root.ctx.Err() != nil {
-		fail(op, ErrCanceled, "start again with a fresh context", "%v", context.Cause(s.root.ctx))
 	}
 }
 
