@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -100,6 +99,9 @@ func pythonEnv(path string) []string {
 	return append(env, "PYTHONUTF8=1")
 }
 
+// systemDirs are looked at even when PATH does not name them.
+var systemDirs = []string{"/opt/homebrew/bin", "/usr/local/bin", "/usr/bin"}
+
 // pythonCandidates lists the interpreters to ask, the likeliest first, each once: the one behind jupyter-lab in PATH, the
 // active virtual environment, then every python3 of PATH and of the places that macOS and Linux installers use.
 func pythonCandidates() []string {
@@ -129,11 +131,7 @@ func pythonCandidates() []string {
 			add(filepath.Join(dir, name))
 		}
 	}
-	if runtime.GOOS == "darwin" {
-		dirs = append(dirs, "/opt/homebrew/bin", "/usr/local/bin")
-	} else {
-		dirs = append(dirs, "/usr/bin", "/usr/local/bin")
-	}
+	dirs = append(dirs, systemDirs...)
 	for _, name := range names {
 		for _, dir := range dirs {
 			add(filepath.Join(dir, name))

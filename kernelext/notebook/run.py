@@ -163,12 +163,18 @@ def write(nb, path):
     os.replace(tmp, path)
 
 
+# The page as nbconvert makes it, without the scripts that it would load from a network.
+OFFLINE = """{%- extends "index.html.j2" -%}
+{%- block html_head_js -%}{%- endblock -%}
+{%- block html_head_js_mathjax -%}{%- endblock -%}
+{%- block html_head_js_mermaidjs -%}{%- endblock -%}"""
+
+
 def export_html(nb, path):
     from nbconvert import HTMLExporter
 
     exporter = HTMLExporter(template_name="lab")
-    # Nothing is loaded from a network when the page is opened.
-    exporter.require_js_url = exporter.mathjax_url = exporter.mermaid_js_url = exporter.jquery_url = ""
+    exporter.raw_template = OFFLINE
     body, _ = exporter.from_notebook_node(nb, resources={"metadata": {"name": os.path.splitext(os.path.basename(path))[0]}})
     with open(path + ".new", "w", encoding="utf-8") as f:
         f.write(body)
