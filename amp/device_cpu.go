@@ -57,10 +57,3 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	stats.newBuffer(d.name, size)
 	return &hostBuffer{d, class, raw[skip : skip+size : skip+size]}, nil
 }
-
-// trim drops the free buffers; tests use it to see allocations afresh.
-func (d *cpuDevice) trim() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.free = [64][]*hostBuffer{}
-}

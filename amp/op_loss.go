@@ -17,7 +17,7 @@ const (
 // IgnoreIndex is the target value that nll_loss and cross_entropy leave out, as in PyTorch.
 const IgnoreIndex = -100
 
-var opMSELoss, opNLLLoss, opNLLLossBackward, opCrossEntropy *Op
+var opMSELoss, opNLLLoss, opNLLLossBackward *Op
 
 func init() {
 	opMSELoss = define(Op{
@@ -51,7 +51,7 @@ func init() {
 			b.Set(0, b.S.apply(opNLLLoss, b.Attrs(), b.DY, b.In(1)))
 		},
 	})
-	opCrossEntropy = define(Op{
+	define(Op{
 		Name: "cross_entropy", Doc: "nll_loss of log_softmax", Args: []string{"logits", "target"}, Class: FP32,
 		Why: "both of its parts run in float32", Composite: []string{"log_softmax", "nll_loss"}, CUDA: "log_softmax",
 	})

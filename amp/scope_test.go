@@ -50,6 +50,7 @@ func TestStepsFreeTheirTemporaries(t *testing.T) {
 
 func TestStepsEndEarlyAndHooks(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	root := NewScope(WithContext(ctx))
 	defer root.Close()
 	var ended []int

@@ -1,0 +1,77 @@
+package nn_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+)
+
+// TestLinearInit: uniform in ±1/√in, as PyTorch's Linear; the deviation of such numbers is bound/√3.
+func TestLinearInit(t *testing.T) {
+	root := amp.NewScope(amp.Seed(3))
+	defer root.Close()
+	l := nn.NewLinear(root, 100, 200)
+	if !slices.Equal(l.Weight.Shape(), []int{200, 100}) || !slices.Equal(l.Bias.Shape(), []int{200}) {
+		t.Fatalf("%v %v", l.Weight.Shape(), l.Bias.Shape())
+	}
+	for _, p := range l.Parameters() {
+		sq, largest := 0.0, 0.0
+		for _, v := range p.Float64s() {
+			sq += v * v
+			largest = math.Max(largest, math.Abs(v))
+		}
+		sd := math.Sqrt(sq / float64(p.Len()))
+		if largest > 0.1 || largest < 0.098 || math.Abs(sd-0.1/math.Sqrt(3)) > 0.004 {
+			t.Errorf("%s: largest %v, deviation %v", p.Name(), largest, sd)
+		}
+	}
+	if n := nn.NewLinear(root, 3, 2, nn.NoBias(), nn.DType(amp.BFloat16)); n.Bias != nil || len(n.Parameters()) != 1 || n.Weight.DType() != amp.BFloat16 {
+		t.Errorf("%+v", n)
+	}
+	if err := amp.Maybe(func() { nn.NewLinear(root, 0, 2) }); !errors.Is(err, amp.ErrArgument) {
+		t.Error(err)
+	}
+}
+
+func TestSequentialNamesAndPaths(t *testing.T) {
+	root := amp.NewScope(amp.Record(amp.Decisions))
+	defer root.Close()
+	block := nn.NewSequential(nn.NewLinear(root, 2, 2), nn.ReLU)
+	net := nn.NewSequential(block, nn.Named{Name: "head", Module: nn.NewLinear(root, 2, 3)})
+	var names []string
+	for _, p := range net.Parameters() {
+		names = append(names, p.Name())
+	}
+	if !slices.Equal(names, []string{"0.0.weight", "0.0.bias", "head.weight", "head.bias"}) {
+		t.Error(names)
+	}
+	y := net.Forward(root.Autocast(amp.Float16).In("net"), amp.From([]float32{1, 2}, 1, 2))
+	nn.CrossEntropyLoss(root.Autocast(amp.Float16), y, amp.From([]int64{1}))
+	var paths []string
+	for _, e := range root.Trace().Events {
+		if e.Cast == nil {
+			paths = append(paths, e.Module+":"+e.Op)
+		}
+	}
+	if !slices.Equal(paths, []string{"net/0/0:linear", "net/0/1:relu", "net/head:linear", "loss:log_softmax", "loss:nll_loss"}) {
+		t.Error(paths)
+	}
+	if err := amp.Maybe(func() { nn.NewSequential(nn.ReLU, nil) }); !errors.Is(err, amp.ErrArgument) {
+		t.Error(err)
+	}
+}
+
+func ExampleSequential() {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	net := nn.NewSequential(nn.NewLinear(root, 8, 16), nn.ReLU, nn.NewLinear(root, 16, 1))
+	x := amp.Randn(root, amp.Float32, 0, 1, 4, 8)
+	y := net.Forward(root.NoGrad().Autocast(amp.Float16), x)
+	fmt.Println(y.Shape(), y.DType(), net.Parameters()[0].Name())
+	// Output: [4 1] float16 0.weight
+}
