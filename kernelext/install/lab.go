@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -98,7 +99,8 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 		Advice: "The whole log is " + logPath + "; `halftone doctor` looks at the installation."}
 }
 
-// labArgs is JupyterLab's command line. What the user gave comes last and wins.
+// labArgs is JupyterLab's command line. An option that the user gave takes the place of ours: JupyterLab refuses one that it
+// gets twice.
 func labArgs(py Python, root string, o LabOptions, getenv func(string) string) []string {
 	args := []string{"-m", "jupyterlab"}
 	if py.Lab == "" {
@@ -113,6 +115,15 @@ func labArgs(py Python, root string, o LabOptions, getenv func(string) string) [
 	if o.NoBrowser || noDisplay {
 		args = append(args, "--no-browser")
 	}
+	given := map[string]bool{}
+	for _, a := range o.Args {
+		name, _, _ := strings.Cut(a, "=")
+		given[name] = true
+	}
+	args = slices.DeleteFunc(args, func(a string) bool {
+		name, _, valued := strings.Cut(a, "=")
+		return valued && given[name]
+	})
 	return append(args, o.Args...)
 }
 
