@@ -3,7 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"runtime"
-	"slices"
+	"time"
 )
 
 // onShell takes a message from the front end's shell channel.
@@ -67,8 +67,18 @@ func (k *kernel) onInterrupt(from *socket, m *message) {
 // isLocal reports whether the kernel answers a request itself: those that GoNB leaves without an answer, which front ends
 // then wait for, or answers poorly.
 func (k *kernel) isLocal(m *message) bool {
-	return slices.Contains([]string{"kernel_info_request", "is_complete_request", "history_request", "comm_info_request"}, m.kind)
+	switch m.kind {
+	case "kernel_info_request", "is_complete_request", "history_request", "comm_info_request":
+		return true
+	case "complete_request", "inspect_request":
+		return k.child == nil || time.Since(k.child.started) < goplsDelay
+	}
+	return false
 }
+
+// goplsDelay is when GoNB connects to the gopls it has started: after twelve seconds, and until then it lets a completion,
+// and every cell behind it, wait. Nothing found at once is better than that.
+const goplsDelay = 12500 * time.Millisecond
 
 // answer replies to a request that isLocal.
 func (k *kernel) answer(to *socket, m *message) {
@@ -85,6 +95,14 @@ func (k *kernel) answer(to *socket, m *message) {
 		content = isComplete(c.Code)
 	case "history_request":
 		content = k.history(m)
+	case "complete_request":
+		var c struct {
+			Cursor int `json:"cursor_pos"`
+		}
+		_ = json.Unmarshal(m.content, &c)
+		content = map[string]any{"status": "ok", "matches": []string{}, "cursor_start": c.Cursor, "cursor_end": c.Cursor, "metadata": map[string]any{}}
+	case "inspect_request":
+		content = map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{}}
 	case "comm_info_request":
 		content = map[string]any{"status": "ok", "comms": map[string]any{}}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -27,48 +28,43 @@ func Env(l layout.Layout, s layout.State, environ []string) []string {
 
 	env.set("PATH", searchPath(env.get("PATH"), l.Bin(), goCmd))
 	proxy := url.URL{Scheme: "file", Path: filepath.ToSlash(l.Proxy())}
-	env.set("GOPROXY", proxy.String()+","+user["GOPROXY"])
-	env.set("GOFLAGS", goFlags(user["GOFLAGS"]))
+	env.set("GOPROXY", proxy.String()+","+user.proxy)
+	env.set("GOFLAGS", goFlags(user.flags))
 	// GoNB works in a module and a workspace of its own making: neither can be switched off or be another one.
 	env.set("GO111MODULE", "on")
 	env.unset("GOWORK")
 	// A cell with cgo links twice as long, and the libraries that Halftone uses are loaded at run time.
-	if !user.changed("CGO_ENABLED") {
+	if !user.cgo {
 		env.set("CGO_ENABLED", "0")
 	}
 	return env.list()
 }
 
-// settings are values of `go env`. A name with a leading "=" marks one that the user has changed.
-type settings map[string]string
-
-func (s settings) changed(name string) bool {
-	_, ok := s["="+name]
-	return ok
+// settings are what the user has chosen.
+type settings struct {
+	proxy, flags string
+	cgo          bool // CGO_ENABLED is set to anything
 }
 
 // goSettings asks the go command, which knows the user's configuration file too. Without an answer it is as with a fresh Go.
 func goSettings(goCmd string, environ []string) settings {
-	s := settings{"GOPROXY": "https://proxy.golang.org,direct"}
+	s := settings{proxy: "https://proxy.golang.org,direct"}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	ask := func(args ...string) map[string]string {
-		cmd := exec.CommandContext(ctx, goCmd, append([]string{"env", "-json"}, args...)...)
-		cmd.Env, cmd.Dir = environ, "/"
-		out, err := cmd.Output()
-		var answer map[string]string
-		if err != nil || json.Unmarshal(out, &answer) != nil {
-			return nil
-		}
-		return answer
-	}
-	for name, value := range ask("GOPROXY", "GOFLAGS") {
-		if value != "" {
-			s[name] = value
+	cmd := exec.CommandContext(ctx, goCmd, "env", "-json", "GOPROXY", "GOFLAGS", "GOENV")
+	cmd.Env, cmd.Dir = environ, "/"
+	out, err := cmd.Output()
+	var answer struct{ GOPROXY, GOFLAGS, GOENV string }
+	if err == nil && json.Unmarshal(out, &answer) == nil {
+		s.flags = answer.GOFLAGS
+		if answer.GOPROXY != "" {
+			s.proxy = answer.GOPROXY
 		}
 	}
-	for name, value := range ask("-changed") {
-		s["="+name] = value
+	// What `go env` says of cgo does not tell a choice from the default.
+	file, _ := os.ReadFile(answer.GOENV)
+	for _, v := range append(strings.Split(string(file), "\n"), environ...) {
+		s.cgo = s.cgo || strings.HasPrefix(v, "CGO_ENABLED=") && v != "CGO_ENABLED="
 	}
 	return s
 }

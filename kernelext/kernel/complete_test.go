@@ -1,0 +1,48 @@
+package kernel
+
+import "testing"
+
+func TestIsComplete(t *testing.T) {
+	for code, want := range map[string]string{
+		"":                                      "complete",
+		"x":                                     "complete",
+		"var x = 1":                             "complete",
+		"func f() {}":                           "complete",
+		"func f() {":                            "incomplete",
+		"func f() {\n\tg(":                      "incomplete",
+		"var x = []int{1,":                      "incomplete",
+		"x :=":                                  "incomplete",
+		"a +":                                   "incomplete",
+		"a && ":                                 "incomplete",
+		"fmt.":                                  "incomplete",
+		"i++":                                   "complete",
+		"x := <-c":                              "complete",
+		"}":                                     "complete", // wrong, but another line does not help
+		"var s = `one":                          "incomplete",
+		"var s = `one\ntwo`":                    "complete",
+		"var s = \"one":                         "complete", // as above
+		"/* comment":                            "incomplete",
+		"// comment {":                          "complete",
+		"s := \"{\"":                            "complete",
+		"r := '{'":                              "complete",
+		"%%":                                    "complete",
+		"%%\nfmt.Println(1)":                    "complete",
+		"%%\nfor {":                             "incomplete",
+		"%% --n=(":                              "complete",
+		"!ls (":                                 "complete",
+		"%env A=(\nvar x = 1":                   "complete",
+		"%%bash\nfor i in (":                    "incomplete",
+		"%%bash\necho\n":                        "complete",
+		"import (\n\t\"fmt\"":                   "incomplete",
+		"import (\n\t\"fmt\"\n)":                "complete",
+		"type T struct {\n\tA int // {\n}\n":    "complete",
+		"func f() {\n\tif x {\n\t\treturn\n\t}": "incomplete",
+	} {
+		if got := isComplete(code)["status"]; got != want {
+			t.Errorf("%q is %s, want %s", code, got, want)
+		}
+	}
+	if got := isComplete("func f() {\n\tif x {")["indent"]; got != "\t\t" {
+		t.Errorf("indent %q", got)
+	}
+}
