@@ -1,0 +1,195 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+var (
+	screenshots = flag.String("screenshots", "", "also save what the tests look at to this folder")
+	picture     = flag.String("picture", "", "draw the picture of the README to this file, from the saved tutorial")
+)
+
+// suite is what all tests share: one JupyterLab, one Chromium.
+var suite struct {
+	skip    error // why there is nothing to test with
+	err     error // why setting up failed
+	lab     *lab
+	browser context.Context
+	figures string // an executed notebook with every kind of figure
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	stop := setUp(ctx)
+	done := make(chan int, 1)
+	go func() { done <- m.Run() }()
+	code := 1
+	select {
+	case code = <-done:
+	case <-ctx.Done(): // what was started is ended below
+	}
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "FAIL: after the tests:", err)
+		code = 1
+	}
+	cancel()
+	os.Exit(code)
+}
+
+// setUp starts everything and returns what ends it.
+func setUp(ctx context.Context) (stop func() error) {
+	var stops []func() error
+	stop = func() error {
+		var errs []error
+		for i := len(stops) - 1; i >= 0; i-- {
+			errs = append(errs, stops[i]())
+		}
+		return errors.Join(errs...)
+	}
+	path, err := findChromium()
+	if err != nil {
+		if suite.skip = err; !errors.Is(err, errNoBrowser) {
+			suite.skip, suite.err = nil, err
+		}
+		return stop
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	stops = append(stops, func() error { cancel(); return nil })
+	l, err := newLab(ctx)
+	if l != nil {
+		suite.lab = l
+		stops = append(stops, l.stop)
+	}
+	if err == nil {
+		err = l.start(ctx)
+	}
+	if err == nil {
+		var stopBrowser context.CancelFunc
+		if suite.browser, stopBrowser, err = startChromium(context.Background(), path, l.dir); err == nil {
+			stops = append(stops, func() error { stopBrowser(); return nil })
+		}
+	}
+	suite.err = err
+	return stop
+}
+
+// ready skips or fails a test for which there is nothing to test with.
+func ready(t *testing.T) {
+	t.Helper()
+	if suite.skip != nil {
+		t.Skip(suite.skip)
+	}
+	if suite.err != nil {
+		t.Fatal(suite.err)
+	}
+}
+
+// executed returns an executed notebook with every kind of figure, made once.
+func executed(t *testing.T) string {
+	t.Helper()
+	if suite.figures == "" {
+		source, out := filepath.Join(suite.lab.dir, "figures.ipynb"), filepath.Join(suite.lab.dir, "executed.ipynb")
+		writeNotebook(t, source, figuresNotebook)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		if err := suite.lab.halftone(ctx, "run", "--output", out, source); err != nil {
+			t.Fatal(err)
+		}
+		suite.figures = out
+	}
+	return suite.figures
+}
+
+// open serves a copy of a notebook under a name and opens it in a page of its own.
+func open(t *testing.T, notebook, name string, trusted bool) *tab {
+	t.Helper()
+	b, err := os.ReadFile(notebook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(suite.lab.root, name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if trusted {
+		if err := suite.lab.trust(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
+	p.load(name)
+	return p
+}
+
+// load opens a served notebook and waits until JupyterLab shows it.
+func (p *tab) load(name string) {
+	p.t.Helper()
+	u := *p.base
+	u.Path = strings.TrimSuffix(u.Path, "/lab") + "/lab/workspaces/" + url.PathEscape(strings.TrimSuffix(name, ".ipynb")) + "/tree/" + url.PathEscape(name)
+	p.run("opening "+name, chromedp.Navigate(u.String()))
+	p.wait("JupyterLab is there", `window.jupyterapp && window.jupyterapp.restored`)
+	p.probe()
+	p.wait(name+" is open", `probe.ready()`)
+}
+
+// theme switches JupyterLab's theme.
+func (p *tab) theme(name string) {
+	p.t.Helper()
+	p.eval("switching to the "+name+" theme", `probe.theme("JupyterLab `+name+`").then(() => true)`, nil)
+	p.wait("the theme is "+name, fmt.Sprintf(`probe.isTheme(%v)`, name == "Light"))
+	p.eval("painting", `probe.frames(5).then(() => true)`, nil)
+}
+
+// snap saves what the page shows, when asked to. It never fails a test.
+func (p *tab) snap(name string) {
+	var b []byte
+	p.save(name, chromedp.CaptureScreenshot(&b), &b)
+}
+
+// snapFigure saves a figure's output, with all of its height.
+func (p *tab) snapFigure(name string, i int) {
+	if *screenshots == "" {
+		return
+	}
+	var at struct{ X, Y, Width, Height float64 }
+	if err := p.tryEval(fmt.Sprintf(`probe.place(probe.outputs()[%d].closest('.jp-OutputArea-output'))`, i), &at); err != nil {
+		p.t.Logf("no screenshot %s: %v", name, err)
+		return
+	}
+	var b []byte
+	p.save(name, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		b, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).
+			WithClip(&page.Viewport{X: at.X, Y: at.Y, Width: at.Width, Height: at.Height, Scale: 1}).Do(ctx)
+		return err
+	}), &b)
+}
+
+func (p *tab) save(name string, take chromedp.Action, b *[]byte) {
+	if *screenshots == "" {
+		return
+	}
+	err := chromedp.Run(p.ctx, take)
+	if err == nil {
+		if err = os.MkdirAll(*screenshots, 0o755); err == nil {
+			err = os.WriteFile(filepath.Join(*screenshots, name+".png"), *b, 0o644)
+		}
+	}
+	if err != nil {
+		p.t.Logf("no screenshot %s: %v", name, err)
+	}
+}
