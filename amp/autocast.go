@@ -3,6 +3,7 @@ package amp
 import (
 	"fmt"
 	"maps"
+	"strings"
 )
 
 // autocast is the part of a scope that chooses precisions.
@@ -194,9 +195,17 @@ type Explanation struct {
 	Rule   string
 }
 
-// String returns one sentence: "linear(float32, float32) runs in float16 and gives float16 — lower: …".
+// String returns one sentence: "linear(float32, float32) runs in (float16, float16) and gives float16 — lower: …".
 func (e Explanation) String() string {
-	return fmt.Sprintf("%s%v runs in %v and gives %v — %s", e.Op, e.Inputs, e.Run, e.Output, e.Rule)
+	return fmt.Sprintf("%s(%s) runs in (%s) and gives %v — %s", e.Op, join(e.Inputs), join(e.Run), e.Output, e.Rule)
+}
+
+func join(ds []DType) string {
+	names := make([]string, len(ds))
+	for i, d := range ds {
+		names[i] = d.String()
+	}
+	return strings.Join(names, ", ")
 }
 
 // Explain says what scope s would do with an op whose inputs have the given dtypes, without running it. It panics with

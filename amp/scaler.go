@@ -93,7 +93,7 @@ func NewGradScaler(opts ...ScalerOption) *GradScaler {
 }
 
 // Scale returns loss · scale, differentiable; loss itself if the scaler is disabled. A 0-dimensional float16 loss becomes
-// float32. It panics with ErrDType for an integer loss.
+// float32. The product is recorded under "scaler". It panics with ErrDType for an integer loss.
 func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
 	if !g.enabled {
 		return loss
@@ -109,7 +109,7 @@ func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
 		g.setScale(float32(g.init))
 	}
 	g.mu.Unlock()
-	return Mul(s, loss, g.scale)
+	return Mul(s.In("scaler"), loss, g.scale)
 }
 
 // ScaleAll scales several losses by the same scale.

@@ -20,7 +20,10 @@ const (
 )
 
 // A workspace holds packed panels; pooled so that a steady training step allocates none.
-type workspace[T Float] struct{ a, b, c []T }
+type workspace[T Float] struct {
+	a, b, c []T
+	load    [256]T // one piece of an operand; on the stack it would escape through Load
+}
 
 var (
 	ws32 = sync.Pool{New: func() any { return new(workspace[float32]) }}
@@ -57,7 +60,7 @@ func Gemm[T Float](m, n, k int, a, b Matrix[T], store func(i int, row []T)) {
 	w := pool.Get().(*workspace[T])
 	np := (n + nr - 1) / nr
 	w.b = grow(w.b, np*nr*k)
-	packB(w.b, n, k, b)
+	packB(w, n, k, b)
 	grain := max(mr, (1<<18/(max(k, 1)*n)+mr-1)/mr*mr)
 	Parallel(m, grain, func(lo, hi int) {
 		v := w
@@ -69,7 +72,7 @@ func Gemm[T Float](m, n, k int, a, b Matrix[T], store func(i int, row []T)) {
 		v.c = grow(v.c, mr*np*nr)
 		for i := lo; i < hi; i += mr {
 			rows := min(mr, hi-i)
-			packA(v.a, i, rows, k, a)
+			packA(v, i, rows, k, a)
 			for p := range np {
 				tile(v.c[p*nr:], np*nr, v.a, w.b[p*nr*k:(p+1)*nr*k], k)
 			}
@@ -82,9 +85,9 @@ func Gemm[T Float](m, n, k int, a, b Matrix[T], store func(i int, row []T)) {
 }
 
 // packA lays rows i…i+rows of a out as k columns of mr values; missing rows are zero.
-func packA[T Float](dst []T, i, rows, k int, a Matrix[T]) {
+func packA[T Float](w *workspace[T], i, rows, k int, a Matrix[T]) {
+	dst, buf := w.a, w.load[:]
 	clear(dst)
-	var buf [256]T
 	for r := range rows {
 		for p := 0; p < k; p += len(buf) {
 			c := min(len(buf), k-p)
@@ -97,8 +100,8 @@ func packA[T Float](dst []T, i, rows, k int, a Matrix[T]) {
 }
 
 // packB lays b out as panels of nr columns, each k rows of nr values; missing columns are zero.
-func packB[T Float](dst []T, n, k int, b Matrix[T]) {
-	var buf [256]T
+func packB[T Float](w *workspace[T], n, k int, b Matrix[T]) {
+	dst, buf := w.b, w.load[:]
 	if b.Col == 1 {
 		for p := range k {
 			for j := 0; j < n; j += len(buf) {
