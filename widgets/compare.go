@@ -80,14 +80,14 @@ func Compare(runs ...Run) *Figure {
 func summarize(r, ref Run, limit int) RunRow {
 	nan := Number(math.NaN())
 	row := RunRow{
-		Name: clip(r.Name, maxName), DType: r.DType, Steps: len(r.Loss), Skipped: max(r.Skipped, 0),
+		Name: clip(r.Name, maxName), DType: knownDType(r.DType), Steps: len(r.Loss), Skipped: max(r.Skipped, 0),
 		First: nan, Final: nan, Best: nan, Relative: nan, Worst: nan, Diverged: -1,
 	}
 	if row.Name == "" {
-		row.Name = r.DType.String()
+		row.Name = row.DType.String()
 	}
 	for i, v := range r.Loss {
-		n := Number(v)
+		n := number(v)
 		if !n.finite() {
 			if row.Diverged < 0 {
 				row.Diverged = i
@@ -104,7 +104,7 @@ func summarize(r, ref Run, limit int) RunRow {
 		}
 	}
 	if n := len(r.Loss); n > 0 {
-		row.First, row.Final = Number(r.Loss[0]), Number(r.Loss[n-1])
+		row.First, row.Final = number(r.Loss[0]), number(r.Loss[n-1])
 		if m := len(ref.Loss); m > 0 {
 			row.Relative = relative(r.Loss[n-1], ref.Loss[m-1])
 		}
@@ -118,7 +118,7 @@ func relative(v, ref float64) Number {
 	if v == ref {
 		return 0
 	}
-	return Number((v - ref) / math.Abs(ref))
+	return number((v - ref) / math.Abs(ref))
 }
 
 func abs(n Number) Number { return Number(math.Abs(float64(n))) }
@@ -159,7 +159,7 @@ func thinLoss(v []float64, limit int) ([]int, []Number) {
 	keep = append(keep, len(v)-1)
 	out := make([]Number, len(keep))
 	for i, k := range keep {
-		out[i] = Number(v[k])
+		out[i] = number(v[k])
 	}
 	return keep, out
 }

@@ -51,7 +51,7 @@ func newTally(t *amp.Trace) *tally {
 		return b
 	}
 	for i := range t.Events {
-		e := &t.Events[i]
+		e := known(t.Events[i])
 		if e.Autocast != amp.NoDType && !slices.Contains(b.casts, e.Autocast) {
 			b.casts = append(b.casts, e.Autocast)
 		}
@@ -63,6 +63,28 @@ func newTally(t *amp.Trace) *tally {
 	}
 	b.flush(nil)
 	return b
+}
+
+// known returns a copy of the event in which dtypes that amp does not have are none: a trace may come from anywhere.
+func known(e amp.Event) *amp.Event {
+	e.Compute, e.Autocast, e.Out.DType = knownDType(e.Compute), knownDType(e.Autocast), knownDType(e.Out.DType)
+	e.In = slices.Clone(e.In)
+	for i := range e.In {
+		e.In[i].DType = knownDType(e.In[i].DType)
+	}
+	if e.Cast != nil {
+		c := *e.Cast
+		c.From, c.To = knownDType(c.From), knownDType(c.To)
+		e.Cast = &c
+	}
+	return &e
+}
+
+func knownDType(d amp.DType) amp.DType {
+	if slices.Contains(amp.AllDTypes(), d) {
+		return d
+	}
+	return amp.NoDType
 }
 
 // cast counts a cast that autocast or promotion made and keeps it for the op that asked.
@@ -81,9 +103,11 @@ func (b *tally) op(e *amp.Event) {
 	s.Calls++
 	s.Bytes += e.Bytes
 	s.ns += e.NS
-	if e.Cast != nil { // a cast that the user wrote is an op of its own, and a cast all the same
+	if e.Cast != nil { // one that the program or a gradient asked for: a row of its own, but counted with the casts
 		b.sum.Casts++
 		b.sum.CastBytes += e.Cast.Bytes
+		b.flush(nil)
+		return
 	}
 	b.sum.Calls++
 	c := b.byDType[e.Compute]

@@ -51,8 +51,8 @@ func (d *DecisionsData) Times(s *Site) string {
 	return " ×" + d.PerStepText(s.Calls)
 }
 
-// maxTextRows bounds the rows of the text; the table of the HTML has more.
-const maxTextRows = 50
+// maxText bounds the text in bytes; the table of the HTML has more rows.
+const maxText = 10 << 10
 
 // columns of the text table.
 const (
@@ -81,15 +81,15 @@ func (f *Figure) decisionsText() string {
 	b.WriteString("\n")
 	row(&b, "OP", "FORWARD", "WHY", "BACKWARD", "LINE")
 	b.WriteString(strings.Repeat("─", colOp+colForward+colWhy+colBackward+8) + "\n")
-	left, more := maxTextRows, d.More
+	more := d.More
 	for _, m := range d.Modules() {
-		if left <= 0 {
+		if b.Len() > maxText {
 			more += max(len(m.Rows), 1)
 			continue
 		}
 		b.WriteString(m.Name() + "\n")
 		for _, r := range m.Rows {
-			if left--; left < 0 {
+			if b.Len() > maxText {
 				more++
 				continue
 			}
@@ -122,16 +122,20 @@ func (d *DecisionsData) textRow(b *strings.Builder, r SiteRow) {
 	}
 	row(b, "  "+s.Op+d.Times(s), s.Precision(), why, d.backwardText(r.Backward), s.Where)
 	for _, c := range s.Casts {
-		row(b, "    ↳ cast "+c.Label(), c.From.Short()+" → "+c.To.Short(), d.CastText(c), "", "")
+		row(b, "    ↳ cast "+s.CastLabel(c), c.From.Short()+" → "+c.To.Short(), d.CastText(c), "", "")
 	}
 }
 
-// Label names what was cast: the tensor's name, or which input of the op it was.
-func (c CastSite) Label() string {
-	if c.Name != "" {
-		return c.Name
+// CastLabel names what was cast: the tensor's name, without the module's path where it begins with that, or which input of the
+// op it was.
+func (s *Site) CastLabel(c CastSite) string {
+	if c.Name == "" {
+		return fmt.Sprintf("input %d", c.Operand)
 	}
-	return fmt.Sprintf("input %d", c.Operand)
+	if rest, ok := strings.CutPrefix(c.Name, s.Module); ok && len(s.Module) > 8 && len(rest) > 1 && strings.ContainsAny(rest[:1], "./") {
+		return rest[1:]
+	}
+	return c.Name
 }
 
 // backwardText lists backward sites: "matmul ×2 fp16 ▮, sum fp16 ▮".

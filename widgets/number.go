@@ -11,7 +11,22 @@ import (
 // loss is a finding and must survive being stored.
 type Number float64
 
-// MarshalJSON writes the shortest form that reads back as the same float32, which is the precision losses and scales have.
+// number rounds to float32, which is the precision that losses and scales have, so that a figure draws the same before and
+// after it was stored. What float32 cannot hold stays as it is.
+func number(v float64) Number {
+	if single(v) {
+		return Number(float32(v))
+	}
+	return Number(v)
+}
+
+// single says whether v is within float32's range.
+func single(v float64) bool {
+	a := math.Abs(v)
+	return a <= math.MaxFloat32 && (a == 0 || a >= math.SmallestNonzeroFloat32)
+}
+
+// MarshalJSON writes the shortest form that reads back as the same number.
 func (n Number) MarshalJSON() ([]byte, error) {
 	v := float64(n)
 	switch {
@@ -22,12 +37,11 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	case math.IsInf(v, -1):
 		return []byte(`"-Inf"`), nil
 	}
-	bits := 32
-	if a := math.Abs(v); a > math.MaxFloat32 || a != 0 && a < math.SmallestNonzeroFloat32 {
-		bits = 64 // outside float32's range the short form would read back as infinity or zero
+	bits := 64
+	if single(v) && float64(float32(v)) == v {
+		bits = 32
 	}
-	b := strconv.AppendFloat(nil, v, 'g', -1, bits)
-	return b, nil
+	return strconv.AppendFloat(nil, v, 'g', -1, bits), nil
 }
 
 // UnmarshalJSON reads a number or one of the three strings.
@@ -49,7 +63,7 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	*n = Number(v)
+	*n = number(v)
 	return nil
 }
 
@@ -60,7 +74,7 @@ func (n Number) finite() bool { return !math.IsNaN(float64(n)) && !math.IsInf(fl
 func numbers(v []float64) []Number {
 	out := make([]Number, len(v))
 	for i, x := range v {
-		out[i] = Number(x)
+		out[i] = number(x)
 	}
 	return out
 }

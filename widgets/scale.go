@@ -83,8 +83,8 @@ type Culprit struct {
 func ScaleHistory(h amp.ScaleHistory) *Figure {
 	d := &ScaleData{
 		Enabled:   h.Enabled,
-		InitScale: Number(h.InitScale), Scale: Number(h.Scale), GrowthFactor: Number(h.GrowthFactor), BackoffFactor: Number(h.BackoffFactor),
-		GrowthInterval: h.GrowthInterval, MinScale: Number(h.MinScale),
+		InitScale: number(h.InitScale), Scale: number(h.Scale), GrowthFactor: number(h.GrowthFactor), BackoffFactor: number(h.BackoffFactor),
+		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale),
 		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1,
 	}
 	if h.Enabled && h.GrowthInterval > 0 {
@@ -109,11 +109,11 @@ func (d *ScaleData) points(h amp.ScaleHistory) {
 	add := func(step int, scale float64) {
 		n := len(d.Points)
 		switch {
-		case n > 0 && d.Points[n-1].Scale == Number(scale):
+		case n > 0 && d.Points[n-1].Scale == number(scale):
 		case n > 0 && d.Points[n-1].Step == step:
-			d.Points[n-1].Scale = Number(scale)
+			d.Points[n-1].Scale = number(scale)
 		default:
-			d.Points = append(d.Points, ScalePoint{step, Number(scale)})
+			d.Points = append(d.Points, ScalePoint{step, number(scale)})
 		}
 	}
 	for _, s := range h.Steps {
@@ -140,7 +140,7 @@ func (d *ScaleData) skips(h amp.ScaleHistory) {
 		if s.Applied {
 			continue
 		}
-		run := SkipRun{s.Step, s.Step, 1, clip(s.Culprit, maxName), clip(s.Value, 8), Number(s.Scale), Number(s.Next)}
+		run := SkipRun{s.Step, s.Step, 1, clip(s.Culprit, maxName), clip(s.Value, 8), number(s.Scale), number(s.Next)}
 		if run.Culprit != "" {
 			c := by[run.Culprit]
 			if c == nil {

@@ -95,7 +95,8 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLines(style, line)
 			line = nil
 		}
-		for k, v := range r.Loss {
+		for _, k := range everyNth(len(r.Loss), maxDrawn) {
+			v := r.Loss[k]
 			q := float64(v)
 			if l.log {
 				q = math.Log10(q)
@@ -111,6 +112,19 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 			cross(c, vg.Point{X: x(float64(r.Diverged)), Y: c.Max.Y - 6}, 4)
 		}
 	}
+}
+
+// everyNth lists at most about limit indexes of n, evenly, with the last.
+func everyNth(n, limit int) []int {
+	var out []int
+	step := max((n+limit-1)/limit, 1)
+	for i := 0; i < n; i += step {
+		out = append(out, i)
+	}
+	if n > 0 && out[len(out)-1] != n-1 {
+		out = append(out, n-1)
+	}
+	return out
 }
 
 // pale mixes a color with white.

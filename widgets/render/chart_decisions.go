@@ -53,8 +53,8 @@ func decisionsChart(f *widgets.Figure, lines int) drawing {
 		counts(c, d, vg.Point{X: mapLeft, Y: top - 22})
 		y := c.Max.Y - mapHeader
 		head := boldStyle(8.5, faint)
-		for x, t := range map[vg.Length]string{mapLeft: "MODULE / OP", mapFwd: "FORWARD", mapWhy: "WHY", mapBack: "BACKWARD"} {
-			c.FillText(head, vg.Point{X: x, Y: y + 6}, t)
+		for i, x := range []vg.Length{mapLeft, mapFwd, mapWhy, mapBack} {
+			c.FillText(head, vg.Point{X: x, Y: y + 6}, []string{"MODULE / OP", "FORWARD", "WHY", "BACKWARD"}[i])
 		}
 		c.StrokeLine2(draw.LineStyle{Color: border, Width: 1}, mapLeft, y+1, mapRight, y+1)
 		for _, r := range rows {

@@ -96,6 +96,9 @@ func calibrated(d *widgets.ScaleData) float64 {
 	return 0
 }
 
+// maxDrawn bounds the points of a curve: more are closer together than a pixel.
+const maxDrawn = 400
+
 // scaleLine draws the scale as steps: it holds until the step that changes it.
 type scaleLine struct{ d *widgets.ScaleData }
 
@@ -103,7 +106,7 @@ type scaleLine struct{ d *widgets.ScaleData }
 func (l scaleLine) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	var pts []vg.Point
-	for i, q := range l.d.Points {
+	for i, q := range widgets.ThinPoints(l.d.Points, maxDrawn) {
 		at := vg.Point{X: x(float64(q.Step)), Y: y(q.Log2())}
 		if i > 0 {
 			pts = append(pts, vg.Point{X: at.X, Y: pts[len(pts)-1].Y})
@@ -125,15 +128,21 @@ func (l skipLane) Plot(c draw.Canvas, p *plot.Plot) {
 		return
 	}
 	x, _ := p.Transforms(&c)
-	end := vg.Length(-1)
-	for _, r := range l.d.Skips {
-		from, to := x(float64(r.First)), max(x(float64(r.Last)), x(float64(r.First))+1.2)
-		if to <= end { // hidden behind the one before
-			continue
+	var from, to vg.Length
+	for i, r := range l.d.Skips {
+		f := x(float64(r.First))
+		t := max(x(float64(r.Last)), f+1.2)
+		switch {
+		case i == 0:
+			from, to = f, t
+		case f <= to+.6: // no gap that could be seen
+			to = max(to, t)
+		default:
+			fill(c, red, from, c.Min.Y, to-from, 8)
+			from, to = f, t
 		}
-		fill(c, red, max(from, end), c.Min.Y, to-max(from, end), 8)
-		end = to
 	}
+	fill(c, red, from, c.Min.Y, to-from, 8)
 	s := textStyle(8, faint)
 	s.XAlign = draw.XRight
 	c.FillText(s, vg.Point{X: c.Max.X, Y: c.Min.Y + 10}, fmt.Sprintf("%s skipped", group(int64(l.d.Skipped))))
@@ -150,7 +159,7 @@ func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	last := vg.Point{X: -100}
 	for _, r := range m.d.Skips {
 		at := vg.Point{X: x(float64(r.First)), Y: y(widgets.ScalePoint{Scale: r.Scale}.Log2())}
-		if at.X-last.X > 2 || math.Abs(float64(at.Y-last.Y)) > 2 {
+		if at.X-last.X > 6 || math.Abs(float64(at.Y-last.Y)) > 12 {
 			cross(c, at, 4)
 			last = at
 		}

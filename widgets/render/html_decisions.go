@@ -78,7 +78,7 @@ func decisionsTable(p *page, f *widgets.Figure) {
 	p.WriteString(`</tr></thead><tbody>`)
 	left := d.More
 	for _, m := range d.Modules() {
-		name := m.Name()
+		name := moduleName(m)
 		for _, r := range m.Rows {
 			if p.Len() > maxTable {
 				left++
@@ -91,7 +91,7 @@ func decisionsTable(p *page, f *widgets.Figure) {
 			left++
 		} else if len(m.Backward) > 0 {
 			p.printf(`<tr class="halftone-row" style="%s"><th scope="row" style="%s;font-weight:normal">%s<span style="%s">backward</span></th><td colspan="2"></td><td colspan="%d" style="%s">%s</td></tr>`,
-				stRow, stCell, moduleName(name), stMuted, len(columns)-3, stCell, backwardChips(d, m.Backward))
+				stRow, stCell, name, stMuted, len(columns)-3, stCell, backwardChips(d, m.Backward))
 		}
 	}
 	if left > 0 {
@@ -111,14 +111,19 @@ func moreRows(n int) string {
 }
 
 // moduleName is the heading of a module's first row.
-func moduleName(name string) string {
-	if name == "" {
-		return ""
+func moduleName(m widgets.ModuleSites) string {
+	if m.Modules > 1 && !m.Optimizer {
+		return fmt.Sprintf(`<strong>%s</strong> <span style="%s;white-space:nowrap">%s modules</span><br>`, breakable(m.Module), stMuted, group(int64(m.Modules)))
 	}
-	return `<strong>` + esc(name) + `</strong><br>`
+	return `<strong>` + breakable(m.Name()) + `</strong><br>`
 }
 
-// siteRow writes a forward site and, below it, its casts. name is the module's, on its first row.
+// breakable escapes a path and lets lines break behind its separators.
+func breakable(path string) string {
+	return strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(esc(path))
+}
+
+// siteRow writes a forward site and, below it, its casts. name is the module's heading, on its first row.
 func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns int) {
 	d := f.Decisions
 	s := &d.Sites[r.Forward]
@@ -126,14 +131,14 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns
 	if s.Changed {
 		class += " halftone-changed"
 	}
-	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code>%s</code>%s`, class, stRow, stCell, moduleName(name), esc(s.Op), esc(d.Times(s)))
+	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code>%s</code>%s`, class, stRow, stCell, name, esc(s.Op), esc(d.Times(s)))
 	if s.Where != "" {
 		p.printf(` <span style="%s;font-size:11px;white-space:nowrap">%s</span>`, stMuted, esc(s.Where))
 	}
 	p.printf(`</th><td style="%s">%s</td><td style="%s">%s`, stCell, precision(s), stCell, reason(d.Rule(s)))
 	p.printf(`<br><span style="%s;font-size:11px">%s`, stMuted, esc(s.Shape))
 	if s.Dims != nil {
-		p.printf(` · <span style="white-space:nowrap">tensor cores %s</span>`, esc(s.Dims.Text()))
+		p.printf(`<br>tensor cores %s`, esc(s.Dims.Text()))
 	}
 	p.printf(`</span></td><td style="%s">%s</td><td style="%s">%s</td>`,
 		stCell, backwardChips(d, r.Backward), stNumber, esc(widgets.Bytes(d.StepBytes(s.Bytes))))
@@ -147,7 +152,7 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns
 	p.WriteString(`</tr>`)
 	for _, c := range s.Casts {
 		p.printf(`<tr class="%s" style="%s"><td style="%s">↳ cast <code>%s</code></td><td style="%s">%s → %s</td><td colspan="%d" style="%s">%s</td></tr>`,
-			class, stSub, stCast+";padding-left:20px", esc(c.Label()), stCast+";white-space:nowrap", esc(c.From.Short()), esc(c.To.Short()), columns-2, stCast, esc(d.CastText(c)))
+			class, stSub, stCast+";padding-left:20px", breakable(s.CastLabel(c)), stCast+";white-space:nowrap", esc(c.From.Short()), esc(c.To.Short()), columns-2, stCast, esc(d.CastText(c)))
 	}
 }
 

@@ -67,7 +67,7 @@ function chart() {
     };
     if (scale) {
       o.yAxis[0].axisLabel = { formatter: power };
-      if (o.series[1]) o.series[1].z = 5, o.series[1].label.offset = [0, -9];
+      if (o.series[1]) o.series[1].z = 5, o.series[1].label.position = [12, -9];
     }
     instance.setOption(o);
     instance.setOption(themed());

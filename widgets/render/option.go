@@ -11,9 +11,6 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// maxOptionPoints bounds the points of one curve in the interactive chart: it is as wide as a screen at most.
-const maxOptionPoints = 400
-
 // chartOptions are the settings that both interactive charts share. Colors of text and grid are not among them: the script
 // takes them from the page's theme.
 func chartOptions(alt string) []charts.GlobalOpts {
@@ -72,7 +69,7 @@ func floorLine(d *widgets.ScaleData) opts.MarkLineNameYAxisItem {
 // scalePoints are the points of the line.
 func scalePoints(d *widgets.ScaleData) []opts.LineData {
 	var out []opts.LineData
-	for _, p := range widgets.ThinPoints(d.Points, maxOptionPoints) {
+	for _, p := range widgets.ThinPoints(d.Points, maxDrawn) {
 		out = append(out, opts.LineData{Value: []any{p.Step, round(p.Log2())}})
 	}
 	return out
@@ -84,7 +81,7 @@ const crossPath = "path://M0,2L2,0L5,3L8,0L10,2L7,5L10,8L8,10L5,7L2,10L0,8L3,5Z"
 // skipPoints are the crosses, named by what overflowed; the third value is what the tooltip says.
 func skipPoints(d *widgets.ScaleData) []opts.ScatterData {
 	var out []opts.ScatterData
-	for _, r := range d.Skips[:min(len(d.Skips), maxOptionPoints)] {
+	for _, r := range d.Skips[:min(len(d.Skips), maxDrawn)] {
 		out = append(out, opts.ScatterData{
 			Name: r.Culprit,
 			Value: []any{r.First, round(widgets.ScalePoint{Scale: r.Scale}.Log2()),
@@ -135,12 +132,9 @@ func compareOption(f *widgets.Figure) map[string]any {
 // lossPoints are the points of a curve; where the loss is not finite there is a gap.
 func lossPoints(r *widgets.RunRow) []opts.LineData {
 	var out []opts.LineData
-	every := (len(r.Loss) + maxOptionPoints - 1) / maxOptionPoints
-	for i, v := range r.Loss {
-		if i%every != 0 && i != len(r.Loss)-1 {
-			continue
-		}
-		y := any(float64(float32(v)))
+	for _, i := range everyNth(len(r.Loss), maxDrawn) {
+		v := r.Loss[i]
+		var y any
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 			y = "-" // ECharts' word for no value
 		} else {

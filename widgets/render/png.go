@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	stdraw "image/draw"
 	"image/png"
 	"slices"
 
@@ -28,28 +29,45 @@ func drawPNG(d drawing) ([]byte, error) {
 // the shades between them, which only antialiasing makes, go to the nearest.
 func quantize(src image.Image, n int) *image.Paletted {
 	box := src.Bounds()
+	rgba, ok := src.(*image.RGBA)
+	if !ok {
+		rgba = image.NewRGBA(box)
+		stdraw.Draw(rgba, box, src, box.Min, stdraw.Src)
+	}
+	row := func(y int) []uint8 { return rgba.Pix[rgba.PixOffset(box.Min.X, y):][:4*box.Dx()] }
 	count := map[color.RGBA]int{}
-	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(src.At(x, y)).(color.RGBA) }
 	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			count[at(x, y)]++
-		}
+		eachRun(row(y), func(c color.RGBA, from, to int) { count[c] += to - from })
 	}
 	palette := pickPalette(count, n)
 	out := image.NewPaletted(box, palette)
 	index := map[color.RGBA]uint8{}
 	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			c := at(x, y)
+		line := out.Pix[out.PixOffset(box.Min.X, y):]
+		eachRun(row(y), func(c color.RGBA, from, to int) {
 			i, ok := index[c]
 			if !ok {
 				i = uint8(palette.Index(c))
 				index[c] = i
 			}
-			out.SetColorIndex(x, y, i)
-		}
+			for x := from; x < to; x++ {
+				line[x] = i
+			}
+		})
 	}
 	return out
+}
+
+// eachRun visits the runs of equal pixels of a row: most of a chart is flat.
+func eachRun(pix []uint8, visit func(c color.RGBA, from, to int)) {
+	for i := 0; i < len(pix); {
+		k := i + 4
+		for k < len(pix) && [4]uint8(pix[k:]) == [4]uint8(pix[i:]) {
+			k += 4
+		}
+		visit(color.RGBA{pix[i], pix[i+1], pix[i+2], pix[i+3]}, i/4, k/4)
+		i = k
+	}
 }
 
 // pickPalette takes the most frequent colors that are not close to one already taken. Flat fills are a large part of the

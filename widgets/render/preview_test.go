@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -11,8 +12,8 @@ import (
 	"github.com/halftone-ml/halftone/widgets/internal/sample"
 )
 
-// figures are one of each kind and state.
-func figures() map[string]*widgets.Figure {
+// makeFigures makes one of each kind and state.
+func makeFigures() map[string]*widgets.Figure {
 	return map[string]*widgets.Figure{
 		"decisions":       widgets.Decisions(sample.MLP(50)),
 		"decisions_large": widgets.Decisions(sample.Large(48)),
@@ -28,6 +29,8 @@ func figures() map[string]*widgets.Figure {
 		),
 	}
 }
+
+var figures = sync.OnceValue(makeFigures)
 
 // TestPreview writes every face to $HALFTONE_PREVIEW, for eyes.
 func TestPreview(t *testing.T) {

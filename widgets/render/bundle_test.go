@@ -1,0 +1,296 @@
+package render
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+	"github.com/halftone-ml/halftone/widgets/internal/sample"
+)
+
+// hostile are figures made from names as bad as a program can give.
+func makeHostile() map[string]*widgets.Figure {
+	evil := `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' &amp; ` + "\x00\x1b[31m\u202e\u2028" + `{{.}} %s`
+	long := strings.Repeat("parameter_", 100_000)
+	trace := sample.MLP(2)
+	for i := range trace.Events {
+		e := &trace.Events[i]
+		e.Module, e.Op, e.Rule, e.File = fmt.Sprint(evil, i%40, long), evil, evil+long, evil
+		e.Cell = 0
+		e.Line = 3
+		e.Autocast = amp.DType(i)
+		if i%50 == 0 {
+			e.Compute, e.Out.DType = amp.DType(99), amp.DType(101)
+		}
+		if e.Cast != nil {
+			e.Cast.Name, e.Cast.By = evil+long, evil
+		}
+	}
+	trace.Device, trace.Note = evil+long, evil+long
+	h := sample.Steady()
+	for i := range h.Steps {
+		if !h.Steps[i].Applied {
+			h.Steps[i].Culprit, h.Steps[i].Value, h.Steps[i].Warning = evil+long, evil, evil
+		}
+	}
+	var runs []widgets.Run
+	for range 30 {
+		runs = append(runs, widgets.Run{Name: evil + long, DType: amp.DType(200), Loss: []float64{math.NaN(), math.Inf(1), 0, -1, 1e300, math.Inf(-1), 1e-320}})
+	}
+	return map[string]*widgets.Figure{
+		"decisions": widgets.Decisions(trace), "scale": widgets.ScaleHistory(h), "runs": widgets.Compare(runs...),
+	}
+}
+
+var hostile = sync.OnceValue(makeHostile)
+
+// extreme are figures at the ends of what data can be.
+func extreme() map[string]*widgets.Figure {
+	noisy := sample.Scaler{Steps: 100_000, Init: 65536, Interval: 7, Overflow: func(i int, scale float64) (string, string) {
+		if i%11 == 0 || scale > 1<<18 {
+			return fmt.Sprintf("layer%d.weight", i%500), "+Inf"
+		}
+		return "", ""
+	}}.History()
+	always := sample.Scaler{Steps: 100_000, Init: 65536, Interval: 2000, Overflow: func(int, float64) (string, string) { return "w", "NaN" }}.History()
+	deep := sample.Large(400)
+	for i := range deep.Events { // distinct names that do not fold
+		deep.Events[i].Module = fmt.Sprintf("%s/part%cx%d_%s", deep.Events[i].Module, 'a'+i%26, i/26, strings.Repeat("long", 20))
+	}
+	infinite := amp.ScaleHistory{Enabled: true, InitScale: math.Inf(1), Scale: math.NaN(), Nominal: 2, Skipped: 2, Steps: []amp.ScaleStep{
+		{Step: 0, Scale: math.Inf(1), Next: math.NaN()}, {Step: 1, Scale: math.NaN(), Next: 0}}}
+	return map[string]*widgets.Figure{
+		"noisy": widgets.ScaleHistory(noisy), "always": widgets.ScaleHistory(always), "infinite": widgets.ScaleHistory(infinite),
+		"deep":      widgets.Decisions(deep),
+		"empty":     widgets.Decisions(&amp.Trace{}),
+		"no steps":  widgets.ScaleHistory(amp.ScaleHistory{Enabled: true, InitScale: 65536, Scale: 65536}),
+		"no runs":   widgets.Compare(),
+		"no losses": widgets.Compare(widgets.Run{Name: "a"}),
+		"one loss":  widgets.Compare(widgets.Run{Name: "a", Loss: []float64{1}}),
+		"constant":  widgets.Compare(widgets.Run{Name: "a", Loss: make([]float64, 100_000)}),
+		"diverged":  widgets.Compare(widgets.Run{Name: "a", Loss: []float64{1, 2}}, widgets.Run{Name: "b", Loss: []float64{1, math.NaN(), math.NaN()}}),
+		"long":      widgets.Compare(widgets.Run{Name: "a", Loss: sample.Loss(100_000, 5, .1, 1e-4, .3)}, widgets.Run{Name: "b", Loss: sample.Loss(99_000, 5, .1, 1e-4, .5)}),
+	}
+}
+
+// everything is all figures of the tests.
+var everything = sync.OnceValue(func() map[string]*widgets.Figure {
+	all := makeFigures()
+	for prefix, set := range map[string]map[string]*widgets.Figure{"hostile ": hostile(), "extreme ": extreme()} {
+		for name, f := range set {
+			all[prefix+name] = f
+		}
+	}
+	return all
+})
+
+// TestFacesAreWithinTheirBounds: a notebook stores every face of every figure, and people keep notebooks under version control.
+func TestFacesAreWithinTheirBounds(t *testing.T) {
+	for name, f := range everything() {
+		t.Run(name, func(t *testing.T) {
+			faces, err := drawn(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := func(mime string) int { return len(face(t, f, mime)) }
+			img, err := base64.StdEncoding.DecodeString(faces["image/png"].(string))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := json.Marshal(faces)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range []struct {
+				what      string
+				got, most int
+			}{
+				{"JSON", size(widgets.MIME), widgets.MaxJSON}, {"SVG", size("image/svg+xml"), MaxSVG}, {"PNG", len(img), MaxPNG},
+				{"HTML", size("text/html"), MaxHTML}, {"bundle", len(all), MaxBundle},
+			} {
+				if b.got == 0 || b.got > b.most {
+					t.Errorf("%s has %d bytes, at most %d are allowed", b.what, b.got, b.most)
+				}
+			}
+			if strings.TrimSpace(f.Alt) == "" {
+				t.Error("no alt text")
+			}
+		})
+	}
+}
+
+// TestHostileNamesStayText: nothing that a program names becomes an element, an attribute or the end of the script.
+func TestHostileNamesStayText(t *testing.T) {
+	for name, f := range hostile() {
+		page := face(t, f, "text/html")
+		doc := parse(t, page)
+		if n := len(find(doc, "script")); n > 1 {
+			t.Errorf("%s: %d script elements", name, n)
+		}
+		for _, img := range find(doc, "img") {
+			if !strings.HasPrefix(attribute(img, "src"), "data:image/") || attribute(img, "onerror") != "" {
+				t.Errorf("%s: a name became an image", name)
+			}
+		}
+		if !strings.Contains(words(doc), "<script>alert(1)") {
+			t.Errorf("%s: the name is not shown as text", name)
+		}
+		for _, bad := range []string{"\x00", "\x1b", "\u202e"} {
+			if strings.Contains(page, bad) || strings.Contains(f.Text(), bad) {
+				t.Errorf("%s: control character %q survived", name, bad)
+			}
+		}
+	}
+}
+
+// TestSVG: well-formed, self-contained, with a title, and no fonts inside.
+func TestSVG(t *testing.T) {
+	for name, f := range everything() {
+		svg := face(t, f, "image/svg+xml")
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			tok, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			e, ok := tok.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			switch e.Name.Local {
+			case "svg", "title", "g", "path", "text":
+			default:
+				t.Errorf("%s: element %s", name, e.Name.Local)
+			}
+			for _, a := range e.Attr {
+				if a.Name.Local == "href" || strings.Contains(a.Value, "url(") {
+					t.Errorf("%s: refers to %s", name, a.Value)
+				}
+			}
+		}
+		if !strings.Contains(svg, "<title>"+esc(f.Alt)+"</title>") {
+			t.Errorf("%s: the title is not the finding", name)
+		}
+		for _, bad := range []string{"@font-face", "NaN", "Inf "} {
+			if strings.Contains(strings.ReplaceAll(svg, esc(f.Alt), ""), bad) && !strings.HasPrefix(name, "extreme") && name != "collapsing" {
+				t.Errorf("%s: contains %q", name, bad)
+			}
+		}
+	}
+}
+
+// TestPNG: a palette, and twice the size of the SVG.
+func TestPNG(t *testing.T) {
+	for name, f := range figures() {
+		b, err := base64.StdEncoding.DecodeString(face(t, f, "image/png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p, ok := img.(*image.Paletted)
+		if !ok || len(p.Palette) > 16 {
+			t.Errorf("%s: %T", name, img)
+		}
+		d, _ := chart(f, 36)
+		if img.Bounds().Dx() != 2*int(d.width) || img.Bounds().Dy() != 2*int(d.height) {
+			t.Errorf("%s: %v for a drawing of %v × %v", name, img.Bounds(), d.width, d.height)
+		}
+	}
+}
+
+// TestDrawingIsDeterministic: the same figure gives the same bytes, so that notebooks run again do not differ.
+func TestDrawingIsDeterministic(t *testing.T) {
+	a, b := figures(), makeFigures()
+	for name := range a {
+		for _, mime := range []string{"text/plain", "text/html", "image/svg+xml", "image/png", widgets.MIME} {
+			if face(t, a[name], mime) != face(t, b[name], mime) {
+				t.Errorf("%s: %s differs", name, mime)
+			}
+		}
+	}
+}
+
+func TestBundleJSON(t *testing.T) {
+	for name, f := range everything() {
+		want, err := drawn(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := BundleJSON(want[widgets.MIME].(json.RawMessage))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for mime, v := range want {
+			if fmt.Sprint(v) != fmt.Sprint(got[mime]) {
+				t.Errorf("%s: %s differs when drawn from the JSON", name, mime)
+			}
+		}
+	}
+	for raw, want := range map[string]string{
+		`{`: "unexpected end", `null`: "schema", `{"schema":"halftone.figure/9","kind":"decisions"}`: "update Halftone",
+		`{"schema":"halftone.figure/1","kind":"hologram","data":{}}`: "hologram", `{"schema":"halftone.figure/1","kind":"compare"}`: "no data",
+		`{"schema":"halftone.figure/1","kind":"compare","data":{"runs":3}}`: "compare", `[]`: "array",
+		`"` + strings.Repeat("a", 2<<20) + `"`: "too large",
+	} {
+		if _, err := BundleJSON([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: error %v, want %q", raw, err, want)
+		}
+	}
+}
+
+// TestBundleOfNothing: no figure is an error, not a panic.
+func TestBundleOfNothing(t *testing.T) {
+	for _, f := range []*widgets.Figure{nil, {}, {Kind: widgets.KindDecisions}, {Kind: "x", Decisions: &widgets.DecisionsData{}}} {
+		faces, err := Bundle(f)
+		if err == nil {
+			t.Errorf("%+v: no error", f)
+		}
+		if s, _ := faces["text/plain"].(string); s == "" {
+			t.Errorf("%+v: no text", f)
+		}
+	}
+}
+
+// FuzzBundleJSON: whatever a cell sends, the kernel lives and its bounds hold.
+func FuzzBundleJSON(f *testing.F) {
+	for _, fig := range figures() {
+		b, err := json.Marshal(fig)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte(`{"schema":"halftone.figure/1","kind":"scale_history","data":{"enabled":true,"points":[[5,1],[-9,"NaN"],[9000000000,1e300]],"skips":[{"first":-3,"last":9e9,"count":-1}],"settled":99}}`))
+	f.Add([]byte(`{"schema":"halftone.figure/1","kind":"compare","data":{"runs":[{"loss":[1,2],"at":[-5,1e12],"steps":-4}]}}`))
+	f.Add([]byte(`{"schema":"halftone.figure/1","kind":"decisions","data":{"steps":-1,"sites":[{"rule":-4,"of":7,"casts":[{"count":-1,"hits":9}],"compute":"bool"}]}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		faces, err := BundleJSON(raw)
+		if err != nil {
+			if strings.Contains(err.Error(), "drawing failed") {
+				t.Fatal(err)
+			}
+			return
+		}
+		if b, err := json.Marshal(faces); err != nil || len(b) > 4*MaxBundle {
+			t.Fatal(len(b), err)
+		}
+	})
+}
