@@ -4,6 +4,7 @@ Reads its orders as JSON from standard input and prints what happens as one JSON
 """
 
 import hashlib
+import html
 import json
 import os
 import re
@@ -16,7 +17,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 FIGURE = "application/vnd.halftone.figure.v1+json"
-BUILD_DIR = re.compile(r"[^\s\"'<>;|]*/gonb_[0-9a-f]{8}/main\.go")
+# GoNB compiles in a folder with a random name, which panics and compiler messages show.
+BUILD_DIR = re.compile(r"(?:[^\s\"'<>;|=]*/)?gonb_[0-9a-f]{8}(?:/gonb_[0-9a-f]{8}|/(main\.go))?")
+
+
+def steady(text):
+    return BUILD_DIR.sub(lambda m: m.group(1) or "cell", text)
 
 
 def say(**event):
@@ -29,7 +35,7 @@ def first_line(source):
     """The first line that says what a cell is about."""
     lines = [line.strip() for line in source.splitlines()]
     for line in lines:
-        if line and not line.startswith(("%", "import ", "//")):
+        if line and not line.startswith(("%", "import ", "//", '"', ")", "_ ")):
             return line
     return next((line for line in lines if line), "")
 
@@ -105,6 +111,18 @@ def keep_measurements(nb, saved, draw):
                     a[mime] = face
 
 
+def shown_errors(cell):
+    """What GoNB shows about a cell that does not compile: an HTML block, here as plain text."""
+    text = []
+    for out in cell.outputs:
+        face = out.get("data", {}).get("text/html", "")
+        if out.output_type == "display_data" and "vnd.jupyter.stderr" in face:
+            face = re.sub(r"(?s)<style>.*?</style>|<div class=\"gonb-err-context\">.*?</div>\s*</div>", "", face)
+            lines = [line.rstrip() for line in html.unescape(re.sub(r"<[^>]*>", "", face)).splitlines()]
+            text += [line for line in lines if line.strip()]
+    return "\n".join(text)
+
+
 def settle(nb):
     """Drops what a run leaves behind that says nothing about the result."""
     meta = {"kernelspec": nb.metadata.get("kernelspec", {}), "language_info": {"name": "go"}}
@@ -120,15 +138,15 @@ def settle(nb):
         cell.metadata.pop("execution", None)
         for out in cell.get("outputs", []):
             out.pop("transient", None)
-            # GoNB compiles in a folder with a random name, which panics and compiler messages show.
             if out.output_type == "stream":
-                out["text"] = BUILD_DIR.sub("main.go", out.text)
+                out["text"] = steady(out.text)
             elif out.output_type == "error":
-                out["traceback"] = [BUILD_DIR.sub("main.go", line) for line in out.traceback]
+                out["evalue"] = steady(out.evalue)
+                out["traceback"] = [steady(line) for line in out.traceback]
             else:
                 for mime, face in out.get("data", {}).items():
                     if isinstance(face, str) and mime.startswith("text/"):
-                        out["data"][mime] = BUILD_DIR.sub("main.go", face)
+                        out["data"][mime] = steady(face)
 
 
 class Client(NotebookClient):
@@ -201,12 +219,14 @@ def main():
     try:
         client.execute()
     except CellExecutionError as err:
-        failed = {"kind": "cell", "text": "%s: %s" % (err.ename, err.evalue)}
+        settle(nb)
+        failed = {"kind": "cell", "text": steady("%s: %s" % (err.ename, err.evalue))}
         cell = next((c for c in reversed(nb.cells) if any(o.output_type == "error" for o in c.get("outputs", []))), None)
         if cell is not None:
             failed["source"] = cell.source
             failed["traceback"] = "\n".join(next(o for o in cell.outputs if o.output_type == "error").traceback)
             failed["stderr"] = "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stderr")
+            failed["stderr"] = failed["stderr"] or shown_errors(cell)
     except CellTimeoutError:
         failed = {"kind": "timeout", "text": "a cell took longer than %d s" % order["timeout"]}
     except DeadKernelError as err:
