@@ -27,7 +27,7 @@ type result struct {
 func halftone(t *testing.T, l layout.Layout, args ...string) result {
 	t.Helper()
 	cmd := exec.Command(l.Halftone(), args...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir, cmd.Env = t.TempDir(), mark(t)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	timer := time.AfterFunc(4*time.Minute, func() { cmd.Process.Kill() })
