@@ -81,11 +81,13 @@ func known(e amp.Event) *amp.Event {
 }
 
 func knownDType(d amp.DType) amp.DType {
-	if slices.Contains(amp.AllDTypes(), d) {
-		return d
+	if d > lastDType {
+		return amp.NoDType
 	}
-	return amp.NoDType
+	return d
 }
+
+var lastDType = slices.Max(amp.AllDTypes())
 
 // cast counts a cast that autocast or promotion made and keeps it for the op that asked.
 func (b *tally) cast(e *amp.Event) {

@@ -44,21 +44,18 @@ type page struct{ strings.Builder }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
-// htmlFace draws a figure as HTML.
-func htmlFace(f *widgets.Figure) (string, error) {
+// htmlFace draws a figure as HTML; svg and img are its chart.
+func htmlFace(f *widgets.Figure, svg string, img []byte) (string, error) {
 	p := new(page)
 	p.printf(`<div class="halftone-figure" style="%s">`, stFigure)
-	var err error
+	chart := chartImage(f.Alt, svg, img)
 	switch {
 	case f.Decisions != nil:
 		decisionsHTML(p, f)
 	case f.Scale != nil:
-		err = scaleHTML(p, f)
+		scaleHTML(p, f, chart)
 	case f.Runs != nil:
-		err = compareHTML(p, f)
-	}
-	if err != nil {
-		return "", err
+		compareHTML(p, f, chart)
 	}
 	script, err := interactive(f)
 	if err != nil {
@@ -87,27 +84,19 @@ func (p *page) metric(value, label string) {
 		esc(value), stMuted, esc(label))
 }
 
-// image writes a chart as an image. It is a PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls
-// it insecure), and the file is drawn at twice its size anyway.
-func (p *page) image(d drawing, alt string) error {
-	b, err := drawPNG(d)
-	if err != nil {
-		return err
-	}
+// chartImage is a chart as an image. It is the PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls
+// it insecure), and the PNG is drawn at twice its size anyway.
+func chartImage(alt, svg string, img []byte) string {
 	mime := "image/png"
-	if len(b) > MaxPNG/2 {
-		s, err := drawSVG(d, alt)
-		if err != nil {
-			return err
-		}
-		if len(s) < len(b) {
-			mime, b = "image/svg+xml", []byte(s)
-		}
+	if len(img) > maxInline && len(svg) < len(img) {
+		mime, img = "image/svg+xml", []byte(svg)
 	}
-	p.printf(`<div class="halftone-chart"><img alt="%s" width="%d" style="%s" src="data:%s;base64,%s"></div>`,
-		esc(alt), int(d.width), stImg, mime, base64.StdEncoding.EncodeToString(b))
-	return nil
+	return fmt.Sprintf(`<div class="halftone-chart"><img alt="%s" width="%d" style="%s" src="data:%s;base64,%s"></div>`,
+		esc(alt), chartWidth, stImg, mime, base64.StdEncoding.EncodeToString(img))
 }
+
+// maxInline is the size of a PNG beyond which HTML that has to stay within MaxHTML takes the SVG instead.
+const maxInline = 20 << 10
 
 // verdictColor is the color beside a verdict's word.
 func verdictColor(v string) color.NRGBA {

@@ -10,21 +10,18 @@ import (
 const maxSkipRows = 100
 
 // scaleHTML writes the verdict, the chart, the way out of a collapse, and the skipped steps.
-func scaleHTML(p *page, f *widgets.Figure) error {
+func scaleHTML(p *page, f *widgets.Figure, chart string) {
 	d := f.Scale
 	p.heading(f.Title, "")
 	verdictCard(p, d)
 	if !d.Enabled || len(d.Points) == 0 {
-		return nil
+		return
 	}
-	if err := p.image(scaleChart(f), f.Alt); err != nil {
-		return err
-	}
+	p.WriteString(chart)
 	scaleFacts(p, d)
 	if len(d.Skips) > 0 {
 		skipTable(p, d)
 	}
-	return nil
 }
 
 // verdictCard writes the verdict in words beside its color, and the advice when there is some.

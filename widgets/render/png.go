@@ -18,7 +18,7 @@ func drawPNG(d drawing) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(144))
 	d.draw(draw.New(c))
 	var b bytes.Buffer
-	e := png.Encoder{CompressionLevel: png.BestCompression}
+	e := png.Encoder{CompressionLevel: png.DefaultCompression}
 	if err := e.Encode(&b, quantize(c.Image(), 16)); err != nil {
 		return nil, fmt.Errorf("render: png: %w", err)
 	}

@@ -37,14 +37,22 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		return faces, err
 	}
 	faces[widgets.MIME] = json.RawMessage(raw)
-	html, err := htmlFace(f)
+	var svg string
+	var img []byte
+	if f.Decisions == nil { // its HTML shows the chart
+		if svg, img, err = images(f, MaxBundle); err != nil {
+			return faces, err
+		}
+	}
+	html, err := htmlFace(f, svg, img)
 	if err != nil {
 		return faces, err
 	}
 	faces["text/html"] = html
-	svg, img, err := images(f, MaxBundle-len(raw)-stored(html)-stored(faces["text/plain"].(string)))
-	if err != nil {
-		return faces, err
+	if f.Decisions != nil { // its HTML is a table, and the drawing has as many rows as there is room left for
+		if svg, img, err = images(f, MaxBundle-len(raw)-stored(html)-stored(faces["text/plain"].(string))); err != nil {
+			return faces, err
+		}
 	}
 	faces["image/svg+xml"] = svg
 	faces["image/png"] = base64.StdEncoding.EncodeToString(img)
