@@ -210,8 +210,74 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	}
 }
 
+// installAgain makes a second installation for tests that damage it: other packages use the first at the same time. It uses
+// the first one's JupyterLab as one that is already there.
+func installAgain(t *testing.T) layout.Layout {
+	t.Helper()
+	first, state := testenv.Installed(t)
+	dir := t.TempDir()
+	l := layout.Layout{Home: filepath.Join(dir, "home")}
+	t.Setenv(layout.HomeEnv, l.Home)
+	t.Setenv("JUPYTER_DATA_DIR", filepath.Join(dir, "jupyter"))
+	r := halftone(t, first, "install", "--checkout", testenv.Checkout(t), "--python", state.Python)
+	if r.code != 0 {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if strings.Contains(r.stdout, "\x1b") || strings.Contains(r.stdout, "\r") {
+		t.Errorf("moving output in a log:\n%q", r.stdout)
+	}
+	return l
+}
+
+func TestInstallIsIdempotentAndUninstallTakesItAllAway(t *testing.T) {
+	l := installAgain(t)
+	data := os.Getenv("JUPYTER_DATA_DIR")
+	before := tree(t, l.Home, data)
+	r := halftone(t, l, "install")
+	if r.code != 0 || strings.Contains(r.stdout, "built") || strings.Contains(r.stdout, "fetched") {
+		t.Errorf("the second installation did something: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if after := tree(t, l.Home, data); before != after {
+		t.Errorf("the second installation changed files:\n%s", diff(before, after))
+	}
+	if r := halftone(t, l, "run", writeNotebook(t, hello)); r.code != 0 {
+		t.Errorf("the kernel does not run in a JupyterLab that was already there:\n%s", r.stderr)
+	}
+	r = halftone(t, l, "uninstall")
+	for _, want := range []string{"removed " + l.Home, "removed " + filepath.Join(data, "kernels", "halftone"), "removed " + filepath.Join(data, "labextensions")} {
+		if r.code != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("uninstall does not say %q: exit code %d\n%s%s", want, r.code, r.stdout, r.stderr)
+		}
+	}
+	if _, err := os.Stat(l.Home); !os.IsNotExist(err) {
+		t.Errorf("%s is still there", l.Home)
+	}
+}
+
+// tree lists files with size and time of change.
+func tree(t *testing.T, dirs ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && d.Name() != "install.lock" && d.Name() != "install.json" {
+				fmt.Fprintf(&b, "%s %d %v\n", path, info.Size(), info.ModTime())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
 func TestDoctorFindsEverythingThenWhatIsMissing(t *testing.T) {
-	l, _ := testenv.Installed(t)
+	l := installAgain(t)
 	look := func() (healthy bool, parts map[string]install.Part, code int) {
 		t.Helper()
 		r := halftone(t, l, "doctor", "--json")

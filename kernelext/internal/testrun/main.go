@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -132,8 +133,7 @@ func (r *runner) gofmt(ctx context.Context) (string, error) {
 }
 
 func (r *runner) vet(ctx context.Context) (string, error) {
-	out, err := r.command(ctx, r.root, "go", "vet", "-tags="+r.tags, "./...").CombinedOutput()
-	return string(out), err
+	return r.everyModule(ctx, "go", "vet", "-tags="+r.tags, "./...")
 }
 
 // staticcheck is built at the version that its own module pins.
@@ -143,8 +143,19 @@ func (r *runner) staticcheck(ctx context.Context) (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return string(out), fmt.Errorf("building it: %w", err)
 	}
-	out, err := r.command(ctx, r.root, bin, "-tags="+r.tags, "./...").CombinedOutput()
-	return string(out), err
+	return r.everyModule(ctx, bin, "-tags="+r.tags, "./...")
+}
+
+// everyModule runs a command in the module root and in each nested module.
+func (r *runner) everyModule(ctx context.Context, name string, args ...string) (string, error) {
+	var all strings.Builder
+	var errs []error
+	for _, dir := range modules(r.root) {
+		out, err := r.command(ctx, dir, name, args...).CombinedOutput()
+		all.Write(out)
+		errs = append(errs, err)
+	}
+	return all.String(), errors.Join(errs...)
 }
 
 // install brings the tests' installation up to date before the tests do it one after another.
