@@ -50,7 +50,7 @@ const (
 // Compare sets the loss curves of several runs beside each other, with a table of their final losses and how far each is from
 // the first run, the reference. Runs without losses are shown as such.
 func Compare(runs ...Run) *Figure {
-	d := &CompareData{More: max(len(runs)-maxRuns, 0)}
+	d := &CompareData{Runs: []RunRow{}, More: max(len(runs)-maxRuns, 0)}
 	shown := runs[:min(len(runs), maxRuns)]
 	f := &Figure{Schema: Schema, Kind: KindCompare, Title: "Loss of runs side by side", Runs: d}
 	times := make([]int64, len(shown))
@@ -213,7 +213,8 @@ func (d *CompareData) finding() string {
 	}
 	ref := d.Runs[0]
 	parts := []string{fmt.Sprintf("Final loss after %s: %s %s", plural(ref.Steps, "step"), ref.Name, LossText(ref.Final))}
-	for _, r := range d.Runs[1:] {
+	shown := d.Runs[1:min(len(d.Runs), 6)]
+	for _, r := range shown {
 		p := fmt.Sprintf("%s %s", r.Name, LossText(r.Final))
 		switch {
 		case r.Diverged >= 0:
@@ -227,8 +228,8 @@ func (d *CompareData) finding() string {
 		parts = append(parts, p)
 	}
 	s := strings.Join(parts, ", ") + "."
-	if d.More > 0 {
-		s += fmt.Sprintf(" %s more not shown.", plural(d.More, "run"))
+	if more := len(d.Runs) - 1 - len(shown) + d.More; more > 0 {
+		s += " And " + plural(more, "more run") + "."
 	}
 	return s
 }

@@ -48,7 +48,7 @@ func (f *Figure) compareText() string {
 		}
 	}
 	if d.More > 0 {
-		fmt.Fprintf(&b, "  … and %s more\n", plural(d.More, "run"))
+		fmt.Fprintf(&b, "  … and %s\n", plural(d.More, "more run"))
 	}
 	return b.String()
 }

@@ -187,7 +187,7 @@ func truncateSites(f *Figure, n int) {
 		f.Volatile.NS = f.Volatile.NS[:min(n, len(f.Volatile.NS))]
 	}
 	index := map[int]int{}
-	var rules []string
+	rules := []string{}
 	for i := range d.Sites {
 		old := d.Sites[i].Rule
 		k, ok := index[old]

@@ -46,7 +46,7 @@ type siteTally struct {
 }
 
 func newTally(t *amp.Trace) *tally {
-	b := &tally{trace: t, byDType: map[amp.DType]*DTypeCount{}, rules: map[string]int{}, index: map[siteKey]*siteTally{}}
+	b := &tally{trace: t, casts: []amp.DType{}, rule: []string{}, byDType: map[amp.DType]*DTypeCount{}, rules: map[string]int{}, index: map[siteKey]*siteTally{}}
 	if t == nil {
 		return b
 	}
@@ -208,7 +208,8 @@ func (b *tally) site(e *amp.Event) *siteTally {
 
 // data orders the sites and pairs backward with forward.
 func (b *tally) data() *DecisionsData {
-	d := &DecisionsData{Autocast: b.casts, Summary: b.sum, Rules: b.rule}
+	d := &DecisionsData{Autocast: b.casts, Summary: b.sum, Rules: b.rule, Sites: []Site{}}
+	d.Summary.Ops = []DTypeCount{}
 	if t := b.trace; t != nil {
 		d.Device, d.Note = clip(t.Device, maxName), clip(t.Note, maxRule)
 		d.Steps, d.Events, d.Dropped = max(t.Steps, 0), len(t.Events), t.Dropped

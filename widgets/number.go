@@ -20,10 +20,10 @@ func number(v float64) Number {
 	return Number(v)
 }
 
-// single says whether v is within float32's range.
+// single says whether float32 holds v, rounded: neither as infinity nor as a zero that it is not.
 func single(v float64) bool {
-	a := math.Abs(v)
-	return a <= math.MaxFloat32 && (a == 0 || a >= math.SmallestNonzeroFloat32)
+	f := float32(v)
+	return !math.IsInf(float64(f), 0) && (f != 0 || v == 0)
 }
 
 // MarshalJSON writes the shortest form that reads back as the same number.

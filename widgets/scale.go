@@ -85,7 +85,7 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 		Enabled:   h.Enabled,
 		InitScale: number(h.InitScale), Scale: number(h.Scale), GrowthFactor: number(h.GrowthFactor), BackoffFactor: number(h.BackoffFactor),
 		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale),
-		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1,
+		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1, Points: []ScalePoint{},
 	}
 	if h.Enabled && h.GrowthInterval > 0 {
 		d.NextGrowth = max(h.GrowthInterval-h.GrowthTracker, 0)
@@ -238,7 +238,7 @@ func (d *ScaleData) collapse(trailing int, atFloor bool) string {
 		s += fmt.Sprintf("; %s of %s skipped (%s)", Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal))
 	}
 	if len(d.Culprits) > 0 {
-		s += fmt.Sprintf("; %s overflowed first in %s of them", d.Culprits[0].Name, Count(d.Culprits[0].Count))
+		s += fmt.Sprintf("; %s overflowed first in %s of %s", d.Culprits[0].Name, Count(d.Culprits[0].Count), plural(d.Skipped, "skip"))
 	}
 	return s + "."
 }

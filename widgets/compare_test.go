@@ -1,0 +1,96 @@
+package widgets
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets/internal/sample"
+)
+
+func TestCompareNumbers(t *testing.T) {
+	f := Compare(
+		Run{Name: "a", DType: amp.Float32, Loss: []float64{4, 2, 1}, StepNS: []int64{5, 1, 3}},
+		Run{Name: "b", DType: amp.Float16, Loss: []float64{4, 3, 1.5}, Skipped: 2},
+		Run{Name: "c", DType: amp.BFloat16, Loss: []float64{4, math.NaN(), 2}},
+	)
+	a, b, c := f.Runs.Runs[0], f.Runs.Runs[1], f.Runs.Runs[2]
+	if a.First != 4 || a.Final != 1 || a.Best != 1 || a.Relative != 0 || a.Diverged != -1 || a.Steps != 3 {
+		t.Errorf("a: %+v", a)
+	}
+	if b.Final != 1.5 || b.Relative != .5 || b.Worst != .5 || b.WorstAt != 1 || b.Skipped != 2 {
+		t.Errorf("b: %+v", b)
+	}
+	if c.Diverged != 1 || c.Final != 2 || c.Best != 2 || c.Relative != 1 || !math.IsNaN(float64(c.Loss[1])) {
+		t.Errorf("c: %+v", c)
+	}
+	if f.Measured(0) != 3 || f.Measured(1) != 0 || f.Measured(9) != 0 {
+		t.Errorf("times %v", f.Volatile)
+	}
+	if !strings.Contains(f.Text(), "3 ns") || strings.Contains(f.Stable().Text(), "3 ns") {
+		t.Error("the step time belongs to the measurements")
+	}
+}
+
+func TestCompareWithoutNames(t *testing.T) {
+	f := Compare(Run{DType: amp.BFloat16, Loss: []float64{1}}, Run{DType: amp.DType(77)})
+	if f.Runs.Runs[0].Name != "bfloat16" || f.Runs.Runs[1].Name != "none" || f.Runs.Missing != "" {
+		t.Errorf("%+v", f.Runs)
+	}
+	if !strings.Contains(f.Text(), "no losses") {
+		t.Error(f.Text())
+	}
+}
+
+func TestRelative(t *testing.T) {
+	for _, c := range []struct {
+		v, ref float64
+		want   string
+	}{
+		{1.5, 1, "+50.00%"}, {1, 2, "-50.00%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {1.00001, 1, "+1.0e-05"}, {-1, -2, "+50.00%"}, {51, 1, "×51"},
+	} {
+		if got := RelativeText(relative(c.v, c.ref)); got != c.want {
+			t.Errorf("%v against %v: %q, want %q", c.v, c.ref, got, c.want)
+		}
+	}
+}
+
+// TestThinLossKeepsWhatMatters: both ends, the extremes, and the first value that is not finite.
+func TestThinLossKeepsWhatMatters(t *testing.T) {
+	v := sample.Loss(10_000, 5, .1, .001, 0)
+	v[4321], v[7777] = 99, math.NaN()
+	at, loss := thinLoss(v, 100)
+	if len(loss) > 100 || len(at) != len(loss) || at[0] != 0 || at[len(at)-1] != 9999 {
+		t.Fatalf("%d points from %d to %d", len(loss), at[0], at[len(at)-1])
+	}
+	var spike, nan bool
+	for i, k := range at {
+		if i > 0 && k <= at[i-1] {
+			t.Fatal("out of order")
+		}
+		spike = spike || k == 4321 && loss[i] == 99
+		nan = nan || k == 7777
+	}
+	if !spike || !nan {
+		t.Errorf("spike kept %v, NaN kept %v", spike, nan)
+	}
+}
+
+func TestLogarithmic(t *testing.T) {
+	for want, runs := range map[bool][]float64{true: {1000, 1}, false: {10, 1}} {
+		if got := Compare(Run{Loss: runs}).Runs.Logarithmic(); got != want {
+			t.Errorf("%v: %v", runs, got)
+		}
+	}
+	if Compare(Run{Loss: []float64{1000, 0}}).Runs.Logarithmic() {
+		t.Error("a loss of 0 has no logarithm")
+	}
+}
+
+func TestManyRunsAreCounted(t *testing.T) {
+	f := Compare(longRuns()...)
+	if len(f.Runs.Runs) != maxRuns || f.Runs.More != 8 || !strings.Contains(f.Text(), "and 8 more runs") || !strings.Contains(f.Alt, "And 14 more runs.") {
+		t.Errorf("%d runs, %d more, alt %q", len(f.Runs.Runs), f.Runs.More, f.Alt)
+	}
+}

@@ -1,0 +1,186 @@
+package widgets
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/halftone-ml/halftone/widgets/internal/sample"
+)
+
+// childEnv makes the test binary a cell's program: it shows what the variable says and ends.
+const childEnv = "HALFTONE_TEST_SHOW"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(childEnv) {
+	case "figures":
+		Show(Decisions(sample.MLP(2)), nil, ScaleHistory(sample.Steady()))
+	case "drawn":
+		RegisterRenderer(func(f *Figure) (map[string]any, error) {
+			return map[string]any{"text/html": "<b>" + f.Title + "</b>", "image/png": "aGk=", MIME: json.RawMessage(`{}`), "x/y": map[string]int{"a": 1}}, nil
+		})
+		Show(Compare(threeRuns()...))
+	case "failing":
+		RegisterRenderer(func(*Figure) (map[string]any, error) { return nil, errors.New("no ink") })
+		Show(Compare(threeRuns()...))
+	case "nothing":
+		Show()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// shown runs a cell's program and returns what it printed; with a notebook, also the outputs that GoNB would have got.
+func shown(t *testing.T, what string, notebook bool, env ...string) (stdout, stderr string, outputs []*protocol.DisplayData) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), append(env, childEnv+"="+what)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	done := make(chan []*protocol.DisplayData, 1)
+	if notebook {
+		cmd.Env = append(cmd.Env, fakeGoNB(t, done)...)
+	} else {
+		cmd.Env = append(cmd.Env, protocol.GONB_PIPE_ENV+"=")
+		done <- nil
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, errs.String())
+	}
+	select {
+	case outputs = <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the pipe was not closed")
+	}
+	return out.String(), errs.String(), outputs
+}
+
+// fakeGoNB reads outputs from a pipe as GoNB does, with the types that GoNB knows, and answers synchronization.
+func fakeGoNB(t *testing.T, done chan<- []*protocol.DisplayData) (env []string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("GoNB needs named pipes")
+	}
+	dir := t.TempDir()
+	to, back := filepath.Join(dir, "to"), filepath.Join(dir, "back")
+	for _, p := range []string{to, back} {
+		if err := syscall.Mkfifo(p, 0o600); err != nil {
+			t.Skip("no named pipes here:", err)
+		}
+	}
+	gob.Register(map[string]any{})
+	gob.Register([]any{})
+	go func() {
+		var got []*protocol.DisplayData
+		defer func() { done <- got }()
+		r, err := os.Open(to)
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		w, err := os.OpenFile(back, os.O_WRONLY, 0)
+		if err != nil {
+			return
+		}
+		defer w.Close()
+		in, answer := gob.NewDecoder(r), gob.NewEncoder(w)
+		for {
+			d := new(protocol.DisplayData)
+			if err := in.Decode(d); err != nil {
+				if !errors.Is(err, io.EOF) {
+					got = append(got, &protocol.DisplayData{Metadata: map[string]any{"error": err.Error()}})
+				}
+				return
+			}
+			if c, ok := d.Data[protocol.MIMECommValue]; ok {
+				v := c.(protocol.CommValue)
+				if err := answer.Encode(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: v.Value}); err != nil {
+					return
+				}
+				continue
+			}
+			got = append(got, d)
+		}
+	}()
+	return []string{protocol.GONB_PIPE_ENV + "=" + to, protocol.GONB_PIPE_BACK_ENV + "=" + back}
+}
+
+func TestShowPrintsTextOutsideNotebooks(t *testing.T) {
+	out, errs, _ := shown(t, "figures", false)
+	for _, want := range []string{"Precision decisions", "nil figure", "Steady at 65,536"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("printed %q without %q", out, want)
+		}
+	}
+	if errs != "" {
+		t.Error(errs)
+	}
+	if out, _, _ := shown(t, "nothing", false); out != "" {
+		t.Errorf("nothing printed %q", out)
+	}
+}
+
+func TestShowInNotebook(t *testing.T) {
+	out, errs, outputs := shown(t, "figures", true)
+	if out != "" || errs != "" || len(outputs) != 3 {
+		t.Fatalf("printed %q and %q, %d outputs", out, errs, len(outputs))
+	}
+	for i, kind := range []string{KindDecisions, KindDecisions, KindScaleHistory} {
+		d := outputs[i].Data
+		raw, ok := d[MIME].(string)
+		f, err := Parse([]byte(raw))
+		if !ok || err != nil || f.Kind != kind {
+			t.Fatalf("output %d: %T, %v", i, d[MIME], err)
+		}
+		if d["text/plain"] != f.Text() || len(d) != 2 {
+			t.Errorf("output %d has %d types, text %q", i, len(d), d["text/plain"])
+		}
+	}
+}
+
+func TestShowLeavesMeasurementsOutWhenAsked(t *testing.T) {
+	_, _, outputs := shown(t, "figures", true, StableEnv+"=1")
+	f, err := Parse([]byte(outputs[0].Data[MIME].(string)))
+	if err != nil || f.Volatile != nil || strings.Contains(f.Text(), "tracing cost") {
+		t.Errorf("%v, %+v", err, f.Volatile)
+	}
+}
+
+// TestShowDraws: a registered renderer's faces go along, but only types that GoNB's wire format knows.
+func TestShowDraws(t *testing.T) {
+	_, errs, outputs := shown(t, "drawn", true)
+	if len(outputs) != 1 || errs != "" {
+		t.Fatal(outputs, errs)
+	}
+	d := outputs[0].Data
+	if d["text/html"] != "<b>Loss of runs side by side</b>" || d["image/png"] != "aGk=" || len(d) != 4 {
+		t.Errorf("%v", d)
+	}
+	if _, ok := d[MIME].(string); !ok {
+		t.Errorf("the figure's JSON is a %T", d[MIME])
+	}
+}
+
+func TestShowSurvivesARendererThatFails(t *testing.T) {
+	_, errs, outputs := shown(t, "failing", true)
+	if len(outputs) != 1 || len(outputs[0].Data) != 2 || !strings.Contains(errs, "no ink") {
+		t.Errorf("%v, %q", outputs, errs)
+	}
+}
