@@ -117,9 +117,9 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 		return err
 	}
 	fmt.Fprintf(r.Out, "%s\n", path)
-	cmd := exec.Command(r.Python, "-c", runPy)
+	cmd := exec.Command(r.Python, "-", string(order))
 	cmd.Env = r.Env
-	cmd.Stdin = bytes.NewReader(order)
+	cmd.Stdin = strings.NewReader(runPy)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second
 	var stderr bytes.Buffer

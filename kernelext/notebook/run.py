@@ -1,6 +1,6 @@
 """Executes one notebook through a Jupyter kernel and writes it in a form that is the same on every run.
 
-Reads its orders as JSON from standard input and prints what happens as one JSON object per line.
+Takes its orders as JSON in the first argument and prints what happens as one JSON object per line.
 """
 
 import hashlib
@@ -200,7 +200,7 @@ def export_html(nb, path):
 
 
 def main():
-    order = json.load(sys.stdin)
+    order = json.loads(sys.argv[1])
     saved = read(order["notebook"])
     nb = read(order["notebook"])
     client = Client(
