@@ -112,7 +112,7 @@ func (s *Scope) locate(o *Op) {
 func (s *Scope) admit(o *Op, i int, t *Tensor) {
 	t.live(o.Name)
 	if t.st.dev != s.root.dev && t.st.dev.Name() != s.root.dev.Name() {
-		fail(o.Name, ErrDevice, fmt.Sprintf("move it with amp.Move(s, t), or make the scope with amp.On(%q)", t.st.dev.Name()),
+		fail(o.Name, ErrDevice, fmt.Sprintf("make the scope with amp.On(%q), or make the tensor again from its values on %s", t.st.dev.Name(), s.root.dev.Name()),
 			"%s %sis on %s, the scope on %s", o.argName(i), quoted(t.name), t.st.dev.Name(), s.root.dev.Name())
 	}
 }
