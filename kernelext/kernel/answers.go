@@ -46,7 +46,7 @@ func (k *kernel) onStdin(m *message) {
 	}
 }
 
-func (k *kernel) onShutdown(from *socket, m *message) {
+func (k *kernel) onShutdown(from outlet, m *message) {
 	k.shutdown, k.shutdownBy = m, from
 	k.ending = true
 }
@@ -59,7 +59,7 @@ func restartWanted(m *message) bool {
 	return c.Restart
 }
 
-func (k *kernel) onInterrupt(from *socket, m *message) {
+func (k *kernel) onInterrupt(from outlet, m *message) {
 	k.interrupt()
 	k.reply(from, m, map[string]any{"status": "ok"})
 }
@@ -81,7 +81,7 @@ func (k *kernel) isLocal(m *message) bool {
 const goplsDelay = 12500 * time.Millisecond
 
 // answer replies to a request that isLocal.
-func (k *kernel) answer(to *socket, m *message) {
+func (k *kernel) answer(to outlet, m *message) {
 	k.status("busy", m)
 	var content map[string]any
 	switch m.kind {
@@ -154,18 +154,18 @@ func (k *kernel) history(m *message) map[string]any {
 }
 
 // reply sends the reply to a request to whoever made it.
-func (k *kernel) reply(to *socket, m *message, content map[string]any) {
+func (k *kernel) reply(to outlet, m *message, content map[string]any) {
 	kind := m.kind[:len(m.kind)-len("request")] + "reply"
 	r := k.author.compose(kind, m, content)
 	r.ids = m.ids
-	to.send(r.frames())
+	to.send(r)
 }
 
 // publish sends a message to all front ends.
 func (k *kernel) publish(kind string, parent *message, content map[string]any) {
 	m := k.author.compose(kind, parent, content)
 	m.ids = [][]byte{[]byte("kernel." + kind)}
-	k.front.iopub.send(m.frames())
+	k.front.iopub.send(m)
 }
 
 func (k *kernel) status(state string, parent *message) {

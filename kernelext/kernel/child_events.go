@@ -22,19 +22,24 @@ func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
 		return
 	}
 	k.child = c
-	c.read(k.key, func(ch channel, m *message) {
-		var notes []string
-		if ch == iopubChannel {
-			m, notes = k.draw.fill(m, k.key) // here and not on the loop: it takes its time, and order is kept
-		}
+	take := func(ch channel, m *message) {
 		k.do(func() {
 			if k.number == n {
 				k.fromChild(ch, m)
-				for _, note := range notes {
-					k.stream("stderr", note, m.parent)
-				}
 			}
 		})
+	}
+	output := &joiner{key: k.key, send: func(m *message) { take(iopubChannel, m) }}
+	c.read(k.key, func(ch channel, m *message) {
+		if ch != iopubChannel {
+			take(ch, m)
+			return
+		}
+		m, notes := k.draw.fill(m, k.key) // here and not on the loop: it takes its time, and order is kept
+		output.put(m)
+		for _, note := range notes {
+			output.put(k.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
+		}
 	})
 	go func() {
 		<-c.exited
@@ -45,6 +50,7 @@ func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
 		case <-drained:
 		case <-time.After(drawTimeout):
 		}
+		output.expire()
 		k.do(func() { k.onExit(ctx, n, c) })
 	}()
 	k.probe()
@@ -83,14 +89,14 @@ func (k *kernel) fromChild(ch channel, m *message) {
 	}
 	switch ch {
 	case shellChannel:
-		k.front.shell.send(m.frames())
+		k.front.shell.send(m)
 		k.onReply(parent, m)
 	case controlChannel:
-		k.front.control.send(m.frames())
+		k.front.control.send(m)
 	case stdinChannel:
-		k.front.stdin.send(m.frames())
+		k.front.stdin.send(m)
 	case iopubChannel:
-		k.front.iopub.send(m.frames())
+		k.front.iopub.send(m)
 		k.onPublished(parent, m)
 	}
 }

@@ -52,12 +52,25 @@ func readConnection(file string) (connection, error) {
 	return c, nil
 }
 
-// endpoint is the address of one channel, for the exact interface named: never all of them unless Jupyter asked for it.
-func (c connection) endpoint(port int) string {
+// address is where one channel listens, on the exact interface named: never on all of them unless Jupyter asked for it.
+func (c connection) address(port int) (network, address string) {
 	if c.Transport == "ipc" {
-		return fmt.Sprintf("ipc://%s-%d", c.IP, port)
+		return "unix", fmt.Sprintf("%s-%d", c.IP, port)
 	}
-	return "tcp://" + net.JoinHostPort(c.IP, strconv.Itoa(port))
+	host := c.IP
+	if host == "*" {
+		host = "" // how ZeroMQ writes all interfaces
+	}
+	return "tcp", net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// endpoint is the same in ZeroMQ's notation.
+func (c connection) endpoint(port int) string {
+	network, address := c.address(port)
+	if network == "unix" {
+		network = "ipc"
+	}
+	return network + "://" + address
 }
 
 // forChild writes the connection file of a GoNB that listens on sockets in dir, and returns it with its path.

@@ -1,53 +1,62 @@
 package kernel
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/go-zeromq/zmq4"
+	"github.com/halftone-ml/halftone/kernelext/kernel/zmtp"
 )
 
 // A front is the side that Jupyter sees: five sockets on the addresses its connection file names.
 type front struct {
-	shell, control, stdin, iopub, heartbeat *socket
+	shell, control, stdin, iopub, heartbeat outlet
 }
 
-func listen(ctx context.Context, c connection) (*front, error) {
+// An outlet is a socket of the front. Sending never waits for a peer.
+type outlet struct{ *zmtp.Server }
+
+func (o outlet) send(m *message) { o.Send(m.frames(), m.essential()) }
+
+// handlers take what front ends send; each is called by the goroutine of one connection.
+type handlers struct {
+	shell, control, stdin func(frames [][]byte)
+}
+
+func listen(c connection, h handlers) (*front, error) {
 	f := &front{}
 	for _, s := range []struct {
-		name string
-		dst  **socket
-		port int
-		make func(context.Context, ...zmq4.Option) zmq4.Socket
+		name   string
+		dst    *outlet
+		port   int
+		kind   zmtp.Kind
+		handle func([][]byte)
 	}{
-		{"iopub", &f.iopub, c.IOPubPort, zmq4.NewPub},
-		{"heartbeat", &f.heartbeat, c.HBPort, zmq4.NewRep},
-		{"stdin", &f.stdin, c.StdinPort, zmq4.NewRouter},
-		{"control", &f.control, c.ControlPort, zmq4.NewRouter},
-		{"shell", &f.shell, c.ShellPort, zmq4.NewRouter},
+		{"iopub", &f.iopub, c.IOPubPort, zmtp.Pub, nil},
+		// Answered by the socket itself, so that a busy kernel never looks dead.
+		{"heartbeat", &f.heartbeat, c.HBPort, zmtp.Echo, nil},
+		{"stdin", &f.stdin, c.StdinPort, zmtp.Router, h.stdin},
+		{"control", &f.control, c.ControlPort, zmtp.Router, h.control},
+		{"shell", &f.shell, c.ShellPort, zmtp.Router, h.shell},
 	} {
-		z := s.make(ctx, quiet)
-		if err := z.Listen(c.endpoint(s.port)); err != nil {
+		network, address := c.address(s.port)
+		server, err := zmtp.Listen(s.kind, network, address, s.handle)
+		if err != nil {
 			f.finish()
 			return nil, fmt.Errorf("kernel: %s: %w; is another kernel running on this connection file?", s.name, err)
 		}
-		*s.dst = newSocket(z)
+		*s.dst = outlet{server}
 	}
-	// Answered here and by a goroutine of its own, so that a busy kernel never looks dead.
-	go f.heartbeat.receive(ctx, f.heartbeat.send)
 	return f, nil
 }
 
 // linger is what a front end that reads slowly may cost at the end.
-const linger = 100 * time.Millisecond
+const linger = 300 * time.Millisecond
 
 // finish sends what is queued, for a moment at most, and closes the sockets.
 func (f *front) finish() {
-	time.Sleep(linger / 2) // the PUB socket has a queue of its own that cannot be waited for
-	for _, s := range []*socket{f.shell, f.control, f.stdin, f.iopub, f.heartbeat} {
-		if s != nil {
-			s.finish(linger)
+	for _, s := range []outlet{f.shell, f.control, f.stdin, f.iopub, f.heartbeat} {
+		if s.Server != nil {
+			_ = s.Close(linger)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type kernel struct {
 
 	ending     bool
 	shutdown   *message // request to answer at the end
-	shutdownBy *socket
+	shutdownBy outlet
 }
 
 type childState int
@@ -76,15 +76,10 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	front, err := listen(ctx, conn)
-	if err != nil {
-		return err
-	}
 	k := &kernel{
 		opts:   opts,
 		key:    []byte(conn.Key),
 		author: author{[]byte(conn.Key), newID()},
-		front:  front,
 		cells:  newCellMap(filepath.Join(dir, "cells.json")),
 		draw:   drawer{opts.Draw, drawTimeout},
 		events: make(chan func()),
@@ -94,6 +89,10 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 	k.spawn = &spawner{
 		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,
 		env: childEnv(opts.Env, dir, k.cells.file),
+	}
+	k.front, err = listen(conn, handlers{k.accept(k.onShell), k.accept(k.onControl), k.accept(k.onStdin)})
+	if err != nil {
+		return err
 	}
 	return k.serve(ctx)
 }
@@ -108,9 +107,6 @@ func (k *kernel) serve(ctx context.Context) error {
 	defer noMore()
 	k.status("starting", nil)
 	k.startChild(children)
-	go k.front.shell.receive(ctx, k.accept(k.onShell))
-	go k.front.control.receive(ctx, k.accept(k.onControl))
-	go k.front.stdin.receive(ctx, k.accept(k.onStdin))
 
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -189,9 +185,9 @@ func (k *kernel) end() {
 	if k.shutdown != nil {
 		content := map[string]any{"status": "ok", "restart": restartWanted(k.shutdown)}
 		reply := k.author.compose("shutdown_reply", k.shutdown, content)
-		k.front.iopub.send(reply.frames())
+		k.front.iopub.send(reply)
 		reply.ids = k.shutdown.ids
-		k.shutdownBy.send(reply.frames())
+		k.shutdownBy.send(reply)
 	}
 	k.front.finish()
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -103,6 +104,11 @@ func (m *message) parentID() string {
 		return ""
 	}
 	return h.ID
+}
+
+// essential tells a message that a front end waits for from output, of which it may miss some.
+func (m *message) essential() bool {
+	return m.kind == "status" || m.kind == "input_request" || m.kind == "error" || strings.HasSuffix(m.kind, "_reply")
 }
 
 // An author makes messages of the kernel's own.

@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// A joiner puts pieces of a cell's output that follow each other into one message. GoNB sends one for every write of the
+// program: a loop that prints would be hundreds of thousands, each of which the notebook server and the browser take
+// apart. As in other kernels, what is printed within a moment arrives together.
+type joiner struct {
+	key  []byte
+	send func(*message)
+
+	mu    sync.Mutex
+	held  *message // the first piece
+	name  string
+	text  bytes.Buffer
+	more  bool // there is more than the first piece
+	timer *time.Timer
+}
+
+const (
+	joinFor  = 25 * time.Millisecond
+	joinSize = 32 << 10
+)
+
+// streamContent is the content of a stream message.
+type streamContent struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// put takes a message; it is sent on in its place, perhaps a moment later.
+func (j *joiner) put(m *message) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var c streamContent
+	if m.kind != "stream" || len(m.buffers) > 0 || json.Unmarshal(m.content, &c) != nil {
+		j.flush()
+		j.send(m)
+		return
+	}
+	if j.held != nil && (c.Name != j.name || !bytes.Equal(m.parent, j.held.parent)) {
+		j.flush()
+	}
+	if j.held == nil {
+		j.held, j.name = m, c.Name
+		j.timer = time.AfterFunc(joinFor, j.expire)
+	} else {
+		j.more = true
+	}
+	j.text.WriteString(c.Text)
+	if j.text.Len() >= joinSize {
+		j.flush()
+	}
+}
+
+func (j *joiner) expire() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.flush() // perhaps of a later piece than the timer was for: it is only sent sooner
+}
+
+// flush sends what is held. A single piece goes as it came.
+func (j *joiner) flush() {
+	if j.held == nil {
+		return
+	}
+	j.timer.Stop()
+	m := j.held
+	if j.more {
+		m = m.withContent(mustJSON(streamContent{j.name, j.text.String()}), j.key)
+	}
+	j.held, j.more = nil, false
+	j.text.Reset()
+	j.send(m)
+}
