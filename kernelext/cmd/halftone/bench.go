@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/halftone-ml/halftone/kernelext/bench"
+	"github.com/halftone-ml/halftone/kernelext/install"
+)
+
+func benchmark(ctx context.Context, args []string) error {
+	fs := flags("bench", "", "Measures, side by side in one run, the latency of cells and the time of a training step.")
+	newInstaller := installerFlags(fs)
+	rounds := fs.Int("rounds", 11, "how often each cell is timed; the table shows medians")
+	if err := parse(fs, args); err != nil {
+		return err
+	}
+	in, err := newInstaller()
+	if err != nil {
+		return err
+	}
+	if err := in.Install(ctx); err != nil {
+		return err
+	}
+	state, err := in.Layout.Load()
+	if err != nil {
+		return err
+	}
+	var cells, steps []bench.Row
+	err = in.Report.Phase("cells", func(p *install.Progress) (string, error) {
+		cells, err = bench.Cells(ctx, in.Layout, state, install.JupyterEnv(in.Layout, state), *rounds, bench.Cases, func(n int) { p.Bar(n, *rounds) })
+		return fmt.Sprintf("%d rounds", *rounds), err
+	})
+	if err != nil {
+		return err
+	}
+	err = in.Report.Phase("steps", func(p *install.Progress) (string, error) {
+		steps, err = bench.Steps(ctx, state.Go, in.Checkout, "./amp/optim", "BenchmarkMLPStep", 5)
+		return "MLP 8-16-16-1, batch 512", err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
+	bench.Print(os.Stdout, "edited cell, from request to idle", cells)
+	bench.Print(os.Stdout, "training step (forward, backward, SGD)", steps)
+	return nil
+}
