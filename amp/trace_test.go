@@ -29,7 +29,7 @@ func TestTraceSaysWhatRan(t *testing.T) {
 	}
 	var kinds []string
 	for i, e := range tr.Events {
-		if e.Seq != i || e.Func == "" || !strings.HasSuffix(e.File, "scope_test.go") || e.Line == 0 {
+		if e.Seq != i || e.Func == "" || !strings.HasSuffix(e.File, "trace_test.go") || e.Line == 0 {
 			t.Errorf("event %d: %+v", i, e)
 		}
 		if e.Step == 0 {
