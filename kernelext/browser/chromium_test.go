@@ -227,24 +227,33 @@ func (p *tab) tryEval(expression string, result any) error {
 	}))
 }
 
-// wait polls an expression until it is true.
+// patience is how long a page may take for one thing.
+const patience = 20 * time.Second
+
+// wait polls an expression until it is true, and ends the test where it does not become so.
 func (p *tab) wait(what, expression string) {
 	p.t.Helper()
-	limit := time.Now().Add(60 * time.Second)
-	var last error
-	for {
-		var ok bool
-		if last = p.tryEval("Boolean("+expression+")", &ok); last == nil && ok {
-			return
+	if !p.within(patience, expression) {
+		err := p.ctx.Err()
+		if err == nil {
+			err = p.tryEval(expression, nil)
 		}
-		if p.ctx.Err() != nil || time.Now().After(limit) {
-			if last == nil {
-				last = errors.New("did not happen within 60 s")
-			}
-			p.fatal("waiting until "+what, last)
+		if err == nil {
+			err = fmt.Errorf("did not happen within %s", patience)
 		}
-		time.Sleep(50 * time.Millisecond)
+		p.fatal("waiting until "+what, err)
 	}
+}
+
+// within polls an expression for some time and reports whether it became true.
+func (p *tab) within(limit time.Duration, expression string) bool {
+	for began := time.Now(); p.ctx.Err() == nil && time.Since(began) < limit; time.Sleep(30 * time.Millisecond) {
+		var ok bool
+		if p.tryEval("Boolean("+expression+")", &ok) == nil && ok {
+			return true
+		}
+	}
+	return false
 }
 
 // in makes a subtest the one that fails until the returned function is called.

@@ -118,6 +118,16 @@ func executed(t *testing.T) string {
 // open serves a copy of a notebook under a name and opens it in a page of its own.
 func open(t *testing.T, notebook, name string, trusted bool) *tab {
 	t.Helper()
+	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
+	p.serve(notebook, name, trusted)
+	p.load(name)
+	return p
+}
+
+// serve copies a notebook to where JupyterLab finds it.
+func (p *tab) serve(notebook, name string, trusted bool) {
+	p.t.Helper()
+	t := p.t
 	b, err := os.ReadFile(notebook)
 	if err != nil {
 		t.Fatal(err)
@@ -131,9 +141,6 @@ func open(t *testing.T, notebook, name string, trusted bool) *tab {
 			t.Fatal(err)
 		}
 	}
-	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
-	p.load(name)
-	return p
 }
 
 // load opens a served notebook and waits until JupyterLab shows it.
