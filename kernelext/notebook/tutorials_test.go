@@ -12,10 +12,13 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
 )
 
-// An output is a display or an error.
+// An output is a display, a stream or an error.
 type output struct {
 	OutputType string `json:"output_type"`
 	Data       map[string]any
+	Text       []string
+	Value      string `json:"evalue"`
+	Traceback  []string
 }
 
 // A saved notebook, as far as these tests look at it.
