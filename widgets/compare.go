@@ -73,6 +73,7 @@ func Compare(runs ...Run) *Figure {
 			d.Runs[i].At, d.Runs[i].Loss = thinLoss(shown[i].Loss, limit)
 		}
 	}
+	f.normalize()
 	return f
 }
 
@@ -232,22 +233,4 @@ func (d *CompareData) finding() string {
 		s += " And " + plural(more, "more run") + "."
 	}
 	return s
-}
-
-// normalize makes data from elsewhere safe to draw.
-func (d *CompareData) normalize() {
-	d.Missing = clip(d.Missing, maxRule)
-	d.Runs = d.Runs[:min(len(d.Runs), maxRuns)]
-	for i := range d.Runs {
-		r := &d.Runs[i]
-		r.Name = clip(r.Name, maxName)
-		r.Loss = r.Loss[:min(len(r.Loss), maxLossPoints)]
-		if len(r.At) > 0 {
-			n := min(len(r.At), len(r.Loss))
-			r.At, r.Loss = r.At[:n], r.Loss[:n]
-		}
-	}
-	if len(d.Runs) == 0 && d.Missing == "" {
-		d.Missing = "No runs to compare."
-	}
 }

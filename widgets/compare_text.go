@@ -53,12 +53,15 @@ func (f *Figure) compareText() string {
 	return b.String()
 }
 
-// Range is the smallest and largest finite loss of all runs; 0, 1 when there is none.
+// maxDrawable is the largest loss that an axis can show.
+const maxDrawable = 1e150
+
+// Range is the smallest and largest loss of all runs that can be drawn; 0, 1 when there is none.
 func (d *CompareData) Range() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, r := range d.Runs {
 		for _, v := range r.Loss {
-			if v.finite() {
+			if v.finite() && abs(v) < maxDrawable {
 				lo, hi = min(lo, float64(v)), max(hi, float64(v))
 			}
 		}
@@ -85,7 +88,7 @@ func (r *RunRow) spark(n int, lo, hi float64) string {
 	n = min(n, len(r.Loss))
 	for c := range n {
 		v := r.Loss[c*len(r.Loss)/n]
-		if !v.finite() {
+		if !v.finite() || abs(v) >= maxDrawable {
 			out = append(out, '×')
 			continue
 		}

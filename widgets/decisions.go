@@ -148,7 +148,7 @@ func Decisions(t *amp.Trace) *Figure {
 		f.Volatile = &Volatile{WallNS: t.WallNS, OverheadNS: t.OverheadNS, NS: b.meanNS()}
 	}
 	fitDecisions(f)
-	f.Alt = clip(f.Decisions.finding(), maxAlt)
+	f.normalize()
 	return f
 }
 
@@ -297,34 +297,6 @@ func (m ModuleSites) Name() string {
 type SiteRow struct {
 	Forward  int
 	Backward []int
-}
-
-// normalize makes data from elsewhere safe to draw.
-func (d *DecisionsData) normalize() {
-	d.Device, d.Note, d.Missing = clip(d.Device, maxName), clip(d.Note, maxRule), clip(d.Missing, maxRule)
-	d.Steps = max(d.Steps, 0)
-	if len(d.Sites) > maxSites {
-		d.More += len(d.Sites) - maxSites
-		d.Sites = d.Sites[:maxSites]
-	}
-	d.Rules = d.Rules[:min(len(d.Rules), maxSites)]
-	for i := range d.Rules {
-		d.Rules[i] = clip(d.Rules[i], maxRule)
-	}
-	for i := range d.Sites {
-		s := &d.Sites[i]
-		s.Phase, s.Module, s.Op, s.Class = clip(s.Phase, 20), clip(s.Module, maxName), clip(s.Op, maxName), clip(s.Class, 20)
-		s.Modules = max(s.Modules, 0)
-		s.Shape, s.Where, s.Force = clip(s.Shape, maxName), clip(s.Where, maxName), clip(s.Force, 2*maxName)
-		s.In = s.In[:min(len(s.In), maxInputs)]
-		s.Casts = s.Casts[:min(len(s.Casts), maxCasts)]
-		for j := range s.Casts {
-			s.Casts[j].Name = clip(s.Casts[j].Name, maxName)
-		}
-		if s.Of < 0 || s.Of > len(d.Sites) {
-			s.Of = 0
-		}
-	}
 }
 
 // finding is the figure in a sentence or two.

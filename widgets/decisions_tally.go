@@ -81,13 +81,20 @@ func known(e amp.Event) *amp.Event {
 }
 
 func knownDType(d amp.DType) amp.DType {
-	if d > lastDType {
+	if int(d) >= len(dtypeNames) {
 		return amp.NoDType
 	}
 	return d
 }
 
-var lastDType = slices.Max(amp.AllDTypes())
+// dtypeNames are all dtypes that amp has, and none.
+var dtypeNames = func() []string {
+	names := make([]string, slices.Max(amp.AllDTypes())+1)
+	for i := range names {
+		names[i] = amp.DType(i).String()
+	}
+	return names
+}()
 
 // cast counts a cast that autocast or promotion made and keeps it for the op that asked.
 func (b *tally) cast(e *amp.Event) {

@@ -134,19 +134,6 @@ func Parse(b []byte) (*Figure, error) {
 	return f, nil
 }
 
-// normalize makes a figure read from elsewhere safe to draw: text bounded, indexes within range.
-func (f *Figure) normalize() {
-	f.Title, f.Alt = clip(f.Title, maxTitle), clip(f.Alt, maxAlt)
-	switch {
-	case f.Decisions != nil:
-		f.Decisions.normalize()
-	case f.Scale != nil:
-		f.Scale.normalize()
-	case f.Runs != nil:
-		f.Runs.normalize()
-	}
-}
-
 // Stable returns a copy of the figure without its measurements, so that the same computation gives the same bytes.
 func (f *Figure) Stable() *Figure {
 	if f == nil {

@@ -90,6 +90,8 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 	if h.Enabled && h.GrowthInterval > 0 {
 		d.NextGrowth = max(h.GrowthInterval-h.GrowthTracker, 0)
 	}
+	h.Steps = slices.DeleteFunc(slices.Clone(h.Steps), func(s amp.ScaleStep) bool { return s.Step < 0 || s.Step > maxCount })
+	slices.SortStableFunc(h.Steps, func(a, b amp.ScaleStep) int { return cmp.Compare(a.Step, b.Step) })
 	d.points(h)
 	d.skips(h)
 	d.settle()
@@ -97,6 +99,7 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 	f := &Figure{Schema: Schema, Kind: KindScaleHistory, Title: "Loss scale", Scale: d}
 	f.Alt = clip(d.finding(), maxAlt)
 	d.fit(f)
+	f.normalize()
 	return f
 }
 

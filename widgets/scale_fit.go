@@ -90,26 +90,3 @@ func (p *ScalePoint) UnmarshalJSON(b []byte) error {
 	}
 	return json.Unmarshal(raw[1], &p.Scale)
 }
-
-// normalize makes data from elsewhere safe to draw.
-func (d *ScaleData) normalize() {
-	d.Verdict, d.Sentence = clip(d.Verdict, 20), clip(d.Sentence, maxAlt)
-	d.Points = d.Points[:min(len(d.Points), maxPoints)]
-	d.Skips = d.Skips[:min(len(d.Skips), maxPoints)]
-	d.Culprits = d.Culprits[:min(len(d.Culprits), maxCulprits)]
-	d.Warnings = d.Warnings[:min(len(d.Warnings), 3)]
-	d.Advice = d.Advice[:min(len(d.Advice), 5)]
-	for i := range d.Advice {
-		d.Advice[i] = clip(d.Advice[i], 2*maxRule)
-	}
-	for i := range d.Warnings {
-		d.Warnings[i] = clip(d.Warnings[i], maxRule)
-	}
-	for i := range d.Skips {
-		s := &d.Skips[i]
-		s.Culprit, s.Value = clip(s.Culprit, maxName), clip(s.Value, 8)
-	}
-	for i := range d.Culprits {
-		d.Culprits[i].Name = clip(d.Culprits[i].Name, maxName)
-	}
-}

@@ -77,7 +77,7 @@ func (r SkipRun) Blame() string {
 func (d *ScaleData) spark() string {
 	last := d.Points[len(d.Points)-1].Step
 	n := min(sparkWidth, last+1)
-	column := func(step int) int { return min(step*n/(last+1), n-1) }
+	column := func(step int) int { return min(int(int64(step)*int64(n)/int64(last+1)), n-1) }
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range d.Points {
 		lo, hi = min(lo, p.Log2()), max(hi, p.Log2())

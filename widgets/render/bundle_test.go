@@ -268,29 +268,3 @@ func TestBundleOfNothing(t *testing.T) {
 		}
 	}
 }
-
-// FuzzBundleJSON: whatever a cell sends, the kernel lives and its bounds hold.
-func FuzzBundleJSON(f *testing.F) {
-	for _, fig := range figures() {
-		b, err := json.Marshal(fig)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
-	f.Add([]byte(`{"schema":"halftone.figure/1","kind":"scale_history","data":{"enabled":true,"points":[[5,1],[-9,"NaN"],[9000000000,1e300]],"skips":[{"first":-3,"last":9e9,"count":-1}],"settled":99}}`))
-	f.Add([]byte(`{"schema":"halftone.figure/1","kind":"compare","data":{"runs":[{"loss":[1,2],"at":[-5,1e12],"steps":-4}]}}`))
-	f.Add([]byte(`{"schema":"halftone.figure/1","kind":"decisions","data":{"steps":-1,"sites":[{"rule":-4,"of":7,"casts":[{"count":-1,"hits":9}],"compute":"bool"}]}}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		faces, err := BundleJSON(raw)
-		if err != nil {
-			if strings.Contains(err.Error(), "drawing failed") {
-				t.Fatal(err)
-			}
-			return
-		}
-		if b, err := json.Marshal(faces); err != nil || len(b) > 4*MaxBundle {
-			t.Fatal(len(b), err)
-		}
-	})
-}

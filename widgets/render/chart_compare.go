@@ -101,7 +101,7 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 			if l.log {
 				q = math.Log10(q)
 			}
-			if math.IsNaN(q) || math.IsInf(q, 0) {
+			if !(q >= p.Y.Min && q <= p.Y.Max) {
 				flush()
 				continue
 			}

@@ -25,13 +25,14 @@ func init() { widgets.RegisterRenderer(Bundle) }
 // "image/svg+xml" as strings, "image/png" as base64, and widgets.MIME as json.RawMessage. An error says which face could
 // not be drawn; the faces returned beside it are good.
 func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
-	faces = map[string]any{"text/plain": f.Text()}
+	faces = map[string]any{"text/plain": "This figure cannot be drawn."}
 	// What draws fonts and paths panics on what it cannot draw. A kernel must outlive that, and the text stands anyway.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("render: drawing failed: %v\n%s", p, debug.Stack())
 		}
 	}()
+	faces["text/plain"] = f.Text()
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return faces, err

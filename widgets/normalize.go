@@ -1,0 +1,165 @@
+package widgets
+
+// A figure may come from anywhere: from a notebook that someone sent, or from a history that a program made up. What draws it
+// relies on what normalize puts right: texts bounded, indexes within range, steps in order, counts not negative. Figures made
+// from what amp records pass unchanged.
+
+// maxCount is larger than any count of steps, calls or bytes that is meant, and small enough to add up.
+const maxCount = 1 << 50
+
+// clamp brings a count within bounds.
+func clamp[T int | int64](n *T, low T) { *n = min(max(*n, low), maxCount) }
+
+// normalize makes a figure safe to draw.
+func (f *Figure) normalize() {
+	f.Title, f.Alt = clip(f.Title, maxTitle), clip(f.Alt, maxAlt)
+	switch {
+	case f.Decisions != nil:
+		f.Decisions.normalize()
+	case f.Scale != nil:
+		f.Scale.normalize()
+	case f.Runs != nil:
+		f.Runs.normalize()
+	}
+	if v := f.Volatile; v != nil {
+		clamp(&v.WallNS, 0)
+		clamp(&v.OverheadNS, 0)
+		v.NS = v.NS[:min(len(v.NS), maxSites)]
+		for i := range v.NS {
+			clamp(&v.NS[i], 0)
+		}
+	}
+}
+
+func (d *DecisionsData) normalize() {
+	d.Device, d.Note, d.Missing = clip(d.Device, maxName), clip(d.Note, maxRule), clip(d.Missing, maxRule)
+	for _, n := range []*int{&d.Steps, &d.Events, &d.Dropped, &d.More} {
+		clamp(n, 0)
+	}
+	d.Autocast = d.Autocast[:min(len(d.Autocast), len(dtypeNames))]
+	d.Summary.normalize()
+	if len(d.Sites) > maxSites {
+		d.More += len(d.Sites) - maxSites
+		d.Sites = d.Sites[:maxSites]
+	}
+	d.Rules = d.Rules[:min(len(d.Rules), maxSites)]
+	for i := range d.Rules {
+		d.Rules[i] = clip(d.Rules[i], maxRule)
+	}
+	for i := range d.Sites {
+		s := &d.Sites[i]
+		s.normalize()
+		if s.Of < 0 || s.Of > i { // a gradient stands behind its forward site
+			s.Of = 0
+		}
+	}
+}
+
+func (u *Summary) normalize() {
+	for _, n := range []*int{&u.Calls, &u.Changed, &u.Casts, &u.CastHits, &u.TensorOps, &u.TensorOK, &u.Sites} {
+		clamp(n, 0)
+	}
+	for _, n := range []*int64{&u.CastBytes, &u.Bytes, &u.BytesFP32} {
+		clamp(n, 0)
+	}
+	u.Ops = u.Ops[:min(len(u.Ops), len(dtypeNames))]
+	u.Calls = 0
+	for i := range u.Ops {
+		clamp(&u.Ops[i].Calls, 0)
+		clamp(&u.Ops[i].Sites, 0)
+		u.Calls += u.Ops[i].Calls
+	}
+}
+
+func (s *Site) normalize() {
+	s.Phase, s.Module, s.Op, s.Class = clip(s.Phase, 20), clip(s.Module, maxName), clip(s.Op, maxName), clip(s.Class, 20)
+	s.Shape, s.Where, s.Force = clip(s.Shape, maxName), clip(s.Where, maxName), clip(s.Force, 2*maxName)
+	clamp(&s.Modules, 0)
+	clamp(&s.Calls, 0)
+	clamp(&s.Bytes, 0)
+	s.In = s.In[:min(len(s.In), maxInputs)]
+	s.Casts = s.Casts[:min(len(s.Casts), maxCasts)]
+	for i := range s.Casts {
+		c := &s.Casts[i]
+		c.Name = clip(c.Name, maxName)
+		clamp(&c.Operand, 0)
+		clamp(&c.Count, 0)
+		clamp(&c.Hits, 0)
+		c.Hits = min(c.Hits, c.Count)
+		clamp(&c.Bytes, 0)
+		clamp(&c.Each, 0)
+	}
+}
+
+func (d *ScaleData) normalize() {
+	d.Verdict, d.Sentence = clip(d.Verdict, 20), clip(d.Sentence, maxAlt)
+	for _, n := range []*int{&d.GrowthInterval, &d.Nominal, &d.Skipped, &d.Effective, &d.NextGrowth, &d.Since} {
+		clamp(n, 0)
+	}
+	clamp(&d.Settled, -1)
+	d.Points = ordered(d.Points[:min(len(d.Points), maxPoints)], func(p *ScalePoint) (int, int) { return p.Step, p.Step })
+	d.Skips = ordered(d.Skips[:min(len(d.Skips), maxSkips)], func(r *SkipRun) (int, int) { return r.First, r.Last })
+	d.Culprits = d.Culprits[:min(len(d.Culprits), maxCulprits)]
+	d.Warnings = d.Warnings[:min(len(d.Warnings), 3)]
+	d.Advice = d.Advice[:min(len(d.Advice), 5)]
+	for i := range d.Advice {
+		d.Advice[i] = clip(d.Advice[i], 2*maxRule)
+	}
+	for i := range d.Warnings {
+		d.Warnings[i] = clip(d.Warnings[i], maxRule)
+	}
+	for i := range d.Skips {
+		s := &d.Skips[i]
+		clamp(&s.Count, 1)
+		s.Culprit, s.Value = clip(s.Culprit, maxName), clip(s.Value, 8)
+	}
+	for i := range d.Culprits {
+		clamp(&d.Culprits[i].Count, 0)
+		d.Culprits[i].Name = clip(d.Culprits[i].Name, maxName)
+	}
+}
+
+// ordered drops what does not begin behind the end of the one before it.
+func ordered[T any](in []T, span func(*T) (first, last int)) []T {
+	out, end := in[:0], -1
+	for i := range in {
+		first, last := span(&in[i])
+		if first > end && last >= first && last <= maxCount {
+			out = append(out, in[i])
+			end = last
+		}
+	}
+	return out
+}
+
+func (d *CompareData) normalize() {
+	d.Missing = clip(d.Missing, maxRule)
+	clamp(&d.More, 0)
+	d.Runs = d.Runs[:min(len(d.Runs), maxRuns)]
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		r.Name = clip(r.Name, maxName)
+		for _, n := range []*int{&r.Steps, &r.Skipped, &r.WorstAt} {
+			clamp(n, 0)
+		}
+		clamp(&r.Diverged, -1)
+		r.Loss = r.Loss[:min(len(r.Loss), maxLossPoints)]
+		if len(r.At) > 0 {
+			r.At = ordered(r.At, func(k *int) (int, int) { return *k, *k })
+			n := min(len(r.At), len(r.Loss))
+			r.At, r.Loss = r.At[:n], r.Loss[:n]
+		}
+		r.Steps = max(r.Steps, r.end())
+	}
+	if len(d.Runs) == 0 && d.Missing == "" {
+		d.Missing = "No runs to compare."
+	}
+}
+
+// end is one more than the last stored step.
+func (r *RunRow) end() int {
+	if len(r.Loss) == 0 {
+		return 0
+	}
+	return r.Step(len(r.Loss)-1) + 1
+}

@@ -1,0 +1,95 @@
+package render
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+// broken are figures whose numbers contradict each other.
+var broken = []string{
+	`{"schema":"halftone.figure/1","kind":"scale_history","data":{"enabled":true,"points":[[5,1],[-9,"NaN"],[9000000000,1e300]],"skips":[{"first":-3,"last":9000000000,"count":-1}],"settled":99}}`,
+	`{"schema":"halftone.figure/1","kind":"compare","data":{"runs":[{"loss":[1,2],"at":[-5,1000000000000],"steps":-4}]}}`,
+	`{"schema":"halftone.figure/1","kind":"decisions","data":{"steps":-1,"sites":[{"rule":-4,"of":7,"casts":[{"count":-1,"hits":9}],"compute":"bool"}]}}`,
+}
+
+// drawable draws the faces that text decides on, and fails on a panic or on one that takes long.
+func drawable(t *testing.T, raw []byte) {
+	t.Helper()
+	f, err := widgets.Parse(raw)
+	if err != nil {
+		return
+	}
+	start := time.Now()
+	page, err := htmlFace(f, "<svg/>", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page, "<script"); n > 1 {
+		t.Fatalf("%d scripts", n)
+	}
+	d, ok := chart(f, 36)
+	if !ok {
+		t.Fatal("no drawing")
+	}
+	if _, err := drawSVG(d, f.Alt); err != nil {
+		t.Fatal(err)
+	}
+	if f.Text() == "" {
+		t.Fatal("no text")
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Fatalf("took %v", took)
+	}
+}
+
+// TestBrokenNumbers puts wrong numbers everywhere, always the same ones.
+func TestBrokenNumbers(t *testing.T) {
+	seeds := append([]string(nil), broken...)
+	for _, name := range []string{"calibrating", "decisions_none", "compare", "collapsing"} {
+		b, err := json.Marshal(figures()[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = append(seeds, string(b))
+	}
+	numbers := regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]?\d+)?`)
+	values := []string{"0", "-1", "1", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "1e-300", `"NaN"`, `"+Inf"`, "65536", "3", "1000000000", "2", "7"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 800 {
+		s := seeds[r.IntN(len(seeds))]
+		for range 1 + r.IntN(6) {
+			at := numbers.FindAllStringIndex(s, -1)
+			k := at[r.IntN(len(at))]
+			s = s[:k[0]] + values[r.IntN(len(values))] + s[k[1]:]
+		}
+		t.Run("", func(t *testing.T) {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Fatalf("%v\n%s", p, s)
+				}
+			}()
+			drawable(t, []byte(s))
+		})
+	}
+}
+
+// FuzzDraw: whatever a cell sends, the kernel lives. Run it with -fuzzminimizetime=1x, drawing is slow.
+func FuzzDraw(f *testing.F) {
+	for _, fig := range figures() {
+		b, err := json.Marshal(fig)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	for _, s := range broken {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(drawable)
+}
