@@ -171,25 +171,38 @@ func (s *Scope) callSite() uintptr {
 		return s.inherit.pc
 	}
 	begin := time.Now()
-	var pcs [24]uintptr
-	n := runtime.Callers(3, pcs[:])
 	r := s.root.rec
+	// Most calls come from a few frames up, and walking the stack is what recording costs; the rest is walked if need be.
+	var pcs [32]uintptr
+	found := uintptr(0)
+	for from, to := 0, 5; found == 0 && from < len(pcs); from, to = to, len(pcs) {
+		n := runtime.Callers(3+from, pcs[from:to])
+		found = r.program(pcs[from : from+n])
+		if n < to-from {
+			break
+		}
+	}
+	r.mu.Lock()
+	r.spent += time.Since(begin)
+	r.mu.Unlock()
+	return found
+}
+
+// program returns the first program counter that is not this module's own, 0 if there is none.
+func (r *recorder) program(pcs []uintptr) uintptr {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := uintptr(0)
-	for _, pc := range pcs[:n] {
+	for _, pc := range pcs {
 		own, known := r.own[pc]
 		if !known {
 			own = ownFrame(pc)
 			r.own[pc] = own
 		}
 		if !own {
-			found = pc
-			break
+			return pc
 		}
 	}
-	r.spent += time.Since(begin)
-	return found
+	return 0
 }
 
 // ownFrame says whether a program counter lies in package amp or a package below it, tests aside.
