@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -113,11 +114,8 @@ func (k *kernel) answer(to outlet, m *message) {
 // info is the content of kernel_info_reply.
 func (k *kernel) info() map[string]any {
 	language := map[string]any{
-		"name": "go", "version": k.opts.GoVersion, "mimetype": "text/x-go", "file_extension": ".go",
+		"name": "go", "version": goVersion(k.opts.GoVersion), "mimetype": "text/x-go", "file_extension": ".go",
 		"pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": "script",
-	}
-	if k.opts.GoVersion == "" {
-		language["version"] = runtime.Version()[len("go"):]
 	}
 	return map[string]any{
 		"status": "ok", "protocol_version": protocolVersion,
@@ -129,6 +127,15 @@ func (k *kernel) info() map[string]any {
 			{"text": "GoNB tutorial", "url": "https://github.com/janpfeifer/gonb/blob/main/examples/tutorial.ipynb"},
 		},
 	}
+}
+
+// goVersion is a version as language_info has it: a number. Go's own may be followed by experiments.
+func goVersion(v string) string {
+	if v == "" {
+		v = runtime.Version()
+	}
+	v, _, _ = strings.Cut(strings.TrimPrefix(v, "go"), " ")
+	return v
 }
 
 // history is the content of history_reply: the cells of this kernel, which is all there is.

@@ -30,13 +30,14 @@ func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
 		})
 	}
 	output := &joiner{key: k.key, send: func(m *message) { take(iopubChannel, m) }}
+	speech := &explainer{key: k.key}
 	c.read(k.key, func(ch channel, m *message) {
 		if ch != iopubChannel {
 			take(ch, m)
 			return
 		}
 		m, notes := k.draw.fill(m, k.key) // here and not on the loop: it takes its time, and order is kept
-		output.put(m)
+		output.put(speech.explain(m))
 		for _, note := range notes {
 			output.put(k.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
 		}
@@ -89,7 +90,6 @@ func (k *kernel) fromChild(ch channel, m *message) {
 	}
 	switch ch {
 	case shellChannel:
-		k.front.shell.send(m)
 		k.onReply(parent, m)
 	case controlChannel:
 		k.front.control.send(m)

@@ -37,7 +37,8 @@ func TestPinnedModulesNeedNoNetwork(t *testing.T) {
 		t.Errorf("got %s, want %s", out, want)
 	}
 	// Everything else is as the user has set it: off.
-	if r := s.run("import \"example.org/greet\"\n%%\nfmt.Println(greet.Hello())"); r.reply["status"] != "error" {
+	r = s.run(greetCell)
+	if r.reply["ename"] != "ImportError" || r.reply["evalue"] != "example.org/greet: cannot find module providing package example.org/greet" {
 		t.Errorf("%v %s", r.reply, r.stdout)
 	}
 }

@@ -5,9 +5,11 @@ package kernel
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Options say what Run starts and how.
@@ -40,6 +42,9 @@ type Options struct {
 func (o *Options) complete() error {
 	if o.GoNB == "" {
 		return errors.New("kernel: Options.GoNB is not set: it names the GoNB program")
+	}
+	if strings.Contains(o.Checkout, ",") {
+		return fmt.Errorf("kernel: the checkout's path %q has a comma, which GoNB takes for the end of it: move the checkout and install again", o.Checkout)
 	}
 	if _, err := os.Stat(o.GoNB); err != nil {
 		return errors.Join(errors.New("kernel: GoNB is not there: install again"), err)

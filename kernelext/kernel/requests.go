@@ -15,6 +15,8 @@ type request struct {
 	replied     time.Time
 	idle        time.Time
 	failed      bool
+	reply       *message      // of a failed cell: kept until the error is known that goes into it
+	failure     *errorContent // as published
 	stopOnError bool
 	reset       bool         // the cell makes GoNB forget its declarations
 	signaled    map[int]bool // processes of an interrupted cell that have been told
@@ -131,6 +133,7 @@ func (k *kernel) normalizeCursor(m *message) *message {
 func (k *kernel) onReply(parent string, m *message) {
 	r := k.current
 	if r == nil || r.m.id != parent || !strings.HasSuffix(m.kind, "_reply") {
+		k.front.shell.send(m)
 		return
 	}
 	var c struct {
@@ -143,13 +146,25 @@ func (k *kernel) onReply(parent string, m *message) {
 	}
 	r.failed = c.Status == "error"
 	r.replied = time.Now()
+	if r.failed && m.kind == "execute_reply" {
+		r.reply = m
+	} else {
+		k.front.shell.send(m)
+	}
 	k.settle(r)
 }
 
 // onPublished notes when the current request is over on iopub.
 func (k *kernel) onPublished(parent string, m *message) {
 	r := k.current
-	if r == nil || r.m.id != parent || m.kind != "status" {
+	if r == nil || r.m.id != parent {
+		return
+	}
+	if m.kind == "error" {
+		r.failure = new(errorContent)
+		_ = json.Unmarshal(m.content, r.failure)
+	}
+	if m.kind != "status" {
 		return
 	}
 	var c struct {
@@ -174,6 +189,7 @@ func (k *kernel) settle(r *request) {
 
 func (k *kernel) finish(r *request) {
 	k.current = nil
+	k.sendKept(r)
 	if r.failed && r.stopOnError && r.m.kind == "execute_request" {
 		k.abortQueued()
 	}
@@ -181,6 +197,21 @@ func (k *kernel) finish(r *request) {
 		k.prelude()
 	}
 	k.pump()
+}
+
+// sendKept sends the reply of a failed cell, with the error that was published: tools that execute notebooks report it.
+func (k *kernel) sendKept(r *request) {
+	m := r.reply
+	if m == nil {
+		return
+	}
+	fields := map[string]any{}
+	if r.failure != nil && json.Unmarshal(m.content, &fields) == nil {
+		fields["ename"], fields["evalue"], fields["traceback"] = r.failure.Name, r.failure.Value, r.failure.Traceback
+		m = m.withContent(mustJSON(fields), k.key)
+	}
+	k.front.shell.send(m)
+	r.reply = nil
 }
 
 // checkCurrent supplies the half of an answer that does not come.

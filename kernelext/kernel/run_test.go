@@ -36,8 +36,20 @@ func TestCells(t *testing.T) {
 
 	t.Run("compile error", func(t *testing.T) {
 		r := s.run("%%\nvar x int = \"one\"")
-		if r.reply["status"] != "error" || len(r.errors) != 1 {
+		if r.reply["status"] != "error" || len(r.errors) != 1 || len(r.displays) != 1 {
 			t.Fatalf("%v %v", r.reply, r.errors)
+		}
+		for _, what := range []any{r.reply["evalue"], r.errors[0]["evalue"], r.displays[0]["text/plain"]} {
+			if !strings.Contains(what.(string), "line 2: declared and not used: x\ncell") || !strings.Contains(what.(string), "cannot use \"one\"") {
+				t.Errorf("%q", what)
+			}
+		}
+		if r.reply["ename"] != "CompileError" {
+			t.Errorf("%v", r.reply)
+		}
+		r = s.run("%%\nfor {")
+		if what := r.reply["evalue"].(string); r.reply["ename"] != "CompileError" || strings.Contains(what, "/") || !strings.Contains(what, "expected '}'") {
+			t.Errorf("%v", r.reply)
 		}
 		s.run("%%\nfmt.Println(1)").ok(t)
 	})
@@ -46,6 +58,9 @@ func TestCells(t *testing.T) {
 		r := s.run("%%\npanic(\"boom\")")
 		if r.reply["status"] != "error" || !strings.Contains(r.stderr, "boom") {
 			t.Fatalf("%v %s", r.reply, r.stderr)
+		}
+		if r.reply["ename"] != "panic" || r.reply["evalue"] != "boom" || r.errors[0]["evalue"] != "boom" {
+			t.Errorf("%v %v", r.reply, r.errors)
 		}
 	})
 

@@ -228,16 +228,6 @@ func (s *server) waitExit() {
 	}
 }
 
-// private returns the kernel's private folder.
-func (s *server) private() string {
-	s.t.Helper()
-	dirs, _ := filepath.Glob(filepath.Join(s.layout.Tmp(), dirPrefix+"*"))
-	if len(dirs) != 1 {
-		s.t.Fatalf("private folders: %v", dirs)
-	}
-	return dirs[0]
-}
-
 // gonb returns the process id of the running GoNB.
 func (s *server) gonb() int {
 	s.t.Helper()
