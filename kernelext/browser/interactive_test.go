@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // In a trusted notebook the charts answer the mouse, and the decisions table can be filtered and walked by keys.
@@ -59,16 +60,14 @@ func (p *tab) chart(i int, kind string) {
 	ticks := fmt.Sprintf(`[...probe.outputs()[%d].querySelectorAll('.halftone-chart svg text')].map((e) => e.textContent).join(' ')`, i)
 	var before string
 	p.eval("reading the axis", ticks, &before)
-	x, y := at.X+at.Width*0.05, at.Y+at.Height-17
+	handle := p.place(fmt.Sprintf(`[...probe.outputs()[%d].querySelectorAll('.halftone-chart svg path[stroke="#ACB8D1" i]')].sort((a, b) => a.getBoundingClientRect().x - b.getBoundingClientRect().x)[0]`, i))
+	x, y := handle.X+handle.Width/2, handle.Y+handle.Height/2
 	p.mouse(input.MouseMoved, x, y, 0)
 	p.mouse(input.MousePressed, x, y, 1)
 	for k := 1; k <= 10; k++ {
 		p.mouse(input.MouseMoved, x+at.Width*0.045*float64(k), y, 1)
 	}
 	p.mouse(input.MouseReleased, x+at.Width*0.45, y, 0)
-	var dbg any
-	p.eval("dbg", fmt.Sprintf(`(()=>{const e=document.elementFromPoint(%f,%f);const r=probe.place(probe.outputs()[%d].querySelector('.halftone-chart svg'));return [e.outerHTML.slice(0,300), r, getComputedStyle(e).cursor, getComputedStyle(e.closest('.halftone-chart div div')).cursor]})()`, x, y, i), &dbg)
-	p.t.Log(at, x, y, dbg)
 	p.wait("dragging the slider zooms", fmt.Sprintf(`%s !== %q`, ticks, before))
 	p.snap(fmt.Sprintf("zoom-%d-%s", i, kind))
 }
@@ -88,7 +87,7 @@ func (p *tab) table() {
 	}
 	p.click(at)
 	p.eval("focusing a row", `probe.outputs()[0].querySelector('tr.halftone-row').focus({preventScroll: true})`, nil)
-	p.run("pressing the arrow key", chromedp.KeyEvent("\ue015")) // down
+	p.run("pressing the arrow key", chromedp.KeyEvent(kb.ArrowDown))
 	p.wait("the arrow key moves to the next row", `document.activeElement === probe.outputs()[0].querySelectorAll('tr.halftone-row')[1]`)
 }
 

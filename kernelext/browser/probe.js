@@ -15,7 +15,7 @@ window.probe = (() => {
     f.querySelectorAll('details').forEach((d) => { d.open = true; });
     f.scrollIntoView({ block: 'start' });
     await Promise.all([...f.querySelectorAll('img')].map((m) => m.decode().catch(() => {})));
-    await frames(3);
+    await place(f);
     return true;
   }
 
@@ -95,10 +95,17 @@ window.probe = (() => {
     return new Set(new Uint32Array(g.getImageData(0, 0, c.width, c.height).data.buffer)).size;
   }
 
-  // place is where an element is on the page, for pictures and the mouse.
-  function place(e) {
-    const r = e.getBoundingClientRect();
-    return { x: r.x, y: r.y, width: r.width, height: r.height };
+  // place is where an element is in the window, for pictures and the mouse, once the page has stopped moving it.
+  async function place(e) {
+    const at = () => { const r = e.getBoundingClientRect(); return { x: r.x, y: r.y, width: r.width, height: r.height }; };
+    for (let now = at(), still = 0, n = 0; ; n++) {
+      await frames(1);
+      const next = at();
+      still = Object.keys(now).every((k) => now[k] === next[k]) ? still + 1 : 0;
+      if (still >= 10) return next;
+      if (n > 300) throw new Error('it does not stop moving: ' + e.outerHTML.slice(0, 80));
+      now = next;
+    }
   }
 
   return {
