@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
@@ -214,11 +215,8 @@ func decisionsDetails(p *page, f *widgets.Figure) {
 
 // goName is the first autocast dtype as a Go identifier.
 func goName(d *widgets.DecisionsData) string {
-	for _, t := range d.Autocast {
-		if t.String() == "bfloat16" {
-			return "BFloat16"
-		}
-		break
+	if len(d.Autocast) > 0 && d.Autocast[0] == amp.BFloat16 {
+		return "BFloat16"
 	}
 	return "Float16"
 }

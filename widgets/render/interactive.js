@@ -1,6 +1,7 @@
 // The body of function(data): data.kind, and data.option for charts. Whatever goes wrong, the static face stays.
 'use strict';
 var script = document.currentScript, root = script && script.parentNode;
+var height = 340; // of a chart, in pixels
 if (!root || !root.querySelector) return;
 try { data.option ? chart() : table(); } catch (e) {}
 
@@ -44,7 +45,7 @@ function themed() {
     series: data.option.series[0].markArea ? [{ markArea: { silent: true, label: { color: s.color } } }] : [],
     textStyle: { fontFamily: s.fontFamily }, legend: { textStyle: { color: s.color } }, yAxis: [axis],
     xAxis: [Object.assign({}, axis, { nameTextStyle: { color: s.color }, splitLine: { show: false } })],
-    dataZoom: [{ height: 18, bottom: 8, textStyle: { color: s.color }, borderColor: line }]
+    dataZoom: [{ height: 18, top: height - 28, brushSelect: false, handleSize: '130%', textStyle: { color: s.color }, borderColor: line }]
   };
 }
 
@@ -52,8 +53,8 @@ function chart() {
   var box = root.querySelector('.halftone-chart');
   if (box) library().then(function (echarts) {
     var o = data.option, scale = data.kind === 'scale_history';
-    var host = element('div', 'width:100%;max-width:960px;height:340px');
-    var instance = echarts.init(host, null, { renderer: 'svg', width: Math.min(box.clientWidth || 720, 960), height: 340 });
+    var host = element('div', 'width:100%;max-width:960px;height:' + height + 'px');
+    var instance = echarts.init(host, null, { renderer: 'svg', width: Math.min(box.clientWidth || 720, 960), height: height });
     o.tooltip.confine = true;
     o.tooltip.formatter = function (at) {
       var tip = element('div');
@@ -65,6 +66,7 @@ function chart() {
       });
       return tip;
     };
+    o.dataZoom[1].zoomOnMouseWheel = o.dataZoom[1].moveOnMouseWheel = 'ctrl';
     if (scale) {
       o.yAxis[0].axisLabel = { formatter: power };
       if (o.series[1]) o.series[1].z = 5, o.series[1].label.position = [12, -9];

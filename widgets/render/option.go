@@ -17,7 +17,7 @@ func chartOptions(alt string) []charts.GlobalOpts {
 	return []charts.GlobalOpts{
 		charts.WithAnimation(false),
 		charts.WithAriaOpts(&opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Enabled: opts.Bool(true), Description: alt}}),
-		charts.WithDataZoomOpts(opts.DataZoom{Type: "slider", FilterMode: "none"}),
+		charts.WithDataZoomOpts(opts.DataZoom{Type: "slider", FilterMode: "none"}, opts.DataZoom{Type: "inside", FilterMode: "none"}),
 		charts.WithGridOpts(opts.Grid{Left: "12", Right: "24", Top: "40", Bottom: "72", ContainLabel: opts.Bool(true)}),
 	}
 }
