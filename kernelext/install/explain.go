@@ -19,7 +19,7 @@ type StepError struct {
 func (e *StepError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", e.Step, e.Err)
-	if out := tail(e.Output, 8); out != "" {
+	if out := essence(e.Output); out != "" {
 		b.WriteString("\n    " + strings.ReplaceAll(out, "\n", "\n    "))
 	}
 	if e.Advice != "" {
@@ -69,6 +69,28 @@ func advice(home string, err error, output string) string {
 			"then run the same command again: it continues where it stopped."
 	}
 	return ""
+}
+
+// essence returns the lines of a command's output that name an error, or its last ones.
+func essence(output string) string {
+	var errs []string
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "ERROR") || strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "OSError") {
+			errs = append(errs, strings.TrimSpace(line))
+		}
+	}
+	text := strings.Join(errs, "\n")
+	if text == "" {
+		text = output
+	}
+	const long = 300
+	lines := strings.Split(tail(text, 8), "\n")
+	for i, line := range lines {
+		if r := []rune(line); len(r) > long {
+			lines[i] = string(r[:long]) + "…"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // tail returns the last n non-empty lines of s.

@@ -305,6 +305,17 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}
 }
 
+func TestFailuresShowWhatMatters(t *testing.T) {
+	output := "Collecting a\n" + strings.Repeat("  Downloading b\n", 50) + "ERROR: it broke " + strings.Repeat("x", 1000) + "\nInstalling collected packages\n"
+	text := explain("doing it", "/h", errors.New("exit status 1"), output).Error()
+	if !strings.Contains(text, "ERROR: it broke") || strings.Contains(text, "Downloading") || len(text) > 500 {
+		t.Errorf("%s", text)
+	}
+	if text := explain("doing it", "/h", errors.New("exit status 1"), "one\ntwo\n").Error(); !strings.Contains(text, "one\n    two") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestReadOnlyHome(t *testing.T) {
 	if os.Geteuid() == 0 {
 		// Root may write anywhere: a file in the place of a folder is the closest failure.
