@@ -15,8 +15,13 @@ export CGO_ENABLED ?= 0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-lab: ## from nothing to JupyterLab open on the tutorials (needs Go and Python 3.10 or newer)
+lab: .halftone/compiled ## from nothing to JupyterLab open on the tutorials (needs Go and Python 3.10 or newer)
 	@$(HALFTONE) lab $(ARGS)
+
+# The go command is silent while it compiles, and the first time it does so for about a minute.
+.halftone/compiled:
+	@echo "Compiling the halftone command; this takes about a minute the first time."
+	@mkdir -p $(@D) && touch $@
 
 test: ## format, vet, staticcheck and every test, under 15 minutes on two cores
 	@go run -buildvcs=false ./kernelext/internal/testrun
