@@ -1,7 +1,8 @@
 // The body of function(data): data.kind, and data.option for charts. Whatever goes wrong, the static face stays.
 'use strict';
 var script = document.currentScript, root = script && script.parentNode;
-var height = 340; // of a chart, in pixels
+// height of a chart in pixels
+var height = 340;
 if (!root || !root.querySelector) return;
 try { data.option ? chart() : table(); } catch (e) {}
 
