@@ -1,0 +1,94 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tutorial is the notebook that newcomers open first.
+func tutorial(t testing.TB) string {
+	t.Helper()
+	root, err := checkoutDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(root, "notebooks", "01-first-amp-training.ipynb")
+}
+
+// The saved tutorial shows all its figures to who just opens it, which JupyterLab does not trust; and running all of it in
+// the page makes them again, interactive.
+func TestTutorial(t *testing.T) {
+	ready(t)
+	saved := storedFigures(t, tutorial(t))
+	if len(saved) == 0 {
+		t.Fatal("the tutorial is saved without outputs: `make notebooks` makes them")
+	}
+	p := open(t, tutorial(t), "tutorial.ipynb", false)
+	p.wait("all saved figures are there", fmt.Sprintf(`probe.outputs().length === %d`, len(saved)))
+	for _, theme := range []string{"Light", "Dark"} {
+		t.Run("saved/"+theme, func(t *testing.T) {
+			defer p.in(t)()
+			p.theme(theme)
+			for i := range saved {
+				m := p.measure(i)
+				p.snapFigure(strings.ToLower(fmt.Sprintf("tutorial-%s-%d-%s", theme, i, saved[i].Data.Kind)), i)
+				m.check(t, &saved[i], p.stored(saved[i].HTML), false)
+			}
+		})
+	}
+	t.Run("run", func(t *testing.T) {
+		defer p.in(t)()
+		p.theme("Light")
+		p.wait("the kernel is idle", `probe.status() === 'idle'`)
+		p.eval("running all cells", `window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)`, nil)
+		const done = `probe.cells().every((c) => c.model.type !== 'code' || c.model.executionCount > 0) && probe.status() === 'idle'`
+		if !p.within(2*time.Minute, done) {
+			p.fatal("running all cells", fmt.Errorf("not done within 2 minutes"))
+		}
+		p.wait("all figures are there again", fmt.Sprintf(`probe.outputs().length === %d`, len(saved)))
+		p.wait("and interactive", `probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
+		for i := range saved {
+			m := p.measure(i)
+			if len(m.Hidden)+len(m.Faint)+len(m.Clipped) > 0 || m.Scripts == 0 {
+				t.Errorf("figure %d after running is not drawn well: %+v", i, m)
+			}
+		}
+	})
+	p.quiet()
+}
+
+// selection writes a notebook of some cells of another, with their saved outputs.
+func selection(t *testing.T, from, to string, ids ...string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nb map[string]any
+	if err := json.Unmarshal(b, &nb); err != nil {
+		t.Fatal(err)
+	}
+	var cells []any
+	for _, id := range ids {
+		for _, c := range nb["cells"].([]any) {
+			if c.(map[string]any)["id"] == id {
+				cells = append(cells, c)
+			}
+		}
+	}
+	if len(cells) != len(ids) {
+		t.Fatalf("%s has %d of the cells %q", filepath.Base(from), len(cells), ids)
+	}
+	nb["cells"] = cells
+	if b, err = json.Marshal(nb); err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
