@@ -29,29 +29,22 @@ func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
 			}
 		})
 	}
-	output := &joiner{key: k.key, send: func(m *message) { take(iopubChannel, m) }}
-	speech := &explainer{key: k.key}
+	output := newPipeline(k.draw, k.author, func(m *message) { take(iopubChannel, m) })
 	c.read(k.key, func(ch channel, m *message) {
-		if ch != iopubChannel {
+		if ch == iopubChannel {
+			output.put(m)
+		} else {
 			take(ch, m)
-			return
-		}
-		m, notes := k.draw.fill(m, k.key) // here and not on the loop: it takes its time, and order is kept
-		output.put(speech.explain(m))
-		for _, note := range notes {
-			output.put(k.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
 		}
 	})
 	go func() {
 		<-c.exited
 		// What it said last comes before the news of its death; the sockets end with the process.
-		drained := make(chan struct{})
-		go func() { c.readers.Wait(); close(drained) }()
+		go func() { c.readers.Wait(); output.end() }()
 		select {
-		case <-drained:
+		case <-output.done:
 		case <-time.After(drawTimeout):
 		}
-		output.expire()
 		k.do(func() { k.onExit(ctx, n, c) })
 	}()
 	k.probe()

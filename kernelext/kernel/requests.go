@@ -14,6 +14,7 @@ type request struct {
 	begun       bool // GoNB has said that it is busy with it
 	replied     time.Time
 	idle        time.Time
+	active      time.Time // when something was last published for it
 	failed      bool
 	reply       *message      // of a failed cell: kept until the error is known that goes into it
 	failure     *errorContent // as published
@@ -160,6 +161,7 @@ func (k *kernel) onPublished(parent string, m *message) {
 	if r == nil || r.m.id != parent {
 		return
 	}
+	r.active = time.Now()
 	if m.kind == "error" {
 		r.failure = new(errorContent)
 		_ = json.Unmarshal(m.content, r.failure)
@@ -225,7 +227,7 @@ func (k *kernel) checkCurrent() {
 		})
 		r.failed = true
 		k.finish(r)
-	case r.idle.IsZero() && !r.replied.IsZero() && time.Since(r.replied) > idlePatience:
+	case r.idle.IsZero() && !r.replied.IsZero() && time.Since(r.replied) > idlePatience && time.Since(r.active) > idlePatience:
 		k.status("idle", r.m)
 		k.finish(r)
 	}
