@@ -39,7 +39,11 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 
 	cmd := exec.Command(in.python.Path, labArgs(in.python, root, o, os.Getenv)...)
 	cmd.Dir = root
-	cmd.Env = labEnv(in.python.Path, in.Layout.Home)
+	config, err := labConfig(in.Layout.Home)
+	if err != nil {
+		return explain("writing JupyterLab's defaults", in.Layout.Home, err, "")
+	}
+	cmd.Env = append(labEnv(in.python.Path, in.Layout.Home), "JUPYTER_CONFIG_PATH="+config)
 	cmd.Stdout, cmd.Stderr = log, log
 	if o.Verbose {
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
