@@ -3,7 +3,6 @@ package kernel
 import (
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"time"
 )
 
@@ -80,7 +79,7 @@ func (d drawer) bounded(raw []byte) (map[string]any, error) {
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r = result{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+				r = result{err: fmt.Errorf("panic: %v", p)}
 			}
 			done <- r
 		}()

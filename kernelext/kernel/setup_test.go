@@ -17,6 +17,7 @@ import (
 
 	"github.com/halftone-ml/halftone/kernelext/layout"
 	"github.com/halftone-ml/halftone/kernelext/wire"
+	"github.com/halftone-ml/halftone/widgets/render"
 )
 
 // The tests drive a real kernel, a process of its own, over ZMQ, with the real GoNB behind it. That process is this test
@@ -126,6 +127,8 @@ func checkoutOf(l layout.Layout) string {
 
 func testDraw(raw []byte) (map[string]any, error) {
 	switch os.Getenv(drawEnv) {
+	case "real":
+		return render.BundleJSON(raw)
 	case "error":
 		return nil, errors.New("no ink")
 	case "panic":
