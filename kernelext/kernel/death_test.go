@@ -176,31 +176,62 @@ func TestParentDies(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	parent := t.TempDir()
-	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
-	stale := filepath.Join(parent, fmt.Sprintf("%s%d-1", dirPrefix, dead.Process.Pid))
-	living := filepath.Join(parent, fmt.Sprintf("%s%d-1", dirPrefix, os.Getpid()))
-	foreign := filepath.Join(parent, "notes-1")
-	for _, dir := range []string{stale, living, foreign} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	made, err := makeDir(parent)
+	living, err := makeDir(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 {
+	defer living.remove()
+	if info, err := os.Stat(living.path); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info, err)
 	}
-	if _, err := os.Stat(stale); err == nil {
-		t.Error("the folder of a dead kernel was kept")
+	dead, err := makeDir(parent)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, dir := range []string{living, foreign} {
+	_ = dead.lock.Close() // as the system does when a process ends
+	old := time.Now().Add(-2 * lockPatience)
+	at := func(name string, mode os.FileMode, when time.Time, files ...string) string {
+		dir := filepath.Join(parent, name)
+		for _, f := range append(files, ".") {
+			if err := os.MkdirAll(filepath.Join(dir, f), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, when, when); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	gone := []string{dead.path, at(dirPrefix+"half-removed", 0o700, old, tmpName)}
+	kept := []string{
+		living.path, at(dirPrefix+"being-made", 0o700, time.Now()), at(dirPrefix+"ml-project", 0o755, old, tmpName), at("notes", 0o700, old, tmpName),
+		at(dirPrefix+"dig", 0o700, old, "src"),
+	}
+	another, err := makeDir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer another.remove()
+	for _, dir := range gone {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s was kept", dir)
+		}
+	}
+	for _, dir := range kept {
 		if _, err := os.Stat(dir); err != nil {
 			t.Errorf("%s was removed", dir)
 		}
+	}
+	long := filepath.Join(parent, strings.Repeat("long", 30))
+	elsewhere, err := makeDir(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.remove()
+	if len(elsewhere.path) > maxSocketPath-40 {
+		t.Errorf("no socket fits into %s", elsewhere.path)
 	}
 }

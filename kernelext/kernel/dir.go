@@ -4,51 +4,90 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// makeDir makes the private folder of a kernel under parent, and removes those of kernels that are dead. The name holds
-// the process id, which is how the next kernel knows.
-func makeDir(parent string) (string, error) {
-	// gopls and we listen on sockets in it, and a socket's path is short. The system's temporary folder is the way out.
-	if len(parent) > maxDirParent {
-		parent = "/tmp"
-	}
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", fmt.Errorf("kernel: no folder for temporary files: %w; set HALFTONE_HOME to a folder you can write", err)
-	}
-	sweep(parent)
-	dir, err := os.MkdirTemp(parent, fmt.Sprintf("%s%d-", dirPrefix, os.Getpid()))
-	if err != nil {
-		return "", fmt.Errorf("kernel: no folder for temporary files: %w; set HALFTONE_HOME to a folder you can write", err)
-	}
-	return dir, nil
+// A privateDir is the folder of one kernel's sockets and temporary files. It is the kernel's as long as that holds its
+// lock, which the system releases however the kernel ends. A process id would not do: the folder above may be shared with
+// another container or host, where ids mean other processes.
+type privateDir struct {
+	path string
+	lock *os.File
 }
 
 const (
 	dirPrefix = "ht"
+	lockName  = "lock"
+
 	// Under the private folder the longest socket is gopls's: about 50 bytes more.
 	maxDirParent = maxSocketPath - 55
+
+	// A folder without a lock file is one that is being made, unless it is as old as this.
+	lockPatience = time.Minute
 )
 
-// sweep removes the folders of dead kernels: a power cut kills kernel and guard together.
+// makeDir makes the private folder of a kernel under parent, and removes those of dead kernels.
+func makeDir(parent string) (*privateDir, error) {
+	// gopls and we listen on sockets in it, and a socket's path is short. The system's temporary folder is the way out.
+	if len(parent) > maxDirParent {
+		parent = "/tmp"
+	}
+	fail := func(err error) (*privateDir, error) {
+		return nil, fmt.Errorf("kernel: no folder for temporary files: %w; set HALFTONE_HOME to a folder you can write", err)
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return fail(err)
+	}
+	sweep(parent)
+	path, err := os.MkdirTemp(parent, dirPrefix)
+	if err != nil {
+		return fail(err)
+	}
+	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		_ = os.RemoveAll(path)
+		return fail(err)
+	}
+	// Where the file system has no locks nothing is ever swept, either.
+	_ = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return &privateDir{path, lock}, nil
+}
+
+// remove removes the folder, and gives up the lock after that.
+func (d *privateDir) remove() {
+	removeDir(d.path)
+	_ = d.lock.Close()
+}
+
+// sweep removes the folders of dead kernels: a power cut kills a kernel together with its guard.
 func sweep(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), dirPrefix)
-		if !ok || !e.IsDir() {
+		path := filepath.Join(parent, e.Name())
+		info, err := os.Lstat(path)
+		if err != nil || !info.IsDir() || !strings.HasPrefix(e.Name(), dirPrefix) {
 			continue
 		}
-		owner, _, ok := strings.Cut(rest, "-")
-		pid, err := strconv.Atoi(owner)
-		if !ok || err != nil || pid <= 1 || syscall.Kill(pid, 0) != syscall.ESRCH {
+		// Not everything in /tmp that begins like ours is ours.
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() || info.Mode().Perm() != 0o700 {
 			continue
 		}
-		_ = os.RemoveAll(filepath.Join(parent, e.Name()))
+		lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR, 0)
+		if err != nil {
+			_, cells := os.Stat(filepath.Join(path, tmpName))
+			if os.IsNotExist(err) && cells == nil && time.Since(info.ModTime()) > lockPatience {
+				_ = os.RemoveAll(path) // it was being removed when its kernel was killed
+			}
+			continue
+		}
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			_ = os.RemoveAll(path)
+		}
+		_ = lock.Close()
 	}
 }

@@ -68,11 +68,12 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 	if err != nil {
 		return err
 	}
-	dir, err := makeDir(opts.Tmp)
+	private, err := makeDir(opts.Tmp)
 	if err != nil {
 		return err
 	}
-	defer removeDir(dir)
+	defer private.remove()
+	dir := private.path
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
