@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +32,7 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 		root = in.Checkout
 	}
 	logPath := filepath.Join(in.Layout.Home, "lab.log")
-	log, err := os.Create(logPath)
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o600) // two servers may write to it
 	if err != nil {
 		return explain("opening "+logPath, in.Layout.Home, err, "")
 	}
@@ -67,10 +68,10 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 	if err := <-started; err != nil {
 		return fmt.Errorf("starting JupyterLab with %s: %w", in.python.Path, err)
 	}
-	url, err := serverURL(ctx, in.python.RuntimeDir, cmd.Process.Pid, ended)
+	address, err := serverURL(ctx, in.python.RuntimeDir, cmd.Process.Pid, startPage(root, o.Args), ended)
 	if err == nil {
 		in.Report.Say("✓ %-14s %s  %s", "ready", "Ctrl-C stops it; its log is "+logPath, seconds(time.Since(began)))
-		in.Report.Say("\n    %s\n", url)
+		in.Report.Say("\n    %s\n", address)
 		background, stopBackground := context.WithCancel(ctx)
 		finished := make(chan struct{})
 		go func() {
@@ -111,7 +112,10 @@ func labArgs(py Python, root string, o LabOptions, getenv func(string) string) [
 		args = []string{"-m", "notebook"}
 	}
 	args = append(args, "--ServerApp.root_dir="+root, "--ServerApp.ip=127.0.0.1",
-		"--MultiKernelManager.default_kernel_name=halftone", "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
+		"--MultiKernelManager.default_kernel_name=halftone", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
+	if py.Lab != "" {
+		args = append(args, "--LabApp.default_url="+startPage(root, o.Args))
+	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--ServerApp.allow_root=True")
 	}
@@ -131,6 +135,21 @@ func labArgs(py Python, root string, o LabOptions, getenv func(string) string) [
 	return append(args, o.Args...)
 }
 
+// startPage is the address of the first tutorial, or of JupyterLab where there is none or the user's options serve another
+// folder.
+func startPage(root string, args []string) string {
+	for _, a := range args {
+		if strings.Contains(a, "root_dir") || strings.Contains(a, "notebook-dir") || strings.Contains(a, "notebook_dir") || strings.Contains(a, "default_url") {
+			return "/lab"
+		}
+	}
+	found, _ := filepath.Glob(filepath.Join(root, "*.ipynb"))
+	if len(found) == 0 {
+		return "/lab"
+	}
+	return "/lab/tree/" + url.PathEscape(filepath.Base(found[0]))
+}
+
 // labEnv gives JupyterLab a token of this run, unless the user has chosen one. The environment and not the command line
 // carries it, since everyone on the machine may read the latter.
 func labEnv(python, home string) []string {
@@ -142,18 +161,18 @@ func labEnv(python, home string) []string {
 }
 
 // serverURL waits until the server has written its address, and returns it.
-func serverURL(ctx context.Context, runtimeDir string, pid int, ended chan error) (string, error) {
+func serverURL(ctx context.Context, runtimeDir string, pid int, page string, ended chan error) (string, error) {
 	path := filepath.Join(runtimeDir, fmt.Sprintf("jpserver-%d.json", pid))
 	deadline := time.After(2 * time.Minute)
 	for {
 		if b, err := os.ReadFile(path); err == nil {
 			var s struct{ URL, Token string }
 			if json.Unmarshal(b, &s) == nil && s.URL != "" {
-				url := strings.TrimSuffix(s.URL, "/") + "/lab"
+				address := strings.TrimSuffix(s.URL, "/") + page
 				if s.Token != "" {
-					url += "?token=" + s.Token
+					address += "?token=" + s.Token
 				}
-				return url, nil
+				return address, nil
 			}
 		}
 		select {

@@ -98,6 +98,9 @@ func TestUninstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(l.Bin(), "gonb"), "")
+	if _, err := labConfig(l.Home); err != nil {
+		t.Fatal(err)
+	}
 	readOnly := filepath.Join(l.Proxy(), "a", "b")
 	write(t, filepath.Join(readOnly, "f"), "")
 	if err := os.Chmod(readOnly, 0o555); err != nil {

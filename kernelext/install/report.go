@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Reporter prints one line per finished phase. On a terminal it also keeps one moving line about what is running; in a
@@ -115,7 +117,15 @@ func (r *Reporter) animate(stop chan struct{}) {
 	}
 }
 
-const maxLine = 100
+// width is how many characters of the moving line fit: a line that wraps cannot be taken back.
+func (r *Reporter) width() int {
+	if f, ok := r.w.(*os.File); ok {
+		if ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && ws.Col > 20 {
+			return min(int(ws.Col)-4, 120)
+		}
+	}
+	return 76
+}
 
 func (r *Reporter) draw() {
 	if len(r.active) == 0 {
@@ -135,8 +145,8 @@ func (r *Reporter) draw() {
 		parts = append(parts, s+" "+seconds(time.Since(p.start)))
 	}
 	line := []rune(strings.Join(parts, " · "))
-	if len(line) > maxLine {
-		line = append(line[:maxLine-1], '…')
+	if width := r.width(); len(line) > width {
+		line = append(line[:width-1], '…')
 	}
 	r.frame++
 	spin := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")

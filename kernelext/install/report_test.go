@@ -48,7 +48,7 @@ func TestTerminalShowsWhatRuns(t *testing.T) {
 		t.Errorf("the moving line is not cleared: %q", text)
 	}
 	for part := range strings.SplitSeq(text, "\r") {
-		if n := len([]rune(strings.TrimPrefix(part, "\x1b[K"))); n > maxLine+2 {
+		if n := len([]rune(strings.TrimPrefix(part, "\x1b[K"))); n > r.width()+2 {
 			t.Errorf("a line of %d characters wraps", n)
 		}
 	}

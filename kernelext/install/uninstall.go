@@ -60,7 +60,7 @@ func Uninstall(l layout.Layout) ([]string, error) {
 
 // looksLikeHome guards against a HALFTONE_HOME that names a folder with other things in it.
 func looksLikeHome(entries []os.DirEntry) bool {
-	known := map[string]bool{"bin": true, "venv": true, "goproxy": true, "goproxy.from": true, "tmp": true, "install.json": true,
+	known := map[string]bool{"bin": true, "venv": true, "goproxy": true, "goproxy.from": true, "tmp": true, "jupyter": true, "install.json": true,
 		"install.json.new": true, "install.lock": true, "lab.log": true}
 	for _, e := range entries {
 		if !known[e.Name()] {
