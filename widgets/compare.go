@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -12,7 +13,7 @@ import (
 // A Run is one training run to compare: its loss of every step.
 type Run struct {
 	Name    string    // e.g. "float16 + scaler"
-	DType   amp.DType // dtype of its autocast scope; Float32 for none
+	DType   amp.DType // dtype of its autocast scope; NoDType, for none, is shown as float32
 	Loss    []float64 // loss per step; NaN and infinities are kept and reported
 	StepNS  []int64   // optional: duration of each step in nanoseconds
 	Skipped int       // optimizer steps skipped for overflow
@@ -40,6 +41,7 @@ type RunRow struct {
 	Diverged int       `json:"diverged"`     // first step whose loss is not finite; -1: none
 	At       []int     `json:"at,omitempty"` // steps of Loss when it was thinned; else Loss[i] is step i
 	Loss     []Number  `json:"loss"`
+	Diff     []Number  `json:"diff,omitempty"` // (loss - reference's loss) / |reference's loss| at the steps of Loss, three digits; NaN where there is none
 }
 
 const (
@@ -55,7 +57,11 @@ func Compare(runs ...Run) *Figure {
 	f := &Figure{Schema: Schema, Kind: KindCompare, Title: "Loss of runs side by side", Runs: d}
 	times := make([]int64, len(shown))
 	for i, r := range shown {
-		d.Runs = append(d.Runs, summarize(r, shown[0], maxLossPoints/len(shown)))
+		row := summarize(r, shown[0], maxLossPoints/len(shown))
+		if i == 0 {
+			row.Diff = nil // against itself
+		}
+		d.Runs = append(d.Runs, row)
 		times[i] = median(r.StepNS)
 	}
 	if slices.ContainsFunc(times, func(ns int64) bool { return ns > 0 }) {
@@ -70,7 +76,10 @@ func Compare(runs ...Run) *Figure {
 			break
 		}
 		for i := range d.Runs {
-			d.Runs[i].At, d.Runs[i].Loss = thinLoss(shown[i].Loss, limit)
+			d.Runs[i].thin(shown[i], shown[0], limit)
+			if i == 0 {
+				d.Runs[i].Diff = nil
+			}
 		}
 	}
 	f.normalize()
@@ -83,6 +92,9 @@ func summarize(r, ref Run, limit int) RunRow {
 	row := RunRow{
 		Name: clip(r.Name, maxName), DType: knownDType(r.DType), Steps: len(r.Loss), Skipped: max(r.Skipped, 0),
 		First: nan, Final: nan, Best: nan, Relative: nan, Worst: nan, Diverged: -1,
+	}
+	if row.DType == amp.NoDType { // no autocast: float32
+		row.DType = amp.Float32
 	}
 	if row.Name == "" {
 		row.Name = row.DType.String()
@@ -110,8 +122,38 @@ func summarize(r, ref Run, limit int) RunRow {
 			row.Relative = relative(r.Loss[n-1], ref.Loss[m-1])
 		}
 	}
-	row.At, row.Loss = thinLoss(r.Loss, limit)
+	row.thin(r, ref, limit)
 	return row
+}
+
+// thin sets the stored losses, at most limit of them, and their differences from the reference.
+func (r *RunRow) thin(run, ref Run, limit int) {
+	r.At, r.Loss = thinLoss(run.Loss, limit)
+	r.Diff = nil
+	if len(ref.Loss) == 0 {
+		return
+	}
+	for i := range r.Loss {
+		d := Number(math.NaN())
+		if k := r.Step(i); k < len(ref.Loss) {
+			d = relative(run.Loss[k], ref.Loss[k])
+		}
+		if d.finite() {
+			d = threeDigits(d)
+		} else {
+			d = Number(math.NaN())
+		}
+		r.Diff = append(r.Diff, d)
+	}
+}
+
+// threeDigits rounds to what a difference is read to.
+func threeDigits(n Number) Number {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(n), 'e', 2, 64), 64)
+	if err != nil {
+		return n
+	}
+	return number(v)
 }
 
 // relative is (v - ref) / |ref|; two equal values differ by 0 also where ref is 0.

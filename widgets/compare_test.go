@@ -25,6 +25,9 @@ func TestCompareNumbers(t *testing.T) {
 	if c.Diverged != 1 || c.Final != 2 || c.Best != 2 || c.Relative != 1 || !math.IsNaN(float64(c.Loss[1])) {
 		t.Errorf("c: %+v", c)
 	}
+	if a.Diff != nil || len(b.Diff) != 3 || b.Diff[0] != 0 || b.Diff[1] != .5 || !math.IsNaN(float64(c.Diff[1])) || c.Diff[2] != 1 {
+		t.Errorf("differences %v, %v, %v", a.Diff, b.Diff, c.Diff)
+	}
 	if f.Measured(0) != 3 || f.Measured(1) != 0 || f.Measured(9) != 0 {
 		t.Errorf("times %v", f.Volatile)
 	}
@@ -35,7 +38,7 @@ func TestCompareNumbers(t *testing.T) {
 
 func TestCompareWithoutNames(t *testing.T) {
 	f := Compare(Run{DType: amp.BFloat16, Loss: []float64{1}}, Run{DType: amp.DType(77)})
-	if f.Runs.Runs[0].Name != "bfloat16" || f.Runs.Runs[1].Name != "none" || f.Runs.Missing != "" {
+	if f.Runs.Runs[0].Name != "bfloat16" || f.Runs.Runs[1].Name != "float32" || f.Runs.Missing != "" {
 		t.Errorf("%+v", f.Runs)
 	}
 	if !strings.Contains(f.Text(), "no losses") {

@@ -149,6 +149,7 @@ func (d *CompareData) normalize() {
 			n := min(len(r.At), len(r.Loss))
 			r.At, r.Loss = r.At[:n], r.Loss[:n]
 		}
+		r.Diff = r.Diff[:min(len(r.Diff), len(r.Loss))]
 		r.Steps = max(r.Steps, r.end())
 	}
 	if len(d.Runs) == 0 && d.Missing == "" {

@@ -80,9 +80,17 @@ func extreme() map[string]*widgets.Figure {
 		"no losses": widgets.Compare(widgets.Run{Name: "a"}),
 		"one loss":  widgets.Compare(widgets.Run{Name: "a", Loss: []float64{1}}),
 		"constant":  widgets.Compare(widgets.Run{Name: "a", Loss: make([]float64, 100_000)}),
+		"many":      widgets.Compare(manyRuns()...),
 		"diverged":  widgets.Compare(widgets.Run{Name: "a", Loss: []float64{1, 2}}, widgets.Run{Name: "b", Loss: []float64{1, math.NaN(), math.NaN()}}),
 		"long":      widgets.Compare(widgets.Run{Name: "a", Loss: sample.Loss(100_000, 5, .1, 1e-4, .3)}, widgets.Run{Name: "b", Loss: sample.Loss(99_000, 5, .1, 1e-4, .5)}),
 	}
+}
+
+func manyRuns() (runs []widgets.Run) {
+	for i := range 20 {
+		runs = append(runs, widgets.Run{Name: fmt.Sprint("run ", i), DType: amp.Float16, Loss: sample.Loss(5000, 5, .1+float64(i)/1000, 1e-3, .3)})
+	}
+	return runs
 }
 
 // everything is all figures of the tests.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 
@@ -34,13 +35,117 @@ func compareChart(f *widgets.Figure) drawing {
 		p.X.Max = max(p.X.Max, float64(r.Steps-1))
 	}
 	p.Add(grid{}, lossLines{d, log})
-	return drawing{chartWidth, 300, func(c draw.Canvas) {
+	q := differencePlot(d, p.X.Max)
+	height, lower := vg.Length(300), vg.Length(0)
+	if q != nil {
+		height, lower = 390, 120
+		p.X.Tick.Label.Color, p.X.Tick.Label.Font.Size = color.Transparent, 1 // the lower plot has the steps
+	}
+	return drawing{chartWidth, height, func(c draw.Canvas) {
 		paper(c)
 		legend(draw.Crop(c, 14, -18, 0, -12), d)
 		c = draw.Crop(c, 14, -18, 9, -34)
-		axisLabels(c, label, "step")
-		p.Draw(draw.Crop(c, 0, 0, 12, -16))
+		upper := draw.Crop(c, 0, 0, lower, 0)
+		axisLabels(upper, label, "")
+		upper = draw.Crop(upper, 0, 0, 12-lower/10, -16)
+		if q == nil {
+			axisLabels(c, "", "step")
+			p.Draw(upper)
+			return
+		}
+		below := draw.Crop(c, 0, 0, 0, lower-(c.Max.Y-c.Min.Y)-2)
+		axisLabels(below, "relative difference from "+d.Runs[0].Name+" (log axis)", "step")
+		below = draw.Crop(below, 0, 0, 12, -16)
+		// Both plots show the same steps, so their data must begin at the same place whatever their labels are wide.
+		left, right := p.DataCanvas(upper).Min.X, q.DataCanvas(below).Min.X
+		p.Draw(draw.Crop(upper, max(right-left, 0), 0, 0, 0))
+		q.Draw(draw.Crop(below, max(left-right, 0), 0, 0, 0))
 	}}
+}
+
+// lowest and highest are the exponents of ten between which relative differences are shown.
+const lowest, highest = -8.0, 2.0
+
+// differenceRange is the part of them that a comparison has; false where no run differs from the reference.
+func differenceRange(d *widgets.CompareData) (lo, hi float64, ok bool) {
+	lo, hi = highest, lowest
+	for _, r := range d.Runs {
+		for _, v := range r.Diff {
+			if e, drawn := exponent(v); drawn {
+				lo, hi, ok = min(lo, e), max(hi, e), true
+			}
+		}
+	}
+	return math.Floor(lo), math.Ceil(max(hi, lo+1)), ok
+}
+
+// exponent is the decimal logarithm of a difference, within bounds; false for none at all.
+func exponent(v widgets.Number) (float64, bool) {
+	e := math.Log10(math.Abs(float64(v)))
+	if math.IsNaN(e) || math.IsInf(e, 0) {
+		return 0, false
+	}
+	return min(max(e, lowest), highest), true
+}
+
+// differencePlot shows how far each run is from the reference, step by step: curves that lie on each other differ there. It
+// is nil where no run differs.
+func differencePlot(d *widgets.CompareData, steps float64) *plot.Plot {
+	lo, hi, ok := differenceRange(d)
+	if !ok {
+		return nil
+	}
+	q := newPlot()
+	q.X.Tick.Marker, q.Y.Tick.Marker = countTicks{}, exponentTicks{}
+	q.Y.Tick.Label.Handler = powers{q.Y.Tick.Label.Handler}
+	q.X.Min, q.X.Max, q.Y.Min, q.Y.Max = 0, steps, lo, hi
+	q.Add(grid{}, differenceLines{d})
+	return q
+}
+
+// exponentTicks labels powers of ten, at most about five of them.
+type exponentTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (exponentTicks) Ticks(lo, hi float64) []plot.Tick {
+	return ticks(lo, hi, math.Ceil((hi-lo)/5), func(v float64) string { return fmt.Sprintf("10^%d", int(v)) })
+}
+
+// differenceLines draws the differences.
+type differenceLines struct{ d *widgets.CompareData }
+
+// Plot implements plot.Plotter.
+func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i := range l.d.Runs {
+		r := &l.d.Runs[i]
+		style := runStyle(l.d, i)
+		style.Width = 1.5
+		drawGaps(c, style, len(r.Diff), func(k int) (vg.Point, bool) {
+			e, ok := exponent(r.Diff[k])
+			return vg.Point{X: x(float64(r.Step(k))), Y: y(e)}, ok
+		})
+	}
+}
+
+// drawGaps draws a curve of n points that is interrupted where there is none; a point alone is a dot.
+func drawGaps(c draw.Canvas, style draw.LineStyle, n int, point func(int) (vg.Point, bool)) {
+	var line []vg.Point
+	flush := func() {
+		if len(line) == 1 {
+			c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 2.5, Shape: draw.CircleGlyph{}}, line[0])
+		}
+		c.StrokeLines(style, line)
+		line = nil
+	}
+	for _, k := range everyNth(n, maxDrawn) {
+		if pt, ok := point(k); ok {
+			line = append(line, pt)
+		} else {
+			flush()
+		}
+	}
+	flush()
 }
 
 // runStyle is how a run is drawn: its dtype's color and dash, so that it can be told apart without color too; runs beyond the
@@ -87,27 +192,13 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 			style.Width = 5
 			style.Color = pale(runColor(l.d, i))
 		}
-		var line []vg.Point
-		flush := func() {
-			if len(line) == 1 {
-				c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 2.5, Shape: draw.CircleGlyph{}}, line[0])
-			}
-			c.StrokeLines(style, line)
-			line = nil
-		}
-		for _, k := range everyNth(len(r.Loss), maxDrawn) {
-			v := r.Loss[k]
-			q := float64(v)
+		drawGaps(c, style, len(r.Loss), func(k int) (vg.Point, bool) {
+			q := float64(r.Loss[k])
 			if l.log {
 				q = math.Log10(q)
 			}
-			if !(q >= p.Y.Min && q <= p.Y.Max) {
-				flush()
-				continue
-			}
-			line = append(line, vg.Point{X: x(float64(r.Step(k))), Y: y(q)})
-		}
-		flush()
+			return vg.Point{X: x(float64(r.Step(k))), Y: y(q)}, q >= p.Y.Min && q <= p.Y.Max
+		})
 		if r.Diverged >= 0 {
 			cross(c, vg.Point{X: x(float64(r.Diverged)), Y: c.Max.Y - 6}, 4)
 		}

@@ -57,14 +57,18 @@ func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
 			return
 		}
 		c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1, Dashes: []vg.Length{2, 3}}, c.Min.X, y(v), c.Max.X, y(v))
-		c.FillText(textStyle(8, faint), vg.Point{X: c.Min.X + 6, Y: y(v) + 2}, label)
+		s, at := textStyle(8, faint), c.Min.X+6
+		if end := b.d.Points; len(end) > 0 && math.Abs(end[len(end)-1].Log2()-v) > 1.5 { // the curve is elsewhere at the right end
+			s.XAlign, at = draw.XRight, c.Max.X-3
+		}
+		c.FillText(s, vg.Point{X: at, Y: y(v) + 2}, label)
 	}
 	floor, text := 0.0, "floor 1: below it gradients shrink"
 	if m := float64(b.d.MinScale); m > 0 {
 		floor, text = math.Log2(m), "floor (MinScale) "+widgets.ScaleText(b.d.MinScale)
 	}
 	line(floor, text)
-	line(24, "ceiling 2^24")
+	line(24, "ceiling 2²⁴")
 }
 
 // calibration shades the steps before the scale was found.

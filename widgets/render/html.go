@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"image/color"
+	"regexp"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -18,6 +19,13 @@ import (
 
 // esc escapes text for HTML.
 func esc(s string) string { return html.EscapeString(s) }
+
+// powersHTML escapes text and raises the exponents of powers of two.
+func powersHTML(s string) string {
+	return powerOfTwo.ReplaceAllString(esc(s), `2<sup style="line-height:0;font-size:75%">$1</sup>`)
+}
+
+var powerOfTwo = regexp.MustCompile(`\b2\^(-?[0-9]+)`)
 
 // hex writes a color as a literal.
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

@@ -28,7 +28,7 @@ func scaleHTML(p *page, f *widgets.Figure, chart string) {
 func verdictCard(p *page, d *widgets.ScaleData) {
 	c := verdictColor(d.Verdict)
 	p.printf(`<div style="border-left:5px solid %s;padding:6px 12px;margin:4px 0 8px 0;background-color:rgba(%d,%d,%d,0.1);border-radius:3px"><strong>%s</strong>`,
-		hex(c), c.R, c.G, c.B, esc(d.Sentence))
+		hex(c), c.R, c.G, c.B, powersHTML(d.Sentence))
 	for _, w := range d.Warnings {
 		p.printf(`<div>%s</div>`, esc(w))
 	}
@@ -57,7 +57,7 @@ func scaleFacts(p *page, d *widgets.ScaleData) {
 		if i > 0 {
 			p.WriteString(` <span style="opacity:0.5">·</span> `)
 		}
-		p.printf(`<span style="%s">%s</span> <strong>%s</strong>`, stMuted, esc(t[0]), esc(t[1]))
+		p.printf(`<span style="%s">%s</span> <strong>%s</strong>`, stMuted, esc(t[0]), powersHTML(t[1]))
 	}
 	p.WriteString(`</div>`)
 }
@@ -80,7 +80,7 @@ func skipTable(p *page, d *widgets.ScaleData) {
 			break
 		}
 		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th><td style="%s"><span style="color:%s">×</span> %s</td><td style="%s">%s → %s</td><td style="%s">%s</td></tr>`,
-			stRow, stCell, esc(r.Steps()), stCell, hex(red), group(int64(r.Count)), stCell, esc(widgets.ScaleText(r.Scale)), esc(widgets.ScaleText(r.Next)), stCell, esc(r.Blame()))
+			stRow, stCell, esc(r.Steps()), stCell, hex(red), group(int64(r.Count)), stCell, powersHTML(widgets.ScaleText(r.Scale)), powersHTML(widgets.ScaleText(r.Next)), stCell, esc(r.Blame()))
 	}
 	p.WriteString(`</tbody></table></div></details>`)
 }

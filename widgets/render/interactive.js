@@ -1,8 +1,8 @@
 // The body of function(data): data.kind, and data.option for charts. Whatever goes wrong, the static face stays.
 'use strict';
 var script = document.currentScript, root = script && script.parentNode;
-// height of a chart in pixels
-var height = 340;
+// height of a chart in pixels: taller with a second plot below the first
+var height = data.option && data.option.xAxis[1] ? 450 : 340;
 if (!root || !root.querySelector) return;
 try { data.option ? chart() : table(); } catch (e) {}
 
@@ -33,9 +33,9 @@ function library() {
   }));
 }
 
-// power writes 2 with a raised exponent.
-function power(v) {
-  return '2' + String(Math.round(v * 10) / 10).replace(/[-0-9]/g, function (d) { return '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(d)]; });
+// power writes 2, or another base, with a raised exponent.
+function power(v, base) {
+  return (base > 2 ? base : '2') + String(Math.round(v * 10) / 10).replace(/[-0-9]/g, function (d) { return '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(d)]; });
 }
 
 // themed is the part of the option that follows the page's theme.
@@ -44,8 +44,8 @@ function themed() {
   var axis = { nameTextStyle: { color: s.color, align: 'left' }, axisLabel: { color: s.color }, axisLine: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } } };
   return {
     series: data.option.series[0].markArea ? [{ markArea: { silent: true, label: { color: s.color } } }] : [],
-    textStyle: { fontFamily: s.fontFamily }, legend: { textStyle: { color: s.color } }, yAxis: [axis],
-    xAxis: [Object.assign({}, axis, { nameTextStyle: { color: s.color }, splitLine: { show: false } })],
+    textStyle: { fontFamily: s.fontFamily }, legend: { textStyle: { color: s.color } }, yAxis: data.option.yAxis.map(function () { return axis; }),
+    xAxis: data.option.xAxis.map(function () { return Object.assign({}, axis, { nameTextStyle: { color: s.color }, splitLine: { show: false } }); }),
     dataZoom: [{ height: 18, top: height - 28, brushSelect: false, handleSize: '130%', textStyle: { color: s.color }, borderColor: line }]
   };
 }
@@ -61,6 +61,7 @@ function chart() {
       var tip = element('div');
       at.forEach(function (p, i) {
         var skip = p.seriesType === 'scatter', v = p.value[1];
+        if (!skip && p.value.length > 2) return tip.appendChild(element('div', 'color:#666', p.seriesName + ' differs by ' + p.value[2]));
         if (!i) tip.appendChild(element('div', '', 'step ' + p.value[0]));
         var text = skip ? '× ' + p.value[2] : p.seriesName + ' ' + (scale ? power(v) + ' = ' + Math.pow(2, v) : v);
         tip.appendChild(element('div', 'font-weight:bold;color:' + (skip ? '#b04a00' : '#222'), text));
@@ -71,6 +72,10 @@ function chart() {
     if (scale) {
       o.yAxis[0].axisLabel = { formatter: power };
       if (o.series[1]) o.series[1].z = 5, o.series[1].label.position = [12, -9];
+    }
+    if (o.yAxis[1]) {
+      o.yAxis[1].axisLabel = { formatter: function (v) { return power(v, 10); } };
+      o.xAxis[0].axisLabel = { show: false };
     }
     instance.setOption(o);
     instance.setOption(themed());

@@ -11,14 +11,21 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// chartOptions are the settings that both interactive charts share. Colors of text and grid are not among them: the script
-// takes them from the page's theme.
-func chartOptions(alt string) []charts.GlobalOpts {
+// chartOptions are the settings that both interactive charts share, for one plot or for two with the second below. Colors of
+// text and grid are not among them: the script takes them from the page's theme.
+func chartOptions(alt string, two bool) []charts.GlobalOpts {
+	grids := []opts.Grid{{Left: "12", Right: "24", Top: "40", Bottom: "72", ContainLabel: opts.Bool(true)}}
+	axes := []int{0}
+	if two {
+		grids = []opts.Grid{{Left: "64", Right: "24", Top: "40", Height: "210"}, {Left: "64", Right: "24", Top: "288", Height: "84"}}
+		axes = []int{0, 1}
+	}
 	return []charts.GlobalOpts{
 		charts.WithAnimation(false),
 		charts.WithAriaOpts(&opts.Aria{Enabled: opts.Bool(true), Label: &opts.AriaLabel{Enabled: opts.Bool(true), Description: alt}}),
-		charts.WithDataZoomOpts(opts.DataZoom{Type: "slider", FilterMode: "none"}, opts.DataZoom{Type: "inside", FilterMode: "none"}),
-		charts.WithGridOpts(opts.Grid{Left: "12", Right: "24", Top: "40", Bottom: "72", ContainLabel: opts.Bool(true)}),
+		charts.WithDataZoomOpts(opts.DataZoom{Type: "slider", FilterMode: "none", XAxisIndex: axes}, opts.DataZoom{Type: "inside", FilterMode: "none", XAxisIndex: axes}),
+		charts.WithGridOpts(grids...),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
 	}
 }
 
@@ -27,9 +34,8 @@ func scaleOption(f *widgets.Figure) map[string]any {
 	d := f.Scale
 	_, x1, y0, y1 := scaleRange(d)
 	c := charts.NewLine()
-	c.SetGlobalOptions(append(chartOptions(f.Alt),
+	c.SetGlobalOptions(append(chartOptions(f.Alt, false),
 		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10"}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Min: 0, Max: x1, MinInterval: 1}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "loss scale (log axis)", Min: math.Floor(y0), Max: math.Ceil(y1), MinInterval: 1}),
 	)...)
@@ -91,48 +97,85 @@ func skipPoints(d *widgets.ScaleData) []opts.ScatterData {
 	return out
 }
 
-// compareOption is the ECharts option of a comparison.
+// maxOptionPoints bounds the points of all curves of an interactive chart, which are stored in the HTML.
+const maxOptionPoints = 900
+
+// compareOption is the ECharts option of a comparison: the losses and, below, the differences from the reference.
 func compareOption(f *widgets.Figure) map[string]any {
 	d := f.Runs
-	kind := "value"
-	label := "loss"
+	kind, label := "value", "loss"
 	if d.Logarithmic() {
 		kind, label = "log", "loss (log axis)"
 	}
+	lo, hi, below := differenceRange(d)
+	steps := opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Max: "dataMax", MinInterval: 1}
 	c := charts.NewLine()
-	c.SetGlobalOptions(append(chartOptions(f.Alt),
+	c.SetGlobalOptions(append(chartOptions(f.Alt, below),
 		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10", Type: "scroll", ItemWidth: 32}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Max: "dataMax", MinInterval: 1}),
+		charts.WithXAxisOpts(steps),
 		charts.WithYAxisOpts(opts.YAxis{Type: kind, Name: label, Scale: opts.Bool(true)}),
 	)...)
+	if below {
+		c.SetGlobalOptions(charts.WithAxisPointerOpts(&opts.AxisPointer{Link: []opts.AxisPointerLink{{XAxisIndex: []int{0, 1}}}}))
+		c.XAxisList[0].Name = ""
+		steps.GridIndex = 1
+		c.ExtendXAxis(steps)
+		c.ExtendYAxis(opts.YAxis{Type: "value", Name: "relative difference from " + d.Runs[0].Name + " (log axis)", Min: lo, Max: hi, MinInterval: 1, SplitNumber: 3, GridIndex: 1})
+	}
+	limit := maxOptionPoints / max(2*len(d.Runs)-1, 1)
 	for i := range d.Runs {
 		r := &d.Runs[i]
-		line := opts.LineStyle{Color: hex(runColor(d, i)), Width: 2, Type: "solid"}
-		switch r.DType {
-		case amp.Float16:
-			line.Type = "dashed"
-		case amp.BFloat16:
-			line.Type = "dotted"
+		line, item := runLine(d, i), charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(runColor(d, i))})
+		c.AddSeries(r.Name, lossPoints(r, limit), charts.WithLineChartOpts(opts.LineChart{Symbol: symbolFor(r)}), charts.WithLineStyleOpts(line), item)
+		if i > 0 && below {
+			line.Width = 1.5
+			c.AddSeries(r.Name, differencePoints(r, limit), charts.WithLineChartOpts(opts.LineChart{Symbol: symbolFor(r), XAxisIndex: 1, YAxisIndex: 1}), charts.WithLineStyleOpts(line), item)
 		}
-		if i == 0 && len(d.Runs) > 1 {
-			line.Width, line.Color = 5, hex(pale(runColor(d, i)))
-		}
-		symbol := "none"
-		if len(r.Loss) == 1 {
-			symbol = "circle"
-		}
-		c.AddSeries(r.Name, lossPoints(r), charts.WithLineChartOpts(opts.LineChart{Symbol: symbol}),
-			charts.WithLineStyleOpts(line), charts.WithItemStyleOpts(opts.ItemStyle{Color: line.Color}))
 	}
 	c.Validate()
 	return c.JSON()
 }
 
-// lossPoints are the points of a curve; where the loss is not finite there is a gap.
-func lossPoints(r *widgets.RunRow) []opts.LineData {
+// runLine is how a run's curve looks, as in the static chart.
+func runLine(d *widgets.CompareData, i int) opts.LineStyle {
+	line := opts.LineStyle{Color: hex(runColor(d, i)), Width: 2, Type: "solid"}
+	switch d.Runs[i].DType {
+	case amp.Float16:
+		line.Type = "dashed"
+	case amp.BFloat16:
+		line.Type = "dotted"
+	}
+	if i == 0 && len(d.Runs) > 1 {
+		line.Width, line.Color = 5, hex(pale(runColor(d, i)))
+	}
+	return line
+}
+
+// symbolFor marks a single point, which has no line.
+func symbolFor(r *widgets.RunRow) string {
+	if len(r.Loss) == 1 {
+		return "circle"
+	}
+	return "none"
+}
+
+// differencePoints are exponents of ten; the third value is what the tooltip says.
+func differencePoints(r *widgets.RunRow, limit int) []opts.LineData {
 	var out []opts.LineData
-	for _, i := range everyNth(len(r.Loss), maxDrawn) {
+	for _, i := range everyNth(len(r.Diff), limit) {
+		if e, ok := exponent(r.Diff[i]); ok {
+			out = append(out, opts.LineData{Value: []any{r.Step(i), round(e), widgets.RelativeText(r.Diff[i])}})
+		} else {
+			out = append(out, opts.LineData{Value: []any{r.Step(i), "-"}})
+		}
+	}
+	return out
+}
+
+// lossPoints are the points of a curve; where the loss is not finite there is a gap.
+func lossPoints(r *widgets.RunRow, limit int) []opts.LineData {
+	var out []opts.LineData
+	for _, i := range everyNth(len(r.Loss), limit) {
 		v := r.Loss[i]
 		var y any
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {

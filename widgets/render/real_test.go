@@ -10,8 +10,8 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// train runs a small network under float16 autocast, with an overflow in the middle, and returns what it recorded.
-func train(t *testing.T, steps int) (*amp.Trace, amp.ScaleHistory, []float64) {
+// trainSmall runs a small network under float16 autocast, with an overflow in the middle, and returns what it recorded.
+func trainSmall(t *testing.T, steps int) (*amp.Trace, amp.ScaleHistory, []float64) {
 	t.Helper()
 	root := amp.NewScope(amp.On("cpu"), amp.Seed(1), amp.Record(amp.Decisions))
 	defer root.Close()
@@ -40,7 +40,7 @@ func train(t *testing.T, steps int) (*amp.Trace, amp.ScaleHistory, []float64) {
 }
 
 func TestRealRun(t *testing.T) {
-	trace, history, losses := train(t, 20)
+	trace, history, losses := trainSmall(t, 20)
 	d := widgets.Decisions(trace)
 	t.Log("\n" + d.Text())
 	t.Log("\n" + widgets.ScaleHistory(history).Text())
