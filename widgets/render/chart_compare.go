@@ -121,15 +121,20 @@ func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
 		r := &l.d.Runs[i]
 		style := runStyle(l.d, i)
 		style.Width = 1.5
-		drawGaps(c, style, len(r.Diff), func(k int) (vg.Point, bool) {
+		drawGaps(c, style, len(r.Diff), pointsPerCurve(l.d), func(k int) (vg.Point, bool) {
 			e, ok := exponent(r.Diff[k])
 			return vg.Point{X: x(float64(r.Step(k))), Y: y(e)}, ok
 		})
 	}
 }
 
-// drawGaps draws a curve of n points that is interrupted where there is none; a point alone is a dot.
-func drawGaps(c draw.Canvas, style draw.LineStyle, n int, point func(int) (vg.Point, bool)) {
+// pointsPerCurve divides what the picture has room for between the losses and the differences of all runs.
+func pointsPerCurve(d *widgets.CompareData) int { return maxCurvePoints / max(2*len(d.Runs)-1, 1) }
+
+const maxCurvePoints = 1200
+
+// drawGaps draws a curve of n points, at most about limit of them, that is interrupted where there is none; a point alone is a dot.
+func drawGaps(c draw.Canvas, style draw.LineStyle, n, limit int, point func(int) (vg.Point, bool)) {
 	var line []vg.Point
 	flush := func() {
 		if len(line) == 1 {
@@ -138,7 +143,7 @@ func drawGaps(c draw.Canvas, style draw.LineStyle, n int, point func(int) (vg.Po
 		c.StrokeLines(style, line)
 		line = nil
 	}
-	for _, k := range everyNth(n, maxDrawn) {
+	for _, k := range everyNth(n, limit) {
 		if pt, ok := point(k); ok {
 			line = append(line, pt)
 		} else {
@@ -192,7 +197,7 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 			style.Width = 5
 			style.Color = pale(runColor(l.d, i))
 		}
-		drawGaps(c, style, len(r.Loss), func(k int) (vg.Point, bool) {
+		drawGaps(c, style, len(r.Loss), pointsPerCurve(l.d), func(k int) (vg.Point, bool) {
 			q := float64(r.Loss[k])
 			if l.log {
 				q = math.Log10(q)
