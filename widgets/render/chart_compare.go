@@ -131,7 +131,7 @@ func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
 // pointsPerCurve divides what the picture has room for between the losses and the differences of all runs.
 func pointsPerCurve(d *widgets.CompareData) int { return maxCurvePoints / max(2*len(d.Runs)-1, 1) }
 
-const maxCurvePoints = 1200
+const maxCurvePoints = 1000
 
 // drawGaps draws a curve of n points, at most about limit of them, that is interrupted where there is none; a point alone is a dot.
 func drawGaps(c draw.Canvas, style draw.LineStyle, n, limit int, point func(int) (vg.Point, bool)) {

@@ -69,7 +69,9 @@ func htmlFace(f *widgets.Figure, svg string, img []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.WriteString(script)
+	if p.Len()+len(script)+len("</div>") <= MaxHTML { // interaction is the first to go where there is too much to show
+		p.WriteString(script)
+	}
 	p.WriteString("</div>")
 	return p.String(), nil
 }

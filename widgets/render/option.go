@@ -98,7 +98,7 @@ func skipPoints(d *widgets.ScaleData) []opts.ScatterData {
 }
 
 // maxOptionPoints bounds the points of all curves of an interactive chart, which are stored in the HTML.
-const maxOptionPoints = 900
+const maxOptionPoints = 600
 
 // compareOption is the ECharts option of a comparison: the losses and, below, the differences from the reference.
 func compareOption(f *widgets.Figure) map[string]any {
