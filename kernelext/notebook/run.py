@@ -20,9 +20,13 @@ FIGURE = "application/vnd.halftone.figure.v1+json"
 # GoNB compiles in a folder with a random name, which panics and compiler messages show.
 BUILD_DIR = re.compile(r"(?:[^\s\"'<>;|=]*/)?gonb_[0-9a-f]{8}(?:/gonb_[0-9a-f]{8}|/(main\.go))?")
 
+# GoNB marks lines of a panic with the cell they come from, but only where the panic's text happens to arrive in one piece.
+# The display that follows says it always.
+CELL_MARK = re.compile(r" ?\x1b\[7m\[\[ Cell \[\d+\] Line \d+ \]\]\x1b\[0m ?")
+
 
 def steady(text):
-    return BUILD_DIR.sub(lambda m: m.group(1) or "cell", text)
+    return BUILD_DIR.sub(lambda m: m.group(1) or "cell", CELL_MARK.sub("", text))
 
 
 def say(**event):
