@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -121,24 +123,32 @@ func open(t *testing.T, notebook, name string, trusted bool) *tab {
 	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
 	p.serve(notebook, name, trusted)
 	p.load(name)
+	p.wait(fmt.Sprintf("JupyterLab trusts the notebook: %v", trusted), fmt.Sprintf(`probe.trusted() === %v`, trusted))
 	return p
 }
 
-// serve copies a notebook to where JupyterLab finds it.
+// serve copies a notebook to where JupyterLab finds it. Signatures are of the content, so every copy gets content of its own.
 func (p *tab) serve(notebook, name string, trusted bool) {
 	p.t.Helper()
-	t := p.t
 	b, err := os.ReadFile(notebook)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
+	}
+	var nb map[string]any
+	if err := json.Unmarshal(b, &nb); err != nil {
+		p.t.Fatalf("%s: %v", notebook, err)
+	}
+	nb["metadata"].(map[string]any)["copy"] = p.t.Name()
+	if b, err = json.Marshal(nb); err != nil {
+		p.t.Fatal(err)
 	}
 	path := filepath.Join(suite.lab.root, name)
 	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	if trusted {
-		if err := suite.lab.trust(t.Context(), path); err != nil {
-			t.Fatal(err)
+		if err := suite.lab.trust(p.t.Context(), path); err != nil {
+			p.t.Fatal(err)
 		}
 	}
 }
@@ -164,38 +174,40 @@ func (p *tab) theme(name string) {
 
 // snap saves what the page shows, when asked to. It never fails a test.
 func (p *tab) snap(name string) {
-	var b []byte
-	p.save(name, chromedp.CaptureScreenshot(&b), &b)
+	p.save(name, func(ctx context.Context) ([]byte, error) { return page.CaptureScreenshot().Do(ctx) })
 }
 
-// snapFigure saves a figure's output, with all of its height.
+// snapFigure saves a figure's output, in a window high enough for all of it.
 func (p *tab) snapFigure(name string, i int) {
 	if *screenshots == "" {
 		return
 	}
-	var at struct{ X, Y, Width, Height float64 }
-	if err := p.tryEval(fmt.Sprintf(`probe.place(probe.outputs()[%d].closest('.jp-OutputArea-output'))`, i), &at); err != nil {
-		p.t.Logf("no screenshot %s: %v", name, err)
-		return
-	}
-	var b []byte
-	p.save(name, chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		b, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).
-			WithClip(&page.Viewport{X: at.X, Y: at.Y, Width: at.Width, Height: at.Height, Scale: 1}).Do(ctx)
-		return err
-	}), &b)
+	output := fmt.Sprintf(`probe.outputs()[%d].closest('.jp-OutputArea-output')`, i)
+	at := p.place(output)
+	p.run("a higher window", emulation.SetDeviceMetricsOverride(1280, max(900, int64(at.Height)+200), 1, false))
+	p.eval("showing a figure", fmt.Sprintf(`probe.show(%d)`, i), nil)
+	at = p.place(output)
+	p.save(name, func(ctx context.Context) ([]byte, error) {
+		return page.CaptureScreenshot().WithClip(&page.Viewport{X: at.X, Y: at.Y, Width: at.Width, Height: at.Height, Scale: 1}).Do(ctx)
+	})
+	p.run("the usual window", emulation.SetDeviceMetricsOverride(1280, 900, 1, false))
 }
 
-func (p *tab) save(name string, take chromedp.Action, b *[]byte) {
+// save writes a screenshot to the folder for them. It never fails a test.
+func (p *tab) save(name string, take func(context.Context) ([]byte, error)) {
 	if *screenshots == "" {
 		return
 	}
-	err := chromedp.Run(p.ctx, take)
-	if err == nil {
-		if err = os.MkdirAll(*screenshots, 0o755); err == nil {
-			err = os.WriteFile(filepath.Join(*screenshots, name+".png"), *b, 0o644)
+	err := chromedp.Run(p.ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+		b, err := take(ctx)
+		if err == nil {
+			err = os.MkdirAll(*screenshots, 0o755)
 		}
-	}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(*screenshots, name+".png"), b, 0o644)
+		}
+		return err
+	}))
 	if err != nil {
 		p.t.Logf("no screenshot %s: %v", name, err)
 	}

@@ -3,7 +3,6 @@ package browser
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -15,87 +14,94 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
 // maxPicture bounds the picture in bytes: it is in the repository and on the first page that people load.
 const maxPicture = 300_000
 
-// TestPicture takes the picture of the README: two cells of the saved tutorial, the decisions of its first model and the scale
-// history with an overflow, in JupyterLab, at twice the size. With -picture it writes it, and a dark one to look at beside it.
+// TestPicture takes the picture of the README: the saved tutorial in JupyterLab, in two views below each other: the training
+// loop with the decisions of its first model, and the scale history with an overflow. With -picture it writes it, and a dark
+// one to look at beside it.
 func TestPicture(t *testing.T) {
 	if *picture == "" {
 		t.Skip("takes a picture only with -picture FILE")
 	}
 	ready(t)
-	notebook := filepath.Join(t.TempDir(), "picture.ipynb")
-	selection(t, tutorial(t), notebook, "linear", "overflow")
+	const name = "01-first-amp-training.ipynb"
 	p := newTab(t, suite.browser, suite.lab.url, 2*time.Minute)
-	p.serve(notebook, "01-first-amp-training.ipynb", true)
-	p.load("01-first-amp-training.ipynb")
-	p.wait("the figures are interactive", `probe.outputs().length === 2 && probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
+	p.serve(tutorial(t), name, true)
+	p.load(name)
+	p.wait("the figures are interactive", `probe.outputs().length > 1 && probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
 	p.wait("the kernel is idle", `probe.status() === 'idle'`)
-	p.eval("making room", `(async () => {
+	const top, bottom = 880, 480
+	p.run("resizing", emulation.SetDeviceMetricsOverride(1050, top+bottom, 2, false))
+	p.eval("opening the second view", `(async () => {
 		const app = window.jupyterapp;
 		await app.commands.execute('application:toggle-left-area');
-		probe.cells()[1].inputHidden = true;
-		document.querySelectorAll('.Toastify').forEach((e) => e.remove());
-		return true;
+		window.views = [probe.panel()];
+		await app.commands.execute('docmanager:clone', { options: { mode: 'split-bottom' } });
+		views.push(probe.panel());
+		return views[1] !== views[0];
 	})()`, nil)
+	p.wait("the second view has its figures", `views[1].content.node.querySelectorAll('.halftone-figure').length > 1`)
+	handle := p.place(`[...document.querySelectorAll('.lm-DockPanel-handle')].find((h) => h.getBoundingClientRect().width > 300)`)
+	x, y := handle.X+handle.Width/2, handle.Y+handle.Height/2
+	p.mouse(input.MouseMoved, x, y, 0)
+	p.mouse(input.MousePressed, x, y, 1)
+	p.mouse(input.MouseMoved, x, top, 1)
+	p.mouse(input.MouseReleased, x, top, 0)
 	for theme, path := range map[string]string{"Light": *picture, "Dark": strings.TrimSuffix(*picture, ".png") + "-dark.png"} {
 		p.theme(theme)
+		p.eval("scrolling", `(async () => {
+			const scroll = async (view, element, gap) => {
+				element().scrollIntoView({ block: 'start' });
+				await probe.place(element());
+				view.content.node.querySelector('.jp-WindowedPanel-outer').scrollTop -= gap;
+				await probe.place(element());
+			};
+			const cell = (view, id) => view.content.widgets.find((c) => c.model.id === id).node;
+			await scroll(views[0], () => [...cell(views[0], 'linear').querySelectorAll('.cm-line')].find((l) => l.textContent.startsWith('for ')), 6);
+			await scroll(views[1], () => cell(views[1], 'overflow').querySelector('.halftone-figure'), 8);
+			return true;
+		})()`, nil)
 		p.takePicture(path)
 	}
 	p.quiet()
 }
 
-// takePicture makes the window as high as what it has to show, from the training loop on.
+// takePicture writes what the window shows, with as many colors as fit.
 func (p *tab) takePicture(path string) {
 	p.t.Helper()
-	const width = 960
-	resize := func(height int64) {
-		p.run("resizing", emulation.SetDeviceMetricsOverride(width, height, 2, false))
-		p.eval("settling", `probe.place(probe.cells()[1].node).then(() => true)`, nil)
-	}
-	resize(3000)
-	const loop = `[...probe.cells()[0].editor.host.querySelectorAll('.cm-line')].find((l) => l.textContent.startsWith('for '))`
-	top := p.place(loop)
-	last := p.place(`probe.outputs()[1].querySelector('.halftone-chart')`)
-	chrome := p.place(`probe.panel().content.node`)
-	resize(int64(chrome.Y + (last.Y + last.Height - top.Y) + 60))
-	p.eval("scrolling", fmt.Sprintf(`(async () => {
-		const outer = probe.panel().content.node.querySelector('.jp-WindowedPanel-outer');
-		outer.scrollTop += %s.getBoundingClientRect().top - outer.getBoundingClientRect().top - 6;
-		await probe.place(probe.cells()[1].node);
-		return true;
-	})()`, loop), nil)
 	var shot []byte
 	p.run("taking the picture", chromedp.CaptureScreenshot(&shot))
 	img, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for colors := 128; ; colors /= 2 {
-		var b bytes.Buffer
+	var b bytes.Buffer
+	colors := 256
+	for ; colors >= 16; colors /= 2 {
+		b.Reset()
 		e := png.Encoder{CompressionLevel: png.BestCompression}
 		if err := e.Encode(&b, quantize(img, colors)); err != nil {
 			p.t.Fatal(err)
 		}
-		if b.Len() > maxPicture && colors > 16 {
-			continue
+		if b.Len() <= maxPicture {
+			break
 		}
-		if b.Len() > maxPicture {
-			p.t.Fatalf("%d bytes with %d colors, at most %d are wanted", b.Len(), colors, maxPicture)
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			p.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			p.t.Fatal(err)
-		}
-		p.t.Logf("%s: %d × %d, %d colors, %d bytes", path, img.Bounds().Dx(), img.Bounds().Dy(), colors, b.Len())
-		return
 	}
+	if b.Len() > maxPicture {
+		p.t.Fatalf("%d bytes with 16 colors, at most %d are wanted", b.Len(), maxPicture)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Logf("%s: %d × %d, %d colors, %d bytes", path, img.Bounds().Dx(), img.Bounds().Dy(), colors, b.Len())
 }
 
 // quantize maps an image to its n most frequent colors that differ enough from each other: flat areas keep their color, and

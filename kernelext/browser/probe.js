@@ -14,6 +14,7 @@ window.probe = (() => {
     let f = outputs()[i];
     f.querySelectorAll('details').forEach((d) => { d.open = true; });
     f.scrollIntoView({ block: 'start' });
+    panel().content.node.querySelector('.jp-WindowedPanel-outer').scrollTop -= 8;
     await Promise.all([...f.querySelectorAll('img')].map((m) => m.decode().catch(() => {})));
     await place(f);
     return true;
@@ -111,6 +112,7 @@ window.probe = (() => {
   return {
     outputs, show, measure, stored, place, cells, panel, frames,
     ready: () => !!(window.jupyterapp && app().shell && panel() && panel().content && panel().content.widgets && panel().context.isReady && document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell')),
+    trusted: () => cells().some((c) => c.model.type === 'code' && c.model.trusted),
     theme: (name) => app().commands.execute('apputils:change-theme', { theme: name }),
     isTheme: (light) => document.body.dataset.jpThemeLight === String(light),
     status: () => panel().sessionContext.session?.kernel?.status,

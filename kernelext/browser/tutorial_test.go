@@ -1,9 +1,7 @@
 package browser
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,6 +28,12 @@ func TestTutorial(t *testing.T) {
 	}
 	p := open(t, tutorial(t), "tutorial.ipynb", false)
 	p.wait("all saved figures are there", fmt.Sprintf(`probe.outputs().length === %d`, len(saved)))
+	p.wait("the kernel is idle", `probe.status() === 'idle'`)
+	var popups []string
+	p.eval("looking for popups", `[...document.querySelectorAll('.Toastify__toast, .jp-Dialog')].map((e) => e.textContent)`, &popups)
+	if len(popups) > 0 {
+		t.Errorf("the first thing to see is %q", popups)
+	}
 	for _, theme := range []string{"Light", "Dark"} {
 		t.Run("saved/"+theme, func(t *testing.T) {
 			defer p.in(t)()
@@ -44,7 +48,6 @@ func TestTutorial(t *testing.T) {
 	t.Run("run", func(t *testing.T) {
 		defer p.in(t)()
 		p.theme("Light")
-		p.wait("the kernel is idle", `probe.status() === 'idle'`)
 		p.eval("running all cells", `window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)`, nil)
 		const done = `probe.cells().every((c) => c.model.type !== 'code' || c.model.executionCount > 0) && probe.status() === 'idle'`
 		if !p.within(2*time.Minute, done) {
@@ -60,35 +63,4 @@ func TestTutorial(t *testing.T) {
 		}
 	})
 	p.quiet()
-}
-
-// selection writes a notebook of some cells of another, with their saved outputs.
-func selection(t *testing.T, from, to string, ids ...string) {
-	t.Helper()
-	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var nb map[string]any
-	if err := json.Unmarshal(b, &nb); err != nil {
-		t.Fatal(err)
-	}
-	var cells []any
-	for _, id := range ids {
-		for _, c := range nb["cells"].([]any) {
-			if c.(map[string]any)["id"] == id {
-				cells = append(cells, c)
-			}
-		}
-	}
-	if len(cells) != len(ids) {
-		t.Fatalf("%s has %d of the cells %q", filepath.Base(from), len(cells), ids)
-	}
-	nb["cells"] = cells
-	if b, err = json.Marshal(nb); err == nil {
-		err = os.WriteFile(to, b, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
