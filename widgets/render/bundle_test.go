@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,9 @@ func TestSVG(t *testing.T) {
 			default:
 				t.Errorf("%s: element %s", name, e.Name.Local)
 			}
+			if e.Name.Local == "text" && !slices.ContainsFunc(e.Attr, func(a xml.Attr) bool { return a.Name.Local == "textLength" }) {
+				t.Errorf("%s: a text whose width depends on the viewer's fonts: %v", name, e.Attr)
+			}
 			for _, a := range e.Attr {
 				if a.Name.Local == "href" || strings.Contains(a.Value, "url(") {
 					t.Errorf("%s: refers to %s", name, a.Value)
@@ -217,7 +221,7 @@ func TestPNG(t *testing.T) {
 		if !ok || len(p.Palette) > 16 {
 			t.Errorf("%s: %T", name, img)
 		}
-		d, _ := chart(f, 36)
+		d, _ := chart(f, 20)
 		if img.Bounds().Dx() != 2*int(d.width) || img.Bounds().Dy() != 2*int(d.height) {
 			t.Errorf("%s: %v for a drawing of %v × %v", name, img.Bounds(), d.width, d.height)
 		}

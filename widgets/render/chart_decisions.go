@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"strings"
 
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -14,32 +15,29 @@ import (
 
 // Geometry of the decisions map, in points.
 const (
-	mapRow    = 19
+	mapLine   = 16 // of text or tiles; a row has two
+	mapRow    = 2*mapLine + 4
 	mapLeft   = 18
-	mapFwd    = 178
-	mapWhy    = 296
-	mapBack   = 508
+	mapFwd    = 168
+	mapWhy    = 288
+	mapBack   = 498
 	mapRight  = chartWidth - 16
 	mapHeader = 76
 )
 
 // decisionsChart draws a map of the program: a row per op with the tile of its forward precision, the reason, and the tiles of
-// its backward pass. It draws at most the given number of lines; the table has more of them.
-func decisionsChart(f *widgets.Figure, lines int) drawing {
+// its backward pass. It draws at most the given number of rows; the table has more of them.
+func decisionsChart(f *widgets.Figure, limit int) drawing {
 	d := f.Decisions
-	rows := mapLines(d)
+	rows := mapRows(d)
 	more := d.More
-	if len(rows) > lines {
-		for _, r := range rows[lines:] {
-			if r.heading == "" || len(r.backward) > 0 {
-				more++
-			}
-		}
-		rows = rows[:lines]
+	if len(rows) > limit {
+		more += len(rows) - limit
+		rows = rows[:limit]
 	}
-	height := vg.Length(mapHeader + mapRow*len(rows) + 14)
+	height := vg.Length(mapHeader + mapRow*len(rows) + 12)
 	if more > 0 {
-		height += mapRow
+		height += mapLine
 	}
 	return drawing{chartWidth, height, func(c draw.Canvas) {
 		paper(c)
@@ -54,79 +52,129 @@ func decisionsChart(f *widgets.Figure, lines int) drawing {
 		y := c.Max.Y - mapHeader
 		head := boldStyle(8.5, faint)
 		for i, x := range []vg.Length{mapLeft, mapFwd, mapWhy, mapBack} {
-			c.FillText(head, vg.Point{X: x, Y: y + 6}, []string{"MODULE / OP", "FORWARD", "WHY", "BACKWARD"}[i])
+			c.FillText(head, vg.Point{X: x, Y: y + 6}, []string{"MODULE, OP", "FORWARD", "WHY", "BACKWARD"}[i])
 		}
-		c.StrokeLine2(draw.LineStyle{Color: border, Width: 1}, mapLeft, y+1, mapRight, y+1)
 		for _, r := range rows {
+			c.StrokeLine2(draw.LineStyle{Color: border, Width: .75}, mapLeft, y, mapRight, y)
 			y -= mapRow
 			r.draw(c, d, y)
 		}
 		if more > 0 {
-			c.FillText(textStyle(9.5, faint), vg.Point{X: mapLeft, Y: y - mapRow + 5}, "… and "+moreRows(more))
+			c.FillText(textStyle(9.5, faint), vg.Point{X: mapLeft, Y: y - mapLine + 2}, "… and "+moreRows(more))
 		}
 	}}
 }
 
-// A mapLine is a module heading or one of its rows.
-type mapLine struct {
-	heading  string
-	forward  int // site, -1: none
+// A mapEntry is a row of the map.
+type mapEntry struct {
+	module   string // on its first row
+	forward  int    // site; -1: none
 	backward []int
 }
 
-func mapLines(d *widgets.DecisionsData) []mapLine {
-	var out []mapLine
+func mapRows(d *widgets.DecisionsData) []mapEntry {
+	var out []mapEntry
 	for _, m := range d.Modules() {
-		h := mapLine{heading: m.Name(), forward: -1, backward: m.Backward}
-		out = append(out, h)
+		name := m.Name()
 		for _, r := range m.Rows {
-			out = append(out, mapLine{forward: r.Forward, backward: r.Backward})
+			out = append(out, mapEntry{name, r.Forward, r.Backward})
+			name = ""
+		}
+		if len(m.Backward) > 0 {
+			out = append(out, mapEntry{name, -1, m.Backward})
 		}
 	}
 	return out
 }
 
-func (r mapLine) draw(c draw.Canvas, d *widgets.DecisionsData, y vg.Length) {
-	if r.heading != "" {
-		fill(c, color.NRGBA{0xf3, 0xf5, 0xf7, 0xff}, mapLeft-6, y+1, mapRight-mapLeft+6, mapRow-2)
+// draw draws a row upwards from y.
+func (r mapEntry) draw(c draw.Canvas, d *widgets.DecisionsData, y vg.Length) {
+	upper, lower := y+mapLine+4, y+5
+	if r.module != "" {
 		s := boldStyle(9.5, ink)
-		c.FillText(s, vg.Point{X: mapLeft, Y: y + 5.5}, fit(s, r.heading, mapFwd-mapLeft-8))
+		c.FillText(s, vg.Point{X: mapLeft, Y: upper}, fit(s, r.module, mapFwd-mapLeft-8))
 	}
-	if r.forward >= 0 {
+	op := textStyle(9.5, ink)
+	if r.forward < 0 {
+		c.FillText(textStyle(9.5, faint), vg.Point{X: mapLeft, Y: lower}, "backward")
+	} else {
 		s := &d.Sites[r.forward]
-		op := textStyle(9.5, ink)
-		c.FillText(op, vg.Point{X: mapLeft + 10, Y: y + 5.5}, fit(op, s.Op+d.Times(s), mapFwd-mapLeft-16))
-		x := vg.Length(mapFwd)
+		at := lower
+		if r.module == "" {
+			at = upper
+		}
+		c.FillText(op, vg.Point{X: mapLeft, Y: at}, fit(op, s.Op+d.Times(s), mapFwd-mapLeft-8))
 		if from := s.From(); from != "" {
 			st := textStyle(8.5, faint)
 			st.XAlign = draw.XRight
-			c.FillText(st, vg.Point{X: x + 58, Y: y + 6}, fit(st, from+" →", 58))
+			c.FillText(st, vg.Point{X: mapFwd + 58, Y: upper}, fit(st, from+" →", 58))
 		}
-		tile(c, s.Compute, x+62, y+2.5, s.Compute.Short())
+		tile(c, s.Compute, mapFwd+62, upper-3.5, s.Compute.Short())
 		why := textStyle(8.5, faint)
-		c.FillText(why, vg.Point{X: mapWhy, Y: y + 6}, fit(why, d.Rule(s), mapBack-mapWhy-12))
+		for i, l := range lines(why, d.Rule(s), mapBack-mapWhy-14, 2) {
+			c.FillText(why, vg.Point{X: mapWhy, Y: upper - vg.Length(12*i)}, l)
+		}
 	}
-	x := vg.Length(mapBack)
-	for k, i := range r.backward {
+	tiles(c, d, r.backward, upper-3.5)
+}
+
+// lines breaks a text into at most n lines of a width; the last one is shortened.
+func lines(style text.Style, s string, w vg.Length, n int) []string {
+	var out []string
+	line := ""
+	words := strings.Fields(s)
+	for i, word := range words {
+		next := strings.TrimSpace(line + " " + word)
+		if line == "" || style.Width(next) <= w {
+			line = next
+			continue
+		}
+		if len(out) == n-1 {
+			return append(out, fit(style, line+" "+strings.Join(words[i:], " "), w))
+		}
+		out = append(out, line)
+		line = word
+	}
+	return append(out, fit(style, line, w))
+}
+
+// tiles draws the backward ops of a row in two lines, from y downwards.
+func tiles(c draw.Canvas, d *widgets.DecisionsData, sites []int, y vg.Length) {
+	x, line := vg.Length(mapBack), 0
+	for k, i := range sites {
 		s := &d.Sites[i]
 		label := s.Op + d.Times(s)
 		w := tileWidth(label)
-		if x+w > mapRight-14 {
-			c.FillText(textStyle(9, faint), vg.Point{X: x, Y: y + 6}, fmt.Sprintf("+%d", len(r.backward)-k))
-			return
+		room := vg.Length(mapRight)
+		if line == 1 && k < len(sites)-1 {
+			room -= 18 // for the count of those that do not fit
 		}
-		tile(c, s.Compute, x, y+2.5, label)
+		if x+w > room && line == 0 {
+			x, line = mapBack, 1
+		}
+		if x+w > room {
+			if x == mapBack {
+				label = fit(textStyle(8.5, ink), label, mapRight-mapBack-40)
+				w = tileWidth(label)
+			} else {
+				c.FillText(textStyle(9, faint), vg.Point{X: x, Y: y - vg.Length(line*mapLine) + 3.5}, fmt.Sprintf("+%d", len(sites)-k))
+				return
+			}
+		}
+		tile(c, s.Compute, x, y-vg.Length(line*mapLine), label)
 		x += w + 4
 	}
 }
 
 func tileWidth(label string) vg.Length { return max(40, textStyle(8.5, ink).Width(label)+19) }
 
+const tileHeight = 14
+
 // tile draws a dtype's color with its mark and a label.
 func tile(c draw.Canvas, d amp.DType, x, y vg.Length, label string) {
 	bg := dtypeColor(d)
 	w := tileWidth(label)
-	fill(c, bg, x, y, w, mapRow-5)
+	fill(c, bg, x, y, w, tileHeight)
 	fg := onColor(bg)
 	mark(c, d, x+4, y+3, fg)
 	s := textStyle(8.5, fg)

@@ -58,7 +58,7 @@ func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1, Dashes: []vg.Length{2, 3}}, c.Min.X, y(v), c.Max.X, y(v))
 		s, at := textStyle(8, faint), c.Min.X+6
-		if end := b.d.Points; len(end) > 0 && math.Abs(end[len(end)-1].Log2()-v) > 1.5 { // the curve is elsewhere at the right end
+		if !b.near(v, .65*p.X.Max) {
 			s.XAlign, at = draw.XRight, c.Max.X-3
 		}
 		c.FillText(s, vg.Point{X: at, Y: y(v) + 2}, label)
@@ -69,6 +69,17 @@ func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	line(floor, text)
 	line(24, "ceiling 2²⁴")
+}
+
+// near says whether the curve comes close to a level from a step on: a label there would lie on it.
+func (b bounds) near(level, from float64) bool {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i, p := range b.d.Points {
+		if float64(p.Step) >= from || i+1 < len(b.d.Points) && float64(b.d.Points[i+1].Step) >= from {
+			lo, hi = min(lo, p.Log2()), max(hi, p.Log2())
+		}
+	}
+	return lo-1 <= level && level <= hi+1
 }
 
 // calibration shades the steps before the scale was found.

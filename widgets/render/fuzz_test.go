@@ -33,7 +33,7 @@ func drawable(t *testing.T, raw []byte) {
 	if n := strings.Count(page, "<script"); n > 1 {
 		t.Fatalf("%d scripts", n)
 	}
-	d, ok := chart(f, 36)
+	d, ok := chart(f, 20)
 	if !ok {
 		t.Fatal("no drawing")
 	}

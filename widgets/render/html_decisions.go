@@ -119,8 +119,11 @@ func moduleName(m widgets.ModuleSites) string {
 	return `<strong>` + breakable(m.Name()) + `</strong><br>`
 }
 
-// breakable escapes a path and lets lines break behind its separators.
+// breakable escapes a path and, where it is long, lets lines break behind its separators.
 func breakable(path string) string {
+	if len(path) < 20 {
+		return esc(path)
+	}
 	return strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(esc(path))
 }
 

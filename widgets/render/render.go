@@ -81,8 +81,8 @@ func stored(s string) int {
 // images draws a figure as SVG and PNG, both within their bounds and together within what is left of the bundle's; with
 // fewer rows where it must be.
 func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
-	for lines := 36; ; lines -= 6 {
-		d, ok := chart(f, lines)
+	for rows := 20; ; rows -= 4 {
+		d, ok := chart(f, rows)
 		if !ok {
 			return "", nil, fmt.Errorf("render: a figure of kind %q cannot be drawn", f.Kind)
 		}
@@ -95,18 +95,18 @@ func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
 		if len(svg) <= MaxSVG && len(img) <= MaxPNG && stored(svg)+base64.StdEncoding.EncodedLen(len(img)) <= left {
 			return svg, img, nil
 		}
-		if f.Decisions == nil || lines <= 6 {
+		if f.Decisions == nil || rows <= 4 {
 			return "", nil, fmt.Errorf("render: SVG of %d and PNG of %d bytes are over the bounds %d, %d and %d together", len(svg), len(img), MaxSVG, MaxPNG, left)
 		}
 	}
 }
 
-// chart is the drawing of a figure, with at most the given number of lines where it is a list; false for an empty figure.
-func chart(f *widgets.Figure, lines int) (drawing, bool) {
+// chart is the drawing of a figure, with at most the given number of rows where it is a list; false for an empty figure.
+func chart(f *widgets.Figure, rows int) (drawing, bool) {
 	switch {
 	case f == nil:
 	case f.Decisions != nil:
-		return decisionsChart(f, lines), true
+		return decisionsChart(f, rows), true
 	case f.Scale != nil:
 		return scaleChart(f), true
 	case f.Runs != nil:

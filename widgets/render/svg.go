@@ -3,9 +3,12 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"regexp"
+	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -25,6 +28,7 @@ var (
 	svgProlog = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 	svgFont   = regexp.MustCompile(`font-family:Liberation Sans;font-variant:[a-z-]+;font-weight:(normal|bold);font-style:normal`)
 	svgSpace  = regexp.MustCompile(`\n\s*`)
+	svgText   = regexp.MustCompile(`<text (x="[^"]*" y="[^"]*" transform="[^"]*") style="(font-weight:bold;)?font-size:([0-9.]+)px;([^"]*)">([^<]*)</text>`)
 	svgSize   = regexp.MustCompile(`width="([0-9.]+)pt" height="([0-9.]+)pt"\s*viewBox="([^"]*)"`)
 )
 
@@ -45,5 +49,22 @@ func tidySVG(s, title string) string {
 		return ""
 	})
 	body = strings.ReplaceAll(body, `style=";`, `style="`)
-	return head + svgSpace.ReplaceAllString(body, " ")
+	body = svgSpace.ReplaceAllString(body, " ")
+	return head + svgText.ReplaceAllStringFunc(body, fixWidth)
+}
+
+// fixWidth tells the width that a text was laid out with: where none of our fonts is installed the viewer takes a wider one
+// and would run texts into each other.
+func fixWidth(element string) string {
+	m := svgText.FindStringSubmatch(element)
+	size, err := strconv.ParseFloat(m[3], 64)
+	if err != nil || m[5] == "" {
+		return element
+	}
+	style := textStyle(vg.Length(size), ink)
+	if m[2] != "" {
+		style = boldStyle(vg.Length(size), ink)
+	}
+	return fmt.Sprintf(`<text %s textLength="%.1f" lengthAdjust="spacingAndGlyphs" style="%sfont-size:%spx;%s">%s</text>`,
+		m[1], style.Width(html.UnescapeString(m[5])).Points(), m[2], m[3], m[4], m[5])
 }

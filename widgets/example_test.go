@@ -1,0 +1,66 @@
+package widgets_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+func ExampleDecisions() {
+	root := amp.NewScope(amp.On("cpu"), amp.Seed(1), amp.Record(amp.Decisions))
+	defer root.Close()
+	a, b := amp.Randn(root, amp.Float32, 0, 1, 8, 16), amp.Randn(root, amp.Float32, 0, 1, 16, 8)
+	half := root.Autocast(amp.Float16)
+	amp.Exp(half, amp.MatMul(half, a, b))
+
+	f := widgets.Decisions(root.Trace())
+	for _, s := range f.Decisions.Sites {
+		fmt.Printf("%-7s %s\n", s.Op, s.Precision())
+	}
+	// Output:
+	// matmul  fp32 → fp16 ▮
+	// exp     fp16 → fp32 ■
+}
+
+func ExampleScaleHistory() {
+	scaler := amp.NewGradScaler(amp.InitScale(1024))
+	f := widgets.ScaleHistory(scaler.History())
+	fmt.Println(f.Alt)
+	// Output: No optimizer step yet: the scale starts at 1,024.
+}
+
+func ExampleCompare() {
+	f := widgets.Compare(
+		widgets.Run{Name: "float32", DType: amp.Float32, Loss: []float64{1, 0.5, 0.25}},
+		widgets.Run{Name: "float16", DType: amp.Float16, Loss: []float64{1, 0.5, 0.251}, Skipped: 1},
+	)
+	fmt.Println(f.Alt)
+	// Output: Final loss after 3 steps: float32 0.25, float16 0.251 (+0.40%) with 1 step skipped.
+}
+
+// A figure is read back from a notebook's output.
+func ExampleParse() {
+	stored, err := json.Marshal(widgets.Compare(widgets.Run{Name: "float32", Loss: []float64{1, 0.5}}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := widgets.Parse(stored)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(f.Kind, f.Runs.Runs[0].Final)
+	// Output: compare 0.5
+}
+
+// In a notebook Show makes an output of the cell; elsewhere it prints the text.
+func ExampleShow() {
+	widgets.Show(widgets.ScaleHistory(amp.ScaleHistory{}))
+	// Output:
+	// Loss scale · disabled
+	//   No scaling needed: the scaler is disabled, as it should be for bfloat16 and float32, whose exponents
+	//   reach as far as gradients do.
+}
