@@ -3,6 +3,7 @@ package kernel
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -133,19 +134,21 @@ func TestOtherModulesAreVerified(t *testing.T) {
 	if r.reply["status"] != "error" || !strings.Contains(r.stderr+string(b), "verifying") {
 		t.Errorf("a module that nobody vouches for was compiled: %v %q %s", r.reply, r.stdout, b)
 	}
-	if !proxy.wasAsked("/sumdb/sum.golang.org/") {
+	if !proxy.wasAsked("/sumdb/") {
 		t.Error("the checksum database was not asked")
 	}
 }
 
-// TestPublicModule imports a module from the public proxy, where the machine can reach it.
+// TestPublicModule imports a module from where the user's Go gets them, if that can be reached.
 func TestPublicModule(t *testing.T) {
-	client := http.Client{Timeout: 5 * time.Second}
-	resp, err := client.Get("https://proxy.golang.org/github.com/google/uuid/@v/v1.6.0.info")
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Skipf("SKIPPED: the public module proxy cannot be reached: %v", err)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	probe := exec.CommandContext(ctx, "go", "mod", "download", "github.com/google/uuid@v1.6.0")
+	probe.Dir = t.TempDir()
+	probe.Env = append(os.Environ(), emptyCache(t))
+	if out, err := probe.CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: public modules cannot be reached: %v: %s", err, out)
 	}
-	resp.Body.Close()
 	s := startKernel(t, home(t), emptyCache(t))
 	r := s.run("import \"github.com/google/uuid\"\n%%\nfmt.Println(len(uuid.NewString()))").ok(t)
 	if r.stdout != "36\n" {

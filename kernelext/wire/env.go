@@ -46,9 +46,15 @@ type settings struct {
 	cgo          bool // CGO_ENABLED is set to anything
 }
 
-// goSettings asks the go command, which knows the user's configuration file too. Without an answer it is as with a fresh Go.
+// goSettings asks the go command, which knows the user's configuration file too. Without an answer what the environment
+// says counts, or the modules' own repositories.
 func goSettings(goCmd string, environ []string) settings {
-	s := settings{proxy: "https://proxy.golang.org,direct"}
+	s := settings{proxy: "direct"}
+	for _, v := range environ {
+		if proxy, ok := strings.CutPrefix(v, "GOPROXY="); ok && proxy != "" {
+			s.proxy = proxy
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, goCmd, "env", "-json", "GOPROXY", "GOFLAGS", "GOENV")
