@@ -38,15 +38,16 @@ function power(v, base) {
   return (base > 2 ? base : '2') + String(Math.round(v * 10) / 10).replace(/[-0-9]/g, function (d) { return '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(d)]; });
 }
 
-// themed is the part of the option that follows the page's theme.
+// themed is what follows the page's theme by itself: text has the color of the text around it, lines are gray on any ground.
 function themed() {
-  var s = getComputedStyle(root), line = s.getPropertyValue('--jp-border-color2').trim() || '#9994';
-  var axis = { nameTextStyle: { color: s.color, align: 'left' }, axisLabel: { color: s.color }, axisLine: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } } };
+  var text = 'currentColor', line = 'rgba(128,128,128,0.4)';
+  var axis = { nameTextStyle: { color: text, align: 'left' }, axisLabel: { color: text }, axisLine: { lineStyle: { color: line } }, axisTick: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } } };
   return {
-    series: data.option.series[0].markArea ? [{ markArea: { silent: true, label: { color: s.color } } }] : [],
-    textStyle: { fontFamily: s.fontFamily }, legend: { textStyle: { color: s.color } }, yAxis: data.option.yAxis.map(function () { return axis; }),
-    xAxis: data.option.xAxis.map(function () { return Object.assign({}, axis, { nameTextStyle: { color: s.color }, splitLine: { show: false } }); }),
-    dataZoom: [{ height: 18, top: height - 28, brushSelect: false, handleSize: '130%', textStyle: { color: s.color }, borderColor: line }]
+    series: data.option.series.map(function (s) { return { label: { color: text }, markArea: s.markArea && { silent: true, label: { color: text } }, markLine: s.markLine && { silent: true, label: { color: text } } }; }),
+    textStyle: { fontFamily: getComputedStyle(root).fontFamily }, legend: { textStyle: { color: text } },
+    yAxis: data.option.yAxis.map(function () { return axis; }),
+    xAxis: data.option.xAxis.map(function () { return Object.assign({}, axis, { nameTextStyle: { color: text }, splitLine: { show: false } }); }),
+    dataZoom: [{ height: 18, top: height - 28, brushSelect: false, handleSize: '130%', textStyle: { color: text }, borderColor: line }]
   };
 }
 
@@ -70,7 +71,7 @@ function chart() {
     };
     o.dataZoom[1].zoomOnMouseWheel = o.dataZoom[1].moveOnMouseWheel = 'ctrl';
     if (scale) {
-      o.yAxis[0].axisLabel = { formatter: power };
+      o.yAxis[0].axisLabel = { formatter: function (v) { return power(v); } };
       if (o.series[1]) o.series[1].z = 5, o.series[1].label.position = [12, -9];
     }
     if (o.yAxis[1]) {
@@ -80,11 +81,9 @@ function chart() {
     instance.setOption(o);
     instance.setOption(themed());
     box.replaceChildren(host);
-    var repaint = function () {
-      if (host.isConnected && host.clientWidth) instance.resize({ width: host.clientWidth }), instance.setOption(themed());
-    };
-    if (window.ResizeObserver) new ResizeObserver(repaint).observe(host);
-    new MutationObserver(repaint).observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-light', 'class'] });
+    if (window.ResizeObserver) new ResizeObserver(function () {
+      if (host.isConnected && host.clientWidth) instance.resize({ width: host.clientWidth });
+    }).observe(host);
   }).catch(function () {});
 }
 

@@ -55,7 +55,7 @@ func scaleOption(f *widgets.Figure) map[string]any {
 		s.AddSeries("skipped", skipPoints(d),
 			charts.WithScatterChartOpts(opts.ScatterChart{Symbol: crossPath, SymbolSize: 11}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(red), Opacity: opts.Float(1)}),
-			charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "right", Formatter: "{b}", FontWeight: "bold", Color: hex(red)}),
+			charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "right", Formatter: "{b}", FontWeight: "bold"}),
 			charts.WithLabelLayoutOpts(opts.LabelLayout{HideOverlap: opts.Bool(true)}),
 		)
 		c.Overlap(s)
