@@ -37,61 +37,32 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 		return explain("opening "+logPath, in.Layout.Home, err, "")
 	}
 	defer log.Close()
-
-	cmd := exec.Command(in.python.Path, labArgs(in.python, root, o, os.Getenv)...)
-	cmd.Dir = root
 	config, err := labConfig(in.Layout.Home)
 	if err != nil {
 		return explain("writing JupyterLab's defaults", in.Layout.Home, err, "")
 	}
+	cmd := exec.Command(in.python.Path, labArgs(in.python, root, o)...)
+	cmd.Dir = root
 	cmd.Env = append(labEnv(in.python.Path, in.Layout.Home), "JUPYTER_CONFIG_PATH="+config)
 	cmd.Stdout, cmd.Stderr = log, log
 	if o.Verbose {
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	}
-	ownGroup(cmd)
-	dieWithParent(cmd.SysProcAttr)
-
 	began := time.Now()
-	ended := make(chan error, 1)
-	started := make(chan error, 1)
-	go func() {
-		// The kernel ties "die with the parent" to the thread that started the child, so that thread stays.
-		runtime.LockOSThread()
-		if err := cmd.Start(); err != nil {
-			started <- err
-			return
-		}
-		started <- nil
-		ended <- cmd.Wait()
-	}()
-	if err := <-started; err != nil {
+	ended, err := startServer(cmd)
+	if err != nil {
 		return fmt.Errorf("starting JupyterLab with %s: %w", in.python.Path, err)
 	}
 	address, err := serverURL(ctx, in.python.RuntimeDir, cmd.Process.Pid, startPage(root, o.Args), ended)
 	if err == nil {
 		in.Report.Say("✓ %-14s %s  %s", "ready", "Ctrl-C stops it; its log is "+logPath, seconds(time.Since(began)))
 		in.Report.Say("\n    %s\n", address)
-		background, stopBackground := context.WithCancel(ctx)
-		finished := make(chan struct{})
-		go func() {
-			defer close(finished)
-			if o.Background != nil {
-				if err := o.Background(background); err != nil && background.Err() == nil {
-					in.Report.Say("%v\nNotebooks work; only completion does not.", err)
-				}
-			}
-		}()
-		err = nil
-		select {
-		case <-ctx.Done():
-		case err = <-ended:
-			ended <- err
+		if !o.NoBrowser && hasDisplay(runtime.GOOS, os.Getenv) {
+			openBrowser(address)
 		}
-		stopBackground()
-		<-finished
+		err = in.whileServing(ctx, o.Background, ended)
 	}
-	exit := in.stopServer(cmd.Process.Pid, ended)
+	exit := stopServer(cmd.Process.Pid, ended)
 	switch {
 	case ctx.Err() != nil:
 		in.Report.Say("JupyterLab and its kernels are stopped.")
@@ -104,24 +75,61 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 		Advice: "The whole log is " + logPath + "; `halftone doctor` looks at the installation."}
 }
 
+// startServer starts JupyterLab in a process group of its own; the channel gets the error it ends with.
+func startServer(cmd *exec.Cmd) (ended chan error, err error) {
+	ownGroup(cmd)
+	dieWithParent(cmd.SysProcAttr)
+	ended = make(chan error, 1)
+	started := make(chan error, 1)
+	go func() {
+		// The kernel ties "die with the parent" to the thread that started the child, so that thread stays.
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	return ended, <-started
+}
+
+// whileServing runs background beside JupyterLab, until ctx is done or JupyterLab has ended by itself.
+func (in *Installer) whileServing(ctx context.Context, background func(context.Context) error, ended chan error) error {
+	beside, stop := context.WithCancel(ctx)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		if background != nil {
+			if err := background(beside); err != nil && beside.Err() == nil {
+				in.Report.Say("%v\nNotebooks work; only completion does not.", err)
+			}
+		}
+	}()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-ended:
+		ended <- err
+	}
+	stop()
+	<-finished
+	return err
+}
+
 // labArgs is JupyterLab's command line. An option that the user gave takes the place of ours: JupyterLab refuses one that it
 // gets twice.
-func labArgs(py Python, root string, o LabOptions, getenv func(string) string) []string {
+func labArgs(py Python, root string, o LabOptions) []string {
 	args := []string{"-m", "jupyterlab"}
 	if py.Lab == "" {
 		args = []string{"-m", "notebook"}
 	}
-	args = append(args, "--ServerApp.root_dir="+root, "--ServerApp.ip=127.0.0.1",
+	args = append(args, "--no-browser", "--ServerApp.root_dir="+root, "--ServerApp.ip=127.0.0.1",
 		"--MultiKernelManager.default_kernel_name=halftone", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
 	if py.Lab != "" {
 		args = append(args, "--LabApp.default_url="+startPage(root, o.Args))
 	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--ServerApp.allow_root=True")
-	}
-	noDisplay := runtime.GOOS != "darwin" && getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" && getenv("WSL_DISTRO_NAME") == ""
-	if o.NoBrowser || noDisplay {
-		args = append(args, "--no-browser")
 	}
 	given := map[string]bool{}
 	for _, a := range o.Args {
@@ -189,7 +197,7 @@ func serverURL(ctx context.Context, runtimeDir string, pid int, page string, end
 }
 
 // stopServer ends the server and then whatever it had started that is still there.
-func (in *Installer) stopServer(pid int, ended chan error) error {
+func stopServer(pid int, ended chan error) error {
 	family := descendants(pid)
 	_ = syscall.Kill(pid, syscall.SIGTERM) // JupyterLab shuts its kernels down on this
 	var err error

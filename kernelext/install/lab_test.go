@@ -1,39 +1,65 @@
 package install
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLabArguments(t *testing.T) {
 	root := t.TempDir()
-	display := func(string) string { return ":0" }
-	none := func(string) string { return "" }
 	lab := Python{Lab: "4.6.6"}
 
-	args := labArgs(lab, root, LabOptions{Args: []string{"--port", "9999"}}, display)
+	args := labArgs(lab, root, LabOptions{Args: []string{"--port", "9999"}})
 	if !slices.Equal(args[:2], []string{"-m", "jupyterlab"}) || !slices.Contains(args, "--ServerApp.ip=127.0.0.1") || !slices.Contains(args, "--ServerApp.root_dir="+root) {
 		t.Errorf("%v", args)
 	}
 	if !slices.Equal(args[len(args)-2:], []string{"--port", "9999"}) {
 		t.Errorf("the user's options do not come last: %v", args)
 	}
-	if slices.Contains(args, "--no-browser") {
-		t.Error("no browser although there is a display")
-	}
-	if !slices.Contains(labArgs(lab, root, LabOptions{}, none), "--no-browser") {
-		t.Error("a browser without a display")
-	}
-	if !slices.Contains(labArgs(lab, root, LabOptions{NoBrowser: true}, display), "--no-browser") {
-		t.Error("--no-browser is ignored")
+	if !slices.Contains(args, "--no-browser") {
+		t.Error("JupyterLab opens the browser, and stopping it would close that")
 	}
 	for _, a := range args {
 		if strings.Contains(a, "token") {
 			t.Errorf("everyone on the machine can read %s", a)
 		}
 	}
+}
+
+func TestDisplay(t *testing.T) {
+	env := map[string]string{}
+	get := func(name string) string { return env[name] }
+	if hasDisplay("linux", get) || !hasDisplay("darwin", get) {
+		t.Error("without variables: only macOS has a display")
+	}
+	for _, name := range []string{"DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"} {
+		if env = map[string]string{name: ":0"}; !hasDisplay("linux", get) {
+			t.Errorf("%s is ignored", name)
+		}
+	}
+}
+
+func TestBrowserIsOpenedOnceAndOutlivesUs(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	seen := filepath.Join(bin, "seen")
+	script(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\necho \"$1\" >> "+seen+"\n")
+	script(t, filepath.Join(bin, "open"), "#!/bin/sh\necho \"$1\" >> "+seen+"\n")
+	openBrowser("http://127.0.0.1:1/lab?token=x")
+	for range 100 {
+		if b, _ := os.ReadFile(seen); len(b) > 0 {
+			if string(b) != "http://127.0.0.1:1/lab?token=x\n" {
+				t.Errorf("%q", b)
+			}
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("not opened")
 }
 
 func TestStartPageIsTheFirstTutorial(t *testing.T) {

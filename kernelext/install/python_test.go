@@ -120,7 +120,7 @@ func TestOlderJupyterWhereNoEnvironmentCanBeMade(t *testing.T) {
 	if !strings.Contains(out.String(), "Check the network") || !strings.Contains(out.String(), "is used instead") {
 		t.Errorf("the user is not told why:\n%s", out)
 	}
-	if args := labArgs(in.python, "/n", LabOptions{}, func(string) string { return "" }); args[1] != "notebook" {
+	if args := labArgs(in.python, "/n", LabOptions{}); args[1] != "notebook" {
 		t.Errorf("started as %v", args)
 	}
 }

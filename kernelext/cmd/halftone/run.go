@@ -49,20 +49,8 @@ func runNotebooks(ctx context.Context, args []string) error {
 	failed := 0
 	for _, name := range names {
 		o := notebook.Options{Timeout: *timeout, Stable: *stable}
-		written := name
-		switch {
-		case *inplace:
-			o.Output = name
-		case *output != "":
-			o.Output, written = *output, *output
-		}
-		if o.Output, err = absolute(o.Output); err != nil {
+		if err := destination(&o, name, *output, *inplace, *html); err != nil {
 			return err
-		}
-		if *html {
-			if o.HTML, err = absolute(strings.TrimSuffix(written, ".ipynb") + ".html"); err != nil {
-				return err
-			}
 		}
 		err := r.Run(ctx, name, o)
 		if ctx.Err() != nil {
@@ -80,9 +68,18 @@ func runNotebooks(ctx context.Context, args []string) error {
 	return nil
 }
 
-func absolute(path string) (string, error) {
-	if path == "" {
-		return "", nil
+// destination says where a notebook and its page are written.
+func destination(o *notebook.Options, name, output string, inplace, html bool) (err error) {
+	written := name
+	switch {
+	case inplace:
+		o.Output, err = filepath.Abs(name)
+	case output != "":
+		o.Output, err = filepath.Abs(output)
+		written = output
 	}
-	return filepath.Abs(path)
+	if err == nil && html {
+		o.HTML, err = filepath.Abs(strings.TrimSuffix(written, ".ipynb") + ".html")
+	}
+	return err
 }
