@@ -95,3 +95,17 @@ func styled(s text.Style, size vg.Length, c color.Color) text.Style {
 	s.Font, s.Color = sans(size), c
 	return s
 }
+
+// note is a card with words in the place of a chart that would be empty.
+func note(title, words string) drawing {
+	style := textStyle(10.5, ink)
+	body := lines(style, words, chartWidth-36, 4)
+	height := vg.Length(44 + 15*len(body))
+	return drawing{chartWidth, height, func(c draw.Canvas) {
+		paper(c)
+		c.FillText(boldStyle(13, ink), vg.Point{X: 18, Y: c.Max.Y - 26}, title)
+		for i, l := range body {
+			c.FillText(style, vg.Point{X: 18, Y: c.Max.Y - 46 - vg.Length(15*i)}, l)
+		}
+	}}
+}

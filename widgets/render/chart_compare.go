@@ -16,6 +16,9 @@ import (
 // compareChart draws the loss of each run over its steps.
 func compareChart(f *widgets.Figure) drawing {
 	d := f.Runs
+	if d.Missing != "" {
+		return note(f.Title, d.Missing)
+	}
 	log := d.Logarithmic()
 	label := "loss"
 	if log {

@@ -29,6 +29,9 @@ const (
 // its backward pass. It draws at most the given number of rows; the table has more of them.
 func decisionsChart(f *widgets.Figure, limit int) drawing {
 	d := f.Decisions
+	if d.Missing != "" {
+		return note(f.Title, d.Missing)
+	}
 	rows := mapRows(d)
 	more := d.More
 	if len(rows) > limit {
@@ -44,10 +47,6 @@ func decisionsChart(f *widgets.Figure, limit int) drawing {
 		top := c.Max.Y - 24
 		c.FillText(boldStyle(13, ink), vg.Point{X: mapLeft, Y: top}, f.Title)
 		c.FillText(textStyle(10, faint), vg.Point{X: mapLeft + 146, Y: top}, strings.Join(d.Strip(), " · "))
-		if d.Missing != "" {
-			c.FillText(textStyle(10, ink), vg.Point{X: mapLeft, Y: top - 26}, d.Missing)
-			return
-		}
 		counts(c, d, vg.Point{X: mapLeft, Y: top - 22})
 		y := c.Max.Y - mapHeader
 		head := boldStyle(8.5, faint)

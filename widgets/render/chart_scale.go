@@ -16,6 +16,9 @@ import (
 // scaleChart draws log2 of the loss scale per step, with each skipped step, the floor, the ceiling and the calibration.
 func scaleChart(f *widgets.Figure) drawing {
 	d := f.Scale
+	if !d.Enabled || len(d.Points) == 0 {
+		return note(f.Title, d.Sentence)
+	}
 	p := newPlot()
 	p.Y.Tick.Marker, p.X.Tick.Marker = powerTicks{}, countTicks{}
 	p.Y.Tick.Label.Handler = powers{p.Y.Tick.Label.Handler}

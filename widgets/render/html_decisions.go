@@ -135,7 +135,7 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns
 	if s.Changed {
 		class += " halftone-changed"
 	}
-	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code>%s</code>%s`, class, stRow, stCell, name, esc(s.Op), esc(d.Times(s)))
+	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code style="`+stCode+`">%s</code>%s`, class, stRow, stCell, name, esc(s.Op), esc(d.Times(s)))
 	if s.Where != "" {
 		p.printf(` <span style="%s;font-size:11px;white-space:nowrap">%s</span>`, stMuted, esc(s.Where))
 	}
@@ -155,10 +155,13 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns
 	}
 	p.WriteString(`</tr>`)
 	for _, c := range s.Casts {
-		p.printf(`<tr class="%s" style="%s"><td style="%s">↳ cast <code>%s</code></td><td style="%s">%s → %s</td><td colspan="%d" style="%s">%s</td></tr>`,
+		p.printf(`<tr class="%s" style="%s"><td style="%s">↳ cast <code style="`+stCode+`">%s</code></td><td style="%s">%s → %s</td><td colspan="%d" style="%s">%s</td></tr>`,
 			class, stSub, stCast+";padding-left:20px", breakable(s.CastLabel(c)), stCast+";white-space:nowrap", esc(c.From.Short()), esc(c.To.Short()), columns-2, stCast, esc(d.CastText(c)))
 	}
 }
+
+// stCode undoes the gray that JupyterLab puts behind code.
+const stCode = `background-color:transparent;padding:0`
 
 const stCast = `text-align:left;vertical-align:top;padding:1px 8px 3px 8px;font-size:11.5px`
 
