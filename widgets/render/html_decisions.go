@@ -101,8 +101,9 @@ func decisionsTable(p *page, f *widgets.Figure) {
 	p.WriteString(`</tbody></table></div>`)
 }
 
-// maxTable is the length at which the decisions table stops, with room left for a row and what follows the table.
-const maxTable = MaxHTML - 14<<10
+// maxTable is the length at which the decisions table stops, with room left for a row, for what follows the table, and for
+// the other faces in the bundle.
+const maxTable = 34 << 10
 
 func moreRows(n int) string {
 	if n == 1 {

@@ -22,6 +22,11 @@ func makeFigures() map[string]*widgets.Figure {
 		"calibrating":     widgets.ScaleHistory(sample.Calibrating()),
 		"collapsing":      widgets.ScaleHistory(sample.Collapsing()),
 		"disabled":        widgets.ScaleHistory(amp.ScaleHistory{Scale: 1}),
+		"compare_long": widgets.Compare(
+			widgets.Run{Name: "float32", DType: amp.Float32, Loss: sample.Loss(5000, 2.31, .08, .002, .3)},
+			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(5000, 2.312, .0802, .0021, .31), Skipped: 3},
+			widgets.Run{Name: "bfloat16", DType: amp.BFloat16, Loss: sample.Loss(5000, 2.33, .083, .0019, .33)},
+		),
 		"compare": widgets.Compare(
 			widgets.Run{Name: "float32", DType: amp.Float32, Loss: sample.Loss(50, 1.31, .08, .12, .02), StepNS: []int64{812_000}},
 			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(50, 1.312, .0802, .118, .021), StepNS: []int64{930_000}, Skipped: 1},

@@ -16,7 +16,7 @@ const MaxBundle = 150 << 10
 const (
 	MaxSVG  = 25 << 10
 	MaxPNG  = 50 << 10
-	MaxHTML = 48 << 10
+	MaxHTML = 60 << 10
 )
 
 func init() { widgets.RegisterRenderer(Bundle) }

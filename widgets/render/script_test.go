@@ -109,3 +109,12 @@ func TestRunsOfOneDTypeDifferInColor(t *testing.T) {
 		t.Errorf("colors %v, %v, %v", a, b, c)
 	}
 }
+
+// TestUsualFiguresAreInteractive: what people compare is never so large that its script has to go.
+func TestUsualFiguresAreInteractive(t *testing.T) {
+	for _, name := range []string{"decisions", "decisions_large", "steady", "calibrating", "collapsing", "compare", "compare_long"} {
+		if !strings.Contains(face(t, figures()[name], "text/html"), "<script>") {
+			t.Errorf("%s has no script", name)
+		}
+	}
+}
