@@ -44,8 +44,8 @@ func lookAt(t *testing.T, notebook string, trusted bool, figures []figure) {
 					m := p.measure(i)
 					p.snapFigure(strings.ToLower(fmt.Sprintf("%s-%s-%d-%s", name, theme, i, figures[i].Data.Kind)), i)
 					m.check(t, &figures[i], p.stored(figures[i].HTML), trusted)
-					if !trusted && m.Scripts+m.Controls+m.Charts > 0 {
-						t.Errorf("%d scripts, %d controls and %d charts in a notebook that is not trusted", m.Scripts, m.Controls, m.Charts)
+					if !trusted && m.Scripts+m.Controls+len(m.Charts) > 0 {
+						t.Errorf("%d scripts, %d controls and %d charts in a notebook that is not trusted", m.Scripts, m.Controls, len(m.Charts))
 					}
 				})
 			}

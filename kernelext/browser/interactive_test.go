@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,9 @@ func (p *tab) chart(i int, kind string) {
 	ticks := fmt.Sprintf(`[...probe.outputs()[%d].querySelectorAll('.halftone-chart svg text')].map((e) => e.textContent).join(' ')`, i)
 	var before string
 	p.eval("reading the axis", ticks, &before)
+	if kind == "scale_history" && (!powersOfTwo.MatchString(before) || otherPowers.MatchString(before)) {
+		p.t.Errorf("the axis of the scale says %q, want powers of 2", before)
+	}
 	handle := p.place(fmt.Sprintf(`[...probe.outputs()[%d].querySelectorAll('.halftone-chart svg path[stroke="#ACB8D1" i]')].sort((a, b) => a.getBoundingClientRect().x - b.getBoundingClientRect().x)[0]`, i))
 	x, y := handle.X+handle.Width/2, handle.Y+handle.Height/2
 	p.mouse(input.MouseMoved, x, y, 0)
@@ -71,6 +75,11 @@ func (p *tab) chart(i int, kind string) {
 	p.wait("dragging the slider zooms", fmt.Sprintf(`%s !== %q`, ticks, before))
 	p.snap(fmt.Sprintf("zoom-%d-%s", i, kind))
 }
+
+var (
+	powersOfTwo = regexp.MustCompile(`\b2[⁰¹²³⁴⁵⁶⁷⁸⁹]+`)
+	otherPowers = regexp.MustCompile(`(\d2|[013-9])[⁰¹²³⁴⁵⁶⁷⁸⁹]`)
+)
 
 // table filters the decisions and moves through them by keys.
 func (p *tab) table() {

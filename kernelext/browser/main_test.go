@@ -123,6 +123,9 @@ func open(t *testing.T, notebook, name string, trusted bool) *tab {
 	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
 	p.serve(notebook, name, trusted)
 	p.load(name)
+	t.Cleanup(func() { // a kernel for each page that was ever open would slow down what follows
+		_ = p.tryEval(`window.jupyterapp.serviceManager.sessions.shutdownAll().then(() => true)`, nil)
+	})
 	p.wait(fmt.Sprintf("JupyterLab trusts the notebook: %v", trusted), fmt.Sprintf(`probe.trusted() === %v`, trusted))
 	return p
 }
@@ -162,6 +165,7 @@ func (p *tab) load(name string) {
 	p.wait("JupyterLab is there", `window.jupyterapp && window.jupyterapp.restored`)
 	p.probe()
 	p.wait(name+" is open", `probe.ready()`)
+	p.theme("Light") // JupyterLab remembers what another test has chosen
 }
 
 // theme switches JupyterLab's theme.

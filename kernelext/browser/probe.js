@@ -50,9 +50,10 @@ window.probe = (() => {
     return (a + 0.05) / (b + 0.05);
   }
 
-  // measure looks at a figure that is in view.
-  function measure(i) {
-    const f = outputs()[i], out = f.closest('.jp-OutputArea-output'), box = out.getBoundingClientRect();
+  // measure looks at a figure that is in view and what it lies in.
+  const measure = (i) => look(outputs()[i], outputs()[i].closest('.jp-OutputArea-output'));
+  function look(f, out) {
+    const box = out.getBoundingClientRect();
     const hidden = [], faint = [], clipped = [];
     const walk = document.createTreeWalker(f, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
@@ -61,13 +62,11 @@ window.probe = (() => {
       const range = document.createRange();
       range.selectNodeContents(walk.currentNode);
       const rects = [...range.getClientRects()];
-      const chart = e.closest('.halftone-chart svg');
       if (!rects.length || !e.checkVisibility({ visibilityProperty: true, opacityProperty: true })) {
         hidden.push(text);
         continue;
       }
       if (rects.some((r) => r.left < box.left - 1 || r.right > box.right + 1)) clipped.push(text);
-      if (chart) continue; // drawn by ECharts over its own surfaces
       const ratio = contrast(e);
       const least = /[\p{L}\p{N}]/u.test(text) ? 4.5 : 3; // marks and separators are graphics
       if (ratio < least) faint.push(text.slice(0, 60) + ' ' + ratio.toFixed(2));
@@ -79,7 +78,7 @@ window.probe = (() => {
       text: said(f), hidden, faint: [...new Set(faint)], clipped,
       images: [...f.querySelectorAll('img')].map((m) => ({ alt: m.alt, natural: m.naturalWidth, width: Math.round(m.getBoundingClientRect().width), height: Math.round(m.getBoundingClientRect().height), colors: colors(m) })),
       tables: [...f.querySelectorAll('table')].map((t) => ({ caption: squeeze(t.caption ? t.caption.textContent : ''), rows: t.tBodies[0] ? t.tBodies[0].rows.length : 0, heads: t.querySelectorAll('th[scope=col]').length })),
-      charts: f.querySelectorAll('.halftone-chart svg').length,
+      charts: [...f.querySelectorAll('.halftone-chart svg')].map((c) => c.closest('[aria-label]')?.getAttribute('aria-label') || ''),
       scripts: f.querySelectorAll('script').length,
       controls: f.querySelectorAll('input, button').length,
     };
@@ -110,7 +109,7 @@ window.probe = (() => {
   }
 
   return {
-    outputs, show, measure, stored, place, cells, panel, frames,
+    outputs, show, measure, look, stored, place, cells, panel, frames,
     ready: () => !!(window.jupyterapp && app().shell && panel() && panel().content && panel().content.widgets && panel().context.isReady && document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell')),
     trusted: () => cells().some((c) => c.model.type === 'code' && c.model.trusted),
     theme: (name) => app().commands.execute('apputils:change-theme', { theme: name }),

@@ -29,7 +29,8 @@ type measured struct {
 		Caption     string
 		Rows, Heads int
 	}
-	Charts, Scripts, Controls int // what only a trusted notebook has
+	Charts            []string // labels of interactive charts, which only a trusted notebook has
+	Scripts, Controls int      // likewise
 }
 
 func (p *tab) measure(i int) measured {
@@ -65,12 +66,17 @@ func (m *measured) check(t *testing.T, f *figure, said string, interactive bool)
 	}
 	want := f.Charts()
 	if interactive && want > 0 {
-		if m.Charts != want || len(m.Images) != 0 {
-			t.Errorf("%d interactive charts and %d images, want %d and 0", m.Charts, len(m.Images), want)
+		if len(m.Charts) != want || len(m.Images) != 0 {
+			t.Errorf("%d interactive charts and %d images, want %d and 0", len(m.Charts), len(m.Images), want)
+		}
+		for _, label := range m.Charts {
+			if label != f.Data.Alt {
+				t.Errorf("a chart's label for screen readers is %q, want %q", label, f.Data.Alt)
+			}
 		}
 	} else {
-		if len(m.Images) != want || m.Charts != 0 {
-			t.Errorf("%d images and %d interactive charts, want %d and 0", len(m.Images), m.Charts, want)
+		if len(m.Images) != want || len(m.Charts) != 0 {
+			t.Errorf("%d images and %d interactive charts, want %d and 0", len(m.Images), len(m.Charts), want)
 		}
 		for _, img := range m.Images {
 			if img.Natural == 0 || img.Width < 300 || img.Height < 100 || img.Colors < 5 {
