@@ -53,7 +53,7 @@ func (in *Installer) Lab(ctx context.Context, o LabOptions) error {
 	if err != nil {
 		return fmt.Errorf("starting JupyterLab with %s: %w", in.python.Path, err)
 	}
-	address, err := serverURL(ctx, in.python.RuntimeDir, cmd.Process.Pid, startPage(root, o.Args), ended)
+	address, err := serverURL(ctx, serverFile(in.python.RuntimeDir, cmd.Process.Pid), began, startPage(root, o.Args), ended)
 	if err == nil {
 		in.Report.Say("✓ %-14s %s  %s", "ready", "Ctrl-C stops it; its log is "+logPath, seconds(time.Since(began)))
 		in.Report.Say("\n    %s\n", address)
@@ -168,12 +168,17 @@ func labEnv(python, home string) []string {
 	return env
 }
 
-// serverURL waits until the server has written its address, and returns it.
-func serverURL(ctx context.Context, runtimeDir string, pid int, page string, ended chan error) (string, error) {
-	path := filepath.Join(runtimeDir, fmt.Sprintf("jpserver-%d.json", pid))
+// serverFile is where a Jupyter server writes its address.
+func serverFile(runtimeDir string, pid int) string {
+	return filepath.Join(runtimeDir, fmt.Sprintf("jpserver-%d.json", pid))
+}
+
+// serverURL waits until the server has written its address, and returns it. A file from before the server began is one that a
+// killed server with the same process id left behind.
+func serverURL(ctx context.Context, path string, began time.Time, page string, ended chan error) (string, error) {
 	deadline := time.After(2 * time.Minute)
 	for {
-		if b, err := os.ReadFile(path); err == nil {
+		if b, err := readSince(path, began); err == nil {
 			var s struct{ URL, Token string }
 			if json.Unmarshal(b, &s) == nil && s.URL != "" {
 				address := strings.TrimSuffix(s.URL, "/") + page
@@ -194,6 +199,18 @@ func serverURL(ctx context.Context, runtimeDir string, pid int, page string, end
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// readSince reads a file that was written at or after a time, as far as file systems tell times apart.
+func readSince(path string, since time.Time) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.ModTime().Before(since.Add(-20 * time.Millisecond)) {
+		return nil, os.ErrNotExist
+	}
+	return os.ReadFile(path)
 }
 
 // stopServer ends the server and then whatever it had started that is still there.

@@ -98,3 +98,25 @@ func TestTokenIsNewUnlessChosen(t *testing.T) {
 		t.Errorf("the user's token became %q", got)
 	}
 }
+
+func TestAddressOfADeadServerIsNotTaken(t *testing.T) {
+	file := serverFile(t.TempDir(), 4711)
+	write(t, file, `{"url": "http://127.0.0.1:1/", "token": "dead"}`)
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		write(t, file, `{"url": "http://127.0.0.1:2/", "token": "new"}`)
+	}()
+	got, err := serverURL(t.Context(), file, time.Now(), "/lab", ended)
+	if err != nil || got != "http://127.0.0.1:2/lab?token=new" {
+		t.Errorf("%q, %v", got, err)
+	}
+	ended <- nil
+	if _, err := serverURL(t.Context(), file, time.Now().Add(time.Hour), "/lab", ended); err == nil || !strings.Contains(err.Error(), "did not start") {
+		t.Errorf("a server that ended: %v", err)
+	}
+}
