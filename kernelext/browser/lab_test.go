@@ -199,11 +199,30 @@ func (l *lab) stop() error {
 			<-l.ended
 		}
 	}
-	for _, p := range processesWith("JUPYTER_RUNTIME_DIR=" + filepath.Join(l.dir, "run")) {
-		problems = append(problems, fmt.Errorf("process %d was left behind by JupyterLab: %s", p.pid, p.command))
+	for _, p := range l.leftBehind() {
+		problems = append(problems, fmt.Errorf("process %d was left behind: %s", p.pid, p.command))
 		_ = syscall.Kill(p.pid, syscall.SIGKILL)
 	}
-	return errors.Join(append(problems, os.RemoveAll(l.dir))...)
+	err := os.RemoveAll(l.dir)
+	for range 20 { // what has just ended may have been writing
+		if err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+		err = os.RemoveAll(l.dir)
+	}
+	return errors.Join(append(problems, err)...)
+}
+
+// leftBehind lists the processes of this JupyterLab and this browser that do not end within a moment.
+func (l *lab) leftBehind() (list []process) {
+	for range 50 {
+		if list = processesWith("JUPYTER_RUNTIME_DIR="+filepath.Join(l.dir, "run"), l.dir); len(list) == 0 {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return list
 }
 
 func freePort() (int, error) {
@@ -220,19 +239,22 @@ type process struct {
 	command string
 }
 
-// processesWith lists the processes, other than this one, that carry an environment variable. It finds none where there is
-// no /proc.
-func processesWith(variable string) []process {
+// processesWith lists the processes, other than this one, that carry an environment variable or have some text on their
+// command line. It finds none where there is no /proc.
+func processesWith(variable, text string) []process {
 	var out []process
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		env, err := os.ReadFile(filepath.Join(dir, "environ"))
-		if err != nil || pid == os.Getpid() || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+variable+"\x00")) {
+		if err != nil || pid == os.Getpid() {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-		out = append(out, process{pid, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " ")})
+		command := strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " ")
+		if strings.Contains(command, text) || bytes.Contains(append([]byte{0}, env...), []byte("\x00"+variable+"\x00")) {
+			out = append(out, process{pid, command})
+		}
 	}
 	return out
 }
