@@ -49,6 +49,7 @@ func main() {
 		r.check(ctx, "staticcheck", r.staticcheck)
 	}
 	r.check(ctx, "install", r.install)
+	r.check(ctx, "chromium", r.chromium)
 	for _, dir := range modules(root) {
 		r.test(ctx, dir, *only, *timeout, flag.Args())
 	}
