@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +21,8 @@ import (
 const maxPicture = 300_000
 
 // TestPicture takes the picture of the README: the saved tutorial in JupyterLab, in two views below each other: the training
-// loop with the decisions of its first model, and the scale history with an overflow. With -picture it writes it, and a dark
-// one to look at beside it; without, it checks that it could.
+// loop with the decisions of its first model, and the scale history with an overflow. With -picture it writes it, and with
+// -screenshots a dark one to look at; without, it checks that it could.
 func TestPicture(t *testing.T) {
 	ready(t)
 	if len(storedFigures(t, tutorial(t))) == 0 {
@@ -35,7 +34,7 @@ func TestPicture(t *testing.T) {
 	p.load(name)
 	p.wait("the figures are interactive", `probe.outputs().length > 1 && probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
 	p.wait("the kernel is idle", `probe.status() === 'idle'`)
-	const top, bottom = 868, 530
+	const top, bottom = 846, 560
 	p.run("resizing", emulation.SetDeviceMetricsOverride(1050, top+bottom, 2, false))
 	p.eval("opening the second view", `(async () => {
 		const app = window.jupyterapp;
@@ -53,7 +52,7 @@ func TestPicture(t *testing.T) {
 	p.mouse(input.MouseMoved, x, top, 1)
 	p.mouse(input.MouseReleased, x, top, 0)
 	themes := []string{"Light", "Dark"}
-	if *picture == "" {
+	if *screenshots == "" {
 		themes = themes[:1]
 	}
 	for _, theme := range themes {
@@ -82,7 +81,7 @@ func TestPicture(t *testing.T) {
 		}
 		path := *picture
 		if theme == "Dark" {
-			path = strings.TrimSuffix(path, ".png") + "-dark.png"
+			path = filepath.Join(*screenshots, "picture-dark.png")
 		}
 		p.takePicture(path)
 	}
