@@ -53,6 +53,9 @@ func main() {
 	for _, dir := range modules(root) {
 		r.test(ctx, dir, *only, *timeout, flag.Args())
 	}
+	if strings.Contains(*tags, "long") && *only == "" {
+		r.fuzz(ctx)
+	}
 	if ctx.Err() != nil {
 		fmt.Println("interrupted: what follows counts only what had run")
 		r.total.failed++
