@@ -55,6 +55,10 @@ func (p *tab) chart(i int, kind string) {
 			p.t.Errorf("tooltip %q does not contain %q", text, w)
 		}
 	}
+	var step int
+	if _, err := fmt.Sscanf(text, "step %d", &step); err != nil || step < 34 || step > 44 {
+		p.t.Errorf("the tooltip in the middle of 80 steps says %q", text)
+	}
 	p.snap(fmt.Sprintf("hover-%d-%s", i, kind))
 
 	// The left handle of the slider below the chart, dragged to its middle, leaves the second half of the steps.

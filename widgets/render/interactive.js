@@ -57,13 +57,19 @@ function chart() {
     var o = data.option, scale = data.kind === 'scale_history';
     var host = element('div', 'width:100%;max-width:960px;height:' + height + 'px');
     var instance = echarts.init(host, null, { renderer: 'svg', width: Math.min(box.clientWidth || 720, 960), height: height });
+    // ECharts tells the tooltip the nearest point, however far: where the mouse is, it does not.
+    var mouse = 0;
+    host.addEventListener('mousemove', function (e) { mouse = e.clientX - host.getBoundingClientRect().left; }, true);
     o.tooltip.confine = true;
     o.tooltip.formatter = function (at) {
-      var tip = element('div');
+      var tip = element('div'), step = scale ? Math.round(instance.convertFromPixel({ xAxisIndex: 0 }, mouse)) : at[0].value[0];
       at.forEach(function (p, i) {
         var skip = p.seriesType === 'scatter', v = p.value[1];
+        if (skip && p.value[0] !== step) return;
+        // The scale is stored where it changes and holds until the next point.
+        if (scale && !skip) o.series[0].data.forEach(function (d) { if (d.value[0] <= step) v = d.value[1]; });
         if (!skip && p.value.length > 2) return tip.appendChild(element('div', 'color:#666', p.seriesName + ' differs by ' + p.value[2]));
-        if (!i) tip.appendChild(element('div', '', 'step ' + p.value[0]));
+        if (!i) tip.appendChild(element('div', '', 'step ' + step));
         var text = skip ? '× ' + p.value[2] : p.seriesName + ' ' + (scale ? power(v) + ' = ' + Math.pow(2, v) : v);
         tip.appendChild(element('div', 'font-weight:bold;color:' + (skip ? '#b04a00' : '#222'), text));
       });
@@ -71,6 +77,7 @@ function chart() {
     };
     o.dataZoom[1].zoomOnMouseWheel = o.dataZoom[1].moveOnMouseWheel = 'ctrl';
     if (scale) {
+      o.xAxis[0].axisPointer = { snap: false };
       o.yAxis[0].axisLabel = { formatter: function (v) { return power(v); } };
       if (o.series[1]) o.series[1].z = 5, o.series[1].label.position = [12, -9];
     }
