@@ -307,9 +307,9 @@ func (d *DecisionsData) finding() string {
 	u := d.Summary
 	var b strings.Builder
 	b.WriteString(d.heading() + ": ")
-	b.WriteString(d.PerStepText(u.Calls) + " op calls")
+	b.WriteString(d.CallsTitle())
 	if d.Steps > 0 {
-		b.WriteString(" per step over " + plural(d.Steps, "step"))
+		b.WriteString(" over " + plural(d.Steps, "step"))
 	}
 	for i, c := range u.Ops {
 		b.WriteString([]string{", ", ": "}[b2i(i == 0)] + d.PerStepText(c.Calls) + " in " + c.DType.String())

@@ -118,6 +118,9 @@ func (b *tally) op(e *amp.Event) {
 		b.flush(nil)
 		return
 	}
+	if e.Phase == amp.PhaseOptimizer {
+		return // a skipped step has fewer of them, and no autocast decided theirs: they have their rows, and no part in the shares
+	}
 	b.sum.Calls++
 	c := b.byDType[e.Compute]
 	if c == nil {

@@ -24,13 +24,17 @@ func (d *DecisionsData) site(t *testing.T, phase, module, op string) (int, *Site
 func TestDecisionsCountEverything(t *testing.T) {
 	const steps = 50
 	trace := sample.MLP(steps)
-	var ops, casts, hits int
+	var ops, casts, hits, optimizer int
 	var moved, forward int64
 	for _, e := range trace.Events {
 		if e.Cast != nil {
 			casts++
 			hits += b2i(e.Cast.Hit)
 			moved += e.Cast.Bytes
+			continue
+		}
+		if e.Phase == amp.PhaseOptimizer { // has rows, and no part in the shares
+			optimizer++
 			continue
 		}
 		ops++
@@ -55,8 +59,8 @@ func TestDecisionsCountEverything(t *testing.T) {
 			castSites += c.Count
 		}
 	}
-	if byDType != ops || bySite != ops {
-		t.Errorf("%d calls by dtype and %d by site, want %d", byDType, bySite, ops)
+	if byDType != ops || bySite != ops+optimizer || optimizer == 0 {
+		t.Errorf("%d calls by dtype and %d by site, want %d and %d more of the optimizer", byDType, bySite, ops, optimizer)
 	}
 	if user := steps * 2 * 3 * 2; castSites != casts-user {
 		t.Errorf("%d casts in front of ops, want %d", castSites, casts-user)
@@ -253,7 +257,7 @@ func TestOverheadIsPrinted(t *testing.T) {
 
 func TestAltHasTheNumbers(t *testing.T) {
 	for name, want := range map[string][]string{
-		"decisions":       {"45 op calls per step", "50 steps", "32 in float16", "13 in float32", "3.07 MB"},
+		"decisions":       {"42 op calls per step before the optimizer over 50 steps", "32 in float16", "10 in float32", "3.07 MB"},
 		"decisions_none":  {"amp.Record(amp.Decisions)"},
 		"steady":          {"65,536", "6 of 2,000", "4.bias ×3", "1,994 effective"},
 		"collapsing":      {"0.25", "20 of 20", "4.weight"},
@@ -284,5 +288,15 @@ func TestMillionEvents(t *testing.T) {
 	d := Decisions(trace).Decisions
 	if len(d.Sites) > 40 || d.Events != len(trace.Events) {
 		t.Error(fmt.Sprint(len(d.Sites), d.Events))
+	}
+}
+
+// TestTimesOfUnequalSteps: a skipped step runs no optimizer, and no op runs 1.33 times.
+func TestTimesOfUnequalSteps(t *testing.T) {
+	d := &DecisionsData{Steps: 3}
+	for calls, want := range map[int]string{3: "", 6: " ×2", 4: " ×4 in 3 steps", 0: " ×0"} {
+		if got := d.Times(&Site{Calls: calls}); got != want {
+			t.Errorf("%d calls in 3 steps: %q, want %q", calls, got, want)
+		}
 	}
 }

@@ -43,12 +43,16 @@ func (s *Site) To() string {
 	return s.Out.Short()
 }
 
-// Times writes how often a site runs per step: "" for once, " ×2" for twice.
+// Times writes how often a site runs per step: "" for once, " ×2" for twice, " ×4 in 3 steps" where steps differ.
 func (d *DecisionsData) Times(s *Site) string {
-	if s.Calls == max(d.Steps, 1) {
+	steps := max(d.Steps, 1)
+	switch {
+	case s.Calls == steps:
 		return ""
+	case s.Calls%steps != 0:
+		return " ×" + Count(int64(s.Calls)) + " in " + plural(steps, "step")
 	}
-	return " ×" + d.PerStepText(s.Calls)
+	return " ×" + Count(int64(s.Calls/steps))
 }
 
 // maxText bounds the text in bytes; the table of the HTML has more rows.
@@ -243,12 +247,23 @@ func cached(u Summary) string {
 	return percent(u.CastHits, u.Casts)
 }
 
-// Calls says how many ops ran in each dtype: "57 op calls per step   ▮ 32 fp16   ■ 25 fp32".
-func (d *DecisionsData) Calls() string {
+// CallsTitle says how many ops ran, those of the optimizer aside: "57 op calls per step before the optimizer".
+func (d *DecisionsData) CallsTitle() string {
 	s := d.PerStepText(d.Summary.Calls) + " op calls"
 	if d.Steps > 0 {
 		s += " per step"
 	}
+	for i := range d.Sites {
+		if d.Sites[i].Phase == amp.PhaseOptimizer {
+			return s + " before the optimizer"
+		}
+	}
+	return s
+}
+
+// Calls adds the dtypes they ran in: "57 op calls per step   ▮ 32 fp16   ■ 25 fp32".
+func (d *DecisionsData) Calls() string {
+	s := d.CallsTitle()
 	for _, c := range d.Summary.Ops {
 		s += fmt.Sprintf("   %s %s %s", Mark(c.DType), d.PerStepText(c.Calls), c.DType.Short())
 	}

@@ -173,7 +173,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 
 func TestScaleText(t *testing.T) {
 	for v, want := range map[Number]string{
-		65536: "65,536", 1: "1", .5: "0.5", .0625: "0.0625", 0x1p-20: "2^-20", 0x1p24: "2^24", 0: "0", 3: "3", 1e12: "1e+12", 1234.5: "1234.5",
+		65536: "65,536", 1: "1", .5: "0.5", .0625: "0.0625", 0x1p-20: "2^-20", 0x1p24: "16,777,216", 0x1p31: "2^31", 0: "0", 3: "3", 1e12: "1e+12", 1234.5: "1234.5",
 		Number(math.Inf(1)): "+Inf",
 	} {
 		if got := ScaleText(v); got != want {

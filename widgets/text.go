@@ -166,7 +166,7 @@ func ScaleText(v Number) string {
 	switch {
 	case !v.finite():
 		return strconv.FormatFloat(x, 'g', -1, 64)
-	case x == math.Trunc(x) && math.Abs(x) < 1e7:
+	case x == math.Trunc(x) && math.Abs(x) < 1<<31:
 		return Count(int64(x))
 	case math.Abs(x) >= 1e-3 && math.Abs(x) < 1e7:
 		return strconv.FormatFloat(x, 'g', 5, 64)

@@ -35,11 +35,7 @@ func shareBar(p *page, d *widgets.DecisionsData) {
 	if u.Calls == 0 {
 		return
 	}
-	per := ""
-	if d.Steps > 0 {
-		per = " per step"
-	}
-	p.printf(`<div>%s op calls%s`, esc(d.PerStepText(u.Calls)), per)
+	p.printf(`<div>%s`, esc(d.CallsTitle()))
 	for _, c := range u.Ops {
 		p.printf(` %s`, chip(c.DType, d.PerStepText(c.Calls)+" "+c.DType.Short()))
 	}
