@@ -184,10 +184,7 @@ func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		if r.Culprit == "" || len(taken) >= 12 {
 			continue
 		}
-		label := fit(style, r.Culprit, 150)
-		if r.Count > 1 {
-			label += fmt.Sprintf(" ×%d", r.Count)
-		}
+		label := skipLabel(fit(style, r.Culprit, 150), r.Count)
 		w := style.Width(label)
 		left, base := min(at.X+7, c.Max.X-w), min(at.Y+3, c.Max.Y-9)
 		box := vg.Rectangle{Min: vg.Point{X: left - 2, Y: base - 2}, Max: vg.Point{X: left + w + 2, Y: base + 8}}

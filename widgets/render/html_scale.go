@@ -68,7 +68,7 @@ func skipTable(p *page, d *widgets.ScaleData) {
 	if len(d.Skips) <= 6 {
 		open = " open"
 	}
-	p.printf(`<details%s><summary style="%s">Skipped steps</summary><div style="%s"><table style="%s"><caption style="%s">Steps whose gradients were not finite: weights stayed as they were and the scale backed off.</caption><thead><tr style="%s">`,
+	p.printf(`<details%s><summary style="%s">Skipped steps</summary><div style="%s"><table style="%s"><caption style="%s">Weights stayed as they were; the scale backed off.</caption><thead><tr style="%s">`,
 		open, stSummary, stScroll, stTable, stCaption, stSub)
 	for _, h := range []string{"Step", "Skipped", "Scale → next", "Overflowed first"} {
 		p.printf(`<th scope="col" style="%s">%s</th>`, stCell, h)

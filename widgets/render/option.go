@@ -89,12 +89,20 @@ func skipPoints(d *widgets.ScaleData) []opts.ScatterData {
 	var out []opts.ScatterData
 	for _, r := range d.Skips[:min(len(d.Skips), maxDrawn)] {
 		out = append(out, opts.ScatterData{
-			Name: r.Culprit,
+			Name: skipLabel(r.Culprit, r.Count),
 			Value: []any{r.First, round(widgets.ScalePoint{Scale: r.Scale}.Log2()),
 				fmt.Sprintf("%s skipped: %s, %s → %s", r.Steps(), r.Blame(), widgets.ScaleText(r.Scale), widgets.ScaleText(r.Next))},
 		})
 	}
 	return out
+}
+
+// skipLabel names what overflowed, and how often in a row.
+func skipLabel(culprit string, count int) string {
+	if culprit == "" || count <= 1 {
+		return culprit
+	}
+	return fmt.Sprintf("%s ×%d", culprit, count)
 }
 
 // maxOptionPoints bounds the points of all curves of an interactive chart, which are stored in the HTML.
