@@ -34,6 +34,12 @@ func TestTutorial(t *testing.T) {
 	if len(popups) > 0 {
 		t.Errorf("the first thing to see is %q", popups)
 	}
+	// Who only looks is not asked to save. JupyterLab writes what the kernel says of itself into the notebook.
+	var dirty bool
+	p.eval("looking whether the notebook counts as changed", `window.jupyterapp.shell.currentWidget.context.model.dirty`, &dirty)
+	if dirty {
+		t.Error("opening the tutorial marks it as changed")
+	}
 	for _, theme := range []string{"Light", "Dark"} {
 		t.Run("saved/"+theme, func(t *testing.T) {
 			defer p.in(t)()

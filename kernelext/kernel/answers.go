@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"go/version"
 	"runtime"
 	"strings"
 	"time"
@@ -129,13 +130,13 @@ func (k *kernel) info() map[string]any {
 	}
 }
 
-// goVersion is a version as language_info has it: a number. Go's own may be followed by experiments.
+// goVersion is the version of the language, such as 1.26. JupyterLab writes it into every notebook it opens, so the
+// toolchain's own, with its patch releases, would mark each notebook as changed on another machine.
 func goVersion(v string) string {
 	if v == "" {
 		v = runtime.Version()
 	}
-	v, _, _ = strings.Cut(strings.TrimPrefix(v, "go"), " ")
-	return v
+	return strings.TrimPrefix(version.Lang(strings.Fields(v)[0]), "go")
 }
 
 // history is the content of history_reply: the cells of this kernel, which is all there is.

@@ -131,11 +131,8 @@ def shown_errors(cell):
 
 def settle(nb):
     """Drops what a run leaves behind that says nothing about the result."""
-    meta = {"kernelspec": nb.metadata.get("kernelspec", {}), "language_info": {"name": "go"}}
-    info = nb.metadata.get("language_info", {})
-    for key in ("file_extension", "mimetype"):
-        if info.get(key):
-            meta["language_info"][key] = info[key]
+    # What the kernel says of its language is kept whole: JupyterLab writes the same, and would mark the notebook as changed.
+    meta = {"kernelspec": nb.metadata.get("kernelspec", {}), "language_info": nb.metadata.get("language_info", {"name": "go"})}
     for key, value in nb.metadata.items():
         if key not in ("kernelspec", "language_info", "widgets", "execution"):
             meta[key] = value
