@@ -34,7 +34,8 @@ func (t *Tensor) RequiresGrad() bool { return t.needs }
 // Grad returns the gradient that Backward has left on a leaf, in the leaf's dtype; nil before the first and after ZeroGrad.
 func (t *Tensor) Grad() *Tensor { return t.grad }
 
-// SetGrad replaces the gradient; nil removes it. The tensor must have t's shape, and belong to no scope that closes earlier.
+// SetGrad replaces the gradient; nil removes it. g must have t's shape and belong to no scope that closes earlier; it is t's from
+// then on, and ZeroGrad frees it.
 func (t *Tensor) SetGrad(g *Tensor) {
 	if g != nil && !slices.Equal(g.shape, t.shape) {
 		fail("SetGrad", ErrShape, "a gradient has the shape of its tensor", "tensor %v, gradient %v", t.shape, g.shape)
