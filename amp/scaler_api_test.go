@@ -67,7 +67,7 @@ func TestScalerAPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts := map[string]*stubOptimizer{"a": newStub(3), "b": newStub(3)}
+			opts := map[string]*countingOptimizer{"a": newCounting(3), "b": newCounting(3)}
 			for i, call := range c.Calls {
 				o, want := opts[call.Opt], c.Expect[i]
 				var result any
@@ -144,7 +144,7 @@ func TestScalerAPI(t *testing.T) {
 }
 
 // gradients returns what the vectors call the result of unscale_, as JSON would read it.
-func gradients(o *stubOptimizer, like json.RawMessage) any {
+func gradients(o *countingOptimizer, like json.RawMessage) any {
 	var want []any
 	json.Unmarshal(like, &want)
 	out := []any{}

@@ -10,22 +10,22 @@ import (
 	"testing"
 )
 
-// stubOptimizer counts its steps; its gradients are set by the test.
-type stubOptimizer struct {
+// countingOptimizer counts its steps; its gradients are set by the test.
+type countingOptimizer struct {
 	params []*Tensor
 	steps  int
 }
 
-func (o *stubOptimizer) Parameters() []*Tensor { return o.params }
-func (o *stubOptimizer) Step()                 { o.steps++ }
-func (o *stubOptimizer) ZeroGrad() {
+func (o *countingOptimizer) Parameters() []*Tensor { return o.params }
+func (o *countingOptimizer) Step()                 { o.steps++ }
+func (o *countingOptimizer) ZeroGrad() {
 	for _, p := range o.params {
 		p.ZeroGrad()
 	}
 }
 
-func newStub(n int) *stubOptimizer {
-	o := &stubOptimizer{}
+func newCounting(n int) *countingOptimizer {
+	o := &countingOptimizer{}
 	for range n {
 		o.params = append(o.params, From([]float32{0}).RequireGrad())
 	}
@@ -96,9 +96,9 @@ func TestScalerSequences(t *testing.T) {
 			defer s.Close()
 			g := c.Params.new()
 			g.Scale(s, Scalar(float32(1)))
-			var opts []*stubOptimizer
+			var opts []*countingOptimizer
 			for range max(len(c.Final), 1) {
-				opts = append(opts, newStub(1))
+				opts = append(opts, newCounting(1))
 			}
 			var saved *ScalerState
 			for i, op := range c.Ops {
@@ -171,7 +171,7 @@ func TestScalerRefusesFloat16Gradients(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	g := NewGradScaler()
-	o := newStub(1)
+	o := newCounting(1)
 	half := FromFloat64s(Float16, []float64{1}).SetName("fc.weight").RequireGrad()
 	o.params = append(o.params, half)
 	g.Scale(s, Scalar(float32(1)))
@@ -193,7 +193,7 @@ func TestScalerCulpritAndFloor(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	g := NewGradScaler(InitScale(4), MinScale(2))
-	o := newStub(3)
+	o := newCounting(3)
 	for i, name := range []string{"0.weight", "2.weight", "2.bias"} {
 		o.params[i].SetName(name)
 	}
@@ -225,7 +225,7 @@ func TestScalerNeverDestroysWeights(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	g := NewGradScaler(InitScale(1e-39))
-	o := newStub(1)
+	o := newCounting(1)
 	g.Scale(s, Scalar(float32(1)))
 	o.params[0].SetGrad(From([]float32{1e-30}))
 	r := g.Step(o)
@@ -238,7 +238,7 @@ func TestHistoryKeepsEverySkip(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	g := NewGradScaler(GrowthInterval(3))
-	o := newStub(1)
+	o := newCounting(1)
 	g.Scale(s, Scalar(float32(1)))
 	n, skips := 3*maxHistory, 0
 	for i := range n {

@@ -97,7 +97,7 @@ func TestSteadyStepTakesNoBuffer(t *testing.T) {
 	b := Randn(root, Float32, 0, 1, 16).RequireGrad()
 	x, y := Randn(root, Float32, 0, 1, 64, 8), Randn(root, Float32, 0, 1, 64, 16)
 	g := NewGradScaler(InitScale(1024))
-	o := &stubOptimizer{params: []*Tensor{w, b}}
+	o := &countingOptimizer{params: []*Tensor{w, b}}
 	var after int64
 	for s := range root.Steps(50) {
 		half := s.Autocast(Float16)
@@ -185,7 +185,7 @@ func TestMisuseIsExplained(t *testing.T) {
 		{"step without backward", ErrScaler, []string{"Backward()"}, func() {
 			g := NewGradScaler()
 			g.Scale(s, Scalar(float32(1)))
-			g.Step(newStub(1))
+			g.Step(newCounting(1))
 		}},
 		{"gradient of a stranger", ErrGrad, []string{"do not depend on"}, func() {
 			w, v := m(2).RequireGrad(), m(2).RequireGrad()
@@ -207,7 +207,7 @@ func TestMisuseIsExplained(t *testing.T) {
 	// NaN in data is no misuse: it flows through, and the scaler names it.
 	w := From([]float32{1}, 1, 1).SetName("w").RequireGrad()
 	g := NewGradScaler()
-	o := &stubOptimizer{params: []*Tensor{w}}
+	o := &countingOptimizer{params: []*Tensor{w}}
 	half := root.Autocast(Float16)
 	g.Scale(root, MSELoss(half, Linear(half, fromFloat64s(Float32, []float64{nan}, []int{1, 1}), w, nil), From([]float32{1}, 1, 1))).Backward()
 	if r := g.Step(o); r.Applied() || r.Culprit() != "w" || r.Value != "NaN" {
