@@ -300,3 +300,12 @@ func TestTimesOfUnequalSteps(t *testing.T) {
 		}
 	}
 }
+
+func TestOverrideNamesTheDTypeOfTheTrace(t *testing.T) {
+	for dt, want := range map[amp.DType]string{amp.Float16: "s.Autocast(amp.Float16, x)", amp.BFloat16: "s.Autocast(amp.BFloat16, x)"} {
+		d := &DecisionsData{Autocast: []amp.DType{dt}}
+		if got := d.Override("x"); got != want {
+			t.Errorf("%v: %s", dt, got)
+		}
+	}
+}

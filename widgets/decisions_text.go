@@ -112,7 +112,7 @@ func (f *Figure) decisionsText() string {
 	}
 	b.WriteString("\n")
 	if forces := d.Forces(); len(forces) > 0 {
-		b.WriteString("To decide otherwise: s.Autocast(amp.Float16, " + forces[0] + ")\n")
+		b.WriteString("To decide otherwise: " + d.Override(forces[0]) + "\n")
 	}
 	return b.String()
 }
@@ -268,6 +268,15 @@ func (d *DecisionsData) Calls() string {
 		s += fmt.Sprintf("   %s %s %s", Mark(c.DType), d.PerStepText(c.Calls), c.DType.Short())
 	}
 	return s
+}
+
+// Override writes the scope that takes one option of Forces, in the dtype that the trace ran in.
+func (d *DecisionsData) Override(option string) string {
+	dtype := "Float16"
+	if len(d.Autocast) > 0 && d.Autocast[0] == amp.BFloat16 {
+		dtype = "BFloat16"
+	}
+	return "s.Autocast(amp." + dtype + ", " + option + ")"
 }
 
 // Forces lists the options that would take ops out of 16 bits, each once, in order.

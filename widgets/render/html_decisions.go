@@ -205,7 +205,7 @@ func decisionsDetails(p *page, f *widgets.Figure) {
 				p.printf(`<div>… and %d more</div>`, len(forces)-i)
 				break
 			}
-			p.printf(`<div style="margin:3px 0 3px 14px"><code class="halftone-copy">half := s.Autocast(amp.%s, %s)</code></div>`, goName(d), esc(o))
+			p.printf(`<div style="margin:3px 0 3px 14px"><code class="halftone-copy">half := %s</code></div>`, esc(d.Override(o)))
 		}
 		p.WriteString(`</details>`)
 	}
@@ -214,12 +214,4 @@ func decisionsDetails(p *page, f *widgets.Figure) {
 		p.printf(` · %s`, esc(o))
 	}
 	p.WriteString(`</div>`)
-}
-
-// goName is the first autocast dtype as a Go identifier.
-func goName(d *widgets.DecisionsData) string {
-	if len(d.Autocast) > 0 && d.Autocast[0] == amp.BFloat16 {
-		return "BFloat16"
-	}
-	return "Float16"
 }
