@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
