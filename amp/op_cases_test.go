@@ -105,6 +105,30 @@ var opCases = map[string][]opCase{
 	"nll_loss_backward": {{inputs: []input{in(-2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
 		return s.apply(opNLLLossBackward, Attrs{Shape: []int{4, 3}, Ignore: IgnoreIndex}, x[0], classes())
 	}}},
+	"sigmoid":    {unaryCase(Sigmoid, in(-3, 3, 2, 3))},
+	"tanh":       {unaryCase(Tanh, in(-2, 2, 2, 3))},
+	"sin":        {unaryCase(Sin, in(-3, 3, 2, 3))},
+	"cos":        {unaryCase(Cos, in(-3, 3, 2, 3))},
+	"erf":        {unaryCase(Erf, in(-2, 2, 2, 3))},
+	"expm1":      {unaryCase(Expm1, in(-1, 1, 2, 3))},
+	"log1p":      {unaryCase(Log1p, in(-0.5, 2, 2, 3))},
+	"log2":       {unaryCase(Log2, in(0.5, 3, 2, 3))},
+	"log10":      {unaryCase(Log10, in(0.5, 3, 2, 3))},
+	"reciprocal": {unaryCase(Reciprocal, in(0.5, 3, 2, 3))},
+	"rsqrt":      {unaryCase(Rsqrt, in(0.5, 3, 2, 3))},
+	"tan":        {unaryCase(Tan, in(-1, 1, 2, 3))},
+	"sinh":       {unaryCase(Sinh, in(-1, 1, 2, 3))},
+	"cosh":       {unaryCase(Cosh, in(-1, 1, 2, 3))},
+	"asin":       {unaryCase(Asin, in(-0.8, 0.8, 2, 3))},
+	"acos":       {unaryCase(Acos, in(-0.8, 0.8, 2, 3))},
+	"gelu":       {unaryCase(GELU, in(-2, 2, 2, 3))},
+	"silu":       {unaryCase(SiLU, in(-2, 2, 2, 3))},
+	"softplus":   {unaryCase(Softplus, in(-2, 2, 2, 3))},
+	"sign":       {{inputs: []input{in(0.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Sign(s, Neg(s, x[0])) }}},
+	"abs":        {{inputs: []input{in(0.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Abs(s, MulScalar(s, x[0], -1.5)) }}},
+	"where": {{inputs: []input{in(-2, 2, 2, 3), in(-2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor {
+		return Where(s, From([]bool{true, false, true, false, false, true}, 2, 3), x[0], x[1])
+	}}},
 	"cross_entropy": {{inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return CrossEntropy(s, x[0], classes()) }}},
 }
 

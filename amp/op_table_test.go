@@ -11,7 +11,7 @@ func TestEveryOpHasCase(t *testing.T) {
 	n := 0
 	for o := range Ops() {
 		n++
-		if !o.InPlace && len(opCases[o.Name]) == 0 {
+		if !o.InPlace && (o.Differentiable() || len(o.Composite) > 0) && len(opCases[o.Name]) == 0 {
 			t.Errorf("row %s has no case in op_cases_test.go", o.Name)
 		}
 	}
