@@ -90,6 +90,9 @@ func TestEveryOpDecision(t *testing.T) {
 					if len(opCases[o.Name]) == 0 || o.Name == "cast" {
 						continue // in-place rows are below; a cast is what it was asked to be
 					}
+					if o.Class == Banned {
+						continue // TestBanned
+					}
 					if o.Class == Promote && dt.IsHalf() && lower.IsHalf() && dt != lower {
 						continue // refused
 					}
@@ -139,6 +142,31 @@ func TestEveryOpDecision(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestBanned: the op is refused under autocast with the way out, and runs outside of it or when forced.
+func TestBanned(t *testing.T) {
+	n := 0
+	for o := range Ops() {
+		if o.Class != Banned {
+			continue
+		}
+		n++
+		s := NewScope()
+		c := opCases[o.Name][0]
+		err := Maybe(func() { c.call(s.Autocast(Float16), c.draws(s, Float32, 1)) })
+		if !errors.Is(err, ErrBanned) || !strings.Contains(err.Error(), "amp.BCEWithLogits") {
+			t.Errorf("%s: %v", o.Name, err)
+		}
+		if y := c.call(s.Autocast(Float16, Force(o.Name, FP32)), c.draws(s, Float16, 1)); y.DType() != Float32 {
+			t.Errorf("forced: %v", y.DType())
+		}
+		c.call(s.Autocast(NoDType, Enabled(false)), c.draws(s, Float32, 1))
+		s.Close()
+	}
+	if n != 1 {
+		t.Errorf("%d banned rows, the reference has one", n)
 	}
 }
 

@@ -29,6 +29,17 @@ func binaryCase(name string, f func(*Scope, *Tensor, *Tensor) *Tensor, x, y inpu
 	return opCase{name: name, inputs: []input{x, y}, call: func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], in[1]) }}
 }
 
+// lossCases are the three reductions of a loss of two tensors.
+func lossCases(f func(s *Scope, x, y *Tensor, r Reduction) *Tensor, x, y input, flat bool) []opCase {
+	var out []opCase
+	for i, name := range []string{"mean", "sum", "none"} {
+		c := binaryCase(name, func(s *Scope, a, b *Tensor) *Tensor { return f(s, a, b, Reduction(i)) }, x, y)
+		c.flat = flat
+		out = append(out, c)
+	}
+	return out
+}
+
 func classes() *Tensor { return From([]int64{2, 0, IgnoreIndex, 1}) }
 
 // opCases holds the calls of every differentiable row.
@@ -129,7 +140,16 @@ var opCases = map[string][]opCase{
 	"where": {{inputs: []input{in(-2, 2, 2, 3), in(-2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor {
 		return Where(s, From([]bool{true, false, true, false, false, true}, 2, 3), x[0], x[1])
 	}}},
-	"cross_entropy": {{inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return CrossEntropy(s, x[0], classes()) }}},
+	"clamp": {
+		{inputs: []input{in(-0.9, 0.9, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},
+		{name: "outside", inputs: []input{in(1.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},
+	},
+	"l1_loss":                          lossCases(func(s *Scope, x, y *Tensor, r Reduction) *Tensor { return L1Loss(s, x, y, r) }, in(1, 2, 2, 3), in(-2, 0.9, 2, 3), true),
+	"smooth_l1_loss":                   lossCases(func(s *Scope, x, y *Tensor, r Reduction) *Tensor { return SmoothL1Loss(s, x, y, 0.8, r) }, in(0, 0.7, 2, 3), in(0, 0.7, 2, 3), false),
+	"huber_loss":                       lossCases(func(s *Scope, x, y *Tensor, r Reduction) *Tensor { return HuberLoss(s, x, y, 0.5, r) }, in(2, 3, 2, 3), in(0, 1, 2, 3), true),
+	"binary_cross_entropy_with_logits": lossCases(func(s *Scope, x, y *Tensor, r Reduction) *Tensor { return BCEWithLogits(s, x, y, r) }, in(-3, 3, 2, 3), in(0, 1, 2, 3), false),
+	"binary_cross_entropy":             lossCases(func(s *Scope, x, y *Tensor, r Reduction) *Tensor { return BCE(s, x, y, r) }, in(0.2, 0.8, 2, 3), in(0, 1, 2, 3), false),
+	"cross_entropy":                    {{inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return CrossEntropy(s, x[0], classes()) }}},
 }
 
 // castLike returns data in x's dtype.

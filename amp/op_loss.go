@@ -23,15 +23,7 @@ func init() {
 	opMSELoss = define(Op{
 		Name: "mse_loss", Doc: "mean (or sum) of (x - target)²", Args: []string{"x", "target"}, Class: FP32,
 		Why: "squares leave the half range, and their mean feeds every gradient", CUDA: "mse_loss", Saves: SaveIn0 | SaveIn1,
-		Check: func(c *Call) []int {
-			c.floats()
-			c.sameShape()
-			if c.Reduce == ReduceNone {
-				return c.In[0].shape
-			}
-			return nil
-		},
-		CPU: mseCPU, Backward: mseBackward,
+		Check: checkPair, CPU: pairCPU(func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }), Backward: mseBackward,
 	})
 	opNLLLoss = define(Op{
 		Name: "nll_loss", Doc: "mean (or sum) of -logp[i, target[i]]", Args: []string{"logp", "target"}, Class: FP32,
@@ -81,46 +73,59 @@ func first(r []Reduction) Reduction {
 	return ReduceMean
 }
 
-func mseCPU(c *Call) {
-	if c.Reduce == ReduceNone {
-		binary(squareDiffK[float32], squareDiffK[float64], nil)(c)
-		return
-	}
-	x, y := c.In[0], c.In[1]
-	w := newRowWalk(x, y)
-	// Pieces are summed in their order, one after another, so that the result does not depend on the workers.
-	sum := 0.0
-	pool := scratches[float64]()
-	w.sequential(func(off [4]int, n int) {
-		s := pool.Get().(*scratch[float64])
-		b := fetch(&s.buf[1], y, off[1], w.step[1], n)
-		for i, v := range fetch(&s.buf[0], x, off[0], w.step[0], n) {
-			d := v - b[i]
-			sum += d * d
+// pairCPU makes the kernel of a loss of two tensors of one shape: f of each pair, in float64, reduced as asked. Pairs are summed
+// in their order, one after another, so that the result does not depend on the workers.
+func pairCPU(f func(c *Call, x, t float64) float64) func(c *Call) {
+	return func(c *Call) {
+		x, y := c.In[0], c.In[1]
+		if c.Reduce == ReduceNone {
+			binaryOn(c.Out, x, y, func(dst, a, b []float64) {
+				for i, v := range a {
+					dst[i] = f(c, v, b[i])
+				}
+			})
+			return
 		}
-		pool.Put(s)
-	})
-	if c.Reduce == ReduceMean {
-		sum /= float64(x.Len())
+		w := newRowWalk(x, y)
+		sum := 0.0
+		pool := scratches[float64]()
+		w.sequential(func(off [4]int, n int) {
+			s := pool.Get().(*scratch[float64])
+			b := fetch(&s.buf[1], y, off[1], w.step[1], n)
+			for i, v := range fetch(&s.buf[0], x, off[0], w.step[0], n) {
+				sum += f(c, v, b[i])
+			}
+			pool.Put(s)
+		})
+		if c.Reduce == ReduceMean {
+			sum /= float64(x.Len())
+		}
+		store(c.Out, c.Out.off, []float64{sum})
 	}
-	store(c.Out, c.Out.off, []float64{sum})
 }
 
-func squareDiffK[T float32 | float64](dst, x, y []T) {
-	for i, v := range x {
-		d := v - y[i]
-		dst[i] = d * d
+// checkPair is the rule of such losses.
+func checkPair(c *Call) []int {
+	c.floats()
+	c.sameShape()
+	if c.Reduce == ReduceNone {
+		return c.In[0].shape
 	}
+	return nil
+}
+
+// perElement is the factor that a reduction gives each element's gradient.
+func (b *Back) perElement() float64 {
+	if b.Attrs().Reduce == ReduceMean {
+		return 1 / float64(length(b.Shape(0)))
+	}
+	return 1
 }
 
 // mseBackward: dx = 2·(x - target)·dy, divided by the count for a mean; the target's gradient is its negative.
 func mseBackward(b *Back) {
-	k := 2.0
-	if b.Attrs().Reduce == ReduceMean {
-		k /= float64(length(b.Shape(0)))
-	}
-	// The difference is multiplied by dy first and by the small factor last, in the order that keeps float16 gradients alive longest.
-	g := Mul(b.S, MulScalar(b.S, Sub(b.S, b.In(0), b.In(1)), k), b.DY)
+	// The difference is multiplied by the factor first and by dy, which carries the loss scale, last.
+	g := Mul(b.S, MulScalar(b.S, Sub(b.S, b.In(0), b.In(1)), 2*b.perElement()), b.DY)
 	b.Set(0, g)
 	if b.Needs(1) {
 		b.Set(1, Neg(b.S, g))

@@ -1,0 +1,43 @@
+package amp
+
+import "math"
+
+var opClamp *Op
+
+func init() {
+	opClamp = define(Op{
+		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Saves: SaveIn0,
+		CPU: func(c *Call) {
+			lo, hi := c.Bounds[0], c.Bounds[1]
+			mapped(func(x float64) float64 {
+				switch {
+				case x < lo:
+					return lo
+				case x > hi:
+					return hi
+				}
+				return x
+			})(c)
+		},
+		Backward: func(b *Back) { // dy within the bounds, the bounds included
+			x, a := b.In(0), b.Attrs()
+			inside := Eq(b.S, x, b.S.apply(opClamp, Attrs{Bounds: a.Bounds}, x))
+			b.Set(0, Where(b.S, inside, b.DY, MulScalar(b.S, b.DY, 0)))
+		},
+	})
+}
+
+// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. It panics with ErrArgument
+// unless lo ≤ hi.
+func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
+	if !(lo <= hi) {
+		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)
+	}
+	return s.apply(opClamp, Attrs{Bounds: [2]float64{lo, hi}}, x)
+}
+
+// ClampMin returns max(x, lo).
+func ClampMin(s *Scope, x *Tensor, lo float64) *Tensor { return Clamp(s, x, lo, math.Inf(1)) }
+
+// ClampMax returns min(x, hi).
+func ClampMax(s *Scope, x *Tensor, hi float64) *Tensor { return Clamp(s, x, math.Inf(-1), hi) }
