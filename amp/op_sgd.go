@@ -9,6 +9,9 @@ type Update struct {
 	LR, Momentum, Dampening, WeightDecay float64
 	Nesterov, Maximize                   bool
 	First                                bool // the momentum buffer holds nothing yet
+	Beta1, Beta2, Eps                    float64
+	Decoupled                            bool // weight decay shrinks the parameter instead of entering the gradient
+	Step                                 int  // of Adam, from 1
 	NonFinite                            bool // unscale_: an element was infinite or NaN before the multiplication
 	Value                                float64
 }

@@ -1,11 +1,6 @@
-// Package optim holds optimizers and what is done to gradients before them, built from amp's public ops.
 package optim
 
-import (
-	"fmt"
-
-	"github.com/halftone-ml/halftone/amp"
-)
+import "github.com/halftone-ml/halftone/amp"
 
 // SGD is stochastic gradient descent with momentum, weight decay and Nesterov's variant, as torch.optim.SGD.
 type SGD struct {
@@ -43,23 +38,13 @@ func NewSGD(params []*amp.Tensor, opts ...SGDOption) *SGD {
 	for _, f := range opts {
 		f(&o.u)
 	}
-	bad := func(fix, format string, args ...any) {
-		panic(&amp.Error{Op: "NewSGD", Kind: amp.ErrArgument, Detail: fmt.Sprintf(format, args...), Fix: fix})
-	}
 	if u := o.u; u.LR < 0 || u.Momentum < 0 || u.WeightDecay < 0 {
-		bad("use values of 0 and above", "learning rate %v, momentum %v, weight decay %v", u.LR, u.Momentum, u.WeightDecay)
+		misused("NewSGD", "use values of 0 and above", "learning rate %v, momentum %v, weight decay %v", u.LR, u.Momentum, u.WeightDecay)
 	}
 	if o.u.Nesterov && (o.u.Momentum <= 0 || o.u.Dampening != 0) {
-		bad("add optim.Momentum(0.9) and no dampening", "Nesterov momentum requires a momentum and zero dampening")
+		misused("NewSGD", "add optim.Momentum(0.9) and no dampening", "Nesterov momentum requires a momentum and zero dampening")
 	}
-	if len(params) == 0 {
-		bad("pass net.Parameters()", "no parameters")
-	}
-	for i, p := range params {
-		if p == nil || !p.IsLeaf() || !p.RequiresGrad() {
-			bad("pass leaves made with RequireGrad, such as net.Parameters()", "parameter %d wants no gradient", i)
-		}
-	}
+	checkParameters("NewSGD", params)
 	return o
 }
 
@@ -82,12 +67,7 @@ func (o *SGD) ZeroGrad() {
 // Step updates every parameter that has a gradient. A parameter without one is left alone; if none has one, Step panics with
 // amp.ErrGrad, since a step without Backward is a mistake.
 func (o *SGD) Step() {
-	moved := false
-	for _, p := range o.params {
-		if p.Grad() == nil {
-			continue
-		}
-		moved = true
+	withGradients("SGD.Step", o.params, func(p *amp.Tensor) {
 		u := o.u
 		var buf *amp.Tensor
 		if u.Momentum != 0 {
@@ -98,10 +78,7 @@ func (o *SGD) Step() {
 			}
 		}
 		amp.UpdateSGD(p, buf, u)
-	}
-	if !moved {
-		panic(&amp.Error{Op: "SGD.Step", Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
-	}
+	})
 	o.steps++
 }
 
