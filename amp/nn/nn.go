@@ -27,8 +27,15 @@ func (f Func) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x) 
 // Parameters returns nil.
 func (f Func) Parameters() []*amp.Tensor { return nil }
 
-// ReLU is the activation max(x, 0) as a module.
-var ReLU Module = Func(amp.ReLU)
+// Activations as modules; each is amp's function of the same name.
+var (
+	ReLU     Module = Func(amp.ReLU)
+	GELU     Module = Func(amp.GELU)
+	SiLU     Module = Func(amp.SiLU)
+	Sigmoid  Module = Func(amp.Sigmoid)
+	Tanh     Module = Func(amp.Tanh)
+	Softplus Module = Func(amp.Softplus)
+)
 
 // Sequential runs modules one after another.
 type Sequential struct {

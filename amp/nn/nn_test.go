@@ -75,3 +75,28 @@ func ExampleSequential() {
 	fmt.Println(y.Shape(), y.DType(), net.Parameters()[0].Name())
 	// Output: [4 1] float16 0.weight
 }
+
+// TestModulesAreTheFunctions calls every activation and loss of the package and of amp, which must agree, under autocast.
+func TestModulesAreTheFunctions(t *testing.T) {
+	root := amp.NewScope()
+	defer root.Close()
+	half := root.Autocast(amp.Float16)
+	x, y := amp.From([]float32{-1.5, 0.25, 2}), amp.From([]float32{0, 1, 0.5})
+	for name, pair := range map[string][2]*amp.Tensor{
+		"relu":     {nn.ReLU.Forward(half, x), amp.ReLU(half, x)},
+		"gelu":     {nn.GELU.Forward(half, x), amp.GELU(half, x)},
+		"silu":     {nn.SiLU.Forward(half, x), amp.SiLU(half, x)},
+		"sigmoid":  {nn.Sigmoid.Forward(half, x), amp.Sigmoid(half, x)},
+		"tanh":     {nn.Tanh.Forward(half, x), amp.Tanh(half, x)},
+		"softplus": {nn.Softplus.Forward(half, x), amp.Softplus(half, x)},
+		"mse":      {nn.MSELoss(half, x, y), amp.MSELoss(half, x, y)},
+		"l1":       {nn.L1Loss(half, x, y), amp.L1Loss(half, x, y)},
+		"smooth":   {nn.SmoothL1Loss(half, x, y), amp.SmoothL1Loss(half, x, y, 1)},
+		"huber":    {nn.HuberLoss(half, x, y), amp.HuberLoss(half, x, y, 1)},
+		"bce":      {nn.BCEWithLogitsLoss(half, x, y), amp.BCEWithLogits(half, x, y)},
+	} {
+		if a, b := pair[0], pair[1]; a.DType() != b.DType() || !slices.Equal(a.Float64s(), b.Float64s()) {
+			t.Errorf("%s: %v %v, want %v %v", name, a.DType(), a.Float64s(), b.DType(), b.Float64s())
+		}
+	}
+}
