@@ -16,34 +16,18 @@ type adamState struct {
 	step         int
 }
 
-// An AdamOption configures NewAdam and NewAdamW.
-type AdamOption func(*amp.Update)
-
-// AdamLR sets the learning rate; the default is 0.001.
-func AdamLR(lr float64) AdamOption { return func(u *amp.Update) { u.LR = lr } }
-
-// Betas sets how much of the averages of the gradient and of its square is kept; the defaults are 0.9 and 0.999.
-func Betas(b1, b2 float64) AdamOption { return func(u *amp.Update) { u.Beta1, u.Beta2 = b1, b2 } }
-
-// Eps sets what is added to the denominator; the default is 1e-8. It must not vanish in the parameters' dtype.
-func Eps(eps float64) AdamOption { return func(u *amp.Update) { u.Eps = eps } }
-
-// AdamWeightDecay sets the weight decay; the default is 0 for Adam, where it enters the gradient, and 0.01 for AdamW, where it
-// shrinks the parameter.
-func AdamWeightDecay(d float64) AdamOption { return func(u *amp.Update) { u.WeightDecay = d } }
-
 // NewAdam returns an Adam optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, or one
 // that wants no gradient.
-func NewAdam(params []*amp.Tensor, opts ...AdamOption) *Adam {
+func NewAdam(params []*amp.Tensor, opts ...Option) *Adam {
 	return newAdam("NewAdam", params, amp.Update{}, opts)
 }
 
 // NewAdamW returns an optimizer of params with decoupled weight decay; see NewAdam.
-func NewAdamW(params []*amp.Tensor, opts ...AdamOption) *Adam {
+func NewAdamW(params []*amp.Tensor, opts ...Option) *Adam {
 	return newAdam("NewAdamW", params, amp.Update{Decoupled: true, WeightDecay: 0.01}, opts)
 }
 
-func newAdam(name string, params []*amp.Tensor, u amp.Update, opts []AdamOption) *Adam {
+func newAdam(name string, params []*amp.Tensor, u amp.Update, opts []Option) *Adam {
 	u.LR, u.Beta1, u.Beta2, u.Eps = 0.001, 0.9, 0.999, 1e-8
 	for _, f := range opts {
 		f(&u)
@@ -51,6 +35,9 @@ func newAdam(name string, params []*amp.Tensor, u amp.Update, opts []AdamOption)
 	if u.LR < 0 || u.Eps < 0 || u.WeightDecay < 0 || !(u.Beta1 >= 0 && u.Beta1 < 1) || !(u.Beta2 >= 0 && u.Beta2 < 1) {
 		misused(name, "use betas from 0 to below 1, and the rest of 0 and above",
 			"learning rate %v, betas %v and %v, eps %v, weight decay %v", u.LR, u.Beta1, u.Beta2, u.Eps, u.WeightDecay)
+	}
+	if u.Momentum != 0 || u.Dampening != 0 || u.Nesterov {
+		misused(name, "leave them out, or use optim.NewSGD", "Momentum, Dampening and Nesterov are SGD's; Betas are their counterpart here")
 	}
 	checkParameters(name, params)
 	return &Adam{params: params, u: u, state: map[*amp.Tensor]*adamState{}}

@@ -20,9 +20,9 @@ func TestAdamFormula(t *testing.T) {
 	}{
 		{"adam", func(p []*amp.Tensor) *optim.Adam { return optim.NewAdam(p) }, 0.001, 0.9, 0.999, 0, false},
 		{"decay", func(p []*amp.Tensor) *optim.Adam {
-			return optim.NewAdam(p, optim.AdamLR(0.1), optim.Betas(0.5, 0.9), optim.AdamWeightDecay(0.1))
+			return optim.NewAdam(p, optim.LR(0.1), optim.Betas(0.5, 0.9), optim.WeightDecay(0.1))
 		}, 0.1, 0.5, 0.9, 0.1, false},
-		{"adamw", func(p []*amp.Tensor) *optim.Adam { return optim.NewAdamW(p, optim.AdamLR(0.1)) }, 0.1, 0.9, 0.999, 0.01, true},
+		{"adamw", func(p []*amp.Tensor) *optim.Adam { return optim.NewAdamW(p, optim.LR(0.1)) }, 0.1, 0.9, 0.999, 0.01, true},
 	} {
 		for dt, tol := range map[amp.DType]float64{amp.Float64: 1e-13, amp.Float32: 1e-5} {
 			t.Run(fmt.Sprintf("%s/%v", c.name, dt), func(t *testing.T) {
@@ -58,8 +58,10 @@ func TestAdamMisuse(t *testing.T) {
 	p := []*amp.Tensor{amp.From([]float32{1}).RequireGrad()}
 	for name, f := range map[string]func(){
 		"beta of 1":     func() { optim.NewAdam(p, optim.Betas(1, 0.999)) },
-		"negative rate": func() { optim.NewAdamW(p, optim.AdamLR(-1)) },
+		"negative rate": func() { optim.NewAdamW(p, optim.LR(-1)) },
 		"no parameters": func() { optim.NewAdam(nil) },
+		"momentum":      func() { optim.NewAdam(p, optim.Momentum(0.9)) },
+		"betas for SGD": func() { optim.NewSGD(p, optim.Betas(0.9, 0.999)) },
 		"frozen":        func() { optim.NewAdam([]*amp.Tensor{amp.From([]float32{1})}) },
 	} {
 		if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) {
@@ -77,7 +79,7 @@ func TestAdamUnderTheScaler(t *testing.T) {
 		root := amp.NewScope()
 		defer root.Close()
 		w := amp.From([]float32{1, 2}).SetName("w").RequireGrad()
-		opt := optim.NewAdam([]*amp.Tensor{w}, optim.AdamLR(0.1))
+		opt := optim.NewAdam([]*amp.Tensor{w}, optim.LR(0.1))
 		scaler := amp.NewGradScaler(amp.InitScale(4), amp.BackoffFactor(0.5))
 		for s := range root.Steps(5) {
 			opt.ZeroGrad()

@@ -15,16 +15,16 @@ import (
 func TestSGDFormula(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
-		opts                 []optim.SGDOption
+		opts                 []optim.Option
 		lr, mom, damp, decay float64
 		nesterov, maximize   bool
 	}{
-		{"plain", []optim.SGDOption{optim.LR(0.1)}, 0.1, 0, 0, 0, false, false},
-		{"momentum", []optim.SGDOption{optim.LR(0.1), optim.Momentum(0.9)}, 0.1, 0.9, 0, 0, false, false},
-		{"dampening", []optim.SGDOption{optim.LR(0.1), optim.Momentum(0.9), optim.Dampening(0.5)}, 0.1, 0.9, 0.5, 0, false, false},
-		{"decay", []optim.SGDOption{optim.LR(0.1), optim.WeightDecay(0.01)}, 0.1, 0, 0, 0.01, false, false},
-		{"nesterov", []optim.SGDOption{optim.LR(0.1), optim.Momentum(0.9), optim.WeightDecay(0.01), optim.Nesterov()}, 0.1, 0.9, 0, 0.01, true, false},
-		{"maximize", []optim.SGDOption{optim.LR(0.1), optim.Momentum(0.5), optim.Maximize()}, 0.1, 0.5, 0, 0, false, true},
+		{"plain", []optim.Option{optim.LR(0.1)}, 0.1, 0, 0, 0, false, false},
+		{"momentum", []optim.Option{optim.LR(0.1), optim.Momentum(0.9)}, 0.1, 0.9, 0, 0, false, false},
+		{"dampening", []optim.Option{optim.LR(0.1), optim.Momentum(0.9), optim.Dampening(0.5)}, 0.1, 0.9, 0.5, 0, false, false},
+		{"decay", []optim.Option{optim.LR(0.1), optim.WeightDecay(0.01)}, 0.1, 0, 0, 0.01, false, false},
+		{"nesterov", []optim.Option{optim.LR(0.1), optim.Momentum(0.9), optim.WeightDecay(0.01), optim.Nesterov()}, 0.1, 0.9, 0, 0.01, true, false},
+		{"maximize", []optim.Option{optim.LR(0.1), optim.Momentum(0.5), optim.Maximize()}, 0.1, 0.5, 0, 0, false, true},
 	} {
 		for _, dt := range []amp.DType{amp.Float64, amp.Float32, amp.BFloat16} {
 			t.Run(fmt.Sprintf("%s/%v", c.name, dt), func(t *testing.T) {

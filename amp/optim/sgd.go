@@ -10,30 +10,9 @@ type SGD struct {
 	steps    int
 }
 
-// An SGDOption configures NewSGD.
-type SGDOption func(*amp.Update)
-
-// LR sets the learning rate; the default is 0.001.
-func LR(lr float64) SGDOption { return func(u *amp.Update) { u.LR = lr } }
-
-// Momentum sets the share of the last update that is kept; the default is 0.
-func Momentum(m float64) SGDOption { return func(u *amp.Update) { u.Momentum = m } }
-
-// Dampening reduces the gradient's share in the momentum buffer after the first step; the default is 0.
-func Dampening(d float64) SGDOption { return func(u *amp.Update) { u.Dampening = d } }
-
-// WeightDecay adds that multiple of the parameter to its gradient; the default is 0.
-func WeightDecay(d float64) SGDOption { return func(u *amp.Update) { u.WeightDecay = d } }
-
-// Nesterov looks ahead along the momentum; it needs a momentum and no dampening.
-func Nesterov() SGDOption { return func(u *amp.Update) { u.Nesterov = true } }
-
-// Maximize climbs instead of descending.
-func Maximize() SGDOption { return func(u *amp.Update) { u.Maximize = true } }
-
 // NewSGD returns an optimizer of params. It panics with amp.ErrArgument for negative settings, Nesterov without momentum or with
 // dampening, no parameters, or one that wants no gradient.
-func NewSGD(params []*amp.Tensor, opts ...SGDOption) *SGD {
+func NewSGD(params []*amp.Tensor, opts ...Option) *SGD {
 	o := &SGD{params: params, u: amp.Update{LR: 0.001}, momentum: map[*amp.Tensor]*amp.Tensor{}}
 	for _, f := range opts {
 		f(&o.u)
@@ -43,6 +22,9 @@ func NewSGD(params []*amp.Tensor, opts ...SGDOption) *SGD {
 	}
 	if o.u.Nesterov && (o.u.Momentum <= 0 || o.u.Dampening != 0) {
 		misused("NewSGD", "add optim.Momentum(0.9) and no dampening", "Nesterov momentum requires a momentum and zero dampening")
+	}
+	if o.u.Beta1 != 0 || o.u.Beta2 != 0 || o.u.Eps != 0 {
+		misused("NewSGD", "leave them out, or use optim.NewAdam", "Betas and Eps are Adam's")
 	}
 	checkParameters("NewSGD", params)
 	return o
