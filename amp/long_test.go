@@ -85,7 +85,7 @@ func TestRandomGraphs(t *testing.T) {
 			}
 			loss := Mean(s, y)
 			loss.Backward()
-			return loss.Item(), append(gradOf(x), gradOf(w)...)
+			return loss.Item(), append(gradient(x), gradient(w)...)
 		}
 		value, grads := run(root, Float64)
 		for dt, tol := range map[DType]float64{Float16: 0.02, BFloat16: 0.15} {
@@ -105,11 +105,4 @@ func TestRandomGraphs(t *testing.T) {
 		}
 		root.Close()
 	}
-}
-
-func gradOf(t *Tensor) []float64 {
-	if t.Grad() == nil {
-		return make([]float64, t.Len())
-	}
-	return t.Grad().Float64s()
 }

@@ -74,6 +74,7 @@ type Attrs struct {
 	Keep   bool       // keep reduced dimensions as size 1
 	Scalar float64    // the number of pow_scalar, mul_scalar …
 	Bounds [2]float64 // of clamp
+	Start  int        // of narrow
 	DType  DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
 	Reduce Reduction  // what a loss does with its elements
 	Ignore int64      // target that nll_loss leaves out

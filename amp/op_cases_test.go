@@ -140,6 +140,31 @@ var opCases = map[string][]opCase{
 	"where": {{inputs: []input{in(-2, 2, 2, 3), in(-2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor {
 		return Where(s, From([]bool{true, false, true, false, false, true}, 2, 3), x[0], x[1])
 	}}},
+	"narrow": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Narrow(s, x, 1, 1, 2) }, in(-2, 2, 2, 4)),
+		{name: "twice", inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor {
+			return Narrow(s, Transpose(s, Narrow(s, x[0], 0, 1, 3), 0, 1), -1, 0, 2)
+		}},
+	},
+	"narrow_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
+		return s.apply(opNarrowBackward, Attrs{Dims: []int{1}, Start: 1, Shape: []int{2, 5}}, x)
+	}, in(-2, 2, 2, 3))},
+	"cat": {
+		binaryCase("first", func(s *Scope, x, y *Tensor) *Tensor { return Cat(s, 0, x, y, x) }, in(-2, 2, 2, 3), in(-2, 2, 1, 3)),
+		binaryCase("last", func(s *Scope, x, y *Tensor) *Tensor { return Cat(s, -1, x, y) }, in(-2, 2, 2, 3), in(-2, 2, 2, 1)),
+	},
+	"stack": {binaryCase("", func(s *Scope, x, y *Tensor) *Tensor { return Stack(s, 1, x, y) }, in(-2, 2, 2, 3), in(-2, 2, 2, 3))},
+	"gather": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Gather(s, x, 1, From([]int64{2, 0, 2, 1}, 2, 2)) }, in(-2, 2, 2, 3)),
+		{name: "max", inputs: []input{in(-2, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { v, _ := Max(s, x[0], 0); return v }},
+	},
+	"gather_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
+		return s.apply(opGatherBackward, Attrs{Dims: []int{0}, Shape: []int{3, 2}}, x, From([]int64{2, 0, 2, 1}, 2, 2))
+	}, in(-2, 2, 2, 2))},
+	"embedding": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Embedding(s, x, From([]int64{2, 0, 2, 3, 3, 3}, 3, 2)) }, in(-2, 2, 4, 3))},
+	"embedding_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
+		return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}}, x, From([]int64{2, 0, 2}))
+	}, in(-2, 2, 3, 2))},
 	"clamp": {
 		{inputs: []input{in(-0.9, 0.9, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},
 		{name: "outside", inputs: []input{in(1.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},

@@ -219,3 +219,38 @@ func TestEveryOpThroughViews(t *testing.T) {
 		}
 	})
 }
+
+// TestEveryOpWithExpandedGradient: the gradient of a plain sum reaches a row as one number repeated without memory of its own,
+// which must give what a tensor of ones gives.
+func TestEveryOpWithExpandedGradient(t *testing.T) {
+	eachCase(t, func(t *testing.T, o *Op, c opCase) {
+		root := NewScope()
+		defer root.Close()
+		grads := func(loss func(y *Tensor) *Tensor) [][]float64 {
+			in := c.draws(root, Float64, 6)
+			loss(c.call(root, in)).Backward()
+			var out [][]float64
+			for _, x := range in {
+				out = append(out, gradient(x))
+			}
+			return out
+		}
+		ones := grads(func(y *Tensor) *Tensor { return Sum(root, Mul(root, y, Full(root, Float64, 1, y.shape...))) })
+		expanded := grads(func(y *Tensor) *Tensor { return Sum(root, y) })
+		for i := range ones {
+			for k := range ones[i] {
+				if math.Abs(ones[i][k]-expanded[i][k]) > 1e-12*(1+math.Abs(ones[i][k])) {
+					t.Errorf("input %d element %d: %v, with ones %v", i, k, expanded[i][k], ones[i][k])
+				}
+			}
+		}
+	})
+}
+
+// gradient returns the values of a leaf's gradient, zeros without one.
+func gradient(t *Tensor) []float64 {
+	if t.Grad() == nil {
+		return make([]float64, t.Len())
+	}
+	return t.Grad().Float64s()
+}

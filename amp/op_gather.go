@@ -1,0 +1,225 @@
+package amp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// argmax and argmin find where the extremes lie; gather picks elements by index along one dimension, embedding whole rows.
+
+var opArgMax, opArgMin, opGather, opGatherBackward, opEmbedding, opEmbeddingBackward *Op
+
+func init() {
+	opArgMax = extreme("argmax", "index of the largest element along a dimension, the first of several; NaN counts as largest", func(a, b float64) bool { return a > b })
+	opArgMin = extreme("argmin", "index of the smallest element along a dimension, the first of several; NaN counts as smallest", func(a, b float64) bool { return a < b })
+	opGather = define(Op{
+		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Saves: SaveIn1,
+		Check: checkGather, CPU: func(c *Call) {
+			if c.Out.dt == Int64 {
+				gatherOn[int64](c, c.In[0], c.Out, false)
+				return
+			}
+			gatherOn[float64](c, c.In[0], c.Out, false)
+		},
+		Backward: func(b *Back) {
+			a := b.Attrs()
+			a.Shape = b.Shape(0)
+			b.Set(0, b.S.apply(opGatherBackward, a, b.DY, b.In(1)))
+		},
+	})
+	opGatherBackward = define(Op{
+		Name: "gather_backward", Doc: "dy added up at the places that gather picked", Args: []string{"dy", "index"}, Why: "runs in the dtype its forward ran in", CUDA: "gather_backward", Saves: SaveIn1,
+		Check: func(c *Call) []int { return c.Shape },
+		CPU: func(c *Call) {
+			clear(c.Out.st.mem)
+			gatherOn[float64](c, c.Out, c.In[0], true)
+		},
+		Backward: func(b *Back) { b.Set(0, Gather(b.S, b.DY, b.Attrs().Dims[0], b.In(1))) },
+	})
+	opEmbedding = define(Op{
+		Name: "embedding", Doc: "rows of a table by index", Args: []string{"weight", "index"}, Why: "copies rows: exact in any dtype", CUDA: "embedding", Saves: SaveIn1,
+		Check: checkEmbedding, CPU: func(c *Call) {
+			n := c.In[0].shape[1]
+			eachIndex(c, c.In[1], c.In[0].shape[0], func(i, row int) { copyPart(flatRow(c.Out, i, n), flatRow(c.In[0], row, n), 0, 0) })
+		},
+		Backward: func(b *Back) {
+			a := b.Attrs()
+			a.Shape = b.Shape(0)
+			b.Set(0, b.S.apply(opEmbeddingBackward, a, Contiguous(b.S, b.DY), b.In(1))) // rows at one distance
+		},
+	})
+	opEmbeddingBackward = define(Op{
+		Name: "embedding_backward", Doc: "rows of dy added up at their places in the table, in float64", Args: []string{"dy", "index"}, Why: "runs in the dtype its forward ran in", CUDA: "embedding_backward", Saves: SaveIn1,
+		Check: func(c *Call) []int { return c.Shape }, CPU: embeddingBackwardCPU,
+		Backward: func(b *Back) { b.Set(0, Embedding(b.S, b.DY, b.In(1))) },
+	})
+}
+
+// extreme defines argmax or argmin.
+func extreme(name, doc string, beats func(a, b float64) bool) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name,
+		Check: func(c *Call) []int {
+			if n := c.In[0].shape[c.Dims[0]]; n == 0 {
+				fail(name, ErrShape, "use a dimension with elements", "dimension %d of shape %v is empty", c.Dims[0], c.In[0].shape)
+			}
+			return reducedShape(c)
+		},
+		Result: func(*Call) DType { return Int64 },
+		CPU: func(c *Call) {
+			x, d := c.In[0], c.Dims[0]
+			r := newReduction(x, []int{d})
+			out := elements[int64](c.Out)
+			row := make([]float64, x.shape[d])
+			for i := range r.nKept {
+				load(row, x, x.off+offset(i, r.kept, r.keptStride), x.strides[d])
+				best := 0
+				for k, v := range row {
+					if v != v {
+						best = k
+						break
+					}
+					if beats(v, row[best]) {
+						best = k
+					}
+				}
+				out[c.Out.off+i] = int64(best)
+			}
+		},
+	})
+}
+
+func checkGather(c *Call) []int {
+	x, index, d := c.In[0], c.In[1], c.Dims[0]
+	if index.dt != Int64 {
+		fail("gather", ErrDType, "indices are int64: amp.From([]int64{…})", "%s", c.shapes())
+	}
+	ok := len(index.shape) == len(x.shape)
+	for k := 0; ok && k < len(x.shape); k++ {
+		ok = k == d || index.shape[k] <= x.shape[k]
+	}
+	if !ok {
+		fail("gather", ErrShape, "index has as many dimensions as x, none larger but the one gathered along", "%s along %d", c.shapes(), d)
+	}
+	return index.shape
+}
+
+// gatherOn copies from the places of table that index names into list, or adds list up there.
+func gatherOn[T number](c *Call, table, list *Tensor, add bool) {
+	index, d := c.In[1], c.Dims[0]
+	labels := elements[int64](index)
+	n := int64(table.shape[d])
+	var v, old [1]T
+	at := make([]int, len(index.shape))
+	for i := range index.Len() {
+		for k, rest := len(at)-1, i; k >= 0; k-- {
+			at[k] = rest % index.shape[k]
+			rest /= index.shape[k]
+		}
+		from, to, li := table.off, list.off, index.off
+		for k, p := range at {
+			li += p * index.strides[k]
+			to += p * list.strides[k]
+			if k != d {
+				from += p * table.strides[k]
+			}
+		}
+		j := labels[li]
+		if j < 0 || j >= n {
+			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", n-1), "index%v is %d", at, j)
+		}
+		from += int(j) * table.strides[d]
+		if !add {
+			load(v[:], table, from, 1)
+			store(list, to, v[:])
+			continue
+		}
+		load(v[:], list, to, 1)
+		load(old[:], table, from, 1)
+		old[0] += v[0]
+		store(table, from, old[:])
+	}
+}
+
+func checkEmbedding(c *Call) []int {
+	w, index := c.In[0], c.In[1]
+	if index.dt != Int64 || !w.dt.IsFloat() {
+		fail("embedding", ErrDType, "the table is of floats, indices are int64: amp.From([]int64{…})", "%s", c.shapes())
+	}
+	if len(w.shape) != 2 {
+		fail("embedding", ErrShape, "use a table of [rows features]", "%s", c.shapes())
+	}
+	return append(slices.Clone(index.shape), w.shape[1])
+}
+
+// flatRow views row i of a tensor whose last dimension has n elements and whose rows lie at one distance.
+func flatRow(t *Tensor, i, n int) *Tensor {
+	stride, k := n, len(t.shape)-1
+	if k == 1 {
+		stride = t.strides[0]
+	}
+	return &Tensor{dt: t.dt, st: t.st, off: t.off + i*stride, shape: []int{n}, strides: []int{t.strides[k]}}
+}
+
+// eachIndex calls f with the number of every index and its value, which must be below rows.
+func eachIndex(c *Call, index *Tensor, rows int, f func(i, row int)) {
+	labels, i := elements[int64](index), 0
+	index.each(func(off int) {
+		if j := labels[off]; j < 0 || j >= int64(rows) {
+			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", rows-1), "index %d is %d", i, j)
+		}
+		f(i, int(labels[off]))
+		i++
+	})
+}
+
+// embeddingBackwardCPU adds up in float64, so that a row used often in half precision is rounded once.
+func embeddingBackwardCPU(c *Call) {
+	dy, out := c.In[0], c.Out
+	rows, n := c.Shape[0], c.Shape[1]
+	sums, row := make([]float64, rows*n), make([]float64, n)
+	eachIndex(c, c.In[1], rows, func(i, r int) {
+		part := flatRow(dy, i, n)
+		load(row, part, part.off, part.strides[0])
+		for k, v := range row {
+			sums[r*n+k] += v
+		}
+	})
+	store(out, out.off, sums)
+}
+
+// ArgMax returns the index of the largest element along dim, as int64; dim goes.
+func ArgMax(s *Scope, x *Tensor, dim int) *Tensor {
+	x.live("argmax")
+	return s.apply(opArgMax, Attrs{Dims: []int{x.axis("argmax", dim)}}, x)
+}
+
+// ArgMin returns the index of the smallest element along dim, as int64; dim goes.
+func ArgMin(s *Scope, x *Tensor, dim int) *Tensor {
+	x.live("argmin")
+	return s.apply(opArgMin, Attrs{Dims: []int{x.axis("argmin", dim)}}, x)
+}
+
+// Max returns the largest elements along dim and their indices; dim goes. The gradient goes to the element that was picked.
+func Max(s *Scope, x *Tensor, dim int) (values, indices *Tensor) { return pick(s, x, dim, ArgMax) }
+
+// Min returns the smallest elements along dim and their indices; dim goes. The gradient goes to the element that was picked.
+func Min(s *Scope, x *Tensor, dim int) (values, indices *Tensor) { return pick(s, x, dim, ArgMin) }
+
+func pick(s *Scope, x *Tensor, dim int, arg func(*Scope, *Tensor, int) *Tensor) (values, indices *Tensor) {
+	indices = arg(s, x, dim)
+	dim = x.axis("gather", dim)
+	kept := Reshape(s, indices, slices.Insert(slices.Clone(indices.shape), dim, 1)...)
+	return Reshape(s, Gather(s, x, dim, kept), indices.shape...), indices
+}
+
+// Gather returns out[i,j] = x[index[i,j],j] for dim 0, and likewise along other dimensions; index is int64.
+func Gather(s *Scope, x *Tensor, dim int, index *Tensor) *Tensor {
+	x.live("gather")
+	return s.apply(opGather, Attrs{Dims: []int{x.axis("gather", dim)}}, x, index)
+}
+
+// Embedding returns the rows of weight [rows features] that index, int64 of any shape, names: [index… features].
+func Embedding(s *Scope, weight, index *Tensor) *Tensor {
+	return s.apply(opEmbedding, Attrs{}, weight, Contiguous(s, index))
+}

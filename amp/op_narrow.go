@@ -1,0 +1,155 @@
+package amp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// narrow takes a range of one dimension; cat and stack put tensors together.
+
+var opNarrow, opNarrowBackward, opCat *Op
+
+func init() {
+	opNarrow = define(Op{
+		Name: "narrow", Doc: "a range of one dimension, as a view", Args: []string{"x"}, Why: whyView, Ints: true, CUDA: "view",
+		Check: func(c *Call) []int { return c.Shape },
+		View: func(c *Call) *Tensor {
+			v := c.In[0].alias(c.Shape, c.In[0].strides)
+			v.off += c.Start * c.In[0].strides[c.Dims[0]]
+			return v
+		},
+		Backward: func(b *Back) {
+			a := b.Attrs()
+			a.Shape = b.Shape(0)
+			b.Set(0, b.S.apply(opNarrowBackward, a, b.DY))
+		},
+	})
+	opNarrowBackward = define(Op{
+		Name: "narrow_backward", Doc: "dy at its place in a tensor of zeros", Args: []string{"dy"}, Why: whyView, Ints: true, CUDA: "narrow_backward",
+		Check: func(c *Call) []int { return c.Shape },
+		CPU: func(c *Call) {
+			clear(c.Out.st.mem)
+			copyPart(c.Out, c.In[0], c.Dims[0], c.Start)
+		},
+		Backward: func(b *Back) {
+			a := b.Attrs()
+			b.Set(0, Narrow(b.S, b.DY, a.Dims[0], a.Start, b.Shape(0)[a.Dims[0]]))
+		},
+	})
+	opCat = define(Op{
+		Name: "cat", Doc: "tensors one after another along a dimension", Args: []string{"first", "second", "third"}, Why: whyChoose, Widens: true, Ints: true, CUDA: "cat",
+		Check: checkCat,
+		CPU: func(c *Call) {
+			at := 0
+			for _, t := range c.In {
+				copyPart(c.Out, t, c.Dims[0], at)
+				at += t.shape[c.Dims[0]]
+			}
+		},
+		Backward: func(b *Back) {
+			d, at := b.Attrs().Dims[0], 0
+			for i := range b.n.in {
+				n := b.Shape(i)[d]
+				if b.Needs(i) {
+					b.Set(i, Narrow(b.S, b.DY, d, at, n))
+				}
+				at += n
+			}
+		},
+	})
+	define(Op{
+		Name: "stack", Doc: "tensors of one shape along a new dimension", Args: []string{"first", "second", "third"}, Why: whyChoose,
+		Composite: []string{"reshape", "cat"}, CUDA: "cat",
+	})
+}
+
+// copyPart copies t into out along dimension d, from index at on. They have the same dtype and otherwise the same shape.
+func copyPart(out, t *Tensor, d, at int) {
+	part := *out
+	part.shape, part.off = t.shape, out.off+at*out.strides[d]
+	w := newRowWalk(&part, t)
+	size := out.dt.Size()
+	w.run(func(off [4]int, n int) {
+		if w.step[0] == 1 && w.step[1] == 1 {
+			copy(out.st.mem[off[0]*size:(off[0]+n)*size], t.st.mem[off[1]*size:])
+			return
+		}
+		for i := range n {
+			to, from := (off[0]+i*w.step[0])*size, (off[1]+i*w.step[1])*size
+			copy(out.st.mem[to:to+size], t.st.mem[from:])
+		}
+	})
+}
+
+func checkCat(c *Call) []int {
+	d := c.Dims[0]
+	shape := slices.Clone(c.In[0].shape)
+	for i, t := range c.In[1:] {
+		same := len(t.shape) == len(shape)
+		for k := 0; same && k < len(shape); k++ {
+			same = k == d || t.shape[k] == shape[k]
+		}
+		if !same {
+			fail("cat", ErrShape, "tensors may differ in the dimension they are joined along alone", "tensor 0 is %v, tensor %d is %v, joined along %d", c.In[0].shape, i+1, t.shape, d)
+		}
+		shape[d] += t.shape[d]
+	}
+	return shape
+}
+
+// Narrow returns the elements start … start+length-1 of one dimension, as a view.
+func Narrow(s *Scope, x *Tensor, dim, start, length int) *Tensor {
+	x.live("narrow")
+	dim = x.axis("narrow", dim)
+	if start < 0 || length < 0 || start+length > x.shape[dim] {
+		fail("narrow", ErrShape, fmt.Sprintf("dimension %d has the elements 0 to %d", dim, x.shape[dim]-1), "start %d, length %d of shape %v", start, length, x.shape)
+	}
+	shape := slices.Clone(x.shape)
+	shape[dim] = length
+	return s.apply(opNarrow, Attrs{Dims: []int{dim}, Start: start, Shape: shape}, x)
+}
+
+// Cat returns the tensors one after another along dim; their other sizes are equal, and dtypes are brought to the widest.
+func Cat(s *Scope, dim int, tensors ...*Tensor) *Tensor {
+	if len(tensors) == 0 {
+		fail("cat", ErrArgument, "pass at least one tensor", "nothing to join")
+	}
+	tensors[0].live("cat")
+	return s.apply(opCat, Attrs{Dims: []int{tensors[0].axis("cat", dim)}}, tensors...)
+}
+
+// Stack returns the tensors, all of one shape, along a new dimension dim.
+func Stack(s *Scope, dim int, tensors ...*Tensor) *Tensor {
+	if len(tensors) == 0 {
+		fail("stack", ErrArgument, "pass at least one tensor", "nothing to join")
+	}
+	parts := make([]*Tensor, len(tensors))
+	for i, t := range tensors {
+		t.live("stack")
+		if !slices.Equal(t.shape, tensors[0].shape) {
+			fail("stack", ErrShape, "use amp.Cat for tensors of different sizes", "tensor 0 is %v, tensor %d is %v", tensors[0].shape, i, t.shape)
+		}
+		if dim < 0 {
+			dim += len(t.shape) + 1
+		}
+		if dim < 0 || dim > len(t.shape) {
+			fail("stack", ErrShape, fmt.Sprintf("use a dimension from 0 to %d", len(t.shape)), "dimension %d for shape %v", dim, t.shape)
+		}
+		parts[i] = Reshape(s, t, slices.Insert(slices.Clone(t.shape), dim, 1)...)
+	}
+	return Cat(s, dim, parts...)
+}
+
+// Split returns x cut along dim into pieces of the given size, the last one smaller if need be, as views.
+func Split(s *Scope, x *Tensor, size, dim int) []*Tensor {
+	x.live("narrow")
+	dim = x.axis("narrow", dim)
+	if size < 1 {
+		fail("narrow", ErrArgument, "use a size of 1 or above", "split of size %d", size)
+	}
+	var out []*Tensor
+	for at := 0; at < x.shape[dim]; at += size {
+		out = append(out, Narrow(s, x, dim, at, min(size, x.shape[dim]-at)))
+	}
+	return out
+}
