@@ -165,6 +165,20 @@ var opCases = map[string][]opCase{
 	"embedding_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
 		return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}}, x, From([]int64{2, 0, 2}))
 	}, in(-2, 2, 3, 2))},
+	"var": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Var(s, x) }, in(-2, 2, 2, 3)),
+		{name: "ends", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Var(s, x[0], 0, 2) }},
+	},
+	"std": {{inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Std(s, x[0], 0) }}},
+	"layer_norm": {
+		{name: "affine", inputs: []input{in(-2, 2, 3, 4), in(0.5, 1.5, 4), in(-1, 1, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], x[1], x[2], 1e-3) }},
+		{name: "two", inputs: []input{in(-2, 2, 2, 2, 3), in(0.5, 1.5, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], x[1], nil, 1e-3) }},
+		{name: "bare", inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], nil, nil, 1e-3) }},
+	},
+	"rms_norm": {
+		{name: "weight", inputs: []input{in(-2, 2, 3, 4), in(0.5, 1.5, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return RMSNorm(s, x[0], x[1], 1e-3) }},
+		{name: "bare", inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return RMSNorm(s, x[0], nil, 1e-3) }},
+	},
 	"clamp": {
 		{inputs: []input{in(-0.9, 0.9, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},
 		{name: "outside", inputs: []input{in(1.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},

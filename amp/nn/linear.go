@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -30,9 +29,7 @@ func DType(dt amp.DType) LinearOption { return func(c *linearConfig) { c.dtype =
 // NewLinear returns a layer from in to out features. Weight and bias are drawn from the scope's stream, uniform in ±1/√in, as
 // PyTorch initialises its Linear (Kaiming uniform with a = √5). It panics with amp.ErrArgument for sizes below 1.
 func NewLinear(s *amp.Scope, in, out int, opts ...LinearOption) *Linear {
-	if in < 1 || out < 1 {
-		panic(&amp.Error{Op: "NewLinear", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d inputs, %d outputs", in, out), Fix: "use sizes of 1 and above"})
-	}
+	checkSizes("NewLinear", []int{in, out})
 	c := linearConfig{bias: true, dtype: amp.Float32}
 	for _, o := range opts {
 		o(&c)

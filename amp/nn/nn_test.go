@@ -100,3 +100,53 @@ func TestModulesAreTheFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestNormsAndEmbedding trains a model of them under autocast and looks at their precision, names and results.
+func TestNormsAndEmbedding(t *testing.T) {
+	root := amp.NewScope(amp.Seed(4), amp.Record(amp.Decisions))
+	defer root.Close()
+	net := nn.NewSequential(nn.NewEmbedding(root, 10, 6), nn.NewLayerNorm(root, 6), nn.NewLinear(root, 6, 4), nn.NewRMSNorm(root, 4), nn.GELU)
+	index := amp.From([]int64{1, 9, 0, 1}, 2, 2)
+	half := root.Autocast(amp.Float16)
+	y := net.Forward(half, index)
+	if !slices.Equal(y.Shape(), []int{2, 2, 4}) || y.DType() != amp.Float32 {
+		t.Fatalf("%v %v", y.Shape(), y.DType())
+	}
+	amp.Mean(root, amp.Mul(root, y, y)).Backward()
+	for _, p := range net.Parameters() {
+		if g := p.Grad(); g == nil || amp.SumOfSquares(g) == 0 && p.Name() != "3.weight" {
+			t.Errorf("%s has no gradient", p.Name())
+		}
+	}
+	run := map[string]amp.DType{}
+	for _, e := range root.Trace().Events {
+		if e.Phase == amp.PhaseForward && e.Cast == nil {
+			run[e.Op] = e.Compute
+		}
+	}
+	want := map[string]amp.DType{"embedding": amp.Float32, "layer_norm": amp.Float32, "linear": amp.Float16, "rms_norm": amp.Float32, "gelu": amp.Float32}
+	for op, dt := range want {
+		if run[op] != dt {
+			t.Errorf("%s ran in %v, want %v", op, run[op], dt)
+		}
+	}
+	x := amp.Randn(root, amp.Float32, 5, 3, 7, 6)
+	n := nn.NewLayerNorm(root, 6).Forward(root, x)
+	for i, m := range amp.Mean(root, n, 1).Float64s() {
+		if sd := amp.Std(root, n, 1).Float64s()[i]; math.Abs(m) > 1e-5 || math.Abs(sd-math.Sqrt(6.0/5)) > 1e-4 {
+			t.Errorf("row %d has mean %v and deviation %v", i, m, sd)
+		}
+	}
+	for name, f := range map[string]func(){
+		"layer norm": func() { nn.NewLayerNorm(root) },
+		"rms norm":   func() { nn.NewRMSNorm(root, 0) },
+		"embedding":  func() { nn.NewEmbedding(root, 0, 3) },
+	} {
+		if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := amp.Maybe(func() { amp.LayerNorm(root, x, amp.From([]float32{1, 2}), nil, 1e-5) }); !errors.Is(err, amp.ErrShape) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,85 @@
+package nn
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// LayerNorm normalizes over the last dimensions of its input, then scales and shifts.
+type LayerNorm struct {
+	Weight *amp.Tensor // of the normalized shape, ones at first
+	Bias   *amp.Tensor // of the normalized shape, zeros at first
+	Eps    float64     // added to the variance
+}
+
+// NewLayerNorm returns a layer that normalizes over dimensions of the given sizes, with eps 1e-5. It panics with
+// amp.ErrArgument for no size, or one below 1.
+func NewLayerNorm(s *amp.Scope, shape ...int) *LayerNorm {
+	checkSizes("NewLayerNorm", shape)
+	return &LayerNorm{
+		Weight: amp.Full(s, amp.Float32, 1, shape...).SetName("weight").RequireGrad(),
+		Bias:   amp.Full(s, amp.Float32, 0, shape...).SetName("bias").RequireGrad(),
+		Eps:    1e-5,
+	}
+}
+
+// Forward returns the normalized x for x [… shape].
+func (l *LayerNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return amp.LayerNorm(s, x, l.Weight, l.Bias, l.Eps)
+}
+
+// Parameters returns weight and bias.
+func (l *LayerNorm) Parameters() []*amp.Tensor { return []*amp.Tensor{l.Weight, l.Bias} }
+
+// RMSNorm divides its input by its root mean square over the last dimensions, then scales.
+type RMSNorm struct {
+	Weight *amp.Tensor // of the normalized shape, ones at first
+	Eps    float64     // added to the mean square
+}
+
+// NewRMSNorm returns a layer that normalizes over dimensions of the given sizes, with eps 1e-6. It panics with amp.ErrArgument for
+// no size, or one below 1.
+func NewRMSNorm(s *amp.Scope, shape ...int) *RMSNorm {
+	checkSizes("NewRMSNorm", shape)
+	return &RMSNorm{Weight: amp.Full(s, amp.Float32, 1, shape...).SetName("weight").RequireGrad(), Eps: 1e-6}
+}
+
+// Forward returns the normalized x for x [… shape].
+func (l *RMSNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return amp.RMSNorm(s, x, l.Weight, l.Eps)
+}
+
+// Parameters returns the weight.
+func (l *RMSNorm) Parameters() []*amp.Tensor { return []*amp.Tensor{l.Weight} }
+
+// Embedding maps numbers to vectors by looking them up in a table.
+type Embedding struct {
+	Weight *amp.Tensor // [rows features]
+}
+
+// NewEmbedding returns a table of rows vectors of the given number of features, drawn from the standard normal distribution as
+// PyTorch does. It panics with amp.ErrArgument for sizes below 1.
+func NewEmbedding(s *amp.Scope, rows, features int) *Embedding {
+	checkSizes("NewEmbedding", []int{rows, features})
+	return &Embedding{Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
+}
+
+// Forward returns the vectors of index, int64 of any shape: [index… features].
+func (e *Embedding) Forward(s *amp.Scope, index *amp.Tensor) *amp.Tensor {
+	return amp.Embedding(s, e.Weight, index)
+}
+
+// Parameters returns the table.
+func (e *Embedding) Parameters() []*amp.Tensor { return []*amp.Tensor{e.Weight} }
+
+// checkSizes refuses a layer without elements.
+func checkSizes(op string, sizes []int) {
+	ok := len(sizes) > 0
+	for _, n := range sizes {
+		ok = ok && n >= 1
+	}
+	if !ok {
+		panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf("sizes %v", sizes), Fix: "use at least one size, each of 1 and above"})
+	}
+}

@@ -1,0 +1,247 @@
+package amp
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// var and std; layer_norm and rms_norm.
+
+var opVar, opStd, opLayerNorm, opRMSNorm *Op
+
+const whyNorm = "mean and variance of many numbers need float32's digits and range"
+
+func init() {
+	opVar = spreadOf("var", "variance over dimensions: Σ(x - mean)² / (n - correction)", func(v float64) float64 { return v }, 0, func(b *Back, c *Tensor) *Tensor {
+		return MulScalar(b.S, c, 2/b.freedom())
+	})
+	opStd = spreadOf("std", "standard deviation over dimensions: √var", math.Sqrt, SaveOut, func(b *Back, c *Tensor) *Tensor {
+		return Div(b.S, MulScalar(b.S, c, 1/b.freedom()), b.repeat(b.Out()))
+	})
+	opLayerNorm = define(Op{
+		Name: "layer_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias over the last dimensions", Args: []string{"x", "weight", "bias"},
+		Class: FP32, Why: whyNorm, CUDA: "layer_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, true) },
+		Backward: func(b *Back) {
+			xhat, rate := b.normalized(true)
+			g := b.normWeighted()
+			if b.Needs(0) { // rate·(g - mean g - x̂·mean(g·x̂))
+				dims := b.Attrs().Dims
+				inner := Add(b.S, meanKeep(b.S, g, dims), Mul(b.S, xhat, meanKeep(b.S, Mul(b.S, g, xhat), dims)))
+				b.Set(0, Mul(b.S, Sub(b.S, g, inner), rate))
+			}
+			b.normParameters(xhat)
+		},
+	})
+	opRMSNorm = define(Op{
+		Name: "rms_norm", Doc: "x / √(mean x² + eps) · weight over the last dimensions", Args: []string{"x", "weight"},
+		Class: FP32, Why: whyNorm, CUDA: "rms_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, false) },
+		Backward: func(b *Back) {
+			xhat, rate := b.normalized(false)
+			g := b.normWeighted()
+			if b.Needs(0) { // rate·(g - x̂·mean(g·x̂))
+				b.Set(0, Mul(b.S, Sub(b.S, g, Mul(b.S, xhat, meanKeep(b.S, Mul(b.S, g, xhat), b.Attrs().Dims))), rate))
+			}
+			b.normParameters(xhat)
+		},
+	})
+}
+
+// spreadOf defines var or std: finish turns a variance into the result, slope the centered input into ∂result/∂x.
+func spreadOf(name, doc string, finish func(float64) float64, saves Saved, slope func(b *Back, centered *Tensor) *Tensor) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Why: "the spread stays near the range of its inputs; accumulated wide", CUDA: name, Saves: SaveIn0 | saves,
+		Check: func(c *Call) []int { c.floats(); return reducedShape(c) },
+		CPU: func(c *Call) {
+			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
+				mean := average(group)
+				sum := 0.0
+				for _, v := range group {
+					sum += (v - mean) * (v - mean)
+				}
+				store(c.Out, c.Out.off+i, []float64{finish(sum / (float64(len(group)) - c.Scalar))})
+			})
+		},
+		Backward: func(b *Back) {
+			x := b.In(0)
+			centered := Sub(b.S, x, meanKeep(b.S, x, b.Attrs().Dims))
+			b.Set(0, Mul(b.S, b.repeat(b.DY), slope(b, centered)))
+		},
+	})
+}
+
+// freedom is the number that var divides by.
+func (b *Back) freedom() float64 {
+	n := 1
+	for _, d := range b.Attrs().Dims {
+		n *= b.Shape(0)[d]
+	}
+	return float64(n) - b.Attrs().Scalar
+}
+
+// repeat gives the result of a reduction its reduced dimensions back, as size 1.
+func (b *Back) repeat(g *Tensor) *Tensor {
+	if b.Attrs().Keep {
+		return g
+	}
+	kept := slices.Clone(b.Shape(0))
+	for _, d := range b.Attrs().Dims {
+		kept[d] = 1
+	}
+	return Reshape(b.S, g, kept...)
+}
+
+func meanKeep(s *Scope, x *Tensor, dims []int) *Tensor {
+	return s.apply(opMean, Attrs{Dims: dims, Keep: true}, x)
+}
+
+func average(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+var groupPool = sync.Pool{New: func() any { return new([]float64) }}
+
+// eachGroup calls f with the elements that a reduction over dims brings together, in float64 and row-major order, for every
+// element i of its result. Groups are spread over the workers.
+func eachGroup(x *Tensor, dims []int, f func(i int, group []float64)) {
+	r := newReduction(x, dims)
+	n, stride, outer, outerStride := last(r.reduced, r.reducedStride)
+	cpu.Parallel(r.nKept, max(1, grain/4/max(r.nReduced, 1)), func(lo, hi int) {
+		p := groupPool.Get().(*[]float64)
+		defer groupPool.Put(p)
+		if cap(*p) < r.nReduced {
+			*p = make([]float64, r.nReduced)
+		}
+		group := (*p)[:r.nReduced]
+		for i := lo; i < hi; i++ {
+			base := x.off + offset(i, r.kept, r.keptStride)
+			for at := 0; at < r.nReduced; at += n {
+				load(group[at:at+n], x, base+offset(at/n, outer, outerStride), stride)
+			}
+			f(i, group)
+		}
+	})
+}
+
+// normalized returns x̂ and the factor it was scaled by, as differentiable ops.
+func (b *Back) normalized(center bool) (xhat, rate *Tensor) {
+	x, dims := b.In(0), b.Attrs().Dims
+	if center {
+		x = Sub(b.S, x, meanKeep(b.S, x, dims))
+	}
+	rate = Rsqrt(b.S, AddScalar(b.S, meanKeep(b.S, Mul(b.S, x, x), dims), b.Attrs().Scalar))
+	return Mul(b.S, x, rate), rate
+}
+
+// normWeighted is dy times the weight, if there is one.
+func (b *Back) normWeighted() *Tensor {
+	if len(b.n.in) > 1 && b.n.in[1] != nil {
+		return Mul(b.S, b.DY, b.In(1))
+	}
+	return b.DY
+}
+
+func (b *Back) normParameters(xhat *Tensor) {
+	if len(b.n.in) > 1 && b.Needs(1) {
+		b.Set(1, b.sumTo(1, Mul(b.S, b.DY, xhat)))
+	}
+	if len(b.n.in) > 2 && b.Needs(2) {
+		b.Set(2, b.sumTo(2, b.DY))
+	}
+}
+
+func checkNorm(c *Call) []int {
+	c.floats()
+	x := c.In[0]
+	tail := x.shape[len(x.shape)-len(c.Dims):]
+	for i, t := range c.In[1:] {
+		if t != nil && !slices.Equal(t.shape, tail) {
+			fail(c.Op.Name, ErrShape, "weight and bias have the shape that is normalized", "%s: %s must be %v", c.shapes(), c.Op.argName(i+1), tail)
+		}
+	}
+	return x.shape
+}
+
+// normalize is the kernel of both norms, in float64, rounded once.
+func normalize(c *Call, center bool) {
+	n := 1
+	for _, d := range c.Dims {
+		n *= c.In[0].shape[d]
+	}
+	var weight, bias []float64
+	if len(c.In) > 1 && c.In[1] != nil {
+		weight = c.In[1].Float64s()
+	}
+	if len(c.In) > 2 && c.In[2] != nil {
+		bias = c.In[2].Float64s()
+	}
+	eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
+		mean := 0.0
+		if center {
+			mean = average(group)
+		}
+		sum := 0.0
+		for _, v := range group {
+			sum += (v - mean) * (v - mean)
+		}
+		rate := 1 / math.Sqrt(sum/float64(n)+c.Scalar)
+		for k, v := range group {
+			v = (v - mean) * rate
+			if weight != nil {
+				v *= weight[k]
+			}
+			if bias != nil {
+				v += bias[k]
+			}
+			group[k] = v
+		}
+		store(c.Out, c.Out.off+i*n, group)
+	})
+}
+
+// Var returns the variance over dims, over all dimensions without any, with Bessel's correction (n - 1); reduced dimensions go. In
+// the dtype of x.
+func Var(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("var")
+	return s.apply(opVar, Attrs{Dims: reducedAxes("var", x, dims), Scalar: 1}, x)
+}
+
+// Std returns the square root of Var.
+func Std(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("std")
+	return s.apply(opStd, Attrs{Dims: reducedAxes("std", x, dims), Scalar: 1}, x)
+}
+
+// LayerNorm normalizes x over its last dimensions, as many as weight has (the last one if weight is nil), to mean 0 and variance 1,
+// then multiplies by weight and adds bias, either of which may be nil. float32 under autocast.
+func LayerNorm(s *Scope, x, weight, bias *Tensor, eps float64) *Tensor {
+	return s.apply(opLayerNorm, Attrs{Dims: normDims("layer_norm", x, weight), Scalar: eps}, x, weight, bias)
+}
+
+// RMSNorm divides x by its root mean square over its last dimensions, as many as weight has (the last one if weight is nil), and
+// multiplies by weight. float32 under autocast.
+func RMSNorm(s *Scope, x, weight *Tensor, eps float64) *Tensor {
+	return s.apply(opRMSNorm, Attrs{Dims: normDims("rms_norm", x, weight), Scalar: eps}, x, weight)
+}
+
+func normDims(op string, x, weight *Tensor) []int {
+	x.live(op)
+	k := 1
+	if weight != nil {
+		k = len(weight.shape)
+	}
+	if k < 1 || k > len(x.shape) {
+		fail(op, ErrShape, "weight has the last dimensions of x, at least one", "x %v, normalized over %d dimensions", x.shape, k)
+	}
+	dims := make([]int, k)
+	for i := range dims {
+		dims[i] = len(x.shape) - k + i
+	}
+	return dims
+}
