@@ -121,7 +121,7 @@ func TestEveryOpDecision(t *testing.T) {
 					}
 					if len(o.Composite) == 0 {
 						compute := run
-						if class == FP32Output && dt != Float64 {
+						if (class == FP32Output || class == FP32Append) && dt != Float64 {
 							compute = Float32 // accumulates and writes float32
 						}
 						if found.Compute != compute || found.Out.DType != want {
@@ -142,6 +142,45 @@ func TestEveryOpDecision(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPromote walks the rows of the promote list over mixed inputs: the widest wins, float64 is left alone, and a half dtype that
+// is not the scope's is refused.
+func TestPromote(t *testing.T) {
+	n := 0
+	for o := range Ops() {
+		if o.Class != Promote {
+			continue
+		}
+		n++
+		c := opCases[o.Name][0]
+		for _, k := range []struct {
+			first, rest, want DType
+		}{
+			{Float16, Float16, Float16}, {Float16, Float32, Float32}, {Float32, Float16, Float32}, {Float32, Float32, Float32},
+			{BFloat16, Float16, NoDType}, {Float32, BFloat16, Float32},
+		} {
+			s := NewScope()
+			in := c.draws(s, k.rest, 2)
+			in[0] = c.draws(s, k.first, 2)[0]
+			var y *Tensor
+			err := Maybe(func() { y = c.call(s.Autocast(Float16), in) })
+			switch {
+			case k.want == NoDType:
+				if !errors.Is(err, ErrDType) || !strings.Contains(err.Error(), "bfloat16") {
+					t.Errorf("%s of %v and %v: %v", o.Name, k.first, k.rest, err)
+				}
+			case err != nil:
+				t.Errorf("%s of %v and %v: %v", o.Name, k.first, k.rest, err)
+			case y.DType() != k.want:
+				t.Errorf("%s of %v and %v gives %v, want %v", o.Name, k.first, k.rest, y.DType(), k.want)
+			}
+			s.Close()
+		}
+	}
+	if n < 4 {
+		t.Errorf("only %d rows on the promote list", n)
 	}
 }
 

@@ -69,16 +69,17 @@ const (
 
 // Attrs are the arguments of an op that are not tensors.
 type Attrs struct {
-	Dims   []int      // dimensions of a reduction or transposition
-	Shape  []int      // target of reshape and expand
-	Keep   bool       // keep reduced dimensions as size 1
-	Scalar float64    // the number of pow_scalar, mul_scalar …
-	Bounds [2]float64 // of clamp
-	Start  int        // of narrow
-	DType  DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
-	Reduce Reduction  // what a loss does with its elements
-	Ignore int64      // target that nll_loss leaves out
-	Update *Update    // settings of an in-place optimizer op
+	Dims    []int      // dimensions of a reduction or transposition
+	Shape   []int      // target of reshape and expand
+	Keep    bool       // keep reduced dimensions as size 1
+	Scalar  float64    // the number of pow_scalar, mul_scalar …
+	Bounds  [2]float64 // of clamp
+	Start   int        // of narrow
+	Reverse bool       // of cumsum: from the last element on
+	DType   DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
+	Reduce  Reduction  // what a loss does with its elements
+	Ignore  int64      // target that nll_loss leaves out
+	Update  *Update    // settings of an in-place optimizer op
 }
 
 // A Call is one execution of a row.

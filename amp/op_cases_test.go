@@ -179,6 +179,22 @@ var opCases = map[string][]opCase{
 		{name: "weight", inputs: []input{in(-2, 2, 3, 4), in(0.5, 1.5, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return RMSNorm(s, x[0], x[1], 1e-3) }},
 		{name: "bare", inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return RMSNorm(s, x[0], nil, 1e-3) }},
 	},
+	"addcmul": {{inputs: []input{in(-2, 2, 2, 3), in(-2, 2, 3), in(-2, 2, 2, 1)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addcmul(s, x[0], x[1], x[2], 0.7) }}},
+	"addcdiv": {{inputs: []input{in(-2, 2, 2, 3), in(-2, 2, 3), in(0.5, 2, 2, 1)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addcdiv(s, x[0], x[1], x[2], 0.7) }}},
+	"atan2":   {binaryCase("", Atan2, in(0.2, 2, 2, 3), in(-2, -0.2, 3))},
+	"dot":     {binaryCase("", Dot, in(-2, 2, 4), in(-2, 2, 4))},
+	"logsumexp": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return LogSumExp(s, x) }, in(-2, 2, 2, 3)),
+		{name: "ends", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return LogSumExp(s, x[0], 0, -1) }},
+	},
+	"norm": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Norm(s, x) }, in(-2, 2, 2, 3)),
+		{name: "rows", inputs: []input{in(-2, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Norm(s, x[0], 1) }},
+	},
+	"cumsum": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Cumsum(s, x, -1) }, in(-2, 2, 2, 3)),
+		{name: "first", inputs: []input{in(-2, 2, 3, 2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Cumsum(s, x[0], 0) }},
+	},
 	"clamp": {
 		{inputs: []input{in(-0.9, 0.9, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},
 		{name: "outside", inputs: []input{in(1.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},

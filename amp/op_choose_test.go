@@ -95,10 +95,30 @@ func TestExtremes(t *testing.T) {
 		{"expm1", Expm1, 1e-12, 1e-12}, {"log1p", Log1p, 1e-12, 1e-12}, {"log", Log, 0, -inf}, {"log", Log, -1, nan},
 		{"rsqrt", Rsqrt, 0, inf}, {"reciprocal", Reciprocal, 0, inf}, {"asin", Asin, 2, nan}, {"sign", Sign, nan, nan}, {"abs", Abs, -inf, inf},
 		{"relu", ReLU, nan, nan},
+		{"logsumexp", all(LogSumExp), 1000, 1000}, {"logsumexp", all(LogSumExp), -inf, -inf}, {"logsumexp", all(LogSumExp), inf, inf}, {"logsumexp", all(LogSumExp), nan, nan},
+		{"norm", all(Norm), 1e200, inf}, {"norm", all(Norm), -3, 3},
 	} {
 		got := c.f(s, From([]float64{c.x})).Item()
 		if !sameFloat(got, c.want) && math.Abs(got-c.want) > 1e-12*math.Abs(c.want) {
 			t.Errorf("%s(%v) = %v, want %v", c.name, c.x, got, c.want)
 		}
+	}
+}
+
+// all is a reduction over every dimension.
+func all(f func(*Scope, *Tensor, ...int) *Tensor) func(*Scope, *Tensor) *Tensor {
+	return func(s *Scope, x *Tensor) *Tensor { return f(s, x) }
+}
+
+func TestNormAtZero(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x := From([]float32{0, 0}).RequireGrad()
+	Norm(s, x).Backward()
+	if g := x.Grad().Float64s(); g[0] != 0 || g[1] != 0 {
+		t.Errorf("gradient %v", g)
+	}
+	if c := Cumsum(s, From([]bool{true, true, false}), 0); c.DType() != Int64 || !slices.Equal(Values[int64](c), []int64{1, 2, 2}) {
+		t.Errorf("cumsum of booleans: %v", c.DType())
 	}
 }

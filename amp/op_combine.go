@@ -1,0 +1,127 @@
+package amp
+
+import "math"
+
+// The promote list: ops of several inputs that all run in the widest dtype among them.
+
+var opAddcmul, opAddcdiv, opAtan2, opDot *Op
+
+const whyCombine = "combines numbers of different origin, so none may be narrowed"
+
+func init() {
+	opAddcmul = define(Op{
+		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcmul",
+		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a*b }), Saves: SaveIn1 | SaveIn2,
+		Backward: func(b *Back) {
+			b.Set(0, b.sumTo(0, b.DY))
+			dy := MulScalar(b.S, b.DY, b.Attrs().Scalar)
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, Mul(b.S, dy, b.In(2))))
+			}
+			if b.Needs(2) {
+				b.Set(2, b.sumTo(2, Mul(b.S, dy, b.In(1))))
+			}
+		},
+	})
+	opAddcdiv = define(Op{
+		Name: "addcdiv", Doc: "x + c·a/b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcdiv",
+		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a/b }), Saves: SaveIn1 | SaveIn2,
+		Backward: func(b *Back) {
+			b.Set(0, b.sumTo(0, b.DY))
+			q := Div(b.S, MulScalar(b.S, b.DY, b.Attrs().Scalar), b.In(2))
+			b.Set(1, b.sumTo(1, q))
+			if b.Needs(2) {
+				b.Set(2, b.sumTo(2, Neg(b.S, Mul(b.S, q, Div(b.S, b.In(1), b.In(2))))))
+			}
+		},
+	})
+	opAtan2 = define(Op{
+		Name: "atan2", Doc: "angle of the point (x, y), broadcast", Args: []string{"y", "x"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "atan2",
+		Check: checkBinary, CPU: binary(atan2K[float32], atan2K[float64], nil), Saves: SaveIn0 | SaveIn1,
+		Backward: func(b *Back) { // (x·dy, -y·dx) / (x² + y²)
+			y, x := b.In(0), b.In(1)
+			g := Div(b.S, b.DY, Add(b.S, Mul(b.S, x, x), Mul(b.S, y, y)))
+			if b.Needs(0) {
+				b.Set(0, b.sumTo(0, Mul(b.S, g, x)))
+			}
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, Neg(b.S, Mul(b.S, g, y))))
+			}
+		},
+	})
+	opDot = define(Op{
+		Name: "dot", Doc: "Σ a·b of two vectors", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "dot", Saves: SaveIn0 | SaveIn1,
+		Check: func(c *Call) []int {
+			c.floats()
+			c.sameShape()
+			if len(c.In[0].shape) != 1 {
+				fail("dot", ErrShape, "use amp.MatMul for matrices", "%s: both must be vectors", c.shapes())
+			}
+			return nil
+		},
+		CPU: func(c *Call) {
+			sum := 0.0
+			a, b := c.In[0].Float64s(), c.In[1].Float64s()
+			for i, v := range a {
+				sum += v * b[i]
+			}
+			store(c.Out, c.Out.off, []float64{sum})
+		},
+		Backward: func(b *Back) {
+			if b.Needs(0) {
+				b.Set(0, Mul(b.S, b.DY, b.In(1)))
+			}
+			if b.Needs(1) {
+				b.Set(1, Mul(b.S, b.DY, b.In(0)))
+			}
+		},
+	})
+}
+
+func atan2K[T float32 | float64](dst, y, x []T) {
+	for i, v := range y {
+		dst[i] = T(math.Atan2(float64(v), float64(x[i])))
+	}
+}
+
+// checkThree broadcasts three inputs of one dtype.
+func checkThree(c *Call) []int {
+	c.floats()
+	return broadcast(&Call{Op: c.Op, In: []*Tensor{{dt: c.In[0].dt, shape: broadcast(c)}, c.In[2]}})
+}
+
+// three makes the kernel of a function of three inputs, computed in float64 and rounded once.
+func three(f func(c *Call, x, a, b float64) float64) func(c *Call) {
+	return func(c *Call) {
+		w := newRowWalk(c.Out, c.In[0], c.In[1], c.In[2])
+		pool := scratches[float64]()
+		w.run(func(off [4]int, n int) {
+			s := pool.Get().(*scratch[float64])
+			x := fetch(&s.buf[0], c.In[0], off[1], w.step[1], n)
+			a := fetch(&s.buf[1], c.In[1], off[2], w.step[2], n)
+			b := fetch(&s.buf[2], c.In[2], off[3], w.step[3], n)
+			dst := s.buf[3][:n]
+			for i, v := range x {
+				dst[i] = f(c, v, a[i], b[i])
+			}
+			store(c.Out, off[0], dst)
+			pool.Put(s)
+		})
+	}
+}
+
+// Addcmul returns x + value·a·b; under autocast in the widest dtype of the three.
+func Addcmul(s *Scope, x, a, b *Tensor, value float64) *Tensor {
+	return s.apply(opAddcmul, Attrs{Scalar: value}, x, a, b)
+}
+
+// Addcdiv returns x + value·a/b; under autocast in the widest dtype of the three.
+func Addcdiv(s *Scope, x, a, b *Tensor, value float64) *Tensor {
+	return s.apply(opAddcdiv, Attrs{Scalar: value}, x, a, b)
+}
+
+// Atan2 returns the angle of the point (x, y) in radians; under autocast in the wider dtype of the two.
+func Atan2(s *Scope, y, x *Tensor) *Tensor { return s.apply(opAtan2, Attrs{}, y, x) }
+
+// Dot returns Σ a·b of two vectors; under autocast in the wider dtype of the two.
+func Dot(s *Scope, a, b *Tensor) *Tensor { return s.apply(opDot, Attrs{}, a, b) }
