@@ -91,6 +91,9 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,
 		env: childEnv(opts.Env, dir, k.cells.file),
 	}
+	if cwd, err := os.Getwd(); err == nil {
+		defer keepCache(filepath.Join(dir, tmpName), os.TempDir(), cwd)()
+	}
 	k.front, err = listen(conn, handlers{k.accept(k.onShell), k.accept(k.onControl), k.accept(k.onStdin)})
 	if err != nil {
 		return err
