@@ -28,6 +28,9 @@ func TestExplainer(t *testing.T) {
 	if v := failed("exit status 3"); v["evalue"] != "exit status 3" || v["ename"] != "ERROR" {
 		t.Errorf("%v", v)
 	}
+	if v := failed("signal: interrupt"); v["ename"] != "Interrupted" || v["traceback"].([]any)[0] != "Interrupted: the cell was stopped" {
+		t.Errorf("%v", v)
+	}
 	for _, piece := range []string{"pan", "ic: first: ", "cause\n\ngoroutine 1", "\nmain.main()\n"} {
 		stderr(piece)
 	}
