@@ -11,6 +11,8 @@ type opCase struct {
 	inputs []input // float tensors the call takes
 	call   func(s *Scope, in []*Tensor) *Tensor
 	flat   bool // piecewise linear: the second derivative is zero
+	// terms counts the products of numbers up to 1 that a float32 accumulator sums and that may cancel: each may round once more.
+	terms int
 }
 
 // An input is a shape and the range its values are drawn from, kept off kinks and poles.
@@ -195,6 +197,18 @@ var opCases = map[string][]opCase{
 		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Cumsum(s, x, -1) }, in(-2, 2, 2, 3)),
 		{name: "first", inputs: []input{in(-2, 2, 3, 2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Cumsum(s, x[0], 0) }},
 	},
+	"mm":  {binaryCase("", MM, in(-1, 1, 2, 3), in(-1, 1, 3, 4))},
+	"bmm": {binaryCase("", BMM, in(-1, 1, 2, 2, 3), in(-1, 1, 2, 3, 4))},
+	"mv":  {binaryCase("", MV, in(-1, 1, 2, 3), in(-1, 1, 3))},
+	"addmm": {
+		{name: "bias", terms: 4, inputs: []input{in(-1, 1, 4), in(-1, 1, 2, 3), in(-1, 1, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addmm(s, x[0], x[1], x[2], 0.5, 1.5) }},
+		{name: "full", terms: 4, inputs: []input{in(-1, 1, 2, 4), in(-1, 1, 2, 3), in(-1, 1, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addmm(s, x[0], x[1], x[2], 1, 1) }},
+	},
+	"baddbmm":      {{terms: 4, inputs: []input{in(-1, 1, 2, 1, 4), in(-1, 1, 2, 2, 3), in(-1, 1, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Baddbmm(s, x[0], x[1], x[2], 0.5, 1.5) }}},
+	"addmv":        {{terms: 4, inputs: []input{in(-1, 1, 2), in(-1, 1, 2, 3), in(-1, 1, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addmv(s, x[0], x[1], x[2], 0.5, 1.5) }}},
+	"addr":         {{inputs: []input{in(-1, 1, 3), in(-1, 1, 2), in(-1, 1, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addr(s, x[0], x[1], x[2], 0.5, 1.5) }}},
+	"addbmm":       {{terms: 10, inputs: []input{in(-1, 1, 2, 4), in(-1, 1, 3, 2, 3), in(-1, 1, 3, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Addbmm(s, x[0], x[1], x[2], 0.5, 1.5) }}},
+	"chain_matmul": {{inputs: []input{in(-1, 1, 2, 5), in(-1, 1, 5, 1), in(-1, 1, 1, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return ChainMatMul(s, x...) }}},
 	"clamp": {
 		{inputs: []input{in(-0.9, 0.9, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},
 		{name: "outside", inputs: []input{in(1.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Clamp(s, x[0], -1, 1) }},

@@ -16,20 +16,23 @@ func init() {
 		Name: "matmul", Doc: "matrix product of the last two dimensions, batch dimensions broadcast", Args: []string{"a", "b"},
 		Class: Lower, Why: whyGEMM, Ints: true, CUDA: "gemm", Saves: SaveIn0 | SaveIn1,
 		Check: checkMatMul, CPU: matmulCPU,
-		Backward: func(b *Back) { // da = dy·bᵀ, db = aᵀ·dy, summed over broadcast batches
-			if b.Needs(0) {
-				b.Set(0, b.sumTo(0, MatMul(b.S, b.DY, Transpose(b.S, b.In(1), -1, -2))))
-			}
-			if b.Needs(1) {
-				b.Set(1, b.sumTo(1, MatMul(b.S, Transpose(b.S, b.In(0), -1, -2), b.DY)))
-			}
-		},
+		Backward: matmulBackward,
 	})
 	opLinear = define(Op{
 		Name: "linear", Doc: "x·weightᵀ + bias, rounded once", Args: []string{"x", "weight", "bias"},
 		Class: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
 		Check: checkLinear, CPU: linearCPU, Backward: linearBackward,
 	})
+}
+
+// matmulBackward: da = dy·bᵀ, db = aᵀ·dy, summed over broadcast batches.
+func matmulBackward(b *Back) {
+	if b.Needs(0) {
+		b.Set(0, b.sumTo(0, MatMul(b.S, b.DY, Transpose(b.S, b.In(1), -1, -2))))
+	}
+	if b.Needs(1) {
+		b.Set(1, b.sumTo(1, MatMul(b.S, Transpose(b.S, b.In(0), -1, -2), b.DY)))
+	}
 }
 
 // MatMul returns the matrix product a·b. Two matrices [m k] and [k n] give [m n]; more dimensions are batches, broadcast; a
