@@ -73,7 +73,7 @@ type Attrs struct {
 	Shape   []int      // target of reshape and expand
 	Keep    bool       // keep reduced dimensions as size 1
 	Scalar  float64    // the number of pow_scalar, mul_scalar …
-	Bounds  [2]float64 // low and high of clamp; beta and alpha of addmm
+	Pair    [2]float64 // two numbers: low and high of clamp, beta and alpha of addmm
 	Start   int        // of narrow
 	Reverse bool       // of cumsum: from the last element on
 	DType   DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none

@@ -67,12 +67,12 @@ func addedProduct(name, doc string, rank int) *Op {
 		},
 		Backward: func(b *Back) {
 			if b.Needs(0) {
-				b.Set(0, b.sumTo(0, MulScalar(b.S, b.DY, b.Attrs().Bounds[0])))
+				b.Set(0, b.sumTo(0, MulScalar(b.S, b.DY, b.Attrs().Pair[0])))
 			}
 			if !b.Needs(1) && !b.Needs(2) {
 				return
 			}
-			dy := MulScalar(b.S, b.DY, b.Attrs().Bounds[1])
+			dy := MulScalar(b.S, b.DY, b.Attrs().Pair[1])
 			if b.Needs(1) {
 				b.Set(1, MatMul(b.S, dy, Transpose(b.S, b.In(2), -1, -2)))
 			}
@@ -86,7 +86,7 @@ func addedProduct(name, doc string, rank int) *Op {
 // addProduct adds x in the accumulator's precision, before the one rounding.
 func addProduct[T float32 | float64](c *Call) {
 	x, a, b, out := c.In[0], c.In[1], c.In[2], c.Out
-	beta, alpha := T(c.Bounds[0]), T(c.Bounds[1])
+	beta, alpha := T(c.Pair[0]), T(c.Pair[1])
 	r := len(out.shape)
 	m, n, k := out.shape[r-2], out.shape[r-1], a.shape[r-1]
 	wide := expandView(&Call{In: []*Tensor{x}, Attrs: Attrs{Shape: out.shape}})
@@ -137,12 +137,12 @@ func MV(s *Scope, a, v *Tensor) *Tensor {
 // Addmm returns beta·x + alpha·(a·b) for matrices a and b and an x broadcast to their product, rounded once; in the lower dtype
 // under autocast. With beta 0 x has no say, NaN or not.
 func Addmm(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor {
-	return s.apply(opAddmm, Attrs{Bounds: [2]float64{beta, alpha}}, x, a, b)
+	return s.apply(opAddmm, Attrs{Pair: [2]float64{beta, alpha}}, x, a, b)
 }
 
 // Baddbmm is Addmm for batches of matrices.
 func Baddbmm(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor {
-	return s.apply(opBaddbmm, Attrs{Bounds: [2]float64{beta, alpha}}, x, a, b)
+	return s.apply(opBaddbmm, Attrs{Pair: [2]float64{beta, alpha}}, x, a, b)
 }
 
 // Addmv returns beta·x + alpha·(a·v) for a matrix a [m k], a vector v [k] and x [m].

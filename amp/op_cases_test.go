@@ -68,7 +68,7 @@ var opCases = map[string][]opCase{
 	"xmul": {binaryCase("", zeroTimes, in(0.5, 2, 2, 3), in(-2, 2, 3))},
 	"relu": {{name: "", inputs: []input{in(0.1, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return ReLU(s, MulScalar(s, x[0], -1.5)) }, flat: true}, {name: "positive", inputs: []input{in(0.1, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return ReLU(s, x[0]) }, flat: true}},
 	"relu_backward": {{inputs: []input{in(-2, 2, 4)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor {
-		return s.apply(opReLUBackward, Attrs{}, x[0], castLike(s, x[0], []float64{1, 0, 2, 0}))
+		return s.apply(opReLUBackward, Attrs{}, x[0], castLike(x[0], []float64{1, 0, 2, 0}))
 	}}},
 	"sum": {
 		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Sum(s, x) }, in(-2, 2, 2, 3)),
@@ -222,7 +222,7 @@ var opCases = map[string][]opCase{
 }
 
 // castLike returns data in x's dtype.
-func castLike(_ *Scope, x *Tensor, data []float64) *Tensor {
+func castLike(x *Tensor, data []float64) *Tensor {
 	return fromFloat64s(x.dt, data, x.shape)
 }
 

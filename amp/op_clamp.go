@@ -8,7 +8,7 @@ func init() {
 	opClamp = define(Op{
 		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Saves: SaveIn0,
 		CPU: func(c *Call) {
-			lo, hi := c.Bounds[0], c.Bounds[1]
+			lo, hi := c.Pair[0], c.Pair[1]
 			mapped(func(x float64) float64 {
 				switch {
 				case x < lo:
@@ -21,7 +21,7 @@ func init() {
 		},
 		Backward: func(b *Back) { // dy within the bounds, the bounds included
 			x, a := b.In(0), b.Attrs()
-			inside := Eq(b.S, x, b.S.apply(opClamp, Attrs{Bounds: a.Bounds}, x))
+			inside := Eq(b.S, x, b.S.apply(opClamp, Attrs{Pair: a.Pair}, x))
 			b.Set(0, Where(b.S, inside, b.DY, MulScalar(b.S, b.DY, 0)))
 		},
 	})
@@ -33,7 +33,7 @@ func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)
 	}
-	return s.apply(opClamp, Attrs{Bounds: [2]float64{lo, hi}}, x)
+	return s.apply(opClamp, Attrs{Pair: [2]float64{lo, hi}}, x)
 }
 
 // ClampMin returns max(x, lo).

@@ -19,10 +19,6 @@ type cell struct {
 	Code  string `json:"code"`
 }
 
-// CellsEnv names the variable that holds the path of the cell map in a cell's program:
-// {"version":1,"cells":[{"count":3,"code":"…"}, …]}, the running cell last.
-const CellsEnv = "HALFTONE_CELLS"
-
 const (
 	maxCells     = 200
 	maxCellBytes = 2 << 20

@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
 )
 
 // childEnv is GoNB's environment: env, with temporary files in the kernel's private folder.
 func childEnv(env []string, dir, cells string) []string {
 	tmp := filepath.Join(dir, tmpName)
 	_ = os.MkdirAll(tmp, 0o700)
-	return setEnv(env, "TMPDIR="+tmp, CellsEnv+"="+cells)
+	return setEnv(env, "TMPDIR="+tmp, amp.CellsEnv+"="+cells)
 }
 
 // tmpName is the folder for temporary files in a kernel's private folder: short, because sockets are made in it.

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-)
 
-// FigureType is the MIME type under which a cell emits a figure as data.
-const FigureType = "application/vnd.halftone.figure.v1+json"
+	"github.com/halftone-ml/halftone/widgets"
+)
 
 // drawTimeout bounds the drawing of one figure.
 const drawTimeout = 20 * time.Second
@@ -31,7 +30,7 @@ func (d drawer) fill(m *message, key []byte) (*message, []string) {
 	if json.Unmarshal(m.content, &content) != nil || json.Unmarshal(content["data"], &data) != nil {
 		return m, nil
 	}
-	raw, ok := data[FigureType]
+	raw, ok := data[widgets.MIME]
 	if !ok {
 		return m, nil
 	}
@@ -41,10 +40,10 @@ func (d drawer) fill(m *message, key []byte) (*message, []string) {
 		raw = json.RawMessage(text)
 	}
 	if !json.Valid(raw) {
-		delete(data, FigureType)
+		delete(data, widgets.MIME)
 		return rebuild(m, key, content, data), []string{"halftone: a figure is not valid JSON and was left out; its text is kept\n"}
 	}
-	data[FigureType] = raw
+	data[widgets.MIME] = raw
 	var notes []string
 	if d.draw != nil {
 		faces, err := d.bounded(raw)
@@ -52,7 +51,7 @@ func (d drawer) fill(m *message, key []byte) (*message, []string) {
 			notes = append(notes, fmt.Sprintf("halftone: a figure could not be drawn (%v); its text and data are kept\n", err))
 		}
 		for kind, face := range faces {
-			if _, given := data[kind]; given && (kind == FigureType || kind == "text/plain") {
+			if _, given := data[kind]; given && (kind == widgets.MIME || kind == "text/plain") {
 				continue // what the cell said is kept
 			}
 			if b, err := json.Marshal(face); err == nil {

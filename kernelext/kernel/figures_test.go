@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // show is a cell that emits a figure the way widgets does.
@@ -29,8 +31,8 @@ func TestFigures(t *testing.T) {
 	if d["text/plain"] != "a figure" || d["text/html"] != `<b>{"n": 1}</b>` || d["image/svg+xml"] != "<svg/>" || d["image/png"] != "aGk=" {
 		t.Errorf("%v", d)
 	}
-	if v, ok := d[FigureType].(map[string]any); !ok || v["n"] != 1.0 {
-		t.Errorf("the figure's data is %T %v", d[FigureType], d[FigureType])
+	if v, ok := d[widgets.MIME].(map[string]any); !ok || v["n"] != 1.0 {
+		t.Errorf("the figure's data is %T %v", d[widgets.MIME], d[widgets.MIME])
 	}
 
 	// What is drawn slowly keeps its place, and nothing else waits for it.
@@ -61,7 +63,7 @@ func TestFiguresThatCannotBeDrawn(t *testing.T) {
 			s := startKernel(t, home(t), drawEnv+"="+how)
 			s.run(show).ok(t)
 			r := s.run("%%\nshow(`{\"n\": 1}`)").ok(t)
-			if len(r.displays) != 1 || r.displays[0]["text/plain"] != "a figure" || r.displays[0][FigureType] == nil {
+			if len(r.displays) != 1 || r.displays[0]["text/plain"] != "a figure" || r.displays[0][widgets.MIME] == nil {
 				t.Errorf("%v", r.displays)
 			}
 			if !strings.Contains(r.stderr, want) {
@@ -75,10 +77,10 @@ func TestDrawer(t *testing.T) {
 	key := []byte("k")
 	a := author{key, "s"}
 	display := func(figure any) *message {
-		return a.compose("display_data", nil, map[string]any{"data": map[string]any{"text/plain": "t", FigureType: figure}, "metadata": map[string]any{"m": 1}})
+		return a.compose("display_data", nil, map[string]any{"data": map[string]any{"text/plain": "t", widgets.MIME: figure}, "metadata": map[string]any{"m": 1}})
 	}
 	ink := func([]byte) (map[string]any, error) {
-		return map[string]any{"text/html": "h", "text/plain": "other", FigureType: "other"}, nil
+		return map[string]any{"text/html": "h", "text/plain": "other", widgets.MIME: "other"}, nil
 	}
 
 	for name, figure := range map[string]any{"string": `{"big": 12345678901234567890}`, "object": json.RawMessage(`{"big": 12345678901234567890}`)} {
@@ -97,7 +99,7 @@ func TestDrawer(t *testing.T) {
 	}
 
 	m, notes := drawer{ink, time.Second}.fill(display("{"), key)
-	if len(notes) != 1 || strings.Contains(string(m.content), FigureType) || !strings.Contains(string(m.content), `"text/plain":"t"`) {
+	if len(notes) != 1 || strings.Contains(string(m.content), widgets.MIME) || !strings.Contains(string(m.content), `"text/plain":"t"`) {
 		t.Errorf("not JSON: %s %v", m.content, notes)
 	}
 	slow := func([]byte) (map[string]any, error) { time.Sleep(time.Minute); return nil, nil }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 func TestPipelineKeepsLiveFiguresLive(t *testing.T) {
@@ -25,11 +27,11 @@ func TestPipelineKeepsLiveFiguresLive(t *testing.T) {
 		_ = json.Unmarshal(m.content, &c)
 		mu.Lock()
 		defer mu.Unlock()
-		got = append(got, m.kind+string(c.Data[FigureType])+c.Text)
+		got = append(got, m.kind+string(c.Data[widgets.MIME])+c.Text)
 	})
 	figure := func(kind, id string, n int) *message {
 		return a.compose(kind, nil, map[string]any{
-			"data": map[string]any{FigureType: fmt.Sprint(n)}, "transient": map[string]any{"display_id": id},
+			"data": map[string]any{widgets.MIME: fmt.Sprint(n)}, "transient": map[string]any{"display_id": id},
 		})
 	}
 	began := time.Now()

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // trainingCell has no import line. The line that calls the op has number 9.
@@ -35,9 +37,9 @@ func TestTraining(t *testing.T) {
 			t.Errorf("%s: %.80q", kind, text)
 		}
 	}
-	figure, ok := d[FigureType].(map[string]any)
+	figure, ok := d[widgets.MIME].(map[string]any)
 	if !ok || figure["kind"] == "" {
-		t.Fatalf("%T", d[FigureType])
+		t.Fatalf("%T", d[widgets.MIME])
 	}
 	if all, _ := json.Marshal(d); len(all) > 150<<10 {
 		t.Errorf("the figure takes %d bytes", len(all))

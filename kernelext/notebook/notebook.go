@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 //go:embed run.py
@@ -111,7 +113,7 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 	}
 	order, err := json.Marshal(map[string]any{
 		"notebook": abs, "dir": o.Dir, "kernel": r.Kernel, "display": r.Display, "timeout": int(o.Timeout.Seconds()),
-		"output": o.Output, "html": o.HTML, "stable": o.Stable, "draw": r.Draw, "keep_failed": false,
+		"output": o.Output, "html": o.HTML, "stable": o.Stable, "draw": r.Draw, "figure": widgets.MIME, "keep_failed": false,
 	})
 	if err != nil {
 		return err

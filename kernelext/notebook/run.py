@@ -16,7 +16,6 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-FIGURE = "application/vnd.halftone.figure.v1+json"
 # GoNB compiles in a folder with a random name, which panics and compiler messages show.
 BUILD_DIR = re.compile(r"(?:[^\s\"'<>;|=]*/)?gonb_[0-9a-f]{8}(?:/gonb_[0-9a-f]{8}|/(main\.go))?")
 
@@ -97,7 +96,7 @@ def parsed(figure):
     return json.loads(figure) if isinstance(figure, str) else figure
 
 
-def keep_measurements(nb, saved, draw):
+def keep_measurements(nb, saved, draw, mime):
     """Where a figure equals the saved one but for its measurements, puts the saved measurements back and draws them."""
     before = {cell.id: cell for cell in saved.cells if cell.cell_type == "code"}
     for cell in nb.cells:
@@ -106,15 +105,15 @@ def keep_measurements(nb, saved, draw):
             continue
         for now, then in zip(cell.outputs, old.outputs):
             a, b = now.get("data", {}), then.get("data", {})
-            if FIGURE not in a or FIGURE not in b or a[FIGURE] == b[FIGURE]:
+            if mime not in a or mime not in b or a[mime] == b[mime]:
                 continue
-            if without_volatile(parsed(a[FIGURE])) != without_volatile(parsed(b[FIGURE])):
+            if without_volatile(parsed(a[mime])) != without_volatile(parsed(b[mime])):
                 continue
-            faces = subprocess.run(draw, input=json.dumps(parsed(b[FIGURE])).encode(), stdout=subprocess.PIPE, check=True, timeout=60)
-            a[FIGURE] = b[FIGURE]
-            for mime, face in json.loads(faces.stdout).items():
-                if mime in a:
-                    a[mime] = face
+            faces = subprocess.run(draw, input=json.dumps(parsed(b[mime])).encode(), stdout=subprocess.PIPE, check=True, timeout=60)
+            a[mime] = b[mime]
+            for kind, face in json.loads(faces.stdout).items():
+                if kind in a:
+                    a[kind] = face
 
 
 def shown_errors(cell):
@@ -238,7 +237,7 @@ def main():
     nb.metadata["kernelspec"] = {"display_name": order["display"], "language": "go", "name": order["kernel"]}
     settle(nb)
     if order["stable"] and not failed:
-        keep_measurements(nb, saved, order["draw"])
+        keep_measurements(nb, saved, order["draw"], order["figure"])
     if order["output"] and (not failed or order["keep_failed"]):
         write(nb, order["output"])
         say(event="wrote", path=order["output"])

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // An output is a display, a stream or an error.
@@ -92,7 +93,7 @@ func TestTutorialsRun(t *testing.T) {
 func figures(outputs []output) []string {
 	var kinds []string
 	for _, o := range outputs {
-		if f, ok := o.Data["application/vnd.halftone.figure.v1+json"].(map[string]any); ok {
+		if f, ok := o.Data[widgets.MIME].(map[string]any); ok {
 			kind, _ := f["kind"].(string)
 			kinds = append(kinds, kind)
 		}

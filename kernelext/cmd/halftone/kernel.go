@@ -24,15 +24,8 @@ func kernelCommand(ctx context.Context, args []string) error {
 		fs.Usage()
 		return errUsage
 	}
-	l, err := layout.Default()
+	l, state, err := installation()
 	if err != nil {
-		return err
-	}
-	state, err := l.Load()
-	if err != nil {
-		return err
-	}
-	if _, err := install.InstalledCheckout(state); err != nil {
 		return err
 	}
 	return kernel.Run(ctx, fs.Arg(0), kernel.Options{
@@ -44,6 +37,19 @@ func kernelCommand(ctx context.Context, args []string) error {
 		Version:   version(),
 		GoVersion: state.GoVersion,
 	})
+}
+
+// installation returns what was installed, and an error that says what to do when it, or the checkout it was made from, is gone.
+func installation() (layout.Layout, layout.State, error) {
+	l, err := layout.Default()
+	if err != nil {
+		return l, layout.State{}, err
+	}
+	state, err := l.Load()
+	if err == nil {
+		_, err = install.InstalledCheckout(state)
+	}
+	return l, state, err
 }
 
 // drawFigure draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.

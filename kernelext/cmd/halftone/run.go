@@ -31,15 +31,8 @@ func runNotebooks(ctx context.Context, args []string) error {
 	if *output != "" && (*inplace || len(names) > 1) {
 		return errors.New("--output names one file: give one notebook, and not --inplace")
 	}
-	l, err := layout.Default()
+	l, state, err := installation()
 	if err != nil {
-		return err
-	}
-	state, err := l.Load()
-	if err != nil {
-		return err
-	}
-	if _, err := install.InstalledCheckout(state); err != nil {
 		return err
 	}
 	r := notebook.Runner{
