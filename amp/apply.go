@@ -23,7 +23,7 @@ type node struct {
 	attrs    Attrs
 	in       []*Tensor
 	out      *Tensor
-	versions [4]uint32 // of the saved inputs 0…2 and of the output
+	versions [savable + 1]uint32 // of the saved inputs and of the output
 	path     string
 	pc       uintptr
 	consumed bool
@@ -201,13 +201,13 @@ func (s *Scope) tape(c *Call, pc uintptr) {
 	if s.inherit != nil {
 		n.path, n.pc = s.inherit.path, s.inherit.pc
 	}
-	for i := range min(3, len(c.In)) {
+	for i := range min(savable, len(c.In)) {
 		if c.Op.Saves&(SaveIn0<<i) != 0 && c.In[i] != nil {
 			n.versions[i] = c.In[i].st.version.Load()
 		}
 	}
 	if c.Op.Saves&SaveOut != 0 {
-		n.versions[3] = c.Out.st.version.Load()
+		n.versions[savable] = c.Out.st.version.Load()
 	}
 	c.Out.node, c.Out.needs = n, true
 }
@@ -218,7 +218,7 @@ func (s *Scope) dropCasts(c *Call, in []*Tensor) {
 		if t == nil || t == in[i] || t.st == nil || t.st == c.Out.st {
 			continue
 		}
-		saved := c.Out.node != nil && i < 3 && c.Op.Saves&(SaveIn0<<i) != 0
+		saved := c.Out.node != nil && i < savable && c.Op.Saves&(SaveIn0<<i) != 0
 		if saved || s.arena.lookup(in[i], t.dt) == t {
 			continue
 		}

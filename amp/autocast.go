@@ -11,6 +11,7 @@ type autocast struct {
 	on      bool
 	dtype   DType
 	noCache bool
+	lists   Lists
 	force   map[string]Class
 }
 
@@ -83,6 +84,7 @@ const (
 	ruleCastUser
 	ruleCastPromotion
 	ruleOptimizer
+	rulePart
 	ruleForced = 1 << 7 // with one of the above
 )
 
@@ -100,6 +102,10 @@ func eligible(t *Tensor) bool { return t != nil && t.dt.IsFloat() && t.dt != Flo
 func (s *Scope) decide(o *Op, at *Attrs, in []*Tensor) decision {
 	if !s.auto.on {
 		switch s.phase {
+		case forwardPhase:
+			if s.part != nil {
+				return decision{rule: rulePart}
+			}
 		case backwardPhase:
 			return decision{rule: ruleBackward}
 		case optimizerPhase:
@@ -110,7 +116,7 @@ func (s *Scope) decide(o *Op, at *Attrs, in []*Tensor) decision {
 	if o.InPlace {
 		return decision{rule: ruleInPlace}
 	}
-	class, forced := o.Class, rule(0)
+	class, forced := s.auto.class(o), rule(0)
 	if c, ok := s.auto.force[o.Name]; ok {
 		class, forced = c, ruleForced
 	}
@@ -182,6 +188,7 @@ var rules = map[rule]string{
 	ruleCastHit:       "served from the weight-cast cache for %b",
 	ruleCastUser:      "the program asked for this cast",
 	ruleCastPromotion: "type promotion for %b: its inputs differ",
+	rulePart:          "part of an op whose inputs autocast has decided",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
 }
 
@@ -221,7 +228,7 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	}
 	var at Attrs
 	d := s.decide(o, &at, in)
-	e := Explanation{Op: op, Class: o.Class, Inputs: inputs, Run: append([]DType(nil), inputs...)}
+	e := Explanation{Op: op, Class: s.auto.class(o), Inputs: inputs, Run: append([]DType(nil), inputs...)}
 	for i, t := range in {
 		if d.target != NoDType && eligible(t) {
 			t.dt = d.target

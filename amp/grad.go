@@ -31,7 +31,7 @@ func (b *Back) Attrs() Attrs { return b.n.attrs }
 func (b *Back) In(i int) *Tensor { return b.saved(b.n.in[i], b.n.versions[i], b.n.op.argName(i)) }
 
 // Out returns the result; see In.
-func (b *Back) Out() *Tensor { return b.saved(b.n.out, b.n.versions[3], "result") }
+func (b *Back) Out() *Tensor { return b.saved(b.n.out, b.n.versions[savable], "result") }
 
 func (b *Back) saved(t *Tensor, version uint32, what string) *Tensor {
 	t.live(b.n.op.Name + " backward")

@@ -78,6 +78,29 @@ func SetValues[T Element](t *Tensor, values []T) {
 	t.st.version.Add(1)
 }
 
+// Assign replaces the elements of dst by those of src, rounded to dst's dtype: loading a saved weight. It needs no scope; what
+// SetValues says of graphs and cached casts holds here. The shapes must be equal.
+func Assign(dst, src *Tensor) {
+	dst.live("Assign")
+	src.live("Assign")
+	if !slices.Equal(dst.shape, src.shape) {
+		fail("Assign", ErrShape, "give both the same shape", "%sof shape %v from shape %v", quoted(dst.name), dst.shape, src.shape)
+	}
+	if !dst.contiguous() {
+		fail("Assign", ErrShape, "change the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(dst.name), dst.shape)
+	}
+	switch {
+	case dst.dt == src.dt && src.contiguous():
+		n := dst.Len() * dst.dt.Size()
+		copy(dst.st.mem[dst.off*dst.dt.Size():][:n], src.st.mem[src.off*src.dt.Size():][:n])
+	case dst.dt == Int64 && src.dt == Int64:
+		unaryOn(dst, src, copyK[int64])
+	default: // float64 holds every value of the other dtypes, so each is rounded once
+		unaryOn(dst, src, copyK[float64])
+	}
+	dst.st.version.Add(1)
+}
+
 // accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for.
 func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 	switch {

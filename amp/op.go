@@ -30,8 +30,13 @@ type Op struct {
 	Name  string   // name in the table, the trace, the docs and of the file
 	Doc   string   // one sentence with the formula
 	Args  []string // names of the inputs, for messages and casts
-	Class Class    // autocast class
+	Class Class    // autocast class: the CUDA lists of the reference
 	Why   string   // why that class, one sentence without a full stop
+	// CPUList is the class on the reference's CPU lists, which Lists(CPULists) chooses.
+	CPUList Class
+	// Bound is the constant c of the row's error bound |y - y₆₄| ≤ c·u·√K·Σ|terms| plus one rounding of the result, with
+	// u the unit roundoff of the arithmetic (2⁻²⁴ but for float64) and K the terms of one element; 0 stands for 1.
+	Bound float64
 	// Widens says that inputs of different dtypes are brought to a common one first, by the ordinary promotion rules.
 	Widens bool
 	// InPlace says that the op changes its first input; such ops are never autocast and have no gradient.
@@ -42,8 +47,10 @@ type Op struct {
 	Check func(c *Call) []int
 	// Result returns the result's dtype; nil: that of the first input.
 	Result func(c *Call) DType
-	// Composite names the rows that the op is made of; such rows have no kernel and exist for the docs and Explain.
+	// Composite names the rows that the op is made of; such rows have no kernel. Autocast decides them on their inputs (enter).
 	Composite []string
+	// Parts says of a composite when its parts decide for themselves under autocast.
+	Parts Parts
 	// View makes the result as a view of the first input; such rows have no kernel.
 	View func(c *Call) *Tensor
 	// CPU computes c.Out.
@@ -56,6 +63,16 @@ type Op struct {
 	Backward func(b *Back)
 }
 
+// Parts says who decides the precision of a composite.
+type Parts uint8
+
+// The rules for composites.
+const (
+	Together    Parts = iota // the op is decided on its inputs and its parts follow: PyTorch has one kernel of that name
+	Apart                    // PyTorch decomposes it: each part decides for itself where the lists do not name the op
+	ApartOnCUDA              // as Apart, and the CUDA lists hold it by its parts alone (cross_entropy)
+)
+
 // Saved is a set of the tensors that a Backward reads.
 type Saved uint8
 
@@ -64,8 +81,13 @@ const (
 	SaveIn0 Saved = 1 << iota
 	SaveIn1
 	SaveIn2
+	SaveIn3
+	SaveIn4
 	SaveOut
 )
+
+// savable is the number of inputs that Backward can read; inputs that it reads come first.
+const savable = 5
 
 // Attrs are the arguments of an op that are not tensors.
 type Attrs struct {
@@ -79,8 +101,23 @@ type Attrs struct {
 	DType   DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
 	Reduce  Reduction  // what a loss does with its elements
 	Ignore  int64      // target that nll_loss leaves out
+	Mode    string     // "zeros", "bilinear" …: the variant of ops that have several
+	Window  *Window    // of convolutions and pools
+	Draw    Draw       // random numbers of dropout
 	Update  *Update    // settings of an in-place optimizer op
 }
+
+// A Window says how a convolution or pool moves over its input: one number per spatial dimension each.
+type Window struct {
+	Kernel, Stride, Padding, Dilation []int
+	OutputPadding                     []int // of transposed convolutions
+	Groups                            int
+	Ceil                              bool // round the output size up
+	CountPadding                      bool // averages count the padding
+}
+
+// A Draw is a piece of a random stream: the same one gives the same numbers, so that a mask need not be kept for backward.
+type Draw struct{ Seed, Block uint64 }
 
 // A Call is one execution of a row.
 type Call struct {

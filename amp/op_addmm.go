@@ -8,29 +8,28 @@ import (
 
 // The matrix products of one rank, and those that add to a tensor in the same rounding: all on the lower list.
 
-var opMM, opBMM, opAddmm, opBaddbmm *Op
+var opMM, opBMM, opAddmm, opBaddbmm, opMV, opAddmv, opAddr, opAddbmm, opChainMatMul *Op
 
 func init() {
 	opMM = product("mm", "matrix product of two matrices", 2)
 	opBMM = product("bmm", "matrix products of two batches of matrices", 3)
 	opAddmm = addedProduct("addmm", "beta·x + alpha·(a·b) for matrices, rounded once; x is broadcast", 2)
 	opBaddbmm = addedProduct("baddbmm", "beta·x + alpha·(a·b) for batches of matrices, rounded once; x is broadcast", 3)
-	for _, o := range []Op{
-		{Name: "mv", Doc: "product of a matrix and a vector", Args: []string{"a", "v"}, Composite: []string{"reshape", "matmul"}},
-		{Name: "addmv", Doc: "beta·x + alpha·(a·v)", Args: []string{"x", "a", "v"}, Composite: []string{"reshape", "addmm"}},
-		{Name: "addr", Doc: "beta·x + alpha·(u·vᵀ)", Args: []string{"x", "u", "v"}, Composite: []string{"reshape", "addmm"}},
-		{Name: "addbmm", Doc: "beta·x + alpha·Σ a·b over a batch", Args: []string{"x", "a", "b"}, Composite: []string{"reshape", "addmm"}},
-		{Name: "chain_matmul", Doc: "product of several matrices, in the order of fewest operations", Args: []string{"first", "second", "third"}, Composite: []string{"mm"}},
-	} {
+	composite := func(o Op) *Op {
 		o.Class, o.Why, o.CUDA = Lower, whyGEMM, "gemm"
-		define(o)
+		return define(o)
 	}
+	opMV = composite(Op{Name: "mv", Doc: "product of a matrix and a vector", Args: []string{"a", "v"}, Composite: []string{"reshape", "matmul"}})
+	opAddmv = composite(Op{Name: "addmv", Doc: "beta·x + alpha·(a·v)", Args: []string{"x", "a", "v"}, Composite: []string{"reshape", "addmm"}})
+	opAddr = composite(Op{Name: "addr", Doc: "beta·x + alpha·(u·vᵀ)", Args: []string{"x", "u", "v"}, Composite: []string{"reshape", "addmm"}})
+	opAddbmm = composite(Op{Name: "addbmm", Doc: "beta·x + alpha·Σ a·b over a batch", Args: []string{"x", "a", "b"}, Composite: []string{"reshape", "addmm"}, CPUList: Lower})
+	opChainMatMul = composite(Op{Name: "chain_matmul", Doc: "product of several matrices, in the order of fewest operations", Args: []string{"first", "second", "third"}, Composite: []string{"mm"}, Parts: Apart})
 }
 
 // product defines matmul for operands of one rank, without broadcasting.
 func product(name, doc string, rank int) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"a", "b"}, Class: Lower, Why: whyGEMM, Ints: true, CUDA: "gemm", Saves: SaveIn0 | SaveIn1,
+		Name: name, Doc: doc, Args: []string{"a", "b"}, Class: Lower, CPUList: Lower, Why: whyGEMM, Ints: true, CUDA: "gemm", Saves: SaveIn0 | SaveIn1,
 		Check: func(c *Call) []int { c.ranks(rank, 0); return checkMatMul(c) },
 		CPU:   matmulCPU, Backward: matmulBackward,
 	})
@@ -47,7 +46,7 @@ func (c *Call) ranks(rank, from int) {
 // addedProduct defines addmm or baddbmm.
 func addedProduct(name, doc string, rank int) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x", "a", "b"}, Class: Lower, Why: whyGEMM, CUDA: "gemm", Saves: SaveIn1 | SaveIn2,
+		Name: name, Doc: doc, Args: []string{"x", "a", "b"}, Class: Lower, CPUList: Lower, Why: whyGEMM, CUDA: "gemm", Saves: SaveIn1 | SaveIn2,
 		Check: func(c *Call) []int {
 			c.floats()
 			c.ranks(rank, 1)
@@ -131,7 +130,8 @@ func BMM(s *Scope, a, b *Tensor) *Tensor { return s.apply(opBMM, Attrs{}, a, b) 
 func MV(s *Scope, a, v *Tensor) *Tensor {
 	rankOf("mv", a, 2)
 	rankOf("mv", v, 1)
-	return MatMul(s, a, v)
+	s, in := s.enter(opMV, a, v)
+	return MatMul(s, in[0], in[1])
 }
 
 // Addmm returns beta·x + alpha·(a·b) for matrices a and b and an x broadcast to their product, rounded once; in the lower dtype
@@ -149,7 +149,8 @@ func Baddbmm(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor {
 func Addmv(s *Scope, x, a, v *Tensor, beta, alpha float64) *Tensor {
 	rankOf("addmv", v, 1)
 	rankOf("addmv", x, 1)
-	y := Addmm(s, Reshape(s, x, -1, 1), a, Reshape(s, v, -1, 1), beta, alpha)
+	s, in := s.enter(opAddmv, x, a, v)
+	y := Addmm(s, Reshape(s, in[0], -1, 1), in[1], Reshape(s, in[2], -1, 1), beta, alpha)
 	return Reshape(s, y, y.shape[0])
 }
 
@@ -157,7 +158,8 @@ func Addmv(s *Scope, x, a, v *Tensor, beta, alpha float64) *Tensor {
 func Addr(s *Scope, x, u, v *Tensor, beta, alpha float64) *Tensor {
 	rankOf("addr", u, 1)
 	rankOf("addr", v, 1)
-	return Addmm(s, x, Reshape(s, u, -1, 1), Reshape(s, v, 1, -1), beta, alpha)
+	s, in := s.enter(opAddr, x, u, v)
+	return Addmm(s, in[0], Reshape(s, in[1], -1, 1), Reshape(s, in[2], 1, -1), beta, alpha)
 }
 
 // Addbmm returns beta·x + alpha·Σ a·b over the batch of a [batch m k] and b [batch k n], accumulated wide and rounded once.
@@ -167,6 +169,8 @@ func Addbmm(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor {
 	if a.shape[0] != b.shape[0] || a.shape[2] != b.shape[1] {
 		fail("addbmm", ErrShape, "use [batch m k] and [batch k n]", "a %v, b %v", a.shape, b.shape)
 	}
+	s, in := s.enter(opAddbmm, x, a, b)
+	x, a, b = in[0], in[1], in[2]
 	side := Reshape(s, Permute(s, a, 1, 0, 2), a.shape[1], a.shape[0]*a.shape[2])
 	return Addmm(s, x, side, Reshape(s, b, b.shape[0]*b.shape[1], b.shape[2]), beta, alpha)
 }
@@ -200,6 +204,7 @@ func ChainMatMul(s *Scope, matrices ...*Tensor) *Tensor {
 			}
 		}
 	}
+	s, matrices = s.enter(opChainMatMul, matrices...)
 	var multiply func(i, j int) *Tensor
 	multiply = func(i, j int) *Tensor {
 		if i == j {

@@ -221,6 +221,13 @@ var opCases = map[string][]opCase{
 	"cross_entropy":                    {{inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return CrossEntropy(s, x[0], classes()) }}},
 }
 
+// addCases adds the cases of a family of rows, from the init of its own file.
+func addCases(cases map[string][]opCase) {
+	for name, list := range cases {
+		opCases[name] = append(opCases[name], list...)
+	}
+}
+
 // castLike returns data in x's dtype.
 func castLike(x *Tensor, data []float64) *Tensor {
 	return fromFloat64s(x.dt, data, x.shape)

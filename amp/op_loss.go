@@ -17,16 +17,16 @@ const (
 // IgnoreIndex is the target value that nll_loss and cross_entropy leave out, as in PyTorch.
 const IgnoreIndex = -100
 
-var opMSELoss, opNLLLoss, opNLLLossBackward *Op
+var opMSELoss, opNLLLoss, opNLLLossBackward, opCrossEntropy *Op
 
 func init() {
 	opMSELoss = define(Op{
-		Name: "mse_loss", Doc: "mean (or sum) of (x - target)²", Args: []string{"x", "target"}, Class: FP32,
+		Name: "mse_loss", Doc: "mean (or sum) of (x - target)²", Args: []string{"x", "target"}, Class: FP32, CPUList: FP32,
 		Why: "squares leave the half range, and their mean feeds every gradient", CUDA: "mse_loss", Saves: SaveIn0 | SaveIn1,
 		Check: checkPair, CPU: pairCPU(func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }), Backward: mseBackward,
 	})
 	opNLLLoss = define(Op{
-		Name: "nll_loss", Doc: "mean (or sum) of -logp[i, target[i]]", Args: []string{"logp", "target"}, Class: FP32,
+		Name: "nll_loss", Doc: "mean (or sum) of -logp[i, target[i]]", Args: []string{"logp", "target"}, Class: FP32, CPUList: FP32,
 		Why: "the loss feeds every gradient", CUDA: "nll_loss", Saves: SaveIn1,
 		Check: checkNLL, CPU: nllCPU,
 		Backward: func(b *Back) {
@@ -43,8 +43,8 @@ func init() {
 			b.Set(0, b.S.apply(opNLLLoss, b.Attrs(), b.DY, b.In(1)))
 		},
 	})
-	define(Op{
-		Name: "cross_entropy", Doc: "nll_loss of log_softmax", Args: []string{"logits", "target"}, Class: FP32,
+	opCrossEntropy = define(Op{
+		Name: "cross_entropy", Doc: "nll_loss of log_softmax", Args: []string{"logits", "target"}, Class: FP32, CPUList: FP32, Parts: ApartOnCUDA,
 		Why: "both of its parts run in float32", Composite: []string{"log_softmax", "nll_loss"}, CUDA: "log_softmax",
 	})
 }
@@ -63,7 +63,8 @@ func NLLLoss(s *Scope, logp, target *Tensor, reduction ...Reduction) *Tensor {
 
 // CrossEntropy returns NLLLoss of LogSoftmax for logits [n classes] and int64 targets [n].
 func CrossEntropy(s *Scope, logits, target *Tensor, reduction ...Reduction) *Tensor {
-	return NLLLoss(s, LogSoftmax(s, logits, -1), target, reduction...)
+	s, in := s.enter(opCrossEntropy, logits, target)
+	return NLLLoss(s, LogSoftmax(s, in[0], -1), in[1], reduction...)
 }
 
 func first(r []Reduction) Reduction {

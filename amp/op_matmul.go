@@ -14,13 +14,13 @@ const whyGEMM = "matrix product: half inputs, float32 accumulator, tensor cores"
 func init() {
 	opMatMul = define(Op{
 		Name: "matmul", Doc: "matrix product of the last two dimensions, batch dimensions broadcast", Args: []string{"a", "b"},
-		Class: Lower, Why: whyGEMM, Ints: true, CUDA: "gemm", Saves: SaveIn0 | SaveIn1,
+		Class: Lower, CPUList: Lower, Why: whyGEMM, Ints: true, CUDA: "gemm", Saves: SaveIn0 | SaveIn1,
 		Check: checkMatMul, CPU: matmulCPU,
 		Backward: matmulBackward,
 	})
 	opLinear = define(Op{
 		Name: "linear", Doc: "x·weightᵀ + bias, rounded once", Args: []string{"x", "weight", "bias"},
-		Class: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
+		Class: Lower, CPUList: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
 		Check: checkLinear, CPU: linearCPU, Backward: linearBackward,
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 // narrow takes a range of one dimension; cat and stack put tensors together.
 
-var opNarrow, opNarrowBackward, opCat *Op
+var opNarrow, opNarrowBackward, opCat, opStack *Op
 
 func init() {
 	opNarrow = define(Op{
@@ -37,7 +37,7 @@ func init() {
 		},
 	})
 	opCat = define(Op{
-		Name: "cat", Doc: "tensors one after another along a dimension", Args: []string{"first", "second", "third"}, Why: whyChoose, Widens: true, Ints: true, CUDA: "cat",
+		Name: "cat", Doc: "tensors one after another along a dimension", Args: []string{"first", "second", "third"}, CPUList: Promote, Why: whyChoose, Widens: true, Ints: true, CUDA: "cat",
 		Check: checkCat,
 		CPU: func(c *Call) {
 			at := 0
@@ -57,9 +57,9 @@ func init() {
 			}
 		},
 	})
-	define(Op{
-		Name: "stack", Doc: "tensors of one shape along a new dimension", Args: []string{"first", "second", "third"}, Why: whyChoose,
-		Composite: []string{"reshape", "cat"}, CUDA: "cat",
+	opStack = define(Op{
+		Name: "stack", Doc: "tensors of one shape along a new dimension", Args: []string{"first", "second", "third"}, CPUList: Promote, Why: whyChoose,
+		Composite: []string{"reshape", "cat"}, Parts: Apart, CUDA: "cat",
 	})
 }
 
@@ -123,6 +123,7 @@ func Stack(s *Scope, dim int, tensors ...*Tensor) *Tensor {
 	if len(tensors) == 0 {
 		fail("stack", ErrArgument, "pass at least one tensor", "nothing to join")
 	}
+	s, tensors = s.enter(opStack, tensors...)
 	parts := make([]*Tensor, len(tensors))
 	for i, t := range tensors {
 		t.live("stack")

@@ -90,7 +90,7 @@ func draw(s *Scope, op string, dt DType, shape []int, f func(u, v float64) (floa
 	}
 	t := alloc(op, s.root.dev, dt, shape)
 	data := make([]float64, t.Len())
-	s.root.rng.fill(data, f)
+	s.rng.fill(data, f)
 	t.setFloat64s(data)
 	return t
 }

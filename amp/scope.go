@@ -18,9 +18,12 @@ type Scope struct {
 	gen     uint32 // arena generation this scope belongs to
 	auto    autocast
 	noGrad  bool
+	eval    bool
+	rng     *Stream
 	phase   phase
 	path    string
 	step    int
+	part    *Op   // the composite whose parts run
 	inherit *node // in backward: the forward op whose place in the program and model the ops inherit
 }
 
@@ -30,7 +33,6 @@ type root struct {
 	dev   Device
 	note  string
 	rec   *recorder
-	rng   *Stream
 	steps int // training steps begun
 	mu    sync.Mutex
 	hooks []func(step int) error
@@ -74,12 +76,12 @@ func NewScope(opts ...Option) *Scope {
 	if err != nil {
 		fail("NewScope", ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%v", err)
 	}
-	r := &root{ctx: c.ctx, dev: dev, note: note, rng: NewStream(c.seed)}
+	r := &root{ctx: c.ctx, dev: dev, note: note}
 	if c.level != Off {
 		r.rec = newRecorder(c.level, c.events)
 	}
 	a := &arena{}
-	return &Scope{root: r, arena: a, step: -1}
+	return &Scope{root: r, arena: a, rng: NewStream(c.seed), step: -1}
 }
 
 // derive returns a copy to change.
@@ -97,6 +99,19 @@ func (s *Scope) In(name string) *Scope {
 
 // NoGrad returns a scope that records no graph: for evaluation.
 func (s *Scope) NoGrad() *Scope { c := s.derive(); c.noGrad = true; return c }
+
+// EnableGrad returns a scope that records the graph again within a NoGrad one.
+func (s *Scope) EnableGrad() *Scope { c := s.derive(); c.noGrad = false; return c }
+
+// Eval returns a scope for evaluation: dropout passes its input on, and batch norm uses its running statistics. Gradients are
+// recorded as before, as in PyTorch's module.eval(); s.Eval().NoGrad() turns both off.
+func (s *Scope) Eval() *Scope { c := s.derive(); c.eval = true; return c }
+
+// Train returns a scope for training within an Eval one.
+func (s *Scope) Train() *Scope { c := s.derive(); c.eval = false; return c }
+
+// Training says whether layers that differ between training and evaluation train: true unless Eval.
+func (s *Scope) Training() bool { return !s.eval }
 
 // Child returns a scope with its own memory: what is born in it is freed by its Close.
 func (s *Scope) Child() *Scope {
@@ -186,7 +201,7 @@ func (s *Scope) Keep(t *Tensor) *Tensor {
 func (s *Scope) Device() string { return s.root.dev.Name() }
 
 // Random returns the scope's random stream, shared with every scope derived from the same root.
-func (s *Scope) Random() *Stream { return s.root.rng }
+func (s *Scope) Random() *Stream { return s.rng }
 
 // Context returns the context given by WithContext.
 func (s *Scope) Context() context.Context { return s.root.ctx }

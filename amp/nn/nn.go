@@ -18,6 +18,35 @@ type Module interface {
 	Parameters() []*amp.Tensor
 }
 
+// A Buffered module owns tensors that are no parameters and yet part of its state, such as the running statistics of batch norm.
+type Buffered interface {
+	// Buffers returns them in a fixed order, named as parameters are.
+	Buffers() []*amp.Tensor
+}
+
+// Buffers returns the buffers of a module, none for one that is not Buffered.
+func Buffers(m Module) []*amp.Tensor {
+	if b, ok := m.(Buffered); ok {
+		return b.Buffers()
+	}
+	return nil
+}
+
+// Prefix puts "prefix." before the names of a module's parameters and buffers and returns the module; what a model made of other
+// modules calls once for each, in its constructor. Tensors for which done is true are left alone, and done is set for the others,
+// so that a tensor shared by two modules keeps the name its first owner gives it; a nil map shares nothing.
+func Prefix(prefix string, m Module, done map[*amp.Tensor]bool) Module {
+	for _, t := range append(m.Parameters(), Buffers(m)...) {
+		if !done[t] {
+			t.SetName(prefix + "." + t.Name())
+			if done != nil {
+				done[t] = true
+			}
+		}
+	}
+	return m
+}
+
 // A Func is a module without parameters made of a function.
 type Func func(s *amp.Scope, x *amp.Tensor) *amp.Tensor
 
@@ -54,6 +83,7 @@ type Named struct {
 func NewSequential(modules ...Module) *Sequential {
 	q := &Sequential{}
 	used := map[string]bool{}
+	prefixed := map[*amp.Tensor]bool{}
 	for i, m := range modules {
 		name := fmt.Sprint(i)
 		if n, ok := m.(Named); ok {
@@ -63,9 +93,7 @@ func NewSequential(modules ...Module) *Sequential {
 			panic(&amp.Error{Op: "NewSequential", Kind: amp.ErrArgument, Detail: fmt.Sprintf("module %d is nil, or its name %q is empty or used twice", i, name), Fix: "give each module its own name"})
 		}
 		used[name] = true
-		for _, p := range m.Parameters() {
-			p.SetName(name + "." + p.Name())
-		}
+		Prefix(name, m, prefixed)
 		q.names = append(q.names, name)
 		q.modules = append(q.modules, m)
 	}
@@ -80,11 +108,35 @@ func (q *Sequential) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	return x
 }
 
-// Parameters returns the parameters of all modules in order.
-func (q *Sequential) Parameters() []*amp.Tensor {
+// Parameters returns the parameters of all modules in order, each once.
+func (q *Sequential) Parameters() []*amp.Tensor { return ParametersOf(q.modules...) }
+
+// Buffers returns the buffers of all modules in order, each once.
+func (q *Sequential) Buffers() []*amp.Tensor { return BuffersOf(q.modules...) }
+
+// ParametersOf returns the parameters of modules in order, each once though modules may share it. Nil modules are left out.
+func ParametersOf(modules ...Module) []*amp.Tensor {
+	return collect(modules, Module.Parameters)
+}
+
+// BuffersOf returns the buffers of modules in order, each once. Nil modules are left out.
+func BuffersOf(modules ...Module) []*amp.Tensor {
+	return collect(modules, Buffers)
+}
+
+func collect(modules []Module, of func(Module) []*amp.Tensor) []*amp.Tensor {
 	var out []*amp.Tensor
-	for _, m := range q.modules {
-		out = append(out, m.Parameters()...)
+	seen := map[*amp.Tensor]bool{}
+	for _, m := range modules {
+		if m == nil {
+			continue
+		}
+		for _, t := range of(m) {
+			if !seen[t] {
+				seen[t] = true
+				out = append(out, t)
+			}
+		}
 	}
 	return out
 }

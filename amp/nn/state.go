@@ -1,0 +1,54 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. It panics with
+// amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give names.
+func StateDict(m Module) map[string]*amp.Tensor {
+	out := map[string]*amp.Tensor{}
+	for _, t := range append(m.Parameters(), Buffers(m)...) {
+		if other := out[t.Name()]; t.Name() == "" || other != nil && other != t {
+			panic(&amp.Error{Op: "StateDict", Kind: amp.ErrArgument, Detail: fmt.Sprintf("name %q is empty or used twice", t.Name()),
+				Fix: "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential"})
+		}
+		out[t.Name()] = t
+	}
+	return out
+}
+
+// LoadStateDict copies values by name into the parameters and buffers of a module, rounded to their dtypes. Nothing is changed
+// unless every name of the module is there with the right shape, and no other; the error lists what does not fit.
+func LoadStateDict(m Module, state map[string]*amp.Tensor) error {
+	own := StateDict(m)
+	var faults []string
+	for name, t := range own {
+		switch from := state[name]; {
+		case from == nil:
+			faults = append(faults, "missing "+name)
+		case !slices.Equal(from.Shape(), t.Shape()):
+			faults = append(faults, fmt.Sprintf("%s is %v, the module's %v", name, from.Shape(), t.Shape()))
+		}
+	}
+	for name := range state {
+		if own[name] == nil {
+			faults = append(faults, "unexpected "+name)
+		}
+	}
+	if len(faults) > 0 {
+		slices.Sort(faults)
+		if extra := len(faults) - 8; extra > 0 {
+			faults = append(faults[:8], fmt.Sprintf("and %d more", extra))
+		}
+		return fmt.Errorf("nn: the state does not fit the module: %s; load it into a model built as the saved one was", strings.Join(faults, "; "))
+	}
+	for name, t := range own {
+		amp.Assign(t, state[name])
+	}
+	return nil
+}

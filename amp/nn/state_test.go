@@ -1,0 +1,77 @@
+package nn_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+)
+
+func TestStateDict(t *testing.T) {
+	root := amp.NewScope(amp.Seed(2))
+	defer root.Close()
+	build := func() *nn.Sequential {
+		return nn.NewSequential(nn.NewLinear(root, 3, 4), nn.ReLU, nn.Named{Name: "head", Module: nn.NewLinear(root, 4, 2)})
+	}
+	a, b := build(), build()
+	if err := nn.LoadStateDict(b, nn.StateDict(a)); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range a.Parameters() {
+		if q := b.Parameters()[i]; p == q || !slices.Equal(p.Float64s(), q.Float64s()) {
+			t.Errorf("%s was not copied", p.Name())
+		}
+	}
+	other := nn.NewSequential(nn.NewLinear(root, 3, 5), nn.Named{Name: "tail", Module: nn.NewLinear(root, 4, 2)})
+	before := other.Parameters()[0].Float64s()
+	err := nn.LoadStateDict(other, nn.StateDict(a))
+	if err == nil {
+		t.Fatal("a state of another model was loaded")
+	}
+	for _, want := range []string{"missing tail.weight", "unexpected head.weight", "0.weight is [4 3], the module's [5 3]"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in %v", want, err)
+		}
+	}
+	if !slices.Equal(before, other.Parameters()[0].Float64s()) {
+		t.Error("a refused state changed the module")
+	}
+	unnamed := nn.NewLinear(root, 2, 2)
+	unnamed.Bias.SetName("weight")
+	if err := amp.Maybe(func() { nn.StateDict(unnamed) }); !errors.Is(err, amp.ErrArgument) {
+		t.Error(err)
+	}
+}
+
+// TestSharedParameters: a tensor that two modules share is one parameter with the name of its first owner.
+func TestSharedParameters(t *testing.T) {
+	root := amp.NewScope()
+	defer root.Close()
+	l := nn.NewLinear(root, 2, 2)
+	q := nn.NewSequential(l, nn.ReLU, l)
+	if p := q.Parameters(); len(p) != 2 || p[0].Name() != "0.weight" {
+		t.Errorf("%d parameters, the first is %s", len(p), p[0].Name())
+	}
+}
+
+// TestAssign rounds once and tells caches and graphs.
+func TestAssign(t *testing.T) {
+	dst := amp.FromFloat64s(amp.Float16, []float64{0, 0})
+	v := dst.Version()
+	amp.Assign(dst, amp.From([]float32{1.0005, 65519.996}))
+	if got := dst.Float64s(); !slices.Equal(got, []float64{1.0009765625, 65504}) || dst.Version() == v {
+		t.Errorf("%v, version %d", got, dst.Version())
+	}
+	big := amp.From([]int64{1<<62 + 1})
+	to := amp.From([]int64{0})
+	amp.Assign(to, big)
+	if amp.Values[int64](to)[0] != 1<<62+1 {
+		t.Error("int64 lost digits")
+	}
+	if err := amp.Maybe(func() { amp.Assign(dst, to) }); !errors.Is(err, amp.ErrShape) {
+		t.Error(err)
+	}
+}
