@@ -27,6 +27,7 @@ type node struct {
 	path     string
 	pc       uintptr
 	consumed bool
+	custom   *Context
 }
 
 var nodeSeq atomic.Uint64

@@ -12,7 +12,9 @@ type autocast struct {
 	dtype   DType
 	noCache bool
 	lists   Lists
-	force   map[string]Class
+
+	unclassified Class // of the user's ops without a class; Unlisted: they follow their inputs, with a warning
+	force        map[string]Class
 }
 
 // An AutocastOption configures Scope.Autocast.
@@ -28,8 +30,12 @@ func CacheEnabled(on bool) AutocastOption { return func(a *autocast) { a.noCache
 // Force overrides the class of one op in the scope: amp.Force("exp", amp.Lower). It panics with ErrArgument for an op that
 // the table does not hold.
 func Force(op string, class Class) AutocastOption {
-	if _, ok := LookupOp(op); !ok {
+	o, ok := LookupOp(op)
+	if !ok {
 		fail("Force", ErrArgument, "use a name of amp.Ops(), such as \"linear\"", "no op %q in the table", op)
+	}
+	if (class == FP32Output || class == FP32Append) && o.CPU == nil {
+		fail("Force", ErrArgument, "use amp.FP32", "%s has no kernel of its own whose output dtype could be chosen", op)
 	}
 	return func(a *autocast) {
 		a.force = maps.Clone(a.force)
@@ -85,6 +91,9 @@ const (
 	ruleCastPromotion
 	ruleOptimizer
 	rulePart
+	ruleCastInputs
+	ruleUnclassified
+	ruleInherit
 	ruleForced = 1 << 7 // with one of the above
 )
 
@@ -144,7 +153,13 @@ func (s *Scope) decideClass(o *Op, class Class, at *Attrs, in []*Tensor) decisio
 	case Banned:
 		fail(o.Name, ErrBanned, "use the fused version that is safe under autocast, or amp.Force(\""+o.Name+"\", amp.FP32)", "%s", o.Why)
 	}
-	return decision{rule: ruleUnlisted}
+	if o.custom == nil {
+		return decision{rule: ruleUnlisted}
+	}
+	if class == Unlisted && s.auto.unclassified == FP32 {
+		return castOrPass(in, Float32, ruleUnclassified)
+	}
+	return decision{rule: ruleInherit}
 }
 
 func castOrPass(in []*Tensor, target DType, r rule) decision {
@@ -188,6 +203,9 @@ var rules = map[rule]string{
 	ruleCastHit:       "served from the weight-cast cache for %b",
 	ruleCastUser:      "the program asked for this cast",
 	ruleCastPromotion: "type promotion for %b: its inputs differ",
+	ruleCastInputs:    "custom: its author asked for inputs of that dtype; %w",
+	ruleUnclassified:  "no class: float32, as amp.Unclassified asks",
+	ruleInherit:       "custom: follows its inputs; %w",
 	rulePart:          "part of an op whose inputs autocast has decided",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
 }
@@ -227,7 +245,7 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 		in[i] = &Tensor{dt: d, shape: []int{1}} // dimensioned, no data
 	}
 	var at Attrs
-	d := s.decide(o, &at, in)
+	d := s.decideCustom(o, &at, in)
 	e := Explanation{Op: op, Class: s.auto.class(o), Inputs: inputs, Run: append([]DType(nil), inputs...)}
 	for i, t := range in {
 		if d.target != NoDType && eligible(t) {

@@ -18,11 +18,12 @@ const (
 	FP32Append              // as FP32Output, by the overload with a dtype (norm)
 	Promote                 // inputs cast to the widest among them
 	Banned                  // refused
+	Inherit                 // an op of the user's own that runs in the dtype of its inputs because its author says so
 )
 
-var classNames = [...]string{"unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned"}
+var classNames = [...]string{"unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned", "inherit"}
 
-// String returns "unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote" or "banned".
+// String returns "unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned" or "inherit".
 func (c Class) String() string { return classNames[c] }
 
 // An Op is one row of the op table: everything that is known of an op, in one place.
@@ -61,6 +62,8 @@ type Op struct {
 	Saves Saved
 	// Backward gives the gradients of the inputs by calling table ops; nil for ops without gradient.
 	Backward func(b *Back)
+
+	custom *Custom // of an op that Register added
 }
 
 // Parts says who decides the precision of a composite.
@@ -137,14 +140,14 @@ func define(o Op) *Op {
 	if byName[o.Name] != nil {
 		panic("amp: op " + o.Name + " is defined twice")
 	}
-	row := &o
-	table = append(table, row)
-	byName[o.Name] = row
-	return row
+	replace(&o)
+	return &o
 }
 
 // Ops iterates over the op table in the order of names.
 func Ops() iter.Seq[*Op] {
+	tableMu.RLock()
+	defer tableMu.RUnlock()
 	rows := slices.SortedFunc(slices.Values(table), func(a, b *Op) int {
 		if a.Name < b.Name {
 			return -1
@@ -155,7 +158,12 @@ func Ops() iter.Seq[*Op] {
 }
 
 // LookupOp returns the row of a name.
-func LookupOp(name string) (*Op, bool) { o := byName[name]; return o, o != nil }
+func LookupOp(name string) (*Op, bool) {
+	tableMu.RLock()
+	defer tableMu.RUnlock()
+	o := byName[name]
+	return o, o != nil
+}
 
 // Differentiable says whether the row has a gradient.
 func (o *Op) Differentiable() bool { return o.Backward != nil }

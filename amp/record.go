@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -80,6 +81,7 @@ type recorder struct {
 	seq     int
 	dropped int
 	spent   time.Duration
+	kernels atomic.Int64     // ns of all events, so that an op made of others can tell its own time from theirs
 	own     map[uintptr]bool // program counters inside this package and its layers
 }
 
@@ -111,6 +113,7 @@ func (r *recorder) next() *rawEvent {
 
 // fill sets what op and cast events share.
 func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, ns time.Duration) {
+	s.root.rec.kernels.Add(int64(ns))
 	e.step, e.phase, e.rule, e.pc, e.ns, e.path = s.step, s.phase, rl, pc, int64(ns), s.path
 	if s.inherit != nil {
 		e.path = s.inherit.path
