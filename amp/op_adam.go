@@ -5,71 +5,60 @@ import "math"
 var opAdam *Op
 
 func init() {
-	opAdam = define(Op{
-		Name: "adam_", Doc: "one step of Adam or AdamW", Args: []string{"param", "grad", "mean", "square"},
-		Why: "master weights stay in their own dtype", InPlace: true, CUDA: "adam",
-		Check: checkUpdate, CPU: func(c *Call) {
-			if c.In[0].dt == Float64 {
-				adamOn[float64](c)
-				return
-			}
-			adamOn[float32](c)
-		},
-	})
+	opAdam = updateRow("adam_", "one step of Adam, AdamW or their AMSGrad variants", "adam", []string{"mean", "square", "largest"}, adamOn[float32], adamOn[float64])
 }
 
 // UpdateAdam takes one Adam step on parameter p from its Grad; mean and square are the moving averages of the gradient and its
-// square, zeros before the first step, and u.Step counts steps from 1. It is recorded in the scope in which Backward
-// computed the gradient. With g = grad (plus WeightDecay·p, unless Decoupled: then p shrinks by LR·WeightDecay first):
+// square, zeros before the first step, and u.Step counts steps from 1. largest, nil without AMSGrad, is the largest square so
+// far. It is recorded in the scope in which Backward computed the gradient. With g = grad (plus WeightDecay·p, unless
+// Decoupled: then p shrinks by LR·WeightDecay first):
 //
 //	mean   = Beta1·mean + (1-Beta1)·g
 //	square = Beta2·square + (1-Beta2)·g²
 //	p     -= LR/(1-Beta1^Step) · mean / (√(square/(1-Beta2^Step)) + Eps)
-func UpdateAdam(p, mean, square *Tensor, u Update) {
-	p.live("adam_")
-	if p.grad == nil {
-		fail("adam_", ErrGrad, "call Backward before the step", "parameter %sof shape %v has no gradient", quoted(p.name), p.shape)
-	}
-	p.grad.live("adam_")
-	if u.Step < 1 {
-		fail("adam_", ErrArgument, "count steps from 1", "step %d", u.Step)
-	}
-	mean.st.version.Add(1)
-	square.st.version.Add(1)
-	optimizerScope(p).apply(opAdam, Attrs{Update: &u}, p, p.grad, mean, square)
+//
+// with AMSGrad's largest = max(largest, square) in place of square in the last line.
+func UpdateAdam(p, mean, square, largest *Tensor, u Update) {
+	needStep("adam_", u)
+	update(opAdam, p, u, mean, square, largest)
 }
 
-func adamOn[T float32 | float64](c *Call) {
-	u := c.Update
-	p, g, mean, square := c.In[0], c.In[1], c.In[2], c.In[3]
-	w := newRowWalk(p, g, mean, square)
+func needStep(op string, u Update) {
+	if u.Step < 1 {
+		fail(op, ErrArgument, "count steps from 1", "step %d", u.Step)
+	}
+}
+
+// lerp is PyTorch's interpolation, exact at both ends.
+func lerp[T float32 | float64](a, b, weight T) T {
+	if weight < 0.5 {
+		return a + weight*(b-a)
+	}
+	return b - (b-a)*(1-weight)
+}
+
+func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	// The corrections are worked out in float64 whatever the parameters' dtype, as PyTorch's scalars are.
 	c1, c2 := 1-math.Pow(u.Beta1, float64(u.Step)), 1-math.Pow(u.Beta2, float64(u.Step))
 	rate, root, eps := T(u.LR/c1), T(math.Sqrt(c2)), T(u.Eps)
-	b1, b2, decay, shrink := T(u.Beta1), T(u.Beta2), T(u.WeightDecay), T(1-u.LR*u.WeightDecay)
-	pool := scratches[T]()
-	w.run(func(off [4]int, n int) {
-		s := pool.Get().(*scratch[T])
-		defer pool.Put(s)
-		x := fetch(&s.buf[0], p, off[0], 1, n)
-		d := fetch(&s.buf[1], g, off[1], 1, n)
-		m := fetch(&s.buf[2], mean, off[2], 1, n)
-		v := fetch(&s.buf[3], square, off[3], 1, n)
-		for i, grad := range d {
-			if u.Maximize {
-				grad = -grad
+	b2, new1, new2, decay, shrink := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2), T(u.WeightDecay), T(1-u.LR*u.WeightDecay)
+	if u.Decoupled {
+		decay = 0
+	} else {
+		shrink = 1
+	}
+	return func(k *piece[T]) {
+		k.descend(u, decay)
+		m, v, top := k.state[0], k.state[1], k.state[2]
+		for i, g := range k.d {
+			m[i] = lerp(m[i], g, new1)
+			v[i] = b2*v[i] + new2*g*g
+			s := v[i]
+			if top != nil {
+				top[i] = max(top[i], s)
+				s = top[i]
 			}
-			if u.Decoupled {
-				x[i] *= shrink
-			} else if decay != 0 {
-				grad += decay * x[i]
-			}
-			m[i] = b1*m[i] + (1-b1)*grad
-			v[i] = b2*v[i] + (1-b2)*grad*grad
-			x[i] -= rate * m[i] / (T(math.Sqrt(float64(v[i])))/root + eps)
+			k.x[i] = k.x[i]*shrink - rate*m[i]/(T(math.Sqrt(float64(s)))/root+eps)
 		}
-		store(mean, off[2], m)
-		store(square, off[3], v)
-		store(p, off[0], x)
-	})
+	}
 }

@@ -26,6 +26,8 @@ type GradScaler struct {
 
 	scale   *Tensor // float32, 0-dimensional; nil until the first Scale
 	tracker int
+	inverse *Tensor // what a fused step reads: 1/scale, and 1 if a gradient was not finite
+	found   *Tensor
 	opts    map[Optimizer]*optimizerState
 	names   map[Optimizer]string
 	history scaleHistory
@@ -144,15 +146,26 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 
 // unscale is one pass over all gradients: the finite test is on the value before the product.
 func (g *GradScaler) unscale(opt Optimizer, st *optimizerState) {
-	params := opt.Parameters()
+	refuseHalf(opt.Parameters())
+	g.check(opt, st, g.inv())
+}
+
+// inv is the inverse of the scale, worked out in float64 and rounded once.
+func (g *GradScaler) inv() float64 { return float64(float32(1 / float64(g.current()))) }
+
+// refuseHalf panics before any gradient is changed.
+func refuseHalf(params []*Tensor) {
 	for i, p := range params {
 		if p.grad != nil && p.grad.dt == Float16 {
 			fail("GradScaler.Unscale", ErrDType, "keep parameters in float32 and let Autocast cast them; or scale nothing",
 				"attempting to unscale a float16 gradient of %s", paramName(p, i))
 		}
 	}
-	inv := float64(float32(1 / float64(g.current())))
-	for i, p := range params {
+}
+
+// check tests all gradients and multiplies them by inv; with 1 it only reads.
+func (g *GradScaler) check(opt Optimizer, st *optimizerState, inv float64) {
+	for i, p := range opt.Parameters() {
 		if p.grad == nil {
 			continue
 		}
@@ -164,7 +177,7 @@ func (g *GradScaler) unscale(opt Optimizer, st *optimizerState) {
 		}
 	}
 	// The reference multiplies by an infinite inverse after its test and destroys the weights; here such a step is skipped.
-	if st.checked && !finite(inv) && !st.found {
+	if st.checked && !finite(g.inv()) && !st.found {
 		st.found, st.culprit, st.value = true, "loss scale", fmt.Sprint(g.current())
 	}
 }
@@ -198,12 +211,18 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 	case stepped:
 		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
 	case ready:
-		g.unscale(opt, st)
+		if asFused(opt) == nil {
+			g.unscale(opt, st)
+		} else {
+			g.check(opt, st, 1)
+		}
 	}
 	if !st.checked {
 		fail("GradScaler.Step", ErrScaler, "call Scale(s, loss).Backward() first, on a loss that depends on the optimizer's parameters", "no parameter of this optimizer has a gradient, so nothing was checked for overflow")
 	}
-	if !st.found {
+	if f := asFused(opt); f != nil {
+		g.stepFused(f, st)
+	} else if !st.found {
 		opt.Step()
 	}
 	st.stage = stepped
@@ -297,78 +316,3 @@ func (g *GradScaler) current() float32 {
 }
 
 func (g *GradScaler) setScale(v float32) { SetValues(g.scale, []float32{v}) }
-
-// CurrentScale returns the scale: 1 if disabled, and the initial value, unrounded, before the first Scale.
-func (g *GradScaler) CurrentScale() float64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case !g.enabled:
-		return 1
-	case g.scale == nil:
-		return g.init
-	}
-	return float64(g.current())
-}
-
-// GrowthTracker returns the clean updates since the scale last changed; 0 if disabled.
-func (g *GradScaler) GrowthTracker() int { g.mu.Lock(); defer g.mu.Unlock(); return g.tracker }
-
-// Enabled says whether the scaler does anything.
-func (g *GradScaler) Enabled() bool { return g.enabled }
-
-// GrowthFactor returns the factor of growth.
-func (g *GradScaler) GrowthFactor() float64 { return g.growth }
-
-// BackoffFactor returns the factor of backoff.
-func (g *GradScaler) BackoffFactor() float64 { return g.backoff }
-
-// GrowthInterval returns the clean updates that growth takes.
-func (g *GradScaler) GrowthInterval() int { return g.interval }
-
-// SetGrowthFactor changes the factor of growth, unchecked as in the reference.
-func (g *GradScaler) SetGrowthFactor(f float64) { g.growth = f }
-
-// SetBackoffFactor changes the factor of backoff, unchecked as in the reference.
-func (g *GradScaler) SetBackoffFactor(f float64) { g.backoff = f }
-
-// SetGrowthInterval changes the interval. Growth happens when the tracker equals it, so one at or below the present tracker
-// takes effect after the next overflow.
-func (g *GradScaler) SetGrowthInterval(n int) { g.interval = n }
-
-// ScalerState is a scaler's saved state, with the keys of the reference's state_dict.
-type ScalerState struct {
-	Scale          float64 `json:"scale"`
-	GrowthFactor   float64 `json:"growth_factor"`
-	BackoffFactor  float64 `json:"backoff_factor"`
-	GrowthInterval int     `json:"growth_interval"`
-	GrowthTracker  int     `json:"_growth_tracker"`
-}
-
-// State returns what LoadState needs; nil if the scaler is disabled. Save it after Update.
-func (g *GradScaler) State() *ScalerState {
-	if !g.enabled {
-		return nil
-	}
-	scale := g.CurrentScale()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return &ScalerState{scale, g.growth, g.backoff, g.interval, g.tracker}
-}
-
-// LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error.
-func (g *GradScaler) LoadState(st *ScalerState) error {
-	if !g.enabled {
-		return nil
-	}
-	if st == nil {
-		return &Error{Op: "GradScaler.LoadState", Kind: ErrScaler, Detail: "the state is empty; it was possibly saved from a disabled scaler", Fix: "save the state of an enabled one"}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.init, g.growth, g.backoff, g.interval, g.tracker = st.Scale, st.GrowthFactor, st.BackoffFactor, st.GrowthInterval, st.GrowthTracker
-	if g.scale != nil {
-		g.setScale(float32(st.Scale))
-	}
-	return nil
-}

@@ -1,4 +1,11 @@
-// Package optim holds optimizers and what is done to gradients before them, built from amp's public ops.
+// Package optim holds optimizers, learning-rate schedules and what is done to gradients before a step, built from amp's public ops.
+//
+// Formulas, defaults and the names of saved state are those of torch.optim. An optimizer works on groups of parameters with
+// settings of their own, counts the steps it has taken, and gives its state as plain data:
+//
+//	opt := optim.NewAdamW(decayed, optim.LR(3e-4), optim.WeightDecay(0.1))
+//	opt.AddGroup(optim.Group{Params: others, Options: []optim.Option{optim.WeightDecay(0)}})
+//	schedule := optim.CountApplied(opt, optim.WarmupCosine(opt, 100, 1000))
 package optim
 
 import (
@@ -7,62 +14,145 @@ import (
 	"github.com/halftone-ml/halftone/amp"
 )
 
-// An Option configures an optimizer; one that the optimizer has no use for is refused.
-type Option func(*amp.Update)
-
-// LR sets the learning rate; the default is 0.001.
-func LR(lr float64) Option { return func(u *amp.Update) { u.LR = lr } }
-
-// Momentum sets the share of the last update that SGD keeps; the default is 0.
-func Momentum(m float64) Option { return func(u *amp.Update) { u.Momentum = m } }
-
-// Dampening reduces, for SGD, the gradient's share in the momentum buffer after the first step; the default is 0.
-func Dampening(d float64) Option { return func(u *amp.Update) { u.Dampening = d } }
-
-// WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW; the default is 0, and 0.01
-// for AdamW.
-func WeightDecay(d float64) Option { return func(u *amp.Update) { u.WeightDecay = d } }
-
-// Nesterov makes SGD look ahead along the momentum; it needs a momentum and no dampening.
-func Nesterov() Option { return func(u *amp.Update) { u.Nesterov = true } }
-
-// Maximize climbs instead of descending.
-func Maximize() Option { return func(u *amp.Update) { u.Maximize = true } }
-
-// Betas sets, for Adam, how much of the averages of the gradient and of its square is kept; the defaults are 0.9 and 0.999.
-func Betas(b1, b2 float64) Option { return func(u *amp.Update) { u.Beta1, u.Beta2 = b1, b2 } }
-
-// Eps sets what Adam adds to the denominator; the default is 1e-8. It must not vanish in the parameters' dtype.
-func Eps(eps float64) Option { return func(u *amp.Update) { u.Eps = eps } }
+// An Optimizer is what all optimizers of this package are.
+type Optimizer interface {
+	amp.FusedOptimizer
+	Groups() []*Group          // the first one holds the parameters given to the constructor
+	AddGroup(g Group) *Group   // adds parameters with settings of their own
+	Steps() int                // steps taken; those a GradScaler skipped do not count
+	SetLR(lr float64)          // for all groups
+	LearningRate() float64     // of the first group
+	State() *State             // a copy of everything a restart needs
+	LoadState(st *State) error // restores it, or changes nothing
+	kindOf() *kind
+}
 
 // misused panics with amp.ErrArgument.
 func misused(op, fix, format string, args ...any) {
 	panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// checkParameters refuses what no optimizer can move.
-func checkParameters(op string, params []*amp.Tensor) {
-	if len(params) == 0 {
-		misused(op, "pass net.Parameters()", "no parameters")
-	}
-	for i, p := range params {
-		if p == nil || !p.IsLeaf() || !p.RequiresGrad() {
-			misused(op, "pass leaves made with RequireGrad, such as net.Parameters()", "parameter %d wants no gradient", i)
-		}
+// A kind is what one optimizer has of its own.
+type kind struct {
+	name     string
+	options  []string // taken besides the common ones
+	defaults settings
+	// names are torch.optim's names of the state tensors, in the order of the row's inputs; wants says which of them the settings ask
+	// for.
+	names   [3]string
+	wants   func(s *settings) [3]bool
+	initial func(p *amp.Tensor, s *settings) slot // state that exists from the start, Adagrad's sum; nil for none
+	step    func(p *amp.Tensor, state [3]*amp.Tensor, u amp.Update)
+}
+
+// A slot is the state of one parameter.
+type slot struct {
+	step    int // updates of this parameter
+	tensors [3]*amp.Tensor
+}
+
+// base is the part that all optimizers share.
+type base struct {
+	kind     *kind
+	defaults settings
+	groups   []*Group
+	params   []*amp.Tensor
+	state    map[*amp.Tensor]slot
+	steps    int
+}
+
+func newBase(k *kind, params []*amp.Tensor, opts []Option) base {
+	o := base{kind: k, defaults: k.defaults, state: map[*amp.Tensor]slot{}}
+	op := "New" + k.name
+	o.defaults.apply(op, k, opts)
+	o.add(op, Group{Params: params})
+	return o
+}
+
+func (o *base) kindOf() *kind { return o.kind }
+
+// Parameters returns the optimized tensors of all groups, in order.
+func (o *base) Parameters() []*amp.Tensor { return o.params }
+
+// Groups returns the parameter groups; their LR and SetLR work on each alone.
+func (o *base) Groups() []*Group { return o.groups }
+
+// SetLR changes the learning rate of all groups.
+func (o *base) SetLR(lr float64) {
+	for _, g := range o.groups {
+		g.SetLR(lr)
 	}
 }
 
-// withGradients calls f for every parameter that has a gradient, and panics with amp.ErrGrad if none has: a step without
-// Backward is a mistake.
-func withGradients(op string, params []*amp.Tensor, f func(p *amp.Tensor)) {
-	moved := false
-	for _, p := range params {
-		if p.Grad() != nil {
+// LearningRate returns the learning rate of the first group.
+func (o *base) LearningRate() float64 { return o.groups[0].LR() }
+
+// Steps returns the number of steps taken: the effective ones, since those that a GradScaler skips do not count.
+func (o *base) Steps() int { return o.steps }
+
+// Fused says whether the optimizer was made with the option of that name.
+func (o *base) Fused() bool { return o.defaults.fused }
+
+// ZeroGrad removes the gradients of all parameters.
+func (o *base) ZeroGrad() {
+	for _, p := range o.params {
+		p.ZeroGrad()
+	}
+}
+
+// Step updates every parameter that has a gradient and leaves the others alone; it panics with amp.ErrGrad if none has one, since
+// a step without Backward is a mistake.
+func (o *base) Step() { o.run("Step", nil, nil) }
+
+// StepFused is what a GradScaler calls in place of Step for an optimizer made with Fused; see amp.FusedOptimizer.
+func (o *base) StepFused(inv, found *amp.Tensor) { o.run("StepFused", inv, found) }
+
+func (o *base) run(method string, inv, found *amp.Tensor) {
+	skipped, moved := found != nil && found.Item() != 0, false
+	for _, g := range o.groups {
+		u, wants := g.set.Update, o.kind.wants(&g.set)
+		u.InvScale, u.FoundInf = inv, found
+		for _, p := range g.Params {
+			if p.Grad() == nil {
+				continue
+			}
 			moved = true
-			f(p)
+			o.move(p, u, wants, skipped)
 		}
 	}
 	if !moved {
-		panic(&amp.Error{Op: op, Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
+		panic(&amp.Error{Op: o.kind.name + "." + method, Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
+	}
+	if !skipped {
+		o.steps++
+	}
+}
+
+// move updates one parameter. A skipped step leaves no state behind.
+func (o *base) move(p *amp.Tensor, u amp.Update, wants [3]bool, skipped bool) {
+	old := o.state[p]
+	st := old
+	var in [3]*amp.Tensor
+	for i, want := range wants {
+		if !want {
+			continue
+		}
+		if st.tensors[i] == nil {
+			st.tensors[i] = amp.Like(p).SetName(p.Name() + "." + o.kind.names[i])
+			u.First = true
+		}
+		in[i] = st.tensors[i]
+	}
+	st.step++
+	u.Step = st.step
+	o.kind.step(p, in, u)
+	if !skipped {
+		o.state[p] = st
+		return
+	}
+	for i, t := range st.tensors {
+		if t != old.tensors[i] {
+			t.Free()
+		}
 	}
 }

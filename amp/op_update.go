@@ -1,0 +1,199 @@
+package amp
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// What the rows of the optimizers share: their settings, their checks, and the walk over a parameter, its gradient and its state.
+// The inputs of such a row are param, grad, up to three tensors of state, and the two that a fused step reads.
+
+// An Update holds the settings of an in-place optimizer op, and what it found.
+type Update struct {
+	LR, Momentum, Dampening, WeightDecay float64
+	Nesterov, Maximize                   bool
+	First                                bool // the momentum buffer holds nothing yet
+	Beta1, Beta2, Eps                    float64
+	Decoupled                            bool    // weight decay shrinks the parameter instead of entering the gradient
+	Alpha                                float64 // share of RMSprop's average of squares that is kept
+	LRDecay                              float64 // of Adagrad
+	Step                                 int     // of this parameter, from 1
+	// InvScale and FoundInf, 0-dimensional float32, make the step a fused one: the gradient is multiplied by InvScale on the way
+	// and written back so, and nothing at all changes if FoundInf is not 0. Each may be nil.
+	InvScale, FoundInf *Tensor
+	NonFinite          bool // unscale_: an element was infinite or NaN before the multiplication
+	Value              float64
+}
+
+// maxState is the largest number of state tensors an optimizer keeps per parameter.
+const maxState = 3
+
+// update runs an optimizer row on p and its gradient.
+func update(o *Op, p *Tensor, u Update, state ...*Tensor) {
+	p.live(o.Name)
+	if p.grad == nil {
+		fail(o.Name, ErrGrad, "call Backward before the step", "parameter %sof shape %v has no gradient", quoted(p.name), p.shape)
+	}
+	p.grad.live(o.Name)
+	in := append([]*Tensor{p, p.grad}, state...)
+	in = append(in, u.InvScale, u.FoundInf)
+	for _, st := range state {
+		if st != nil {
+			st.st.version.Add(1)
+		}
+	}
+	optimizerScope(p).apply(o, Attrs{Update: &u}, in...)
+}
+
+// detached serves optimizers whose gradients were made outside any scope that is still open.
+var detached = NewScope()
+
+// optimizerScope is where an op on p's gradient is recorded: the scope that Backward ran in, in the optimizer phase.
+func optimizerScope(p *Tensor) *Scope {
+	s := p.grad.scope
+	if s == nil || s.arena.gen.Load() != s.gen {
+		s = detached
+	}
+	s = s.derive()
+	s.phase, s.noGrad, s.auto, s.path = optimizerPhase, true, autocast{}, ""
+	return s
+}
+
+// checkUpdate is the shape rule: gradient and state are as the parameter, without gaps.
+func checkUpdate(c *Call) []int {
+	p, scaling := c.In[0], c.In[len(c.In)-2:]
+	for i, t := range c.In[:len(c.In)-2] {
+		if t == nil {
+			continue
+		}
+		if t.dt != p.dt {
+			fail(c.Op.Name, ErrDType, "gradients and state have their parameter's dtype", "%s", c.shapes())
+		}
+		if !t.contiguous() {
+			fail(c.Op.Name, ErrShape, "use a contiguous tensor", "%s: %s", c.shapes(), c.Op.argName(i))
+		}
+		if !slices.Equal(t.shape, p.shape) {
+			fail(c.Op.Name, ErrShape, "gradients and state have their parameter's shape", "%s: %s", c.shapes(), c.Op.argName(i))
+		}
+	}
+	for _, t := range scaling {
+		if t != nil && (t.dt != Float32 || len(t.shape) != 0) {
+			fail(c.Op.Name, ErrShape, "give a 0-dimensional float32 tensor", "%s", c.shapes())
+		}
+	}
+	return p.shape
+}
+
+// updateRow fills in what the rows of all optimizers have in common.
+func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32], f64 updateKernel[float64]) *Op {
+	args := append([]string{"param", "grad"}, state...)
+	return define(Op{
+		Name: name, Doc: doc, Args: append(args, "inv_scale", "found_inf"), CUDA: cuda,
+		Why: "master weights stay in their own dtype", InPlace: true, Check: checkUpdate,
+		CPU: func(c *Call) {
+			if c.In[0].dt == Float64 {
+				updateOn(c, f64)
+				return
+			}
+			updateOn(c, f32)
+		},
+	})
+}
+
+// An updateKernel returns the function that moves one piece of a parameter; what depends on the settings alone it works out once.
+type updateKernel[T float32 | float64] func(u *Update) func(p *piece[T])
+
+// A piece is a run of elements of a parameter x, its gradient d and its state, widened to T. The kernel may change all of them; the
+// gradient is not written back after it. State that the settings do not ask for is nil.
+type piece[T float32 | float64] struct {
+	x, d  []T
+	state [maxState][]T
+	buf   [2 + maxState][chunk]T
+}
+
+var (
+	pieces32 = sync.Pool{New: func() any { return new(piece[float32]) }}
+	pieces64 = sync.Pool{New: func() any { return new(piece[float64]) }}
+)
+
+func pieces[T float32 | float64]() *sync.Pool {
+	var z T
+	if _, ok := any(z).(float32); ok {
+		return &pieces32
+	}
+	return &pieces64
+}
+
+// updateOn walks the tensors, which all lie without gaps.
+func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
+	state := c.In[2 : len(c.In)-2]
+	invScale, foundInf := c.In[len(c.In)-2], c.In[len(c.In)-1]
+	if foundInf != nil && foundInf.at(foundInf.off) != 0 {
+		return
+	}
+	inv := T(1)
+	if invScale != nil {
+		inv = T(invScale.at(invScale.off))
+	}
+	f, pool := kernel(c.Update), pieces[T]()
+	cpu.Parallel(c.In[0].Len(), grain, func(lo, hi int) {
+		k := pool.Get().(*piece[T])
+		for ; lo < hi; lo += chunk {
+			k.run(c.In[0], c.In[1], state, lo, min(chunk, hi-lo), inv, f)
+		}
+		pool.Put(k)
+	})
+}
+
+// run fetches n elements from the lo-th on, moves them and stores them.
+func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*piece[T])) {
+	k.x = fetch(&k.buf[0], p, p.off+lo, 1, n)
+	k.d = k.buf[1][:n]
+	load(k.d, g, g.off+lo, 1)
+	if inv != 1 {
+		for i := range k.d {
+			k.d[i] *= inv
+		}
+		store(g, g.off+lo, k.d)
+	}
+	for i, t := range state {
+		k.state[i] = nil
+		if t != nil {
+			k.state[i] = fetch(&k.buf[2+i], t, t.off+lo, 1, n)
+		}
+	}
+	f(k)
+	for i, t := range state {
+		if t != nil {
+			store(t, t.off+lo, k.state[i])
+		}
+	}
+	store(p, p.off+lo, k.x)
+}
+
+// descend gives the gradient the sign and the weight decay that every optimizer but AdamW has: d = ±d + decay·x.
+func (k *piece[T]) descend(u *Update, decay T) {
+	if u.Maximize {
+		for i, v := range k.d {
+			k.d[i] = -v
+		}
+	}
+	if decay != 0 {
+		for i, v := range k.x {
+			k.d[i] += decay * v
+		}
+	}
+}
+
+// LikeFilled is Like with v in every element.
+func LikeFilled(t *Tensor, v float64) *Tensor {
+	z := Like(t)
+	data := make([]float64, z.Len())
+	for i := range data {
+		data[i] = v
+	}
+	z.setFloat64s(data)
+	return z
+}

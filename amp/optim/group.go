@@ -1,0 +1,67 @@
+package optim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// A Group is a set of parameters with settings of their own. What its options leave out is as given to the constructor.
+type Group struct {
+	Name    string // for messages; may be empty
+	Params  []*amp.Tensor
+	Options []Option
+
+	set     settings
+	initial *float64 // the learning rate that schedules start from, once there is one
+}
+
+// LR returns the group's learning rate.
+func (g *Group) LR() float64 { return g.set.LR }
+
+// SetLR changes the group's learning rate.
+func (g *Group) SetLR(lr float64) { g.set.LR = lr }
+
+// AddGroup adds parameters with settings of their own and returns the group. It panics with amp.ErrArgument for options out of range,
+// no parameters, one that wants no gradient, or one that another group has.
+func (o *base) AddGroup(g Group) *Group { return o.add(o.kind.name+".AddGroup", g) }
+
+func (o *base) add(op string, g Group) *Group {
+	live := &Group{Name: g.Name, Options: slices.Clone(g.Options), set: o.defaults}
+	live.set.apply(op, o.kind, g.Options)
+	for _, name := range live.set.given {
+		if name == "Fused" || name == "InitialAccumulator" {
+			misused(op, "give it to the constructor", "%s is an option of the optimizer, not of a group", name)
+		}
+	}
+	if len(g.Params) == 0 {
+		misused(op, "pass net.Parameters()", "no parameters")
+	}
+	for i, p := range g.Params {
+		if p == nil || !p.IsLeaf() || !p.RequiresGrad() {
+			misused(op, "pass leaves made with RequireGrad, such as net.Parameters()", "%s wants no gradient", paramName(p, i))
+		}
+		if slices.Contains(o.params, p) {
+			misused(op, "leave it out of one of them", "%s is in two groups", paramName(p, i))
+		}
+		if !slices.Contains(live.Params, p) { // shared by two layers: it moves once
+			live.Params = append(live.Params, p)
+		}
+	}
+	o.groups = append(o.groups, live)
+	o.params = append(o.params, live.Params...)
+	if o.kind.initial != nil {
+		for _, p := range live.Params {
+			o.state[p] = o.kind.initial(p, &live.set)
+		}
+	}
+	return live
+}
+
+func paramName(p *amp.Tensor, i int) string {
+	if p == nil || p.Name() == "" {
+		return fmt.Sprintf("parameter %d", i)
+	}
+	return fmt.Sprintf("parameter %d (%s)", i, p.Name())
+}

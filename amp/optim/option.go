@@ -1,0 +1,149 @@
+package optim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// An Option configures an optimizer or one of its groups; one that the optimizer has no use for is refused.
+type Option func(*settings)
+
+// settings are what options set: the numbers of the update, and what they do not hold.
+type settings struct {
+	amp.Update
+	amsgrad, centered, fused bool
+	accumulator              float64  // Adagrad's sum before the first step
+	given                    []string // options that were named, for refusals
+}
+
+func option(name string, set func(s *settings)) Option {
+	return func(s *settings) { s.given = append(s.given, name); set(s) }
+}
+
+// LR sets the learning rate; the default is 0.001, and 0.01 for RMSprop and Adagrad.
+func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
+
+// WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW; the default is 0, and 0.01
+// for AdamW.
+func WeightDecay(d float64) Option {
+	return option("WeightDecay", func(s *settings) { s.WeightDecay = d })
+}
+
+// Maximize climbs instead of descending.
+func Maximize() Option { return option("Maximize", func(s *settings) { s.Maximize = true }) }
+
+// Fused lets a GradScaler leave the unscaling to the update, which reads 1/scale and whether a gradient was not finite: the gradients
+// are read once less. The weights are the same bit for bit in float32 and float64. It is an option of the optimizer, not of a
+// group.
+func Fused() Option { return option("Fused", func(s *settings) { s.fused = true }) }
+
+// Momentum sets the share of the last update that SGD and RMSprop keep; the default is 0.
+func Momentum(m float64) Option { return option("Momentum", func(s *settings) { s.Momentum = m }) }
+
+// Dampening reduces, for SGD, the gradient's share in the momentum buffer after the first step; the default is 0.
+func Dampening(d float64) Option { return option("Dampening", func(s *settings) { s.Dampening = d }) }
+
+// Nesterov makes SGD look ahead along the momentum; it needs a momentum and no dampening.
+func Nesterov() Option { return option("Nesterov", func(s *settings) { s.Nesterov = true }) }
+
+// Betas sets, for Adam, how much of the averages of the gradient and of its square is kept; the defaults are 0.9 and 0.999.
+func Betas(b1, b2 float64) Option {
+	return option("Betas", func(s *settings) { s.Beta1, s.Beta2 = b1, b2 })
+}
+
+// Eps sets what is added to the denominator; the default is 1e-8, and 1e-10 for Adagrad. It must not vanish in the parameters' dtype.
+func Eps(eps float64) Option { return option("Eps", func(s *settings) { s.Eps = eps }) }
+
+// AMSGrad makes Adam divide by the largest average of squares so far (Reddi, Kale and Kumar, 2018).
+func AMSGrad() Option { return option("AMSGrad", func(s *settings) { s.amsgrad = true }) }
+
+// Alpha sets how much of its average of squares RMSprop keeps; the default is 0.99.
+func Alpha(a float64) Option { return option("Alpha", func(s *settings) { s.Alpha = a }) }
+
+// Centered makes RMSprop divide by the standard deviation of the gradient instead of its root mean square.
+func Centered() Option { return option("Centered", func(s *settings) { s.centered = true }) }
+
+// LRDecay makes Adagrad divide the learning rate by 1 + LRDecay·(steps before); the default is 0.
+func LRDecay(d float64) Option { return option("LRDecay", func(s *settings) { s.LRDecay = d }) }
+
+// InitialAccumulator sets Adagrad's sum of squares before the first step; the default is 0. It is an option of the optimizer, not of a
+// group.
+func InitialAccumulator(v float64) Option {
+	return option("InitialAccumulator", func(s *settings) { s.accumulator = v })
+}
+
+// A number is one numeric setting: the option that sets it and its key in torch.optim's param_groups, which states use.
+type number struct {
+	option, key string
+	of          func(s *settings) *float64
+}
+
+var numbers = []number{
+	{"LR", "lr", func(s *settings) *float64 { return &s.LR }},
+	{"WeightDecay", "weight_decay", func(s *settings) *float64 { return &s.WeightDecay }},
+	{"Momentum", "momentum", func(s *settings) *float64 { return &s.Momentum }},
+	{"Dampening", "dampening", func(s *settings) *float64 { return &s.Dampening }},
+	{"Betas", "beta1", func(s *settings) *float64 { return &s.Beta1 }},
+	{"Betas", "beta2", func(s *settings) *float64 { return &s.Beta2 }},
+	{"Eps", "eps", func(s *settings) *float64 { return &s.Eps }},
+	{"Alpha", "alpha", func(s *settings) *float64 { return &s.Alpha }},
+	{"LRDecay", "lr_decay", func(s *settings) *float64 { return &s.LRDecay }},
+	{"InitialAccumulator", "initial_accumulator_value", func(s *settings) *float64 { return &s.accumulator }},
+}
+
+// A flag is a setting that is on or off, as number.
+type flag struct {
+	option, key string
+	of          func(s *settings) *bool
+}
+
+var flags = []flag{
+	{"Maximize", "maximize", func(s *settings) *bool { return &s.Maximize }},
+	{"Nesterov", "nesterov", func(s *settings) *bool { return &s.Nesterov }},
+	{"AMSGrad", "amsgrad", func(s *settings) *bool { return &s.amsgrad }},
+	{"Centered", "centered", func(s *settings) *bool { return &s.centered }},
+}
+
+// problem says what is out of range, "" if nothing is, and how to repair it.
+func (s *settings) problem(k *kind) (detail, fix string) {
+	for _, n := range numbers {
+		v := *n.of(s)
+		if !k.takes(n.option) || n.option == "Dampening" && v == v {
+			continue
+		}
+		if !(v >= 0) || n.option == "Betas" && v >= 1 {
+			return fmt.Sprintf("%s is %v", n.key, v), "use values of 0 and above, and betas below 1"
+		}
+	}
+	if s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
+		return "Nesterov momentum requires a momentum and zero dampening", "add optim.Momentum(0.9) and no dampening"
+	}
+	return "", ""
+}
+
+// apply runs options and refuses those the optimizer does not take, and values out of range.
+func (s *settings) apply(op string, k *kind, opts []Option) {
+	s.given = nil
+	for _, f := range opts {
+		f(s)
+	}
+	for _, name := range s.given {
+		if !k.takes(name) {
+			misused(op, "leave it out; "+k.name+" takes "+strings.Join(k.allOptions(), ", "), "%s is not an option of %s", name, k.name)
+		}
+	}
+	if detail, fix := s.problem(k); detail != "" {
+		misused(op, fix, "%s", detail)
+	}
+}
+
+var commonOptions = []string{"LR", "WeightDecay", "Maximize", "Fused"}
+
+func (k *kind) allOptions() []string { return append(slices.Clone(commonOptions), k.options...) }
+
+func (k *kind) takes(option string) bool {
+	return slices.Contains(commonOptions, option) || slices.Contains(k.options, option)
+}

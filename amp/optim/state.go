@@ -1,0 +1,225 @@
+package optim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// A State is an optimizer's saved state: plain data, all of it JSON but the tensors. It has the names of torch.optim's state_dict.
+type State struct {
+	Kind   string       `json:"kind"`  // "SGD", "Adam", "AdamW", "RMSprop" or "Adagrad"
+	Steps  int          `json:"steps"` // what Steps returns
+	Groups []GroupState `json:"param_groups"`
+	// Tensors holds the state by the parameter's place among all groups: "3.exp_avg". They are copies that later steps leave alone.
+	Tensors map[string]*amp.Tensor `json:"-"`
+}
+
+// A GroupState is the part of a State that belongs to one group.
+type GroupState struct {
+	Numbers map[string]float64 `json:"numbers"`         // "lr", "momentum" … and "initial_lr" where a schedule has set it
+	Flags   map[string]bool    `json:"flags,omitempty"` // "maximize", "nesterov", "amsgrad", "centered"
+	Params  []ParamState       `json:"params"`
+}
+
+// A ParamState says of one parameter how often it was updated.
+type ParamState struct {
+	Name string `json:"name"`
+	Step int    `json:"step"`
+}
+
+const initialLR = "initial_lr"
+
+// State returns a copy of everything that LoadState needs to go on: settings, step counts and tensors.
+func (o *base) State() *State {
+	st := &State{Kind: o.kind.name, Steps: o.steps, Tensors: map[string]*amp.Tensor{}}
+	index := 0
+	for _, g := range o.groups {
+		gs := GroupState{Numbers: map[string]float64{}, Flags: map[string]bool{}}
+		for _, n := range numbers {
+			if o.kind.takes(n.option) {
+				gs.Numbers[n.key] = *n.of(&g.set)
+			}
+		}
+		if g.initial != nil {
+			gs.Numbers[initialLR] = *g.initial
+		}
+		for _, f := range flags {
+			if o.kind.takes(f.option) {
+				gs.Flags[f.key] = *f.of(&g.set)
+			}
+		}
+		for _, p := range g.Params {
+			s := o.state[p]
+			gs.Params = append(gs.Params, ParamState{p.Name(), s.step})
+			for i, t := range s.tensors {
+				if t != nil {
+					st.Tensors[stateKey(index, o.kind.names[i])] = snapshot(t)
+				}
+			}
+			index++
+		}
+		st.Groups = append(st.Groups, gs)
+	}
+	return st
+}
+
+func stateKey(index int, name string) string { return strconv.Itoa(index) + "." + name }
+
+func snapshot(t *amp.Tensor) *amp.Tensor {
+	c := amp.Like(t).SetName(t.Name())
+	amp.Assign(c, t)
+	return c
+}
+
+// LoadState restores what State returned: the learning rates and other numbers too, as torch.optim does. The optimizer must be of
+// the same kind, with the same groups of parameters of the same names, shapes and dtypes, and the same flags; otherwise the error
+// says what differs, and nothing is changed. The state is copied.
+func (o *base) LoadState(st *State) error {
+	if st == nil {
+		return o.unfit("there is no state")
+	}
+	if st.Kind != o.kind.name {
+		return o.unfit("it was saved by %s", strconv.Quote(st.Kind))
+	}
+	if len(st.Groups) != len(o.groups) {
+		return o.unfit("it has %d parameter groups, the optimizer %d", len(st.Groups), len(o.groups))
+	}
+	if st.Steps < 0 {
+		return o.unfit("it counts %d steps", st.Steps)
+	}
+	sets := make([]settings, len(o.groups))
+	slots := map[*amp.Tensor]slot{}
+	used := 0
+	for i, g := range o.groups {
+		var err error
+		if sets[i], err = o.readGroup(i, g, &st.Groups[i]); err != nil {
+			return err
+		}
+		for j, p := range g.Params {
+			s, n, err := o.readParam(len(slots), p, st.Groups[i].Params[j], &sets[i], st.Tensors)
+			if err != nil {
+				return err
+			}
+			slots[p] = s
+			used += n
+		}
+	}
+	if used != len(st.Tensors) {
+		return o.unfit("it holds tensors that belong to no parameter: %s", o.strays(st.Tensors, len(slots)))
+	}
+	o.adopt(st, sets, slots)
+	return nil
+}
+
+// unfit words a refusal.
+func (o *base) unfit(format string, args ...any) error {
+	return fmt.Errorf("optim: the state does not fit this %s: %s; load it into an optimizer built as the saved one was", o.kind.name, fmt.Sprintf(format, args...))
+}
+
+// readGroup checks the settings of one group and returns them.
+func (o *base) readGroup(i int, g *Group, gs *GroupState) (settings, error) {
+	set := g.set
+	if len(gs.Params) != len(g.Params) {
+		return set, o.unfit("group %d has %d parameters in it, %d here", i, len(gs.Params), len(g.Params))
+	}
+	for _, n := range numbers {
+		if !o.kind.takes(n.option) {
+			continue
+		}
+		v, ok := gs.Numbers[n.key]
+		if !ok {
+			return set, o.unfit("group %d has no %s in it", i, n.key)
+		}
+		*n.of(&set) = v
+	}
+	for _, f := range flags {
+		if o.kind.takes(f.option) && gs.Flags[f.key] != *f.of(&set) {
+			return set, o.unfit("%s is %v in group %d of it, %v here", f.key, gs.Flags[f.key], i, *f.of(&set))
+		}
+	}
+	if detail, _ := set.problem(o.kind); detail != "" {
+		return set, o.unfit("in group %d of it %s", i, detail)
+	}
+	return set, nil
+}
+
+// readParam checks the state of one parameter, copies it, and returns it with the number of tensors it has.
+func (o *base) readParam(index int, p *amp.Tensor, ps ParamState, set *settings, tensors map[string]*amp.Tensor) (s slot, n int, err error) {
+	who := paramName(p, index)
+	if ps.Name != p.Name() {
+		return s, 0, o.unfit("its parameter %d is %q, here %q", index, ps.Name, p.Name())
+	}
+	if ps.Step < 0 {
+		return s, 0, o.unfit("%s has %d steps in it", who, ps.Step)
+	}
+	s.step = ps.Step
+	wants := o.kind.wants(set)
+	for i, name := range o.kind.names {
+		t := tensors[stateKey(index, name)]
+		switch {
+		case name == "":
+		case t == nil:
+			// Momentum may have been turned on after the last step; its buffer then does not exist yet.
+			if wants[i] && ps.Step > 0 && name != "momentum_buffer" {
+				return s, 0, o.unfit("%s of %s is missing in it", name, who)
+			}
+		case t.DType() != p.DType():
+			return s, 0, o.unfit("%s of %s is %v in it, the parameter %v", name, who, t.DType(), p.DType())
+		case !slices.Equal(t.Shape(), p.Shape()):
+			return s, 0, o.unfit("%s of %s is %v in it, the parameter %v", name, who, t.Shape(), p.Shape())
+		default:
+			s.tensors[i] = t
+			n++
+		}
+	}
+	if o.kind.initial != nil && n == 0 {
+		return s, 0, o.unfit("%s of %s is missing in it", o.kind.names[0], who)
+	}
+	return s, n, nil
+}
+
+// strays names what is in a state for no parameter.
+func (o *base) strays(tensors map[string]*amp.Tensor, params int) string {
+	var out []string
+	for key := range tensors {
+		index, name, _ := strings.Cut(key, ".")
+		i, err := strconv.Atoi(index)
+		if err != nil || i < 0 || i >= params || strconv.Itoa(i) != index || name == "" || !slices.Contains(o.kind.names[:], name) {
+			out = append(out, strconv.Quote(key))
+		}
+	}
+	slices.Sort(out)
+	if len(out) > 4 {
+		out = append(out[:4], "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+// adopt takes over a state that fits.
+func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot) {
+	for i, g := range o.groups {
+		g.set, g.initial = sets[i], nil
+		if v, ok := st.Groups[i].Numbers[initialLR]; ok {
+			g.initial = &v
+		}
+	}
+	for p, s := range slots {
+		old := o.state[p]
+		for i, t := range s.tensors {
+			if t != nil {
+				s.tensors[i] = snapshot(t).SetName(p.Name() + "." + o.kind.names[i])
+			}
+		}
+		for _, t := range old.tensors {
+			if t != nil {
+				t.Free()
+			}
+		}
+		o.state[p] = s
+	}
+	o.steps = st.Steps
+}

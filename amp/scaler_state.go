@@ -1,0 +1,78 @@
+package amp
+
+// The scaler's settings, and its state for checkpoints.
+
+// CurrentScale returns the scale: 1 if disabled, and the initial value, unrounded, before the first Scale.
+func (g *GradScaler) CurrentScale() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case !g.enabled:
+		return 1
+	case g.scale == nil:
+		return g.init
+	}
+	return float64(g.current())
+}
+
+// GrowthTracker returns the clean updates since the scale last changed; 0 if disabled.
+func (g *GradScaler) GrowthTracker() int { g.mu.Lock(); defer g.mu.Unlock(); return g.tracker }
+
+// Enabled says whether the scaler does anything.
+func (g *GradScaler) Enabled() bool { return g.enabled }
+
+// GrowthFactor returns the factor of growth.
+func (g *GradScaler) GrowthFactor() float64 { return g.growth }
+
+// BackoffFactor returns the factor of backoff.
+func (g *GradScaler) BackoffFactor() float64 { return g.backoff }
+
+// GrowthInterval returns the clean updates that growth takes.
+func (g *GradScaler) GrowthInterval() int { return g.interval }
+
+// SetGrowthFactor changes the factor of growth, unchecked as in the reference.
+func (g *GradScaler) SetGrowthFactor(f float64) { g.growth = f }
+
+// SetBackoffFactor changes the factor of backoff, unchecked as in the reference.
+func (g *GradScaler) SetBackoffFactor(f float64) { g.backoff = f }
+
+// SetGrowthInterval changes the interval. Growth happens when the tracker equals it, so one at or below the present tracker
+// takes effect after the next overflow.
+func (g *GradScaler) SetGrowthInterval(n int) { g.interval = n }
+
+// ScalerState is a scaler's saved state, with the keys of the reference's state_dict.
+type ScalerState struct {
+	Scale          float64 `json:"scale"`
+	GrowthFactor   float64 `json:"growth_factor"`
+	BackoffFactor  float64 `json:"backoff_factor"`
+	GrowthInterval int     `json:"growth_interval"`
+	GrowthTracker  int     `json:"_growth_tracker"`
+}
+
+// State returns what LoadState needs; nil if the scaler is disabled. Save it after Update.
+func (g *GradScaler) State() *ScalerState {
+	if !g.enabled {
+		return nil
+	}
+	scale := g.CurrentScale()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return &ScalerState{scale, g.growth, g.backoff, g.interval, g.tracker}
+}
+
+// LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error.
+func (g *GradScaler) LoadState(st *ScalerState) error {
+	if !g.enabled {
+		return nil
+	}
+	if st == nil {
+		return &Error{Op: "GradScaler.LoadState", Kind: ErrScaler, Detail: "the state is empty; it was possibly saved from a disabled scaler", Fix: "save the state of an enabled one"}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.init, g.growth, g.backoff, g.interval, g.tracker = st.Scale, st.GrowthFactor, st.BackoffFactor, st.GrowthInterval, st.GrowthTracker
+	if g.scale != nil {
+		g.setScale(float32(st.Scale))
+	}
+	return nil
+}
