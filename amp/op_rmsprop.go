@@ -16,7 +16,9 @@ func init() {
 //	mean   = Alpha·mean + (1-Alpha)·g
 //	step   = g / (√square + Eps), or g / (√(square - mean²) + Eps) if centered
 //	p     -= LR·step, or LR·buf with buf = Momentum·buf + step
-func UpdateRMSprop(p, square, buf, mean *Tensor, u Update) { update(opRMSprop, p, u, square, buf, mean) }
+func UpdateRMSprop(p, square, buf, mean *Tensor, u Update) {
+	update(opRMSprop, p, u, square, buf, mean)
+}
 
 func rmspropOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	lr, mom, decay, eps := T(u.LR), T(u.Momentum), T(u.WeightDecay), T(u.Eps)

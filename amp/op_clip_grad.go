@@ -1,0 +1,65 @@
+package amp
+
+import "math"
+
+var opClampInPlace *Op
+
+func init() {
+	opClampInPlace = define(Op{
+		Name: "clamp_", Doc: "dst brought into [low, high]; NaN stays", Args: []string{"dst"}, Why: "in place", InPlace: true, CUDA: "clamp_",
+		Check: func(c *Call) []int {
+			c.floats()
+			if !c.In[0].contiguous() {
+				fail(c.Op.Name, ErrShape, "use a contiguous gradient", "%s", c.shapes())
+			}
+			return c.In[0].shape
+		},
+		CPU: func(c *Call) {
+			if c.In[0].dt == Float64 {
+				unaryOn(c.Out, c.In[0], clampTo[float64](c.Pair))
+				return
+			}
+			unaryOn(c.Out, c.In[0], clampTo[float32](c.Pair))
+		},
+	})
+}
+
+func clampTo[T float32 | float64](bounds [2]float64) func(dst, x []T) {
+	lo, hi := T(bounds[0]), T(bounds[1])
+	return func(dst, x []T) {
+		for i, v := range x {
+			dst[i] = min(max(v, lo), hi)
+		}
+	}
+}
+
+// ClampGrad brings every element of a parameter's gradient into [lo, hi], in place: what clipping by value does. NaN stays NaN.
+func ClampGrad(p *Tensor, lo, hi float64) {
+	if p.grad == nil {
+		fail("ClampGrad", ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(p.name), p.shape)
+	}
+	optimizerScope(p).apply(opClampInPlace, Attrs{Pair: [2]float64{lo, hi}}, p.grad)
+}
+
+// SumOfPowers returns Σ |x|ᵖ, accumulated in float64; max |x| for an infinite p, NaN if an element is.
+func SumOfPowers(t *Tensor, p float64) float64 {
+	t.live("SumOfPowers")
+	sum := 0.0
+	w := newRowWalk(t)
+	pool := scratches[float64]()
+	w.sequential(func(off [4]int, n int) {
+		s := pool.Get().(*scratch[float64])
+		for _, v := range fetch(&s.buf[0], t, off[0], w.step[0], n) {
+			switch v = math.Abs(v); {
+			case p == 1:
+				sum += v
+			case math.IsInf(p, 1):
+				sum = max(sum, v)
+			default:
+				sum += math.Pow(v, p)
+			}
+		}
+		pool.Put(s)
+	})
+	return sum
+}
