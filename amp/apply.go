@@ -27,7 +27,8 @@ type node struct {
 	path     string
 	pc       uintptr
 	consumed bool
-	custom   *Context
+	custom   *Context // of an op of the user's own
+	replay   *replay  // of a checkpointed part
 }
 
 var nodeSeq atomic.Uint64
@@ -154,12 +155,15 @@ func (s *Scope) castFor(o *Op, i int, t *Tensor, to DType, pc uintptr) *Tensor {
 	}
 	// The copy is made with gradients on even under NoGrad: it may serve a later use that needs its edge to the weight.
 	grad := s
-	if s.noGrad {
+	if s.noGrad || s.casts != nil {
 		grad = s.derive()
 		grad.noGrad = false
 	}
+	if s.casts != nil { // a checkpointed part: its memory goes, the copies stay as they would without it
+		grad.arena, grad.gen = s.casts.arena, s.casts.gen
+	}
 	cast := grad.cast(t, to, ruleCast, o, i, pc)
-	s.arena.cache.put(t, cast)
+	grad.arena.cache.put(t, cast)
 	return cast
 }
 

@@ -138,6 +138,7 @@ type engine struct {
 	order   []*Tensor           // leaves in the order they were reached
 	want    map[*Tensor]int     // Grad: inputs and their index; nil for Backward
 	got     []*Tensor
+	reruns  []rerunMemory
 	held    map[*Tensor]int // gradients that are still to be read, with the number of places that hold them
 }
 
@@ -259,6 +260,11 @@ func (e *engine) visit(n *node) {
 		panic(&Error{Op: "Backward", Kind: ErrGrad, Module: n.path, Detail: "the graph of " + n.op.Name + " was used up by an earlier Backward",
 			Fix: "pass amp.RetainGraph() to the earlier one, or run the forward pass again"})
 	}
+	if n.replay != nil {
+		e.rerun(n, dy)
+		n.consumed = !e.cfg.retain
+		return
+	}
 	s := e.s.derive()
 	s.inherit, s.path = n, n.path
 	b := &Back{S: s, DY: dy, n: n, d: make([]*Tensor, len(n.in))}
@@ -275,6 +281,7 @@ func (e *engine) visit(n *node) {
 	}
 	if !e.cfg.create {
 		e.s.arena.sweep(e.held)
+		e.freeReruns()
 	}
 }
 

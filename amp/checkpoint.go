@@ -1,0 +1,98 @@
+package amp
+
+import "slices"
+
+// Activation checkpointing: memory for time. A checkpointed part of a model keeps nothing of its forward pass but its inputs; backward
+// runs it again, under the autocast state and with the random numbers of the first time (Chen et al., 2016, and
+// torch.utils.checkpoint).
+
+// opCheckpoint stands in the graph for a part that is run again; it is no row, since its ops are.
+var opCheckpoint = &Op{Name: "checkpoint", Args: []string{"input"}}
+
+// A replay is what it takes to run a checkpointed part again.
+type replay struct {
+	s    *Scope
+	draw StreamState
+	fn   func(s *Scope, in ...*Tensor) *Tensor
+}
+
+// Checkpoint returns fn(s, in...) and keeps none of the tensors made on the way; Backward runs fn again when it gets there. The
+// result and all gradients, those of parameters that fn uses by itself included, are bit for bit those of a plain call (those of second order up to the order of sums): the second
+// run has the autocast state, the evaluation mode and the random numbers of the first. fn must do the same each time.
+func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
+	s.alive("checkpoint")
+	for i, t := range in {
+		if t != nil {
+			s.admit(opCheckpoint, i, t)
+		}
+	}
+	if s.noGrad {
+		return fn(s, in...)
+	}
+	r := &replay{s: s, draw: s.rng.State(), fn: fn}
+	first := s.Child()
+	defer first.arena.drop()
+	once := first.NoGrad()
+	once.casts = s
+	y := fn(once, in...)
+	y.live("checkpoint")
+	out := y.alias(y.shape, y.strides)
+	out.scope = s
+	s.arena.own(out)
+	if out.dt.IsFloat() {
+		out.node = &node{op: opCheckpoint, seq: nodeSeq.Add(1), in: in, out: out, path: s.path, replay: r}
+		out.needs = true
+	}
+	return out
+}
+
+// rerun runs a checkpointed part again, with a graph this time, and passes the gradient of its result on to it. Its nodes are younger
+// than all that wait, so they are visited before any other.
+func (e *engine) rerun(n *node, dy *Tensor) {
+	c := n.replay.s.derive()
+	c.phase, c.inherit, c.noGrad = backwardPhase, nil, false
+	c.rng = &Stream{seed: n.replay.draw.Seed}
+	c.rng.Load(n.replay.draw)
+	c.arena, c.gen = e.s.arena.child(e.s.gen), 0
+	c.casts = n.replay.s
+	mark := nodeSeq.Load()
+	y := n.replay.fn(c, n.in...)
+	if y.dt != n.out.dt || !slices.Equal(y.shape, n.out.shape) {
+		fail("checkpoint", ErrGrad, "make the function do the same each time: no state of its own, random numbers from its scope alone",
+			"the second run gave %v %v, the first %v %v", y.dt, y.shape, n.out.dt, n.out.shape)
+	}
+	if !e.cfg.create {
+		e.reruns = append(e.reruns, rerunMemory{c.arena, mark})
+	}
+	if y.needs {
+		e.deliver(y, dy)
+	}
+}
+
+// A rerunMemory holds the tensors of a part that was run again until its nodes, those after mark, are visited.
+type rerunMemory struct {
+	arena *arena
+	mark  uint64
+}
+
+// freeReruns returns the memory of parts that are done: the next node is older than theirs.
+func (e *engine) freeReruns() {
+	for k := len(e.reruns) - 1; k >= 0; k-- {
+		m := e.reruns[k]
+		if e.queue.Len() > 0 && e.queue[0].seq > m.mark {
+			return
+		}
+		e.keepHeld(m.arena)
+		m.arena.drop()
+		e.reruns = e.reruns[:k]
+	}
+}
+
+// keepHeld moves gradients that are still to be read out of memory that goes.
+func (e *engine) keepHeld(a *arena) {
+	for t := range e.held {
+		if a.disown(t) {
+			e.s.arena.own(t)
+		}
+	}
+}
