@@ -89,7 +89,8 @@ func F64ToBF16(x float64) uint16 {
 // WidenF16 sets dst to src as float32.
 func WidenF16(dst []float32, src []uint16) {
 	dst = dst[:len(src)]
-	for i, h := range src {
+	for i := widenF16Vec(dst, src); i < len(src); i++ {
+		h := src[i]
 		// The normal range inline: a call per element costs more than the conversion.
 		if e := h & 0x7c00; e != 0 && e != 0x7c00 {
 			dst[i] = math.Float32frombits(uint32(h&0x8000)<<16 | (uint32(h&0x7fff)<<13 + 112<<23))
@@ -102,7 +103,8 @@ func WidenF16(dst []float32, src []uint16) {
 // NarrowF16 sets dst to src rounded to binary16.
 func NarrowF16(dst []uint16, src []float32) {
 	dst = dst[:len(src)]
-	for i, f := range src {
+	for i := narrowF16Vec(dst, src); i < len(src); i++ {
+		f := src[i]
 		u := math.Float32bits(f)
 		if m := u & 0x7fffffff; m-0x38800000 < 0x47800000-0x38800000 {
 			m += 0xfff + m>>13&1
@@ -116,15 +118,15 @@ func NarrowF16(dst []uint16, src []float32) {
 // WidenBF16 sets dst to src as float32.
 func WidenBF16(dst []float32, src []uint16) {
 	dst = dst[:len(src)]
-	for i, h := range src {
-		dst[i] = math.Float32frombits(uint32(h) << 16)
+	for i := widenBF16Vec(dst, src); i < len(src); i++ {
+		dst[i] = math.Float32frombits(uint32(src[i]) << 16)
 	}
 }
 
 // NarrowBF16 sets dst to src rounded to bfloat16.
 func NarrowBF16(dst []uint16, src []float32) {
 	dst = dst[:len(src)]
-	for i, f := range src {
-		dst[i] = F32ToBF16(f)
+	for i := narrowBF16Vec(dst, src); i < len(src); i++ {
+		dst[i] = F32ToBF16(src[i])
 	}
 }

@@ -163,16 +163,3 @@ func TestF64ToHalfRoundsOnce(t *testing.T) {
 		t.Error("infinities")
 	}
 }
-
-func BenchmarkGemm(b *testing.B) {
-	for _, n := range []int{64, 256, 512} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			data := make([]float64, n*n)
-			x, y := view[float32](data, n, n, false, 1), view[float32](data, n, n, false, 1)
-			for b.Loop() {
-				Gemm(n, n, n, x, y, func(int, []float32) {})
-			}
-			b.ReportMetric(2*float64(n*n*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
-	}
-}

@@ -1,170 +1,248 @@
 package cpu
 
-import "sync"
-
 // Float is an accumulator type; int64 is there for integer matrices.
 type Float interface{ float32 | float64 | int64 }
 
-// A Matrix is an operand of Gemm: element (i,j) lies at Off + i*Row + j*Col of whatever Load reads.
+// A Matrix is an operand: element (i,j) lies at Off + i*Row + j*Col. Where the elements are in memory, give the slice of
+// their type, which is packed without a call per run; else give Load.
 type Matrix[T Float] struct {
-	Row, Col int
+	Off, Row, Col int
+
+	Elems     []T      // elements of the accumulator's type
+	F16, BF16 []uint16 // halves, for T float32
+
 	// Load sets dst to len(dst) elements that start at off and lie stride apart, widened to T.
 	Load func(dst []T, off, stride int)
-	Off  int
 }
 
-// Micro-tile: 4×4 accumulators are what the compiler keeps in registers.
-const (
-	mr = 4
-	nr = 4
-)
+// A Result takes a product. Where Elems is given, element (i,j) is written to Off + i*Row + j of it. Where Done is given, it
+// is called once for every finished piece of a row, from column j on, in any order and from several workers: with the values
+// in Elems, which it may change, or with a buffer, which it must round or copy.
+type Result[T Float] struct {
+	Off, Row int
+	Elems    []T
+	Done     func(i, j int, row []T)
 
-// A workspace holds packed panels; pooled so that a steady training step allocates none.
-type workspace[T Float] struct {
-	a, b, c []T
-	load    [256]T // one piece of an operand; on the stack it would escape through Load
+	wholeRows bool
 }
 
-var (
-	ws32 = sync.Pool{New: func() any { return new(workspace[float32]) }}
-	ws64 = sync.Pool{New: func() any { return new(workspace[float64]) }}
-	wsI  = sync.Pool{New: func() any { return new(workspace[int64]) }}
-)
-
-func workspaces[T Float]() *sync.Pool {
-	var z T
-	switch any(z).(type) {
-	case float32:
-		return &ws32
-	case float64:
-		return &ws64
-	}
-	return &wsI
-}
-
-func grow[T any](b []T, n int) []T {
-	if cap(b) < n {
-		return make([]T, n)
-	}
-	return b[:n]
-}
-
-// Gemm computes rows of a·b, a [m k] and b [k n], accumulated in T in the order of k, and hands every finished row block to
-// store as row-major values of row i, so that rounding to a shorter format happens once, there. Work is split by rows in
-// blocks that depend on the shape alone.
+// Gemm computes the product of a [m k] and b [k n], accumulated in T in the order of k, and hands every finished row to store,
+// so that rounding to a shorter format happens once, there.
 func Gemm[T Float](m, n, k int, a, b Matrix[T], store func(i int, row []T)) {
+	GemmTo(m, n, k, a, b, Result[T]{Done: func(i, _ int, row []T) { store(i, row) }, wholeRows: true})
+}
+
+// GemmTo is Gemm into memory, or to a function that takes pieces of rows. Every element is one sum in the order of k, and the
+// work is split by the shape alone: neither the number of threads nor the blocks below show in the bits.
+//
+// The loops are those of Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008): columns of b are
+// packed into panels as wide as a register tile, rows of a into panels as high as one, so that the innermost loop reads both
+// in order.
+func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	if m == 0 || n == 0 {
 		return
 	}
-	pool := workspaces[T]()
-	w := pool.Get().(*workspace[T])
-	np := (n + nr - 1) / nr
-	w.b = grow(w.b, np*nr*k)
-	packB(w, n, k, b)
-	grain := max(mr, (1<<18/(max(k, 1)*n)+mr-1)/mr*mr)
-	Parallel(m, grain, func(lo, hi int) {
-		v := w
-		if lo != 0 || hi != m {
-			v = pool.Get().(*workspace[T])
-			defer pool.Put(v)
-		}
-		v.a = grow(v.a, mr*k)
-		v.c = grow(v.c, mr*np*nr)
-		for i := lo; i < hi; i += mr {
-			rows := min(mr, hi-i)
-			packA(v, i, rows, k, a)
-			for p := range np {
-				tile(v.c[p*nr:], np*nr, v.a, w.b[p*nr*k:(p+1)*nr*k], k)
-			}
-			for r := range rows {
-				store(i+r, v.c[r*np*nr:r*np*nr+n])
-			}
-		}
-	})
-	pool.Put(w)
+	g := product[T]{m: m, n: n, k: k, a: a, b: b, out: out, kern: kernelOf[T]()}
+	g.a.check(m, k)
+	g.b.check(k, n)
+	if out.Elems != nil {
+		_ = out.Elems[out.Off+(m-1)*out.Row+n-1]
+	}
+	g.plan()
+	g.run()
 }
 
-// packA lays rows i…i+rows of a out as k columns of mr values; missing rows are zero.
-func packA[T Float](w *workspace[T], i, rows, k int, a Matrix[T]) {
-	dst, buf := w.a, w.load[:]
-	clear(dst)
-	for r := range rows {
-		for p := 0; p < k; p += len(buf) {
-			c := min(len(buf), k-p)
-			a.Load(buf[:c], a.Off+(i+r)*a.Row+p*a.Col, a.Col)
-			for x, v := range buf[:c] {
-				dst[(p+x)*mr+r] = v
-			}
-		}
+// check reads the two ends of what assembly will read, so that a wrong stride is a panic.
+func (x *Matrix[T]) check(rows, cols int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	lo, hi := x.Off+min(0, (rows-1)*x.Row)+min(0, (cols-1)*x.Col), x.Off+max(0, (rows-1)*x.Row)+max(0, (cols-1)*x.Col)
+	switch {
+	case x.Elems != nil:
+		_, _ = x.Elems[lo], x.Elems[hi]
+	case x.F16 != nil:
+		_, _ = x.F16[lo], x.F16[hi]
+	case x.BF16 != nil:
+		_, _ = x.BF16[lo], x.BF16[hi]
 	}
 }
 
-// packB lays b out as panels of nr columns, each k rows of nr values; missing columns are zero.
-func packB[T Float](w *workspace[T], n, k int, b Matrix[T]) {
-	dst, buf := w.b, w.load[:]
-	if b.Col == 1 {
-		for p := range k {
-			for j := 0; j < n; j += len(buf) {
-				c := min(len(buf), n-j)
-				b.Load(buf[:c], b.Off+p*b.Row+j, 1)
-				for x, v := range buf[:c] {
-					jj := j + x
-					dst[(jj/nr*k+p)*nr+jj%nr] = v
+// A kernel computes tiles in registers.
+type kernel[T Float] struct {
+	rows, cols int  // the largest tile
+	depth      int  // steps of k after which the panels should be changed: they fill the L1 and L2 caches
+	raw        bool // tile can read b with any distance of rows
+	grain      int  // multiply-adds from which another worker pays
+	// height returns how high a panel of a must be for at most rows rows.
+	height func(rows int) int
+	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
+	// at least cols columns of b, distance of rows ldb. It works in whole registers: up to the next half of kernel.cols.
+	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool)
+}
+
+// A product is a call of GemmTo on its way.
+type product[T Float] struct {
+	m, n, k    int
+	a, b       Matrix[T]
+	out        Result[T]
+	kern       *kernel[T]
+	nc, ks, kc int // columns and steps of k that are packed at a time; steps of k between changes of panels
+	mb, nb     int // rows and columns of a task
+	raw        bool
+	packed     []T // panels of b
+	sum        []T // unfinished rows, where k is cut and the result is not in memory
+}
+
+// packedB is how many elements of b are packed at most: they should stay in the L2 or L3 cache while all rows of a pass.
+const packedB = 1 << 20
+
+func up(n, step int) int { return (n + step - 1) / step * step }
+
+// plan fixes the blocks, from the shape.
+func (g *product[T]) plan() {
+	kn := g.kern
+	g.nc, g.ks = up(g.n, kn.cols), g.k
+	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.m <= 2*kn.rows
+	if !g.raw && g.nc*g.k > packedB {
+		if nc := packedB / g.k / kn.cols * kn.cols; !g.out.wholeRows && nc >= 256 {
+			g.nc = nc
+		} else {
+			if !g.out.wholeRows {
+				g.nc = min(g.nc, 1024)
+			}
+			g.ks = min(g.k, up(max(packedB/g.nc, 1), kn.depth))
+		}
+	}
+	cuts := max(1, (g.ks+kn.depth-1)/kn.depth)
+	g.kc = (g.ks + cuts - 1) / cuts
+	g.mb = min(max(up((g.m+3)/4, kn.rows), 2*kn.rows), up(96, kn.rows))
+	g.nb = g.nc
+	if blocks := (g.m + g.mb - 1) / g.mb; blocks < 8 && !g.out.wholeRows && g.m*g.nc*g.ks > 4*kn.grain {
+		g.nb = min(g.nc, max(up(g.nc*blocks/8, kn.cols), 4*kn.cols))
+	}
+}
+
+func (g *product[T]) run() {
+	w := workspaces[T]().get()
+	defer workspaces[T]().put(w)
+	if g.k == 0 {
+		g.zero(w)
+		return
+	}
+	if g.ks < g.k && g.out.Elems == nil {
+		w.c = grow(w.c, g.m*g.nc)
+		g.sum = w.c
+	}
+	if !g.raw {
+		w.b = grow(w.b, g.nc*g.ks)
+		g.packed = w.b
+	}
+	for jc := 0; jc < g.n; jc += g.nc {
+		cols := min(g.nc, g.n-jc)
+		for ps := 0; ps < g.k; ps += g.ks {
+			steps := min(g.ks, g.k-ps)
+			if !g.raw {
+				g.packB(jc, cols, ps, steps)
+			}
+			across := (cols + g.nb - 1) / g.nb
+			tasks := (g.m + g.mb - 1) / g.mb * across
+			Parallel(tasks, max(1, g.kern.grain/(g.mb*g.nb*steps)), func(lo, hi int) {
+				v := workspaces[T]().get()
+				for t := lo; t < hi; t++ {
+					i, j := t/across*g.mb, t%across*g.nb
+					g.task(v, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
 				}
-			}
-		}
-	} else {
-		for j := range n {
-			for p := 0; p < k; p += len(buf) {
-				c := min(len(buf), k-p)
-				b.Load(buf[:c], b.Off+p*b.Row+j*b.Col, b.Row)
-				base := j/nr*k*nr + j%nr
-				for x, v := range buf[:c] {
-					dst[base+(p+x)*nr] = v
-				}
-			}
-		}
-	}
-	if r := n % nr; r != 0 {
-		last := n / nr * k * nr
-		for p := range k {
-			clear(dst[last+p*nr+r : last+(p+1)*nr])
+				workspaces[T]().put(v)
+			})
 		}
 	}
 }
 
-// tile sets the mr×nr block of c (row stride ldc) to the product of one packed panel of a and one of b.
-func tile[T Float](c []T, ldc int, a, b []T, k int) {
-	var c00, c01, c02, c03, c10, c11, c12, c13 T
-	var c20, c21, c22, c23, c30, c31, c32, c33 T
-	a, b = a[:k*mr], b[:k*nr]
-	for len(a) >= mr && len(b) >= nr {
-		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
-		a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
-		c00 += a0 * b0
-		c01 += a0 * b1
-		c02 += a0 * b2
-		c03 += a0 * b3
-		c10 += a1 * b0
-		c11 += a1 * b1
-		c12 += a1 * b2
-		c13 += a1 * b3
-		c20 += a2 * b0
-		c21 += a2 * b1
-		c22 += a2 * b2
-		c23 += a2 * b3
-		c30 += a3 * b0
-		c31 += a3 * b1
-		c32 += a3 * b2
-		c33 += a3 * b3
-		a, b = a[mr:], b[nr:]
+// zero is the product over no k at all.
+func (g *product[T]) zero(w *workspace[T]) {
+	w.c = grow(w.c, g.n)
+	for i := range g.m {
+		row := w.c
+		if g.out.Elems != nil {
+			row = g.out.Elems[g.out.Off+i*g.out.Row:][:g.n]
+		}
+		clear(row)
+		if g.out.Done != nil {
+			g.out.Done(i, 0, row)
+		}
 	}
-	r := c[:nr:nr]
-	r[0], r[1], r[2], r[3] = c00, c01, c02, c03
-	r = c[ldc : ldc+nr : ldc+nr]
-	r[0], r[1], r[2], r[3] = c10, c11, c12, c13
-	r = c[2*ldc : 2*ldc+nr : 2*ldc+nr]
-	r[0], r[1], r[2], r[3] = c20, c21, c22, c23
-	r = c[3*ldc : 3*ldc+nr : 3*ldc+nr]
-	r[0], r[1], r[2], r[3] = c30, c31, c32, c33
+}
+
+// task computes rows i… and columns jc+j… of the result over steps of k from ps on.
+func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) {
+	c, ldc, padded := g.target(w, i, rows, jc, j, cols)
+	kn := g.kern
+	for p := 0; p < steps; p += g.kc {
+		kc := min(g.kc, steps-p)
+		g.packA(w, i, rows, ps+p, kc)
+		for x := 0; x < cols; x += kn.cols {
+			wide := min(kn.cols, cols-x)
+			b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
+			for y := 0; y < rows; y += kn.rows {
+				high := min(kn.rows, rows-y)
+				h := kn.height(high)
+				a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
+				if padded || high == h && (wide == kn.cols || wide == kn.cols/2) {
+					kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0)
+					continue
+				}
+				g.edge(w, h, high, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0)
+			}
+		}
+	}
+	if g.out.Done != nil && ps+steps == g.k {
+		for y := range rows {
+			g.out.Done(i+y, jc+j, c[y*ldc:y*ldc+cols])
+		}
+	}
+}
+
+// target returns where a task writes, the distance of its rows, and whether whole tiles fit there.
+func (g *product[T]) target(w *workspace[T], i, rows, jc, j, cols int) (c []T, ldc int, padded bool) {
+	switch {
+	case g.out.Elems != nil:
+		return g.out.Elems[g.out.Off+i*g.out.Row+jc+j:], g.out.Row, false
+	case g.sum != nil:
+		return g.sum[i*g.nc+j:], g.nc, false
+	}
+	ldc = up(cols, g.kern.cols)
+	w.c = grow(w.c, up(rows, g.kern.rows)*ldc)
+	return w.c, ldc, true
+}
+
+// edge computes a tile that reaches beyond the result, beside it.
+func (g *product[T]) edge(w *workspace[T], h, rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool) {
+	ldt := g.kern.cols
+	t := grow(w.tile, g.kern.rows*ldt)
+	w.tile = t
+	if more {
+		for y := range rows {
+			copy(t[y*ldt:], c[y*ldc:y*ldc+cols])
+		}
+	}
+	g.kern.tile(h, cols, k, a, b, ldb, t, ldt, more)
+	for y := range rows {
+		copy(c[y*ldc:y*ldc+cols], t[y*ldt:])
+	}
+}
+
+// panel returns kc rows of the panel of b that starts at column j.
+func (g *product[T]) panel(w *workspace[T], jc, j, wide, ps, p, steps, kc int) (b []T, ldb int) {
+	nr := g.kern.cols
+	if !g.raw {
+		return g.packed[j*steps+p*nr:], nr
+	}
+	off := g.b.Off + (ps+p)*g.b.Row + jc + j
+	if wide == nr || wide == nr/2 {
+		return g.b.Elems[off:], g.b.Row
+	}
+	w.b = grow(w.b, nr*kc)
+	w.pack(w.b, nr, wide, kc, &g.b, off, 1, g.b.Row)
+	return w.b, nr
 }

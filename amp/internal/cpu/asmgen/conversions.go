@@ -1,0 +1,103 @@
+package main
+
+import "fmt"
+
+// Conversions between the float formats, bit for bit what convert.go does.
+
+// A converter writes one block of lanes from (SI) to (DI).
+type converter struct {
+	name, doc string
+	from, to  int // bytes of an element
+	setup     func(f *asmFile, reg string)
+	body      func(f *asmFile, reg, half string, lanes int)
+}
+
+var converters = []converter{
+	{"widenF16", "float16 to float32", 2, 4, nil, func(f *asmFile, reg, half string, lanes int) {
+		f.op("VCVTPH2PS", "(SI)", vec(reg, 0))
+		f.op("VMOVUPS", vec(reg, 0), "(DI)")
+	}},
+	{"narrowF16", "float32 to float16, to nearest even", 4, 2, nil, func(f *asmFile, reg, half string, lanes int) {
+		f.op("VMOVUPS", "(SI)", vec(reg, 0))
+		f.op("VCVTPS2PH", "$0", vec(reg, 0), vec(half, 1))
+		f.op("VMOVUPS", vec(half, 1), "(DI)")
+	}},
+	{"widenBF16", "bfloat16 to float32", 2, 4, nil, func(f *asmFile, reg, half string, lanes int) {
+		f.op("VPMOVZXWD", "(SI)", vec(reg, 0))
+		f.op("VPSLLD", "$16", vec(reg, 0), vec(reg, 0))
+		f.op("VMOVUPS", vec(reg, 0), "(DI)")
+	}},
+	{"narrowBF16", "float32 to bfloat16, to nearest even", 4, 2, bf16Setup, bf16Body},
+}
+
+func bf16Setup(f *asmFile, reg string) {
+	for i, c := range []string{"$0x7fff", "$1", "$0x40"} {
+		f.op("MOVL", c, "AX")
+		f.op("VMOVD", "AX", vec("X", 4+i))
+		f.op("VPBROADCASTD", vec("X", 4+i), vec(reg, 4+i))
+	}
+}
+
+// bf16Body rounds by adding 0x7fff and the last bit kept; a NaN keeps its top bits and becomes quiet instead.
+func bf16Body(f *asmFile, reg, half string, lanes int) {
+	r := func(i int) string { return vec(reg, i) }
+	f.op("VMOVUPS", "(SI)", r(0))
+	f.op("VPSRLD", "$16", r(0), r(1))
+	if reg == "Z" {
+		f.op("VPORD", r(6), r(1), r(2))
+		f.op("VPANDD", r(5), r(1), r(1))
+	} else {
+		f.op("VPOR", r(6), r(1), r(2))
+		f.op("VPAND", r(5), r(1), r(1))
+	}
+	f.op("VPADDD", r(4), r(1), r(1))
+	f.op("VPADDD", r(0), r(1), r(1))
+	f.op("VPSRLD", "$16", r(1), r(1))
+	if reg == "Z" {
+		f.op("VCMPPS", "$3", r(0), r(0), "K1")
+		f.op("VMOVDQA32", r(2), "K1", r(1))
+		f.op("VPMOVDW", r(1), "(DI)")
+		return
+	}
+	f.op("VCMPPS", "$3", r(0), r(0), r(3))
+	f.op("VBLENDVPS", r(3), r(2), r(1), r(1))
+	f.op("VEXTRACTI128", "$1", r(1), "X2")
+	f.op("VPACKUSDW", "X2", "X1", "X1")
+	f.op("VMOVDQU", "X1", "(DI)")
+}
+
+func conversions(f *asmFile) {
+	f.b.WriteString("\n// func cpuid(leaf, sub uint32) (a, b, c, d uint32)\nTEXT ·cpuid(SB), NOSPLIT, $0-24\n")
+	f.op("MOVL", "leaf+0(FP)", "AX")
+	f.op("MOVL", "sub+4(FP)", "CX")
+	f.op("CPUID")
+	for i, r := range []string{"AX", "BX", "CX", "DX"} {
+		f.op("MOVL", r, fmt.Sprintf("%c+%d(FP)", "abcd"[i], 8+4*i))
+	}
+	f.op("RET")
+	f.stubs = append(f.stubs, "// cpuid runs the instruction of that name.\nfunc cpuid(leaf, sub uint32) (a, b, c, d uint32)\n")
+	for _, c := range converters {
+		for _, v := range []struct {
+			reg, half, suffix string
+			lanes             int
+		}{{"Z", "Y", "Z", 16}, {"Y", "X", "Y", 8}} {
+			src, dst := "*uint16", "*float32"
+			if c.from == 4 {
+				src, dst = dst, src
+			}
+			f.fn(c.name+v.suffix, "converts blocks of "+imm(v.lanes)[1:]+" elements: "+c.doc+".",
+				param{"blocks", "int", "CX"}, param{"src", src, "SI"}, param{"dst", dst, "DI"})
+			if c.setup != nil {
+				c.setup(f, v.reg)
+			}
+			f.op("PCALIGN", "$32")
+			f.label("loop")
+			c.body(f, v.reg, v.half, v.lanes)
+			f.op("ADDQ", imm(c.from*v.lanes), "SI")
+			f.op("ADDQ", imm(c.to*v.lanes), "DI")
+			f.op("DECQ", "CX")
+			f.op("JNZ", "loop")
+			f.ret()
+		}
+	}
+}

@@ -1,0 +1,39 @@
+// Command asmgen writes the assembly of package cpu: run it through go generate in that directory.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	dir := "."
+	if len(os.Args) > 1 {
+		dir = os.Args[1]
+	}
+	for name, text := range generate() {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "asmgen:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// generate returns the text of every generated file by its name.
+func generate() map[string]string {
+	files := map[string]string{}
+	var stubs goFile
+	for name, write := range map[string]func(*asmFile){
+		"gemm_amd64.s":    tiles,
+		"pack_amd64.s":    packs,
+		"convert_amd64.s": conversions,
+	} {
+		f := &asmFile{}
+		write(f)
+		files[name] = f.text()
+		stubs.add(f)
+	}
+	files["stubs_amd64.go"] = stubs.text()
+	return files
+}

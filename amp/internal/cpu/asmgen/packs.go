@@ -1,0 +1,57 @@
+package main
+
+// Packing of rows that lie along k: blocks of 4×4 are transposed in registers. AVX is enough, so both variants use it.
+
+func packs(f *asmFile) {
+	f.fn("transpose4f32", "sets dst[p][0…3] to element p of four rows of src, for 4·n values of p; strides in bytes.",
+		param{"n", "int", "CX"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"ldd", "int", "R9"})
+	f.op("LEAQ", "(R8)(R8*2)", "R10")
+	f.op("LEAQ", "(R9)(R9*2)", "R11")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	for i, src := range []string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R10*1)"} {
+		f.op("VMOVUPS", src, vec("X", i))
+	}
+	f.op("VUNPCKLPS", "X1", "X0", "X4") // a0 b0 a1 b1
+	f.op("VUNPCKHPS", "X1", "X0", "X5") // a2 b2 a3 b3
+	f.op("VUNPCKLPS", "X3", "X2", "X6")
+	f.op("VUNPCKHPS", "X3", "X2", "X7")
+	f.op("VUNPCKLPD", "X6", "X4", "X0")
+	f.op("VUNPCKHPD", "X6", "X4", "X1")
+	f.op("VUNPCKLPD", "X7", "X5", "X2")
+	f.op("VUNPCKHPD", "X7", "X5", "X3")
+	for i, dst := range []string{"(DI)", "(DI)(R9*1)", "(DI)(R9*2)", "(DI)(R11*1)"} {
+		f.op("VMOVUPS", vec("X", i), dst)
+	}
+	f.op("ADDQ", "$16", "SI")
+	f.op("LEAQ", "(DI)(R9*4)", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+
+	f.fn("transpose4f64", "is transpose4f32 for float64.",
+		param{"n", "int", "CX"}, param{"src", "*float64", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float64", "DI"}, param{"ldd", "int", "R9"})
+	f.op("LEAQ", "(R8)(R8*2)", "R10")
+	f.op("LEAQ", "(R9)(R9*2)", "R11")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	for i, src := range []string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R10*1)"} {
+		f.op("VMOVUPD", src, vec("Y", i))
+	}
+	f.op("VUNPCKLPD", "Y1", "Y0", "Y4") // a0 b0 a2 b2
+	f.op("VUNPCKHPD", "Y1", "Y0", "Y5") // a1 b1 a3 b3
+	f.op("VUNPCKLPD", "Y3", "Y2", "Y6")
+	f.op("VUNPCKHPD", "Y3", "Y2", "Y7")
+	f.op("VPERM2F128", "$0x20", "Y6", "Y4", "Y0")
+	f.op("VPERM2F128", "$0x20", "Y7", "Y5", "Y1")
+	f.op("VPERM2F128", "$0x31", "Y6", "Y4", "Y2")
+	f.op("VPERM2F128", "$0x31", "Y7", "Y5", "Y3")
+	for i, dst := range []string{"(DI)", "(DI)(R9*1)", "(DI)(R9*2)", "(DI)(R11*1)"} {
+		f.op("VMOVUPD", vec("Y", i), dst)
+	}
+	f.op("ADDQ", "$32", "SI")
+	f.op("LEAQ", "(DI)(R9*4)", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+}

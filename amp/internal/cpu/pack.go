@@ -1,0 +1,126 @@
+package cpu
+
+// packA lays rows i… of a out as panels for the kernel, k steps from p on; missing rows are zero.
+func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
+	kn := g.kern
+	w.a = grow(w.a, up(rows, kn.rows)*k)
+	for y := 0; y < rows; y += kn.rows {
+		high := min(kn.rows, rows-y)
+		w.pack(w.a[y*k:], kn.height(high), high, k, &g.a, g.a.Off+(i+y)*g.a.Row+p*g.a.Col, g.a.Row, g.a.Col)
+	}
+}
+
+// packB lays columns jc… of b out as panels, steps of k from ps on; missing columns are zero.
+func (g *product[T]) packB(jc, cols, ps, steps int) {
+	nr := g.kern.cols
+	group := nr // columns packed together
+	if g.b.Load != nil && g.b.Col == 1 {
+		group = up(line, nr) // Load may do much per call
+	}
+	groups := (cols + group - 1) / group
+	Parallel(groups, max(1, 1<<16/(group*steps)), func(lo, hi int) {
+		w := workspaces[T]().get()
+		for t := lo; t < hi; t++ {
+			j := t * group
+			wide := min(group, cols-j)
+			off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col
+			if group > nr {
+				w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
+			} else {
+				w.pack(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Col, g.b.Row)
+			}
+		}
+		workspaces[T]().put(w)
+	})
+}
+
+// packRuns packs several panels whose k rows Load reads in one run each.
+func (w *workspace[T]) packRuns(dst []T, width, have, k int, x *Matrix[T], off, sp int) {
+	for p := range k {
+		run := w.lines[:have]
+		x.Load(run, off+p*sp, 1)
+		for j := 0; j < have; j += width {
+			d := dst[j*k+p*width:][:width]
+			clear(d[copy(d, run[j:min(j+width, have)]):])
+		}
+	}
+}
+
+// pack sets dst[p*width+y] to the element of x at off + y*sy + p*sp, for y below have and p below k, and to 0 for y from have on.
+func (w *workspace[T]) pack(dst []T, width, have, k int, x *Matrix[T], off, sy, sp int) {
+	if have < width {
+		clear(dst[:width*k])
+	}
+	if sy == 1 && x.inMemory() {
+		for p := range k {
+			x.fetch(dst[p*width:p*width+have], off+p*sp, 1)
+		}
+		return
+	}
+	if x.Elems != nil && sp == 1 {
+		transpose(dst, width, have, k, x.Elems, off, sy)
+		return
+	}
+	for y := 0; y < have; y += 4 {
+		high := min(4, have-y)
+		for p := 0; p < k; p += line {
+			c := min(line, k-p)
+			for r := range high {
+				x.fetch(w.lines[r*line:r*line+c], off+(y+r)*sy+p*sp, sp)
+			}
+			transpose(dst[p*width+y:], width, high, c, w.lines[:], 0, line)
+		}
+	}
+}
+
+func (x *Matrix[T]) inMemory() bool { return x.Elems != nil || x.F16 != nil || x.BF16 != nil }
+
+// fetch sets dst to elements of x that start at off and lie stride apart.
+func (x *Matrix[T]) fetch(dst []T, off, stride int) {
+	switch {
+	case x.Elems != nil:
+		if stride == 1 {
+			copy(dst, x.Elems[off:off+len(dst)])
+			return
+		}
+		for i := range dst {
+			dst[i] = x.Elems[off+i*stride]
+		}
+	case x.F16 != nil:
+		if d, ok := any(dst).([]float32); ok && stride == 1 {
+			WidenF16(d, x.F16[off:off+len(dst)])
+			return
+		}
+		for i := range dst {
+			dst[i] = T(F16ToF32(x.F16[off+i*stride]))
+		}
+	case x.BF16 != nil:
+		if d, ok := any(dst).([]float32); ok && stride == 1 {
+			WidenBF16(d, x.BF16[off:off+len(dst)])
+			return
+		}
+		for i := range dst {
+			dst[i] = T(BF16ToF32(x.BF16[off+i*stride]))
+		}
+	default:
+		x.Load(dst, off, stride)
+	}
+}
+
+// transpose is pack for elements in memory that lie side by side along k.
+func transpose[T Float](dst []T, width, have, k int, src []T, off, sy int) {
+	y := 0
+	for ; y+4 <= have; y += 4 {
+		p := transpose4(dst[y:], width, src[off+y*sy:], sy, k)
+		for r := y; r < y+4; r++ {
+			for q, v := range src[off+r*sy+p : off+r*sy+k] {
+				dst[(p+q)*width+r] = v
+			}
+		}
+	}
+	for ; y < have; y++ {
+		for p, v := range src[off+y*sy : off+y*sy+k] {
+			dst[p*width+y] = v
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package cpu
+
+var (
+	zmmF32 = kernel[float32]{rows: 12, cols: 32, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z}
+	zmmF64 = kernel[float64]{rows: 12, cols: 16, depth: 256, raw: true, grain: 1 << 19, height: zmmHeight, tile: tileF64Z}
+	ymmF32 = kernel[float32]{rows: 6, cols: 16, depth: 256, raw: true, grain: 1 << 19, height: ymmHeight, tile: tileF32Y}
+	ymmF64 = kernel[float64]{rows: 6, cols: 8, depth: 256, raw: true, grain: 1 << 18, height: ymmHeight, tile: tileF64Y}
+)
+
+func kernelF32() *kernel[float32] {
+	switch variant() {
+	case AVX512:
+		return &zmmF32
+	case AVX2:
+		return &ymmF32
+	}
+	if reproducible() {
+		return &exactF32
+	}
+	return &genericF32
+}
+
+func kernelF64() *kernel[float64] {
+	switch variant() {
+	case AVX512:
+		return &zmmF64
+	case AVX2:
+		return &ymmF64
+	}
+	if reproducible() {
+		return &exactF64
+	}
+	return &genericF64
+}
+
+// zmmHeight and ymmHeight return the lowest tile that has rows rows.
+func zmmHeight(rows int) int {
+	switch {
+	case rows > 8:
+		return 12
+	case rows > 4:
+		return 8
+	case rows > 2:
+		return 4
+	}
+	return rows
+}
+
+func ymmHeight(rows int) int {
+	switch {
+	case rows > 4:
+		return 6
+	case rows > 2:
+		return 4
+	}
+	return rows
+}
+
+// transpose4 transposes what it can of four rows and returns how many steps that were.
+func transpose4[T Float](dst []T, width int, src []T, sy, k int) int {
+	n := k / 4
+	if n == 0 || variant() == Generic {
+		return 0
+	}
+	_, _ = src[3*sy+k-1], dst[(k-1)*width+3]
+	switch d := any(dst).(type) {
+	case []float32:
+		transpose4f32(n, &any(src).([]float32)[0], 4*sy, &d[0], 4*width)
+	case []float64:
+		transpose4f64(n, &any(src).([]float64)[0], 8*sy, &d[0], 8*width)
+	default:
+		return 0
+	}
+	return 4 * n
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func tileF32Z(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool) {
+	wide := cols > 16
+	if cols = 16; wide {
+		cols = 32
+	}
+	_, _, _ = a[rows*k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, lb, lc, m := &a[0], &b[0], &c[0], 4*ldb, 4*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 12:
+			f32z12x2(k, pa, pb, lb, pc, lc, m)
+		case 8:
+			f32z8x2(k, pa, pb, lb, pc, lc, m)
+		case 4:
+			f32z4x2(k, pa, pb, lb, pc, lc, m)
+		case 2:
+			f32z2x2(k, pa, pb, lb, pc, lc, m)
+		case 1:
+			f32z1x2(k, pa, pb, lb, pc, lc, m)
+		}
+		return
+	}
+	switch rows {
+	case 12:
+		f32z12x1(k, pa, pb, lb, pc, lc, m)
+	case 8:
+		f32z8x1(k, pa, pb, lb, pc, lc, m)
+	case 4:
+		f32z4x1(k, pa, pb, lb, pc, lc, m)
+	case 2:
+		f32z2x1(k, pa, pb, lb, pc, lc, m)
+	case 1:
+		f32z1x1(k, pa, pb, lb, pc, lc, m)
+	}
+}
+
+func tileF64Z(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, more bool) {
+	wide := cols > 8
+	if cols = 8; wide {
+		cols = 16
+	}
+	_, _, _ = a[rows*k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, lb, lc, m := &a[0], &b[0], &c[0], 8*ldb, 8*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 12:
+			f64z12x2(k, pa, pb, lb, pc, lc, m)
+		case 8:
+			f64z8x2(k, pa, pb, lb, pc, lc, m)
+		case 4:
+			f64z4x2(k, pa, pb, lb, pc, lc, m)
+		case 2:
+			f64z2x2(k, pa, pb, lb, pc, lc, m)
+		case 1:
+			f64z1x2(k, pa, pb, lb, pc, lc, m)
+		}
+		return
+	}
+	switch rows {
+	case 12:
+		f64z12x1(k, pa, pb, lb, pc, lc, m)
+	case 8:
+		f64z8x1(k, pa, pb, lb, pc, lc, m)
+	case 4:
+		f64z4x1(k, pa, pb, lb, pc, lc, m)
+	case 2:
+		f64z2x1(k, pa, pb, lb, pc, lc, m)
+	case 1:
+		f64z1x1(k, pa, pb, lb, pc, lc, m)
+	}
+}
+
+func tileF32Y(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool) {
+	wide := cols > 8
+	if cols = 8; wide {
+		cols = 16
+	}
+	_, _, _ = a[rows*k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, lb, lc, m := &a[0], &b[0], &c[0], 4*ldb, 4*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 6:
+			f32y6x2(k, pa, pb, lb, pc, lc, m)
+		case 4:
+			f32y4x2(k, pa, pb, lb, pc, lc, m)
+		case 2:
+			f32y2x2(k, pa, pb, lb, pc, lc, m)
+		case 1:
+			f32y1x2(k, pa, pb, lb, pc, lc, m)
+		}
+		return
+	}
+	switch rows {
+	case 6:
+		f32y6x1(k, pa, pb, lb, pc, lc, m)
+	case 4:
+		f32y4x1(k, pa, pb, lb, pc, lc, m)
+	case 2:
+		f32y2x1(k, pa, pb, lb, pc, lc, m)
+	case 1:
+		f32y1x1(k, pa, pb, lb, pc, lc, m)
+	}
+}
+
+func tileF64Y(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, more bool) {
+	wide := cols > 4
+	if cols = 4; wide {
+		cols = 8
+	}
+	_, _, _ = a[rows*k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, lb, lc, m := &a[0], &b[0], &c[0], 8*ldb, 8*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 6:
+			f64y6x2(k, pa, pb, lb, pc, lc, m)
+		case 4:
+			f64y4x2(k, pa, pb, lb, pc, lc, m)
+		case 2:
+			f64y2x2(k, pa, pb, lb, pc, lc, m)
+		case 1:
+			f64y1x2(k, pa, pb, lb, pc, lc, m)
+		}
+		return
+	}
+	switch rows {
+	case 6:
+		f64y6x1(k, pa, pb, lb, pc, lc, m)
+	case 4:
+		f64y4x1(k, pa, pb, lb, pc, lc, m)
+	case 2:
+		f64y2x1(k, pa, pb, lb, pc, lc, m)
+	case 1:
+		f64y1x1(k, pa, pb, lb, pc, lc, m)
+	}
+}

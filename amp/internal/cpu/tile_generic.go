@@ -1,0 +1,109 @@
+package cpu
+
+import "math"
+
+// The generic tiles are 4×4: what the compiler keeps in registers.
+func fixedHeight(int) int { return 4 }
+
+var (
+	genericF32 = kernel[float32]{rows: 4, cols: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float32]}
+	genericF64 = kernel[float64]{rows: 4, cols: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float64]}
+	genericI64 = kernel[int64]{rows: 4, cols: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[int64]}
+	exactF32   = kernel[float32]{rows: 4, cols: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(FMA32)}
+	exactF64   = kernel[float64]{rows: 4, cols: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(math.FMA)}
+)
+
+// kernelOf returns the kernel for T.
+func kernelOf[T Float]() *kernel[T] {
+	var z T
+	var k any = &genericI64
+	switch any(z).(type) {
+	case float32:
+		k = kernelF32()
+	case float64:
+		k = kernelF64()
+	}
+	return k.(*kernel[T])
+}
+
+// tileGo multiplies and adds as the compiler sees fit: fused on some processors.
+func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
+	var c00, c01, c02, c03, c10, c11, c12, c13 T
+	var c20, c21, c22, c23, c30, c31, c32, c33 T
+	r0, r1, r2, r3 := c[:4:4], c[ldc:ldc+4:ldc+4], c[2*ldc:2*ldc+4:2*ldc+4], c[3*ldc:3*ldc+4:3*ldc+4]
+	if more {
+		c00, c01, c02, c03 = r0[0], r0[1], r0[2], r0[3]
+		c10, c11, c12, c13 = r1[0], r1[1], r1[2], r1[3]
+		c20, c21, c22, c23 = r2[0], r2[1], r2[2], r2[3]
+		c30, c31, c32, c33 = r3[0], r3[1], r3[2], r3[3]
+	}
+	a, b = a[:k*4], b[:k*4]
+	for len(a) >= 4 && len(b) >= 4 {
+		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
+		a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+		c00 += a0 * b0
+		c01 += a0 * b1
+		c02 += a0 * b2
+		c03 += a0 * b3
+		c10 += a1 * b0
+		c11 += a1 * b1
+		c12 += a1 * b2
+		c13 += a1 * b3
+		c20 += a2 * b0
+		c21 += a2 * b1
+		c22 += a2 * b2
+		c23 += a2 * b3
+		c30 += a3 * b0
+		c31 += a3 * b1
+		c32 += a3 * b2
+		c33 += a3 * b3
+		a, b = a[4:], b[4:]
+	}
+	r0[0], r0[1], r0[2], r0[3] = c00, c01, c02, c03
+	r1[0], r1[1], r1[2], r1[3] = c10, c11, c12, c13
+	r2[0], r2[1], r2[2], r2[3] = c20, c21, c22, c23
+	r3[0], r3[1], r3[2], r3[3] = c30, c31, c32, c33
+}
+
+// tileFMA rounds once per multiply-add, as the assembly does: the bits of HALFTONE_CPU=reproducible.
+func tileFMA[T float32 | float64](fma func(x, y, z T) T) func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool) {
+	return func(_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
+		for i := range 4 {
+			row := c[i*ldc : i*ldc+4]
+			if !more {
+				clear(row)
+			}
+			for j := range row {
+				s := row[j]
+				for p := range k {
+					s = fma(a[p*4+i], b[p*4+j], s)
+				}
+				row[j] = s
+			}
+		}
+	}
+}
+
+// FMA32 returns x*y + z, rounded once. The product is exact in float64; the sum there is rounded to odd where it would
+// otherwise fall on the midpoint of two float32 neighbors, so that the second rounding gives what one would.
+func FMA32(x, y, z float32) float32 {
+	p, c := float64(x)*float64(y), float64(z)
+	s := p + c
+	u := math.Float64bits(s)
+	const tail = 1<<29 - 1
+	if exp := u >> 52 & 0x7ff; u&tail != 1<<28 && exp-897 < 254 { // 897: the exponent of the smallest normal float32
+		return float32(s)
+	}
+	// What rounding lost of the sum (Knuth's two-sum).
+	t := s - p
+	lost := (p - (s - t)) + (c - t)
+	if lost == 0 || lost != lost || u&1 == 1 {
+		return float32(s)
+	}
+	if (lost > 0) == (s > 0) {
+		u++
+	} else {
+		u--
+	}
+	return float32(math.Float64frombits(u))
+}

@@ -1,0 +1,20 @@
+//go:build !amd64
+
+package cpu
+
+func kernelF32() *kernel[float32] {
+	if reproducible() {
+		return &exactF32
+	}
+	return &genericF32
+}
+
+func kernelF64() *kernel[float64] {
+	if reproducible() {
+		return &exactF64
+	}
+	return &genericF64
+}
+
+// transpose4 transposes what it can of four rows and returns how many steps that were.
+func transpose4[T Float](dst []T, width int, src []T, sy, k int) int { return 0 }

@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package cpu
+
+func best() Variant { return Generic }
+
+func widenF16Vec([]float32, []uint16) int   { return 0 }
+func narrowF16Vec([]uint16, []float32) int  { return 0 }
+func widenBF16Vec([]float32, []uint16) int  { return 0 }
+func narrowBF16Vec([]uint16, []float32) int { return 0 }

@@ -1,0 +1,61 @@
+package cpu
+
+import "sync"
+
+// line is how many elements are fetched at a time.
+const line = 256
+
+// A workspace holds what one worker packs. Its parts only grow.
+type workspace[T Float] struct {
+	a, b, c, tile []T
+	lines         [4 * line]T // four runs of elements on their way
+}
+
+// A freeList keeps workspaces between calls; unlike a sync.Pool it does not lose them at a garbage collection.
+type freeList[T Float] struct {
+	mu   sync.Mutex
+	list []*workspace[T]
+}
+
+var (
+	free32 freeList[float32]
+	free64 freeList[float64]
+	freeI  freeList[int64]
+)
+
+func workspaces[T Float]() *freeList[T] {
+	var z T
+	var l any = &freeI
+	switch any(z).(type) {
+	case float32:
+		l = &free32
+	case float64:
+		l = &free64
+	}
+	return l.(*freeList[T])
+}
+
+func (f *freeList[T]) get() *workspace[T] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.list); n > 0 {
+		w := f.list[n-1]
+		f.list = f.list[:n-1]
+		return w
+	}
+	return new(workspace[T])
+}
+
+func (f *freeList[T]) put(w *workspace[T]) {
+	f.mu.Lock()
+	f.list = append(f.list, w)
+	f.mu.Unlock()
+}
+
+// grow returns n elements, of b if it has them; their values are anything.
+func grow[T any](b []T, n int) []T {
+	if cap(b) < n {
+		return make([]T, n, n+n/8)
+	}
+	return b[:n]
+}
