@@ -90,34 +90,41 @@ func addProduct[T float32 | float64](c *Call) {
 	m, n, k := out.shape[r-2], out.shape[r-1], a.shape[r-1]
 	wide := expandView(&Call{In: []*Tensor{x}, Attrs: Attrs{Shape: out.shape}})
 	defer wide.release()
-	for i := range length(out.shape[:r-2]) {
-		batch := func(t *Tensor) int {
-			if r == 2 {
-				return t.off
-			}
-			return t.off + i*t.strides[0]
-		}
-		cpu.Gemm(m, n, k, operand[T](a, batch(a), a.strides[r-2], a.strides[r-1]), operand[T](b, batch(b), b.strides[r-2], b.strides[r-1]),
-			func(row int, acc []T) {
-				pool := scratches[T]()
-				s := pool.Get().(*scratch[T])
-				for j := 0; j < n; j += chunk {
-					part := acc[j:min(j+chunk, n)]
-					add := s.buf[0][:len(part)]
-					if beta != 0 { // as in PyTorch, x has no say then, NaN or not
-						load(add, wide, batch(wide)+row*wide.strides[r-2]+j*wide.strides[r-1], wide.strides[r-1])
-					}
-					for q, v := range part {
-						part[q] = alpha * v
-						if beta != 0 {
-							part[q] += beta * add[q]
-						}
-					}
+	cpu.Parallel(length(out.shape[:r-2]), max(1, 1<<20/max(1, m*n*k)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			batch := func(t *Tensor) int {
+				if r == 2 {
+					return t.off
 				}
-				pool.Put(s)
-				store(out, out.off+(i*m+row)*n, acc)
-			})
+				return t.off + i*t.strides[0]
+			}
+			cpu.GemmTo(m, n, k, operand[T](a, batch(a), a.strides[r-2], a.strides[r-1]), operand[T](b, batch(b), b.strides[r-2], b.strides[r-1]),
+				productInto(out, out.off+i*m*n, n, func(row, col int, acc []T) {
+					if beta == 0 { // as in PyTorch, x has no say then, NaN or not
+						for q, v := range acc {
+							acc[q] = alpha * v
+						}
+						return
+					}
+					addRow(acc, wide, batch(wide)+row*wide.strides[r-2]+col*wide.strides[r-1], wide.strides[r-1], alpha, beta)
+				}))
+		}
+	})
+}
+
+// addRow sets acc to alpha·acc + beta·x, for elements of x from off on.
+func addRow[T float32 | float64](acc []T, x *Tensor, off, stride int, alpha, beta T) {
+	pool := scratches[T]()
+	s := pool.Get().(*scratch[T])
+	for len(acc) > 0 {
+		part := acc[:min(chunk, len(acc))]
+		add := fetch(&s.buf[0], x, off, stride, len(part))
+		for q, v := range part {
+			part[q] = T(alpha*v) + T(beta*add[q])
+		}
+		acc, off = acc[len(part):], off+len(part)*stride
 	}
+	pool.Put(s)
 }
 
 // MM returns the product of two matrices [m k] and [k n]; in the lower dtype under autocast.

@@ -107,38 +107,6 @@ func matmulCPU(c *Call) {
 	}
 }
 
-func batched[T cpu.Float](c *Call) {
-	a, b, out := c.In[0], c.In[1], c.Out
-	ra, rb, ro := len(a.shape), len(b.shape), len(out.shape)
-	m, n, k := out.shape[ro-2], out.shape[ro-1], a.shape[ra-1]
-	batch := out.shape[:ro-2]
-	for i := range length(batch) {
-		oa, ob, rest := a.off, b.off, i
-		for d := len(batch) - 1; d >= 0; d-- {
-			j := rest % batch[d]
-			rest /= batch[d]
-			oa += batchOffset(a, d-(ro-ra), j)
-			ob += batchOffset(b, d-(ro-rb), j)
-		}
-		base := out.off + i*m*n
-		cpu.Gemm(m, n, k,
-			operand[T](a, oa, a.strides[ra-2], a.strides[ra-1]),
-			operand[T](b, ob, b.strides[rb-2], b.strides[rb-1]),
-			func(i int, row []T) { store(out, base+i*n, row) })
-	}
-}
-
-func batchOffset(t *Tensor, d, j int) int {
-	if d < 0 || t.shape[d] == 1 {
-		return 0
-	}
-	return j * t.strides[d]
-}
-
-func operand[T cpu.Float](t *Tensor, off, row, col int) cpu.Matrix[T] {
-	return cpu.Matrix[T]{Off: off, Row: row, Col: col, Load: func(dst []T, off, stride int) { load(dst, t, off, stride) }}
-}
-
 func checkLinear(c *Call) []int {
 	x, w, bias := c.In[0], c.In[1], c.In[2]
 	c.floats()
@@ -176,12 +144,15 @@ func linearOn[T cpu.Float](c *Call) {
 	a := operand[T](x, x.off, 0, x.strides[k])
 	_, a.Row, _, _ = last(rows.kept, rows.keptStride)
 	b := operand[T](w, w.off, w.strides[1], w.strides[0])
-	cpu.Gemm(rows.nKept, n, in, a, b, func(i int, row []T) {
-		for j, v := range add {
-			row[j] += v
+	var addBias func(i, j int, row []T)
+	if bias != nil {
+		addBias = func(_, j int, row []T) {
+			for q, v := range add[j : j+len(row)] {
+				row[q] += v
+			}
 		}
-		store(c.Out, c.Out.off+i*n, row)
-	})
+	}
+	cpu.GemmTo(rows.nKept, n, in, a, b, productInto(c.Out, c.Out.off, n, addBias))
 }
 
 // linearBackward: dx = dy·W, dW = dyᵀ·x, dbias = Σ dy, over all rows.

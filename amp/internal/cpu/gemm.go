@@ -71,13 +71,14 @@ func (x *Matrix[T]) check(rows, cols int) {
 // A kernel computes tiles in registers.
 type kernel[T Float] struct {
 	rows, cols int  // the largest tile
+	narrow     int  // the other width that tile can write, or cols
 	depth      int  // steps of k after which the panels should be changed: they fill the L1 and L2 caches
 	raw        bool // tile can read b with any distance of rows
 	grain      int  // multiply-adds from which another worker pays
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
-	// at least cols columns of b, distance of rows ldb. It works in whole registers: up to the next half of kernel.cols.
+	// at least cols columns of b, distance of rows ldb. It works in whole registers: kernel.narrow or kernel.cols columns.
 	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool)
 }
 
@@ -188,7 +189,7 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 				high := min(kn.rows, rows-y)
 				h := kn.height(high)
 				a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
-				if padded || high == h && (wide == kn.cols || wide == kn.cols/2) {
+				if padded || high == h && (wide == kn.cols || wide == kn.narrow) {
 					kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0)
 					continue
 				}
@@ -239,7 +240,7 @@ func (g *product[T]) panel(w *workspace[T], jc, j, wide, ps, p, steps, kc int) (
 		return g.packed[j*steps+p*nr:], nr
 	}
 	off := g.b.Off + (ps+p)*g.b.Row + jc + j
-	if wide == nr || wide == nr/2 {
+	if wide == nr || wide == g.kern.narrow {
 		return g.b.Elems[off:], g.b.Row
 	}
 	w.b = grow(w.b, nr*kc)

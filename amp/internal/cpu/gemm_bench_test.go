@@ -46,6 +46,5 @@ func BenchmarkGemm(b *testing.B) {
 			}
 		}}
 		bench("load", func() { Gemm(n, n, n, l, l, func(i int, row []float32) { copy(out[i*n:], row) }) })
-		bench("old", func() { old_Gemm(n, n, n, l, l, func(i int, row []float32) { copy(out[i*n:], row) }) })
 	}
 }

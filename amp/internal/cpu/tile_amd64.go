@@ -1,10 +1,10 @@
 package cpu
 
 var (
-	zmmF32 = kernel[float32]{rows: 12, cols: 32, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z}
-	zmmF64 = kernel[float64]{rows: 12, cols: 16, depth: 256, raw: true, grain: 1 << 19, height: zmmHeight, tile: tileF64Z}
-	ymmF32 = kernel[float32]{rows: 6, cols: 16, depth: 256, raw: true, grain: 1 << 19, height: ymmHeight, tile: tileF32Y}
-	ymmF64 = kernel[float64]{rows: 6, cols: 8, depth: 256, raw: true, grain: 1 << 18, height: ymmHeight, tile: tileF64Y}
+	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z}
+	zmmF64 = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: zmmHeight, tile: tileF64Z}
+	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: ymmHeight, tile: tileF32Y}
+	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 18, height: ymmHeight, tile: tileF64Y}
 )
 
 func kernelF32() *kernel[float32] {

@@ -6,11 +6,11 @@ import "math"
 func fixedHeight(int) int { return 4 }
 
 var (
-	genericF32 = kernel[float32]{rows: 4, cols: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float32]}
-	genericF64 = kernel[float64]{rows: 4, cols: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float64]}
-	genericI64 = kernel[int64]{rows: 4, cols: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[int64]}
-	exactF32   = kernel[float32]{rows: 4, cols: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(FMA32)}
-	exactF64   = kernel[float64]{rows: 4, cols: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(math.FMA)}
+	genericF32 = kernel[float32]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float32]}
+	genericF64 = kernel[float64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float64]}
+	genericI64 = kernel[int64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[int64]}
+	exactF32   = kernel[float32]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(FMA32)}
+	exactF64   = kernel[float64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(math.FMA)}
 )
 
 // kernelOf returns the kernel for T.
