@@ -94,20 +94,21 @@ const savable = 5
 
 // Attrs are the arguments of an op that are not tensors.
 type Attrs struct {
-	Dims    []int      // dimensions of a reduction or transposition
-	Shape   []int      // target of reshape and expand
-	Keep    bool       // keep reduced dimensions as size 1
-	Scalar  float64    // the number of pow_scalar, mul_scalar …
-	Pair    [2]float64 // two numbers: low and high of clamp, beta and alpha of addmm
-	Start   int        // of narrow
-	Reverse bool       // of cumsum: from the last element on
-	DType   DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
-	Reduce  Reduction  // what a loss does with its elements
-	Ignore  int64      // target that nll_loss leaves out
-	Mode    string     // "zeros", "bilinear" …: the variant of ops that have several
-	Window  *Window    // of convolutions and pools
-	Draw    Draw       // random numbers of dropout
-	Update  *Update    // settings of an in-place optimizer op
+	Dims      []int      // dimensions of a reduction or transposition
+	Shape     []int      // target of reshape and expand
+	Keep      bool       // keep reduced dimensions as size 1
+	Scalar    float64    // the number of pow_scalar, mul_scalar …
+	Pair      [2]float64 // two numbers: low and high of clamp, beta and alpha of addmm
+	Start     int        // of narrow
+	Reverse   bool       // of cumsum: from the last element on
+	DType     DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
+	Reduce    Reduction  // what a loss does with its elements
+	Ignore    int64      // target that nll_loss leaves out
+	Mode      string     // "zeros", "bilinear" …: the variant of ops that have several
+	Window    *Window    // of convolutions and pools
+	Draw      Draw       // random numbers of dropout
+	Attention *Attention // of scaled_dot_product_attention
+	Update    *Update    // settings of an in-place optimizer op
 }
 
 // A Window says how a convolution or pool moves over its input: one number per spatial dimension each.

@@ -1,0 +1,226 @@
+package amp
+
+import (
+	"math"
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Blocks of the score matrix: with two of them in float32 a worker stays within a usual L2 cache.
+const (
+	queryBlock = 64
+	keyBlock   = 256
+)
+
+// An attender is one worker's part of attention: a block of queries and what it needs for that. Pooled.
+type attender[T float32 | float64] struct {
+	*attention
+	n, first, count int // matrix of the batch, first query and number of queries
+	p, dp           []T // scores, then probabilities, of a block of keys, and their gradient
+	rows, dk, dv    []T // sums
+	bias            [keyBlock]T
+	top, sum, delta [queryBlock]T // per query: largest score, sum of exponentials, Σ dP∘P
+	exps            func(p []T, top T) T
+}
+
+var (
+	attenders32 = sync.Pool{New: func() any { return &attender[float32]{exps: expsOf[float32]} }}
+	attenders64 = sync.Pool{New: func() any { return &attender[float64]{exps: expsOf[float64]} }}
+)
+
+func attentionCPU(c *Call) {
+	if c.Out.dt == Float64 {
+		attend[float64](c, &attenders64)
+		return
+	}
+	attend[float32](c, &attenders32)
+}
+
+// attend works block of queries by block of queries, spread over the workers by shape alone.
+func attend[T float32 | float64](c *Call, pool *sync.Pool) {
+	a := newAttention(c.In, &c.Attrs)
+	per := (a.T + queryBlock - 1) / queryBlock
+	cost := max(1, min(a.T, queryBlock)*a.S*(a.d+a.e))
+	cpu.Parallel(length(a.batch)*per, max(1, 1<<17/cost), func(lo, hi int) {
+		w := pool.Get().(*attender[T])
+		defer pool.Put(w)
+		w.attention = a
+		for i := lo; i < hi; i++ {
+			w.begin(i/per, i%per*queryBlock)
+			w.forward(c.Out)
+		}
+		w.attention = nil
+	})
+}
+
+// begin turns to the queries from first on.
+func (w *attender[T]) begin(n, first int) {
+	w.n, w.first, w.count = n, first, min(queryBlock, w.T-first)
+	w.p = resize(w.p, queryBlock*keyBlock)
+	w.rows = resize(w.rows, queryBlock*max(w.d, w.e))
+	clear(w.rows)
+	clear(w.sum[:])
+	clear(w.delta[:])
+	for i := range w.top {
+		w.top[i] = T(math.Inf(-1))
+	}
+}
+
+// keys returns how many keys this block's queries see.
+func (w *attender[T]) keys() int {
+	if w.causal {
+		return min(w.S, w.first+w.count)
+	}
+	return w.S
+}
+
+// forward is softmax by running maximum and sum, so that the scores of a row are never all there.
+func (w *attender[T]) forward(out *Tensor) {
+	for j := 0; j < w.keys(); j += keyBlock {
+		m := min(keyBlock, w.keys()-j)
+		w.scores(j, m)
+		for i := range w.count {
+			if shrink := w.exponentials(i, m); shrink != 1 {
+				for x := range w.e {
+					w.rows[i*w.e+x] *= shrink
+				}
+			}
+		}
+		cpu.Gemm(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addTo(w.rows, w.e))
+	}
+	for i := range w.count {
+		row, k := w.rows[i*w.e:(i+1)*w.e], w.share(i)
+		for x := range row {
+			row[x] *= k
+		}
+		store(out, out.off+(w.n*w.T+w.first+i)*w.e, row)
+	}
+}
+
+// operand is the matrix of t that belongs to this part of the batch, from a row on.
+func (w *attender[T]) operand(t *Tensor, row int) cpu.Matrix[T] {
+	k := len(t.shape) - 2
+	return operand[T](t, w.at(t, w.n)+row*t.strides[k], t.strides[k], t.strides[k+1])
+}
+
+func transposed[T cpu.Float](m cpu.Matrix[T]) cpu.Matrix[T] {
+	m.Row, m.Col = m.Col, m.Row
+	return m
+}
+
+// held is a matrix in a worker's own memory.
+func held[T cpu.Float](v []T, row, col int) cpu.Matrix[T] {
+	return cpu.Matrix[T]{Row: row, Col: col, Load: func(dst []T, off, stride int) {
+		if stride == 1 {
+			copy(dst, v[off:])
+			return
+		}
+		for i := range dst {
+			dst[i] = v[off]
+			off += stride
+		}
+	}}
+}
+
+// setTo and addTo are where rows of a product go.
+func setTo[T cpu.Float](v []T, width int) func(i int, row []T) {
+	return func(i int, row []T) { copy(v[i*width:(i+1)*width], row) }
+}
+
+func addTo[T cpu.Float](v []T, width int) func(i int, row []T) {
+	return func(i int, row []T) {
+		sum := v[i*width : (i+1)*width]
+		for x, r := range row {
+			sum[x] += r
+		}
+	}
+}
+
+// scores sets p to the scores of m keys from j on, minus infinity where a query may not look.
+func (w *attender[T]) scores(j, m int) {
+	cpu.Gemm(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), setTo(w.p, m))
+	scale, never := T(w.scale), T(math.Inf(-1))
+	for i := range w.count {
+		row := w.p[i*m : (i+1)*m]
+		for x := range row {
+			row[x] *= scale
+		}
+		if w.causal {
+			for x := max(0, w.first+i+1-j); x < m; x++ {
+				row[x] = never
+			}
+		}
+		if w.mask == nil {
+			continue
+		}
+		off, step := w.maskRow(i, j)
+		load(w.bias[:m], w.mask, off, step)
+		for x, b := range w.bias[:m] {
+			switch {
+			case w.additive():
+				row[x] += b
+			case b == 0:
+				row[x] = never
+			}
+		}
+	}
+}
+
+// maskRow returns where the mask of query i and key j lies, and the step to the next key.
+func (w *attender[T]) maskRow(i, j int) (off, step int) {
+	r := len(w.mask.shape)
+	off = w.at(w.mask, w.n) + batchOffset(w.mask, r-2, w.first+i)
+	if r > 0 && w.mask.shape[r-1] != 1 {
+		step = w.mask.strides[r-1]
+	}
+	return off + j*step, step
+}
+
+// exponentials turns the scores of query i into e^(score - top), adds them to its sum and returns the factor by which what was
+// summed before shrank: top may have grown.
+func (w *attender[T]) exponentials(i, m int) (shrink T) {
+	p, top := w.p[i*m:(i+1)*m], w.top[i]
+	for _, v := range p {
+		if v > top || v != v {
+			top = v
+		}
+	}
+	if math.IsInf(float64(top), -1) { // no key so far
+		clear(p)
+		return 1
+	}
+	shrink = 1
+	if top != w.top[i] {
+		shrink = T(math.Exp(float64(w.top[i] - top)))
+		w.top[i] = top
+	}
+	w.sum[i] = w.sum[i]*shrink + w.exps(p, top)
+	return shrink
+}
+
+// share is what one exponential of query i is to be multiplied with; 0 for a query without keys.
+func (w *attender[T]) share(i int) T {
+	if w.sum[i] == 0 {
+		return 0
+	}
+	return 1 / w.sum[i]
+}
+
+// expsOf sets p to e^(p - top) and returns the sum.
+func expsOf[T float32 | float64](p []T, top T) T {
+	sum := T(0)
+	for i, v := range p {
+		v = T(math.Exp(float64(v - top)))
+		p[i] = v
+		sum += v
+	}
+	return sum
+}
+
+func resize[T any](b []T, n int) []T {
+	if cap(b) < n {
+		return make([]T, n)
+	}
+	return b[:n]
+}

@@ -1,0 +1,114 @@
+package amp
+
+import (
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+func attentionBackwardCPU(c *Call) {
+	if c.Out.dt == Float64 {
+		attendBack[float64](c, &attenders64)
+		return
+	}
+	attendBack[float32](c, &attenders32)
+}
+
+// attendBack takes one matrix of the batch after another per worker: the gradients of its keys and values are sums over its queries,
+// added up in their order.
+func attendBack[T float32 | float64](c *Call, pool *sync.Pool) {
+	a := newAttention(c.In[1:], &c.Attrs)
+	dy, out := c.In[0], c.Out
+	sizes := a.sizes()
+	cpu.Parallel(length(a.batch), max(1, 1<<16/max(1, a.T*a.S*(a.d+a.e))), func(lo, hi int) {
+		w := pool.Get().(*attender[T])
+		defer pool.Put(w)
+		w.attention = a
+		for n := lo; n < hi; n++ {
+			w.dk, w.dv = resize(w.dk, a.S*a.d), resize(w.dv, a.S*a.e)
+			clear(w.dk)
+			clear(w.dv)
+			at := out.off + sizes[0] + sizes[1] + sizes[2] + n*a.T*a.S
+			for first := 0; first < a.T; first += queryBlock {
+				w.begin(n, first)
+				w.backward(dy, out, at+first*a.S)
+				for i := range w.count {
+					store(out, out.off+(n*a.T+first+i)*a.d, scaleBy(w.rows[i*a.d:(i+1)*a.d], T(a.scale)))
+				}
+			}
+			store(out, out.off+sizes[0]+n*a.S*a.d, scaleBy(w.dk, T(a.scale)))
+			store(out, out.off+sizes[0]+sizes[1]+n*a.S*a.e, w.dv)
+		}
+		w.attention = nil
+	})
+}
+
+func scaleBy[T float32 | float64](v []T, k T) []T {
+	for i := range v {
+		v[i] *= k
+	}
+	return v
+}
+
+// backward adds one block of queries to dk and dv and leaves its dq in rows. The first walk over the keys finds each row's top, sum
+// and Σ dP∘P, the second the gradients; a single block of keys is computed once.
+func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
+	w.dp = resize(w.dp, queryBlock*keyBlock)
+	keys := w.keys()
+	for j := 0; j < keys; j += keyBlock {
+		m := min(keyBlock, keys-j)
+		w.scores(j, m)
+		w.probabilityGradient(dy, j, m)
+		for i := range w.count {
+			shrink, sum := w.exponentials(i, m), T(0)
+			dp := w.dp[i*m : (i+1)*m]
+			for x, p := range w.p[i*m : (i+1)*m] {
+				sum += p * dp[x]
+			}
+			w.delta[i] = w.delta[i]*shrink + sum
+		}
+	}
+	for j := 0; j < keys; j += keyBlock {
+		m := min(keyBlock, keys-j)
+		if keys > keyBlock {
+			w.scores(j, m)
+			w.probabilityGradient(dy, j, m)
+			for i := range w.count {
+				if w.sum[i] != 0 {
+					w.exps(w.p[i*m:(i+1)*m], w.top[i])
+				}
+			}
+		}
+		for i := range w.count {
+			w.scoreGradient(i, m)
+			if w.additive() {
+				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
+			}
+		}
+		cpu.Gemm(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addTo(w.dv[j*w.e:], w.e))
+		cpu.Gemm(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addTo(w.rows, w.d))
+		cpu.Gemm(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addTo(w.dk[j*w.d:], w.d))
+	}
+}
+
+// probabilityGradient sets dp to dy·vᵀ.
+func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
+	cpu.Gemm(w.count, m, w.e, w.operand(dy, w.first), transposed(w.operand(w.v, j)), setTo(w.dp, m))
+}
+
+// scoreGradient turns row i of p into probabilities and of dp into the gradient of the scores, P∘(dP - Σ dP∘P).
+func (w *attender[T]) scoreGradient(i, m int) {
+	p, dp := w.p[i*m:(i+1)*m], w.dp[i*m:(i+1)*m]
+	k := w.share(i)
+	delta := w.delta[i] * k
+	if k == 0 {
+		clear(p)
+		clear(dp)
+		return
+	}
+	for x, v := range p {
+		v *= k
+		p[x] = v
+		dp[x] = v * (dp[x] - delta)
+	}
+}
