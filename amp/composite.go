@@ -32,31 +32,11 @@ func (s *Scope) whole(o *Op) bool {
 	if _, forced := s.auto.force[o.Name]; forced || o.Parts == Together {
 		return true
 	}
-	listed := s.auto.class(o) != Unlisted
-	return listed && (o.Parts == Apart || s.auto.lists == CPULists)
-}
-
-// Lists names the lists of ops that autocast goes by.
-type Lists uint8
-
-// The reference's lists.
-const (
-	CUDALists Lists = iota // the default, on every device
-	CPULists               // those of PyTorch's CPU autocast: exp, softmax, layer_norm and others stay in the lower dtype
-)
-
-// UseLists chooses the lists: amp.UseLists(amp.CPULists) decides as PyTorch does on a CPU. Nested scopes inherit it.
-func UseLists(l Lists) AutocastOption {
-	if l > CPULists {
-		fail("UseLists", ErrArgument, "use amp.CUDALists or amp.CPULists", "lists %d", l)
+	switch s.auto.lists {
+	case CPULists:
+		return o.CPUList != Unlisted
+	case PureLists:
+		return true
 	}
-	return func(a *autocast) { a.lists = l }
-}
-
-// class returns the op's class on the chosen lists.
-func (a *autocast) class(o *Op) Class {
-	if a.lists == CPULists {
-		return o.CPUList
-	}
-	return o.Class
+	return o.Class != Unlisted && o.Parts == Apart
 }

@@ -21,6 +21,7 @@ type Tensor struct {
 	node    *node // the op that made it; nil for a leaf
 	needs   bool  // a gradient is wanted, here or further up
 	view    bool
+	norm    bool // kept in float32 when a model is cast (KeepFloat32)
 	name    string
 	grad    *Tensor
 	scope   *Scope // where it was born; nil for tensors that belong to no scope
