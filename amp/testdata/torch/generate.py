@@ -1,0 +1,59 @@
+"""Writes the vectors that TestTorch and TestTorchTrajectories compare with.
+
+    python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch numpy
+    cd amp/testdata/torch && /tmp/torch/bin/python generate.py [family ...]
+
+Made with torch 2.15.0 on the CPU (x86-64 with AVX-512, one thread), seed SEED of vectors.py. The float64 numbers do not depend on the
+machine beyond their last bits; torch's own numbers in the short dtypes do, a little. The tests need neither torch nor Python.
+"""
+
+import gzip
+import json
+import os
+import sys
+
+import torch
+
+import ops_attention
+import ops_conv
+import ops_index
+import ops_loss
+import ops_math
+import ops_matmul
+import ops_norm
+import ops_reduce
+import ops_shape
+import vectors
+
+FAMILIES = {m.__name__.removeprefix("ops_"): m.cases for m in
+            (ops_math, ops_reduce, ops_shape, ops_index, ops_matmul, ops_norm, ops_loss, ops_conv, ops_attention)}
+
+
+def write(path, value):
+    body = json.dumps(value, separators=(",", ":")).encode()
+    with open(path, "wb") as f:
+        f.write(gzip.compress(body, 9, mtime=0))
+    print(f"{path}: {os.path.getsize(path)} bytes, {len(value.get('cases', []))} cases", flush=True)
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    wanted = sys.argv[1:] or list(FAMILIES)
+    for name in wanted:
+        seen, records = set(), []
+        for case in FAMILIES[name]():
+            for dtype in case.dtypes:
+                key = (case.op, case.name, dtype)
+                if key in seen:
+                    raise ValueError(f"two cases {key}")
+                seen.add(key)
+                try:
+                    records.append(vectors.vectors(case, dtype))
+                except Exception as e:
+                    raise RuntimeError(f"case {key}: {e}") from e
+        write(name + ".json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": records})
+
+
+if __name__ == "__main__":
+    main()

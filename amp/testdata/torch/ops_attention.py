@@ -1,0 +1,62 @@
+"""Attention and recurrent cells."""
+
+import torch
+import torch.nn.functional as F
+
+from vectors import Case, T, U
+
+
+def attention(q, k, v, mask=None, is_causal=False, scale=None):
+    if mask is not None and mask.is_floating_point():
+        mask = mask.to(q.dtype)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal, scale=scale)
+
+
+def written_out(q, k, v, mask=None, is_causal=False, scale=None):
+    """The definition, for float64 and for dtypes in which the fused kernel of the CPU has no second derivative."""
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    s = q @ k.transpose(-2, -1) * scale
+    if is_causal:
+        s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), float("-inf"))
+    if mask is not None:
+        s = s.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else s + mask
+    return torch.softmax(s, -1) @ v
+
+
+def sdpa(q, *rest, **args):
+    return (written_out if q.dtype == torch.float64 else attention)(q, *rest, **args)
+
+
+def lstm(x, h, c, *weights):
+    return torch.lstm_cell(x, (h, c), *weights)
+
+
+def cell(op, fn, gates, bias=True):
+    n, i, h = 2, 3, 4
+    weights = [U(-0.6, 0.6, gates * h, i), U(-0.6, 0.6, gates * h, h)]
+    weights += [U(-0.5, 0.5, gates * h), U(-0.5, 0.5, gates * h)] if bias else [None, None]
+    states = [U(-1, 1, n, h)] * (2 if gates == 4 else 1)
+    return Case(op, fn, [U(-1, 1, n, i), *states, *weights], name="bias" if bias else "bare")
+
+
+def mha(x, w_in, b_in, w_out, b_out, num_heads):
+    """Self-attention of x [sequence, batch, features], as torch.nn.MultiheadAttention without dropout."""
+    y, _ = F.multi_head_attention_forward(x, x, x, x.shape[-1], num_heads, w_in, b_in, None, None, False, 0.0, w_out, b_out, need_weights=False)
+    return y
+
+
+def cases():
+    q, k, v = U(-1.5, 1.5, 1, 2, 3, 4), U(-1.5, 1.5, 1, 2, 5, 4), U(-1.5, 1.5, 1, 2, 5, 4)
+    mask = T([[True, True, False, True, False], [True, False, True, True, True], [False, True, True, False, True]], torch.bool)
+    sq = [U(-1.5, 1.5, 2, 4, 4)] * 3
+    return [
+        Case("scaled_dot_product_attention", sdpa, [q, k, v], name="plain"),
+        Case("scaled_dot_product_attention", sdpa, sq, name="causal", is_causal=True),
+        Case("scaled_dot_product_attention", sdpa, [q, k, v], name="scale", scale=0.3),
+        Case("scaled_dot_product_attention", sdpa, [q, k, v, mask], name="mask"),
+        Case("scaled_dot_product_attention", sdpa, [q, k, v, U(-1, 1, 3, 5)], name="added mask"),
+        Case("multi_head_attention_forward", mha, [U(-1, 1, 3, 2, 4), U(-0.6, 0.6, 12, 4), U(-0.5, 0.5, 12), U(-0.6, 0.6, 4, 4), U(-0.5, 0.5, 4)], num_heads=2),
+        cell("rnn_tanh_cell", torch.rnn_tanh_cell, 1), cell("rnn_relu_cell", torch.rnn_relu_cell, 1),
+        cell("gru_cell", torch.gru_cell, 3), cell("lstm_cell", lstm, 4),
+        cell("rnn_tanh_cell", torch.rnn_tanh_cell, 1, False), cell("gru_cell", torch.gru_cell, 3, False), cell("lstm_cell", lstm, 4, False),
+    ]
