@@ -12,6 +12,7 @@ type Back struct {
 	DY *Tensor // gradient of the result
 	n  *node
 	d  []*Tensor
+	w  [savable + 1]*Tensor // of a Wide row: float32 copies of what was saved
 }
 
 // Needs says whether the gradient of input i is wanted.
@@ -28,26 +29,42 @@ func (b *Back) Attrs() Attrs { return b.n.attrs }
 
 // In returns input i as the kernel saw it. The row must declare it in Saves; it panics with ErrStale if the tensor was changed
 // in place since.
-func (b *Back) In(i int) *Tensor { return b.saved(b.n.in[i], b.n.versions[i], b.n.op.argName(i)) }
+func (b *Back) In(i int) *Tensor { return b.saved(b.n.in[i], i, b.n.op.argName(i)) }
 
 // Out returns the result; see In.
-func (b *Back) Out() *Tensor { return b.saved(b.n.out, b.n.versions[savable], "result") }
+func (b *Back) Out() *Tensor { return b.saved(b.n.out, savable, "result") }
 
-func (b *Back) saved(t *Tensor, version uint32, what string) *Tensor {
+func (b *Back) saved(t *Tensor, i int, what string) *Tensor {
 	t.live(b.n.op.Name + " backward")
+	version := b.n.versions[i]
 	if now := t.st.version.Load(); now != version {
 		panic(&Error{Op: b.n.op.Name + " backward", Kind: ErrStale, Module: b.n.path,
 			Detail: fmt.Sprintf("%s %sof shape %v is at version %d, backward needs version %d", what, quoted(t.name), t.shape, now, version),
 			Fix:    "call Backward before changing it (opt.Step, SetValues), or run the forward pass again"})
+	}
+	if b.w[i] == nil {
+		b.w[i] = b.widen(t)
+	}
+	return b.w[i]
+}
+
+// widen returns t in float32 if the row is Wide and t is shorter.
+func (b *Back) widen(t *Tensor) *Tensor {
+	if b.n.op.Wide && t.dt.IsHalf() {
+		return To(b.S, t, Float32)
 	}
 	return t
 }
 
 // Set gives the gradient of input i; gradients nobody wants are ignored.
 func (b *Back) Set(i int, g *Tensor) {
-	if b.Needs(i) {
-		b.d[i] = g
+	if !b.Needs(i) {
+		return
 	}
+	if b.n.op.Wide && g != nil {
+		g = To(b.S, g, b.DType(i))
+	}
+	b.d[i] = g
 }
 
 // sumTo sums g over the dimensions along which input i was broadcast.
@@ -110,8 +127,9 @@ func GradOutputs(dy ...*Tensor) BackwardOption {
 }
 
 // Backward computes the gradient of t, a tensor of one element unless GradOutputs is given, with respect to every leaf that wants
-// one, and adds it to that leaf's Grad. Ops run in the dtypes their forward ran in. It panics with ErrGrad when t depends on no
-// such leaf or its graph was used up, and with ErrStale when a saved tensor was changed in place.
+// one, and adds it to that leaf's Grad. Ops run in the dtypes their forward ran in; where a gradient is a formula of several ops,
+// halves are computed in float32 and rounded once. It panics with ErrGrad when t depends on no such leaf or its graph was used up,
+// and with ErrStale when a saved tensor was changed in place.
 func (t *Tensor) Backward(opts ...BackwardOption) {
 	t.live("Backward")
 	s := t.scope
@@ -267,7 +285,8 @@ func (e *engine) visit(n *node) {
 	}
 	s := e.s.derive()
 	s.inherit, s.path = n, n.path
-	b := &Back{S: s, DY: dy, n: n, d: make([]*Tensor, len(n.in))}
+	b := &Back{S: s, n: n, d: make([]*Tensor, len(n.in))}
+	b.DY = b.widen(dy)
 	n.op.Backward(b)
 	for i, g := range b.d {
 		if g != nil {

@@ -60,6 +60,9 @@ type Op struct {
 	CUDA string
 	// Saves says which tensors Backward reads; others need not be kept.
 	Saves Saved
+	// Wide makes Backward see halves as float32 and rounds the gradients it sets once, for formulas of several ops: PyTorch's kernels
+	// of these gradients compute in float32 too. Products of matrices, masks and moves do without: they round once anyway.
+	Wide bool
 	// Backward gives the gradients of the inputs by calling table ops; nil for ops without gradient.
 	Backward func(b *Back)
 

@@ -26,6 +26,7 @@ func init() {
 				store(c.Out, c.Out.off+i, []float64{m + math.Log(sum)})
 			})
 		},
+		Wide: true,
 		Backward: func(b *Back) { // e^(x-y)
 			b.Set(0, Mul(b.S, b.repeat(b.DY), Exp(b.S, Sub(b.S, b.In(0), b.repeat(b.Out())))))
 		},
@@ -42,6 +43,7 @@ func init() {
 				store(c.Out, c.Out.off+i, []float64{math.Sqrt(sum)})
 			})
 		},
+		Wide: true,
 		Backward: func(b *Back) { // x/y, and 0 where x is 0 even if y is too
 			g := zeroTimes(b.S, To(b.S, b.In(0), b.DY.dt), b.repeat(Div(b.S, b.DY, b.Out())))
 			b.Set(0, To(b.S, g, b.DType(0)))

@@ -68,15 +68,12 @@ func addedProduct(name, doc string, rank int) *Op {
 			if b.Needs(0) {
 				b.Set(0, b.sumTo(0, MulScalar(b.S, b.DY, b.Attrs().Pair[0])))
 			}
-			if !b.Needs(1) && !b.Needs(2) {
-				return
-			}
-			dy := MulScalar(b.S, b.DY, b.Attrs().Pair[1])
+			alpha := b.Attrs().Pair[1]
 			if b.Needs(1) {
-				b.Set(1, MatMul(b.S, dy, Transpose(b.S, b.In(2), -1, -2)))
+				b.Set(1, MulScalar(b.S, MatMul(b.S, b.DY, Transpose(b.S, b.In(2), -1, -2)), alpha))
 			}
 			if b.Needs(2) {
-				b.Set(2, MatMul(b.S, Transpose(b.S, b.In(1), -1, -2), dy))
+				b.Set(2, MulScalar(b.S, MatMul(b.S, Transpose(b.S, b.In(1), -1, -2), b.DY), alpha))
 			}
 		},
 	})

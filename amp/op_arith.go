@@ -40,15 +40,15 @@ func init() {
 	})
 	opDiv = define(Op{
 		Name: "div", Doc: "a / b elementwise, broadcast; integers give float32", Args: []string{"a", "b"}, Why: whyArith, Widens: true, CUDA: "div",
-		Check: checkBinary, CPU: binary(divK[float32], divK[float64], nil), Saves: SaveIn1 | SaveOut,
-		Backward: func(b *Back) { // d(a/b) = da/b - (a/b)·db/b
+		Check: checkBinary, CPU: binary(divK[float32], divK[float64], nil), Saves: SaveIn0 | SaveIn1, Wide: true,
+		Backward: func(b *Back) { // d(a/b) = da/b - (a/b)·db/b, without the rounding of a saved a/b
 			if !b.Needs(0) && !b.Needs(1) {
 				return
 			}
 			q := Div(b.S, b.DY, b.In(1))
 			b.Set(0, b.sumTo(0, q))
 			if b.Needs(1) {
-				b.Set(1, b.sumTo(1, Neg(b.S, Mul(b.S, q, b.Out()))))
+				b.Set(1, b.sumTo(1, Neg(b.S, Mul(b.S, q, Div(b.S, b.In(0), b.In(1))))))
 			}
 		},
 	})

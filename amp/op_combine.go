@@ -12,6 +12,7 @@ func init() {
 	opAddcmul = define(Op{
 		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcmul",
 		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a*b }), Saves: SaveIn1 | SaveIn2,
+		Wide: true,
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			dy := MulScalar(b.S, b.DY, b.Attrs().Scalar)
@@ -26,6 +27,7 @@ func init() {
 	opAddcdiv = define(Op{
 		Name: "addcdiv", Doc: "x + c·a/b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcdiv",
 		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a/b }), Saves: SaveIn1 | SaveIn2,
+		Wide: true,
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			q := Div(b.S, MulScalar(b.S, b.DY, b.Attrs().Scalar), b.In(2))
@@ -38,6 +40,7 @@ func init() {
 	opAtan2 = define(Op{
 		Name: "atan2", Doc: "angle of the point (x, y), broadcast", Args: []string{"y", "x"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "atan2",
 		Check: checkBinary, CPU: binary(atan2K[float32], atan2K[float64], nil), Saves: SaveIn0 | SaveIn1,
+		Wide: true,
 		Backward: func(b *Back) { // (x·dy, -y·dx) / (x² + y²)
 			y, x := b.In(0), b.In(1)
 			g := Div(b.S, b.DY, Add(b.S, Mul(b.S, x, x), Mul(b.S, y, y)))

@@ -23,7 +23,7 @@ func init() {
 	opMSELoss = define(Op{
 		Name: "mse_loss", Doc: "mean (or sum) of (x - target)²", Args: []string{"x", "target"}, Class: FP32, CPUList: FP32,
 		Why: "squares leave the half range, and their mean feeds every gradient", CUDA: "mse_loss", Saves: SaveIn0 | SaveIn1,
-		Check: checkPair, CPU: pairCPU(func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }), Backward: mseBackward,
+		Check: checkPair, CPU: pairCPU(func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }), Wide: true, Backward: mseBackward,
 	})
 	opNLLLoss = define(Op{
 		Name: "nll_loss", Doc: "mean (or sum) of -logp[i, target[i]]", Args: []string{"logp", "target"}, Class: FP32, CPUList: FP32,

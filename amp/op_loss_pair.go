@@ -12,7 +12,7 @@ const whyLoss = "the loss feeds every gradient"
 // target.
 func pairLoss(name, doc string, class Class, why string, f func(c *Call, x, t float64) float64, slope, target func(b *Back) *Tensor) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x", "target"}, Class: class, CPUList: FP32, Why: why, CUDA: name, Saves: SaveIn0 | SaveIn1,
+		Name: name, Doc: doc, Args: []string{"x", "target"}, Class: class, CPUList: FP32, Why: why, CUDA: name, Wide: true, Saves: SaveIn0 | SaveIn1,
 		Check: checkPair, CPU: pairCPU(f),
 		Backward: func(b *Back) {
 			k := b.perElement()

@@ -21,17 +21,20 @@ func init() {
 	opSqrt = define(Op{
 		Name: "sqrt", Doc: "square root", Args: []string{"x"}, Why: "halves the exponent, so it stays in range", CUDA: "sqrt",
 		Check: checkUnary, CPU: mapped(math.Sqrt), Saves: SaveOut,
+		Wide:     true,
 		Backward: func(b *Back) { b.Set(0, Div(b.S, b.DY, MulScalar(b.S, b.Out(), 2))) },
 	})
 	opPow = define(Op{
 		Name: "pow", Doc: "x^y elementwise, broadcast", Args: []string{"x", "y"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early",
 		Widens: true, CUDA: "pow", Check: checkBinary, CPU: binary(powK[float32], powK[float64], nil), Saves: SaveIn0 | SaveIn1 | SaveOut,
+		Wide:     true,
 		Backward: powBackward,
 	})
 	opPowScalar = define(Op{
 		Name: "pow_scalar", Doc: "x^c for a number c", Args: []string{"x"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early", CUDA: "pow_scalar",
 		Check: checkUnary, Saves: SaveIn0,
-		CPU: withScalar(math.Pow, func(x, c float32) float32 { return float32(math.Pow(float64(x), float64(c))) }),
+		CPU:  withScalar(math.Pow, func(x, c float32) float32 { return float32(math.Pow(float64(x), float64(c))) }),
+		Wide: true,
 		Backward: func(b *Back) { // c·x^(c-1), and 0 for c = 0 even at x = 0
 			c := b.Attrs().Scalar
 			if c == 0 {

@@ -24,6 +24,7 @@ func init() {
 	opLayerNorm = define(Op{
 		Name: "layer_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias over the last dimensions", Args: []string{"x", "weight", "bias"},
 		Class: FP32, Why: whyNorm, CUDA: "layer_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, true) },
+		Wide: true,
 		Backward: func(b *Back) {
 			xhat, rate := b.normalized(true)
 			g := b.normWeighted()
@@ -38,6 +39,7 @@ func init() {
 	opRMSNorm = define(Op{
 		Name: "rms_norm", Doc: "x / √(mean x² + eps) · weight over the last dimensions", Args: []string{"x", "weight"},
 		Class: FP32, Why: whyNorm, CUDA: "rms_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, false) },
+		Wide: true,
 		Backward: func(b *Back) {
 			xhat, rate := b.normalized(false)
 			g := b.normWeighted()
@@ -52,7 +54,7 @@ func init() {
 // spreadOf defines var or std: finish turns a variance into the result, slope the centered input into ∂result/∂x.
 func spreadOf(name, doc string, finish func(float64) float64, saves Saved, slope func(b *Back, centered *Tensor) *Tensor) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Why: "the spread stays near the range of its inputs; accumulated wide", CUDA: name, Saves: SaveIn0 | saves,
+		Name: name, Doc: doc, Args: []string{"x"}, Why: "the spread stays near the range of its inputs; accumulated wide", CUDA: name, Wide: true, Saves: SaveIn0 | saves,
 		Check: func(c *Call) []int { c.floats(); return reducedShape(c) },
 		CPU: func(c *Call) {
 			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {

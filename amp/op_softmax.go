@@ -14,7 +14,8 @@ func init() {
 		Name: "softmax", Doc: "e^x / Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
 		Why: "exponentials and their sum need float32's range", CUDA: "softmax",
 		Check: checkUnary, Result: explicit, Saves: SaveOut,
-		CPU: func(c *Call) { alongAxis(c, softmaxRow) },
+		CPU:  func(c *Call) { alongAxis(c, softmaxRow) },
+		Wide: true,
 		Backward: func(b *Back) { // y·(dy - Σ dy·y)
 			y := b.Out()
 			d := Sub(b.S, b.DY, SumKeep(b.S, Mul(b.S, b.DY, y), b.Attrs().Dims[0]))
@@ -25,7 +26,8 @@ func init() {
 		Name: "log_softmax", Doc: "x - log Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
 		Why: "exponentials and their sum need float32's range", CUDA: "log_softmax",
 		Check: checkUnary, Result: explicit, Saves: SaveOut,
-		CPU: func(c *Call) { alongAxis(c, logSoftmaxRow) },
+		CPU:  func(c *Call) { alongAxis(c, logSoftmaxRow) },
+		Wide: true,
 		Backward: func(b *Back) { // dy - e^y·Σ dy
 			d := Sub(b.S, b.DY, Mul(b.S, Exp(b.S, b.Out()), SumKeep(b.S, b.DY, b.Attrs().Dims[0])))
 			b.Set(0, To(b.S, d, b.DType(0)))

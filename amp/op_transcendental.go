@@ -17,7 +17,7 @@ const (
 // elementwise defines a row of one function of math; backward gives dx of the call.
 func elementwise(name, doc string, class Class, why string, f func(float64) float64, saves Saved, backward func(b *Back) *Tensor) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Check: checkUnary, CPU: mapped(f), Saves: saves,
+		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Wide: true, Check: checkUnary, CPU: mapped(f), Saves: saves,
 		Backward: func(b *Back) { b.Set(0, backward(b)) },
 	})
 }

@@ -1,9 +1,13 @@
 package amp
 
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
 // A torchCall calls a row with a case's arguments and inputs.
 type torchCall func(s *Scope, a torchArgs, x []*Tensor) []*Tensor
-
-func torchBound(*Op) float64 { return 4 }
 
 // torchless says why a differentiable row has no vectors.
 var torchless = map[string]string{
@@ -127,7 +131,17 @@ var torchCalls = map[string]torchCall{
 }
 
 func torchReduction(f func(s *Scope, x *Tensor, dims ...int) *Tensor) torchCall {
-	return torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], a.ints("dim")...) })
+	return torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+		y := f(s, x[0], a.ints("dim")...)
+		if a.has("keepdim") && a.bool("keepdim") {
+			kept := x[0].Shape()
+			for _, d := range a.ints("dim") {
+				kept[d] = 1
+			}
+			y = Reshape(s, y, kept...)
+		}
+		return y
+	})
 }
 
 func torchScaled(f func(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor) torchCall {
@@ -136,4 +150,22 @@ func torchScaled(f func(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor)
 	})
 }
 
-var torchAbsent = map[string]string{}
+// torchWaiting lists vectors of arguments that a row does not take.
+var torchWaiting = []string{
+	"embedding/padding", "nll_loss/weighted", "nll_loss/2d", "cross_entropy/weighted", "cross_entropy/smoothed", "cross_entropy/probabilities", "cross_entropy/2d",
+	"binary_cross_entropy_with_logits/weighted", "gelu/tanh", "softplus/beta", "var/correction", "std/correction", "norm/one", "norm/three", "norm/inf",
+}
+
+func torchWaits(name string) bool {
+	return slices.ContainsFunc(torchWaiting, func(w string) bool { return strings.HasPrefix(name, w) })
+}
+
+// torchGaps reports rows that should have vectors and have none.
+func torchGaps(t *testing.T, cases map[string]int) {
+	for o := range Ops() {
+		if o.InPlace || !o.Differentiable() && len(o.Composite) == 0 || cases[o.Name] > 0 || torchless[o.Name] != "" {
+			continue
+		}
+		t.Logf("row %s has no vectors of torch", o.Name)
+	}
+}

@@ -99,10 +99,12 @@ def scale_of(outs, z, again=None):
     return result
 
 
-# Added to the scale of a result y.
+# Added to the scale of a result y of the input x.
 RESULT_TERMS = {
-    "log_softmax": lambda y: torch.ones_like(y),  # log of 1 + the other terms
-    "cross_entropy": lambda y: torch.ones_like(y),
+    "log_softmax": lambda y, x, dim: (x.amax(dim, keepdim=True) - x) + math.sqrt(x.shape[dim]),  # x - max - log(1 + the others)
+    "cross_entropy": lambda y, x, **_: x.amax() - x.amin() + math.sqrt(x.shape[1]),
+    "logsigmoid": lambda y, x: torch.exp(-x.abs()),
+    "gelu": lambda y, x, **_: x.abs(),  # x*(1 + erf(x/√2))/2, 1 + tanh
 }
 # Added to the scale of the gradient of the first input, for the gradient dy of the result y.
 GRADIENT_TERMS = {
@@ -199,7 +201,7 @@ def vectors(case, dtype_name):
         yt = low_outs[k] if low_outs is not None and low_outs[k].dtype == dt else None
         scale = next(scales)
         if case.op in RESULT_TERMS:
-            scale = scale + RESULT_TERMS[case.op](y.detach())
+            scale = scale + RESULT_TERMS[case.op](y.detach(), z[0].detach(), **case.args)
         record["out"].append(vector(y, scale, yt))
 
     dys64 = [d.to(torch.float64).requires_grad_() if d is not None else None for d in dys]
