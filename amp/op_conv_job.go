@@ -1,0 +1,87 @@
+package amp
+
+import (
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/x448/float16"
+
+	"github.com/halftone-ml/halftone/amp/bfloat16"
+)
+
+// A convJob computes out[image, channel, position] = bias[channel] + Σ weights · columns for the positions of a lattice, which are
+// the elements start + position·step of the result's space.
+type convJob[T cpu.Float] struct {
+	lattice
+	src, out    *Tensor
+	bias        []T
+	m           int                           // output channels per group
+	weights     func(group int) cpu.Matrix[T] // m × channels·taps
+	start, step [3]int
+	outSize     [3]int
+}
+
+// run takes the boxes and groups in parallel; within one, the product is split again where workers are free.
+func (j *convJob[T]) run() {
+	boxes := j.boxes()
+	pool := columnPool[T]()
+	cpu.Parallel(len(boxes)*j.groups, 1, func(lo, hi int) {
+		c := pool.Get().(*columns[T])
+		defer pool.Put(c)
+		for i := lo; i < hi; i++ {
+			b := &boxes[i/j.groups]
+			if b.positions() > 0 {
+				j.block(c, b, i%j.groups)
+			}
+		}
+	})
+}
+
+func (j *convJob[T]) block(c *columns[T], b *box, group int) {
+	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
+	stride := [3]int{j.outSize[1] * j.outSize[2], j.outSize[2], 1}
+	base := j.out.off + group*j.m*plane
+	for d := range 3 {
+		base += j.start[d] * stride[d]
+	}
+	c.out, c.outRun = b.table(c.out, [4]int{j.m * j.groups * plane, j.step[0] * stride[0], j.step[1] * stride[1], j.step[2]}, base)
+	k := 0
+	if len(j.taps) > 0 {
+		k = j.channels * len(j.taps)
+		c.prepare(&j.lattice, j.src, b, group)
+	}
+	n := len(c.out)
+	cpu.Gemm(j.m, n, k, j.weights(group), cpu.Matrix[T]{Row: n, Col: 1, Load: c.read}, func(i int, row []T) {
+		if j.bias != nil {
+			v := j.bias[group*j.m+i]
+			for x := range row {
+				row[x] += v
+			}
+		}
+		put(j.out, i*plane, c.out, c.outRun, row)
+	})
+}
+
+// put rounds a row into t, at the offsets of a table that is made of runs.
+func put[T cpu.Float](t *Tensor, off int, at []int, run int, row []T) {
+	if run >= shortRun {
+		for i := 0; i < len(row); i += run {
+			store(t, off+at[i], row[i:i+run])
+		}
+		return
+	}
+	switch t.dt {
+	case Float16:
+		scatter(elements[float16.Float16](t)[off:], at, row, func(v T) float16.Float16 { return float16.Float16(cpu.F32ToF16(float32(v))) })
+	case BFloat16:
+		scatter(elements[bfloat16.BFloat16](t)[off:], at, row, func(v T) bfloat16.BFloat16 { return bfloat16.BFloat16(cpu.F32ToBF16(float32(v))) })
+	case Float32:
+		scatter(elements[float32](t)[off:], at, row, func(v T) float32 { return float32(v) })
+	default:
+		scatter(elements[float64](t)[off:], at, row, func(v T) float64 { return float64(v) })
+	}
+}
+
+func scatter[T, E any](dst []E, at []int, row []T, f func(T) E) {
+	for i, v := range row {
+		dst[at[i]] = f(v)
+	}
+}

@@ -1,0 +1,189 @@
+package amp
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Transposed convolutions: the gradients of convolutions with respect to their input, and layers of their own.
+
+// opConvTranspose holds conv_transpose1d, 2d and 3d.
+var opConvTranspose [3]*Op
+
+func init() {
+	for i := range opConvTranspose {
+		opConvTranspose[i] = define(Op{
+			Name: fmt.Sprintf("conv_transpose%dd", i+1), Doc: "weight times each element of x, added up where windows overlap, + bias, rounded once", Args: []string{"x", "weight", "bias"},
+			Class: Lower, CPUList: Lower, Why: whyConv, CUDA: "conv_transpose", Saves: SaveIn0 | SaveIn1,
+			Check: checkConvTranspose, CPU: floatKernel(convTransposeCPU[float32], convTransposeCPU[float64]), Backward: convTransposeBackward,
+		})
+	}
+}
+
+// convTransposeBackward: dx is the convolution of dy, dweight that of a convolution which has x for dy, dbias = Σ dy.
+func convTransposeBackward(b *Back) {
+	dy := Contiguous(b.S, b.DY)
+	a := b.Attrs()
+	if b.Needs(0) {
+		b.Set(0, b.S.apply(opConv[len(a.Window.Kernel)-1], Attrs{Window: a.Window, Shape: b.Shape(0)}, dy, b.In(1), nil))
+	}
+	if b.Needs(1) {
+		b.Set(1, b.S.apply(opConvWeight, Attrs{Window: a.Window, Shape: b.Shape(1)}, dy, b.In(0)))
+	}
+	b.convBias(dy)
+}
+
+// ConvTranspose1d is the transposed convolution of x [n in w], or [in w] without a batch, with weight [in out/groups k] and bias
+// [out] or nil; see ConvTranspose2d.
+func ConvTranspose1d(s *Scope, x, weight, bias *Tensor, opts ...WindowOption) *Tensor {
+	return convTranspose(s, 1, x, weight, bias, opts)
+}
+
+// ConvTranspose2d returns y[n,o, i·stride + p·dilation - padding, j·stride + q·dilation - padding] = bias[o] + the sum of all
+// weight[c,o,p,q]·x[n,c,i,j] that meet there, for x [n in h w], or [in h w] without a batch, weight [in out/groups kh kw] and bias
+// [out] or nil: [n out h' w'] with h' = (h-1)·stride - 2·padding + dilation·(kh-1) + OutputPadding + 1. It is the gradient of Conv2d
+// with respect to its input. Options: Stride, Padding, Dilation, Groups, OutputPadding, which must be smaller than the stride or
+// the dilation. In the lower dtype under autocast; half inputs are accumulated in float32 and rounded once, bias included. It
+// panics with ErrShape where the shapes do not fit, and with ErrArgument for an option out of range.
+func ConvTranspose2d(s *Scope, x, weight, bias *Tensor, opts ...WindowOption) *Tensor {
+	return convTranspose(s, 2, x, weight, bias, opts)
+}
+
+// ConvTranspose3d is the transposed convolution of x [n in d h w], or [in d h w] without a batch, with weight [in out/groups kd kh kw]
+// and bias [out] or nil; see ConvTranspose2d.
+func ConvTranspose3d(s *Scope, x, weight, bias *Tensor, opts ...WindowOption) *Tensor {
+	return convTranspose(s, 3, x, weight, bias, opts)
+}
+
+func convTranspose(s *Scope, rank int, x, weight, bias *Tensor, opts []WindowOption) *Tensor {
+	o := opConvTranspose[rank-1]
+	w := newWindow(o.Name, rank, convKernel(o, rank, weight), opts, convTransposeOptions)
+	for d, n := range w.OutputPadding {
+		if n >= w.Stride[d] && n >= w.Dilation[d] {
+			fail(o.Name, ErrArgument, "use an output padding smaller than the stride or the dilation", "output padding %v, stride %v, dilation %v", w.OutputPadding, w.Stride, w.Dilation)
+		}
+	}
+	return unbatched(s, o, rank, x, func(x *Tensor) *Tensor {
+		return s.apply(o, Attrs{Window: &w.Window}, Contiguous(s, x), Contiguous(s, weight), contiguousOrNil(s, bias))
+	})
+}
+
+func checkConvTranspose(c *Call) []int {
+	c.floats()
+	x, w := c.In[0], c.In[1]
+	win := c.Window
+	rank := len(win.Kernel)
+	if len(x.shape) != rank+2 {
+		fail(c.Op.Name, ErrShape, fmt.Sprintf("x has %d dimensions: images, channels, %d of space", rank+2, rank), "%s", c.shapes())
+	}
+	if x.shape[1] != w.shape[0] || w.shape[0]%win.Groups != 0 {
+		fail(c.Op.Name, ErrShape, "x needs weight.Dim(0) channels, and groups must divide them", "%s, %d groups", c.shapes(), win.Groups)
+	}
+	channels := w.shape[1] * win.Groups
+	c.checkConvBias(channels)
+	if c.Shape != nil { // the gradient of a convolution knows it
+		return c.Shape
+	}
+	out := []int{x.shape[0], channels}
+	for d, size := range x.shape[2:] {
+		before, after := win.pads(d)
+		n := (size-1)*win.Stride[d] - before - after + win.extent(d) + win.OutputPadding[d]
+		if n < 1 || size < 1 || win.Kernel[d] == 0 {
+			fail(c.Op.Name, ErrShape, "use less padding", "%s: spatial dimension %d of %d with padding %d and %d would have %d elements", c.shapes(), d, size, before, after, n)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// convTransposeCPU takes the positions of the result by their remainder of the stride: those of one remainder meet the same taps,
+// and x one by one, so that they are a convolution of stride 1 and each element of the result is summed and rounded once.
+func convTransposeCPU[T cpu.Float](c *Call) {
+	x, w, win := c.In[0], c.In[1], c.Window
+	j := convJob[T]{src: x, out: c.Out, bias: convBiasOf[T](c), step: spatial(win.Stride, 1), outSize: spatial(c.Out.shape[2:], 1), m: c.Out.shape[1] / win.Groups}
+	kernel, dilation, padding := spatial(win.Kernel, 1), spatial(win.Dilation, 1), spatial(win.Padding[:len(win.Kernel)], 0)
+	values, done := widened[T](w)
+	defer done()
+	size := kernel[0] * kernel[1] * kernel[2]
+	for j.start[0] = range min(j.step[0], j.outSize[0]) {
+		for j.start[1] = range min(j.step[1], j.outSize[1]) {
+			for j.start[2] = range min(j.step[2], j.outSize[2]) {
+				var taps [3][]tap
+				for d := range 3 {
+					taps[d] = meeting(j.start[d]+padding[d], kernel[d], dilation[d], j.step[d])
+				}
+				j.lattice = lattice{images: x.shape[0], groups: win.Groups, channels: x.shape[1] / win.Groups, size: spatial(x.shape[2:], 1), step: [3]int{1, 1, 1}}
+				var place []int // of each tap in the weight
+				for _, a := range taps[0] {
+					for _, b := range taps[1] {
+						for _, e := range taps[2] {
+							j.taps = append(j.taps, [3]int{a.off, b.off, e.off})
+							place = append(place, (a.index*kernel[1]+b.index)*kernel[2]+e.index)
+						}
+					}
+				}
+				for d := range 3 {
+					j.grid[d] = (j.outSize[d] - j.start[d] + j.step[d] - 1) / j.step[d]
+				}
+				j.weights = turned(values, place, j.channels, j.m, size)
+				j.run()
+			}
+		}
+	}
+}
+
+// A tap is an element of the kernel and the source position, relative to the block, that it meets.
+type tap struct{ index, off int }
+
+// meeting lists the elements k of the kernel for which (at - k·dilation) is a multiple of the stride.
+func meeting(at, kernel, dilation, stride int) []tap {
+	var out []tap
+	for k := range kernel {
+		if off := at - k*dilation; off%stride == 0 {
+			out = append(out, tap{k, off / stride})
+		}
+	}
+	return out
+}
+
+// turned gives the weights of a group as [out channels, in channels·taps]: they lie as [in channels, out channels, kernel].
+func turned[T cpu.Float](values []T, place []int, channels, m, size int) func(group int) cpu.Matrix[T] {
+	k := channels * len(place)
+	table := make([]int, 0, k)
+	for c := range channels {
+		for _, p := range place {
+			table = append(table, c*m*size+p)
+		}
+	}
+	return func(group int) cpu.Matrix[T] {
+		base := group * channels * m * size
+		return cpu.Matrix[T]{Row: k, Col: 1, Load: func(dst []T, off, stride int) {
+			for len(dst) > 0 && stride == 1 { // along a row, and on to the next
+				i, p := off/k, off%k
+				row := table[p:min(k, p+len(dst))]
+				from := values[base+i*size:]
+				for x, at := range row {
+					dst[x] = from[at]
+				}
+				dst, off = dst[len(row):], off+len(row)
+			}
+			for i := range dst {
+				p := off + i*stride
+				dst[i] = values[base+p/k*size+table[p%k]]
+			}
+		}}
+	}
+}
+
+// widened returns the elements of a contiguous tensor as T: in place where they are, else from a pooled copy, which done returns.
+func widened[T cpu.Float](t *Tensor) (values []T, done func()) {
+	if v, ok := direct[T](t, t.off, 1, t.Len()); ok {
+		return v, func() {}
+	}
+	pool := columnPool[T]()
+	c := pool.Get().(*columns[T])
+	c.buf = resize(c.buf, t.Len())
+	load(c.buf, t, t.off, 1)
+	return c.buf, func() { pool.Put(c) }
+}

@@ -1,0 +1,90 @@
+package amp
+
+import (
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// conv_weight_grad is the gradient of a convolution with respect to its weight; bilinear in x and dy, so that its own gradients are
+// convolutions again.
+
+var opConvWeight *Op
+
+func init() {
+	opConvWeight = define(Op{
+		Name: "conv_weight_grad", Doc: "sum over images and positions of dy times the windows of x: the gradient of a convolution's weight", Args: []string{"x", "dy"},
+		Why: "runs in the dtype its forward ran in", CUDA: "conv_weight_grad", Saves: SaveIn0 | SaveIn1,
+		Check: func(c *Call) []int { c.floats(); return c.Shape },
+		CPU:   floatKernel(convWeightCPU[float32], convWeightCPU[float64]),
+		Backward: func(b *Back) {
+			g := Contiguous(b.S, b.DY)
+			a := b.Attrs()
+			rank := len(a.Window.Kernel)
+			if b.Needs(0) {
+				b.Set(0, b.S.apply(opConvTranspose[rank-1], Attrs{Window: a.Window, Shape: b.Shape(0)}, b.In(1), g, nil))
+			}
+			if b.Needs(1) {
+				b.Set(1, b.S.apply(opConv[rank-1], Attrs{Window: a.Window, Shape: b.Shape(1)}, b.In(0), g, nil))
+			}
+		},
+	})
+}
+
+// convWeightCPU: for each group, out [channels window] = Σ over boxes dy [channels positions] · columnsᵀ [positions window]. Boxes
+// follow one another, and their sums are added in that order.
+func convWeightCPU[T cpu.Float](c *Call) {
+	x, dy := c.In[0], c.In[1]
+	l := convLattice(c.Window, x, dy.shape)
+	m, k := dy.shape[1]/l.groups, l.channels*len(l.taps)
+	boxes := l.boxes()
+	pool := columnPool[T]()
+	cpu.Parallel(l.groups, 1, func(lo, hi int) {
+		cols, sums := pool.Get().(*columns[T]), pool.Get().(*columns[T])
+		defer pool.Put(cols)
+		defer pool.Put(sums)
+		for g := lo; g < hi; g++ {
+			sum := resize(sums.buf, m*k)
+			sums.buf = sum
+			clear(sum)
+			for i := range boxes {
+				if boxes[i].positions() > 0 && k > 0 {
+					weightBlock(cols, sum, &l, x, dy, &boxes[i], g)
+				}
+			}
+			store(c.Out, c.Out.off+g*m*k, sum)
+		}
+	})
+}
+
+// weightBlock adds the products of one box.
+func weightBlock[T cpu.Float](c *columns[T], sum []T, l *lattice, x, dy *Tensor, b *box, group int) {
+	c.prepare(l, x, b, group)
+	m, k := dy.shape[1]/l.groups, len(c.row)
+	plane := l.grid[0] * l.grid[1] * l.grid[2]
+	c.out, c.outRun = b.table(c.out, [4]int{m * l.groups * plane, l.grid[1] * l.grid[2], l.grid[2], 1}, dy.off+group*m*plane)
+	n := len(c.out)
+	left := cpu.Matrix[T]{Row: n, Col: 1, Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, plane, c.out, c.outRun) }}
+	cpu.Gemm(m, k, n, left, cpu.Matrix[T]{Row: 1, Col: n, Load: c.read}, func(i int, row []T) {
+		s := sum[i*k : (i+1)*k]
+		for j, v := range row {
+			s[j] += v
+		}
+	})
+}
+
+// loadRuns reads elements of the matrix whose row i lies plane·i further on, at the offsets of a table that is made of runs.
+func loadRuns[T cpu.Float](dst []T, t *Tensor, off, stride, plane int, at []int, run int) {
+	n := len(at)
+	if stride != 1 {
+		for i := range dst {
+			p := off + i*stride
+			load(dst[i:i+1], t, p/n*plane+at[p%n], 1)
+		}
+		return
+	}
+	for len(dst) > 0 {
+		i, j := off/n, off%n
+		m := min(len(dst), run-j%run)
+		load(dst[:m], t, i*plane+at[j], 1)
+		dst, off = dst[m:], off+m
+	}
+}
