@@ -103,7 +103,7 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 	x, w, win := c.In[0], c.In[1], c.Window
 	j := convJob[T]{src: x, out: c.Out, bias: convBiasOf[T](c), step: spatial(win.Stride, 1), outSize: spatial(c.Out.shape[2:], 1), m: c.Out.shape[1] / win.Groups}
 	kernel, dilation, padding := spatial(win.Kernel, 1), spatial(win.Dilation, 1), spatial(win.Padding[:len(win.Kernel)], 0)
-	values, done := widened[T](w)
+	values, done := weightValues[T](w)
 	defer done()
 	size := kernel[0] * kernel[1] * kernel[2]
 	for j.start[0] = range min(j.step[0], j.outSize[0]) {
@@ -176,8 +176,8 @@ func turned[T cpu.Float](values []T, place []int, channels, m, size int) func(gr
 	}
 }
 
-// widened returns the elements of a contiguous tensor as T: in place where they are, else from a pooled copy, which done returns.
-func widened[T cpu.Float](t *Tensor) (values []T, done func()) {
+// weightValues returns the elements of a contiguous tensor as T: in place where they are, else from a pooled copy, which done returns.
+func weightValues[T cpu.Float](t *Tensor) (values []T, done func()) {
 	if v, ok := direct[T](t, t.off, 1, t.Len()); ok {
 		return v, func() {}
 	}
