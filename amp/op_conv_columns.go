@@ -88,13 +88,6 @@ func (b *box) table(dst []int, stride [4]int, base int) ([]int, int) {
 	return dst, run
 }
 
-func resize[T any](b []T, n int) []T {
-	if cap(b) < n {
-		return make([]T, n)
-	}
-	return b[:n]
-}
-
 // columns is the column matrix of one box and one group: element (k,j) is src[row[k]+col[j]].
 type columns[T cpu.Float] struct {
 	src      []T // buf, or the source's own memory
