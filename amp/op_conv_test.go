@@ -29,7 +29,7 @@ func randomConv(r *rand.Rand, rank int) convCheck {
 }
 
 func (c convCheck) opts() []WindowOption {
-	return window(Stride(c.stride...), Padding(c.pad...), Dilation(c.dilation...), Groups(c.groups))
+	return options(Stride(c.stride...), Padding(c.pad...), Dilation(c.dilation...), Groups(c.groups))
 }
 
 // integers returns a tensor of whole numbers from -3 to 3.
@@ -217,10 +217,10 @@ func TestConvSame(t *testing.T) {
 		opts []WindowOption
 		want []float64
 	}{
-		{[]float32{1, 10}, window(SamePadding()), []float64{21, 32, 43, 4}},
-		{[]float32{1, 10, 100}, window(SamePadding()), []float64{210, 321, 432, 43}},
-		{[]float32{1, 10}, window(SamePadding(), Dilation(3)), []float64{30, 41, 2, 3}},
-		{[]float32{1, 10}, window(Padding(3), ValidPadding()), []float64{21, 32, 43}},
+		{[]float32{1, 10}, options(SamePadding()), []float64{21, 32, 43, 4}},
+		{[]float32{1, 10, 100}, options(SamePadding()), []float64{210, 321, 432, 43}},
+		{[]float32{1, 10}, options(SamePadding(), Dilation(3)), []float64{30, 41, 2, 3}},
+		{[]float32{1, 10}, options(Padding(3), ValidPadding()), []float64{21, 32, 43}},
 	} {
 		got := Conv1d(s, x, From(c.w, 1, 1, len(c.w)), nil, c.opts...).Float64s()
 		if !slices.Equal(got, c.want) {
