@@ -87,7 +87,7 @@ func (w *attender[T]) forward(out *Tensor) {
 				}
 			}
 		}
-		cpu.Gemm(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addTo(w.rows, w.e))
+		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addTo(w.rows, w.e))
 	}
 	for i := range w.count {
 		row, k := w.rows[i*w.e:(i+1)*w.e], w.share(i)
@@ -111,35 +111,23 @@ func transposed[T cpu.Float](m cpu.Matrix[T]) cpu.Matrix[T] {
 
 // held is a matrix in a worker's own memory.
 func held[T cpu.Float](v []T, row, col int) cpu.Matrix[T] {
-	return cpu.Matrix[T]{Row: row, Col: col, Load: func(dst []T, off, stride int) {
-		if stride == 1 {
-			copy(dst, v[off:])
-			return
-		}
-		for i := range dst {
-			dst[i] = v[off]
-			off += stride
+	return cpu.Matrix[T]{Row: row, Col: col, Elems: v}
+}
+
+// addTo adds pieces of rows of a product to a matrix.
+func addTo[T cpu.Float](v []T, width int) cpu.Result[T] {
+	return cpu.Result[T]{Done: func(i, j int, row []T) {
+		sum := v[i*width+j:]
+		sum = sum[:len(row)]
+		for x, r := range row {
+			sum[x] += r
 		}
 	}}
 }
 
-// setTo and addTo are where rows of a product go.
-func setTo[T cpu.Float](v []T, width int) func(i int, row []T) {
-	return func(i int, row []T) { copy(v[i*width:(i+1)*width], row) }
-}
-
-func addTo[T cpu.Float](v []T, width int) func(i int, row []T) {
-	return func(i int, row []T) {
-		sum := v[i*width : (i+1)*width]
-		for x, r := range row {
-			sum[x] += r
-		}
-	}
-}
-
 // scores sets p to the scores of m keys from j on, minus infinity where a query may not look.
 func (w *attender[T]) scores(j, m int) {
-	cpu.Gemm(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), setTo(w.p, m))
+	cpu.GemmTo(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), cpu.Result[T]{Row: m, Elems: w.p})
 	scale, never := T(w.scale), T(math.Inf(-1))
 	for i := range w.count {
 		row := w.p[i*m : (i+1)*m]
