@@ -16,6 +16,7 @@ func policy(t *testing.T) map[string]Class {
 			SetOpt                       []string                                `json:"fp32_set_opt_dtype"`
 			Append                       []string                                `json:"fp32_append_dtype"`
 			Public                       struct{ Lower, FP32, Promote []string } `json:"public_names"`
+			Special                      map[string]string
 		}
 	}
 	readVectors(t, "op_policy.json", &v)
@@ -33,6 +34,9 @@ func policy(t *testing.T) map[string]Class {
 	put(v.CUDA.Append, FP32Append)
 	put(v.CUDA.Promote, Promote)
 	put(v.CUDA.Banned, Banned)
+	if v.CUDA.Special["_cudnn_rnn"] != "" { // the layers' own wrapper, which lowers all they are given
+		put([]string{"rnn_tanh", "rnn_relu", "gru", "lstm"}, Lower)
+	}
 	put(v.CUDA.Public.Lower, Lower)
 	put(v.CUDA.Public.FP32, FP32)
 	put(v.CUDA.Public.Promote, Promote)
