@@ -1,0 +1,97 @@
+package amp
+
+import (
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Rows that move elements without computing treat them as words of their size, whatever the dtype.
+
+type word interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// words views the whole storage of t as words of its element size.
+func words[T word](t *Tensor) []T {
+	var z T
+	mem := t.st.mem
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(z)))
+}
+
+// wordOf is v rounded to a dtype, as a word.
+func wordOf[T word](dt DType, v float64) T {
+	t := &Tensor{dt: dt, st: &storage{mem: make([]byte, 8)}}
+	store(t, 0, []float64{v})
+	return words[T](t)[0]
+}
+
+// pickAlong fills out with out[i,j,…] = x[maps[0][i], maps[1][j], …]; a nil map is the identity, and a negative entry stands for the
+// number fill.
+func pickAlong(out, x *Tensor, maps [][]int, fill float64) {
+	switch out.dt.Size() {
+	case 1:
+		pickOn(out, x, maps, wordOf[uint8](out.dt, fill))
+	case 2:
+		pickOn(out, x, maps, wordOf[uint16](out.dt, fill))
+	case 4:
+		pickOn(out, x, maps, wordOf[uint32](out.dt, fill))
+	default:
+		pickOn(out, x, maps, wordOf[uint64](out.dt, fill))
+	}
+}
+
+func pickOn[T word](out, x *Tensor, maps [][]int, fill T) {
+	if out.Len() == 0 {
+		return
+	}
+	dst, src := words[T](out)[out.off:], words[T](x)
+	k := len(out.shape) - 1
+	inner, step := 1, 0
+	var along []int
+	if k >= 0 {
+		inner, step, along = out.shape[k], x.strides[k], maps[k]
+	}
+	cpu.Parallel(out.Len()/inner, max(1, grain/inner), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row := dst[r*inner : (r+1)*inner]
+			off, ok := pickRow(out, x, maps, r)
+			switch {
+			case !ok:
+				for i := range row {
+					row[i] = fill
+				}
+			case along != nil:
+				for i, j := range along {
+					if j < 0 {
+						row[i] = fill
+					} else {
+						row[i] = src[off+j*step]
+					}
+				}
+			case step == 1:
+				copy(row, src[off:])
+			default:
+				for i := range row {
+					row[i] = src[off+i*step]
+				}
+			}
+		}
+	})
+}
+
+// pickRow returns where row r of out, all dimensions but the last, comes from; false if it is filled.
+func pickRow(out, x *Tensor, maps [][]int, r int) (int, bool) {
+	off := x.off
+	for d := len(out.shape) - 2; d >= 0; d-- {
+		i := r % out.shape[d]
+		r /= out.shape[d]
+		if m := maps[d]; m != nil {
+			if i = m[i]; i < 0 {
+				return 0, false
+			}
+		}
+		off += i * x.strides[d]
+	}
+	return off, true
+}

@@ -1,0 +1,144 @@
+package amp
+
+import (
+	"fmt"
+	"math"
+)
+
+// The dropout family. A mask is never stored: it is a function of Attrs.Draw and of an element's index, so that backward is the
+// same row applied to dy, and a result depends on the seed alone. Element (or channel) i takes number i%4 of Philox block
+// Draw.Block + i/4 and is kept where that number is at least p·2³².
+
+var opDropout, opFeatureDropout, opAlphaDropout, opAlphaDropoutBackward *Op
+
+const whyDropout = "only drops and rescales: safe in half precision"
+
+// SELU's fixed point, which alpha dropout keeps: minus λ·α of Klambauer et al., 2017.
+const alphaPrime = 1.7580993408473766
+
+func init() {
+	opDropout = dropoutRow("dropout", "x/(1-p) or, with probability p, 0", func(c *Call) int { return 1 }, func(p float64) (float64, float64, float64) { return 1 / (1 - p), 0, 0 })
+	opFeatureDropout = dropoutRow("feature_dropout", "dropout of whole channels: one number for each of the leading dimensions", func(c *Call) int {
+		return length(c.Out.shape[c.Dims[0]:])
+	}, func(p float64) (float64, float64, float64) { return 1 / (1 - p), 0, 0 })
+	opAlphaDropout = dropoutRow("alpha_dropout", "dropout to SELU's lower limit, rescaled so that mean and variance stay", func(c *Call) int { return 1 }, alphaScales)
+	opAlphaDropoutBackward = dropoutRow("alpha_dropout_backward", "dy times alpha_dropout's scale where x was kept, else 0", func(c *Call) int { return 1 },
+		func(p float64) (float64, float64, float64) { a, _, _ := alphaScales(p); return a, 0, 0 })
+	opAlphaDropout.Backward = func(b *Back) { b.Set(0, b.S.apply(opAlphaDropoutBackward, b.Attrs(), b.DY)) }
+}
+
+// alphaScales returns the factor and the two offsets of alpha dropout.
+func alphaScales(p float64) (scale, kept, dropped float64) {
+	a := 1 / math.Sqrt((alphaPrime*alphaPrime*p+1)*(1-p))
+	return a, alphaPrime * a * p, alphaPrime * a * (p - 1)
+}
+
+// dropoutRow defines a row whose elements become x·scale + kept, or x·0 + dropped. Without offsets it is its own gradient.
+func dropoutRow(name, doc string, group func(c *Call) int, scales func(p float64) (scale, kept, dropped float64)) *Op {
+	var o *Op
+	o = define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Why: whyDropout, CUDA: name, Check: checkUnary,
+		CPU: func(c *Call) {
+			m := mask{Draw: c.Draw, group: group(c), bound: uint64(math.Ceil(c.Scalar * (1 << 32)))}
+			m.scale, m.kept, m.dropped = scales(c.Scalar)
+			if c.Scalar == 1 { // nothing is kept, and 0 whatever x is
+				clear(c.Out.st.mem)
+				return
+			}
+			if c.Out.dt == Float64 {
+				dropOn[float64](c, m)
+				return
+			}
+			dropOn[float32](c, m)
+		},
+		Backward: func(b *Back) { b.Set(0, b.S.apply(o, b.Attrs(), b.DY)) },
+	})
+	return o
+}
+
+// A mask says which groups of elements are kept and what becomes of them.
+type mask struct {
+	Draw
+	group                int    // elements that share a number
+	bound                uint64 // numbers below it drop
+	scale, kept, dropped float64
+}
+
+// keep says whether group i is kept; block holds the numbers of the four groups around it.
+func (m *mask) keep(i int, block *[4]uint32, have *int) bool {
+	if b := i / 4; b != *have {
+		*block, *have = philox(m.Seed, m.Block+uint64(b)), b
+	}
+	return uint64(block[i%4]) >= m.bound
+}
+
+func dropOn[T float32 | float64](c *Call, m mask) {
+	x, out := c.In[0], c.Out
+	w := newRowWalk(out, x)
+	pool := scratches[T]()
+	scale, kept, dropped := T(m.scale), T(m.kept), T(m.dropped)
+	w.run(func(off [4]int, n int) {
+		s := pool.Get().(*scratch[T])
+		src := fetch(&s.buf[0], x, off[1], w.step[1], n)
+		dst := s.buf[1][:n]
+		var block [4]uint32
+		have := -1
+		for i, v := range src {
+			// A product as in PyTorch: what is dropped of an infinity is NaN, so that the scaler sees it.
+			if m.keep((off[0]-out.off+i)/m.group, &block, &have) {
+				dst[i] = v*scale + kept
+			} else {
+				dst[i] = v*0 + dropped
+			}
+		}
+		store(out, off[0], dst)
+		pool.Put(s)
+	})
+}
+
+// drops runs a row of the family: x itself in evaluation or for p = 0.
+func (s *Scope) drops(o *Op, x *Tensor, p float64, lead, groups int) *Tensor {
+	s.alive(o.Name)
+	x.live(o.Name)
+	if !(p >= 0 && p <= 1) {
+		fail(o.Name, ErrArgument, "use a probability from 0 to 1", "p is %v", p)
+	}
+	if s.eval || p == 0 {
+		return x
+	}
+	return s.apply(o, Attrs{Scalar: p, Dims: []int{lead}, Draw: s.draw((groups + 3) / 4)}, x)
+}
+
+// draw reserves blocks of the scope's random stream.
+func (s *Scope) draw(blocks int) Draw { return Draw{Seed: s.rng.seed, Block: s.rng.take(blocks)} }
+
+// Dropout returns x with each element set to 0 with probability p and divided by 1-p otherwise, in x's dtype; x itself in an Eval
+// scope or for p = 0. The mask depends on the scope's random stream alone, not on the number of threads or the dtype. It panics with
+// ErrArgument unless 0 ≤ p ≤ 1.
+func Dropout(s *Scope, x *Tensor, p float64) *Tensor { return s.drops(opDropout, x, p, 0, x.Len()) }
+
+// AlphaDropout is Dropout for networks of SELU: dropped elements become SELU's lower limit -1.758…, and the result is scaled and
+// shifted so that an input of mean 0 and variance 1 keeps them. It panics with ErrArgument unless 0 ≤ p ≤ 1.
+func AlphaDropout(s *Scope, x *Tensor, p float64) *Tensor {
+	return s.drops(opAlphaDropout, x, p, 0, x.Len())
+}
+
+// Dropout1d drops whole channels of x [n channels l] or [channels l]: each is set to 0 with probability p and divided by 1-p
+// otherwise; x itself in an Eval scope or for p = 0. It panics with ErrShape for another rank and with ErrArgument unless 0 ≤ p ≤ 1.
+func Dropout1d(s *Scope, x *Tensor, p float64) *Tensor { return s.dropChannels(x, p, 1) }
+
+// Dropout2d drops whole channels of x [n channels h w] or [channels h w]; see Dropout1d. (PyTorch takes three dimensions for
+// [n channels l] here and says that it will change that; use Dropout1d for such an input.)
+func Dropout2d(s *Scope, x *Tensor, p float64) *Tensor { return s.dropChannels(x, p, 2) }
+
+// Dropout3d drops whole channels of x [n channels d h w] or [channels d h w]; see Dropout1d.
+func Dropout3d(s *Scope, x *Tensor, p float64) *Tensor { return s.dropChannels(x, p, 3) }
+
+func (s *Scope) dropChannels(x *Tensor, p float64, spatial int) *Tensor {
+	x.live("feature_dropout")
+	lead := len(x.shape) - spatial
+	if lead != 1 && lead != 2 {
+		fail("feature_dropout", ErrShape, fmt.Sprintf("use [channels, %d sizes] with or without a batch before it", spatial), "x has the shape %v", x.shape)
+	}
+	return s.drops(opFeatureDropout, x, p, lead, length(x.shape[:lead]))
+}

@@ -1,0 +1,159 @@
+package amp
+
+import (
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Rows such as upsampling, padding and index_select are linear and work on each dimension by itself: an element of the result is a
+// weighted sum of elements of the input, with the product of one weight per dimension. Their gradients are the same with the
+// weights transposed. Taps hold the weights of one dimension, and sumTaps is the kernel of both.
+
+// taps are the terms of each index of a result's dimension: those of index i are start[i] … start[i+1]-1.
+type taps struct {
+	start  []int
+	index  []int     // where in the input
+	weight []float64 // nil: all 1
+	size   int       // of the input's dimension
+}
+
+// newTaps makes taps of a map from a result's indices to the input's, of which the negative ones stand for nothing.
+func newTaps(size int, m []int) *taps {
+	t := &taps{start: make([]int, len(m)+1), size: size}
+	for i, j := range m {
+		if j >= 0 {
+			t.index = append(t.index, j)
+		}
+		t.start[i+1] = len(t.index)
+	}
+	return t
+}
+
+// add gives index len(start)-1 of the result a term; close ends it.
+func (t *taps) add(index int, weight float64) {
+	t.index = append(t.index, index)
+	t.weight = append(t.weight, weight)
+}
+
+func (t *taps) close() { t.start = append(t.start, len(t.index)) }
+
+// len is the size of the result's dimension.
+func (t *taps) len() int { return len(t.start) - 1 }
+
+// transpose returns the taps of the gradient; terms stay in the order of the result's indices.
+func (t *taps) transpose() *taps {
+	out := &taps{start: make([]int, t.size+1), index: make([]int, len(t.index)), size: t.len()}
+	if t.weight != nil {
+		out.weight = make([]float64, len(t.weight))
+	}
+	for _, j := range t.index {
+		out.start[j+1]++
+	}
+	for j := range t.size {
+		out.start[j+1] += out.start[j]
+	}
+	next := append([]int(nil), out.start[:t.size]...)
+	for i := range t.len() {
+		for k := t.start[i]; k < t.start[i+1]; k++ {
+			at := next[t.index[k]]
+			next[t.index[k]]++
+			out.index[at] = i
+			if t.weight != nil {
+				out.weight[at] = t.weight[k]
+			}
+		}
+	}
+	return out
+}
+
+func (t *taps) weightAt(k int) float64 {
+	if t.weight == nil {
+		return 1
+	}
+	return t.weight[k]
+}
+
+// transposed is transpose of each dimension.
+func transposed(along []*taps) []*taps {
+	out := make([]*taps, len(along))
+	for d, t := range along {
+		if t != nil {
+			out[d] = t.transpose()
+		}
+	}
+	return out
+}
+
+// tapRows are the buffers of one worker: a row of the input, and the sums.
+type tapRows struct{ row, sum, out []float64 }
+
+var tapPool = sync.Pool{New: func() any { return new(tapRows) }}
+
+func (t *tapRows) grow(in, out int) {
+	if cap(t.row) < in {
+		t.row, t.sum = make([]float64, in), make([]float64, in)
+	}
+	if cap(t.out) < out {
+		t.out = make([]float64, out)
+	}
+	t.row, t.sum, t.out = t.row[:in], t.sum[:in], t.out[:out]
+}
+
+// sumTaps computes out from x with the taps of each dimension, nil for one that stays. Sums are made in float64 in a fixed order
+// and rounded once; rows of the result are spread over the workers. There is at least one dimension.
+func sumTaps(out, x *Tensor, along []*taps) {
+	if out.Len() == 0 {
+		return
+	}
+	k := len(out.shape) - 1
+	n, m := out.shape[k], x.shape[k]
+	cpu.Parallel(out.Len()/n, max(1, grain/8/max(n, m)), func(lo, hi int) {
+		buf := tapPool.Get().(*tapRows)
+		defer tapPool.Put(buf)
+		buf.grow(m, n)
+		for r := lo; r < hi; r++ {
+			clear(buf.sum)
+			gatherRows(buf, out, x, along, k-1, r, x.off, 1)
+			row := buf.sum
+			if t := along[k]; t != nil {
+				row = buf.out
+				t.apply(row, buf.sum)
+			}
+			store(out, out.off+r*n, row)
+		}
+	})
+}
+
+// gatherRows adds up the rows of x that row r of out is made of, dimensions 0 … d still to be chosen.
+func gatherRows(buf *tapRows, out, x *Tensor, along []*taps, d, r, off int, weight float64) {
+	if d < 0 {
+		k := len(x.shape) - 1
+		load(buf.row, x, off, x.strides[k])
+		for i, v := range buf.row {
+			buf.sum[i] += weight * v
+		}
+		return
+	}
+	i := r % out.shape[d]
+	r /= out.shape[d]
+	t := along[d]
+	if t == nil {
+		gatherRows(buf, out, x, along, d-1, r, off+i*x.strides[d], weight)
+		return
+	}
+	for k := t.start[i]; k < t.start[i+1]; k++ {
+		gatherRows(buf, out, x, along, d-1, r, off+t.index[k]*x.strides[d], weight*t.weightAt(k))
+	}
+}
+
+// apply computes one row along the taps' own dimension.
+func (t *taps) apply(dst, src []float64) {
+	for i := range dst {
+		sum := 0.0
+		for k := t.start[i]; k < t.start[i+1]; k++ {
+			sum += t.weightAt(k) * src[t.index[k]]
+		}
+		dst[i] = sum
+	}
+}
