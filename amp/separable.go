@@ -8,7 +8,7 @@ import (
 
 // Rows such as upsampling, padding and index_select are linear and work on each dimension by itself: an element of the result is a
 // weighted sum of elements of the input, with the product of one weight per dimension. Their gradients are the same with the
-// weights transposed. Taps hold the weights of one dimension, and sumTaps is the kernel of both.
+// weights transposeAll. Taps hold the weights of one dimension, and sumTaps is the kernel of both.
 
 // taps are the terms of each index of a result's dimension: those of index i are start[i] … start[i+1]-1.
 type taps struct {
@@ -74,8 +74,8 @@ func (t *taps) weightAt(k int) float64 {
 	return t.weight[k]
 }
 
-// transposed is transpose of each dimension.
-func transposed(along []*taps) []*taps {
+// transposeAll is transpose of each dimension.
+func transposeAll(along []*taps) []*taps {
 	out := make([]*taps, len(along))
 	for d, t := range along {
 		if t != nil {
