@@ -2,39 +2,166 @@ package amp
 
 import "math"
 
-// Activations. None is listed but softplus: they run in the dtype of their inputs.
+// Smooth activations. None is listed but softplus: they run in the dtype of their inputs. Each has a row of its own for its
+// gradient, so that the slope is computed wide and rounded once.
 
-var opGELU, opSiLU, opSoftplus *Op
+var opGELU, opGELUTanh, opSiLU, opSoftplus, opELU, opSELU, opCELU, opMish, opSoftsign, opTanhshrink, opLogSigmoid, opHardswish *Op
 
-func init() {
-	opGELU = elementwise("gelu", "x·Φ(x), Φ the normal distribution function", Unlisted, "close to x or 0, so it stays in the range of its input",
-		func(x float64) float64 { return x * normalCDF(x) }, SaveIn0, func(b *Back) *Tensor { // Φ(x) + x·φ(x)
-			x := b.In(0)
-			cdf := MulScalar(b.S, AddScalar(b.S, Erf(b.S, MulScalar(b.S, x, math.Sqrt2/2)), 1), 0.5)
-			density := MulScalar(b.S, Exp(b.S, MulScalar(b.S, Mul(b.S, x, x), -0.5)), 1/math.Sqrt(2*math.Pi))
-			return Mul(b.S, b.DY, Add(b.S, cdf, Mul(b.S, x, density)))
-		})
-	opSiLU = elementwise("silu", "x / (1 + e^-x)", Unlisted, "close to x or 0, so it stays in the range of its input",
-		func(x float64) float64 { return x * sigmoid(x) }, SaveIn0, func(b *Back) *Tensor { // σ·(1 + x·(1-σ))
-			x := b.In(0)
-			y := Sigmoid(b.S, x)
-			return Mul(b.S, b.DY, Mul(b.S, y, AddScalar(b.S, Mul(b.S, x, oneMinus(b.S, y)), 1)))
-		})
-	opSoftplus = elementwise("softplus", "log(1 + e^x)", FP32, whyExponential, softplus, SaveIn0, func(b *Back) *Tensor {
-		return Mul(b.S, b.DY, Sigmoid(b.S, b.In(0)))
+const whyCloseToX = "close to x or to a bound, so it stays in the range of its input"
+
+// A curve is a smooth function of one number: its value and slope, and in table ops g times its second derivative.
+type curve struct {
+	f, slope func(a *Attrs, x float64) float64
+	bend     func(s *Scope, a *Attrs, x, g *Tensor) *Tensor
+}
+
+// smooth defines the row of a curve and that of its gradient, name_backward.
+func smooth(name, doc string, class Class, why string, v curve) *Op {
+	var slope *Op
+	slope = define(Op{
+		Name: name + "_backward", Doc: "dy times the slope of " + name + " at x", Args: []string{"dy", "x"}, Why: whyBackward, CUDA: name + "_backward", Saves: SaveIn0 | SaveIn1,
+		Check: checkSlope, CPU: slopeCPU(v.slope),
+		Backward: func(b *Back) { // linear in dy
+			a, x := b.Attrs(), b.In(1)
+			b.Set(0, b.S.apply(slope, a, b.DY, x))
+			if b.Needs(1) {
+				b.Set(1, v.bend(b.S, &a, x, Mul(b.S, b.DY, b.In(0))))
+			}
+		},
+	})
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Saves: SaveIn0, Check: checkUnary,
+		CPU: func(c *Call) {
+			a := c.Attrs
+			mapped(func(x float64) float64 { return v.f(&a, x) })(c)
+		},
+		Backward: func(b *Back) { b.Set(0, b.S.apply(slope, b.Attrs(), b.DY, b.In(0))) },
 	})
 }
 
-func normalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+const whyBackward = "runs in the dtype its forward ran in"
+
+func checkSlope(c *Call) []int {
+	c.floats()
+	c.sameShape()
+	return c.In[0].shape
+}
+
+// slopeCPU makes the kernel of dy·f(x), computed in float64 and rounded once.
+func slopeCPU(f func(a *Attrs, x float64) float64) func(c *Call) {
+	return func(c *Call) {
+		a := c.Attrs
+		binary(
+			func(dst, dy, x []float32) {
+				for i, v := range dy {
+					dst[i] = float32(float64(v) * f(&a, float64(x[i])))
+				}
+			},
+			func(dst, dy, x []float64) {
+				for i, v := range dy {
+					dst[i] = v * f(&a, x[i])
+				}
+			}, nil)(c)
+	}
+}
+
+func init() {
+	opGELU = smooth("gelu", "x·Φ(x), Φ the normal distribution function", Unlisted, whyCloseToX, curve{
+		f:     func(_ *Attrs, x float64) float64 { return x * normalCDF(x) },
+		slope: func(_ *Attrs, x float64) float64 { return normalCDF(x) + x*normalDensity(x) },
+		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // φ(x)·(2 - x²)
+			square := Mul(s, x, x)
+			density := MulScalar(s, Exp(s, MulScalar(s, square, -0.5)), 1/math.Sqrt(2*math.Pi))
+			return Mul(s, g, Mul(s, density, AddScalar(s, Neg(s, square), 2)))
+		},
+	})
+	opGELUTanh = smooth("gelu_tanh", "x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))", Unlisted, whyCloseToX, curve{
+		f:     func(_ *Attrs, x float64) float64 { return x / 2 * (1 + math.Tanh(geluInner(x))) },
+		slope: geluTanhSlope, bend: geluTanhBend,
+	})
+	opSiLU = smooth("silu", "x / (1 + e^-x)", Unlisted, whyCloseToX, curve{
+		f: func(_ *Attrs, x float64) float64 { return x * sigmoid(x) },
+		slope: func(_ *Attrs, x float64) float64 {
+			y := sigmoid(x)
+			return y * (1 + x*(1-y))
+		},
+		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // σ'·(2 + x·(1 - 2σ))
+			y := Sigmoid(s, x)
+			rest := AddScalar(s, Mul(s, x, AddScalar(s, MulScalar(s, y, -2), 1)), 2)
+			return Mul(s, g, Mul(s, Mul(s, y, oneMinus(s, y)), rest))
+		},
+	})
+	opSoftplus = smooth("softplus", "log(1 + e^(beta·x))/beta, and x where beta·x is above a threshold", FP32, whyExponential, curve{
+		f: func(a *Attrs, x float64) float64 {
+			if beta := a.Pair[0]; beta*x <= a.Pair[1] {
+				return softplus(beta*x) / beta
+			}
+			return x
+		},
+		slope: func(a *Attrs, x float64) float64 {
+			if bx := a.Pair[0] * x; bx <= a.Pair[1] {
+				return sigmoid(bx)
+			}
+			return 1
+		},
+		bend: func(s *Scope, a *Attrs, x, g *Tensor) *Tensor {
+			bx := MulScalar(s, x, a.Pair[0])
+			y := Sigmoid(s, bx)
+			g = MulScalar(s, Mul(s, g, Mul(s, y, oneMinus(s, y))), a.Pair[0])
+			return positivePart(s, g, AddScalar(s, Neg(s, bx), a.Pair[1]))
+		},
+	})
+}
+
+func normalCDF(x float64) float64     { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+func normalDensity(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
 
 // softplus in the form that neither overflows nor loses small values.
 func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
+// positivePart returns g where y > 0, else 0, whatever g is there.
+func positivePart(s *Scope, g, y *Tensor) *Tensor { return s.apply(opReLUBackward, Attrs{}, g, y) }
+
+// The cubic inside of gelu's approximation.
+const geluCubic = 0.044715
+
+var geluRate = math.Sqrt(2 / math.Pi)
+
+func geluInner(x float64) float64 { return geluRate * (x + geluCubic*x*x*x) }
+
+func geluTanhSlope(_ *Attrs, x float64) float64 {
+	t := math.Tanh(geluInner(x))
+	return (1+t)/2 + x/2*(1-t*t)*geluRate*(1+3*geluCubic*x*x)
+}
+
+// geluTanhBend: (1 - t²)·(u' + x/2·(u" - 2·t·u'²)) for t = tanh u.
+func geluTanhBend(s *Scope, _ *Attrs, x, g *Tensor) *Tensor {
+	square := Mul(s, x, x)
+	u := MulScalar(s, Mul(s, x, AddScalar(s, MulScalar(s, square, geluCubic), 1)), geluRate)
+	t := Tanh(s, u)
+	rate := MulScalar(s, AddScalar(s, MulScalar(s, square, 3*geluCubic), 1), geluRate)
+	curved := Sub(s, MulScalar(s, x, 6*geluCubic*geluRate), MulScalar(s, Mul(s, t, Mul(s, rate, rate)), 2))
+	sum := Add(s, rate, MulScalar(s, Mul(s, x, curved), 0.5))
+	return Mul(s, g, Mul(s, oneMinus(s, Mul(s, t, t)), sum))
+}
+
 // GELU returns x·Φ(x), by the error function as PyTorch's default.
 func GELU(s *Scope, x *Tensor) *Tensor { return s.apply(opGELU, Attrs{}, x) }
+
+// GELUTanh returns the approximation of GELU by the hyperbolic tangent: PyTorch's gelu with approximate="tanh", as GPT-2 has it.
+func GELUTanh(s *Scope, x *Tensor) *Tensor { return s.apply(opGELUTanh, Attrs{}, x) }
 
 // SiLU returns x·sigmoid(x), also called swish.
 func SiLU(s *Scope, x *Tensor) *Tensor { return s.apply(opSiLU, Attrs{}, x) }
 
-// Softplus returns log(1 + e^x); float32 under autocast.
-func Softplus(s *Scope, x *Tensor) *Tensor { return s.apply(opSoftplus, Attrs{}, x) }
+// Softplus returns log(1 + e^x); float32 under autocast. PyTorch gives x above 20, where float32 can't tell the two apart.
+func Softplus(s *Scope, x *Tensor) *Tensor { return SoftplusBeta(s, x, 1, math.Inf(1)) }
+
+// SoftplusBeta returns log(1 + e^(beta·x))/beta, and x where beta·x is above threshold; float32 under autocast. It panics with
+// ErrArgument for a beta of 0.
+func SoftplusBeta(s *Scope, x *Tensor, beta, threshold float64) *Tensor {
+	if beta == 0 || beta != beta {
+		fail("softplus", ErrArgument, "use a beta other than 0; the usual one is 1", "beta %v", beta)
+	}
+	return s.apply(opSoftplus, Attrs{Pair: [2]float64{beta, threshold}}, x)
+}

@@ -1,0 +1,95 @@
+package amp
+
+import "math"
+
+// floor, ceil, round, trunc and frac; remainders of divisions.
+
+var opFloor, opCeil, opRound, opTrunc, opFrac, opFmod, opRemainder *Op
+
+func init() {
+	opFloor = steps("floor", "largest whole number not above x", math.Floor)
+	opCeil = steps("ceil", "smallest whole number not below x", math.Ceil)
+	opRound = steps("round", "nearest whole number, the even one of two", math.RoundToEven)
+	opTrunc = steps("trunc", "whole part of x, toward 0", math.Trunc)
+	opFrac = define(Op{
+		Name: "frac", Doc: "x - trunc x, of the sign of x", Args: []string{"x"}, Why: whyBounded, CUDA: "frac", Check: checkUnary,
+		CPU:      mapped(func(x float64) float64 { return x - math.Trunc(x) }),
+		Backward: func(b *Back) { b.Set(0, b.DY) },
+	})
+	opFmod = remainderOf("fmod", "a - b·trunc(a/b), of the sign of a, broadcast", math.Mod, func(a, b int64) int64 { return a % b }, Trunc)
+	opRemainder = remainderOf("remainder", "a - b·floor(a/b), of the sign of b, broadcast", floorMod, func(a, b int64) int64 {
+		m := a % b
+		if m != 0 && (m < 0) != (b < 0) {
+			m += b
+		}
+		return m
+	}, Floor)
+}
+
+// steps defines a row that is flat but at its jumps.
+func steps(name, doc string, f func(float64) float64) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Why: "exact in any dtype", CUDA: name, Check: checkUnary, CPU: mapped(f),
+		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, 0)) },
+	})
+}
+
+func floorMod(a, b float64) float64 {
+	m := math.Mod(a, b)
+	if m != 0 && (m < 0) != (b < 0) {
+		m += b
+	}
+	return m
+}
+
+// remainderOf defines fmod or remainder: a - b·whole(a/b), whose gradient for b is -whole(a/b).
+func remainderOf(name, doc string, f func(a, b float64) float64, ints func(a, b int64) int64, whole func(*Scope, *Tensor) *Tensor) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"a", "b"}, Why: "smaller than both of its inputs", Widens: true, Ints: true, CUDA: name, Saves: SaveIn0 | SaveIn1, Check: checkBinary,
+		CPU: binary(remainderK[float32](f), remainderK[float64](f), func(dst, x, y []int64) {
+			for i, v := range x {
+				if y[i] == 0 {
+					fail(name, ErrArgument, "use floats, for which it is NaN", "integer remainder of a division by 0")
+				}
+				dst[i] = ints(v, y[i])
+			}
+		}),
+		Backward: func(b *Back) {
+			b.Set(0, b.sumTo(0, b.DY))
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, Neg(b.S, Mul(b.S, b.DY, whole(b.S, Div(b.S, b.In(0), b.In(1)))))))
+			}
+		},
+	})
+}
+
+func remainderK[T float32 | float64](f func(a, b float64) float64) func(dst, x, y []T) {
+	return func(dst, x, y []T) {
+		for i, v := range x {
+			dst[i] = T(f(float64(v), float64(y[i])))
+		}
+	}
+}
+
+// Floor returns the largest whole number not above x. Its gradient is 0, as is that of Ceil, Round and Trunc.
+func Floor(s *Scope, x *Tensor) *Tensor { return s.apply(opFloor, Attrs{}, x) }
+
+// Ceil returns the smallest whole number not below x.
+func Ceil(s *Scope, x *Tensor) *Tensor { return s.apply(opCeil, Attrs{}, x) }
+
+// Round returns the whole number nearest to x, the even one where two are as near.
+func Round(s *Scope, x *Tensor) *Tensor { return s.apply(opRound, Attrs{}, x) }
+
+// Trunc returns x without its digits behind the point.
+func Trunc(s *Scope, x *Tensor) *Tensor { return s.apply(opTrunc, Attrs{}, x) }
+
+// Frac returns x - Trunc(x).
+func Frac(s *Scope, x *Tensor) *Tensor { return s.apply(opFrac, Attrs{}, x) }
+
+// Fmod returns the remainder of a/b that has the sign of a, as C's fmod; floats or integers, broadcast. Integers divided by 0 panic
+// with ErrArgument.
+func Fmod(s *Scope, a, b *Tensor) *Tensor { return s.apply(opFmod, Attrs{}, a, b) }
+
+// Remainder returns the remainder of a/b that has the sign of b, as Python's %; floats or integers, broadcast. Integers divided by 0
+// panic with ErrArgument.
+func Remainder(s *Scope, a, b *Tensor) *Tensor { return s.apply(opRemainder, Attrs{}, a, b) }
