@@ -6,32 +6,32 @@ import "math"
 
 var opLeakyReLU, opHardtanh, opReLU6, opHardsigmoid, opHardshrink, opSoftshrink, opThreshold *Op
 
-// pieces are three straight lines slope·x + offset: below lo, between, above hi. Where they meet, the outer pieces hold, or, if
+// A polyline is three straight lines slope·x + offset: below lo, between, above hi. Where they meet, the outer pieces hold, or, if
 // closed, the one between. NaN goes to a piece of slope other than 0.
-type pieces struct {
+type polyline struct {
 	lo, hi        float64
 	slope, offset [3]float64
 	closed        bool
 }
 
 func init() {
-	opLeakyReLU = piecewise("leaky_relu", "x above 0, slope·x below", func(a *Attrs) pieces {
-		return pieces{slope: [3]float64{a.Scalar, 1, 1}}
+	opLeakyReLU = piecewise("leaky_relu", "x above 0, slope·x below", func(a *Attrs) polyline {
+		return polyline{slope: [3]float64{a.Scalar, 1, 1}}
 	})
-	opHardtanh = piecewise("hardtanh", "x held between two numbers, its slope 0 at both", func(a *Attrs) pieces {
-		return pieces{lo: a.Pair[0], hi: a.Pair[1], slope: [3]float64{0, 1, 0}, offset: [3]float64{a.Pair[0], 0, a.Pair[1]}}
+	opHardtanh = piecewise("hardtanh", "x held between two numbers, its slope 0 at both", func(a *Attrs) polyline {
+		return polyline{lo: a.Pair[0], hi: a.Pair[1], slope: [3]float64{0, 1, 0}, offset: [3]float64{a.Pair[0], 0, a.Pair[1]}}
 	})
-	opHardsigmoid = piecewise("hardsigmoid", "(x + 3)/6 held between 0 and 1", func(*Attrs) pieces {
-		return pieces{lo: -3, hi: 3, slope: [3]float64{0, 1.0 / 6, 0}, offset: [3]float64{0, 0.5, 1}}
+	opHardsigmoid = piecewise("hardsigmoid", "(x + 3)/6 held between 0 and 1", func(*Attrs) polyline {
+		return polyline{lo: -3, hi: 3, slope: [3]float64{0, 1.0 / 6, 0}, offset: [3]float64{0, 0.5, 1}}
 	})
-	opHardshrink = piecewise("hardshrink", "x, and 0 where |x| ≤ lambda", func(a *Attrs) pieces {
-		return pieces{lo: -a.Scalar, hi: a.Scalar, slope: [3]float64{1, 0, 1}, closed: true}
+	opHardshrink = piecewise("hardshrink", "x, and 0 where |x| ≤ lambda", func(a *Attrs) polyline {
+		return polyline{lo: -a.Scalar, hi: a.Scalar, slope: [3]float64{1, 0, 1}, closed: true}
 	})
-	opSoftshrink = piecewise("softshrink", "x moved toward 0 by lambda, and 0 where |x| ≤ lambda", func(a *Attrs) pieces {
-		return pieces{lo: -a.Scalar, hi: a.Scalar, slope: [3]float64{1, 0, 1}, offset: [3]float64{a.Scalar, 0, -a.Scalar}, closed: true}
+	opSoftshrink = piecewise("softshrink", "x moved toward 0 by lambda, and 0 where |x| ≤ lambda", func(a *Attrs) polyline {
+		return polyline{lo: -a.Scalar, hi: a.Scalar, slope: [3]float64{1, 0, 1}, offset: [3]float64{a.Scalar, 0, -a.Scalar}, closed: true}
 	})
-	opThreshold = piecewise("threshold", "x above a threshold, a value at it and below", func(a *Attrs) pieces {
-		return pieces{lo: a.Pair[0], hi: a.Pair[0], slope: [3]float64{0, 1, 1}, offset: [3]float64{a.Pair[1], 0, 0}}
+	opThreshold = piecewise("threshold", "x above a threshold, a value at it and below", func(a *Attrs) polyline {
+		return polyline{lo: a.Pair[0], hi: a.Pair[0], slope: [3]float64{0, 1, 1}, offset: [3]float64{a.Pair[1], 0, 0}}
 	})
 	opReLU6 = define(Op{
 		Name: "relu6", Doc: "x held between 0 and 6", Args: []string{"x"}, Why: whyChoose, CUDA: "hardtanh", Composite: []string{"hardtanh"}, Parts: Apart,
@@ -39,7 +39,7 @@ func init() {
 }
 
 // piecewise defines a row of straight pieces and the row of its gradient, name_backward.
-func piecewise(name, doc string, at func(a *Attrs) pieces) *Op {
+func piecewise(name, doc string, at func(a *Attrs) polyline) *Op {
 	var slope *Op
 	slope = define(Op{
 		Name: name + "_backward", Doc: "dy times the slope of " + name + " at x", Args: []string{"dy", "x"}, Why: whyBackward, CUDA: name + "_backward", Saves: SaveIn1,
@@ -80,7 +80,7 @@ func find[T float32 | float64](x, lo, hi T, closed bool) int {
 	return 1
 }
 
-func pieceValues[T float32 | float64](p pieces) func(dst, x []T) {
+func pieceValues[T float32 | float64](p polyline) func(dst, x []T) {
 	lo, hi := T(p.lo), T(p.hi)
 	return func(dst, x []T) {
 		for i, v := range x {
@@ -93,7 +93,7 @@ func pieceValues[T float32 | float64](p pieces) func(dst, x []T) {
 	}
 }
 
-func pieceSlopes[T float32 | float64](p pieces) func(dst, dy, x []T) {
+func pieceSlopes[T float32 | float64](p polyline) func(dst, dy, x []T) {
 	lo, hi := T(p.lo), T(p.hi)
 	return func(dst, dy, x []T) {
 		for i, v := range dy {
