@@ -11,6 +11,7 @@ func attentionCase(name string, opts Attention, mask func(x *Tensor) *Tensor, in
 		case mask != nil:
 			m = mask(x[0])
 		}
+		s.rng.Load(StreamState{Seed: 4}) // the same weights are dropped in every call
 		return ScaledDotProductAttention(s, x[0], x[1], x[2], m, opts)
 	}}
 }
@@ -49,6 +50,7 @@ func init() {
 			attentionCase("keys", Attention{}, nil, q, k, v, in(-1, 1, 4)),
 			attentionCase("infinite", Attention{}, infinite, q, k, v),
 			attentionCase("broadcast", Attention{}, nil, in(-1, 1, 2, 2, 3, 2), in(-1, 1, 2, 1, 2, 2), in(-1, 1, 2, 2)),
+			attentionCase("dropout", Attention{Dropout: 0.4}, nil, q, k, v),
 			attentionCase("grouped", Attention{Grouped: true, Causal: true}, nil, in(-1, 1, 4, 3, 2), in(-1, 1, 2, 3, 2), in(-1, 1, 2, 3, 2)),
 		},
 		"attention_backward": {
@@ -56,6 +58,7 @@ func init() {
 			packedCase("causal", Attention{Scale: 0.7, Causal: true}, nil, dy, q, k, v),
 			packedCase("mask", Attention{Scale: 0.7}, someKeys, dy, q, k, v),
 			packedCase("bias", Attention{Scale: 0.7}, nil, dy, q, k, v, in(-1, 1, 2, 3, 4)),
+			packedCase("dropout", Attention{Scale: 0.7, Dropout: 0.3}, nil, dy, q, k, v),
 			packedCase("infinite", Attention{Scale: 0.7}, infinite, dy, q, k, v),
 		},
 	})

@@ -33,6 +33,7 @@ func init() {
 type Attention struct {
 	Causal  bool    // position i sees keys 0 … i alone
 	Scale   float64 // factor of the scores; 0 stands for 1/√features
+	Dropout float64 // probability of dropping one of the weights that values are averaged with, from 0 to 1; none in an Eval scope
 	Grouped bool    // q may have a multiple of the heads (third dimension from the end) of k and v, which groups of them share
 }
 
@@ -56,9 +57,15 @@ func ScaledDotProductAttention(s *Scope, q, k, v, mask *Tensor, opts Attention) 
 	if opts.Scale == 0 {
 		opts.Scale = 1 / math.Sqrt(float64(max(1, q.shape[len(q.shape)-1])))
 	}
+	if !(opts.Dropout >= 0 && opts.Dropout <= 1) {
+		fail(op, ErrArgument, "use a probability from 0 to 1", "dropout is %v", opts.Dropout)
+	}
+	if s.eval {
+		opts.Dropout = 0
+	}
 	if !opts.Grouped || len(q.shape) < 3 || len(k.shape) != len(q.shape) || len(v.shape) != len(q.shape) {
 		opts.Grouped = false
-		return s.apply(opAttention, Attrs{Attention: &opts}, q, k, v, mask)
+		return s.attend(&opts, q, k, v, mask)
 	}
 	opts.Grouped = false
 	h := len(q.shape) - 3
@@ -70,8 +77,18 @@ func ScaledDotProductAttention(s *Scope, q, k, v, mask *Tensor, opts Attention) 
 		at := len(mask.shape) - 3
 		mask = splitDim(s, mask, at, min(mask.shape[at], shared))
 	}
-	y := s.apply(opAttention, Attrs{Attention: &opts}, splitDim(s, q, h, shared), splitDim(s, k, h, shared), splitDim(s, v, h, shared), mask)
+	y := s.attend(&opts, splitDim(s, q, h, shared), splitDim(s, k, h, shared), splitDim(s, v, h, shared), mask)
 	return Reshape(s, y, append(slices.Clone(q.shape[:h+2]), y.shape[len(y.shape)-1])...)
+}
+
+// attend applies the row; random numbers are reserved for every weight.
+func (s *Scope) attend(opts *Attention, in ...*Tensor) *Tensor {
+	at := Attrs{Attention: opts}
+	if opts.Dropout > 0 {
+		a := newAttention(in, &at)
+		at.Draw = s.draw((length(a.batch)*a.T*a.S + 3) / 4)
+	}
+	return s.apply(opAttention, at, in...)
 }
 
 // splitDim reshapes dimension d into [n, rest].
@@ -88,6 +105,7 @@ type attention struct {
 	T, S, d, e    int
 	scale         float64
 	causal        bool
+	drop          *mask // nil without dropout
 }
 
 // newAttention takes q, k, v and mask.
@@ -98,6 +116,9 @@ func newAttention(in []*Tensor, at *Attrs) *attention {
 		scale: at.Attention.Scale, causal: at.Attention.Causal}
 	if len(in) > 3 {
 		a.mask = in[3]
+	}
+	if p := at.Attention.Dropout; p > 0 {
+		a.drop = dropMask(at.Draw, p)
 	}
 	for _, t := range in {
 		if t == nil {

@@ -17,7 +17,7 @@ const (
 type attender[T float32 | float64] struct {
 	*attention
 	n, first, count int // matrix of the batch, first query and number of queries
-	p, dp           []T // scores, then probabilities, of a block of keys, and their gradient
+	p, dp, kept     []T // scores, then probabilities, of a block of keys; their gradient; dropout's factors
 	rows, dk, dv    []T // sums
 	bias            [keyBlock]T
 	top, sum, delta [queryBlock]T // per query: largest score, sum of exponentials, Σ dP∘P
@@ -87,6 +87,10 @@ func (w *attender[T]) forward(out *Tensor) {
 				}
 			}
 		}
+		if w.drop != nil {
+			w.factors(j, m)
+			multiply(w.p[:w.count*m], w.kept)
+		}
 		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addTo(w.rows, w.e))
 	}
 	for i := range w.count {
@@ -152,6 +156,28 @@ func (w *attender[T]) scores(j, m int) {
 				row[x] = never
 			}
 		}
+	}
+}
+
+// factors sets kept to what dropout multiplies the weights of m keys from j on with.
+func (w *attender[T]) factors(j, m int) {
+	w.kept = resize(w.kept, queryBlock*keyBlock)
+	for i := range w.count {
+		first := (w.n*w.T+w.first+i)*w.S + j
+		var block [4]uint32
+		have := -1
+		for x := range m {
+			w.kept[i*m+x] = 0
+			if w.drop.keep(first+x, &block, &have) {
+				w.kept[i*m+x] = T(w.drop.scale)
+			}
+		}
+	}
+}
+
+func multiply[T float32 | float64](dst, by []T) {
+	for i := range dst {
+		dst[i] *= by[i]
 	}
 }
 

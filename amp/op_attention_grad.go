@@ -1,10 +1,14 @@
 package amp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// The second derivative of attention, in table ops. With P = softmax(scale·q·kᵀ + mask) attention_backward gives
+// The second derivative of attention, in table ops. With P = softmax(scale·q·kᵀ + mask) and dropout's factors D attention_backward
+// gives
 //
-//	dv = Pᵀ·dy, dS = P∘(dP - Σ dP∘P) for dP = dy·vᵀ, dq = scale·dS·k, dk = scale·dSᵀ·q, dmask = dS
+//	dv = (P∘D)ᵀ·dy, dS = P∘(dP - Σ dP∘P) for dP = dy·vᵀ∘D, dq = scale·dS·k, dk = scale·dSᵀ·q, dmask = dS
 //
 // and what follows is the derivative of that, for gradients gq, gk, gv and gm of its four results.
 
@@ -22,7 +26,8 @@ func attentionSecond(b *Back) {
 	scaled := func(x *Tensor) *Tensor { return MulScalar(s, x, a.scale) }
 
 	p := a.probabilities(s, q, k)
-	dp := MatMul(s, dy, turn(v))
+	drop := a.dropped(s, b.Attrs(), p)
+	dp := drop(MatMul(s, dy, turn(v)))
 	centered := Sub(s, dp, rowSum(s, Mul(s, dp, p)))
 	ds := Mul(s, p, centered)
 
@@ -32,8 +37,8 @@ func attentionSecond(b *Back) {
 	}
 	rho := rowSum(s, Mul(s, u, p))
 	gp := Sub(s, Mul(s, u, centered), Mul(s, rho, dp))
-	gp = Add(s, gp, MatMul(s, dy, turn(g[2])))
-	gdp := Mul(s, p, Sub(s, u, rho))
+	gp = Add(s, gp, drop(MatMul(s, dy, turn(g[2]))))
+	gdp := drop(Mul(s, p, Sub(s, u, rho)))                // gradient of dy·vᵀ
 	gs := Mul(s, p, Sub(s, gp, rowSum(s, Mul(s, gp, p)))) // gradient of the scores
 
 	put := func(i int, x *Tensor) {
@@ -41,7 +46,7 @@ func attentionSecond(b *Back) {
 			b.Set(i, To(s, b.sumTo(i, x), b.DType(i)))
 		}
 	}
-	put(0, Add(s, MatMul(s, p, g[2]), MatMul(s, gdp, v)))
+	put(0, Add(s, MatMul(s, drop(p), g[2]), MatMul(s, gdp, v)))
 	put(1, scaled(Add(s, MatMul(s, gs, k), MatMul(s, ds, g[1]))))
 	put(2, scaled(Add(s, MatMul(s, turn(gs), q), MatMul(s, turn(ds), g[0]))))
 	put(3, MatMul(s, turn(gdp), dy))
@@ -58,6 +63,24 @@ func wide(s *Scope, x *Tensor) *Tensor {
 	return x
 }
 
+// dropped returns the product with dropout's factors, the identity without dropout.
+func (a *attention) dropped(s *Scope, at Attrs, p *Tensor) func(x *Tensor) *Tensor {
+	if a.drop == nil {
+		return func(x *Tensor) *Tensor { return x }
+	}
+	shape := append(slices.Clone(a.batch), a.T, a.S)
+	factors := s.apply(opDropout, Attrs{Scalar: at.Attention.Dropout, Dims: []int{0}, Draw: at.Draw}, s.filled(p.dt, 1, shape))
+	return func(x *Tensor) *Tensor { return Mul(s, x, factors) }
+}
+
+// filled returns a tensor of one value that belongs to the scope.
+func (s *Scope) filled(dt DType, v float64, shape []int) *Tensor {
+	t := Full(s, dt, v, shape...)
+	t.scope = s
+	s.arena.own(t)
+	return t
+}
+
 func rowSum(s *Scope, x *Tensor) *Tensor { return SumKeep(s, x, -1) }
 
 // probabilities returns the softmax of the scores, in table ops; zero where a mask forbids, even all of a row.
@@ -66,22 +89,10 @@ func (a *attention) probabilities(s *Scope, q, k *Tensor) *Tensor {
 	var allowed *Tensor
 	switch {
 	case a.causal:
-		rows := make([]float64, a.T*a.S)
-		for i := range a.T {
-			for j := range min(i+1, a.S) {
-				rows[i*a.S+j] = 1
-			}
-		}
-		allowed = alloc("attention_backward", s.root.dev, scores.dt, []int{a.T, a.S})
-		allowed.setFloat64s(rows)
-		allowed.scope = s
-		s.arena.own(allowed)
+		allowed = Tril(s, s.filled(scores.dt, 1, []int{a.T, a.S}), 0)
 	case a.additive():
-		none, zero := Full(s, a.mask.dt, math.Inf(-1)), Full(s, a.mask.dt, 0)
-		defer none.Free()
-		defer zero.Free()
-		seen := Ne(s, a.mask, none)
-		scores = Add(s, scores, wide(s, Where(s, seen, a.mask, zero)))
+		seen := Ne(s, a.mask, s.filled(a.mask.dt, math.Inf(-1), nil))
+		scores = Add(s, scores, wide(s, Where(s, seen, a.mask, s.filled(a.mask.dt, 0, nil))))
 		allowed = To(s, seen, scores.dt)
 	case a.mask != nil:
 		allowed = To(s, a.mask, scores.dt)

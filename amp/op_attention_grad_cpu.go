@@ -85,15 +85,22 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
 			}
 		}
+		if w.drop != nil {
+			multiply(w.p[:w.count*m], w.kept)
+		}
 		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addTo(w.dv[j*w.e:], w.e))
 		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addTo(w.rows, w.d))
 		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addTo(w.dk[j*w.d:], w.d))
 	}
 }
 
-// probabilityGradient sets dp to dy·vᵀ.
+// probabilityGradient sets dp to dy·vᵀ, times dropout's factors.
 func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 	cpu.GemmTo(w.count, m, w.e, w.operand(dy, w.first), transposed(w.operand(w.v, j)), cpu.Result[T]{Row: m, Elems: w.dp})
+	if w.drop != nil {
+		w.factors(j, m)
+		multiply(w.dp[:w.count*m], w.kept)
+	}
 }
 
 // scoreGradient turns row i of p into probabilities and of dp into the gradient of the scores, P∘(dP - Σ dP∘P).

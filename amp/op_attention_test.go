@@ -295,3 +295,36 @@ func TestAttentionThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestAttentionDropout: the weights are dropped that amp.Dropout drops of the softmax, none in an Eval scope, all for p = 1.
+func TestAttentionDropout(t *testing.T) {
+	root := NewScope(Seed(12))
+	defer root.Close()
+	q, k, v := Randn(root, Float64, 0, 1, 2, 70, 4), Randn(root, Float64, 0, 1, 2, 300, 4), Randn(root, Float64, 0, 1, 2, 300, 3)
+	at := root.Random().State()
+	got := ScaledDotProductAttention(root, q, k, v, nil, Attention{Dropout: 0.25})
+	after := root.Random().State()
+	root.Random().Load(at)
+	p := Softmax(root, MulScalar(root, MatMul(root, q, Transpose(root, k, -1, -2)), 0.5), -1)
+	want := MatMul(root, Dropout(root, p, 0.25), v)
+	if root.Random().State() != after {
+		t.Error("another number of random numbers")
+	}
+	for i, w := range want.Float64s() {
+		if math.Abs(got.Float64s()[i]-w) > 1e-12 {
+			t.Fatalf("element %d: %v, want %v", i, got.Float64s()[i], w)
+		}
+	}
+	plain := ScaledDotProductAttention(root, q, k, v, nil, Attention{})
+	if eval := ScaledDotProductAttention(root.Eval(), q, k, v, nil, Attention{Dropout: 0.25}); !slices.Equal(eval.Float64s(), plain.Float64s()) {
+		t.Error("dropped in evaluation")
+	}
+	for _, w := range ScaledDotProductAttention(root, q, k, v, nil, Attention{Dropout: 1}).Float64s() {
+		if w != 0 {
+			t.Fatal("not all dropped")
+		}
+	}
+	if err := Maybe(func() { ScaledDotProductAttention(root, q, k, v, nil, Attention{Dropout: 1.5}) }); !errors.Is(err, ErrArgument) {
+		t.Error(err)
+	}
+}

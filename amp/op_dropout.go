@@ -64,6 +64,15 @@ type mask struct {
 	scale, kept, dropped float64
 }
 
+// dropMask is plain dropout's mask.
+func dropMask(d Draw, p float64) *mask {
+	m := &mask{Draw: d, group: 1, bound: uint64(math.Ceil(p * (1 << 32)))}
+	if p < 1 {
+		m.scale = 1 / (1 - p)
+	}
+	return m
+}
+
 // keep says whether group i is kept; block holds the numbers of the four groups around it.
 func (m *mask) keep(i int, block *[4]uint32, have *int) bool {
 	if b := i / 4; b != *have {
