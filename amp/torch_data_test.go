@@ -25,6 +25,7 @@ type torchCase struct {
 	In, DY   []*torchTensor
 	Out      []*torchTensor
 	Grad     []*torchTensor
+	Autocast []struct{ In, Out []DType } // by the CPU lists to bfloat16
 }
 
 // A torchTensor is given bits (inputs, integers), or what is known of a result.

@@ -13,7 +13,7 @@ def attention(q, k, v, mask=None, is_causal=False, scale=None):
 
 
 def written_out(q, k, v, mask=None, is_causal=False, scale=None):
-    """The definition, for float64 and for dtypes in which the fused kernel of the CPU has no second derivative."""
+    """The definition, for float64: the fused kernel has no second derivative."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     s = q @ k.transpose(-2, -1) * scale
     if is_causal:

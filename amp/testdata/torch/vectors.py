@@ -173,6 +173,27 @@ def forward(case, tensors, dys):
         raise
 
 
+def autocast_dtypes(case, low):
+    """Result dtypes under CPU autocast to bfloat16, for inputs in one dtype and mixed; no entry where torch refuses."""
+    floats = [i for i, x in enumerate(low) if x is not None and x.is_floating_point()]
+    mixes = [[torch.float32] * len(floats), [torch.bfloat16] * len(floats), [torch.float64] * len(floats)]
+    if len(floats) > 1:
+        mixes.append([torch.bfloat16] + [torch.float32] * (len(floats) - 1))
+    out = []
+    for mix in mixes:
+        xs = list(low)
+        for i, dt in zip(floats, mix):
+            xs[i] = low[i].detach().to(dt)
+        try:
+            with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+                ys = tuple_of(case.fn(*xs, **case.args))
+        except (RuntimeError, TypeError):
+            continue
+        if all(y.dtype in NAMES for y in ys):
+            out.append({"in": [NAMES[dt] for dt in mix], "out": [NAMES[y.dtype] for y in ys]})
+    return out
+
+
 def vectors(case, dtype_name):
     dt = DTYPES[dtype_name]
     gen = torch.Generator().manual_seed(SEED ^ zlib.crc32(f"{case.op}/{case.name}/{dtype_name}".encode()))
@@ -194,6 +215,8 @@ def vectors(case, dtype_name):
     record = {"op": case.op, "name": case.name, "dtype": dtype_name, "args": case.args,
               "in": [tensor(x) if x is not None else None for x in low],
               "dy": [tensor(d) if d is not None else None for d in dys], "out": [], "grad": []}
+    if dtype_name == "float32" and z:
+        record["autocast"] = autocast_dtypes(case, low)
     for k, y in enumerate(outs):
         if not y.is_floating_point():
             record["out"].append(tensor(y))
