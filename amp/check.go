@@ -25,10 +25,28 @@ func (c *Call) floats() {
 		if t == nil {
 			continue
 		}
-		if !t.dt.IsFloat() {
-			fail(c.Op.Name, ErrDType, "convert it with amp.To(s, t, amp.Float32)", "%s is %v, need a float dtype", c.Op.argName(i), t.dt)
-		}
+		c.isFloat(i)
 		c.sameDType(i)
+	}
+}
+
+// floatParameters is floats for norms, which take float32 parameters beside a half input: weights stay float32 where autocast leaves
+// the norm in the dtype of its input.
+func (c *Call) floatParameters() {
+	for i, t := range c.In {
+		if t == nil {
+			continue
+		}
+		c.isFloat(i)
+		if !c.In[0].dt.IsHalf() || t.dt != Float32 {
+			c.sameDType(i)
+		}
+	}
+}
+
+func (c *Call) isFloat(i int) {
+	if t := c.In[i]; !t.dt.IsFloat() {
+		fail(c.Op.Name, ErrDType, "convert it with amp.To(s, t, amp.Float32)", "%s is %v, need a float dtype", c.Op.argName(i), t.dt)
 	}
 }
 

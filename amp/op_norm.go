@@ -159,7 +159,7 @@ func (b *Back) normParameters(xhat *Tensor) {
 }
 
 func checkNorm(c *Call) []int {
-	c.floats()
+	c.floatParameters()
 	x := c.In[0]
 	tail := x.shape[len(x.shape)-len(c.Dims):]
 	for i, t := range c.In[1:] {

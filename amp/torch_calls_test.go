@@ -94,7 +94,9 @@ var torchCalls = map[string]torchCall{
 	"transpose":  torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Permute(s, x[0], a.ints("dims")...) }),
 	"expand":     torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Expand(s, x[0], a.ints("shape")...) }),
 	"contiguous": torchUnary(func(s *Scope, x *Tensor) *Tensor { return Contiguous(s, Transpose(s, x, 0, 1)) }),
-	"cast":       torchUnary(func(s *Scope, x *Tensor) *Tensor { return To(s, x, x.dt) }),
+	"cast": torchUnary(func(s *Scope, x *Tensor) *Tensor {
+		return To(s, x, map[DType]DType{BFloat16: Float32, Float32: Float32, Float64: Float64}[x.dt])
+	}),
 	"narrow": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 		return Narrow(s, x[0], a.int("dim"), a.int("start"), a.int("length"))
 	}),
