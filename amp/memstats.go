@@ -1,7 +1,11 @@
 package amp
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -12,6 +16,7 @@ type MemoryStats struct {
 	ByDType    map[DType]int64 // in use now, by dtype
 	NewBuffers int64           // blocks taken from the system since the start; constant in a steady training step
 	Reserved   int64           // bytes of all blocks ever taken, free ones included
+	Limit      int64           // MemoryLimit, 0 for none
 }
 
 var stats = memoryLedger{by: map[string]*MemoryStats{}}
@@ -38,12 +43,39 @@ func (l *memoryLedger) newBuffer(device string, bytes int) {
 	l.mu.Unlock()
 }
 
-func (l *memoryLedger) add(device string, dt DType, bytes int64) {
+// admit counts bytes as used, unless the device's limit says that they do not fit.
+func (l *memoryLedger) admit(device string, dt DType, bytes int64) error {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	m := l.of(device)
+	if m.Limit > 0 && m.Bytes+bytes > m.Limit {
+		return fmt.Errorf("the limit is %d bytes, %d are in use (%s)", m.Limit, m.Bytes, m.holders())
+	}
+	m.count(dt, bytes)
+	return nil
+}
+
+// holders says what dtypes the memory is held in, largest first.
+func (m *MemoryStats) holders() string {
+	dts := slices.SortedFunc(maps.Keys(m.ByDType), func(a, b DType) int { return cmp.Compare(m.ByDType[b], m.ByDType[a]) })
+	var parts []string
+	for _, dt := range dts {
+		if n := m.ByDType[dt]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%v %d", dt, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (m *MemoryStats) count(dt DType, bytes int64) {
 	m.Bytes += bytes
 	m.ByDType[dt] += bytes
 	m.Peak = max(m.Peak, m.Bytes)
+}
+
+func (l *memoryLedger) add(device string, dt DType, bytes int64) {
+	l.mu.Lock()
+	l.of(device).count(dt, bytes)
 	l.mu.Unlock()
 }
 
@@ -58,6 +90,18 @@ func MemStats() map[string]MemoryStats {
 		out[name] = c
 	}
 	return out
+}
+
+// MemoryLimit sets how many bytes tensors on a device ("cpu", "cuda:0") may use together, and returns the limit before; 0 means no
+// limit. A tensor beyond it panics with ErrMemory, which says what the memory is held in: so that "does not fit in
+// float32, fits under autocast" can be shown on any machine.
+func MemoryLimit(device string, bytes int64) int64 {
+	stats.mu.Lock()
+	defer stats.mu.Unlock()
+	m := stats.of(device)
+	old := m.Limit
+	m.Limit = max(bytes, 0)
+	return old
 }
 
 // ResetPeakMemory makes the present use the new peak on every device, as before a step that is to be measured.

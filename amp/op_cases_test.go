@@ -11,6 +11,8 @@ type opCase struct {
 	inputs []input // float tensors the call takes
 	call   func(s *Scope, in []*Tensor) *Tensor
 	flat   bool // piecewise linear: the second derivative is zero
+	// through marks a straight-through estimator: the gradient is that of the identity, whatever differences say.
+	through bool
 	// terms counts the products of numbers up to 1 that a float32 accumulator sums and that may cancel: each may round once more.
 	terms int
 }

@@ -86,6 +86,12 @@ func TestEveryOpGradient(t *testing.T) {
 				t.Fatalf("input %d has no gradient", i)
 			}
 			analytic := g.Float64s()
+			if c.through {
+				if !slices.Equal(analytic, weights(x.Len(), 7)) {
+					t.Errorf("input %d: the gradient does not pass straight through", i)
+				}
+				continue
+			}
 			for k := range x.Len() {
 				const h = 1e-5
 				bump(x, k, h)

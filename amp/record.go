@@ -15,11 +15,12 @@ type Level uint8
 const (
 	Off       Level = iota // nothing; costs one nil check per op
 	Decisions              // which op ran where in which precision and why, casts, times; nothing is read from tensors
+	Health                 // Decisions, and what the results hold: magnitudes, zeros, overflows, exponents; reads every result
 )
 
-var levelNames = [...]string{"off", "decisions"}
+var levelNames = [...]string{"off", "decisions", "health"}
 
-// String returns "off" or "decisions".
+// String returns "off", "decisions" or "health".
 func (l Level) String() string { return levelNames[l] }
 
 // rawArg is an Arg without heap memory up to five dimensions.
@@ -65,6 +66,7 @@ type rawEvent struct {
 	cast     bool
 	cached   bool
 	changed  bool
+	health   *Exponents
 }
 
 // chunkSize is the number of events in a block; blocks are reused in a ring.
@@ -73,6 +75,7 @@ const chunkSize = 256
 // A recorder keeps the newest events in blocks, so that a long training run costs constant memory.
 type recorder struct {
 	level Level
+	every int // Health looks at every so many steps
 	start time.Time
 
 	mu      sync.Mutex
@@ -85,8 +88,8 @@ type recorder struct {
 	own     map[uintptr]bool // program counters inside this package and its layers
 }
 
-func newRecorder(level Level, limit int) *recorder {
-	return &recorder{level: level, start: time.Now(), limit: max(limit, chunkSize), own: map[uintptr]bool{}}
+func newRecorder(level Level, limit, every int) *recorder {
+	return &recorder{level: level, every: max(every, 1), start: time.Now(), limit: max(limit, chunkSize), own: map[uintptr]bool{}}
 }
 
 // next returns a cleared event to fill in; the caller holds the lock.
@@ -126,11 +129,12 @@ func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, ns time.Duration) {
 // op records one call; in are the inputs as the caller gave them.
 func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, ns time.Duration) {
 	begin := time.Now()
+	health := r.look(s, c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
 	e.fill(s, rl, pc, ns)
-	e.op = c.Op
+	e.op, e.health = c.Op, health
 	e.out.set(c.Out)
 	e.compute = c.Out.dt
 	for i, t := range in {
@@ -150,13 +154,27 @@ func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, ns t
 	r.spent += time.Since(begin)
 }
 
+// look counts the result's exponents where the level and the step ask for it; views hold what was counted before.
+func (r *recorder) look(s *Scope, c *Call) *Exponents {
+	if r.level < Health || c.Op.View != nil || !c.Out.dt.IsFloat() || s.step >= 0 && s.step%r.every != 0 {
+		return nil
+	}
+	h := CountExponents(c.Out)
+	return &h
+}
+
 // castEvent records a cast, or a use of a cached one.
 func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, ns time.Duration) {
 	begin := time.Now()
+	var health *Exponents
+	if rl != ruleCastHit {
+		health = r.look(s, &Call{Op: opCast, Out: to})
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
 	e.fill(s, rl, pc, ns)
+	e.health = health
 	e.op, e.by, e.operand, e.cast = opCast, by, uint8(operand), true
 	e.name = from.name
 	e.nin = 1

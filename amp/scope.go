@@ -48,6 +48,7 @@ type config struct {
 	seed   uint64
 	level  Level
 	events int
+	every  int
 }
 
 // On chooses the device by name: "cpu" (default), "cuda:0", or "auto" for the best one that is registered and opens; the trace
@@ -62,6 +63,9 @@ func Record(level Level) Option { return func(c *config) { c.level = level } }
 
 // RecordLimit bounds the events that are kept (default 65,536); older ones are dropped and counted.
 func RecordLimit(events int) Option { return func(c *config) { c.events = events } }
+
+// HealthEvery makes Record(Health) look at the results of every n-th training step alone; the default is each.
+func HealthEvery(n int) Option { return func(c *config) { c.every = n } }
 
 // WithContext lets ctx end the loops of Steps: the step that runs is finished, so that nothing is left half done, and no other
 // begins. Loops of your own ask s.Context().
@@ -79,7 +83,7 @@ func NewScope(opts ...Option) *Scope {
 	}
 	r := &root{ctx: c.ctx, dev: dev, note: note}
 	if c.level != Off {
-		r.rec = newRecorder(c.level, c.events)
+		r.rec = newRecorder(c.level, c.events, c.every)
 	}
 	a := &arena{}
 	return &Scope{root: r, arena: a, rng: NewStream(c.seed), step: -1}

@@ -314,13 +314,18 @@ func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
 	t := &Tensor{dt: dt}
 	t.layout(shape)
 	bytes := count(op, shape) * dt.Size()
-	buf, err := dev.Alloc(bytes)
+	err := stats.admit(dev.Name(), dt, int64(bytes))
+	var buf Buffer
+	if err == nil {
+		if buf, err = dev.Alloc(bytes); err != nil {
+			stats.add(dev.Name(), dt, -int64(bytes))
+		}
+	}
 	if err != nil {
 		fail(op, ErrMemory, "use a smaller batch, or close scopes you no longer need", "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
 	}
 	t.st = &storage{dev: dev, buf: buf, mem: buf.Bytes(), dt: dt, bytes: int64(bytes)}
 	t.st.refs.Store(1)
-	stats.add(dev.Name(), dt, int64(bytes))
 	return t
 }
 
