@@ -13,6 +13,7 @@ const whyCloseToX = "close to x or to a bound, so it stays in the range of its i
 type curve struct {
 	f, slope func(a *Attrs, x float64) float64
 	bend     func(s *Scope, a *Attrs, x, g *Tensor) *Tensor
+	bound    float64 // the row's Bound
 }
 
 // smooth defines the row of a curve and that of its gradient, name_backward.
@@ -30,7 +31,7 @@ func smooth(name, doc string, class Class, why string, v curve) *Op {
 		},
 	})
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Saves: SaveIn0, Check: checkUnary,
+		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, Bound: v.bound, CUDA: name, Saves: SaveIn0, Check: checkUnary,
 		CPU: func(c *Call) {
 			a := c.Attrs
 			mapped(func(x float64) float64 { return v.f(&a, x) })(c)
@@ -76,7 +77,8 @@ func init() {
 		},
 	})
 	opGELUTanh = smooth("gelu_tanh", "x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))", Unlisted, whyCloseToX, curve{
-		f:     func(_ *Attrs, x float64) float64 { return x / 2 * (1 + math.Tanh(geluInner(x))) },
+		bound: 4, // a polynomial within an exponential, and its slope a sum that cancels below 0
+		f:     func(_ *Attrs, x float64) float64 { return x * sigmoid(2*geluInner(x)) }, // (1 + tanh u)/2 = σ(2u), without its cancellation
 		slope: geluTanhSlope, bend: geluTanhBend,
 	})
 	opSiLU = smooth("silu", "x / (1 + e^-x)", Unlisted, whyCloseToX, curve{
@@ -130,8 +132,8 @@ var geluRate = math.Sqrt(2 / math.Pi)
 func geluInner(x float64) float64 { return geluRate * (x + geluCubic*x*x*x) }
 
 func geluTanhSlope(_ *Attrs, x float64) float64 {
-	t := math.Tanh(geluInner(x))
-	return (1+t)/2 + x/2*(1-t*t)*geluRate*(1+3*geluCubic*x*x)
+	y := sigmoid(2 * geluInner(x))
+	return y + 2*x*y*(1-y)*geluRate*(1+3*geluCubic*x*x)
 }
 
 // geluTanhBend: (1 - t²)·(u' + x/2·(u" - 2·t·u'²)) for t = tanh u.

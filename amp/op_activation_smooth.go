@@ -29,7 +29,8 @@ func init() {
 		},
 	})
 	opSoftsign = smooth("softsign", "x / (1 + |x|)", Unlisted, whyBounded, curve{
-		f: func(_ *Attrs, x float64) float64 { return x / (1 + math.Abs(x)) },
+		bound: 2, // its slope rounds three times
+		f:     func(_ *Attrs, x float64) float64 { return x / (1 + math.Abs(x)) },
 		slope: func(_ *Attrs, x float64) float64 {
 			d := 1 + math.Abs(x)
 			return 1 / (d * d)
@@ -40,7 +41,8 @@ func init() {
 		},
 	})
 	opTanhshrink = smooth("tanhshrink", "x - tanh x", Unlisted, whyCloseToX, curve{
-		f: func(_ *Attrs, x float64) float64 { return x - math.Tanh(x) },
+		bound: 4, // PyTorch's own float64 number cancels near 0
+		f:     func(_ *Attrs, x float64) float64 { return tanhshrink(x) },
 		slope: func(_ *Attrs, x float64) float64 {
 			t := math.Tanh(x)
 			return t * t
@@ -83,9 +85,22 @@ func init() {
 	})
 }
 
+// tanhshrink by the continued fraction tanh x = x/(1 + r), r = x²/(3 + x²/(5 + …)), where x - tanh x would cancel.
+func tanhshrink(x float64) float64 {
+	if math.Abs(x) > 1.5 {
+		return x - math.Tanh(x)
+	}
+	square, r := x*x, 0.0
+	for odd := 27.0; odd > 1; odd -= 2 {
+		r = square / (odd + r)
+	}
+	return x * r / (1 + r)
+}
+
 // exponential defines elu, selu or celu: scale·x above 0, scale·outer·(e^(inner·x) - 1) at 0 and below.
 func exponential(name, doc string, numbers func(a *Attrs) (outer, inner, scale float64)) *Op {
 	return smooth(name, doc, Unlisted, whyCloseToX, curve{
+		bound: 2, // an exponential of a product, times another
 		f: func(a *Attrs, x float64) float64 {
 			outer, inner, scale := numbers(a)
 			if x > 0 {

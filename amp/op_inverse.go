@@ -10,6 +10,7 @@ func init() {
 	opErfinv = elementwise("erfinv", "inverse of the error function", FP32, whySlope, math.Erfinv, SaveOut, func(b *Back) *Tensor { // √π/2·e^y²
 		return Mul(b.S, b.DY, MulScalar(b.S, Exp(b.S, Mul(b.S, b.Out(), b.Out())), math.Sqrt(math.Pi)/2))
 	})
+	opErfinv.Bound = 4                                                                                                                                  // of math.Erfinv, a quotient of polynomials
 	opAtan = elementwise("atan", "inverse tangent", Unlisted, "bounded by π/2, so half precision holds it", math.Atan, SaveIn0, func(b *Back) *Tensor { // 1/(1+x²)
 		return Div(b.S, b.DY, AddScalar(b.S, Mul(b.S, b.In(0), b.In(0)), 1))
 	})

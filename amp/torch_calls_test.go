@@ -155,7 +155,7 @@ func torchScaled(f func(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor)
 // torchWaiting lists vectors of arguments that a row does not take.
 var torchWaiting = []string{
 	"embedding/padding", "nll_loss/weighted", "nll_loss/2d", "cross_entropy/weighted", "cross_entropy/smoothed", "cross_entropy/probabilities", "cross_entropy/2d",
-	"binary_cross_entropy_with_logits/weighted", "gelu/tanh", "softplus/beta", "var/correction", "std/correction", "norm/one", "norm/three", "norm/inf",
+	"binary_cross_entropy_with_logits/weighted", "var/correction", "std/correction", "norm/one", "norm/three", "norm/inf",
 }
 
 func torchWaits(name string) bool {

@@ -1,0 +1,52 @@
+package amp
+
+import "maps"
+
+// or returns a number of a case, or what PyTorch uses without.
+func (a torchArgs) or(name string, v float64) float64 {
+	if a.has(name) {
+		return a.float(name)
+	}
+	return v
+}
+
+// torchSingle says why PyTorch's float64 numbers of an op are good to float32 alone, and float64 is not compared.
+var torchSingle = map[string]string{
+	"hardsigmoid": "its gradient holds 1/6 in float32",
+	"celu":        "its gradient holds 1/alpha in float32",
+}
+
+// torchNumber calls a function of a tensor and a number.
+func torchNumber(f func(*Scope, *Tensor, float64) *Tensor, name string, v float64) torchCall {
+	return torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], a.or(name, v)) })
+}
+
+func init() {
+	maps.Copy(torchCalls, map[string]torchCall{
+		"relu6": torchUnary(ReLU6), "selu": torchUnary(SELU), "mish": torchUnary(Mish), "hardswish": torchUnary(Hardswish), "hardsigmoid": torchUnary(Hardsigmoid),
+		"softsign": torchUnary(Softsign), "logsigmoid": torchUnary(LogSigmoid), "tanhshrink": torchUnary(Tanhshrink), "prelu": torchBinary(PReLU),
+		"leaky_relu": torchNumber(LeakyReLU, "negative_slope", 0.01), "elu": torchNumber(ELU, "alpha", 1), "celu": torchNumber(CELU, "alpha", 1),
+		"softshrink": torchNumber(Softshrink, "lambd", 0.5), "hardshrink": torchNumber(Hardshrink, "lambd", 0.5),
+		"hardtanh": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Hardtanh(s, x[0], a.or("min_val", -1), a.or("max_val", 1))
+		}),
+		"threshold": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Threshold(s, x[0], a.float("threshold"), a.float("value"))
+		}),
+		"gelu": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			if a.has("approximate") {
+				return GELUTanh(s, x[0])
+			}
+			return GELU(s, x[0])
+		}),
+		"softplus": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return SoftplusBeta(s, x[0], a.or("beta", 1), a.or("threshold", 20))
+		}),
+		"glu":     torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return GLU(s, x[0], a.int("dim")) }),
+		"softmin": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Softmin(s, x[0], a.int("dim")) }),
+		"floor":   torchUnary(Floor), "ceil": torchUnary(Ceil), "round": torchUnary(Round), "trunc": torchUnary(Trunc), "frac": torchUnary(Frac),
+		"fmod": torchBinary(Fmod), "remainder": torchBinary(Remainder), "square": torchUnary(Square), "exp2": torchUnary(Exp2),
+		"erfinv": torchUnary(Erfinv), "atan": torchUnary(Atan), "asinh": torchUnary(Asinh), "acosh": torchUnary(Acosh), "atanh": torchUnary(Atanh),
+		"isnan": torchUnary(IsNaN), "isinf": torchUnary(IsInf), "isfinite": torchUnary(IsFinite),
+	})
+}
