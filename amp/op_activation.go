@@ -68,6 +68,7 @@ func slopeCPU(f func(a *Attrs, x float64) float64) func(c *Call) {
 
 func init() {
 	opGELU = smooth("gelu", "x·Φ(x), Φ the normal distribution function", Unlisted, whyCloseToX, curve{
+		bound: 4, // its slope is a sum that cancels below 0
 		f:     func(_ *Attrs, x float64) float64 { return x * normalCDF(x) },
 		slope: func(_ *Attrs, x float64) float64 { return normalCDF(x) + x*normalDensity(x) },
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // φ(x)·(2 - x²)
@@ -77,7 +78,7 @@ func init() {
 		},
 	})
 	opGELUTanh = smooth("gelu_tanh", "x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))", Unlisted, whyCloseToX, curve{
-		bound: 4, // a polynomial within an exponential, and its slope a sum that cancels below 0
+		bound: 4,                                                                        // as gelu
 		f:     func(_ *Attrs, x float64) float64 { return x * sigmoid(2*geluInner(x)) }, // (1 + tanh u)/2 = σ(2u), without its cancellation
 		slope: geluTanhSlope, bend: geluTanhBend,
 	})
