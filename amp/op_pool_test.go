@@ -1,0 +1,172 @@
+package amp
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+var nan, inf = math.NaN(), math.Inf(1)
+
+// TestMaxPoolNaN: NaN wins, wherever it stands, and of several equal elements the first is the one that gets the gradient.
+func TestMaxPoolNaN(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for _, dt := range []DType{Float16, BFloat16, Float32, Float64} {
+		x := FromFloat64s(dt, []float64{1, nan, 3, 4, 2, 2, nan, nan, -inf, -inf}, 1, 10).RequireGrad()
+		y := MaxPool1d(s, x, 2)
+		got := y.Float64s()
+		if !math.IsNaN(got[0]) || got[1] != 4 || got[2] != 2 || !math.IsNaN(got[3]) || !math.IsInf(got[4], -1) {
+			t.Errorf("%v: %v", dt, got)
+		}
+		y.Backward(GradOutputs(FromFloat64s(dt, []float64{1, 2, 3, 4, 5}, 1, 5)))
+		if g, want := x.Grad().Float64s(), []float64{0, 1, 0, 2, 3, 0, 0, 4, 5, 0}; !slices.Equal(g, want) {
+			t.Errorf("%v: gradient %v, want %v", dt, g, want)
+		}
+	}
+}
+
+// TestMaxPoolIndices: places count within the plane of x, and padding is never a maximum.
+func TestMaxPoolIndices(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x := From([]float32{-1, -2, -3, -4, -5, -6, -7, -8, -9}, 1, 1, 3, 3)
+	y, index := MaxPool2dIndices(s, x, 2, Padding(1))
+	if got := y.Float64s(); !slices.Equal(got, []float64{-1, -2, -4, -5}) {
+		t.Errorf("%v", got)
+	}
+	if got := Values[int64](index); !slices.Equal(got, []int64{0, 1, 3, 4}) || !slices.Equal(index.shape, y.shape) {
+		t.Errorf("%v %v", got, index.shape)
+	}
+	// A dilated window may see nothing but padding.
+	y, index = MaxPool2dIndices(s, From([]float32{7}, 1, 1, 1), 1, Kernel(1, 2), Dilation(1, 3), Padding(0, 2))
+	if got := y.Float64s(); !math.IsInf(got[0], -1) || got[1] != 7 && !math.IsInf(got[1], -1) {
+		t.Errorf("%v at %v", got, index.Float64s())
+	}
+}
+
+// TestPoolSizes holds the rounding of sizes to examples worked out by hand from the rule.
+func TestPoolSizes(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for _, c := range []struct {
+		in, kernel int
+		opts       []WindowOption
+		out        int
+	}{
+		{7, 2, nil, 3}, {7, 2, options(CeilMode()), 4}, {8, 2, options(CeilMode()), 4},
+		{112, 3, options(Stride(2), Padding(1)), 56}, {5, 3, options(Stride(2), CeilMode()), 2}, {6, 3, options(Stride(2), CeilMode()), 3},
+		{2, 1, options(Stride(3), CeilMode()), 1}, // the second window would begin after the end
+		{1, 3, options(Stride(2), Padding(1), CeilMode()), 1},
+		{7, 2, options(Dilation(3), Stride(1)), 4},
+	} {
+		if y := MaxPool1d(s, Full(s, Float32, 1, 1, c.in), c.kernel, c.opts...); y.shape[1] != c.out {
+			t.Errorf("%d elements, windows of %d: %d, want %d", c.in, c.kernel, y.shape[1], c.out)
+		}
+	}
+}
+
+// TestAvgPoolDefinition compares random average pools with the definition: a padded plane, summed window by window.
+func TestAvgPoolDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 100 {
+		k, stride := 1+r.IntN(3), 1+r.IntN(3)
+		pad := r.IntN(k/2 + 1)
+		h := k + r.IntN(5)
+		opts := options(Stride(stride), Padding(pad))
+		ceil, exclude := r.IntN(2) == 0, r.IntN(2) == 0
+		if ceil {
+			opts = append(opts, CeilMode())
+		}
+		if exclude {
+			opts = append(opts, ExcludePadding())
+		}
+		s := NewScope()
+		x := integers(r, Float64, 1, 2, h, h+1)
+		y := AvgPool2d(s, x, k, opts...)
+		v := x.Float64s()
+		got := y.Float64s()
+		eachIndexOf(y.shape, func(at []int) {
+			sum, n, counted := 0.0, 0, 0
+			for p := at[2]*stride - pad; p < at[2]*stride-pad+k; p++ {
+				for q := at[3]*stride - pad; q < at[3]*stride-pad+k; q++ {
+					if p < h+pad && q < h+1+pad { // what a rounded-up window has beyond the padding never counts
+						counted++
+					}
+					if p >= 0 && p < h && q >= 0 && q < h+1 {
+						sum += v[flatIndex(x.shape, []int{0, at[1], p, q})]
+						n++
+					}
+				}
+			}
+			if !exclude {
+				n = counted
+			}
+			if g := got[flatIndex(y.shape, at)]; math.Abs(g-sum/float64(n)) > 1e-15 {
+				t.Fatalf("%v of %v, kernel %d stride %d padding %d ceil %v exclude %v: %v, want %v", at, x.shape, k, stride, pad, ceil, exclude, g, sum/float64(n))
+			}
+		})
+		s.Close()
+	}
+}
+
+// TestPoolInHalfRoundsOnce: the sum of a half window is exact in float32.
+func TestPoolInHalfRoundsOnce(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x := Full(s, Float16, 60000, 1, 64, 64)
+	if v := AdaptiveAvgPool2d(s, x, 1).Item(); v != 60000 {
+		t.Errorf("%v: the sum overflowed", v)
+	}
+}
+
+func TestPoolAutocast(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x3 := FromFloat64s(BFloat16, []float64{1, 2, 3, 4}, 1, 1, 1, 2, 2)
+	for name, f := range map[string]func(s *Scope) *Tensor{
+		"max_pool3d":          func(s *Scope) *Tensor { return MaxPool3d(s, x3, 1) },
+		"avg_pool3d":          func(s *Scope) *Tensor { return AvgPool3d(s, x3, 1) },
+		"adaptive_avg_pool3d": func(s *Scope) *Tensor { return AdaptiveAvgPool3d(s, x3, 1) },
+	} {
+		if y := f(s.Autocast(BFloat16)); y.dt != BFloat16 {
+			t.Errorf("%s gives %v by the CUDA lists", name, y.dt)
+		}
+		if y := f(s.Autocast(BFloat16, UseLists(CPULists))); y.dt != Float32 {
+			t.Errorf("%s gives %v by the CPU lists", name, y.dt)
+		}
+	}
+}
+
+func TestPoolRefusals(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x := Full(s, Float32, 1, 1, 2, 4, 4)
+	for _, c := range []struct {
+		name string
+		kind error
+		call func()
+	}{
+		{"rank", ErrShape, func() { MaxPool2d(s, Full(s, Float32, 1, 4, 4), 2) }},
+		{"window", ErrShape, func() { MaxPool2d(s, x, 5) }},
+		{"padding", ErrArgument, func() { MaxPool2d(s, x, 2, Padding(2)) }},
+		{"kernel", ErrArgument, func() { MaxPool2d(s, x, 0) }},
+		{"groups", ErrArgument, func() { MaxPool2d(s, x, 2, Groups(2)) }},
+		{"dilated average", ErrArgument, func() { AvgPool2d(s, x, 2, Dilation(2)) }},
+		{"divisor", ErrArgument, func() { AvgPool2d(s, x, 2, Divisor(0)) }},
+		{"integers", ErrDType, func() { AvgPool2d(s, To(s, x, Int64), 2) }},
+		{"sizes", ErrArgument, func() { AdaptiveAvgPool2d(s, x, 1, 2, 3) }},
+		{"no size", ErrArgument, func() { AdaptiveAvgPool2d(s, x) }},
+		{"size 0", ErrArgument, func() { AdaptiveAvgPool2d(s, x, 0) }},
+		{"nothing to pool", ErrShape, func() { AdaptiveMaxPool2d(s, Full(s, Float32, 1, 1, 2, 0, 4), 1) }},
+	} {
+		if err := Maybe(c.call); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if y := MaxPool2d(s, Full(s, Float32, 1, 0, 3, 4, 4), 2); !slices.Equal(y.shape, []int{0, 3, 2, 2}) {
+		t.Error(y.shape)
+	}
+}

@@ -1,0 +1,54 @@
+package amp
+
+// Calls of the convolutions, pools and their kin in the vectors of torch.
+
+func init() {
+	for name, f := range map[string]convFunc{
+		"conv1d": Conv1d, "conv2d": Conv2d, "conv3d": Conv3d,
+		"conv_transpose1d": ConvTranspose1d, "conv_transpose2d": ConvTranspose2d, "conv_transpose3d": ConvTranspose3d,
+	} {
+		torchCalls[name] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], x[1], x[2], a.windowOptions()...) })
+	}
+	for name, f := range map[string]poolFunc{
+		"max_pool1d": MaxPool1d, "max_pool2d": MaxPool2d, "max_pool3d": MaxPool3d, "avg_pool1d": AvgPool1d, "avg_pool2d": AvgPool2d, "avg_pool3d": AvgPool3d,
+	} {
+		torchCalls[name] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return f(s, x[0], a.ints("kernel_size")[0], a.windowOptions()...)
+		})
+	}
+	for name, f := range map[string]func(s *Scope, x *Tensor, size ...int) *Tensor{
+		"adaptive_avg_pool1d": oneSize(AdaptiveAvgPool1d), "adaptive_avg_pool2d": AdaptiveAvgPool2d, "adaptive_avg_pool3d": AdaptiveAvgPool3d,
+		"adaptive_max_pool1d": oneSize(AdaptiveMaxPool1d), "adaptive_max_pool2d": AdaptiveMaxPool2d,
+	} {
+		torchCalls[name] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], a.ints("output_size")...) })
+	}
+	for _, name := range []string{"max_pool_values", "max_pool_backward", "avg_pool_backward"} {
+		torchless[name] = "the gradient of a pool"
+	}
+	torchless["conv_weight_grad"] = "the gradient of the convolutions"
+}
+
+// windowOptions translates the arguments that are there.
+func (a torchArgs) windowOptions() []WindowOption {
+	var out []WindowOption
+	for name, option := range map[string]func(...int) WindowOption{
+		"kernel_size": Kernel, "stride": Stride, "padding": Padding, "dilation": Dilation, "output_padding": OutputPadding,
+	} {
+		if a.has(name) {
+			out = append(out, option(a.ints(name)...))
+		}
+	}
+	if a.has("groups") {
+		out = append(out, Groups(a.int("groups")))
+	}
+	if a.has("ceil_mode") && a.bool("ceil_mode") {
+		out = append(out, CeilMode())
+	}
+	if a.has("count_include_pad") && !a.bool("count_include_pad") {
+		out = append(out, ExcludePadding())
+	}
+	if a.has("divisor_override") {
+		out = append(out, Divisor(a.int("divisor_override")))
+	}
+	return out
+}
