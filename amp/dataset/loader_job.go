@@ -1,0 +1,204 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// A job is one batch being prepared, by a goroutine that ends with it: there are no workers to shut down.
+type job struct {
+	seed        uint64
+	epoch, from int
+	idx         []int32
+	x           []float32
+	tokens, y   []int64
+	rand        *Rand
+	stop        atomic.Bool
+	done        chan struct{}
+	err         error // why the batch could not be made
+	bad         int   // the sample at fault
+	panicked    any
+	stack       []byte
+}
+
+var errGone = errors.New("the goroutine that prepared it ended early")
+
+// A WorkerPanic is what a Dataset or Transform panicked with while a batch was prepared; the loader panics with it in the
+// caller's goroutine.
+type WorkerPanic struct {
+	Sample int
+	Value  any
+	Stack  []byte // of the goroutine that prepared the batch
+}
+
+// Error names the sample, the value and the place.
+func (p *WorkerPanic) Error() string {
+	return fmt.Sprintf("dataset: preparing sample %d: panic: %v\n\n%s", p.Sample, p.Value, p.Stack)
+}
+
+// Unwrap returns the value if it is an error.
+func (p *WorkerPanic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// start returns the job of the batch at a position; it runs already if there is prefetch.
+func (l *Loader) start(epoch, from int) *job {
+	var j *job
+	if n := len(l.free); n > 0 {
+		j, l.free = l.free[n-1], l.free[:n-1]
+	} else {
+		j = &job{
+			idx: make([]int32, l.batch), y: make([]int64, l.batch*size(l.spec.Target)),
+			rand: &Rand{amp.NewStream(0)},
+		}
+		if l.spec.DType == amp.Int64 {
+			j.tokens = make([]int64, l.batch*size(l.spec.Shape))
+		} else {
+			j.x = make([]float32, l.batch*size(l.spec.Shape))
+		}
+	}
+	n := min(l.batch, l.end()-from)
+	j.seed, j.epoch, j.from, j.idx = l.seed, epoch, from, j.idx[:n]
+	j.err, j.bad, j.panicked, j.stack = errGone, 0, nil, nil
+	j.stop.Store(false)
+	j.done = make(chan struct{})
+	l.indices(j.idx, epoch, from)
+	if l.prefetch > 0 {
+		go j.run(l)
+	}
+	return j
+}
+
+// run fills the job's buffers.
+func (j *job) run(l *Loader) {
+	defer close(j.done)
+	defer func() {
+		if r := recover(); r != nil {
+			j.panicked, j.stack = r, debug.Stack()
+		}
+	}()
+	nx, ny := size(l.spec.Shape), size(l.spec.Target)
+	s := Sample{Shape: l.spec.Shape, Rand: j.rand}
+	for k, i := range j.idx {
+		if j.stop.Load() {
+			return
+		}
+		s.Index, j.bad = int(i), int(i)
+		if j.tokens != nil {
+			s.Tokens = j.tokens[k*nx : (k+1)*nx : (k+1)*nx]
+		} else {
+			s.X = j.x[k*nx : (k+1)*nx : (k+1)*nx]
+		}
+		s.Y = j.y[k*ny : (k+1)*ny : (k+1)*ny]
+		// What a dataset forgets to write is then 0, and not what an earlier batch left.
+		clear(s.X)
+		clear(s.Tokens)
+		clear(s.Y)
+		j.rand.key(j.seed, j.epoch, int(i))
+		if err := l.data.Sample(int(i), &s); err != nil {
+			j.err = err
+			return
+		}
+		for _, t := range l.transforms {
+			t.Apply(&s)
+		}
+	}
+	j.err = nil
+}
+
+// check panics with what went wrong in the job.
+func (j *job) check() {
+	if j.panicked != nil {
+		if e, ok := j.panicked.(*amp.Error); ok {
+			panic(e)
+		}
+		panic(&WorkerPanic{j.bad, j.panicked, j.stack})
+	}
+	if j.err != nil {
+		panic(&amp.Error{Op: "Loader", Kind: j.err, Detail: fmt.Sprintf("preparing sample %d", j.bad), Fix: "repair what the dataset reads, or leave that sample out"})
+	}
+}
+
+// head makes sure that the batch at the position and those after it are being prepared, and returns the first. Batches of the
+// next epoch are begun only if across says so.
+func (l *Loader) head(across bool) *job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	epoch, pos := l.epoch, l.pos
+	if len(l.queue) > 0 && (l.queue[0].epoch != epoch || l.queue[0].from != pos) {
+		l.drain()
+	}
+	if n := len(l.queue); n > 0 {
+		epoch, pos = l.after(l.queue[n-1])
+	}
+	for len(l.queue) <= l.prefetch && (across || epoch == l.epoch) {
+		j := l.start(epoch, pos)
+		l.queue = append(l.queue, j)
+		epoch, pos = l.after(j)
+	}
+	return l.queue[0]
+}
+
+// after returns the position that follows a job.
+func (l *Loader) after(j *job) (epoch, pos int) {
+	if pos = j.from + len(j.idx); pos >= l.end() {
+		return j.epoch + 1, 0
+	}
+	return j.epoch, pos
+}
+
+// await waits until the batch at the position is ready; false if ctx is done before.
+func (l *Loader) await(ctx context.Context, across bool) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	j := l.head(across)
+	if l.prefetch == 0 {
+		select {
+		case <-j.done:
+		default:
+			j.run(l)
+		}
+		return true
+	}
+	select {
+	case <-j.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// drain gives up what was prepared ahead and waits until its goroutines have ended. The caller holds the lock.
+func (l *Loader) drain() {
+	for _, j := range l.queue {
+		j.stop.Store(true)
+	}
+	for _, j := range l.queue {
+		if l.prefetch > 0 {
+			<-j.done
+		}
+		l.recycle(j)
+	}
+	clear(l.queue)
+	l.queue = l.queue[:0]
+}
+
+// recycle keeps the buffers of a job that is over.
+func (l *Loader) recycle(j *job) {
+	j.idx = j.idx[:cap(j.idx)]
+	l.free = append(l.free, j)
+}
+
+// quiet ends the goroutines of a loop that ends.
+func (l *Loader) quiet() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drain()
+}
