@@ -23,10 +23,6 @@ def written_out(q, k, v, mask=None, is_causal=False, scale=None):
     return torch.softmax(s, -1) @ v
 
 
-def sdpa(q, *rest, **args):
-    return (written_out if q.dtype == torch.float64 else attention)(q, *rest, **args)
-
-
 def lstm(x, h, c, *weights):
     return torch.lstm_cell(x, (h, c), *weights)
 
@@ -37,6 +33,21 @@ def cell(op, fn, gates, bias=True):
     weights += [U(-0.5, 0.5, gates * h), U(-0.5, 0.5, gates * h)] if bias else [None, None]
     states = [U(-1, 1, n, h)] * (2 if gates == 4 else 1)
     return Case(op, fn, [U(-1, 1, n, i), *states, *weights], name="bias" if bias else "bare")
+
+
+def layer(op, gates, reverse=False):
+    """One layer over a sequence [steps, batch, features], as torch.nn's with one layer; from the last step to the first if reverse."""
+    def run(x, *rest, reverse):
+        n = 2 if gates == 4 else 1
+        states, weights = [h.unsqueeze(0) for h in rest[:n]], list(rest[n:])
+        x = x.flip(0) if reverse else x
+        y, *last = getattr(torch, op)(x, tuple(states) if n == 2 else states[0], weights, True, 1, 0.0, True, False, False)
+        return (y.flip(0) if reverse else y), *[h.squeeze(0) for h in last]
+
+    c = cell(op, run, gates)
+    c.inputs[0] = U(-1, 1, 3, 2, 3)
+    c.name, c.args = "reverse" if reverse else "forward", {"reverse": reverse}
+    return c
 
 
 def mha(x, w_in, b_in, w_out, b_out, num_heads):
@@ -50,13 +61,14 @@ def cases():
     mask = T([[True, True, False, True, False], [True, False, True, True, True], [False, True, True, False, True]], torch.bool)
     sq = [U(-1.5, 1.5, 2, 4, 4)] * 3
     return [
-        Case("scaled_dot_product_attention", sdpa, [q, k, v], name="plain"),
-        Case("scaled_dot_product_attention", sdpa, sq, name="causal", is_causal=True),
-        Case("scaled_dot_product_attention", sdpa, [q, k, v], name="scale", scale=0.3),
-        Case("scaled_dot_product_attention", sdpa, [q, k, v, mask], name="mask"),
-        Case("scaled_dot_product_attention", sdpa, [q, k, v, U(-1, 1, 3, 5)], name="added mask"),
+        Case("scaled_dot_product_attention", attention, [q, k, v], name="plain", exact=written_out),
+        Case("scaled_dot_product_attention", attention, sq, name="causal", is_causal=True, exact=written_out),
+        Case("scaled_dot_product_attention", attention, [q, k, v], name="scale", scale=0.3, exact=written_out),
+        Case("scaled_dot_product_attention", attention, [q, k, v, mask], name="mask", exact=written_out),
+        Case("scaled_dot_product_attention", attention, [q, k, v, U(-1, 1, 3, 5)], name="added mask", exact=written_out),
         Case("multi_head_attention_forward", mha, [U(-1, 1, 3, 2, 4), U(-0.6, 0.6, 12, 4), U(-0.5, 0.5, 12), U(-0.6, 0.6, 4, 4), U(-0.5, 0.5, 4)], num_heads=2),
         cell("rnn_tanh_cell", torch.rnn_tanh_cell, 1), cell("rnn_relu_cell", torch.rnn_relu_cell, 1),
         cell("gru_cell", torch.gru_cell, 3), cell("lstm_cell", lstm, 4),
+        layer("rnn_tanh", 1), layer("rnn_relu", 1), layer("gru", 3), layer("lstm", 4), layer("gru", 3, True), layer("lstm", 4, True),
         cell("rnn_tanh_cell", torch.rnn_tanh_cell, 1, False), cell("gru_cell", torch.gru_cell, 3, False), cell("lstm_cell", lstm, 4, False),
     ]

@@ -17,6 +17,10 @@ def both(op, fn, x, y):
             Case(op, fn, [U(*x, 3, 1), U(*y, 1, 5)], name="both")]
 
 
+def celu(x, alpha=1.0):
+    return torch.where(x > 0, x, alpha * torch.expm1(x.clamp(max=0) / alpha))
+
+
 def cases():
     out = []
     for op, fn in {"add": torch.add, "sub": torch.sub, "mul": torch.mul}.items():
@@ -39,6 +43,8 @@ def cases():
             Case("pow_scalar", torch.pow, [U(-2, 2, 3, 5)], name="cube", exponent=3.0),
             Case("pow_scalar", torch.pow, [U(0.3, 2, 3, 5)], name="inverse", exponent=-1.0),
             Case("pow_scalar", torch.pow, [U(0.3, 2, 3, 5)], name="root", exponent=0.5),
+            Case("__rpow__", lambda x, c: c ** x, [U(-2, 2, 3, 5)], c=1.7),
+            Case("__rdiv__", lambda x, c: c / x, [U(0.4, 2, 3, 5)], c=1.3),
             Case("addcmul", lambda x, a, b, value: torch.addcmul(x, a, b, value=value), [U(-2, 2, 3, 4), U(-2, 2, 4), U(-2, 2, 3, 1)], value=0.7),
             Case("addcdiv", lambda x, a, b, value: torch.addcdiv(x, a, b, value=value), [U(-2, 2, 3, 4), U(-2, 2, 4), U(0.5, 2, 3, 1)], value=0.7)]
     for op, (lo, hi) in {"neg": (-3, 3), "exp": (-4, 4), "exp2": (-4, 4), "log": (0.1, 5), "sqrt": (0.1, 5), "abs": (-3, 3), "sign": (-3, 3), "square": (-3, 3),
@@ -48,7 +54,7 @@ def cases():
                          "reciprocal": (0.3, 3), "rsqrt": (0.2, 4), "sigmoid": (-6, 6), "relu": (-3, 3),
                          "floor": (-4, 4), "ceil": (-4, 4), "round": (-4, 4), "trunc": (-4, 4), "frac": (-4, 4), "lgamma": (0.2, 4), "digamma": (0.5, 4), "sinc": (-3, 3)}.items():
         out += unary(op, getattr(torch, op), lo, hi)
-    for op in ("silu", "softplus", "relu6", "selu", "mish", "hardswish", "hardsigmoid", "hardtanh", "softsign", "logsigmoid", "tanhshrink", "softshrink", "hardshrink"):
+    for op in ("silu", "softplus", "relu6", "selu", "mish", "hardswish", "hardtanh", "softsign", "logsigmoid", "tanhshrink", "softshrink", "hardshrink"):
         out += unary(op, getattr(F, op), -5, 5)
     out += unary("gelu", F.gelu, -4, 4)
     out += unary("gelu", F.gelu, -4, 4, name="tanh", approximate="tanh")
@@ -56,8 +62,9 @@ def cases():
     out += unary("leaky_relu", F.leaky_relu, -3, 3, name="slope", negative_slope=0.3)
     out += unary("elu", F.elu, -3, 3)
     out += unary("elu", F.elu, -3, 3, name="alpha", alpha=0.6)
-    out += unary("celu", F.celu, -3, 3)
-    out += unary("celu", F.celu, -3, 3, name="alpha", alpha=0.6)
+    out += unary("celu", F.celu, -3, 3, exact=celu)
+    out += unary("celu", F.celu, -3, 3, name="alpha", exact=celu, alpha=0.6)
+    out += unary("hardsigmoid", F.hardsigmoid, -5, 5, exact=lambda x: (x / 6 + 0.5).clamp(0, 1))
     out += unary("softplus", F.softplus, -5, 25, name="beta", beta=2.0, threshold=20.0)
     out += unary("hardtanh", F.hardtanh, -3, 3, name="range", min_val=-0.7, max_val=1.6)
     out += unary("softshrink", F.softshrink, -3, 3, name="lambda", lambd=0.9)
@@ -76,6 +83,9 @@ def cases():
     for op in ("eq", "ne", "lt", "le", "gt", "ge"):
         # Rounded to quarters, so that some pairs are equal.
         out.append(Case(op, lambda a, b, f=getattr(torch, op): f(a, b), [Quarters(3, 6), Quarters(6)]))
+    for op in ("logical_and", "logical_or", "logical_xor"):
+        out.append(Case(op, getattr(torch, op), [Quarters(3, 6), Quarters(6)]))
+    out.append(Case("logical_not", torch.logical_not, [Quarters(3, 6)]))
     for op in ("isnan", "isinf", "isfinite"):
         out.append(Case(op, getattr(torch, op), [Special()]))
     return out
