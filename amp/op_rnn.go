@@ -73,8 +73,8 @@ type CellWeights struct {
 	BiasIH, BiasHH *Tensor // [gates·hidden]
 }
 
-// RNNTanhCell returns tanh(w.IH·x + w.BiasIH + w.HH·h + w.BiasHH) for x [… in] and h [… hidden]: [… hidden]. In the lower dtype
-// under autocast. Like all cells it panics with ErrShape or ErrDType for tensors that do not fit. (PyTorch: torch.rnn_tanh_cell.)
+// RNNTanhCell returns tanh(w.IH·x + w.BiasIH + w.HH·h + w.BiasHH) for x [… in] and h [… hidden]: [… hidden]. A nil state stands for
+// zeros. In the lower dtype under autocast. Like all cells it panics with ErrShape or ErrDType for tensors that do not fit. (PyTorch: torch.rnn_tanh_cell.)
 func RNNTanhCell(s *Scope, x, h *Tensor, w CellWeights) *Tensor {
 	return rnnTanh.step(s, x, []*Tensor{h}, w)[0]
 }
@@ -150,6 +150,7 @@ func (r *recurrence) run(s *Scope, x *Tensor, state []*Tensor, w CellWeights, re
 
 // begin checks the shapes and lets autocast decide.
 func (r *recurrence) begin(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWeights) (*Scope, *Tensor, []*Tensor, CellWeights) {
+	state = r.start(s, o, x, state, w)
 	all := slices.Concat([]*Tensor{x}, state, []*Tensor{w.IH, w.HH, w.BiasIH, w.BiasHH})
 	for _, t := range all {
 		if t != nil {
@@ -181,6 +182,22 @@ func (r *recurrence) begin(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWe
 		}
 	}
 	return s, in[0], in[1:k], CellWeights{in[k], in[k+1], in[k+2], in[k+3]}
+}
+
+// start gives zeros for states that are nil.
+func (r *recurrence) start(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWeights) []*Tensor {
+	x.live(o.Name)
+	lead := slices.Clone(x.shape[:max(0, len(x.shape)-1)])
+	if o == r.layer {
+		lead = lead[1:]
+	}
+	state = slices.Clone(state)
+	for i, t := range state {
+		if t == nil {
+			state[i] = s.filled(w.HH.dt, 0, append(slices.Clone(lead), w.HH.shape[max(0, len(w.HH.shape)-1):]...))
+		}
+	}
+	return state
 }
 
 // advance makes the next state of the products with x.

@@ -134,6 +134,21 @@ func TestCellsUnderAutocast(t *testing.T) {
 	}
 }
 
+// TestCellsFromZeros: nil is a state of zeros.
+func TestCellsFromZeros(t *testing.T) {
+	root := NewScope(Seed(1))
+	defer root.Close()
+	x, zero := Randn(root, Float32, 0, 1, 3, 2, 5), Full(root, Float32, 0, 2, 4)
+	w := CellWeights{IH: Randn(root, Float32, 0, 1, 16, 5), HH: Randn(root, Float32, 0, 1, 16, 4)}
+	y, h, c := LSTM(root.Autocast(Float16), x, nil, nil, w, false)
+	y0, h0, c0 := LSTM(root.Autocast(Float16), x, zero, zero, w, false)
+	for i, pair := range [][2]*Tensor{{y, y0}, {h, h0}, {c, c0}} {
+		if pair[0].dt != Float16 || !slices.Equal(pair[0].Float64s(), pair[1].Float64s()) {
+			t.Errorf("result %d differs", i)
+		}
+	}
+}
+
 func TestCellRefusals(t *testing.T) {
 	root := NewScope()
 	defer root.Close()
