@@ -1,0 +1,129 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// MultiheadAttention lets every position look at others through several heads, each with its own part of the features.
+type MultiheadAttention struct {
+	InProjWeight *amp.Tensor // [3·features features], for queries, keys and values; nil where those have different sizes
+	QProjWeight  *amp.Tensor // [features features], in its place
+	KProjWeight  *amp.Tensor // [features KeyFeatures], in its place
+	VProjWeight  *amp.Tensor // [features ValueFeatures], in its place
+	InProjBias   *amp.Tensor // [3·features], nil without
+	OutProj      *Linear     // [features features]
+	Heads        int
+	Dropout      float64 // probability of dropping a weight while training
+	features     int
+}
+
+// AttentionOptions are the settings of NewMultiheadAttention; the zero value is PyTorch's default.
+type AttentionOptions struct {
+	Dropout       float64   // probability of dropping a weight while training
+	NoBias        bool      // leave the biases out
+	KeyFeatures   int       // features of the keys, 0 for those of the queries
+	ValueFeatures int       // features of the values, 0 for those of the queries
+	DType         amp.DType // of the parameters; the zero value stands for float32
+}
+
+// NewMultiheadAttention returns attention of features in so many heads. The parameters are named and drawn as in PyTorch: Xavier
+// uniform for the inputs' weights, ±1/√features for out_proj.weight, zeros for the biases. It panics with amp.ErrArgument unless
+// heads divides features and dropout lies in 0 … 1.
+func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOptions) *MultiheadAttention {
+	checkSizes("NewMultiheadAttention", []int{features, heads})
+	if features%heads != 0 || !(opts.Dropout >= 0 && opts.Dropout <= 1) {
+		panic(&amp.Error{Op: "NewMultiheadAttention", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d features in %d heads, dropout %v", features, heads, opts.Dropout), Fix: "use as many features as heads, or a multiple, and a probability from 0 to 1"})
+	}
+	if opts.DType == amp.NoDType {
+		opts.DType = amp.Float32
+	}
+	m := &MultiheadAttention{Heads: heads, Dropout: opts.Dropout, features: features}
+	xavier := func(name string, out, in int) *amp.Tensor {
+		bound := math.Sqrt(6 / float64(in+out))
+		return amp.Rand(s, opts.DType, -bound, bound, out, in).SetName(name).RequireGrad()
+	}
+	k, v := opts.KeyFeatures, opts.ValueFeatures
+	if k == 0 {
+		k = features
+	}
+	if v == 0 {
+		v = features
+	}
+	if k == features && v == features {
+		m.InProjWeight = xavier("in_proj_weight", 3*features, features)
+	} else {
+		checkSizes("NewMultiheadAttention", []int{k, v})
+		m.QProjWeight, m.KProjWeight, m.VProjWeight = xavier("q_proj_weight", features, features), xavier("k_proj_weight", features, k), xavier("v_proj_weight", features, v)
+	}
+	linear := []LinearOption{DType(opts.DType)}
+	if opts.NoBias {
+		linear = append(linear, NoBias())
+	} else {
+		m.InProjBias = amp.Full(s, opts.DType, 0, 3*features).SetName("in_proj_bias").RequireGrad()
+	}
+	m.OutProj = NewLinear(s, features, features, linear...)
+	if !opts.NoBias {
+		amp.Assign(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
+	}
+	Prefix("out_proj", m.OutProj, nil)
+	return m
+}
+
+// Parameters returns the weights and bias of the inputs, then those of the output.
+func (m *MultiheadAttention) Parameters() []*amp.Tensor {
+	var out []*amp.Tensor
+	for _, t := range []*amp.Tensor{m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias} {
+		if t != nil {
+			out = append(out, t)
+		}
+	}
+	return append(out, m.OutProj.Parameters()...)
+}
+
+// Forward is self-attention: Attend of x with itself, without a mask.
+func (m *MultiheadAttention) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return m.Attend(s, x, x, x, nil, false)
+}
+
+// Attend returns what the queries q [… T features] gather from the values v [… S features] by the keys k [… S features]:
+// [… T features]. mask and causal are those of amp.ScaledDotProductAttention: the mask is broadcast to [… heads T S], and true lets a
+// key take part (PyTorch's MultiheadAttention, unlike its attention function, has true leave it out). A mask of padding is
+// [batch 1 1 S].
+func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, causal bool) *amp.Tensor {
+	y := amp.ScaledDotProductAttention(s, m.project(s, q, 0), m.project(s, k, 1), m.project(s, v, 2), mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
+	shape := q.Shape()
+	shape[len(shape)-1] = m.features
+	return m.OutProj.Forward(s.In("out_proj"), amp.Reshape(s, amp.Transpose(s, y, -2, -3), shape...))
+}
+
+// Weights returns the weights with which Attend averages the values, [… heads T S], before dropout and without a graph.
+func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) *amp.Tensor {
+	s = s.NoGrad().Eval()
+	heads := m.project(s, k, 1)
+	ones := amp.Full(s, heads.DType(), 1, k.Dim(-2), k.Dim(-2))
+	defer ones.Free()
+	each := amp.Tril(s, amp.Triu(s, ones, 0), 0) // values that tell the keys apart
+	return amp.ScaledDotProductAttention(s, m.project(s, q, 0), heads, each, mask, amp.Attention{Causal: causal})
+}
+
+// project returns the heads' part of queries (0), keys (1) or values (2): [… heads positions features/heads].
+func (m *MultiheadAttention) project(s *amp.Scope, x *amp.Tensor, part int) *amp.Tensor {
+	if x.Rank() < 2 {
+		panic(&amp.Error{Op: "MultiheadAttention", Kind: amp.ErrShape, Detail: fmt.Sprintf("input is %v", x.Shape()), Fix: "use [… positions features]"})
+	}
+	w := []*amp.Tensor{m.QProjWeight, m.KProjWeight, m.VProjWeight}[part]
+	if w == nil {
+		w = amp.Narrow(s, m.InProjWeight, 0, part*m.features, m.features)
+	}
+	var bias *amp.Tensor
+	if m.InProjBias != nil {
+		bias = amp.Narrow(s, m.InProjBias, 0, part*m.features, m.features)
+	}
+	y := amp.Linear(s, x, w, bias)
+	shape := x.Shape()
+	shape = append(shape[:len(shape)-1], m.Heads, m.features/m.Heads)
+	return amp.Transpose(s, amp.Reshape(s, y, shape...), -2, -3)
+}

@@ -1,0 +1,137 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// TransformerEncoderLayer is attention of a sequence to itself and two linear layers, each with a residual connection and a norm.
+type TransformerEncoderLayer struct {
+	SelfAttn         *MultiheadAttention
+	Linear1, Linear2 *Linear
+	Norm1, Norm2     *LayerNorm
+	opts             TransformerOptions
+}
+
+// TransformerOptions are the settings of a TransformerEncoderLayer; the zero value is PyTorch's default but for dropout, which is
+// 0.1 there.
+type TransformerOptions struct {
+	PreNorm    bool    // normalize the inputs of attention and linear layers (norm_first) instead of the sums
+	Causal     bool    // positions see those before them alone
+	Activation Module  // between the linear layers; nil stands for ReLU
+	Dropout    float64 // probability of dropout of weights, hidden features and both branches while training
+	Eps        float64 // of the norms; 0 stands for 1e-5
+}
+
+// NewTransformerEncoderLayer returns a layer for sequences of features, with hidden features between its linear layers. The
+// parameters are named and drawn as in PyTorch. It panics with amp.ErrArgument for sizes that do not fit.
+func NewTransformerEncoderLayer(s *amp.Scope, features, heads, hidden int, opts TransformerOptions) *TransformerEncoderLayer {
+	if opts.Activation == nil {
+		opts.Activation = ReLU
+	}
+	l := &TransformerEncoderLayer{
+		SelfAttn: NewMultiheadAttention(s, features, heads, AttentionOptions{Dropout: opts.Dropout}),
+		Linear1:  NewLinear(s, features, hidden), Linear2: NewLinear(s, hidden, features),
+		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), opts: opts,
+	}
+	if opts.Eps != 0 {
+		l.Norm1.Eps, l.Norm2.Eps = opts.Eps, opts.Eps
+	}
+	for i, name := range []string{"self_attn", "linear1", "linear2", "norm1", "norm2"} {
+		Prefix(name, l.modules()[i], nil)
+	}
+	return l
+}
+
+func (l *TransformerEncoderLayer) modules() []Module {
+	return []Module{l.SelfAttn, l.Linear1, l.Linear2, l.Norm1, l.Norm2}
+}
+
+// Parameters returns those of attention, linear layers and norms.
+func (l *TransformerEncoderLayer) Parameters() []*amp.Tensor { return ParametersOf(l.modules()...) }
+
+// Forward is Run without a mask.
+func (l *TransformerEncoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return l.Run(s, x, nil)
+}
+
+// Run returns the layer's output for x [… positions features]: of the same shape. mask, nil or one as of MultiheadAttention.Attend,
+// says which positions see which; a causal layer takes none.
+func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Tensor {
+	norm := func(n *LayerNorm, name string, x *amp.Tensor, before bool) *amp.Tensor {
+		if before != l.opts.PreNorm {
+			return x
+		}
+		return n.Forward(s.In(name), x)
+	}
+	drop := func(x *amp.Tensor) *amp.Tensor { return amp.Dropout(s, x, l.opts.Dropout) }
+
+	y := norm(l.Norm1, "norm1", x, true)
+	y = l.SelfAttn.Attend(s.In("self_attn"), y, y, y, mask, l.opts.Causal)
+	x = norm(l.Norm1, "norm1", amp.Add(s, x, drop(y)), false)
+	y = norm(l.Norm2, "norm2", x, true)
+	y = drop(l.opts.Activation.Forward(s.In("activation"), l.Linear1.Forward(s.In("linear1"), y)))
+	y = l.Linear2.Forward(s.In("linear2"), y)
+	return norm(l.Norm2, "norm2", amp.Add(s, x, drop(y)), false)
+}
+
+// SinusoidalPositions returns the table of Vaswani et al., Attention Is All You Need, 2017: row p holds the sines and cosines of p at
+// wavelengths from 2π to 20000π, [positions features]. It belongs to no scope. It panics with amp.ErrArgument for sizes below 1 or
+// an odd number of features.
+func SinusoidalPositions(s *amp.Scope, dt amp.DType, positions, features int) *amp.Tensor {
+	checkSizes("SinusoidalPositions", []int{positions, features})
+	if features%2 != 0 {
+		panic(&amp.Error{Op: "SinusoidalPositions", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d features", features), Fix: "use an even number: sines and cosines come in pairs"})
+	}
+	t := amp.Full(s, dt, 0, positions, features)
+	table := make([]float64, positions*features)
+	for i := range table {
+		p, k := i/features, i%features
+		angle := float64(p) * math.Pow(10000, -float64(k-k%2)/float64(features))
+		if k%2 == 0 {
+			table[i] = math.Sin(angle)
+		} else {
+			table[i] = math.Cos(angle)
+		}
+	}
+	amp.Assign(t, amp.FromFloat64s(dt, table, positions, features))
+	return t
+}
+
+// PositionalEncoding adds a vector per position to a sequence.
+type PositionalEncoding struct {
+	Table   *amp.Tensor // [positions features]
+	Dropout float64     // of the sum, while training
+	learned bool
+}
+
+// NewPositionalEncoding returns fixed sines and cosines for sequences of up to positions; see SinusoidalPositions.
+func NewPositionalEncoding(s *amp.Scope, positions, features int) *PositionalEncoding {
+	return &PositionalEncoding{Table: SinusoidalPositions(s, amp.Float32, positions, features).SetName("table")}
+}
+
+// NewLearnedPositions returns vectors to be learned for sequences of up to positions, drawn with deviation 0.02. It panics with
+// amp.ErrArgument for sizes below 1.
+func NewLearnedPositions(s *amp.Scope, positions, features int) *PositionalEncoding {
+	checkSizes("NewLearnedPositions", []int{positions, features})
+	return &PositionalEncoding{Table: amp.Randn(s, amp.Float32, 0, 0.02, positions, features).SetName("weight").RequireGrad(), learned: true}
+}
+
+// Forward returns x [… positions features] plus the first rows of the table. It panics with amp.ErrShape for a sequence longer than
+// the table.
+func (p *PositionalEncoding) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	if x.Rank() < 2 || x.Dim(-2) > p.Table.Dim(0) {
+		panic(&amp.Error{Op: "PositionalEncoding", Kind: amp.ErrShape, Detail: fmt.Sprintf("x %v, table %v", x.Shape(), p.Table.Shape()), Fix: "use [… positions features] of at most as many positions as the table has"})
+	}
+	return amp.Dropout(s, amp.Add(s, x, amp.Narrow(s, p.Table, 0, 0, x.Dim(-2))), p.Dropout)
+}
+
+// Parameters returns the table if it is learned.
+func (p *PositionalEncoding) Parameters() []*amp.Tensor {
+	if !p.learned {
+		return nil
+	}
+	return []*amp.Tensor{p.Table}
+}
