@@ -108,8 +108,11 @@ func Norm(s *Scope, x *Tensor, dims ...int) *Tensor {
 	return s.apply(opNorm, Attrs{Dims: reducedAxes("norm", x, dims)}, x)
 }
 
-// Cumsum returns the sums of the elements so far along dim. float32 under autocast, int64 for integers.
-func Cumsum(s *Scope, x *Tensor, dim int) *Tensor {
+// Cumsum returns the sums of the elements so far along dim: float32 under autocast, int64 for integers. An explicit dtype wins over
+// autocast; as in PyTorch, x is brought to it first.
+func Cumsum(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
 	x.live("cumsum")
-	return s.apply(opCumsum, Attrs{Dims: []int{x.axis("cumsum", dim)}}, x)
+	x, a := s.asked(opCumsum, x, dtype)
+	a.Dims = []int{x.axis("cumsum", dim)}
+	return s.apply(opCumsum, a, x)
 }

@@ -43,26 +43,28 @@ func explicit(c *Call) DType {
 	return c.In[0].dt
 }
 
-// Softmax returns e^x / Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32.
+// Softmax returns e^x / Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32;
+// x is brought to it first, as in PyTorch.
 func Softmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	return s.apply(opSoftmax, axisAttrs("softmax", x, dim, dtype), x)
+	x, a := s.axisAttrs(opSoftmax, x, dim, dtype)
+	return s.apply(opSoftmax, a, x)
 }
 
-// LogSoftmax returns x - log Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32.
+// LogSoftmax returns x - log Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32;
+// x is brought to it first, as in PyTorch.
 func LogSoftmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	return s.apply(opLogSoftmax, axisAttrs("log_softmax", x, dim, dtype), x)
+	x, a := s.axisAttrs(opLogSoftmax, x, dim, dtype)
+	return s.apply(opLogSoftmax, a, x)
 }
 
-func axisAttrs(op string, x *Tensor, dim int, dtype []DType) Attrs {
-	x.live(op)
-	a := Attrs{Dims: []int{x.axis(op, dim)}}
-	if len(dtype) > 0 {
-		if !dtype[0].IsFloat() {
-			fail(op, ErrDType, "use a float dtype", "result dtype %v", dtype[0])
-		}
-		a.DType = dtype[0]
+func (s *Scope) axisAttrs(o *Op, x *Tensor, dim int, dtype []DType) (*Tensor, Attrs) {
+	x.live(o.Name)
+	if len(dtype) > 0 && !dtype[0].IsFloat() {
+		fail(o.Name, ErrDType, "use a float dtype", "result dtype %v", dtype[0])
 	}
-	return a
+	x, a := s.asked(o, x, dtype)
+	a.Dims = []int{x.axis(o.Name, dim)}
+	return x, a
 }
 
 // rows holds one row of an axis op, computed in float64: the exponentials are, and the sum must not lose what they have.

@@ -48,6 +48,14 @@ func SumKeep(s *Scope, x *Tensor, dims ...int) *Tensor {
 	return s.apply(opSum, Attrs{Dims: reducedAxes("sum", x, dims), Keep: true}, x)
 }
 
+// SumAs is Sum with a result of the given dtype, whatever autocast would choose; as in PyTorch, x is brought to it first.
+func SumAs(s *Scope, x *Tensor, dtype DType, dims ...int) *Tensor {
+	x.live("sum")
+	x, a := s.asked(opSum, x, []DType{dtype})
+	a.Dims = reducedAxes("sum", x, dims)
+	return s.apply(opSum, a, x)
+}
+
 // Mean returns the mean over dims, over all dimensions without any; reduced dimensions go. In the dtype of x.
 func Mean(s *Scope, x *Tensor, dims ...int) *Tensor {
 	x.live("mean")
