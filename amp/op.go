@@ -109,6 +109,7 @@ type Attrs struct {
 	Ignore    int64      // target that nll_loss leaves out
 	Mode      string     // "zeros", "bilinear" …: the variant of ops that have several
 	Window    *Window    // of convolutions and pools
+	Scales    []float64  // of interpolation: one factor per spatial dimension as the caller gave it, 0 for that of the sizes
 	Draw      Draw       // random numbers of dropout
 	Attention *Attention // of scaled_dot_product_attention
 	Update    *Update    // settings of an in-place optimizer op

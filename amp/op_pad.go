@@ -91,11 +91,11 @@ func padShape(c *Call) []int {
 	for k := 0; 2*k < len(c.Shape); k++ {
 		d, before, after := len(in)-1-k, c.Shape[2*k], c.Shape[2*k+1]
 		n := in[d]
-		most := max(before, after)
+		most, left := max(before, after), n+min(before, 0)+min(after, 0)
 		switch {
 		case c.Mode == "reflect" && most >= n && most > 0:
 			fail(c.Op.Name, ErrShape, fmt.Sprintf("pad dimension %d by less than its size", d), "x %v padded by %v", in, c.Shape)
-		case c.Mode == "circular" && most > n:
+		case c.Mode == "circular" && most > left:
 			fail(c.Op.Name, ErrShape, fmt.Sprintf("pad dimension %d by its size at most", d), "x %v padded by %v", in, c.Shape)
 		case c.Mode == "replicate" && n == 0:
 			fail(c.Op.Name, ErrShape, "pad a dimension with elements", "x %v padded by %v", in, c.Shape)
@@ -119,6 +119,11 @@ func padMaps(a *Attrs, shape []int) [][]int {
 		m := make([]int, n+before+a.Shape[2*k+1])
 		for i := range m {
 			m[i] = padIndex(a.Mode, i-before, n)
+			if a.Mode == "circular" { // what is taken off at one end does not come back at the other
+				first := max(-before, 0)
+				left := n - first + min(a.Shape[2*k+1], 0)
+				m[i] = first + (i-before-first+left)%left
+			}
 		}
 		maps[d] = m
 	}
@@ -136,8 +141,6 @@ func padIndex(mode string, j, n int) int {
 		return 2*(n-1) - j
 	case mode == "replicate":
 		return min(max(j, 0), n-1)
-	case mode == "circular":
-		return (j + n) % n
 	}
 	return -1
 }

@@ -23,7 +23,8 @@ func TestPadValues(t *testing.T) {
 			{"reflect", []int{-1, 1}, []float64{2, 3, 4, 3}},
 			{"replicate", []int{2, 3}, []float64{1, 1, 1, 2, 3, 4, 4, 4, 4}},
 			{"circular", []int{2, 4}, []float64{3, 4, 1, 2, 3, 4, 1, 2, 3, 4}},
-			{"circular", []int{-1, 1}, []float64{2, 3, 4, 1}},
+			{"circular", []int{-1, 1}, []float64{2, 3, 4, 2}},
+			{"circular", []int{2, -1}, []float64{2, 3, 1, 2, 3}},
 		} {
 			if y := Pad(s, x, c.pads, c.mode, 9); y.dt != dt || !slices.Equal(y.Float64s(), c.want) {
 				t.Errorf("%v %s %v: %v, want %v", dt, c.mode, c.pads, y.Float64s(), c.want)
