@@ -23,6 +23,7 @@ import ops_matmul
 import ops_norm
 import ops_reduce
 import ops_shape
+import trajectories
 import vectors
 
 FAMILIES = {m.__name__.removeprefix("ops_"): m.cases for m in
@@ -39,8 +40,10 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    wanted = sys.argv[1:] or list(FAMILIES)
-    for name in wanted:
+    for name in sys.argv[1:] or [*FAMILIES, "trajectories"]:
+        if name == "trajectories":
+            write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
+            continue
         seen, records = set(), []
         for case in FAMILIES[name]():
             for dtype in case.dtypes:
