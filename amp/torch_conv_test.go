@@ -25,6 +25,23 @@ func init() {
 	for _, name := range []string{"max_pool_values", "max_pool_backward", "avg_pool_backward"} {
 		torchless[name] = "the gradient of a pool"
 	}
+	torchCalls["batch_norm"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+		return BatchNorm(s, x[0], x[1], x[2], BatchNormState{Eps: a.float("eps")})
+	})
+	torchCalls["batch_norm_running"] = func(s *Scope, a torchArgs, x []*Tensor) []*Tensor {
+		st := BatchNormState{RunningMean: x[3], RunningVar: x[4], Eps: a.float("eps"), Momentum: a.float("momentum")}
+		return []*Tensor{BatchNorm(s, x[0], x[1], x[2], st), x[3], x[4]}
+	}
+	torchCalls["batch_norm_eval"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+		return BatchNorm(s.Eval(), x[0], x[1], x[2], BatchNormState{RunningMean: x[3], RunningVar: x[4], Eps: a.float("eps")})
+	})
+	torchCalls["group_norm"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+		return GroupNorm(s, x[0], a.int("num_groups"), x[1], x[2], a.float("eps"))
+	})
+	torchCalls["instance_norm"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+		return InstanceNorm(s, x[0], x[1], x[2], a.float("eps"))
+	})
+	torchless["batch_norm_backward"], torchless["batch_norm_sums"] = "the gradient of batch_norm", "the gradient of batch_norm"
 	torchless["conv_weight_grad"] = "the gradient of the convolutions"
 }
 
