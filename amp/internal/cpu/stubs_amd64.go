@@ -2,8 +2,108 @@
 
 package cpu
 
+// cosF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func cosF32Y(blocks int, src *float32, dst *float32)
+
+// cosF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func cosF32Z(blocks int, src *float32, dst *float32)
+
+// cosF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func cosF64Y(blocks int, src *float64, dst *float64)
+
+// cosF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func cosF64Z(blocks int, src *float64, dst *float64)
+
 // cpuid runs the instruction of that name.
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)
+
+// erfF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func erfF32Y(blocks int, src *float32, dst *float32)
+
+// erfF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func erfF32Z(blocks int, src *float32, dst *float32)
+
+// erfF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func erfF64Y(blocks int, src *float64, dst *float64)
+
+// erfF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func erfF64Z(blocks int, src *float64, dst *float64)
+
+// erfcF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func erfcF32Y(blocks int, src *float32, dst *float32)
+
+// erfcF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func erfcF32Z(blocks int, src *float32, dst *float32)
+
+// erfcF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func erfcF64Y(blocks int, src *float64, dst *float64)
+
+// erfcF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func erfcF64Z(blocks int, src *float64, dst *float64)
+
+// expF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func expF32Y(blocks int, src *float32, dst *float32)
+
+// expF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func expF32Z(blocks int, src *float32, dst *float32)
+
+// expF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func expF64Y(blocks int, src *float64, dst *float64)
+
+// expF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func expF64Z(blocks int, src *float64, dst *float64)
+
+// expm1F32Y computes blocks of 4 elements.
+//
+//go:noescape
+func expm1F32Y(blocks int, src *float32, dst *float32)
+
+// expm1F32Z computes blocks of 8 elements.
+//
+//go:noescape
+func expm1F32Z(blocks int, src *float32, dst *float32)
+
+// expm1F64Y computes blocks of 4 elements.
+//
+//go:noescape
+func expm1F64Y(blocks int, src *float64, dst *float64)
+
+// expm1F64Z computes blocks of 8 elements.
+//
+//go:noescape
+func expm1F64Z(blocks int, src *float64, dst *float64)
 
 // f32y1x1 sets (more = 0) or raises a 1×8 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
@@ -185,6 +285,66 @@ func f64z8x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
+// geluF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluF32Y(blocks int, src *float32, dst *float32)
+
+// geluF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluF32Z(blocks int, src *float32, dst *float32)
+
+// geluF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluF64Y(blocks int, src *float64, dst *float64)
+
+// geluF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluF64Z(blocks int, src *float64, dst *float64)
+
+// log1pF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func log1pF32Y(blocks int, src *float32, dst *float32)
+
+// log1pF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func log1pF32Z(blocks int, src *float32, dst *float32)
+
+// log1pF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func log1pF64Y(blocks int, src *float64, dst *float64)
+
+// log1pF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func log1pF64Z(blocks int, src *float64, dst *float64)
+
+// logF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func logF32Y(blocks int, src *float32, dst *float32)
+
+// logF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func logF32Z(blocks int, src *float32, dst *float32)
+
+// logF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func logF64Y(blocks int, src *float64, dst *float64)
+
+// logF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func logF64Z(blocks int, src *float64, dst *float64)
+
 // narrowBF16Y converts blocks of 8 elements: float32 to bfloat16, to nearest even.
 //
 //go:noescape
@@ -204,6 +364,106 @@ func narrowF16Y(blocks int, src *float32, dst *uint16)
 //
 //go:noescape
 func narrowF16Z(blocks int, src *float32, dst *uint16)
+
+// sigmoidF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func sigmoidF32Y(blocks int, src *float32, dst *float32)
+
+// sigmoidF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func sigmoidF32Z(blocks int, src *float32, dst *float32)
+
+// sigmoidF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func sigmoidF64Y(blocks int, src *float64, dst *float64)
+
+// sigmoidF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func sigmoidF64Z(blocks int, src *float64, dst *float64)
+
+// siluF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func siluF32Y(blocks int, src *float32, dst *float32)
+
+// siluF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func siluF32Z(blocks int, src *float32, dst *float32)
+
+// siluF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func siluF64Y(blocks int, src *float64, dst *float64)
+
+// siluF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func siluF64Z(blocks int, src *float64, dst *float64)
+
+// sinF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func sinF32Y(blocks int, src *float32, dst *float32)
+
+// sinF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func sinF32Z(blocks int, src *float32, dst *float32)
+
+// sinF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func sinF64Y(blocks int, src *float64, dst *float64)
+
+// sinF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func sinF64Z(blocks int, src *float64, dst *float64)
+
+// softplusF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func softplusF32Y(blocks int, src *float32, dst *float32)
+
+// softplusF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func softplusF32Z(blocks int, src *float32, dst *float32)
+
+// softplusF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func softplusF64Y(blocks int, src *float64, dst *float64)
+
+// softplusF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func softplusF64Z(blocks int, src *float64, dst *float64)
+
+// tanhF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func tanhF32Y(blocks int, src *float32, dst *float32)
+
+// tanhF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func tanhF32Z(blocks int, src *float32, dst *float32)
+
+// tanhF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func tanhF64Y(blocks int, src *float64, dst *float64)
+
+// tanhF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func tanhF64Z(blocks int, src *float64, dst *float64)
 
 // transpose4f32 sets dst[p][0…3] to element p of four rows of src, for 4·n values of p; strides in bytes.
 //

@@ -9,8 +9,8 @@ var (
 	genericF32 = kernel[float32]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float32]}
 	genericF64 = kernel[float64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[float64]}
 	genericI64 = kernel[int64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 18, height: fixedHeight, tile: tileGo[int64]}
-	exactF32   = kernel[float32]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(FMA32)}
-	exactF64   = kernel[float64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileFMA(math.FMA)}
+	exactF32   = kernel[float32]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileExactF32}
+	exactF64   = kernel[float64]{rows: 4, cols: 4, narrow: 4, depth: 512, grain: 1 << 16, height: fixedHeight, tile: tileExactF64}
 )
 
 // kernelOf returns the kernel for T.
@@ -65,38 +65,63 @@ func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
 	r3[0], r3[1], r3[2], r3[3] = c30, c31, c32, c33
 }
 
-// tileFMA rounds once per multiply-add, as the assembly does: the bits of HALFTONE_CPU=reproducible.
-func tileFMA[T float32 | float64](fma func(x, y, z T) T) func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool) {
-	return func(_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
-		for i := range 4 {
-			row := c[i*ldc : i*ldc+4]
-			if !more {
-				clear(row)
-			}
-			for j := range row {
-				s := row[j]
-				for p := range k {
-					s = fma(a[p*4+i], b[p*4+j], s)
-				}
-				row[j] = s
+// tileExactF32 and tileExactF64 round once per multiply-add, as the assembly does: the bits of HALFTONE_CPU=reproducible.
+func tileExactF32(_, _, k int, a, b []float32, _ int, c []float32, ldc int, more bool) {
+	for i := range 4 {
+		row := c[i*ldc : i*ldc+4 : i*ldc+4]
+		if !more {
+			clear(row)
+		}
+		s0, s1, s2, s3 := row[0], row[1], row[2], row[3]
+		x, y := a[i:k*4], b[:k*4]
+		for len(y) >= 4 {
+			v := x[0]
+			s0, s1, s2, s3 = FMA32(v, y[0], s0), FMA32(v, y[1], s1), FMA32(v, y[2], s2), FMA32(v, y[3], s3)
+			if y = y[4:]; len(y) > 0 {
+				x = x[4:]
 			}
 		}
+		row[0], row[1], row[2], row[3] = s0, s1, s2, s3
 	}
 }
 
-// FMA32 returns x*y + z, rounded once. The product is exact in float64; the sum there is rounded to odd where it would
-// otherwise fall on the midpoint of two float32 neighbors, so that the second rounding gives what one would.
+func tileExactF64(_, _, k int, a, b []float64, _ int, c []float64, ldc int, more bool) {
+	for i := range 4 {
+		row := c[i*ldc : i*ldc+4 : i*ldc+4]
+		if !more {
+			clear(row)
+		}
+		s0, s1, s2, s3 := row[0], row[1], row[2], row[3]
+		x, y := a[i:k*4], b[:k*4]
+		for len(y) >= 4 {
+			v := x[0]
+			s0, s1, s2, s3 = math.FMA(v, y[0], s0), math.FMA(v, y[1], s1), math.FMA(v, y[2], s2), math.FMA(v, y[3], s3)
+			if y = y[4:]; len(y) > 0 {
+				x = x[4:]
+			}
+		}
+		row[0], row[1], row[2], row[3] = s0, s1, s2, s3
+	}
+}
+
+// FMA32 returns x*y + z, rounded once. The product is exact in float64. So is the second rounding of the sum, unless the first
+// fell on the midpoint of two float32 neighbors, or the result is no normal number.
 func FMA32(x, y, z float32) float32 {
-	p, c := float64(x)*float64(y), float64(z)
-	s := p + c
-	u := math.Float64bits(s)
-	const tail = 1<<29 - 1
-	if exp := u >> 52 & 0x7ff; u&tail != 1<<28 && exp-897 < 254 { // 897: the exponent of the smallest normal float32
+	s := float64(x)*float64(y) + float64(z)
+	if u := math.Float64bits(s); u&(1<<29-1) != 1<<28 && u>>52&0x7ff-897 < 254 { // 897: the exponent of the smallest normal float32
 		return float32(s)
 	}
+	return fma32(x, y, z)
+}
+
+// fma32 rounds the sum in float64 to odd, so that the second rounding gives what one would.
+func fma32(x, y, z float32) float32 {
+	p, c := float64(x)*float64(y), float64(z)
+	s := p + c
 	// What rounding lost of the sum (Knuth's two-sum).
 	t := s - p
 	lost := (p - (s - t)) + (c - t)
+	u := math.Float64bits(s)
 	if lost == 0 || lost != lost || u&1 == 1 {
 		return float32(s)
 	}

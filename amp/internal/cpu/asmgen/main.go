@@ -28,6 +28,7 @@ func generate() map[string]string {
 		"gemm_amd64.s":    tiles,
 		"pack_amd64.s":    packs,
 		"convert_amd64.s": conversions,
+		"math_amd64.s":    mathVectors,
 	} {
 		f := &asmFile{}
 		write(f)
@@ -35,5 +36,7 @@ func generate() map[string]string {
 		stubs.add(f)
 	}
 	files["stubs_amd64.go"] = stubs.text()
+	files["math_scalar.go"] = mathScalars()
+	files["math_amd64.go"] = mathTable()
 	return files
 }

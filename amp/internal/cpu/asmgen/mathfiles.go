@@ -1,0 +1,46 @@
+package main
+
+import "strings"
+
+// mathVectors writes the vector forms of all functions.
+func mathVectors(f *asmFile) {
+	var consts []uint64
+	for _, fn := range functions {
+		if !fn.vector {
+			continue
+		}
+		p := fn.program()
+		for _, reg := range []string{"Z", "Y"} {
+			f.vecFunc(p, fn.name+"F64"+reg, reg, false, &consts)
+			f.vecFunc(p, fn.name+"F32"+reg, reg, true, &consts)
+		}
+	}
+	f.constants(consts)
+}
+
+// mathScalars is the Go form of all functions.
+func mathScalars() string {
+	var b strings.Builder
+	b.WriteString(header + "package cpu\n\nimport \"math\"\n")
+	for _, fn := range functions {
+		b.WriteString(fn.program().goFunc(fn.name+"64", fn.doc))
+	}
+	return b.String()
+}
+
+// mathTable says which vector forms belong to which function.
+func mathTable() string {
+	var b strings.Builder
+	b.WriteString(header + "package cpu\n\nfunc init() {\n")
+	for _, fn := range functions {
+		if !fn.vector {
+			continue
+		}
+		name := strings.ToUpper(fn.name[:1]) + fn.name[1:]
+		for _, t := range []string{"F32", "F64"} {
+			b.WriteString("\t" + name + "." + strings.ToLower(t) + " = " + "vectors[float" + t[1:] + "]{AVX2: " + fn.name + t + "Y, AVX512: " + fn.name + t + "Z}\n")
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

@@ -1,0 +1,122 @@
+package main
+
+import "math"
+
+// A prog is a function of one float64 as a straight line of operations, from which come the Go function and its two vector
+// forms: what is written once gives the same bits three times, as every operation is rounded alike everywhere.
+type prog struct {
+	ins []ins
+}
+
+// A val is the result of an operation: its place in the line.
+type val int
+
+type opcode int
+
+const (
+	opInput opcode = iota
+	opConst
+	opAdd
+	opSub
+	opMul
+	opDiv
+	opSqrt // of a
+	opFMA  // a·b + c
+	opFNMA // -a·b + c
+	opMin  // a if a < b, else b
+	opMax  // a if a > b, else b
+	opAnd  // of the bits, as are the next
+	opOr
+	opPlus
+	opMinus
+	opShl // by n
+	opShr // by n, logical
+	opLess
+	opEqual
+	opSelect // b if mask a, else c
+)
+
+type ins struct {
+	op      opcode
+	a, b, c val
+	n       int
+	bits    uint64 // of a constant
+}
+
+func (p *prog) emit(i ins) val {
+	p.ins = append(p.ins, i)
+	return val(len(p.ins) - 1)
+}
+
+// arguments returns the values that an operation reads.
+func (i ins) arguments() []val {
+	switch i.op {
+	case opInput, opConst:
+		return nil
+	case opShl, opShr, opSqrt:
+		return []val{i.a}
+	case opFMA, opFNMA, opSelect:
+		return []val{i.a, i.b, i.c}
+	}
+	return []val{i.a, i.b}
+}
+
+func (p *prog) input() val         { return p.emit(ins{op: opInput}) }
+func (p *prog) c(x float64) val    { return p.bits(math.Float64bits(x)) }
+func (p *prog) add(a, b val) val   { return p.emit(ins{op: opAdd, a: a, b: b}) }
+func (p *prog) sub(a, b val) val   { return p.emit(ins{op: opSub, a: a, b: b}) }
+func (p *prog) mul(a, b val) val   { return p.emit(ins{op: opMul, a: a, b: b}) }
+func (p *prog) div(a, b val) val   { return p.emit(ins{op: opDiv, a: a, b: b}) }
+func (p *prog) sqrt(a val) val     { return p.emit(ins{op: opSqrt, a: a}) }
+func (p *prog) min(a, b val) val   { return p.emit(ins{op: opMin, a: a, b: b}) }
+func (p *prog) max(a, b val) val   { return p.emit(ins{op: opMax, a: a, b: b}) }
+func (p *prog) and(a, b val) val   { return p.emit(ins{op: opAnd, a: a, b: b}) }
+func (p *prog) or(a, b val) val    { return p.emit(ins{op: opOr, a: a, b: b}) }
+func (p *prog) plus(a, b val) val  { return p.emit(ins{op: opPlus, a: a, b: b}) }
+func (p *prog) minus(a, b val) val { return p.emit(ins{op: opMinus, a: a, b: b}) }
+func (p *prog) less(a, b val) val  { return p.emit(ins{op: opLess, a: a, b: b}) }
+func (p *prog) equal(a, b val) val { return p.emit(ins{op: opEqual, a: a, b: b}) }
+
+func (p *prog) shl(a val, n int) val { return p.emit(ins{op: opShl, a: a, n: n}) }
+func (p *prog) shr(a val, n int) val { return p.emit(ins{op: opShr, a: a, n: n}) }
+
+func (p *prog) fma(a, b, c val) val  { return p.emit(ins{op: opFMA, a: a, b: b, c: c}) }
+func (p *prog) fnma(a, b, c val) val { return p.emit(ins{op: opFNMA, a: a, b: b, c: c}) }
+
+func (p *prog) choose(mask, yes, no val) val {
+	return p.emit(ins{op: opSelect, a: mask, b: yes, c: no})
+}
+
+// bits returns a constant by its bits; equal constants are one.
+func (p *prog) bits(u uint64) val {
+	for v, i := range p.ins {
+		if i.op == opConst && i.bits == u {
+			return val(v)
+		}
+	}
+	return p.emit(ins{op: opConst, bits: u})
+}
+
+func (p *prog) abs(x val) val  { return p.and(x, p.bits(1<<63-1)) }
+func (p *prog) sign(x val) val { return p.and(x, p.bits(1<<63)) }
+
+// poly is Horner's rule, coefficients from the constant one on.
+func (p *prog) poly(x val, coef ...float64) val {
+	s := p.c(coef[len(coef)-1])
+	for i := len(coef) - 2; i >= 0; i-- {
+		s = p.fma(s, x, p.c(coef[i]))
+	}
+	return s
+}
+
+// lastUse returns where each value is read last.
+func (p *prog) lastUse() []int {
+	last := make([]int, len(p.ins))
+	for at, i := range p.ins {
+		for _, v := range i.arguments() {
+			last[v] = at
+		}
+	}
+	last[len(last)-1] = len(p.ins)
+	return last
+}

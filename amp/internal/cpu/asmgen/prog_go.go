@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// goFunc writes the program as a Go function. Conversions keep the compiler from fusing a product into a sum.
+func (p *prog) goFunc(name, doc string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n// %s %s\nfunc %s(v0 float64) float64 {\n", name, doc, name)
+	arg := func(v val) string {
+		if i := p.ins[v]; i.op == opConst {
+			return goConst(i.bits)
+		}
+		return fmt.Sprintf("v%d", v)
+	}
+	for at, i := range p.ins {
+		switch i.op {
+		case opInput, opConst:
+			continue
+		case opMin, opMax, opSelect:
+			cond, yes, no := arg(i.a), arg(i.b), arg(i.c)
+			if i.op != opSelect {
+				cmp := map[opcode]string{opMin: "<", opMax: ">"}[i.op]
+				cond, yes, no = arg(i.a)+" "+cmp+" "+arg(i.b), arg(i.a), arg(i.b)
+			}
+			fmt.Fprintf(&b, "\tv%d := %s\n\tif %s {\n\t\tv%d = %s\n\t}\n", at, typed(no), cond, at, yes)
+			continue
+		}
+		fmt.Fprintf(&b, "\tv%d := %s\n", at, goExpr(i, arg))
+	}
+	fmt.Fprintf(&b, "\treturn v%d\n}\n", len(p.ins)-1)
+	return b.String()
+}
+
+// typed makes a variable set from a whole constant a float64.
+func typed(s string) string {
+	if strings.HasPrefix(s, "v") {
+		return s
+	}
+	return "float64(" + s + ")"
+}
+
+func goExpr(i ins, arg func(val) string) string {
+	bits := func(v val) string { return "math.Float64bits(" + arg(v) + ")" }
+	binary := func(op string) string { return fmt.Sprintf("float64(%s %s %s)", arg(i.a), op, arg(i.b)) }
+	whole := func(op string) string { return fmt.Sprintf("math.Float64frombits(%s %s %s)", bits(i.a), op, bits(i.b)) }
+	switch i.op {
+	case opAdd:
+		return binary("+")
+	case opSub:
+		return binary("-")
+	case opMul:
+		return binary("*")
+	case opDiv:
+		return binary("/")
+	case opSqrt:
+		return "math.Sqrt(" + arg(i.a) + ")"
+	case opFMA:
+		return fmt.Sprintf("math.FMA(%s, %s, %s)", arg(i.a), arg(i.b), arg(i.c))
+	case opFNMA:
+		return fmt.Sprintf("math.FMA(-%s, %s, %s)", arg(i.a), arg(i.b), arg(i.c))
+	case opAnd:
+		return whole("&")
+	case opOr:
+		return whole("|")
+	case opPlus:
+		return whole("+")
+	case opMinus:
+		return whole("-")
+	case opShl:
+		return fmt.Sprintf("math.Float64frombits(%s << %d)", bits(i.a), i.n)
+	case opShr:
+		return fmt.Sprintf("math.Float64frombits(%s >> %d)", bits(i.a), i.n)
+	case opLess:
+		return fmt.Sprintf("%s < %s", arg(i.a), arg(i.b))
+	case opEqual:
+		return fmt.Sprintf("%s == %s", arg(i.a), arg(i.b))
+	}
+	panic("no such operation")
+}
+
+// goConst writes a constant: as a number where that gives the bits.
+func goConst(u uint64) string {
+	f := math.Float64frombits(u)
+	if f != f || math.IsInf(f, 0) || u == 1<<63 || f != 0 && math.Abs(f) < 1e-300 {
+		return fmt.Sprintf("math.Float64frombits(%#x)", u)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A lanes is one vector form of a program.
+type lanes struct {
+	f      *asmFile
+	p      *prog
+	reg    string // Z or Y
+	consts *[]uint64
+	where  []string // register of each live value
+	free   []string
+	masks  []string // free mask registers of Z
+	last   []int
+}
+
+// vecFunc writes a function that applies the program to whole blocks of elements; single says they are float32 in memory.
+func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *[]uint64) {
+	l := &lanes{f: f, p: p, reg: reg, consts: consts, where: make([]string, len(p.ins)), last: p.lastUse()}
+	regs, count, elem, ptr := 32, 8, 8, "*float64"
+	if reg == "Y" {
+		regs, count = 16, 4
+	}
+	if single {
+		elem, ptr = 4, "*float32"
+	}
+	for i := range regs {
+		l.free = append(l.free, vec(reg, i))
+	}
+	for i := 7; i > 0; i-- {
+		l.masks = append(l.masks, vec("K", i))
+	}
+	f.fn(name, fmt.Sprintf("computes blocks of %d elements.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"})
+	f.op("LEAQ", "mathConsts<>(SB)", "R8")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	for at := range p.ins {
+		l.instruction(val(at), single)
+	}
+	result := l.where[len(p.ins)-1]
+	if single {
+		half := map[string]string{"Z": "Y", "Y": "X"}[reg] + result[1:]
+		convert := map[string]string{"Z": "VCVTPD2PS", "Y": "VCVTPD2PSY"}[reg]
+		f.op(convert, result, half)
+		f.op("VMOVUPS", half, "(DI)")
+	} else {
+		f.op("VMOVUPD", result, "(DI)")
+	}
+	f.op("ADDQ", imm(elem*count), "SI")
+	f.op("ADDQ", imm(elem*count), "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+}
+
+// take returns a free register.
+func (l *lanes) take() string {
+	if len(l.free) == 0 {
+		panic("asmgen: more values at once than registers")
+	}
+	r := l.free[0]
+	l.free = l.free[1:]
+	return r
+}
+
+// release gives back the registers of values that are not read after at.
+func (l *lanes) release(at int, vs []val) {
+	slices.Sort(vs)
+	for _, v := range slices.Compact(vs) {
+		r := l.where[v]
+		if r == "" || l.last[v] > at {
+			continue
+		}
+		l.where[v] = ""
+		if r[0] == 'K' {
+			l.masks = append(l.masks, r)
+		} else {
+			l.free = append(l.free, r)
+		}
+	}
+}
+
+// memory returns the address of a constant, and how an instruction's name changes for it.
+func (l *lanes) memory(v val) (operand, suffix string) {
+	u := l.p.ins[v].bits
+	k := slices.Index(*l.consts, u)
+	if k < 0 {
+		k = len(*l.consts)
+		*l.consts = append(*l.consts, u)
+	}
+	if l.reg == "Z" {
+		suffix = ".BCST"
+	}
+	return at(32*k, "R8"), suffix
+}
+
+func (l *lanes) isConst(v val) bool { return l.p.ins[v].op == opConst }
+
+// inReg returns the register of v; a constant gets one for this instruction.
+func (l *lanes) inReg(v val) string {
+	if l.where[v] != "" {
+		return l.where[v]
+	}
+	if !l.isConst(v) {
+		panic("asmgen: value is gone")
+	}
+	m, _ := l.memory(v)
+	r := l.take()
+	l.f.op("VBROADCASTSD", m, r)
+	l.where[v] = r
+	return r
+}
+
+// dropConst frees the register of a constant: it is broadcast again, or read from memory, when needed.
+func (l *lanes) dropConst(at int, vs []val) {
+	for _, v := range vs {
+		if l.isConst(v) && l.where[v] != "" {
+			l.free = append(l.free, l.where[v])
+			l.where[v] = ""
+		}
+	}
+}
+
+func (l *lanes) instruction(v val, single bool) {
+	i := l.p.ins[v]
+	args := i.arguments()
+	switch i.op {
+	case opConst:
+		return
+	case opInput:
+		r := l.take()
+		if single {
+			l.f.op("VCVTPS2PD", "(SI)", r)
+		} else {
+			l.f.op("VMOVUPD", "(SI)", r)
+		}
+		l.where[v] = r
+		return
+	case opFMA, opFNMA:
+		l.fused(v, i)
+	case opLess, opEqual:
+		l.compare(v, i)
+	case opSelect:
+		l.blend(v, i)
+	case opSqrt:
+		a := l.inReg(i.a)
+		l.release(int(v), args)
+		l.where[v] = l.take()
+		l.f.op("VSQRTPD", a, l.where[v])
+	case opShl, opShr:
+		a := l.inReg(i.a)
+		l.release(int(v), args)
+		l.where[v] = l.take()
+		l.f.op(map[opcode]string{opShl: "VPSLLQ", opShr: "VPSRLQ"}[i.op], imm(i.n), a, l.where[v])
+	default:
+		l.binary(v, i)
+	}
+	l.dropConst(int(v), args)
+	l.release(int(v), args)
+}
+
+var binaryNames = map[opcode]string{opAdd: "VADDPD", opSub: "VSUBPD", opMul: "VMULPD", opDiv: "VDIVPD", opMin: "VMINPD", opMax: "VMAXPD",
+	opAnd: "VANDPD", opOr: "VORPD", opPlus: "VPADDQ", opMinus: "VPSUBQ"}
+
+func (l *lanes) binary(v val, i ins) {
+	a, b := i.a, i.b
+	switch i.op {
+	case opAdd, opMul, opAnd, opOr, opPlus: // the constant second, where memory may be read
+		if l.isConst(a) {
+			a, b = b, a
+		}
+	}
+	name := binaryNames[i.op]
+	ra := l.inReg(a)
+	second := ""
+	if l.isConst(b) && l.where[b] == "" {
+		m, suffix := l.memory(b)
+		second, name = m, name+suffix
+	} else {
+		second = l.inReg(b)
+	}
+	l.dropConst(int(v), []val{a, b})
+	l.release(int(v), []val{a, b})
+	l.where[v] = l.take()
+	l.f.op(name, second, ra, l.where[v])
+}
+
+// fused chooses the form that overwrites a value that is not needed any more.
+func (l *lanes) fused(v val, i ins) {
+	name := "VFMADD"
+	if i.op == opFNMA {
+		name = "VFNMADD"
+	}
+	a, b, c := i.a, i.b, i.c
+	if l.isConst(a) {
+		a, b = b, a
+	}
+	dies := func(x val) bool { return l.last[x] == int(v) && !l.isConst(x) }
+	if dies(c) && c != a && c != b { // c += a·b
+		second, suffix := l.operand(b)
+		rc := l.inReg(c)
+		l.f.op(name+"231PD"+suffix, second, l.inReg(a), rc)
+		l.where[c] = ""
+		l.where[v] = rc
+		return
+	}
+	if !l.isConst(b) && dies(b) && !dies(a) {
+		a, b = b, a
+	}
+	ra := l.inReg(a)
+	if !dies(a) || a == b || a == c {
+		r := l.take()
+		l.f.op("VMOVAPD", ra, r)
+		ra = r
+	} else {
+		l.where[a] = ""
+	}
+	if l.isConst(b) || !l.isConst(c) && l.where[c] == "" { // a = a·b + c with b from memory
+		second, suffix := l.operand(b)
+		l.f.op(name+"132PD"+suffix, second, l.inReg(c), ra)
+	} else {
+		second, suffix := l.operand(c)
+		l.f.op(name+"213PD"+suffix, second, l.inReg(b), ra)
+	}
+	l.where[v] = ra
+}
+
+// operand returns v as an operand that may lie in memory.
+func (l *lanes) operand(v val) (operand, suffix string) {
+	if l.isConst(v) && l.where[v] == "" {
+		return l.memory(v)
+	}
+	return l.inReg(v), ""
+}
+
+func (l *lanes) compare(v val, i ins) {
+	ra := l.inReg(i.a)
+	second, suffix := l.operand(i.b)
+	code := map[opcode]string{opLess: "$1", opEqual: "$0"}[i.op]
+	var r string
+	if l.reg == "Z" {
+		r = l.masks[len(l.masks)-1]
+		l.masks = l.masks[:len(l.masks)-1]
+	} else {
+		r = l.take()
+	}
+	l.f.op("VCMPPD"+suffix, code, second, ra, r)
+	l.where[v] = r
+}
+
+func (l *lanes) blend(v val, i ins) {
+	yes, suffix := l.operand(i.b)
+	no, mask := l.inReg(i.c), l.where[i.a]
+	r := l.take()
+	if l.reg == "Z" {
+		l.f.op("VBLENDMPD"+suffix, yes, no, mask, r)
+	} else {
+		l.f.op("VBLENDVPD", mask, yes, no, r)
+	}
+	l.where[v] = r
+}
+
+// constants writes the table that the programs read: four copies each, so that 256-bit instructions can read it too.
+func (f *asmFile) constants(consts []uint64) {
+	f.b.WriteByte('\n')
+	for k, u := range consts {
+		for i := range 4 {
+			fmt.Fprintf(&f.b, "DATA mathConsts<>+%d(SB)/8, $%#016x\n", 32*k+8*i, u)
+		}
+	}
+	fmt.Fprintf(&f.b, "GLOBL mathConsts<>(SB), RODATA|NOPTR, $%d\n", 32*len(consts))
+}
