@@ -365,8 +365,17 @@ func binary(f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 fu
 	}
 }
 
-// mapped makes the two widths of a function of math.
-func mapped(f func(float64) float64) func(c *Call) {
+// aFunction is a plain function of one number, or one that package cpu has for slices.
+type aFunction interface {
+	func(float64) float64 | *cpu.Function
+}
+
+// mapped makes the two widths of a function of one number.
+func mapped[F aFunction](of F) func(c *Call) {
+	if fast, ok := any(of).(*cpu.Function); ok {
+		return unary(fast.F32, fast.F64)
+	}
+	f := any(of).(func(float64) float64)
 	return unary(
 		func(dst, x []float32) {
 			for i, v := range x {

@@ -15,15 +15,7 @@ func init() {
 		Check: func(c *Call) []int { c.floats(); return reducedShape(c) },
 		CPU: func(c *Call) {
 			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
-				m := maximum(group)
-				sum := 0.0
-				for _, v := range group {
-					sum += math.Exp(v - m)
-				}
-				if !finite(m) { // all -Inf, or some +Inf or NaN: it decides alone
-					sum = 1
-				}
-				store(c.Out, c.Out.off+i, []float64{m + math.Log(sum)})
+				store(c.Out, c.Out.off+i, []float64{logSumExp(group)})
 			})
 		},
 		Wide: true,

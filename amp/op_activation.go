@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Smooth activations. None is listed but softplus: they run in the dtype of their inputs. Each has a row of its own for its
 // gradient, so that the slope is computed wide and rounded once.
@@ -116,11 +120,11 @@ func init() {
 	})
 }
 
-func normalCDF(x float64) float64     { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-func normalDensity(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
+func normalCDF(x float64) float64     { return 0.5 * cpu.Erfc.Of(-x/math.Sqrt2) }
+func normalDensity(x float64) float64 { return cpu.Exp.Of(-x*x/2) / math.Sqrt(2*math.Pi) }
 
-// softplus in the form that neither overflows nor loses small values.
-func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+// softplus is log(1 + e^x).
+func softplus(x float64) float64 { return cpu.Softplus.Of(x) }
 
 // positivePart returns g where y > 0, else 0, whatever g is there.
 func positivePart(s *Scope, g, y *Tensor) *Tensor { return s.apply(opReLUBackward, Attrs{}, g, y) }

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // elu and its kin, mish, softsign, tanhshrink, logsigmoid and hardswish.
 
@@ -15,9 +19,9 @@ func init() {
 	opSELU = exponential("selu", "scale·x above 0, scale·alpha·(e^x - 1) below, alpha 1.67326 and scale 1.0507", func(*Attrs) (outer, inner, scale float64) { return seluAlpha, 1, seluScale })
 	opCELU = exponential("celu", "x above 0, alpha·(e^(x/alpha) - 1) below", func(a *Attrs) (outer, inner, scale float64) { return a.Scalar, 1 / a.Scalar, 1 })
 	opMish = smooth("mish", "x·tanh(log(1 + e^x))", Unlisted, whyCloseToX, curve{
-		f: func(_ *Attrs, x float64) float64 { return x * math.Tanh(softplus(x)) },
+		f: func(_ *Attrs, x float64) float64 { return x * cpu.Tanh.Of(softplus(x)) },
 		slope: func(_ *Attrs, x float64) float64 {
-			t := math.Tanh(softplus(x))
+			t := cpu.Tanh.Of(softplus(x))
 			return t + x*sigmoid(x)*(1-t*t)
 		},
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // t'·(2 + x·(1 - σ - 2·t·σ)), t' = σ·(1 - t²)
@@ -44,7 +48,7 @@ func init() {
 		bound: 4, // PyTorch's own float64 number cancels near 0
 		f:     func(_ *Attrs, x float64) float64 { return tanhshrink(x) },
 		slope: func(_ *Attrs, x float64) float64 {
-			t := math.Tanh(x)
+			t := cpu.Tanh.Of(x)
 			return t * t
 		},
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // 2·t·(1 - t²)
@@ -88,7 +92,7 @@ func init() {
 // tanhshrink by the continued fraction tanh x = x/(1 + r), r = x²/(3 + x²/(5 + …)), where x - tanh x would cancel.
 func tanhshrink(x float64) float64 {
 	if math.Abs(x) > 1.5 {
-		return x - math.Tanh(x)
+		return x - cpu.Tanh.Of(x)
 	}
 	square, r := x*x, 0.0
 	for odd := 27.0; odd > 1; odd -= 2 {
@@ -106,14 +110,14 @@ func exponential(name, doc string, numbers func(a *Attrs) (outer, inner, scale f
 			if x > 0 {
 				return scale * x
 			}
-			return scale * outer * math.Expm1(inner*x)
+			return scale * outer * cpu.Expm1.Of(inner*x)
 		},
 		slope: func(a *Attrs, x float64) float64 {
 			outer, inner, scale := numbers(a)
 			if x > 0 {
 				return scale
 			}
-			return scale * outer * inner * math.Exp(inner*x)
+			return scale * outer * inner * cpu.Exp.Of(inner*x)
 		},
 		bend: func(s *Scope, a *Attrs, x, g *Tensor) *Tensor { // held at 0 first, so that no exponential overflows above it
 			outer, inner, scale := numbers(a)

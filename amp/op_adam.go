@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 var opAdam *Op
 
@@ -39,7 +43,7 @@ func lerp[T float32 | float64](a, b, weight T) T {
 
 func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	// The corrections are worked out in float64 whatever the parameters' dtype, as PyTorch's scalars are.
-	c1, c2 := 1-math.Pow(u.Beta1, float64(u.Step)), 1-math.Pow(u.Beta2, float64(u.Step))
+	c1, c2 := 1-cpu.Pow(u.Beta1, float64(u.Step)), 1-cpu.Pow(u.Beta2, float64(u.Step))
 	rate, root, eps := T(u.LR/c1), T(math.Sqrt(c2)), T(u.Eps)
 	b2, new1, new2, decay, shrink := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2), T(u.WeightDecay), T(1-u.LR*u.WeightDecay)
 	if u.Decoupled {

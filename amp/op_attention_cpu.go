@@ -206,7 +206,7 @@ func (w *attender[T]) exponentials(i, m int) (shrink T) {
 	}
 	shrink = 1
 	if top != w.top[i] {
-		shrink = T(math.Exp(float64(w.top[i] - top)))
+		shrink = T(cpu.Exp.Of(float64(w.top[i] - top)))
 		w.top[i] = top
 	}
 	w.sum[i] = w.sum[i]*shrink + w.exps(p, top)
@@ -225,7 +225,7 @@ func (w *attender[T]) share(i int) T {
 func expsOf[T float32 | float64](p []T, top T) T {
 	sum := T(0)
 	for i, v := range p {
-		v = T(math.Exp(float64(v - top)))
+		v = T(cpu.Exp.Of(float64(v - top)))
 		p[i] = v
 		sum += v
 	}

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 var opClampInPlace *Op
 
@@ -56,7 +60,7 @@ func SumOfPowers(t *Tensor, p float64) float64 {
 			case math.IsInf(p, 1):
 				sum = max(sum, v)
 			default:
-				sum += math.Pow(v, p)
+				sum += cpu.Pow(v, p)
 			}
 		}
 		pool.Put(s)

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Inverse and power functions beside those of op_transcendental.go and op_math.go.
 
@@ -10,8 +14,8 @@ func init() {
 	opErfinv = elementwise("erfinv", "inverse of the error function", FP32, whySlope, math.Erfinv, SaveOut, func(b *Back) *Tensor { // √π/2·e^y²
 		return Mul(b.S, b.DY, MulScalar(b.S, Exp(b.S, Mul(b.S, b.Out(), b.Out())), math.Sqrt(math.Pi)/2))
 	})
-	opErfinv.Bound = 4                                                                                                                                  // of math.Erfinv, a quotient of polynomials
-	opAtan = elementwise("atan", "inverse tangent", Unlisted, "bounded by π/2, so half precision holds it", math.Atan, SaveIn0, func(b *Back) *Tensor { // 1/(1+x²)
+	opErfinv.Bound = 4                                                                                                                                 // of math.Erfinv, a quotient of polynomials
+	opAtan = elementwise("atan", "inverse tangent", Unlisted, "bounded by π/2, so half precision holds it", cpu.Atan, SaveIn0, func(b *Back) *Tensor { // 1/(1+x²)
 		return Div(b.S, b.DY, AddScalar(b.S, Mul(b.S, b.In(0), b.In(0)), 1))
 	})
 	opAsinh = elementwise("asinh", "inverse hyperbolic sine", Unlisted, "grows like a logarithm, so it stays in range", math.Asinh, SaveIn0, func(b *Back) *Tensor { // 1/√(x²+1)
@@ -33,10 +37,10 @@ func init() {
 		Name: "__rpow__", Doc: "c^x for a number c", Args: []string{"x"}, Class: FP32, Why: whyExponential, CUDA: "rpow_scalar", Check: checkUnary, Saves: SaveIn0 | SaveOut,
 		CPU: func(c *Call) {
 			base := c.Scalar
-			mapped(func(x float64) float64 { return math.Pow(base, x) })(c)
+			mapped(func(x float64) float64 { return cpu.Pow(base, x) })(c)
 		},
 		Backward: func(b *Back) { // c^x·log c, and 0 for c = 0 at x = 0 and above
-			g := Mul(b.S, b.DY, MulScalar(b.S, b.Out(), math.Log(b.Attrs().Scalar)))
+			g := Mul(b.S, b.DY, MulScalar(b.S, b.Out(), cpu.Log.Of(b.Attrs().Scalar)))
 			if b.Attrs().Scalar == 0 {
 				g = positivePart(b.S, g, Neg(b.S, b.In(0)))
 			}

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // l1_loss, smooth_l1_loss, huber_loss and the binary cross entropies.
 
@@ -58,7 +62,7 @@ func init() {
 		"its gradient 1/(x·(1-x)) leaves float16's range, and casting x to float32 does not help, since the cast is undone in backward; amp.BCEWithLogits is safe",
 		func(_ *Call, x, t float64) float64 {
 			// Logarithms are held at -100, as in PyTorch, so that x = 0 and x = 1 give a finite loss.
-			return -t*math.Max(math.Log(x), -100) - (1-t)*math.Max(math.Log1p(-x), -100)
+			return -t*math.Max(cpu.Log.Of(x), -100) - (1-t)*math.Max(cpu.Log1p.Of(-x), -100)
 		},
 		func(b *Back) *Tensor { // (x - target) / (x·(1-x))
 			x := b.In(0)

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // exp, log, sqrt and pow. The first two and pow are on the fp32 list: their results leave the half range early, or lose most of
 // their digits in it.
@@ -10,12 +14,12 @@ var opExp, opLog, opSqrt, opPow, opPowScalar *Op
 func init() {
 	opExp = define(Op{
 		Name: "exp", Doc: "e^x", Args: []string{"x"}, Class: FP32, Why: "overflows float16 above 11.09", CUDA: "exp",
-		Check: checkUnary, CPU: mapped(math.Exp), Saves: SaveOut,
+		Check: checkUnary, CPU: mapped(cpu.Exp), Saves: SaveOut,
 		Backward: func(b *Back) { b.Set(0, Mul(b.S, b.DY, b.Out())) },
 	})
 	opLog = define(Op{
 		Name: "log", Doc: "natural logarithm", Args: []string{"x"}, Class: FP32, Why: "steep near zero, where half precision has few digits", CUDA: "log",
-		Check: checkUnary, CPU: mapped(math.Log), Saves: SaveIn0,
+		Check: checkUnary, CPU: mapped(cpu.Log), Saves: SaveIn0,
 		Backward: func(b *Back) { b.Set(0, Div(b.S, b.DY, b.In(0))) },
 	})
 	opSqrt = define(Op{
@@ -33,7 +37,7 @@ func init() {
 	opPowScalar = define(Op{
 		Name: "pow_scalar", Doc: "x^c for a number c", Args: []string{"x"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early", CUDA: "pow_scalar",
 		Check: checkUnary, Saves: SaveIn0,
-		CPU:  withScalar(math.Pow, func(x, c float32) float32 { return float32(math.Pow(float64(x), float64(c))) }),
+		CPU:  withScalar(cpu.Pow, func(x, c float32) float32 { return float32(cpu.Pow(float64(x), float64(c))) }),
 		Wide: true,
 		Backward: func(b *Back) { // c·x^(c-1), and 0 for c = 0 even at x = 0
 			c := b.Attrs().Scalar
@@ -76,7 +80,7 @@ func PowScalar(s *Scope, x *Tensor, c float64) *Tensor {
 
 func powK[T float32 | float64](dst, x, y []T) {
 	for i, v := range x {
-		dst[i] = T(math.Pow(float64(v), float64(y[i])))
+		dst[i] = T(cpu.Pow(float64(v), float64(y[i])))
 	}
 }
 

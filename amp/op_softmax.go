@@ -112,23 +112,58 @@ func maximum(row []float64) float64 {
 }
 
 func softmaxRow(row []float64) {
-	m, sum := maximum(row), 0.0
-	for i, v := range row {
-		row[i] = math.Exp(v - m)
-		sum += row[i]
+	m := maximum(row)
+	for i := range row {
+		row[i] -= m
 	}
+	cpu.Exp.F64(row, row)
+	sum := sumOf(row)
 	for i := range row {
 		row[i] /= sum
 	}
 }
 
 func logSoftmaxRow(row []float64) {
-	m, sum := maximum(row), 0.0
-	for _, v := range row {
-		sum += math.Exp(v - m)
-	}
-	log := m + math.Log(sum)
+	log := logSumExp(row)
 	for i := range row {
 		row[i] -= log
 	}
+}
+
+// logSumExp returns log Σ e^row.
+func logSumExp(row []float64) float64 {
+	m := maximum(row)
+	if !finite(m) { // all -Inf, or some +Inf or NaN: it decides alone
+		return m
+	}
+	pool := scratches[float64]()
+	s := pool.Get().(*scratch[float64])
+	sum := 0.0
+	for rest := row; len(rest) > 0; {
+		part := s.buf[0][:min(chunk, len(rest))]
+		for i := range part {
+			part[i] = rest[i] - m
+		}
+		cpu.Exp.F64(part, part)
+		sum += sumOf(part)
+		rest = rest[len(part):]
+	}
+	pool.Put(s)
+	return m + cpu.Log.Of(sum)
+}
+
+// sumOf adds in four interleaved sums, whatever the processor.
+func sumOf(row []float64) float64 {
+	var a, b, c, d float64
+	i := 0
+	for ; i+4 <= len(row); i += 4 {
+		a += row[i]
+		b += row[i+1]
+		c += row[i+2]
+		d += row[i+3]
+	}
+	for ; i < len(row); i++ {
+		a += row[i]
+	}
+	return (a + b) + (c + d)
 }

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Elementwise functions of one input. Those on the fp32 list leave the half range, or lose their digits in it.
 
@@ -15,7 +19,7 @@ const (
 )
 
 // elementwise defines a row of one function of math; backward gives dx of the call.
-func elementwise(name, doc string, class Class, why string, f func(float64) float64, saves Saved, backward func(b *Back) *Tensor) *Op {
+func elementwise[F aFunction](name, doc string, class Class, why string, f F, saves Saved, backward func(b *Back) *Tensor) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Wide: true, Check: checkUnary, CPU: mapped(f), Saves: saves,
 		Backward: func(b *Back) { b.Set(0, backward(b)) },
@@ -23,28 +27,28 @@ func elementwise(name, doc string, class Class, why string, f func(float64) floa
 }
 
 func init() {
-	opSigmoid = elementwise("sigmoid", "1 / (1 + e^-x)", Unlisted, whyBounded, sigmoid, SaveOut, func(b *Back) *Tensor { // y·(1-y)
+	opSigmoid = elementwise("sigmoid", "1 / (1 + e^-x)", Unlisted, whyBounded, cpu.Sigmoid, SaveOut, func(b *Back) *Tensor { // y·(1-y)
 		return Mul(b.S, b.DY, Mul(b.S, b.Out(), oneMinus(b.S, b.Out())))
 	})
-	opTanh = elementwise("tanh", "hyperbolic tangent", Unlisted, whyBounded, math.Tanh, SaveOut, func(b *Back) *Tensor { // 1-y²
+	opTanh = elementwise("tanh", "hyperbolic tangent", Unlisted, whyBounded, cpu.Tanh, SaveOut, func(b *Back) *Tensor { // 1-y²
 		return Mul(b.S, b.DY, oneMinus(b.S, Mul(b.S, b.Out(), b.Out())))
 	})
-	opSin = elementwise("sin", "sine", Unlisted, whyBounded, math.Sin, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cos(b.S, b.In(0))) })
-	opCos = elementwise("cos", "cosine", Unlisted, whyBounded, math.Cos, SaveIn0, func(b *Back) *Tensor { return Neg(b.S, Mul(b.S, b.DY, Sin(b.S, b.In(0)))) })
-	opErf = elementwise("erf", "error function", Unlisted, whyBounded, math.Erf, SaveIn0, func(b *Back) *Tensor { // 2/√π·e^-x²
+	opSin = elementwise("sin", "sine", Unlisted, whyBounded, cpu.Sin, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cos(b.S, b.In(0))) })
+	opCos = elementwise("cos", "cosine", Unlisted, whyBounded, cpu.Cos, SaveIn0, func(b *Back) *Tensor { return Neg(b.S, Mul(b.S, b.DY, Sin(b.S, b.In(0)))) })
+	opErf = elementwise("erf", "error function", Unlisted, whyBounded, cpu.Erf, SaveIn0, func(b *Back) *Tensor { // 2/√π·e^-x²
 		x := b.In(0)
 		return Mul(b.S, b.DY, MulScalar(b.S, Exp(b.S, Neg(b.S, Mul(b.S, x, x))), 2/math.Sqrt(math.Pi)))
 	})
-	opExpm1 = elementwise("expm1", "e^x - 1", FP32, whyExponential, math.Expm1, SaveOut, func(b *Back) *Tensor {
+	opExpm1 = elementwise("expm1", "e^x - 1", FP32, whyExponential, cpu.Expm1, SaveOut, func(b *Back) *Tensor {
 		return Mul(b.S, b.DY, AddScalar(b.S, b.Out(), 1))
 	})
-	opLog1p = elementwise("log1p", "log(1 + x)", FP32, whyLogarithm, math.Log1p, SaveIn0, func(b *Back) *Tensor {
+	opLog1p = elementwise("log1p", "log(1 + x)", FP32, whyLogarithm, cpu.Log1p, SaveIn0, func(b *Back) *Tensor {
 		return Div(b.S, b.DY, AddScalar(b.S, b.In(0), 1))
 	})
-	opLog2 = elementwise("log2", "logarithm to base 2", FP32, whyLogarithm, math.Log2, SaveIn0, func(b *Back) *Tensor {
+	opLog2 = elementwise("log2", "logarithm to base 2", FP32, whyLogarithm, cpu.Log2, SaveIn0, func(b *Back) *Tensor {
 		return Div(b.S, b.DY, MulScalar(b.S, b.In(0), math.Ln2))
 	})
-	opLog10 = elementwise("log10", "logarithm to base 10", FP32, whyLogarithm, math.Log10, SaveIn0, func(b *Back) *Tensor {
+	opLog10 = elementwise("log10", "logarithm to base 10", FP32, whyLogarithm, cpu.Log10, SaveIn0, func(b *Back) *Tensor {
 		return Div(b.S, b.DY, MulScalar(b.S, b.In(0), math.Ln10))
 	})
 	opReciprocal = elementwise("reciprocal", "1 / x", FP32, whyPole, func(x float64) float64 { return 1 / x }, SaveOut, func(b *Back) *Tensor { // -y²
@@ -54,20 +58,20 @@ func init() {
 		y := b.Out()
 		return MulScalar(b.S, Mul(b.S, b.DY, Mul(b.S, y, Mul(b.S, y, y))), -0.5)
 	})
-	opTan = elementwise("tan", "tangent", FP32, whyPole, math.Tan, SaveOut, func(b *Back) *Tensor { // 1+y²
+	opTan = elementwise("tan", "tangent", FP32, whyPole, cpu.Tan, SaveOut, func(b *Back) *Tensor { // 1+y²
 		return Mul(b.S, b.DY, AddScalar(b.S, Mul(b.S, b.Out(), b.Out()), 1))
 	})
-	opSinh = elementwise("sinh", "hyperbolic sine", FP32, whyExponential, math.Sinh, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cosh(b.S, b.In(0))) })
-	opCosh = elementwise("cosh", "hyperbolic cosine", FP32, whyExponential, math.Cosh, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Sinh(b.S, b.In(0))) })
-	opAsin = elementwise("asin", "inverse sine", FP32, whySlope, math.Asin, SaveIn0, func(b *Back) *Tensor { // 1/√(1-x²)
+	opSinh = elementwise("sinh", "hyperbolic sine", FP32, whyExponential, cpu.Sinh, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cosh(b.S, b.In(0))) })
+	opCosh = elementwise("cosh", "hyperbolic cosine", FP32, whyExponential, cpu.Cosh, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Sinh(b.S, b.In(0))) })
+	opAsin = elementwise("asin", "inverse sine", FP32, whySlope, cpu.Asin, SaveIn0, func(b *Back) *Tensor { // 1/√(1-x²)
 		return Mul(b.S, b.DY, Rsqrt(b.S, oneMinus(b.S, Mul(b.S, b.In(0), b.In(0)))))
 	})
-	opAcos = elementwise("acos", "inverse cosine", FP32, whySlope, math.Acos, SaveIn0, func(b *Back) *Tensor {
+	opAcos = elementwise("acos", "inverse cosine", FP32, whySlope, cpu.Acos, SaveIn0, func(b *Back) *Tensor {
 		return Neg(b.S, Mul(b.S, b.DY, Rsqrt(b.S, oneMinus(b.S, Mul(b.S, b.In(0), b.In(0))))))
 	})
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoid(x float64) float64 { return cpu.Sigmoid.Of(x) }
 
 func oneMinus(s *Scope, x *Tensor) *Tensor { return AddScalar(s, Neg(s, x), 1) }
 

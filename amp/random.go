@@ -3,6 +3,8 @@ package amp
 import (
 	"math"
 	"sync/atomic"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // A Stream is a counter-based random stream (Philox4x32-10, Salmon et al., SC 2011): number i depends on seed and i alone, so
@@ -64,9 +66,9 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 
 // boxMuller makes two independent standard normal numbers of two uniform ones.
 func boxMuller(u, v float64) (float64, float64) {
-	r := math.Sqrt(-2 * math.Log1p(-u))
-	sin, cos := math.Sincos(2 * math.Pi * v)
-	return r * cos, r * sin
+	r := math.Sqrt(-2 * cpu.Log1p.Of(-u))
+	angle := 2 * math.Pi * v
+	return r * cpu.Cos.Of(angle), r * cpu.Sin.Of(angle)
 }
 
 // Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. It belongs to no scope, so that it may be a

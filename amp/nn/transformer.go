@@ -2,9 +2,9 @@ package nn
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // TransformerEncoderLayer is attention of a sequence to itself and two linear layers, each with a residual connection and a norm.
@@ -89,11 +89,11 @@ func SinusoidalPositions(s *amp.Scope, dt amp.DType, positions, features int) *a
 	table := make([]float64, positions*features)
 	for i := range table {
 		p, k := i/features, i%features
-		angle := float64(p) * math.Pow(10000, -float64(k-k%2)/float64(features))
+		angle := float64(p) * cpu.Pow(10000, -float64(k-k%2)/float64(features))
 		if k%2 == 0 {
-			table[i] = math.Sin(angle)
+			table[i] = cpu.Sin.Of(angle)
 		} else {
-			table[i] = math.Cos(angle)
+			table[i] = cpu.Cos.Of(angle)
 		}
 	}
 	amp.Assign(t, amp.FromFloat64s(dt, table, positions, features))

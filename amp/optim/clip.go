@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // A ClipOption configures ClipGradNorm and GradNorm.
@@ -40,7 +41,7 @@ func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
 	case p == 1 || math.IsInf(p, 1):
 		return total
 	}
-	return math.Pow(total, 1/p)
+	return cpu.Pow(total, 1/p)
 }
 
 // ClipGradNorm scales all gradients together so that their norm (the 2-norm, unless NormType says otherwise) does not exceed max, and

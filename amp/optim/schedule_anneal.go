@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Schedules that move the rate along a line, a power or a cosine.
 
@@ -61,10 +65,10 @@ func (r *polynomialRule) next(s *Schedule, i int) float64 {
 	if s.epoch == 0 || s.epoch > r.TotalIters {
 		return s.lr(i)
 	}
-	return s.lr(i) * math.Pow((1-t/n)/(1-(t-1)/n), r.Power)
+	return s.lr(i) * cpu.Pow((1-t/n)/(1-(t-1)/n), r.Power)
 }
 func (r *polynomialRule) at(s *Schedule, i int) float64 {
-	return s.base[i] * math.Pow(1-float64(min(r.TotalIters, s.epoch))/float64(r.TotalIters), r.Power)
+	return s.base[i] * cpu.Pow(1-float64(min(r.TotalIters, s.epoch))/float64(r.TotalIters), r.Power)
 }
 
 type cosineRule struct {
@@ -89,16 +93,16 @@ func (r *cosineRule) next(s *Schedule, i int) float64 {
 	case s.epoch == 0:
 		return lr
 	case (s.epoch-1-r.TMax)%(2*r.TMax) == 0: // the step after the lowest point, where the quotient below is 0/0
-		return lr + (s.base[i]-r.EtaMin)*(1-math.Cos(math.Pi/n))/2
+		return lr + (s.base[i]-r.EtaMin)*(1-cpu.Cos.Of(math.Pi/n))/2
 	}
-	return (1+math.Cos(math.Pi*t/n))/(1+math.Cos(math.Pi*(t-1)/n))*(lr-r.EtaMin) + r.EtaMin
+	return (1+cpu.Cos.Of(math.Pi*t/n))/(1+cpu.Cos.Of(math.Pi*(t-1)/n))*(lr-r.EtaMin) + r.EtaMin
 }
 func (r *cosineRule) at(s *Schedule, i int) float64 {
 	return cosine(s.base[i], r.EtaMin, float64(s.epoch)/float64(r.TMax))
 }
 
 // cosine goes from start to end as t goes from 0 to 1.
-func cosine(start, end, t float64) float64 { return end + (start-end)*(1+math.Cos(math.Pi*t))/2 }
+func cosine(start, end, t float64) float64 { return end + (start-end)*(1+cpu.Cos.Of(math.Pi*t))/2 }
 
 type restartsRule struct {
 	T0     int     `json:"T_0"`

@@ -3,6 +3,8 @@ package optim
 import (
 	"fmt"
 	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 type oneCycleRule struct {
@@ -147,7 +149,7 @@ func (r *oneCycleRule) anneal(from, to, t float64) float64 {
 	if r.Linear {
 		return (to-from)*t + from
 	}
-	return to + (from-to)/2*(math.Cos(math.Pi*t)+1)
+	return to + (from-to)/2*(cpu.Cos.Of(math.Pi*t)+1)
 }
 
 // setMomentum sets the momentum of a group, or Adam's first beta.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // Schedules that multiply the rate by a factor now and then, or at every step.
@@ -50,7 +52,7 @@ func (r *stepRule) next(s *Schedule, i int) float64 {
 	return s.lr(i) * r.Gamma
 }
 func (r *stepRule) at(s *Schedule, i int) float64 {
-	return s.base[i] * math.Pow(r.Gamma, float64(s.epoch/r.StepSize))
+	return s.base[i] * cpu.Pow(r.Gamma, float64(s.epoch/r.StepSize))
 }
 
 type multiStepRule struct {
@@ -81,11 +83,11 @@ func (r *multiStepRule) next(s *Schedule, i int) float64 {
 	if here == 0 {
 		return lr
 	}
-	return lr * math.Pow(r.Gamma, float64(here))
+	return lr * cpu.Pow(r.Gamma, float64(here))
 }
 func (r *multiStepRule) at(s *Schedule, i int) float64 {
 	passed, _ := slices.BinarySearch(r.Milestones, s.epoch+1)
-	return s.base[i] * math.Pow(r.Gamma, float64(passed))
+	return s.base[i] * cpu.Pow(r.Gamma, float64(passed))
 }
 
 type exponentialRule struct {
@@ -107,7 +109,7 @@ func (r *exponentialRule) next(s *Schedule, i int) float64 {
 	return s.lr(i) * r.Gamma
 }
 func (r *exponentialRule) at(s *Schedule, i int) float64 {
-	return s.base[i] * math.Pow(r.Gamma, float64(s.epoch))
+	return s.base[i] * cpu.Pow(r.Gamma, float64(s.epoch))
 }
 
 type constantRule struct {
