@@ -27,7 +27,7 @@ var (
 )
 
 // CIFAR10 reads the CIFAR-10 binary version: data_batch_1.bin to data_batch_5.bin, test_batch.bin and batches.meta.txt, from dir,
-// from dir/cifar-10-batches-bin or from dir/cifar-10-binary.tar.gz, whichever is there first. Sets of one's own in that format,
+// from dir/cifar-10-batches-bin or from dir/cifar-10-binary.tar.gz, whichever is there first; dir may be the archive itself. Sets of one's own in that format,
 // such as WriteCIFAR10 makes, may have any number of records per file. Files with the official class names and sizes must have
 // the official checksums. What is wrong with a file is a *FileError.
 func CIFAR10(dir string, opts ...ReadOption) (train, test *Images, err error) {
@@ -52,6 +52,9 @@ type loadFunc func(name string) (data []byte, path string, err error)
 
 // findCIFAR looks for the files where they may be.
 func (r *reading) findCIFAR(dir string) (loadFunc, error) {
+	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
+		return r.openArchive(dir)
+	}
 	for _, d := range []string{dir, filepath.Join(dir, "cifar-10-batches-bin")} {
 		if _, err := os.Stat(filepath.Join(d, cifarTrain[0])); err == nil {
 			return func(name string) ([]byte, string, error) {

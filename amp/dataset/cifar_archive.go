@@ -3,7 +3,6 @@ package dataset
 import (
 	"archive/tar"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,13 +24,13 @@ func (r *reading) openArchive(file string) (loadFunc, error) {
 		in = io.TeeReader(f, d)
 	}
 	members, err := readArchive(file, in)
-	if d != nil && (err == nil || errors.Is(err, ErrTruncated) || errors.Is(err, ErrFormat)) {
+	if d != nil && (err == nil || isContent(err)) {
 		// The rest counts for the checksum, which says more than where the damage was noticed.
 		if _, copyErr := io.Copy(io.Discard, in); copyErr != nil {
 			return nil, &FileError{File: file, Kind: copyErr, Fix: "make it readable"}
 		}
 	}
-	if err == nil || d != nil {
+	if err == nil || d != nil && isContent(err) {
 		if sumErr := r.finish(file, bytes, d); sumErr != nil {
 			return nil, sumErr
 		}
@@ -58,11 +57,7 @@ func (r *reading) openArchive(file string) (loadFunc, error) {
 // arrive, up to a bound for all of them.
 func readArchive(file string, in io.Reader) (map[string][]byte, error) {
 	damaged := func(err error) error {
-		kind := ErrFormat
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			kind = ErrTruncated
-		}
-		return &FileError{File: file, Kind: kind, Want: "a whole .tar.gz archive", Found: err.Error(), Fix: "download it again"}
+		return &FileError{File: file, Kind: blame(err), Want: "a whole .tar.gz archive", Found: err.Error(), Fix: "download it again"}
 	}
 	z, err := gzip.NewReader(in)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -263,6 +262,9 @@ func TestCIFAR10Archive(t *testing.T) {
 	if _, _, err := CIFAR10(at, Checksum("test_batch.bin", "md5:"+hex.EncodeToString(five[:]))); err != nil {
 		t.Error(err)
 	}
+	if a, _, err := CIFAR10(filepath.Join(at, "cifar-10-binary.tar.gz")); err != nil || !sameImages(a, train) {
+		t.Error("the archive itself: ", err)
+	}
 	put(whole[:len(whole)-9])
 	_, _, err = CIFAR10(at)
 	wants(t, "cut archive", err, ErrTruncated, "cifar-10-binary.tar.gz", "download")
@@ -272,7 +274,7 @@ func TestCIFAR10Archive(t *testing.T) {
 	damaged[len(damaged)-6]++ // gzip's own sum
 	put(damaged)
 	_, _, err = CIFAR10(at)
-	wants(t, "damaged archive", err, ErrFormat, "cifar-10-binary.tar.gz")
+	wants(t, "damaged archive", err, ErrChecksum, "cifar-10-binary.tar.gz")
 	put([]byte("no archive at all"))
 	_, _, err = CIFAR10(at)
 	wants(t, "no archive", err, ErrFormat, "cifar-10-binary.tar.gz")
@@ -347,6 +349,9 @@ func TestReadExactly(t *testing.T) {
 	}
 }
 
+// failing is a disk that can't be read.
 type failing struct{}
 
-func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("disk on fire") }
+var errFire = errors.New("disk on fire")
+
+func (failing) Read([]byte) (int, error) { return 0, errFire }

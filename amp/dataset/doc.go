@@ -22,7 +22,7 @@
 //	for epoch := loader.State().Epoch; epoch < 10; epoch++ {
 //		for s, b := range loader.Epoch(root) { // s is a training step's scope, b.X and b.Y are its tensors
 //			half := s.Autocast(amp.Float16)
-//			loss := nn.CrossEntropy(half, net.Forward(half, b.X), b.Y)
+//			loss := amp.CrossEntropy(half, net.Forward(half, b.X), b.Y)
 //
 // Epoch makes the steps; Next takes a batch inside a step of your own; Batches is for evaluation. A text goes the same way:
 //

@@ -1,6 +1,9 @@
 package dataset
 
 import (
+	"archive/tar"
+	"compress/flate"
+	"compress/gzip"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
@@ -187,6 +190,26 @@ func readExactly(r io.Reader, n int64) ([]byte, error) {
 		copy(bigger, buf)
 		buf = bigger
 	}
+}
+
+// blame returns the kind of an error that came up while content was unpacked and parsed: ErrTruncated, ErrChecksum, ErrFormat, or
+// the error itself when reading failed.
+func blame(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return ErrTruncated
+	case errors.Is(err, gzip.ErrChecksum):
+		return ErrChecksum
+	case errors.Is(err, gzip.ErrHeader) || errors.Is(err, tar.ErrHeader) || errors.As(err, &corrupt):
+		return ErrFormat
+	}
+	return err
+}
+
+// isContent says whether an error is about what a file holds, not about reading it.
+func isContent(err error) bool {
+	return errors.Is(err, ErrTruncated) || errors.Is(err, ErrFormat) || errors.Is(err, ErrChecksum)
 }
 
 // count words a number of bytes.

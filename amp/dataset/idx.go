@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -68,16 +67,14 @@ func readIDX(name, get string, r io.Reader, size int64) (*IDX, error) {
 	return parseIDX(name, get, z, min(maxFile, size*1032))
 }
 
-// idxError words an error of the input.
+// idxError words an error of the input: what the content is to blame for becomes one of this package's kinds, the rest stays.
 func idxError(name, get, want string, err error) error {
-	e := &FileError{File: name, Kind: err, Want: want, Fix: get}
+	e := &FileError{File: name, Kind: blame(err), Want: want, Fix: get}
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		e.Kind, e.Found = ErrTruncated, "the end of the file"
-	case errors.Is(err, gzip.ErrChecksum):
-		e.Kind, e.Found = ErrChecksum, err.Error()
-	case !isSystem(err):
-		e.Kind, e.Found = ErrFormat, err.Error()
+	case e.Kind == ErrTruncated:
+		e.Found = "the end of the file"
+	case isContent(e.Kind):
+		e.Found = err.Error()
 	}
 	return e
 }

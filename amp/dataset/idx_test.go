@@ -94,7 +94,7 @@ func TestReadIDXRefuses(t *testing.T) {
 			t.Errorf("%s: %d bytes were allocated", name, used)
 		}
 	}
-	if _, err := ReadIDX(failing{}); err == nil || errors.Is(err, ErrTruncated) {
+	if _, err := ReadIDX(failing{}); !errors.Is(err, errFire) || isContent(err) {
 		t.Errorf("a failing disk: %v", err)
 	}
 }

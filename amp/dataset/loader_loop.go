@@ -36,7 +36,7 @@ func (l *Loader) Next(s *amp.Scope) Batch {
 //
 //	for epoch := loader.State().Epoch; epoch < epochs; epoch++ {
 //		for s, b := range loader.Epoch(root) {
-//			loss := nn.CrossEntropy(s, net.Forward(s, b.X), b.Y)
+//			loss := amp.CrossEntropy(s, net.Forward(s, b.X), b.Y)
 //
 // It ends early when root's context is done, and panics as Next does.
 func (l *Loader) Epoch(root *amp.Scope) iter.Seq2[*amp.Scope, Batch] {
@@ -59,7 +59,7 @@ func (l *Loader) Epoch(root *amp.Scope) iter.Seq2[*amp.Scope, Batch] {
 // evaluation.
 //
 //	for s, b := range test.Batches(root.NoGrad()) {
-//		right += amp.Equal(s, amp.ArgMax(s, net.Forward(s, b.X), 1), b.Y) …
+//		guess := amp.Values[int64](amp.ArgMax(s, net.Forward(s, b.X), 1))
 func (l *Loader) Batches(s *amp.Scope) iter.Seq2[*amp.Scope, Batch] {
 	return func(yield func(*amp.Scope, Batch) bool) {
 		defer l.quiet()
