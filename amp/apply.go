@@ -2,6 +2,7 @@ package amp
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -36,7 +37,7 @@ var nodeSeq atomic.Uint64
 // apply is the only way an op runs: decide the dtype, cast (cached), check shapes, run the kernel, record it on the tape and in
 // the trace.
 func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
-	defer s.locate(o)
+	defer s.locate(o, in)
 	s.alive(o.Name)
 	for i, t := range in {
 		if t != nil {
@@ -96,18 +97,21 @@ func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintpt
 	return c.Out
 }
 
-// locate adds the module path to a panic that passes through.
-func (s *Scope) locate(o *Op) {
-	// A recover here would hide the panic's origin from the stack trace; the path is filled in by the frame that knows it.
-	if s.path == "" {
+// locate adds the module path to a panic that passes through, and turns one over an input that is nil into an *Error.
+func (s *Scope) locate(o *Op, in []*Tensor) {
+	r := recover()
+	if r == nil {
 		return
 	}
-	if r := recover(); r != nil {
-		if e, ok := r.(*Error); ok && e.Module == "" {
-			e.Module = s.path
+	if _, fault := r.(runtime.Error); fault {
+		if k := slices.Index(in, nil); k >= 0 {
+			r = &Error{Op: o.Name, Kind: ErrArgument, Detail: o.argName(k) + " is nil", Fix: "pass a tensor"}
 		}
-		panic(r)
 	}
+	if e, ok := r.(*Error); ok && e.Module == "" {
+		e.Module = s.path
+	}
+	panic(r)
 }
 
 // admit refuses an input that is freed or lives on another device.

@@ -92,7 +92,7 @@ func Register(u Custom) func(s *Scope, in ...*Tensor) *Tensor {
 
 // runCustom is apply for an op of the user's own: decide, cast, Forward, tape, trace.
 func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
-	defer s.locate(o)
+	defer s.locate(o, in)
 	s.alive(o.Name)
 	for i, t := range in {
 		if t == nil {
