@@ -51,13 +51,15 @@ func init() {
 func prodBackward(b *Back) {
 	shape, a := b.Shape(0), b.Attrs()
 	x := To(b.S, b.In(0), b.DY.dt)
-	d := a.Dims[0]
-	if len(a.Dims) > 1 { // all of them: one line
-		x, d = Reshape(b.S, x, -1), 0
-	}
 	if length(shape) == 0 {
-		b.Set(0, To(b.S, Reshape(b.S, x, shape...), b.DType(0)))
+		b.Set(0, To(b.S, x, b.DType(0)))
 		return
+	}
+	d := 0
+	if len(a.Dims) == 1 {
+		d = a.Dims[0]
+	} else { // all of them: one line
+		x = Reshape(b.S, x, -1)
 	}
 	before := Cumprod(b.S, shiftAlong(b.S, x, d, false, 1), d)
 	behind := Flip(b.S, Cumprod(b.S, Flip(b.S, shiftAlong(b.S, x, d, true, 1), d), d), d)
