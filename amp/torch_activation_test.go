@@ -1,20 +1,6 @@
 package amp
 
-import "maps"
-
-// or returns a number of a case, or what PyTorch uses without.
-func (a torchArgs) or(name string, v float64) float64 {
-	if a.has(name) {
-		return a.float(name)
-	}
-	return v
-}
-
-// torchSingle says why PyTorch's float64 numbers of an op are good to float32 alone, and float64 is not compared.
-var torchSingle = map[string]string{
-	"hardsigmoid": "its gradient holds 1/6 in float32",
-	"celu":        "its gradient holds 1/alpha in float32",
-}
+// Calls of the activations and other functions of one or two tensors.
 
 // torchNumber calls a function of a tensor and a number.
 func torchNumber(f func(*Scope, *Tensor, float64) *Tensor, name string, v float64) torchCall {
@@ -22,8 +8,10 @@ func torchNumber(f func(*Scope, *Tensor, float64) *Tensor, name string, v float6
 }
 
 func init() {
-	maps.Copy(torchCalls, map[string]torchCall{
-		"relu6": torchUnary(ReLU6), "selu": torchUnary(SELU), "mish": torchUnary(Mish), "hardswish": torchUnary(Hardswish), "hardsigmoid": torchUnary(Hardsigmoid),
+	addTorch(map[string]torchCall{
+		"__rpow__": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return ScalarPow(s, a.float("c"), x[0]) }),
+		"__rdiv__": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return ScalarDiv(s, a.float("c"), x[0]) }),
+		"relu6":    torchUnary(ReLU6), "selu": torchUnary(SELU), "mish": torchUnary(Mish), "hardswish": torchUnary(Hardswish), "hardsigmoid": torchUnary(Hardsigmoid),
 		"softsign": torchUnary(Softsign), "logsigmoid": torchUnary(LogSigmoid), "tanhshrink": torchUnary(Tanhshrink), "prelu": torchBinary(PReLU),
 		"leaky_relu": torchNumber(LeakyReLU, "negative_slope", 0.01), "elu": torchNumber(ELU, "alpha", 1), "celu": torchNumber(CELU, "alpha", 1),
 		"softshrink": torchNumber(Softshrink, "lambd", 0.5), "hardshrink": torchNumber(Hardshrink, "lambd", 0.5),
@@ -47,6 +35,7 @@ func init() {
 		"floor":   torchUnary(Floor), "ceil": torchUnary(Ceil), "round": torchUnary(Round), "trunc": torchUnary(Trunc), "frac": torchUnary(Frac),
 		"fmod": torchBinary(Fmod), "remainder": torchBinary(Remainder), "square": torchUnary(Square), "exp2": torchUnary(Exp2),
 		"erfinv": torchUnary(Erfinv), "atan": torchUnary(Atan), "asinh": torchUnary(Asinh), "acosh": torchUnary(Acosh), "atanh": torchUnary(Atanh),
-		"isnan": torchUnary(IsNaN), "isinf": torchUnary(IsInf), "isfinite": torchUnary(IsFinite),
+		"isnan": torchUnary(IsNaN), "isinf": torchUnary(IsInf), "isfinite": torchUnary(IsFinite), "logical_not": torchUnary(LogicalNot),
+		"logical_and": torchBinary(LogicalAnd), "logical_or": torchBinary(LogicalOr), "logical_xor": torchBinary(LogicalXor),
 	})
 }

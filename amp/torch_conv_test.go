@@ -18,12 +18,9 @@ func init() {
 	}
 	for name, f := range map[string]func(s *Scope, x *Tensor, size ...int) *Tensor{
 		"adaptive_avg_pool1d": oneSize(AdaptiveAvgPool1d), "adaptive_avg_pool2d": AdaptiveAvgPool2d, "adaptive_avg_pool3d": AdaptiveAvgPool3d,
-		"adaptive_max_pool1d": oneSize(AdaptiveMaxPool1d), "adaptive_max_pool2d": AdaptiveMaxPool2d,
+		"adaptive_max_pool1d": oneSize(AdaptiveMaxPool1d), "adaptive_max_pool2d": AdaptiveMaxPool2d, "adaptive_max_pool3d": AdaptiveMaxPool3d,
 	} {
 		torchCalls[name] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], a.ints("output_size")...) })
-	}
-	for _, name := range []string{"max_pool_values", "max_pool_backward", "avg_pool_backward"} {
-		torchless[name] = "the gradient of a pool"
 	}
 	torchCalls["batch_norm"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 		return BatchNorm(s, x[0], x[1], x[2], BatchNormState{Eps: a.float("eps")})
@@ -41,8 +38,6 @@ func init() {
 	torchCalls["instance_norm"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 		return InstanceNorm(s, x[0], x[1], x[2], a.float("eps"))
 	})
-	torchless["batch_norm_backward"], torchless["batch_norm_sums"] = "the gradient of batch_norm", "the gradient of batch_norm"
-	torchless["conv_weight_grad"] = "the gradient of the convolutions"
 }
 
 // windowOptions translates the arguments that are there.

@@ -44,11 +44,12 @@ func (a torchArgs) has(name string) bool { return a[name] != nil }
 
 func (a torchArgs) float(name string) float64 { return a[name].(float64) }
 
-func (a torchArgs) floatOr(name string, usual float64) float64 {
+// or returns a number of a case, or what PyTorch uses without.
+func (a torchArgs) or(name string, v float64) float64 {
 	if a.has(name) {
 		return a.float(name)
 	}
-	return usual
+	return v
 }
 
 func (a torchArgs) int(name string) int { return int(a[name].(float64)) }

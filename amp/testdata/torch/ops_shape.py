@@ -44,6 +44,8 @@ def cases():
         Case("pad", lambda x, pad, mode, value: F.pad(x, pad, mode, value), [U(-2, 2, 3, 5)], name="crop", pad=[-1, 2], mode="constant", value=0.0),
         Case("cast", lambda x, dtype: x.to(torch.float32) if x.dtype != torch.float64 else x, [U(-2, 2, 3, 4)], dtype="float32", only=["float32"]),
     ]
+    for mode in ("reflect", "replicate"):
+        out.append(Case("pad", lambda x, pad, mode: F.pad(x, pad, mode), [U(-2, 2, 1, 1, 2, 3, 3)], name=mode + " 3d", pad=[1, 2, 0, 1, 1, 0], mode=mode))
     for mode in ("reflect", "replicate", "circular"):
         out += [Case("pad", lambda x, pad, mode: F.pad(x, pad, mode), [U(-2, 2, 2, 3, 5)], name=mode + " 1d", pad=[2, 1], mode=mode),
                 Case("pad", lambda x, pad, mode: F.pad(x, pad, mode), [U(-2, 2, 1, 2, 4, 3)], name=mode + " 2d", pad=[1, 2, 2, 1], mode=mode)]

@@ -105,6 +105,8 @@ def scale_of(outs, z, again=None):
 RESULT_TERMS = {
     "log_softmax": lambda y, x, dim: (x.amax(dim, keepdim=True) - x) + math.sqrt(x.shape[dim]),  # x - max - log(1 + the others)
     "cross_entropy": lambda y, x, **_: x.amax() - x.amin() + math.sqrt(x.shape[1]),
+    "interpolate": lambda y, x, **_: x.abs().amax() * max(x.shape[2:]),  # the coordinates are numbers up to the size
+    "grid_sample": lambda y, x, **_: x.abs().amax() * max(x.shape[2:]),
     "tanhshrink": lambda y, x: x.abs() + torch.tanh(x).abs(),  # x - tanh x
     "logsigmoid": lambda y, x: torch.exp(-x.abs()),
     "gelu": lambda y, x, **_: x.abs(),  # x*(1 + erf(x/√2))/2, 1 + tanh
@@ -115,6 +117,8 @@ GRADIENT_TERMS = {
     "sigmoid": lambda y, dy: dy.abs() * y * (1 + y),  # y*(1 - y)
     "softmax": lambda y, dy, dim: y * (dy.abs() + (dy * y).abs().sum(dim, keepdim=True)),  # y*(dy - sum(dy*y))
     "softmin": lambda y, dy, dim: y * (dy.abs() + (dy * y).abs().sum(dim, keepdim=True)),
+    "interpolate": lambda y, dy, **_: dy.abs().amax() * max(dy.shape[2:]),
+    "grid_sample": lambda y, dy, **_: dy.abs().amax() * max(dy.shape[2:]),
     "celu": lambda y, dy, **_: dy.abs(),  # y + alpha
     "elu": lambda y, dy, **_: dy.abs(),
     "gelu": lambda y, dy, **_: dy.abs(),  # (1 + erf(x/√2))/2
