@@ -14,6 +14,24 @@ import (
 type countingOptimizer struct {
 	params []*Tensor
 	steps  int
+	fused  bool
+	calls  int // of StepFused
+}
+
+func (o *countingOptimizer) Fused() bool { return o.fused }
+
+// StepFused does what the kernels of a fused step do.
+func (o *countingOptimizer) StepFused(inv, found *Tensor) {
+	o.calls++
+	if found.Item() != 0 {
+		return
+	}
+	for _, p := range o.params {
+		if inv != nil && p.grad != nil {
+			SetValues(p.grad, []float32{float32(inv.Item()) * float32(p.grad.Item())})
+		}
+	}
+	o.steps++
 }
 
 func (o *countingOptimizer) Parameters() []*Tensor { return o.params }
@@ -90,8 +108,9 @@ func TestScalerSequences(t *testing.T) {
 	}
 	readVectors(t, "grad_scaler_cases.json", &v)
 	checks := 0
-	for _, c := range v.Cases {
-		t.Run(c.ID, func(t *testing.T) {
+	for i := range 2 * len(v.Cases) {
+		c, fused := v.Cases[i/2], i%2 == 1
+		t.Run(fmt.Sprintf("%s/fused=%v", c.ID, fused), func(t *testing.T) {
 			s := NewScope()
 			defer s.Close()
 			g := c.Params.new()
@@ -99,6 +118,7 @@ func TestScalerSequences(t *testing.T) {
 			var opts []*countingOptimizer
 			for range max(len(c.Final), 1) {
 				opts = append(opts, newCounting(1))
+				opts[len(opts)-1].fused = fused
 			}
 			var saved *ScalerState
 			for i, op := range c.Ops {
@@ -162,7 +182,7 @@ func TestScalerSequences(t *testing.T) {
 			}
 		})
 	}
-	if len(v.Cases) != 28 || checks < 400 {
+	if len(v.Cases) != 28 || checks < 800 {
 		t.Errorf("%d cases, %d checks", len(v.Cases), checks)
 	}
 }
