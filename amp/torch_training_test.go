@@ -274,3 +274,25 @@ func transformerLoss(s *amp.Scope, p map[string]*amp.Tensor, x, y *amp.Tensor) *
 	logits := amp.Linear(s, norm(h, "ln3"), p["head.w"], nil)
 	return amp.CrossEntropy(s, amp.Reshape(s, logits, batch*steps, -1), amp.Reshape(s, y, -1))
 }
+
+// TestTorchConvNet trains two convolutions with batch norm with SGD.
+func TestTorchConvNet(t *testing.T) {
+	net := readTraining(t).ConvNet
+	opt := func(params []*amp.Tensor) amp.Optimizer {
+		return optim.NewSGD(params, optim.LR(0.05), optim.Momentum(0.9), optim.WeightDecay(1e-3))
+	}
+	for _, dt := range []amp.DType{amp.Float64, amp.Float32, amp.BFloat16} {
+		net.check(t, dt, convNetLoss, opt)
+	}
+}
+
+func convNetLoss(s *amp.Scope, p map[string]*amp.Tensor, x, y *amp.Tensor) *amp.Tensor {
+	normed := func(h *amp.Tensor, name string) *amp.Tensor {
+		st := amp.BatchNormState{RunningMean: p[name+".mean"], RunningVar: p[name+".var"], Eps: 1e-5, Momentum: 0.1}
+		return amp.ReLU(s, amp.BatchNorm(s, h, p[name+".scale"], p[name+".b"], st))
+	}
+	h := normed(amp.Conv2d(s, x, p["conv1.w"], p["conv1.b"], amp.Padding(1)), "bn1")
+	h = normed(amp.Conv2d(s, h, p["conv2.w"], p["conv2.b"], amp.Stride(2), amp.Padding(1)), "bn2")
+	h = amp.MaxPool2d(s, h, 2)
+	return amp.CrossEntropy(s, amp.Linear(s, amp.Reshape(s, h, 8, -1), p["fc.w"], p["fc.b"]), y)
+}
