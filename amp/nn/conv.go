@@ -1,0 +1,165 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Conv is a convolution of one, two or three spatial dimensions, or a transposed one.
+type Conv struct {
+	Weight *amp.Tensor // [out in/groups k…]; transposed [in out/groups k…]
+	Bias   *amp.Tensor // [out], nil without
+
+	options []amp.WindowOption
+	apply   func(s *amp.Scope, x, weight, bias *amp.Tensor, opts ...amp.WindowOption) *amp.Tensor
+}
+
+// A ConvOption configures a convolution: a WindowOption, NoBias or DType.
+type ConvOption interface{ conv(c *convConfig) }
+
+type convConfig struct {
+	linearConfig
+	kernel  []int
+	groups  int
+	options []amp.WindowOption
+	before  string // nonlinearity that the weight is drawn for, by Kaiming's normal rule and fan out; "": PyTorch's default
+}
+
+// drawnFor draws the weight as models do whose activations follow the convolution.
+func drawnFor(nonlinearity string) ConvOption {
+	return WindowOption{change: func(c *convConfig) { c.before = nonlinearity }}
+}
+
+func (o LinearOption) conv(c *convConfig) { o(&c.linearConfig) }
+
+// A WindowOption says how a convolution or pool moves over its input; amp's options of the same names say what they mean.
+type WindowOption struct {
+	option amp.WindowOption
+	change func(c *convConfig)
+}
+
+func (o WindowOption) conv(c *convConfig) {
+	if o.change != nil {
+		o.change(c)
+	}
+	if o.option != nil {
+		c.options = append(c.options, o.option)
+	}
+}
+
+// Kernel gives a window whose sides differ, in place of the layer's kernel.
+func Kernel(n ...int) WindowOption {
+	return WindowOption{change: func(c *convConfig) { c.kernel = n }}
+}
+
+// Stride sets the distance of neighboring windows.
+func Stride(n ...int) WindowOption { return WindowOption{option: amp.Stride(n...)} }
+
+// Padding adds elements on both sides of each dimension.
+func Padding(n ...int) WindowOption { return WindowOption{option: amp.Padding(n...)} }
+
+// SamePadding pads a convolution of stride 1 so that the size stays.
+func SamePadding() WindowOption { return WindowOption{option: amp.SamePadding()} }
+
+// Dilation sets the distance of the elements of a window.
+func Dilation(n ...int) WindowOption { return WindowOption{option: amp.Dilation(n...)} }
+
+// Groups splits the channels of a convolution into n groups that do not mix.
+func Groups(n int) WindowOption {
+	return WindowOption{option: amp.Groups(n), change: func(c *convConfig) { c.groups = n }}
+}
+
+// OutputPadding adds to one side of the result of a transposed convolution.
+func OutputPadding(n ...int) WindowOption { return WindowOption{option: amp.OutputPadding(n...)} }
+
+// CeilMode rounds the size of a pool's result up.
+func CeilMode() WindowOption { return WindowOption{option: amp.CeilMode()} }
+
+// ExcludePadding makes an average pool leave the padding out of its count.
+func ExcludePadding() WindowOption { return WindowOption{option: amp.ExcludePadding()} }
+
+// NewConv1d returns a convolution over sequences; see NewConv2d.
+func NewConv1d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return newConv(s, "NewConv1d", 1, in, out, kernel, opts, amp.Conv1d)
+}
+
+// NewConv2d returns a convolution of windows of kernel × kernel from in to out channels, x [n in h w] to [n out h' w']. Weight and
+// bias are drawn from the scope's stream, uniform in ±1/√(in/groups·kernel²), as PyTorch initialises its Conv2d (Kaiming uniform
+// with a = √5). Options: Kernel, Stride, Padding, SamePadding, Dilation, Groups, NoBias, DType. It panics with amp.ErrArgument for
+// sizes below 1, or groups that do not divide the channels.
+func NewConv2d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return newConv(s, "NewConv2d", 2, in, out, kernel, opts, amp.Conv2d)
+}
+
+// NewConv3d returns a convolution over volumes; see NewConv2d.
+func NewConv3d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return newConv(s, "NewConv3d", 3, in, out, kernel, opts, amp.Conv3d)
+}
+
+// NewConvTranspose1d returns a transposed convolution over sequences; see NewConvTranspose2d.
+func NewConvTranspose1d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return newConv(s, "NewConvTranspose1d", 1, in, out, kernel, opts, amp.ConvTranspose1d)
+}
+
+// NewConvTranspose2d returns a transposed convolution from in to out channels. Weight and bias are drawn uniform in
+// ±1/√(out/groups·kernel²), as PyTorch does. Options are those of NewConv2d but SamePadding, and OutputPadding.
+func NewConvTranspose2d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return newConv(s, "NewConvTranspose2d", 2, in, out, kernel, opts, amp.ConvTranspose2d)
+}
+
+// NewConvTranspose3d returns a transposed convolution over volumes; see NewConvTranspose2d.
+func NewConvTranspose3d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return newConv(s, "NewConvTranspose3d", 3, in, out, kernel, opts, amp.ConvTranspose3d)
+}
+
+type convFunc = func(s *amp.Scope, x, weight, bias *amp.Tensor, opts ...amp.WindowOption) *amp.Tensor
+
+func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOption, apply convFunc) *Conv {
+	c := convConfig{linearConfig: linearConfig{bias: true, dtype: amp.Float32}, kernel: []int{kernel}, groups: 1}
+	for _, o := range opts {
+		o.conv(&c)
+	}
+	if len(c.kernel) == 1 {
+		c.kernel = slices.Repeat(c.kernel, rank)
+	}
+	checkSizes(name, append([]int{in, out, c.groups}, c.kernel...))
+	if in%c.groups != 0 || out%c.groups != 0 || len(c.kernel) != rank {
+		panic(&amp.Error{Op: name, Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d and %d channels in %d groups, kernel %v", in, out, c.groups, c.kernel),
+			Fix: fmt.Sprintf("use groups that divide both numbers of channels, and one side of the kernel or %d", rank)})
+	}
+	rows, cols := out, in
+	if strings.HasPrefix(name, "NewConvTranspose") {
+		rows, cols = in, out
+	}
+	shape := append([]int{rows, cols / c.groups}, c.kernel...)
+	fanIn, fanOut := fans(shape)
+	bound := 1 / math.Sqrt(float64(fanIn))
+	l := &Conv{options: c.options, apply: apply}
+	if c.before != "" {
+		l.Weight = amp.Randn(s, c.dtype, 0, Gain(c.before)/math.Sqrt(float64(fanOut)), shape...)
+	} else {
+		l.Weight = amp.Rand(s, c.dtype, -bound, bound, shape...)
+	}
+	l.Weight.SetName("weight").RequireGrad()
+	if c.bias {
+		l.Bias = amp.Rand(s, c.dtype, -bound, bound, out).SetName("bias").RequireGrad()
+	}
+	return l
+}
+
+// Forward returns the convolution of x.
+func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return l.apply(s, x, l.Weight, l.Bias, l.options...)
+}
+
+// Parameters returns weight and bias.
+func (l *Conv) Parameters() []*amp.Tensor {
+	if l.Bias == nil {
+		return []*amp.Tensor{l.Weight}
+	}
+	return []*amp.Tensor{l.Weight, l.Bias}
+}

@@ -1,0 +1,102 @@
+package nn
+
+import "github.com/halftone-ml/halftone/amp"
+
+// Pools and other layers without parameters.
+
+type poolFunc = func(s *amp.Scope, x *amp.Tensor, kernel int, opts ...amp.WindowOption) *amp.Tensor
+
+func newPool(f poolFunc, kernel int, opts []WindowOption) Module {
+	c := convConfig{kernel: []int{kernel}}
+	for _, o := range opts {
+		o.conv(&c)
+	}
+	if len(c.kernel) > 1 {
+		c.options = append(c.options, amp.Kernel(c.kernel...))
+	} else if len(c.kernel) == 1 {
+		kernel = c.kernel[0]
+	}
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x, kernel, c.options...) })
+}
+
+// MaxPool1d takes the largest element of windows of kernel elements: amp.MaxPool1d.
+func MaxPool1d(kernel int, opts ...WindowOption) Module { return newPool(amp.MaxPool1d, kernel, opts) }
+
+// MaxPool2d takes the largest element of windows of kernel × kernel elements: amp.MaxPool2d. Options: Kernel, Stride, Padding,
+// Dilation, CeilMode.
+func MaxPool2d(kernel int, opts ...WindowOption) Module { return newPool(amp.MaxPool2d, kernel, opts) }
+
+// MaxPool3d takes the largest element of windows of kernel × kernel × kernel elements: amp.MaxPool3d.
+func MaxPool3d(kernel int, opts ...WindowOption) Module { return newPool(amp.MaxPool3d, kernel, opts) }
+
+// AvgPool1d takes the mean of windows of kernel elements: amp.AvgPool1d.
+func AvgPool1d(kernel int, opts ...WindowOption) Module { return newPool(amp.AvgPool1d, kernel, opts) }
+
+// AvgPool2d takes the mean of windows of kernel × kernel elements: amp.AvgPool2d. Options: Kernel, Stride, Padding, CeilMode,
+// ExcludePadding.
+func AvgPool2d(kernel int, opts ...WindowOption) Module { return newPool(amp.AvgPool2d, kernel, opts) }
+
+// AvgPool3d takes the mean of windows of kernel × kernel × kernel elements: amp.AvgPool3d.
+func AvgPool3d(kernel int, opts ...WindowOption) Module { return newPool(amp.AvgPool3d, kernel, opts) }
+
+// AdaptiveAvgPool1d takes the mean of size windows: amp.AdaptiveAvgPool1d.
+func AdaptiveAvgPool1d(size int) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool1d(s, x, size) })
+}
+
+// AdaptiveAvgPool2d takes the mean of size windows in each dimension: amp.AdaptiveAvgPool2d.
+func AdaptiveAvgPool2d(size ...int) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool2d(s, x, size...) })
+}
+
+// AdaptiveMaxPool2d takes the largest element of size windows in each dimension: amp.AdaptiveMaxPool2d.
+func AdaptiveMaxPool2d(size ...int) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool2d(s, x, size...) })
+}
+
+// Flatten makes one dimension of all but the first: [n c h w] to [n c·h·w].
+var Flatten Module = Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	rest := 1
+	for d := 1; d < x.Rank(); d++ {
+		rest *= x.Dim(d)
+	}
+	return amp.Reshape(s, x, x.Dim(0), rest)
+})
+
+// Identity returns its input.
+var Identity Module = Func(func(_ *amp.Scope, x *amp.Tensor) *amp.Tensor { return x })
+
+// Residual adds its input, or a shortcut of it, to what its body makes of it: y = body(x) + shortcut(x).
+type Residual struct {
+	Body     Module
+	Shortcut Module // nil stands for the input itself
+}
+
+// NewResidual returns body with a shortcut around it, nil for none but the input. Parameters are named "body.…" and "shortcut.…". It
+// panics with amp.ErrArgument for a nil body.
+func NewResidual(body, shortcut Module) *Residual {
+	if body == nil {
+		panic(&amp.Error{Op: "NewResidual", Kind: amp.ErrArgument, Detail: "no body", Fix: "give the module to go around; nn.Identity is one"})
+	}
+	named := map[*amp.Tensor]bool{}
+	Prefix("body", body, named)
+	if shortcut != nil {
+		Prefix("shortcut", shortcut, named)
+	}
+	return &Residual{Body: body, Shortcut: shortcut}
+}
+
+// Forward returns body(x) + shortcut(x).
+func (r *Residual) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	y := r.Body.Forward(s.In("body"), x)
+	if r.Shortcut != nil {
+		x = r.Shortcut.Forward(s.In("shortcut"), x)
+	}
+	return amp.Add(s, y, x)
+}
+
+// Parameters returns those of body and shortcut.
+func (r *Residual) Parameters() []*amp.Tensor { return ParametersOf(r.Body, r.Shortcut) }
+
+// Buffers returns those of body and shortcut.
+func (r *Residual) Buffers() []*amp.Tensor { return BuffersOf(r.Body, r.Shortcut) }

@@ -1,0 +1,140 @@
+package nn
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// ResNet is a residual network of basic blocks (He et al., 2016). Parameters and buffers have the names of torchvision's models.
+type ResNet struct {
+	stem   *Sequential // conv1, bn1, relu and, for large images, maxpool
+	layers []Named
+	head   *Linear // fc
+}
+
+// A ResNetOption configures NewResNet18.
+type ResNetOption func(*resNetConfig)
+
+type resNetConfig struct {
+	small           bool
+	width, channels int
+}
+
+// SmallImages gives the network the stem for images of 32×32: a convolution of 3×3 with stride 1 and no pool.
+func SmallImages() ResNetOption { return func(c *resNetConfig) { c.small = true } }
+
+// Width sets the channels of the first stage, 64 unless given; each following stage has twice as many.
+func Width(channels int) ResNetOption { return func(c *resNetConfig) { c.width = channels } }
+
+// InputChannels sets the channels of the images, 3 unless given.
+func InputChannels(n int) ResNetOption { return func(c *resNetConfig) { c.channels = n } }
+
+// NewResNet18 returns a ResNet-18 for images [n 3 h w] with as many classes as given: torchvision's model for 224×224 (11,689,512
+// parameters with 1000 classes), or with SmallImages that for 32×32 (11,173,962 with 10). Convolutions are drawn as torchvision
+// does: normal, of deviation √(2/fan out); the last layer as NewLinear. It panics with amp.ErrArgument for sizes below 1.
+func NewResNet18(s *amp.Scope, classes int, opts ...ResNetOption) *ResNet {
+	c := resNetConfig{width: 64, channels: 3}
+	for _, o := range opts {
+		o(&c)
+	}
+	checkSizes("NewResNet18", []int{classes, c.width, c.channels})
+	r := &ResNet{}
+	stem := []Module{
+		Named{"conv1", resNetConv(s, c.channels, c.width, 7, Stride(2), Padding(3))},
+		Named{"bn1", NewBatchNorm2d(s, c.width)}, Named{"relu", ReLU}, Named{"maxpool", MaxPool2d(3, Stride(2), Padding(1))},
+	}
+	if c.small {
+		stem[0] = Named{"conv1", resNetConv(s, c.channels, c.width, 3, Padding(1))}
+		stem = stem[:3]
+	}
+	r.stem = NewSequential(stem...)
+	in := c.width
+	for i := range 4 {
+		out, stride := c.width<<i, 2
+		if i == 0 {
+			stride = 1
+		}
+		layer := NewSequential(newBasicBlock(s, in, out, stride), newBasicBlock(s, out, out, 1))
+		name := fmt.Sprintf("layer%d", i+1)
+		r.layers = append(r.layers, Named{name, Prefix(name, layer, nil)})
+		in = out
+	}
+	r.head = NewLinear(s, in, classes)
+	Prefix("fc", r.head, nil)
+	return r
+}
+
+// resNetConv is a convolution without bias, which the batch norm after it has.
+func resNetConv(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
+	return NewConv2d(s, in, out, kernel, append(opts, NoBias(), drawnFor("relu"))...)
+}
+
+// Forward returns the logits [n classes] of images [n channels h w].
+func (r *ResNet) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	x = r.stem.Forward(s, x)
+	for _, l := range r.layers {
+		x = l.Forward(s.In(l.Name), x)
+	}
+	x = Flatten.Forward(s, amp.AdaptiveAvgPool2d(s, x, 1))
+	return r.head.Forward(s.In("fc"), x)
+}
+
+func (r *ResNet) modules() []Module {
+	all := []Module{r.stem}
+	for _, l := range r.layers {
+		all = append(all, l.Module)
+	}
+	return append(all, r.head)
+}
+
+// Parameters returns the parameters in torchvision's order.
+func (r *ResNet) Parameters() []*amp.Tensor { return ParametersOf(r.modules()...) }
+
+// Buffers returns the statistics of the batch norms in torchvision's order.
+func (r *ResNet) Buffers() []*amp.Tensor { return BuffersOf(r.modules()...) }
+
+// basicBlock is relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)).
+type basicBlock struct {
+	conv1, conv2 *Conv
+	bn1, bn2     *BatchNorm
+	downsample   *Sequential // nil where sizes stay
+}
+
+func newBasicBlock(s *amp.Scope, in, out, stride int) *basicBlock {
+	b := &basicBlock{
+		conv1: resNetConv(s, in, out, 3, Stride(stride), Padding(1)), bn1: NewBatchNorm2d(s, out),
+		conv2: resNetConv(s, out, out, 3, Padding(1)), bn2: NewBatchNorm2d(s, out),
+	}
+	if stride != 1 || in != out {
+		b.downsample = NewSequential(resNetConv(s, in, out, 1, Stride(stride)), NewBatchNorm2d(s, out))
+	}
+	for i, m := range b.modules() {
+		Prefix([]string{"conv1", "bn1", "conv2", "bn2", "downsample"}[i], m, nil)
+	}
+	return b
+}
+
+func (b *basicBlock) modules() []Module {
+	all := []Module{b.conv1, b.bn1, b.conv2, b.bn2}
+	if b.downsample != nil {
+		all = append(all, b.downsample)
+	}
+	return all
+}
+
+// Forward returns the block's output.
+func (b *basicBlock) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	y := b.bn1.Forward(s.In("bn1"), b.conv1.Forward(s.In("conv1"), x))
+	y = b.bn2.Forward(s.In("bn2"), b.conv2.Forward(s.In("conv2"), amp.ReLU(s, y)))
+	if b.downsample != nil {
+		x = b.downsample.Forward(s.In("downsample"), x)
+	}
+	return amp.ReLU(s, amp.Add(s, y, x))
+}
+
+// Parameters returns those of the block's layers.
+func (b *basicBlock) Parameters() []*amp.Tensor { return ParametersOf(b.modules()...) }
+
+// Buffers returns those of the block's layers.
+func (b *basicBlock) Buffers() []*amp.Tensor { return BuffersOf(b.modules()...) }
