@@ -16,8 +16,11 @@ const whyCloseToX = "close to x or to a bound, so it stays in the range of its i
 // A curve is a smooth function of one number: its value and slope, and in table ops g times its second derivative.
 type curve struct {
 	f, slope func(a *Attrs, x float64) float64
-	bend     func(s *Scope, a *Attrs, x, g *Tensor) *Tensor
-	bound    float64 // the row's Bound
+
+	of, slopeOf *cpu.Function // instead of f and slope, where package cpu has them
+
+	bend  func(s *Scope, a *Attrs, x, g *Tensor) *Tensor
+	bound float64 // the row's Bound
 }
 
 // smooth defines the row of a curve and that of its gradient, name_backward.
@@ -25,7 +28,7 @@ func smooth(name, doc string, class Class, why string, v curve) *Op {
 	var slope *Op
 	slope = define(Op{
 		Name: name + "_backward", Doc: "dy times the slope of " + name + " at x", Args: []string{"dy", "x"}, Why: whyBackward, CUDA: name + "_backward", Saves: SaveIn0 | SaveIn1,
-		Check: checkSlope, CPU: slopeCPU(v.slope),
+		Check: checkSlope, CPU: v.slopeCPU(),
 		Backward: func(b *Back) { // linear in dy
 			a, x := b.Attrs(), b.In(1)
 			b.Set(0, b.S.apply(slope, a, b.DY, x))
@@ -36,10 +39,7 @@ func smooth(name, doc string, class Class, why string, v curve) *Op {
 	})
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, Bound: v.bound, CUDA: name, Saves: SaveIn0, Check: checkUnary,
-		CPU: func(c *Call) {
-			a := c.Attrs
-			mapped(func(x float64) float64 { return v.f(&a, x) })(c)
-		},
+		CPU:      v.valueCPU(),
 		Backward: func(b *Back) { b.Set(0, b.S.apply(slope, b.Attrs(), b.DY, b.In(0))) },
 	})
 }
@@ -52,29 +52,58 @@ func checkSlope(c *Call) []int {
 	return c.In[0].shape
 }
 
-// slopeCPU makes the kernel of dy·f(x), computed in float64 and rounded once.
-func slopeCPU(f func(a *Attrs, x float64) float64) func(c *Call) {
+func (v curve) valueCPU() func(c *Call) {
+	if v.of != nil {
+		return mapped(v.of)
+	}
+	return func(c *Call) {
+		a := c.Attrs
+		mapped(func(x float64) float64 { return v.f(&a, x) })(c)
+	}
+}
+
+// slopeCPU makes the kernel of dy times the slope, computed in float64 and rounded once.
+func (v curve) slopeCPU() func(c *Call) {
+	if v.slopeOf != nil {
+		return binary(slopeK[float32](v.slopeOf), slopeK[float64](v.slopeOf), nil)
+	}
 	return func(c *Call) {
 		a := c.Attrs
 		binary(
 			func(dst, dy, x []float32) {
-				for i, v := range dy {
-					dst[i] = float32(float64(v) * f(&a, float64(x[i])))
+				for i, y := range dy {
+					dst[i] = float32(float64(y) * v.slope(&a, float64(x[i])))
 				}
 			},
 			func(dst, dy, x []float64) {
-				for i, v := range dy {
-					dst[i] = v * f(&a, x[i])
+				for i, y := range dy {
+					dst[i] = y * v.slope(&a, x[i])
 				}
 			}, nil)(c)
+	}
+}
+
+// slopeK multiplies dy by a function of x. Slices are no longer than chunk.
+func slopeK[T float32 | float64](slope *cpu.Function) func(dst, dy, x []T) {
+	return func(dst, dy, x []T) {
+		pool := scratches[float64]()
+		s := pool.Get().(*scratch[float64])
+		wide := s.buf[0][:len(x)]
+		for i, v := range x {
+			wide[i] = float64(v)
+		}
+		slope.F64(wide, wide)
+		for i, v := range dy {
+			dst[i] = T(float64(v) * wide[i])
+		}
+		pool.Put(s)
 	}
 }
 
 func init() {
 	opGELU = smooth("gelu", "x·Φ(x), Φ the normal distribution function", Unlisted, whyCloseToX, curve{
 		bound: 4, // its slope is a sum that cancels below 0
-		f:     func(_ *Attrs, x float64) float64 { return x * normalCDF(x) },
-		slope: func(_ *Attrs, x float64) float64 { return normalCDF(x) + x*normalDensity(x) },
+		of:    cpu.Gelu, slopeOf: cpu.GeluSlope,
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // φ(x)·(2 - x²)
 			square := Mul(s, x, x)
 			density := MulScalar(s, Exp(s, MulScalar(s, square, -0.5)), 1/math.Sqrt(2*math.Pi))
@@ -82,16 +111,11 @@ func init() {
 		},
 	})
 	opGELUTanh = smooth("gelu_tanh", "x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))", Unlisted, whyCloseToX, curve{
-		bound: 4,                                                                        // as gelu
-		f:     func(_ *Attrs, x float64) float64 { return x * sigmoid(2*geluInner(x)) }, // (1 + tanh u)/2 = σ(2u), without its cancellation
-		slope: geluTanhSlope, bend: geluTanhBend,
+		bound: 4, // as gelu
+		of:    cpu.GeluTanh, slopeOf: cpu.GeluTanhSlope, bend: geluTanhBend,
 	})
 	opSiLU = smooth("silu", "x / (1 + e^-x)", Unlisted, whyCloseToX, curve{
-		f: func(_ *Attrs, x float64) float64 { return x * sigmoid(x) },
-		slope: func(_ *Attrs, x float64) float64 {
-			y := sigmoid(x)
-			return y * (1 + x*(1-y))
-		},
+		of: cpu.Silu, slopeOf: cpu.SiluSlope,
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // σ'·(2 + x·(1 - 2σ))
 			y := Sigmoid(s, x)
 			rest := AddScalar(s, Mul(s, x, AddScalar(s, MulScalar(s, y, -2), 1)), 2)
@@ -120,9 +144,6 @@ func init() {
 	})
 }
 
-func normalCDF(x float64) float64     { return 0.5 * cpu.Erfc.Of(-x/math.Sqrt2) }
-func normalDensity(x float64) float64 { return cpu.Exp.Of(-x*x/2) / math.Sqrt(2*math.Pi) }
-
 // softplus is log(1 + e^x).
 func softplus(x float64) float64 { return cpu.Softplus.Of(x) }
 
@@ -133,13 +154,6 @@ func positivePart(s *Scope, g, y *Tensor) *Tensor { return s.apply(opReLUBackwar
 const geluCubic = 0.044715
 
 var geluRate = math.Sqrt(2 / math.Pi)
-
-func geluInner(x float64) float64 { return geluRate * (x + geluCubic*x*x*x) }
-
-func geluTanhSlope(_ *Attrs, x float64) float64 {
-	y := sigmoid(2 * geluInner(x))
-	return y + 2*x*y*(1-y)*geluRate*(1+3*geluCubic*x*x)
-}
 
 // geluTanhBend: (1 - t²)·(u' + x/2·(u" - 2·t·u'²)) for t = tanh u.
 func geluTanhBend(s *Scope, _ *Attrs, x, g *Tensor) *Tensor {

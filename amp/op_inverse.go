@@ -11,23 +11,23 @@ import (
 var opErfinv, opAtan, opAsinh, opAcosh, opAtanh, opExp2, opSquare, opScalarPow, opScalarDiv *Op
 
 func init() {
-	opErfinv = elementwise("erfinv", "inverse of the error function", FP32, whySlope, math.Erfinv, SaveOut, func(b *Back) *Tensor { // √π/2·e^y²
+	opErfinv = elementwise("erfinv", "inverse of the error function", FP32, whySlope, cpu.Erfinv, SaveOut, func(b *Back) *Tensor { // √π/2·e^y²
 		return Mul(b.S, b.DY, MulScalar(b.S, Exp(b.S, Mul(b.S, b.Out(), b.Out())), math.Sqrt(math.Pi)/2))
 	})
-	opErfinv.Bound = 4                                                                                                                                 // of math.Erfinv, a quotient of polynomials
+	opErfinv.Bound = 4                                                                                                                                 // of cpu.Erfinv, a quotient of polynomials
 	opAtan = elementwise("atan", "inverse tangent", Unlisted, "bounded by π/2, so half precision holds it", cpu.Atan, SaveIn0, func(b *Back) *Tensor { // 1/(1+x²)
 		return Div(b.S, b.DY, AddScalar(b.S, Mul(b.S, b.In(0), b.In(0)), 1))
 	})
-	opAsinh = elementwise("asinh", "inverse hyperbolic sine", Unlisted, "grows like a logarithm, so it stays in range", math.Asinh, SaveIn0, func(b *Back) *Tensor { // 1/√(x²+1)
+	opAsinh = elementwise("asinh", "inverse hyperbolic sine", Unlisted, "grows like a logarithm, so it stays in range", cpu.Asinh, SaveIn0, func(b *Back) *Tensor { // 1/√(x²+1)
 		return Div(b.S, b.DY, Sqrt(b.S, AddScalar(b.S, Mul(b.S, b.In(0), b.In(0)), 1)))
 	})
-	opAcosh = elementwise("acosh", "inverse hyperbolic cosine", Unlisted, "grows like a logarithm, so it stays in range", math.Acosh, SaveIn0, func(b *Back) *Tensor { // 1/√(x²-1)
+	opAcosh = elementwise("acosh", "inverse hyperbolic cosine", Unlisted, "grows like a logarithm, so it stays in range", cpu.Acosh, SaveIn0, func(b *Back) *Tensor { // 1/√(x²-1)
 		return Div(b.S, b.DY, Sqrt(b.S, AddScalar(b.S, Mul(b.S, b.In(0), b.In(0)), -1)))
 	})
-	opAtanh = elementwise("atanh", "inverse hyperbolic tangent", Unlisted, "grows like a logarithm of the distance to 1, so it stays in range", math.Atanh, SaveIn0, func(b *Back) *Tensor { // 1/(1-x²)
+	opAtanh = elementwise("atanh", "inverse hyperbolic tangent", Unlisted, "grows like a logarithm of the distance to 1, so it stays in range", cpu.Atanh, SaveIn0, func(b *Back) *Tensor { // 1/(1-x²)
 		return Div(b.S, b.DY, oneMinus(b.S, Mul(b.S, b.In(0), b.In(0))))
 	})
-	opExp2 = elementwise("exp2", "2^x", Unlisted, "not on the reference's list, unlike exp: overflows float16 at 16", math.Exp2, SaveOut, func(b *Back) *Tensor {
+	opExp2 = elementwise("exp2", "2^x", Unlisted, "not on the reference's list, unlike exp: overflows float16 at 16", cpu.Exp2, SaveOut, func(b *Back) *Tensor {
 		return Mul(b.S, b.DY, MulScalar(b.S, b.Out(), math.Ln2))
 	})
 	opSquare = define(Op{

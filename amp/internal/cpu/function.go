@@ -64,12 +64,19 @@ var (
 	Erf      = &Function{of: erf64}
 	Erfc     = &Function{of: erfc64}
 	Gelu     = &Function{of: gelu64}
-	Sin      = &Function{of: sinOf, limit: quadrantLimit}
-	Cos      = &Function{of: cosOf, limit: quadrantLimit}
+	GeluTanh = &Function{of: geluTanh64}
+
+	GeluSlope     = &Function{of: geluSlope64}
+	GeluTanhSlope = &Function{of: geluTanhSlope64}
+	SiluSlope     = &Function{of: siluSlope64}
+
+	Sin = &Function{of: sinOf, limit: quadrantLimit}
+	Cos = &Function{of: cosOf, limit: quadrantLimit}
 )
 
 // The others.
 var (
+	Exp2  = &Function{of: exp264}
 	Log2  = &Function{of: log264}
 	Log10 = &Function{of: log1064}
 	Sinh  = &Function{of: sinh64}
@@ -78,4 +85,9 @@ var (
 	Asin  = &Function{of: asin64}
 	Acos  = &Function{of: acos64}
 	Atan  = &Function{of: atan64}
+	Asinh = &Function{of: asinh64}
+	Acosh = &Function{of: acosh64}
+	Atanh = &Function{of: atanh64}
+
+	Erfinv = &Function{of: erfinv}
 )

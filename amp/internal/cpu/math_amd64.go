@@ -25,6 +25,14 @@ func init() {
 	Erfc.f64 = vectors[float64]{AVX2: erfcF64Y, AVX512: erfcF64Z}
 	Gelu.f32 = vectors[float32]{AVX2: geluF32Y, AVX512: geluF32Z}
 	Gelu.f64 = vectors[float64]{AVX2: geluF64Y, AVX512: geluF64Z}
+	GeluSlope.f32 = vectors[float32]{AVX2: geluSlopeF32Y, AVX512: geluSlopeF32Z}
+	GeluSlope.f64 = vectors[float64]{AVX2: geluSlopeF64Y, AVX512: geluSlopeF64Z}
+	GeluTanh.f32 = vectors[float32]{AVX2: geluTanhF32Y, AVX512: geluTanhF32Z}
+	GeluTanh.f64 = vectors[float64]{AVX2: geluTanhF64Y, AVX512: geluTanhF64Z}
+	GeluTanhSlope.f32 = vectors[float32]{AVX2: geluTanhSlopeF32Y, AVX512: geluTanhSlopeF32Z}
+	GeluTanhSlope.f64 = vectors[float64]{AVX2: geluTanhSlopeF64Y, AVX512: geluTanhSlopeF64Z}
+	SiluSlope.f32 = vectors[float32]{AVX2: siluSlopeF32Y, AVX512: siluSlopeF32Z}
+	SiluSlope.f64 = vectors[float64]{AVX2: siluSlopeF64Y, AVX512: siluSlopeF64Z}
 	Sin.f32 = vectors[float32]{AVX2: sinF32Y, AVX512: sinF32Z}
 	Sin.f64 = vectors[float64]{AVX2: sinF64Y, AVX512: sinF64Z}
 	Cos.f32 = vectors[float32]{AVX2: cosF32Y, AVX512: cosF32Z}

@@ -1315,6 +1315,836 @@ func gelu64(v0 float64) float64 {
 	return v174
 }
 
+// geluSlope64 returns the derivative of gelu.
+func geluSlope64(v0 float64) float64 {
+	v2 := float64(v0 * -0.5)
+	v3 := float64(v2 * v0)
+	v7 := v3
+	if 710 < v3 {
+		v7 = 710
+	}
+	v8 := v7
+	if -746 > v7 {
+		v8 = -746
+	}
+	v11 := math.FMA(v8, 1.4426950408889634, 6.755399441055744e+15)
+	v12 := float64(v11 - 6.755399441055744e+15)
+	v14 := math.FMA(-v12, 0.6931471803691238, v8)
+	v16 := float64(v12 * 1.9082149292705877e-10)
+	v17 := float64(v14 - v16)
+	v18 := float64(v14 - v17)
+	v19 := float64(v18 - v16)
+	v23 := math.FMA(1.6059043836821613e-10, v17, 2.08767569878681e-09)
+	v25 := math.FMA(v23, v17, 2.505210838544172e-08)
+	v27 := math.FMA(v25, v17, 2.755731922398589e-07)
+	v29 := math.FMA(v27, v17, 2.7557319223985893e-06)
+	v31 := math.FMA(v29, v17, 2.48015873015873e-05)
+	v33 := math.FMA(v31, v17, 0.0001984126984126984)
+	v35 := math.FMA(v33, v17, 0.001388888888888889)
+	v37 := math.FMA(v35, v17, 0.008333333333333333)
+	v39 := math.FMA(v37, v17, 0.041666666666666664)
+	v41 := math.FMA(v39, v17, 0.16666666666666666)
+	v43 := math.FMA(v41, v17, 0.5)
+	v44 := float64(v17 * v17)
+	v45 := math.FMA(v19, v17, v19)
+	v46 := math.FMA(v44, v43, v45)
+	v47 := float64(v17 + v46)
+	v48 := float64(1 + v47)
+	v49 := math.FMA(v12, 0.5, 6.755399441055744e+15)
+	v50 := float64(v49 - 6.755399441055744e+15)
+	v51 := float64(v12 - v50)
+	v52 := float64(v51 + 6.755399441055744e+15)
+	v53 := math.Float64frombits(math.Float64bits(v49) << 52)
+	v54 := math.Float64frombits(math.Float64bits(v53) + math.Float64bits(1))
+	v55 := float64(v48 * v54)
+	v56 := math.Float64frombits(math.Float64bits(v52) << 52)
+	v57 := math.Float64frombits(math.Float64bits(v56) + math.Float64bits(1))
+	v58 := float64(v55 * v57)
+	v59 := float64(0.3989422804014327 * v58)
+	v61 := float64(v0 * -0.7071067811865476)
+	v63 := math.Float64frombits(math.Float64bits(v61) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v65 := v63
+	if 0.52 > v63 {
+		v65 = 0.52
+	}
+	v67 := v65
+	if 28 < v65 {
+		v67 = 28
+	}
+	v69 := float64(v67 - 4)
+	v70 := float64(v67 + 4)
+	v71 := float64(v69 / v70)
+	v74 := math.FMA(-1.0476718674668371e-08, v71, -1.2224048303152388e-08)
+	v76 := math.FMA(v74, v71, 1.0568025135820959e-07)
+	v78 := math.FMA(v76, v71, 6.702452833728971e-08)
+	v80 := math.FMA(v78, v71, -8.22559563206072e-07)
+	v82 := math.FMA(v80, v71, 2.9955790685567077e-07)
+	v84 := math.FMA(v82, v71, 5.7086428044048145e-06)
+	v86 := math.FMA(v84, v71, -1.12247322473501e-05)
+	v88 := math.FMA(v86, v71, -2.4398983809134553e-05)
+	v90 := math.FMA(v88, v71, 0.00015062249512264785)
+	v92 := math.FMA(v90, v71, -0.00019925671345040716)
+	v94 := math.FMA(v92, v71, -0.0007577734486762808)
+	v96 := math.FMA(v94, v71, 0.0050319699756138135)
+	v98 := math.FMA(v96, v71, -0.01619773403826592)
+	v100 := math.FMA(v98, v71, 0.03716751553818893)
+	v102 := math.FMA(v100, v71, -0.06633036581360713)
+	v104 := math.FMA(v102, v71, 0.09373283499828751)
+	v106 := math.FMA(v104, v71, -0.10103906603625375)
+	v108 := math.FMA(v106, v71, 0.0680970542546948)
+	v110 := math.FMA(v108, v71, 0.015379652102619027)
+	v112 := math.FMA(v110, v71, -0.13962111684056253)
+	v113 := float64(v71 * v112)
+	v115 := float64(1.2329951186255526 + v113)
+	v116 := float64(1.2329951186255526 - v115)
+	v117 := float64(v116 + v113)
+	v119 := float64(v117 + -4.385618197502668e-17)
+	v121 := float64(v67 * 2)
+	v122 := float64(1 + v121)
+	v123 := 1 < v121
+	v124 := float64(v122 - v121)
+	v125 := float64(1 - v124)
+	v126 := float64(v122 - 1)
+	v127 := float64(v121 - v126)
+	v128 := v127
+	if v123 {
+		v128 = v125
+	}
+	v129 := float64(1 / v122)
+	v130 := float64(v115 * v129)
+	v131 := math.FMA(-v130, v122, v115)
+	v132 := float64(v131 + v119)
+	v133 := math.FMA(-v130, v128, v132)
+	v134 := float64(v133 * v129)
+	v135 := float64(v67 * v67)
+	v137 := float64(math.Float64frombits(0x8000000000000000) - v135)
+	v138 := float64(math.Float64frombits(0x8000000000000000) - v137)
+	v139 := math.FMA(-v67, v67, v138)
+	v140 := math.FMA(v137, 1.4426950408889634, 6.755399441055744e+15)
+	v141 := float64(v140 - 6.755399441055744e+15)
+	v142 := math.FMA(-v141, 0.6931471803691238, v137)
+	v143 := float64(v141 * 1.9082149292705877e-10)
+	v144 := float64(v142 - v143)
+	v145 := float64(v142 - v144)
+	v146 := float64(v145 - v143)
+	v147 := math.FMA(1.6059043836821613e-10, v144, 2.08767569878681e-09)
+	v148 := math.FMA(v147, v144, 2.505210838544172e-08)
+	v149 := math.FMA(v148, v144, 2.755731922398589e-07)
+	v150 := math.FMA(v149, v144, 2.7557319223985893e-06)
+	v151 := math.FMA(v150, v144, 2.48015873015873e-05)
+	v152 := math.FMA(v151, v144, 0.0001984126984126984)
+	v153 := math.FMA(v152, v144, 0.001388888888888889)
+	v154 := math.FMA(v153, v144, 0.008333333333333333)
+	v155 := math.FMA(v154, v144, 0.041666666666666664)
+	v156 := math.FMA(v155, v144, 0.16666666666666666)
+	v157 := math.FMA(v156, v144, 0.5)
+	v158 := float64(v144 * v144)
+	v159 := math.FMA(v146, v144, v146)
+	v160 := math.FMA(v158, v157, v159)
+	v161 := float64(v144 + v160)
+	v162 := math.FMA(v130, v139, v134)
+	v163 := math.FMA(v162, v161, v162)
+	v164 := math.FMA(v130, v161, v163)
+	v165 := float64(v130 + v164)
+	v166 := math.FMA(v141, 0.5, 6.755399441055744e+15)
+	v167 := float64(v166 - 6.755399441055744e+15)
+	v168 := float64(v141 - v167)
+	v169 := float64(v168 + 6.755399441055744e+15)
+	v170 := math.Float64frombits(math.Float64bits(v166) << 52)
+	v171 := math.Float64frombits(math.Float64bits(v170) + math.Float64bits(1))
+	v172 := float64(v165 * v171)
+	v173 := math.Float64frombits(math.Float64bits(v169) << 52)
+	v174 := math.Float64frombits(math.Float64bits(v173) + math.Float64bits(1))
+	v175 := float64(v172 * v174)
+	v177 := v61 < 0
+	v178 := float64(2 - v175)
+	v179 := v175
+	if v177 {
+		v179 = v178
+	}
+	v181 := v61 < 0.25
+	v182 := float64(0.5)
+	if v181 {
+		v182 = 0
+	}
+	v183 := float64(v61 * v61)
+	v186 := math.FMA(9.422759064650411e-11, v183, -1.2290555301717926e-09)
+	v188 := math.FMA(v186, v183, 1.4807192815879218e-08)
+	v190 := math.FMA(v188, v183, -1.6365844691234924e-07)
+	v192 := math.FMA(v190, v183, 1.6462114365889246e-06)
+	v194 := math.FMA(v192, v183, -1.492565035840625e-05)
+	v196 := math.FMA(v194, v183, 0.00012055332981789664)
+	v198 := math.FMA(v196, v183, -0.0008548327023450852)
+	v200 := math.FMA(v198, v183, 0.005223977625442188)
+	v202 := math.FMA(v200, v183, -0.026866170645131252)
+	v204 := math.FMA(v202, v183, 0.11283791670955126)
+	v206 := math.FMA(v204, v183, -0.37612638903183754)
+	v208 := math.FMA(v206, v183, 0.1283791670955126)
+	v209 := float64(v61 - v182)
+	v210 := math.FMA(v61, v208, v209)
+	v211 := float64(1 - v182)
+	v212 := float64(v211 - v210)
+	v213 := v63 < 0.52
+	v214 := v179
+	if v213 {
+		v214 = v212
+	}
+	v215 := float64(0.5 * v214)
+	v216 := math.FMA(v0, v59, v215)
+	v217 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v219 := v217 < 40
+	v220 := v0 < 0
+	v221 := v215
+	if v220 {
+		v221 = 0
+	}
+	v222 := v221
+	if v219 {
+		v222 = v216
+	}
+	return v222
+}
+
+// geluTanh64 returns gelu approximated by tanh.
+func geluTanh64(v0 float64) float64 {
+	v1 := float64(v0 * v0)
+	v3 := float64(v0 * 1.5957691216057308)
+	v6 := math.FMA(v1, 0.044715, 1)
+	v7 := float64(v3 * v6)
+	v10 := math.Float64frombits(math.Float64bits(v7) | math.Float64bits(math.Float64frombits(0x8000000000000000)))
+	v11 := v10
+	if -746 > v10 {
+		v11 = -746
+	}
+	v14 := math.FMA(v11, 1.4426950408889634, 6.755399441055744e+15)
+	v15 := float64(v14 - 6.755399441055744e+15)
+	v17 := math.FMA(-v15, 0.6931471803691238, v11)
+	v19 := float64(v15 * 1.9082149292705877e-10)
+	v20 := float64(v17 - v19)
+	v21 := float64(v17 - v20)
+	v22 := float64(v21 - v19)
+	v25 := math.FMA(1.6059043836821613e-10, v20, 2.08767569878681e-09)
+	v27 := math.FMA(v25, v20, 2.505210838544172e-08)
+	v29 := math.FMA(v27, v20, 2.755731922398589e-07)
+	v31 := math.FMA(v29, v20, 2.7557319223985893e-06)
+	v33 := math.FMA(v31, v20, 2.48015873015873e-05)
+	v35 := math.FMA(v33, v20, 0.0001984126984126984)
+	v37 := math.FMA(v35, v20, 0.001388888888888889)
+	v39 := math.FMA(v37, v20, 0.008333333333333333)
+	v41 := math.FMA(v39, v20, 0.041666666666666664)
+	v43 := math.FMA(v41, v20, 0.16666666666666666)
+	v45 := math.FMA(v43, v20, 0.5)
+	v46 := float64(v20 * v20)
+	v47 := math.FMA(v22, v20, v22)
+	v48 := math.FMA(v46, v45, v47)
+	v49 := float64(1 + v20)
+	v50 := float64(1 - v49)
+	v51 := float64(v50 + v20)
+	v52 := float64(v51 + v48)
+	v53 := float64(v49 + v52)
+	v54 := math.FMA(v15, 0.5, 6.755399441055744e+15)
+	v55 := float64(v54 - 6.755399441055744e+15)
+	v56 := float64(v15 - v55)
+	v57 := float64(v56 + 6.755399441055744e+15)
+	v58 := math.Float64frombits(math.Float64bits(v54) << 52)
+	v59 := math.Float64frombits(math.Float64bits(v58) + math.Float64bits(1))
+	v60 := float64(v53 * v59)
+	v61 := math.Float64frombits(math.Float64bits(v57) << 52)
+	v62 := math.Float64frombits(math.Float64bits(v61) + math.Float64bits(1))
+	v63 := float64(v60 * v62)
+	v64 := float64(v49 - v53)
+	v65 := float64(v64 + v52)
+	v66 := math.FMA(v15, 0.5, 6.755399441055744e+15)
+	v67 := float64(v66 - 6.755399441055744e+15)
+	v68 := float64(v15 - v67)
+	v69 := float64(v68 + 6.755399441055744e+15)
+	v70 := math.Float64frombits(math.Float64bits(v66) << 52)
+	v71 := math.Float64frombits(math.Float64bits(v70) + math.Float64bits(1))
+	v72 := float64(v65 * v71)
+	v73 := math.Float64frombits(math.Float64bits(v69) << 52)
+	v74 := math.Float64frombits(math.Float64bits(v73) + math.Float64bits(1))
+	v75 := float64(v72 * v74)
+	v76 := float64(1 + v63)
+	v77 := float64(1 - v76)
+	v78 := float64(v77 + v63)
+	v79 := float64(v78 + v75)
+	v81 := v7 < 0
+	v82 := float64(1)
+	if v81 {
+		v82 = v63
+	}
+	v83 := float64(0)
+	if v81 {
+		v83 = v75
+	}
+	v84 := float64(1 / v76)
+	v85 := float64(v82 * v84)
+	v86 := math.FMA(-v85, v76, v82)
+	v87 := float64(v86 + v83)
+	v88 := math.FMA(-v85, v79, v87)
+	v89 := float64(v88 * v84)
+	v90 := float64(v85 + v89)
+	v91 := float64(v0 * v90)
+	return v91
+}
+
+// geluTanhSlope64 returns the derivative of geluTanh.
+func geluTanhSlope64(v0 float64) float64 {
+	v3 := v0
+	if 1e+100 < v0 {
+		v3 = 1e+100
+	}
+	v4 := v3
+	if -1e+100 > v3 {
+		v4 = -1e+100
+	}
+	v5 := float64(v4 * v4)
+	v7 := float64(v4 * 1.5957691216057308)
+	v10 := math.FMA(v5, 0.044715, 1)
+	v11 := float64(v7 * v10)
+	v14 := math.Float64frombits(math.Float64bits(v11) | math.Float64bits(math.Float64frombits(0x8000000000000000)))
+	v15 := v14
+	if -746 > v14 {
+		v15 = -746
+	}
+	v18 := math.FMA(v15, 1.4426950408889634, 6.755399441055744e+15)
+	v19 := float64(v18 - 6.755399441055744e+15)
+	v21 := math.FMA(-v19, 0.6931471803691238, v15)
+	v23 := float64(v19 * 1.9082149292705877e-10)
+	v24 := float64(v21 - v23)
+	v25 := float64(v21 - v24)
+	v26 := float64(v25 - v23)
+	v29 := math.FMA(1.6059043836821613e-10, v24, 2.08767569878681e-09)
+	v31 := math.FMA(v29, v24, 2.505210838544172e-08)
+	v33 := math.FMA(v31, v24, 2.755731922398589e-07)
+	v35 := math.FMA(v33, v24, 2.7557319223985893e-06)
+	v37 := math.FMA(v35, v24, 2.48015873015873e-05)
+	v39 := math.FMA(v37, v24, 0.0001984126984126984)
+	v41 := math.FMA(v39, v24, 0.001388888888888889)
+	v43 := math.FMA(v41, v24, 0.008333333333333333)
+	v45 := math.FMA(v43, v24, 0.041666666666666664)
+	v47 := math.FMA(v45, v24, 0.16666666666666666)
+	v49 := math.FMA(v47, v24, 0.5)
+	v50 := float64(v24 * v24)
+	v51 := math.FMA(v26, v24, v26)
+	v52 := math.FMA(v50, v49, v51)
+	v53 := float64(1 + v24)
+	v54 := float64(1 - v53)
+	v55 := float64(v54 + v24)
+	v56 := float64(v55 + v52)
+	v57 := float64(v53 + v56)
+	v58 := math.FMA(v19, 0.5, 6.755399441055744e+15)
+	v59 := float64(v58 - 6.755399441055744e+15)
+	v60 := float64(v19 - v59)
+	v61 := float64(v60 + 6.755399441055744e+15)
+	v62 := math.Float64frombits(math.Float64bits(v58) << 52)
+	v63 := math.Float64frombits(math.Float64bits(v62) + math.Float64bits(1))
+	v64 := float64(v57 * v63)
+	v65 := math.Float64frombits(math.Float64bits(v61) << 52)
+	v66 := math.Float64frombits(math.Float64bits(v65) + math.Float64bits(1))
+	v67 := float64(v64 * v66)
+	v68 := float64(v53 - v57)
+	v69 := float64(v68 + v56)
+	v70 := math.FMA(v19, 0.5, 6.755399441055744e+15)
+	v71 := float64(v70 - 6.755399441055744e+15)
+	v72 := float64(v19 - v71)
+	v73 := float64(v72 + 6.755399441055744e+15)
+	v74 := math.Float64frombits(math.Float64bits(v70) << 52)
+	v75 := math.Float64frombits(math.Float64bits(v74) + math.Float64bits(1))
+	v76 := float64(v69 * v75)
+	v77 := math.Float64frombits(math.Float64bits(v73) << 52)
+	v78 := math.Float64frombits(math.Float64bits(v77) + math.Float64bits(1))
+	v79 := float64(v76 * v78)
+	v80 := float64(1 + v67)
+	v81 := float64(1 - v80)
+	v82 := float64(v81 + v67)
+	v83 := float64(v82 + v79)
+	v85 := v11 < 0
+	v86 := float64(1)
+	if v85 {
+		v86 = v67
+	}
+	v87 := float64(0)
+	if v85 {
+		v87 = v79
+	}
+	v88 := float64(1 / v80)
+	v89 := float64(v86 * v88)
+	v90 := math.FMA(-v89, v80, v86)
+	v91 := float64(v90 + v87)
+	v92 := math.FMA(-v89, v83, v91)
+	v93 := float64(v92 * v88)
+	v94 := float64(v89 + v93)
+	v96 := math.FMA(v5, 0.134145, 1)
+	v97 := float64(1.5957691216057308 * v96)
+	v98 := float64(1 - v94)
+	v99 := float64(v94 * v98)
+	v100 := v0
+	if 1e+100 < v0 {
+		v100 = 1e+100
+	}
+	v101 := v100
+	if -1e+100 > v100 {
+		v101 = -1e+100
+	}
+	v102 := float64(v101 * v97)
+	v103 := float64(v99 * v102)
+	v104 := float64(v94 + v103)
+	return v104
+}
+
+// siluSlope64 returns the derivative of silu.
+func siluSlope64(v0 float64) float64 {
+	v4 := v0
+	if 1e+300 < v0 {
+		v4 = 1e+300
+	}
+	v5 := v4
+	if -1e+300 > v4 {
+		v5 = -1e+300
+	}
+	v8 := math.Float64frombits(math.Float64bits(v5) | math.Float64bits(math.Float64frombits(0x8000000000000000)))
+	v9 := v8
+	if -746 > v8 {
+		v9 = -746
+	}
+	v12 := math.FMA(v9, 1.4426950408889634, 6.755399441055744e+15)
+	v13 := float64(v12 - 6.755399441055744e+15)
+	v15 := math.FMA(-v13, 0.6931471803691238, v9)
+	v17 := float64(v13 * 1.9082149292705877e-10)
+	v18 := float64(v15 - v17)
+	v19 := float64(v15 - v18)
+	v20 := float64(v19 - v17)
+	v23 := math.FMA(1.6059043836821613e-10, v18, 2.08767569878681e-09)
+	v25 := math.FMA(v23, v18, 2.505210838544172e-08)
+	v27 := math.FMA(v25, v18, 2.755731922398589e-07)
+	v29 := math.FMA(v27, v18, 2.7557319223985893e-06)
+	v31 := math.FMA(v29, v18, 2.48015873015873e-05)
+	v33 := math.FMA(v31, v18, 0.0001984126984126984)
+	v35 := math.FMA(v33, v18, 0.001388888888888889)
+	v37 := math.FMA(v35, v18, 0.008333333333333333)
+	v39 := math.FMA(v37, v18, 0.041666666666666664)
+	v41 := math.FMA(v39, v18, 0.16666666666666666)
+	v43 := math.FMA(v41, v18, 0.5)
+	v44 := float64(v18 * v18)
+	v45 := math.FMA(v20, v18, v20)
+	v46 := math.FMA(v44, v43, v45)
+	v47 := float64(1 + v18)
+	v48 := float64(1 - v47)
+	v49 := float64(v48 + v18)
+	v50 := float64(v49 + v46)
+	v51 := float64(v47 + v50)
+	v52 := math.FMA(v13, 0.5, 6.755399441055744e+15)
+	v53 := float64(v52 - 6.755399441055744e+15)
+	v54 := float64(v13 - v53)
+	v55 := float64(v54 + 6.755399441055744e+15)
+	v56 := math.Float64frombits(math.Float64bits(v52) << 52)
+	v57 := math.Float64frombits(math.Float64bits(v56) + math.Float64bits(1))
+	v58 := float64(v51 * v57)
+	v59 := math.Float64frombits(math.Float64bits(v55) << 52)
+	v60 := math.Float64frombits(math.Float64bits(v59) + math.Float64bits(1))
+	v61 := float64(v58 * v60)
+	v62 := float64(v47 - v51)
+	v63 := float64(v62 + v50)
+	v64 := math.FMA(v13, 0.5, 6.755399441055744e+15)
+	v65 := float64(v64 - 6.755399441055744e+15)
+	v66 := float64(v13 - v65)
+	v67 := float64(v66 + 6.755399441055744e+15)
+	v68 := math.Float64frombits(math.Float64bits(v64) << 52)
+	v69 := math.Float64frombits(math.Float64bits(v68) + math.Float64bits(1))
+	v70 := float64(v63 * v69)
+	v71 := math.Float64frombits(math.Float64bits(v67) << 52)
+	v72 := math.Float64frombits(math.Float64bits(v71) + math.Float64bits(1))
+	v73 := float64(v70 * v72)
+	v74 := float64(1 + v61)
+	v75 := float64(1 - v74)
+	v76 := float64(v75 + v61)
+	v77 := float64(v76 + v73)
+	v79 := v5 < 0
+	v80 := float64(1)
+	if v79 {
+		v80 = v61
+	}
+	v81 := float64(0)
+	if v79 {
+		v81 = v73
+	}
+	v82 := float64(1 / v74)
+	v83 := float64(v80 * v82)
+	v84 := math.FMA(-v83, v74, v80)
+	v85 := float64(v84 + v81)
+	v86 := math.FMA(-v83, v77, v85)
+	v87 := float64(v86 * v82)
+	v88 := float64(v83 + v87)
+	v89 := float64(1 - v88)
+	v90 := math.FMA(v5, v89, 1)
+	v91 := float64(v88 * v90)
+	return v91
+}
+
+// exp264 returns 2^x.
+func exp264(v0 float64) float64 {
+	v3 := v0
+	if 1030 < v0 {
+		v3 = 1030
+	}
+	v4 := v3
+	if -1080 > v3 {
+		v4 = -1080
+	}
+	v6 := float64(v4 + 6.755399441055744e+15)
+	v7 := float64(v6 - 6.755399441055744e+15)
+	v8 := float64(v4 - v7)
+	v10 := float64(v8 * 0.6931471805599453)
+	v13 := float64(math.Float64frombits(0x8000000000000000) - v10)
+	v14 := math.FMA(v8, 0.6931471805599453, v13)
+	v15 := math.FMA(v8, 2.3190468138462996e-17, v14)
+	v19 := math.FMA(1.6059043836821613e-10, v10, 2.08767569878681e-09)
+	v21 := math.FMA(v19, v10, 2.505210838544172e-08)
+	v23 := math.FMA(v21, v10, 2.755731922398589e-07)
+	v25 := math.FMA(v23, v10, 2.7557319223985893e-06)
+	v27 := math.FMA(v25, v10, 2.48015873015873e-05)
+	v29 := math.FMA(v27, v10, 0.0001984126984126984)
+	v31 := math.FMA(v29, v10, 0.001388888888888889)
+	v33 := math.FMA(v31, v10, 0.008333333333333333)
+	v35 := math.FMA(v33, v10, 0.041666666666666664)
+	v37 := math.FMA(v35, v10, 0.16666666666666666)
+	v39 := math.FMA(v37, v10, 0.5)
+	v40 := float64(v10 * v10)
+	v41 := math.FMA(v15, v10, v15)
+	v42 := math.FMA(v40, v39, v41)
+	v43 := float64(v10 + v42)
+	v44 := float64(1 + v43)
+	v45 := math.FMA(v7, 0.5, 6.755399441055744e+15)
+	v46 := float64(v45 - 6.755399441055744e+15)
+	v47 := float64(v7 - v46)
+	v48 := float64(v47 + 6.755399441055744e+15)
+	v49 := math.Float64frombits(math.Float64bits(v45) << 52)
+	v50 := math.Float64frombits(math.Float64bits(v49) + math.Float64bits(1))
+	v51 := float64(v44 * v50)
+	v52 := math.Float64frombits(math.Float64bits(v48) << 52)
+	v53 := math.Float64frombits(math.Float64bits(v52) + math.Float64bits(1))
+	v54 := float64(v51 * v53)
+	return v54
+}
+
+// asinh64 returns the inverse hyperbolic sine of x.
+func asinh64(v0 float64) float64 {
+	v2 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v5 := v2
+	if 1.073741824e+09 < v2 {
+		v5 = 1.073741824e+09
+	}
+	v6 := float64(v5 * v5)
+	v7 := float64(1 + v6)
+	v8 := math.Sqrt(v7)
+	v9 := float64(1 + v8)
+	v10 := float64(v6 / v9)
+	v11 := float64(v5 + v10)
+	v12 := float64(1 + v11)
+	v13 := float64(v12 - 1)
+	v14 := float64(v12 - v13)
+	v15 := float64(1 - v14)
+	v16 := float64(v11 - v13)
+	v17 := float64(v15 + v16)
+	v19 := math.Float64frombits(math.Float64bits(v12) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v20 := math.Float64frombits(math.Float64bits(v19) >> 52)
+	v21 := math.Float64frombits(math.Float64bits(v20) << 52)
+	v22 := math.Float64frombits(math.Float64bits(v12) - math.Float64bits(v21))
+	v23 := math.Float64frombits(math.Float64bits(v22) + math.Float64bits(1))
+	v25 := math.Float64frombits(math.Float64bits(v20) | math.Float64bits(4.503599627370496e+15))
+	v27 := float64(v25 - 4.503599627371519e+15)
+	v28 := float64(v17 / v12)
+	v29 := float64(v23 - 1)
+	v31 := float64(2 + v29)
+	v32 := float64(v29 / v31)
+	v33 := float64(v32 * v32)
+	v36 := math.FMA(0.14798198605116586, v33, 0.15313837699209373)
+	v38 := math.FMA(v36, v33, 0.1818357216161805)
+	v40 := math.FMA(v38, v33, 0.22222198432149784)
+	v42 := math.FMA(v40, v33, 0.2857142874366239)
+	v44 := math.FMA(v42, v33, 0.3999999999940942)
+	v46 := math.FMA(v44, v33, 0.6666666666666735)
+	v47 := float64(v33 * v46)
+	v49 := float64(0.5 * v29)
+	v50 := float64(v49 * v29)
+	v51 := float64(v50 + v47)
+	v53 := math.FMA(v27, 1.9082149292705877e-10, v28)
+	v54 := math.FMA(v32, v51, v53)
+	v56 := float64(v27 * 0.6931471803691238)
+	v57 := float64(v50 - v54)
+	v58 := float64(v57 - v29)
+	v59 := float64(v56 - v58)
+	v61 := v12 < math.Float64frombits(0x7ff0000000000000)
+	v62 := v12
+	if v61 {
+		v62 = v59
+	}
+	v64 := v12 < 0
+	v66 := v62
+	if v64 {
+		v66 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v67 := v12 == 0
+	v69 := v66
+	if v67 {
+		v69 = math.Float64frombits(0xfff0000000000000)
+	}
+	v70 := math.Float64frombits(math.Float64bits(v11) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v72 := v70 < 5.551115123125783e-17
+	v73 := v69
+	if v72 {
+		v73 = v11
+	}
+	v74 := v2 < 1.073741824e+09
+	v75 := math.Float64frombits(math.Float64bits(v2) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v76 := math.Float64frombits(math.Float64bits(v75) >> 52)
+	v77 := math.Float64frombits(math.Float64bits(v76) << 52)
+	v78 := math.Float64frombits(math.Float64bits(v2) - math.Float64bits(v77))
+	v79 := math.Float64frombits(math.Float64bits(v78) + math.Float64bits(1))
+	v80 := math.Float64frombits(math.Float64bits(v76) | math.Float64bits(4.503599627370496e+15))
+	v81 := float64(v80 - 4.503599627371519e+15)
+	v82 := float64(v81 + 1)
+	v83 := float64(v79 - 1)
+	v84 := float64(2 + v83)
+	v85 := float64(v83 / v84)
+	v86 := float64(v85 * v85)
+	v87 := math.FMA(0.14798198605116586, v86, 0.15313837699209373)
+	v88 := math.FMA(v87, v86, 0.1818357216161805)
+	v89 := math.FMA(v88, v86, 0.22222198432149784)
+	v90 := math.FMA(v89, v86, 0.2857142874366239)
+	v91 := math.FMA(v90, v86, 0.3999999999940942)
+	v92 := math.FMA(v91, v86, 0.6666666666666735)
+	v93 := float64(v86 * v92)
+	v94 := float64(0.5 * v83)
+	v95 := float64(v94 * v83)
+	v96 := float64(v95 + v93)
+	v97 := math.FMA(v82, 1.9082149292705877e-10, 0)
+	v98 := math.FMA(v85, v96, v97)
+	v99 := float64(v82 * 0.6931471803691238)
+	v100 := float64(v95 - v98)
+	v101 := float64(v100 - v83)
+	v102 := float64(v99 - v101)
+	v103 := v2 < math.Float64frombits(0x7ff0000000000000)
+	v104 := v2
+	if v103 {
+		v104 = v102
+	}
+	v105 := v2 < 0
+	v106 := v104
+	if v105 {
+		v106 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v107 := v2 == 0
+	v108 := v106
+	if v107 {
+		v108 = math.Float64frombits(0xfff0000000000000)
+	}
+	v109 := v108
+	if v74 {
+		v109 = v73
+	}
+	v111 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x8000000000000000)))
+	v112 := math.Float64frombits(math.Float64bits(v109) | math.Float64bits(v111))
+	v113 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v114 := v113 < 5.551115123125783e-17
+	v115 := v112
+	if v114 {
+		v115 = v0
+	}
+	return v115
+}
+
+// acosh64 returns the inverse hyperbolic cosine of x.
+func acosh64(v0 float64) float64 {
+	v2 := v0
+	if 1.073741824e+09 < v0 {
+		v2 = 1.073741824e+09
+	}
+	v4 := float64(v2 - 1)
+	v5 := float64(v4 + v4)
+	v6 := math.FMA(v4, v4, v5)
+	v7 := math.Sqrt(v6)
+	v8 := float64(v4 + v7)
+	v9 := float64(1 + v8)
+	v10 := float64(v9 - 1)
+	v11 := float64(v9 - v10)
+	v12 := float64(1 - v11)
+	v13 := float64(v8 - v10)
+	v14 := float64(v12 + v13)
+	v16 := math.Float64frombits(math.Float64bits(v9) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v17 := math.Float64frombits(math.Float64bits(v16) >> 52)
+	v18 := math.Float64frombits(math.Float64bits(v17) << 52)
+	v19 := math.Float64frombits(math.Float64bits(v9) - math.Float64bits(v18))
+	v20 := math.Float64frombits(math.Float64bits(v19) + math.Float64bits(1))
+	v22 := math.Float64frombits(math.Float64bits(v17) | math.Float64bits(4.503599627370496e+15))
+	v24 := float64(v22 - 4.503599627371519e+15)
+	v25 := float64(v14 / v9)
+	v26 := float64(v20 - 1)
+	v28 := float64(2 + v26)
+	v29 := float64(v26 / v28)
+	v30 := float64(v29 * v29)
+	v33 := math.FMA(0.14798198605116586, v30, 0.15313837699209373)
+	v35 := math.FMA(v33, v30, 0.1818357216161805)
+	v37 := math.FMA(v35, v30, 0.22222198432149784)
+	v39 := math.FMA(v37, v30, 0.2857142874366239)
+	v41 := math.FMA(v39, v30, 0.3999999999940942)
+	v43 := math.FMA(v41, v30, 0.6666666666666735)
+	v44 := float64(v30 * v43)
+	v46 := float64(0.5 * v26)
+	v47 := float64(v46 * v26)
+	v48 := float64(v47 + v44)
+	v50 := math.FMA(v24, 1.9082149292705877e-10, v25)
+	v51 := math.FMA(v29, v48, v50)
+	v53 := float64(v24 * 0.6931471803691238)
+	v54 := float64(v47 - v51)
+	v55 := float64(v54 - v26)
+	v56 := float64(v53 - v55)
+	v58 := v9 < math.Float64frombits(0x7ff0000000000000)
+	v59 := v9
+	if v58 {
+		v59 = v56
+	}
+	v61 := v9 < 0
+	v63 := v59
+	if v61 {
+		v63 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v64 := v9 == 0
+	v66 := v63
+	if v64 {
+		v66 = math.Float64frombits(0xfff0000000000000)
+	}
+	v68 := math.Float64frombits(math.Float64bits(v8) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v70 := v68 < 5.551115123125783e-17
+	v71 := v66
+	if v70 {
+		v71 = v8
+	}
+	v72 := 1.073741824e+09 < v0
+	v73 := math.Float64frombits(math.Float64bits(v0) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v74 := math.Float64frombits(math.Float64bits(v73) >> 52)
+	v75 := math.Float64frombits(math.Float64bits(v74) << 52)
+	v76 := math.Float64frombits(math.Float64bits(v0) - math.Float64bits(v75))
+	v77 := math.Float64frombits(math.Float64bits(v76) + math.Float64bits(1))
+	v78 := math.Float64frombits(math.Float64bits(v74) | math.Float64bits(4.503599627370496e+15))
+	v79 := float64(v78 - 4.503599627371519e+15)
+	v80 := float64(v79 + 1)
+	v81 := float64(v77 - 1)
+	v82 := float64(2 + v81)
+	v83 := float64(v81 / v82)
+	v84 := float64(v83 * v83)
+	v85 := math.FMA(0.14798198605116586, v84, 0.15313837699209373)
+	v86 := math.FMA(v85, v84, 0.1818357216161805)
+	v87 := math.FMA(v86, v84, 0.22222198432149784)
+	v88 := math.FMA(v87, v84, 0.2857142874366239)
+	v89 := math.FMA(v88, v84, 0.3999999999940942)
+	v90 := math.FMA(v89, v84, 0.6666666666666735)
+	v91 := float64(v84 * v90)
+	v92 := float64(0.5 * v81)
+	v93 := float64(v92 * v81)
+	v94 := float64(v93 + v91)
+	v95 := math.FMA(v80, 1.9082149292705877e-10, 0)
+	v96 := math.FMA(v83, v94, v95)
+	v97 := float64(v80 * 0.6931471803691238)
+	v98 := float64(v93 - v96)
+	v99 := float64(v98 - v81)
+	v100 := float64(v97 - v99)
+	v101 := v0 < math.Float64frombits(0x7ff0000000000000)
+	v102 := v0
+	if v101 {
+		v102 = v100
+	}
+	v103 := v0 < 0
+	v104 := v102
+	if v103 {
+		v104 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v105 := v0 == 0
+	v106 := v104
+	if v105 {
+		v106 = math.Float64frombits(0xfff0000000000000)
+	}
+	v107 := v71
+	if v72 {
+		v107 = v106
+	}
+	return v107
+}
+
+// atanh64 returns the inverse hyperbolic tangent of x.
+func atanh64(v0 float64) float64 {
+	v2 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v4 := float64(v2 + v2)
+	v6 := float64(1 - v2)
+	v7 := float64(v4 / v6)
+	v8 := float64(1 + v7)
+	v9 := float64(v8 - 1)
+	v10 := float64(v8 - v9)
+	v11 := float64(1 - v10)
+	v12 := float64(v7 - v9)
+	v13 := float64(v11 + v12)
+	v15 := math.Float64frombits(math.Float64bits(v8) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v16 := math.Float64frombits(math.Float64bits(v15) >> 52)
+	v17 := math.Float64frombits(math.Float64bits(v16) << 52)
+	v18 := math.Float64frombits(math.Float64bits(v8) - math.Float64bits(v17))
+	v19 := math.Float64frombits(math.Float64bits(v18) + math.Float64bits(1))
+	v21 := math.Float64frombits(math.Float64bits(v16) | math.Float64bits(4.503599627370496e+15))
+	v23 := float64(v21 - 4.503599627371519e+15)
+	v24 := float64(v13 / v8)
+	v25 := float64(v19 - 1)
+	v27 := float64(2 + v25)
+	v28 := float64(v25 / v27)
+	v29 := float64(v28 * v28)
+	v32 := math.FMA(0.14798198605116586, v29, 0.15313837699209373)
+	v34 := math.FMA(v32, v29, 0.1818357216161805)
+	v36 := math.FMA(v34, v29, 0.22222198432149784)
+	v38 := math.FMA(v36, v29, 0.2857142874366239)
+	v40 := math.FMA(v38, v29, 0.3999999999940942)
+	v42 := math.FMA(v40, v29, 0.6666666666666735)
+	v43 := float64(v29 * v42)
+	v44 := float64(0.5 * v25)
+	v45 := float64(v44 * v25)
+	v46 := float64(v45 + v43)
+	v48 := math.FMA(v23, 1.9082149292705877e-10, v24)
+	v49 := math.FMA(v28, v46, v48)
+	v51 := float64(v23 * 0.6931471803691238)
+	v52 := float64(v45 - v49)
+	v53 := float64(v52 - v25)
+	v54 := float64(v51 - v53)
+	v56 := v8 < math.Float64frombits(0x7ff0000000000000)
+	v57 := v8
+	if v56 {
+		v57 = v54
+	}
+	v59 := v8 < 0
+	v61 := v57
+	if v59 {
+		v61 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v62 := v8 == 0
+	v64 := v61
+	if v62 {
+		v64 = math.Float64frombits(0xfff0000000000000)
+	}
+	v65 := math.Float64frombits(math.Float64bits(v7) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v67 := v65 < 5.551115123125783e-17
+	v68 := v64
+	if v67 {
+		v68 = v7
+	}
+	v69 := float64(0.5 * v68)
+	v71 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x8000000000000000)))
+	v72 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v71))
+	v73 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v74 := v73 < 5.551115123125783e-17
+	v75 := v72
+	if v74 {
+		v75 = v0
+	}
+	return v75
+}
+
 // sin64 returns the sine of x for |x| ≤ 2²⁰.
 func sin64(v0 float64) float64 {
 	v3 := math.FMA(v0, 0.6366197723675814, 6.755399441055744e+15)

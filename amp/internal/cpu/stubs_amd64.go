@@ -305,6 +305,66 @@ func geluF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluF64Z(blocks int, src *float64, dst *float64)
 
+// geluSlopeF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluSlopeF32Y(blocks int, src *float32, dst *float32)
+
+// geluSlopeF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluSlopeF32Z(blocks int, src *float32, dst *float32)
+
+// geluSlopeF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluSlopeF64Y(blocks int, src *float64, dst *float64)
+
+// geluSlopeF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluSlopeF64Z(blocks int, src *float64, dst *float64)
+
+// geluTanhF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluTanhF32Y(blocks int, src *float32, dst *float32)
+
+// geluTanhF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluTanhF32Z(blocks int, src *float32, dst *float32)
+
+// geluTanhF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluTanhF64Y(blocks int, src *float64, dst *float64)
+
+// geluTanhF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluTanhF64Z(blocks int, src *float64, dst *float64)
+
+// geluTanhSlopeF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluTanhSlopeF32Y(blocks int, src *float32, dst *float32)
+
+// geluTanhSlopeF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluTanhSlopeF32Z(blocks int, src *float32, dst *float32)
+
+// geluTanhSlopeF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func geluTanhSlopeF64Y(blocks int, src *float64, dst *float64)
+
+// geluTanhSlopeF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func geluTanhSlopeF64Z(blocks int, src *float64, dst *float64)
+
 // log1pF32Y computes blocks of 4 elements.
 //
 //go:noescape
@@ -404,6 +464,26 @@ func siluF64Y(blocks int, src *float64, dst *float64)
 //
 //go:noescape
 func siluF64Z(blocks int, src *float64, dst *float64)
+
+// siluSlopeF32Y computes blocks of 4 elements.
+//
+//go:noescape
+func siluSlopeF32Y(blocks int, src *float32, dst *float32)
+
+// siluSlopeF32Z computes blocks of 8 elements.
+//
+//go:noescape
+func siluSlopeF32Z(blocks int, src *float32, dst *float32)
+
+// siluSlopeF64Y computes blocks of 4 elements.
+//
+//go:noescape
+func siluSlopeF64Y(blocks int, src *float64, dst *float64)
+
+// siluSlopeF64Z computes blocks of 8 elements.
+//
+//go:noescape
+func siluSlopeF64Z(blocks int, src *float64, dst *float64)
 
 // sinF32Y computes blocks of 4 elements.
 //

@@ -159,3 +159,20 @@ func (p *prog) softplus(x val) val {
 	y := p.log1p(p.exp(p.or(x, p.bits(1<<63))))
 	return p.add(p.max(x, p.c(0)), y)
 }
+
+// siluSlope: σ·(1 + x·(1-σ)).
+func (p *prog) siluSlope(x val) val {
+	one := p.c(1)
+	x = p.max(p.c(-1e300), p.min(p.c(1e300), x))
+	y := p.sigmoid(x)
+	return p.mul(y, p.fma(x, p.sub(one, y), one))
+}
+
+func (p *prog) exp2(x val) val {
+	a := p.max(p.c(-1080), p.min(p.c(1030), x))
+	k := p.sub(p.add(a, p.c(magic)), p.c(magic))
+	f, ln2 := p.sub(a, k), p.c(math.Ln2)
+	r := p.mul(f, ln2)
+	c := p.fma(f, p.c(2.3190468138462996e-17), p.fma(f, ln2, p.neg(r)))
+	return p.pow2(p.add(p.c(1), p.add(r, p.tail(r, c))), k)
+}

@@ -66,3 +66,36 @@ func (p *prog) erfc(x val) val {
 func (p *prog) gelu(x val) val {
 	return p.mul(x, p.mul(p.c(0.5), p.erfc(p.mul(x, p.c(-math.Sqrt2/2)))))
 }
+
+// geluSlope: Φ(x) + x·φ(x).
+func (p *prog) geluSlope(x val) val {
+	square := p.mul(p.mul(x, p.c(-0.5)), x)
+	density := p.mul(p.c(1/math.Sqrt(2*math.Pi)), p.exp(square))
+	cdf := p.mul(p.c(0.5), p.erfc(p.mul(x, p.c(-math.Sqrt2/2))))
+	y := p.fma(x, density, cdf)
+	return p.choose(p.less(p.abs(x), p.c(40)), y, p.choose(p.less(x, p.c(0)), p.c(0), cdf)) // where 0 times infinity may stand
+}
+
+// The cubic inside of gelu's approximation by tanh, doubled: x·σ(2u) is x/2·(1 + tanh u) without its cancellation.
+const (
+	geluRate  = 2 * 0.7978845608028653558798921198687 // 2·√(2/π)
+	geluCubic = 0.044715
+)
+
+func (p *prog) geluGate(x val) (gate, square val) {
+	square = p.mul(x, x)
+	return p.sigmoid(p.mul(p.mul(x, p.c(geluRate)), p.fma(square, p.c(geluCubic), p.c(1)))), square
+}
+
+func (p *prog) geluTanh(x val) val {
+	y, _ := p.geluGate(x)
+	return p.mul(x, y)
+}
+
+// geluTanhSlope: σ + x·σ·(1-σ)·v' for x·σ(v).
+func (p *prog) geluTanhSlope(x val) val {
+	y, square := p.geluGate(p.max(p.c(-1e100), p.min(p.c(1e100), x)))
+	rate := p.mul(p.c(geluRate), p.fma(square, p.c(3*geluCubic), p.c(1)))
+	bell := p.mul(p.mul(y, p.sub(p.c(1), y)), p.mul(p.max(p.c(-1e100), p.min(p.c(1e100), x)), rate))
+	return p.add(y, bell)
+}

@@ -87,3 +87,33 @@ func (p *prog) log1p(x val) val {
 	y := p.logLimits(u, p.logOf(k, m, p.div(lost, u)))
 	return p.tiny(x, y)
 }
+
+// logTwice returns log(2x) for large x.
+func (p *prog) logTwice(x val) val {
+	k, m := p.mantissa(x)
+	return p.logLimits(x, p.logOf(p.add(k, p.c(1)), m, p.c(0)))
+}
+
+// asinh |x| = log1p(|x| + x²/(1 + √(1+x²))).
+func (p *prog) asinh(x val) val {
+	a, one := p.abs(x), p.c(1)
+	held := p.min(p.c(0x1p30), a)
+	square := p.mul(held, held)
+	y := p.log1p(p.add(held, p.div(square, p.add(one, p.sqrt(p.add(one, square))))))
+	y = p.choose(p.less(a, p.c(0x1p30)), y, p.logTwice(a))
+	return p.tiny(x, p.or(y, p.sign(x)))
+}
+
+// acosh x = log1p(t + √(2t + t²)), t = x-1.
+func (p *prog) acosh(x val) val {
+	t := p.sub(p.min(p.c(0x1p30), x), p.c(1))
+	y := p.log1p(p.add(t, p.sqrt(p.fma(t, t, p.add(t, t)))))
+	return p.choose(p.less(p.c(0x1p30), x), p.logTwice(x), y)
+}
+
+// atanh |x| = log1p(2|x|/(1-|x|))/2.
+func (p *prog) atanh(x val) val {
+	a := p.abs(x)
+	y := p.mul(p.c(0.5), p.log1p(p.div(p.add(a, a), p.sub(p.c(1), a))))
+	return p.tiny(x, p.or(y, p.sign(x)))
+}
