@@ -223,10 +223,17 @@ func (w *attender[T]) share(i int) T {
 
 // expsOf sets p to e^(p - top) and returns the sum.
 func expsOf[T float32 | float64](p []T, top T) T {
+	for i := range p {
+		p[i] -= top
+	}
+	switch p := any(p).(type) {
+	case []float32:
+		cpu.Exp.F32(p, p)
+	case []float64:
+		cpu.Exp.F64(p, p)
+	}
 	sum := T(0)
-	for i, v := range p {
-		v = T(cpu.Exp.Of(float64(v - top)))
-		p[i] = v
+	for _, v := range p {
 		sum += v
 	}
 	return sum

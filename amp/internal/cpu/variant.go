@@ -88,3 +88,12 @@ func SetMode(m Mode) {
 
 func variant() Variant   { return Variant(mode.Load() &^ reproducibleBit) }
 func reproducible() bool { return mode.Load()&reproducibleBit != 0 }
+
+// Variants returns those that this machine has.
+func Variants() []Variant {
+	var all []Variant
+	for v := Generic; v <= best(); v++ {
+		all = append(all, v)
+	}
+	return all
+}

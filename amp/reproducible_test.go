@@ -1,0 +1,87 @@
+package amp_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+)
+
+// TestReproducibleTraining trains the same network in processes with every variant of the kernels that this machine has, and
+// compares every loss and every bit of the weights. Without "reproducible" the generic kernels give others on amd64, where
+// plain Go does not fuse, so the comparison could fail.
+func TestReproducibleTraining(t *testing.T) {
+	if os.Getenv("HALFTONE_TEST_TRAIN") != "" {
+		fmt.Println("digest", trainingDigest())
+		return
+	}
+	first := trainWith(t, "reproducible,generic")
+	for _, v := range cpu.Variants() {
+		if got := trainWith(t, "reproducible,"+v.String()); got != first {
+			t.Errorf("%v: %s, generic: %s", v, got, first)
+		}
+	}
+	if got := trainWith(t, "reproducible"); got != first {
+		t.Errorf("the variant chosen by itself: %s, generic: %s", got, first)
+	}
+	if got := trainWith(t, "generic"); runtime.GOARCH == "amd64" && got == first {
+		t.Error("the plain generic kernels give the same: nothing was compared")
+	}
+}
+
+func trainWith(t *testing.T, mode string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestReproducibleTraining$")
+	cmd.Env = append(os.Environ(), "HALFTONE_TEST_TRAIN=1", "HALFTONE_CPU="+mode)
+	out, err := cmd.CombinedOutput()
+	line, _, _ := strings.Cut(string(out), "\n")
+	if err != nil || !strings.HasPrefix(line, "digest ") {
+		t.Fatalf("%s: %v\n%s", mode, err, out)
+	}
+	return line
+}
+
+// trainingDigest is a hash of the losses and final weights of short runs in float64, float32, float16 and bfloat16.
+func trainingDigest() string {
+	h := sha256.New()
+	for _, dt := range []amp.DType{amp.Float64, amp.Float32, amp.Float16, amp.BFloat16} {
+		root := amp.NewScope(amp.Seed(4))
+		wide := amp.Float32
+		if dt == amp.Float64 {
+			wide = dt
+		}
+		x, y := amp.Randn(root, wide, 0, 1, 37, 19), make([]int64, 37)
+		for i := range y {
+			y[i] = int64(i % 5)
+		}
+		labels := amp.From(y)
+		net := nn.NewSequential(nn.NewLinear(root, 19, 33, nn.DType(wide)), nn.GELU, nn.NewLinear(root, 33, 21, nn.DType(wide)), nn.Tanh,
+			nn.NewLinear(root, 21, 21, nn.DType(wide)), nn.SiLU, nn.NewLinear(root, 21, 5, nn.DType(wide)))
+		opt, scaler := optim.NewAdamW(net.Parameters(), optim.LR(0.01)), amp.NewGradScaler()
+		for s := range root.Steps(8) {
+			half := s
+			if wide != dt {
+				half = s.Autocast(dt)
+			}
+			loss := amp.CrossEntropy(half, net.Forward(half, x), labels)
+			opt.ZeroGrad()
+			scaler.Scale(s, loss).Backward()
+			scaler.Step(opt)
+			scaler.Update()
+			fmt.Fprintf(h, "%x\n", loss.Item())
+		}
+		for _, p := range net.Parameters() {
+			fmt.Fprintf(h, "%x\n", p.Float64s())
+		}
+		root.Close()
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
