@@ -1,6 +1,12 @@
 package amp
 
-import "math"
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 var opUnscale *Op
 
@@ -29,25 +35,45 @@ func unscaleCPU(c *Call) {
 }
 
 func unscaleOn[T float32 | float64](g *Tensor, inv float64, u *Update) {
-	k := T(inv)
-	w := newRowWalk(g)
-	pool := scratches[T]()
-	w.sequential(func(off [4]int, n int) {
+	k, pool := T(inv), scratches[T]()
+	var mu sync.Mutex
+	first := g.Len() // the lowest place found by any worker, so that the report does not depend on their order
+	cpu.Parallel(g.Len(), grain, func(lo, hi int) {
 		s := pool.Get().(*scratch[T])
-		x := fetch(&s.buf[0], g, off[0], 1, n)
-		for i, v := range x {
-			if v-v != 0 && !u.NonFinite {
-				u.NonFinite, u.Value = true, float64(v)
+		defer pool.Put(s)
+		for ; lo < hi; lo += chunk {
+			x := fetch(&s.buf[0], g, g.off+lo, 1, min(chunk, hi-lo))
+			if !allFinite(x) {
+				i := slices.IndexFunc(x, func(v T) bool { return v-v != 0 })
+				mu.Lock()
+				if lo+i < first {
+					first, u.NonFinite, u.Value = lo+i, true, float64(x[i])
+				}
+				mu.Unlock()
 			}
 			if k != 1 {
-				x[i] = v * k
+				for i := range x {
+					x[i] *= k
+				}
+				store(g, g.off+lo, x)
 			}
 		}
-		if k != 1 {
-			store(g, off[0], x)
-		}
-		pool.Put(s)
 	})
+}
+
+// allFinite adds up v-v, which is 0 for a finite v and NaN for others; four sums do not wait for each other.
+func allFinite[T float32 | float64](x []T) bool {
+	var a, b, c, d T
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0] - x[0]
+		b += x[1] - x[1]
+		c += x[2] - x[2]
+		d += x[3] - x[3]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
 }
 
 func finite(v float64) bool { return !math.IsInf(v, 0) && v == v }

@@ -1,7 +1,7 @@
 package amp
 
-// A FusedOptimizer is an Optimizer whose update can unscale the gradients itself, so that a step reads them once less. GradScaler.Step
-// then only looks for infinity and NaN, leaving the gradients as they are, and hands over what it found.
+// A FusedOptimizer is an Optimizer whose update can unscale the gradients, and skip, itself. GradScaler.Step then only looks for infinity
+// and NaN, leaving the gradients as they are, and hands over what it found; a device need not wait for the host in between.
 type FusedOptimizer interface {
 	Optimizer
 	// Fused says whether the optimizer wants that.
