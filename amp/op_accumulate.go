@@ -1,13 +1,10 @@
 package amp
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
-// logsumexp, norm and cumsum: reductions and sums whose results need float32.
+// logsumexp and cumsum: reductions and sums whose results need float32.
 
-var opLogSumExp, opNorm, opCumsum *Op
+var opLogSumExp, opCumsum *Op
 
 func init() {
 	opLogSumExp = define(Op{
@@ -21,24 +18,6 @@ func init() {
 		Wide: true,
 		Backward: func(b *Back) { // e^(x-y)
 			b.Set(0, Mul(b.S, b.repeat(b.DY), Exp(b.S, Sub(b.S, b.In(0), b.repeat(b.Out())))))
-		},
-	})
-	opNorm = define(Op{
-		Name: "norm", Doc: "√Σ x² over dimensions", Args: []string{"x"}, Class: FP32Append, Why: "squares leave the half range", CUDA: "norm", Saves: SaveIn0 | SaveOut,
-		Check: func(c *Call) []int { c.floats(); return reducedShape(c) }, Result: explicit,
-		CPU: func(c *Call) {
-			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
-				sum := 0.0
-				for _, v := range group {
-					sum += v * v
-				}
-				store(c.Out, c.Out.off+i, []float64{math.Sqrt(sum)})
-			})
-		},
-		Wide: true,
-		Backward: func(b *Back) { // x/y, and 0 where x is 0 even if y is too
-			g := zeroTimes(b.S, To(b.S, b.In(0), b.DY.dt), b.repeat(Div(b.S, b.DY, b.Out())))
-			b.Set(0, To(b.S, g, b.DType(0)))
 		},
 	})
 	opCumsum = define(Op{
@@ -92,12 +71,6 @@ func cumsumOn[T number](c *Call) {
 func LogSumExp(s *Scope, x *Tensor, dims ...int) *Tensor {
 	x.live("logsumexp")
 	return s.apply(opLogSumExp, Attrs{Dims: reducedAxes("logsumexp", x, dims)}, x)
-}
-
-// Norm returns the 2-norm √Σ x² over dims, over all dimensions without any; reduced dimensions go. float32 under autocast.
-func Norm(s *Scope, x *Tensor, dims ...int) *Tensor {
-	x.live("norm")
-	return s.apply(opNorm, Attrs{Dims: reducedAxes("norm", x, dims)}, x)
 }
 
 // Cumsum returns the sums of the elements so far along dim: float32 under autocast, int64 for integers. An explicit dtype wins over

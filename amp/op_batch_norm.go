@@ -156,7 +156,7 @@ func (s *Scope) batchSums(at Attrs, dy, x, stats *Tensor) *Tensor {
 
 // optional returns input i, nil if there is none.
 func (b *Back) optional(i int) *Tensor {
-	if b.n.in[i] == nil {
+	if !b.given(i) {
 		return nil
 	}
 	return b.In(i)

@@ -1,209 +1,232 @@
 package amp
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// mse_loss, nll_loss and cross_entropy: float32 under autocast.
+// What losses have in common: reductions, options, and the machinery of losses that are a sum over elements.
 
-// A Reduction says what a loss does with its elements.
+// A Reduction says what a loss does with its elements. It is a LossOption.
 type Reduction uint8
 
 // The reductions.
 const (
 	ReduceMean Reduction = iota // divide the sum by the number of elements that count
 	ReduceSum
-	ReduceNone // keep one loss per element
+	ReduceNone      // keep one loss per element
+	ReduceBatchMean // divide the sum by the size of dimension 0: what KLDiv means by its definition
 )
 
 // IgnoreIndex is the target value that nll_loss and cross_entropy leave out, as in PyTorch.
 const IgnoreIndex = -100
 
-var opMSELoss, opNLLLoss, opNLLLossBackward, opCrossEntropy *Op
+// A LossOption changes how a loss is computed: a Reduction, or one of the functions below. A loss panics with ErrArgument for an
+// option that it does not have.
+type LossOption interface{ lossOption(c *lossConfig) }
 
-func init() {
-	opMSELoss = define(Op{
-		Name: "mse_loss", Doc: "mean (or sum) of (x - target)²", Args: []string{"x", "target"}, Class: FP32, CPUList: FP32,
-		Why: "squares leave the half range, and their mean feeds every gradient", CUDA: "mse_loss", Saves: SaveIn0 | SaveIn1,
-		Check: checkPair, CPU: pairCPU(func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }), Wide: true, Backward: mseBackward,
-	})
-	opNLLLoss = define(Op{
-		Name: "nll_loss", Doc: "mean (or sum) of -logp[i, target[i]]", Args: []string{"logp", "target"}, Class: FP32, CPUList: FP32,
-		Why: "the loss feeds every gradient", CUDA: "nll_loss", Saves: SaveIn1,
-		Check: checkNLL, CPU: nllCPU,
-		Backward: func(b *Back) {
-			a := b.Attrs()
-			a.Shape = b.Shape(0)
-			b.Set(0, b.S.apply(opNLLLossBackward, a, b.DY, b.In(1)))
-		},
-	})
-	opNLLLossBackward = define(Op{
-		Name: "nll_loss_backward", Doc: "-dy at the targets, divided by their count for a mean", Args: []string{"dy", "target"},
-		Why: "runs in the dtype its forward ran in", CUDA: "nll_loss_backward", Saves: SaveIn1,
-		Check: func(c *Call) []int { return c.Shape }, CPU: nllBackwardCPU,
-		Backward: func(b *Back) { // linear in dy, and its transpose is the loss itself
-			b.Set(0, b.S.apply(opNLLLoss, b.Attrs(), b.DY, b.In(1)))
-		},
-	})
-	opCrossEntropy = define(Op{
-		Name: "cross_entropy", Doc: "nll_loss of log_softmax", Args: []string{"logits", "target"}, Class: FP32, CPUList: FP32, Parts: ApartOnCUDA,
-		Why: "both of its parts run in float32", Composite: []string{"log_softmax", "nll_loss"}, CUDA: "log_softmax",
-	})
-}
+type lossFunc func(c *lossConfig)
 
-// MSELoss returns the mean of (x - target)², or what reduction asks for. The shapes must be equal: broadcasting a target is
-// the classic silent bug of this loss.
-func MSELoss(s *Scope, x, target *Tensor, reduction ...Reduction) *Tensor {
-	return s.apply(opMSELoss, Attrs{Reduce: first(reduction)}, x, target)
-}
+func (f lossFunc) lossOption(c *lossConfig) { f(c) }
 
-// NLLLoss returns the mean of -logp[i, target[i]] for log-probabilities [n classes] and int64 targets [n], or what reduction asks
-// for. Targets equal to IgnoreIndex do not count.
-func NLLLoss(s *Scope, logp, target *Tensor, reduction ...Reduction) *Tensor {
-	return s.apply(opNLLLoss, Attrs{Reduce: first(reduction), Ignore: IgnoreIndex}, logp, target)
-}
-
-// CrossEntropy returns NLLLoss of LogSoftmax for logits [n classes] and int64 targets [n].
-func CrossEntropy(s *Scope, logits, target *Tensor, reduction ...Reduction) *Tensor {
-	s, in := s.enter(opCrossEntropy, logits, target)
-	return NLLLoss(s, LogSoftmax(s, in[0], -1), in[1], reduction...)
-}
-
-func first(r []Reduction) Reduction {
-	if len(r) > 0 {
-		return r[0]
+func (r Reduction) lossOption(c *lossConfig) {
+	c.reduce = r
+	if r == ReduceBatchMean {
+		c.given |= hasBatchMean
 	}
-	return ReduceMean
 }
 
-// pairCPU makes the kernel of a loss of two tensors of one shape: f of each pair, in float64, reduced as asked. Pairs are summed
-// in their order, one after another, so that the result does not depend on the workers.
-func pairCPU(f func(c *Call, x, t float64) float64) func(c *Call) {
-	return func(c *Call) {
-		x, y := c.In[0], c.In[1]
-		if c.Reduce == ReduceNone {
-			binaryOn(c.Out, x, y, func(dst, a, b []float64) {
-				for i, v := range a {
-					dst[i] = f(c, v, b[i])
-				}
-			})
-			return
+// lossConfig is what the options of one call amount to.
+type lossConfig struct {
+	reduce            Reduction
+	weight, posWeight *Tensor
+	smoothing         float64
+	ignore            int64
+	eps               float64
+	given             lossOptions
+}
+
+// lossOptions is a set of options.
+type lossOptions uint16
+
+const (
+	hasWeight lossOptions = 1 << iota
+	hasPosWeight
+	hasSmoothing
+	hasIgnore
+	hasLogTarget
+	hasRate
+	hasFull
+	hasSwap
+	hasBatchMean
+)
+
+var lossOptionNames = []string{"weight", "positive weight", "label smoothing", "class to ignore", "logarithmic target", "rate as input", "full likelihood", "swap", "batch mean"}
+
+// LossWeight weights a loss: one number per class for NLLLoss, CrossEntropy, MultiMarginLoss and MultilabelSoftMarginLoss, per
+// element (broadcast) for BCE and BCEWithLogits. PyTorch's weight.
+func LossWeight(w *Tensor) LossOption {
+	return lossFunc(func(c *lossConfig) { c.weight, c.given = w, c.given|hasWeight })
+}
+
+// PosWeight weights the positive part of BCEWithLogits, broadcast: above 1 it favors recall, below 1 precision.
+func PosWeight(w *Tensor) LossOption {
+	return lossFunc(func(c *lossConfig) { c.posWeight, c.given = w, c.given|hasPosWeight })
+}
+
+// LabelSmoothing makes CrossEntropy mix the share e of a uniform distribution into its targets. It panics with ErrArgument unless
+// 0 ≤ e ≤ 1.
+func LabelSmoothing(e float64) LossOption {
+	if !(e >= 0 && e <= 1) {
+		fail("LabelSmoothing", ErrArgument, "use a share from 0 to 1, such as 0.1", "share %v", e)
+	}
+	return lossFunc(func(c *lossConfig) { c.smoothing, c.given = e, c.given|hasSmoothing })
+}
+
+// IgnoreClass makes NLLLoss and CrossEntropy leave out the targets of this value instead of IgnoreIndex.
+func IgnoreClass(class int64) LossOption {
+	return lossFunc(func(c *lossConfig) { c.ignore, c.given = class, c.given|hasIgnore })
+}
+
+// LogTarget says that the target of KLDiv is given by its logarithm.
+func LogTarget() LossOption {
+	return lossFunc(func(c *lossConfig) { c.given |= hasLogTarget })
+}
+
+// RateInput says that the input of PoissonNLLLoss is a rate instead of its logarithm; eps, PyTorch's is 1e-8, keeps the logarithm
+// finite.
+func RateInput(eps float64) LossOption {
+	return lossFunc(func(c *lossConfig) { c.eps, c.given = eps, c.given|hasRate })
+}
+
+// FullLikelihood adds the terms that do not depend on the input: Stirling's formula to PoissonNLLLoss, log(2π)/2 to GaussianNLLLoss.
+func FullLikelihood() LossOption {
+	return lossFunc(func(c *lossConfig) { c.given |= hasFull })
+}
+
+// SwapNegatives makes TripletMarginLoss measure the negative from the positive where that is nearer than from the anchor.
+func SwapNegatives() LossOption {
+	return lossFunc(func(c *lossConfig) { c.given |= hasSwap })
+}
+
+// lossOf gathers the options of a loss, which takes those in allowed.
+func lossOf(op string, allowed lossOptions, opts []LossOption) lossConfig {
+	c := lossConfig{ignore: IgnoreIndex}
+	for _, o := range opts {
+		o.lossOption(&c)
+	}
+	if c.reduce > ReduceBatchMean {
+		fail(op, ErrArgument, "use amp.ReduceMean, amp.ReduceSum or amp.ReduceNone", "reduction %d", c.reduce)
+	}
+	for i, name := range lossOptionNames {
+		if c.given&^allowed&(1<<i) != 0 {
+			fail(op, ErrArgument, "leave the option out", "%s has no %s", op, name)
 		}
-		w := newRowWalk(x, y)
-		sum := 0.0
+	}
+	return c
+}
+
+func (c *lossConfig) has(o lossOptions) bool { return c.given&o != 0 }
+
+// reduceLoss reduces the elements of a composite loss.
+func reduceLoss(s *Scope, y *Tensor, r Reduction) *Tensor {
+	switch r {
+	case ReduceNone:
+		return y
+	case ReduceSum:
+		return Sum(s, y)
+	}
+	return Mean(s, y)
+}
+
+// enterWide begins a composite whose parts run in float32 where its inputs are halves; done rounds the result, once. Under autocast
+// parts that decide for themselves do so.
+func (s *Scope) enterWide(o *Op, in ...*Tensor) (inner *Scope, parts []*Tensor, done func(y *Tensor) *Tensor) {
+	s, in = s.enter(o, in...)
+	dt := o.common(in)
+	if !dt.IsHalf() || s.auto.on {
+		return s, in, func(y *Tensor) *Tensor { return y }
+	}
+	in = slices.Clone(in)
+	for i, t := range in {
+		if t != nil && t.dt.IsHalf() {
+			in[i] = To(s, t, Float32)
+		}
+	}
+	return s, in, func(y *Tensor) *Tensor { return To(s, y, dt) }
+}
+
+// elementCPU makes the kernel of a loss that is f of each element of up to four inputs: the first has the loss's shape, the others,
+// where they are given, are broadcast to it and 1 where they are not. In float64, one element after another, so that the result
+// does not depend on the workers.
+func elementCPU(f func(c *Call, v *[4]float64) float64) func(c *Call) {
+	return func(c *Call) {
+		var given []*Tensor
+		var place [4]int
+		for i, t := range c.In {
+			if t != nil {
+				place[len(given)] = i
+				given = append(given, t)
+			}
+		}
+		w := newRowWalk(given...)
+		sum, at := 0.0, c.Out.off
 		pool := scratches[float64]()
 		w.sequential(func(off [4]int, n int) {
 			s := pool.Get().(*scratch[float64])
-			b := fetch(&s.buf[1], y, off[1], w.step[1], n)
-			for i, v := range fetch(&s.buf[0], x, off[0], w.step[0], n) {
-				sum += f(c, v, b[i])
+			var rows [4][]float64
+			var kept [chunk]float64
+			for k, t := range given {
+				rows[k] = fetch(&s.buf[k], t, off[k], w.step[k], n)
 			}
+			for i := range n {
+				v := [4]float64{1, 1, 1, 1}
+				for k := range given {
+					v[place[k]] = rows[k][i]
+				}
+				kept[i] = f(c, &v)
+				sum += kept[i]
+			}
+			if c.Reduce == ReduceNone {
+				store(c.Out, at, kept[:n])
+			}
+			at += n
 			pool.Put(s)
 		})
-		if c.Reduce == ReduceMean {
-			sum /= float64(x.Len())
+		if c.Reduce != ReduceNone {
+			store(c.Out, c.Out.off, []float64{sum * perElement(c.Reduce, c.In[0].shape)})
 		}
-		store(c.Out, c.Out.off, []float64{sum})
 	}
 }
 
-// checkPair is the rule of such losses.
-func checkPair(c *Call) []int {
-	c.floats()
-	c.sameShape()
-	if c.Reduce == ReduceNone {
-		return c.In[0].shape
-	}
-	return nil
-}
-
-// perElement is the factor that a reduction gives each element's gradient.
-func (b *Back) perElement() float64 {
-	if b.Attrs().Reduce == ReduceMean {
-		return 1 / float64(length(b.Shape(0)))
+// perElement is the weight that a reduction gives each element.
+func perElement(r Reduction, shape []int) float64 {
+	switch r {
+	case ReduceMean:
+		return 1 / float64(length(shape))
+	case ReduceBatchMean:
+		return 1 / float64(shape[0])
 	}
 	return 1
 }
 
-// mseBackward: dx = 2·(x - target)·dy, divided by the count for a mean; the target's gradient is its negative.
-func mseBackward(b *Back) {
-	// The difference is multiplied by the factor first and by dy, which carries the loss scale, last.
-	g := Mul(b.S, MulScalar(b.S, Sub(b.S, b.In(0), b.In(1)), 2*b.perElement()), b.DY)
-	b.Set(0, g)
-	if b.Needs(1) {
-		b.Set(1, Neg(b.S, g))
-	}
-}
+func (b *Back) perElement() float64 { return perElement(b.Attrs().Reduce, b.Shape(0)) }
 
-func checkNLL(c *Call) []int {
-	p, t := c.In[0], c.In[1]
-	if !p.dt.IsFloat() || t.dt != Int64 {
-		fail(c.Op.Name, ErrDType, "logits are floats, targets int64 class numbers: amp.From([]int64{…})", "%s", c.shapes())
+// checkElements is the rule of such losses: the target has x's shape, weights are broadcast to it.
+func checkElements(c *Call) []int {
+	c.floats()
+	c.sameShape()
+	x := c.In[0]
+	if c.Reduce == ReduceBatchMean && len(x.shape) == 0 {
+		fail(c.Op.Name, ErrShape, "use amp.ReduceSum", "%s: a batch mean needs a dimension", c.shapes())
 	}
-	if len(p.shape) != 2 || len(t.shape) != 1 || p.shape[0] != t.shape[0] {
-		fail(c.Op.Name, ErrShape, "use [n classes] and a target of [n]", "%s", c.shapes())
+	for i := 2; i < len(c.In); i++ {
+		if w := c.In[i]; w != nil && !slices.Equal(broadcast(&Call{Op: c.Op, In: []*Tensor{x, w}}), x.shape) {
+			fail(c.Op.Name, ErrShape, fmt.Sprintf("use a shape that broadcasts to %v", x.shape), "%s: %s is larger than x", c.shapes(), c.Op.argName(i))
+		}
 	}
 	if c.Reduce == ReduceNone {
-		return t.shape
+		return x.shape
 	}
 	return nil
-}
-
-// eachTarget calls f with every row and its class, and returns the rows that count.
-func eachTarget(c *Call, classes int, f func(row, class int)) int {
-	t := c.In[1]
-	labels := elements[int64](t)
-	n := 0
-	for i := range t.shape[0] {
-		class := labels[t.off+i*t.strides[0]]
-		if class == c.Ignore {
-			continue
-		}
-		if class < 0 || class >= int64(classes) {
-			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use classes from 0 to %d, or %d to leave a row out", classes-1, c.Ignore), "target[%d] is %d", i, class)
-		}
-		n++
-		f(i, int(class))
-	}
-	return n
-}
-
-func nllCPU(c *Call) {
-	p, out := c.In[0], c.Out
-	sum := 0.0
-	if c.Reduce == ReduceNone {
-		out.setFloat64s(make([]float64, out.Len()))
-	}
-	var one [1]float64
-	n := eachTarget(c, p.shape[1], func(i, class int) {
-		load(one[:], p, p.off+i*p.strides[0]+class*p.strides[1], 1)
-		one[0] = -one[0]
-		sum += one[0]
-		if c.Reduce == ReduceNone {
-			store(out, out.off+i, one[:])
-		}
-	})
-	if c.Reduce == ReduceMean {
-		sum /= float64(n) // NaN without any target, as in PyTorch
-	}
-	if c.Reduce != ReduceNone {
-		store(out, out.off, []float64{sum})
-	}
-}
-
-func nllBackwardCPU(c *Call) {
-	dy, out := c.In[0], c.Out
-	clear(out.st.mem[out.off*out.dt.Size() : (out.off+out.Len())*out.dt.Size()])
-	k := -1.0
-	if c.Reduce == ReduceMean {
-		k = -1 / float64(eachTarget(c, c.Shape[1], func(int, int) {}))
-	}
-	stride := 0
-	if c.Reduce == ReduceNone {
-		stride = dy.strides[0]
-	}
-	var one [1]float64
-	eachTarget(c, c.Shape[1], func(i, class int) {
-		load(one[:], dy, dy.off+i*stride, 1)
-		one[0] *= k
-		store(out, out.off+i*c.Shape[1]+class, one[:])
-	})
 }

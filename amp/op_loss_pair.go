@@ -1,40 +1,59 @@
 package amp
 
-import (
-	"math"
+import "math"
 
-	"github.com/halftone-ml/halftone/amp/internal/cpu"
-)
+// Losses of two tensors of one shape: mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, hinge_embedding_loss.
 
-// l1_loss, smooth_l1_loss, huber_loss and the binary cross entropies.
-
-var opL1Loss, opSmoothL1Loss, opHuberLoss, opBCEWithLogits, opBCE *Op
+var opMSELoss, opL1Loss, opSmoothL1Loss, opHuberLoss, opSoftMarginLoss, opHingeEmbeddingLoss *Op
 
 const whyLoss = "the loss feeds every gradient"
 
 // pairLoss defines a row of a loss of two tensors of one shape. slope gives ∂loss/∂x of an element, target the same for the
-// target.
+// target, nil if the target is no variable.
 func pairLoss(name, doc string, class Class, why string, f func(c *Call, x, t float64) float64, slope, target func(b *Back) *Tensor) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x", "target"}, Class: class, CPUList: FP32, Why: why, CUDA: name, Wide: true, Saves: SaveIn0 | SaveIn1,
-		Check: checkPair, CPU: pairCPU(f),
+		Check: checkElements, CPU: pairCPU(f),
 		Backward: func(b *Back) {
+			// The slope is multiplied by the factor first and by dy, which carries the loss scale, last.
 			k := b.perElement()
 			if b.Needs(0) {
 				b.Set(0, Mul(b.S, MulScalar(b.S, slope(b), k), b.DY))
 			}
-			if b.Needs(1) {
+			if b.Needs(1) && target != nil {
 				b.Set(1, Mul(b.S, MulScalar(b.S, target(b), k), b.DY))
 			}
 		},
 	})
 }
 
-func init() {
-	difference := func(b *Back) *Tensor { return Sub(b.S, b.In(0), b.In(1)) }
-	negative := func(f func(b *Back) *Tensor) func(b *Back) *Tensor {
-		return func(b *Back) *Tensor { return Neg(b.S, f(b)) }
+// pairCPU makes the kernel of such a loss: elements are computed by all workers where they are kept, else summed one after another.
+func pairCPU(f func(c *Call, x, t float64) float64) func(c *Call) {
+	reduced := elementCPU(func(c *Call, v *[4]float64) float64 { return f(c, v[0], v[1]) })
+	return func(c *Call) {
+		if c.Reduce != ReduceNone {
+			reduced(c)
+			return
+		}
+		binaryOn(c.Out, c.In[0], c.In[1], func(dst, a, b []float64) {
+			for i, v := range a {
+				dst[i] = f(c, v, b[i])
+			}
+		})
 	}
+}
+
+func difference(b *Back) *Tensor { return Sub(b.S, b.In(0), b.In(1)) }
+
+// negative is the slope of a loss of x - target for the target.
+func negative(f func(b *Back) *Tensor) func(b *Back) *Tensor {
+	return func(b *Back) *Tensor { return Neg(b.S, f(b)) }
+}
+
+func init() {
+	double := func(b *Back) *Tensor { return MulScalar(b.S, difference(b), 2) }
+	opMSELoss = pairLoss("mse_loss", "mean (or sum) of (x - target)²", FP32, "squares leave the half range, and their mean feeds every gradient",
+		func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }, double, negative(double))
 	l1 := func(b *Back) *Tensor { return Sign(b.S, difference(b)) }
 	opL1Loss = pairLoss("l1_loss", "mean (or sum) of |x - target|", FP32, whyLoss,
 		func(_ *Call, x, t float64) float64 { return math.Abs(x - t) }, l1, negative(l1))
@@ -54,59 +73,85 @@ func init() {
 			}
 			return (x - t) * (x - t) / (2 * c.Scalar)
 		}, smooth, negative(smooth))
-	opBCEWithLogits = pairLoss("binary_cross_entropy_with_logits", "mean (or sum) of log(1 + e^x) - x·target", FP32, "sigmoid and logarithm fused, so that neither leaves float32's range",
-		func(_ *Call, x, t float64) float64 { return softplus(x) - x*t },
-		func(b *Back) *Tensor { return Sub(b.S, Sigmoid(b.S, b.In(0)), b.In(1)) },
-		func(b *Back) *Tensor { return Neg(b.S, b.In(0)) })
-	opBCE = pairLoss("binary_cross_entropy", "mean (or sum) of -target·log x - (1 - target)·log(1 - x)", Banned,
-		"its gradient 1/(x·(1-x)) leaves float16's range, and casting x to float32 does not help, since the cast is undone in backward; amp.BCEWithLogits is safe",
-		func(_ *Call, x, t float64) float64 {
-			// Logarithms are held at -100, as in PyTorch, so that x = 0 and x = 1 give a finite loss.
-			return -t*math.Max(cpu.Log.Of(x), -100) - (1-t)*math.Max(cpu.Log1p.Of(-x), -100)
-		},
-		func(b *Back) *Tensor { // (x - target) / (x·(1-x))
-			x := b.In(0)
-			return Div(b.S, difference(b), ClampMin(b.S, Mul(b.S, x, oneMinus(b.S, x)), 1e-12))
+	opSoftMarginLoss = pairLoss("soft_margin_loss", "mean (or sum) of log(1 + e^(-target·x))", FP32, whyExponential,
+		func(_ *Call, x, t float64) float64 { return softplus(-x * t) },
+		func(b *Back) *Tensor {
+			return Neg(b.S, Mul(b.S, b.In(1), Sigmoid(b.S, Neg(b.S, Mul(b.S, b.In(0), b.In(1))))))
 		},
 		func(b *Back) *Tensor {
-			x := b.In(0)
-			return Sub(b.S, Log(b.S, oneMinus(b.S, x)), Log(b.S, x))
+			return Neg(b.S, Mul(b.S, b.In(0), Sigmoid(b.S, Neg(b.S, Mul(b.S, b.In(0), b.In(1))))))
 		})
+	opHingeEmbeddingLoss = pairLoss("hinge_embedding_loss", "mean (or sum) of x where target is 1, max(0, margin - x) where it is -1", FP32, whyLoss,
+		func(c *Call, x, t float64) float64 {
+			y := 0.0
+			if t != -1 {
+				y = x
+			}
+			if t != 1 {
+				y += math.Max(0, c.Scalar-x)
+			}
+			return y
+		}, hingeSlope, nil)
 }
 
-// L1Loss returns the mean of |x - target|, or what reduction asks for; float32 under autocast.
-func L1Loss(s *Scope, x, target *Tensor, reduction ...Reduction) *Tensor {
-	return s.apply(opL1Loss, Attrs{Reduce: first(reduction)}, x, target)
+// hingeSlope: 1 unless the target is -1, less 1 unless it is 1 where x is below the margin; at the margin as below it.
+func hingeSlope(b *Back) *Tensor {
+	x, t := b.In(0), b.In(1)
+	one, zero := constant(b.S, x.dt, 1), constant(b.S, x.dt, 0)
+	similar := Where(b.S, Eq(b.S, t, constant(b.S, t.dt, -1)), zero, one)
+	below := Where(b.S, Le(b.S, x, constant(b.S, x.dt, b.Attrs().Scalar)), one, zero)
+	apart := Where(b.S, Eq(b.S, t, one), zero, below)
+	return Sub(b.S, similar, apart)
+}
+
+// constant returns a tensor of one number and no dimension that belongs to the scope.
+func constant(s *Scope, dt DType, v float64) *Tensor {
+	t := Full(s, dt, v)
+	t.scope = s
+	s.arena.own(t)
+	return t
+}
+
+// MSELoss returns the mean of (x - target)², or what a Reduction asks for; float32 under autocast. The shapes must be equal:
+// broadcasting a target is the classic silent bug of this loss.
+func MSELoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
+	return s.apply(opMSELoss, Attrs{Reduce: lossOf("mse_loss", 0, opts).reduce}, x, target)
+}
+
+// L1Loss returns the mean of |x - target|, or what a Reduction asks for; float32 under autocast.
+func L1Loss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
+	return s.apply(opL1Loss, Attrs{Reduce: lossOf("l1_loss", 0, opts).reduce}, x, target)
 }
 
 // SmoothL1Loss returns the mean of a loss that is quadratic within beta of the target and linear beyond; float32 under autocast.
 // A beta of 0 is L1Loss; it panics with ErrArgument below 0.
-func SmoothL1Loss(s *Scope, x, target *Tensor, beta float64, reduction ...Reduction) *Tensor {
+func SmoothL1Loss(s *Scope, x, target *Tensor, beta float64, opts ...LossOption) *Tensor {
 	if !(beta >= 0) {
 		fail("smooth_l1_loss", ErrArgument, "use a beta of 0 or above; the usual one is 1", "beta %v", beta)
 	}
 	if beta == 0 {
-		return L1Loss(s, x, target, reduction...)
+		return L1Loss(s, x, target, opts...)
 	}
-	return s.apply(opSmoothL1Loss, Attrs{Reduce: first(reduction), Scalar: beta}, x, target)
+	return s.apply(opSmoothL1Loss, Attrs{Reduce: lossOf("smooth_l1_loss", 0, opts).reduce, Scalar: beta}, x, target)
 }
 
 // HuberLoss returns the mean of Huber's loss, quadratic within delta of the target and linear beyond; float32 under autocast. It
 // panics with ErrArgument for a delta of 0 or below.
-func HuberLoss(s *Scope, x, target *Tensor, delta float64, reduction ...Reduction) *Tensor {
+func HuberLoss(s *Scope, x, target *Tensor, delta float64, opts ...LossOption) *Tensor {
 	if !(delta > 0) {
 		fail("huber_loss", ErrArgument, "use a delta above 0; the usual one is 1", "delta %v", delta)
 	}
-	return s.apply(opHuberLoss, Attrs{Reduce: first(reduction), Scalar: delta}, x, target)
+	return s.apply(opHuberLoss, Attrs{Reduce: lossOf("huber_loss", 0, opts).reduce, Scalar: delta}, x, target)
 }
 
-// BCEWithLogits returns the mean binary cross entropy of logits x and targets in [0,1]; float32 under autocast.
-func BCEWithLogits(s *Scope, x, target *Tensor, reduction ...Reduction) *Tensor {
-	return s.apply(opBCEWithLogits, Attrs{Reduce: first(reduction)}, x, target)
+// SoftMarginLoss returns the mean of log(1 + e^(-target·x)) for targets of 1 and -1, or what a Reduction asks for; float32 under
+// autocast. Unlike PyTorch's it does not overflow.
+func SoftMarginLoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
+	return s.apply(opSoftMarginLoss, Attrs{Reduce: lossOf("soft_margin_loss", 0, opts).reduce}, x, target)
 }
 
-// BCE returns the mean binary cross entropy of probabilities x and targets in [0,1]. Under autocast it panics with ErrBanned:
-// use BCEWithLogits.
-func BCE(s *Scope, x, target *Tensor, reduction ...Reduction) *Tensor {
-	return s.apply(opBCE, Attrs{Reduce: first(reduction)}, x, target)
+// HingeEmbeddingLoss returns the mean of x where target is 1 and of max(0, margin - x) where it is -1, or what a Reduction asks for;
+// PyTorch's margin is 1. float32 under autocast. The target has no gradient.
+func HingeEmbeddingLoss(s *Scope, x, target *Tensor, margin float64, opts ...LossOption) *Tensor {
+	return s.apply(opHingeEmbeddingLoss, Attrs{Reduce: lossOf("hinge_embedding_loss", 0, opts).reduce, Scalar: margin}, x, target)
 }

@@ -124,32 +124,38 @@ func softmaxRow(row []float64) {
 }
 
 func logSoftmaxRow(row []float64) {
-	log := logSumExp(row)
-	for i := range row {
-		row[i] -= log
+	m, rest := logSumExpParts(row)
+	for i, v := range row {
+		row[i] = v - m - rest // the difference is exact near the largest
 	}
 }
 
 // logSumExp returns log Σ e^row.
 func logSumExp(row []float64) float64 {
-	m := maximum(row)
+	m, rest := logSumExpParts(row)
+	return m + rest
+}
+
+// logSumExpParts returns it as the largest element and what is added to it.
+func logSumExpParts(row []float64) (m, rest float64) {
+	m = maximum(row)
 	if !finite(m) { // all -Inf, or some +Inf or NaN: it decides alone
-		return m
+		return m, 0
 	}
 	pool := scratches[float64]()
 	s := pool.Get().(*scratch[float64])
 	sum := 0.0
-	for rest := row; len(rest) > 0; {
-		part := s.buf[0][:min(chunk, len(rest))]
+	for left := row; len(left) > 0; {
+		part := s.buf[0][:min(chunk, len(left))]
 		for i := range part {
-			part[i] = rest[i] - m
+			part[i] = left[i] - m
 		}
 		cpu.Exp.F64(part, part)
 		sum += sumOf(part)
-		rest = rest[len(part):]
+		left = left[len(part):]
 	}
 	pool.Put(s)
-	return m + cpu.Log.Of(sum)
+	return m, cpu.Log.Of(sum)
 }
 
 // sumOf adds in four interleaved sums, whatever the processor.

@@ -42,7 +42,7 @@ func torchPair(f func(s *Scope, a torchArgs, x []*Tensor) (*Tensor, *Tensor)) to
 	}
 }
 
-func torchLoss(f func(s *Scope, x, t *Tensor, r ...Reduction) *Tensor) torchCall {
+func torchLoss(f func(s *Scope, x, t *Tensor, o ...LossOption) *Tensor) torchCall {
 	return torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], x[1], a.reduction()) })
 }
 
@@ -157,8 +157,7 @@ func torchScaled(f func(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor)
 
 // torchWaiting lists vectors of arguments that a row does not take.
 var torchWaiting = []string{
-	"embedding/padding", "nll_loss/weighted", "nll_loss/2d", "cross_entropy/weighted", "cross_entropy/smoothed", "cross_entropy/probabilities", "cross_entropy/2d",
-	"binary_cross_entropy_with_logits/weighted", "var/correction", "std/correction", "norm/one", "norm/three", "norm/inf",
+	"embedding/padding", "var/correction", "std/correction",
 }
 
 func torchWaits(name string) bool {

@@ -1,0 +1,189 @@
+package amp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Norms: norm and linalg_vector_norm are one kernel under two names, since autocast has them on two lists; the others are made of
+// them.
+
+var opNorm, opVectorNorm, opMatrixNorm, opFrobeniusNorm *Op
+
+const whyPowers = "powers leave the half range"
+
+func init() {
+	opNorm = normRow("norm", FP32Append)
+	opVectorNorm = normRow("linalg_vector_norm", FP32Output)
+	opMatrixNorm = define(Op{
+		Name: "linalg_matrix_norm", Doc: "norm of matrices: fro of all elements, 1 and -1 the largest and smallest sum of a column, inf and -inf of a row", Args: []string{"x"},
+		Class: FP32Output, Why: "made of norms that give float32", CUDA: "norm", Composite: []string{"linalg_vector_norm"}, Parts: ApartOnCUDA,
+	})
+	opFrobeniusNorm = define(Op{
+		Name: "frobenius_norm", Doc: "√Σ x² over dimensions", Args: []string{"x"}, Class: FP32, Why: whyPowers, CUDA: "norm", Composite: []string{"linalg_vector_norm"},
+	})
+}
+
+// normRow defines (Σ |x|^p)^(1/p) over dimensions; p is c.Scalar.
+func normRow(name string, class Class) *Op {
+	return define(Op{
+		Name: name, Doc: "(Σ |x|^p)^(1/p) over dimensions, √Σ x² for p = 2; for p = ±∞ the largest or smallest |x|, for p = 0 how many are not 0", Args: []string{"x"},
+		Class: class, Why: whyPowers, CUDA: "norm", Saves: SaveIn0 | SaveOut, Wide: true, Result: explicit,
+		Check: func(c *Call) []int {
+			c.floats()
+			shape := reducedShape(c)
+			if math.IsInf(c.Scalar, 0) && c.In[0].Len() == 0 && length(shape) > 0 {
+				fail(name, ErrShape, "use dimensions with elements", "%s: no largest of nothing", c.shapes())
+			}
+			return shape
+		},
+		CPU: func(c *Call) {
+			p := c.Scalar
+			eachGroup(c.In[0], c.Dims, func(i int, group []float64) { store(c.Out, c.Out.off+i, []float64{pNorm(group, p)}) })
+		},
+		Backward: func(b *Back) {
+			b.Set(0, normSlope(b.S, b.In(0), b.repeat(b.Out()), b.repeat(b.DY), b.Attrs()))
+		},
+	})
+}
+
+// pNorm is the p-norm of a group of numbers.
+func pNorm(v []float64, p float64) float64 {
+	sum := 0.0
+	switch p {
+	case 2:
+		for _, x := range v {
+			sum += x * x
+		}
+		return math.Sqrt(sum)
+	case 1:
+		for _, x := range v {
+			sum += math.Abs(x)
+		}
+		return sum
+	case 0:
+		for _, x := range v {
+			if x != 0 {
+				sum++
+			}
+		}
+		return sum
+	}
+	if math.IsInf(p, 0) {
+		return extremeAbs(v, p < 0)
+	}
+	for _, x := range v {
+		sum += cpu.Pow(math.Abs(x), p)
+	}
+	return cpu.Pow(sum, 1/p)
+}
+
+// extremeAbs is the largest, or smallest, |x|; NaN if any is.
+func extremeAbs(v []float64, smallest bool) float64 {
+	best := math.NaN()
+	for i, x := range v {
+		x = math.Abs(x)
+		if x != x {
+			return x
+		}
+		if i == 0 || smallest == (x < best) && x != best {
+			best = x
+		}
+	}
+	return best
+}
+
+// normSlope is dy times the slope of a norm y of x; y and dy have the reduced dimensions as size 1. Where the norm is 0 so is the
+// slope, and so are its own slopes: the subgradient that PyTorch takes.
+func normSlope(s *Scope, x, y, dy *Tensor, a Attrs) *Tensor {
+	switch p := a.Scalar; {
+	case p == 0:
+		return MulScalar(s, Expand(s, dy, x.shape...), 0)
+	case p == 1:
+		return Mul(s, Sign(s, x), dy)
+	case p == 2:
+		return Mul(s, x, divNonzero(s, dy, y))
+	case math.IsInf(p, 0): // shared evenly by the elements that have it
+		at := To(s, Eq(s, Abs(s, x), y), x.dt)
+		count := SumKeep(s, at, a.Dims...)
+		return Mul(s, Mul(s, Sign(s, x), at), divNonzero(s, dy, count))
+	default:
+		return Mul(s, signedPow(s, x, p-1), divNonzero(s, dy, absPow(s, y, p-1)))
+	}
+}
+
+// Norm returns the 2-norm √Σ x² over dims, over all dimensions without any; reduced dimensions go. float32 under autocast.
+func Norm(s *Scope, x *Tensor, dims ...int) *Tensor { return NormP(s, x, 2, dims...) }
+
+// NormP returns the p-norm (Σ |x|^p)^(1/p) over dims, over all dimensions without any; reduced dimensions go. p may be any number,
+// infinities and 0 included. float32 under autocast.
+func NormP(s *Scope, x *Tensor, p float64, dims ...int) *Tensor {
+	return normOf(s, opNorm, x, p, dims, false, nil)
+}
+
+// VectorNorm returns the norm of order ord over dims, over all dimensions for nil, kept as size 1 if keep: torch.linalg.vector_norm.
+// An explicit dtype is that of the result and wins over autocast, which otherwise gives float32.
+func VectorNorm(s *Scope, x *Tensor, ord float64, dims []int, keep bool, dtype ...DType) *Tensor {
+	return normOf(s, opVectorNorm, x, ord, dims, keep, dtype)
+}
+
+func normOf(s *Scope, o *Op, x *Tensor, p float64, dims []int, keep bool, dtype []DType) *Tensor {
+	x.live(o.Name)
+	if p != p {
+		fail(o.Name, ErrArgument, "use 2, 1, an infinity or another number", "order %v", p)
+	}
+	a := Attrs{Dims: reducedAxes(o.Name, x, dims), Keep: keep, Scalar: p}
+	if len(dtype) > 0 {
+		if !dtype[0].IsFloat() {
+			fail(o.Name, ErrDType, "use a float dtype", "result dtype %v", dtype[0])
+		}
+		a.DType = dtype[0]
+	}
+	return s.apply(o, a, x)
+}
+
+// MatrixNorm returns the norm of the matrices in two dimensions of x, the last two for nil, kept as size 1 if keep. ord is "fro",
+// "1", "-1", "inf" or "-inf"; "nuc", "2" and "-2", which need singular values, panic with ErrArgument. An explicit dtype is that of the
+// result and wins over autocast, which otherwise gives float32.
+func MatrixNorm(s *Scope, x *Tensor, ord string, dims []int, keep bool, dtype ...DType) *Tensor {
+	const op = "linalg_matrix_norm"
+	x.live(op)
+	if dims == nil {
+		dims = []int{-2, -1}
+	}
+	if len(x.shape) < 2 || len(dims) != 2 || x.axis(op, dims[0]) == x.axis(op, dims[1]) {
+		fail(op, ErrShape, "use amp.VectorNorm for vectors", "dims %v of x %v: need two dimensions", dims, x.shape)
+	}
+	rows, columns := x.axis(op, dims[0]), x.axis(op, dims[1])
+	s, in := s.enter(opMatrixNorm, x)
+	x = in[0]
+	if ord == "fro" {
+		return VectorNorm(s, x, 2, []int{rows, columns}, keep, dtype...)
+	}
+	order, ok := map[string]float64{"1": math.Inf(1), "-1": math.Inf(-1), "inf": math.Inf(1), "-inf": math.Inf(-1)}[ord]
+	if !ok {
+		fail(op, ErrArgument, `use "fro", "1", "-1", "inf" or "-inf"`, "order %q; nuc, 2 and -2 need singular values, which amp does not compute", ord)
+	}
+	summed, over := columns, rows
+	if ord == "1" || ord == "-1" {
+		summed, over = rows, columns
+	}
+	y := VectorNorm(s, VectorNorm(s, x, 1, []int{summed}, true, dtype...), order, []int{over}, true)
+	if keep {
+		return y
+	}
+	shape := slices.Clone(y.shape)
+	for _, d := range []int{max(rows, columns), min(rows, columns)} {
+		shape = slices.Delete(shape, d, d+1)
+	}
+	return Reshape(s, y, shape...)
+}
+
+// FrobeniusNorm returns √Σ x² over dims, over all dimensions without any; reduced dimensions go. float32 under autocast, where its
+// input is cast, which Norm spares.
+func FrobeniusNorm(s *Scope, x *Tensor, dims ...int) *Tensor {
+	s, in := s.enter(opFrobeniusNorm, x)
+	return VectorNorm(s, in[0], 2, dims, false)
+}
