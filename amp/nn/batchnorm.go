@@ -75,10 +75,12 @@ func newBatchNorm(s *amp.Scope, name string, least, most, channels int, opts []N
 	b := &BatchNorm{Momentum: c.momentum, Cumulative: c.cumulative, Eps: c.eps, name: name, least: least, most: most}
 	if c.affine {
 		b.Weight, b.Bias = affine(s, channels)
+		b.Weight.KeepFloat32()
+		b.Bias.KeepFloat32()
 	}
 	if !c.noStats {
-		b.RunningMean = amp.Full(s, amp.Float32, 0, channels).SetName("running_mean")
-		b.RunningVar = amp.Full(s, amp.Float32, 1, channels).SetName("running_var")
+		b.RunningMean = amp.Full(s, amp.Float32, 0, channels).SetName("running_mean").KeepFloat32()
+		b.RunningVar = amp.Full(s, amp.Float32, 1, channels).SetName("running_var").KeepFloat32()
 		b.NumBatches = amp.Full(s, amp.Int64, 0).SetName("num_batches_tracked")
 		b.one = amp.Full(s, amp.Int64, 1)
 	}

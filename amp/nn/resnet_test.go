@@ -141,3 +141,26 @@ func TestResNet18Learns(t *testing.T) {
 		root.Close()
 	}
 }
+
+// TestResNet18Levels: O2 casts the convolutions and leaves batch norm in float32, O3 casts both; each can train.
+func TestResNet18Levels(t *testing.T) {
+	for level, norm := range map[amp.OLevel]amp.DType{amp.O0: amp.Float32, amp.O1: amp.Float32, amp.O2: amp.Float32, amp.O3: amp.Float16} {
+		root := amp.NewScope(amp.Seed(4))
+		net := nn.NewResNet18(root, 3, nn.SmallImages(), nn.Width(2))
+		model, opt := amp.Initialize(net, optim.NewSGD(net.Parameters(), optim.LR(0.01)), level)
+		state := nn.StateDict(net)
+		for name, want := range map[string]amp.DType{"layer1.0.bn1.weight": norm, "layer1.0.bn1.running_var": norm, "bn1.num_batches_tracked": amp.Int64} {
+			if dt := state[name].DType(); dt != want {
+				t.Errorf("O%d: %s is %v, want %v", level, name, dt, want)
+			}
+		}
+		x, y := amp.Randn(root, amp.Float32, 0, 1, 4, 3, 8, 8), amp.From([]int64{0, 1, 2, 0})
+		loss := nn.CrossEntropyLoss(model.Scope(root), model.Forward(root, x), y)
+		opt.ScaleLoss(root, loss, func(scaled *amp.Tensor) { scaled.Backward() })
+		opt.Step()
+		if v := loss.Item(); !(v > 0.2 && v < 5) {
+			t.Errorf("O%d: loss %v", level, v)
+		}
+		root.Close()
+	}
+}
