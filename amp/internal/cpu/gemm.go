@@ -23,13 +23,13 @@ type Result[T Float] struct {
 	Elems    []T
 	Done     func(i, j int, row []T)
 
-	wholeRows bool
+	rows func(i int, row []T) // Done for whole rows
 }
 
 // Gemm computes the product of a [m k] and b [k n], accumulated in T in the order of k, and hands every finished row to store,
 // so that rounding to a shorter format happens once, there.
 func Gemm[T Float](m, n, k int, a, b Matrix[T], store func(i int, row []T)) {
-	GemmTo(m, n, k, a, b, Result[T]{Done: func(i, _ int, row []T) { store(i, row) }, wholeRows: true})
+	GemmTo(m, n, k, a, b, Result[T]{rows: store})
 }
 
 // GemmTo is Gemm into memory, or to a function that takes pieces of rows. Every element is one sum in the order of k, and the
@@ -42,14 +42,18 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	if m == 0 || n == 0 {
 		return
 	}
-	g := product[T]{m: m, n: n, k: k, a: a, b: b, out: out, kern: kernelOf[T]()}
-	g.a.check(m, k)
-	g.b.check(k, n)
+	a.check(m, k)
+	b.check(k, n)
 	if out.Elems != nil {
 		_ = out.Elems[out.Off+(m-1)*out.Row+n-1]
 	}
+	w := workspaces[T]().get()
+	g := &w.call
+	*g = product[T]{m: m, n: n, k: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w}
 	g.plan()
 	g.run()
+	*g = product[T]{} // hold on to no operand
+	workspaces[T]().put(w)
 }
 
 // check reads the two ends of what assembly will read, so that a wrong stride is a panic.
@@ -84,6 +88,7 @@ type kernel[T Float] struct {
 
 // A product is a call of GemmTo on its way.
 type product[T Float] struct {
+	home       *workspace[T] // of the caller
 	m, n, k    int
 	a, b       Matrix[T]
 	out        Result[T]
@@ -100,16 +105,18 @@ const packedB = 1 << 20
 
 func up(n, step int) int { return (n + step - 1) / step * step }
 
+func (g *product[T]) whole() bool { return g.out.rows != nil }
+
 // plan fixes the blocks, from the shape.
 func (g *product[T]) plan() {
 	kn := g.kern
 	g.nc, g.ks = up(g.n, kn.cols), g.k
 	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.m <= 2*kn.rows
 	if !g.raw && g.nc*g.k > packedB {
-		if nc := packedB / g.k / kn.cols * kn.cols; !g.out.wholeRows && nc >= 256 {
+		if nc := packedB / g.k / kn.cols * kn.cols; !g.whole() && nc >= 256 {
 			g.nc = nc
 		} else {
-			if !g.out.wholeRows {
+			if !g.whole() {
 				g.nc = min(g.nc, 1024)
 			}
 			g.ks = min(g.k, up(max(packedB/g.nc, 1), kn.depth))
@@ -119,21 +126,20 @@ func (g *product[T]) plan() {
 	g.kc = (g.ks + cuts - 1) / cuts
 	g.mb = min(max(up((g.m+3)/4, kn.rows), 2*kn.rows), up(96, kn.rows))
 	g.nb = g.nc
-	if blocks := (g.m + g.mb - 1) / g.mb; blocks < 8 && !g.out.wholeRows && g.m*g.nc*g.ks > 4*kn.grain {
+	if blocks := (g.m + g.mb - 1) / g.mb; blocks < 8 && !g.whole() && g.m*g.nc*g.ks > 4*kn.grain {
 		g.nb = min(g.nc, max(up(g.nc*blocks/8, kn.cols), 4*kn.cols))
 	}
 }
 
 func (g *product[T]) run() {
-	w := workspaces[T]().get()
-	defer workspaces[T]().put(w)
+	w := g.home
 	if g.k == 0 {
 		g.zero(w)
 		return
 	}
 	if g.ks < g.k && g.out.Elems == nil {
-		w.c = grow(w.c, g.m*g.nc)
-		g.sum = w.c
+		w.sum = grow(w.sum, g.m*g.nc)
+		g.sum = w.sum
 	}
 	if !g.raw {
 		w.b = grow(w.b, g.nc*g.ks)
@@ -146,18 +152,40 @@ func (g *product[T]) run() {
 			if !g.raw {
 				g.packB(jc, cols, ps, steps)
 			}
-			across := (cols + g.nb - 1) / g.nb
-			tasks := (g.m + g.mb - 1) / g.mb * across
-			Parallel(tasks, max(1, g.kern.grain/(g.mb*g.nb*steps)), func(lo, hi int) {
-				v := workspaces[T]().get()
-				for t := lo; t < hi; t++ {
-					i, j := t/across*g.mb, t%across*g.nb
-					g.task(v, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
-				}
-				workspaces[T]().put(v)
-			})
+			g.tasks(jc, cols, ps, steps)
 		}
 	}
+}
+
+// tasks spreads the rows and columns of one pass over the workers.
+func (g *product[T]) tasks(jc, cols, ps, steps int) {
+	across := (cols + g.nb - 1) / g.nb
+	n := (g.m + g.mb - 1) / g.mb * across
+	if n == 1 { // without a closure on the heap
+		g.task(g.home, 0, g.m, jc, 0, cols, ps, steps)
+		return
+	}
+	spread(n, g.kern.grain/(g.mb*g.nb*steps), g.home, func(w *workspace[T], t int) {
+		i, j := t/across*g.mb, t%across*g.nb
+		g.task(w, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
+	})
+}
+
+// spread calls f for 0 … n-1, grain at a time, with a workspace that it shares with no other call at the same time.
+func spread[T Float](n, grain int, home *workspace[T], f func(w *workspace[T], i int)) {
+	if n <= max(grain, 1) {
+		for i := range n {
+			f(home, i)
+		}
+		return
+	}
+	Parallel(n, grain, func(lo, hi int) {
+		w := workspaces[T]().get()
+		for i := lo; i < hi; i++ {
+			f(w, i)
+		}
+		workspaces[T]().put(w)
+	})
 }
 
 // zero is the product over no k at all.
@@ -169,9 +197,17 @@ func (g *product[T]) zero(w *workspace[T]) {
 			row = g.out.Elems[g.out.Off+i*g.out.Row:][:g.n]
 		}
 		clear(row)
-		if g.out.Done != nil {
-			g.out.Done(i, 0, row)
-		}
+		g.done(i, 0, row)
+	}
+}
+
+// done hands out a finished piece.
+func (g *product[T]) done(i, j int, row []T) {
+	switch {
+	case g.out.rows != nil:
+		g.out.rows(i, row)
+	case g.out.Done != nil:
+		g.out.Done(i, j, row)
 	}
 }
 
@@ -197,9 +233,9 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			}
 		}
 	}
-	if g.out.Done != nil && ps+steps == g.k {
+	if ps+steps == g.k && (g.out.Done != nil || g.out.rows != nil) {
 		for y := range rows {
-			g.out.Done(i+y, jc+j, c[y*ldc:y*ldc+cols])
+			g.done(i+y, jc+j, c[y*ldc:y*ldc+cols])
 		}
 	}
 }
@@ -243,7 +279,7 @@ func (g *product[T]) panel(w *workspace[T], jc, j, wide, ps, p, steps, kc int) (
 	if wide == nr || wide == g.kern.narrow {
 		return g.b.Elems[off:], g.b.Row
 	}
-	w.b = grow(w.b, nr*kc)
-	w.pack(w.b, nr, wide, kc, &g.b, off, 1, g.b.Row)
-	return w.b, nr
+	w.last = grow(w.last, nr*kc)
+	w.pack(w.last, nr, wide, kc, &g.b, off, 1, g.b.Row)
+	return w.last, nr
 }

@@ -4,9 +4,34 @@ package cpu
 func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
 	kn := g.kern
 	w.a = grow(w.a, up(rows, kn.rows)*k)
+	if g.a.Row == 1 && g.a.Elems == nil && g.a.inMemory() {
+		g.packColumns(w, i, rows, p, k)
+		return
+	}
 	for y := 0; y < rows; y += kn.rows {
 		high := min(kn.rows, rows-y)
 		w.pack(w.a[y*k:], kn.height(high), high, k, &g.a, g.a.Off+(i+y)*g.a.Row+p*g.a.Col, g.a.Row, g.a.Col)
+	}
+}
+
+// packColumns is packA for halves whose rows are neighbors: all rows of a step are widened in one go.
+func (g *product[T]) packColumns(w *workspace[T], i, rows, p, k int) {
+	kn := g.kern
+	steps := max(1, len(w.lines)/rows)
+	for q := 0; q < k; q += steps {
+		c := min(steps, k-q)
+		for r := range c {
+			g.a.fetch(w.lines[r*rows:(r+1)*rows], g.a.Off+i+(p+q+r)*g.a.Col, 1)
+		}
+		for y := 0; y < rows; y += kn.rows {
+			high := min(kn.rows, rows-y)
+			h := kn.height(high)
+			dst := w.a[y*k+q*h:]
+			if high < h {
+				clear(dst[:h*c])
+			}
+			copyRows(dst, h, w.lines[y:], rows, high, c)
+		}
 	}
 }
 
@@ -18,19 +43,15 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 		group = up(line, nr) // Load may do much per call
 	}
 	groups := (cols + group - 1) / group
-	Parallel(groups, max(1, 1<<16/(group*steps)), func(lo, hi int) {
-		w := workspaces[T]().get()
-		for t := lo; t < hi; t++ {
-			j := t * group
-			wide := min(group, cols-j)
-			off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col
-			if group > nr {
-				w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
-			} else {
-				w.pack(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Col, g.b.Row)
-			}
+	spread(groups, 1<<16/(group*steps), g.home, func(w *workspace[T], t int) {
+		j := t * group
+		wide := min(group, cols-j)
+		off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col
+		if group > nr {
+			w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
+		} else {
+			w.pack(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Col, g.b.Row)
 		}
-		workspaces[T]().put(w)
 	})
 }
 
@@ -50,6 +71,10 @@ func (w *workspace[T]) packRuns(dst []T, width, have, k int, x *Matrix[T], off, 
 func (w *workspace[T]) pack(dst []T, width, have, k int, x *Matrix[T], off, sy, sp int) {
 	if have < width {
 		clear(dst[:width*k])
+	}
+	if sy == 1 && x.Elems != nil && sp >= 0 {
+		copyRows(dst, width, x.Elems[off:], sp, have, k)
+		return
 	}
 	if sy == 1 && x.inMemory() {
 		for p := range k {

@@ -69,3 +69,41 @@ loop:
 	JNZ loop
 	VZEROUPPER
 	RET
+
+// func copyRowsAVX(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int, bytes int)
+TEXT ·copyRowsAVX(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	MOVQ bytes+40(FP), R10
+	MOVQ R10, R11
+	ANDQ $-16, R11
+row:
+	XORQ AX, AX
+	JMP test
+vector:
+	VMOVUPS (SI)(AX*1), X0
+	VMOVUPS X0, (DI)(AX*1)
+	ADDQ $16, AX
+test:
+	CMPQ AX, R11
+	JLT vector
+	TESTQ $8, R10
+	JZ four
+	MOVQ (SI)(AX*1), DX
+	MOVQ DX, (DI)(AX*1)
+	ADDQ $8, AX
+four:
+	TESTQ $4, R10
+	JZ next
+	MOVL (SI)(AX*1), DX
+	MOVL DX, (DI)(AX*1)
+next:
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET

@@ -2,6 +2,13 @@
 
 package cpu
 
+import "unsafe"
+
+// copyRowsAVX copies k rows of so many bytes, a multiple of 4; distances of rows in bytes.
+//
+//go:noescape
+func copyRowsAVX(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int, bytes int)
+
 // cosF32Y computes blocks of 4 elements.
 //
 //go:noescape

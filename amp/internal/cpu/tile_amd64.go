@@ -1,5 +1,7 @@
 package cpu
 
+import "unsafe"
+
 var (
 	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z}
 	zmmF64 = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: zmmHeight, tile: tileF64Z}
@@ -72,6 +74,22 @@ func transpose4[T Float](dst []T, width int, src []T, sy, k int) int {
 		return 0
 	}
 	return 4 * n
+}
+
+// copyRows copies k rows of n elements.
+func copyRows[T Float](dst []T, ldd int, src []T, lds, n, k int) {
+	if k == 0 || n == 0 {
+		return
+	}
+	if variant() == Generic {
+		for p := range k {
+			copy(dst[p*ldd:p*ldd+n], src[p*lds:])
+		}
+		return
+	}
+	_, _ = dst[(k-1)*ldd+n-1], src[(k-1)*lds+n-1]
+	size := int(unsafe.Sizeof(dst[0]))
+	copyRowsAVX(k, unsafe.Pointer(&src[0]), lds*size, unsafe.Pointer(&dst[0]), ldd*size, n*size)
 }
 
 func flag(b bool) int {

@@ -18,3 +18,10 @@ func kernelF64() *kernel[float64] {
 
 // transpose4 transposes what it can of four rows and returns how many steps that were.
 func transpose4[T Float](dst []T, width int, src []T, sy, k int) int { return 0 }
+
+// copyRows copies k rows of n elements.
+func copyRows[T Float](dst []T, ldd int, src []T, lds, n, k int) {
+	for p := range k {
+		copy(dst[p*ldd:p*ldd+n], src[p*lds:])
+	}
+}

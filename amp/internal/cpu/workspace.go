@@ -8,6 +8,8 @@ const line = 256
 // A workspace holds what one worker packs. Its parts only grow.
 type workspace[T Float] struct {
 	a, b, c, tile []T
+	sum, last     []T // unfinished rows of a whole product; a narrow panel of b
+	call          product[T]
 	lines         [4 * line]T // four runs of elements on their way
 }
 

@@ -55,7 +55,7 @@ func (g *goFile) add(f *asmFile) { g.stubs = append(g.stubs, f.stubs...) }
 
 func (g *goFile) text() string {
 	slices.Sort(g.stubs)
-	return header + "package cpu\n\n" + strings.Join(g.stubs, "\n")
+	return header + "package cpu\n\nimport \"unsafe\"\n\n" + strings.Join(g.stubs, "\n")
 }
 
 func imm(n int) string                  { return fmt.Sprintf("$%d", n) }
