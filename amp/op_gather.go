@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // argmax and argmin find where the extremes lie; gather picks elements by index along one dimension, embedding whole rows.
@@ -15,11 +17,11 @@ func init() {
 	opGather = define(Op{
 		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Saves: SaveIn1,
 		Check: checkGather, CPU: func(c *Call) {
-			if c.Out.dt == Int64 {
-				gatherOn[int64](c, c.In[0], c.Out, false)
+			if !c.Out.dt.IsFloat() {
+				gatherOn[int64](c)
 				return
 			}
-			gatherOn[float64](c, c.In[0], c.Out, false)
+			gatherOn[float64](c)
 		},
 		Backward: func(b *Back) {
 			a := b.Attrs()
@@ -28,12 +30,9 @@ func init() {
 		},
 	})
 	opGatherBackward = define(Op{
-		Name: "gather_backward", Doc: "dy added up at the places that gather picked", Args: []string{"dy", "index"}, Why: "runs in the dtype its forward ran in", CUDA: "gather_backward", Saves: SaveIn1,
-		Check: func(c *Call) []int { return c.Shape },
-		CPU: func(c *Call) {
-			clear(c.Out.st.mem)
-			gatherOn[float64](c, c.Out, c.In[0], true)
-		},
+		Name: "gather_backward", Doc: "dy added up in float64 at the places that gather picked", Args: []string{"dy", "index"}, Why: "runs in the dtype its forward ran in", CUDA: "gather_backward", Saves: SaveIn1,
+		Check:    func(c *Call) []int { return c.Shape },
+		CPU:      func(c *Call) { scatterOn[float64](c, nil, c.In[1], c.In[0], true) },
 		Backward: func(b *Back) { b.Set(0, Gather(b.S, b.DY, b.Attrs().Dims[0], b.In(1))) },
 	})
 	opEmbedding = define(Op{
@@ -104,41 +103,38 @@ func checkGather(c *Call) []int {
 	return index.shape
 }
 
-// gatherOn copies from the places of table that index names into list, or adds list up there.
-func gatherOn[T number](c *Call, table, list *Tensor, add bool) {
-	index, d := c.In[1], c.Dims[0]
-	labels := elements[int64](index)
-	n := int64(table.shape[d])
-	var v, old [1]T
-	at := make([]int, len(index.shape))
-	for i := range index.Len() {
-		for k, rest := len(at)-1, i; k >= 0; k-- {
-			at[k] = rest % index.shape[k]
-			rest /= index.shape[k]
-		}
-		from, to, li := table.off, list.off, index.off
-		for k, p := range at {
-			li += p * index.strides[k]
-			to += p * list.strides[k]
-			if k != d {
-				from += p * table.strides[k]
-			}
-		}
-		j := labels[li]
-		if j < 0 || j >= n {
-			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", n-1), "index%v is %d", at, j)
-		}
-		from += int(j) * table.strides[d]
-		if !add {
-			load(v[:], table, from, 1)
-			store(list, to, v[:])
-			continue
-		}
-		load(v[:], list, to, 1)
-		load(old[:], table, from, 1)
-		old[0] += v[0]
-		store(table, from, old[:])
+// gatherOn picks the elements of each line.
+func gatherOn[T float64 | int64](c *Call) {
+	x, index, out, d := c.In[0], c.In[1], c.Out, c.Dims[0]
+	if out.Len() == 0 {
+		return
 	}
+	n, k := x.shape[d], out.shape[d]
+	pool, ints := linePool[T](), linePool[int64]()
+	cpu.Parallel(out.Len()/k, max(1, grain/8/(n+k)), func(lo, hi int) {
+		b, ib := pool.Get().(*lineBufs[T]), ints.Get().(*lineBufs[int64])
+		defer func() { pool.Put(b); ints.Put(ib) }()
+		row, line, from := b.grow(0, k), b.grow(1, n), ib.grow(0, k)
+		for i := lo; i < hi; i++ {
+			at, _ := lineWithin(out, x, d, i)
+			whole := n < 4*k // else the elements are read one by one
+			if whole {
+				load(line, x, at, x.strides[d])
+			}
+			load(from, index, lineOf(index, d, i), index.strides[d])
+			for j, p := range from {
+				if p < 0 || p >= int64(n) {
+					fail("gather", ErrArgument, fmt.Sprintf("use indices from 0 to %d", n-1), "index %d of line %d is %d", j, i, p)
+				}
+				if whole {
+					row[j] = line[p]
+				} else {
+					load(row[j:j+1], x, at+int(p)*x.strides[d], 1)
+				}
+			}
+			storeLine(out, lineOf(out, d, i), out.strides[d], row)
+		}
+	})
 }
 
 func checkEmbedding(c *Call) []int {

@@ -1,0 +1,182 @@
+package amp
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// scatter and scatter_add write the elements of src at the places that index names along a dimension. Where several go to one place,
+// scatter keeps the last and scatter_add sums them in float64 in the order of the index: neither depends on threads.
+
+var opScatter, opScatterValue, opScatterAdd *Op
+
+func init() {
+	opScatter = define(Op{
+		Name: "scatter", Doc: "x with out[index[i,j],j] = src[i,j] along a dimension, the last of several", Args: []string{"x", "index", "src"}, Why: whyChoose, Ints: true, CUDA: "scatter", Saves: SaveIn1,
+		Check: checkScatter, CPU: func(c *Call) { scatterCPU(c, false) },
+		Backward: func(b *Back) {
+			d := b.Attrs().Dims[0]
+			if b.Needs(0) {
+				b.Set(0, ScatterValue(b.S, b.DY, d, b.In(1), 0))
+			}
+			if b.Needs(2) {
+				index := b.In(1)
+				b.Set(2, grown(b.S, MaskedFill(b.S, Gather(b.S, b.DY, d, index), overwritten(b.S, b.DY, d, index), 0), b.Shape(2)))
+			}
+		},
+	})
+	opScatterValue = define(Op{
+		Name: "scatter_value", Doc: "x with a number at the places that index names along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "scatter_value", Saves: SaveIn1,
+		Check: func(c *Call) []int { holds("scatter_value", c.In[0].dt, c.Scalar); return checkScatter(c) }, CPU: func(c *Call) { scatterCPU(c, false) },
+		Backward: func(b *Back) { b.Set(0, ScatterValue(b.S, b.DY, b.Attrs().Dims[0], b.In(1), 0)) },
+	})
+	opScatterAdd = define(Op{
+		Name: "scatter_add", Doc: "x with src[i,j] added at [index[i,j],j] along a dimension", Args: []string{"x", "index", "src"}, Class: Promote, Why: whyCombine, Ints: true, CUDA: "scatter_add", Saves: SaveIn1,
+		Check: checkScatter, CPU: func(c *Call) { scatterCPU(c, true) },
+		Backward: func(b *Back) {
+			b.Set(0, b.DY)
+			if b.Needs(2) {
+				b.Set(2, grown(b.S, Gather(b.S, b.DY, b.Attrs().Dims[0], b.In(1)), b.Shape(2)))
+			}
+		},
+	})
+}
+
+// grown puts zeros behind x up to a shape: elements of src that the index leaves out.
+func grown(s *Scope, x *Tensor, shape []int) *Tensor {
+	if slices.Equal(x.shape, shape) {
+		return x
+	}
+	var pads []int
+	for d := len(shape) - 1; d >= 0; d-- {
+		pads = append(pads, 0, shape[d]-x.shape[d])
+	}
+	return Pad(s, x, pads, "constant", 0)
+}
+
+// overwritten says which elements of an index name a place that a later one names again. (PyTorch gives those a gradient too, and
+// documents that it is wrong.)
+func overwritten(s *Scope, dy *Tensor, d int, index *Tensor) *Tensor {
+	number := Cumsum(s, Eq(s, index, index), d) // 1, 2, … along the dimension
+	written := Scatter(s, To(s, Lt(s, dy, dy), Int64), d, index, number)
+	return Ne(s, Gather(s, written, d, index), number)
+}
+
+func checkScatter(c *Call) []int {
+	x, index, d := c.In[0], c.In[1], c.Dims[0]
+	if index.dt != Int64 {
+		fail(c.Op.Name, ErrDType, "indices are int64: amp.From([]int64{…})", "%s", c.shapes())
+	}
+	src := index
+	if len(c.In) > 2 {
+		src = c.In[2]
+		c.sameDType(2)
+	}
+	ok := len(index.shape) == len(x.shape) && len(src.shape) == len(x.shape)
+	for k := 0; ok && k < len(x.shape); k++ {
+		ok = index.shape[k] <= src.shape[k] && (k == d || index.shape[k] <= x.shape[k])
+	}
+	if !ok {
+		fail(c.Op.Name, ErrShape, "index has as many dimensions as x and src and is larger in none, but than x in the one scattered along", "%s along %d", c.shapes(), d)
+	}
+	return x.shape
+}
+
+func scatterCPU(c *Call, add bool) {
+	var src *Tensor
+	if len(c.In) > 2 {
+		src = c.In[2]
+	}
+	if c.Out.dt.IsFloat() {
+		scatterOn[float64](c, c.In[0], c.In[1], src, add)
+		return
+	}
+	scatterOn[int64](c, c.In[0], c.In[1], src, add)
+}
+
+// scatterOn writes or adds src, nil for the number c.Scalar, into x, nil for zeros.
+func scatterOn[T float64 | int64](c *Call, x, index, src *Tensor, add bool) {
+	out, d := c.Out, c.Dims[0]
+	if out.Len() == 0 {
+		return
+	}
+	n, k := out.shape[d], index.shape[d]
+	pool, ints := linePool[T](), linePool[int64]()
+	cpu.Parallel(out.Len()/n, max(1, grain/8/(n+k)), func(lo, hi int) {
+		b, ib := pool.Get().(*lineBufs[T]), ints.Get().(*lineBufs[int64])
+		defer func() { pool.Put(b); ints.Put(ib) }()
+		row, from, to := b.grow(0, n), b.grow(1, k), ib.grow(0, k)
+		for j := range from {
+			from[j] = T(c.Scalar)
+		}
+		for i := lo; i < hi; i++ {
+			clear(row)
+			if x != nil {
+				load(row, x, lineOf(x, d, i), x.strides[d])
+			}
+			if at, ok := lineWithin(out, index, d, i); ok {
+				load(to, index, at, index.strides[d])
+				if src != nil {
+					at, _ = lineWithin(out, src, d, i)
+					load(from, src, at, src.strides[d])
+				}
+				scatterLine(c, row, to, from, add)
+			}
+			storeLine(out, lineOf(out, d, i), out.strides[d], row)
+		}
+	})
+}
+
+// scatterLine writes or adds the elements of one line.
+func scatterLine[T float64 | int64](c *Call, row []T, to []int64, from []T, add bool) {
+	for j, p := range to {
+		if p < 0 || p >= int64(len(row)) {
+			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", len(row)-1), "an index is %d", p)
+		}
+		if add {
+			row[p] += from[j]
+		} else {
+			row[p] = from[j]
+		}
+	}
+}
+
+// lineWithin returns where the line of t begins that lies as line i of out does; false where t is too small to have it.
+func lineWithin(out, t *Tensor, d, i int) (int, bool) {
+	off := t.off
+	for k := len(out.shape) - 1; k >= 0; k-- {
+		if k == d {
+			continue
+		}
+		p := i % out.shape[k]
+		i /= out.shape[k]
+		if p >= t.shape[k] {
+			return 0, false
+		}
+		off += p * t.strides[k]
+	}
+	return off, true
+}
+
+// Scatter returns x with out[index[i,j],j] = src[i,j] for dim 0, and likewise along other dimensions; index is int64. Of several
+// elements that go to one place the last one stays, and it alone has a gradient. It panics with ErrDType unless x and src have one
+// dtype.
+func Scatter(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
+	x.live("scatter")
+	return s.apply(opScatter, Attrs{Dims: []int{x.axis("scatter", dim)}}, x, index, src)
+}
+
+// ScatterValue returns x with value at the places that index names along dim; see Scatter.
+func ScatterValue(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tensor {
+	x.live("scatter_value")
+	return s.apply(opScatterValue, Attrs{Dims: []int{x.axis("scatter_value", dim)}, Scalar: value}, x, index)
+}
+
+// ScatterAdd returns x with src[i,j] added at [index[i,j],j] for dim 0, and likewise along other dimensions; index is int64. Sums are
+// made in float64 and rounded once; under autocast in the wider dtype of x and src.
+func ScatterAdd(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
+	x.live("scatter_add")
+	return s.apply(opScatterAdd, Attrs{Dims: []int{x.axis("scatter_add", dim)}}, x, index, src)
+}
