@@ -1,0 +1,69 @@
+package amp
+
+import "math"
+
+// Tensors made of a rule. Like Full they belong to no scope: Free them, or let the process end.
+
+// Zeros returns a tensor of zeros.
+func Zeros(s *Scope, dt DType, shape ...int) *Tensor { return Full(s, dt, 0, shape...) }
+
+// Ones returns a tensor of ones.
+func Ones(s *Scope, dt DType, shape ...int) *Tensor { return Full(s, dt, 1, shape...) }
+
+// FullLike returns a tensor of x's shape and dtype that holds v everywhere.
+func FullLike(s *Scope, x *Tensor, v float64) *Tensor {
+	x.live("FullLike")
+	return Full(s, x.dt, v, x.shape...)
+}
+
+// ZerosLike returns zeros of x's shape and dtype.
+func ZerosLike(s *Scope, x *Tensor) *Tensor { return FullLike(s, x, 0) }
+
+// OnesLike returns ones of x's shape and dtype.
+func OnesLike(s *Scope, x *Tensor) *Tensor { return FullLike(s, x, 1) }
+
+// Arange returns start, start+step, … up to but without end, worked out in float64 and rounded once. It panics with ErrArgument unless
+// step leads from start to end.
+func Arange(s *Scope, dt DType, start, end, step float64) *Tensor {
+	n := math.Ceil((end - start) / step)
+	if step == 0 || !(n >= 0) || n > 1<<40 {
+		fail("Arange", ErrArgument, "use a step that leads from start to end", "start %v, end %v, step %v", start, end, step)
+	}
+	return made(s, "Arange", dt, []int{int(n)}, func(i int) float64 { return start + float64(i)*step })
+}
+
+// Linspace returns n numbers from start to end, both included, at equal distances. It panics with ErrArgument for a negative n.
+func Linspace(s *Scope, dt DType, start, end float64, n int) *Tensor {
+	if n < 0 {
+		fail("Linspace", ErrArgument, "use a number of 0 and above", "%d numbers", n)
+	}
+	step := (end - start) / float64(max(n-1, 1))
+	return made(s, "Linspace", dt, []int{n}, func(i int) float64 {
+		if i > 0 && i >= n/2 { // from the other end, so that the last is end exactly
+			return end - float64(n-1-i)*step
+		}
+		return start + float64(i)*step
+	})
+}
+
+// Eye returns a matrix [rows columns] with ones on the diagonal, else zeros.
+func Eye(s *Scope, dt DType, rows, columns int) *Tensor {
+	return made(s, "Eye", dt, []int{rows, columns}, func(i int) float64 {
+		if i/columns == i%columns {
+			return 1
+		}
+		return 0
+	})
+}
+
+// made fills a tensor by a function of the element's number.
+func made(s *Scope, op string, dt DType, shape []int, f func(i int) float64) *Tensor {
+	s.alive(op)
+	t := alloc(op, s.root.dev, dt, shape)
+	data := make([]float64, t.Len())
+	for i := range data {
+		data[i] = f(i)
+	}
+	t.setFloat64s(data)
+	return t
+}

@@ -1,0 +1,187 @@
+package amp
+
+import "math"
+
+// maximum, minimum, amax and amin, whose gradients are shared by equals; cummax and cummin; any and all.
+
+var opMaximum, opMinimum, opAmax, opAmin, opCummaxIndex, opCumminIndex, opCummax, opCummin, opAny, opAll *Op
+
+func init() {
+	opMaximum = larger("maximum", "larger of a and b; NaN if one is; broadcast", largerK[float32], largerK[float64], largerK[int64], Gt)
+	opMinimum = larger("minimum", "smaller of a and b; NaN if one is; broadcast", smallerK[float32], smallerK[float64], smallerK[int64], Lt)
+	opAmax = extremes("amax", "largest element over dimensions; NaN if there is one", math.Inf(-1), func(a, b float64) bool { return a > b })
+	opAmin = extremes("amin", "smallest element over dimensions; NaN if there is one", math.Inf(1), func(a, b float64) bool { return a < b })
+	same := func(c *Call) int { return c.In[0].shape[c.Dims[0]] }
+	opCummaxIndex = indexRow("cummax_index", "index of the largest element so far along a dimension, the last of several; a NaN stays", same,
+		func(*Call) (lineIndex[float64], lineIndex[int64]) {
+			return sofar(func(a, b float64) bool { return a >= b }), sofar(func(a, b int64) bool { return a >= b })
+		})
+	opCumminIndex = indexRow("cummin_index", "index of the smallest element so far along a dimension, the last of several; a NaN stays", same,
+		func(*Call) (lineIndex[float64], lineIndex[int64]) {
+			return sofar(func(a, b float64) bool { return a <= b }), sofar(func(a, b int64) bool { return a <= b })
+		})
+	opCummax = define(Op{
+		Name: "cummax", Doc: "largest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummax",
+		Composite: []string{"cummax_index", "gather"},
+	})
+	opCummin = define(Op{
+		Name: "cummin", Doc: "smallest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummin",
+		Composite: []string{"cummin_index", "gather"},
+	})
+	opAny = truth("any", "whether an element over dimensions is not 0, as bool", true)
+	opAll = truth("all", "whether no element over dimensions is 0, as bool", false)
+}
+
+// larger defines maximum or minimum; beats says where a alone is the result.
+func larger(name, doc string, f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 func(dst, x, y []int64), beats func(*Scope, *Tensor, *Tensor) *Tensor) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"a", "b"}, Why: whyChoose, Widens: true, Ints: true, CUDA: name, Saves: SaveIn0 | SaveIn1,
+		Check: checkBinary, CPU: binary(f32, f64, i64),
+		Backward: func(b *Back) { // all to the winner, half each where they are equal
+			x, y := b.In(0), b.In(1)
+			half := Where(b.S, Eq(b.S, x, y), MulScalar(b.S, b.DY, 0.5), b.DY)
+			if b.Needs(0) {
+				b.Set(0, b.sumTo(0, MaskedFill(b.S, half, beats(b.S, y, x), 0)))
+			}
+			if b.Needs(1) {
+				b.Set(1, b.sumTo(1, MaskedFill(b.S, half, beats(b.S, x, y), 0)))
+			}
+		},
+	})
+}
+
+func largerK[T number](dst, x, y []T) {
+	for i, v := range x {
+		if w := y[i]; w > v || w != w {
+			v = w
+		}
+		dst[i] = v
+	}
+}
+
+func smallerK[T number](dst, x, y []T) {
+	for i, v := range x {
+		if w := y[i]; w < v || w != w {
+			v = w
+		}
+		dst[i] = v
+	}
+}
+
+// extremes defines amax or amin.
+func extremes(name, doc string, worst float64, beats func(a, b float64) bool) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, CUDA: name, Saves: SaveIn0 | SaveOut,
+		Check: func(c *Call) []int {
+			c.floats()
+			for _, d := range c.Dims {
+				if c.In[0].shape[d] == 0 {
+					fail(name, ErrShape, "use dimensions with elements", "dimension %d of shape %v is empty", d, c.In[0].shape)
+				}
+			}
+			return reducedShape(c)
+		},
+		CPU: func(c *Call) {
+			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
+				best := [1]float64{worst}
+				for _, v := range group {
+					if beats(v, best[0]) || v != v {
+						best[0] = v
+					}
+				}
+				store(c.Out, c.Out.off+i, best[:])
+			})
+		},
+		Backward: func(b *Back) { // shared by the elements that are equal to it
+			mask := To(b.S, Eq(b.S, b.In(0), b.repeat(b.Out())), b.DType(0))
+			share := Div(b.S, b.repeat(b.DY), SumKeep(b.S, mask, b.Attrs().Dims...))
+			b.Set(0, Mul(b.S, mask, share))
+		},
+	})
+}
+
+func sofar[T float64 | int64](beats func(a, b T) bool) lineIndex[T] {
+	return func(out, x []T, _ []numbered[T]) {
+		best := 0
+		for i, v := range x {
+			if w := x[best]; v != v || w == w && beats(v, w) {
+				best = i
+			}
+			out[i] = T(best)
+		}
+	}
+}
+
+// truth defines any, which looks for a truth, or all, which looks for a falsehood.
+func truth(name, doc string, looks bool) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"x"}, Why: "asks for zeros, which every dtype holds", Ints: true, CUDA: name,
+		Check: reducedShape, Result: func(*Call) DType { return Bool },
+		CPU: func(c *Call) {
+			out := elements[bool](c.Out)[c.Out.off:]
+			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
+				out[i] = !looks
+				for _, v := range group {
+					if (v != 0) == looks {
+						out[i] = looks
+						return
+					}
+				}
+			})
+		},
+	})
+}
+
+// Maximum returns the larger of a and b elementwise, NaN if one of them is; shapes are broadcast and dtypes promoted. Equal elements
+// share the gradient.
+func Maximum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMaximum, Attrs{}, a, b) }
+
+// Minimum returns the smaller of a and b elementwise; see Maximum.
+func Minimum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMinimum, Attrs{}, a, b) }
+
+// Amax returns the largest elements over dims, over all dimensions without any; reduced dimensions go. NaN if there is one. Equal
+// elements share the gradient, where Max gives it to the first.
+func Amax(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("amax")
+	return s.apply(opAmax, Attrs{Dims: reducedAxes("amax", x, dims)}, x)
+}
+
+// Amin returns the smallest elements over dims; see Amax.
+func Amin(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("amin")
+	return s.apply(opAmin, Attrs{Dims: reducedAxes("amin", x, dims)}, x)
+}
+
+// Aminmax returns Amin and Amax.
+func Aminmax(s *Scope, x *Tensor, dims ...int) (low, high *Tensor) {
+	return Amin(s, x, dims...), Amax(s, x, dims...)
+}
+
+// Cummax returns the largest elements so far along dim and their indices, the last of several. A NaN stays from where it stands on.
+func Cummax(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
+	return s.cumulative(opCummax, opCummaxIndex, x, dim)
+}
+
+// Cummin returns the smallest elements so far along dim and their indices; see Cummax.
+func Cummin(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
+	return s.cumulative(opCummin, opCumminIndex, x, dim)
+}
+
+func (s *Scope) cumulative(o, index *Op, x *Tensor, dim int) (values, indices *Tensor) {
+	s, in := s.enter(o, x)
+	x = in[0]
+	indices = s.apply(index, Attrs{Dims: []int{x.axis(o.Name, dim)}}, x)
+	return Gather(s, x, dim, indices), indices
+}
+
+// Any says, as bool, whether an element over dims is not 0, over all dimensions without any; reduced dimensions go. NaN is not 0.
+func Any(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("any")
+	return s.apply(opAny, Attrs{Dims: reducedAxes("any", x, dims)}, x)
+}
+
+// All says, as bool, whether no element over dims is 0; see Any.
+func All(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("all")
+	return s.apply(opAll, Attrs{Dims: reducedAxes("all", x, dims)}, x)
+}
