@@ -4,7 +4,6 @@ func init() {
 	first := func(f func(s *Scope, x *Tensor) (*Tensor, *Tensor)) func(*Scope, *Tensor) *Tensor {
 		return func(s *Scope, x *Tensor) *Tensor { v, _ := f(s, x); return v }
 	}
-	flat := func(c opCase) opCase { c.flat = true; return c }
 	addCases(map[string][]opCase{
 		"sort": {
 			linearCase("", first(func(s *Scope, x *Tensor) (*Tensor, *Tensor) { return Sort(s, x, -1, false) }), 2, 4),
@@ -18,11 +17,6 @@ func init() {
 		"median":   {linearCase("", first(func(s *Scope, x *Tensor) (*Tensor, *Tensor) { return Median(s, x, 1) }), 2, 4)},
 		"cummax":   {linearCase("", first(func(s *Scope, x *Tensor) (*Tensor, *Tensor) { return Cummax(s, x, 1) }), 2, 4)},
 		"cummin":   {linearCase("", first(func(s *Scope, x *Tensor) (*Tensor, *Tensor) { return Cummin(s, x, 0) }), 4, 2)},
-		"maximum": {
-			flat(binaryCase("", Maximum, in(-2, 2, 2, 3), in(-2, 2, 3))),
-			flat(binaryCase("both", Maximum, in(-2, 2, 2, 1), in(-2, 2, 1, 3))),
-		},
-		"minimum": {flat(binaryCase("", Minimum, in(-2, 2, 2, 3), in(-2, 2, 2, 1)))},
 		"amax": {
 			linearCase("", func(s *Scope, x *Tensor) *Tensor { return Amax(s, x) }, 2, 3),
 			linearCase("ends", func(s *Scope, x *Tensor) *Tensor { return Amax(s, x, 0, -1) }, 2, 3, 2),

@@ -2,13 +2,11 @@ package amp
 
 import "math"
 
-// maximum, minimum, amax and amin, whose gradients are shared by equals; cummax and cummin; any and all.
+// amax and amin, whose gradients are shared by equals; cummax and cummin; any and all.
 
-var opMaximum, opMinimum, opAmax, opAmin, opCummaxIndex, opCumminIndex, opCummax, opCummin, opAny, opAll *Op
+var opAmax, opAmin, opCummaxIndex, opCumminIndex, opCummax, opCummin, opAny, opAll *Op
 
 func init() {
-	opMaximum = larger("maximum", "larger of a and b; NaN if one is; broadcast", largerK[float32], largerK[float64], largerK[int64], Gt)
-	opMinimum = larger("minimum", "smaller of a and b; NaN if one is; broadcast", smallerK[float32], smallerK[float64], smallerK[int64], Lt)
 	opAmax = extremes("amax", "largest element over dimensions; NaN if there is one", math.Inf(-1), func(a, b float64) bool { return a > b })
 	opAmin = extremes("amin", "smallest element over dimensions; NaN if there is one", math.Inf(1), func(a, b float64) bool { return a < b })
 	same := func(c *Call) int { return c.In[0].shape[c.Dims[0]] }
@@ -30,42 +28,6 @@ func init() {
 	})
 	opAny = truth("any", "whether an element over dimensions is not 0, as bool", true)
 	opAll = truth("all", "whether no element over dimensions is 0, as bool", false)
-}
-
-// larger defines maximum or minimum; beats says where a alone is the result.
-func larger(name, doc string, f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 func(dst, x, y []int64), beats func(*Scope, *Tensor, *Tensor) *Tensor) *Op {
-	return define(Op{
-		Name: name, Doc: doc, Args: []string{"a", "b"}, Why: whyChoose, Widens: true, Ints: true, CUDA: name, Saves: SaveIn0 | SaveIn1,
-		Check: checkBinary, CPU: binary(f32, f64, i64),
-		Backward: func(b *Back) { // all to the winner, half each where they are equal
-			x, y := b.In(0), b.In(1)
-			half := Where(b.S, Eq(b.S, x, y), MulScalar(b.S, b.DY, 0.5), b.DY)
-			if b.Needs(0) {
-				b.Set(0, b.sumTo(0, MaskedFill(b.S, half, beats(b.S, y, x), 0)))
-			}
-			if b.Needs(1) {
-				b.Set(1, b.sumTo(1, MaskedFill(b.S, half, beats(b.S, x, y), 0)))
-			}
-		},
-	})
-}
-
-func largerK[T number](dst, x, y []T) {
-	for i, v := range x {
-		if w := y[i]; w > v || w != w {
-			v = w
-		}
-		dst[i] = v
-	}
-}
-
-func smallerK[T number](dst, x, y []T) {
-	for i, v := range x {
-		if w := y[i]; w < v || w != w {
-			v = w
-		}
-		dst[i] = v
-	}
 }
 
 // extremes defines amax or amin.
@@ -131,13 +93,6 @@ func truth(name, doc string, looks bool) *Op {
 		},
 	})
 }
-
-// Maximum returns the larger of a and b elementwise, NaN if one of them is; shapes are broadcast and dtypes promoted. Equal elements
-// share the gradient.
-func Maximum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMaximum, Attrs{}, a, b) }
-
-// Minimum returns the smaller of a and b elementwise; see Maximum.
-func Minimum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMinimum, Attrs{}, a, b) }
 
 // Amax returns the largest elements over dims, over all dimensions without any; reduced dimensions go. NaN if there is one. Equal
 // elements share the gradient, where Max gives it to the first.
