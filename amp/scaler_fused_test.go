@@ -96,3 +96,20 @@ func TestUpdateRefusals(t *testing.T) {
 		t.Error("a refused update changed the parameter")
 	}
 }
+
+// TestCulpritOfLargeGradient: workers look at pieces of a large gradient at once; the report names the first element all the same.
+func TestCulpritOfLargeGradient(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for range 20 {
+		v := make([]float32, 5*grain+7)
+		v[4*grain+3], v[2*grain+1], v[grain-1] = float32(math.Inf(1)), float32(math.NaN()), float32(math.Inf(-1))
+		o := &countingOptimizer{params: []*Tensor{From(make([]float32, len(v))).RequireGrad()}}
+		o.params[0].SetGrad(From(v))
+		g := NewGradScaler(InitScale(2))
+		g.Scale(s, Scalar(float32(1)))
+		if r := g.Step(o); r.Value != "-Inf" {
+			t.Fatalf("found %s first", r.Value)
+		}
+	}
+}

@@ -20,8 +20,8 @@ type Sequence struct {
 // growing order, and all move one optimizer.
 func NewSequentialLR(milestones []int, parts ...Scheduler) *Sequence {
 	checkParts("NewSequentialLR", parts)
-	if len(milestones) != len(parts)-1 || !slices.IsSorted(milestones) || len(milestones) > 0 && milestones[0] < 1 {
-		misused("NewSequentialLR", "give one milestone less than schedulers, from 1 on, in order", "milestones %v for %d schedulers", milestones, len(parts))
+	if len(milestones) != len(parts)-1 || !slices.IsSorted(milestones) || len(milestones) > 0 && milestones[0] < 0 {
+		misused("NewSequentialLR", "give one milestone less than schedulers, from 0 on, in order", "milestones %v for %d schedulers", milestones, len(parts))
 	}
 	q := &Sequence{parts: slices.Clone(parts), milestones: slices.Clone(milestones)}
 	q.initial()
@@ -76,14 +76,21 @@ func (q *Sequence) initial() {
 	reset(q.optimizer())
 	q.undo()
 	q.epoch = 0
-	q.parts[0].initial()
-	q.last = q.parts[0].LastLR()
+	i := q.current()
+	q.parts[i].initial()
+	q.last = q.parts[i].LastLR()
+}
+
+// current is the part whose turn it is.
+func (q *Sequence) current() int {
+	i, _ := slices.BinarySearch(q.milestones, q.epoch+1)
+	return i
 }
 
 // Step moves on by one.
 func (q *Sequence) Step() {
 	q.epoch++
-	i, _ := slices.BinarySearch(q.milestones, q.epoch+1)
+	i := q.current()
 	if i > 0 && q.milestones[i-1] == q.epoch {
 		q.parts[i].restart()
 	} else {

@@ -178,4 +178,9 @@ func (r *lambdaRule) next(s *Schedule, i int) float64 {
 	}
 	return s.lr(i) * f(s.epoch)
 }
-func (r *lambdaRule) at(s *Schedule, i int) float64 { return r.next(s, i) }
+func (r *lambdaRule) at(s *Schedule, i int) float64 {
+	if r.chain { // torch multiplies where a sequence comes to it, though not at the very start
+		return s.lr(i) * r.scale[i%len(r.scale)](s.epoch)
+	}
+	return r.next(s, i)
+}

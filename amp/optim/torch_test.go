@@ -1,0 +1,234 @@
+package optim_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/optim"
+)
+
+// vectors is testdata/torch.json, which testdata/generate.py made with torch.
+type vectors struct {
+	Start      [][]float64
+	Grads      [][][]float64
+	Optimizers []struct {
+		Name   string
+		Config map[string]any
+		DType  amp.DType
+		After  [][][]float64
+		State  map[string][]float64
+	}
+	Schedules []struct {
+		Name    string
+		Rates   [][]float64
+		Momenta []float64
+	}
+	Plateau []struct {
+		Config   map[string]any
+		Measures []float64
+		Rates    [][]float64
+	}
+}
+
+func torchVectors(t *testing.T) (v vectors) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/torch.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Optimizers) != 40 || len(v.Schedules) != 21 || len(v.Plateau) != 6 {
+		t.Fatalf("%d optimizers, %d schedules, %d plateaus", len(v.Optimizers), len(v.Schedules), len(v.Plateau))
+	}
+	return v
+}
+
+// options turns torch's keywords into options.
+func options(t *testing.T, config map[string]any) (out []optim.Option) {
+	t.Helper()
+	for key, v := range config {
+		if on, ok := v.(bool); ok && on {
+			f := map[string]func() optim.Option{"nesterov": optim.Nesterov, "maximize": optim.Maximize, "amsgrad": optim.AMSGrad, "centered": optim.Centered}[key]
+			out = append(out, f())
+			continue
+		}
+		if pair, ok := v.([]any); ok && key == "betas" {
+			out = append(out, optim.Betas(pair[0].(float64), pair[1].(float64)))
+			continue
+		}
+		f := map[string]func(float64) optim.Option{
+			"lr": optim.LR, "momentum": optim.Momentum, "dampening": optim.Dampening, "weight_decay": optim.WeightDecay, "eps": optim.Eps,
+			"alpha": optim.Alpha, "lr_decay": optim.LRDecay, "initial_accumulator_value": optim.InitialAccumulator,
+		}[key]
+		if f == nil {
+			t.Fatalf("no option for %s=%v", key, v)
+		}
+		out = append(out, f(v.(float64)))
+	}
+	return out
+}
+
+// near says whether two numbers agree to a few units in the last place of the dtype, of the number or of what it was made from.
+func near(got, want, from float64, dt amp.DType) bool {
+	ulp := map[amp.DType]float64{amp.Float64: 0x1p-52, amp.Float32: 0x1p-23}[dt]
+	return math.Abs(got-want) <= 16*ulp*(math.Abs(want)+from)
+}
+
+// TestTorchOptimizers compares eight steps, and the state after them, with torch's.
+func TestTorchOptimizers(t *testing.T) {
+	v := torchVectors(t)
+	build := map[string]func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer{
+		"SGD":     func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewSGD(p, o...) },
+		"Adam":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdam(p, o...) },
+		"AdamW":   func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamW(p, o...) },
+		"RMSprop": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRMSprop(p, o...) },
+		"Adagrad": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdagrad(p, o...) },
+	}
+	for _, c := range v.Optimizers {
+		t.Run(fmt.Sprint(c.Name, c.Config, c.DType), func(t *testing.T) {
+			var params []*amp.Tensor
+			for _, p := range v.Start {
+				params = append(params, amp.FromFloat64s(c.DType, p).RequireGrad())
+			}
+			o := build[c.Name](params, options(t, c.Config)...)
+			for step, grads := range v.Grads {
+				for i, p := range params {
+					p.SetGrad(amp.FromFloat64s(c.DType, grads[i]))
+				}
+				o.Step()
+				for i, p := range params {
+					for k, got := range p.Float64s() {
+						if want := c.After[step][i][k]; !near(got, want, 0.5, c.DType) {
+							t.Fatalf("step %d parameter %d element %d: %v, torch has %v", step, i, k, got, want)
+						}
+					}
+				}
+			}
+			state := o.State().Tensors
+			if len(state) != len(c.State) {
+				t.Errorf("%d tensors of state, torch has %d", len(state), len(c.State))
+			}
+			for name, want := range c.State {
+				if state[name] == nil {
+					t.Errorf("no %s, which torch has", name)
+					continue
+				}
+				for k, got := range state[name].Float64s() {
+					if !near(got, want[k], 1e-6, c.DType) {
+						t.Errorf("%s element %d: %v, torch has %v", name, k, got, want[k])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestTorchSchedules compares forty steps of every scheduler with torch's, to the last bits of float64.
+func TestTorchSchedules(t *testing.T) {
+	build := map[string]func(o optim.Optimizer) optim.Scheduler{
+		"StepLR":                      func(o optim.Optimizer) optim.Scheduler { return optim.NewStepLR(o, 3, 0.3) },
+		"MultiStepLR":                 func(o optim.Optimizer) optim.Scheduler { return optim.NewMultiStepLR(o, []int{2, 5, 9, 9}, 0.5) },
+		"ExponentialLR":               func(o optim.Optimizer) optim.Scheduler { return optim.NewExponentialLR(o, 0.9) },
+		"ConstantLR":                  func(o optim.Optimizer) optim.Scheduler { return optim.NewConstantLR(o, 0.3, 4) },
+		"LinearLR":                    func(o optim.Optimizer) optim.Scheduler { return optim.NewLinearLR(o, 0.1, 0.8, 7) },
+		"PolynomialLR":                func(o optim.Optimizer) optim.Scheduler { return optim.NewPolynomialLR(o, 8, 1.5) },
+		"CosineAnnealingLR":           func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineAnnealingLR(o, 5, 0.01) },
+		"CosineAnnealingWarmRestarts": func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineWarmRestarts(o, 3, 2, 0.01) },
+		"LambdaLR": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewLambdaLR(o, func(t int) float64 { return 1 / float64(1+t) })
+		},
+		"MultiplicativeLR": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewMultiplicativeLR(o, func(int) float64 { return 0.95 })
+		},
+		"OneCycleLR": func(o optim.Optimizer) optim.Scheduler { return optim.NewOneCycleLR(o, 2, 40) },
+		"OneCycleLR three phases": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewOneCycleLR(o, 0, 40, optim.GroupMaxLR(2, 1), optim.PctStart(0.4), optim.LinearAnneal(), optim.MomentumRange(0.5, 0.8), optim.DivFactors(5, 7), optim.ThreePhase())
+		},
+		"OneCycleLR short": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewOneCycleLR(o, 2, 40, optim.PctStart(0.01), optim.KeepMomentum())
+		},
+		"SequentialLR": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewSequentialLR([]int{4, 10}, optim.NewConstantLR(o, 0.1, 4), optim.NewExponentialLR(o, 0.9), optim.NewCosineAnnealingLR(o, 6, 0.01))
+		},
+		"WarmupCosine": func(o optim.Optimizer) optim.Scheduler { return optim.NewWarmupCosine(o, 4, 12, 0.1, 0.002) },
+		"SequentialLR multiplied": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewSequentialLR([]int{5}, optim.NewStepLR(o, 2, 0.5), optim.NewMultiplicativeLR(o, func(int) float64 { return 0.9 }))
+		},
+		"SequentialLR from the second": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewSequentialLR([]int{0, 3}, optim.NewConstantLR(o, 0.1, 4), optim.NewExponentialLR(o, 0.9), optim.NewStepLR(o, 1, 0.5))
+		},
+		"SequentialLR with restarts": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewSequentialLR([]int{3}, optim.NewLinearLR(o, 0.2, 1, 3), optim.NewCosineWarmRestarts(o, 4, 2, 0.01))
+		},
+		"SequentialLR of one cycle": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewSequentialLR([]int{3}, optim.NewConstantLR(o, 0.1, 4), optim.NewOneCycleLR(o, 2, 40))
+		},
+		"ChainedScheduler": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewChained(optim.NewLinearLR(o, 0.2, 1, 6), optim.NewExponentialLR(o, 0.9))
+		},
+		"ChainedScheduler with a floor": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewChained(optim.NewStepLR(o, 4, 0.5), optim.NewCosineAnnealingLR(o, 9, 0.01))
+		},
+	}
+	for _, c := range torchVectors(t).Schedules {
+		t.Run(c.Name, func(t *testing.T) {
+			o := twoGroups()
+			s := build[c.Name](o)
+			for step, want := range c.Rates {
+				for i, g := range o.Groups() {
+					// The quotients of a cosine's steps lose digits where it is near its lowest point, here and in torch.
+					if got := g.LR(); math.Abs(got-want[i]) > 1e-13*(math.Abs(want[i])+0.1) {
+						t.Fatalf("step %d group %d: rate %v, torch has %v", step, i, got, want[i])
+					}
+				}
+				if m := o.State().Groups[1].Numbers["momentum"]; math.Abs(m-c.Momenta[step]) > 1e-15 {
+					t.Fatalf("step %d: momentum %v, torch has %v", step, m, c.Momenta[step])
+				}
+				s.Step()
+			}
+		})
+	}
+}
+
+// TestTorchPlateau compares the rates for measures that improve, stall and jump with torch's.
+func TestTorchPlateau(t *testing.T) {
+	for _, c := range torchVectors(t).Plateau {
+		var opts []optim.PlateauOption
+		number := func(key string, f func(float64) optim.PlateauOption) {
+			if v, ok := c.Config[key].(float64); ok {
+				opts = append(opts, f(v))
+			}
+		}
+		number("factor", optim.Factor)
+		number("eps", optim.MinChange)
+		number("patience", func(v float64) optim.PlateauOption { return optim.Patience(int(v)) })
+		number("cooldown", func(v float64) optim.PlateauOption { return optim.Cooldown(int(v)) })
+		threshold := optim.Threshold
+		if c.Config["threshold_mode"] == "abs" {
+			threshold = optim.AbsoluteThreshold
+		}
+		number("threshold", threshold)
+		if c.Config["mode"] == "max" {
+			opts = append(opts, optim.Rising())
+		}
+		if c.Config["min_lr"] != nil {
+			opts = append(opts, optim.MinLR(0.01, 0))
+		}
+		o := twoGroups()
+		s := optim.NewReduceLROnPlateau(o, opts...)
+		for i, m := range c.Measures {
+			s.Step(m)
+			for k, got := range s.LastLR() {
+				if want := c.Rates[i][k]; math.Abs(got-want) > 1e-15 {
+					t.Errorf("%v measure %d group %d: rate %v, torch has %v", c.Config, i, k, got, want)
+				}
+			}
+		}
+	}
+}
