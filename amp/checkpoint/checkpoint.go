@@ -39,10 +39,16 @@ type Scheduler interface {
 	LoadState(st *optim.ScheduleState) error
 }
 
+// An Optimizer is what optim's optimizers have in common here; one of your own may have it too.
+type Optimizer interface {
+	State() *optim.State
+	LoadState(st *optim.State) error
+}
+
 // Parts are what is saved or restored; nil ones are left out. Make them for Load as they were made for Save.
 type Parts struct {
 	Model     nn.Module           // parameters and buffers
-	Optimizer optim.Optimizer     // its state, learning rates and step counts
+	Optimizer Optimizer           // its state, learning rates and step counts
 	Level     *amp.LevelOptimizer // master weights and loss scales of amp.Initialize; give Model and the wrapped Optimizer too
 	Scheduler Scheduler           // its position
 	Scaler    *amp.GradScaler     // scale and growth tracker; save after Update

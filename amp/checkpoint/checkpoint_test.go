@@ -54,7 +54,7 @@ type training struct {
 func newTraining(t *testing.T, seed uint64, opts ...optim.Option) *training {
 	r := &training{root: amp.NewScope(amp.Seed(seed)), average: amp.From([]float64{0})}
 	t.Cleanup(r.root.Close)
-	r.net = nn.NewSequential(nn.NewLinear(r.root, 16, 12), nn.NewLayerNorm(r.root, 12), nn.ReLU, nn.NewLinear(r.root, 12, 2))
+	r.net = nn.NewSequential(nn.NewLinear(r.root, 16, 12), nn.NewBatchNorm1d(r.root, 12), nn.ReLU, nn.NewLinear(r.root, 12, 2))
 	p := r.net.Parameters()
 	o := optim.NewAdamW(p[:2], append(opts, optim.LR(0.02))...)
 	o.AddGroup(optim.Group{Params: p[2:], Options: []optim.Option{optim.WeightDecay(0), optim.LR(0.01)}})
@@ -100,7 +100,7 @@ func (r *training) train(n int) {
 func (r *training) bits(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	for _, p := range r.net.Parameters() {
+	for _, p := range append(r.net.Parameters(), r.net.Buffers()...) {
 		if err := amp.WriteRaw(&b, p); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestPartOfACheckpoint(t *testing.T) {
 		}
 	}
 	tensors, metadata, err := safetensors.Load(path)
-	if err != nil || tensors["model.0.weight"] == nil || tensors["optimizer.0.exp_avg"] == nil || !strings.Contains(metadata["scaler"], `"_growth_tracker"`) {
+	if err != nil || tensors["model.0.weight"] == nil || tensors["model.1.running_mean"] == nil || tensors["optimizer.0.exp_avg"] == nil || !strings.Contains(metadata["scaler"], `"_growth_tracker"`) {
 		t.Error(err, metadata)
 	}
 }

@@ -28,12 +28,13 @@ func FuzzLoad(f *testing.F) {
 		}
 	}
 	train := func(p Parts) {
+		opt := p.Optimizer.(*optim.SGD)
 		s := root.Child()
 		defer s.Close()
 		b := p.Loader.Next(s)
-		p.Optimizer.ZeroGrad()
+		opt.ZeroGrad()
 		amp.Sum(s, p.Model.Forward(s, amp.Reshape(s, b.X, 2, 2))).Backward()
-		p.Optimizer.Step()
+		opt.Step()
 		p.Scheduler.(*optim.Applied).Step()
 	}
 	path := filepath.Join(f.TempDir(), "c.safetensors")

@@ -129,57 +129,59 @@ func TestTorchOptimizers(t *testing.T) {
 	}
 }
 
+// torchSchedules builds what testdata/generate.py builds.
+var torchSchedules = map[string]func(o optim.Optimizer) optim.Scheduler{
+	"StepLR":                      func(o optim.Optimizer) optim.Scheduler { return optim.NewStepLR(o, 3, 0.3) },
+	"MultiStepLR":                 func(o optim.Optimizer) optim.Scheduler { return optim.NewMultiStepLR(o, []int{2, 5, 9, 9}, 0.5) },
+	"ExponentialLR":               func(o optim.Optimizer) optim.Scheduler { return optim.NewExponentialLR(o, 0.9) },
+	"ConstantLR":                  func(o optim.Optimizer) optim.Scheduler { return optim.NewConstantLR(o, 0.3, 4) },
+	"LinearLR":                    func(o optim.Optimizer) optim.Scheduler { return optim.NewLinearLR(o, 0.1, 0.8, 7) },
+	"PolynomialLR":                func(o optim.Optimizer) optim.Scheduler { return optim.NewPolynomialLR(o, 8, 1.5) },
+	"CosineAnnealingLR":           func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineAnnealingLR(o, 5, 0.01) },
+	"CosineAnnealingWarmRestarts": func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineWarmRestarts(o, 3, 2, 0.01) },
+	"LambdaLR": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewLambdaLR(o, func(t int) float64 { return 1 / float64(1+t) })
+	},
+	"MultiplicativeLR": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewMultiplicativeLR(o, func(int) float64 { return 0.95 })
+	},
+	"OneCycleLR": func(o optim.Optimizer) optim.Scheduler { return optim.NewOneCycleLR(o, 2, 40) },
+	"OneCycleLR three phases": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewOneCycleLR(o, 0, 40, optim.GroupMaxLR(2, 1), optim.PctStart(0.4), optim.LinearAnneal(), optim.MomentumRange(0.5, 0.8), optim.DivFactors(5, 7), optim.ThreePhase())
+	},
+	"OneCycleLR short": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewOneCycleLR(o, 2, 40, optim.PctStart(0.01), optim.KeepMomentum())
+	},
+	"SequentialLR": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewSequentialLR([]int{4, 10}, optim.NewConstantLR(o, 0.1, 4), optim.NewExponentialLR(o, 0.9), optim.NewCosineAnnealingLR(o, 6, 0.01))
+	},
+	"WarmupCosine": func(o optim.Optimizer) optim.Scheduler { return optim.NewWarmupCosine(o, 4, 12, 0.1, 0.002) },
+	"SequentialLR multiplied": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewSequentialLR([]int{5}, optim.NewStepLR(o, 2, 0.5), optim.NewMultiplicativeLR(o, func(int) float64 { return 0.9 }))
+	},
+	"SequentialLR from the second": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewSequentialLR([]int{0, 3}, optim.NewConstantLR(o, 0.1, 4), optim.NewExponentialLR(o, 0.9), optim.NewStepLR(o, 1, 0.5))
+	},
+	"SequentialLR with restarts": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewSequentialLR([]int{3}, optim.NewLinearLR(o, 0.2, 1, 3), optim.NewCosineWarmRestarts(o, 4, 2, 0.01))
+	},
+	"SequentialLR of one cycle": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewSequentialLR([]int{3}, optim.NewConstantLR(o, 0.1, 4), optim.NewOneCycleLR(o, 2, 40))
+	},
+	"ChainedScheduler": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewChained(optim.NewLinearLR(o, 0.2, 1, 6), optim.NewExponentialLR(o, 0.9))
+	},
+	"ChainedScheduler with a floor": func(o optim.Optimizer) optim.Scheduler {
+		return optim.NewChained(optim.NewStepLR(o, 4, 0.5), optim.NewCosineAnnealingLR(o, 9, 0.01))
+	},
+}
+
 // TestTorchSchedules compares forty steps of every scheduler with torch's, to the last bits of float64.
 func TestTorchSchedules(t *testing.T) {
-	build := map[string]func(o optim.Optimizer) optim.Scheduler{
-		"StepLR":                      func(o optim.Optimizer) optim.Scheduler { return optim.NewStepLR(o, 3, 0.3) },
-		"MultiStepLR":                 func(o optim.Optimizer) optim.Scheduler { return optim.NewMultiStepLR(o, []int{2, 5, 9, 9}, 0.5) },
-		"ExponentialLR":               func(o optim.Optimizer) optim.Scheduler { return optim.NewExponentialLR(o, 0.9) },
-		"ConstantLR":                  func(o optim.Optimizer) optim.Scheduler { return optim.NewConstantLR(o, 0.3, 4) },
-		"LinearLR":                    func(o optim.Optimizer) optim.Scheduler { return optim.NewLinearLR(o, 0.1, 0.8, 7) },
-		"PolynomialLR":                func(o optim.Optimizer) optim.Scheduler { return optim.NewPolynomialLR(o, 8, 1.5) },
-		"CosineAnnealingLR":           func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineAnnealingLR(o, 5, 0.01) },
-		"CosineAnnealingWarmRestarts": func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineWarmRestarts(o, 3, 2, 0.01) },
-		"LambdaLR": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewLambdaLR(o, func(t int) float64 { return 1 / float64(1+t) })
-		},
-		"MultiplicativeLR": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewMultiplicativeLR(o, func(int) float64 { return 0.95 })
-		},
-		"OneCycleLR": func(o optim.Optimizer) optim.Scheduler { return optim.NewOneCycleLR(o, 2, 40) },
-		"OneCycleLR three phases": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewOneCycleLR(o, 0, 40, optim.GroupMaxLR(2, 1), optim.PctStart(0.4), optim.LinearAnneal(), optim.MomentumRange(0.5, 0.8), optim.DivFactors(5, 7), optim.ThreePhase())
-		},
-		"OneCycleLR short": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewOneCycleLR(o, 2, 40, optim.PctStart(0.01), optim.KeepMomentum())
-		},
-		"SequentialLR": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewSequentialLR([]int{4, 10}, optim.NewConstantLR(o, 0.1, 4), optim.NewExponentialLR(o, 0.9), optim.NewCosineAnnealingLR(o, 6, 0.01))
-		},
-		"WarmupCosine": func(o optim.Optimizer) optim.Scheduler { return optim.NewWarmupCosine(o, 4, 12, 0.1, 0.002) },
-		"SequentialLR multiplied": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewSequentialLR([]int{5}, optim.NewStepLR(o, 2, 0.5), optim.NewMultiplicativeLR(o, func(int) float64 { return 0.9 }))
-		},
-		"SequentialLR from the second": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewSequentialLR([]int{0, 3}, optim.NewConstantLR(o, 0.1, 4), optim.NewExponentialLR(o, 0.9), optim.NewStepLR(o, 1, 0.5))
-		},
-		"SequentialLR with restarts": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewSequentialLR([]int{3}, optim.NewLinearLR(o, 0.2, 1, 3), optim.NewCosineWarmRestarts(o, 4, 2, 0.01))
-		},
-		"SequentialLR of one cycle": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewSequentialLR([]int{3}, optim.NewConstantLR(o, 0.1, 4), optim.NewOneCycleLR(o, 2, 40))
-		},
-		"ChainedScheduler": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewChained(optim.NewLinearLR(o, 0.2, 1, 6), optim.NewExponentialLR(o, 0.9))
-		},
-		"ChainedScheduler with a floor": func(o optim.Optimizer) optim.Scheduler {
-			return optim.NewChained(optim.NewStepLR(o, 4, 0.5), optim.NewCosineAnnealingLR(o, 9, 0.01))
-		},
-	}
 	for _, c := range torchVectors(t).Schedules {
 		t.Run(c.Name, func(t *testing.T) {
 			o := twoGroups()
-			s := build[c.Name](o)
+			s := torchSchedules[c.Name](o)
 			for step, want := range c.Rates {
 				for i, g := range o.Groups() {
 					// The quotients of a cosine's steps lose digits where it is near its lowest point, here and in torch.
