@@ -242,7 +242,7 @@ func (f Format) next(v, direction float64) float64 {
 	if !away && math.Abs(v) > f.MinNormal() && math.Abs(v) == math.Ldexp(1, int(math.Log2(math.Abs(v)))) {
 		unit /= 2 // below a power of two the numbers are twice as dense
 	}
-	w := v + direction*unit
+	w := v + float64(direction*unit)
 	if math.Abs(w) > formats[f].max {
 		return math.Inf(int(direction))
 	}

@@ -38,7 +38,7 @@ func coordinate(step float64, i int, align, cubic bool) float64 {
 	if align {
 		return step * float64(i)
 	}
-	at := step*(float64(i)+0.5) - 0.5
+	at := float64(step*(float64(i)+0.5)) - 0.5
 	if at < 0 && !cubic {
 		return 0
 	}
@@ -110,9 +110,11 @@ func cubicWeights(x float64) [4]float64 {
 }
 
 // cubicNear and cubicFar are Keys' kernel within 1 and from 1 to 2.
-func cubicNear(x, a float64) float64 { return ((a+2)*x-(a+3))*x*x + 1 }
+func cubicNear(x, a float64) float64 { return float64((float64((a+2)*x)-(a+3))*x*x) + 1 }
 
-func cubicFar(x, a float64) float64 { return ((a*x-5*a)*x+8*a)*x - 4*a }
+func cubicFar(x, a float64) float64 {
+	return float64((float64((float64(a*x)-float64(5*a))*x)+float64(8*a))*x) - float64(4*a)
+}
 
 func triangleFilter(x float64) float64 { return max(0, 1-math.Abs(x)) }
 
@@ -132,9 +134,9 @@ func antialiased(width float64, filter func(x float64) float64) resizer {
 		step, t := ratio(n, m, scale, align), weighted(n)
 		wide := max(step, 1)
 		for i := range m {
-			center := step * (float64(i) + 0.5)
-			lo := max(int(center-width/2*wide+0.5), 0)
-			hi := min(int(center+width/2*wide+0.5), n)
+			center := float64(step * (float64(i) + 0.5))
+			lo := max(int(center-float64(width/2*wide)+0.5), 0)
+			hi := min(int(center+float64(width/2*wide)+0.5), n)
 			sum, first := 0.0, len(t.weight)
 			for j := lo; j < hi; j++ {
 				w := filter((float64(j) - center + 0.5) / wide)

@@ -11,6 +11,9 @@ import (
 
 // The CPU kernels of 16-bit floats compute in float32 and round once per op, as tensor cores do. Rows therefore give their
 // arithmetic for float32, float64 and, where it makes sense, int64; what follows brings any tensor to that form.
+//
+// A product that is added to something is written T(x*y) + z: without the conversion the compilers for some processors fuse
+// the two, and results would depend on the processor. Elementary functions come from package cpu for the same reason.
 
 // chunk is the number of elements that are widened, computed and rounded at a time: three chunks of float64 fit the L1 cache.
 const chunk = 512

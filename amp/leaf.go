@@ -140,7 +140,7 @@ func SumOfSquares(t *Tensor) float64 {
 	w.sequential(func(off [4]int, n int) {
 		s := pool.Get().(*scratch[float64])
 		for _, v := range fetch(&s.buf[0], t, off[0], w.step[0], n) {
-			sum += v * v
+			sum += float64(v * v)
 		}
 		pool.Put(s)
 	})

@@ -87,7 +87,7 @@ func pieceValues[T float32 | float64](p polyline) func(dst, x []T) {
 			k := find(v, lo, hi, p.closed)
 			dst[i] = T(p.offset[k])
 			if m := p.slope[k]; m != 0 { // 0·∞ would be NaN
-				dst[i] = T(m*float64(v) + p.offset[k])
+				dst[i] = T(float64(m*float64(v)) + p.offset[k])
 			}
 		}
 	}

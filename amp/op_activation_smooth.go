@@ -22,7 +22,7 @@ func init() {
 		f: func(_ *Attrs, x float64) float64 { return x * cpu.Tanh.Of(softplus(x)) },
 		slope: func(_ *Attrs, x float64) float64 {
 			t := cpu.Tanh.Of(softplus(x))
-			return t + x*sigmoid(x)*(1-t*t)
+			return t + float64(x*sigmoid(x)*(1-float64(t*t)))
 		},
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // t'·(2 + x·(1 - σ - 2·t·σ)), t' = σ·(1 - t²)
 			y := Sigmoid(s, x)

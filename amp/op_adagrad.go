@@ -20,13 +20,13 @@ func UpdateAdagrad(p, sum *Tensor, u Update) {
 }
 
 func adagradOn[T float32 | float64](u *Update) func(k *piece[T]) {
-	rate := T(u.LR / (1 + float64(u.Step-1)*u.LRDecay))
+	rate := T(u.LR / (1 + float64(float64(u.Step-1)*u.LRDecay)))
 	decay, eps := T(u.WeightDecay), T(u.Eps)
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		sum := k.state[0]
 		for i, g := range k.d {
-			sum[i] += g * g
+			sum[i] += T(g * g)
 			k.x[i] -= rate * g / (T(math.Sqrt(float64(sum[i]))) + eps)
 		}
 	}

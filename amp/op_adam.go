@@ -36,16 +36,16 @@ func needStep(op string, u Update) {
 // lerp is PyTorch's interpolation, exact at both ends.
 func lerp[T float32 | float64](a, b, weight T) T {
 	if weight < 0.5 {
-		return a + weight*(b-a)
+		return a + T(weight*(b-a))
 	}
-	return b - (b-a)*(1-weight)
+	return b - T((b-a)*(1-weight))
 }
 
 func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	// The corrections are worked out in float64 whatever the parameters' dtype, as PyTorch's scalars are.
 	c1, c2 := 1-cpu.Pow(u.Beta1, float64(u.Step)), 1-cpu.Pow(u.Beta2, float64(u.Step))
 	rate, root, eps := T(u.LR/c1), T(math.Sqrt(c2)), T(u.Eps)
-	b2, new1, new2, decay, shrink := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2), T(u.WeightDecay), T(1-u.LR*u.WeightDecay)
+	b2, new1, new2, decay, shrink := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2), T(u.WeightDecay), T(1-float64(u.LR*u.WeightDecay))
 	if u.Decoupled {
 		decay = 0
 	} else {
@@ -56,13 +56,13 @@ func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 		m, v, top := k.state[0], k.state[1], k.state[2]
 		for i, g := range k.d {
 			m[i] = lerp(m[i], g, new1)
-			v[i] = b2*v[i] + new2*g*g
+			v[i] = T(b2*v[i]) + T(new2*g*g)
 			s := v[i]
 			if top != nil {
 				top[i] = max(top[i], s)
 				s = top[i]
 			}
-			k.x[i] = k.x[i]*shrink - rate*m[i]/(T(math.Sqrt(float64(s)))/root+eps)
+			k.x[i] = T(k.x[i]*shrink) - rate*m[i]/(T(math.Sqrt(float64(s)))/root+eps)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func (w *attender[T]) exponentials(i, m int) (shrink T) {
 		shrink = T(cpu.Exp.Of(float64(w.top[i] - top)))
 		w.top[i] = top
 	}
-	w.sum[i] = w.sum[i]*shrink + w.exps(p, top)
+	w.sum[i] = T(w.sum[i]*shrink) + w.exps(p, top)
 	return shrink
 }
 

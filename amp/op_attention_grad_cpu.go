@@ -63,9 +63,9 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 			shrink, sum := w.exponentials(i, m), T(0)
 			dp := w.dp[i*m : (i+1)*m]
 			for x, p := range w.p[i*m : (i+1)*m] {
-				sum += p * dp[x]
+				sum += T(p * dp[x])
 			}
-			w.delta[i] = w.delta[i]*shrink + sum
+			w.delta[i] = T(w.delta[i]*shrink) + sum
 		}
 	}
 	for j := 0; j < keys; j += keyBlock {
@@ -107,7 +107,7 @@ func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 func (w *attender[T]) scoreGradient(i, m int) {
 	p, dp := w.p[i*m:(i+1)*m], w.dp[i*m:(i+1)*m]
 	k := w.share(i)
-	delta := w.delta[i] * k
+	delta := T(w.delta[i] * k)
 	if k == 0 {
 		clear(p)
 		clear(dp)

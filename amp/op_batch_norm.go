@@ -233,7 +233,7 @@ func runningStatsCPU(c *Call) {
 	load(was, r, r.off, r.strides[0])
 	load(now, stats, stats.off+c.Start*n, 1)
 	for i, v := range now {
-		was[i] = (1-c.Scalar)*was[i] + c.Scalar*c.Pair[0]*v
+		was[i] = float64((1-c.Scalar)*was[i]) + float64(c.Scalar*c.Pair[0]*v)
 	}
 	store(r, r.off, was)
 }

@@ -94,7 +94,7 @@ func pieceStats[T cpu.Float](w channelWalk, s *scratch[T], x *Tensor, ch int) (m
 	})
 	m := float64(w.perChannel())
 	mean = sum / m
-	return shift + mean, max(0, square/m-mean*mean)
+	return shift + mean, max(0, square/m-float64(mean*mean))
 }
 
 // moments returns Σ(v - shift) and Σ(v - shift)².
@@ -104,14 +104,14 @@ func moments[T cpu.Float](v []T, shift float64) (sum, square float64) {
 		a, b, c, d := float64(v[0])-shift, float64(v[1])-shift, float64(v[2])-shift, float64(v[3])-shift
 		s0 += a + b
 		s1 += c + d
-		q0 += a*a + b*b
-		q1 += c*c + d*d
+		q0 += float64(a*a) + float64(b*b)
+		q1 += float64(c*c) + float64(d*d)
 		v = v[4:]
 	}
 	for _, x := range v {
 		a := float64(x) - shift
 		s0 += a
-		q0 += a * a
+		q0 += float64(a * a)
 	}
 	return s0 + s1, q0 + q1
 }
@@ -124,13 +124,13 @@ func products[T cpu.Float](a, b []T, shift float64) (sum, product float64) {
 		a0, a1, a2, a3 := float64(a[0]), float64(a[1]), float64(a[2]), float64(a[3])
 		s0 += a0 + a1
 		s1 += a2 + a3
-		p0 += a0*(float64(b[0])-shift) + a1*(float64(b[1])-shift)
-		p1 += a2*(float64(b[2])-shift) + a3*(float64(b[3])-shift)
+		p0 += float64(a0*(float64(b[0])-shift)) + float64(a1*(float64(b[1])-shift))
+		p1 += float64(a2*(float64(b[2])-shift)) + float64(a3*(float64(b[3])-shift))
 		a, b = a[4:], b[4:]
 	}
 	for i, v := range a {
 		s0 += float64(v)
-		p0 += float64(v) * (float64(b[i]) - shift)
+		p0 += float64(float64(v) * (float64(b[i]) - shift))
 	}
 	return s0 + s1, p0 + p1
 }
@@ -174,12 +174,12 @@ func batchNormCPU[T cpu.Float](c *Call) {
 		if columns {
 			mean, scale, shift := r.mean[ch:ch+n], r.scale[ch:ch+n], r.shift[ch:ch+n]
 			for i, e := range v {
-				dst[i] = (e-mean[i])*scale[i] + shift[i]
+				dst[i] = T((e-mean[i])*scale[i]) + shift[i]
 			}
 		} else {
 			mean, scale, shift := r.mean[ch], r.scale[ch], r.shift[ch]
 			for i, e := range v {
-				dst[i] = (e-mean)*scale + shift
+				dst[i] = T((e-mean)*scale) + shift
 			}
 		}
 		if !ok {
@@ -231,12 +231,12 @@ func batchDXCPU[T cpu.Float](c *Call) {
 		if columns {
 			for i, e := range g {
 				k := ch + i
-				dst[i] = (e - r.shift[k] - (v[i]-r.mean[k])*r.slope[k]) * r.scale[k]
+				dst[i] = (e - r.shift[k] - T((v[i]-r.mean[k])*r.slope[k])) * r.scale[k]
 			}
 		} else {
 			mean, scale, shift, slope := r.mean[ch], r.scale[ch], r.shift[ch], r.slope[ch]
 			for i, e := range g {
-				dst[i] = (e - shift - (v[i]-mean)*slope) * scale
+				dst[i] = (e - shift - T((v[i]-mean)*slope)) * scale
 			}
 		}
 		if !ok {

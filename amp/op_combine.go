@@ -11,7 +11,7 @@ const whyCombine = "combines numbers of different origin, so none may be narrowe
 func init() {
 	opAddcmul = define(Op{
 		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcmul",
-		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a*b }), Saves: SaveIn1 | SaveIn2,
+		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + float64(c.Scalar*a*b) }), Saves: SaveIn1 | SaveIn2,
 		Wide: true,
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
@@ -66,7 +66,7 @@ func init() {
 			sum := 0.0
 			a, b := c.In[0].Float64s(), c.In[1].Float64s()
 			for i, v := range a {
-				sum += v * b[i]
+				sum += float64(v * b[i])
 			}
 			store(c.Out, c.Out.off, []float64{sum})
 		},

@@ -140,9 +140,9 @@ func addSlope(sum, d []float64, dy, p float64) {
 		case p == 2:
 			sum[q] += dy * v / y
 		case p == 1:
-			sum[q] += math.Copysign(1, v) * dy
+			sum[q] += float64(math.Copysign(1, v) * dy)
 		default:
-			sum[q] += math.Copysign(cpu.Pow(math.Abs(v)/y, p-1), v) * dy
+			sum[q] += float64(math.Copysign(cpu.Pow(math.Abs(v)/y, p-1), v) * dy)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func init() {
 
 // alphaScales returns the factor and the two offsets of alpha dropout.
 func alphaScales(p float64) (scale, kept, dropped float64) {
-	a := 1 / math.Sqrt((alphaPrime*alphaPrime*p+1)*(1-p))
+	a := 1 / math.Sqrt((float64(alphaPrime*alphaPrime*p)+1)*(1-p))
 	return a, alphaPrime * a * p, alphaPrime * a * (p - 1)
 }
 
@@ -95,9 +95,9 @@ func dropOn[T float32 | float64](c *Call, m mask) {
 		for i, v := range src {
 			// A product as in PyTorch: what is dropped of an infinity is NaN, so that the scaler sees it.
 			if m.keep((off[0]-out.off+i)/m.group, &block, &have) {
-				dst[i] = v*scale + kept
+				dst[i] = T(v*scale) + kept
 			} else {
-				dst[i] = v*0 + dropped
+				dst[i] = T(v*0) + dropped
 			}
 		}
 		store(out, off[0], dst)

@@ -121,7 +121,7 @@ func groupNormCPU[T cpu.Float](c *Call) {
 				n := min(chunk, plane-at)
 				dst := s.buf[1][:n]
 				for i, v := range fetch(&s.buf[0], x, x.off+base+at, 1, n) {
-					dst[i] = (v-T(mean))*scale + shift
+					dst[i] = T((v-T(mean))*scale) + shift
 				}
 				store(c.Out, c.Out.off+base+at, dst)
 			}

@@ -55,7 +55,7 @@ func pNorm(v []float64, p float64) float64 {
 	switch p {
 	case 2:
 		for _, x := range v {
-			sum += x * x
+			sum += float64(x * x)
 		}
 		return math.Sqrt(sum)
 	case 1:

@@ -18,9 +18,9 @@ func init() {
 	}, func(_ *Call, v *[4]float64) float64 {
 		x, t, p := v[0], v[1], v[3]
 		if p == 1 {
-			return v[2] * (softplus(x) - x*t)
+			return v[2] * (softplus(x) - float64(x*t))
 		}
-		return v[2] * ((1-t)*x + (1+(p-1)*t)*softplus(-x))
+		return v[2] * (float64((1-t)*x) + float64((1+float64((p-1)*t))*softplus(-x)))
 	}, []func(b *Back) *Tensor{
 		func(b *Back) *Tensor { // 1 - target - w·sigmoid(-x)
 			if !b.given(3) {
@@ -45,7 +45,7 @@ func init() {
 	}, func(_ *Call, v *[4]float64) float64 {
 		// Logarithms are held at -100, as in PyTorch, so that x = 0 and x = 1 give a finite loss.
 		x, t := v[0], v[1]
-		return v[2] * (-t*math.Max(cpu.Log.Of(x), -100) - (1-t)*math.Max(cpu.Log1p.Of(-x), -100))
+		return v[2] * (float64(-t*math.Max(cpu.Log.Of(x), -100)) - float64((1-t)*math.Max(cpu.Log1p.Of(-x), -100)))
 	}, []func(b *Back) *Tensor{
 		func(b *Back) *Tensor { // (x - target) / (x·(1-x))
 			x := b.In(0)

@@ -114,7 +114,7 @@ func nllCPU(c *Call) {
 	var one [1]float64
 	total := g.eachTarget(c, func(i, class int, w float64) {
 		load(one[:], p, p.off+i/g.places*row+class*column+offset(i%g.places, rest, restStrides), 1)
-		one[0] *= -w
+		one[0] = float64(one[0] * -w)
 		sum += one[0]
 		if c.Reduce == ReduceNone {
 			store(out, out.off+i, one[:])

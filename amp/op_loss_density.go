@@ -71,12 +71,12 @@ func init() {
 }
 
 func poisson(c *Call, x, t float64) float64 {
-	y := cpu.Exp.Of(x) - t*x
+	y := cpu.Exp.Of(x) - float64(t*x)
 	if !strings.Contains(c.Mode, modeLogInput) {
-		y = x - t*cpu.Log.Of(x+c.Scalar)
+		y = x - float64(t*cpu.Log.Of(x+c.Scalar))
 	}
 	if t > 1 && strings.Contains(c.Mode, modeFull) {
-		y += t*cpu.Log.Of(t) - t + 0.5*cpu.Log.Of(2*math.Pi*t)
+		y += float64(t*cpu.Log.Of(t)) - t + float64(0.5*cpu.Log.Of(2*math.Pi*t))
 	}
 	return y
 }

@@ -115,8 +115,8 @@ func multilabelSlope(c *Call) {
 		load(one, dy, dy.off+offset(i, dy.shape, dy.strides), 1)
 		clear(slope)
 		eachBelow(v, named, targets, func(j, i int, _ float64) {
-			slope[j] -= share * one[0]
-			slope[i] += share * one[0]
+			slope[j] -= float64(share * one[0])
+			slope[i] += float64(share * one[0])
 		})
 		store(out, out.off+i*classes, slope)
 	})

@@ -61,7 +61,7 @@ func init() {
 	opHuberLoss = pairLoss("huber_loss", "mean (or sum) of (x - target)²/2 within delta, delta·(|x - target| - delta/2) beyond", FP32, whyLoss,
 		func(c *Call, x, t float64) float64 {
 			if d := math.Abs(x - t); d > c.Scalar {
-				return c.Scalar * (d - c.Scalar/2)
+				return c.Scalar * (d - float64(c.Scalar/2))
 			}
 			return (x - t) * (x - t) / 2
 		}, huber, negative(huber))
@@ -69,7 +69,7 @@ func init() {
 	opSmoothL1Loss = pairLoss("smooth_l1_loss", "mean (or sum) of (x - target)²/(2·beta) within beta, |x - target| - beta/2 beyond", FP32, whyLoss,
 		func(c *Call, x, t float64) float64 {
 			if d := math.Abs(x - t); d >= c.Scalar {
-				return d - c.Scalar/2
+				return d - float64(c.Scalar/2)
 			}
 			return (x - t) * (x - t) / (2 * c.Scalar)
 		}, smooth, negative(smooth))

@@ -61,7 +61,7 @@ func spreadOf(name, doc string, finish func(float64) float64, saves Saved, slope
 				mean := average(group)
 				sum := 0.0
 				for _, v := range group {
-					sum += (v - mean) * (v - mean)
+					sum += float64((v - mean) * (v - mean))
 				}
 				store(c.Out, c.Out.off+i, []float64{finish(sum / (float64(len(group)) - c.Scalar))})
 			})
@@ -190,7 +190,7 @@ func normalize(c *Call, center bool) {
 		}
 		sum := 0.0
 		for _, v := range group {
-			sum += (v - mean) * (v - mean)
+			sum += float64((v - mean) * (v - mean))
 		}
 		rate := 1 / math.Sqrt(sum/float64(n)+c.Scalar)
 		for k, v := range group {

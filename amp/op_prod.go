@@ -105,7 +105,7 @@ func recurrenceLine(h, a, b []float64, reverse bool) {
 		if reverse {
 			i = len(h) - 1 - k
 		}
-		last = a[i]*last + b[i]
+		last = float64(a[i]*last) + b[i]
 		h[i] = last
 	}
 }

@@ -27,19 +27,19 @@ func rmspropOn[T float32 | float64](u *Update) func(k *piece[T]) {
 		k.descend(u, decay)
 		sq, buf, mean := k.state[0], k.state[1], k.state[2]
 		for i, g := range k.d {
-			sq[i] = alpha*sq[i] + fresh*g*g
+			sq[i] = T(alpha*sq[i]) + T(fresh*g*g)
 			s := sq[i]
 			if mean != nil {
 				mean[i] = lerp(mean[i], g, fresh)
-				s -= mean[i] * mean[i]
+				s -= T(mean[i] * mean[i])
 			}
 			root := T(math.Sqrt(float64(s))) + eps
 			if buf == nil {
 				k.x[i] -= lr * g / root
 				continue
 			}
-			buf[i] = mom*buf[i] + g/root
-			k.x[i] -= lr * buf[i]
+			buf[i] = T(mom*buf[i]) + g/root
+			k.x[i] -= T(lr * buf[i])
 		}
 	}
 }

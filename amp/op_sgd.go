@@ -22,17 +22,17 @@ func sgdOn[T float32 | float64](u *Update) func(k *piece[T]) {
 				if u.First {
 					b[i] = v
 				} else {
-					b[i] = mom*b[i] + damp*v
+					b[i] = T(mom*b[i]) + T(damp*v)
 				}
 				if u.Nesterov {
-					k.d[i] = v + mom*b[i]
+					k.d[i] = v + T(mom*b[i])
 				} else {
 					k.d[i] = b[i]
 				}
 			}
 		}
 		for i, v := range k.d {
-			k.x[i] -= lr * v
+			k.x[i] -= T(lr * v)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (k *piece[T]) descend(u *Update, decay T) {
 	}
 	if decay != 0 {
 		for i, v := range k.x {
-			k.d[i] += decay * v
+			k.d[i] += T(decay * v)
 		}
 	}
 }

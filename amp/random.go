@@ -74,14 +74,14 @@ func boxMuller(u, v float64) (float64, float64) {
 // Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. It belongs to no scope, so that it may be a
 // parameter or data; Free it, or let the process end.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
-	return draw(s, "Rand", dt, shape, func(u, v float64) (float64, float64) { return lo + (hi-lo)*u, lo + (hi-lo)*v })
+	return draw(s, "Rand", dt, shape, func(u, v float64) (float64, float64) { return lo + float64((hi-lo)*u), lo + float64((hi-lo)*v) })
 }
 
 // Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.
 func Randn(s *Scope, dt DType, mean, std float64, shape ...int) *Tensor {
 	return draw(s, "Randn", dt, shape, func(u, v float64) (float64, float64) {
 		a, b := boxMuller(u, v)
-		return mean + std*a, mean + std*b
+		return mean + float64(std*a), mean + float64(std*b)
 	})
 }
 

@@ -131,7 +131,7 @@ func gatherRows(buf *tapRows, out, x *Tensor, along []*taps, d, r, off int, weig
 		k := len(x.shape) - 1
 		load(buf.row, x, off, x.strides[k])
 		for i, v := range buf.row {
-			buf.sum[i] += weight * v
+			buf.sum[i] += float64(weight * v)
 		}
 		return
 	}
@@ -152,7 +152,7 @@ func (t *taps) apply(dst, src []float64) {
 	for i := range dst {
 		sum := 0.0
 		for k := t.start[i]; k < t.start[i+1]; k++ {
-			sum += t.weightAt(k) * src[t.index[k]]
+			sum += float64(t.weightAt(k) * src[t.index[k]])
 		}
 		dst[i] = sum
 	}

@@ -51,7 +51,7 @@ func Gain(nonlinearity string, slope ...float64) float64 {
 		if len(slope) > 0 {
 			a = slope[0]
 		}
-		return math.Sqrt(2 / (1 + a*a))
+		return math.Sqrt(2 / (1 + float64(a*a)))
 	case "selu":
 		return 0.75
 	}
@@ -90,7 +90,7 @@ func TruncNormal(s *amp.Scope, t *amp.Tensor, mean, std, lo, hi float64) {
 	v := u.Float64s()
 	u.Free()
 	for i, x := range v {
-		v[i] = min(max(mean+std*math.Sqrt2*math.Erfinv(x), lo), hi)
+		v[i] = min(max(mean+float64(std*math.Sqrt2*math.Erfinv(x)), lo), hi)
 	}
 	fill(t, values(v, t))
 }
@@ -153,7 +153,7 @@ func Orthogonal(s *amp.Scope, t *amp.Tensor, gain float64) {
 	dot := func(i, j int) float64 {
 		sum := 0.0
 		for k := range size {
-			sum += *at(i, k) * *at(j, k)
+			sum += float64(*at(i, k) * *at(j, k))
 		}
 		return sum
 	}
@@ -162,7 +162,7 @@ func Orthogonal(s *amp.Scope, t *amp.Tensor, gain float64) {
 			for j := range i {
 				p := dot(i, j)
 				for k := range size {
-					*at(i, k) -= p * *at(j, k)
+					*at(i, k) -= float64(p * *at(j, k))
 				}
 			}
 			length := math.Sqrt(dot(i, i))

@@ -39,7 +39,7 @@ func (r *linearRule) next(s *Schedule, i int) float64 {
 	case s.epoch > r.TotalIters:
 		return lr
 	}
-	return lr * (1 + (r.End-r.Start)/(n*r.Start+float64(s.epoch-1)*(r.End-r.Start)))
+	return lr * (1 + (r.End-r.Start)/(float64(n*r.Start)+float64(float64(s.epoch-1)*(r.End-r.Start))))
 }
 func (r *linearRule) at(s *Schedule, i int) float64 {
 	return s.base[i] * (r.Start + (r.End-r.Start)*float64(min(r.TotalIters, s.epoch))/float64(r.TotalIters))
@@ -93,16 +93,18 @@ func (r *cosineRule) next(s *Schedule, i int) float64 {
 	case s.epoch == 0:
 		return lr
 	case (s.epoch-1-r.TMax)%(2*r.TMax) == 0: // the step after the lowest point, where the quotient below is 0/0
-		return lr + (s.base[i]-r.EtaMin)*(1-cpu.Cos.Of(math.Pi/n))/2
+		return lr + float64((s.base[i]-r.EtaMin)*(1-cpu.Cos.Of(math.Pi/n))/2)
 	}
-	return (1+cpu.Cos.Of(math.Pi*t/n))/(1+cpu.Cos.Of(math.Pi*(t-1)/n))*(lr-r.EtaMin) + r.EtaMin
+	return float64((1+cpu.Cos.Of(math.Pi*t/n))/(1+cpu.Cos.Of(math.Pi*(t-1)/n))*(lr-r.EtaMin)) + r.EtaMin
 }
 func (r *cosineRule) at(s *Schedule, i int) float64 {
 	return cosine(s.base[i], r.EtaMin, float64(s.epoch)/float64(r.TMax))
 }
 
 // cosine goes from start to end as t goes from 0 to 1.
-func cosine(start, end, t float64) float64 { return end + (start-end)*(1+cpu.Cos.Of(math.Pi*t))/2 }
+func cosine(start, end, t float64) float64 {
+	return end + float64((start-end)*(1+cpu.Cos.Of(math.Pi*t))/2)
+}
 
 type restartsRule struct {
 	T0     int     `json:"T_0"`

@@ -108,13 +108,13 @@ type phase struct {
 }
 
 func (r *oneCycleRule) phases(i int) []phase {
-	up := r.PctStart * float64(r.TotalSteps)
+	up := float64(r.PctStart * float64(r.TotalSteps))
 	last := float64(r.TotalSteps - 1)
 	first, top, low := r.InitialLR[i], r.MaxLR[i], r.MinLR[i]
 	if r.ThreePhase {
 		return []phase{
 			{up - 1, first, top, r.MaxMomentum, r.BaseMomentum},
-			{2*up - 2, top, first, r.BaseMomentum, r.MaxMomentum},
+			{float64(2*up) - 2, top, first, r.BaseMomentum, r.MaxMomentum},
 			{last, first, low, r.MaxMomentum, r.MaxMomentum},
 		}
 	}
@@ -147,9 +147,9 @@ func (r *oneCycleRule) at(s *Schedule, i int) float64 { return r.next(s, i) }
 
 func (r *oneCycleRule) anneal(from, to, t float64) float64 {
 	if r.Linear {
-		return (to-from)*t + from
+		return float64((to-from)*t) + from
 	}
-	return to + (from-to)/2*(cpu.Cos.Of(math.Pi*t)+1)
+	return to + float64((from-to)/2*(cpu.Cos.Of(math.Pi*t)+1))
 }
 
 // setMomentum sets the momentum of a group, or Adam's first beta.
