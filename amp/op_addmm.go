@@ -182,14 +182,19 @@ func Addbmm(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor {
 // ChainMatMul returns the product of matrices in the order that takes the fewest multiplications (Cormen et al., matrix-chain
 // multiplication). It panics with ErrArgument without a matrix.
 func ChainMatMul(s *Scope, matrices ...*Tensor) *Tensor {
-	n := len(matrices)
-	if n == 0 {
+	if len(matrices) == 0 {
 		fail("chain_matmul", ErrArgument, "pass at least one matrix", "nothing to multiply")
 	}
+	return chain(s, opChainMatMul, matrices)
+}
+
+// chain multiplies matrices as part of composite o.
+func chain(s *Scope, o *Op, matrices []*Tensor) *Tensor {
+	n := len(matrices)
 	for i, m := range matrices {
-		rankOf("chain_matmul", m, 2)
+		rankOf(o.Name, m, 2)
 		if i > 0 && matrices[i-1].shape[1] != m.shape[0] {
-			fail("chain_matmul", ErrShape, "each matrix has as many rows as the one before has columns", "matrix %d is %v, matrix %d is %v", i-1, matrices[i-1].shape, i, m.shape)
+			fail(o.Name, ErrShape, "each matrix has as many rows as the one before has columns", "matrix %d is %v, matrix %d is %v", i-1, matrices[i-1].shape, i, m.shape)
 		}
 	}
 	cost, split := make([][]int, n), make([][]int, n)
@@ -208,7 +213,7 @@ func ChainMatMul(s *Scope, matrices ...*Tensor) *Tensor {
 			}
 		}
 	}
-	s, matrices = s.enter(opChainMatMul, matrices...)
+	s, matrices = s.enter(o, matrices...)
 	var multiply func(i, j int) *Tensor
 	multiply = func(i, j int) *Tensor {
 		if i == j {
