@@ -46,7 +46,7 @@ func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 		Tokens: NewEmbedding(s, c.Vocabulary, c.Features), Positions: NewLearnedPositions(s, c.Context, c.Features),
 		Norm: NewLayerNorm(s, c.Features), Config: c,
 	}
-	normal(s, g.Tokens.Weight, 0.02)
+	Normal(s, g.Tokens.Weight, 0, 0.02)
 	g.Positions.Dropout = c.Dropout
 	for range c.Layers {
 		b := NewTransformerEncoderLayer(s, c.Features, c.Heads, c.Hidden, TransformerOptions{PreNorm: true, Causal: true, Activation: GELU, Dropout: c.Dropout})
@@ -55,7 +55,7 @@ func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 	}
 	if !c.Tied {
 		g.Head = NewLinear(s, c.Features, c.Vocabulary, NoBias())
-		normal(s, g.Head.Weight, 0.02)
+		Normal(s, g.Head.Weight, 0, 0.02)
 	}
 	done := map[*amp.Tensor]bool{}
 	for i, m := range g.modules() {
@@ -64,22 +64,15 @@ func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 	return g
 }
 
-// normal draws a tensor's values anew.
-func normal(s *amp.Scope, t *amp.Tensor, std float64) {
-	values := amp.Randn(s, t.DType(), 0, std, t.Shape()...)
-	defer values.Free()
-	amp.Assign(t, values)
-}
-
 // initBlock draws a block's weights as GPT-2 does; what ends a residual branch is smaller, since branches add up.
 func initBlock(s *amp.Scope, b *TransformerEncoderLayer, layers int) {
 	end := 0.02 / math.Sqrt(2*float64(layers))
-	normal(s, b.SelfAttn.InProjWeight, 0.02)
-	normal(s, b.Linear1.Weight, 0.02)
-	normal(s, b.SelfAttn.OutProj.Weight, end)
-	normal(s, b.Linear2.Weight, end)
-	normal(s, b.Linear1.Bias, 0)
-	normal(s, b.Linear2.Bias, 0)
+	Normal(s, b.SelfAttn.InProjWeight, 0, 0.02)
+	Normal(s, b.Linear1.Weight, 0, 0.02)
+	Normal(s, b.SelfAttn.OutProj.Weight, 0, end)
+	Normal(s, b.Linear2.Weight, 0, end)
+	Normal(s, b.Linear1.Bias, 0, 0)
+	Normal(s, b.Linear2.Bias, 0, 0)
 }
 
 // modules lists the parts in their order of use; names gives their names.

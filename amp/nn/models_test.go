@@ -243,7 +243,7 @@ func TestModelGradients(t *testing.T) {
 	checkGradients(t, root, widen(fields...), func(s *amp.Scope) *amp.Tensor { return g.Loss(s, tokens, next) })
 
 	v := nn.NewViT(root, nn.ViTConfig{Image: 4, Patch: 2, Features: 8, Layers: 1, Heads: 2, Classes: 3})
-	fields = append([]**amp.Tensor{&v.Proj.Weight, &v.Proj.Bias, &v.Class, &v.Positions.Table, &v.Norm.Weight, &v.Norm.Bias, &v.Head.Weight, &v.Head.Bias}, layerFields(v.Blocks[0])...)
+	fields = append([]**amp.Tensor{&v.Patches.Weight, &v.Patches.Bias, &v.Class, &v.Positions.Table, &v.Norm.Weight, &v.Norm.Bias, &v.Head.Weight, &v.Head.Bias}, layerFields(v.Blocks[0])...)
 	images := amp.Randn(root, amp.Float64, 0, 1, 2, 3, 4, 4)
 	checkGradients(t, root, widen(fields...), func(s *amp.Scope) *amp.Tensor {
 		return amp.CrossEntropy(s, v.Forward(s, images), amp.From([]int64{2, 0}))
@@ -257,36 +257,24 @@ func TestModelGradients(t *testing.T) {
 	})
 }
 
-// TestPatchEmbedding compares it with the convolution's definition.
-func TestPatchEmbedding(t *testing.T) {
+// TestViTSeesPatches: without positions the order of the patches changes nothing, that of the numbers within them does.
+func TestViTSeesPatches(t *testing.T) {
 	root := amp.NewScope(amp.Seed(6))
 	defer root.Close()
-	p := nn.NewPatchEmbedding(root, 2, 3, 2)
-	x := amp.Randn(root, amp.Float32, 0, 1, 2, 2, 4, 6)
-	in, w, bias := x.Float64s(), p.Weight.Float64s(), p.Bias.Float64s()
-	var want []float64
-	for n := range 2 {
-		for i := range 2 {
-			for j := range 3 {
-				for f := range 3 {
-					sum := bias[f]
-					for c := range 2 {
-						for a := range 2 {
-							for b := range 2 {
-								sum += w[((f*2+c)*2+a)*2+b] * in[((n*2+c)*4+2*i+a)*6+2*j+b]
-							}
-						}
-					}
-					want = append(want, sum)
-				}
-			}
-		}
+	v := nn.NewViT(root, nn.ViTConfig{Image: 4, Patch: 2, Channels: 1, Features: 4, Layers: 1, Heads: 1, Classes: 2})
+	x := amp.Randn(root, amp.Float32, 0, 1, 1, 1, 4, 4)
+	amp.Assign(v.Positions.Table, amp.Full(root, amp.Float32, 0, 5, 4))
+	a := v.Forward(root, x)
+	px := x.Float64s()
+	swap := func(i, j int) { px[i], px[j] = px[j], px[i] }
+	for _, k := range []int{0, 1, 4, 5} {
+		swap(k, k+10)
 	}
-	if y := p.Forward(root, x); !slices.Equal(y.Shape(), []int{2, 6, 3}) || !near(y.Float64s(), want, 1e-6) {
-		t.Errorf("%v", y.Shape())
-	}
-	if err := amp.Maybe(func() { p.Forward(root, amp.Full(root, amp.Float32, 0, 1, 2, 3, 4)) }); !errors.Is(err, amp.ErrShape) {
-		t.Error(err)
+	b := v.Forward(root, amp.FromFloat64s(amp.Float32, px, 1, 1, 4, 4))
+	swap(0, 1)
+	c := v.Forward(root, amp.FromFloat64s(amp.Float32, px, 1, 1, 4, 4))
+	if !near(b.Float64s(), a.Float64s(), 1e-5) || near(c.Float64s(), a.Float64s(), 1e-5) {
+		t.Errorf("%v, with patches swapped %v, with numbers swapped %v", a.Float64s(), b.Float64s(), c.Float64s())
 	}
 }
 

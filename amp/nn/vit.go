@@ -2,7 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -23,47 +22,14 @@ type ViTConfig struct {
 // ViT is a vision transformer (Dosovitskiy et al., An Image is Worth 16x16 Words, 2021): patches of an image as a sequence, a class
 // token before them, learned positions, pre-norm blocks with GELU, and a linear layer on the normalized class token.
 type ViT struct {
-	Proj      *PatchEmbedding // patch_embed
-	Class     *amp.Tensor     // [1 1 features]
+	Patches   *Conv       // patch_embed: a convolution whose stride is its kernel's size
+	Class     *amp.Tensor // [1 1 features]
 	Positions *PositionalEncoding
 	Blocks    []*TransformerEncoderLayer
 	Norm      *LayerNorm
 	Head      *Linear
 	Config    ViTConfig
 }
-
-// PatchEmbedding cuts images into square patches and maps each to a vector: a convolution whose stride is its kernel's size.
-type PatchEmbedding struct {
-	Weight *amp.Tensor // [features channels patch patch]
-	Bias   *amp.Tensor // [features]
-}
-
-// NewPatchEmbedding returns a layer for patches of the given size, drawn as PyTorch's Conv2d. It panics with amp.ErrArgument for
-// sizes below 1.
-func NewPatchEmbedding(s *amp.Scope, channels, features, patch int) *PatchEmbedding {
-	checkSizes("NewPatchEmbedding", []int{channels, features, patch})
-	bound := 1 / math.Sqrt(float64(channels*patch*patch))
-	return &PatchEmbedding{
-		Weight: amp.Rand(s, amp.Float32, -bound, bound, features, channels, patch, patch).SetName("weight").RequireGrad(),
-		Bias:   amp.Rand(s, amp.Float32, -bound, bound, features).SetName("bias").RequireGrad(),
-	}
-}
-
-// Forward returns the vectors of the patches of x [batch channels height width], row by row: [batch patches features]. It panics with
-// amp.ErrShape unless the patches cover the image.
-func (p *PatchEmbedding) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
-	w := p.Weight.Shape()
-	if x.Rank() != 4 || x.Dim(1) != w[1] || x.Dim(2)%w[2] != 0 || x.Dim(3)%w[3] != 0 {
-		panic(&amp.Error{Op: "PatchEmbedding", Kind: amp.ErrShape, Detail: fmt.Sprintf("x %v, weight %v", x.Shape(), w), Fix: fmt.Sprintf("use images [batch %d height width] whose sizes are multiples of %d", w[1], w[2])})
-	}
-	down, across := x.Dim(2)/w[2], x.Dim(3)/w[3]
-	x = amp.Reshape(s, x, x.Dim(0), w[1], down, w[2], across, w[3])
-	x = amp.Reshape(s, amp.Permute(s, x, 0, 2, 4, 1, 3, 5), x.Dim(0), down*across, w[1]*w[2]*w[3])
-	return amp.Linear(s, x, amp.Reshape(s, p.Weight, w[0], w[1]*w[2]*w[3]), p.Bias)
-}
-
-// Parameters returns weight and bias.
-func (p *PatchEmbedding) Parameters() []*amp.Tensor { return []*amp.Tensor{p.Weight, p.Bias} }
 
 // NewViT returns a model with parameters "patch_embed.weight", "cls_token", "pos_embed.weight", "blocks.0.…", "norm.weight" and
 // "head.weight". Class token and positions are normal with deviation 0.02, the rest is drawn as its layers do. It panics with
@@ -81,14 +47,14 @@ func NewViT(s *amp.Scope, c ViTConfig) *ViT {
 	}
 	side := c.Image / c.Patch
 	v := &ViT{
-		Proj:      NewPatchEmbedding(s, c.Channels, c.Features, c.Patch),
+		Patches:   NewConv2d(s, c.Channels, c.Features, c.Patch, Stride(c.Patch)),
 		Class:     amp.Randn(s, amp.Float32, 0, 0.02, 1, 1, c.Features).SetName("cls_token").RequireGrad(),
 		Positions: NewLearnedPositions(s, side*side+1, c.Features),
 		Norm:      NewLayerNorm(s, c.Features), Head: NewLinear(s, c.Features, c.Classes), Config: c,
 	}
 	v.Positions.Dropout = c.Dropout
 	v.Norm.Eps = 1e-6
-	Prefix("patch_embed", v.Proj, nil)
+	Prefix("patch_embed", v.Patches, nil)
 	Prefix("pos_embed", v.Positions, nil)
 	for i := range c.Layers {
 		b := NewTransformerEncoderLayer(s, c.Features, c.Heads, c.Hidden, TransformerOptions{PreNorm: true, Activation: GELU, Dropout: c.Dropout, Eps: 1e-6})
@@ -101,7 +67,7 @@ func NewViT(s *amp.Scope, c ViTConfig) *ViT {
 
 // Parameters returns the parameters in their order of use.
 func (v *ViT) Parameters() []*amp.Tensor {
-	out := append(v.Proj.Parameters(), v.Class)
+	out := append(v.Patches.Parameters(), v.Class)
 	out = append(out, v.Positions.Parameters()...)
 	for _, b := range v.Blocks {
 		out = append(out, b.Parameters()...)
@@ -116,7 +82,8 @@ func (v *ViT) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 		panic(&amp.Error{Op: "ViT", Kind: amp.ErrShape, Detail: fmt.Sprintf("x is %v", x.Shape()), Fix: fmt.Sprintf("use images [batch %d %d %d]", c.Channels, c.Image, c.Image)})
 	}
 	batch := x.Dim(0)
-	x = v.Proj.Forward(s.In("patch_embed"), x)
+	x = v.Patches.Forward(s.In("patch_embed"), x)
+	x = amp.Transpose(s, amp.Reshape(s, x, batch, v.Config.Features, -1), 1, 2)
 	x = amp.Cat(s, 1, amp.Expand(s, v.Class, batch, 1, v.Config.Features), x)
 	x = v.Positions.Forward(s.In("pos_embed"), x)
 	for i, b := range v.Blocks {
