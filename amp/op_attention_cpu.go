@@ -81,7 +81,7 @@ func (w *attender[T]) forward(out *Tensor) {
 		m := min(keyBlock, w.keys()-j)
 		w.scores(j, m)
 		for i := range w.count {
-			if shrink := w.exponentials(i, m); shrink != 1 {
+			if shrink := w.exponentials(i, j, m); shrink != 1 {
 				for x := range w.e {
 					w.rows[i*w.e+x] *= shrink
 				}
@@ -91,7 +91,7 @@ func (w *attender[T]) forward(out *Tensor) {
 			w.factors(j, m)
 			multiply(w.p[:w.count*m], w.kept)
 		}
-		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addTo(w.rows, w.e))
+		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addRows(w.rows, w.e))
 	}
 	for i := range w.count {
 		row, k := w.rows[i*w.e:(i+1)*w.e], w.share(i)
@@ -118,8 +118,8 @@ func held[T cpu.Float](v []T, row, col int) cpu.Matrix[T] {
 	return cpu.Matrix[T]{Row: row, Col: col, Elems: v}
 }
 
-// addTo adds pieces of rows of a product to a matrix.
-func addTo[T cpu.Float](v []T, width int) cpu.Result[T] {
+// addRows adds pieces of rows of a product to a matrix.
+func addRows[T cpu.Float](v []T, width int) cpu.Result[T] {
 	return cpu.Result[T]{Done: func(i, j int, row []T) {
 		sum := v[i*width+j:]
 		sum = sum[:len(row)]
@@ -129,32 +129,41 @@ func addTo[T cpu.Float](v []T, width int) cpu.Result[T] {
 	}}
 }
 
-// scores sets p to the scores of m keys from j on, minus infinity where a query may not look.
+// scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.
 func (w *attender[T]) scores(j, m int) {
 	cpu.GemmTo(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), cpu.Result[T]{Row: m, Elems: w.p})
-	scale, never := T(w.scale), T(math.Inf(-1))
-	for i := range w.count {
-		row := w.p[i*m : (i+1)*m]
+}
+
+// visible returns how many of m keys from j on query i may look at by the causal rule.
+func (w *attender[T]) visible(i, j, m int) int {
+	if w.causal {
+		return max(0, min(m, w.first+i+1-j))
+	}
+	return m
+}
+
+// masked scales one row of scores for the keys from j on and applies the mask: minus infinity where the query may not look.
+func (w *attender[T]) masked(i, j int, row []T) {
+	scale := T(w.scale)
+	if w.mask == nil {
 		for x := range row {
 			row[x] *= scale
 		}
-		if w.causal {
-			for x := max(0, w.first+i+1-j); x < m; x++ {
-				row[x] = never
-			}
+		return
+	}
+	bias, never := w.bias[:len(row)], T(math.Inf(-1))
+	off, step := w.maskRow(i, j)
+	load(bias, w.mask, off, step)
+	if w.additive() {
+		for x, b := range bias {
+			row[x] = T(row[x]*scale) + b
 		}
-		if w.mask == nil {
-			continue
-		}
-		off, step := w.maskRow(i, j)
-		load(w.bias[:m], w.mask, off, step)
-		for x, b := range w.bias[:m] {
-			switch {
-			case w.additive():
-				row[x] += b
-			case b == 0:
-				row[x] = never
-			}
+		return
+	}
+	for x, b := range bias {
+		row[x] *= scale
+		if b == 0 {
+			row[x] = never
 		}
 	}
 }
@@ -193,15 +202,19 @@ func (w *attender[T]) maskRow(i, j int) (off, step int) {
 
 // exponentials turns the scores of query i into e^(score - top), adds them to its sum and returns the factor by which what was
 // summed before shrank: top may have grown.
-func (w *attender[T]) exponentials(i, m int) (shrink T) {
-	p, top := w.p[i*m:(i+1)*m], w.top[i]
-	for _, v := range p {
-		if v > top || v != v {
-			top = v
+func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
+	n := w.visible(i, j, m)
+	p := w.p[i*m : i*m+n]
+	clear(w.p[i*m+n : (i+1)*m])
+	w.masked(i, j, p)
+	top := max(w.top[i], largest(p))
+	if math.IsInf(float64(top), -1) { // no key so far, unless NaN among them
+		for x, v := range p {
+			if v == v {
+				p[x] = 0
+			}
+			w.sum[i] += p[x]
 		}
-	}
-	if math.IsInf(float64(top), -1) { // no key so far
-		clear(p)
 		return 1
 	}
 	shrink = 1
@@ -211,6 +224,34 @@ func (w *attender[T]) exponentials(i, m int) (shrink T) {
 	}
 	w.sum[i] = T(w.sum[i]*shrink) + w.exps(p, top)
 	return shrink
+}
+
+// largest returns the largest number of p, minus infinity if there is none. NaN is passed over: it
+// reaches the sum of exponentials anyway.
+func largest[T float32 | float64](p []T) T {
+	never := T(math.Inf(-1))
+	a, b, c, d := never, never, never, never
+	for len(p) >= 4 {
+		if p[0] > a {
+			a = p[0]
+		}
+		if p[1] > b {
+			b = p[1]
+		}
+		if p[2] > c {
+			c = p[2]
+		}
+		if p[3] > d {
+			d = p[3]
+		}
+		p = p[4:]
+	}
+	for _, v := range p {
+		if v > a {
+			a = v
+		}
+	}
+	return max(a, b, c, d)
 }
 
 // share is what one exponential of query i is to be multiplied with; 0 for a query without keys.
@@ -223,20 +264,39 @@ func (w *attender[T]) share(i int) T {
 
 // expsOf sets p to e^(p - top) and returns the sum.
 func expsOf[T float32 | float64](p []T, top T) T {
-	for i := range p {
-		p[i] -= top
-	}
 	switch p := any(p).(type) {
 	case []float32:
+		for i, v := range p { // what float32 has no number for is kept from infinity, for which the function takes longer
+			v -= float32(top)
+			if v < -500 {
+				v = -500
+			}
+			p[i] = v
+		}
 		cpu.Exp.F32(p, p)
 	case []float64:
+		for i := range p {
+			p[i] -= float64(top)
+		}
 		cpu.Exp.F64(p, p)
 	}
-	sum := T(0)
-	for _, v := range p {
-		sum += v
+	return T(sumOf4(p))
+}
+
+// sumOf4 adds in four interleaved sums.
+func sumOf4[T float32 | float64](p []T) T {
+	var a, b, c, d T
+	for len(p) >= 4 {
+		a += p[0]
+		b += p[1]
+		c += p[2]
+		d += p[3]
+		p = p[4:]
 	}
-	return sum
+	for _, v := range p {
+		a += v
+	}
+	return (a + b) + (c + d)
 }
 
 func resize[T any](b []T, n int) []T {

@@ -60,12 +60,8 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		w.scores(j, m)
 		w.probabilityGradient(dy, j, m)
 		for i := range w.count {
-			shrink, sum := w.exponentials(i, m), T(0)
-			dp := w.dp[i*m : (i+1)*m]
-			for x, p := range w.p[i*m : (i+1)*m] {
-				sum += T(p * dp[x])
-			}
-			w.delta[i] = T(w.delta[i]*shrink) + sum
+			shrink, n := w.exponentials(i, j, m), w.visible(i, j, m)
+			w.delta[i] = T(w.delta[i]*shrink) + dot(w.p[i*m:i*m+n], w.dp[i*m:i*m+n])
 		}
 	}
 	for j := 0; j < keys; j += keyBlock {
@@ -75,12 +71,16 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 			w.probabilityGradient(dy, j, m)
 			for i := range w.count {
 				if w.sum[i] != 0 {
-					w.exps(w.p[i*m:(i+1)*m], w.top[i])
+					n := w.visible(i, j, m)
+					p := w.p[i*m : i*m+n]
+					clear(w.p[i*m+n : (i+1)*m])
+					w.masked(i, j, p)
+					w.exps(p, w.top[i])
 				}
 			}
 		}
 		for i := range w.count {
-			w.scoreGradient(i, m)
+			w.scoreGradient(i, j, m)
 			if w.additive() {
 				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
 			}
@@ -88,10 +88,26 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		if w.drop != nil {
 			multiply(w.p[:w.count*m], w.kept)
 		}
-		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addTo(w.dv[j*w.e:], w.e))
-		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addTo(w.rows, w.d))
-		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addTo(w.dk[j*w.d:], w.d))
+		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addRows(w.dv[j*w.e:], w.e))
+		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addRows(w.rows, w.d))
+		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d))
 	}
+}
+
+// dot adds products in four interleaved sums.
+func dot[T float32 | float64](x, y []T) T {
+	var a, b, c, d T
+	for len(x) >= 4 && len(y) >= 4 {
+		a += T(x[0] * y[0])
+		b += T(x[1] * y[1])
+		c += T(x[2] * y[2])
+		d += T(x[3] * y[3])
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		a += T(v * y[i])
+	}
+	return (a + b) + (c + d)
 }
 
 // probabilityGradient sets dp to dy·vᵀ, times dropout's factors.
@@ -104,8 +120,10 @@ func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 }
 
 // scoreGradient turns row i of p into probabilities and of dp into the gradient of the scores, P∘(dP - Σ dP∘P).
-func (w *attender[T]) scoreGradient(i, m int) {
-	p, dp := w.p[i*m:(i+1)*m], w.dp[i*m:(i+1)*m]
+func (w *attender[T]) scoreGradient(i, j, m int) {
+	n := w.visible(i, j, m)
+	p, dp := w.p[i*m:i*m+n], w.dp[i*m:i*m+n]
+	clear(w.dp[i*m+n : (i+1)*m])
 	k := w.share(i)
 	delta := T(w.delta[i] * k)
 	if k == 0 {

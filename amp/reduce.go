@@ -138,28 +138,41 @@ func sumOn[T number](out, t *Tensor, dims []int, finish func(T) T) {
 	})
 }
 
-// sumColumns is the case whose kept elements are neighbors: rows are added up, a chunk of columns at a time.
+func addTo[T, S number](sums []T, v []S) {
+	sums = sums[:len(v)]
+	for i, x := range v {
+		sums[i] += T(x)
+	}
+}
+
+// columnBlock is how many of a matrix's columns a worker adds up at a time.
+const columnBlock = 64
+
+// sumColumns is the case whose kept elements are neighbors: rows are added up, some columns at a time.
 func sumColumns[T number](out, t *Tensor, r reduction, finish func(T) T) {
 	n, _, outer, outerStride := last(r.kept, r.keptStride)
-	pieces := (n + chunk - 1) / chunk
+	pieces := (n + columnBlock - 1) / columnBlock
 	rows := 0
 	if n > 0 {
 		rows = r.nKept / n
 	}
 	pool := scratches[T]()
-	cpu.Parallel(rows*pieces, max(1, grain/max(1, r.nReduced*min(n, chunk))), func(lo, hi int) {
+	cpu.Parallel(rows*pieces, max(1, grain/max(1, r.nReduced*min(n, columnBlock))), func(lo, hi int) {
 		s := pool.Get().(*scratch[T])
 		defer pool.Put(s)
 		for p := lo; p < hi; p++ {
-			row, k := p/pieces, p%pieces*chunk
-			m := min(chunk, n-k)
+			row, k := p/pieces, p%pieces*columnBlock
+			m := min(columnBlock, n-k)
 			base := t.off + offset(row, outer, outerStride) + k
 			acc := s.buf[1][:m]
 			clear(acc)
 			for j := range r.nReduced {
-				for i, v := range fetch(&s.buf[0], t, base+offset(j, r.reduced, r.reducedStride), 1, m) {
-					acc[i] += v
+				off := base + offset(j, r.reduced, r.reducedStride)
+				if t.dt == Float32 {
+					addTo(acc, elements[float32](t)[off:off+m])
+					continue
 				}
+				addTo(acc, fetch(&s.buf[0], t, off, 1, m))
 			}
 			for i, v := range acc {
 				acc[i] = finish(v)
