@@ -24,30 +24,14 @@ func init() {
 	opLayerNorm = define(Op{
 		Name: "layer_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias over the last dimensions", Args: []string{"x", "weight", "bias"},
 		Class: FP32, Why: whyNorm, CUDA: "layer_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, true) },
-		Wide: true,
-		Backward: func(b *Back) {
-			xhat, rate := b.normalized(true)
-			g := b.normWeighted()
-			if b.Needs(0) { // rate·(g - mean g - x̂·mean(g·x̂))
-				dims := b.Attrs().Dims
-				inner := Add(b.S, meanKeep(b.S, g, dims), Mul(b.S, xhat, meanKeep(b.S, Mul(b.S, g, xhat), dims)))
-				b.Set(0, Mul(b.S, Sub(b.S, g, inner), rate))
-			}
-			b.normParameters(xhat)
-		},
+		Wide:     true,
+		Backward: func(b *Back) { normBackward(b, opLayerNormBackward) },
 	})
 	opRMSNorm = define(Op{
 		Name: "rms_norm", Doc: "x / √(mean x² + eps) · weight over the last dimensions", Args: []string{"x", "weight"},
 		Class: FP32, Why: whyNorm, CUDA: "rms_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, false) },
-		Wide: true,
-		Backward: func(b *Back) {
-			xhat, rate := b.normalized(false)
-			g := b.normWeighted()
-			if b.Needs(0) { // rate·(g - x̂·mean(g·x̂))
-				b.Set(0, Mul(b.S, Sub(b.S, g, Mul(b.S, xhat, meanKeep(b.S, Mul(b.S, g, xhat), b.Attrs().Dims))), rate))
-			}
-			b.normParameters(xhat)
-		},
+		Wide:     true,
+		Backward: func(b *Back) { normBackward(b, opRMSNormBackward) },
 	})
 }
 
@@ -99,13 +83,7 @@ func meanKeep(s *Scope, x *Tensor, dims []int) *Tensor {
 	return s.apply(opMean, Attrs{Dims: dims, Keep: true}, x)
 }
 
-func average(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
-}
+func average(v []float64) float64 { return sumOf(v) / float64(len(v)) }
 
 var groupPool = sync.Pool{New: func() any { return new([]float64) }}
 
@@ -129,33 +107,6 @@ func eachGroup(x *Tensor, dims []int, f func(i int, group []float64)) {
 			f(i, group)
 		}
 	})
-}
-
-// normalized returns x̂ and the factor it was scaled by, as differentiable ops.
-func (b *Back) normalized(center bool) (xhat, rate *Tensor) {
-	x, dims := b.In(0), b.Attrs().Dims
-	if center {
-		x = Sub(b.S, x, meanKeep(b.S, x, dims))
-	}
-	rate = Rsqrt(b.S, AddScalar(b.S, meanKeep(b.S, Mul(b.S, x, x), dims), b.Attrs().Scalar))
-	return Mul(b.S, x, rate), rate
-}
-
-// normWeighted is dy times the weight, if there is one.
-func (b *Back) normWeighted() *Tensor {
-	if len(b.n.in) > 1 && b.n.in[1] != nil {
-		return Mul(b.S, b.DY, b.In(1))
-	}
-	return b.DY
-}
-
-func (b *Back) normParameters(xhat *Tensor) {
-	if len(b.n.in) > 1 && b.Needs(1) {
-		b.Set(1, b.sumTo(1, Mul(b.S, b.DY, xhat)))
-	}
-	if len(b.n.in) > 2 && b.Needs(2) {
-		b.Set(2, b.sumTo(2, b.DY))
-	}
 }
 
 func checkNorm(c *Call) []int {

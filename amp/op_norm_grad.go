@@ -1,0 +1,226 @@
+package amp
+
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// The gradients of layer_norm and rms_norm: rows of their own, which read dy and x once.
+
+var opLayerNormBackward, opRMSNormBackward *Op
+
+func init() {
+	opLayerNormBackward = normGradient("layer_norm_backward", "gradients of layer_norm's x and, with a weight, of weight and bias one after another in one vector", true)
+	opRMSNormBackward = normGradient("rms_norm_backward", "gradients of rms_norm's x and, with a weight, of weight one after another in one vector", false)
+}
+
+// normGradient defines a row that gives, with x̂ the normalized x, r the rate it was scaled by and g = dy·weight,
+//
+//	dx = r·(g - mean g - x̂·mean(g·x̂)), dweight = Σ dy·x̂, dbias = Σ dy
+//
+// and for rms_norm the same without the mean and dbias.
+func normGradient(name, doc string, center bool) *Op {
+	return define(Op{
+		Name: name, Doc: doc, Args: []string{"dy", "x", "weight"}, Why: whyBackward, CUDA: name, Saves: SaveIn0 | SaveIn1 | SaveIn2,
+		Check: func(c *Call) []int {
+			c.floats()
+			c.sameShape()
+			n := c.In[1].Len()
+			if w := c.In[2]; w != nil {
+				n += w.Len()
+				if center {
+					n += w.Len()
+				}
+			}
+			return []int{n}
+		},
+		CPU:      func(c *Call) { normBackwardCPU(c, center) },
+		Backward: func(b *Back) { normSecond(b, center) },
+	})
+}
+
+// normBackward sets the gradients of a norm from its gradient row.
+func normBackward(b *Back, row *Op) {
+	dy, x := b.DY, b.In(0)
+	var w *Tensor
+	if len(b.n.in) > 1 && b.n.in[1] != nil {
+		w = b.In(1)
+	}
+	parts := normParts(b.S, b.S.apply(row, b.Attrs(), dy, x, w), x, w)
+	b.Set(0, parts[0])
+	if w != nil {
+		b.Set(1, parts[1])
+	}
+	if len(b.n.in) > 2 && b.Needs(2) {
+		if w == nil {
+			parts[2] = b.sumTo(2, dy)
+		}
+		b.Set(2, parts[2])
+	}
+}
+
+// normParts cuts the vector of a gradient row into those of x, weight and bias.
+func normParts(s *Scope, all, x, w *Tensor) [3]*Tensor {
+	n := x.Len()
+	out := [3]*Tensor{Reshape(s, Narrow(s, all, 0, 0, n), x.shape...)}
+	for i := 1; w != nil && i < 3 && n < all.Len(); i++ {
+		out[i] = Reshape(s, Narrow(s, all, 0, n, w.Len()), w.shape...)
+		n += w.Len()
+	}
+	return out
+}
+
+// normSecond is the derivative of a gradient row, in table ops, for gradients a of dx, gw of dweight and gb of dbias:
+//
+//	ĝ = r·(a - mean a - x̂·mean(a·x̂)), ddy = weight·ĝ + gw·x̂ + gb, ddweight = Σ dy·ĝ
+//	X = gw·dy - r·(a·mean(g·x̂) + g·mean(a·x̂)), ddx = r·(X - mean X - x̂·(mean(X·x̂) + mean(a·dx)))
+func normSecond(b *Back, center bool) {
+	s, dims := b.S, b.Attrs().Dims
+	dy, x := b.In(0), b.In(1)
+	var w *Tensor
+	if b.n.in[2] != nil {
+		w = b.In(2)
+	}
+	parts := normParts(s, b.DY, x, w)
+	a, gw, gb := parts[0], parts[1], parts[2]
+	mean := func(t *Tensor) *Tensor { return meanKeep(s, t, dims) }
+	mul := func(p, q *Tensor) *Tensor { return Mul(s, p, q) }
+
+	c := x
+	if center {
+		c = Sub(s, x, mean(x))
+	}
+	rate := Rsqrt(s, AddScalar(s, mean(mul(c, c)), b.Attrs().Scalar))
+	xhat := mul(c, rate)
+	project := func(t, along *Tensor) *Tensor { // rate·(t - mean t - x̂·along)
+		if center {
+			t = Sub(s, t, mean(t))
+		}
+		return mul(rate, Sub(s, t, mul(xhat, along)))
+	}
+	g := dy
+	if w != nil {
+		g = mul(dy, w)
+	}
+	gx, ax := mean(mul(g, xhat)), mean(mul(a, xhat))
+	hat := project(a, ax)
+	put := func(i int, t *Tensor) {
+		if b.Needs(i) {
+			b.Set(i, b.sumTo(i, t))
+		}
+	}
+	slope := Neg(s, mul(rate, Add(s, mul(a, gx), mul(g, ax)))) // X
+	ddy := hat
+	if w != nil {
+		ddy = Add(s, mul(w, hat), mul(gw, xhat))
+		if gb != nil {
+			ddy = Add(s, ddy, gb)
+		}
+		slope = Add(s, slope, mul(gw, dy))
+		put(2, mul(dy, hat))
+	}
+	put(0, ddy)
+	put(1, project(slope, Add(s, mean(mul(slope, xhat)), mean(mul(a, project(g, gx))))))
+}
+
+// normGroups reads a tensor group by group: what a norm works on at a time.
+type normGroups struct {
+	t *Tensor
+	r reduction
+}
+
+func (g *normGroups) load(dst []float64, i int) {
+	n, stride, outer, outerStride := last(g.r.reduced, g.r.reducedStride)
+	base := g.t.off + offset(i, g.r.kept, g.r.keptStride)
+	for at := 0; at < len(dst); at += n {
+		load(dst[at:at+n], g.t, base+offset(at/n, outer, outerStride), stride)
+	}
+}
+
+// normBackwardCPU computes in float64 and rounds once. Sums over groups are made by fixed blocks of them, and these added up in
+// order, so that they do not depend on the workers.
+func normBackwardCPU(c *Call, center bool) {
+	dy := normGroups{c.In[0], newReduction(c.In[0], c.Dims)}
+	x := normGroups{c.In[1], newReduction(c.In[1], c.Dims)}
+	groups, n := x.r.nKept, x.r.nReduced
+	var weight []float64
+	if c.In[2] != nil {
+		weight = c.In[2].Float64s()
+	}
+	if groups == 0 || n == 0 {
+		clear(c.Out.st.mem)
+		return
+	}
+	block := max(1, grain/4/n)
+	sums := make([]float64, (groups+block-1)/block*2*n)
+	cpu.Parallel(groups, block, func(lo, hi int) {
+		p := groupPool.Get().(*[]float64)
+		defer groupPool.Put(p)
+		*p = resize(*p, 2*n)
+		v, d := (*p)[:n], (*p)[n:2*n]
+		own := sums[lo/block*2*n:]
+		for i := lo; i < hi; i++ {
+			x.load(v, i)
+			dy.load(d, i)
+			normGroupBackward(v, d, weight, own[:n], own[n:2*n], center, c.Scalar)
+			store(c.Out, c.Out.off+i*n, v)
+		}
+	})
+	if weight == nil {
+		return
+	}
+	for at := 2 * n; at < len(sums); at += 2 * n {
+		for k, v := range sums[at : at+2*n] {
+			sums[k] += v
+		}
+	}
+	if !center {
+		sums = sums[:n]
+	}
+	store(c.Out, c.Out.off+groups*n, sums[:min(len(sums), 2*n)])
+}
+
+// normGroupBackward replaces v, which holds x, by dx, and adds to the sums for weight and bias.
+func normGroupBackward(v, d, weight, dw, db []float64, center bool, eps float64) {
+	mean := 0.0
+	if center {
+		mean = average(v)
+	}
+	square := 0.0
+	for i, x := range v {
+		x -= mean
+		v[i] = x
+		square += x * x
+	}
+	n := float64(len(v))
+	rate := 1 / math.Sqrt(square/n+eps)
+	g, gx := 0.0, 0.0
+	d = d[:len(v)]
+	if weight != nil {
+		weight, dw, db = weight[:len(v)], dw[:len(v)], db[:len(v)]
+		for i, e := range d {
+			x := v[i] * rate
+			dw[i] += e * x
+			db[i] += e
+			e *= weight[i]
+			d[i], v[i] = e, x
+			g += e
+			gx += e * x
+		}
+	} else {
+		for i, e := range d {
+			x := v[i] * rate
+			v[i] = x
+			g += e
+			gx += e * x
+		}
+	}
+	if !center {
+		g = 0
+	}
+	g, gx = g/n, gx/n
+	for i, x := range v {
+		v[i] = rate * (d[i] - g - x*gx)
+	}
+}
