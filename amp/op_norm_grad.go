@@ -191,7 +191,7 @@ func normGroupBackward(v, d, weight, dw, db []float64, center bool, eps float64)
 	for i, x := range v {
 		x -= mean
 		v[i] = x
-		square += x * x
+		square += float64(x * x)
 	}
 	n := float64(len(v))
 	rate := 1 / math.Sqrt(square/n+eps)
@@ -201,19 +201,19 @@ func normGroupBackward(v, d, weight, dw, db []float64, center bool, eps float64)
 		weight, dw, db = weight[:len(v)], dw[:len(v)], db[:len(v)]
 		for i, e := range d {
 			x := v[i] * rate
-			dw[i] += e * x
+			dw[i] += float64(e * x)
 			db[i] += e
 			e *= weight[i]
 			d[i], v[i] = e, x
 			g += e
-			gx += e * x
+			gx += float64(e * x)
 		}
 	} else {
 		for i, e := range d {
 			x := v[i] * rate
 			v[i] = x
 			g += e
-			gx += e * x
+			gx += float64(e * x)
 		}
 	}
 	if !center {
@@ -221,6 +221,6 @@ func normGroupBackward(v, d, weight, dw, db []float64, center bool, eps float64)
 	}
 	g, gx = g/n, gx/n
 	for i, x := range v {
-		v[i] = rate * (d[i] - g - x*gx)
+		v[i] = rate * (d[i] - g - float64(x*gx))
 	}
 }
