@@ -41,9 +41,11 @@ func init() {
 		Name: "atan2", Doc: "angle of the point (x, y), broadcast", Args: []string{"y", "x"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "atan2",
 		Check: checkBinary, CPU: binary(atan2K[float32], atan2K[float64], nil), Saves: SaveIn0 | SaveIn1,
 		Wide: true,
-		Backward: func(b *Back) { // (x·dy, -y·dx) / (x² + y²)
+		Backward: func(b *Back) { // (x·dy, -y·dx) / (x² + y²), and 0 at the origin
 			y, x := b.In(0), b.In(1)
-			g := Div(b.S, b.DY, Add(b.S, Mul(b.S, x, x), Mul(b.S, y, y)))
+			square := Add(b.S, Mul(b.S, x, x), Mul(b.S, y, y))
+			square = MaskedFill(b.S, square, Eq(b.S, square, Full(b.S, square.dt, 0)), math.Inf(1))
+			g := Div(b.S, b.DY, square)
 			if b.Needs(0) {
 				b.Set(0, b.sumTo(0, Mul(b.S, g, x)))
 			}

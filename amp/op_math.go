@@ -37,8 +37,7 @@ func init() {
 	opPowScalar = define(Op{
 		Name: "pow_scalar", Doc: "x^c for a number c", Args: []string{"x"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early", CUDA: "pow_scalar",
 		Check: checkUnary, Saves: SaveIn0,
-		CPU:  withScalar(cpu.Pow, func(x, c float32) float32 { return float32(cpu.Pow(float64(x), float64(c))) }),
-		Wide: true,
+		CPU: powScalarCPU, Wide: true,
 		Backward: func(b *Back) { // c·x^(c-1), and 0 for c = 0 even at x = 0
 			c := b.Attrs().Scalar
 			if c == 0 {
@@ -50,13 +49,29 @@ func init() {
 	})
 }
 
-// powBackward: dx = dy·y·x^(y-1), dy' = dy·x^y·log x, both 0 where their factor y or x^y is 0.
+// powScalarCPU takes roots where the power is one, as PyTorch does: they know the sign of zero and have no root of -∞.
+func powScalarCPU(c *Call) {
+	switch c.Scalar {
+	case 0.5:
+		opSqrt.CPU(c)
+	case -0.5:
+		opRsqrt.CPU(c)
+	default:
+		powScalarOf(c)
+	}
+}
+
+var powScalarOf = withScalar(cpu.Pow, func(x, c float32) float32 { return float32(cpu.Pow(float64(x), float64(c))) })
+
+// powBackward: dx = dy·y·x^(y-1), dy' = dy·x^y·log x, both 0 where their factor y or x^y is 0, and dy' at 0^0 too.
 func powBackward(b *Back) {
 	x, y := b.In(0), b.In(1)
 	if b.Needs(0) {
 		b.Set(0, b.sumTo(0, Mul(b.S, b.DY, zeroTimes(b.S, y, Pow(b.S, x, AddScalar(b.S, y, -1))))))
 	}
 	if b.Needs(1) {
+		zero := Full(b.S, x.dt, 0)
+		x = MaskedFill(b.S, x, LogicalAnd(b.S, Eq(b.S, x, zero), Ge(b.S, y, zero)), 1)
 		b.Set(1, b.sumTo(1, Mul(b.S, b.DY, zeroTimes(b.S, b.Out(), Log(b.S, x)))))
 	}
 }

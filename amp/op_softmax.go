@@ -125,6 +125,9 @@ func softmaxRow(row []float64) {
 
 func logSoftmaxRow(row []float64) {
 	m, rest := logSumExpParts(row)
+	if math.IsInf(m, 1) { // as in softmax: nothing is known of the others beside it
+		m = math.NaN()
+	}
 	for i, v := range row {
 		row[i] = v - m - rest // the difference is exact near the largest
 	}

@@ -56,13 +56,7 @@ func (c *torchCase) check(t *testing.T, call torchCall, dt DType, ran map[string
 			ran[e.Op] = true
 		}
 	}()
-	in := make([]*Tensor, len(c.In))
-	for i, v := range c.In {
-		in[i] = v.tensor(dt)
-		if i < len(c.Grad) && c.Grad[i] != nil {
-			in[i].RequireGrad()
-		}
-	}
+	in := c.inputs(dt)
 	outs := call(root, c.Args, in)
 	if len(outs) != len(c.Out) {
 		t.Fatalf("%d results, torch has %d", len(outs), len(c.Out))
@@ -95,6 +89,18 @@ func (c *torchCase) check(t *testing.T, call torchCall, dt DType, ran map[string
 		}
 		c.compare(t, names[i], g, want[i], dt, halfULP(dt, 1))
 	}
+}
+
+// inputs makes the inputs, floats in dtype dt.
+func (c *torchCase) inputs(dt DType) []*Tensor {
+	in := make([]*Tensor, len(c.In))
+	for i, v := range c.In {
+		in[i] = v.tensor(dt)
+		if i < len(c.Grad) && c.Grad[i] != nil {
+			in[i].RequireGrad()
+		}
+	}
+	return in
 }
 
 // compare holds one result against its vector; u is the unit roundoff of the terms.

@@ -2021,55 +2021,60 @@ func acosh64(v0 float64) float64 {
 	if v70 {
 		v71 = v8
 	}
-	v72 := 1.073741824e+09 < v0
-	v73 := math.Float64frombits(math.Float64bits(v0) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
-	v74 := math.Float64frombits(math.Float64bits(v73) >> 52)
-	v75 := math.Float64frombits(math.Float64bits(v74) << 52)
-	v76 := math.Float64frombits(math.Float64bits(v0) - math.Float64bits(v75))
-	v77 := math.Float64frombits(math.Float64bits(v76) + math.Float64bits(1))
-	v78 := math.Float64frombits(math.Float64bits(v74) | math.Float64bits(4.503599627370496e+15))
-	v79 := float64(v78 - 4.503599627371519e+15)
-	v80 := float64(v79 + 1)
-	v81 := float64(v77 - 1)
-	v82 := float64(2 + v81)
-	v83 := float64(v81 / v82)
-	v84 := float64(v83 * v83)
-	v85 := math.FMA(0.14798198605116586, v84, 0.15313837699209373)
-	v86 := math.FMA(v85, v84, 0.1818357216161805)
-	v87 := math.FMA(v86, v84, 0.22222198432149784)
-	v88 := math.FMA(v87, v84, 0.2857142874366239)
-	v89 := math.FMA(v88, v84, 0.3999999999940942)
-	v90 := math.FMA(v89, v84, 0.6666666666666735)
-	v91 := float64(v84 * v90)
-	v92 := float64(0.5 * v81)
-	v93 := float64(v92 * v81)
-	v94 := float64(v93 + v91)
-	v95 := math.FMA(v80, 1.9082149292705877e-10, 0)
-	v96 := math.FMA(v83, v94, v95)
-	v97 := float64(v80 * 0.6931471803691238)
-	v98 := float64(v93 - v96)
-	v99 := float64(v98 - v81)
-	v100 := float64(v97 - v99)
-	v101 := v0 < math.Float64frombits(0x7ff0000000000000)
-	v102 := v0
-	if v101 {
-		v102 = v100
-	}
-	v103 := v0 < 0
-	v104 := v102
-	if v103 {
-		v104 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v105 := v0 == 0
-	v106 := v104
-	if v105 {
-		v106 = math.Float64frombits(0xfff0000000000000)
-	}
-	v107 := v71
+	v72 := v0 < 1
+	v74 := v71
 	if v72 {
-		v107 = v106
+		v74 = math.Float64frombits(0x7ff8000000000000)
 	}
-	return v107
+	v75 := 1.073741824e+09 < v0
+	v76 := math.Float64frombits(math.Float64bits(v0) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v77 := math.Float64frombits(math.Float64bits(v76) >> 52)
+	v78 := math.Float64frombits(math.Float64bits(v77) << 52)
+	v79 := math.Float64frombits(math.Float64bits(v0) - math.Float64bits(v78))
+	v80 := math.Float64frombits(math.Float64bits(v79) + math.Float64bits(1))
+	v81 := math.Float64frombits(math.Float64bits(v77) | math.Float64bits(4.503599627370496e+15))
+	v82 := float64(v81 - 4.503599627371519e+15)
+	v83 := float64(v82 + 1)
+	v84 := float64(v80 - 1)
+	v85 := float64(2 + v84)
+	v86 := float64(v84 / v85)
+	v87 := float64(v86 * v86)
+	v88 := math.FMA(0.14798198605116586, v87, 0.15313837699209373)
+	v89 := math.FMA(v88, v87, 0.1818357216161805)
+	v90 := math.FMA(v89, v87, 0.22222198432149784)
+	v91 := math.FMA(v90, v87, 0.2857142874366239)
+	v92 := math.FMA(v91, v87, 0.3999999999940942)
+	v93 := math.FMA(v92, v87, 0.6666666666666735)
+	v94 := float64(v87 * v93)
+	v95 := float64(0.5 * v84)
+	v96 := float64(v95 * v84)
+	v97 := float64(v96 + v94)
+	v98 := math.FMA(v83, 1.9082149292705877e-10, 0)
+	v99 := math.FMA(v86, v97, v98)
+	v100 := float64(v83 * 0.6931471803691238)
+	v101 := float64(v96 - v99)
+	v102 := float64(v101 - v84)
+	v103 := float64(v100 - v102)
+	v104 := v0 < math.Float64frombits(0x7ff0000000000000)
+	v105 := v0
+	if v104 {
+		v105 = v103
+	}
+	v106 := v0 < 0
+	v107 := v105
+	if v106 {
+		v107 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v108 := v0 == 0
+	v109 := v107
+	if v108 {
+		v109 = math.Float64frombits(0xfff0000000000000)
+	}
+	v110 := v74
+	if v75 {
+		v110 = v109
+	}
+	return v110
 }
 
 // atanh64 returns the inverse hyperbolic tangent of x.

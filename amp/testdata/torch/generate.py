@@ -23,6 +23,7 @@ import ops_matmul
 import ops_norm
 import ops_reduce
 import ops_shape
+import specials
 import trajectories
 import vectors
 
@@ -40,9 +41,12 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
+            continue
+        if name == "specials":
+            write("specials.json.gz", {"torch": torch.__version__, "cases": specials.specials()})
             continue
         seen, records = set(), []
         for case in FAMILIES[name]():

@@ -108,6 +108,7 @@ func (p *prog) asinh(x val) val {
 func (p *prog) acosh(x val) val {
 	t := p.sub(p.min(p.c(0x1p30), x), p.c(1))
 	y := p.log1p(p.add(t, p.sqrt(p.fma(t, t, p.add(t, t)))))
+	y = p.choose(p.less(x, p.c(1)), p.bits(0x7ff8<<48), y) // far below 1 the two parts of y cancel
 	return p.choose(p.less(p.c(0x1p30), x), p.logTwice(x), y)
 }
 
