@@ -72,6 +72,10 @@ func gather[T, S number](dst []T, src []S, off, stride int) {
 	switch stride {
 	case 1:
 		src = src[off : off+len(dst)]
+		if same, ok := any(src).([]T); ok {
+			copy(dst, same)
+			return
+		}
 		for i, v := range src {
 			dst[i] = T(v)
 		}
@@ -89,8 +93,22 @@ func gather[T, S number](dst []T, src []S, off, stride int) {
 }
 
 func gather16[T number, S ~uint16](dst []T, src []S, off, stride int, all func([]float32, []uint16), one func(uint16) float32) {
-	if d, ok := any(dst).([]float32); ok && stride == 1 {
-		all(d, raw16(src[off:off+len(dst)]))
+	if stride == 1 && len(dst) >= 8 {
+		half := raw16(src[off : off+len(dst)])
+		if d, ok := any(dst).([]float32); ok {
+			all(d, half)
+			return
+		}
+		pool := scratches[float32]()
+		s := pool.Get().(*scratch[float32])
+		for i := 0; i < len(dst); i += chunk {
+			wide := s.buf[0][:min(chunk, len(dst)-i)]
+			all(wide, half[i:i+len(wide)])
+			for j, v := range wide {
+				dst[i+j] = T(v)
+			}
+		}
+		pool.Put(s)
 		return
 	}
 	if stride == 0 {
@@ -155,6 +173,10 @@ func store[T number](t *Tensor, off int, src []T) {
 }
 
 func narrow[T, S number](dst []T, src []S) {
+	if same, ok := any(src).([]T); ok {
+		copy(dst, same)
+		return
+	}
 	for i, v := range src {
 		dst[i] = T(v)
 	}

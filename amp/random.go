@@ -51,48 +51,72 @@ func uniform53(hi, lo uint32) float64 {
 	return float64(uint64(hi)<<32|uint64(lo)) * 0x1p-64
 }
 
-// fill draws len(dst) numbers, two a block, each made from 64 random bits by f.
-func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
-	first := r.take((len(dst) + 1) / 2)
-	for i := 0; i < len(dst); i += 2 {
-		b := philox(r.seed, first+uint64(i/2))
-		x, y := f(uniform53(b[0], b[1]), uniform53(b[2], b[3]))
-		dst[i] = x
-		if i+1 < len(dst) {
-			dst[i+1] = y
+// fill draws len(dst) numbers, two a block, each made from 64 random bits by f, which several workers call. It returns the first
+// block.
+func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) (first uint64) {
+	first = r.take((len(dst) + 1) / 2)
+	cpu.Parallel((len(dst)+1)/2, grain/4, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			b := philox(r.seed, first+uint64(i))
+			x, y := f(uniform53(b[0], b[1]), uniform53(b[2], b[3]))
+			dst[2*i] = x
+			if 2*i+1 < len(dst) {
+				dst[2*i+1] = y
+			}
 		}
-	}
+	})
+	return first
 }
 
-// boxMuller makes two independent standard normal numbers of two uniform ones.
-func boxMuller(u, v float64) (float64, float64) {
-	r := math.Sqrt(-2 * cpu.Log1p.Of(-u))
-	angle := 2 * math.Pi * v
-	return r * cpu.Cos.Of(angle), r * cpu.Sin.Of(angle)
+// fillNormal draws normally distributed numbers, two of a block by the method of Box and Muller: r·cos and r·sin of an angle.
+func (r *Stream) fillNormal(dst []float64, mean, std float64) {
+	first := r.fill(dst, func(u, v float64) (float64, float64) { return -u, float64(2 * math.Pi * v) })
+	if k := len(dst) / 2; len(dst)%2 == 1 { // alone, without its angle
+		b := philox(r.seed, first+uint64(k))
+		angle := float64(2 * math.Pi * uniform53(b[2], b[3]))
+		dst[2*k] = mean + float64(std*float64(math.Sqrt(-2*cpu.Log1p.Of(dst[2*k]))*cpu.Cos.Of(angle)))
+	}
+	cpu.Parallel(len(dst)/2, chunk, func(lo, hi int) {
+		pool := scratches[float64]()
+		s := pool.Get().(*scratch[float64])
+		n := hi - lo
+		radius, sin, cos := s.buf[0][:n], s.buf[1][:n], s.buf[2][:n]
+		for i := range n {
+			radius[i], sin[i] = dst[2*(lo+i)], dst[2*(lo+i)+1]
+		}
+		cpu.Log1p.F64(radius, radius)
+		cpu.Cos.F64(cos, sin)
+		cpu.Sin.F64(sin, sin)
+		for i := range n {
+			x := math.Sqrt(-2 * radius[i])
+			dst[2*(lo+i)] = mean + float64(std*float64(x*cos[i]))
+			dst[2*(lo+i)+1] = mean + float64(std*float64(x*sin[i]))
+		}
+		pool.Put(s)
+	})
 }
 
 // Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. It belongs to no scope, so that it may be a
 // parameter or data; Free it, or let the process end.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
-	return draw(s, "Rand", dt, shape, func(u, v float64) (float64, float64) { return lo + float64((hi-lo)*u), lo + float64((hi-lo)*v) })
+	return draw(s, "Rand", dt, shape, func(r *Stream, data []float64) {
+		r.fill(data, func(u, v float64) (float64, float64) { return lo + float64((hi-lo)*u), lo + float64((hi-lo)*v) })
+	})
 }
 
 // Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.
 func Randn(s *Scope, dt DType, mean, std float64, shape ...int) *Tensor {
-	return draw(s, "Randn", dt, shape, func(u, v float64) (float64, float64) {
-		a, b := boxMuller(u, v)
-		return mean + float64(std*a), mean + float64(std*b)
-	})
+	return draw(s, "Randn", dt, shape, func(r *Stream, data []float64) { r.fillNormal(data, mean, std) })
 }
 
-func draw(s *Scope, op string, dt DType, shape []int, f func(u, v float64) (float64, float64)) *Tensor {
+func draw(s *Scope, op string, dt DType, shape []int, fill func(r *Stream, data []float64)) *Tensor {
 	s.alive(op)
 	if !dt.IsFloat() {
 		fail(op, ErrDType, "use a float dtype", "%v", dt)
 	}
 	t := alloc(op, s.root.dev, dt, shape)
 	data := make([]float64, t.Len())
-	s.rng.fill(data, f)
+	fill(s.rng, data)
 	t.setFloat64s(data)
 	return t
 }
