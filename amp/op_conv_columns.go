@@ -93,7 +93,8 @@ type columns[T cpu.Float] struct {
 	src      []T // buf, or the source's own memory
 	buf      []T
 	row, col []int
-	run      int // of col
+	run      int  // of col
+	even     bool // rows lie at one distance
 	out      []int
 	outRun   int
 	read     func(dst []T, off, stride int) // load, bound once
@@ -144,6 +145,7 @@ func (c *columns[T]) prepare(l *lattice, src *Tensor, b *box, group int) {
 	}
 	c.col, c.run = b.table(c.col, [4]int{image, l.step[0] * stride[0], l.step[1] * stride[1], l.step[2]}, 0)
 	c.row = resize(c.row, l.channels*len(l.taps))
+	c.even = len(l.taps) == 1
 	i := 0
 	for ch := range l.channels {
 		for _, t := range l.taps {
@@ -193,6 +195,19 @@ func (c *columns[T]) stage(l *lattice, src *Tensor, b *box, group int, lo, ext [
 			}
 		}
 	})
+}
+
+// matrix is the operand of a product. A single tap per channel and one run of positions are a plain matrix in memory.
+func (c *columns[T]) matrix() cpu.Matrix[T] {
+	n := len(c.col)
+	if c.run == n && c.even {
+		step := 0
+		if len(c.row) > 1 {
+			step = c.row[1] - c.row[0]
+		}
+		return cpu.Matrix[T]{Elems: c.src, Off: c.row[0] + c.col[0], Row: step, Col: 1}
+	}
+	return cpu.Matrix[T]{Row: n, Col: 1, Load: c.read}
 }
 
 // load reads elements of the matrix, addressed as k·positions + j.

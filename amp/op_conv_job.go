@@ -43,31 +43,44 @@ func (j *convJob[T]) block(c *columns[T], b *box, group int) {
 		base += j.start[d] * stride[d]
 	}
 	c.out, c.outRun = b.table(c.out, [4]int{j.m * j.groups * plane, j.step[0] * stride[0], j.step[1] * stride[1], j.step[2]}, base)
+	var right cpu.Matrix[T]
 	k := 0
 	if len(j.taps) > 0 {
 		k = j.channels * len(j.taps)
 		c.prepare(&j.lattice, j.src, b, group)
+		right = c.matrix()
 	}
 	n := len(c.out)
-	cpu.Gemm(j.m, n, k, j.weights(group), cpu.Matrix[T]{Row: n, Col: 1, Load: c.read}, func(i int, row []T) {
-		if j.bias != nil {
-			v := j.bias[group*j.m+i]
-			for x := range row {
-				row[x] += v
-			}
+	add := func(i int, row []T) {
+		if j.bias == nil {
+			return
 		}
-		put(j.out, i*plane, c.out, c.outRun, row)
-	})
+		v := j.bias[group*j.m+i]
+		for x := range row {
+			row[x] += v
+		}
+	}
+	to := cpu.Result[T]{Done: func(i, from int, row []T) {
+		add(i, row)
+		put(j.out, i*plane, c.out, from, c.outRun, row)
+	}}
+	if j.out.dt == dtypeOf[T]() && c.outRun == n {
+		to = cpu.Result[T]{Elems: elements[T](j.out), Off: c.out[0], Row: plane, Done: func(i, _ int, row []T) { add(i, row) }}
+	}
+	cpu.GemmTo(j.m, n, k, j.weights(group), right, to)
 }
 
-// put rounds a row into t, at the offsets of a table that is made of runs.
-func put[T cpu.Float](t *Tensor, off int, at []int, run int, row []T) {
+// put rounds the piece of a row that begins at column from into t, at the offsets of a table that is made of runs.
+func put[T cpu.Float](t *Tensor, off int, at []int, from, run int, row []T) {
 	if run >= shortRun {
-		for i := 0; i < len(row); i += run {
-			store(t, off+at[i], row[i:i+run])
+		for len(row) > 0 {
+			n := min(run-from%run, len(row))
+			store(t, off+at[from], row[:n])
+			row, from = row[n:], from+n
 		}
 		return
 	}
+	at = at[from : from+len(row)]
 	switch t.dt {
 	case Float16:
 		scatter(elements[float16.Float16](t)[off:], at, row, func(v T) float16.Float16 { return float16.Float16(cpu.F32ToF16(float32(v))) })

@@ -63,12 +63,17 @@ func weightBlock[T cpu.Float](c *columns[T], sum []T, l *lattice, x, dy *Tensor,
 	c.out, c.outRun = b.table(c.out, [4]int{m * l.groups * plane, l.grid[1] * l.grid[2], l.grid[2], 1}, dy.off+group*m*plane)
 	n := len(c.out)
 	left := cpu.Matrix[T]{Row: n, Col: 1, Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, plane, c.out, c.outRun) }}
-	cpu.Gemm(m, k, n, left, cpu.Matrix[T]{Row: 1, Col: n, Load: c.read}, func(i int, row []T) {
-		s := sum[i*k : (i+1)*k]
+	if c.outRun == n {
+		left = operand[T](dy, c.out[0], plane, 1)
+	}
+	right := c.matrix()
+	right.Row, right.Col = right.Col, right.Row // transposed
+	cpu.GemmTo(m, k, n, left, right, cpu.Result[T]{Done: func(i, from int, row []T) {
+		s := sum[i*k+from:]
 		for j, v := range row {
 			s[j] += v
 		}
-	})
+	}})
 }
 
 // loadRuns reads elements of the matrix whose row i lies plane·i further on, at the offsets of a table that is made of runs.
