@@ -21,7 +21,7 @@ type lattice struct {
 // Bounds of a block: elements of the column matrix, and positions.
 const (
 	columnLimit   = 1 << 22
-	positionLimit = 2048
+	positionLimit = 1024
 )
 
 // A box is a range of images and positions.
@@ -130,12 +130,15 @@ func (c *columns[T]) prepare(l *lattice, src *Tensor, b *box, group int) {
 	for d := range 3 {
 		direct = direct && lo[d] >= 0 && hi[d] <= l.size[d]
 	}
-	base := 0
+	base := first * channel
 	if direct {
 		c.src = own
-		base = first * channel
 	} else {
 		ext := [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
+		if l.sparse(b, ext) {
+			c.write(l, src, b, group)
+			return
+		}
 		stride = [3]int{ext[1] * ext[2], ext[2], 1}
 		channel = ext[0] * stride[0]
 		image = channel * l.channels
@@ -166,6 +169,47 @@ func (l *lattice) reach(b *box) (lo, hi [3]int) {
 		hi[d] = (b.hi[d+1]-1)*l.step[d] + most + 1
 	}
 	return lo, hi
+}
+
+// sparse says whether windows are so far apart, or their elements, that the part of the source they span is far larger than the
+// column matrix itself: with dilations, strides and paddings of millions it would not fit any memory.
+func (l *lattice) sparse(b *box, ext [3]int) bool {
+	span := float64(b.hi[0]-b.lo[0]) * float64(ext[0]) * float64(ext[1]) * float64(ext[2])
+	return span > 1<<20 && span > 4*float64(b.positions())*float64(len(l.taps))
+}
+
+// write makes the column matrix of a sparse box itself.
+func (c *columns[T]) write(l *lattice, src *Tensor, b *box, group int) {
+	n := b.positions()
+	c.buf = resize(c.buf, n*l.channels*len(l.taps))
+	c.col, c.row = resize(c.col, n), resize(c.row, l.channels*len(l.taps))
+	for j := range c.col {
+		c.col[j] = j
+	}
+	for k := range c.row {
+		c.row[k] = k * n
+	}
+	c.src, c.run, c.even = c.buf, n, true
+	plane := l.size[0] * l.size[1] * l.size[2]
+	at := 0
+	for ch := range l.channels {
+		for _, t := range l.taps {
+			for i := b.lo[0]; i < b.hi[0]; i++ {
+				base := src.off + ((i*l.groups+group)*l.channels+ch)*plane
+				for p := b.lo[1]*l.step[0] + t[0]; p < b.hi[1]*l.step[0]+t[0]; p += l.step[0] {
+					for q := b.lo[2]*l.step[1] + t[1]; q < b.hi[2]*l.step[1]+t[1]; q += l.step[1] {
+						for r := b.lo[3]*l.step[2] + t[2]; r < b.hi[3]*l.step[2]+t[2]; r += l.step[2] {
+							c.buf[at] = 0
+							if p >= 0 && p < l.size[0] && q >= 0 && q < l.size[1] && r >= 0 && r < l.size[2] {
+								load(c.buf[at:at+1], src, base+(p*l.size[1]+q)*l.size[2]+r, 1)
+							}
+							at++
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 // stage copies the part of the source that the box sees, widened, with zeros around it.

@@ -207,6 +207,35 @@ func TestConvBlocks(t *testing.T) {
 	}
 }
 
+// TestConvSparse: strides, dilations and paddings far beyond the input need no memory of their size.
+func TestConvSparse(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	const far = 1 << 20
+	for i, c := range []convCheck{
+		{rank: 2, n: 2, groups: 2, in: 1, out: 2, size: []int{3, 2}, kernel: []int{2, 3}, stride: []int{far, far}, pad: []int{far, far}, dilation: []int{1, 1}},
+		{rank: 2, n: 1, groups: 1, in: 2, out: 1, size: []int{1, 1}, kernel: []int{3, 3}, stride: []int{1, 1}, pad: []int{far, far}, dilation: []int{far, far}},
+		{rank: 1, n: 1, groups: 1, in: 2, out: 1, size: []int{4}, kernel: []int{2}, stride: []int{3 * far}, pad: []int{3 * far}, dilation: []int{3*far + 1}},
+	} {
+		s := NewScope()
+		x := integers(r, Float32, append([]int{c.n, c.groups * c.in}, c.size...)...).RequireGrad()
+		w := integers(r, Float32, append([]int{c.groups * c.out, c.in}, c.kernel...)...).RequireGrad()
+		y := convs[c.rank-1](s, x, w, nil, c.opts()...)
+		dy := integers(r, Float32, y.shape...)
+		y.Backward(GradOutputs(dy))
+		wantY, wantX, wantW := make([]float64, y.Len()), make([]float64, x.Len()), make([]float64, w.Len())
+		xv, wv, dv := x.Float64s(), w.Float64s(), dy.Float64s()
+		c.meetings(x.shape, w.shape, y.shape, func(x, w, y int) {
+			wantY[y] += wv[w] * xv[x]
+			wantX[x] += wv[w] * dv[y]
+			wantW[w] += dv[y] * xv[x]
+		})
+		sameRounded(t, fmt.Sprint(i, " y"), y, wantY)
+		sameRounded(t, fmt.Sprint(i, " dx"), x.Grad(), wantX)
+		sameRounded(t, fmt.Sprint(i, " dweight"), w.Grad(), wantW)
+		s.Close()
+	}
+}
+
 // TestConvSame: same padding keeps the size, and puts the odd element at the end.
 func TestConvSame(t *testing.T) {
 	s := NewScope()

@@ -103,26 +103,32 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 	x, w, win := c.In[0], c.In[1], c.Window
 	j := convJob[T]{src: x, out: c.Out, bias: convBiasOf[T](c), step: spatial(win.Stride, 1), outSize: spatial(c.Out.shape[2:], 1), m: c.Out.shape[1] / win.Groups}
 	kernel, dilation, padding := spatial(win.Kernel, 1), spatial(win.Dilation, 1), spatial(win.Padding[:len(win.Kernel)], 0)
+	var phases [3][]tapPhase
+	all := true
+	for d := range phases {
+		phases[d] = phasesOf(padding[d], kernel[d], dilation[d], j.step[d], j.outSize[d])
+		all = all && len(phases[d]) == min(j.step[d], j.outSize[d])
+	}
+	if !all { // positions that no tap reaches
+		fillChannels(c.Out, j.bias)
+	}
 	values, done := weightValues[T](w)
 	defer done()
 	size := kernel[0] * kernel[1] * kernel[2]
-	for j.start[0] = range min(j.step[0], j.outSize[0]) {
-		for j.start[1] = range min(j.step[1], j.outSize[1]) {
-			for j.start[2] = range min(j.step[2], j.outSize[2]) {
-				var taps [3][]tap
-				for d := range 3 {
-					taps[d] = meeting(j.start[d]+padding[d], kernel[d], dilation[d], j.step[d])
-				}
+	for _, p := range phases[0] {
+		for _, q := range phases[1] {
+			for _, r := range phases[2] {
 				j.lattice = lattice{images: x.shape[0], groups: win.Groups, channels: x.shape[1] / win.Groups, size: spatial(x.shape[2:], 1), step: [3]int{1, 1, 1}}
 				var place []int // of each tap in the weight
-				for _, a := range taps[0] {
-					for _, b := range taps[1] {
-						for _, e := range taps[2] {
+				for _, a := range p.taps {
+					for _, b := range q.taps {
+						for _, e := range r.taps {
 							j.taps = append(j.taps, [3]int{a.off, b.off, e.off})
 							place = append(place, (a.index*kernel[1]+b.index)*kernel[2]+e.index)
 						}
 					}
 				}
+				j.start = [3]int{p.start, q.start, r.start}
 				for d := range 3 {
 					j.grid[d] = (j.outSize[d] - j.start[d] + j.step[d] - 1) / j.step[d]
 				}
@@ -133,18 +139,53 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 	}
 }
 
-// A tap is an element of the kernel and the source position, relative to the block, that it meets.
+// A tapPhase is a remainder of the stride with the taps that its positions meet.
+type tapPhase struct {
+	start int
+	taps  []tap
+}
+
+// A tap is an element of the kernel and the source position, relative to the position's own number, that it meets.
 type tap struct{ index, off int }
 
-// meeting lists the elements k of the kernel for which (at - k·dilation) is a multiple of the stride.
-func meeting(at, kernel, dilation, stride int) []tap {
-	var out []tap
+// phasesOf sorts the elements of the kernel by the remainder at which they meet a result of size elements.
+func phasesOf(pad, kernel, dilation, stride, size int) []tapPhase {
+	var out []tapPhase
+	at := map[int]int{}
 	for k := range kernel {
-		if off := at - k*dilation; off%stride == 0 {
-			out = append(out, tap{k, off / stride})
+		start := (k*dilation - pad) % stride
+		if start < 0 {
+			start += stride
 		}
+		if start >= size {
+			continue
+		}
+		i, ok := at[start]
+		if !ok {
+			i = len(out)
+			at[start] = i
+			out = append(out, tapPhase{start: start})
+		}
+		out[i].taps = append(out[i].taps, tap{k, (start + pad - k*dilation) / stride})
 	}
 	return out
+}
+
+// fillChannels sets every element of t [n c …] to the value of its channel, 0 without values.
+func fillChannels[T cpu.Float](t *Tensor, values []T) {
+	n := length(t.shape[2:])
+	row := make([]T, min(n, chunk))
+	for i := range t.shape[0] * t.shape[1] {
+		if values != nil {
+			v := values[i%t.shape[1]]
+			for k := range row {
+				row[k] = v
+			}
+		}
+		for k := 0; k < n; k += chunk {
+			store(t, t.off+i*n+k, row[:min(chunk, n-k)])
+		}
+	}
 }
 
 // turned gives the weights of a group as [out channels, in channels·taps]: they lie as [in channels, out channels, kernel].
