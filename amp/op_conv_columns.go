@@ -88,7 +88,7 @@ func (b *box) table(dst []int, stride [4]int, base int) ([]int, int) {
 	return dst, run
 }
 
-// columns is the column matrix of one box and one group: element (k,j) is src[row[k]+col[j]].
+// columns is the column matrix of one box and one group: element (k,j) is src[row[k]+col[j]]. The tables serve all groups.
 type columns[T cpu.Float] struct {
 	src      []T // buf, or the source's own memory
 	buf      []T
@@ -98,6 +98,11 @@ type columns[T cpu.Float] struct {
 	out      []int
 	outRun   int
 	read     func(dst []T, off, stride int) // load, bound once
+
+	own     []T // the source's memory where it can be read in place
+	sparse  bool
+	channel int // elements of a channel of own
+	lo, ext [3]int
 }
 
 var (
@@ -119,42 +124,52 @@ func columnPool[T cpu.Float]() *sync.Pool {
 	return &columns32
 }
 
-// prepare makes the tables for a box and group, and the padded copy where the source can't be read in place.
-func (c *columns[T]) prepare(l *lattice, src *Tensor, b *box, group int) {
+// begin makes the tables for a box, and finds out how the source can be read.
+func (c *columns[T]) begin(l *lattice, src *Tensor, b *box) {
 	lo, hi := l.reach(b)
-	first := group * l.channels
-	stride := [3]int{l.size[1] * l.size[2], l.size[2], 1}
-	channel := l.size[0] * stride[0]
-	image := channel * l.channels * l.groups
-	own, direct := direct[T](src, src.off, 1, src.Len())
+	c.lo, c.ext = lo, [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
+	own, inside := direct[T](src, src.off, 1, src.Len())
 	for d := range 3 {
-		direct = direct && lo[d] >= 0 && hi[d] <= l.size[d]
+		inside = inside && lo[d] >= 0 && hi[d] <= l.size[d]
 	}
-	base := first * channel
-	if direct {
-		c.src = own
+	c.own, c.sparse = nil, !inside && l.sparse(b, c.ext)
+	c.even = len(l.taps) == 1
+	if c.sparse {
+		c.plain(b.positions(), l.channels*len(l.taps))
+		return
+	}
+	size := c.ext
+	if inside {
+		c.own, size = own, l.size
+	}
+	stride := [3]int{size[1] * size[2], size[2], 1}
+	c.channel = size[0] * stride[0]
+	image, base := c.channel*l.channels, 0
+	if inside {
+		image *= l.groups
 	} else {
-		ext := [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
-		if l.sparse(b, ext) {
-			c.write(l, src, b, group)
-			return
-		}
-		stride = [3]int{ext[1] * ext[2], ext[2], 1}
-		channel = ext[0] * stride[0]
-		image = channel * l.channels
-		c.stage(l, src, b, group, lo, ext)
-		c.src = c.buf
 		base = -b.lo[0]*image - lo[0]*stride[0] - lo[1]*stride[1] - lo[2]
 	}
 	c.col, c.run = b.table(c.col, [4]int{image, l.step[0] * stride[0], l.step[1] * stride[1], l.step[2]}, 0)
 	c.row = resize(c.row, l.channels*len(l.taps))
-	c.even = len(l.taps) == 1
 	i := 0
 	for ch := range l.channels {
 		for _, t := range l.taps {
-			c.row[i] = base + ch*channel + t[0]*stride[0] + t[1]*stride[1] + t[2]
+			c.row[i] = base + ch*c.channel + t[0]*stride[0] + t[1]*stride[1] + t[2]
 			i++
 		}
+	}
+}
+
+// group makes the matrix of one group: a padded copy of what the box sees, where the source can't be read in place.
+func (c *columns[T]) group(l *lattice, src *Tensor, b *box, group int) {
+	switch {
+	case c.own != nil:
+		c.src = c.own[group*l.channels*c.channel:]
+	case c.sparse:
+		c.write(l, src, b, group)
+	default:
+		c.stage(l, src, b, group)
 	}
 }
 
@@ -178,18 +193,22 @@ func (l *lattice) sparse(b *box, ext [3]int) bool {
 	return span > 1<<20 && span > 4*float64(b.positions())*float64(len(l.taps))
 }
 
-// write makes the column matrix of a sparse box itself.
-func (c *columns[T]) write(l *lattice, src *Tensor, b *box, group int) {
-	n := b.positions()
-	c.buf = resize(c.buf, n*l.channels*len(l.taps))
-	c.col, c.row = resize(c.col, n), resize(c.row, l.channels*len(l.taps))
+// plain makes the tables of a matrix of k rows of n elements in memory.
+func (c *columns[T]) plain(n, k int) {
+	c.col, c.row = resize(c.col, n), resize(c.row, k)
 	for j := range c.col {
 		c.col[j] = j
 	}
-	for k := range c.row {
-		c.row[k] = k * n
+	for i := range c.row {
+		c.row[i] = i * n
 	}
-	c.src, c.run, c.even = c.buf, n, true
+	c.run, c.even = n, true
+}
+
+// write makes the column matrix of a sparse box itself.
+func (c *columns[T]) write(l *lattice, src *Tensor, b *box, group int) {
+	c.buf = resize(c.buf, len(c.col)*len(c.row))
+	c.src = c.buf
 	plane := l.size[0] * l.size[1] * l.size[2]
 	at := 0
 	for ch := range l.channels {
@@ -213,10 +232,12 @@ func (c *columns[T]) write(l *lattice, src *Tensor, b *box, group int) {
 }
 
 // stage copies the part of the source that the box sees, widened, with zeros around it.
-func (c *columns[T]) stage(l *lattice, src *Tensor, b *box, group int, lo, ext [3]int) {
+func (c *columns[T]) stage(l *lattice, src *Tensor, b *box, group int) {
+	lo, ext := c.lo, c.ext
 	plane := ext[0] * ext[1] * ext[2]
 	n := (b.hi[0] - b.lo[0]) * l.channels
 	c.buf = resize(c.buf, n*plane)
+	c.src = c.buf
 	// Columns of the source's own range within a row of the copy.
 	from, to := max(0, -lo[2]), min(ext[2], l.size[2]-lo[2])
 	cpu.Parallel(n, max(1, grain/max(plane, 1)), func(first, end int) {

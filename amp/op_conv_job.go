@@ -19,35 +19,52 @@ type convJob[T cpu.Float] struct {
 	outSize     [3]int
 }
 
+// groupsAtOnce is how many groups a worker takes with the same tables.
+const groupsAtOnce = 8
+
 // run takes the boxes and groups in parallel; within one, the product is split again where workers are free.
 func (j *convJob[T]) run() {
 	boxes := j.boxes()
+	shares := (j.groups + groupsAtOnce - 1) / groupsAtOnce
 	pool := columnPool[T]()
-	cpu.Parallel(len(boxes)*j.groups, 1, func(lo, hi int) {
+	cpu.Parallel(len(boxes)*shares, 1, func(lo, hi int) {
 		c := pool.Get().(*columns[T])
 		defer pool.Put(c)
 		for i := lo; i < hi; i++ {
-			b := &boxes[i/j.groups]
-			if b.positions() > 0 {
-				j.block(c, b, i%j.groups)
+			b, first := &boxes[i/shares], i%shares*groupsAtOnce
+			if b.positions() == 0 {
+				continue
+			}
+			j.tables(c, b)
+			for g := first; g < min(first+groupsAtOnce, j.groups); g++ {
+				j.block(c, b, g)
 			}
 		}
 	})
 }
 
-func (j *convJob[T]) block(c *columns[T], b *box, group int) {
-	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
+// tables makes what the groups of a box have in common.
+func (j *convJob[T]) tables(c *columns[T], b *box) {
 	stride := [3]int{j.outSize[1] * j.outSize[2], j.outSize[2], 1}
-	base := j.out.off + group*j.m*plane
+	plane := j.outSize[0] * stride[0]
+	base := j.out.off
 	for d := range 3 {
 		base += j.start[d] * stride[d]
 	}
 	c.out, c.outRun = b.table(c.out, [4]int{j.m * j.groups * plane, j.step[0] * stride[0], j.step[1] * stride[1], j.step[2]}, base)
+	if len(j.taps) > 0 {
+		c.begin(&j.lattice, j.src, b)
+	}
+}
+
+func (j *convJob[T]) block(c *columns[T], b *box, group int) {
+	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
+	first := group * j.m * plane
 	var right cpu.Matrix[T]
 	k := 0
 	if len(j.taps) > 0 {
 		k = j.channels * len(j.taps)
-		c.prepare(&j.lattice, j.src, b, group)
+		c.group(&j.lattice, j.src, b, group)
 		right = c.matrix()
 	}
 	n := len(c.out)
@@ -62,10 +79,10 @@ func (j *convJob[T]) block(c *columns[T], b *box, group int) {
 	}
 	to := cpu.Result[T]{Done: func(i, from int, row []T) {
 		add(i, row)
-		put(j.out, i*plane, c.out, from, c.outRun, row)
+		put(j.out, first+i*plane, c.out, from, c.outRun, row)
 	}}
 	if j.out.dt == dtypeOf[T]() && c.outRun == n {
-		to = cpu.Result[T]{Elems: elements[T](j.out), Off: c.out[0], Row: plane, Done: func(i, _ int, row []T) { add(i, row) }}
+		to = cpu.Result[T]{Elems: elements[T](j.out), Off: first + c.out[0], Row: plane, Done: func(i, _ int, row []T) { add(i, row) }}
 	}
 	cpu.GemmTo(j.m, n, k, j.weights(group), right, to)
 }

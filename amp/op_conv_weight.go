@@ -37,59 +37,61 @@ func convWeightCPU[T cpu.Float](c *Call) {
 	m, k := dy.shape[1]/l.groups, l.channels*len(l.taps)
 	boxes := l.boxes()
 	pool := columnPool[T]()
-	cpu.Parallel(l.groups, 1, func(lo, hi int) {
+	cpu.Parallel(l.groups, groupsAtOnce, func(lo, hi int) {
 		cols, sums := pool.Get().(*columns[T]), pool.Get().(*columns[T])
 		defer pool.Put(cols)
 		defer pool.Put(sums)
-		for g := lo; g < hi; g++ {
-			sum := resize(sums.buf, m*k)
-			sums.buf = sum
-			clear(sum)
-			for i := range boxes {
-				if boxes[i].positions() > 0 && k > 0 {
-					weightBlock(cols, sum, &l, x, dy, &boxes[i], g)
-				}
+		sums.buf = resize(sums.buf, (hi-lo)*m*k)
+		clear(sums.buf)
+		for i := range boxes {
+			if b := &boxes[i]; b.positions() > 0 && k > 0 {
+				addWeights(cols, sums.buf, &l, x, dy, b, lo, hi)
 			}
-			store(c.Out, c.Out.off+g*m*k, sum)
 		}
+		store(c.Out, c.Out.off+lo*m*k, sums.buf)
 	})
 }
 
-// weightBlock adds the products of one box.
-func weightBlock[T cpu.Float](c *columns[T], sum []T, l *lattice, x, dy *Tensor, b *box, group int) {
-	c.prepare(l, x, b, group)
+// addWeights adds the products of one box for the groups from first to end.
+func addWeights[T cpu.Float](c *columns[T], sums []T, l *lattice, x, dy *Tensor, b *box, first, end int) {
+	c.begin(l, x, b)
 	m, k := dy.shape[1]/l.groups, len(c.row)
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
-	c.out, c.outRun = b.table(c.out, [4]int{m * l.groups * plane, l.grid[1] * l.grid[2], l.grid[2], 1}, dy.off+group*m*plane)
+	c.out, c.outRun = b.table(c.out, [4]int{m * l.groups * plane, l.grid[1] * l.grid[2], l.grid[2], 1}, dy.off)
 	n := len(c.out)
-	left := cpu.Matrix[T]{Row: n, Col: 1, Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, plane, c.out, c.outRun) }}
-	if c.outRun == n {
-		left = operand[T](dy, c.out[0], plane, 1)
-	}
-	right := c.matrix()
-	right.Row, right.Col = right.Col, right.Row // transposed
-	cpu.GemmTo(m, k, n, left, right, cpu.Result[T]{Done: func(i, from int, row []T) {
-		s := sum[i*k+from:]
-		for j, v := range row {
-			s[j] += v
+	for g := first; g < end; g++ {
+		c.group(l, x, b, g)
+		base := g * m * plane
+		left := cpu.Matrix[T]{Row: n, Col: 1, Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, base, plane, c.out, c.outRun) }}
+		if c.outRun == n {
+			left = operand[T](dy, base+c.out[0], plane, 1)
 		}
-	}})
+		right := c.matrix()
+		right.Row, right.Col = right.Col, right.Row // transposed
+		sum := sums[(g-first)*m*k:]
+		cpu.GemmTo(m, k, n, left, right, cpu.Result[T]{Done: func(i, from int, row []T) {
+			s := sum[i*k+from:][:len(row)]
+			for j, v := range row {
+				s[j] += v
+			}
+		}})
+	}
 }
 
-// loadRuns reads elements of the matrix whose row i lies plane·i further on, at the offsets of a table that is made of runs.
-func loadRuns[T cpu.Float](dst []T, t *Tensor, off, stride, plane int, at []int, run int) {
+// loadRuns reads elements of the matrix whose row i lies plane·i behind base, at the offsets of a table that is made of runs.
+func loadRuns[T cpu.Float](dst []T, t *Tensor, off, stride, base, plane int, at []int, run int) {
 	n := len(at)
 	if stride != 1 {
 		for i := range dst {
 			p := off + i*stride
-			load(dst[i:i+1], t, p/n*plane+at[p%n], 1)
+			load(dst[i:i+1], t, base+p/n*plane+at[p%n], 1)
 		}
 		return
 	}
 	for len(dst) > 0 {
 		i, j := off/n, off%n
 		m := min(len(dst), run-j%run)
-		load(dst[:m], t, i*plane+at[j], 1)
+		load(dst[:m], t, base+i*plane+at[j], 1)
 		dst, off = dst[m:], off+m
 	}
 }
