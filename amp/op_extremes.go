@@ -33,7 +33,7 @@ func init() {
 // extremes defines amax or amin.
 func extremes(name, doc string, worst float64, beats func(a, b float64) bool) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, CUDA: name, Saves: SaveIn0 | SaveOut,
+		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, CUDA: name, Wide: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int {
 			c.floats()
 			for _, d := range c.Dims {

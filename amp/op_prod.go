@@ -10,11 +10,11 @@ const whyProd = "a product of many half numbers leaves the half range"
 
 func init() {
 	opProd = define(Op{
-		Name: "prod", Doc: "product along a dimension, accumulated in float64", Args: []string{"x"}, Class: FP32Output, CPUList: FP32, Why: whyProd, Ints: true, CUDA: "prod", Saves: SaveIn0,
+		Name: "prod", Doc: "product along a dimension, accumulated in float64", Args: []string{"x"}, Class: FP32Output, CPUList: FP32, Why: whyProd, Ints: true, CUDA: "prod", Wide: true, Saves: SaveIn0,
 		Check: reducedShape, Result: sumResult, CPU: prodCPU, Backward: prodBackward,
 	})
 	opCumprod = define(Op{
-		Name: "cumprod", Doc: "products of the elements so far along a dimension", Args: []string{"x"}, Class: FP32Output, Why: whyProd, Ints: true, CUDA: "cumprod", Saves: SaveIn0 | SaveOut,
+		Name: "cumprod", Doc: "products of the elements so far along a dimension", Args: []string{"x"}, Class: FP32Output, Why: whyProd, Ints: true, CUDA: "cumprod", Wide: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { return c.In[0].shape }, Result: sumResult,
 		CPU: func(c *Call) {
 			if c.Out.dt.IsFloat() {
@@ -31,7 +31,7 @@ func init() {
 		},
 	})
 	opRecurrence = define(Op{
-		Name: "recurrence", Doc: "h[i] = a[i]·h[i-1] + b[i] along a dimension, from h = 0 before the first", Args: []string{"a", "b"}, Why: "runs in the dtype its forward ran in", CUDA: "recurrence", Saves: SaveIn0 | SaveOut,
+		Name: "recurrence", Doc: "h[i] = a[i]·h[i-1] + b[i] along a dimension, from h = 0 before the first", Args: []string{"a", "b"}, Why: "runs in the dtype its forward ran in", CUDA: "recurrence", Wide: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { c.floats(); c.sameShape(); return c.In[0].shape },
 		CPU: func(c *Call) {
 			overLines(c.Out, c.Dims[0], c.In, func(out []float64, in [][]float64) { recurrenceLine(out, in[0], in[1], c.Reverse) })
