@@ -43,6 +43,12 @@ func init() {
 		"index_put": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return IndexPut(s, x[0], x[2:], x[1], a.has("accumulate") && a.bool("accumulate"))
 		}),
+		"grid_sample": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return GridSample(s, x[0], x[1], GridSampling{Mode: a.string("mode"), Padding: a.string("padding_mode"), AlignCorners: a.bool("align_corners")})
+		}),
+		"affine_grid": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return AffineGrid(s, x[0], a.ints("size"), a.bool("align_corners"))
+		}),
 		"interpolate": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			o := Interpolation{Size: a.ints("size"), Mode: a.string("mode"), AlignCorners: a.has("align_corners") && a.bool("align_corners"), Antialias: a.has("antialias") && a.bool("antialias")}
 			if a.has("scale_factor") {
