@@ -51,8 +51,8 @@ func init() {
 		},
 	})
 	opAffineGrid = define(Op{
-		Name: "affine_grid", Doc: "the grid that shows an image moved by a matrix", Args: []string{"theta"}, Why: "PyTorch has one kernel for it, which follows its input", CUDA: "affine_grid",
-		Composite: []string{"expand", "transpose", "matmul", "reshape"},
+		Name: "affine_grid", Doc: "the grid that shows an image moved by a matrix", Args: []string{"theta"}, Why: "PyTorch decomposes it: its product is lowered, so that places have half precision; make the grid outside of autocast", CUDA: "affine_grid",
+		Composite: []string{"expand", "transpose", "matmul", "reshape"}, Parts: Apart,
 	})
 }
 
@@ -247,7 +247,8 @@ func GridSample(s *Scope, x, grid *Tensor, o GridSampling) *Tensor {
 }
 
 // AffineGrid returns the grid for GridSample that shows an image of the given size [n channels h w] moved by theta [n 2 3], or a volume
-// [n channels d h w] by theta [n 3 4]: the places theta·(x, y, 1).
+// [n channels d h w] by theta [n 3 4]: the places theta·(x, y, 1). Under autocast the product is lowered, as in PyTorch: make the grid
+// outside of it, since half precision can't tell neighboring pixels of a large image apart.
 func AffineGrid(s *Scope, theta *Tensor, size []int, alignCorners bool) *Tensor {
 	s, in := s.enter(opAffineGrid, theta)
 	theta = in[0]

@@ -73,6 +73,16 @@ func TestGridSampleRamp(t *testing.T) {
 	}
 }
 
+// TestAffineGridUnderAutocast: PyTorch makes it of a product, which is lowered.
+func TestAffineGridUnderAutocast(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	theta := FromFloat64s(Float32, []float64{1, 0, 0, 0, 1, 0}, 1, 2, 3)
+	if y := AffineGrid(s.Autocast(BFloat16), theta, []int{1, 1, 2, 2}, false); y.dt != BFloat16 {
+		t.Errorf("%v", y.dt)
+	}
+}
+
 func TestGridSampleRefuses(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
