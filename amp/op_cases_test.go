@@ -165,15 +165,23 @@ var opCases = map[string][]opCase{
 	"gather_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
 		return s.apply(opGatherBackward, Attrs{Dims: []int{0}, Shape: []int{3, 2}}, x, From([]int64{2, 0, 2, 1}, 2, 2))
 	}, in(-2, 2, 2, 2))},
-	"embedding": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Embedding(s, x, From([]int64{2, 0, 2, 3, 3, 3}, 3, 2)) }, in(-2, 2, 4, 3))},
-	"embedding_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
-		return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}}, x, From([]int64{2, 0, 2}))
-	}, in(-2, 2, 3, 2))},
+	"embedding": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Embedding(s, x, From([]int64{2, 0, 2, 3, 3, 3}, 3, 2)) }, in(-2, 2, 4, 3)),
+		{name: "some", inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return EmbeddingPadded(s, x[0], From([]int64{2, 0, 2}), 3) }},
+	},
+	"embedding_backward": {
+		unaryCase(func(s *Scope, x *Tensor) *Tensor {
+			return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}}, x, From([]int64{2, 0, 2}))
+		}, in(-2, 2, 3, 2)),
+		{name: "padded", inputs: []input{in(-2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
+			return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}, Mode: padded, Ignore: 2}, x[0], From([]int64{2, 0, 2}))
+		}},
+	},
 	"var": {
 		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Var(s, x) }, in(-2, 2, 2, 3)),
 		{name: "ends", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Var(s, x[0], 0, 2) }},
 	},
-	"std": {{inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Std(s, x[0], 0) }}},
+	"std": {{name: "correction", inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return StdCorrection(s, x[0], 0.5, 1) }}, {inputs: []input{in(-2, 2, 3, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return Std(s, x[0], 0) }}},
 	"layer_norm": {
 		{name: "affine", inputs: []input{in(-2, 2, 3, 4), in(0.5, 1.5, 4), in(-1, 1, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], x[1], x[2], 1e-3) }},
 		{name: "two", inputs: []input{in(-2, 2, 2, 2, 3), in(0.5, 1.5, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], x[1], nil, 1e-3) }},

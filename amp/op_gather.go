@@ -50,9 +50,19 @@ func init() {
 	opEmbeddingBackward = define(Op{
 		Name: "embedding_backward", Doc: "rows of dy added up at their places in the table, in float64", Args: []string{"dy", "index"}, Why: "runs in the dtype its forward ran in", CUDA: "embedding_backward", Saves: SaveIn1,
 		Check: func(c *Call) []int { return c.Shape }, CPU: embeddingBackwardCPU,
-		Backward: func(b *Back) { b.Set(0, Embedding(b.S, b.DY, b.In(1))) },
+		Backward: func(b *Back) {
+			g := Embedding(b.S, b.DY, b.In(1))
+			if a := b.Attrs(); a.Mode == padded {
+				left := Eq(b.S, b.In(1), Full(b.S, Int64, float64(a.Ignore)))
+				g = MaskedFill(b.S, g, Reshape(b.S, left, append(slices.Clone(left.shape), 1)...), 0)
+			}
+			b.Set(0, g)
+		},
 	})
 }
+
+// padded is the mode of an embedding whose row Ignore has no gradient.
+const padded = "padded"
 
 // extreme defines argmax or argmin.
 func extreme(name, doc string, beats func(a, b float64) bool) *Op {
@@ -175,6 +185,9 @@ func embeddingBackwardCPU(c *Call) {
 	rows, n := c.Shape[0], c.Shape[1]
 	sums, row := make([]float64, rows*n), make([]float64, n)
 	eachIndex(c, c.In[1], rows, func(i, r int) {
+		if c.Mode == padded && int64(r) == c.Ignore {
+			return
+		}
 		part := flatRow(dy, i, n)
 		load(row, part, part.off, part.strides[0])
 		for k, v := range row {
@@ -218,4 +231,13 @@ func Gather(s *Scope, x *Tensor, dim int, index *Tensor) *Tensor {
 // Embedding returns the rows of weight [rows features] that index, int64 of any shape, names: [index… features].
 func Embedding(s *Scope, weight, index *Tensor) *Tensor {
 	return s.apply(opEmbedding, Attrs{}, weight, Contiguous(s, index))
+}
+
+// EmbeddingPadded is Embedding with a row that stands for padding: it gets no gradient. (PyTorch: padding_idx.)
+func EmbeddingPadded(s *Scope, weight, index *Tensor, padding int) *Tensor {
+	weight.live("embedding")
+	if len(weight.shape) != 2 || padding < 0 || padding >= weight.shape[0] {
+		fail("embedding", ErrArgument, "name a row of the table", "padding %d, weight %v", padding, weight.shape)
+	}
+	return s.apply(opEmbedding, Attrs{Mode: padded, Ignore: int64(padding)}, weight, Contiguous(s, index))
 }

@@ -160,15 +160,21 @@ func normalize(c *Call, center bool) {
 
 // Var returns the variance over dims, over all dimensions without any, with Bessel's correction (n - 1); reduced dimensions go. In
 // the dtype of x.
-func Var(s *Scope, x *Tensor, dims ...int) *Tensor {
+func Var(s *Scope, x *Tensor, dims ...int) *Tensor { return VarCorrection(s, x, 1, dims...) }
+
+// VarCorrection is Var divided by n - correction: 0 gives the variance of the numbers themselves rather than an estimate.
+func VarCorrection(s *Scope, x *Tensor, correction float64, dims ...int) *Tensor {
 	x.live("var")
-	return s.apply(opVar, Attrs{Dims: reducedAxes("var", x, dims), Scalar: 1}, x)
+	return s.apply(opVar, Attrs{Dims: reducedAxes("var", x, dims), Scalar: correction}, x)
 }
 
-// Std returns the square root of Var.
-func Std(s *Scope, x *Tensor, dims ...int) *Tensor {
+// Std returns the square root of Var; its gradient is 0 where all numbers are equal.
+func Std(s *Scope, x *Tensor, dims ...int) *Tensor { return StdCorrection(s, x, 1, dims...) }
+
+// StdCorrection returns the square root of VarCorrection.
+func StdCorrection(s *Scope, x *Tensor, correction float64, dims ...int) *Tensor {
 	x.live("std")
-	return s.apply(opStd, Attrs{Dims: reducedAxes("std", x, dims), Scalar: 1}, x)
+	return s.apply(opStd, Attrs{Dims: reducedAxes("std", x, dims), Scalar: correction}, x)
 }
 
 // LayerNorm normalizes x over its last dimensions, as many as weight has (the last one if weight is nil), to mean 0 and variance 1,

@@ -82,8 +82,8 @@ var torchCalls = map[string]torchCall{
 	}),
 	"mean":        torchReduction(Mean),
 	"logsumexp":   torchReduction(LogSumExp),
-	"var":         torchReduction(Var),
-	"std":         torchReduction(Std),
+	"var":         torchSpread(VarCorrection),
+	"std":         torchSpread(StdCorrection),
 	"norm":        torchReduction(Norm),
 	"cumsum":      torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Cumsum(s, x[0], a.int("dim")) }),
 	"softmax":     torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Softmax(s, x[0], a.int("dim")) }),
@@ -103,11 +103,16 @@ var torchCalls = map[string]torchCall{
 	"narrow": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 		return Narrow(s, x[0], a.int("dim"), a.int("start"), a.int("length"))
 	}),
-	"cat":       torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Cat(s, a.int("dim"), x...) }),
-	"stack":     torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Stack(s, a.int("dim"), x...) }),
-	"split":     func(s *Scope, a torchArgs, x []*Tensor) []*Tensor { return Split(s, x[0], a.int("size"), a.int("dim")) },
-	"gather":    torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Gather(s, x[0], a.int("dim"), x[1]) }),
-	"embedding": torchBinary(Embedding),
+	"cat":    torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Cat(s, a.int("dim"), x...) }),
+	"stack":  torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Stack(s, a.int("dim"), x...) }),
+	"split":  func(s *Scope, a torchArgs, x []*Tensor) []*Tensor { return Split(s, x[0], a.int("size"), a.int("dim")) },
+	"gather": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Gather(s, x[0], a.int("dim"), x[1]) }),
+	"embedding": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+		if a.has("padding_idx") {
+			return EmbeddingPadded(s, x[0], x[1], a.int("padding_idx"))
+		}
+		return Embedding(s, x[0], x[1])
+	}),
 
 	"matmul": torchBinary(MatMul), "mm": torchBinary(MM), "bmm": torchBinary(BMM), "mv": torchBinary(MV), "dot": torchBinary(Dot),
 	"linear":       torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Linear(s, x[0], x[1], x[2]) }),
@@ -149,6 +154,13 @@ func torchReduction(f func(s *Scope, x *Tensor, dims ...int) *Tensor) torchCall 
 	})
 }
 
+// torchSpread calls var or std.
+func torchSpread(f func(s *Scope, x *Tensor, correction float64, dims ...int) *Tensor) torchCall {
+	return func(s *Scope, a torchArgs, x []*Tensor) []*Tensor {
+		return torchReduction(func(s *Scope, x *Tensor, dims ...int) *Tensor { return f(s, x, a.or("correction", 1), dims...) })(s, a, x)
+	}
+}
+
 func torchScaled(f func(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor) torchCall {
 	return torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 		return f(s, x[0], x[1], x[2], a.float("beta"), a.float("alpha"))
@@ -156,9 +168,7 @@ func torchScaled(f func(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor)
 }
 
 // torchWaiting lists vectors of arguments that a row does not take.
-var torchWaiting = []string{
-	"embedding/padding", "var/correction", "std/correction",
-}
+var torchWaiting []string
 
 func torchWaits(name string) bool {
 	return slices.ContainsFunc(torchWaiting, func(w string) bool { return strings.HasPrefix(name, w) })

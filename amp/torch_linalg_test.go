@@ -18,6 +18,14 @@ func init() {
 		"bilinear": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return Bilinear(s, x[0], x[1], x[2], x[3])
 		}),
+		"vdot":           torchBinary(Vdot),
+		"frobenius_norm": torchReduction(FrobeniusNorm),
+		"linalg_matrix_norm": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return MatrixNorm(s, x[0], a.string("ord"), a.ints("dim"), false)
+		}),
+		"renorm": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Renorm(s, x[0], a.float("p"), a.int("dim"), a.float("maxnorm"))
+		}),
 		"diagonal": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Diagonal(s, x[0], a.int("offset"), 0, 1) }),
 	})
 }

@@ -30,6 +30,7 @@ def cases():
         Case("embedding", lambda w, i, padding_idx: F.embedding(i, w, padding_idx), [U(-2, 2, 5, 3), T([[2, 0, 2], [4, 1, 4]])], name="padding", padding_idx=2),
         Case("one_hot", lambda i, num_classes: F.one_hot(i, num_classes), [T([[2, 0], [3, 1]])], num_classes=4, only=["float32"]),
         Case("scatter", lambda x, i, s, dim: torch.scatter(x, dim, i, s), [U(-2, 2, 3, 5), T([[4, 0], [1, 3], [3, 2]]), U(-2, 2, 3, 2)], dim=1),
+        Case("scatter_value", lambda x, i, dim, value: torch.scatter(x, dim, i, value), [U(-2, 2, 3, 5), T([[4, 0], [1, 3], [3, 2]])], dim=1, value=1.5),
         Case("scatter_add", lambda x, i, s, dim: torch.scatter_add(x, dim, i, s), [U(-2, 2, 3, 5), T([[4, 4], [1, 3], [3, 3]]), U(-2, 2, 3, 2)], dim=1),
         Case("index_add", lambda x, i, s, dim: torch.index_add(x, dim, i, s), [U(-2, 2, 4, 3), rows, U(-2, 2, 4, 3)], dim=0),
         Case("index_copy", lambda x, i, s, dim: torch.index_copy(x, dim, i, s), [U(-2, 2, 4, 3), T([2, 0]), U(-2, 2, 2, 3)], dim=0),

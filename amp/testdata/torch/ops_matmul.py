@@ -32,6 +32,7 @@ def cases():
         Case("bmm", torch.bmm, [m(2, 3, 5), m(2, 5, 2)]),
         Case("mv", torch.mv, [m(4, 9), m(9)]),
         Case("dot", torch.dot, [m(13), m(13)]),
+        Case("vdot", torch.vdot, [m(13), m(13)]),
         Case("addmm", lambda *x, beta, alpha: torch.addmm(*x, beta=beta, alpha=alpha), [m(3, 4), m(3, 7), m(7, 4)], name="full", **scaled),
         Case("addmm", lambda *x, beta, alpha: torch.addmm(*x, beta=beta, alpha=alpha), [m(4), m(3, 7), m(7, 4)], name="bias", **scaled),
         Case("addmv", lambda *x, beta, alpha: torch.addmv(*x, beta=beta, alpha=alpha), [m(4), m(4, 7), m(7)], **scaled),

@@ -12,7 +12,7 @@ def reductions(op, fn, lo, hi, spec=U, keep=True):
            Case(op, lambda x: fn(x, dim=(0, 2)), [spec(lo, hi, 2, 3, 4)], name="ends", dim=[0, 2], keepdim=False),
            Case(op, lambda x: fn(x, dim=1, keepdim=True), [spec(lo, hi, 2, 40)], name="long", dim=[1], keepdim=True)]
     for c in out:
-        c.fn = ignoring_args(c.fn)
+        c.fn = c.exact = ignoring_args(c.fn)
     return out
 
 
@@ -33,6 +33,10 @@ def cases():
     for p in (1.0, 3.0, float("inf")):
         name = {1.0: "one", 3.0: "three"}.get(p, "inf")
         out.append(Case("norm", lambda x, p, dim: torch.linalg.vector_norm(x, float(p), dim=dim), [D(-3, 3, 4, 6)], name=name, p=str(p), dim=[1]))
+    out += [Case("frobenius_norm", lambda x, dim: torch.linalg.matrix_norm(x, "fro", dim=(0, 1)), [U(-3, 3, 3, 4)], dim=[0, 1])]
+    for order in ("fro", "1", "-1", "inf", "-inf"):
+        out.append(Case("linalg_matrix_norm", lambda x, ord, dim: torch.linalg.matrix_norm(x, "fro" if ord == "fro" else float(ord), dim=tuple(dim)),
+                        [D(-3, 3, 2, 3, 4)], name=order, ord=order, dim=[-2, -1]))
     out += [Case("prod", lambda x: torch.prod(x), [U(0.3, 1.7, 3, 3)], name="all"),
             Case("prod", lambda x, dim: torch.prod(x, dim=dim), [U(-1.7, 1.7, 3, 5)], name="last", dim=1)]
     for op, lo, hi in (("cumsum", -3, 3), ("cumprod", 0.4, 1.6), ("logcumsumexp", -3, 3)):
