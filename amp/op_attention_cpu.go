@@ -203,10 +203,7 @@ func (w *attender[T]) maskRow(i, j int) (off, step int) {
 // exponentials turns the scores of query i into e^(score - top), adds them to its sum and returns the factor by which what was
 // summed before shrank: top may have grown.
 func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
-	n := w.visible(i, j, m)
-	p := w.p[i*m : i*m+n]
-	clear(w.p[i*m+n : (i+1)*m])
-	w.masked(i, j, p)
+	p := w.seen(i, j, m)
 	top := max(w.top[i], largest(p))
 	if math.IsInf(float64(top), -1) { // no key so far, unless NaN among them
 		for x, v := range p {
@@ -219,11 +216,27 @@ func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
 	}
 	shrink = 1
 	if top != w.top[i] {
-		shrink = T(cpu.Exp.Of(float64(w.top[i] - top)))
+		if shrink = 0; !math.IsInf(float64(w.top[i]), -1) {
+			shrink = T(cpu.Exp.Of(float64(w.top[i] - top)))
+		}
 		w.top[i] = top
 	}
 	w.sum[i] = T(w.sum[i]*shrink) + w.exps(p, top)
 	return shrink
+}
+
+// seen returns the masked scores of query i, and minus infinity behind them up to a length that suits vectors; what no query may look
+// at is cleared.
+func (w *attender[T]) seen(i, j, m int) []T {
+	n := w.visible(i, j, m)
+	row := w.p[i*m : (i+1)*m]
+	w.masked(i, j, row[:n])
+	end := min(m, (n+15)/16*16)
+	for x := n; x < end; x++ {
+		row[x] = T(math.Inf(-1))
+	}
+	clear(row[end:])
+	return row[:end]
 }
 
 // largest returns the largest number of p, minus infinity if there is none. NaN is passed over: it

@@ -71,11 +71,7 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 			w.probabilityGradient(dy, j, m)
 			for i := range w.count {
 				if w.sum[i] != 0 {
-					n := w.visible(i, j, m)
-					p := w.p[i*m : i*m+n]
-					clear(w.p[i*m+n : (i+1)*m])
-					w.masked(i, j, p)
-					w.exps(p, w.top[i])
+					w.exps(w.seen(i, j, m), w.top[i])
 				}
 			}
 		}

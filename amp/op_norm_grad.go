@@ -203,7 +203,7 @@ func normGroupBackward(v, d, weight, dw, db []float64, center bool, eps float64)
 			x := v[i] * rate
 			dw[i] += float64(e * x)
 			db[i] += e
-			e *= weight[i]
+			e = float64(e * weight[i])
 			d[i], v[i] = e, x
 			g += e
 			gx += float64(e * x)
