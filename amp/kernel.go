@@ -411,7 +411,14 @@ type aFunction interface {
 // mapped makes the two widths of a function of one number.
 func mapped[F aFunction](of F) func(c *Call) {
 	if fast, ok := any(of).(*cpu.Function); ok {
-		return unary(fast.F32, fast.F64)
+		compute := unary(fast.F32, fast.F64)
+		return func(c *Call) {
+			if in := c.In[0]; tabled(c.Out, in) {
+				lookUp(c.Out, in, halfTable(fast, in.dt))
+				return
+			}
+			compute(c)
+		}
 	}
 	f := any(of).(func(float64) float64)
 	return unary(

@@ -65,7 +65,14 @@ func (v curve) valueCPU() func(c *Call) {
 // slopeCPU makes the kernel of dy times the slope, computed in float64 and rounded once.
 func (v curve) slopeCPU() func(c *Call) {
 	if v.slopeOf != nil {
-		return binary(slopeK[float32](v.slopeOf), slopeK[float64](v.slopeOf), nil)
+		compute := binary(slopeK[float32](v.slopeOf), slopeK[float64](v.slopeOf), nil)
+		return func(c *Call) {
+			if dy, x := c.In[0], c.In[1]; tabled(c.Out, x) {
+				timesSlope(c.Out, dy, x, slopeTable(v.slopeOf, x.dt))
+				return
+			}
+			compute(c)
+		}
 	}
 	return func(c *Call) {
 		a := c.Attrs

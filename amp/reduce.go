@@ -158,8 +158,9 @@ func sumColumns[T number](out, t *Tensor, r reduction, finish func(T) T) {
 	}
 	pool := scratches[T]()
 	cpu.Parallel(rows*pieces, max(1, grain/max(1, r.nReduced*min(n, columnBlock))), func(lo, hi int) {
-		s := pool.Get().(*scratch[T])
+		s, short := pool.Get().(*scratch[T]), scratch32.Get().(*scratch[float32])
 		defer pool.Put(s)
+		defer scratch32.Put(short)
 		for p := lo; p < hi; p++ {
 			row, k := p/pieces, p%pieces*columnBlock
 			m := min(columnBlock, n-k)
@@ -168,8 +169,8 @@ func sumColumns[T number](out, t *Tensor, r reduction, finish func(T) T) {
 			clear(acc)
 			for j := range r.nReduced {
 				off := base + offset(j, r.reduced, r.reducedStride)
-				if t.dt == Float32 {
-					addTo(acc, elements[float32](t)[off:off+m])
+				if t.dt.IsFloat() && t.dt != Float64 {
+					addTo(acc, fetch(&short.buf[0], t, off, 1, m))
 					continue
 				}
 				addTo(acc, fetch(&s.buf[0], t, off, 1, m))
