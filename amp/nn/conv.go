@@ -15,6 +15,8 @@ type Conv struct {
 	Bias   *amp.Tensor // [out], nil without
 
 	options []amp.WindowOption
+	pads    []int  // of a padding mode other than zeros: before and after, last dimension first
+	mode    string // of pads
 	apply   func(s *amp.Scope, x, weight, bias *amp.Tensor, opts ...amp.WindowOption) *amp.Tensor
 }
 
@@ -25,8 +27,12 @@ type convConfig struct {
 	linearConfig
 	kernel  []int
 	groups  int
-	options []amp.WindowOption
-	before  string // nonlinearity that the weight is drawn for, by Kaiming's normal rule and fan out; "": PyTorch's default
+	options []amp.WindowOption // but for padding
+
+	padding, dilation []int
+	same              bool
+	mode              string
+	before            string // nonlinearity that the weight is drawn for, by Kaiming's normal rule and fan out; "": PyTorch's default
 }
 
 // drawnFor draws the weight as models do whose activations follow the convolution.
@@ -60,13 +66,24 @@ func Kernel(n ...int) WindowOption {
 func Stride(n ...int) WindowOption { return WindowOption{option: amp.Stride(n...)} }
 
 // Padding adds elements on both sides of each dimension.
-func Padding(n ...int) WindowOption { return WindowOption{option: amp.Padding(n...)} }
+func Padding(n ...int) WindowOption {
+	return WindowOption{change: func(c *convConfig) { c.padding, c.same = n, false }}
+}
 
 // SamePadding pads a convolution of stride 1 so that the size stays.
-func SamePadding() WindowOption { return WindowOption{option: amp.SamePadding()} }
+func SamePadding() WindowOption {
+	return WindowOption{change: func(c *convConfig) { c.padding, c.same = nil, true }}
+}
+
+// PaddingMode says what a convolution pads with: "zeros", the default, "reflect", "replicate" or "circular", as amp.Pad does.
+func PaddingMode(mode string) WindowOption {
+	return WindowOption{change: func(c *convConfig) { c.mode = mode }}
+}
 
 // Dilation sets the distance of the elements of a window.
-func Dilation(n ...int) WindowOption { return WindowOption{option: amp.Dilation(n...)} }
+func Dilation(n ...int) WindowOption {
+	return WindowOption{option: amp.Dilation(n...), change: func(c *convConfig) { c.dilation = n }}
+}
 
 // Groups splits the channels of a convolution into n groups that do not mix.
 func Groups(n int) WindowOption {
@@ -89,7 +106,7 @@ func NewConv1d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
 
 // NewConv2d returns a convolution of windows of kernel × kernel from in to out channels, x [n in h w] to [n out h' w']. Weight and
 // bias are drawn from the scope's stream, uniform in ±1/√(in/groups·kernel²), as PyTorch initialises its Conv2d (Kaiming uniform
-// with a = √5). Options: Kernel, Stride, Padding, SamePadding, Dilation, Groups, NoBias, DType. It panics with amp.ErrArgument for
+// with a = √5). Options: Kernel, Stride, Padding, SamePadding, PaddingMode, Dilation, Groups, NoBias, DType. It panics with amp.ErrArgument for
 // sizes below 1, or groups that do not divide the channels.
 func NewConv2d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
 	return newConv(s, "NewConv2d", 2, in, out, kernel, opts, amp.Conv2d)
@@ -106,7 +123,7 @@ func NewConvTranspose1d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *
 }
 
 // NewConvTranspose2d returns a transposed convolution from in to out channels. Weight and bias are drawn uniform in
-// ±1/√(out/groups·kernel²), as PyTorch does. Options are those of NewConv2d but SamePadding, and OutputPadding.
+// ±1/√(out/groups·kernel²), as PyTorch does. Options are those of NewConv2d but SamePadding and PaddingMode, and OutputPadding.
 func NewConvTranspose2d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
 	return newConv(s, "NewConvTranspose2d", 2, in, out, kernel, opts, amp.ConvTranspose2d)
 }
@@ -139,6 +156,7 @@ func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOp
 	fanIn, fanOut := fans(shape)
 	bound := 1 / math.Sqrt(float64(fanIn))
 	l := &Conv{options: c.options, apply: apply}
+	l.pad(name, &c, rank)
 	if c.before != "" {
 		l.Weight = amp.Randn(s, c.dtype, 0, Gain(c.before)/math.Sqrt(float64(fanOut)), shape...)
 	} else {
@@ -151,8 +169,53 @@ func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOp
 	return l
 }
 
+// pad leaves the padding to the convolution, or in another mode than zeros works out what Forward pads.
+func (l *Conv) pad(name string, c *convConfig, rank int) {
+	switch c.mode {
+	case "", "zeros":
+		l.options = append(l.options, c.paddingOptions()...)
+		return
+	case "reflect", "replicate", "circular":
+	default:
+		panic(&amp.Error{Op: name, Kind: amp.ErrArgument, Detail: fmt.Sprintf("padding mode %q", c.mode), Fix: "use zeros, reflect, replicate or circular"})
+	}
+	if strings.HasPrefix(name, "NewConvTranspose") {
+		panic(&amp.Error{Op: name, Kind: amp.ErrArgument, Detail: fmt.Sprintf("padding mode %q", c.mode), Fix: "pad a transposed convolution with zeros"})
+	}
+	l.mode = c.mode
+	at := func(n []int, d, standard int) int {
+		if len(n) == 0 {
+			return standard
+		}
+		return n[min(d, len(n)-1)]
+	}
+	for d := rank - 1; d >= 0; d-- {
+		before := at(c.padding, d, 0)
+		after := before
+		if c.same {
+			total := at(c.dilation, d, 1) * (c.kernel[d] - 1)
+			before, after = total/2, total-total/2
+		}
+		l.pads = append(l.pads, before, after)
+	}
+}
+
+// paddingOptions hands the padding to amp.
+func (c *convConfig) paddingOptions() []amp.WindowOption {
+	switch {
+	case c.same:
+		return []amp.WindowOption{amp.SamePadding()}
+	case c.padding != nil:
+		return []amp.WindowOption{amp.Padding(c.padding...)}
+	}
+	return nil
+}
+
 // Forward returns the convolution of x.
 func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	if l.pads != nil {
+		x = amp.Pad(s, x, l.pads, l.mode, 0)
+	}
 	return l.apply(s, x, l.Weight, l.Bias, l.options...)
 }
 

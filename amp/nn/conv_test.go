@@ -54,6 +54,21 @@ func TestConvLayers(t *testing.T) {
 			t.Errorf("%s: %v to %v, want %v", c.name, c.x, y.Shape(), c.y)
 		}
 	}
+	x := amp.From([]float32{1, 2, 3, 4}, 1, 1, 4)
+	for _, c := range []struct {
+		mode    string
+		padding nn.ConvOption
+		want    []float64
+	}{
+		{"zeros", nn.Padding(1), []float64{210, 321, 432, 43}}, {"circular", nn.Padding(1), []float64{214, 321, 432, 143}},
+		{"reflect", nn.Padding(1), []float64{212, 321, 432, 343}}, {"replicate", nn.SamePadding(), []float64{211, 321, 432, 443}},
+	} {
+		l := nn.NewConv1d(s, 1, 1, 3, nn.NoBias(), nn.PaddingMode(c.mode), c.padding)
+		amp.SetValues(l.Weight, []float32{1, 10, 100})
+		if y := l.Forward(s, x).Float64s(); !slices.Equal(y, c.want) {
+			t.Errorf("%s: %v, want %v", c.mode, y, c.want)
+		}
+	}
 	if c := nn.NewConv2d(s, 2, 2, 1, nn.NoBias(), nn.DType(amp.Float64)); c.Bias != nil || len(c.Parameters()) != 1 || c.Weight.DType() != amp.Float64 {
 		t.Errorf("%+v", c)
 	}
@@ -61,6 +76,8 @@ func TestConvLayers(t *testing.T) {
 		"no channels": func() { nn.NewConv2d(s, 0, 2, 1) },
 		"no kernel":   func() { nn.NewConv2d(s, 2, 2, 0) },
 		"groups":      func() { nn.NewConv2d(s, 4, 6, 1, nn.Groups(4)) },
+		"mode":        func() { nn.NewConv2d(s, 2, 2, 1, nn.PaddingMode("mirror")) },
+		"transposed":  func() { nn.NewConvTranspose2d(s, 2, 2, 1, nn.PaddingMode("reflect")) },
 		"sides":       func() { nn.NewConv2d(s, 4, 6, 1, nn.Kernel(1, 2, 3)) },
 	} {
 		if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) {

@@ -11,6 +11,7 @@ func newPool(f poolFunc, kernel int, opts []WindowOption) Module {
 	for _, o := range opts {
 		o.conv(&c)
 	}
+	c.options = append(c.options, c.paddingOptions()...)
 	if len(c.kernel) > 1 {
 		c.options = append(c.options, amp.Kernel(c.kernel...))
 	} else if len(c.kernel) == 1 {

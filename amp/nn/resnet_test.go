@@ -123,7 +123,11 @@ func TestResNet18Learns(t *testing.T) {
 		scaler := amp.NewGradScaler(amp.InitScale(256), amp.ScalerEnabled(dt == amp.Float16))
 		x, y := amp.Randn(root, amp.Float32, 0, 1, 8, 3, 8, 8), amp.From([]int64{0, 1, 2, 3, 0, 1, 2, 3})
 		var losses []float64
+		var taken int64 // memory blocks taken from the system, once all sizes have been seen
 		for s := range root.Steps(6) {
+			if s.Step() == 3 {
+				taken = amp.MemStats()["cpu"].NewBuffers
+			}
 			auto := s
 			if dt != amp.NoDType {
 				auto = s.Autocast(dt)
@@ -134,6 +138,9 @@ func TestResNet18Learns(t *testing.T) {
 			scaler.Step(opt)
 			scaler.Update()
 			losses = append(losses, loss.Item())
+		}
+		if now := amp.MemStats()["cpu"].NewBuffers; now != taken {
+			t.Errorf("%v: steady steps took %d new blocks", dt, now-taken)
 		}
 		if first, end := losses[0], losses[len(losses)-1]; !(end < 0.7*first) {
 			t.Errorf("%v: %v", dt, losses)
