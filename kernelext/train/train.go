@@ -1,0 +1,251 @@
+// Package train runs the two experiments that stand for real work: ResNet-18 on small images and a GPT on source text, in float32 or
+// under autocast, from data that every machine has.
+package train
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/checkpoint"
+	"github.com/halftone-ml/halftone/amp/dataset"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+)
+
+// A Config says what to train. Zero values stand for the experiment's defaults, which Complete fills in.
+type Config struct {
+	Model     string    // "resnet18" or "gpt"
+	Precision amp.DType // Float32 trains without autocast; Float16 with a gradient scaler
+	Device    string
+	Data      string // "" for the data that is drawn or found here, else a folder of CIFAR-10 or a text file
+	Steps     int
+	Batch     int
+	Width     int // channels of ResNet's first stage, features of the GPT
+	LR        float64
+	Seed      uint64
+	Save      string // checkpoint written at the end, and at an interrupt
+	Resume    string // checkpoint to go on from
+
+	drawn, held int // sizes of the drawn set, or samples of text that are tested on
+}
+
+// A Progress is where a run stands after a step.
+type Progress struct {
+	Step, Steps int
+	Loss        float64 // of the step, smoothed
+	Scale       float64 // loss scale, 1 without a scaler
+	Skipped     int
+	StepTime    time.Duration // of the last step
+	Left        time.Duration
+}
+
+// A Result is what came of a run.
+type Result struct {
+	Config     Config           `json:"-"`
+	Parameters int              `json:"parameters"`
+	Steps      int              `json:"steps"` // taken in all, those before a checkpoint included
+	Skipped    int              `json:"skipped"`
+	Loss       float64          `json:"loss"`   // on data that was not trained on
+	Metric     string           `json:"metric"` // "accuracy" or "nats per byte"
+	Value      float64          `json:"value"`  // in percent for an accuracy
+	Scale      float64          `json:"scale"`
+	StepTime   time.Duration    `json:"step_ns"` // median
+	Peak       int64            `json:"peak_bytes"`
+	History    amp.ScaleHistory `json:"scale_history"`
+	Sample     string           `json:"sample,omitempty"` // text that the GPT wrote
+}
+
+// An experiment is what the two have of their own.
+type experiment interface {
+	model() nn.Module
+	optimizer(lr float64) optim.Optimizer
+	loader() *dataset.Loader
+	// loss returns the training loss of a batch in scope s, which may be under autocast.
+	loss(s *amp.Scope, b dataset.Batch) *amp.Tensor
+	// clip is the largest norm of the gradients, 0 for any.
+	clip() float64
+	// test fills in what the data held back says. s is for evaluation.
+	test(s *amp.Scope, r *Result)
+}
+
+// defaults are the settings an experiment was tuned for.
+var defaults = map[string]Config{
+	"resnet18": {Steps: 150, Batch: 32, Width: 64, LR: 0.05, drawn: 40000, held: 4000},
+	"gpt":      {Steps: 400, Batch: 16, Width: 128, LR: 2e-3, held: 64},
+}
+
+// Complete fills in defaults and refuses what can't be run.
+func (c Config) Complete() (Config, error) {
+	d, ok := defaults[c.Model]
+	if !ok {
+		return c, fmt.Errorf("there is no model %q; train resnet18 or gpt", c.Model)
+	}
+	fill := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	fill(&c.Steps, d.Steps)
+	fill(&c.Batch, d.Batch)
+	fill(&c.Width, d.Width)
+	fill(&c.drawn, d.drawn)
+	fill(&c.held, d.held)
+	if c.LR == 0 {
+		c.LR = d.LR
+	}
+	if c.Device == "" {
+		c.Device = "cpu"
+	}
+	if c.Precision == amp.NoDType {
+		c.Precision = amp.Float32
+	}
+	if c.Steps < 1 || c.Batch < 1 || c.Width < 8 || c.LR <= 0 {
+		return c, fmt.Errorf("%d steps of %d samples, width %d, learning rate %v; use at least 1 step, 1 sample, a width of 8 and a rate above 0", c.Steps, c.Batch, c.Width, c.LR)
+	}
+	if !slices.Contains([]amp.DType{amp.Float32, amp.Float16, amp.BFloat16}, c.Precision) {
+		return c, fmt.Errorf("can't train in %v; use float32, float16 or bfloat16", c.Precision)
+	}
+	return c, nil
+}
+
+// Run trains and tests. It calls report after every step. When ctx ends, the step that runs is finished, the checkpoint saved, and the
+// context's error returned with the result so far.
+func Run(ctx context.Context, c Config, report func(Progress)) (r Result, err error) {
+	if c, err = c.Complete(); err != nil {
+		return r, err
+	}
+	misuse := amp.Maybe(func() { r, err = run(ctx, c, report) })
+	if misuse != nil {
+		err = misuse
+	}
+	return r, err
+}
+
+func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
+	r := Result{Config: c}
+	root := amp.NewScope(amp.On(c.Device), amp.Seed(c.Seed), amp.WithContext(ctx))
+	defer root.Close()
+	e, err := start(root, c)
+	if err != nil {
+		return r, err
+	}
+	t := &trainer{
+		e: e, c: c, root: root, opt: e.optimizer(c.LR),
+		scaler: amp.NewGradScaler(amp.GrowthInterval(200), amp.ScalerEnabled(c.Precision == amp.Float16)),
+	}
+	t.schedule = optim.CountApplied(optim.NewWarmupCosine(t.opt, max(1, c.Steps/20), c.Steps+1, 0.1, 0))
+	for _, p := range e.model().Parameters() {
+		r.Parameters += p.Len()
+	}
+	if c.Resume != "" {
+		if err := checkpoint.Load(c.Resume, t.parts()); err != nil {
+			return r, fmt.Errorf("resuming: %w", err)
+		}
+	}
+	amp.ResetPeakMemory()
+	t.train(report)
+	r.Peak = amp.MemStats()[root.Device()].Peak
+	r.Steps, r.StepTime, r.History = t.done, t.median(), t.scaler.History()
+	r.Skipped, r.Scale = r.History.Skipped, t.scaler.CurrentScale()
+	if c.Save != "" {
+		if err := checkpoint.Save(c.Save, t.parts()); err != nil {
+			return r, fmt.Errorf("saving: %w", err)
+		}
+	}
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	e.test(t.precision(root.Eval().NoGrad()), &r)
+	return r, nil
+}
+
+// start makes the data and the model.
+func start(root *amp.Scope, c Config) (experiment, error) {
+	if c.Data != "" {
+		if _, err := os.Stat(c.Data); err != nil {
+			return nil, fmt.Errorf("data: %w", err)
+		}
+	}
+	if c.Model == "gpt" {
+		return newText(root, c)
+	}
+	return newImages(root, c)
+}
+
+// A trainer is a run under way.
+type trainer struct {
+	e        experiment
+	c        Config
+	root     *amp.Scope
+	opt      optim.Optimizer
+	scaler   *amp.GradScaler
+	schedule *optim.Applied
+	done     int
+	smooth   float64
+	times    []time.Duration
+}
+
+func (t *trainer) parts() checkpoint.Parts {
+	return checkpoint.Parts{
+		Model: t.e.model(), Optimizer: t.opt, Scheduler: t.schedule, Scaler: t.scaler, Random: t.root.Random(), Loader: t.e.loader(),
+		Values: map[string]any{"step": &t.done},
+	}
+}
+
+// precision returns the scope that forward runs in.
+func (t *trainer) precision(s *amp.Scope) *amp.Scope {
+	if t.c.Precision == amp.Float32 {
+		return s
+	}
+	return s.Autocast(t.c.Precision)
+}
+
+func (t *trainer) train(report func(Progress)) {
+	params := t.e.model().Parameters()
+	for s := range t.root.Steps(max(0, t.c.Steps-t.done)) {
+		begin := time.Now()
+		b := t.e.loader().Next(s)
+		loss := t.e.loss(t.precision(s), b)
+		t.opt.ZeroGrad()
+		t.scaler.Scale(s, loss).Backward()
+		if limit := t.e.clip(); limit > 0 {
+			t.scaler.Unscale(t.opt)
+			optim.ClipGradNorm(params, limit)
+		}
+		t.scaler.Step(t.opt)
+		t.scaler.Update()
+		t.schedule.Step()
+		t.done++
+		t.times = append(t.times, time.Since(begin))
+		t.note(loss.Item(), report)
+	}
+}
+
+// note smooths the loss, which jumps from batch to batch, and reports.
+func (t *trainer) note(loss float64, report func(Progress)) {
+	if len(t.times) == 1 {
+		t.smooth = loss
+	}
+	t.smooth += (loss - t.smooth) * max(0.05, 1/float64(len(t.times)))
+	if report == nil {
+		return
+	}
+	last := t.times[len(t.times)-1]
+	report(Progress{
+		Step: t.done, Steps: t.c.Steps, Loss: t.smooth, Scale: t.scaler.CurrentScale(), Skipped: t.scaler.History().Skipped,
+		StepTime: last, Left: time.Duration(t.c.Steps-t.done) * t.median(),
+	})
+}
+
+func (t *trainer) median() time.Duration {
+	if len(t.times) == 0 {
+		return 0
+	}
+	sorted := slices.Clone(t.times)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
