@@ -16,24 +16,10 @@ func init() {
 		"repeat_interleave": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return RepeatInterleave(s, x[0], a.int("repeats"), a.int("dim"))
 		}),
-		"pad": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
-			return Pad(s, x[0], a.ints("pad"), a.string("mode"), a.or("value", 0))
+		"scatter_value": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return ScatterValue(s, x[0], a.int("dim"), x[1], a.float("value"))
 		}),
-		"cumprod": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Cumprod(s, x[0], a.int("dim")) }),
-		"prod": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
-			if a.has("dim") {
-				return ProdDim(s, x[0], a.int("dim"))
-			}
-			return Prod(s, x[0])
-		}),
-		"interpolate": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
-			o := Interpolation{Size: a.ints("size"), Mode: a.string("mode")}
-			if a.has("scale_factor") {
-				o.Scale = []float64{a.float("scale_factor")}
-			}
-			o.AlignCorners = a.has("align_corners") && a.bool("align_corners")
-			o.Antialias = a.has("antialias")
-			return Interpolate(s, x[0], o)
-		}),
+		"index": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Index(s, x[0], x[1:]...) }),
+		"trace": torchUnary(MatrixTrace),
 	})
 }

@@ -34,6 +34,8 @@ def cases():
         Case("scatter_add", lambda x, i, s, dim: torch.scatter_add(x, dim, i, s), [U(-2, 2, 3, 5), T([[4, 4], [1, 3], [3, 3]]), U(-2, 2, 3, 2)], dim=1),
         Case("index_add", lambda x, i, s, dim: torch.index_add(x, dim, i, s), [U(-2, 2, 4, 3), rows, U(-2, 2, 4, 3)], dim=0),
         Case("index_copy", lambda x, i, s, dim: torch.index_copy(x, dim, i, s), [U(-2, 2, 4, 3), T([2, 0]), U(-2, 2, 2, 3)], dim=0),
+        Case("index", lambda x, i, j: x[i, j], [U(-2, 2, 4, 3, 2), T([2, 0, 3, 2]), T([1, 2, 0, 1])], name="two"),
+        Case("index", lambda x, i: x[i], [U(-2, 2, 4, 3), T([[2, 0], [3, 2]])], name="one"),
         Case("index_put", lambda x, v, i, j: torch.index_put(x, (i, j), v), [U(-2, 2, 4, 3), U(-2, 2, 3), T([2, 0, 3]), T([1, 2, 0])], name="set"),
         Case("index_put", lambda x, v, i, j, accumulate: torch.index_put(x, (i, j), v, accumulate), [U(-2, 2, 4, 3), U(-2, 2, 3), T([2, 2, 3]), T([1, 1, 0])], name="accumulate", accumulate=True),
         Case("index_fill", lambda x, i, dim, value: torch.index_fill(x, dim, i, value), [U(-2, 2, 4, 3), T([2, 0])], dim=0, value=1.5),
