@@ -25,7 +25,7 @@ func init() {
 			eachLines(c.In[0], c.In[1], shape, c.alongLast(shape), func(i int, x, y []float64) {
 				sum := 0.0
 				for k, v := range x {
-					sum += v * y[k]
+					sum += float64(v * y[k])
 				}
 				store(c.Out, c.Out.off+i, []float64{sum})
 			})
@@ -62,7 +62,7 @@ func init() {
 				base := c.Out.off + i/inner*inner*3 + i%inner
 				for k := range 3 {
 					p, q := (k+1)%3, (k+2)%3
-					store(c.Out, base+k*inner, []float64{x[p]*y[q] - x[q]*y[p]})
+					store(c.Out, base+k*inner, []float64{float64(x[p]*y[q]) - float64(x[q]*y[p])})
 				}
 			})
 		},

@@ -26,6 +26,8 @@ func init() {
 		"renorm": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return Renorm(s, x[0], a.float("p"), a.int("dim"), a.float("maxnorm"))
 		}),
+		"trace": torchUnary(MatrixTrace),
+		"erfc":  torchUnary(Erfc), "hypot": torchBinary(Hypot), "logaddexp": torchBinary(LogAddExp),
 		"diagonal": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Diagonal(s, x[0], a.int("offset"), 0, 1) }),
 	})
 }

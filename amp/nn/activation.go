@@ -44,6 +44,12 @@ func Hardtanh(lo, hi float64) Module {
 	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.Hardtanh(s, x, lo, hi) })
 }
 
+// RReLU returns amp.RReLU as a module: slopes are drawn in training and their mean is used in an Eval scope. PyTorch's bounds are 1/8
+// and 1/3.
+func RReLU(lower, upper float64) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.RReLU(s, x, lower, upper) })
+}
+
 // Threshold returns amp.Threshold as a module.
 func Threshold(threshold, value float64) Module {
 	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.Threshold(s, x, threshold, value) })

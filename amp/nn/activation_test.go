@@ -36,6 +36,7 @@ func TestActivationModules(t *testing.T) {
 		"softshrink":  {Softshrink(1), x, amp.Softshrink(s, x, 1)},
 		"hardtanh":    {Hardtanh(-2, 1), x, amp.Hardtanh(s, x, -2, 1)},
 		"threshold":   {Threshold(0.1, 5), x, amp.Threshold(s, x, 0.1, 5)},
+		"rrelu":       {RReLU(0.5, 0.5), x, amp.LeakyReLU(s, x, 0.5)},
 		"softmax":     {Softmax(0), x, amp.Softmax(s, x, 0)},
 		"log_softmax": {LogSoftmax(1), x, amp.LogSoftmax(s, x, 1)},
 		"softmin":     {Softmin(1), x, amp.Softmin(s, x, 1)},
