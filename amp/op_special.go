@@ -74,7 +74,7 @@ func hypot(a, b float64) float64 {
 	switch {
 	case math.IsInf(a, 1) || math.IsInf(b, 1): // even against NaN
 		return math.Inf(1)
-	case a == 0:
+	case a == 0 && b == 0:
 		return 0
 	}
 	q := b / a

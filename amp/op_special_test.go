@@ -15,7 +15,7 @@ func TestSpecialFunctions(t *testing.T) {
 	if v := Erfc(s, From([]float64{10})).Item(); math.Abs(v/2.088487583762545e-45-1) > 1e-13 {
 		t.Errorf("erfc(10) = %v", v)
 	}
-	wantValues(t, "hypot", Hypot(s, From([]float64{3, 3e200, 0, inf}), From([]float64{4, 4e200, 0, nan})), 5, 5e200, 0, inf)
+	wantValues(t, "hypot", Hypot(s, From([]float64{3, 3e200, 0, inf, 0}), From([]float64{4, 4e200, 0, nan, nan})), 5, 5e200, 0, inf, nan)
 	wantValues(t, "logaddexp", LogAddExp(s, From([]float64{0, 1000, -inf, inf, -inf}), From([]float64{0, 1000, 3, inf, -inf})), math.Ln2, 1000+math.Ln2, 3, inf, -inf)
 	x, y := From([]float64{0}).RequireGrad(), From([]float64{0}).RequireGrad()
 	Sum(s, Hypot(s, x, y)).Backward()
