@@ -46,6 +46,32 @@ func init() {
 		"grid_sample": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return GridSample(s, x[0], x[1], GridSampling{Mode: a.string("mode"), Padding: a.string("padding_mode"), AlignCorners: a.bool("align_corners")})
 		}),
+		"slice": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Slice(s, x[0], a.int("dim"), a.int("start"), a.int("end"), a.int("step"))
+		}),
+		"select":    torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Select(s, x[0], a.int("dim"), a.int("index")) }),
+		"squeeze":   torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Squeeze(s, x[0], a.int("dim")) }),
+		"unsqueeze": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Unsqueeze(s, x[0], a.int("dim")) }),
+		"flatten":   torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Flatten(s, x[0], a.int("start_dim"), -1) }),
+		"rot90": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Rot90(s, x[0], a.int("k"), a.ints("dims")[0], a.ints("dims")[1])
+		}),
+		"chunk": func(s *Scope, a torchArgs, x []*Tensor) []*Tensor {
+			return Chunk(s, x[0], a.int("chunks"), a.int("dim"))
+		},
+		"unfold": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Unfold(s, x[0], torchBlocks(a)) }),
+		"fold": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Fold(s, x[0], a.ints("output_size"), torchBlocks(a))
+		}),
+		"pixel_shuffle": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return PixelShuffle(s, x[0], a.int("upscale_factor"))
+		}),
+		"pixel_unshuffle": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return PixelUnshuffle(s, x[0], a.int("downscale_factor"))
+		}),
+		"logcumsumexp":  torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return LogCumSumExp(s, x[0], a.int("dim")) }),
+		"bucketize":     torchBinary(func(s *Scope, x, b *Tensor) *Tensor { return Bucketize(s, x, b, false) }),
+		"masked_select": torchBinary(MaskedSelect),
 		"affine_grid": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return AffineGrid(s, x[0], a.ints("size"), a.bool("align_corners"))
 		}),
@@ -57,4 +83,8 @@ func init() {
 			return Interpolate(s, x[0], o)
 		}),
 	})
+}
+
+func torchBlocks(a torchArgs) Blocks {
+	return Blocks{Kernel: a.ints("kernel_size"), Stride: a.ints("stride"), Padding: a.ints("padding"), Dilation: a.ints("dilation")}
 }
