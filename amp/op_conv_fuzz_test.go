@@ -40,25 +40,9 @@ func FuzzWindows(f *testing.F) {
 		var w *Tensor
 		opts := []WindowOption{Stride(number(0)+far, number(1)+far), Padding(number(2) + far), Dilation(number(3), 1+far)}
 		err := Maybe(func() {
-			var y *Tensor
 			in := Permute(s, x, 0, 1, 3, 2)
-			switch mode / 4 % 8 {
-			case 0, 1:
-				w = Full(s, dt, 1, size(1), max(1, size(1)/max(1, number(4))), size(4), size(5)).RequireGrad()
-				y = Conv2d(s, in, w, nil, append(opts, Groups(number(4)))...)
-			case 2, 3:
-				w = Full(s, dt, 1, size(1), size(4), size(4), size(5)).RequireGrad()
-				opts = []WindowOption{Stride(number(0), number(1)), Padding(number(2)), Dilation(number(3), 1)}
-				y = ConvTranspose2d(s, in, w, nil, append(opts, OutputPadding(number(5)), Groups(number(4)))...)
-			case 4:
-				y = MaxPool2d(s, in, size(4), append(opts, CeilMode())...)
-			case 5:
-				y = AvgPool2d(s, in, size(4), Stride(number(0)), Padding(number(2)), CeilMode(), ExcludePadding())
-			case 6:
-				y = AdaptiveAvgPool2d(s, in, number(0), number(1))
-			case 7:
-				y = GroupNorm(s, BatchNorm(s, in, nil, nil, BatchNormState{Eps: 1e-5}), number(0), nil, nil, 1e-5)
-			}
+			var y *Tensor
+			y, w = fuzzWindows(s, mode, in, size, number, opts)
 			Sum(s, y).Backward()
 		})
 		if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
@@ -73,4 +57,26 @@ func FuzzWindows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// fuzzWindows calls the op that mode chooses; w is its weight, if it has one.
+func fuzzWindows(s *Scope, mode uint8, in *Tensor, size, number func(i int) int, opts []WindowOption) (y, w *Tensor) {
+	switch mode / 4 % 8 {
+	case 0, 1:
+		w = Full(s, in.dt, 1, in.shape[1], max(1, in.shape[1]/max(1, number(4))), size(4), size(5)).RequireGrad()
+		y = Conv2d(s, in, w, nil, append(opts, Groups(number(4)))...)
+	case 2, 3:
+		w = Full(s, in.dt, 1, size(1), size(4), size(4), size(5)).RequireGrad()
+		opts = []WindowOption{Stride(number(0), number(1)), Padding(number(2)), Dilation(number(3), 1)}
+		y = ConvTranspose2d(s, in, w, nil, append(opts, OutputPadding(number(5)), Groups(number(4)))...)
+	case 4:
+		y = MaxPool2d(s, in, size(4), append(opts, CeilMode())...)
+	case 5:
+		y = AvgPool2d(s, in, size(4), Stride(number(0)), Padding(number(2)), CeilMode(), ExcludePadding())
+	case 6:
+		y = AdaptiveAvgPool2d(s, in, number(0), number(1))
+	case 7:
+		y = GroupNorm(s, BatchNorm(s, in, nil, nil, BatchNormState{Eps: 1e-5}), number(0), nil, nil, 1e-5)
+	}
+	return y, w
 }
