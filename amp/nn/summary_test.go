@@ -99,3 +99,31 @@ func TestSummaryChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestSummaryOfConvolutions counts multiply-adds of convolutions, transposed ones and buffers.
+func TestSummaryOfConvolutions(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	net := nn.NewSequential(nn.NewConv2d(root, 4, 6, 3, nn.Padding(1), nn.Groups(2)), nn.NewBatchNorm2d(root, 6), nn.NewConvTranspose2d(root, 6, 5, 2, nn.Stride(2)), nn.MaxPool2d(2))
+	m := nn.Summary(root.Autocast(amp.BFloat16), net, amp.Randn(root, amp.Float32, 0, 1, 2, 4, 8, 8))
+	var got []int64
+	for _, r := range m.Rows[1:] {
+		got = append(got, r.FLOPs)
+	}
+	// 4/2·3·3 multiply-adds per output; 8 per element; 5·2·2 per input of the transposed one; one per element that is pooled.
+	if want := []int64{2 * (2 * 6 * 64) * 18, 8 * (2 * 6 * 64), 2 * (2 * 6 * 64) * 20, 2 * 5 * 256}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	buffers := 0
+	for _, b := range nn.Buffers(net) {
+		buffers += b.Len()
+	}
+	if m.Buffers != buffers || buffers == 0 || m.Rows[1].Out.DType != amp.BFloat16 {
+		t.Errorf("%d in buffers, want %d; %v", m.Buffers, buffers, m.Rows[1].Out)
+	}
+	for i, b := range nn.Buffers(net) {
+		if b.Version() != 0 {
+			t.Errorf("buffer %d changed", i)
+		}
+	}
+}
