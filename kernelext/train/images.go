@@ -27,6 +27,7 @@ func newImages(root *amp.Scope, c Config) (*images, error) {
 	} else {
 		set := glyphs.New(c.drawn+c.held, 1)
 		train, test = set.Slice(0, c.drawn), set.Slice(c.drawn, c.drawn+c.held)
+		augment = []dataset.Option{dataset.RandomCrop(2)}
 	}
 	norm := dataset.Normalize(train.Stats())
 	return &images{
@@ -40,7 +41,7 @@ func (e *images) model() nn.Module        { return e.net }
 func (e *images) loader() *dataset.Loader { return e.batches }
 func (e *images) clip() float64           { return 0 }
 func (e *images) optimizer(lr float64) optim.Optimizer {
-	return optim.NewSGD(e.net.Parameters(), optim.LR(lr), optim.Momentum(0.9), optim.Nesterov(), optim.WeightDecay(5e-4))
+	return optim.NewAdamW(e.net.Parameters(), optim.LR(lr), optim.WeightDecay(0.05))
 }
 
 func (e *images) loss(s *amp.Scope, b dataset.Batch) *amp.Tensor {
