@@ -74,7 +74,7 @@ type experiment interface {
 
 // defaults are the settings an experiment was tuned for.
 var defaults = map[string]Config{
-	"resnet18": {Steps: 150, Batch: 32, Width: 64, LR: 0.05, drawn: 40000, held: 4000},
+	"resnet18": {Steps: 150, Batch: 32, Width: 64, LR: 2e-3, drawn: 40000, held: 4000},
 	"gpt":      {Steps: 400, Batch: 16, Width: 128, LR: 2e-3, held: 64},
 }
 

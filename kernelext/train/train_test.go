@@ -3,7 +3,9 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,6 +74,33 @@ func TestResume(t *testing.T) {
 		l, again := losses(t, rest)
 		if len(l) != 5 || again.Steps != 8 || again.Loss != whole.Loss || again.Value != whole.Value {
 			t.Errorf("%s: resumed after %d steps, loss %v, without a break %v", model, 8-len(l), again.Loss, whole.Loss)
+		}
+	}
+}
+
+// TestThreadsDoNotMatter: a seed gives the same run, bit for bit, whatever the number of workers.
+func TestThreadsDoNotMatter(t *testing.T) {
+	if os.Getenv("HALFTONE_TEST_RUN") != "" {
+		for _, model := range []string{"resnet18", "gpt"} {
+			l, r := losses(t, small(model, amp.Float16, 3))
+			fmt.Printf("run %s %x %x %q\n", model, l, r.Loss, r.Sample)
+		}
+		return
+	}
+	first := ""
+	for _, threads := range []string{"1", "2", "5"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestThreadsDoNotMatter$")
+		cmd.Env = append(os.Environ(), "HALFTONE_TEST_RUN=1", "HALFTONE_THREADS="+threads)
+		out, err := cmd.CombinedOutput()
+		runs, _, ended := strings.Cut(string(out), "PASS")
+		if err != nil || !ended || strings.Count(runs, "run ") < 2 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if first == "" {
+			first = runs
+		}
+		if runs != first {
+			t.Errorf("with %s workers:\n%s, with one:\n%s", threads, runs, first)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func trainModel(ctx context.Context, args []string) error {
 	fs.IntVar(&c.Steps, "steps", 0, "training steps (default 150 for resnet18, 400 for gpt)")
 	fs.IntVar(&c.Batch, "batch", 0, "samples in a step (default 32 for resnet18, 16 for gpt)")
 	fs.IntVar(&c.Width, "width", 0, "channels of the first stage (default 64), or features of the GPT (default 128)")
-	fs.Float64Var(&c.LR, "lr", 0, "peak learning rate (default 0.05 for resnet18, 0.002 for gpt)")
+	fs.Float64Var(&c.LR, "lr", 0, "peak learning rate (default 0.002)")
 	fs.Uint64Var(&c.Seed, "seed", 1, "seed of weights and order; the same one repeats a run bit for bit")
 	fs.StringVar(&c.Save, "save", "", "write a checkpoint to this file at the end, and when interrupted")
 	fs.StringVar(&c.Resume, "resume", "", "go on from this checkpoint")
