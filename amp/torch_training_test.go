@@ -54,6 +54,9 @@ func (v stored) values(t *testing.T) []float64 {
 func (v stored) tensor(t *testing.T, dt amp.DType) *amp.Tensor {
 	if v.DType == amp.Int64 {
 		dt = amp.Int64
+		if len(v.Shape) == 0 {
+			return amp.Scalar(int64(v.values(t)[0]))
+		}
 	}
 	return amp.FromFloat64s(dt, v.values(t), v.Shape...)
 }
@@ -84,7 +87,13 @@ type torchTraining struct {
 
 func readTraining(t *testing.T) (v torchTraining) {
 	t.Helper()
-	f, err := os.Open("testdata/torch/trajectories.json.gz")
+	readGzip(t, "testdata/torch/trajectories.json.gz", &v)
+	return v
+}
+
+func readGzip(t *testing.T, path string, v any) {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +102,9 @@ func readTraining(t *testing.T) (v torchTraining) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.NewDecoder(z).Decode(&v); err != nil {
+	if err := json.NewDecoder(z).Decode(v); err != nil {
 		t.Fatal(err)
 	}
-	return v
 }
 
 // A torchModel computes the loss from its tensors by name and the data.

@@ -14,6 +14,7 @@ import sys
 
 import torch
 
+import modules
 import ops_attention
 import ops_conv
 import ops_index
@@ -41,9 +42,12 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "specials", "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "modules", "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
+            continue
+        if name == "modules":
+            write("modules.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": modules.modules()})
             continue
         if name == "specials":
             write("specials.json.gz", {"torch": torch.__version__, "cases": specials.specials()})
