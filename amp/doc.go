@@ -23,6 +23,15 @@
 // Each op is one row of one table (Ops): its name, autocast class, the reason for that class, shape rule, CPU kernel, CUDA
 // symbol stem and backward. Autocast, Explain, the trace, the documentation and the tests read that table and nothing else.
 //
+// # Processors
+//
+// On the CPU, kernels for AVX-512, for AVX2 or in plain Go are chosen when the program starts; the environment variable
+// HALFTONE_CPU names others: avx512, avx2 or generic. HALFTONE_THREADS limits the workers, one per processor otherwise. Results
+// do not depend on the number of workers. With HALFTONE_CPU=reproducible (or reproducible,generic and the like) they do not
+// depend on the kernels and the processor either: every sum has one order and every multiply-add one rounding. Only the plain
+// Go kernels are slower for it. A word that is unknown, or that the processor can't do, is reported on standard error and has
+// no effect.
+//
 // # Errors
 //
 // Misuse panics with an *Error that names the op, the shapes or dtypes and one fix; Maybe turns it into an error value.

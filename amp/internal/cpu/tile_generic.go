@@ -28,15 +28,19 @@ func kernelOf[T Float]() *kernel[T] {
 
 // tileGo multiplies and adds as the compiler sees fit: fused on some processors.
 func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
-	var c00, c01, c02, c03, c10, c11, c12, c13 T
-	var c20, c21, c22, c23, c30, c31, c32, c33 T
-	r0, r1, r2, r3 := c[:4:4], c[ldc:ldc+4:ldc+4], c[2*ldc:2*ldc+4:2*ldc+4], c[3*ldc:3*ldc+4:3*ldc+4]
-	if more {
-		c00, c01, c02, c03 = r0[0], r0[1], r0[2], r0[3]
-		c10, c11, c12, c13 = r1[0], r1[1], r1[2], r1[3]
-		c20, c21, c22, c23 = r2[0], r2[1], r2[2], r2[3]
-		c30, c31, c32, c33 = r3[0], r3[1], r3[2], r3[3]
+	if !more {
+		for i := range 4 {
+			clear(c[i*ldc : i*ldc+4])
+		}
 	}
+	r := c[:4:4]
+	c00, c01, c02, c03 := r[0], r[1], r[2], r[3]
+	r = c[ldc : ldc+4 : ldc+4]
+	c10, c11, c12, c13 := r[0], r[1], r[2], r[3]
+	r = c[2*ldc : 2*ldc+4 : 2*ldc+4]
+	c20, c21, c22, c23 := r[0], r[1], r[2], r[3]
+	r = c[3*ldc : 3*ldc+4 : 3*ldc+4]
+	c30, c31, c32, c33 := r[0], r[1], r[2], r[3]
 	a, b = a[:k*4], b[:k*4]
 	for len(a) >= 4 && len(b) >= 4 {
 		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
@@ -59,10 +63,14 @@ func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
 		c33 += a3 * b3
 		a, b = a[4:], b[4:]
 	}
-	r0[0], r0[1], r0[2], r0[3] = c00, c01, c02, c03
-	r1[0], r1[1], r1[2], r1[3] = c10, c11, c12, c13
-	r2[0], r2[1], r2[2], r2[3] = c20, c21, c22, c23
-	r3[0], r3[1], r3[2], r3[3] = c30, c31, c32, c33
+	r = c[:4:4]
+	r[0], r[1], r[2], r[3] = c00, c01, c02, c03
+	r = c[ldc : ldc+4 : ldc+4]
+	r[0], r[1], r[2], r[3] = c10, c11, c12, c13
+	r = c[2*ldc : 2*ldc+4 : 2*ldc+4]
+	r[0], r[1], r[2], r[3] = c20, c21, c22, c23
+	r = c[3*ldc : 3*ldc+4 : 3*ldc+4]
+	r[0], r[1], r[2], r[3] = c30, c31, c32, c33
 }
 
 // tileExactF32 and tileExactF64 round once per multiply-add, as the assembly does: the bits of HALFTONE_CPU=reproducible.

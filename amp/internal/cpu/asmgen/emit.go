@@ -58,7 +58,6 @@ func (g *goFile) text() string {
 	return header + "package cpu\n\nimport \"unsafe\"\n\n" + strings.Join(g.stubs, "\n")
 }
 
-func imm(n int) string                  { return fmt.Sprintf("$%d", n) }
-func at(off int, reg string) string     { return fmt.Sprintf("%d(%s)", off, reg) }
-func vec(width string, i int) string    { return fmt.Sprintf("%s%d", width, i) }
-func indexed(base, index string) string { return fmt.Sprintf("(%s)(%s*1)", base, index) }
+func imm(n int) string               { return fmt.Sprintf("$%d", n) }
+func at(off int, reg string) string  { return fmt.Sprintf("%d(%s)", off, reg) }
+func vec(width string, i int) string { return fmt.Sprintf("%s%d", width, i) }
