@@ -50,6 +50,32 @@ func exp64(v0 float64) float64 {
 	return v54
 }
 
+// exp32 is exp64 with the digits of a float32, for such an x.
+func exp32(v0 float64) float64 {
+	v3 := v0
+	if 89 < v0 {
+		v3 = 89
+	}
+	v4 := v3
+	if -105 > v3 {
+		v4 = -105
+	}
+	v7 := math.FMA(v4, 1.4426950408889634, 6.755399441055744e+15)
+	v8 := float64(v7 - 6.755399441055744e+15)
+	v10 := math.FMA(-v8, 0.6931471805599453, v4)
+	v13 := math.FMA(2.48015873015873e-05, v10, 0.0001984126984126984)
+	v15 := math.FMA(v13, v10, 0.001388888888888889)
+	v17 := math.FMA(v15, v10, 0.008333333333333333)
+	v19 := math.FMA(v17, v10, 0.041666666666666664)
+	v21 := math.FMA(v19, v10, 0.16666666666666666)
+	v23 := math.FMA(v21, v10, 0.5)
+	v25 := math.FMA(v23, v10, 1)
+	v26 := math.FMA(v25, v10, 1)
+	v27 := math.Float64frombits(math.Float64bits(v7) << 52)
+	v28 := math.Float64frombits(math.Float64bits(v26) + math.Float64bits(v27))
+	return v28
+}
+
 // expm164 returns e^x - 1.
 func expm164(v0 float64) float64 {
 	v3 := v0
@@ -429,6 +455,37 @@ func tanh64(v0 float64) float64 {
 	return v79
 }
 
+// tanh32 is tanh64 with the digits of a float32, for such an x.
+func tanh32(v0 float64) float64 {
+	v3 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v5 := float64(v3 * -2)
+	v6 := v5
+	if -40 > v5 {
+		v6 = -40
+	}
+	v9 := math.FMA(v6, 1.4426950408889634, 6.755399441055744e+15)
+	v10 := float64(v9 - 6.755399441055744e+15)
+	v12 := math.FMA(-v10, 0.6931471805599453, v6)
+	v14 := math.Float64frombits(math.Float64bits(v9) << 52)
+	v15 := math.Float64frombits(math.Float64bits(v14) + math.Float64bits(1))
+	v18 := math.FMA(2.48015873015873e-05, v12, 0.0001984126984126984)
+	v20 := math.FMA(v18, v12, 0.001388888888888889)
+	v22 := math.FMA(v20, v12, 0.008333333333333333)
+	v24 := math.FMA(v22, v12, 0.041666666666666664)
+	v26 := math.FMA(v24, v12, 0.16666666666666666)
+	v28 := math.FMA(v26, v12, 0.5)
+	v29 := math.FMA(v28, v12, 1)
+	v30 := float64(v12 * v29)
+	v31 := float64(v15 - 1)
+	v32 := math.FMA(v15, v30, v31)
+	v34 := float64(2 + v32)
+	v35 := float64(v32 / v34)
+	v36 := math.Float64frombits(math.Float64bits(v35) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v38 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x8000000000000000)))
+	v39 := math.Float64frombits(math.Float64bits(v36) | math.Float64bits(v38))
+	return v39
+}
+
 // sinh64 returns the hyperbolic sine of x.
 func sinh64(v0 float64) float64 {
 	v2 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
@@ -745,6 +802,35 @@ func sigmoid64(v0 float64) float64 {
 	return v84
 }
 
+// sigmoid32 is sigmoid64 with the digits of a float32, for such an x.
+func sigmoid32(v0 float64) float64 {
+	v4 := v0
+	if 105 < v0 {
+		v4 = 105
+	}
+	v5 := v4
+	if -105 > v4 {
+		v5 = -105
+	}
+	v7 := float64(math.Float64frombits(0x8000000000000000) - v5)
+	v10 := math.FMA(v7, 1.4426950408889634, 6.755399441055744e+15)
+	v11 := float64(v10 - 6.755399441055744e+15)
+	v13 := math.FMA(-v11, 0.6931471805599453, v7)
+	v16 := math.FMA(2.48015873015873e-05, v13, 0.0001984126984126984)
+	v18 := math.FMA(v16, v13, 0.001388888888888889)
+	v20 := math.FMA(v18, v13, 0.008333333333333333)
+	v22 := math.FMA(v20, v13, 0.041666666666666664)
+	v24 := math.FMA(v22, v13, 0.16666666666666666)
+	v26 := math.FMA(v24, v13, 0.5)
+	v27 := math.FMA(v26, v13, 1)
+	v28 := math.FMA(v27, v13, 1)
+	v29 := math.Float64frombits(math.Float64bits(v10) << 52)
+	v30 := math.Float64frombits(math.Float64bits(v28) + math.Float64bits(v29))
+	v31 := float64(1 + v30)
+	v32 := float64(1 / v31)
+	return v32
+}
+
 // silu64 returns x / (1 + e^-x).
 func silu64(v0 float64) float64 {
 	v3 := math.Float64frombits(math.Float64bits(v0) | math.Float64bits(math.Float64frombits(0x8000000000000000)))
@@ -822,6 +908,41 @@ func silu64(v0 float64) float64 {
 	v84 := float64(v79 + v83)
 	v85 := float64(v0 * v84)
 	return v85
+}
+
+// silu32 is silu64 with the digits of a float32, for such an x.
+func silu32(v0 float64) float64 {
+	v2 := -150 < v0
+	v5 := v0
+	if 150 < v0 {
+		v5 = 150
+	}
+	v6 := v5
+	if -150 > v5 {
+		v6 = -150
+	}
+	v8 := float64(math.Float64frombits(0x8000000000000000) - v6)
+	v11 := math.FMA(v8, 1.4426950408889634, 6.755399441055744e+15)
+	v12 := float64(v11 - 6.755399441055744e+15)
+	v14 := math.FMA(-v12, 0.6931471805599453, v8)
+	v17 := math.FMA(2.48015873015873e-05, v14, 0.0001984126984126984)
+	v19 := math.FMA(v17, v14, 0.001388888888888889)
+	v21 := math.FMA(v19, v14, 0.008333333333333333)
+	v23 := math.FMA(v21, v14, 0.041666666666666664)
+	v25 := math.FMA(v23, v14, 0.16666666666666666)
+	v27 := math.FMA(v25, v14, 0.5)
+	v28 := math.FMA(v27, v14, 1)
+	v29 := math.FMA(v28, v14, 1)
+	v30 := math.Float64frombits(math.Float64bits(v11) << 52)
+	v31 := math.Float64frombits(math.Float64bits(v29) + math.Float64bits(v30))
+	v32 := float64(1 + v31)
+	v33 := float64(1 / v32)
+	v35 := float64(0)
+	if v2 {
+		v35 = v33
+	}
+	v36 := float64(v0 * v35)
+	return v36
 }
 
 // softplus64 returns log(1 + e^x).
@@ -1051,10 +1172,136 @@ func erf64(v0 float64) float64 {
 // erfc64 returns 1 - erf(x), accurate where that is small.
 func erfc64(v0 float64) float64 {
 	v2 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
-	v5 := v2
-	if 0.52 > v2 {
-		v5 = 0.52
+	v4 := v2
+	if 28 < v2 {
+		v4 = 28
 	}
+	v6 := float64(v4 - 4)
+	v7 := float64(v4 + 4)
+	v8 := float64(v6 / v7)
+	v11 := math.FMA(-1.0476718674668371e-08, v8, -1.2224048303152388e-08)
+	v13 := math.FMA(v11, v8, 1.0568025135820959e-07)
+	v15 := math.FMA(v13, v8, 6.702452833728971e-08)
+	v17 := math.FMA(v15, v8, -8.22559563206072e-07)
+	v19 := math.FMA(v17, v8, 2.9955790685567077e-07)
+	v21 := math.FMA(v19, v8, 5.7086428044048145e-06)
+	v23 := math.FMA(v21, v8, -1.12247322473501e-05)
+	v25 := math.FMA(v23, v8, -2.4398983809134553e-05)
+	v27 := math.FMA(v25, v8, 0.00015062249512264785)
+	v29 := math.FMA(v27, v8, -0.00019925671345040716)
+	v31 := math.FMA(v29, v8, -0.0007577734486762808)
+	v33 := math.FMA(v31, v8, 0.0050319699756138135)
+	v35 := math.FMA(v33, v8, -0.01619773403826592)
+	v37 := math.FMA(v35, v8, 0.03716751553818893)
+	v39 := math.FMA(v37, v8, -0.06633036581360713)
+	v41 := math.FMA(v39, v8, 0.09373283499828751)
+	v43 := math.FMA(v41, v8, -0.10103906603625375)
+	v45 := math.FMA(v43, v8, 0.0680970542546948)
+	v47 := math.FMA(v45, v8, 0.015379652102619027)
+	v49 := math.FMA(v47, v8, -0.13962111684056253)
+	v50 := float64(v8 * v49)
+	v52 := float64(1.2329951186255526 + v50)
+	v53 := float64(1.2329951186255526 - v52)
+	v54 := float64(v53 + v50)
+	v56 := float64(v54 + -4.385618197502668e-17)
+	v59 := float64(v4 * 2)
+	v60 := float64(1 + v59)
+	v61 := 1 < v59
+	v62 := float64(v60 - v59)
+	v63 := float64(1 - v62)
+	v64 := float64(v60 - 1)
+	v65 := float64(v59 - v64)
+	v66 := v65
+	if v61 {
+		v66 = v63
+	}
+	v67 := float64(1 / v60)
+	v68 := float64(v52 * v67)
+	v69 := math.FMA(-v68, v60, v52)
+	v70 := float64(v69 + v56)
+	v71 := math.FMA(-v68, v66, v70)
+	v72 := float64(v71 * v67)
+	v73 := float64(v4 * v4)
+	v75 := float64(math.Float64frombits(0x8000000000000000) - v73)
+	v76 := float64(math.Float64frombits(0x8000000000000000) - v75)
+	v77 := math.FMA(-v4, v4, v76)
+	v80 := math.FMA(v75, 1.4426950408889634, 6.755399441055744e+15)
+	v81 := float64(v80 - 6.755399441055744e+15)
+	v83 := math.FMA(-v81, 0.6931471803691238, v75)
+	v85 := float64(v81 * 1.9082149292705877e-10)
+	v86 := float64(v83 - v85)
+	v87 := float64(v83 - v86)
+	v88 := float64(v87 - v85)
+	v91 := math.FMA(1.6059043836821613e-10, v86, 2.08767569878681e-09)
+	v93 := math.FMA(v91, v86, 2.505210838544172e-08)
+	v95 := math.FMA(v93, v86, 2.755731922398589e-07)
+	v97 := math.FMA(v95, v86, 2.7557319223985893e-06)
+	v99 := math.FMA(v97, v86, 2.48015873015873e-05)
+	v101 := math.FMA(v99, v86, 0.0001984126984126984)
+	v103 := math.FMA(v101, v86, 0.001388888888888889)
+	v105 := math.FMA(v103, v86, 0.008333333333333333)
+	v107 := math.FMA(v105, v86, 0.041666666666666664)
+	v109 := math.FMA(v107, v86, 0.16666666666666666)
+	v111 := math.FMA(v109, v86, 0.5)
+	v112 := float64(v86 * v86)
+	v113 := math.FMA(v88, v86, v88)
+	v114 := math.FMA(v112, v111, v113)
+	v115 := float64(v86 + v114)
+	v116 := math.FMA(v68, v77, v72)
+	v117 := math.FMA(v116, v115, v116)
+	v118 := math.FMA(v68, v115, v117)
+	v119 := float64(v68 + v118)
+	v120 := math.FMA(v81, 0.5, 6.755399441055744e+15)
+	v121 := float64(v120 - 6.755399441055744e+15)
+	v122 := float64(v81 - v121)
+	v123 := float64(v122 + 6.755399441055744e+15)
+	v124 := math.Float64frombits(math.Float64bits(v120) << 52)
+	v125 := math.Float64frombits(math.Float64bits(v124) + math.Float64bits(1))
+	v126 := float64(v119 * v125)
+	v127 := math.Float64frombits(math.Float64bits(v123) << 52)
+	v128 := math.Float64frombits(math.Float64bits(v127) + math.Float64bits(1))
+	v129 := float64(v126 * v128)
+	v130 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v132 := v0 < 0
+	v133 := float64(2 - v129)
+	v134 := v129
+	if v132 {
+		v134 = v133
+	}
+	v136 := v0 < 0.25
+	v137 := float64(0.5)
+	if v136 {
+		v137 = 0
+	}
+	v138 := float64(v0 * v0)
+	v141 := math.FMA(9.422759064650411e-11, v138, -1.2290555301717926e-09)
+	v143 := math.FMA(v141, v138, 1.4807192815879218e-08)
+	v145 := math.FMA(v143, v138, -1.6365844691234924e-07)
+	v147 := math.FMA(v145, v138, 1.6462114365889246e-06)
+	v149 := math.FMA(v147, v138, -1.492565035840625e-05)
+	v151 := math.FMA(v149, v138, 0.00012055332981789664)
+	v153 := math.FMA(v151, v138, -0.0008548327023450852)
+	v155 := math.FMA(v153, v138, 0.005223977625442188)
+	v157 := math.FMA(v155, v138, -0.026866170645131252)
+	v159 := math.FMA(v157, v138, 0.11283791670955126)
+	v161 := math.FMA(v159, v138, -0.37612638903183754)
+	v163 := math.FMA(v161, v138, 0.1283791670955126)
+	v164 := float64(v0 - v137)
+	v165 := math.FMA(v0, v163, v164)
+	v166 := float64(1 - v137)
+	v167 := float64(v166 - v165)
+	v169 := v130 < 0.52
+	v170 := v134
+	if v169 {
+		v170 = v167
+	}
+	return v170
+}
+
+// gelu64 returns x·Φ(x), Φ the distribution function of the normal distribution.
+func gelu64(v0 float64) float64 {
+	v3 := float64(v0 * -0.7071067811865476)
+	v5 := math.Float64frombits(math.Float64bits(v3) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
 	v7 := v5
 	if 28 < v5 {
 		v7 = 28
@@ -1087,7 +1334,202 @@ func erfc64(v0 float64) float64 {
 	v56 := float64(1.2329951186255526 - v55)
 	v57 := float64(v56 + v53)
 	v59 := float64(v57 + -4.385618197502668e-17)
-	v61 := float64(v7 * 2)
+	v62 := float64(v7 * 2)
+	v63 := float64(1 + v62)
+	v64 := 1 < v62
+	v65 := float64(v63 - v62)
+	v66 := float64(1 - v65)
+	v67 := float64(v63 - 1)
+	v68 := float64(v62 - v67)
+	v69 := v68
+	if v64 {
+		v69 = v66
+	}
+	v70 := float64(1 / v63)
+	v71 := float64(v55 * v70)
+	v72 := math.FMA(-v71, v63, v55)
+	v73 := float64(v72 + v59)
+	v74 := math.FMA(-v71, v69, v73)
+	v75 := float64(v74 * v70)
+	v76 := float64(v7 * v7)
+	v78 := float64(math.Float64frombits(0x8000000000000000) - v76)
+	v79 := float64(math.Float64frombits(0x8000000000000000) - v78)
+	v80 := math.FMA(-v7, v7, v79)
+	v83 := math.FMA(v78, 1.4426950408889634, 6.755399441055744e+15)
+	v84 := float64(v83 - 6.755399441055744e+15)
+	v86 := math.FMA(-v84, 0.6931471803691238, v78)
+	v88 := float64(v84 * 1.9082149292705877e-10)
+	v89 := float64(v86 - v88)
+	v90 := float64(v86 - v89)
+	v91 := float64(v90 - v88)
+	v94 := math.FMA(1.6059043836821613e-10, v89, 2.08767569878681e-09)
+	v96 := math.FMA(v94, v89, 2.505210838544172e-08)
+	v98 := math.FMA(v96, v89, 2.755731922398589e-07)
+	v100 := math.FMA(v98, v89, 2.7557319223985893e-06)
+	v102 := math.FMA(v100, v89, 2.48015873015873e-05)
+	v104 := math.FMA(v102, v89, 0.0001984126984126984)
+	v106 := math.FMA(v104, v89, 0.001388888888888889)
+	v108 := math.FMA(v106, v89, 0.008333333333333333)
+	v110 := math.FMA(v108, v89, 0.041666666666666664)
+	v112 := math.FMA(v110, v89, 0.16666666666666666)
+	v113 := math.FMA(v112, v89, 0.5)
+	v114 := float64(v89 * v89)
+	v115 := math.FMA(v91, v89, v91)
+	v116 := math.FMA(v114, v113, v115)
+	v117 := float64(v89 + v116)
+	v118 := math.FMA(v71, v80, v75)
+	v119 := math.FMA(v118, v117, v118)
+	v120 := math.FMA(v71, v117, v119)
+	v121 := float64(v71 + v120)
+	v122 := math.FMA(v84, 0.5, 6.755399441055744e+15)
+	v123 := float64(v122 - 6.755399441055744e+15)
+	v124 := float64(v84 - v123)
+	v125 := float64(v124 + 6.755399441055744e+15)
+	v126 := math.Float64frombits(math.Float64bits(v122) << 52)
+	v127 := math.Float64frombits(math.Float64bits(v126) + math.Float64bits(1))
+	v128 := float64(v121 * v127)
+	v129 := math.Float64frombits(math.Float64bits(v125) << 52)
+	v130 := math.Float64frombits(math.Float64bits(v129) + math.Float64bits(1))
+	v131 := float64(v128 * v130)
+	v132 := math.Float64frombits(math.Float64bits(v3) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v134 := v3 < 0
+	v135 := float64(2 - v131)
+	v136 := v131
+	if v134 {
+		v136 = v135
+	}
+	v138 := v3 < 0.25
+	v139 := float64(0.5)
+	if v138 {
+		v139 = 0
+	}
+	v140 := float64(v3 * v3)
+	v143 := math.FMA(9.422759064650411e-11, v140, -1.2290555301717926e-09)
+	v145 := math.FMA(v143, v140, 1.4807192815879218e-08)
+	v147 := math.FMA(v145, v140, -1.6365844691234924e-07)
+	v149 := math.FMA(v147, v140, 1.6462114365889246e-06)
+	v151 := math.FMA(v149, v140, -1.492565035840625e-05)
+	v153 := math.FMA(v151, v140, 0.00012055332981789664)
+	v155 := math.FMA(v153, v140, -0.0008548327023450852)
+	v157 := math.FMA(v155, v140, 0.005223977625442188)
+	v159 := math.FMA(v157, v140, -0.026866170645131252)
+	v161 := math.FMA(v159, v140, 0.11283791670955126)
+	v163 := math.FMA(v161, v140, -0.37612638903183754)
+	v165 := math.FMA(v163, v140, 0.1283791670955126)
+	v166 := float64(v3 - v139)
+	v167 := math.FMA(v3, v165, v166)
+	v168 := float64(1 - v139)
+	v169 := float64(v168 - v167)
+	v171 := v132 < 0.52
+	v172 := v136
+	if v171 {
+		v172 = v169
+	}
+	v173 := float64(0.5 * v172)
+	v174 := float64(v0 * v173)
+	return v174
+}
+
+// gelu32 is gelu64 with the digits of a float32, for such an x.
+func gelu32(v0 float64) float64 {
+	v5 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v7 := float64(v5 * 0.7071067811865476)
+	v8 := v7
+	if 12.8 < v7 {
+		v8 = 12.8
+	}
+	v9 := float64(v8 + 4)
+	v11 := math.FMA(v8, 2, 1)
+	v12 := float64(v9 * v11)
+	v13 := float64(1 / v12)
+	v14 := float64(v8 - 4)
+	v15 := float64(v14 * v11)
+	v16 := float64(v15 * v13)
+	v19 := math.FMA(-1.7132486087403545e-05, v16, -2.1274276966839732e-05)
+	v21 := math.FMA(v19, v16, 0.00015704859668137582)
+	v23 := math.FMA(v21, v16, -0.00019915403058068566)
+	v25 := math.FMA(v23, v16, -0.000760604637826834)
+	v27 := math.FMA(v25, v16, 0.005031533543456733)
+	v29 := math.FMA(v27, v16, -0.016197070021936315)
+	v31 := math.FMA(v29, v16, 0.0371676323978995)
+	v33 := math.FMA(v31, v16, -0.06633045367320578)
+	v35 := math.FMA(v33, v16, 0.09373282291625129)
+	v37 := math.FMA(v35, v16, -0.10103905992883928)
+	v39 := math.FMA(v37, v16, 0.06809705470260306)
+	v41 := math.FMA(v39, v16, 0.015379651930950674)
+	v43 := math.FMA(v41, v16, -0.13962111684363232)
+	v45 := math.FMA(v43, v16, 1.2329951186263632)
+	v47 := float64(0.5 * v45)
+	v48 := float64(v9 * v13)
+	v49 := float64(v47 * v48)
+	v50 := float64(v8 * v8)
+	v52 := float64(math.Float64frombits(0x8000000000000000) - v50)
+	v55 := math.FMA(v52, 1.4426950408889634, 6.755399441055744e+15)
+	v56 := float64(v55 - 6.755399441055744e+15)
+	v58 := math.FMA(-v56, 0.6931471805599453, v52)
+	v61 := math.FMA(2.48015873015873e-05, v58, 0.0001984126984126984)
+	v63 := math.FMA(v61, v58, 0.001388888888888889)
+	v65 := math.FMA(v63, v58, 0.008333333333333333)
+	v67 := math.FMA(v65, v58, 0.041666666666666664)
+	v69 := math.FMA(v67, v58, 0.16666666666666666)
+	v70 := math.FMA(v69, v58, 0.5)
+	v71 := math.FMA(v70, v58, 1)
+	v72 := math.FMA(v71, v58, 1)
+	v73 := math.Float64frombits(math.Float64bits(v55) << 52)
+	v74 := math.Float64frombits(math.Float64bits(v72) + math.Float64bits(v73))
+	v75 := float64(v49 * v74)
+	v77 := -18 < v0
+	v79 := float64(0)
+	if v77 {
+		v79 = v75
+	}
+	v80 := v0 < 0
+	v81 := float64(1 - v79)
+	v82 := v81
+	if v80 {
+		v82 = v79
+	}
+	v83 := float64(v0 * v82)
+	return v83
+}
+
+// geluSlope64 returns the derivative of gelu.
+func geluSlope64(v0 float64) float64 {
+	v2 := float64(v0 * -0.7071067811865476)
+	v4 := math.Float64frombits(math.Float64bits(v2) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v6 := v4
+	if 28 < v4 {
+		v6 = 28
+	}
+	v8 := float64(v6 - 4)
+	v9 := float64(v6 + 4)
+	v10 := float64(v8 / v9)
+	v13 := math.FMA(-1.0476718674668371e-08, v10, -1.2224048303152388e-08)
+	v15 := math.FMA(v13, v10, 1.0568025135820959e-07)
+	v17 := math.FMA(v15, v10, 6.702452833728971e-08)
+	v19 := math.FMA(v17, v10, -8.22559563206072e-07)
+	v21 := math.FMA(v19, v10, 2.9955790685567077e-07)
+	v23 := math.FMA(v21, v10, 5.7086428044048145e-06)
+	v25 := math.FMA(v23, v10, -1.12247322473501e-05)
+	v27 := math.FMA(v25, v10, -2.4398983809134553e-05)
+	v29 := math.FMA(v27, v10, 0.00015062249512264785)
+	v31 := math.FMA(v29, v10, -0.00019925671345040716)
+	v33 := math.FMA(v31, v10, -0.0007577734486762808)
+	v35 := math.FMA(v33, v10, 0.0050319699756138135)
+	v37 := math.FMA(v35, v10, -0.01619773403826592)
+	v39 := math.FMA(v37, v10, 0.03716751553818893)
+	v41 := math.FMA(v39, v10, -0.06633036581360713)
+	v43 := math.FMA(v41, v10, 0.09373283499828751)
+	v45 := math.FMA(v43, v10, -0.10103906603625375)
+	v47 := math.FMA(v45, v10, 0.0680970542546948)
+	v49 := math.FMA(v47, v10, 0.015379652102619027)
+	v51 := math.FMA(v49, v10, -0.13962111684056253)
+	v52 := float64(v10 * v51)
+	v54 := float64(1.2329951186255526 + v52)
+	v55 := float64(1.2329951186255526 - v54)
+	v56 := float64(v55 + v52)
+	v58 := float64(v56 + -4.385618197502668e-17)
+	v61 := float64(v6 * 2)
 	v62 := float64(1 + v61)
 	v63 := 1 < v61
 	v64 := float64(v62 - v61)
@@ -1099,15 +1541,15 @@ func erfc64(v0 float64) float64 {
 		v68 = v65
 	}
 	v69 := float64(1 / v62)
-	v70 := float64(v55 * v69)
-	v71 := math.FMA(-v70, v62, v55)
-	v72 := float64(v71 + v59)
+	v70 := float64(v54 * v69)
+	v71 := math.FMA(-v70, v62, v54)
+	v72 := float64(v71 + v58)
 	v73 := math.FMA(-v70, v68, v72)
 	v74 := float64(v73 * v69)
-	v75 := float64(v7 * v7)
+	v75 := float64(v6 * v6)
 	v77 := float64(math.Float64frombits(0x8000000000000000) - v75)
 	v78 := float64(math.Float64frombits(0x8000000000000000) - v77)
-	v79 := math.FMA(-v7, v7, v78)
+	v79 := math.FMA(-v6, v6, v78)
 	v82 := math.FMA(v77, 1.4426950408889634, 6.755399441055744e+15)
 	v83 := float64(v82 - 6.755399441055744e+15)
 	v85 := math.FMA(-v83, 0.6931471803691238, v77)
@@ -1144,365 +1586,66 @@ func erfc64(v0 float64) float64 {
 	v129 := math.Float64frombits(math.Float64bits(v125) << 52)
 	v130 := math.Float64frombits(math.Float64bits(v129) + math.Float64bits(1))
 	v131 := float64(v128 * v130)
-	v133 := v0 < 0
-	v134 := float64(2 - v131)
-	v135 := v131
-	if v133 {
-		v135 = v134
+	v132 := float64(1 + v117)
+	v133 := math.FMA(v83, 0.5, 6.755399441055744e+15)
+	v134 := float64(v133 - 6.755399441055744e+15)
+	v135 := float64(v83 - v134)
+	v136 := float64(v135 + 6.755399441055744e+15)
+	v137 := math.Float64frombits(math.Float64bits(v133) << 52)
+	v138 := math.Float64frombits(math.Float64bits(v137) + math.Float64bits(1))
+	v139 := float64(v132 * v138)
+	v140 := math.Float64frombits(math.Float64bits(v136) << 52)
+	v141 := math.Float64frombits(math.Float64bits(v140) + math.Float64bits(1))
+	v142 := float64(v139 * v141)
+	v144 := float64(0.3989422804014327 * v142)
+	v145 := math.Float64frombits(math.Float64bits(v2) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v147 := v2 < 0
+	v148 := float64(2 - v131)
+	v149 := v131
+	if v147 {
+		v149 = v148
 	}
-	v137 := v0 < 0.25
-	v138 := float64(0.5)
-	if v137 {
-		v138 = 0
+	v151 := v2 < 0.25
+	v152 := float64(0.5)
+	if v151 {
+		v152 = 0
 	}
-	v139 := float64(v0 * v0)
-	v142 := math.FMA(9.422759064650411e-11, v139, -1.2290555301717926e-09)
-	v144 := math.FMA(v142, v139, 1.4807192815879218e-08)
-	v146 := math.FMA(v144, v139, -1.6365844691234924e-07)
-	v148 := math.FMA(v146, v139, 1.6462114365889246e-06)
-	v150 := math.FMA(v148, v139, -1.492565035840625e-05)
-	v152 := math.FMA(v150, v139, 0.00012055332981789664)
-	v154 := math.FMA(v152, v139, -0.0008548327023450852)
-	v156 := math.FMA(v154, v139, 0.005223977625442188)
-	v158 := math.FMA(v156, v139, -0.026866170645131252)
-	v160 := math.FMA(v158, v139, 0.11283791670955126)
-	v162 := math.FMA(v160, v139, -0.37612638903183754)
-	v164 := math.FMA(v162, v139, 0.1283791670955126)
-	v165 := float64(v0 - v138)
-	v166 := math.FMA(v0, v164, v165)
-	v167 := float64(1 - v138)
-	v168 := float64(v167 - v166)
-	v169 := v2 < 0.52
-	v170 := v135
-	if v169 {
-		v170 = v168
+	v153 := float64(v2 * v2)
+	v156 := math.FMA(9.422759064650411e-11, v153, -1.2290555301717926e-09)
+	v158 := math.FMA(v156, v153, 1.4807192815879218e-08)
+	v160 := math.FMA(v158, v153, -1.6365844691234924e-07)
+	v162 := math.FMA(v160, v153, 1.6462114365889246e-06)
+	v164 := math.FMA(v162, v153, -1.492565035840625e-05)
+	v166 := math.FMA(v164, v153, 0.00012055332981789664)
+	v168 := math.FMA(v166, v153, -0.0008548327023450852)
+	v170 := math.FMA(v168, v153, 0.005223977625442188)
+	v172 := math.FMA(v170, v153, -0.026866170645131252)
+	v174 := math.FMA(v172, v153, 0.11283791670955126)
+	v176 := math.FMA(v174, v153, -0.37612638903183754)
+	v178 := math.FMA(v176, v153, 0.1283791670955126)
+	v179 := float64(v2 - v152)
+	v180 := math.FMA(v2, v178, v179)
+	v181 := float64(1 - v152)
+	v182 := float64(v181 - v180)
+	v184 := v145 < 0.52
+	v185 := v149
+	if v184 {
+		v185 = v182
 	}
-	return v170
-}
-
-// gelu64 returns x·Φ(x), Φ the distribution function of the normal distribution.
-func gelu64(v0 float64) float64 {
-	v3 := float64(v0 * -0.7071067811865476)
-	v5 := math.Float64frombits(math.Float64bits(v3) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
-	v8 := v5
-	if 0.52 > v5 {
-		v8 = 0.52
+	v186 := float64(0.5 * v185)
+	v187 := math.FMA(v0, v144, v186)
+	v188 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
+	v190 := v188 < 40
+	v191 := v0 < 0
+	v192 := v186
+	if v191 {
+		v192 = 0
 	}
-	v10 := v8
-	if 28 < v8 {
-		v10 = 28
+	v193 := v192
+	if v190 {
+		v193 = v187
 	}
-	v12 := float64(v10 - 4)
-	v13 := float64(v10 + 4)
-	v14 := float64(v12 / v13)
-	v17 := math.FMA(-1.0476718674668371e-08, v14, -1.2224048303152388e-08)
-	v19 := math.FMA(v17, v14, 1.0568025135820959e-07)
-	v21 := math.FMA(v19, v14, 6.702452833728971e-08)
-	v23 := math.FMA(v21, v14, -8.22559563206072e-07)
-	v25 := math.FMA(v23, v14, 2.9955790685567077e-07)
-	v27 := math.FMA(v25, v14, 5.7086428044048145e-06)
-	v29 := math.FMA(v27, v14, -1.12247322473501e-05)
-	v31 := math.FMA(v29, v14, -2.4398983809134553e-05)
-	v33 := math.FMA(v31, v14, 0.00015062249512264785)
-	v35 := math.FMA(v33, v14, -0.00019925671345040716)
-	v37 := math.FMA(v35, v14, -0.0007577734486762808)
-	v39 := math.FMA(v37, v14, 0.0050319699756138135)
-	v41 := math.FMA(v39, v14, -0.01619773403826592)
-	v43 := math.FMA(v41, v14, 0.03716751553818893)
-	v45 := math.FMA(v43, v14, -0.06633036581360713)
-	v47 := math.FMA(v45, v14, 0.09373283499828751)
-	v49 := math.FMA(v47, v14, -0.10103906603625375)
-	v51 := math.FMA(v49, v14, 0.0680970542546948)
-	v53 := math.FMA(v51, v14, 0.015379652102619027)
-	v55 := math.FMA(v53, v14, -0.13962111684056253)
-	v56 := float64(v14 * v55)
-	v58 := float64(1.2329951186255526 + v56)
-	v59 := float64(1.2329951186255526 - v58)
-	v60 := float64(v59 + v56)
-	v62 := float64(v60 + -4.385618197502668e-17)
-	v64 := float64(v10 * 2)
-	v65 := float64(1 + v64)
-	v66 := 1 < v64
-	v67 := float64(v65 - v64)
-	v68 := float64(1 - v67)
-	v69 := float64(v65 - 1)
-	v70 := float64(v64 - v69)
-	v71 := v70
-	if v66 {
-		v71 = v68
-	}
-	v72 := float64(1 / v65)
-	v73 := float64(v58 * v72)
-	v74 := math.FMA(-v73, v65, v58)
-	v75 := float64(v74 + v62)
-	v76 := math.FMA(-v73, v71, v75)
-	v77 := float64(v76 * v72)
-	v78 := float64(v10 * v10)
-	v80 := float64(math.Float64frombits(0x8000000000000000) - v78)
-	v81 := float64(math.Float64frombits(0x8000000000000000) - v80)
-	v82 := math.FMA(-v10, v10, v81)
-	v85 := math.FMA(v80, 1.4426950408889634, 6.755399441055744e+15)
-	v86 := float64(v85 - 6.755399441055744e+15)
-	v88 := math.FMA(-v86, 0.6931471803691238, v80)
-	v90 := float64(v86 * 1.9082149292705877e-10)
-	v91 := float64(v88 - v90)
-	v92 := float64(v88 - v91)
-	v93 := float64(v92 - v90)
-	v96 := math.FMA(1.6059043836821613e-10, v91, 2.08767569878681e-09)
-	v98 := math.FMA(v96, v91, 2.505210838544172e-08)
-	v100 := math.FMA(v98, v91, 2.755731922398589e-07)
-	v102 := math.FMA(v100, v91, 2.7557319223985893e-06)
-	v104 := math.FMA(v102, v91, 2.48015873015873e-05)
-	v106 := math.FMA(v104, v91, 0.0001984126984126984)
-	v108 := math.FMA(v106, v91, 0.001388888888888889)
-	v110 := math.FMA(v108, v91, 0.008333333333333333)
-	v112 := math.FMA(v110, v91, 0.041666666666666664)
-	v114 := math.FMA(v112, v91, 0.16666666666666666)
-	v115 := math.FMA(v114, v91, 0.5)
-	v116 := float64(v91 * v91)
-	v117 := math.FMA(v93, v91, v93)
-	v118 := math.FMA(v116, v115, v117)
-	v119 := float64(v91 + v118)
-	v120 := math.FMA(v73, v82, v77)
-	v121 := math.FMA(v120, v119, v120)
-	v122 := math.FMA(v73, v119, v121)
-	v123 := float64(v73 + v122)
-	v124 := math.FMA(v86, 0.5, 6.755399441055744e+15)
-	v125 := float64(v124 - 6.755399441055744e+15)
-	v126 := float64(v86 - v125)
-	v127 := float64(v126 + 6.755399441055744e+15)
-	v128 := math.Float64frombits(math.Float64bits(v124) << 52)
-	v129 := math.Float64frombits(math.Float64bits(v128) + math.Float64bits(1))
-	v130 := float64(v123 * v129)
-	v131 := math.Float64frombits(math.Float64bits(v127) << 52)
-	v132 := math.Float64frombits(math.Float64bits(v131) + math.Float64bits(1))
-	v133 := float64(v130 * v132)
-	v135 := v3 < 0
-	v136 := float64(2 - v133)
-	v137 := v133
-	if v135 {
-		v137 = v136
-	}
-	v139 := v3 < 0.25
-	v140 := float64(0.5)
-	if v139 {
-		v140 = 0
-	}
-	v141 := float64(v3 * v3)
-	v144 := math.FMA(9.422759064650411e-11, v141, -1.2290555301717926e-09)
-	v146 := math.FMA(v144, v141, 1.4807192815879218e-08)
-	v148 := math.FMA(v146, v141, -1.6365844691234924e-07)
-	v150 := math.FMA(v148, v141, 1.6462114365889246e-06)
-	v152 := math.FMA(v150, v141, -1.492565035840625e-05)
-	v154 := math.FMA(v152, v141, 0.00012055332981789664)
-	v156 := math.FMA(v154, v141, -0.0008548327023450852)
-	v158 := math.FMA(v156, v141, 0.005223977625442188)
-	v160 := math.FMA(v158, v141, -0.026866170645131252)
-	v162 := math.FMA(v160, v141, 0.11283791670955126)
-	v164 := math.FMA(v162, v141, -0.37612638903183754)
-	v166 := math.FMA(v164, v141, 0.1283791670955126)
-	v167 := float64(v3 - v140)
-	v168 := math.FMA(v3, v166, v167)
-	v169 := float64(1 - v140)
-	v170 := float64(v169 - v168)
-	v171 := v5 < 0.52
-	v172 := v137
-	if v171 {
-		v172 = v170
-	}
-	v173 := float64(0.5 * v172)
-	v174 := float64(v0 * v173)
-	return v174
-}
-
-// geluSlope64 returns the derivative of gelu.
-func geluSlope64(v0 float64) float64 {
-	v2 := float64(v0 * -0.5)
-	v3 := float64(v2 * v0)
-	v7 := v3
-	if 710 < v3 {
-		v7 = 710
-	}
-	v8 := v7
-	if -746 > v7 {
-		v8 = -746
-	}
-	v11 := math.FMA(v8, 1.4426950408889634, 6.755399441055744e+15)
-	v12 := float64(v11 - 6.755399441055744e+15)
-	v14 := math.FMA(-v12, 0.6931471803691238, v8)
-	v16 := float64(v12 * 1.9082149292705877e-10)
-	v17 := float64(v14 - v16)
-	v18 := float64(v14 - v17)
-	v19 := float64(v18 - v16)
-	v23 := math.FMA(1.6059043836821613e-10, v17, 2.08767569878681e-09)
-	v25 := math.FMA(v23, v17, 2.505210838544172e-08)
-	v27 := math.FMA(v25, v17, 2.755731922398589e-07)
-	v29 := math.FMA(v27, v17, 2.7557319223985893e-06)
-	v31 := math.FMA(v29, v17, 2.48015873015873e-05)
-	v33 := math.FMA(v31, v17, 0.0001984126984126984)
-	v35 := math.FMA(v33, v17, 0.001388888888888889)
-	v37 := math.FMA(v35, v17, 0.008333333333333333)
-	v39 := math.FMA(v37, v17, 0.041666666666666664)
-	v41 := math.FMA(v39, v17, 0.16666666666666666)
-	v43 := math.FMA(v41, v17, 0.5)
-	v44 := float64(v17 * v17)
-	v45 := math.FMA(v19, v17, v19)
-	v46 := math.FMA(v44, v43, v45)
-	v47 := float64(v17 + v46)
-	v48 := float64(1 + v47)
-	v49 := math.FMA(v12, 0.5, 6.755399441055744e+15)
-	v50 := float64(v49 - 6.755399441055744e+15)
-	v51 := float64(v12 - v50)
-	v52 := float64(v51 + 6.755399441055744e+15)
-	v53 := math.Float64frombits(math.Float64bits(v49) << 52)
-	v54 := math.Float64frombits(math.Float64bits(v53) + math.Float64bits(1))
-	v55 := float64(v48 * v54)
-	v56 := math.Float64frombits(math.Float64bits(v52) << 52)
-	v57 := math.Float64frombits(math.Float64bits(v56) + math.Float64bits(1))
-	v58 := float64(v55 * v57)
-	v59 := float64(0.3989422804014327 * v58)
-	v61 := float64(v0 * -0.7071067811865476)
-	v63 := math.Float64frombits(math.Float64bits(v61) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
-	v65 := v63
-	if 0.52 > v63 {
-		v65 = 0.52
-	}
-	v67 := v65
-	if 28 < v65 {
-		v67 = 28
-	}
-	v69 := float64(v67 - 4)
-	v70 := float64(v67 + 4)
-	v71 := float64(v69 / v70)
-	v74 := math.FMA(-1.0476718674668371e-08, v71, -1.2224048303152388e-08)
-	v76 := math.FMA(v74, v71, 1.0568025135820959e-07)
-	v78 := math.FMA(v76, v71, 6.702452833728971e-08)
-	v80 := math.FMA(v78, v71, -8.22559563206072e-07)
-	v82 := math.FMA(v80, v71, 2.9955790685567077e-07)
-	v84 := math.FMA(v82, v71, 5.7086428044048145e-06)
-	v86 := math.FMA(v84, v71, -1.12247322473501e-05)
-	v88 := math.FMA(v86, v71, -2.4398983809134553e-05)
-	v90 := math.FMA(v88, v71, 0.00015062249512264785)
-	v92 := math.FMA(v90, v71, -0.00019925671345040716)
-	v94 := math.FMA(v92, v71, -0.0007577734486762808)
-	v96 := math.FMA(v94, v71, 0.0050319699756138135)
-	v98 := math.FMA(v96, v71, -0.01619773403826592)
-	v100 := math.FMA(v98, v71, 0.03716751553818893)
-	v102 := math.FMA(v100, v71, -0.06633036581360713)
-	v104 := math.FMA(v102, v71, 0.09373283499828751)
-	v106 := math.FMA(v104, v71, -0.10103906603625375)
-	v108 := math.FMA(v106, v71, 0.0680970542546948)
-	v110 := math.FMA(v108, v71, 0.015379652102619027)
-	v112 := math.FMA(v110, v71, -0.13962111684056253)
-	v113 := float64(v71 * v112)
-	v115 := float64(1.2329951186255526 + v113)
-	v116 := float64(1.2329951186255526 - v115)
-	v117 := float64(v116 + v113)
-	v119 := float64(v117 + -4.385618197502668e-17)
-	v121 := float64(v67 * 2)
-	v122 := float64(1 + v121)
-	v123 := 1 < v121
-	v124 := float64(v122 - v121)
-	v125 := float64(1 - v124)
-	v126 := float64(v122 - 1)
-	v127 := float64(v121 - v126)
-	v128 := v127
-	if v123 {
-		v128 = v125
-	}
-	v129 := float64(1 / v122)
-	v130 := float64(v115 * v129)
-	v131 := math.FMA(-v130, v122, v115)
-	v132 := float64(v131 + v119)
-	v133 := math.FMA(-v130, v128, v132)
-	v134 := float64(v133 * v129)
-	v135 := float64(v67 * v67)
-	v137 := float64(math.Float64frombits(0x8000000000000000) - v135)
-	v138 := float64(math.Float64frombits(0x8000000000000000) - v137)
-	v139 := math.FMA(-v67, v67, v138)
-	v140 := math.FMA(v137, 1.4426950408889634, 6.755399441055744e+15)
-	v141 := float64(v140 - 6.755399441055744e+15)
-	v142 := math.FMA(-v141, 0.6931471803691238, v137)
-	v143 := float64(v141 * 1.9082149292705877e-10)
-	v144 := float64(v142 - v143)
-	v145 := float64(v142 - v144)
-	v146 := float64(v145 - v143)
-	v147 := math.FMA(1.6059043836821613e-10, v144, 2.08767569878681e-09)
-	v148 := math.FMA(v147, v144, 2.505210838544172e-08)
-	v149 := math.FMA(v148, v144, 2.755731922398589e-07)
-	v150 := math.FMA(v149, v144, 2.7557319223985893e-06)
-	v151 := math.FMA(v150, v144, 2.48015873015873e-05)
-	v152 := math.FMA(v151, v144, 0.0001984126984126984)
-	v153 := math.FMA(v152, v144, 0.001388888888888889)
-	v154 := math.FMA(v153, v144, 0.008333333333333333)
-	v155 := math.FMA(v154, v144, 0.041666666666666664)
-	v156 := math.FMA(v155, v144, 0.16666666666666666)
-	v157 := math.FMA(v156, v144, 0.5)
-	v158 := float64(v144 * v144)
-	v159 := math.FMA(v146, v144, v146)
-	v160 := math.FMA(v158, v157, v159)
-	v161 := float64(v144 + v160)
-	v162 := math.FMA(v130, v139, v134)
-	v163 := math.FMA(v162, v161, v162)
-	v164 := math.FMA(v130, v161, v163)
-	v165 := float64(v130 + v164)
-	v166 := math.FMA(v141, 0.5, 6.755399441055744e+15)
-	v167 := float64(v166 - 6.755399441055744e+15)
-	v168 := float64(v141 - v167)
-	v169 := float64(v168 + 6.755399441055744e+15)
-	v170 := math.Float64frombits(math.Float64bits(v166) << 52)
-	v171 := math.Float64frombits(math.Float64bits(v170) + math.Float64bits(1))
-	v172 := float64(v165 * v171)
-	v173 := math.Float64frombits(math.Float64bits(v169) << 52)
-	v174 := math.Float64frombits(math.Float64bits(v173) + math.Float64bits(1))
-	v175 := float64(v172 * v174)
-	v177 := v61 < 0
-	v178 := float64(2 - v175)
-	v179 := v175
-	if v177 {
-		v179 = v178
-	}
-	v181 := v61 < 0.25
-	v182 := float64(0.5)
-	if v181 {
-		v182 = 0
-	}
-	v183 := float64(v61 * v61)
-	v186 := math.FMA(9.422759064650411e-11, v183, -1.2290555301717926e-09)
-	v188 := math.FMA(v186, v183, 1.4807192815879218e-08)
-	v190 := math.FMA(v188, v183, -1.6365844691234924e-07)
-	v192 := math.FMA(v190, v183, 1.6462114365889246e-06)
-	v194 := math.FMA(v192, v183, -1.492565035840625e-05)
-	v196 := math.FMA(v194, v183, 0.00012055332981789664)
-	v198 := math.FMA(v196, v183, -0.0008548327023450852)
-	v200 := math.FMA(v198, v183, 0.005223977625442188)
-	v202 := math.FMA(v200, v183, -0.026866170645131252)
-	v204 := math.FMA(v202, v183, 0.11283791670955126)
-	v206 := math.FMA(v204, v183, -0.37612638903183754)
-	v208 := math.FMA(v206, v183, 0.1283791670955126)
-	v209 := float64(v61 - v182)
-	v210 := math.FMA(v61, v208, v209)
-	v211 := float64(1 - v182)
-	v212 := float64(v211 - v210)
-	v213 := v63 < 0.52
-	v214 := v179
-	if v213 {
-		v214 = v212
-	}
-	v215 := float64(0.5 * v214)
-	v216 := math.FMA(v0, v59, v215)
-	v217 := math.Float64frombits(math.Float64bits(v0) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
-	v219 := v217 < 40
-	v220 := v0 < 0
-	v221 := v215
-	if v220 {
-		v221 = 0
-	}
-	v222 := v221
-	if v219 {
-		v222 = v216
-	}
-	return v222
+	return v193
 }
 
 // geluTanh64 returns gelu approximated by tanh.
@@ -1586,6 +1729,45 @@ func geluTanh64(v0 float64) float64 {
 	v90 := float64(v85 + v89)
 	v91 := float64(v0 * v90)
 	return v91
+}
+
+// geluTanh32 is geluTanh64 with the digits of a float32, for such an x.
+func geluTanh32(v0 float64) float64 {
+	v2 := float64(v0 * 1.5957691216057308)
+	v3 := float64(v0 * v0)
+	v6 := math.FMA(v3, 0.044715, 1)
+	v7 := float64(v2 * v6)
+	v9 := -20 < v0
+	v12 := v7
+	if 150 < v7 {
+		v12 = 150
+	}
+	v13 := v12
+	if -150 > v12 {
+		v13 = -150
+	}
+	v15 := float64(math.Float64frombits(0x8000000000000000) - v13)
+	v18 := math.FMA(v15, 1.4426950408889634, 6.755399441055744e+15)
+	v19 := float64(v18 - 6.755399441055744e+15)
+	v21 := math.FMA(-v19, 0.6931471805599453, v15)
+	v24 := math.FMA(2.48015873015873e-05, v21, 0.0001984126984126984)
+	v26 := math.FMA(v24, v21, 0.001388888888888889)
+	v28 := math.FMA(v26, v21, 0.008333333333333333)
+	v30 := math.FMA(v28, v21, 0.041666666666666664)
+	v32 := math.FMA(v30, v21, 0.16666666666666666)
+	v34 := math.FMA(v32, v21, 0.5)
+	v35 := math.FMA(v34, v21, 1)
+	v36 := math.FMA(v35, v21, 1)
+	v37 := math.Float64frombits(math.Float64bits(v18) << 52)
+	v38 := math.Float64frombits(math.Float64bits(v36) + math.Float64bits(v37))
+	v39 := float64(1 + v38)
+	v40 := float64(1 / v39)
+	v42 := float64(0)
+	if v9 {
+		v42 = v40
+	}
+	v43 := float64(v0 * v42)
+	return v43
 }
 
 // geluTanhSlope64 returns the derivative of geluTanh.

@@ -21,6 +21,12 @@ func erfSeries() []float64 {
 // erfcLarge returns erfc(a) for ½ ≤ a: with t = (a-4)/(a+4) it is Q(t)·exp(-a²)/(1+2a), Q a Chebyshev interpolation of degree
 // 21 over ½ … 28, computed with 60 digits. (The transformation is Shepherd and Laframboise's, 1981.)
 func (p *prog) erfcLarge(a val) val {
+	y, _ := p.erfcExp(a)
+	return y
+}
+
+// erfcExp is erfcLarge, and exp(-a²) for 0 ≤ a.
+func (p *prog) erfcExp(a val) (y, exponential val) {
 	a = p.min(p.c(28), a)
 	t := p.div(p.sub(a, p.c(4)), p.add(a, p.c(4)))
 	part := p.mul(t, p.poly(t, -0.13962111684056253, 0.015379652102619027, 0.0680970542546948, -0.10103906603625375, 0.09373283499828751,
@@ -40,7 +46,7 @@ func (p *prog) erfcLarge(a val) val {
 	k, _, r, c := p.reduce(square)
 	e := p.add(r, p.tail(r, c)) // exp(square) is 2^k·(1+e)
 	wl = p.fma(w, lost, wl)
-	return p.pow2(p.add(w, p.fma(w, e, p.fma(wl, e, wl))), k)
+	return p.pow2(p.add(w, p.fma(w, e, p.fma(wl, e, wl))), k), p.pow2(p.add(one, e), k)
 }
 
 func (p *prog) erf(x val) val {
@@ -52,9 +58,13 @@ func (p *prog) erf(x val) val {
 }
 
 func (p *prog) erfc(x val) val {
-	a := p.abs(x)
-	one := p.c(1)
-	large := p.erfcLarge(p.max(p.c(0.52), a))
+	large, _ := p.erfcExp(p.abs(x))
+	return p.erfcWith(x, large)
+}
+
+// erfcWith returns erfc(x) given erfc(|x|) for 0.52 ≤ |x|.
+func (p *prog) erfcWith(x, large val) val {
+	a, one := p.abs(x), p.c(1)
 	large = p.choose(p.less(x, p.c(0)), p.sub(p.c(2), large), large)
 	// 1 - erf(x), as ½ - (erf(x) - ½) where that loses less.
 	pivot := p.choose(p.less(x, p.c(0.25)), p.c(0), p.c(0.5))
@@ -69,9 +79,10 @@ func (p *prog) gelu(x val) val {
 
 // geluSlope: Φ(x) + x·φ(x).
 func (p *prog) geluSlope(x val) val {
-	square := p.mul(p.mul(x, p.c(-0.5)), x)
-	density := p.mul(p.c(1/math.Sqrt(2*math.Pi)), p.exp(square))
-	cdf := p.mul(p.c(0.5), p.erfc(p.mul(x, p.c(-math.Sqrt2/2))))
+	u := p.mul(x, p.c(-math.Sqrt2/2))
+	large, bell := p.erfcExp(p.abs(u))
+	density := p.mul(p.c(1/math.Sqrt(2*math.Pi)), bell)
+	cdf := p.mul(p.c(0.5), p.erfcWith(u, large))
 	y := p.fma(x, density, cdf)
 	return p.choose(p.less(p.abs(x), p.c(40)), y, p.choose(p.less(x, p.c(0)), p.c(0), cdf)) // where 0 times infinity may stand
 }

@@ -9,10 +9,9 @@ func mathVectors(f *asmFile) {
 		if !fn.vector {
 			continue
 		}
-		p := fn.program()
 		for _, reg := range []string{"Z", "Y"} {
-			f.vecFunc(p, fn.name+"F64"+reg, reg, false, &consts)
-			f.vecFunc(p, fn.name+"F32"+reg, reg, true, &consts)
+			f.vecFunc(fn.program(false), fn.name+"F64"+reg, reg, false, &consts)
+			f.vecFunc(fn.program(true), fn.name+"F32"+reg, reg, true, &consts)
 		}
 	}
 	f.constants(consts)
@@ -23,7 +22,10 @@ func mathScalars() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nimport \"math\"\n")
 	for _, fn := range functions {
-		b.WriteString(fn.program().goFunc(fn.name+"64", fn.doc))
+		b.WriteString(fn.program(false).goFunc(fn.name+"64", fn.doc))
+		if fn.single != nil {
+			b.WriteString(fn.program(true).goFunc(fn.name+"32", "is "+fn.name+"64 with the digits of a float32, for such an x."))
+		}
 	}
 	return b.String()
 }

@@ -120,3 +120,24 @@ func (p *prog) lastUse() []int {
 	last[len(last)-1] = len(p.ins)
 	return last
 }
+
+// needed returns the program without the operations that do not lead to its result, the last one.
+func (p *prog) needed() *prog {
+	live := make([]bool, len(p.ins))
+	live[len(live)-1] = true
+	for at := len(p.ins) - 1; at >= 0; at-- {
+		if live[at] {
+			for _, v := range p.ins[at].arguments() {
+				live[v] = true
+			}
+		}
+	}
+	q, place := &prog{}, make([]val, len(p.ins))
+	for at, i := range p.ins {
+		if live[at] {
+			i.a, i.b, i.c = place[i.a], place[i.b], place[i.c]
+			place[at] = q.emit(i)
+		}
+	}
+	return q
+}
