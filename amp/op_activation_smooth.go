@@ -44,6 +44,9 @@ func init() {
 			return Div(s, MulScalar(s, Mul(s, g, Sign(s, x)), -2), Mul(s, d, Mul(s, d, d)))
 		},
 	})
+}
+
+func init() {
 	opTanhshrink = smooth("tanhshrink", "x - tanh x", Unlisted, whyCloseToX, curve{
 		bound: 4, // PyTorch's own float64 number cancels near 0
 		f:     func(_ *Attrs, x float64) float64 { return tanhshrink(x) },

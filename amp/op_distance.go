@@ -79,7 +79,7 @@ func Pdist(s *Scope, x *Tensor, p float64) *Tensor {
 			first, second = append(first, int64(i)), append(second, int64(j))
 		}
 	}
-	d := Sub(s, Embedding(s, in[0], From(first, len(first))), Embedding(s, in[0], From(second, len(second))))
+	d := Sub(s, Embedding(s, in[0], indices(s, first)), Embedding(s, in[0], indices(s, second)))
 	return done(VectorNorm(s, d, p, []int{-1}, false))
 }
 

@@ -76,6 +76,9 @@ func init() {
 			}
 		},
 	})
+}
+
+func init() {
 	opTensordot = define(Op{
 		Name: "tensordot", Doc: "Σ a·b over pairs of dimensions", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "gemm", Composite: []string{"transpose", "reshape", "mm"}, Parts: Apart,
 	})

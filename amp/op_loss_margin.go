@@ -120,7 +120,7 @@ func MultiMarginLoss(s *Scope, x, target *Tensor, p int, margin float64, opts ..
 	if p == 2 {
 		y = Mul(s, y, y)
 	}
-	others := Ne(s, count64(classes), column)
+	others := Ne(s, count64(s, classes), column)
 	y = MulScalar(s, Sum(s, Where(s, others, y, constant(s, y.dt, 0)), -1), 1/float64(classes))
 	if w := in[2]; w != nil {
 		checkClassWeight(op, w, classes)
@@ -136,12 +136,12 @@ func checkClassWeight(op string, w *Tensor, classes int) {
 }
 
 // count64 is the tensor 0, 1 … n-1.
-func count64(n int) *Tensor {
+func count64(s *Scope, n int) *Tensor {
 	v := make([]int64, n)
 	for i := range v {
 		v[i] = int64(i)
 	}
-	return From(v, n)
+	return indices(s, v)
 }
 
 // MultilabelSoftMarginLoss returns the mean over the rows of the mean over the classes of -target·log σ(x) - (1 - target)·log σ(-x),

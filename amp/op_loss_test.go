@@ -180,3 +180,38 @@ func TestLossesUnderAutocast(t *testing.T) {
 		t.Errorf("distance %v, by the CPU lists %v", a.dt, b.dt)
 	}
 }
+
+// TestLossesFreeTheirMemory: the constants and masks that losses and distances make for themselves go with their scope.
+func TestLossesFreeTheirMemory(t *testing.T) {
+	x := FromFloat64s(Float16, []float64{1, -2, 3, 4}, 2, 2).RequireGrad()
+	y := FromFloat64s(Float16, []float64{1, -1, -1, 1}, 2, 2)
+	sign, class, labels := FromFloat64s(Float16, []float64{1, -1}, 2), From([]int64{1, 0}), From([]int64{1, -1, 0, -1}, 2, 2)
+	for name, f := range map[string]func(s *Scope) *Tensor{
+		"hinge":      func(s *Scope) *Tensor { return HingeEmbeddingLoss(s, x, y, 1) },
+		"cosine":     func(s *Scope) *Tensor { return CosineEmbeddingLoss(s, x, y, sign, 0) },
+		"multi":      func(s *Scope) *Tensor { return MultiMarginLoss(s, x, class, 2, 1) },
+		"smoothed":   func(s *Scope) *Tensor { return CrossEntropy(s, x, class, LabelSmoothing(0.1)) },
+		"multilabel": func(s *Scope) *Tensor { return MultilabelMarginLoss(s, x, labels) },
+		"gaussian":   func(s *Scope) *Tensor { return GaussianNLLLoss(s, x, y, Mul(s, x, x), 1e-6, FullLikelihood()) },
+		"pdist":      func(s *Scope) *Tensor { return Pdist(s, x, 2) },
+		"cdist":      func(s *Scope) *Tensor { return Sum(s, Cdist(s, x, y, 2)) },
+		"renorm":     func(s *Scope) *Tensor { return Sum(s, Renorm(s, x, 2, 0, 1)) },
+		"einsum":     func(s *Scope) *Tensor { return Einsum(s, "ij,kj,ik->", x, x, y) },
+		"clamp":      func(s *Scope) *Tensor { return Sum(s, ClampTensors(s, x, sign, nil)) },
+		"maximum":    func(s *Scope) *Tensor { return Sum(s, Maximum(s, x, y)) },
+	} {
+		root := NewScope()
+		var held []int64
+		for range 3 {
+			x.ZeroGrad()
+			s := root.Child()
+			Sum(s, f(s)).Backward()
+			s.Close()
+			held = append(held, MemStats()["cpu"].Bytes)
+		}
+		if held[2] > held[1] {
+			t.Errorf("%s: %v bytes held after each step", name, held)
+		}
+		root.Close()
+	}
+}
