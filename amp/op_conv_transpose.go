@@ -114,6 +114,9 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 	}
 	values, done := weightValues[T](w)
 	defer done()
+	pool := columnPool[T]()
+	work := pool.Get().(*columns[T])
+	defer pool.Put(work)
 	size := kernel[0] * kernel[1] * kernel[2]
 	for _, p := range phases[0] {
 		for _, q := range phases[1] {
@@ -132,7 +135,10 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 				for d := range 3 {
 					j.grid[d] = (j.outSize[d] - j.start[d] + j.step[d] - 1) / j.step[d]
 				}
-				j.weights = turned(values, place, j.channels, j.m, size)
+				k := j.channels * len(place)
+				work.buf = resize(work.buf, j.groups*j.m*k)
+				turn(work.buf, values, place, j.groups, j.channels, j.m, size)
+				j.weights = func(g int) cpu.Matrix[T] { return cpu.Matrix[T]{Elems: work.buf, Off: g * j.m * k, Row: k, Col: 1} }
 				j.run()
 			}
 		}
@@ -188,33 +194,28 @@ func fillChannels[T cpu.Float](t *Tensor, values []T) {
 	}
 }
 
-// turned gives the weights of a group as [out channels, in channels·taps]: they lie as [in channels, out channels, kernel].
-func turned[T cpu.Float](values []T, place []int, channels, m, size int) func(group int) cpu.Matrix[T] {
+// turn writes the weights, which lie as [in channels, out channels, kernel], as [out channels, in channels, taps] for each group. Rows
+// are taken some at a time, so that what is read lies together.
+func turn[T cpu.Float](dst, values []T, place []int, groups, channels, m, size int) {
+	const rows = 16
 	k := channels * len(place)
-	table := make([]int, 0, k)
-	for c := range channels {
-		for _, p := range place {
-			table = append(table, c*m*size+p)
-		}
-	}
-	return func(group int) cpu.Matrix[T] {
-		base := group * channels * m * size
-		return cpu.Matrix[T]{Row: k, Col: 1, Load: func(dst []T, off, stride int) {
-			for len(dst) > 0 && stride == 1 { // along a row, and on to the next
-				i, p := off/k, off%k
-				row := table[p:min(k, p+len(dst))]
-				from := values[base+i*size:]
-				for x, at := range row {
-					dst[x] = from[at]
+	tiles := (m + rows - 1) / rows
+	cpu.Parallel(groups*tiles, max(1, grain/4/max(1, rows*k)), func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			g, first := t/tiles, t%tiles*rows
+			end := min(first+rows, m)
+			for c := range channels {
+				from := values[(g*channels+c)*m*size:][:m*size]
+				for i := first; i < end; i++ {
+					to := dst[((g*m+i)*channels+c)*len(place):][:len(place)]
+					at := from[i*size : (i+1)*size]
+					for x, p := range place {
+						to[x] = at[p]
+					}
 				}
-				dst, off = dst[len(row):], off+len(row)
 			}
-			for i := range dst {
-				p := off + i*stride
-				dst[i] = values[base+p/k*size+table[p%k]]
-			}
-		}}
-	}
+		}
+	})
 }
 
 // weightValues returns the elements of a contiguous tensor as T: in place where they are, else from a pooled copy, which done returns.
