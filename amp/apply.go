@@ -105,13 +105,24 @@ func (s *Scope) locate(o *Op, in []*Tensor) {
 	}
 	if _, fault := r.(runtime.Error); fault {
 		if k := slices.Index(in, nil); k >= 0 {
-			r = &Error{Op: o.Name, Kind: ErrArgument, Detail: o.argName(k) + " is nil", Fix: "pass a tensor"}
+			r = o.missing(k)
 		}
 	}
 	if e, ok := r.(*Error); ok && e.Module == "" {
 		e.Module = s.path
 	}
 	panic(r)
+}
+
+// need panics if one of the op's first inputs is nil; functions that look at shapes before apply begin with it.
+func (o *Op) need(in ...*Tensor) {
+	if k := slices.Index(in, nil); k >= 0 {
+		panic(o.missing(k))
+	}
+}
+
+func (o *Op) missing(k int) *Error {
+	return &Error{Op: o.Name, Kind: ErrArgument, Detail: o.argName(k) + " is nil", Fix: "pass a tensor"}
 }
 
 // admit refuses an input that is freed or lives on another device.

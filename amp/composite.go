@@ -3,9 +3,10 @@ package amp
 // Composite ops are made of other rows. Where PyTorch has one kernel for such an op, or a list names it, autocast decides it as a
 // whole, on its inputs, and its parts follow them. Where PyTorch decomposes it first, each part decides for itself.
 
-// enter begins a composite: it returns the scope and the inputs for its parts. Optional inputs may be nil.
+// enter begins a composite: it returns the scope and the inputs for its parts. Inputs but the first may be nil where they are optional.
 func (s *Scope) enter(o *Op, in ...*Tensor) (*Scope, []*Tensor) {
 	s.alive(o.Name)
+	o.need(in[:1]...)
 	for i, t := range in {
 		if t != nil {
 			s.admit(o, i, t)

@@ -80,6 +80,7 @@ func Mul(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMul, Attrs{}, a, b) 
 
 // Div returns a / b elementwise. Shapes are broadcast; dtypes follow ordinary promotion, and two integers give float32.
 func Div(s *Scope, a, b *Tensor) *Tensor {
+	opDiv.need(a, b)
 	if !a.dt.IsFloat() && !b.dt.IsFloat() {
 		a = To(s, a, Float32)
 	}

@@ -115,6 +115,9 @@ func contiguousOrNil(s *Scope, t *Tensor) *Tensor {
 
 // convKernel returns the window's sides, which are those of the weight.
 func convKernel(o *Op, rank int, weight *Tensor) []int {
+	if weight == nil {
+		panic(o.missing(1))
+	}
 	weight.live(o.Name)
 	if len(weight.shape) != rank+2 {
 		fail(o.Name, ErrShape, fmt.Sprintf("weight has %d dimensions: two of channels, %d of space", rank+2, rank), "weight %v", weight.shape)

@@ -106,7 +106,7 @@ func dropOn[T float32 | float64](c *Call, m mask) {
 }
 
 // drops runs a row of the family: x itself in evaluation or for p = 0.
-func (s *Scope) drops(o *Op, x *Tensor, p float64, lead, groups int) *Tensor {
+func (s *Scope) drops(o *Op, x *Tensor, p float64, lead int) *Tensor {
 	s.alive(o.Name)
 	x.live(o.Name)
 	if !(p >= 0 && p <= 1) {
@@ -114,6 +114,10 @@ func (s *Scope) drops(o *Op, x *Tensor, p float64, lead, groups int) *Tensor {
 	}
 	if s.eval || p == 0 {
 		return x
+	}
+	groups := x.Len()
+	if lead > 0 {
+		groups = length(x.shape[:lead])
 	}
 	return s.apply(o, Attrs{Scalar: p, Dims: []int{lead}, Draw: s.draw((groups + 3) / 4)}, x)
 }
@@ -124,12 +128,12 @@ func (s *Scope) draw(blocks int) Draw { return Draw{Seed: s.rng.seed, Block: s.r
 // Dropout returns x with each element set to 0 with probability p and divided by 1-p otherwise, in x's dtype; x itself in an Eval
 // scope or for p = 0. The mask depends on the scope's random stream alone, not on the number of threads or the dtype. It panics with
 // ErrArgument unless 0 ≤ p ≤ 1.
-func Dropout(s *Scope, x *Tensor, p float64) *Tensor { return s.drops(opDropout, x, p, 0, x.Len()) }
+func Dropout(s *Scope, x *Tensor, p float64) *Tensor { return s.drops(opDropout, x, p, 0) }
 
 // AlphaDropout is Dropout for networks of SELU: dropped elements become SELU's lower limit -1.758…, and the result is scaled and
 // shifted so that an input of mean 0 and variance 1 keeps them. It panics with ErrArgument unless 0 ≤ p ≤ 1.
 func AlphaDropout(s *Scope, x *Tensor, p float64) *Tensor {
-	return s.drops(opAlphaDropout, x, p, 0, x.Len())
+	return s.drops(opAlphaDropout, x, p, 0)
 }
 
 // Dropout1d drops whole channels of x [n channels l] or [channels l]: each is set to 0 with probability p and divided by 1-p
@@ -149,5 +153,5 @@ func (s *Scope) dropChannels(x *Tensor, p float64, spatial int) *Tensor {
 	if lead != 1 && lead != 2 {
 		fail("feature_dropout", ErrShape, fmt.Sprintf("use [channels, %d sizes] with or without a batch before it", spatial), "x has the shape %v", x.shape)
 	}
-	return s.drops(opFeatureDropout, x, p, lead, length(x.shape[:lead]))
+	return s.drops(opFeatureDropout, x, p, lead)
 }

@@ -93,6 +93,7 @@ func alongSlices(s *Scope, o *Op, x *Tensor, dim int, index *Tensor, src []int) 
 // IndexAdd returns x with alpha·src added along dim: slice i of src goes to slice index[i] of x. It panics with ErrArgument for an index
 // outside.
 func IndexAdd(s *Scope, x *Tensor, dim int, index, src *Tensor, alpha float64) *Tensor {
+	opIndexAdd.need(x, index, src)
 	s, in := s.enter(opIndexAdd, x, index, src)
 	x, src, dim = in[0], in[2], in[0].axis("index_add", dim)
 	if alpha != 1 {
@@ -103,6 +104,7 @@ func IndexAdd(s *Scope, x *Tensor, dim int, index, src *Tensor, alpha float64) *
 
 // IndexCopy returns x with slice index[i] along dim replaced by slice i of src, the last of several.
 func IndexCopy(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
+	opIndexCopy.need(x, index, src)
 	s, in := s.enter(opIndexCopy, x, index, src)
 	x, src, dim = in[0], in[2], in[0].axis("index_copy", dim)
 	return Scatter(s, x, dim, alongSlices(s, opIndexCopy, x, dim, index, src.shape), src)
@@ -110,6 +112,7 @@ func IndexCopy(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
 
 // IndexFill returns x with value in the slices along dim that index, a list of int64, names.
 func IndexFill(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tensor {
+	opIndexFill.need(x, index)
 	s, in := s.enter(opIndexFill, x, index)
 	x, dim = in[0], in[0].axis("index_fill", dim)
 	return ScatterValue(s, x, dim, alongSlices(s, opIndexFill, x, dim, index, nil), value)
@@ -165,6 +168,7 @@ func IndexPut(s *Scope, x *Tensor, indices []*Tensor, values *Tensor, accumulate
 
 // TakeAlongDim is Gather with x and index broadcast to each other in all dimensions but dim.
 func TakeAlongDim(s *Scope, x *Tensor, index *Tensor, dim int) *Tensor {
+	opTakeAlongDim.need(x, index)
 	s, in := s.enter(opTakeAlongDim, x, index)
 	x, dim = in[0], in[0].axis("take_along_dim", dim)
 	if len(index.shape) != len(x.shape) {

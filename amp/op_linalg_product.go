@@ -137,6 +137,7 @@ func Bilinear(s *Scope, a, b, weight, bias *Tensor) *Tensor {
 // Kron returns the Kronecker product: a with every element multiplied by the whole of b, dimension by dimension; the one with fewer
 // dimensions gets leading ones.
 func Kron(s *Scope, a, b *Tensor) *Tensor {
+	opKron.need(a, b)
 	s, in := s.enter(opKron, a, b)
 	r := max(len(a.shape), len(b.shape))
 	spread := func(t *Tensor, first int) (*Tensor, []int) {

@@ -154,6 +154,7 @@ func NLLLoss(s *Scope, logp, target *Tensor, opts ...LossOption) *Tensor {
 
 func nllLoss(s *Scope, logp, target *Tensor, c lossConfig) *Tensor {
 	o := opNLLLoss
+	o.need(logp, target)
 	if len(logp.shape) > 2 {
 		o = opNLLLoss2d
 	}
@@ -164,6 +165,7 @@ func nllLoss(s *Scope, logp, target *Tensor, c lossConfig) *Tensor {
 // as NLLLoss has them. The target may also be probabilities, of the logits' shape and a float dtype. It takes LossWeight, one number
 // per class, LabelSmoothing and, for class numbers, IgnoreClass. Its parts are float32 under autocast.
 func CrossEntropy(s *Scope, logits, target *Tensor, opts ...LossOption) *Tensor {
+	opCrossEntropy.need(logits, target)
 	logits.live("cross_entropy")
 	target.live("cross_entropy")
 	c := lossOf("cross_entropy", hasWeight|hasIgnore|hasSmoothing, opts)

@@ -112,6 +112,7 @@ func PoissonNLLLoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 // FullLikelihood. Not on autocast's lists: its logarithm is, so that its mean is float32.
 func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ...LossOption) *Tensor {
 	c := lossOf("gaussian_nll_loss", hasFull, opts)
+	opGaussianNLLLoss.need(x, target, variance)
 	s, in, done := s.enterWide(opGaussianNLLLoss, x, target, variance)
 	x, target, variance = in[0], in[1], in[2]
 	if !(eps > 0) {

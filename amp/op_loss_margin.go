@@ -80,6 +80,7 @@ func CosineEmbeddingLoss(s *Scope, a, b, target *Tensor, margin float64, opts ..
 func TripletMarginLoss(s *Scope, anchor, positive, negative *Tensor, margin, p, eps float64, opts ...LossOption) *Tensor {
 	const op = "triplet_margin_loss"
 	c := lossOf(op, hasSwap, opts)
+	opTripletMarginLoss.need(anchor, positive, negative)
 	for _, t := range []*Tensor{anchor, positive, negative} {
 		t.live(op)
 		if len(t.shape) != len(anchor.shape) || len(t.shape) == 0 {
@@ -150,6 +151,7 @@ func count64(s *Scope, n int) *Tensor {
 func MultilabelSoftMarginLoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	const op = "multilabel_soft_margin_loss"
 	c := lossOf(op, hasWeight, opts)
+	opMultilabelSoftMarginLoss.need(x, target)
 	s, in, done := s.enterWide(opMultilabelSoftMarginLoss, x, target, c.weight)
 	x, target = in[0], in[1]
 	(&Call{Op: opMultilabelSoftMarginLoss, In: in}).sameShape()

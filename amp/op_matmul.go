@@ -39,6 +39,7 @@ func matmulBackward(b *Back) {
 // vector counts as a row on the left and a column on the right, and its dimension goes. Half inputs are accumulated in
 // float32 and rounded once. In the lower dtype under autocast.
 func MatMul(s *Scope, a, b *Tensor) *Tensor {
+	opMatMul.need(a, b)
 	a.live("matmul")
 	b.live("matmul")
 	if len(a.shape) == 0 || len(b.shape) == 0 {

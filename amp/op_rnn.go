@@ -150,6 +150,12 @@ func (r *recurrence) run(s *Scope, x *Tensor, state []*Tensor, w CellWeights, re
 
 // begin checks the shapes and lets autocast decide.
 func (r *recurrence) begin(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWeights) (*Scope, *Tensor, []*Tensor, CellWeights) {
+	x.live(o.Name)
+	for i, t := range []*Tensor{w.IH, w.HH} {
+		if t == nil {
+			panic(o.missing(1 + len(state) + i))
+		}
+	}
 	state = r.start(s, o, x, state, w)
 	all := slices.Concat([]*Tensor{x}, state, []*Tensor{w.IH, w.HH, w.BiasIH, w.BiasHH})
 	for _, t := range all {
@@ -186,7 +192,6 @@ func (r *recurrence) begin(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWe
 
 // start gives zeros for states that are nil.
 func (r *recurrence) start(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWeights) []*Tensor {
-	x.live(o.Name)
 	lead := slices.Clone(x.shape[:max(0, len(x.shape)-1)])
 	if o == r.layer {
 		lead = lead[1:]
