@@ -150,9 +150,7 @@ func (s *Scope) castInputs(c *Call, d *decision, in []*Tensor, pc uintptr) {
 	for i, t := range c.In {
 		if t != nil && t.dt != common {
 			c.In[i] = s.cast(t, common, ruleCastPromotion, c.Op, i, pc)
-			if d.rule == ruleUnlisted {
-				d.rule = ruleWidened
-			}
+			d.widen()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package amp
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"strings"
 )
 
@@ -32,7 +33,7 @@ func CacheEnabled(on bool) AutocastOption { return func(a *autocast) { a.noCache
 func Force(op string, class Class) AutocastOption {
 	o, ok := LookupOp(op)
 	if !ok {
-		fail("Force", ErrArgument, "use a name of amp.Ops(), such as \"linear\"", "no op %q in the table", op)
+		unknownOp("Force", op)
 	}
 	if (class == FP32Output || class == FP32Append) && o.CPU == nil {
 		fail("Force", ErrArgument, "use amp.FP32", "%s has no kernel of its own whose output dtype could be chosen", op)
@@ -94,6 +95,7 @@ const (
 	ruleCastInputs
 	ruleUnclassified
 	ruleInherit
+	ruleListed = 1 << 6 // with one of the above: the scope's lists hold the op otherwise than the table
 	ruleForced = 1 << 7 // with one of the above
 )
 
@@ -102,6 +104,13 @@ type decision struct {
 	target DType // eligible inputs are cast to it; NoDType: none
 	output DType // dtype asked of the kernel's result; NoDType: the row's
 	rule   rule
+}
+
+// widen notes that the inputs of an op that autocast leaves alone differ.
+func (d *decision) widen() {
+	if d.rule&^(ruleListed|ruleForced) == ruleUnlisted {
+		d.rule += ruleWidened - ruleUnlisted
+	}
 }
 
 // eligible says whether autocast may cast a tensor: floating point and not float64.
@@ -125,12 +134,15 @@ func (s *Scope) decide(o *Op, at *Attrs, in []*Tensor) decision {
 	if o.InPlace {
 		return decision{rule: ruleInPlace}
 	}
-	class, forced := s.auto.class(o), rule(0)
+	class, flag := s.auto.class(o), rule(0)
+	if class != o.Class {
+		flag = ruleListed
+	}
 	if c, ok := s.auto.force[o.Name]; ok {
-		class, forced = c, ruleForced
+		class, flag = c, ruleForced
 	}
 	d := s.decideClass(o, class, at, in)
-	d.rule |= forced
+	d.rule |= flag
 	return d
 }
 
@@ -237,9 +249,21 @@ func join(ds []DType) string {
 // ErrArgument for an unknown op and with what the op would panic with for refused dtypes.
 func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	o, ok := LookupOp(op)
-	if !ok {
-		fail("Explain", ErrArgument, "use a name of amp.Ops()", "no op %q in the table", op)
+	switch {
+	case !ok:
+		unknownOp("Explain", op)
+	case len(inputs) < min(1, len(o.Args)):
+		fail("Explain", ErrArgument, "give the dtypes of "+strings.Join(o.Args, ", "), "no dtype for %s", op)
 	}
+	defer func() {
+		r := recover()
+		if _, fault := r.(runtime.Error); fault && len(inputs) < len(o.Args) {
+			fail("Explain", ErrArgument, "give the dtypes of "+strings.Join(o.Args, ", "), "%d for %s", len(inputs), op)
+		}
+		if r != nil {
+			panic(r)
+		}
+	}()
 	in := make([]*Tensor, len(inputs))
 	for i, d := range inputs {
 		in[i] = &Tensor{dt: d, shape: []int{1}} // dimensioned, no data
@@ -256,8 +280,8 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	if o.Widens {
 		common := o.common(in)
 		for i, t := range in {
-			if t.dt != common && d.rule == ruleUnlisted {
-				d.rule = ruleWidened
+			if t.dt != common {
+				d.widen()
 			}
 			t.dt, e.Run[i] = common, common
 		}

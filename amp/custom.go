@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -13,7 +14,7 @@ import (
 type Custom struct {
 	Name string   // name in the trace and for Force; a name of Halftone's own ops is refused
 	Doc  string   // one sentence with the formula
-	Args []string // names of the inputs, for messages
+	Args []string // names of the inputs, for messages; a call must have as many. None: any number
 	// Class is what autocast does with the inputs: Lower, FP32, Promote, or Inherit for an op that follows them. Without one the op
 	// follows its inputs too, as an op that is not registered with PyTorch's autocast does, and says so once; Unclassified
 	// chooses otherwise. (Popular writing has it that such ops fall back to float32: they do not.)
@@ -94,6 +95,9 @@ func Register(u Custom) func(s *Scope, in ...*Tensor) *Tensor {
 func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 	defer s.locate(o, in)
 	s.alive(o.Name)
+	if n := len(o.Args); n > 0 && len(in) != n {
+		fail(o.Name, ErrArgument, "pass "+strings.Join(o.Args, ", "), "%d inputs", len(in))
+	}
 	for i, t := range in {
 		if t == nil {
 			fail(o.Name, ErrArgument, "pass a tensor for each input", "%s is nil", o.argName(i))

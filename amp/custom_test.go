@@ -194,6 +194,10 @@ func TestCustomMisuse(t *testing.T) {
 	if err := Maybe(func() { Sum(s, few(s, x)).Backward() }); !errors.Is(err, ErrArgument) {
 		t.Error(err)
 	}
+	two := register(t, Custom{Name: "two", Args: []string{"a", "b"}, Class: Inherit, Forward: func(c *Context, in []*Tensor) *Tensor { return in[1] }})
+	if err := Maybe(func() { two(s, x) }); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "pass a, b") {
+		t.Error(err)
+	}
 	none := register(t, Custom{Name: "none", Class: Inherit, Forward: func(c *Context, in []*Tensor) *Tensor { return nil }})
 	if err := Maybe(func() { none(s, x) }); !errors.Is(err, ErrArgument) {
 		t.Error(err)

@@ -78,11 +78,14 @@ func size(a Arg) int64 {
 
 // sentence words a rule for one op.
 func sentence(r rule, o *Op, dt DType, by string) string {
-	text := strings.NewReplacer("%w", o.Why, "%b", by, "%t", dt.String()).Replace(rules[r&^ruleForced])
-	if r&ruleForced != 0 {
-		_, why, _ := strings.Cut(text, ": ")
-		class, _, _ := strings.Cut(text, ":")
-		return fmt.Sprintf("forced to %s by the scope (the table says %s: %s)", class, o.Class, why)
+	text := strings.NewReplacer("%w", o.Why, "%b", by, "%t", dt.String()).Replace(rules[r&^(ruleForced|ruleListed)])
+	class, _, decided := strings.Cut(text, ":")
+	switch {
+	case !decided: // whatever the lists say
+	case r&ruleForced != 0:
+		return fmt.Sprintf("forced to %s by the scope (the table says %s: %s)", class, o.Class, o.Why)
+	case r&ruleListed != 0:
+		return fmt.Sprintf("%s on the scope's lists (the table says %s: %s)", class, o.Class, o.Why)
 	}
 	return text
 }

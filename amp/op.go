@@ -1,8 +1,10 @@
 package amp
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // A Class says what autocast does with an op's inputs. The lists are the CUDA lists of PyTorch 2.x on every device, so that a
@@ -168,6 +170,19 @@ func LookupOp(name string) (*Op, bool) {
 	defer tableMu.RUnlock()
 	o := byName[name]
 	return o, o != nil
+}
+
+// unknownOp panics over a name that the table does not hold; it proposes the row whose name differs in case or underscores alone,
+// such as matmul for MatMul.
+func unknownOp(caller, name string) {
+	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+	fix := "use a name of amp.Ops(), such as \"linear\""
+	for o := range Ops() {
+		if plain(o.Name) == plain(name) {
+			fix = fmt.Sprintf("use %q", o.Name)
+		}
+	}
+	fail(caller, ErrArgument, fix, "no op %q in the table", name)
 }
 
 // Differentiable says whether the row has a gradient.
