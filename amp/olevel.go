@@ -105,7 +105,8 @@ func levels(l OLevel) properties {
 //
 // The model returned casts its inputs and outputs, the optimizer moves the master weights and skips the steps that overflowed.
 // Parameters keep their identity: the model given and the one returned share them. It panics with ErrDType for parameters that are
-// not float32, and with ErrArgument for overrides that make no sense for the level.
+// not float32, and with ErrArgument without a model or an optimizer and for overrides that make no sense for
+// the level.
 func Initialize(model Model, opt Optimizer, level OLevel, overrides ...LevelOption) (*LevelModel, *LevelOptimizer) {
 	if level > O3 {
 		fail("Initialize", ErrArgument, "use amp.O0, amp.O1, amp.O2 or amp.O3", "level %d", level)
@@ -115,6 +116,12 @@ func Initialize(model Model, opt Optimizer, level OLevel, overrides ...LevelOpti
 		o(&p)
 	}
 	p.check()
+	switch {
+	case model == nil:
+		fail("Initialize", ErrArgument, "pass a model", "the model is nil")
+	case opt == nil:
+		fail("Initialize", ErrArgument, "pass an optimizer; for inference alone, amp.MustPolicy(\"half\").Apply(model) casts a model", "the optimizer is nil")
+	}
 	for i, t := range slices.Concat(model.Parameters(), opt.Parameters()) {
 		if t.dt != Float32 {
 			fail("Initialize", ErrDType, "make the model in float32 and let Initialize cast it", "%s is %v", paramName(t, i), t.dt)

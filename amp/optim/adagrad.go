@@ -17,8 +17,8 @@ var adagradKind = &kind{
 	step: func(p *amp.Tensor, st [3]*amp.Tensor, u amp.Update) { amp.UpdateAdagrad(p, st[0], u) },
 }
 
-// NewAdagrad returns an optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, or one that
-// wants no gradient.
+// NewAdagrad returns an optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, one that is no
+// leaf, or none that wants a gradient.
 func NewAdagrad(params []*amp.Tensor, opts ...Option) *Adagrad {
 	return &Adagrad{newBase(adagradKind, params, opts)}
 }

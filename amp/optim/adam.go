@@ -18,8 +18,8 @@ func newAdamKind(name string, decay float64, decoupled bool) *kind {
 	}
 }
 
-// NewAdam returns an Adam optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, or one
-// that wants no gradient.
+// NewAdam returns an Adam optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, one that
+// is no leaf, or none that wants a gradient.
 func NewAdam(params []*amp.Tensor, opts ...Option) *Adam {
 	return &Adam{newBase(adamKind, params, opts)}
 }

@@ -159,7 +159,7 @@ func TestGroups(t *testing.T) {
 	for name, bad := range map[string]optim.Group{
 		"twice":      {Params: []*amp.Tensor{a}},
 		"empty":      {},
-		"frozen":     {Params: []*amp.Tensor{amp.From([]float32{1})}},
+		"integers":   {Params: []*amp.Tensor{amp.From([]int64{1})}},
 		"nil":        {Params: []*amp.Tensor{nil}},
 		"option":     {Params: []*amp.Tensor{c}, Options: []optim.Option{optim.Eps(1)}},
 		"range":      {Params: []*amp.Tensor{c}, Options: []optim.Option{optim.LR(math.NaN())}},

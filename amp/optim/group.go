@@ -23,8 +23,9 @@ func (g *Group) LR() float64 { return g.set.LR }
 // SetLR changes the group's learning rate.
 func (g *Group) SetLR(lr float64) { g.set.LR = lr }
 
-// AddGroup adds parameters with settings of their own and returns the group. It panics with amp.ErrArgument for options out of range,
-// no parameters, one that wants no gradient, or one that another group has.
+// AddGroup adds parameters with settings of their own and returns the group; frozen ones (amp.Tensor.Freeze) stay where they are until
+// they want gradients again. It panics with amp.ErrArgument for options out of range, no parameters, one that is no leaf of a float
+// dtype, or one that another group has.
 func (o *base) AddGroup(g Group) *Group { return o.add(o.kind.name+".AddGroup", g) }
 
 func (o *base) add(op string, g Group) *Group {
@@ -39,8 +40,8 @@ func (o *base) add(op string, g Group) *Group {
 		misused(op, "pass net.Parameters()", "no parameters")
 	}
 	for i, p := range g.Params {
-		if p == nil || !p.IsLeaf() || !p.RequiresGrad() {
-			misused(op, "pass leaves made with RequireGrad, such as net.Parameters()", "%s wants no gradient", paramName(p, i))
+		if p == nil || !p.IsLeaf() || !p.DType().IsFloat() {
+			misused(op, "pass leaves made with RequireGrad, such as net.Parameters()", "%s is no leaf of a float dtype", paramName(p, i))
 		}
 		if slices.Contains(o.params, p) {
 			misused(op, "leave it out of one of them", "%s is in two groups", paramName(p, i))

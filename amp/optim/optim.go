@@ -5,11 +5,17 @@
 //
 //	opt := optim.NewAdamW(decayed, optim.LR(3e-4), optim.WeightDecay(0.1))
 //	opt.AddGroup(optim.Group{Params: others, Options: []optim.Option{optim.WeightDecay(0)}})
-//	schedule := optim.CountApplied(opt, optim.WarmupCosine(opt, 100, 1000))
+//	schedule := optim.CountApplied(optim.NewWarmupCosine(opt, 100, 1000, 0.1, 0))
+//
+// Each constructor takes the parameters of a model, some of which may be frozen, and options (LR, Momentum, Betas …); what is left out
+// has torch.optim's default. ClipGradNorm and ClipGradValue belong between GradScaler.Unscale and GradScaler.Step. A schedule is made
+// for an optimizer and moved by its Step; CountApplied makes one that skipped steps do not move. Fused takes the scaler's factor and
+// its found-inf flag into the step itself.
 package optim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -65,6 +71,9 @@ func newBase(k *kind, params []*amp.Tensor, opts []Option) base {
 	o := base{kind: k, defaults: k.defaults, state: map[*amp.Tensor]slot{}}
 	op := "New" + k.name
 	o.defaults.apply(op, k, opts)
+	if len(params) > 0 && !slices.ContainsFunc(params, func(p *amp.Tensor) bool { return p == nil || !p.IsLeaf() || p.RequiresGrad() }) {
+		misused(op, "call RequireGrad on those to train", "no parameter wants a gradient")
+	}
 	o.add(op, Group{Params: params})
 	return o
 }

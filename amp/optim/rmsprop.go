@@ -14,8 +14,8 @@ var rmspropKind = &kind{
 	step:     func(p *amp.Tensor, st [3]*amp.Tensor, u amp.Update) { amp.UpdateRMSprop(p, st[0], st[1], st[2], u) },
 }
 
-// NewRMSprop returns an optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, or one that
-// wants no gradient.
+// NewRMSprop returns an optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, one that is no
+// leaf, or none that wants a gradient.
 func NewRMSprop(params []*amp.Tensor, opts ...Option) *RMSprop {
 	return &RMSprop{newBase(rmspropKind, params, opts)}
 }

@@ -15,5 +15,6 @@ var sgdKind = &kind{
 }
 
 // NewSGD returns an optimizer of params. It panics with amp.ErrArgument for negative settings, Nesterov without momentum or with
-// dampening, no parameters, or one that wants no gradient.
+// dampening, no parameters, one that is no leaf,
+// or none that wants a gradient.
 func NewSGD(params []*amp.Tensor, opts ...Option) *SGD { return &SGD{newBase(sgdKind, params, opts)} }
