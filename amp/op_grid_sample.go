@@ -234,6 +234,7 @@ type GridSampling struct {
 // ends: [n channels h' w']; volumes likewise with (x, y, z). Gradients flow to x and to the grid, of any order. Weights and sums are
 // float64. Under autocast in the wider dtype of x and grid. It panics with ErrArgument for an unknown mode.
 func GridSample(s *Scope, x, grid *Tensor, o GridSampling) *Tensor {
+	opGridSample.need(x, grid)
 	if o.Mode == "" {
 		o.Mode = "bilinear"
 	}

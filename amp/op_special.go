@@ -115,6 +115,7 @@ func LogAddExp(s *Scope, a, b *Tensor) *Tensor { return s.apply(opLogAddExp, Att
 // ClampTensors returns x held between low and high elementwise, broadcast; either may be nil for no bound. Where they cross it is
 // high. The gradient goes to what was taken, to x at its bounds.
 func ClampTensors(s *Scope, x, low, high *Tensor) *Tensor {
+	opClampTensor.need(x)
 	if low == nil {
 		low = constant(s, x.dt, math.Inf(-1))
 	}
