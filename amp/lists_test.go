@@ -9,7 +9,6 @@ import (
 // cpuNames gives the operator names under which the CPU lists hold a row of another name.
 var cpuNames = map[string]string{
 	"cross_entropy": "cross_entropy_loss", "grid_sample": "grid_sampler",
-	"reflection_pad": "reflection_pad2d", "replication_pad": "replication_pad2d",
 }
 
 // TestEveryOpCPUList holds each row's CPUList to the reference's CPU lists.

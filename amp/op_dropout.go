@@ -81,24 +81,52 @@ func (m *mask) keep(i int, block *[4]uint32, have *int) bool {
 	return uint64(block[i%4]) >= m.bound
 }
 
+// draw sets kept[i] to 1 where the number of element first+i is large enough, else to 0.
+func (m *mask) draw(kept []uint8, first int) {
+	if m.group == 1 {
+		m.drawGroups(kept, first)
+		return
+	}
+	var one [1]uint8
+	for i := 0; i < len(kept); { // the elements of one group at a time
+		g := (first + i) / m.group
+		end := min(len(kept), (g+1)*m.group-first)
+		m.drawGroups(one[:], g)
+		for ; i < end; i++ {
+			kept[i] = one[0]
+		}
+	}
+}
+
+// drawGroups is draw for the groups first, first+1, …
+func (m *mask) drawGroups(kept []uint8, first int) {
+	for i := 0; i < len(kept); {
+		numbers := philox(m.Seed, m.Block+uint64((first+i)/4))
+		for lane := (first + i) % 4; lane < 4 && i < len(kept); lane++ {
+			kept[i] = 0
+			if uint64(numbers[lane]) >= m.bound {
+				kept[i] = 1
+			}
+			i++
+		}
+	}
+}
+
 func dropOn[T float32 | float64](c *Call, m mask) {
 	x, out := c.In[0], c.Out
 	w := newRowWalk(out, x)
 	pool := scratches[T]()
-	scale, kept, dropped := T(m.scale), T(m.kept), T(m.dropped)
+	factor, shift := [2]T{0, T(m.scale)}, [2]T{T(m.dropped), T(m.kept)}
 	w.run(func(off [4]int, n int) {
 		s := pool.Get().(*scratch[T])
 		src := fetch(&s.buf[0], x, off[1], w.step[1], n)
 		dst := s.buf[1][:n]
-		var block [4]uint32
-		have := -1
+		var keep [chunk]uint8
+		m.draw(keep[:n], off[0]-out.off)
 		for i, v := range src {
 			// A product as in PyTorch: what is dropped of an infinity is NaN, so that the scaler sees it.
-			if m.keep((off[0]-out.off+i)/m.group, &block, &have) {
-				dst[i] = T(v*scale) + kept
-			} else {
-				dst[i] = T(v*0) + dropped
-			}
+			k := keep[i] & 1
+			dst[i] = T(v*factor[k]) + shift[k]
 		}
 		store(out, off[0], dst)
 		pool.Put(s)

@@ -14,7 +14,8 @@ var opArgsort, opSort, opTopkIndex, opTopk, opKthvalue, opMedianIndex, opMedian 
 func init() {
 	opArgsort = indexRow("argsort", "indices that sort a dimension, equal elements in their order; NaN is greatest", func(c *Call) int { return c.In[0].shape[c.Dims[0]] },
 		func(c *Call) (lineIndex[float64], lineIndex[int64]) {
-			return sortLine[float64](c.Reverse), sortLine[int64](c.Reverse)
+			n := c.In[0].shape[c.Dims[0]]
+			return sortLine[float64](c.Reverse, n), sortLine[int64](c.Reverse, n)
 		})
 	opTopkIndex = indexRow("topk_index", "indices of the k largest, or smallest, elements of a dimension in their order; NaN is greatest", func(c *Call) int { return c.Start },
 		func(c *Call) (lineIndex[float64], lineIndex[int64]) {
@@ -117,8 +118,20 @@ func rank[T float64 | int64](pairs []numbered[T], x []T) {
 	}
 }
 
-func sortLine[T float64 | int64](down bool) lineIndex[T] {
+var keyPool = sync.Pool{New: func() any { return new([]keyed) }}
+
+func sortLine[T float64 | int64](down bool, n int) lineIndex[T] {
 	order := orderOf[T](down)
+	if n >= radixFrom {
+		return func(out, x []T, _ []numbered[T]) {
+			p := keyPool.Get().(*[]keyed)
+			defer keyPool.Put(p)
+			if cap(*p) < 2*n {
+				*p = make([]keyed, 2*n)
+			}
+			radix(out, x, (*p)[:n], (*p)[n:2*n], down)
+		}
+	}
 	return func(out, x []T, pairs []numbered[T]) {
 		rank(pairs, x)
 		slices.SortFunc(pairs, order)

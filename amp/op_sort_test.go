@@ -68,6 +68,54 @@ func TestSortAgainstTheLibrary(t *testing.T) {
 	}
 }
 
+// TestRadixSort sorts long lines, with zeros of both signs, ties, infinities, NaN and the limits of int64.
+func TestRadixSort(t *testing.T) {
+	s := NewScope(Seed(6))
+	defer s.Close()
+	const n = 3 * radixFrom
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(math.NaN(), -1), 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64}
+	for _, dt := range []DType{Float16, BFloat16, Float32, Float64} {
+		line := To(s, Randn(s, Float64, 0, 2, n), dt).Float64s()
+		for i := range line {
+			if i%7 == 3 {
+				line[i] = special[i/7%len(special)]
+			}
+			if i%5 == 1 {
+				line[i] = math.Round(line[i])
+			}
+		}
+		x := FromFloat64s(dt, line)
+		line = x.Float64s()
+		for _, down := range []bool{false, true} {
+			want := make([]int, n)
+			for i := range want {
+				want[i] = i
+			}
+			slices.SortStableFunc(want, func(i, j int) int {
+				o := numbered[float64]{v: line[i]}.order(numbered[float64]{v: line[j]})
+				if down {
+					return -o
+				}
+				return o
+			})
+			for i, got := range Argsort(s, x, 0, down).Float64s() {
+				if got != float64(want[i]) {
+					t.Fatalf("%v descending %v: place %d has %v (%v), want %v (%v)", dt, down, i, got, line[int(got)], want[i], line[want[i]])
+				}
+			}
+		}
+	}
+	ints := make([]int64, n)
+	for i := range ints {
+		ints[i] = int64(i*7919%1000-500) << (i % 50)
+	}
+	ints[5], ints[9] = math.MaxInt64, math.MinInt64
+	values, _ := Sort(s, From(ints), 0, false)
+	if got := Values[int64](values); !slices.IsSorted(got) || got[0] != math.MinInt64 || got[n-1] != math.MaxInt64 {
+		t.Error("integers are out of order")
+	}
+}
+
 func TestMedianAndSoFar(t *testing.T) {
 	s := NewScope()
 	defer s.Close()

@@ -51,7 +51,14 @@ func upsampleRow(name, doc string, f resizer) *Op {
 			}
 			return append(slices.Clone(x[:lead]), c.Shape...)
 		},
-		CPU: func(c *Call) { sumTaps(c.Out, c.In[0], resizeTaps(c, f, c.In[0].shape, c.Out.shape)) },
+		CPU: func(c *Call) {
+			along := resizeTaps(c, f, c.In[0].shape, c.Out.shape)
+			if maps, ok := picks(along); ok {
+				pickAlong(c.Out, c.In[0], maps, 0)
+				return
+			}
+			sumTaps(c.Out, c.In[0], along)
+		},
 		Backward: func(b *Back) {
 			a := b.Attrs()
 			a.Dims = b.Shape(0)

@@ -149,11 +149,37 @@ func gatherRows(buf *tapRows, out, x *Tensor, along []*taps, d, r, off int, weig
 
 // apply computes one row along the taps' own dimension.
 func (t *taps) apply(dst, src []float64) {
+	if t.weight == nil {
+		for i := range dst {
+			sum := 0.0
+			for _, j := range t.index[t.start[i]:t.start[i+1]] {
+				sum += src[j]
+			}
+			dst[i] = sum
+		}
+		return
+	}
 	for i := range dst {
-		sum := 0.0
-		for k := t.start[i]; k < t.start[i+1]; k++ {
-			sum += float64(t.weightAt(k) * src[t.index[k]])
+		lo, hi := t.start[i], t.start[i+1]
+		sum, weight := 0.0, t.weight[lo:hi]
+		for k, j := range t.index[lo:hi] {
+			sum += float64(weight[k] * src[j])
 		}
 		dst[i] = sum
 	}
+}
+
+// picks returns the maps of taps that take one element each, unweighted; false for others.
+func picks(along []*taps) ([][]int, bool) {
+	maps := make([][]int, len(along))
+	for d, t := range along {
+		if t == nil {
+			continue
+		}
+		if t.weight != nil || len(t.index) != t.len() {
+			return nil, false
+		}
+		maps[d] = t.index
+	}
+	return maps, true
 }
