@@ -29,7 +29,7 @@ func Arange(s *Scope, dt DType, start, end, step float64) *Tensor {
 	if step == 0 || !(n >= 0) || n > 1<<40 {
 		fail("Arange", ErrArgument, "use a step that leads from start to end", "start %v, end %v, step %v", start, end, step)
 	}
-	return made(s, "Arange", dt, []int{int(n)}, func(i int) float64 { return start + float64(i)*step })
+	return made(s, "Arange", dt, []int{int(n)}, func(i int) float64 { return start + float64(float64(i)*step) })
 }
 
 // Linspace returns n numbers from start to end, both included, at equal distances. It panics with ErrArgument for a negative n.
@@ -40,9 +40,9 @@ func Linspace(s *Scope, dt DType, start, end float64, n int) *Tensor {
 	step := (end - start) / float64(max(n-1, 1))
 	return made(s, "Linspace", dt, []int{n}, func(i int) float64 {
 		if i > 0 && i >= n/2 { // from the other end, so that the last is end exactly
-			return end - float64(n-1-i)*step
+			return end - float64(float64(n-1-i)*step)
 		}
-		return start + float64(i)*step
+		return start + float64(float64(i)*step)
 	})
 }
 

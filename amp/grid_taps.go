@@ -39,7 +39,7 @@ func (t *axisTaps) put(i, size int, w float64) {
 func (m gridMode) taps(t *axisTaps, g float64, n, order int) {
 	t.n = 0
 	slope := float64(n) / 2
-	at := ((g+1)*float64(n) - 1) / 2
+	at := (float64((g+1)*float64(n)) - 1) / 2
 	if m.align {
 		slope = float64(n-1) / 2
 		at = (g + 1) / 2 * float64(n-1)
@@ -95,9 +95,9 @@ func cubicNearSlope(x, a float64, order int) float64 {
 	case 0:
 		return cubicNear(x, a)
 	case 1:
-		return (3*(a+2)*x - 2*(a+3)) * x
+		return (float64(3*(a+2)*x) - float64(2*(a+3))) * x
 	case 2:
-		return 6*(a+2)*x - 2*(a+3)
+		return float64(6*(a+2)*x) - float64(2*(a+3))
 	case 3:
 		return 6 * (a + 2)
 	}
@@ -109,9 +109,9 @@ func cubicFarSlope(x, a float64, order int) float64 {
 	case 0:
 		return cubicFar(x, a)
 	case 1:
-		return (3*a*x-10*a)*x + 8*a
+		return float64((float64(3*a*x)-float64(10*a))*x) + float64(8*a)
 	case 2:
-		return 6*a*x - 10*a
+		return float64(6*a*x) - float64(10*a)
 	case 3:
 		return 6 * a
 	}

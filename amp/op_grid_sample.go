@@ -154,7 +154,7 @@ func gridSampleCPU(c *Call) {
 					part := values[(batch*channels+ch)*image:][:image]
 					sum := 0.0
 					for t := range terms {
-						sum += g.weight[t] * part[g.where[t]]
+						sum += float64(g.weight[t] * part[g.where[t]])
 					}
 					sums[ch*chunk+j] = sum
 				}
@@ -191,7 +191,7 @@ func gridSampleBackwardCPU(c *Call) {
 				for ch := range m {
 					v := values[(batch*channels+first+ch)*count+j]
 					for t := range terms {
-						sums[ch*image+g.where[t]] += g.weight[t] * v
+						sums[ch*image+g.where[t]] += float64(g.weight[t] * v)
 					}
 				}
 			}

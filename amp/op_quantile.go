@@ -94,7 +94,7 @@ func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
 		if !(share >= 0 && share <= 1) {
 			fail("quantile", ErrArgument, "use shares from 0 to 1", "share %d is %v", i, share)
 		}
-		at := share * float64(n-1)
+		at := float64(share * float64(n-1))
 		lo, hi = append(lo, int(at)), append(hi, int(math.Ceil(at)))
 		weight[i] = at - math.Floor(at)
 	}
