@@ -135,25 +135,37 @@ func poolOf(c *Call) (g *poolGrid, n, in, out int) {
 	return g, x.shape[0] * x.shape[1], g.inputs(), g.outputs()
 }
 
+// maxPoolCPU needs no places: the built-in max knows NaN, and does without a branch that would be as good as random.
 func maxPoolCPU[T cpu.Float](c *Call) {
 	g, n, in, out := poolOf(c)
 	eachPlane(n, in+4*out, func(p *planes[T], i int) {
 		x := plane(&p.in, c.In[0], c.In[0].off+i*in, in)
-		p.at, p.out = resize(p.at, out), resize(p.out, out)
-		maxima(g, x, p.at)
-		valuesAt(p.out, x, p.at)
+		p.out = resize(p.out, out)
+		k := 0
+		for _, a := range g.span[0] {
+			for _, b := range g.span[1] {
+				for _, e := range g.span[2] {
+					p.out[k] = largestIn(g, x, a, b, e)
+					k++
+				}
+			}
+		}
 		store(c.Out, c.Out.off+i*out, p.out)
 	})
 }
 
-// valuesAt looks elements up; what no window saw is -∞.
-func valuesAt[T cpu.Float](dst, x []T, at []int) {
-	for k, j := range at {
-		dst[k] = T(math.Inf(-1))
-		if j >= 0 {
-			dst[k] = x[j]
+// largestIn is the largest element of a window, -∞ of one that sees no element.
+func largestIn[T cpu.Float](g *poolGrid, x []T, a, b, c span) T {
+	most := T(math.Inf(-1))
+	for p := a.lo; p < a.hi; p += a.step {
+		for q := b.lo; q < b.hi; q += b.step {
+			row := (p*g.size[1] + q) * g.size[2]
+			for r := row + c.lo; r < row+c.hi; r += c.step {
+				most = max(most, x[r])
+			}
 		}
 	}
+	return most
 }
 
 func poolIndicesCPU[T cpu.Float](c *Call) {
