@@ -2,7 +2,7 @@ package amp
 
 import "math"
 
-// Tensors made of a rule. Like Full they belong to no scope: Free them, or let the process end.
+// Tensors made of a rule. See Rand for their life.
 
 // Zeros returns a tensor of zeros.
 func Zeros(s *Scope, dt DType, shape ...int) *Tensor { return Full(s, dt, 0, shape...) }
@@ -65,5 +65,5 @@ func made(s *Scope, op string, dt DType, shape []int, f func(i int) float64) *Te
 		data[i] = f(i)
 	}
 	t.setFloat64s(data)
-	return t
+	return s.born(t)
 }

@@ -75,10 +75,7 @@ func (a *attention) dropped(s *Scope, at Attrs, p *Tensor) func(x *Tensor) *Tens
 
 // filled returns a tensor of one value that belongs to the scope.
 func (s *Scope) filled(dt DType, v float64, shape []int) *Tensor {
-	t := Full(s, dt, v, shape...)
-	t.scope = s
-	s.arena.own(t)
-	return t
+	return s.Own(Full(s, dt, v, shape...))
 }
 
 func rowSum(s *Scope, x *Tensor) *Tensor { return SumKeep(s, x, -1) }

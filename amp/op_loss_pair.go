@@ -105,20 +105,13 @@ func hingeSlope(b *Back) *Tensor {
 }
 
 // constant returns a tensor of one number and no dimension that belongs to the scope.
-func constant(s *Scope, dt DType, v float64) *Tensor { return s.ours(Full(s, dt, v)) }
+func constant(s *Scope, dt DType, v float64) *Tensor { return s.Own(Full(s, dt, v)) }
 
 // indices returns an int64 vector that belongs to the scope.
 func indices(s *Scope, v []int64) *Tensor {
 	t := alloc("indices", s.root.dev, Int64, []int{len(v)})
 	copy(elements[int64](t), v)
-	return s.ours(t)
-}
-
-// ours gives a tensor to the scope, which frees it.
-func (s *Scope) ours(t *Tensor) *Tensor {
-	t.scope = s
-	s.arena.own(t)
-	return t
+	return s.Own(t)
 }
 
 // MSELoss returns the mean of (x - target)², or what a Reduction asks for; float32 under autocast. The shapes must be equal:

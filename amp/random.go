@@ -96,8 +96,8 @@ func (r *Stream) fillNormal(dst []float64, mean, std float64) {
 	})
 }
 
-// Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. It belongs to no scope, so that it may be a
-// parameter or data; Free it, or let the process end.
+// Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. In the scope of a step or a Child it is freed with
+// it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
 	return draw(s, "Rand", dt, shape, func(r *Stream, data []float64) {
 		r.fill(data, func(u, v float64) (float64, float64) { return lo + float64((hi-lo)*u), lo + float64((hi-lo)*v) })
@@ -118,10 +118,10 @@ func draw(s *Scope, op string, dt DType, shape []int, fill func(r *Stream, data 
 	data := make([]float64, t.Len())
 	fill(s.rng, data)
 	t.setFloat64s(data)
-	return t
+	return s.born(t)
 }
 
-// Full returns a tensor that holds v everywhere and belongs to no scope.
+// Full returns a tensor that holds v everywhere; see Rand for its life.
 func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor {
 	s.alive("Full")
 	t := alloc("Full", s.root.dev, dt, shape)
@@ -130,7 +130,7 @@ func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor {
 		data[i] = v
 	}
 	t.setFloat64s(data)
-	return t
+	return s.born(t)
 }
 
 // FromFloat64s returns a CPU tensor of any dtype with the values rounded once to it (int64: truncated; bool: non-zero).

@@ -202,6 +202,27 @@ func (s *Scope) Keep(t *Tensor) *Tensor {
 	return t
 }
 
+// Own hands t, a tensor of no scope such as amp.From makes, over to s, which frees it when it closes, and returns it: data of one
+// training step. A tensor that a scope owns stays where it is.
+func (s *Scope) Own(t *Tensor) *Tensor {
+	s.alive("Own")
+	t.live("Own")
+	if t.scope == nil && t.node == nil {
+		t.scope = s
+		s.arena.own(t)
+	}
+	return t
+}
+
+// born gives a tensor that no op made to the scope of a step or a Child. In a root scope it stays without one: it may be a parameter.
+func (s *Scope) born(t *Tensor) *Tensor {
+	if s.arena.parent != nil {
+		t.scope = s
+		s.arena.own(t)
+	}
+	return t
+}
+
 // Device returns the name of the scope's device.
 func (s *Scope) Device() string { return s.root.dev.Name() }
 

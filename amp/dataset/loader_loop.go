@@ -95,18 +95,11 @@ func (l *Loader) take(s *amp.Scope) Batch {
 	}
 	shape := append([]int{n}, l.spec.Shape...)
 	if j.tokens != nil {
-		b.X = owned(s, amp.From(j.tokens[:n*size(l.spec.Shape)], shape...))
+		b.X = s.Own(amp.From(j.tokens[:n*size(l.spec.Shape)], shape...))
 	} else {
-		b.X = owned(s, amp.From(j.x[:n*size(l.spec.Shape)], shape...))
+		b.X = s.Own(amp.From(j.x[:n*size(l.spec.Shape)], shape...))
 	}
-	b.Y = owned(s, amp.From(j.y[:n*size(l.spec.Target)], append([]int{n}, l.spec.Target...)...))
+	b.Y = s.Own(amp.From(j.y[:n*size(l.spec.Target)], append([]int{n}, l.spec.Target...)...))
 	l.epoch, l.pos = l.after(j)
 	return b
-}
-
-// owned hands a tensor of no scope over to s: a view that s frees takes its place.
-func owned(s *amp.Scope, t *amp.Tensor) *amp.Tensor {
-	v := amp.Detach(s, t)
-	t.Free()
-	return v
 }
