@@ -60,45 +60,65 @@ func piecewise(name, doc string, at func(a *Attrs) polyline) *Op {
 	})
 }
 
-// find returns the piece that x lies on.
-func find[T float32 | float64](x, lo, hi T, closed bool) int {
+// find returns the piece that x lies on; counting without branches, which random signs would mispredict.
+func find(x, lo, hi float64, closed bool) int {
+	k := 1
 	if closed {
-		switch {
-		case x >= lo && x <= hi:
-			return 1
-		case x < lo:
-			return 0
+		if x < lo {
+			k = 0
 		}
-		return 2
+		if x > hi || x != x {
+			k = 2
+		}
+		return k
 	}
-	switch {
-	case x <= lo:
-		return 0
-	case x >= hi:
-		return 2
+	if x >= hi {
+		k = 2
 	}
-	return 1
+	if x <= lo {
+		k = 0
+	}
+	return k
+}
+
+// flat returns the bounds within which x is multiplied: 0·∞ would be NaN where a piece is flat.
+func (p *polyline) flat() (lowest, highest float64) {
+	lowest, highest = math.Inf(-1), math.Inf(1)
+	if p.slope[0] == 0 {
+		lowest = math.Max(p.lo, -math.MaxFloat64)
+	}
+	if p.slope[2] == 0 {
+		highest = math.Min(p.hi, math.MaxFloat64)
+	}
+	return lowest, highest
 }
 
 func pieceValues[T float32 | float64](p polyline) func(dst, x []T) {
-	lo, hi := T(p.lo), T(p.hi)
+	lo, hi := float64(T(p.lo)), float64(T(p.hi))
+	lowest, highest := p.flat()
+	if m := p.slope[0]; p == (polyline{slope: [3]float64{m, 1, 1}}) { // leaky_relu
+		return func(dst, x []T) {
+			for i, v := range x {
+				w := float64(v)
+				dst[i] = T(max(w, 0) + float64(m*min(w, 0)))
+			}
+		}
+	}
 	return func(dst, x []T) {
 		for i, v := range x {
-			k := find(v, lo, hi, p.closed)
-			dst[i] = T(p.offset[k])
-			if m := p.slope[k]; m != 0 { // 0·∞ would be NaN
-				dst[i] = T(float64(m*float64(v)) + p.offset[k])
-			}
+			w := float64(v)
+			k := find(w, lo, hi, p.closed)
+			dst[i] = T(float64(p.slope[k]*min(max(w, lowest), highest)) + p.offset[k])
 		}
 	}
 }
 
 func pieceSlopes[T float32 | float64](p polyline) func(dst, dy, x []T) {
-	lo, hi := T(p.lo), T(p.hi)
+	lo, hi := float64(T(p.lo)), float64(T(p.hi))
 	return func(dst, dy, x []T) {
 		for i, v := range dy {
 			dst[i] = 0
-			if m := p.slope[find(x[i], lo, hi, p.closed)]; m != 0 {
+			if m := p.slope[find(float64(x[i]), lo, hi, p.closed)]; m != 0 {
 				dst[i] = T(m * float64(v))
 			}
 		}

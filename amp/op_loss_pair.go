@@ -29,17 +29,28 @@ func pairLoss(name, doc string, class Class, why string, f func(c *Call, x, t fl
 
 // pairCPU makes the kernel of such a loss: elements are computed by all workers where they are kept, else summed one after another.
 func pairCPU(f func(c *Call, x, t float64) float64) func(c *Call) {
-	reduced := elementCPU(func(c *Call, v *[4]float64) float64 { return f(c, v[0], v[1]) })
 	return func(c *Call) {
-		if c.Reduce != ReduceNone {
-			reduced(c)
+		x, y := c.In[0], c.In[1]
+		if c.Reduce == ReduceNone {
+			binaryOn(c.Out, x, y, func(dst, a, b []float64) {
+				for i, v := range a {
+					dst[i] = f(c, v, b[i])
+				}
+			})
 			return
 		}
-		binaryOn(c.Out, c.In[0], c.In[1], func(dst, a, b []float64) {
-			for i, v := range a {
-				dst[i] = f(c, v, b[i])
+		w := newRowWalk(x, y)
+		sum := 0.0
+		pool := scratches[float64]()
+		w.sequential(func(off [4]int, n int) {
+			s := pool.Get().(*scratch[float64])
+			b := fetch(&s.buf[1], y, off[1], w.step[1], n)
+			for i, v := range fetch(&s.buf[0], x, off[0], w.step[0], n) {
+				sum += f(c, v, b[i])
 			}
+			pool.Put(s)
 		})
+		store(c.Out, c.Out.off, []float64{sum * perElement(c.Reduce, x.shape)})
 	}
 }
 

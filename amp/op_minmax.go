@@ -75,19 +75,13 @@ func extremum(name, doc string, f32 func(dst, x, y []float32), f64 func(dst, x, 
 
 func maximumK[T number](dst, x, y []T) {
 	for i, v := range x {
-		if w := y[i]; w > v || w != w {
-			v = w
-		}
-		dst[i] = v
+		dst[i] = max(v, y[i])
 	}
 }
 
 func minimumK[T number](dst, x, y []T) {
 	for i, v := range x {
-		if w := y[i]; w < v || w != w {
-			v = w
-		}
-		dst[i] = v
+		dst[i] = min(v, y[i])
 	}
 }
 
