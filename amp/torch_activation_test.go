@@ -15,6 +15,18 @@ func init() {
 		"softsign": torchUnary(Softsign), "logsigmoid": torchUnary(LogSigmoid), "tanhshrink": torchUnary(Tanhshrink), "prelu": torchBinary(PReLU),
 		"leaky_relu": torchNumber(LeakyReLU, "negative_slope", 0.01), "elu": torchNumber(ELU, "alpha", 1), "celu": torchNumber(CELU, "alpha", 1),
 		"softshrink": torchNumber(Softshrink, "lambd", 0.5), "hardshrink": torchNumber(Hardshrink, "lambd", 0.5),
+		"rrelu": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return RReLU(s.Eval(), x[0], a.float("lower"), a.float("upper"))
+		}),
+		"clamp_tensor": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			if len(x) == 2 {
+				return ClampTensors(s, x[0], nil, x[1])
+			}
+			return ClampTensors(s, x[0], x[1], x[2])
+		}),
+		"quantile": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return Quantile(s, x[0], a.floats("q"), a.int("dim"))
+		}),
 		"hardtanh": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return Hardtanh(s, x[0], a.or("min_val", -1), a.or("max_val", 1))
 		}),

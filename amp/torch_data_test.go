@@ -73,6 +73,14 @@ func (a torchArgs) ints(name string) []int {
 	return nil
 }
 
+func (a torchArgs) floats(name string) []float64 {
+	var out []float64
+	for _, x := range a[name].([]any) {
+		out = append(out, x.(float64))
+	}
+	return out
+}
+
 func (a torchArgs) reduction() Reduction {
 	return map[string]Reduction{"mean": ReduceMean, "sum": ReduceSum, "none": ReduceNone}[a.string("reduction")]
 }

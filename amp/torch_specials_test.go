@@ -22,7 +22,7 @@ func TestTorchSpecials(t *testing.T) {
 	}
 	for _, c := range f.Cases {
 		call := torchCalls[c.Op]
-		if call == nil || torchWaits(c.Op+"/"+c.Name) {
+		if call == nil {
 			continue
 		}
 		t.Run(strings.ReplaceAll(fmt.Sprintf("%s/%s/%v", c.Op, c.Name, c.DType), " ", "_"), func(t *testing.T) { c.checkSpecials(t, call) })

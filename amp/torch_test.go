@@ -24,7 +24,8 @@ func TestTorch(t *testing.T) {
 	for _, f := range torchFiles(t) {
 		for _, c := range f.Cases {
 			call := torchCalls[c.Op]
-			if call == nil || torchWaits(c.Op+"/"+c.Name) {
+			if call == nil {
+				t.Errorf("vectors of %s, which no call takes", c.Op)
 				continue
 			}
 			cases[c.Op]++

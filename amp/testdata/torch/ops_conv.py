@@ -61,6 +61,5 @@ def cases():
         pool("adaptive_max_pool1d", "plain", 2, 2, 7, output_size=3),
         pool("adaptive_max_pool2d", "plain", 1, 2, 5, 6, output_size=[2, 4]),
         pool("adaptive_max_pool3d", "plain", 1, 1, 3, 4, 5, output_size=[2, 2, 3]),
-        pool("lp_pool2d", "plain", 1, 2, 4, 4, norm_type=3.0, kernel_size=2, stride=2),
     ]
     return out

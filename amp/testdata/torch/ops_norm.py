@@ -46,7 +46,6 @@ def cases():
         Case("batch_norm", batch_norm, [U(-2, 2, 2, 3, 2, 3), None, None], name="bare", eps=1e-3),
         Case("batch_norm_running", batch_norm_running, [U(-2, 2, 3, 3, 2, 2), w3, b3, mean3, var3], eps=1e-5, momentum=0.1, only=["float32"]),
         Case("batch_norm_eval", batch_norm_eval, [U(-2, 2, 2, 3, 2, 3), w3, b3, mean3, var3], eps=1e-5),
-        Case("local_response_norm", F.local_response_norm, [U(-2, 2, 1, 4, 2, 2)], size=3),
         Case("renorm", torch.renorm, [U(-2, 2, 4, 5)], p=2.0, dim=0, maxnorm=2.0),
     ]
     return out

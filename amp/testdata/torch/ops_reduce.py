@@ -48,6 +48,7 @@ def cases():
                 Case(op, fn, [U(-4, 4, 2, 4, 3)], name="middle", dim=1), Case(op, fn, [U(-9, 9, 2, 33)], name="wide", dim=-1)]
     out += [Case("max", torch.max, [D(-3, 3, 3, 5)], dim=1), Case("min", torch.min, [D(-3, 3, 3, 5)], dim=0),
             Case("argmax", torch.argmax, [D(-3, 3, 3, 5, grad=False)], dim=1), Case("argmin", torch.argmin, [D(-3, 3, 3, 5, grad=False)], dim=0),
+            Case("quantile", lambda x, q, dim: torch.quantile(x, torch.tensor(q, dtype=x.dtype), dim), [D(-3, 3, 3, 7)], q=[0.125, 0.5, 0.75], dim=1, only=["float32"]),
             Case("median", torch.median, [D(-3, 3, 3, 5)], dim=1),
             Case("any", torch.any, [D(-3, 3, 3, 5, grad=False)], dim=1), Case("all", torch.all, [D(-3, 3, 3, 5, grad=False)], dim=1),
             Case("normalize", F.normalize, [U(-2, 2, 3, 6)], dim=1), Case("normalize", F.normalize, [U(-2, 2, 4, 3)], name="one", p=1.0, dim=0)]
