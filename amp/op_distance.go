@@ -16,6 +16,7 @@ func init() {
 	}
 	opCosineSimilarity = composite(Op{
 		Name: "cosine_similarity", Doc: "Σ (a/‖a‖)·(b/‖b‖) along one dimension, norms held at eps; broadcast", Args: []string{"a", "b"}, Class: FP32, Why: whyPowers,
+		Bound:     2, // of a gradient, whose parts along a vector cancel
 		Composite: []string{"linalg_vector_norm", "clamp", "div", "mul", "sum"},
 	})
 	opPairwiseDistance = composite(Op{

@@ -30,9 +30,14 @@ func matmulBackward(b *Back) {
 	if b.Needs(0) {
 		b.Set(0, b.sumTo(0, MatMul(b.S, b.DY, Transpose(b.S, b.In(1), -1, -2))))
 	}
-	if b.Needs(1) {
-		b.Set(1, b.sumTo(1, MatMul(b.S, Transpose(b.S, b.In(0), -1, -2), b.DY)))
+	if !b.Needs(1) {
+		return
 	}
+	x, dy := b.In(0), b.DY
+	if len(b.Shape(1)) == 2 && len(x.shape) > 2 { // one product over all batches sums before it rounds
+		x, dy = Reshape(b.S, x, -1, x.Dim(-1)), Reshape(b.S, dy, -1, dy.Dim(-1))
+	}
+	b.Set(1, b.sumTo(1, MatMul(b.S, Transpose(b.S, x, -1, -2), dy)))
 }
 
 // MatMul returns the matrix product a·b. Two matrices [m k] and [k n] give [m n]; more dimensions are batches, broadcast; a

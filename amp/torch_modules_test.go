@@ -162,7 +162,7 @@ func near(t *testing.T, what string, got *amp.Tensor, want stored, tol float64) 
 		t.Errorf("%s: %v, torch has shape %v", what, got, want.Shape)
 		return
 	}
-	exact, largest := want.values(t), 1e-2 // inputs are about 1
+	exact, largest := want.values(t), 0.1 // inputs are about 1
 	for _, v := range exact {
 		largest = math.Max(largest, math.Abs(v))
 	}

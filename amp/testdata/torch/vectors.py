@@ -119,6 +119,8 @@ GRADIENT_TERMS = {
     "softmin": lambda y, dy, dim: y * (dy.abs() + (dy * y).abs().sum(dim, keepdim=True)),
     "interpolate": lambda y, dy, **_: dy.abs().amax() * max(dy.shape[2:]),
     "grid_sample": lambda y, dy, **_: dy.abs().amax() * max(dy.shape[2:]),
+    "tanhshrink": lambda y, dy: dy.abs(),  # 1 - (1 - tanh*tanh)
+    "cross_entropy": lambda y, dy, **_: dy.abs().amax(),  # softmax - target
     "celu": lambda y, dy, **_: dy.abs(),  # y + alpha
     "elu": lambda y, dy, **_: dy.abs(),
     "gelu": lambda y, dy, **_: dy.abs(),  # (1 + erf(x/√2))/2
