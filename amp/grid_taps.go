@@ -3,6 +3,8 @@ package amp
 import (
 	"math"
 	"strings"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // Where grid_sample reads along one dimension, and with which weights. As y is a sum of products of one weight per dimension, its
@@ -45,7 +47,7 @@ func (m gridMode) taps(t *axisTaps, g float64, n, order int) {
 		at = (g + 1) / 2 * float64(n-1)
 	}
 	if m.interpolation == "bicubic" {
-		m.cubic(t, at, n, order, math.Pow(slope, float64(order)))
+		m.cubic(t, at, n, order, cpu.Pow(slope, float64(order)))
 		return
 	}
 	at, sign := m.pad(at, n)

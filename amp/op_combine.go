@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // The promote list: ops of several inputs that all run in the widest dtype among them.
 
@@ -85,7 +89,7 @@ func init() {
 
 func atan2K[T float32 | float64](dst, y, x []T) {
 	for i, v := range y {
-		dst[i] = T(math.Atan2(float64(v), float64(x[i])))
+		dst[i] = T(cpu.Atan2(float64(v), float64(x[i])))
 	}
 }
 

@@ -133,7 +133,7 @@ func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ..
 	d := Sub(s, x, target)
 	y := MulScalar(s, Add(s, Log(s, held), Div(s, Mul(s, d, d), held)), 0.5)
 	if c.has(hasFull) {
-		y = AddScalar(s, y, 0.5*math.Log(2*math.Pi))
+		y = AddScalar(s, y, 0.5*cpu.Log.Of(2*math.Pi))
 	}
 	return done(reduceLoss(s, y, c.reduce))
 }

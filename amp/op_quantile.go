@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // logcumsumexp, quantile and bucketize; masked_select and nonzero, the shape of whose result depends on the data.
@@ -57,14 +59,14 @@ func logCumSumExpLine(out []float64, in [][]float64) {
 	for i, v := range in[0] {
 		switch {
 		case v > most && !math.IsInf(most, -1):
-			sum = float64(sum*math.Exp(most-v)) + 1
+			sum = float64(sum*cpu.Exp.Of(most-v)) + 1
 			most = v
 		case v > most || v != v: // the first that counts; NaN stays
 			most, sum = v, 1
 		case !math.IsInf(v, -1) && !math.IsInf(most, 1):
-			sum += math.Exp(v - most)
+			sum += cpu.Exp.Of(v - most)
 		}
-		out[i] = most + math.Log(sum)
+		out[i] = most + cpu.Log.Of(sum)
 		if math.IsInf(most, 0) {
 			out[i] = most
 		}

@@ -49,3 +49,35 @@ func TestNoCompilerFusesProducts(t *testing.T) {
 		t.Errorf("%d explicit fused multiply-adds found: the listing is not read right", explicit)
 	}
 }
+
+// elementary finds functions of package math whose bits differ between processors.
+var elementary = regexp.MustCompile(`\bmath\.(Exp|Exp2|Expm1|Log|Log1p|Log2|Log10|Pow|Tanh?|Sinh?|Cosh?|Sincos|Asinh?|Acosh?|Atanh?|Atan2|Erfc?|Erfinv|Gamma|Lgamma|Cbrt|Hypot)\b`)
+
+// TestElementaryFunctionsHaveOneSource: kernels, layers and schedules take them from package cpu.
+func TestElementaryFunctionsHaveOneSource(t *testing.T) {
+	files := 0
+	for _, pattern := range []string{"*.go", "nn/*.go", "optim/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "_test.go") || name == "format.go" { // which takes the exponent of a power of two
+				continue
+			}
+			files++
+			for i, line := range strings.Split(string(source), "\n") {
+				if f := elementary.FindString(line); f != "" {
+					t.Errorf("%s:%d: %s: use the function of amp/internal/cpu", name, i+1, f)
+				}
+			}
+		}
+	}
+	if files < 50 {
+		t.Errorf("%d files read", files)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // GPTConfig is the size of a GPT.
@@ -173,7 +174,7 @@ func sample(s *amp.Scope, logits []float64, temperature float64, topK int) int {
 	}
 	shares, sum := make([]float64, len(order)), 0.0
 	for i, k := range order {
-		shares[i] = math.Exp((logits[k] - logits[order[0]]) / temperature)
+		shares[i] = cpu.Exp.Of((logits[k] - logits[order[0]]) / temperature)
 		sum += shares[i]
 	}
 	u := amp.Rand(s, amp.Float64, 0, 1, 1)

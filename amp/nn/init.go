@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // Initializers fill a tensor in place with numbers drawn from the scope's stream, rounded once to the tensor's dtype. They are those
@@ -85,12 +86,12 @@ func TruncNormal(s *amp.Scope, t *amp.Tensor, mean, std, lo, hi float64) {
 		panic(&amp.Error{Op: "TruncNormal", Kind: amp.ErrArgument, Detail: fmt.Sprintf("deviation %v, range %v to %v", std, lo, hi), Fix: "use a deviation above 0 and a range that is not empty"})
 	}
 	// The inverse of the distribution function, of numbers uniform between its values at the ends.
-	cdf := func(x float64) float64 { return math.Erf((x - mean) / std / math.Sqrt2) }
+	cdf := func(x float64) float64 { return cpu.Erf.Of((x - mean) / std / math.Sqrt2) }
 	u := amp.Rand(s, amp.Float64, cdf(lo), cdf(hi), t.Shape()...)
 	v := u.Float64s()
 	u.Free()
 	for i, x := range v {
-		v[i] = min(max(mean+float64(std*math.Sqrt2*math.Erfinv(x)), lo), hi)
+		v[i] = min(max(mean+float64(std*math.Sqrt2*cpu.Erfinv.Of(x)), lo), hi)
 	}
 	fill(t, values(v, t))
 }

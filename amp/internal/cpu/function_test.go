@@ -218,3 +218,22 @@ func TestPow(t *testing.T) {
 		same(r.NormFloat64()*3, float64(r.IntN(41)-20))
 	}
 }
+
+func TestAtan2(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 10))
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 1e-300, -1e300, math.Inf(1), math.Inf(-1), math.NaN()}
+	same := func(y, x float64) {
+		got, want := Atan2(y, x), math.Atan2(y, x)
+		if steps(got, want) > 3 && (got == got || want == want) {
+			t.Errorf("Atan2(%v, %v) = %v, want %v", y, x, got, want)
+		}
+	}
+	for _, x := range special {
+		for _, y := range special {
+			same(y, x)
+		}
+	}
+	for range 10000 {
+		same(r.NormFloat64(), r.NormFloat64())
+	}
+}
