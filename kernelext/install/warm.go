@@ -13,7 +13,8 @@ import (
 // warmImports is what tutorial cells import: our packages as far as the checkout has them, and the usual ones of the
 // standard library.
 var warmImports = []string{
-	Module + "/amp", Module + "/amp/nn", Module + "/amp/optim", Module + "/widgets",
+	Module + "/amp", Module + "/amp/nn", Module + "/amp/optim", Module + "/amp/dataset", Module + "/amp/dataset/glyphs",
+	Module + "/amp/safetensors", Module + "/amp/checkpoint", Module + "/widgets",
 	"bufio", "bytes", "context", "encoding/json", "errors", "flag", "fmt", "image", "image/color", "image/png", "io", "log", "maps",
 	"math", "math/rand", "math/rand/v2", "os", "os/signal", "path/filepath", "regexp", "runtime", "slices", "sort", "strconv",
 	"strings", "sync", "text/tabwriter", "time", "unsafe",
