@@ -1,7 +1,28 @@
-// Package nn holds layers built from amp's public ops.
+// Package nn holds layers, losses and models built from amp's public ops. Names, defaults, initial values and the names of saved state
+// are those of torch.nn.
 //
-// A layer is a Module: it owns its parameters and is called with the scope that says how it runs. Layers never store a scope.
-// Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path.
+//	net := nn.NewSequential(
+//		nn.NewConv2d(root, 3, 32, 3, nn.Padding(1)), nn.NewBatchNorm2d(root, 32), nn.ReLU, nn.MaxPool2d(2),
+//		nn.Flatten, nn.NewLinear(root, 32*16*16, 10))
+//	half := s.Autocast(amp.Float16)
+//	loss := nn.CrossEntropyLoss(half, net.Forward(half, x), labels)
+//
+// A layer is a Module: it owns its parameters and is called with the scope that says how it runs: autocast, training or evaluation,
+// gradients. Layers never store a scope. Layers with parameters are made in a root scope by New… functions, which draw from its random
+// stream; those without are values (ReLU) or functions of their settings (MaxPool2d). A function of one tensor is a Module as a Func.
+//
+// # Models of your own
+//
+// A struct with Forward and Parameters is a Module; Prefix names the tensors of its parts, Buffered adds tensors that are no parameters.
+// Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path. To share a weight, give
+// both layers the same tensor: it counts, moves and is saved once. StateDict and LoadStateDict exchange weights, with
+// package safetensors also with Python. Summary prints a model's modules with dtypes, parameters, FLOPs and memory.
+//
+// # Precision
+//
+// Parameters are float32 unless the DType option says otherwise, and stay so under autocast, which casts copies. Norms compute in
+// float32, and running statistics are float32 whatever the model is cast to. Losses take tensors of any float dtype and return
+// float32 under autocast; all take a Reduction and what else of torch's options applies (LossWeight, LabelSmoothing …).
 package nn
 
 import (
