@@ -1,7 +1,8 @@
-"""Writes the vectors that TestTorch and TestTorchTrajectories compare with.
+"""Writes the vectors that the tests named TestTorch… compare with.
 
-    python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch numpy
-    cd amp/testdata/torch && /tmp/torch/bin/python generate.py [family ...]
+    cd amp/testdata/torch
+    python3 -m venv .venv && .venv/bin/pip install torch numpy
+    .venv/bin/python generate.py [name ...]
 
 Made with torch 2.15.0 on the CPU (x86-64 with AVX-512, one thread), seed SEED of vectors.py. The float64 numbers do not depend on the
 machine beyond their last bits; torch's own numbers in the short dtypes do, a little. The tests need neither torch nor Python.
