@@ -81,6 +81,7 @@ var opCases = map[string][]opCase{
 	"mean": {
 		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Mean(s, x) }, in(-2, 2, 2, 3)),
 		{name: "middle", inputs: []input{in(-2, 2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor { return Mean(s, x[0], 1) }},
+		{name: "keep", inputs: []input{in(-2, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Mul(s, x[0], MeanKeep(s, x[0], 1)) }},
 	},
 	"softmax": {
 		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Softmax(s, x, -1) }, in(-2, 2, 2, 3)),

@@ -62,6 +62,12 @@ func Mean(s *Scope, x *Tensor, dims ...int) *Tensor {
 	return s.apply(opMean, Attrs{Dims: reducedAxes("mean", x, dims)}, x)
 }
 
+// MeanKeep is Mean, with the reduced dimensions kept as size 1.
+func MeanKeep(s *Scope, x *Tensor, dims ...int) *Tensor {
+	x.live("mean")
+	return s.apply(opMean, Attrs{Dims: reducedAxes("mean", x, dims), Keep: true}, x)
+}
+
 func length(shape []int) int {
 	n := 1
 	for _, d := range shape {

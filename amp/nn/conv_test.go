@@ -104,6 +104,9 @@ func TestPoolLayers(t *testing.T) {
 		"AdaptiveAvgPool1d": {nn.AdaptiveAvgPool1d(3).Forward(s, line), amp.AdaptiveAvgPool1d(s, line, 3)},
 		"AdaptiveAvgPool2d": {nn.AdaptiveAvgPool2d(2, 3).Forward(s, x), amp.AdaptiveAvgPool2d(s, x, 2, 3)},
 		"AdaptiveMaxPool2d": {nn.AdaptiveMaxPool2d(2).Forward(s, x), amp.AdaptiveMaxPool2d(s, x, 2)},
+		"AdaptiveMaxPool1d": {nn.AdaptiveMaxPool1d(3).Forward(s, line), amp.AdaptiveMaxPool1d(s, line, 3)},
+		"AdaptiveAvgPool3d": {nn.AdaptiveAvgPool3d(2).Forward(s, cube), amp.AdaptiveAvgPool3d(s, cube, 2)},
+		"AdaptiveMaxPool3d": {nn.AdaptiveMaxPool3d(1, 2, 2).Forward(s, cube), amp.AdaptiveMaxPool3d(s, cube, 1, 2, 2)},
 		"Flatten":           {nn.Flatten.Forward(s, x), amp.Reshape(s, x, 1, 60)},
 		"Identity":          {nn.Identity.Forward(s, x), x},
 	} {

@@ -55,6 +55,21 @@ func AdaptiveMaxPool2d(size ...int) Module {
 	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool2d(s, x, size...) })
 }
 
+// AdaptiveAvgPool3d takes the mean of size windows in each dimension: amp.AdaptiveAvgPool3d.
+func AdaptiveAvgPool3d(size ...int) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool3d(s, x, size...) })
+}
+
+// AdaptiveMaxPool1d takes the largest element of size windows: amp.AdaptiveMaxPool1d.
+func AdaptiveMaxPool1d(size int) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool1d(s, x, size) })
+}
+
+// AdaptiveMaxPool3d takes the largest element of size windows in each dimension: amp.AdaptiveMaxPool3d.
+func AdaptiveMaxPool3d(size ...int) Module {
+	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool3d(s, x, size...) })
+}
+
 // Flatten makes one dimension of all but the first: [n c h w] to [n c·h·w].
 var Flatten Module = Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	rest := 1
