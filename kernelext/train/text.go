@@ -19,7 +19,7 @@ type text struct {
 // Sizes of the model and of what it reads; the width is Config's.
 const (
 	layers  = 4
-	length  = 128 // positions of a sample
+	length  = 64 // positions of a sample
 	textMax = 4 << 20
 )
 
@@ -48,7 +48,7 @@ func (e *text) model() nn.Module        { return e.net }
 func (e *text) loader() *dataset.Loader { return e.batches }
 func (e *text) clip() float64           { return 1 }
 func (e *text) optimizer(lr float64) optim.Optimizer {
-	return optim.NewAdamW(e.net.Parameters(), optim.LR(lr), optim.WeightDecay(0.1), optim.Betas(0.9, 0.95))
+	return optim.NewAdamW(e.net.Parameters(), optim.LR(lr))
 }
 
 func (e *text) loss(s *amp.Scope, b dataset.Batch) *amp.Tensor { return e.net.Loss(s, b.X, b.Y) }

@@ -74,8 +74,8 @@ type experiment interface {
 
 // defaults are the settings an experiment was tuned for.
 var defaults = map[string]Config{
-	"resnet18": {Steps: 150, Batch: 32, Width: 64, LR: 2e-3, drawn: 40000, held: 4000},
-	"gpt":      {Steps: 400, Batch: 16, Width: 128, LR: 2e-3, held: 64},
+	"resnet18": {Steps: 700, Batch: 64, Width: 16, LR: 2e-3, drawn: 40000, held: 4000},
+	"gpt":      {Steps: 900, Batch: 16, Width: 128, LR: 3e-3, held: 256},
 }
 
 // Complete fills in defaults and refuses what can't be run.
@@ -137,7 +137,7 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 		e: e, c: c, root: root, opt: e.optimizer(c.LR),
 		scaler: amp.NewGradScaler(amp.GrowthInterval(200), amp.ScalerEnabled(c.Precision == amp.Float16)),
 	}
-	t.schedule = optim.CountApplied(optim.NewWarmupCosine(t.opt, max(1, c.Steps/20), c.Steps+1, 0.1, 0))
+	t.schedule = optim.CountApplied(optim.NewOneCycleLR(t.opt, c.LR, c.Steps+1))
 	for _, p := range e.model().Parameters() {
 		r.Parameters += p.Len()
 	}
