@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"fmt"
 	"math/bits"
 	"sync"
 	"unsafe"
@@ -52,6 +53,9 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	}
 	d.mu.Unlock()
 	size := 1 << class
+	if limit := systemMemory(); limit > 0 && uint64(size) > limit {
+		return nil, fmt.Errorf("a block of %d bytes, the machine has %d", size, limit)
+	}
 	raw := make([]byte, size+64)
 	skip := int(-uintptr(unsafe.Pointer(&raw[0])) & 63)
 	stats.newBuffer(d.name, size)
