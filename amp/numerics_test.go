@@ -171,13 +171,12 @@ func TestMemoryLimit(t *testing.T) {
 
 // TestTooLarge: what no machine holds is refused, and the process goes on.
 func TestTooLarge(t *testing.T) {
-	s := NewScope()
-	defer s.Close()
 	before := MemStats()["cpu"].Bytes
-	x := From([]float32{1})
+	s, x := NewScope(), From([]float32{1})
 	if err := Maybe(func() { Contiguous(s, Expand(s, x, 1<<44)) }); !errors.Is(err, ErrMemory) {
 		t.Error(err)
 	}
+	s.Close()
 	x.Free()
 	if now := MemStats()["cpu"].Bytes; now != before {
 		t.Errorf("%d bytes counted for what was refused", now-before)

@@ -75,7 +75,7 @@ type experiment interface {
 // defaults are the settings an experiment was tuned for.
 var defaults = map[string]Config{
 	"resnet18": {Steps: 700, Batch: 64, Width: 16, LR: 2e-3, drawn: 40000, held: 4000},
-	"gpt":      {Steps: 900, Batch: 16, Width: 128, LR: 3e-3, held: 256},
+	"gpt":      {Steps: 1800, Batch: 16, Width: 128, LR: 3e-3, held: 256},
 }
 
 // Complete fills in defaults and refuses what can't be run.

@@ -22,7 +22,7 @@ func trainModel(ctx context.Context, args []string) error {
 	precisions := fs.String("precision", "float32,float16", "float32, float16 or bfloat16; several, separated by commas, are compared")
 	fs.StringVar(&c.Device, "device", "cpu", "where to train: cpu, cuda:0 or auto")
 	fs.StringVar(&c.Data, "data", "", "a folder of CIFAR-10 (binary version), or a text file")
-	fs.IntVar(&c.Steps, "steps", 0, "training steps (default 700 for resnet18, 900 for gpt)")
+	fs.IntVar(&c.Steps, "steps", 0, "training steps (default 700 for resnet18, 1800 for gpt)")
 	fs.IntVar(&c.Batch, "batch", 0, "samples in a step (default 64 for resnet18, 16 for gpt)")
 	fs.IntVar(&c.Width, "width", 0, "channels of ResNet's first stage (default 16, so that it fits a laptop; 64 is the paper's), or features of the GPT (default 128)")
 	fs.Float64Var(&c.LR, "lr", 0, "peak learning rate (default 0.002 for resnet18, 0.003 for gpt)")
