@@ -11,7 +11,7 @@ func init() {
 		Backward: func(b *Back) { b.Set(0, b.S.apply(opReLUBackward, Attrs{}, b.DY, b.Out())) },
 	})
 	opReLUBackward = define(Op{
-		Name: "relu_backward", Doc: "dy where y > 0, else 0", Args: []string{"dy", "y"}, Why: "only masks: exact in any dtype", CUDA: "relu_backward",
+		Name: "relu_backward", Doc: "dy where y is not 0 or below, else 0", Args: []string{"dy", "y"}, Why: "only masks: exact in any dtype", CUDA: "relu_backward",
 		Check: func(c *Call) []int { c.floats(); c.sameShape(); return c.In[0].shape },
 		CPU:   binary(reluGrad32, reluGrad64, nil), Saves: SaveIn1,
 		Backward: func(b *Back) { // linear in dy; flat in y
@@ -32,11 +32,13 @@ func reluK[T float32 | float64](dst, x []T) {
 	}
 }
 
-// reluGrad32 keeps dy where y lies above 0: where its bits, less one, are below those of infinity.
+// reluGrad32 keeps dy where y is not 0 or below, which holds for NaN as in PyTorch: where its bits, less one, are those of a positive
+// number or NaN, or beyond those of -Inf.
 func reluGrad32(dst, dy, y []float32) {
 	y, dst = y[:len(dy)], dst[:len(dy)]
 	for i, v := range dy {
-		keep := uint32((int64(math.Float32bits(y[i])-1) - 0x7f800000) >> 63)
+		bits := math.Float32bits(y[i])
+		keep := uint32((int64(bits-1)-0x7fffffff)>>63) | uint32((0xff800000-int64(bits))>>63)
 		dst[i] = math.Float32frombits(math.Float32bits(v) & keep)
 	}
 }
@@ -44,7 +46,7 @@ func reluGrad32(dst, dy, y []float32) {
 func reluGrad64(dst, dy, y []float64) {
 	y, dst = y[:len(dy)], dst[:len(dy)]
 	for i, v := range dy {
-		if !(y[i] > 0) {
+		if y[i] <= 0 {
 			v = 0
 		}
 		dst[i] = v

@@ -20,7 +20,7 @@ func TestReLUEdges(t *testing.T) {
 				want, slope = v, 7
 			}
 			if v != v {
-				want = v
+				want, slope = v, 7
 			}
 			if distance(y[i], want) != 0 || g[i] != slope {
 				t.Errorf("%v: relu(%v) is %v, gradient %v", dt, v, y[i], g[i])

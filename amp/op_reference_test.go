@@ -1,0 +1,259 @@
+package amp
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("update", false, "write OPS.md anew")
+
+// aliases are public names of the reference's lists that are another row here.
+var aliases = map[string]string{
+	"__matmul__": "matmul", "linalg_multi_dot": "multi_dot", "__pow__": "pow", "__rtruediv__": "__rdiv__",
+	"GRUCell": "gru_cell", "LSTMCell": "lstm_cell", "RNNCell": "rnn_tanh_cell",
+}
+
+// leftOut gives the reason for each name of the reference's CUDA lists that has no row.
+var leftOut = map[string]string{
+	"_convolution": "internal name of conv1d … conv_transpose3d", "convolution": "internal name of conv1d … conv_transpose3d",
+	"cudnn_convolution": "internal name of conv1d … conv3d", "cudnn_convolution_transpose": "internal name of conv_transpose1d … 3d",
+	"conv_tbc":             "conv1d with its dimensions in another order, from fairseq; transpose and use conv1d",
+	"_thnn_fused_gru_cell": "internal name of gru_cell", "_thnn_fused_lstm_cell": "internal name of lstm_cell",
+	"_scaled_dot_product_flash_attention": "internal name of scaled_dot_product_attention",
+	"native_layer_norm":                   "internal name of layer_norm",
+	"nuclear_norm":                        "needs singular values, which this package does not compute",
+	"grid_sampler":                        "internal name of grid_sample",
+}
+
+// operators are all names of the CUDA lists: operators and public names.
+func operators(t *testing.T) []string {
+	var out []string
+	for name := range policy(t) {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestListsAreComplete: every name of the reference's CUDA lists has a row, or a reason not to.
+func TestListsAreComplete(t *testing.T) {
+	for _, name := range operators(t) {
+		row := name
+		if a, ok := aliases[name]; ok {
+			row = a
+		}
+		_, has := LookupOp(row)
+		_, out := leftOut[name]
+		switch {
+		case !has && !out:
+			t.Errorf("%s has neither a row nor a reason", name)
+		case has && out:
+			t.Errorf("%s has a row and a reason not to have one", name)
+		}
+	}
+}
+
+// callers finds the public function of each row: the outermost function of this package that a test's call of the row runs through.
+func callers() map[string]string {
+	found := ""
+	for o := range Ops() {
+		check := o.Check
+		if check == nil {
+			continue
+		}
+		defer func() { o.Check = check }()
+		o.Check = func(c *Call) []int {
+			if found == "" {
+				found = outermost()
+			}
+			return check(c)
+		}
+	}
+	out := map[string]string{}
+	for name, cases := range opCases {
+		for _, c := range cases {
+			s := NewScope()
+			found = ""
+			c.call(s.NoGrad(), c.draws(s, Float64, 1))
+			s.Close()
+			if found != "" && !strings.Contains(out[name], found) {
+				out[name] = strings.TrimPrefix(out[name]+", "+found, ", ")
+			}
+		}
+	}
+	return out
+}
+
+// exported are the functions of the package by their names in lower case.
+func exported(t *testing.T) map[string]string {
+	out := map[string]string{}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.IsExported() {
+				out[strings.ToLower(fn.Name.Name)] = fn.Name.Name
+			}
+		}
+	}
+	return out
+}
+
+// functions gives the public function of each row: that of its name, or else those that a test's call of it goes through.
+func functions(t *testing.T) map[string]string {
+	out, named := callers(), exported(t)
+	for o := range Ops() {
+		if name, ok := named[strings.ReplaceAll(o.Name, "_", "")]; ok {
+			out[o.Name] = name
+		}
+	}
+	return out
+}
+
+// outermost returns the exported function that was called from a test file.
+func outermost() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	last := ""
+	for {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.File, "_test.go") || !more {
+			break
+		}
+		last = f.Function
+	}
+	name, ok := strings.CutPrefix(last, "github.com/halftone-ml/halftone/amp.")
+	if !ok || strings.ContainsAny(name, ".()") || !token.IsExported(name) {
+		return ""
+	}
+	return name
+}
+
+// TestOpReference holds OPS.md to the table; go test ./amp -run TestOpReference -update writes it.
+func TestOpReference(t *testing.T) {
+	text := reference(functions(t))
+	if *rewrite {
+		if err := os.WriteFile("OPS.md", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile("OPS.md")
+	if err != nil || string(have) != text {
+		t.Errorf("OPS.md is stale (%v): go test ./amp -run TestOpReference -update writes it anew", err)
+	}
+}
+
+// reference writes the op table as a page.
+func reference(functions map[string]string) string {
+	var b strings.Builder
+	n := 0
+	groups := map[Class][]*Op{}
+	var inPlace, gradients []*Op
+	for o := range Ops() {
+		n++
+		switch {
+		case o.InPlace:
+			inPlace = append(inPlace, o)
+		case strings.HasSuffix(o.Name, "_backward"):
+			gradients = append(gradients, o)
+		default:
+			groups[o.Class] = append(groups[o.Class], o)
+		}
+	}
+	fmt.Fprintf(&b, "# Op reference\n\n")
+	fmt.Fprintf(&b, "Generated from the op table (%d rows) by `go test ./amp -run TestOpReference -update`; a test fails when it is stale.\n\n", n)
+	b.WriteString(referenceHead)
+	for _, g := range []struct {
+		class       Class
+		title, text string
+	}{
+		{Lower, "Lower", "Inputs are cast to the scope's dtype."},
+		{FP32, "Float32", "Inputs are cast to float32."},
+		{FP32Output, "Float32 output", "Inputs are taken as they are; accumulation and result are float32."},
+		{FP32Append, "Float32 output, by the overload with a dtype", "As above."},
+		{Promote, "Promote", "Inputs are cast to the widest among them."},
+		{Banned, "Refused", "Unsafe under autocast; the message names the way out."},
+		{Unlisted, "Unlisted", "The op runs in the dtype of its inputs, by ordinary type promotion where they differ."},
+	} {
+		section(&b, g.title, g.text, groups[g.class], functions)
+	}
+	section(&b, "In place", "Never autocast, no gradient.", inPlace, functions)
+	section(&b, "Gradients", "Rows that backward is made of; autocast is off there, and each runs in the dtype its forward ran in.", gradients, functions)
+	b.WriteString("## Left out\n\nNames of PyTorch's CUDA lists without a row of that name here.\n\n| name | reason |\n|---|---|\n")
+	for _, name := range sortedKeys(leftOut) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, leftOut[name])
+	}
+	for _, name := range sortedKeys(aliases) {
+		fmt.Fprintf(&b, "| `%s` | is `%s` here |\n", name, aliases[name])
+	}
+	return b.String()
+}
+
+const referenceHead = `Columns: **Go**, the function of package amp; **CPU lists**, the class on PyTorch's CPU lists, which ` + "`amp.UseLists(amp.CPULists)`" + ` chooses; **gradient**, whether the op has one (it
+is made of table ops, so it has one itself); **c**, the constant of the error bound |y - y₆₄| ≤ c·u·√K·Σ|terms| plus one rounding of the
+result, with u = 2⁻²⁴ for float16, bfloat16 and float32, which are computed in float32 or wider, and K the number of terms; **CUDA**, the
+stem of the GPU kernel's symbol.
+
+Where the reference is known to be at fault, Halftone differs: a cast is cached by tensor, dtype and version, so that neither a nested scope of
+another dtype nor a weight changed in place gets a stale copy; a cast made under NoGrad still has its edge to the weight; an
+unscaling by a non-finite inverse skips the step. A user's op without a class follows its inputs, as an op that is not registered does in
+PyTorch, and says so once; popular writing has it fall back to float32, which ` + "`amp.Unclassified(amp.FP32)`" + ` does.
+
+`
+
+func section(b *strings.Builder, title, text string, rows []*Op, functions map[string]string) {
+	fmt.Fprintf(b, "## %s\n\n%s\n\n| op | Go | computes | why | CPU lists | gradient | c | CUDA |\n|---|---|---|---|---|---|---|---|\n", title, text)
+	for _, o := range rows {
+		gradient := "–"
+		if o.Differentiable() || len(o.Composite) > 0 {
+			gradient = "yes"
+		}
+		doc := o.Doc
+		if len(o.Composite) > 0 {
+			doc += " (made of " + strings.Join(o.Composite, ", ") + ")"
+		}
+		escape := strings.NewReplacer("|", "\\|").Replace
+		fmt.Fprintf(b, "| `%s(%s)` | %s | %s | %s | %s | %s | %s | `%s` |\n", o.Name, strings.Join(o.Args, ", "), functions[o.Name], escape(doc), escape(o.Why), o.CPUList, gradient, bound(o), o.CUDA)
+	}
+	b.WriteString("\n")
+}
+
+// bound is the row's constant, 1 unless it says otherwise, and nothing for rows that move data alone.
+func bound(o *Op) string {
+	switch {
+	case o.View != nil:
+		return "exact"
+	case len(o.Composite) > 0 && o.Bound == 0:
+		return "by parts"
+	case o.Bound == 0:
+		return "1"
+	}
+	return fmt.Sprint(o.Bound)
+}
+
+func sortedKeys(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
