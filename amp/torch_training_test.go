@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	le "encoding/binary"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -234,7 +233,7 @@ func torchOptimizer(t *testing.T, kind string, params []*amp.Tensor, options map
 		case []any:
 			opts = append(opts, optim.Betas(v[0].(float64), v[1].(float64)))
 		default:
-			t.Fatal(fmt.Sprintf("option %s", name))
+			t.Fatalf("option %s", name)
 		}
 	}
 	switch kind {
