@@ -30,8 +30,8 @@ func levelModel(s *amp.Scope) (*nn.Sequential, *normed) {
 	return nn.NewSequential(nn.NewLinear(s, 3, 4), n, nn.ReLU, nn.NewLinear(s, 4, 1)), n
 }
 
-// TestLevels: spec, Apex opt levels. What each level does to parameters, buffers, ops, inputs and outputs.
-func TestLevels(t *testing.T) {
+// TestSpec41Levels: spec, Apex opt levels. What each level does to parameters, buffers, ops, inputs and outputs.
+func TestSpec41Levels(t *testing.T) {
 	for _, c := range []struct {
 		level                amp.OLevel
 		overrides            []amp.LevelOption
@@ -254,8 +254,8 @@ func TestLevelMisuse(t *testing.T) {
 	}
 }
 
-// TestApexLists: mean, std and var in float32, arithmetic and comparisons in the widest of their inputs.
-func TestApexLists(t *testing.T) {
+// TestSpec41ApexLists: mean, std and var in float32, arithmetic and comparisons in the widest of their inputs.
+func TestSpec41ApexLists(t *testing.T) {
 	root := amp.NewScope()
 	defer root.Close()
 	s := root.Autocast(amp.Float16, amp.UseLists(amp.ApexLists))
@@ -277,7 +277,8 @@ func TestApexLists(t *testing.T) {
 	}
 }
 
-func TestPolicies(t *testing.T) {
+// TestSpec42Policies: peers in one table, jmp.
+func TestSpec42Policies(t *testing.T) {
 	for text, want := range map[string]string{
 		"params=f32,compute=f16,output=f16": "params=float32,compute=float16,output=float16",
 		"p=full, c=bf16":                    "params=float32,compute=bfloat16,output=bfloat16",

@@ -167,7 +167,21 @@ type InstanceNorm struct {
 // NewInstanceNorm2d returns a layer for x [n channels h w], or any other number of spatial dimensions. It keeps no running statistics,
 // and has no weight and bias unless Affine, as in PyTorch. Options: Eps, Affine.
 func NewInstanceNorm2d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	checkSizes("NewInstanceNorm2d", []int{channels})
+	return newInstanceNorm(s, "NewInstanceNorm2d", channels, opts)
+}
+
+// NewInstanceNorm1d is NewInstanceNorm2d by the name for x [n channels length].
+func NewInstanceNorm1d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
+	return newInstanceNorm(s, "NewInstanceNorm1d", channels, opts)
+}
+
+// NewInstanceNorm3d is NewInstanceNorm2d by the name for x [n channels d h w].
+func NewInstanceNorm3d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
+	return newInstanceNorm(s, "NewInstanceNorm3d", channels, opts)
+}
+
+func newInstanceNorm(s *amp.Scope, name string, channels int, opts []NormOption) *InstanceNorm {
+	checkSizes(name, []int{channels})
 	c := normConfig{eps: 1e-5}
 	for _, o := range opts {
 		o(&c)

@@ -150,3 +150,28 @@ func TestNormsAndEmbedding(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPaddingRow: the row is zeros, and an optimizer's step leaves it so.
+func TestPaddingRow(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	e := nn.NewEmbedding(root, 4, 3, nn.PaddingRow(2))
+	y := e.Forward(root.Autocast(amp.Float16), amp.From([]int64{2, 1, 2}))
+	amp.Sum(root, y).Backward()
+	if v := e.Weight.Float64s()[6:9]; !slices.Equal(v, []float64{0, 0, 0}) {
+		t.Errorf("the padding row is %v", v)
+	}
+	if g := e.Weight.Grad().Float64s(); !slices.Equal(g, []float64{0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}) {
+		t.Errorf("gradient %v", g)
+	}
+	for _, row := range []int{-2, -1, 4} {
+		if err := amp.Maybe(func() { nn.NewEmbedding(root, 4, 3, nn.PaddingRow(row)) }); !errors.Is(err, amp.ErrArgument) {
+			t.Errorf("row %d: %v", row, err)
+		}
+	}
+	for _, n := range []*nn.InstanceNorm{nn.NewInstanceNorm1d(root, 2), nn.NewInstanceNorm2d(root, 2), nn.NewInstanceNorm3d(root, 2)} {
+		if y := n.Forward(root, amp.Randn(root, amp.Float32, 3, 2, 1, 2, 8)); math.Abs(amp.Mean(root, y).Item()) > 1e-5 {
+			t.Error("instance norm does not center")
+		}
+	}
+}

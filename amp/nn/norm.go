@@ -55,18 +55,41 @@ func (l *RMSNorm) Parameters() []*amp.Tensor { return []*amp.Tensor{l.Weight} }
 
 // Embedding maps numbers to vectors by looking them up in a table.
 type Embedding struct {
-	Weight *amp.Tensor // [rows features]
+	Weight  *amp.Tensor // [rows features]
+	padding int         // row that stands for padding, plus one; 0 for none
 }
 
+// An EmbeddingOption configures NewEmbedding.
+type EmbeddingOption func(*Embedding)
+
+// PaddingRow makes a row stand for padding: it is zeros at first and gets no gradient (padding_idx in PyTorch).
+func PaddingRow(row int) EmbeddingOption { return func(e *Embedding) { e.padding = row + 1 } }
+
 // NewEmbedding returns a table of rows vectors of the given number of features, drawn from the standard normal distribution as
-// PyTorch does. It panics with amp.ErrArgument for sizes below 1.
-func NewEmbedding(s *amp.Scope, rows, features int) *Embedding {
+// PyTorch does. It panics with amp.ErrArgument for sizes below 1 and for a padding row that is not in the table.
+func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Embedding {
 	checkSizes("NewEmbedding", []int{rows, features})
-	return &Embedding{Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
+	e := &Embedding{Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
+	for _, o := range opts {
+		o(e)
+	}
+	row := e.padding - 1
+	if row < -1 || row >= rows || len(opts) > 0 && row < 0 {
+		panic(&amp.Error{Op: "NewEmbedding", Kind: amp.ErrArgument, Detail: fmt.Sprintf("padding row %d of %d", row, rows), Fix: "name a row of the table"})
+	}
+	if row >= 0 {
+		values := amp.Values[float32](e.Weight)
+		clear(values[row*features : (row+1)*features])
+		amp.SetValues(e.Weight, values)
+	}
+	return e
 }
 
 // Forward returns the vectors of index, int64 of any shape: [index… features].
 func (e *Embedding) Forward(s *amp.Scope, index *amp.Tensor) *amp.Tensor {
+	if e.padding > 0 {
+		return amp.EmbeddingPadded(s, e.Weight, index, e.padding-1)
+	}
 	return amp.Embedding(s, e.Weight, index)
 }
 

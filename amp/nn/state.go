@@ -22,33 +22,51 @@ func StateDict(m Module) map[string]*amp.Tensor {
 	return out
 }
 
+// A LoadOption configures LoadStateDict.
+type LoadOption func(*bool)
+
+// Partial loads what fits by name and leaves the rest of both sides alone, as strict=False does in PyTorch: for a model with another
+// head, say. Shapes of what has the same name must be equal all the same.
+func Partial() LoadOption { return func(strict *bool) { *strict = false } }
+
 // LoadStateDict copies values by name into the parameters and buffers of a module, rounded to their dtypes. Nothing is changed
-// unless every name of the module is there with the right shape, and no other; the error lists what does not fit.
-func LoadStateDict(m Module, state map[string]*amp.Tensor) error {
+// unless every name of the module is there with the right shape, and no other; the error lists what does not fit. See Partial.
+func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) error {
+	strict := true
+	for _, o := range opts {
+		o(&strict)
+	}
 	own := StateDict(m)
-	var faults []string
-	for name, t := range own {
-		switch from := state[name]; {
-		case from == nil:
-			faults = append(faults, "missing "+name)
-		case !slices.Equal(from.Shape(), t.Shape()):
-			faults = append(faults, fmt.Sprintf("%s is %v, the module's %v", name, from.Shape(), t.Shape()))
-		}
-	}
-	for name := range state {
-		if own[name] == nil {
-			faults = append(faults, "unexpected "+name)
-		}
-	}
-	if len(faults) > 0 {
+	if faults := misfits(own, state, strict); len(faults) > 0 {
 		slices.Sort(faults)
 		if extra := len(faults) - 8; extra > 0 {
 			faults = append(faults[:8], fmt.Sprintf("and %d more", extra))
 		}
-		return fmt.Errorf("nn: the state does not fit the module: %s; load it into a model built as the saved one was", strings.Join(faults, "; "))
+		return fmt.Errorf("nn: the state does not fit the module: %s; load it into a model built as the saved one was, or pass nn.Partial()", strings.Join(faults, "; "))
 	}
 	for name, t := range own {
-		amp.Assign(t, state[name])
+		if from := state[name]; from != nil {
+			amp.Assign(t, from)
+		}
 	}
 	return nil
+}
+
+// misfits lists what keeps a state from being loaded.
+func misfits(own, state map[string]*amp.Tensor, strict bool) []string {
+	var faults []string
+	for name, t := range own {
+		switch from := state[name]; {
+		case from == nil && strict:
+			faults = append(faults, "missing "+name)
+		case from != nil && !slices.Equal(from.Shape(), t.Shape()):
+			faults = append(faults, fmt.Sprintf("%s is %v, the module's %v", name, from.Shape(), t.Shape()))
+		}
+	}
+	for name := range state {
+		if own[name] == nil && strict {
+			faults = append(faults, "unexpected "+name)
+		}
+	}
+	return faults
 }

@@ -39,6 +39,13 @@ func TestStateDict(t *testing.T) {
 	if !slices.Equal(before, other.Parameters()[0].Float64s()) {
 		t.Error("a refused state changed the module")
 	}
+	if err := nn.LoadStateDict(other, nn.StateDict(a), nn.Partial()); err == nil || !strings.Contains(err.Error(), "0.weight is") {
+		t.Errorf("another shape was loaded: %v", err)
+	}
+	tail := nn.NewSequential(nn.NewLinear(root, 3, 4), nn.ReLU, nn.Named{Name: "tail", Module: nn.NewLinear(root, 4, 5)})
+	if err := nn.LoadStateDict(tail, nn.StateDict(a), nn.Partial()); err != nil || !slices.Equal(tail.Parameters()[0].Float64s(), a.Parameters()[0].Float64s()) {
+		t.Errorf("the part that fits was not loaded: %v", err)
+	}
 	unnamed := nn.NewLinear(root, 2, 2)
 	unnamed.Bias.SetName("weight")
 	if err := amp.Maybe(func() { nn.StateDict(unnamed) }); !errors.Is(err, amp.ErrArgument) {
