@@ -194,7 +194,7 @@ func TestWrongCallsAreOneSentence(t *testing.T) {
 func TestHelpNamesEveryCommand(t *testing.T) {
 	l, _ := testenv.Installed(t)
 	r := halftone(t, l)
-	for _, name := range []string{"lab", "install", "uninstall", "doctor", "run", "version", "help"} {
+	for _, name := range []string{"lab", "install", "uninstall", "doctor", "run", "train", "version", "help"} {
 		if !strings.Contains(r.stdout, "halftone "+name) {
 			t.Errorf("help lacks %s", name)
 		}

@@ -109,14 +109,14 @@ func trainOne(ctx context.Context, c train.Config, out io.Writer) (r train.Resul
 
 // describe words where a run stands.
 func describe(t train.Progress) string {
-	text := fmt.Sprintf("loss %.3f, %s a step", t.Loss, t.StepTime.Round(time.Millisecond))
+	text := fmt.Sprintf("loss %.3f, %s left, %s a step", t.Loss, t.Left.Round(time.Second), t.StepTime.Round(time.Millisecond))
 	if t.Scale != 1 {
 		text += fmt.Sprintf(", scale %g", t.Scale)
 	}
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
-	return text + fmt.Sprintf(", %s left", t.Left.Round(time.Second))
+	return text
 }
 
 // score is the result in the unit that the model is judged by.
@@ -143,11 +143,13 @@ func printResults(w io.Writer, dtypes []amp.DType, results []train.Result) error
 	}
 	fmt.Fprintln(tw)
 	row(results[0].Metric, func(r train.Result) string { return fmt.Sprintf("%.3f", r.Value) })
-	row("loss held out", func(r train.Result) string { return fmt.Sprintf("%.4f", r.Loss) })
+	if results[0].Value != results[0].Loss {
+		row("loss held out", func(r train.Result) string { return fmt.Sprintf("%.4f", r.Loss) })
+	}
 	row("steps applied", func(r train.Result) string { return fmt.Sprintf("%d of %d", r.Steps-r.Skipped, r.Steps) })
 	row("loss scale", func(r train.Result) string { return fmt.Sprintf("%g", r.Scale) })
 	row("step, median", func(r train.Result) string { return r.StepTime.Round(time.Millisecond).String() })
-	row("peak memory", func(r train.Result) string { return fmt.Sprintf("%.0f MB", float64(r.Peak)/1e6) })
+	row("peak memory", func(r train.Result) string { return fmt.Sprintf("%.1f MB", float64(r.Peak)/1e6) })
 	if err := tw.Flush(); err != nil {
 		return err
 	}
