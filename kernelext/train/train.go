@@ -134,7 +134,7 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 		return r, err
 	}
 	t := &trainer{
-		e: e, c: c, root: root, opt: e.optimizer(c.LR),
+		e: e, c: c, planned: c.Steps, root: root, opt: e.optimizer(c.LR),
 		scaler: amp.NewGradScaler(amp.GrowthInterval(200), amp.ScalerEnabled(c.Precision == amp.Float16)),
 	}
 	t.schedule = optim.CountApplied(optim.NewOneCycleLR(t.opt, c.LR, c.Steps+1))
@@ -144,6 +144,9 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 	if c.Resume != "" {
 		if err := checkpoint.Load(c.Resume, t.parts()); err != nil {
 			return r, fmt.Errorf("resuming: %w", err)
+		}
+		if t.planned != c.Steps {
+			return r, fmt.Errorf("resuming: the run was begun for %d steps, and its learning rates follow that; go on with as many, not %d", t.planned, c.Steps)
 		}
 	}
 	amp.ResetPeakMemory()
@@ -185,6 +188,7 @@ type trainer struct {
 	scaler   *amp.GradScaler
 	schedule *optim.Applied
 	done     int
+	planned  int // steps the learning rates are made for
 	smooth   float64
 	times    []time.Duration
 }
@@ -192,7 +196,7 @@ type trainer struct {
 func (t *trainer) parts() checkpoint.Parts {
 	return checkpoint.Parts{
 		Model: t.e.model(), Optimizer: t.opt, Scheduler: t.schedule, Scaler: t.scaler, Random: t.root.Random(), Loader: t.e.loader(),
-		Values: map[string]any{"step": &t.done},
+		Values: map[string]any{"step": &t.done, "steps": &t.planned},
 	}
 }
 
