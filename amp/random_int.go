@@ -50,7 +50,7 @@ func AllClose(a, b *Tensor, rtol, atol float64) bool {
 	}
 	y := b.Float64s()
 	for i, x := range a.Float64s() {
-		if x != y[i] && (math.IsInf(y[i], 0) || !(math.Abs(x-y[i]) <= atol+rtol*math.Abs(y[i]))) {
+		if x != y[i] && (math.IsInf(y[i], 0) || !(math.Abs(x-y[i]) <= atol+float64(rtol*math.Abs(y[i])))) {
 			return false
 		}
 	}
