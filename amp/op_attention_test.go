@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -265,7 +262,7 @@ func BenchmarkAttention(b *testing.B) {
 
 // TestAttentionThreads compares the bits of result and gradients between processes with one worker and with several.
 func TestAttentionThreads(t *testing.T) {
-	if os.Getenv("HALFTONE_TEST_ATTENTION") != "" {
+	sameOnAnyThreads(t, func() string {
 		root := NewScope(Seed(8))
 		defer root.Close()
 		h := sha256.New()
@@ -275,25 +272,8 @@ func TestAttentionThreads(t *testing.T) {
 			project(root, y, 3).Backward()
 			fmt.Fprintln(h, y.Float64s(), q.Grad().Float64s(), k.Grad().Float64s(), v.Grad().Float64s())
 		}
-		fmt.Printf("digest %x\n", h.Sum(nil))
-		return
-	}
-	var first string
-	for _, threads := range []string{"1", "5"} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestAttentionThreads$")
-		cmd.Env = append(os.Environ(), "HALFTONE_TEST_ATTENTION=1", "HALFTONE_THREADS="+threads)
-		out, err := cmd.CombinedOutput()
-		line, _, _ := strings.Cut(string(out), "\n")
-		if err != nil || !strings.HasPrefix(line, "digest ") {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		if first == "" {
-			first = line
-		}
-		if line != first {
-			t.Errorf("%s threads: %s, one thread: %s", threads, line, first)
-		}
-	}
+		return fmt.Sprintf("%x", h.Sum(nil))
+	})
 }
 
 // TestAttentionDropout: the weights are dropped that amp.Dropout drops of the softmax, none in an Eval scope, all for p = 1.

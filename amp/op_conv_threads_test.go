@@ -3,39 +3,11 @@ package amp
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 )
 
-// TestConvThreads runs convolutions, batch norm and pools forward and backward in processes with 1, 2 and 7 workers and compares every
-// bit, for sizes that are cut into many boxes.
-func TestConvThreads(t *testing.T) {
-	if os.Getenv("HALFTONE_TEST_CONV") != "" {
-		fmt.Println("digest", convDigest())
-		return
-	}
-	var first string
-	for _, threads := range []string{"1", "2", "7"} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestConvThreads$")
-		cmd.Env = append(os.Environ(), "HALFTONE_TEST_CONV=1", "HALFTONE_THREADS="+threads)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		line, _, _ := strings.Cut(string(out), "\n")
-		if !strings.HasPrefix(line, "digest ") {
-			t.Fatalf("%s", out)
-		}
-		if first == "" {
-			first = line
-		}
-		if line != first {
-			t.Errorf("%s threads: %s, one thread: %s", threads, line, first)
-		}
-	}
-}
+// TestConvThreads is about convolutions, batch norm and pools, forward and backward, for sizes that are cut into many boxes.
+func TestConvThreads(t *testing.T) { sameOnAnyThreads(t, convDigest) }
 
 func convDigest() string {
 	root := NewScope(Seed(3))

@@ -20,12 +20,7 @@ func Quantize(s *Scope, x *Tensor, f Format) *Tensor {
 // numbers come from the scope's stream.
 func QuantizeStochastic(s *Scope, x *Tensor, f Format) *Tensor {
 	x.live("quantize")
-	return s.apply(opQuantize, Attrs{Start: int(f), Reverse: true, Draw: s.rng.draw(x.Len())}, x)
-}
-
-// draw reserves 32 random bits for each of n elements.
-func (r *Stream) draw(n int) Draw {
-	return Draw{Seed: r.seed, Block: r.take((n + 3) / 4)}
+	return s.apply(opQuantize, Attrs{Start: int(f), Reverse: true, Draw: s.draw((x.Len() + 3) / 4)}, x)
 }
 
 // uniform returns number i of a draw, in [0,1). It depends on the draw and i alone, not on who asks when.

@@ -3,39 +3,12 @@ package amp
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 )
 
-// TestShapeThreads runs dropout, resampling, padding, scattering, products and sorting forward and backward in processes with 1, 2 and 7
-// workers and compares every bit, for sizes that are cut into many pieces.
-func TestShapeThreads(t *testing.T) {
-	if os.Getenv("HALFTONE_TEST_SHAPE") != "" {
-		fmt.Println("digest", shapeDigest())
-		return
-	}
-	var first string
-	for _, threads := range []string{"1", "2", "7"} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestShapeThreads$")
-		cmd.Env = append(os.Environ(), "HALFTONE_TEST_SHAPE=1", "HALFTONE_THREADS="+threads)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		line, _, _ := strings.Cut(string(out), "\n")
-		if !strings.HasPrefix(line, "digest ") {
-			t.Fatalf("%s", out)
-		}
-		if first == "" {
-			first = line
-		}
-		if line != first {
-			t.Errorf("%s threads: %s, one thread: %s", threads, line, first)
-		}
-	}
-}
+// TestShapeThreads is about dropout, resampling, padding, scattering, products and sorting, forward and backward, for sizes that are cut
+// into many pieces.
+func TestShapeThreads(t *testing.T) { sameOnAnyThreads(t, shapeDigest) }
 
 func shapeDigest() string {
 	root := NewScope(Seed(3))

@@ -9,24 +9,22 @@ import (
 	"testing"
 )
 
-// TestThreadsDoNotChangeResults runs the same step in processes with 1, 2 and 7 workers and compares every bit of the
-// gradients: work is divided by shapes alone.
-func TestThreadsDoNotChangeResults(t *testing.T) {
-	if os.Getenv("HALFTONE_TEST_DIGEST") != "" {
+// sameOnAnyThreads runs digest in processes with 1, 2 and 7 workers and compares what they print, every bit of it: work is divided by
+// shapes alone.
+func sameOnAnyThreads(t *testing.T, digest func() string) {
+	t.Helper()
+	if os.Getenv("HALFTONE_TEST_DIGEST") == t.Name() {
 		fmt.Println("digest", digest())
 		return
 	}
 	var first string
 	for _, threads := range []string{"1", "2", "7"} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestThreadsDoNotChangeResults$")
-		cmd.Env = append(os.Environ(), "HALFTONE_TEST_DIGEST=1", "HALFTONE_THREADS="+threads)
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), "HALFTONE_TEST_DIGEST="+t.Name(), "HALFTONE_THREADS="+threads)
 		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
 		line, _, _ := strings.Cut(string(out), "\n")
-		if !strings.HasPrefix(line, "digest ") {
-			t.Fatalf("%s", out)
+		if err != nil || !strings.HasPrefix(line, "digest ") {
+			t.Fatalf("%v\n%s", err, out)
 		}
 		if first == "" {
 			first = line
@@ -36,6 +34,9 @@ func TestThreadsDoNotChangeResults(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadsDoNotChangeResults is about products, activations and losses.
+func TestThreadsDoNotChangeResults(t *testing.T) { sameOnAnyThreads(t, digest) }
 
 // digest is a hash of the loss and the gradients of a step large enough for every kernel to be divided.
 func digest() string {

@@ -1,0 +1,120 @@
+package amp
+
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
+// A rowWalk visits the rows of a result and of the inputs broadcast to it. Dimensions that lie without gaps in every tensor
+// are merged first, so that the common case is one long row.
+type rowWalk struct {
+	shape   []int    // outer dimensions
+	strides [4][]int // per tensor, outer
+	inner   int      // row length
+	step    [4]int   // stride along the row
+	base    [4]int
+	n       int // tensors
+}
+
+// newRowWalk takes the tensors, result first; each is broadcast to the result's shape.
+func newRowWalk(ts ...*Tensor) *rowWalk {
+	out := ts[0]
+	rank := len(out.shape)
+	w := &rowWalk{n: len(ts), inner: 1}
+	dims := make([]int, 0, rank)
+	var st [4][]int
+	for d := range rank {
+		if out.shape[d] == 1 {
+			continue
+		}
+		var cur [4]int
+		for i, t := range ts {
+			if k := d - rank + len(t.shape); k >= 0 && t.shape[k] != 1 {
+				cur[i] = t.strides[k]
+			}
+		}
+		if last := len(dims) - 1; last >= 0 && mergeable(&st, &cur, last, out.shape[d], len(ts)) {
+			dims[last] *= out.shape[d]
+			for i := range ts {
+				st[i][last] = cur[i]
+			}
+			continue
+		}
+		dims = append(dims, out.shape[d])
+		for i := range ts {
+			st[i] = append(st[i], cur[i])
+		}
+	}
+	for i, t := range ts {
+		w.base[i] = t.off
+	}
+	if k := len(dims) - 1; k >= 0 {
+		w.inner = dims[k]
+		w.shape = dims[:k]
+		for i := range ts {
+			w.step[i] = st[i][k]
+			w.strides[i] = st[i][:k]
+		}
+	}
+	return w
+}
+
+func mergeable(st *[4][]int, cur *[4]int, last, size, n int) bool {
+	for i := range n {
+		if st[i][last] != cur[i]*size {
+			return false
+		}
+	}
+	return true
+}
+
+// run calls f with the offsets of pieces of at most chunk elements; pieces are spread over the workers.
+func (w *rowWalk) run(f func(off [4]int, n int)) {
+	rows := 1
+	for _, d := range w.shape {
+		rows *= d
+	}
+	if rows == 0 || w.inner == 0 {
+		return
+	}
+	if rows == 1 {
+		cpu.Parallel(w.inner, grain, func(lo, hi int) { w.pieces(w.base, lo, hi, f) })
+		return
+	}
+	cpu.Parallel(rows, max(1, grain/w.inner), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			w.pieces(w.row(r), 0, w.inner, f)
+		}
+	})
+}
+
+// sequential is run in one worker, in row-major order.
+func (w *rowWalk) sequential(f func(off [4]int, n int)) {
+	rows := 1
+	for _, d := range w.shape {
+		rows *= d
+	}
+	for r := range rows {
+		w.pieces(w.row(r), 0, w.inner, f)
+	}
+}
+
+// row returns the offsets of one row.
+func (w *rowWalk) row(r int) [4]int {
+	off := w.base
+	for d := len(w.shape) - 1; d >= 0; d-- {
+		k := r % w.shape[d]
+		r /= w.shape[d]
+		for i := range w.n {
+			off[i] += k * w.strides[i][d]
+		}
+	}
+	return off
+}
+
+func (w *rowWalk) pieces(base [4]int, lo, hi int, f func(off [4]int, n int)) {
+	for ; lo < hi; lo += chunk {
+		off := base
+		for i := range w.n {
+			off[i] += lo * w.step[i]
+		}
+		f(off, min(chunk, hi-lo))
+	}
+}
