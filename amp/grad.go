@@ -34,6 +34,15 @@ func (b *Back) In(i int) *Tensor { return b.saved(b.n.in[i], i, b.n.op.argName(i
 // Out returns the result; see In.
 func (b *Back) Out() *Tensor { return b.saved(b.n.out, savable, "result") }
 
+// again returns the result, computed anew by f from input 0 where it was rounded to half: a gradient that is made of a rounded result
+// would carry its error along. The row must declare both in Saves.
+func (b *Back) again(f func(s *Scope, x *Tensor) *Tensor) *Tensor {
+	if b.n.op.Wide && b.n.out.dt.IsHalf() {
+		return f(b.S, b.In(0))
+	}
+	return b.Out()
+}
+
 func (b *Back) saved(t *Tensor, i int, what string) *Tensor {
 	t.live(b.n.op.Name + " backward")
 	version := b.n.versions[i]

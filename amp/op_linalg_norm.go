@@ -28,7 +28,8 @@ func init() {
 
 // normRow defines (Σ |x|^p)^(1/p) over dimensions; p is c.Scalar.
 func normRow(name string, class Class) *Op {
-	return define(Op{
+	var o *Op
+	o = define(Op{
 		Name: name, Doc: "(Σ |x|^p)^(1/p) over dimensions, √Σ x² for p = 2; for p = ±∞ the largest or smallest |x|, for p = 0 how many are not 0", Args: []string{"x"},
 		Class: class, Why: whyPowers, CUDA: "norm", Saves: SaveIn0 | SaveOut, Wide: true, Result: explicit,
 		Check: func(c *Call) []int {
@@ -44,9 +45,13 @@ func normRow(name string, class Class) *Op {
 			eachGroup(c.In[0], c.Dims, func(i int, group []float64) { store(c.Out, c.Out.off+i, []float64{pNorm(group, p)}) })
 		},
 		Backward: func(b *Back) {
-			b.Set(0, normSlope(b.S, b.In(0), b.repeat(b.Out()), b.repeat(b.DY), b.Attrs()))
+			a := b.Attrs()
+			a.DType = NoDType
+			y := b.again(func(s *Scope, x *Tensor) *Tensor { return s.apply(o, a, x) })
+			b.Set(0, normSlope(b.S, b.In(0), b.repeat(y), b.repeat(b.DY), b.Attrs()))
 		},
 	})
+	return o
 }
 
 // pNorm is the p-norm of a group of numbers.

@@ -51,15 +51,17 @@ func init() {
 	opLog10 = elementwise("log10", "logarithm to base 10", FP32, whyLogarithm, cpu.Log10, SaveIn0, func(b *Back) *Tensor {
 		return Div(b.S, b.DY, MulScalar(b.S, b.In(0), math.Ln10))
 	})
-	opReciprocal = elementwise("reciprocal", "1 / x", FP32, whyPole, func(x float64) float64 { return 1 / x }, SaveOut, func(b *Back) *Tensor { // -y²
-		return Neg(b.S, Mul(b.S, b.DY, Mul(b.S, b.Out(), b.Out())))
+	opReciprocal = elementwise("reciprocal", "1 / x", FP32, whyPole, func(x float64) float64 { return 1 / x }, SaveIn0|SaveOut, func(b *Back) *Tensor { // -y²
+		y := b.again(Reciprocal)
+		return Neg(b.S, Mul(b.S, b.DY, Mul(b.S, y, y)))
 	})
-	opRsqrt = elementwise("rsqrt", "1 / √x", FP32, whyPole, func(x float64) float64 { return 1 / math.Sqrt(x) }, SaveOut, func(b *Back) *Tensor { // -y³/2
-		y := b.Out()
+	opRsqrt = elementwise("rsqrt", "1 / √x", FP32, whyPole, func(x float64) float64 { return 1 / math.Sqrt(x) }, SaveIn0|SaveOut, func(b *Back) *Tensor { // -y³/2
+		y := b.again(Rsqrt)
 		return MulScalar(b.S, Mul(b.S, b.DY, Mul(b.S, y, Mul(b.S, y, y))), -0.5)
 	})
-	opTan = elementwise("tan", "tangent", FP32, whyPole, cpu.Tan, SaveOut, func(b *Back) *Tensor { // 1+y²
-		return Mul(b.S, b.DY, AddScalar(b.S, Mul(b.S, b.Out(), b.Out()), 1))
+	opTan = elementwise("tan", "tangent", FP32, whyPole, cpu.Tan, SaveIn0|SaveOut, func(b *Back) *Tensor { // 1+y²
+		y := b.again(Tan)
+		return Mul(b.S, b.DY, AddScalar(b.S, Mul(b.S, y, y), 1))
 	})
 	opSinh = elementwise("sinh", "hyperbolic sine", FP32, whyExponential, cpu.Sinh, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cosh(b.S, b.In(0))) })
 	opCosh = elementwise("cosh", "hyperbolic cosine", FP32, whyExponential, cpu.Cosh, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Sinh(b.S, b.In(0))) })
