@@ -29,13 +29,8 @@ type tally struct {
 func CountExponents(t *Tensor) Exponents {
 	t.live("CountExponents")
 	var c tally
-	w := newRowWalk(t)
 	normal := dtypes[t.dt].minNormal
-	var buf [chunk]float64
-	w.sequential(func(off [4]int, n int) {
-		load(buf[:n], t, off[0], w.step[0])
-		c.count(buf[:n], normal)
-	})
+	t.eachChunk(func(values []float64) { c.count(values, normal) })
 	return c.export(t.Len())
 }
 

@@ -135,16 +135,20 @@ func Like(t *Tensor) *Tensor {
 func SumOfSquares(t *Tensor) float64 {
 	t.live("SumOfSquares")
 	sum := 0.0
-	w := newRowWalk(t)
-	pool := scratches[float64]()
-	w.sequential(func(off [4]int, n int) {
-		s := pool.Get().(*scratch[float64])
-		for _, v := range fetch(&s.buf[0], t, off[0], w.step[0], n) {
+	t.eachChunk(func(values []float64) {
+		for _, v := range values {
 			sum += float64(v * v)
 		}
-		pool.Put(s)
 	})
 	return sum
+}
+
+// eachChunk calls f with the elements in row-major order, some at a time, as float64.
+func (t *Tensor) eachChunk(f func(values []float64)) {
+	w := newRowWalk(t)
+	s := scratch64.Get().(*scratch[float64])
+	defer scratch64.Put(s)
+	w.sequential(func(off [4]int, n int) { f(fetch(&s.buf[0], t, off[0], w.step[0], n)) })
 }
 
 // ScaleGrad multiplies a parameter's gradient by k in place: what clipping does.

@@ -204,8 +204,11 @@ func (m *LevelModel) Forward(s *Scope, x *Tensor) *Tensor {
 func (m *LevelModel) Parameters() []*Tensor { return m.model.Parameters() }
 
 // Buffers returns the model's buffers, if it has any.
-func (m *LevelModel) Buffers() []*Tensor {
-	if b, ok := m.model.(interface{ Buffers() []*Tensor }); ok {
+func (m *LevelModel) Buffers() []*Tensor { return buffersOf(m.model) }
+
+// buffersOf returns a model's buffers, none for one without.
+func buffersOf(m Model) []*Tensor {
+	if b, ok := m.(interface{ Buffers() []*Tensor }); ok {
 		return b.Buffers()
 	}
 	return nil

@@ -49,11 +49,8 @@ func ClampGrad(p *Tensor, lo, hi float64) {
 func SumOfPowers(t *Tensor, p float64) float64 {
 	t.live("SumOfPowers")
 	sum := 0.0
-	w := newRowWalk(t)
-	pool := scratches[float64]()
-	w.sequential(func(off [4]int, n int) {
-		s := pool.Get().(*scratch[float64])
-		for _, v := range fetch(&s.buf[0], t, off[0], w.step[0], n) {
+	t.eachChunk(func(values []float64) {
+		for _, v := range values {
 			switch v = math.Abs(v); {
 			case p == 1:
 				sum += v
@@ -63,7 +60,6 @@ func SumOfPowers(t *Tensor, p float64) float64 {
 				sum += cpu.Pow(v, p)
 			}
 		}
-		pool.Put(s)
 	})
 	return sum
 }

@@ -130,9 +130,4 @@ func (m *PolicyModel) Forward(s *Scope, x *Tensor) *Tensor {
 func (m *PolicyModel) Parameters() []*Tensor { return m.model.Parameters() }
 
 // Buffers returns the model's buffers, if it has any.
-func (m *PolicyModel) Buffers() []*Tensor {
-	if b, ok := m.model.(interface{ Buffers() []*Tensor }); ok {
-		return b.Buffers()
-	}
-	return nil
-}
+func (m *PolicyModel) Buffers() []*Tensor { return buffersOf(m.model) }
