@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 func place(t *testing.T, root, file string) string {
@@ -22,46 +23,15 @@ func place(t *testing.T, root, file string) string {
 	return path
 }
 
-func TestDiscoverOrder(t *testing.T) {
-	root := t.TempDir()
-	env := map[string]string{}
-	getenv := func(k string) string { return env[k] }
-	if libs := discover(getenv, root); libs[0].Path != "" || len(libs[0].Tried) < 5 || libs[0].Name != "libcuda" {
-		t.Fatalf("an empty machine: %+v", libs[0])
-	}
-	// Later steps are preferred over earlier ones.
-	for _, step := range []struct{ variable, value, file, lib string }{
-		{"", "", "usr/local/cuda-12.4/lib64/libcublas.so.12", "libcublas"},
-		{"VIRTUAL_ENV", "venv", "venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12", "libcublas"},
-		{"CUDA_HOME", "toolkit", "toolkit/lib64/libcublas.so.13", "libcublas"},
-		{"", "", "usr/lib64/libcublas.so.11", "libcublas"},
-		{PathEnv, "mine", "mine/libcublas.so.12", "libcublas"},
-	} {
-		if step.variable != "" {
-			env[step.variable] = filepath.Join(root, step.value)
-		}
-		want := place(t, root, step.file)
-		found := ""
-		for _, l := range discover(getenv, root) {
-			if l.Name == step.lib {
-				found = l.Path
-			}
-		}
-		if found != want {
-			t.Errorf("found %q, want %q", found, want)
-		}
-	}
-}
-
 func TestRefusalSaysWhatWasTried(t *testing.T) {
 	root := t.TempDir()
 	getenv := func(string) string { return "" }
-	err := refusal(1, discover(getenv, root))
+	err := refusal(driver.DiscoverIn(getenv, root))
 	if !errors.Is(err, ErrNoCUDA) || !strings.Contains(err.Error(), "libcuda.so.1") || !strings.Contains(err.Error(), PathEnv) {
 		t.Error(err)
 	}
-	driver := place(t, root, "usr/lib64/libcuda.so.1")
-	if err := refusal(0, discover(getenv, root)); !errors.Is(err, ErrNoCUDA) || !strings.Contains(err.Error(), driver) {
+	found := place(t, root, "usr/lib64/libcuda.so.1")
+	if err := refusal(driver.DiscoverIn(getenv, root)); !errors.Is(err, ErrNoCUDA) || !strings.Contains(err.Error(), found) {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,87 @@
+package driver
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func place(t *testing.T, root, file string) string {
+	t.Helper()
+	path := filepath.Join(root, file)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDiscoverOrder(t *testing.T) {
+	root := t.TempDir()
+	env := map[string]string{}
+	getenv := func(k string) string { return env[k] }
+	if libs := DiscoverIn(getenv, root); libs[0].Path != "" || len(libs[0].Tried) < 5 || libs[0].Name != "libcuda" {
+		t.Fatalf("an empty machine: %+v", libs[0])
+	}
+	place(t, root, "base/bin/python3")
+	// Later steps are preferred over earlier ones.
+	for _, step := range []struct{ variable, value, file, lib string }{
+		{"", "", "opt/cuda/lib64/libcublas.so.12", "libcublas"},
+		{"", "", "usr/local/cuda-12.9/lib64/libcublas.so.12", "libcublas"},
+		{"", "", "usr/local/cuda-12.10/lib64/libcublas.so.12", "libcublas"},
+		{"PATH", "base/bin", "base/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12", "libcublas"},
+		{"", "", "base/lib/python3.11/site-packages/nvidia/cu13/lib/libcublas.so.13", "libcublas"},
+		{"VIRTUAL_ENV", "venv", "venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12", "libcublas"},
+		{"CUDA_HOME", "toolkit", "toolkit/lib64/libcublas.so.13", "libcublas"},
+		{"", "", "usr/lib64/libcublas.so.11", "libcublas"},
+		{PathEnv, "mine", "mine/libcublas.so.12", "libcublas"},
+	} {
+		if step.variable != "" {
+			env[step.variable] = filepath.Join(root, step.value)
+		}
+		want := place(t, root, step.file)
+		found := ""
+		for _, l := range DiscoverIn(getenv, root) {
+			if l.Name == step.lib {
+				found = l.Path
+			}
+		}
+		if found != want {
+			t.Errorf("found %q, want %q", found, want)
+		}
+	}
+}
+
+// TestCopiesForADriver: a copy that needs a newer driver is passed over.
+func TestCopiesForADriver(t *testing.T) {
+	root := t.TempDir()
+	thirteen, twelve := place(t, root, "usr/lib64/libcublas.so.13"), place(t, root, "opt/cuda/lib64/libcublas.so.12")
+	lib := find(DiscoverIn(func(string) string { return "" }, root), "libcublas")
+	if lib.Path != thirteen || len(lib.Also) != 1 || lib.Also[0] != twelve {
+		t.Fatalf("%+v", lib)
+	}
+	for version, want := range map[int]string{13000: thirteen, 12080: twelve, 11080: ""} {
+		if got := lib.For(version); got.Path != want {
+			t.Errorf("driver %d: %q, want %q", version, got.Path, want)
+		}
+	}
+	if err := lib.For(11080).Missing(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "libcublas.so.12 (which needs a driver for CUDA 12)") {
+		t.Error(err)
+	}
+}
+
+func TestLoaderFolders(t *testing.T) {
+	root := t.TempDir()
+	conf := place(t, root, "etc/ld.so.conf.d/nvidia.conf")
+	if err := os.WriteFile(conf, []byte("# the driver\n/usr/local/driver/lib\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := place(t, root, "usr/local/driver/lib/libcuda.so.1")
+	if lib := find(DiscoverIn(func(string) string { return "" }, root), "libcuda"); lib.Path != want {
+		t.Errorf("%+v", lib)
+	}
+}

@@ -1,0 +1,45 @@
+//go:build linux && (amd64 || arm64)
+
+package driver
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// load opens a library for good: nothing here is ever closed, since drivers do not survive it. Its symbols are made global, so
+// that libraries which depend on each other find what is loaded already.
+func load(path string) (uintptr, error) {
+	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrNoCUDA, err)
+	}
+	return h, nil
+}
+
+// resolve fills the symbol fields of the struct at table with the library's functions of their tags' names. It returns those
+// that the library lacks.
+func resolve(h uintptr, table any) (missing []string) {
+	v := reflect.ValueOf(table).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("c")
+		s := (*symbol)(unsafe.Pointer(v.Field(i).UnsafeAddr()))
+		s.name = name
+		addr, err := purego.Dlsym(h, name)
+		if err != nil {
+			missing = append(missing, name)
+			continue
+		}
+		s.addr = addr
+	}
+	return missing
+}
+
+// lacks is the error of a library that has none of a required function.
+func lacks(path string, missing []string) error {
+	return fmt.Errorf("%w: %s lacks %s; it is too old or not what its name says", ErrNoCUDA, path, strings.Join(missing, ", "))
+}
