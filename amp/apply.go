@@ -131,8 +131,8 @@ func (o *Op) missing(k int) *Error {
 // admit refuses an input that is freed or lives on another device.
 func (s *Scope) admit(o *Op, i int, t *Tensor) {
 	t.live(o.Name)
-	if t.st.dev != s.root.dev && t.st.dev.Name() != s.root.dev.Name() {
-		fail(o.Name, ErrDevice, fmt.Sprintf("make the scope with amp.On(%q), or make the tensor again from its values on %s", t.st.dev.Name(), s.root.dev.Name()),
+	if !sameDevice(t.st.dev, s.root.dev) {
+		fail(o.Name, ErrDevice, fmt.Sprintf("bring it to %s with t.To(s), or make the scope with amp.On(%q)", s.root.dev.Name(), t.st.dev.Name()),
 			"%s %sis on %s, the scope on %s", o.argName(i), quoted(t.name), t.st.dev.Name(), s.root.dev.Name())
 	}
 }

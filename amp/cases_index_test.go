@@ -8,7 +8,7 @@ func linearCase(name string, f func(*Scope, *Tensor) *Tensor, shape ...int) opCa
 }
 
 func init() {
-	index := From([]int64{2, 0, 2, 1})
+	index := func() *Tensor { return From([]int64{2, 0, 2, 1}) }
 	addCases(map[string][]opCase{
 		"masked_fill": {
 			linearCase("", func(s *Scope, x *Tensor) *Tensor {
@@ -29,16 +29,16 @@ func init() {
 			linearCase("tall", func(s *Scope, x *Tensor) *Tensor { return Triu(s, x, -1) }, 2, 4, 2),
 		},
 		"index_select": {
-			linearCase("first", func(s *Scope, x *Tensor) *Tensor { return IndexSelect(s, x, 0, index) }, 3, 2),
-			linearCase("middle", func(s *Scope, x *Tensor) *Tensor { return IndexSelect(s, x, 1, index) }, 2, 3, 2),
-			linearCase("last", func(s *Scope, x *Tensor) *Tensor { return IndexSelect(s, x, -1, index) }, 2, 3),
+			linearCase("first", func(s *Scope, x *Tensor) *Tensor { return IndexSelect(s, x, 0, index()) }, 3, 2),
+			linearCase("middle", func(s *Scope, x *Tensor) *Tensor { return IndexSelect(s, x, 1, index()) }, 2, 3, 2),
+			linearCase("last", func(s *Scope, x *Tensor) *Tensor { return IndexSelect(s, x, -1, index()) }, 2, 3),
 		},
 		"index_select_backward": {
 			linearCase("first", func(s *Scope, x *Tensor) *Tensor {
-				return s.apply(opIndexSelectBackward, Attrs{Dims: []int{0}, Shape: []int{3, 2}}, x, index)
+				return s.apply(opIndexSelectBackward, Attrs{Dims: []int{0}, Shape: []int{3, 2}}, x, index())
 			}, 4, 2),
 			linearCase("last", func(s *Scope, x *Tensor) *Tensor {
-				return s.apply(opIndexSelectBackward, Attrs{Dims: []int{1}, Shape: []int{2, 3}}, x, index)
+				return s.apply(opIndexSelectBackward, Attrs{Dims: []int{1}, Shape: []int{2, 3}}, x, index())
 			}, 2, 4),
 		},
 		"flip": {

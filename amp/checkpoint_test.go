@@ -30,7 +30,7 @@ func checkpointed(t *testing.T, dt DType, remember bool, opts ...BackwardOption)
 		}
 	}
 	ResetPeakMemory()
-	before := MemStats()["cpu"].Bytes
+	before := MemStats()[home()].Bytes
 	step := root.Child()
 	s := step
 	if dt != NoDType {
@@ -46,7 +46,7 @@ func checkpointed(t *testing.T, dt DType, remember bool, opts ...BackwardOption)
 	}
 	y := Mean(step, Mul(step, h, h))
 	y.Backward(opts...)
-	peak = MemStats()["cpu"].Peak - before
+	peak = MemStats()[home()].Peak - before
 	for _, p := range append(weights, x) {
 		grads = append(grads, p.Grad().Float64s())
 	}

@@ -187,10 +187,13 @@ func Map(s *Scope, x *Tensor, f func(v float64) float64) *Tensor {
 	y := alloc("Map", s.root.dev, x.dt, x.shape)
 	y.scope = s
 	s.arena.own(y)
-	unaryOn(y, x, func(dst, v []float64) {
-		for i, e := range v {
-			dst[i] = f(e)
-		}
+	x = x.onHost("Map")
+	y.rewrite("Map", func(y *Tensor) {
+		unaryOn(y, x, func(dst, v []float64) {
+			for i, e := range v {
+				dst[i] = f(e)
+			}
+		})
 	})
 	return y
 }

@@ -2,15 +2,18 @@ package amp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A Buffer is a block of memory on one device. Tensors hold buffers through this interface alone, so that they can live in
 // shared or device memory.
 type Buffer interface {
-	// Bytes returns the block as host memory, nil if the host can't reach it. It starts at a multiple of 64 bytes.
+	// Bytes returns the block as host memory, nil if the host can't reach it: everything then goes through the device's copies. It
+	// starts at a multiple of 64 bytes, and what Run has returned from is done in it.
 	Bytes() []byte
 	// Len returns the usable bytes.
 	Len() int
@@ -18,16 +21,36 @@ type Buffer interface {
 	Free()
 }
 
-// A Device allocates buffers and runs the rows of the op table.
+// A Device allocates buffers, copies them and runs the rows of the op table. It may work behind the host's back: Run, CopyIn, Copy and
+// a Buffer's Free need only queue what they do, in the order of the calls; CopyOut and Sync wait. Calls come from any goroutine.
+//
+// What else a device can do it says by further interfaces: Filler, Reserver.
 type Device interface {
 	// Name returns "cpu", "cuda:0" …; two devices are the same iff their names are.
 	Name() string
 	// Alloc returns a buffer of at least bytes bytes; its content is arbitrary.
 	Alloc(bytes int) (Buffer, error)
-	// Run executes one op: c.Out exists and has its shape and dtype.
+	// Run executes one op: c.Out exists and has its shape and dtype, and in-place ops have c.In[0] for c.Out. Where the elements lie
+	// Tensor.Layout says; RunOnHost is there for ops that the device has no kernel for.
 	Run(c *Call) error
+	// CopyIn copies host memory to a buffer, from its byte at on. src is the caller's again when it returns.
+	CopyIn(dst Buffer, at int, src []byte) error
+	// CopyOut fills dst with a buffer's bytes from at on, after all that was queued before.
+	CopyOut(dst []byte, src Buffer, at int) error
+	// Copy copies n bytes between two buffers of the device that do not overlap.
+	Copy(dst Buffer, to int, src Buffer, from, n int) error
 	// Sync waits until everything queued on the device is done and returns its first error.
 	Sync() error
+}
+
+// A Filler is a Device that repeats a pattern of 1, 2, 4 or 8 bytes n times from byte at of a buffer on, without the host's memory.
+type Filler interface {
+	Fill(dst Buffer, at int, pattern []byte, n int) error
+}
+
+// A Reserver is a Device that counts the blocks it took from its system, and their bytes, for MemStats.
+type Reserver interface {
+	Reserved() (blocks, bytes int64)
 }
 
 var (
@@ -76,6 +99,13 @@ func OpenDevice(name string) (Device, string, error) {
 	return d, "", err
 }
 
+// openDevices returns the devices opened so far by name.
+func openDevices() map[string]Device {
+	devicesMu.Lock()
+	defer devicesMu.Unlock()
+	return maps.Clone(opened)
+}
+
 func open(kind string, index int) (Device, error) {
 	if kind == "cpu" {
 		if index != 0 {
@@ -103,3 +133,33 @@ func open(kind string, index int) (Device, error) {
 	}
 	return d, err
 }
+
+func mustOpen(op, name string) (Device, string) {
+	dev, note, err := OpenDevice(name)
+	if err != nil {
+		fail(op, ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%v", err)
+	}
+	return dev, note
+}
+
+// standard is the default device; it holds *Device, nil for the CPU.
+var standard atomic.Pointer[Device]
+
+func defaultDevice() Device {
+	if d := standard.Load(); d != nil {
+		return *d
+	}
+	return theCPU
+}
+
+// SetDefaultDevice chooses the device of scopes made without On, and of the tensors that belong to no scope: From, Scalar, FromFloat64s
+// and what is read from files (torch.set_default_device). It returns the name of the one before, and panics with ErrDevice when
+// the device can't be opened.
+func SetDefaultDevice(name string) (before string) {
+	before = defaultDevice().Name()
+	dev, _ := mustOpen("SetDefaultDevice", name)
+	standard.Store(&dev)
+	return before
+}
+
+func sameDevice(a, b Device) bool { return a == b || a.Name() == b.Name() }

@@ -40,6 +40,21 @@ func (d *cpuDevice) Run(c *Call) error {
 	return nil
 }
 
+func (d *cpuDevice) CopyIn(dst Buffer, at int, src []byte) error {
+	copy(dst.Bytes()[at:][:len(src)], src)
+	return nil
+}
+
+func (d *cpuDevice) CopyOut(dst []byte, src Buffer, at int) error {
+	copy(dst, src.Bytes()[at:][:len(dst)])
+	return nil
+}
+
+func (d *cpuDevice) Copy(dst Buffer, to int, src Buffer, from, n int) error {
+	copy(dst.Bytes()[to:][:n], src.Bytes()[from:][:n])
+	return nil
+}
+
 // Alloc rounds up to a power of two, at least a cache line.
 func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	class := bits.Len(uint(max(n, 64) - 1))

@@ -231,7 +231,7 @@ func (e *engine) seed(outputs []*Tensor) {
 				fail("Backward", ErrShape, "reduce it with amp.Mean or amp.Sum, or pass amp.GradOutputs", "%v tensor of shape %v has %d elements", t.dt, t.shape, t.Len())
 			}
 			dy = alloc("Backward", e.s.root.dev, t.dt, t.shape)
-			dy.setFloat64s([]float64{1})
+			dy.fill(1)
 			dy.scope = e.s
 			e.s.arena.own(dy)
 		}

@@ -10,11 +10,14 @@ func TestHalfTables(t *testing.T) {
 	root := NewScope(Seed(1))
 	defer root.Close()
 	for _, dt := range []DType{Float16, BFloat16} {
-		all := alloc("test", theCPU, dt, []int{256, 256})
-		bits := bits16(all)
-		for i := range bits {
-			bits[i] = uint16(i)
-		}
+		all := alloc("test", defaultDevice(), dt, []int{256, 256})
+		all.rewrite("test", func(t *Tensor) {
+			bits := bits16(t)
+			for i := range bits {
+				bits[i] = uint16(i)
+			}
+		})
+		bits16 := func(t *Tensor) []uint16 { return bits16(t.onHost("test")) }
 		dy := Randn(root, dt, 0, 1, 256, 256)
 		small := func(t *Tensor, i int) *Tensor { return Narrow(root, t, 0, i, 8) } // too few for a table
 		turned := Transpose(root, all, 0, 1)

@@ -183,7 +183,9 @@ func narrow[T, S number](dst []T, src []S) {
 }
 
 // setFloat64s fills a contiguous tensor.
-func (t *Tensor) setFloat64s(v []float64) { store(t, t.off, v) }
+func (t *Tensor) setFloat64s(v []float64) {
+	t.rewrite("setFloat64s", func(t *Tensor) { store(t, t.off, v) })
+}
 
 // direct returns len n elements of t in place, if it is of type T and they are consecutive.
 func direct[T number](t *Tensor, off, stride, n int) ([]T, bool) {

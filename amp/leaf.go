@@ -72,14 +72,12 @@ func SetValues[T Element](t *Tensor, values []T) {
 	if len(values) != t.Len() {
 		fail("SetValues", ErrShape, "give one value per element", "%d values for shape %v", len(values), t.shape)
 	}
-	dst := elements[T](t)
-	i := 0
-	t.each(func(off int) { dst[off] = values[i]; i++ })
+	setElements(t, values)
 	t.st.version.Add(1)
 }
 
-// Assign replaces the elements of dst by those of src, rounded to dst's dtype: loading a saved weight. It needs no scope; what
-// SetValues says of graphs and cached casts holds here. The shapes must be equal.
+// Assign replaces the elements of dst by those of src, rounded to dst's dtype, wherever the two are: loading a saved weight. It needs
+// no scope; what SetValues says of graphs and cached casts holds here. The shapes must be equal.
 func Assign(dst, src *Tensor) {
 	dst.live("Assign")
 	src.live("Assign")
@@ -89,14 +87,17 @@ func Assign(dst, src *Tensor) {
 	if !dst.contiguous() {
 		fail("Assign", ErrShape, "change the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(dst.name), dst.shape)
 	}
-	switch {
-	case dst.dt == src.dt && src.contiguous():
-		n := dst.Len() * dst.dt.Size()
-		copy(dst.st.mem[dst.off*dst.dt.Size():][:n], src.st.mem[src.off*src.dt.Size():][:n])
-	case dst.dt == Int64 && src.dt == Int64:
-		unaryOn(dst, src, copyK[int64])
-	default: // float64 holds every value of the other dtypes, so each is rounded once
-		unaryOn(dst, src, copyK[float64])
+	if dst.dt == src.dt && src.contiguous() {
+		dst.copyFrom("Assign", src)
+	} else {
+		src = src.onHost("Assign")
+		dst.rewrite("Assign", func(dst *Tensor) {
+			if dst.dt == Int64 && src.dt == Int64 {
+				unaryOn(dst, src, copyK[int64])
+				return
+			}
+			unaryOn(dst, src, copyK[float64]) // which holds every value of the other dtypes, so that each is rounded once
+		})
 	}
 	dst.st.version.Add(1)
 }
@@ -127,7 +128,7 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 func Like(t *Tensor) *Tensor {
 	t.live("Like")
 	z := alloc("Like", t.st.dev, t.dt, t.shape)
-	clear(z.st.mem)
+	z.fill(0)
 	return z
 }
 
@@ -145,6 +146,7 @@ func SumOfSquares(t *Tensor) float64 {
 
 // eachChunk calls f with the elements in row-major order, some at a time, as float64.
 func (t *Tensor) eachChunk(f func(values []float64)) {
+	t = t.onHost("eachChunk")
 	w := newRowWalk(t)
 	s := scratch64.Get().(*scratch[float64])
 	defer scratch64.Put(s)

@@ -89,6 +89,13 @@ func MemStats() map[string]MemoryStats {
 		c.ByDType = maps.Clone(m.ByDType)
 		out[name] = c
 	}
+	for name, d := range openDevices() {
+		if r, ok := d.(Reserver); ok {
+			m := out[name]
+			m.NewBuffers, m.Reserved = r.Reserved()
+			out[name] = m
+		}
+	}
 	return out
 }
 

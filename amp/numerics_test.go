@@ -150,20 +150,20 @@ func TestHealth(t *testing.T) {
 
 // TestMemoryLimit: what does not fit says so, and what is refused is not counted.
 func TestMemoryLimit(t *testing.T) {
-	used := MemStats()["cpu"].Bytes
-	defer MemoryLimit("cpu", MemoryLimit("cpu", used+1000))
+	used := MemStats()[home()].Bytes
+	defer MemoryLimit(home(), MemoryLimit(home(), used+1000))
 	a := From(make([]float32, 200))
 	defer a.Free()
 	err := Maybe(func() { From(make([]float32, 60)) })
 	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "float32") || !strings.Contains(err.Error(), fmt.Sprint(used+1000)) {
 		t.Error(err)
 	}
-	if now := MemStats()["cpu"]; now.Bytes != used+800 || now.Limit != used+1000 {
+	if now := MemStats()[home()]; now.Bytes != used+800 || now.Limit != used+1000 {
 		t.Errorf("%+v", now)
 	}
 	b := FromFloat64s(Float16, make([]float64, 60)) // half the bytes fit
 	b.Free()
-	if old := MemoryLimit("cpu", 0); old != used+1000 {
+	if old := MemoryLimit(home(), 0); old != used+1000 {
 		t.Error(old)
 	}
 	From(make([]float32, 60)).Free()
@@ -171,14 +171,14 @@ func TestMemoryLimit(t *testing.T) {
 
 // TestTooLarge: what no machine holds is refused, and the process goes on.
 func TestTooLarge(t *testing.T) {
-	before := MemStats()["cpu"].Bytes
+	before := MemStats()[home()].Bytes
 	s, x := NewScope(), From([]float32{1})
 	if err := Maybe(func() { Contiguous(s, Expand(s, x, 1<<44)) }); !errors.Is(err, ErrMemory) {
 		t.Error(err)
 	}
 	s.Close()
 	x.Free()
-	if now := MemStats()["cpu"].Bytes; now != before {
+	if now := MemStats()[home()].Bytes; now != before {
 		t.Errorf("%d bytes counted for what was refused", now-before)
 	}
 }

@@ -24,7 +24,7 @@ func TestObserve(t *testing.T) {
 		t.Errorf("drew %v, the scope would have drawn %v", drawn, next)
 	}
 	drawnTensors := int64(8) // Rand in a root scope gives a tensor that belongs to none; that of f is freed
-	if now := MemStats()["cpu"].Bytes; now != bytes["cpu"].Bytes+drawnTensors {
-		t.Errorf("%d bytes before, %d after", bytes["cpu"].Bytes, now)
+	if now := MemStats()[home()].Bytes; now != bytes[home()].Bytes+drawnTensors {
+		t.Errorf("%d bytes before, %d after", bytes[home()].Bytes, now)
 	}
 }

@@ -44,6 +44,8 @@ type Op struct {
 	Widens bool
 	// InPlace says that the op changes its first input; such ops are never autocast and have no gradient.
 	InPlace bool
+	// Changes is the number of leading inputs that an InPlace op changes, where it is more than one: optimizers change the state, too.
+	Changes int
 	// Ints says that the op takes integers too.
 	Ints bool
 	// Check panics unless the inputs fit; it returns the result's shape.
@@ -183,6 +185,14 @@ func unknownOp(caller, name string) {
 		}
 	}
 	fail(caller, ErrArgument, fix, "no op %q in the table", name)
+}
+
+// Changed returns how many of the inputs, from the first on, the op changes: 0 unless it works in place.
+func (o *Op) Changed() int {
+	if o.InPlace {
+		return max(1, o.Changes)
+	}
+	return 0
 }
 
 // Differentiable says whether the row has a gradient.

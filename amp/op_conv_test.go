@@ -332,7 +332,9 @@ func TestConvSpreadsInfinity(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	x := Full(s, Float32, 1, 1, 1, 1, 20)
-	elements[float32](x)[3] = float32(math.Inf(1))
+	values := Values[float32](x)
+	values[3] = float32(math.Inf(1))
+	SetValues(x, values)
 	y := Conv2d(s, x, From([]float32{1, 0}, 1, 1, 1, 2), nil).Float64s()
 	for i, v := range y {
 		switch {

@@ -121,7 +121,7 @@ func constant(s *Scope, dt DType, v float64) *Tensor { return s.Own(Full(s, dt, 
 // indices returns an int64 vector that belongs to the scope.
 func indices(s *Scope, v []int64) *Tensor {
 	t := alloc("indices", s.root.dev, Int64, []int{len(v)})
-	copy(elements[int64](t), v)
+	setElements(t, v)
 	return s.Own(t)
 }
 

@@ -66,7 +66,14 @@ func project(s *Scope, y *Tensor, seed uint64) *Tensor {
 }
 
 // bump adds h to element k of a contiguous leaf.
-func bump(x *Tensor, k int, h float64) { elements[float64](x)[k] += h }
+func bump(x *Tensor, k int, h float64) {
+	v := Values[float64](x)
+	v[k] += h
+	SetValues(x, v)
+}
+
+// home is the device that the tests run on.
+func home() string { return defaultDevice().Name() }
 
 // TestEveryOpGradient compares backward with central differences in float64, for every row.
 func TestEveryOpGradient(t *testing.T) {

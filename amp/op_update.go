@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -47,14 +48,22 @@ func update(o *Op, p *Tensor, u Update, state ...*Tensor) {
 	optimizerScope(p).apply(o, Attrs{Update: &u}, in...)
 }
 
-// detached serves optimizers whose gradients were made outside any scope that is still open.
-var detached = NewScope()
+// detached serves, by device, optimizers whose gradients were made outside any scope that is still open.
+var detached sync.Map
+
+func detachedOn(dev Device) *Scope {
+	if s, ok := detached.Load(dev); ok {
+		return s.(*Scope)
+	}
+	s, _ := detached.LoadOrStore(dev, newScope(&root{ctx: context.Background(), dev: dev}, 0))
+	return s.(*Scope)
+}
 
 // optimizerScope is where an op on p's gradient is recorded: the scope that Backward ran in, in the optimizer phase.
 func optimizerScope(p *Tensor) *Scope {
 	s := p.grad.scope
-	if s == nil || s.arena.gen.Load() != s.gen {
-		s = detached
+	if s == nil || s.arena.gen.Load() != s.gen || !sameDevice(s.root.dev, p.grad.st.dev) {
+		s = detachedOn(p.grad.st.dev)
 	}
 	s = s.derive()
 	s.phase, s.noGrad, s.auto, s.path = optimizerPhase, true, autocast{}, ""
@@ -91,7 +100,7 @@ func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32]
 	args := append([]string{"param", "grad"}, state...)
 	return define(Op{
 		Name: name, Doc: doc, Args: append(args, "inv_scale", "found_inf"), CUDA: cuda,
-		Why: "master weights stay in their own dtype", InPlace: true, Check: checkUpdate,
+		Why: "master weights stay in their own dtype", InPlace: true, Changes: len(args), Check: checkUpdate,
 		CPU: func(c *Call) {
 			if c.In[0].dt == Float64 {
 				updateOn(c, f64)
@@ -189,11 +198,8 @@ func (k *piece[T]) descend(u *Update, decay T) {
 
 // LikeFilled is Like with v in every element.
 func LikeFilled(t *Tensor, v float64) *Tensor {
-	z := Like(t)
-	data := make([]float64, z.Len())
-	for i := range data {
-		data[i] = v
-	}
-	z.setFloat64s(data)
+	t.live("LikeFilled")
+	z := alloc("LikeFilled", t.st.dev, t.dt, t.shape)
+	z.fill(v)
 	return z
 }

@@ -25,12 +25,12 @@ func (t *Tensor) String() string {
 	case t.st == nil:
 		return fmt.Sprintf("freed tensor %s%v %v", quoted(t.name), t.dt, t.shape)
 	}
-	p := printer{t: t, edge: math.MaxInt}
+	p := printer{t: t.onHost("String"), edge: math.MaxInt}
 	if t.Len() > printWhole {
 		p.edge = printEdge
 	}
-	p.walk(0, t.off, func(off int) { p.width = max(p.width, len(p.text(off))) })
-	p.write(0, t.off)
+	p.walk(0, p.t.off, func(off int) { p.width = max(p.width, len(p.text(off))) })
+	p.write(0, p.t.off)
 	fmt.Fprintf(&p.out, " %s%v %v", quoted(t.name), t.dt, t.shape)
 	if t.RequiresGrad() {
 		p.out.WriteString(", wants a gradient")

@@ -125,15 +125,11 @@ func draw(s *Scope, op string, dt DType, shape []int, fill func(r *Stream, data 
 func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor {
 	s.alive("Full")
 	t := alloc("Full", s.root.dev, dt, shape)
-	data := make([]float64, t.Len())
-	for i := range data {
-		data[i] = v
-	}
-	t.setFloat64s(data)
+	t.fill(v)
 	return s.born(t)
 }
 
-// FromFloat64s returns a CPU tensor of any dtype with the values rounded once to it (int64: truncated; bool: non-zero).
+// FromFloat64s returns a tensor on the default device of any dtype with the values rounded once to it (int64: truncated; bool: non-zero).
 func FromFloat64s(dt DType, values []float64, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
@@ -146,7 +142,7 @@ func fromFloat64s(dt DType, values []float64, shape []int) *Tensor {
 	if n := count("FromFloat64s", shape); n != len(values) {
 		fail("FromFloat64s", ErrShape, "give a shape that holds exactly the values", "%d values for shape %v (%d elements)", len(values), shape, n)
 	}
-	t := alloc("FromFloat64s", theCPU, dt, shape)
+	t := alloc("FromFloat64s", defaultDevice(), dt, shape)
 	t.setFloat64s(values)
 	return t
 }

@@ -16,9 +16,11 @@ func RandInt(s *Scope, lo, hi int64, shape ...int) *Tensor {
 	t := alloc("RandInt", s.root.dev, Int64, shape)
 	u := make([]float64, t.Len())
 	s.rng.fill(u, func(u, v float64) (float64, float64) { return u, v })
+	numbers := make([]int64, len(u))
 	for i, u := range u {
-		elements[int64](t)[i] = lo + min(int64(math.Floor(u*float64(hi-lo))), hi-lo-1)
+		numbers[i] = lo + min(int64(math.Floor(u*float64(hi-lo))), hi-lo-1)
 	}
+	setElements(t, numbers)
 	return s.born(t)
 }
 
@@ -32,11 +34,12 @@ func RandPerm(s *Scope, n int) *Tensor {
 	t := alloc("RandPerm", s.root.dev, Int64, []int{n})
 	keys := make([]float64, n)
 	s.rng.fill(keys, func(u, v float64) (float64, float64) { return u, v })
-	order := elements[int64](t)[:n]
+	order := make([]int64, n)
 	for i := range order {
 		order[i] = int64(i)
 	}
 	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(keys[a], keys[b]) })
+	setElements(t, order)
 	return s.born(t)
 }
 

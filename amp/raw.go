@@ -18,6 +18,7 @@ const rawChunk = 4096
 // WriteRaw writes the elements of t to w: Len times DType.Size bytes.
 func WriteRaw(w io.Writer, t *Tensor) error {
 	t.live("WriteRaw")
+	t = t.onHost("WriteRaw")
 	size := t.dt.Size()
 	if littleEndian && t.contiguous() {
 		_, err := w.Write(t.st.mem[t.off*size:][:t.Len()*size])
@@ -52,9 +53,16 @@ func ReadRaw(r io.Reader, t *Tensor) error {
 	if !t.contiguous() {
 		fail("ReadRaw", ErrShape, "read into the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(t.name), t.shape)
 	}
+	t.st.version.Add(1)
+	var err error
+	t.rewrite("ReadRaw", func(t *Tensor) { err = readInto(r, t) })
+	return err
+}
+
+// readInto fills a tensor on the host.
+func readInto(r io.Reader, t *Tensor) error {
 	size := t.dt.Size()
 	mem := t.st.mem[t.off*size:][:t.Len()*size]
-	t.st.version.Add(1)
 	if t.dt == Bool {
 		return readBools(r, mem)
 	}
@@ -96,10 +104,10 @@ func shortRaw(err error) error {
 	return err
 }
 
-// FromRaw returns a CPU tensor of a shape, which may be empty for a single element, with what WriteRaw wrote. It panics as From
+// FromRaw returns a tensor on the default device of a shape, which may be empty for a single element, with what WriteRaw wrote. It panics as From
 // does for a bad shape, and returns the reader's error.
 func FromRaw(r io.Reader, dt DType, shape []int) (*Tensor, error) {
-	t := alloc("FromRaw", theCPU, dt, shape)
+	t := alloc("FromRaw", defaultDevice(), dt, shape)
 	if err := ReadRaw(r, t); err != nil {
 		t.Free()
 		return nil, err

@@ -312,7 +312,7 @@ func (g *GradScaler) current() float32 {
 	if g.scale == nil {
 		return float32(g.init)
 	}
-	return elements[float32](g.scale)[0]
+	return float32(g.scale.Item())
 }
 
 func (g *GradScaler) setScale(v float32) { SetValues(g.scale, []float32{v}) }

@@ -51,7 +51,7 @@ type config struct {
 	every  int
 }
 
-// On chooses the device by name: "cpu" (default), "cuda:0", or "auto" for the best one that is registered and opens; the trace
+// On chooses the device by name: "cpu" (the default, unless SetDefaultDevice), "cuda:0", or "auto" for the best one that is registered and opens; the trace
 // says which. NewScope panics with ErrDevice when it can't be opened.
 func On(device string) Option { return func(c *config) { c.device = device } }
 
@@ -73,20 +73,23 @@ func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = 
 
 // NewScope returns a root scope with autocast off. Close it when done.
 func NewScope(opts ...Option) *Scope {
-	c := config{ctx: context.Background(), device: "cpu", events: 1 << 16}
+	c := config{ctx: context.Background(), events: 1 << 16}
 	for _, o := range opts {
 		o(&c)
 	}
-	dev, note, err := OpenDevice(c.device)
-	if err != nil {
-		fail("NewScope", ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%v", err)
+	dev, note := defaultDevice(), ""
+	if c.device != "" {
+		dev, note = mustOpen("NewScope", c.device)
 	}
 	r := &root{ctx: c.ctx, dev: dev, note: note}
 	if c.level != Off {
 		r.rec = newRecorder(c.level, c.events, c.every)
 	}
-	a := &arena{}
-	return &Scope{root: r, arena: a, rng: NewStream(c.seed), step: -1}
+	return newScope(r, c.seed)
+}
+
+func newScope(r *root, seed uint64) *Scope {
+	return &Scope{root: r, arena: &arena{}, rng: NewStream(seed), step: -1}
 }
 
 // derive returns a copy to change.

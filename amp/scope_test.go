@@ -13,7 +13,7 @@ import (
 func TestStepsFreeTheirTemporaries(t *testing.T) {
 	root := NewScope()
 	defer root.Close()
-	before := MemStats()["cpu"].Bytes
+	before := MemStats()[home()].Bytes
 	var last *Tensor
 	var kept *Tensor
 	n := 0
@@ -38,7 +38,7 @@ func TestStepsFreeTheirTemporaries(t *testing.T) {
 		t.Error("a kept tensor is gone")
 	}
 	// 3 × From (8 bytes each) belong to no scope; the kept one is 8 more.
-	if got := MemStats()["cpu"].Bytes - before; got != 3*8+8 {
+	if got := MemStats()[home()].Bytes - before; got != 3*8+8 {
 		t.Errorf("%d bytes are held", got)
 	}
 }
@@ -110,10 +110,10 @@ func TestSteadyStepTakesNoBuffer(t *testing.T) {
 		g.Step(o)
 		g.Update()
 		if s.Step() == 5 {
-			after = MemStats()["cpu"].NewBuffers
+			after = MemStats()[home()].NewBuffers
 		}
 	}
-	if now := MemStats()["cpu"].NewBuffers; now != after {
+	if now := MemStats()[home()].NewBuffers; now != after {
 		t.Errorf("%d buffers taken between step 5 and 50", now-after)
 	}
 	if root.Trace().Dropped == 0 {
@@ -132,10 +132,10 @@ func TestBackwardFreesItsTemporaries(t *testing.T) {
 		y = Linear(root, y, w, nil)
 	}
 	loss := Sum(root, y)
-	before := MemStats()["cpu"].Bytes
+	before := MemStats()[home()].Bytes
 	ResetPeakMemory()
 	loss.Backward()
-	m := MemStats()["cpu"]
+	m := MemStats()[home()]
 	size := w.Bytes()
 	if got := m.Bytes - before; got != size {
 		t.Errorf("%d bytes stay after backward, the gradient is %d", got, size)
@@ -175,7 +175,7 @@ func TestMisuseIsExplained(t *testing.T) {
 		{"values", ErrDType, []string{"int64", "float32"}, func() { Values[float32](ints) }},
 		{"integer loss", ErrDType, []string{"GradScaler.Scale", "int64"}, func() { NewGradScaler().Scale(s, Scalar(int64(1))) }},
 		{"integer backward", ErrGrad, []string{"int64"}, func() { Sum(s, ints).Backward() }},
-		{"device", ErrDevice, []string{"other:0", "cpu", "add", "b "}, func() { Add(s, m(2), other) }},
+		{"device", ErrDevice, []string{"other:0", home(), "add", "b ", "t.To(s)"}, func() { Add(s, m(2), other) }},
 		{"no such device", ErrDevice, []string{"tpu", "known: auto, cpu"}, func() { NewScope(On("tpu")) }},
 		{"target range", ErrArgument, []string{"target[1] is 3", "0 to 2"}, func() { NLLLoss(s, m(2, 3), From([]int64{0, 3})) }},
 		{"float targets", ErrDType, []string{"int64"}, func() { NLLLoss(s, m(2, 3), m(2)) }},

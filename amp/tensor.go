@@ -62,8 +62,8 @@ func dtypeOf[T Element]() DType {
 	return Bool
 }
 
-// From returns a CPU tensor with a copy of data in row-major order. Without a shape it is one-dimensional; shape () of a
-// single value is written amp.Scalar. It panics with ErrShape when the shape does not hold exactly len(data) elements.
+// From returns a tensor on the default device, the CPU unless SetDefaultDevice, with a copy of data in row-major order; Tensor.To
+// takes it to another. Without a shape it is one-dimensional; shape () of a single value is written amp.Scalar. It panics with ErrShape when the shape does not hold exactly len(data) elements.
 func From[T Element](data []T, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(data)}
@@ -71,25 +71,26 @@ func From[T Element](data []T, shape ...int) *Tensor {
 	if n := count("From", shape); n != len(data) {
 		fail("From", ErrShape, fmt.Sprintf("give a shape of %d elements", len(data)), "%d values for shape %v (%d elements)", len(data), shape, n)
 	}
-	t := alloc("From", theCPU, dtypeOf[T](), shape)
-	copy(elements[T](t), data)
+	t := alloc("From", defaultDevice(), dtypeOf[T](), shape)
+	setElements(t, data)
 	return t
 }
 
-// Scalar returns a 0-dimensional CPU tensor.
+// Scalar returns a 0-dimensional tensor on the default device.
 func Scalar[T Element](v T) *Tensor {
-	t := alloc("Scalar", theCPU, dtypeOf[T](), nil)
-	elements[T](t)[0] = v
+	t := alloc("Scalar", defaultDevice(), dtypeOf[T](), nil)
+	setElements(t, []T{v})
 	return t
 }
 
 // Values returns a copy of the elements in row-major order. T must be the Go type of the tensor's dtype, else it panics with
-// ErrDType; Float64s converts any numeric dtype.
+// ErrDType; Float64s converts any numeric dtype. Both, like Item, wait for a device that works behind the host's back.
 func Values[T Element](t *Tensor) []T {
 	t.live("Values")
 	if want := dtypeOf[T](); want != t.dt {
 		fail("Values", ErrDType, "use amp.Values with the Go type of "+t.dt.String()+", or t.Float64s()", "tensor is %v, asked for %v", t.dt, want)
 	}
+	t = t.onHost("Values")
 	out := make([]T, t.Len())
 	src := elements[T](t)
 	if t.contiguous() {
@@ -104,6 +105,7 @@ func Values[T Element](t *Tensor) []T {
 // Float64s returns the elements in row-major order as float64, exact for every dtype but large int64; false is 0, true 1.
 func (t *Tensor) Float64s() []float64 {
 	t.live("Float64s")
+	t = t.onHost("Float64s")
 	out := make([]float64, 0, t.Len())
 	t.each(func(off int) { out = append(out, t.at(off)) })
 	return out
@@ -116,11 +118,12 @@ func (t *Tensor) Item() float64 {
 		fail("Item", ErrShape, "reduce it first, for example with amp.Mean or amp.Sum", "tensor of shape %v has %d elements", t.shape, t.Len())
 	}
 	v := 0.0
+	t = t.onHost("Item")
 	t.each(func(off int) { v = t.at(off) })
 	return v
 }
 
-// at reads one element at an absolute offset.
+// at reads one element at an absolute offset; the tensor is on the host.
 func (t *Tensor) at(off int) float64 {
 	switch t.dt {
 	case Float16:
@@ -165,7 +168,7 @@ func (t *Tensor) each(f func(off int)) {
 	}
 }
 
-// elements views the whole storage as a slice of T; off and strides index it.
+// elements views the whole storage, which the host must reach, as a slice of T; off and strides index it.
 func elements[T Element](t *Tensor) []T {
 	var z T
 	mem := t.st.mem

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/remote"
 )
 
 // numbered returns n images [3 4 5] whose pixels tell image, channel and place apart.
@@ -257,7 +258,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestTensorsBelongToTheScope(t *testing.T) {
-	before := amp.MemStats()["cpu"].Bytes
+	before := amp.MemStats()[remote.Home()].Bytes
 	root := amp.NewScope()
 	l := NewLoader(numbered(6), 2)
 	var kept []Batch
@@ -291,7 +292,7 @@ func TestTensorsBelongToTheScope(t *testing.T) {
 		t.Errorf("%v", b.X.Shape())
 	}
 	root.Close()
-	if after := amp.MemStats()["cpu"].Bytes; after != before {
+	if after := amp.MemStats()[remote.Home()].Bytes; after != before {
 		t.Errorf("memory in use: %d bytes before, %d after", before, after)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/remote"
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
 )
@@ -126,7 +127,7 @@ func TestResNet18Learns(t *testing.T) {
 		var taken int64 // memory blocks taken from the system, once all sizes have been seen
 		for s := range root.Steps(6) {
 			if s.Step() == 3 {
-				taken = amp.MemStats()["cpu"].NewBuffers
+				taken = amp.MemStats()[remote.Home()].NewBuffers
 			}
 			auto := s
 			if dt != amp.NoDType {
@@ -139,7 +140,7 @@ func TestResNet18Learns(t *testing.T) {
 			scaler.Update()
 			losses = append(losses, loss.Item())
 		}
-		if now := amp.MemStats()["cpu"].NewBuffers; now != taken {
+		if now := amp.MemStats()[remote.Home()].NewBuffers; now != taken {
 			t.Errorf("%v: steady steps took %d new blocks", dt, now-taken)
 		}
 		if first, end := losses[0], losses[len(losses)-1]; !(end < 0.7*first) {

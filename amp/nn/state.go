@@ -70,3 +70,13 @@ func misfits(own, state map[string]*amp.Tensor, strict bool) []string {
 	}
 	return faults
 }
+
+// To moves the parameters and buffers of a module, and the gradients they have, to the scope's device, in place, and returns the module:
+// an optimizer made before goes on with them once its state, if it has any, is loaded again. Modules made in a scope have their
+// parameters on its device from the start. (PyTorch: module.to(device).)
+func To(s *amp.Scope, m Module) Module {
+	for _, t := range append(m.Parameters(), Buffers(m)...) {
+		t.Move(s)
+	}
+	return m
+}

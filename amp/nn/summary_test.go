@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/remote"
 	"github.com/halftone-ml/halftone/amp/nn"
 )
 
@@ -85,12 +86,12 @@ func TestSummaryChangesNothing(t *testing.T) {
 	defer root.Close()
 	net := nn.NewSequential(nn.NewLinear(root, 4, 4), nn.NewDropout(0.5))
 	x := amp.Full(root, amp.Float32, 1, 2, 4)
-	stream, bytes, events := root.Random().State(), amp.MemStats()["cpu"].Bytes, len(root.Trace().Events)
+	stream, bytes, events := root.Random().State(), amp.MemStats()[remote.Home()].Bytes, len(root.Trace().Events)
 	m := nn.Summary(root, net, x)
 	if m.Autocast != amp.NoDType || m.Parameters != 20 {
 		t.Errorf("%+v", m)
 	}
-	if root.Random().State() != stream || amp.MemStats()["cpu"].Bytes != bytes || len(root.Trace().Events) != events {
+	if root.Random().State() != stream || amp.MemStats()[remote.Home()].Bytes != bytes || len(root.Trace().Events) != events {
 		t.Error("stream, memory or trace changed")
 	}
 	for _, p := range net.Parameters() {

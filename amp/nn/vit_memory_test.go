@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/remote"
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
 )
 
 // vitStep trains one step of a vision transformer and returns the most memory it used at once.
 func vitStep(dt amp.DType, limit int64) (peak int64, err error) {
-	before := amp.MemStats()["cpu"].Bytes
+	before := amp.MemStats()[remote.Home()].Bytes
 	if limit > 0 {
-		defer amp.MemoryLimit("cpu", amp.MemoryLimit("cpu", before+limit))
+		defer amp.MemoryLimit(remote.Home(), amp.MemoryLimit(remote.Home(), before+limit))
 	}
 	err = amp.Maybe(func() {
 		root := amp.NewScope(amp.Seed(1))
@@ -37,7 +38,7 @@ func vitStep(dt amp.DType, limit int64) (peak int64, err error) {
 			nn.CrossEntropyLoss(half, net.Forward(half, x), amp.From(y)).Backward()
 			optim.NewSGD(net.Parameters()).Step()
 		}
-		peak = amp.MemStats()["cpu"].Peak - before
+		peak = amp.MemStats()[remote.Home()].Peak - before
 	})
 	return peak, err
 }
