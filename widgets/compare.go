@@ -139,7 +139,7 @@ func (r *RunRow) thin(run, ref Run, limit int) {
 			d = relative(run.Loss[k], ref.Loss[k])
 		}
 		if d.finite() {
-			d = threeDigits(d)
+			d = digits(float64(d), 3)
 		} else {
 			d = Number(math.NaN())
 		}
@@ -147,13 +147,16 @@ func (r *RunRow) thin(run, ref Run, limit int) {
 	}
 }
 
-// threeDigits rounds to what a difference is read to.
-func threeDigits(n Number) Number {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(n), 'e', 2, 64), 64)
-	if err != nil {
-		return n
+// digits rounds to n significant digits: what a picture is read to, in few bytes.
+func digits(v float64, n int) Number {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Number(v)
 	}
-	return number(v)
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', n-1, 64), 64)
+	if err != nil {
+		return number(v)
+	}
+	return number(short)
 }
 
 // relative is (v - ref) / |ref|; two equal values differ by 0 also where ref is 0.

@@ -17,25 +17,27 @@ const (
 	KindDecisions    = "decisions"
 	KindScaleHistory = "scale_history"
 	KindCompare      = "compare"
+	KindLive         = "live"
 )
 
 // MaxJSON is the size in bytes that the JSON of a figure never exceeds: figures are stored in notebooks, which people
 // keep under version control. What does not fit is left out and counted in the figure.
 const MaxJSON = 40 << 10
 
-// maxParse bounds what Parse reads: figures are at most MaxJSON long, but another writer may have indented its JSON.
-const maxParse = 1 << 20
+// MaxParse bounds what Parse reads, in bytes: figures are at most MaxJSON long, but another writer may have indented its JSON.
+const MaxParse = 1 << 20
 
-// A Figure is one picture as plain data. Exactly one of Decisions, Scale and Runs is set, as Kind says.
+// A Figure is one picture as plain data. Exactly one of Decisions, Scale, Runs and Live is set, as Kind says.
 type Figure struct {
 	Schema string // Schema
-	Kind   string // KindDecisions, KindScaleHistory or KindCompare
+	Kind   string // one of the Kind constants
 	Title  string // a few words
 	Alt    string // the finding in one or two sentences, with its numbers: for screen readers, and where no image is shown
 
 	Decisions *DecisionsData // set when Kind is KindDecisions
 	Scale     *ScaleData     // set when Kind is KindScaleHistory
 	Runs      *CompareData   // set when Kind is KindCompare
+	Live      *LiveData      // set when Kind is KindLive
 
 	// Volatile holds what was measured and so differs from run to run; nil when nothing was. A figure without it
 	// (see Stable) is the same bytes for the same computation.
@@ -49,6 +51,12 @@ type Volatile struct {
 	// NS holds mean durations in nanoseconds: of one call for each of DecisionsData.Sites, of one step (the median)
 	// for each of CompareData.Runs; 0 where nothing was measured.
 	NS []int64 `json:"ns,omitempty"`
+
+	// Of a live figure:
+	Rate      Number `json:"rate,omitempty"`       // steps per second
+	LeftNS    int64  `json:"left_ns,omitempty"`    // time that the steps left will take at that rate
+	Bytes     int64  `json:"bytes,omitempty"`      // tensor memory in use
+	PeakBytes int64  `json:"peak_bytes,omitempty"` // most that was in use
 }
 
 // envelope is the JSON form of a Figure.
@@ -71,9 +79,11 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 		data = f.Scale
 	case KindCompare:
 		data = f.Runs
+	case KindLive:
+		data = f.Live
 	default:
-		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s, %s and %s",
-			clip(f.Kind, 40), KindDecisions, KindScaleHistory, KindCompare)
+		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s, %s, %s and %s",
+			clip(f.Kind, 40), KindDecisions, KindScaleHistory, KindCompare, KindLive)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -104,6 +114,9 @@ func (f *Figure) UnmarshalJSON(b []byte) error {
 	case KindCompare:
 		g.Runs = new(CompareData)
 		into = g.Runs
+	case KindLive:
+		g.Live = new(LiveData)
+		into = g.Live
 	default:
 		return fmt.Errorf("widgets: a figure of kind %q is not known here: update Halftone to read it", clip(e.Kind, 60))
 	}
@@ -124,8 +137,8 @@ var ErrTooLarge = errors.New("widgets: too large for a figure")
 // Parse reads a figure from its JSON. It refuses input over 1 MiB, unknown schemas and unknown kinds, and repairs indexes
 // that point nowhere, so that a figure from anywhere can be drawn.
 func Parse(b []byte) (*Figure, error) {
-	if len(b) > maxParse {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), maxParse)
+	if len(b) > MaxParse {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), MaxParse)
 	}
 	f := new(Figure)
 	if err := json.Unmarshal(b, f); err != nil {
@@ -155,6 +168,8 @@ func (f *Figure) Text() string {
 		return f.scaleText()
 	case f.Runs != nil:
 		return f.compareText()
+	case f.Live != nil:
+		return f.liveText()
 	}
 	return f.Title + "\n" + f.Alt + "\n"
 }

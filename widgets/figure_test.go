@@ -39,6 +39,11 @@ var samples = sync.OnceValue(func() map[string]*Figure {
 		"no_steps":        ScaleHistory(amp.ScaleHistory{Enabled: true, InitScale: 65536, Scale: 65536, GrowthInterval: 2000}),
 		"compare":         Compare(threeRuns()...),
 		"compare_nothing": Compare(),
+		"live_begin":      liveSample(2000, 0),
+		"live_running":    liveSample(2000, 412),
+		"live_done":       liveSample(500, 500),
+		"live_stopped":    liveSample(2000, 412).Stopped(),
+		"live_diverged":   diverging(liveSample(0, 60)),
 		"compare_nan": Compare(Run{Name: "float32", DType: amp.Float32, Loss: []float64{1, .5, .25}},
 			Run{Name: "float16, no scaler", DType: amp.Float16, Loss: []float64{1, math.Inf(1), math.NaN()}}),
 	}
@@ -50,6 +55,39 @@ func threeRuns() []Run {
 		{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(50, 1.312, .0802, .118, .021), StepNS: []int64{930_000}, Skipped: 1},
 		{Name: "bfloat16", DType: amp.BFloat16, Loss: sample.Loss(50, 1.33, .083, .11, .03)},
 	}
+}
+
+// liveSample is a live figure in the middle of a loop, with measurements that are always the same.
+func liveSample(total, steps int) *Figure {
+	l := newLive(total, "Training in float16")
+	losses := sample.Loss(max(steps, 1), 2.31, .01, .002, .05)
+	for i := range steps {
+		r := &amp.StepReport{ScaleStep: amp.ScaleStep{Step: i, Scale: 65536, Next: 65536, Applied: i%150 != 7, Culprit: "fc2.weight"}}
+		if i%150 == 7 {
+			r.Next = 32768
+		}
+		l.count("cpu", &losses[i], r)
+	}
+	if steps == total {
+		l.state.State = LiveDone
+	}
+	f := l.Figure()
+	f.Volatile = &Volatile{WallNS: 2_700_000_000, Rate: number(152.6), Bytes: 12_300_000, PeakBytes: 15_100_000}
+	if total > steps {
+		f.Volatile.LeftNS = 10_400_000_000
+	}
+	return f
+}
+
+// diverging ends a live figure with losses that are not finite.
+func diverging(f *Figure) *Figure {
+	d := f.Live
+	d.Step, d.Diverged, d.Loss = d.Step+3, d.Step, Number(math.NaN())
+	for i := range 3 {
+		d.Points = append(d.Points, LossPoint{d.Diverged + i, Number(math.NaN())})
+	}
+	d.describe(f)
+	return f
 }
 
 // floored is a run whose scale fell to its floor.
@@ -121,7 +159,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		if f.Text() != g.Text() {
 			t.Errorf("%s: the text changed", name)
 		}
-		if name != "compare_nan" && name != "compare_nothing" && !reflect.DeepEqual(f, g) { // NaN differs from itself
+		if name != "compare_nan" && name != "compare_nothing" && name != "live_begin" && name != "live_diverged" && !reflect.DeepEqual(f, g) { // NaN differs from itself
 			t.Errorf("%s: the figure changed:\n%+v\n%+v", name, f, g)
 		}
 	}
@@ -176,7 +214,7 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", raw, err, want)
 		}
 	}
-	if _, err := Parse(make([]byte, maxParse+1)); !errors.Is(err, ErrTooLarge) {
+	if _, err := Parse(make([]byte, MaxParse+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 }

@@ -20,10 +20,18 @@ func (f *Figure) normalize() {
 		f.Scale.normalize()
 	case f.Runs != nil:
 		f.Runs.normalize()
+	case f.Live != nil:
+		f.Live.normalize()
 	}
 	if v := f.Volatile; v != nil {
 		clamp(&v.WallNS, 0)
 		clamp(&v.OverheadNS, 0)
+		clamp(&v.LeftNS, 0)
+		clamp(&v.Bytes, 0)
+		clamp(&v.PeakBytes, 0)
+		if !(v.Rate >= 0 && v.Rate <= 1e12) {
+			v.Rate = 0
+		}
 		v.NS = v.NS[:min(len(v.NS), maxSites)]
 		for i := range v.NS {
 			clamp(&v.NS[i], 0)

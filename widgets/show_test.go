@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 	case "failing":
 		RegisterRenderer(func(*Figure) (map[string]any, error) { return nil, errors.New("no ink") })
 		Show(Compare(threeRuns()...))
+	case "live", "live break":
+		liveChild(os.Getenv(childEnv))
 	case "nothing":
 		Show()
 	default:

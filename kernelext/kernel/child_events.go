@@ -23,13 +23,17 @@ func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
 	}
 	k.child = c
 	take := func(ch channel, m *message) {
-		k.do(func() {
+		taken := k.do(func() {
 			if k.number == n {
 				k.fromChild(ch, m)
 			}
 		})
+		if !taken && m.kind == "update_display_data" { // the last state of a live figure, at the end of the kernel
+			k.front.iopub.send(m)
+		}
 	}
-	output := newPipeline(k.draw, k.author, func(m *message) { take(iopubChannel, m) })
+	k.output = newPipeline(k.draw, k.author, func(m *message) { take(iopubChannel, m) })
+	output := k.output
 	c.read(k.key, func(ch channel, m *message) {
 		if ch == iopubChannel {
 			output.put(m)

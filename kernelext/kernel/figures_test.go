@@ -84,7 +84,7 @@ func TestDrawer(t *testing.T) {
 	}
 
 	for name, figure := range map[string]any{"string": `{"big": 12345678901234567890}`, "object": json.RawMessage(`{"big": 12345678901234567890}`)} {
-		m, notes := drawer{ink, time.Second}.fill(display(figure), key)
+		m, notes := (&drawer{draw: ink, timeout: time.Second}).fill(display(figure), key)
 		if len(notes) > 0 {
 			t.Errorf("%s: %v", name, notes)
 		}
@@ -98,20 +98,60 @@ func TestDrawer(t *testing.T) {
 		}
 	}
 
-	m, notes := drawer{ink, time.Second}.fill(display("{"), key)
+	m, notes := (&drawer{draw: ink, timeout: time.Second}).fill(display("{"), key)
 	if len(notes) != 1 || strings.Contains(string(m.content), widgets.MIME) || !strings.Contains(string(m.content), `"text/plain":"t"`) {
 		t.Errorf("not JSON: %s %v", m.content, notes)
 	}
 	slow := func([]byte) (map[string]any, error) { time.Sleep(time.Minute); return nil, nil }
-	if _, notes := (drawer{slow, 20 * time.Millisecond}).fill(display("{}"), key); len(notes) != 1 || !strings.Contains(notes[0], "20ms") {
+	if _, notes := (&drawer{draw: slow, timeout: 20 * time.Millisecond}).fill(display("{}"), key); len(notes) != 1 || !strings.Contains(notes[0], "20ms") {
 		t.Errorf("slow: %v", notes)
 	}
 	fails := func([]byte) (map[string]any, error) { return map[string]any{"text/html": "partly"}, errors.New("half") }
-	if m, notes := (drawer{fails, time.Second}).fill(display("{}"), key); len(notes) != 1 || !strings.Contains(string(m.content), "partly") {
+	if m, notes := (&drawer{draw: fails, timeout: time.Second}).fill(display("{}"), key); len(notes) != 1 || !strings.Contains(string(m.content), "partly") {
 		t.Errorf("partly: %s %v", m.content, notes)
 	}
 	other := a.compose("display_data", nil, map[string]any{"data": map[string]any{"text/plain": "t"}})
-	if m, _ := (drawer{ink, time.Second}).fill(other, key); m != other {
+	if m, _ := (&drawer{draw: ink, timeout: time.Second}).fill(other, key); m != other {
 		t.Error("a message without a figure was changed")
+	}
+}
+
+// A figure that is no figure is refused before anything looks into it, and drawings that never end are not begun without end.
+func TestDrawerBounds(t *testing.T) {
+	a := author{[]byte("k"), "s"}
+	asked := 0
+	d := &drawer{timeout: 20 * time.Millisecond, draw: func(raw []byte) (map[string]any, error) {
+		asked++
+		return map[string]any{"text/html": "h"}, nil
+	}}
+	huge := `{"a":"` + strings.Repeat("x", widgets.MaxParse) + `"}`
+	for _, data := range []map[string]any{{widgets.MIME: huge, "text/plain": "t"}, {widgets.MIME: huge}, {widgets.MIME: json.RawMessage(huge), "text/plain": "t"}} {
+		m, notes := d.fill(a.compose("display_data", nil, map[string]any{"data": data}), a.key)
+		if len(m.content) > 1000 || len(notes) != 1 || !strings.Contains(notes[0], "1.05 MB") || !strings.Contains(string(m.content), "text/plain") {
+			t.Errorf("%.200s %q", m.content, notes)
+		}
+	}
+	if asked > 0 {
+		t.Error("what is too large was drawn")
+	}
+
+	end := make(chan bool)
+	d.draw = func([]byte) (map[string]any, error) { asked++; <-end; return nil, nil }
+	small := a.compose("display_data", nil, map[string]any{"data": map[string]any{widgets.MIME: "{}", "text/plain": "t"}})
+	began := time.Now()
+	for range 20 {
+		if _, notes := d.fill(small, a.key); len(notes) != 1 {
+			t.Errorf("%q", notes)
+		}
+	}
+	if asked != maxStuck || time.Since(began) > time.Second {
+		t.Errorf("%d drawings in %v", asked, time.Since(began))
+	}
+	close(end)
+	for deadline := time.Now().Add(5 * time.Second); d.stuck.Load() > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if _, notes := d.fill(small, a.key); len(notes) > 0 {
+		t.Errorf("after they ended: %q", notes)
 	}
 }

@@ -21,12 +21,13 @@ type kernel struct {
 	front  *front
 	spawn  *spawner
 	cells  *cellMap
-	draw   drawer
+	draw   *drawer
 	events chan func()
 	closed chan struct{} // the loop has ended
 	starts sync.WaitGroup
 
-	child    *child // nil while none runs
+	child    *child    // nil while none runs
+	output   *pipeline // of its output
 	state    childState
 	number   int // of the children started
 	failures int // children in a row that did not become ready
@@ -82,7 +83,7 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		key:    []byte(conn.Key),
 		author: author{[]byte(conn.Key), newID()},
 		cells:  newCellMap(filepath.Join(dir, "cells.json")),
-		draw:   drawer{opts.Draw, drawTimeout},
+		draw:   &drawer{draw: opts.Draw, timeout: drawTimeout},
 		events: make(chan func()),
 		closed: make(chan struct{}),
 		probes: map[string]bool{},
@@ -171,6 +172,9 @@ func (k *kernel) logf(format string, args ...any) {
 // grace is how long GoNB may take to end by itself; Jupyter kills kernels that take five seconds.
 const grace = 2 * time.Second
 
+// lastFigures is how long figures may take that are still to be drawn at the end.
+const lastFigures = time.Second
+
 // end shuts GoNB down and answers who asked for it.
 func (k *kernel) end() {
 	if c := k.child; c != nil {
@@ -181,6 +185,10 @@ func (k *kernel) end() {
 			}
 			c.control.send(m.frames())
 			c.stop(grace)
+			select { // live figures of a cell that was running get their final state
+			case <-k.output.done:
+			case <-time.After(lastFigures):
+			}
 		} else {
 			c.kill()
 			c.release()

@@ -1,35 +1,41 @@
 package kernel
 
 import (
-	"encoding/json"
+	"fmt"
 	"sync"
+	"time"
 )
 
 // A pipeline is what a child's output goes through on its way to the front end, in order: figures are drawn, errors
 // explained, pieces of text joined. It takes its time on a goroutine of its own, so that neither GoNB nor the kernel's
 // other channels wait for a drawing.
 type pipeline struct {
-	draw   drawer
+	draw   *drawer
+	live   *liveFigures
 	speech *explainer
 	output *joiner
 	author author
+	noted  map[string]bool // what the user was told about the figures of this cell
+	parent string          // header of the request that noted is about
 
-	mu    sync.Mutex
-	queue []item
-	wake  chan struct{}
-	ended bool
-	done  chan struct{} // everything has come out
+	mu      sync.Mutex
+	queue   []item
+	waiting map[string]int // live updates in the queue, by item.update
+	cells   int            // that have been idle
+	wake    chan struct{}
+	ended   bool
+	done    chan struct{} // everything has come out
 }
 
 type item struct {
 	m      *message
-	update string // display id that the message updates, "" if it is no update
+	update string // names cell and display of the live figure that the message updates, "" if it is none that runs
 }
 
-func newPipeline(d drawer, a author, send func(*message)) *pipeline {
+func newPipeline(d *drawer, a author, send func(*message)) *pipeline {
 	p := &pipeline{
-		draw: d, speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		draw: d, live: newLiveFigures(), speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
+		waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
 	return p
@@ -37,8 +43,17 @@ func newPipeline(d drawer, a author, send func(*message)) *pipeline {
 
 // put takes a message; it never waits.
 func (p *pipeline) put(m *message) {
-	it := item{m, updates(m)}
+	it := item{m: m}
+	id, running := liveUpdate(m)
+	idle := isIdle(m)
 	p.mu.Lock()
+	if idle {
+		p.cells++
+	}
+	if running && m.kind == "update_display_data" {
+		it.update = fmt.Sprint(p.cells, " ", id)
+		p.waiting[it.update]++
+	}
 	p.queue = append(p.queue, it)
 	p.mu.Unlock()
 	p.nudge()
@@ -61,61 +76,76 @@ func (p *pipeline) nudge() {
 
 func (p *pipeline) run() {
 	defer close(p.done)
-	for range p.wake {
-		for {
-			m, ended := p.next()
-			if m == nil {
-				if ended {
-					p.output.expire()
-					return
-				}
-				break
-			}
-			m, notes := p.draw.fill(m, p.author.key)
-			p.output.put(p.speech.explain(m))
-			for _, note := range notes {
-				p.output.put(p.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
-			}
+	for {
+		m, ended := p.next()
+		if m != nil {
+			p.pass(m)
+			continue
+		}
+		if ended {
+			p.show(p.live.finish("", p.author))
+			p.output.expire()
+			return
+		}
+		p.show(p.live.held(time.Now()))
+		select {
+		case <-p.wake:
+		case <-p.live.due(time.Now()):
 		}
 	}
 }
 
-// next returns the next message, or nil. An update of a figure that waits while the one that replaces it has come already
-// is left out: a live figure stays live, however long drawing takes.
+// pass sends a message on, with what comes before it: live figures get their final state before their cell is idle.
+func (p *pipeline) pass(m *message) {
+	if isIdle(m) {
+		p.show(p.live.finish(m.parentID(), p.author))
+	}
+	p.show(p.live.take(m, time.Now(), p.author))
+}
+
+// show draws messages and sends them.
+func (p *pipeline) show(list []*message) {
+	for _, m := range list {
+		m, notes := p.draw.fill(m, p.author.key)
+		p.output.put(p.speech.explain(m))
+		p.note(m, notes)
+	}
+}
+
+// note tells the user what is wrong with a figure: once in each cell, for a figure may be updated for hours.
+func (p *pipeline) note(m *message, notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	if parent := string(m.parent); parent != p.parent || p.noted == nil {
+		p.parent, p.noted = parent, map[string]bool{}
+	}
+	for _, note := range notes {
+		if p.noted[note] {
+			continue
+		}
+		p.noted[note] = true
+		p.output.put(p.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
+	}
+}
+
+// next returns the next message, or nil. The update of a live figure that waits while the one that replaces it has come
+// already is left out: it stays live, however long drawing takes. Nothing else is.
 func (p *pipeline) next() (m *message, ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.queue) > 0 {
 		it := p.queue[0]
+		p.queue[0] = item{}
 		p.queue = p.queue[1:]
-		if it.update == "" || !p.replaced(it.update) {
+		if it.update == "" {
+			return it.m, false
+		}
+		if p.waiting[it.update]--; p.waiting[it.update] == 0 {
+			delete(p.waiting, it.update)
 			return it.m, false
 		}
 	}
 	p.queue = nil // let go of what the slice still holds
 	return nil, p.ended
-}
-
-// replaced reports whether an update of the same display waits.
-func (p *pipeline) replaced(id string) bool {
-	for _, later := range p.queue {
-		if later.update == id {
-			return true
-		}
-	}
-	return false
-}
-
-// updates returns the display id that a message updates, "" if it is no update.
-func updates(m *message) string {
-	if m.kind != "update_display_data" {
-		return ""
-	}
-	var c struct {
-		Transient struct {
-			ID string `json:"display_id"`
-		} `json:"transient"`
-	}
-	_ = json.Unmarshal(m.content, &c)
-	return c.Transient.ID
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,55 +11,185 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-func TestPipelineKeepsLiveFiguresLive(t *testing.T) {
-	a := author{[]byte("k"), "s"}
-	var mu sync.Mutex
-	var got []string
-	drawn := 0
-	p := newPipeline(drawer{func([]byte) (map[string]any, error) {
-		time.Sleep(20 * time.Millisecond)
-		drawn++
-		return nil, nil
-	}, time.Minute}, a, func(m *message) {
+// A pipe is a pipeline under test: what came out of it, in words.
+type pipe struct {
+	*pipeline
+	t     *testing.T
+	a     author
+	cell  *message
+	mu    sync.Mutex
+	got   []string
+	at    []time.Time
+	drawn int
+}
+
+// newPipe makes a pipeline whose drawings take a while.
+func newPipe(t *testing.T, drawing time.Duration) *pipe {
+	p := &pipe{t: t, a: author{[]byte("k"), "s"}}
+	p.cell = p.a.compose("execute_request", nil, map[string]any{})
+	draw := func(raw []byte) (map[string]any, error) {
+		time.Sleep(drawing)
+		p.drawn++
+		return map[string]any{"text/html": "drawn"}, nil
+	}
+	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, func(m *message) {
+		if _, err := parse(m.frames(), p.a.key); err != nil {
+			t.Error(err)
+		}
 		var c struct {
-			Data map[string]json.RawMessage
-			Text string
+			Data  map[string]json.RawMessage
+			Text  string
+			State string `json:"execution_state"`
 		}
 		_ = json.Unmarshal(m.content, &c)
-		mu.Lock()
-		defer mu.Unlock()
-		got = append(got, m.kind+string(c.Data[widgets.MIME])+c.Text)
+		word := m.kind + c.Text + c.State + string(c.Data["application/x"])
+		if fig, err := widgets.Parse(c.Data[widgets.MIME]); err == nil && fig.Live != nil {
+			word += fmt.Sprint(fig.Live.Step, fig.Live.State)
+			var text string
+			if json.Unmarshal(c.Data["text/plain"], &text); text != fig.Text() || c.Data["text/html"] == nil {
+				t.Errorf("the faces do not fit: %s", m.content)
+			}
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.got, p.at = append(p.got, strings.TrimPrefix(word, "update_display_data")), append(p.at, time.Now())
 	})
-	figure := func(kind, id string, n int) *message {
-		return a.compose(kind, nil, map[string]any{
-			"data": map[string]any{widgets.MIME: fmt.Sprint(n)}, "transient": map[string]any{"display_id": id},
-		})
+	return p
+}
+
+// live is a message of a live figure.
+func (p *pipe) live(kind, id string, step int, state string) *message {
+	f := &widgets.Figure{Schema: widgets.Schema, Kind: widgets.KindLive, Title: "t", Live: &widgets.LiveData{State: state, Step: step, Total: 1000, Diverged: -1}}
+	raw, err := json.Marshal(f)
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	began := time.Now()
-	p.put(figure("display_data", "x", 0))
-	for n := range 200 {
-		p.put(figure("update_display_data", "x", n))
-		p.put(figure("update_display_data", "y", n))
-	}
-	p.put(a.compose("stream", nil, streamContent{"stdout", "end"}))
-	p.put(figure("update_display_data", "x", 1000))
-	p.put(figure("update_display_data", "", 7)) // without an id it replaces nothing
-	p.put(figure("update_display_data", "", 8))
-	if d := time.Since(began); d > 500*time.Millisecond {
-		t.Errorf("who puts in waits: %v", d)
-	}
+	return p.a.compose(kind, p.cell, map[string]any{
+		"data": map[string]any{widgets.MIME: string(raw), "text/plain": f.Text()}, "transient": map[string]any{"display_id": id},
+	})
+}
+
+// display is a display of the user's own.
+func (p *pipe) display(kind, id string, n int) *message {
+	return p.a.compose(kind, p.cell, map[string]any{"data": map[string]any{"application/x": n}, "transient": map[string]any{"display_id": id}})
+}
+
+func (p *pipe) idle() *message {
+	return p.a.compose("status", p.cell, map[string]any{"execution_state": "idle"})
+}
+
+// finish ends the pipeline and returns what came out.
+func (p *pipe) finish() []string {
+	p.t.Helper()
 	p.end()
 	select {
 	case <-p.done:
 	case <-time.After(20 * time.Second):
-		t.Fatal("it does not come to an end")
+		p.t.Fatal("it does not come to an end")
 	}
-	last := got[len(got)-5:]
-	want := []string{"update_display_data199", "streamend", "update_display_data1000", "update_display_data7", "update_display_data8"}
-	if fmt.Sprint(last) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", last, want)
+	return p.got
+}
+
+// Only live figures leave updates out, and neither the first nor the last state.
+func TestPipelineCoalescesLiveFiguresOnly(t *testing.T) {
+	p := newPipe(t, 20*time.Millisecond)
+	began := time.Now()
+	p.put(p.live("display_data", "x", 0, widgets.LiveRunning))
+	for n := range 300 {
+		p.put(p.live("update_display_data", "x", n, widgets.LiveRunning))
+		p.put(p.display("update_display_data", "y", n))
 	}
-	if got[0] != "display_data0" || drawn > 100 {
-		t.Errorf("first %s, %d drawn", got[0], drawn)
+	p.put(p.live("update_display_data", "x", 1000, widgets.LiveDone))
+	p.put(p.a.compose("stream", p.cell, streamContent{"stdout", "end"}))
+	if d := time.Since(began); d > 500*time.Millisecond {
+		t.Errorf("who puts in waits: %v", d)
+	}
+	var own []string
+	var live []string
+	for _, word := range p.finish() {
+		if strings.HasSuffix(word, "running") || strings.HasSuffix(word, "done") {
+			live = append(live, word)
+		} else {
+			own = append(own, word)
+		}
+	}
+	if len(own) != 301 || own[300] != "streamend" {
+		t.Errorf("%d messages: %v", len(own), own)
+	}
+	for n, word := range own[:300] {
+		if word != fmt.Sprint(n) {
+			t.Fatalf("update %d is %s", n, word)
+		}
+	}
+	if len(live) > 4 || live[0] != "display_data0running" || live[len(live)-1] != "1000done" {
+		t.Errorf("%v", live)
+	}
+}
+
+// A front end gets at most four states a second, the newest among them.
+func TestPipelineSlowsLiveFigures(t *testing.T) {
+	p := newPipe(t, 0)
+	p.put(p.live("display_data", "x", 0, widgets.LiveRunning))
+	end := time.Now().Add(1100 * time.Millisecond)
+	n := 0
+	for time.Now().Before(end) {
+		n++
+		p.put(p.live("update_display_data", "x", n, widgets.LiveRunning))
+		time.Sleep(5 * time.Millisecond)
+	}
+	time.Sleep(300 * time.Millisecond) // the last one is not forgotten when nothing follows
+	p.mu.Lock()
+	got, at := p.got, p.at
+	p.mu.Unlock()
+	if want := fmt.Sprintf("%drunning", n); len(got) < 4 || len(got) > 7 || got[len(got)-1] != want {
+		t.Errorf("%v, want %s at the end", got, want)
+	}
+	for i := 1; i < len(at); i++ {
+		if d := at[i].Sub(at[i-1]); d < liveEvery-20*time.Millisecond {
+			t.Errorf("two states within %v", d)
+		}
+	}
+	p.finish()
+}
+
+// However a cell ends, its live figures get a final state before it is idle.
+func TestPipelineEndsLiveFigures(t *testing.T) {
+	p := newPipe(t, 0)
+	p.put(p.live("display_data", "x", 0, widgets.LiveRunning))
+	p.put(p.live("display_data", "y", 0, widgets.LiveRunning))
+	p.put(p.live("update_display_data", "y", 1000, widgets.LiveDone))
+	p.put(p.live("update_display_data", "x", 7, widgets.LiveRunning)) // held back when the cell ends
+	p.put(p.idle())
+	p.put(p.live("update_display_data", "x", 8, widgets.LiveRunning)) // late
+	p.cell = p.a.compose("execute_request", nil, map[string]any{})
+	p.put(p.live("display_data", "z", 3, widgets.LiveRunning))
+	// GoNB dies.
+	want := "[display_data0running display_data0running 1000done 7stopped statusidle 8stopped display_data3running 3stopped]"
+	if got := fmt.Sprint(p.finish()); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+func TestPipelineKeepsWhatIsNoLiveFigure(t *testing.T) {
+	p := newPipe(t, 0)
+	for _, figure := range []string{
+		`{"schema":"halftone.figure/1","kind":"live"}`, `{"schema":"halftone.figure/9","kind":"live","data":{"state":"running"}}`,
+		`{"schema":"halftone.figure/1","kind":"compare","data":{"state":"running"}}`, `[]`, `7`,
+	} {
+		for range 3 {
+			p.put(p.a.compose("update_display_data", p.cell, map[string]any{
+				"data": map[string]any{widgets.MIME: figure, "application/x": 1}, "transient": map[string]any{"display_id": "x"},
+			}))
+			p.put(p.idle())
+		}
+	}
+	n := 0
+	for _, word := range p.finish() {
+		if word == "1" {
+			n++
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d of 15 arrived: %v", n, p.got)
 	}
 }

@@ -26,7 +26,7 @@ func drawable(t *testing.T, raw []byte) {
 		return
 	}
 	start := time.Now()
-	page, err := htmlFace(f, "<svg/>", nil)
+	page, err := htmlFace(f, "<svg/>")
 	if err != nil {
 		t.Fatal(err)
 	}

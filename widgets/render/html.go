@@ -52,11 +52,10 @@ type page struct{ strings.Builder }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
-// htmlFace draws a figure as HTML; svg and img are its chart.
-func htmlFace(f *widgets.Figure, svg string, img []byte) (string, error) {
+// htmlFace draws a figure as HTML; chart is the image in it, "" for none.
+func htmlFace(f *widgets.Figure, chart string) (string, error) {
 	p := new(page)
 	p.printf(`<div class="halftone-figure" style="%s">`, stFigure)
-	chart := chartImage(f.Alt, svg, img)
 	switch {
 	case f.Decisions != nil:
 		decisionsHTML(p, f)
@@ -64,6 +63,8 @@ func htmlFace(f *widgets.Figure, svg string, img []byte) (string, error) {
 		scaleHTML(p, f, chart)
 	case f.Runs != nil:
 		compareHTML(p, f, chart)
+	case f.Live != nil:
+		liveHTML(p, f, chart)
 	}
 	script, err := interactive(f)
 	if err != nil {

@@ -2,6 +2,8 @@ package render
 
 import (
 	"encoding/base64"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -27,12 +29,32 @@ func makeFigures() map[string]*widgets.Figure {
 			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(5000, 2.312, .0802, .0021, .31), Skipped: 3},
 			widgets.Run{Name: "bfloat16", DType: amp.BFloat16, Loss: sample.Loss(5000, 2.33, .083, .0019, .33)},
 		),
+		"live_done":     liveFigure(300, 300),
+		"live_stopped":  liveFigure(2000, 1412).Stopped(),
+		"live_begin":    liveFigure(2000, 0).Stopped(),
+		"live_diverged": liveFigure(0, 90).Stopped(),
 		"compare": widgets.Compare(
 			widgets.Run{Name: "float32", DType: amp.Float32, Loss: sample.Loss(50, 1.31, .08, .12, .02), StepNS: []int64{812_000}},
 			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(50, 1.312, .0802, .118, .021), StepNS: []int64{930_000}, Skipped: 1},
 			widgets.Run{Name: "bfloat16", DType: amp.BFloat16, Loss: sample.Loss(50, 1.33, .083, .11, .03), StepNS: []int64{921_000}},
 		),
 	}
+}
+
+// liveFigure is a live figure after a number of steps. Without a total its losses end in NaN.
+func liveFigure(total, steps int) *widgets.Figure {
+	l := widgets.NewLive(total, "Training in float16")
+	for i, v := range sample.Loss(steps, 2.31, .01, .002, .05) {
+		r := &amp.StepReport{ScaleStep: amp.ScaleStep{Step: i, Next: 65536, Applied: i%150 != 7, Culprit: "fc2.weight"}}
+		if total == 0 && i > 80 {
+			v = math.NaN()
+		}
+		l.StepLoss(v, r)
+	}
+	f := l.Figure()
+	l.Done()
+	f.Volatile = &widgets.Volatile{WallNS: 2_700_000_000, Rate: 152.625, LeftNS: 10_400_000_000, Bytes: 12_300_000, PeakBytes: 15_100_000}
+	return f
 }
 
 var figures = sync.OnceValue(makeFigures)
@@ -43,14 +65,16 @@ func TestPreview(t *testing.T) {
 	if dir == "" {
 		t.Skip("set HALFTONE_PREVIEW to a folder to look at every face")
 	}
-	for name, f := range figures() {
+	all := maps.Clone(figures())
+	all["live_running"], all["live_nan"] = liveFigure(2000, 412), liveFigure(0, 90)
+	for name, f := range all {
 		faces, err := Bundle(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for mime, ext := range map[string]string{"text/plain": "txt", "text/html": "html", "image/svg+xml": "svg", "image/png": "png"} {
 			s, ok := faces[mime].(string)
-			if !ok {
+			if !ok && !f.Running() {
 				t.Errorf("%s: no %s", name, mime)
 				continue
 			}

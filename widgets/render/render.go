@@ -23,7 +23,7 @@ func init() { widgets.RegisterRenderer(Bundle) }
 
 // Bundle returns all faces of a figure by MIME type, as a Jupyter message stores them: "text/plain", "text/html" and
 // "image/svg+xml" as strings, "image/png" as base64, and widgets.MIME as json.RawMessage. An error says which face could
-// not be drawn; the faces returned beside it are good.
+// not be drawn; the faces returned beside it are good. A live figure that runs has no images: they are drawn once it has ended.
 func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 	faces = map[string]any{"text/plain": "This figure cannot be drawn."}
 	// What draws fonts and paths panics on what it cannot draw. A kernel must outlive that, and the text stands anyway.
@@ -38,6 +38,10 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		return faces, err
 	}
 	faces[widgets.MIME] = json.RawMessage(raw)
+	if f.Running() {
+		faces["text/html"], err = htmlFace(f, "")
+		return faces, err
+	}
 	var svg string
 	var img []byte
 	if f.Decisions == nil { // its HTML shows the chart
@@ -45,7 +49,11 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 			return faces, err
 		}
 	}
-	html, err := htmlFace(f, svg, img)
+	chart := ""
+	if img != nil {
+		chart = chartImage(f.Alt, svg, img)
+	}
+	html, err := htmlFace(f, chart)
 	if err != nil {
 		return faces, err
 	}
@@ -111,6 +119,8 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 		return scaleChart(f), true
 	case f.Runs != nil:
 		return compareChart(f), true
+	case f.Live != nil:
+		return liveChart(f), true
 	}
 	return drawing{}, false
 }
