@@ -1,0 +1,116 @@
+//go:build linux && (amd64 || arm64)
+
+package driver_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
+	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
+)
+
+// suiteEnv names the library that the suite runs on, instead of the one in testdata.
+const suiteEnv = "HALFTONE_DRIVERTEST_LIBRARY"
+
+var errNoCompiler = errors.New("there is no C++ compiler (g++ or clang++)")
+
+// fakeLibrary compiles testdata/fake.cpp.
+func fakeLibrary(dir string) (string, error) {
+	for _, cxx := range []string{"g++", "clang++", "clang++-19"} {
+		if _, err := exec.LookPath(cxx); err != nil {
+			continue
+		}
+		lib := filepath.Join(dir, "libcuda.so.1")
+		out, err := exec.Command(cxx, "-O1", "-std=c++17", "-shared", "-fPIC", "-Wall", "-o", lib, filepath.Join("testdata", "fake.cpp")).CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w\n%s", cxx, err, out)
+		}
+		return lib, nil
+	}
+	return "", errNoCompiler
+}
+
+func TestMain(m *testing.M) {
+	dir := ""
+	if os.Getenv(suiteEnv) == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "halftone-driver"); err != nil {
+			panic(err)
+		}
+		lib, err := fakeLibrary(dir)
+		if err != nil && !errors.Is(err, errNoCompiler) {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Setenv(suiteEnv, lib)
+	}
+	code := drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(os.Getenv(suiteEnv)) })
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// library returns the fake driver, the same for all tests.
+func library(t *testing.T) driver.Driver {
+	t.Helper()
+	path := os.Getenv(suiteEnv)
+	if path == "" {
+		t.Skip(errNoCompiler)
+	}
+	d, err := driver.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestSuite(t *testing.T) {
+	drivertest.Run(t, drivertest.Config{Driver: library(t), Immediate: true})
+}
+
+func TestOpenRefuses(t *testing.T) {
+	library(t)
+	empty := filepath.Join(t.TempDir(), "libcuda.so.1")
+	if err := os.WriteFile(empty, []byte("not a library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := driver.Open(empty); !errors.Is(err, driver.ErrNoCUDA) || !strings.Contains(err.Error(), empty) {
+		t.Error(err)
+	}
+	if _, err := driver.Open("libc.so.6"); !errors.Is(err, driver.ErrNoCUDA) || !strings.Contains(err.Error(), "libc.so.6 lacks cuInit") {
+		t.Error(err)
+	}
+	// A library whose cuInit fails says what to do; the copy is another library to the loader.
+	content, err := os.ReadFile(os.Getenv(suiteEnv))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[string]string{"34": "stub", "100": "--gpus all"} {
+		path := filepath.Join(t.TempDir(), "libcuda.so.1")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("FAKE_CUINIT", code)
+		if _, err := driver.Open(path); !errors.Is(err, driver.ErrNoCUDA) || !strings.Contains(err.Error(), want) {
+			t.Error(err)
+		}
+	}
+	t.Setenv("FAKE_CUINIT", "0")
+}
+
+func TestArgsLimits(t *testing.T) {
+	defer func() {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, "gemm: more than 64 parameters") {
+			t.Error(r)
+		}
+	}()
+	a := driver.GetArgs("gemm")
+	for range driver.MaxParams + 1 {
+		a.Int32(1)
+	}
+}
