@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ type Buffer interface {
 // A Device allocates buffers, copies them and runs the rows of the op table. It may work behind the host's back: Run, CopyIn, Copy and
 // a Buffer's Free need only queue what they do, in the order of the calls; CopyOut and Sync wait. Calls come from any goroutine.
 //
-// What else a device can do it says by further interfaces: Filler, Reserver.
+// What else a device can do it says by further interfaces: Filler, Reserver, Emulator.
 type Device interface {
 	// Name returns "cpu", "cuda:0" …; two devices are the same iff their names are.
 	Name() string
@@ -47,6 +48,9 @@ type Device interface {
 type Filler interface {
 	Fill(dst Buffer, at int, pattern []byte, n int) error
 }
+
+// An Emulator is a Device that may stand in for another; On("auto") passes over one that does.
+type Emulator interface{ Emulated() bool }
 
 // A Reserver is a Device that counts the blocks it took from its system, and their bytes, for MemStats.
 type Reserver interface {
@@ -81,6 +85,9 @@ func OpenDevice(name string) (Device, string, error) {
 				continue
 			}
 			d, err := open(kind, 0)
+			if e, ok := d.(Emulator); err == nil && ok && e.Emulated() {
+				err = errors.New("emulated, for tests alone")
+			}
 			if err == nil {
 				return d, "auto: " + d.Name(), nil
 			}

@@ -1,11 +1,6 @@
 package cudart
 
-import (
-	"fmt"
-
-	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/cudart/driver"
-)
+import "github.com/halftone-ml/halftone/cudart/driver"
 
 // PathEnv names the variable that lists folders to look into first.
 const PathEnv = driver.PathEnv
@@ -18,17 +13,3 @@ type Library = driver.Library
 
 // Discover looks for the libraries; see driver.Discover for where.
 func Discover() []Library { return driver.Discover() }
-
-func init() { amp.RegisterDevice("cuda", open) }
-
-// open says why there is no device.
-func open(int) (amp.Device, error) { return nil, refusal(Discover()) }
-
-func refusal(libs []Library) error {
-	for _, l := range libs {
-		if l.Required && l.Path == "" {
-			return l.Missing()
-		}
-	}
-	return fmt.Errorf("%w: the driver is there (%s), but this version of Halftone has no CUDA kernels yet; use amp.On(\"cpu\")", ErrNoCUDA, libs[0].Path)
-}

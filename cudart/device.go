@@ -1,0 +1,143 @@
+package cudart
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// ModeEnv names the variable that chooses another driver than the machine's: "emulator" runs the kernels on the CPU, for tests.
+const ModeEnv = "HALFTONE_CUDA"
+
+// emulated returns the library of the emulated driver; package emulator sets it.
+var emulated func() (path string, err error)
+
+// UseEmulator tells how to find the library that HALFTONE_CUDA=emulator loads in place of the driver's; package emulator calls it.
+func UseEmulator(library func() (path string, err error)) { emulated = library }
+
+func init() { amp.RegisterDevice("cuda", open) }
+
+// A device is one GPU as amp sees it. All work is queued on one stream, in the order of the calls; memory that a tensor gives back is
+// taken by the next one that asks, which is as safe for the same reason.
+type device struct {
+	name  string
+	drv   driver.Driver
+	dev   driver.Device
+	ctx   driver.Context
+	props driver.Properties
+	emu   bool
+
+	stream driver.Stream
+	pool   pool
+	stage  staging
+	code   code
+	count  counters
+}
+
+// counters are what the device did since the start.
+type counters struct {
+	ops, launches, syncs, uploads, downloads, copies, fills atomic.Int64
+}
+
+// open opens the device of an index.
+func open(index int) (amp.Device, error) {
+	drv, emu, err := openDriver()
+	if err != nil {
+		return nil, err
+	}
+	return newDevice(drv, emu, index)
+}
+
+var opened = struct {
+	sync.Mutex
+	devices []*device
+}{}
+
+// newDevice makes context and stream; it loads no kernels yet.
+func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
+	n, err := drv.DeviceCount()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoCUDA, err)
+	}
+	if index >= n {
+		return nil, fmt.Errorf("%w: there is no cuda:%d, the driver has %d: cuda:0 to cuda:%d; look at CUDA_VISIBLE_DEVICES", ErrNoCUDA, index, n, n-1)
+	}
+	d := &device{name: fmt.Sprintf("cuda:%d", index), drv: drv, emu: emu}
+	if emu {
+		d.name += " (emulated)"
+	}
+	d.pool.dev, d.stage.dev, d.code.dev = d, d, d
+	if d.dev, err = drv.Device(index); err != nil {
+		return nil, err
+	}
+	if d.props, err = drv.Properties(d.dev); err != nil {
+		return nil, err
+	}
+	if d.ctx, err = drv.RetainContext(d.dev); err != nil {
+		return nil, err
+	}
+	err = d.do(func() (err error) {
+		d.stream, err = drv.NewStream()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	opened.Lock()
+	opened.devices = append(opened.devices, d)
+	opened.Unlock()
+	return d, nil
+}
+
+func openDriver() (drv driver.Driver, emu bool, err error) {
+	switch mode := os.Getenv(ModeEnv); {
+	case mode == "":
+		drv, err = driver.Open("")
+	case mode == "emulator" && emulated != nil:
+		var path string
+		if path, err = emulated(); err == nil {
+			drv, err = driver.Open(path)
+		}
+		emu = true
+	case mode == "emulator":
+		err = fmt.Errorf("%w: %s=emulator needs import _ %q", ErrNoCUDA, ModeEnv, "github.com/halftone-ml/halftone/cudart/emulator")
+	default:
+		err = fmt.Errorf("%w: %s is %q; leave it empty, or use \"emulator\"", ErrNoCUDA, ModeEnv, mode)
+	}
+	return drv, emu, err
+}
+
+// do calls f with the device's context bound to the thread.
+func (d *device) do(f func() error) error { return driver.Do(d.drv, d.ctx, f) }
+
+// Name returns "cuda:0", and "cuda:0 (emulated)" on the emulator.
+func (d *device) Name() string { return d.name }
+
+// Emulated says that On("auto") is not to choose the device.
+func (d *device) Emulated() bool { return d.emu }
+
+// Run queues an op's kernels; an op without one runs on the host.
+func (d *device) Run(c *amp.Call) error {
+	d.count.ops.Add(1)
+	if k := kernels[c.Op.Name]; k != nil && !hostOnly.Load() {
+		if err := d.drv.Bind(d.ctx); err != nil {
+			return err
+		}
+		done, err := k(d, c)
+		d.drv.Unbind()
+		if done || err != nil {
+			return err
+		}
+	}
+	return d.fallBack(c)
+}
+
+// Sync waits for the stream and returns the first error of what was queued on it.
+func (d *device) Sync() error {
+	d.count.syncs.Add(1)
+	return d.do(func() error { return d.drv.SyncStream(d.stream) })
+}
