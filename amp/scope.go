@@ -68,12 +68,12 @@ func RecordLimit(events int) Option { return func(c *config) { c.events = events
 func HealthEvery(n int) Option { return func(c *config) { c.every = n } }
 
 // WithContext lets ctx end the loops of Steps: the step that runs is finished, so that nothing is left half done, and no other
-// begins. Loops of your own ask s.Context().
+// begins. Loops of your own ask s.Context(). In a notebook the default is a context that interrupting the cell ends.
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
 // NewScope returns a root scope with autocast off. Close it when done.
 func NewScope(opts ...Option) *Scope {
-	c := config{ctx: context.Background(), events: 1 << 16}
+	c := config{ctx: defaultContext(), events: 1 << 16}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -137,6 +137,7 @@ func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 	return func(yield func(*Scope) bool) {
 		a := s.arena.child(s.gen)
 		defer a.drop()
+		defer watch(s.root.ctx)()
 		for range n {
 			s.alive("Steps")
 			if s.root.ctx.Err() != nil {
@@ -232,8 +233,12 @@ func (s *Scope) Device() string { return s.root.dev.Name() }
 // Random returns the scope's random stream, shared with every scope derived from the same root.
 func (s *Scope) Random() *Stream { return s.rng }
 
-// Context returns the context given by WithContext.
-func (s *Scope) Context() context.Context { return s.root.ctx }
+// Context returns the context given by WithContext, or else one that is done once the cell of a notebook is interrupted; outside
+// notebooks that never happens.
+func (s *Scope) Context() context.Context {
+	ask(s.root.ctx)
+	return s.root.ctx
+}
 
 // Trace returns what was recorded so far. It is empty, with level "off", when NewScope was not asked to Record.
 func (s *Scope) Trace() *Trace { return s.root.trace() }

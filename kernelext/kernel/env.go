@@ -9,11 +9,12 @@ import (
 	"github.com/halftone-ml/halftone/amp"
 )
 
-// childEnv is GoNB's environment: env, with temporary files in the kernel's private folder.
+// childEnv is GoNB's environment: env, with temporary files in the kernel's private folder, and cells whose training loops
+// end when they are interrupted.
 func childEnv(env []string, dir, cells string) []string {
 	tmp := filepath.Join(dir, tmpName)
 	_ = os.MkdirAll(tmp, 0o700)
-	return setEnv(env, "TMPDIR="+tmp, amp.CellsEnv+"="+cells)
+	return setEnv(env, "TMPDIR="+tmp, amp.CellsEnv+"="+cells, amp.InterruptEnv+"=steps")
 }
 
 // tmpName is the folder for temporary files in a kernel's private folder: short, because sockets are made in it.

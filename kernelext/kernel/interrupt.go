@@ -4,33 +4,52 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // interrupt does what Ctrl-C does in a terminal: every process that works for the running cell gets one SIGINT, and GoNB
-// does not go on with the rest of the cell.
+// does not go on with the rest of the cell. A second interrupt kills what has not ended by then.
 //
 // GoNB's own answer to an interrupt_request is less: only the program or shell that it waits for gets the signal, so that
 // a shell's child goes on, a build cannot be interrupted, and the next line of the cell starts. On the signal GoNB passes
-// it on to that process too, but remembers that the cell was interrupted.
+// it on to that process too, but remembers that the cell was interrupted. It also kills that process after five seconds. A
+// program is what a cell ends with, so GoNB need not know, and the program has the time it takes to save and show what it has.
 func (k *kernel) interrupt() {
 	r := k.current
 	if k.state != ready || r == nil || r.m.kind != "execute_request" {
 		return
 	}
 	gonb := k.child.cmd.Process.Pid
-	if r.signaled == nil {
-		r.signaled = map[int]bool{}
-	}
-	_ = syscall.Kill(gonb, syscall.SIGINT)
 	all := cellProcesses(gonb)
+	if r.signaled != nil {
+		if time.Since(r.interrupted) > doubleClick {
+			signalAll(all, syscall.SIGINT)
+			r.killed = time.Now()
+		}
+		return
+	}
+	r.signaled, r.interrupted = map[int]bool{}, time.Now()
+	program := slices.ContainsFunc(all, func(p process) bool { return p.parent == gonb && !isTool(p) })
+	if !program {
+		_ = syscall.Kill(gonb, syscall.SIGINT)
+	}
 	// A shell goes on with its next command when only its child was interrupted: it is told before the child.
 	slices.SortStableFunc(all, func(a, b process) int { return depth(a, gonb) - depth(b, gonb) })
+	signalAll(all, syscall.SIGINT)
 	for _, p := range all {
-		// The program that GoNB waits for gets the signal from GoNB. A second Ctrl-C tells none twice.
-		if (p.parent != gonb || isTool(p)) && !r.signaled[p.pid] {
-			_ = syscall.Kill(p.pid, syscall.SIGINT)
-		}
 		r.signaled[p.pid] = true
+	}
+}
+
+const (
+	doubleClick = 400 * time.Millisecond // two interrupts within are one
+	lastChance  = 300 * time.Millisecond // from the signal of the second interrupt to the one that nobody can ignore
+	stillRuns   = 5 * time.Second        // after which the user is told how to end a cell that goes on
+)
+
+func signalAll(list []process, sig syscall.Signal) {
+	for _, p := range list {
+		_ = syscall.Kill(p.pid, sig)
 	}
 }
 
@@ -41,19 +60,27 @@ func depth(p process, gonb int) int {
 	return 1
 }
 
-// keepInterrupting signals what an interrupted cell starts afterwards: between two tools there is a moment in which
-// nothing runs that a signal could reach.
+// keepInterrupting signals what an interrupted cell starts afterwards, since between two tools there is a moment in which
+// nothing runs that a signal could reach, and ends what a second interrupt has not ended.
 func (k *kernel) keepInterrupting() {
 	r := k.current
 	if k.state != ready || r == nil || r.signaled == nil {
 		return
 	}
 	gonb := k.child.cmd.Process.Pid
-	for _, p := range cellProcesses(gonb) {
+	all := cellProcesses(gonb)
+	for _, p := range all {
 		if p.parent == gonb && !r.signaled[p.pid] {
 			r.signaled[p.pid] = true
 			_ = syscall.Kill(p.pid, syscall.SIGINT)
 		}
+	}
+	switch {
+	case !r.killed.IsZero() && time.Since(r.killed) > lastChance:
+		signalAll(all, syscall.SIGKILL)
+	case !r.told && len(all) > 0 && time.Since(r.interrupted) > stillRuns:
+		r.told = true
+		k.stream("stderr", "halftone: the cell was interrupted and still runs. Interrupt again to end it at once.\n", r.m.header)
 	}
 }
 
@@ -64,8 +91,7 @@ func cellProcesses(gonb int) []process {
 	})
 }
 
-// isTool tells what GoNB runs besides a cell's program: what it builds with, to which it passes no signal, and the shell
-// of a line that starts with !, which a second signal does not hurt.
+// isTool tells what GoNB runs besides a cell's program: what it builds with, and the shell of a line that starts with !.
 func isTool(p process) bool {
 	return p.name == "go" || p.name == "goimports" || p.name == "bash"
 }

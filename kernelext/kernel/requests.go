@@ -21,6 +21,9 @@ type request struct {
 	stopOnError bool
 	reset       bool         // the cell makes GoNB forget its declarations
 	signaled    map[int]bool // processes of an interrupted cell that have been told
+	interrupted time.Time    // when the cell was interrupted first
+	killed      time.Time    // when it was interrupted again
+	told        bool         // that it goes on
 }
 
 // replyPatience and idlePatience bound the wait for the second half of an answer when the first has come: GoNB leaves
@@ -192,7 +195,8 @@ func (k *kernel) settle(r *request) {
 func (k *kernel) finish(r *request) {
 	k.current = nil
 	k.sendKept(r)
-	if r.failed && r.stopOnError && r.m.kind == "execute_request" {
+	// Who interrupts a cell does not want the next one to start, even if this one has ended well.
+	if (r.failed || r.signaled != nil) && r.stopOnError && r.m.kind == "execute_request" {
 		k.abortQueued()
 	}
 	if r.reset && k.state == ready {
