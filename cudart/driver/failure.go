@@ -29,7 +29,7 @@ var (
 	lostCodes  = []int32{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719}
 )
 
-func kindOf(code int32) error {
+func KindOf(code int32) error {
 	switch {
 	case code == codeMemory:
 		return ErrMemory
@@ -68,7 +68,7 @@ func (d *cuda) absence(s *symbol, op string) error {
 func (d *cuda) failure(call string, code int32, op string) *Error {
 	o := newFrame()
 	defer o.put()
-	e := &Error{Code: int(code), Call: call, Op: op, Kind: kindOf(code)}
+	e := &Error{Code: int(code), Call: call, Op: op, Kind: KindOf(code)}
 	if d.f.errorName.invoke(uintptr(code), o.o(0)) == 0 {
 		e.Name = goString(uintptr(o.out[0]))
 	}

@@ -1,0 +1,16 @@
+module github.com/halftone-ml/halftone/cudart/gorgoniacu
+
+go 1.26
+
+require (
+	github.com/halftone-ml/halftone v0.0.0
+	gorgonia.org/cu v0.9.6
+)
+
+require (
+	github.com/ebitengine/purego v0.11.3 // indirect
+	github.com/google/uuid v1.1.1 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
+)
+
+replace github.com/halftone-ml/halftone => ../..
