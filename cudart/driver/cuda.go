@@ -108,7 +108,7 @@ type cuda struct {
 	path     string
 	f        api
 	absent   []string
-	launches history
+	launches History
 	hosts    ranges
 	captures atomic.Int32 // between BeginCapture and EndCapture, on all threads
 }

@@ -48,7 +48,7 @@ func (d *cuda) Instantiate(g Graph) (GraphExec, error) {
 }
 
 func (d *cuda) LaunchGraph(x GraphExec, s Stream) error {
-	d.launches.add("captured graph", 0)
+	d.launches.Add("captured graph", 0)
 	return d.call(&d.f.graphLaunch, "", uintptr(x), uintptr(s))
 }
 

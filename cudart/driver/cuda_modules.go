@@ -88,7 +88,7 @@ func (d *cuda) Function(m Module, name string) (Function, error) {
 		return 0, err
 	}
 	f := Function(o.out[0])
-	d.launches.name(f, name)
+	d.launches.Name(f, name)
 	return f, nil
 }
 
@@ -125,7 +125,7 @@ func (d *cuda) Launch(f Function, grid, block [3]uint32, sharedBytes uint32, s S
 	if a != nil {
 		params, op = heap(unsafe.Pointer(&a.ptrs)), a.Op
 	}
-	d.launches.add(op, f)
+	d.launches.Add(op, f)
 	r := d.f.launch.invoke(uintptr(f), uintptr(grid[0]), uintptr(grid[1]), uintptr(grid[2]),
 		uintptr(block[0]), uintptr(block[1]), uintptr(block[2]), uintptr(sharedBytes), uintptr(s), params, 0)
 	runtime.KeepAlive(a)

@@ -2,10 +2,7 @@
 
 package driver
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // Codes of CUresult that are told apart.
 const (
@@ -29,7 +26,7 @@ var (
 	lostCodes  = []int32{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719}
 )
 
-func KindOf(code int32) error {
+func kindOf(code int32) error {
 	switch {
 	case code == codeMemory:
 		return ErrMemory
@@ -68,70 +65,31 @@ func (d *cuda) absence(s *symbol, op string) error {
 func (d *cuda) failure(call string, code int32, op string) *Error {
 	o := newFrame()
 	defer o.put()
-	e := &Error{Code: int(code), Call: call, Op: op, Kind: KindOf(code)}
+	var name, text string
 	if d.f.errorName.invoke(uintptr(code), o.o(0)) == 0 {
-		e.Name = goString(uintptr(o.out[0]))
+		name = goString(uintptr(o.out[0]))
 	}
 	if d.f.errorString.invoke(uintptr(code), o.o(1)) == 0 {
-		e.Text = goString(uintptr(o.out[1]))
+		text = goString(uintptr(o.out[1]))
 	}
+	return NewError(call, op, int(code), name, text, &d.launches)
+}
+
+// NewError makes an Error of a CUresult with its name and text, for implementations of Driver. The last launches are those of
+// h, where they may have to do with it.
+func NewError(call, op string, code int, name, text string, h *History) *Error {
+	e := &Error{Code: code, Name: name, Text: text, Call: call, Op: op, Kind: kindOf(int32(code))}
 	if e.Name == "" {
 		e.Name = "unknown CUDA error"
 	}
 	if code == codeInvalidContext {
 		e.Text += "; the call needs a context bound to its thread (Driver.Bind)"
 	}
-	if e.Kind == ErrLost || call == d.f.launch.name {
-		e.Last = d.launches.list()
+	if e.Kind == ErrLost || call == launchName {
+		e.Last = h.List()
 	}
 	return e
 }
 
-// history remembers the last launches. Names are looked up only when an error wants them.
-type history struct {
-	mu   sync.Mutex
-	n    int
-	ring [16]struct {
-		op string
-		f  Function
-	}
-	names map[Function]string
-}
-
-// add notes a launch; f 0 is a library's, named by op alone.
-func (h *history) add(op string, f Function) {
-	h.mu.Lock()
-	e := &h.ring[h.n%len(h.ring)]
-	e.op, e.f = op, f
-	h.n++
-	h.mu.Unlock()
-}
-
-func (h *history) name(f Function, name string) {
-	h.mu.Lock()
-	if h.names == nil {
-		h.names = map[Function]string{}
-	}
-	h.names[f] = name
-	h.mu.Unlock()
-}
-
-// list returns the launches, oldest first, as "op: kernel".
-func (h *history) list() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var out []string
-	for i := max(0, h.n-len(h.ring)); i < h.n; i++ {
-		e := h.ring[i%len(h.ring)]
-		kernel := h.names[e.f]
-		switch {
-		case e.op == "" || e.op == kernel:
-			out = append(out, kernel)
-		case kernel == "":
-			out = append(out, e.op)
-		default:
-			out = append(out, e.op+": "+kernel)
-		}
-	}
-	return out
-}
+// launchName is the call whose errors name the launches before it.
+const launchName = "cuLaunchKernel"

@@ -30,16 +30,19 @@ func refused(call, op string, code int) error {
 	if code == 0 {
 		return nil
 	}
-	e := &driver.Error{Code: code, Name: "unknown CUDA error", Call: call, Op: op, Kind: driver.KindOf(int32(code))}
+	var name, text string
 	var s *C.char
 	if C.cuGetErrorName(C.CUresult(code), &s) == 0 && s != nil {
-		e.Name = C.GoString(s)
+		name = C.GoString(s)
 	}
 	if C.cuGetErrorString(C.CUresult(code), &s) == 0 && s != nil {
-		e.Text = C.GoString(s)
+		text = C.GoString(s)
 	}
-	return e
+	return driver.NewError(call, op, code, name, text, &launches)
 }
+
+// launches are those of this process, for errors.
+var launches driver.History
 
 // codeOf returns the CUresult in an error of gorgonia.org/cu, whose type has no name outside that package.
 func codeOf(err error) (int, bool) {

@@ -6,10 +6,11 @@ package gorgoniacu
 //
 // // launch passes parameters of any size: word[at[i]] is where parameter i begins. gorgonia.org/cu's own Launch copies eight
 // // bytes of each, and kernels here take structs by value.
-// static CUresult launch(CUfunction f, const unsigned *dims, unsigned shared, CUstream s, char *word, const unsigned *at, unsigned n) {
+// static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s,
+//                        char *word, const unsigned *at, unsigned n) {
 //     void *params[64];
 //     for (unsigned i = 0; i < n; i++) params[i] = word + at[i];
-//     return cuLaunchKernel(f, dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], shared, s, params, 0);
+//     return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, s, params, 0);
 // }
 import "C"
 
@@ -17,6 +18,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -66,7 +68,11 @@ func (cuDriver) UnloadModule(m driver.Module) error {
 
 func (cuDriver) Function(m driver.Module, name string) (driver.Function, error) {
 	f, err := from[cu.Module](m).Function(name)
-	return driver.Function(handle(f)), failure("cuModuleGetFunction", name, err)
+	if err != nil {
+		return 0, failure("cuModuleGetFunction", name, err)
+	}
+	launches.Name(driver.Function(handle(f)), name)
+	return driver.Function(handle(f)), nil
 }
 
 func (cuDriver) Global(m driver.Module, name string) (driver.DevicePtr, uint64, error) {
@@ -89,21 +95,28 @@ func (cuDriver) ActiveBlocks(f driver.Function, blockSize, sharedBytes int) (int
 	return n, failure("cuOccupancyMaxActiveBlocksPerMultiprocessor", "", err)
 }
 
+// offsets says where the parameters of a launch begin; it is recycled, so that launches allocate nothing.
+type offsets [driver.MaxParams]C.uint
+
+var offsetPool = sync.Pool{New: func() any { return new(offsets) }}
+
 func (cuDriver) Launch(f driver.Function, grid, block [3]uint32, sharedBytes uint32, s driver.Stream, a *driver.Args) error {
-	dims := [6]C.uint{C.uint(grid[0]), C.uint(grid[1]), C.uint(grid[2]), C.uint(block[0]), C.uint(block[1]), C.uint(block[2])}
-	var at [driver.MaxParams]C.uint
+	at := offsetPool.Get().(*offsets)
+	defer offsetPool.Put(at)
 	var words *C.char
 	n, op := 0, ""
-	if a != nil && a.Len() > 0 {
-		n, words = a.Len(), (*C.char)(a.Param(0))
-		for i := range n {
-			at[i] = C.uint(uintptr(a.Param(i)) - uintptr(a.Param(0)))
-		}
-	}
 	if a != nil {
-		op = a.Op
+		n, op = a.Len(), a.Op
 	}
-	r := C.launch(cFunction(f), &dims[0], C.uint(sharedBytes), cStream(s), words, &at[0], C.uint(n))
+	if n > 0 {
+		words = (*C.char)(a.Param(0))
+	}
+	for i := range n {
+		at[i] = C.uint(uintptr(a.Param(i)) - uintptr(a.Param(0)))
+	}
+	launches.Add(op, f)
+	r := C.launch(cFunction(f), C.uint(grid[0]), C.uint(grid[1]), C.uint(grid[2]), C.uint(block[0]), C.uint(block[1]), C.uint(block[2]),
+		C.uint(sharedBytes), cStream(s), words, &at[0], C.uint(n))
 	return refused("cuLaunchKernel", op, int(r))
 }
 
