@@ -149,14 +149,15 @@ func mustOpen(op, name string) (Device, string) {
 	return dev, note
 }
 
-// standard is the default device; it holds *Device, nil for the CPU.
+// standard is the default device that the program chose; nil where it chose none.
 var standard atomic.Pointer[Device]
 
 func defaultDevice() Device {
 	if d := standard.Load(); d != nil {
 		return *d
 	}
-	return theCPU
+	dev, _ := chosen()
+	return dev
 }
 
 // SetDefaultDevice chooses the device of scopes made without On, and of the tensors that belong to no scope: From, Scalar, FromFloat64s

@@ -12,6 +12,7 @@ type ScaleHistory struct {
 	BackoffFactor  float64     `json:"backoff_factor"`
 	GrowthInterval int         `json:"growth_interval"`
 	MinScale       float64     `json:"min_scale,omitempty"` // 0: no floor, the reference's arithmetic
+	Note           string      `json:"note,omitempty"`      // what a reader must know, e.g. that %amp set the first scale
 	Scale          float64     `json:"scale"`               // now
 	GrowthTracker  int         `json:"growth_tracker"`      // clean updates since the last change
 	Nominal        int         `json:"nominal_steps"`       // optimizer steps asked for

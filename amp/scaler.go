@@ -23,6 +23,7 @@ type GradScaler struct {
 	backoff  float64
 	interval int
 	floor    float64 // 0: none
+	note     string  // what was set outside the program
 
 	scale   *Tensor // float32, 0-dimensional; nil until the first Scale
 	tracker int
@@ -79,12 +80,14 @@ func MinScale(s float64) ScalerOption { return func(g *GradScaler) { g.floor = s
 // ScalerEnabled(false) makes every method pass through, so that the same loop trains without scaling.
 func ScalerEnabled(on bool) ScalerOption { return func(g *GradScaler) { g.enabled = on } }
 
-// NewGradScaler returns a scaler. It panics with ErrScaler for a growth factor of 1 or less or a backoff factor of 1 or more.
+// NewGradScaler returns a scaler. What the options leave open of first scale, growth interval and smallest scale is taken from the
+// settings of a notebook's %amp, where there are some (see [Defaults]); the history then says so. It panics with ErrScaler for a growth factor of 1 or less or a backoff factor of 1 or more.
 func NewGradScaler(opts ...ScalerOption) *GradScaler {
-	g := &GradScaler{enabled: true, init: 65536, growth: 2, backoff: 0.5, interval: 2000, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
+	g := &GradScaler{enabled: true, init: unset, growth: 2, backoff: 0.5, interval: unsetInterval, floor: unset, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
 	for _, o := range opts {
 		o(g)
 	}
+	settings("NewGradScaler").completeScaler(g)
 	if g.enabled && !(g.growth > 1) {
 		fail("NewGradScaler", ErrScaler, "use amp.GrowthFactor(2)", "growth factor %v must exceed 1", g.growth)
 	}
@@ -97,6 +100,7 @@ func NewGradScaler(opts ...ScalerOption) *GradScaler {
 // Scale returns loss · scale, differentiable; loss itself if the scaler is disabled. A 0-dimensional float16 loss becomes
 // float32. The product is recorded under "scaler". It panics with ErrDType for an integer loss.
 func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
+	s.root.scaledBy(g)
 	if !g.enabled {
 		return loss
 	}

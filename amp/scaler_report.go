@@ -121,7 +121,7 @@ func (g *GradScaler) History() ScaleHistory {
 	h := ScaleHistory{
 		Schema: ScaleHistorySchema, Enabled: g.enabled, InitScale: g.init, GrowthFactor: g.growth, BackoffFactor: g.backoff,
 		GrowthInterval: g.interval, MinScale: g.floor, Scale: scale, GrowthTracker: g.tracker,
-		Nominal: g.history.nominal, Skipped: g.history.skipped, Steps: make([]ScaleStep, len(g.history.reports)),
+		Note: g.note, Nominal: g.history.nominal, Skipped: g.history.skipped, Steps: make([]ScaleStep, len(g.history.reports)),
 	}
 	for i, r := range g.history.reports {
 		h.Steps[i] = r.ScaleStep

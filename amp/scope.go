@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -37,18 +38,21 @@ type root struct {
 	steps int // training steps begun
 	mu    sync.Mutex
 	hooks []func(step int) error
+
+	scalers []*GradScaler // that scaled a loss, in the order of their first
 }
 
 // An Option configures NewScope.
 type Option func(*config)
 
 type config struct {
-	ctx    context.Context
-	device string
-	seed   uint64
-	level  Level
-	events int
-	every  int
+	ctx      context.Context
+	device   string
+	seed     uint64
+	level    Level
+	levelSet bool
+	events   int
+	every    int
 }
 
 // On chooses the device by name: "cpu" (the default, unless SetDefaultDevice), "cuda:0", or "auto" for the best one that is registered and opens; the trace
@@ -59,7 +63,7 @@ func On(device string) Option { return func(c *config) { c.device = device } }
 func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
 
 // Record turns the recorder on at a level; see Scope.Trace.
-func Record(level Level) Option { return func(c *config) { c.level = level } }
+func Record(level Level) Option { return func(c *config) { c.level, c.levelSet = level, true } }
 
 // RecordLimit bounds the events that are kept (default 65,536); older ones are dropped and counted.
 func RecordLimit(events int) Option { return func(c *config) { c.events = events } }
@@ -71,21 +75,33 @@ func HealthEvery(n int) Option { return func(c *config) { c.every = n } }
 // begins. Loops of your own ask s.Context(). In a notebook the default is a context that interrupting the cell ends.
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
-// NewScope returns a root scope with autocast off. Close it when done.
+// NewScope returns a root scope with autocast off. Close it when done. What the options leave open is taken from the settings of
+// a notebook's %amp, where there are some (see [Defaults]); the trace then says so.
 func NewScope(opts ...Option) *Scope {
 	c := config{ctx: defaultContext(), events: 1 << 16}
 	for _, o := range opts {
 		o(&c)
 	}
+	d := settings("NewScope")
+	force, set := d.complete(&c)
 	dev, note := defaultDevice(), ""
-	if c.device != "" {
+	switch {
+	case c.device != "":
 		dev, note = mustOpen("NewScope", c.device)
+	case standard.Load() == nil && d.Device != "":
+		_, note = chosen()
+		set = append([]string{"device " + d.Device}, set...)
+	}
+	if set := d.note(set); set != "" {
+		note = strings.TrimPrefix(note+"; "+set, "; ")
 	}
 	r := &root{ctx: c.ctx, dev: dev, note: note}
 	if c.level != Off {
 		r.rec = newRecorder(c.level, c.events, c.every)
 	}
-	return newScope(r, c.seed)
+	s := newScope(r, c.seed)
+	s.auto.force = force
+	return s
 }
 
 func newScope(r *root, seed uint64) *Scope {
@@ -238,6 +254,23 @@ func (s *Scope) Random() *Stream { return s.rng }
 func (s *Scope) Context() context.Context {
 	ask(s.root.ctx)
 	return s.root.ctx
+}
+
+// Scalers returns the scalers that scaled a loss in this scope or one of the same root, in the order of their first: whose histories
+// a notebook shows after a cell.
+func (s *Scope) Scalers() []*GradScaler {
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	return slices.Clone(s.root.scalers)
+}
+
+// scaledBy notes that a scaler scaled a loss.
+func (r *root) scaledBy(g *GradScaler) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.scalers, g) {
+		r.scalers = append(r.scalers, g)
+	}
 }
 
 // Trace returns what was recorded so far. It is empty, with level "off", when NewScope was not asked to Record.

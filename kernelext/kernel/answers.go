@@ -73,7 +73,7 @@ func (k *kernel) isLocal(m *message) bool {
 	case "kernel_info_request", "is_complete_request", "history_request", "comm_info_request":
 		return true
 	case "complete_request", "inspect_request":
-		return k.child == nil || time.Since(k.child.started) < goplsDelay
+		return k.magicAnswer(m) != nil || k.child == nil || time.Since(k.child.started) < goplsDelay
 	}
 	return false
 }
@@ -85,6 +85,16 @@ const goplsDelay = 12500 * time.Millisecond
 // answer replies to a request that isLocal.
 func (k *kernel) answer(to outlet, m *message) {
 	k.status("busy", m)
+	content := k.magicAnswer(m)
+	if content == nil {
+		content = k.localAnswer(m)
+	}
+	k.reply(to, m, content)
+	k.status("idle", m)
+}
+
+// localAnswer returns the content of a reply.
+func (k *kernel) localAnswer(m *message) map[string]any {
 	var content map[string]any
 	switch m.kind {
 	case "kernel_info_request":
@@ -108,8 +118,7 @@ func (k *kernel) answer(to outlet, m *message) {
 	case "comm_info_request":
 		content = map[string]any{"status": "ok", "comms": map[string]any{}}
 	}
-	k.reply(to, m, content)
-	k.status("idle", m)
+	return content
 }
 
 // info is the content of kernel_info_reply.

@@ -93,7 +93,12 @@ func (k *kernel) fromChild(ch channel, m *message) {
 	case stdinChannel:
 		k.front.stdin.send(m)
 	case iopubChannel:
+		if r := k.current; m.kind == "error" && r != nil && r.verdict != nil && r.m.id == parent {
+			m = m.withContent(mustJSON(r.verdict), k.key)
+		}
+		m = k.magicInput(parent, m)
 		k.front.iopub.send(m)
+		k.showMagics(parent, m)
 		k.onPublished(parent, m)
 	}
 }

@@ -19,7 +19,7 @@ func isComplete(code string) map[string]any {
 // raw string or comment, or one that ends in an operator.
 func openBrackets(code string) (depth int, unfinished bool) {
 	lines := strings.Split(code, "\n")
-	if len(lines) > 0 && strings.HasPrefix(lines[0], "%%") && strings.Trim(lines[0], "% \t") != "" && !strings.HasPrefix(lines[0], "%% ") {
+	if len(lines) > 0 && strings.HasPrefix(lines[0], "%%") && !isMagicCell(lines[0]) && strings.Trim(lines[0], "% \t") != "" && !strings.HasPrefix(lines[0], "%% ") {
 		return 0, strings.TrimSpace(lines[len(lines)-1]) != "" // the body is in another language: it ends with an empty line
 	}
 	for i, line := range lines { // commands to GoNB are not Go

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	runcell "github.com/halftone-ml/halftone/kernelext/cell"
 )
 
 // childEnv is GoNB's environment: env, with temporary files in the kernel's private folder, and cells whose training loops
@@ -14,11 +15,18 @@ import (
 func childEnv(env []string, dir, cells string) []string {
 	tmp := filepath.Join(dir, tmpName)
 	_ = os.MkdirAll(tmp, 0o700)
-	return setEnv(env, "TMPDIR="+tmp, amp.CellsEnv+"="+cells, amp.InterruptEnv+"=steps")
+	return setEnv(env, "TMPDIR="+tmp, amp.CellsEnv+"="+cells, amp.InterruptEnv+"=steps",
+		amp.DefaultsEnv+"="+filepath.Join(dir, defaultsName), runcell.UsageEnv+"="+filepath.Join(dir, usageName))
 }
 
 // tmpName is the folder for temporary files in a kernel's private folder: short, because sockets are made in it.
 const tmpName = "t"
+
+// Files in a kernel's private folder that cells read and write: the settings of %amp, and what an %%amp cell used.
+const (
+	defaultsName = "defaults.json"
+	usageName    = "usage.json"
+)
 
 // workDirs lists the folders in which a GoNB with the given TMPDIR builds cells: one when it runs.
 func workDirs(tmp string) []string {

@@ -16,6 +16,10 @@ import (
 // program is what a cell ends with, so GoNB need not know, and the program has the time it takes to save and show what it has.
 func (k *kernel) interrupt() {
 	r := k.current
+	if r != nil && r.stop != nil {
+		r.stop()
+		return
+	}
 	if k.state != ready || r == nil || r.m.kind != "execute_request" {
 		return
 	}

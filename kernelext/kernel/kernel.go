@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/magic"
 )
 
 // A kernel is one running kernel. All of its state belongs to one goroutine, the loop in serve: whatever happens
@@ -22,6 +24,7 @@ type kernel struct {
 	spawn  *spawner
 	cells  *cellMap
 	draw   *drawer
+	magics *magic.Engine
 	events chan func()
 	closed chan struct{} // the loop has ended
 	starts sync.WaitGroup
@@ -87,6 +90,9 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		events: make(chan func()),
 		closed: make(chan struct{}),
 		probes: map[string]bool{},
+	}
+	if k.magics, err = newMagics(opts, dir); err != nil {
+		return err
 	}
 	k.spawn = &spawner{
 		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,

@@ -27,6 +27,8 @@ type message struct {
 	kind string // header's msg_type
 
 	again bool // a GoNB has died on this request before beginning it
+
+	magic *magicCell // of a cell whose %amp lines have been answered
 }
 
 var delimiter = []byte("<IDS|MSG>")
@@ -93,6 +95,14 @@ func (m *message) withContent(content []byte, key []byte) *message {
 	c.content = content
 	c.signature = c.sign(key)
 	return &c
+}
+
+// withCode returns a copy of a request that has another code.
+func (m *message) withCode(code string, key []byte) *message {
+	fields := map[string]any{}
+	_ = json.Unmarshal(m.content, &fields)
+	fields["code"] = code
+	return m.withContent(mustJSON(fields), key)
 }
 
 // parentID is the msg_id of the request that m answers, "" if none.

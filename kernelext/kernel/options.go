@@ -4,12 +4,15 @@
 package kernel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/halftone-ml/halftone/kernelext/magic"
 )
 
 // Options say what Run starts and how.
@@ -28,6 +31,9 @@ type Options struct {
 
 	// Draw returns the faces (by MIME type) of the figure whose JSON is raw. Nil leaves figures as they come.
 	Draw func(raw []byte) (map[string]any, error)
+
+	// Doctor looks at the installation, for %amp doctor; nil leaves that to the command.
+	Doctor func(ctx context.Context) ([]magic.Check, error)
 
 	// Version is shown in the banner.
 	Version string

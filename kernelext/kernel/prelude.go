@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/halftone-ml/halftone/kernelext/magic"
 )
 
 // Module is the path that cells import Halftone by.
@@ -34,6 +36,9 @@ func preludeCode(checkout string) string {
 		if files, _ := filepath.Glob(filepath.Join(checkout, filepath.FromSlash(pkg), "*.go")); checkout != "" && len(files) > 0 {
 			fmt.Fprintf(&b, "import %q\n", Module+"/"+pkg)
 		}
+	}
+	if b.Len() > 0 {
+		fmt.Fprintf(&b, "import %s %q\n", magic.CellAlias, magic.CellImport)
 	}
 	return b.String()
 }

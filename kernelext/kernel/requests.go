@@ -18,7 +18,10 @@ type request struct {
 	failed      bool
 	reply       *message      // of a failed cell: kept until the error is known that goes into it
 	failure     *errorContent // as published
+	verdict     *errorContent // why the kernel has stopped the cell, where it has
 	stopOnError bool
+	stop        func()       // ends the answering of %amp lines, which is all that happens so far
+	moved       int          // characters by which the cursor stands elsewhere for GoNB
 	reset       bool         // the cell makes GoNB forget its declarations
 	signaled    map[int]bool // processes of an interrupted cell that have been told
 	interrupted time.Time    // when the cell was interrupted first
@@ -54,17 +57,24 @@ func (k *kernel) pump() {
 
 // forward gives a request to GoNB.
 func (k *kernel) forward(m *message) {
+	if k.startMagics(m) {
+		return
+	}
 	r := &request{m: m}
 	switch m.kind {
 	case "execute_request":
 		var x executeRequest
 		m, x = k.normalize(m)
+		if mc := m.magic; mc != nil {
+			m, r.verdict = m.withCode(mc.out, k.key), mc.verdict
+		}
 		r.reset = resets(x.Code)
 		r.stopOnError = x.StopOnError == nil || *x.StopOnError
 		if err := k.cells.add(x.Code, *x.StoreHistory); err != nil {
 			k.stream("stderr", "halftone: the cell map cannot be written: "+err.Error()+"\n", m.header)
 		}
 	case "complete_request", "inspect_request":
+		m, r.moved = k.withoutMagics(m)
 		m = k.normalizeCursor(m)
 	default: // no answer can be expected
 		k.child.shell.send(m.frames())
@@ -153,7 +163,7 @@ func (k *kernel) onReply(parent string, m *message) {
 	if r.failed && m.kind == "execute_reply" {
 		r.reply = m
 	} else {
-		k.front.shell.send(m)
+		k.front.shell.send(r.movedBack(m, k.key))
 	}
 	k.settle(r)
 }

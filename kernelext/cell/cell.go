@@ -1,0 +1,170 @@
+// Package cell runs the body of a %%amp cell: the kernel puts a call of Run around it. A program of one's own can do the same:
+//
+//	cell.Run(cell.Options{DType: "float16"}, func(s, half *amp.Scope) { … })
+package cell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+// Options are what the %%amp line said.
+type Options struct {
+	DType string   // "float16", "bfloat16", or "off" for no autocast
+	Trace string   // level of the recorder; "": what amp.NewScope takes by itself
+	Every int      // at level health, look at every n-th step; 0: as amp.NewScope
+	Show  []string // figures to show: "decisions", "scale", "exponents"; nil: what there is to show
+}
+
+// UsageEnv names the variable by which a kernel tells where the program leaves what it used, as JSON.
+const UsageEnv = "HALFTONE_USAGE"
+
+// grace is how long a body may take to end after an interrupt before its figures are shown without it. GoNB kills a program
+// that takes five seconds.
+const grace = 2 * time.Second
+
+// A run is one body with its scopes.
+type run struct {
+	o     Options
+	s     *amp.Scope
+	start time.Time
+	once  sync.Once
+}
+
+// Run calls body with a root scope s and the same under autocast, half, and shows the figures when it ends: by returning, by a
+// panic, which goes on afterwards, or by an interrupt. An interrupt ends the loops of s.Steps after the step that runs; a body that
+// goes on for two seconds is cut off. Run panics with amp.ErrArgument for a dtype or level that is none.
+func Run(o Options, body func(s, half *amp.Scope)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r := &run{o: o, start: time.Now()}
+	r.s = amp.NewScope(r.options(ctx)...)
+	half := r.s
+	if o.DType != "off" {
+		d, err := amp.ParseDType(o.DType)
+		if err != nil {
+			panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: err.Error(), Fix: `use "float16", "bfloat16" or "off"`})
+		}
+		half = r.s.Autocast(d)
+	}
+	signals, ended := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGINT)
+	interrupted := r.watch(signals, ended, cancel)
+	defer func() { // without recover: a panic keeps the stack of its place
+		close(ended)
+		r.finish()
+		if ctx.Err() != nil {
+			<-interrupted
+		}
+	}()
+	body(r.s, half)
+}
+
+func (r *run) options(ctx context.Context) []amp.Option {
+	opts := []amp.Option{amp.WithContext(ctx)}
+	if r.o.Trace != "" {
+		level, err := amp.ParseLevel(r.o.Trace)
+		if err != nil {
+			panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: err.Error(), Fix: `use "off", "decisions" or "health"`})
+		}
+		opts = append(opts, amp.Record(level))
+	}
+	if r.o.Every > 0 {
+		opts = append(opts, amp.HealthEvery(r.o.Every))
+	}
+	return opts
+}
+
+// watch cancels the scope at an interrupt and, when the body has ended or its time is over, shows the figures and ends the program
+// as an interrupt does.
+func (r *run) watch(signals chan os.Signal, ended chan struct{}, cancel func()) (over chan struct{}) {
+	over = make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+		case <-ended:
+			return
+		}
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(grace):
+		}
+		r.finish()
+		signal.Reset(syscall.SIGINT)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		time.Sleep(time.Second)
+		close(over)
+	}()
+	return over
+}
+
+// finish shows the figures and leaves what was used, once.
+func (r *run) finish() {
+	r.once.Do(func() {
+		r.report()
+		widgets.Show(r.figures()...)
+	})
+}
+
+// figures are those asked for, or what there is to show.
+func (r *run) figures() []*widgets.Figure {
+	trace := r.s.Trace()
+	want := r.o.Show
+	scalers := r.s.Scalers()
+	if want == nil {
+		if trace.Level != amp.Off.String() {
+			want = append(want, "decisions")
+		}
+		if len(scalers) > 0 {
+			want = append(want, "scale")
+		}
+		if trace.Level == amp.Health.String() {
+			want = append(want, "exponents")
+		}
+	}
+	var figs []*widgets.Figure
+	for _, name := range want {
+		switch name {
+		case "decisions":
+			figs = append(figs, widgets.Decisions(trace))
+		case "scale":
+			if len(scalers) == 0 {
+				fmt.Fprintln(os.Stderr, "--show scale: no GradScaler scaled a loss in this cell's scopes, so there is no history to show")
+			}
+			for _, g := range scalers {
+				figs = append(figs, widgets.ScaleHistory(g.History()))
+			}
+		}
+	}
+	return figs
+}
+
+// report leaves what the program used for %amp status. Nothing depends on it.
+func (r *run) report() {
+	file := os.Getenv(UsageEnv)
+	if file == "" {
+		return
+	}
+	peak := map[string]int64{}
+	stats := amp.MemStats()
+	for _, name := range slices.Sorted(maps.Keys(stats)) {
+		peak[name] = stats[name].Peak
+	}
+	b, err := json.Marshal(map[string]any{"seconds": time.Since(r.start).Seconds(), "peak": peak, "steps": r.s.Trace().Steps})
+	if err != nil || os.WriteFile(file+".new", b, 0o600) != nil {
+		return
+	}
+	_ = os.Rename(file+".new", file)
+}

@@ -1,0 +1,87 @@
+package magic
+
+import (
+	"context"
+	"strings"
+)
+
+var helpCommand = &command{
+	name: "help", args: "[topic]", short: "what there is; with a topic, how to use it",
+	examples: []string{"%amp help trace", "%amp help %%amp"},
+	run: func(e *Engine, _ context.Context, args []string) (Answer, error) {
+		if err := tooMany("help", args, 1); err != nil {
+			return Answer{}, err
+		}
+		return e.help(args)
+	},
+	complete: func(_ *Engine, before []string) []Choice {
+		if len(before) > 0 {
+			return nil
+		}
+		return append(choices(commandNames()...), Choice{CellMagic, "run a cell under autocast"})
+	},
+}
+
+// help answers %amp and %amp help.
+func (e *Engine) help(args []string) (Answer, error) {
+	if len(args) == 1 {
+		return helpOn(args[0])
+	}
+	a := Answer{Title: "%amp", Beside: "mixed precision in this notebook"}
+	a.text("A line `%amp …` runs before the Go code of its cell; what it sets holds for every later cell, where the program itself says nothing.")
+	t := a.table("", "line", "")
+	for _, c := range commands {
+		t.row("`"+c.usage()+"`", c.short)
+	}
+	a.text("A cell that begins with `%%amp` runs in a scope that is ready, and ends with its figures:")
+	a.code(blockExample)
+	a.text("More: `%amp help trace`, `%amp help %%amp`; GoNB's own commands: `%help`.")
+	return a, nil
+}
+
+const blockExample = `%%amp float16 --trace health --show decisions,scale
+net := nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1))
+opt := optim.NewSGD(net.Parameters(), optim.LR(0.01))
+scaler := amp.NewGradScaler()
+x, y := amp.Randn(s, 32, 8), amp.Randn(s, 32, 1)
+for step := range s.Steps(20) {
+	half := step.Autocast(amp.NoDType) // the dtype of the cell, in the memory of the step
+	loss := nn.MSELoss(half, net.Forward(half, x), y)
+	opt.ZeroGrad()
+	scaler.Scale(step, loss).Backward()
+	scaler.Step(opt)
+	scaler.Update()
+}
+`
+
+// helpOn answers for one topic.
+func helpOn(topic string) (Answer, error) {
+	if topic == CellMagic || topic == "%%" || topic == "cell" {
+		return blockHelp(), nil
+	}
+	c := lookup(strings.TrimPrefix(topic, LineMagic+" "))
+	if c == nil {
+		return Answer{}, wrong(topic, "topic of help", append(commandNames(), CellMagic))
+	}
+	a := Answer{Title: c.usage(), Beside: c.short}
+	a.text(c.long...)
+	if len(c.examples) > 0 {
+		a.code(strings.Join(c.examples, "\n") + "\n")
+	}
+	return a, nil
+}
+
+// blockHelp answers for %%amp.
+func blockHelp() Answer {
+	a := Answer{Title: "%%amp", Beside: "run a cell under autocast"}
+	a.text("`" + blockUsage + "`")
+	a.text("The rows below it are statements, as below GoNB's `%%`; rows above it are declarations. They find two scopes: `s`, a root scope with a recorder, and `half`, the same under autocast to the dtype. With `off` autocast is off in both.",
+		"Within `s.Steps` the ops of a step belong in the step's own scope: `half := step.Autocast(amp.NoDType)` takes the dtype of the cell.",
+		"When the body ends, also by a panic or an interrupt, the cell shows its figures. Without `--show`: the decisions, the history of each scaler that scaled a loss, and at level health the exponents of the gradients.")
+	t := a.table("", "flag", "")
+	t.row("`--trace LEVEL`", "`off`, `decisions` (what ran where and why; the default) or `health` (also what the results hold: reads every result)")
+	t.row("`--every N`", "at level health, look at every N-th training step alone")
+	t.row("`--show LIST`", "the figures to show: `decisions`, `scale`, `exponents`, with commas between them; or `none`")
+	a.code(blockExample)
+	return a
+}

@@ -1,0 +1,82 @@
+package magic
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Settings are what %amp has set in a notebook: what cells take where their program says nothing. They live as long as the
+// kernel.
+type Settings struct{ amp.Defaults }
+
+// Write puts the settings where cells read them, in one step: a cell's program may be reading them.
+func (s Settings) Write(file string) error {
+	s.Schema, s.Source = amp.DefaultsSchema, LineMagic
+	b, err := json.Marshal(s.Defaults)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// clone is a copy that can be changed.
+func (s Settings) clone() Settings {
+	s.Force = maps.Clone(s.Force)
+	return s
+}
+
+// The settings in words, with what holds where nothing is set.
+
+func (s Settings) device() (text string, set bool) {
+	if s.Device == "" {
+		return "cpu", false
+	}
+	return s.Device, true
+}
+
+func (s Settings) trace() (text string, set bool) {
+	switch {
+	case s.Trace == "":
+		return "off; decisions in %%amp cells", false
+	case s.Trace == "health" && s.Every > 1:
+		return fmt.Sprintf("health, every %d steps", s.Every), true
+	}
+	return s.Trace, true
+}
+
+func (s Settings) forced() (text string, set bool) {
+	if len(s.Force) == 0 {
+		return "none", false
+	}
+	var parts []string
+	for _, op := range slices.Sorted(maps.Keys(s.Force)) {
+		parts = append(parts, op+" = "+s.Force[op])
+	}
+	return strings.Join(parts, ", "), true
+}
+
+func (s Settings) scale() (text string, set bool) {
+	first := 65536.0
+	if s.Scale > 0 {
+		first = s.Scale
+	}
+	text = "first " + number(first)
+	interval := 2000
+	if s.Interval > 0 {
+		interval = s.Interval
+	}
+	text += fmt.Sprintf(", ×2 after %s clean steps, ×½ after an overflow", number(float64(interval)))
+	if s.MinScale > 0 {
+		text += ", never below " + number(s.MinScale)
+	}
+	return text, s.Scale > 0 || s.Interval > 0 || s.MinScale > 0
+}
