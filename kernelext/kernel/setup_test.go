@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/layout"
+	"github.com/halftone-ml/halftone/kernelext/magic"
 	"github.com/halftone-ml/halftone/kernelext/wire"
 	"github.com/halftone-ml/halftone/widgets/render"
 )
@@ -26,6 +27,8 @@ const (
 	serveEnv = "KERNEL_TEST_SERVE" // connection file
 	homeEnv  = "KERNEL_TEST_HOME"
 	drawEnv  = "KERNEL_TEST_DRAW"
+
+	doctorEnv = "KERNEL_TEST_DOCTOR" // how long it takes
 )
 
 var (
@@ -109,12 +112,23 @@ func serve(file string) int {
 	l := layout.Layout{Home: os.Getenv(homeEnv)}
 	s := layout.State{Checkout: checkoutOf(l)}
 	s.Go, _ = exec.LookPath("go")
-	opts := Options{GoNB: l.GoNB(), Checkout: s.Checkout, Env: wire.Env(l, s, os.Environ()), Tmp: l.Tmp(), Version: "test", Draw: testDraw, Log: os.Stderr}
+	opts := Options{GoNB: l.GoNB(), Checkout: s.Checkout, Env: wire.Env(l, s, os.Environ()), Tmp: l.Tmp(), Version: "test", Draw: testDraw, Doctor: testDoctor, Log: os.Stderr}
 	if err := Run(context.Background(), file, opts); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// testDoctor takes its time, as the real one does; it can be interrupted.
+func testDoctor(ctx context.Context) ([]magic.Check, error) {
+	d, _ := time.ParseDuration(os.Getenv(doctorEnv))
+	select {
+	case <-time.After(d):
+		return []magic.Check{{Name: "Go", Version: "1.26", Status: "ok"}, {Name: "gonb", Status: "bad", Detail: "gone", Fix: "install"}}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func checkoutOf(l layout.Layout) string {

@@ -15,7 +15,14 @@ type Answer struct {
 type Part struct {
 	Text  string
 	Table *Table
+	List  *List
 	Code  string
+}
+
+// A List is a heading with names below it, which are folded away where they are many.
+type List struct {
+	Head  string
+	Items []string
 }
 
 // A Table has a caption, one head for each column, and rows of cells.

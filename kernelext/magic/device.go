@@ -52,8 +52,11 @@ func (e *Engine) device(_ context.Context, args []string) (Answer, error) {
 		return a, nil
 	}
 	if !deviceForm.MatchString(name) {
-		known := []string{"auto", "cpu", "cuda", "cuda:0", "default"}
-		return Answer{}, wrong(name, "device", known)
+		err := wrong(name, "device", []string{"auto", "cpu", "cuda", "cuda:0", "default"})
+		if strings.HasPrefix(strings.ToLower(name), "gpu") || strings.EqualFold(name, "nvidia") {
+			err.Near = "cuda"
+		}
+		return Answer{}, err
 	}
 	if strings.HasPrefix(name, "cuda") {
 		for _, d := range e.devices() {

@@ -43,8 +43,8 @@ func completeForce(e *Engine, before []string) []Choice {
 		return choices(slices.Sorted(maps.Keys(e.Settings().Force))...)
 	}
 	out := []Choice{}
-	for o := range amp.Ops() {
-		out = append(out, Choice{o.Name + "=", o.Class.String()})
+	for _, c := range opChoices() {
+		out = append(out, Choice{c.Text + "=", c.What})
 	}
 	if len(before) == 0 {
 		out = append(out, Choice{"clear", "forget what is forced"})

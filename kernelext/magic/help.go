@@ -29,9 +29,9 @@ func (e *Engine) help(args []string) (Answer, error) {
 	}
 	a := Answer{Title: "%amp", Beside: "mixed precision in this notebook"}
 	a.text("A line `%amp …` runs before the Go code of its cell; what it sets holds for every later cell, where the program itself says nothing.")
-	t := a.table("", "line", "")
+	t := a.table("", "", "")
 	for _, c := range commands {
-		t.row("`"+c.usage()+"`", c.short)
+		t.row("`"+LineMagic+" "+c.name+"`", c.short)
 	}
 	a.text("A cell that begins with `%%amp` runs in a scope that is ready, and ends with its figures:")
 	a.code(blockExample)

@@ -46,7 +46,9 @@ func opNames() []string {
 func opChoices() []Choice {
 	var out []Choice
 	for o := range amp.Ops() {
-		out = append(out, Choice{o.Name, o.Class.String()})
+		if !inner(o) {
+			out = append(out, Choice{o.Name, o.Class.String()})
+		}
 	}
 	return out
 }
@@ -86,26 +88,33 @@ func (e *Engine) policy(_ context.Context, args []string) (Answer, error) {
 	return a, nil
 }
 
-// allOps lists the op table by class.
+// allOps lists the op table by class, without the parts of which gradients and updates are made.
 func (e *Engine) allOps() Answer {
-	by, n := map[amp.Class][]string{}, 0
+	by, parts := map[amp.Class][]string{}, 0
 	for o := range amp.Ops() {
+		if inner(o) {
+			parts++
+			continue
+		}
 		by[o.Class] = append(by[o.Class], o.Name)
-		n++
 	}
-	a := Answer{Title: "Autocast policy", Beside: fmt.Sprintf("%d ops, on PyTorch's CUDA lists; `%%amp policy OP` says why", n)}
-	a.Beside = plain(a.Beside)
-	t := a.table("", "class", "ops", "what happens", "which")
-	t.Numbers = []int{1}
+	a := Answer{Title: "Autocast policy", Beside: "PyTorch's CUDA lists, on every device"}
 	for _, c := range classes {
 		if len(by[c]) > 0 {
-			t.row(c.String(), fmt.Sprint(len(by[c])), meaning[c], strings.Join(by[c], " "))
+			l := &List{Head: fmt.Sprintf("`%s`: %s: %s", c, plural(len(by[c]), "op"), meaning[c]), Items: by[c]}
+			a.Parts = append(a.Parts, Part{List: l})
 		}
 	}
+	a.text(fmt.Sprintf("And %s that ops, gradients and updates are made of. `%%amp policy OP` says why an op is where it is.", plural(parts, "row")))
 	if text, set := e.Settings().forced(); set {
 		a.text("Forced by `%amp force`: " + text + ".")
 	}
 	return a
+}
+
+// inner tells rows that programs do not call.
+func inner(o *amp.Op) bool {
+	return o.InPlace || strings.HasPrefix(o.Name, "_") || strings.HasSuffix(o.Name, "_backward") || strings.HasSuffix(o.Name, "_grad")
 }
 
 // describeOp says what the lists do with an op, and what that means for the dtypes its inputs can have.
@@ -237,7 +246,9 @@ func (e *Engine) ops(_ context.Context, args []string) (Answer, error) {
 		}
 	}
 	if len(found) == 0 {
-		return Answer{}, wrong(pattern, "part of an op's name, class or description", opNames())
+		err := wrong(pattern, "part of an op's name, class or description", opNames())
+		err.Fix = "%amp policy lists all ops"
+		return Answer{}, err
 	}
 	a := Answer{Title: "Ops", Beside: plural(len(found), "op")}
 	if pattern != "" {

@@ -21,16 +21,24 @@ func (a Answer) Text() string {
 		b.WriteString(" · " + a.Beside)
 	}
 	b.WriteString("\n")
-	for _, p := range a.Parts {
+	for i, p := range a.Parts {
 		switch {
 		case p.Table != nil:
 			b.WriteString("\n")
 			p.Table.draw(&b)
+		case p.List != nil:
+			b.WriteString("\n  " + plain(p.List.Head) + "\n")
+			for _, l := range wrap(strings.Join(p.List.Items, " "), textWidth-4) {
+				b.WriteString("    " + l + "\n")
+			}
 		case p.Code != "":
 			for line := range strings.Lines(p.Code) {
 				b.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
 			}
 		default:
+			if i > 0 && (a.Parts[i-1].Table != nil || a.Parts[i-1].List != nil) {
+				b.WriteString("\n")
+			}
 			for _, l := range wrap(plain(p.Text), textWidth-2) {
 				b.WriteString("  " + l + "\n")
 			}
@@ -82,7 +90,7 @@ func (t *Table) draw(b *strings.Builder) {
 	}
 	widths[last] = max(min(widths[last], textWidth-before), 24)
 	if strings.Join(t.Head, "") != "" {
-		t.line(b, widths, func(i int) string { return strings.ToUpper(t.Head[i]) })
+		t.line(b, widths, func(i int) string { return heading(t.Head[i]) })
 	}
 	for _, r := range t.Rows {
 		t.line(b, widths, func(i int) string {
@@ -115,6 +123,14 @@ func (t *Table) line(b *strings.Builder, widths []int, field func(i int) string)
 		}
 		b.WriteString(strings.TrimRight(line+l, " ") + "\n")
 	}
+}
+
+// heading sets the head of a column apart from what stands below it, unless it is something to type.
+func heading(s string) string {
+	if strings.Contains(s, "%") {
+		return s
+	}
+	return strings.ToUpper(s)
 }
 
 func (t *Table) right(column int) bool {

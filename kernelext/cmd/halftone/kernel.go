@@ -10,6 +10,7 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/install"
 	"github.com/halftone-ml/halftone/kernelext/kernel"
 	"github.com/halftone-ml/halftone/kernelext/layout"
+	"github.com/halftone-ml/halftone/kernelext/magic"
 	"github.com/halftone-ml/halftone/kernelext/wire"
 	"github.com/halftone-ml/halftone/widgets"
 	"github.com/halftone-ml/halftone/widgets/render"
@@ -29,14 +30,34 @@ func kernelCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	return kernel.Run(ctx, fs.Arg(0), kernel.Options{
-		GoNB:      l.GoNB(),
-		Checkout:  state.Checkout,
-		Env:       wire.Env(l, state, os.Environ()),
-		Tmp:       l.Tmp(),
-		Draw:      render.BundleJSON,
+		GoNB:     l.GoNB(),
+		Checkout: state.Checkout,
+		Env:      wire.Env(l, state, os.Environ()),
+		Tmp:      l.Tmp(),
+		Draw:     render.BundleJSON,
+		Doctor: func(ctx context.Context) ([]magic.Check, error) {
+			return checks(install.Doctor(ctx, l, state.Checkout)), nil
+		},
 		Version:   version(),
 		GoVersion: state.GoVersion,
 	})
+}
+
+// checks is the doctor's report as %amp doctor shows it.
+func checks(parts []install.Part) []magic.Check {
+	var out []magic.Check
+	for _, p := range parts {
+		c := magic.Check{Name: p.Name, Version: p.Version, Path: p.Path, Status: "ok", Detail: p.Detail, Fix: p.Fix}
+		switch {
+		case p.Status == install.OK:
+		case p.Status == install.Stale || !p.Needed:
+			c.Status = "warn"
+		default:
+			c.Status = "bad"
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // installation returns what was installed, and an error that says what to do when it, or the checkout it was made from, is gone.
