@@ -54,6 +54,7 @@ var (
 func heap(p unsafe.Pointer) uintptr {
 	if never {
 		sink = p
+		return uintptr(sink)
 	}
 	return uintptr(p)
 }

@@ -9,14 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
 )
-
-// suiteEnv names the library that the suite runs on, instead of the one in testdata.
-const suiteEnv = "HALFTONE_DRIVERTEST_LIBRARY"
 
 var errNoCompiler = errors.New("there is no C++ compiler (g++ or clang++)")
 
@@ -37,30 +35,33 @@ func fakeLibrary(dir string) (string, error) {
 }
 
 func TestMain(m *testing.M) {
-	dir := ""
-	if os.Getenv(suiteEnv) == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "halftone-driver"); err != nil {
-			panic(err)
-		}
-		lib, err := fakeLibrary(dir)
-		if err != nil && !errors.Is(err, errNoCompiler) {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Setenv(suiteEnv, lib)
+	code := drivertest.Main(m)
+	if fakeDir != "" {
+		os.RemoveAll(fakeDir)
 	}
-	code := drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(os.Getenv(suiteEnv)) })
-	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// library returns the fake driver, the same for all tests.
-func library(t *testing.T) driver.Driver {
+var (
+	fakeDir  string
+	fakeOnce = sync.OnceValues(func() (string, error) {
+		var err error
+		if fakeDir, err = os.MkdirTemp("", "halftone-driver"); err != nil {
+			return "", err
+		}
+		return fakeLibrary(fakeDir)
+	})
+)
+
+// fake returns the fake driver, the same for all tests.
+func fake(t *testing.T) driver.Driver {
 	t.Helper()
-	path := os.Getenv(suiteEnv)
-	if path == "" {
-		t.Skip(errNoCompiler)
+	path, err := fakeOnce()
+	if errors.Is(err, errNoCompiler) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	d, err := driver.Open(path)
 	if err != nil {
@@ -69,12 +70,33 @@ func library(t *testing.T) driver.Driver {
 	return d
 }
 
-func TestSuite(t *testing.T) {
-	drivertest.Run(t, drivertest.Config{Driver: library(t), Immediate: true})
+func TestSuiteOnFake(t *testing.T) {
+	drivertest.Run(t, drivertest.Config{Driver: fake(t), Immediate: true})
+}
+
+// device returns the machine's own driver.
+func device(t *testing.T) driver.Driver {
+	t.Helper()
+	d, err := driver.Open("")
+	if errors.Is(err, driver.ErrNoCUDA) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestSuiteOnDevice(t *testing.T) {
+	d := device(t)
+	if absent := driver.Absent(d); len(absent) > 0 {
+		t.Errorf("%s lacks %v", d.Path(), absent)
+	}
+	drivertest.Run(t, drivertest.Config{Driver: d})
 }
 
 func TestOpenRefuses(t *testing.T) {
-	library(t)
+	path := fake(t).Path()
 	empty := filepath.Join(t.TempDir(), "libcuda.so.1")
 	if err := os.WriteFile(empty, []byte("not a library"), 0o600); err != nil {
 		t.Fatal(err)
@@ -86,7 +108,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	// A library whose cuInit fails says what to do; the copy is another library to the loader.
-	content, err := os.ReadFile(os.Getenv(suiteEnv))
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

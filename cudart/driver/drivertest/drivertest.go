@@ -177,9 +177,9 @@ func near(a, b, relative float64) bool { return math.Abs(a-b) <= relative*math.A
 const childEnv = "HALFTONE_DRIVERTEST_CHILD"
 
 // Main is what TestMain exits with: it runs the tests or, in the processes that the suite starts, their part.
-func Main(m *testing.M, open func() (driver.Driver, error)) int {
+func Main(m *testing.M) int {
 	if part := os.Getenv(childEnv); part != "" {
-		return child(part, open)
+		return child(part)
 	}
 	return m.Run()
 }

@@ -314,3 +314,43 @@ static int run(const std::string& k, unsigned gx, unsigned gy, unsigned gz, unsi
   }
   return OK;
 }
+
+// The compiler: what holds "syntax error" is refused at that line, the rest becomes "image N of <options>\n<source>".
+struct Program { std::string source, log, image; };
+static int compiled;
+extern "C" {
+int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return OK; }
+int nvrtcGetNumSupportedArchs(int* n) { *n = 2; return OK; }
+int nvrtcGetSupportedArchs(int* a) { a[0] = 80; a[1] = 90; return OK; }
+int nvrtcCreateProgram(Program** p, const char* src, const char* name, int n, const char** headers, const char** names) {
+  *p = new Program{src};
+  for (int i = 0; i < n; i++) (*p)->source += std::string("// ") + names[i] + "\n" + headers[i];
+  (*p)->log = name;
+  return OK;
+}
+int nvrtcDestroyProgram(Program** p) { delete *p; *p = nullptr; return OK; }
+int nvrtcCompileProgram(Program* p, int n, const char** options) {
+  std::string name = p->log;
+  p->log = "";
+  p->image = "image " + std::to_string(++compiled) + " of";
+  for (int i = 0; i < n; i++) {
+    if (!strcmp(options[i], "--bogus")) { p->log = "nvrtc: error: unrecognized option --bogus found\n"; return 5; }
+    p->image += std::string(" ") + options[i];
+  }
+  size_t at = p->source.find("syntax error");
+  if (at != std::string::npos) {
+    int line = 1;
+    for (size_t i = 0; i < at; i++) line += p->source[i] == '\n';
+    p->log = name + "(" + std::to_string(line) + "): error: expected a \";\"\n  syntax error\n  ^\n\n1 error detected in the compilation of \"" + name + "\".\n";
+    return 6;
+  }
+  p->image += "\n" + p->source;
+  return OK;
+}
+int nvrtcGetProgramLogSize(Program* p, size_t* n) { *n = p->log.size() + 1; return OK; }
+int nvrtcGetProgramLog(Program* p, char* s) { strcpy(s, p->log.c_str()); return OK; }
+int nvrtcGetPTXSize(Program* p, size_t* n) { *n = p->image.size(); return OK; }
+int nvrtcGetPTX(Program* p, char* s) { memcpy(s, p->image.data(), p->image.size()); return OK; }
+int nvrtcGetCUBINSize(Program* p, size_t* n) { return nvrtcGetPTXSize(p, n); }
+int nvrtcGetCUBIN(Program* p, char* s) { return nvrtcGetPTX(p, s); }
+}
