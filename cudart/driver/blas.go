@@ -170,7 +170,7 @@ func (b *BLAS) Gemm(g *Gemm) error {
 	ab, c := uintptr(g.TypeAB), uintptr(g.TypeC)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.d.launches.add(g.Op, 0)
+	b.d.launches.Add(g.Op, 0)
 	if g.Batch > 1 {
 		return b.call(&b.f.gemmBatched, g.Op, b.handle, ta, tb, uintptr(g.N), uintptr(g.M), uintptr(g.K), o.o(0),
 			uintptr(g.B), ab, uintptr(g.LDB), uintptr(g.StrideB), uintptr(g.A), ab, uintptr(g.LDA), uintptr(g.StrideA), o.o(1),
@@ -208,7 +208,7 @@ func blasError(d *cuda, call string, code int32, op string) *Error {
 		e.Name, e.Text, e.Kind = s.name, s.text, s.kind
 	}
 	if code == 13 || code == 14 {
-		e.Last = d.launches.list()
+		e.Last = d.launches.List()
 	}
 	return e
 }

@@ -126,7 +126,7 @@ func (b *BLASLt) Matmul(g *Fused, s Stream) error {
 			return err
 		}
 	}
-	b.d.launches.add(g.Op, 0)
+	b.d.launches.Add(g.Op, 0)
 	// Column-major: B is the left operand, as in BLAS.Gemm.
 	err = b.call(&b.f.matmul, g.Op, b.handle, p.desc, o.o(0), uintptr(g.B), p.a, uintptr(g.A), p.b, o.o(1), uintptr(g.C), p.c, uintptr(g.C), p.c,
 		address(p.algo), uintptr(b.workspace), uintptr(b.bytes), uintptr(s))

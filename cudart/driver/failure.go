@@ -23,7 +23,7 @@ const (
 
 var (
 	imageCodes = []int32{200, 209, 218, 221, 222, 223} // invalid image, no binary, invalid or unsupported PTX, no JIT compiler
-	lostCodes  = []int32{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719}
+	lostCodes  = []int32{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999}
 )
 
 func kindOf(code int32) error {

@@ -35,7 +35,7 @@ func fakeLibrary(dir string) (string, error) {
 }
 
 func TestMain(m *testing.M) {
-	code := drivertest.Main(m)
+	code := drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(drivertest.Library()) })
 	if fakeDir != "" {
 		os.RemoveAll(fakeDir)
 	}

@@ -174,12 +174,20 @@ func floats(n int) []float32 {
 
 func near(a, b, relative float64) bool { return math.Abs(a-b) <= relative*math.Abs(b) }
 
-const childEnv = "HALFTONE_DRIVERTEST_CHILD"
+const (
+	childEnv   = "HALFTONE_DRIVERTEST_CHILD"
+	argsEnv    = "HALFTONE_DRIVERTEST_ARGS"
+	libraryEnv = "HALFTONE_DRIVERTEST_LIBRARY"
+)
 
-// Main is what TestMain exits with: it runs the tests or, in the processes that the suite starts, their part.
-func Main(m *testing.M) int {
+// Main is what TestMain exits with: it runs the tests or, in the processes that the suite starts, their part, with the driver that
+// open returns.
+func Main(m *testing.M, open func() (driver.Driver, error)) int {
 	if part := os.Getenv(childEnv); part != "" {
-		return child(part)
+		return child(part, open)
 	}
 	return m.Run()
 }
+
+// Library returns, in a process that the suite started, the library of the driver under test.
+func Library() string { return os.Getenv(libraryEnv) }

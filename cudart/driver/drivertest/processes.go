@@ -18,7 +18,7 @@ func (s *suite) start(t *testing.T, part string, args string, files ...*os.File)
 	exe, err := os.Executable()
 	check(t, err)
 	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), childEnv+"="+part, childEnv+"_ARGS="+args, childEnv+"_LIBRARY="+s.d.Path())
+	cmd.Env = append(os.Environ(), childEnv+"="+part, argsEnv+"="+args, libraryEnv+"="+s.d.Path())
 	cmd.ExtraFiles = files
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -28,12 +28,12 @@ func (s *suite) start(t *testing.T, part string, args string, files ...*os.File)
 }
 
 // child is the other process: it says on standard output what it saw.
-func child(part string) int {
+func child(part string, open func() (driver.Driver, error)) int {
 	fail := func(err error) int {
 		fmt.Println(err)
 		return 1
 	}
-	d, err := driver.Open(os.Getenv(childEnv + "_LIBRARY"))
+	d, err := open()
 	if err != nil {
 		return fail(err)
 	}
@@ -46,7 +46,7 @@ func child(part string) int {
 		return fail(err)
 	}
 	parts := map[string]func(driver.Driver, driver.Device, string) error{"import": importPart, "ipc": ipcPart, "trap": trapPart}
-	if err := driver.Do(d, ctx, func() error { return parts[part](d, dev, os.Getenv(childEnv+"_ARGS")) }); err != nil {
+	if err := driver.Do(d, ctx, func() error { return parts[part](d, dev, os.Getenv(argsEnv)) }); err != nil {
 		return fail(err)
 	}
 	return 0
