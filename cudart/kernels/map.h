@@ -1,0 +1,167 @@
+// Elementwise kernels. The host collapses dimensions first, so that the usual case is one long row; then every thread moves 16 bytes. All
+// operands are broadcast to the result's shape, by strides of 0.
+#pragma once
+#include "prelude.h"
+
+enum { MAP_VECTOR = 1 };  // Map.flags: rows of whole vectors, or one row
+
+struct Map {
+  void* ptr[5];       // the result, then the inputs: element 0
+  i64 n;              // elements
+  int rank, flags;    // at most 8 dimensions, the innermost last
+  int shape[8];
+  i64 stride[5][8];   // in elements
+  double attr[4];
+  u64 seed, block;    // of the random stream
+};
+
+// The threads of a block; also the host's number.
+enum { MAP_THREADS = 256 };
+
+template <int N, class T> struct alignas(N * sizeof(T)) vec { T v[N]; };
+
+// vec_of is the number of elements a thread takes at a time: 16 bytes of the widest operand, at most 8.
+template <class... T> struct vec_of;
+template <class A> struct vec_of<A> { static const int n = 16 / sizeof(A) > 8 ? 8 : 16 / sizeof(A); };
+template <class A, class... R> struct vec_of<A, R...> {
+  static const int a = vec_of<A>::n, b = vec_of<R...>::n, n = a < b ? a : b;
+};
+
+// offsets finds where element i lies in the first N operands. More than one row is for fewer than 2^32 elements (the host looks).
+template <int N> HT_FN void offsets(const Map& m, i64 i, i64 (&off)[N]) {
+  HT_UNROLL for (int k = 0; k < N; k++) off[k] = 0;
+  if (m.rank <= 1) {
+    HT_UNROLL for (int k = 0; k < N; k++) off[k] = i * m.stride[k][0];
+    return;
+  }
+  u32 at = (u32)i;
+  HT_ROLLED for (int d = m.rank - 1; d >= 0; d--) {
+    const u32 size = (u32)m.shape[d], q = at / size, r = at - q * size;
+    HT_UNROLL for (int k = 0; k < N; k++) off[k] += r * m.stride[k][d];
+    at = q;
+  }
+}
+
+// fetch reads V elements, neighbors or one for all.
+template <int V, class T> HT_FN void fetch(typename as<T>::wide (&x)[V], const void* p, i64 off, i64 step) {
+  const T* at = (const T*)p + off;
+  if (step == 0) {
+    const typename as<T>::wide v = wide(*at);
+    HT_UNROLL for (int k = 0; k < V; k++) x[k] = v;
+    return;
+  }
+  const vec<V, T> in = *(const vec<V, T>*)at;
+  HT_UNROLL for (int k = 0; k < V; k++) x[k] = wide(in.v[k]);
+}
+
+// map_pass runs step.vector(offsets, element) on whole vectors and step.one(offsets, element) on the rest.
+template <int N, int V, class S> HT_FN void map_pass(const Map& m, S step) {
+  const int width = m.flags & MAP_VECTOR ? V : 1;
+  const i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * width;
+  if (i >= m.n) return;
+  i64 off[N];
+  offsets<N>(m, i, off);
+  if (width == V && i + V <= m.n) {
+    step.vector(off, i);
+    return;
+  }
+  HT_ROLLED for (i64 j = i; j < i + width && j < m.n; j++) {
+    step.one(off, j);
+    HT_UNROLL for (int k = 0; k < N; k++) off[k] += m.stride[k][m.rank - 1];
+  }
+}
+
+// F::f(values…, element, m) is computed in the wide type of the first input unless the functor converts.
+template <class F, class O, class A> struct Step1 {
+  const Map& m;
+  __device__ __forceinline__ void one(const i64 (&off)[2], i64 i) {
+    ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), i, m));
+  }
+  __device__ __forceinline__ void vector(const i64 (&off)[2], i64 i) {
+    const int V = vec_of<O, A>::n;
+    typename as<A>::wide x[V];
+    fetch<V, A>(x, m.ptr[1], off[1], m.stride[1][m.rank - 1]);
+    vec<V, O> out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(x[k], i + k, m));
+    *(vec<V, O>*)((O*)m.ptr[0] + off[0]) = out;
+  }
+};
+template <class F, class O, class A> HT_FN void map1(const Map& m) { map_pass<2, vec_of<O, A>::n>(m, Step1<F, O, A>{m}); }
+
+template <class F, class O, class A, class B> struct Step2 {
+  const Map& m;
+  __device__ __forceinline__ void one(const i64 (&off)[3], i64 i) {
+    ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), wide(((const B*)m.ptr[2])[off[2]]), i, m));
+  }
+  __device__ __forceinline__ void vector(const i64 (&off)[3], i64 i) {
+    const int V = vec_of<O, A, B>::n;
+    typename as<A>::wide x[V];
+    typename as<B>::wide y[V];
+    fetch<V, A>(x, m.ptr[1], off[1], m.stride[1][m.rank - 1]);
+    fetch<V, B>(y, m.ptr[2], off[2], m.stride[2][m.rank - 1]);
+    vec<V, O> out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(x[k], y[k], i + k, m));
+    *(vec<V, O>*)((O*)m.ptr[0] + off[0]) = out;
+  }
+};
+template <class F, class O, class A, class B> HT_FN void map2(const Map& m) { map_pass<3, vec_of<O, A, B>::n>(m, Step2<F, O, A, B>{m}); }
+
+template <class F, class O, class A, class B, class C> struct Step3 {
+  const Map& m;
+  __device__ __forceinline__ void one(const i64 (&off)[4], i64 i) {
+    ((O*)m.ptr[0])[off[0]] =
+        narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), wide(((const B*)m.ptr[2])[off[2]]), wide(((const C*)m.ptr[3])[off[3]]), i, m));
+  }
+  __device__ __forceinline__ void vector(const i64 (&off)[4], i64 i) {
+    const int V = vec_of<O, A, B, C>::n;
+    typename as<A>::wide x[V];
+    typename as<B>::wide y[V];
+    typename as<C>::wide z[V];
+    fetch<V, A>(x, m.ptr[1], off[1], m.stride[1][m.rank - 1]);
+    fetch<V, B>(y, m.ptr[2], off[2], m.stride[2][m.rank - 1]);
+    fetch<V, C>(z, m.ptr[3], off[3], m.stride[3][m.rank - 1]);
+    vec<V, O> out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(x[k], y[k], z[k], i + k, m));
+    *(vec<V, O>*)((O*)m.ptr[0] + off[0]) = out;
+  }
+};
+template <class F, class O, class A, class B, class C> HT_FN void map3(const Map& m) {
+  map_pass<4, vec_of<O, A, B, C>::n>(m, Step3<F, O, A, B, C>{m});
+}
+
+// A row of the table is one line: UNARY(name, expression of x), BINARY(name, expression of x and y). Expressions see C, the type they are
+// computed in, m (m.attr) and i, the element's place.
+#define HT_ROW1(name, expr) \
+  struct name##_row { template <class C> HT_FN C f(C x, i64 i, const Map& m) { (void)i; (void)m; return (C)(expr); } };
+#define HT_ROW2(name, expr) \
+  struct name##_row { template <class C> HT_FN C f(C x, C y, i64 i, const Map& m) { (void)i; (void)m; return (C)(expr); } };
+#define HT_MAP1(name, S, T) \
+  HT_KERNEL(name##_##S, Map, m) { map1<name##_row, T, T>(m); }
+#define HT_MAP2(name, S, T) \
+  HT_KERNEL(name##_##S, Map, m) { map2<name##_row, T, T, T>(m); }
+#define UNARY(name, expr) \
+  HT_ROW1(name, expr) HT_MAP1(name, f16, f16) HT_MAP1(name, bf16, bf16) HT_MAP1(name, f32, float) HT_MAP1(name, f64, double)
+#define BINARY(name, expr) \
+  HT_ROW2(name, expr) HT_MAP2(name, f16, f16) HT_MAP2(name, bf16, bf16) HT_MAP2(name, f32, float) HT_MAP2(name, f64, double)
+// As UNARY, of a function computed in float64: for halves and float32 it is rounded at the end.
+#define WIDE1(name, expr)                                                                                                      \
+  struct name##_row { template <class C> HT_FN double f(C v, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v; return (expr); } }; \
+  HT_MAP1(name, f16, f16) HT_MAP1(name, bf16, bf16) HT_MAP1(name, f32, float) HT_MAP1(name, f64, double)
+#define WIDE2(name, expr)                                                                                                      \
+  struct name##_row { template <class C> HT_FN double f(C v, C w, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v, y = (double)w; return (expr); } }; \
+  HT_MAP2(name, f16, f16) HT_MAP2(name, bf16, bf16) HT_MAP2(name, f32, float) HT_MAP2(name, f64, double)
+// As WIDE1, with a form in float32 for halves, whose error is far below their rounding, and one for float32, the CPU's.
+#define FAST1(name, half, single, full)                                                                           \
+  struct name##_half { HT_FN float f(float x, i64 i, const Map& m) { (void)i; (void)m; return (half); } };        \
+  struct name##_one { HT_FN double f(float v, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v; return (single); } }; \
+  struct name##_two { HT_FN double f(double x, i64 i, const Map& m) { (void)i; (void)m; return (full); } };       \
+  HT_KERNEL(name##_f16, Map, m) { map1<name##_half, f16, f16>(m); }                                               \
+  HT_KERNEL(name##_bf16, Map, m) { map1<name##_half, bf16, bf16>(m); }                                            \
+  HT_KERNEL(name##_f32, Map, m) { map1<name##_one, float, float>(m); }                                            \
+  HT_KERNEL(name##_f64, Map, m) { map1<name##_two, double, double>(m); }
+#define FAST2(name, half, expr)                                                                                   \
+  struct name##_row { template <class C> HT_FN double f(C v, C w, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v, y = (double)w; return (expr); } }; \
+  struct name##_half { HT_FN float f(float x, float y, i64 i, const Map& m) { (void)i; (void)m; return (half); } }; \
+  HT_KERNEL(name##_f16, Map, m) { map2<name##_half, f16, f16, f16>(m); }                                          \
+  HT_KERNEL(name##_bf16, Map, m) { map2<name##_half, bf16, bf16, bf16>(m); }                                      \
+  HT_MAP2(name, f32, float) HT_MAP2(name, f64, double)

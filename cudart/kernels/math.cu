@@ -1,0 +1,50 @@
+// Elementary functions: float64 inside, the CPU's own operations, and for the halves of the commonest ones float32.
+#include "map.h"
+#include "math32.h"
+#include "special.h"
+
+FAST1(exp, ht_exp(x), exp32(x), exp64(x))
+FAST1(tanh, ht_tanh(x), tanh32(x), tanh64(x))
+FAST1(sigmoid, ht_sigmoid(x), sigmoid32(x), sigmoid64(x))
+FAST1(log, ht_log(x), log64(x), log64(x))
+UNARY(sqrt, ht_sqrt(x))
+WIDE1(rsqrt, 1 / ht_sqrt(x))
+WIDE1(reciprocal, 1 / x)
+WIDE1(expm1, expm164(x))
+WIDE1(log1p, log1p64(x))
+WIDE1(log2, log264(x))
+WIDE1(log10, log1064(x))
+WIDE1(exp2, exp264(x))
+WIDE1(sin, ht_sin(x))
+WIDE1(cos, ht_cos(x))
+WIDE1(tan, ht_tan(x))
+WIDE1(sinh, sinh64(x))
+WIDE1(cosh, cosh64(x))
+WIDE1(asin, asin64(x))
+WIDE1(acos, acos64(x))
+WIDE1(atan, atan64(x))
+WIDE1(asinh, asinh64(x))
+WIDE1(acosh, acosh64(x))
+WIDE1(atanh, atanh64(x))
+WIDE1(erf, erf64(x))
+WIDE1(erfc, erfc64(x))
+WIDE1(erfinv, ht_erfinv(x))
+
+WIDE1(floor, ht_floor(x))
+WIDE1(ceil, ht_ceil(x))
+WIDE1(round, ht_rint(x))
+WIDE1(trunc, ht_trunc(x))
+WIDE1(frac, x - ht_trunc(x))
+
+WIDE2(pow, ht_pow(x, y))
+WIDE2(atan2, ht_atan2(x, y))
+WIDE2(hypot, ht_hypot(x, y))
+WIDE2(logaddexp, ht_logaddexp(x, y))
+WIDE2(fmod, ht_fmod(x, y))
+WIDE2(remainder, ht_floormod(x, y))
+
+// pow_scalar takes roots where the power is one; m.attr[0] is the power in the dtype's arithmetic.
+WIDE1(pow_scalar, m.attr[0] == 0.5 ? ht_sqrt(x) : (m.attr[0] == -0.5 ? 1 / ht_sqrt(x) : ht_pow(x, m.attr[0])))
+WIDE1(rpow_scalar, ht_pow(m.attr[0], x))
+WIDE1(abs_pow, x == 0 && m.attr[0] < 0 ? 0.0 : ht_pow(ht_abs(x), m.attr[0]))
+WIDE1(signed_pow, x == 0 ? 0.0 : ht_copysign(ht_pow(ht_abs(x), m.attr[0]), x))

@@ -1,0 +1,97 @@
+// Reductions over any dimensions, in a fixed order: the same numbers give the same bits. A group of lanes of a block reduces one element
+// of the result, or one of its splits, which a second launch of the same kernel brings together.
+#pragma once
+#include "prelude.h"
+
+enum { REDUCE_THREADS = 256 };
+enum { REDUCE_COLUMNS = 1, REDUCE_VECTOR = 2, REDUCE_MERGE = 4 };  // Reduce.flags
+
+struct Reduce {
+  void* out;
+  const void* in[2];
+  void* partial;      // [kept][splits] of the kernel's accumulator
+  i64 kept, reduced;  // both below 2^32
+  int nk, nr, lanes, splits, flags, unused;
+  int kshape[8], rshape[8];
+  i64 kstride[2][8], rstride[2][8];
+  double attr[4];
+};
+
+HT_FN void reduce_offset(u32 at, int rank, const int* shape, const i64* stride0, const i64* stride1, i64& a, i64& b) {
+  a = b = 0;
+  if (rank == 0) return;
+  HT_ROLLED for (int d = rank - 1; d > 0; d--) {
+    const u32 size = (u32)shape[d], q = at / size, r = at - q * size;
+    a += r * stride0[d];
+    b += r * stride1[d];
+    at = q;
+  }
+  a += at * stride0[0];
+  b += at * stride1[0];
+}
+
+// R: A (accumulator), start(p), step(A&, x, y, r, p), merge(A&, const A&), finish(A, p). T is the dtype of the inputs, O of the result. N is
+// the number of inputs.
+template <class R, int N, class O, class T> HT_FN void reduce_pass(const Reduce& p) {
+  typedef typename R::A A;
+  __shared__ A cell[REDUCE_THREADS];
+  const int lanes = p.lanes, groups = REDUCE_THREADS / lanes, t = threadIdx.x;
+  const bool columns = p.flags & REDUCE_COLUMNS, second = p.flags & REDUCE_MERGE;
+  const int g = columns ? t % groups : t / lanes, l = columns ? t / groups : t % lanes, step = columns ? groups : 1;
+  const i64 k = (i64)blockIdx.x * groups + g;
+  A acc = R::start(p);
+  if (k < p.kept) {
+    if (second) {
+      const A* from = (const A*)p.partial + k * p.splits;
+      for (int s = l; s < p.splits; s += lanes) R::merge(acc, from[s]);
+    } else {
+      i64 base0, base1, o0, o1;
+      reduce_offset((u32)k, p.nk, p.kshape, p.kstride[0], p.kstride[1], base0, base1);
+      const T* x = (const T*)p.in[0] + base0;
+      const T* y = N > 1 ? (const T*)p.in[1] + base1 : x;
+      const i64 per = ((p.reduced + p.splits - 1) / p.splits + 7) & ~7ll, lo = per * blockIdx.y, hi = lo + per < p.reduced ? lo + per : p.reduced;
+      const int V = 16 / sizeof(T) > 8 ? 8 : 16 / sizeof(T);
+      if (N == 1 && (p.flags & REDUCE_VECTOR)) {  // splits are multiples of V then
+        for (i64 r = lo + (i64)l * V; r < hi; r += (i64)lanes * V) {
+          struct alignas(V * sizeof(T)) Vec { T v[V]; };
+          const Vec in = *(const Vec*)(x + r);
+          HT_UNROLL for (int i = 0; i < V; i++) R::step(acc, wide(in.v[i]), wide(in.v[i]), r + i, p);
+        }
+      } else if (p.nr <= 1) {
+        const i64 s0 = p.rstride[0][0], s1 = p.rstride[1][0];
+        i64 r = lo + l;
+        for (; r + 3 * lanes < hi; r += 4 * lanes) {
+          T a[4], b[4];
+          HT_UNROLL for (int i = 0; i < 4; i++) a[i] = x[(r + i * lanes) * s0];
+          HT_UNROLL for (int i = 0; i < 4; i++) b[i] = N > 1 ? y[(r + i * lanes) * s1] : a[i];
+          HT_UNROLL for (int i = 0; i < 4; i++) R::step(acc, wide(a[i]), wide(b[i]), r + i * lanes, p);
+        }
+        HT_ROLLED for (; r < hi; r += lanes) R::step(acc, wide(x[r * s0]), wide(y[N > 1 ? r * s1 : r * s0]), r, p);
+      } else {
+        HT_ROLLED for (i64 r = lo + l; r < hi; r += lanes) {
+          reduce_offset((u32)r, p.nr, p.rshape, p.rstride[0], p.rstride[1], o0, o1);
+          R::step(acc, wide(x[o0]), wide(y[N > 1 ? o1 : o0]), r, p);
+        }
+      }
+    }
+  }
+  cell[t] = acc;
+  __syncthreads();
+  for (int half = lanes / 2; half > 0; half >>= 1) {
+    if (l < half) {
+      A mine = cell[t];
+      R::merge(mine, cell[t + half * step]);
+      cell[t] = mine;
+    }
+    __syncthreads();
+  }
+  if (l != 0 || k >= p.kept) return;
+  if (p.splits > 1 && !second) {
+    ((A*)p.partial)[k * p.splits + blockIdx.y] = cell[t];
+    return;
+  }
+  ((O*)p.out)[k] = narrow<O>::of(R::finish(cell[t], p));
+}
+
+#define HT_REDUCE(name, R, N, S, T, D, O) \
+  HT_KERNEL(name##_##S##_##D, Reduce, p) { reduce_pass<R, N, O, T>(p); }

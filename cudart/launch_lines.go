@@ -1,0 +1,201 @@
+package cudart
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Launches of rows that work on lines: softmax and the norms (kernels/lines.h).
+
+const (
+	lineThreads = 256
+	lineKeep    = 4 // flag; and how many vectors a lane keeps in registers
+)
+
+// lineArgs is struct Lines.
+type lineArgs struct {
+	out            uint64
+	in             [4]uint64
+	more           [2]uint64
+	lines          int64
+	n, rank, lanes int32
+	flags          int32
+	shape          [maxRank]int32
+	stride         [3][maxRank]int64
+	step           [3]int64
+	attr           [4]float64
+}
+
+// lay splits operands of one shape, result first, into lines over dims, which have to merge into one.
+func (p *lineArgs) layLines(dims []int, ops ...*view) bool {
+	*p = lineArgs{lines: 1, n: 1}
+	x := ops[0]
+	for d := range x.rank {
+		size := x.shape[d]
+		if slices.Contains(dims, d) {
+			if size == 1 {
+				continue
+			}
+			for i, v := range ops {
+				if p.n > 1 && p.step[i] != int64(v.stride[d]*size) {
+					return false
+				}
+				p.step[i] = int64(v.stride[d])
+			}
+			p.n *= int32(size)
+			continue
+		}
+		p.lines *= int64(size)
+		if size == 1 {
+			continue
+		}
+		p.shape[p.rank] = int32(size)
+		for i, v := range ops {
+			p.stride[i][p.rank] = int64(v.stride[d])
+		}
+		p.rank++
+	}
+	if p.n == 1 {
+		p.step = [3]int64{1, 1, 1}
+	}
+	p.out = ops[0].ptr
+	for i, v := range ops[1:] {
+		p.in[i] = v.ptr
+	}
+	return p.lines < 1<<32
+}
+
+// plan chooses the lanes of a line. kept says whether the kernel can keep lines in registers, in vectors of v elements.
+func (p *lineArgs) plan(kept bool, v int, ops ...*view) {
+	inner := true
+	for i := range ops {
+		inner = inner && p.step[i] == 1
+	}
+	p.lanes = 256
+	if int(p.n) <= 32*v*lineKeep {
+		p.lanes = 32
+	}
+	if kept && inner && int(p.n)%v == 0 && int(p.n) <= int(p.lanes)*v*lineKeep && p.aligned(v, ops) {
+		p.flags = lineKeep
+		return
+	}
+	if !inner && p.lines >= 1024 || p.n < 8 {
+		p.lanes = 1
+	}
+}
+
+func (p *lineArgs) aligned(v int, ops []*view) bool {
+	for i, op := range ops {
+		if op.ptr%uint64(v*op.dt.Size()) != 0 {
+			return false
+		}
+		for d := range p.rank {
+			if p.stride[i][d]%int64(v) != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lines queues a kernel on what lay and plan have written.
+func (l *launcher) lines(f uintptr) {
+	p := &l.lineArgs
+	if p.lines == 0 || p.n == 0 {
+		return
+	}
+	l.run(f, [3]uint32{blocks(int(p.lines), lineThreads/int(p.lanes)), 1, 1}, [3]uint32{lineThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+}
+
+func init() {
+	launches["softmax"], launches["log_softmax"] = launchSoftmax, launchSoftmax
+	launches["layer_norm"], launches["rms_norm"] = launchNormalize, launchNormalize
+	launches["layer_norm_backward"], launches["rms_norm_backward"] = launchNormBackward, launchNormBackward
+}
+
+func launchSoftmax(l *launcher) bool {
+	x, out := &l.in[0], &l.out
+	f := l.kernel(l.c.Op.Name, x.dt, out.dt)
+	if f == 0 || !l.layLines(l.c.Dims, out, x) {
+		return false
+	}
+	l.lineArgs.plan(true, min(16/x.dt.Size(), 16/out.dt.Size()), out, x)
+	l.lines(f)
+	return true
+}
+
+// parameter says whether a weight or bias can be read in vectors of v, and is of the row's dtype and without gaps.
+func (l *launcher) parameter(i, v int) (ok, vector bool) {
+	if !l.given(i) {
+		return true, true
+	}
+	w := &l.in[i]
+	return w.dt == l.in[0].dt && w.contiguous(), w.ptr%uint64(v*w.dt.Size()) == 0
+}
+
+func launchNormalize(l *launcher) bool {
+	x, out := &l.in[0], &l.out
+	v := 16 / x.dt.Size()
+	f := l.kernel(l.c.Op.Name, x.dt, amp.NoDType)
+	okW, vecW := l.parameter(1, v)
+	okB, vecB := l.parameter(2, v)
+	if f == 0 || !okW || !okB || out.dt != x.dt || !l.layLines(l.c.Dims, out, x) || l.lineArgs.step[0] != 1 {
+		return false
+	}
+	p := &l.lineArgs
+	p.plan(vecW && vecB, v, out, x)
+	p.attr[0] = l.c.Scalar
+	for i := 1; i <= 2; i++ {
+		if l.given(i) {
+			p.in[i] = l.in[i].ptr
+		}
+	}
+	l.lines(f)
+	return true
+}
+
+// launchNormBackward makes the gradients of x, and behind it in one vector those of weight and bias.
+func launchNormBackward(l *launcher) bool {
+	dy, x := &l.in[0], &l.in[1]
+	center := l.c.Op.Name == "layer_norm_backward"
+	f := l.kernel(l.c.Op.Name, x.dt, amp.NoDType)
+	ok, _ := l.parameter(2, 1)
+	dx := broadcastTo(x, x.shape[:x.rank])
+	step := 1
+	for d := x.rank - 1; d >= 0; d-- {
+		dx.stride[d] = step
+		step *= x.shape[d]
+	}
+	dx.ptr = l.out.ptr
+	if f == 0 || !ok || dy.dt != x.dt || !l.layLines(l.c.Dims, &dx, dy, x) {
+		return false
+	}
+	p := &l.lineArgs
+	p.plan(false, 4, &dx, dy, x)
+	p.attr[0] = l.c.Scalar
+	if !l.given(2) {
+		l.lines(f)
+		return true
+	}
+	p.in[2] = l.in[2].ptr
+	n, sums := int(p.n), 1
+	if center {
+		sums = 2
+	}
+	if p.lines == 0 || n == 0 {
+		tail := flat(l.out.ptr, x.dt, sums*n)
+		return l.fill(&tail, 0)
+	}
+	splits := max(1, min(int(p.lines)/64, 64))
+	p.more[0] = l.workspace(int(p.lines)*16 + splits*2*n*8)
+	p.more[1] = p.more[0] + uint64(p.lines)*16
+	l.lines(f)
+	p.attr[0], p.attr[1] = float64(splits), float64(sums)
+	block := [3]uint32{lineThreads, 1, 1}
+	l.run(l.kernel("norm_columns", x.dt, amp.NoDType), [3]uint32{blocks(n, 32), uint32(splits), 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	p.out = l.out.ptr + uint64(int(p.lines)*n*x.dt.Size())
+	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, lineThreads), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	return true
+}
