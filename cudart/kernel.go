@@ -1,11 +1,11 @@
 package cudart
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
+	ptx "github.com/halftone-ml/halftone/cudart/kernels"
 )
 
 // A kernel queues the launches of one call on the device's stream; the context is bound. False says that it has none for these dtypes
@@ -15,20 +15,15 @@ type kernel func(d *device, c *amp.Call) (bool, error)
 // kernels are those of the embedded modules, by the name of the row. The files launch_….go fill it in their init functions.
 var kernels = map[string]kernel{}
 
-// image returns the embedded module for a device's capability (70, 90 …); a file launch_….go sets it.
-var image func(capability int) ([]byte, error)
-
-// code is the module of a device, loaded at its first launch, and its functions by symbol.
+// code holds the modules of a device, each loaded when one of its kernels is first needed, and the functions by symbol.
 type code struct {
-	dev    *device
-	once   sync.Once
-	module driver.Module
-	err    error
-	mu     sync.RWMutex
-	loaded map[string]driver.Function
+	dev     *device
+	mu      sync.RWMutex
+	modules map[string]driver.Module // by unit
+	loaded  map[string]driver.Function
 }
 
-// function returns a kernel of the module by its symbol, such as "add_f16".
+// function returns a kernel by its symbol, such as "add_f16"; 0 if no module has it. The context is bound.
 func (d *device) function(symbol string) (driver.Function, error) {
 	k := &d.code
 	k.mu.RLock()
@@ -37,30 +32,43 @@ func (d *device) function(symbol string) (driver.Function, error) {
 	if ok {
 		return f, nil
 	}
-	k.once.Do(k.load)
-	if k.err != nil {
-		return 0, k.err
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.loaded == nil {
+		k.loaded, k.modules = map[string]driver.Function{}, map[string]driver.Module{}
 	}
-	f, err := d.drv.Function(k.module, symbol)
+	unit := ptx.Unit(symbol)
+	if unit == "" {
+		k.loaded[symbol] = 0
+		return 0, nil
+	}
+	m, err := k.module(unit)
 	if err != nil {
 		return 0, err
 	}
-	k.mu.Lock()
-	k.loaded[symbol] = f
-	k.mu.Unlock()
-	return f, nil
+	if f, err = d.drv.Function(m, symbol); err != nil && ptx.SM80(unit) && d.props.Capability() < 80 {
+		f, err = 0, nil // a kernel for tensor cores of later devices
+	}
+	if err == nil {
+		k.loaded[symbol] = f
+	}
+	return f, err
 }
 
-func (k *code) load() {
-	k.loaded = map[string]driver.Function{}
-	if image == nil {
-		k.err = fmt.Errorf("this build has no kernels")
-		return
+// module loads a unit; the lock is held.
+func (k *code) module(unit string) (driver.Module, error) {
+	if m, ok := k.modules[unit]; ok {
+		return m, nil
 	}
-	var ptx []byte
-	if ptx, k.err = image(k.dev.props.Capability()); k.err == nil {
-		k.module, _, k.err = k.dev.drv.LoadModule(ptx, driver.JIT{})
+	text, err := ptx.PTX(unit, k.dev.props.Capability())
+	if err != nil {
+		return 0, err
 	}
+	m, _, err := k.dev.drv.LoadModule(text, driver.JIT{})
+	if err == nil {
+		k.modules[unit] = m
+	}
+	return m, err
 }
 
 // launch queues one kernel and gives the parameters back.

@@ -5,24 +5,11 @@ import (
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // How a call of a row becomes launches of kernels. Every kernel takes one struct by value, which lies in a launcher: launchers are
 // pooled, so that a training step allocates nothing here. A row, dtype or layout without a kernel is left to the host.
-
-// A queue is what launches need of a device: its kernels and its stream.
-type queue interface {
-	// function returns the kernel of a symbol, 0 if no module has it.
-	function(symbol string) uintptr
-	// launch queues a kernel whose one parameter is the size bytes at param; they are copied.
-	launch(op string, f uintptr, grid, block [3]uint32, shared uint32, param unsafe.Pointer, size uintptr) error
-	// scratch returns memory for the launches of this op: what comes after it on the stream may overwrite it.
-	scratch(bytes int) (uint64, error)
-	// address returns where a tensor's storage begins.
-	address(b amp.Buffer) uint64
-	// arch returns the compute capability times ten: 70, 80, 90 …
-	arch() int
-}
 
 // maxRank is the number of dimensions that kernels take after those without gaps are merged.
 const maxRank = 8
@@ -68,40 +55,43 @@ func flat(ptr uint64, dt amp.DType, n int) view {
 
 // A launcher turns one call into launches.
 type launcher struct {
-	q   queue
-	c   *amp.Call
-	err error
-	mapArgs
-	reduceArgs
-	lineArgs
-	updateArgs
-	gemmArgs
-	indexArgs
-	poolArgs
-	in  [6]view
-	out view
+	d           *device
+	tmp         *block // scratch memory of the call
+	c           *amp.Call
+	err         error
+	mapArgs     mapArgs
+	reduceArgs  reduceArgs
+	lineArgs    lineArgs
+	updateArgs  updateArgs
+	unscaleArgs unscaleArgs
+	in          [6]view
+	out         view
 }
 
 var launchers = sync.Pool{New: func() any { return new(launcher) }}
 
-// launches holds the rows that have kernels. A function reports whether it has queued everything; if not it has queued nothing.
-var launches = map[string]func(l *launcher) bool{}
+// A launching queues a call's kernels. It reports whether it has queued everything; if not it has queued nothing.
+type launching func(l *launcher) bool
 
-// launch runs a call on the queue. It reports false when there is no kernel for it, and the host has to run it.
-func launch(q queue, c *amp.Call) (done bool, err error) {
-	f := launches[c.Op.Name]
-	if f == nil {
-		return false, nil
+// register gives rows their kernels.
+func register(f launching, rows ...string) {
+	for _, name := range rows {
+		kernels[name] = func(d *device, c *amp.Call) (bool, error) { return f.run(d, c) }
 	}
+}
+
+// run queues a call. It reports false when there is no kernel for it, and the host has to run it.
+func (f launching) run(d *device, c *amp.Call) (done bool, err error) {
 	l := launchers.Get().(*launcher)
-	defer launchers.Put(l)
-	l.q, l.c, l.err = q, c, nil
-	if !l.operands() {
-		return false, nil
+	l.d, l.c, l.err = d, c, nil
+	done = l.operands() && f(l)
+	err = l.err
+	if l.tmp != nil {
+		l.tmp.Free() // what is queued next may write there: it runs later
 	}
-	done = f(l)
-	l.q, l.c = nil, nil
-	return done, l.err
+	l.d, l.c, l.tmp = nil, nil, nil
+	launchers.Put(l)
+	return done, err
 }
 
 // operands makes the views of the call's tensors; false if one has too many dimensions.
@@ -118,14 +108,13 @@ func (l *launcher) operands() bool {
 }
 
 func (l *launcher) view(v *view, t *amp.Tensor) bool {
-	shape, strides, off := t.Layout()
-	if len(shape) > maxRank {
+	at := t.Layout()
+	if len(at.Shape) > maxRank {
 		return false
 	}
-	v.dt, v.rank = t.DType(), len(shape)
-	v.ptr = l.q.address(t.Storage()) + uint64(off*v.dt.Size())
-	copy(v.shape[:], shape)
-	copy(v.stride[:], strides)
+	v.dt, v.rank, v.ptr = t.DType(), len(at.Shape), uint64(address(t))
+	copy(v.shape[:], at.Shape)
+	copy(v.stride[:], at.Strides)
 	return true
 }
 
@@ -143,7 +132,7 @@ type symbolKey struct {
 var symbols sync.Map // of symbolKey to string
 
 // kernel returns the function stem_a, or stem_a_b, 0 if there is none; b is NoDType for the first.
-func (l *launcher) kernel(stem string, a, b amp.DType) uintptr {
+func (l *launcher) kernel(stem string, a, b amp.DType) driver.Function {
 	key := symbolKey{stem, a, b}
 	name, ok := symbols.Load(key)
 	if !ok {
@@ -156,24 +145,29 @@ func (l *launcher) kernel(stem string, a, b amp.DType) uintptr {
 		}
 		name, _ = symbols.LoadOrStore(key, s)
 	}
-	return l.q.function(name.(string))
+	f, err := l.d.function(name.(string))
+	if l.err == nil {
+		l.err = err
+	}
+	return f
 }
 
-// run queues a kernel; the first error stays.
-func (l *launcher) run(f uintptr, grid, block [3]uint32, shared uint32, param unsafe.Pointer, size uintptr) {
+// run queues a kernel whose parameter is the struct at param; the first error stays.
+func (l *launcher) run(f driver.Function, grid, block [3]uint32, shared uint32, param unsafe.Pointer, size uintptr) {
 	if l.err == nil {
-		l.err = l.q.launch(l.c.Op.Name, f, grid, block, shared, param, size)
+		l.err = l.d.launch(f, grid, block, shared, driver.GetArgs(l.c.Op.Name).Struct(param, size))
 	}
 }
 
-// workspace returns scratch memory, 0 after an error.
+// workspace returns scratch memory for the rest of the call, 0 after an error. It is asked for once.
 func (l *launcher) workspace(bytes int) uint64 {
 	if l.err != nil {
 		return 0
 	}
-	p, err := l.q.scratch(bytes)
-	l.err = err
-	return p
+	if l.tmp, l.err = l.d.pool.get(bytes); l.err != nil {
+		return 0
+	}
+	return uint64(l.tmp.ptr)
 }
 
 func blocks(n, per int) uint32 { return uint32((n + per - 1) / per) }

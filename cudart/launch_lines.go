@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // Launches of rows that work on lines: softmax and the norms (kernels/lines.h).
@@ -29,7 +30,7 @@ type lineArgs struct {
 }
 
 // lay splits operands of one shape, result first, into lines over dims, which have to merge into one.
-func (p *lineArgs) layLines(dims []int, ops ...*view) bool {
+func (p *lineArgs) lay(dims []int, ops ...*view) bool {
 	*p = lineArgs{lines: 1, n: 1}
 	x := ops[0]
 	for d := range x.rank {
@@ -101,7 +102,7 @@ func (p *lineArgs) aligned(v int, ops []*view) bool {
 }
 
 // lines queues a kernel on what lay and plan have written.
-func (l *launcher) lines(f uintptr) {
+func (l *launcher) lines(f driver.Function) {
 	p := &l.lineArgs
 	if p.lines == 0 || p.n == 0 {
 		return
@@ -110,15 +111,15 @@ func (l *launcher) lines(f uintptr) {
 }
 
 func init() {
-	launches["softmax"], launches["log_softmax"] = launchSoftmax, launchSoftmax
-	launches["layer_norm"], launches["rms_norm"] = launchNormalize, launchNormalize
-	launches["layer_norm_backward"], launches["rms_norm_backward"] = launchNormBackward, launchNormBackward
+	register(launchSoftmax, "softmax", "log_softmax")
+	register(launchNormalize, "layer_norm", "rms_norm")
+	register(launchNormBackward, "layer_norm_backward", "rms_norm_backward")
 }
 
 func launchSoftmax(l *launcher) bool {
 	x, out := &l.in[0], &l.out
 	f := l.kernel(l.c.Op.Name, x.dt, out.dt)
-	if f == 0 || !l.layLines(l.c.Dims, out, x) {
+	if f == 0 || !l.lineArgs.lay(l.c.Dims, out, x) {
 		return false
 	}
 	l.lineArgs.plan(true, min(16/x.dt.Size(), 16/out.dt.Size()), out, x)
@@ -141,7 +142,7 @@ func launchNormalize(l *launcher) bool {
 	f := l.kernel(l.c.Op.Name, x.dt, amp.NoDType)
 	okW, vecW := l.parameter(1, v)
 	okB, vecB := l.parameter(2, v)
-	if f == 0 || !okW || !okB || out.dt != x.dt || !l.layLines(l.c.Dims, out, x) || l.lineArgs.step[0] != 1 {
+	if f == 0 || !okW || !okB || out.dt != x.dt || !l.lineArgs.lay(l.c.Dims, out, x) || l.lineArgs.step[0] != 1 {
 		return false
 	}
 	p := &l.lineArgs
@@ -169,7 +170,7 @@ func launchNormBackward(l *launcher) bool {
 		step *= x.shape[d]
 	}
 	dx.ptr = l.out.ptr
-	if f == 0 || !ok || dy.dt != x.dt || !l.layLines(l.c.Dims, &dx, dy, x) {
+	if f == 0 || !ok || dy.dt != x.dt || !l.lineArgs.lay(l.c.Dims, &dx, dy, x) {
 		return false
 	}
 	p := &l.lineArgs

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // Launches of elementwise kernels (kernels/map.h).
@@ -124,7 +125,7 @@ func vectorOf(ops []*view) int {
 }
 
 // apply queues an elementwise kernel on what lay has written.
-func (l *launcher) apply(f uintptr, ops ...*view) {
+func (l *launcher) apply(f driver.Function, ops ...*view) {
 	m := &l.mapArgs
 	if m.n == 0 {
 		return
@@ -139,7 +140,7 @@ func (l *launcher) apply(f uintptr, ops ...*view) {
 // elementwise is the launch of a row whose kernel is named after a stem and the dtype of its input dt.
 func (l *launcher) elementwise(stem string, dt amp.DType, attr func(c *amp.Call, m *mapArgs), ops ...*view) bool {
 	f := l.kernel(stem, dt, amp.NoDType)
-	if f == 0 || !l.lay(ops...) {
+	if f == 0 || !l.mapArgs.lay(ops...) {
 		return false
 	}
 	if attr != nil {
@@ -210,18 +211,18 @@ func shrinkAttr(c *amp.Call, m *mapArgs) {
 
 func init() {
 	for _, name := range unaryRows {
-		launches[name] = func(l *launcher) bool { return l.elementwise(name, l.in[0].dt, nil, &l.out, &l.in[0]) }
+		register(func(l *launcher) bool { return l.elementwise(name, l.in[0].dt, nil, &l.out, &l.in[0]) }, name)
 	}
 	for _, name := range binaryRows {
-		launches[name] = func(l *launcher) bool {
+		register(func(l *launcher) bool {
 			return l.in[0].dt == l.in[1].dt && l.elementwise(name, l.in[0].dt, nil, &l.out, &l.in[0], &l.in[1])
-		}
+		}, name)
 	}
 	for _, name := range ternaryRows {
-		launches[name] = ternary(name, nil)
+		register(ternary(name, nil), name)
 	}
 	for name, attr := range attrRows {
-		launches[name] = func(l *launcher) bool {
+		register(func(l *launcher) bool {
 			stem := l.c.Op.CUDA
 			switch len(l.c.In) {
 			case 1:
@@ -230,16 +231,18 @@ func init() {
 				return l.in[0].dt == l.in[1].dt && l.elementwise(stem, l.in[0].dt, attr, &l.out, &l.in[0], &l.in[1])
 			}
 			return ternary(stem, attr)(l)
-		}
+		}, name)
 	}
-	launches["clamp_"] = func(l *launcher) bool { return l.elementwise("clamp", l.in[0].dt, pairAttr, &l.out, &l.in[0]) }
-	launches["cast"] = launchCast
-	launches["copy_"] = launchCopyInto
-	launches["add_"] = launchAddInto
-	launches["contiguous"] = func(l *launcher) bool { return l.copy(&l.out, &l.in[0]) }
-	launches["masked_fill"] = launchMaskedFill
-	launches["glu"], launches["glu_backward"] = launchGLU, launchGLUBackward
-	launches["prelu"], launches["prelu_backward"] = launchPReLU, launchPReLUBackward
+	register(func(l *launcher) bool { return l.elementwise("clamp", l.in[0].dt, pairAttr, &l.out, &l.in[0]) }, "clamp_")
+	register(launchCast, "cast")
+	register(launchCopyInto, "copy_")
+	register(launchAddInto, "add_")
+	register(func(l *launcher) bool { return l.copy(&l.out, &l.in[0]) }, "contiguous")
+	register(launchMaskedFill, "masked_fill")
+	register(launchGLU, "glu")
+	register(launchGLUBackward, "glu_backward")
+	register(launchPReLU, "prelu")
+	register(launchPReLUBackward, "prelu_backward")
 }
 
 func ternary(stem string, attr func(c *amp.Call, m *mapArgs)) func(l *launcher) bool {
@@ -252,7 +255,7 @@ func ternary(stem string, attr func(c *amp.Call, m *mapArgs)) func(l *launcher) 
 // cast queues the conversion of in to out.
 func (l *launcher) cast(out, in *view) bool {
 	f := l.kernel("cast", in.dt, out.dt)
-	if f == 0 || !l.lay(out, in) {
+	if f == 0 || !l.mapArgs.lay(out, in) {
 		return false
 	}
 	l.apply(f, out, in)
@@ -268,7 +271,7 @@ var wordStems = map[int][3]string{1: {"copy_w8", "fill_w8", "masked_fill_w8"}, 2
 // copy queues a copy between tensors of one dtype.
 func (l *launcher) copy(out, in *view) bool {
 	f := l.kernel(wordStems[out.dt.Size()][0], amp.NoDType, amp.NoDType)
-	if f == 0 || !l.lay(out, in) {
+	if f == 0 || !l.mapArgs.lay(out, in) {
 		return false
 	}
 	l.apply(f, out, in)
@@ -278,10 +281,10 @@ func (l *launcher) copy(out, in *view) bool {
 // fill queues setting every element to a word of the dtype's size.
 func (l *launcher) fill(out *view, word uint64) bool {
 	f := l.kernel(wordStems[out.dt.Size()][1], amp.NoDType, amp.NoDType)
-	if f == 0 || !l.lay(out) {
+	if f == 0 || !l.mapArgs.lay(out) {
 		return false
 	}
-	l.seed = word
+	l.mapArgs.seed = word
 	l.apply(f, out)
 	return true
 }
@@ -298,7 +301,7 @@ func launchAddInto(l *launcher) bool {
 		return l.elementwise("add", l.out.dt, nil, &l.out, &l.in[0], &l.in[1])
 	}
 	f := l.kernel("accumulate", l.in[0].dt, l.in[1].dt)
-	if f == 0 || !l.lay(&l.out, &l.in[0], &l.in[1]) {
+	if f == 0 || !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
 		return false
 	}
 	l.apply(f, &l.out, &l.in[0], &l.in[1])
@@ -307,10 +310,10 @@ func launchAddInto(l *launcher) bool {
 
 func launchMaskedFill(l *launcher) bool {
 	f := l.kernel(wordStems[l.out.dt.Size()][2], amp.NoDType, amp.NoDType)
-	if f == 0 || !l.lay(&l.out, &l.in[0], &l.in[1]) {
+	if f == 0 || !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
 		return false
 	}
-	l.seed = wordOf(l.out.dt, l.c.Scalar)
+	l.mapArgs.seed = wordOf(l.out.dt, l.c.Scalar)
 	l.apply(f, &l.out, &l.in[0], &l.in[1])
 	return true
 }

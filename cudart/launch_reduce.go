@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // Launches of reductions (kernels/reduce.h).
@@ -117,7 +119,7 @@ func (r *reduceArgs) vectorRows(size, v int) bool {
 }
 
 // reduce queues a kernel on what split has written; out lies without gaps.
-func (l *launcher) reduce(f uintptr, out uint64, size int) {
+func (l *launcher) reduce(f driver.Function, out uint64, size int) {
 	r := &l.reduceArgs
 	if r.kept == 0 {
 		return
@@ -142,7 +144,7 @@ func (l *launcher) reduce(f uintptr, out uint64, size int) {
 // reduction is the launch of a row that reduces c.Dims of its inputs.
 func (l *launcher) reduction(stem string, attr [4]float64, ops ...*view) bool {
 	f := l.kernel(stem, ops[0].dt, l.out.dt)
-	if f == 0 || !l.out.contiguous() || !l.split(l.c.Dims, ops...) {
+	if f == 0 || !l.out.contiguous() || !l.reduceArgs.split(l.c.Dims, ops...) {
 		return false
 	}
 	l.reduceArgs.attr = attr
@@ -152,18 +154,18 @@ func (l *launcher) reduction(stem string, attr [4]float64, ops ...*view) bool {
 
 func init() {
 	for _, name := range []string{"prod", "amax", "amin", "argmax", "argmin", "any", "all", "logsumexp"} {
-		launches[name] = func(l *launcher) bool { return l.reduction(name, [4]float64{}, &l.in[0]) }
+		register(func(l *launcher) bool { return l.reduction(name, [4]float64{}, &l.in[0]) }, name)
 	}
-	launches["sum"] = func(l *launcher) bool { return l.reduction("sum", [4]float64{1}, &l.in[0]) }
-	launches["mean"] = func(l *launcher) bool {
+	register(func(l *launcher) bool { return l.reduction("sum", [4]float64{1}, &l.in[0]) }, "sum")
+	register(func(l *launcher) bool {
 		return l.reduction("sum", [4]float64{float64(l.out.len()) / float64(l.in[0].len())}, &l.in[0])
-	}
+	}, "mean")
 	for _, name := range []string{"var", "std"} {
-		launches[name] = func(l *launcher) bool { return l.reduction(name, [4]float64{l.c.Scalar}, &l.in[0]) }
+		register(func(l *launcher) bool { return l.reduction(name, [4]float64{l.c.Scalar}, &l.in[0]) }, name)
 	}
-	launches["norm"], launches["linalg_vector_norm"] = launchNorm, launchNorm
-	launches["dot"] = launchDot
-	launches["linalg_vecdot"] = launchVecdot
+	register(launchNorm, "norm", "linalg_vector_norm")
+	register(launchDot, "dot")
+	register(launchVecdot, "linalg_vecdot")
 }
 
 func launchNorm(l *launcher) bool {
@@ -179,7 +181,7 @@ func launchNorm(l *launcher) bool {
 
 func launchDot(l *launcher) bool {
 	f := l.kernel("dot", l.in[0].dt, l.out.dt)
-	if f == 0 || l.in[0].dt != l.in[1].dt || !l.split([]int{0}, &l.in[0], &l.in[1]) {
+	if f == 0 || l.in[0].dt != l.in[1].dt || !l.reduceArgs.split([]int{0}, &l.in[0], &l.in[1]) {
 		return false
 	}
 	l.reduce(f, l.out.ptr, l.in[0].dt.Size())
@@ -219,7 +221,7 @@ func launchVecdot(l *launcher) bool {
 	if d < 0 {
 		d += rank
 	}
-	if f == 0 || !l.split([]int{d}, &x, &y) {
+	if f == 0 || !l.reduceArgs.split([]int{d}, &x, &y) {
 		return false
 	}
 	l.reduce(f, l.out.ptr, x.dt.Size())

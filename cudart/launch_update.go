@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 
@@ -48,16 +49,11 @@ type unscaleArgs struct {
 	attr         [2]float64
 }
 
-// A reader is a queue that can wait for a word of device memory.
-type reader interface {
-	read(ptr uint64) (uint64, error)
-}
-
 func init() {
 	for _, name := range []string{"sgd_", "adam_", "rmsprop_", "adagrad_"} {
-		launches[name] = launchUpdate
+		register(launchUpdate, name)
 	}
-	launches["unscale_"] = launchUnscale
+	register(launchUnscale, "unscale_")
 }
 
 // updateNumbers fills the numbers of the kernels from the settings of a row.
@@ -125,9 +121,8 @@ func launchUpdate(l *launcher) bool {
 
 // launchUnscale is the launch of unscale_, which tells the host what it found: it waits.
 func launchUnscale(l *launcher) bool {
-	r, ok := l.q.(reader)
 	f := l.kernel("unscale", l.in[0].dt, amp.NoDType)
-	if !ok || f == 0 {
+	if f == 0 {
 		return false
 	}
 	n := l.in[0].len()
@@ -145,12 +140,12 @@ func launchUnscale(l *launcher) bool {
 		a.flags = updateVector
 	}
 	l.run(f, [3]uint32{blocks(n, updateThreads*unscaleEach), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, unsafe.Pointer(a), unsafe.Sizeof(*a))
-	if l.err != nil {
+	var word [8]byte
+	l.d.count.syncs.Add(1)
+	if l.err = l.d.download(word[:], l.tmp, 0); l.err != nil {
 		return true
 	}
-	found, err := r.read(first.ptr)
-	l.err = err
-	if err == nil && found != math.MaxUint64 {
+	if found := binary.NativeEndian.Uint64(word[:]); found != math.MaxUint64 {
 		l.c.Update.NonFinite = true
 		l.c.Update.Value = [4]float64{math.Inf(1), math.Inf(-1), math.NaN(), math.NaN()}[found&3]
 	}

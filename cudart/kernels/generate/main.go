@@ -1,0 +1,115 @@
+// Command generate compiles the kernels to PTX with clang and packs them: go generate ./cudart/kernels. Every .cu becomes a module for
+// sm_70, and one for sm_80 where its first line asks for it. PTX of ISA 7.0 runs on every driver since CUDA 11.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Clang is the compiler that the checked-in modules are made with.
+const clang = "clang-19"
+
+// wantsTensorCores is the first line of files that have a form for sm_80.
+const wantsTensorCores = "// also for sm_80"
+
+var (
+	entry   = regexp.MustCompile(`\.visible \.entry (\w+)\(`)
+	comment = regexp.MustCompile(`(?m)[ \t]*//.*$`)
+	blank   = regexp.MustCompile(`\n(\s*\n)+`)
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("generate: ")
+	out := flag.String("o", "ptx", "folder to write to")
+	flag.Parse()
+	if err := run(*out); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(out string) error {
+	units, err := filepath.Glob("*.cu")
+	if err != nil || len(units) == 0 {
+		return fmt.Errorf("no .cu files here: run it in cudart/kernels (%v)", err)
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	var index strings.Builder
+	for _, file := range units {
+		unit := strings.TrimSuffix(file, ".cu")
+		archs, err := architectures(file)
+		if err != nil {
+			return err
+		}
+		var symbols []string
+		for _, arch := range archs {
+			ptx, err := compile(file, arch)
+			if err != nil {
+				return err
+			}
+			for _, m := range entry.FindAllSubmatch(ptx, -1) {
+				symbols = append(symbols, string(m[1]))
+			}
+			if err := pack(filepath.Join(out, fmt.Sprintf("%s_sm%d.ptx.gz", unit, arch)), ptx); err != nil {
+				return err
+			}
+		}
+		slices.Sort(symbols)
+		fmt.Fprintf(&index, "%s %s\n", unit, strings.Join(slices.Compact(symbols), " "))
+	}
+	return os.WriteFile(filepath.Join(out, "index.txt"), []byte(index.String()), 0o644)
+}
+
+// architectures lists those that a file is compiled for.
+func architectures(file string) ([]int, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(string(src), wantsTensorCores) {
+		return []int{70, 80}, nil
+	}
+	return []int{70}, nil
+}
+
+// compile returns the PTX of a file without comments.
+func compile(file string, arch int) ([]byte, error) {
+	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", fmt.Sprintf("--cuda-gpu-arch=sm_%d", arch), "--cuda-feature=+ptx70",
+		"-O3", "-ffp-contract=off", "-Wall", "-Wno-unused-function", "-S", file, "-o", "-")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	ptx, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s for sm_%d: %w\n%s", clang, file, arch, err, errs.String())
+	}
+	ptx = comment.ReplaceAll(ptx, nil)
+	return blank.ReplaceAll(ptx, []byte("\n")), nil
+}
+
+// pack writes a compressed file whose bytes depend on the content alone.
+func pack(path string, data []byte) error {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
