@@ -188,7 +188,7 @@ func (s *Scope) output(c *Call) *Tensor {
 	shape := c.Op.Check(c)
 	if c.Op.InPlace {
 		in := c.In[0]
-		in.st.version.Add(1)
+		in.st.changing()
 		return in
 	}
 	var out *Tensor

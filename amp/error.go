@@ -18,6 +18,7 @@ var (
 	ErrScaler   = errors.New("gradient scaler misuse")
 	ErrArgument = errors.New("bad argument")
 	ErrMemory   = errors.New("out of memory")
+	ErrHook     = errors.New("a hook failed")
 )
 
 // An Error is one misuse of the package: what went wrong, where, and one way to fix it.

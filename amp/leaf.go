@@ -72,8 +72,8 @@ func SetValues[T Element](t *Tensor, values []T) {
 	if len(values) != t.Len() {
 		fail("SetValues", ErrShape, "give one value per element", "%d values for shape %v", len(values), t.shape)
 	}
+	t.st.changing()
 	setElements(t, values)
-	t.st.version.Add(1)
 }
 
 // Assign replaces the elements of dst by those of src, rounded to dst's dtype, wherever the two are: loading a saved weight. It needs
@@ -87,6 +87,7 @@ func Assign(dst, src *Tensor) {
 	if !dst.contiguous() {
 		fail("Assign", ErrShape, "change the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(dst.name), dst.shape)
 	}
+	dst.st.changing()
 	if dst.dt == src.dt && src.contiguous() {
 		dst.copyFrom("Assign", src)
 	} else {
@@ -99,7 +100,6 @@ func Assign(dst, src *Tensor) {
 			unaryOn(dst, src, copyK[float64]) // which holds every value of the other dtypes, so that each is rounded once
 		})
 	}
-	dst.st.version.Add(1)
 }
 
 // accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for.

@@ -42,7 +42,7 @@ func update(o *Op, p *Tensor, u Update, state ...*Tensor) {
 	in = append(in, u.InvScale, u.FoundInf)
 	for _, st := range state {
 		if st != nil {
-			st.st.version.Add(1)
+			st.st.changing()
 		}
 	}
 	optimizerScope(p).apply(o, Attrs{Update: &u}, in...)

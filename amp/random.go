@@ -115,6 +115,9 @@ func draw(s *Scope, op string, dt DType, shape []int, fill func(r *Stream, data 
 		fail(op, ErrDType, "use a float dtype", "%v", dt)
 	}
 	t := alloc(op, s.root.dev, dt, shape)
+	if s.noInit {
+		return s.born(t)
+	}
 	data := make([]float64, t.Len())
 	fill(s.rng, data)
 	t.setFloat64s(data)

@@ -53,7 +53,7 @@ func ReadRaw(r io.Reader, t *Tensor) error {
 	if !t.contiguous() {
 		fail("ReadRaw", ErrShape, "read into the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(t.name), t.shape)
 	}
-	t.st.version.Add(1)
+	t.st.changing()
 	var err error
 	t.rewrite("ReadRaw", func(t *Tensor) { err = readInto(r, t) })
 	return err

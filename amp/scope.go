@@ -20,6 +20,7 @@ type Scope struct {
 	auto    autocast
 	noGrad  bool
 	eval    bool
+	noInit  bool // SkipInit
 	rng     *Stream
 	phase   phase
 	path    string
@@ -38,6 +39,8 @@ type root struct {
 	steps int // training steps begun
 	mu    sync.Mutex
 	hooks []func(step int) error
+	loops []func() error
+	close []func() error
 
 	scalers []*GradScaler // that scaled a loss, in the order of their first
 }
@@ -157,7 +160,7 @@ func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 		for range n {
 			s.alive("Steps")
 			if s.root.ctx.Err() != nil {
-				return
+				break
 			}
 			c := s.derive()
 			c.arena, c.gen = a, a.gen.Load()
@@ -169,40 +172,26 @@ func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 			a.close()
 			s.root.endStep(c.step)
 			if !more {
-				return
+				break
 			}
 		}
+		s.root.run("loop-end hook", &s.root.loops)
 	}
 }
 
 // Step returns the number of the training step this scope belongs to, from 0; -1 outside Steps.
 func (s *Scope) Step() int { return s.step }
 
-// OnStepEnd adds a hook that runs at the end of every step of Steps, with the step's number, after its temporaries are freed:
-// the place to commit state. A hook's error panics with it.
-func (s *Scope) OnStepEnd(hook func(step int) error) {
-	s.root.mu.Lock()
-	defer s.root.mu.Unlock()
-	s.root.hooks = append(s.root.hooks, hook)
-}
-
-func (r *root) endStep(step int) {
-	r.mu.Lock()
-	hooks := r.hooks
-	r.mu.Unlock()
-	for _, h := range hooks {
-		if err := h(step); err != nil {
-			panic(&Error{Op: "Steps", Kind: ErrArgument, Detail: fmt.Sprintf("step-end hook after step %d: %v", step, err)})
-		}
-	}
-}
-
 // Close frees every tensor born in the scope or its children. Scopes made by Autocast, NoGrad and In share their parent's
 // memory; closing one of them closes the parent's too.
 func (s *Scope) Close() {
-	if s.arena.gen.Load() == s.gen {
-		s.arena.drop()
+	if s.arena.gen.Load() != s.gen {
+		return
 	}
+	if s.arena.parent == nil {
+		s.root.run("closing hook", &s.root.close)
+	}
+	s.arena.drop()
 }
 
 // Keep moves a tensor born in this scope to its parent's memory, so that it outlives the scope; in a root scope it then

@@ -37,6 +37,7 @@ type storage struct {
 	bytes   int64
 	refs    atomic.Int32
 	version atomic.Uint32
+	watch   WatchedBuffer // buf, if it is one
 }
 
 // Element lists the Go types of tensor elements.

@@ -72,11 +72,17 @@ func Constant(s *amp.Scope, t *amp.Tensor, v float64) {
 
 // Uniform fills t with numbers uniform in [lo,hi).
 func Uniform(s *amp.Scope, t *amp.Tensor, lo, hi float64) {
+	if s.SkipsInit() {
+		return
+	}
 	fill(t, amp.Rand(s, amp.Float64, lo, hi, t.Shape()...))
 }
 
 // Normal fills t with normally distributed numbers.
 func Normal(s *amp.Scope, t *amp.Tensor, mean, std float64) {
+	if s.SkipsInit() {
+		return
+	}
 	fill(t, amp.Randn(s, amp.Float64, mean, std, t.Shape()...))
 }
 
@@ -84,6 +90,9 @@ func Normal(s *amp.Scope, t *amp.Tensor, mean, std float64) {
 func TruncNormal(s *amp.Scope, t *amp.Tensor, mean, std, lo, hi float64) {
 	if !(std > 0) || !(lo < hi) {
 		panic(&amp.Error{Op: "TruncNormal", Kind: amp.ErrArgument, Detail: fmt.Sprintf("deviation %v, range %v to %v", std, lo, hi), Fix: "use a deviation above 0 and a range that is not empty"})
+	}
+	if s.SkipsInit() {
+		return
 	}
 	// The inverse of the distribution function, of numbers uniform between its values at the ends.
 	cdf := func(x float64) float64 { return cpu.Erf.Of((x - mean) / std / math.Sqrt2) }
@@ -140,6 +149,9 @@ func kaiming(op string, t *amp.Tensor, fan Fan, gain float64) float64 {
 // al., 2013): those that Gram-Schmidt makes of normal numbers.
 func Orthogonal(s *amp.Scope, t *amp.Tensor, gain float64) {
 	fansOf("Orthogonal", t)
+	if s.SkipsInit() {
+		return
+	}
 	rows := t.Dim(0)
 	cols := t.Len() / max(1, rows)
 	r := amp.Randn(s, amp.Float64, 0, 1, max(rows, 1), max(cols, 1))

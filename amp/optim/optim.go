@@ -29,7 +29,9 @@ type Optimizer interface {
 	SetLR(lr float64)          // for all groups
 	LearningRate() float64     // of the first group
 	State() *State             // a copy of everything a restart needs
+	LiveState() *State         // the same with the tensors themselves
 	LoadState(st *State) error // restores it, or changes nothing
+	TakeState(st *State) error // the same, and takes the tensors over
 	kindOf() *kind
 }
 

@@ -35,6 +35,16 @@ const initialLR = "initial_lr"
 
 // State returns a copy of everything that LoadState needs to go on: settings, step counts and tensors.
 func (o *base) State() *State {
+	st := o.LiveState()
+	for key, t := range st.Tensors {
+		st.Tensors[key] = snapshot(t)
+	}
+	return st
+}
+
+// LiveState is State with the optimizer's own tensors in place of copies: those that the next step changes. A parameter has some only
+// once it was updated.
+func (o *base) LiveState() *State {
 	st := &State{Kind: o.kind.name, Steps: o.steps, Tensors: map[string]*amp.Tensor{}}
 	index := 0
 	for _, g := range o.groups {
@@ -57,7 +67,7 @@ func (o *base) State() *State {
 			gs.Params = append(gs.Params, ParamState{p.Name(), s.step})
 			for i, t := range s.tensors {
 				if t != nil {
-					st.Tensors[stateKey(index, o.kind.names[i])] = snapshot(t)
+					st.Tensors[stateKey(index, o.kind.names[i])] = t
 				}
 			}
 			index++
@@ -78,7 +88,14 @@ func snapshot(t *amp.Tensor) *amp.Tensor {
 // LoadState restores what State returned: the learning rates and other numbers too, as torch.optim does. The optimizer must be of
 // the same kind, with the same groups of parameters of the same names, shapes and dtypes, and the same flags; otherwise the error
 // says what differs, and nothing is changed. The state is copied.
-func (o *base) LoadState(st *State) error {
+func (o *base) LoadState(st *State) error { return o.restore(st, snapshot) }
+
+// TakeState is LoadState that takes the state's tensors over in place of copies of them: from then on they are the optimizer's.
+func (o *base) TakeState(st *State) error {
+	return o.restore(st, func(t *amp.Tensor) *amp.Tensor { return t })
+}
+
+func (o *base) restore(st *State, own func(*amp.Tensor) *amp.Tensor) error {
 	if st == nil {
 		return o.unfit("there is no state")
 	}
@@ -111,7 +128,7 @@ func (o *base) LoadState(st *State) error {
 	if used != len(st.Tensors) {
 		return o.unfit("it holds tensors that belong to no parameter: %s", o.strays(st.Tensors, len(slots)))
 	}
-	o.adopt(st, sets, slots)
+	o.adopt(st, sets, slots, own)
 	return nil
 }
 
@@ -200,7 +217,7 @@ func (o *base) strays(tensors map[string]*amp.Tensor, params int) string {
 }
 
 // adopt takes over a state that fits.
-func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot) {
+func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot, own func(*amp.Tensor) *amp.Tensor) {
 	for i, g := range o.groups {
 		g.set, g.initial = sets[i], nil
 		if v, ok := st.Groups[i].Numbers[initialLR]; ok {
@@ -211,11 +228,11 @@ func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot) {
 		old := o.state[p]
 		for i, t := range s.tensors {
 			if t != nil {
-				s.tensors[i] = snapshot(t).SetName(p.Name() + "." + o.kind.names[i])
+				s.tensors[i] = own(t).SetName(p.Name() + "." + o.kind.names[i])
 			}
 		}
-		for _, t := range old.tensors {
-			if t != nil {
+		for i, t := range old.tensors {
+			if t != nil && t != s.tensors[i] {
 				t.Free()
 			}
 		}

@@ -128,3 +128,38 @@ func TestStateRefusals(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTakeState: the tensors given are the optimizer's own from then on, and it goes on as if nothing had happened.
+func TestTakeState(t *testing.T) {
+	for name, build := range makers {
+		p := weightsOf(amp.Float32)
+		o := build(p, optim.LR(0.05))
+		train(o, 0, 4)
+		q := weightsOf(amp.Float32)
+		for i := range q {
+			amp.Assign(q[i], p[i])
+		}
+		st := o.State()
+		live := o.LiveState()
+		fresh := build(q, optim.LR(0.9))
+		if err := fresh.TakeState(st); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for key, own := range fresh.LiveState().Tensors {
+			if own != st.Tensors[key] || own == live.Tensors[key] {
+				t.Errorf("%s: %s was copied", name, key)
+			}
+		}
+		train(o, 4, 9)
+		train(fresh, 4, 9)
+		for i := range p {
+			if !slices.Equal(p[i].Float64s(), q[i].Float64s()) {
+				t.Errorf("%s: %s is %v, want %v", name, p[i].Name(), q[i].Float64s(), p[i].Float64s())
+			}
+		}
+		if err := fresh.TakeState(fresh.LiveState()); err != nil { // what it has already
+			t.Fatal(err)
+		}
+		train(fresh, 9, 10)
+	}
+}
