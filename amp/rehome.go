@@ -18,22 +18,22 @@ func (st *storage) changing() {
 	st.version.Add(1)
 }
 
-// Rehome makes b the memory of t and of its views, and returns the memory that t had to its device. With keep the elements are copied
-// to b; without, t has those that b holds, which must be valid for its dtype. The tensor stays what it is to models, optimizers and
-// graphs. From then on b belongs to t, whose Free frees it; a WatchedBuffer is told of changes. t must be a whole tensor, no view,
-// and no op's result (ErrArgument); b must be on t's device and hold t.Bytes() bytes, with memory that the host reaches (ErrMemory).
+// Rehome makes b, memory of t's device, the memory of t and of its views, and returns what t had to the device. With keep the elements
+// are copied to b; without, t has those that b holds, which must be valid for its dtype. The tensor stays what it is to models,
+// optimizers and graphs. From then on b belongs to t, whose Free frees it; a WatchedBuffer is told of changes. t must be a whole
+// tensor, no view, and no op's result (ErrArgument); b must hold t.Bytes() bytes (ErrMemory).
 func (t *Tensor) Rehome(b Buffer, keep bool) {
 	t.live("Rehome")
 	if t.node != nil || t.view || t.off != 0 || !t.contiguous() {
 		fail("Rehome", ErrArgument, "rehome the tensor it was made from", "%v %sof shape %v is a view or the result of an op", t.dt, quoted(t.name), t.shape)
 	}
-	mem := b.Bytes()
-	if n := t.Len() * t.dt.Size(); len(mem) < n || t.st.mem == nil && n > 0 {
-		fail("Rehome", ErrMemory, "use a larger buffer, of memory that the host reaches", "%d bytes for the %d of %v %sof shape %v", len(mem), n, t.dt, quoted(t.name), t.shape)
+	if int64(b.Len()) < t.Bytes() {
+		fail("Rehome", ErrMemory, "use a larger buffer", "%d bytes for the %d of %v %sof shape %v", b.Len(), t.Bytes(), t.dt, quoted(t.name), t.shape)
 	}
-	st := t.st
+	st, mem := t.st, b.Bytes()
 	if keep {
-		copy(mem, st.mem[:t.Len()*t.dt.Size()])
+		to := &Tensor{dt: t.dt, shape: t.shape, strides: t.strides, st: &storage{dev: st.dev, buf: b, mem: mem}}
+		to.copyFrom("Rehome", t)
 	}
 	st.buf.Free()
 	st.buf, st.mem = b, mem

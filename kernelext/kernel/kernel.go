@@ -94,9 +94,13 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 	if k.magics, err = newMagics(opts, dir); err != nil {
 		return err
 	}
+	kept, env := k.keepSession(dir, childEnv(opts.Env, dir, k.cells.file))
+	if kept != nil {
+		defer kept.Close()
+	}
 	k.spawn = &spawner{
 		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,
-		env: childEnv(opts.Env, dir, k.cells.file),
+		env: env,
 	}
 	if cwd, err := os.Getwd(); err == nil {
 		defer keepCache(filepath.Join(dir, tmpName), os.TempDir(), cwd)()

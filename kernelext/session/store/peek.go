@@ -1,0 +1,59 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Peek lists what a session keeps as of its current record, also while another program has it. The numbers and small tensors are
+// copies; large tensors can't be read. A file that no cell has used yet is an empty session.
+func Peek(path string) ([]*Object, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	defer f.Close()
+	err = errors.New("session: it changes too fast to be read; try again")
+	for range 100 {
+		var objects []*Object
+		var again bool
+		if objects, again, err = peek(f); !again {
+			return objects, err
+		}
+	}
+	return nil, err
+}
+
+// peek reads the current record; again is set where it was replaced meanwhile.
+func peek(f *os.File) (objects []*Object, again bool, err error) {
+	head := make([]byte, slotsAt+16*slotCount)
+	if info, err := f.Stat(); err != nil || info.Size() < pageSize {
+		return nil, false, err
+	}
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return nil, false, err
+	}
+	word := binary.NativeEndian.Uint64(head[flipAt:])
+	mark, _ := readFlip(word)
+	if mark < 0 {
+		return nil, false, nil
+	}
+	if err := checkHead(head); err != nil {
+		return nil, false, err
+	}
+	raw := make([]byte, binary.NativeEndian.Uint64(head[slotsAt+16*mark+8:]))
+	_, err = f.ReadAt(raw, int64(binary.NativeEndian.Uint64(head[slotsAt+16*mark:])))
+	if err == nil {
+		var r *record
+		if r, err = parseRecord(raw); err == nil {
+			return r.objects, false, nil
+		}
+	}
+	now := make([]byte, 8)
+	if _, e := f.ReadAt(now, flipAt); e != nil {
+		return nil, false, e
+	}
+	return nil, binary.NativeEndian.Uint64(now) != word, err
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+)
+
+func unmap(mem []byte) { _ = syscall.Munmap(mem) }
+
+// place reserves bytes of the file that nothing uses and returns where.
+func (s *Store) place(size int64) (int64, error) {
+	off := pageSize
+	for _, u := range s.used() {
+		if u[0]-off >= size {
+			break
+		}
+		off = max(off, u[0]+u[1])
+	}
+	return off, s.b.reserve(off, size)
+}
+
+// used lists the parts of the file that are in use, by offset.
+func (s *Store) used() [][2]int64 {
+	var out [][2]int64
+	for i := range s.slots {
+		if s.slots[i].size > 0 {
+			out = append(out, [2]int64{s.slots[i].off, s.slots[i].size})
+		}
+	}
+	for _, e := range s.extents {
+		out = append(out, [2]int64{e.Off, e.Len})
+	}
+	slices.SortFunc(out, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	return out
+}
+
+// sweep gives back to the system what neither the current record nor the anchor nor a tensor of this process needs.
+func (s *Store) sweep() {
+	var keep []*Extent
+	add := func(e *Extent) {
+		if !slices.ContainsFunc(keep, func(k *Extent) bool { return k.Off == e.Off }) {
+			keep = append(keep, e)
+		}
+	}
+	for _, o := range s.objects {
+		for _, e := range o.Extents {
+			add(e)
+		}
+	}
+	for _, list := range [][]*Extent{s.anchorExtents, s.pinned} {
+		for _, e := range list {
+			add(e)
+		}
+	}
+	s.extents = keep
+	info, err := s.b.f.Stat()
+	if err != nil {
+		return
+	}
+	off := pageSize
+	for _, u := range s.used() {
+		if u[0] > off {
+			s.b.release(off, u[0]-off)
+		}
+		off = max(off, u[0]+u[1])
+	}
+	if info.Size() > off {
+		s.b.release(off, info.Size()-off)
+	}
+}
+
+// Add puts a new object into the session and commits it, with everything else as it was committed last. fill is called once the
+// memory of the large tensors is there; what it does not write is zero. With fixed set the tensors never change, and have no copies.
+// An object of that name must have been removed before.
+func (s *Store) Add(o *Object, tensors []*Tensor, src Source, fixed bool, fill func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.find(o.Name) != nil {
+		return fmt.Errorf("session: %q is there already", o.Name)
+	}
+	if o.Birth == 0 {
+		o.Birth = rand.Uint64()>>11 | 1 // exact in JSON
+	}
+	o.source = src
+	s.objects = append(s.objects, o)
+	err := s.extend(o, tensors, fixed)
+	if err == nil && fill != nil {
+		err = fill()
+	}
+	if err == nil {
+		err = s.restructure(false)
+	}
+	if err != nil {
+		s.objects = s.objects[:len(s.objects)-1]
+		s.abandon(o.Extents)
+		if dir, e := directory(s.objects); e == nil {
+			s.dir = dir
+		}
+	}
+	return err
+}
+
+// Extend gives an object more tensors, which the next commit makes part of it; Memory returns theirs at once.
+func (s *Store) Extend(o *Object, tensors []*Tensor) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had, extents := len(o.Tensors), len(o.Extents)
+	err := s.extend(o, tensors, false)
+	if err == nil {
+		s.structure = true
+		s.touchLocked()
+		s.dir, err = directory(s.objects)
+	}
+	if err != nil {
+		s.abandon(o.Extents[extents:])
+		o.Tensors, o.Extents = o.Tensors[:had], o.Extents[:extents]
+	}
+	return err
+}
+
+// extend lays tensors out and reserves and maps their memory.
+func (s *Store) extend(o *Object, tensors []*Tensor, fixed bool) error {
+	first := len(o.Extents)
+	layOut(o, tensors, fixed)
+	for _, e := range o.Extents[first:] {
+		off, err := s.place(e.Len)
+		if err != nil {
+			return err
+		}
+		e.Off = off
+		s.extents = append(s.extents, e)
+		if err := s.attach(e); err != nil {
+			return err
+		}
+		clear(e.mem[:e.table()])
+	}
+	for _, t := range tensors {
+		if !t.Small() {
+			t.block = &Block{s: s, ext: o.Extents[t.Extent], t: t}
+		}
+	}
+	return nil
+}
+
+// abandon gives extents back that no record knows.
+func (s *Store) abandon(extents []*Extent) {
+	for _, e := range extents {
+		if i := slices.Index(s.extents, e); i >= 0 {
+			s.extents = slices.Delete(s.extents, i, i+1)
+			if e.mem != nil {
+				unmap(e.mem)
+				e.mem = nil
+			}
+			s.b.release(e.Off, e.Len)
+		}
+	}
+}
+
+// restructure commits another set of objects.
+func (s *Store) restructure(live bool) (err error) {
+	if s.dir, err = directory(s.objects); err != nil {
+		return err
+	}
+	s.structure = true
+	return s.commit(live)
+}
+
+// Remove takes an object out of the session and commits that. Its memory goes back to the system at once, or when this process ends if
+// tensors of it are there.
+func (s *Store) Remove(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.find(name)
+	if o == nil {
+		return nil
+	}
+	was := s.objects
+	s.objects = slices.DeleteFunc(slices.Clone(was), func(x *Object) bool { return x == o })
+	if o.source != nil {
+		s.pinned = append(s.pinned, o.Extents...)
+	}
+	s.dirty = slices.DeleteFunc(s.dirty, func(b *Block) bool { return slices.Contains(o.Tensors, b.t) })
+	if err := s.restructure(false); err != nil {
+		s.objects = was
+		if dir, e := directory(was); e == nil {
+			s.dir = dir
+		}
+		return err
+	}
+	return nil
+}
+
+// Attach makes a source the one that commits ask for an object, and maps the object's memory.
+func (s *Store) Attach(o *Object, src Source) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range o.Extents {
+		if err := s.attach(e); err != nil {
+			return err
+		}
+	}
+	o.source = src
+	return nil
+}

@@ -1,0 +1,294 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// The head of the file: one page.
+//
+//	0 magic · 8 byte order · 16 page size · 24 flip word · 32 changed · 40 process · 64 three slots of offset and capacity
+const (
+	magic     = "htsess01"
+	flipAt    = 24
+	changedAt = 32
+	slotsAt   = 64
+	slotCount = 3
+	firstSlot = 64 << 10
+	byteOrder = 0x0102030405060708
+)
+
+// share is the part of the time that commits may take: one in share.
+const share = 50
+
+// anchorEvery is the least time between two anchors.
+const anchorEvery = 250 * time.Millisecond
+
+// A Store is an open session. One process at a time has it.
+type Store struct {
+	mu    sync.Mutex
+	b     *backing
+	head  []byte
+	slots [slotCount]struct {
+		off, size int64
+		mem       []byte
+	}
+
+	mark, anchor  int // slots
+	seq           uint64
+	step          int64
+	objects       []*Object
+	dir           []byte
+	extents       []*Extent // every one reserved
+	anchorExtents []*Extent
+	pinned        []*Extent // of objects that were removed while this process has them mapped
+	structure     bool      // objects came or went since the anchor
+	dirty         []*Block
+	changed       bool
+	buf           []byte
+	lost          *Loss
+
+	lastMark, lastAnchor time.Time
+	markCost, copyCost   time.Duration
+}
+
+// A Loss says that the process before ended with changes that it had not committed.
+type Loss struct {
+	Step int64     // the one that the session is as of
+	At   time.Time // when that was committed
+}
+
+// Open opens the session in a file, an empty one too, and brings it to the newest generation that is complete. It waits a few seconds
+// for a program that has the session, and gives an error that wraps ErrBusy then.
+func Open(path string) (*Store, error) { return open(path, false) }
+
+// Create is Open that makes the file if there is none.
+func Create(path string) (*Store, error) { return open(path, true) }
+
+func open(path string, create bool) (*Store, error) {
+	b, err := openBacking(path, create)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{b: b}
+	if err := s.load(); err != nil {
+		_ = b.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close gives the session to the next process. All memory of it that is in use here must not be touched any more; a program that ends
+// need not call it.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range append(s.extents, s.pinned...) {
+		if e.mem != nil {
+			unmap(e.mem)
+			e.mem = nil
+		}
+	}
+	for i := range s.slots {
+		if s.slots[i].mem != nil {
+			unmap(s.slots[i].mem)
+			s.slots[i].mem = nil
+		}
+	}
+	unmap(s.head)
+	return s.b.close()
+}
+
+func (s *Store) flip() *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&s.head[flipAt])) }
+func (s *Store) changedMark() *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&s.head[changedAt]))
+}
+
+// The flip word: the slot of the current record, that of the anchor, and a count. It is 0 in a session that was never committed.
+func flipWord(mark, anchor int, seq uint64) uint64 {
+	return uint64(mark+1) | uint64(anchor+1)<<4 | seq<<8
+}
+
+func readFlip(w uint64) (mark, anchor int) { return int(w&15) - 1, int(w>>4&15) - 1 }
+
+// load maps the head, or makes it, and finds the generation to go on from.
+func (s *Store) load() error {
+	info, err := s.b.f.Stat()
+	if err != nil {
+		return err
+	}
+	fresh := info.Size() < pageSize
+	if fresh {
+		if err := s.b.reserve(0, pageSize); err != nil {
+			return err
+		}
+	}
+	if s.head, err = s.b.mapped(0, pageSize); err != nil {
+		return err
+	}
+	if !fresh {
+		if err := checkHead(s.head); err != nil {
+			return err
+		}
+	} else {
+		binary.NativeEndian.PutUint64(s.head[8:], byteOrder)
+		binary.NativeEndian.PutUint64(s.head[16:], uint64(pageSize))
+		copy(s.head, magic)
+	}
+	for i := range s.slots {
+		s.slots[i].off = int64(binary.NativeEndian.Uint64(s.head[slotsAt+16*i:]))
+		s.slots[i].size = int64(binary.NativeEndian.Uint64(s.head[slotsAt+16*i+8:]))
+	}
+	s.mark, s.anchor = readFlip(s.flip().Load())
+	if s.mark < 0 {
+		s.dir = []byte("[]")
+		s.structure = true
+		return nil
+	}
+	return s.recover()
+}
+
+func checkHead(head []byte) error {
+	switch {
+	case string(head[:8]) != magic:
+		return fmt.Errorf("session: %w: the file is no session, or one of another version", ErrCorrupt)
+	case binary.NativeEndian.Uint64(head[8:]) != byteOrder || binary.NativeEndian.Uint64(head[16:]) != uint64(pageSize):
+		return fmt.Errorf("session: %w: the file is of another machine", ErrCorrupt)
+	}
+	return nil
+}
+
+// slot returns the memory of a slot, nil for none.
+func (s *Store) slot(i int) ([]byte, error) {
+	sl := &s.slots[i]
+	if sl.mem == nil && sl.size > 0 {
+		var err error
+		if sl.mem, err = s.b.mapped(sl.off, sl.size); err != nil {
+			return nil, err
+		}
+	}
+	return sl.mem, nil
+}
+
+// recover goes on from the current record if all large tensors still hold what belongs to it, and otherwise from the anchor, whose
+// elements are there or in the copies. What neither needs is given back to the system.
+func (s *Store) recover() error {
+	changed := s.changedMark().Load() != 0
+	r, err := s.candidate(s.mark)
+	whole := err == nil
+	if whole {
+		for _, b := range r.blocks() {
+			whole = whole && b.work == b.need
+		}
+	}
+	if !whole {
+		if r, err = s.candidate(s.anchor); err != nil {
+			return fmt.Errorf("%w; drop the session with a restart of the kernel", err)
+		}
+		for _, b := range r.blocks() {
+			if b.work == b.need {
+				continue
+			}
+			if b.copied != b.need {
+				return fmt.Errorf("session: %w: %s is neither in place nor copied", ErrCorrupt, b.t.Name)
+			}
+			if err := b.restore(); err != nil {
+				return err
+			}
+		}
+		s.mark = s.anchor
+	}
+	s.seq, s.step, s.objects = r.seq, r.step, r.objects
+	if changed || !whole {
+		s.lost = &Loss{r.step, r.at}
+	}
+	if s.dir, err = directory(s.objects); err != nil {
+		return err
+	}
+	s.anchor = s.mark
+	s.flip().Store(flipWord(s.mark, s.anchor, s.seq))
+	s.changedMark().Store(0)
+	for _, o := range s.objects {
+		s.extents = append(s.extents, o.Extents...)
+	}
+	s.anchored()
+	s.sweep()
+	return nil
+}
+
+// candidate reads the record in a slot and what the places of its tensors hold.
+func (s *Store) candidate(slot int) (*record, error) {
+	if slot < 0 || slot >= slotCount {
+		return nil, fmt.Errorf("session: %w: slot %d", ErrCorrupt, slot)
+	}
+	raw, err := s.slot(slot)
+	if err != nil {
+		return nil, err
+	}
+	r, err := parseRecord(raw)
+	if err != nil {
+		return nil, err
+	}
+	words := map[*Extent][]uint64{}
+	for _, b := range r.blocks() {
+		b.s = s
+		if words[b.ext] == nil {
+			if words[b.ext], err = s.readWords(b.ext); err != nil {
+				return nil, err
+			}
+		}
+		b.work, b.copied = words[b.ext][2*b.t.Index], words[b.ext][2*b.t.Index+1]
+	}
+	return r, nil
+}
+
+// blocks lists the large tensors of a record.
+func (r *record) blocks() []*Block { return blocksOf(r.objects) }
+
+func blocksOf(objects []*Object) []*Block {
+	var out []*Block
+	for _, o := range objects {
+		for _, t := range o.Tensors {
+			if t.block != nil {
+				out = append(out, t.block)
+			}
+		}
+	}
+	return out
+}
+
+// Lost returns what the process before this one lost, nil if it had committed all it did.
+func (s *Store) Lost() *Loss { return s.lost }
+
+// Step returns the training steps that were committed.
+func (s *Store) Step() int64 { s.mu.Lock(); defer s.mu.Unlock(); return s.step }
+
+// Find returns the object of a name, nil for none.
+func (s *Store) Find(name string) *Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(name)
+}
+
+func (s *Store) find(name string) *Object {
+	for _, o := range s.objects {
+		if o.Name == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// Objects lists what the session keeps.
+func (s *Store) Objects() []*Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Object(nil), s.objects...)
+}
+
+// InMemory says whether the session lies in memory, not on a disk.
+func (s *Store) InMemory() bool { return s.b.memory }
