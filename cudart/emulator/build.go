@@ -1,0 +1,143 @@
+package emulator
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/cudart/kernels"
+)
+
+//go:embed csrc/*.cpp csrc/*.h
+var runtimeSources embed.FS
+
+// ErrUnavailable is wrapped by errors of machines that the library can't be built on.
+var ErrUnavailable = errors.New("the CUDA emulator is not available")
+
+// Options say what to build.
+type Options struct {
+	// Checked builds the library that looks at each access of a kernel.
+	Checked bool
+	// Sanitize builds it with the compiler's address and undefined-behavior sanitizers, for a program that is linked with them.
+	Sanitize bool
+	// Kernels are the .cu files, and the headers they include, all in one folder; nil are Halftone's own.
+	Kernels fs.FS
+	// Dir is the cache folder; "" is CacheDir().
+	Dir string
+}
+
+// CacheDir returns where libraries are kept: under HALFTONE_HOME, else in the user's cache folder.
+func CacheDir() (string, error) {
+	if home := os.Getenv("HALFTONE_HOME"); home != "" {
+		return filepath.Join(home, "cache", "emulator"), nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: no folder to build in: %w; set HALFTONE_HOME", ErrUnavailable, err)
+	}
+	return filepath.Join(dir, "halftone", "emulator"), nil
+}
+
+// Build returns the path of the library for o, libcuda.so.1. It compiles it if no library of the same sources, options and
+// compiler is in the cache: half a minute or less. libcublas and libnvrtc lie beside it. Several processes may call it at once.
+func Build(ctx context.Context, o Options) (string, error) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		return "", fmt.Errorf("%w: it needs Linux on amd64 or arm64, and this is %s/%s", ErrUnavailable, runtime.GOOS, runtime.GOARCH)
+	}
+	c, err := findCompiler(ctx)
+	if err != nil {
+		return "", err
+	}
+	if o.Kernels == nil {
+		o.Kernels = kernels.Sources
+	}
+	if o.Dir == "" {
+		if o.Dir, err = CacheDir(); err != nil {
+			return "", err
+		}
+	}
+	files, err := sources(o.Kernels)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(o.Dir, key(c, o, files))
+	library := filepath.Join(dir, "libcuda.so.1")
+	if _, err := os.Stat(library); err == nil {
+		return library, nil
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return "", fmt.Errorf("%w: %w; set HALFTONE_HOME to a folder you can write", ErrUnavailable, err)
+	}
+	unlock, err := lock(dir + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(library); err == nil { // another process built it meanwhile
+		return library, nil
+	}
+	work, err := os.MkdirTemp(o.Dir, "build-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(work)
+	if err := (&build{compiler: c, options: o, dir: work, home: dir}).run(ctx, files); err != nil {
+		return "", err
+	}
+	if err := os.Rename(work, dir); err != nil {
+		return "", err
+	}
+	return library, nil
+}
+
+// A source is one file to build from, by its path in the build folder.
+type source struct {
+	path string
+	data []byte
+}
+
+// sources lists the runtime's files and the kernels', sorted.
+func sources(kernelFiles fs.FS) ([]source, error) {
+	var out []source
+	for _, from := range []struct {
+		files  fs.FS
+		prefix string
+	}{{runtimeSources, ""}, {kernelFiles, "kernels/"}} {
+		err := fs.WalkDir(from.files, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if !slices.Contains([]string{".cpp", ".h", ".cu"}, filepath.Ext(path)) {
+				return nil
+			}
+			data, err := fs.ReadFile(from.files, path)
+			out = append(out, source{from.prefix + path, data})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	return out, nil
+}
+
+// key names a build: a hash of all that goes into it.
+func key(c compiler, o Options, files []source) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%s\n%q\n%v %v\n", runtime.GOARCH, c.path, c.version, flags(o), o.Checked, o.Sanitize)
+	for _, f := range files {
+		fmt.Fprintf(h, "%s %d\n", f.path, len(f.data))
+		h.Write(f.data)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:20]
+}

@@ -1,0 +1,222 @@
+package emulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// A compiler is a C++ compiler of this machine.
+type compiler struct{ path, version string }
+
+// compilers are the names it may go by, besides what CXX says.
+var compilers = []string{"g++", "clang++", "clang++-19", "clang++-18", "clang++-17", "clang++-16", "c++"}
+
+func findCompiler(ctx context.Context) (compiler, error) {
+	names := compilers
+	if cxx := os.Getenv("CXX"); cxx != "" {
+		names = append([]string{cxx}, names...)
+	}
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
+		if err != nil {
+			continue
+		}
+		first, _, _ := strings.Cut(string(out), "\n")
+		return compiler{path, first}, nil
+	}
+	return compiler{}, fmt.Errorf("%w: there is no C++ compiler (looked for %s); install one: apt-get install g++ on Debian and Ubuntu, dnf install gcc-c++ on Fedora",
+		ErrUnavailable, strings.Join(names, ", "))
+}
+
+// flags are the compiler's options for every file. The kernels' bits are the CPU rows': products and sums are not fused.
+func flags(o Options) []string {
+	f := []string{"-std=c++17", "-O1", "-g0", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno",
+		"-U_FORTIFY_SOURCE", "-DHALFTONE_EMULATOR=1"}
+	if o.Checked {
+		f = append(f, "-DHALFTONE_CHECK=1")
+	}
+	if o.Sanitize {
+		f = append(f, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g1")
+	}
+	return f
+}
+
+// kernelFlags are those of the kernels alone. The thread sanitizer's instrumentation tells the checks of each access; its own
+// runtime is not linked, check.cpp is in its place.
+func kernelFlags(o Options) []string {
+	f := []string{"-Wno-unknown-pragmas", "-Wno-attributes"}
+	if o.Checked {
+		f = append(f, "-fsanitize=thread")
+	}
+	return f
+}
+
+// build is one run of Build.
+type build struct {
+	compiler compiler
+	options  Options
+	dir      string // where it is built
+	home     string // where it will lie
+}
+
+func (b *build) run(ctx context.Context, files []source) error {
+	var runtimeFiles, units []string
+	for _, f := range files {
+		path := filepath.Join(b.dir, f.path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if filepath.Ext(path) == ".cu" {
+			f.data = hostSource(f.data)
+		}
+		if err := os.WriteFile(path, f.data, 0o644); err != nil {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".cpp":
+			runtimeFiles = append(runtimeFiles, path)
+		case ".cu":
+			units = append(units, path)
+		}
+	}
+	var jobs []func() (string, error)
+	for _, unit := range units { // the long ones first
+		jobs = append(jobs, func() (string, error) { return b.unit(ctx, unit) })
+	}
+	for _, path := range runtimeFiles {
+		jobs = append(jobs, func() (string, error) {
+			object := path + ".o"
+			return object, b.command(ctx, append(flags(b.options), "-c", path, "-o", object)...)
+		})
+	}
+	objects, err := parallel(jobs)
+	if err != nil {
+		return err
+	}
+	return b.link(ctx, objects)
+}
+
+// unit compiles one .cu. What it adds at the end is the table of the file's kernels.
+func (b *build) unit(ctx context.Context, path string) (string, error) {
+	names, err := b.scan(ctx, path)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	var w strings.Builder
+	fmt.Fprintf(&w, "#include \"device.h\"\n#include %q\n#include \"kernel.h\"\nstatic const emu::Kernel kernels[] = {\n", filepath.Base(path))
+	for _, n := range names {
+		fmt.Fprintf(&w, "  HALFTONE_EMULATED_KERNEL(%s),\n", n)
+	}
+	w.WriteString("};\nstatic emu::Table table{kernels, sizeof kernels / sizeof kernels[0], nullptr};\nstatic const bool added = (emu::addTable(&table), true);\n")
+	wrapper := strings.TrimSuffix(path, ".cu") + ".unit.cpp"
+	if err := os.WriteFile(wrapper, []byte(w.String()), 0o644); err != nil {
+		return "", err
+	}
+	object := wrapper + ".o"
+	args := append(flags(b.options), kernelFlags(b.options)...)
+	return object, b.command(ctx, append(args, "-I", filepath.Join(b.dir, "csrc"), "-I", filepath.Dir(path), "-c", wrapper, "-o", object)...)
+}
+
+var (
+	kernelPattern = regexp.MustCompile(`halftone_global\s+void\s+(\w+)\s*\(`)
+	// Dynamic shared memory inside of a function: a pointer to what the launch gives, under whatever name and type.
+	dynamicPattern = regexp.MustCompile(`extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\s*\]\s*;`)
+)
+
+// hostSource is a .cu as a C++ compiler takes it; lines keep their numbers.
+func hostSource(cu []byte) []byte {
+	return dynamicPattern.ReplaceAll(cu, []byte("$1* const $2 = reinterpret_cast<$1*>(emu::current->dynamicShared);"))
+}
+
+// scan lists the kernels of a file, those that macros make too: they are looked for in what the preprocessor gives.
+func (b *build) scan(ctx context.Context, path string) ([]string, error) {
+	args := append(flags(b.options), "-DHALFTONE_SCAN=1", "-I", filepath.Join(b.dir, "csrc"), "-include", "device.h", "-E", "-P", "-x", "c++", path)
+	cmd := exec.CommandContext(ctx, b.compiler.path, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("emulator: %s %s: %w\n%s", filepath.Base(b.compiler.path), filepath.Base(path), err, errs.String())
+	}
+	var names []string
+	for _, m := range kernelPattern.FindAllStringSubmatch(out.String(), -1) {
+		names = append(names, m[1])
+	}
+	return names, nil
+}
+
+func (b *build) link(ctx context.Context, objects []string) error {
+	args := append(flags(b.options), "-shared", "-o", filepath.Join(b.dir, "libcuda.so.1"), "-Wl,-z,nodelete")
+	for _, o := range objects {
+		if o != "" {
+			args = append(args, o)
+		}
+	}
+	if err := b.command(ctx, append(args, "-ldl")...); err != nil {
+		return err
+	}
+	for _, o := range objects {
+		_ = os.Remove(o)
+	}
+	// The same file under the names of the other libraries that it stands in for.
+	for _, name := range []string{"libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13"} {
+		if err := os.Symlink("libcuda.so.1", filepath.Join(b.dir, name)); err != nil {
+			return err
+		}
+	}
+	// What NVRTC's stand-in compiles with.
+	flags := append(flags(b.options), kernelFlags(b.options)...)
+	text := b.compiler.path + "\n" + strings.Join(flags, "\n") + "\n"
+	return os.WriteFile(filepath.Join(b.dir, "compiler.txt"), []byte(text), 0o644)
+}
+
+func (b *build) command(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, b.compiler.path, args...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		text := strings.ReplaceAll(string(out), b.dir+string(filepath.Separator), "")
+		return fmt.Errorf("emulator: %s: %w\n%s", filepath.Base(b.compiler.path), err, firstLines(text, 40))
+	}
+	return nil
+}
+
+// firstLines keeps a compiler's first complaints; what follows mostly comes of them.
+func firstLines(s string, n int) string {
+	lines := strings.SplitAfter(s, "\n")
+	if len(lines) <= n {
+		return s
+	}
+	return strings.Join(lines[:n], "") + fmt.Sprintf("… and %d lines more\n", len(lines)-n)
+}
+
+// parallel runs jobs, as many at once as there are processors, and returns their results in order.
+func parallel(jobs []func() (string, error)) ([]string, error) {
+	results, errs := make([]string, len(jobs)), make([]error, len(jobs))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.NumCPU(), len(jobs)) {
+		wg.Go(func() {
+			for i := range next {
+				results[i], errs[i] = jobs[i]()
+			}
+		})
+	}
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return results, errors.Join(errs...)
+}

@@ -1,0 +1,283 @@
+// api_module.cpp: modules, kernels, launches. The code in an image of PTX is not run: it says which kernels the module has, and
+// this library has the same ones, compiled for the CPU. An image that is a shared library is what this library's NVRTC made.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "api.h"
+
+namespace emu {
+
+static Table* first = nullptr;
+
+void addTable(Table* t) {
+  t->next = first;
+  first = t;
+}
+
+const Table* ownTables() { return first; }
+
+const Kernel* findKernel(const Table* t, const char* name) {
+  for (; t; t = t->next)
+    for (size_t i = 0; i < t->count; i++)
+      if (!std::strcmp(t->kernels[i].name, name)) return &t->kernels[i];
+  return nullptr;
+}
+
+static bool isName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+
+// word returns the name that follows a directive of PTX.
+static std::string word(const char* p) {
+  while (*p == ' ' || *p == '\t') p++;
+  const char* end = p;
+  while (isName(*end)) end++;
+  return std::string(p, end);
+}
+
+// directives are those that may begin a line of PTX.
+static const char* const directives[] = {"version", "target", "address_size", "visible", "extern", "weak", "common", "func", "entry", "global", "const", "shared",
+                                         "local", "reg", "param", "align", "pragma", "maxntid", "minnctapersm", "maxnreg", "reqntid", "noreturn", "loc",
+                                         "file", "section", "b8", "b16", "b32", "b64", "branchtargets", "callprototype", "calltargets", "alias", "tex"};
+
+// badDirective returns the number of the first line that begins with a directive PTX does not have, 0 for none.
+static int badDirective(const char* text, std::string* which) {
+  for (int line = 1; *text; line++) {
+    const char* p = text;
+    for (;;) {  // linkage may stand before what it is of
+      while (*p == ' ' || *p == '\t') p++;
+      if (*p != '.') break;
+      *which = word(p + 1);
+      bool known = false;
+      for (const char* d : directives) known = known || *which == d;
+      if (!known) return line;
+      if (*which != "visible" && *which != "extern" && *which != "weak") break;
+      p += 1 + which->size();
+    }
+    while (*text && *text != '\n') text++;
+    if (*text) text++;
+  }
+  return 0;
+}
+
+// readPtx takes the kernels' names out of PTX, and refuses what the device could not run.
+static int readPtx(const char* text, const Config& config, Module* m, std::string* log) {
+  const char* target = std::strstr(text, ".target");
+  const char* version = std::strstr(text, ".version");
+  if (!target || !version) {
+    *log = "ptxas application ptx input, line 1; fatal   : Missing .version directive at start of file";
+    return invalidPtx;
+  }
+  std::string which;
+  if (int line = badDirective(text, &which)) {
+    *log = "ptxas application ptx input, line " + std::to_string(line) + "; fatal   : Parsing error near '." + which + "': syntax error";
+    return invalidPtx;
+  }
+  int arch = std::atoi(word(target + 7).c_str() + 3);
+  if (arch > config.capability) {
+    *log = "ptxas fatal   : the PTX is for sm_" + std::to_string(arch) + ", and the device is sm_" + std::to_string(config.capability);
+    return noBinary;
+  }
+  if (std::atof(version + 8) > 9.0) {
+    *log = "ptxas fatal   : unsupported .version";
+    return unsupportedPtx;
+  }
+  for (const char* p = text; (p = std::strstr(p, ".entry")); p += 6) m->names.insert(word(p + 6));
+  return ok;
+}
+
+// loadLibrary takes an image that NVRTC's stand-in made. The library stays loaded: its code may be on a stack.
+static int loadLibrary(const void* image, size_t n, Module* m, std::string* log) {
+  int fd = memfd_create("halftone-emulated-module", MFD_CLOEXEC);
+  if (fd < 0 || write(fd, image, n) != static_cast<ssize_t>(n)) return invalidImage;
+  std::string path = "/proc/self/fd/" + std::to_string(fd);
+  void* h = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!h) {
+    *log = dlerror();
+    return invalidImage;
+  }
+  auto* table = static_cast<Table*>(dlsym(h, "halftoneEmulatedTable"));
+  if (!table) {
+    *log = "a shared library that is no module of the emulator's";
+    return invalidImage;
+  }
+  m->table = table;
+  for (size_t i = 0; i < table->count; i++) m->names.insert(table->kernels[i].name);
+  return ok;
+}
+
+static void writeLog(const std::string& log, unsigned n, const int* options, void** values) {
+  for (int buffer : {3, 5}) {  // info and error log; their sizes are the options that follow
+    char* to = nullptr;
+    size_t size = 0;
+    for (unsigned i = 0; i < n; i++) {
+      if (options[i] == buffer) to = static_cast<char*>(values[i]);
+      if (options[i] == buffer + 1) size = reinterpret_cast<uintptr_t>(values[i]);
+    }
+    if (to && size) std::snprintf(to, size, "%s", buffer == 5 ? log.c_str() : "");
+  }
+}
+
+static Module* find(Call& c, void* handle) {
+  auto* m = static_cast<Module*>(handle);
+  if (c && !c.core.modules.count(m)) c.code = invalidHandle;
+  return m;
+}
+
+static Function* findFunction(Call& c, void* handle) {
+  auto* f = static_cast<Function*>(handle);
+  if (!c) return nullptr;
+  for (Module* m : c.core.modules)
+    for (auto& [name, one] : m->functions)
+      if (one.get() == f) return f;
+  c.code = invalidHandle;
+  return nullptr;
+}
+
+}  // namespace emu
+
+using namespace emu;
+
+EMU_API int cuModuleLoadDataEx(void** module, const void* image, unsigned n, const int* options, void** values) {
+  Call c(1, "module");
+  if (!c || !c.waits()) return c.code;
+  if (!image) return invalidValue;
+  auto m = std::make_unique<Module>();
+  m->context = c.context;
+  std::string log;
+  const char* text = static_cast<const char*>(image);
+  int code;
+  if (!std::memcmp(text, "\177ELF", 4)) {
+    // The length is what the file's own header says: the table of its sections comes last.
+    uint64_t at;
+    uint16_t size, count;
+    std::memcpy(&at, text + 40, 8);
+    std::memcpy(&size, text + 58, 2);
+    std::memcpy(&count, text + 60, 2);
+    code = loadLibrary(image, at + uint64_t(size) * count, m.get(), &log);
+  } else if (!std::memcmp(text, "\x50\xed\x55\xba", 4)) {
+    code = noBinary;
+    log = "the emulator runs no fat binaries";
+  } else {
+    code = readPtx(text, c.core.config, m.get(), &log);
+  }
+  writeLog(log, n, options, values);
+  if (code) return code;
+  *module = m.get();
+  c.core.modules.insert(m.release());
+  return ok;
+}
+EMU_API int cuModuleLoadData(void** module, const void* image) { return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr); }
+
+EMU_API int cuModuleUnload(void* module) {
+  Call c(1);
+  Module* m = find(c, module);
+  if (!c || !c.waits()) return c.code;
+  int code = c.core.finishAll(c.lock);
+  c.core.modules.erase(m);
+  delete m;
+  return code;
+}
+
+EMU_API int cuModuleGetFunction(void** function, void* module, const char* name) {
+  Call c(1);
+  Module* m = find(c, module);
+  if (!c) return c.code;
+  if (!m->names.count(name)) return notFound;
+  const Kernel* k = findKernel(m->table ? m->table : ownTables(), name);
+  if (!k) {
+    c.core.say(std::string("the module has a kernel ") + name + ", but the emulator was not built with it");
+    return notFound;
+  }
+  auto& f = m->functions[name];
+  if (!f) {
+    f = std::make_unique<Function>();
+    f->module = m;
+    f->kernel = k;
+  }
+  *function = f.get();
+  return ok;
+}
+
+// Kernels have no variables of their own here: __constant__ is compiled into them.
+EMU_API int cuModuleGetGlobal_v2(uint64_t*, size_t*, void* module, const char*) {
+  Call c(1);
+  find(c, module);
+  return c.code ? c.code : int(notFound);
+}
+
+EMU_API int cuFuncGetAttribute(int* value, int a, void* function) {
+  Call c(1);
+  Function* f = findFunction(c, function);
+  if (!c) return c.code;
+  switch (a) {
+    case 0: *value = 1024; return ok;
+    case 4: *value = 32; return ok;  // registers: any number
+    case 5: case 6: *value = c.core.config.capability; return ok;
+    case 8: *value = f->dynamicShared; return ok;
+    case 1: case 2: case 3: case 7: case 9: *value = 0; return ok;
+    default: return invalidValue;
+  }
+}
+
+EMU_API int cuFuncSetAttribute(void* function, int a, int value) {
+  Call c(1);
+  Function* f = findFunction(c, function);
+  if (!c) return c.code;
+  if (a == 9) return ok;  // how to divide L1
+  if (a != 8) return invalidValue;
+  int most = c.core.config.capability >= 80 ? 163 << 10 : 96 << 10;
+  if (value < 0 || value > most) return invalidValue;
+  f->dynamicShared = value;
+  return ok;
+}
+
+EMU_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int size, size_t shared) {
+  Call c(1);
+  findFunction(c, function);
+  if (!c) return c.code;
+  if (size <= 0 || size > 1024) return invalidValue;
+  int n = 2048 / size < 32 ? 2048 / size : 32;
+  if (shared && static_cast<int>((164u << 10) / (shared + 1024)) < n) n = static_cast<int>((164u << 10) / (shared + 1024));
+  *blocks = n;
+  return ok;
+}
+
+EMU_API int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                           void* stream, void** params, void** extra) {
+  Call c(1, "launch");
+  Stream* s = c ? c.stream(stream) : nullptr;
+  Function* f = findFunction(c, function);
+  if (!c) return c.code;
+  bool shape = gx && gy && gz && bx && by && bz && gx <= 0x7fffffff && gy <= 65535 && gz <= 65535 && bx <= 1024 && by <= 1024 && bz <= 64 &&
+               uint64_t(bx) * by * bz <= 1024;
+  if (!shape || extra || shared > static_cast<unsigned>(f->dynamicShared) || (f->kernel->count && !params)) {
+    c.core.say(std::string("launch of ") + f->kernel->name + ": a grid of " + std::to_string(gx) + "×" + std::to_string(gy) + "×" + std::to_string(gz) +
+               ", blocks of " + std::to_string(bx) + "×" + std::to_string(by) + "×" + std::to_string(bz) + " and " + std::to_string(shared) +
+               " bytes of dynamic shared memory are not possible");
+    return invalidValue;
+  }
+  auto op = std::make_shared<Op>();
+  op->kind = Op::launch;
+  op->name = f->kernel->name;
+  op->kernel = f->kernel;
+  op->grid = dim3(gx, gy, gz);
+  op->block = dim3(bx, by, bz);
+  op->sharedBytes = shared;
+  // Parameters are copied here; each begins at a multiple of 16 bytes.
+  size_t words = 0;
+  for (unsigned i = 0; i < f->kernel->count; i++) words += (f->kernel->sizes[i] + 15) / 16 * 2;
+  op->words.resize(words + 2);
+  auto base = (reinterpret_cast<uintptr_t>(op->words.data()) + 15) & ~uintptr_t(15);
+  for (unsigned i = 0; i < f->kernel->count; i++) {
+    auto* to = reinterpret_cast<void*>(base);
+    std::memcpy(to, params[i], f->kernel->sizes[i]);
+    op->params.push_back(to);
+    base += (f->kernel->sizes[i] + 15) / 16 * 16;
+  }
+  return c.core.add(c.lock, s, op);
+}

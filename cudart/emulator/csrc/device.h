@@ -1,0 +1,55 @@
+// device.h is what a kernel sees when it is compiled for the CPU: the words of CUDA C++ that Halftone's kernels use, in plain
+// C++17. It is given to every .cu by -include. What needs a scheduler lies in block.cpp.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "state.h"
+
+
+#ifdef HALFTONE_SCAN  // the pass that lists a file's kernels
+#define __global__ halftone_global
+#else
+#define __global__
+#endif
+#define __device__
+#define __host__
+#define __constant__ static
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#ifndef __restrict__
+#define __restrict__ __restrict
+#endif
+// A block runs on one OS thread from its first to its last instruction, so that memory of the thread is memory of the block.
+#define __shared__ thread_local
+
+struct alignas(8) int2 { int x, y; };
+struct alignas(16) int4 { int x, y, z, w; };
+struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(8) float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+
+#define threadIdx (emu::current->thread)
+#define blockIdx (emu::current->block)
+#define blockDim (emu::current->blockSize)
+#define gridDim (emu::current->gridSize)
+#define warpSize 32
+
+inline void __syncthreads(int line = __builtin_LINE()) { emu::barrier(line); }
+inline void __syncwarp(unsigned mask = 0xffffffffu) { emu::warp(mask, nullptr, nullptr, true); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+[[noreturn]] inline void __trap() { emu::trap("__trap() was called"); }
+
+// Dynamic shared memory, whose size the launch gives.
+#define HALFTONE_DYN_SHARED(T, name) T* name = reinterpret_cast<T*>(emu::current->dynamicShared)
+
+#include "device_warp.h"
+#include "device_atomic.h"
+#include "device_math.h"

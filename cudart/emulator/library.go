@@ -1,0 +1,64 @@
+package emulator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+func init() { driver.RegisterEmulator(Library) }
+
+// CheckedEnv names the variable that makes Library return the checked library, when it is "1".
+const CheckedEnv = "HALFTONE_EMULATOR_CHECKED"
+
+// Library returns the path of the library with Halftone's kernels, to be opened as the driver's. The first call compiles it; an
+// error says what is missing.
+func Library() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	return Build(ctx, Options{Checked: os.Getenv(CheckedEnv) == "1"})
+}
+
+// Kernels returns the names of the kernels in a library that is open.
+func Kernels(d driver.Driver) ([]string, error) {
+	h, err := open(d)
+	if err != nil {
+		return nil, err
+	}
+	return h.kernels(), nil
+}
+
+// Control changes the settings of a library that is open: the same "name=value" pairs that HALFTONE_EMULATOR takes. seed, order,
+// threads, quiet and inject act at once; the others only before the first device is opened.
+func Control(d driver.Driver, settings string) error {
+	h, err := open(d)
+	if err != nil {
+		return err
+	}
+	if wrong := h.control(settings); wrong != "" {
+		return fmt.Errorf("emulator: %s", wrong)
+	}
+	return nil
+}
+
+// Report returns what the emulated device has said since the last call: accesses that were not allowed, memory that was freed
+// twice, leaks at the end of a context, errors that were injected. It forgets it then.
+func Report(d driver.Driver) ([]string, error) {
+	h, err := open(d)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimSuffix(h.report(), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"), nil
+}
+
+// Beside returns the path of the stand-in for another of NVIDIA's libraries: "libcublas.so.13", "libnvrtc.so.13".
+func Beside(library, name string) string { return filepath.Join(filepath.Dir(library), name) }

@@ -1,0 +1,84 @@
+//go:build linux && (amd64 || arm64)
+
+package emulator
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// handle reaches the functions of the library that CUDA does not have (csrc/control.cpp).
+type handle struct{ fnControl, fnReport, fnKernels uintptr }
+
+func open(d driver.Driver) (handle, error) {
+	var h handle
+	lib, err := purego.Dlopen(d.Path(), purego.RTLD_NOW|purego.RTLD_GLOBAL) // the library that is loaded already
+	if err != nil {
+		return h, err
+	}
+	for name, to := range map[string]*uintptr{
+		"halftoneEmulatorControl": &h.fnControl, "halftoneEmulatorReport": &h.fnReport, "halftoneEmulatorKernels": &h.fnKernels,
+	} {
+		if *to, err = purego.Dlsym(lib, name); err != nil {
+			return h, fmt.Errorf("emulator: %s is not the emulator's library: %w", d.Path(), err)
+		}
+	}
+	return h, nil
+}
+
+// bytesAt keeps buffers in the heap, where C may write to them.
+func bytesAt(b []byte) uintptr {
+	sink = unsafe.SliceData(b)
+	return uintptr(unsafe.Pointer(sink))
+}
+
+var sink *byte
+
+func (h handle) control(settings string) string {
+	text, message := append([]byte(settings), 0), make([]byte, 400)
+	purego.SyscallN(h.fnControl, bytesAt(text), bytesAt(message), uintptr(len(message)))
+	return cString(message)
+}
+
+func (h handle) report() string {
+	for n := 4096; ; n *= 2 {
+		b := make([]byte, n)
+		if need, _, _ := purego.SyscallN(h.fnReport, bytesAt(b), uintptr(n)); int(need) < n {
+			return cString(b)
+		}
+	}
+}
+
+func (h handle) kernels() []string {
+	var names []string
+	for i := 0; ; i++ {
+		p := make([]byte, 8)
+		n, _, _ := purego.SyscallN(h.fnKernels, uintptr(i), bytesAt(p))
+		if i >= int(n) {
+			return names
+		}
+		names = append(names, goString(*(*uintptr)(unsafe.Pointer(&p[0]))))
+	}
+}
+
+func cString(b []byte) string {
+	for i, c := range b {
+		if c == 0 {
+			return string(b[:i])
+		}
+	}
+	return string(b)
+}
+
+func goString(p uintptr) string {
+	c := *(**byte)(unsafe.Pointer(&p))
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(c), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(c, n))
+}

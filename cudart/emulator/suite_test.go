@@ -1,0 +1,70 @@
+//go:build linux && (amd64 || arm64)
+
+package emulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
+	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
+)
+
+// libraryEnv carries the library to the processes that the driver suite starts.
+const libraryEnv = "HALFTONE_EMULATOR_TEST_LIBRARY"
+
+var suiteLibrary, noLibrary = "", error(nil)
+
+func TestMain(m *testing.M) {
+	suiteLibrary = os.Getenv(libraryEnv)
+	if suiteLibrary == "" {
+		dir, err := cacheForTests()
+		if err == nil {
+			suiteLibrary, err = Build(context.Background(), Options{Kernels: drivertest.Sources, Dir: dir})
+		}
+		if err != nil && !errors.Is(err, ErrUnavailable) {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		noLibrary = err
+		os.Setenv(libraryEnv, suiteLibrary)
+	}
+	os.Exit(drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(suiteLibrary) }))
+}
+
+// cacheForTests lies in the checkout's ignored folder, so that tests leave the user's cache alone.
+func cacheForTests() (string, error) {
+	if os.Getenv("HALFTONE_HOME") != "" {
+		return CacheDir()
+	}
+	return "../../.halftone/home/cache/emulator", nil
+}
+
+// opened returns the driver on the suite's library, or skips the test where there is none.
+func opened(t *testing.T) driver.Driver {
+	t.Helper()
+	if noLibrary != nil {
+		t.Skip(noLibrary)
+	}
+	d, err := driver.Open(suiteLibrary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDriverSuite runs what every driver has to pass, in each order of threads.
+func TestDriverSuite(t *testing.T) {
+	d := opened(t)
+	for _, settings := range []string{"seed=1,order=forward", "seed=2,order=reversed", "seed=3,order=shuffled,threads=1"} {
+		t.Run(settings, func(t *testing.T) {
+			if err := Control(d, settings+",quiet=1"); err != nil {
+				t.Fatal(err)
+			}
+			drivertest.Run(t, drivertest.Config{Driver: d})
+		})
+	}
+}
