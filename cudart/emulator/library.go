@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halftone-ml/halftone/cudart"
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-func init() { driver.RegisterEmulator(Library) }
+func init() { cudart.UseEmulator(Library) }
 
 // CheckedEnv names the variable that makes Library return the checked library, when it is "1".
 const CheckedEnv = "HALFTONE_EMULATOR_CHECKED"

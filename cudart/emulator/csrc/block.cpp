@@ -43,12 +43,6 @@ void fiberMain() {
   std::abort();  // threads() never returns
 }
 
-Worker::Worker() {}
-
-Worker::~Worker() {
-  for (auto& f : all_) freeStack(f->stack);
-}
-
 Fiber* Worker::takeFiber() {
   if (idle_.empty()) {
     all_.push_back(std::make_unique<Fiber>());
@@ -67,7 +61,7 @@ Fiber* Worker::takeFiber() {
 uint64_t Worker::random() { return random_ = mix(random_); }
 
 bool Worker::run(const Work& work, uint3 block, Fault* fault) {
-  uint64_t number = block.x + uint64_t(work.grid.x) * (block.y + uint64_t(work.grid.y) * block.z);
+  uint64_t number = blockNumber_ = block.x + uint64_t(work.grid.x) * (block.y + uint64_t(work.grid.y) * block.z);
   work_ = &work;
   threads_ = living_ = uint64_t(work.block.x) * work.block.y * work.block.z;
   random_ = work.seed + number;
@@ -96,10 +90,10 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   auto base = (reinterpret_cast<uintptr_t>(dynamic_.data()) + 15) & ~uintptr_t(15);
   current_.dynamicShared = reinterpret_cast<unsigned char*>(base);
   std::memset(current_.dynamicShared, 0xff, work.sharedBytes);
-  checkShared(current_.dynamicShared, work.sharedBytes);
 
   worker = this;
-  current = &current_;
+  emu::current = &current_;
+  checkBegin(this);
   if (sigsetjmp(escape_, 0) == 0) {
     while (living_ > 0 && !failed_) {
       if (Fiber* f = pop()) {
@@ -116,7 +110,7 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
     else fault_ = {719, where() + ": illegal instruction", 0};
   }
   worker = nullptr;
-  current = nullptr;
+  emu::current = nullptr;
   if (failed_) {  // the fibers that are still parked are given up
     idle_.clear();
     for (auto& f : all_) idle_.push_back(f.get());
@@ -249,7 +243,7 @@ bool Worker::releaseWarp(unsigned w, size_t i) {
   return true;
 }
 
-unsigned Worker::warpEpoch() const { return warpEpoch_[running_->thread / 32]; }
+uint32_t Worker::warpEpoch() const { return warpEpoch_[running_->thread / 32]; }
 
 void Worker::fail(int code, const std::string& text, uint64_t address) {
   failed_ = true;

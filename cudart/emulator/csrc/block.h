@@ -19,6 +19,9 @@ namespace emu {
 // Order is the order in which threads and blocks run; a correct kernel gives the same result in all.
 enum class Order { forward, reversed, shuffled };
 
+// launchRace is the CUresult of what a real device would not report at all, and compute wrongly.
+constexpr int launchRace = 719;
+
 // Fault says why a kernel was stopped. code is a CUresult, 0 for none.
 struct Fault {
   int code = 0;
@@ -36,6 +39,9 @@ struct Work {
   Order order;
   uint64_t seed;
   uint64_t launch;  // a number that no other launch has
+  unsigned paramCount;
+  const void* data;  // that params points into
+  size_t dataBytes;
 };
 
 // Sequence visits 0 … n-1 in an order: n-1 … 0, or i·step+start modulo n with a step that has no divisor in common with n.
@@ -75,8 +81,7 @@ struct WarpWait {
 
 class Worker {
  public:
-  Worker();
-  ~Worker();
+  Worker() = default;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -92,7 +97,9 @@ class Worker {
   static Worker* here();  // of this OS thread; null outside of a kernel
   const Work* work() const { return work_; }
   std::string where() const;  // kernel, block and thread, for messages
-  unsigned warpEpoch() const;
+  const Current& current() const { return current_; }
+  uint64_t blockNumber() const { return blockNumber_; }
+  uint32_t warpEpoch() const;
   uint64_t blockEpoch() const { return blockEpoch_; }
   uint64_t firstEpoch() const { return firstEpoch_; }
   sigjmp_buf* escape() { return &escape_; }
@@ -125,7 +132,7 @@ class Worker {
   Fiber* running_ = nullptr;
   void* scheduler_ = nullptr;
   uint64_t next_ = 0, threads_ = 0, living_ = 0, random_ = 1;
-  uint64_t blockEpoch_ = 0, firstEpoch_ = 0;
+  uint64_t blockNumber_ = 0, blockEpoch_ = 0, firstEpoch_ = 0;
   bool failed_ = false;
   Fault fault_;
   Current current_;

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace emu {
 
+class Worker;
+
 #ifdef HALFTONE_CHECK
-void checkShared(void* dynamic, size_t bytes);  // a block begins, with this dynamic shared memory
+void checkBegin(Worker* w);  // a block begins on this thread
 void checkRead(const void* p, size_t bytes);
 void checkWrite(const void* p, size_t bytes);
 #else
-inline void checkShared(void*, size_t) {}
+inline void checkBegin(Worker*) {}
 inline void checkRead(const void*, size_t) {}
 inline void checkWrite(const void*, size_t) {}
 #endif

@@ -240,7 +240,8 @@ void Core::perform(std::unique_lock<std::mutex>& lock, const OpPtr& op) {
       uint64_t seed = mix(config.seed ^ ++launches);
       std::string wrong = checkParams(*op);
       if (!wrong.empty()) return fail(700, "kernel " + op->name + ": " + wrong);
-      Work work{op->kernel->call, op->params.data(), op->kernel->name, op->grid, op->block, op->sharedBytes, config.order, seed, launches};
+      Work work{op->kernel->call, op->params.data(), op->kernel->name, op->grid, op->block, op->sharedBytes, config.order, seed, launches,
+                op->kernel->count, op->words.data(), op->words.size() * 8};
       Fault fault;
       lock.unlock();
       bool ok = runBlocks(work, config.threads, &fault);

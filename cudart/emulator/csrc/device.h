@@ -53,3 +53,4 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #include "device_warp.h"
 #include "device_atomic.h"
 #include "device_math.h"
+#include "device_mma.h"

@@ -2,8 +2,8 @@
 #include "fiber.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 
@@ -74,18 +74,30 @@ emu_switch:
 
 namespace emu {
 
+// Stacks lie in one region of addresses, so that it is quick to tell what is one.
+static constexpr size_t regionBytes = size_t(8) << 30;
+static std::atomic<char*> region{nullptr};
+static std::atomic<size_t> used{0};
+
 char* newStack() {
-  // A page that can't be touched lies below, so that an overflow is a fault and not a neighbor's broken variable.
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  void* p = mmap(nullptr, stackBytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  mprotect(p, page, PROT_NONE);
-  return static_cast<char*>(p) + page;
+  static char* begin = [] {
+    void* p = mmap(nullptr, regionBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    region = static_cast<char*>(p);
+    return static_cast<char*>(p);
+  }();
+  // 64 KB that can't be touched lie below, so that an overflow is a fault and not a neighbor's broken variable.
+  constexpr size_t below = 64 << 10;
+  size_t at = used.fetch_add(stackBytes + below);
+  if (at + stackBytes + below > regionBytes) throw std::bad_alloc();
+  char* p = begin + at + below;
+  if (mprotect(p, stackBytes, PROT_READ | PROT_WRITE)) throw std::bad_alloc();
+  return p;
 }
 
-void freeStack(char* stack) {
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  munmap(stack - page, stackBytes + page);
+bool onStack(uintptr_t p) {
+  auto begin = reinterpret_cast<uintptr_t>(region.load(std::memory_order_relaxed));
+  return begin && p >= begin && p < begin + regionBytes;
 }
 
 void* enterAt(char* stack, void (*entry)()) {

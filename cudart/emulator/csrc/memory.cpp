@@ -161,7 +161,7 @@ char* Memory::host(uint64_t address, uint64_t n) {
   return m.alias + (address - m.address);
 }
 
-std::string Memory::describe(uint64_t address) {
+std::string Memory::describe(uint64_t address) const {
   char text[240];
   auto where = static_cast<unsigned long long>(address);
   if (!isDevice(address)) {
@@ -170,7 +170,7 @@ std::string Memory::describe(uint64_t address) {
   }
   auto i = live_.upper_bound(address);
   if (i != live_.begin()) {
-    Allocation& a = std::prev(i)->second;
+    const Allocation& a = std::prev(i)->second;
     if (address < a.address + a.span) {
       std::snprintf(text, sizeof text, "0x%llx is %lld bytes past the end of the %llu bytes at 0x%llx (%s)", where,
                     static_cast<long long>(address - a.address - a.bytes), static_cast<unsigned long long>(a.bytes),

@@ -50,7 +50,7 @@ class Memory {
   Allocation* exactly(uint64_t address);  // that begins there
   // host returns where the emulator reaches n bytes at a device address, null if they are not all of one allocation.
   char* host(uint64_t address, uint64_t n);
-  std::string describe(uint64_t address);  // for messages: what is, was or would be there
+  std::string describe(uint64_t address) const;  // for messages: what is, was or would be there
   bool known(uint64_t address) const;      // in a living allocation, or right behind one
   bool isDevice(uint64_t address) const { return address >= base_ && address < base_ + 2 * size; }
 

@@ -1,0 +1,221 @@
+// check.cpp: the checked build's look at each access of a kernel. Kernels are compiled with the thread sanitizer's
+// instrumentation, which calls hooks (check_hooks.cpp) before each access; its own runtime is not linked.
+//
+// Device memory: the bytes must lie in a living allocation, and no two blocks of a launch may touch the same byte, one of them
+// writing, unless atomically: blocks run in no order. Shared memory: no two threads may touch the same byte, one of them writing,
+// without a barrier between; and nothing is read that was not written. Everything else but the kernel's own stack, parameters and
+// constants is the host's memory, which a device can't touch.
+#ifdef HALFTONE_CHECK
+
+#include "check.h"
+
+#include <link.h>
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core.h"
+#include "fiber.h"
+
+namespace emu {
+
+namespace {
+
+// Cell is what is known of one byte of shared memory. Epochs count barriers: of the block, never begun anew, and of the warp.
+struct Cell {
+  uint64_t writeEpoch = 0, readEpoch = 0;
+  uint32_t writeWarpEpoch = 0, readWarpEpoch = 0;
+  uint16_t writer = 0, reader = 0;
+  enum : uint8_t { one, warp, many } readers = one;
+};
+
+// Range is shared memory of this thread, with a cell for each byte.
+struct Range {
+  uintptr_t begin = 0, end = 0;
+  std::vector<Cell> cells;
+};
+
+struct Span { uintptr_t begin, end; };
+
+// State is one OS thread's.
+struct State {
+  Worker* worker = nullptr;
+  uint64_t launch = 0;
+  Range dynamic;
+  std::vector<Range> statics;  // thread-local storage of the libraries with kernels
+  std::vector<Span> allowed;   // what else a kernel may touch
+  std::vector<Span> code;      // the libraries themselves: constants
+};
+
+__thread State* state __attribute__((tls_model("initial-exec"))) = nullptr;
+
+// The last write to each byte of device memory: the launch's number and the block's.
+uint64_t* writes = nullptr;
+
+void setRange(Range* r, uintptr_t begin, size_t bytes) {
+  if (r->begin == begin && r->end == begin + bytes) return;
+  r->begin = begin;
+  r->end = begin + bytes;
+  r->cells.assign(bytes, Cell());
+}
+
+// findLibraries lists the memory of the libraries that hold kernels: this one, and those that NVRTC's stand-in made.
+int findLibraries(dl_phdr_info* info, size_t, void* data) {
+  auto* s = static_cast<State*>(data);
+  std::string name = info->dlpi_name;
+  bool ours = name.find("libcuda") != std::string::npos || name.find("/proc/self/fd/") == 0;
+  if (!ours) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& p = info->dlpi_phdr[i];
+    uintptr_t at = info->dlpi_addr + p.p_vaddr;
+    if (p.p_type == PT_LOAD && !(p.p_flags & PF_W)) s->code.push_back({at, at + p.p_memsz});
+    if (p.p_type == PT_GNU_RELRO) s->code.push_back({at, at + p.p_memsz});
+    if (p.p_type == PT_TLS && info->dlpi_tls_data) {
+      s->statics.emplace_back();
+      setRange(&s->statics.back(), reinterpret_cast<uintptr_t>(info->dlpi_tls_data), p.p_memsz);
+    }
+  }
+  return 0;
+}
+
+bool inside(const Range& r, uintptr_t p, size_t n) { return p >= r.begin && p + n <= r.end; }
+
+[[noreturn]] void race(const char* what, uintptr_t at, const Range& r, unsigned other) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%s byte %zu of %s shared memory, which thread %u %s without a barrier between", what,
+                static_cast<size_t>(at - r.begin), &r == &state->dynamic ? "dynamic" : "static", other,
+                what[0] == 'r' ? "wrote" : "touched");
+  state->worker->fail(launchRace, text);
+}
+
+// A barrier since then orders two accesses; a warp's own barrier does between its lanes.
+bool ordered(const Worker& w, unsigned t, unsigned other, uint64_t epoch, uint32_t warpEpoch) {
+  if (epoch < w.blockEpoch() || other == t) return true;
+  return other / 32 == t / 32 && warpEpoch < w.warpEpoch();
+}
+
+void shared(Range& r, uintptr_t p, size_t n, bool write) {
+  Worker& w = *state->worker;
+  unsigned t = w.fiber()->thread;
+  for (size_t i = 0; i < n; i++) {
+    Cell& c = r.cells[p + i - r.begin];
+    bool written = c.writeEpoch >= w.firstEpoch();
+    if (!write && !written) {
+      char text[120];
+      std::snprintf(text, sizeof text, "reads byte %zu of %s shared memory, which the block has not written", static_cast<size_t>(p + i - r.begin),
+                    &r == &state->dynamic ? "dynamic" : "static");
+      w.fail(launchRace, text);
+    }
+    if (written && !ordered(w, t, c.writer, c.writeEpoch, c.writeWarpEpoch)) race(write ? "writes" : "reads", p + i, r, c.writer);
+    bool read = c.readEpoch >= w.firstEpoch();
+    if (write) {
+      if (read && c.readEpoch == w.blockEpoch()) {
+        bool fine = c.readers == Cell::one    ? ordered(w, t, c.reader, c.readEpoch, c.readWarpEpoch)
+                    : c.readers == Cell::warp ? c.reader / 32 == static_cast<int>(t / 32) && c.readWarpEpoch < w.warpEpoch()
+                                              : false;
+        if (!fine) race("writes", p + i, r, c.reader);
+      }
+      c.writer = static_cast<uint16_t>(t);
+      c.writeEpoch = w.blockEpoch();
+      c.writeWarpEpoch = w.warpEpoch();
+      continue;
+    }
+    bool before = read && c.readEpoch == w.blockEpoch();
+    if (!before || c.reader == t) c.readers = before ? c.readers : Cell::one;
+    else if (c.reader / 32 == static_cast<int>(t / 32) && c.readers != Cell::many) c.readers = Cell::warp;
+    else c.readers = Cell::many;
+    c.reader = static_cast<uint16_t>(t);
+    c.readEpoch = w.blockEpoch();
+    c.readWarpEpoch = w.warpEpoch();
+  }
+}
+
+void device(uintptr_t p, size_t n, bool write, bool atomic) {
+  const Memory& m = Core::get().memory;
+  const Worker& w = *state->worker;
+  const Work& work = *w.work();
+  uint64_t off = p - m.base();
+  uint64_t mark = (work.launch & 0xffffffff) << 32 | (w.blockNumber() + 1);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t at = off + i;
+    if (at % 16 >= m.valid()[at / 16]) {
+      char text[80];
+      std::snprintf(text, sizeof text, "%s %zu bytes", write ? "writes" : "reads", n);
+      state->worker->fail(700, text, p + i);
+    }
+    uint64_t* cell = writes + at;
+    uint64_t was = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    if (atomic) {
+      __atomic_store_n(cell, 0, __ATOMIC_RELAXED);
+      continue;
+    }
+    if (was && was >> 32 == mark >> 32 && was != mark) {
+      char text[160];
+      std::snprintf(text, sizeof text, "%s what block number %u wrote in the same launch; blocks run in no order", write ? "overwrites" : "reads",
+                    static_cast<unsigned>(was - 1));
+      state->worker->fail(launchRace, text, p + i);
+    }
+    if (write) __atomic_store_n(cell, mark, __ATOMIC_RELAXED);
+  }
+}
+
+void look(const void* where, size_t n, bool write, bool atomic) {
+  if (!state || !Worker::here()) return;
+  auto p = reinterpret_cast<uintptr_t>(where);
+  if (Core::get().memory.isDevice(p)) return device(p, n, write, atomic);
+  if (onStack(p)) return;
+  if (inside(state->dynamic, p, n)) {
+    if (!atomic) shared(state->dynamic, p, n, write);
+    return;
+  }
+  for (Range& r : state->statics) {
+    if (!inside(r, p, n)) continue;
+    if (!atomic) shared(r, p, n, write);
+    return;
+  }
+  for (const Span& s : state->allowed)
+    if (p >= s.begin && p + n <= s.end) return;
+  if (!write)
+    for (const Span& s : state->code)
+      if (p >= s.begin && p + n <= s.end) return;
+  char text[80];
+  std::snprintf(text, sizeof text, "%s %zu bytes", write ? "writes" : "reads", n);
+  state->worker->fail(700, text, p);
+}
+
+}  // namespace
+
+void checkBegin(Worker* w) {
+  if (!state) state = new State;
+  if (!writes) {  // by the first launch, which is alone
+    void* p = mmap(nullptr, 2 * Memory::size * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) std::abort();
+    writes = static_cast<uint64_t*>(p);
+  }
+  State& s = *state;
+  s.worker = w;
+  const Work& work = *w->work();
+  setRange(&s.dynamic, reinterpret_cast<uintptr_t>(w->current().dynamicShared), work.sharedBytes);
+  if (s.launch == work.launch) return;
+  s.launch = work.launch;
+  s.code.clear();
+  s.statics.clear();
+  dl_iterate_phdr(findLibraries, &s);
+  s.allowed.clear();
+  auto add = [&](const void* p, size_t n) { s.allowed.push_back({reinterpret_cast<uintptr_t>(p), reinterpret_cast<uintptr_t>(p) + n}); };
+  add(&w->current(), sizeof(Current));
+  add(&emu::current, sizeof(void*));
+  add(work.params, work.paramCount * sizeof(void*));
+  add(work.data, work.dataBytes);
+}
+
+void checkRead(const void* p, size_t n) { look(p, n, false, false); }
+void checkWrite(const void* p, size_t n) { look(p, n, true, false); }
+void touchAtomic(const void* p, int n) { look(p, static_cast<size_t>(n), true, true); }
+
+}  // namespace emu
+
+#endif

@@ -1,0 +1,71 @@
+// Kernels that are wrong, each in one way. On a GPU most of them compute the right thing most of the time.
+
+// Reverses 64 numbers, without the barrier that it needs.
+extern "C" __global__ void no_barrier(int* x) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = s[63 - threadIdx.x];
+}
+
+// Threads of one warp hand over a number through shared memory without __syncwarp.
+extern "C" __global__ void no_syncwarp(int* x) {
+  __shared__ int s[32];
+  s[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+
+// The second round overwrites what others still read.
+extern "C" __global__ void late_reader(int* x) {
+  __shared__ int s;
+  for (int round = 0; round < 2; round++) {
+    if (threadIdx.x == 0) s = round;
+    __syncthreads();
+    x[threadIdx.x] += s;
+  }
+}
+
+// Half of the threads do not come.
+extern "C" __global__ void half_barrier(int* x) {
+  if (threadIdx.x < 32) __syncthreads();
+  x[threadIdx.x] = 1;
+  if (threadIdx.x >= 32) __syncthreads();
+}
+
+// Lanes wait for lanes that have another mask.
+extern "C" __global__ void wrong_mask(int* x) {
+  x[threadIdx.x] = __shfl_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u, (int)threadIdx.x, 0);
+}
+
+// One element too many.
+extern "C" __global__ void off_by_one(int* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) x[i] = i;
+}
+
+// Far away.
+extern "C" __global__ void far_away(int* x) { x[1ll << 38] = 1; }
+
+extern "C" __global__ void read_one(const int* x, int* y) { *y = *x; }
+
+// Shared memory that nobody wrote.
+extern "C" __global__ void unwritten(float* x) {
+  __shared__ float s[32];
+  if (threadIdx.x < 16) s[threadIdx.x] = 1;
+  __syncthreads();
+  x[threadIdx.x] = s[threadIdx.x];
+}
+
+// Dynamic shared memory past its end.
+extern "C" __global__ void past_shared(float* x) {
+  extern __shared__ float d[];
+  d[threadIdx.x + 1] = 1;
+  __syncthreads();
+  x[threadIdx.x] = d[threadIdx.x];
+}
+
+// Blocks that count on the one before.
+extern "C" __global__ void chain(int* x) { x[blockIdx.x + 1] = x[blockIdx.x] + 1; }
+
+extern "C" __global__ void add_one(int* x) { *x += 1; }
+
+extern "C" __global__ void divide(int* x, int by) { *x = *x / by; }
