@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
@@ -21,10 +24,15 @@ var suiteLibrary, noLibrary = "", error(nil)
 func TestMain(m *testing.M) {
 	suiteLibrary = os.Getenv(libraryEnv)
 	if suiteLibrary == "" {
-		dir, err := cacheForTests()
-		if err == nil {
-			suiteLibrary, err = Build(context.Background(), Options{Kernels: drivertest.Sources, Dir: dir})
+		if os.Getenv("HALFTONE_HOME") == "" { // the checkout's ignored folder, so that tests leave the user's cache alone
+			home, err := filepath.Abs("../../.halftone/home")
+			if err != nil {
+				panic(err)
+			}
+			os.Setenv("HALFTONE_HOME", home)
 		}
+		var err error
+		suiteLibrary, err = Build(context.Background(), Options{Kernels: testKernels()})
 		if err != nil && !errors.Is(err, ErrUnavailable) {
 			fmt.Println(err)
 			os.Exit(1)
@@ -35,12 +43,20 @@ func TestMain(m *testing.M) {
 	os.Exit(drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(suiteLibrary) }))
 }
 
-// cacheForTests lies in the checkout's ignored folder, so that tests leave the user's cache alone.
-func cacheForTests() (string, error) {
-	if os.Getenv("HALFTONE_HOME") != "" {
-		return CacheDir()
+// testKernels are the driver suite's and those of testdata.
+func testKernels() fs.FS {
+	all := fstest.MapFS{}
+	for _, from := range []fs.FS{drivertest.Sources, os.DirFS("testdata")} {
+		names, _ := fs.Glob(from, "*.cu")
+		for _, name := range names {
+			data, err := fs.ReadFile(from, name)
+			if err != nil {
+				panic(err)
+			}
+			all[name] = &fstest.MapFile{Data: data}
+		}
 	}
-	return "../../.halftone/home/cache/emulator", nil
+	return all
 }
 
 // opened returns the driver on the suite's library, or skips the test where there is none.

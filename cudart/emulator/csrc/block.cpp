@@ -13,8 +13,8 @@
 
 namespace emu {
 
-__thread Current* current __attribute__((tls_model("initial-exec"))) = nullptr;
-static __thread Worker* worker __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread Current* current = nullptr;
+static __thread Worker* worker = nullptr;
 
 Worker* Worker::here() { return worker; }
 

@@ -50,7 +50,7 @@ struct State {
   std::vector<Span> code;      // the libraries themselves: constants
 };
 
-__thread State* state __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread State* state = nullptr;
 
 // The last write to each byte of device memory: the launch's number and the block's.
 uint64_t* writes = nullptr;

@@ -21,6 +21,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif

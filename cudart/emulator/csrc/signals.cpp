@@ -4,6 +4,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
 
 #include "block.h"
 
@@ -12,8 +16,20 @@ namespace emu {
 static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction earlier[65];
 
+// The threads that run kernels. Only on these does the handler look at thread-local variables, which other threads may not have yet.
+static std::atomic<pid_t> mine[128];
+static std::atomic<int> mineCount{0};
+
+static bool isMine() {
+  pid_t self = static_cast<pid_t>(syscall(SYS_gettid));
+  for (int i = 0; i < mineCount; i++)
+    if (mine[i] == self) return true;
+  return false;
+}
+
 static void handler(int sig, siginfo_t* info, void* context) {
-  if (Worker* w = Worker::here()) {
+  Worker* w = isMine() ? Worker::here() : nullptr;
+  if (w) {
     w->signal = sig;
     w->signalAddress = reinterpret_cast<uint64_t>(info->si_addr);
     siglongjmp(*w->escape(), 1);
@@ -45,7 +61,12 @@ void withSignalsBlocked(const std::function<void()>& fn) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void giveSignalStack() {
+void joinKernels() {
+  int i = mineCount;
+  if (i < 128) {
+    mine[i] = static_cast<pid_t>(syscall(SYS_gettid));
+    mineCount = i + 1;
+  }
   constexpr size_t size = 64 << 10;
   void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return;

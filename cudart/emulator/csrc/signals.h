@@ -12,7 +12,8 @@ void handleSignals();
 // withSignalsBlocked runs fn with all signals blocked that can be, so that threads begun in it never run another's handler.
 void withSignalsBlocked(const std::function<void()>& fn);
 
-// giveSignalStack gives this thread a stack for handlers: the fiber's own may be the one that overflowed.
-void giveSignalStack();
+// joinKernels makes this thread one that runs kernels: it gets a stack for handlers, since the fiber's own may be the one that
+// overflowed. Threads call it one at a time.
+void joinKernels();
 
 }  // namespace emu

@@ -22,7 +22,7 @@ struct Current {
   unsigned char* dynamicShared;
 };
 
-extern EMU_SHARED __thread Current* current __attribute__((tls_model("initial-exec")));
+extern EMU_SHARED __thread Current* current;
 
 // barrier is __syncthreads. The line tells barriers apart, so that threads which wait at different ones are reported.
 EMU_SHARED void barrier(int line);

@@ -29,7 +29,7 @@ extern "C" __global__ void unscale_check_f16(unsigned short* g, float inv, int n
 
 // c[m][n] = a[m][k]·b[n][k]ᵀ, a warp per 16×8 tile: cp.async, ldmatrix and mma.
 extern "C" __global__ void gemm_mma_f16(const unsigned short* a, const unsigned short* b, float* c, int n, int k) {
-  __shared__ alignas(16) unsigned short ta[2][16][16], tb[2][8][16];
+  __shared__ __align__(16) unsigned short ta[2][16][16], tb[2][8][16];
   int l = threadIdx.x, m0 = blockIdx.y * 16, n0 = blockIdx.x * 8;
   float d[4] = {0, 0, 0, 0};
   auto load = [&](int stage, int k0) {
