@@ -92,7 +92,7 @@ type ltPlan struct {
 const (
 	ltTransA, ltTransB, ltEpilogue, ltBias, ltAux, ltAuxLD = 3, 4, 7, 8, 11, 12
 	ltBatch, ltStride                                      = 5, 6
-	ltMaxWorkspace                                         = 1
+	ltMaxWorkspace, ltReductions                           = 1, 3
 	ltAlignA                                               = 5 // B, C and D follow
 )
 
@@ -237,6 +237,12 @@ func (b *BLASLt) choose(p *ltPlan, align uint8, op string) error {
 	defer func() { b.f.prefDestroy.invoke(pref) }()
 	o.out[1] = b.bytes
 	if err := b.call(&b.f.prefSet, op, pref, ltMaxWorkspace, o.o(1), 8); err != nil {
+		return err
+	}
+	// Where K is split, sums are added in float32: the other schemes would round each to the result's type.
+	const reduceInComputeType = 2
+	o.out[4] = reduceInComputeType
+	if err := b.call(&b.f.prefSet, op, pref, ltReductions, o.o(4), 4); err != nil {
 		return err
 	}
 	o.out[2] = 1 << align

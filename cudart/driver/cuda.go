@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // api are libcuda's functions: the oldest version of each that has what is needed, which every later driver keeps.
@@ -110,7 +109,7 @@ type cuda struct {
 	absent   []string
 	launches History
 	hosts    ranges
-	captures atomic.Int32 // between BeginCapture and EndCapture, on all threads
+	captures captures
 }
 
 var (

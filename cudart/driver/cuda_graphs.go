@@ -2,13 +2,55 @@
 
 package driver
 
+import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// captures are those under way, by the thread that began them.
+type captures struct {
+	n       atomic.Int32 // of all threads: mostly 0, which is all that a call has to look at
+	mu      sync.Mutex
+	threads map[int]int
+}
+
+func (c *captures) add(n int) {
+	c.n.Add(int32(n))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.threads == nil {
+		c.threads = map[int]int{}
+	}
+	c.threads[syscall.Gettid()] += n
+}
+
+// here tells whether this thread captures.
+func (c *captures) here() bool {
+	if c.n.Load() == 0 {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.threads[syscall.Gettid()] > 0
+}
+
+// notCaptured refuses a copy that waits: the driver would do it at once, before the captured work that it is to follow.
+func (d *cuda) notCaptured(call string) error {
+	if !d.captures.here() {
+		return nil
+	}
+	return &Error{Code: codeCapture, Name: "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Call: call, Kind: ErrCapture,
+		Text: "what is captured has not run yet, so there is nothing to wait for; copy after the graph was launched"}
+}
+
 func (d *cuda) BeginCapture(s Stream) error {
 	// Thread-local: what would break the capture is refused on this thread; other threads may go on allocating.
 	const threadLocal = 1
 	if err := d.call(&d.f.captureBegin, "", uintptr(s), threadLocal); err != nil {
 		return err
 	}
-	d.captures.Add(1)
+	d.captures.add(1)
 	return nil
 }
 
@@ -18,7 +60,7 @@ func (d *cuda) EndCapture(s Stream) (Graph, error) {
 	err := d.call(&d.f.captureEnd, "", uintptr(s), o.o(0))
 	// The capture is over after an error too, unless this is not the thread that began it or there was none.
 	if e, ok := err.(*Error); !ok || e.Code != codeWrongThread && e.Code != codeIllegalState {
-		d.captures.Add(-1)
+		d.captures.add(-1)
 	}
 	return Graph(o.out[0]), err
 }

@@ -22,7 +22,7 @@ func size(n uint64) string { return fmt.Sprintf("%d bytes", n) }
 
 func (d *cuda) Alloc(n uint64) (DevicePtr, error) {
 	// Plain allocation is refused while this thread captures, unless it says that it knows what it does.
-	if d.captures.Load() > 0 {
+	if d.captures.here() {
 		defer d.relax()()
 	}
 	o := newFrame()
@@ -34,7 +34,7 @@ func (d *cuda) Alloc(n uint64) (DevicePtr, error) {
 }
 
 func (d *cuda) Free(p DevicePtr) error {
-	if d.captures.Load() > 0 {
+	if d.captures.here() {
 		defer d.relax()()
 	}
 	return d.call(&d.f.memFree, "", uintptr(p))
@@ -156,6 +156,9 @@ func (d *cuda) CopyHtoD(dst DevicePtr, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
+	if err := d.notCaptured(d.f.copyHtoD.name); err != nil {
+		return err
+	}
 	err := d.call(&d.f.copyHtoD, "", uintptr(dst), address(src), uintptr(len(src)))
 	runtime.KeepAlive(src)
 	return err
@@ -165,6 +168,9 @@ func (d *cuda) CopyDtoH(dst []byte, src DevicePtr) error {
 	if len(dst) == 0 {
 		return nil
 	}
+	if err := d.notCaptured(d.f.copyDtoH.name); err != nil {
+		return err
+	}
 	err := d.call(&d.f.copyDtoH, "", address(dst), uintptr(src), uintptr(len(dst)))
 	runtime.KeepAlive(dst)
 	return err
@@ -173,13 +179,13 @@ func (d *cuda) CopyDtoH(dst []byte, src DevicePtr) error {
 // pageable refuses memory that is not page-locked where a stream is captured: the graph would read it again at each replay,
 // when Go may have moved on.
 func (d *cuda) pageable(call string, b []byte, s Stream) error {
-	if d.captures.Load() == 0 || d.hosts.holds(address(b), len(b)) {
+	if d.captures.n.Load() == 0 || d.hosts.holds(address(b), len(b)) {
 		return nil
 	}
 	if capturing, err := d.Capturing(s); err != nil || !capturing {
 		return err
 	}
-	return &Error{Code: 900, Name: "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Call: call, Kind: ErrCapture,
+	return &Error{Code: codeCapture, Name: "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Call: call, Kind: ErrCapture,
 		Text: "a captured copy needs the host memory of HostAlloc, which stays where it is"}
 }
 

@@ -78,7 +78,8 @@ type Memory interface {
 	HostAlloc(n int) ([]byte, error)
 	HostFree(b []byte) error
 
-	// CopyHtoD and CopyDtoH copy all of the host's slice, and return when that is done. They follow what is queued on the default stream only.
+	// CopyHtoD and CopyDtoH copy all of the host's slice, and return when that is done. They follow what is queued on the default stream only,
+	// and are refused while this thread captures.
 	CopyHtoD(dst DevicePtr, src []byte) error
 	CopyDtoH(dst []byte, src DevicePtr) error
 	// The Async copies are queued on a stream. The host's slice must be HostAlloc's and must not be touched until the copy is done;

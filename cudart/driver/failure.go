@@ -18,6 +18,7 @@ const (
 	codeUnsupported    = 801
 	codeMismatch       = 803
 	codeCompat         = 804
+	codeCapture        = 900
 	codeWrongThread    = 908
 )
 

@@ -87,12 +87,28 @@ func device(t *testing.T) driver.Driver {
 	return d
 }
 
-func TestSuiteOnDevice(t *testing.T) {
+// TestOnDevice is all of it on the machine's GPU.
+func TestOnDevice(t *testing.T) {
 	d := device(t)
 	if absent := driver.Absent(d); len(absent) > 0 {
 		t.Errorf("%s lacks %v", d.Path(), absent)
 	}
-	drivertest.Run(t, drivertest.Config{Driver: d})
+	t.Run("suite", func(t *testing.T) { drivertest.Run(t, drivertest.Config{Driver: d}) })
+	v, err := d.Version()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]func(*testing.T, driver.Driver, string){
+		"libcublas": drivertest.RunBLAS, "libcublasLt": drivertest.RunBLASLt, "libnvrtc": drivertest.RunNVRTC,
+	} {
+		t.Run(name, func(t *testing.T) {
+			lib := driver.Find(name).For(v)
+			if lib.Path == "" {
+				t.Skip(lib.Missing())
+			}
+			run(t, d, lib.Path)
+		})
+	}
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -1,0 +1,161 @@
+// Command gpubench measures what cudart/driver costs on the machine's GPU. It prints one JSON object per figure, as peer.py does
+// for PyTorch; with -merge it makes a table of such files. `make gpu-bundle` packs it with the tests for a machine without Go.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// A figure is one measurement: the median of several.
+type figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Note  string  `json:"note,omitempty"`
+}
+
+type bench struct {
+	d     driver.Driver
+	dev   driver.Device
+	ctx   driver.Context
+	st    driver.Stream
+	props driver.Properties
+	out   *json.Encoder
+}
+
+func (b *bench) report(name string, v float64, unit, note string) {
+	if err := b.out.Encode(figure{name, v, unit, note}); err != nil {
+		panic(err)
+	}
+}
+
+// must ends the part that measures, not the program.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func get[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+func main() {
+	merge := flag.Bool("merge", false, "make a table of the files given, ours first and the peer's second, and so on")
+	start := flag.Bool("start", false, "only start: a context, a module and a launch")
+	flag.Parse()
+	switch {
+	case *merge:
+		if err := table(os.Stdout, flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	case *start:
+		startOnly()
+		return
+	}
+	b := &bench{out: json.NewEncoder(os.Stdout)}
+	failed := false
+	for _, part := range []struct {
+		name string
+		run  func(*bench)
+	}{
+		{"open", open}, {"calls", calls}, {"allocation", allocation}, {"copies", copies}, {"graphs", graphs}, {"modules", modules},
+		{"nvrtc", compiling}, {"gemm", products}, {"fused gemm", fused}, {"processes", processes},
+	} {
+		began := time.Now()
+		if err := attempt(func() { part.run(b) }); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", part.name, err)
+			failed = true
+			if b.ctx == 0 {
+				break
+			}
+		}
+		fmt.Fprintf(os.Stderr, "%-12s %.1f s\n", part.name, time.Since(began).Seconds())
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+func attempt(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// median of what f returns, called n times.
+func median(n int, f func() float64) float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = f()
+	}
+	slices.Sort(v)
+	return v[n/2]
+}
+
+// host returns the nanoseconds that one of n calls takes, the median of five rounds; each round waits for the device at its end, outside the time.
+func (b *bench) host(n int, f func()) float64 {
+	return median(5, func() float64 {
+		began := time.Now()
+		for range n {
+			f()
+		}
+		t := time.Since(began)
+		must(b.d.SyncStream(b.st))
+		return float64(t.Nanoseconds()) / float64(n)
+	})
+}
+
+// device returns the seconds that f's work takes on the device: the median of n, after 3 that are not counted.
+func (b *bench) device(n int, f func()) float64 {
+	from, to := get(b.d.NewEvent(true)), get(b.d.NewEvent(true))
+	once := func() float64 {
+		must(b.d.RecordEvent(from, b.st))
+		f()
+		must(b.d.RecordEvent(to, b.st))
+		must(b.d.SyncEvent(to))
+		return get(b.d.Elapsed(from, to)).Seconds()
+	}
+	for range 3 {
+		once()
+	}
+	v := median(n, once)
+	must(b.d.DestroyEvent(from))
+	must(b.d.DestroyEvent(to))
+	return v
+}
+
+// open times what a process pays before its first launch.
+func open(b *bench) {
+	began := time.Now()
+	d, err := driver.Open("")
+	must(err)
+	b.d = d
+	b.report("dlopen and cuInit", ms(began), "ms", d.Path())
+	b.dev = get(d.Device(0))
+	began = time.Now()
+	b.ctx = get(d.RetainContext(b.dev))
+	b.report("primary context", ms(began), "ms", "")
+	must(d.Bind(b.ctx))
+	b.props = get(d.Properties(b.dev))
+	v := get(d.Version())
+	b.report("driver", float64(v), "", fmt.Sprintf("%s, capability %d.%d, %d multiprocessors, absent functions %v",
+		b.props.Name, b.props.Major, b.props.Minor, b.props.Multiprocessors, driver.Absent(d)))
+	b.st = get(d.NewStream())
+}
+
+func ms(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
