@@ -16,40 +16,53 @@ func (k *kernel) onShell(m *message) {
 	case "interrupt_request":
 		k.onInterrupt(k.front.shell, m)
 	case "comm_open", "comm_msg", "comm_close":
-		if k.state == ready {
-			k.child.shell.send(m.frames()) // a running cell may be waiting for it
-		}
+		k.onComm(m)
 	default:
 		k.queue = append(k.queue, m)
 		k.pump()
 	}
 }
 
-// onControl takes a message from the control channel: those pass all that waits on the shell channel.
+// onControl takes a message from the control channel: those pass all that waits on the shell channel. What has to be run by
+// GoNB, which does one thing at a time, takes its turn.
 func (k *kernel) onControl(m *message) {
-	switch {
-	case m.kind == "shutdown_request":
+	switch m.kind {
+	case "shutdown_request":
 		k.onShutdown(k.front.control, m)
-	case m.kind == "interrupt_request":
+	case "interrupt_request":
 		k.onInterrupt(k.front.control, m)
-	case k.isLocal(m):
+	case "comm_open", "comm_msg", "comm_close":
+		k.onComm(m)
+	case "execute_request", "complete_request", "inspect_request":
+		k.queue = append(k.queue, m)
+		k.pump()
+	default:
 		k.answer(k.front.control, m)
-		if k.current != nil { // front ends take the last status for the kernel's
-			k.status("busy", k.current.m)
-		}
-	case k.state == ready:
-		k.child.control.send(m.frames())
+		k.busyAgain()
 	}
 }
 
-func (k *kernel) onStdin(m *message) {
-	if k.state == ready {
-		k.child.stdin.send(m.frames())
+// busyAgain says that a cell is running after a message on its side was over: front ends take the last status for the
+// kernel's.
+func (k *kernel) busyAgain() {
+	if k.current != nil {
+		k.status("busy", k.current.m)
 	}
+}
+
+// outlet is where the reply to a request goes.
+func (k *kernel) outlet(m *message) outlet {
+	if m.via == controlChannel {
+		return k.front.control
+	}
+	return k.front.shell
 }
 
 func (k *kernel) onShutdown(from outlet, m *message) {
-	k.shutdown, k.shutdownBy = m, from
+	if k.shutdown == nil {
+		k.shutdown, k.shutdownBy = m, from
+		k.status("busy", m)
+	}
 	k.ending = true
 }
 
@@ -62,64 +75,106 @@ func restartWanted(m *message) bool {
 }
 
 func (k *kernel) onInterrupt(from outlet, m *message) {
+	k.status("busy", m)
 	k.interrupt()
 	k.reply(from, m, map[string]any{"status": "ok"})
+	k.status("idle", m)
+	k.busyAgain()
 }
 
-// isLocal reports whether the kernel answers a request itself: those that GoNB leaves without an answer, which front ends
-// then wait for, or answers poorly.
+// isLocal reports whether the kernel answers a request itself: all but what needs GoNB, which leaves other requests without
+// an answer, or answers poorly.
 func (k *kernel) isLocal(m *message) bool {
 	switch m.kind {
-	case "kernel_info_request", "is_complete_request", "history_request", "comm_info_request":
-		return true
+	case "execute_request":
+		return false
 	case "complete_request", "inspect_request":
 		return k.magicAnswer(m) != nil || k.child == nil || time.Since(k.child.started) < goplsDelay
 	}
-	return false
+	return true
 }
 
 // goplsDelay is when GoNB connects to the gopls it has started: after twelve seconds, and until then it lets a completion,
 // and every cell behind it, wait. Nothing found at once is better than that.
 const goplsDelay = 12500 * time.Millisecond
 
-// answer replies to a request that isLocal.
+// answer replies to a request that isLocal. As in other kernels, one of an unknown kind gets no reply, only the statuses
+// that tell that it is over.
 func (k *kernel) answer(to outlet, m *message) {
 	k.status("busy", m)
 	content := k.magicAnswer(m)
 	if content == nil {
 		content = k.localAnswer(m)
 	}
-	k.reply(to, m, content)
+	if content != nil {
+		k.reply(to, m, content)
+	} else {
+		k.logf("no answer to a message of the unknown kind %s", jsonText(m.kind))
+	}
 	k.status("idle", m)
 }
 
-// localAnswer returns the content of a reply.
+// answerNothing replies that nothing was found to a completion or inspection that need not be asked of GoNB.
+func (k *kernel) answerNothing(m *message) { k.answer(k.outlet(m), m) }
+
+// localAnswer returns the content of a reply, nil when there is none.
 func (k *kernel) localAnswer(m *message) map[string]any {
-	var content map[string]any
+	var c struct {
+		Code   string `json:"code"`
+		Cursor int    `json:"cursor_pos"`
+	}
+	_ = json.Unmarshal(m.content, &c)
 	switch m.kind {
 	case "kernel_info_request":
-		content = k.info()
+		return k.info()
 	case "is_complete_request":
-		var c struct {
-			Code string `json:"code"`
-		}
-		_ = json.Unmarshal(m.content, &c)
-		content = isComplete(c.Code)
+		return isComplete(c.Code)
 	case "history_request":
-		content = k.history(m)
+		return k.history.answer(m.content)
 	case "complete_request":
-		var c struct {
-			Cursor int `json:"cursor_pos"`
-		}
-		_ = json.Unmarshal(m.content, &c)
-		content = map[string]any{"status": "ok", "matches": []string{}, "cursor_start": c.Cursor, "cursor_end": c.Cursor, "metadata": map[string]any{}}
+		return map[string]any{"status": "ok", "matches": []string{}, "cursor_start": c.Cursor, "cursor_end": c.Cursor, "metadata": map[string]any{}}
 	case "inspect_request":
-		content = map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{}}
+		return map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{}}
 	case "comm_info_request":
-		content = map[string]any{"status": "ok", "comms": map[string]any{}}
+		return k.comms.info(m.content)
+	case "connect_request":
+		conn := k.spawn.conn
+		return map[string]any{
+			"status": "ok", "shell_port": conn.ShellPort, "iopub_port": conn.IOPubPort, "stdin_port": conn.StdinPort,
+			"hb_port": conn.HBPort, "control_port": conn.ControlPort,
+		}
+	case "debug_request":
+		return debugAnswer(m.content)
 	}
-	return content
+	return nil
 }
+
+// debugAnswer tells a debugger that there is none, in its own protocol (DAP): kernel_info says so before.
+func debugAnswer(request []byte) map[string]any {
+	var c struct {
+		Seq     int    `json:"seq"`
+		Command string `json:"command"`
+	}
+	_ = json.Unmarshal(request, &c)
+	const text = "the kernel has no debugger: cells are compiled programs; use dlv on a program of your own"
+	return map[string]any{
+		"type": "response", "seq": 0, "request_seq": c.Seq, "command": c.Command, "success": false, "message": text,
+		"body": map[string]any{"error": map[string]any{"id": 1, "format": text}},
+	}
+}
+
+// welcome greets who subscribes to iopub: from this message on it misses nothing.
+func (k *kernel) welcome(topic []byte) [][]byte {
+	m := k.author.compose("iopub_welcome", nil, map[string]any{"subscription": string(topic)})
+	m.ids = [][]byte{topic}
+	return m.frames()
+}
+
+func errorReply(name, value string) map[string]any {
+	return map[string]any{"status": "error", "ename": name, "evalue": value, "traceback": []string{name + ": " + value}}
+}
+
+func jsonText(s string) string { return string(mustJSON(s)) }
 
 // info is the content of kernel_info_reply.
 func (k *kernel) info() map[string]any {
@@ -130,8 +185,8 @@ func (k *kernel) info() map[string]any {
 	return map[string]any{
 		"status": "ok", "protocol_version": protocolVersion,
 		"implementation": "halftone", "implementation_version": k.opts.Version,
-		"language_info": language,
-		"banner":        "Halftone " + k.opts.Version + ": Go with automatic mixed precision. Cells are Go declarations; lines after %% run.",
+		"language_info": language, "debugger": false, "supported_features": []string{},
+		"banner": "Halftone " + k.opts.Version + ": Go with automatic mixed precision. Cells are Go declarations; lines after %% run.",
 		"help_links": []map[string]string{
 			{"text": "Halftone", "url": "https://github.com/halftone-ml/halftone"},
 			{"text": "GoNB tutorial", "url": "https://github.com/janpfeifer/gonb/blob/main/examples/tutorial.ipynb"},
@@ -146,28 +201,6 @@ func goVersion(v string) string {
 		v = runtime.Version()
 	}
 	return strings.TrimPrefix(version.Lang(strings.Fields(v)[0]), "go")
-}
-
-// history is the content of history_reply: the cells of this kernel, which is all there is.
-func (k *kernel) history(m *message) map[string]any {
-	var c struct {
-		Access string `json:"hist_access_type"`
-		N      int    `json:"n"`
-		Output bool   `json:"output"`
-	}
-	_ = json.Unmarshal(m.content, &c)
-	items := [][]any{}
-	for _, cell := range k.cells.list() {
-		if c.Output {
-			items = append(items, []any{0, cell.Count, []any{cell.Code, nil}})
-		} else {
-			items = append(items, []any{0, cell.Count, cell.Code})
-		}
-	}
-	if c.Access == "tail" && c.N > 0 && len(items) > c.N {
-		items = items[len(items)-c.N:]
-	}
-	return map[string]any{"status": "ok", "history": items}
 }
 
 // reply sends the reply to a request to whoever made it.

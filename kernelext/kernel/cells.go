@@ -6,7 +6,8 @@ import (
 )
 
 // A cellMap is the list of cells that this kernel has run, in a file that every cell's program can read. GoNB compiles a
-// main.go of its own making; with the cells' text a trace can say which line of which cell an op came from.
+// main.go of its own making; with the cells' text a trace can say which line of which cell an op came from. The counts go
+// on when a GoNB dies: a number means one cell in the life of a kernel.
 type cellMap struct {
 	file  string
 	cells []cell
@@ -25,15 +26,9 @@ const (
 )
 
 func newCellMap(file string) *cellMap {
-	m := &cellMap{file: file}
-	m.reset()
-	return m
-}
-
-// reset forgets all cells: a new GoNB counts from one.
-func (m *cellMap) reset() {
-	m.cells, m.next, m.extra = nil, 1, false
+	m := &cellMap{file: file, next: 1}
 	_ = m.write()
+	return m
 }
 
 // add appends the cell that runs next and writes the file. GoNB does not count a cell that is not kept in the history;
@@ -71,10 +66,6 @@ func (m *cellMap) counted(n int) {
 		m.cells[last].Count = n
 		_ = m.write()
 	}
-}
-
-func (m *cellMap) list() []cell {
-	return m.cells
 }
 
 // write replaces the file in one step: a cell's program may be reading it.

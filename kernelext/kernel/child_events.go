@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,12 +8,12 @@ import (
 )
 
 // onStarted takes over a GoNB that has been started, or fails the requests that wait for one that cannot be.
-func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
+func (k *kernel) onStarted(n int, c *child, err error) {
 	if err != nil {
 		k.failures++
 		k.why = err
-		if k.failures < 3 && ctx.Err() == nil {
-			k.startChild(ctx)
+		if k.failures < 3 && k.life.Err() == nil {
+			k.startChild()
 			return
 		}
 		k.state = broken
@@ -49,7 +48,7 @@ func (k *kernel) onStarted(ctx context.Context, n int, c *child, err error) {
 		case <-output.done:
 		case <-time.After(drawTimeout):
 		}
-		k.do(func() { k.onExit(ctx, n, c) })
+		k.do(func() { k.onExit(n, c) })
 	}()
 	k.probe()
 }
@@ -79,6 +78,9 @@ func (k *kernel) onTick() {
 
 func (k *kernel) fromChild(ch channel, m *message) {
 	parent := m.parentID()
+	if r := k.current; r != nil && r.foreign && parent == r.m.id {
+		m = m.withParent(r.m.header, k.key)
+	}
 	if k.probes[parent] {
 		if ch == iopubChannel && k.state == starting {
 			k.onReady()
@@ -87,17 +89,26 @@ func (k *kernel) fromChild(ch channel, m *message) {
 	}
 	switch ch {
 	case shellChannel:
+		if m.kind == "comm_close" { // GoNB's only one goes out on the wrong channel
+			m.ids = [][]byte{[]byte("comm_close")}
+			k.followComm(m)
+			k.front.iopub.send(m)
+			return
+		}
 		k.onReply(parent, m)
 	case controlChannel:
 		k.front.control.send(m)
 	case stdinChannel:
-		k.front.stdin.send(m)
+		k.onInputRequest(parent, m)
 	case iopubChannel:
+		k.followComm(m)
 		if r := k.current; m.kind == "error" && r != nil && r.verdict != nil && r.m.id == parent {
 			m = m.withContent(mustJSON(r.verdict), k.key)
 		}
 		m = k.magicInput(parent, m)
-		k.front.iopub.send(m)
+		if !k.isSilenced(parent, m) {
+			k.front.iopub.send(m)
+		}
 		k.showMagics(parent, m)
 		k.onPublished(parent, m)
 	}
@@ -105,30 +116,53 @@ func (k *kernel) fromChild(ch channel, m *message) {
 
 // onReady begins to serve once GoNB answers.
 func (k *kernel) onReady() {
-	k.state, k.failures = ready, 0
+	k.state = ready
 	if err := seedSums(k.child.tmp, k.opts.Checkout); err != nil {
 		k.logf("cells need the network for modules: %v", err)
 	}
 	k.prelude()
+	k.catchUp()
 	k.pump()
 }
 
+// catchUp brings the execution counter of a new GoNB to where that of the dead one was: a cell of nothing counts, too.
+func (k *kernel) catchUp() {
+	want := k.cells.next - 1
+	if len(k.queue) > 0 && k.queue[0].kept {
+		want-- // it comes again
+	}
+	for ; k.counter < want; k.counter++ {
+		m := k.author.compose("execute_request", nil, map[string]any{
+			"code": "", "silent": true, "store_history": true, "allow_stdin": false, "stop_on_error": false,
+		})
+		k.probes[m.id] = true
+		k.child.shell.send(m.frames())
+	}
+}
+
 // onExit deals with a GoNB that has ended though nobody asked it to.
-func (k *kernel) onExit(ctx context.Context, n int, c *child) {
+func (k *kernel) onExit(n int, c *child) {
 	if k.number != n {
 		return
 	}
 	c.release()
-	wasReady := k.state == ready
-	if !wasReady {
+	// One that has been of no use is not started again for ever.
+	useful := k.state == ready && (time.Since(c.started) > usefulAge || k.current != nil && k.current.begun)
+	if useful {
+		k.failures = 0
+	} else {
 		k.failures++
 		k.why = errors.Join(fmt.Errorf("GoNB %s", c.reason()), k.why)
 	}
-	k.cells.reset()
+	k.lost = fmt.Sprintf("GoNB, which runs the cells, %s and has been started again. What earlier cells declared is gone: run them again.\n", c.reason())
+	if len(k.cells.cells) == 0 {
+		k.lost = "" // nothing had been declared
+	}
 	if r := k.current; r != nil && !r.begun && !r.m.again {
 		r.m.again = true // it was on its way when GoNB died of something else
 		k.current, k.queue = nil, append([]*message{r.m}, k.queue...)
 	} else if r != nil {
+		k.lost = ""
 		text := fmt.Sprintf("GoNB, which runs the cells, %s.\nIt is being started again. What earlier cells declared is gone: run them again.\n", c.reason())
 		if log := lastPanic(c.tail.String()); log != "" {
 			text += "The end of its log:\n" + log + "\n"
@@ -140,8 +174,11 @@ func (k *kernel) onExit(ctx context.Context, n int, c *child) {
 		k.pump()
 		return
 	}
-	k.startChild(ctx)
+	k.startChild()
 }
+
+// usefulAge is how old a GoNB is whose death is no sign that the next one will die, too.
+const usefulAge = 5 * time.Second
 
 // lastPanic returns the part of a log from its last panic or fatal error on: the rest tells a user nothing.
 func lastPanic(log string) string {

@@ -27,6 +27,8 @@ type client struct {
 	replies []*message // on shell and control
 	iopub   []*message
 	inputs  []*message
+
+	byChannel map[channel][]*message
 }
 
 const patience = 60 * time.Second
@@ -56,7 +58,8 @@ func dial(t *testing.T, conn connection) *client {
 	if err := c.hb.Dial(conn.endpoint(conn.HBPort)); err != nil {
 		t.Fatal(err)
 	}
-	collect := func(s *socket, to *[]*message) {
+	c.byChannel = map[channel][]*message{}
+	collect := func(ch channel, s *socket, to *[]*message) {
 		go s.receive(ctx, func(frames [][]byte) {
 			m, err := parse(frames, []byte(conn.Key))
 			c.mu.Lock()
@@ -66,13 +69,14 @@ func dial(t *testing.T, conn connection) *client {
 				return
 			}
 			*to = append(*to, m)
+			c.byChannel[ch] = append(c.byChannel[ch], m)
 			c.news.Broadcast()
 		})
 	}
-	collect(sub, &c.iopub)
-	collect(c.shell, &c.replies)
-	collect(c.control, &c.replies)
-	collect(c.stdin, &c.inputs)
+	collect(iopubChannel, sub, &c.iopub)
+	collect(shellChannel, c.shell, &c.replies)
+	collect(controlChannel, c.control, &c.replies)
+	collect(stdinChannel, c.stdin, &c.inputs)
 	return c
 }
 

@@ -39,7 +39,7 @@ func TestGoNBDies(t *testing.T) {
 		t.Errorf("the dead GoNB left %s", p.name)
 	}
 	r = s.run("%%\nfmt.Println(\"again\", amp.Float16)").ok(t)
-	if !strings.HasPrefix(r.stdout, "again") || r.reply["execution_count"] != 1.0 {
+	if !strings.HasPrefix(r.stdout, "again") || r.reply["execution_count"] != 3.0 || strings.Contains(r.stderr, "gone") {
 		t.Errorf("%q %v", r.stdout, r.reply)
 	}
 

@@ -20,26 +20,35 @@ func (o outlet) send(m *message) { o.Send(m.frames(), m.essential()) }
 // handlers take what front ends send; each is called by the goroutine of one connection.
 type handlers struct {
 	shell, control, stdin func(frames [][]byte)
+	welcome               func(topic []byte) [][]byte
 }
 
 func listen(c connection, h handlers) (*front, error) {
+	type opener func(network, address string) (*zmtp.Server, error)
+	router := func(handle func([][]byte)) opener {
+		return func(network, address string) (*zmtp.Server, error) {
+			return zmtp.Listen(zmtp.Router, network, address, handle)
+		}
+	}
 	f := &front{}
 	for _, s := range []struct {
-		name   string
-		dst    *outlet
-		port   int
-		kind   zmtp.Kind
-		handle func([][]byte)
+		name string
+		dst  *outlet
+		port int
+		open opener
 	}{
-		{"iopub", &f.iopub, c.IOPubPort, zmtp.Pub, nil},
+		{"iopub", &f.iopub, c.IOPubPort, func(network, address string) (*zmtp.Server, error) {
+			return zmtp.ListenPub(network, address, h.welcome)
+		}},
 		// Answered by the socket itself, so that a busy kernel never looks dead.
-		{"heartbeat", &f.heartbeat, c.HBPort, zmtp.Echo, nil},
-		{"stdin", &f.stdin, c.StdinPort, zmtp.Router, h.stdin},
-		{"control", &f.control, c.ControlPort, zmtp.Router, h.control},
-		{"shell", &f.shell, c.ShellPort, zmtp.Router, h.shell},
+		{"heartbeat", &f.heartbeat, c.HBPort, func(network, address string) (*zmtp.Server, error) {
+			return zmtp.Listen(zmtp.Echo, network, address, nil)
+		}},
+		{"stdin", &f.stdin, c.StdinPort, router(h.stdin)},
+		{"control", &f.control, c.ControlPort, router(h.control)},
+		{"shell", &f.shell, c.ShellPort, router(h.shell)},
 	} {
-		network, address := c.address(s.port)
-		server, err := zmtp.Listen(s.kind, network, address, s.handle)
+		server, err := s.open(c.address(s.port))
 		if err != nil {
 			f.finish()
 			return nil, fmt.Errorf("kernel: %s: %w; is another kernel running on this connection file?", s.name, err)

@@ -16,11 +16,15 @@ import (
 // program is what a cell ends with, so GoNB need not know, and the program has the time it takes to save and show what it has.
 func (k *kernel) interrupt() {
 	r := k.current
-	if r != nil && r.stop != nil {
+	if r == nil {
+		k.interruptWaiting()
+		return
+	}
+	if r.stop != nil {
 		r.stop()
 		return
 	}
-	if k.state != ready || r == nil || r.m.kind != "execute_request" {
+	if k.state != ready || r.m.kind != "execute_request" {
 		return
 	}
 	gonb := k.child.cmd.Process.Pid
@@ -54,6 +58,17 @@ const (
 func signalAll(list []process, sig syscall.Signal) {
 	for _, p := range list {
 		_ = syscall.Kill(p.pid, sig)
+	}
+}
+
+// interruptWaiting gives up the cell that waits for GoNB to start, and with it, as after any error, those behind.
+func (k *kernel) interruptWaiting() {
+	for i, m := range k.queue {
+		if m.kind == "execute_request" {
+			k.queue = slices.Delete(k.queue, i, i+1)
+			k.refuse(m, "Interrupted", "the cell was stopped before it began", "")
+			return
+		}
 	}
 }
 

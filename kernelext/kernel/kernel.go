@@ -29,13 +29,18 @@ type kernel struct {
 	closed chan struct{} // the loop has ended
 	starts sync.WaitGroup
 
-	child    *child    // nil while none runs
-	output   *pipeline // of its output
+	life     context.Context // of children
+	child    *child          // nil while none runs
+	output   *pipeline       // of its output
 	state    childState
 	number   int // of the children started
-	failures int // children in a row that did not become ready
+	failures int // children in a row that were of no use
 	why      error
-	probes   map[string]bool
+	lost     string          // why earlier declarations are gone, until the user has been told
+	probes   map[string]bool // our own requests to GoNB: their answers are not for front ends
+	counter  int             // GoNB's execution counter
+	comms    comms
+	history  history
 
 	queue   []*message // shell requests that wait
 	current *request   // what GoNB is doing
@@ -90,6 +95,7 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		events: make(chan func()),
 		closed: make(chan struct{}),
 		probes: map[string]bool{},
+		comms:  comms{},
 	}
 	if k.magics, err = newMagics(opts, dir); err != nil {
 		return err
@@ -105,7 +111,7 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 	if cwd, err := os.Getwd(); err == nil {
 		defer keepCache(filepath.Join(dir, tmpName), os.TempDir(), cwd)()
 	}
-	k.front, err = listen(conn, handlers{k.accept(k.onShell), k.accept(k.onControl), k.accept(k.onStdin)})
+	k.front, err = listen(conn, handlers{k.accept(shellChannel, k.onShell), k.accept(controlChannel, k.onControl), k.accept(stdinChannel, k.onStdin), k.welcome})
 	if err != nil {
 		return err
 	}
@@ -118,10 +124,11 @@ func (k *kernel) serve(ctx context.Context) error {
 	defer signal.Stop(signals)
 	orphaned := watchParent(ctx)
 
-	children, noMore := context.WithCancel(ctx)
+	var noMore context.CancelFunc
+	k.life, noMore = context.WithCancel(ctx)
 	defer noMore()
 	k.status("starting", nil)
-	k.startChild(children)
+	k.startChild()
 
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -162,13 +169,17 @@ func (k *kernel) do(f func()) bool {
 
 // accept checks what comes from Jupyter and hands it to the loop. What is not signed with the key is dropped without an
 // answer, as the protocol wants: GoNB itself would stop.
-func (k *kernel) accept(on func(*message)) func([][]byte) {
+func (k *kernel) accept(via channel, on func(*message)) func([][]byte) {
 	return func(frames [][]byte) {
 		m, err := parse(frames, k.key)
+		if err == nil && !(isObject(m.parent) && isObject(m.metadata) && isObject(m.content)) {
+			err = errMalformed
+		}
 		if err != nil {
 			k.logf("dropped a message: %v", err)
 			return
 		}
+		m.via = via
 		k.do(func() { on(m) })
 	}
 }
@@ -210,19 +221,22 @@ func (k *kernel) end() {
 		k.front.iopub.send(reply)
 		reply.ids = k.shutdown.ids
 		k.shutdownBy.send(reply)
+		k.status("idle", k.shutdown)
 	}
 	k.front.finish()
 }
 
 // startChild starts GoNB in the background; the loop goes on.
-func (k *kernel) startChild(ctx context.Context) {
+func (k *kernel) startChild() {
 	k.state, k.child = starting, nil
 	k.number++
 	n := k.number
 	k.probes = map[string]bool{}
+	k.counter = 0
+	clear(k.comms)
 	k.starts.Go(func() {
-		c, err := k.spawn.start(ctx, n)
-		if !k.do(func() { k.onStarted(ctx, n, c, err) }) && c != nil {
+		c, err := k.spawn.start(k.life, n)
+		if !k.do(func() { k.onStarted(n, c, err) }) && c != nil {
 			c.kill()
 			c.release()
 		}

@@ -26,9 +26,15 @@ type message struct {
 	id   string // header's msg_id
 	kind string // header's msg_type
 
-	again bool // a GoNB has died on this request before beginning it
-
 	magic *magicCell // of a cell whose %amp lines have been answered
+
+	via channel // of a front end's message: where it came in
+
+	again    bool // a GoNB has died on this request before beginning it
+	retried  bool // GoNB has been started once more for this request
+	numbered bool // count is set
+	kept     bool // the request raised the count: it is in the history
+	count    int  // execution count
 }
 
 var delimiter = []byte("<IDS|MSG>")
@@ -118,7 +124,7 @@ func (m *message) parentID() string {
 
 // essential tells a message that a front end waits for from output, of which it may miss some.
 func (m *message) essential() bool {
-	return m.kind == "status" || m.kind == "input_request" || m.kind == "error" || strings.HasSuffix(m.kind, "_reply")
+	return m.kind == "status" || m.kind == "input_request" || m.kind == "error" || m.kind == "iopub_welcome" || strings.HasSuffix(m.kind, "_reply")
 }
 
 // An author makes messages of the kernel's own.
@@ -153,4 +159,5 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-const protocolVersion = "5.3"
+// protocolVersion is the version of the messaging protocol. With 5.4 a kernel greets who subscribes to iopub.
+const protocolVersion = "5.4"

@@ -200,17 +200,17 @@ func TestCellMapIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.list()); n != maxCells || m.list()[n-1].Count != 3*maxCells {
+	if n := len(m.cells); n != maxCells || m.cells[n-1].Count != 3*maxCells {
 		t.Errorf("%d cells", n)
 	}
 	for range 5 {
 		_ = m.add(strings.Repeat("y", maxCellBytes/2), true)
 	}
-	if n := len(m.list()); n != 2 {
+	if n := len(m.cells); n != 2 {
 		t.Errorf("%d cells of half the size that fits", n)
 	}
 	_ = m.add(strings.Repeat("z", 2*maxCellBytes), true)
-	if n := len(m.list()); n != 1 { // the running cell is always there
+	if n := len(m.cells); n != 1 { // the running cell is always there
 		t.Errorf("%d cells", n)
 	}
 }

@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,6 +14,7 @@ import (
 // told when GoNB dies.
 type request struct {
 	m           *message
+	since       time.Time
 	begun       bool // GoNB has said that it is busy with it
 	replied     time.Time
 	idle        time.Time
@@ -20,9 +24,14 @@ type request struct {
 	failure     *errorContent // as published
 	verdict     *errorContent // why the kernel has stopped the cell, where it has
 	stopOnError bool
-	stop        func()       // ends the answering of %amp lines, which is all that happens so far
-	moved       int          // characters by which the cursor stands elsewhere for GoNB
-	reset       bool         // the cell makes GoNB forget its declarations
+	stop        func()   // ends the answering of %amp lines, which is all that happens so far
+	moved       int      // characters by which the cursor stands elsewhere for GoNB
+	reset       bool     // the cell makes GoNB forget its declarations
+	silent      bool     // what it prints and shows is not for front ends
+	text        []rune   // of the code, when GoNB counts its characters in another way
+	foreign     bool     // GoNB does not know its header as it is
+	expressions []string // names of the user's expressions
+	input       inputState
 	signaled    map[int]bool // processes of an interrupted cell that have been told
 	interrupted time.Time    // when the cell was interrupted first
 	killed      time.Time    // when it was interrupted again
@@ -36,6 +45,10 @@ const (
 	idlePatience  = drawTimeout + 5*time.Second
 )
 
+// stuckPatience is how long GoNB may take for a completion or inspection: its own limits, of eight seconds for each question
+// to gopls, add up to less.
+const stuckPatience = 90 * time.Second
+
 // pump works through the queue until something has to be waited for.
 func (k *kernel) pump() {
 	for k.current == nil && len(k.queue) > 0 {
@@ -46,7 +59,12 @@ func (k *kernel) pump() {
 		k.queue = k.queue[1:]
 		switch {
 		case k.isLocal(m):
-			k.answer(k.front.shell, m)
+			k.answer(k.outlet(m), m)
+		case k.state == broken && m.kind == "execute_request" && !m.retried:
+			m.retried = true // what was wrong may have been put right: one more try for each cell
+			k.queue = append([]*message{m}, k.queue...)
+			k.failures = 2
+			k.startChild()
 		case k.state == broken:
 			k.failBroken(m)
 		default:
@@ -60,36 +78,57 @@ func (k *kernel) forward(m *message) {
 	if k.startMagics(m) {
 		return
 	}
-	r := &request{m: m}
-	switch m.kind {
-	case "execute_request":
+	r := &request{m: m, since: time.Now()}
+	var out *message
+	if m.kind == "execute_request" {
 		var x executeRequest
-		m, x = k.normalize(m)
+		out, x = k.normalize(m)
 		if mc := m.magic; mc != nil {
-			m, r.verdict = m.withCode(mc.out, k.key), mc.verdict
+			out, r.verdict = out.withCode(mc.out, k.key), mc.verdict
 		}
 		r.reset = resets(x.Code)
 		r.stopOnError = x.StopOnError == nil || *x.StopOnError
-		if err := k.cells.add(x.Code, *x.StoreHistory); err != nil {
-			k.stream("stderr", "halftone: the cell map cannot be written: "+err.Error()+"\n", m.header)
+		r.silent = *x.Silent
+		r.expressions = slices.Sorted(maps.Keys(x.Expressions))
+		r.input.allowed = *x.AllowStdin
+		k.enter(m, x.Code, *x.StoreHistory)
+		if m.kept {
+			k.counter++
 		}
-	case "complete_request", "inspect_request":
-		m, r.moved = k.withoutMagics(m)
-		m = k.normalizeCursor(m)
-	default: // no answer can be expected
-		k.child.shell.send(m.frames())
-		return
+	} else {
+		out, r.moved = k.withoutMagics(m)
+		if out, r.text = k.normalizeCursor(out); out == nil {
+			k.answerNothing(m)
+			return
+		}
 	}
 	k.current = r
-	k.child.shell.send(m.frames())
+	out = forGoNB(out, k.key)
+	r.foreign = !bytes.Equal(out.header, m.header)
+	k.child.shell.send(out.frames())
+}
+
+// enter gives a cell its execution count, unless it has got it before a GoNB died, and keeps it in the history.
+func (k *kernel) enter(m *message, code string, keep bool) {
+	if m.numbered {
+		return
+	}
+	if err := k.cells.add(code, keep); err != nil {
+		k.stream("stderr", "halftone: the cell map cannot be written: "+err.Error()+"\n", m.header)
+	}
+	m.numbered, m.kept, m.count = true, keep, k.cells.next-1
+	if keep {
+		k.history.add(m.count, code)
+	}
 }
 
 type executeRequest struct {
-	Code         string `json:"code"`
-	Silent       *bool  `json:"silent"`
-	StoreHistory *bool  `json:"store_history"`
-	StopOnError  *bool  `json:"stop_on_error"`
-	AllowStdin   *bool  `json:"allow_stdin"`
+	Code         string         `json:"code"`
+	Silent       *bool          `json:"silent"`
+	StoreHistory *bool          `json:"store_history"`
+	StopOnError  *bool          `json:"stop_on_error"`
+	AllowStdin   *bool          `json:"allow_stdin"`
+	Expressions  map[string]any `json:"user_expressions"`
 }
 
 // normalize fills in what the protocol makes optional: GoNB panics where it is left out.
@@ -122,32 +161,39 @@ func (k *kernel) normalize(m *message) (*message, executeRequest) {
 	return m.withContent(mustJSON(fields), k.key), x
 }
 
-// normalizeCursor does the same for completion and inspection.
-func (k *kernel) normalizeCursor(m *message) *message {
+// normalizeCursor does the same for completion and inspection, and sees to it that the cursor is one that GoNB can bear. It
+// returns nil when there is nothing to ask. Text is the code when GoNB counts its characters in another way.
+func (k *kernel) normalizeCursor(m *message) (out *message, text []rune) {
 	fields := map[string]any{}
 	_ = json.Unmarshal(m.content, &fields)
-	changed := false
-	code, ok := fields["code"].(string)
-	if !ok {
-		fields["code"], changed = "", true
+	code, _ := fields["code"].(string)
+	text = []rune(code)
+	at := len(text)
+	if pos, ok := fields["cursor_pos"].(float64); ok && pos >= 0 && pos < float64(at) {
+		at = int(pos)
 	}
-	if _, ok := fields["cursor_pos"].(float64); !ok {
-		fields["cursor_pos"], changed = len([]rune(code)), true
+	if m.kind == "inspect_request" {
+		var ok bool
+		if at, ok = inspectable(text, at); !ok {
+			return nil, nil
+		}
+		if _, ok := fields["detail_level"].(float64); !ok {
+			fields["detail_level"] = 0
+		}
 	}
-	if _, ok := fields["detail_level"].(float64); !ok && m.kind == "inspect_request" {
-		fields["detail_level"], changed = 0, true
+	fields["code"], fields["cursor_pos"] = code, utf16Pos(text, at)
+	out = m.withContent(mustJSON(fields), k.key)
+	if utf16Pos(text, len(text)) == len(text) {
+		text = nil
 	}
-	if !changed {
-		return m
-	}
-	return m.withContent(mustJSON(fields), k.key)
+	return out, text
 }
 
 // onReply notes GoNB's reply to the current request.
 func (k *kernel) onReply(parent string, m *message) {
 	r := k.current
 	if r == nil || r.m.id != parent || !strings.HasSuffix(m.kind, "_reply") {
-		k.front.shell.send(m)
+		k.logf("dropped a late %s", m.kind) // the request has been answered
 		return
 	}
 	var c struct {
@@ -157,15 +203,69 @@ func (k *kernel) onReply(parent string, m *message) {
 	_ = json.Unmarshal(m.content, &c)
 	if m.kind == "execute_reply" && c.Count > 0 {
 		k.cells.counted(c.Count)
+		k.counter = c.Count
 	}
 	r.failed = c.Status == "error"
 	r.replied = time.Now()
-	if r.failed && m.kind == "execute_reply" {
+	switch {
+	case m.kind == "complete_reply":
+		k.outlet(r.m).send(r.movedBack(k.countRunes(r.text, m), k.key))
+	case m.kind != "execute_reply":
+		k.outlet(r.m).send(m)
+	case r.failed:
 		r.reply = m
-	} else {
-		k.front.shell.send(r.movedBack(m, k.key))
+	case c.Count > 0 && len(r.expressions) == 0:
+		k.outlet(r.m).send(m)
+	default:
+		k.outlet(r.m).send(k.complete(r, m))
 	}
 	k.settle(r)
+}
+
+// complete adds to GoNB's execute_reply what it leaves out.
+func (k *kernel) complete(r *request, m *message) *message {
+	fields := map[string]any{}
+	if json.Unmarshal(m.content, &fields) != nil {
+		return m
+	}
+	fields["execution_count"] = r.m.count
+	if fields["status"] == "ok" {
+		expressions := map[string]any{}
+		for _, name := range r.expressions {
+			expressions[name] = errorReply("NotSupported", "Go has no expressions outside of a cell")
+		}
+		fields["user_expressions"] = expressions
+	} else if r.failure != nil {
+		fields["ename"], fields["evalue"], fields["traceback"] = r.failure.Name, r.failure.Value, r.failure.Traceback
+	}
+	return m.withContent(mustJSON(fields), k.key)
+}
+
+// countRunes translates the cursors of GoNB's complete_reply.
+func (k *kernel) countRunes(text []rune, m *message) *message {
+	fields := map[string]any{}
+	if text == nil || json.Unmarshal(m.content, &fields) != nil {
+		return m
+	}
+	for _, name := range []string{"cursor_start", "cursor_end"} {
+		if units, ok := fields[name].(float64); ok {
+			fields[name] = runePos(text, int(units))
+		}
+	}
+	return m.withContent(mustJSON(fields), k.key)
+}
+
+// isSilenced reports whether a message is output of a cell that is to be silent.
+func (k *kernel) isSilenced(parent string, m *message) bool {
+	r := k.current
+	if r == nil || !r.silent || r.m.id != parent {
+		return false
+	}
+	switch m.kind {
+	case "stream", "display_data", "update_display_data", "execute_result", "error", "clear_output":
+		return true
+	}
+	return false
 }
 
 // onPublished notes when the current request is over on iopub.
@@ -188,6 +288,10 @@ func (k *kernel) onPublished(parent string, m *message) {
 	if json.Unmarshal(m.content, &c) != nil {
 		return
 	}
+	if !r.begun && k.lost != "" && r.m.kind == "execute_request" && !r.silent {
+		k.stream("stderr", k.lost, r.m.header)
+		k.lost = ""
+	}
 	r.begun = true
 	if c.State == "idle" {
 		r.idle = time.Now()
@@ -204,6 +308,9 @@ func (k *kernel) settle(r *request) {
 
 func (k *kernel) finish(r *request) {
 	k.current = nil
+	if k.state == ready {
+		k.failures = 0
+	}
 	k.sendKept(r)
 	// Who interrupts a cell does not want the next one to start, even if this one has ended well.
 	if (r.failed || r.signaled != nil) && r.stopOnError && r.m.kind == "execute_request" {
@@ -217,16 +324,10 @@ func (k *kernel) finish(r *request) {
 
 // sendKept sends the reply of a failed cell, with the error that was published: tools that execute notebooks report it.
 func (k *kernel) sendKept(r *request) {
-	m := r.reply
-	if m == nil {
+	if r.reply == nil {
 		return
 	}
-	fields := map[string]any{}
-	if r.failure != nil && json.Unmarshal(m.content, &fields) == nil {
-		fields["ename"], fields["evalue"], fields["traceback"] = r.failure.Name, r.failure.Value, r.failure.Traceback
-		m = m.withContent(mustJSON(fields), k.key)
-	}
-	k.front.shell.send(m)
+	k.outlet(r.m).send(k.complete(r, r.reply))
 	r.reply = nil
 }
 
@@ -235,10 +336,13 @@ func (k *kernel) checkCurrent() {
 	r := k.current
 	switch {
 	case r == nil:
+	case r.m.kind != "execute_request" && time.Since(r.since) > stuckPatience && k.state == ready:
+		k.logf("GoNB does not answer a %s and is ended", r.m.kind)
+		r.since = time.Now()
+		c := k.child
+		go c.kill() // onExit follows
 	case r.replied.IsZero() && !r.idle.IsZero() && time.Since(r.idle) > replyPatience:
-		k.reply(k.front.shell, r.m, map[string]any{
-			"status": "error", "ename": "NoReply", "evalue": "GoNB gave no answer", "traceback": []string{},
-		})
+		k.replyError(r.m, "NoReply", "GoNB gave no answer")
 		r.failed = true
 		k.finish(r)
 	case r.idle.IsZero() && !r.replied.IsZero() && time.Since(r.replied) > idlePatience && time.Since(r.active) > idlePatience:
@@ -256,7 +360,7 @@ func (k *kernel) abortQueued() {
 			continue
 		}
 		k.status("busy", m)
-		k.reply(k.front.shell, m, map[string]any{"status": "aborted"})
+		k.reply(k.outlet(m), m, map[string]any{"status": "aborted"})
 		k.status("idle", m)
 	}
 	k.queue = rest
@@ -264,24 +368,50 @@ func (k *kernel) abortQueued() {
 
 // fail answers a request that GoNB will not answer any more.
 func (k *kernel) fail(r *request, name, value, text string) {
-	if r.m.kind == "execute_request" {
-		k.stream("stderr", text, r.m.header)
+	if r.m.kind == "execute_request" && !r.silent {
+		if text != "" {
+			k.stream("stderr", text, r.m.header)
+		}
 		k.publish("error", r.m, map[string]any{"ename": name, "evalue": value, "traceback": []string{name + ": " + value}})
 	}
 	if r.replied.IsZero() {
-		content := map[string]any{"status": "error", "ename": name, "evalue": value, "traceback": []string{name + ": " + value}}
-		k.reply(k.front.shell, r.m, content)
+		k.replyError(r.m, name, value)
+	} else {
+		k.sendKept(r)
 	}
 	k.status("idle", r.m)
 	r.failed = true
 	k.finish(r)
 }
 
+// replyError replies that a request failed.
+func (k *kernel) replyError(m *message, name, value string) {
+	content := errorReply(name, value)
+	if m.kind == "execute_request" {
+		content["execution_count"] = m.count
+	}
+	k.reply(k.outlet(m), m, content)
+}
+
+// refuse fails a request that has not been given to GoNB.
+func (k *kernel) refuse(m *message, name, value, text string) {
+	k.status("busy", m)
+	r := &request{m: m}
+	if m.kind == "execute_request" {
+		_, x := k.normalize(m)
+		r.silent, r.stopOnError = *x.Silent, x.StopOnError == nil || *x.StopOnError
+		k.enter(m, x.Code, *x.StoreHistory)
+		if !r.silent {
+			k.publish("execute_input", m, map[string]any{"code": x.Code, "execution_count": m.count})
+		}
+	}
+	k.fail(r, name, value, text)
+}
+
 // failBroken answers when GoNB cannot be started at all.
 func (k *kernel) failBroken(m *message) {
-	k.status("busy", m)
 	text := "GoNB, which runs the cells, cannot be started: " + k.why.Error() + "\nRun `halftone doctor` in a terminal, then restart the kernel.\n"
-	k.fail(&request{m: m}, "KernelBroken", "GoNB cannot be started", text)
+	k.refuse(m, "KernelBroken", "GoNB cannot be started", text)
 }
 
 func mustJSON(v any) []byte {

@@ -186,13 +186,14 @@ type server struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 	log    *tail
+	id     string // in the name of the connection file
 }
 
 // startKernel starts a kernel with more environment and returns when it has answered.
 func startKernel(t *testing.T, l layout.Layout, env ...string) *server {
 	t.Helper()
 	conn, file := connectionFile(t)
-	s := &server{t: t, layout: l, exited: make(chan struct{}), log: &tail{}}
+	s := &server{t: t, layout: l, exited: make(chan struct{}), log: &tail{}, id: kernelID(filepath.Base(file))}
 	s.cmd = exec.Command(os.Args[0])
 	s.cmd.Env = append(os.Environ(), serveEnv+"="+file, homeEnv+"="+l.Home, fmt.Sprintf("%s=%d", parentEnv, os.Getpid()))
 	s.cmd.Env = append(s.cmd.Env, env...)

@@ -103,7 +103,7 @@ func (p *peer) command(body []byte) {
 }
 
 // subscribe follows a subscriber's message: 1 or 0, then a topic.
-func (p *peer) subscribe(frames [][]byte) {
+func (p *peer) subscribe(frames [][]byte, welcome func(topic []byte) [][]byte) {
 	if len(frames) != 1 || len(frames[0]) == 0 {
 		return
 	}
@@ -114,6 +114,11 @@ func (p *peer) subscribe(frames [][]byte) {
 	case 1:
 		if len(p.topics) < 1000 {
 			p.topics = append(p.topics, topic)
+			if welcome != nil {
+				if m := welcome([]byte(topic)); len(m) > 0 {
+					p.pushLocked(appendMessage(nil, m), true)
+				}
+			}
 		}
 	case 0:
 		if i := slices.Index(p.topics, topic); i >= 0 {
@@ -131,13 +136,16 @@ func (p *peer) wants(topic []byte) bool {
 // push queues bytes for the peer.
 func (p *peer) push(b []byte, essential bool) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pushLocked(b, essential)
+}
+
+func (p *peer) pushLocked(b []byte, essential bool) {
 	if p.closing || p.size > 0 && p.size+len(b) > MaxQueue && !essential || p.size > 2*MaxQueue {
-		p.mu.Unlock()
 		return
 	}
 	p.queue = append(p.queue, b)
 	p.size += len(b)
-	p.mu.Unlock()
 	p.nudge()
 }
 

@@ -2,10 +2,12 @@ package zmtp
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -32,6 +34,7 @@ type Server struct {
 	kind     Kind
 	listener net.Listener
 	handle   func(frames [][]byte)
+	welcome  func(topic []byte) [][]byte
 
 	mu     sync.Mutex
 	peers  map[*peer]bool
@@ -44,6 +47,19 @@ type Server struct {
 // Listen opens a socket at an address of network "tcp" or "unix". Handle, which only a Router needs, is called with the
 // messages of each peer in their order; while it has not returned, no more is read from that peer.
 func Listen(kind Kind, network, address string, handle func(frames [][]byte)) (*Server, error) {
+	return listen(&Server{kind: kind, handle: handle}, network, address)
+}
+
+// ListenPub opens a Pub that greets: whoever subscribes to a topic gets, before anything else under that topic, the message
+// that welcome returns for it (none when it is empty). So a subscriber can know that it misses nothing from here on.
+func ListenPub(network, address string, welcome func(topic []byte) [][]byte) (*Server, error) {
+	return listen(&Server{kind: Pub, welcome: welcome}, network, address)
+}
+
+func listen(s *Server, network, address string) (*Server, error) {
+	if network == "unix" {
+		removeStale(address)
+	}
 	l, err := net.Listen(network, address)
 	if err != nil {
 		return nil, err
@@ -54,9 +70,26 @@ func Listen(kind Kind, network, address string, handle func(frames [][]byte)) (*
 			return nil, err
 		}
 	}
-	s := &Server{kind: kind, listener: l, handle: handle, peers: map[*peer]bool{}, byID: map[string]*peer{}, open: map[net.Conn]bool{}}
+	s.listener, s.peers, s.byID, s.open = l, map[*peer]bool{}, map[string]*peer{}, map[net.Conn]bool{}
 	s.wg.Go(s.accept)
 	return s, nil
+}
+
+// removeStale removes a socket on which nobody listens any more: a kernel that was killed cannot remove its own, and the
+// one that is started in its place has the same connection file.
+func removeStale(path string) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&os.ModeSocket == 0 {
+		return
+	}
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		conn.Close()
+		return
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		_ = os.Remove(path)
+	}
 }
 
 // Addr is the address that the socket listens on.
@@ -124,7 +157,7 @@ func (s *Server) serve(conn net.Conn) {
 		}
 		switch s.kind.name {
 		case Pub.name:
-			p.subscribe(frames)
+			p.subscribe(frames, s.welcome)
 		case Echo.name:
 			p.push(appendMessage(nil, frames), false)
 		default:

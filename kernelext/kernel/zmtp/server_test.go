@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -150,6 +151,90 @@ func TestPub(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "one subscription", subscribed(1))
+}
+
+// TestWelcome checks that a subscriber is greeted once per subscription, before all else, and nobody beside it.
+func TestWelcome(t *testing.T) {
+	s, err := ListenPub("tcp", "127.0.0.1:0", func(topic []byte) [][]byte {
+		if string(topic) == "mute" {
+			return nil
+		}
+		return [][]byte{topic, []byte("welcome to " + string(topic))}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(time.Second)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				s.Send([][]byte{[]byte("news"), []byte("x")}, false)
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+	})
+	for range 3 {
+		z := dial(t, s, zmq4.NewSub)
+		if err := z.SetOption(zmq4.OptionSubscribe, "news"); err != nil {
+			t.Fatal(err)
+		}
+		if got := receive(t, z); got != "news|welcome to news" {
+			t.Errorf("first came %q", got)
+		}
+		for range 3 {
+			if got := receive(t, z); got != "news|x" {
+				t.Errorf("then came %q", got)
+			}
+		}
+	}
+	close(stop)
+	wg.Wait()
+	mute := dial(t, s, zmq4.NewSub)
+	for _, topic := range []string{"mute", "last"} {
+		if err := mute.SetOption(zmq4.OptionSubscribe, topic); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := receive(t, mute); got != "last|welcome to last" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestStaleSocket leaves a socket behind as a killed process does.
+func TestStaleSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	if _, err := Listen(Pub, "unix", path, nil); err == nil {
+		t.Fatal("the socket of a living process was taken over")
+	}
+	_ = dead.Close()
+	s, err := Listen(Pub, "unix", path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(0)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(Pub, "unix", file, nil); err == nil {
+		t.Error("a file was taken for a socket")
+	}
+	if b, _ := os.ReadFile(file); string(b) != "mine" {
+		t.Error("a file was removed")
+	}
 }
 
 func eventually(t *testing.T, what string, f func() bool) {
@@ -345,7 +430,7 @@ func FuzzPeer(f *testing.F) {
 			if err != nil {
 				break
 			}
-			p.subscribe(frames)
+			p.subscribe(frames, nil)
 		}
 		p.finish(time.Second)
 	})

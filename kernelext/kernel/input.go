@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// An inputState is what a cell has asked the user.
+type inputState struct {
+	allowed bool       // the front end that runs the cell answers questions
+	asked   *message   // the question that is with the user
+	waiting []*message // questions behind it
+	gap     bool       // the next question goes out in a moment
+	refused bool
+}
+
+// inputGap is the time from an answer to the next question. GoNB writes each answer to the program on its own: two at once
+// can arrive the other way around.
+const inputGap = 30 * time.Millisecond
+
+// onInputRequest passes on a question that the running cell asks, one at a time. A front end that cannot ask its user would
+// leave the cell waiting for ever: the cell is stopped, and told why. A question that comes after its cell has ended is
+// dropped: the front end would show a box for input to nothing.
+func (k *kernel) onInputRequest(parent string, m *message) {
+	r := k.current
+	if m.kind != "input_request" || r == nil || r.m.id != parent {
+		k.logf("dropped a late %s", m.kind)
+		return
+	}
+	switch {
+	case !r.input.allowed && r.input.refused:
+	case !r.input.allowed:
+		r.input.refused = true
+		r.verdict = &errorContent{"StdinNotAllowed", "the cell asks for input", []string{"StdinNotAllowed: the cell asks for input"}}
+		if !r.silent {
+			k.stream("stderr", "The cell asks for input, which who runs it does not allow (allow_stdin is false): it is stopped.\n", r.m.header)
+		}
+		k.interrupt()
+	case r.input.asked != nil || r.input.gap:
+		r.input.waiting = append(r.input.waiting, m)
+	default:
+		r.input.asked = m
+		k.front.stdin.send(m)
+	}
+}
+
+// onStdin takes an answer. GoNB stops on one without a text, and keeps the reader of a cell that has ended.
+func (k *kernel) onStdin(m *message) {
+	r := k.current
+	if m.kind != "input_reply" || k.state != ready || r == nil || r.input.asked == nil ||
+		m.parentID() != "" && m.parentID() != r.input.asked.id { // many clients leave the parent out
+		k.logf("dropped an answer that nobody waits for: %s", jsonText(m.kind))
+		return
+	}
+	r.input.asked = nil
+	var c struct {
+		Value *string `json:"value"`
+	}
+	if json.Unmarshal(m.content, &c) != nil || c.Value == nil {
+		m = m.withContent([]byte(`{"status":"ok","value":""}`), k.key)
+	}
+	k.toChild(k.child.stdin, m)
+	if len(r.input.waiting) == 0 {
+		return
+	}
+	r.input.gap = true
+	time.AfterFunc(inputGap, func() {
+		k.do(func() {
+			if k.current != r {
+				return
+			}
+			r.input.asked, r.input.waiting, r.input.gap = r.input.waiting[0], r.input.waiting[1:], false
+			k.front.stdin.send(r.input.asked)
+		})
+	})
+}
