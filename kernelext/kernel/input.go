@@ -9,14 +9,16 @@ import (
 type inputState struct {
 	allowed bool       // the front end that runs the cell answers questions
 	asked   *message   // the question that is with the user
+	since   time.Time  // when it was asked
 	waiting []*message // questions behind it
-	gap     bool       // the next question goes out in a moment
+	gap     bool       // an answer is on its way: the next question waits
 	refused bool
 }
 
-// inputGap is the time from an answer to the next question. GoNB writes each answer to the program on its own: two at once
-// can arrive the other way around.
-const inputGap = 30 * time.Millisecond
+// inputGap is the time from a question to its answer, at least, and from an answer to the next question. GoNB asks first and
+// gets ready for the answer then: one that is there at once, as a program's is, would be lost. It writes each answer to the
+// program on its own: two at once can arrive the other way around.
+const inputGap = 100 * time.Millisecond
 
 // onInputRequest passes on a question that the running cell asks, one at a time. A front end that cannot ask its user would
 // leave the cell waiting for ever: the cell is stopped, and told why. A question that comes after its cell has ended is
@@ -39,8 +41,7 @@ func (k *kernel) onInputRequest(parent string, m *message) {
 	case r.input.asked != nil || r.input.gap:
 		r.input.waiting = append(r.input.waiting, m)
 	default:
-		r.input.asked = m
-		k.front.stdin.send(m)
+		k.ask(r, m)
 	}
 }
 
@@ -59,18 +60,30 @@ func (k *kernel) onStdin(m *message) {
 	if json.Unmarshal(m.content, &c) != nil || c.Value == nil {
 		m = m.withContent([]byte(`{"status":"ok","value":""}`), k.key)
 	}
-	k.toChild(k.child.stdin, m)
-	if len(r.input.waiting) == 0 {
-		return
+	later := func(d time.Duration, f func()) {
+		time.AfterFunc(d, func() {
+			k.do(func() {
+				if k.current == r && k.state == ready {
+					f()
+				}
+			})
+		})
 	}
 	r.input.gap = true
-	time.AfterFunc(inputGap, func() {
-		k.do(func() {
-			if k.current != r {
-				return
+	later(inputGap-time.Since(r.input.since), func() {
+		k.toChild(k.child.stdin, m)
+		later(inputGap, func() {
+			r.input.gap = false
+			if len(r.input.waiting) > 0 {
+				next := r.input.waiting[0]
+				r.input.waiting = r.input.waiting[1:]
+				k.ask(r, next)
 			}
-			r.input.asked, r.input.waiting, r.input.gap = r.input.waiting[0], r.input.waiting[1:], false
-			k.front.stdin.send(r.input.asked)
 		})
 	})
+}
+
+func (k *kernel) ask(r *request, m *message) {
+	r.input.asked, r.input.since = m, time.Now()
+	k.front.stdin.send(m)
 }

@@ -33,7 +33,7 @@ func (c *client) idle(m *message) {
 	})
 }
 
-func (c *client) states(m *message) string {
+func (c *client) statuses(m *message) string {
 	var list []string
 	for _, p := range c.published(m) {
 		if p.kind == "status" {
@@ -69,7 +69,7 @@ func testWelcome(t *testing.T, s *server) {
 	late.t = t
 	m = late.submit("%%\nfmt.Println(1)") // with no wait: the subscription is there
 	late.idle(m)
-	if got := late.states(m); got != "busy idle" {
+	if got := late.statuses(m); got != "busy idle" {
 		t.Errorf("%s", got)
 	}
 	if v := s.ask("kernel_info_request", map[string]any{}); v["protocol_version"] != "5.4" || v["debugger"] != false {
@@ -82,7 +82,7 @@ func testUnknownKinds(t *testing.T, s *server) {
 		for _, kind := range []string{"usage_request", "create_subshell_request", "nonsense", "x"} {
 			m := s.request(on, kind, map[string]any{})
 			s.idle(m)
-			if got := s.states(m); got != "busy idle" {
+			if got := s.statuses(m); got != "busy idle" {
 				t.Errorf("%s: %s", kind, got)
 			}
 			s.mu.Lock()
