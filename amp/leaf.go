@@ -124,10 +124,14 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 	t.grad.name = t.name
 }
 
-// Like returns a tensor of zeros with t's dtype, shape and device that belongs to no scope: optimizer state.
-func Like(t *Tensor) *Tensor {
+// Like returns a tensor of zeros with t's dtype, or another one, and t's shape and device that belongs to no scope: optimizer state.
+func Like(t *Tensor, dtype ...DType) *Tensor {
 	t.live("Like")
-	z := alloc("Like", t.st.dev, t.dt, t.shape)
+	dt := t.dt
+	if len(dtype) > 0 {
+		dt = dtype[0]
+	}
+	z := alloc("Like", t.st.dev, dt, t.shape)
 	z.fill(0)
 	return z
 }

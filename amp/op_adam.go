@@ -28,7 +28,7 @@ func UpdateAdam(p, mean, square, largest *Tensor, u Update) {
 }
 
 func needStep(op string, u Update) {
-	if u.Step < 1 {
+	if u.Step < 1 && u.Steps == nil {
 		fail(op, ErrArgument, "count steps from 1", "step %d", u.Step)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // What the rows of the optimizers share: their settings, their checks, and the walk over a parameter, its gradient and its state.
-// The inputs of such a row are param, grad, up to three tensors of state, and the two that a fused step reads.
+// The inputs of such a row are param, grad, up to three tensors of state, and four that a step may read on its device.
 
 // An Update holds the settings of an in-place optimizer op, and what it found.
 type Update struct {
@@ -20,13 +20,20 @@ type Update struct {
 	Decoupled                            bool    // weight decay shrinks the parameter instead of entering the gradient
 	Alpha                                float64 // share of RMSprop's average of squares that is kept
 	LRDecay                              float64 // of Adagrad
-	Step                                 int     // of this parameter, from 1
+	Step                                 int     // of this parameter, from 1; with Steps, what is added to it
+	FirstAt                              int     // with Steps: the step at which First holds; 0 for none
 	// InvScale and FoundInf, 0-dimensional float32, make the step a fused one: the gradient is multiplied by InvScale on the way
 	// and written back so, and nothing at all changes if FoundInf is not 0. Each may be nil.
 	InvScale, FoundInf *Tensor
-	NonFinite          bool // unscale_: an element was infinite or NaN before the multiplication
-	Value              float64
+	// Steps, 0-dimensional int64, counts the steps that were applied before this one where the host does not know; Rate,
+	// 0-dimensional float64, is the learning rate in place of LR. Each may be nil.
+	Steps, Rate *Tensor
+	NonFinite   bool // unscale_ without found: an element was infinite or NaN before the multiplication
+	Value       float64
 }
+
+// told is the number of inputs at the end of an optimizer row that tell it what the host may not know.
+const told = 4
 
 // maxState is the largest number of state tensors an optimizer keeps per parameter.
 const maxState = 3
@@ -39,7 +46,7 @@ func update(o *Op, p *Tensor, u Update, state ...*Tensor) {
 	}
 	p.grad.live(o.Name)
 	in := append([]*Tensor{p, p.grad}, state...)
-	in = append(in, u.InvScale, u.FoundInf)
+	in = append(in, u.InvScale, u.FoundInf, u.Steps, u.Rate)
 	for _, st := range state {
 		if st != nil {
 			st.st.changing()
@@ -72,8 +79,8 @@ func optimizerScope(p *Tensor) *Scope {
 
 // checkUpdate is the shape rule: gradient and state are as the parameter, without gaps.
 func checkUpdate(c *Call) []int {
-	p, scaling := c.In[0], c.In[len(c.In)-2:]
-	for i, t := range c.In[:len(c.In)-2] {
+	p, tail := c.In[0], c.In[len(c.In)-told:]
+	for i, t := range c.In[:len(c.In)-told] {
 		if t == nil {
 			continue
 		}
@@ -87,9 +94,9 @@ func checkUpdate(c *Call) []int {
 			fail(c.Op.Name, ErrShape, "gradients and state have their parameter's shape", "%s: %s", c.shapes(), c.Op.argName(i))
 		}
 	}
-	for _, t := range scaling {
-		if t != nil && (t.dt != Float32 || len(t.shape) != 0) {
-			fail(c.Op.Name, ErrShape, "give a 0-dimensional float32 tensor", "%s", c.shapes())
+	for i, t := range tail {
+		if dt := [told]DType{Float32, Float32, Int64, Float64}[i]; t != nil && (t.dt != dt || len(t.shape) != 0) {
+			fail(c.Op.Name, ErrShape, "give a 0-dimensional "+dt.String()+" tensor", "%s: %s", c.shapes(), c.Op.argName(len(c.In)-told+i))
 		}
 	}
 	return p.shape
@@ -99,7 +106,7 @@ func checkUpdate(c *Call) []int {
 func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32], f64 updateKernel[float64]) *Op {
 	args := append([]string{"param", "grad"}, state...)
 	return define(Op{
-		Name: name, Doc: doc, Args: append(args, "inv_scale", "found_inf"), CUDA: cuda,
+		Name: name, Doc: doc, Args: append(args, "inv_scale", "found_inf", "steps", "rate"), CUDA: cuda,
 		Why: "master weights stay in their own dtype", InPlace: true, Changes: len(args), Check: checkUpdate,
 		CPU: func(c *Call) {
 			if c.In[0].dt == Float64 {
@@ -137,16 +144,23 @@ func pieces[T float32 | float64]() *sync.Pool {
 
 // updateOn walks the tensors, which all lie without gaps.
 func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
-	state := c.In[2 : len(c.In)-2]
-	invScale, foundInf := c.In[len(c.In)-2], c.In[len(c.In)-1]
-	if foundInf != nil && foundInf.at(foundInf.off) != 0 {
+	state, tail := c.In[2:len(c.In)-told], c.In[len(c.In)-told:]
+	read := func(t *Tensor, otherwise float64) float64 {
+		if t == nil {
+			return otherwise
+		}
+		return t.at(t.off)
+	}
+	if read(tail[1], 0) != 0 {
 		return
 	}
-	inv := T(1)
-	if invScale != nil {
-		inv = T(invScale.at(invScale.off))
+	inv, u := T(read(tail[0], 1)), *c.Update
+	if tail[2] != nil {
+		u.Step += int(read(tail[2], 0))
+		u.First = u.Step == u.FirstAt
 	}
-	f, pool := kernel(c.Update), pieces[T]()
+	u.LR = read(tail[3], u.LR)
+	f, pool := kernel(&u), pieces[T]()
 	cpu.Parallel(c.In[0].Len(), grain, func(lo, hi int) {
 		k := pool.Get().(*piece[T])
 		for ; lo < hi; lo += chunk {

@@ -102,7 +102,7 @@ func (h *hostCall) at(t *Tensor) *Tensor {
 func (h *hostCall) save(c *Call) error {
 	changed := []*Tensor{c.Out}
 	if c.Op.InPlace {
-		changed = c.In[:c.Op.Changed()]
+		changed = c.In[:min(len(c.In), c.Op.Changed())]
 	}
 	for _, t := range changed {
 		if t == nil {

@@ -2,7 +2,6 @@ package amp
 
 import (
 	"fmt"
-	"math"
 	"sync"
 )
 
@@ -29,6 +28,7 @@ type GradScaler struct {
 	tracker int
 	inverse *Tensor // what a fused step reads: 1/scale, and 1 if a gradient was not finite
 	found   *Tensor
+	far     *farScaler // of a device that works behind the host's back; nil else
 	opts    map[Optimizer]*optimizerState
 	names   map[Optimizer]string
 	history scaleHistory
@@ -112,6 +112,9 @@ func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
 	if g.scale == nil {
 		g.scale = alloc("GradScaler.Scale", s.root.dev, Float32, nil)
 		g.scale.name = "loss scale"
+		if !g.scale.IsCPU() {
+			g.beFar(s.root.dev)
+		}
 		g.setScale(float32(g.init))
 	}
 	g.mu.Unlock()
@@ -151,11 +154,15 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 // unscale is one pass over all gradients: the finite test is on the value before the product.
 func (g *GradScaler) unscale(opt Optimizer, st *optimizerState) {
 	refuseHalf(opt.Parameters())
+	if g.far != nil {
+		g.far.check(opt, st, false)
+		return
+	}
 	g.check(opt, st, g.inv())
 }
 
 // inv is the inverse of the scale, worked out in float64 and rounded once.
-func (g *GradScaler) inv() float64 { return float64(float32(1 / float64(g.current()))) }
+func (g *GradScaler) inv() float64 { return float64(invert(g.current())) }
 
 // refuseHalf panics before any gradient is changed.
 func refuseHalf(params []*Tensor) {
@@ -215,14 +222,22 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 	case stepped:
 		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
 	case ready:
-		if asFused(opt) == nil {
+		switch {
+		case asFused(opt) == nil:
 			g.unscale(opt, st)
-		} else {
+		case g.far != nil:
+			g.far.check(opt, st, true)
+		default:
 			g.check(opt, st, 1)
 		}
 	}
 	if !st.checked {
 		fail("GradScaler.Step", ErrScaler, "call Scale(s, loss).Backward() first, on a loss that depends on the optimizer's parameters", "no parameter of this optimizer has a gradient, so nothing was checked for overflow")
+	}
+	if g.far != nil {
+		r := g.stepFar(opt, st)
+		st.stage = stepped
+		return r
 	}
 	if f := asFused(opt); f != nil {
 		g.stepFused(f, st)
@@ -249,30 +264,19 @@ func (g *GradScaler) Update() {
 	if !checked {
 		fail("GradScaler.Update", ErrScaler, "call Step or Unscale first", "no gradients were checked since the last Update")
 	}
-	g.advance(found)
+	if g.far != nil {
+		g.updateFar()
+	} else {
+		next, tracker := g.move().next(g.current(), g.tracker, found)
+		g.tracker = tracker
+		if next != g.current() {
+			g.setScale(next)
+		}
+	}
 	g.finish()
 }
 
-// advance is the reference's rule: products in float64, rounded once to float32; growth on equality, never to infinity.
-func (g *GradScaler) advance(found bool) {
-	if found {
-		next := float32(float64(g.current()) * g.backoff)
-		if g.floor > 0 && float64(next) < g.floor {
-			next = float32(math.Min(g.floor, float64(g.current())))
-		}
-		g.setScale(next)
-		g.tracker = 0
-		return
-	}
-	g.tracker++
-	if g.tracker != g.interval {
-		return
-	}
-	if next := float32(float64(g.current()) * g.growth); finite(float64(next)) {
-		g.setScale(next)
-	}
-	g.tracker = 0
-}
+func (g *GradScaler) move() scaleMove { return scaleMove{g.growth, g.backoff, g.interval, g.floor} }
 
 // UpdateTo sets the scale instead of working it out; the growth tracker stays, what was found is forgotten. It panics with
 // ErrArgument for a scale beyond float32.
@@ -292,7 +296,9 @@ func (g *GradScaler) UpdateTo(scale float64) {
 
 // finish closes the reports of this round and forgets the flags.
 func (g *GradScaler) finish() {
-	g.history.update(g)
+	if g.far == nil {
+		g.history.update(g)
+	}
 	clear(g.opts)
 }
 
@@ -313,10 +319,20 @@ func (g *GradScaler) state(opt Optimizer) *optimizerState {
 
 // current is the scale as the next gradients will have it.
 func (g *GradScaler) current() float32 {
-	if g.scale == nil {
+	switch {
+	case g.scale == nil:
 		return float32(g.init)
+	case g.far != nil:
+		g.resolve()
+		return g.far.scale
 	}
-	return float32(g.scale.Item())
+	return elements[float32](g.scale)[0]
 }
 
-func (g *GradScaler) setScale(v float32) { SetValues(g.scale, []float32{v}) }
+func (g *GradScaler) setScale(v float32) {
+	if g.far != nil {
+		g.far.set(g.scale, v)
+		return
+	}
+	SetValues(g.scale, []float32{v})
+}

@@ -108,7 +108,7 @@ func TestCulpritOfLargeGradient(t *testing.T) {
 		o.params[0].SetGrad(From(v))
 		g := NewGradScaler(InitScale(2))
 		g.Scale(s, Scalar(float32(1)))
-		if r := g.Step(o); r.Value != "-Inf" {
+		if r := g.Step(o); r.Applied() || r.Value != "-Inf" {
 			t.Fatalf("found %s first", r.Value)
 		}
 	}

@@ -6,16 +6,32 @@ import (
 )
 
 // A StepReport says what became of one GradScaler.Step.
-type StepReport struct{ ScaleStep }
+//
+// A device that works behind the host's back is waited for when a method is called, and only then are the fields filled in, but for
+// Step and Optimizer.
+type StepReport struct {
+	ScaleStep
+	far *GradScaler // to ask; nil for a scaler that the host can read
+}
+
+// wait fills in the fields.
+func (r *StepReport) wait() {
+	if g := r.far; g != nil {
+		g.mu.Lock()
+		g.resolve()
+		g.mu.Unlock()
+	}
+}
 
 // Applied says whether the weights moved.
-func (r *StepReport) Applied() bool { return r.ScaleStep.Applied }
+func (r *StepReport) Applied() bool { r.wait(); return r.ScaleStep.Applied }
 
 // Culprit returns the name of the first parameter, in the optimizer's order, with a non-finite gradient; "" if there is none.
-func (r *StepReport) Culprit() string { return r.ScaleStep.Culprit }
+func (r *StepReport) Culprit() string { r.wait(); return r.ScaleStep.Culprit }
 
 // Err returns an error for a skipped step that backing off can't help: the scale is at its floor, or beyond what can be inverted.
 func (r *StepReport) Err() error {
+	r.wait()
 	if r.fatal == "" {
 		return nil
 	}
@@ -24,6 +40,7 @@ func (r *StepReport) Err() error {
 
 // String returns one line.
 func (r *StepReport) String() string {
+	r.wait()
 	if r.ScaleStep.Applied {
 		return fmt.Sprintf("step %d applied at scale %g", r.Step, r.Scale)
 	}
@@ -46,12 +63,18 @@ type scaleHistory struct {
 const maxHistory = 1 << 14
 
 func (h *scaleHistory) step(g *GradScaler, opt Optimizer, st *optimizerState) *StepReport {
-	scale := float64(g.current())
-	r := &StepReport{ScaleStep{
-		Step: h.nominal, Optimizer: g.optimizerName(opt), Scale: scale, Next: scale, Tracker: g.tracker,
-		Applied: !st.found, Culprit: st.culprit, Value: st.value,
-	}}
+	r := &StepReport{ScaleStep: ScaleStep{Step: h.nominal, Optimizer: g.optimizerName(opt)}}
 	h.nominal++
+	h.judge(g, r, float64(g.current()), st)
+	h.keep(r)
+	h.open = append(h.open, r)
+	return r
+}
+
+// judge fills in what became of a step.
+func (h *scaleHistory) judge(g *GradScaler, r *StepReport, scale float64, st *optimizerState) {
+	r.Scale, r.Next, r.Tracker = scale, scale, g.tracker
+	r.ScaleStep.Applied, r.ScaleStep.Culprit, r.Value = !st.found, st.culprit, st.value
 	if st.found {
 		h.skipped++
 		switch {
@@ -66,12 +89,13 @@ func (h *scaleHistory) step(g *GradScaler, opt Optimizer, st *optimizerState) *S
 			r.Warning = r.fatal
 		}
 	}
+}
+
+func (h *scaleHistory) keep(r *StepReport) {
 	h.reports = append(h.reports, r)
-	h.open = append(h.open, r)
 	if len(h.reports) > 2*maxHistory {
 		h.thin()
 	}
-	return r
 }
 
 // thin drops every second clean step of the older half.
@@ -118,6 +142,7 @@ func (g *GradScaler) History() ScaleHistory {
 	scale := g.CurrentScale()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.resolve()
 	h := ScaleHistory{
 		Schema: ScaleHistorySchema, Enabled: g.enabled, InitScale: g.init, GrowthFactor: g.growth, BackoffFactor: g.backoff,
 		GrowthInterval: g.interval, MinScale: g.floor, Scale: scale, GrowthTracker: g.tracker,

@@ -16,7 +16,12 @@ func (g *GradScaler) CurrentScale() float64 {
 }
 
 // GrowthTracker returns the clean updates since the scale last changed; 0 if disabled.
-func (g *GradScaler) GrowthTracker() int { g.mu.Lock(); defer g.mu.Unlock(); return g.tracker }
+func (g *GradScaler) GrowthTracker() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.resolve()
+	return g.tracker
+}
 
 // Enabled says whether the scaler does anything.
 func (g *GradScaler) Enabled() bool { return g.enabled }
@@ -57,6 +62,7 @@ func (g *GradScaler) State() *ScalerState {
 	scale := g.CurrentScale()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.resolve()
 	return &ScalerState{scale, g.growth, g.backoff, g.interval, g.tracker}
 }
 
@@ -70,9 +76,13 @@ func (g *GradScaler) LoadState(st *ScalerState) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.resolve()
 	g.init, g.growth, g.backoff, g.interval, g.tracker = st.Scale, st.GrowthFactor, st.BackoffFactor, st.GrowthInterval, st.GrowthTracker
 	if g.scale != nil {
 		g.setScale(float32(st.Scale))
+	}
+	if g.far != nil {
+		g.far.tracker.fill(float64(g.tracker))
 	}
 	return nil
 }

@@ -19,6 +19,12 @@ func (t *Tensor) To(s *Scope) *Tensor {
 	return s.born(t.copyTo("To", s.root.dev))
 }
 
+// IsCPU says whether the host reaches the tensor's memory, so that reading it waits for nothing.
+func (t *Tensor) IsCPU() bool {
+	t.live("IsCPU")
+	return t.st.mem != nil
+}
+
 // CPU returns t where the host reaches its memory, else a copy on the CPU that belongs to no scope, without gradient. (PyTorch:
 // t.detach().cpu().)
 func (t *Tensor) CPU() *Tensor {

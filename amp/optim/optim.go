@@ -55,8 +55,10 @@ type kind struct {
 
 // A slot is the state of one parameter.
 type slot struct {
-	step    int // updates of this parameter
+	step    int // updates of this parameter; with a counter, what is added to that
 	tensors [3]*amp.Tensor
+	firstAt int     // with a counter: the update that finds the fresh tensors empty
+	fresh   [3]bool // with a counter: made since it counts
 }
 
 // base is the part that all optimizers share.
@@ -67,6 +69,8 @@ type base struct {
 	params   []*amp.Tensor
 	state    map[*amp.Tensor]slot
 	steps    int
+	counter  *amp.Tensor // of steps, on a device that does not tell which it skipped; nil where the host knows
+	unsure   bool        // steps counts skipped ones as well
 }
 
 func newBase(k *kind, params []*amp.Tensor, opts []Option) base {
@@ -98,8 +102,9 @@ func (o *base) SetLR(lr float64) {
 // LearningRate returns the learning rate of the first group.
 func (o *base) LearningRate() float64 { return o.groups[0].LR() }
 
-// Steps returns the number of steps taken: the effective ones, since those that a GradScaler skips do not count.
-func (o *base) Steps() int { return o.steps }
+// Steps returns the number of steps taken: the effective ones, since those that a GradScaler skips do not count. It
+// waits for a device that skips behind the host's back.
+func (o *base) Steps() int { return o.counted() }
 
 // Fused says whether the optimizer was made with the option of that name.
 func (o *base) Fused() bool { return o.defaults.fused }
@@ -119,6 +124,15 @@ func (o *base) Step() { o.run("Step", nil, nil) }
 func (o *base) StepFused(inv, found *amp.Tensor) { o.run("StepFused", inv, found) }
 
 func (o *base) run(method string, inv, found *amp.Tensor) {
+	if found != nil && !found.IsCPU() {
+		o.follow(found)
+	}
+	if o.counter != nil {
+		if !o.runFar(inv, found) {
+			o.idle(method)
+		}
+		return
+	}
 	skipped, moved := found != nil && found.Item() != 0, false
 	for _, g := range o.groups {
 		u, wants := g.set.Update, o.kind.wants(&g.set)
@@ -132,11 +146,16 @@ func (o *base) run(method string, inv, found *amp.Tensor) {
 		}
 	}
 	if !moved {
-		panic(&amp.Error{Op: o.kind.name + "." + method, Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
+		o.idle(method)
 	}
 	if !skipped {
 		o.steps++
 	}
+}
+
+// idle panics over a step without gradients.
+func (o *base) idle(method string) {
+	panic(&amp.Error{Op: o.kind.name + "." + method, Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
 }
 
 // move updates one parameter. A skipped step leaves no state behind.

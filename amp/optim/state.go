@@ -45,6 +45,7 @@ func (o *base) State() *State {
 // LiveState is State with the optimizer's own tensors in place of copies: those that the next step changes. A parameter has some only
 // once it was updated.
 func (o *base) LiveState() *State {
+	o.settle()
 	st := &State{Kind: o.kind.name, Steps: o.steps, Tensors: map[string]*amp.Tensor{}}
 	index := 0
 	for _, g := range o.groups {
@@ -96,6 +97,7 @@ func (o *base) TakeState(st *State) error {
 }
 
 func (o *base) restore(st *State, own func(*amp.Tensor) *amp.Tensor) error {
+	o.settle()
 	if st == nil {
 		return o.unfit("there is no state")
 	}

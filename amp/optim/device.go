@@ -1,0 +1,106 @@
+package optim
+
+import "github.com/halftone-ml/halftone/amp"
+
+// Steps that a device takes behind the host's back. Whether one was skipped is known there alone, so the number of steps is counted
+// there, too, and every parameter's own number is kept as its distance from that.
+
+// follow begins to count on found's device.
+func (o *base) follow(found *amp.Tensor) {
+	if o.counter != nil {
+		return
+	}
+	o.counter = amp.Like(found, amp.Int64)
+	if o.steps != 0 {
+		amp.SetValues(o.counter, []int64{int64(o.steps)})
+	}
+	for p, st := range o.state {
+		st.step -= o.steps
+		o.state[p] = st
+	}
+	o.unsure = false
+}
+
+// counted returns the number of steps, which waits for the device if it may have skipped some.
+func (o *base) counted() int {
+	if o.counter != nil && o.unsure {
+		o.steps, o.unsure = int(amp.Values[int64](o.counter)[0]), false
+	}
+	return o.steps
+}
+
+// settle makes the host know again: counts are the parameters' own, and state that no step was applied to is as if it had never been.
+func (o *base) settle() {
+	if o.counter == nil {
+		return
+	}
+	n := o.counted()
+	o.counter.Free()
+	o.counter = nil
+	for p, st := range o.state {
+		st.step += n
+		if st.firstAt > st.step {
+			for i, t := range st.tensors {
+				if t != nil && st.fresh[i] {
+					t.Free()
+					st.tensors[i] = nil
+				}
+			}
+		}
+		st.firstAt, st.fresh = 0, [3]bool{}
+		o.state[p] = st
+	}
+}
+
+// runFar is run where the host is not told whether the step is skipped.
+func (o *base) runFar(inv, found *amp.Tensor) (moved bool) {
+	var absent []*amp.Tensor
+	for _, g := range o.groups {
+		u, wants := g.set.Update, o.kind.wants(&g.set)
+		u.InvScale, u.FoundInf, u.Steps = inv, found, o.counter
+		for _, p := range g.Params {
+			if p.Grad() != nil {
+				moved = true
+				o.moveFar(p, u, wants)
+			} else if _, ok := o.state[p]; ok {
+				absent = append(absent, p)
+			}
+		}
+	}
+	if moved {
+		amp.CountStep(o.counter, found)
+		o.steps++
+		o.unsure = o.unsure || found != nil
+	}
+	if len(absent) > 0 && (found == nil || found.Item() == 0) { // a step without them: their distance grows
+		for _, p := range absent {
+			st := o.state[p]
+			st.step--
+			o.state[p] = st
+		}
+	}
+	return moved
+}
+
+// moveFar updates one parameter. State that a skipped step leaves untouched stays: it is zeros, as it will be the next time.
+func (o *base) moveFar(p *amp.Tensor, u amp.Update, wants [3]bool) {
+	st, known := o.state[p]
+	if !known {
+		st.step = -o.counted()
+	}
+	for i, want := range wants {
+		if want && st.tensors[i] == nil {
+			st.tensors[i] = amp.Like(p).SetName(p.Name() + "." + o.kind.names[i])
+			st.fresh[i], st.firstAt = true, o.counted()+st.step+1
+		}
+	}
+	u.Step, u.FirstAt = st.step+1, st.firstAt
+	o.state[p] = st
+	var in [3]*amp.Tensor
+	for i, want := range wants {
+		if want {
+			in[i] = st.tensors[i]
+		}
+	}
+	o.kind.step(p, in, u)
+}

@@ -1,0 +1,229 @@
+package amp
+
+import "fmt"
+
+// A scaler on a device that works behind the host's back. Scale, tracker, inverse and the flags live there, and no call of a step waits.
+// The host keeps a list of what it asked for; with the log of what was found it does the same arithmetic again when a report is read.
+
+// logSize is the number of steps whose outcome the device keeps: after so many without a report read, the host waits once.
+const logSize = 1024
+
+// A farScaler is the part of a GradScaler that exists on such a device alone.
+type farScaler struct {
+	s                *Scope // where its ops run
+	tracker, inverse *Tensor
+	log, count       *Tensor
+	flags            map[Optimizer]*farFlags
+	events           []farEvent
+	logged, read     int           // entries of the log, written and read
+	scale            float32       // after the events that are worked out
+	found            bool          // since the last update among them
+	open             []*StepReport // since then
+}
+
+// farFlags are one optimizer's: 1 if a gradient was not finite, and the first that was not.
+type farFlags struct{ found, first *Tensor }
+
+// A farEvent is something the host asked for: a look at an optimizer's gradients, with or without a step, an update, or a new scale.
+type farEvent struct {
+	kind   farKind
+	report *StepReport
+	params []*Tensor // of the optimizer that was looked at
+	update scaleMove
+	scale  float32
+}
+
+type farKind uint8
+
+const (
+	farLook farKind = iota
+	farUpdate
+	farSet
+)
+
+// A scaleMove is the reference's rule: products in float64, rounded once to float32; growth on equality, never to infinity.
+type scaleMove struct {
+	growth, backoff float64
+	interval        int
+	floor           float64
+}
+
+func (m scaleMove) next(scale float32, tracker int, found bool) (float32, int) {
+	if found {
+		next := float32(float64(scale) * m.backoff)
+		if m.floor > 0 && float64(next) < m.floor {
+			next = float32(min(m.floor, float64(scale)))
+		}
+		return next, 0
+	}
+	if tracker++; tracker != m.interval {
+		return scale, tracker
+	}
+	if next := float32(float64(scale) * m.growth); finite(float64(next)) {
+		scale = next
+	}
+	return scale, 0
+}
+
+// beFar sets the scaler up on a device, with the scale it has.
+func (g *GradScaler) beFar(dev Device) {
+	s := detachedOn(dev).optimizing()
+	f := &farScaler{s: s, scale: float32(g.init), flags: map[Optimizer]*farFlags{}}
+	f.tracker, f.inverse = far(dev, Int64, float64(g.tracker)), far(dev, Float32, float64(invert(f.scale)))
+	f.log, f.count = far(dev, Int64, 0, logSize), far(dev, Int64, 0)
+	g.far = f
+}
+
+// far returns a tensor of a scaler's.
+func far(dev Device, dt DType, v float64, shape ...int) *Tensor {
+	t := alloc("GradScaler", dev, dt, shape)
+	t.fill(v)
+	return t
+}
+
+func (f *farScaler) flagsOf(opt Optimizer) *farFlags {
+	fl := f.flags[opt]
+	if fl == nil {
+		dev := f.s.root.dev
+		fl = &farFlags{found: far(dev, Float32, 0), first: alloc("GradScaler", dev, Int64, nil)}
+		setElements(fl.first, []int64{firstNone})
+		f.flags[opt] = fl
+	}
+	return fl
+}
+
+// check is GradScaler.check without an answer: the flags have it.
+func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool) {
+	fl := f.flagsOf(opt)
+	for i, p := range opt.Parameters() {
+		if p.grad == nil {
+			continue
+		}
+		st.checked = true
+		fl.found.st.version.Add(1)
+		optimizerScope(p).apply(opUnscale, Attrs{Keep: keep, Start: min(i, firstScale-1)}, p.grad, fl.found, fl.first, f.inverse)
+	}
+}
+
+// stepFar lets the optimizer decide by the flag.
+func (g *GradScaler) stepFar(opt Optimizer, st *optimizerState) *StepReport {
+	f := g.far
+	fl := f.flagsOf(opt)
+	if fused, ok := opt.(FusedOptimizer); ok {
+		inv := f.inverse
+		if st.stage == unscaled || !fused.Fused() { // the gradients are divided
+			inv = nil
+		}
+		fused.StepFused(inv, fl.found)
+	} else if fl.found.Item() == 0 { // it must be told, and can't be on the device
+		opt.Step()
+	}
+	r := &StepReport{ScaleStep: ScaleStep{Step: g.history.nominal, Optimizer: g.optimizerName(opt)}, far: g}
+	g.history.nominal++
+	g.history.keep(r)
+	g.logFar(opt, r)
+	return r
+}
+
+// logFar queues the logging of what was found in an optimizer's gradients.
+func (g *GradScaler) logFar(opt Optimizer, r *StepReport) {
+	f := g.far
+	first := f.flagsOf(opt).first
+	f.s.apply(opLogFound, Attrs{}, f.log, f.count, first)
+	f.events = append(f.events, farEvent{kind: farLook, report: r, params: opt.Parameters()})
+	if f.logged++; f.logged-f.read == logSize {
+		g.resolve()
+	}
+}
+
+// updateFar moves the scale by what all optimizers found.
+func (g *GradScaler) updateFar() {
+	f := g.far
+	var found *Tensor
+	for opt, st := range g.opts {
+		if !st.checked {
+			continue
+		}
+		if st.stage != stepped {
+			g.logFar(opt, nil)
+		}
+		fl := f.flagsOf(opt)
+		if found == nil {
+			found = fl.found
+			continue
+		}
+		f.s.apply(opAddInPlace, Attrs{}, found, fl.found)
+		fl.found.fill(0)
+	}
+	m := g.move()
+	f.s.apply(opUpdateScale, Attrs{Pair: [2]float64{m.growth, m.backoff}, Start: m.interval, Scalar: m.floor}, g.scale, f.tracker, f.inverse, found)
+	f.events = append(f.events, farEvent{kind: farUpdate, update: m})
+}
+
+// set makes v the scale; what was found since the last update is forgotten.
+func (f *farScaler) set(scale *Tensor, v float32) {
+	scale.st.version.Add(1)
+	scale.fill(float64(v))
+	f.inverse.fill(float64(invert(v)))
+	for _, fl := range f.flags {
+		fl.found.fill(0)
+		setElements(fl.first, []int64{firstNone})
+	}
+	f.events = append(f.events, farEvent{kind: farSet, scale: v})
+}
+
+// resolve waits for the device and works out what became of the steps since the last time; the lock is held.
+func (g *GradScaler) resolve() {
+	f := g.far
+	if f == nil || len(f.events) == 0 {
+		return
+	}
+	var log []int64
+	if f.logged > f.read {
+		log = Values[int64](f.log)
+	}
+	for i, e := range f.events {
+		switch e.kind {
+		case farLook:
+			code := log[f.read%logSize]
+			f.read++
+			f.found = f.found || code != firstNone
+			if e.report != nil {
+				g.judge(e, code)
+				f.open = append(f.open, e.report)
+			}
+		case farUpdate:
+			f.scale, g.tracker = e.update.next(f.scale, g.tracker, f.found)
+			f.close(g.tracker)
+		case farSet:
+			f.scale = e.scale
+			f.close(g.tracker)
+		}
+		f.events[i] = farEvent{}
+	}
+	f.events = f.events[:0]
+}
+
+// close ends the reports since the last update.
+func (f *farScaler) close(tracker int) {
+	f.found = false
+	for i, r := range f.open {
+		r.Next, r.Tracker = float64(f.scale), tracker
+		f.open[i] = nil
+	}
+	f.open = f.open[:0]
+}
+
+// judge fills in a step's report.
+func (g *GradScaler) judge(e farEvent, code int64) {
+	st := optimizerState{found: code != firstNone}
+	if st.found {
+		i, v := firstValue(code)
+		if i == firstScale {
+			st.culprit, st.value = "loss scale", fmt.Sprint(g.far.scale)
+		} else {
+			st.culprit, st.value = paramName(e.params[i], i), fmt.Sprint(v)
+		}
+	}
+	g.history.judge(g, e.report, float64(g.far.scale), &st)
+}
