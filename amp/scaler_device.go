@@ -100,7 +100,7 @@ func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool) {
 			continue
 		}
 		st.checked = true
-		fl.found.st.version.Add(1)
+		fl.found.st.changing()
 		optimizerScope(p).apply(opUnscale, Attrs{Keep: keep, Start: min(i, firstScale-1)}, p.grad, fl.found, fl.first, f.inverse)
 	}
 }
@@ -162,7 +162,7 @@ func (g *GradScaler) updateFar() {
 
 // set makes v the scale; what was found since the last update is forgotten.
 func (f *farScaler) set(scale *Tensor, v float32) {
-	scale.st.version.Add(1)
+	scale.st.changing()
 	scale.fill(float64(v))
 	f.inverse.fill(float64(invert(v)))
 	for _, fl := range f.flags {

@@ -50,6 +50,41 @@ func trained(device string, steps int, each func(step int)) (losses []float64, w
 	return losses, weights
 }
 
+// TestRemoteStepsWithoutWaiting: a training step with scaler and optimizer reads nothing from the device.
+func TestRemoteStepsWithoutWaiting(t *testing.T) {
+	device := remote.Open()
+	for name, opts := range map[string][]optim.Option{"plain": nil, "fused": {optim.Fused()}} {
+		root := amp.NewScope(amp.On("remote"), amp.Seed(3))
+		net := nn.NewSequential(nn.NewLinear(root, 8, 16), nn.ReLU, nn.NewLinear(root, 16, 1))
+		opt := optim.NewAdam(net.Parameters(), opts...)
+		scaler := amp.NewGradScaler(amp.InitScale(1024), amp.GrowthInterval(2))
+		x, y := amp.Randn(root, amp.Float32, 0, 1, 4, 8), amp.Randn(root, amp.Float32, 0, 1, 4, 1)
+		var reports []*amp.StepReport
+		before := device.Syncs.Load()
+		for s := range root.Steps(6) {
+			in := x
+			if s.Step() == 3 {
+				in = amp.MulScalar(s, x, 1e30)
+			}
+			half := s.Autocast(amp.Float16)
+			opt.ZeroGrad()
+			scaler.Scale(s, nn.MSELoss(half, net.Forward(half, in), y)).Backward()
+			reports = append(reports, scaler.Step(opt))
+			scaler.Update()
+		}
+		if n := device.Syncs.Load() - before; n != 0 {
+			t.Errorf("%s: the host waited %d times in 6 steps", name, n)
+		}
+		if reports[3].Applied() || !reports[2].Applied() || reports[3].Culprit() != "0.weight" || opt.Steps() != 5 || scaler.CurrentScale() != 2048 {
+			t.Errorf("%s: %v, %v; %d steps, scale %v", name, reports[2], reports[3], opt.Steps(), scaler.CurrentScale())
+		}
+		if n := device.Syncs.Load() - before; n != 2 { // the log and the counter, each once
+			t.Errorf("%s: %d reads", name, n)
+		}
+		root.Close()
+	}
+}
+
 // TestRemoteTrainsAsCPU: the same bits come out of a device whose memory the host can't reach.
 func TestRemoteTrainsAsCPU(t *testing.T) {
 	losses, weights := trained("cpu", 10, nil)

@@ -35,6 +35,7 @@ type device struct {
 	pool   pool
 	stage  staging
 	code   code
+	batch  batch
 	count  counters
 }
 
@@ -123,6 +124,11 @@ func (d *device) Emulated() bool { return d.emu }
 // Run queues an op's kernels; an op without one runs on the host.
 func (d *device) Run(c *amp.Call) error {
 	d.count.ops.Add(1)
+	if !gathers[c.Op.Name] {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
 	if k := kernels[c.Op.Name]; k != nil && !hostOnly.Load() {
 		if err := d.drv.Bind(d.ctx); err != nil {
 			return err
@@ -139,5 +145,8 @@ func (d *device) Run(c *amp.Call) error {
 // Sync waits for the stream and returns the first error of what was queued on it.
 func (d *device) Sync() error {
 	d.count.syncs.Add(1)
+	if err := d.flush(); err != nil {
+		return err
+	}
 	return d.do(func() error { return d.drv.SyncStream(d.stream) })
 }

@@ -88,6 +88,9 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
+	if err := d.flush(); err != nil {
+		return err
+	}
 	to := dst.(*block).ptr + driver.DevicePtr(at)
 	g := &d.stage
 	g.mu.Lock()
@@ -122,6 +125,9 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 	if len(dst) == 0 {
 		return nil
 	}
+	if err := d.flush(); err != nil {
+		return err
+	}
 	from := src.(*block).ptr + driver.DevicePtr(at)
 	return d.do(func() error {
 		if err := d.drv.CopyDtoHAsync(dst, from, d.stream); err != nil {
@@ -134,6 +140,9 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 // Copy queues a copy within the device.
 func (d *device) Copy(dst amp.Buffer, to int, src amp.Buffer, from, n int) error {
 	d.count.copies.Add(1)
+	if err := d.flush(); err != nil {
+		return err
+	}
 	return d.do(func() error {
 		return d.drv.CopyDtoD(dst.(*block).ptr+driver.DevicePtr(to), src.(*block).ptr+driver.DevicePtr(from), uint64(n), d.stream)
 	})
@@ -145,6 +154,9 @@ func (d *device) Fill(dst amp.Buffer, at int, pattern []byte, n int) error {
 		return nil
 	}
 	d.count.fills.Add(1)
+	if err := d.flush(); err != nil {
+		return err
+	}
 	p, m := dst.(*block).ptr+driver.DevicePtr(at), uint64(n)
 	return d.do(func() error {
 		switch len(pattern) {

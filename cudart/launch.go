@@ -64,7 +64,7 @@ type launcher struct {
 	lineArgs    lineArgs
 	updateArgs  updateArgs
 	unscaleArgs unscaleArgs
-	in          [6]view
+	in          [9]view
 	out         view
 }
 

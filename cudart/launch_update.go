@@ -1,14 +1,18 @@
 package cudart
 
 import (
-	"encoding/binary"
 	"math"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of optimizer steps and of the unscaling (kernels/update.cu). The kernels take lists of tensors; a row is a list of one.
+// Launches of optimizer steps and of the unscaling (kernels/update.cu). The kernels take lists of tensors: calls of one row with the same
+// settings that follow each other, as those for all parameters of a step do, are gathered and launched together. What is gathered is
+// launched before anything else is queued on the device.
 
 const (
 	updateTensors = 24
@@ -22,6 +26,7 @@ const (
 	updateFirst     = 4
 	updateDecoupled = 8
 	updateVector    = 16
+	unscaleKeep     = 32
 )
 
 // updateArgs is struct Update.
@@ -32,7 +37,7 @@ type updateArgs struct {
 	count, flags int32
 	_            int32
 	inv, found   uint64
-	live         uint64
+	steps, rate  uint64
 	attr         [10]float64
 }
 
@@ -41,19 +46,62 @@ type unscaleArgs struct {
 	ptr          [updateTensors]uint64
 	n            [updateTensors]int64
 	block        [updateTensors + 1]int32
+	param        [updateTensors]int32
 	count, flags int32
 	_            int32
 	inv          uint64
-	found        uint64
-	where        uint64
-	attr         [2]float64
+	found, first uint64
+}
+
+// A batch is what was gathered.
+type batch struct {
+	mu      sync.Mutex
+	waiting atomic.Bool
+	op      *amp.Op
+	f       driver.Function
+	update  updateArgs // of an optimizer's row, or
+	unscale unscaleArgs
+	blocks  int32
 }
 
 func init() {
 	for _, name := range []string{"sgd_", "adam_", "rmsprop_", "adagrad_"} {
 		register(launchUpdate, name)
+		gathers[name] = true
 	}
 	register(launchUnscale, "unscale_")
+	gathers["unscale_"] = true
+}
+
+// gathers are the rows whose calls are launched together.
+var gathers = map[string]bool{}
+
+// flush launches what was gathered. Everything that queues work on the stream, but for the rows that gather, comes here first.
+func (d *device) flush() error {
+	if !d.batch.waiting.Load() {
+		return nil
+	}
+	d.batch.mu.Lock()
+	defer d.batch.mu.Unlock()
+	return d.do(func() error { return d.batch.launch(d) })
+}
+
+// launch queues the batch; the lock is held and the context bound.
+func (b *batch) launch(d *device) error {
+	if !b.waiting.Load() {
+		return nil
+	}
+	b.waiting.Store(false)
+	if b.blocks == 0 {
+		return nil
+	}
+	a := driver.GetArgs(b.op.Name)
+	if b.op.Name == "unscale_" {
+		a.Struct(unsafe.Pointer(&b.unscale), unsafe.Sizeof(b.unscale))
+	} else {
+		a.Struct(unsafe.Pointer(&b.update), unsafe.Sizeof(b.update))
+	}
+	return d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
 }
 
 // updateNumbers fills the numbers of the kernels from the settings of a row.
@@ -63,19 +111,21 @@ func updateNumbers(stem string, u *amp.Update) (attr [10]float64) {
 	case "sgd":
 		attr[2], attr[3], attr[4] = u.Momentum, 1-u.Dampening, u.WeightDecay
 	case "adam":
-		c1, c2 := 1-math.Pow(u.Beta1, float64(u.Step)), 1-math.Pow(u.Beta2, float64(u.Step))
-		attr[2], attr[3], attr[4], attr[5], attr[6], attr[7] = u.Beta1, u.Beta2, u.Eps, u.WeightDecay, u.LR/c1, math.Sqrt(c2)
+		attr[2], attr[3], attr[4], attr[5] = u.Beta1, u.Beta2, u.Eps, u.WeightDecay
+		if u.Steps == nil {
+			attr[6], attr[7] = 1-math.Pow(u.Beta1, float64(u.Step)), math.Sqrt(1-math.Pow(u.Beta2, float64(u.Step)))
+		}
 	case "rmsprop":
 		attr[2], attr[3], attr[4], attr[5] = u.Alpha, u.Momentum, u.Eps, u.WeightDecay
 	case "adagrad":
-		attr[0] = u.LR / (1 + float64(u.Step-1)*u.LRDecay)
-		attr[4], attr[5] = u.Eps, u.WeightDecay
+		attr[2], attr[4], attr[5] = u.LRDecay, u.Eps, u.WeightDecay
 	}
+	attr[8] = float64(u.FirstAt)
 	return attr
 }
 
 func updateFlags(u *amp.Update) (flags int32) {
-	for _, f := range []struct {
+	for _, f := range [...]struct {
 		on  bool
 		bit int32
 	}{{u.Maximize, updateMaximize}, {u.Nesterov, updateNesterov}, {u.First, updateFirst}, {u.Decoupled, updateDecoupled}} {
@@ -86,68 +136,107 @@ func updateFlags(u *amp.Update) (flags int32) {
 	return flags
 }
 
-// launchUpdate is the launch of every optimizer's row: param, grad, state, inv_scale, found_inf.
+// launchUpdate gathers a call of an optimizer's row: param, grad, state, inv_scale, found_inf, steps, rate.
 func launchUpdate(l *launcher) bool {
-	stem, k := l.c.Op.CUDA, len(l.c.In)-2
+	stem, k := l.c.Op.CUDA, len(l.c.In)-4
 	f := l.kernel(stem, l.in[0].dt, amp.NoDType)
 	if f == 0 {
 		return false
 	}
 	a := &l.updateArgs
-	*a = updateArgs{count: 1, flags: updateFlags(l.c.Update) | updateVector, attr: updateNumbers(stem, l.c.Update)}
-	n := l.in[0].len()
-	a.n[0] = int64(n)
+	*a = updateArgs{flags: updateFlags(l.c.Update) | updateVector, attr: updateNumbers(stem, l.c.Update)}
+	var ptr [2 + updateState]uint64
 	for i := range k {
-		if !l.given(i) {
-			continue
-		}
-		a.ptr[i][0] = l.in[i].ptr
-		if l.in[i].ptr%16 != 0 {
+		ptr[i] = l.in[i].ptr
+		if ptr[i]%16 != 0 {
 			a.flags &^= updateVector
 		}
 	}
-	if l.given(k) {
-		a.inv = l.in[k].ptr
+	for i, to := range [...]*uint64{&a.inv, &a.found, &a.steps, &a.rate} {
+		if l.given(k + i) {
+			*to = l.in[k+i].ptr
+		}
 	}
-	if l.given(k + 1) {
-		a.found = l.in[k+1].ptr
+	b := &l.d.batch
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting.Load() && !(b.op == l.c.Op && b.f == f && b.joins(a, &ptr)) {
+		if l.err = b.launch(l.d); l.err != nil {
+			return true
+		}
 	}
-	if n == 0 {
-		return true
+	if !b.waiting.Load() {
+		b.op, b.f, b.update, b.blocks = l.c.Op, f, *a, 0
+		b.waiting.Store(true)
 	}
-	l.run(f, [3]uint32{blocks(n, updateThreads*updateEach), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, unsafe.Pointer(a), unsafe.Sizeof(*a))
+	u, n := &b.update, l.in[0].len()
+	for i, p := range ptr {
+		u.ptr[i][u.count] = p
+	}
+	u.n[u.count] = int64(n)
+	u.block[u.count] = b.blocks
+	u.count++
+	b.blocks += int32(blocks(n, updateThreads*updateEach))
+	if u.block[u.count] = b.blocks; u.count == updateTensors {
+		l.err = b.launch(l.d)
+	}
 	return true
 }
 
-// launchUnscale is the launch of unscale_, which tells the host what it found: it waits.
+// joins says whether a call with these settings and tensors may run beside those that wait.
+func (b *batch) joins(a *updateArgs, ptr *[2 + updateState]uint64) bool {
+	u := &b.update
+	if u.flags != a.flags || u.attr != a.attr || u.inv != a.inv || u.found != a.found || u.steps != a.steps || u.rate != a.rate {
+		return false
+	}
+	for i, p := range ptr {
+		for k := range u.count {
+			if have := u.ptr[i][k]; have == p && p != 0 || (have == 0) != (p == 0) { // a tensor twice, or state that only some have
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// launchUnscale gathers a call of unscale_: grad, found_inf, first, inv_scale. The form that tells the host what it found runs there.
 func launchUnscale(l *launcher) bool {
+	if len(l.c.In) < 4 {
+		return false
+	}
 	f := l.kernel("unscale", l.in[0].dt, amp.NoDType)
 	if f == 0 {
 		return false
 	}
-	n := l.in[0].len()
-	if n == 0 {
-		return true
-	}
-	first := flat(l.workspace(8), amp.Int64, 1)
-	if l.err != nil || !l.fill(&first, math.MaxUint64) {
-		return false
-	}
 	a := &l.unscaleArgs
-	*a = unscaleArgs{count: 1, where: first.ptr}
-	a.ptr[0], a.n[0], a.attr[0] = l.in[0].ptr, int64(n), l.c.Scalar
+	*a = unscaleArgs{found: l.in[1].ptr, first: l.in[2].ptr, inv: l.in[3].ptr}
 	if l.in[0].ptr%16 == 0 {
-		a.flags = updateVector
+		a.flags |= updateVector
 	}
-	l.run(f, [3]uint32{blocks(n, updateThreads*unscaleEach), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, unsafe.Pointer(a), unsafe.Sizeof(*a))
-	var word [8]byte
-	l.d.count.syncs.Add(1)
-	if l.err = l.d.download(word[:], l.tmp, 0); l.err != nil {
-		return true
+	if l.c.Keep {
+		a.flags |= unscaleKeep
 	}
-	if found := binary.NativeEndian.Uint64(word[:]); found != math.MaxUint64 {
-		l.c.Update.NonFinite = true
-		l.c.Update.Value = [4]float64{math.Inf(1), math.Inf(-1), math.NaN(), math.NaN()}[found&3]
+	b := &l.d.batch
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := &b.unscale
+	same := b.waiting.Load() && b.op == l.c.Op && b.f == f && u.flags == a.flags && u.found == a.found && u.first == a.first && u.inv == a.inv
+	for k := range u.count {
+		same = same && u.ptr[k] != l.in[0].ptr
+	}
+	if !same {
+		if l.err = b.launch(l.d); l.err != nil {
+			return true
+		}
+		b.op, b.f, *u, b.blocks = l.c.Op, f, *a, 0
+		b.waiting.Store(true)
+	}
+	n := l.in[0].len()
+	u.ptr[u.count], u.n[u.count], u.block[u.count], u.param[u.count] = l.in[0].ptr, int64(n), b.blocks, int32(l.c.Start)
+	u.count++
+	b.blocks += int32(max(1, blocks(n, updateThreads*unscaleEach)))
+	if u.block[u.count] = b.blocks; u.count == updateTensors {
+		l.err = b.launch(l.d)
 	}
 	return true
 }

@@ -4,7 +4,7 @@
 #include "special.h"
 
 enum { UPDATE_TENSORS = 24, UPDATE_STATE = 3, UPDATE_THREADS = 256, UPDATE_EACH = 4 };
-enum { UPDATE_MAXIMIZE = 1, UPDATE_NESTEROV = 2, UPDATE_FIRST = 4, UPDATE_DECOUPLED = 8, UPDATE_VECTOR = 16, UPDATE_CENTERED = 32 };
+enum { UPDATE_MAXIMIZE = 1, UPDATE_NESTEROV = 2, UPDATE_FIRST = 4, UPDATE_DECOUPLED = 8, UPDATE_VECTOR = 16, UNSCALE_KEEP = 32 };
 
 struct Update {
   void* ptr[2 + UPDATE_STATE][UPDATE_TENSORS];  // parameters, gradients, state (null if there is none)
@@ -12,9 +12,18 @@ struct Update {
   int block[UPDATE_TENSORS + 1];  // of the grid, where each tensor begins
   int count, flags;
   const float *inv, *found;  // of a fused step; null otherwise
-  const double* live;        // learning rate and step, instead of attr[0] and attr[1]; or null
-  double attr[10];           // see each kernel
+  const i64* steps;          // taken before this one, to be added to attr[1]; or null
+  const double* rate;        // learning rate instead of attr[0]; or null
+  double attr[10];           // see each kernel; attr[8] is the step that finds its state empty where steps are counted here
 };
+
+HT_FN double update_rate(const Update& p) { return p.rate ? *p.rate : p.attr[0]; }
+HT_FN double update_step(const Update& p) { return p.attr[1] + (p.steps ? (double)*p.steps : 0); }
+// update_flags are the flags with UPDATE_FIRST as it is now.
+HT_FN int update_flags(const Update& p) {
+  if (!p.steps) return p.flags;
+  return update_step(p) == p.attr[8] ? p.flags | UPDATE_FIRST : p.flags & ~UPDATE_FIRST;
+}
 
 // A Rule moves one element: x parameter, g gradient, s state.
 template <class Rule, class T> HT_FN void update_pass(const Update& p) {
@@ -69,7 +78,7 @@ template <class C> struct SGD {
   static const int states = 1;
   C lr, momentum, fresh, decay;
   int flags;
-  __device__ __forceinline__ SGD(const Update& p) : lr((C)(p.live ? p.live[0] : p.attr[0])), momentum((C)p.attr[2]), fresh((C)p.attr[3]), decay((C)p.attr[4]), flags(p.flags) {}
+  __device__ __forceinline__ SGD(const Update& p) : lr((C)update_rate(p)), momentum((C)p.attr[2]), fresh((C)p.attr[3]), decay((C)p.attr[4]), flags(update_flags(p)) {}
   __device__ __forceinline__ void move(C& x, C d, C (&s)[UPDATE_STATE], bool has, bool, bool) const {
     if (flags & UPDATE_MAXIMIZE) d = -d;
     if (decay != 0) d += decay * x;
@@ -81,20 +90,21 @@ template <class C> struct SGD {
   }
 };
 
-// adam: attr is the learning rate, step, beta1, beta2, eps, weight decay, and rate and root of the step for the host's own numbers. State:
-// mean, square, largest.
+// adam: attr is the learning rate, step, beta1, beta2, eps, weight decay, and 1 - beta1^step and √(1 - beta2^step) where the host knows the
+// step. State: mean, square, largest.
 template <class C> struct Adam {
   static const int states = 3;
   C rate, root, eps, b2, new1, new2, decay, shrink;
   int flags;
   __device__ __forceinline__ Adam(const Update& p) : flags(p.flags) {
-    double lr = p.attr[0], r = p.attr[6], q = p.attr[7];
-    if (p.live) {
-      lr = p.live[0];
-      r = lr / (1 - ht_pow(p.attr[2], p.live[1]));
-      q = ht_sqrt(1 - ht_pow(p.attr[3], p.live[1]));
+    const double lr = update_rate(p);
+    double c = p.attr[6], q = p.attr[7];
+    if (p.steps) {
+      const double step = update_step(p);
+      c = 1 - ht_pow(p.attr[2], step);
+      q = ht_sqrt(1 - ht_pow(p.attr[3], step));
     }
-    rate = (C)r, root = (C)q, eps = (C)p.attr[4], b2 = (C)p.attr[3], new1 = (C)(1 - p.attr[2]), new2 = (C)(1 - p.attr[3]);
+    rate = (C)(lr / c), root = (C)q, eps = (C)p.attr[4], b2 = (C)p.attr[3], new1 = (C)(1 - p.attr[2]), new2 = (C)(1 - p.attr[3]);
     decay = flags & UPDATE_DECOUPLED ? 0 : (C)p.attr[5];
     shrink = flags & UPDATE_DECOUPLED ? (C)(1 - lr * p.attr[5]) : 1;
   }
@@ -120,13 +130,13 @@ UPDATE(sgd, SGD)
 UPDATE(adam, Adam)
 
 // rmsprop: attr is the learning rate, -, alpha, momentum, eps, weight decay. State: square, momentum, mean (centered).
-// adagrad: attr is the learning rate after its decay, -, -, -, eps, weight decay. State: sum.
+// adagrad: attr is the learning rate, step, its decay, -, eps, weight decay. State: sum.
 template <class C> struct RMSProp {
   static const int states = 3;
   C lr, alpha, fresh, momentum, eps, decay;
   int flags;
   __device__ __forceinline__ RMSProp(const Update& p)
-      : lr((C)(p.live ? p.live[0] : p.attr[0])), alpha((C)p.attr[2]), fresh((C)(1 - p.attr[2])), momentum((C)p.attr[3]), eps((C)p.attr[4]), decay((C)p.attr[5]), flags(p.flags) {}
+      : lr((C)update_rate(p)), alpha((C)p.attr[2]), fresh((C)(1 - p.attr[2])), momentum((C)p.attr[3]), eps((C)p.attr[4]), decay((C)p.attr[5]), flags(p.flags) {}
   __device__ __forceinline__ void move(C& x, C d, C (&s)[UPDATE_STATE], bool, bool has, bool centered) const {
     if (flags & UPDATE_MAXIMIZE) d = -d;
     if (decay != 0) d += decay * x;
@@ -149,7 +159,7 @@ template <class C> struct Adagrad {
   static const int states = 1;
   C rate, eps, decay;
   int flags;
-  __device__ __forceinline__ Adagrad(const Update& p) : rate((C)(p.live ? p.live[0] : p.attr[0])), eps((C)p.attr[4]), decay((C)p.attr[5]), flags(p.flags) {}
+  __device__ __forceinline__ Adagrad(const Update& p) : rate((C)(update_rate(p) / (1 + (update_step(p) - 1) * p.attr[2]))), eps((C)p.attr[4]), decay((C)p.attr[5]), flags(p.flags) {}
   __device__ __forceinline__ void move(C& x, C d, C (&s)[UPDATE_STATE], bool, bool, bool) const {
     if (flags & UPDATE_MAXIMIZE) d = -d;
     if (decay != 0) d += decay * x;
@@ -160,17 +170,17 @@ template <class C> struct Adagrad {
 UPDATE(rmsprop, RMSProp)
 UPDATE(adagrad, Adagrad)
 
-// unscale: gradients are multiplied by attr[0], or *inv. where[k], where not null, becomes the lowest of index·4 + kind over the elements of
-// tensor k that were not finite before: kind 0 is +Inf, 1 -Inf, 2 NaN. found, where not null, becomes 1 if there is any.
+// unscale: gradients are multiplied by *inv, unless they are to be kept. found becomes 1 and first the lowest of param·2^42 + index·4 + kind over
+// the elements that were not finite before (kind 0 is +Inf, 1 -Inf, 2 NaN), and of (2^20-1)·2^42 if *inv is not finite.
 struct Unscale {
   void* ptr[UPDATE_TENSORS];
   i64 n[UPDATE_TENSORS];
   int block[UPDATE_TENSORS + 1];
+  int param[UPDATE_TENSORS];  // their numbers
   int count, flags, unused;
   const float* inv;
   float* found;
-  u64* where;
-  double attr[2];
+  u64* first;
 };
 template <class T> HT_FN void unscale_pass(const Unscale& p) {
   typedef typename as<T>::wide C;
@@ -178,7 +188,7 @@ template <class T> HT_FN void unscale_pass(const Unscale& p) {
   int k = 0;
   HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
   const i64 n = p.n[k], from = (i64)((int)blockIdx.x - p.block[k]) * (UPDATE_THREADS * 8);
-  const C inv = p.inv ? (C)*p.inv : (C)p.attr[0];
+  const C inv = p.flags & UNSCALE_KEEP ? (C)1 : (C)*p.inv;
   T* g = (T*)p.ptr[k];
   u64 worst = ~0ull;
   struct alignas(16) Vec { T v[V]; };
@@ -202,9 +212,11 @@ template <class T> HT_FN void unscale_pass(const Unscale& p) {
       if (inv != 1) g[i] = narrow<T>::of(v * inv);
     }
   }
-  if (worst == ~0ull) return;
-  if (p.found) *p.found = 1;  // every writer writes the same
-  if (p.where) atomicMin((unsigned long long*)p.where + k, worst);
+  if (worst != ~0ull) worst += (u64)p.param[k] << 42;
+  else if (blockIdx.x == 0 && threadIdx.x == 0 && !ht_finite(*p.inv)) worst = (u64)((1 << 20) - 1) << 42;
+  else return;
+  *p.found = 1;  // every writer writes the same
+  atomicMin((unsigned long long*)p.first, worst);
 }
 HT_KERNEL(unscale_f16, Unscale, p) { unscale_pass<f16>(p); }
 HT_KERNEL(unscale_bf16, Unscale, p) { unscale_pass<bf16>(p); }
