@@ -64,6 +64,7 @@ type launcher struct {
 	lineArgs    lineArgs
 	updateArgs  updateArgs
 	unscaleArgs unscaleArgs
+	gemmArgs    gemmArgs
 	in          [9]view
 	out         view
 }

@@ -35,6 +35,11 @@ __device__ __forceinline__ unsigned atomicAdd(unsigned* p, unsigned v) { return 
 #define HT_MATH static __device__ __noinline__
 // Every kernel takes one struct by value.
 #define HT_KERNEL(name, Struct, p) extern "C" __global__ void name(const Struct p)
+#if defined(HALFTONE_EMULATOR)
+#define HT_KERNEL_OF(threads, name, Struct, p) HT_KERNEL(name, Struct, p)
+#else
+#define HT_KERNEL_OF(threads, name, Struct, p) extern "C" __global__ void __launch_bounds__(threads) name(const Struct p)
+#endif
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -49,6 +54,9 @@ HT_FN float ht_float(u32 b) { return __builtin_bit_cast(float, b); }
 HT_FN u32 ht_bits32(float v) { return __builtin_bit_cast(u32, v); }
 HT_FN double ht_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 HT_FN float ht_fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HT_FN double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HT_FN float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HT_FN i64 fused(i64 a, i64 b, i64 c) { return a * b + c; }
 HT_FN double ht_abs(double a) { return __builtin_fabs(a); }
 HT_FN float ht_abs(float a) { return __builtin_fabsf(a); }
 HT_FN i64 ht_abs(i64 a) { return a < 0 ? -a : a; }

@@ -1,0 +1,238 @@
+package cudart
+
+import (
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// Launches of matrix products (kernels/gemm.cu).
+
+const (
+	gemmThreads = 256
+	gemmBatch   = 6
+	mmaStages   = 4
+)
+
+// gemmArgs is struct Gemm.
+type gemmArgs struct {
+	out, a, b, x           uint64
+	ra, ca, rb, cb, rx, cx int64
+	ba, bb, bx             [gemmBatch]int64
+	bshape                 [gemmBatch]int32
+	m, n, k, nb, splits, _ int32
+	alpha, beta            float64
+	partial                uint64
+}
+
+// lay writes out = alpha·a·b + beta·x of the last two dimensions; those before are broadcast. x may be nil. It returns the batches, or
+// false for more dimensions than the kernels take.
+func (g *gemmArgs) lay(out, a, b, x *view, alpha, beta float64) (batches int, ok bool) {
+	r := out.rank - 2
+	if r > gemmBatch {
+		return 0, false
+	}
+	m, n, k := out.shape[r], out.shape[r+1], a.shape[a.rank-1]
+	*g = gemmArgs{out: out.ptr, a: a.ptr, b: b.ptr, m: int32(m), n: int32(n), k: int32(k), nb: int32(r), splits: 1, alpha: alpha, beta: beta}
+	g.ra, g.ca = rowsOf(a)
+	g.rb, g.cb = rowsOf(b)
+	batches = 1
+	for d := range r {
+		g.bshape[d] = int32(out.shape[d])
+		batches *= out.shape[d]
+		g.ba[d], g.bb[d] = batchStride(a, d-out.rank), batchStride(b, d-out.rank)
+		if x != nil {
+			g.bx[d] = batchStride(x, d-out.rank)
+		}
+	}
+	if x != nil {
+		g.x = x.ptr
+		g.rx, g.cx = batchStride(x, -2), batchStride(x, -1)
+	}
+	return batches, batches < 1<<16
+}
+
+func rowsOf(v *view) (row, column int64) {
+	return int64(v.stride[v.rank-2]), int64(v.stride[v.rank-1])
+}
+
+// batchStride returns the stride of a dimension counted from the last (-1), 0 where the tensor has none or repeats.
+func batchStride(v *view, d int) int64 {
+	if d += v.rank; d < 0 || v.shape[d] == 1 {
+		return 0
+	}
+	return int64(v.stride[d])
+}
+
+// tall merges the batch dimensions of a into its rows where b has none of its own and the rows lie at one distance.
+func tall(out, a, b *view) {
+	if out.rank == 2 || !out.contiguous() {
+		return
+	}
+	for d := range b.rank - 2 {
+		if b.shape[d] != 1 {
+			return
+		}
+	}
+	rows, next := a.shape[a.rank-2], a.shape[a.rank-2]*a.stride[a.rank-2]
+	for d := a.rank - 3; d >= 0; d-- {
+		if a.shape[d] != 1 && a.stride[d] != next {
+			return
+		}
+		rows *= a.shape[d]
+		next *= a.shape[d]
+	}
+	if n := out.shape[out.rank-1]; rows*n != out.len() {
+		return
+	}
+	flatten(a, rows)
+	flatten(out, rows)
+	b.stride[0], b.stride[1], b.shape[0], b.shape[1] = b.stride[b.rank-2], b.stride[b.rank-1], b.shape[b.rank-2], b.shape[b.rank-1]
+	b.rank = 2
+}
+
+// flatten makes a view of rows by its last dimension.
+func flatten(v *view, rows int) {
+	row, col, n := v.stride[v.rank-2], v.stride[v.rank-1], v.shape[v.rank-1]
+	v.rank, v.shape[0], v.shape[1], v.stride[0], v.stride[1] = 2, rows, n, row, col
+}
+
+// contiguousIn says along which of its two dimensions 16-byte pieces of a half operand lie: the column ("k" for a), the row, or none.
+func contiguousIn(ptr uint64, row, col int64, batch []int64) (columns, rows bool) {
+	for _, s := range batch {
+		if s%8 != 0 {
+			return false, false
+		}
+	}
+	if ptr%16 != 0 {
+		return false, false
+	}
+	return col == 1 && row%8 == 0 && row != 0, row == 1 && col%8 == 0 && col != 0
+}
+
+// tensorCores returns the kernel on tensor cores for what lay has written and its block's columns, 0 if there is none.
+func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, columns int) {
+	g := &l.gemmArgs
+	if !dt.IsHalf() || l.d.props.Capability() < 80 || int64(g.m)*int64(g.n)*int64(g.k) < 16*16*16 {
+		return 0, 0
+	}
+	ak, am := contiguousIn(g.a, g.ra, g.ca, g.ba[:g.nb])
+	bn, bk := contiguousIn(g.b, g.rb, g.cb, g.bb[:g.nb])
+	if !ak && !am || !bn && !bk {
+		return 0, 0
+	}
+	stem, columns := "gemm_", 128
+	if int(blocks(int(g.m), 128)*blocks(int(g.n), 256))*batches >= 96 && g.n > 128 {
+		stem, columns = "gemm_wide_", 256
+	}
+	switch {
+	case ak && bk:
+		stem += "kk"
+	case ak:
+		stem += "kn"
+	case bk:
+		stem += "mk"
+	default:
+		stem += "mn"
+	}
+	return l.kernel(stem, dt, amp.NoDType), columns
+}
+
+// gemm queues the product that lay has written.
+func (l *launcher) gemm(dt amp.DType, batches int) bool {
+	g := &l.gemmArgs
+	if g.m == 0 || g.n == 0 || batches == 0 {
+		return true
+	}
+	f, columns := l.tensorCores(dt, batches)
+	rows, shared := 128, uint32(mmaStages*(128+columns)*64)
+	if f == 0 {
+		f, rows, columns, shared = l.kernel("gemm", dt, amp.NoDType), 64, 64, 0
+		if dt == amp.Float32 && int(blocks(int(g.m), 128)*blocks(int(g.n), 128))*batches >= 128 {
+			f, rows, columns = l.kernel("gemm_large", dt, amp.NoDType), 128, 128
+		}
+	}
+	if f == 0 {
+		return false
+	}
+	tiles := int(blocks(int(g.m), rows) * blocks(int(g.n), columns))
+	if few := tiles * batches; few < 96 && g.k >= 1024 && dt != amp.Int64 {
+		g.splits = int32(min((192+few-1)/few, int(g.k)/256, 32))
+		size := 4
+		if dt == amp.Float64 {
+			size = 8
+		}
+		g.partial = l.workspace(int(g.splits) * batches * int(g.m) * int(g.n) * size)
+	}
+	if shared > 48<<10 && l.err == nil {
+		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
+	}
+	block := [3]uint32{gemmThreads, 1, 1}
+	l.run(f, [3]uint32{uint32(tiles), uint32(batches), uint32(g.splits)}, block, shared, unsafe.Pointer(g), unsafe.Sizeof(*g))
+	if g.splits > 1 {
+		l.run(l.kernel("gemm_sum", dt, amp.NoDType), [3]uint32{blocks(int(g.m)*int(g.n), gemmThreads), uint32(batches), 1}, block, 0, unsafe.Pointer(g), unsafe.Sizeof(*g))
+	}
+	return true
+}
+
+func init() {
+	register(launchMatMul, "matmul", "mm", "bmm")
+	register(launchAddmm, "addmm", "baddbmm")
+	register(launchLinear, "linear")
+}
+
+func launchMatMul(l *launcher) bool {
+	out, a, b := l.out, l.in[0], l.in[1]
+	if a.dt != b.dt || a.dt != out.dt || !out.contiguous() {
+		return false
+	}
+	tall(&out, &a, &b)
+	batches, ok := l.gemmArgs.lay(&out, &a, &b, nil, 1, 0)
+	return ok && l.gemm(a.dt, batches)
+}
+
+func launchAddmm(l *launcher) bool {
+	x, a, b := &l.in[0], &l.in[1], &l.in[2]
+	if a.dt != b.dt || x.dt != a.dt {
+		return false
+	}
+	dt := a.dt
+	batches, ok := l.gemmArgs.lay(&l.out, a, b, x, as(dt, l.c.Pair[1]), as(dt, l.c.Pair[0]))
+	return ok && l.gemm(dt, batches)
+}
+
+// launchLinear is x·weightᵀ + bias over the rows of x.
+func launchLinear(l *launcher) bool {
+	x, w, out := l.in[0], l.in[1], l.out
+	var bias *view
+	if l.given(2) {
+		bias = &l.in[2]
+		if bias.dt != x.dt {
+			return false
+		}
+	}
+	if x.dt != w.dt || x.dt != out.dt {
+		return false
+	}
+	k := x.rank - 1
+	rows, stride := 1, x.shape[k]
+	for d := k - 1; d >= 0; d-- {
+		if x.shape[d] == 1 {
+			continue
+		}
+		if rows == 1 {
+			stride = x.stride[d]
+		} else if x.stride[d] != rows*stride {
+			return false
+		}
+		rows *= x.shape[d]
+	}
+	col, n := x.stride[k], x.shape[k]
+	x.rank, x.shape[0], x.shape[1], x.stride[0], x.stride[1] = 2, rows, n, stride, col
+	n = w.shape[0]
+	out.rank, out.shape[0], out.shape[1], out.stride[0], out.stride[1] = 2, rows, n, n, 1
+	w.shape[0], w.shape[1], w.stride[0], w.stride[1] = w.shape[1], w.shape[0], w.stride[1], w.stride[0]
+	batches, ok := l.gemmArgs.lay(&out, &x, &w, bias, 1, 1)
+	return ok && l.gemm(x.dt, batches)
+}
