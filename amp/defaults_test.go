@@ -36,8 +36,9 @@ func TestDefaultsFillInWhatOptionsLeaveOpen(t *testing.T) {
 	if tr.Level != "health" || s.root.rec.every != 10 {
 		t.Errorf("level %s every %d", tr.Level, s.root.rec.every)
 	}
-	if want := "auto: cpu (cuda: not linked in); set by %amp: device auto, trace health every 10 steps, exp forced to lower"; tr.Note != want {
-		t.Errorf("note %q, want %q", tr.Note, want)
+	// What auto finds depends on the machine: the tests link package cudart.
+	if want := "; set by %amp: device auto, trace health every 10 steps, exp forced to lower"; !strings.HasPrefix(tr.Note, "auto: ") || !strings.HasSuffix(tr.Note, want) {
+		t.Errorf("note %q, want auto: …%q", tr.Note, want)
 	}
 	if e := Explain(s.Autocast(Float16), "exp", Float32); e.Output != Float16 || !strings.HasPrefix(e.Rule, "forced to lower") {
 		t.Errorf("exp: %v", e)
