@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 type blasAPI struct {
@@ -30,7 +32,7 @@ type BLAS struct {
 	version int
 }
 
-// NewBLAS loads cuBLAS, the file path or the first that Discover finds for this driver, and makes a handle. The first in a process
+// NewBLAS loads cuBLAS, the file path or the first that libraries.Find finds for this driver, and makes a handle. The first in a process
 // takes hundreds of milliseconds. Errors wrap ErrUnsupported where there is no cuBLAS.
 func NewBLAS(d Driver, path string) (*BLAS, error) {
 	c, err := own(d)
@@ -72,13 +74,13 @@ func (d *cuda) companion(name, path string, opened *string) (uintptr, error) {
 		if err != nil {
 			return 0, err
 		}
-		lib := Find(name).For(v)
+		lib := libraries.Find(name).For(v)
 		if lib.Path == "" {
 			return 0, lib.Missing()
 		}
 		path = lib.Path
 		if name == "libcublas" {
-			if lt := Find("libcublasLt").For(v); lt.Path != "" && major(lt.Path) == major(path) {
+			if lt := libraries.Find("libcublasLt").For(v); lt.Path != "" && libraries.Major(lt.Path) == libraries.Major(path) {
 				if _, err := load(lt.Path); err != nil {
 					return 0, err
 				}

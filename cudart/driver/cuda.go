@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 // api are libcuda's functions: the oldest version of each that has what is needed, which every later driver keeps.
@@ -117,11 +119,11 @@ var (
 	loaded   = map[string]*cuda{}
 )
 
-// Open loads the driver's library, the file path or, for "", the first that Discover finds, and initializes it. A path is
+// Open loads the driver's library, the file path or, for "", the first that libraries.Find finds, and initializes it. A path is
 // opened once: later calls return the same Driver. Errors wrap ErrNoCUDA and say what was tried and what to do.
 func Open(path string) (Driver, error) {
 	if path == "" {
-		lib := Find("libcuda")
+		lib := libraries.Find("libcuda")
 		if lib.Path == "" {
 			return nil, lib.Missing()
 		}
@@ -161,7 +163,7 @@ func Absent(d Driver) []string {
 func initAdvice(code int32) string {
 	switch code {
 	case codeStub:
-		return "; this is the toolkit's stub for linking: name the folder of the driver's own libcuda.so.1 in " + PathEnv
+		return "; this is the toolkit's stub for linking: name the folder of the driver's own libcuda.so.1 in " + libraries.PathEnv
 	case codeNoDevice:
 		return "; the driver sees no GPU: look at nvidia-smi, CUDA_VISIBLE_DEVICES, and whether a container was given one (--gpus all)"
 	case codeMismatch, codeCompat:

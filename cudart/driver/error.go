@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 // Errors to match with errors.Is.
 var (
-	ErrNoCUDA      = errors.New("no CUDA device")                     // there is no driver or no device
+	ErrNoCUDA      = libraries.ErrNoCUDA                              // there is no driver or no device
 	ErrMemory      = errors.New("out of device memory")               // CUDA_ERROR_OUT_OF_MEMORY
-	ErrUnsupported = errors.New("not supported")                      // by this driver, device or implementation
+	ErrUnsupported = libraries.ErrUnsupported                         // by this driver, device or implementation
 	ErrNotFound    = errors.New("not found")                          // no such kernel or symbol
 	ErrImage       = errors.New("the device can't load this code")    // PTX of a newer version, code for another architecture …
 	ErrLost        = errors.New("the CUDA context is lost")           // a kernel or the device failed; this process can't use it any more

@@ -14,6 +14,7 @@ import (
 
 	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 var errNoCompiler = errors.New("there is no C++ compiler (g++ or clang++)")
@@ -102,7 +103,7 @@ func TestOnDevice(t *testing.T) {
 		"libcublas": drivertest.RunBLAS, "libcublasLt": drivertest.RunBLASLt, "libnvrtc": drivertest.RunNVRTC,
 	} {
 		t.Run(name, func(t *testing.T) {
-			lib := driver.Find(name).For(v)
+			lib := libraries.Find(name).For(v)
 			if lib.Path == "" {
 				t.Skip(lib.Missing())
 			}

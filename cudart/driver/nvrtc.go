@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 type nvrtcAPI struct {
@@ -41,11 +43,11 @@ var (
 	nvrtcLoaded = map[string]*NVRTC{}
 )
 
-// OpenNVRTC loads the compiler, the file path or the first that Discover finds. Errors wrap ErrUnsupported where there is none and
+// OpenNVRTC loads the compiler, the file path or the first that libraries.Find finds. Errors wrap ErrUnsupported where there is none and
 // name the Python wheel that has it.
 func OpenNVRTC(path string) (*NVRTC, error) {
 	if path == "" {
-		lib := Find("libnvrtc") // no For: its cubins need no driver as new as itself
+		lib := libraries.Find("libnvrtc") // no For: its cubins need no driver as new as itself
 		if lib.Path == "" {
 			return nil, lib.Missing()
 		}
@@ -127,7 +129,7 @@ func (n *NVRTC) target(arch int) (option string, isPTX bool, err error) {
 		return fmt.Sprintf("--gpu-architecture=sm_%d", arch), false, nil
 	case older < 0:
 		return "", false, fmt.Errorf("%w: NVRTC %s compiles for compute capability %d.%d and newer, and this is %d.%d; install an older one, and name its folder in %s",
-			ErrUnsupported, n.Version(), n.archs[0]/10, n.archs[0]%10, arch/10, arch%10, PathEnv)
+			ErrUnsupported, n.Version(), n.archs[0]/10, n.archs[0]%10, arch/10, arch%10, libraries.PathEnv)
 	}
 	return fmt.Sprintf("--gpu-architecture=compute_%d", older), true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halftone-ml/halftone/cudart/libraries"
 	"github.com/halftone-ml/halftone/kernelext/labextension"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 )
@@ -72,7 +73,8 @@ func Doctor(ctx context.Context, l layout.Layout, checkout string) []Part {
 	for _, t := range Tools {
 		parts = append(parts, d.tool(ctx, t))
 	}
-	return append(parts, d.binary(ctx), d.kernelspec(), d.frontEnd(), d.proxy(), d.cache(ctx), d.disk())
+	parts = append(parts, d.binary(ctx), d.kernelspec(), d.frontEnd(), d.proxy(), d.cache(ctx), d.disk())
+	return append(parts, gpuParts(libraries.Discover())...)
 }
 
 func (d *doctor) checkout() Part {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/cudart"
+	"github.com/halftone-ml/halftone/cudart/libraries"
 	"github.com/halftone-ml/halftone/kernelext/magic"
 	"github.com/halftone-ml/halftone/widgets"
 )
@@ -57,7 +57,7 @@ func versions(opts Options) [][2]string {
 // devices lists what cells can run on, without opening any: a device that the kernel held would be taken from them.
 func devices() []magic.Device {
 	list := []magic.Device{{Name: "cpu", Detail: fmt.Sprintf("%d threads, %s", runtime.NumCPU(), runtime.GOARCH)}}
-	for _, lib := range cudart.Discover() {
+	for _, lib := range libraries.Discover() {
 		if !lib.Required {
 			continue
 		}

@@ -1,4 +1,5 @@
-package driver
+// Package libraries looks for NVIDIA's shared libraries and says where they are and where it looked. It loads none of them.
+package libraries
 
 import (
 	"errors"
@@ -9,6 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+)
+
+// Errors of a library that is not there, to match with errors.Is.
+var (
+	ErrNoCUDA      = errors.New("no CUDA device")
+	ErrUnsupported = errors.New("not supported")
 )
 
 // PathEnv names the variable that lists folders to look into first.
@@ -57,7 +64,7 @@ func find(libs []Library, name string) Library {
 	return Library{Name: name}
 }
 
-// For returns l without those copies that need a newer driver than one of version v (Driver.Version).
+// For returns l without those copies that need a newer driver than one of version v (1000·major + 10·minor of the CUDA that it supports).
 func (l Library) For(v int) Library {
 	for _, known := range libraries {
 		if known.name != l.Name || !known.toolkit || l.Path == "" {
@@ -65,7 +72,7 @@ func (l Library) For(v int) Library {
 		}
 		var kept []string
 		for _, path := range append([]string{l.Path}, l.Also...) {
-			if m := major(path); 1000*m > v {
+			if m := Major(path); 1000*m > v {
 				l.Tried = append(l.Tried, fmt.Sprintf("%s (which needs a driver for CUDA %d)", path, m))
 			} else {
 				kept = append(kept, path)
@@ -78,8 +85,8 @@ func (l Library) For(v int) Library {
 	return l
 }
 
-// major returns 12 for a file such as libcublas.so.12.
-func major(path string) int {
+// Major returns 12 for a file such as libcublas.so.12.
+func Major(path string) int {
 	_, v, _ := strings.Cut(filepath.Base(path), ".so.")
 	v, _, _ = strings.Cut(v, ".")
 	n, _ := strconv.Atoi(v)
