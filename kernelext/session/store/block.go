@@ -127,3 +127,6 @@ func (b *Block) restore() error {
 
 // Fixed says whether the elements never change.
 func (b *Block) Fixed() bool { return b.ext.Copies == 0 }
+
+// Taken notes that another tensor has the block that one gave up.
+func (b *Block) Taken() { b.freed.Store(false) }

@@ -8,26 +8,34 @@ import (
 
 // touchLocked notes that something was changed since the last commit: should the process end now, the next one can say so.
 func (s *Store) touchLocked() {
-	if !s.changed {
-		s.changed = true
+	if !s.changed.Swap(true) {
 		s.changedMark().Store(1)
 	}
 }
 
 // Touch is touchLocked for what is no large tensor.
 func (s *Store) Touch() {
+	if s.changed.Load() {
+		return
+	}
 	s.mu.Lock()
 	s.touchLocked()
 	s.mu.Unlock()
 }
 
-// EndStep counts a training step and commits it, unless that would take more than a fiftieth of the time: then a later step, or Commit,
-// does it.
-func (s *Store) EndStep() error {
+// Due says whether a commit is worth its time at the end of a step: all of them together take a fiftieth of it at most.
+func (s *Store) Due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.structure || time.Since(s.lastMark) >= share*s.markCost
+}
+
+// EndStep counts a training step and commits it, if commit is set: what Due said. Else a later step, or Commit, does it.
+func (s *Store) EndStep(commit bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.step++
-	if s.structure || time.Since(s.lastMark) >= share*s.markCost {
+	if commit {
 		return s.commit(true)
 	}
 	s.touchLocked()
@@ -74,8 +82,7 @@ func (s *Store) commit(live bool) (err error) {
 	s.flip().Store(flipWord(free, anchor, s.seq))
 	s.mark, s.anchor = free, anchor
 	s.repoint(mem)
-	if clean && s.changed {
-		s.changed = false
+	if clean && s.changed.Swap(false) {
 		s.changedMark().Store(0)
 	}
 	if promote {
@@ -154,4 +161,13 @@ func (s *Store) fit(i int, size int64) error {
 		s.b.release(old.off, old.size)
 	}
 	return nil
+}
+
+// Describe makes a change of an object's Structure part of the next commit.
+func (s *Store) Describe(o *Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if dir, err := directory(s.objects); err == nil {
+		s.dir = dir
+	}
 }

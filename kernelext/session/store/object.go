@@ -67,8 +67,8 @@ type Tensor struct {
 	block *Block // of a large one
 }
 
-// smallLimit is the size up to which copying a tensor at each commit is cheaper than watching it.
-const smallLimit = 32 << 10
+// SmallLimit is the size up to which copying a tensor at each commit is cheaper than watching it.
+const SmallLimit = 32 << 10
 
 // Small says whether records hold the tensor.
 func (t *Tensor) Small() bool { return t.Extent < 0 }
@@ -80,7 +80,7 @@ func (t *Tensor) Elements() []byte { return t.small }
 func (t *Tensor) Block() *Block { return t.block }
 
 func (t *Tensor) fault() string {
-	if t.Size < 0 || t.Small() && t.Size > smallLimit {
+	if t.Size < 0 || t.Small() && t.Size > SmallLimit {
 		return fmt.Sprintf("tensor %q of %d bytes", t.Name, t.Size)
 	}
 	return ""
@@ -117,7 +117,7 @@ func layOut(o *Object, tensors []*Tensor, fixed bool) {
 	e := &Extent{}
 	for _, t := range tensors {
 		t.Extent = -1
-		if t.Size > smallLimit || fixed {
+		if t.Size > SmallLimit || fixed {
 			t.Extent, t.Index = len(o.Extents), e.Versions
 			e.Versions++
 		}

@@ -72,6 +72,21 @@ func (s *Store) sweep() {
 	}
 }
 
+// Room checks that there is space for new tensors of so many bytes, with their copies.
+func (s *Store) Room(size int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	want := roundUp(2*size, pageSize)
+	if want == 0 {
+		return nil
+	}
+	off, err := s.place(want)
+	if err == nil {
+		s.b.release(off, want)
+	}
+	return err
+}
+
 // Add puts a new object into the session and commits it, with everything else as it was committed last. fill is called once the
 // memory of the large tensors is there; what it does not write is zero. With fixed set the tensors never change, and have no copies.
 // An object of that name must have been removed before.

@@ -48,7 +48,7 @@ type Store struct {
 	pinned        []*Extent // of objects that were removed while this process has them mapped
 	structure     bool      // objects came or went since the anchor
 	dirty         []*Block
-	changed       bool
+	changed       atomic.Bool
 	buf           []byte
 	lost          *Loss
 

@@ -21,7 +21,7 @@ type thing struct {
 func (th *thing) AppendState(b []byte) ([]byte, error)        { return append(b, th.state...), nil }
 func (th *thing) AppendSmall(b []byte, _ int) ([]byte, error) { return append(b, th.small...), nil }
 
-const largeSize = smallLimit + 4096
+const largeSize = SmallLimit + 4096
 
 // add makes an object of a small and n large tensors.
 func add(t testing.TB, s *Store, name string, n int, fixed bool) *thing {

@@ -1,0 +1,77 @@
+package session_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/session/store"
+)
+
+// A cell is a program of its own, as in a notebook: this test binary again, which runs the function of that name.
+const cellEnv = "SESSION_TEST_CELL"
+
+var cells = map[string]func(args []string){}
+
+func TestMain(m *testing.M) {
+	if name, ok := os.LookupEnv(cellEnv); ok {
+		cells[name](os.Args[1:])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A notebook is a session and the cells that are run in it.
+type notebook struct {
+	t     testing.TB
+	path  string
+	owner *store.Owner
+}
+
+func newNotebook(t testing.TB) *notebook {
+	t.Helper()
+	o, err := store.NewOwner(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = o.Close() })
+	return &notebook{t, o.Path(), o}
+}
+
+// command returns a cell that has not begun.
+func (n *notebook) command(name string, args ...any) *exec.Cmd {
+	var text []string
+	for _, a := range args {
+		text = append(text, fmt.Sprint(a))
+	}
+	cmd := exec.Command(os.Args[0], text...)
+	cmd.Env = append(os.Environ(), cellEnv+"="+name, store.PathEnv+"="+n.path)
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// try runs a cell and returns what it printed.
+func (n *notebook) try(name string, args ...any) (stdout, stderr string, err error) {
+	cmd := n.command(name, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// run is try for a cell that must not fail.
+func (n *notebook) run(name string, args ...any) string {
+	n.t.Helper()
+	out, errs, err := n.try(name, args...)
+	if err != nil {
+		n.t.Fatalf("cell %s %v: %v\n%s%s", name, args, err, out, errs)
+	}
+	if strings.Contains(errs, "session: ") {
+		n.t.Errorf("cell %s %v says %s", name, args, errs)
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/kernelext/session/store"
+)
+
+// Model returns the model that the session keeps under name: the weights and buffers of earlier cells, in memory that all cells share.
+// The first time it is what build returns.
+//
+// build makes the model with the scope it is given, and may be called twice: once to see what there is to keep, with random
+// initial values left out (see amp.Scope.SkipInit), and a second time if nothing is kept. Its tensors need names of their own, as
+// nn.NewSequential gives them.
+//
+// A model that is built otherwise than the kept one, in names, shapes, dtypes or structure, is refused with ErrStructure, and a message
+// that says what differs; see Rebuild. So is one that does not fit into memory, with ErrSpace, before any of it is made.
+func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option) M {
+	c := use("Model")
+	if m, ok := live[M](c, "Model", name); ok {
+		return m
+	}
+	root := c.scope("Model")
+	m := build(root.SkipInit())
+	l := listOf("Model", m)
+	if c.attachModel(name, m, l, opts) {
+		return m
+	}
+	check("Model", c.st.Room(l.size()))
+	for _, t := range l.tensors {
+		t.Free()
+	}
+	m = build(root)
+	again := listOf("Model", m)
+	if d := compare(l.specs, again.specs); d != "" {
+		fail("Model", amp.ErrArgument, "build the same model each time", "build made two different models: %s", d)
+	}
+	c.newModel(name, m, again)
+	return m
+}
+
+// A list is what there is to keep of a model.
+type list struct {
+	tensors   []*amp.Tensor
+	specs     []*store.Tensor
+	structure string
+}
+
+func (l *list) size() int64 {
+	n := int64(0)
+	for _, s := range l.specs {
+		n += s.Size
+	}
+	return n
+}
+
+// listOf lists parameters and buffers.
+func listOf(op string, m amp.Model) *list {
+	l := &list{structure: describe(m)}
+	all := m.Parameters()
+	if b, ok := m.(interface{ Buffers() []*amp.Tensor }); ok {
+		all = append(slices.Clone(all), b.Buffers()...)
+	}
+	names := map[string]*amp.Tensor{}
+	for _, t := range all {
+		if other := names[t.Name()]; other == t {
+			continue
+		} else if t.Name() == "" || other != nil {
+			fail(op, amp.ErrArgument, "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", t.Name())
+		}
+		names[t.Name()] = t
+		l.add(op, t)
+	}
+	return l
+}
+
+func (l *list) add(op string, t *amp.Tensor) {
+	if d := t.Device(); d != "cpu" {
+		fail(op, amp.ErrDevice, "keep it on the CPU, or save it with package checkpoint", "%q is on %s; sessions keep memory of the host", t.Name(), d)
+	}
+	l.tensors = append(l.tensors, t)
+	l.specs = append(l.specs, spec(t.Name(), t))
+}
+
+func spec(name string, t *amp.Tensor) *store.Tensor {
+	return &store.Tensor{Name: name, DType: t.DType().String(), Shape: t.Shape(), Size: t.Bytes()}
+}
+
+// compare says how what is to be kept differs from what is.
+func compare(kept, built []*store.Tensor) string {
+	var faults []string
+	old := map[string]*store.Tensor{}
+	for _, t := range kept {
+		old[t.Name] = t
+	}
+	for _, t := range built {
+		switch k := old[t.Name]; {
+		case k == nil:
+			faults = append(faults, fmt.Sprintf("%s %s %v is new", t.Name, t.DType, t.Shape))
+		case k.DType != t.DType || !slices.Equal(k.Shape, t.Shape):
+			faults = append(faults, fmt.Sprintf("%s is %s %v in the session, %s %v here", t.Name, k.DType, k.Shape, t.DType, t.Shape))
+		}
+		delete(old, t.Name)
+	}
+	for _, t := range kept {
+		if old[t.Name] != nil {
+			faults = append(faults, fmt.Sprintf("%s %s %v is in the session, and not here", t.Name, t.DType, t.Shape))
+		}
+	}
+	if more := len(faults) - 6; more > 0 {
+		faults = append(faults[:6], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(faults, "; ")
+}
+
+// attachModel gives a model the memory of the kept one; false if none is kept.
+func (c *session) attachModel(name string, m amp.Model, l *list, opts []Option) bool {
+	typ := typeName(m)
+	o := c.kept("Model", name, store.KindModel, typ, opts)
+	if o == nil {
+		return false
+	}
+	fault := compare(o.Tensors, l.specs)
+	if fault == "" && o.Structure != "" && o.Structure != l.structure {
+		fault = difference(o.Structure, l.structure)
+	}
+	if fault != "" {
+		if !rebuild(opts) {
+			c.refuse("Model", name, fault)
+		}
+		check("Model", c.st.Remove(name))
+		return false
+	}
+	p := &tensorPart{o: o, made: m}
+	check("Model", c.st.Attach(o, p))
+	byName := map[string]*amp.Tensor{}
+	for _, t := range l.tensors {
+		byName[t.Name()] = t
+	}
+	for _, kept := range o.Tensors {
+		p.house(c, byName[kept.Name], kept)
+	}
+	c.add(name, p)
+	return true
+}
+
+// newModel moves a new model into the session.
+func (c *session) newModel(name string, m amp.Model, l *list) {
+	c.newTensors("Model", &store.Object{Name: name, Kind: store.KindModel, Type: typeName(m), Structure: l.structure}, l, m)
+}

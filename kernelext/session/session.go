@@ -1,0 +1,271 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/kernelext/session/store"
+)
+
+// Kinds of errors that the functions of this package panic with, as *amp.Error; amp.Maybe returns them.
+var (
+	ErrStructure = errors.New("what is kept was made otherwise")
+	ErrSpace     = store.ErrSpace
+	ErrBusy      = store.ErrBusy
+)
+
+// A session is this process's part of the notebook's session.
+type session struct {
+	mu    sync.Mutex // of commits and of what is attached
+	st    *store.Store
+	root  *amp.Scope // joined last
+	roots int
+	parts map[string]part
+	order []string
+	// owners says to which object's memory a tensor belongs, so that an optimizer knows whose parameters it moves.
+	owners map[*amp.Tensor]*store.Object
+}
+
+// A part is what this process has of one object.
+type part interface {
+	store.Source
+	// prepare is called before each commit; it may make tensors part of the object.
+	prepare(st *store.Store) error
+	// value is what the function that made the part returned.
+	value() any
+}
+
+var (
+	opening sync.Mutex
+	current *session
+)
+
+// use returns the session, opened by the first call.
+func use(op string) *session {
+	opening.Lock()
+	defer opening.Unlock()
+	if current != nil {
+		return current
+	}
+	st, err := store.OpenDefault()
+	check(op, err)
+	current = &session{st: st, parts: map[string]part{}, owners: map[*amp.Tensor]*store.Object{}}
+	if lost := st.Lost(); lost != nil {
+		note("the last cell ended before it committed its last changes; everything is as of training step %d, %s ago",
+			lost.Step, time.Since(lost.At).Round(10*time.Millisecond))
+	}
+	return current
+}
+
+// note tells the reader of the notebook something.
+func note(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "session: "+format+"\n", args...)
+}
+
+// fail panics as package amp does.
+func fail(op string, kind error, fix, format string, args ...any) {
+	panic(&amp.Error{Op: "session." + op, Kind: kind, Detail: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// check panics with an error that the world has given.
+func check(op string, err error) {
+	if err == nil {
+		return
+	}
+	kind := err
+	for _, k := range []error{ErrSpace, ErrBusy, store.ErrCorrupt} {
+		if errors.Is(err, k) {
+			kind = k
+		}
+	}
+	detail := strings.TrimPrefix(err.Error(), "session: ")
+	if kind == err {
+		detail = ""
+	}
+	panic(&amp.Error{Op: "session." + op, Kind: kind, Detail: detail})
+}
+
+// NewScope is amp.NewScope, joined to the session: see Join. Every cell makes one:
+//
+//	root := session.NewScope(amp.Seed(1))
+//	defer root.Close()
+func NewScope(opts ...amp.Option) *amp.Scope { return Join(amp.NewScope(opts...)) }
+
+// Join makes a root scope the one that the session goes by, and returns it. Its random stream goes on where the last cell's left it,
+// unless its seed is another; what is kept is committed at the end of its steps (at most a fiftieth of the time is spent on that), of
+// its loops, and when it closes, unless it closes because of a panic.
+func Join(root *amp.Scope) *amp.Scope {
+	c := use("Join")
+	c.mu.Lock()
+	c.root = root
+	c.roots++
+	name := "random"
+	if c.roots > 1 {
+		name = fmt.Sprintf("random %d", c.roots)
+	}
+	c.mu.Unlock()
+	Random(name, root.Random())
+	root.OnStepEnd(func(int) error { return c.endStep() })
+	root.OnLoopEnd(Commit)
+	root.OnClose(func() error {
+		if panicking() {
+			return nil
+		}
+		return Commit()
+	})
+	return root
+}
+
+// scope returns the root scope to build in.
+func (c *session) scope(op string) *amp.Scope {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.root == nil {
+		fail(op, amp.ErrArgument, "call root := session.NewScope() before, or session.Join(root)", "there is no scope to build in")
+	}
+	return c.root
+}
+
+// Commit makes everything that is kept, as it is now, what the next cell finds. It is needed after changes outside the steps of a joined
+// scope that does not close; call it between steps, not within one. The error says what could not be kept; then the last
+// commit stays.
+func Commit() error {
+	c := use("Commit")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	return c.st.Commit()
+}
+
+func (c *session) endStep() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	due := c.st.Due()
+	if due {
+		if err := c.prepare(); err != nil {
+			return err
+		}
+	}
+	return c.st.EndStep(due)
+}
+
+func (c *session) prepare() error {
+	for _, name := range c.order {
+		if err := c.parts[name].prepare(c.st); err != nil {
+			return fmt.Errorf("session: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// live returns what this process has under a name already, which must be a T.
+func live[T any](c *session, op, name string) (v T, ok bool) {
+	c.mu.Lock()
+	p := c.parts[name]
+	c.mu.Unlock()
+	if p == nil {
+		return v, false
+	}
+	if v, ok = p.value().(T); !ok {
+		fail(op, ErrStructure, "use another name", "%q is %T in this cell", name, p.value())
+	}
+	return v, true
+}
+
+// kept returns the object of a name; one of another kind or, if typ is given, another type is refused, or removed under Rebuild.
+func (c *session) kept(op, name, kind, typ string, opts []Option) *store.Object {
+	if name == "" {
+		fail(op, amp.ErrArgument, "give it one", "the name is empty")
+	}
+	o := c.st.Find(name)
+	switch {
+	case o == nil:
+		return nil
+	case o.Kind == kind && (typ == "" || o.Type == "" || o.Type == typ):
+		return o
+	case rebuild(opts):
+		check(op, c.st.Remove(name))
+		return nil
+	}
+	what := o.Kind
+	if o.Kind == kind {
+		what, typ = o.Type, typ+" here"
+	} else {
+		what, typ = "a "+o.Kind, "no "+kind
+	}
+	c.refuse(op, name, "it is "+what+", "+typ)
+	return nil
+}
+
+// refuse words a mismatch and the choice.
+func (c *session) refuse(op, name, detail string) {
+	fail(op, ErrStructure, fmt.Sprintf("keep both by using another name, or build %q anew: add session.Rebuild() to the call, or session.Drop(%q) before it", name, name),
+		"%q in the session does not fit: %s", name, detail)
+}
+
+// add notes a part, which the store knows already.
+func (c *session) add(name string, p part) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.parts[name] == nil {
+		c.order = append(c.order, name)
+	}
+	c.parts[name] = p
+}
+
+// An Option changes what is done with an object that is kept already.
+type Option func(*options)
+
+type options struct{ rebuild bool }
+
+// Rebuild makes what does not fit what is kept under its name take its place, instead of being refused. What fits is kept.
+func Rebuild() Option { return func(o *options) { o.rebuild = true } }
+
+func rebuild(opts []Option) bool {
+	var o options
+	for _, f := range opts {
+		f(&o)
+	}
+	return o.rebuild
+}
+
+// Drop removes objects from the session; names that it does not keep are left out. What this cell has made of them works on and is not
+// kept; their memory goes back to the system when the cell ends.
+func Drop(names ...string) {
+	c := use("Drop")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range names {
+		check("Drop", c.st.Remove(name))
+		delete(c.parts, name)
+		for i, n := range c.order {
+			if n == name {
+				c.order = append(c.order[:i:i], c.order[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+// panicking says whether a deferred call runs because of a panic.
+func panicking() bool {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		if f.Function == "runtime.gopanic" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
