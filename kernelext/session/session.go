@@ -195,13 +195,11 @@ func (c *session) kept(op, name, kind, typ string, opts []Option) *store.Object 
 		check(op, c.st.Remove(name))
 		return nil
 	}
-	what := o.Kind
 	if o.Kind == kind {
-		what, typ = o.Type, typ+" here"
+		c.refuse(op, name, "it is "+o.Type+", here "+typ)
 	} else {
-		what, typ = "a "+o.Kind, "no "+kind
+		c.refuse(op, name, "it is a "+o.Kind+", no "+kind)
 	}
-	c.refuse(op, name, "it is "+what+", "+typ)
 	return nil
 }
 

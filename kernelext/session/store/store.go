@@ -25,8 +25,8 @@ const (
 // share is the part of the time that commits may take: one in share.
 const share = 50
 
-// anchorEvery is the least time between two anchors.
-const anchorEvery = 250 * time.Millisecond
+// anchorEvery is the least time between two anchors; a variable for tests.
+var anchorEvery = 250 * time.Millisecond
 
 // A Store is an open session. One process at a time has it.
 type Store struct {
