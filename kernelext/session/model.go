@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -24,9 +25,15 @@ func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option)
 		return m
 	}
 	root := c.scope("Model")
-	m := build(root.SkipInit())
-	l := listOf("Model", m)
-	if c.attachModel(name, m, l, opts) {
+	var m M
+	var l *list
+	attached := false
+	withoutGC(func() {
+		m = build(root.SkipInit())
+		l = listOf("Model", m)
+		attached = c.attachModel(name, m, l, opts)
+	})
+	if attached {
 		return m
 	}
 	check("Model", c.st.Room(l.size()))
@@ -40,6 +47,13 @@ func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option)
 	}
 	c.newModel(name, m, again)
 	return m
+}
+
+// withoutGC calls f. The tensors of a first build are memory that nobody touches and most of which is given up at once: no reason to
+// collect garbage, which would take longer than all the rest.
+func withoutGC(f func()) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	f()
 }
 
 // A list is what there is to keep of a model.

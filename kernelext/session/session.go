@@ -145,6 +145,17 @@ func Commit() error {
 	return c.st.Commit()
 }
 
+// Cost returns the time that commits have taken in this cell, copies included, and the time since the cell first used the session. The
+// first is at most a fiftieth of the second, but for the time it takes to put new objects in.
+func Cost() (spent, while time.Duration) {
+	opening.Lock()
+	defer opening.Unlock()
+	if current == nil {
+		return 0, 0
+	}
+	return current.st.Cost()
+}
+
 func (c *session) endStep() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -67,7 +67,9 @@ func (b *Block) BeforeChange() {
 		if err := b.save(); err != nil {
 			panic(err) // the space is reserved: the file itself is broken
 		}
-		s.copyCost += time.Since(start)
+		d := time.Since(start)
+		s.copyCost += d
+		s.spent += d
 	}
 	b.setWork(0)
 	b.dirty.Store(true)

@@ -42,6 +42,16 @@ func (s *Store) EndStep(commit bool) error {
 	return nil
 }
 
+// Cost returns the time that commits and copies have taken this process, and the time since it opened the session.
+func (s *Store) Cost() (spent, while time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened.IsZero() {
+		return 0, 0
+	}
+	return s.spent, time.Since(s.opened)
+}
+
 // Commit makes all objects as they are now the current generation.
 func (s *Store) Commit() error {
 	s.mu.Lock()
@@ -92,6 +102,7 @@ func (s *Store) commit(live bool) (err error) {
 	}
 	s.lastMark = time.Now()
 	s.markCost = s.lastMark.Sub(start)
+	s.spent += s.markCost
 	return nil
 }
 

@@ -54,6 +54,8 @@ type Store struct {
 
 	lastMark, lastAnchor time.Time
 	markCost, copyCost   time.Duration
+	spent                time.Duration
+	opened               time.Time
 }
 
 // A Loss says that the process before ended with changes that it had not committed.
@@ -74,7 +76,7 @@ func open(path string, create bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{b: b}
+	s := &Store{b: b, opened: time.Now()}
 	if err := s.load(); err != nil {
 		_ = b.close()
 		return nil, err
