@@ -88,6 +88,7 @@ func check(op string, err error) {
 	if kind == err {
 		detail = ""
 	}
+	detail = strings.TrimPrefix(detail, kind.Error()+": ")
 	panic(&amp.Error{Op: "session." + op, Kind: kind, Detail: detail})
 }
 
@@ -277,4 +278,21 @@ func panicking() bool {
 			return false
 		}
 	}
+}
+
+// An Entry is one object of the session.
+type Entry struct {
+	Name, Kind, Type string
+	Tensors          int
+	Bytes            int64
+}
+
+// List returns what the session keeps, as of the last commit, in the order in which it was made. In the Halftone kernel `%amp session`
+// shows it.
+func List() []Entry {
+	var list []Entry
+	for _, o := range use("List").st.Objects() {
+		list = append(list, Entry{o.Name, o.Kind, o.Type, len(o.Tensors), o.Size()})
+	}
+	return list
 }

@@ -63,7 +63,7 @@ func (b *backing) close() error {
 // reserve gives the bytes from off on storage of their own. What can end in a signal is looked at before.
 func (b *backing) reserve(off, size int64) error {
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("session: %w: %d bytes (%s) are wanted, and %s; free some with session.Drop or %%amp session drop, or make the model smaller",
+		return fmt.Errorf("session: %w: %d bytes (%s) are wanted, copies included, and %s; free some with session.Drop or %%amp session drop, or make the model smaller",
 			ErrSpace, size, Bytes(size), fmt.Sprintf(format, args...))
 	}
 	var limit syscall.Rlimit
