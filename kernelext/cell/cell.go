@@ -30,9 +30,12 @@ type Options struct {
 // UsageEnv names the variable by which a kernel tells where the program leaves what it used, as JSON.
 const UsageEnv = "HALFTONE_USAGE"
 
-// grace is how long a body may take to end after an interrupt before its figures are shown without it. GoNB kills a program
-// that takes five seconds.
-const grace = 2 * time.Second
+// How long a body may take to end after an interrupt before its figures are shown without it: in a loop of Steps, whose present
+// step is finished first, and elsewhere. GoNB kills a program that takes five seconds.
+const (
+	stepGrace = 3 * time.Second
+	grace     = 500 * time.Millisecond
+)
 
 // A run is one body with its scopes.
 type run struct {
@@ -43,8 +46,9 @@ type run struct {
 }
 
 // Run calls body with a root scope s and the same under autocast, half, and shows the figures when it ends: by returning, by a
-// panic, which goes on afterwards, or by an interrupt. An interrupt ends the loops of s.Steps after the step that runs; a body that
-// goes on for two seconds is cut off. Run panics with amp.ErrArgument for a dtype or level that is none.
+// panic, which goes on afterwards, or by an interrupt. An interrupt ends the loops of s.Steps after the step that runs, and what
+// follows them runs; a body that goes on all the same, or that has no such loop, is cut off. Run panics with amp.ErrArgument for
+// a dtype or level that is none.
 func Run(o Options, body func(s, half *amp.Scope)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -58,15 +62,12 @@ func Run(o Options, body func(s, half *amp.Scope)) {
 		}
 		half = r.s.Autocast(d)
 	}
-	signals, ended := make(chan os.Signal, 1), make(chan struct{})
+	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT)
-	interrupted := r.watch(signals, ended, cancel)
+	go r.watch(signals, ended, cancel)
 	defer func() { // without recover: a panic keeps the stack of its place
 		close(ended)
 		r.finish()
-		if ctx.Err() != nil {
-			<-interrupted
-		}
 	}()
 	body(r.s, half)
 }
@@ -86,28 +87,29 @@ func (r *run) options(ctx context.Context) []amp.Option {
 	return opts
 }
 
-// watch cancels the scope at an interrupt and, when the body has ended or its time is over, shows the figures and ends the program
-// as an interrupt does.
-func (r *run) watch(signals chan os.Signal, ended chan struct{}, cancel func()) (over chan struct{}) {
-	over = make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-		case <-ended:
-			return
-		}
-		cancel()
-		select {
-		case <-ended:
-		case <-time.After(grace):
-		}
-		r.finish()
-		signal.Reset(syscall.SIGINT)
-		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-		time.Sleep(time.Second)
-		close(over)
-	}()
-	return over
+// watch cancels the scope at an interrupt. When the body does not end in time, or at a second interrupt, it shows the figures and
+// ends the program as an interrupt does.
+func (r *run) watch(signals chan os.Signal, ended chan struct{}, cancel func()) {
+	select {
+	case <-signals:
+	case <-ended:
+		return
+	}
+	patience := grace
+	if r.s.Trace().Steps > 0 {
+		patience = stepGrace
+		fmt.Fprintln(os.Stderr, "Interrupted: the loop ends with this step, and what follows it runs. Interrupt again to end the cell at once.")
+	}
+	cancel()
+	select {
+	case <-ended:
+		return
+	case <-signals:
+	case <-time.After(patience):
+	}
+	r.finish()
+	signal.Reset(syscall.SIGINT)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 }
 
 // finish shows the figures and leaves what was used, once.

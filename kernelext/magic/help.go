@@ -34,16 +34,17 @@ func (e *Engine) help(args []string) (Answer, error) {
 		t.row("`"+LineMagic+" "+c.name+"`", c.short)
 	}
 	a.text("A cell that begins with `%%amp` runs in a scope that is ready, and ends with its figures:")
-	a.code(blockExample)
+	a.code(Example)
 	a.text("More: `%amp help trace`, `%amp help %%amp`; GoNB's own commands: `%help`.")
 	return a, nil
 }
 
-const blockExample = `%%amp float16 --trace health --show decisions,scale
+// Example is a cell that runs.
+const Example = `%%amp float16 --trace health --show decisions,scale
 net := nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1))
 opt := optim.NewSGD(net.Parameters(), optim.LR(0.01))
 scaler := amp.NewGradScaler()
-x, y := amp.Randn(s, 32, 8), amp.Randn(s, 32, 1)
+x, y := amp.Randn(s, amp.Float32, 0, 1, 32, 8), amp.Randn(s, amp.Float32, 0, 1, 32, 1)
 for step := range s.Steps(20) {
 	half := step.Autocast(amp.NoDType) // the dtype of the cell, in the memory of the step
 	loss := nn.MSELoss(half, net.Forward(half, x), y)
@@ -82,6 +83,6 @@ func blockHelp() Answer {
 	t.row("`--trace LEVEL`", "`off`, `decisions` (what ran where and why; the default) or `health` (also what the results hold: reads every result)")
 	t.row("`--every N`", "at level health, look at every N-th training step alone")
 	t.row("`--show LIST`", "the figures to show: `decisions`, `scale`, `exponents`, with commas between them; or `none`")
-	a.code(blockExample)
+	a.code(Example)
 	return a
 }
