@@ -18,6 +18,7 @@ const (
 	KindScaleHistory = "scale_history"
 	KindCompare      = "compare"
 	KindLive         = "live"
+	KindExponents    = "exponents"
 )
 
 // MaxJSON is the size in bytes that the JSON of a figure never exceeds: figures are stored in notebooks, which people
@@ -27,7 +28,7 @@ const MaxJSON = 40 << 10
 // MaxParse bounds what Parse reads, in bytes: figures are at most MaxJSON long, but another writer may have indented its JSON.
 const MaxParse = 1 << 20
 
-// A Figure is one picture as plain data. Exactly one of Decisions, Scale, Runs and Live is set, as Kind says.
+// A Figure is one picture as plain data. Exactly one of Decisions, Scale, Runs, Live and Exponents is set, as Kind says.
 type Figure struct {
 	Schema string // Schema
 	Kind   string // one of the Kind constants
@@ -38,6 +39,7 @@ type Figure struct {
 	Scale     *ScaleData     // set when Kind is KindScaleHistory
 	Runs      *CompareData   // set when Kind is KindCompare
 	Live      *LiveData      // set when Kind is KindLive
+	Exponents *ExponentsData // set when Kind is KindExponents
 
 	// Volatile holds what was measured and so differs from run to run; nil when nothing was. A figure without it
 	// (see Stable) is the same bytes for the same computation.
@@ -81,9 +83,11 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 		data = f.Runs
 	case KindLive:
 		data = f.Live
+	case KindExponents:
+		data = f.Exponents
 	default:
-		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s, %s, %s and %s",
-			clip(f.Kind, 40), KindDecisions, KindScaleHistory, KindCompare, KindLive)
+		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s, %s, %s, %s and %s",
+			clip(f.Kind, 40), KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -117,6 +121,9 @@ func (f *Figure) UnmarshalJSON(b []byte) error {
 	case KindLive:
 		g.Live = new(LiveData)
 		into = g.Live
+	case KindExponents:
+		g.Exponents = new(ExponentsData)
+		into = g.Exponents
 	default:
 		return fmt.Errorf("widgets: a figure of kind %q is not known here: update Halftone to read it", clip(e.Kind, 60))
 	}
@@ -170,6 +177,8 @@ func (f *Figure) Text() string {
 		return f.compareText()
 	case f.Live != nil:
 		return f.liveText()
+	case f.Exponents != nil:
+		return f.exponentsText()
 	}
 	return f.Title + "\n" + f.Alt + "\n"
 }

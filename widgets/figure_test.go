@@ -39,6 +39,10 @@ var samples = sync.OnceValue(func() map[string]*Figure {
 		"no_steps":        ScaleHistory(amp.ScaleHistory{Enabled: true, InitScale: 65536, Scale: 65536, GrowthInterval: 2000}),
 		"compare":         Compare(threeRuns()...),
 		"compare_nothing": Compare(),
+		"exponents":       Exponents(sample.Gradients(3, -18, fixed(65536), "net/4", "net/2", "net/0", "loss"), amp.ScaleHistory{Enabled: true, Scale: 65536, Nominal: 3}),
+		"exponents_plain": Exponents(sample.Gradients(1, -12, fixed(1), "")),
+		"exponents_over":  Exponents(sample.Gradients(2, 2, fixed(4096), "net/0", "net/1"), amp.ScaleHistory{Enabled: true, Scale: 8192, Nominal: 2, Steps: []amp.ScaleStep{{Scale: 4096, Next: 4096}, {Step: 1, Scale: 4096, Next: 8192}}}),
+		"exponents_none":  Exponents(sample.MLP(2)),
 		"live_begin":      liveSample(2000, 0),
 		"live_running":    liveSample(2000, 412),
 		"live_done":       liveSample(500, 500),
@@ -48,6 +52,9 @@ var samples = sync.OnceValue(func() map[string]*Figure {
 			Run{Name: "float16, no scaler", DType: amp.Float16, Loss: []float64{1, math.Inf(1), math.NaN()}}),
 	}
 })
+
+// fixed is a loss scale that stays.
+func fixed(scale float64) func(int) float64 { return func(int) float64 { return scale } }
 
 func threeRuns() []Run {
 	return []Run{

@@ -22,6 +22,8 @@ func (f *Figure) normalize() {
 		f.Runs.normalize()
 	case f.Live != nil:
 		f.Live.normalize()
+	case f.Exponents != nil:
+		f.Exponents.normalize()
 	}
 	if v := f.Volatile; v != nil {
 		clamp(&v.WallNS, 0)
@@ -100,7 +102,7 @@ func (s *Site) normalize() {
 }
 
 func (d *ScaleData) normalize() {
-	d.Verdict, d.Sentence = clip(d.Verdict, 20), clip(d.Sentence, maxAlt)
+	d.Verdict, d.Sentence, d.Note = clip(d.Verdict, 20), clip(d.Sentence, maxAlt), clip(d.Note, maxRule)
 	for _, n := range []*int{&d.GrowthInterval, &d.Nominal, &d.Skipped, &d.Effective, &d.NextGrowth, &d.Since} {
 		clamp(n, 0)
 	}
@@ -138,6 +140,44 @@ func ordered[T any](in []T, span func(*T) (first, last int)) []T {
 		}
 	}
 	return out
+}
+
+func (d *ExponentsData) normalize() {
+	d.Missing, d.Sentence, d.Note = clip(d.Missing, maxRule), clip(d.Sentence, maxAlt), clip(d.Note, maxRule)
+	for _, n := range []*int{&d.Steps, &d.Results, &d.N, &d.Zeros, &d.Halves, &d.Infs, &d.NaNs, &d.More} {
+		clamp(n, 0)
+	}
+	for _, s := range []*Number{&d.Scale, &d.Best} {
+		if !(*s > 0) || !s.finite() {
+			*s = 1
+		}
+	}
+	d.Low = min(max(d.Low, -1200), 1100)
+	d.Counts = d.Counts[:min(len(d.Counts), maxExponents)]
+	for i := range d.Counts {
+		clamp(&d.Counts[i], 0)
+	}
+	for _, f := range []*Fate{&d.Unscaled, &d.Scaled, &d.BFloat16} {
+		f.normalize()
+	}
+	if len(d.Modules) > maxModules {
+		d.More += len(d.Modules) - maxModules
+		d.Modules = d.Modules[:maxModules]
+	}
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		m.Module = clip(m.Module, maxName)
+		clamp(&m.N, 0)
+		clamp(&m.Zeros, 0)
+		m.Unscaled.normalize()
+		m.Scaled.normalize()
+	}
+}
+
+func (f *Fate) normalize() {
+	for _, n := range []*int{&f.Zero, &f.Subnormal, &f.Normal, &f.Overflow} {
+		clamp(n, 0)
+	}
 }
 
 func (d *CompareData) normalize() {

@@ -32,6 +32,7 @@ type ScaleData struct {
 	Verdict  string   `json:"verdict"`          // one of the Verdict constants
 	Sentence string   `json:"sentence"`         // the verdict in words, with its numbers
 	Advice   []string `json:"advice,omitempty"` // what to do about a collapse
+	Note     string   `json:"note,omitempty"`   // what a reader must know, e.g. that %amp set the first scale
 	Enabled  bool     `json:"enabled"`
 
 	InitScale      Number `json:"init_scale"`
@@ -82,7 +83,7 @@ type Culprit struct {
 // that overflowed, the floor, and how many clean steps remain until the scale grows.
 func ScaleHistory(h amp.ScaleHistory) *Figure {
 	d := &ScaleData{
-		Enabled:   h.Enabled,
+		Note: h.Note, Enabled: h.Enabled,
 		InitScale: number(h.InitScale), Scale: number(h.Scale), GrowthFactor: number(h.GrowthFactor), BackoffFactor: number(h.BackoffFactor),
 		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale),
 		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1, Points: []ScalePoint{},

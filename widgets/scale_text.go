@@ -17,6 +17,9 @@ func (f *Figure) scaleText() string {
 	for _, l := range wrap(d.Sentence, 100) {
 		b.WriteString("  " + l + "\n")
 	}
+	if d.Note != "" {
+		b.WriteString("  note: " + d.Note + "\n")
+	}
 	if d.Enabled && len(d.Points) > 0 {
 		b.WriteString("\n" + d.spark())
 		fmt.Fprintf(&b, "\n  effective steps %s of %s nominal\n", Count(d.Effective), Count(d.Nominal))

@@ -148,6 +148,12 @@ func (r *run) figures() []*widgets.Figure {
 			for _, g := range scalers {
 				figs = append(figs, widgets.ScaleHistory(g.History()))
 			}
+		case "exponents":
+			var histories []amp.ScaleHistory
+			for _, g := range scalers {
+				histories = append(histories, g.History())
+			}
+			figs = append(figs, widgets.Exponents(trace, histories...))
 		}
 	}
 	return figs

@@ -63,9 +63,9 @@ func TestMagicCellTrains(t *testing.T) {
 		t.Errorf("the last cell is not in\n%s", text)
 	}
 	for code, want := range map[string]string{
-		"%%amp bfloat16\nfmt.Println(half.AutocastDType())":                                              "bfloat16 true\n",
-		"%%amp off --show none\nfmt.Println(half.AutocastDType())":                                       "none false\n",
-		"func twice(x int) int { return 2 * x }\n%%amp off --trace off\nfmt.Println(twice(21))":          "42\n",
+		"%%amp bfloat16\nfmt.Println(half.AutocastDType())":                                               "bfloat16 true\n",
+		"%%amp off --show none\nfmt.Println(half.AutocastDType())":                                        "none false\n",
+		"func twice(x int) int { return 2 * x }\n%%amp off --trace off\nfmt.Println(twice(21))":           "42\n",
 		"import \"math/bits\"\n\n%%amp off --trace off\nfor range 2 {\nfmt.Print(bits.Len(8))\n}\nreturn": "44",
 	} {
 		if r := s.run(code).ok(t); r.stdout != want {

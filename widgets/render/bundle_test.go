@@ -50,7 +50,9 @@ func makeHostile() map[string]*widgets.Figure {
 	for range 30 {
 		runs = append(runs, widgets.Run{Name: evil + long, DType: amp.DType(200), Loss: []float64{math.NaN(), math.Inf(1), 0, -1, 1e300, math.Inf(-1), 1e-320}})
 	}
+	gradients := sample.Gradients(2, -20, fixed(1024), evil+long, evil)
 	return map[string]*widgets.Figure{
+		"exponents": widgets.Exponents(gradients, amp.ScaleHistory{Enabled: true, Scale: 1024, Nominal: 7, Steps: []amp.ScaleStep{{Scale: math.NaN()}}}),
 		"decisions": widgets.Decisions(trace), "scale": widgets.ScaleHistory(h), "runs": widgets.Compare(runs...),
 	}
 }
@@ -74,6 +76,8 @@ func extreme() map[string]*widgets.Figure {
 		{Step: 0, Scale: math.Inf(1), Next: math.NaN()}, {Step: 1, Scale: math.NaN(), Next: 0}}}
 	return map[string]*widgets.Figure{
 		"noisy": widgets.ScaleHistory(noisy), "always": widgets.ScaleHistory(always), "infinite": widgets.ScaleHistory(infinite),
+		"wide":      widgets.Exponents(wide(), amp.ScaleHistory{Enabled: true, Scale: 1e30}),
+		"one power": widgets.Exponents(sample.Gradients(1, -300, fixed(1), "a")),
 		"deep":      widgets.Decisions(deep),
 		"empty":     widgets.Decisions(&amp.Trace{}),
 		"no steps":  widgets.ScaleHistory(amp.ScaleHistory{Enabled: true, InitScale: 65536, Scale: 65536}),
@@ -85,6 +89,19 @@ func extreme() map[string]*widgets.Figure {
 		"diverged":  widgets.Compare(widgets.Run{Name: "a", Loss: []float64{1, 2}}, widgets.Run{Name: "b", Loss: []float64{1, math.NaN(), math.NaN()}}),
 		"long":      widgets.Compare(widgets.Run{Name: "a", Loss: sample.Loss(100_000, 5, .1, 1e-4, .3)}, widgets.Run{Name: "b", Loss: sample.Loss(99_000, 5, .1, 1e-4, .5)}),
 	}
+}
+
+// wide are gradients of every magnitude that float64 has, in many modules.
+func wide() *amp.Trace {
+	t := &amp.Trace{Schema: amp.TraceSchema, Level: "health", Steps: 1}
+	for m := range 200 {
+		h := &amp.Exponents{N: 3000, Low: -1074, Counts: make([]int, 2098), Amin: math.SmallestNonzeroFloat64, Amax: math.MaxFloat64, Infs: 3, NaNs: 9}
+		for i := range h.Counts {
+			h.Counts[i] = 1 + i*m%7
+		}
+		t.Events = append(t.Events, amp.Event{Phase: amp.PhaseBackward, Op: "mul", Module: fmt.Sprintf("block/%d/%s", m, strings.Repeat("x", 300)), Out: amp.Arg{DType: amp.Float64}, Health: h})
+	}
+	return t
 }
 
 func manyRuns() (runs []widgets.Run) {

@@ -65,6 +65,8 @@ func htmlFace(f *widgets.Figure, chart string) (string, error) {
 		compareHTML(p, f, chart)
 	case f.Live != nil:
 		liveHTML(p, f, chart)
+	case f.Exponents != nil:
+		exponentsHTML(p, f, chart)
 	}
 	script, err := interactive(f)
 	if err != nil {

@@ -29,6 +29,9 @@ func verdictCard(p *page, d *widgets.ScaleData) {
 	c := verdictColor(d.Verdict)
 	p.printf(`<div style="border-left:5px solid %s;padding:6px 12px;margin:4px 0 8px 0;background-color:rgba(%d,%d,%d,0.1);border-radius:3px"><strong>%s</strong>`,
 		hex(c), c.R, c.G, c.B, powersHTML(d.Sentence))
+	if d.Note != "" {
+		p.printf(`<div>%s</div>`, esc(d.Note))
+	}
 	for _, w := range d.Warnings {
 		p.printf(`<div>%s</div>`, esc(w))
 	}

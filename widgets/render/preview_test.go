@@ -29,10 +29,14 @@ func makeFigures() map[string]*widgets.Figure {
 			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(5000, 2.312, .0802, .0021, .31), Skipped: 3},
 			widgets.Run{Name: "bfloat16", DType: amp.BFloat16, Loss: sample.Loss(5000, 2.33, .083, .0019, .33)},
 		),
-		"live_done":     liveFigure(300, 300),
-		"live_stopped":  liveFigure(2000, 1412).Stopped(),
-		"live_begin":    liveFigure(2000, 0).Stopped(),
-		"live_diverged": liveFigure(0, 90).Stopped(),
+		"exponents":       widgets.Exponents(sample.Gradients(3, -18, fixed(65536), "net/4", "net/2", "net/0", "loss"), amp.ScaleHistory{Enabled: true, Scale: 65536, Nominal: 3}),
+		"exponents_plain": widgets.Exponents(sample.Gradients(1, -12, fixed(1), "")),
+		"exponents_over":  widgets.Exponents(sample.Gradients(2, 2, fixed(4096), "net/0", "net/1"), amp.ScaleHistory{Enabled: true, Scale: 8192, Nominal: 2}),
+		"exponents_none":  widgets.Exponents(sample.MLP(2)),
+		"live_done":       liveFigure(300, 300),
+		"live_stopped":    liveFigure(2000, 1412).Stopped(),
+		"live_begin":      liveFigure(2000, 0).Stopped(),
+		"live_diverged":   liveFigure(0, 90).Stopped(),
 		"compare": widgets.Compare(
 			widgets.Run{Name: "float32", DType: amp.Float32, Loss: sample.Loss(50, 1.31, .08, .12, .02), StepNS: []int64{812_000}},
 			widgets.Run{Name: "float16 + scaler", DType: amp.Float16, Loss: sample.Loss(50, 1.312, .0802, .118, .021), StepNS: []int64{930_000}, Skipped: 1},
@@ -40,6 +44,8 @@ func makeFigures() map[string]*widgets.Figure {
 		),
 	}
 }
+
+func fixed(scale float64) func(int) float64 { return func(int) float64 { return scale } }
 
 // liveFigure is a live figure after a number of steps. Without a total its losses end in NaN.
 func liveFigure(total, steps int) *widgets.Figure {

@@ -121,6 +121,8 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 		return compareChart(f), true
 	case f.Live != nil:
 		return liveChart(f), true
+	case f.Exponents != nil:
+		return exponentsChart(f), true
 	}
 	return drawing{}, false
 }

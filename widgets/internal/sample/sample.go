@@ -143,6 +143,38 @@ func Large(n int) *amp.Trace {
 	return b.t
 }
 
+// Gradients is a trace at level health: one backward result for each module and step, in float16, whose magnitudes are spread around
+// 2^center like those of a net whose deeper layers have smaller gradients, and were multiplied by the scale of the step.
+func Gradients(steps int, center float64, scale func(step int) float64, modules ...string) *amp.Trace {
+	t := &amp.Trace{Schema: amp.TraceSchema, Level: "health", Device: "cpu", Steps: steps}
+	for step := range steps {
+		for m, name := range modules {
+			shift := int(math.Round(math.Log2(scale(step))))
+			mid := center - 6*float64(m) + float64(shift)
+			h := &amp.Exponents{N: 4096, Zeros: 1024}
+			for e := int(mid) - 12; e <= int(mid)+8; e++ {
+				z := (float64(e) - mid) / 4
+				n := int(600 * math.Exp(-z*z/2))
+				if e < -24 { // float16 has rounded them away
+					h.Zeros += n
+					continue
+				}
+				if n == 0 || e > 15 {
+					continue
+				}
+				if h.Counts == nil {
+					h.Low, h.Amin = e, math.Ldexp(1, e)
+				}
+				h.Counts = append(h.Counts, n)
+				h.Amax = math.Ldexp(1.5, e)
+			}
+			t.Events = append(t.Events, amp.Event{Seq: len(t.Events), Step: step, Phase: amp.PhaseBackward, Op: "matmul", Module: name, Class: "lower",
+				Rule: backward, Out: arg(amp.Float16, 64, 64), Compute: amp.Float16, Health: h, Bytes: 8192})
+		}
+	}
+	return t
+}
+
 // A Scaler replays the scaler's arithmetic over made-up overflows.
 type Scaler struct {
 	Steps    int
