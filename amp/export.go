@@ -38,7 +38,7 @@ func (r *root) trace() *Trace {
 func (e *rawEvent) export(src *sources) Event {
 	x := Event{
 		Seq: e.seq, Step: e.step, Phase: phaseNames[e.phase], Op: e.op.Name, Module: e.path, Class: e.op.Class.String(),
-		Out: e.out.arg(), Compute: e.compute, Autocast: e.autocast, Changed: e.changed, NS: e.ns, Health: e.health,
+		Out: e.out.arg(), Compute: e.compute, Autocast: e.autocast, Changed: e.changed, NS: e.ns, Health: e.health, Gradient: e.gradient,
 	}
 	for i := range e.nin {
 		x.In = append(x.In, e.in[i].arg())

@@ -296,7 +296,14 @@ func (e *engine) visit(n *node) {
 	s.inherit, s.path = n, n.path
 	b := &Back{S: s, n: n, d: make([]*Tensor, len(n.in))}
 	b.DY = b.widen(dy)
+	rec := s.root.rec
+	if rec != nil && rec.sampled(s) && n.op.View == nil && n.op != opCast { // those two pass numbers on
+		s.results = new([]produced)
+	}
 	n.op.Backward(b)
+	if s.results != nil {
+		rec.gradients(s, b.d)
+	}
 	for i, g := range b.d {
 		if g != nil {
 			e.check(n, i, g)

@@ -2,6 +2,7 @@ package amp
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,6 +68,7 @@ type rawEvent struct {
 	cached   bool
 	changed  bool
 	health   *Exponents
+	gradient bool
 }
 
 // chunkSize is the number of events in a block; blocks are reused in a ring.
@@ -151,12 +153,56 @@ func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, ns t
 	if rl&^ruleForced == ruleOutput && c.Out.dt != in[0].dt {
 		e.compute, e.changed = Float32, true
 	}
+	s.remember(c.Out, e)
 	r.spent += time.Since(begin)
+}
+
+// A produced is a result of one op's backward and its event.
+type produced struct {
+	t *Tensor
+	e *rawEvent
+}
+
+// remember notes the event of a result, in case that it turns out to be a gradient.
+func (s *Scope) remember(t *Tensor, e *rawEvent) {
+	if s.results != nil {
+		*s.results = append(*s.results, produced{t, e})
+	}
+}
+
+// gradients marks the events whose results a backward gave as gradients. Those that are views are counted here: of other results
+// a view repeats the numbers.
+func (r *recorder) gradients(s *Scope, grads []*Tensor) {
+	begin := time.Now()
+	for _, m := range *s.results {
+		if !slices.Contains(grads, m.t) {
+			continue
+		}
+		var health *Exponents
+		if m.e.health == nil && r.sampled(s) && m.t.dt.IsFloat() {
+			h := CountExponents(m.t)
+			health = &h
+		}
+		r.mu.Lock()
+		m.e.gradient = true
+		if health != nil {
+			m.e.health = health
+		}
+		r.mu.Unlock()
+	}
+	r.mu.Lock()
+	r.spent += time.Since(begin)
+	r.mu.Unlock()
+}
+
+// sampled says whether Health looks at the step of s.
+func (r *recorder) sampled(s *Scope) bool {
+	return r.level >= Health && (s.step < 0 || s.step%r.every == 0)
 }
 
 // look counts the result's exponents where the level and the step ask for it; views hold what was counted before.
 func (r *recorder) look(s *Scope, c *Call) *Exponents {
-	if r.level < Health || c.Op.View != nil || !c.Out.dt.IsFloat() || s.step >= 0 && s.step%r.every != 0 {
+	if !r.sampled(s) || c.Op.View != nil || !c.Out.dt.IsFloat() {
 		return nil
 	}
 	h := CountExponents(c.Out)
@@ -182,6 +228,7 @@ func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operan
 	e.out.set(to)
 	e.compute = to.dt
 	e.cached = rl == ruleCast && s.cacheable(from, to.dt)
+	s.remember(to, e)
 	r.spent += time.Since(begin)
 }
 

@@ -25,9 +25,10 @@ type Scope struct {
 	phase   phase
 	path    string
 	step    int
-	part    *Op    // the composite whose parts run
-	casts   *Scope // where a checkpointed part keeps casts of weights
-	inherit *node  // in backward: the forward op whose place in the program and model the ops inherit
+	part    *Op         // the composite whose parts run
+	casts   *Scope      // where a checkpointed part keeps casts of weights
+	results *[]produced // in backward at level Health: the results of the op that runs
+	inherit *node       // in backward: the forward op whose place in the program and model the ops inherit
 }
 
 // A root is what all scopes derived from one NewScope share.

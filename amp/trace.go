@@ -48,7 +48,8 @@ type Event struct {
 	Cell     int    `json:"cell,omitempty"`      // notebook cell's execution count, 0 outside a notebook
 	CellLine int    `json:"cell_line,omitempty"` // line within the cell, from 1
 
-	Health *Exponents `json:"health,omitempty"` // what the result held, at level health
+	Health   *Exponents `json:"health,omitempty"`   // what the result held, at level health
+	Gradient bool       `json:"gradient,omitempty"` // the result is a gradient of an input of the forward op, at level health; backward makes other numbers too
 
 	Bytes int64 `json:"bytes"` // bytes written: size of the result
 	NS    int64 `json:"ns"`    // volatile: duration in nanoseconds

@@ -20,7 +20,7 @@ type ExponentsData struct {
 	Best     Number `json:"best"`              // largest power of two that keeps the largest gradient in float16 with one doubling to spare
 
 	Steps   int `json:"steps"`            // training steps looked at; 0 outside Scope.Steps
-	Results int `json:"results"`          // results of backward ops
+	Results int `json:"results"`          // gradients counted: one for each input of an op and each call
 	N       int `json:"n"`                // numbers in them
 	Zeros   int `json:"zeros,omitempty"`  // of them zero
 	Halves  int `json:"halves,omitempty"` // of them stored in 16 bits: what those lost is among the zeros
@@ -68,7 +68,7 @@ const (
 )
 
 // Exponents shows the magnitudes of gradients against the range of float16: what is lost to zero and what overflows, at the present
-// loss scale and without one. It reads the results of backward ops in a trace recorded at level Health; with the history of the
+// loss scale and without one. It reads the gradients of ops' inputs in a trace recorded at level Health; with the history of the
 // scaler that scaled the loss the scale is taken out of them. Numbers that were float16 already had been rounded when they were
 // counted: what they lost is among the zeros.
 func Exponents(t *amp.Trace, scaler ...amp.ScaleHistory) *Figure {
@@ -178,8 +178,7 @@ func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (t
 	steps := map[int]bool{}
 	for i := range t.Events {
 		e := &t.Events[i]
-		// A cast repeats numbers that another event holds.
-		if e.Phase != amp.PhaseBackward || e.Health == nil || e.Cast != nil {
+		if e.Phase != amp.PhaseBackward || e.Health == nil || !e.Gradient {
 			continue
 		}
 		d.Results++

@@ -66,7 +66,7 @@ func (f *Figure) exponentsText() string {
 
 // Facts are numbers beside the finding, each with its name.
 func (d *ExponentsData) Facts() [][2]string {
-	counted := plural(d.N, "number") + " in " + plural(d.Results, "result")
+	counted := plural(d.N, "number") + " in " + plural(d.Results, "tensor")
 	if d.Steps > 0 {
 		counted += " of " + plural(d.Steps, "step")
 	}

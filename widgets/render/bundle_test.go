@@ -99,7 +99,7 @@ func wide() *amp.Trace {
 		for i := range h.Counts {
 			h.Counts[i] = 1 + i*m%7
 		}
-		t.Events = append(t.Events, amp.Event{Phase: amp.PhaseBackward, Op: "mul", Module: fmt.Sprintf("block/%d/%s", m, strings.Repeat("x", 300)), Out: amp.Arg{DType: amp.Float64}, Health: h})
+		t.Events = append(t.Events, amp.Event{Phase: amp.PhaseBackward, Op: "mul", Module: fmt.Sprintf("block/%d/%s", m, strings.Repeat("x", 300)), Out: amp.Arg{DType: amp.Float64}, Health: h, Gradient: true})
 	}
 	return t
 }

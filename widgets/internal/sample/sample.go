@@ -169,7 +169,7 @@ func Gradients(steps int, center float64, scale func(step int) float64, modules 
 				h.Amax = math.Ldexp(1.5, e)
 			}
 			t.Events = append(t.Events, amp.Event{Seq: len(t.Events), Step: step, Phase: amp.PhaseBackward, Op: "matmul", Module: name, Class: "lower",
-				Rule: backward, Out: arg(amp.Float16, 64, 64), Compute: amp.Float16, Health: h, Bytes: 8192})
+				Rule: backward, Out: arg(amp.Float16, 64, 64), Compute: amp.Float16, Health: h, Gradient: true, Bytes: 8192})
 		}
 	}
 	return t

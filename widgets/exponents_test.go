@@ -1,0 +1,110 @@
+package widgets
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+	"github.com/halftone-ml/halftone/widgets/internal/sample"
+)
+
+// gradients trains a small net in float32, where nothing is rounded away, and returns its trace and the scaler's history.
+func gradients(t *testing.T, opts ...amp.ScalerOption) (*amp.Trace, amp.ScaleHistory) {
+	t.Helper()
+	s := amp.NewScope(amp.Seed(3), amp.Record(amp.Health))
+	defer s.Close()
+	net := nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1))
+	opt := optim.NewSGD(net.Parameters(), optim.LR(0.01))
+	scaler := amp.NewGradScaler(opts...)
+	x, y := amp.Randn(s, amp.Float32, 0, 1, 32, 8), amp.Randn(s, amp.Float32, 0, 1, 32, 1)
+	for step := range s.Steps(6) {
+		loss := nn.MSELoss(step, net.Forward(step.In("net"), x), y)
+		opt.ZeroGrad()
+		scaler.Scale(step, loss).Backward()
+		scaler.Step(opt)
+		scaler.Update()
+	}
+	return s.Trace(), scaler.History()
+}
+
+// TestExponentsTakeTheScaleOut: scaling by powers of two is exact in float32, so that runs that differ in their scales alone, fixed
+// or moving, have the same gradients once the scale is taken out, to the last count.
+func TestExponentsTakeTheScaleOut(t *testing.T) {
+	plain, h := gradients(t, amp.InitScale(1), amp.GrowthInterval(1000))
+	want := Exponents(plain, h).Exponents
+	// The gradients of each step: the loss, the output, layer 2's input, weight and bias, relu's input, layer 0's weight and bias.
+	if each := 1 + 32 + 32*16 + 16 + 1 + 32*16 + 16*8 + 16; want.N != 6*each || want.Results != 6*8 || want.Steps != 6 || want.Halves != 0 {
+		t.Fatalf("%d numbers in %d gradients, want %d in %d: %+v", want.N, want.Results, 6*each, 6*8, want)
+	}
+	sum := want.Zeros
+	for _, n := range want.Counts {
+		sum += n
+	}
+	if sum != want.N || want.Unscaled.All() != want.N-want.Zeros {
+		t.Errorf("%d numbers, %d in bins and zeros, %d with a fate", want.N, sum, want.Unscaled.All())
+	}
+	for name, opts := range map[string][]amp.ScalerOption{
+		"fixed":  {amp.InitScale(4096), amp.GrowthInterval(1000)},
+		"moving": {amp.InitScale(16), amp.GrowthInterval(2), amp.GrowthFactor(4)},
+	} {
+		trace, h := gradients(t, opts...)
+		got := Exponents(trace, h).Exponents
+		if got.Scale != Number(h.Scale) || got.Note != "" {
+			t.Errorf("%s: scale %v, note %q", name, got.Scale, got.Note)
+		}
+		if !reflect.DeepEqual(got.Counts, want.Counts) || got.Low != want.Low || got.Amax != want.Amax || got.Amin != want.Amin || got.Zeros != want.Zeros {
+			t.Errorf("%s: from 2^%d %v, want from 2^%d %v", name, got.Low, got.Counts, want.Low, want.Counts)
+		}
+		if got.Unscaled != want.Unscaled || got.BFloat16 != want.BFloat16 {
+			t.Errorf("%s: fates %+v %+v, want %+v %+v", name, got.Unscaled, got.BFloat16, want.Unscaled, want.BFloat16)
+		}
+		blind := Exponents(trace).Exponents // the scale left in
+		if blind.Scale != 1 || reflect.DeepEqual(blind.Counts, want.Counts) && blind.Low == want.Low {
+			t.Errorf("%s: without the history the scale was taken out", name)
+		}
+	}
+}
+
+// TestExponentsFate checks what float16 makes of binades at its ends, and the largest safe scale.
+func TestExponentsFate(t *testing.T) {
+	for e, want := range map[int]int{-27: FateZero, -26: FateZero, -25: FateSubnormal, -15: FateSubnormal, -14: FateNormal, 15: FateNormal, 16: FateOverflow} {
+		if got := FateOf(e, 1); got != want {
+			t.Errorf("2^%d: %d, want %d", e, got, want)
+		}
+		if got := FateOf(e-10, 1024); got != want {
+			t.Errorf("2^%d × 1024: %d, want %d", e-10, got, want)
+		}
+	}
+	d := Exponents(sample.Gradients(1, -18, fixed(1024), "a"), amp.ScaleHistory{Enabled: true, Scale: 1024, Nominal: 1}).Exponents
+	if top := float64(d.Amax) * float64(d.Best); top > 65504/2 || 4*top < 65504 {
+		t.Errorf("largest gradient %v, best scale %v: the largest becomes %v", d.Amax, d.Best, top)
+	}
+}
+
+// TestExponentsSaysWhatItCannotKnow checks the notes: a scale that moved otherwise than the steps of the trace, numbers that were
+// rounded before, nothing recorded, nothing but zeros.
+func TestExponentsSaysWhatItCannotKnow(t *testing.T) {
+	moved := amp.ScaleHistory{Enabled: true, Scale: 512, Nominal: 9, Steps: []amp.ScaleStep{{Scale: 1024}, {Step: 8, Scale: 512}}}
+	zero := &amp.Trace{Level: "health", Events: []amp.Event{{Phase: amp.PhaseBackward, Gradient: true, Health: &amp.Exponents{N: 7, Zeros: 7}}}}
+	forward := &amp.Trace{Level: "health", Events: []amp.Event{{Phase: amp.PhaseForward, Health: &amp.Exponents{N: 7, Low: 0, Counts: []int{7}, Amax: 1, Amin: 1}}}}
+	for _, c := range []struct {
+		f    *Figure
+		want string
+	}{
+		{Exponents(sample.Gradients(2, -18, fixed(1024), "a"), moved), "do not match the 2 steps of the trace"},
+		{Exponents(sample.Gradients(2, -18, fixed(1024), "a")), "were 16 bits wide"},
+		{Exponents(nil), "holds no magnitudes"},
+		{Exponents(sample.MLP(1)), "amp.Record(amp.Health)"},
+		{Exponents(forward), "No backward pass was recorded"},
+		{Exponents(zero), "All 7 gradients counted are zero"},
+		{Exponents(sample.Gradients(1, -18, fixed(1), "a"), amp.ScaleHistory{Enabled: true, Scale: math.NaN()}), "Without a loss scale"},
+	} {
+		if text := strings.Join(strings.Fields(c.f.Text()), " "); !strings.Contains(text, c.want) {
+			t.Errorf("no %q in\n%s", c.want, c.f.Text())
+		}
+	}
+}
