@@ -3,6 +3,7 @@ package cudart
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -78,10 +79,10 @@ func (p *Program) module(d *device) (driver.Module, error) {
 	return m, nil
 }
 
-// nvrtc is the compiler for a device's kernels: the emulator brings its own.
+// nvrtc is the compiler for a device's kernels: the emulator brings its own, beside its driver.
 func (d *device) nvrtc() (*driver.NVRTC, error) {
 	if d.emu {
-		return driver.OpenNVRTC(d.drv.Path())
+		return driver.OpenNVRTC(filepath.Join(filepath.Dir(d.drv.Path()), "libnvrtc.so.13"))
 	}
 	return driver.OpenNVRTC("")
 }

@@ -20,7 +20,7 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drivertest.Run(t, drivertest.Config{Driver: d, Immediate: true, Unsupported: []string{"async", "pools", "capture", "export", "ipc"}})
+	drivertest.Run(t, drivertest.Config{Driver: d, Unsupported: []string{"async", "pools", "capture", "export", "ipc"}})
 }
 
 // Every method of the list refuses, and says which driver has it; no other does so.
