@@ -94,8 +94,18 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 	return d, nil
 }
 
+// another opens the driver that takes the default one's place.
+var another func() (driver.Driver, error)
+
+// UseDriver makes CUDA devices run on another implementation of driver.Driver than the default one; package gorgoniacu calls it in init.
+// With HALFTONE_CUDA=emulator it is taken to be linked with the emulator's library.
+func UseDriver(open func() (driver.Driver, error)) { another = open }
+
 func openDriver() (drv driver.Driver, emu bool, err error) {
 	switch mode := os.Getenv(ModeEnv); {
+	case another != nil && (mode == "" || mode == "emulator"):
+		drv, err = another()
+		emu = mode == "emulator"
 	case mode == "":
 		drv, err = driver.Open("")
 	case mode == "emulator" && emulated != nil:

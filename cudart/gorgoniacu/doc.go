@@ -2,6 +2,10 @@
 // and want one CUDA context for both. It needs the build tag gorgonia_cu, cgo, and a CUDA toolkit from 11.0 to 12.x: its
 // headers, and a libcuda to link with. The program then starts only where libcuda is installed, since it is linked in.
 //
+// Importing it makes amp.On("cuda:0") run on it:
+//
+//	import _ "github.com/halftone-ml/halftone/cudart/gorgoniacu" // go build -tags gorgonia_cu
+//
 // The default driver needs none of that, and does more. What gorgonia.org/cu v0.9.6 has no function for returns an error that
 // wraps driver.ErrUnsupported; Unsupported lists it. Matrix products run on Halftone's own kernels: that package has no cuBLAS
 // function for half precision.

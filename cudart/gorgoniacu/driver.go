@@ -11,11 +11,14 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/halftone-ml/halftone/cudart"
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // A cuDriver has no state: gorgonia.org/cu keeps none either.
 type cuDriver struct{}
+
+func init() { cudart.UseDriver(Open) }
 
 // Open returns the driver. The program has ended in gorgonia.org/cu's init if there is no device.
 func Open() (driver.Driver, error) { return cuDriver{}, nil }

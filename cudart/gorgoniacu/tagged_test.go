@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halftone-ml/halftone/cudart"
 	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
 	"github.com/halftone-ml/halftone/cudart/emulator"
 	"github.com/halftone-ml/halftone/cudart/internal/wheel"
@@ -29,7 +30,21 @@ func TestTagged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lib, err := emulator.Build(ctx, emulator.Options{Kernels: drivertest.Sources})
+	suite := library(t, ctx, emulator.Options{Kernels: drivertest.Sources})
+	program := filepath.Join(t.TempDir(), "gorgoniacu.test")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "-tags=gorgonia_cu", ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=1", "CGO_CFLAGS=-I"+filepath.Join(headers, "nvidia", "cuda_runtime", "include"),
+		"CGO_LDFLAGS=-L"+suite+" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run(t, ctx, program, "^(TestSuite|TestUnsupported)$", "LD_LIBRARY_PATH="+suite)
+	run(t, ctx, program, "^TestStep$", "LD_LIBRARY_PATH="+library(t, ctx, emulator.Options{}), cudart.ModeEnv+"=emulator")
+}
+
+// library returns a folder with the emulator as libcuda.so, to link with, and as libcuda.so.1, to run with.
+func library(t *testing.T, ctx context.Context, o emulator.Options) string {
+	lib, err := emulator.Build(ctx, o)
 	if errors.Is(err, emulator.ErrUnavailable) {
 		t.Skip(err)
 	} else if err != nil {
@@ -41,17 +56,24 @@ func TestTagged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-tags=gorgonia_cu", ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "HALFTONE_CUDA=emulator",
-		"CGO_CFLAGS=-I"+filepath.Join(headers, "nvidia", "cuda_runtime", "include"),
-		"CGO_LDFLAGS=-L"+dir+" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy", "LD_LIBRARY_PATH="+dir)
+	return dir
+}
+
+// run runs tests of the tagged program, which must pass and not be skipped.
+func run(t *testing.T, ctx context.Context, program, tests string, env ...string) {
+	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.run="+tests)
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
+	passed := 0
 	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(strings.TrimSpace(line), "---") {
-			t.Log(strings.TrimSpace(line))
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "---") {
+			t.Log(line)
+		}
+		if strings.HasPrefix(line, "--- PASS") {
+			passed++
 		}
 	}
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestSuite") {
-		t.Fatalf("%v\n%s", err, out)
+	if err != nil || passed == 0 || strings.Contains(string(out), "--- SKIP") {
+		t.Fatalf("%d passed, %v\n%s", passed, err, out)
 	}
 }
