@@ -17,9 +17,10 @@ func (k *kernel) onShell(m *message) {
 		k.onInterrupt(k.front.shell, m)
 	case "comm_open", "comm_msg", "comm_close":
 		k.onComm(m)
+	case "complete_request", "inspect_request":
+		k.onQuestion(m)
 	default:
-		k.queue = append(k.queue, m)
-		k.pump()
+		k.enqueue(m)
 	}
 }
 
@@ -33,9 +34,10 @@ func (k *kernel) onControl(m *message) {
 		k.onInterrupt(k.front.control, m)
 	case "comm_open", "comm_msg", "comm_close":
 		k.onComm(m)
-	case "execute_request", "complete_request", "inspect_request":
-		k.queue = append(k.queue, m)
-		k.pump()
+	case "complete_request", "inspect_request":
+		k.onQuestion(m)
+	case "execute_request":
+		k.enqueue(m)
 	default:
 		k.answer(k.front.control, m)
 		k.busyAgain()
@@ -95,7 +97,7 @@ func (k *kernel) isLocal(m *message) bool {
 }
 
 // goplsDelay is when GoNB connects to the gopls it has started: after twelve seconds, and until then it lets a completion,
-// and every cell behind it, wait. Nothing found at once is better than that.
+// and every cell behind it, wait. What the assistant does not know is not found until then.
 const goplsDelay = 12500 * time.Millisecond
 
 // answer replies to a request that isLocal. As in other kernels, one of an unknown kind gets no reply, only the statuses

@@ -74,6 +74,7 @@ func (k *kernel) onTick() {
 	}
 	k.keepInterrupting()
 	k.checkCurrent()
+	k.warm()
 }
 
 func (k *kernel) fromChild(ch channel, m *message) {
@@ -116,7 +117,7 @@ func (k *kernel) fromChild(ch channel, m *message) {
 
 // onReady begins to serve once GoNB answers.
 func (k *kernel) onReady() {
-	k.state = ready
+	k.state, k.active = ready, time.Now()
 	if err := seedSums(k.child.tmp, k.opts.Checkout); err != nil {
 		k.logf("cells need the network for modules: %v", err)
 	}

@@ -8,43 +8,58 @@ import (
 
 // isComplete is the content of is_complete_reply: whether a console should run code or ask for another line.
 func isComplete(code string) map[string]any {
-	depth, unfinished := openBrackets(code)
-	if depth <= 0 && !unfinished {
+	depth, unfinished, wrong := openBrackets(code)
+	switch {
+	case isHelp(code):
+		return map[string]any{"status": "complete"}
+	case wrong:
+		return map[string]any{"status": "invalid"}
+	case depth <= 0 && !unfinished:
 		return map[string]any{"status": "complete"}
 	}
 	return map[string]any{"status": "incomplete", "indent": strings.Repeat("\t", max(depth, 0))}
 }
 
 // openBrackets scans Go and counts the brackets left open; unfinished tells of a line that cannot be the last: one in a
-// raw string or comment, or one that ends in an operator.
-func openBrackets(code string) (depth int, unfinished bool) {
+// raw string or comment, or one that ends in an operator; wrong of what no further line can put right.
+func openBrackets(code string) (depth int, unfinished, wrong bool) {
 	lines := strings.Split(code, "\n")
 	if len(lines) > 0 && strings.HasPrefix(lines[0], "%%") && !isMagicCell(lines[0]) && strings.Trim(lines[0], "% \t") != "" && !strings.HasPrefix(lines[0], "%% ") {
-		return 0, strings.TrimSpace(lines[len(lines)-1]) != "" // the body is in another language: it ends with an empty line
+		return 0, strings.TrimSpace(lines[len(lines)-1]) != "", false // the body is in another language: it ends with an empty line
 	}
+	goesOn := false
 	for i, line := range lines { // commands to GoNB are not Go
-		if strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!") {
-			lines[i] = ""
+		if goesOn || strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!") {
+			lines[i], goesOn = "", strings.HasSuffix(line, "\\")
 		}
 	}
 	src := []byte(strings.Join(lines, "\n"))
 	var s scanner.Scanner
 	fset := token.NewFileSet()
 	s.Init(fset.AddFile("", fset.Base(), len(src)), src, func(_ token.Position, msg string) {
-		unfinished = unfinished || strings.Contains(msg, "not terminated") && !strings.Contains(msg, "string literal not terminated") ||
-			strings.Contains(msg, "raw string literal not terminated")
+		switch {
+		case strings.HasPrefix(msg, "raw string"), strings.HasPrefix(msg, "comment"):
+			unfinished = true
+		case strings.HasPrefix(msg, "string"), strings.HasPrefix(msg, "rune"), strings.HasPrefix(msg, "illegal"):
+			wrong = true // these end with their line
+		}
 	}, 0)
+	closes := map[token.Token]token.Token{token.RPAREN: token.LPAREN, token.RBRACE: token.LBRACE, token.RBRACK: token.LBRACK}
+	var open []token.Token
 	last := token.SEMICOLON
 	for {
 		_, tok, lit := s.Scan()
 		switch tok {
 		case token.LPAREN, token.LBRACE, token.LBRACK:
-			depth++
+			open = append(open, tok)
 		case token.RPAREN, token.RBRACE, token.RBRACK:
-			depth--
+			if len(open) == 0 || open[len(open)-1] != closes[tok] {
+				return 0, false, true
+			}
+			open = open[:len(open)-1]
 		case token.EOF:
-			return depth, unfinished || last.IsOperator() && last != token.SEMICOLON && last != token.RPAREN &&
-				last != token.RBRACE && last != token.RBRACK && last != token.INC && last != token.DEC
+			return len(open), unfinished || last.IsOperator() && last != token.SEMICOLON && last != token.RPAREN &&
+				last != token.RBRACE && last != token.RBRACK && last != token.INC && last != token.DEC, wrong
 		}
 		if tok != token.SEMICOLON || lit == ";" {
 			last = tok

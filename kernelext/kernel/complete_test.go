@@ -17,10 +17,16 @@ func TestIsComplete(t *testing.T) {
 		"fmt.":                                  "incomplete",
 		"i++":                                   "complete",
 		"x := <-c":                              "complete",
-		"}":                                     "complete", // wrong, but another line does not help
+		"}":                                     "invalid", // another line does not help
+		"func f() {\n\tg(}":                     "invalid",
+		"x := 'ab":                              "invalid",
+		"x := #":                                "invalid",
+		"!echo \\\n  (":                         "complete",
+		"amp.MatMul?":                           "complete",
+		"?amp":                                  "complete",
 		"var s = `one":                          "incomplete",
 		"var s = `one\ntwo`":                    "complete",
-		"var s = \"one":                         "complete", // as above
+		"var s = \"one":                         "invalid",
 		"/* comment":                            "incomplete",
 		"// comment {":                          "complete",
 		"s := \"{\"":                            "complete",

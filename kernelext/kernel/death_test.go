@@ -235,3 +235,22 @@ func TestSweep(t *testing.T) {
 		t.Errorf("no socket fits into %s", elsewhere.path)
 	}
 }
+
+// killChild kills the running GoNB and waits until another has taken its place.
+func killChild(t *testing.T, s *server) {
+	t.Helper()
+	first := s.gonb()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		for _, p := range processes() {
+			if p.parent == s.cmd.Process.Pid && p.name == "gonb" && p.pid != first {
+				return
+			}
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("GoNB was not started again")
+		}
+	}
+}

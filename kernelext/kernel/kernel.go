@@ -42,6 +42,10 @@ type kernel struct {
 	comms    comms
 	history  history
 
+	assistant assistant
+	warmed    int       // number of the GoNB whose gopls has been made ready
+	active    time.Time // when the last request was over
+
 	queue   []*message // shell requests that wait
 	current *request   // what GoNB is doing
 
@@ -152,6 +156,7 @@ func (k *kernel) serve(ctx context.Context) error {
 	}
 	close(k.closed)
 	noMore()
+	k.assistant.close()
 	k.starts.Wait()
 	k.end()
 	return nil

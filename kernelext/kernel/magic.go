@@ -15,7 +15,8 @@ type magicCell struct {
 	code    string // as the user wrote it
 	out     string // as GoNB gets it
 	answers []magic.Answer
-	verdict *errorContent // a line was wrong: the cell is not run
+	verdict *errorContent  // a line was wrong: the cell is not run
+	page    map[string]any // help that the cell asked for
 }
 
 // refused is a cell that GoNB fails at once, and counts: it stands for one that is not to run. What is wrong with it is said in
@@ -29,6 +30,9 @@ func (k *kernel) startMagics(m *message) bool {
 		return false
 	}
 	code := codeOf(m)
+	if isHelp(code) {
+		return k.startPager(m, code)
+	}
 	cell, wrong := magic.Parse(code)
 	mc := &magicCell{code: code, out: code}
 	switch {

@@ -214,7 +214,7 @@ func (k *kernel) onReply(parent string, m *message) {
 		k.outlet(r.m).send(m)
 	case r.failed:
 		r.reply = m
-	case c.Count > 0 && len(r.expressions) == 0:
+	case c.Count > 0 && len(r.expressions) == 0 && len(r.m.magic.payload()) == 0:
 		k.outlet(r.m).send(m)
 	default:
 		k.outlet(r.m).send(k.complete(r, m))
@@ -234,7 +234,7 @@ func (k *kernel) complete(r *request, m *message) *message {
 		for _, name := range r.expressions {
 			expressions[name] = errorReply("NotSupported", "Go has no expressions outside of a cell")
 		}
-		fields["user_expressions"] = expressions
+		fields["user_expressions"], fields["payload"] = expressions, r.m.magic.payload()
 	} else if r.failure != nil {
 		fields["ename"], fields["evalue"], fields["traceback"] = r.failure.Name, r.failure.Value, r.failure.Traceback
 	}
@@ -307,7 +307,7 @@ func (k *kernel) settle(r *request) {
 }
 
 func (k *kernel) finish(r *request) {
-	k.current = nil
+	k.current, k.active = nil, time.Now()
 	if k.state == ready {
 		k.failures = 0
 	}
