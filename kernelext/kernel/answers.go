@@ -5,7 +5,6 @@ import (
 	"go/version"
 	"runtime"
 	"strings"
-	"time"
 )
 
 // onShell takes a message from the front end's shell channel.
@@ -90,15 +89,11 @@ func (k *kernel) isLocal(m *message) bool {
 	switch m.kind {
 	case "execute_request":
 		return false
-	case "complete_request", "inspect_request":
-		return k.magicAnswer(m) != nil || k.child == nil || time.Since(k.child.started) < goplsDelay
+	case "inspect_request":
+		return k.magicAnswer(m) != nil
 	}
 	return true
 }
-
-// goplsDelay is when GoNB connects to the gopls it has started: after twelve seconds, and until then it lets a completion,
-// and every cell behind it, wait. What the assistant does not know is not found until then.
-const goplsDelay = 12500 * time.Millisecond
 
 // answer replies to a request that isLocal. As in other kernels, one of an unknown kind gets no reply, only the statuses
 // that tell that it is over.
@@ -115,9 +110,6 @@ func (k *kernel) answer(to outlet, m *message) {
 	}
 	k.status("idle", m)
 }
-
-// answerNothing replies that nothing was found to a completion or inspection that need not be asked of GoNB.
-func (k *kernel) answerNothing(m *message) { k.answer(k.outlet(m), m) }
 
 // localAnswer returns the content of a reply, nil when there is none.
 func (k *kernel) localAnswer(m *message) map[string]any {

@@ -125,7 +125,7 @@ func lineStart(text []rune, at int) int {
 	return at
 }
 
-// ask returns the content of the reply, nil when nothing was found.
+// ask returns the content of the reply, nil when nothing was found or gopls does not answer.
 func (a *assistant) ask(q question) map[string]any {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -185,32 +185,37 @@ func plain(md string) string {
 	return strings.TrimSpace(strings.Join(out, "\n"))
 }
 
-// onQuestion takes a completion or inspection. It passes the queue: nobody waits for a cell with it, and no cell for it. Only
-// what the assistant knows nothing about is asked of GoNB.
+// onQuestion takes a completion or inspection. It passes the queue: nobody waits for a cell with it, and no cell for it. Of
+// GoNB only the help on its commands is asked: its own way to gopls takes seconds, or for ever, where there is nothing to find.
 func (k *kernel) onQuestion(m *message) {
 	if k.magicAnswer(m) != nil {
-		k.answer(k.outlet(m), m)
-		k.busyAgain()
+		k.answerNow(m, nil)
 		return
 	}
 	q, ok := k.question(m)
-	if !ok {
+	switch {
+	case !ok && m.kind == "inspect_request":
 		k.enqueue(m)
-		return
+	case !ok:
+		k.answerNow(m, nil)
+	default:
+		go func() {
+			content := k.assistant.ask(q)
+			k.do(func() { k.answerNow(m, content) })
+		}()
 	}
-	go func() {
-		content := k.assistant.ask(q)
-		k.do(func() {
-			if content == nil {
-				k.enqueue(m)
-				return
-			}
-			k.status("busy", m)
-			k.reply(k.outlet(m), m, content)
-			k.status("idle", m)
-			k.busyAgain()
-		})
-	}()
+}
+
+// answerNow answers beside the queue, with the content given or, if that is nil, the kernel's own.
+func (k *kernel) answerNow(m *message, content map[string]any) {
+	if content == nil {
+		k.answer(k.outlet(m), m)
+	} else {
+		k.status("busy", m)
+		k.reply(k.outlet(m), m, content)
+		k.status("idle", m)
+	}
+	k.busyAgain()
 }
 
 func (k *kernel) enqueue(m *message) {

@@ -193,20 +193,6 @@ func (k *kernel) withoutMagics(m *message) (*message, int) {
 	return m.withContent(mustJSON(fields), k.key), to - int(pos)
 }
 
-// movedBack corrects the cursor in the reply to such a request.
-func (r *request) movedBack(m *message, key []byte) *message {
-	var fields map[string]any
-	if r.moved == 0 || m.kind != "complete_reply" || json.Unmarshal(m.content, &fields) != nil {
-		return m
-	}
-	for _, name := range []string{"cursor_start", "cursor_end"} {
-		if v, ok := fields[name].(float64); ok {
-			fields[name] = max(int(v)-r.moved, 0)
-		}
-	}
-	return m.withContent(mustJSON(fields), key)
-}
-
 // isMagicCell tells whether a cell's first row makes the rest of it run: its body is Go.
 func isMagicCell(row string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(row, "//gonb:"), magic.CellMagic)

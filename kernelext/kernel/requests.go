@@ -25,10 +25,8 @@ type request struct {
 	verdict     *errorContent // why the kernel has stopped the cell, where it has
 	stopOnError bool
 	stop        func()   // ends the answering of %amp lines, which is all that happens so far
-	moved       int      // characters by which the cursor stands elsewhere for GoNB
 	reset       bool     // the cell makes GoNB forget its declarations
 	silent      bool     // what it prints and shows is not for front ends
-	text        []rune   // of the code, when GoNB counts its characters in another way
 	foreign     bool     // GoNB does not know its header as it is
 	expressions []string // names of the user's expressions
 	input       inputState
@@ -45,9 +43,8 @@ const (
 	idlePatience  = drawTimeout + 5*time.Second
 )
 
-// stuckPatience is how long GoNB may take for a completion or inspection: its own limits, of eight seconds for each question
-// to gopls, add up to less.
-const stuckPatience = 90 * time.Second
+// stuckPatience is how long GoNB may take to answer what is no cell.
+const stuckPatience = 60 * time.Second
 
 // pump works through the queue until something has to be waited for.
 func (k *kernel) pump() {
@@ -95,12 +92,9 @@ func (k *kernel) forward(m *message) {
 		if m.kept {
 			k.counter++
 		}
-	} else {
-		out, r.moved = k.withoutMagics(m)
-		if out, r.text = k.normalizeCursor(out); out == nil {
-			k.answerNothing(m)
-			return
-		}
+	} else if out = k.normalizeCursor(m); out == nil {
+		k.answer(k.outlet(m), m)
+		return
 	}
 	k.current = r
 	out = forGoNB(out, k.key)
@@ -161,32 +155,26 @@ func (k *kernel) normalize(m *message) (*message, executeRequest) {
 	return m.withContent(mustJSON(fields), k.key), x
 }
 
-// normalizeCursor does the same for completion and inspection, and sees to it that the cursor is one that GoNB can bear. It
-// returns nil when there is nothing to ask. Text is the code when GoNB counts its characters in another way.
-func (k *kernel) normalizeCursor(m *message) (out *message, text []rune) {
+// normalizeCursor does the same for an inspection, and sees to it that the cursor is one that GoNB can bear. It returns nil
+// when there is nothing to ask.
+func (k *kernel) normalizeCursor(m *message) *message {
 	fields := map[string]any{}
 	_ = json.Unmarshal(m.content, &fields)
 	code, _ := fields["code"].(string)
-	text = []rune(code)
+	text := []rune(code)
 	at := len(text)
 	if pos, ok := fields["cursor_pos"].(float64); ok && pos >= 0 && pos < float64(at) {
 		at = int(pos)
 	}
-	if m.kind == "inspect_request" {
-		var ok bool
-		if at, ok = inspectable(text, at); !ok {
-			return nil, nil
-		}
-		if _, ok := fields["detail_level"].(float64); !ok {
-			fields["detail_level"] = 0
-		}
+	at, ok := inspectable(text, at)
+	if !ok {
+		return nil
+	}
+	if _, ok := fields["detail_level"].(float64); !ok {
+		fields["detail_level"] = 0
 	}
 	fields["code"], fields["cursor_pos"] = code, utf16Pos(text, at)
-	out = m.withContent(mustJSON(fields), k.key)
-	if utf16Pos(text, len(text)) == len(text) {
-		text = nil
-	}
-	return out, text
+	return m.withContent(mustJSON(fields), k.key)
 }
 
 // onReply notes GoNB's reply to the current request.
@@ -208,8 +196,6 @@ func (k *kernel) onReply(parent string, m *message) {
 	r.failed = c.Status == "error"
 	r.replied = time.Now()
 	switch {
-	case m.kind == "complete_reply":
-		k.outlet(r.m).send(r.movedBack(k.countRunes(r.text, m), k.key))
 	case m.kind != "execute_reply":
 		k.outlet(r.m).send(m)
 	case r.failed:
@@ -237,20 +223,6 @@ func (k *kernel) complete(r *request, m *message) *message {
 		fields["user_expressions"], fields["payload"] = expressions, r.m.magic.payload()
 	} else if r.failure != nil {
 		fields["ename"], fields["evalue"], fields["traceback"] = r.failure.Name, r.failure.Value, r.failure.Traceback
-	}
-	return m.withContent(mustJSON(fields), k.key)
-}
-
-// countRunes translates the cursors of GoNB's complete_reply.
-func (k *kernel) countRunes(text []rune, m *message) *message {
-	fields := map[string]any{}
-	if text == nil || json.Unmarshal(m.content, &fields) != nil {
-		return m
-	}
-	for _, name := range []string{"cursor_start", "cursor_end"} {
-		if units, ok := fields[name].(float64); ok {
-			fields[name] = runePos(text, int(units))
-		}
 	}
 	return m.withContent(mustJSON(fields), k.key)
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -195,26 +194,6 @@ func TestInformation(t *testing.T) {
 		items := r["history"].([]any)
 		if len(items) != 1 || items[0].([]any)[2] != "%%\nfmt.Println(5)" {
 			t.Errorf("%v", r)
-		}
-	})
-
-	t.Run("completion", func(t *testing.T) {
-		s.run("import \"strings\"").ok(t)
-		code := "%%\nstrings.ToUpp"
-		deadline := time.Now().Add(45 * time.Second)
-		for { // GoNB connects to gopls after twelve seconds; until then nothing is found, but nobody waits either
-			began := time.Now()
-			r := s.ask("complete_request", map[string]any{"code": code, "cursor_pos": len(code)})
-			if b, _ := json.Marshal(r["matches"]); strings.Contains(string(b), "ToUpper") {
-				return
-			}
-			if d := time.Since(began); d > 9*time.Second { // GoNB's limit for one question to gopls is eight
-				t.Errorf("completion took %v", d)
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%v", r)
-			}
-			time.Sleep(200 * time.Millisecond)
 		}
 	})
 }
