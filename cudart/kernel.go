@@ -73,6 +73,10 @@ func (k *code) module(unit string) (driver.Module, error) {
 
 // launch queues one kernel and gives the parameters back.
 func (d *device) launch(f driver.Function, grid, block [3]uint32, shared uint32, a *driver.Args) error {
+	if err := d.flush(); err != nil {
+		a.Put()
+		return err
+	}
 	d.count.launches.Add(1)
 	err := d.drv.Launch(f, grid, block, shared, d.stream, a)
 	a.Put()

@@ -1,3 +1,8 @@
 package nn_test
 
-import _ "github.com/halftone-ml/halftone/amp/internal/remote" // the device "remote", for every test of the package
+import (
+	"github.com/halftone-ml/halftone/amp/internal/remote"
+	_ "github.com/halftone-ml/halftone/cudart/emulator" // for HALFTONE_CUDA=emulator
+)
+
+func init() { remote.FromEnv() }

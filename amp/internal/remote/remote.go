@@ -1,7 +1,7 @@
 // Package remote is a device for tests whose memory the host can't reach, as a GPU's: what amp reads or writes behind its back fails at
 // once, and what it copies is counted. The memory is a file of bytes that only the copies see; ops run on the host through
-// amp.RunOnHost, so results are the CPU's bit for bit. Importing it registers the device "remote"; with
-// HALFTONE_TEST_DEVICE=remote it is the default device of the test binary.
+// amp.RunOnHost, so results are the CPU's bit for bit. Importing it registers the device "remote"; FromEnv makes it, or another one,
+// the default device of the test binary.
 package remote
 
 import (
@@ -24,6 +24,10 @@ func init() {
 	amp.RegisterDevice("remote", func(index int) (amp.Device, error) {
 		return &Device{name: fmt.Sprintf("remote:%d", index), free: map[int][][]byte{}}, nil
 	})
+}
+
+// FromEnv makes the device that HALFTONE_TEST_DEVICE names, such as "remote" or "cuda:0", the default one.
+func FromEnv() {
 	if name := os.Getenv(Env); name != "" {
 		amp.SetDefaultDevice(name)
 	}
