@@ -84,14 +84,14 @@ func TestMemoryComesBack(t *testing.T) {
 	}
 	// The cache gives way to an allocation that would not fit beside it.
 	big := amp.Full(s, amp.Float32, 1, 15<<20)
-	if f.calls["Free"] != 1 {
-		t.Errorf("%d blocks returned", f.calls["Free"])
+	if f.calls["Free"] == 0 {
+		t.Error("no segment was returned")
 	}
 	err := amp.Maybe(func() { amp.Full(s, amp.Float32, 1, 4<<20) })
 	if !errors.Is(err, amp.ErrMemory) {
 		t.Fatal(err)
 	}
-	for _, part := range []string{d.name, "tensors of this process hold 60 MiB", "Fake has 64 MiB", "smaller batch"} {
+	for _, part := range []string{d.name, "in use here are 60.0 MiB", "of 64.0 MiB are free", "16777216 bytes for float32", "smaller batch"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
 		}
@@ -100,21 +100,7 @@ func TestMemoryComesBack(t *testing.T) {
 	if err := EmptyCache(); err != nil {
 		t.Fatal(err)
 	}
-	if _, bytes := d.Reserved(); bytes != slab {
+	if _, bytes := d.Reserved(); bytes != 0 {
 		t.Errorf("%d bytes reserved after EmptyCache", bytes)
-	}
-}
-
-func TestSizeClasses(t *testing.T) {
-	last := 0
-	for n := 1; n < 1<<22; n += 1 + n/50 {
-		class, bytes := classOf(n)
-		if bytes < n || bytes > n+max(smallest, n/8) || class < last || bytes%smallest != 0 {
-			t.Fatalf("%d bytes: class %d of %d bytes", n, class, bytes)
-		}
-		if again, same := classOf(bytes); again != class || same != bytes {
-			t.Fatalf("%d bytes: class %d of %d, of which the class is %d of %d", n, class, bytes, again, same)
-		}
-		last = class
 	}
 }
