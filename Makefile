@@ -10,7 +10,7 @@ ISOLATED := HALFTONE_HOME="$(CURDIR)/.halftone/home" JUPYTER_DATA_DIR="$(J)/data
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-all bench notebooks fmt doctor clean
+.PHONY: help lab test test-all bench gpu-bundle notebooks fmt doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ test-all: ## test, and what is long: training runs, fuzzing
 
 bench: ## side-by-side benchmarks: latency of cells, time of a training step
 	@$(HALFTONE) bench $(ARGS)
+
+gpu-bundle: ## pack the CUDA tests and benchmarks for a machine with a GPU and without Go
+	@go run -buildvcs=false ./cudart/internal/gpubundle
 
 notebooks: ## execute the tutorials again and save their outputs: the only thing that rewrites them
 	@$(ISOLATED) $(HALFTONE) install --private

@@ -1,5 +1,6 @@
-// Command gpubench measures what cudart/driver costs on the machine's GPU. It prints one JSON object per figure, as peer.py does
-// for PyTorch; with -merge it makes a table of such files. `make gpu-bundle` packs it with the tests for a machine without Go.
+// Command gpubench measures what cudart/driver costs on the machine's GPU. With -bench it prints one JSON object per figure, as
+// peer.py does for PyTorch; with -merge it makes a table of such files. Alone it is the `run` of a GPU bundle (make gpu-bundle): it
+// runs the test binaries that are packed beside it, then both benchmarks in turn, and writes results.md.
 package main
 
 import (
@@ -51,20 +52,31 @@ func get[T any](v T, err error) T {
 func main() {
 	merge := flag.Bool("merge", false, "make a table of the files given, ours first and the peer's second, and so on")
 	start := flag.Bool("start", false, "only start: a context, a module and a launch")
+	only := flag.Bool("bench", false, "run the benchmarks of this program, and print their figures")
+	dir := flag.String("o", "results", "folder of the results and logs")
+	python := flag.String("python", "python3", "the Python that has PyTorch")
+	rounds := flag.Int("rounds", 3, "how often the benchmarks run; the tables hold medians")
 	flag.Parse()
+	var err error
 	switch {
 	case *merge:
-		if err := table(os.Stdout, flag.Args()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+		err = table(os.Stdout, flag.Args())
 	case *start:
 		startOnly()
-		return
+	case *only:
+		err = benchmarks()
+	default:
+		err = runAll(*dir, *python, *rounds)
 	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func benchmarks() error {
 	b := &bench{out: json.NewEncoder(os.Stdout)}
-	failed := false
+	var failed []string
 	for _, part := range []struct {
 		name string
 		run  func(*bench)
@@ -75,16 +87,17 @@ func main() {
 		began := time.Now()
 		if err := attempt(func() { part.run(b) }); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", part.name, err)
-			failed = true
+			failed = append(failed, part.name)
 			if b.ctx == 0 {
 				break
 			}
 		}
 		fmt.Fprintf(os.Stderr, "%-12s %.1f s\n", part.name, time.Since(began).Seconds())
 	}
-	if failed {
-		os.Exit(1)
+	if len(failed) > 0 {
+		return fmt.Errorf("failed: %v", failed)
 	}
+	return nil
 }
 
 func attempt(f func()) (err error) {

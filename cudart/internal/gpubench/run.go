@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A suite is what one package's tests came to.
+type suite struct {
+	name                    string
+	passed, failed, skipped int
+	took                    time.Duration
+	err                     error
+	log                     string
+}
+
+// runAll runs every test binary beside this program, then the benchmarks and their peer in turn, and writes results.md and all logs
+// into dir.
+func runAll(dir, python string, rounds int) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	home := filepath.Dir(exe)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	out, err := os.Create(filepath.Join(dir, "results.md"))
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	commit, _ := os.ReadFile(filepath.Join(home, "commit"))
+	gpu, err := exec.Command("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").CombinedOutput()
+	if err != nil {
+		gpu = fmt.Appendf(nil, "nvidia-smi: %v", err)
+	}
+	fmt.Fprintf(out, "%s, commit %s, %s\n\n", time.Now().UTC().Format("2006-01-02 15:04 MST"), commit, strings.TrimSpace(string(gpu)))
+
+	bad := 0
+	fmt.Fprintln(out, "| tests | passed | failed | skipped | s |\n|---|---|---|---|---|")
+	var binaries []string
+	err = filepath.WalkDir(filepath.Join(home, "tests"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == "suite.test" {
+			binaries = append(binaries, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, b := range binaries {
+		s := runSuite(home, dir, b)
+		fmt.Fprintf(out, "| %s | %d | %d | %d | %.1f |\n", s.name, s.passed, s.failed, s.skipped, s.took.Seconds())
+		fmt.Printf("%s: %d passed, %d failed, %d skipped in %.1f s\n", s.name, s.passed, s.failed, s.skipped, s.took.Seconds())
+		if s.failed > 0 || s.err != nil {
+			bad++
+			fmt.Printf("  %v, see %s\n%s", s.err, s.log, failures(s.log))
+		}
+	}
+	files, err := runBenchmarks(exe, home, dir, python, rounds)
+	fmt.Fprintln(out)
+	if e := table(out, files); err == nil {
+		err = e
+	}
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("the tests of %d packages failed", bad)
+	}
+	fmt.Println("results are in", out.Name())
+	return err
+}
+
+var verdict = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): `)
+
+// runSuite runs a test binary in its own folder, as go test would.
+func runSuite(home, dir, binary string) suite {
+	name, err := filepath.Rel(filepath.Join(home, "tests"), filepath.Dir(binary))
+	if err != nil {
+		return suite{name: binary, err: err}
+	}
+	s := suite{name: filepath.ToSlash(name), log: filepath.Join(dir, strings.ReplaceAll(filepath.ToSlash(name), "/", "-")+".log")}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=290s")
+	cmd.Dir = filepath.Dir(binary)
+	began := time.Now()
+	log, err := cmd.CombinedOutput()
+	s.took, s.err = time.Since(began), err
+	for _, m := range verdict.FindAllSubmatch(log, -1) {
+		switch string(m[1]) {
+		case "PASS":
+			s.passed++
+		case "FAIL":
+			s.failed++
+		default:
+			s.skipped++
+		}
+	}
+	if e := os.WriteFile(s.log, log, 0o644); s.err == nil {
+		s.err = e
+	}
+	return s
+}
+
+// failures returns the lines of a log that say what failed, the first forty.
+func failures(log string) string {
+	b, err := os.ReadFile(log)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	lines := slices.DeleteFunc(strings.SplitAfter(string(b), "\n"), func(l string) bool {
+		l = strings.TrimSpace(l)
+		return l == "" || strings.HasPrefix(l, "=== ") || strings.HasPrefix(l, "--- PASS") || strings.HasPrefix(l, "--- SKIP")
+	})
+	return strings.Join(lines[:min(len(lines), 40)], "")
+}
+
+// runBenchmarks runs ours and the peer's in turn, so that what changes with time meets both.
+func runBenchmarks(exe, home, dir, python string, rounds int) (files []string, err error) {
+	for i := range rounds {
+		for who, cmd := range map[string]*exec.Cmd{"ours": exec.Command(exe, "-bench"), "peer": exec.Command(python, filepath.Join(home, "peer.py"))} {
+			file := filepath.Join(dir, fmt.Sprintf("%s%d.json", who, i+1))
+			f, e := os.Create(file)
+			if e != nil {
+				return files, e
+			}
+			cmd.Stdout, cmd.Stderr = f, os.Stderr
+			if e := cmd.Run(); e != nil && err == nil {
+				err = fmt.Errorf("%s: %w", who, e)
+			}
+			f.Close()
+			files = append(files, file)
+		}
+		slices.Sort(files[2*i:]) // ours before the peer's
+	}
+	return files, err
+}

@@ -1,0 +1,155 @@
+// Command gpubundle packs what a machine with a GPU and without Go needs to run the CUDA tests and benchmarks: test binaries, gpubench,
+// its PyTorch peer and a program `run`. It is what `make gpu-bundle` calls.
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+const module = "github.com/halftone-ml/halftone/"
+
+// Packages whose tests are about the emulator, which needs a compiler and no GPU.
+var withoutGPU = map[string]bool{"cudart/emulator": true}
+
+const maxBytes = 60 << 20
+
+func main() {
+	out := flag.String("o", ".halftone/gpu-bundle", "folder to make; the archive is beside it, with .tar.gz")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := build(ctx, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "gpu-bundle:", err)
+		os.Exit(1)
+	}
+}
+
+func build(ctx context.Context, out string) error {
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	list, err := goCommand(ctx, "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}\t{{.Dir}}{{end}}", "./amp", "./cudart/...")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(list) {
+		path, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		path = strings.TrimPrefix(path, module)
+		if !ok || withoutGPU[path] {
+			continue
+		}
+		fmt.Println("packing", path)
+		to := filepath.Join(out, "tests", filepath.FromSlash(path))
+		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(dir, "testdata")); err == nil {
+			if err := os.CopyFS(filepath.Join(to, "testdata"), os.DirFS(filepath.Join(dir, "testdata"))); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := goCommand(ctx, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(out, "run"), "./cudart/internal/gpubench"); err != nil {
+		return err
+	}
+	peer, err := os.ReadFile(filepath.Join("cudart", "internal", "gpubench", "peer.py"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out, "peer.py"), peer, 0o644); err != nil {
+		return err
+	}
+	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	if err := os.WriteFile(filepath.Join(out, "commit"), bytes.TrimSpace(commit), 0o644); err != nil {
+		return err
+	}
+	return archive(out, out+".tar.gz")
+}
+
+// goCommand runs go for the machine the bundle is for and returns what it prints.
+func goCommand(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, errs.String())
+	}
+	return out.String(), nil
+}
+
+// archive packs the folder. One that is too large for where it is to go is an error.
+func archive(dir, file string) (err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	t := tar.NewWriter(z)
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		h, err := tar.FileInfoHeader(info, "")
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(filepath.Dir(dir), path)
+		if err != nil {
+			return err
+		}
+		h.Name = filepath.ToSlash(rel)
+		if err := t.WriteHeader(h); err != nil {
+			return err
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		_, err = io.Copy(t, in)
+		return err
+	})
+	for _, c := range []io.Closer{t, z, f} {
+		if e := c.Close(); err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %.1f MB. On the machine: tar xf %s && %s/run\n", file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
+	if info.Size() > maxBytes {
+		return fmt.Errorf("%s has %d bytes, and may have %d", file, info.Size(), maxBytes)
+	}
+	return nil
+}
