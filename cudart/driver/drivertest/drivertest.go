@@ -54,6 +54,7 @@ func Run(t *testing.T, c Config) {
 		{"modules", modules}, {"launches", launches}, {"shared memory", sharedMemory}, {"launch errors", launchErrors}, {"concurrency", concurrency},
 		{"allocations in Go", goAllocations},
 		{"graphs", graphs}, {"captured copies", capturedCopies}, {"refused in capture", refusedInCapture},
+		{"allocator", allocator}, {"private allocator", privateAllocator},
 		{"exported memory", exported}, {"ipc", ipc}, {"a lost context", lost},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s) })

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
+	"github.com/halftone-ml/halftone/cudart/kernels"
 )
 
 var one = [3]uint32{1, 1, 1}
@@ -147,14 +150,32 @@ func compiling(b *bench) {
 	b.report("load a cubin", ms(began), "ms", "")
 }
 
-// startOnly is a process that does as little as a cell can.
-func startOnly() {
+// startOnly is a process that does as little as a cell can; with units, it then loads all of Halftone's kernels.
+func startOnly(units bool) {
 	d := get(driver.Open(""))
-	ctx := get(d.RetainContext(get(d.Device(0))))
+	dev := get(d.Device(0))
+	ctx := get(d.RetainContext(dev))
 	must(d.Bind(ctx))
-	b := &bench{d: d}
+	b := &bench{d: d, out: json.NewEncoder(os.Stdout)}
 	must(d.Launch(b.kernel("drivertest_empty"), one, one, 0, 0, nil))
 	must(d.Sync())
+	if !units {
+		return
+	}
+	props := get(d.Properties(dev))
+	seen := map[string]bool{}
+	kernels.Symbols(func(symbol, unit string) {
+		if seen[unit] {
+			return
+		}
+		seen[unit] = true
+		ptx := get(kernels.PTX(unit, props.Capability()))
+		began := time.Now()
+		m, _, err := d.LoadModule(ptx, driver.JIT{})
+		must(err)
+		b.report("load "+unit, ms(began), "ms", size(uint64(len(ptx)))+" of PTX")
+		get(d.Function(m, symbol))
+	})
 }
 
 // processes times whole processes: with the driver's cache of compiled PTX empty, and full.
@@ -162,14 +183,51 @@ func processes(b *bench) {
 	exe := get(os.Executable())
 	dir := get(os.MkdirTemp("", "gpubench"))
 	defer os.RemoveAll(dir)
-	run := func() float64 {
-		cmd := exec.Command(exe, "-start")
+	run := func(flag string) (took float64, figures []figure) {
+		cmd := exec.Command(exe, flag)
 		cmd.Env = append(os.Environ(), "CUDA_CACHE_PATH="+dir)
 		cmd.Stderr = os.Stderr
 		began := time.Now()
-		must(cmd.Run())
-		return ms(began)
+		out := get(cmd.Output())
+		took = ms(began)
+		for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+			var f figure
+			must(dec.Decode(&f))
+			figures = append(figures, f)
+		}
+		return took, figures
 	}
-	b.report("a process with one launch, the first", run(), "ms", "context, PTX compiled by the driver, launch, end")
-	b.report("a process with one launch", median(5, run), "ms", "context, module from the driver's cache, launch, end")
+	first, _ := run("-start")
+	b.report("a process with one launch, the first", first, "ms", "context, PTX compiled by the driver, launch, end")
+	b.report("a process with one launch", median(5, func() float64 { took, _ := run("-start"); return took }), "ms", "context, module from the driver's cache, launch, end")
+	for _, state := range []string{"compiled by the driver", "from the driver's cache"} {
+		took, figures := run("-units")
+		sum := 0.0
+		for _, f := range figures {
+			b.report(f.Name+", "+state, f.Value, f.Unit, f.Note)
+			sum += f.Value
+		}
+		b.report("load all kernels, "+state, sum, "ms", sprint(len(figures))+" modules")
+		b.report("a process that loads all kernels, "+state, took, "ms", "")
+	}
+}
+
+// sharing times memory that another process could map.
+func sharing(b *bench) {
+	const n = 1 << 30
+	began := time.Now()
+	sh := get(b.d.Export(b.dev, n))
+	b.report("Export", ms(began), "ms", "1 GB")
+	began = time.Now()
+	fd := get(b.d.ExportFD(sh))
+	b.report("ExportFD", ms(began), "ms", "")
+	began = time.Now()
+	twin := get(b.d.Import(b.dev, fd, sh.Bytes))
+	b.report("Import", ms(began), "ms", "1 GB")
+	must(os.NewFile(uintptr(fd), "exported memory").Close())
+	b.report("copy into imported memory", 2*n/2/b.device(5, func() { must(b.d.CopyDtoD(twin.Ptr, twin.Ptr+n/2, n/2, b.st)) })/1e9, "GB/s", "512 MB, bytes read and written")
+	began = time.Now()
+	must(b.d.ReleaseShared(twin))
+	must(b.d.ReleaseShared(sh))
+	b.report("ReleaseShared", ms(began), "ms", "twice")
 }

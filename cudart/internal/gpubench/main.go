@@ -52,9 +52,11 @@ func get[T any](v T, err error) T {
 func main() {
 	merge := flag.Bool("merge", false, "make a table of the files given, ours first and the peer's second, and so on")
 	start := flag.Bool("start", false, "only start: a context, a module and a launch")
+	units := flag.Bool("units", false, "start, and load all of Halftone's kernels")
 	only := flag.Bool("bench", false, "run the benchmarks of this program, and print their figures")
 	dir := flag.String("o", "results", "folder of the results and logs")
 	python := flag.String("python", "python3", "the Python that has PyTorch")
+	sanitizer := flag.String("sanitizer", "compute-sanitizer", "NVIDIA's checker, empty for none")
 	rounds := flag.Int("rounds", 3, "how often the benchmarks run; the tables hold medians")
 	flag.Parse()
 	var err error
@@ -62,11 +64,13 @@ func main() {
 	case *merge:
 		err = table(os.Stdout, flag.Args())
 	case *start:
-		startOnly()
+		startOnly(false)
+	case *units:
+		startOnly(true)
 	case *only:
 		err = benchmarks()
 	default:
-		err = runAll(*dir, *python, *rounds)
+		err = runAll(*dir, *python, *sanitizer, *rounds)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -82,7 +86,7 @@ func benchmarks() error {
 		run  func(*bench)
 	}{
 		{"open", open}, {"calls", calls}, {"allocation", allocation}, {"copies", copies}, {"graphs", graphs}, {"modules", modules},
-		{"nvrtc", compiling}, {"gemm", products}, {"fused gemm", fused}, {"processes", processes},
+		{"nvrtc", compiling}, {"gemm", products}, {"fused gemm", fused}, {"sharing", sharing}, {"processes", processes},
 	} {
 		began := time.Now()
 		if err := attempt(func() { part.run(b) }); err != nil {

@@ -24,7 +24,7 @@ type suite struct {
 
 // runAll runs every test binary beside this program, then the benchmarks and their peer in turn, and writes results.md and all logs
 // into dir.
-func runAll(dir, python string, rounds int) error {
+func runAll(dir, python, sanitizer string, rounds int) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return err
@@ -65,6 +65,9 @@ func runAll(dir, python string, rounds int) error {
 			bad++
 			fmt.Printf("  %v, see %s\n%s", s.err, s.log, failures(s.log))
 		}
+	}
+	if sanitizer != "" {
+		fmt.Fprintf(out, "\n%s\n", sanitize(home, dir, sanitizer))
 	}
 	files, err := runBenchmarks(exe, home, dir, python, rounds)
 	fmt.Fprintln(out)
@@ -142,4 +145,30 @@ func runBenchmarks(exe, home, dir, python string, rounds int) (files []string, e
 		slices.Sort(files[2*i:]) // ours before the peer's
 	}
 	return files, err
+}
+
+// sanitize runs the driver's suite, and all kernels' tests, under NVIDIA's checker of memory accesses. It returns a sentence.
+func sanitize(home, dir, sanitizer string) string {
+	path, err := exec.LookPath(sanitizer)
+	if err != nil {
+		return "compute-sanitizer: not run, it was not found."
+	}
+	var said []string
+	for _, pkg := range []string{"cudart/driver", "cudart"} {
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+		log := filepath.Join(dir, "memcheck-"+strings.ReplaceAll(pkg, "/", "-")+".log")
+		// What the suites provoke on purpose, calls with wrong arguments, is not an error of theirs.
+		cmd := exec.CommandContext(ctx, path, "--tool", "memcheck", "--report-api-errors", "no", "--target-processes", "application-only", "--error-exitcode", "99",
+			"--log-file", log, "./suite.test", "-test.run", "OnDevice", "-test.short")
+		cmd.Dir = filepath.Join(home, "tests", filepath.FromSlash(pkg))
+		began := time.Now()
+		err := cmd.Run()
+		cancel()
+		word := "no error"
+		if err != nil {
+			word = err.Error() + ", see " + filepath.Base(log)
+		}
+		said = append(said, fmt.Sprintf("%s: %s in %.0f s", pkg, word, time.Since(began).Seconds()))
+	}
+	return "compute-sanitizer memcheck: " + strings.Join(said, "; ") + "."
 }
