@@ -158,7 +158,7 @@ func (b *build) scan(ctx context.Context, path string) ([]string, error) {
 }
 
 func (b *build) link(ctx context.Context, objects []string) error {
-	args := append(flags(b.options), "-shared", "-o", filepath.Join(b.dir, "libcuda.so.1"), "-Wl,-z,nodelete")
+	args := append(flags(b.options), "-shared", "-o", filepath.Join(b.dir, "libcuda.so.1"), "-Wl,-z,nodelete", "-Wl,-Bsymbolic")
 	for _, o := range objects {
 		if o != "" {
 			args = append(args, o)

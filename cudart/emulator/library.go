@@ -61,5 +61,18 @@ func Report(d driver.Driver) ([]string, error) {
 	return strings.Split(text, "\n"), nil
 }
 
+// Reset ends the primary context of a device, whoever holds it: what was allocated is reported as leaked, and a device that was
+// lost works again. Programs can't do that with a real device.
+func Reset(d driver.Driver, device int) error {
+	h, err := open(d)
+	if err != nil {
+		return err
+	}
+	if code := h.reset(device); code != 0 {
+		return fmt.Errorf("emulator: device %d can't be reset: CUDA error %d", device, code)
+	}
+	return nil
+}
+
 // Beside returns the path of the stand-in for another of NVIDIA's libraries: "libcublas.so.13", "libnvrtc.so.13".
 func Beside(library, name string) string { return filepath.Join(filepath.Dir(library), name) }

@@ -12,7 +12,7 @@ import (
 )
 
 // handle reaches the functions of the library that CUDA does not have (csrc/control.cpp).
-type handle struct{ fnControl, fnReport, fnKernels uintptr }
+type handle struct{ fnControl, fnReport, fnKernels, fnReset uintptr }
 
 func open(d driver.Driver) (handle, error) {
 	var h handle
@@ -22,6 +22,7 @@ func open(d driver.Driver) (handle, error) {
 	}
 	for name, to := range map[string]*uintptr{
 		"halftoneEmulatorControl": &h.fnControl, "halftoneEmulatorReport": &h.fnReport, "halftoneEmulatorKernels": &h.fnKernels,
+		"cuDevicePrimaryCtxReset_v2": &h.fnReset,
 	} {
 		if *to, err = purego.Dlsym(lib, name); err != nil {
 			return h, fmt.Errorf("emulator: %s is not the emulator's library: %w", d.Path(), err)
@@ -42,6 +43,11 @@ func (h handle) control(settings string) string {
 	text, message := append([]byte(settings), 0), make([]byte, 400)
 	purego.SyscallN(h.fnControl, bytesAt(text), bytesAt(message), uintptr(len(message)))
 	return cString(message)
+}
+
+func (h handle) reset(device int) int {
+	r, _, _ := purego.SyscallN(h.fnReset, uintptr(device))
+	return int(int32(r))
 }
 
 func (h handle) report() string {

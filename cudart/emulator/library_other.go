@@ -8,5 +8,6 @@ type handle struct{}
 
 func open(driver.Driver) (handle, error) { return handle{}, ErrUnavailable }
 func (handle) control(string) string     { return "" }
+func (handle) reset(int) int             { return 0 }
 func (handle) report() string            { return "" }
 func (handle) kernels() []string         { return nil }

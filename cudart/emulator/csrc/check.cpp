@@ -167,6 +167,8 @@ void look(const void* where, size_t n, bool write, bool atomic) {
   auto p = reinterpret_cast<uintptr_t>(where);
   if (Core::get().memory.isDevice(p)) return device(p, n, write, atomic);
   if (onStack(p)) return;
+  for (const Span& s : state->allowed)
+    if (p >= s.begin && p + n <= s.end) return;
   if (inside(state->dynamic, p, n)) {
     if (!atomic) shared(state->dynamic, p, n, write);
     return;
@@ -176,8 +178,6 @@ void look(const void* where, size_t n, bool write, bool atomic) {
     if (!atomic) shared(r, p, n, write);
     return;
   }
-  for (const Span& s : state->allowed)
-    if (p >= s.begin && p + n <= s.end) return;
   if (!write)
     for (const Span& s : state->code)
       if (p >= s.begin && p + n <= s.end) return;
@@ -214,6 +214,7 @@ void checkBegin(Worker* w) {
 
 void checkRead(const void* p, size_t n) { look(p, n, false, false); }
 void checkWrite(const void* p, size_t n) { look(p, n, true, false); }
+void touchRead(const void* p, int n) { look(p, static_cast<size_t>(n), false, false); }
 void touchAtomic(const void* p, int n) { look(p, static_cast<size_t>(n), true, true); }
 
 }  // namespace emu

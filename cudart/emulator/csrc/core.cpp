@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -282,18 +284,21 @@ void Core::perform(std::unique_lock<std::mutex>& lock, const OpPtr& op) {
   }
 }
 
-// checkParams looks for what can't be an address of the device, among the words of a launch's parameters: a pointer into Go's heap,
-// and in the checked build an address in memory that has been freed.
+// hostMemory tells whether something of the host's lies at an address. Small numbers are not taken for addresses.
+static bool hostMemory(uint64_t w) {
+  if (w < (uint64_t(1) << 32) || w >= (uint64_t(1) << 47)) return false;
+  unsigned char resident;
+  auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return mincore(reinterpret_cast<void*>(w / page * page), 1, &resident) == 0;
+}
+
+// checkParams looks for what can't be an address of the device, among the words of a launch's parameters: the host's memory, and
+// in the checked build what has been freed.
 std::string Core::checkParams(const Op& op) const {
-#if defined(__aarch64__)
-  constexpr uint64_t heap = 0x4000000000;
-#else
-  constexpr uint64_t heap = 0xc000000000;
-#endif
   for (uint64_t w : op.words) {
     char text[100];
     std::snprintf(text, sizeof text, "the parameter 0x%llx is ", static_cast<unsigned long long>(w));
-    if (w >= heap && w < heap + (uint64_t(1) << 34)) return std::string(text) + "a pointer into the host's heap";
+    if (!memory.isDevice(w) && hostMemory(w)) return std::string(text) + "an address of the host's memory";
 #ifdef HALFTONE_CHECK
     if (memory.isDevice(w) && !memory.known(w)) return std::string(text) + "no valid address: " + memory.describe(w);
 #endif

@@ -11,7 +11,7 @@ struct Fragments {
 };
 
 template <float (*wide)(uint16_t)>
-inline void mmaStep(void** lanes, unsigned members) {
+EMU_UNCHECKED inline void mmaStep(void** lanes, unsigned members) {
   if (members != 0xffffffffu) trap("mma.sync without all lanes of the warp");
   float a[16][16], b[16][8];
   for (int l = 0; l < 32; l++) {
@@ -42,7 +42,7 @@ struct Rows {
 };
 
 // ldmatrix: lane 8·m+i names row i of matrix m, 8 halves; lane l gets of each matrix the pair at row l/4, columns 2·(l%4) and the next.
-inline void ldmatrixStep(void** lanes, unsigned members) {
+EMU_UNCHECKED inline void ldmatrixStep(void** lanes, unsigned members) {
   if (members != 0xffffffffu) trap("ldmatrix without all lanes of the warp");
   for (int l = 0; l < 32; l++) {
     auto* mine = static_cast<Rows*>(lanes[l]);
@@ -60,6 +60,7 @@ inline void ldmatrixStep(void** lanes, unsigned members) {
 template <int N>
 inline void ldmatrix(unsigned (&r)[N], const void* row, bool transposed) {
   Rows rows{row, r, N, transposed};
+  if (lane() < 8 * N) touchRead(row, 16);
   warp(0xffffffffu, &rows, ldmatrixStep, false);
 }
 

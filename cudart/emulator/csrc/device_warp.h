@@ -10,7 +10,7 @@ struct Exchange {
   uint64_t result;
 };
 
-inline void exchangeStep(void** lanes, unsigned) {
+EMU_UNCHECKED inline void exchangeStep(void** lanes, unsigned) {
   for (int i = 0; i < 32; i++) {
     if (!lanes[i]) continue;
     auto* mine = static_cast<Exchange*>(lanes[i]);
@@ -33,7 +33,7 @@ inline T shuffle(unsigned mask, T value, int source) {
 
 inline int lane() { return static_cast<int>(current->linear & 31); }
 
-inline void voteStep(void** lanes, unsigned) {
+EMU_UNCHECKED inline void voteStep(void** lanes, unsigned) {
   uint64_t bits = 0;
   for (int i = 0; i < 32; i++)
     if (lanes[i] && static_cast<Exchange*>(lanes[i])->value) bits |= uint64_t(1) << i;

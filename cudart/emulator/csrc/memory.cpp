@@ -89,7 +89,7 @@ std::string Memory::release(Allocation* found) {
   live_.erase(a.address);
   char* p = alias_ + (a.address - base_);
   std::string wrong;
-  for (uint64_t i = a.bytes; i < a.span; i++) {
+  for (uint64_t i = a.span; i-- > a.bytes;) {
     if (static_cast<unsigned char>(p[i]) != guard) {
       char text[160];
       std::snprintf(text, sizeof text, "something wrote %llu bytes past the end of the %llu bytes at 0x%llx (%s)", static_cast<unsigned long long>(i - a.bytes + 1),

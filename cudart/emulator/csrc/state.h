@@ -39,7 +39,11 @@ EMU_SHARED void asyncCopy(void* shared, const void* global, int bytes, int total
 EMU_SHARED void asyncCommit();
 EMU_SHARED void asyncWait(int keep);  // until at most keep groups are pending
 
-// touchAtomic tells the checks that an access is atomic.
+// What the scheduler does for a warp is no access of one thread's: it is not instrumented.
+#define EMU_UNCHECKED __attribute__((no_sanitize("thread")))
+
+// touchRead and touchAtomic tell the checks of accesses that they can't see: of a warp operation, and that one is atomic.
+EMU_SHARED void touchRead(const void* p, int bytes);
 EMU_SHARED void touchAtomic(const void* p, int bytes);
 
 [[noreturn]] EMU_SHARED void trap(const char* what);

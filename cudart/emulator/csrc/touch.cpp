@@ -3,6 +3,7 @@
 
 #ifndef HALFTONE_CHECK
 namespace emu {
+void touchRead(const void*, int) {}
 void touchAtomic(const void*, int) {}
 }  // namespace emu
 #endif
