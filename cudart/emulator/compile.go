@@ -116,7 +116,7 @@ func (b *build) unit(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	var w strings.Builder
-	fmt.Fprintf(&w, "#include \"device.h\"\n#include %q\n#include \"kernel.h\"\nstatic const emu::Kernel kernels[] = {\n", filepath.Base(path))
+	fmt.Fprintf(&w, "#include \"kernel.h\"\n#include \"device.h\"\n#include %q\nstatic const emu::Kernel kernels[] = {\n", filepath.Base(path))
 	for _, n := range names {
 		fmt.Fprintf(&w, "  HALFTONE_EMULATED_KERNEL(%s),\n", n)
 	}

@@ -90,12 +90,13 @@ static int readPtx(const char* text, const Config& config, Module* m, std::strin
   return ok;
 }
 
-// loadLibrary takes an image that NVRTC's stand-in made. The library stays loaded: its code may be on a stack.
+// loadLibrary takes an image that NVRTC's stand-in made. It binds to this library first, were another emulator loaded before. It
+// stays loaded: the program may ask for the module again.
 static int loadLibrary(const void* image, size_t n, Module* m, std::string* log) {
   int fd = memfd_create("halftone-emulated-module", MFD_CLOEXEC);
   if (fd < 0 || write(fd, image, n) != static_cast<ssize_t>(n)) return invalidImage;
   std::string path = "/proc/self/fd/" + std::to_string(fd);
-  void* h = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* h = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (!h) {
     *log = dlerror();
     return invalidImage;

@@ -1,7 +1,13 @@
 // Bits and conversions. Part of device.h.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
+#include <cstdint>
+#include <cstring>
+
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __clz(int v) { return v ? __builtin_clz(static_cast<unsigned>(v)) : 32; }
 inline int __clzll(long long v) { return v ? __builtin_clzll(static_cast<unsigned long long>(v)) : 64; }

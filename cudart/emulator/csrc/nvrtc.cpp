@@ -1,0 +1,266 @@
+// nvrtc.cpp: the part of NVRTC that Halftone uses. A program is compiled by the C++ compiler that built this library, into a
+// shared library, which stands for the machine code; cuModuleLoadDataEx takes it.
+#include <dlfcn.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "api.h"
+#include "process.h"
+
+namespace emu {
+
+// Codes of nvrtcResult.
+enum : int { nvrtcOk = 0, nvrtcInvalidInput = 3, nvrtcInvalidProgram = 4, nvrtcInvalidOption = 5, nvrtcCompilation = 6, nvrtcInternal = 11 };
+
+struct Program {
+  std::string source, name, log, image;
+  std::vector<std::pair<std::string, std::string>> headers;  // name, text
+};
+
+// Toolchain is what the library was built with; the builder wrote it down beside it.
+struct Toolchain {
+  std::string folder, compiler;
+  std::vector<std::string> flags;
+};
+
+static bool readToolchain(Toolchain* t, std::string* wrong) {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&readToolchain), &info) || !info.dli_fname) return false;
+  t->folder = info.dli_fname;
+  t->folder.resize(t->folder.rfind('/'));
+  std::ifstream f(t->folder + "/compiler.txt");
+  std::string line;
+  while (std::getline(f, line)) {
+    if (t->compiler.empty()) t->compiler = line;
+    else if (!line.empty()) t->flags.push_back(line);
+  }
+  if (t->compiler.empty()) *wrong = "the emulator's library has lost its compiler.txt";
+  return !t->compiler.empty();
+}
+
+static std::string slurp(const std::string& path) {
+  std::ifstream f(path, std::ios::binary);
+  std::stringstream s;
+  s << f.rdbuf();
+  return s.str();
+}
+
+static bool write(const std::string& path, const std::string& text) {
+  std::ofstream f(path, std::ios::binary);
+  f << text;
+  return f.good();
+}
+
+// options takes NVRTC's options and leaves those that mean something here. It returns the one that is none.
+static std::string options(int n, const char* const* given, std::vector<std::string>* out) {
+  static const char* const ignored[] = {"--gpu-architecture", "-arch", "--use_fast_math", "-use_fast_math", "--fmad", "-fmad", "--std", "-std", "-lineinfo",
+                                        "--generate-line-info", "-G", "--device-debug", "--maxrregcount", "-maxrregcount", "--restrict", "-restrict",
+                                        "--ftz", "-ftz", "--prec-div", "-prec-div", "--prec-sqrt", "-prec-sqrt", "-w", "--disable-warnings", "-default-device",
+                                        "--device-as-default-execution-space", "--dopt", "-dopt", "--ptxas-options", "-Xptxas", "--diag-suppress"};
+  for (int i = 0; i < n; i++) {
+    std::string o = given[i], name = o.substr(0, o.find('='));
+    bool known = false;
+    if (o.size() > 2 && o[0] == '-' && std::strchr("DUI", o[1])) {
+      out->push_back(o);
+      continue;
+    }
+    if (name == "--define-macro") {
+      out->push_back("-D" + o.substr(name.size() + 1));
+      continue;
+    }
+    for (const char* k : ignored) known = known || name == k;
+    if (!known) return o;
+  }
+  return "";
+}
+
+// translate brings the compiler's messages into NVRTC's form: file(line): error: text, the line, a caret.
+static std::string translate(const std::string& said, const Program& p, const std::string& folder, int* errors) {
+  std::vector<std::string> lines;
+  std::istringstream source(p.source);
+  for (std::string l; std::getline(source, l);) lines.push_back(l);
+  static const std::regex placed("^([^:]+):([0-9]+):([0-9]+): (fatal error|error|warning): (.*)$");
+  std::string out;
+  std::istringstream in(said);
+  *errors = 0;
+  for (std::string l; std::getline(in, l);) {
+    if (l.compare(0, folder.size(), folder) == 0) l.erase(0, folder.size() + 1);
+    std::smatch m;
+    if (!std::regex_match(l, m, placed)) continue;
+    bool error = m[4] != "warning";
+    *errors += error;
+    // What is missing at the end of the source shows in what follows it.
+    bool behind = m[1] == "unit.cpp";
+    std::string file = behind ? p.name : m[1].str(), at = behind ? std::to_string(lines.size()) : m[2].str();
+    out += file + "(" + at + "): " + (error ? "error" : "warning") + ": " + m[5].str() + "\n";
+    size_t line = std::strtoul(at.c_str(), nullptr, 10), column = behind ? 1 : std::strtoul(m[3].str().c_str(), nullptr, 10);
+    if (file == p.name && line >= 1 && line <= lines.size())
+      out += "  " + lines[line - 1] + "\n" + std::string(column + 1, ' ') + "^\n";
+    out += "\n";
+  }
+  if (*errors) out += std::to_string(*errors) + " error" + (*errors > 1 ? "s" : "") + " detected in the compilation of \"" + p.name + "\".\n";
+  return out;
+}
+
+// hostSource is CUDA C++ as a C++ compiler takes it: dynamic shared memory inside of a function becomes a pointer.
+static std::string hostSource(const std::string& cu) {
+  static const std::regex dynamic("extern\\s+__shared__\\s+((?:\\w+\\s+)+)(\\w+)\\s*\\[\\s*\\]\\s*;");
+  return std::regex_replace(cu, dynamic, "$1* const $2 = reinterpret_cast<$1*>(emu::current->dynamicShared);");
+}
+
+static const char* const table = R"(
+};
+extern "C" __attribute__((visibility("default"))) emu::Table halftoneEmulatedTable;
+emu::Table halftoneEmulatedTable{kernels, sizeof kernels / sizeof kernels[0] - 1, nullptr};
+)";
+
+// compileIn compiles the program in a folder of its own.
+static int compileIn(Program* p, const Toolchain& t, const std::string& folder, const std::vector<std::string>& extra) {
+  bool written = write(folder + "/" + p->name, hostSource(p->source));
+  for (auto& [name, text] : p->headers) written = written && write(folder + "/" + name, text);
+  std::vector<std::string> base{t.compiler};
+  base.insert(base.end(), t.flags.begin(), t.flags.end());
+  base.insert(base.end(), extra.begin(), extra.end());
+  for (const std::string& o : {std::string("-w"), "-I" + t.folder + "/csrc", "-I" + folder, std::string("-include"), std::string("device.h")}) base.push_back(o);
+
+  // The first pass finds mistakes in the text, and the kernels.
+  auto scan = base;
+  for (const char* o : {"-DHALFTONE_SCAN=1", "-E", "-P", "-x", "c++"}) scan.push_back(o);
+  scan.push_back(folder + "/" + p->name);
+  scan.push_back("-o");
+  scan.push_back(folder + "/scanned");
+  int errors = 0;
+  std::string said;
+  if (!written || !runProcess(scan, folder, &said)) {
+    p->log = translate(said, *p, folder, &errors);
+    if (!errors) p->log = "error: " + said;
+    return nvrtcCompilation;
+  }
+  std::string scanned = slurp(folder + "/scanned"), unit = "#include \"kernel.h\"\n#include \"" + p->name + "\"\nstatic const emu::Kernel kernels[] = {\n";
+  static const std::regex kernel("halftone_global\\s+void\\s+(\\w+)\\s*\\(");
+  std::set<std::string> names;
+  for (std::sregex_iterator i(scanned.begin(), scanned.end(), kernel), end; i != end; ++i) names.insert((*i)[1]);
+  for (auto& n : names) unit += "  HALFTONE_EMULATED_KERNEL(" + n + "),\n";
+  unit += "  {nullptr, nullptr, nullptr, 0}" + std::string(table);
+  write(folder + "/unit.cpp", unit);
+
+  auto compile = base;
+  for (const std::string& o : {folder + "/unit.cpp", std::string("-shared"), std::string("-o"), folder + "/module.so", t.folder + "/libcuda.so.1"})
+    compile.push_back(o);
+  if (!runProcess(compile, folder, &said)) {
+    p->log = translate(said, *p, folder, &errors);
+    if (!errors) p->log = "error: " + said;
+    return nvrtcCompilation;
+  }
+  p->image = slurp(folder + "/module.so");
+  return p->image.empty() ? nvrtcInternal : nvrtcOk;
+}
+
+static int size(const std::string& s, size_t* n) {
+  *n = s.size();
+  return nvrtcOk;
+}
+
+static int copy(const std::string& s, char* to) {
+  std::memcpy(to, s.data(), s.size());
+  return nvrtcOk;
+}
+
+}  // namespace emu
+
+using namespace emu;
+
+// The version is one that NVIDIA's never has, and another for each build of this library: caches of compiled code keep them apart.
+EMU_API int nvrtcVersion(int* major, int* minor) {
+  Toolchain t;
+  std::string wrong;
+  readToolchain(&t, &wrong);
+  *major = 0;
+  *minor = static_cast<int>(std::hash<std::string>()(t.folder) & 0x7fffffff);
+  return nvrtcOk;
+}
+
+EMU_API int nvrtcGetNumSupportedArchs(int* n) {
+  *n = 4;
+  return nvrtcOk;
+}
+EMU_API int nvrtcGetSupportedArchs(int* archs) {
+  const int all[] = {70, 75, 80, 90};
+  std::memcpy(archs, all, sizeof all);
+  return nvrtcOk;
+}
+
+EMU_API int nvrtcCreateProgram(void** program, const char* source, const char* name, int n, const char* const* texts, const char* const* names) {
+  if (!source) return nvrtcInvalidInput;
+  auto* p = new Program;
+  p->source = source;
+  p->name = name && *name ? name : "default_program";
+  for (char& c : p->name)
+    if (c == '/') c = '_';  // it becomes a file
+  for (int i = 0; i < n; i++) p->headers.emplace_back(names[i], texts[i]);
+  *program = p;
+  return nvrtcOk;
+}
+
+EMU_API int nvrtcDestroyProgram(void** program) {
+  delete static_cast<Program*>(*program);
+  *program = nullptr;
+  return nvrtcOk;
+}
+
+EMU_API int nvrtcCompileProgram(void* program, int n, const char* const* given) {
+  auto* p = static_cast<Program*>(program);
+  if (!p) return nvrtcInvalidProgram;
+  p->log.clear();
+  Toolchain t;
+  if (!readToolchain(&t, &p->log)) return nvrtcInternal;
+  std::vector<std::string> extra;
+  std::string unknown = options(n, given, &extra);
+  if (!unknown.empty()) {
+    p->log = "nvrtc: error: unrecognized option " + unknown + " found\n";
+    return nvrtcInvalidOption;
+  }
+  const char* tmp = std::getenv("TMPDIR");
+  std::string folder = std::string(tmp && *tmp ? tmp : "/tmp") + "/halftone-nvrtc-XXXXXX";
+  if (!mkdtemp(folder.data())) {
+    p->log = "error: no folder for temporary files can be made: " + folder;
+    return nvrtcInternal;
+  }
+  int code = compileIn(p, t, folder, extra);
+  removeFolder(folder);
+  return code;
+}
+
+EMU_API int nvrtcGetProgramLogSize(void* program, size_t* n) {
+  *n = static_cast<Program*>(program)->log.size() + 1;
+  return nvrtcOk;
+}
+EMU_API int nvrtcGetProgramLog(void* program, char* to) {
+  std::strcpy(to, static_cast<Program*>(program)->log.c_str());
+  return nvrtcOk;
+}
+// What stands for PTX is the same library.
+EMU_API int nvrtcGetPTXSize(void* program, size_t* n) { return size(static_cast<Program*>(program)->image, n); }
+EMU_API int nvrtcGetPTX(void* program, char* to) { return copy(static_cast<Program*>(program)->image, to); }
+EMU_API int nvrtcGetCUBINSize(void* program, size_t* n) { return size(static_cast<Program*>(program)->image, n); }
+EMU_API int nvrtcGetCUBIN(void* program, char* to) { return copy(static_cast<Program*>(program)->image, to); }
+
+EMU_API const char* nvrtcGetErrorString(int code) {
+  switch (code) {
+    case 0: return "NVRTC_SUCCESS";
+    case nvrtcInvalidInput: return "NVRTC_ERROR_INVALID_INPUT";
+    case nvrtcInvalidProgram: return "NVRTC_ERROR_INVALID_PROGRAM";
+    case nvrtcInvalidOption: return "NVRTC_ERROR_INVALID_OPTION";
+    case nvrtcCompilation: return "NVRTC_ERROR_COMPILATION";
+    default: return "NVRTC_ERROR_INTERNAL_ERROR";
+  }
+}
