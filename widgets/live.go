@@ -9,10 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
-
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets/internal/gonb"
 )
 
 // liveEvery is the time between two updates of a live figure: faster nobody reads, and notebook front ends draw every one.
@@ -59,15 +57,15 @@ type Live struct {
 // title stand above it; the default is "Training".
 func NewLive(total int, title ...string) *Live {
 	l := newLive(total, strings.Join(title, " "))
-	if gonbui.IsNotebook {
-		l.send = notebookLine("halftone_live_" + gonbui.UniqueId()) // front ends show nothing for an id they had before
+	if gonb.Connected() {
+		l.send = notebookLine(gonb.UniqueID("live"))
 	} else {
 		l.send = terminalLine(os.Stderr)
 	}
 	l.due.Store(true)
 	l.ticker = time.NewTicker(liveEvery)
 	l.send(l.Figure())
-	go l.report()
+	go l.update()
 	return l
 }
 
@@ -161,8 +159,8 @@ func (l *Live) Done() {
 		}
 		l.mu.Unlock()
 		l.send(l.Figure())
-		if gonbui.IsNotebook {
-			sync10s()
+		if gonb.Connected() {
+			report(gonb.Sync(syncPatience))
 		}
 	})
 }
@@ -235,8 +233,8 @@ func (l *Live) scaled(step int, r *amp.StepReport) {
 	}
 }
 
-// report sends what has changed until the figure ends.
-func (l *Live) report() {
+// update sends what has changed until the figure ends.
+func (l *Live) update() {
 	defer close(l.ended)
 	shown := -1
 	for {
@@ -307,6 +305,6 @@ func notebookLine(id string) func(*Figure) {
 		if os.Getenv(StableEnv) != "" {
 			f = f.Stable()
 		}
-		gonbui.SendData(&protocol.DisplayData{Data: bundle(f), DisplayID: id})
+		report(gonb.Display(bundle(f), id))
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
+	"github.com/halftone-ml/halftone/widgets/internal/gonb"
 )
 
 // StableEnv names the environment variable that, when set to anything but "", makes Show leave measurements out, so that
@@ -43,24 +42,39 @@ func Show(figs ...*Figure) {
 		if os.Getenv(StableEnv) != "" {
 			f = f.Stable()
 		}
-		if !gonbui.IsNotebook {
+		if !gonb.Connected() {
 			print(os.Stdout, f)
 			continue
 		}
-		gonbui.SendData(&protocol.DisplayData{Data: bundle(f)})
+		report(gonb.Display(bundle(f), ""))
 	}
-	if gonbui.IsNotebook && len(figs) > 0 {
-		sync10s()
+	if gonb.Connected() && len(figs) > 0 {
+		report(gonb.Sync(syncPatience))
 	}
 }
+
+// syncPatience bounds the wait for the notebook to take the outputs: a kernel that does not answer must not keep the cell
+// running forever.
+const syncPatience = 10 * time.Second
+
+// report says once what keeps figures from the notebook.
+func report(err error) {
+	if err != nil {
+		reportOnce.Do(func() {
+			fmt.Fprintf(os.Stderr, "widgets: outputs may be missing: %v. Restart the kernel if it stays so.\n", err)
+		})
+	}
+}
+
+var reportOnce sync.Once
 
 // print writes a figure's text, with an empty line behind it.
 func print(w io.Writer, f *Figure) { fmt.Fprintf(w, "%s\n", f.Text()) }
 
-// bundle is the display data of a figure. GoNB's wire format is gob with a fixed set of types: the JSON travels as a string,
-// and anything but strings and bytes from a renderer is left out, since one unknown type makes GoNB drop all that follows.
-func bundle(f *Figure) map[protocol.MIMEType]any {
-	out := map[protocol.MIMEType]any{"text/plain": f.Text()}
+// bundle is the display data of a figure. All of it goes to GoNB as strings, the JSON too: one type that GoNB does not know
+// makes it drop all that follows.
+func bundle(f *Figure) map[string]string {
+	out := map[string]string{"text/plain": f.Text()}
 	if b, err := json.Marshal(f); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
@@ -79,23 +93,8 @@ func bundle(f *Figure) map[protocol.MIMEType]any {
 	}
 	for mime, v := range faces {
 		if s, ok := v.(string); ok && mime != MIME {
-			out[protocol.MIMEType(mime)] = s
+			out[mime] = s
 		}
 	}
 	return out
-}
-
-// sync10s waits until GoNB has taken all outputs; without it the last one can be lost when the program ends. It gives up
-// after ten seconds: a kernel that does not answer must not keep the cell running forever.
-func sync10s() {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		gonbui.Sync()
-	}()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		fmt.Fprintln(os.Stderr, "widgets: the notebook's kernel does not answer; outputs may be missing. Restart the kernel if it stays so.")
-	}
 }

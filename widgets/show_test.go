@@ -15,10 +15,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/janpfeifer/gonb/gonbui/protocol"
-
 	"github.com/halftone-ml/halftone/widgets/internal/sample"
 )
+
+// A displayData and a commValue are what GoNB reads from its pipe. Its own types would do, but this program must not have GoNB's
+// module in it, as cells have not.
+type displayData struct {
+	Data      map[string]any
+	Metadata  map[string]any
+	DisplayID string
+}
+
+type commValue struct {
+	Address string
+	Request bool
+	Value   any
+}
 
 // childEnv makes the test binary a cell's program: it shows what the variable says and ends.
 const childEnv = "HALFTONE_TEST_SHOW"
@@ -45,17 +57,17 @@ func TestMain(m *testing.M) {
 }
 
 // shown runs a cell's program and returns what it printed; with a notebook, also the outputs that GoNB would have got.
-func shown(t *testing.T, what string, notebook bool, env ...string) (stdout, stderr string, outputs []*protocol.DisplayData) {
+func shown(t *testing.T, what string, notebook bool, env ...string) (stdout, stderr string, outputs []*displayData) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), append(env, childEnv+"="+what)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	done := make(chan []*protocol.DisplayData, 1)
+	done := make(chan []*displayData, 1)
 	if notebook {
 		cmd.Env = append(cmd.Env, fakeGoNB(t, done)...)
 	} else {
-		cmd.Env = append(cmd.Env, protocol.GONB_PIPE_ENV+"=")
+		cmd.Env = append(cmd.Env, "GONB_PIPE=")
 		done <- nil
 	}
 	if err := cmd.Start(); err != nil {
@@ -75,7 +87,7 @@ func shown(t *testing.T, what string, notebook bool, env ...string) (stdout, std
 }
 
 // fakeGoNB reads outputs from a pipe as GoNB does, with the types that GoNB knows, and answers synchronization.
-func fakeGoNB(t *testing.T, done chan<- []*protocol.DisplayData) (env []string) {
+func fakeGoNB(t *testing.T, done chan<- []*displayData) (env []string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("GoNB needs named pipes")
@@ -87,33 +99,36 @@ func fakeGoNB(t *testing.T, done chan<- []*protocol.DisplayData) (env []string) 
 			t.Skip("no named pipes here:", err)
 		}
 	}
-	gob.Register(map[string]any{})
-	gob.Register([]any{})
+	gob.RegisterName("github.com/janpfeifer/gonb/gonbui/protocol.CommValue", commValue{})
 	go func() {
-		var got []*protocol.DisplayData
+		var got []*displayData
 		defer func() { done <- got }()
 		r, err := os.Open(to)
 		if err != nil {
 			return
 		}
 		defer r.Close()
-		w, err := os.OpenFile(back, os.O_WRONLY, 0)
-		if err != nil {
-			return
-		}
-		defer w.Close()
-		in, answer := gob.NewDecoder(r), gob.NewEncoder(w)
+		var answer *gob.Encoder // which a program that has not asked anything does not listen to
+		in := gob.NewDecoder(r)
 		for {
-			d := new(protocol.DisplayData)
+			d := new(displayData)
 			if err := in.Decode(d); err != nil {
 				if !errors.Is(err, io.EOF) {
-					got = append(got, &protocol.DisplayData{Metadata: map[string]any{"error": err.Error()}})
+					got = append(got, &displayData{Metadata: map[string]any{"error": err.Error()}})
 				}
 				return
 			}
-			if c, ok := d.Data[protocol.MIMECommValue]; ok {
-				v := c.(protocol.CommValue)
-				if err := answer.Encode(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: v.Value}); err != nil {
+			if c, ok := d.Data["gonb/comm_value"]; ok {
+				v := c.(commValue)
+				if answer == nil {
+					w, err := os.OpenFile(back, os.O_WRONLY, 0)
+					if err != nil {
+						return
+					}
+					defer w.Close()
+					answer = gob.NewEncoder(w)
+				}
+				if err := answer.Encode(&commValue{Address: "#gonbui/sync_ack", Value: v.Value}); err != nil {
 					return
 				}
 				continue
@@ -121,7 +136,7 @@ func fakeGoNB(t *testing.T, done chan<- []*protocol.DisplayData) (env []string) 
 			got = append(got, d)
 		}
 	}()
-	return []string{protocol.GONB_PIPE_ENV + "=" + to, protocol.GONB_PIPE_BACK_ENV + "=" + back}
+	return []string{"GONB_PIPE=" + to, "GONB_PIPE_BACK=" + back}
 }
 
 func TestShowPrintsTextOutsideNotebooks(t *testing.T) {

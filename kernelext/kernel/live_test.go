@@ -173,3 +173,44 @@ func TestFiftyMegabytes(t *testing.T) {
 		t.Errorf("%q", r.stdout)
 	}
 }
+
+// A cell may show figures and use gonbui, too: its displays and ours take turns on one pipe.
+func TestFiguresBesideGonbui(t *testing.T) {
+	s := startKernel(t, home(t), drawEnv+"=real")
+	r := s.run(`import "github.com/janpfeifer/gonb/gonbui"
+
+%%
+for i := range 5 {
+	gonbui.DisplayHTML(fmt.Sprint("theirs ", i))
+	widgets.Show(widgets.Compare(widgets.Run{Name: "a", Loss: []float64{1, 0.5}}))
+}
+live := widgets.NewLive(200)
+for i := range 200 {
+	gonbui.DisplayHTML(strings.Repeat("x", 3000))
+	live.StepLoss(1/float64(i+1), nil)
+	time.Sleep(time.Millisecond)
+}
+gonbui.Sync()`).ok(t)
+	var words []string
+	for _, d := range r.displays[:10] {
+		word := "ours"
+		if d[widgets.MIME] == nil {
+			word = d["text/html"].(string)
+		}
+		words = append(words, word)
+	}
+	if got := strings.Join(words, ", "); got != "theirs 0, ours, theirs 1, ours, theirs 2, ours, theirs 3, ours, theirs 4, ours" {
+		t.Error(got)
+	}
+	n, last := 0, ""
+	for _, d := range r.displays[10:] {
+		if f, ok := d[widgets.MIME].(map[string]any); ok {
+			last = f["data"].(map[string]any)["state"].(string)
+		} else {
+			n++
+		}
+	}
+	if n != 200 || last != widgets.LiveDone || r.stderr != "" {
+		t.Errorf("%d displays, the figure is %s, %s", n, last, r.stderr)
+	}
+}
