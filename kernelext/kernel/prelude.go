@@ -12,7 +12,7 @@ import (
 const Module = "github.com/halftone-ml/halftone"
 
 // preludePackages are imported into every notebook, below Module.
-var preludePackages = []string{"amp", "amp/nn", "amp/optim", "amp/dataset", "amp/dataset/glyphs", "amp/safetensors", "amp/checkpoint", "widgets"}
+var preludePackages = []string{"amp", "amp/nn", "amp/optim", "amp/dataset", "amp/dataset/glyphs", "amp/safetensors", "amp/checkpoint", "widgets", "kernelext/session"}
 
 // prelude runs a cell that nobody sees and that only imports: GoNB remembers imports, and leaves those that a cell does
 // not use out of its program. A cell then needs no import line for Halftone, and goimports need not search the module
