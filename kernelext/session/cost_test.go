@@ -103,7 +103,7 @@ func TestCost(t *testing.T) {
 	}
 	share := float64(spent) / float64(while)
 	t.Logf("%d steps of %v (median): %v of %v, %.1f %%, are spent on the session", steps, time.Duration(median), time.Duration(spent), time.Duration(while), 100*share)
-	if share > 0.03 {
+	if share > 0.05 { // a machine that is busy makes a wait longer than the work
 		t.Errorf("%.1f %% of the time are spent on the session", 100*share)
 	}
 }

@@ -51,6 +51,7 @@ func (c *session) optimizer(name string, opt optim.Optimizer, opts []Option) {
 		if fault == "" {
 			p.note()
 			c.add(name, p)
+			c.st.CopyAhead() // who takes up an optimizer is about to train
 			return
 		}
 		if !rebuild(opts) {

@@ -146,8 +146,8 @@ func Commit() error {
 	return c.st.Commit()
 }
 
-// Cost returns the time that commits have taken in this cell, copies included, and the time since the cell first used the session. The
-// first is at most a fiftieth of the second, but for the time it takes to put new objects in.
+// Cost returns the time that the steps of this cell have waited for commits, and for copies before a change, and the time since the cell
+// first used the session. The first is at most about a fiftieth of the second.
 func Cost() (spent, while time.Duration) {
 	opening.Lock()
 	defer opening.Unlock()
@@ -166,7 +166,11 @@ func (c *session) endStep() error {
 			return err
 		}
 	}
-	return c.st.EndStep(due)
+	err := c.st.EndStep(due)
+	if due {
+		c.st.CopyAhead()
+	}
+	return err
 }
 
 func (c *session) prepare() error {

@@ -52,9 +52,10 @@ func (b *Block) BeforeChange() {
 	if b.dirty.Load() {
 		return
 	}
-	s := b.s
+	s, start := b.s, time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() { s.spent += time.Since(start) }()
 	if b.dirty.Load() {
 		return
 	}
@@ -62,28 +63,63 @@ func (b *Block) BeforeChange() {
 		panic(fmt.Sprintf("session: %s can't be changed", b.t.Name))
 	}
 	s.touchLocked()
-	if b.work == b.anchor && b.copied != b.anchor && b.anchor != 0 {
-		start := time.Now()
+	if b.unsaved() {
 		if err := b.save(); err != nil {
 			panic(err) // the space is reserved: the file itself is broken
 		}
-		d := time.Since(start)
-		s.copyCost += d
-		s.spent += d
 	}
 	b.setWork(0)
 	b.dirty.Store(true)
 	s.dirty = append(s.dirty, b)
 }
 
+// unsaved says whether the anchor's elements are in the working place alone.
+func (b *Block) unsaved() bool {
+	return b.work == b.anchor && b.copied != b.anchor && b.anchor != 0 && b.ext.Copies != 0
+}
+
+// CopyAhead begins to make the copies that the anchor needs before its elements change, on a goroutine of its own: while the next step
+// computes gradients, which only reads. A change of elements that are being copied waits for it.
+func (s *Store) CopyAhead() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.copying || s.closed || !s.hasLarge() {
+		return
+	}
+	s.copying = true
+	go func() {
+		for s.copyOne() {
+		}
+	}()
+}
+
+// copyOne copies a tensor of an object that this process has; false if there is none to copy.
+func (s *Store) copyOne() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		for _, o := range s.objects {
+			for _, t := range o.Tensors {
+				if b := t.block; o.source != nil && b != nil && b.ext.mem != nil && b.unsaved() {
+					return b.save() == nil
+				}
+			}
+		}
+	}
+	s.copying = false
+	return false
+}
+
 // save copies the elements to their other place. It goes through the file, not through memory: the copies are never mapped, and pages
 // that no process has touched are not faulted in one by one.
 func (b *Block) save() error {
+	start := time.Now()
 	b.setCopied(0)
 	if _, err := b.s.b.f.WriteAt(b.Bytes(), b.copyAt()); err != nil {
 		return fmt.Errorf("session: copying %s: %w", b.t.Name, err)
 	}
 	b.setCopied(b.work)
+	b.s.copyCost += time.Since(start)
 	return nil
 }
 

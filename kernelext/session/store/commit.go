@@ -32,8 +32,10 @@ func (s *Store) Due() bool {
 
 // EndStep counts a training step and commits it, if commit is set: what Due said. Else a later step, or Commit, does it.
 func (s *Store) EndStep(commit bool) error {
+	start := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() { s.spent += time.Since(start) }()
 	s.step++
 	if commit {
 		return s.commit(true)
@@ -42,7 +44,7 @@ func (s *Store) EndStep(commit bool) error {
 	return nil
 }
 
-// Cost returns the time that commits and copies have taken this process, and the time since it opened the session.
+// Cost returns the time that steps of this process have waited for commits and copies, and the time since it opened the session.
 func (s *Store) Cost() (spent, while time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +104,6 @@ func (s *Store) commit(live bool) (err error) {
 	}
 	s.lastMark = time.Now()
 	s.markCost = s.lastMark.Sub(start)
-	s.spent += s.markCost
 	return nil
 }
 

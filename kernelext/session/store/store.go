@@ -49,6 +49,8 @@ type Store struct {
 	structure     bool      // objects came or went since the anchor
 	dirty         []*Block
 	changed       atomic.Bool
+	copying       bool // a goroutine copies ahead
+	closed        bool
 	buf           []byte
 	lost          *Loss
 
@@ -89,6 +91,7 @@ func open(path string, create bool) (*Store, error) {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	for _, e := range append(s.extents, s.pinned...) {
 		if e.mem != nil {
 			unmap(e.mem)
