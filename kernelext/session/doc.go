@@ -59,9 +59,9 @@
 // with an empty session; `%amp session save` and package checkpoint write files that stay. `%amp session` lists, drops, saves and
 // loads objects.
 //
-// In stock GoNB, or where the system has no such memory: in the file halftone/session of GoNB's own temporary folder, which only this user can
-// read and which GoNB removes when it ends. Two notebooks have two of them, also in one folder. A program outside a notebook has a
-// session in memory of its own, which ends with it, unless the environment variable HALFTONE_SESSION names a file.
+// In stock GoNB, or where the system has no such memory: in the file halftone/session of GoNB's own temporary folder, which only
+// this user can read and which GoNB removes when it ends. Two notebooks have two of them, also in one folder. A program outside a
+// notebook has a session in memory of its own, which ends with it, unless the environment variable HALFTONE_SESSION names a file.
 //
 // Space is reserved before it is used. Where there is none (a full disk, a limit of the process or its container, a model larger than
 // the machine) the function that needs it panics with ErrSpace, and what was kept stays; no signal and no out-of-memory killer ends the

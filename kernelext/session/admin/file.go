@@ -196,6 +196,13 @@ func put(s *store.Store, v saved, in *safetensors.Reader) error {
 
 // replace puts an object in the place of the one of its name.
 func replace(s *store.Store, o *store.Object, tensors []*store.Tensor, c content, fixed bool) error {
+	size := int64(0)
+	for _, t := range tensors {
+		size += t.Size
+	}
+	if err := s.Room(size); err != nil { // before the old one goes
+		return err
+	}
 	if err := s.Remove(o.Name); err != nil {
 		return err
 	}
