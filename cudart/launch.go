@@ -65,6 +65,11 @@ type launcher struct {
 	updateArgs  updateArgs
 	unscaleArgs unscaleArgs
 	gemmArgs    gemmArgs
+	classArgs   classArgs
+	indexArgs   indexArgs
+	rowsArgs    rowsArgs
+	dropoutArgs dropoutArgs
+	partialAt   uint64 // memory for partial reductions that is there already
 	in          [9]view
 	out         view
 }
@@ -95,13 +100,10 @@ func (f launching) run(d *device, c *amp.Call) (done bool, err error) {
 	return done, err
 }
 
-// operands makes the views of the call's tensors; false if one has too many dimensions.
+// operands makes the views of the call's tensors, of the first ones if there are many; false if one has too many dimensions.
 func (l *launcher) operands() bool {
-	if len(l.c.In) > len(l.in) {
-		return false
-	}
 	ok := l.view(&l.out, l.c.Out)
-	for i, t := range l.c.In {
+	for i, t := range l.c.In[:min(len(l.c.In), len(l.in))] {
 		l.in[i] = view{}
 		ok = ok && (t == nil || l.view(&l.in[i], t))
 	}

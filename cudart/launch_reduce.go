@@ -128,7 +128,9 @@ func (l *launcher) reduce(f driver.Function, out uint64, size int) {
 	x, y := r.plan(size)
 	block := [3]uint32{reduceThreads, 1, 1}
 	if y > 1 {
-		r.partial = l.workspace(int(r.kept) * int(r.splits) * accumulatorBytes)
+		if r.partial = l.partialAt; r.partial == 0 {
+			r.partial = l.workspace(int(r.kept) * int(r.splits) * accumulatorBytes)
+		}
 	}
 	l.run(f, [3]uint32{x, y, 1}, block, 0, unsafe.Pointer(r), unsafe.Sizeof(*r))
 	if y == 1 {

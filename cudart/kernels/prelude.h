@@ -16,6 +16,8 @@ __device__ __forceinline__ int __shfl_xor_sync(unsigned m, int v, int lane) { re
 __device__ __forceinline__ float __shfl_xor_sync(unsigned m, float v, int lane) {
   return __builtin_bit_cast(float, __nvvm_shfl_sync_bfly_i32(m, __builtin_bit_cast(int, v), lane, 31));
 }
+__device__ __forceinline__ unsigned __ballot_sync(unsigned m, bool v) { return __nvvm_vote_ballot_sync(m, v); }
+__device__ __forceinline__ int __ffs(int v) { return __builtin_ffs(v); }
 __device__ __forceinline__ int atomicOr(int* p, int v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 __device__ __forceinline__ unsigned long long atomicMin(unsigned long long* p, unsigned long long v) { return __atomic_fetch_min(p, v, __ATOMIC_RELAXED); }
 __device__ __forceinline__ unsigned atomicAdd(unsigned* p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
@@ -47,6 +49,16 @@ typedef unsigned u32;
 typedef unsigned char b8;  // a bool: 0 or 1
 struct f16 { unsigned short bits; };
 struct bf16 { unsigned short bits; };
+
+// held returns a parameter's value through a register. Clang would make a choice between it and a value in memory one between two
+// addresses, and copy all parameters to memory for that.
+#if defined(HALFTONE_EMULATOR)
+HT_FN double held(double v) { return v; }
+HT_FN u64 held(u64 v) { return v; }
+#else
+HT_FN double held(double v) { asm volatile("" : "+d"(v)); return v; }
+HT_FN u64 held(u64 v) { asm volatile("" : "+l"(v)); return v; }
+#endif
 
 HT_FN double ht_double(u64 b) { return __builtin_bit_cast(double, b); }
 HT_FN u64 ht_bits(double v) { return __builtin_bit_cast(u64, v); }

@@ -17,7 +17,7 @@ struct Update {
   double attr[10];           // see each kernel; attr[8] is the step that finds its state empty where steps are counted here
 };
 
-HT_FN double update_rate(const Update& p) { return p.rate ? *p.rate : p.attr[0]; }
+HT_FN double update_rate(const Update& p) { const double own = held(p.attr[0]); return p.rate ? *p.rate : own; }
 HT_FN double update_step(const Update& p) { return p.attr[1] + (p.steps ? (double)*p.steps : 0); }
 // update_flags are the flags with UPDATE_FIRST as it is now.
 HT_FN int update_flags(const Update& p) {

@@ -1,0 +1,140 @@
+// Elements picked, and added up, by index. Sums are made in the order of the indices by one thread per sum, in float64: the same numbers
+// give the same bits, without atomics.
+#include "map.h"
+
+enum { INDEX_THREADS = 256 };
+enum { INDEX_ZERO = 1 };  // Index.flags: a negative index gives 0
+
+struct Index {
+  void* out;
+  const void *x, *src;
+  const i64* index;
+  i64 n;               // elements of the result, or lines
+  int rank, flags;
+  int shape[8];        // of what n counts
+  i64 stride[4][8];    // of out, x, index and src
+  i64 along[4];        // strides along the dimension that is indexed
+  i64 size, count;     // of that dimension; indices per line
+  u64 word;
+};
+
+template <int N> HT_FN void index_offsets(const Index& p, u32 at, i64 (&off)[N]) {
+  HT_UNROLL for (int k = 0; k < N; k++) off[k] = 0;
+  HT_ROLLED for (int d = p.rank - 1; d >= 0; d--) {
+    const u32 q = at / (u32)p.shape[d], r = at - q * (u32)p.shape[d];
+    HT_UNROLL for (int k = 0; k < N; k++) off[k] += r * p.stride[k][d];
+    at = q;
+  }
+}
+
+// gather: out[i] = x[index[i]] along a dimension, for words of any dtype; an index out of range gives 0.
+template <class W> HT_FN void gather(const Index& p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 off[3];
+  index_offsets<3>(p, (u32)i, off);
+  const i64 k = p.index[off[2]];
+  ((W*)p.out)[off[0]] = k >= 0 && k < p.size ? ((const W*)p.x)[off[1] + k * p.along[1]] : (W)0;
+}
+// scatter: a thread per line puts src, or a word, at its places in out, the last of several.
+template <class W> HT_FN void scatter(const Index& p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 off[4];
+  index_offsets<4>(p, (u32)i, off);
+  const W word = (W)held(p.word);
+  HT_ROLLED for (i64 j = 0; j < p.count; j++) {
+    const i64 k = p.index[off[2] + j * p.along[2]];
+    if (k < 0 || k >= p.size) continue;
+    ((W*)p.out)[off[0] + k * p.along[0]] = p.src ? ((const W*)p.src)[off[3] + j * p.along[3]] : word;
+  }
+}
+#define WORDS(S, W)                                          \
+  HT_KERNEL(gather_##S, Index, p) { gather<W>(p); }          \
+  HT_KERNEL(scatter_##S, Index, p) { scatter<W>(p); }
+WORDS(w8, unsigned char) WORDS(w16, unsigned short) WORDS(w32, u32) WORDS(w64, u64)
+
+// scatter_add: a thread per line adds src at its places in out, which is float64, or int64 for integers.
+template <class S, class T> HT_FN void scatter_add(const Index& p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 off[4];
+  index_offsets<4>(p, (u32)i, off);
+  HT_ROLLED for (i64 j = 0; j < p.count; j++) {
+    const i64 k = p.index[off[2] + j * p.along[2]];
+    if (k < 0 || k >= p.size) continue;
+    ((S*)p.out)[off[0] + k * p.along[0]] += (S)wide(((const T*)p.src)[off[3] + j * p.along[3]]);
+  }
+}
+HT_KERNEL(scatter_add_f16, Index, p) { scatter_add<double, f16>(p); }
+HT_KERNEL(scatter_add_bf16, Index, p) { scatter_add<double, bf16>(p); }
+HT_KERNEL(scatter_add_f32, Index, p) { scatter_add<double, float>(p); }
+HT_KERNEL(scatter_add_f64, Index, p) { scatter_add<double, double>(p); }
+HT_KERNEL(scatter_add_i64, Index, p) { scatter_add<i64, i64>(p); }
+
+// rows_add: out[index[i]] += rows i of src, for tables whose rows are columns wide. The block of the first index of a value adds up all
+// rows of that value, in their order; out was set to 0 before. A row is blockIdx.x, 256 of its columns blockIdx.y. along[0] and along[3]
+// are the distances of rows, word is the index to leave out, if flags has INDEX_ZERO.
+struct Rows {
+  void* out;
+  const void* src;
+  const i64* index;
+  i64 n, columns, inner, rows;  // column c lies at c / inner · outer + c % inner
+  i64 outer_out, outer_src, row_out, row_src;
+  i64 leave;
+  int left, unused;
+};
+template <class T> HT_FN void rows_add(const Rows& p) {
+  __shared__ u32 found[INDEX_THREADS / 32];
+  const i64 mine = p.index[blockIdx.x];
+  if (mine < 0 || mine >= p.rows || (p.left && mine == p.leave)) return;
+  const i64 c = (i64)blockIdx.y * INDEX_THREADS + threadIdx.x;
+  const bool in = c < p.columns;
+  const i64 from = in ? c / p.inner * p.outer_src + c % p.inner : 0;
+  double sum = 0;
+  for (i64 base = 0; base < p.n; base += INDEX_THREADS) {
+    const i64 j = base + threadIdx.x;
+    const u32 some = __ballot_sync(0xffffffffu, j < p.n && p.index[j] == mine);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) found[threadIdx.x / 32] = some;
+    __syncthreads();
+    for (int w = 0; w < INDEX_THREADS / 32; w++) {
+      u32 bits = found[w];
+      while (bits) {
+        const i64 row = base + w * 32 + __ffs((int)bits) - 1;
+        if (row < (i64)blockIdx.x) return;  // not the first: another block adds; all threads see the same
+        bits &= bits - 1;
+        if (in) sum += (double)wide(((const T*)p.src)[row * p.row_src + from]);
+      }
+    }
+  }
+  if (in) ((T*)p.out)[mine * p.row_out + c / p.inner * p.outer_out + c % p.inner] = narrow<T>::of(sum);
+}
+HT_KERNEL(rows_add_f16, Rows, p) { rows_add<f16>(p); }
+HT_KERNEL(rows_add_bf16, Rows, p) { rows_add<bf16>(p); }
+HT_KERNEL(rows_add_f32, Rows, p) { rows_add<float>(p); }
+HT_KERNEL(rows_add_f64, Rows, p) { rows_add<double>(p); }
+
+// one_hot: out[i, class] = class == index[i]; word is the number of classes.
+HT_KERNEL(one_hot_i64, Index, p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 off[3];
+  index_offsets<3>(p, (u32)(i / (i64)p.word), off);
+  ((i64*)p.out)[i] = p.index[off[2]] == i % (i64)p.word;
+}
+
+// tril and triu: rows and columns of the last two dimensions, shape and stride of x; word is the diagonal; flags: 1 for triu.
+template <class W> HT_FN void triangle(const Index& p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 off[2];
+  index_offsets<2>(p, (u32)i, off);
+  const i64 col = i % p.shape[p.rank - 1], row = i / p.shape[p.rank - 1] % p.shape[p.rank - 2], d = (i64)p.word;
+  const bool keep = p.flags ? col >= row + d : col <= row + d;
+  ((W*)p.out)[i] = keep ? ((const W*)p.x)[off[1]] : (W)0;
+}
+HT_KERNEL(triangle_w8, Index, p) { triangle<unsigned char>(p); }
+HT_KERNEL(triangle_w16, Index, p) { triangle<unsigned short>(p); }
+HT_KERNEL(triangle_w32, Index, p) { triangle<u32>(p); }
+HT_KERNEL(triangle_w64, Index, p) { triangle<u64>(p); }

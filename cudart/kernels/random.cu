@@ -1,0 +1,50 @@
+// Rows with random numbers: element i takes number i of the call's piece of the stream, as on the CPU.
+#include "map.h"
+
+// Four elements share a block of Philox. dropout: attr is scale, shift of what is kept, shift of what is dropped; seed and block the
+// stream; n counts elements, shape[7] is how many of them share a number, and rank and stride are the input's. The bound is attr[3].
+HT_FN bool ht_kept(const Map& m, i64 i) {
+  const four b = philox(m.seed, m.block + (u64)(i >> 2));
+  const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
+  return (double)v >= m.attr[3];
+}
+struct Dropout {
+  Map m;
+  i64 group;
+};
+template <class T> HT_FN void dropout(const Dropout& p) {
+  typedef typename as<T>::wide C;
+  const Map& m = p.m;
+  const C scale = (C)m.attr[0], kept = (C)m.attr[1], dropped = (C)m.attr[2];
+  const i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * 4;
+  if (i >= m.n) return;
+  if (p.group == 1 && m.rank == 1 && m.stride[1][0] == 1 && i + 4 <= m.n) {
+    const four b = philox(m.seed, m.block + (u64)(i >> 2));
+    HT_UNROLL for (int k = 0; k < 4; k++) {
+      const C x = wide(((const T*)m.ptr[1])[i + k]);
+      ((T*)m.ptr[0])[i + k] = narrow<T>::of((double)b.v[k] >= m.attr[3] ? x * scale + kept : x * (C)0 + dropped);
+    }
+    return;
+  }
+  HT_ROLLED for (i64 j = i; j < i + 4 && j < m.n; j++) {
+    i64 off[2];
+    offsets<2>(m, j, off);
+    const C x = wide(((const T*)m.ptr[1])[off[1]]);
+    ((T*)m.ptr[0])[off[0]] = narrow<T>::of(ht_kept(m, j / p.group) ? x * scale + kept : x * (C)0 + dropped);
+  }
+}
+HT_KERNEL(dropout_f16, Dropout, p) { dropout<f16>(p); }
+HT_KERNEL(dropout_bf16, Dropout, p) { dropout<bf16>(p); }
+HT_KERNEL(dropout_f32, Dropout, p) { dropout<float>(p); }
+HT_KERNEL(dropout_f64, Dropout, p) { dropout<double>(p); }
+
+// rrelu: x where at > 0, else x·a with a between attr[0] and attr[0] + attr[1]. rrelu is given x twice, its gradient dy and x.
+struct rrelu_row {
+  template <class C> HT_FN double f(C x, C at, i64 i, const Map& m) {
+    if (at > 0) return (double)x;
+    const four b = philox(m.seed, m.block + (u64)(i >> 2));
+    const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
+    return (double)x * (m.attr[0] + m.attr[1] * ((double)v / 4294967296.0));
+  }
+};
+HT_MAP2(rrelu, f16, f16) HT_MAP2(rrelu, bf16, bf16) HT_MAP2(rrelu, f32, float) HT_MAP2(rrelu, f64, double)
