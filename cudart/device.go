@@ -31,12 +31,13 @@ type device struct {
 	props driver.Properties
 	emu   bool
 
-	stream driver.Stream
-	pool   pool
-	stage  staging
-	code   code
-	batch  batch
-	count  counters
+	stream   driver.Stream
+	pool     pool
+	stage    staging
+	code     code
+	batch    batch
+	products products
+	count    counters
 }
 
 // counters are what the device did since the start.

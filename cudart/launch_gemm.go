@@ -145,6 +145,9 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 	if g.m == 0 || g.n == 0 || batches == 0 {
 		return true
 	}
+	if g.k > 0 && l.library(dt, batches) {
+		return true
+	}
 	f, columns := l.tensorCores(dt, batches)
 	rows, shared := 128, uint32(mmaStages*(128+columns)*64)
 	if f == 0 {
