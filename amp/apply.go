@@ -78,7 +78,7 @@ func (s *Scope) execute(c *Call) time.Duration {
 		start = time.Now()
 	}
 	if err := s.root.dev.Run(c); err != nil {
-		fail(c.Op.Name, ErrDevice, "see the device's message", "%v", err)
+		deviceFault(c.Op.Name, err)
 	}
 	if s.root.rec != nil {
 		return time.Since(start)

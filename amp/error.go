@@ -18,6 +18,7 @@ var (
 	ErrScaler   = errors.New("gradient scaler misuse")
 	ErrArgument = errors.New("bad argument")
 	ErrMemory   = errors.New("out of memory")
+	ErrCapture  = errors.New("not possible in a captured step")
 	ErrHook     = errors.New("a hook failed")
 )
 

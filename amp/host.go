@@ -1,6 +1,8 @@
 package amp
 
 import (
+	"errors"
+	"fmt"
 	"unsafe"
 )
 
@@ -148,6 +150,17 @@ func hostBytes(n int) []byte {
 // must panics over an error of the storage's device.
 func (st *storage) must(op string, err error) {
 	if err != nil {
-		fail(op, ErrDevice, "see the device's message", "%s: %v", st.dev.Name(), err)
+		deviceFault(op, fmt.Errorf("%s: %w", st.dev.Name(), err))
 	}
+}
+
+// deviceFault panics over a device's error.
+func deviceFault(op string, err error) {
+	kind := ErrDevice
+	for _, k := range []error{ErrCapture, ErrMemory} {
+		if errors.Is(err, k) {
+			kind = k
+		}
+	}
+	fail(op, kind, "see the device's message", "%v", err)
 }

@@ -124,14 +124,18 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 	t.grad.name = t.name
 }
 
-// Like returns a tensor of zeros with t's dtype, or another one, and t's shape and device that belongs to no scope: optimizer state.
-func Like(t *Tensor, dtype ...DType) *Tensor {
+// ZerosOn returns a tensor of zeros on t's device that belongs to no scope; without a shape it is 0-dimensional.
+func ZerosOn(t *Tensor, dt DType, shape ...int) *Tensor {
+	t.live("ZerosOn")
+	z := alloc("ZerosOn", t.st.dev, dt, shape)
+	z.fill(0)
+	return z
+}
+
+// Like returns a tensor of zeros with t's dtype, shape and device that belongs to no scope: optimizer state.
+func Like(t *Tensor) *Tensor {
 	t.live("Like")
-	dt := t.dt
-	if len(dtype) > 0 {
-		dt = dtype[0]
-	}
-	z := alloc("Like", t.st.dev, dt, t.shape)
+	z := alloc("Like", t.st.dev, t.dt, t.shape)
 	z.fill(0)
 	return z
 }

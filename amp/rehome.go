@@ -16,6 +16,9 @@ func (st *storage) changing() {
 		st.watch.BeforeChange()
 	}
 	st.version.Add(1)
+	if g := capturing.Load(); g != nil {
+		g.noteChange(st)
+	}
 }
 
 // Rehome makes b, memory of t's device, the memory of t and of its views, and returns what t had to the device. With keep the elements

@@ -118,22 +118,57 @@ func (g *GradScaler) stepFar(opt Optimizer, st *optimizerState) *StepReport {
 	} else if fl.found.Item() == 0 { // it must be told, and can't be on the device
 		opt.Step()
 	}
-	r := &StepReport{ScaleStep: ScaleStep{Step: g.history.nominal, Optimizer: g.optimizerName(opt)}, far: g}
-	g.history.nominal++
-	g.history.keep(r)
-	g.logFar(opt, r)
+	name := g.optimizerName(opt)
+	if c := CapturingOn(g.scale); c != nil && c.Recording() {
+		latest := &StepReport{far: g} // of the last replay
+		g.logFar(opt, func() *StepReport {
+			r := g.newReport(name)
+			latest.last = r
+			return r
+		})
+		return latest
+	}
+	r := g.newReport(name)
+	g.logFar(opt, func() *StepReport { return r })
 	return r
 }
 
-// logFar queues the logging of what was found in an optimizer's gradients.
-func (g *GradScaler) logFar(opt Optimizer, r *StepReport) {
-	f := g.far
-	first := f.flagsOf(opt).first
-	f.s.apply(opLogFound, Attrs{}, f.log, f.count, first)
-	f.events = append(f.events, farEvent{kind: farLook, report: r, params: opt.Parameters()})
-	if f.logged++; f.logged-f.read == logSize {
-		g.resolve()
+// newReport begins a report that is filled in when it is read.
+func (g *GradScaler) newReport(name string) *StepReport {
+	r := &StepReport{ScaleStep: ScaleStep{Step: g.history.nominal, Optimizer: name}, far: g}
+	g.history.nominal++
+	g.history.keep(r)
+	return r
+}
+
+// happens notes an event, or, while a step is captured, that each replay makes it.
+func (g *GradScaler) happens(event func() farEvent) {
+	if c := CapturingOn(g.scale); c != nil && c.Recording() {
+		c.After(func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.enqueue(event())
+		})
+		return
 	}
+	g.enqueue(event())
+}
+
+func (g *GradScaler) enqueue(e farEvent) {
+	f := g.far
+	f.events = append(f.events, e)
+	if e.kind == farLook {
+		if f.logged++; f.logged-f.read == logSize {
+			g.resolve()
+		}
+	}
+}
+
+// logFar queues the logging of what was found in an optimizer's gradients.
+func (g *GradScaler) logFar(opt Optimizer, report func() *StepReport) {
+	f, params := g.far, opt.Parameters()
+	f.s.apply(opLogFound, Attrs{}, f.log, f.count, f.flagsOf(opt).first)
+	g.happens(func() farEvent { return farEvent{kind: farLook, report: report(), params: params} })
 }
 
 // updateFar moves the scale by what all optimizers found.
@@ -145,7 +180,7 @@ func (g *GradScaler) updateFar() {
 			continue
 		}
 		if st.stage != stepped {
-			g.logFar(opt, nil)
+			g.logFar(opt, func() *StepReport { return nil })
 		}
 		fl := f.flagsOf(opt)
 		if found == nil {
@@ -157,7 +192,7 @@ func (g *GradScaler) updateFar() {
 	}
 	m := g.move()
 	f.s.apply(opUpdateScale, Attrs{Pair: [2]float64{m.growth, m.backoff}, Start: m.interval, Scalar: m.floor}, g.scale, f.tracker, f.inverse, found)
-	f.events = append(f.events, farEvent{kind: farUpdate, update: m})
+	g.happens(func() farEvent { return farEvent{kind: farUpdate, update: m} })
 }
 
 // set makes v the scale; what was found since the last update is forgotten.

@@ -11,7 +11,8 @@ import (
 // Step and Optimizer.
 type StepReport struct {
 	ScaleStep
-	far *GradScaler // to ask; nil for a scaler that the host can read
+	far  *GradScaler // to ask; nil for a scaler that the host can read
+	last *StepReport // of a captured step: the report of its last replay
 }
 
 // wait fills in the fields.
@@ -19,6 +20,9 @@ func (r *StepReport) wait() {
 	if g := r.far; g != nil {
 		g.mu.Lock()
 		g.resolve()
+		if r.last != nil {
+			r.ScaleStep = r.last.ScaleStep
+		}
 		g.mu.Unlock()
 	}
 }

@@ -37,6 +37,7 @@ type device struct {
 	code     code
 	batch    batch
 	products products
+	capture  capture
 	count    counters
 }
 
@@ -155,6 +156,9 @@ func (d *device) Run(c *amp.Call) error {
 
 // Sync waits for the stream and returns the first error of what was queued on it.
 func (d *device) Sync() error {
+	if err := d.refuse("the device can't be waited for while a step is captured", "wait after Replay"); err != nil {
+		return err
+	}
 	d.count.syncs.Add(1)
 	if err := d.flush(); err != nil {
 		return err

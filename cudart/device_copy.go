@@ -80,6 +80,9 @@ func (g *staging) next() error {
 
 // CopyIn queues a copy to the device. It waits only when eight megabytes are under way.
 func (d *device) CopyIn(dst amp.Buffer, at int, src []byte) error {
+	if err := d.refuse("values from the host would be the same in every replay", "make the tensor before Capture, and change it in place between replays"); err != nil {
+		return err
+	}
 	d.count.uploads.Add(1)
 	return d.upload(dst, at, src)
 }
@@ -116,6 +119,9 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 
 // CopyOut waits for all that was queued and copies to the host.
 func (d *device) CopyOut(dst []byte, src amp.Buffer, at int) error {
+	if err := d.refuse("values can't be read while a step is captured: nothing has been computed", "read them after Replay"); err != nil {
+		return err
+	}
 	d.count.downloads.Add(1)
 	d.count.syncs.Add(1)
 	return d.download(dst, src, at)

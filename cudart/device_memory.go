@@ -26,6 +26,9 @@ type pool struct {
 	once    sync.Once
 	shared  *driver.Allocator
 	private *driver.Allocator // of the graph that is being captured
+
+	mu      sync.Mutex
+	retired []*driver.Allocator // of graphs that are gone, with tensors in them
 }
 
 // Alloc returns memory of the device, that of a freed tensor where there is some.

@@ -26,6 +26,9 @@ func Fallbacks() map[string]int {
 }
 
 func (d *device) fallBack(c *amp.Call) error {
+	if err := d.refuse(c.Op.Name+" has no kernel for these tensors and would run on the host", "leave it out of the captured step"); err != nil {
+		return err
+	}
 	fallbacks.Lock()
 	fallbacks.by[c.Op.Name]++
 	fallbacks.Unlock()

@@ -5,12 +5,12 @@ import "github.com/halftone-ml/halftone/amp"
 // Steps that a device takes behind the host's back. Whether one was skipped is known there alone, so the number of steps is counted
 // there, too, and every parameter's own number is kept as its distance from that.
 
-// follow begins to count on found's device.
+// follow begins to count on a tensor's device.
 func (o *base) follow(found *amp.Tensor) {
 	if o.counter != nil {
 		return
 	}
-	o.counter = amp.Like(found, amp.Int64)
+	o.counter = amp.ZerosOn(found, amp.Int64)
 	if o.steps != 0 {
 		amp.SetValues(o.counter, []int64{int64(o.steps)})
 	}
@@ -53,11 +53,14 @@ func (o *base) settle() {
 }
 
 // runFar is run where the host is not told whether the step is skipped.
-func (o *base) runFar(inv, found *amp.Tensor) (moved bool) {
+func (o *base) runFar(inv, found *amp.Tensor, graph *amp.Graph) (moved bool) {
 	var absent []*amp.Tensor
 	for _, g := range o.groups {
 		u, wants := g.set.Update, o.kind.wants(&g.set)
 		u.InvScale, u.FoundInf, u.Steps = inv, found, o.counter
+		if graph != nil {
+			u.Rate = o.rateOf(g, graph)
+		}
 		for _, p := range g.Params {
 			if p.Grad() != nil {
 				moved = true
@@ -69,8 +72,11 @@ func (o *base) runFar(inv, found *amp.Tensor) (moved bool) {
 	}
 	if moved {
 		amp.CountStep(o.counter, found)
-		o.steps++
-		o.unsure = o.unsure || found != nil
+		if count := func() { o.steps++; o.unsure = o.unsure || found != nil }; graph != nil && graph.Recording() {
+			graph.After(count)
+		} else {
+			count()
+		}
 	}
 	if len(absent) > 0 && (found == nil || found.Item() == 0) { // a step without them: their distance grows
 		for _, p := range absent {
@@ -103,4 +109,34 @@ func (o *base) moveFar(p *amp.Tensor, u amp.Update, wants [3]bool) {
 		}
 	}
 	o.kind.step(p, in, u)
+}
+
+// A rate is a group's learning rate on the device, for captured steps, and what it is there.
+type rate struct {
+	t *amp.Tensor
+	v float64
+}
+
+// rateOf returns a group's learning rate as a tensor, which every replay of a graph brings up to date first.
+func (o *base) rateOf(g *Group, graph *amp.Graph) *amp.Tensor {
+	r := o.rates[g]
+	if r == nil {
+		if o.rates == nil {
+			o.rates = map[*Group]*rate{}
+		}
+		r = &rate{t: amp.ZerosOn(o.counter, amp.Float64)}
+		o.rates[g] = r
+	}
+	update := func() {
+		if r.v != g.set.LR {
+			r.v = g.set.LR
+			amp.SetValues(r.t, []float64{r.v})
+		}
+	}
+	if graph.Recording() {
+		graph.Before(update)
+	} else {
+		update()
+	}
+	return r.t
 }

@@ -71,6 +71,7 @@ type base struct {
 	steps    int
 	counter  *amp.Tensor // of steps, on a device that does not tell which it skipped; nil where the host knows
 	unsure   bool        // steps counts skipped ones as well
+	rates    map[*Group]*rate
 }
 
 func newBase(k *kind, params []*amp.Tensor, opts []Option) base {
@@ -127,8 +128,12 @@ func (o *base) run(method string, inv, found *amp.Tensor) {
 	if found != nil && !found.IsCPU() {
 		o.follow(found)
 	}
+	graph := amp.CapturingOn(o.params[0])
+	if graph != nil {
+		o.follow(o.params[0])
+	}
 	if o.counter != nil {
-		if !o.runFar(inv, found) {
+		if !o.runFar(inv, found, graph) {
 			o.idle(method)
 		}
 		return

@@ -1,0 +1,166 @@
+package amp
+
+import "sync/atomic"
+
+// Whole steps as one graph: what the host queues on a device is recorded once and then queued again as a whole, without the host going
+// through it (CUDA graphs; torch.cuda.graph).
+
+// A Capturer is a Device that can record what is queued on it.
+type Capturer interface {
+	// BeginCapture records what the calling goroutine queues from here on, instead of doing it; memory handed out meanwhile belongs
+	// to the recording. What must wait for the device fails until EndCapture, which the same goroutine calls.
+	BeginCapture() error
+	EndCapture() (Replayer, error)
+}
+
+// A Replayer queues what was recorded.
+type Replayer interface {
+	Replay() error
+	Free() error
+}
+
+// A Graph is a captured step.
+type Graph struct {
+	s       *Scope // of the recording: its tensors are those of every replay
+	fn      func(s *Scope)
+	dev     Replayer // nil where the device captures nothing, and fn is run again
+	stage   graphStage
+	closed  bool
+	before  []func() // what the host does for each replay
+	after   []func()
+	changed map[*storage]bool
+}
+
+type graphStage uint8
+
+const (
+	graphFirst graphStage = iota + 1 // fn runs as a step like any other
+	graphRecord
+	graphReady
+)
+
+// capturing is the graph being made; there is one at a time.
+var capturing atomic.Pointer[Graph]
+
+// CapturingOn returns the graph that is being made of what is queued on t's device, nil if there is none. Package optim asks: what a
+// step reads from the host has to lie on the device then.
+func CapturingOn(t *Tensor) *Graph {
+	if g := capturing.Load(); g != nil && t.st != nil && t.st.dev == g.s.root.dev {
+		return g
+	}
+	return nil
+}
+
+// Recording says whether ops are recorded now and not done.
+func (g *Graph) Recording() bool { return g.stage == graphRecord }
+
+// Before adds what the host does before each replay, such as bringing a learning rate to the device; After what it does behind it, such
+// as counting.
+func (g *Graph) Before(f func()) { g.before = append(g.before, f) }
+
+// After adds what the host does after each replay has been queued.
+func (g *Graph) After(f func()) { g.after = append(g.after, f) }
+
+// Capture runs fn once, as a step like any other, and then records it on the scope's device: Replay does the step again, with what is
+// then in the tensors that fn used from outside, and its host does nothing but queue it. Change inputs in place between replays
+// (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
+// until Close. Learning rates, the scaler's scale and the number of steps are followed; random numbers, reading values, and ops that
+// run on the host are refused in fn (ErrCapture). Nobody else may use the device during Capture. On a device that captures nothing,
+// the CPU, Replay runs fn.
+func (s *Scope) Capture(fn func(s *Scope)) *Graph {
+	s.alive("Capture")
+	g := &Graph{fn: fn, stage: graphFirst, changed: map[*storage]bool{}}
+	c := s.Child()
+	c.root = &root{ctx: s.root.ctx, dev: s.root.dev, note: s.root.note}
+	g.s = c
+	dev, able := s.root.dev.(Capturer)
+	if able {
+		if !capturing.CompareAndSwap(nil, g) {
+			fail("Capture", ErrCapture, "end the other one first", "another step is being captured")
+		}
+		defer capturing.Store(nil)
+	}
+	for a := s.arena; a != nil; a = a.parent {
+		a.cache.clear() // casts made before would not be renewed
+	}
+	first := s.Child()
+	fn(first)
+	first.Close()
+	if !able {
+		g.stage = graphReady
+		return g
+	}
+	if err := dev.BeginCapture(); err != nil {
+		fail("Capture", ErrDevice, "see the device's message", "%v", err)
+	}
+	g.stage = graphRecord
+	done := false
+	defer func() {
+		if !done { // fn panicked: the recording ends with it
+			if r, err := dev.EndCapture(); err == nil {
+				_ = r.Free()
+			}
+		}
+	}()
+	fn(c)
+	done = true
+	r, err := dev.EndCapture()
+	if err != nil {
+		fail("Capture", ErrCapture, "see the device's message", "%v", err)
+	}
+	g.dev, g.stage = r, graphReady
+	return g
+}
+
+// Replay queues the step again. It panics with ErrClosed after Close and with ErrDevice for an error of the device.
+func (g *Graph) Replay() {
+	if g.closed {
+		fail("Graph.Replay", ErrClosed, "capture the step again", "the graph is closed")
+	}
+	if g.dev == nil {
+		c := g.s.Child()
+		defer c.Close()
+		g.fn(c)
+		return
+	}
+	for _, f := range g.before {
+		f()
+	}
+	for st := range g.changed {
+		st.changing()
+	}
+	if err := g.dev.Replay(); err != nil {
+		fail("Graph.Replay", ErrDevice, "see the device's message", "%v", err)
+	}
+	for _, f := range g.after {
+		f()
+	}
+}
+
+// Close frees the graph and the tensors that fn made; gradients it left on parameters stay valid until they are replaced.
+func (g *Graph) Close() error {
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	g.s.Close()
+	if g.dev == nil {
+		return nil
+	}
+	return g.dev.Free()
+}
+
+// refuseRandom panics where random numbers would be the same in every replay.
+func (s *Scope) refuseRandom(op string) {
+	if g := capturing.Load(); g != nil && g.stage == graphRecord && g.s.root.dev == s.root.dev {
+		fail(op, ErrCapture, "draw them before Capture and change them in place between replays, or leave them out (Eval, p = 0)",
+			"random numbers would be the same in every replay")
+	}
+}
+
+// noteChange remembers what a replay changes.
+func (g *Graph) noteChange(st *storage) {
+	if g.stage == graphRecord && st.dev == g.s.root.dev {
+		g.changed[st] = true
+	}
+}

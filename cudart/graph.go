@@ -1,0 +1,117 @@
+package cudart
+
+import (
+	"sync/atomic"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// Captured steps: what the stream is given becomes a CUDA graph, whose tensors lie in memory of its own.
+
+// capture is the recording under way.
+type capture struct {
+	on atomic.Bool
+}
+
+// A graph is a recorded step.
+type graph struct {
+	d      *device
+	exec   driver.GraphExec
+	memory *driver.Allocator
+	nodes  int
+}
+
+// refuse is the error of what can't be part of a graph, nil while nothing is recorded.
+func (d *device) refuse(what, instead string) error {
+	if !d.capture.on.Load() {
+		return nil
+	}
+	return captureError{what + "; " + instead}
+}
+
+// A captureError is amp.ErrCapture with a sentence of its own.
+type captureError struct{ text string }
+
+func (e captureError) Error() string { return e.text }
+func (e captureError) Unwrap() error { return amp.ErrCapture }
+
+// BeginCapture records what this goroutine queues; it stays on its thread until EndCapture.
+func (d *device) BeginCapture() error {
+	if err := d.flush(); err != nil {
+		return err
+	}
+	d.pool.memory()
+	if err := d.drv.Bind(d.ctx); err != nil {
+		return err
+	}
+	if err := d.drv.BeginCapture(d.stream); err != nil {
+		d.drv.Unbind()
+		return err
+	}
+	d.pool.private = d.pool.shared.Private(d.name + ", captured step")
+	d.capture.on.Store(true)
+	return nil
+}
+
+// EndCapture makes a graph of what was recorded.
+func (d *device) EndCapture() (amp.Replayer, error) {
+	defer d.drv.Unbind()
+	flushed := d.flush()
+	g := &graph{d: d, memory: d.pool.private}
+	d.pool.private = nil
+	d.capture.on.Store(false)
+	recorded, err := d.drv.EndCapture(d.stream)
+	if err == nil {
+		err = flushed
+	}
+	if err != nil {
+		d.pool.retire(g.memory)
+		return nil, err
+	}
+	g.nodes, _ = d.drv.GraphNodes(recorded)
+	g.exec, err = d.drv.Instantiate(recorded)
+	_ = d.drv.DestroyGraph(recorded)
+	if err != nil {
+		d.pool.retire(g.memory)
+		return nil, err
+	}
+	return g, nil
+}
+
+// Replay queues the graph.
+func (g *graph) Replay() error {
+	d := g.d
+	if err := d.flush(); err != nil {
+		return err
+	}
+	d.count.launches.Add(1)
+	return d.do(func() error { return d.drv.LaunchGraph(g.exec, d.stream) })
+}
+
+// Free destroys the graph once its last replay is done. Its memory goes when the last tensor in it is freed.
+func (g *graph) Free() error {
+	d := g.d
+	err := d.do(func() error {
+		if err := d.drv.SyncStream(d.stream); err != nil {
+			return err
+		}
+		return d.drv.DestroyGraphExec(g.exec)
+	})
+	d.pool.retire(g.memory)
+	return err
+}
+
+// retire returns a graph's memory to the driver, later if tensors are left in it.
+func (p *pool) retire(a *driver.Allocator) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retired = append(p.retired, a)
+	kept := p.retired[:0]
+	for _, a := range p.retired {
+		if a.Close() != nil {
+			kept = append(kept, a)
+		}
+	}
+	p.retired = kept
+}
