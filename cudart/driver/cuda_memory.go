@@ -160,6 +160,10 @@ func (d *cuda) CopyHtoD(dst DevicePtr, src []byte) error {
 		return err
 	}
 	err := d.call(&d.f.copyHtoD, "", uintptr(dst), address(src), uintptr(len(src)))
+	if err == nil {
+		// The driver returns when it has read src, which may be before the device has all of it; other streams do not wait for that.
+		err = d.call(&d.f.streamSync, "", 0)
+	}
 	runtime.KeepAlive(src)
 	return err
 }

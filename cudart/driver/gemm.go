@@ -58,6 +58,7 @@ const (
 )
 
 // A Fused is a Gemm with an epilogue: C = epilogue(Alpha·op(A)·op(B) + Beta·C + Bias), the bias a row of N elements of C's type.
+// With Beta other than 0 the library may round the product to C's type before it adds Beta·C (bfloat16 on an H200, CUDA 13.1).
 type Fused struct {
 	Gemm
 	Epilogue Epilogue

@@ -60,6 +60,16 @@ func copies(t *testing.T, s *suite) {
 			}
 		}
 	}
+	// A copy is over when it returns: no other stream overtakes it.
+	for round := range 40 {
+		n := 64<<10 + round*50_000
+		in, out := random(n), make([]byte, n)
+		a, b := s.alloc(t, n), s.alloc(t, n)
+		check(t, s.d.CopyHtoD(a, in), s.d.CopyDtoD(b, a, uint64(n), st), s.d.SyncStream(st), s.d.CopyDtoH(out, b))
+		if !bytes.Equal(in, out) {
+			t.Fatalf("round %d: %d bytes were copied on before they had arrived", round, n)
+		}
+	}
 	check(t, s.d.CopyHtoD(0, nil), s.d.CopyDtoH(nil, 0), s.d.CopyDtoD(0, 0, 0, st))
 }
 

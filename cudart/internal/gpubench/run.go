@@ -154,12 +154,12 @@ func sanitize(home, dir, sanitizer string) string {
 		return "compute-sanitizer: not run, it was not found."
 	}
 	var said []string
-	for _, pkg := range []string{"cudart/driver", "cudart"} {
+	for pkg, tests := range map[string]string{"cudart/driver": "OnDevice", "cudart": "."} {
 		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 		log := filepath.Join(dir, "memcheck-"+strings.ReplaceAll(pkg, "/", "-")+".log")
 		// What the suites provoke on purpose, calls with wrong arguments, is not an error of theirs.
 		cmd := exec.CommandContext(ctx, path, "--tool", "memcheck", "--report-api-errors", "no", "--target-processes", "application-only", "--error-exitcode", "99",
-			"--log-file", log, "./suite.test", "-test.run", "OnDevice", "-test.short")
+			"--log-file", log, "./suite.test", "-test.run", tests, "-test.short")
 		cmd.Dir = filepath.Join(home, "tests", filepath.FromSlash(pkg))
 		began := time.Now()
 		err := cmd.Run()
@@ -168,7 +168,8 @@ func sanitize(home, dir, sanitizer string) string {
 		if err != nil {
 			word = err.Error() + ", see " + filepath.Base(log)
 		}
-		said = append(said, fmt.Sprintf("%s: %s in %.0f s", pkg, word, time.Since(began).Seconds()))
+		said = append(said, fmt.Sprintf("%s %s in %.0f s", pkg, word, time.Since(began).Seconds()))
 	}
+	slices.Sort(said)
 	return "compute-sanitizer memcheck: " + strings.Join(said, "; ") + "."
 }
