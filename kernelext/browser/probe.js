@@ -6,8 +6,8 @@ window.probe = (() => {
   const frames = (n) => new Promise((done) => { const next = () => (n-- > 0 ? requestAnimationFrame(next) : done()); next(); });
   const squeeze = (s) => s.replace(/\s+/g, ' ').trim();
 
-  // outputs lists the rendered figures of the notebook, in order.
-  const outputs = () => [...panel().content.node.querySelectorAll('.jp-OutputArea-output .halftone-figure')];
+  // outputs lists the rendered figures, and answers of magics, of the notebook, in order.
+  const outputs = () => [...panel().content.node.querySelectorAll('.jp-OutputArea-output :is(.halftone-figure, .halftone-answer)')];
 
   // show brings a figure into view, opens what is folded, and waits until it is laid out and its images are decoded.
   async function show(i) {

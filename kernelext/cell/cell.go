@@ -65,11 +65,16 @@ func Run(o Options, body func(s, half *amp.Scope)) {
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT)
 	go r.watch(signals, ended, cancel)
+	whole := false
 	defer func() { // without recover: a panic keeps the stack of its place
 		close(ended)
 		r.finish()
+		if whole {
+			r.s.Close() // a session commits then; what a panic left half done is not kept
+		}
 	}()
 	body(r.s, half)
+	whole = true
 }
 
 func (r *run) options(ctx context.Context) []amp.Option {

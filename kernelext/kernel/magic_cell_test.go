@@ -131,3 +131,47 @@ func TestMagicCellInterrupted(t *testing.T) {
 		t.Errorf("after %v: %v, figures %s", time.Since(begin), r.reply, r.figures())
 	}
 }
+
+// TestMagicCellKeepsItsSession keeps a tensor and the random stream from one %%amp cell to the next, lists it with %amp session, saves
+// it, drops it and loads it again.
+func TestMagicCellKeepsItsSession(t *testing.T) {
+	s := startKernel(t, home(t))
+	const code = `%%amp off --trace off
+t := session.Tensor("count", func(s *amp.Scope) *amp.Tensor { return amp.Zeros(s, amp.Float32, 3) })
+for range s.Steps(2) {
+	v := amp.Values[float32](t)
+	amp.SetValues(t, []float32{v[0] + 1, v[1], v[2]})
+}
+fmt.Println(amp.Values[float32](t)[0])`
+	for _, want := range []string{"2\n", "4\n"} {
+		if r := s.run(code).ok(t); r.stdout != want {
+			t.Fatalf("%q, want %q", r.stdout, want)
+		}
+	}
+	if r := s.run(strings.Replace(code, "fmt.Println(", "panic(", 1)); r.reply["status"] != "error" {
+		t.Fatal(r.reply)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"%amp session", "float32 [3]"},
+		{"%amp session save count count.safetensors", "Saved count to count.safetensors"},
+		{"%amp session drop cuont", `did you mean "count"?`},
+		{"%amp session drop count", "Dropped count"},
+		{"%amp session drop count", "is no object of this session"},
+		{"%amp session load count count.safetensors", "Loaded count"},
+	} {
+		r := s.run(c.line)
+		text := fmt.Sprint(r.reply["evalue"])
+		if r.reply["status"] == "ok" {
+			text = r.answer(t)
+		}
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s: %s, want %q", c.line, text, c.want)
+		}
+	}
+	if r := s.run(code).ok(t); r.stdout != "8\n" { // 4, and the two steps of the cell that panicked afterwards
+		t.Errorf("after loading: %q", r.stdout)
+	}
+	if r := s.ask("complete_request", map[string]any{"code": "%amp session drop c", "cursor_pos": 19}); fmt.Sprint(r["matches"]) != "[count]" {
+		t.Errorf("completion: %v", r["matches"])
+	}
+}

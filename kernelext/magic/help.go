@@ -77,6 +77,7 @@ func blockHelp() Answer {
 	a := Answer{Title: "%%amp", Beside: "run a cell under autocast"}
 	a.text("`" + blockUsage + "`")
 	a.text("The rows below it are statements, as below GoNB's `%%`; rows above it are declarations. They find two scopes: `s`, a root scope with a recorder, and `half`, the same under autocast to the dtype. With `off` autocast is off in both.",
+		"With `session.Model(\"net\", build)` and its like the body keeps objects for later cells: `s` is joined to the session.",
 		"Within `s.Steps` the ops of a step belong in the step's own scope: `half := step.Autocast(amp.NoDType)` takes the dtype of the cell.",
 		"When the body ends, also by a panic or an interrupt, the cell shows its figures. Without `--show`: the decisions, the history of each scaler that scaled a loss, and at level health the exponents of the gradients.")
 	t := a.table("", "flag", "")

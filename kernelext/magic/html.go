@@ -9,8 +9,8 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// JupyterLab drops from the HTML of a notebook it does not trust all style and script elements, classes' meaning and colors that
-// are not literal. So the answers are made of elements with inline styles; text takes its color from the page's theme, and what
+// JupyterLab drops from the HTML of a notebook it does not trust all style and script elements, and colors that are not
+// literal. So the answers are made of elements with inline styles; text takes its color from the page's theme, and what
 // is colored carries a mark too.
 
 const (
@@ -30,7 +30,7 @@ const (
 // HTML draws the answer for a notebook, light or dark, trusted or not.
 func (a Answer) HTML() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div style="%s"><div style="margin:0 0 4px 0"><strong style="font-size:14px">%s</strong>`, stBox, html.EscapeString(a.Title))
+	fmt.Fprintf(&b, `<div class="halftone-answer" style="%s"><div style="margin:0 0 4px 0"><strong style="font-size:14px">%s</strong>`, stBox, html.EscapeString(a.Title))
 	if a.Beside != "" {
 		fmt.Fprintf(&b, ` <span style="%s;margin-left:6px">%s</span>`, stMuted, html.EscapeString(a.Beside))
 	}

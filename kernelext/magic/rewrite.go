@@ -2,6 +2,7 @@ package magic
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,8 +37,17 @@ func (c *Cell) Rewrite(code string, s Settings) string {
 		return strings.Join(rows, "\n")
 	}
 	rows[b.Index] = fmt.Sprintf("func main() { flag.Parse(); %s.Run(%s, func(s, half *amp.Scope) {", CellAlias, b.options(s))
+	if body := strings.Join(rows[b.Index+1:], "\n"); session.MatchString(body) && !joined.MatchString(body) {
+		rows[b.Index] += " session.Join(s);"
+	}
 	return strings.Join(rows, "\n") + "\n}) }"
 }
+
+// A body that uses the session finds its scope joined to it, unless it joins one itself.
+var (
+	session = regexp.MustCompile(`\bsession\.[A-Z]`)
+	joined  = regexp.MustCompile(`\bsession\.(Join|NewScope)\(`)
+)
 
 // options is the literal that tells the cell's program what the %%amp line said.
 func (b *Block) options(s Settings) string {

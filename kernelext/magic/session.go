@@ -4,19 +4,23 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/halftone-ml/halftone/widgets"
 )
 
 var sessionCommand = &command{
-	name: "session", args: "[list | drop NAME… | save NAME FILE | load NAME FILE]", short: "what lives between cells: list, drop, save, load",
+	name: "session", args: "[list | sizes | drop NAME… | save NAME FILE | load NAME FILE]", short: "what lives between cells: list, drop, save, load",
 	long: []string{
-		"Objects are made in cells, with `session.Model(\"net\", build)` and its like, and live in the kernel until it ends. `save` and `load` write and read safetensors files.",
+		"Objects are made in cells, with `session.Model(\"net\", build)` and its like, and live in the kernel until it ends. `save` and `load` write and read safetensors files. The name `*` stands for all objects.",
 	},
 	examples: []string{"%amp session", "%amp session save net net.safetensors", "%amp session drop net"},
 	run:      (*Engine).session,
 	complete: completeSession,
 }
+
+// everything stands for all objects.
+const everything = "*"
 
 var sessionVerbs = []Choice{
 	{"list", "what lives between cells, and its size"}, {"drop", "give up objects and their memory"},
@@ -126,8 +130,10 @@ func (e *Engine) drop(names []string) (Answer, error) {
 	if len(names) == 0 {
 		return Answer{}, &Error{Detail: "drop needs the names of objects", Fix: "%amp session lists them"}
 	}
-	if err := e.known(names...); err != nil { // all or none
-		return Answer{}, err
+	if names[0] != everything {
+		if err := e.known(names...); err != nil { // all or none
+			return Answer{}, err
+		}
 	}
 	for _, n := range names {
 		if err := e.Sessions.Drop(n); err != nil {
@@ -135,14 +141,17 @@ func (e *Engine) drop(names []string) (Answer, error) {
 		}
 	}
 	a, err := e.objects(false)
-	a.Title = "Dropped " + either(names) + "; left"
+	a.Title = "Dropped " + strings.Join(names, ", ") + "; left"
+	if names[0] == everything {
+		a.Title = "Dropped all; left"
+	}
 	return a, err
 }
 
 func (e *Engine) transfer(verb, name, file string) (Answer, error) {
 	a := Answer{}
 	if verb == "save" {
-		if err := e.known(name); err != nil {
+		if err := e.known(name); name != everything && err != nil {
 			return a, err
 		}
 		if err := e.Sessions.Save(name, file); err != nil {

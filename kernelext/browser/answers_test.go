@@ -1,0 +1,116 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answersNotebook asks every %amp command, and trains a net under %%amp.
+var answersNotebook = []cell{
+	{"code", "%amp help"},
+	{"code", "%amp device\n%amp trace health every 2\n%amp scale 2^12 min 1"},
+	{"code", "%amp policy softmax linear binary_cross_entropy"},
+	{"code", "%amp policy"},
+	{"code", "%amp ops conv"},
+	{"code", "%amp force gelu=float32 exp=lower"},
+	{"code", "%amp help %%amp"},
+	{"code", `%%amp float16 --show decisions,scale,exponents
+net := nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1))
+opt := optim.NewSGD(net.Parameters(), optim.LR(0.01))
+scaler := amp.NewGradScaler()
+x, y := amp.Randn(s, amp.Float32, 0, 1, 32, 8), amp.Randn(s, amp.Float32, 0, 1, 32, 1)
+for step := range s.Steps(60) {
+	half := step.Autocast(amp.NoDType)
+	loss := nn.MSELoss(half, net.Forward(half.In("net"), x), y)
+	opt.ZeroGrad()
+	scaler.Scale(step, loss).Backward()
+	scaler.Step(opt)
+	scaler.Update()
+}`},
+	{"code", "%%amp off --trace off\nnet := session.Tensor(\"embedding\", func(s *amp.Scope) *amp.Tensor { return amp.Zeros(s, amp.Float32, 100, 8) })\nfmt.Println(net.Shape())"},
+	{"code", "%amp session"},
+	{"code", "%amp status"},
+	{"code", "%amp doctor"},
+	{"code", "%amp version"},
+}
+
+// storedHTML returns the HTML of a notebook's outputs, in order.
+func storedHTML(t *testing.T, path string) (list []string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nb struct {
+		Cells []struct {
+			Outputs []struct {
+				Kind  string                     `json:"output_type"`
+				Value string                     `json:"evalue"`
+				Data  map[string]json.RawMessage `json:"data"`
+			} `json:"outputs"`
+		} `json:"cells"`
+	}
+	if err := json.Unmarshal(b, &nb); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range nb.Cells {
+		for _, o := range c.Outputs {
+			if o.Kind == "error" {
+				t.Fatalf("cell %d: %s", i, o.Value)
+			}
+			if html := multiline(t, o.Data["text/html"]); strings.Contains(html, `class="halftone-`) {
+				list = append(list, html)
+			}
+		}
+	}
+	return list
+}
+
+// Every answer of %amp is shown whole and readable, in both themes, in a notebook that JupyterLab does not trust.
+func TestAnswers(t *testing.T) {
+	ready(t)
+	source, notebook := filepath.Join(suite.lab.dir, "magics.ipynb"), filepath.Join(suite.lab.dir, "answers.ipynb")
+	writeNotebook(t, source, answersNotebook)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if err := suite.lab.halftone(ctx, "run", "--output", notebook, source); err != nil {
+		t.Fatal(err)
+	}
+	stored := storedHTML(t, notebook)
+	if len(stored) != 16 {
+		t.Fatalf("%d answers and figures, want 16", len(stored))
+	}
+	p := open(t, notebook, "answers.ipynb", false)
+	p.wait("all answers are there", fmt.Sprintf(`probe.outputs().length === %d`, len(stored)))
+	for _, theme := range []string{"Light", "Dark"} {
+		t.Run(theme, func(t *testing.T) {
+			defer p.in(t)()
+			p.theme(theme)
+			for i, html := range stored {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					defer p.in(t)()
+					m := p.measure(i)
+					p.snapFigure(strings.ToLower(fmt.Sprintf("answer-%s-%d", theme, i)), i)
+					if said := p.stored(html); m.Text != said {
+						t.Errorf("text is not what is stored:\n shown  %s\n stored %s", m.Text, said)
+					}
+					for what, list := range map[string][]string{"not visible": m.Hidden, "too little contrast": m.Faint, "cut off": m.Clipped} {
+						if len(list) > 0 {
+							t.Errorf("%s: %s", what, strings.Join(list, "; "))
+						}
+					}
+					if m.Scripts+m.Controls > 0 {
+						t.Errorf("%d scripts, %d controls", m.Scripts, m.Controls)
+					}
+				})
+			}
+		})
+	}
+	p.quiet()
+}
