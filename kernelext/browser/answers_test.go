@@ -64,6 +64,9 @@ func storedHTML(t *testing.T, path string) (list []string) {
 			if o.Kind == "error" {
 				t.Fatalf("cell %d: %s", i, o.Value)
 			}
+			if o.Data["text/html"] == nil {
+				continue
+			}
 			if html := multiline(t, o.Data["text/html"]); strings.Contains(html, `class="halftone-`) {
 				list = append(list, html)
 			}

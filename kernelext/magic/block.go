@@ -82,6 +82,8 @@ func (b *Block) dtype(word string) *Error {
 		name = d.String() // fp16, half …
 	}
 	switch {
+	case name == amp.Float32.String():
+		return &Error{Word: word, Detail: "without autocast a cell runs in float32", Near: "off"}
 	case !slices.Contains(blockDTypes, name):
 		return wrong(word, "dtype autocast runs in", blockDTypes)
 	case b.DType != "":

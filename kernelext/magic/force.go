@@ -61,22 +61,26 @@ func (e *Engine) force(_ context.Context, args []string) (Answer, error) {
 	}
 	add := map[string]string{}
 	lower := ""
-	for _, word := range args {
-		name, dtype, ok := strings.Cut(word, "=")
+	for _, arg := range args {
+		name, dtype, ok := strings.Cut(arg, "=")
 		if !ok {
-			return Answer{}, &Error{Word: word, Detail: fmt.Sprintf("%q does not say which dtype", word), Fix: "write " + word + "=float32, or %amp force clear"}
+			return Answer{}, &Error{Word: arg, Detail: fmt.Sprintf("%q does not say which dtype", arg), Fix: "write " + arg + "=float32, or %amp force clear"}
 		}
 		o, err := op(name)
 		if err != nil {
 			return Answer{}, err
 		}
-		i := slices.Index(forcibleWords(), strings.ToLower(dtype))
+		word := strings.ToLower(dtype)
+		if d, err := amp.ParseDType(word); err == nil {
+			word = d.String() // fp16, half …
+		}
+		i := slices.Index(forcibleWords(), word)
 		if i < 0 {
 			return Answer{}, wrong(dtype, "dtype or class that an op can be forced to", forcibleWords())
 		}
 		class := forcible[i].class
 		if err := amp.Maybe(func() { amp.Force(o.Name, class) }); err != nil {
-			return Answer{}, refusal(word, err)
+			return Answer{}, refusal(arg, err)
 		}
 		if class == amp.Lower && forcible[i].word != "lower" {
 			lower = forcible[i].word
@@ -112,7 +116,11 @@ func (e *Engine) forceClear(names []string) (Answer, error) {
 	now := e.Settings().Force
 	for _, n := range names {
 		if now[n] == "" {
-			return Answer{}, wrong(n, "op that is forced", slices.Sorted(maps.Keys(now)))
+			err := wrong(n, "op that is forced", slices.Sorted(maps.Keys(now)))
+			if len(now) == 0 {
+				err.Fix = "none is"
+			}
+			return Answer{}, err
 		}
 	}
 	err := e.set(func(s *Settings) {

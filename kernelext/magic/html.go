@@ -51,6 +51,9 @@ func (a Answer) HTML() string {
 	return b.String()
 }
 
+// maxUnbroken is the length of code that stays in one line.
+const maxUnbroken = 24
+
 // typed escapes text and sets what stands between backquotes as code.
 func typed(s string) string {
 	parts := strings.Split(html.EscapeString(s), "`")
@@ -58,7 +61,11 @@ func typed(s string) string {
 		return strings.Join(parts, "`")
 	}
 	for i := 1; i < len(parts); i += 2 {
-		parts[i] = `<code style="` + stCode + `">` + parts[i] + `</code>`
+		style := stCode
+		if len(parts[i]) <= maxUnbroken {
+			style += ";white-space:nowrap"
+		}
+		parts[i] = `<code style="` + style + `">` + parts[i] + `</code>`
 	}
 	return strings.Join(parts, "")
 }

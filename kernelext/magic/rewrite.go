@@ -54,7 +54,7 @@ func (b *Block) options(s Settings) string {
 	trace := b.Trace
 	if trace == "" {
 		switch {
-		case slices.Contains(b.Show, "exponents"):
+		case slices.Contains(b.Show, "exponents") && s.Trace != "health":
 			trace = "health"
 		case s.Trace == "": // else the scope takes what %amp trace set, and says so
 			trace = "decisions"

@@ -25,7 +25,7 @@ func powersHTML(s string) string {
 	return powerOfTwo.ReplaceAllString(esc(s), `2<sup style="line-height:0;font-size:75%">$1</sup>`)
 }
 
-var powerOfTwo = regexp.MustCompile(`\b2\^(-?[0-9]+)`)
+var powerOfTwo = regexp.MustCompile(`\b2\^(-?[0-9]+(?:\.[0-9]+)?)`)
 
 // hex writes a color as a literal.
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
