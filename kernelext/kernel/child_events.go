@@ -121,6 +121,7 @@ func (k *kernel) onReady() {
 	if err := seedSums(k.child.tmp, k.opts.Checkout); err != nil {
 		k.logf("cells need the network for modules: %v", err)
 	}
+	k.cgo.on, k.declares = false, false // a new GoNB
 	k.prelude()
 	k.catchUp()
 	k.pump()

@@ -39,6 +39,9 @@ type kernel struct {
 	lost     string          // why earlier declarations are gone, until the user has been told
 	probes   map[string]bool // our own requests to GoNB: their answers are not for front ends
 	counter  int             // GoNB's execution counter
+	cgo      cgo
+	driver   bool // there is a GPU's
+	declares bool // an earlier cell declared something that uses Halftone
 	comms    comms
 	history  history
 
@@ -99,6 +102,8 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		events: make(chan func()),
 		closed: make(chan struct{}),
 		probes: map[string]bool{},
+		cgo:    cgo{needs: map[string]bool{}},
+		driver: opts.Driver(),
 		comms:  comms{},
 	}
 	if k.magics, err = newMagics(opts, dir); err != nil {

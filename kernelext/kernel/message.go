@@ -26,7 +26,8 @@ type message struct {
 	id   string // header's msg_id
 	kind string // header's msg_type
 
-	magic *magicCell // of a cell whose %amp lines have been answered
+	magic  *magicCell // of a cell whose %amp lines have been answered
+	listed bool       // a cell whose imports have been looked at
 
 	via channel // of a front end's message: where it came in
 

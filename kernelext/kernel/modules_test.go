@@ -67,6 +67,7 @@ func newModuleServer(t *testing.T) *moduleServer {
 	z := zip.NewWriter(&archive)
 	for name, text := range map[string]string{
 		"go.mod": "module example.org/greet\n\ngo 1.21\n", "greet.go": "package greet\n\nfunc Hello() string { return \"hello from afar\" }\n",
+		"native/native.go": "package native\n\n// static int answer(void) { return 42; }\nimport \"C\"\n\nfunc Answer() int { return int(C.answer()) }\n",
 	} {
 		w, err := z.Create("example.org/greet@v1.2.3/" + name)
 		if err != nil {

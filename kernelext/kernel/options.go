@@ -41,6 +41,9 @@ type Options struct {
 	// GoVersion is the version of Go that cells are compiled with, shown as the language's; "" leaves it out.
 	GoVersion string
 
+	// Driver says whether there is an NVIDIA driver; nil looks for one.
+	Driver func() bool
+
 	// Log receives GoNB's own log; nil drops it (its end is in the error message when GoNB dies).
 	Log io.Writer
 }
@@ -65,6 +68,9 @@ func (o *Options) complete() error {
 	}
 	if o.Tmp == "" {
 		o.Tmp = os.TempDir()
+	}
+	if o.Driver == nil {
+		o.Driver = hasDriver
 	}
 	if o.Version == "" {
 		o.Version = "dev"

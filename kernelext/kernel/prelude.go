@@ -22,6 +22,11 @@ func (k *kernel) prelude() {
 	if code == "" {
 		return
 	}
+	k.hidden(code)
+}
+
+// hidden runs a cell that nobody sees.
+func (k *kernel) hidden(code string) {
 	m := k.author.compose("execute_request", nil, map[string]any{
 		"code": code, "silent": true, "store_history": false, "allow_stdin": false, "stop_on_error": false,
 	})

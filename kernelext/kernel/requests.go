@@ -72,7 +72,7 @@ func (k *kernel) pump() {
 
 // forward gives a request to GoNB.
 func (k *kernel) forward(m *message) {
-	if k.startMagics(m) {
+	if k.startMagics(m) || k.startImports(m) {
 		return
 	}
 	r := &request{m: m, since: time.Now()}
@@ -88,6 +88,7 @@ func (k *kernel) forward(m *message) {
 		r.silent = *x.Silent
 		r.expressions = slices.Sorted(maps.Keys(x.Expressions))
 		r.input.allowed = *x.AllowStdin
+		k.setGlue(codeOf(out))
 		k.enter(m, x.Code, *x.StoreHistory)
 		if m.kept {
 			k.counter++
@@ -289,6 +290,8 @@ func (k *kernel) finish(r *request) {
 		k.abortQueued()
 	}
 	if r.reset && k.state == ready {
+		k.declares = false
+		k.turnCgo(false)
 		k.prelude()
 	}
 	k.pump()

@@ -28,6 +28,8 @@ const (
 	homeEnv  = "KERNEL_TEST_HOME"
 	drawEnv  = "KERNEL_TEST_DRAW"
 
+	driverEnv = "KERNEL_TEST_DRIVER" // whether there is a GPU's: "yes", "no", or as it is
+
 	doctorEnv = "KERNEL_TEST_DOCTOR" // how long it takes
 )
 
@@ -113,6 +115,9 @@ func serve(file string) int {
 	s := layout.State{Checkout: checkoutOf(l)}
 	s.Go, _ = exec.LookPath("go")
 	opts := Options{GoNB: l.GoNB(), Checkout: s.Checkout, Env: wire.Env(l, s, os.Environ()), Tmp: l.Tmp(), Version: "test", Draw: testDraw, Doctor: testDoctor, Log: os.Stderr}
+	if d := os.Getenv(driverEnv); d != "" {
+		opts.Driver = func() bool { return d == "yes" }
+	}
 	if err := Run(context.Background(), file, opts); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

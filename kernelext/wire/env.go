@@ -36,9 +36,13 @@ func Env(l layout.Layout, s layout.State, environ []string) []string {
 	// A cell with cgo links twice as long, and the libraries that Halftone uses are loaded at run time.
 	if !user.cgo {
 		env.set("CGO_ENABLED", "0")
+		env.set(AutoCgoEnv, "1")
 	}
 	return env.list()
 }
+
+// AutoCgoEnv is set to "1" when it is the kernel that chooses whether cells are built with cgo, and not the user.
+const AutoCgoEnv = "HALFTONE_AUTO_CGO"
 
 // settings are what the user has chosen.
 type settings struct {
