@@ -69,6 +69,9 @@ type launcher struct {
 	indexArgs   indexArgs
 	rowsArgs    rowsArgs
 	dropoutArgs dropoutArgs
+	channelArgs channelArgs
+	poolArgs    poolArgs
+	convArgs    convArgs
 	partialAt   uint64 // memory for partial reductions that is there already
 	in          [9]view
 	out         view

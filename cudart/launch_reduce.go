@@ -31,6 +31,7 @@ type reduceArgs struct {
 	kshape, rshape   [maxRank]int32
 	kstride, rstride [2][maxRank]int64
 	attr             [4]float64
+	more             uint64
 }
 
 // split lays the inputs, which have one shape, as kept × reduced dimensions, each merged where elements run on.
@@ -105,14 +106,24 @@ func (r *reduceArgs) plan(size int) (blocksX, blocksY uint32) {
 	return uint32(x), uint32(r.splits)
 }
 
-// vectorRows says whether rows can be read 16 bytes at a time.
+// vectorRows says whether rows of every input can be read 16 bytes at a time.
 func (r *reduceArgs) vectorRows(size, v int) bool {
-	if r.nr != 1 || r.rstride[0][0] != 1 || r.reduced%int64(v) != 0 || r.in[0]%16 != 0 || r.in[1] != 0 {
-		return false
-	}
-	for d := range r.nk {
-		if r.kstride[0][d]%int64(v) != 0 {
+	for i, in := range r.in {
+		if in == 0 && i > 0 {
+			continue
+		}
+		if r.nr < 1 || r.rstride[i][r.nr-1] != 1 || int(r.rshape[r.nr-1])%v != 0 || in%uint64(v*size) != 0 {
 			return false
+		}
+		for d := range r.nr - 1 {
+			if r.rstride[i][d]%int64(v) != 0 {
+				return false
+			}
+		}
+		for d := range r.nk {
+			if r.kstride[i][d]%int64(v) != 0 {
+				return false
+			}
 		}
 	}
 	return true

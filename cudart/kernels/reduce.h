@@ -15,6 +15,7 @@ struct Reduce {
   int kshape[8], rshape[8];
   i64 kstride[2][8], rstride[2][8];
   double attr[4];
+  const void* more;  // what begin reads
 };
 
 HT_FN void reduce_offset(u32 at, int rank, const int* shape, const i64* stride0, const i64* stride1, i64& a, i64& b) {
@@ -31,8 +32,8 @@ HT_FN void reduce_offset(u32 at, int rank, const int* shape, const i64* stride0,
 }
 
 // R: A (accumulator), start(p), step(A&, x, y, r, p), merge(A&, const A&), finish(A, p). T is the dtype of the inputs, O of the result. N is
-// the number of inputs.
-template <class R, int N, class O, class T> HT_FN void reduce_pass(const Reduce& p) {
+// the number of inputs. With Two, R::begin(A&, k, p) comes first, and R::second(A, p) is a second result, kept elements behind the first.
+template <class R, int N, class O, class T, bool Two = false> HT_FN void reduce_pass(const Reduce& p) {
   typedef typename R::A A;
   __shared__ A cell[REDUCE_THREADS];
   const int lanes = p.lanes, groups = REDUCE_THREADS / lanes, t = threadIdx.x;
@@ -41,6 +42,7 @@ template <class R, int N, class O, class T> HT_FN void reduce_pass(const Reduce&
   const i64 k = (i64)blockIdx.x * groups + g;
   A acc = R::start(p);
   if (k < p.kept) {
+    if constexpr (Two) R::begin(acc, k, p);
     if (second) {
       const A* from = (const A*)p.partial + k * p.splits;
       for (int s = l; s < p.splits; s += lanes) R::merge(acc, from[s]);
@@ -51,11 +53,13 @@ template <class R, int N, class O, class T> HT_FN void reduce_pass(const Reduce&
       const T* y = N > 1 ? (const T*)p.in[1] + base1 : x;
       const i64 per = ((p.reduced + p.splits - 1) / p.splits + 7) & ~7ll, lo = per * blockIdx.y, hi = lo + per < p.reduced ? lo + per : p.reduced;
       const int V = 16 / sizeof(T) > 8 ? 8 : 16 / sizeof(T);
-      if (N == 1 && (p.flags & REDUCE_VECTOR)) {  // splits are multiples of V then
+      if (p.flags & REDUCE_VECTOR) {  // splits, and the innermost dimension, are multiples of V then
         for (i64 r = lo + (i64)l * V; r < hi; r += (i64)lanes * V) {
           struct alignas(V * sizeof(T)) Vec { T v[V]; };
-          const Vec in = *(const Vec*)(x + r);
-          HT_UNROLL for (int i = 0; i < V; i++) R::step(acc, wide(in.v[i]), wide(in.v[i]), r + i, p);
+          o0 = o1 = r;
+          if (p.nr > 1) reduce_offset((u32)r, p.nr, p.rshape, p.rstride[0], p.rstride[1], o0, o1);
+          const Vec in = *(const Vec*)(x + o0), in2 = N > 1 ? *(const Vec*)(y + o1) : in;
+          HT_UNROLL for (int i = 0; i < V; i++) R::step(acc, wide(in.v[i]), wide(in2.v[i]), r + i, p);
         }
       } else if (p.nr <= 1) {
         const i64 s0 = p.rstride[0][0], s1 = p.rstride[1][0];
@@ -91,6 +95,7 @@ template <class R, int N, class O, class T> HT_FN void reduce_pass(const Reduce&
     return;
   }
   ((O*)p.out)[k] = narrow<O>::of(R::finish(cell[t], p));
+  if constexpr (Two) ((O*)p.out)[p.kept + k] = narrow<O>::of(R::second(cell[t], p));
 }
 
 #define HT_REDUCE(name, R, N, S, T, D, O) \
