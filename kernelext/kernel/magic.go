@@ -52,7 +52,7 @@ func (k *kernel) startMagics(m *message) bool {
 
 // runMagics answers the lines one after the other on a goroutine of its own.
 func (k *kernel) runMagics(m *message, cell *magic.Cell, mc *magicCell) {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(k.life)
 	r := &request{m: m, stop: stop}
 	k.current = r
 	k.status("busy", m)

@@ -132,6 +132,33 @@ func TestMagicCellInterrupted(t *testing.T) {
 	}
 }
 
+// TestMagicCellIsAssisted completes and inspects within the body of a %%amp cell, where s and half are known, and below a %amp line;
+// cursors are those of the cell as it stands in the notebook.
+func TestMagicCellIsAssisted(t *testing.T) {
+	s := startKernel(t, home(t))
+	s.run("%%\nfmt.Println(1)").ok(t)
+	const code = "%amp trace off // über\n%%amp float16 --show none\nx := half.Auto"
+	var r map[string]any
+	for range 20 { // gopls takes its time to begin
+		if r = s.ask("complete_request", map[string]any{"code": code, "cursor_pos": len([]rune(code))}); len(r["matches"].([]any)) > 0 {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	if !strings.HasPrefix(fmt.Sprint(r["matches"]), "[Autocast") || r["cursor_end"] != float64(len([]rune(code))) || r["cursor_start"] != float64(len([]rune(code))-4) {
+		t.Errorf("completion: %v", r)
+	}
+	r = s.ask("inspect_request", map[string]any{"code": code + "cast(amp.Float16)", "cursor_pos": len([]rune(code)), "detail_level": 0})
+	if data, _ := r["data"].(map[string]any); r["found"] != true || !strings.Contains(fmt.Sprint(data["text/plain"]), "func (s *amp.Scope) Autocast") {
+		t.Errorf("inspection: %v", r)
+	}
+	s.run("%amp version\n%%amp off --trace off\nfmt.Println(2)").ok(t)
+	r = s.ask("history_request", map[string]any{"hist_access_type": "tail", "n": 1, "output": false, "raw": true})
+	if got := fmt.Sprint(r["history"]); !strings.Contains(got, "%amp version\n%%amp off --trace off\nfmt.Println(2)") {
+		t.Errorf("the history has %s", got)
+	}
+}
+
 // TestMagicCellKeepsItsSession keeps a tensor and the random stream from one %%amp cell to the next, lists it with %amp session, saves
 // it, drops it and loads it again.
 func TestMagicCellKeepsItsSession(t *testing.T) {

@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -183,7 +184,7 @@ func (e *Engine) Inspect(code string, cursor int) (Answer, bool) {
 		name, _, _ := strings.Cut(p.at, "=")
 		if topic == "policy" || topic == "force" || topic == "ops" {
 			if _, err := op(name); err == nil {
-				a, err := e.policy(nil, []string{name})
+				a, err := e.policy(context.Background(), []string{name})
 				return a, err == nil
 			}
 		}
