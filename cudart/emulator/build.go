@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/halftone-ml/halftone/cudart/kernels"
 )
@@ -72,9 +73,12 @@ func Build(ctx context.Context, o Options) (string, error) {
 	dir := filepath.Join(o.Dir, key(c, o, files))
 	library := filepath.Join(dir, "libcuda.so.1")
 	if _, err := os.Stat(library); err == nil {
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now) // still in use
 		return library, nil
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	objects := filepath.Join(o.Dir, "objects")
+	if err := os.MkdirAll(objects, 0o755); err != nil {
 		return "", fmt.Errorf("%w: %w; set HALFTONE_HOME to a folder you can write", ErrUnavailable, err)
 	}
 	unlock, err := lock(dir + ".lock")
@@ -90,12 +94,13 @@ func Build(ctx context.Context, o Options) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	if err := (&build{compiler: c, options: o, dir: work, home: dir}).run(ctx, files); err != nil {
+	if err := (&build{compiler: c, options: o, dir: work, objects: objects}).run(ctx, files); err != nil {
 		return "", err
 	}
 	if err := os.Rename(work, dir); err != nil {
 		return "", err
 	}
+	prune(o.Dir, filepath.Base(dir))
 	return library, nil
 }
 
@@ -140,4 +145,22 @@ func key(c compiler, o Options, files []source) string {
 		h.Write(f.data)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:20]
+}
+
+// keepBuilds is how long a build stays in the cache after its last use or making; sources change often where kernels are written.
+const keepBuilds = 14 * 24 * time.Hour
+
+// prune removes builds and objects that are old.
+func prune(cache, current string) {
+	for _, pattern := range []string{"*", "objects/*.o"} {
+		found, _ := filepath.Glob(filepath.Join(cache, pattern))
+		for _, path := range found {
+			info, err := os.Stat(path)
+			name := filepath.Base(path)
+			if err != nil || name == "objects" || strings.HasPrefix(name, current) || time.Since(info.ModTime()) < keepBuilds {
+				continue
+			}
+			_ = os.RemoveAll(path)
+		}
+	}
 }

@@ -3,6 +3,8 @@ package emulator
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A compiler is a C++ compiler of this machine.
@@ -69,38 +72,35 @@ type build struct {
 	compiler compiler
 	options  Options
 	dir      string // where it is built
-	home     string // where it will lie
+	objects  string // compiled files of this and other builds, by what went into them
+	headers  []byte // a hash of all headers
 }
 
 func (b *build) run(ctx context.Context, files []source) error {
-	var runtimeFiles, units []string
+	hash := sha256.New()
 	for _, f := range files {
+		if filepath.Ext(f.path) == ".h" {
+			fmt.Fprintf(hash, "%s %d\n%s", f.path, len(f.data), f.data)
+		}
+		if filepath.Ext(f.path) == ".cu" {
+			f.data = hostSource(f.data)
+		}
 		path := filepath.Join(b.dir, f.path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if filepath.Ext(path) == ".cu" {
-			f.data = hostSource(f.data)
-		}
 		if err := os.WriteFile(path, f.data, 0o644); err != nil {
 			return err
 		}
-		switch filepath.Ext(path) {
-		case ".cpp":
-			runtimeFiles = append(runtimeFiles, path)
-		case ".cu":
-			units = append(units, path)
-		}
 	}
+	b.headers = hash.Sum(nil)
 	var jobs []func() (string, error)
-	for _, unit := range units { // the long ones first
-		jobs = append(jobs, func() (string, error) { return b.unit(ctx, unit) })
-	}
-	for _, path := range runtimeFiles {
-		jobs = append(jobs, func() (string, error) {
-			object := path + ".o"
-			return object, b.command(ctx, append(flags(b.options), "-c", path, "-o", object)...)
-		})
+	for _, kind := range []string{".cu", ".cpp"} { // the long ones first
+		for _, f := range files {
+			if filepath.Ext(f.path) == kind {
+				jobs = append(jobs, func() (string, error) { return b.object(ctx, f) })
+			}
+		}
 	}
 	objects, err := parallel(jobs)
 	if err != nil {
@@ -109,7 +109,43 @@ func (b *build) run(ctx context.Context, files []source) error {
 	return b.link(ctx, objects)
 }
 
-// unit compiles one .cu. What it adds at the end is the table of the file's kernels.
+// object compiles one file, unless a build before has done it, and returns the object's path; "" if there is nothing in it.
+func (b *build) object(ctx context.Context, f source) (string, error) {
+	all := flags(b.options)
+	if filepath.Ext(f.path) == ".cu" {
+		all = append(all, kernelFlags(b.options)...)
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%s\n%s\n%q\n%x\n%s\n%s", b.compiler.path, b.compiler.version, all, b.headers, f.path, f.data)
+	object := filepath.Join(b.objects, hex.EncodeToString(hash.Sum(nil))[:24]+".o")
+	if info, err := os.Stat(object); err == nil {
+		if info.Size() == 0 {
+			return "", nil
+		}
+		now := time.Now()
+		_ = os.Chtimes(object, now, now) // still in use
+		return object, nil
+	}
+	path := filepath.Join(b.dir, f.path)
+	made := path + ".o"
+	if filepath.Ext(f.path) == ".cu" {
+		wrapper, err := b.unit(ctx, path)
+		if err != nil {
+			return "", err
+		}
+		if wrapper == "" {
+			return "", os.WriteFile(object, nil, 0o644)
+		}
+		path = wrapper
+	}
+	args := append(all, "-I", filepath.Join(b.dir, "csrc"), "-I", filepath.Dir(path), "-c", path, "-o", made)
+	if err := b.command(ctx, args...); err != nil {
+		return "", err
+	}
+	return object, os.Rename(made, object)
+}
+
+// unit writes the file that compiles a .cu and ends in the table of its kernels. It returns "" if there are none.
 func (b *build) unit(ctx context.Context, path string) (string, error) {
 	names, err := b.scan(ctx, path)
 	if err != nil || len(names) == 0 {
@@ -122,12 +158,7 @@ func (b *build) unit(ctx context.Context, path string) (string, error) {
 	}
 	w.WriteString("};\nstatic emu::Table table{kernels, sizeof kernels / sizeof kernels[0], nullptr};\nstatic const bool added = (emu::addTable(&table), true);\n")
 	wrapper := strings.TrimSuffix(path, ".cu") + ".unit.cpp"
-	if err := os.WriteFile(wrapper, []byte(w.String()), 0o644); err != nil {
-		return "", err
-	}
-	object := wrapper + ".o"
-	args := append(flags(b.options), kernelFlags(b.options)...)
-	return object, b.command(ctx, append(args, "-I", filepath.Join(b.dir, "csrc"), "-I", filepath.Dir(path), "-c", wrapper, "-o", object)...)
+	return wrapper, os.WriteFile(wrapper, []byte(w.String()), 0o644)
 }
 
 var (
@@ -166,9 +197,6 @@ func (b *build) link(ctx context.Context, objects []string) error {
 	}
 	if err := b.command(ctx, append(args, "-ldl")...); err != nil {
 		return err
-	}
-	for _, o := range objects {
-		_ = os.Remove(o)
 	}
 	// The same file under the names of the other libraries that it stands in for.
 	for _, name := range []string{"libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13"} {
