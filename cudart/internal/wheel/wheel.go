@@ -27,6 +27,8 @@ type Wheel struct {
 var (
 	// CUDA12Headers has cuda.h of CUDA 12.6, under nvidia/cuda_runtime/include.
 	CUDA12Headers = Wheel{"nvidia-cuda-runtime-cu12", "12.6.77", "a84d15d5e1da416dd4774cb42edf5e954a3e60cc945698dc1d5be02321c44dc8"}
+	// PTXAS has the assembler of CUDA 12.9, nvidia/cuda_nvcc/bin/ptxas: the last one that knows sm_70.
+	PTXAS = Wheel{"nvidia-cuda-nvcc-cu12", "12.9.86", "5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0"}
 )
 
 // Fetch returns the folder of an unpacked wheel, downloaded the first time. It needs Python 3 and, that time, a network.

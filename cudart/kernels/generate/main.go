@@ -43,6 +43,9 @@ func run(out string) error {
 	if err != nil || len(units) == 0 {
 		return fmt.Errorf("no .cu files here: run it in cudart/kernels (%v)", err)
 	}
+	if err := rightClang(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -70,6 +73,22 @@ func run(out string) error {
 		fmt.Fprintf(&index, "%s %s\n", unit, strings.Join(slices.Compact(symbols), " "))
 	}
 	return os.WriteFile(filepath.Join(out, "index.txt"), []byte(index.String()), 0o644)
+}
+
+// rightClang says when clang is not the version that the checked-in modules are made with: every version writes other code.
+func rightClang() error {
+	want, err := os.ReadFile("clang.version")
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command(clang, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w; on Debian 12, apt-get install %s", clang, err, clang)
+	}
+	if !bytes.Contains(out, append([]byte("version "), bytes.TrimSpace(want)...)) {
+		return fmt.Errorf("the modules are made with clang %s, and this is\n%s", bytes.TrimSpace(want), out)
+	}
+	return nil
 }
 
 // architectures lists those that a file is compiled for.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 )
@@ -21,19 +20,7 @@ func (r *runner) chromium(ctx context.Context) (string, error) {
 			return "", nil
 		}
 	}
-	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
-		fmt.Println("no Chromium, and it can't be installed here (needs root and apt-get): browser tests will be skipped")
-		return "", nil
-	}
-	fmt.Println("installing Chromium for the browser tests")
-	for _, args := range [][]string{{"update", "-q"}, {"install", "-y", "-q", "--no-install-recommends", "chromium", "fonts-dejavu-core"}} {
-		cmd := r.command(ctx, r.root, "apt-get", args...)
-		cmd.Env = append(cmd.Env, "DEBIAN_FRONTEND=noninteractive")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			fmt.Printf("Chromium can't be installed, browser tests will be skipped: apt-get %s: %v\n%s\n", args[0], err, lastLines(out, 3))
-			return "", nil
-		}
-	}
+	r.debian(ctx, "Chromium", "browser tests will be skipped", "chromium", "fonts-dejavu-core")
 	return "", nil
 }
 

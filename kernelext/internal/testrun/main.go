@@ -50,6 +50,7 @@ func main() {
 	}
 	r.check(ctx, "install", r.install)
 	r.check(ctx, "chromium", r.chromium)
+	r.check(ctx, "compilers", r.compilers)
 	for _, dir := range modules(root) {
 		r.test(ctx, dir, *only, *timeout, flag.Args())
 	}
