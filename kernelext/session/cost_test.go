@@ -74,8 +74,9 @@ func init() {
 	}
 }
 
-// TestAttachTime: a model of 100 MB is there in less than 5 ms. The bound of the test leaves room for a machine that is busy.
-func TestAttachTime(t *testing.T) {
+// TestLargeModel: a model of 100 MB is there in less than 5 ms, and keeping it takes at most a fiftieth of the time of its training. The
+// bounds of the test leave room for a machine that is busy.
+func TestLargeModel(t *testing.T) {
 	n := newNotebook(t)
 	n.run("attach")
 	var times []int
@@ -92,36 +93,23 @@ func TestAttachTime(t *testing.T) {
 	if median > 20*time.Millisecond {
 		t.Errorf("attaching 100 MB takes %v", median)
 	}
-}
-
-// TestCost: commits and the copies they need take at most a fiftieth of the time.
-func TestCost(t *testing.T) {
-	n := newNotebook(t)
-	var median, mean, steps, spent, while int
-	if _, err := fmt.Sscan(n.run("steps", 4, "kept"), &median, &mean, &steps, &spent, &while); err != nil {
+	var step, mean, steps, spent, while int
+	if _, err := fmt.Sscan(n.run("steps", 3, "kept"), &step, &mean, &steps, &spent, &while); err != nil {
 		t.Fatal(err)
 	}
 	share := float64(spent) / float64(while)
-	t.Logf("%d steps of %v (median): %v of %v, %.1f %%, are spent on the session", steps, time.Duration(median), time.Duration(spent), time.Duration(while), 100*share)
-	if share > 0.05 { // a machine that is busy makes a wait longer than the work
+	t.Logf("%d steps of %v (median) waited %v of %v, %.1f %%, for the session", steps, time.Duration(step), time.Duration(spent), time.Duration(while), 100*share)
+	if share > 0.05 {
 		t.Errorf("%.1f %% of the time are spent on the session", 100*share)
 	}
 }
 
-// BenchmarkSession measures what the session costs at 100 MB: attaching, and a step with and without.
+// BenchmarkSession measures a step of a model of 100 MB, not kept and kept, each as a training loop of three seconds.
 func BenchmarkSession(b *testing.B) {
 	n := newNotebook(b)
 	n.run("attach")
-	b.Run("attach", func(b *testing.B) {
-		total := 0
-		for b.Loop() {
-			ns, _ := strconv.Atoi(strings.TrimSpace(n.run("attach")))
-			total += ns
-		}
-		b.ReportMetric(float64(total)/float64(b.N), "ns/op")
-	})
 	for _, kind := range []string{"plain", "kept"} {
-		b.Run("step/"+kind, func(b *testing.B) {
+		b.Run(kind, func(b *testing.B) {
 			total := 0
 			for b.Loop() {
 				var median, mean int
@@ -131,4 +119,18 @@ func BenchmarkSession(b *testing.B) {
 			b.ReportMetric(float64(total)/float64(b.N), "ns/op")
 		})
 	}
+}
+
+// BenchmarkSessionAttach measures how long a cell waits for a model of 100 MB.
+func BenchmarkSessionAttach(b *testing.B) {
+	n := newNotebook(b)
+	n.run("attach")
+	b.Run("attach 100 MB", func(b *testing.B) {
+		total := 0
+		for b.Loop() {
+			ns, _ := strconv.Atoi(strings.TrimSpace(n.run("attach")))
+			total += ns
+		}
+		b.ReportMetric(float64(total)/float64(b.N), "ns/op")
+	})
 }

@@ -43,8 +43,20 @@ func benchmark(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	var kept, attach []bench.Row
+	err = in.Report.Phase("session", func(p *install.Progress) (string, error) {
+		if kept, err = bench.Steps(ctx, state.Go, in.Checkout, "./kernelext/session", "BenchmarkSession", 5); err == nil {
+			attach, err = bench.Steps(ctx, state.Go, in.Checkout, "./kernelext/session", "BenchmarkSessionAttach", 5)
+		}
+		return "MLP of 100 MB, batch 32", err
+	})
+	if err != nil {
+		return err
+	}
 	fmt.Printf("\n%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
 	bench.Print(os.Stdout, "edited cell, from request to idle", cells)
 	bench.Print(os.Stdout, "training step (forward, backward, SGD)", steps)
+	bench.Print(os.Stdout, "training step of 100 MB, kept in a session", kept)
+	bench.Print(os.Stdout, "a kept model, from call to return", attach)
 	return nil
 }
