@@ -2,8 +2,8 @@ package session
 
 import "github.com/halftone-ml/halftone/amp"
 
-// DeviceMemory is what a device has to offer so that a session can keep tensors where they are, in place of refusing them. Nothing in
-// Halftone implements it yet. It is the contract between three parts: the process that owns the memory (the kernel's, which must open the
+// DeviceMemory is what a device has to offer so that a session can keep its tensors where they are, in place of copies on the host.
+// Nothing in Halftone implements it yet. It is the contract between three parts: the process that owns the memory (the kernel's, which must open the
 // device), the store, which writes the handle of each allocation where it writes the place of host memory now (store.Extent) and the
 // device's name (store.Tensor.Device), and the cells' processes.
 //

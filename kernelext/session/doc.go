@@ -46,11 +46,12 @@
 // Scope.Steps, and of Loader.Epoch, which uses it), when a loop ends, an interrupted one too, when the root scope closes, and when
 // Commit is called. If a cell ends in any other way (a panic, os.Exit, SIGKILL, a kernel that dies and starts GoNB again) the next one
 // finds a committed step, whole: usually the last, and if the process was killed while an optimizer changed the weights, one that is at
-// most 250 ms older, or fifty times what copying them takes. It is told so on standard error. What was changed outside of steps in a
+// most 250 ms older, or a hundred times what copying them takes. It is told so on standard error. What was changed outside of steps in a
 // program that neither closes its root scope nor calls Commit is lost, and the next cell says that, too.
 //
-// Commits copy no large tensor; package store says how that works. They take about 2 % of the time at most: one that would take more is
-// left to a later step. The memory is that of the tensors twice. Their gradients are ordinary memory.
+// Commits copy no large tensor of the host; package store says how that works. Together with the copies that protect an earlier step
+// they take at most about 2 % of the time: a commit that would take more is left to a later step. The memory is that of the tensors twice.
+// Their gradients are ordinary memory.
 //
 // # Where it is kept
 //
@@ -69,7 +70,8 @@
 //
 // # Limits
 //
-// Tensors of other devices than the CPU are refused; DeviceMemory says what it takes to keep them. One program at a time has a session:
+// Tensors of a GPU stay in its memory while a cell runs: commits copy those that have changed to the host, and a cell copies them back.
+// That costs a transfer where memory of the host costs nothing; DeviceMemory says what it takes to keep device memory itself. One program at a time has a session:
 // another one that a cell started waits, and then fails with ErrBusy. A session is memory of one machine, not a file format; its
 // safetensors files are.
 package session

@@ -86,15 +86,12 @@ func listOf(op string, m amp.Model) *list {
 			fail(op, amp.ErrArgument, "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", t.Name())
 		}
 		names[t.Name()] = t
-		l.add(op, t)
+		l.add(t)
 	}
 	return l
 }
 
-func (l *list) add(op string, t *amp.Tensor) {
-	if d := t.Device(); d != "cpu" {
-		fail(op, amp.ErrDevice, "keep it on the CPU, or save it with package checkpoint", "%q is on %s; sessions keep memory of the host", t.Name(), d)
-	}
+func (l *list) add(t *amp.Tensor) {
 	l.tensors = append(l.tensors, t)
 	l.specs = append(l.specs, spec(t.Name(), t))
 }
@@ -148,16 +145,16 @@ func (c *session) attachModel(name string, m amp.Model, l *list, opts []Option) 
 		check("Model", c.st.Remove(name))
 		return false
 	}
-	p := &tensorPart{o: o, made: m}
-	check("Model", c.st.Attach(o, p))
+	p := newPart(o, m)
+	check("Model", c.st.Attach(o, &p))
 	byName := map[string]*amp.Tensor{}
 	for _, t := range l.tensors {
 		byName[t.Name()] = t
 	}
-	for _, kept := range o.Tensors {
-		p.house(c, byName[kept.Name], kept)
+	for i, kept := range o.Tensors {
+		check("Model", p.house(c, byName[kept.Name], i))
 	}
-	c.add(name, p)
+	c.add(name, &p)
 	return true
 }
 

@@ -43,11 +43,12 @@ type optimizerPart struct {
 func (c *session) optimizer(name string, opt optim.Optimizer, opts []Option) {
 	of := c.parents(opt)
 	p := &optimizerPart{c: c, opt: opt, homes: map[string]int{}, tensors: map[string]*amp.Tensor{}}
-	p.made, p.small = opt, map[int]*smallBuffer{}
+	p.tensorPart = newPart(nil, opt)
 	built, err := json.Marshal(opt.LiveState().Groups)
 	check("Optimizer", err)
 	if o := c.kept("Optimizer", name, store.KindOptimizer, typeName(opt), opts); o != nil {
-		fault := p.takeUp(o, of, built)
+		fault := ""
+		withoutGC(func() { fault = p.takeUp(o, of, built) })
 		if fault == "" {
 			p.note()
 			c.add(name, p)
@@ -100,7 +101,7 @@ func (p *optimizerPart) takeUp(o *store.Object, of map[string]uint64, built []by
 	st.Tensors = map[string]*amp.Tensor{}
 	for i, kept := range o.Tensors {
 		t := p.c.empty("Optimizer", kept)
-		p.house(p.c, t, kept)
+		check("Optimizer", p.house(p.c, t, i))
 		st.Tensors[kept.Name], p.tensors[kept.Name], p.homes[kept.Name] = t, t, i
 	}
 	if err := p.opt.TakeState(st); err != nil {
@@ -181,14 +182,19 @@ func (p *optimizerPart) prepare(st *store.Store) error {
 		p.homes[key] = first + i
 		p.replaced(key, p.live.Tensors[key])
 	}
-	return nil
+	return p.tensorPart.prepare(st)
 }
 
 // replaced gives a tensor that the optimizer has made, or loaded, its place in the session.
 func (p *optimizerPart) replaced(key string, t *amp.Tensor) {
 	i := p.homes[key]
-	p.tensors[key] = t
+	p.tensors[key], p.at[i] = t, t
 	p.c.owners[t] = p.o
+	if !t.IsCPU() {
+		p.copied[i] = t.Version() - 1
+		return
+	}
+	delete(p.copied, i)
 	if b := p.o.Tensors[i].Block(); b != nil {
 		b.BeforeChange()
 		t.Rehome(b, true)

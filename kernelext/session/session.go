@@ -160,7 +160,7 @@ func Cost() (spent, while time.Duration) {
 func (c *session) endStep() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	due := c.st.Due()
+	start, due := time.Now(), c.st.Due()
 	if due {
 		if err := c.prepare(); err != nil {
 			return err
@@ -168,6 +168,7 @@ func (c *session) endStep() error {
 	}
 	err := c.st.EndStep(due)
 	if due {
+		c.st.Charge(time.Since(start))
 		c.st.CopyAhead()
 	}
 	return err

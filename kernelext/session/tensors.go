@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"sync/atomic"
 	"unsafe"
@@ -9,11 +10,18 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/session/store"
 )
 
-// A tensorPart is an object of tensors in this process: a model, a tensor, the state of an optimizer.
+// A tensorPart is an object of tensors in this process: a model, a tensor, the state of an optimizer. Tensors of the host live in the
+// session's memory. Those of another device stay there and are mirrored: commits copy the ones that have changed.
 type tensorPart struct {
-	o     *store.Object
-	made  any
-	small map[int]*smallBuffer // by place among the object's tensors
+	o      *store.Object
+	made   any
+	at     map[int]*amp.Tensor // by place among the object's tensors
+	small  map[int]*smallBuffer
+	copied map[int]uint32 // versions of the mirrored ones that the session has
+}
+
+func newPart(o *store.Object, made any) tensorPart {
+	return tensorPart{o, made, map[int]*amp.Tensor{}, map[int]*smallBuffer{}, map[int]uint32{}}
 }
 
 func (p *tensorPart) value() any { return p.made }
@@ -21,42 +29,75 @@ func (p *tensorPart) value() any { return p.made }
 func (p *tensorPart) AppendState(b []byte) ([]byte, error) { return append(b, p.o.State()...), nil }
 
 func (p *tensorPart) AppendSmall(b []byte, i int) ([]byte, error) {
-	return append(b, p.small[i].mem[:p.o.Tensors[i].Size]...), nil
+	size := int(p.o.Tensors[i].Size)
+	if _, mirrored := p.copied[i]; mirrored {
+		b = append(b, make([]byte, size)...)
+		read(p.at[i], b[len(b)-size:])
+		return b, nil
+	}
+	return append(b, p.small[i].mem[:size]...), nil
 }
 
 var errMoved = errors.New("its memory was given up, as amp.Initialize does where it casts a model without master weights; keep the model before it is cast, with master weights, or under another name")
 
-func (p *tensorPart) prepare(*store.Store) error {
+// prepare brings mirrored tensors up to date.
+func (p *tensorPart) prepare(*store.Store) (err error) {
 	for i, t := range p.o.Tensors {
-		if b := t.Block(); b != nil && b.Freed() || p.small[i] != nil && p.small[i].freed.Load() {
-			return errMoved
+		b, s := t.Block(), p.small[i]
+		version, mirrored := p.copied[i]
+		if !mirrored && (b != nil && b.Freed() || s != nil && s.freed.Load()) {
+			if e := amp.Maybe(func() { mirrored = !p.at[i].IsCPU() }); e != nil || !mirrored {
+				return errMoved
+			}
+			version = p.at[i].Version() - 1 // it was moved to another device
+		}
+		if !mirrored {
+			continue
+		}
+		err = amp.Maybe(func() {
+			if now := p.at[i].Version(); now != version {
+				if b != nil {
+					b.BeforeChange()
+					read(p.at[i], b.Bytes())
+				}
+				p.copied[i] = now
+			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// house gives a tensor the memory of one that is kept, with the elements in it.
-func (p *tensorPart) house(c *session, t *amp.Tensor, kept *store.Tensor) {
-	c.owners[t] = p.o
-	if b := kept.Block(); b != nil {
-		t.Rehome(b, false)
-		return
-	}
-	if p.small == nil {
-		p.small = map[int]*smallBuffer{}
-	}
-	b := newSmallBuffer(c.st, kept.Elements())
-	for i, k := range p.o.Tensors {
-		if k == kept {
-			p.small[i] = b
+// house gives a tensor the memory of the i-th that is kept, with the elements in it, or a device's tensor the elements.
+func (p *tensorPart) house(c *session, t *amp.Tensor, i int) error {
+	kept := p.o.Tensors[i]
+	c.owners[t], p.at[i] = p.o, t
+	b := kept.Block()
+	switch {
+	case !t.IsCPU():
+		elements := kept.Elements()
+		if b != nil {
+			elements = b.Bytes()
 		}
+		if err := amp.ReadRaw(bytes.NewReader(elements), t); err != nil {
+			return err
+		}
+		p.copied[i] = t.Version()
+	case b != nil:
+		t.Rehome(b, false)
+	default:
+		p.small[i] = newSmallBuffer(c.st, kept.Elements())
+		t.Rehome(p.small[i], false)
 	}
-	t.Rehome(b, false)
+	return nil
 }
 
 // newTensors makes an object of tensors and moves them into the session.
 func (c *session) newTensors(op string, o *store.Object, l *list, made any) {
-	p := &tensorPart{o: o, made: made, small: map[int]*smallBuffer{}}
+	part := newPart(o, made)
+	p := &part
 	for i, t := range l.tensors {
 		if t.Bytes() <= store.SmallLimit {
 			p.small[i] = newSmallBuffer(c.st, make([]byte, t.Bytes()))
@@ -72,7 +113,7 @@ func (c *session) newTensors(op string, o *store.Object, l *list, made any) {
 		return nil
 	}))
 	for i, t := range l.tensors {
-		p.house(c, t, l.specs[i])
+		check(op, p.house(c, t, i))
 	}
 	c.add(o.Name, p)
 }
@@ -126,10 +167,10 @@ func Tensor(name string, build func(s *amp.Scope) *amp.Tensor, opts ...Option) *
 		if o.Structure == wantsGrad {
 			t.RequireGrad()
 		}
-		p := &tensorPart{o: o, made: t}
-		check("Tensor", c.st.Attach(o, p))
-		p.house(c, t, kept)
-		c.add(name, p)
+		p := newPart(o, t)
+		check("Tensor", c.st.Attach(o, &p))
+		check("Tensor", p.house(c, t, 0))
+		c.add(name, &p)
 		return t
 	}
 	t := root.Keep(build(root))
@@ -141,26 +182,19 @@ func Tensor(name string, build func(s *amp.Scope) *amp.Tensor, opts ...Option) *
 		o.Structure = wantsGrad
 	}
 	l := &list{}
-	l.add("Tensor", t)
+	l.add(t)
 	c.newTensors("Tensor", o, l, t)
 	return t
 }
 
 const wantsGrad = "wants a gradient"
 
-// empty returns a tensor to be given a kept one's memory.
+// empty returns a tensor on the joined scope's device to be given a kept one's memory, which nothing has been written to.
 func (c *session) empty(op string, kept *store.Tensor) *amp.Tensor {
 	dt, err := amp.ParseDType(kept.DType)
 	check(op, err)
-	t, err := amp.FromRaw(nothing{}, dt, kept.Shape)
-	check(op, err)
-	return t
-}
-
-// nothing gives zeros.
-type nothing struct{}
-
-func (nothing) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
+	if dt.IsFloat() {
+		return amp.Rand(c.scope(op).SkipInit(), dt, 0, 1, kept.Shape...)
+	}
+	return amp.Full(c.scope(op), dt, 0, kept.Shape...)
 }

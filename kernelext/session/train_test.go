@@ -51,9 +51,12 @@ func netOf(s *amp.Scope) *nn.Sequential {
 		nn.NewLinear(s, 8*36, wide), nn.NewBatchNorm1d(s, wide), nn.ReLU, nn.NewDropout(0.2), nn.NewLinear(s, wide, 4))
 }
 
+// device is where the run's tensors are.
+var device = "cpu"
+
 func take() *everything {
 	e := &everything{}
-	e.root = session.NewScope(amp.Seed(3))
+	e.root = session.NewScope(amp.Seed(3), amp.On(device))
 	e.net = session.Model("net", netOf)
 	e.opt = session.Optimizer("opt", func() *optim.Adam { return optim.NewAdamW(e.net.Parameters(), optim.LR(0.002)) })
 	e.sched = session.Schedule("schedule", optim.NewStepLR(e.opt, 5, 0.8))
@@ -66,6 +69,7 @@ func take() *everything {
 // step is one training step.
 func (e *everything) step(s *amp.Scope) {
 	b := e.loader.Next(s)
+	b.X, b.Y = b.X.To(s), b.Y.To(s)
 	half := s.Autocast(amp.Float16)
 	loss := nn.CrossEntropyLoss(half, e.net.Forward(half, b.X), b.Y)
 	e.opt.ZeroGrad()

@@ -44,6 +44,14 @@ func (s *Store) EndStep(commit bool) error {
 	return nil
 }
 
+// Charge says what a commit has cost together with what was done for it.
+func (s *Store) Charge(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spent += max(d-s.markCost, 0)
+	s.markCost = max(d, s.markCost)
+}
+
 // Cost returns the time that steps of this process have waited for commits and copies, and the time since it opened the session.
 func (s *Store) Cost() (spent, while time.Duration) {
 	s.mu.Lock()
@@ -86,7 +94,7 @@ func (s *Store) commit(live bool) (err error) {
 	s.seq++
 	s.settle(live)
 	clean := len(s.dirty) == 0
-	promote := clean && (s.structure || !s.hasLarge() || start.Sub(s.lastAnchor) >= max(anchorEvery, share*s.copyCost)) || s.anchor < 0
+	promote := clean && (s.structure || !s.hasLarge() || start.Sub(s.lastAnchor) >= max(anchorEvery, copyShare*s.copyCost)) || s.anchor < 0
 	anchor := s.anchor
 	if promote {
 		anchor = free

@@ -25,6 +25,9 @@ const (
 // share is the part of the time that commits may take: one in share.
 const share = 50
 
+// copyShare is the part of the time that copies may take: one in copyShare.
+const copyShare = 100
+
 // anchorEvery is the least time between two anchors; a variable for tests.
 var anchorEvery = 250 * time.Millisecond
 
