@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/halftone-ml/halftone/cudart/driver"
@@ -120,8 +119,7 @@ func median(n int, f func() float64) float64 {
 	for i := range v {
 		v[i] = f()
 	}
-	slices.Sort(v)
-	return v[n/2]
+	return middle(v)
 }
 
 // host returns the nanoseconds that one of n calls takes, the median of five rounds; each round waits for the device at its end, outside the time.

@@ -49,26 +49,29 @@ func table(w io.Writer, files []string) error {
 	}
 	fmt.Fprintln(w, "| what | Halftone | PyTorch | ratio | unit | remarks |\n|---|---|---|---|---|---|")
 	for _, r := range rows {
-		ours, peer, ratio := middle(r.ours), middle(r.peer), ""
+		ours, peer, ratio := text(r.ours), text(r.peer), ""
 		if len(r.ours) > 0 && len(r.peer) > 0 {
-			slices.Sort(r.ours)
-			slices.Sort(r.peer)
-			ratio = fmt.Sprintf("%.3f", r.ours[len(r.ours)/2]/r.peer[len(r.peer)/2])
+			ratio = fmt.Sprintf("%.3f", middle(r.ours)/middle(r.peer))
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Name, ours, peer, ratio, r.Unit, strings.ReplaceAll(r.Note, "|", "/"))
 	}
 	return nil
 }
 
-// middle writes a median with four digits; "" is no value.
-func middle(v []float64) string {
-	if len(v) == 0 {
-		return ""
-	}
+// middle is the median.
+func middle(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
-	m := v[len(v)/2]
-	if m >= 1000 {
-		return fmt.Sprintf("%.0f", m)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// text writes a median with four digits; "" is no value.
+func text(v []float64) string {
+	switch {
+	case len(v) == 0:
+		return ""
+	case middle(v) >= 1000:
+		return fmt.Sprintf("%.0f", middle(v))
 	}
-	return fmt.Sprintf("%.4g", m)
+	return fmt.Sprintf("%.4g", middle(v))
 }
