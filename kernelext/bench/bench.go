@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/layout"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 //go:embed bench.py
@@ -32,31 +34,72 @@ type Case struct {
 	Name   string `json:"name"`
 	Kernel string `json:"kernel"`
 	Code   string `json:"code"`
+
+	Fresh   bool `json:"fresh"`   // a new kernel in every round: its first cell
+	Rounds  int  `json:"rounds"`  // at most; 0 means all
+	Updates int  `json:"updates"` // updates of displays that have to arrive
+	Bytes   int  `json:"bytes"`   // characters of output that have to arrive
 }
 
-const stock = "stock-gonb"
+// The kernels beside ours: GoNB as its own installer sets it up, and with the environment that ours gives it, so that the
+// difference is what the proxy costs.
+const (
+	stock     = "stock-gonb"
+	stockLike = "stock-gonb-same-flags"
+)
 
 const trivial = "%%\nfmt.Println({n})"
 
-const usesAMP = `import "github.com/halftone-ml/halftone/amp"
-
-%%
+// trains makes a training step under autocast and shows a figure.
+const trains = `%%
 s := amp.NewScope(amp.Seed({n}), amp.Record(amp.Decisions))
 defer s.Close()
+x, y := amp.Randn(s, amp.Float32, 0, 1, 20, 10), amp.Randn(s, amp.Float32, 0, 1, 20, 1)
+net := nn.NewLinear(s, 10, 1)
+opt, scaler := optim.NewSGD(net.Parameters(), optim.LR(0.1)), amp.NewGradScaler()
 half := s.Autocast(amp.Float16)
-a, b := amp.Randn(s, amp.Float32, 0, 1, 8, 8), amp.Randn(s, amp.Float32, 0, 1, 8, 8)
-fmt.Println(amp.MatMul(half, a, b).DType())`
-
-const showsFigure = `import "github.com/halftone-ml/halftone/widgets"
-` + usesAMP + `
+loss := nn.MSELoss(half, net.Forward(half.In("net"), x), y)
+scaler.Scale(s, loss).Backward()
+scaler.Step(opt)
+scaler.Update()
 widgets.Show(widgets.Decisions(s.Trace()))`
+
+const imports = `import (
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+`
+
+const updates = `import "github.com/janpfeifer/gonb/gonbui"
+
+%%
+id := gonbui.UniqueId()
+for i := range 1000 {
+	gonbui.UpdateHTML(id, fmt.Sprint({n}, i))
+}
+gonbui.Sync()`
+
+const prints = `%%
+line := strings.Repeat("{n}", 1000)[:999]
+for range 50000 {
+	fmt.Println(line)
+}`
 
 // Cases are the cells that are measured.
 var Cases = []Case{
-	{"trivial cell, stock GoNB", stock, trivial},
-	{"trivial cell", layout.KernelName, trivial},
-	{"cell that uses amp", layout.KernelName, usesAMP},
-	{"cell that uses amp and shows a figure", layout.KernelName, showsFigure},
+	{Name: "trivial cell, stock GoNB", Kernel: stock, Code: trivial},
+	{Name: "trivial cell, stock GoNB, same flags", Kernel: stockLike, Code: trivial},
+	{Name: "trivial cell", Kernel: layout.KernelName, Code: trivial},
+	{Name: "a training step and its figure", Kernel: layout.KernelName, Code: trains},
+	{Name: "the same with import lines", Kernel: layout.KernelName, Code: imports + trains},
+	{Name: "the same as the first cell of a kernel", Kernel: layout.KernelName, Code: trains, Fresh: true, Rounds: 5},
+	{Name: "1,000 updates of a display, stock GoNB", Kernel: stockLike, Code: updates, Rounds: 3, Updates: 1000},
+	{Name: "1,000 updates of a display", Kernel: layout.KernelName, Code: updates, Rounds: 3, Updates: 1000},
+	{Name: "50 MB of output, stock GoNB", Kernel: stock, Code: prints, Rounds: 3, Bytes: 50_000_000},
+	{Name: "50 MB of output", Kernel: layout.KernelName, Code: prints, Rounds: 3, Bytes: 50_000_000},
 }
 
 // A Row is one measurement.
@@ -87,8 +130,10 @@ func Cells(ctx context.Context, l layout.Layout, state layout.State, env []strin
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := stockKernel(dir, l); err != nil {
-		return nil, err
+	for name, more := range map[string]map[string]string{stock: nil, stockLike: flags(l, state)} {
+		if err := stockKernel(dir, name, l, more); err != nil {
+			return nil, err
+		}
 	}
 	order, err := json.Marshal(map[string]any{"cases": cases, "rounds": rounds})
 	if err != nil {
@@ -140,20 +185,33 @@ func Cells(ctx context.Context, l layout.Layout, state layout.State, env []strin
 	return rows, nil
 }
 
-// stockKernel makes a kernelspec for GoNB as its own installer would: no flags, no environment but a PATH with its programs.
-func stockKernel(dir string, l layout.Layout) error {
+// stockKernel makes a kernelspec for GoNB as its own installer would, with no environment but a PATH with its programs, and more.
+func stockKernel(dir, name string, l layout.Layout, more map[string]string) error {
+	env := map[string]string{"PATH": l.Bin() + string(os.PathListSeparator) + os.Getenv("PATH")}
+	maps.Copy(env, more)
 	spec, err := json.Marshal(map[string]any{
 		"argv": []string{l.GoNB(), "--kernel", "{connection_file}"}, "display_name": "Go (gonb)", "language": "go",
-		"interrupt_mode": "message", "env": map[string]string{"PATH": l.Bin() + string(os.PathListSeparator) + os.Getenv("PATH")},
+		"interrupt_mode": "message", "env": env,
 	})
 	if err != nil {
 		return err
 	}
-	at := filepath.Join(dir, "kernels", stock)
+	at := filepath.Join(dir, "kernels", name)
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(at, "kernel.json"), spec, 0o644)
+}
+
+// flags are the variables of our kernel's environment that change how cells are built.
+func flags(l layout.Layout, state layout.State) map[string]string {
+	out := map[string]string{}
+	for _, v := range wire.Env(l, state, os.Environ()) {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GO") || name == "CGO_ENABLED" {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 var benchLine = regexp.MustCompile(`^Benchmark(\S*?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op`)

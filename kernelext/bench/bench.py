@@ -20,47 +20,66 @@ def start(kernel):
     return km, kc
 
 
-def execute(kc, code):
-    """The seconds from request to idle, and the error if there was one."""
+def execute(kc, case, code):
+    """The seconds from request to idle. A failed cell and lost output are errors."""
     began = time.perf_counter()
     msg_id = kc.execute(code)
-    error = None
+    error, updates, size = None, 0, 0
     while True:
         msg = kc.get_iopub_msg(timeout=300)
         if msg["parent_header"].get("msg_id") != msg_id:
             continue
-        if msg["msg_type"] == "error":
-            error = "\n".join(msg["content"]["traceback"])
-        if msg["msg_type"] == "status" and msg["content"]["execution_state"] == "idle":
+        kind, content = msg["msg_type"], msg["content"]
+        if kind == "error":
+            error = "\n".join(content["traceback"])
+        elif kind in ("display_data", "update_display_data"):
+            updates += 1
+        elif kind == "stream" and content["name"] == "stdout":
+            size += len(content["text"])
+        elif kind == "status" and content["execution_state"] == "idle":
             break
     taken = time.perf_counter() - began
     kc.get_shell_msg(timeout=60)
-    return taken, error
+    if case["updates"] and updates != case["updates"]:
+        error = error or "%d of %d updates arrived" % (updates, case["updates"])
+    if case["bytes"] and size != case["bytes"]:
+        error = error or "%d of %d characters arrived" % (size, case["bytes"])
+    if error:
+        raise RuntimeError("%s: %s" % (case["name"], error))
+    return taken
+
+
+def stop(kernel):
+    km, kc = kernel
+    kc.stop_channels()
+    km.shutdown_kernel(now=False)
 
 
 def main():
     order = json.loads(sys.argv[1])
-    kernels = []
+    kernels = {}
     times = {case["name"]: [] for case in order["cases"]}
     try:
-        # A kernel per case: declarations of one cell stay in its notebook and would be compiled with the others.
-        for case in order["cases"]:
-            kernels.append(start(case["kernel"]))
         for n in range(-1, order["rounds"]):
-            for case, (_, kc) in zip(order["cases"], kernels):
-                taken, error = execute(kc, case["code"].replace("{n}", str(n + 2)))
-                if error:
-                    raise RuntimeError("%s: %s" % (case["name"], error))
+            for case in order["cases"]:
+                name = case["name"]
+                if case["rounds"] and n >= case["rounds"]:
+                    continue
+                # A kernel per case: declarations of one cell stay in its notebook and would be compiled with the others.
+                if case["fresh"] and name in kernels:
+                    stop(kernels.pop(name))
+                if name not in kernels:
+                    kernels[name] = start(case["kernel"])
+                taken = execute(kernels[name][1], case, case["code"].replace("{n}", str(n + 2)))
                 if n >= 0:  # the first round fills caches
-                    times[case["name"]].append(taken)
+                    times[name].append(taken)
             print(json.dumps({"round": n + 1}), flush=True)
     except Exception as err:
         print(json.dumps({"error": "%s: %s" % (type(err).__name__, err)}), flush=True)
         sys.exit(1)
     finally:
-        for km, kc in kernels:
-            kc.stop_channels()
-            km.shutdown_kernel(now=False)
+        for kernel in kernels.values():
+            stop(kernel)
     print(json.dumps({"times": times}), flush=True)
 
 

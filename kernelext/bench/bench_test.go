@@ -58,8 +58,16 @@ func TestCellsAreTimed(t *testing.T) {
 			t.Errorf("%s took %v", r.Name, r.Median)
 		}
 	}
-	bad := []Case{{"does not compile", "halftone", "%%\nnonsense"}}
-	if _, err := Cells(t.Context(), l, state, install.JupyterEnv(l, state), 1, bad, func(int) {}); err == nil || !strings.Contains(err.Error(), "does not compile") {
-		t.Errorf("a cell that fails: %v", err)
+	for _, bad := range []struct {
+		want string
+		c    Case
+	}{
+		{"does not compile", Case{Name: "does not compile", Kernel: "halftone", Code: "%%\nnonsense"}},
+		{"0 of 3 updates", Case{Name: "loses updates", Kernel: "halftone", Code: trivial, Updates: 3}},
+		{"2 of 9 characters", Case{Name: "loses output", Kernel: "halftone", Code: trivial, Bytes: 9}},
+	} {
+		if _, err := Cells(t.Context(), l, state, install.JupyterEnv(l, state), 1, []Case{bad.c}, func(int) {}); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%s: %v", bad.c.Name, err)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 var warmImports = []string{
 	Module + "/amp", Module + "/amp/nn", Module + "/amp/optim", Module + "/amp/dataset", Module + "/amp/dataset/glyphs",
 	Module + "/amp/safetensors", Module + "/amp/checkpoint", Module + "/widgets", Module + "/kernelext/session",
-	Module + "/kernelext/cell",
+	Module + "/kernelext/cell", Module + "/cudart",
 	"bufio", "bytes", "context", "encoding/json", "errors", "flag", "fmt", "image", "image/color", "image/png", "io", "log", "maps",
 	"math", "math/rand", "math/rand/v2", "os", "os/signal", "path/filepath", "regexp", "runtime", "slices", "sort", "strconv",
 	"strings", "sync", "text/tabwriter", "time", "unsafe",

@@ -13,7 +13,7 @@ import (
 func benchmark(ctx context.Context, args []string) error {
 	fs := flags("bench", "", "Measures, side by side in one run, the latency of cells and the time of a training step.")
 	newInstaller := installerFlags(fs)
-	rounds := fs.Int("rounds", 11, "how often each cell is timed; the table shows medians")
+	rounds := fs.Int("rounds", 20, "how often each cell is timed; the table shows medians")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
