@@ -35,7 +35,11 @@ func liveHTML(p *page, f *widgets.Figure, chart string) {
 			if i > 0 {
 				p.WriteString(` <span style="opacity:0.5">·</span> `)
 			}
-			p.printf(`<span style="%s">%s</span> <strong>%s</strong>`, stMuted, esc(t[0]), powersHTML(t[1]))
+			whole := ""
+			if len(t[1]) < 40 { // a name of a parameter may be longer than a line
+				whole = ";white-space:nowrap"
+			}
+			p.printf(`<span style="margin:0%s"><span style="%s">%s</span> <strong>%s</strong></span>`, whole, stMuted, esc(t[0]), powersHTML(t[1]))
 		}
 		p.WriteString(`</div>`)
 	}
