@@ -56,6 +56,7 @@ func (k *kernel) runMagics(m *message, cell *magic.Cell, mc *magicCell) {
 	r := &request{m: m, stop: stop}
 	k.current = r
 	k.status("busy", m)
+	m.announced = true
 	go func() {
 		defer stop()
 		for _, line := range cell.Lines {

@@ -31,6 +31,8 @@ type message struct {
 
 	via channel // of a front end's message: where it came in
 
+	announced bool // the kernel has said that it is busy with this request
+
 	again    bool // a GoNB has died on this request before beginning it
 	retried  bool // GoNB has been started once more for this request
 	numbered bool // count is set

@@ -21,6 +21,7 @@ func (k *kernel) startPager(m *message, code string) bool {
 	r := &request{m: m, stop: func() { mc.page = nil }}
 	k.current = r
 	k.status("busy", m)
+	m.announced = true
 	q, ok := k.question(ask)
 	go func() {
 		var found map[string]any

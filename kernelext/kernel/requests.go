@@ -228,10 +228,16 @@ func (k *kernel) complete(r *request, m *message) *message {
 	return m.withContent(mustJSON(fields), k.key)
 }
 
-// isSilenced reports whether a message is output of a cell that is to be silent.
+// isSilenced reports whether a message is output of a cell that is to be silent, or says again that the kernel is busy.
 func (k *kernel) isSilenced(parent string, m *message) bool {
 	r := k.current
-	if r == nil || !r.silent || r.m.id != parent {
+	if r == nil || r.m.id != parent {
+		return false
+	}
+	if m.kind == "status" && r.m.announced {
+		return bytes.Contains(m.content, []byte(`"busy"`))
+	}
+	if !r.silent {
 		return false
 	}
 	switch m.kind {
@@ -370,7 +376,9 @@ func (k *kernel) replyError(m *message, name, value string) {
 
 // refuse fails a request that has not been given to GoNB.
 func (k *kernel) refuse(m *message, name, value, text string) {
-	k.status("busy", m)
+	if !m.announced {
+		k.status("busy", m)
+	}
 	r := &request{m: m}
 	if m.kind == "execute_request" {
 		_, x := k.normalize(m)

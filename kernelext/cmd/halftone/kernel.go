@@ -29,7 +29,8 @@ func kernelCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return kernel.Run(ctx, fs.Arg(0), kernel.Options{
+	// An interrupt, which ends other commands, is for the running cell: the kernel looks at signals itself.
+	return kernel.Run(context.WithoutCancel(ctx), fs.Arg(0), kernel.Options{
 		GoNB:     l.GoNB(),
 		Checkout: state.Checkout,
 		Env:      wire.Env(l, state, os.Environ()),

@@ -1,0 +1,59 @@
+package conformance
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
+	"github.com/halftone-ml/halftone/kernelext/layout"
+)
+
+// A storm is a scenario of storm.py and its size in every test run.
+type storm struct {
+	name string
+	size int
+}
+
+var storms = []storm{
+	{"rapid", 100}, {"small", 1000}, {"huge", 8}, {"slow", 1000}, {"garbage", 60}, {"vanish", 1}, {"pair", 2}, {"interrupts", 12},
+}
+
+// brew runs a scenario with Jupyter's client and returns what it saw.
+func brew(t *testing.T, name string, seed, size int, limit time.Duration) map[string]any {
+	t.Helper()
+	python, env := testenv.Python(t)
+	cmd := exec.Command(python, "storm.py", layout.KernelName, name, strconv.Itoa(seed), strconv.Itoa(size))
+	cmd.Env = env
+	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	began := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		text := ""
+		if exit, ok := err.(*exec.ExitError); ok {
+			text = string(exit.Stderr)
+		}
+		t.Fatalf("%s, seed %d, after %v: %v\n%s", name, seed, time.Since(began), err, text)
+	}
+	var seen map[string]any
+	if err := json.Unmarshal(out, &seen); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	t.Logf("%s, seed %d: %v in %.1f s", name, seed, seen, time.Since(began).Seconds())
+	return seen
+}
+
+// TestStorms does to the installed kernel what front ends and machines do on bad days.
+func TestStorms(t *testing.T) {
+	for _, s := range storms {
+		t.Run(s.name, func(t *testing.T) {
+			seen := brew(t, s.name, 1, s.size, 3*time.Minute)
+			if len(seen) == 0 {
+				t.Error("nothing was seen")
+			}
+		})
+	}
+}
