@@ -108,7 +108,7 @@ def huge(rng):
     """Single messages of many megabytes in both directions."""
     with Kernel() as k:
         n = SIZE << 20
-        reply, _ = k.run("/*" + "x" * n + "*/\n%%\nfmt.Println(1)")
+        reply, _ = k.run("%%\n_ = `" + "x" * n + "`\nfmt.Println(1)")
         expect(reply["status"] == "ok", reply)
         reply, seen = k.run(
             'import "github.com/janpfeifer/gonb/gonbui"\n%%%%\ngonbui.DisplayHTML(strings.Repeat("y", %d))\ngonbui.Sync()\nfmt.Print(strings.Repeat("z", %d))' % (n, n)
@@ -234,12 +234,14 @@ def interrupts(rng):
             codes = [c % ((i,) * c.count("%d")) if "%d" in c else c for c, _ in cells]
             ids = [k.kc.execute(c) for c in codes]
             print("round", i, codes, file=sys.stderr)
+            asked = 0
             for _ in range(rng.randrange(1, 4)):
-                time.sleep(rng.choice([0, 0.01, 0.05, 0.1, 0.2, 0.4]) * rng.random())
+                time.sleep(rng.choice([0, 0.01, 0.05, 0.1, 0.2, 0.4, 1.5]) * rng.random())
                 if rng.random() < 0.5:
                     os.kill(pid, signal.SIGINT)
                 else:
                     k.kc.control_channel.send(k.kc.session.msg("interrupt_request", {}))
+                    asked += 1
             for code, (_, out), msg_id in zip(codes, cells, ids):
                 reply, seen = k.outcome(msg_id)
                 ended[reply["status"]] += 1
@@ -248,6 +250,9 @@ def interrupts(rng):
                 stopped = "^C" in text(seen, "stderr")  # a shell command that was: GoNB does not call that an error
                 if reply["status"] == "ok" and out and not stopped:
                     expect(text(seen) == out, i, code, text(seen), text(seen, "stderr"))
+            for _ in range(asked):  # an interrupt that is still on its way would be the next cell's
+                expect(k.kc.get_control_msg(timeout=PATIENCE)["content"]["status"] == "ok")
+            time.sleep(0.2)
             k.works()
         try:
             while True:

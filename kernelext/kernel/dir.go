@@ -28,27 +28,39 @@ const (
 	lockPatience = time.Minute
 )
 
-// makeDir makes the private folder of a kernel under parent, and removes those of dead kernels.
+// makeDir makes the private folder of a kernel under parent, and removes those of dead kernels. Where parent cannot be written,
+// as in a read-only home, or is too long a path, the system's folder for temporary files takes its place.
 func makeDir(parent string) (*privateDir, error) {
-	// gopls and we listen on sockets in it, and a socket's path is short. The system's temporary folder is the way out.
-	if len(parent) > maxDirParent {
-		parent = "/tmp"
+	var first error
+	for _, dir := range []string{parent, os.TempDir(), "/tmp"} {
+		// gopls and we listen on sockets in it, and a socket's path is short.
+		if len(dir) > maxDirParent {
+			continue
+		}
+		d, err := makeDirIn(dir)
+		if err == nil {
+			return d, nil
+		}
+		if first == nil {
+			first = err
+		}
 	}
-	fail := func(err error) (*privateDir, error) {
-		return nil, fmt.Errorf("kernel: no folder for temporary files: %w; set HALFTONE_HOME to a folder you can write", err)
-	}
+	return nil, fmt.Errorf("kernel: no folder for temporary files: %w; set HALFTONE_HOME to a folder you can write", first)
+}
+
+func makeDirIn(parent string) (*privateDir, error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return fail(err)
+		return nil, err
 	}
 	sweep(parent)
 	path, err := os.MkdirTemp(parent, dirPrefix)
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
 	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		_ = os.RemoveAll(path)
-		return fail(err)
+		return nil, err
 	}
 	// Where the file system has no locks nothing is ever swept, either.
 	_ = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -128,7 +128,7 @@ func (e *explainer) name(m *message) *message {
 	switch {
 	case c.Value == "exit status 2" && e.panicky != "":
 		c.Name, c.Value, _ = strings.Cut(e.panicky, ": ")
-	case c.Value == "signal: interrupt": // which the stream has said already
+	case strings.HasSuffix(c.Value, "signal: interrupt"): // which the stream has said already
 		c.Name, c.Value = "Interrupted", "the cell was stopped"
 	case len(e.report) == 0:
 		return m

@@ -52,6 +52,7 @@ func (k *kernel) interrupt() {
 const (
 	doubleClick = 400 * time.Millisecond // two interrupts within are one
 	lastChance  = 300 * time.Millisecond // from the signal of the second interrupt to the one that nobody can ignore
+	gonbChance  = 3 * time.Second        // from the second interrupt to the end of a GoNB that does not see that its cell has ended
 	stillRuns   = 5 * time.Second        // after which the user is told how to end a cell that goes on
 )
 
@@ -95,9 +96,13 @@ func (k *kernel) keepInterrupting() {
 		}
 	}
 	switch {
+	case !r.killed.IsZero() && time.Since(r.killed) > gonbChance && r.replied.IsZero() && !r.ended:
+		r.ended = true // it is GoNB itself that works: on some texts it does so for hours
+		c := k.child
+		go c.kill() // onExit follows
 	case !r.killed.IsZero() && time.Since(r.killed) > lastChance:
 		signalAll(all, syscall.SIGKILL)
-	case !r.told && len(all) > 0 && time.Since(r.interrupted) > stillRuns:
+	case !r.told && time.Since(r.interrupted) > stillRuns:
 		r.told = true
 		k.stream("stderr", "halftone: the cell was interrupted and still runs. Interrupt again to end it at once.\n", r.m.header)
 	}

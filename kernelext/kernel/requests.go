@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ type request struct {
 	interrupted time.Time    // when the cell was interrupted first
 	killed      time.Time    // when it was interrupted again
 	told        bool         // that it goes on
+	ended       bool         // GoNB has been ended for it
 }
 
 // replyPatience and idlePatience bound the wait for the second half of an answer when the first has come: GoNB leaves
@@ -83,6 +85,9 @@ func (k *kernel) forward(m *message) {
 		if mc := m.magic; mc != nil {
 			out, r.verdict = out.withCode(mc.out, k.key), mc.verdict
 		}
+		if code := codeOf(out); emptyCommand.MatchString(code) {
+			out = out.withCode(emptyCommand.ReplaceAllString(code, ""), k.key)
+		}
 		r.reset = resets(x.Code)
 		r.stopOnError = x.StopOnError == nil || *x.StopOnError
 		r.silent = *x.Silent
@@ -102,6 +107,9 @@ func (k *kernel) forward(m *message) {
 	r.foreign = !bytes.Equal(out.header, m.header)
 	k.child.shell.send(out.frames())
 }
+
+// emptyCommand is a line with a command's mark and blanks only, on which GoNB stops.
+var emptyCommand = regexp.MustCompile(`(?m)^(?://gonb:)?[%!][ \t]+$`)
 
 // enter gives a cell its execution count, unless it has got it before a GoNB died, and keeps it in the history.
 func (k *kernel) enter(m *message, code string, keep bool) {
@@ -168,7 +176,7 @@ func (k *kernel) normalizeCursor(m *message) *message {
 		at = int(pos)
 	}
 	at, ok := inspectable(text, at)
-	if !ok {
+	if !ok || emptyCommand.MatchString(code) {
 		return nil
 	}
 	if _, ok := fields["detail_level"].(float64); !ok {

@@ -198,6 +198,12 @@ type server struct {
 func startKernel(t *testing.T, l layout.Layout, env ...string) *server {
 	t.Helper()
 	conn, file := connectionFile(t)
+	return startKernelOn(t, l, conn, file, env...)
+}
+
+// startKernelOn does the same with a connection file.
+func startKernelOn(t *testing.T, l layout.Layout, conn connection, file string, env ...string) *server {
+	t.Helper()
 	s := &server{t: t, layout: l, exited: make(chan struct{}), log: &tail{}, id: kernelID(filepath.Base(file))}
 	s.cmd = exec.Command(os.Args[0])
 	s.cmd.Env = append(os.Environ(), serveEnv+"="+file, homeEnv+"="+l.Home, fmt.Sprintf("%s=%d", parentEnv, os.Getpid()))
