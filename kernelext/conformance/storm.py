@@ -247,7 +247,7 @@ def interrupts(rng):
                 ended[reply["status"]] += 1
                 states = [m["content"]["execution_state"] for m in seen if m["msg_type"] == "status"]
                 expect(states[0] == "busy" and states[-1] == "idle" and states.count("idle") == 1, i, code, states)
-                stopped = "^C" in text(seen, "stderr")  # a shell command that was: GoNB does not call that an error
+                stopped = "signal: interrupt" in text(seen, "stderr")  # a shell command that was: GoNB does not call that an error
                 if reply["status"] == "ok" and out and not stopped:
                     expect(text(seen) == out, i, code, text(seen), text(seen, "stderr"))
             for _ in range(asked):  # an interrupt that is still on its way would be the next cell's

@@ -115,7 +115,8 @@ func cellProcesses(gonb int) []process {
 	})
 }
 
-// isTool tells what GoNB runs besides a cell's program: what it builds with, and the shell of a line that starts with !.
+// isTool tells what GoNB runs besides a cell's program: what it builds with, and the shell of a line that starts with !. One that
+// still has GoNB's own name is about to become any of these.
 func isTool(p process) bool {
-	return p.name == "go" || p.name == "goimports" || p.name == "bash"
+	return p.name == "go" || p.name == "goimports" || p.name == "bash" || p.name == "gonb"
 }
