@@ -116,4 +116,43 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	p.quiet()
+	t.Run("trusted", func(t *testing.T) { tryScales(t, notebook) })
+}
+
+// tryScales moves the slider of the exponents, which only a trusted notebook has.
+func tryScales(t *testing.T, notebook string) {
+	p := open(t, notebook, "slider.ipynb", true)
+	const panel = `document.querySelector('.halftone-whatif')`
+	p.wait("the slider is there", panel+` !== null`)
+	says := func() (text string) {
+		t.Helper()
+		p.eval("reading", panel+`.querySelector('[aria-live]').textContent`, &text)
+		return text
+	}
+	if text := says(); !strings.HasPrefix(text, "× 2^12 = 4,096 in float16: 0% lost to zero") {
+		t.Errorf("at first it says %q", text)
+	}
+	move := func(what, js string) {
+		t.Helper()
+		p.eval(what, `(() => { const panel = `+panel+`; `+js+`; return true; })()`, nil)
+	}
+	move("moving the slider", `const s = panel.querySelector('input'); s.value = s.max; s.dispatchEvent(new Event('input'))`)
+	if text := says(); !strings.Contains(text, "× 2^24") || strings.Contains(text, " 0% overflow") {
+		t.Errorf("at the largest scale it says %q", text)
+	}
+	p.snap("answer-slider")
+	move("choosing bfloat16", `const s = panel.querySelector('select'); s.value = 'bfloat16'; s.dispatchEvent(new Event('change'))`)
+	if text := says(); !strings.Contains(text, "in bfloat16: 0% lost to zero, 0% with fewer digits, 100% kept whole, 0% overflow") {
+		t.Errorf("in bfloat16 it says %q", text)
+	}
+	move("taking the scale out", `panel.querySelectorAll('button')[2].click()`)
+	if text := says(); !strings.HasPrefix(text, "× 2^0 = 1 in bfloat16") {
+		t.Errorf("without a scale it says %q", text)
+	}
+	for _, theme := range []string{"Light", "Dark"} {
+		p.theme(theme)
+		move("showing it", panel+`.scrollIntoView({ block: 'center' }); panel.querySelectorAll('button')[1].click()`)
+		p.snap("answer-slider-" + strings.ToLower(theme))
+	}
+	p.quiet()
 }
