@@ -1,5 +1,6 @@
 // Package widgets turns what amp recorded into figures: which precision every op ran in and why ([Decisions]), how the loss
-// scale moved ([ScaleHistory]), how several runs compare ([Compare]), and how a training loop goes while it runs ([Live]).
+// scale moved ([ScaleHistory]), what float16 makes of the gradients ([Exponents]), how several runs compare ([Compare]), and how
+// a training loop goes while it runs ([Live]).
 //
 // A [Figure] is plain data. It reads values (amp.Trace, amp.ScaleHistory), never live tensors, so that it can be stored,
 // sent and drawn again anywhere; its JSON form is what a notebook keeps under the MIME type [MIME]. [Show] displays

@@ -93,7 +93,7 @@ func (k *kernel) forward(m *message) {
 		r.silent = *x.Silent
 		r.expressions = slices.Sorted(maps.Keys(x.Expressions))
 		r.input.allowed = *x.AllowStdin
-		k.setGlue(codeOf(out))
+		k.setGlue(x.Code)
 		k.enter(m, x.Code, *x.StoreHistory)
 		if m.kept {
 			k.counter++
