@@ -53,6 +53,7 @@ func main() {
 	start := flag.Bool("start", false, "only start: a context, a module and a launch")
 	units := flag.Bool("units", false, "start, and load all of Halftone's kernels")
 	only := flag.Bool("bench", false, "run the benchmarks of this program, and print their figures")
+	train := flag.Bool("steps", false, "time training steps, as steps.py does in PyTorch, and print their figures")
 	dir := flag.String("o", "results", "folder of the results and logs")
 	python := flag.String("python", "python3", "the Python that has PyTorch")
 	sanitizer := flag.String("sanitizer", "compute-sanitizer", "NVIDIA's checker, empty for none")
@@ -68,6 +69,8 @@ func main() {
 		startOnly(true)
 	case *only:
 		err = benchmarks()
+	case *train:
+		err = steps()
 	default:
 		err = runAll(*dir, *python, *sanitizer, *rounds)
 	}
