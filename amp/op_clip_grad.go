@@ -48,12 +48,18 @@ func ClampGrad(p *Tensor, lo, hi float64) {
 // SumOfPowers returns Σ |x|ᵖ, accumulated in float64; max |x| for an infinite p, NaN if an element is.
 func SumOfPowers(t *Tensor, p float64) float64 {
 	t.live("SumOfPowers")
+	return sumOfPowers(t, p)
+}
+
+func sumOfPowers(t *Tensor, p float64) float64 {
 	sum := 0.0
 	t.eachChunk(func(values []float64) {
 		for _, v := range values {
 			switch v = math.Abs(v); {
 			case p == 1:
 				sum += v
+			case p == 2:
+				sum += float64(v * v)
 			case math.IsInf(p, 1):
 				sum = max(sum, v)
 			default:

@@ -60,8 +60,8 @@ func ExampleGradScaler_Unscale() {
 		loss := nn.MSELoss(half, net.Forward(half, x), y)
 		scaler.Scale(s, loss).Backward()
 		scaler.Unscale(opt)
-		norm := optim.ClipGradNorm(net.Parameters(), 0.1)
-		clipped := optim.ClipGradNorm(net.Parameters(), math.Inf(1))
+		norm := optim.ClipGradNorm(net.Parameters(), 0.1).Value()
+		clipped := optim.ClipGradNorm(net.Parameters(), math.Inf(1)).Value()
 		fmt.Println(norm > 0.1, math.Abs(clipped-0.1) < 1e-5)
 		scaler.Step(opt) // does not unscale again
 		scaler.Update()
@@ -81,7 +81,7 @@ func ExampleGradScaler_clipScaled() {
 		scaler.Scale(s, nn.MSELoss(half, net.Forward(half, x), y)).Backward()
 		optim.ClipGradNorm(net.Parameters(), 0.1*scaler.CurrentScale())
 		scaler.Step(opt)
-		fmt.Printf("%.3f\n", optim.ClipGradNorm(net.Parameters(), math.Inf(1)))
+		fmt.Printf("%.3f\n", optim.ClipGradNorm(net.Parameters(), math.Inf(1)).Value())
 		scaler.Update()
 	}
 	// Output: 0.100

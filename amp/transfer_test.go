@@ -60,6 +60,7 @@ func TestRemoteStepsWithoutWaiting(t *testing.T) {
 		scaler := amp.NewGradScaler(amp.InitScale(1024), amp.GrowthInterval(2))
 		x, y := amp.Randn(root, amp.Float32, 0, 1, 4, 8), amp.Randn(root, amp.Float32, 0, 1, 4, 1)
 		var reports []*amp.StepReport
+		var norms []optim.Norm
 		before := device.Syncs.Load()
 		for s := range root.Steps(6) {
 			in := x
@@ -69,6 +70,10 @@ func TestRemoteStepsWithoutWaiting(t *testing.T) {
 			half := s.Autocast(amp.Float16)
 			opt.ZeroGrad()
 			scaler.Scale(s, nn.MSELoss(half, net.Forward(half, in), y)).Backward()
+			if opts == nil {
+				scaler.Unscale(opt)
+			}
+			norms = append(norms, optim.ClipGradNorm(net.Parameters(), 1e4))
 			reports = append(reports, scaler.Step(opt))
 			scaler.Update()
 		}

@@ -61,6 +61,7 @@ type batch struct {
 	f       driver.Function
 	update  updateArgs // of an optimizer's row, or
 	unscale unscaleArgs
+	clip    clipArgs
 	blocks  int32
 }
 
@@ -96,9 +97,15 @@ func (b *batch) launch(d *device) error {
 		return nil
 	}
 	a := driver.GetArgs(b.op.Name)
-	if b.op.Name == "unscale_" {
+	switch b.op.Name {
+	case "norm_add_":
+		a.Put()
+		return b.launchSums(d)
+	case "clip_norm_":
+		a.Struct(unsafe.Pointer(&b.clip), unsafe.Sizeof(b.clip))
+	case "unscale_":
 		a.Struct(unsafe.Pointer(&b.unscale), unsafe.Sizeof(b.unscale))
-	} else {
+	default:
 		a.Struct(unsafe.Pointer(&b.update), unsafe.Sizeof(b.update))
 	}
 	return d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)

@@ -1,10 +1,10 @@
 package optim
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // A ClipOption configures ClipGradNorm and GradNorm.
@@ -13,9 +13,25 @@ type ClipOption func(*float64)
 // NormType sets the norm: (Σ |g|ᵖ)^(1/p) for p above 0, the largest |g| for math.Inf(1); the default is 2.
 func NormType(p float64) ClipOption { return func(norm *float64) { *norm = p } }
 
-// GradNorm returns the norm of all gradients taken as one vector, in float64, as torch.nn.utils.get_total_norm; 0 without a gradient.
-// It panics with amp.ErrArgument for a norm type of 0 or below.
-func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
+// A Norm is the norm of gradients. On a device that works behind the host's back it is known when Value is called, within the step.
+type Norm struct {
+	sum   *amp.Tensor // on such a device; nil where value is known
+	power float64
+	value float64
+}
+
+// Value returns the norm; it waits for the device.
+func (n Norm) Value() float64 {
+	if n.sum != nil {
+		return amp.NormOf(n.sum.Item(), n.power)
+	}
+	return n.value
+}
+
+// String returns the value.
+func (n Norm) String() string { return fmt.Sprint(n.Value()) }
+
+func powerOf(opts []ClipOption) float64 {
 	p := 2.0
 	for _, o := range opts {
 		o(&p)
@@ -23,38 +39,53 @@ func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
 	if !(p > 0) {
 		misused("GradNorm", "use optim.NormType(1), (2) or (math.Inf(1))", "norm type %v", p)
 	}
+	return p
+}
+
+// GradNorm returns the norm of all gradients taken as one vector, in float64, as torch.nn.utils.get_total_norm; 0 without a gradient.
+// It panics with amp.ErrArgument for a norm type of 0 or below.
+func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
+	return gradNorm(params, opts).Value()
+}
+
+func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
+	n := Norm{power: powerOf(opts)}
 	total := 0.0
 	for _, t := range params {
 		switch g := t.Grad(); {
 		case g == nil:
-		case p == 2:
-			total += amp.SumOfSquares(g)
-		case math.IsInf(p, 1):
-			total = max(total, amp.SumOfPowers(g, p))
+		case !g.IsCPU():
+			if n.sum == nil {
+				n.sum = amp.PowerSum(t)
+			}
+			amp.AddPowers(n.sum, t, n.power)
+		case math.IsInf(n.power, 1):
+			total = max(total, amp.SumOfPowers(g, n.power))
 		default:
-			total += amp.SumOfPowers(g, p)
+			total += amp.SumOfPowers(g, n.power)
 		}
 	}
-	switch {
-	case p == 2:
-		return math.Sqrt(total)
-	case p == 1 || math.IsInf(p, 1):
-		return total
-	}
-	return cpu.Pow(total, 1/p)
+	n.value = amp.NormOf(total, n.power)
+	return n
 }
 
-// ClipGradNorm scales all gradients together so that their norm (the 2-norm, unless NormType says otherwise) does not exceed max, and
-// returns the norm they had, as torch.nn.utils.clip_grad_norm_: the factor is min(1, max/(norm+1e-6)). Call it after
+// ClipGradNorm scales all gradients together so that their norm (the 2-norm, unless NormType says otherwise) does not exceed limit, and
+// returns the norm they had, as torch.nn.utils.clip_grad_norm_: the factor is min(1, limit/(norm+1e-6)). Call it after
 // scaler.Unscale. A non-finite norm makes the gradients non-finite too; the step is then skipped by the flag that Unscale
-// recorded.
-func ClipGradNorm(params []*amp.Tensor, max float64, opts ...ClipOption) float64 {
-	norm := GradNorm(params, opts...)
-	if factor := max / (norm + 1e-6); factor < 1 || factor != factor {
-		for _, p := range params {
-			if p.Grad() != nil {
-				amp.ScaleGrad(p, factor)
-			}
+// recorded. It does not wait for a device; the norm's Value does.
+func ClipGradNorm(params []*amp.Tensor, limit float64, opts ...ClipOption) Norm {
+	norm := gradNorm(params, opts)
+	factor := 1.0
+	if norm.sum == nil {
+		factor = limit / (norm.value + 1e-6)
+	}
+	for _, p := range params {
+		switch {
+		case p.Grad() == nil:
+		case norm.sum != nil:
+			amp.ClipByNorm(p, norm.sum, limit, norm.power)
+		case factor < 1 || factor != factor:
+			amp.ScaleGrad(p, factor)
 		}
 	}
 	return norm

@@ -195,7 +195,7 @@ func TestClipValueAndNorms(t *testing.T) {
 			t.Errorf("norm %v: %v, want %v", p, got, want)
 		}
 	}
-	if n := optim.ClipGradNorm(params, 2.5, optim.NormType(inf)); n != 5 || math.Abs(b.Grad().Float64s()[1]+2.5) > 1e-6 {
+	if n := optim.ClipGradNorm(params, 2.5, optim.NormType(inf)).Value(); n != 5 || math.Abs(b.Grad().Float64s()[1]+2.5) > 1e-6 {
 		t.Errorf("norm %v, clipped to %v", n, b.Grad().Float64s())
 	}
 	set(3, float32(math.NaN()), float32(-inf), 0.5)

@@ -74,14 +74,14 @@ func TestClipGradNorm(t *testing.T) {
 	params := []*amp.Tensor{a, b, c}
 	set := func(x, y, z float32) { a.SetGrad(amp.From([]float32{x, y})); b.SetGrad(amp.From([]float32{z})) }
 	set(3, 0, 4)
-	if n := optim.ClipGradNorm(params, 10); n != 5 || a.Grad().Float64s()[0] != 3 {
+	if n := optim.ClipGradNorm(params, 10).Value(); n != 5 || a.Grad().Float64s()[0] != 3 {
 		t.Errorf("norm %v, gradient %v", n, a.Grad().Float64s())
 	}
-	if n := optim.ClipGradNorm(params, 1); n != 5 || math.Abs(b.Grad().Item()-0.8) > 1e-6 {
+	if n := optim.ClipGradNorm(params, 1).Value(); n != 5 || math.Abs(b.Grad().Item()-0.8) > 1e-6 {
 		t.Errorf("norm %v, clipped to %v", n, b.Grad().Item())
 	}
 	set(float32(math.Inf(1)), 1, 1)
-	if n := optim.ClipGradNorm(params, 1); !math.IsInf(n, 1) || !math.IsNaN(a.Grad().Float64s()[0]) || b.Grad().Item() != 0 {
+	if n := optim.ClipGradNorm(params, 1).Value(); !math.IsInf(n, 1) || !math.IsNaN(a.Grad().Float64s()[0]) || b.Grad().Item() != 0 {
 		t.Errorf("norm %v: %v %v", n, a.Grad().Float64s(), b.Grad().Item())
 	}
 }

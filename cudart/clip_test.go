@@ -1,0 +1,51 @@
+package cudart_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/optim"
+	"github.com/halftone-ml/halftone/cudart"
+)
+
+// TestClipsOnDevice clips the gradients of more parameters than one launch takes, by several norms, and compares with the CPU; the host waits
+// for the value alone.
+func TestClipsOnDevice(t *testing.T) {
+	device := gpu(t)
+	params := func(on string) (*amp.Scope, []*amp.Tensor) {
+		s := amp.NewScope(amp.On(on), amp.Seed(2))
+		var out []*amp.Tensor
+		for i := range 30 {
+			p := amp.Randn(s, amp.Float32, 0, 1, 1+i*i*11).RequireGrad()
+			p.SetGrad(amp.Randn(s, amp.Float32, 0, 1, p.Len()))
+			out = append(out, p)
+		}
+		return s, out
+	}
+	for _, norm := range []float64{2, 1, 3, math.Inf(1)} {
+		for _, limit := range []float64{1, 1e9} {
+			here, a := params("cpu")
+			there, b := params(device)
+			before := cudart.CountsOf(device)
+			n := optim.ClipGradNorm(b, limit, optim.NormType(norm))
+			if now := cudart.CountsOf(device); now.Syncs != before.Syncs {
+				t.Errorf("norm %v: the host waited", norm)
+			}
+			want := optim.ClipGradNorm(a, limit, optim.NormType(norm)).Value()
+			if got := n.Value(); math.Abs(got-want) > 1e-9*want {
+				t.Errorf("norm %v is %v, on the CPU %v", norm, got, want)
+			}
+			for i := range a {
+				x, y := a[i].Grad().Float64s(), b[i].Grad().Float64s()
+				for k := range x {
+					if math.Abs(x[k]-y[k]) > 1e-6*math.Abs(x[k]) {
+						t.Fatalf("norm %v limit %v parameter %d element %d: %v, on the CPU %v", norm, limit, i, k, y[k], x[k])
+					}
+				}
+			}
+			here.Close()
+			there.Close()
+		}
+	}
+}
