@@ -110,3 +110,25 @@ func TestNoGlueWithoutADriver(t *testing.T) {
 		t.Errorf("%s", r.stdout)
 	}
 }
+
+// Cells are linked without debug data, unless the user asks for it in one of GoNB's ways.
+func TestDebugData(t *testing.T) {
+	s := startKernel(t, home(t), "GOFLAGS=")
+	const printsDebug = "%%\nname, _ := os.Executable()\nf, err := elf.Open(name)\nfmt.Println(err, f.Section(\".debug_info\") != nil || f.Section(\".zdebug_info\") != nil)"
+	has := func() string {
+		t.Helper()
+		return s.run("import \"debug/elf\"\n" + printsDebug).ok(t).stdout
+	}
+	if got := has(); got != "<nil> false\n" {
+		t.Errorf("by default: %q", got)
+	}
+	s.run("%goflags -ldflags=").ok(t)
+	if got := has(); got != "<nil> true\n" {
+		t.Errorf("with %%goflags: %q", got)
+	}
+	s.run("%goflags \"\"").ok(t)
+	s.run("%env GOFLAGS -buildvcs=false").ok(t)
+	if got := has(); got != "<nil> true\n" {
+		t.Errorf("with %%env: %q", got)
+	}
+}

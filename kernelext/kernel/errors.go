@@ -39,7 +39,7 @@ func (e *explainer) explain(m *message) *message {
 // listen looks for a panic on stderr, where it comes in pieces of any size.
 func (e *explainer) listen(m *message) {
 	var c streamContent
-	if json.Unmarshal(m.content, &c) != nil || c.Name != "stderr" {
+	if !bytes.Contains(m.content, []byte(`"stderr"`)) || json.Unmarshal(m.content, &c) != nil || c.Name != "stderr" {
 		return
 	}
 	lines := strings.Split(e.partial+c.Text, "\n")
