@@ -55,26 +55,27 @@ func flat(ptr uint64, dt amp.DType, n int) view {
 
 // A launcher turns one call into launches.
 type launcher struct {
-	d           *device
-	tmp         *block // scratch memory of the call
-	c           *amp.Call
-	err         error
-	mapArgs     mapArgs
-	reduceArgs  reduceArgs
-	lineArgs    lineArgs
-	updateArgs  updateArgs
-	unscaleArgs unscaleArgs
-	gemmArgs    gemmArgs
-	classArgs   classArgs
-	indexArgs   indexArgs
-	rowsArgs    rowsArgs
-	dropoutArgs dropoutArgs
-	channelArgs channelArgs
-	poolArgs    poolArgs
-	convArgs    convArgs
-	partialAt   uint64 // memory for partial reductions that is there already
-	in          [9]view
-	out         view
+	d             *device
+	tmp           *block // scratch memory of the call
+	c             *amp.Call
+	err           error
+	mapArgs       mapArgs
+	reduceArgs    reduceArgs
+	lineArgs      lineArgs
+	updateArgs    updateArgs
+	unscaleArgs   unscaleArgs
+	gemmArgs      gemmArgs
+	classArgs     classArgs
+	indexArgs     indexArgs
+	rowsArgs      rowsArgs
+	dropoutArgs   dropoutArgs
+	channelArgs   channelArgs
+	poolArgs      poolArgs
+	convArgs      convArgs
+	attentionArgs attentionArgs
+	partialAt     uint64 // memory for partial reductions that is there already
+	in            [9]view
+	out           view
 }
 
 var launchers = sync.Pool{New: func() any { return new(launcher) }}

@@ -1,0 +1,263 @@
+// Attention without the matrix of scores: blocks of 32 queries go over the keys, 32 at a time, with a running maximum and sum. The gradient
+// computes scores again: one kernel per block of queries, which leaves maximum, sum and Σ dP∘P of every query behind, and one per block of
+// keys, so that every sum has one owner and a fixed order. Sums are in float32 (float64 for float64).
+#include "lines.h"
+
+struct alignas(16) Chunk16 { u32 v[4]; };
+
+enum { ATT = 32, ATT_THREADS = 256, ATT_BATCH = 6, ATT_EACH = ATT / 8 };
+
+struct Attention {
+  void *out, *dk, *dv, *dmask;            // out: the result, or dq; without gaps
+  const void *q, *k, *v, *mask, *dy;
+  void* stats;                            // of the gradient: maximum, 1/sum, Σ dP∘P per query
+  i64 rows[5], columns[5], batch[5][ATT_BATCH];  // strides of q, k, v, mask, dy
+  int bshape[ATT_BATCH];
+  int nb, t, s, d, e, causal, masked, unused;  // masked: 1 a mask to add, 2 a bool one
+  double scale, bound, factor;            // numbers below bound drop; factor of what is kept
+  u64 seed, block;
+};
+
+template <class T> struct attention_of { typedef float type; };
+template <> struct attention_of<double> { typedef double type; };
+
+HT_FN i64 attention_batch(const Attention& p, int which, u32 n) {
+  i64 off = 0;
+  HT_ROLLED for (int i = p.nb - 1; i >= 0; i--) {
+    const u32 q = n / (u32)p.bshape[i], r = n - q * (u32)p.bshape[i];
+    off += r * p.batch[which][i];
+    n = q;
+  }
+  return off;
+}
+
+// attention_load reads 32 rows of an operand into shared memory, rows of width + 1; those behind the last are 0.
+template <class T, class C> HT_FN void attention_load(const Attention& p, int which, const void* from, i64 off, int first, int count, int width, C* to) {
+  const T* x = (const T*)from + off;
+  for (int i = threadIdx.x; i < ATT * width; i += ATT_THREADS) {
+    const int r = i / width, c = i - r * width;
+    to[r * (width + 1) + c] = first + r < count ? (C)wide(x[(i64)(first + r) * p.rows[which] + (i64)c * p.columns[which]]) : (C)0;
+  }
+}
+
+template <class C> struct Tile { C *q, *k, *v, *dy, *p, *ds; };
+template <class C> HT_FN Tile<C> attention_tile(const Attention& p, C* base) {
+  Tile<C> t;
+  t.q = base;
+  t.k = t.q + ATT * (p.d + 1);
+  t.v = t.k + ATT * (p.d + 1);
+  t.p = t.v + ATT * (p.e + 1);
+  t.ds = t.p + ATT * (ATT + 1);
+  t.dy = t.ds + ATT * (ATT + 1);
+  return t;
+}
+
+// attention_score returns the score of a query and a key, -Inf where the key is not seen. The rows lie in shared memory.
+template <class T, class C> HT_FN C attention_score(const Attention& p, const Tile<C>& t, i64 mask, int r, int kk, int query, int key) {
+  if (key >= p.s || query >= p.t || (p.causal && key > query)) return -ht_inf<C>();
+  const C *a = t.q + r * (p.d + 1), *b = t.k + kk * (p.d + 1);
+  C sum = 0;
+  HT_ROLLED for (int x = 0; x < p.d; x++) sum = fused(a[x], b[x], sum);
+  sum *= (C)p.scale;
+  if (p.masked == 1) sum += (C)wide(((const T*)p.mask)[mask + query * p.rows[3] + key * p.columns[3]]);
+  if (p.masked == 2 && !((const b8*)p.mask)[mask + query * p.rows[3] + key * p.columns[3]]) sum = -ht_inf<C>();
+  return sum;
+}
+// attention_kept is dropout's factor.
+template <class C> HT_FN C attention_kept(const Attention& p, u32 n, int query, int key) {
+  if (p.bound == 0) return 1;
+  const i64 i = ((i64)n * p.t + query) * p.s + key;
+  const four b = philox(p.seed, p.block + (u64)(i >> 2));
+  const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
+  return (double)v >= p.bound ? (C)p.factor : (C)0;
+}
+
+// The 8 lanes of a query.
+template <class C> HT_FN C row_sum(C v) { HT_UNROLL for (int l = 1; l < 8; l <<= 1) v += ht_shuffle(v, l); return v; }
+template <class C> HT_FN C row_max(C v) {
+  HT_UNROLL for (int l = 1; l < 8; l <<= 1) { const C o = ht_shuffle(v, l); v = o > v ? o : v; }
+  return v;
+}
+
+// row_add adds 32 weights times 32 rows of a tile, width wide, to a lane's columns.
+template <int W, class C> HT_FN void row_add(C (&out)[W], const C* weights, const C* rows, int width, int lane) {
+  HT_ROLLED for (int r = 0; r < ATT; r++) {
+    const C w = weights[r];
+    const C* row = rows + r * (width + 1) + lane;
+    HT_UNROLL for (int i = 0; i < W; i++) {
+      if (lane + 8 * i < width) out[i] = fused(w, row[8 * i], out[i]);
+    }
+  }
+}
+
+// Thread t works on query t/8 and on keys, or columns, t%8 + 8·i. W is how many columns that are at most.
+template <class T, int W> HT_FN void attention_forward(const Attention& p) {
+  typedef typename attention_of<T>::type C;
+  extern __shared__ Chunk16 dynamic_shared[];
+  const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
+  const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ATT, query = first + r;
+  const u32 n = blockIdx.y;
+  const i64 kb = attention_batch(p, 1, n), vb = attention_batch(p, 2, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
+  attention_load<T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
+  C out[W], top = -ht_inf<C>(), sum = 0;
+  HT_UNROLL for (int i = 0; i < W; i++) out[i] = 0;
+  const int end = p.causal && first + ATT < p.s ? first + ATT : p.s;
+  for (int j = 0; j < end; j += ATT) {
+    __syncthreads();
+    attention_load<T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
+    attention_load<T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
+    __syncthreads();
+    C s[ATT_EACH], most = -ht_inf<C>(), part = 0;
+    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+      s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
+      most = s[i] > most ? s[i] : most;
+    }
+    most = row_max(most);
+    const C now = most > top ? most : top;
+    const C shrink = now == top ? (C)1 : (top == -ht_inf<C>() ? (C)0 : line_exp(top - now));
+    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+      const C e = now == -ht_inf<C>() ? (s[i] == s[i] ? (C)0 : s[i]) : line_exp(s[i] - now);
+      part += e;
+      tile.p[r * (ATT + 1) + lane + 8 * i] = e * attention_kept<C>(p, n, query, j + lane + 8 * i);
+    }
+    sum = sum * shrink + row_sum(part);
+    top = now;
+    __syncwarp();
+    HT_UNROLL for (int i = 0; i < W; i++) out[i] *= shrink;
+    row_add<W>(out, tile.p + r * (ATT + 1), tile.v, p.e, lane);
+  }
+  if (query >= p.t) return;
+  const C share = sum == 0 ? (C)0 : 1 / sum;
+  HT_UNROLL for (int i = 0; i < W; i++) {
+    const int c = lane + 8 * i;
+    if (c < p.e) ((T*)p.out)[((i64)n * p.t + query) * p.e + c] = narrow<T>::of(out[i] * share);
+  }
+}
+
+// attention_dp is dy·v of a query and a key, with dropout's factor.
+template <class C> HT_FN C attention_dp(const Attention& p, const Tile<C>& t, u32 n, int r, int kk, int query, int key) {
+  const C *a = t.dy + r * (p.e + 1), *b = t.v + kk * (p.e + 1);
+  C sum = 0;
+  HT_ROLLED for (int x = 0; x < p.e; x++) sum = fused(a[x], b[x], sum);
+  return sum * attention_kept<C>(p, n, query, key);
+}
+
+// The gradient of q, and of a mask to add; the numbers of every query.
+template <class T, int W> HT_FN void attention_queries(const Attention& p) {
+  typedef typename attention_of<T>::type C;
+  extern __shared__ Chunk16 dynamic_shared[];
+  const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
+  const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ATT, query = first + r;
+  const u32 n = blockIdx.y;
+  const i64 kb = attention_batch(p, 1, n), vb = attention_batch(p, 2, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
+  attention_load<T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
+  attention_load<T>(p, 4, p.dy, attention_batch(p, 4, n), first, p.t, p.e, tile.dy);
+  C dq[W], top = -ht_inf<C>(), sum = 0, delta = 0;
+  HT_UNROLL for (int i = 0; i < W; i++) dq[i] = 0;
+  const int end = p.causal && first + ATT < p.s ? first + ATT : p.s;
+  for (int j = 0; j < end; j += ATT) {
+    __syncthreads();
+    attention_load<T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
+    attention_load<T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
+    __syncthreads();
+    C s[ATT_EACH], most = -ht_inf<C>(), part = 0, both = 0;
+    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+      s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
+      most = s[i] > most ? s[i] : most;
+    }
+    most = row_max(most);
+    const C now = most > top ? most : top;
+    const C shrink = now == top ? (C)1 : (top == -ht_inf<C>() ? (C)0 : line_exp(top - now));
+    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+      const C e = now == -ht_inf<C>() ? (s[i] == s[i] ? (C)0 : s[i]) : line_exp(s[i] - now);
+      part += e;
+      if (e != 0) both += e * attention_dp(p, tile, n, r, lane + 8 * i, query, j + lane + 8 * i);
+    }
+    sum = sum * shrink + row_sum(part);
+    delta = delta * shrink + row_sum(both);
+    top = now;
+  }
+  const C share = sum == 0 ? (C)0 : 1 / sum;
+  delta *= share;
+  if (lane == 0 && query < p.t) {
+    C* stats = (C*)p.stats + ((i64)n * p.t + query) * 3;
+    stats[0] = top, stats[1] = share, stats[2] = delta;
+  }
+  for (int j = 0; j < p.s; j += ATT) {
+    const bool hidden = j >= end;  // behind what causal queries see: zeros of the mask's gradient alone
+    if (hidden && !p.dmask) break;
+    if (!hidden) {
+      __syncthreads();
+      attention_load<T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
+      attention_load<T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
+      __syncthreads();
+    }
+    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+      const int kk = lane + 8 * i, key = j + kk;
+      C ds = 0;
+      if (!hidden && share != 0) {
+        const C s = attention_score<T>(p, tile, mb, r, kk, query, key), e = s == -ht_inf<C>() ? (C)0 : line_exp(s - top) * share;
+        if (e != 0) ds = e * (attention_dp(p, tile, n, r, kk, query, key) - delta);
+      }
+      tile.ds[r * (ATT + 1) + kk] = ds;
+      if (p.dmask && query < p.t && key < p.s) ((T*)p.dmask)[((i64)n * p.t + query) * p.s + key] = narrow<T>::of(ds);
+    }
+    __syncwarp();
+    if (hidden) continue;
+    row_add<W>(dq, tile.ds + r * (ATT + 1), tile.k, p.d, lane);
+    __syncwarp();
+  }
+  if (query >= p.t) return;
+  HT_UNROLL for (int i = 0; i < W; i++) {
+    const int c = lane + 8 * i;
+    if (c < p.d) ((T*)p.out)[((i64)n * p.t + query) * p.d + c] = narrow<T>::of(dq[i] * (C)p.scale);
+  }
+}
+
+// The gradients of k and v: a block has 32 keys and goes over the queries. Thread t works on key t/8.
+template <class T, int W> HT_FN void attention_keys(const Attention& p) {
+  typedef typename attention_of<T>::type C;
+  extern __shared__ Chunk16 dynamic_shared[];
+  const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
+  const int t = threadIdx.x, kk = t / 8, lane = t % 8, first = blockIdx.x * ATT, key = first + kk;
+  const u32 n = blockIdx.y;
+  const i64 qb = attention_batch(p, 0, n), yb = attention_batch(p, 4, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
+  attention_load<T>(p, 1, p.k, attention_batch(p, 1, n), first, p.s, p.d, tile.k);
+  attention_load<T>(p, 2, p.v, attention_batch(p, 2, n), first, p.s, p.e, tile.v);
+  C dk[W], dv[W];
+  HT_UNROLL for (int i = 0; i < W; i++) dk[i] = dv[i] = 0;
+  for (int j = p.causal ? first : 0; j < p.t; j += ATT) {
+    __syncthreads();
+    attention_load<T>(p, 0, p.q, qb, j, p.t, p.d, tile.q);
+    attention_load<T>(p, 4, p.dy, yb, j, p.t, p.e, tile.dy);
+    __syncthreads();
+    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+      const int r = lane + 8 * i, query = j + r;
+      C e = 0, ds = 0;
+      if (query < p.t && key < p.s) {
+        const C* stats = (const C*)p.stats + ((i64)n * p.t + query) * 3;
+        const C s = stats[1] == 0 ? -ht_inf<C>() : attention_score<T>(p, tile, mb, r, kk, query, key);
+        e = s == -ht_inf<C>() ? (C)0 : line_exp(s - stats[0]) * stats[1];
+        if (e != 0) ds = e * (attention_dp(p, tile, n, r, kk, query, key) - stats[2]);
+        e *= attention_kept<C>(p, n, query, key);
+      }
+      tile.p[kk * (ATT + 1) + r] = e;
+      tile.ds[kk * (ATT + 1) + r] = ds;
+    }
+    __syncwarp();
+    row_add<W>(dv, tile.p + kk * (ATT + 1), tile.dy, p.e, lane);
+    row_add<W>(dk, tile.ds + kk * (ATT + 1), tile.q, p.d, lane);
+  }
+  if (key >= p.s) return;
+  HT_UNROLL for (int i = 0; i < W; i++) {
+    const int c = lane + 8 * i;
+    if (c < p.d) ((T*)p.dk)[((i64)n * p.s + key) * p.d + c] = narrow<T>::of(dk[i] * (C)p.scale);
+    if (c < p.e) ((T*)p.dv)[((i64)n * p.s + key) * p.e + c] = narrow<T>::of(dv[i]);
+  }
+}
+#define ATTENTION(S, T, name, W)                                                              \
+  HT_KERNEL_OF(ATT_THREADS, attention##name##_##S, Attention, p) { attention_forward<T, W>(p); }   \
+  HT_KERNEL_OF(ATT_THREADS, attention_queries##name##_##S, Attention, p) { attention_queries<T, W>(p); } \
+  HT_KERNEL_OF(ATT_THREADS, attention_keys##name##_##S, Attention, p) { attention_keys<T, W>(p); }
+#define ATTENTIONS(S, T) ATTENTION(S, T, , 8) ATTENTION(S, T, _wide, 16)
+ATTENTIONS(f16, f16) ATTENTIONS(bf16, bf16) ATTENTIONS(f32, float) ATTENTIONS(f64, double)

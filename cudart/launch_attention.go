@@ -1,0 +1,149 @@
+package cudart
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// Launches of attention (kernels/attention.cu).
+
+const (
+	attentionTile    = 32
+	attentionThreads = 256
+	attentionBatch   = 6
+	attentionNarrow  = 64 // features up to which the kernels with fewer registers go
+	attentionWidest  = 128
+)
+
+// attentionArgs is struct Attention.
+type attentionArgs struct {
+	out, dk, dv, dmask, q, k, v, mask, dy, stats uint64
+	rows, columns                                [5]int64
+	batch                                        [5][attentionBatch]int64
+	bshape                                       [attentionBatch]int32
+	nb, t, s, d, e, causal, masked, _            int32
+	scale, bound, factor                         float64
+	seed, block                                  uint64
+}
+
+func init() {
+	register(launchAttention, "scaled_dot_product_attention")
+	register(launchAttentionBackward, "attention_backward")
+}
+
+// attend lays q, k, v and mask, which are inputs from the first-th on; it returns the matrices of the batch.
+func (l *launcher) attend(first int) (batches int, ok bool) {
+	p, c := &l.attentionArgs, l.c
+	in := l.in[first:]
+	q, k, v := &in[0], &in[1], &in[2]
+	*p = attentionArgs{q: q.ptr, k: k.ptr, v: v.ptr, t: int32(q.shape[q.rank-2]), d: int32(q.shape[q.rank-1]), s: int32(k.shape[k.rank-2]), e: int32(v.shape[v.rank-1]),
+		scale: c.Attention.Scale, seed: c.Draw.Seed, block: c.Draw.Block}
+	if c.Attention.Causal {
+		p.causal = 1
+	}
+	if drop := c.Attention.Dropout; drop > 0 {
+		p.bound = math.Ceil(drop * (1 << 32))
+		if drop < 1 {
+			p.factor = 1 / (1 - drop)
+		}
+	}
+	ops := [5]*view{q, k, v}
+	if l.given(first + 3) {
+		ops[3] = &in[3]
+		p.mask, p.masked = in[3].ptr, 1
+		if in[3].dt == amp.Bool {
+			p.masked = 2
+		}
+	}
+	if first == 1 {
+		ops[4] = &l.in[0]
+		p.dy = l.in[0].ptr
+	}
+	for _, v := range ops {
+		if v != nil {
+			p.nb = max(p.nb, int32(v.rank-2))
+		}
+	}
+	if p.nb > attentionBatch || q.dt != k.dt || q.dt != v.dt || p.d > attentionWidest || p.e > attentionWidest {
+		return 0, false
+	}
+	batches = 1
+	for d := range int(p.nb) {
+		size := 1
+		for _, v := range ops {
+			if v != nil {
+				if at := d - int(p.nb) - 2 + v.rank; at >= 0 && v.shape[at] != 1 {
+					size = v.shape[at]
+				}
+			}
+		}
+		p.bshape[d] = int32(size)
+		batches *= size
+	}
+	for i, v := range ops {
+		if v == nil {
+			continue
+		}
+		p.rows[i], p.columns[i] = batchStride(v, -2), batchStride(v, -1)
+		for d := range int(p.nb) {
+			p.batch[i][d] = batchStride(v, d-int(p.nb)-2)
+		}
+	}
+	return batches, batches < 1<<16
+}
+
+// attention queues one of the kernels over blocks of positions.
+func (l *launcher) attention(stem string, dt amp.DType, positions, batches int) {
+	p := &l.attentionArgs
+	if max(p.d, p.e) > attentionNarrow {
+		stem += "_wide"
+	}
+	f := l.kernel(stem, dt, amp.NoDType)
+	size := 4
+	if dt == amp.Float64 {
+		size = 8
+	}
+	shared := uint32(attentionTile * size * (2*(int(p.d)+1) + 2*(int(p.e)+1) + 2*(attentionTile+1)))
+	if shared > 48<<10 && l.err == nil {
+		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
+	}
+	l.run(f, [3]uint32{blocks(positions, attentionTile), uint32(batches), 1}, [3]uint32{attentionThreads, 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
+}
+
+func launchAttention(l *launcher) bool {
+	batches, ok := l.attend(0)
+	dt := l.out.dt
+	if !ok || l.in[0].dt != dt || !l.out.contiguous() || l.kernel("attention", dt, amp.NoDType) == 0 {
+		return false
+	}
+	p := &l.attentionArgs
+	p.out = l.out.ptr
+	if l.out.len() > 0 {
+		l.attention("attention", dt, int(p.t), batches)
+	}
+	return true
+}
+
+// launchAttentionBackward writes the gradients of q, k, v and an additive mask behind each other.
+func launchAttentionBackward(l *launcher) bool {
+	batches, ok := l.attend(1)
+	dt := l.out.dt
+	p := &l.attentionArgs
+	if !ok || l.in[0].dt != dt || l.in[1].dt != dt || l.kernel("attention", dt, amp.NoDType) == 0 || p.t == 0 || p.s == 0 || batches == 0 {
+		return false
+	}
+	size := uint64(dt.Size())
+	p.out = l.out.ptr
+	p.dk = p.out + size*uint64(batches)*uint64(p.t)*uint64(p.d)
+	p.dv = p.dk + size*uint64(batches)*uint64(p.s)*uint64(p.d)
+	if p.masked == 1 {
+		p.dmask = p.dv + size*uint64(batches)*uint64(p.s)*uint64(p.e)
+	}
+	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
+	l.attention("attention_queries", dt, int(p.t), batches)
+	l.attention("attention_keys", dt, int(p.s), batches)
+	return true
+}
