@@ -1,0 +1,223 @@
+package cudart
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// TestKernelSpeed measures kernels on a real device, where HALFTONE_SPEED names a file for the figures: one JSON object per line, as
+// internal/kernelpeer.py writes them for PyTorch.
+func TestKernelSpeed(t *testing.T) {
+	path := os.Getenv("HALFTONE_SPEED")
+	if path == "" {
+		t.Skip("HALFTONE_SPEED names no file")
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	dev, _, err := amp.OpenDevice("cuda:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := speed{t: t, d: dev.(*device), out: json.NewEncoder(file)}
+	b.elementwise(100_000_000)
+	b.rows(8192, 4096)
+	b.products()
+	b.layers()
+}
+
+type speed struct {
+	t   *testing.T
+	d   *device
+	out *json.Encoder
+}
+
+// measure reports the median over rounds of the time of n calls in a row, divided by n; amount is what one call moves or computes.
+func (b *speed) measure(name, unit string, amount float64, f func(s *amp.Scope)) {
+	defer func() {
+		if r := recover(); r != nil {
+			b.t.Errorf("%s: %v", name, r)
+		}
+	}()
+	const rounds, n = 7, 10
+	var times []float64
+	for r := range rounds + 2 {
+		s := amp.NewScope(amp.On("cuda:0")).NoGrad()
+		f(s)
+		if err := b.d.Sync(); err != nil {
+			panic(err)
+		}
+		start := time.Now()
+		for range n {
+			f(s)
+		}
+		if err := b.d.Sync(); err != nil {
+			panic(err)
+		}
+		if r >= 2 {
+			times = append(times, time.Since(start).Seconds()/n)
+		}
+		s.Close()
+	}
+	slices.Sort(times)
+	took := times[len(times)/2]
+	v := amount / took
+	if unit == "us" {
+		v = took * 1e6
+	}
+	fmt.Printf("%-36s %10.4g %s\n", name, v, unit)
+	if err := b.out.Encode(map[string]any{"name": name, "value": v, "unit": unit}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// run calls a row on tensors that exist: no memory is asked for between the launches.
+func (b *speed) run(name string, a amp.Attrs, out *amp.Tensor, in ...*amp.Tensor) {
+	op, ok := amp.LookupOp(name)
+	if !ok {
+		panic("no op " + name)
+	}
+	before := Fallbacks()[name]
+	if err := b.d.Run(&amp.Call{Op: op, Attrs: a, In: in, Out: out}); err != nil {
+		panic(err)
+	}
+	if Fallbacks()[name] != before {
+		panic(name + " ran on the host")
+	}
+}
+
+func full(s *amp.Scope, dt amp.DType, v float64, shape ...int) *amp.Tensor {
+	return amp.Full(s, dt, v, shape...)
+}
+
+func (b *speed) elementwise(n int) {
+	s := amp.NewScope(amp.On("cuda:0"))
+	defer s.Close()
+	f32, f16 := make([]*amp.Tensor, 4), make([]*amp.Tensor, 3)
+	for i := range f32 {
+		f32[i] = full(s, amp.Float32, 0.25+float64(i)/8, n)
+	}
+	for i := range f16 {
+		f16[i] = full(s, amp.Float16, 0.25+float64(i)/8, n)
+	}
+	gb := func(bytes int) float64 { return float64(bytes) * float64(n) / 1e9 }
+	copied := f32[3].Layout().Buffer
+	b.measure("copy on the device", "GB/s", gb(8), func(*amp.Scope) {
+		if err := b.d.Copy(copied, 0, f32[0].Layout().Buffer, 0, 4*n); err != nil {
+			panic(err)
+		}
+	})
+	two := func(name, op string, bytes int, out, x, y *amp.Tensor) {
+		b.measure(name, "GB/s", gb(bytes), func(*amp.Scope) { b.run(op, amp.Attrs{Scalar: 1.5}, out, x, y) })
+	}
+	one := func(name, op string, bytes int, out, x *amp.Tensor) {
+		b.measure(name, "GB/s", gb(bytes), func(*amp.Scope) { b.run(op, amp.Attrs{Scalar: 1.5, DType: out.DType()}, out, x) })
+	}
+	two("add fp32", "add", 12, f32[3], f32[0], f32[1])
+	two("mul fp16", "mul", 6, f16[2], f16[0], f16[1])
+	one("relu fp16", "relu", 4, f16[2], f16[0])
+	one("gelu fp16", "gelu", 4, f16[2], f16[0])
+	one("gelu_tanh fp16", "gelu_tanh", 4, f16[2], f16[0])
+	one("exp fp32", "exp", 8, f32[3], f32[0])
+	one("tanh fp32", "tanh", 8, f32[3], f32[0])
+	one("cast fp32 to fp16", "cast", 6, f16[2], f32[0])
+	one("cast fp16 to fp32", "cast", 6, f32[3], f16[0])
+	scalar := full(s, amp.Float32, 0)
+	b.measure("sum fp32", "GB/s", gb(4), func(*amp.Scope) { b.run("sum", amp.Attrs{Dims: []int{0}}, scalar, f32[0]) })
+	b.measure("unscale and check fp32", "GB/s", gb(8), func(*amp.Scope) {
+		b.run("unscale_", amp.Attrs{Scalar: 0.999, Update: &amp.Update{}}, f32[3], f32[3])
+	})
+	u := amp.Update{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 3}
+	b.measure("adam fp32", "GB/s", gb(28), func(*amp.Scope) {
+		b.run("adam_", amp.Attrs{Update: &u}, f32[0], f32[0], f32[1], f32[2], f32[3], nil, nil, nil)
+	})
+	u.Momentum = 0.9
+	b.measure("sgd with momentum fp32", "GB/s", gb(20), func(*amp.Scope) {
+		b.run("sgd_", amp.Attrs{Update: &u}, f32[0], f32[0], f32[1], f32[2], nil, nil, nil)
+	})
+}
+
+func (b *speed) rows(n, m int) {
+	s := amp.NewScope(amp.On("cuda:0"))
+	defer s.Close()
+	x := amp.To(s, amp.Randn(s, amp.Float32, 0, 1, n, m), amp.Float16)
+	y, y32, dx := full(s, amp.Float16, 0, n, m), full(s, amp.Float32, 0, n, m), full(s, amp.Float16, 0, n*m+2*m)
+	w, bias := full(s, amp.Float16, 1, m), full(s, amp.Float16, 0, m)
+	last := amp.Attrs{Dims: []int{1}, Scalar: 1e-5}
+	b.measure("softmax fp16 8192×4096", "us", 0, func(*amp.Scope) { b.run("softmax", last, y, x) })
+	b.measure("softmax fp16 to fp32", "us", 0, func(*amp.Scope) { b.run("softmax", last, y32, x) })
+	b.measure("log_softmax fp16 to fp32", "us", 0, func(*amp.Scope) { b.run("log_softmax", last, y32, x) })
+	b.measure("layer_norm fp16 8192×4096", "us", 0, func(*amp.Scope) { b.run("layer_norm", last, y, x, w, bias) })
+	b.measure("layer_norm backward fp16", "us", 0, func(*amp.Scope) { b.run("layer_norm_backward", last, dx, y, x, w) })
+	target := make([]int64, n)
+	for i := range target {
+		target[i] = int64(i * 31 % m)
+	}
+	before := amp.SetDefaultDevice("cuda:0")
+	t := amp.From(target)
+	amp.SetDefaultDevice(before)
+	defer t.Free()
+	b.measure("cross_entropy fp16 8192×4096", "us", 0, func(c *amp.Scope) { amp.CrossEntropy(c, x, t) })
+	mean := full(s, amp.Float16, 0, m)
+	b.measure("sum of columns fp16", "us", 0, func(*amp.Scope) { b.run("sum", amp.Attrs{Dims: []int{0}}, mean, x) })
+}
+
+func (b *speed) products() {
+	s := amp.NewScope(amp.On("cuda:0"))
+	defer s.Close()
+	noBLAS.Store(true)
+	defer noBLAS.Store(false)
+	for _, n := range []int{4096, 8192} {
+		for _, dt := range []amp.DType{amp.Float16, amp.BFloat16, amp.Float32} {
+			if dt == amp.Float32 && n > 4096 {
+				continue
+			}
+			x := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, n, 1024), dt)
+			a := amp.Contiguous(s, amp.Cat(s, 1, slices.Repeat([]*amp.Tensor{x}, n/1024)...))
+			y := full(s, dt, 0, n, n)
+			name := fmt.Sprintf("own gemm %v %d", dt, n)
+			b.measure(name, "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
+			if n == 4096 {
+				turned := amp.Transpose(s, a, 0, 1)
+				b.measure(name+" a·bᵀ", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, turned) })
+				b.measure(name+" aᵀ·b", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, turned, a) })
+			}
+		}
+	}
+}
+
+func (b *speed) layers() {
+	s := amp.NewScope(amp.On("cuda:0"))
+	defer s.Close()
+	noBLAS.Store(true)
+	defer noBLAS.Store(false)
+	x := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, 128, 64, 32, 32), amp.Float16)
+	w := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, 64, 64, 3, 3), amp.Float16)
+	win := &amp.Window{Kernel: []int{3, 3}, Stride: []int{1, 1}, Padding: []int{1, 1}, Dilation: []int{1, 1}, OutputPadding: []int{0, 0}, Groups: 1}
+	y := full(s, amp.Float16, 0, 128, 64, 32, 32)
+	flops := 2 * 128.0 * 64 * 64 * 9 * 32 * 32 / 1e12
+	b.measure("conv2d 64→64 3×3, 128×32×32 fp16", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv2d", amp.Attrs{Window: win}, y, x, w, nil) })
+	b.measure("its gradient of x", "TFLOP/s", flops, func(*amp.Scope) {
+		b.run("conv_transpose2d", amp.Attrs{Window: win, Shape: []int{128, 64, 32, 32}}, x, y, w, nil)
+	})
+	dw := full(s, amp.Float16, 0, 64, 64, 3, 3)
+	b.measure("its gradient of weight", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv_weight_grad", amp.Attrs{Window: win, Shape: dw.Shape()}, dw, x, y) })
+	stats := full(s, amp.Float32, 0, 2, 64)
+	b.measure("batch_norm statistics", "us", 0, func(*amp.Scope) { b.run("batch_norm_stats", amp.Attrs{}, stats, x) })
+	gamma := full(s, amp.Float32, 1, 64)
+	b.measure("batch_norm", "us", 0, func(*amp.Scope) { b.run("batch_norm", amp.Attrs{Scalar: 1e-5}, y, x, gamma, gamma, stats) })
+	q := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, 8, 12, 1024, 64), amp.Float16)
+	o := full(s, amp.Float16, 0, 8, 12, 1024, 64)
+	at := amp.Attrs{Attention: &amp.Attention{Causal: true, Scale: 0.125}}
+	b.measure("attention 8×12×1024×64 causal fp16", "us", 0, func(*amp.Scope) { b.run("scaled_dot_product_attention", at, o, q, q, q, nil) })
+	all := full(s, amp.Float16, 0, 3*8*12*1024*64)
+	b.measure("attention backward", "us", 0, func(*amp.Scope) { b.run("attention_backward", at, all, o, q, q, q, nil) })
+}
