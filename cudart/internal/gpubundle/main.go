@@ -81,7 +81,7 @@ func build(ctx context.Context, out string) error {
 	if err := os.WriteFile(filepath.Join(out, "commit"), bytes.TrimSpace(commit), 0o644); err != nil {
 		return err
 	}
-	return archive(out, out+".tar.gz")
+	return archive(out, out+".tar.gz", maxBytes)
 }
 
 // goCommand runs go for the machine the bundle is for and returns what it prints.
@@ -97,7 +97,7 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 }
 
 // archive packs the folder. One that is too large for where it is to go is an error.
-func archive(dir, file string) (err error) {
+func archive(dir, file string, most int64) (err error) {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
@@ -148,8 +148,8 @@ func archive(dir, file string) (err error) {
 		return err
 	}
 	fmt.Printf("%s: %.1f MB. On the machine: tar xf %s && %s/run\n", file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
-	if info.Size() > maxBytes {
-		return fmt.Errorf("%s has %d bytes, and may have %d", file, info.Size(), maxBytes)
+	if info.Size() > most {
+		return fmt.Errorf("%s has %d bytes, and may have %d", file, info.Size(), most)
 	}
 	return nil
 }
