@@ -1,8 +1,6 @@
 package amp
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -17,21 +16,20 @@ import (
 // DefaultsEnv names the variable by which a notebook kernel tells a cell's process the file that holds its [Defaults].
 const DefaultsEnv = "HALFTONE_DEFAULTS"
 
-// DefaultsSchema names the JSON form of Defaults; readers refuse what they do not know.
+// DefaultsSchema is the first line of such a file; readers refuse what they do not know.
 const DefaultsSchema = "halftone.defaults/1"
 
 // Defaults are settings made outside the program, as a notebook's %amp does: what NewScope and NewGradScaler take where the
 // program says nothing. An option in the program always wins. The zero value of a field sets nothing.
 type Defaults struct {
-	Schema   string            `json:"schema"`              // DefaultsSchema
-	Source   string            `json:"source,omitempty"`    // who made them, e.g. "%amp": traces and histories say so
-	Device   string            `json:"device,omitempty"`    // as for SetDefaultDevice
-	Trace    string            `json:"trace,omitempty"`     // as for Record: "off", "decisions" or "health"
-	Every    int               `json:"every,omitempty"`     // as for HealthEvery
-	Force    map[string]string `json:"force,omitempty"`     // as for Force: names of ops to names of classes
-	Scale    float64           `json:"scale,omitempty"`     // as for InitScale
-	Interval int               `json:"interval,omitempty"`  // as for GrowthInterval
-	MinScale float64           `json:"min_scale,omitempty"` // as for the option MinScale
+	Source   string            // who made them, e.g. "%amp": traces and histories say so
+	Device   string            // as for SetDefaultDevice
+	Trace    string            // as for Record: "off", "decisions" or "health"
+	Every    int               // as for HealthEvery
+	Force    map[string]string // as for Force: names of ops to names of classes
+	Scale    float64           // as for InitScale
+	Interval int               // as for GrowthInterval
+	MinScale float64           // as for the option MinScale
 }
 
 // ParseLevel returns the recorder's level of a name.
@@ -50,6 +48,72 @@ func ParseClass(name string) (Class, error) {
 	return Unlisted, fmt.Errorf("amp: unknown class %q; use %s", name, strings.Join(classNames[:], ", "))
 }
 
+// MarshalText writes a line for the schema and one for each setting: "trace health", "force gelu fp32". Every cell reads it, so it is
+// a form that takes no JSON reader, which would be a tenth of a small program.
+func (d Defaults) MarshalText() ([]byte, error) {
+	lines := []string{DefaultsSchema}
+	add := func(field, value string) {
+		if value != "" && value != "0" {
+			lines = append(lines, field+" "+value)
+		}
+	}
+	add("source", d.Source)
+	add("device", d.Device)
+	add("trace", d.Trace)
+	add("every", strconv.Itoa(d.Every))
+	for _, op := range slices.Sorted(maps.Keys(d.Force)) {
+		add("force", op+" "+d.Force[op])
+	}
+	add("scale", strconv.FormatFloat(d.Scale, 'g', -1, 64))
+	add("interval", strconv.Itoa(d.Interval))
+	add("min_scale", strconv.FormatFloat(d.MinScale, 'g', -1, 64))
+	return []byte(strings.Join(lines, "\n") + "\n"), nil
+}
+
+// UnmarshalText reads what MarshalText wrote; an error names the field.
+func (d *Defaults) UnmarshalText(b []byte) error {
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	if lines[0] != DefaultsSchema {
+		return fmt.Errorf("line 1: the schema is %q, this version reads %q", lines[0], DefaultsSchema)
+	}
+	*d = Defaults{}
+	for i, line := range lines[1:] {
+		field, value, _ := strings.Cut(line, " ")
+		if err := d.set(field, value); err != nil {
+			return fmt.Errorf("line %d: field %s: %w", i+2, field, err)
+		}
+	}
+	return d.check()
+}
+
+func (d *Defaults) set(field, value string) (err error) {
+	switch field {
+	case "source":
+		d.Source = value
+	case "device":
+		d.Device = value
+	case "trace":
+		d.Trace = value
+	case "every":
+		d.Every, err = strconv.Atoi(value)
+	case "force":
+		op, class, _ := strings.Cut(value, " ")
+		if d.Force == nil {
+			d.Force = map[string]string{}
+		}
+		d.Force[op] = class
+	case "scale":
+		d.Scale, err = strconv.ParseFloat(value, 64)
+	case "interval":
+		d.Interval, err = strconv.Atoi(value)
+	case "min_scale":
+		d.MinScale, err = strconv.ParseFloat(value, 64)
+	default:
+		err = errors.New("not known")
+	}
+	return err
+}
+
 // ReadDefaults reads a file of Defaults. A file that does not exist sets nothing; an error names the file and the field.
 func ReadDefaults(file string) (Defaults, error) {
 	var d Defaults
@@ -58,12 +122,7 @@ func ReadDefaults(file string) (Defaults, error) {
 		return d, nil
 	}
 	if err == nil {
-		r := json.NewDecoder(bytes.NewReader(b))
-		r.DisallowUnknownFields()
-		err = r.Decode(&d)
-	}
-	if err == nil {
-		err = d.check()
+		err = d.UnmarshalText(b)
 	}
 	if err != nil {
 		return Defaults{}, fmt.Errorf("%s: %w", file, err)
@@ -73,9 +132,6 @@ func ReadDefaults(file string) (Defaults, error) {
 
 // check returns an error that names the first field that cannot be.
 func (d *Defaults) check() error {
-	if d.Schema != DefaultsSchema {
-		return fmt.Errorf("field schema: %q, this version reads %q", d.Schema, DefaultsSchema)
-	}
 	if d.Trace != "" {
 		if _, err := ParseLevel(d.Trace); err != nil {
 			return fmt.Errorf("field trace: %w", err)

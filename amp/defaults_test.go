@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -26,7 +27,7 @@ func withDefaults(t *testing.T, read func() (Defaults, error)) {
 func TestDefaultsFillInWhatOptionsLeaveOpen(t *testing.T) {
 	withDefaults(t, func() (Defaults, error) {
 		return Defaults{
-			Schema: DefaultsSchema, Source: "%amp", Device: "auto", Trace: "health", Every: 10,
+			Source: "%amp", Device: "auto", Trace: "health", Every: 10,
 			Force: map[string]string{"exp": "lower"}, Scale: 1024, Interval: 7, MinScale: 2,
 		}, nil
 	})
@@ -75,16 +76,29 @@ func TestReadDefaultsNamesFileAndField(t *testing.T) {
 	if d, err := ReadDefaults(file); err != nil || d.Device != "" {
 		t.Errorf("no file: %+v, %v", d, err)
 	}
+	all := Defaults{"%amp", "cuda:1", "health", 3, map[string]string{"gelu": "fp32", "exp": "lower"}, 0.125, 9, 1e-3}
+	b, err := all.MarshalText()
+	if err == nil {
+		err = os.WriteFile(file, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := ReadDefaults(file); err != nil || !reflect.DeepEqual(d, all) {
+		t.Errorf("%+v, %v, want %+v", d, err, all)
+	}
 	for text, want := range map[string]string{
-		`{`:                    "unexpected EOF",
-		`{"schema":"other/1"}`: `field schema: "other/1"`,
-		`{"shema":"x"}`:        `unknown field "shema"`,
-		`{"schema":"halftone.defaults/1","trace":"heath"}`:         `field trace: amp: unknown trace level "heath"`,
-		`{"schema":"halftone.defaults/1","every":-1}`:              "every",
-		`{"schema":"halftone.defaults/1","scale":1e300}`:           "scale",
-		`{"schema":"halftone.defaults/1","force":{"gelu":"fp33"}}`: `field force: gelu: amp: unknown class "fp33"`,
-		`{"schema":"halftone.defaults/1","force":{"gleu":"fp32"}}`: `no op "gleu"`,
-		`{"schema":"halftone.defaults/1","device":["cpu","cuda"]}`: "Defaults.device",
+		"":                                         "line 1: the schema is \"\"",
+		"halftone.other/1":                         "line 1: the schema is \"halftone.other/1\"",
+		"halftone.defaults/1\ndevise cpu\n":        "line 2: field devise: not known",
+		"halftone.defaults/1\ntrace heath\n":       `field trace: amp: unknown trace level "heath"`,
+		"halftone.defaults/1\n\nevery 3":           "line 2: field : not known",
+		"halftone.defaults/1\nevery -1":            "every",
+		"halftone.defaults/1\nevery ten":           "line 2: field every:",
+		"halftone.defaults/1\nscale 1e300":         "scale",
+		"halftone.defaults/1\nforce gelu fp33":     `field force: gelu: amp: unknown class "fp33"`,
+		"halftone.defaults/1\nforce gleu fp32":     `no op "gleu"`,
+		"halftone.defaults/1\nsource x\nscale 1,5": "line 3: field scale:",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ const tmpName = "t"
 
 // Files in a kernel's private folder that cells read and write: the settings of %amp, and what an %%amp cell used.
 const (
-	defaultsName = "defaults.json"
+	defaultsName = "defaults"
 	usageName    = "usage.json"
 )
 

@@ -62,7 +62,7 @@ const emulatorEnv = "HALFTONE_CUDA"
 func devices() []magic.Device {
 	list := []magic.Device{{Name: "cpu", Detail: fmt.Sprintf("%d threads, %s", runtime.NumCPU(), runtime.GOARCH)}}
 	if os.Getenv(emulatorEnv) == "emulator" {
-		return append(list, magic.Device{Name: "cuda:0", Detail: "emulated on the CPU, for tests"})
+		return append(list, magic.Device{Name: "cuda:0", Detail: "emulated on the CPU, for tests: cells import cudart/emulator"})
 	}
 	for _, lib := range libraries.Discover() {
 		if !lib.Required {

@@ -169,7 +169,7 @@ func TestSettingsReachTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := amp.Defaults{Schema: amp.DefaultsSchema, Source: "%amp", Device: "cuda:0", Trace: "health", Every: 7,
+	want := amp.Defaults{Source: "%amp", Device: "cuda:0", Trace: "health", Every: 7,
 		Force: map[string]string{"gelu": "fp32", "softmax": "promote"}, Scale: 0.5, Interval: 9, MinScale: 0.125}
 	if fmt.Sprint(d) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", d, want)
@@ -177,7 +177,7 @@ func TestSettingsReachTheFile(t *testing.T) {
 	if _, err := ask(t, e, "%amp device default", "%amp trace default", "%amp force clear softmax", "%amp force clear", "%amp scale default"); err != nil {
 		t.Fatal(err)
 	}
-	if d, err = amp.ReadDefaults(e.File); err != nil || fmt.Sprint(d) != fmt.Sprint(amp.Defaults{Schema: amp.DefaultsSchema, Source: "%amp"}) {
+	if d, err = amp.ReadDefaults(e.File); err != nil || fmt.Sprint(d) != fmt.Sprint(amp.Defaults{Source: "%amp"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	e.File = filepath.Join(t.TempDir(), "no", "such", "folder")

@@ -1,7 +1,6 @@
 package magic
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -17,8 +16,8 @@ type Settings struct{ amp.Defaults }
 
 // Write puts the settings where cells read them, in one step: a cell's program may be reading them.
 func (s Settings) Write(file string) error {
-	s.Schema, s.Source = amp.DefaultsSchema, LineMagic
-	b, err := json.Marshal(s.Defaults)
+	s.Source = LineMagic
+	b, err := s.MarshalText()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,139 @@
+package cell
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Bodies run in a process of their own: this test binary again. Outside a notebook figures are printed as text.
+const childEnv = "CELL_TEST_BODY"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(childEnv); name != "" {
+		Run(Options{DType: "float16", Trace: "decisions"}, bodies[name])
+		println("after Run")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+var bodies = map[string]func(s, half *amp.Scope){
+	"returns": func(s, half *amp.Scope) {
+		for step := range s.Steps(3) {
+			amp.Exp(step.Autocast(amp.NoDType), amp.Ones(step, amp.Float32, 2))
+		}
+		x := amp.Ones(s, amp.Float32, 2, 2)
+		println("matmul gives", amp.MatMul(half, x, x).DType().String())
+	},
+	"panics": func(s, half *amp.Scope) {
+		amp.Exp(half, amp.Ones(s, amp.Float32, 2))
+		panic("too hot")
+	},
+	"steps": func(s, half *amp.Scope) {
+		for step := range s.Steps(1 << 30) {
+			amp.Exp(step, amp.Ones(step, amp.Float32, 2))
+			if step.Step() == 2 {
+				println("ready")
+			}
+		}
+		println("after the loop")
+	},
+	"sleeps": func(s, half *amp.Scope) {
+		println("ready")
+		time.Sleep(time.Minute)
+	},
+}
+
+// ran runs a body and interrupts it n times once it is ready.
+func ran(t *testing.T, name string, n int, env ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), childEnv+"="+name), env...)
+	var out, errs lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	for range n {
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(errs.String(), "ready") && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		_ = cmd.Process.Signal(syscall.SIGINT)
+	}
+	err = cmd.Wait()
+	return out.String(), errs.String(), err
+}
+
+// TestRun checks how each kind of body ends, and that its figures come in any case.
+func TestRun(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		interrupts int
+		says, end  string
+	}{
+		{"returns", 0, "matmul gives float16\nafter Run\n", ""},
+		{"panics", 0, "panic: too hot", "exit status 2"},
+		{"steps", 1, "after the loop\nafter Run\n", ""},
+		{"sleeps", 1, "ready\n", "signal: interrupt"},
+	} {
+		begin := time.Now()
+		stdout, stderr, err := ran(t, c.name, c.interrupts)
+		if !strings.Contains(stdout, "Precision decisions · ") || strings.Count(stdout, "Precision decisions") != 1 {
+			t.Errorf("%s: shows\n%s", c.name, stdout)
+		}
+		if end := errorText(err); !strings.Contains(stderr, c.says) || end != c.end {
+			t.Errorf("%s: ended with %q after %v, said\n%s", c.name, end, time.Since(begin), stderr)
+		}
+		if c.end != "" && strings.Contains(stderr, "after Run") {
+			t.Errorf("%s went on: %s", c.name, stderr)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestUsage checks what a program leaves for %amp status.
+func TestUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "usage.json")
+	if _, stderr, err := ran(t, "returns", 0, UsageEnv+"="+file); err != nil {
+		t.Fatal(err, stderr)
+	}
+	var u struct {
+		Seconds float64
+		Peak    map[string]int64
+		Steps   int
+	}
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &u)
+	}
+	if err != nil || u.Steps != 3 || u.Peak["cpu"] < 16 || u.Seconds <= 0 {
+		t.Errorf("%v, %s", err, b)
+	}
+}
+
+// TestRunRefuses checks the errors of Run itself.
+func TestRunRefuses(t *testing.T) {
+	for _, o := range []Options{{DType: "float17"}, {}, {DType: "off", Trace: "loud"}, {DType: "int64"}} {
+		err := amp.Maybe(func() { Run(o, func(s, half *amp.Scope) { t.Errorf("%+v: the body ran", o) }) })
+		if !errors.Is(err, amp.ErrArgument) && !errors.Is(err, amp.ErrDType) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
