@@ -174,6 +174,12 @@ func TestSessionMagics(t *testing.T) {
 	if a.sum != b.sum || b.steps != 10 {
 		t.Errorf("the weights loaded are %v at step %v, they were saved at %v", b.sum, b.steps, a.sum)
 	}
+	for n := 1; n <= 2; n++ { // in a %%amp cell, whose scope closes by itself
+		r := s.run("%%amp float16\nsession.Join(s)\ncount := session.Value(\"count\", 0)\n*count++\nfmt.Println(*count)").ok(t)
+		if want := fmt.Sprintln(n); !strings.HasPrefix(r.stdout, want) {
+			t.Errorf("%q, want %q", r.stdout, want)
+		}
+	}
 	text("%amp session drop net opt")
 	if list := text("%amp session"); strings.Contains(list, "model") || !strings.Contains(list, "scaler") {
 		t.Errorf("after the drop:\n%s", list)

@@ -100,8 +100,11 @@ func NewScope(opts ...amp.Option) *amp.Scope { return Join(amp.NewScope(opts...)
 
 // Join makes a root scope the one that the session goes by, and returns it. Its random stream goes on where the last cell's left it,
 // unless its seed is another; what is kept is committed at the end of its steps (at most a fiftieth of the time is spent on that), of
-// its loops, and when it closes, unless it closes because of a panic.
+// its loops, and when it closes (the scope s of an %%amp cell does so by itself), unless it closes because of a panic.
 func Join(root *amp.Scope) *amp.Scope {
+	if root.Step() >= 0 {
+		fail("Join", amp.ErrArgument, "join the root scope, before the loop", "it is the scope of training step %d", root.Step())
+	}
 	c := use("Join")
 	c.mu.Lock()
 	c.root = root
@@ -128,7 +131,7 @@ func (c *session) scope(op string) *amp.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.root == nil {
-		fail(op, amp.ErrArgument, "call root := session.NewScope() before, or session.Join(root)", "there is no scope to build in")
+		fail(op, amp.ErrArgument, "call root := session.NewScope() before, or session.Join(s) with the root scope that is there, as in an %%amp cell", "there is no scope to build in")
 	}
 	return c.root
 }

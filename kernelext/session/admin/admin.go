@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/session/store"
 )
@@ -103,8 +104,8 @@ func describe(o *store.Object) Entry {
 	return e
 }
 
-// open takes the session over for a moment.
-func (f *files) open() (*store.Store, error) { return store.Open(f.path) }
+// open takes the session over for a moment. The kernel waits meanwhile.
+func (f *files) open() (*store.Store, error) { return store.OpenSoon(f.path, time.Second) }
 
 func everything(name string) bool { return name == "" || name == "*" }
 

@@ -24,11 +24,11 @@ type backing struct {
 	memory bool // its pages stay in memory: there is no disk behind them
 }
 
-// lockPatience is how long a program may take to end after it was killed.
+// lockPatience is how long a cell waits for the program before it, which may have been killed and not have ended yet.
 const lockPatience = 5 * time.Second
 
 // openBacking opens the file and takes its lock, which the system gives back however this process ends.
-func openBacking(path string, create bool) (*backing, error) {
+func openBacking(path string, create bool, patience time.Duration) (*backing, error) {
 	flags := os.O_RDWR
 	if create {
 		flags |= os.O_CREATE
@@ -38,7 +38,7 @@ func openBacking(path string, create bool) (*backing, error) {
 		return nil, fmt.Errorf("session: the store can't be opened: %w", err)
 	}
 	b := &backing{f: f, path: path, memory: inMemory(f)}
-	for deadline := time.Now().Add(lockPatience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return b, nil

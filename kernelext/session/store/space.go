@@ -88,7 +88,7 @@ func (s *Store) Room(size int64) error {
 }
 
 // Add puts a new object into the session and commits it, with everything else as it was committed last. fill is called once the
-// memory of the large tensors is there; what it does not write is zero. With fixed set the tensors never change, and have no copies.
+// memory of the large tensors is there, and writes all of it. With fixed set the tensors never change, and have no copies.
 // An object of that name must have been removed before.
 func (s *Store) Add(o *Object, tensors []*Tensor, src Source, fixed bool, fill func() error) error {
 	s.mu.Lock()

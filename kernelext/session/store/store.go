@@ -71,13 +71,18 @@ type Loss struct {
 
 // Open opens the session in a file, an empty one too, and brings it to the newest generation that is complete. It waits a few seconds
 // for a program that has the session, and gives an error that wraps ErrBusy then.
-func Open(path string) (*Store, error) { return open(path, false) }
+func Open(path string) (*Store, error) { return open(path, false, lockPatience) }
+
+// OpenSoon is Open that waits for another program no longer than patience.
+func OpenSoon(path string, patience time.Duration) (*Store, error) {
+	return open(path, false, patience)
+}
 
 // Create is Open that makes the file if there is none.
-func Create(path string) (*Store, error) { return open(path, true) }
+func Create(path string) (*Store, error) { return open(path, true, lockPatience) }
 
-func open(path string, create bool) (*Store, error) {
-	b, err := openBacking(path, create)
+func open(path string, create bool, patience time.Duration) (*Store, error) {
+	b, err := openBacking(path, create, patience)
 	if err != nil {
 		return nil, err
 	}

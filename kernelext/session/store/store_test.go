@@ -274,7 +274,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	defer o.Close()
 	s := reopen(t, nil, o.Path())
 	add(t, s, "a", 1, false)
-	if _, err := Open(o.Path()); !errors.Is(err, ErrBusy) {
+	if _, err := OpenSoon(o.Path(), 20*time.Millisecond); !errors.Is(err, ErrBusy) {
 		t.Errorf("%v, want busy", err)
 	}
 	list, err := Peek(o.Path())
