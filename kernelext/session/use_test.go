@@ -395,9 +395,9 @@ func init() {
 				return amp.Add(s, amp.Scalar(float32(1)).RequireGrad(), amp.Scalar(float32(1)))
 			})
 		})
-		session.Model("net", build)
+		net := session.Model("net", build)
 		say(func() { session.Value("net", 1) })
-		fmt.Println(session.Model("net", build) == session.Model("net", build))
+		fmt.Println(session.Model("net", build) == net)
 	}
 }
 
