@@ -58,9 +58,9 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	if d.output != NoDType {
 		c.DType = d.output
 	}
-	ns := s.execute(c)
+	time := s.execute(c)
 	if rec != nil {
-		rec.op(s, c, in, d.rule, pc, ns)
+		rec.op(s, c, in, d.rule, pc, time)
 	}
 	s.tape(c, pc)
 	s.dropCasts(c, in)
@@ -68,30 +68,49 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 }
 
 // execute makes the result and runs the kernel; it returns the kernel's time where a recorder wants it.
-func (s *Scope) execute(c *Call) time.Duration {
+func (s *Scope) execute(c *Call) took {
 	c.Out = s.output(c)
 	if c.Op.View != nil {
-		return 0
+		return took{}
 	}
-	var start time.Time
 	if s.root.rec != nil {
-		start = time.Now()
+		return s.timed(c)
 	}
 	if err := s.root.dev.Run(c); err != nil {
 		deviceFault(c.Op.Name, err)
 	}
-	if s.root.rec != nil {
-		return time.Since(start)
+	return took{}
+}
+
+// took is the time of a kernel: the host's, and where the device measures itself what will know it.
+type took struct {
+	ns    time.Duration
+	clock Timing
+}
+
+// timed runs the kernel for a recorder.
+func (s *Scope) timed(c *Call) (t took) {
+	if d, ok := s.root.dev.(Timer); ok {
+		t.clock = d.Start()
 	}
-	return 0
+	start := time.Now()
+	if err := s.root.dev.Run(c); err != nil {
+		deviceFault(c.Op.Name, err)
+	}
+	if t.clock != nil {
+		t.clock.Stop()
+		return t
+	}
+	t.ns = time.Since(start)
+	return t
 }
 
 // cast runs the cast row for an operand of another op (by), or for the program (by nil), and records it as a cast event.
 func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintptr) *Tensor {
 	c := &Call{Op: opCast, Attrs: Attrs{DType: to}, In: []*Tensor{t}}
-	ns := s.execute(c)
+	time := s.execute(c)
 	if rec := s.root.rec; rec != nil {
-		rec.castEvent(s, t, c.Out, r, by, operand, pc, ns)
+		rec.castEvent(s, t, c.Out, r, by, operand, pc, time)
 	}
 	s.tape(c, pc)
 	return c.Out
@@ -165,7 +184,7 @@ func (s *Scope) castFor(o *Op, i int, t *Tensor, to DType, pc uintptr) *Tensor {
 	}
 	if hit := s.arena.lookup(t, to); hit != nil {
 		if rec := s.root.rec; rec != nil {
-			rec.castEvent(s, t, hit, ruleCastHit, o, i, pc, 0)
+			rec.castEvent(s, t, hit, ruleCastHit, o, i, pc, took{})
 		}
 		return hit
 	}

@@ -132,7 +132,7 @@ func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 		}
 	}
 	if rec != nil {
-		rec.op(s, c, in, d.rule, pc, max(0, time.Since(start)-(rec.kernelTime()-parts)))
+		rec.op(s, c, in, d.rule, pc, took{ns: max(0, time.Since(start)-(rec.kernelTime()-parts))})
 	}
 	s.warnUnclassified(o, c)
 	return c.Out

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Buffer is a block of memory on one device. Tensors hold buffers through this interface alone, so that they can live in
@@ -25,7 +26,7 @@ type Buffer interface {
 // A Device allocates buffers, copies them and runs the rows of the op table. It may work behind the host's back: Run, CopyIn, Copy and
 // a Buffer's Free need only queue what they do, in the order of the calls; CopyOut and Sync wait. Calls come from any goroutine.
 //
-// What else a device can do it says by further interfaces: Filler, Reserver, Emulator.
+// What else a device can do it says by further interfaces: Filler, Timer, Reserver, Emulator, Capturer.
 type Device interface {
 	// Name returns "cpu", "cuda:0" …; two devices are the same iff their names are.
 	Name() string
@@ -51,6 +52,19 @@ type Filler interface {
 
 // An Emulator is a Device that may stand in for another; On("auto") passes over one that does.
 type Emulator interface{ Emulated() bool }
+
+// A Timer is a Device that measures its own work, for traces: Run returns before it is done.
+type Timer interface {
+	// Start begins to measure what is queued from here on.
+	Start() Timing
+}
+
+// A Timing is one measurement.
+type Timing interface {
+	Stop()                   // ends it, without waiting
+	Done() bool              // whether Duration would not wait
+	Duration() time.Duration // between Start and Stop, 0 if the device failed; what is asked again is remembered
+}
 
 // A Reserver is a Device that counts the blocks it took from its system, and their bytes, for MemStats.
 type Reserver interface {

@@ -28,6 +28,7 @@ func (r *root) trace() *Trace {
 	t.OverheadNS = int64(rec.spent)
 	src := newSources()
 	for _, c := range rec.chunks {
+		askClocks(c, true)
 		for i := range c {
 			t.Events = append(t.Events, c[i].export(src))
 		}

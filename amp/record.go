@@ -56,6 +56,7 @@ type rawEvent struct {
 	name     string
 	pc       uintptr
 	ns       int64
+	clock    Timing // that knows better than ns; nil once it was asked
 	in       [3]rawArg
 	out      rawArg
 	nin      uint8
@@ -94,12 +95,25 @@ func newRecorder(level Level, limit, every int) *recorder {
 	return &recorder{level: level, every: max(every, 1), start: time.Now(), limit: max(limit, chunkSize), own: map[uintptr]bool{}}
 }
 
+// askClocks replaces what clocks would say by what they say; those of work that is not done only if it is waited for.
+func askClocks(events []rawEvent, wait bool) {
+	for i := range events {
+		if e := &events[i]; e.clock != nil && (wait || e.clock.Done()) {
+			e.ns, e.clock = int64(e.clock.Duration()), nil
+		}
+	}
+}
+
 // next returns a cleared event to fill in; the caller holds the lock.
 func (r *recorder) next() *rawEvent {
 	last := len(r.chunks) - 1
 	if last < 0 || len(r.chunks[last]) == chunkSize {
+		if last > 0 {
+			askClocks(r.chunks[last-1], false) // long done
+		}
 		if (last+1)*chunkSize >= r.limit {
 			oldest := r.chunks[0]
+			askClocks(oldest, true) // which frees the clocks
 			r.dropped += len(oldest)
 			copy(r.chunks, r.chunks[1:])
 			r.chunks[last] = oldest[:0]
@@ -117,9 +131,9 @@ func (r *recorder) next() *rawEvent {
 }
 
 // fill sets what op and cast events share.
-func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, ns time.Duration) {
-	s.root.rec.kernels.Add(int64(ns))
-	e.step, e.phase, e.rule, e.pc, e.ns, e.path = s.step, s.phase, rl, pc, int64(ns), s.path
+func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, t took) {
+	s.root.rec.kernels.Add(int64(t.ns))
+	e.step, e.phase, e.rule, e.pc, e.ns, e.clock, e.path = s.step, s.phase, rl, pc, int64(t.ns), t.clock, s.path
 	if s.inherit != nil {
 		e.path = s.inherit.path
 	}
@@ -129,13 +143,13 @@ func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, ns time.Duration) {
 }
 
 // op records one call; in are the inputs as the caller gave them.
-func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, ns time.Duration) {
+func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, t took) {
 	begin := time.Now()
 	health := r.look(s, c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
-	e.fill(s, rl, pc, ns)
+	e.fill(s, rl, pc, t)
 	e.op, e.health = c.Op, health
 	e.out.set(c.Out)
 	e.compute = c.Out.dt
@@ -210,7 +224,7 @@ func (r *recorder) look(s *Scope, c *Call) *Exponents {
 }
 
 // castEvent records a cast, or a use of a cached one.
-func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, ns time.Duration) {
+func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, t took) {
 	begin := time.Now()
 	var health *Exponents
 	if rl != ruleCastHit {
@@ -219,7 +233,7 @@ func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operan
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
-	e.fill(s, rl, pc, ns)
+	e.fill(s, rl, pc, t)
 	e.health = health
 	e.op, e.by, e.operand, e.cast = opCast, by, uint8(operand), true
 	e.name = from.name

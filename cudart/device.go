@@ -38,6 +38,7 @@ type device struct {
 	batch    batch
 	products products
 	capture  capture
+	clocks   clocks
 	count    counters
 }
 

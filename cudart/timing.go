@@ -1,0 +1,108 @@
+package cudart
+
+import (
+	"sync"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// Times of ops for traces: two events around what an op queues, asked when the trace is.
+
+// clocks are the device's events that no timing has.
+type clocks struct {
+	mu   sync.Mutex
+	free []driver.Event
+}
+
+// A timing lies between two events.
+type timing struct {
+	d        *device
+	from, to driver.Event // 0 if there are none
+	took     time.Duration
+}
+
+// Start marks the beginning of what is queued next.
+func (d *device) Start() amp.Timing {
+	t := &timing{d: d}
+	if d.capture.on.Load() || d.flush() != nil {
+		return t
+	}
+	_ = d.do(func() error {
+		if t.from, t.to = d.clocks.take(d), d.clocks.take(d); t.from == 0 || t.to == 0 || d.drv.RecordEvent(t.from, d.stream) != nil {
+			t.drop()
+		}
+		return nil
+	})
+	return t
+}
+
+func (t *timing) Stop() {
+	if t.from == 0 || t.d.flush() != nil {
+		return
+	}
+	_ = t.d.do(func() error {
+		if t.d.drv.RecordEvent(t.to, t.d.stream) != nil {
+			t.drop()
+		}
+		return nil
+	})
+}
+
+func (t *timing) Done() (done bool) {
+	if t.from == 0 {
+		return true
+	}
+	_ = t.d.do(func() error {
+		ok, err := t.d.drv.EventDone(t.to)
+		done = ok || err != nil
+		return nil
+	})
+	return done
+}
+
+func (t *timing) Duration() time.Duration {
+	if t.from == 0 {
+		return t.took
+	}
+	_ = t.d.do(func() error {
+		if err := t.d.drv.SyncEvent(t.to); err != nil {
+			return err
+		}
+		took, err := t.d.drv.Elapsed(t.from, t.to)
+		t.took = took
+		return err
+	})
+	t.drop()
+	return t.took
+}
+
+// drop gives the events back.
+func (t *timing) drop() {
+	c := &t.d.clocks
+	c.mu.Lock()
+	for _, e := range []driver.Event{t.from, t.to} {
+		if e != 0 {
+			c.free = append(c.free, e)
+		}
+	}
+	c.mu.Unlock()
+	t.from, t.to = 0, 0
+}
+
+// take returns an event, 0 without any; the context is bound.
+func (c *clocks) take(d *device) driver.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.free); n > 0 {
+		e := c.free[n-1]
+		c.free = c.free[:n-1]
+		return e
+	}
+	e, err := d.drv.NewEvent(true)
+	if err != nil {
+		return 0
+	}
+	return e
+}
