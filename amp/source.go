@@ -6,25 +6,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/halftone-ml/halftone/internal/cellsource"
 )
 
 // CellsEnv names the variable by which a notebook kernel tells the cell's process where it keeps the source of the cells. The
 // kernel compiles a main.go made of the cell and of earlier declarations, so a line of main.go is looked up by its text.
 const CellsEnv = "HALFTONE_CELLS"
 
-// cellFile is the JSON form of that file.
-type cellFile struct {
-	Version int `json:"version"`
-	Cells   []struct {
-		Count int    `json:"count"`
-		Code  string `json:"code"`
-	} `json:"cells"`
-}
-
 // sources resolves program counters once each.
 type sources struct {
 	frames map[uintptr]place
-	cells  cellFile
+	cells  cellsource.File
 	files  map[string][]string
 }
 
@@ -39,7 +32,7 @@ func newSources() *sources {
 		if b, err := os.ReadFile(name); err == nil {
 			// A file that can't be read only costs the cell numbers.
 			if json.Unmarshal(b, &s.cells) != nil || s.cells.Version != 1 {
-				s.cells = cellFile{}
+				s.cells = cellsource.File{}
 			}
 		}
 	}
@@ -63,8 +56,7 @@ func (s *sources) place(e *Event, pc uintptr) {
 	e.Func, e.File, e.Line, e.Cell, e.CellLine = p.fn, p.file, p.line, p.cell, p.cellLine
 }
 
-// cellOf finds the cell, newest first, whose text has the compiled line; among equal lines the one whose neighbors agree
-// the furthest. It returns zeros when there is none.
+// cellOf finds the cell, and the line in it, of a line of the program. It returns zeros when there is none.
 func (s *sources) cellOf(file string, line int) (cell, cellLine int) {
 	if len(s.cells.Cells) == 0 {
 		return 0, 0
@@ -72,48 +64,8 @@ func (s *sources) cellOf(file string, line int) (cell, cellLine int) {
 	main, ok := s.files[file]
 	if !ok {
 		b, _ := os.ReadFile(file)
-		main = squeeze(string(b))
+		main = cellsource.Squeeze(string(b))
 		s.files[file] = main
 	}
-	if line < 1 || line > len(main) || main[line-1] == "" {
-		return 0, 0
-	}
-	best := 0
-	for i := len(s.cells.Cells) - 1; i >= 0; i-- {
-		c := s.cells.Cells[i]
-		text := squeeze(c.Code)
-		for j, l := range text {
-			if l != main[line-1] {
-				continue
-			}
-			if n := agreement(main, line-1, text, j); n > best {
-				best, cell, cellLine = n, c.Count, j+1
-			}
-		}
-	}
-	return cell, cellLine
-}
-
-// squeeze splits into lines without any white space, since gofmt rewrites it.
-func squeeze(text string) []string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		lines[i] = strings.Join(strings.Fields(l), "")
-	}
-	return lines
-}
-
-// agreement counts the equal lines around a[i] and b[j], up to eight in each direction.
-func agreement(a []string, i int, b []string, j int) int {
-	n := 1
-	for _, step := range [2]int{-1, 1} {
-		for k := 1; k <= 8; k++ {
-			x, y := i+step*k, j+step*k
-			if x < 0 || y < 0 || x >= len(a) || y >= len(b) || a[x] != b[y] {
-				break
-			}
-			n++
-		}
-	}
-	return n
+	return cellsource.Find(main, line, s.cells.Cells)
 }

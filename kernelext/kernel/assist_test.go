@@ -124,7 +124,7 @@ func TestAssistant(t *testing.T) {
 }
 
 func TestOverlay(t *testing.T) {
-	known := knownImports([]cell{{1, "import (\n\tplt \"gonum.org/v1/plot\"\n\t\"example.org/fmt\"\n)"}, {2, "import \"a.org/b/c\" // why"}})
+	known := knownImports([]cell{{Count: 1, Code: "import (\n\tplt \"gonum.org/v1/plot\"\n\t\"example.org/fmt\"\n)"}, {Count: 2, Code: "import \"a.org/b/c\" // why"}})
 	for name, want := range map[string]string{
 		"amp": Module + "/amp", "optim": Module + "/amp/optim", "strings": "strings", "rand": "math/rand", "plt": "gonum.org/v1/plot",
 		"fmt": "example.org/fmt", "c": "a.org/b/c", "filepath": "path/filepath",

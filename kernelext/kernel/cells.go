@@ -3,6 +3,8 @@ package kernel
 import (
 	"encoding/json"
 	"os"
+
+	"github.com/halftone-ml/halftone/internal/cellsource"
 )
 
 // A cellMap is the list of cells that this kernel has run, in a file that every cell's program can read. GoNB compiles a
@@ -15,10 +17,7 @@ type cellMap struct {
 	extra bool // the last cell is one that is not kept
 }
 
-type cell struct {
-	Count int    `json:"count"`
-	Code  string `json:"code"`
-}
+type cell = cellsource.Cell
 
 const (
 	maxCells     = 200
@@ -44,7 +43,7 @@ func (m *cellMap) add(code string, keep bool) error {
 		count--
 	}
 	m.extra = !keep
-	m.cells = append(m.cells, cell{count, code})
+	m.cells = append(m.cells, cell{Count: count, Code: code})
 	size := 0
 	for i := len(m.cells) - 1; i >= 0; i-- {
 		size += len(m.cells[i].Code)
@@ -70,10 +69,7 @@ func (m *cellMap) counted(n int) {
 
 // write replaces the file in one step: a cell's program may be reading it.
 func (m *cellMap) write() error {
-	b, err := json.Marshal(struct {
-		Version int    `json:"version"`
-		Cells   []cell `json:"cells"`
-	}{1, append([]cell{}, m.cells...)})
+	b, err := json.Marshal(cellsource.File{Version: 1, Cells: append([]cell{}, m.cells...)})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (k *kernel) onStarted(n int, c *child, err error) {
 			k.front.iopub.send(m)
 		}
 	}
-	k.output = newPipeline(k.draw, k.author, func(m *message) { take(iopubChannel, m) })
+	k.output = newPipeline(k.draw, k.author, k.cells.file, func(m *message) { take(iopubChannel, m) })
 	output := k.output
 	c.read(k.key, func(ch channel, m *message) {
 		if ch == iopubChannel {

@@ -18,6 +18,9 @@ type explainer struct {
 	report  []string // what the tools said
 	partial string   // of the last line on stderr
 	panicky string   // the last line there that tells why the program ended
+	frames  []string // the cells' lines on the way to it, the innermost first
+	called  string   // the line before, which names a function
+	traced  bool     // the trace of the goroutine that ended the program is over
 }
 
 // explain returns m, or what takes its place. Messages come in order, from one goroutine.
@@ -48,11 +51,25 @@ func (e *explainer) listen(m *message) {
 		e.partial = e.partial[:4<<10]
 	}
 	for _, line := range lines[:len(lines)-1] {
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			e.panicky = line
+		switch {
+		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
+			e.panicky, e.frames, e.traced = line, nil, false
+		case e.panicky != "" && !e.traced && strings.HasPrefix(line, "\tcell ") && len(e.frames) < maxFrames:
+			place, _, _ := strings.Cut(strings.TrimSpace(line), " +0x")
+			function := strings.TrimPrefix(e.called, "main.")
+			if at := strings.LastIndexByte(function, '('); at > 0 {
+				function = function[:at]
+			}
+			e.frames = append(e.frames, "  "+place+", in "+function)
+		case line == "" && len(e.frames) > 0:
+			e.traced = true // other goroutines follow
 		}
+		e.called = line
 	}
 }
+
+// maxFrames is how many lines of cells an error names: a recursion has thousands.
+const maxFrames = 8
 
 const reportMark = `<div class="jp-RenderedText" data-mime-type="application/vnd.jupyter.stderr"`
 
@@ -141,6 +158,9 @@ func (e *explainer) name(m *message) *message {
 	}
 	// Front ends show the traceback, below the report that says it all; tools without one show the value.
 	c.Traceback = []string{fmt.Sprintf("%s: %s", c.Name, firstLine(c.Value))}
+	if c.Name == "panic" || c.Name == "fatal error" {
+		c.Traceback = append(c.Traceback, e.frames...)
+	}
 	return m.withContent(mustJSON(c), e.key)
 }
 

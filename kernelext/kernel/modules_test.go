@@ -179,7 +179,7 @@ func TestCellMap(t *testing.T) {
 	mapped, last := s.submit(cellsOf), s.submit("%%\nfmt.Println(4)")
 	cells := read(s.result(mapped))
 	s.result(last).ok(t)
-	if len(cells) != 3 || cells[0] != (cell{1, "var one = 1"}) || cells[2] != (cell{3, cellsOf}) {
+	if len(cells) != 3 || cells[0] != (cell{Count: 1, Code: "var one = 1"}) || cells[2] != (cell{Count: 3, Code: cellsOf}) {
 		t.Errorf("%+v", cells)
 	}
 	// A cell outside the history has no number of its own and is forgotten.

@@ -12,6 +12,7 @@ import (
 type pipeline struct {
 	draw   *drawer
 	live   *liveFigures
+	trace  *tracer
 	speech *explainer
 	output *joiner
 	author author
@@ -32,9 +33,9 @@ type item struct {
 	update string // names cell and display of the live figure that the message updates, "" if it is none that runs
 }
 
-func newPipeline(d *drawer, a author, send func(*message)) *pipeline {
+func newPipeline(d *drawer, a author, cells string, send func(*message)) *pipeline {
 	p := &pipeline{
-		draw: d, live: newLiveFigures(), speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
+		draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
 		waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
@@ -84,6 +85,9 @@ func (p *pipeline) run() {
 		}
 		if ended {
 			p.show(p.live.finish("", p.author))
+			for _, m := range p.trace.flush() {
+				p.output.put(m)
+			}
 			p.output.expire()
 			return
 		}
@@ -107,7 +111,9 @@ func (p *pipeline) pass(m *message) {
 func (p *pipeline) show(list []*message) {
 	for _, m := range list {
 		m, notes := p.draw.fill(m, p.author.key)
-		p.output.put(p.speech.explain(m))
+		for _, m := range p.trace.pass(m) {
+			p.output.put(p.speech.explain(m))
+		}
 		p.note(m, notes)
 	}
 }

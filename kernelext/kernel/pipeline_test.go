@@ -32,7 +32,7 @@ func newPipe(t *testing.T, drawing time.Duration) *pipe {
 		p.drawn++
 		return map[string]any{"text/html": "drawn"}, nil
 	}
-	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, func(m *message) {
+	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, "", func(m *message) {
 		if _, err := parse(m.frames(), p.a.key); err != nil {
 			t.Error(err)
 		}
