@@ -19,13 +19,16 @@ func TestParse(t *testing.T) {
 		"%amp a \\\n b\\\nc\n%amp d": "0:a|b|c 3:d",
 		"%amp a\\":                   "0:a",
 		"%amp session save \"my net\" \"a \\\"b\\\".st\"": `0:session|save|my net|a "b".st`,
-		" %amp x":                             "", // a command begins in the first column
-		"%ampere":                             "",
-		"%args x\n%env A b\n!ls %amp\n%amp x": "3:x",
-		"%%writefile f\n%amp x":               "",
-		"%%bash\n%%amp x":                     "",
-		"//gonb:%%script perl\n%amp x":        "",
-		"%%\n%amp x\nfmt.Println()":           "1:x",
+		"%amp trace off // for now":                       "0:trace|off",
+		"%amp // all of it":                               "0:",
+		"%amp save net \"//x\"":                           "0:save|net|//x",
+		" %amp x":                                         "", // a command begins in the first column
+		"%ampere":                                         "",
+		"%args x\n%env A b\n!ls %amp\n%amp x":             "3:x",
+		"%%writefile f\n%amp x":                           "",
+		"%%bash\n%%amp x":                                 "",
+		"//gonb:%%script perl\n%amp x":                    "",
+		"%%\n%amp x\nfmt.Println()":                       "1:x",
 	} {
 		c, err := Parse(code)
 		if err != nil {

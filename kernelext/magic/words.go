@@ -13,7 +13,7 @@ type Word struct {
 }
 
 // split takes a line apart at spaces. Double quotes keep spaces within a word; a backslash before a quote or a backslash in them
-// stands for that character, as in GoNB's own commands.
+// stands for that character, as in GoNB's own commands. What follows // is a comment.
 func split(line string, from int) ([]Word, error) {
 	var words []Word
 	var text strings.Builder
@@ -47,6 +47,11 @@ func split(line string, from int) ([]Word, error) {
 	}
 	if start >= 0 {
 		words = append(words, Word{text.String(), start, len(line)})
+	}
+	for i, w := range words {
+		if strings.HasPrefix(line[w.Start:], "//") { // a comment, as behind any other row
+			return words[:i], nil
+		}
 	}
 	return words, nil
 }
