@@ -69,7 +69,7 @@ const (
 
 // Exponents shows the magnitudes of gradients against the range of float16: what is lost to zero and what overflows, at the present
 // loss scale and without one. It reads the gradients of ops' inputs in a trace recorded at level Health; with the history of the
-// scaler that scaled the loss the scale is taken out of them. Numbers that were float16 already had been rounded when they were
+// scaler that scaled the loss the scale is taken out of them, and the gradient of the loss, which is the scale, is left out. Numbers that were float16 already had been rounded when they were
 // counted: what they lost is among the zeros.
 func Exponents(t *amp.Trace, scaler ...amp.ScaleHistory) *Figure {
 	d := &ExponentsData{Scale: 1}
@@ -178,7 +178,7 @@ func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (t
 	steps := map[int]bool{}
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Phase != amp.PhaseBackward || e.Health == nil || !e.Gradient {
+		if e.Phase != amp.PhaseBackward || e.Health == nil || !e.Gradient || ofLoss(e) {
 			continue
 		}
 		d.Results++
@@ -200,6 +200,9 @@ func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (t
 	d.Steps = len(steps)
 	return total, by
 }
+
+// ofLoss tells the gradient of the loss itself, which GradScaler.Scale's product gives: the scale, in float32.
+func ofLoss(e *amp.Event) bool { return e.Module == "scaler" && e.Health.N == 1 }
 
 // fill sets what the figure shows from the counts.
 func (d *ExponentsData) fill(total *binades, by map[string]*binades) {
