@@ -33,7 +33,7 @@ func Example() {
 	}
 	// Output:
 	// 20 true
-	// random position
+	// random 1 position
 	// example model
 	// example optimizer optimizer
 	// example losses value

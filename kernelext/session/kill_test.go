@@ -42,10 +42,13 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	if len(states) != steps+1 {
 		t.Fatalf("%d states", len(states))
 	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range kills / 5 {
+		killedAtFirst(t, r, states)
+	}
 	n := newNotebook(t)
 	n.run("train", 1)
 	found, last, fell := 0, 1, 0
-	r := rand.New(rand.NewPCG(1, 2))
 	for range kills {
 		cmd := n.command("endless")
 		out, err := cmd.StdoutPipe()
@@ -90,5 +93,23 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	t.Logf("%d cells killed, %d of them found a state; %d said that uncommitted work was lost", kills, found, fell)
 	if found < kills/4 || fell == 0 {
 		t.Errorf("of %d killed cells %d had found a state and %d a loss: the instants are not random", kills, found, fell)
+	}
+}
+
+// killedAtFirst kills the first cell of a notebook, which makes everything.
+func killedAtFirst(t *testing.T, r *rand.Rand, states []string) {
+	t.Helper()
+	n := newNotebook(t)
+	cmd := n.command("endless")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Duration(r.Int64N(int64(25 * time.Millisecond))))
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	out, said, err := n.try("look")
+	var k int
+	if _, e := fmt.Sscan(out, &k); e != nil || err != nil || strings.TrimSpace(out) != states[k] {
+		t.Fatalf("after the first cell was killed: %v: %q, the run has %q at step %d\n%s", err, out, states[k], k, said)
 	}
 }

@@ -70,8 +70,8 @@ func anew(name string) func(kept, fresh string) bool {
 	}
 }
 
-// Random keeps the position of a random stream, and returns it. The stream of a joined root scope is kept as "random" without being
-// asked for. A stream of another seed starts at its beginning.
+// Random keeps the position of a random stream, and returns it. The stream of a joined root scope is kept as "random" and its seed without
+// being asked for, so that cells with other seeds leave it alone. A stream of another seed than the kept one starts at its beginning.
 func Random(name string, r *amp.Stream) *amp.Stream {
 	c := use("Random")
 	if kept, ok := live[*amp.Stream](c, "Random", name); ok && kept == r {

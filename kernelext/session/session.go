@@ -25,7 +25,6 @@ type session struct {
 	mu    sync.Mutex // of commits and of what is attached
 	st    *store.Store
 	root  *amp.Scope // joined last
-	roots int
 	parts map[string]part
 	order []string
 	// owners says to which object's memory a tensor belongs, so that an optimizer knows whose parameters it moves.
@@ -98,8 +97,8 @@ func check(op string, err error) {
 //	defer root.Close()
 func NewScope(opts ...amp.Option) *amp.Scope { return Join(amp.NewScope(opts...)) }
 
-// Join makes a root scope the one that the session goes by, and returns it. Its random stream goes on where the last cell's left it,
-// unless its seed is another; what is kept is committed at the end of its steps (at most a fiftieth of the time is spent on that), of
+// Join makes a root scope the one that the session goes by, and returns it. Its random stream goes on where the last cell that
+// used its seed left it; what is kept is committed at the end of its steps (at most a fiftieth of the time is spent on that), of
 // its loops, and when it closes (the scope s of an %%amp cell does so by itself), unless it closes because of a panic.
 func Join(root *amp.Scope) *amp.Scope {
 	if root.Step() >= 0 {
@@ -108,10 +107,9 @@ func Join(root *amp.Scope) *amp.Scope {
 	c := use("Join")
 	c.mu.Lock()
 	c.root = root
-	c.roots++
-	name := "random"
-	if c.roots > 1 {
-		name = fmt.Sprintf("random %d", c.roots)
+	name := fmt.Sprintf("random %d", root.Random().State().Seed)
+	for k := 2; c.parts[name] != nil && c.parts[name].value() != root.Random(); k++ {
+		name = fmt.Sprintf("random %d (%d)", root.Random().State().Seed, k)
 	}
 	c.mu.Unlock()
 	Random(name, root.Random())
@@ -134,6 +132,18 @@ func (c *session) scope(op string) *amp.Scope {
 		fail(op, amp.ErrArgument, "call root := session.NewScope() before, or session.Join(s) with the root scope that is there, as in an %%amp cell", "there is no scope to build in")
 	}
 	return c.root
+}
+
+// stream returns the object of the joined scope's random stream, which building in that scope has moved.
+func (c *session) stream() *store.Object {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, p := range c.parts {
+		if p.value() == any(c.root.Random()) {
+			return c.st.Find(name)
+		}
+	}
+	return nil
 }
 
 // Commit makes everything that is kept, as it is now, what the next cell finds. It is needed after changes outside the steps of a joined

@@ -111,7 +111,7 @@ func (c *session) newTensors(op string, o *store.Object, l *list, made any) {
 			}
 		}
 		return nil
-	}))
+	}, c.stream()))
 	for i, t := range l.tensors {
 		check(op, p.house(c, t, i))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"time"
 )
 
@@ -82,7 +83,7 @@ func (s *Store) compose(buf []byte, live bool, step int64) ([]byte, error) {
 	buf = append(buf, s.dir...)
 	for _, o := range s.objects {
 		src := o.source
-		if !live && o.state != nil {
+		if !live && o.state != nil && !slices.Contains(s.along, o) {
 			src = nil
 		}
 		var err error

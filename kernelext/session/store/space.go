@@ -89,10 +89,12 @@ func (s *Store) Room(size int64) error {
 
 // Add puts a new object into the session and commits it, with everything else as it was committed last. fill is called once the
 // memory of the large tensors is there, and writes all of it. With fixed set the tensors never change, and have no copies.
-// An object of that name must have been removed before.
-func (s *Store) Add(o *Object, tensors []*Tensor, src Source, fixed bool, fill func() error) error {
+// An object of that name must have been removed before. What making the object has moved, a random stream, is committed along with it.
+func (s *Store) Add(o *Object, tensors []*Tensor, src Source, fixed bool, fill func() error, along ...*Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.along = along
+	defer func() { s.along = nil }()
 	if s.find(o.Name) != nil {
 		return fmt.Errorf("session: %q is there already", o.Name)
 	}

@@ -56,6 +56,7 @@ type Store struct {
 	closed        bool
 	buf           []byte
 	lost          *Loss
+	along         []*Object // of which Add commits the numbers as they are
 
 	lastMark, lastAnchor time.Time
 	markCost, copyCost   time.Duration
