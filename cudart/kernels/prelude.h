@@ -21,6 +21,11 @@ __device__ __forceinline__ int __ffs(int v) { return __builtin_ffs(v); }
 __device__ __forceinline__ int atomicOr(int* p, int v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 __device__ __forceinline__ unsigned long long atomicMin(unsigned long long* p, unsigned long long v) { return __atomic_fetch_min(p, v, __ATOMIC_RELAXED); }
 __device__ __forceinline__ unsigned atomicAdd(unsigned* p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+#elif defined(__CUDACC_RTC__)
+#define __builtin_fma __fma_rn
+#define __builtin_fmaf __fmaf_rn
+#define __builtin_fabs fabs
+#define __builtin_fabsf fabsf
 #endif
 
 #if defined(HALFTONE_EMULATOR)

@@ -20,8 +20,8 @@ import (
 
 const module = "github.com/halftone-ml/halftone/"
 
-// Packages whose tests are about the emulator, which needs a compiler and no GPU.
-var withoutGPU = map[string]bool{"cudart/emulator": true}
+// Packages whose tests need compilers and the checkout, and no GPU.
+var withoutGPU = map[string]bool{"cudart/emulator": true, "cudart/kernels": true}
 
 const maxBytes = 60 << 20
 

@@ -27,6 +27,8 @@ type Wheel struct {
 var (
 	// CUDA12Headers has cuda.h of CUDA 12.6, under nvidia/cuda_runtime/include.
 	CUDA12Headers = Wheel{"nvidia-cuda-runtime-cu12", "12.6.77", "a84d15d5e1da416dd4774cb42edf5e954a3e60cc945698dc1d5be02321c44dc8"}
+	// NVRTC has the compiler of CUDA 12.4 as a library, nvidia/cuda_nvrtc/lib/libnvrtc.so.12: the smallest of its wheels.
+	NVRTC = Wheel{"nvidia-cuda-nvrtc-cu12", "12.4.127", "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338"}
 	// PTXAS has the assembler of CUDA 12.9, nvidia/cuda_nvcc/bin/ptxas: the last one that knows sm_70.
 	PTXAS = Wheel{"nvidia-cuda-nvcc-cu12", "12.9.86", "5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0"}
 )
