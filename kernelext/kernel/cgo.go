@@ -60,7 +60,7 @@ func (k *kernel) listImports(m *message, paths []string) {
 	ctx, stop := context.WithTimeout(context.Background(), listTimeout)
 	r := &request{m: m, since: time.Now(), stop: stop}
 	k.current = r
-	k.status("busy", m)
+	k.announce(m)
 	tmp, env := k.child.tmp, k.spawn.env
 	go func() {
 		defer stop()

@@ -55,8 +55,7 @@ func (k *kernel) runMagics(m *message, cell *magic.Cell, mc *magicCell) {
 	ctx, stop := context.WithCancel(k.life)
 	r := &request{m: m, stop: stop}
 	k.current = r
-	k.status("busy", m)
-	m.announced = true
+	k.announce(m)
 	go func() {
 		defer stop()
 		for _, line := range cell.Lines {

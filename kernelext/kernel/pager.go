@@ -20,8 +20,7 @@ func (k *kernel) startPager(m *message, code string) bool {
 	ask := k.author.compose("inspect_request", nil, map[string]any{"code": "%%\n" + name})
 	r := &request{m: m, stop: func() { mc.page = nil }}
 	k.current = r
-	k.status("busy", m)
-	m.announced = true
+	k.announce(m)
 	q, ok := k.question(ask)
 	go func() {
 		var found map[string]any

@@ -382,11 +382,17 @@ func (k *kernel) replyError(m *message, name, value string) {
 	k.reply(k.outlet(m), m, content)
 }
 
-// refuse fails a request that has not been given to GoNB.
-func (k *kernel) refuse(m *message, name, value, text string) {
+// announce says that the kernel is busy with a request that GoNB does not have yet; what GoNB says of it later is left out.
+func (k *kernel) announce(m *message) {
 	if !m.announced {
+		m.announced = true
 		k.status("busy", m)
 	}
+}
+
+// refuse fails a request that has not been given to GoNB.
+func (k *kernel) refuse(m *message, name, value, text string) {
+	k.announce(m)
 	r := &request{m: m}
 	if m.kind == "execute_request" {
 		_, x := k.normalize(m)
