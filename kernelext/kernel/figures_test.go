@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,9 +120,9 @@ func TestDrawer(t *testing.T) {
 // A figure that is no figure is refused before anything looks into it, and drawings that never end are not begun without end.
 func TestDrawerBounds(t *testing.T) {
 	a := author{[]byte("k"), "s"}
-	asked := 0
+	var asked atomic.Int32
 	d := &drawer{timeout: 20 * time.Millisecond, draw: func(raw []byte) (map[string]any, error) {
-		asked++
+		asked.Add(1)
 		return map[string]any{"text/html": "h"}, nil
 	}}
 	huge := `{"a":"` + strings.Repeat("x", widgets.MaxParse) + `"}`
@@ -131,12 +132,12 @@ func TestDrawerBounds(t *testing.T) {
 			t.Errorf("%.200s %q", m.content, notes)
 		}
 	}
-	if asked > 0 {
+	if asked.Load() > 0 {
 		t.Error("what is too large was drawn")
 	}
 
 	end := make(chan bool)
-	d.draw = func([]byte) (map[string]any, error) { asked++; <-end; return nil, nil }
+	d.draw = func([]byte) (map[string]any, error) { asked.Add(1); <-end; return nil, nil }
 	small := a.compose("display_data", nil, map[string]any{"data": map[string]any{widgets.MIME: "{}", "text/plain": "t"}})
 	began := time.Now()
 	for range 20 {
@@ -144,8 +145,8 @@ func TestDrawerBounds(t *testing.T) {
 			t.Errorf("%q", notes)
 		}
 	}
-	if asked != maxStuck || time.Since(began) > time.Second {
-		t.Errorf("%d drawings in %v", asked, time.Since(began))
+	if asked.Load() != maxStuck || time.Since(began) > time.Second {
+		t.Errorf("%d drawings in %v", asked.Load(), time.Since(began))
 	}
 	close(end)
 	for deadline := time.Now().Add(5 * time.Second); d.stuck.Load() > 0 && time.Now().Before(deadline); {
