@@ -54,14 +54,7 @@ func Run(o Options, body func(s, half *amp.Scope)) {
 	defer cancel()
 	r := &run{o: o, start: time.Now()}
 	r.s = amp.NewScope(r.options(ctx)...)
-	half := r.s
-	if o.DType != "off" {
-		d, err := amp.ParseDType(o.DType)
-		if err != nil {
-			panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: err.Error(), Fix: `use "float16", "bfloat16" or "off"`})
-		}
-		half = r.s.Autocast(d)
-	}
+	s, half := r.scopes()
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT)
 	go r.watch(signals, ended, cancel)
@@ -73,8 +66,24 @@ func Run(o Options, body func(s, half *amp.Scope)) {
 			r.s.Close() // a session commits then; what a panic left half done is not kept
 		}
 	}()
-	body(r.s, half)
+	body(s, half)
 	whole = true
+}
+
+// scopes are what the body gets. Autocast is off in s, but its dtype is set: step.Autocast(amp.NoDType) is the cell's.
+func (r *run) scopes() (s, half *amp.Scope) {
+	d := amp.Float32
+	if r.o.DType != "off" {
+		var err error
+		if d, err = amp.ParseDType(r.o.DType); err != nil {
+			panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: err.Error(), Fix: `use "float16", "bfloat16" or "off"`})
+		}
+	}
+	s = r.s.Autocast(d, amp.Enabled(false))
+	if r.o.DType == "off" {
+		return s, s
+	}
+	return s, s.Autocast(d, amp.Enabled(true))
 }
 
 func (r *run) options(ctx context.Context) []amp.Option {

@@ -63,8 +63,10 @@ func TestMagicCellTrains(t *testing.T) {
 		t.Errorf("the last cell is not in\n%s", text)
 	}
 	for code, want := range map[string]string{
+		"%%amp bfloat16 --show none\nfor step := range s.Steps(1) {\nhalf := step.Autocast(amp.NoDType)\nx := amp.Ones(step, amp.Float32, 2, 2)\nfmt.Println(amp.MatMul(half, x, x).DType(), amp.MatMul(step, x, x).DType())\n}": "bfloat16 float32\n",
+		"%%amp off --show none\nfor step := range s.Steps(1) {\nhalf := step.Autocast(amp.NoDType)\nx := amp.Ones(step, amp.Float32, 2, 2)\nfmt.Println(amp.MatMul(half, x, x).DType())\n}":                                      "float32\n",
 		"%%amp bfloat16\nfmt.Println(half.AutocastDType())":                                               "bfloat16 true\n",
-		"%%amp off --show none\nfmt.Println(half.AutocastDType())":                                        "none false\n",
+		"%%amp off --show none\nfmt.Println(half.AutocastDType())":                                        "float32 false\n",
 		"func twice(x int) int { return 2 * x }\n%%amp off --trace off\nfmt.Println(twice(21))":           "42\n",
 		"import \"math/bits\"\n\n%%amp off --trace off\nfor range 2 {\nfmt.Print(bits.Len(8))\n}\nreturn": "44",
 	} {
