@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,8 +152,8 @@ func compiling(b *bench) {
 	b.report("load a cubin", ms(began), "ms", "")
 }
 
-// startOnly is a process that does as little as a cell can; with units, it then loads all of Halftone's kernels.
-func startOnly(units bool) {
+// startOnly is a process that does as little as a cell can; then it loads modules of Halftone's kernels: "all", or one unit.
+func startOnly(load string) {
 	d := get(driver.Open(""))
 	dev := get(d.Device(0))
 	ctx := get(d.RetainContext(dev))
@@ -160,36 +161,28 @@ func startOnly(units bool) {
 	b := &bench{d: d, out: json.NewEncoder(os.Stdout)}
 	must(d.Launch(b.kernel("drivertest_empty"), one, one, 0, 0, nil))
 	must(d.Sync())
-	if !units {
+	if load == "" {
 		return
 	}
-	// Each in a goroutine of its own: the driver may compile several at a time.
 	props := get(d.Properties(dev))
-	seen := map[string]bool{}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	all := time.Now()
-	kernels.Symbols(func(symbol, unit string) {
-		if seen[unit] {
-			return
+	for unit, symbol := range units() {
+		if load != "all" && load != unit {
+			continue
 		}
-		seen[unit] = true
-		wg.Go(func() {
-			ptx := get(kernels.PTX(unit, props.Capability()))
-			must(d.Bind(ctx))
-			defer d.Unbind()
-			began := time.Now()
-			m, _, err := d.LoadModule(ptx, driver.JIT{})
-			must(err)
-			get(d.Function(m, symbol))
-			took := ms(began)
-			mu.Lock()
-			defer mu.Unlock()
-			b.report("load "+unit, took, "ms", size(uint64(len(ptx)))+" of PTX")
-		})
-	})
-	wg.Wait()
-	b.report("load all kernels", ms(all), "ms", sprint(len(seen))+" modules, all at once")
+		ptx := get(kernels.PTX(unit, props.Capability()))
+		began := time.Now()
+		m, _, err := d.LoadModule(ptx, driver.JIT{})
+		must(err)
+		get(d.Function(m, symbol))
+		b.report("load "+unit, ms(began), "ms", size(uint64(len(ptx)))+" of PTX")
+	}
+}
+
+// units are the modules of Halftone's kernels, each with a symbol of it.
+func units() map[string]string {
+	list := map[string]string{}
+	kernels.Symbols(func(symbol, unit string) { list[unit] = symbol })
+	return list
 }
 
 // processes times whole processes: with the driver's cache of compiled PTX empty, and full.
@@ -197,8 +190,8 @@ func processes(b *bench) {
 	exe := get(os.Executable())
 	dir := get(os.MkdirTemp("", "gpubench"))
 	defer os.RemoveAll(dir)
-	run := func(flag string) (took float64, figures []figure) {
-		cmd := exec.Command(exe, flag)
+	run := func(args ...string) (took float64, figures []figure) {
+		cmd := exec.Command(exe, args...)
 		cmd.Env = append(os.Environ(), "CUDA_CACHE_PATH="+dir)
 		cmd.Stderr = os.Stderr
 		began := time.Now()
@@ -214,13 +207,37 @@ func processes(b *bench) {
 	first, _ := run("-start")
 	b.report("a process with one launch, the first", first, "ms", "context, PTX compiled by the driver, launch, end")
 	b.report("a process with one launch", median(5, func() float64 { took, _ := run("-start"); return took }), "ms", "context, module from the driver's cache, launch, end")
-	for _, state := range []string{"compiled by the driver", "from the driver's cache"} {
-		took, figures := run("-units")
-		for _, f := range figures {
-			b.report(f.Name+", "+state, f.Value, f.Unit, f.Note)
-		}
-		b.report("a process that loads all kernels, "+state, took, "ms", "")
+
+	// One process per module: in one process the driver compiles one after another, whatever the threads.
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	all := time.Now()
+	for unit := range units() {
+		wg.Go(func() {
+			var figures []figure
+			err := attempt(func() { _, figures = run("-start", "-load", unit) })
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = fmt.Errorf("%s: %w", unit, err)
+			}
+			for _, f := range figures {
+				b.report(f.Name+", compiled by the driver", f.Value, f.Unit, f.Note)
+			}
+		})
 	}
+	wg.Wait()
+	must(failed)
+	b.report("compile all kernels", ms(all), "ms", sprint(len(units()))+" processes at once")
+	took, figures := run("-start", "-load", "all")
+	sum := 0.0
+	for _, f := range figures {
+		b.report(f.Name+", from the driver's cache", f.Value, f.Unit, f.Note)
+		sum += f.Value
+	}
+	b.report("load all kernels, from the driver's cache", sum, "ms", sprint(len(figures))+" modules")
+	b.report("a process that loads all kernels", took, "ms", "from the driver's cache")
 }
 
 // sharing times memory that another process could map.
