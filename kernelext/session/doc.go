@@ -46,7 +46,7 @@
 // Scope.Steps, and of Loader.Epoch, which uses it), when a loop ends, an interrupted one too, when the root scope closes, and when
 // Commit is called. If a cell ends in any other way (a panic, os.Exit, SIGKILL, a kernel that dies and starts GoNB again) the next one
 // finds a committed step, whole: usually the last, and if the process was killed while an optimizer changed the weights, one that is at
-// most 250 ms older, or a hundred times what copying them takes. It is told so on standard error. What was changed outside of steps in a
+// most 25 ms older, or a hundred times what copying them takes. It is told so on standard error. What was changed outside of steps in a
 // program that neither closes its root scope nor calls Commit is lost, and the next cell says that, too.
 //
 // Commits copy no large tensor of the host; package store says how that works. Together with the copies that protect an earlier step

@@ -12,14 +12,18 @@ import (
 // kills is the number of cells that TestKilledAtRandomInstants kills; with the build tag long it is 1,000.
 var kills = 100
 
+// knownSteps is how far the uninterrupted run goes.
+const knownSteps = 1500
+
 func init() {
-	// endless prints what it finds and trains until it is killed.
+	// endless prints what it finds and trains until it is killed, or to the last state that is known, and waits.
 	cells["endless"] = func([]string) {
 		e := take()
 		fmt.Println(e.sum())
-		for s := range e.root.Steps(1 << 30) {
+		for s := range e.root.Steps(max(knownSteps-len(*e.losses), 0)) {
 			e.step(s)
 		}
+		time.Sleep(time.Minute)
 	}
 	// states prints what a run is after each of N steps.
 	cells["states"] = func(args []string) {
@@ -37,7 +41,7 @@ func init() {
 // TestKilledAtRandomInstants kills cells with SIGKILL while they attach, train and commit. What the next one finds is bit for bit what
 // an uninterrupted run is after some step, and never an earlier one than was found before.
 func TestKilledAtRandomInstants(t *testing.T) {
-	const steps = 1500
+	const steps = knownSteps
 	states := strings.Split(strings.TrimSpace(newNotebook(t).run("states", steps)), "\n")
 	if len(states) != steps+1 {
 		t.Fatalf("%d states", len(states))

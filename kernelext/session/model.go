@@ -121,8 +121,8 @@ func compare(kept, built []*store.Tensor) string {
 			faults = append(faults, fmt.Sprintf("%s %s %v is in the session, and not here", t.Name, t.DType, t.Shape))
 		}
 	}
-	if more := len(faults) - 6; more > 0 {
-		faults = append(faults[:6], fmt.Sprintf("and %d more", more))
+	if more := len(faults) - 3; more > 0 {
+		faults = append(faults[:3], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(faults, "; ")
 }

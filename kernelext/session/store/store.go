@@ -28,8 +28,9 @@ const share = 50
 // copyShare is the part of the time that copies may take: one in copyShare.
 const copyShare = 100
 
-// anchorEvery is the least time between two anchors; a variable for tests.
-var anchorEvery = 250 * time.Millisecond
+// anchorEvery is the least time between two anchors: far below what a reader notices as lost, far above what making one takes where the
+// tensors are small. It is a variable for tests.
+var anchorEvery = 25 * time.Millisecond
 
 // A Store is an open session. One process at a time has it.
 type Store struct {
