@@ -20,8 +20,8 @@ import (
 
 const module = "github.com/halftone-ml/halftone/"
 
-// Packages whose tests need compilers and the checkout, and no GPU.
-var withoutGPU = map[string]bool{"cudart/emulator": true, "cudart/kernels": true}
+// withoutGPU are packages whose tests need compilers and the checkout, and no GPU.
+var withoutGPU = map[string]bool{"cudart/emulator": true, "cudart/kernels": true, "cudart/driver/drivertest": true}
 
 const maxBytes = 60 << 20
 
@@ -50,7 +50,7 @@ func build(ctx context.Context, out string) error {
 	for line := range strings.Lines(list) {
 		path, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		path = strings.TrimPrefix(path, module)
-		if !ok || withoutGPU[path] {
+		if !ok || withoutGPU[path] || strings.HasPrefix(path, "cudart/internal/") {
 			continue
 		}
 		fmt.Println("packing", path)
