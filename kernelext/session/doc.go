@@ -70,8 +70,8 @@
 //
 // # Limits
 //
-// Tensors of a GPU stay in its memory while a cell runs: commits copy those that have changed to the host, and a cell copies them back.
-// That costs a transfer where memory of the host costs nothing; DeviceMemory says what it takes to keep device memory itself. One program at a time has a session:
-// another one that a cell started waits, and then fails with ErrBusy. A session is memory of one machine, not a file format; its
-// safetensors files are.
+// Tensors of a GPU stay in its memory while a cell runs: commits copy those that have changed to the host, and the next cell copies
+// them back. That costs transfers where memory of the host costs nothing; DeviceMemory says what it takes to keep device memory
+// itself. One program at a time has a session: another one that a cell started waits, and then fails with ErrBusy. A session is memory
+// of one machine, not a file format; its safetensors files are.
 package session
