@@ -212,6 +212,42 @@ def pair(rng):
         return {"rounds": SIZE}
 
 
+def restart(rng):
+    """Restarts, asked for and by force, in the middle of cells and idle: everything is new, and the client works on."""
+    with Kernel() as k:
+        for i in range(SIZE):
+            k.run("var gone = 1")
+            if i % 2:
+                k.kc.execute("%%\ntime.Sleep(time.Minute)")
+                time.sleep(1)
+            k.km.restart_kernel(now=i % 4 >= 2, stderr=subprocess.DEVNULL)
+            k.kc.wait_for_ready(timeout=PATIENCE)
+            reply, seen = k.run("%%\nfmt.Println(gone)")
+            expect(reply["status"] == "error" and reply["execution_count"] == 1, reply)
+            k.works()
+        return {"restarts": SIZE}
+
+
+def ipc(rng):
+    """The same client over unix sockets."""
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="ht", dir="/tmp")
+    try:
+        with Kernel(transport="ipc", ip=folder + "/k") as k:
+            for _ in range(SIZE):
+                k.works()
+            kinds = {os.path.basename(f).rsplit("-", 1)[0] for f in os.listdir(folder)}
+            expect(kinds == {"k"} and len(os.listdir(folder)) == 5, os.listdir(folder))
+            mode = os.stat(k.km.connection_file).st_mode & 0o777
+            expect(mode == 0o600, oct(mode))
+        expect(os.listdir(folder) == [], os.listdir(folder))
+    finally:
+        shutil.rmtree(folder)
+    return {"cells": SIZE}
+
+
 # Cells for interrupts: what they print when they are let through.
 CELLS = [
     ("%%\nfmt.Println(1)", "1\n"),

@@ -2,8 +2,11 @@ package conformance
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +21,8 @@ type storm struct {
 }
 
 var storms = []storm{
-	{"rapid", 100}, {"small", 1000}, {"huge", 8}, {"slow", 1000}, {"garbage", 60}, {"vanish", 1}, {"pair", 2}, {"interrupts", 12},
+	{"rapid", 100}, {"small", 1000}, {"huge", 8}, {"slow", 1000}, {"garbage", 60}, {"vanish", 1}, {"pair", 2}, {"restart", 3}, {"ipc", 2},
+	{"interrupts", 12},
 }
 
 // brew runs a scenario with Jupyter's client and returns what it saw.
@@ -42,8 +46,32 @@ func brew(t *testing.T, name string, seed, size int, limit time.Duration) map[st
 	if err := json.Unmarshal(out, &seen); err != nil {
 		t.Fatalf("%v in %q", err, out)
 	}
+	l, _ := testenv.Installed(t)
+	nothingLeft(t, l.Tmp())
 	t.Logf("%s, seed %d: %v in %.1f s", name, seed, seen, time.Since(began).Seconds())
 	return seen
+}
+
+// nothingLeft checks that kernels, however they ended, have left no file, and no process that has one of theirs in its command
+// line or environment.
+func nothingLeft(t *testing.T, tmp string) {
+	t.Helper()
+	var left []string
+	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
+		left, _ = filepath.Glob(filepath.Join(tmp, "*"))
+		procs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, p := range procs {
+			for _, file := range []string{"cmdline", "environ"} {
+				if b, err := os.ReadFile(filepath.Join(p, file)); err == nil && strings.Contains(string(b), tmp+"/") {
+					left = append(left, p+" "+strings.ReplaceAll(string(b[:min(len(b), 100)]), "\x00", " "))
+				}
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("left behind: %q", left)
 }
 
 // TestStorms does to the installed kernel what front ends and machines do on bad days.

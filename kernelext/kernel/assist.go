@@ -24,11 +24,12 @@ type assistant struct {
 
 const (
 	askTimeout = 8 * time.Second
-	warmAfter  = time.Second // of idleness
+	goplsStart = 6 * time.Second // after that it is not installed, or has died
+	warmAfter  = time.Second     // of idleness
 )
 
-// session returns a session with the gopls of GoNB number n that works in dir.
-func (a *assistant) session(ctx context.Context, n int, dir string) (*lsp.Client, error) {
+// session returns a session with the gopls of GoNB number n, which was started at the given time and works in dir.
+func (a *assistant) session(ctx context.Context, n int, started time.Time, dir string) (*lsp.Client, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.client != nil && a.number == n && a.client.Err() == nil {
@@ -43,8 +44,12 @@ func (a *assistant) session(ctx context.Context, n int, dir string) (*lsp.Client
 	}
 	socket := filepath.Join(dir, "gopls_socket")
 	for { // gopls takes a moment to start
-		if _, err := os.Stat(socket); err == nil {
+		_, err := os.Stat(socket)
+		if err == nil {
 			break
+		}
+		if time.Since(started) > goplsStart {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
@@ -70,7 +75,8 @@ func (a *assistant) close() {
 
 // A question is a completion or inspection, as gopls is asked.
 type question struct {
-	n       int
+	n       int // of the GoNB
+	started time.Time
 	dir     string
 	text    string
 	at      lsp.Position
@@ -97,7 +103,7 @@ func (k *kernel) question(m *message) (question, bool) {
 	if json.Unmarshal(out.content, &c) != nil {
 		return question{}, false
 	}
-	q := question{n: k.number, dir: dirs[0], inspect: m.kind == "inspect_request", code: []rune(c.Code), moved: moved}
+	q := question{n: k.number, started: k.child.started, dir: dirs[0], inspect: m.kind == "inspect_request", code: []rune(c.Code), moved: moved}
 	at := len(q.code)
 	if c.Cursor != nil && *c.Cursor >= 0 && *c.Cursor < at {
 		at = *c.Cursor
@@ -129,7 +135,7 @@ func lineStart(text []rune, at int) int {
 func (a *assistant) ask(q question) map[string]any {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	c, err := a.session(ctx, q.n, q.dir)
+	c, err := a.session(ctx, q.n, q.started, q.dir)
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -114,6 +115,24 @@ func TestAssistant(t *testing.T) {
 		r := s.run("amp.NoSuchThing?")
 		if r.reply["status"] != "error" || r.reply["ename"] != "NotFound" || r.reply["execution_count"] != before+1 {
 			t.Errorf("%v", r.reply)
+		}
+	})
+
+	t.Run("gopls dies", func(t *testing.T) {
+		time.Sleep(time.Until(began.Add(goplsStart + time.Second)))
+		for _, p := range sessionMembers(s.gonb()) {
+			if p.name == "gopls" {
+				_ = syscall.Kill(p.pid, syscall.SIGKILL)
+			}
+		}
+		for range 2 {
+			asked := time.Now()
+			if got := s.matches("%%\namp.NewGradSc"); len(got) > 0 {
+				t.Errorf("%v", got)
+			}
+			if d := time.Since(asked); d > 2*time.Second {
+				t.Errorf("to find nothing took %v", d)
+			}
 		}
 	})
 
