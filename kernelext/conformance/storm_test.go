@@ -1,12 +1,15 @@
 package conformance
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +33,8 @@ func brew(t *testing.T, name string, seed, size int, limit time.Duration) map[st
 	t.Helper()
 	python, env := testenv.Python(t)
 	cmd := exec.Command(python, "storm.py", layout.KernelName, name, strconv.Itoa(seed), strconv.Itoa(size))
-	cmd.Env = env
+	mark := "HALFTONE_STORM=" + rand.Text()
+	cmd.Env = append(env, mark)
 	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	began := time.Now()
@@ -47,25 +51,35 @@ func brew(t *testing.T, name string, seed, size int, limit time.Duration) map[st
 		t.Fatalf("%v in %q", err, out)
 	}
 	l, _ := testenv.Installed(t)
-	nothingLeft(t, l.Tmp())
+	nothingLeft(t, l.Tmp(), mark)
 	t.Logf("%s, seed %d: %v in %.1f s", name, seed, seen, time.Since(began).Seconds())
 	return seen
 }
 
-// nothingLeft checks that kernels, however they ended, have left no file, and no process that has one of theirs in its command
-// line or environment.
-func nothingLeft(t *testing.T, tmp string) {
+// nothingLeft checks that kernels, however they ended, have left no process, of which each has mark in its environment, and no
+// folder: one whose lock nobody holds. Other tests' kernels may be running.
+func nothingLeft(t *testing.T, tmp, mark string) {
 	t.Helper()
 	var left []string
 	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
-		left, _ = filepath.Glob(filepath.Join(tmp, "*"))
-		procs, _ := filepath.Glob("/proc/[0-9]*")
+		left = nil
+		procs, _ := filepath.Glob("/proc/[0-9]*/environ")
 		for _, p := range procs {
-			for _, file := range []string{"cmdline", "environ"} {
-				if b, err := os.ReadFile(filepath.Join(p, file)); err == nil && strings.Contains(string(b), tmp+"/") {
-					left = append(left, p+" "+strings.ReplaceAll(string(b[:min(len(b), 100)]), "\x00", " "))
-				}
+			if b, err := os.ReadFile(p); err == nil && strings.Contains(string(b), mark) {
+				name, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "comm"))
+				left = append(left, fmt.Sprintf("%s %s", p, name))
 			}
+		}
+		folders, _ := filepath.Glob(filepath.Join(tmp, "*"))
+		for _, dir := range folders {
+			f, err := os.Open(filepath.Join(dir, "lock"))
+			if err != nil {
+				continue // it is being made, or removed
+			}
+			if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+				left = append(left, dir)
+			}
+			f.Close()
 		}
 		if len(left) == 0 {
 			return

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -253,4 +254,26 @@ func killChild(t *testing.T, s *server) {
 			t.Fatal("GoNB was not started again")
 		}
 	}
+}
+
+// TestManyKernelsStartAtOnce makes the folders of many kernels at the same moment: none takes another's for a dead one's.
+func TestManyKernelsStartAtOnce(t *testing.T) {
+	parent := t.TempDir()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 40 {
+				d, err := makeDir(parent)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := os.Stat(filepath.Join(d.path, lockName)); err != nil {
+					t.Errorf("it was removed: %v", err)
+				}
+				d.remove()
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -57,13 +57,20 @@ func makeDirIn(parent string) (*privateDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	// It gets its name when it is locked: another kernel that starts at this moment takes an open lock for a dead kernel's.
+	unnamed := filepath.Join(path, lockName+".new")
+	lock, err := os.OpenFile(unnamed, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		_ = os.RemoveAll(path)
 		return nil, err
 	}
 	// Where the file system has no locks nothing is ever swept, either.
 	_ = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err := os.Rename(unnamed, filepath.Join(path, lockName)); err != nil {
+		_ = lock.Close()
+		_ = os.RemoveAll(path)
+		return nil, err
+	}
 	return &privateDir{path, lock}, nil
 }
 
