@@ -32,7 +32,7 @@ func trainMLP(root *amp.Scope) training {
 }
 
 func trainResNet(root *amp.Scope) training {
-	net := nn.NewResNet18(root, 10)
+	net := nn.NewResNet18(root, 10, nn.SmallImages())
 	x, y := amp.Randn(root, amp.Float32, 0, 1, 128, 3, 32, 32), amp.RandInt(root, 0, 10, 128)
 	return training{net, optim.NewSGD(net.Parameters(), optim.LR(0.01), optim.Momentum(0.9)), func(s *amp.Scope) *amp.Tensor { return nn.CrossEntropyLoss(s, net.Forward(s, x), y) }}
 }
