@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // execute sends a cell with other options than a notebook's.
@@ -324,90 +323,5 @@ func testCursorOutside(t *testing.T, s *server) {
 	}
 	if s.gonb() != gonb {
 		t.Error("GoNB has died")
-	}
-}
-
-// inputCell asks twice at once and reads both answers.
-const inputCell = `import "github.com/janpfeifer/gonb/gonbui"
-%%
-gonbui.RequestInput("first? ", false)
-gonbui.RequestInput("second? ", true)
-gonbui.Sync()
-var a, b string
-fmt.Scanln(&a)
-fmt.Scanln(&b)
-fmt.Println("got", a, b)`
-
-func testInput(t *testing.T, s *server) {
-	asked := func(m *message) []*message {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		var list []*message
-		for _, in := range s.inputs {
-			if in.parentID() == m.id {
-				list = append(list, in)
-			}
-		}
-		return list
-	}
-	answer := func(to *message, content any) {
-		s.stdin.send(s.author.compose("input_reply", to, content).frames())
-	}
-	waitAsked := func(m *message, n int) []*message {
-		t.Helper()
-		for began := time.Now(); len(asked(m)) < n; time.Sleep(10 * time.Millisecond) {
-			if time.Since(began) > patience {
-				t.Fatalf("%d questions", len(asked(m)))
-			}
-		}
-		return asked(m)
-	}
-	gonb := s.gonb()
-	answer(nil, map[string]any{"value": "to nobody"})
-
-	m := s.submit(inputCell)
-	in := waitAsked(m, 1)
-	answer(in[0], map[string]any{"status": "ok", "value": "one"})
-	in = waitAsked(m, 2)
-	if c := content(in[1]); c["prompt"] != "second? " || c["password"] != true {
-		t.Errorf("%v", c)
-	}
-	answer(in[1], map[string]any{"status": "ok", "value": "two"})
-	if r := s.result(m).ok(t); r.stdout != "got one two\n" {
-		t.Errorf("%q", r.stdout)
-	}
-
-	// Answers without a text, and of which there are too many.
-	m = s.submit(inputCell)
-	for n := range 2 {
-		in = waitAsked(m, n+1)
-		answer(in[n], map[string]any{"status": "error"})
-		answer(in[n], map[string]any{"value": 5})
-	}
-	if r := s.result(m).ok(t); r.stdout != "got  \n" {
-		t.Errorf("%q", r.stdout)
-	}
-
-	// Interrupted while it waits.
-	m = s.submit(inputCell)
-	in = waitAsked(m, 1)
-	s.reply(s.request(s.control, "interrupt_request", map[string]any{}))
-	if r := s.result(m); r.reply["status"] != "error" || r.reply["ename"] != "Interrupted" {
-		t.Errorf("%v", r.reply)
-	}
-	answer(in[0], map[string]any{"status": "ok", "value": "too late"})
-
-	// Who runs the cell cannot be asked.
-	began := time.Now()
-	m = s.execute(s.shell, inputCell, nil)
-	r := s.result(m)
-	if d := time.Since(began); r.reply["status"] != "error" || r.reply["ename"] != "StdinNotAllowed" || !strings.Contains(r.stderr, "allow_stdin") || d > 10*time.Second {
-		t.Errorf("%v %q after %v", r.reply, r.stderr, d)
-	}
-	if len(asked(m)) > 0 {
-		t.Error("it was asked")
-	}
-	if r := s.run("%%\nfmt.Println(1)").ok(t); r.stdout != "1\n" || s.gonb() != gonb {
-		t.Errorf("%q", r.stdout)
 	}
 }
