@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -57,6 +58,7 @@ func newShelf() *shelf {
 
 // TestAnswersGolden compares texts with files, for eyes.
 func TestAnswersGolden(t *testing.T) {
+	t.Setenv(widgets.StableEnv, "")
 	e := &Engine{
 		Versions: [][2]string{{"Halftone", "1.0"}, {"GoNB", "v0.11.4"}, {"Go", "1.26"}},
 		Devices:  func() []Device { return []Device{{"cpu", "8 threads, amd64", ""}, {"cuda", "", "no libcuda is found"}} },

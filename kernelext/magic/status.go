@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -72,7 +73,9 @@ func (e *Engine) usageText() string {
 	if u.Steps > 0 {
 		parts = append(parts, plural(u.Steps, "step"))
 	}
-	parts = append(parts, widgets.Duration(int64(u.Seconds*1e9)))
+	if os.Getenv(widgets.StableEnv) == "" { // a notebook that is executed again is to say the same
+		parts = append(parts, widgets.Duration(int64(u.Seconds*1e9)))
+	}
 	return strings.Join(parts, ", ")
 }
 
