@@ -27,9 +27,9 @@
 //	%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents]
 //
 // runs the rows below it as statements that find two scopes, s (a root with a recorder) and half (s under autocast to the dtype),
-// (step.Autocast(amp.NoDType) is the same for a step of s.Steps; a body that uses package session finds s joined to it)
 // and shows figures at the end, also when the body panics or is interrupted. Rows above it are declarations. With off, autocast is
-// off in both scopes.
+// off in both scopes. For a step of s.Steps, step.Autocast(amp.NoDType) is what half is for s. A body that uses package session finds
+// s joined to it.
 //
 // Rows never move: what is compiled for a cell has each of them where the notebook has it (Cell.Rewrite), so that compile errors,
 // panics and traces name the lines that the user sees.
