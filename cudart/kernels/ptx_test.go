@@ -22,6 +22,9 @@ import (
 
 // TestPTXIsOfTheseSources makes the modules again and compares. They are made by one version of clang: others write other code.
 func TestPTXIsOfTheseSources(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	pinned, err := os.ReadFile("clang.version")
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +98,9 @@ var ptxTarget = regexp.MustCompile(`(?m)^\.version (\d+)\.(\d+)\n\.target sm_(\d
 // TestPTXAssembles gives every module to NVIDIA's assembler, which checks what clang takes on trust: inline PTX, and the limits of
 // shared memory. It does not optimize.
 func TestPTXAssembles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("NVIDIA's wheel with ptxas is for Linux on amd64")
 	}
