@@ -39,6 +39,7 @@ func TestCheckedFindsEachMistake(t *testing.T) {
 		{"unwritten", 1, 32, 0, []string{"thread (16,0,0)", "which the block has not written"}},
 		{"past_shared", 1, 32, 128, []string{"thread (31,0,0)", "writes 4 bytes", "is not device memory"}},
 		{"chain", 4, 1, 0, []string{"block (1,0,0)", "what block number 0 wrote in the same launch"}},
+		{"last_wins", 4, 1, 0, []string{"block (1,0,0)", "overwrites with another value what block number 0 wrote"}},
 		{"half_barrier", 1, 64, 0, []string{"different barriers"}},
 	} {
 		t.Run(c.kernel, func(t *testing.T) {
@@ -82,6 +83,7 @@ func TestCheckedLeavesRightKernelsAlone(t *testing.T) {
 		b.launch("gemm_mma_f16", 1, 32, 0, driver.GetArgs("").Ptr(a).Ptr(bt).Ptr(c).Int32(8).Int32(32))
 		flag := upload(b, []int32{0})
 		b.launch("unscale_check_f16", 4, 256, 0, driver.GetArgs("").Ptr(a).Float32(2).Int32(1000).Ptr(flag))
+		b.launch("same_flag", 4, 64, 0, driver.GetArgs("").Ptr(flag))
 		b.launch("warp_words", 1, 32, 0, driver.GetArgs("").Ptr(upload(b, make([]int64, 32))))
 		sums := upload(b, make([]float32, 4))
 		b.launch("drivertest_block_sum", 4, 128, 512, driver.GetArgs("").Ptr(sums).Ptr(upload(b, make([]float32, 512))))

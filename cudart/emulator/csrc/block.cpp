@@ -167,6 +167,7 @@ void Worker::threads() {
     current_.linear = t;
     current_.thread = {t % work_->block.x, t / work_->block.x % work_->block.y, t / (work_->block.x * work_->block.y)};
     work_->call(work_->params);
+    checkThreadEnd();
     ended();
   }
   idle_.push_back(running_);

@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,25 @@ struct State {
 };
 
 __thread State* state = nullptr;
+
+// Overwrite is a write over what another block wrote. It is a fault only if the value changes, which shows when it has been done.
+struct Overwrite {
+  uintptr_t at = 0;
+  size_t bytes = 0;
+  unsigned block = 0;
+  char before[16] = {};
+};
+__thread Overwrite overwrite;
+
+void checkOverwrite() {
+  if (!overwrite.bytes) return;
+  Overwrite o = overwrite;
+  overwrite.bytes = 0;
+  if (!std::memcmp(reinterpret_cast<void*>(o.at), o.before, o.bytes)) return;
+  char text[160];
+  std::snprintf(text, sizeof text, "overwrites with another value what block number %u wrote in the same launch; blocks run in no order", o.block);
+  state->worker->fail(launchRace, text, o.at);
+}
 
 // The last write to each byte of device memory: the launch's number and the block's.
 uint64_t* writes = nullptr;
@@ -153,10 +173,15 @@ void device(uintptr_t p, size_t n, bool write, bool atomic) {
       continue;
     }
     if (was && was >> 32 == mark >> 32 && was != mark) {
-      char text[160];
-      std::snprintf(text, sizeof text, "%s what block number %u wrote in the same launch; blocks run in no order", write ? "overwrites" : "reads",
-                    static_cast<unsigned>(was - 1));
-      state->worker->fail(launchRace, text, p + i);
+      auto other = static_cast<unsigned>(was - 1);
+      if (write && n <= sizeof overwrite.before) {
+        overwrite.at = p, overwrite.bytes = n, overwrite.block = other;
+        std::memcpy(overwrite.before, reinterpret_cast<void*>(p), n);
+      } else {
+        char text[160];
+        std::snprintf(text, sizeof text, "%s what block number %u wrote in the same launch; blocks run in no order", write ? "overwrites" : "reads", other);
+        state->worker->fail(launchRace, text, p + i);
+      }
     }
     if (write) __atomic_store_n(cell, mark, __ATOMIC_RELAXED);
   }
@@ -164,6 +189,7 @@ void device(uintptr_t p, size_t n, bool write, bool atomic) {
 
 void look(const void* where, size_t n, bool write, bool atomic) {
   if (!state || !Worker::here()) return;
+  checkOverwrite();
   auto p = reinterpret_cast<uintptr_t>(where);
   if (Core::get().memory.isDevice(p)) return device(p, n, write, atomic);
   if (onStack(p)) return;
@@ -212,6 +238,7 @@ void checkBegin(Worker* w) {
   add(work.data, work.dataBytes);
 }
 
+void checkThreadEnd() { checkOverwrite(); }
 void checkRead(const void* p, size_t n) { look(p, n, false, false); }
 void checkWrite(const void* p, size_t n) { look(p, n, true, false); }
 void touchRead(const void* p, int n) { look(p, static_cast<size_t>(n), false, false); }

@@ -10,10 +10,12 @@ class Worker;
 
 #ifdef HALFTONE_CHECK
 void checkBegin(Worker* w);  // a block begins on this thread
+void checkThreadEnd();       // a thread of it is done
 void checkRead(const void* p, size_t bytes);
 void checkWrite(const void* p, size_t bytes);
 #else
 inline void checkBegin(Worker*) {}
+inline void checkThreadEnd() {}
 inline void checkRead(const void*, size_t) {}
 inline void checkWrite(const void*, size_t) {}
 #endif

@@ -66,6 +66,9 @@ extern "C" __global__ void past_shared(float* x) {
 // Blocks that count on the one before.
 extern "C" __global__ void chain(int* x) { x[blockIdx.x + 1] = x[blockIdx.x] + 1; }
 
+// All blocks store to one place; the last one wins.
+extern "C" __global__ void last_wins(int* x) { *x = blockIdx.x; }
+
 extern "C" __global__ void add_one(int* x) { *x += 1; }
 
 extern "C" __global__ void divide(int* x, int by) { *x = *x / by; }
