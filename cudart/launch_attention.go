@@ -16,6 +16,8 @@ const (
 	attentionBatch   = 6
 	attentionNarrow  = 64 // features up to which the kernels with fewer registers go
 	attentionWidest  = 128
+	flashTile        = 64
+	flashThreads     = 128
 )
 
 // attentionArgs is struct Attention.
@@ -95,6 +97,40 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 	return batches, batches < 1<<16
 }
 
+// flash says whether the kernels on tensor cores take the operands, and returns the end of their names.
+func (l *launcher) flash(dt amp.DType, operands ...int) (suffix string, ok bool) {
+	p := &l.attentionArgs
+	if !dt.IsHalf() || l.d.props.Capability() < 80 || p.dmask != 0 {
+		return "", false
+	}
+	ptrs := [5]uint64{p.q, p.k, p.v, p.mask, p.dy}
+	for _, i := range operands {
+		if ptrs[i]%16 != 0 || p.columns[i] != 1 || p.rows[i]%8 != 0 {
+			return "", false
+		}
+		for d := range p.nb {
+			if p.batch[i][d]%8 != 0 {
+				return "", false
+			}
+		}
+	}
+	switch w := max(p.d, p.e); {
+	case w <= 32:
+		suffix = "_w32"
+	case w <= 64:
+		suffix = "_w64"
+	default:
+		suffix = "_w128"
+	}
+	return suffix, l.kernel("flash"+suffix, dt, amp.NoDType) != 0
+}
+
+// flashes queues one of the kernels on tensor cores.
+func (l *launcher) flashes(stem string, dt amp.DType, positions, batches int) {
+	p := &l.attentionArgs
+	l.run(l.kernel(stem, dt, amp.NoDType), [3]uint32{blocks(positions, flashTile), uint32(batches), 1}, [3]uint32{flashThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+}
+
 // attention queues one of the kernels over blocks of positions.
 func (l *launcher) attention(stem string, dt amp.DType, positions, batches int) {
 	p := &l.attentionArgs
@@ -121,7 +157,12 @@ func launchAttention(l *launcher) bool {
 	}
 	p := &l.attentionArgs
 	p.out = l.out.ptr
-	if l.out.len() > 0 {
+	if l.out.len() == 0 {
+		return true
+	}
+	if suffix, ok := l.flash(dt, 0, 1, 2); ok {
+		l.flashes("flash"+suffix, dt, int(p.t), batches)
+	} else {
 		l.attention("attention", dt, int(p.t), batches)
 	}
 	return true
@@ -143,6 +184,11 @@ func launchAttentionBackward(l *launcher) bool {
 		p.dmask = p.dv + size*uint64(batches)*uint64(p.s)*uint64(p.e)
 	}
 	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
+	if suffix, ok := l.flash(dt, 0, 1, 2, 4); ok {
+		l.flashes("flash_queries"+suffix, dt, int(p.t), batches)
+		l.flashes("flash_keys"+suffix, dt, int(p.s), batches)
+		return true
+	}
 	l.attention("attention_queries", dt, int(p.t), batches)
 	l.attention("attention_keys", dt, int(p.s), batches)
 	return true
