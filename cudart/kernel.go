@@ -15,12 +15,12 @@ type kernel func(d *device, c *amp.Call) (bool, error)
 // kernels are those of the embedded modules, by the name of the row. The files launch_….go fill it in their init functions.
 var kernels = map[string]kernel{}
 
-// code holds the modules of a device, each loaded when one of its kernels is first needed, and the functions by symbol.
+// code holds the kernels of a device by symbol. Each is a module of its own, compiled by the driver when it is first needed: that of a
+// whole unit takes seconds.
 type code struct {
-	dev     *device
-	mu      sync.RWMutex
-	modules map[string]driver.Module // by unit
-	loaded  map[string]driver.Function
+	dev    *device
+	mu     sync.RWMutex
+	loaded map[string]driver.Function
 }
 
 // function returns a kernel by its symbol, such as "add_f16"; 0 if no module has it. The context is bound.
@@ -34,41 +34,28 @@ func (d *device) function(symbol string) (driver.Function, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.loaded == nil {
-		k.loaded, k.modules = map[string]driver.Function{}, map[string]driver.Module{}
+	if f, ok := k.loaded[symbol]; ok {
+		return f, nil
 	}
-	unit := ptx.Unit(symbol)
-	if unit == "" {
+	if k.loaded == nil {
+		k.loaded = map[string]driver.Function{}
+	}
+	text, err := ptx.Kernel(symbol, d.props.Capability())
+	if err != nil {
+		return 0, err
+	}
+	if text == nil { // there is none, or for later devices alone
 		k.loaded[symbol] = 0
 		return 0, nil
 	}
-	m, err := k.module(unit)
+	m, _, err := d.drv.LoadModule(text, driver.JIT{})
 	if err != nil {
 		return 0, err
 	}
-	if f, err = d.drv.Function(m, symbol); err != nil && ptx.SM80(unit) && d.props.Capability() < 80 {
-		f, err = 0, nil // a kernel for tensor cores of later devices
-	}
-	if err == nil {
+	if f, err = d.drv.Function(m, symbol); err == nil {
 		k.loaded[symbol] = f
 	}
 	return f, err
-}
-
-// module loads a unit; the lock is held.
-func (k *code) module(unit string) (driver.Module, error) {
-	if m, ok := k.modules[unit]; ok {
-		return m, nil
-	}
-	text, err := ptx.PTX(unit, k.dev.props.Capability())
-	if err != nil {
-		return 0, err
-	}
-	m, _, err := k.dev.drv.LoadModule(text, driver.JIT{})
-	if err == nil {
-		k.modules[unit] = m
-	}
-	return m, err
 }
 
 // launch queues one kernel and gives the parameters back.

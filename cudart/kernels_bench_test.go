@@ -132,8 +132,9 @@ func (b *speed) elementwise(n int) {
 	one("cast fp16 to fp32", "cast", 6, f32[3], f16[0])
 	scalar := full(s, amp.Float32, 0)
 	b.measure("sum fp32", "GB/s", gb(4), func(*amp.Scope) { b.run("sum", amp.Attrs{Dims: []int{0}}, scalar, f32[0]) })
+	found, first, inv := full(s, amp.Float32, 0), full(s, amp.Int64, 0, 64), full(s, amp.Float32, 0.999)
 	b.measure("unscale and check fp32", "GB/s", gb(8), func(*amp.Scope) {
-		b.run("unscale_", amp.Attrs{Scalar: 0.999, Update: &amp.Update{}}, f32[3], f32[3])
+		b.run("unscale_", amp.Attrs{}, f32[3], f32[3], found, first, inv)
 	})
 	u := amp.Update{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Step: 3}
 	b.measure("adam fp32", "GB/s", gb(28), func(*amp.Scope) {
@@ -165,7 +166,7 @@ func (b *speed) rows(n, m int) {
 	t := amp.From(target)
 	amp.SetDefaultDevice(before)
 	defer t.Free()
-	b.measure("cross_entropy fp16 8192×4096", "us", 0, func(c *amp.Scope) { amp.CrossEntropy(c, x, t) })
+	b.measure("cross_entropy fp16 8192×4096", "us", 0, func(c *amp.Scope) { amp.CrossEntropy(c.Autocast(amp.Float16), x, t) })
 	mean := full(s, amp.Float16, 0, m)
 	b.measure("sum of columns fp16", "us", 0, func(*amp.Scope) { b.run("sum", amp.Attrs{Dims: []int{0}}, mean, x) })
 }
@@ -184,6 +185,10 @@ func (b *speed) products() {
 			a := amp.Contiguous(s, amp.Cat(s, 1, slices.Repeat([]*amp.Tensor{x}, n/1024)...))
 			y := full(s, dt, 0, n, n)
 			name := fmt.Sprintf("own gemm %v %d", dt, n)
+			b.same(s, dt, a, a)
+			b.same(s, dt, a, amp.Transpose(s, a, 0, 1))
+			b.same(s, dt, amp.Transpose(s, a, 0, 1), a)
+			b.same(s, dt, amp.Transpose(s, a, 0, 1), amp.Transpose(s, a, 0, 1))
 			b.measure(name, "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
 			if n == 4096 {
 				turned := amp.Transpose(s, a, 0, 1)
@@ -192,6 +197,23 @@ func (b *speed) products() {
 			}
 		}
 	}
+}
+
+// same compares our product with cuBLAS's.
+func (b *speed) same(s *amp.Scope, dt amp.DType, x, y *amp.Tensor) {
+	n := x.Dim(0)
+	own, theirs := full(s, dt, 0, n, n), full(s, dt, 1, n, n)
+	b.run("mm", amp.Attrs{}, own, x, y)
+	noBLAS.Store(false)
+	b.run("mm", amp.Attrs{}, theirs, x, y)
+	noBLAS.Store(true)
+	far := amp.Amax(s, amp.Abs(s, amp.Sub(s, amp.To(s, own, amp.Float32), amp.To(s, theirs, amp.Float32)))).Item()
+	most := amp.Amax(s, amp.Abs(s, amp.To(s, theirs, amp.Float32))).Item()
+	if limit := map[amp.DType]float64{amp.Float16: 0x1p-10, amp.BFloat16: 0x1p-7, amp.Float32: 0x1p-18}[dt]; !(far <= limit*most) {
+		b.t.Errorf("%v %d: products differ by %g, and are up to %g", dt, n, far, most)
+	}
+	own.Free()
+	theirs.Free()
 }
 
 func (b *speed) layers() {

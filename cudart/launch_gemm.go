@@ -12,7 +12,8 @@ import (
 const (
 	gemmThreads = 256
 	gemmBatch   = 6
-	mmaStages   = 4
+	mmaStages   = 3
+	mmaK        = 64
 )
 
 // gemmArgs is struct Gemm.
@@ -111,6 +112,9 @@ func contiguousIn(ptr uint64, row, col int64, batch []int64) (columns, rows bool
 	return col == 1 && row%8 == 0 && row != 0, row == 1 && col%8 == 0 && col != 0
 }
 
+// mmaShared is the shared memory of a block on tensor cores.
+func mmaShared(columns int) uint32 { return uint32(mmaStages * (128 + columns) * mmaK * 2) }
+
 // tensorCores returns the kernel on tensor cores for what lay has written and its block's columns, 0 if there is none.
 func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, columns int) {
 	g := &l.gemmArgs
@@ -123,7 +127,7 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, co
 		return 0, 0
 	}
 	stem, columns := "gemm_", 128
-	if int(blocks(int(g.m), 128)*blocks(int(g.n), 256))*batches >= 96 && g.n > 128 {
+	if int(blocks(int(g.m), 128)*blocks(int(g.n), 256))*batches >= 96 && g.n > 128 && l.d.props.SharedPerBlockOptin >= int(mmaShared(256)) {
 		stem, columns = "gemm_wide_", 256
 	}
 	switch {
@@ -149,7 +153,7 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 		return true
 	}
 	f, columns := l.tensorCores(dt, batches)
-	rows, shared := 128, uint32(mmaStages*(128+columns)*64)
+	rows, shared := 128, mmaShared(columns)
 	if f == 0 {
 		f, rows, columns, shared = l.kernel("gemm", dt, amp.NoDType), 64, 64, 0
 		if dt == amp.Float32 && int(blocks(int(g.m), 128)*blocks(int(g.n), 128))*batches >= 128 {

@@ -162,7 +162,8 @@ func launchNormBackward(l *launcher) bool {
 	dy, x := &l.in[0], &l.in[1]
 	center := l.c.Op.Name == "layer_norm_backward"
 	f := l.kernel(l.c.Op.Name, x.dt, amp.NoDType)
-	ok, _ := l.parameter(2, 1)
+	v := 16 / x.dt.Size()
+	ok, vector := l.parameter(2, v)
 	dx := broadcastTo(x, x.shape[:x.rank])
 	step := 1
 	for d := x.rank - 1; d >= 0; d-- {
@@ -174,7 +175,7 @@ func launchNormBackward(l *launcher) bool {
 		return false
 	}
 	p := &l.lineArgs
-	p.plan(false, 4, &dx, dy, x)
+	p.plan(vector, v, &dx, dy, x)
 	p.attr[0] = l.c.Scalar
 	if !l.given(2) {
 		l.lines(f)

@@ -12,7 +12,7 @@ FAST1(gelu_tanh, x* ht_sigmoid(2.0f * ht_gelu_inner(x)), geluTanh32(x), geluTanh
 HT_FN float ht_held(float x, float b) { return x > b ? b : (x < -b ? -b : x); }
 HT_FN float ht_gelu_slope(float x) {
   x = ht_held(x, 20.0f);
-  return ht_phi(x) + x * 0.398942280f * ht_exp(-0.5f * x * x);
+  return ht_phi(x) + x * 0.398942280f * half_exp(-0.5f * x * x);
 }
 HT_FN float ht_gelu_tanh_slope(float x) {
   x = ht_held(x, 20.0f);

@@ -95,19 +95,17 @@ GEMM(f16, f16) GEMM(bf16, bf16) GEMM(f32, float) GEMM(f64, double) GEMM(i64, i64
 HT_KERNEL(gemm_large_f32, Gemm, p) { gemm_tile<float, 8>(p); }
 
 #if HT_TENSOR_CORES
-enum { MMA_STAGES = 4, MMA_K = 32 };
+enum { MMA_STAGES = 3, MMA_K = 64 };
 
-// Where 16 bytes of a tile lie in shared memory, so that ldmatrix meets no bank twice. Rows of k: 4 chunks; rows of m or n: SIZE/8.
-template <bool AlongK, int Size> HT_FN int mma_chunk(int row, int chunk) {
-  return AlongK ? row * 4 + (chunk ^ ((row >> 1) & 3)) : row * (Size / 8) + (chunk ^ (row & 7));
-}
+// Where 16 bytes of a tile lie in shared memory, so that ldmatrix meets no bank twice. Rows of k: 8 chunks; rows of m or n: Size/8.
+template <bool AlongK, int Size> HT_FN int mma_chunk(int row, int chunk) { return row * (AlongK ? MMA_K / 8 : Size / 8) + (chunk ^ (row & 7)); }
 
 // mma_copy queues the copy of a tile of Size rows (of m or n) and MMA_K columns (of k).
 template <bool AlongK, int Size, class H>
 HT_FN void mma_copy(Chunk* to, const H* from, i64 step, int first, int count, int k0, int k) {
-  HT_UNROLL for (int i = 0; i < Size * 4 / GEMM_THREADS; i++) {
-    const int c = i * GEMM_THREADS + threadIdx.x;
-    const int row = AlongK ? c / 4 : c / (Size / 8), chunk = AlongK ? c % 4 : c % (Size / 8);
+  HT_UNROLL for (int i = 0; i < Size * (MMA_K / 8) / GEMM_THREADS; i++) {
+    const int c = i * GEMM_THREADS + threadIdx.x, per = AlongK ? MMA_K / 8 : Size / 8;
+    const int row = c / per, chunk = c % per;
     const int r = AlongK ? first + row : k0 + row, at = (AlongK ? k0 : first) + chunk * 8;  // row of memory, place in it
     const int rows = AlongK ? count : k, width = AlongK ? k : count;
     int bytes = r < rows ? (width - at) * 2 : 0;
@@ -116,9 +114,26 @@ HT_FN void mma_copy(Chunk* to, const H* from, i64 step, int first, int count, in
   }
 }
 
+// mma_load reads a warp's operands of 16 k.
+template <bool AK, bool BK, int M, int N, int TM, int TN>
+HT_FN void mma_load(u32 (&fa)[TM][4], u32 (&fb)[TN][2], const Chunk* ta, const Chunk* tb, int kk, int wm, int wn, int lane) {
+  HT_UNROLL for (int i = 0; i < TM; i++) {
+    const int r = wm + i * 16;
+    if (AK) ldmatrix_x4(fa[i], ta + mma_chunk<AK, M>(r + lane % 16, kk * 2 + lane / 16));
+    else ldmatrix_x4_trans(fa[i], ta + mma_chunk<AK, M>(kk * 16 + lane % 8 + lane / 16 * 8, r / 8 + lane / 8 % 2));
+  }
+  HT_UNROLL for (int j = 0; j < TN; j += 2) {
+    const int r = wn + j * 8;
+    u32 q[4];
+    if (BK) ldmatrix_x4(q, tb + mma_chunk<BK, N>(r + lane % 8 + lane / 16 * 8, kk * 2 + lane / 8 % 2));
+    else ldmatrix_x4_trans(q, tb + mma_chunk<BK, N>(kk * 16 + lane % 16, r / 8 + lane / 16));
+    fb[j][0] = q[0], fb[j][1] = q[1], fb[j + 1][0] = q[2], fb[j + 1][1] = q[3];
+  }
+}
+
 // A block of 128×N: 8 warps of 64×N/4 each.
 template <class H, bool AK, bool BK, int N> HT_FN void gemm_mma(const Gemm& p) {
-  const int M = 128, WN = N / 4, TM = 4, TN = WN / 8, stage = (M + N) * 4;
+  const int M = 128, WN = N / 4, TM = 4, TN = WN / 8, stage = (M + N) * (MMA_K / 8), half = M * (MMA_K / 8);
   extern __shared__ Chunk dynamic_shared[];
   const int t = threadIdx.x, lane = t % 32, warp = t / 32, wm = warp / 4 * 64, wn = warp % 4 * WN;
   // Blocks that run together share rows of a and columns of b in L2: groups of 8 rows of blocks.
@@ -135,7 +150,7 @@ template <class H, bool AK, bool BK, int N> HT_FN void gemm_mma(const Gemm& p) {
   HT_UNROLL for (int s = 0; s < MMA_STAGES - 1; s++) {
     if (s < tiles) {
       mma_copy<AK, M>(dynamic_shared + s * stage, a, stepA, m0, p.m, from + s * MMA_K, to);
-      mma_copy<BK, N>(dynamic_shared + s * stage + M * 4, b, stepB, n0, p.n, from + s * MMA_K, to);
+      mma_copy<BK, N>(dynamic_shared + s * stage + half, b, stepB, n0, p.n, from + s * MMA_K, to);
     }
     cp_async_commit();
   }
@@ -146,25 +161,15 @@ template <class H, bool AK, bool BK, int N> HT_FN void gemm_mma(const Gemm& p) {
     if (next < tiles) {
       Chunk* room = dynamic_shared + next % MMA_STAGES * stage;
       mma_copy<AK, M>(room, a, stepA, m0, p.m, from + next * MMA_K, to);
-      mma_copy<BK, N>(room + M * 4, b, stepB, n0, p.n, from + next * MMA_K, to);
+      mma_copy<BK, N>(room + half, b, stepB, n0, p.n, from + next * MMA_K, to);
     }
     cp_async_commit();
-    const Chunk *ta = dynamic_shared + kt % MMA_STAGES * stage, *tb = ta + M * 4;
-    HT_UNROLL for (int kk = 0; kk < MMA_K / 16; kk++) {
-      u32 fa[TM][4], fb[TN][2];
-      HT_UNROLL for (int i = 0; i < TM; i++) {
-        const int r = wm + i * 16;
-        if (AK) ldmatrix_x4(fa[i], ta + mma_chunk<AK, M>(r + lane % 16, kk * 2 + lane / 16));
-        else ldmatrix_x4_trans(fa[i], ta + mma_chunk<AK, M>(kk * 16 + lane % 8 + lane / 16 * 8, r / 8 + lane / 8 % 2));
-      }
-      HT_UNROLL for (int j = 0; j < TN; j += 2) {
-        const int r = wn + j * 8;
-        u32 q[4];
-        if (BK) ldmatrix_x4(q, tb + mma_chunk<BK, N>(r + lane % 8 + lane / 16 * 8, kk * 2 + lane / 8 % 2));
-        else ldmatrix_x4_trans(q, tb + mma_chunk<BK, N>(kk * 16 + lane % 16, r / 8 + lane / 16));
-        fb[j][0] = q[0], fb[j][1] = q[1], fb[j + 1][0] = q[2], fb[j + 1][1] = q[3];
-      }
-      HT_UNROLL for (int i = 0; i < TM; i++) HT_UNROLL for (int j = 0; j < TN; j++) ht_mma(sum[i][j], fa[i], fb[j], H());
+    const Chunk *ta = dynamic_shared + kt % MMA_STAGES * stage, *tb = ta + half;
+    u32 fa[2][TM][4], fb[2][TN][2];
+    mma_load<AK, BK, M, N>(fa[0], fb[0], ta, tb, 0, wm, wn, lane);
+    HT_UNROLL for (int kk = 0; kk < MMA_K / 16; kk++) {  // the next operands are read while these are multiplied
+      if (kk + 1 < MMA_K / 16) mma_load<AK, BK, M, N>(fa[(kk + 1) & 1], fb[(kk + 1) & 1], ta, tb, kk + 1, wm, wn, lane);
+      HT_UNROLL for (int i = 0; i < TM; i++) HT_UNROLL for (int j = 0; j < TN; j++) ht_mma(sum[i][j], fa[kk & 1][i], fb[kk & 1][j], H());
     }
   }
   const H* x = p.x ? (const H*)p.x + o.x : (const H*)nullptr;

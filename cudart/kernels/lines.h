@@ -22,6 +22,10 @@ struct Lines {
 // where returns the first elements of line k of N operands.
 template <int N> HT_FN void where(const Lines& p, u32 k, i64 (&off)[N]) {
   HT_UNROLL for (int i = 0; i < N; i++) off[i] = 0;
+  if (p.rank == 1) {
+    HT_UNROLL for (int i = 0; i < N; i++) off[i] = k * p.stride[i][0];
+    return;
+  }
   HT_ROLLED for (int d = p.rank - 1; d >= 0; d--) {
     const u32 size = (u32)p.shape[d], q = k / size, r = k - q * size;
     HT_UNROLL for (int i = 0; i < N; i++) off[i] += r * p.stride[i][d];

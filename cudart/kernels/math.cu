@@ -3,7 +3,7 @@
 #include "math32.h"
 #include "special.h"
 
-FAST1(exp, ht_exp(x), exp32(x), exp64(x))
+FAST1(exp, half_exp(x), exp32(x), exp64(x))
 FAST1(tanh, ht_tanh(x), tanh32(x), tanh64(x))
 FAST1(sigmoid, ht_sigmoid(x), sigmoid32(x), sigmoid64(x))
 FAST1(log, ht_log(x), log64(x), log64(x))

@@ -46,7 +46,16 @@ HT_FN float ht_log1p(float x) {
   return ht_log(1.0f + x);
 }
 
-HT_FN float ht_sigmoid(float x) { return 1.0f / (1.0f + ht_exp(-x)); }
+// e^x and 1/x for halves: the GPU's own approximations, whose errors are far below a half's rounding.
+#if defined(HALFTONE_EMULATOR)
+HT_FN float half_exp(float x) { return ht_exp(x); }
+HT_FN float half_inverse(float x) { return 1.0f / x; }
+#else
+HT_FN float half_exp(float x) { float r; asm("ex2.approx.f32 %0,%1;" : "=f"(r) : "f"(x * 1.44269504f)); return r; }
+HT_FN float half_inverse(float x) { float r; asm("rcp.approx.f32 %0,%1;" : "=f"(r) : "f"(x)); return r; }
+#endif
+
+HT_FN float ht_sigmoid(float x) { return half_inverse(1.0f + half_exp(-x)); }
 
 HT_FN float ht_tanh(float x) {
   const float a = ht_abs(x);
@@ -54,13 +63,13 @@ HT_FN float ht_tanh(float x) {
     const float z = x * x;
     return ht_fmaf(x * z, ht_fmaf(z, ht_fmaf(z, ht_fmaf(z, 0.0218694885f, -0.0539682540f), 0.133333333f), -0.333333333f), x);
   }
-  const float y = 1.0f - 2.0f / (ht_exp(2.0f * a) + 1.0f);
+  const float y = 1.0f - 2.0f * half_inverse(half_exp(2.0f * a) + 1.0f);
   return x < 0.0f ? -y : y;
 }
 
 // ht_erfc for x ≥ 0 (Numerical Recipes' Chebyshev fit: relative error 1.2e-7).
 HT_FN float ht_erfc(float x) {
-  const float t = 1.0f / ht_fmaf(0.5f, x, 1.0f);
+  const float t = half_inverse(ht_fmaf(0.5f, x, 1.0f));
   float p = 0.17087277f;
   p = ht_fmaf(p, t, -0.82215223f);
   p = ht_fmaf(p, t, 1.48851587f);
@@ -71,7 +80,7 @@ HT_FN float ht_erfc(float x) {
   p = ht_fmaf(p, t, 0.37409196f);
   p = ht_fmaf(p, t, 1.00002368f);
   p = ht_fmaf(p, t, -1.26551223f);
-  return t * ht_exp(ht_fmaf(-x, x, p));
+  return t * half_exp(ht_fmaf(-x, x, p));
 }
 
 // ht_phi is the normal distribution function.

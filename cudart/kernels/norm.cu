@@ -87,6 +87,57 @@ template <bool Center, class T> HT_FN void norm_pass(const Lines& p) {
   else norm_line<Center, T>(p, x, y, lane);
 }
 
+// As norm_slope, with the line in registers.
+template <bool Center, class T> HT_FN void slope_kept(const Lines& p, const T* dy, const T* x, T* dx, i64 k, int lane) {
+  typedef typename line_of<T>::type C;
+  const int V = 16 / sizeof(T), step = p.lanes * V;
+  typedef typename LineOf<T>::Vec Vec;
+  C v[KEEP][V], d[KEEP][V], sum = 0, square = 0, g = 0, gx = 0;
+  HT_UNROLL for (int j = 0; j < KEEP; j++) {
+    const int at = j * step + lane * V;
+    if (at < p.n) {
+      const Vec in = *(const Vec*)(x + at), in2 = *(const Vec*)(dy + at);
+      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] = (C)wide(in.v[i]), d[j][i] = (C)wide(in2.v[i]), sum += v[j][i];
+    }
+  }
+  const C mean = Center ? (C)(across<Plus>((double)sum, p.lanes) / p.n) : 0;
+  HT_UNROLL for (int j = 0; j < KEEP; j++) {
+    if (j * step + lane * V < p.n) {
+      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] -= mean, square += v[j][i] * v[j][i];
+    }
+  }
+  const double rate = 1 / ht_sqrt(across<Plus>((double)square, p.lanes) / p.n + p.attr[0]);
+  const C r = (C)rate;
+  const T* w = (const T*)p.in[2];
+  HT_UNROLL for (int j = 0; j < KEEP; j++) {
+    const int at = j * step + lane * V;
+    if (at < p.n) {
+      Vec weight;
+      if (w) weight = *(const Vec*)(w + at);
+      HT_UNROLL for (int i = 0; i < V; i++) {
+        if (w) d[j][i] *= (C)wide(weight.v[i]);
+        v[j][i] *= r;
+        g += d[j][i];
+        gx += d[j][i] * v[j][i];
+      }
+    }
+  }
+  g = Center ? (C)(across<Plus>((double)g, p.lanes) / p.n) : 0;
+  gx = (C)(across<Plus>((double)gx, p.lanes) / p.n);
+  HT_UNROLL for (int j = 0; j < KEEP; j++) {
+    const int at = j * step + lane * V;
+    if (at < p.n) {
+      Vec out;
+      HT_UNROLL for (int i = 0; i < V; i++) out.v[i] = narrow<T>::of(r * (d[j][i] - g - v[j][i] * gx));
+      *(Vec*)(dx + at) = out;
+    }
+  }
+  if (lane == 0 && p.more[0]) {
+    ((double*)p.more[0])[2 * k] = (double)mean;
+    ((double*)p.more[0])[2 * k + 1] = rate;
+  }
+}
+
 // The gradient of x, and for that of the weights mean and rate of every line in more[0] (float64, two per line). in: dy, x, weight.
 template <bool Center, class T> HT_FN void norm_slope(const Lines& p) {
   typedef typename line_of<T>::type C;
@@ -97,6 +148,7 @@ template <bool Center, class T> HT_FN void norm_slope(const Lines& p) {
   where<3>(p, (u32)k, off);
   const T *dy = (const T*)p.in[0] + off[1], *x = (const T*)p.in[1] + off[2], *w = (const T*)p.in[2];
   T* dx = (T*)p.out + off[0];
+  if (p.flags & LINE_KEEP) return slope_kept<Center, T>(p, dy, x, dx, k, lane);
   const i64 sd = p.step[1], sx = p.step[2];
   double sum = 0, square = 0, g = 0, gx = 0;
   if (Center) {
