@@ -209,7 +209,7 @@ func (b *speed) same(s *amp.Scope, dt amp.DType, x, y *amp.Tensor) {
 	noBLAS.Store(true)
 	far := amp.Amax(s, amp.Abs(s, amp.Sub(s, amp.To(s, own, amp.Float32), amp.To(s, theirs, amp.Float32)))).Item()
 	most := amp.Amax(s, amp.Abs(s, amp.To(s, theirs, amp.Float32))).Item()
-	if limit := map[amp.DType]float64{amp.Float16: 0x1p-10, amp.BFloat16: 0x1p-7, amp.Float32: 0x1p-18}[dt]; !(far <= limit*most) {
+	if limit := map[amp.DType]float64{amp.Float16: 0x1p-10, amp.BFloat16: 0x1p-7, amp.Float32: 0x1p-16}[dt]; !(far <= limit*most) {
 		b.t.Errorf("%v %d: products differ by %g, and are up to %g", dt, n, far, most)
 	}
 	own.Free()

@@ -10,6 +10,7 @@ import (
 	"sync"
 )
 
+//go:generate go run ./gen64
 //go:generate go run ./generate
 
 // modules holds the PTX of every unit, and index.txt the symbols of each.
