@@ -168,13 +168,6 @@ func (f *fake) SyncEvent(e driver.Event) error {
 	return nil
 }
 
-// waits is the number of calls that made the host wait.
-func (f *fake) waits() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.calls["SyncStream"] + f.calls["SyncEvent"] + f.calls["Free"]
-}
-
 var fakes int
 
 // onFake opens a device over a fake driver of its own.

@@ -2,6 +2,7 @@ package cudart_test
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
 	"github.com/halftone-ml/halftone/cudart"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // A step is a model with its data, as the tests and benchmarks train it.
@@ -76,9 +78,12 @@ func resnet(device string, batch, size int) *step {
 	return m
 }
 
-// gpu returns the device of the tests: the machine's, or the emulated one where HALFTONE_CUDA says so.
+// gpu returns the device of the tests: the machine's, or the emulated one where there is none or HALFTONE_CUDA says so.
 func gpu(t testing.TB) string {
 	t.Helper()
+	if _, err := driver.Open(""); err != nil && os.Getenv(cudart.ModeEnv) == "" {
+		os.Setenv(cudart.ModeEnv, "emulator") // and for the tests after this one
+	}
 	if err := amp.Maybe(func() { amp.NewScope(amp.On("cuda:0")).Close() }); err != nil {
 		t.Skipf("no CUDA device: %v", err)
 	}
