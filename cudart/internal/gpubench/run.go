@@ -94,6 +94,10 @@ func runSuite(home, dir, binary string) suite {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=290s")
 	cmd.Dir = filepath.Dir(binary)
+	if s.name == "amp" { // the rest of it needs no GPU
+		cmd.Args = append(cmd.Args, "-test.run=OnDevice$")
+		cmd.Env = append(os.Environ(), "HALFTONE_COMPARE_DEVICE=cuda:0")
+	}
 	began := time.Now()
 	log, err := cmd.CombinedOutput()
 	s.took, s.err = time.Since(began), err
@@ -128,21 +132,28 @@ func failures(log string) string {
 
 // runBenchmarks runs ours and the peer's in turn, so that what changes with time meets both.
 func runBenchmarks(exe, home, dir, python string, rounds int) (files []string, err error) {
+	ours := [][]string{{exe, "-bench"}, {exe, "-steps"}}
+	peer := [][]string{{python, filepath.Join(home, "peer.py")}, {python, filepath.Join(home, "steps.py")}}
 	for i := range rounds {
-		for who, cmd := range map[string]*exec.Cmd{"ours": exec.Command(exe, "-bench"), "peer": exec.Command(python, filepath.Join(home, "peer.py"))} {
-			file := filepath.Join(dir, fmt.Sprintf("%s%d.json", who, i+1))
+		for _, who := range []struct {
+			name     string
+			commands [][]string
+		}{{"ours", ours}, {"peer", peer}} {
+			file := filepath.Join(dir, fmt.Sprintf("%s%d.json", who.name, i+1))
 			f, e := os.Create(file)
 			if e != nil {
 				return files, e
 			}
-			cmd.Stdout, cmd.Stderr = f, os.Stderr
-			if e := cmd.Run(); e != nil && err == nil {
-				err = fmt.Errorf("%s: %w", who, e)
+			for _, args := range who.commands {
+				cmd := exec.Command(args[0], args[1:]...)
+				cmd.Stdout, cmd.Stderr = f, os.Stderr
+				if e := cmd.Run(); e != nil && err == nil {
+					err = fmt.Errorf("%s: %w", strings.Join(args, " "), e)
+				}
 			}
 			f.Close()
 			files = append(files, file)
 		}
-		slices.Sort(files[2*i:]) // ours before the peer's
 	}
 	return files, err
 }

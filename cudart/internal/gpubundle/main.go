@@ -64,15 +64,22 @@ func build(ctx context.Context, out string) error {
 			}
 		}
 	}
+	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU.
+	fmt.Println("packing amp")
+	if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(out, "tests", "amp", "suite.test"), "./amp"); err != nil {
+		return err
+	}
 	if _, err := goCommand(ctx, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(out, "run"), "./cudart/internal/gpubench"); err != nil {
 		return err
 	}
-	peer, err := os.ReadFile(filepath.Join("cudart", "internal", "gpubench", "peer.py"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(out, "peer.py"), peer, 0o644); err != nil {
-		return err
+	for _, script := range []string{"peer.py", "steps.py"} {
+		text, err := os.ReadFile(filepath.Join("cudart", "internal", "gpubench", script))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(out, script), text, 0o644); err != nil {
+			return err
+		}
 	}
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {
