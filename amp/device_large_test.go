@@ -53,6 +53,8 @@ func largeCases() map[string]opCase {
 		"avg_pool2d": one(func(s *Scope, x *Tensor) *Tensor { return AvgPool2d(s, x, 3, Stride(2), Padding(1)) }, 2, 5, 17, 19),
 		"batch_norm": three(func(s *Scope, x []*Tensor) *Tensor { return BatchNorm(s, x[0], x[1], x[2], BatchNormState{Eps: 1e-5}) },
 			in(-2, 2, 6, 20, 8, 8), in(0.5, 1, 20), in(-1, 1, 20)),
+		"batch_norm/split": three(func(s *Scope, x []*Tensor) *Tensor { return BatchNorm(s, x[0], x[1], x[2], BatchNormState{Eps: 1e-5}) },
+			in(-2, 2, 24, 4, 40, 40), in(0.5, 1, 4), in(-1, 1, 4)), // sums in parts
 		"batch_norm/columns": three(func(s *Scope, x []*Tensor) *Tensor { return BatchNorm(s, x[0], x[1], x[2], BatchNormState{Eps: 1e-5}) },
 			in(-2, 2, 300, 20), in(0.5, 1, 20), in(-1, 1, 20)),
 		"group_norm": three(func(s *Scope, x []*Tensor) *Tensor { return GroupNorm(s, x[0], 4, x[1], x[2], 1e-5) }, in(-2, 2, 3, 20, 9, 7), in(0.5, 1, 20), in(-1, 1, 20)),

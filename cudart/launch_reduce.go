@@ -16,7 +16,7 @@ const (
 	reduceColumns    = 1
 	reduceVector     = 2
 	reduceMerge      = 4
-	accumulatorBytes = 24
+	accumulatorBytes = 32
 )
 
 // reduceArgs is struct Reduce.

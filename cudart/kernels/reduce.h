@@ -35,6 +35,7 @@ HT_FN void reduce_offset(u32 at, int rank, const int* shape, const i64* stride0,
 // the number of inputs. With Two, R::begin(A&, k, p) comes first, and R::second(A, p) is a second result, kept elements behind the first.
 template <class R, int N, class O, class T, bool Two = false> HT_FN void reduce_pass(const Reduce& p) {
   typedef typename R::A A;
+  static_assert(sizeof(A) <= 32, "accumulatorBytes of launch_reduce.go is what partial has room for");
   __shared__ A cell[REDUCE_THREADS];
   const int lanes = p.lanes, groups = REDUCE_THREADS / lanes, t = threadIdx.x;
   const bool columns = p.flags & REDUCE_COLUMNS, second = p.flags & REDUCE_MERGE;

@@ -54,6 +54,7 @@ func main() {
 	load := flag.String("load", "", "with -start: load this unit of Halftone's kernels, or all")
 	only := flag.Bool("bench", false, "run the benchmarks of this program, and print their figures")
 	train := flag.Bool("steps", false, "time training steps, as steps.py does in PyTorch, and print their figures")
+	model := flag.String("model", "", "with -steps: only models whose name has this in it")
 	dir := flag.String("o", "results", "folder of the results and logs")
 	python := flag.String("python", "python3", "the Python that has PyTorch")
 	sanitizer := flag.String("sanitizer", "compute-sanitizer", "NVIDIA's checker, empty for none")
@@ -68,7 +69,7 @@ func main() {
 	case *only:
 		err = benchmarks()
 	case *train:
-		err = steps()
+		err = steps(*model)
 	default:
 		err = runAll(*dir, *python, *sanitizer, *rounds)
 	}

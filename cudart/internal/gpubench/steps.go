@@ -43,13 +43,16 @@ func trainGPT(root *amp.Scope) training {
 	return training{net, optim.NewAdamW(net.Parameters(), optim.LR(1e-4)), func(s *amp.Scope) *amp.Tensor { return net.Loss(s, x, y) }}
 }
 
-func steps() error {
+func steps(model string) error {
 	out := json.NewEncoder(os.Stdout)
 	for _, m := range []struct {
 		name  string
 		make  func(root *amp.Scope) training
 		steps int
 	}{{"MLP 8-16-16-1 batch 32", trainMLP, 300}, {"ResNet-18 32×32 batch 128", trainResNet, 30}, {"GPT 12×768 8×1024 tokens", trainGPT, 10}} {
+		if !strings.Contains(m.name, model) {
+			continue
+		}
 		for _, captured := range []bool{false, true} {
 			kind := ", eager"
 			if captured {
