@@ -41,9 +41,18 @@ func drained(pipe *os.File, idle time.Duration, deadline time.Time) bool {
 // fSetPipeSize is F_SETPIPE_SZ.
 const fSetPipeSize = 1031
 
-// enlarge gives a pipe room for any figure. That fails only where a user has too much in pipes already.
+// enlarge gives a pipe room for any figure, and for several of gonbui's messages: one that finds room is written in one piece. It
+// fails only where a user has too much in pipes already.
 func enlarge(pipe *os.File) {
-	if raw, err := pipe.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, fSetPipeSize, 1<<18) })
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return
 	}
+	_ = raw.Control(func(fd uintptr) {
+		for size := uintptr(1 << 20); size >= 1<<18; size /= 2 { // the most that the system allows by default, and less
+			if _, _, failed := syscall.Syscall(syscall.SYS_FCNTL, fd, fSetPipeSize, size); failed == 0 {
+				return
+			}
+		}
+	})
 }

@@ -141,7 +141,7 @@ func Sync(d time.Duration) error {
 }
 
 const (
-	quiet  = 5 * time.Millisecond  // for which a pipe that nobody is writing to stays empty
+	quiet  = 20 * time.Millisecond // for which a pipe that nobody is writing to stays empty
 	settle = 30 * time.Millisecond // that GoNB takes to show what it has read
 )
 
