@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,14 +175,14 @@ func serverFile(runtimeDir string, pid int) string {
 	return filepath.Join(runtimeDir, fmt.Sprintf("jpserver-%d.json", pid))
 }
 
-// serverURL waits until the server has written its address, and returns it. A file from before the server began is one that a
+// serverURL waits until the server has written its address and takes connections, and returns the address. A file from before the server began is one that a
 // killed server with the same process id left behind.
 func serverURL(ctx context.Context, path string, began time.Time, page string, ended chan error) (string, error) {
 	deadline := time.After(2 * time.Minute)
 	for {
 		if b, err := readSince(path, began); err == nil {
 			var s struct{ URL, Token string }
-			if json.Unmarshal(b, &s) == nil && s.URL != "" {
+			if json.Unmarshal(b, &s) == nil && s.URL != "" && answers(s.URL) {
 				address := strings.TrimSuffix(s.URL, "/") + page
 				if s.Token != "" {
 					address += "?token=" + s.Token
@@ -199,6 +201,20 @@ func serverURL(ctx context.Context, path string, began time.Time, page string, e
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// answers says whether somebody takes connections at an address. One that can't be dialed, such as a socket in a file, is taken to be served.
+func answers(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Port() == "" {
+		return true
+	}
+	c, err := net.DialTimeout("tcp", u.Host, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
 }
 
 // readSince reads a file that was written at or after a time, as far as file systems tell times apart.
