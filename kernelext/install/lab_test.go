@@ -1,6 +1,7 @@
 package install
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,15 +107,30 @@ func TestAddressOfADeadServerIsNotTaken(t *testing.T) {
 	if err := os.Chtimes(file, old, old); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
+	// The new server writes its address before it takes connections.
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := port.Addr().String()
+	_ = port.Close()
+	ended, served := make(chan error, 1), make(chan net.Listener, 1)
 	go func() {
+		time.Sleep(200 * time.Millisecond)
+		write(t, file, `{"url": "http://`+address+`/", "token": "new"}`)
 		time.Sleep(300 * time.Millisecond)
-		write(t, file, `{"url": "http://127.0.0.1:2/", "token": "new"}`)
+		again, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Error(err)
+		}
+		served <- again
 	}()
-	got, err := serverURL(t.Context(), file, time.Now(), "/lab", ended)
-	if err != nil || got != "http://127.0.0.1:2/lab?token=new" {
+	began := time.Now()
+	got, err := serverURL(t.Context(), file, began, "/lab", ended)
+	if err != nil || got != "http://"+address+"/lab?token=new" || time.Since(began) < 450*time.Millisecond {
 		t.Errorf("%q, %v", got, err)
 	}
+	defer (<-served).Close()
 	ended <- nil
 	if _, err := serverURL(t.Context(), file, time.Now().Add(time.Hour), "/lab", ended); err == nil || !strings.Contains(err.Error(), "did not start") {
 		t.Errorf("a server that ended: %v", err)
