@@ -23,7 +23,7 @@ func (s *Store) Touch() {
 	s.mu.Unlock()
 }
 
-// Due says whether a commit is worth its time at the end of a step: all of them together take a fiftieth of it at most.
+// Due says whether a commit is worth its time at the end of a step: all of them together take a hundredth of it at most.
 func (s *Store) Due() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

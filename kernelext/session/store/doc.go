@@ -10,7 +10,7 @@
 // record with all its versions in place, and nothing is lost. One that is killed in mid-change leaves a record that asks for elements
 // that are gone; the next process then goes back to the anchor, an earlier record, for whose elements BeforeChange has made copies
 // first. Each commit becomes the anchor if the last one is at least 25 ms old, and a hundred times as long ago as its copies took: one
-// copy per anchor and tensor, and at most a hundredth of the time.
+// copy per anchor and tensor, and at most a two-hundredth of the time.
 //
 // No order of stores but the program's is relied upon: the system stops a killed process between two instructions, and what it stored
 // before is there. A crash of the machine ends the session anyway.

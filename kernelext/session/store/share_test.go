@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestShareOfTime: whatever copies take, they are made so seldom that it is a hundredth of the time; the first and the last are due to
+// TestShareOfTime: whatever copies take, they are made so seldom that it is a two-hundredth of the time; the first and the last are due to
 // the moment at which the test ends.
 func TestShareOfTime(t *testing.T) {
 	both(t, func(t *testing.T, path string) {

@@ -23,10 +23,10 @@ const (
 )
 
 // share is the part of the time that commits may take: one in share.
-const share = 50
+const share = 100
 
 // copyShare is the part of the time that copies may take: one in copyShare.
-const copyShare = 100
+const copyShare = 200
 
 // anchorEvery is the least time between two anchors: far below what a reader notices as lost, far above what making one takes where the
 // tensors are small. It is a variable for tests.
