@@ -27,7 +27,7 @@ test: ## format, vet, staticcheck and every test, under 15 minutes on two cores
 	@go run -buildvcs=false ./kernelext/internal/testrun
 
 test-all: ## test, and what is long: training runs, fuzzing
-	@go run -buildvcs=false ./kernelext/internal/testrun -tags long -timeout 30m
+	@go run -buildvcs=false ./kernelext/internal/testrun -tags long -timeout 45m
 
 bench: ## side-by-side benchmarks: latency of cells, time of a training step
 	@$(HALFTONE) bench $(ARGS)

@@ -1,7 +1,6 @@
 package amp
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -21,15 +20,16 @@ const (
 type node struct {
 	op       *Op
 	seq      uint64
-	attrs    Attrs
+	attrs    *Attrs // nil: none were given, as most ops have none
 	in       []*Tensor
 	out      *Tensor
 	versions [savable + 1]uint32 // of the saved inputs and of the output
 	path     string
 	pc       uintptr
 	consumed bool
-	custom   *Context // of an op of the user's own
-	replay   *replay  // of a checkpointed part
+	custom   *Context   // of an op of the user's own
+	replay   *replay    // of a checkpointed part
+	few      [3]*Tensor // in, where it fits
 }
 
 var nodeSeq atomic.Uint64
@@ -39,11 +39,7 @@ var nodeSeq atomic.Uint64
 func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	defer s.locate(o, in)
 	s.alive(o.Name)
-	for i, t := range in {
-		if t != nil {
-			s.admit(o, i, t)
-		}
-	}
+	in = s.bring(o, in)
 	if o.InPlace {
 		s.guardInPlace(o, in[0])
 	}
@@ -53,7 +49,7 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 		pc = s.callSite()
 	}
 	d := s.decide(o, &at, in)
-	c := &Call{Op: o, Attrs: at, In: slices.Clone(in)}
+	c := newCall(o, &at, in)
 	s.castInputs(c, &d, in, pc)
 	if d.output != NoDType {
 		c.DType = d.output
@@ -64,7 +60,9 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	}
 	s.tape(c, pc)
 	s.dropCasts(c, in)
-	return c.Out
+	out := c.Out
+	c.free()
+	return out
 }
 
 // execute makes the result and runs the kernel; it returns the kernel's time where a recorder wants it.
@@ -76,10 +74,22 @@ func (s *Scope) execute(c *Call) took {
 	if s.root.rec != nil {
 		return s.timed(c)
 	}
+	s.run(c)
+	return took{}
+}
+
+// run runs the kernel, or the copy that a device alone can't make.
+func (s *Scope) run(c *Call) {
+	if c.Op == opToDevice && !sameDevice(c.In[0].st.dev, s.root.dev) {
+		c.Out.copyOf(c.Op.Name, c.In[0])
+		return
+	}
+	if g := capturing.Load(); g != nil {
+		g.uses(c)
+	}
 	if err := s.root.dev.Run(c); err != nil {
 		deviceFault(c.Op.Name, err)
 	}
-	return took{}
 }
 
 // took is the time of a kernel: the host's, and where the device measures itself what will know it.
@@ -93,27 +103,29 @@ func (s *Scope) timed(c *Call) (t took) {
 	if d, ok := s.root.dev.(Timer); ok {
 		t.clock = d.Start()
 	}
-	start := time.Now()
-	if err := s.root.dev.Run(c); err != nil {
-		deviceFault(c.Op.Name, err)
-	}
+	start := s.root.rec.now()
+	s.run(c)
 	if t.clock != nil {
 		t.clock.Stop()
 		return t
 	}
-	t.ns = time.Since(start)
+	t.ns = s.root.rec.now() - start
 	return t
 }
 
 // cast runs the cast row for an operand of another op (by), or for the program (by nil), and records it as a cast event.
 func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintptr) *Tensor {
-	c := &Call{Op: opCast, Attrs: Attrs{DType: to}, In: []*Tensor{t}}
+	c := spareCalls.Get().(*Call)
+	c.Op, c.Attrs = opCast, Attrs{DType: to}
+	c.In = append(c.few[:0], t)
 	time := s.execute(c)
 	if rec := s.root.rec; rec != nil {
 		rec.castEvent(s, t, c.Out, r, by, operand, pc, time)
 	}
 	s.tape(c, pc)
-	return c.Out
+	out := c.Out
+	c.free()
+	return out
 }
 
 // locate adds the module path to a panic that passes through, and turns one over an input that is nil into an *Error.
@@ -151,8 +163,9 @@ func (o *Op) missing(k int) *Error {
 func (s *Scope) admit(o *Op, i int, t *Tensor) {
 	t.live(o.Name)
 	if !sameDevice(t.st.dev, s.root.dev) {
-		fail(o.Name, ErrDevice, fmt.Sprintf("bring it to %s with t.To(s), or make the scope with amp.On(%q)", s.root.dev.Name(), t.st.dev.Name()),
-			"%s %sis on %s, the scope on %s", o.argName(i), quoted(t.name), t.st.dev.Name(), s.root.dev.Name())
+		in := make([]*Tensor, i+1)
+		in[i] = t
+		s.refuseMixture(o, i, in)
 	}
 }
 
@@ -237,7 +250,12 @@ func (s *Scope) tape(c *Call, pc uintptr) {
 	if !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.needs }) {
 		return
 	}
-	n := &node{op: c.Op, seq: nodeSeq.Add(1), attrs: c.Attrs, in: c.In, out: c.Out, path: s.path, pc: pc}
+	n := &node{op: c.Op, seq: nodeSeq.Add(1), out: c.Out, path: s.path, pc: pc}
+	n.in = append(n.few[:0], c.In...)
+	if !c.Attrs.none() {
+		at := c.Attrs
+		n.attrs = &at
+	}
 	if s.inherit != nil {
 		n.path, n.pc = s.inherit.path, s.inherit.pc
 	}

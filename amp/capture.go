@@ -29,6 +29,8 @@ type Graph struct {
 	before  []func() // what the host does for each replay
 	after   []func()
 	changed map[*storage]bool
+	inputs  map[*storage]graphInput
+	streams []*graphStream
 }
 
 type graphStage uint8
@@ -64,12 +66,12 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // Capture runs fn once, as a step like any other, and then records it on the scope's device: Replay does the step again, with what is
 // then in the tensors that fn used from outside, and its host does nothing but queue it. Change inputs in place between replays
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
-// until Close. Learning rates, the scaler's scale and the number of steps are followed; random numbers, reading values, and ops that
-// run on the host are refused in fn (ErrCapture). Nobody else may use the device during Capture. On a device that captures nothing,
-// the CPU, Replay runs fn.
+// until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
+// that the step would have drawn. Reading values, and ops that run on the host, random tensors too, are refused in fn (ErrCapture).
+// Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	s.alive("Capture")
-	g := &Graph{fn: fn, stage: graphFirst, changed: map[*storage]bool{}}
+	g := &Graph{fn: fn, stage: graphFirst, changed: map[*storage]bool{}, inputs: map[*storage]graphInput{}}
 	c := s.Child()
 	c.root = &root{ctx: s.root.ctx, dev: s.root.dev, note: s.root.note}
 	g.s = c
@@ -86,6 +88,7 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	first := s.Child()
 	fn(first)
 	first.Close()
+	s.root.run("capture hook", &s.root.captures)
 	if !able {
 		g.stage = graphReady
 		return g
@@ -96,13 +99,16 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	g.stage = graphRecord
 	done := false
 	defer func() {
+		g.endStreams()
 		if !done { // fn panicked: the recording ends with it
+			g.freeStreams()
 			if r, err := dev.EndCapture(); err == nil {
 				_ = r.Free()
 			}
 		}
 	}()
 	fn(c)
+	g.advanceStreams()
 	done = true
 	r, err := dev.EndCapture()
 	if err != nil {
@@ -112,7 +118,8 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	return g
 }
 
-// Replay queues the step again. It panics with ErrClosed after Close and with ErrDevice for an error of the device.
+// Replay queues the step again. It panics with ErrClosed after Close, with ErrCapture if a tensor that the step reads or changes was freed
+// or moved since Capture, and with ErrDevice for an error of the device.
 func (g *Graph) Replay() {
 	if g.closed {
 		fail("Graph.Replay", ErrClosed, "capture the step again", "the graph is closed")
@@ -123,14 +130,21 @@ func (g *Graph) Replay() {
 		g.fn(c)
 		return
 	}
+	g.checkInputs()
 	for _, f := range g.before {
 		f()
+	}
+	for _, r := range g.streams {
+		r.locate()
 	}
 	for st := range g.changed {
 		st.changing()
 	}
 	if err := g.dev.Replay(); err != nil {
 		fail("Graph.Replay", ErrDevice, "see the device's message", "%v", err)
+	}
+	for _, r := range g.streams {
+		r.advance()
 	}
 	for _, f := range g.after {
 		f()
@@ -143,6 +157,7 @@ func (g *Graph) Close() error {
 		return nil
 	}
 	g.closed = true
+	g.freeStreams()
 	g.s.Close()
 	if g.dev == nil {
 		return nil
@@ -150,17 +165,9 @@ func (g *Graph) Close() error {
 	return g.dev.Free()
 }
 
-// refuseRandom panics where random numbers would be the same in every replay.
-func (s *Scope) refuseRandom(op string) {
-	if g := capturing.Load(); g != nil && g.stage == graphRecord && g.s.root.dev == s.root.dev {
-		fail(op, ErrCapture, "draw them before Capture and change them in place between replays, or leave them out (Eval, p = 0)",
-			"random numbers would be the same in every replay")
-	}
-}
-
 // noteChange remembers what a replay changes.
 func (g *Graph) noteChange(st *storage) {
 	if g.stage == graphRecord && st.dev == g.s.root.dev {
-		g.changed[st] = true
+		g.changed[st], st.pinned = true, true
 	}
 }

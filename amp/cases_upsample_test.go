@@ -28,7 +28,9 @@ func init() {
 			if i > 0 {
 				variant = "smaller"
 			}
-			cases[name] = append(cases[name], linearCase(variant, func(s *Scope, x *Tensor) *Tensor { return Interpolate(s, x, o) }, shape...))
+			lines := linearCase(variant, func(s *Scope, x *Tensor) *Tensor { return Interpolate(s, x, o) }, shape...)
+			lines.terms = 16 // neighbors of a place, with weights of both signs
+			cases[name] = append(cases[name], lines)
 		}
 		a := Attrs{Shape: c.out[0], Scales: make([]float64, len(c.in)), Dims: shape}
 		if c.o.AlignCorners {

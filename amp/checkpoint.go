@@ -51,7 +51,7 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 func (e *engine) rerun(n *node, dy *Tensor) {
 	c := n.replay.s.derive()
 	c.phase, c.inherit, c.noGrad = backwardPhase, nil, false
-	c.rng = &Stream{seed: n.replay.draw.Seed}
+	c.rng = &Stream{seed: n.replay.draw.Seed, copyOf: n.replay.s.rng.source()}
 	c.rng.Load(n.replay.draw)
 	c.arena, c.gen = e.s.arena.child(e.s.gen), 0
 	c.casts = n.replay.s

@@ -7,11 +7,7 @@ package amp
 func (s *Scope) enter(o *Op, in ...*Tensor) (*Scope, []*Tensor) {
 	s.alive(o.Name)
 	o.need(in[:1]...)
-	for i, t := range in {
-		if t != nil {
-			s.admit(o, i, t)
-		}
-	}
+	in = s.bring(o, in)
 	if !s.auto.on || !s.whole(o) {
 		return s, in
 	}

@@ -26,7 +26,7 @@ type Buffer interface {
 // A Device allocates buffers, copies them and runs the rows of the op table. It may work behind the host's back: Run, CopyIn, Copy and
 // a Buffer's Free need only queue what they do, in the order of the calls; CopyOut and Sync wait. Calls come from any goroutine.
 //
-// What else a device can do it says by further interfaces: Filler, Timer, Reserver, Emulator, Capturer.
+// What else a device can do it says by further interfaces: Filler, Timer, Counter, Reserver, Emulator, Capturer.
 type Device interface {
 	// Name returns "cpu", "cuda:0" …; two devices are the same iff their names are.
 	Name() string
@@ -64,6 +64,20 @@ type Timing interface {
 	Stop()                   // ends it, without waiting
 	Done() bool              // whether Duration would not wait
 	Duration() time.Duration // between Start and Stop, 0 if the device failed; what is asked again is remembered
+	Drop()                   // gives it up, without waiting; Duration is not asked any more
+}
+
+// A Counter is a Device that counts a tensor's numbers by their power of two itself, for traces at level Health and CountExponents.
+type Counter interface {
+	// Count queues the counting of t, as it is when all that was queued before is done, and waits for nothing; nil if the host has to
+	// count tensors like t.
+	Count(t *Tensor) Counting
+}
+
+// A Counting is one count.
+type Counting interface {
+	// Exponents returns what was counted, after waiting for it; nil if the device failed. What it returns is not changed.
+	Exponents() *Exponents
 }
 
 // A Reserver is a Device that counts the blocks it took from its system, and their bytes, for MemStats.

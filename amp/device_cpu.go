@@ -73,6 +73,6 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	}
 	raw := make([]byte, size+64)
 	skip := int(-uintptr(unsafe.Pointer(&raw[0])) & 63)
-	stats.newBuffer(d.name, size)
+	ledgerOf(d).newBuffer(size)
 	return &hostBuffer{d, class, raw[skip : skip+size : skip+size]}, nil
 }

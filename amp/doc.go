@@ -83,14 +83,15 @@
 // # Traces, health and memory
 //
 // NewScope(Record(Decisions)) records each op and cast: dtypes, rule, place in the source, time. Record(Health) adds the exponents of
-// each result, HealthEvery takes samples. MemStats counts memory by dtype; MemoryLimit makes "does not fit" reproducible.
+// each result, HealthEvery takes samples; a GPU counts by itself, and the step waits for nothing. MemStats counts memory by dtype; MemoryLimit makes "does not fit" reproducible.
 //
 // # Devices
 //
 // NewScope(On("cuda:0")) runs on a GPU, with package cudart imported; On("auto") where there is one. What is made in a scope lies on its
 // device: Randn, Zeros, the parameters of layers. From and what is read from files lie on the CPU, or on SetDefaultDevice's device; To
-// brings data to a scope's device, Move a parameter, nn.To a model, CPU back. Ops on several devices are refused. A device works
-// behind the host's back: Item, Values and printing wait for it, a training step with scaler, clipping and optimizer does not, and a
+// brings data to a scope's device, Move a parameter, nn.To a model, CPU back. Tensors of several devices in one op are refused, but for
+// 0-dimensional ones of the CPU, which go along. Gradients flow back through To, so that a model may be spread over devices. A device
+// works behind the host's back: Item, Values and printing wait for it, a training step with scaler, clipping and optimizer does not, and a
 // StepReport is worked out when it is read. Capture records a whole step, which Replay then queues as one.
 //
 // # Errors

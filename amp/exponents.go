@@ -14,6 +14,7 @@ type Exponents struct {
 	Amin       float64 `json:"amin"`             // smallest magnitude that is not zero, 0 without any
 	Low        int     `json:"low"`              // exponent of Counts[0]
 	Counts     []int   `json:"counts,omitempty"` // finite numbers that are not zero with 2^(Low+i) ≤ |x| < 2^(Low+i+1)
+	Sample     Sample  `json:"sample,omitempty"` // the elements at evenly spaced places, all where there are no more: what two runs are held against each other by
 }
 
 // lowest is the exponent of float64's smallest subnormal, the least there can be.
@@ -22,15 +23,51 @@ const lowest = -1074
 // tally is Exponents while it is counted.
 type tally struct {
 	Exponents
-	bins [1024 - lowest]int
+	bins  [1024 - lowest]int
+	n, at int // elements in all, and how many were counted
 }
 
-// CountExponents counts the elements of t; integers and bools count as the numbers they are. Subnormals are those of t's dtype.
+// CountExponents counts the elements of t; integers and bools count as the numbers they are. Subnormals are those of t's dtype. A tensor on
+// a GPU is counted there, and the counts are waited for.
 func CountExponents(t *Tensor) Exponents {
 	t.live("CountExponents")
-	var c tally
+	if k := t.countThere(); k != nil {
+		if h := k.Exponents(); h != nil {
+			return *h
+		}
+	}
+	return t.countHere()
+}
+
+// countThere asks the tensor's device; nil if the host has to count.
+func (t *Tensor) countThere() Counting {
+	if d, ok := t.st.dev.(Counter); ok && t.st.mem == nil {
+		return d.Count(t)
+	}
+	return nil
+}
+
+// count counts the elements of t, on a GPU later.
+func (t *Tensor) count() Counting {
+	if k := t.countThere(); k != nil {
+		return k
+	}
+	h := counted(t.countHere())
+	return &h
+}
+
+// counted is a Counting that is done.
+type counted Exponents
+
+func (c *counted) Exponents() *Exponents { return (*Exponents)(c) }
+
+func (t *Tensor) countHere() Exponents {
+	c := tally{n: t.Len()}
 	normal := dtypes[t.dt].minNormal
-	t.eachChunk(func(values []float64) { c.count(values, normal) })
+	t.eachChunk(func(values []float64) {
+		c.pick(values)
+		c.count(values, normal)
+	})
 	return c.export(t.Len())
 }
 

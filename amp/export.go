@@ -25,7 +25,7 @@ func (r *root) trace() *Trace {
 	t.Level = rec.level.String()
 	t.Dropped = rec.dropped
 	t.WallNS = int64(time.Since(rec.start))
-	t.OverheadNS = int64(rec.spent)
+	t.OverheadNS = rec.spent.Load()
 	src := newSources()
 	for _, c := range rec.chunks {
 		askClocks(c, true)
@@ -39,7 +39,7 @@ func (r *root) trace() *Trace {
 func (e *rawEvent) export(src *sources) Event {
 	x := Event{
 		Seq: e.seq, Step: e.step, Phase: phaseNames[e.phase], Op: e.op.Name, Module: e.path, Class: e.op.Class.String(),
-		Out: e.out.arg(), Compute: e.compute, Autocast: e.autocast, Changed: e.changed, NS: e.ns, Health: e.health, Gradient: e.gradient,
+		Out: e.out.arg(), Compute: e.compute, Autocast: e.autocast, Changed: e.changed, NS: e.ns, Health: numbers(e.health), Gradient: e.gradient,
 	}
 	for i := range e.nin {
 		x.In = append(x.In, e.in[i].arg())
@@ -51,6 +51,9 @@ func (e *rawEvent) export(src *sources) Event {
 	}
 	if e.cast {
 		x.Cast = &Cast{From: e.in[0].dt, To: e.out.dt, By: by, Operand: int(e.operand), Name: e.name, Cached: e.cached}
+		if before := numbers(e.before); before != nil && x.Health != nil {
+			x.Cast.Lost, x.Cast.Over = x.Health.Zeros-before.Zeros, x.Health.Infs-before.Infs
+		}
 		if e.name == "" && e.by != nil {
 			x.Cast.Name = e.by.argName(int(e.operand))
 		}
@@ -69,6 +72,14 @@ func (e *rawEvent) export(src *sources) Event {
 	return x
 }
 
+// numbers returns what was counted, after waiting for it; nil without any.
+func numbers(c Counting) *Exponents {
+	if c == nil {
+		return nil
+	}
+	return c.Exponents()
+}
+
 func size(a Arg) int64 {
 	n := int64(a.DType.Size())
 	for _, d := range a.Shape {
@@ -79,6 +90,9 @@ func size(a Arg) int64 {
 
 // sentence words a rule for one op.
 func sentence(r rule, o *Op, dt DType, by string) string {
+	if o == opToDevice {
+		return "copied to another device as it is: the program asked for it, an op had it beside tensors of that device, or a gradient goes back"
+	}
 	text := strings.NewReplacer("%w", o.Why, "%b", by, "%t", dt.String()).Replace(rules[r&^(ruleForced|ruleListed)])
 	class, _, decided := strings.Cut(text, ":")
 	switch {

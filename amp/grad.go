@@ -25,7 +25,12 @@ func (b *Back) Shape(i int) []int { return b.n.in[i].shape }
 func (b *Back) DType(i int) DType { return b.n.in[i].dt }
 
 // Attrs returns the arguments of the call that are not tensors.
-func (b *Back) Attrs() Attrs { return b.n.attrs }
+func (b *Back) Attrs() Attrs {
+	if b.n.attrs == nil {
+		return Attrs{}
+	}
+	return *b.n.attrs
+}
 
 // In returns input i as the kernel saw it. The row must declare it in Saves; it panics with ErrStale if the tensor was changed
 // in place since.
@@ -166,7 +171,8 @@ type engine struct {
 	want    map[*Tensor]int     // Grad: inputs and their index; nil for Backward
 	got     []*Tensor
 	reruns  []rerunMemory
-	held    map[*Tensor]int // gradients that are still to be read, with the number of places that hold them
+	others  map[Device]*Scope // of parts of the graph on other devices
+	held    map[*Tensor]int   // gradients that are still to be read, with the number of places that hold them
 }
 
 func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Tensor {
@@ -193,7 +199,7 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 		return e.finishGrad(s, inputs)
 	}
 	for _, leaf := range e.order {
-		leaf.accumulate(s, e.s, e.leaves[leaf])
+		leaf.accumulate(s, e.on(leaf), e.leaves[leaf])
 	}
 	return nil
 }
@@ -230,9 +236,9 @@ func (e *engine) seed(outputs []*Tensor) {
 			if t.Len() != 1 {
 				fail("Backward", ErrShape, "reduce it with amp.Mean or amp.Sum, or pass amp.GradOutputs", "%v tensor of shape %v has %d elements", t.dt, t.shape, t.Len())
 			}
-			dy = alloc("Backward", e.s.root.dev, t.dt, t.shape)
+			dy = alloc("Backward", t.st.dev, t.dt, t.shape)
 			dy.fill(1)
-			dy.scope = e.s
+			dy.scope = e.on(dy)
 			e.s.arena.own(dy)
 		}
 		e.deliver(t, dy)
@@ -264,11 +270,27 @@ func (e *engine) deliver(t, g *Tensor) {
 // add returns a + b, b where there is no a yet, and holds the result.
 func (e *engine) add(a, b *Tensor) *Tensor {
 	if a != nil {
-		b = Add(e.s, a, b)
+		b = Add(e.on(b), a, b)
 		e.drop(a)
 	}
 	e.held[b]++
 	return b
+}
+
+// on returns the scope of the backward pass on t's device.
+func (e *engine) on(t *Tensor) *Scope {
+	if t.st.dev == e.s.root.dev {
+		return e.s
+	}
+	s := e.others[t.st.dev]
+	if s == nil {
+		s = e.s.onDevice(t.st.dev)
+		if e.others == nil {
+			e.others = map[Device]*Scope{}
+		}
+		e.others[t.st.dev] = s
+	}
+	return s
 }
 
 // drop lets go of one hold on g.
@@ -292,12 +314,12 @@ func (e *engine) visit(n *node) {
 		n.consumed = !e.cfg.retain
 		return
 	}
-	s := e.s.derive()
+	s := e.on(dy).derive()
 	s.inherit, s.path = n, n.path
 	b := &Back{S: s, n: n, d: make([]*Tensor, len(n.in))}
 	b.DY = b.widen(dy)
 	rec := s.root.rec
-	if rec != nil && rec.sampled(s) && n.op.View == nil && n.op != opCast { // those two pass numbers on
+	if rec != nil && rec.sampled(s) && n.op.View == nil && n.op != opCast && n.op != opToDevice { // those pass numbers on
 		s.results = new([]produced)
 	}
 	n.op.Backward(b)

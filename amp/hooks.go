@@ -20,6 +20,14 @@ func (s *Scope) OnLoopEnd(hook func() error) {
 	s.root.loops = append(s.root.loops, hook)
 }
 
+// OnCapture adds a hook that runs before Capture records a step, which has run once by then: the place to move tensors to where they
+// are to stay. A hook's error panics with it.
+func (s *Scope) OnCapture(hook func() error) {
+	s.root.mu.Lock()
+	defer s.root.mu.Unlock()
+	s.root.captures = append(s.root.captures, hook)
+}
+
 // OnClose adds a hook that runs when the root scope is closed, before its tensors are freed. A hook's error panics with it.
 func (s *Scope) OnClose(hook func() error) {
 	s.root.mu.Lock()

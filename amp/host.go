@@ -154,8 +154,11 @@ func (st *storage) must(op string, err error) {
 	}
 }
 
-// deviceFault panics over a device's error.
+// deviceFault panics over a device's error: over that of an earlier op, such as an index out of range that a kernel found, as it is.
 func deviceFault(op string, err error) {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		panic(e)
+	}
 	kind := ErrDevice
 	for _, k := range []error{ErrCapture, ErrMemory} {
 		if errors.Is(err, k) {

@@ -228,8 +228,35 @@ func raw16[S ~uint16](s []S) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
+// onePiece says whether the elements of out and of each input lie one behind another, so that they need no walk, and are too few
+// to share out; an input of one element is taken for all.
+func onePiece(out *Tensor, in ...*Tensor) bool {
+	n := out.Len()
+	if n == 0 || n > grain || !out.contiguous() {
+		return false
+	}
+	for _, t := range in {
+		if k := t.Len(); k != 1 && (k != n || !t.contiguous()) {
+			return false
+		}
+	}
+	return true
+}
+
+// pace is the distance of an input's elements in onePiece.
+func (t *Tensor) pace() int {
+	if t.Len() == 1 {
+		return 0
+	}
+	return 1
+}
+
 // unaryOn runs f over the elements of in, computed in T.
 func unaryOn[T number](out, in *Tensor, f func(dst, x []T)) {
+	if onePiece(out, in) {
+		unaryPiece(out, in, f)
+		return
+	}
 	w := newRowWalk(out, in)
 	pool := scratches[T]()
 	w.run(func(off [4]int, n int) {
@@ -245,8 +272,49 @@ func unaryOn[T number](out, in *Tensor, f func(dst, x []T)) {
 	})
 }
 
+// unaryPiece is unaryOn for onePiece: what makes small ops cheap.
+func unaryPiece[T number](out, in *Tensor, f func(dst, x []T)) {
+	pool := scratches[T]()
+	s := pool.Get().(*scratch[T])
+	step := in.pace()
+	for lo, total := 0, out.Len(); lo < total; lo += chunk {
+		n := min(chunk, total-lo)
+		x := fetch(&s.buf[0], in, in.off+lo*step, step, n)
+		if dst, ok := direct[T](out, out.off+lo, 1, n); ok {
+			f(dst, x)
+		} else {
+			f(s.buf[1][:n], x)
+			store(out, out.off+lo, s.buf[1][:n])
+		}
+	}
+	pool.Put(s)
+}
+
+// binaryPiece is binaryOn for onePiece.
+func binaryPiece[T number](out, a, b *Tensor, f func(dst, x, y []T)) {
+	pool := scratches[T]()
+	s := pool.Get().(*scratch[T])
+	stepA, stepB := a.pace(), b.pace()
+	for lo, total := 0, out.Len(); lo < total; lo += chunk {
+		n := min(chunk, total-lo)
+		x := fetch(&s.buf[0], a, a.off+lo*stepA, stepA, n)
+		y := fetch(&s.buf[1], b, b.off+lo*stepB, stepB, n)
+		if dst, ok := direct[T](out, out.off+lo, 1, n); ok {
+			f(dst, x, y)
+		} else {
+			f(s.buf[2][:n], x, y)
+			store(out, out.off+lo, s.buf[2][:n])
+		}
+	}
+	pool.Put(s)
+}
+
 // binaryOn runs f over the elements of a and b, computed in T.
 func binaryOn[T number](out, a, b *Tensor, f func(dst, x, y []T)) {
+	if onePiece(out, a, b) {
+		binaryPiece(out, a, b, f)
+		return
+	}
 	w := newRowWalk(out, a, b)
 	pool := scratches[T]()
 	w.run(func(off [4]int, n int) {

@@ -1,5 +1,10 @@
 package amp
 
+import (
+	"fmt"
+	"maps"
+)
+
 // Lists names the lists of ops that autocast goes by.
 type Lists uint8
 
@@ -28,6 +33,26 @@ var apexDiffers = map[string]Class{
 	"eq": Promote, "ne": Promote, "lt": Promote, "le": Promote, "gt": Promote, "ge": Promote,
 	"cat": Promote, "stack": Promote,
 }
+
+// String returns "cuda", "cpu", "apex" or "pure".
+func (l Lists) String() string {
+	if l > PureLists {
+		return fmt.Sprintf("lists(%d)", uint8(l))
+	}
+	return [...]string{"cuda", "cpu", "apex", "pure"}[l]
+}
+
+// ClassOn returns the op's class on the given lists: what autocast does with it in a scope that uses them and forces nothing.
+func (o *Op) ClassOn(l Lists) Class {
+	a := autocast{lists: l}
+	return a.class(o)
+}
+
+// Lists returns the lists that the scope's autocast goes by.
+func (s *Scope) Lists() Lists { return s.auto.lists }
+
+// Overrides returns the classes that Force and the session's settings gave ops in the scope, by name; the map is the caller's.
+func (s *Scope) Overrides() map[string]Class { return maps.Clone(s.auto.force) }
 
 // class returns the op's class on the chosen lists.
 func (a *autocast) class(o *Op) Class {

@@ -3,10 +3,10 @@ package amp
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // MemoryStats counts the tensor memory of one device.
@@ -19,76 +19,106 @@ type MemoryStats struct {
 	Limit      int64           // MemoryLimit, 0 for none
 }
 
-var stats = memoryLedger{by: map[string]*MemoryStats{}}
-
-type memoryLedger struct {
-	mu sync.Mutex
-	by map[string]*MemoryStats
+// A ledger counts the tensor memory of one device. Every op adds to it, so it takes no lock.
+type ledger struct {
+	bytes, peak, limit   atomic.Int64
+	newBuffers, reserved atomic.Int64
+	by                   [len(dtypes)]atomic.Int64
 }
 
-func (l *memoryLedger) of(device string) *MemoryStats {
-	m := l.by[device]
-	if m == nil {
-		m = &MemoryStats{ByDType: map[DType]int64{}}
-		l.by[device] = m
+// cpuLedger is apart from the others because most tensors are counted there.
+var (
+	cpuLedger    ledger
+	otherLedgers sync.Map // device name to *ledger
+)
+
+// ledgerOf returns the ledger of a device.
+func ledgerOf(dev Device) *ledger {
+	if dev == Device(theCPU) {
+		return &cpuLedger
 	}
-	return m
+	return ledgerNamed(dev.Name())
 }
 
-func (l *memoryLedger) newBuffer(device string, bytes int) {
-	l.mu.Lock()
-	m := l.of(device)
-	m.NewBuffers++
-	m.Reserved += int64(bytes)
-	l.mu.Unlock()
+func ledgerNamed(device string) *ledger {
+	if device == theCPU.name {
+		return &cpuLedger
+	}
+	if l, ok := otherLedgers.Load(device); ok {
+		return l.(*ledger)
+	}
+	l, _ := otherLedgers.LoadOrStore(device, new(ledger))
+	return l.(*ledger)
+}
+
+// eachLedger calls f for every device that was counted.
+func eachLedger(f func(device string, l *ledger)) {
+	if cpuLedger.newBuffers.Load() != 0 || cpuLedger.peak.Load() != 0 || cpuLedger.limit.Load() != 0 {
+		f(theCPU.name, &cpuLedger)
+	}
+	otherLedgers.Range(func(name, l any) bool { f(name.(string), l.(*ledger)); return true })
+}
+
+func (l *ledger) newBuffer(bytes int) {
+	l.newBuffers.Add(1)
+	l.reserved.Add(int64(bytes))
 }
 
 // admit counts bytes as used, unless the device's limit says that they do not fit.
-func (l *memoryLedger) admit(device string, dt DType, bytes int64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m := l.of(device)
-	if m.Limit > 0 && m.Bytes+bytes > m.Limit {
-		return fmt.Errorf("the limit is %d bytes, %d are in use (%s)", m.Limit, m.Bytes, m.holders())
+func (l *ledger) admit(dt DType, bytes int64) error {
+	now := l.bytes.Add(bytes)
+	if limit := l.limit.Load(); limit > 0 && now > limit {
+		l.bytes.Add(-bytes)
+		return fmt.Errorf("the limit is %d bytes, %d are in use (%s)", limit, now-bytes, l.holders())
 	}
-	m.count(dt, bytes)
-	return nil
+	l.by[dt].Add(bytes)
+	for {
+		peak := l.peak.Load()
+		if now <= peak || l.peak.CompareAndSwap(peak, now) {
+			return nil
+		}
+	}
+}
+
+// remove counts bytes as free.
+func (l *ledger) remove(dt DType, bytes int64) {
+	l.bytes.Add(-bytes)
+	l.by[dt].Add(-bytes)
+}
+
+// byDType returns what is held in each dtype that was ever used.
+func (l *ledger) byDType() map[DType]int64 {
+	by := map[DType]int64{}
+	for dt := range l.by {
+		if n := l.by[dt].Load(); n != 0 {
+			by[DType(dt)] = n
+		}
+	}
+	return by
 }
 
 // holders says what dtypes the memory is held in, largest first.
-func (m *MemoryStats) holders() string {
-	dts := slices.SortedFunc(maps.Keys(m.ByDType), func(a, b DType) int { return cmp.Compare(m.ByDType[b], m.ByDType[a]) })
+func (l *ledger) holders() string {
+	by := l.byDType()
+	var dts []DType
+	for dt := range by {
+		dts = append(dts, dt)
+	}
+	slices.SortFunc(dts, func(a, b DType) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, dt := range dts {
-		if n := m.ByDType[dt]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%v %d", dt, n))
-		}
+		parts = append(parts, fmt.Sprintf("%v %d", dt, by[dt]))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func (m *MemoryStats) count(dt DType, bytes int64) {
-	m.Bytes += bytes
-	m.ByDType[dt] += bytes
-	m.Peak = max(m.Peak, m.Bytes)
-}
-
-func (l *memoryLedger) add(device string, dt DType, bytes int64) {
-	l.mu.Lock()
-	l.of(device).count(dt, bytes)
-	l.mu.Unlock()
-}
-
 // MemStats returns current and peak tensor memory by device name.
 func MemStats() map[string]MemoryStats {
-	stats.mu.Lock()
-	defer stats.mu.Unlock()
 	out := map[string]MemoryStats{}
-	for name, m := range stats.by {
-		c := *m
-		c.ByDType = maps.Clone(m.ByDType)
-		out[name] = c
-	}
+	eachLedger(func(name string, l *ledger) {
+		out[name] = MemoryStats{Bytes: l.bytes.Load(), Peak: l.peak.Load(), ByDType: l.byDType(),
+			NewBuffers: l.newBuffers.Load(), Reserved: l.reserved.Load(), Limit: l.limit.Load()}
+	})
 	for name, d := range openDevices() {
 		if r, ok := d.(Reserver); ok {
 			m := out[name]
@@ -103,19 +133,10 @@ func MemStats() map[string]MemoryStats {
 // limit. A tensor beyond it panics with ErrMemory, which says what the memory is held in: so that "does not fit in
 // float32, fits under autocast" can be shown on any machine.
 func MemoryLimit(device string, bytes int64) int64 {
-	stats.mu.Lock()
-	defer stats.mu.Unlock()
-	m := stats.of(device)
-	old := m.Limit
-	m.Limit = max(bytes, 0)
-	return old
+	return ledgerNamed(device).limit.Swap(max(bytes, 0))
 }
 
 // ResetPeakMemory makes the present use the new peak on every device, as before a step that is to be measured.
 func ResetPeakMemory() {
-	stats.mu.Lock()
-	defer stats.mu.Unlock()
-	for _, m := range stats.by {
-		m.Peak = m.Bytes
-	}
+	eachLedger(func(_ string, l *ledger) { l.peak.Store(l.bytes.Load()) })
 }

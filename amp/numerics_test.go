@@ -119,10 +119,10 @@ func TestHealth(t *testing.T) {
 	run := func(level Level, opts ...Option) *Trace {
 		root := NewScope(append(opts, Record(level))...)
 		defer root.Close()
-		w := From([]float32{1e-6, 3e5}).RequireGrad()
+		w := From([]float32{1e-6, 3e5, 1e-9, 0}).RequireGrad()
 		for s := range root.Steps(4) {
 			half := s.Autocast(Float16, CacheEnabled(false))
-			y := Reshape(s, Dot(half, FromFloat64s(Float16, []float64{1, 1}), To(half, w, Float16)), 1)
+			y := Reshape(s, Dot(half, FromFloat64s(Float16, []float64{1, 1, 1, 1}), To(half, w, Float16)), 1)
 			Sum(s, y).Backward()
 			w.ZeroGrad()
 		}
@@ -140,8 +140,8 @@ func TestHealth(t *testing.T) {
 		if (e.Health != nil) != (e.Step%3 == 0 && (!view || e.Gradient)) || e.Gradient && e.Phase != PhaseBackward {
 			t.Errorf("step %d, %s: health %v", e.Step, e.Op, e.Health)
 		}
-		if e.Step == 0 && e.Phase == PhaseForward && e.Cast != nil && (e.Health.Infs != 1 || e.Health.Subnormals != 1) {
-			t.Errorf("the cast to float16 made %+v", e.Health)
+		if e.Step == 0 && e.Phase == PhaseForward && e.Cast != nil && (e.Health.Infs != 1 || e.Health.Subnormals != 1 || e.Health.Zeros != 2 || e.Cast.Lost != 1 || e.Cast.Over != 1) {
+			t.Errorf("the cast to float16 made %+v and lost %+v", e.Health, e.Cast)
 		}
 	}
 	if !steps[0] || steps[1] || !steps[3] {

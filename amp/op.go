@@ -3,8 +3,10 @@ package amp
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Class says what autocast does with an op's inputs. The lists are the CUDA lists of PyTorch 2.x on every device, so that a
@@ -114,7 +116,7 @@ type Attrs struct {
 	Mode      string     // "zeros", "bilinear" …: the variant of ops that have several
 	Window    *Window    // of convolutions and pools
 	Scales    []float64  // of interpolation: one factor per spatial dimension as the caller gave it, 0 for that of the sizes
-	Draw      Draw       // random numbers of dropout
+	Draw      Draw       // random numbers, of dropout and the like
 	Attention *Attention // of scaled_dot_product_attention
 	Update    *Update    // settings of an in-place optimizer op
 }
@@ -129,14 +131,45 @@ type Window struct {
 }
 
 // A Draw is a piece of a random stream: the same one gives the same numbers, so that a mask need not be kept for backward.
-type Draw struct{ Seed, Block uint64 }
+// In a captured step every replay has its own: seed and first block then lie on the device, in the two int64 of Origin, and Block counts
+// from there.
+type Draw struct {
+	Seed, Block uint64
+	Origin      *Tensor
+}
 
-// A Call is one execution of a row.
+// A Call is one execution of a row. It is used again for other calls: a device must not keep it once Run has returned.
 type Call struct {
 	Op *Op
 	Attrs
 	In  []*Tensor // after the casts; optional ones may be nil
 	Out *Tensor
+	few [4]*Tensor // In, where it fits
+}
+
+var spareCalls = sync.Pool{New: func() any { return new(Call) }}
+
+// newCall returns a call of o; free gives it back.
+func newCall(o *Op, at *Attrs, in []*Tensor) *Call {
+	c := spareCalls.Get().(*Call)
+	c.Op, c.Attrs = o, *at
+	c.In = append(c.few[:0], in...)
+	return c
+}
+
+func (c *Call) free() {
+	c.In, c.Out = nil, nil
+	clear(c.few[:])
+	spareCalls.Put(c)
+}
+
+// none says whether nothing is set.
+func (a *Attrs) none() bool {
+	return a.Dims == nil && a.Shape == nil && !a.Keep &&
+		math.Float64bits(a.Scalar)|math.Float64bits(a.Pair[0])|math.Float64bits(a.Pair[1]) == 0 && // -0 is something
+		a.Start == 0 && !a.Reverse &&
+		a.DType == NoDType && a.Reduce == 0 && a.Ignore == 0 && a.Mode == "" && a.Window == nil && a.Scales == nil &&
+		a.Draw == Draw{} && a.Attention == nil && a.Update == nil
 }
 
 var (
@@ -194,6 +227,9 @@ func (o *Op) Changed() int {
 	}
 	return 0
 }
+
+// Own says whether the row is an op of the user's own, which Register added.
+func (o *Op) Own() bool { return o.custom != nil }
 
 // Differentiable says whether the row has a gradient.
 func (o *Op) Differentiable() bool { return o.Backward != nil }

@@ -17,7 +17,8 @@ const whyCloseToX = "close to x or to a bound, so it stays in the range of its i
 type curve struct {
 	f, slope func(a *Attrs, x float64) float64
 
-	of, slopeOf *cpu.Function // instead of f and slope, where package cpu has them
+	of, slopeOf *cpu.Function   // instead of f and slope, where package cpu has them
+	slopeBy     *cpu.LineKernel // dy times the slope, for float32
 
 	bend  func(s *Scope, a *Attrs, x, g *Tensor) *Tensor
 	bound float64 // the row's Bound
@@ -65,10 +66,15 @@ func (v curve) valueCPU() func(c *Call) {
 // slopeCPU makes the kernel of dy times the slope, computed in float64 and rounded once.
 func (v curve) slopeCPU() func(c *Call) {
 	if v.slopeOf != nil {
-		compute := binary(slopeK[float32](v.slopeOf), slopeK[float64](v.slopeOf), nil)
+		compute := binary(v.slope32, slopeK[float64](v.slopeOf), nil)
+		computeHalves := binary(slopeK[float32](v.slopeOf), nil, nil) // with the bits of the table
 		return func(c *Call) {
 			if dy, x := c.In[0], c.In[1]; tabled(c.Out, x) {
 				timesSlope(c.Out, dy, x, slopeTable(v.slopeOf, x.dt))
+				return
+			}
+			if c.In[1].dt.IsHalf() {
+				computeHalves(c)
 				return
 			}
 			compute(c)
@@ -88,6 +94,14 @@ func (v curve) slopeCPU() func(c *Call) {
 				}
 			}, nil)(c)
 	}
+}
+
+// slope32 multiplies dy by the slope at x.
+func (v curve) slope32(dst, dy, x []float32) {
+	w := lineWorks.Get().(*lineWork)
+	w.F32[0], w.F32[1], w.F32[2] = x, dy, dst
+	v.slopeBy.Run(len(dst), &w.Line)
+	w.release()
 }
 
 // slopeK multiplies dy by a function of x. Slices are no longer than chunk.
@@ -110,7 +124,7 @@ func slopeK[T float32 | float64](slope *cpu.Function) func(dst, dy, x []T) {
 func init() {
 	opGELU = smooth("gelu", "x·Φ(x), Φ the normal distribution function", Unlisted, whyCloseToX, curve{
 		bound: 4, // its slope is a sum that cancels below 0
-		of:    cpu.Gelu, slopeOf: cpu.GeluSlope,
+		of:    cpu.Gelu, slopeOf: cpu.GeluSlope, slopeBy: &cpu.LineGeluGrad,
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // φ(x)·(2 - x²)
 			square := Mul(s, x, x)
 			density := MulScalar(s, Exp(s, MulScalar(s, square, -0.5)), 1/math.Sqrt(2*math.Pi))
@@ -119,10 +133,10 @@ func init() {
 	})
 	opGELUTanh = smooth("gelu_tanh", "x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))", Unlisted, whyCloseToX, curve{
 		bound: 4, // as gelu
-		of:    cpu.GeluTanh, slopeOf: cpu.GeluTanhSlope, bend: geluTanhBend,
+		of:    cpu.GeluTanh, slopeOf: cpu.GeluTanhSlope, slopeBy: &cpu.LineGeluTanhGrad, bend: geluTanhBend,
 	})
 	opSiLU = smooth("silu", "x / (1 + e^-x)", Unlisted, whyCloseToX, curve{
-		of: cpu.Silu, slopeOf: cpu.SiluSlope,
+		of: cpu.Silu, slopeOf: cpu.SiluSlope, slopeBy: &cpu.LineSiluGrad,
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // σ'·(2 + x·(1 - 2σ))
 			y := Sigmoid(s, x)
 			rest := AddScalar(s, Mul(s, x, AddScalar(s, MulScalar(s, y, -2), 1)), 2)

@@ -216,7 +216,7 @@ func attentionBackward(b *Back) {
 	if b.n.in[3] != nil {
 		in[3] = b.In(3)
 	}
-	a := newAttention(in, &b.n.attrs)
+	a := newAttention(in, b.n.attrs)
 	all := b.S.apply(opAttentionBackward, b.Attrs(), append([]*Tensor{b.DY}, in...)...)
 	for i, g := range a.split(b.S, all) {
 		if g != nil && b.Needs(i) {

@@ -19,7 +19,7 @@ func attentionSecond(b *Back) {
 			in[i] = b.In(i)
 		}
 	}
-	a := newAttention(in[1:], &b.n.attrs)
+	a := newAttention(in[1:], b.n.attrs)
 	g := a.split(s, wide(s, b.DY))
 	dy, q, k, v := wide(s, in[0]), wide(s, in[1]), wide(s, in[2]), wide(s, in[3])
 	turn := func(x *Tensor) *Tensor { return Transpose(s, x, -1, -2) }

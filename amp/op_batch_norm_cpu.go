@@ -150,7 +150,7 @@ func newChannelRule[T cpu.Float](stats, weight *Tensor, eps float64) channelRule
 		r.scale[i] = r.slope[i]
 	}
 	if weight != nil {
-		load(r.shift, weight, weight.off, 1)
+		load(r.shift, weight, weight.off, weight.strides[0])
 		for i, v := range r.shift {
 			r.scale[i] *= v
 			r.shift[i] = 0
@@ -163,7 +163,7 @@ func batchNormCPU[T cpu.Float](c *Call) {
 	x := c.In[0]
 	r := newChannelRule[T](c.In[3], c.In[1], c.Scalar)
 	if b := c.In[2]; b != nil {
-		load(r.shift, b, b.off, 1)
+		load(r.shift, b, b.off, b.strides[0])
 	}
 	mapChannels(newChannelWalk(x), func(s *scratch[T], off, n, ch int, columns bool) {
 		v := fetch(&s.buf[0], x, x.off+off, 1, n)

@@ -1,5 +1,11 @@
 package amp
 
+import (
+	"github.com/halftone-ml/halftone/amp/bfloat16"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/x448/float16"
+)
+
 var opCast *Op
 
 func init() {
@@ -42,9 +48,47 @@ func castCPU(c *Call) {
 		unaryOn(c.Out, in, copyK[int64])
 	case in.dt == Float64 || in.dt == Int64 || in.dt == Bool || c.DType == Int64:
 		unaryOn(c.Out, in, copyK[float64])
+	case convertHalf(c.Out, in):
 	default:
 		unaryOn(c.Out, in, copyK[float32])
 	}
+}
+
+// convertHalf converts between float32 and a half without a stop in a scratch, at the speed of the memory, where x is contiguous; it says
+// whether it has.
+func convertHalf(out, x *Tensor) bool {
+	if !x.IsContiguous() {
+		return false
+	}
+	n := x.Len()
+	wide, half := out, x
+	if x.dt == Float32 {
+		wide, half = x, out
+	}
+	var bits []uint16
+	switch half.dt {
+	case Float16:
+		bits = raw16(elements[float16.Float16](half)[half.off : half.off+n])
+	case BFloat16:
+		bits = raw16(elements[bfloat16.BFloat16](half)[half.off : half.off+n])
+	}
+	if bits == nil || wide.dt != Float32 {
+		return false
+	}
+	numbers := elements[float32](wide)[wide.off : wide.off+n]
+	cpu.Parallel(n, 2*grain, func(lo, hi int) {
+		switch {
+		case wide == x && half.dt == Float16:
+			cpu.NarrowF16(bits[lo:hi], numbers[lo:hi])
+		case wide == x:
+			cpu.NarrowBF16(bits[lo:hi], numbers[lo:hi])
+		case half.dt == Float16:
+			cpu.WidenF16(numbers[lo:hi], bits[lo:hi])
+		default:
+			cpu.WidenBF16(numbers[lo:hi], bits[lo:hi])
+		}
+	})
+	return true
 }
 
 func copyK[T number](dst, x []T) { copy(dst, x) }

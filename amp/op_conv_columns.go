@@ -99,7 +99,8 @@ type columns[T cpu.Float] struct {
 	outRun   int
 	read     func(dst []T, off, stride int) // load, bound once
 
-	own     []T // the source's memory where it can be read in place
+	half    cpu.Format // of the source
+	own     []T        // the source's memory where it can be read in place
 	sparse  bool
 	channel int // elements of a channel of own
 	lo, ext [3]int
@@ -132,6 +133,7 @@ func (c *columns[T]) begin(l *lattice, src *Tensor, b *box) {
 	for d := range 3 {
 		inside = inside && lo[d] >= 0 && hi[d] <= l.size[d]
 	}
+	c.half = halfFormat(src)
 	c.own, c.sparse = nil, !inside && l.sparse(b, c.ext)
 	c.even = len(l.taps) == 1
 	if c.sparse {
@@ -270,9 +272,9 @@ func (c *columns[T]) matrix() cpu.Matrix[T] {
 		if len(c.row) > 1 {
 			step = c.row[1] - c.row[0]
 		}
-		return cpu.Matrix[T]{Elems: c.src, Off: c.row[0] + c.col[0], Row: step, Col: 1}
+		return cpu.Matrix[T]{Elems: c.src, Off: c.row[0] + c.col[0], Row: step, Col: 1, Half: c.half}
 	}
-	return cpu.Matrix[T]{Row: n, Col: 1, Load: c.read}
+	return cpu.Matrix[T]{Row: n, Col: 1, Load: c.read, Half: c.half}
 }
 
 // load reads elements of the matrix, addressed as k·positions + j.

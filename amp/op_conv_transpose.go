@@ -138,7 +138,9 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 				k := j.channels * len(place)
 				work.buf = resize(work.buf, j.groups*j.m*k)
 				turn(work.buf, values, place, j.groups, j.channels, j.m, size)
-				j.weights = func(g int) cpu.Matrix[T] { return cpu.Matrix[T]{Elems: work.buf, Off: g * j.m * k, Row: k, Col: 1} }
+				j.weights = func(g int) cpu.Matrix[T] {
+					return cpu.Matrix[T]{Elems: work.buf, Off: g * j.m * k, Row: k, Col: 1, Half: halfFormat(w)}
+				}
 				j.run()
 			}
 		}

@@ -62,7 +62,7 @@ func addWeights[T cpu.Float](c *columns[T], sums []T, l *lattice, x, dy *Tensor,
 	for g := first; g < end; g++ {
 		c.group(l, x, b, g)
 		base := g * m * plane
-		left := cpu.Matrix[T]{Row: n, Col: 1, Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, base, plane, c.out, c.outRun) }}
+		left := cpu.Matrix[T]{Row: n, Col: 1, Half: halfFormat(dy), Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, base, plane, c.out, c.outRun) }}
 		if c.outRun == n {
 			left = operand[T](dy, base+c.out[0], plane, 1)
 		}

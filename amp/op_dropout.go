@@ -150,12 +150,6 @@ func (s *Scope) drops(o *Op, x *Tensor, p float64, lead int) *Tensor {
 	return s.apply(o, Attrs{Scalar: p, Dims: []int{lead}, Draw: s.draw((groups + 3) / 4)}, x)
 }
 
-// draw reserves blocks of the scope's random stream.
-func (s *Scope) draw(blocks int) Draw {
-	s.refuseRandom("draw")
-	return Draw{Seed: s.rng.seed, Block: s.rng.take(blocks)}
-}
-
 // Dropout returns x with each element set to 0 with probability p and divided by 1-p otherwise, in x's dtype; x itself in an Eval
 // scope or for p = 0. The mask depends on the scope's random stream alone, not on the number of threads or the dtype. It panics with
 // ErrArgument unless 0 ≤ p ≤ 1.

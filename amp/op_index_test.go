@@ -159,7 +159,7 @@ func TestIndexRefuses(t *testing.T) {
 		"repeat below 0":      {ErrArgument, func() { Repeat(s, x, 2, -1) }},
 		"interleave below 0":  {ErrArgument, func() { RepeatInterleave(s, x, -1, 0) }},
 	} {
-		if err := Maybe(c.f); !errors.Is(err, c.kind) {
+		if err := Maybe(settled(s, c.f)); !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -150,15 +150,9 @@ func linearOn[T cpu.Float](c *Call) {
 	a := operand[T](x, x.off, 0, x.strides[k])
 	_, a.Row, _, _ = last(rows.kept, rows.keptStride)
 	b := operand[T](w, w.off, w.strides[1], w.strides[0])
-	var addBias func(i, j int, row []T)
-	if bias != nil {
-		addBias = func(_, j int, row []T) {
-			for q, v := range add[j : j+len(row)] {
-				row[q] += v
-			}
-		}
-	}
-	cpu.GemmTo(rows.nKept, n, in, a, b, productInto(c.Out, c.Out.off, n, addBias))
+	to := productInto[T](c.Out, c.Out.off, n, nil)
+	to.Bias = add
+	cpu.GemmTo(rows.nKept, n, in, a, b, to)
 }
 
 // linearBackward: dx = dy·W, dW = dyᵀ·x, dbias = Σ dy, over all rows.

@@ -121,43 +121,6 @@ func checkNorm(c *Call) []int {
 	return x.shape
 }
 
-// normalize is the kernel of both norms, in float64, rounded once.
-func normalize(c *Call, center bool) {
-	n := 1
-	for _, d := range c.Dims {
-		n *= c.In[0].shape[d]
-	}
-	var weight, bias []float64
-	if len(c.In) > 1 && c.In[1] != nil {
-		weight = c.In[1].Float64s()
-	}
-	if len(c.In) > 2 && c.In[2] != nil {
-		bias = c.In[2].Float64s()
-	}
-	eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
-		mean := 0.0
-		if center {
-			mean = average(group)
-		}
-		sum := 0.0
-		for _, v := range group {
-			sum += float64((v - mean) * (v - mean))
-		}
-		rate := 1 / math.Sqrt(sum/float64(n)+c.Scalar)
-		for k, v := range group {
-			v = (v - mean) * rate
-			if weight != nil {
-				v *= weight[k]
-			}
-			if bias != nil {
-				v += bias[k]
-			}
-			group[k] = v
-		}
-		store(c.Out, c.Out.off+i*n, group)
-	})
-}
-
 // Var returns the variance over dims, over all dimensions without any, with Bessel's correction (n - 1); reduced dimensions go. In
 // the dtype of x.
 func Var(s *Scope, x *Tensor, dims ...int) *Tensor { return VarCorrection(s, x, 1, dims...) }

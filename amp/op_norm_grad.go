@@ -130,12 +130,26 @@ type normGroups struct {
 	r reduction
 }
 
-func (g *normGroups) load(dst []float64, i int) {
+func (g *normGroups) load(dst []float64, i int) { loadGroup(dst, g, i) }
+
+func loadGroup[T number](dst []T, g *normGroups, i int) {
 	n, stride, outer, outerStride := last(g.r.reduced, g.r.reducedStride)
 	base := g.t.off + offset(i, g.r.kept, g.r.keptStride)
 	for at := 0; at < len(dst); at += n {
 		load(dst[at:at+n], g.t, base+offset(at/n, outer, outerStride), stride)
 	}
+}
+
+// line returns group i in float32: in place if possible, else in buffer k.
+func (g *normGroups) line(w *lineWork, k, i int) []float32 {
+	if n, stride, outer, _ := last(g.r.reduced, g.r.reducedStride); len(outer) == 0 {
+		if x, ok := direct[float32](g.t, g.t.off+offset(i, g.r.kept, g.r.keptStride), stride, n); ok {
+			return x
+		}
+	}
+	x := w.buffer(k, g.r.nReduced)
+	loadGroup(x, g, i)
+	return x
 }
 
 // normBackwardCPU computes in float64 and rounds once. Sums over groups are made by fixed blocks of them, and these added up in
@@ -144,17 +158,42 @@ func normBackwardCPU(c *Call, center bool) {
 	dy := normGroups{c.In[0], newReduction(c.In[0], c.Dims)}
 	x := normGroups{c.In[1], newReduction(c.In[1], c.Dims)}
 	groups, n := x.r.nKept, x.r.nReduced
-	var weight []float64
-	if c.In[2] != nil {
-		weight = c.In[2].Float64s()
-	}
 	if groups == 0 || n == 0 {
 		clear(c.Out.st.mem)
 		return
 	}
-	block := max(1, grain/4/n)
+	block := max(1, grain/4/n, (groups+normBlocks-1)/normBlocks)
 	sums := make([]float64, (groups+block-1)/block*2*n)
-	cpu.Parallel(groups, block, func(lo, hi int) {
+	if narrowLines(c.In...) {
+		normBackwardLines(c, &dy, &x, sums, block, center)
+	} else {
+		normBackwardWide(c, &dy, &x, sums, block, center)
+	}
+	if c.In[2] == nil {
+		return
+	}
+	for at := 2 * n; at < len(sums); at += 2 * n {
+		for k, v := range sums[at : at+2*n] {
+			sums[k] += v
+		}
+	}
+	if !center {
+		sums = sums[:n]
+	}
+	store(c.Out, c.Out.off+groups*n, sums[:min(len(sums), 2*n)])
+}
+
+// normBlocks bounds the blocks of groups: each has sums of its own.
+const normBlocks = 64
+
+// normBackwardWide writes dx and the blocks' sums, in float64.
+func normBackwardWide(c *Call, dy, x *normGroups, sums []float64, block int, center bool) {
+	n := x.r.nReduced
+	var weight []float64
+	if c.In[2] != nil {
+		weight = c.In[2].Float64s()
+	}
+	cpu.Parallel(x.r.nKept, block, func(lo, hi int) {
 		p := groupPool.Get().(*[]float64)
 		defer groupPool.Put(p)
 		*p = resize(*p, 2*n)
@@ -167,18 +206,6 @@ func normBackwardCPU(c *Call, center bool) {
 			store(c.Out, c.Out.off+i*n, v)
 		}
 	})
-	if weight == nil {
-		return
-	}
-	for at := 2 * n; at < len(sums); at += 2 * n {
-		for k, v := range sums[at : at+2*n] {
-			sums[k] += v
-		}
-	}
-	if !center {
-		sums = sums[:n]
-	}
-	store(c.Out, c.Out.off+groups*n, sums[:min(len(sums), 2*n)])
 }
 
 // normGroupBackward replaces v, which holds x, by dx, and adds to the sums for weight and bias.

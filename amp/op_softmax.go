@@ -7,32 +7,65 @@ import (
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-var opSoftmax, opLogSoftmax *Op
+var opSoftmax, opLogSoftmax, opSoftmaxBackward, opLogSoftmaxBackward *Op
 
 func init() {
 	opSoftmax = define(Op{
 		Name: "softmax", Doc: "e^x / Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
 		Why: "exponentials and their sum need float32's range", CUDA: "softmax",
 		Check: checkUnary, Result: explicit, Saves: SaveOut,
-		CPU:  func(c *Call) { alongAxis(c, softmaxRow) },
-		Wide: true,
-		Backward: func(b *Back) { // y·(dy - Σ dy·y)
-			y := b.Out()
-			d := Sub(b.S, b.DY, SumKeep(b.S, Mul(b.S, b.DY, y), b.Attrs().Dims[0]))
-			b.Set(0, To(b.S, Mul(b.S, y, d), b.DType(0)))
-		},
+		CPU:      func(c *Call) { softmaxCPU(c, false) },
+		Backward: func(b *Back) { b.softmax(opSoftmaxBackward) },
 	})
 	opLogSoftmax = define(Op{
 		Name: "log_softmax", Doc: "x - log Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
 		Why: "exponentials and their sum need float32's range", CUDA: "log_softmax",
 		Check: checkUnary, Result: explicit, Saves: SaveOut,
-		CPU:  func(c *Call) { alongAxis(c, logSoftmaxRow) },
-		Wide: true,
-		Backward: func(b *Back) { // dy - e^y·Σ dy
-			d := Sub(b.S, b.DY, Mul(b.S, Exp(b.S, b.Out()), SumKeep(b.S, b.DY, b.Attrs().Dims[0])))
-			b.Set(0, To(b.S, d, b.DType(0)))
+		CPU:      func(c *Call) { softmaxCPU(c, true) },
+		Backward: func(b *Back) { b.softmax(opLogSoftmaxBackward) },
+	})
+	opSoftmaxBackward = softmaxGradient("softmax_backward", "y·(dy - Σ dy·y) along one dimension", false, func(s *Scope, a, dy, y *Tensor, dim int) *Tensor {
+		sum := SumKeep(s, Mul(s, dy, y), dim)
+		return Sub(s, Mul(s, a, Sub(s, dy, sum)), Mul(s, dy, SumKeep(s, Mul(s, a, y), dim)))
+	})
+	opLogSoftmaxBackward = softmaxGradient("log_softmax_backward", "dy - e^y·Σ dy along one dimension", true, func(s *Scope, a, dy, y *Tensor, dim int) *Tensor {
+		return Neg(s, Mul(s, Mul(s, a, Exp(s, y)), SumKeep(s, dy, dim)))
+	})
+}
+
+// softmax sets the gradient from the row of it, in the dtype of the input, which may be narrower than the result's.
+func (b *Back) softmax(row *Op) {
+	b.Set(0, b.S.apply(row, Attrs{Dims: b.Attrs().Dims, DType: b.DType(0)}, b.DY, b.Out()))
+}
+
+// softmaxGradient defines the gradient of a softmax, which reads dy and y once; along gives that of the row itself for y and a gradient a.
+func softmaxGradient(name, doc string, log bool, along func(s *Scope, a, dy, y *Tensor, dim int) *Tensor) *Op {
+	var o *Op
+	o = define(Op{
+		Name: name, Doc: doc, Args: []string{"dy", "y"}, Why: whyBackward, CUDA: name, Saves: SaveIn0 | SaveIn1, Result: explicit, Wide: true,
+		Check: func(c *Call) []int { c.floats(); c.sameShape(); c.sameDType(1); return c.In[0].shape },
+		CPU:   func(c *Call) { softmaxGradCPU(c, log) },
+		Backward: func(b *Back) {
+			s, a, dim := b.S, b.DY, b.Attrs().Dims[0]
+			dy, y := b.In(0), b.In(1)
+			if a.dt != dy.dt {
+				a = To(s, a, dy.dt)
+			}
+			if b.Needs(0) {
+				g := a
+				if log {
+					g = Sub(s, a, SumKeep(s, Mul(s, a, Exp(s, y)), dim))
+				} else {
+					g = s.apply(o, Attrs{Dims: []int{dim}}, a, y)
+				}
+				b.Set(0, g)
+			}
+			if b.Needs(1) {
+				b.Set(1, along(s, a, dy, y, dim))
+			}
 		},
 	})
+	return o
 }
 
 // explicit is the result rule of ops with a dtype argument.

@@ -41,7 +41,7 @@ func init() {
 
 func upsampleRow(name, doc string, f resizer) *Op {
 	o := define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Class: FP32, Why: "weighs neighbors with coordinates that half precision can't tell apart", CUDA: name,
+		Name: name, Doc: doc, Args: []string{"x"}, Class: FP32, Why: "weighs neighbors with coordinates that half precision can't tell apart", CUDA: "upsample",
 		Check: func(c *Call) []int {
 			c.floats()
 			x := c.In[0].shape
@@ -66,7 +66,7 @@ func upsampleRow(name, doc string, f resizer) *Op {
 		},
 	})
 	back := define(Op{
-		Name: name + "_backward", Doc: "the gradient of " + name, Args: []string{"dy"}, Why: "runs in the dtype its forward ran in", CUDA: name + "_backward",
+		Name: name + "_backward", Doc: "the gradient of " + name, Args: []string{"dy"}, Why: "runs in the dtype its forward ran in", CUDA: "upsample_backward",
 		Check: func(c *Call) []int { c.floats(); return c.Dims },
 		CPU:   func(c *Call) { sumTaps(c.Out, c.In[0], transposeAll(resizeTaps(c, f, c.Out.shape, c.In[0].shape))) },
 		Backward: func(b *Back) {

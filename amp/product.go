@@ -26,11 +26,28 @@ func operand[T cpu.Float](t *Tensor, off, row, col int) cpu.Matrix[T] {
 	return m
 }
 
+// halfFormat is the format of t's elements where they are halves, however they were brought to float32.
+func halfFormat(t *Tensor) cpu.Format {
+	switch t.dt {
+	case Float16:
+		return cpu.F16
+	case BFloat16:
+		return cpu.BF16
+	}
+	return cpu.NoHalf
+}
+
 // productInto returns the place for a product whose rows of n elements follow each other in t from off on. Where finish is
 // given, it may change every piece of a row before it is rounded.
 func productInto[T cpu.Float](t *Tensor, off, n int, finish func(i, j int, row []T)) cpu.Result[T] {
 	if t.dt == dtypeOf[T]() {
 		return cpu.Result[T]{Elems: elements[T](t), Off: off, Row: n, Done: finish}
+	}
+	var one T
+	if _, single := any(one).(float32); single && t.dt == Float16 {
+		return cpu.Result[T]{F16: raw16(elements[float16.Float16](t)), Off: off, Row: n, Done: finish}
+	} else if single && t.dt == BFloat16 {
+		return cpu.Result[T]{BF16: raw16(elements[bfloat16.BFloat16](t)), Off: off, Row: n, Done: finish}
 	}
 	return cpu.Result[T]{Done: func(i, j int, row []T) {
 		if finish != nil {

@@ -12,6 +12,7 @@ import (
 type Stream struct {
 	seed    uint64
 	counter atomic.Uint64
+	copyOf  *Stream // of a checkpointed part that runs again: the stream that it drew from first
 }
 
 // NewStream returns a stream at position 0.

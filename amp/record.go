@@ -1,12 +1,15 @@
 package amp
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/halftone-ml/halftone/amp/internal/frames"
 )
 
 // Level says how much a recorder keeps.
@@ -16,7 +19,7 @@ type Level uint8
 const (
 	Off       Level = iota // nothing; costs one nil check per op
 	Decisions              // which op ran where in which precision and why, casts, times; nothing is read from tensors
-	Health                 // Decisions, and what the results hold: magnitudes, zeros, overflows, exponents; reads every result
+	Health                 // Decisions, and what the results hold: magnitudes, zeros, overflows, exponents; reads every result, on a GPU there and without waiting
 )
 
 var levelNames = [...]string{"off", "decisions", "health"}
@@ -24,26 +27,40 @@ var levelNames = [...]string{"off", "decisions", "health"}
 // String returns "off", "decisions" or "health".
 func (l Level) String() string { return levelNames[l] }
 
-// rawArg is an Arg without heap memory up to five dimensions.
+// rawArg is an Arg without heap memory for the usual shapes.
 type rawArg struct {
 	dt   DType
 	rank int8
-	dims [5]int
-	more []int
+	dims [5]uint32
+	more *Arg // of shapes that dims does not hold
 }
 
+// set fills in an arg that is clear.
 func (a *rawArg) set(t *Tensor) {
-	a.dt, a.rank, a.more = t.dt, int8(min(len(t.shape), 127)), nil
-	if copy(a.dims[:], t.shape) < len(t.shape) {
-		a.more = append([]int(nil), t.shape...)
+	a.dt = t.dt
+	if len(t.shape) > len(a.dims) {
+		a.more = &Arg{t.dt, slices.Clone(t.shape)}
+		return
+	}
+	a.rank = int8(len(t.shape))
+	for i, d := range t.shape {
+		if d > math.MaxUint32 {
+			a.more = &Arg{t.dt, slices.Clone(t.shape)}
+			return
+		}
+		a.dims[i] = uint32(d)
 	}
 }
 
 func (a *rawArg) arg() Arg {
 	if a.more != nil {
-		return Arg{a.dt, a.more}
+		return *a.more
 	}
-	return Arg{a.dt, append([]int{}, a.dims[:a.rank]...)}
+	shape := make([]int, a.rank)
+	for i := range shape {
+		shape[i] = int(a.dims[i])
+	}
+	return Arg{a.dt, shape}
 }
 
 // rawEvent is an event as it is recorded: fixed size, names and lines unresolved.
@@ -68,7 +85,8 @@ type rawEvent struct {
 	cast     bool
 	cached   bool
 	changed  bool
-	health   *Exponents
+	health   Counting // at level Health
+	before   Counting // of a cast: what it was given
 	gradient bool
 }
 
@@ -86,13 +104,13 @@ type recorder struct {
 	chunks  [][]rawEvent // oldest first; all full but the last
 	seq     int
 	dropped int
-	spent   time.Duration
-	kernels atomic.Int64     // ns of all events, so that an op made of others can tell its own time from theirs
-	own     map[uintptr]bool // program counters inside this package and its layers
+	spent   atomic.Int64 // ns
+	ticks   atomic.Uint32
+	kernels atomic.Int64 // ns of all events, so that an op made of others can tell its own time from theirs
 }
 
 func newRecorder(level Level, limit, every int) *recorder {
-	return &recorder{level: level, every: max(every, 1), start: time.Now(), limit: max(limit, chunkSize), own: map[uintptr]bool{}}
+	return &recorder{level: level, every: max(every, 1), start: time.Now(), limit: max(limit, chunkSize)}
 }
 
 // askClocks replaces what clocks would say by what they say; those of work that is not done only if it is waited for.
@@ -100,6 +118,16 @@ func askClocks(events []rawEvent, wait bool) {
 	for i := range events {
 		if e := &events[i]; e.clock != nil && (wait || e.clock.Done()) {
 			e.ns, e.clock = int64(e.clock.Duration()), nil
+		}
+	}
+}
+
+// dropClocks gives up the clocks of events that nobody will read.
+func dropClocks(events []rawEvent) {
+	for i := range events {
+		if e := &events[i]; e.clock != nil {
+			e.clock.Drop()
+			e.clock = nil
 		}
 	}
 }
@@ -113,7 +141,7 @@ func (r *recorder) next() *rawEvent {
 		}
 		if (last+1)*chunkSize >= r.limit {
 			oldest := r.chunks[0]
-			askClocks(oldest, true) // which frees the clocks
+			dropClocks(oldest)
 			r.dropped += len(oldest)
 			copy(r.chunks, r.chunks[1:])
 			r.chunks[last] = oldest[:0]
@@ -144,8 +172,8 @@ func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, t took) {
 
 // op records one call; in are the inputs as the caller gave them.
 func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, t took) {
-	begin := time.Now()
 	health := r.look(s, c)
+	begin, sample := r.sample()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
@@ -168,7 +196,9 @@ func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, t to
 		e.compute, e.changed = Float32, true
 	}
 	s.remember(c.Out, e)
-	r.spent += time.Since(begin)
+	if sample {
+		r.spend(begin, sampledEvery)
+	}
 }
 
 // A produced is a result of one op's backward and its event.
@@ -187,15 +217,14 @@ func (s *Scope) remember(t *Tensor, e *rawEvent) {
 // gradients marks the events whose results a backward gave as gradients. Those that are views are counted here: of other results
 // a view repeats the numbers.
 func (r *recorder) gradients(s *Scope, grads []*Tensor) {
-	begin := time.Now()
+	begin := r.now()
 	for _, m := range *s.results {
 		if !slices.Contains(grads, m.t) {
 			continue
 		}
-		var health *Exponents
+		var health Counting
 		if m.e.health == nil && r.sampled(s) && m.t.dt.IsFloat() {
-			h := CountExponents(m.t)
-			health = &h
+			health = m.t.count()
 		}
 		r.mu.Lock()
 		m.e.gradient = true
@@ -204,9 +233,7 @@ func (r *recorder) gradients(s *Scope, grads []*Tensor) {
 		}
 		r.mu.Unlock()
 	}
-	r.mu.Lock()
-	r.spent += time.Since(begin)
-	r.mu.Unlock()
+	r.spend(begin, 1)
 }
 
 // sampled says whether Health looks at the step of s.
@@ -215,26 +242,33 @@ func (r *recorder) sampled(s *Scope) bool {
 }
 
 // look counts the result's exponents where the level and the step ask for it; views hold what was counted before.
-func (r *recorder) look(s *Scope, c *Call) *Exponents {
+func (r *recorder) look(s *Scope, c *Call) Counting {
 	if !r.sampled(s) || c.Op.View != nil || !c.Out.dt.IsFloat() {
 		return nil
 	}
-	h := CountExponents(c.Out)
-	return &h
+	begin := r.now()
+	h := c.Out.count()
+	r.spend(begin, 1)
+	return h
 }
 
 // castEvent records a cast, or a use of a cached one.
 func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, t took) {
-	begin := time.Now()
-	var health *Exponents
+	var health, before Counting
 	if rl != ruleCastHit {
 		health = r.look(s, &Call{Op: opCast, Out: to})
 	}
+	if health != nil && from.dt.IsFloat() { // what was zero or infinite before is not the cast's doing
+		begin := r.now()
+		before = from.count()
+		r.spend(begin, 1)
+	}
+	begin, sample := r.sample()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
 	e.fill(s, rl, pc, t)
-	e.health = health
+	e.health, e.before = health, before
 	e.op, e.by, e.operand, e.cast = opCast, by, uint8(operand), true
 	e.name = from.name
 	e.nin = 1
@@ -243,8 +277,13 @@ func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operan
 	e.compute = to.dt
 	e.cached = rl == ruleCast && s.cacheable(from, to.dt)
 	s.remember(to, e)
-	r.spent += time.Since(begin)
+	if sample {
+		r.spend(begin, sampledEvery)
+	}
 }
+
+// callSites remembers the program counters of calls into this module's amp packages.
+var callSites = frames.Cache{Own: ownFrame}
 
 // callSite returns the program counter of the program's call that led here: the first frame outside this module's amp
 // packages. One counter is kept; its line is looked up when the trace is exported.
@@ -252,39 +291,38 @@ func (s *Scope) callSite() uintptr {
 	if s.inherit != nil {
 		return s.inherit.pc
 	}
-	begin := time.Now()
 	r := s.root.rec
-	// Most calls come from a few frames up, and walking the stack is what recording costs; the rest is walked if need be.
-	var pcs [32]uintptr
-	found := uintptr(0)
-	for from, to := 0, 5; found == 0 && from < len(pcs); from, to = to, len(pcs) {
-		n := runtime.Callers(3+from, pcs[from:to])
-		found = r.program(pcs[from : from+n])
-		if n < to-from {
-			break
-		}
+	begin, sample := r.sample()
+	pc, known := callSites.Program()
+	if sample {
+		r.spend(begin, sampledEvery)
 	}
-	r.mu.Lock()
-	r.spent += time.Since(begin)
-	r.mu.Unlock()
-	return found
+	if !known {
+		begin = r.now()
+		pc = callSites.Learn()
+		r.spend(begin, 1)
+	}
+	return pc
 }
 
-// program returns the first program counter that is not this module's own, 0 if there is none.
-func (r *recorder) program(pcs []uintptr) uintptr {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, pc := range pcs {
-		own, known := r.own[pc]
-		if !known {
-			own = ownFrame(pc)
-			r.own[pc] = own
-		}
-		if !own {
-			return pc
-		}
+// The cost of recording is taken from one event of so many, for to look at the clock costs as much as the rest, and is exact where it is
+// large. The number shares no factor with chunkSize, so that making a new block is counted as often as it happens.
+const sampledEvery = 15
+
+// now returns the time since the recorder was made.
+func (r *recorder) now() time.Duration { return time.Since(r.start) }
+
+// sample says whether this event stands for sampledEvery of them, and if so what time it is.
+func (r *recorder) sample() (begin time.Duration, yes bool) {
+	if r.ticks.Add(1)%sampledEvery != 0 {
+		return 0, false
 	}
-	return 0
+	return r.now(), true
+}
+
+// spend adds the time since begin, for so many events, to the cost of recording.
+func (r *recorder) spend(begin time.Duration, events int64) {
+	r.spent.Add(int64(r.now()-begin) * events)
 }
 
 // ownFrame says whether a program counter lies in package amp or a package below it, tests aside.

@@ -176,8 +176,17 @@ func refuseHalf(params []*Tensor) {
 
 // check tests all gradients and multiplies them by inv; with 1 it only reads.
 func (g *GradScaler) check(opt Optimizer, st *optimizerState, inv float64) {
+	home := g.scale.st.dev
+	if g.spread(opt) {
+		if code, looked := checkElsewhere(opt, home, float32(inv)); looked {
+			st.checked = true
+			if i, v := firstValue(code); code != firstNone && i < len(opt.Parameters()) {
+				st.found, st.culprit, st.value = true, paramName(opt.Parameters()[i], i), fmt.Sprint(v)
+			}
+		}
+	}
 	for i, p := range opt.Parameters() {
-		if p.grad == nil {
+		if p.grad == nil || !sameDevice(p.grad.st.dev, home) {
 			continue
 		}
 		st.checked = true
@@ -223,7 +232,7 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
 	case ready:
 		switch {
-		case asFused(opt) == nil:
+		case g.fused(opt) == nil:
 			g.unscale(opt, st)
 		case g.far != nil:
 			g.far.check(opt, st, true)
@@ -239,7 +248,7 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		st.stage = stepped
 		return r
 	}
-	if f := asFused(opt); f != nil {
+	if f := g.fused(opt); f != nil {
 		g.stepFused(f, st)
 	} else if !st.found {
 		opt.Step()

@@ -94,14 +94,21 @@ func (f *farScaler) flagsOf(opt Optimizer) *farFlags {
 
 // check is GradScaler.check without an answer: the flags have it.
 func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool) {
-	fl := f.flagsOf(opt)
+	fl, spread := f.flagsOf(opt), false
 	for i, p := range opt.Parameters() {
 		if p.grad == nil {
+			continue
+		}
+		if !sameDevice(p.grad.st.dev, f.s.root.dev) {
+			spread = true
 			continue
 		}
 		st.checked = true
 		fl.found.st.changing()
 		optimizerScope(p).apply(opUnscale, Attrs{Keep: keep, Start: min(i, firstScale-1)}, p.grad, fl.found, fl.first, f.inverse)
+	}
+	if spread {
+		f.checkElsewhere(opt, st)
 	}
 }
 
@@ -109,7 +116,7 @@ func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool) {
 func (g *GradScaler) stepFar(opt Optimizer, st *optimizerState) *StepReport {
 	f := g.far
 	fl := f.flagsOf(opt)
-	if fused, ok := opt.(FusedOptimizer); ok {
+	if fused, ok := opt.(FusedOptimizer); ok && !g.spread(opt) {
 		inv := f.inverse
 		if st.stage == unscaled || !fused.Fused() { // the gradients are divided
 			inv = nil

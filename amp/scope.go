@@ -43,6 +43,8 @@ type root struct {
 	loops []func() error
 	close []func() error
 
+	captures []func() error
+
 	scalers []*GradScaler // that scaled a loss, in the order of their first
 }
 

@@ -193,7 +193,7 @@ func TestMisuseIsExplained(t *testing.T) {
 		}},
 		{"closed tensor", ErrClosed, []string{"born in"}, func() { c := s.Child(); x := Exp(c, m(2)); c.Close(); Add(s, x, x) }},
 	} {
-		err := Maybe(c.f)
+		err := Maybe(settled(s, c.f))
 		if !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v, want kind %v", c.name, err, c.kind)
 			continue

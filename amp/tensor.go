@@ -3,6 +3,7 @@ package amp
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -38,6 +39,33 @@ type storage struct {
 	refs    atomic.Int32
 	version atomic.Uint32
 	watch   WatchedBuffer // buf, if it is one
+	graph   *Graph        // the captured step that it was made in, if any
+	pinned  bool          // a Graph refers to it: never used again
+}
+
+// spareStorages are storages without tensors, for the next tensors: each op makes one.
+var spareStorages = sync.Pool{New: func() any { return new(storage) }}
+
+// newStorage returns a storage with one reference.
+func newStorage(dev Device, buf Buffer, mem []byte, dt DType, bytes int64) *storage {
+	st := spareStorages.Get().(*storage)
+	st.dev, st.buf, st.mem, st.dt, st.bytes, st.graph = dev, buf, mem, dt, bytes, recordingOn(dev)
+	st.version.Store(0)
+	st.refs.Store(1)
+	return st
+}
+
+// unref gives one reference back, and with the last one the memory.
+func (st *storage) unref() {
+	if st.refs.Add(-1) != 0 {
+		return
+	}
+	ledgerOf(st.dev).remove(st.dt, st.bytes)
+	st.buf.Free()
+	if !st.pinned {
+		st.dev, st.buf, st.mem, st.watch = nil, nil, nil, nil
+		spareStorages.Put(st)
+	}
 }
 
 // Element lists the Go types of tensor elements.
@@ -278,10 +306,7 @@ func (t *Tensor) release() {
 		return
 	}
 	t.st = nil
-	if st.refs.Add(-1) == 0 {
-		stats.add(st.dev.Name(), st.dt, -st.bytes)
-		st.buf.Free()
-	}
+	st.unref()
 }
 
 // count returns the elements of a shape and refuses negative sizes and overflow.
@@ -321,18 +346,18 @@ func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
 	t := &Tensor{dt: dt}
 	t.layout(shape)
 	bytes := count(op, shape) * dt.Size()
-	err := stats.admit(dev.Name(), dt, int64(bytes))
+	l := ledgerOf(dev)
+	err := l.admit(dt, int64(bytes))
 	var buf Buffer
 	if err == nil {
 		if buf, err = dev.Alloc(bytes); err != nil {
-			stats.add(dev.Name(), dt, -int64(bytes))
+			l.remove(dt, int64(bytes))
 		}
 	}
 	if err != nil {
 		fail(op, ErrMemory, "use a smaller batch, or close scopes you no longer need", "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
 	}
-	t.st = &storage{dev: dev, buf: buf, mem: buf.Bytes(), dt: dt, bytes: int64(bytes)}
-	t.st.refs.Store(1)
+	t.st = newStorage(dev, buf, buf.Bytes(), dt, int64(bytes))
 	return t
 }
 

@@ -65,7 +65,7 @@ func (c *torchCase) sameSpecials(t *testing.T, what string, got *Tensor, want *t
 	for i, w := range bitsAs(dt, theirs) {
 		v := got.Float64s()[i]
 		size := math.Max(math.Abs(v), math.Abs(w))
-		if distance(v, w) <= math.Max(8*halfULP(c.DType, size), 0x1p-12*size)+2*c.DType.MinNormal() && !math.IsInf(size, 1) || distance(v, w) == 0 {
+		if distance(v, w) <= math.Max(8*halfULP(c.DType, size), 0x1p-12*size)+2*c.DType.MinNormal()+torchCancels[c.Op+" "+kind] && !math.IsInf(size, 1) || distance(v, w) == 0 {
 			continue
 		}
 		at, nan := "", false
@@ -94,6 +94,9 @@ const (
 	factorFirst    = "PyTorch multiplies x by a number above 1 before it divides, or infinity by 0; here the limit is taken"
 	wideSum        = "sums and products are accumulated in float64 here"
 )
+
+// torchCancels holds results that are differences of numbers near 1, of which PyTorch rounds each: what is left is no more exact than that.
+var torchCancels = map[string]float64{"log_softmax gradient": 0x1p-23}
 
 // torchSpecial holds other differences that are meant.
 var torchSpecial = map[string]string{

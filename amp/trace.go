@@ -71,4 +71,6 @@ type Cast struct {
 	By      string `json:"by,omitempty"`     // op that asked; "" for a cast the user wrote
 	Operand int    `json:"operand"`          // index of that op's input
 	Name    string `json:"name,omitempty"`   // name of the tensor, e.g. "0.weight"
+	Lost    int    `json:"lost,omitempty"`   // numbers that it rounded to zero, at level health
+	Over    int    `json:"over,omitempty"`   // numbers that it rounded to an infinity, at level health
 }

@@ -2,21 +2,21 @@ package amp
 
 // Tensors from device to device.
 
-// To returns t on the scope's device: t itself if it is there, else a copy, which belongs to a step's or Child's scope and in a root
-// scope to none, as data made there does. Copying to a device does not wait for it; copying from one does. The copy is a leaf without
-// gradient, so a tensor that wants one is refused (ErrGrad): bring inputs to the device before the forward pass, and move
-// parameters with Move. (PyTorch: t.to(device).)
+// To returns t on the scope's device: t itself if it is there, else a copy. Copying to a device does not wait for it; copying from one does.
+// It is the op to_device, which the trace shows, and gradients flow back through it to the device they came from: parts of a model may
+// live on several devices. What wants no gradient is copied as data, which belongs to a step's or Child's scope and in a root scope to
+// none. A copy of a parameter is no parameter; Move moves one. (PyTorch: t.to(device).)
 func (t *Tensor) To(s *Scope) *Tensor {
 	t.live("To")
 	s.alive("To")
 	if sameDevice(t.st.dev, s.root.dev) {
 		return t
 	}
-	if t.needs && !s.noGrad {
-		fail("To", ErrGrad, "use t.Move(s) for a parameter, amp.Detach first for data, or a NoGrad scope to copy values alone",
-			"%sof shape %v on %s wants a gradient, which does not flow to %s", quoted(t.name), t.shape, t.st.dev.Name(), s.root.dev.Name())
+	c := s.toDevice(t)
+	if c.node == nil && s.arena.parent == nil && s.arena.disown(c) { // data, which no op made
+		c.scope = nil
 	}
-	return s.born(t.copyTo("To", s.root.dev))
+	return c
 }
 
 // IsCPU says whether the host reaches the tensor's memory, so that reading it waits for nothing.
@@ -65,13 +65,18 @@ func (t *Tensor) Move(s *Scope) *Tensor {
 func (t *Tensor) copyTo(op string, dev Device) *Tensor {
 	c := alloc(op, dev, t.dt, t.shape)
 	c.name, c.norm = t.name, t.norm
-	if t.contiguous() {
-		c.copyFrom(op, t)
-		return c
-	}
-	h := t.onHost(op)
-	c.rewrite(op, func(c *Tensor) { moveElements(c, h) })
+	c.copyOf(op, t)
 	return c
+}
+
+// copyOf copies the elements of a tensor of the same shape and dtype, wherever they are, to a contiguous one.
+func (t *Tensor) copyOf(op string, src *Tensor) {
+	if src.contiguous() {
+		t.copyFrom(op, src)
+		return
+	}
+	h := src.onHost(op)
+	t.rewrite(op, func(t *Tensor) { moveElements(t, h) })
 }
 
 // moveElements copies elements bit for bit between tensors of one dtype and shape on the host.

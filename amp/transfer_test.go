@@ -189,9 +189,13 @@ func TestMixedDevices(t *testing.T) {
 		want []string
 		f    func()
 	}{
-		{"an op", amp.ErrDevice, []string{"add", "a is on cpu", "the scope on remote:0", "t.To(s)", `amp.On("cpu")`}, func() { amp.Add(there, x, x) }},
-		{"a graph", amp.ErrGrad, []string{"cpu", "remote:0", "amp.Detach"}, func() { y.To(there) }},
-		{"a parameter", amp.ErrGrad, []string{`"w"`, "t.Move(s)"}, func() { w.To(there) }},
+		{"an op", amp.ErrDevice, []string{"add", "a [2 2] is on cpu, b [2 2] is on cpu", "the scope on remote:0", "t.To(s)", `amp.On("cpu")`}, func() { amp.Add(there, x, x) }},
+		{"one of two", amp.ErrDevice, []string{"matmul", "a [2 2] is on remote:0, b \"w\" [2 2] is on cpu, the scope on remote:0", "bring b to remote:0", "nn.To(s, model)"}, func() { amp.MatMul(there, x.To(there), w) }},
+		{"a composite", amp.ErrDevice, []string{"dist", "b [2 2] is on cpu", "bring b to remote:0 with t.To(s)"}, func() { amp.Dist(there, x.To(there), x, 2) }},
+		{"a scalar of a device", amp.ErrDevice, []string{"mul", "b [] is on remote:0, the scope on cpu"}, func() { amp.Mul(here, x, amp.Sum(there, x.To(there))) }},
+		{"a scalar alone", amp.ErrDevice, []string{"exp", "x [] is on cpu, the scope on remote:0"}, func() { amp.Exp(there, amp.Sum(here, x)) }},
+		{"a scalar changed", amp.ErrDevice, []string{"add_", "is on cpu"}, func() { amp.AddInPlace(there, amp.Sum(here, x), amp.Sum(there, x.To(there))) }},
+		{"a cast", amp.ErrDevice, []string{"cast", "x [2 2] is on cpu"}, func() { amp.To(there, x, amp.Float16) }},
 		{"a result", amp.ErrGrad, []string{"result of mul"}, func() { y.Move(there) }},
 		{"out of memory", amp.ErrMemory, []string{"remote:0", "smaller batch"}, func() { amp.Full(there, amp.Float32, 0, 1<<34) }},
 	} {

@@ -7,11 +7,20 @@ import (
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
+	"github.com/halftone-ml/halftone/cudart"
 )
 
 // TestCapturedConvolutions: what a convolutional step keeps from one run to the next, running statistics and momentum, is as in eager steps.
 func TestCapturedConvolutions(t *testing.T) {
-	device := gpu(t)
+	for name, from := range map[string]int64{"Halftone's kernels": -1, "cuDNN": 0} {
+		t.Run(name, func(t *testing.T) {
+			defer cudart.SetDNNFrom(from)()
+			capturedConvolutions(t, gpu(t))
+		})
+	}
+}
+
+func capturedConvolutions(t *testing.T, device string) {
 	run := func(captured bool) (weights, buffers [][]float32, skipped int) {
 		root := amp.NewScope(amp.On(device), amp.Seed(1))
 		defer root.Close()

@@ -197,8 +197,8 @@ func (k *Kernel) device(args []any) (*device, error) {
 		if !ok || t == nil {
 			continue
 		}
-		b, ok := t.Layout().Buffer.(*block)
-		if !ok {
+		b := blockOf(t.Layout().Buffer)
+		if b == nil {
 			return nil, fmt.Errorf("cudart: kernel %s: argument %d is on %s; bring it to the device with t.To(scope)", k.name, i+1, t.Device())
 		}
 		if d != nil && d != b.dev {

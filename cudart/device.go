@@ -13,11 +13,21 @@ import (
 // ModeEnv names the variable that chooses another driver than the machine's: "emulator" runs the kernels on the CPU, for tests.
 const ModeEnv = "HALFTONE_CUDA"
 
-// emulated returns the library of the emulated driver; package emulator sets it.
-var emulated func() (path string, err error)
+// emulated returns the library of the emulated driver, and fencing what tells it of tensors' memory; package emulator sets them.
+var (
+	emulated func() (path string, err error)
+	fencing  func(d driver.Driver) (Fence, error)
+)
 
-// UseEmulator tells how to find the library that HALFTONE_CUDA=emulator loads in place of the driver's; package emulator calls it.
-func UseEmulator(library func() (path string, err error)) { emulated = library }
+// A Fence tells the emulated device, in the order of a stream, that the first bytes of total at p are handed out, or that they are
+// taken back: what is touched beside them, or later, is then a mistake that it finds.
+type Fence = func(s driver.Stream, p driver.DevicePtr, bytes, total uint64, done bool)
+
+// UseEmulator tells how to find the library that HALFTONE_CUDA=emulator loads in place of the driver's, and its fence; package emulator
+// calls it.
+func UseEmulator(library func() (path string, err error), fence func(d driver.Driver) (Fence, error)) {
+	emulated, fencing = library, fence
+}
 
 func init() { amp.RegisterDevice("cuda", open) }
 
@@ -37,9 +47,13 @@ type device struct {
 	code     code
 	batch    batch
 	products products
+	convs    convolvers
 	capture  capture
+	health   healthRing
 	clocks   clocks
+	sharing  sharing
 	count    counters
+	refused  refusals
 }
 
 // counters are what the device did since the start.
@@ -74,7 +88,7 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 	if emu {
 		d.name += " (emulated)"
 	}
-	d.pool.dev, d.stage.dev, d.code.dev = d, d, d
+	d.pool.dev, d.stage.dev, d.code.dev, d.health.dev = d, d, d, d
 	if d.dev, err = drv.Device(index); err != nil {
 		return nil, err
 	}
@@ -83,6 +97,11 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 	}
 	if d.ctx, err = drv.RetainContext(d.dev); err != nil {
 		return nil, err
+	}
+	if emu && fencing != nil && another == nil {
+		if d.pool.fence, err = fencing(drv); err != nil {
+			return nil, err
+		}
 	}
 	err = d.do(func() (err error) {
 		d.stream, err = drv.NewStream()
@@ -155,7 +174,7 @@ func (d *device) Run(c *amp.Call) error {
 	return d.fallBack(c)
 }
 
-// Sync waits for the stream and returns the first error of what was queued on it.
+// Sync waits for the stream and returns the first error of what was queued on it; an index out of range is one, too.
 func (d *device) Sync() error {
 	if err := d.refuse("the device can't be waited for while a step is captured", "wait after Replay"); err != nil {
 		return err
@@ -164,5 +183,5 @@ func (d *device) Sync() error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	return d.do(func() error { return d.drv.SyncStream(d.stream) })
+	return d.do(d.settle)
 }

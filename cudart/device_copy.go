@@ -94,7 +94,7 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	to := dst.(*block).ptr + driver.DevicePtr(at)
+	to := blockOf(dst).ptr + driver.DevicePtr(at)
 	g := &d.stage
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,7 +117,7 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 	})
 }
 
-// CopyOut waits for all that was queued and copies to the host.
+// CopyOut waits for all that was queued and copies to the host. It returns an index out of range that a kernel found by then as an error.
 func (d *device) CopyOut(dst []byte, src amp.Buffer, at int) error {
 	if err := d.refuse("values can't be read while a step is captured: nothing has been computed", "read them after Replay"); err != nil {
 		return err
@@ -134,12 +134,12 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	from := src.(*block).ptr + driver.DevicePtr(at)
+	from := blockOf(src).ptr + driver.DevicePtr(at)
 	return d.do(func() error {
 		if err := d.drv.CopyDtoHAsync(dst, from, d.stream); err != nil {
 			return err
 		}
-		return d.drv.SyncStream(d.stream)
+		return d.settle()
 	})
 }
 
@@ -150,7 +150,7 @@ func (d *device) Copy(dst amp.Buffer, to int, src amp.Buffer, from, n int) error
 		return err
 	}
 	return d.do(func() error {
-		return d.drv.CopyDtoD(dst.(*block).ptr+driver.DevicePtr(to), src.(*block).ptr+driver.DevicePtr(from), uint64(n), d.stream)
+		return d.drv.CopyDtoD(blockOf(dst).ptr+driver.DevicePtr(to), blockOf(src).ptr+driver.DevicePtr(from), uint64(n), d.stream)
 	})
 }
 
@@ -163,7 +163,7 @@ func (d *device) Fill(dst amp.Buffer, at int, pattern []byte, n int) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	p, m := dst.(*block).ptr+driver.DevicePtr(at), uint64(n)
+	p, m := blockOf(dst).ptr+driver.DevicePtr(at), uint64(n)
 	return d.do(func() error {
 		switch len(pattern) {
 		case 1:

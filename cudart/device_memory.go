@@ -13,11 +13,22 @@ type block struct {
 	ptr  driver.DevicePtr
 	b    *driver.Block
 	pool *driver.Allocator
+	n    int // bytes that were asked for, where the memory behind them is fenced
 }
 
 func (b *block) Bytes() []byte { return nil }
 func (b *block) Len() int      { return int(b.b.Bytes) }
-func (b *block) Free()         { b.pool.Free(b.b) }
+
+// Free gives the memory back to its pool.
+func (b *block) Free() {
+	if b.n > 0 {
+		b.dev.pool.fence(b.dev.stream, b.ptr, uint64(b.n), b.b.Bytes, true)
+	}
+	b.pool.Free(b.b)
+}
+
+// redZone is how much of the emulated device's memory lies between two tensors, at least: whoever writes there is found out.
+const redZone = 64
 
 // A pool is where tensors' memory comes from. All work is on one stream, so a block is free for the next op as soon as the host lets go
 // of it.
@@ -26,6 +37,7 @@ type pool struct {
 	once    sync.Once
 	shared  *driver.Allocator
 	private *driver.Allocator // of the graph that is being captured
+	fence   Fence             // on the emulator
 
 	mu      sync.Mutex
 	retired []*driver.Allocator // of graphs that are gone, with tensors in them
@@ -51,17 +63,28 @@ func (p *pool) get(n int) (*block, error) {
 	if p.private != nil {
 		from = p.private
 	}
-	b, err := from.Alloc(uint64(n), p.dev.stream, "tensors")
+	want := uint64(n)
+	fenced := p.fence != nil && p.private == nil
+	if fenced {
+		want += redZone
+	}
+	b, err := from.Alloc(want, p.dev.stream, "tensors")
 	if err != nil {
 		return nil, err
 	}
-	return &block{dev: p.dev, ptr: b.Ptr, b: b, pool: from}, nil
+	out := &block{dev: p.dev, ptr: b.Ptr, b: b, pool: from}
+	if fenced && n > 0 {
+		out.n = n
+		p.fence(p.dev.stream, b.Ptr, want-redZone, b.Bytes, false)
+	}
+	return out, nil
 }
 
-// Reserved returns the segments that the pool took from the driver since the start, and their bytes now.
+// Reserved returns the segments that the pool took from the driver since the start, and the bytes that it and those of captured steps hold
+// now.
 func (d *device) Reserved() (blocks, bytes int64) {
-	st := d.pool.memory().Stats()
-	return int64(st.DriverAllocs), int64(st.Reserved)
+	m := d.pool.memory()
+	return int64(m.Stats().DriverAllocs), int64(m.ReservedInAll())
 }
 
 // EmptyCache returns the memory that no tensor uses to the driver, for other processes (torch.cuda.empty_cache). It waits for the

@@ -10,8 +10,26 @@
 // # What runs where
 //
 // Ops are queued on one stream per device, in the order of the program, and the host goes on. It waits only when a program reads
-// values (Item, Values, Float64s, printing, saving). An op, or a dtype of it, that has no kernel yet runs on the host: right, and
-// slow, since the device is waited for and the tensors go over the bus. Fallbacks says which ops did.
+// values (Item, Values, Float64s, printing, saving). Every row of the op table has kernels for its dtypes and for tensors with gaps,
+// which a test keeps so; what has none, such as tensors of 2³¹ elements and more in some rows, runs on the host: right, and slow, since the
+// device is waited for and the tensors go over the bus. Fallbacks says which ops did.
+//
+// An index out of range (Embedding, Gather, Scatter, a loss's targets …) is found by the kernel, after the call has returned. Nothing outside the
+// tensor is read or written, and whoever next waits for the device gets the *amp.Error that the CPU gives at once: the op, the index, its place,
+// and what is allowed. It is that of the first such call; a captured step tells after its replay.
+//
+// Results are the same from run to run, bit for bit: sums have a fixed order, and no kernel adds floats atomically. Gradients that scatter
+// (embedding, grid_sample, upsampling) gather instead: each element finds, or lists in order, what is added to it.
+//
+// What a trace at level Health says of tensors is counted on the device, one launch a tensor, into a ring that is read when the trace is.
+//
+// # NVIDIA's libraries
+//
+// Where they are found, large matrix products go to cuBLAS and large convolutions, forward and both gradients, to cuDNN; smaller ones,
+// and everything where they are missing, run on Halftone's own kernels, which need the driver alone. BLAS and CuDNN say which files
+// those are or why there is none, Convolutions which engine computes what, UseBLAS and UseCuDNN turn them off. AllowTF32 holds for
+// float32 products and convolutions. Results are the same each time: of cuDNN's engines those that are not deterministic are passed
+// over, unless Deterministic(false) allows them, and so are those that sum in half precision or transform their inputs.
 //
 // # Memory
 //

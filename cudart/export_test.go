@@ -1,9 +1,22 @@
 package cudart
 
-import "github.com/halftone-ml/halftone/amp"
+import (
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
 
 // Counts are what a device did since the start.
 type Counts struct{ Ops, Launches, Syncs, Uploads, Downloads, Fills, Copies int64 }
+
+// ReservedOf returns the bytes that an open device has from its driver.
+func ReservedOf(name string) int64 {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		return 0
+	}
+	_, n := d.(*device).Reserved()
+	return n
+}
 
 // CountsOf returns them for an open device, such as "cuda:0".
 func CountsOf(name string) (c Counts) {
@@ -13,4 +26,29 @@ func CountsOf(name string) (c Counts) {
 	}
 	n := &d.(*device).count
 	return Counts{n.ops.Load(), n.launches.Load(), n.syncs.Load(), n.uploads.Load(), n.downloads.Load(), n.fills.Load(), n.copies.Load()}
+}
+
+// SetDNNFrom sets the least number of multiplications for cuDNN; what it returns sets it back.
+func SetDNNFrom(n int64) func() {
+	before := dnnLeast.Swap(n)
+	return func() { dnnLeast.Store(before) }
+}
+
+// ShortLists makes lists of indices count as long from n on, until the function returned is called.
+func ShortLists(n int) (restore func()) {
+	line, list := longLine, longList
+	longLine, longList = n, n
+	return func() { longLine, longList = line, list }
+}
+
+// WrapDriver puts a driver around that of an open device; what it returns takes it away.
+func WrapDriver(name string, wrap func(driver.Driver) driver.Driver) func() {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		panic(err)
+	}
+	dev := d.(*device)
+	before := dev.drv
+	dev.drv = wrap(before)
+	return func() { dev.drv = before }
 }

@@ -20,6 +20,7 @@ type graph struct {
 	exec   driver.GraphExec
 	memory *driver.Allocator
 	nodes  int
+	guards bool // it has kernels that look at indices
 }
 
 // refuse is the error of what can't be part of a graph, nil while nothing is recorded.
@@ -42,6 +43,9 @@ func (d *device) BeginCapture() error {
 		return err
 	}
 	d.pool.memory()
+	if err := d.do(d.guards); err != nil {
+		return err
+	}
 	if err := d.drv.Bind(d.ctx); err != nil {
 		return err
 	}
@@ -58,7 +62,7 @@ func (d *device) BeginCapture() error {
 func (d *device) EndCapture() (amp.Replayer, error) {
 	defer d.drv.Unbind()
 	flushed := d.flush()
-	g := &graph{d: d, memory: d.pool.private}
+	g := &graph{d: d, memory: d.pool.private, guards: d.refused.baked.Swap(false)}
 	d.pool.private = nil
 	d.capture.on.Store(false)
 	recorded, err := d.drv.EndCapture(d.stream)
@@ -86,6 +90,9 @@ func (g *graph) Replay() error {
 		return err
 	}
 	d.count.launches.Add(1)
+	if g.guards {
+		d.refused.asked.Store(true)
+	}
 	return d.do(func() error { return d.drv.LaunchGraph(g.exec, d.stream) })
 }
 

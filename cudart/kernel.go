@@ -76,5 +76,5 @@ func address(t *amp.Tensor) driver.DevicePtr {
 		return 0
 	}
 	l := t.Layout()
-	return l.Buffer.(*block).ptr + driver.DevicePtr(l.Offset*t.DType().Size())
+	return blockOf(l.Buffer).ptr + driver.DevicePtr(l.Offset*t.DType().Size())
 }

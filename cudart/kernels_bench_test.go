@@ -226,12 +226,16 @@ func (b *speed) layers() {
 	win := &amp.Window{Kernel: []int{3, 3}, Stride: []int{1, 1}, Padding: []int{1, 1}, Dilation: []int{1, 1}, OutputPadding: []int{0, 0}, Groups: 1}
 	y := full(s, amp.Float16, 0, 128, 64, 32, 32)
 	flops := 2 * 128.0 * 64 * 64 * 9 * 32 * 32 / 1e12
-	b.measure("conv2d 64→64 3×3, 128×32×32 fp16", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv2d", amp.Attrs{Window: win}, y, x, w, nil) })
-	b.measure("its gradient of x", "TFLOP/s", flops, func(*amp.Scope) {
-		b.run("conv_transpose2d", amp.Attrs{Window: win, Shape: []int{128, 64, 32, 32}}, x, y, w, nil)
-	})
 	dw := full(s, amp.Float16, 0, 64, 64, 3, 3)
-	b.measure("its gradient of weight", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv_weight_grad", amp.Attrs{Window: win, Shape: dw.Shape()}, dw, x, y) })
+	defer noDNN.Store(false)
+	for _, who := range []string{"cuDNN ", ""} { // "" is Halftone's kernels
+		noDNN.Store(who == "")
+		b.measure(who+"conv2d 64→64 3×3, 128×32×32 fp16", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv2d", amp.Attrs{Window: win}, y, x, w, nil) })
+		b.measure(who+"its gradient of x", "TFLOP/s", flops, func(*amp.Scope) {
+			b.run("conv_transpose2d", amp.Attrs{Window: win, Shape: []int{128, 64, 32, 32}}, x, y, w, nil)
+		})
+		b.measure(who+"its gradient of weight", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv_weight_grad", amp.Attrs{Window: win, Shape: dw.Shape()}, dw, x, y) })
+	}
 	stats := full(s, amp.Float32, 0, 2, 64)
 	b.measure("batch_norm statistics", "us", 0, func(*amp.Scope) { b.run("batch_norm_stats", amp.Attrs{}, stats, x) })
 	gamma := full(s, amp.Float32, 1, 64)

@@ -56,7 +56,7 @@ func flat(ptr uint64, dt amp.DType, n int) view {
 // A launcher turns one call into launches.
 type launcher struct {
 	d             *device
-	tmp           *block // scratch memory of the call
+	held          []*block // scratch memory of the call
 	c             *amp.Call
 	err           error
 	mapArgs       mapArgs
@@ -73,9 +73,20 @@ type launcher struct {
 	poolArgs      poolArgs
 	convArgs      convArgs
 	attentionArgs attentionArgs
+	resampleArgs  resampleArgs
+	gridArgs      gridArgs
+	pairArgs      pairArgs
 	partialAt     uint64 // memory for partial reductions that is there already
 	in            [9]view
 	out           view
+
+	scanArgs     scanArgs
+	sortArgs     sortArgs
+	padArgs      padArgs
+	quantizeArgs quantizeArgs
+	labelArgs    labelArgs
+	ravelArgs    ravelArgs
+	wholeArgs    wholeArgs
 }
 
 var launchers = sync.Pool{New: func() any { return new(launcher) }}
@@ -94,12 +105,13 @@ func register(f launching, rows ...string) {
 func (f launching) run(d *device, c *amp.Call) (done bool, err error) {
 	l := launchers.Get().(*launcher)
 	l.d, l.c, l.err = d, c, nil
-	done = l.operands() && f(l)
+	done = l.operands() && (f(l) || l.err == nil && l.pack() && f(l))
 	err = l.err
-	if l.tmp != nil {
-		l.tmp.Free() // what is queued next may write there: it runs later
+	for i, b := range l.held {
+		b.Free() // what is queued next may write there: it runs later
+		l.held[i] = nil
 	}
-	l.d, l.c, l.tmp = nil, nil, nil
+	l.d, l.c, l.held = nil, nil, l.held[:0]
 	launchers.Put(l)
 	return done, err
 }
@@ -123,6 +135,37 @@ func (l *launcher) view(v *view, t *amp.Tensor) bool {
 	copy(v.shape[:], at.Shape)
 	copy(v.stride[:], at.Strides)
 	return true
+}
+
+// pack replaces inputs with gaps, or in another order, by copies without, for kernels that take no others. It reports whether there were any.
+func (l *launcher) pack() bool {
+	if l.c.Op.InPlace || len(l.c.In) > len(l.in) || !l.operands() {
+		return false
+	}
+	some := false
+	for i, t := range l.c.In {
+		if t == nil || l.in[i].contiguous() {
+			continue
+		}
+		to, ok := l.packed(&l.in[i])
+		if !ok {
+			return false
+		}
+		l.in[i], some = to, true
+	}
+	return some
+}
+
+// packed queues a copy without gaps into scratch memory.
+func (l *launcher) packed(v *view) (view, bool) {
+	to := *v
+	n := 1
+	for d := v.rank - 1; d >= 0; d-- {
+		to.stride[d] = n
+		n *= v.shape[d]
+	}
+	to.ptr = l.workspace(max(n*v.dt.Size(), 1))
+	return to, l.err == nil && (n == 0 || l.copy(&to, v))
 }
 
 // given says whether the call has input i.
@@ -166,15 +209,17 @@ func (l *launcher) run(f driver.Function, grid, block [3]uint32, shared uint32, 
 	}
 }
 
-// workspace returns scratch memory for the rest of the call, 0 after an error. It is asked for once.
+// workspace returns scratch memory for the rest of the call, 0 after an error.
 func (l *launcher) workspace(bytes int) uint64 {
 	if l.err != nil {
 		return 0
 	}
-	if l.tmp, l.err = l.d.pool.get(bytes); l.err != nil {
+	var b *block
+	if b, l.err = l.d.pool.get(bytes); l.err != nil {
 		return 0
 	}
-	return uint64(l.tmp.ptr)
+	l.held = append(l.held, b)
+	return uint64(b.ptr)
 }
 
 func blocks(n, per int) uint32 { return uint32((n + per - 1) / per) }

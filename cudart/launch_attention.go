@@ -28,7 +28,7 @@ type attentionArgs struct {
 	bshape                                       [attentionBatch]int32
 	nb, t, s, d, e, causal, masked, _            int32
 	scale, bound, factor                         float64
-	seed, block                                  uint64
+	seed, block, origin                          uint64
 }
 
 func init() {
@@ -42,7 +42,7 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 	in := l.in[first:]
 	q, k, v := &in[0], &in[1], &in[2]
 	*p = attentionArgs{q: q.ptr, k: k.ptr, v: v.ptr, t: int32(q.shape[q.rank-2]), d: int32(q.shape[q.rank-1]), s: int32(k.shape[k.rank-2]), e: int32(v.shape[v.rank-1]),
-		scale: c.Attention.Scale, seed: c.Draw.Seed, block: c.Draw.Block}
+		scale: c.Attention.Scale, seed: c.Draw.Seed, block: c.Draw.Block, origin: uint64(address(c.Draw.Origin))}
 	if c.Attention.Causal {
 		p.causal = 1
 	}

@@ -21,8 +21,8 @@ const blasWorkspace = 32 << 20
 
 var allowTF32, noBLAS atomic.Bool
 
-// AllowTF32 lets float32 matrix products round their inputs to TF32, 10 bits of fraction, on tensor cores; it is off, as in PyTorch
-// (torch.backends.cuda.matmul.allow_tf32). It returns what was set before.
+// AllowTF32 lets float32 matrix products and cuDNN's convolutions round their inputs to TF32, 10 bits of fraction, on tensor cores; it is
+// off, as for products in PyTorch (torch.backends.cuda.matmul.allow_tf32; its cudnn.allow_tf32 is on). It returns what was set before.
 func AllowTF32(on bool) (before bool) { return allowTF32.Swap(on) }
 
 // UseBLAS(false) computes all products with Halftone's own kernels; it returns what was set before.

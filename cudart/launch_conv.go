@@ -65,6 +65,9 @@ func launchConv(l *launcher) bool {
 		return false
 	}
 	x, w := &l.in[0], &l.in[1]
+	if l.cudnn(driver.ConvolutionForward, x, w, &l.out) || l.pointwise(x, w, false) {
+		return true
+	}
 	p := l.window(convForward, x.shape[2:x.rank], l.out.shape[2:l.out.rank])
 	channels, plane, places := w.shape[1], product(p.size), product(p.grid)
 	p.a, p.b = w.ptr, x.ptr
@@ -81,6 +84,9 @@ func launchConvTranspose(l *launcher) bool {
 		return false
 	}
 	x, w := &l.in[0], &l.in[1]
+	if l.cudnn(driver.ConvolutionData, &l.out, w, x) || l.pointwise(x, w, true) {
+		return true
+	}
 	p := l.window(convTranspose, x.shape[2:x.rank], l.out.shape[2:l.out.rank])
 	channels, plane, places := x.shape[1]/int(p.groups), product(p.size), product(p.grid)
 	p.a, p.b = w.ptr, x.ptr
@@ -97,6 +103,9 @@ func launchConvWeight(l *launcher) bool {
 		return false
 	}
 	x, dy := &l.in[0], &l.in[1]
+	if l.cudnn(driver.ConvolutionFilter, x, &l.out, dy) {
+		return true
+	}
 	p := l.window(convWeight, x.shape[2:x.rank], dy.shape[2:dy.rank])
 	channels, plane, places := x.shape[1]/int(p.groups), product(p.size), product(p.grid)
 	p.a, p.b = dy.ptr, x.ptr
@@ -105,6 +114,58 @@ func launchConvWeight(l *launcher) bool {
 	p.bImage, p.bGroup = int64(x.shape[1]*plane), int64(channels*plane)
 	p.outM, p.outGroup = int64(p.n), int64(p.m)*int64(p.n)
 	return l.convolve()
+}
+
+// pointwise queues a convolution whose window is one place as matrix products, one for each image: y[n] = w·x[n] of [channels places], or
+// wᵀ·x[n] for the transposed one. They go to cuBLAS, or to Halftone's tiles, which read 16 bytes at once where the implicit product
+// gathers. False if the window is larger, or if there are only tiles that gather too.
+func (l *launcher) pointwise(x, w *view, transpose bool) bool {
+	win := l.c.Window
+	if win.Groups != 1 || x.len() == 0 || l.out.len() == 0 {
+		return false
+	}
+	for d, k := range win.Kernel {
+		if k != 1 || win.Stride[d] != 1 || win.Padding[d] != 0 || win.Padding[len(win.Padding)-len(win.Kernel)+d] != 0 {
+			return false
+		}
+	}
+	places := 1
+	for _, n := range x.shape[2:x.rank] {
+		places *= n
+	}
+	if l.out.len() != l.out.shape[0]*l.out.shape[1]*places {
+		return false // an output padding
+	}
+	a := view{ptr: w.ptr, dt: w.dt, rank: 2}
+	a.shape[0], a.shape[1], a.stride[0], a.stride[1] = w.shape[0], w.shape[1], w.shape[1], 1
+	if transpose {
+		a.shape[0], a.shape[1], a.stride[0], a.stride[1] = w.shape[1], w.shape[0], 1, w.shape[1]
+	}
+	b, out := images(x, places), images(&l.out, places)
+	var bias *view
+	if l.given(2) {
+		bias = &view{ptr: l.in[2].ptr, dt: x.dt, rank: 3}
+		bias.shape[0], bias.shape[1], bias.shape[2], bias.stride[1] = 1, l.out.shape[1], 1, 1
+	}
+	batches, ok := l.gemmArgs.lay(&out, &a, &b, bias, 1, 1)
+	if !ok || l.err != nil {
+		return false
+	}
+	if l.library(x.dt, batches) {
+		return true
+	}
+	if f, _ := l.tensorCores(x.dt, batches); f == 0 && x.dt.IsHalf() && l.d.props.Capability() >= 80 {
+		return false
+	}
+	return l.gemm(x.dt, batches)
+}
+
+// images is a tensor as [images channels places].
+func images(v *view, places int) view {
+	out := view{ptr: v.ptr, dt: v.dt, rank: 3}
+	out.shape[0], out.shape[1], out.shape[2] = v.shape[0], v.shape[1], places
+	out.stride[0], out.stride[1], out.stride[2] = v.shape[1]*places, places, 1
+	return out
 }
 
 // convolve queues what was written into convArgs.

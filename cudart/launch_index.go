@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -8,9 +9,12 @@ import (
 
 // Launches of rows that pick and add up by index (kernels/index.cu).
 
-const (
-	indexThreads = 256
-	longLine     = 4096 // indices of one line, which one thread works through
+const indexThreads = 256
+
+// What is longer is put in order first; tests make them smaller.
+var (
+	longLine = 4096    // indices of one of a few lines, which one thread would work through
+	longList = 1 << 15 // indices of rows, which the block of each would look for its equals
 )
 
 // indexArgs is struct Index.
@@ -23,6 +27,9 @@ type indexArgs struct {
 	along              [4]int64
 	size, count        int64
 	word               uint64
+	order              uint64
+	per, inner         int64
+	guard              guard
 }
 
 // rowsArgs is struct Rows.
@@ -32,6 +39,8 @@ type rowsArgs struct {
 	outerOut, outerSrc, rowOut, rowSrc int64
 	leave                              int64
 	left, _                            int32
+	guard                              guard
+	order                              uint64
 }
 
 func init() {
@@ -68,7 +77,7 @@ func (l *launcher) indexed(symbol string) bool {
 
 // space writes the dimensions that the kernel goes through: those of v, which is operand k.
 func (p *indexArgs) space(v *view) {
-	*p = indexArgs{n: int64(v.len()), rank: int32(v.rank)}
+	*p = indexArgs{n: int64(v.len()), rank: int32(v.rank), per: 1, inner: 1, count: 1 << 62}
 	for d := range v.rank {
 		p.shape[d] = int32(v.shape[d])
 	}
@@ -91,6 +100,7 @@ func launchGather(l *launcher) bool {
 	p.operand(1, x, d)
 	p.operand(2, index, -1)
 	p.out, p.x, p.index, p.along[1], p.size = l.out.ptr, x.ptr, index.ptr, int64(x.stride[d]), int64(x.shape[d])
+	p.guard = l.indexGuard()
 	return l.indexed(wordName("gather", x.dt))
 }
 
@@ -102,6 +112,10 @@ func launchIndexSelect(l *launcher) bool {
 	p.operand(1, x, d)
 	p.stride[2][d] = int64(index.stride[0])
 	p.out, p.x, p.index, p.along[1], p.size = l.out.ptr, x.ptr, index.ptr, int64(x.stride[d]), int64(x.shape[d])
+	p.count, p.guard = int64(max(1, index.len())), l.indexGuard()
+	for _, n := range l.out.shape[d+1 : l.out.rank] {
+		p.per *= int64(max(1, n))
+	}
 	return l.indexed(wordName("gather", x.dt))
 }
 
@@ -113,6 +127,7 @@ func launchEmbedding(l *launcher) bool {
 	p.operand(2, index, -1)
 	p.stride[1][l.out.rank-1] = int64(w.stride[1])
 	p.out, p.x, p.index, p.along[1], p.size = l.out.ptr, w.ptr, index.ptr, int64(w.stride[0]), int64(w.shape[0])
+	p.per, p.guard = int64(max(1, w.shape[1])), l.indexGuard()
 	return l.indexed(wordName("gather", w.dt))
 }
 
@@ -148,7 +163,8 @@ func launchOneHot(l *launcher) bool {
 	p.space(index)
 	p.operand(2, index, -1)
 	p.n *= int64(l.c.Start)
-	p.out, p.index, p.word = l.out.ptr, index.ptr, uint64(l.c.Start)
+	p.out, p.index, p.word, p.size = l.out.ptr, index.ptr, uint64(l.c.Start), int64(l.c.Start)
+	p.guard = l.indexGuard()
 	return l.indexed("one_hot_i64")
 }
 
@@ -163,8 +179,8 @@ func launchTriangle(l *launcher) bool {
 	return l.out.contiguous() && l.indexed(wordName("triangle", l.out.dt))
 }
 
-// lines writes the lines of index, count long, through out and, where there is one, src; false where one thread would work too long.
-func (l *launcher) indexLines(out, index, src *view, d int) bool {
+// indexLines writes the lines of index, count long, through out and, where there is one, src.
+func (l *launcher) indexLines(out, index, src *view, d int) {
 	p := &l.indexArgs
 	line := *index
 	line.shape[d] = 1
@@ -173,11 +189,45 @@ func (l *launcher) indexLines(out, index, src *view, d int) bool {
 	p.operand(2, index, d)
 	p.out, p.index, p.along[0], p.along[2] = out.ptr, index.ptr, int64(out.stride[d]), int64(index.stride[d])
 	p.size, p.count = int64(out.shape[d]), int64(index.shape[d])
+	for _, n := range index.shape[d+1 : index.rank] {
+		p.inner *= int64(max(1, n))
+	}
 	if src != nil {
 		p.operand(3, src, d)
 		p.src, p.along[3] = src.ptr, int64(src.stride[d])
 	}
-	return p.count <= longLine || p.n >= 64
+}
+
+// scattered queues a kernel, stem and suffix, on what indexLines wrote: a thread for each line or, for a few long ones, for each index.
+func (l *launcher) scattered(stem, suffix string, index *view, d int) bool {
+	p := &l.indexArgs
+	if l.c.Op.Name != "max_pool_backward" { // whose windows may hold nothing but padding: -1
+		p.guard = l.indexGuard()
+	}
+	if p.count <= int64(longLine) || p.n >= 64 {
+		return l.indexed(stem + suffix)
+	}
+	p.order = l.order(index, d)
+	p.n *= p.count
+	return l.err == nil && l.indexed(stem+"_sorted"+suffix)
+}
+
+// order queues putting the places of each line of index in the order of their values, one line after another in scratch memory.
+func (l *launcher) order(index *view, d int) uint64 {
+	to := *index
+	n := index.shape[d]
+	to.stride[d] = 1
+	for k := index.rank - 1; k >= 0; k-- {
+		if k != d {
+			to.stride[k] = n
+			n *= index.shape[k]
+		}
+	}
+	to.ptr = l.workspace(max(8*n, 8))
+	if l.err == nil && (!l.sortArgs.lay(d, &to, index) || !l.sort(index.dt)) {
+		l.err = errors.New("a list of indices is too long to be put in order")
+	}
+	return to.ptr
 }
 
 func launchScatter(l *launcher) bool {
@@ -185,14 +235,12 @@ func launchScatter(l *launcher) bool {
 	if l.given(2) {
 		src = &l.in[2]
 	}
-	if l.out.dt == amp.Bool && l.c.Scalar != 0 && l.c.Scalar != 1 || !l.indexLines(&l.out, &l.in[1], src, l.c.Dims[0]) {
-		return false
-	}
 	if !l.copy(&l.out, &l.in[0]) {
 		return false
 	}
+	l.indexLines(&l.out, &l.in[1], src, l.c.Dims[0])
 	l.indexArgs.word = wordOf(l.out.dt, l.c.Scalar)
-	return l.indexed(wordName("scatter", l.out.dt))
+	return l.scattered("scatter", wordName("", l.out.dt), &l.in[1], l.c.Dims[0])
 }
 
 // launchScatterAdd adds up in float64, or int64, and rounds at the end.
@@ -205,11 +253,12 @@ func launchScatterAdd(l *launcher) bool {
 	if !l.out.dt.IsFloat() {
 		wide = amp.Int64
 	}
-	if l.out.dt == amp.Bool || src.dt != l.out.dt {
+	if src.dt != l.out.dt {
 		return false
 	}
 	return l.addUp(wide, start, func(sums *view) bool {
-		return l.indexLines(sums, index, src, l.c.Dims[0]) && l.indexed("scatter_add_"+dtypeNames[src.dt])
+		l.indexLines(sums, index, src, l.c.Dims[0])
+		return l.scattered("scatter_add", "_"+dtypeNames[src.dt], index, l.c.Dims[0])
 	})
 }
 
@@ -245,17 +294,32 @@ func launchPoolBackward(l *launcher) bool {
 		return false
 	}
 	l.out = out
-	return l.addUp(amp.Float64, nil, func(sums *view) bool {
-		return l.indexLines(sums, &index, &dy, 1) && l.indexed("scatter_add_"+dtypeNames[dy.dt])
+	wide := amp.Float64
+	if !dy.dt.IsFloat() {
+		wide = amp.Int64
+	}
+	return l.addUp(wide, nil, func(sums *view) bool {
+		l.indexLines(sums, &index, &dy, 1)
+		return l.scattered("scatter_add", "_"+dtypeNames[dy.dt], &index, 1)
 	})
 }
 
 // rows queues rows_add on what was written into rowsArgs.
 func (l *launcher) rows(dt amp.DType) bool {
 	p := &l.rowsArgs
-	f := l.kernel("rows_add", dt, amp.NoDType)
-	if f == 0 || p.n > 1<<17 || !l.fill(&l.out, 0) {
+	stem := "rows_add"
+	if p.n > int64(longList) {
+		stem = "rows_sorted"
+	}
+	f := l.kernel(stem, dt, amp.NoDType)
+	if f == 0 || p.n >= 1<<31 || !l.fill(&l.out, 0) {
 		return false
+	}
+	if p.guard = l.indexGuard(); p.n > int64(longList) {
+		list := flat(p.index, amp.Int64, int(p.n))
+		if p.order = l.order(&list, 0); l.err != nil {
+			return false
+		}
 	}
 	if p.n > 0 && p.columns > 0 {
 		l.run(f, [3]uint32{uint32(p.n), blocks(int(p.columns), indexThreads), 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))

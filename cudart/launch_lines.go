@@ -112,6 +112,7 @@ func (l *launcher) lines(f driver.Function) {
 
 func init() {
 	register(launchSoftmax, "softmax", "log_softmax")
+	register(launchSoftmaxGrad, "softmax_backward", "log_softmax_backward")
 	register(launchNormalize, "layer_norm", "rms_norm")
 	register(launchNormBackward, "layer_norm_backward", "rms_norm_backward")
 }
@@ -127,6 +128,17 @@ func launchSoftmax(l *launcher) bool {
 	return true
 }
 
+func launchSoftmaxGrad(l *launcher) bool {
+	dy, y, out := &l.in[0], &l.in[1], &l.out
+	f := l.kernel(l.c.Op.Name, y.dt, out.dt)
+	if f == 0 || dy.dt != y.dt || !l.lineArgs.lay(l.c.Dims, out, dy, y) {
+		return false
+	}
+	l.lineArgs.plan(false, 1, out, dy, y)
+	l.lines(f)
+	return true
+}
+
 // parameter says whether a weight or bias can be read in vectors of v, and is of the row's dtype and without gaps.
 func (l *launcher) parameter(i, v int) (ok, vector bool) {
 	if !l.given(i) {
@@ -136,7 +148,42 @@ func (l *launcher) parameter(i, v int) (ok, vector bool) {
 	return w.dt == l.in[0].dt && w.contiguous(), w.ptr%uint64(v*w.dt.Size()) == 0
 }
 
+// launchNormalize takes half inputs with float32 parameters, too: by way of float32, rounded once.
 func launchNormalize(l *launcher) bool {
+	if out := l.out; out.dt.IsHalf() && l.in[0].dt == out.dt && (l.given(1) && l.in[1].dt == amp.Float32 || l.given(2) && l.in[2].dt == amp.Float32) {
+		for i := range l.c.In {
+			if !l.given(i) || l.in[i].dt == amp.Float32 {
+				continue
+			}
+			wide, ok := l.widened(&l.in[i])
+			if !ok {
+				return false
+			}
+			l.in[i] = wide
+		}
+		l.out.dt = amp.Float32
+		if l.out.ptr = l.workspace(max(4*out.len(), 1)); l.err != nil {
+			return false
+		}
+		return l.normalize() && l.cast(&out, &l.out)
+	}
+	return l.normalize()
+}
+
+// widened queues a conversion to float32 into scratch memory, without gaps.
+func (l *launcher) widened(v *view) (view, bool) {
+	to := *v
+	to.dt = amp.Float32
+	n := 1
+	for d := v.rank - 1; d >= 0; d-- {
+		to.stride[d] = n
+		n *= v.shape[d]
+	}
+	to.ptr = l.workspace(max(4*n, 1))
+	return to, l.err == nil && (n == 0 || l.cast(&to, v))
+}
+
+func (l *launcher) normalize() bool {
 	x, out := &l.in[0], &l.out
 	v := 16 / x.dt.Size()
 	f := l.kernel(l.c.Op.Name, x.dt, amp.NoDType)

@@ -20,6 +20,7 @@ type classArgs struct {
 	shape                           [maxRank]int32
 	xstride, tstride, dstride       [maxRank]int64
 	wstride, blocks                 int64
+	guard                           guard
 }
 
 func init() {
@@ -176,6 +177,7 @@ func launchClassLoss(l *launcher) bool {
 	if l.c.Reduce != amp.ReduceNone {
 		p.partial = l.workspace(int(p.blocks) * 16)
 	}
+	p.guard = l.guardOf(refusal{op: l.c.Op.Name, what: "target[%d]", fix: "use classes from %d to %d, or %d to leave a row out", leave: l.c.Ignore, leaves: true})
 	if p.n > 0 || l.c.Reduce != amp.ReduceNone {
 		l.class("nll_loss", x.dt, int(p.blocks))
 	}

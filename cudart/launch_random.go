@@ -49,17 +49,22 @@ func launchDropout(l *launcher) bool {
 		scale = a
 	}
 	d.m.attr = [4]float64{scale, kept, dropped, math.Ceil(p * (1 << 32))}
-	d.m.seed, d.m.block = l.c.Draw.Seed, l.c.Draw.Block
+	d.m.drawn(&l.c.Draw)
 	if n := int(d.m.n); n > 0 {
 		l.run(f, [3]uint32{blocks(n, mapThreads*4), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(d), unsafe.Sizeof(*d))
 	}
 	return true
 }
 
+// drawn says where the random numbers are from.
+func (m *mapArgs) drawn(d *amp.Draw) {
+	m.seed, m.block, m.ptr[4] = d.Seed, d.Block, uint64(address(d.Origin))
+}
+
 func launchRReLU(l *launcher) bool {
 	x := &l.in[len(l.c.In)-1]
 	return l.in[0].dt == x.dt && l.elementwise("rrelu", x.dt, func(c *amp.Call, m *mapArgs) {
 		m.attr[0], m.attr[1] = c.Pair[0], c.Pair[1]-c.Pair[0]
-		m.seed, m.block = c.Draw.Seed, c.Draw.Block
+		m.drawn(&c.Draw)
 	}, &l.out, &l.in[0], x)
 }

@@ -3,7 +3,7 @@ package cudart
 import (
 	"fmt"
 	"math"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -36,29 +36,109 @@ var elementKinds = map[amp.DType][]string{
 	amp.Int64: {"long long", "unsigned long long"}, amp.Bool: {"bool", "byte"},
 }
 
-var (
-	comments = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
-	noise    = regexp.MustCompile(`\b(__restrict__|__restrict|restrict|volatile|__grid_constant__|std::|const)\b|std::`)
-	spaces   = regexp.MustCompile(`\s+`)
-	lastName = regexp.MustCompile(`^(.*[\s*&])([A-Za-z_]\w*)\s*(\[\s*\])?$`)
-)
+// The source is read by hand: package regexp would be linked into every cell that may use a GPU.
+
+func isWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || '0' <= c && c <= '9'
+}
+
+// withoutComments puts a space in the place of each.
+func withoutComments(src string) string {
+	var b strings.Builder
+	for src != "" {
+		i := strings.IndexByte(src, '/')
+		if i < 0 || i+1 == len(src) {
+			break
+		}
+		end := i + 1
+		switch src[i+1] {
+		case '/':
+			if end = strings.IndexByte(src[i:], '\n'); end < 0 {
+				end = len(src) - i
+			}
+			end += i
+		case '*':
+			if end = strings.Index(src[i+2:], "*/"); end < 0 {
+				b.WriteString(src)
+				return b.String()
+			}
+			end += i + 4
+		default:
+			b.WriteString(src[:end])
+			src = src[end:]
+			continue
+		}
+		b.WriteString(src[:i] + " ")
+		src = src[end:]
+	}
+	b.WriteString(src)
+	return b.String()
+}
+
+// afterHead returns where the parameters of a kernel begin: behind __global__, its name and a parenthesis; -1 if it is nowhere declared.
+func afterHead(src, name string) int {
+	const global = "__global__"
+	for at := 0; ; {
+		i := strings.Index(src[at:], global)
+		if i < 0 {
+			return -1
+		}
+		at += i + len(global)
+		head := src[at:]
+		if end := strings.IndexAny(head, ";{}"); end >= 0 {
+			head = head[:end]
+		}
+		for from := 0; ; {
+			i := strings.Index(head[from:], name)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + 1
+			if i > 0 && isWord(head[i-1]) {
+				continue
+			}
+			rest := head[i+len(name):]
+			if open := strings.TrimLeft(rest, " \t\r\n"); strings.HasPrefix(open, "(") {
+				return at + len(head) - len(open) + 1
+			}
+		}
+	}
+}
+
+// words lists the names of a declaration, without "std::".
+func words(text string) (list []string) {
+	text = strings.ReplaceAll(text, "std::", " ")
+	for i := 0; i < len(text); {
+		start := i
+		for i < len(text) && isWord(text[i]) {
+			i++
+		}
+		if i == start {
+			i++
+			continue
+		}
+		list = append(list, text[start:i])
+	}
+	return list
+}
 
 // signature returns the parameters of a kernel in a source; ok is false if it is not declared in plain sight, as where a macro makes it.
 func signature(src, name string) (params []parameter, ok bool) {
-	src = comments.ReplaceAllString(src, " ")
-	at := regexp.MustCompile(`__global__[^;{}]*?\b` + regexp.QuoteMeta(name) + `\s*\(`).FindStringIndex(src)
-	if at == nil {
+	src = withoutComments(src)
+	begin := afterHead(src, name)
+	if begin < 0 {
 		return nil, false
 	}
-	depth, start := 0, at[1]
-	for i := at[1]; i < len(src); i++ {
+	depth, start := 0, begin
+	for i := begin; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == '(' || c == '<' || c == '[':
 			depth++
 		case depth > 0 && (c == ')' || c == '>' || c == ']'):
 			depth--
 		case depth == 0 && (c == ',' || c == ')'):
-			if text := strings.TrimSpace(spaces.ReplaceAllString(src[start:i], " ")); text != "" && text != "void" {
+			if text := strings.Join(strings.Fields(src[start:i]), " "); text != "" && text != "void" {
 				params = append(params, newParameter(text))
 			}
 			if start = i + 1; c == ')' {
@@ -72,18 +152,27 @@ func signature(src, name string) (params []parameter, ok bool) {
 func newParameter(text string) parameter {
 	p := parameter{text: text, pointer: strings.ContainsAny(text, "*[")}
 	before, _, _ := strings.Cut(text, "*")
-	p.readOnly = p.pointer && regexp.MustCompile(`\bconst\b`).MatchString(before)
-	t := text
-	if m := lastName.FindStringSubmatch(text); m != nil && kindOf[strings.TrimSpace(text)] == "" {
-		t = m[1]
+	p.readOnly = p.pointer && slices.Contains(words(before), "const")
+	if !strings.ContainsAny(strings.ReplaceAll(text, "std::", ""), "<>:") { // a template's or a namespace's type is the source's own
+		p.kind = kindOfWords(words(text))
 	}
-	t = noise.ReplaceAllString(strings.NewReplacer("*", " ", "&", " ").Replace(t), " ")
-	p.kind = kindOf[strings.TrimSpace(spaces.ReplaceAllString(t, " "))]
 	if strings.Count(text, "*") > 1 {
 		p.kind = "" // a pointer to pointers
 	}
 	return p
 }
+
+// kindOfWords returns the kind of a type of these words, of which the last may be the parameter's name.
+func kindOfWords(list []string) string {
+	list = slices.DeleteFunc(list, func(w string) bool { return slices.Contains(qualifiers, w) })
+	if kind := kindOf[strings.Join(list, " ")]; kind != "" || len(list) == 0 {
+		return kind
+	}
+	return kindOf[strings.Join(list[:len(list)-1], " ")]
+}
+
+// qualifiers say nothing of a type's size.
+var qualifiers = []string{"__restrict__", "__restrict", "restrict", "volatile", "__grid_constant__", "const"}
 
 // tensor says why a tensor does not go with the parameter; nil if it does or that can't be known.
 func (p parameter) tensor(t *amp.Tensor) error {

@@ -48,8 +48,8 @@ func (m *step) train(n int) []float64 {
 	return out
 }
 
-func mlp(device string) *step {
-	root := amp.NewScope(amp.On(device), amp.Seed(1))
+func mlp(device string, opts ...amp.Option) *step {
+	root := amp.NewScope(append(opts, amp.On(device), amp.Seed(1))...)
 	m := &step{root: root, scaler: amp.NewGradScaler(amp.InitScale(1024), amp.GrowthInterval(4))}
 	m.net = nn.NewSequential(nn.NewLinear(root, 8, 16), nn.ReLU, nn.NewLinear(root, 16, 16), nn.ReLU, nn.NewLinear(root, 16, 1))
 	m.opt = optim.NewSGD(m.net.Parameters(), optim.LR(0.05), optim.Momentum(0.9))
@@ -102,7 +102,7 @@ func TestTrainsAsCPU(t *testing.T) {
 		steps int
 		tol   float64
 	}{
-		"mlp":    {mlp, 10, 2e-3},
+		"mlp":    {func(d string) *step { return mlp(d) }, 10, 2e-3},
 		"gpt":    {func(d string) *step { return gpt(d, 1, 32, 2, 16, 2) }, 3, 2e-3},
 		"resnet": {func(d string) *step { return resnet(d, width, 8, 16) }, 2, 2e-2},
 	} {

@@ -21,6 +21,7 @@ type timing struct {
 	d        *device
 	from, to driver.Event // 0 if there are none
 	took     time.Duration
+	passed   bool // Done has said so
 }
 
 // Start marks the beginning of what is queued next.
@@ -31,7 +32,7 @@ func (d *device) Start() amp.Timing {
 	}
 	_ = d.do(func() error {
 		if t.from, t.to = d.clocks.take(d), d.clocks.take(d); t.from == 0 || t.to == 0 || d.drv.RecordEvent(t.from, d.stream) != nil {
-			t.drop()
+			t.Drop()
 		}
 		return nil
 	})
@@ -44,7 +45,7 @@ func (t *timing) Stop() {
 	}
 	_ = t.d.do(func() error {
 		if t.d.drv.RecordEvent(t.to, t.d.stream) != nil {
-			t.drop()
+			t.Drop()
 		}
 		return nil
 	})
@@ -57,6 +58,7 @@ func (t *timing) Done() (done bool) {
 	_ = t.d.do(func() error {
 		ok, err := t.d.drv.EventDone(t.to)
 		done = ok || err != nil
+		t.passed = ok && err == nil
 		return nil
 	})
 	return done
@@ -67,19 +69,21 @@ func (t *timing) Duration() time.Duration {
 		return t.took
 	}
 	_ = t.d.do(func() error {
-		if err := t.d.drv.SyncEvent(t.to); err != nil {
-			return err
+		if !t.passed {
+			if err := t.d.drv.SyncEvent(t.to); err != nil {
+				return err
+			}
 		}
 		took, err := t.d.drv.Elapsed(t.from, t.to)
 		t.took = took
 		return err
 	})
-	t.drop()
+	t.Drop()
 	return t.took
 }
 
-// drop gives the events back.
-func (t *timing) drop() {
+// Drop gives the events back: what records them again need not wait for what recorded them before.
+func (t *timing) Drop() {
 	c := &t.d.clocks
 	c.mu.Lock()
 	for _, e := range []driver.Event{t.from, t.to} {

@@ -17,11 +17,17 @@ type Run struct {
 	Loss    []float64 // loss per step; NaN and infinities are kept and reported
 	StepNS  []int64   // optional: duration of each step in nanoseconds
 	Skipped int       // optimizer steps skipped for overflow
+	// Bytes is the most tensor memory that the run had in use (amp.MemStats), optional.
+	Bytes int64
+	// Trace is what the run recorded, optional. With traces at level amp.Health of the first run and of others, their results are
+	// compared op by op, in the first step that both looked at.
+	Trace *amp.Trace
 }
 
 // CompareData sets runs beside each other: what [Compare] shows.
 type CompareData struct {
 	Missing string   `json:"missing,omitempty"` // why there is nothing to show
+	Answer  string   `json:"answer"`            // whether the runs end where the first one does
 	Runs    []RunRow `json:"runs"`              // the first one is the reference
 	More    int      `json:"more,omitempty"`    // runs left out
 }
@@ -35,13 +41,20 @@ type RunRow struct {
 	First    Number    `json:"first"`        // loss of the first step
 	Final    Number    `json:"final"`        // loss of the last step
 	Best     Number    `json:"best"`         // smallest finite loss
-	Relative Number    `json:"relative"`     // (Final - reference's Final) / |reference's Final|
+	Common   int       `json:"common"`       // steps that it has in common with the reference
+	Verdict  string    `json:"verdict"`      // RunSame, RunClose …
+	End      Number    `json:"end"`          // relative difference of the means over the last tenth of the common steps; NaN where there is none
+	Noise    Number    `json:"noise"`        // how far single steps of the reference lie from their neighbors there, relative to its mean
+	Relative Number    `json:"relative"`     // (loss - reference's loss) / |reference's loss| at the last common step
 	Worst    Number    `json:"worst"`        // largest relative difference from the reference at any common step
 	WorstAt  int       `json:"worst_at"`     // its step
 	Diverged int       `json:"diverged"`     // first step whose loss is not finite; -1: none
 	At       []int     `json:"at,omitempty"` // steps of Loss when it was thinned; else Loss[i] is step i
 	Loss     []Number  `json:"loss"`
-	Diff     []Number  `json:"diff,omitempty"` // (loss - reference's loss) / |reference's loss| at the steps of Loss, three digits; NaN where there is none
+	Diff     []Number  `json:"diff,omitempty"`     // (loss - reference's loss) / |reference's loss| at the steps of Loss, three digits; NaN where there is none
+	Ops      []OpError `json:"ops,omitempty"`      // op by op, in the order in which they ran
+	OpsMore  int       `json:"ops_more,omitempty"` // ops with smaller errors, left out
+	OpsNote  string    `json:"ops_note,omitempty"` // what kept ops from being compared
 }
 
 const (
@@ -49,28 +62,51 @@ const (
 	maxLossPoints = 1500 // over all runs
 )
 
-// Compare sets the loss curves of several runs beside each other, with a table of their final losses and how far each is from
-// the first run, the reference. Runs without losses are shown as such.
+// Compare sets runs beside each other and says whether they end where the first one, the reference, does: widgets.Compare(fp32, amp)
+// answers "did AMP change my result?". It shows the loss curves and how far each is from the reference step by step, what a step took in
+// time and memory, and, where the runs bring their traces, the error of every op. Runs of different lengths are compared over the
+// steps that both have; runs without losses are shown as such.
 func Compare(runs ...Run) *Figure {
 	d := &CompareData{Runs: []RunRow{}, More: max(len(runs)-maxRuns, 0)}
 	shown := runs[:min(len(runs), maxRuns)]
 	f := &Figure{Schema: Schema, Kind: KindCompare, Title: "Loss of runs side by side", Runs: d}
-	times := make([]int64, len(shown))
+	times, peaks := make([]int64, len(shown)), make([]int64, len(shown))
+	traced := 0
+	for _, r := range shown[min(1, len(shown)):] {
+		if r.Trace != nil && shown[0].Trace != nil {
+			traced++
+		}
+	}
 	for i, r := range shown {
 		row := summarize(r, shown[0], maxLossPoints/len(shown))
 		if i == 0 {
 			row.Diff = nil // against itself
+		} else if traced > 0 {
+			ops, note := opErrors(shown[0].Trace, r.Trace)
+			row.Ops, row.OpsMore = keepWorst(ops, maxOpErrors/traced)
+			row.OpsNote = note
 		}
 		d.Runs = append(d.Runs, row)
-		times[i] = median(r.StepNS)
+		times[i], peaks[i] = median(r.StepNS), max(r.Bytes, 0)
 	}
-	if slices.ContainsFunc(times, func(ns int64) bool { return ns > 0 }) {
+	measured := func(n int64) bool { return n > 0 }
+	if slices.ContainsFunc(times, measured) || slices.ContainsFunc(peaks, measured) {
 		f.Volatile = &Volatile{NS: times}
+		if slices.ContainsFunc(peaks, measured) {
+			f.Volatile.Peaks = peaks
+		}
 	}
 	if !slices.ContainsFunc(shown, func(r Run) bool { return len(r.Loss) > 0 }) {
 		d.Missing = "No losses to compare: give widgets.Compare runs with their Loss per step."
 	}
-	f.Alt = clip(d.finding(), maxAlt)
+	d.Answer = d.answer()
+	if d.asksAMP() {
+		f.Title = "Did AMP change the result?"
+	}
+	f.Alt = d.Answer
+	if d.Missing == "" {
+		f.Alt = clip(d.Answer+" "+d.finding(), maxAlt)
+	}
 	for limit := maxLossPoints / max(len(shown), 1) / 2; limit >= 2; limit /= 2 {
 		if b, err := f.MarshalJSON(); err != nil || len(b) <= MaxJSON {
 			break
@@ -118,10 +154,11 @@ func summarize(r, ref Run, limit int) RunRow {
 	}
 	if n := len(r.Loss); n > 0 {
 		row.First, row.Final = number(r.Loss[0]), number(r.Loss[n-1])
-		if m := len(ref.Loss); m > 0 {
-			row.Relative = relative(r.Loss[n-1], ref.Loss[m-1])
+		if k := min(n, len(ref.Loss)); k > 0 {
+			row.Relative = relative(r.Loss[k-1], ref.Loss[k-1])
 		}
 	}
+	row.judge(r, ref)
 	row.thin(r, ref, limit)
 	return row
 }

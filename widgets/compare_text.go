@@ -15,15 +15,26 @@ func (f *Figure) compareText() string {
 		b.WriteString("  " + d.Missing + "\n")
 		return b.String()
 	}
+	for _, text := range []string{d.Answer, d.Lengths(), f.Cost()} {
+		if text != "" {
+			for _, l := range wrap(text, 110) {
+				line(&b, l)
+			}
+		}
+	}
+	b.WriteString("\n")
 	name := width("RUN")
 	for _, r := range d.Runs {
 		name = max(name, width(r.Name))
 	}
 	name = min(name, 36) + 4
-	timed := f.Volatile != nil
+	timed, sized := f.Measured(0) > 0, f.Volatile != nil && len(f.Volatile.Peaks) > 0
 	b.WriteString("  " + pad("RUN", name) + pad("LOSS", 34) + padLeft("FIRST", 11) + padLeft("FINAL", 11) + padLeft("VS FIRST RUN", 14) + padLeft("SKIPPED", 9))
 	if timed {
 		b.WriteString(padLeft("STEP", 10))
+	}
+	if sized {
+		b.WriteString(padLeft("MEMORY", 10))
 	}
 	b.WriteString("\n")
 	lo, hi := d.Range()
@@ -42,6 +53,13 @@ func (f *Figure) compareText() string {
 			}
 			b.WriteString(padLeft(t, 10))
 		}
+		if sized {
+			m := "–"
+			if n := f.Peak(i); n > 0 {
+				m = Bytes(n)
+			}
+			b.WriteString(padLeft(m, 10))
+		}
 		b.WriteString("\n")
 		if r.Diverged >= 0 {
 			fmt.Fprintf(&b, "  %s! loss is not finite from step %s on\n", strings.Repeat(" ", name), Count(r.Diverged))
@@ -50,7 +68,36 @@ func (f *Figure) compareText() string {
 	if d.More > 0 {
 		fmt.Fprintf(&b, "  … and %s\n", plural(d.More, "more run"))
 	}
+	d.opsText(&b)
 	return b.String()
+}
+
+// opsText draws the error of every op as a bar on a logarithmic axis.
+func (d *CompareData) opsText(b *strings.Builder) {
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		if len(r.Ops) == 0 && r.OpsNote == "" {
+			continue
+		}
+		b.WriteString("\n")
+		if len(r.Ops) > 0 {
+			line(b, fmt.Sprintf("%s op by op: largest difference from %s relative to the largest number, 1e-8 to 1", r.Name, d.Runs[0].Name))
+		}
+		for k := range r.Ops {
+			o := &r.Ops[k]
+			if k == 0 || o.Phase != r.Ops[k-1].Phase {
+				line(b, "  "+o.Phase)
+			}
+			bar := strings.Repeat("▇", int(math.Round(32*o.Bar())))
+			line(b, "    "+pad(clip(o.Name(), 42), 44)+pad(Mark(o.DType)+" "+o.DType.Short(), 8)+padLeft(o.ErrorText(), 11)+"  "+bar)
+		}
+		if r.OpsMore > 0 {
+			line(b, fmt.Sprintf("  … and %s with smaller errors", plural(r.OpsMore, "op")))
+		}
+		if r.OpsNote != "" {
+			line(b, "  "+r.OpsNote)
+		}
+	}
 }
 
 // maxDrawable is the largest loss that an axis can show.

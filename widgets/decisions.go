@@ -17,6 +17,7 @@ type DecisionsData struct {
 	Note     string      `json:"note,omitempty"`    // what the recorder wants a reader to know
 	Missing  string      `json:"missing,omitempty"` // why there is nothing to show
 	Autocast []amp.DType `json:"autocast"`          // dtypes of the autocast scopes seen; empty: autocast was off throughout
+	Format   string      `json:"format,omitempty"`  // what Health.Fate asks about: "fp16", or "bf16" where autocast ran in bfloat16; "" without health
 	Steps    int         `json:"steps"`             // training steps seen; 0 outside Scope.Steps
 	Events   int         `json:"events"`            // events the figure was made from
 	Dropped  int         `json:"dropped,omitempty"` // events that the bounded recorder had dropped before
@@ -56,6 +57,7 @@ type Site struct {
 	Op      string      `json:"op"`
 	Class   string      `json:"class,omitempty"`
 	Rule    int         `json:"rule"`              // index in DecisionsData.Rules
+	By      string      `json:"by,omitempty"`      // what decided the precision: one of the By constants
 	In      []amp.DType `json:"in,omitempty"`      // dtypes the caller gave
 	Compute amp.DType   `json:"compute"`           // dtype the kernel ran in
 	Out     amp.DType   `json:"out"`               // dtype of the result
@@ -63,11 +65,13 @@ type Site struct {
 	Where   string      `json:"where,omitempty"`   // "[3]:12" is cell 3 line 12, "main.go:12" a file
 	Calls   int         `json:"calls"`             // in all steps
 	Bytes   int64       `json:"bytes,omitempty"`   // written in all steps
+	Saved   int64       `json:"saved,omitempty"`   // that results in float32 would have taken more
 	Changed bool        `json:"changed,omitempty"` // autocast changed the precision
 	Of      int         `json:"of,omitempty"`      // backward: 1 + index of the forward site whose gradient this is part of; 0: not known
 	Dims    *Dims       `json:"dims,omitempty"`    // matrix products
 	Casts   []CastSite  `json:"casts,omitempty"`   // casts that autocast put in front of the op
 	Force   string      `json:"force,omitempty"`   // option of Scope.Autocast that would decide otherwise, ready to paste
+	Health  *Health     `json:"health,omitempty"`  // what the results held, at level health
 }
 
 // Dims are the sizes of a matrix product: rows × inner × columns. NVIDIA's tensor cores run a 16-bit product at full rate
@@ -109,10 +113,24 @@ type CastSite struct {
 	Bytes   int64     `json:"bytes"`            // read and written by all of them
 	Each    int64     `json:"each"`             // by one that was not a hit
 	Cached  bool      `json:"cached,omitempty"` // results are kept in the weight-cast cache
+	Lost    int       `json:"lost,omitempty"`   // numbers rounded to zero, at level health
+	Over    int       `json:"over,omitempty"`   // numbers rounded to an infinity, at level health
 }
 
-// CastText says what a cast cost: "once, 4.19 MB, then cached ×49", "once a step, 768 B, then cached ×3".
+// CastText says what a cast cost, and what it lost where that was looked at: "once, 4.19 MB, then cached ×49", "once a step,
+// 768 B, then cached ×3; 12 numbers became zero".
 func (d *DecisionsData) CastText(c CastSite) string {
+	text := d.castCost(c)
+	if c.Lost > 0 {
+		text += "; " + plural(c.Lost, "number") + " became zero"
+	}
+	if c.Over > 0 {
+		text += "; " + plural(c.Over, "number") + " overflowed"
+	}
+	return text
+}
+
+func (d *DecisionsData) castCost(c CastSite) string {
 	done := c.Count - c.Hits
 	var text string
 	switch {
@@ -166,9 +184,28 @@ func fitDecisions(f *Figure) {
 		if err != nil || len(b) <= MaxJSON || len(d.Sites) == 0 {
 			return
 		}
+		if d.coarsen() { // a row says more than a fine histogram of the one before
+			continue
+		}
 		// Aim a little under what the measured size says, so that two or three rounds are enough.
 		keep = min(len(d.Sites)-1, len(d.Sites)*MaxJSON/len(b))
 	}
+}
+
+// coarsen drops the histograms of the backward sites, then those of all; false when there are none left.
+func (d *DecisionsData) coarsen() bool {
+	for _, all := range []bool{false, true} {
+		dropped := false
+		for i := range d.Sites {
+			if s := &d.Sites[i]; s.Health != nil && s.Health.Bins != nil && (all || s.Phase == amp.PhaseBackward) {
+				s.Health.Bins, dropped = nil, true
+			}
+		}
+		if dropped {
+			return true
+		}
+	}
+	return false
 }
 
 // truncateSites keeps the rows that fit in the first n sites, and the rules they use.

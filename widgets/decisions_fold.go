@@ -51,6 +51,8 @@ func (b *tally) fold() {
 func (s *siteTally) merge(o *siteTally) {
 	s.Calls += o.Calls
 	s.Bytes += o.Bytes
+	s.Saved += o.Saved
+	s.health.join(&o.health)
 	s.ns += o.ns
 	s.Changed = s.Changed || o.Changed
 	if s.Where != o.Where {
@@ -67,6 +69,8 @@ func (s *siteTally) merge(o *siteTally) {
 		x.Count += y.Count
 		x.Hits += y.Hits
 		x.Bytes += y.Bytes
+		x.Lost += y.Lost
+		x.Over += y.Over
 		x.Each = max(x.Each, y.Each)
 	}
 }

@@ -26,7 +26,8 @@ type tally struct {
 	rule    []string
 	sites   []*siteTally
 	index   map[siteKey]*siteTally
-	pending []*amp.Event // casts whose op comes next
+	quick   map[eventKey]*siteTally // the same by what events hold as it is: most are of a site that is known
+	pending []*amp.Event            // casts whose op comes next
 }
 
 // siteKey is what makes two calls the same site. The source line of a backward call is its forward op's or none at all, and
@@ -37,21 +38,35 @@ type siteKey struct {
 	rule                         int
 }
 
+// eventKey is what two events of one site usually agree in, without making anything of it.
+type eventKey struct {
+	phase, module, op, rule, file string
+	cell, cellLine, line          int
+	compute, out                  amp.DType
+	in                            [4]amp.DType
+	inputs                        int
+}
+
 type siteTally struct {
 	Site
 	key  siteKey
 	rank int // order of first run
 	ns   int64
 	at   string // source line, also where the key has none
+
+	health spread // of the results that were looked at
 }
 
 func newTally(t *amp.Trace) *tally {
-	b := &tally{trace: t, casts: []amp.DType{}, rule: []string{}, byDType: map[amp.DType]*DTypeCount{}, rules: map[string]int{}, index: map[siteKey]*siteTally{}}
+	b := &tally{trace: t, casts: []amp.DType{}, rule: []string{}, byDType: map[amp.DType]*DTypeCount{}, rules: map[string]int{}, index: map[siteKey]*siteTally{}, quick: map[eventKey]*siteTally{}}
 	if t == nil {
 		return b
 	}
 	for i := range t.Events {
-		e := known(t.Events[i])
+		e := &t.Events[i]
+		if strange(e) {
+			e = known(*e)
+		}
 		if e.Autocast != amp.NoDType && !slices.Contains(b.casts, e.Autocast) {
 			b.casts = append(b.casts, e.Autocast)
 		}
@@ -63,6 +78,13 @@ func newTally(t *amp.Trace) *tally {
 	}
 	b.flush(nil)
 	return b
+}
+
+// strange says whether an event names a dtype that amp does not have.
+func strange(e *amp.Event) bool {
+	odd := func(d amp.DType) bool { return knownDType(d) != d }
+	return odd(e.Compute) || odd(e.Autocast) || odd(e.Out.DType) || slices.ContainsFunc(e.In, func(a amp.Arg) bool { return odd(a.DType) }) ||
+		e.Cast != nil && (odd(e.Cast.From) || odd(e.Cast.To))
 }
 
 // known returns a copy of the event in which dtypes that amp does not have are none: a trace may come from anywhere.
@@ -112,6 +134,9 @@ func (b *tally) op(e *amp.Event) {
 	s.Calls++
 	s.Bytes += e.Bytes
 	s.ns += e.NS
+	if e.Health != nil {
+		s.health.add(e.Health, 0)
+	}
 	if e.Cast != nil { // one that the program or a gradient asked for: a row of its own, but counted with the casts
 		b.sum.Casts++
 		b.sum.CastBytes += e.Cast.Bytes
@@ -121,6 +146,7 @@ func (b *tally) op(e *amp.Event) {
 	if e.Phase == amp.PhaseOptimizer {
 		return // a skipped step has fewer of them, and no autocast decided theirs: they have their rows, and no part in the shares
 	}
+	s.Saved += max(inFloat32(e)-e.Bytes, 0)
 	b.sum.Calls++
 	c := b.byDType[e.Compute]
 	if c == nil {
@@ -173,6 +199,8 @@ func (b *tally) attach(s *siteTally) {
 		x := &s.Casts[k]
 		x.Count++
 		x.Bytes += c.Bytes
+		x.Lost += max(c.Lost, 0)
+		x.Over += max(c.Over, 0)
 		x.Each = max(x.Each, c.Bytes)
 		x.Cached = x.Cached || c.Cached || c.Hit
 		if c.Hit {
@@ -184,6 +212,24 @@ func (b *tally) attach(s *siteTally) {
 
 // site finds or makes the site of a call.
 func (b *tally) site(e *amp.Event) *siteTally {
+	key := eventKey{phase: e.Phase, module: e.Module, op: e.Op, rule: e.Rule, file: e.File, cell: e.Cell, cellLine: e.CellLine, line: e.Line,
+		compute: e.Compute, out: e.Out.DType, inputs: len(e.In)}
+	if len(e.In) > len(key.in) {
+		return b.slowSite(e)
+	}
+	for i, a := range e.In {
+		key.in[i] = a.DType
+	}
+	s := b.quick[key]
+	if s == nil {
+		s = b.slowSite(e)
+		b.quick[key] = s
+	}
+	return s
+}
+
+// slowSite is site by the texts that the figure shows.
+func (b *tally) slowSite(e *amp.Event) *siteTally {
 	rule := clip(e.Rule, maxRule)
 	r, ok := b.rules[rule]
 	if !ok {
@@ -205,7 +251,7 @@ func (b *tally) site(e *amp.Event) *siteTally {
 		return s
 	}
 	s = &siteTally{key: key, rank: len(b.sites), at: at, Site: Site{
-		Phase: e.Phase, Module: key.module, Op: key.op, Class: clip(e.Class, 20), Rule: r,
+		Phase: e.Phase, Module: key.module, Op: key.op, Class: clip(e.Class, 20), Rule: r, By: decidedBy(rule),
 		Compute: e.Compute, Out: e.Out.DType, Shape: shapes(e), Where: key.where, Force: force(e),
 	}}
 	for _, a := range e.In[:min(len(e.In), maxInputs)] {
@@ -232,10 +278,22 @@ func (b *tally) data() *DecisionsData {
 	d.Summary.Sites = len(b.sites)
 	b.fold()
 	b.sort()
+	format := b.format()
 	for _, s := range b.sites {
+		if s.Health = s.health.of(format); s.Health != nil {
+			d.Format = format.String()
+		}
 		d.Sites = append(d.Sites, s.Site)
 	}
 	return d
+}
+
+// format is what health asks about: what autocast would store in, float16 where it was off.
+func (b *tally) format() amp.Format {
+	if len(b.casts) > 0 && b.casts[0] == amp.BFloat16 {
+		return amp.FormatBF16
+	}
+	return amp.FormatFP16
 }
 
 // missing says why there is nothing to show.

@@ -106,6 +106,9 @@ func (f *Figure) decisionsText() string {
 	if more > 0 {
 		fmt.Fprintf(&b, "… and %s\n", plural(more, "more row"))
 	}
+	if d.Format != "" {
+		fmt.Fprintf(&b, "\n    2^%-7d %s  2^%d: what %s makes of each: ○ lost to zero  ░ fewer digits  ═ kept  × overflow\n", StripLow, d.HealthAxis(), StripHigh, d.Format)
+	}
 	b.WriteString("\n▮ float16  ▯ bfloat16  ■ float32  ▢ other")
 	if o := f.Overhead(); o != "" {
 		b.WriteString("     " + o)
@@ -124,9 +127,26 @@ func (d *DecisionsData) textRow(b *strings.Builder, r SiteRow) {
 	if s.Dims != nil {
 		why += " (tensor cores: " + s.Dims.Text() + ")"
 	}
+	if s.Saved > 0 {
+		why += "; saves " + Bytes(d.StepBytes(s.Saved))
+	}
 	row(b, "  "+s.Op+d.Times(s), s.Precision(), why, d.backwardText(r.Backward), s.Where)
 	for _, c := range s.Casts {
 		row(b, "    ↳ cast "+s.CastLabel(c), c.From.Short()+" → "+c.To.Short(), d.CastText(c), "", "")
+	}
+	what := "forward"
+	if s.Phase == amp.PhaseOptimizer {
+		what = "result"
+	}
+	healthLine(b, what, s.Health, s.Out.IsHalf())
+	back, narrow := d.BackwardHealth(r.Backward)
+	healthLine(b, "backward", back, narrow)
+}
+
+// healthLine draws the magnitudes of a result, forward above backward.
+func healthLine(b *strings.Builder, what string, h *Health, narrow bool) {
+	if h != nil {
+		b.WriteString("    " + pad(what, 10) + h.Strip() + "  " + strings.Join(h.Facts(narrow), " · ") + "\n")
 	}
 }
 
@@ -208,6 +228,42 @@ func (d *DecisionsData) Strip() []string {
 	return out
 }
 
+// Lead is the number that a reader wants first: how much of the program ran in 16 bits.
+func (d *DecisionsData) Lead() Metric {
+	half, names := 0, []string{}
+	for _, c := range d.Summary.Ops {
+		if c.DType.IsHalf() {
+			half += c.Calls
+			names = append(names, c.DType.String())
+		}
+	}
+	label := "op calls"
+	if d.Steps > 0 {
+		label += " per step"
+	}
+	if half == 0 {
+		return Metric{"none", "of " + d.PerStepText(d.Summary.Calls) + " " + label + " ran in 16 bits"}
+	}
+	return Metric{d.PerStepText(half) + " of " + d.PerStepText(d.Summary.Calls), label + " ran in " + strings.Join(names, " or ")}
+}
+
+// ByText says what decided a site's precision: "by its class".
+func (s *Site) ByText() string {
+	switch s.By {
+	case ByClass:
+		return "by its class"
+	case ByInput:
+		return "by its inputs"
+	case ByOverride:
+		return "by an override"
+	case ByRule:
+		return "by a rule"
+	case ByProgram:
+		return "by the program"
+	}
+	return ""
+}
+
 // A Metric is one number of the summary.
 type Metric struct{ Value, Label string }
 
@@ -223,12 +279,10 @@ func (d *DecisionsData) Metrics() []Metric {
 		out = append(out, Metric{d.PerStepText(u.Changed), "ops" + per + " changed by autocast"})
 	}
 	if u.Casts > 0 {
-		out = append(out,
-			Metric{d.PerStepText(u.Casts), "casts" + per + ", " + cached(u) + " from the cache"},
-			Metric{Bytes(d.StepBytes(u.CastBytes)), "moved by casts" + per})
+		out = append(out, Metric{d.PerStepText(u.Casts), "casts" + per + " move " + Bytes(d.StepBytes(u.CastBytes)) + ", " + cached(u) + " come from the cache"})
 	}
 	if u.BytesFP32 != u.Bytes {
-		out = append(out, Metric{Bytes(d.StepBytes(u.Bytes)), "of forward results" + per + "; " + Bytes(d.StepBytes(u.BytesFP32)) + " in float32"})
+		out = append(out, Metric{Bytes(d.StepBytes(u.Bytes)), "of forward results" + per + ", " + Bytes(d.StepBytes(u.BytesFP32)) + " in float32"})
 	}
 	if u.TensorOps > 0 {
 		out = append(out, Metric{d.PerStepText(u.TensorOK) + " of " + d.PerStepText(u.TensorOps), "16-bit matrix products fit tensor cores (÷8)"})

@@ -37,7 +37,7 @@ func ExampleCompare() {
 		widgets.Run{Name: "float16", DType: amp.Float16, Loss: []float64{1, 0.5, 0.251}, Skipped: 1},
 	)
 	fmt.Println(f.Alt)
-	// Output: Final loss after 3 steps: float32 0.25, float16 0.251 (+0.40%) with 1 step skipped.
+	// Output: No: float16 ends within 0.4% of float32. Final loss after 3 steps: float32 0.25, float16 0.251 (+0.40%) with 1 step skipped.
 }
 
 // A figure is read back from a notebook's output.
@@ -63,4 +63,10 @@ func ExampleShow() {
 	// Loss scale · disabled
 	//   No scaling needed: the scaler is disabled, as it should be for bfloat16 and float32, whose exponents
 	//   reach as far as gradients do.
+}
+
+// A number of float32 that float16 cannot hold is flushed to zero; bfloat16 keeps it, with fewer digits.
+func ExampleBits() {
+	fmt.Println(widgets.Bits(1e-8).Alt)
+	// Output: 1e-8 is flushed to zero in fp16, 1.001e-8 in bf16 (off by 0.12%). Neither fp8 format can hold it.
 }

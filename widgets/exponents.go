@@ -36,8 +36,34 @@ type ExponentsData struct {
 	Scaled   Fate `json:"scaled"`   // in float16, at Scale
 	BFloat16 Fate `json:"bfloat16"` // in bfloat16, at scale 1
 
+	Formats []FormatRow   `json:"formats,omitempty"` // what float16 and other formats make of the gradients
 	Modules []ExponentRow `json:"modules,omitempty"` // the modules that lose most first
 	More    int           `json:"more,omitempty"`    // modules left out
+	Ops     []OpGradients `json:"ops,omitempty"`     // the same numbers by backward op, in the order of Modules; left out where there are too many
+}
+
+// A FormatRow says what a format makes of the gradients. From 2^Zero on numbers are not lost, from 2^Normal on they keep all
+// digits, and from 2^Top on they overflow.
+type FormatRow struct {
+	Name   string `json:"name"`
+	Zero   int    `json:"zero"`
+	Normal int    `json:"normal"`
+	Top    int    `json:"top"`
+	Best   Number `json:"best"`   // as ExponentsData.Best
+	Plain  Fate   `json:"plain"`  // at scale 1
+	Scaled Fate   `json:"scaled"` // at ExponentsData.Scale
+}
+
+// An OpGradients are the gradients that one kind of backward op gave in one module.
+type OpGradients struct {
+	Module string `json:"module,omitempty"`
+	Op     string `json:"op"`
+	N      int    `json:"n"`
+	Zeros  int    `json:"zeros,omitempty"`
+	Amax   Number `json:"amax"`
+	Amin   Number `json:"amin"`
+	Low    int    `json:"low"`
+	Counts []int  `json:"counts,omitempty"`
 }
 
 // A Fate counts what becomes of the finite numbers that are not zero in a format.
@@ -60,11 +86,14 @@ type ExponentRow struct {
 	Amin     Number `json:"amin"`
 	Unscaled Fate   `json:"unscaled"`
 	Scaled   Fate   `json:"scaled"`
+	Low      int    `json:"low,omitempty"`    // as ExponentsData.Low
+	Counts   []int  `json:"counts,omitempty"` // as ExponentsData.Counts; left out where there are too many modules
 }
 
 const (
 	maxExponents = 400 // binades between the smallest and the largest gradient that a figure keeps
 	maxModules   = 24
+	maxOps       = 60
 )
 
 // Exponents shows the magnitudes of gradients against the range of float16: what is lost to zero and what overflows, at the present
@@ -74,7 +103,7 @@ const (
 func Exponents(t *amp.Trace, scaler ...amp.ScaleHistory) *Figure {
 	d := &ExponentsData{Scale: 1}
 	scales := scalesOf(t, scaler, d)
-	total, by := tallyGradients(t, scales, d)
+	total, by, ops := tallyGradients(t, scales, d)
 	f := &Figure{Schema: Schema, Kind: KindExponents, Title: "Gradient exponents", Exponents: d}
 	switch {
 	case d.Results == 0 && (t == nil || t.Level != amp.Health.String()):
@@ -85,12 +114,36 @@ func Exponents(t *amp.Trace, scaler ...amp.ScaleHistory) *Figure {
 	if d.Missing != "" {
 		d.Sentence = d.Missing
 	} else {
-		d.fill(total, by)
+		d.fill(total, by, ops)
 		d.Sentence = d.finding()
+		f.Title = d.title()
 	}
 	f.Alt = clip(strings.TrimSpace(d.Sentence+" "+d.Rest()), maxAlt)
 	f.normalize()
+	d.fit(f)
 	return f
+}
+
+// fit leaves out what is by op, and then the counts of modules, where the figure's JSON would be over MaxJSON.
+func (d *ExponentsData) fit(f *Figure) {
+	for _, drop := range []func(){func() { d.Ops = nil }, func() {
+		for i := range d.Modules {
+			d.Modules[i].Low, d.Modules[i].Counts = 0, nil
+		}
+	}} {
+		if b, err := f.MarshalJSON(); err != nil || len(b) <= MaxJSON {
+			return
+		}
+		drop()
+	}
+}
+
+// title says whether the magnitudes that it shows are multiplied by the loss scale.
+func (d *ExponentsData) title() string {
+	if d.Scale == 1 {
+		return "Gradient exponents in float16, unscaled"
+	}
+	return "Gradient exponents in float16: scaled by " + ScaleText(d.Scale) + ", and unscaled"
 }
 
 // scalesOf returns the loss scale of each step, as a power of two.
@@ -127,53 +180,11 @@ func scalesOf(t *amp.Trace, scaler []amp.ScaleHistory, d *ExponentsData) func(st
 	}
 }
 
-// A binades is an Exponents that is still being counted, by exponent of the true gradient.
-type binades struct {
-	amp.Exponents
-	by map[int]int
-}
-
-// add counts a result whose numbers were multiplied by 2^shift.
-func (b *binades) add(h *amp.Exponents, shift int) {
-	b.N += h.N
-	b.Zeros += h.Zeros
-	b.Infs += h.Infs
-	b.NaNs += h.NaNs
-	if h.Amax > 0 {
-		b.Amax = max(b.Amax, math.Ldexp(h.Amax, -shift))
-	}
-	if low := math.Ldexp(h.Amin, -shift); h.Amin > 0 && (b.Amin == 0 || low < b.Amin) {
-		b.Amin = low
-	}
-	for i, n := range h.Counts {
-		if n > 0 {
-			b.by[h.Low+i-shift] += n
-		}
-	}
-}
-
-// done turns the counts into a row of bins.
-func (b *binades) done() amp.Exponents {
-	lo, hi := math.MaxInt, math.MinInt
-	for e := range b.by {
-		lo, hi = min(lo, e), max(hi, e)
-	}
-	if lo > hi {
-		return b.Exponents
-	}
-	lo = max(lo, hi-maxExponents+1) // what is smaller still goes to the lowest bin
-	b.Low, b.Counts = lo, make([]int, hi-lo+1)
-	for e, n := range b.by {
-		b.Counts[max(e, lo)-lo] += n
-	}
-	return b.Exponents
-}
-
 // tallyGradients adds up the results of backward ops, in all and by module.
-func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (total *binades, by map[string]*binades) {
-	total, by = &binades{by: map[int]int{}}, map[string]*binades{}
+func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (total *spread, by map[string]*spread, ops map[gradientOf]*spread) {
+	total, by, ops = &spread{}, map[string]*spread{}, map[gradientOf]*spread{}
 	if t == nil {
-		return total, by
+		return total, by, ops
 	}
 	steps := map[int]bool{}
 	for i := range t.Events {
@@ -188,34 +199,50 @@ func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (t
 		if e.Step >= 0 {
 			steps[e.Step] = true
 		}
-		m := by[e.Module]
+		m, key := by[e.Module], gradientOf{e.Module, e.Op}
 		if m == nil {
-			m = &binades{by: map[int]int{}}
+			m = &spread{}
 			by[e.Module] = m
+		}
+		o := ops[key]
+		if o == nil {
+			o = &spread{}
+			ops[key] = o
 		}
 		shift := scale(e.Step)
 		total.add(e.Health, shift)
 		m.add(e.Health, shift)
+		o.add(e.Health, shift)
 	}
 	d.Steps = len(steps)
-	return total, by
+	return total, by, ops
 }
+
+// gradientOf names the gradients that one kind of backward op gave in one module.
+type gradientOf struct{ module, op string }
 
 // ofLoss tells the gradient of the loss itself, which GradScaler.Scale's product gives: the scale, in float32.
 func ofLoss(e *amp.Event) bool { return e.Module == "scaler" && e.Health.N == 1 }
 
 // fill sets what the figure shows from the counts.
-func (d *ExponentsData) fill(total *binades, by map[string]*binades) {
-	h := total.done()
+func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradientOf]*spread) {
+	h := total.done(maxExponents)
 	d.N, d.Zeros, d.Infs, d.NaNs = h.N, h.Zeros, h.Infs, h.NaNs
 	d.Amax, d.Amin, d.Low, d.Counts = number(h.Amax), number(h.Amin), h.Low, h.Counts
 	d.Best = number(h.SuggestScale(amp.FormatFP16, 1))
 	d.Unscaled, d.Scaled = fate(h, amp.FormatFP16, 1), fate(h, amp.FormatFP16, float64(d.Scale))
 	d.BFloat16 = fate(h, amp.FormatBF16, 1)
+	for _, f := range whatIf {
+		_, top := math.Frexp(f.format.Max())
+		d.Formats = append(d.Formats, FormatRow{
+			Name: f.name, Zero: int(math.Log2(f.format.MinSubnormal())) - 1, Normal: int(math.Log2(f.format.MinNormal())), Top: top,
+			Best: number(h.SuggestScale(f.format, 1)), Plain: fate(h, f.format, 1), Scaled: fate(h, f.format, float64(d.Scale)),
+		})
+	}
 	for name, m := range by {
-		h := m.done()
+		h := m.done(maxExponents)
 		d.Modules = append(d.Modules, ExponentRow{
-			Module: name, N: h.N, Zeros: h.Zeros, Amax: number(h.Amax), Amin: number(h.Amin),
+			Module: name, Low: h.Low, Counts: h.Counts, N: h.N, Zeros: h.Zeros, Amax: number(h.Amax), Amin: number(h.Amin),
 			Unscaled: fate(h, amp.FormatFP16, 1), Scaled: fate(h, amp.FormatFP16, float64(d.Scale)),
 		})
 	}
@@ -226,6 +253,32 @@ func (d *ExponentsData) fill(total *binades, by map[string]*binades) {
 	if more := len(d.Modules) - maxModules; more > 0 {
 		d.Modules, d.More = d.Modules[:maxModules], more
 	}
+	d.byOp(ops)
+}
+
+// whatIf are the formats that the figure asks about.
+var whatIf = []struct {
+	name   string
+	format amp.Format
+}{{"float16", amp.FormatFP16}, {"bfloat16", amp.FormatBF16}, {"e5m2", amp.FormatE5M2}, {"e4m3", amp.FormatE4M3}}
+
+// byOp lists the gradients by op within the modules that are listed.
+func (d *ExponentsData) byOp(ops map[gradientOf]*spread) {
+	rank := map[string]int{}
+	for i, m := range d.Modules {
+		rank[m.Module] = i + 1
+	}
+	for key, o := range ops {
+		if rank[key.module] == 0 {
+			continue
+		}
+		h := o.done(maxExponents)
+		d.Ops = append(d.Ops, OpGradients{Module: key.module, Op: key.op, N: h.N, Zeros: h.Zeros, Amax: number(h.Amax), Amin: number(h.Amin), Low: h.Low, Counts: h.Counts})
+	}
+	slices.SortFunc(d.Ops, func(a, b OpGradients) int {
+		return cmp.Or(cmp.Compare(rank[a.Module], rank[b.Module]), cmp.Compare(a.Op, b.Op))
+	})
+	d.Ops = d.Ops[:min(len(d.Ops), maxOps)]
 }
 
 // share is the part of the numbers that is lost to zero.
@@ -240,6 +293,17 @@ func fate(h amp.Exponents, f amp.Format, scale float64) Fate {
 	x := h.Fate(f, math.Exp2(math.Round(math.Log2(scale))))
 	return Fate{x.Zero, x.Subnormal, x.Normal, x.Overflow}
 }
+
+// FateAt says what float16 makes of the gradients at loss scale 2^k.
+func (d *ExponentsData) FateAt(k int) Fate {
+	return fate(amp.Exponents{Low: d.Low, Counts: d.Counts}, amp.FormatFP16, math.Ldexp(1, k))
+}
+
+// Share writes a part of the gradients that are not zero: "0.2%".
+func (d *ExponentsData) Share(n int) string { return percent(n, d.Scaled.All()) }
+
+// Power is the exponent of a loss scale.
+func Power(scale Number) int { return int(math.Round(math.Log2(float64(scale)))) }
 
 // finding is what float16 makes of the gradients, with the scale and without.
 func (d *ExponentsData) finding() string {
@@ -265,6 +329,9 @@ func (d *ExponentsData) Rest() string {
 		return ""
 	}
 	s := fmt.Sprintf("Largest gradient %s; loss scales up to %s are safe.", magnitude(d.Amax), ScaleText(d.Best))
+	if d.Scale > d.Best && d.Scaled.Overflow == 0 {
+		s += " The present one is above that: when it grows, gradients may overflow."
+	}
 	if d.Zeros > 0 {
 		s += fmt.Sprintf(" %s of the numbers are zero", percent(d.Zeros, d.N))
 		if d.Halves > 0 {

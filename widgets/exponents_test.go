@@ -108,3 +108,35 @@ func TestExponentsSaysWhatItCannotKnow(t *testing.T) {
 		}
 	}
 }
+
+// TestFatesAtEveryScale: what the sweep and the table of formats show is what the figure says at scale 1 and at the present one, and
+// a larger scale loses no more to zero and lets no less overflow.
+func TestFatesAtEveryScale(t *testing.T) {
+	trace, h := gradients(t, amp.InitScale(4096), amp.GrowthInterval(1000))
+	d := Exponents(trace, h).Exponents
+	if d.FateAt(0) != d.Unscaled || d.FateAt(12) != d.Scaled {
+		t.Errorf("%+v and %+v, want %+v and %+v", d.FateAt(0), d.FateAt(12), d.Unscaled, d.Scaled)
+	}
+	if f := d.Formats[0]; f.Plain != d.Unscaled || f.Scaled != d.Scaled || f.Best != d.Best || d.Formats[1].Plain != d.BFloat16 {
+		t.Errorf("%+v", d.Formats)
+	}
+	for k := -30; k < 60; k++ {
+		a, b := d.FateAt(k), d.FateAt(k+1)
+		if b.Zero > a.Zero || b.Overflow < a.Overflow || a.All() != d.N-d.Zeros {
+			t.Errorf("2^%d: %+v, then %+v", k, a, b)
+		}
+	}
+	if best := Power(d.Best); d.FateAt(best+1).Overflow > 0 || d.FateAt(best+3).Overflow == 0 {
+		t.Errorf("largest safe scale 2^%d", best)
+	}
+	// By op they add up to what there is by module.
+	sum := map[string]int{}
+	for _, o := range d.Ops {
+		sum[o.Module] += o.N
+	}
+	for _, m := range d.Modules {
+		if sum[m.Module] != m.N {
+			t.Errorf("%q: %d numbers by op, %d in all", m.Module, sum[m.Module], m.N)
+		}
+	}
+}

@@ -20,8 +20,11 @@ const (
 var fateMarks = [...]rune{'○', '░', '═', '×'}
 
 // FateOf says what float16 makes of the numbers with 2^e ≤ |g| < 2^(e+1) when they are multiplied by scale.
-func FateOf(e int, scale Number) int {
-	f := fate(amp.Exponents{Low: e, Counts: []int{1}}, amp.FormatFP16, float64(scale))
+func FateOf(e int, scale Number) int { return fateIn(amp.FormatFP16, e, scale) }
+
+// fateIn is FateOf for any format.
+func fateIn(format amp.Format, e int, scale Number) int {
+	f := fate(amp.Exponents{Low: e, Counts: []int{1}}, format, float64(scale))
 	switch 1 {
 	case f.Zero:
 		return FateZero
@@ -38,9 +41,6 @@ func (f *Figure) exponentsText() string {
 	d := f.Exponents
 	var b strings.Builder
 	b.WriteString(f.Title)
-	if d.Missing == "" {
-		b.WriteString(" · loss scale " + ScaleText(d.Scale))
-	}
 	b.WriteString("\n")
 	for _, text := range []string{d.Sentence, d.Rest(), d.Note} {
 		if text == "" {
@@ -58,6 +58,7 @@ func (f *Figure) exponentsText() string {
 	for _, t := range d.Facts() {
 		b.WriteString("  " + pad(t[0], 20) + t[1] + "\n")
 	}
+	d.formatsText(&b)
 	if len(d.Modules) > 1 || d.More > 0 {
 		d.table(&b)
 	}
@@ -74,12 +75,38 @@ func (d *ExponentsData) Facts() [][2]string {
 		{"counted", counted},
 		{"smallest, largest", magnitude(d.Amin) + ", " + magnitude(d.Amax)},
 		{"fewer digits", percent(d.Scaled.Subnormal, d.Scaled.All())},
-		{"lost in bfloat16", lost(d.BFloat16)},
 	}
 	if d.Infs+d.NaNs > 0 {
 		facts = append(facts, [2]string{"not finite", Count(d.Infs) + " infinite, " + Count(d.NaNs) + " NaN"})
 	}
 	return facts
+}
+
+// Metrics are the numbers that a reader wants first.
+func (d *ExponentsData) Metrics() []Metric {
+	lost := Metric{percent(d.Scaled.Zero, d.Scaled.All()), "lost to zero, unscaled"}
+	var out []Metric
+	if d.Scale == 1 {
+		out = []Metric{lost}
+	} else {
+		lost.Label = "lost to zero at loss scale " + ScaleText(d.Scale)
+		out = []Metric{lost, {percent(d.Unscaled.Zero, d.Unscaled.All()), "lost to zero without it"}}
+	}
+	return append(out,
+		Metric{percent(d.Scaled.Overflow, d.Scaled.All()), "overflow"},
+		Metric{ScaleText(d.Best), "largest safe loss scale: a static one to try"},
+		Metric{magnitude(d.Amax), "largest gradient"})
+}
+
+// formatsText lists what other formats lose.
+func (d *ExponentsData) formatsText(b *strings.Builder) {
+	if len(d.Formats) == 0 {
+		return
+	}
+	b.WriteString("\n  AT THIS SCALE  LOST TO ZERO  OVERFLOW    LARGEST SAFE SCALE\n")
+	for _, r := range d.Formats {
+		b.WriteString("  " + pad(r.Name, 15) + pad(percent(r.Scaled.Zero, r.Scaled.All()), 14) + pad(percent(r.Scaled.Overflow, r.Scaled.All()), 12) + ScaleText(r.Best) + "\n")
+	}
 }
 
 // ZeroShare is the part of a module's gradients that was zero when it was counted.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Schema names the JSON form of a [Figure]; readers refuse what they do not know.
@@ -19,16 +20,19 @@ const (
 	KindCompare      = "compare"
 	KindLive         = "live"
 	KindExponents    = "exponents"
+	KindBits         = "bits"
+	KindPolicy       = "policy"
+	KindCustom       = "custom"
 )
 
-// MaxJSON is the size in bytes that the JSON of a figure never exceeds: figures are stored in notebooks, which people
+// MaxJSON is the size in bytes that the JSON of a figure never exceeds, one with a user's own faces aside (MaxOwnText …): figures are stored in notebooks, which people
 // keep under version control. What does not fit is left out and counted in the figure.
 const MaxJSON = 40 << 10
 
 // MaxParse bounds what Parse reads, in bytes: figures are at most MaxJSON long, but another writer may have indented its JSON.
 const MaxParse = 1 << 20
 
-// A Figure is one picture as plain data. Exactly one of Decisions, Scale, Runs, Live and Exponents is set, as Kind says.
+// A Figure is one picture as plain data. Exactly one of Decisions to Custom is set, as Kind says.
 type Figure struct {
 	Schema string // Schema
 	Kind   string // one of the Kind constants
@@ -40,6 +44,9 @@ type Figure struct {
 	Runs      *CompareData   // set when Kind is KindCompare
 	Live      *LiveData      // set when Kind is KindLive
 	Exponents *ExponentsData // set when Kind is KindExponents
+	Bits      *BitsData      // set when Kind is KindBits
+	Policy    *PolicyData    // set when Kind is KindPolicy
+	Custom    *CustomData    // set when Kind is KindCustom
 
 	// Volatile holds what was measured and so differs from run to run; nil when nothing was. A figure without it
 	// (see Stable) is the same bytes for the same computation.
@@ -53,12 +60,63 @@ type Volatile struct {
 	// NS holds mean durations in nanoseconds: of one call for each of DecisionsData.Sites, of one step (the median)
 	// for each of CompareData.Runs; 0 where nothing was measured.
 	NS []int64 `json:"ns,omitempty"`
+	// Peaks holds the most tensor memory in use, in bytes, of each of CompareData.Runs; 0 where it is not known.
+	Peaks []int64 `json:"peaks,omitempty"`
 
 	// Of a live figure:
 	Rate      Number `json:"rate,omitempty"`       // steps per second
 	LeftNS    int64  `json:"left_ns,omitempty"`    // time that the steps left will take at that rate
 	Bytes     int64  `json:"bytes,omitempty"`      // tensor memory in use
 	PeakBytes int64  `json:"peak_bytes,omitempty"` // most that was in use
+}
+
+// kinds lists the kinds of figures.
+var kinds = []string{KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents, KindBits, KindPolicy, KindCustom}
+
+// part is the data of a figure of a kind, nil for a kind that is not known.
+func (f *Figure) part(kind string) any {
+	switch kind {
+	case KindDecisions:
+		return f.Decisions
+	case KindScaleHistory:
+		return f.Scale
+	case KindCompare:
+		return f.Runs
+	case KindLive:
+		return f.Live
+	case KindExponents:
+		return f.Exponents
+	case KindBits:
+		return f.Bits
+	case KindPolicy:
+		return f.Policy
+	case KindCustom:
+		return f.Custom
+	}
+	return nil
+}
+
+// make gives a figure empty data of a kind to read into, nil for a kind that is not known.
+func (f *Figure) make(kind string) any {
+	switch kind {
+	case KindDecisions:
+		f.Decisions = new(DecisionsData)
+	case KindScaleHistory:
+		f.Scale = new(ScaleData)
+	case KindCompare:
+		f.Runs = new(CompareData)
+	case KindLive:
+		f.Live = new(LiveData)
+	case KindExponents:
+		f.Exponents = new(ExponentsData)
+	case KindBits:
+		f.Bits = new(BitsData)
+	case KindPolicy:
+		f.Policy = new(PolicyData)
+	case KindCustom:
+		f.Custom = new(CustomData)
+	}
+	return f.part(kind)
 }
 
 // envelope is the JSON form of a Figure.
@@ -73,23 +131,11 @@ type envelope struct {
 
 // MarshalJSON writes the form that widgets/schema/figure.v1.json describes.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	var data any
-	switch f.Kind {
-	case KindDecisions:
-		data = f.Decisions
-	case KindScaleHistory:
-		data = f.Scale
-	case KindCompare:
-		data = f.Runs
-	case KindLive:
-		data = f.Live
-	case KindExponents:
-		data = f.Exponents
-	default:
-		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s, %s, %s, %s and %s",
-			clip(f.Kind, 40), KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents)
+	p := f.part(f.Kind)
+	if p == nil {
+		return nil, fmt.Errorf("widgets: a figure of kind %q cannot be written; kinds are %s", clip(f.Kind, 40), strings.Join(kinds, ", "))
 	}
-	raw, err := json.Marshal(data)
+	raw, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("widgets: %s: %w", f.Kind, err)
 	}
@@ -107,24 +153,8 @@ func (f *Figure) UnmarshalJSON(b []byte) error {
 			clip(e.Schema, 60), Schema)
 	}
 	g := Figure{Schema: e.Schema, Kind: e.Kind, Title: e.Title, Alt: e.Alt, Volatile: e.Volatile}
-	var into any
-	switch e.Kind {
-	case KindDecisions:
-		g.Decisions = new(DecisionsData)
-		into = g.Decisions
-	case KindScaleHistory:
-		g.Scale = new(ScaleData)
-		into = g.Scale
-	case KindCompare:
-		g.Runs = new(CompareData)
-		into = g.Runs
-	case KindLive:
-		g.Live = new(LiveData)
-		into = g.Live
-	case KindExponents:
-		g.Exponents = new(ExponentsData)
-		into = g.Exponents
-	default:
+	into := g.make(e.Kind)
+	if into == nil {
 		return fmt.Errorf("widgets: a figure of kind %q is not known here: update Halftone to read it", clip(e.Kind, 60))
 	}
 	if len(e.Data) == 0 || string(e.Data) == "null" {
@@ -179,6 +209,12 @@ func (f *Figure) Text() string {
 		return f.liveText()
 	case f.Exponents != nil:
 		return f.exponentsText()
+	case f.Bits != nil:
+		return f.bitsText()
+	case f.Policy != nil:
+		return f.policyText()
+	case f.Custom != nil:
+		return f.customText()
 	}
 	return f.Title + "\n" + f.Alt + "\n"
 }

@@ -29,14 +29,57 @@ func (f *Figure) liveText() string {
 	if d.Diverged >= 0 {
 		fmt.Fprintf(&b, "  ! the loss is not finite since step %s\n", Count(d.Diverged))
 	}
-	for _, fact := range f.LiveFacts() {
+	for _, fact := range f.liveFacts() {
 		fmt.Fprintf(&b, "  %s %s\n", pad(fact[0], 12), fact[1])
 	}
 	return b.String()
 }
 
-// LiveFacts lists what a live figure shows beside its bar and curve: pairs of label and value.
-func (f *Figure) LiveFacts() [][2]string {
+// LiveMetrics are the numbers of a live figure that a reader looks for, the loss first.
+func (f *Figure) LiveMetrics() []Metric {
+	d, v := f.Live, f.Volatile
+	var out []Metric
+	if d.Step > 0 && len(d.Points) > 0 {
+		label := "loss"
+		if d.Step > 1 && d.Best.finite() {
+			label += ", from " + LossText(d.First) + "; best " + LossText(d.Best) + " at step " + Count(d.BestAt)
+		}
+		out = append(out, Metric{LossText(d.Loss), label})
+	}
+	if d.Scale > 0 || d.Skipped > 0 {
+		label := "loss scale, no step skipped"
+		if d.Skipped > 0 {
+			label = "loss scale, " + plural(d.Skipped, "step") + " skipped"
+		}
+		if d.Culprit != "" {
+			label += ", last for " + clip(d.Culprit, 40)
+		}
+		out = append(out, Metric{ScaleText(d.Scale), label})
+	}
+	if v == nil {
+		return out
+	}
+	if v.Rate > 0 {
+		out = append(out, Metric{rateText(float64(v.Rate)), "speed"})
+	}
+	switch {
+	case d.State == LiveRunning && v.LeftNS > 0:
+		out = append(out, Metric{clock(v.LeftNS), "left, " + clock(v.WallNS) + " so far"})
+	case v.WallNS > 0:
+		out = append(out, Metric{clock(v.WallNS), "time"})
+	}
+	if v.PeakBytes > 0 {
+		label := "memory, peak " + Bytes(v.PeakBytes)
+		if d.Device != "" {
+			label += ", " + d.Device
+		}
+		out = append(out, Metric{Bytes(v.Bytes), label})
+	}
+	return out
+}
+
+// liveFacts lists what the text shows beside its bar and curve: pairs of label and value.
+func (f *Figure) liveFacts() [][2]string {
 	d := f.Live
 	var facts [][2]string
 	if d.Scale > 0 {

@@ -24,6 +24,12 @@ func (f *Figure) normalize() {
 		f.Live.normalize()
 	case f.Exponents != nil:
 		f.Exponents.normalize()
+	case f.Bits != nil:
+		f.Bits.normalize(f)
+	case f.Policy != nil:
+		f.Policy.normalize()
+	case f.Custom != nil:
+		f.Custom.normalize(f)
 	}
 	if v := f.Volatile; v != nil {
 		clamp(&v.WallNS, 0)
@@ -38,11 +44,16 @@ func (f *Figure) normalize() {
 		for i := range v.NS {
 			clamp(&v.NS[i], 0)
 		}
+		v.Peaks = v.Peaks[:min(len(v.Peaks), maxRuns)]
+		for i := range v.Peaks {
+			clamp(&v.Peaks[i], 0)
+		}
 	}
 }
 
 func (d *DecisionsData) normalize() {
 	d.Device, d.Note, d.Missing = clip(d.Device, maxName), clip(d.Note, maxRule), clip(d.Missing, maxRule)
+	d.Format = clip(d.Format, 10)
 	for _, n := range []*int{&d.Steps, &d.Events, &d.Dropped, &d.More} {
 		clamp(n, 0)
 	}
@@ -87,6 +98,9 @@ func (s *Site) normalize() {
 	clamp(&s.Modules, 0)
 	clamp(&s.Calls, 0)
 	clamp(&s.Bytes, 0)
+	clamp(&s.Saved, 0)
+	s.By = clip(s.By, 20)
+	s.Health.normalize()
 	s.In = s.In[:min(len(s.In), maxInputs)]
 	s.Casts = s.Casts[:min(len(s.Casts), maxCasts)]
 	for i := range s.Casts {
@@ -98,7 +112,22 @@ func (s *Site) normalize() {
 		c.Hits = min(c.Hits, c.Count)
 		clamp(&c.Bytes, 0)
 		clamp(&c.Each, 0)
+		clamp(&c.Lost, 0)
+		clamp(&c.Over, 0)
 	}
+}
+
+func (h *Health) normalize() {
+	if h == nil {
+		return
+	}
+	for _, n := range []*int{&h.Looked, &h.N, &h.Zeros, &h.Infs, &h.NaNs} {
+		clamp(n, 0)
+	}
+	h.Mid = min(max(h.Mid, -1200), 1100)
+	h.Bins = h.Bins[:min(len(h.Bins), maxBins)]
+	normalizeCounts(&h.Low, &h.Bins)
+	h.Fate.normalize()
 }
 
 func (d *ScaleData) normalize() {
@@ -111,9 +140,10 @@ func (d *ScaleData) normalize() {
 	d.Skips = ordered(d.Skips[:min(len(d.Skips), maxSkips)], func(r *SkipRun) (int, int) { return r.First, r.Last })
 	d.Culprits = d.Culprits[:min(len(d.Culprits), maxCulprits)]
 	d.Warnings = d.Warnings[:min(len(d.Warnings), 3)]
-	d.Advice = d.Advice[:min(len(d.Advice), 5)]
-	for i := range d.Advice {
-		d.Advice[i] = clip(d.Advice[i], 2*maxRule)
+	d.Fixes = d.Fixes[:min(len(d.Fixes), 5)]
+	for i := range d.Fixes {
+		x := &d.Fixes[i]
+		x.Do, x.Why, x.Code = clip(x.Do, maxRule), clip(x.Why, maxRule), clip(x.Code, maxRule)
 	}
 	for i := range d.Warnings {
 		d.Warnings[i] = clip(d.Warnings[i], maxRule)
@@ -152,11 +182,7 @@ func (d *ExponentsData) normalize() {
 			*s = 1
 		}
 	}
-	d.Low = min(max(d.Low, -1200), 1100)
-	d.Counts = d.Counts[:min(len(d.Counts), maxExponents)]
-	for i := range d.Counts {
-		clamp(&d.Counts[i], 0)
-	}
+	normalizeCounts(&d.Low, &d.Counts)
 	for _, f := range []*Fate{&d.Unscaled, &d.Scaled, &d.BFloat16} {
 		f.normalize()
 	}
@@ -171,6 +197,37 @@ func (d *ExponentsData) normalize() {
 		clamp(&m.Zeros, 0)
 		m.Unscaled.normalize()
 		m.Scaled.normalize()
+		normalizeCounts(&m.Low, &m.Counts)
+	}
+	d.Formats = d.Formats[:min(len(d.Formats), len(whatIf))]
+	for i := range d.Formats {
+		r := &d.Formats[i]
+		r.Name = clip(r.Name, 20)
+		for _, e := range []*int{&r.Zero, &r.Normal, &r.Top} {
+			*e = min(max(*e, -1200), 1200)
+		}
+		if !(r.Best > 0) || !r.Best.finite() {
+			r.Best = 1
+		}
+		r.Plain.normalize()
+		r.Scaled.normalize()
+	}
+	d.Ops = d.Ops[:min(len(d.Ops), maxOps)]
+	for i := range d.Ops {
+		o := &d.Ops[i]
+		o.Module, o.Op = clip(o.Module, maxName), clip(o.Op, maxName)
+		clamp(&o.N, 0)
+		clamp(&o.Zeros, 0)
+		normalizeCounts(&o.Low, &o.Counts)
+	}
+}
+
+// normalizeCounts bounds a histogram by exponents.
+func normalizeCounts(low *int, counts *[]int) {
+	*low = min(max(*low, -1200), 1100)
+	*counts = (*counts)[:min(len(*counts), maxExponents)]
+	for i := range *counts {
+		clamp(&(*counts)[i], 0)
 	}
 }
 
@@ -181,16 +238,25 @@ func (f *Fate) normalize() {
 }
 
 func (d *CompareData) normalize() {
-	d.Missing = clip(d.Missing, maxRule)
+	d.Missing, d.Answer = clip(d.Missing, maxRule), clip(d.Answer, maxAlt)
 	clamp(&d.More, 0)
 	d.Runs = d.Runs[:min(len(d.Runs), maxRuns)]
 	for i := range d.Runs {
 		r := &d.Runs[i]
 		r.Name = clip(r.Name, maxName)
-		for _, n := range []*int{&r.Steps, &r.Skipped, &r.WorstAt} {
+		for _, n := range []*int{&r.Steps, &r.Skipped, &r.WorstAt, &r.Common, &r.OpsMore} {
 			clamp(n, 0)
 		}
 		clamp(&r.Diverged, -1)
+		r.Verdict, r.OpsNote = clip(r.Verdict, 20), clip(r.OpsNote, maxRule)
+		r.Ops = r.Ops[:min(len(r.Ops), maxOpErrors)]
+		for k := range r.Ops {
+			o := &r.Ops[k]
+			o.Phase, o.Module, o.Op = clip(o.Phase, 20), clip(o.Module, maxName), clip(o.Op, maxName)
+			o.DType = knownDType(o.DType)
+			clamp(&o.Calls, 0)
+			o.Error = max(o.Error, 0)
+		}
 		r.Loss = r.Loss[:min(len(r.Loss), maxLossPoints)]
 		if len(r.At) > 0 {
 			r.At = ordered(r.At, func(k *int) (int, int) { return *k, *k })

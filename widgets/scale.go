@@ -29,11 +29,11 @@ const (
 
 // ScaleData says how a loss scale moved: what [ScaleHistory] shows.
 type ScaleData struct {
-	Verdict  string   `json:"verdict"`          // one of the Verdict constants
-	Sentence string   `json:"sentence"`         // the verdict in words, with its numbers
-	Advice   []string `json:"advice,omitempty"` // what to do about a collapse
-	Note     string   `json:"note,omitempty"`   // what a reader must know, e.g. that %amp set the first scale
-	Enabled  bool     `json:"enabled"`
+	Verdict  string `json:"verdict"`         // one of the Verdict constants
+	Sentence string `json:"sentence"`        // the verdict in words, with its numbers
+	Fixes    []Fix  `json:"fixes,omitempty"` // ways out of a collapse, the likeliest first
+	Note     string `json:"note,omitempty"`  // what a reader must know, e.g. that %amp set the first scale
+	Enabled  bool   `json:"enabled"`
 
 	InitScale      Number `json:"init_scale"`
 	Scale          Number `json:"scale"` // now
@@ -41,6 +41,7 @@ type ScaleData struct {
 	BackoffFactor  Number `json:"backoff_factor"`
 	GrowthInterval int    `json:"growth_interval"`
 	MinScale       Number `json:"min_scale,omitempty"` // floor; 0: none
+	Ceiling        Number `json:"ceiling"`             // upper end of useful scales, 2^24
 
 	Nominal    int `json:"nominal_steps"`
 	Skipped    int `json:"skipped_steps"`
@@ -72,6 +73,13 @@ type SkipRun struct {
 	Next    Number `json:"next"`              // after the last
 }
 
+// A Fix is one way out of a collapse.
+type Fix struct {
+	Do   string `json:"do"`             // what to do
+	Why  string `json:"why"`            // why it helps
+	Code string `json:"code,omitempty"` // the Go to paste
+}
+
 // A Culprit is a parameter whose gradient was not finite.
 type Culprit struct {
 	Name  string `json:"name"`
@@ -85,7 +93,7 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 	d := &ScaleData{
 		Note: h.Note, Enabled: h.Enabled,
 		InitScale: number(h.InitScale), Scale: number(h.Scale), GrowthFactor: number(h.GrowthFactor), BackoffFactor: number(h.BackoffFactor),
-		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale),
+		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale), Ceiling: Ceiling,
 		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1, Points: []ScalePoint{},
 	}
 	if h.Enabled && h.GrowthInterval > 0 {
@@ -188,7 +196,7 @@ func (d *ScaleData) trailing() int {
 	return n
 }
 
-// judge sets the verdict, its sentence and the advice.
+// judge sets the verdict, its sentence and the ways out.
 func (d *ScaleData) judge() {
 	trailing := d.trailing()
 	atFloor := d.MinScale > 0 && d.Scale <= d.MinScale && trailing > 0
@@ -202,7 +210,7 @@ func (d *ScaleData) judge() {
 	case trailing >= skipsToDespair || atFloor || d.Scale < 1 && d.Skipped > 0 || !d.Scale.finite():
 		d.Verdict = VerdictCollapsing
 		d.Sentence = d.collapse(trailing, atFloor)
-		d.Advice = d.advice()
+		d.Fixes = d.fixes()
 	case d.Settled < 0:
 		d.Verdict = VerdictCalibrating
 		d.Sentence = fmt.Sprintf("Calibrating: %s, %s of %s skipped (%s); it counts as steady after %d clean steps in a row.",
@@ -247,21 +255,52 @@ func (d *ScaleData) collapse(trailing int, atFloor bool) string {
 	return s + "."
 }
 
-// advice lists three ways out of a collapse.
-func (d *ScaleData) advice() []string {
-	name, nan := "the parameter named in the report", false
+// fixes lists three ways out of a collapse.
+func (d *ScaleData) fixes() []Fix {
+	first := Fix{"Run the op whose gradient overflows in float32.", "float32 reaches to 2^127 where float16 ends at 65,504.", ""}
 	if len(d.Culprits) > 0 {
-		name, nan = d.Culprits[0].Name, 2*d.Culprits[0].NaN > d.Culprits[0].Count
+		c := d.Culprits[0]
+		first.Do = "Run the op that makes the gradient of " + c.Name + " in float32."
+		if op := opOf(c.Name); op != "" {
+			first.Code = "half := s.Autocast(amp.Float16, amp.Force(\"" + op + "\", amp.FP32))"
+		}
+		if 2*c.NaN > c.Count {
+			first = Fix{"Look for what makes the gradient of " + c.Name + " NaN.", "No smaller scale heals a NaN: the log or square root of 0, a division by 0, or NaN in the data.", ""}
+		}
 	}
-	first := fmt.Sprintf("Run the op that makes the gradient of %s in float32: s.Autocast(amp.Float16, amp.Force(\"<op>\", amp.FP32)); the decisions figure lists the options.", name)
-	if nan {
-		first = fmt.Sprintf("The gradient of %s is NaN, which no smaller scale heals: look for the log or square root of 0, a division by 0, or NaN in the data.", name)
-	}
-	return []string{
+	return []Fix{
 		first,
-		"Lower the learning rate, or clip gradients after scaler.Unscale with optim.ClipGradNorm: weights may be growing without bound.",
-		"Use bfloat16, which has float32's range and needs no scaler: s.Autocast(amp.BFloat16).",
+		{"Lower the learning rate, or clip gradients.", "Weights may be growing without bound.", "scaler.Unscale(opt); optim.ClipGradNorm(net.Parameters(), 1.0)"},
+		{"Use bfloat16.", "It has float32's range and needs no scaler.", "half := s.Autocast(amp.BFloat16)"},
 	}
+}
+
+// opOf guesses the op from a parameter's name: layers with a weight are linear ones, unless their name says otherwise.
+func opOf(parameter string) string {
+	name := strings.ToLower(parameter)
+	switch {
+	case strings.Contains(name, "norm") || strings.Contains(name, "embed") || strings.Contains(name, "bn"):
+		return "" // float32 already, or exact
+	case strings.Contains(name, "conv"):
+		return "conv2d"
+	case strings.HasSuffix(name, "weight") || strings.HasSuffix(name, "bias"):
+		return "linear"
+	}
+	return ""
+}
+
+// SkippedShare is the part of the steps that was skipped: "0.3%".
+func (d *ScaleData) SkippedShare() string { return percent(d.Skipped, d.Nominal) }
+
+// Behind is the number of steps skipped so far, nominal minus effective, at the start and the end of each run of skipped steps.
+func (d *ScaleData) Behind() []ScalePoint {
+	out, n := []ScalePoint{{0, 0}}, 0
+	for _, r := range d.Skips {
+		out = append(out, ScalePoint{r.First, Number(n)})
+		n += r.Count
+		out = append(out, ScalePoint{r.Last + 1, Number(n)})
+	}
+	return append(out, ScalePoint{max(d.Nominal-1, out[len(out)-1].Step), Number(n)})
 }
 
 // finding is the figure in a sentence or two.

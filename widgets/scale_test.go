@@ -50,8 +50,8 @@ func TestVerdicts(t *testing.T) {
 					t.Errorf("%q lacks %q", d.Sentence, w)
 				}
 			}
-			if (len(d.Advice) == 3) != (c.verdict == VerdictCollapsing) {
-				t.Errorf("%d pieces of advice", len(d.Advice))
+			if (len(d.Fixes) == 3) != (c.verdict == VerdictCollapsing) {
+				t.Errorf("%d ways out", len(d.Fixes))
 			}
 		})
 	}
@@ -149,12 +149,20 @@ func TestThinPointsKeepsExtremes(t *testing.T) {
 	}
 }
 
-func TestAdviceForNaN(t *testing.T) {
-	if a := ScaleHistory(sample.Collapsing()).Scale.Advice[0]; !strings.Contains(a, "NaN, which no smaller scale heals") {
-		t.Errorf("advice %q", a)
+func TestFixes(t *testing.T) {
+	if x := ScaleHistory(sample.Collapsing()).Scale.Fixes[0]; !strings.Contains(x.Do+x.Why, "No smaller scale heals a NaN") || x.Code != "" {
+		t.Errorf("%+v", x)
 	}
-	if a := ScaleHistory(floored()).Scale.Advice[0]; !strings.Contains(a, "amp.Force") || !strings.Contains(a, "0.weight") {
-		t.Errorf("advice %q", a)
+	if x := ScaleHistory(floored()).Scale.Fixes[0]; !strings.Contains(x.Code, `amp.Force("linear", amp.FP32)`) || !strings.Contains(x.Do, "0.weight") {
+		t.Errorf("%+v", x)
+	}
+	// A guess names an op that there is.
+	for _, name := range []string{"fc1.weight", "stem.conv1.bias", "blocks.3.norm.weight", "scale"} {
+		if op := opOf(name); op != "" {
+			if _, ok := amp.LookupOp(op); !ok {
+				t.Errorf("%s: %q", name, op)
+			}
+		}
 	}
 }
 
@@ -206,6 +214,27 @@ func TestClip(t *testing.T) {
 	} {
 		if got := clip(c.in, c.max); got != c.want {
 			t.Errorf("%.20q: %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+// TestBehind: the curve of lost steps ends at what was skipped, never falls, and rises at skipped steps only.
+func TestBehind(t *testing.T) {
+	for name, h := range map[string]amp.ScaleHistory{"steady": sample.Steady(), "collapsing": sample.Collapsing(), "floor": floored(), "clean": sample.Scaler{Steps: 60, Init: 65536, Interval: 20, Overflow: func(int, float64) (string, string) { return "", "" }}.History()} {
+		d := ScaleHistory(h).Scale
+		skipped := map[int]bool{}
+		for _, s := range h.Steps {
+			skipped[s.Step] = !s.Applied
+		}
+		points := d.Behind()
+		if last := points[len(points)-1]; last.Scale != Number(d.Skipped) || points[0] != (ScalePoint{}) {
+			t.Errorf("%s: from %v to %v, %d skipped", name, points[0], last, d.Skipped)
+		}
+		for i, p := range points[1:] {
+			before := points[i]
+			if p.Step < before.Step || p.Scale < before.Scale || p.Scale > before.Scale && !skipped[before.Step] {
+				t.Errorf("%s: %v after %v", name, p, before)
+			}
 		}
 	}
 }

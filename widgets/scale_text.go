@@ -46,11 +46,14 @@ func (f *Figure) scaleText() string {
 	for _, w := range d.Warnings {
 		b.WriteString("  ! " + w + "\n")
 	}
-	if len(d.Advice) > 0 {
+	if len(d.Fixes) > 0 {
 		b.WriteString("\n  What helps:\n")
-		for i, a := range d.Advice {
-			for j, l := range wrap(a, 96) {
+		for i, x := range d.Fixes {
+			for j, l := range wrap(x.Do+" "+x.Why, 96) {
 				b.WriteString([]string{fmt.Sprintf("  %d. ", i+1), "     "}[b2i(j > 0)] + l + "\n")
+			}
+			if x.Code != "" {
+				b.WriteString("       " + x.Code + "\n")
 			}
 		}
 	}

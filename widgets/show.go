@@ -32,8 +32,11 @@ func RegisterRenderer(r Renderer) {
 }
 
 // Show displays figures: as outputs of the cell in a GoNB notebook, as text on standard output elsewhere. A nil figure is
-// shown as one that says so. Show returns when the notebook has taken the outputs.
+// shown as one that says so. What was printed before usually comes before the figures, and Show returns when the notebook has taken the outputs.
 func Show(figs ...*Figure) {
+	if gonb.Connected() && len(figs) > 0 {
+		gonb.Printed(printPatience)
+	}
 	for _, f := range figs {
 		if f == nil {
 			f = &Figure{Schema: Schema, Kind: KindDecisions, Title: "No figure", Decisions: &DecisionsData{Missing: "widgets.Show was given a nil figure."}}
@@ -52,6 +55,9 @@ func Show(figs ...*Figure) {
 		report(gonb.Sync(syncPatience))
 	}
 }
+
+// printPatience bounds the wait for what the cell has printed before: a wrong order is better than a cell that waits.
+const printPatience = 100 * time.Millisecond
 
 // syncPatience bounds the wait for the notebook to take the outputs: a kernel that does not answer must not keep the cell
 // running forever.
@@ -79,6 +85,9 @@ func bundle(f *Figure) map[string]string {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
 		out[MIME] = string(b)
+	}
+	for mime, face := range f.Faces() { // a figure of the user's own needs no renderer
+		out[mime] = face
 	}
 	rendererMu.RLock()
 	draw := renderer

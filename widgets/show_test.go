@@ -49,6 +49,8 @@ func TestMain(m *testing.M) {
 		Show(Compare(threeRuns()...))
 	case "live", "live break":
 		liveChild(os.Getenv(childEnv))
+	case "own":
+		Show(Own("Counts", histogram{1, 2}))
 	case "nothing":
 		Show()
 	default:
@@ -187,7 +189,7 @@ func TestShowDraws(t *testing.T) {
 		t.Fatal(outputs, errs)
 	}
 	d := outputs[0].Data
-	if d["text/html"] != "<b>Loss of runs side by side</b>" || d["image/png"] != "aGk=" || len(d) != 4 {
+	if d["text/html"] != "<b>Did AMP change the result?</b>" || d["image/png"] != "aGk=" || len(d) != 4 {
 		t.Errorf("%v", d)
 	}
 	if _, ok := d[MIME].(string); !ok {

@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -50,20 +51,35 @@ func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
 
 func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 	n := Norm{power: powerOf(opts)}
-	total := 0.0
+	total, host := 0.0, false
+	add := func(sum float64) {
+		if math.IsInf(n.power, 1) {
+			total = max(total, sum)
+		} else {
+			total += sum
+		}
+	}
+	var sums []*amp.Tensor // one for each device that the host does not reach
 	for _, t := range params {
 		switch g := t.Grad(); {
 		case g == nil:
-		case !g.IsCPU():
-			if n.sum == nil {
-				n.sum = amp.PowerSum(t)
-			}
-			amp.AddPowers(n.sum, t, n.power)
-		case math.IsInf(n.power, 1):
-			total = max(total, amp.SumOfPowers(g, n.power))
+		case g.IsCPU():
+			add(amp.SumOfPowers(g, n.power))
+			host = true
 		default:
-			total += amp.SumOfPowers(g, n.power)
+			i := slices.IndexFunc(sums, func(s *amp.Tensor) bool { return s.Device() == g.Device() })
+			if i < 0 {
+				i, sums = len(sums), append(sums, amp.PowerSum(t))
+			}
+			amp.AddPowers(sums[i], t, n.power)
 		}
+	}
+	if len(sums) == 1 && !host {
+		n.sum = sums[0]
+		return n
+	}
+	for _, s := range sums {
+		add(s.Item())
 	}
 	n.value = amp.NormOf(total, n.power)
 	return n
@@ -72,7 +88,7 @@ func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 // ClipGradNorm scales all gradients together so that their norm (the 2-norm, unless NormType says otherwise) does not exceed limit, and
 // returns the norm they had, as torch.nn.utils.clip_grad_norm_: the factor is min(1, limit/(norm+1e-6)). Call it after
 // scaler.Unscale. A non-finite norm makes the gradients non-finite too; the step is then skipped by the flag that Unscale
-// recorded. It does not wait for a device; the norm's Value does.
+// recorded. It does not wait for a device, the norm's Value does; but for gradients that lie on several devices.
 func ClipGradNorm(params []*amp.Tensor, limit float64, opts ...ClipOption) Norm {
 	norm := gradNorm(params, opts)
 	factor := 1.0

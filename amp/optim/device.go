@@ -29,6 +29,26 @@ func (o *base) counted() int {
 	return o.steps
 }
 
+// known returns the state of a parameter as it is without a counter: its own number of updates, and no state that none of them was
+// applied to. The counter goes on.
+func (o *base) known(p *amp.Tensor) slot {
+	st := o.state[p]
+	if o.counter == nil {
+		return st
+	}
+	if _, any := o.state[p]; any {
+		st.step += o.counted()
+	}
+	if st.firstAt > st.step {
+		for i := range st.tensors {
+			if st.fresh[i] {
+				st.tensors[i] = nil
+			}
+		}
+	}
+	return st
+}
+
 // settle makes the host know again: counts are the parameters' own, and state that no step was applied to is as if it had never been.
 func (o *base) settle() {
 	if o.counter == nil {

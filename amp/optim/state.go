@@ -45,8 +45,7 @@ func (o *base) State() *State {
 // LiveState is State with the optimizer's own tensors in place of copies: those that the next step changes. A parameter has some only
 // once it was updated.
 func (o *base) LiveState() *State {
-	o.settle()
-	st := &State{Kind: o.kind.name, Steps: o.steps, Tensors: map[string]*amp.Tensor{}}
+	st := &State{Kind: o.kind.name, Steps: o.counted(), Tensors: map[string]*amp.Tensor{}}
 	index := 0
 	for _, g := range o.groups {
 		gs := GroupState{Numbers: map[string]float64{}, Flags: map[string]bool{}}
@@ -64,7 +63,7 @@ func (o *base) LiveState() *State {
 			}
 		}
 		for _, p := range g.Params {
-			s := o.state[p]
+			s := o.known(p)
 			gs.Params = append(gs.Params, ParamState{p.Name(), s.step})
 			for i, t := range s.tensors {
 				if t != nil {

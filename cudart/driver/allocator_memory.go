@@ -73,6 +73,13 @@ func (a *Allocator) take(n uint64) (DevicePtr, error) {
 	return a.g.d.Alloc(n)
 }
 
+// ReservedInAll returns the bytes that all allocators of the context, those of captured graphs too, took from the driver.
+func (a *Allocator) ReservedInAll() uint64 {
+	a.g.mu.Lock()
+	defer a.g.mu.Unlock()
+	return a.g.reserved()
+}
+
 func (g *allocators) reserved() (n uint64) {
 	for _, a := range g.all {
 		n += a.stats.Reserved

@@ -3,8 +3,8 @@ package driver
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/binary"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,8 +27,17 @@ func UserCache() *Cache {
 	return &Cache{Dir: filepath.Join(dir, "halftone", "cuda")}
 }
 
-// A file is the magic line, the SHA-256 of the rest, the length of the log, the log, the image.
-const cacheMagic = "halftone code 1\n"
+// A file is the magic line, the 128-bit FNV-1a hash of the rest, the length of the log, the log, the image.
+const (
+	cacheMagic = "halftone code 2\n"
+	sumBytes   = 16
+)
+
+func sumOf(b []byte) []byte {
+	h := fnv.New128a()
+	h.Write(b)
+	return h.Sum(nil)
+}
 
 func (c *Cache) file(key string) string { return filepath.Join(c.Dir, key+".code") }
 
@@ -41,13 +50,13 @@ func (c *Cache) load(key string) (Code, bool) {
 	if err != nil {
 		return Code{}, false
 	}
-	head := len(cacheMagic) + sha256.Size
+	head := len(cacheMagic) + sumBytes
 	if len(b) < head+8 || !bytes.HasPrefix(b, []byte(cacheMagic)) {
 		os.Remove(c.file(key))
 		return Code{}, false
 	}
 	sum, rest := b[len(cacheMagic):head], b[head:]
-	if got := sha256.Sum256(rest); !bytes.Equal(sum, got[:]) {
+	if !bytes.Equal(sum, sumOf(rest)) {
 		os.Remove(c.file(key))
 		return Code{}, false
 	}
@@ -72,12 +81,11 @@ func (c *Cache) store(key string, code Code) error {
 	}
 	rest := binary.LittleEndian.AppendUint64(nil, uint64(len(code.Log)))
 	rest = append(append(rest, code.Log...), code.Image...)
-	sum := sha256.Sum256(rest)
 	f, err := os.CreateTemp(c.Dir, "new-*")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(slices.Concat([]byte(cacheMagic), sum[:], rest))
+	_, err = f.Write(slices.Concat([]byte(cacheMagic), sumOf(rest), rest))
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -77,3 +77,12 @@ func goString(p uintptr) string {
 	}
 	return string(unsafe.Slice(c, n))
 }
+
+// invokeWide is invoke of a function that returns a pointer or a size.
+func (s *symbol) invokeWide(args ...uintptr) uintptr {
+	f := frames.Get().(*frame)
+	n := copy(f.args[:], args)
+	r, _, _ := purego.SyscallN(s.addr, f.args[:n]...)
+	frames.Put(f)
+	return r
+}

@@ -1,11 +1,10 @@
 package driver
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,9 +86,10 @@ func (s *Source) headers() (names, texts []string) {
 	return names, texts
 }
 
-// key names what a compiler makes of the source; everything that it depends on is in it.
+// key names what a compiler makes of the source; everything that it depends on is in it. The 128 bits guard against chance, not against
+// who may write to the user's folder anyway, and cost a cell nothing to link.
 func (s *Source) key(compiler, target string) string {
-	h := sha256.New()
+	h := fnv.New128a()
 	names, texts := s.headers()
 	for _, list := range [][]string{{compiler, target, s.file(), s.Text}, s.Options, names, texts} {
 		fmt.Fprintf(h, "%d:", len(list))
@@ -100,10 +100,56 @@ func (s *Source) key(compiler, target string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-var (
-	placed   = regexp.MustCompile(`^(.*)\((\d+)\): (catastrophic error|error|warning|remark|note)( #[0-9]+(?:-D)?)?: (.*)$`)
-	unplaced = regexp.MustCompile(`^(?:nvrtc|ptxas|nvlink)\b.*?\b(fatal|error|warning) *: *(.*)$`)
-)
+// placed reads "FILE(LINE): SEVERITY #CODE: TEXT", the code left out or not.
+func placed(line string) (d Diagnostic, ok bool) {
+	for from := 0; ; {
+		i := strings.Index(line[from:], "): ")
+		if i < 0 {
+			return d, false
+		}
+		i += from
+		from = i + 1
+		open := strings.LastIndexByte(line[:i], '(')
+		if open < 0 {
+			continue
+		}
+		n, err := strconv.ParseUint(line[open+1:i], 10, 31)
+		what, text, colon := strings.Cut(line[i+3:], ": ")
+		if err != nil || !colon {
+			continue
+		}
+		d = Diagnostic{File: line[:open], Line: int(n), Text: text}
+		d.Severity, d.Code, _ = strings.Cut(what, " #")
+		if d.Code != "" {
+			d.Code = "#" + d.Code
+		}
+		switch d.Severity {
+		case "catastrophic error", "error", "warning", "remark", "note":
+			return d, true
+		}
+	}
+}
+
+// unplaced reads what a tool says of no line: "ptxas fatal   : TEXT".
+func unplaced(line string) (d Diagnostic, ok bool) {
+	if !strings.HasPrefix(line, "nvrtc") && !strings.HasPrefix(line, "ptxas") && !strings.HasPrefix(line, "nvlink") {
+		return d, false
+	}
+	for at := 0; at < len(line); at++ {
+		colon := strings.IndexByte(line[at:], ':')
+		if colon < 0 {
+			return d, false
+		}
+		at += colon
+		said := strings.TrimRight(line[:at], " ")
+		for _, severity := range []string{"fatal", "error", "warning"} {
+			if strings.HasSuffix(said, " "+severity) {
+				return Diagnostic{Severity: strings.Replace(severity, "fatal", "error", 1), Text: strings.TrimSpace(line[at+1:])}, true
+			}
+		}
+	}
+	return d, false
+}
 
 // parseLog reads the compiler's messages: a line with the place, then lines that carry the message on, the source line and a caret
 // under it, and an empty line.
@@ -123,14 +169,13 @@ func parseLog(log string) []Diagnostic {
 	open := false
 	for line := range strings.Lines(log) {
 		line = strings.TrimRight(line, "\r\n")
-		if m := placed.FindStringSubmatch(line); m != nil {
+		if d, ok := placed(line); ok {
 			flush()
-			n, _ := strconv.Atoi(m[2])
-			out = append(out, Diagnostic{File: m[1], Line: n, Severity: m[3], Code: strings.TrimSpace(m[4]), Text: m[5]})
+			out = append(out, d)
 			open = true
-		} else if m := unplaced.FindStringSubmatch(line); m != nil {
+		} else if d, ok := unplaced(line); ok {
 			flush()
-			out = append(out, Diagnostic{Severity: strings.Replace(m[1], "fatal", "error", 1), Text: strings.TrimSpace(m[2])})
+			out = append(out, d)
 			open = false
 		} else if strings.TrimSpace(line) == "" {
 			flush()

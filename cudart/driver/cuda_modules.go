@@ -46,6 +46,9 @@ func (d *cuda) LoadModule(image []byte, j JIT) (Module, string, error) {
 	}
 	o := newFrame()
 	defer o.put()
+	if d.captures.here() { // a kernel that the step's first run had no use for
+		defer d.relax()()
+	}
 	r := d.f.moduleLoad.invoke(o.o(0), address(image), uintptr(len(options)), heap(unsafe.Pointer(&keys[0])), heap(unsafe.Pointer(&values[0])))
 	runtime.KeepAlive(image)
 	runtime.KeepAlive(keys)

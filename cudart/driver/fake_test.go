@@ -35,6 +35,10 @@ func fakeLibrary(dir string) (string, error) {
 	return "", errNoCompiler
 }
 
+func init() {
+	driver.RealDescriptors = func(t *testing.T, path string) { drivertest.RunDNNDescriptors(t, path, false) }
+}
+
 func TestMain(m *testing.M) {
 	code := drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(drivertest.Library()) })
 	if fakeDir != "" {
@@ -100,7 +104,7 @@ func TestOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, run := range map[string]func(*testing.T, driver.Driver, string){
-		"libcublas": drivertest.RunBLAS, "libcublasLt": drivertest.RunBLASLt, "libnvrtc": drivertest.RunNVRTC,
+		"libcublas": drivertest.RunBLAS, "libcublasLt": drivertest.RunBLASLt, "libcudnn": drivertest.RunDNN, "libnvrtc": drivertest.RunNVRTC,
 	} {
 		t.Run(name, func(t *testing.T) {
 			lib := libraries.Find(name).For(v)

@@ -28,7 +28,7 @@ var ErrUnavailable = errors.New("the CUDA emulator is not available")
 type Options struct {
 	// Checked builds the library that looks at each access of a kernel.
 	Checked bool
-	// Sanitize builds it with the compiler's address and undefined-behavior sanitizers, for a program that is linked with them.
+	// Sanitize builds it with the compiler's address and undefined-behavior sanitizers, for a program started with SanitizerEnv.
 	Sanitize bool
 	// Kernels are the .cu files, and the headers they include, all in one folder; nil are Halftone's own.
 	Kernels fs.FS
@@ -139,7 +139,7 @@ func sources(kernelFiles fs.FS) ([]source, error) {
 // key names a build: a hash of all that goes into it.
 func key(c compiler, o Options, files []source) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%q\n%v %v\n", runtime.GOARCH, c.path, c.version, flags(o), o.Checked, o.Sanitize)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%q %q\n%v %v\n", runtime.GOARCH, c.path, c.version, flags(o), kernelFlags(o), o.Checked, o.Sanitize)
 	for _, f := range files {
 		fmt.Fprintf(h, "%s %d\n", f.path, len(f.data))
 		h.Write(f.data)

@@ -51,10 +51,29 @@ func flags(o Options) []string {
 	if o.Checked {
 		f = append(f, "-DHALFTONE_CHECK=1")
 	}
-	if o.Sanitize {
-		f = append(f, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g1")
-	}
 	return f
+}
+
+// sanitizers find accesses beside what is allocated, and undefined behavior: signed overflow, shifts that are too far, addresses that are
+// not aligned, integers divided by zero. -g1 gives lines in the reports.
+var sanitizers = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g1"}
+
+// SanitizerEnv returns the environment that a program needs which loads the library built with Sanitize: the sanitizer's runtime must be
+// there before all else. A mistake ends the program with a report. The device's faults stay the emulator's to handle.
+func SanitizerEnv(ctx context.Context) ([]string, error) {
+	c, err := findCompiler(ctx)
+	if err != nil {
+		return nil, err
+	}
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	for _, name := range []string{"libasan.so", "libclang_rt.asan-" + arch + ".so", "libclang_rt.asan.so"} {
+		out, err := exec.CommandContext(ctx, c.path, "-print-file-name="+name).Output()
+		if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+			return []string{"LD_PRELOAD=" + path, "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_stack_use_after_return=0",
+				"UBSAN_OPTIONS=print_stacktrace=1"}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s has no address sanitizer as a shared library", ErrUnavailable, c.path)
 }
 
 // kernelFlags are those of the kernels alone. The thread sanitizer's instrumentation tells the checks of each access; its own
@@ -63,6 +82,9 @@ func kernelFlags(o Options) []string {
 	f := []string{"-Wno-unknown-pragmas", "-Wno-attributes"}
 	if o.Checked {
 		f = append(f, "-fsanitize=thread")
+	}
+	if o.Sanitize {
+		f = append(f, sanitizers...)
 	}
 	return f
 }
@@ -189,7 +211,11 @@ func (b *build) scan(ctx context.Context, path string) ([]string, error) {
 }
 
 func (b *build) link(ctx context.Context, objects []string) error {
-	args := append(flags(b.options), "-shared", "-o", filepath.Join(b.dir, "libcuda.so.1"), "-Wl,-z,nodelete", "-Wl,-Bsymbolic")
+	args := flags(b.options)
+	if b.options.Sanitize {
+		args = append(args, sanitizers...)
+	}
+	args = append(args, "-shared", "-o", filepath.Join(b.dir, "libcuda.so.1"), "-Wl,-z,nodelete", "-Wl,-Bsymbolic")
 	for _, o := range objects {
 		if o != "" {
 			args = append(args, o)
@@ -199,7 +225,7 @@ func (b *build) link(ctx context.Context, objects []string) error {
 		return err
 	}
 	// The same file under the names of the other libraries that it stands in for.
-	for _, name := range []string{"libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13"} {
+	for _, name := range []string{"libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13", "libcudnn.so.9"} {
 		if err := os.Symlink("libcuda.so.1", filepath.Join(b.dir, name)); err != nil {
 			return err
 		}

@@ -12,17 +12,21 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-func init() { cudart.UseEmulator(Library) }
+func init() { cudart.UseEmulator(Library, fence) }
 
 // CheckedEnv names the variable that makes Library return the checked library, when it is "1".
 const CheckedEnv = "HALFTONE_EMULATOR_CHECKED"
+
+// SanitizeEnv names the variable that makes Library return the library with the compiler's sanitizers, when it is "1". The program has
+// to be started as SanitizerEnv says.
+const SanitizeEnv = "HALFTONE_EMULATOR_SANITIZE"
 
 // Library returns the path of the library with Halftone's kernels, to be opened as the driver's. The first call compiles it; an
 // error says what is missing.
 func Library() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	return Build(ctx, Options{Checked: os.Getenv(CheckedEnv) == "1"})
+	return Build(ctx, Options{Checked: os.Getenv(CheckedEnv) == "1", Sanitize: os.Getenv(SanitizeEnv) == "1"})
 }
 
 // Kernels returns the names of the kernels in a library that is open.

@@ -8,11 +8,12 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"github.com/halftone-ml/halftone/cudart"
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // handle reaches the functions of the library that CUDA does not have (csrc/control.cpp).
-type handle struct{ fnControl, fnReport, fnKernels, fnReset uintptr }
+type handle struct{ fnControl, fnReport, fnKernels, fnReset, fnFence uintptr }
 
 func open(d driver.Driver) (handle, error) {
 	var h handle
@@ -22,7 +23,7 @@ func open(d driver.Driver) (handle, error) {
 	}
 	for name, to := range map[string]*uintptr{
 		"halftoneEmulatorControl": &h.fnControl, "halftoneEmulatorReport": &h.fnReport, "halftoneEmulatorKernels": &h.fnKernels,
-		"cuDevicePrimaryCtxReset_v2": &h.fnReset,
+		"cuDevicePrimaryCtxReset_v2": &h.fnReset, "halftoneEmulatorFence": &h.fnFence,
 	} {
 		if *to, err = purego.Dlsym(lib, name); err != nil {
 			return h, fmt.Errorf("emulator: %s is not the emulator's library: %w", d.Path(), err)
@@ -87,4 +88,19 @@ func goString(p uintptr) string {
 		n++
 	}
 	return string(unsafe.Slice(c, n))
+}
+
+// fence returns the function that tells the library of memory that is handed out and taken back (cudart.UseEmulator).
+func fence(d driver.Driver) (cudart.Fence, error) {
+	h, err := open(d)
+	if err != nil {
+		return nil, err
+	}
+	return func(s driver.Stream, p driver.DevicePtr, bytes, total uint64, done bool) {
+		end := uintptr(0)
+		if done {
+			end = 1
+		}
+		purego.SyscallN(h.fnFence, uintptr(s), uintptr(p), uintptr(bytes), uintptr(total), end)
+	}, nil
 }

@@ -2,7 +2,10 @@
 
 package emulator
 
-import "github.com/halftone-ml/halftone/cudart/driver"
+import (
+	"github.com/halftone-ml/halftone/cudart"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
 
 type handle struct{}
 
@@ -11,3 +14,5 @@ func (handle) control(string) string     { return "" }
 func (handle) reset(int) int             { return 0 }
 func (handle) report() string            { return "" }
 func (handle) kernels() []string         { return nil }
+
+func fence(driver.Driver) (cudart.Fence, error) { return nil, ErrUnavailable }

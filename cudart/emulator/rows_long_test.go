@@ -2,6 +2,14 @@
 
 package emulator
 
+import "github.com/halftone-ml/halftone/cudart"
+
 func init() {
-	rowRuns = append(rowRuns, struct{ name, settings, checked string }{"checked", "order=shuffled,seed=4", "1"})
+	for _, s := range suites[:2] {
+		suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5})
+	}
+	rowRuns = append(rowRuns,
+		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true},
+		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
+		rowRun{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}})
 }

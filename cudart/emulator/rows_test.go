@@ -12,15 +12,26 @@ import (
 	"github.com/halftone-ml/halftone/cudart"
 )
 
+// A rowRun is one walk over the table: with settings of the emulator, on the checked library, of rows whose names match, with variables.
+type rowRun struct {
+	name, settings, checked, rows string
+	least                         int // cases that must have run
+	sanitize                      bool
+	env                           []string
+	all                           bool // integers too, and inputs with gaps
+}
+
 // rowRuns are how TestEveryRow runs; with the build tag long there is one more, which takes five minutes.
-var rowRuns = []struct{ name, settings, checked string }{
-	{"forward", "order=forward", ""},
-	{"reversed", "order=reversed,seed=2", ""},
-	{"shuffled", "order=shuffled,seed=3", ""},
+var rowRuns = []rowRun{
+	{name: "forward", settings: "order=forward", least: 300, all: true},
+	{name: "reversed", settings: "order=reversed,seed=2", least: 300},
+	{name: "shuffled", settings: "order=shuffled,seed=3", least: 300},
+	// The others compute these small convolutions with Halftone's kernels.
+	{name: "cuDNN", rows: "/^conv", least: 15, env: []string{cudart.DNNEnv + "=all"}},
 }
 
 // TestEveryRow walks amp's op table on the emulated device: every case of every row in every dtype, forward and backward, against
-// the CPU, with threads and blocks in several orders, and with the tag long with each access checked.
+// the CPU, with threads and blocks in several orders, and with the tag long with each access checked. No row may run on the host.
 func TestEveryRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles amp's tests and both libraries")
@@ -32,15 +43,26 @@ func TestEveryRow(t *testing.T) {
 	}
 	for _, c := range rowRuns {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestEveryOpOnDevice$", "-test.v", "-test.timeout=10m")
+			tests := "^TestEveryOpOnDevice$"
+			if c.all {
+				tests = "^TestEveryOpOnDevice"
+			}
+			cmd := exec.CommandContext(t.Context(), program, "-test.run="+tests+c.rows, "-test.v", "-test.timeout=10m")
 			cmd.Dir = "../../amp"
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
+			cmd.Env = append(cmd.Env, c.env...)
+			if c.sanitize {
+				if _, err := Build(t.Context(), Options{Sanitize: true}); err != nil { // before the sanitizer slows the compiler down
+					t.Fatal(err)
+				}
+				cmd.Env = append(cmd.Env, sanitized(t)...)
+			}
 			out, err := cmd.CombinedOutput()
 			text := string(out)
-			if err != nil || strings.Contains(text, "emulated device:") {
+			if err != nil || strings.Contains(text, "emulated device:") || strings.Contains(text, "runtime error:") {
 				t.Fatalf("%v\n%s", err, failures(text))
 			}
-			if n := strings.Count(text, "    --- PASS"); n < 300 {
+			if n := strings.Count(text, "    --- PASS"); n < c.least {
 				t.Errorf("only %d cases ran", n)
 			}
 		})

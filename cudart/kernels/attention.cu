@@ -16,6 +16,7 @@ struct Attention {
   int nb, t, s, d, e, causal, masked, unused;  // masked: 1 a mask to add, 2 a bool one
   double scale, bound, factor;            // numbers below bound drop; factor of what is kept
   u64 seed, block;
+  const u64* origin;                      // in a captured step: seed, and what is added to block
 };
 
 template <class T> struct attention_of { typedef float type; };
@@ -67,7 +68,7 @@ template <class T, class C> HT_FN C attention_score(const Attention& p, const Ti
 template <class C> HT_FN C attention_kept(const Attention& p, u32 n, int query, int key) {
   if (p.bound == 0) return 1;
   const i64 i = ((i64)n * p.t + query) * p.s + key;
-  const four b = philox(p.seed, p.block + (u64)(i >> 2));
+  const four b = p.origin ? philox(p.origin[0], p.origin[1] + p.block + (u64)(i >> 2)) : philox(p.seed, p.block + (u64)(i >> 2));
   const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
   return (double)v >= p.bound ? (C)p.factor : (C)0;
 }

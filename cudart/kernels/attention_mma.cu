@@ -17,6 +17,7 @@ struct Attention {
   int nb, t, s, d, e, causal, masked, unused;
   double scale, bound, factor;
   u64 seed, block;
+  const u64* origin;
 };
 
 HT_FN i64 flash_batch(const Attention& p, int which, u32 n) {
@@ -119,10 +120,11 @@ HT_MATH float flash_factor(u64 seed, u64 block, i64 i, double bound, double fact
 // flash_drop multiplies by dropout's factors.
 template <bool Keys> HT_FN void flash_drop(const Attention& p, float (&s)[8][4], u32 n, int row, int first) {
   if (p.bound == 0) return;
+  const u64 seed = p.origin ? p.origin[0] : p.seed, block = p.origin ? p.origin[1] + p.block : p.block;
   HT_UNROLL for (int j = 0; j < 8; j++) {
     HT_UNROLL for (int e = 0; e < 4; e++) {
       const int r = row + e / 2 * 8, c = first + j * 8 + threadIdx.x % 4 * 2 + e % 2, query = Keys ? c : r, key = Keys ? r : c;
-      s[j][e] *= flash_factor(p.seed, p.block, ((i64)n * p.t + query) * p.s + key, p.bound, p.factor);
+      s[j][e] *= flash_factor(seed, block, ((i64)n * p.t + query) * p.s + key, p.bound, p.factor);
     }
   }
 }

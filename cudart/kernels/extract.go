@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -20,9 +19,6 @@ type text struct {
 var (
 	textsMu sync.Mutex
 	texts   = map[string]*text{} // by unit and capability
-
-	ptxName = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
-	ptxHead = regexp.MustCompile(`\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)|^\.(?:extern |visible )?\.?(?:shared|global|const)\b[^;=]*?([A-Za-z_$][\w$]*)\s*(?:\[[^;]*)?(?:=|;)`)
 )
 
 // Kernel returns a module with the kernel of a symbol alone for a device of a compute capability (70, 86, 90 …), nil if it has none there.
@@ -82,11 +78,10 @@ func parse(ptx string) (*text, error) {
 
 func (t *text) add(part string) error {
 	head, _, _ := strings.Cut(part, "{")
-	m := ptxHead.FindStringSubmatch(head)
-	if m == nil {
+	name := nameIn(head)
+	if name == "" {
 		return fmt.Errorf("no name in %q", head[:min(len(head), 80)])
 	}
-	name := m[1] + m[2]
 	t.by[name] = append(t.by[name], len(t.parts))
 	t.parts = append(t.parts, part)
 	return nil
@@ -105,11 +100,12 @@ func (t *text) extract(symbol string) []byte {
 				continue
 			}
 			needed[i] = true
-			for _, other := range ptxName.FindAllString(t.parts[i], -1) {
-				if other != name {
+			eachWord(t.parts[i], func(other string) bool {
+				if t.by[other] != nil && other != name {
 					visit(other)
 				}
-			}
+				return true
+			})
 		}
 	}
 	visit(symbol)
@@ -120,4 +116,54 @@ func (t *text) extract(symbol string) []byte {
 		}
 	}
 	return out
+}
+
+// Words are read by hand: package regexp would be linked into every cell that may use a GPU.
+
+// isLetter says whether c may begin a name, of PTX or C.
+func isLetter(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c == '$'
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// eachWord calls f with the names in PTX, the parts of dotted ones too, until it returns false.
+func eachWord(s string, f func(word string) bool) {
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(s) && (isLetter(s[i]) || isDigit(s[i])) {
+			i++
+		}
+		if !f(s[start:i]) {
+			return
+		}
+	}
+}
+
+// nameIn returns what the head of a part names: of a function the first name after ".entry" or ".func" and what that returns, of a
+// variable the last name before its size or value.
+func nameIn(head string) (name string) {
+	for _, word := range []string{".entry", ".func"} {
+		_, rest, ok := strings.Cut(head, word)
+		if !ok {
+			continue
+		}
+		if rest = strings.TrimLeft(rest, " \t\n"); strings.HasPrefix(rest, "(") {
+			_, rest, _ = strings.Cut(rest, ")")
+		}
+		eachWord(rest, func(w string) bool { name = w; return false })
+		return name
+	}
+	if !strings.HasPrefix(head, ".") {
+		return ""
+	}
+	if end := strings.IndexAny(head, "[=;"); end >= 0 {
+		head = head[:end]
+	}
+	eachWord(head, func(w string) bool { name = w; return true })
+	return name
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,11 +44,29 @@ func isWhole(t *testing.T, unit, symbol string) {
 		if capability == 70 {
 			continue
 		}
-		for _, name := range ptxName.FindAllString(s, -1) {
+		for _, name := range regexp.MustCompile(`[A-Za-z_$][\w$]*`).FindAllString(s, -1) {
 			if strings.HasPrefix(name, "_ZL") && !strings.Contains(s, name+"\n(") && bytes.Contains(ptx, []byte(name+"\n(")) {
 				t.Errorf("%s calls %s, which is not there", symbol, name)
 				return
 			}
+		}
+	}
+}
+
+func TestNameOfAPart(t *testing.T) {
+	for head, want := range map[string]string{
+		".visible .entry add_f16(\n\t.param .align 8 .b8 add_f16_param_0[8]\n)\n":          "add_f16",
+		".func  (.param .align 16 .b8 func_retval0[24]) _ZL3two\n(\n\t.param .b64 x\n)\n;": "_ZL3two",
+		".func plain$1(\n":                         "plain$1",
+		".shared .align 4 .b8 _ZZ4partE4part[32];": "_ZZ4partE4part",
+		".extern .shared .align 16 .b8 dynamic[];": "dynamic",
+		".const .align 8 .b8 table[24] = ":         "table",
+		".global .u32 counter;":                    "counter",
+		".visible .global .align 4 .u32 one = 1;":  "one",
+		"// nothing": "",
+	} {
+		if got := nameIn(head); got != want {
+			t.Errorf("%q names %q, want %q", head, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 // Elements picked, and added up, by index. Sums are made in the order of the indices by one thread per sum, in float64: the same numbers
 // give the same bits, without atomics.
 #include "map.h"
+#include "refuse.h"
 
 enum { INDEX_THREADS = 256 };
 enum { INDEX_ZERO = 1 };  // Index.flags: a negative index gives 0
@@ -16,7 +17,20 @@ struct Index {
   i64 along[4];        // strides along the dimension that is indexed
   i64 size, count;     // of that dimension; indices per line
   u64 word;
+  const i64* order;    // of the indices of each line, one line after another, for long ones
+  i64 per, inner;      // an index is read by per elements of the result, or its line is one of inner side by side
+  Guard guard;
 };
+
+// index_at returns index j of line i, at an offset, or -1 after it was refused.
+HT_FN i64 index_at(const Index& p, i64 at, i64 place) {
+  const i64 k = p.index[at];
+  if (k >= 0 && k < p.size) return k;
+  refuse(p.guard, place, k, 0, p.size);
+  return -1;
+}
+// line_place is the number of index j of line i.
+HT_FN i64 line_place(const Index& p, i64 i, i64 j) { return (i / p.inner * p.count + j) * p.inner + i % p.inner; }
 
 template <int N> HT_FN void index_offsets(const Index& p, u32 at, i64 (&off)[N]) {
   HT_UNROLL for (int k = 0; k < N; k++) off[k] = 0;
@@ -33,8 +47,8 @@ template <class W> HT_FN void gather(const Index& p) {
   if (i >= p.n) return;
   i64 off[3];
   index_offsets<3>(p, (u32)i, off);
-  const i64 k = p.index[off[2]];
-  ((W*)p.out)[off[0]] = k >= 0 && k < p.size ? ((const W*)p.x)[off[1] + k * p.along[1]] : (W)0;
+  const i64 k = index_at(p, off[2], i / p.per % p.count);
+  ((W*)p.out)[off[0]] = k >= 0 ? ((const W*)p.x)[off[1] + k * p.along[1]] : (W)0;
 }
 // scatter: a thread per line puts src, or a word, at its places in out, the last of several.
 template <class W> HT_FN void scatter(const Index& p) {
@@ -44,8 +58,8 @@ template <class W> HT_FN void scatter(const Index& p) {
   index_offsets<4>(p, (u32)i, off);
   const W word = (W)held(p.word);
   HT_ROLLED for (i64 j = 0; j < p.count; j++) {
-    const i64 k = p.index[off[2] + j * p.along[2]];
-    if (k < 0 || k >= p.size) continue;
+    const i64 k = index_at(p, off[2] + j * p.along[2], line_place(p, i, j));
+    if (k < 0) continue;
     ((W*)p.out)[off[0] + k * p.along[0]] = p.src ? ((const W*)p.src)[off[3] + j * p.along[3]] : word;
   }
 }
@@ -61,8 +75,8 @@ template <class S, class T> HT_FN void scatter_add(const Index& p) {
   i64 off[4];
   index_offsets<4>(p, (u32)i, off);
   HT_ROLLED for (i64 j = 0; j < p.count; j++) {
-    const i64 k = p.index[off[2] + j * p.along[2]];
-    if (k < 0 || k >= p.size) continue;
+    const i64 k = index_at(p, off[2] + j * p.along[2], line_place(p, i, j));
+    if (k < 0) continue;
     ((S*)p.out)[off[0] + k * p.along[0]] += (S)wide(((const T*)p.src)[off[3] + j * p.along[3]]);
   }
 }
@@ -71,6 +85,7 @@ HT_KERNEL(scatter_add_bf16, Index, p) { scatter_add<double, bf16>(p); }
 HT_KERNEL(scatter_add_f32, Index, p) { scatter_add<double, float>(p); }
 HT_KERNEL(scatter_add_f64, Index, p) { scatter_add<double, double>(p); }
 HT_KERNEL(scatter_add_i64, Index, p) { scatter_add<i64, i64>(p); }
+HT_KERNEL(scatter_add_b8, Index, p) { scatter_add<i64, b8>(p); }
 
 // rows_add: out[index[i]] += rows i of src, for tables whose rows are columns wide. The block of the first index of a value adds up all
 // rows of that value, in their order; out was set to 0 before. A row is blockIdx.x, 256 of its columns blockIdx.y. along[0] and along[3]
@@ -83,11 +98,17 @@ struct Rows {
   i64 outer_out, outer_src, row_out, row_src;
   i64 leave;
   int left, unused;
+  Guard guard;
+  const i64* order;    // of the indices, for long lists
 };
 template <class T> HT_FN void rows_add(const Rows& p) {
   __shared__ u32 found[INDEX_THREADS / 32];
   const i64 mine = p.index[blockIdx.x];
-  if (mine < 0 || mine >= p.rows || (p.left && mine == p.leave)) return;
+  if (p.left && mine == p.leave) return;
+  if (mine < 0 || mine >= p.rows) {
+    if (threadIdx.x == 0) refuse(p.guard, blockIdx.x, mine, 0, p.rows);
+    return;
+  }
   const i64 c = (i64)blockIdx.y * INDEX_THREADS + threadIdx.x;
   const bool in = c < p.columns;
   const i64 from = in ? c / p.inner * p.outer_src + c % p.inner : 0;
@@ -115,13 +136,76 @@ HT_KERNEL(rows_add_bf16, Rows, p) { rows_add<bf16>(p); }
 HT_KERNEL(rows_add_f32, Rows, p) { rows_add<float>(p); }
 HT_KERNEL(rows_add_f64, Rows, p) { rows_add<double>(p); }
 
+// As rows_add, for long lists: block s adds up the rows of a value whose first, in the order of values and places, is at s.
+template <class T> HT_FN void rows_sorted(const Rows& p) {
+  const i64 s = blockIdx.x, mine = p.index[p.order[s]];
+  if ((s > 0 && p.index[p.order[s - 1]] == mine) || (p.left && mine == p.leave)) return;
+  if (mine < 0 || mine >= p.rows) {
+    if (threadIdx.x == 0) refuse(p.guard, p.order[s], mine, 0, p.rows);
+    return;
+  }
+  const i64 c = (i64)blockIdx.y * INDEX_THREADS + threadIdx.x;
+  if (c >= p.columns) return;
+  const i64 from = c / p.inner * p.outer_src + c % p.inner;
+  double sum = 0;
+  for (i64 j = s; j < p.n && p.index[p.order[j]] == mine; j++) sum += (double)wide(((const T*)p.src)[p.order[j] * p.row_src + from]);
+  ((T*)p.out)[mine * p.row_out + c / p.inner * p.outer_out + c % p.inner] = narrow<T>::of(sum);
+}
+HT_KERNEL(rows_sorted_f16, Rows, p) { rows_sorted<f16>(p); }
+HT_KERNEL(rows_sorted_bf16, Rows, p) { rows_sorted<bf16>(p); }
+HT_KERNEL(rows_sorted_f32, Rows, p) { rows_sorted<float>(p); }
+HT_KERNEL(rows_sorted_f64, Rows, p) { rows_sorted<double>(p); }
+
+// Sorted is index s of line i of long lines, a thread each, in the order of values and places.
+struct Sorted {
+  const Index& p;
+  i64 off[4], s, k;
+  const i64* order;
+  __device__ __forceinline__ i64 at(i64 s) { return p.index[off[2] + order[s] * p.along[2]]; }
+  __device__ __forceinline__ bool find() {
+    const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+    if (i >= p.n) return false;
+    const i64 line = i / p.count;
+    s = i % p.count;
+    index_offsets<4>(p, (u32)line, off);
+    order = p.order + line * p.count;
+    k = index_at(p, off[2] + order[s] * p.along[2], line_place(p, line, order[s]));
+    return k >= 0;
+  }
+};
+// As scatter: the last of a value writes.
+template <class W> HT_FN void scatter_sorted(const Index& p) {
+  Sorted o{p, {0, 0, 0, 0}, 0, 0, nullptr};
+  if (!o.find() || (o.s + 1 < p.count && o.at(o.s + 1) == o.k)) return;
+  ((W*)p.out)[o.off[0] + o.k * p.along[0]] = p.src ? ((const W*)p.src)[o.off[3] + o.order[o.s] * p.along[3]] : (W)held(p.word);
+}
+HT_KERNEL(scatter_sorted_w8, Index, p) { scatter_sorted<unsigned char>(p); }
+HT_KERNEL(scatter_sorted_w16, Index, p) { scatter_sorted<unsigned short>(p); }
+HT_KERNEL(scatter_sorted_w32, Index, p) { scatter_sorted<u32>(p); }
+HT_KERNEL(scatter_sorted_w64, Index, p) { scatter_sorted<u64>(p); }
+// As scatter_add: the first of a value adds all of them.
+template <class S, class T> HT_FN void scatter_add_sorted(const Index& p) {
+  Sorted o{p, {0, 0, 0, 0}, 0, 0, nullptr};
+  if (!o.find() || (o.s > 0 && o.at(o.s - 1) == o.k)) return;
+  S* out = (S*)p.out + o.off[0] + o.k * p.along[0];
+  S sum = *out;
+  for (i64 j = o.s; j < p.count && o.at(j) == o.k; j++) sum += (S)wide(((const T*)p.src)[o.off[3] + o.order[j] * p.along[3]]);
+  *out = sum;
+}
+HT_KERNEL(scatter_add_sorted_f16, Index, p) { scatter_add_sorted<double, f16>(p); }
+HT_KERNEL(scatter_add_sorted_bf16, Index, p) { scatter_add_sorted<double, bf16>(p); }
+HT_KERNEL(scatter_add_sorted_f32, Index, p) { scatter_add_sorted<double, float>(p); }
+HT_KERNEL(scatter_add_sorted_f64, Index, p) { scatter_add_sorted<double, double>(p); }
+HT_KERNEL(scatter_add_sorted_i64, Index, p) { scatter_add_sorted<i64, i64>(p); }
+HT_KERNEL(scatter_add_sorted_b8, Index, p) { scatter_add_sorted<i64, b8>(p); }
+
 // one_hot: out[i, class] = class == index[i]; word is the number of classes.
 HT_KERNEL(one_hot_i64, Index, p) {
   const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
   if (i >= p.n) return;
   i64 off[3];
   index_offsets<3>(p, (u32)(i / (i64)p.word), off);
-  ((i64*)p.out)[i] = p.index[off[2]] == i % (i64)p.word;
+  ((i64*)p.out)[i] = index_at(p, off[2], i / (i64)p.word) == i % (i64)p.word;
 }
 
 // tril and triu: rows and columns of the last two dimensions, shape and stride of x; word is the diagonal; flags: 1 for triu.
@@ -138,3 +222,61 @@ HT_KERNEL(triangle_w8, Index, p) { triangle<unsigned char>(p); }
 HT_KERNEL(triangle_w16, Index, p) { triangle<unsigned short>(p); }
 HT_KERNEL(triangle_w32, Index, p) { triangle<u32>(p); }
 HT_KERNEL(triangle_w64, Index, p) { triangle<u64>(p); }
+
+// bucketize: how many of the sorted edges src are below x, or, with flags 1, not above it; NaN is above all. Computed in float64.
+template <class T> HT_FN void bucketize(const Index& p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 off[2];
+  index_offsets<2>(p, (u32)i, off);
+  const double v = (double)wide(((const T*)p.x)[off[1]]);
+  i64 lo = 0, hi = p.size;
+  while (lo < hi) {
+    const i64 m = (lo + hi) / 2;
+    const double e = (double)wide(((const T*)p.src)[m * p.along[3]]);
+    if (e > v || (v != v && e != e) || (!p.flags && e == v)) hi = m;
+    else lo = m + 1;
+  }
+  ((i64*)p.out)[i] = lo;
+}
+HT_KERNEL(bucketize_f16, Index, p) { bucketize<f16>(p); }
+HT_KERNEL(bucketize_bf16, Index, p) { bucketize<bf16>(p); }
+HT_KERNEL(bucketize_f32, Index, p) { bucketize<float>(p); }
+HT_KERNEL(bucketize_f64, Index, p) { bucketize<double>(p); }
+HT_KERNEL(bucketize_i64, Index, p) { bucketize<i64>(p); }
+HT_KERNEL(bucketize_b8, Index, p) { bucketize<b8>(p); }
+
+// ravel_index: the row-major number of the element that one index of each dimension names; negative ones count from the end. An index out of
+// range makes it -1.
+struct Ravel {
+  i64* out;
+  const i64* in[8];
+  i64 n;
+  int rank, count;    // of the indices' shape; dimensions that are indexed
+  int shape[8];
+  i64 stride[8][8];   // of each in
+  i64 size[8];
+  Guard guard[8];
+};
+HT_KERNEL(ravel_index_i64, Ravel, p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  i64 number = 0;
+  HT_ROLLED for (int k = 0; k < p.count; k++) {
+    u32 at = (u32)i;
+    i64 off = 0;
+    HT_ROLLED for (int d = p.rank - 1; d >= 0; d--) {
+      const u32 q = at / (u32)p.shape[d];
+      off += (at - q * (u32)p.shape[d]) * p.stride[k][d];
+      at = q;
+    }
+    const i64 size = p.size[k], j = p.in[k][off];
+    if (j < -size || j >= size) {
+      refuse(p.guard[k], i, j, -size, size);
+      number = -1;
+      break;
+    }
+    number = number * size + (j < 0 ? j + size : j);
+  }
+  p.out[i] = number;
+}

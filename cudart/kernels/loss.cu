@@ -2,6 +2,7 @@
 // the factor of the sum. Those with weights are summed by another kernel. Computed in float64.
 #include "map.h"
 #include "reduce.h"
+#include "refuse.h"
 #include "special.h"
 
 #define LOSS(name, expr)                                                                            \
@@ -90,6 +91,7 @@ struct Classes {
   int shape[8];            // of the target: rows, then places
   i64 xstride[8], tstride[8], dstride[8];
   i64 wstride, blocks;
+  Guard guard;
 };
 enum { CLASS_THREADS = 256 };
 
@@ -113,6 +115,7 @@ template <class T> HT_FN void class_pass(const Classes& p) {
       total += w;
     } else if (c != p.ignore) {
       v = ht_nan64();  // no such class
+      refuse(p.guard, i, c, 0, p.classes);
     }
     loss += v;
     if (p.reduce == 2) ((T*)p.out)[i] = narrow<T>::of(v);

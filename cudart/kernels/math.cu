@@ -1,5 +1,6 @@
 // Elementary functions: float64 inside, the CPU's own operations, and for the halves of the commonest ones float32.
 #include "map.h"
+#include "refuse.h"
 #include "math32.h"
 #include "special.h"
 
@@ -42,6 +43,25 @@ WIDE2(hypot, ht_hypot(x, y))
 WIDE2(logaddexp, ht_logaddexp(x, y))
 WIDE2(fmod, ht_fmod(x, y))
 WIDE2(remainder, ht_floormod(x, y))
+// Of integers. There is none of a division by 0, which the host is told of.
+struct WholeMod {
+  Map m;
+  Guard guard;
+};
+template <bool Floor> struct whole_mod {
+  const WholeMod& p;
+  __device__ __forceinline__ void one(const i64 (&off)[3], i64 i) {
+    const i64 x = ((const i64*)p.m.ptr[1])[off[1]], y = ((const i64*)p.m.ptr[2])[off[2]];
+    i64 r = 0;
+    if (y == 0) refuse(p.guard, i, 0, 0, 0);
+    else if (y != -1) r = x % y;
+    if (Floor && r != 0 && (r < 0) != (y < 0)) r += y;
+    ((i64*)p.m.ptr[0])[off[0]] = r;
+  }
+  __device__ __forceinline__ void vector(const i64 (&off)[3], i64 i) { one(off, i); }
+};
+HT_KERNEL(fmod_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<false>{p}); }
+HT_KERNEL(remainder_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<true>{p}); }
 
 // pow_scalar takes roots where the power is one; m.attr[0] is the power in the dtype's arithmetic.
 WIDE1(pow_scalar, m.attr[0] == 0.5 ? ht_sqrt(x) : (m.attr[0] == -0.5 ? 1 / ht_sqrt(x) : ht_pow(x, m.attr[0])))

@@ -13,6 +13,13 @@ template <class T> struct LineOf {
   struct alignas(16) Vec { T v[V]; };
 };
 
+// norm_affine returns e·weight + bias, rounded once, of those that there are.
+template <class C, class T> HT_FN C norm_affine(C e, bool w, T weight, bool b, T bias) {
+  if (w && b) return fused(e, (C)wide(weight), (C)wide(bias));
+  if (w) return e * (C)wide(weight);
+  return b ? e + (C)wide(bias) : e;
+}
+
 template <bool Center, class T> HT_FN void norm_kept(const Lines& p, const T* x, T* y, int lane) {
   typedef typename line_of<T>::type C;
   const int V = 16 / sizeof(T), step = p.lanes * V;
@@ -26,11 +33,12 @@ template <bool Center, class T> HT_FN void norm_kept(const Lines& p, const T* x,
       HT_UNROLL for (int i = 0; i < V; i++) v[j][i] = (C)wide(in.v[i]), sum += v[j][i];
     }
   }
-  const C mean = Center ? (C)(across<Plus>((double)sum, p.lanes) / p.n) : 0;
+  const double center = Center ? across<Plus>((double)sum, p.lanes) / p.n : 0;
+  const C mean = (C)center, rest = (C)(center - (double)mean);  // the mean is not rounded
   C square = 0;
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     if (j * step + lane * V < p.n) {
-      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] -= mean, square += v[j][i] * v[j][i];
+      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] = v[j][i] - mean - rest, square += v[j][i] * v[j][i];
     }
   }
   const C rate = line_rate(across<Plus>((double)square, p.lanes) / p.n + p.attr[0], (C)0);
@@ -38,14 +46,11 @@ template <bool Center, class T> HT_FN void norm_kept(const Lines& p, const T* x,
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     const int at = j * step + lane * V;
     if (at < p.n) {
-      Vec out, weight, bias;
+      Vec out, weight{}, bias{};
       if (w) weight = *(const Vec*)(w + at);
       if (b) bias = *(const Vec*)(b + at);
       HT_UNROLL for (int i = 0; i < V; i++) {
-        C e = v[j][i] * rate;
-        if (w) e *= (C)wide(weight.v[i]);
-        if (b) e += (C)wide(bias.v[i]);
-        out.v[i] = narrow<T>::of(e);
+        out.v[i] = narrow<T>::of(norm_affine(v[j][i] * rate, w, weight.v[i], b, bias.v[i]));
       }
       *(Vec*)(y + at) = out;
     }
@@ -60,18 +65,15 @@ template <bool Center, class T> HT_FN void norm_line(const Lines& p, const T* x,
     for (int i = lane; i < p.n; i += p.lanes) sum += (double)wide(x[i * sx]);
     sum = across<Plus>(sum, p.lanes) / p.n;
   }
-  const C mean = (C)sum;
+  const C mean = (C)sum, rest = (C)(sum - (double)mean);
   for (int i = lane; i < p.n; i += p.lanes) {
-    const C d = (C)wide(x[i * sx]) - mean;
+    const C d = (C)wide(x[i * sx]) - mean - rest;
     square += (double)d * (double)d;
   }
   const C rate = line_rate(across<Plus>(square, p.lanes) / p.n + p.attr[0], (C)0);
   const T *w = (const T*)p.in[1], *b = (const T*)p.in[2];
   for (int i = lane; i < p.n; i += p.lanes) {
-    C e = ((C)wide(x[i * sx]) - mean) * rate;
-    if (w) e *= (C)wide(w[i]);
-    if (b) e += (C)wide(b[i]);
-    y[i] = narrow<T>::of(e);
+    y[i] = narrow<T>::of(norm_affine(((C)wide(x[i * sx]) - mean - rest) * rate, w, w ? w[i] : T{}, b, b ? b[i] : T{}));
   }
 }
 
@@ -155,9 +157,9 @@ template <bool Center, class T> HT_FN void norm_slope(const Lines& p) {
     for (int i = lane; i < p.n; i += p.lanes) sum += (double)wide(x[i * sx]);
     sum = across<Plus>(sum, p.lanes) / p.n;
   }
-  const C mean = (C)sum;
+  const C mean = (C)sum, rest = (C)(sum - (double)mean);
   for (int i = lane; i < p.n; i += p.lanes) {
-    const C d = (C)wide(x[i * sx]) - mean;
+    const C d = (C)wide(x[i * sx]) - mean - rest;
     square += (double)d * (double)d;
   }
   const double rate = 1 / ht_sqrt(across<Plus>(square, p.lanes) / p.n + p.attr[0]);

@@ -20,6 +20,11 @@ __device__ __forceinline__ unsigned __ballot_sync(unsigned m, bool v) { return _
 __device__ __forceinline__ int __ffs(int v) { return __builtin_ffs(v); }
 __device__ __forceinline__ int atomicOr(int* p, int v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 __device__ __forceinline__ unsigned long long atomicMin(unsigned long long* p, unsigned long long v) { return __atomic_fetch_min(p, v, __ATOMIC_RELAXED); }
+__device__ __forceinline__ unsigned long long atomicCAS(unsigned long long* p, unsigned long long was, unsigned long long v) {
+  __atomic_compare_exchange_n(p, &was, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return was;
+}
+__device__ __forceinline__ unsigned long long atomicMax(unsigned long long* p, unsigned long long v) { return __atomic_fetch_max(p, v, __ATOMIC_RELAXED); }
 __device__ __forceinline__ unsigned atomicAdd(unsigned* p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
 #elif defined(__CUDACC_RTC__)
 #define __builtin_fma __fma_rn

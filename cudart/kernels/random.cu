@@ -1,10 +1,17 @@
 // Rows with random numbers: element i takes number i of the call's piece of the stream, as on the CPU.
+// In a captured step the seed and the first block of the stream lie on the device, where every replay finds its own: ptr[4] leads there.
 #include "map.h"
+
+// draw returns block i of a call's piece of the stream.
+HT_FN four draw(const Map& m, u64 i) {
+  const u64* origin = (const u64*)m.ptr[4];
+  return origin ? philox(origin[0], origin[1] + m.block + i) : philox(m.seed, m.block + i);
+}
 
 // Four elements share a block of Philox. dropout: attr is scale, shift of what is kept, shift of what is dropped; seed and block the
 // stream; n counts elements, shape[7] is how many of them share a number, and rank and stride are the input's. The bound is attr[3].
 HT_FN bool ht_kept(const Map& m, i64 i) {
-  const four b = philox(m.seed, m.block + (u64)(i >> 2));
+  const four b = draw(m, (u64)(i >> 2));
   const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
   return (double)v >= m.attr[3];
 }
@@ -19,7 +26,7 @@ template <class T> HT_FN void dropout(const Dropout& p) {
   const i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * 4;
   if (i >= m.n) return;
   if (p.group == 1 && m.rank == 1 && m.stride[1][0] == 1 && i + 4 <= m.n) {
-    const four b = philox(m.seed, m.block + (u64)(i >> 2));
+    const four b = draw(m, (u64)(i >> 2));
     HT_UNROLL for (int k = 0; k < 4; k++) {
       const C x = wide(((const T*)m.ptr[1])[i + k]);
       ((T*)m.ptr[0])[i + k] = narrow<T>::of((double)b.v[k] >= m.attr[3] ? x * scale + kept : x * (C)0 + dropped);
@@ -42,7 +49,7 @@ HT_KERNEL(dropout_f64, Dropout, p) { dropout<double>(p); }
 struct rrelu_row {
   template <class C> HT_FN double f(C x, C at, i64 i, const Map& m) {
     if (at > 0) return (double)x;
-    const four b = philox(m.seed, m.block + (u64)(i >> 2));
+    const four b = draw(m, (u64)(i >> 2));
     const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
     return (double)x * (m.attr[0] + m.attr[1] * ((double)v / 4294967296.0));
   }

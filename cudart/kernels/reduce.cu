@@ -27,6 +27,7 @@ template <class S> struct Product {
 #define SAME(name, R) HT_REDUCE(name, R, 1, f16, f16, f16, f16) HT_REDUCE(name, R, 1, bf16, bf16, bf16, bf16) HT_REDUCE(name, R, 1, f32, float, f32, float) HT_REDUCE(name, R, 1, f64, double, f64, double)
 #define WIDER(name, R) SAME(name, R) HT_REDUCE(name, R, 1, f16, f16, f32, float) HT_REDUCE(name, R, 1, bf16, bf16, f32, float)
 WIDER(prod, Product<double>)
+HT_REDUCE(prod, Product<double>, 1, f16, f16, f64, double) HT_REDUCE(prod, Product<double>, 1, bf16, bf16, f64, double) HT_REDUCE(prod, Product<double>, 1, f32, float, f64, double)
 HT_REDUCE(prod, Product<i64>, 1, i64, i64, i64, i64)
 HT_REDUCE(prod, Product<i64>, 1, b8, b8, i64, i64)
 

@@ -62,7 +62,7 @@ HT_MATH double ht_pow(double x, double y) {
     }
     if (i & 1) m *= base, exp += e;
     base *= base;
-    e <<= 1;
+    e *= 2;
     if (base < 0.5) base += base, e--;
   }
   if (y < 0) m = 1 / m, exp = -exp;
@@ -215,4 +215,25 @@ HT_MATH double ht_erfinv(double x) {
     y -= off / ht_fma(y, off, 1.0);
   }
   return ht_copysign(y, x);
+}
+
+// A product of many numbers whose exponent is kept apart: m·2^e with m in [0.5, 1), or 0, infinite or NaN with e 0. However it is put
+// together it neither overflows nor underflows on the way, so that 0·∞ is that of elements alone.
+struct Scaled { double m; i64 e; };
+HT_FN Scaled scaled(double v) {
+  if (v == 0 || !ht_finite(v)) return Scaled{v, 0};
+  i64 e = 0;
+  if (ht_abs(v) < 2.2250738585072014e-308) v *= 18014398509481984.0, e = -54;
+  const u64 b = ht_bits(v);
+  return Scaled{ht_double((b & 0x800fffffffffffffull) | 0x3fe0000000000000ull), e + (i64)((b >> 52) & 0x7ff) - 1022};
+}
+HT_FN Scaled scaled_product(const Scaled& a, const Scaled& b) {
+  Scaled r = scaled(a.m * b.m);
+  if (r.m != 0 && ht_finite(r.m)) r.e += a.e + b.e;
+  return r;
+}
+HT_FN double scaled_value(const Scaled& a) {
+  if (a.e > 1024) return a.m * ht_infinity();
+  if (a.e < -1080) return a.m * 0;
+  return ht_ldexp(a.m, (int)a.e);
 }

@@ -85,6 +85,29 @@ func (l Library) For(v int) Library {
 	return l
 }
 
+// Version returns what is known of a library's version without loading it: "9.28.0.42" by its wheel, or "9.5.1" by the file that its name
+// links to, else the "9" of its name; "" if it was not found.
+func (l Library) Version() string {
+	_, version, _ := strings.Cut(filepath.Base(l.Path), ".so.")
+	if file, err := filepath.EvalSymlinks(l.Path); err == nil {
+		if _, more, ok := strings.Cut(filepath.Base(file), ".so."); ok && len(more) > len(version) && strings.HasPrefix(more, version) {
+			return more
+		}
+	}
+	packages, _, ok := strings.Cut(l.Path, string(filepath.Separator)+"nvidia"+string(filepath.Separator))
+	if name := packageOf[l.Name]; ok && name != "" {
+		found, _ := filepath.Glob(filepath.Join(packages, name+"*-"+version+".*.dist-info"))
+		if len(found) == 1 { // otherwise there are several, for different drivers
+			_, v, _ := strings.Cut(strings.TrimSuffix(filepath.Base(found[0]), ".dist-info"), "-")
+			return v
+		}
+	}
+	return version
+}
+
+// packageOf are the Python packages that the wheels install, without what follows for a version of CUDA.
+var packageOf = map[string]string{"libcublas": "nvidia_cublas", "libcublasLt": "nvidia_cublas", "libnvrtc": "nvidia_cuda_nvrtc", "libcudnn": "nvidia_cudnn"}
+
 // Major returns 12 for a file such as libcublas.so.12.
 func Major(path string) int {
 	_, v, _ := strings.Cut(filepath.Base(path), ".so.")

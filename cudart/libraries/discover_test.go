@@ -85,3 +85,31 @@ func TestLoaderFolders(t *testing.T) {
 		t.Errorf("%+v", lib)
 	}
 }
+
+// TestVersion: what doctor shows of a library that it does not load.
+func TestVersion(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	wheel := write("site-packages/nvidia/cudnn/lib/libcudnn.so.9")
+	write("site-packages/nvidia_cudnn_cu12-9.28.0.42.dist-info/RECORD")
+	write("site-packages/nvidia_cudnn_frontend-1.32.0.dist-info/RECORD")
+	write("lib/libcudnn.so.9.5.1")
+	linked := filepath.Join(dir, "lib/libcudnn.so.9")
+	if err := os.Symlink("libcudnn.so.9.5.1", linked); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{wheel: "9.28.0.42", linked: "9.5.1", write("other/libcudnn.so.9"): "9", "": ""} {
+		if got := (Library{Name: "libcudnn", Path: path}).Version(); got != want {
+			t.Errorf("%s: version %q, want %q", path, got, want)
+		}
+	}
+}

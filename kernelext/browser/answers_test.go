@@ -89,7 +89,7 @@ func TestAnswers(t *testing.T) {
 	if len(stored) != 16 {
 		t.Fatalf("%d answers and figures, want 16", len(stored))
 	}
-	p := open(t, notebook, "answers.ipynb", false)
+	p := openHTML(t, notebook, "answers.ipynb", false)
 	p.wait("all answers are there", fmt.Sprintf(`probe.outputs().length === %d`, len(stored)))
 	for _, theme := range []string{"Light", "Dark"} {
 		t.Run(theme, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 
 // tryScales moves the slider of the exponents, which only a trusted notebook has.
 func tryScales(t *testing.T, notebook string) {
-	p := open(t, notebook, "slider.ipynb", true)
+	p := openHTML(t, notebook, "slider.ipynb", true)
 	const panel = `document.querySelector('.halftone-whatif')`
 	p.wait("the slider is there", panel+` !== null`)
 	says := func() (text string) {
@@ -129,7 +129,7 @@ func tryScales(t *testing.T, notebook string) {
 		p.eval("reading", panel+`.querySelector('[aria-live]').textContent`, &text)
 		return text
 	}
-	if text := says(); !strings.HasPrefix(text, "× 2^12 = 4,096 in float16: 0% lost to zero") {
+	if text := says(); !strings.HasPrefix(text, "Scaled by 4,096 = 2¹² in float16: the present scale") || !strings.Contains(text, "0% ○ lost to zero") {
 		t.Errorf("at first it says %q", text)
 	}
 	move := func(what, js string) {
@@ -137,16 +137,16 @@ func tryScales(t *testing.T, notebook string) {
 		p.eval(what, `(() => { const panel = `+panel+`; `+js+`; return true; })()`, nil)
 	}
 	move("moving the slider", `const s = panel.querySelector('input'); s.value = s.max; s.dispatchEvent(new Event('input'))`)
-	if text := says(); !strings.Contains(text, "× 2^24") || strings.Contains(text, " 0% overflow") {
+	if text := says(); !strings.HasPrefix(text, "Scaled by ") || strings.Contains(text, "whole0% × overflow") {
 		t.Errorf("at the largest scale it says %q", text)
 	}
 	p.snap("answer-slider")
-	move("choosing bfloat16", `const s = panel.querySelector('select'); s.value = 'bfloat16'; s.dispatchEvent(new Event('change'))`)
-	if text := says(); !strings.Contains(text, "in bfloat16: 0% lost to zero, 0% with fewer digits, 100% kept whole, 0% overflow") {
+	move("choosing bfloat16", `const s = panel.querySelector('select'); s.selectedIndex = [...s.options].findIndex((o) => o.text === 'bfloat16'); s.dispatchEvent(new Event('change'))`)
+	if text := says(); !strings.Contains(text, " in bfloat16") || !strings.Contains(text, "0% ○ lost to zero0% ░ fewer digits100% ═ kept whole0% × overflow") {
 		t.Errorf("in bfloat16 it says %q", text)
 	}
-	move("taking the scale out", `panel.querySelectorAll('button')[2].click()`)
-	if text := says(); !strings.HasPrefix(text, "× 2^0 = 1 in bfloat16") {
+	move("taking the scale out", `panel.querySelectorAll('button')[0].click()`)
+	if text := says(); !strings.HasPrefix(text, "Unscaled in bfloat16") {
 		t.Errorf("without a scale it says %q", text)
 	}
 	for _, theme := range []string{"Light", "Dark"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every figure of an executed notebook is drawn, whole and readable, in both themes: in a notebook that JupyterLab does not
+// The HTML face of every figure of an executed notebook is drawn, whole and readable, in both themes: in a notebook that JupyterLab does not
 // trust, which is every notebook that comes from elsewhere, and in one that it does.
 func TestFigures(t *testing.T) {
 	ready(t)
@@ -16,8 +16,8 @@ func TestFigures(t *testing.T) {
 	for _, f := range figures {
 		kinds[f.Data.Kind]++
 	}
-	if kinds["decisions"] != 1 || kinds["scale_history"] != 2 || kinds["compare"] != 1 {
-		t.Fatalf("figures in the executed notebook: %v, want 1 decisions, 2 scale histories and 1 comparison", kinds)
+	if kinds["decisions"] != 1 || kinds["scale_history"] != 2 || kinds["exponents"] != 1 || kinds["compare"] != 1 {
+		t.Fatalf("figures in the executed notebook: %v, want 1 decisions, 2 scale histories, 1 of exponents and 1 comparison", kinds)
 	}
 	if skips := len(figures[1].Data.Data.Skips); skips == 0 {
 		t.Fatal("the scale history has no skipped step to show")
@@ -29,7 +29,7 @@ func TestFigures(t *testing.T) {
 // lookAt opens a notebook and checks every figure in both themes.
 func lookAt(t *testing.T, notebook string, trusted bool, figures []figure) {
 	name := map[bool]string{false: "untrusted", true: "trusted"}[trusted]
-	p := open(t, notebook, name+".ipynb", trusted)
+	p := openHTML(t, notebook, name+".ipynb", trusted)
 	p.wait("all figures are there", fmt.Sprintf(`probe.outputs().length === %d`, len(figures)))
 	if trusted {
 		p.wait("all charts are interactive", `probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)

@@ -11,8 +11,8 @@ import (
 // A cell of a notebook that these tests write.
 type cell struct{ kind, source string }
 
-// figuresNotebook shows every kind of figure: decisions with casts and a backward pass, a scale history with skipped steps
-// and their culprits, a comparison, and a scaler that is disabled. All is seeded.
+// figuresNotebook shows the figures of training runs: decisions with casts, a backward pass and magnitudes, a scale history with
+// skipped steps and their culprits, the exponents of the gradients, a comparison, and a scaler that is disabled. All is seeded.
 var figuresNotebook = []cell{
 	{"markdown", "# Figures\n\nEvery kind of figure, as the browser tests look at them."},
 	{"code", `import (
@@ -45,11 +45,11 @@ func train(root *amp.Scope, autocast amp.DType, scaler *amp.GradScaler, steps in
 }
 
 %%
-root := amp.NewScope(amp.Seed(1), amp.Record(amp.Decisions))
+root := amp.NewScope(amp.Seed(1), amp.Record(amp.Health), amp.HealthEvery(10))
 defer root.Close()
 scaler := amp.NewGradScaler(amp.InitScale(1<<22))
 train(root, amp.Float16, scaler, 80)
-widgets.Show(widgets.Decisions(root.Trace()), widgets.ScaleHistory(scaler.History()))`},
+widgets.Show(widgets.Decisions(root.Trace()), widgets.ScaleHistory(scaler.History()), widgets.Exponents(root.Trace(), scaler.History()))`},
 	{"code", `%%
 var runs []widgets.Run
 for _, d := range []amp.DType{amp.Float32, amp.Float16, amp.BFloat16} {
@@ -120,6 +120,8 @@ type figure struct {
 			Sites []struct{ Op, Phase string }
 			Skips []json.RawMessage
 			Runs  []json.RawMessage
+
+			Formats, Modules []json.RawMessage
 		}
 	}
 }

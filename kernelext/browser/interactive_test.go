@@ -19,12 +19,16 @@ import (
 func TestInteraction(t *testing.T) {
 	ready(t)
 	notebook := executed(t)
-	p := open(t, notebook, "interaction.ipynb", true)
-	p.wait("all charts are interactive", `probe.outputs().length === 4 && probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
+	p := openHTML(t, notebook, "interaction.ipynb", true)
+	p.wait("all charts are interactive", `probe.outputs().length === 5 && probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
 	for i, f := range storedFigures(t, notebook) {
 		if f.Charts() > 0 {
 			t.Run(fmt.Sprintf("%d-%s", i, f.Data.Kind), func(t *testing.T) {
 				defer p.in(t)()
+				if f.Data.Kind == "exponents" {
+					p.whatIf(i)
+					return
+				}
 				p.chart(i, f.Data.Kind)
 			})
 		}
@@ -85,7 +89,31 @@ var (
 	otherPowers = regexp.MustCompile(`(\d2|[013-9])[⁰¹²³⁴⁵⁶⁷⁸⁹]`)
 )
 
-// table filters the decisions and moves through them by keys.
+// whatIf moves the slider of the exponents by keys and asks about another format.
+func (p *tab) whatIf(i int) {
+	p.t.Helper()
+	p.eval("showing a figure", fmt.Sprintf(`probe.show(%d)`, i), nil)
+	chart := fmt.Sprintf(`probe.outputs()[%d].querySelector('.halftone-chart')`, i)
+	p.wait("it says that the gradients are scaled", chart+`.querySelector('[aria-live]').textContent.startsWith('Scaled by ')`)
+	p.eval("focusing the slider", chart+`.querySelector('input[type=range]').focus({preventScroll: true})`, nil)
+	var before, after string
+	numbers := chart + `.querySelector('[aria-live]').textContent`
+	p.eval("reading", numbers, &before)
+	p.run("pressing the arrow key", chromedp.KeyEvent(kb.ArrowLeft))
+	p.wait("an arrow key halves the scale", fmt.Sprintf(`%s !== %q`, numbers, before))
+	p.click(p.place(`[...` + chart + `.querySelectorAll('button')].find((b) => b.textContent === 'none')`))
+	p.wait("without a scale they are unscaled", numbers+`.startsWith('Unscaled in float16')`)
+	p.eval("choosing e4m3", `(() => { const s = `+chart+`.querySelector('select'); s.selectedIndex = [...s.options].findIndex((o) => o.text === 'e4m3'); s.dispatchEvent(new Event('change')); return true; })()`, nil)
+	p.eval("reading", numbers, &after)
+	if m := lostToZero.FindStringSubmatch(after); !strings.HasPrefix(after, "Unscaled in e4m3") || m == nil || m[1] == "0" {
+		p.t.Errorf("in e4m3 without a scale: %q, want some of the gradients lost", after)
+	}
+	p.snap("whatif")
+}
+
+var lostToZero = regexp.MustCompile(`([0-9.]+)% ○ lost to zero`)
+
+// table filters the decisions, groups them, and moves through them by keys.
 func (p *tab) table() {
 	p.t.Helper()
 	p.eval("showing the decisions", `probe.show(0)`, nil)
@@ -100,8 +128,18 @@ func (p *tab) table() {
 	}
 	p.click(at)
 	p.eval("focusing a row", `probe.outputs()[0].querySelector('tr.halftone-row').focus({preventScroll: true})`, nil)
+	p.wait("the row is explained", `/GEMM|matrix product/.test(probe.outputs()[0].querySelector('.halftone-detail').textContent) && probe.outputs()[0].querySelector('.halftone-detail button').textContent.includes('amp.Force("linear", amp.FP32)')`)
 	p.run("pressing the arrow key", chromedp.KeyEvent(kb.ArrowDown))
-	p.wait("the arrow key moves to the next row", `document.activeElement === probe.outputs()[0].querySelectorAll('tr.halftone-row')[1]`)
+	p.wait("the arrow key moves to the next op", `document.activeElement === [...probe.outputs()[0].querySelectorAll('tr.halftone-row')].filter((r) => r.querySelector('th'))[1]`)
+
+	p.eval("grouping by dtype", `(() => { const s = probe.outputs()[0].querySelector('.halftone-controls select'); s.value = 'dtype'; s.dispatchEvent(new Event('change')); return true; })()`, nil)
+	p.wait("there is a group for each dtype", `probe.outputs()[0].querySelectorAll('.halftone-group button[aria-expanded=true]').length >= 2`)
+	p.snap("grouped")
+	p.eval("folding the first group", `probe.outputs()[0].querySelector('.halftone-group button').click()`, nil)
+	p.eval("counting rows", shown, &changed)
+	if changed == 0 || changed >= all {
+		p.t.Errorf("%d of %d rows with a group folded, want fewer and some", changed, all)
+	}
 }
 
 // Without the installed front end a trusted notebook keeps its static charts: the one thing that shows is the request for a
@@ -119,6 +157,7 @@ func TestWithoutFrontEnd(t *testing.T) {
 		}
 	})
 	p.run("taking the front end away", fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*" + missing + "*"}}))
+	p.html = true
 	p.serve(notebook, "static.ipynb", true)
 	p.load("static.ipynb")
 	figures := storedFigures(t, notebook)
@@ -126,7 +165,7 @@ func TestWithoutFrontEnd(t *testing.T) {
 	p.wait("the front end was asked for", `performance.getEntriesByType('resource').some((r) => r.name.includes('echarts.min.js')) || window.__halftoneECharts`)
 	for i := range figures {
 		m := p.measure(i)
-		m.check(t, &figures[i], p.stored(figures[i].HTML), false)
+		m.check(t, &figures[i], p.stored(figures[i].HTML), figures[i].Data.Kind == "exponents") // whose script needs no library
 	}
 	p.quiet("network: Failed to load resource: the server responded with a status of 404 (Not Found) " + missing)
 }

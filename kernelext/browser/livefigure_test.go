@@ -60,8 +60,8 @@ func TestLiveFigure(t *testing.T) {
 				p.look(end.name + "-running-" + strings.ToLower(theme))
 			}
 			end.do(p.pid())
-			p.wait("it has stopped", fmt.Sprintf(`probe.status() === 'idle' && probe.outputs().length === %d && probe.outputText(0).includes('■ stopped Stopped after')`, end.figures))
-			p.wait("it has its chart", `(() => { const i = probe.outputs()[0].querySelector('.halftone-chart img'); return i && i.complete && i.naturalWidth > 1000 && i.alt.includes('Stopped after'); })()`)
+			p.wait("it has stopped", fmt.Sprintf(`probe.status() === 'idle' && probe.outputs().length === %d && probe.outputText(0).includes('■ stopped') && probe.outputText(0).includes('Stopped after')`, end.figures))
+			p.wait("it has its chart", `(() => { const c = probe.outputs()[0].querySelector('.ht-svg path.ht-line'); return c && c.getAttribute('d').length > 200 && probe.outputs()[0].querySelector('[role=slider]').getAttribute('aria-label').includes('Stopped after'); })()`)
 			for _, theme := range []string{"Dark", "Light"} {
 				p.theme(theme)
 				p.look(end.name + "-" + strings.ToLower(theme))

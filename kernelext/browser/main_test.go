@@ -31,7 +31,9 @@ var suite struct {
 	err     error // why setting up failed
 	lab     *lab
 	browser context.Context
-	figures string // an executed notebook with every kind of figure
+	figures string                     // an executed notebook with the figures that a training loop ends with
+	gallery string                     // an executed notebook with every kind of figure
+	samples map[string]json.RawMessage // see the function of that name
 }
 
 func TestMain(m *testing.M) {
@@ -120,7 +122,19 @@ func executed(t *testing.T) string {
 // open serves a copy of a notebook under a name and opens it in a page of its own.
 func open(t *testing.T, notebook, name string, trusted bool) *tab {
 	t.Helper()
+	return openWith(t, notebook, name, trusted, false)
+}
+
+// openHTML is open without our extension's drawings: JupyterLab shows the figures' HTML, as front ends do that have no extension.
+func openHTML(t *testing.T, notebook, name string, trusted bool) *tab {
+	t.Helper()
+	return openWith(t, notebook, name, trusted, true)
+}
+
+func openWith(t *testing.T, notebook, name string, trusted, html bool) *tab {
+	t.Helper()
 	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
+	p.html = html
 	p.serve(notebook, name, trusted)
 	p.load(name)
 	t.Cleanup(func() { // a kernel for each page that was ever open would slow down what follows
@@ -142,6 +156,9 @@ func (p *tab) serve(notebook, name string, trusted bool) {
 		p.t.Fatalf("%s: %v", notebook, err)
 	}
 	nb["metadata"].(map[string]any)["copy"] = p.t.Name()
+	if p.html {
+		withoutData(nb)
+	}
 	if b, err = json.Marshal(nb); err != nil {
 		p.t.Fatal(err)
 	}
@@ -152,6 +169,19 @@ func (p *tab) serve(notebook, name string, trusted bool) {
 	if trusted {
 		if err := suite.lab.trust(p.t.Context(), path); err != nil {
 			p.t.Fatal(err)
+		}
+	}
+}
+
+// withoutData takes the figures' JSON out of a notebook.
+func withoutData(nb map[string]any) {
+	cells, _ := nb["cells"].([]any)
+	for _, c := range cells {
+		outputs, _ := c.(map[string]any)["outputs"].([]any)
+		for _, o := range outputs {
+			if data, ok := o.(map[string]any)["data"].(map[string]any); ok {
+				delete(data, figureMIME)
+			}
 		}
 	}
 }

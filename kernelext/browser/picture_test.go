@@ -32,7 +32,7 @@ func TestPicture(t *testing.T) {
 	p := newTab(t, suite.browser, suite.lab.url, 2*time.Minute)
 	p.serve(tutorial(t), name, true)
 	p.load(name)
-	p.wait("the figures are interactive", `probe.outputs().length > 1 && probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
+	p.wait("the figures are drawn", `probe.outputs().length > 1 && probe.outputs().every((f) => f.matches('.ht-card, .halftone-answer'))`)
 	p.wait("the kernel is idle", `probe.status() === 'idle'`)
 	const top, bottom = 846, 560
 	p.run("resizing", emulation.SetDeviceMetricsOverride(1050, top+bottom, 2, false))
@@ -44,7 +44,7 @@ func TestPicture(t *testing.T) {
 		views.push(probe.panel());
 		return views[1] !== views[0];
 	})()`, nil)
-	p.wait("the second view has its figures", `views[1].content.node.querySelectorAll('.halftone-figure').length > 1`)
+	p.wait("the second view has its figures", `views[1].content.node.querySelectorAll('.ht-card').length > 1`)
 	handle := p.place(`[...document.querySelectorAll('.lm-DockPanel-handle')].find((h) => h.getBoundingClientRect().width > 300)`)
 	x, y := handle.X+handle.Width/2, handle.Y+handle.Height/2
 	p.mouse(input.MouseMoved, x, y, 0)
@@ -67,12 +67,12 @@ func TestPicture(t *testing.T) {
 			};
 			const cell = (view, id) => view.content.widgets.find((c) => c.model.id === id).node;
 			await scroll(views[0], () => [...cell(views[0], 'linear').querySelectorAll('.cm-line')].find((l) => l.textContent.startsWith('for ')));
-			await scroll(views[1], () => cell(views[1], 'overflow').querySelector('.halftone-figure'));
+			await scroll(views[1], () => cell(views[1], 'overflow').querySelector('.ht-card'));
 			return true;
 		})()`, nil)
 		for what, element := range map[string]string{
-			"the decisions' first row": `[...views[0].content.node.querySelectorAll('.halftone-row')][0]`,
-			"the scale history":        `views[1].content.widgets.find((c) => c.model.id === 'overflow').node.querySelector('.halftone-chart svg')`,
+			"the decisions' first row": `[...views[0].content.node.querySelectorAll('.ht-site')][0]`,
+			"the scale history":        `views[1].content.widgets.find((c) => c.model.id === 'overflow').node.querySelector('.ht-svg')`,
 		} {
 			at := p.place(element)
 			if under := p.visible(element); !under || at.Height < 20 {

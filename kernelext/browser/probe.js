@@ -7,7 +7,7 @@ window.probe = (() => {
   const squeeze = (s) => s.replace(/\s+/g, ' ').trim();
 
   // outputs lists the rendered figures, and answers of magics, of the notebook, in order.
-  const outputs = () => [...panel().content.node.querySelectorAll('.jp-OutputArea-output :is(.halftone-figure, .halftone-answer)')];
+  const outputs = () => [...panel().content.node.querySelectorAll('.jp-OutputArea-output :is(.halftone-figure, .halftone-answer, .ht-card)')];
 
   // show brings a figure into view, opens what is folded, and waits until it is laid out and its images are decoded.
   async function show(i) {
@@ -23,7 +23,7 @@ window.probe = (() => {
   // said is the text of HTML without scripts and without what only the interactive layer adds.
   function said(node) {
     const copy = node.cloneNode(true);
-    copy.querySelectorAll('script, style, label, button, .halftone-chart > *').forEach((e) => e.remove());
+    copy.querySelectorAll('script, style, label, button, .halftone-controls, .halftone-detail, .halftone-chart > *').forEach((e) => e.remove());
     const words = [];
     const walk = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) words.push(walk.currentNode.nodeValue);
@@ -58,7 +58,7 @@ window.probe = (() => {
     const walk = document.createTreeWalker(f, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
       const text = squeeze(walk.currentNode.nodeValue), e = walk.currentNode.parentElement;
-      if (!text || e.closest('script, style')) continue;
+      if (!text || e.closest('script, style, option')) continue;
       const range = document.createRange();
       range.selectNodeContents(walk.currentNode);
       const rects = [...range.getClientRects()];

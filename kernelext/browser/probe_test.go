@@ -106,6 +106,11 @@ func (m *measured) checkTables(t *testing.T, f *figure) {
 		least = len(d.Skips)
 	case "compare":
 		least = len(d.Runs)
+	case "exponents": // one of formats and scales, one of modules
+		if len(m.Tables) != 2 || m.Tables[0].Rows < len(d.Formats) || m.Tables[1].Rows != len(d.Modules) || m.Tables[0].Caption == "" || m.Tables[1].Caption == "" {
+			t.Errorf("tables %+v for %d formats and %d modules", m.Tables, len(d.Formats), len(d.Modules))
+		}
+		return
 	default:
 		t.Fatalf("a figure of kind %q: say here what its tables must show", f.Data.Kind)
 	}

@@ -19,7 +19,7 @@ func tutorial(t testing.TB) string {
 }
 
 // The saved tutorial shows all its figures to who just opens it, which JupyterLab does not trust; and running all of it in
-// the page makes them again, interactive.
+// the page makes them again.
 func TestTutorial(t *testing.T) {
 	ready(t)
 	saved := storedFigures(t, tutorial(t))
@@ -47,7 +47,7 @@ func TestTutorial(t *testing.T) {
 			for i := range saved {
 				m := p.measure(i)
 				p.snapFigure(strings.ToLower(fmt.Sprintf("tutorial-%s-%d-%s", theme, i, saved[i].Data.Kind)), i)
-				m.check(t, &saved[i], p.stored(saved[i].HTML), false)
+				m.checkCard(t, &saved[i])
 			}
 		})
 	}
@@ -60,12 +60,11 @@ func TestTutorial(t *testing.T) {
 			p.fatal("running all cells", fmt.Errorf("not done within 2 minutes"))
 		}
 		p.wait("all figures are there again", fmt.Sprintf(`probe.outputs().length === %d`, len(saved)))
-		p.wait("and interactive", `probe.outputs().every((f) => !f.querySelector('.halftone-chart img'))`)
 		for i := range saved {
 			m := p.measure(i)
-			if len(m.Hidden)+len(m.Faint)+len(m.Clipped) > 0 || m.Scripts == 0 {
-				t.Errorf("figure %d after running is not drawn well: %+v", i, m)
-			}
+			again := saved[i]
+			again.Data.Title = "" // the saved figure may have been made by an older version
+			m.checkCard(t, &again)
 		}
 	})
 	p.quiet()

@@ -2,7 +2,6 @@ package install
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/halftone-ml/halftone/cudart/libraries"
@@ -20,8 +19,8 @@ func gpuParts(libs []libraries.Library) []Part {
 			}
 		}
 		p := Part{Name: name, Status: OK, Path: l.Path}
-		if _, v, ok := strings.Cut(filepath.Base(l.Path), ".so."); ok && !l.Required {
-			p.Version = v
+		if !l.Required {
+			p.Version = l.Version()
 		}
 		if l.Path == "" {
 			p.Status, p.Detail, p.Fix = Missing, "on a GPU, there are no "+l.Use+" of NVIDIA's", l.Fix

@@ -18,6 +18,7 @@ const (
 type drawer struct {
 	draw    func(raw []byte) (map[string]any, error)
 	timeout time.Duration
+	seen    seenFigures
 	stuck   atomic.Int32 // drawings that were given up and still run: Go cannot stop them
 }
 
@@ -65,6 +66,7 @@ func (d *drawer) fill(m *message, key []byte) (*message, []string) {
 		return rebuild(m, key, c.content, data), []string{"halftone: a figure " + fault + " and was left out; its text is kept\n"}
 	}
 	data[widgets.MIME] = c.figure
+	d.seen.take(c.figure)
 	var notes []string
 	if d.draw != nil {
 		faces, err := d.bounded(c.figure)

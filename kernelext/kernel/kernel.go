@@ -43,6 +43,7 @@ type kernel struct {
 	driver   bool // there is a GPU's
 	declares bool // an earlier cell declared something that uses Halftone
 	comms    comms
+	talks    []string // comms of the extension, oldest first
 	history  history
 
 	assistant assistant
@@ -109,10 +110,8 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 	if k.magics, err = newMagics(opts, dir); err != nil {
 		return err
 	}
-	kept, env := k.keepSession(dir, childEnv(opts.Env, dir, k.cells.file))
-	if kept != nil {
-		defer kept.Close()
-	}
+	release, env := k.keepSession(dir, childEnv(opts.Env, dir, k.cells.file))
+	defer release()
 	k.spawn = &spawner{
 		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,
 		env: env,
@@ -243,7 +242,7 @@ func (k *kernel) startChild() {
 	n := k.number
 	k.probes = map[string]bool{}
 	k.counter = 0
-	clear(k.comms)
+	k.comms.drop(gonbTarget)
 	k.starts.Go(func() {
 		c, err := k.spawn.start(k.life, n)
 		if !k.do(func() { k.onStarted(n, c, err) }) && c != nil {

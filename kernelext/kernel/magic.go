@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/kernelext/magic"
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // A magicCell is what became of a cell's %amp lines before GoNB sees the cell.
@@ -118,10 +119,33 @@ func (k *kernel) showMagics(parent string, m *message) {
 		return
 	}
 	for _, a := range r.m.magic.answers {
-		k.publish("display_data", r.m, map[string]any{
-			"data": map[string]string{"text/plain": a.Text(), "text/html": a.HTML()}, "metadata": map[string]any{}, "transient": map[string]any{},
-		})
+		k.publish("display_data", r.m, map[string]any{"data": k.faces(a), "metadata": map[string]any{}, "transient": map[string]any{}})
 	}
+}
+
+// faces is an answer as front ends show it; one that is a figure has all of that figure's.
+func (k *kernel) faces(a magic.Answer) map[string]any {
+	data := map[string]any{"text/plain": a.Text(), "text/html": a.HTML()}
+	if a.Figure == nil {
+		return data
+	}
+	raw, err := json.Marshal(a.Figure)
+	if err != nil {
+		return data
+	}
+	data[widgets.MIME] = json.RawMessage(raw)
+	if k.draw.draw != nil {
+		drawn, err := k.draw.bounded(raw)
+		if err != nil {
+			k.logf("an answer's figure could not be drawn: %v", err)
+		}
+		for kind, face := range drawn {
+			if kind != "text/plain" && kind != widgets.MIME {
+				data[kind] = face
+			}
+		}
+	}
+	return data
 }
 
 func codeOf(m *message) string {

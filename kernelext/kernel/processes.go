@@ -48,6 +48,21 @@ func sessionMembers(session int) []process {
 	return members
 }
 
+// sessionMemory adds up what the processes of a session hold in memory, in bytes; 0 where that cannot be known.
+func sessionMemory(session int) (bytes int64) {
+	if session <= 1 {
+		return 0
+	}
+	for _, p := range sessionMembers(session) {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/statm")
+		if f := strings.Fields(string(b)); err == nil && len(f) > 1 {
+			pages, _ := strconv.ParseInt(f[1], 10, 64)
+			bytes += pages * int64(os.Getpagesize())
+		}
+	}
+	return bytes
+}
+
 // processes lists the system's living processes: from /proc, or where there is none (macOS) from ps.
 func processes() []process {
 	entries, err := os.ReadDir("/proc")

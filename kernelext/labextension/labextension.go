@@ -1,8 +1,7 @@
-// Package labextension holds what Halftone serves to JupyterLab's pages: for now the chart library that a figure's script
-// loads from the page's own server, never from the network.
+// Package labextension holds what Halftone adds to JupyterLab 4 and Notebook 7, ready built: an extension that draws figures, and the
+// chart library that a figure's own script loads in pages without it. README.md says how it is built; installing needs no Node.
 //
-// The installer copies [FS] to <Jupyter's data folder>/labextensions/[Name]. A folder there without a package.json is served
-// as plain files and not loaded as an extension.
+// The installer copies [FS] to <Jupyter's data folder>/labextensions/[Name], where JupyterLab finds it by its package.json.
 package labextension
 
 import (
@@ -12,7 +11,7 @@ import (
 	"io/fs"
 )
 
-// Name is the folder below labextensions.
+// Name is the folder below labextensions, and the extension's name.
 const Name = "@halftone/figures"
 
 // Script is the chart library's path below the folder, and so below <page's labextensions URL>/Name as well.
@@ -51,4 +50,21 @@ func ECharts() (Vendored, error) {
 		return v, fmt.Errorf("labextension: static/echarts.json: %w", err)
 	}
 	return v, nil
+}
+
+// Entry returns the extension's own script, a path below the folder, as its package.json names it for JupyterLab.
+func Entry() (string, error) {
+	var p struct {
+		JupyterLab struct {
+			Build struct{ Load string } `json:"_build"`
+		}
+	}
+	b, err := fs.ReadFile(FS(), "package.json")
+	if err == nil {
+		err = json.Unmarshal(b, &p)
+	}
+	if err != nil {
+		return "", fmt.Errorf("labextension: package.json: %w", err)
+	}
+	return p.JupyterLab.Build.Load, nil
 }

@@ -84,19 +84,88 @@ func TestLicensesAreBesideTheFile(t *testing.T) {
 	}
 }
 
-// TestNothingLoadsAsAnExtension: with a package.json JupyterLab would try to load the folder and complain in the console.
-func TestNothingLoadsAsAnExtension(t *testing.T) {
-	if _, err := fs.Stat(FS(), "package.json"); err == nil {
-		t.Error("dist has a package.json")
+// TestEntry: JupyterLab loads the script that package.json names, which carries the hash of what it holds.
+func TestEntry(t *testing.T) {
+	entry, err := Entry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := fs.ReadFile(FS(), entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(b)
+	if want := "static/remoteEntry." + hex.EncodeToString(sum[:8]) + ".js"; entry != want {
+		t.Errorf("the entry is %s, its content makes it %s: run npm run build", entry, want)
+	}
+	if len(b) > 130<<10 {
+		t.Errorf("%s has %d bytes, at most 130 KiB are wanted", entry, len(b))
+	}
+	all, err := fs.Glob(FS(), "static/remoteEntry.*.js")
+	if err != nil || len(all) != 1 {
+		t.Errorf("there are entries of other builds: %q, %v", all, err)
+	}
+	var dist, source struct{ Name, Version string }
+	for name, into := range map[string]any{"dist/package.json": &dist, "package.json": &source} {
+		p, err := os.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(p, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dist != source || dist.Name != Name {
+		t.Errorf("built is %v, the sources are %v, the folder is %s", dist, source, Name)
 	}
 }
 
-// TestNoNetwork: the library must not name a host to load anything from.
+// TestStrict: nothing in the extension parses text as HTML or as a program, and nothing goes out to the network.
+func TestStrict(t *testing.T) {
+	entry, err := Entry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := fs.ReadFile(FS(), entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{
+		"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment", "eval(", "Function(", "setTimeout(\"", "javascript:",
+		"fetch(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "importScripts", "import(", "<script", "<style", "localStorage", "document.cookie",
+	} {
+		if bytes.Contains(b, []byte(word)) {
+			t.Errorf("%s contains %q", entry, word)
+		}
+	}
+}
+
+// TestLockNamesNoHost: packages come from the registry that npm is set up with.
+func TestLockNamesNoHost(t *testing.T) {
+	b, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`"resolved"|https?://`).Match(b) {
+		t.Error(`the lock file names addresses: make it with npm install --omit-lockfile-registry-resolved`)
+	}
+}
+
+// TestNoNetwork: no script may name a host to load anything from.
 func TestNoNetwork(t *testing.T) {
+	entry, err := Entry()
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := fs.ReadFile(FS(), Script)
 	if err != nil {
 		t.Fatal(err)
 	}
+	own, err := fs.ReadFile(FS(), entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b, own...)
 	allowed := regexp.MustCompile(`^https?://(www\.w3\.org/|echarts\.apache\.org/)`) // XML namespaces; a link in an error message
 	for _, url := range regexp.MustCompile(`https?://[\w./-]+`).FindAllString(string(b), -1) {
 		if !allowed.MatchString(url) {

@@ -2,6 +2,7 @@ package magic
 
 import (
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // An Answer is what a %amp line has to say, as plain data: Text and HTML draw it.
@@ -9,20 +10,14 @@ type Answer struct {
 	Title  string
 	Beside string // a few words after the title
 	Parts  []Part
+	Figure *widgets.Figure // what there is to see, in the place of the title; nil for none
 }
 
 // A Part is one piece of an answer: a paragraph, a table or lines of code. In paragraphs and cells `…` marks what is typed.
 type Part struct {
 	Text  string
 	Table *Table
-	List  *List
 	Code  string
-}
-
-// A List is a heading with names below it, which are folded away where they are many.
-type List struct {
-	Head  string
-	Items []string
 }
 
 // A Table has a caption, one head for each column, and rows of cells.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // A Completion lists what can stand for the characters from Start to End of a cell.
@@ -101,7 +103,7 @@ func (e *Engine) Complete(code string, cursor int) (Completion, bool) {
 	} else if cmd := lookup(p.before[0]); cmd != nil && cmd.complete != nil {
 		if name, _, ok := strings.Cut(p.word, "="); ok && cmd == forceCommand {
 			for _, f := range forcible {
-				c.Choices = append(c.Choices, Choice{name + "=" + f.word, meaning[f.class]})
+				c.Choices = append(c.Choices, Choice{name + "=" + f.word, widgets.ClassMeaning(f.class)})
 			}
 		} else {
 			c.Choices = cmd.complete(e, p.before[1:])

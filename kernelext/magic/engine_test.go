@@ -208,7 +208,11 @@ func TestPolicyKnowsEveryOp(t *testing.T) {
 			t.Errorf("%s: %d rows", o.Name, len(table.Rows))
 		}
 	}
-	a, _ := ask(t, e, "%amp force exp=lower", "%amp policy exp")
+	a, _ := ask(t, e, "%amp force exp=lower", "%amp policy")
+	if f := a.Figure; f == nil || f.Kind != widgets.KindPolicy || len(f.Policy.Forced) != 1 || !strings.Contains(a.Text(), "exp is forced: fp32 → lower") || !strings.Contains(a.Text(), "%amp policy OP") {
+		t.Errorf("the op table: %s", a.Text())
+	}
+	a, _ = ask(t, e, "%amp policy exp")
 	if cell := a.Parts[len(a.Parts)-1].Table.Rows[0][1]; cell.DType != amp.Float16 || !strings.Contains(a.Text(), "%amp force makes it lower") {
 		t.Errorf("exp forced: %+v\n%s", cell, a.Text())
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 var forceCommand = &command{
@@ -151,7 +152,7 @@ func (e *Engine) forceList(beside string) Answer {
 		if o, ok := amp.LookupOp(name); ok {
 			was = o.Class.String()
 		}
-		t.row("`"+name+"`", was, s.Force[name], meaning[mustClass(s.Force[name])])
+		t.row("`"+name+"`", was, s.Force[name], widgets.ClassMeaning(mustClass(s.Force[name])))
 	}
 	return a
 }

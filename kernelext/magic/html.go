@@ -39,8 +39,6 @@ func (a Answer) HTML() string {
 		switch {
 		case p.Table != nil:
 			p.Table.html(&b)
-		case p.List != nil:
-			p.List.html(&b)
 		case p.Code != "":
 			fmt.Fprintf(&b, `<pre style="%s">%s</pre>`, stBlock, html.EscapeString(strings.TrimRight(p.Code, "\n")))
 		default:
@@ -68,18 +66,6 @@ func typed(s string) string {
 		parts[i] = `<code style="` + style + `">` + parts[i] + `</code>`
 	}
 	return strings.Join(parts, "")
-}
-
-// maxOpen is the number of names that a list shows unasked.
-const maxOpen = 40
-
-func (l *List) html(b *strings.Builder) {
-	open := ""
-	if len(l.Items) <= maxOpen {
-		open = " open"
-	}
-	fmt.Fprintf(b, `<details%s style="margin:6px 0"><summary style="cursor:pointer">%s</summary><div style="margin:2px 0 2px 16px;font-family:monospace;font-size:12px">%s</div></details>`,
-		open, typed(l.Head), html.EscapeString(strings.Join(l.Items, "  ")))
 }
 
 func (t *Table) html(b *strings.Builder) {

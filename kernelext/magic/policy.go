@@ -20,21 +20,6 @@ var policyCommand = &command{
 	complete: func(*Engine, []string) []Choice { return opChoices() },
 }
 
-// meaning says what a class does to an op.
-var meaning = map[amp.Class]string{
-	amp.Lower:      "runs in the dtype of the autocast scope",
-	amp.FP32:       "inputs are cast to float32",
-	amp.FP32Output: "inputs as they are, accumulation and result in float32",
-	amp.FP32Append: "inputs as they are, accumulation and result in float32",
-	amp.Promote:    "inputs are cast to the widest among them",
-	amp.Banned:     "refused under autocast",
-	amp.Unlisted:   "runs in the dtype of its inputs",
-	amp.Inherit:    "runs in the dtype of its inputs, as its author says",
-}
-
-// classes in the order in which people look for them.
-var classes = []amp.Class{amp.Lower, amp.FP32, amp.FP32Output, amp.FP32Append, amp.Promote, amp.Banned, amp.Inherit, amp.Unlisted}
-
 func opNames() []string {
 	var names []string
 	for o := range amp.Ops() {
@@ -46,7 +31,7 @@ func opNames() []string {
 func opChoices() []Choice {
 	var out []Choice
 	for o := range amp.Ops() {
-		if !inner(o) {
+		if !widgets.PartOfOthers(o) {
 			out = append(out, Choice{o.Name, o.Class.String()})
 		}
 	}
@@ -88,45 +73,30 @@ func (e *Engine) policy(_ context.Context, args []string) (Answer, error) {
 	return a, nil
 }
 
-// allOps lists the op table by class, without the parts of which gradients and updates are made.
+// allOps shows the op table as the figure that programs show it by: with what `%amp force` has forced.
 func (e *Engine) allOps() Answer {
-	by, parts := map[amp.Class][]string{}, 0
-	for o := range amp.Ops() {
-		if inner(o) {
-			parts++
-			continue
-		}
-		by[o.Class] = append(by[o.Class], o.Name)
+	root := amp.NewScope(amp.On("cpu"), amp.Record(amp.Off))
+	defer root.Close()
+	var forced []amp.AutocastOption
+	for name, class := range e.Settings().Force {
+		forced = append(forced, amp.Force(name, mustClass(class)))
 	}
-	a := Answer{Title: "Autocast policy", Beside: "PyTorch's CUDA lists, on every device"}
-	for _, c := range classes {
-		if len(by[c]) > 0 {
-			l := &List{Head: fmt.Sprintf("`%s`: %s: %s", c, plural(len(by[c]), "op"), meaning[c]), Items: by[c]}
-			a.Parts = append(a.Parts, Part{List: l})
-		}
-	}
-	a.text(fmt.Sprintf("And %s that ops, gradients and updates are made of. `%%amp policy OP` says why an op is where it is.", plural(parts, "row")))
-	if text, set := e.Settings().forced(); set {
-		a.text("Forced by `%amp force`: " + text + ".")
-	}
+	f := widgets.Policy(root.Autocast(amp.NoDType, forced...))
+	a := Answer{Title: f.Title, Beside: f.Policy.Sentence, Figure: f}
+	a.text("`%amp policy OP` says why an op is where it is, and `%amp force OP=DTYPE` puts it elsewhere.")
 	return a
-}
-
-// inner tells rows that programs do not call.
-func inner(o *amp.Op) bool {
-	return o.InPlace || strings.HasPrefix(o.Name, "_") || strings.HasSuffix(o.Name, "_backward") || strings.HasSuffix(o.Name, "_grad")
 }
 
 // describeOp says what the lists do with an op, and what that means for the dtypes its inputs can have.
 func describeOp(a *Answer, o *amp.Op, s Settings) error {
 	a.text(fmt.Sprintf("`%s`(%s) %s", o.Name, strings.Join(o.Args, ", "), o.Doc))
 	forced := s.Force[o.Name]
-	why := fmt.Sprintf("Class `%s`: %s. %s.", o.Class, meaning[o.Class], capital(o.Why))
+	why := fmt.Sprintf("Class `%s`: %s. %s.", o.Class, widgets.ClassMeaning(o.Class), capital(o.Why))
 	if forced != "" {
-		why += fmt.Sprintf(" `%%amp force` makes it `%s`: %s.", forced, meaning[mustClass(forced)])
+		why += fmt.Sprintf(" `%%amp force` makes it `%s`: %s.", forced, widgets.ClassMeaning(mustClass(forced)))
 	}
 	if o.CPUList != o.Class {
-		why += fmt.Sprintf(" PyTorch's CPU lists (`amp.UseLists(amp.CPULists)`) have it as `%s`: %s.", o.CPUList, meaning[o.CPUList])
+		why += fmt.Sprintf(" PyTorch's CPU lists (`amp.UseLists(amp.CPULists)`) have it as `%s`: %s.", o.CPUList, widgets.ClassMeaning(o.CPUList))
 	}
 	a.text(why)
 	defaults := s.Defaults

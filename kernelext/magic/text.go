@@ -16,27 +16,26 @@ const textWidth = 100
 // Text draws the answer for a terminal, without escape codes; it ends in a newline.
 func (a Answer) Text() string {
 	var b strings.Builder
-	b.WriteString(a.Title)
-	if a.Beside != "" {
-		b.WriteString(" · " + a.Beside)
+	if a.Figure != nil {
+		b.WriteString(a.Figure.Text() + "\n")
+	} else {
+		b.WriteString(a.Title)
+		if a.Beside != "" {
+			b.WriteString(" · " + a.Beside)
+		}
+		b.WriteString("\n")
 	}
-	b.WriteString("\n")
 	for i, p := range a.Parts {
 		switch {
 		case p.Table != nil:
 			b.WriteString("\n")
 			p.Table.draw(&b)
-		case p.List != nil:
-			b.WriteString("\n  " + plain(p.List.Head) + "\n")
-			for _, l := range wrap(strings.Join(p.List.Items, " "), textWidth-4) {
-				b.WriteString("    " + l + "\n")
-			}
 		case p.Code != "":
 			for line := range strings.Lines(p.Code) {
 				b.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
 			}
 		default:
-			if i > 0 && (a.Parts[i-1].Table != nil || a.Parts[i-1].List != nil) {
+			if i > 0 && a.Parts[i-1].Table != nil {
 				b.WriteString("\n")
 			}
 			for _, l := range wrap(plain(p.Text), textWidth-2) {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/session/store"
+	"github.com/halftone-ml/halftone/kernelext/session/vault"
 )
 
 // A cell is a program of its own, as in a notebook: this test binary again, which runs the function of that name.
@@ -30,6 +32,8 @@ type notebook struct {
 	t     testing.TB
 	path  string
 	owner *store.Owner
+	vault *vault.Vault
+	env   []string
 }
 
 func newNotebook(t testing.TB) *notebook {
@@ -38,8 +42,26 @@ func newNotebook(t testing.TB) *notebook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = o.Close() })
-	return &notebook{t, o.Path(), o}
+	n := &notebook{t: t, path: o.Path(), owner: o, vault: vault.New(o.Path())}
+	n.env = []string{store.PathEnv + "=" + n.path}
+	dir, err := os.MkdirTemp("", "ht") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, stop, err := n.vault.Serve(dir)
+	if err == nil {
+		n.env = append(n.env, env)
+	} else if runtime.GOOS == "linux" {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if stop != nil {
+			stop()
+		}
+		_ = o.Close()
+		_ = os.RemoveAll(dir)
+	})
+	return n
 }
 
 // command returns a cell that has not begun.
@@ -49,7 +71,7 @@ func (n *notebook) command(name string, args ...any) *exec.Cmd {
 		text = append(text, fmt.Sprint(a))
 	}
 	cmd := exec.Command(os.Args[0], text...)
-	cmd.Env = append(os.Environ(), cellEnv+"="+name, store.PathEnv+"="+n.path)
+	cmd.Env = append(append(os.Environ(), cellEnv+"="+name), n.env...)
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }

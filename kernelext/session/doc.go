@@ -68,10 +68,16 @@
 // the machine) the function that needs it panics with ErrSpace, and what was kept stays; no signal and no out-of-memory killer ends the
 // cell.
 //
+// # On a GPU
+//
+// Tensors on a GPU are kept in its memory: a cell allocates it, hands it to the kernel as open files, and the next cell maps it. The kernel
+// loads no driver for that; the memory is the GPU's again when an object is dropped and when the kernel ends, however that may be. Commits
+// and copies are as on the host. A commit waits until the GPU has done what was queued, since only then is it so; between commits nothing
+// waits. A cell on another device finds the objects as well: they are moved there. Where the GPU's memory can't be shared (under WSL, in
+// stock GoNB), commits copy the tensors that have changed to the host, and the next cell copies them back.
+//
 // # Limits
 //
-// Tensors of a GPU stay in its memory while a cell runs: commits copy those that have changed to the host, and the next cell copies
-// them back. That costs transfers where memory of the host costs nothing; DeviceMemory says what it takes to keep device memory
-// itself. One program at a time has a session: another one that a cell started waits, and then fails with ErrBusy. A session is memory
+// One program at a time has a session: another one that a cell started waits, and then fails with ErrBusy. A session is memory
 // of one machine, not a file format; its safetensors files are.
 package session

@@ -36,7 +36,9 @@ func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option)
 	if attached {
 		return m
 	}
-	check("Model", c.st.Room(l.size()))
+	for device, size := range c.sizes(l) {
+		check("Model", c.st.Room(device, size))
+	}
 	for _, t := range l.tensors {
 		t.Free()
 	}
@@ -63,12 +65,13 @@ type list struct {
 	structure string
 }
 
-func (l *list) size() int64 {
-	n := int64(0)
-	for _, s := range l.specs {
-		n += s.Size
+// sizes returns the bytes that there are to keep, by the device in whose memory.
+func (c *session) sizes(l *list) map[string]int64 {
+	by := map[string]int64{}
+	for i, t := range l.tensors {
+		by[c.place(t)] += l.specs[i].Size
 	}
-	return n
+	return by
 }
 
 // listOf lists parameters and buffers.
@@ -146,11 +149,16 @@ func (c *session) attachModel(name string, m amp.Model, l *list, opts []Option) 
 		return false
 	}
 	p := newPart(o, m)
-	check("Model", c.st.Attach(o, &p))
 	byName := map[string]*amp.Tensor{}
 	for _, t := range l.tensors {
 		byName[t.Name()] = t
 	}
+	var order []*amp.Tensor
+	for _, kept := range o.Tensors {
+		order = append(order, byName[kept.Name])
+	}
+	c.settle("Model", o, order)
+	check("Model", c.st.Attach(o, &p))
 	for i, kept := range o.Tensors {
 		check("Model", p.house(c, byName[kept.Name], i))
 	}

@@ -97,10 +97,15 @@ func (p *optimizerPart) takeUp(o *store.Object, of map[string]uint64, built []by
 	}
 	edit(st, o.Structure, built)
 	p.o = o
+	var made []*amp.Tensor
+	for _, kept := range o.Tensors {
+		made = append(made, p.c.empty("Optimizer", kept))
+	}
+	p.c.settle("Optimizer", o, made)
 	check("Optimizer", p.c.st.Attach(o, p))
 	st.Tensors = map[string]*amp.Tensor{}
 	for i, kept := range o.Tensors {
-		t := p.c.empty("Optimizer", kept)
+		t := made[i]
 		check("Optimizer", p.house(p.c, t, i))
 		st.Tensors[kept.Name], p.tensors[kept.Name], p.homes[kept.Name] = t, t, i
 	}
@@ -173,7 +178,9 @@ func (p *optimizerPart) prepare(st *store.Store) error {
 	first := len(p.o.Tensors)
 	var specs []*store.Tensor
 	for _, key := range fresh {
-		specs = append(specs, spec(key, p.live.Tensors[key]))
+		s := spec(key, p.live.Tensors[key])
+		s.Device = p.c.place(p.live.Tensors[key])
+		specs = append(specs, s)
 	}
 	if err := st.Extend(p.o, specs); err != nil {
 		return err
@@ -190,14 +197,14 @@ func (p *optimizerPart) replaced(key string, t *amp.Tensor) {
 	i := p.homes[key]
 	p.tensors[key], p.at[i] = t, t
 	p.c.owners[t] = p.o
-	if !t.IsCPU() {
+	if !p.isAt(i) {
 		p.copied[i] = t.Version() - 1
 		return
 	}
 	delete(p.copied, i)
 	if b := p.o.Tensors[i].Block(); b != nil {
 		b.BeforeChange()
-		t.Rehome(b, true)
+		t.Rehome(b.Buffer(), true)
 		b.Taken()
 		return
 	}

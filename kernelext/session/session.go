@@ -115,6 +115,7 @@ func Join(root *amp.Scope) *amp.Scope {
 	Random(name, root.Random())
 	root.OnStepEnd(func(int) error { return c.endStep() })
 	root.OnLoopEnd(Commit)
+	root.OnCapture(Commit)
 	root.OnClose(func() error {
 		if panicking() {
 			return nil
@@ -160,7 +161,7 @@ func Commit() error {
 }
 
 // Cost returns the time that the steps of this cell have waited for commits, and for copies before a change, and the time since the cell
-// first used the session. The first is at most about a fiftieth of the second.
+// first used the session. The first is at most about a fiftieth of the second. Waiting until a GPU has done what was queued is not in it.
 func Cost() (spent, while time.Duration) {
 	opening.Lock()
 	defer opening.Unlock()
@@ -173,7 +174,13 @@ func Cost() (spent, while time.Duration) {
 func (c *session) endStep() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	start, due := time.Now(), c.st.Due()
+	due := c.st.Due()
+	if due {
+		if err := c.st.Arrive(); err != nil { // the device computes meanwhile: this is not what the commit costs
+			return err
+		}
+	}
+	start := time.Now()
 	if due {
 		if err := c.prepare(); err != nil {
 			return err

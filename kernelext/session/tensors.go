@@ -10,8 +10,9 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/session/store"
 )
 
-// A tensorPart is an object of tensors in this process: a model, a tensor, the state of an optimizer. Tensors of the host live in the
-// session's memory. Those of another device stay there and are mirrored: commits copy the ones that have changed.
+// A tensorPart is an object of tensors in this process: a model, a tensor, the state of an optimizer. Tensors live in the session's
+// memory, that of the host or of their device. Those of a device whose memory the session can't keep are mirrored: commits copy the ones
+// that have changed to the host.
 type tensorPart struct {
 	o      *store.Object
 	made   any
@@ -46,7 +47,7 @@ func (p *tensorPart) prepare(*store.Store) (err error) {
 		b, s := t.Block(), p.small[i]
 		version, mirrored := p.copied[i]
 		if !mirrored && (b != nil && b.Freed() || s != nil && s.freed.Load()) {
-			if e := amp.Maybe(func() { mirrored = !p.at[i].IsCPU() }); e != nil || !mirrored {
+			if e := amp.Maybe(func() { mirrored = !p.isAt(i) }); e != nil || !mirrored {
 				return errMoved
 			}
 			version = p.at[i].Version() - 1 // it was moved to another device
@@ -54,20 +55,59 @@ func (p *tensorPart) prepare(*store.Store) (err error) {
 		if !mirrored {
 			continue
 		}
-		err = amp.Maybe(func() {
+		e := amp.Maybe(func() {
 			if now := p.at[i].Version(); now != version {
 				if b != nil {
 					b.BeforeChange()
-					read(p.at[i], b.Bytes())
+					err = fill(b, p.at[i])
 				}
 				p.copied[i] = now
 			}
 		})
-		if err != nil {
+		if err = errors.Join(err, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isAt says whether a tensor is on the device that its memory in the session is on.
+func (p *tensorPart) isAt(i int) bool {
+	if want := p.o.Tensors[i].Device; want != "" {
+		return p.at[i].Device() == want
+	}
+	return p.at[i].IsCPU()
+}
+
+// fill copies a tensor, wherever it is, to memory of the session.
+func fill(b *store.Block, t *amp.Tensor) error {
+	if !b.IsFar() {
+		read(t, b.Bytes())
+		return nil
+	}
+	if t.IsContiguous() && t.Device() == b.Device() {
+		return b.Take(t)
+	}
+	elements := make([]byte, t.Bytes())
+	read(t, elements)
+	return b.Write(elements)
+}
+
+// place returns the device in whose memory the session keeps a tensor, "" for the host's.
+func (c *session) place(t *amp.Tensor) string {
+	if t.Bytes() == 0 || t.IsCPU() || !c.st.CanShare(t.Device()) {
+		return ""
+	}
+	return t.Device()
+}
+
+// settle brings an object's memory to where the tensors are that this cell has for it.
+func (c *session) settle(op string, o *store.Object, tensors []*amp.Tensor) {
+	var places []string
+	for _, t := range tensors {
+		places = append(places, c.place(t))
+	}
+	check(op, c.st.Move(o, places))
 }
 
 // house gives a tensor the memory of the i-th that is kept, with the elements in it, or a device's tensor the elements.
@@ -76,6 +116,8 @@ func (p *tensorPart) house(c *session, t *amp.Tensor, i int) error {
 	c.owners[t], p.at[i] = p.o, t
 	b := kept.Block()
 	switch {
+	case b != nil && b.IsFar():
+		t.Rehome(b.Buffer(), false)
 	case !t.IsCPU():
 		elements := kept.Elements()
 		if b != nil {
@@ -99,7 +141,8 @@ func (c *session) newTensors(op string, o *store.Object, l *list, made any) {
 	part := newPart(o, made)
 	p := &part
 	for i, t := range l.tensors {
-		if t.Bytes() <= store.SmallLimit {
+		l.specs[i].Device = c.place(t)
+		if l.specs[i].Device == "" && t.Bytes() <= store.SmallLimit {
 			p.small[i] = newSmallBuffer(c.st, make([]byte, t.Bytes()))
 			read(t, p.small[i].mem)
 		}
@@ -107,7 +150,9 @@ func (c *session) newTensors(op string, o *store.Object, l *list, made any) {
 	check(op, c.st.Add(o, l.specs, p, false, func() error {
 		for i, s := range l.specs {
 			if b := s.Block(); b != nil {
-				read(l.tensors[i], b.Bytes())
+				if err := fill(b, l.tensors[i]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -168,6 +213,7 @@ func Tensor(name string, build func(s *amp.Scope) *amp.Tensor, opts ...Option) *
 			t.RequireGrad()
 		}
 		p := newPart(o, t)
+		c.settle("Tensor", o, []*amp.Tensor{t})
 		check("Tensor", c.st.Attach(o, &p))
 		check("Tensor", p.house(c, t, 0))
 		c.add(name, &p)
@@ -198,3 +244,6 @@ func (c *session) empty(op string, kept *store.Tensor) *amp.Tensor {
 	}
 	return amp.Full(c.scope(op), dt, 0, kept.Shape...)
 }
+
+// Memory of the host is watched as that of devices is.
+var _ amp.WatchedBuffer = (*smallBuffer)(nil)

@@ -44,8 +44,22 @@ func compareChart(f *widgets.Figure) drawing {
 		height, lower = 390, 120
 		p.X.Tick.Label.Color, p.X.Tick.Label.Font.Size = color.Transparent, 1 // the lower plot has the steps
 	}
-	return drawing{chartWidth, height, func(c draw.Canvas) {
+	ops := drawnOps(d)
+	var answer []string
+	head := vg.Length(0)
+	if d.Answer != "" {
+		answer = lines(boldStyle(11.5, ink), d.Answer, chartWidth-36, 2)
+		head = vg.Length(12 + 16*len(answer))
+	}
+	return drawing{chartWidth, height + head + ops.height, func(c draw.Canvas) {
 		paper(c)
+		for i, l := range answer {
+			c.FillText(boldStyle(11.5, ink), vg.Point{X: 14, Y: c.Max.Y - 22 - vg.Length(16*i)}, l)
+		}
+		if ops.height > 0 {
+			ops.draw(draw.Crop(c, 14, -18, 12, 12+ops.height-(c.Max.Y-c.Min.Y)))
+		}
+		c = draw.Crop(c, 0, 0, ops.height, -head)
 		legend(draw.Crop(c, 14, -18, 0, -12), d)
 		c = draw.Crop(c, 14, -18, 9, -34)
 		upper := draw.Crop(c, 0, 0, lower, 0)
@@ -132,9 +146,17 @@ func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // pointsPerCurve divides what the picture has room for between the losses and the differences of all runs.
-func pointsPerCurve(d *widgets.CompareData) int { return maxCurvePoints / max(2*len(d.Runs)-1, 1) }
+func pointsPerCurve(d *widgets.CompareData) int {
+	all := maxCurvePoints
+	for _, r := range d.Runs {
+		if len(r.Ops) > 0 {
+			all = maxCurvePoints / 2 // the bars of the ops need room too
+		}
+	}
+	return all / max(2*len(d.Runs)-1, 1)
+}
 
-const maxCurvePoints = 1000
+const maxCurvePoints = 900
 
 // drawGaps draws a curve of n points, at most about limit of them, that is interrupted where there is none; a point alone is a dot.
 func drawGaps(c draw.Canvas, style draw.LineStyle, n, limit int, point func(int) (vg.Point, bool)) {

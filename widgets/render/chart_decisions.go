@@ -22,6 +22,7 @@ const (
 	mapWhy    = 288
 	mapBack   = 498
 	mapRight  = chartWidth - 16
+	mapStrip  = 166 // width of the magnitudes, to the right of the rest
 	mapHeader = 76
 )
 
@@ -42,7 +43,11 @@ func decisionsChart(f *widgets.Figure, limit int) drawing {
 	if more > 0 {
 		height += mapLine
 	}
-	return drawing{chartWidth, height, func(c draw.Canvas) {
+	right := vg.Length(mapRight)
+	if d.Format != "" {
+		right += mapStrip
+	}
+	return drawing{right + 16, height, func(c draw.Canvas) {
 		paper(c)
 		top := c.Max.Y - 24
 		c.FillText(boldStyle(13, ink), vg.Point{X: mapLeft, Y: top}, f.Title)
@@ -53,10 +58,15 @@ func decisionsChart(f *widgets.Figure, limit int) drawing {
 		for i, x := range []vg.Length{mapLeft, mapFwd, mapWhy, mapBack} {
 			c.FillText(head, vg.Point{X: x, Y: y + 6}, []string{"MODULE, OP", "FORWARD", "WHY", "BACKWARD"}[i])
 		}
+		if d.Format != "" {
+			stripHeader(c, d, y+6)
+			stripBands(c, d, y, y-vg.Length(mapRow*len(rows)))
+		}
 		for _, r := range rows {
-			c.StrokeLine2(draw.LineStyle{Color: border, Width: .75}, mapLeft, y, mapRight, y)
+			c.StrokeLine2(draw.LineStyle{Color: border, Width: .75}, mapLeft, y, right, y)
 			y -= mapRow
 			r.draw(c, d, y)
+			r.strips(c, d, y)
 		}
 		if more > 0 {
 			c.FillText(textStyle(9.5, faint), vg.Point{X: mapLeft, Y: y - mapLine + 2}, "… and "+moreRows(more))
@@ -91,7 +101,7 @@ func (r mapEntry) draw(c draw.Canvas, d *widgets.DecisionsData, y vg.Length) {
 	upper, lower := y+mapLine+4, y+5
 	if r.module != "" {
 		s := boldStyle(9.5, ink)
-		c.FillText(s, vg.Point{X: mapLeft, Y: upper}, fit(s, r.module, mapFwd-mapLeft-8))
+		c.FillText(s, vg.Point{X: mapLeft, Y: upper}, fitPath(s, r.module, mapFwd-mapLeft-8))
 	}
 	op := textStyle(9.5, ink)
 	if r.forward < 0 {
@@ -115,6 +125,19 @@ func (r mapEntry) draw(c draw.Canvas, d *widgets.DecisionsData, y vg.Length) {
 		}
 	}
 	tiles(c, d, r.backward, upper-3.5)
+}
+
+// fitPath shortens a path to a width from its beginning: its end tells modules apart.
+func fitPath(style text.Style, path string, w vg.Length) string {
+	short := path
+	for style.Width(short) > w {
+		_, rest, ok := strings.Cut(strings.TrimPrefix(short, "…/"), "/")
+		if !ok {
+			return fit(style, short, w)
+		}
+		short = "…/" + rest
+	}
+	return short
 }
 
 // lines breaks a text into at most n lines of a width; the last one is shortened.
@@ -208,10 +231,12 @@ func counts(c draw.Canvas, d *widgets.DecisionsData, at vg.Point) {
 		fill(c, dtypeColor(n.DType), x, at.Y-2, w, height)
 		x += w
 	}
-	c.FillText(textStyle(10, ink), vg.Point{X: at.X + width + 12, Y: at.Y}, fit(textStyle(10, ink), plain(d.Calls()), mapRight-at.X-width-12))
-}
-
-// plain leaves out the marks that the font has no characters for; the colored bar stands for them.
-func plain(s string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("▮", "", "▯", "", "■", "", "▢", "").Replace(s)), " ")
+	x = at.X + width + 12
+	for _, n := range d.Summary.Ops {
+		label := d.PerStepText(n.Calls) + " " + n.DType.Short()
+		tile(c, n.DType, x, at.Y-3, label)
+		x += tileWidth(label) + 4
+	}
+	style := textStyle(10, ink)
+	c.FillText(style, vg.Point{X: x + 6, Y: at.Y}, fit(style, d.CallsTitle(), mapRight-x-6))
 }

@@ -22,8 +22,9 @@ const (
 	normalEnd  = 16
 )
 
-// exponentsChart draws the gradients' magnitudes over the range of float16: with the loss scale above, without it below.
-func exponentsChart(f *widgets.Figure) drawing {
+// exponentsChart draws the gradients' magnitudes over the range of float16: with the loss scale above, without it below. Each has at
+// most about the given number of bars.
+func exponentsChart(f *widgets.Figure, bars int) drawing {
 	d := f.Exponents
 	if d.Missing != "" || len(d.Counts) == 0 {
 		return note(f.Title, d.Sentence)
@@ -31,14 +32,18 @@ func exponentsChart(f *widgets.Figure) drawing {
 	k := int(math.Round(math.Log2(float64(d.Scale))))
 	lo, hi := float64(min(d.Low, d.Low+k, zeroEnd-5))-3, float64(max(d.Low, d.Low+k)+len(d.Counts))
 	hi = max(hi, normalEnd+4)
-	panels := []exponentPanel{{d, 0, 1, "without a loss scale", d.Unscaled}}
+	panels := []exponentPanel{{d, 0, 1, "Unscaled", d.Unscaled, bars}}
 	if d.Scale != 1 {
-		panels = append([]exponentPanel{{d, k, d.Scale, "× loss scale " + widgets.ScaleText(d.Scale), d.Scaled}}, panels...)
+		panels = append([]exponentPanel{{d, k, d.Scale, "Scaled by " + widgets.ScaleText(d.Scale), d.Scaled, bars}}, panels...)
 	}
-	height := vg.Length(170*len(panels) + 24)
+	height := vg.Length(170*len(panels)+24) + sweepHeight
 	return drawing{chartWidth, height, func(c draw.Canvas) {
 		paper(c)
 		c = draw.Crop(c, 14, -18, 9, -12)
+		below := c
+		c.Min.Y += sweepHeight
+		below.Max.Y = c.Min.Y - 16
+		drawSweep(below, d)
 		axisLabels(c, "share of the numbers", "magnitude, as float16 sees it")
 		c = draw.Crop(c, 0, 0, 12, -14)
 		each := (c.Max.Y - c.Min.Y) / vg.Length(len(panels))
@@ -71,6 +76,7 @@ type exponentPanel struct {
 	scale widgets.Number
 	title string
 	fate  widgets.Fate
+	most  int // bars
 }
 
 // top is a little more than the highest bar.
@@ -91,26 +97,38 @@ func (e exponentPanel) Plot(c draw.Canvas, p *plot.Plot) {
 	e.bands(c, x)
 	grid{}.Plot(c, p)
 	per := e.binades()
+	var bars [len(fateColors)]vg.Path // one path for each color: a path for each bar is most of a small picture
 	for i := 0; i < len(e.d.Counts); i += per {
 		n := slices.Max(e.d.Counts[i:min(i+per, len(e.d.Counts))])
 		if n == 0 {
 			continue
 		}
 		from, to := x(float64(e.d.Low+i+e.k)), x(float64(e.d.Low+i+per+e.k))
-		fill(c, fateColors[widgets.FateOf(e.d.Low+i, e.scale)], from+.4, c.Min.Y, max(to-from-.8, .8), max(y(float64(n)/float64(e.d.N))-c.Min.Y, 1))
+		path := &bars[widgets.FateOf(e.d.Low+i, e.scale)]
+		for k, at := range corners(vg.Rectangle{Min: vg.Point{X: from + .4, Y: c.Min.Y}, Max: vg.Point{X: max(to-.4, from+1.2), Y: c.Min.Y + max(y(float64(n)/float64(e.d.N))-c.Min.Y, 1)}}) {
+			if k == 0 {
+				path.Move(at)
+			} else {
+				path.Line(at)
+			}
+		}
+		path.Close()
+	}
+	for fate, path := range bars {
+		if len(path) > 0 {
+			c.SetColor(fateColors[fate])
+			c.Fill(path)
+		}
 	}
 	e.zeros(c, x, y)
 	s := boldStyle(9, ink)
-	text := e.title + ": "
+	text := e.title + ":"
 	c.FillText(s, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - 10}, text)
-	c.FillText(textStyle(9, ink), vg.Point{X: c.Min.X + 4 + s.Width(text), Y: c.Max.Y - 10}, e.losses())
+	c.FillText(textStyle(9, ink), vg.Point{X: c.Min.X + 8 + s.Width(text), Y: c.Max.Y - 10}, e.losses())
 }
 
-// maxBars bounds the bars of a panel: more would be as thin as a pixel.
-const maxBars = 90
-
 // binades is the number of binades that one bar stands for: as tall as the highest of them.
-func (e exponentPanel) binades() int { return (len(e.d.Counts) + maxBars - 1) / maxBars }
+func (e exponentPanel) binades() int { return (len(e.d.Counts) + e.most - 1) / e.most }
 
 // losses says what the panel's numbers come to.
 func (e exponentPanel) losses() string {

@@ -23,13 +23,84 @@ func scaleChart(f *widgets.Figure) drawing {
 	p.Y.Tick.Marker, p.X.Tick.Marker = powerTicks{}, countTicks{}
 	p.Y.Tick.Label.Handler = powers{p.Y.Tick.Label.Handler}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = scaleRange(d)
-	p.Add(calibration{d}, grid{}, bounds{d}, skipLane{d}, scaleLine{d}, skipMarks{d})
-	return drawing{chartWidth, 270, func(c draw.Canvas) {
+	p.Add(calibration{d}, grid{}, bounds{d}, scaleLine{d}, growth{d}, skipMarks{d})
+	height := vg.Length(270)
+	if len(d.Skips) > 0 {
+		height += laneHeight
+	}
+	return drawing{chartWidth, height, func(c draw.Canvas) {
 		paper(c)
 		c = draw.Crop(c, 14, -18, 9, -12)
 		axisLabels(c, "loss scale (log axis)", "step")
-		p.Draw(draw.Crop(c, 0, 0, 12, -16))
+		c = draw.Crop(c, 0, 0, 12, -16)
+		if len(d.Skips) > 0 {
+			lane := c
+			c.Min.Y += laneHeight
+			area := p.DataCanvas(c)
+			lane.Min.X, lane.Max.X, lane.Max.Y = area.Min.X, area.Max.X, c.Min.Y-6
+			stepLane(lane, d, p.X.Max)
+		}
+		p.Draw(c)
 	}}
+}
+
+// growth says at the end of the curve when the scale grows next.
+type growth struct{ d *widgets.ScaleData }
+
+// Plot implements plot.Plotter.
+func (g growth) Plot(c draw.Canvas, p *plot.Plot) {
+	d := g.d
+	if d.NextGrowth == 0 || d.Verdict == widgets.VerdictCollapsing || len(d.Points) == 0 {
+		return
+	}
+	now := d.Points[len(d.Points)-1].Log2()
+	if (bounds{d}).near(now+1.3, .72*p.X.Max) {
+		return
+	}
+	_, y := p.Transforms(&c)
+	s := textStyle(8.5, color.NRGBA{0x00, 0x6b, 0x4e, 0xff})
+	s.XAlign = draw.XRight
+	c.FillText(s, vg.Point{X: c.Max.X - 3, Y: y(now) + 5}, "grows in "+group(int64(d.NextGrowth))+" clean steps")
+}
+
+// laneHeight is the room for the lane of steps below the curve.
+const laneHeight = 62
+
+// stepLane draws how far the optimizer is behind the training loop, nominal minus effective steps, with a tick for every skipped
+// step, so that long histories show where skips are dense.
+func stepLane(c draw.Canvas, d *widgets.ScaleData, last float64) {
+	x := func(step float64) vg.Length { return c.Min.X + (c.Max.X-c.Min.X)*vg.Length(min(step/last, 1)) }
+	const ticks = 7
+	base, top := c.Min.Y+ticks+2, c.Max.Y-14
+	y := func(n int) vg.Length { return base + (top-base)*vg.Length(n)/vg.Length(max(d.Skipped, 1)) }
+	pts, n := []vg.Point{{X: c.Min.X, Y: base}}, 0
+	for _, r := range d.Skips {
+		pts = append(pts, vg.Point{X: x(float64(r.First)), Y: y(n)})
+		n += r.Count
+		pts = append(pts, vg.Point{X: x(float64(r.Last)), Y: y(n)})
+	}
+	pts = append(pts, vg.Point{X: c.Max.X, Y: y(n)})
+	pts = thin(pts)
+	c.FillPolygon(color.NRGBA{0xfb, 0xec, 0xdf, 0xff}, append(slices.Clone(pts), vg.Point{X: c.Max.X, Y: base}))
+	c.StrokeLines(draw.LineStyle{Color: red, Width: 1.25}, pts)
+	c.StrokeLine2(draw.LineStyle{Color: border, Width: .75}, c.Min.X, base, c.Max.X, base)
+	skipTicks(c, d, x, ticks)
+	s := textStyle(9, faint)
+	c.FillText(s, vg.Point{X: c.Min.X, Y: c.Max.Y - 9}, "steps behind: nominal − effective")
+	s = boldStyle(9, color.NRGBA{0xb0, 0x4a, 0x00, 0xff})
+	s.XAlign = draw.XRight
+	c.FillText(s, vg.Point{X: c.Max.X, Y: c.Max.Y - 9}, fmt.Sprintf("%s skipped: %s effective of %s", group(int64(d.Skipped)), group(int64(d.Effective)), group(int64(d.Nominal))))
+}
+
+// thin drops points of a rising curve that are closer together than could be seen.
+func thin(in []vg.Point) []vg.Point {
+	out := in[:1]
+	for i, p := range in[1:] {
+		if l := out[len(out)-1]; i == len(in)-2 || p.X-l.X > .7 || p.Y-l.Y > .7 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // scaleRange is the part of the plane to show: all scales, half an octave of air, and at least four octaves.
@@ -137,17 +208,10 @@ func (l scaleLine) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(draw.LineStyle{Color: blue, Width: 2}, pts)
 }
 
-// skipLane draws a tick for every skipped step along the bottom, so that long histories show where skips are dense.
-type skipLane struct{ d *widgets.ScaleData }
-
-// Plot implements plot.Plotter.
-func (l skipLane) Plot(c draw.Canvas, p *plot.Plot) {
-	if len(l.d.Skips) == 0 {
-		return
-	}
-	x, _ := p.Transforms(&c)
+// skipTicks draws a tick for every skipped step along the bottom.
+func skipTicks(c draw.Canvas, d *widgets.ScaleData, x func(float64) vg.Length, height vg.Length) {
 	var from, to vg.Length
-	for i, r := range l.d.Skips {
+	for i, r := range d.Skips {
 		f := x(float64(r.First))
 		t := max(x(float64(r.Last)), f+1.2)
 		switch {
@@ -156,14 +220,11 @@ func (l skipLane) Plot(c draw.Canvas, p *plot.Plot) {
 		case f <= to+.6: // no gap that could be seen
 			to = max(to, t)
 		default:
-			fill(c, red, from, c.Min.Y, to-from, 8)
+			fill(c, red, from, c.Min.Y, to-from, height)
 			from, to = f, t
 		}
 	}
-	fill(c, red, from, c.Min.Y, to-from, 8)
-	s := textStyle(8, faint)
-	s.XAlign = draw.XRight
-	c.FillText(s, vg.Point{X: c.Max.X, Y: c.Min.Y + 10}, fmt.Sprintf("%s skipped", group(int64(l.d.Skipped))))
+	fill(c, red, from, c.Min.Y, to-from, height)
 }
 
 // skipMarks draws a cross where each run of skipped steps began, and names culprits while there is room.

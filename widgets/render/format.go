@@ -11,3 +11,6 @@ func group(n int64) string { return widgets.Count(n) }
 
 // short writes a number with as few digits as it needs.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+// itoa writes an integer.
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -33,17 +33,17 @@ func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c
 // Inline styles that repeat. JupyterLab's own sheet aligns table cells to the right and centers tables; both are undone here.
 const (
 	stFigure  = `max-width:1000px;font-size:13px;line-height:1.4;margin:4px 0 10px 0`
-	stCell    = `text-align:left;vertical-align:top;padding:5px 8px`
-	stNumber  = `text-align:right;vertical-align:top;padding:5px 8px;white-space:nowrap`
-	stHead    = `text-align:left;vertical-align:bottom;padding:4px 8px`
-	stHeadNum = `text-align:right;vertical-align:bottom;padding:4px 8px`
+	stCell    = `text-align:left;vertical-align:top;padding:5px 6px`
+	stNumber  = `text-align:right;vertical-align:top;padding:5px 6px;white-space:nowrap`
+	stHead    = `text-align:left;vertical-align:bottom;padding:4px 6px`
+	stHeadNum = `text-align:right;vertical-align:bottom;padding:4px 6px`
 	stRow     = `background-color:transparent;border-top:1px solid rgba(128,128,128,0.35)`
 	stSub     = `background-color:transparent`
 	stMuted   = `opacity:0.75`
 	stScroll  = `overflow-x:auto;margin:8px 0`
-	stTable   = `border-collapse:collapse;table-layout:auto;margin:0;font-size:12.5px`
+	stTable   = `border-collapse:collapse;table-layout:auto;margin:0;font-size:13px`
 	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 4px 0`
-	stImg     = `display:block;width:100%;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
+	stImg     = `display:block;width:100%;min-width:600px;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
 	stSummary = `cursor:pointer;margin:6px 0`
 )
 
@@ -67,6 +67,10 @@ func htmlFace(f *widgets.Figure, chart string) (string, error) {
 		liveHTML(p, f, chart)
 	case f.Exponents != nil:
 		exponentsHTML(p, f, chart)
+	case f.Bits != nil:
+		bitsHTML(p, f)
+	case f.Policy != nil:
+		policyHTML(p, f, chart)
 	}
 	script, err := interactive(f)
 	if err != nil {
@@ -91,25 +95,34 @@ func chip(d amp.DType, label string) string {
 		hex(bg), hex(onColor(bg)), widgets.Mark(d), esc(label))
 }
 
-// metric writes a number with its label below.
-func (p *page) metric(value, label string) {
-	p.printf(`<div style="display:inline-block;vertical-align:top;margin:4px 22px 4px 0;max-width:140px"><strong style="font-size:16px;white-space:nowrap">%s</strong><br><span style="%s;font-size:11.5px">%s</span></div>`,
-		esc(value), stMuted, esc(label))
+// metrics writes numbers with their labels below; the first one, which a reader wants most, is the largest.
+func (p *page) metrics(list ...widgets.Metric) {
+	p.WriteString(`<div style="margin:4px 0 2px 0">`)
+	for i, m := range list {
+		size := 17
+		if i == 0 {
+			size = 24
+		}
+		p.printf(`<div style="display:inline-block;vertical-align:top;margin:2px 14px 4px 0;width:145px"><strong style="font-size:%dpx;line-height:32px;white-space:nowrap">%s</strong><br><span style="%s;font-size:12px">%s</span></div>`,
+			size, powersHTML(m.Value), stMuted, powersHTML(m.Label))
+	}
+	p.WriteString(`</div>`)
 }
 
 // chartImage is a chart as an image. It is the PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls
-// it insecure), and the PNG is drawn at twice its size anyway.
+// it insecure), and the PNG is drawn at twice its size anyway. On a narrow page it scrolls rather than shrink until nobody can
+// read it.
 func chartImage(alt, svg string, img []byte) string {
 	mime := "image/png"
 	if len(img) > maxInline && len(svg) < len(img) {
 		mime, img = "image/svg+xml", []byte(svg)
 	}
-	return fmt.Sprintf(`<div class="halftone-chart"><img alt="%s" width="%d" style="%s" src="data:%s;base64,%s"></div>`,
+	return fmt.Sprintf(`<div class="halftone-chart" style="overflow-x:auto"><img alt="%s" width="%d" style="%s" src="data:%s;base64,%s"></div>`,
 		esc(alt), chartWidth, stImg, mime, base64.StdEncoding.EncodeToString(img))
 }
 
 // maxInline is the size of a PNG beyond which HTML that has to stay within MaxHTML takes the SVG instead.
-const maxInline = 20 << 10
+const maxInline = 25 << 10
 
 // verdictColor is the color beside a verdict's word.
 func verdictColor(v string) color.NRGBA {

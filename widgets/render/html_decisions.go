@@ -18,32 +18,28 @@ func decisionsHTML(p *page, f *widgets.Figure) {
 		p.printf(`<div>%s</div>`, esc(d.Missing))
 		return
 	}
+	p.metrics(append([]widgets.Metric{d.Lead()}, d.Metrics()...)...)
 	shareBar(p, d)
-	p.WriteString(`<div style="margin:2px 0">`)
-	for _, m := range d.Metrics() {
-		p.metric(m.Value, m.Label)
-	}
-	p.WriteString(`</div>`)
 	decisionsTable(p, f)
 	decisionsDetails(p, f)
 }
 
-// shareBar writes how many calls ran in each dtype as one divided bar.
+// shareBar writes how many calls ran in each dtype as one divided bar with its legend.
 func shareBar(p *page, d *widgets.DecisionsData) {
 	u := d.Summary
 	if u.Calls == 0 {
 		return
 	}
-	p.printf(`<div>%s`, esc(d.CallsTitle()))
+	p.WriteString(`<div style="margin:6px 0 4px 0;height:10px;border-radius:4px;overflow:hidden;white-space:nowrap;font-size:0">`)
 	for _, c := range u.Ops {
-		p.printf(` %s`, chip(c.DType, d.PerStepText(c.Calls)+" "+c.DType.Short()))
-	}
-	p.WriteString(`</div><div style="margin:6px 0;height:8px;border-radius:4px;overflow:hidden;white-space:nowrap;font-size:0">`)
-	for _, c := range u.Ops {
-		p.printf(`<span title="%s" style="display:inline-block;height:8px;width:%.2f%%;background-color:%s"></span>`,
+		p.printf(`<span title="%s" style="display:inline-block;height:10px;width:%.2f%%;background-color:%s"></span>`,
 			esc(c.DType.String()), 100*float64(c.Calls)/float64(u.Calls), hex(dtypeColor(c.DType)))
 	}
-	p.WriteString(`</div>`)
+	p.printf(`</div><div style="margin:0 0 2px 0">`)
+	for _, c := range u.Ops {
+		p.printf(`%s `, chip(c.DType, d.PerStepText(c.Calls)+" "+c.DType.Short()))
+	}
+	p.printf(`<span style="%s">%s</span></div>`, stMuted, esc(d.CallsTitle()))
 }
 
 // column of the decisions table.
@@ -55,21 +51,31 @@ type column struct {
 // decisionsTable writes the tree. Rows stop where the HTML would grow beyond its bound; the figure's JSON has the rest.
 func decisionsTable(p *page, f *widgets.Figure) {
 	d := f.Decisions
-	columns := []column{{"Module, op", "20%", false}, {"Forward", "17%", false}, {"Why", "32%", false}, {"Backward", "17%", false}, {"Bytes", "7%", true}}
+	columns := []column{{"Module, op", "21%", false}, {"Forward", "16%", false}, {"Why", "34%", false}, {"Backward", "18%", false}, {"Cost", "11%", true}}
+	wide := 640
+	if d.Format != "" {
+		columns = []column{{"Module, op", "15%", false}, {"Forward", "13%", false}, {"Why", "24%", false}, {"Backward", "14%", false}, {"Magnitudes", "23%", false}, {"Cost", "11%", true}}
+		wide = 780
+	}
 	note := "Each row is one place in the program, with the backward ops that compute its gradient."
 	if d.Steps > 0 {
-		note += " ×2 is twice a step; bytes are results per step."
+		note += " ×2 is twice a step; cost is the bytes of results per step, and the time of a call."
 	}
-	if f.Volatile != nil {
-		columns = append(columns, column{"Time/call", "7%", true})
+	if d.Format != "" {
+		note += " Magnitudes are those of its result above those of the gradients: ○ " + d.Format + " loses them to zero, ░ it keeps fewer digits, ═ it keeps them, × they overflow."
 	}
-	p.printf(`<div style="%s"><table class="halftone-table" style="%s;width:100%%;min-width:700px"><caption style="%s">%s</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, note, stSub)
+	p.printf(`<div style="%s;margin:8px 0 0 0">%s</div><div style="%s"><table class="halftone-table" style="%s;width:100%%;min-width:%dpx"><caption style="%s">Ops with their casts and gradients</caption><thead><tr style="%s">`,
+		stMuted, note, stScroll, stTable, wide, stCaption, stSub)
 	for _, c := range columns {
 		style := stHead
 		if c.number {
 			style = stHeadNum
 		}
-		p.printf(`<th scope="col" style="%s;width:%s">%s</th>`, style, c.width, c.name)
+		p.printf(`<th scope="col" style="%s;width:%s">%s`, style, c.width, c.name)
+		if c.name == "Magnitudes" {
+			p.printf(`<br><span style="%s;font-weight:normal;font-size:12px">%s to %s</span><br>%s`, stMuted, powersHTML(fmt.Sprintf("2^%d", widgets.StripLow)), powersHTML(fmt.Sprintf("2^%d", widgets.StripHigh)), stripAxis(d))
+		}
+		p.WriteString(`</th>`)
 	}
 	p.WriteString(`</tr></thead><tbody>`)
 	left := d.More
@@ -133,22 +139,27 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns
 	}
 	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code style="`+stCode+`">%s</code>%s`, class, stRow, stCell, name, esc(s.Op), esc(d.Times(s)))
 	if s.Where != "" {
-		p.printf(` <span style="%s;font-size:11px;white-space:nowrap">%s</span>`, stMuted, esc(s.Where))
+		p.printf(` <span style="%s;font-size:12px;white-space:nowrap">%s</span>`, stMuted, esc(s.Where))
 	}
 	p.printf(`</th><td style="%s">%s</td><td style="%s">%s`, stCell, precision(s), stCell, reason(d.Rule(s)))
-	p.printf(`<br><span style="%s;font-size:11px">%s`, stMuted, esc(s.Shape))
-	if s.Dims != nil {
-		p.printf(`<br>tensor cores %s`, esc(s.Dims.Text()))
-	}
-	p.printf(`</span></td><td style="%s">%s</td><td style="%s">%s</td>`,
-		stCell, backwardChips(d, r.Backward), stNumber, esc(widgets.Bytes(d.StepBytes(s.Bytes))))
-	if columns > 5 {
-		t := ""
-		if ns := f.Measured(r.Forward); ns > 0 {
-			t = widgets.Duration(ns)
+	p.printf(`<br><span style="%s;font-size:12px">%s</span></td><td style="%s">%s</td>`, stMuted, esc(circumstances(s)), stCell, backwardChips(d, r.Backward))
+	if d.Format != "" {
+		p.printf(`<td style="%s">`, stCell)
+		if p.Len() < maxStrips {
+			healthHTML(p, d, "fwd", s.Health, s.Out.IsHalf())
+			back, narrow := d.BackwardHealth(r.Backward)
+			healthHTML(p, d, "bwd", back, narrow)
 		}
-		p.printf(`<td style="%s">%s</td>`, stNumber, esc(t))
+		p.WriteString(`</td>`)
 	}
+	p.printf(`<td style="%s">%s`, stNumber, esc(widgets.Bytes(d.StepBytes(s.Bytes))))
+	if s.Saved > 0 {
+		p.printf(`<br><span style="%s;font-size:12px">saves %s</span>`, stMuted, esc(widgets.Bytes(d.StepBytes(s.Saved))))
+	}
+	if ns := f.Measured(r.Forward); ns > 0 {
+		p.printf(`<br><span style="%s;font-size:12px">%s</span>`, stMuted, esc(widgets.Duration(ns)))
+	}
+	p.WriteString(`</td>`)
 	p.WriteString(`</tr>`)
 	for _, c := range s.Casts {
 		p.printf(`<tr class="%s" style="%s"><td style="%s">↳ cast <code style="`+stCode+`">%s</code></td><td style="%s">%s → %s</td><td colspan="%d" style="%s">%s</td></tr>`,
@@ -156,10 +167,77 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns
 	}
 }
 
+// circumstances are what belongs to a reason: what decided, the shapes, and whether tensor cores take them.
+func circumstances(s *widgets.Site) string {
+	var parts []string
+	for _, t := range []string{noBreak(s.ByText()), s.Shape} {
+		if t != "" {
+			parts = append(parts, t)
+		}
+	}
+	if s.Dims != nil {
+		parts = append(parts, noBreak("tensor cores "+s.Dims.Text()))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// noBreak keeps words on one line.
+func noBreak(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
+
+// maxStrips is the length from which rows do without their magnitudes: a row more says more.
+const maxStrips = 26 << 10
+
+// stripColors tell what the format makes of a column of magnitudes. They are read on light and on dark pages.
+var stripColors = [...]string{widgets.FateZero: "#7f7f7f", widgets.FateSubnormal: "#3a8fc4", widgets.FateNormal: hex(blue), widgets.FateOverflow: hex(red)}
+
+// colored writes a strip, each column in the color of its fate.
+func colored(p *page, d *widgets.DecisionsData, strip string) {
+	fate := -1
+	for c, r := range []rune(strip) {
+		if f := d.FateOf(widgets.StripLow + 2*c); f != fate && r != '·' {
+			if fate >= 0 {
+				p.WriteString(`</span>`)
+			}
+			fate = f
+			p.printf(`<span style="color:%s">`, stripColors[f])
+		}
+		p.WriteRune(r)
+	}
+	if fate >= 0 {
+		p.WriteString(`</span>`)
+	}
+}
+
+const stStrip = `background-color:transparent;padding:0;font-size:11px;line-height:1.2;white-space:nowrap`
+
+// stripAxis names the parts of the range by their marks.
+func stripAxis(d *widgets.DecisionsData) string {
+	p := new(page)
+	p.printf(`<code style="%s">`, stStrip)
+	colored(p, d, d.HealthAxis())
+	p.WriteString(`</code>`)
+	return p.String()
+}
+
+// healthHTML writes the magnitudes of a result and, in words, what is noteworthy about them.
+func healthHTML(p *page, d *widgets.DecisionsData, what string, h *widgets.Health, narrow bool) {
+	if h == nil {
+		return
+	}
+	p.printf(`<code title="%s" style="%s">`, what, stStrip)
+	colored(p, d, h.Strip())
+	p.WriteString(`</code>`)
+	weight := "normal"
+	if h.Sick() {
+		weight = "bold"
+	}
+	p.printf(`<br><span style="font-size:12px;font-weight:%s">%s %s</span><br>`, weight, what, powersHTML(strings.Join(h.Facts(narrow), " · ")))
+}
+
 // stCode undoes the gray that JupyterLab puts behind code.
 const stCode = `background-color:transparent;padding:0`
 
-const stCast = `text-align:left;vertical-align:top;padding:1px 8px 3px 8px;font-size:11.5px`
+const stCast = `text-align:left;vertical-align:top;padding:1px 6px 3px 6px;font-size:12px`
 
 // reason writes a rule with the class that it begins with in bold.
 func reason(rule string) string {
@@ -208,7 +286,7 @@ func decisionsDetails(p *page, f *widgets.Figure) {
 		}
 		p.WriteString(`</details>`)
 	}
-	p.printf(`<div style="%s;font-size:11.5px">▮ fp16 · ▯ bf16 · ■ fp32 · ▢ other`, stMuted)
+	p.printf(`<div style="%s;font-size:12px">▮ fp16 · ▯ bf16 · ■ fp32 · ▢ other`, stMuted)
 	if o := f.Overhead(); o != "" {
 		p.printf(` · %s`, esc(o))
 	}

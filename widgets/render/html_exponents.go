@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+
 	"github.com/halftone-ml/halftone/widgets"
 )
 
@@ -14,7 +16,7 @@ func exponentsHTML(p *page, f *widgets.Figure, chart string) {
 		c = gray
 	case d.Scaled.Overflow > 0:
 		c = red
-	case 100*d.Scaled.Zero > d.Scaled.All(): // more than one in a hundred
+	case 100*d.Scaled.Zero > d.Scaled.All() || d.Scale > d.Best && d.Scale > 1: // more than one in a hundred, or no room to grow
 		c = orange
 	}
 	p.printf(`<div style="border-left:5px solid %s;padding:6px 12px;margin:4px 0 8px 0;background-color:rgba(%d,%d,%d,0.1);border-radius:3px"><strong>%s</strong>`,
@@ -28,6 +30,7 @@ func exponentsHTML(p *page, f *widgets.Figure, chart string) {
 	if d.Missing != "" || len(d.Counts) == 0 {
 		return
 	}
+	p.metrics(d.Metrics()...)
 	p.WriteString(chart)
 	p.WriteString(`<div style="margin:6px 0">`)
 	for i, t := range d.Facts() {
@@ -37,9 +40,44 @@ func exponentsHTML(p *page, f *widgets.Figure, chart string) {
 		p.printf(`<span style="%s">%s</span> <strong>%s</strong>`, stMuted, esc(t[0]), powersHTML(t[1]))
 	}
 	p.WriteString(`</div>`)
+	scaleTable(p, d)
 	if len(d.Modules) > 0 {
 		moduleTable(p, d)
 	}
+}
+
+// scaleTable writes what the slider and the choice of formats show one at a time: other formats, and other loss scales.
+func scaleTable(p *page, d *widgets.ExponentsData) {
+	if len(d.Formats) == 0 {
+		return
+	}
+	p.printf(`<details><summary style="%s">Other formats and loss scales</summary><div style="%s"><table style="%s"><caption style="%s">What a format loses of the gradients that are not zero: to zero ○, to fewer digits ░, and to overflow ×.</caption><thead><tr style="%s">`,
+		stSummary, stScroll, stTable, stCaption, stSub)
+	for i, h := range []string{"Format, loss scale", "○ Zero", "░ Fewer digits", "× Overflow", "Largest safe scale"} {
+		style := stHeadNum
+		if i == 0 {
+			style = stHead
+		}
+		p.printf(`<th scope="col" style="%s">%s</th>`, style, h)
+	}
+	p.WriteString(`</tr></thead><tbody>`)
+	row := func(name string, f widgets.Fate, best string) {
+		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, powersHTML(name))
+		for _, v := range []string{d.Share(f.Zero), d.Share(f.Subnormal), d.Share(f.Overflow), best} {
+			p.printf(`<td style="%s">%s</td>`, stNumber, powersHTML(v))
+		}
+		p.WriteString(`</tr>`)
+	}
+	for _, r := range d.Formats {
+		row(r.Name+", unscaled", r.Plain, widgets.ScaleText(r.Best))
+		if d.Scale != 1 {
+			row(r.Name+", × "+widgets.ScaleText(d.Scale), r.Scaled, "")
+		}
+	}
+	for k := 4; k <= 24; k += 4 {
+		row(fmt.Sprintf("float16, × 2^%d", k), d.FateAt(k), "")
+	}
+	p.WriteString(`</tbody></table></div></details>`)
 }
 
 // moduleTable writes what each module's gradients lose.

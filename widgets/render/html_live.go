@@ -26,22 +26,11 @@ func liveHTML(p *page, f *widgets.Figure, chart string) {
 		hex(c), hex(onColor(c)), esc(stateMark(d)+" "+d.State), powersHTML(d.Sentence))
 	if d.Total > 0 {
 		progress := 100 * math.Min(float64(d.Step)/float64(d.Total), 1)
-		p.printf(`<div style="background-color:rgba(128,128,128,0.25);border-radius:4px;height:10px;max-width:960px;overflow:hidden"><div style="background-color:%s;height:10px;width:%.4g%%"></div></div>`,
-			hex(c), progress)
+		p.printf(`<div style="background-color:rgba(128,128,128,0.25);border-radius:4px;height:12px;max-width:960px;overflow:hidden"><div title="%s of %s steps" style="background-color:%s;height:12px;width:%.4g%%"></div></div>`,
+			group(int64(d.Step)), group(int64(d.Total)), hex(c), progress)
 	}
-	if facts := f.LiveFacts(); len(facts) > 0 {
-		p.WriteString(`<div style="margin:6px 0">`)
-		for i, t := range facts {
-			if i > 0 {
-				p.WriteString(` <span style="opacity:0.5">·</span> `)
-			}
-			whole := ""
-			if len(t[1]) < 40 { // a name of a parameter may be longer than a line
-				whole = ";white-space:nowrap"
-			}
-			p.printf(`<span style="margin:0%s"><span style="%s">%s</span> <strong>%s</strong></span>`, whole, stMuted, esc(t[0]), powersHTML(t[1]))
-		}
-		p.WriteString(`</div>`)
+	if list := f.LiveMetrics(); len(list) > 0 {
+		p.metrics(list...)
 	}
 	switch {
 	case len(d.Points) == 0:
@@ -70,7 +59,7 @@ func liveBars(p *page, d *widgets.LiveData) {
 		if !ok {
 			h, c = 4, red
 		}
-		p.printf(`<span style="display:inline-block;width:%.3g%%;height:%gpx;background-color:%s"></span>`, wide, h, hex(c))
+		p.printf(`<span style="display:inline-block;width:%.3g%%;height:%gpx;border-top:3px solid %s;background-color:rgba(%d,%d,%d,0.2)"></span>`, wide, h-3, hex(c), c.R, c.G, c.B)
 	}
 	p.WriteString(`</div>`)
 }

@@ -1,24 +1,36 @@
 package render
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
-	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-//go:embed interactive.js
-var interactiveJS string
+// The scripts: what all begin with, buttons that copy, and what charts, the decisions and the exponents add.
+var (
+	//go:embed common.js
+	commonJS string
+	//go:embed copy.js
+	copyJS string
+	//go:embed chart.js
+	chartJS string
+	//go:embed table.js
+	tableJS string
+	//go:embed exponents.js
+	exponentsJS string
 
-//go:embed exponents.js
-var exponentsJS string
+	//go:embed bits.js
+	bitsJS string
+	//go:embed policy.js
+	policyJS string
 
-// code is the script of most figures, whatIf that of the exponents, without comments and indentation.
-var code, whatIf = squeeze(interactiveJS), squeeze(exponentsJS)
+	chartCode, tableCode, whatIfCode = squeeze(commonJS + copyJS + chartJS), squeeze(commonJS + copyJS + tableJS), squeeze(commonJS + exponentsJS)
+	flips, searches                  = squeeze(bitsJS), squeeze(policyJS)
+)
 
 func squeeze(js string) string {
 	var out []string
@@ -30,33 +42,60 @@ func squeeze(js string) string {
 	return strings.Join(out, "\n")
 }
 
-// whatIfData adds what the slider of the exponents needs: counts, scales as powers of two, and of each format where numbers cease
-// to round to zero, where they are normal, and where they overflow.
-func whatIfData(d *widgets.ExponentsData, data map[string]any) {
-	power := func(s widgets.Number) int { return int(math.Round(math.Log2(float64(s)))) }
-	data["low"], data["counts"] = d.Low, d.Counts
-	data["now"], data["best"] = power(d.Scale), power(d.Best)
-	formats := map[string][3]int{}
-	for dt, f := range map[amp.DType]amp.Format{amp.Float16: amp.FormatFP16, amp.BFloat16: amp.FormatBF16} {
-		_, top := math.Frexp(f.Max())
-		formats[dt.String()] = [3]int{int(math.Log2(f.MinSubnormal())) - 1, int(math.Log2(f.MinNormal())), top}
+// whatIfData adds what the slider of the exponents needs: the scales as powers of two, where each format loses numbers, and the
+// counts, of all gradients and by module.
+func whatIfData(f *widgets.Figure, data map[string]any) {
+	type source struct {
+		Name   string `json:"name"`
+		Low    int    `json:"low"`
+		Counts []int  `json:"counts"`
 	}
-	data["formats"] = formats
+	type format struct {
+		Name   string `json:"name"`
+		Zero   int    `json:"zero"`
+		Normal int    `json:"normal"`
+		Top    int    `json:"top"`
+		Best   int    `json:"best"`
+	}
+	d := f.Exponents
+	data["alt"], data["now"] = f.Alt, widgets.Power(d.Scale)
+	sources := []source{{"all gradients", d.Low, d.Counts}}
+	for _, m := range d.Modules {
+		if len(m.Counts) > 0 && len(m.Counts) < 120 {
+			sources = append(sources, source{cmp.Or(m.Module, "(top level)"), m.Low, m.Counts})
+		}
+	}
+	formats := []format{}
+	for _, r := range d.Formats {
+		formats = append(formats, format{r.Name, r.Zero, r.Normal, r.Top, widgets.Power(r.Best)})
+	}
+	data["sources"], data["formats"] = sources, formats
 }
 
 // interactive returns the script element of a figure: code and, for charts, the ECharts option. It runs only in a trusted
 // notebook, adds to what stands in the page once it has built it, and otherwise leaves everything as it is.
 func interactive(f *widgets.Figure) (string, error) {
-	data, code := map[string]any{"kind": f.Kind}, code
+	data, code := map[string]any{"kind": f.Kind}, chartCode
 	switch {
 	case f.Decisions != nil && len(f.Decisions.Sites) > 0:
+		code = tableCode
 	case f.Scale != nil && f.Scale.Enabled && len(f.Scale.Points) > 0:
 		data["option"] = scaleOption(f)
 	case f.Runs != nil && f.Runs.Missing == "":
 		data["option"] = compareOption(f)
-	case f.Exponents != nil && len(f.Exponents.Counts) > 0:
-		code = whatIf
-		whatIfData(f.Exponents, data)
+	case f.Exponents != nil && len(f.Exponents.Counts) > 0 && len(f.Exponents.Formats) > 0:
+		code = whatIfCode
+		whatIfData(f, data)
+	case f.Bits != nil && f.Bits.Missing == "":
+		code = flips
+		var values []widgets.Exact
+		for _, v := range f.Bits.Values {
+			values = append(values, v.Value)
+		}
+		data["values"] = values
+	case f.Policy != nil && f.Policy.Missing == "":
+		code = searches
+		policyData(f.Policy, data)
 	default:
 		return "", nil
 	}

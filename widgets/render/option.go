@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -29,26 +30,36 @@ func chartOptions(alt string, two bool) []charts.GlobalOpts {
 	}
 }
 
-// scaleOption is the ECharts option of a scale history: log2 of the scale as steps, and a cross for each run of skips.
+// scaleOption is the ECharts option of a scale history: log2 of the scale as steps with a cross for each run of skips and, below,
+// how many steps the optimizer is behind.
 func scaleOption(f *widgets.Figure) map[string]any {
 	d := f.Scale
 	_, x1, y0, y1 := scaleRange(d)
+	steps := opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Min: 0, Max: x1, MinInterval: 1}
+	behind := len(d.Skips) > 0
 	c := charts.NewLine()
-	c.SetGlobalOptions(append(chartOptions(f.Alt, false),
+	c.SetGlobalOptions(append(chartOptions(f.Alt, behind),
 		charts.WithLegendOpts(opts.Legend{Top: "4", Right: "10"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "step", NameLocation: "middle", NameGap: 26, Min: 0, Max: x1, MinInterval: 1}),
+		charts.WithXAxisOpts(steps),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "loss scale (log axis)", Min: math.Floor(y0), Max: math.Ceil(y1), MinInterval: 1}),
 	)...)
+	if behind {
+		c.SetGlobalOptions(charts.WithAxisPointerOpts(&opts.AxisPointer{Link: []opts.AxisPointerLink{{XAxisIndex: []int{0, 1}}}}))
+		c.XAxisList[0].Name = ""
+		steps.GridIndex = 1
+		c.ExtendXAxis(steps)
+		c.ExtendYAxis(opts.YAxis{Type: "value", Name: "steps behind: nominal − effective", Min: 0, MinInterval: 1, SplitNumber: 2, GridIndex: 1})
+	}
 	c.AddSeries("loss scale", scalePoints(d),
 		charts.WithLineChartOpts(opts.LineChart{Step: "end", Symbol: "none"}),
 		charts.WithLineStyleOpts(opts.LineStyle{Color: hex(blue), Width: 2}),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(blue)}),
-		charts.WithMarkLineNameYAxisItemOpts(floorLine(d)),
+		charts.WithMarkLineNameYAxisItemOpts(limits(d, y1)...),
 		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideStartTop", Formatter: "{b}"}, LineStyle: &opts.LineStyle{Color: hex(gray), Type: "dotted"}}),
 	)
 	if end := calibrated(d); end > 0 {
 		charts.WithMarkAreaNameCoordItemOpts(opts.MarkAreaNameCoordItem{Name: "calibrating", Coordinate0: []any{0, math.Floor(y0)}, Coordinate1: []any{end, math.Ceil(y1)}})(&c.MultiSeries[0])
-		charts.WithMarkAreaStyleOpts(opts.MarkAreaStyle{ItemStyle: &opts.ItemStyle{Color: "rgba(230,159,0,0.12)"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideTopLeft"}})(&c.MultiSeries[0])
+		charts.WithMarkAreaStyleOpts(opts.MarkAreaStyle{ItemStyle: &opts.ItemStyle{Color: "rgba(230,159,0,0.12)"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideBottomLeft"}})(&c.MultiSeries[0])
 	}
 	if len(d.Skips) > 0 {
 		s := charts.NewScatter()
@@ -60,8 +71,34 @@ func scaleOption(f *widgets.Figure) map[string]any {
 		)
 		c.Overlap(s)
 	}
+	if behind {
+		c.AddSeries("steps behind", behindPoints(d),
+			charts.WithLineChartOpts(opts.LineChart{Symbol: "none", XAxisIndex: 1, YAxisIndex: 1}),
+			charts.WithLineStyleOpts(opts.LineStyle{Color: hex(red), Width: 1.5}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(red)}),
+			charts.WithAreaStyleOpts(opts.AreaStyle{Color: hex(red), Opacity: opts.Float(.15)}),
+		)
+	}
 	c.Validate()
 	return c.JSON()
+}
+
+// behindPoints are the points of the lower curve.
+func behindPoints(d *widgets.ScaleData) []opts.LineData {
+	var out []opts.LineData
+	for _, p := range widgets.ThinPoints(d.Behind(), maxDrawn) {
+		out = append(out, opts.LineData{Value: []any{p.Step, float64(p.Scale)}})
+	}
+	return out
+}
+
+// limits are the marks of the floor and, where the picture reaches beyond it, of the ceiling.
+func limits(d *widgets.ScaleData, top float64) []opts.MarkLineNameYAxisItem {
+	out := []opts.MarkLineNameYAxisItem{floorLine(d)}
+	if c := math.Log2(widgets.Ceiling); top > c {
+		out = append(out, opts.MarkLineNameYAxisItem{Name: "ceiling 2²⁴", YAxis: c})
+	}
+	return out
 }
 
 // floorLine is the mark of the floor.
@@ -131,6 +168,9 @@ func compareOption(f *widgets.Figure) map[string]any {
 		c.ExtendYAxis(opts.YAxis{Type: "value", Name: "relative difference from " + d.Runs[0].Name + " (log axis)", Min: lo, Max: hi, MinInterval: 1, SplitNumber: 3, GridIndex: 1})
 	}
 	limit := maxOptionPoints / max(2*len(d.Runs)-1, 1)
+	if slices.ContainsFunc(d.Runs, func(r widgets.RunRow) bool { return len(r.Ops) > 0 }) { // whose table needs room too
+		limit /= 2
+	}
 	for i := range d.Runs {
 		r := &d.Runs[i]
 		line, item := runLine(d, i), charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(runColor(d, i))})

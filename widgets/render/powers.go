@@ -121,9 +121,13 @@ type grid struct{}
 // Plot implements plot.Plotter.
 func (grid) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
+	var lines vg.Path
 	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
 		if !t.IsMinor() {
-			c.StrokeLine2(draw.LineStyle{Color: rule, Width: .75}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+			lines.Move(vg.Point{X: c.Min.X, Y: y(t.Value)})
+			lines.Line(vg.Point{X: c.Max.X, Y: y(t.Value)})
 		}
 	}
+	c.SetLineStyle(draw.LineStyle{Color: rule, Width: .75})
+	c.Stroke(lines)
 }

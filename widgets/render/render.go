@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/halftone-ml/halftone/widgets"
 )
@@ -42,6 +43,12 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		faces["text/html"], err = htmlFace(f, "")
 		return faces, err
 	}
+	if f.Custom != nil { // it has drawn itself
+		for mime, face := range f.Faces() {
+			faces[mime] = face
+		}
+		return faces, nil
+	}
 	var svg string
 	var img []byte
 	if f.Decisions == nil { // its HTML shows the chart
@@ -50,7 +57,13 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		}
 	}
 	chart := ""
-	if img != nil {
+	if bare := curves(f); bare != f { // its HTML has the rest as text and in tables
+		plain, plainPNG, err := images(bare, MaxBundle)
+		if err != nil {
+			return faces, err
+		}
+		chart = chartImage(f.Alt, plain, plainPNG)
+	} else if img != nil {
 		chart = chartImage(f.Alt, svg, img)
 	}
 	html, err := htmlFace(f, chart)
@@ -66,6 +79,19 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 	faces["image/svg+xml"] = svg
 	faces["image/png"] = base64.StdEncoding.EncodeToString(img)
 	return faces, nil
+}
+
+// curves is a comparison that says nothing but its curves; any other figure as it is.
+func curves(f *widgets.Figure) *widgets.Figure {
+	if f.Runs == nil || f.Runs.Missing != "" {
+		return f
+	}
+	bare, data := *f, *f.Runs
+	bare.Runs, data.Runs, data.Answer = &data, slices.Clone(data.Runs), ""
+	for i := range data.Runs {
+		data.Runs[i].Ops = nil
+	}
+	return &bare
 }
 
 // BundleJSON is Bundle for a figure's JSON, as a cell emitted it.
@@ -87,7 +113,7 @@ func stored(s string) int {
 }
 
 // images draws a figure as SVG and PNG, both within their bounds and together within what is left of the bundle's; with
-// fewer rows where it must be.
+// fewer rows or bars where it must be.
 func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
 	for rows := 20; ; rows -= 4 {
 		d, ok := chart(f, rows)
@@ -103,13 +129,13 @@ func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
 		if len(svg) <= MaxSVG && len(img) <= MaxPNG && stored(svg)+base64.StdEncoding.EncodedLen(len(img)) <= left {
 			return svg, img, nil
 		}
-		if f.Decisions == nil || rows <= 4 {
+		if f.Decisions == nil && f.Exponents == nil || rows <= 4 {
 			return "", nil, fmt.Errorf("render: SVG of %d and PNG of %d bytes are over the bounds %d, %d and %d together", len(svg), len(img), MaxSVG, MaxPNG, left)
 		}
 	}
 }
 
-// chart is the drawing of a figure, with at most the given number of rows where it is a list; false for an empty figure.
+// chart is the drawing of a figure, with at most the given number of rows where it is a list, and bars accordingly where it is a histogram; false for an empty figure.
 func chart(f *widgets.Figure, rows int) (drawing, bool) {
 	switch {
 	case f == nil:
@@ -122,7 +148,11 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 	case f.Live != nil:
 		return liveChart(f), true
 	case f.Exponents != nil:
-		return exponentsChart(f), true
+		return exponentsChart(f, 3*rows+4), true
+	case f.Bits != nil:
+		return bitsChart(f), true
+	case f.Policy != nil:
+		return policyChart(f), true
 	}
 	return drawing{}, false
 }

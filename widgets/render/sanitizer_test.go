@@ -191,7 +191,7 @@ func TestTablesAreReadable(t *testing.T) {
 				t.Errorf("%s: a table without a caption", name)
 			}
 			for _, h := range find(table, "th") {
-				if s := attribute(h, "scope"); s != "col" && s != "row" {
+				if s := attribute(h, "scope"); s != "col" && s != "row" && s != "rowgroup" {
 					t.Errorf("%s: header %q has scope %q", name, words(h), s)
 				}
 			}

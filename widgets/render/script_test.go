@@ -15,8 +15,10 @@ import (
 const maxCode = 6 << 10
 
 func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
-	if len(code) > maxCode || len(whatIf) > maxCode {
-		t.Errorf("the scripts have %d and %d bytes, at most %d are allowed", len(code), len(whatIf), maxCode)
+	for what, js := range map[string]string{"charts": chartCode, "decisions": tableCode, "exponents": whatIfCode, "bits": flips, "policy": searches} {
+		if len(js) > maxCode {
+			t.Errorf("the script of the %s has %d bytes, at most %d are allowed", what, len(js), maxCode)
+		}
 	}
 	for name, f := range everything() {
 		s, err := interactive(f)
@@ -35,10 +37,14 @@ func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 		if err := json.Unmarshal([]byte(data), &v); err != nil || !ok || !ok2 || v.Kind != f.Kind {
 			t.Errorf("%s: %v, kind %q", name, err, v.Kind)
 		}
-		if strings.Count(s, "<") != 2+strings.Count(code, "<") && f.Exponents == nil || f.Exponents != nil && strings.Count(s, "<") != 2+strings.Count(whatIf, "<") {
+		js := map[string]string{widgets.KindDecisions: tableCode, widgets.KindExponents: whatIfCode, widgets.KindBits: flips, widgets.KindPolicy: searches}[f.Kind]
+		if js == "" {
+			js = chartCode
+		}
+		if strings.Count(s, "<") != 2+strings.Count(js, "<") {
 			t.Errorf("%s: data with < in it could end the script", name)
 		}
-		if f.Decisions == nil && f.Exponents == nil && (v.Option["series"] == nil || v.Option["xAxis"] == nil) {
+		if js == chartCode && (v.Option["series"] == nil || v.Option["xAxis"] == nil) {
 			t.Errorf("%s: no chart in the option", name)
 		}
 	}
@@ -46,8 +52,9 @@ func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 
 // TestScriptNeverParsesHTML: names reach the page as text only.
 func TestScriptNeverParsesHTML(t *testing.T) {
+	all := strings.ReplaceAll(chartCode+tableCode+whatIfCode+flips+searches, "http://www.w3.org/2000/svg", "") // a name, not an address
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "http:", "https:", "//"} {
-		if strings.Contains(code+whatIf, bad) {
+		if strings.Contains(all, bad) {
 			t.Errorf("the script contains %q", bad)
 		}
 	}
@@ -112,7 +119,7 @@ func TestRunsOfOneDTypeDifferInColor(t *testing.T) {
 
 // TestUsualFiguresAreInteractive: what people compare is never so large that its script has to go.
 func TestUsualFiguresAreInteractive(t *testing.T) {
-	for _, name := range []string{"decisions", "decisions_large", "steady", "calibrating", "collapsing", "compare", "compare_long"} {
+	for _, name := range []string{"decisions", "decisions_large", "steady", "calibrating", "collapsing", "compare", "compare_long", "compare_ops", "bits", "bits_many", "policy", "policy_forced"} {
 		if !strings.Contains(face(t, figures()[name], "text/html"), "<script>") {
 			t.Errorf("%s has no script", name)
 		}

@@ -40,8 +40,8 @@ func tidySVG(s, title string) string {
 	if size == nil {
 		return s
 	}
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="%s" role="img" font-family="Liberation Sans,Arial,Helvetica,sans-serif"><title>%s</title>`,
-		size[1], size[2], size[3], esc(title))
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="%s" role="img" font-family="Liberation Sans,Arial,Helvetica,sans-serif" font-size="9" fill="%s"><title>%s</title>`,
+		size[1], size[2], size[3], usualFill, esc(title))
 	body := svgFont.ReplaceAllStringFunc(s[len(prolog):], func(m string) string {
 		if strings.Contains(m, "bold") {
 			return "font-weight:bold"
@@ -52,6 +52,9 @@ func tidySVG(s, title string) string {
 	body = svgSpace.ReplaceAllString(body, " ")
 	return head + svgText.ReplaceAllStringFunc(body, fixWidth)
 }
+
+// usualFill is the color of most texts, as the SVG writes it: that of labels on axes.
+var usualFill = strings.ToUpper(hex(faint))
 
 // fixWidth tells the width that a text was laid out with: where none of our fonts is installed the viewer takes a wider one
 // and would run texts into each other.
@@ -64,6 +67,9 @@ func fixWidth(element string) string {
 	style := textStyle(vg.Length(size), ink)
 	if m[2] != "" {
 		style = boldStyle(vg.Length(size), ink)
+	}
+	if m[2] == "" && m[3] == "9" && m[4] == "fill:"+usualFill { // as the whole picture says
+		return fmt.Sprintf(`<text %s textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], style.Width(html.UnescapeString(m[5])).Points(), m[5])
 	}
 	return fmt.Sprintf(`<text %s textLength="%.1f" lengthAdjust="spacingAndGlyphs" style="%sfont-size:%spx;%s">%s</text>`,
 		m[1], style.Width(html.UnescapeString(m[5])).Points(), m[2], m[3], m[4], m[5])

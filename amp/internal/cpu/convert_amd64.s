@@ -13,6 +13,15 @@ TEXT ·cpuid(SB), NOSPLIT, $0-24
 	MOVL DX, d+20(FP)
 	RET
 
+// func pause(n int)
+TEXT ·pause(SB), NOSPLIT, $0-8
+	MOVQ n+0(FP), CX
+again:
+	PAUSE
+	DECQ CX
+	JNZ again
+	RET
+
 // func widenF16Z(blocks int, src *uint16, dst *float32)
 TEXT ·widenF16Z(SB), NOSPLIT, $0-24
 	MOVQ blocks+0(FP), CX

@@ -11,17 +11,49 @@ type Matrix[T Float] struct {
 	Elems     []T      // elements of the accumulator's type
 	F16, BF16 []uint16 // halves, for T float32
 
+	// Half says that Elems or Load give numbers of this format only, so that instructions for it may multiply them.
+	Half Format
+
 	// Load sets dst to len(dst) elements that start at off and lie stride apart, widened to T.
 	Load func(dst []T, off, stride int)
 }
 
-// A Result takes a product. Where Elems is given, element (i,j) is written to Off + i*Row + j of it. Where Done is given, it
-// is called once for every finished piece of a row, from column j on, in any order and from several workers: with the values
-// in Elems, which it may change, or with a buffer, which it must round or copy.
+// A Format is one of the two halves, or neither.
+type Format int8
+
+// The formats.
+const (
+	NoHalf Format = iota
+	F16
+	BF16
+)
+
+// format is that of the elements.
+func (x *Matrix[T]) format() Format {
+	switch {
+	case x.F16 != nil:
+		return F16
+	case x.BF16 != nil:
+		return BF16
+	}
+	return x.Half
+}
+
+func (x Matrix[T]) transposed() Matrix[T] {
+	x.Row, x.Col = x.Col, x.Row
+	return x
+}
+
+// A Result takes a product. Element (i,j) is written to Off + i*Row + j of Elems, or rounded to F16 or BF16, for T float32; one
+// of the three, or none. Bias, if given, has a number per column that is added first. Where Done is given, it is called
+// then, once for every finished piece of a row, from column j on, in any order and from several workers: with the values in
+// Elems, or with a buffer; it may change them, and what it leaves is rounded to F16 or BF16.
 type Result[T Float] struct {
-	Off, Row int
-	Elems    []T
-	Done     func(i, j int, row []T)
+	Off, Row  int
+	Elems     []T
+	F16, BF16 []uint16
+	Bias      []T
+	Done      func(i, j int, row []T)
 
 	rows func(i int, row []T) // Done for whole rows
 }
@@ -44,14 +76,26 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	}
 	a.check(m, k)
 	b.check(k, n)
-	if out.Elems != nil {
-		_ = out.Elems[out.Off+(m-1)*out.Row+n-1]
+	out.check(m, n)
+	if n == 1 && m > 1 && out.Done == nil && out.rows == nil && out.Bias == nil && (out.Row == 1 || out.Elems == nil && out.F16 == nil && out.BF16 == nil) {
+		// A column is the row that the transposed product gives: its elements then share a register.
+		m, n, a, b = 1, m, b.transposed(), a.transposed()
+		out.Row = n
 	}
 	w := workspaces[T]().get()
 	g := &w.call
-	*g = product[T]{m: m, n: n, k: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w}
-	g.plan()
-	g.run()
+	*g = product[T]{m: m, n: n, k: k, depth: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w}
+	if h, ok := any(g).(*product[float32]); ok && a.format() != NoHalf && a.format() == b.format() {
+		if kn := kernelDot(h); kn != nil {
+			h.kern, h.k = kn, kn.lanes(k)
+		}
+	}
+	if g.kern.run != nil && g.k > 0 {
+		g.kern.run(g)
+	} else {
+		g.plan()
+		g.run()
+	}
 	*g = product[T]{} // hold on to no operand
 	workspaces[T]().put(w)
 }
@@ -72,6 +116,26 @@ func (x *Matrix[T]) check(rows, cols int) {
 	}
 }
 
+func (r *Result[T]) check(m, n int) {
+	last := r.Off + (m-1)*r.Row + n - 1
+	switch {
+	case r.Elems != nil:
+		_, _ = r.Elems[r.Off], r.Elems[last]
+	case r.F16 != nil:
+		_, _ = r.F16[r.Off], r.F16[last]
+	case r.BF16 != nil:
+		_, _ = r.BF16[r.Off], r.BF16[last]
+	}
+	if r.Bias != nil {
+		_ = r.Bias[n-1]
+	}
+}
+
+// plain says that finished sums need no more than to be in Elems.
+func (r *Result[T]) plain() bool {
+	return r.Elems != nil && r.Bias == nil && r.Done == nil && r.rows == nil
+}
+
 // A kernel computes tiles in registers.
 type kernel[T Float] struct {
 	rows, cols int  // the largest tile
@@ -84,21 +148,37 @@ type kernel[T Float] struct {
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
 	// at least cols columns of b, distance of rows ldb. It works in whole registers: kernel.narrow or kernel.cols columns.
 	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool)
+	// rowTile is tile for rows of a as they are in memory, lda apart, for the numbers of rows that height returns.
+	rowTile func(rows, cols, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, more bool)
+
+	// A kernel for shorter elements takes several of them along k as one of its own. lanes returns how many of its own are k of them;
+	// the steps of k are then a multiple of unit. packA and packB pack a panel: steps of k from p on, of the rows or columns at off.
+	lanes        func(k int) int
+	unit         int
+	packA, packB func(g *product[T], w *workspace[T], dst []T, have, p, steps, off int)
+	// run computes the whole product, if that is not done with tile.
+	run func(g *product[T])
 }
 
 // A product is a call of GemmTo on its way.
 type product[T Float] struct {
 	home       *workspace[T] // of the caller
-	m, n, k    int
+	m, n, k    int           // k in elements of the kernel
+	depth      int           // k in elements of the operands
 	a, b       Matrix[T]
 	out        Result[T]
 	kern       *kernel[T]
-	nc, ks, kc int // columns and steps of k that are packed at a time; steps of k between changes of panels
-	mb, nb     int // rows and columns of a task
-	raw        bool
-	packed     []T // panels of b
-	sum        []T // unfinished rows, where k is cut and the result is not in memory
+	nc, ks, kc int  // columns and steps of k that are packed at a time; steps of k between changes of panels
+	mb, nb     int  // rows and columns of a task
+	raw        bool // b is read as it is in memory
+	rawA       bool // a is
+	packed     []T  // panels of b
+	packedA    []T  // panels of a, where they are shared
+	sum        []T  // unfinished rows, where k is cut and the result is not in memory
 }
+
+// fewColumns is how many columns of the result are too few to pack a for: each element of a is used once per register of them.
+const fewColumns = 64
 
 // packedB is how many elements of b are packed at most: they should stay in the L2 or L3 cache while all rows of a pass.
 const packedB = 1 << 20
@@ -111,7 +191,8 @@ func (g *product[T]) whole() bool { return g.out.rows != nil }
 func (g *product[T]) plan() {
 	kn := g.kern
 	g.nc, g.ks = up(g.n, kn.cols), g.k
-	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.m <= 2*kn.rows
+	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.b.Row >= 0 && g.m <= 2*kn.rows
+	g.rawA = kn.rowTile != nil && g.a.Elems != nil && g.a.Col == 1 && g.a.Row >= 0 && g.n <= fewColumns
 	if !g.raw && g.nc*g.k > packedB {
 		if nc := packedB / g.k / kn.cols * kn.cols; !g.whole() && nc >= 256 {
 			g.nc = nc
@@ -123,12 +204,21 @@ func (g *product[T]) plan() {
 		}
 	}
 	cuts := max(1, (g.ks+kn.depth-1)/kn.depth)
-	g.kc = (g.ks + cuts - 1) / cuts
-	g.mb = min(max(up((g.m+3)/4, kn.rows), 2*kn.rows), up(96, kn.rows))
-	g.nb = g.nc
-	if blocks := (g.m + g.mb - 1) / g.mb; blocks < 8 && !g.whole() && g.m*g.nc*g.ks > 4*kn.grain {
-		g.nb = min(g.nc, max(up(g.nc*blocks/8, kn.cols), 4*kn.cols))
+	g.kc = up((g.ks+cuts-1)/cuts, max(kn.unit, 1))
+	g.mb, g.nb = g.blocks()
+}
+
+// blocks returns the rows and columns of a task. A panel of b comes from the L2 or L3 cache once per task: that many rows must use it that
+// the kernel hides the way. On the other hand there should be about eight tasks, where they are worth a worker.
+func (g *product[T]) blocks() (rows, cols int) {
+	kn := g.kern
+	down := max(min(4, (g.m+11*kn.rows-1)/(11*kn.rows)), (g.m+22*kn.rows-1)/(22*kn.rows))
+	rows = up((g.m+down-1)/down, kn.rows)
+	if g.whole() || g.m*g.nc*g.ks <= 4*kn.grain {
+		return rows, g.nc
 	}
+	across := max(1, min((8+down-1)/down, g.nc/(4*kn.cols)))
+	return rows, up((g.nc+across-1)/across, kn.cols)
 }
 
 func (g *product[T]) run() {
@@ -201,13 +291,28 @@ func (g *product[T]) zero(w *workspace[T]) {
 	}
 }
 
-// done hands out a finished piece.
+// done finishes a piece of a row: bias, what the caller wants, and rounding.
 func (g *product[T]) done(i, j int, row []T) {
+	o := &g.out
+	if o.Bias != nil {
+		for q, v := range o.Bias[j : j+len(row)] {
+			row[q] += v
+		}
+	}
 	switch {
-	case g.out.rows != nil:
-		g.out.rows(i, row)
-	case g.out.Done != nil:
-		g.out.Done(i, j, row)
+	case o.rows != nil:
+		o.rows(i, row)
+	case o.Done != nil:
+		o.Done(i, j, row)
+	}
+	if o.F16 == nil && o.BF16 == nil {
+		return
+	}
+	at := o.Off + i*o.Row + j
+	if r, ok := any(row).([]float32); ok && o.F16 != nil {
+		NarrowF16(o.F16[at:at+len(r)], r)
+	} else if ok {
+		NarrowBF16(o.BF16[at:at+len(r)], r)
 	}
 }
 
@@ -217,10 +322,16 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 	kn := g.kern
 	for p := 0; p < steps; p += g.kc {
 		kc := min(g.kc, steps-p)
-		g.packA(w, i, rows, ps+p, kc)
+		if !g.rawA {
+			g.packA(w, i, rows, ps+p, kc)
+		}
 		for x := 0; x < cols; x += kn.cols {
 			wide := min(kn.cols, cols-x)
 			b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
+			if g.rawA {
+				g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
+				continue
+			}
 			for y := 0; y < rows; y += kn.rows {
 				high := min(kn.rows, rows-y)
 				h := kn.height(high)
@@ -233,10 +344,29 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			}
 		}
 	}
-	if ps+steps == g.k && (g.out.Done != nil || g.out.rows != nil) {
+	if ps+steps == g.k && !g.out.plain() {
 		for y := range rows {
 			g.done(i+y, jc+j, c[y*ldc:y*ldc+cols])
 		}
+	}
+}
+
+// rowTiles is a column of tiles for rows of a that were not packed: as high as they can be, then lower ones.
+func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []T, ldb int, c []T, ldc int, padded bool) {
+	kn := g.kern
+	fits := padded || wide == kn.cols || wide == kn.narrow
+	for y := 0; y < rows; {
+		h := kn.height(min(kn.rows, rows-y))
+		for h > rows-y {
+			h = kn.height(h / 2)
+		}
+		a := g.a.Elems[g.a.Off+(i+y)*g.a.Row+p*g.a.Col:]
+		if fits {
+			kn.rowTile(h, wide, kc, a, g.a.Row, b, ldb, c[y*ldc+x:], ldc, p > 0)
+		} else {
+			g.aside(w, h, wide, c[y*ldc+x:], ldc, p > 0, func(t []T, ldt int) { kn.rowTile(h, wide, kc, a, g.a.Row, b, ldb, t, ldt, p > 0) })
+		}
+		y += h
 	}
 }
 
@@ -255,6 +385,11 @@ func (g *product[T]) target(w *workspace[T], i, rows, jc, j, cols int) (c []T, l
 
 // edge computes a tile that reaches beyond the result, beside it.
 func (g *product[T]) edge(w *workspace[T], h, rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool) {
+	g.aside(w, rows, cols, c, ldc, more, func(t []T, ldt int) { g.kern.tile(h, cols, k, a, b, ldb, t, ldt, more) })
+}
+
+// aside lets compute work on a copy of a part of c that has room for whole registers.
+func (g *product[T]) aside(w *workspace[T], rows, cols int, c []T, ldc int, more bool, compute func(t []T, ldt int)) {
 	ldt := g.kern.cols
 	t := grow(w.tile, g.kern.rows*ldt)
 	w.tile = t
@@ -263,7 +398,7 @@ func (g *product[T]) edge(w *workspace[T], h, rows, cols, k int, a, b []T, ldb i
 			copy(t[y*ldt:], c[y*ldc:y*ldc+cols])
 		}
 	}
-	g.kern.tile(h, cols, k, a, b, ldb, t, ldt, more)
+	compute(t, ldt)
 	for y := range rows {
 		copy(c[y*ldc:y*ldc+cols], t[y*ldt:])
 	}

@@ -30,11 +30,11 @@ func BenchmarkGemm(b *testing.B) {
 		h := Matrix[float32]{Row: n, Col: 1, F16: half}
 		dst := make([]uint16, n*n)
 		bench("float16", func() {
-			GemmTo(n, n, n, h, h, Result[float32]{Done: func(i, j int, row []float32) { NarrowF16(dst[i*n+j:][:len(row)], row) }})
+			GemmTo(n, n, n, h, h, Result[float32]{F16: dst, Row: n})
 		})
 		g := Matrix[float32]{Row: n, Col: 1, BF16: half}
 		bench("bfloat16", func() {
-			GemmTo(n, n, n, g, g, Result[float32]{Done: func(i, j int, row []float32) { NarrowBF16(dst[i*n+j:][:len(row)], row) }})
+			GemmTo(n, n, n, g, g, Result[float32]{BF16: dst, Row: n})
 		})
 		l := Matrix[float32]{Row: n, Col: 1, Load: func(dst []float32, off, stride int) {
 			if stride == 1 {

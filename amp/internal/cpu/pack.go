@@ -4,7 +4,14 @@ package cpu
 func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
 	kn := g.kern
 	w.a = grow(w.a, up(rows, kn.rows)*k)
-	if g.a.Row == 1 && g.a.Elems == nil && g.a.inMemory() {
+	if kn.packA != nil {
+		for y := 0; y < rows; y += kn.rows {
+			high := min(kn.rows, rows-y)
+			kn.packA(g, w, w.a[y*k:], high, p, k, g.a.Off+(i+y)*g.a.Row)
+		}
+		return
+	}
+	if g.a.Row == 1 && g.a.Elems == nil && g.a.inMemory() && variant() != AVX512 {
 		g.packColumns(w, i, rows, p, k)
 		return
 	}
@@ -47,7 +54,9 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 		j := t * group
 		wide := min(group, cols-j)
 		off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col
-		if group > nr {
+		if g.kern.packB != nil {
+			g.kern.packB(g, w, g.packed[j*steps:], wide, ps, steps, g.b.Off+(jc+j)*g.b.Col)
+		} else if group > nr {
 			w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
 		} else {
 			w.pack(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Col, g.b.Row)
@@ -69,6 +78,9 @@ func (w *workspace[T]) packRuns(dst []T, width, have, k int, x *Matrix[T], off, 
 
 // pack sets dst[p*width+y] to the element of x at off + y*sy + p*sp, for y below have and p below k, and to 0 for y from have on.
 func (w *workspace[T]) pack(dst []T, width, have, k int, x *Matrix[T], off, sy, sp int) {
+	if d, ok := any(dst).([]float32); ok && packWide(d, width, have, k, any(x).(*Matrix[float32]), off, sy, sp) {
+		return
+	}
 	if have < width {
 		clear(dst[:width*k])
 	}

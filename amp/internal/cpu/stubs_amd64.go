@@ -4,6 +4,96 @@ package cpu
 
 import "unsafe"
 
+// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxBF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// amxF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+//
+//go:noescape
+func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+
+// bf16z12x1 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z12x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z12x2 sets (more = 0) or raises a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z1x1 sets (more = 0) or raises a 1×16 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z1x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z1x2 sets (more = 0) or raises a 1×32 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z1x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z2x1 sets (more = 0) or raises a 2×16 tile of c by the product of a, k columns of 2, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z2x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z2x2 sets (more = 0) or raises a 2×32 tile of c by the product of a, k columns of 2, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z2x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z4x1 sets (more = 0) or raises a 4×16 tile of c by the product of a, k columns of 4, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z4x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z4x2 sets (more = 0) or raises a 4×32 tile of c by the product of a, k columns of 4, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z4x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z8x1 sets (more = 0) or raises a 8×16 tile of c by the product of a, k columns of 8, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z8x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// bf16z8x2 sets (more = 0) or raises a 8×32 tile of c by the product of a, k columns of 8, and b, k rows; strides in bytes.
+//
+//go:noescape
+func bf16z8x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
 // copyRowsAVX copies k rows of so many bytes, a multiple of 4; distances of rows in bytes.
 //
 //go:noescape
@@ -117,90 +207,180 @@ func expm1F64Z(blocks int, src *float64, dst *float64)
 //go:noescape
 func f32y1x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32y1x1rows sets (more = 0) or raises a 1×8 tile of c by the product of a, 1 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y1x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32y1x2 sets (more = 0) or raises a 1×16 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y1x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32y1x2rows sets (more = 0) or raises a 1×16 tile of c by the product of a, 1 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y1x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32y2x1 sets (more = 0) or raises a 2×8 tile of c by the product of a, k columns of 2, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y2x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32y2x1rows sets (more = 0) or raises a 2×8 tile of c by the product of a, 2 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y2x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32y2x2 sets (more = 0) or raises a 2×16 tile of c by the product of a, k columns of 2, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y2x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32y2x2rows sets (more = 0) or raises a 2×16 tile of c by the product of a, 2 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y2x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32y4x1 sets (more = 0) or raises a 4×8 tile of c by the product of a, k columns of 4, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y4x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32y4x1rows sets (more = 0) or raises a 4×8 tile of c by the product of a, 4 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y4x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32y4x2 sets (more = 0) or raises a 4×16 tile of c by the product of a, k columns of 4, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y4x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32y4x2rows sets (more = 0) or raises a 4×16 tile of c by the product of a, 4 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y4x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32y6x1 sets (more = 0) or raises a 6×8 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y6x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32y6x1rows sets (more = 0) or raises a 6×8 tile of c by the product of a, 6 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32y6x2 sets (more = 0) or raises a 6×16 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32y6x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32y6x2rows sets (more = 0) or raises a 6×16 tile of c by the product of a, 6 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32y6x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32z12x1 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z12x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32z12x1rows sets (more = 0) or raises a 12×16 tile of c by the product of a, 12 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z12x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32z12x2 sets (more = 0) or raises a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z12x2rows sets (more = 0) or raises a 12×32 tile of c by the product of a, 12 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z12x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32z1x1 sets (more = 0) or raises a 1×16 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z1x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32z1x1rows sets (more = 0) or raises a 1×16 tile of c by the product of a, 1 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z1x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32z1x2 sets (more = 0) or raises a 1×32 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z1x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z1x2rows sets (more = 0) or raises a 1×32 tile of c by the product of a, 1 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z1x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32z2x1 sets (more = 0) or raises a 2×16 tile of c by the product of a, k columns of 2, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z2x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32z2x1rows sets (more = 0) or raises a 2×16 tile of c by the product of a, 2 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z2x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32z2x2 sets (more = 0) or raises a 2×32 tile of c by the product of a, k columns of 2, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z2x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z2x2rows sets (more = 0) or raises a 2×32 tile of c by the product of a, 2 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z2x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32z4x1 sets (more = 0) or raises a 4×16 tile of c by the product of a, k columns of 4, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z4x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32z4x1rows sets (more = 0) or raises a 4×16 tile of c by the product of a, 4 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z4x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32z4x2 sets (more = 0) or raises a 4×32 tile of c by the product of a, k columns of 4, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z4x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z4x2rows sets (more = 0) or raises a 4×32 tile of c by the product of a, 4 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z4x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f32z8x1 sets (more = 0) or raises a 8×16 tile of c by the product of a, k columns of 8, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z8x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// f32z8x1rows sets (more = 0) or raises a 8×16 tile of c by the product of a, 8 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z8x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+
 // f32z8x2 sets (more = 0) or raises a 8×32 tile of c by the product of a, k columns of 8, and b, k rows; strides in bytes.
 //
 //go:noescape
 func f32z8x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z8x2rows sets (more = 0) or raises a 8×32 tile of c by the product of a, 8 rows of k, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z8x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
 // f64y1x1 sets (more = 0) or raises a 1×4 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
@@ -372,6 +552,206 @@ func geluTanhSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluTanhSlopeF64Z(blocks int, src *float64, dst *float64)
 
+// lineDotY does blocks of 16 elements of lineDot.
+//
+//go:noescape
+func lineDotY(blocks int, io *Line)
+
+// lineDotZ does blocks of 16 elements of lineDot.
+//
+//go:noescape
+func lineDotZ(blocks int, io *Line)
+
+// lineExpSumY does blocks of 16 elements of lineExpSum.
+//
+//go:noescape
+func lineExpSumY(blocks int, io *Line)
+
+// lineExpSumZ does blocks of 16 elements of lineExpSum.
+//
+//go:noescape
+func lineExpSumZ(blocks int, io *Line)
+
+// lineExpY does blocks of 16 elements of lineExp.
+//
+//go:noescape
+func lineExpY(blocks int, io *Line)
+
+// lineExpZ does blocks of 16 elements of lineExp.
+//
+//go:noescape
+func lineExpZ(blocks int, io *Line)
+
+// lineGeluGradY does blocks of 16 elements of lineGeluGrad.
+//
+//go:noescape
+func lineGeluGradY(blocks int, io *Line)
+
+// lineGeluGradZ does blocks of 16 elements of lineGeluGrad.
+//
+//go:noescape
+func lineGeluGradZ(blocks int, io *Line)
+
+// lineGeluTanhGradY does blocks of 16 elements of lineGeluTanhGrad.
+//
+//go:noescape
+func lineGeluTanhGradY(blocks int, io *Line)
+
+// lineGeluTanhGradZ does blocks of 16 elements of lineGeluTanhGrad.
+//
+//go:noescape
+func lineGeluTanhGradZ(blocks int, io *Line)
+
+// lineLogSoftmaxGradY does blocks of 16 elements of lineLogSoftmaxGrad.
+//
+//go:noescape
+func lineLogSoftmaxGradY(blocks int, io *Line)
+
+// lineLogSoftmaxGradZ does blocks of 16 elements of lineLogSoftmaxGrad.
+//
+//go:noescape
+func lineLogSoftmaxGradZ(blocks int, io *Line)
+
+// lineMaxY does blocks of 16 elements of lineMax.
+//
+//go:noescape
+func lineMaxY(blocks int, io *Line)
+
+// lineMaxZ does blocks of 16 elements of lineMax.
+//
+//go:noescape
+func lineMaxZ(blocks int, io *Line)
+
+// lineNormBiasY does blocks of 16 elements of lineNormBias.
+//
+//go:noescape
+func lineNormBiasY(blocks int, io *Line)
+
+// lineNormBiasZ does blocks of 16 elements of lineNormBias.
+//
+//go:noescape
+func lineNormBiasZ(blocks int, io *Line)
+
+// lineNormGradY does blocks of 16 elements of lineNormGrad.
+//
+//go:noescape
+func lineNormGradY(blocks int, io *Line)
+
+// lineNormGradZ does blocks of 16 elements of lineNormGrad.
+//
+//go:noescape
+func lineNormGradZ(blocks int, io *Line)
+
+// lineNormPlainGradY does blocks of 16 elements of lineNormPlainGrad.
+//
+//go:noescape
+func lineNormPlainGradY(blocks int, io *Line)
+
+// lineNormPlainGradZ does blocks of 16 elements of lineNormPlainGrad.
+//
+//go:noescape
+func lineNormPlainGradZ(blocks int, io *Line)
+
+// lineNormPlainSumsY does blocks of 16 elements of lineNormPlainSums.
+//
+//go:noescape
+func lineNormPlainSumsY(blocks int, io *Line)
+
+// lineNormPlainSumsZ does blocks of 16 elements of lineNormPlainSums.
+//
+//go:noescape
+func lineNormPlainSumsZ(blocks int, io *Line)
+
+// lineNormSumsY does blocks of 16 elements of lineNormSums.
+//
+//go:noescape
+func lineNormSumsY(blocks int, io *Line)
+
+// lineNormSumsZ does blocks of 16 elements of lineNormSums.
+//
+//go:noescape
+func lineNormSumsZ(blocks int, io *Line)
+
+// lineNormWeightY does blocks of 16 elements of lineNormWeight.
+//
+//go:noescape
+func lineNormWeightY(blocks int, io *Line)
+
+// lineNormWeightZ does blocks of 16 elements of lineNormWeight.
+//
+//go:noescape
+func lineNormWeightZ(blocks int, io *Line)
+
+// lineNormY does blocks of 16 elements of lineNorm.
+//
+//go:noescape
+func lineNormY(blocks int, io *Line)
+
+// lineNormZ does blocks of 16 elements of lineNorm.
+//
+//go:noescape
+func lineNormZ(blocks int, io *Line)
+
+// lineScaleY does blocks of 16 elements of lineScale.
+//
+//go:noescape
+func lineScaleY(blocks int, io *Line)
+
+// lineScaleZ does blocks of 16 elements of lineScale.
+//
+//go:noescape
+func lineScaleZ(blocks int, io *Line)
+
+// lineShiftY does blocks of 16 elements of lineShift.
+//
+//go:noescape
+func lineShiftY(blocks int, io *Line)
+
+// lineShiftZ does blocks of 16 elements of lineShift.
+//
+//go:noescape
+func lineShiftZ(blocks int, io *Line)
+
+// lineSiluGradY does blocks of 16 elements of lineSiluGrad.
+//
+//go:noescape
+func lineSiluGradY(blocks int, io *Line)
+
+// lineSiluGradZ does blocks of 16 elements of lineSiluGrad.
+//
+//go:noescape
+func lineSiluGradZ(blocks int, io *Line)
+
+// lineSoftmaxGradY does blocks of 16 elements of lineSoftmaxGrad.
+//
+//go:noescape
+func lineSoftmaxGradY(blocks int, io *Line)
+
+// lineSoftmaxGradZ does blocks of 16 elements of lineSoftmaxGrad.
+//
+//go:noescape
+func lineSoftmaxGradZ(blocks int, io *Line)
+
+// lineSpreadY does blocks of 16 elements of lineSpread.
+//
+//go:noescape
+func lineSpreadY(blocks int, io *Line)
+
+// lineSpreadZ does blocks of 16 elements of lineSpread.
+//
+//go:noescape
+func lineSpreadZ(blocks int, io *Line)
+
+// lineSumY does blocks of 16 elements of lineSum.
+//
+//go:noescape
+func lineSumY(blocks int, io *Line)
+
+// lineSumZ does blocks of 16 elements of lineSum.
+//
+//go:noescape
+func lineSumZ(blocks int, io *Line)
+
 // log1pF32Y computes blocks of 4 elements.
 //
 //go:noescape
@@ -431,6 +811,66 @@ func narrowF16Y(blocks int, src *float32, dst *uint16)
 //
 //go:noescape
 func narrowF16Z(blocks int, src *float32, dst *uint16)
+
+// packBlock copies k rows of the halves whose bits are set in have to rows of 32; distance of rows in bytes.
+//
+//go:noescape
+func packBlock(k int, src *uint16, lds int, dst *float32, have int)
+
+// packRowsBF161 writes k rows of up to 16 bfloat16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsBF161(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsBF162 writes k rows of up to 32 bfloat16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsBF162(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsF161 writes k rows of up to 16 float16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsF161(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsF162 writes k rows of up to 32 float16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsF162(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsF321 writes k rows of up to 16 elements: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsF321(k int, src *float32, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsF322 writes k rows of up to 32 elements: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsF322(k int, src *float32, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsLow1 writes k rows of up to 16 pairs of 16 bits, the second one zero: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsLow1(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsLow2 writes k rows of up to 32 pairs of 16 bits, the second one zero: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsLow2(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsPair1 writes k rows of up to 16 pairs of 16 bits, one of each of two rows: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsPair1(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsPair2 writes k rows of up to 32 pairs of 16 bits, one of each of two rows: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsPair2(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
+// pause lets n moments pass, of about 10 to 40 ns each.
+//
+//go:noescape
+func pause(n int)
 
 // sigmoidF32Y computes blocks of 4 elements.
 //
@@ -532,6 +972,26 @@ func softplusF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func softplusF64Z(blocks int, src *float64, dst *float64)
 
+// storeTileBF16 writes rows of the sums whose bits are set in have, a bias added unless it is nil, rounded to bfloat16; distance of rows in bytes.
+//
+//go:noescape
+func storeTileBF16(rows int, src *float32, dst *uint16, ldd int, have int, bias *float32)
+
+// storeTileF16 writes rows of the sums whose bits are set in have, a bias added unless it is nil, rounded to float16; distance of rows in bytes.
+//
+//go:noescape
+func storeTileF16(rows int, src *float32, dst *uint16, ldd int, have int, bias *float32)
+
+// storeTileF32 writes rows of the sums whose bits are set in have, a bias added unless it is nil, as they are; distance of rows in bytes.
+//
+//go:noescape
+func storeTileF32(rows int, src *float32, dst *float32, ldd int, have int, bias *float32)
+
+// storeTileFlat writes rows of the sums whose bits are set in have, a bias added unless it is nil, rounded to bfloat16, subnormals to zero; distance of rows in bytes.
+//
+//go:noescape
+func storeTileFlat(rows int, src *float32, dst *uint16, ldd int, have int, bias *float32)
+
 // tanhF32Y computes blocks of 4 elements.
 //
 //go:noescape
@@ -561,6 +1021,66 @@ func transpose4f32(n int, src *float32, lds int, dst *float32, ldd int)
 //
 //go:noescape
 func transpose4f64(n int, src *float64, lds int, dst *float64, ldd int)
+
+// transposeBF1612 writes the columns of 12 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeBF1612(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeBF1616 writes the columns of 16 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeBF1616(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeBF164 writes the columns of 4 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeBF164(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeBF168 writes the columns of 8 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeBF168(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeF1612 writes the columns of 12 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeF1612(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeF1616 writes the columns of 16 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeF1616(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeF164 writes the columns of 4 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeF164(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeF168 writes the columns of 8 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
+//
+//go:noescape
+func transposeF168(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeF3212 writes the columns of 12 rows of 4·n elements; strides in bytes.
+//
+//go:noescape
+func transposeF3212(n int, src *float32, lds int, dst *float32, ldd int)
+
+// transposeF3216 writes the columns of 16 rows of 4·n elements; strides in bytes.
+//
+//go:noescape
+func transposeF3216(n int, src *float32, lds int, dst *float32, ldd int)
+
+// transposeF324 writes the columns of 4 rows of 4·n elements; strides in bytes.
+//
+//go:noescape
+func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
+
+// transposeF328 writes the columns of 8 rows of 4·n elements; strides in bytes.
+//
+//go:noescape
+func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
 
 // widenBF16Y converts blocks of 8 elements: bfloat16 to float32.
 //

@@ -3,9 +3,9 @@ package cpu
 import "unsafe"
 
 var (
-	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z}
+	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z, rowTile: rowTileF32Z}
 	zmmF64 = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: zmmHeight, tile: tileF64Z}
-	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: ymmHeight, tile: tileF32Y}
+	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
 	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 18, height: ymmHeight, tile: tileF64Y}
 )
 
@@ -61,7 +61,7 @@ func ymmHeight(rows int) int {
 // transpose4 transposes what it can of four rows and returns how many steps that were.
 func transpose4[T Float](dst []T, width int, src []T, sy, k int) int {
 	n := k / 4
-	if n == 0 || variant() == Generic {
+	if n == 0 || sy < 0 || variant() == Generic {
 		return 0
 	}
 	_, _ = src[3*sy+k-1], dst[(k-1)*width+3]
@@ -232,5 +232,73 @@ func tileF64Y(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, 
 		f64y2x1(k, pa, pb, lb, pc, lc, m)
 	case 1:
 		f64y1x1(k, pa, pb, lb, pc, lc, m)
+	}
+}
+
+func rowTileF32Z(rows, cols, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int, more bool) {
+	wide := cols > 16
+	if cols = 16; wide {
+		cols = 32
+	}
+	_, _, _ = a[(rows-1)*lda+k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, la, lb, lc, m := &a[0], &b[0], &c[0], 4*lda, 4*ldb, 4*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 12:
+			f32z12x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 8:
+			f32z8x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 4:
+			f32z4x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 2:
+			f32z2x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 1:
+			f32z1x2rows(k, pa, pb, lb, pc, lc, m, la)
+		}
+		return
+	}
+	switch rows {
+	case 12:
+		f32z12x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 8:
+		f32z8x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 4:
+		f32z4x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 2:
+		f32z2x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 1:
+		f32z1x1rows(k, pa, pb, lb, pc, lc, m, la)
+	}
+}
+
+func rowTileF32Y(rows, cols, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int, more bool) {
+	wide := cols > 8
+	if cols = 8; wide {
+		cols = 16
+	}
+	_, _, _ = a[(rows-1)*lda+k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, la, lb, lc, m := &a[0], &b[0], &c[0], 4*lda, 4*ldb, 4*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 6:
+			f32y6x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 4:
+			f32y4x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 2:
+			f32y2x2rows(k, pa, pb, lb, pc, lc, m, la)
+		case 1:
+			f32y1x2rows(k, pa, pb, lb, pc, lc, m, la)
+		}
+		return
+	}
+	switch rows {
+	case 6:
+		f32y6x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 4:
+		f32y4x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 2:
+		f32y2x1rows(k, pa, pb, lb, pc, lc, m, la)
+	case 1:
+		f32y1x1rows(k, pa, pb, lb, pc, lc, m, la)
 	}
 }

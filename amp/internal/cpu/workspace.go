@@ -8,8 +8,10 @@ const line = 256
 // A workspace holds what one worker packs. Its parts only grow.
 type workspace[T Float] struct {
 	a, b, c, tile []T
+	shared        []T // panels of a for all workers
 	sum, last     []T // unfinished rows of a whole product; a narrow panel of b
 	call          product[T]
+	half          []uint16    // elements narrowed on their way
 	lines         [4 * line]T // four runs of elements on their way
 }
 
@@ -57,7 +59,8 @@ func (f *freeList[T]) put(w *workspace[T]) {
 // grow returns n elements, of b if it has them; their values are anything.
 func grow[T any](b []T, n int) []T {
 	if cap(b) < n {
-		return make([]T, n, n+n/8)
+		b = make([]T, n, n+n/8)
+		hugePages(b)
 	}
 	return b[:n]
 }

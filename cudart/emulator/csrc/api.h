@@ -59,6 +59,8 @@ class Call {
 extern __thread Context* bound;
 extern __thread int captureMode;
 
+bool room(Core& core, int device, Pool* pool, uint64_t n);  // whether n more bytes fit
+uint64_t sharedBytes(int device);
 int addCopy(Call& c, Stream* s, const char* name, uint64_t dst, void* hostDst, uint64_t src, const void* hostSrc, size_t bytes);
 
 }  // namespace emu

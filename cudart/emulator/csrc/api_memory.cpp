@@ -9,8 +9,8 @@
 namespace emu {
 
 // room tells whether n more bytes fit: all that pools hold counts, whether in use or not, as on a device.
-static bool room(Core& core, int device, Pool* pool, uint64_t n) {
-  uint64_t held = 0;
+bool room(Core& core, int device, Pool* pool, uint64_t n) {
+  uint64_t held = sharedBytes(device);
   for (auto& [address, a] : core.memory.live())
     if (!a.pool && a.device == device) held += a.bytes;
   for (auto& p : core.pools) {
@@ -83,7 +83,7 @@ using namespace emu;
 EMU_API int cuMemGetInfo_v2(size_t* free, size_t* total) {
   Call c(1);
   if (!c) return c.code;
-  uint64_t held = 0;
+  uint64_t held = sharedBytes(c.context->device);
   for (auto& [address, a] : c.core.memory.live())
     if (!a.pool && a.device == c.context->device) held += a.bytes;
   for (auto& p : c.core.pools)

@@ -16,6 +16,7 @@ namespace emu {
 struct Physical {
   int fd = -1;
   uint64_t bytes = 0;
+  int device = 0;
   int uses = 0;  // mappings
   bool released = false;
 };
@@ -30,6 +31,14 @@ static void drop(uint64_t handle) {
   if (i == physicals.end() || i->second.uses || !i->second.released) return;
   close(i->second.fd);
   physicals.erase(i);
+}
+
+// sharedBytes counts what this process holds of a device; what others alone hold it can't know.
+uint64_t sharedBytes(int device) {
+  uint64_t n = 0;
+  for (auto& [handle, p] : physicals)
+    if (p.device == device) n += p.bytes;
+  return n;
 }
 
 // Handle is what stands in the 64 bytes of an IPC handle.
@@ -52,15 +61,17 @@ EMU_API int cuMemGetAllocationGranularity(size_t* bytes, const void*, int) {
   return ok;
 }
 
-EMU_API int cuMemCreate(uint64_t* handle, size_t bytes, const void*, unsigned long long) {
+EMU_API int cuMemCreate(uint64_t* handle, size_t bytes, const void* properties, unsigned long long) {
   Call c(1, "alloc");
   if (!c) return c.code;
   if (!bytes || bytes % granularity) return invalidValue;
-  if (bytes > c.core.config.memory) return outOfMemory;
+  int device = static_cast<const int*>(properties)[3];  // allocation type, handle types, location: type, id
+  if (device < 0 || device >= c.core.config.devices) return invalidDevice;
+  if (!room(c.core, device, nullptr, bytes)) return outOfMemory;
   int fd = memfd_create("halftone-emulated-shared", MFD_CLOEXEC);
   if (fd < 0 || ftruncate(fd, static_cast<off_t>(bytes))) return outOfMemory;
   *handle = ++lastHandle;
-  physicals[*handle] = Physical{fd, bytes, 0, false};
+  physicals[*handle] = Physical{fd, bytes, device, 0, false};
   return ok;
 }
 
@@ -138,7 +149,7 @@ EMU_API int cuMemImportFromShareableHandle(uint64_t* handle, void* osHandle, int
   fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return invalidValue;
   *handle = ++lastHandle;
-  physicals[*handle] = Physical{fd, static_cast<uint64_t>(info.st_size), 0, false};
+  physicals[*handle] = Physical{fd, static_cast<uint64_t>(info.st_size), c.context->device, 0, false};
   return ok;
 }
 

@@ -38,3 +38,24 @@ EMU_API size_t halftoneEmulatorKernels(size_t i, const char** name) {
   }
   return n;
 }
+
+// halftoneEmulatorFence tells, in the order of a stream, that a program hands out a part of an allocation (done 0), or takes it back
+// (done 1): bytes of the total at address may be touched. What was written behind them is the stream's failure. Under capture it does
+// nothing: the graph's replays would mark memory that others have by then.
+EMU_API void halftoneEmulatorFence(void* stream, uint64_t address, uint64_t bytes, uint64_t total, int done) {
+  Core& core = Core::get();
+  std::unique_lock<std::mutex> lock(core.mutex);
+  auto* s = static_cast<Stream*>(stream);
+  if (!core.ready || core.lost || !core.streams.count(s) || s->capture) return;
+  auto op = std::make_shared<Op>();
+  op->kind = Op::call;
+  op->name = "fence";
+  op->run = [address, bytes, total, done](std::string* wrong) {
+    Core& device = Core::get();
+    std::lock_guard<std::mutex> held(device.mutex);
+    if (done) *wrong = device.memory.unfence(address, bytes, total);
+    else device.memory.fence(address, bytes, total);
+    return wrong->empty();
+  };
+  core.add(lock, s, op);
+}

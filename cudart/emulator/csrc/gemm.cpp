@@ -20,7 +20,7 @@ int64_t elementBytes(int type) {
   }
 }
 
-static double load(const char* p, int type, int64_t i) {
+double loadElement(const char* p, int type, int64_t i) {
   uint16_t h;
   float f;
   double d;
@@ -32,7 +32,7 @@ static double load(const char* p, int type, int64_t i) {
   }
 }
 
-static void store(char* p, int type, int64_t i, double v) {
+void storeElement(char* p, int type, int64_t i, double v) {
   auto f = static_cast<float>(v);
   uint16_t h = type == real16 ? f32_to_f16(f) : f32_to_bf16(f);
   if (type == real64) std::memcpy(p + 8 * i, &v, 8);
@@ -41,7 +41,7 @@ static void store(char* p, int type, int64_t i, double v) {
 }
 
 // roundTf32 keeps 10 bits of the fraction, as tensor cores take float32.
-static float roundTf32(float f) {
+float roundTf32(float f) {
   unsigned u = __float_as_uint(f);
   if ((u & 0x7f800000u) == 0x7f800000u) return f;
   return __uint_as_float((u + 0xfffu + (u >> 13 & 1u)) & ~0x1fffu);
@@ -58,7 +58,7 @@ bool Product::valid() const {
 // finish is the epilogue of one value, in row i.
 static double finish(const Product& p, double v, double bias, char* aux, int64_t at) {
   if (p.epilogue & 4) v += bias;
-  if (p.epilogue & 128) store(aux, p.typeC, at, v);
+  if (p.epilogue & 128) storeElement(aux, p.typeC, at, v);
   if (p.epilogue & 2) v = v > 0 ? v : 0;
   if (p.epilogue & 32) v = 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
   return v;
@@ -69,7 +69,7 @@ static void multiply(const Product& p, const char* a, const char* b, const char*
   // op(a) by columns and op(b) by columns, widened once.
   std::vector<T> wa(static_cast<size_t>(p.m * p.k)), column(static_cast<size_t>(p.k)), sum(static_cast<size_t>(p.m));
   auto widen = [&](const char* from, int64_t i) {
-    auto v = static_cast<T>(load(from, p.typeA, i));
+    auto v = static_cast<T>(loadElement(from, p.typeA, i));
     return p.tf32 ? static_cast<T>(roundTf32(static_cast<float>(v))) : v;
   };
   for (int64_t l = 0; l < p.k; l++)
@@ -84,9 +84,9 @@ static void multiply(const Product& p, const char* a, const char* b, const char*
     }
     for (int64_t i = 0; i < p.m; i++) {
       T v = static_cast<T>(p.alpha) * sum[static_cast<size_t>(i)];
-      if (p.beta != 0) v += static_cast<T>(p.beta) * static_cast<T>(load(c, p.typeC, j * p.ldc + i));
-      double out = p.epilogue == 1 ? static_cast<double>(v) : finish(p, v, bias ? load(bias, p.typeBias, i) : 0, aux, j * p.ldaux + i);
-      store(d, p.typeC, j * p.ldd + i, out);
+      if (p.beta != 0) v += static_cast<T>(p.beta) * static_cast<T>(loadElement(c, p.typeC, j * p.ldc + i));
+      double out = p.epilogue == 1 ? static_cast<double>(v) : finish(p, v, bias ? loadElement(bias, p.typeBias, i) : 0, aux, j * p.ldaux + i);
+      storeElement(d, p.typeC, j * p.ldd + i, out);
     }
   }
 }

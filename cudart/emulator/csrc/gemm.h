@@ -28,5 +28,9 @@ struct Product {
 };
 
 int64_t elementBytes(int type);  // 0 for a type that is not known
+// loadElement and storeElement read and write element i of an array of a type; storing rounds.
+double loadElement(const char* p, int type, int64_t i);
+void storeElement(char* p, int type, int64_t i, double v);
+float roundTf32(float f);  // to 10 bits of the fraction, as tensor cores take float32
 
 }  // namespace emu

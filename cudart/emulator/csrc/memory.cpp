@@ -9,7 +9,13 @@
 #include <cstdio>
 #include <cstring>
 
+// The address sanitizer's, where the program was started with it.
+extern "C" void __asan_poison_memory_region(const volatile void*, size_t) __attribute__((weak));
+extern "C" void __asan_unpoison_memory_region(const volatile void*, size_t) __attribute__((weak));
+
 namespace emu {
+
+bool sanitized() { return __asan_poison_memory_region != nullptr && __asan_unpoison_memory_region != nullptr; }
 
 static constexpr uint64_t page = 4096;  // memfd's; larger pages of the machine divide what is punched below
 static constexpr unsigned char poison = 0xff, guard = 0xa5;
@@ -39,7 +45,32 @@ bool Memory::init(uint64_t, bool fence) {
   return true;
 }
 
+// poisonBytes makes NaN in every type of what nobody has written yet, of very large blocks at both ends only.
+static void poisonBytes(char* p, uint64_t bytes) {
+  constexpr uint64_t much = uint64_t(16) << 20;
+  if (bytes <= 2 * much) {
+    std::memset(p, poison, bytes);
+    return;
+  }
+  std::memset(p, poison, much);
+  std::memset(p + bytes - much, poison, much);
+}
+
+// overrun says how far something wrote past the bytes at p, where the pattern is; mostly nothing.
+static std::string overrun(const char* p, uint64_t address, uint64_t bytes, uint64_t total, const char* kind) {
+  for (uint64_t i = total; i-- > bytes;) {
+    if (static_cast<unsigned char>(p[i]) == guard) continue;
+    char text[160];
+    std::snprintf(text, sizeof text, "something wrote %llu bytes past the end of the %llu bytes at 0x%llx (%s)", static_cast<unsigned long long>(i - bytes + 1),
+                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address), kind);
+    return text;
+  }
+  return "";
+}
+
+// setValid tells the checks, and the address sanitizer where there is one, what kernels may touch.
 void Memory::setValid(uint64_t address, uint64_t bytes, bool yes) {
+  if (sanitized()) (yes ? __asan_unpoison_memory_region : __asan_poison_memory_region)(reinterpret_cast<void*>(address), bytes);
   if (!valid_) return;
   uint8_t* v = valid_ + (address - base_) / 16;
   std::memset(v, yes ? 16 : 0, bytes / 16);
@@ -71,33 +102,35 @@ Allocation* Memory::allocate(uint64_t bytes, const char* kind, int device, Pool*
   Allocation a;
   a.address = address, a.bytes = bytes, a.span = span, a.kind = kind, a.device = device, a.pool = pool, a.serial = ++serial_;
   char* p = alias_ + (address - base_);
-  // What new memory holds is undefined: NaN in every type. Very large blocks get it at both ends only.
-  constexpr uint64_t much = uint64_t(16) << 20;
-  if (bytes <= 2 * much) {
-    std::memset(p, poison, bytes);
-  } else {
-    std::memset(p, poison, much);
-    std::memset(p + bytes - much, poison, much);
-  }
+  poisonBytes(p, bytes);
   std::memset(p + bytes, guard, span - bytes);
   setValid(address, bytes, true);
+  if (sanitized()) __asan_poison_memory_region(reinterpret_cast<void*>(address + bytes), span - bytes);
   return &(live_[address] = a);
+}
+
+void Memory::fence(uint64_t address, uint64_t bytes, uint64_t total) {
+  char* p = host(address, total);
+  if (!p) return;
+  poisonBytes(p, bytes);
+  std::memset(p + bytes, guard, total - bytes);
+  setValid(address, total, false);
+  setValid(address, bytes, true);
+}
+
+std::string Memory::unfence(uint64_t address, uint64_t bytes, uint64_t total) {
+  char* p = host(address, total);
+  if (!p) return "";
+  std::string wrong = overrun(p, address, bytes, total, "a tensor's memory");
+  setValid(address, total, false);
+  return wrong;
 }
 
 std::string Memory::release(Allocation* found) {
   Allocation a = *found;
   live_.erase(a.address);
   char* p = alias_ + (a.address - base_);
-  std::string wrong;
-  for (uint64_t i = a.span; i-- > a.bytes;) {
-    if (static_cast<unsigned char>(p[i]) != guard) {
-      char text[160];
-      std::snprintf(text, sizeof text, "something wrote %llu bytes past the end of the %llu bytes at 0x%llx (%s)", static_cast<unsigned long long>(i - a.bytes + 1),
-                    static_cast<unsigned long long>(a.bytes), static_cast<unsigned long long>(a.address), a.kind);
-      wrong = text;
-      break;
-    }
-  }
+  std::string wrong = overrun(p, a.address, a.bytes, a.span, a.kind);
   setValid(a.address, a.bytes, false);
   // Whole pages go back to the system; what remains is overwritten, so that a late reader meets NaN.
   uint64_t first = up(a.address - base_, page), last = (a.address - base_ + a.span) / page * page;

@@ -14,6 +14,8 @@ namespace emu {
 
 struct Pool;
 
+bool sanitized();  // the program was started with the address sanitizer's runtime
+
 struct Allocation {
   uint64_t address = 0, bytes = 0, span = 0;  // span: with what lies between it and the next one
   const char* kind = "";                      // the call that made it
@@ -53,6 +55,11 @@ class Memory {
   std::string describe(uint64_t address) const;  // for messages: what is, was or would be there
   bool known(uint64_t address) const;      // in a living allocation, or right behind one
   bool isDevice(uint64_t address) const { return address >= base_ && address < base_ + 2 * size; }
+
+  // fence marks a part of an allocation that a program hands out itself: its first bytes may be touched, what lies between them and
+  // total is filled with a pattern and may not. unfence says what was written there, and then nothing of it may be touched.
+  void fence(uint64_t address, uint64_t bytes, uint64_t total);
+  std::string unfence(uint64_t address, uint64_t bytes, uint64_t total);
 
   // reserve, map and unmap serve cuMemAddressReserve, cuMemMap and IPC.
   uint64_t reserve(uint64_t bytes);

@@ -72,3 +72,11 @@ extern "C" __global__ void last_wins(int* x) { *x = blockIdx.x; }
 extern "C" __global__ void add_one(int* x) { *x += 1; }
 
 extern "C" __global__ void divide(int* x, int by) { *x = *x / by; }
+
+// A sum that is too large for its type.
+extern "C" __global__ void overflows(int* x) { *x += 0x7fffffff; }
+
+// A read beside what was allocated, whose result nobody misses.
+extern "C" __global__ void reads_beside(int* x, int n) {
+  if (threadIdx.x == 0 && x[n] == 0x12345678) x[0] = 1;
+}

@@ -94,9 +94,12 @@ func runSuite(home, dir, binary string) suite {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=290s")
 	cmd.Dir = filepath.Dir(binary)
-	if s.name == "amp" { // the rest of it needs no GPU
+	switch s.name { // the rest of these needs no GPU
+	case "amp":
 		cmd.Args = append(cmd.Args, "-test.run=OnDevice$")
 		cmd.Env = append(os.Environ(), "HALFTONE_COMPARE_DEVICE=cuda:0")
+	case "kernelext/session":
+		cmd.Args = append(cmd.Args, "-test.run=OnTheGPU$|CapturedInASession$")
 	}
 	began := time.Now()
 	log, err := cmd.CombinedOutput()

@@ -64,10 +64,13 @@ func build(ctx context.Context, out string) error {
 			}
 		}
 	}
-	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU.
-	fmt.Println("packing amp")
-	if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(out, "tests", "amp", "suite.test"), "./amp"); err != nil {
-		return err
+	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, and those of sessions keep tensors
+	// in its memory from process to process.
+	for _, path := range []string{"amp", "kernelext/session"} {
+		fmt.Println("packing", path)
+		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(out, "tests", filepath.FromSlash(path), "suite.test"), "./"+path); err != nil {
+			return err
+		}
 	}
 	if _, err := goCommand(ctx, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(out, "run"), "./cudart/internal/gpubench"); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/halftone-ml/halftone/kernelext/bench"
 	"github.com/halftone-ml/halftone/kernelext/install"
@@ -14,12 +15,17 @@ func benchmark(ctx context.Context, args []string) error {
 	fs := flags("bench", "", "Measures, side by side in one run, the latency of cells and the time of a training step.")
 	newInstaller := installerFlags(fs)
 	rounds := fs.Int("rounds", 20, "how often each cell is timed; the table shows medians")
+	cpuRounds := fs.Int("cpu-rounds", 5, "how often each case of the CPU backend is timed")
+	only := fs.String("cpu", "", "time only the CPU backend, in cases that start with one of these prefixes (with commas; all for every case)")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
 	in, err := newInstaller()
 	if err != nil {
 		return err
+	}
+	if *only != "" {
+		return benchmarkCPU(ctx, "go", "python3", in.Checkout, *cpuRounds, prefixes(*only), func(n, all int) { fmt.Fprintf(os.Stderr, "\r%d of %d ", n, all) })
 	}
 	if err := in.Install(ctx); err != nil {
 		return err
@@ -53,10 +59,24 @@ func benchmark(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	err = in.Report.Phase("cpu", func(p *install.Progress) (string, error) {
+		return "amp/RESULTS.md", benchmarkCPU(ctx, state.Go, state.Python, in.Checkout, *cpuRounds, nil, p.Bar)
+	})
+	if err != nil {
+		return err
+	}
 	fmt.Printf("\n%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
 	bench.Print(os.Stdout, "edited cell, from request to idle", cells)
 	bench.Print(os.Stdout, "training step (forward, backward, SGD)", steps)
 	bench.Print(os.Stdout, "training step of 100 MB, kept in a session", kept)
 	bench.Print(os.Stdout, "a kept model, from call to return", attach)
 	return nil
+}
+
+// prefixes of cases; "all" is every case.
+func prefixes(list string) []string {
+	if list == "all" {
+		return []string{""}
+	}
+	return strings.Split(list, ",")
 }

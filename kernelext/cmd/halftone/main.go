@@ -33,6 +33,7 @@ func init() {
 		{name: "install", about: "install or update everything, without starting JupyterLab", run: installAll},
 		{name: "doctor", args: "[--json]", about: "look at every part of the installation and say how to repair it", run: doctor},
 		{name: "run", args: "NOTEBOOK…", about: "execute notebooks without a browser", run: runNotebooks},
+		{name: "show", args: "NOTEBOOK…", about: "print the figures that notebooks have saved, in the terminal", run: showFigures},
 		{name: "train", args: "resnet18 | gpt", about: "train a real model in float32 and under autocast, and compare", run: trainModel},
 		{name: "bench", about: "measure the latency of cells and the time of a training step", run: benchmark},
 		{name: "uninstall", about: "remove everything that install made", run: uninstall},

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ type Entry struct {
 	Tensors int      `json:"tensors"`           // number
 	Bytes   int64    `json:"bytes"`             // of elements and numbers; commits keep a second copy of what changes
 	DTypes  []string `json:"dtypes,omitempty"`  // of its tensors, sorted
+	Devices []string `json:"devices,omitempty"` // in whose memory they are; none for the host's alone
 	Numbers string   `json:"numbers,omitempty"` // its state as JSON, where it is short: the scale, a position
 }
 
@@ -55,16 +57,28 @@ func (e Entry) Detail() string {
 	if e.Tensors > 0 && e.Kind != store.KindTensor && e.Kind != store.KindTrace {
 		words = append(words, fmt.Sprintf("%d tensors", e.Tensors), strings.Join(e.DTypes, ", "))
 	}
+	if len(e.Devices) > 0 {
+		words = append(words, "on "+strings.Join(e.Devices, ", "))
+	}
 	if e.Numbers != "" {
 		words = append(words, e.Numbers)
 	}
 	return strings.Join(words, " · ")
 }
 
-// New returns the admin of the session in a file; see store.Owner.Path.
-func New(path string) Admin { return &files{path} }
+// A Reader reads parts of memory of a device, each [2]int64{place, bytes}, one behind the other: memory of so many bytes that the
+// files stand for.
+type Reader func(device string, files []*os.File, bytes int64, parts [][2]int64) ([]byte, error)
 
-type files struct{ path string }
+// New returns the admin of the session in a file, see store.Owner.Path, and of memory of devices that keeper has and read reads; both
+// may be nil.
+func New(path string, keeper store.Keeper, read Reader) Admin { return &files{path, keeper, read} }
+
+type files struct {
+	path   string
+	keeper store.Keeper
+	far    Reader
+}
 
 // kinds in the order that lists show.
 var kinds = []string{store.KindModel, store.KindOptimizer, store.KindTensor, store.KindValue, store.KindPosition, store.KindTrace}
@@ -93,8 +107,12 @@ func describe(o *store.Object) Entry {
 		if t.DType != "" && !slices.Contains(e.DTypes, t.DType) {
 			e.DTypes = append(e.DTypes, t.DType)
 		}
+		if t.Device != "" && !slices.Contains(e.Devices, t.Device) {
+			e.Devices = append(e.Devices, t.Device)
+		}
 	}
 	slices.Sort(e.DTypes)
+	slices.Sort(e.Devices)
 	if o.Kind == store.KindTensor && len(o.Tensors) == 1 {
 		e.Type = fmt.Sprintf("%s %v", o.Tensors[0].DType, o.Tensors[0].Shape)
 	}
@@ -105,7 +123,13 @@ func describe(o *store.Object) Entry {
 }
 
 // open takes the session over for a moment. The kernel waits meanwhile.
-func (f *files) open() (*store.Store, error) { return store.OpenSoon(f.path, time.Second) }
+func (f *files) open() (*store.Store, error) {
+	s, err := store.OpenSoon(f.path, time.Second)
+	if err == nil && f.keeper != nil {
+		s.SetKeeper(f.keeper)
+	}
+	return s, err
+}
 
 func everything(name string) bool { return name == "" || name == "*" }
 

@@ -57,7 +57,7 @@ func newSession(t *testing.T) (string, Admin) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = o.Close() })
-	return o.Path(), New(o.Path())
+	return o.Path(), New(o.Path(), nil, nil)
 }
 
 func listed(t *testing.T, a Admin) (names []string, byName map[string]Entry) {

@@ -63,7 +63,11 @@ func (f *files) Save(name, file string) error {
 	}()
 	var list []saved
 	for _, o := range objects {
-		if err := s.Attach(o, nil); err != nil {
+		if err := s.MapHost(o); err != nil {
+			return err
+		}
+		far, err := f.fetch(s, o)
+		if err != nil {
 			return err
 		}
 		v := saved{Name: o.Name, Kind: o.Kind, Type: o.Type, Structure: o.Structure, Birth: o.Birth, Of: o.Of, State: base64.StdEncoding.EncodeToString(o.State())}
@@ -72,7 +76,7 @@ func (f *files) Save(name, file string) error {
 			if len(objects) > 1 {
 				key = o.Name + "/" + key
 			}
-			at, err := read(t)
+			at, err := read(t, far[t])
 			if err != nil {
 				return fmt.Errorf("session: %s: %w", o.Name, err)
 			}
@@ -89,10 +93,53 @@ func (f *files) Save(name, file string) error {
 	return safetensors.Save(file, tensors, map[string]string{formatKey: format, objectsKey: string(b)})
 }
 
-// read copies a tensor out of the session. Plain bytes are filled up to whole int64; the last byte says with how many.
-func read(t *store.Tensor) (*amp.Tensor, error) {
+// fetch copies what is in memory of devices.
+func (f *files) fetch(s *store.Store, o *store.Object) (map[*store.Tensor][]byte, error) {
+	out := map[*store.Tensor][]byte{}
+	for _, e := range o.Extents {
+		if e.Device == "" {
+			continue
+		}
+		if f.far == nil {
+			return nil, fmt.Errorf("session: %s is on %s, and nothing here reads that: keep it with package amp/checkpoint in a cell", o.Name, e.Device)
+		}
+		var tensors []*store.Tensor
+		var parts [][2]int64
+		for _, t := range o.Tensors {
+			if b := t.Block(); b != nil && b.Device() == e.Device {
+				if of, at := b.Place(); of == e {
+					tensors, parts = append(tensors, t), append(parts, [2]int64{at, t.Size})
+				}
+			}
+		}
+		files, err := s.Files(e)
+		if err != nil {
+			return nil, err
+		}
+		all, err := f.far(e.Device, files, e.Far, parts)
+		for _, file := range files {
+			_ = file.Close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("session: reading %s from %s: %w", o.Name, e.Device, err)
+		}
+		for i, t := range tensors {
+			if int64(len(all)) < parts[i][1] {
+				return nil, fmt.Errorf("session: reading %s from %s: it ends within %s", o.Name, e.Device, t.Name)
+			}
+			out[t], all = all[:parts[i][1]], all[parts[i][1]:]
+		}
+	}
+	return out, nil
+}
+
+// read copies a tensor out of the session; far are the elements of one on a device. Plain bytes are filled up to whole int64; the last
+// byte says with how many.
+func read(t *store.Tensor, far []byte) (*amp.Tensor, error) {
 	elements := t.Elements()
-	if b := t.Block(); b != nil {
+	if b := t.Block(); b != nil && b.IsFar() {
+		elements = far
+	} else if b != nil {
 		elements = b.Bytes()
 	}
 	if t.DType == "" {
@@ -200,7 +247,7 @@ func replace(s *store.Store, o *store.Object, tensors []*store.Tensor, c content
 	for _, t := range tensors {
 		size += t.Size
 	}
-	if err := s.Room(size); err != nil { // before the old one goes
+	if err := s.Room("", size); err != nil { // before the old one goes
 		return err
 	}
 	if err := s.Remove(o.Name); err != nil {

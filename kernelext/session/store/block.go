@@ -33,8 +33,11 @@ func (b *Block) setCopied(version uint64) {
 // offset returns where in the file the copy begins.
 func (b *Block) copyAt() int64 { return b.ext.Off + b.ext.Copies + b.t.At - b.ext.table() }
 
-// Bytes returns the elements' memory, which the processes of all cells share.
+// Bytes returns the elements' memory, which the processes of all cells share; nil for memory of a device.
 func (b *Block) Bytes() []byte {
+	if b.IsFar() {
+		return nil
+	}
 	return b.ext.mem[b.t.At : b.t.At+b.t.Size : roundUp(b.t.At+b.t.Size, 64)]
 }
 
@@ -65,7 +68,7 @@ func (b *Block) BeforeChange() {
 	s.touchLocked()
 	if b.unsaved() {
 		if err := b.save(); err != nil {
-			panic(err) // the space is reserved: the file itself is broken
+			panic(err) // the space is reserved: the file itself is broken, or the device
 		}
 	}
 	b.setWork(0)
@@ -113,6 +116,9 @@ func (s *Store) copyOne() bool {
 // save copies the elements to their other place. It goes through the file, not through memory: the copies are never mapped, and pages
 // that no process has touched are not faulted in one by one.
 func (b *Block) save() error {
+	if b.IsFar() {
+		return b.s.saveFar(b.ext)
+	}
 	start := time.Now()
 	b.setCopied(0)
 	if _, err := b.s.b.f.WriteAt(b.Bytes(), b.copyAt()); err != nil {
@@ -129,7 +135,7 @@ func (s *Store) attach(e *Extent) error {
 		return nil
 	}
 	n := e.Copies
-	if n == 0 {
+	if n == 0 || e.Device != "" {
 		n = e.Len
 	}
 	var err error
@@ -152,6 +158,9 @@ func (s *Store) readWords(e *Extent) ([]uint64, error) {
 
 // restore brings the elements back from the copy.
 func (b *Block) restore() error {
+	if b.IsFar() {
+		return nil // when it is attached: this process may have no use for the device
+	}
 	if err := b.s.attach(b.ext); err != nil {
 		return err
 	}

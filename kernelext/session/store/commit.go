@@ -75,6 +75,9 @@ func (s *Store) Commit() error {
 // The record becomes the anchor as well, which costs a copy of what changes next, when the last one is old enough. A process that is
 // killed while large tensors are being changed goes on from the anchor.
 func (s *Store) commit(live bool) (err error) {
+	if err := s.arrive(); err != nil {
+		return err
+	}
 	start := time.Now()
 	if s.buf, err = s.compose(s.buf, live, s.step); err != nil {
 		return err

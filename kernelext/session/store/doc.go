@@ -12,6 +12,9 @@
 // first. Each commit becomes the anchor if the last one is at least 25 ms old, and a hundred times as long ago as its copies took: one
 // copy per anchor and tensor, and at most a two-hundredth of the time.
 //
+// Tensors of a device that can share its memory (amp.Sharer) have both places there, and their words in the file: see far.go. Whoever
+// made the session keeps that memory (Keeper), as it keeps the file.
+//
 // No order of stores but the program's is relied upon: the system stops a killed process between two instructions, and what it stored
 // before is there. A crash of the machine ends the session anyway.
 package store

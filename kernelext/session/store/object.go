@@ -3,7 +3,10 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
+
+	"github.com/halftone-ml/halftone/amp"
 )
 
 // Kinds of objects.
@@ -61,7 +64,7 @@ type Tensor struct {
 	Extent int    `json:"extent"`           // among the object's; -1 for a small one
 	At     int64  `json:"at,omitempty"`     // within the extent
 	Index  int    `json:"index,omitempty"`  // among the extent's versions
-	Device string `json:"device,omitempty"` // "" for memory of the host
+	Device string `json:"device,omitempty"` // where its elements lie; "" for memory of the host
 
 	small []byte // as committed, of a small one
 	block *Block // of a large one
@@ -87,14 +90,20 @@ func (t *Tensor) fault() string {
 }
 
 // An Extent is a page-aligned part of the file: two words for each tensor that say what its two places hold, the places that
-// processes map and work in, and the copies.
+// processes map and work in, and the copies. Of an extent on a device the words alone are in the file; the places are in memory of the
+// device, which the keeper has.
 type Extent struct {
 	Off      int64 `json:"off"`
 	Len      int64 `json:"len"`
 	Versions int   `json:"versions"` // tensors
-	Copies   int64 `json:"copies"`   // where the copies begin, from Off on; 0: what never changes has none
+	Copies   int64 `json:"copies"`   // where the copies begin, from Off on, or in the device's memory; 0: what never changes has none
 
-	mem []byte // up to the copies, once mapped
+	Device string `json:"device,omitempty"` // "" for the file
+	Handle uint64 `json:"handle,omitempty"` // the keeper's name of the memory
+	Far    int64  `json:"far,omitempty"`    // its bytes
+
+	mem []byte     // up to the copies, once mapped
+	far amp.Shared // once mapped
 }
 
 // table is the length of the words.
@@ -106,18 +115,49 @@ type Block struct {
 	ext *Extent
 	t   *Tensor
 
-	need, anchor uint64 // versions that the current record and the anchor ask for
-	work, copied uint64 // versions that the two places hold; 0: being changed
+	need, anchor uint64     // versions that the current record and the anchor ask for
+	work, copied uint64     // versions that the two places hold; 0: being changed
+	part         amp.Buffer // on a device
 	dirty        atomic.Bool
 	freed        atomic.Bool
 }
 
-// layOut places tensors in a new extent, which has no memory yet, and those that are small in records.
+// layOut places tensors in new extents, one for the host and one for each device, which have no memory yet, and those of the host that
+// are small in records.
 func layOut(o *Object, tensors []*Tensor, fixed bool) {
+	layOutHost(o, tensors, fixed)
+	for _, t := range tensors {
+		if t.Device != "" && t.Extent < 0 {
+			layOutFar(o, tensors, t.Device)
+		}
+	}
+	o.Tensors = append(o.Tensors, tensors...)
+}
+
+// farAlign is where tensors begin in a device's memory.
+const farAlign = 512
+
+// layOutFar places the tensors of one device in its memory.
+func layOutFar(o *Object, tensors []*Tensor, device string) {
+	e := &Extent{Device: device, Handle: rand.Uint64()>>11 | 1}
+	at := int64(0)
+	for _, t := range tensors {
+		if t.Device == device {
+			t.Extent, t.Index, t.At = len(o.Extents), e.Versions, at
+			e.Versions++
+			at = roundUp(at+t.Size, farAlign)
+		}
+	}
+	e.Copies, e.Far = at, 2*at
+	e.Len = roundUp(e.table(), pageSize)
+	o.Extents = append(o.Extents, e)
+}
+
+func layOutHost(o *Object, tensors []*Tensor, fixed bool) {
 	e := &Extent{}
 	for _, t := range tensors {
 		t.Extent = -1
-		if t.Size > SmallLimit || fixed {
+		if t.Device == "" && (t.Size > SmallLimit || fixed) {
 			t.Extent, t.Index = len(o.Extents), e.Versions
 			e.Versions++
 		}
@@ -125,7 +165,7 @@ func layOut(o *Object, tensors []*Tensor, fixed bool) {
 	if e.Versions > 0 {
 		at := e.table()
 		for _, t := range tensors {
-			if !t.Small() {
+			if !t.Small() && t.Device == "" {
 				t.At = at
 				at = roundUp(at+t.Size, 64)
 			}
@@ -137,7 +177,6 @@ func layOut(o *Object, tensors []*Tensor, fixed bool) {
 		}
 		o.Extents = append(o.Extents, e)
 	}
-	o.Tensors = append(o.Tensors, tensors...)
 }
 
 // directory writes what is fixed of objects.

@@ -29,6 +29,14 @@ func Where() string {
 
 // OpenDefault opens the session that Where names. Outside a notebook it is memory of this process alone.
 func OpenDefault() (*Store, error) {
+	s, err := openDefault()
+	if path := os.Getenv(DevicesEnv); err == nil && path != "" && strings.HasPrefix(s.b.path, "/proc/") {
+		s.SetKeeper(KeeperAt(path))
+	}
+	return s, err
+}
+
+func openDefault() (*Store, error) {
 	path := Where()
 	switch {
 	case path == "":

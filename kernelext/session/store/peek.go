@@ -57,3 +57,58 @@ func peek(f *os.File) (objects []*Object, again bool, err error) {
 	}
 	return nil, binary.NativeEndian.Uint64(now) != word, err
 }
+
+// Handles returns the names of all memory on devices that the next process may need: of the current record and of the anchor.
+func Handles(path string) (map[uint64]bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for range 100 {
+		head := make([]byte, slotsAt+16*slotCount)
+		need := map[uint64]bool{}
+		if info, err := f.Stat(); err != nil || info.Size() < pageSize {
+			return need, err
+		}
+		if _, err := f.ReadAt(head, 0); err != nil {
+			return nil, err
+		}
+		word := binary.NativeEndian.Uint64(head[flipAt:])
+		mark, anchor := readFlip(word)
+		if mark < 0 {
+			return need, nil
+		}
+		err = errors.Join(handlesIn(f, head, mark, need), handlesIn(f, head, anchor, need))
+		now := make([]byte, 8)
+		if _, e := f.ReadAt(now, flipAt); e != nil {
+			return nil, e
+		}
+		if err == nil && binary.NativeEndian.Uint64(now) == word {
+			return need, nil
+		}
+	}
+	return nil, errors.Join(errors.New("session: it changes too fast to be read"), err)
+}
+
+func handlesIn(f *os.File, head []byte, slot int, need map[uint64]bool) error {
+	if slot < 0 {
+		return nil
+	}
+	raw := make([]byte, binary.NativeEndian.Uint64(head[slotsAt+16*slot+8:]))
+	if _, err := f.ReadAt(raw, int64(binary.NativeEndian.Uint64(head[slotsAt+16*slot:]))); err != nil {
+		return err
+	}
+	r, err := parseRecord(raw)
+	if err != nil {
+		return err
+	}
+	for _, o := range r.objects {
+		for _, e := range o.Extents {
+			if e.Device != "" {
+				need[e.Handle] = true
+			}
+		}
+	}
+	return nil
+}

@@ -55,7 +55,13 @@ func (s *Store) sweep() {
 			add(e)
 		}
 	}
+	for _, e := range s.extents {
+		if e.far != nil && !slices.ContainsFunc(keep, func(k *Extent) bool { return k.Handle == e.Handle }) {
+			e.detach()
+		}
+	}
 	s.extents = keep
+	s.keepFar()
 	info, err := s.b.f.Stat()
 	if err != nil {
 		return
@@ -72,11 +78,14 @@ func (s *Store) sweep() {
 	}
 }
 
-// Room checks that there is space for new tensors of so many bytes, with their copies.
-func (s *Store) Room(size int64) error {
+// Room checks that there is space for new tensors of so many bytes on a device, "" for the host, with their copies.
+func (s *Store) Room(device string, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	want := roundUp(2*size, pageSize)
+	if device != "" && want > 0 {
+		return s.roomFar(device, want)
+	}
 	if want == 0 {
 		return nil
 	}
@@ -153,6 +162,11 @@ func (s *Store) extend(o *Object, tensors []*Tensor, fixed bool) error {
 			return err
 		}
 		clear(e.mem[:e.table()])
+		if e.Device != "" {
+			if err := s.newFar(e); err != nil {
+				return err
+			}
+		}
 	}
 	for _, t := range tensors {
 		if !t.Small() {
@@ -167,12 +181,22 @@ func (s *Store) abandon(extents []*Extent) {
 	for _, e := range extents {
 		if i := slices.Index(s.extents, e); i >= 0 {
 			s.extents = slices.Delete(s.extents, i, i+1)
-			if e.mem != nil {
-				unmap(e.mem)
-				e.mem = nil
-			}
+			e.detach()
 			s.b.release(e.Off, e.Len)
 		}
+	}
+	s.keepFar()
+}
+
+// detach unmaps an extent.
+func (e *Extent) detach() {
+	if e.mem != nil {
+		unmap(e.mem)
+		e.mem = nil
+	}
+	if e.far != nil {
+		_ = e.far.Close()
+		e.far = nil
 	}
 }
 
@@ -214,11 +238,33 @@ func (s *Store) Remove(name string) error {
 func (s *Store) Attach(o *Object, src Source) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.attachObject(o); err != nil {
+		return err
+	}
+	o.source = src
+	return nil
+}
+
+// MapHost maps those parts of an object that are in memory of the host, to be read.
+func (s *Store) MapHost(o *Object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, e := range o.Extents {
 		if err := s.attach(e); err != nil {
 			return err
 		}
 	}
-	o.source = src
+	return nil
+}
+
+func (s *Store) attachObject(o *Object) error {
+	for _, e := range o.Extents {
+		if err := s.attach(e); err != nil {
+			return err
+		}
+		if err := s.attachFar(o, e); err != nil {
+			return err
+		}
+	}
 	return nil
 }

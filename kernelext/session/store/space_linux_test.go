@@ -58,7 +58,7 @@ func bounded(kind, path string) error {
 	}
 	large := func(name string, size int64) error {
 		t := &Tensor{Name: "t", DType: "bool", Shape: []int{int(size)}, Size: size}
-		if err := s.Room(size); err != nil {
+		if err := s.Room("", size); err != nil {
 			return err
 		}
 		return s.Add(&Object{Name: name, Kind: KindTensor}, []*Tensor{t}, &thing{}, false, func() error {

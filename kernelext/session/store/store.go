@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
 )
 
 // The head of the file: one page.
@@ -58,6 +60,9 @@ type Store struct {
 	buf           []byte
 	lost          *Loss
 	along         []*Object // of which Add commits the numbers as they are
+	keeper        Keeper    // of memory of devices; nil where nobody keeps any
+	usesFar       bool      // there was some
+	devices       map[string]amp.Device
 
 	lastMark, lastAnchor time.Time
 	markCost, copyCost   time.Duration
@@ -103,10 +108,7 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	s.closed = true
 	for _, e := range append(s.extents, s.pinned...) {
-		if e.mem != nil {
-			unmap(e.mem)
-			e.mem = nil
-		}
+		e.detach()
 	}
 	for i := range s.slots {
 		if s.slots[i].mem != nil {
@@ -189,36 +191,29 @@ func (s *Store) slot(i int) ([]byte, error) {
 	return sl.mem, nil
 }
 
-// recover goes on from the current record if all large tensors still hold what belongs to it, and otherwise from the anchor, whose
-// elements are there or in the copies. What neither needs is given back to the system.
+// recover goes on from the current record if what belongs to it is still in either place of every large tensor, and otherwise from the
+// anchor, of which that is certain. What neither needs is given back to the system.
 func (s *Store) recover() error {
 	changed := s.changedMark().Load() != 0
 	r, err := s.candidate(s.mark)
-	whole := err == nil
-	if whole {
-		for _, b := range r.blocks() {
-			whole = whole && b.work == b.need
-		}
-	}
-	if !whole {
+	if err != nil || r.lacks() != nil {
 		if r, err = s.candidate(s.anchor); err != nil {
 			return fmt.Errorf("%w; drop the session with a restart of the kernel", err)
 		}
-		for _, b := range r.blocks() {
-			if b.work == b.need {
-				continue
-			}
-			if b.copied != b.need {
-				return fmt.Errorf("session: %w: %s is neither in place nor copied", ErrCorrupt, b.t.Name)
-			}
+		if b := r.lacks(); b != nil {
+			return fmt.Errorf("session: %w: %s is neither in place nor copied", ErrCorrupt, b.t.Name)
+		}
+		s.mark = s.anchor
+	}
+	for _, b := range r.blocks() {
+		if b.work != b.need {
 			if err := b.restore(); err != nil {
 				return err
 			}
 		}
-		s.mark = s.anchor
 	}
 	s.seq, s.step, s.objects = r.seq, r.step, r.objects
-	if changed || !whole {
+	if changed {
 		s.lost = &Loss{r.step, r.at}
 	}
 	if s.dir, err = directory(s.objects); err != nil {
@@ -228,6 +223,9 @@ func (s *Store) recover() error {
 	s.flip().Store(flipWord(s.mark, s.anchor, s.seq))
 	s.changedMark().Store(0)
 	for _, o := range s.objects {
+		for _, e := range o.Extents {
+			s.usesFar = s.usesFar || e.Device != ""
+		}
 		s.extents = append(s.extents, o.Extents...)
 	}
 	s.anchored()
@@ -259,6 +257,16 @@ func (s *Store) candidate(slot int) (*record, error) {
 		b.work, b.copied = words[b.ext][2*b.t.Index], words[b.ext][2*b.t.Index+1]
 	}
 	return r, nil
+}
+
+// lacks returns a large tensor whose elements are in neither place, nil if there is none.
+func (r *record) lacks() *Block {
+	for _, b := range r.blocks() {
+		if b.work != b.need && b.copied != b.need {
+			return b
+		}
+	}
+	return nil
 }
 
 // blocks lists the large tensors of a record.

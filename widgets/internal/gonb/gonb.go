@@ -92,6 +92,11 @@ func Display(data map[string]string, id string) error {
 	return send(m)
 }
 
+// Printed waits until GoNB has read what the program has printed, at most for d. GoNB takes that and displays from different pipes,
+// in any order: without waiting, one figure in some twenty came before the lines that were printed before it. On a machine that is
+// busy it still may.
+func Printed(d time.Duration) { drained(os.Stdout, passOn, time.Now().Add(d)) }
+
 // send writes a message in one piece; conn.mu is held.
 func send(m []byte) error {
 	if err := open(); err != nil {
@@ -142,6 +147,7 @@ func Sync(d time.Duration) error {
 
 const (
 	quiet  = 20 * time.Millisecond // for which a pipe that nobody is writing to stays empty
+	passOn = 3 * time.Millisecond  // that GoNB takes to pass on what a program has printed
 	settle = 30 * time.Millisecond // that GoNB takes to show what it has read
 )
 

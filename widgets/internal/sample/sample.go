@@ -124,6 +124,55 @@ func (b *builder) backward(sizes []int, batch int) {
 	}
 }
 
+// Healthy is MLP recorded at level Health: forward results around 1, gradients that shrink towards the first layer, and an
+// activation whose magnitudes come close to what float16 holds.
+func Healthy(steps int) *amp.Trace {
+	t := MLP(steps)
+	t.Level, t.OverheadNS = "health", 6_900_000
+	for i := range t.Events {
+		e := &t.Events[i]
+		center := map[string]float64{"net/0": 1, "net/1": 0, "net/2": 9, "net/3": 9, "net/4": 3, "loss": -2}[e.Module]
+		if e.Phase == amp.PhaseBackward {
+			center = map[string]float64{"net/0": -22, "net/1": -19, "net/2": -16, "net/3": -13, "net/4": -9, "loss": -6}[e.Module]
+		}
+		if e.Cast != nil && e.Cast.Hit {
+			continue
+		}
+		e.Health = magnitudes(center, e.Out.DType)
+		if c := e.Cast; c != nil && c.By != "" && e.Module == "net/0" {
+			c.Lost = 3
+		}
+	}
+	return t
+}
+
+// magnitudes is a histogram around 2^center as a dtype keeps it.
+func magnitudes(center float64, d amp.DType) *amp.Exponents {
+	h := &amp.Exponents{N: 2048, Zeros: 256}
+	for e := int(center) - 12; e <= int(center)+6; e++ {
+		z := (float64(e) - center) / 3.5
+		n := int(230 * math.Exp(-z*z/2))
+		switch {
+		case n == 0:
+			continue
+		case d == amp.Float16 && e < -24:
+			h.Zeros += n
+			continue
+		case d == amp.Float16 && e > 15:
+			h.Infs += n
+			continue
+		case d == amp.Float16 && e < -14:
+			h.Subnormals += n
+		}
+		if h.Counts == nil {
+			h.Low, h.Amin = e, math.Ldexp(1, e)
+		}
+		h.Counts = append(h.Counts, n)
+		h.Amax = math.Ldexp(1.5, e)
+	}
+	return h
+}
+
 // Large is the trace of a network of n blocks, one step.
 func Large(n int) *amp.Trace {
 	b := &builder{t: &amp.Trace{Schema: amp.TraceSchema, Level: "decisions", Device: "cuda:0 NVIDIA H200", Steps: 1, WallNS: 9e9, OverheadNS: 12e6}, cache: map[string]bool{}}

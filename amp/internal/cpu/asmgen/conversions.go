@@ -76,6 +76,12 @@ func conversions(f *asmFile) {
 	}
 	f.op("RET")
 	f.stubs = append(f.stubs, "// cpuid runs the instruction of that name.\nfunc cpuid(leaf, sub uint32) (a, b, c, d uint32)\n")
+	f.fn("pause", "lets n moments pass, of about 10 to 40 ns each.", param{"n", "int", "CX"})
+	f.label("again")
+	f.op("PAUSE")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "again")
+	f.op("RET")
 	for _, c := range converters {
 		for _, v := range []struct {
 			reg, half, suffix string

@@ -51,8 +51,9 @@ func (p *prog) geluTanh32(x val) val {
 	return p.mul(x, y)
 }
 
-// gelu32 is x·Φ(x) by the formula of erfcLarge with a polynomial of degree 14 over 0 … 12.8, the two quotients made of one.
-func (p *prog) gelu32(x val) val {
+// normalTail returns Φ(-|x|) and e^(-x²/2), by the formula of erfcLarge with a polynomial of degree 14 over 0 … 12.8, the two
+// quotients made of one.
+func (p *prog) normalTail(x val) (tail, bell val) {
 	one, four := p.c(1), p.c(4)
 	a := p.min(p.c(12.8), p.mul(p.abs(x), p.c(math.Sqrt2/2)))
 	over, d := p.add(a, four), p.fma(a, p.c(2), one)
@@ -61,7 +62,37 @@ func (p *prog) gelu32(x val) val {
 	q := p.poly(t, 1.2329951186263632, -0.13962111684363232, 0.015379651930950674, 0.06809705470260306, -0.10103905992883928, 0.09373282291625129,
 		-0.06633045367320578, 0.0371676323978995, -0.016197070021936315, 0.005031533543456733, -0.000760604637826834, -0.00019915403058068566,
 		0.00015704859668137582, -2.1274276966839732e-05, -1.7132486087403545e-05)
-	tail := p.mul(p.mul(p.mul(p.c(0.5), q), p.mul(over, inverse)), p.singleExp(p.neg(p.mul(a, a)))) // Φ(-|x|)
-	tail = p.choose(p.less(p.c(-18), x), tail, p.c(0))                                              // x·Φ(x) is 0 in float32 there
-	return p.mul(x, p.choose(p.less(x, p.c(0)), tail, p.sub(one, tail)))
+	part := p.mul(p.mul(p.c(0.5), q), p.mul(over, inverse))
+	bell = p.singleExp(p.neg(p.mul(a, a)))
+	return p.mul(part, bell), bell
+}
+
+func (p *prog) gelu32(x val) val {
+	tail, _ := p.normalTail(x)
+	tail = p.choose(p.less(p.c(-18), x), tail, p.c(0)) // x·Φ(x) is 0 in float32 there
+	return p.mul(x, p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail)))
+}
+
+// geluSlope32: Φ(x) + x·φ(x), 0 below -18 and 1 above 18.
+func (p *prog) geluSlope32(x val) val {
+	x = p.within(x, -18, 18)
+	tail, bell := p.normalTail(x)
+	cdf := p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail))
+	return p.fma(p.mul(x, bell), p.c(1/math.Sqrt(2*math.Pi)), cdf)
+}
+
+// geluTanhSlope32: σ + x·σ·(1-σ)·v' for x·σ(v), 0 below -20 and 1 above 20.
+func (p *prog) geluTanhSlope32(x val) val {
+	x = p.within(x, -20, 20)
+	square := p.mul(x, x)
+	y := p.singleSigmoid(p.mul(p.mul(x, p.c(geluRate)), p.fma(square, p.c(geluCubic), p.c(1))), 705)
+	rate := p.mul(p.c(geluRate), p.fma(square, p.c(3*geluCubic), p.c(1)))
+	return p.fma(p.mul(p.mul(y, p.sub(p.c(1), y)), x), rate, y)
+}
+
+// siluSlope32: σ·(1 + x·(1-σ)).
+func (p *prog) siluSlope32(x val) val {
+	x = p.within(x, -150, 150)
+	y := p.singleSigmoid(x, 150)
+	return p.mul(y, p.fma(x, p.sub(p.c(1), y), p.c(1)))
 }

@@ -26,9 +26,12 @@ func generate() map[string]string {
 	var stubs goFile
 	for name, write := range map[string]func(*asmFile){
 		"gemm_amd64.s":    tiles,
+		"dot_amd64.s":     dots,
+		"packz_amd64.s":   packsZ,
 		"pack_amd64.s":    packs,
 		"convert_amd64.s": conversions,
 		"math_amd64.s":    mathVectors,
+		"lines_amd64.s":   lineVectors,
 	} {
 		f := &asmFile{}
 		write(f)
@@ -38,5 +41,7 @@ func generate() map[string]string {
 	files["stubs_amd64.go"] = stubs.text()
 	files["math_scalar.go"] = mathScalars()
 	files["math_amd64.go"] = mathTable()
+	files["lines_scalar.go"] = lineScalars()
+	files["lines_amd64.go"] = lineTable()
 	return files
 }

@@ -34,6 +34,9 @@ const (
 	opLess
 	opEqual
 	opSelect // b if mask a, else c
+	opLine32 // element of float32 line n, and the next two of lines alone
+	opLine64
+	opArg
 )
 
 type ins struct {
@@ -51,7 +54,7 @@ func (p *prog) emit(i ins) val {
 // arguments returns the values that an operation reads.
 func (i ins) arguments() []val {
 	switch i.op {
-	case opInput, opConst:
+	case opInput, opConst, opLine32, opLine64, opArg:
 		return nil
 	case opShl, opShr, opSqrt:
 		return []val{i.a}

@@ -11,29 +11,44 @@ import (
 func (p *prog) goFunc(name, doc string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n// %s %s\nfunc %s(v0 float64) float64 {\n", name, doc, name)
-	arg := func(v val) string {
-		if i := p.ins[v]; i.op == opConst {
-			return goConst(i.bits)
-		}
-		return fmt.Sprintf("v%d", v)
-	}
-	for at, i := range p.ins {
-		switch i.op {
-		case opInput, opConst:
-			continue
-		case opMin, opMax, opSelect:
-			cond, yes, no := arg(i.a), arg(i.b), arg(i.c)
-			if i.op != opSelect {
-				cmp := map[opcode]string{opMin: "<", opMax: ">"}[i.op]
-				cond, yes, no = arg(i.a)+" "+cmp+" "+arg(i.b), arg(i.a), arg(i.b)
-			}
-			fmt.Fprintf(&b, "\tv%d := %s\n\tif %s {\n\t\tv%d = %s\n\t}\n", at, typed(no), cond, at, yes)
-			continue
-		}
-		fmt.Fprintf(&b, "\tv%d := %s\n", at, goExpr(i, arg))
-	}
+	p.goBody(&b, "\t", func(int) {})
 	fmt.Fprintf(&b, "\treturn v%d\n}\n", len(p.ins)-1)
 	return b.String()
+}
+
+// goArg names a value.
+func (p *prog) goArg(v val) string {
+	switch i := p.ins[v]; i.op {
+	case opConst:
+		return goConst(i.bits)
+	case opArg:
+		return fmt.Sprintf("a%d", i.n)
+	}
+	return fmt.Sprintf("v%d", v)
+}
+
+// goBody writes one statement for each operation, and calls then after it.
+func (p *prog) goBody(b *strings.Builder, tab string, then func(at int)) {
+	for at, i := range p.ins {
+		switch i.op {
+		case opInput, opConst, opArg:
+			continue
+		case opLine32:
+			fmt.Fprintf(b, "%sv%d := float64(x%d[i])\n", tab, at, i.n)
+		case opLine64:
+			fmt.Fprintf(b, "%sv%d := y%d[i]\n", tab, at, i.n)
+		case opMin, opMax, opSelect:
+			cond, yes, no := p.goArg(i.a), p.goArg(i.b), p.goArg(i.c)
+			if i.op != opSelect {
+				cmp := map[opcode]string{opMin: "<", opMax: ">"}[i.op]
+				cond, yes, no = p.goArg(i.a)+" "+cmp+" "+p.goArg(i.b), p.goArg(i.a), p.goArg(i.b)
+			}
+			fmt.Fprintf(b, "%sv%d := %s\n%sif %s {\n%s\tv%d = %s\n%s}\n", tab, at, typed(no), tab, cond, tab, at, yes, tab)
+		default:
+			fmt.Fprintf(b, "%sv%d := %s\n", tab, at, goExpr(i, p.goArg))
+		}
+		then(at)
+	}
 }
 
 // typed makes a variable set from a whole constant a float64.

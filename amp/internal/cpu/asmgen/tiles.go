@@ -26,33 +26,59 @@ func tiles(f *asmFile) {
 	for _, s := range shapes {
 		for _, rows := range s.rows {
 			for _, vectors := range []int{1, 2} {
-				f.tile(s, rows, vectors)
+				step := func(b, t, acc int) {
+					f.op("VFMADD231P"+map[int]string{4: "S", 8: "D"}[s.elem], vec(s.reg, b), vec(s.reg, t), vec(s.reg, acc))
+				}
+				f.tileFrom(s, rows, vectors, false, step)
+				if s.elem == 4 {
+					f.tileFrom(s, rows, vectors, true, step)
+				}
 			}
 		}
 	}
 }
 
-func (f *asmFile) tile(s shape, rows, vectors int) {
+// tileWith writes a tile whose multiply-add of registers b and t onto acc is step.
+func (f *asmFile) tileWith(s shape, rows, vectors int, step func(b, t, acc int)) {
+	f.tileFrom(s, rows, vectors, false, step)
+}
+
+// tileFrom writes a tile that reads a packed, or by rows as it is in memory.
+func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b, t, acc int)) {
 	suffix, ptr := "PS", "*float32"
 	if s.elem == 8 {
 		suffix, ptr = "PD", "*float64"
 	}
-	f.fn(fmt.Sprintf("%s%dx%d", s.prefix, rows, vectors),
-		fmt.Sprintf("sets (more = 0) or raises a %d×%d tile of c by the product of a, k columns of %d, and b, k rows; strides in bytes.", rows, vectors*s.width/s.elem, rows),
-		param{"k", "int", "CX"}, param{"a", ptr, "SI"}, param{"b", ptr, "DI"}, param{"ldb", "int", "R8"},
-		param{"c", ptr, "DX"}, param{"ldc", "int", "R9"}, param{"more", "int", "R10"})
+	name, doc := fmt.Sprintf("%s%dx%d", s.prefix, rows, vectors), fmt.Sprintf("a, k columns of %d,", rows)
+	params := []param{{"k", "int", "CX"}, {"a", ptr, "SI"}, {"b", ptr, "DI"}, {"ldb", "int", "R8"}, {"c", ptr, "DX"}, {"ldc", "int", "R9"}, {"more", "int", "R10"}}
+	if byRows {
+		name, doc = name+"rows", fmt.Sprintf("a, %d rows of k,", rows)
+		params = append(params, param{"lda", "int", "R13"})
+	}
+	f.fn(name, fmt.Sprintf("sets (more = 0) or raises a %d×%d tile of c by the product of %s and b, k rows; strides in bytes.", rows, vectors*s.width/s.elem, doc), params...)
 	acc := func(i, j int) string { return vec(s.reg, i*vectors+j) }
 	b := func(j int) string { return vec(s.reg, rows*vectors+j) }
 	spare := rows*vectors + vectors
+	element := func(i int) string { return at(i*s.elem, "SI") }
+	bases := []string{"SI", "R11", "R12"}[:(rows+3)/4]
+	if byRows {
+		element = func(i int) string {
+			return "(" + bases[i/4] + ")" + []string{"", "(R13*1)", "(R13*2)", "(BX*1)"}[i%4]
+		}
+		f.op("LEAQ", "(R13)(R13*2)", "BX")
+		for i := 1; i < len(bases); i++ {
+			f.op("LEAQ", "("+bases[i-1]+")(R13*4)", bases[i])
+		}
+	}
 	f.op("TESTQ", "R10", "R10")
 	f.op("JZ", "zero")
-	f.op("MOVQ", "DX", "R11")
+	f.op("MOVQ", "DX", "AX")
 	for i := range rows {
 		for j := range vectors {
-			f.op("VMOVU"+suffix, at(j*s.width, "R11"), acc(i, j))
+			f.op("VMOVU"+suffix, at(j*s.width, "AX"), acc(i, j))
 		}
 		if i < rows-1 {
-			f.op("ADDQ", "R9", "R11")
+			f.op("ADDQ", "R9", "AX")
 		}
 	}
 	f.op("JMP", "loop")
@@ -60,22 +86,38 @@ func (f *asmFile) tile(s shape, rows, vectors int) {
 	for i := range rows * vectors {
 		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i)) // clears the whole register
 	}
-	f.op("PCALIGN", "$32")
-	f.label("loop")
-	for j := range vectors {
-		f.op("VMOVU"+suffix, at(j*s.width, "DI"), b(j))
-	}
-	for i := range rows {
-		t := vec(s.reg, spare+i%2)
-		f.op("VBROADCASTS"+suffix[1:], at(i*s.elem, "SI"), t)
+	// one step of k; u of several for which the pointers do not move between
+	one := func(u int) {
 		for j := range vectors {
-			f.op("VFMADD231"+suffix, b(j), t, acc(i, j))
+			f.op("VMOVU"+suffix, at((u*vectors+j)*s.width, "DI"), b(j))
+		}
+		for i := range rows {
+			t := vec(s.reg, spare+i%2)
+			f.op("VBROADCASTS"+suffix[1:], element(u*rows+i), t)
+			for j := range vectors {
+				step(rows*vectors+j, spare+i%2, i*vectors+j)
+			}
 		}
 	}
-	f.op("ADDQ", imm(rows*s.elem), "SI")
+	label := "loop"
+	if !byRows && rows*vectors >= 12 {
+		f.fourSteps(rows*s.elem, vectors*s.width, one)
+		label = "rest"
+	}
+	f.op("PCALIGN", "$32")
+	f.label(label)
+	one(0)
+	if byRows {
+		for _, r := range bases {
+			f.op("ADDQ", imm(s.elem), r)
+		}
+	} else {
+		f.op("ADDQ", imm(rows*s.elem), "SI")
+	}
 	f.op("ADDQ", "R8", "DI")
 	f.op("DECQ", "CX")
-	f.op("JNZ", "loop")
+	f.op("JNZ", label)
+	f.label("done")
 	for i := range rows {
 		for j := range vectors {
 			f.op("VMOVU"+suffix, acc(i, j), at(j*s.width, "DX"))
@@ -85,4 +127,26 @@ func (f *asmFile) tile(s shape, rows, vectors int) {
 		}
 	}
 	f.ret()
+}
+
+// fourSteps is a loop that does four steps of k at a time where the rows of b, of so many bytes, follow each other.
+func (f *asmFile) fourSteps(aStep, bStep int, one func(u int)) {
+	f.label("loop")
+	f.op("CMPQ", "R8", imm(bStep))
+	f.op("JNE", "rest")
+	f.op("MOVQ", "CX", "BX")
+	f.op("ANDQ", "$3", "CX")
+	f.op("SHRQ", "$2", "BX")
+	f.op("JZ", "rest")
+	f.op("PCALIGN", "$32")
+	f.label("four")
+	for u := range 4 {
+		one(u)
+	}
+	f.op("ADDQ", imm(4*aStep), "SI")
+	f.op("ADDQ", imm(4*bStep), "DI")
+	f.op("DECQ", "BX")
+	f.op("JNZ", "four")
+	f.op("TESTQ", "CX", "CX")
+	f.op("JZ", "done")
 }

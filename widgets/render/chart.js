@@ -1,18 +1,7 @@
-// The body of function(data): data.kind, and data.option for charts. Whatever goes wrong, the static face stays.
-'use strict';
-var script = document.currentScript, root = script && script.parentNode;
+// Charts by ECharts, with zoom and tooltips: data.kind and data.option.
 // height of a chart in pixels: taller with a second plot below the first
-var height = data.option && data.option.xAxis[1] ? 450 : 340;
-if (!root || !root.querySelector) return;
-try { data.option ? chart() : table(); } catch (e) {}
-
-// element makes an element with text; nothing here ever parses HTML, since names come from users' programs.
-function element(tag, style, text) {
-  var e = document.createElement(tag);
-  e.style.cssText = style || '';
-  if (text != null) e.textContent = text;
-  return e;
-}
+var height = data.option.xAxis[1] ? 450 : 340;
+try { chart(); } catch (e) {}
 
 // library gives ECharts: the page's, or ours from the page's own server. It is asked for once per page.
 function library() {
@@ -67,10 +56,10 @@ function chart() {
         var skip = p.seriesType === 'scatter', v = p.value[1];
         if (skip && p.value[0] !== step) return;
         // The scale is stored where it changes and holds until the next point.
-        if (scale && !skip) o.series[0].data.forEach(function (d) { if (d.value[0] <= step) v = d.value[1]; });
+        if (scale && !skip) o.series[p.seriesIndex].data.forEach(function (d) { if (d.value[0] <= step) v = d.value[1]; });
         if (!skip && p.value.length > 2) return tip.appendChild(element('div', 'color:#666', p.seriesName + ' differs by ' + p.value[2]));
         if (!i) tip.appendChild(element('div', '', 'step ' + step));
-        var text = skip ? '× ' + p.value[2] : p.seriesName + ' ' + (scale ? power(v) + ' = ' + Math.pow(2, v) : v);
+        var text = skip ? '× ' + p.value[2] : p.seriesName + ' ' + (scale && !p.seriesIndex ? power(v) + ' = ' + Math.pow(2, v) : v);
         tip.appendChild(element('div', 'font-weight:bold;color:' + (skip ? '#b04a00' : '#222'), text));
       });
       return tip;
@@ -82,7 +71,7 @@ function chart() {
       if (o.series[1]) o.series[1].z = 5, o.series[1].label.position = [12, -9];
     }
     if (o.yAxis[1]) {
-      o.yAxis[1].axisLabel = { formatter: function (v) { return power(v, 10); } };
+      if (!scale) o.yAxis[1].axisLabel = { formatter: function (v) { return power(v, 10); } };
       o.xAxis[0].axisLabel = { show: false };
     }
     instance.setOption(o);
@@ -92,39 +81,4 @@ function chart() {
       if (host.isConnected && host.clientWidth) instance.resize({ width: host.clientWidth });
     }).observe(host);
   }).catch(function () {});
-}
-
-// table adds a filter, keys to move between rows, and buttons that copy an option.
-function table() {
-  var rows = [].slice.call(root.querySelectorAll('tr.halftone-row'));
-  var same = rows.filter(function (r) { return !r.classList.contains('halftone-changed'); });
-  var t = root.querySelector('table.halftone-table');
-  if (t && same.length && same.length < rows.length) {
-    var label = element('label', 'display:block;margin:4px 0'), check = element('input', 'margin-right:6px');
-    check.type = 'checkbox';
-    check.onchange = function () { same.forEach(function (r) { r.hidden = check.checked; }); };
-    label.appendChild(check);
-    label.appendChild(document.createTextNode('only what autocast changed'));
-    t.parentNode.parentNode.insertBefore(label, t.parentNode);
-  }
-  rows.forEach(function (r, i) {
-    r.tabIndex = i ? -1 : 0;
-    r.onkeydown = function (e) {
-      var step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0, k = i + step;
-      while (rows[k] && rows[k].hidden) k += step;
-      if (!step || !rows[k]) return;
-      e.preventDefault();
-      e.stopPropagation();
-      r.tabIndex = -1;
-      rows[k].tabIndex = 0;
-      rows[k].focus();
-    };
-  });
-  [].forEach.call(root.querySelectorAll('code.halftone-copy'), function (c) {
-    var b = element('button', 'margin-left:8px;cursor:pointer;font-size:11px', 'copy');
-    b.onclick = function () {
-      Promise.resolve(navigator.clipboard && navigator.clipboard.writeText(c.textContent)).then(function () { b.textContent = 'copied'; }, function () {});
-    };
-    c.parentNode.appendChild(b);
-  });
 }

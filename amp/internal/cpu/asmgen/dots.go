@@ -1,0 +1,146 @@
+package main
+
+import "fmt"
+
+// The micro-kernels for bfloat16. An element of a panel is a pair of neighbors along k, the earlier one in its low half.
+
+func dots(f *asmFile) {
+	for _, rows := range []int{1, 2, 4, 8, 12} {
+		for _, vectors := range []int{1, 2} {
+			f.dotTile(rows, vectors)
+		}
+	}
+	for _, rows := range []int{1, 2} {
+		for _, cols := range []int{1, 2} {
+			f.amxTile("amxBF16", "TDPBF16PS", rows, cols)
+			f.amxTile("amxF16", "TDPFP16PS", rows, cols)
+		}
+	}
+	stores(f)
+}
+
+// dotTile is tile with VDPBF16PS in place of a multiply-add.
+func (f *asmFile) dotTile(rows, vectors int) {
+	s := shape{"bf16z", "Z", 64, 4, nil}
+	f.tileWith(s, rows, vectors, func(b, t, acc int) { f.vdpbf16ps(b, t, acc) })
+}
+
+// amxTile is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several panels of a that follow each other. a holds, for
+// every 16 pairs of k, blocks of 16 rows × 16 pairs; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
+func (f *asmFile) amxTile(name, dot string, rows, cols int) {
+	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.", 16*rows, 16*cols),
+		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "R12"},
+		param{"c", "*float32", "DX"}, param{"more", "int", "R13"}, param{"skip", "int", "R9"}, param{"config", "*[64]byte", "AX"})
+	f.ldtilecfg(regAX)
+	f.op("MOVQ", "$64", "R11")
+	f.op("MOVQ", "$128", "R8")
+	f.op("PCALIGN", "$32")
+	f.label("panel")
+	f.op("MOVQ", "BX", "CX")
+	f.op("MOVQ", "R12", "DI")
+	acc := func(move func(t, off int)) {
+		for i := range rows {
+			for j := range cols {
+				move(i*2+j, 2048*i+64*j)
+			}
+		}
+	}
+	f.op("TESTQ", "R13", "R13")
+	f.op("JZ", "zero")
+	acc(func(t, off int) { f.tileMove(tileLoad, t, off, regDX, regR8) })
+	f.op("JMP", "loop")
+	f.label("zero")
+	acc(func(t, off int) { f.tilezero(t) })
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.tileMove(tileStream, 4, 0, regSI, regR11)
+	f.tileMove(tileLoad, 6, 0, regDI, regR8)
+	f.tdp(dot, 4, 6, 0)
+	if rows == 2 {
+		f.tileMove(tileStream, 5, 1024, regSI, regR11)
+		f.tdp(dot, 5, 6, 2)
+	}
+	if cols == 2 {
+		f.tileMove(tileLoad, 7, 64, regDI, regR8)
+		f.tdp(dot, 4, 7, 1)
+		if rows == 2 {
+			f.tdp(dot, 5, 7, 3)
+		}
+	}
+	f.op("ADDQ", imm(1024*rows), "SI")
+	f.op("ADDQ", "$2048", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	acc(func(t, off int) { f.tileMove(tileStore, t, off, regDX, regR8) })
+	f.op("ADDQ", imm(2048*rows), "DX")
+	f.op("ADDQ", "R9", "SI")
+	f.op("DECQ", "R10")
+	f.op("JNZ", "panel")
+	f.tilerelease()
+	f.op("RET")
+}
+
+// stores writes tiles of rows of 32 sums to where they belong.
+func stores(f *asmFile) {
+	for _, s := range []struct {
+		name, typ, doc string
+		bytes          int
+		put            func(f *asmFile, v int, mask string)
+	}{
+		{"F32", "*float32", "as they are", 4, func(f *asmFile, v int, mask string) {
+			f.op("VMOVUPS", vec("Z", v), mask, at(64*v, "DI"))
+		}},
+		{"F16", "*uint16", "rounded to float16", 2, func(f *asmFile, v int, mask string) {
+			f.op("VCVTPS2PH", "$0", vec("Z", v), mask, at(32*v, "DI"))
+		}},
+		{"Flat", "*uint16", "rounded to bfloat16, subnormals to zero", 2, func(f *asmFile, v int, mask string) {
+			f.vcvtneps2bf16(v, v)
+			f.op("VMOVDQU16", vec("Y", v), mask, at(32*v, "DI"))
+		}},
+		{"BF16", "*uint16", "rounded to bfloat16", 2, func(f *asmFile, v int, mask string) {
+			x, r := vec("Z", v), vec("Z", 2+v)
+			f.op("VPSRLD", "$16", x, r)
+			f.op("VPORD", "Z18", r, vec("Z", 8+v))
+			f.op("VPANDD", "Z17", r, r)
+			f.op("VPADDD", "Z16", r, r)
+			f.op("VPADDD", x, r, r)
+			f.op("VPSRLD", "$16", r, r)
+			f.op("VCMPPS", "$3", x, x, "K5")
+			f.op("VMOVDQA32", vec("Z", 8+v), "K5", r)
+			f.op("VPMOVDW", r, mask, at(32*v, "DI"))
+		}},
+	} {
+		f.fn("storeTile"+s.name, "writes rows of the sums whose bits are set in have, a bias added unless it is nil, "+s.doc+"; distance of rows in bytes.",
+			param{"rows", "int", "CX"}, param{"src", "*float32", "SI"}, param{"dst", s.typ, "DI"}, param{"ldd", "int", "R9"}, param{"have", "int", "AX"}, param{"bias", "*float32", "R12"})
+		f.op("KMOVW", "AX", "K1")
+		f.op("SHRL", "$16", "AX")
+		f.op("KMOVW", "AX", "K2")
+		if s.name == "BF16" {
+			for i, c := range []string{"$0x7fff", "$1", "$0x40"} {
+				f.op("MOVL", c, "AX")
+				f.op("VPBROADCASTD", "AX", vec("Z", 16+i))
+			}
+		}
+		f.op("TESTQ", "R12", "R12")
+		f.op("JZ", "loop")
+		f.op("VMOVUPS.Z", "(R12)", "K1", "Z30")
+		f.op("VMOVUPS.Z", "64(R12)", "K2", "Z31")
+		f.op("PCALIGN", "$32")
+		f.label("loop")
+		f.op("VMOVUPS", "(SI)", "Z0")
+		f.op("VMOVUPS", "64(SI)", "Z1")
+		f.op("TESTQ", "R12", "R12")
+		f.op("JZ", "put")
+		f.op("VADDPS", "Z30", "Z0", "Z0")
+		f.op("VADDPS", "Z31", "Z1", "Z1")
+		f.label("put")
+		s.put(f, 0, "K1")
+		s.put(f, 1, "K2")
+		f.op("ADDQ", "$128", "SI")
+		f.op("ADDQ", "R9", "DI")
+		f.op("DECQ", "CX")
+		f.op("JNZ", "loop")
+		f.ret()
+	}
+}

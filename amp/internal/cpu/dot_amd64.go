@@ -1,0 +1,134 @@
+package cpu
+
+import (
+	"sync"
+
+	"golang.org/x/sys/cpu"
+)
+
+var (
+	pairsBF16 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, grain: 1 << 20, height: zmmHeight, tile: tilePairs,
+		lanes: func(k int) int { return (k + 1) / 2 }, unit: 1, packA: packPairsA, packB: packPairsB}
+	// tilesBF16 goes its own way: see tiles_amd64.go.
+	tilesBF16 = kernel[float32]{grain: 1 << 22, lanes: tileLanes, run: runTiles}
+	tilesF16  = kernel[float32]{grain: 1 << 22, lanes: tileLanes, run: runTiles}
+)
+
+func tileLanes(k int) int { return up(k, 32) / 2 }
+
+// mostDot is what the machine has.
+var mostDot = sync.OnceValue(func() Dot {
+	switch {
+	case best() != AVX512 || !cpu.X86.HasAVX512BF16:
+		return Strict
+	case !cpu.X86.HasAMXTile || !cpu.X86.HasAMXBF16 || !allowTiles():
+		return Pairs
+	}
+	return Tiles
+})
+
+// hasTilesF16: AMX-FP16 came a generation later.
+var hasTilesF16 = sync.OnceValue(func() bool {
+	const fp16 = 1 << 21
+	if most, _, _, _ := cpuid(7, 0); most < 1 {
+		return false
+	}
+	a, _, _, _ := cpuid(7, 1)
+	return a&fp16 != 0
+})
+
+// defaultDot is the fastest: Intel's VDPBF16PS takes twice the time of two multiply-adds, AMD's half of it.
+func defaultDot() Dot {
+	if d := mostDot(); d != Pairs {
+		return d
+	}
+	if _, b, c, d := cpuid(0, 0); b == 0x68747541 && d == 0x69746e65 && c == 0x444d4163 { // AuthenticAMD
+		return Pairs
+	}
+	return Strict
+}
+
+// fewHalves is the number of steps of k from which it pays to narrow numbers that are in memory as float32.
+const fewHalves = 16
+
+// kernelDot returns the kernel for a product of two matrices of the same halves, nil for none.
+func kernelDot(g *product[float32]) *kernel[float32] {
+	d, bits := CurrentDot(), g.a.halves() != nil && g.b.halves() != nil
+	switch {
+	case d == Tiles && !bits && g.depth < fewHalves:
+	case d == Tiles && g.a.format() == BF16:
+		return &tilesBF16
+	case d == Tiles && hasTilesF16():
+		return &tilesF16
+	case d == Pairs && bits && g.a.format() == BF16:
+		return &pairsBF16
+	}
+	return nil
+}
+
+// halves returns the elements of a matrix of halves.
+func (x *Matrix[T]) halves() []uint16 {
+	if x.F16 != nil {
+		return x.F16
+	}
+	return x.BF16
+}
+
+// left is how many elements of k there are in steps pairs from pair p on.
+func (g *product[T]) left(p, steps int) int { return max(0, min(2*steps, g.depth-2*p)) }
+
+func packPairsA(g *product[float32], w *workspace[float32], dst []float32, have, p, steps, off int) {
+	packPairs(dst, zmmHeight(have), have, steps, g.left(p, steps), g.a.halves(), off+2*p*g.a.Col, g.a.Row, g.a.Col)
+}
+
+func packPairsB(g *product[float32], w *workspace[float32], dst []float32, have, p, steps, off int) {
+	packPairs(dst, 32, have, steps, g.left(p, steps), g.b.halves(), off+2*p*g.b.Row, g.b.Col, g.b.Row)
+}
+
+// amxHeight is 16 or 32.
+func amxHeight(rows int) int { return up(rows, 16) }
+
+// tileConfig gives all tile registers 16 rows of 64 bytes: palette 1.
+var tileConfig = func() *[64]byte {
+	c := &[64]byte{0: 1}
+	for i := range 8 {
+		c[16+2*i], c[48+i] = 64, 16
+	}
+	return c
+}()
+
+func tilePairs(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool) {
+	wide := cols > 16
+	if cols = 16; wide {
+		cols = 32
+	}
+	_, _, _ = a[rows*k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, lb, lc, m := &a[0], &b[0], &c[0], 4*ldb, 4*ldc, flag(more)
+	if wide {
+		switch rows {
+		case 12:
+			bf16z12x2(k, pa, pb, lb, pc, lc, m)
+		case 8:
+			bf16z8x2(k, pa, pb, lb, pc, lc, m)
+		case 4:
+			bf16z4x2(k, pa, pb, lb, pc, lc, m)
+		case 2:
+			bf16z2x2(k, pa, pb, lb, pc, lc, m)
+		case 1:
+			bf16z1x2(k, pa, pb, lb, pc, lc, m)
+		}
+		return
+	}
+	switch rows {
+	case 12:
+		bf16z12x1(k, pa, pb, lb, pc, lc, m)
+	case 8:
+		bf16z8x1(k, pa, pb, lb, pc, lc, m)
+	case 4:
+		bf16z4x1(k, pa, pb, lb, pc, lc, m)
+	case 2:
+		bf16z2x1(k, pa, pb, lb, pc, lc, m)
+	case 1:
+		bf16z1x1(k, pa, pb, lb, pc, lc, m)
+	}
+}

@@ -1,0 +1,209 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"unsafe"
+)
+
+// lineKernels are all of them, with the number of float32 and float64 lines that each touches.
+var lineKernels = map[string]*LineKernel{
+	"lineMax": &LineMax, "lineSum": &LineSum, "lineDot": &LineDot, "lineSpread": &LineSpread, "lineExp": &LineExp, "lineExpSum": &LineExpSum,
+	"lineScale": &LineScale, "lineShift": &LineShift, "lineSoftmaxGrad": &LineSoftmaxGrad, "lineLogSoftmaxGrad": &LineLogSoftmaxGrad,
+	"lineNorm": &LineNorm, "lineNormWeight": &LineNormWeight, "lineNormBias": &LineNormBias, "lineNormSums": &LineNormSums,
+	"lineGeluGrad": &LineGeluGrad, "lineGeluTanhGrad": &LineGeluTanhGrad, "lineSiluGrad": &LineSiluGrad,
+	"lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
+}
+
+// TestLineLayout: the assembly knows where the fields lie.
+func TestLineLayout(t *testing.T) {
+	var l Line
+	got := []uintptr{unsafe.Offsetof(l.F32), unsafe.Offsetof(l.F64), unsafe.Offsetof(l.Arg), unsafe.Offsetof(l.Acc), unsafe.Sizeof(l)}
+	if want := []uintptr{0, 144, 216, 248, 504}; !reflect.DeepEqual(got, want) {
+		t.Errorf("fields at %v, the generator takes them to be at %v", got, want)
+	}
+}
+
+// someLine makes lines of n elements, now and then special ones, that begin at any place of a cache line.
+func someLine(rng *rand.Rand, n int, special bool) *Line {
+	specials := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 1e-45, 3e38, -3e38, 88, -104}
+	io := &Line{}
+	for k := range io.F32 {
+		io.F32[k] = make([]float32, n+16)[rng.IntN(16):][:n]
+		for i := range io.F32[k] {
+			io.F32[k][i] = float32(rng.NormFloat64() * 3)
+			if special && rng.IntN(8) == 0 {
+				io.F32[k][i] = specials[rng.IntN(len(specials))]
+			}
+		}
+	}
+	for k := range io.F64 {
+		io.F64[k] = make([]float64, n+8)[rng.IntN(8):][:n]
+		for i := range io.F64[k] {
+			io.F64[k][i] = rng.NormFloat64()
+		}
+	}
+	for k := range io.Arg {
+		io.Arg[k] = rng.NormFloat64()
+	}
+	for k := range io.Acc {
+		for i := range io.Acc[k] {
+			io.Acc[k][i] = rng.NormFloat64()
+		}
+	}
+	return io
+}
+
+func (l *Line) clone() *Line {
+	c := *l
+	for k := range c.F32 {
+		c.F32[k] = append([]float32(nil), l.F32[k]...)
+	}
+	for k := range c.F64 {
+		c.F64[k] = append([]float64(nil), l.F64[k]...)
+	}
+	return &c
+}
+
+// differs says where two lines have different bits, NaN aside.
+func (l *Line) differs(m *Line) string {
+	same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b }
+	for k := range l.F32 {
+		for i := range l.F32[k] {
+			if !same(float64(l.F32[k][i]), float64(m.F32[k][i])) {
+				return fmt.Sprintf("F32[%d][%d]: %v and %v", k, i, l.F32[k][i], m.F32[k][i])
+			}
+		}
+	}
+	for k := range l.F64 {
+		for i := range l.F64[k] {
+			if !same(l.F64[k][i], m.F64[k][i]) {
+				return fmt.Sprintf("F64[%d][%d]: %v and %v", k, i, l.F64[k][i], m.F64[k][i])
+			}
+		}
+	}
+	for k := range l.Acc {
+		for i := range l.Acc[k] {
+			if !same(l.Acc[k][i], m.Acc[k][i]) {
+				return fmt.Sprintf("Acc[%d][%d]: %v and %v", k, i, l.Acc[k][i], m.Acc[k][i])
+			}
+		}
+	}
+	return ""
+}
+
+// TestLineKernels: every form gives the bits of the Go form, for any length, place and number, and touches nothing beyond its lines.
+func TestLineKernels(t *testing.T) {
+	now := Current()
+	defer SetMode(now)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, k := range lineKernels {
+		for n := range 100 {
+			io := someLine(rng, n, n%2 == 1)
+			want := io.clone()
+			k.plain(0, n, want)
+			if n > 20 && want.differs(io) == "" {
+				t.Errorf("%s changes nothing", name)
+			}
+			for _, v := range Variants() {
+				SetMode(Mode{Variant: v})
+				got := io.clone()
+				k.Run(n, got)
+				if d := got.differs(want); d != "" {
+					t.Fatalf("%s, %d elements, %v: %s", name, n, v, d)
+				}
+			}
+		}
+	}
+}
+
+// TestLineKernelMeaning holds what the kernels compute to package math.
+func TestLineKernelMeaning(t *testing.T) {
+	x := []float32{1, -2, 0.5, 3, float32(math.NaN())}
+	io := &Line{}
+	if m := io.MaxOf(x); m != 3 {
+		t.Errorf("the largest is %v", m)
+	}
+	if s := io.SumOf(x[:4]); s != 2.5 {
+		t.Errorf("the sum is %v", s)
+	}
+	if m := io.MaxOf(nil); !math.IsInf(m, -1) {
+		t.Errorf("the largest of none is %v", m)
+	}
+	io = &Line{F32: [6][]float32{x[:4]}, F64: [3][]float64{make([]float64, 4)}, Arg: [4]float64{3}}
+	LineExp.Run(4, io)
+	sum := 0.0
+	for i, v := range io.F64[0] {
+		want := math.Exp(float64(x[i]) - 3)
+		sum += want
+		if math.Abs(v-want) > 1e-9*want {
+			t.Errorf("e^(%v-3) is %v, want %v", x[i], v, want)
+		}
+	}
+	if got := io.Acc[0].Sum(); math.Abs(got-sum) > 1e-9*sum {
+		t.Errorf("the sum of exponentials is %v, want %v", got, sum)
+	}
+}
+
+// TestLineSlopes: the slopes of the passes are those of the functions, rounded, or next to them. They are sums that cancel near their
+// zeros, where ten digits of the terms are what there is.
+func TestLineSlopes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, c := range map[string]struct {
+		k *LineKernel
+		f *Function
+	}{"gelu": {&LineGeluGrad, GeluSlope}, "gelu by tanh": {&LineGeluTanhGrad, GeluTanhSlope}, "silu": {&LineSiluGrad, SiluSlope}} {
+		x := make([]float32, 100000)
+		for i := range x {
+			switch i % 4 {
+			case 0:
+				x[i] = math.Float32frombits(rng.Uint32())
+			case 1:
+				x[i] = float32(rng.Float64()*220 - 120)
+			default:
+				x[i] = float32(rng.NormFloat64())
+			}
+		}
+		copy(x, []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 0, 3e38, -3e38, -18, 18, -20, 20})
+		dy, got := make([]float32, len(x)), make([]float32, len(x))
+		for i := range dy {
+			dy[i] = 1
+		}
+		c.k.Run(len(x), &Line{F32: [6][]float32{x, dy, got}})
+		for i, g := range got {
+			want := c.f.Of(float64(x[i]))
+			if want != want && g != g {
+				continue
+			}
+			ulp := float64(math.Nextafter32(float32(math.Abs(want)), 4) - float32(math.Abs(want)))
+			if d := math.Abs(float64(g) - want); !(d <= 0.51*ulp+0x1p-33) {
+				t.Errorf("%s at %v: slope %v, want %v", name, x[i], g, want)
+				break
+			}
+		}
+	}
+}
+
+func TestLineTooShort(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a line that is too short was accepted")
+		}
+	}()
+	LineScale.Run(32, &Line{F32: [6][]float32{nil, make([]float32, 31)}, F64: [3][]float64{make([]float64, 32)}})
+}
+
+func BenchmarkLine(b *testing.B) {
+	io := someLine(rand.New(rand.NewPCG(1, 2)), 1024, false)
+	for name, k := range lineKernels {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(1024) // so that MB/s is a thousandth of elements a nanosecond
+			for b.Loop() {
+				k.Run(1024, io)
+			}
+		})
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package cpu
+
+func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp int) bool {
+	return false
+}

@@ -1,0 +1,97 @@
+package cpu
+
+import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestParallelFromManyGoroutines: more loops at a time than the pool has places for, nested and not, each covering its range once.
+func TestParallelFromManyGoroutines(t *testing.T) {
+	var all sync.WaitGroup
+	for g := range 40 {
+		all.Go(func() {
+			for range 50 {
+				seen := make([]atomic.Int32, 200+g)
+				Parallel(len(seen), 7, func(lo, hi int) {
+					Parallel(hi-lo, 2, func(a, b int) {
+						for i := lo + a; i < lo+b; i++ {
+							seen[i].Add(1)
+						}
+					})
+				})
+				for i := range seen {
+					if seen[i].Load() != 1 {
+						t.Errorf("item %d done %d times", i, seen[i].Load())
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	for i := range workers.open {
+		if workers.open[i].Load() != nil {
+			t.Error("a finished loop is still open")
+		}
+	}
+}
+
+// TestParallelUsesWorkers: ranges that wait for each other end only if several workers take them.
+func TestParallelUsesWorkers(t *testing.T) {
+	if threads() < 2 {
+		t.Skip("one thread")
+	}
+	for range 100 {
+		var both sync.WaitGroup
+		both.Add(2)
+		Parallel(2, 1, func(lo, hi int) {
+			both.Done()
+			both.Wait()
+		})
+	}
+}
+
+// TestPanicsEverywhere: a panic in any range reaches the caller, the rest is not begun, and the workers live on.
+func TestPanicsEverywhere(t *testing.T) {
+	for at := range 60 {
+		func() {
+			defer func() {
+				if r := recover(); r != at {
+					t.Errorf("recovered %v, want %d", r, at)
+				}
+			}()
+			Parallel(60, 1, func(lo, hi int) {
+				if lo == at {
+					panic(at)
+				}
+			})
+			t.Error("returned")
+		}()
+	}
+	TestParallelUsesWorkers(t)
+}
+
+// TestIdleWorkersSleep: what the pool takes while there is nothing to do.
+func TestIdleWorkersSleep(t *testing.T) {
+	Parallel(64, 1, func(lo, hi int) {})
+	time.Sleep(20 * time.Millisecond)
+	used := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := used()
+	time.Sleep(300 * time.Millisecond)
+	if d := used() - before; d > 60*time.Millisecond {
+		t.Errorf("%v of processor time in 300 ms without work", d)
+	}
+}
+
+func BenchmarkParallelEmpty(b *testing.B) {
+	for b.Loop() {
+		Parallel(2, 1, func(lo, hi int) {})
+	}
+}

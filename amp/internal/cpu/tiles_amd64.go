@@ -1,0 +1,266 @@
+package cpu
+
+// The product with tile registers. It is so fast that packing and storing would take longer than multiplying if they were done as for
+// the other kernels: a and b are each packed once, by all workers, and finished tiles go to their place straight from a small buffer in
+// the L1 cache.
+
+// Bounds of what is packed at a time, in pairs, and of a task.
+const (
+	tileDepth = 2048    // pairs along k; beyond, sums wait in memory
+	tilePack  = 1 << 20 // pairs of a, and of b
+	tileChunk = 256     // pairs along k that are multiplied at a time
+	tileRows  = 128
+	tileCols  = 256
+)
+
+// runTiles computes the product.
+func runTiles(g *product[float32]) {
+	w := g.home
+	g.ks = min(g.k, tileDepth)
+	chunk := max(tilePack/g.ks&^31, 256)
+	g.nc = min(up(g.n, 32), chunk)
+	mc := min(up(g.m, 32), chunk)
+	if g.whole() {
+		g.nc = up(g.n, 32)
+	}
+	if g.ks < g.k && g.out.Elems == nil {
+		w.sum = grow(w.sum, g.m*g.n)
+		g.sum = w.sum
+	}
+	w.b, w.shared = grow(w.b, g.nc*g.ks), grow(w.shared, mc*g.ks)
+	g.packed, g.packedA = w.b, w.shared
+	for ps := 0; ps < g.k; ps += g.ks {
+		steps := min(g.ks, g.k-ps)
+		for jc := 0; jc < g.n; jc += g.nc {
+			cols := min(g.nc, g.n-jc)
+			for ic := 0; ic < g.m; ic += mc {
+				rows := min(mc, g.m-ic)
+				packTiles(g, ic, rows, jc, cols, ps, steps, ic == 0, jc == 0 || mc < g.m)
+				tileTasks(g, ic, rows, jc, cols, ps, steps)
+			}
+		}
+	}
+}
+
+// packTiles packs the columns of b and the rows of a that are wanted.
+func packTiles(g *product[float32], ic, rows, jc, cols, ps, steps int, wantB, wantA bool) {
+	nb, na, group := 0, 0, 32
+	if g.b.halves() == nil && g.b.Col == 1 {
+		group = line // rows of b are read in long runs
+	}
+	if wantB {
+		nb = (cols + group - 1) / group
+	}
+	if wantA {
+		na = (rows + 31) / 32
+	}
+	spread(nb+na, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
+		if t < nb {
+			j := group * t
+			packTilesB(g, w, g.packed[j*steps:], min(group, cols-j), ps, steps, g.b.Off+(jc+j)*g.b.Col)
+			return
+		}
+		i := 32 * (t - nb)
+		packTilesA(g, w, g.packedA[i*steps:], min(32, rows-i), ps, steps, g.a.Off+(ic+i)*g.a.Row)
+	})
+}
+
+func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols, ps, steps, off int) {
+	if g.b.halves() != nil {
+		packPairsB(g, w, dst, cols, ps, steps, off)
+		return
+	}
+	chunk := stagedElements / 2 / up(cols, 32) &^ 15
+	for q := 0; q < steps; q += chunk {
+		lanes := min(chunk, steps-q)
+		k := g.left(ps+q, lanes)
+		sy, sp := w.stage(&g.b, cols, k, off+2*(ps+q)*g.b.Row, g.b.Col, g.b.Row)
+		for c := 0; c < cols; c += 32 {
+			packPairs(dst[c*steps+32*q:], 32, min(32, cols-c), lanes, k, w.half, c*sy, sy, sp)
+		}
+	}
+}
+
+func packTilesA(g *product[float32], w *workspace[float32], dst []float32, rows, ps, steps, off int) {
+	high := amxHeight(rows)
+	if x := g.a.halves(); x != nil {
+		packBlocks(w.lines[:], dst, high, rows, steps, g.left(ps, steps), x, off+2*ps*g.a.Col, g.a.Row, g.a.Col)
+		return
+	}
+	const chunk = stagedElements / 2 / 32
+	for q := 0; q < steps; q += chunk {
+		lanes := min(chunk, steps-q)
+		k := g.left(ps+q, lanes)
+		sy, sp := w.stage(&g.a, rows, k, off+2*(ps+q)*g.a.Col, g.a.Row, g.a.Col)
+		packBlocks(w.lines[:], dst[q*high:], high, rows, lanes, k, w.half, 0, sy, sp)
+	}
+}
+
+// stagedElements is how many numbers are narrowed at a time: they stay in the L1 cache.
+const stagedElements = 32 * line
+
+// stage writes rows × k elements of x, at off + y·sy + p·sp, to w.half in the order in which they lie in memory, and returns the
+// distances there.
+func (w *workspace[T]) stage(x *Matrix[T], rows, k, off, sy, sp int) (int, int) {
+	w.half = grow(w.half, stagedElements)
+	if sy == 1 && sp != 1 {
+		w.narrow(x, k, rows, off, sp, 1)
+		return 1, rows
+	}
+	w.narrow(x, rows, k, off, sy, sp)
+	return k, 1
+}
+
+// narrow writes n runs of so many elements.
+func (w *workspace[T]) narrow(x *Matrix[T], n, run, off, next, stride int) {
+	for i := range n {
+		for from := 0; from < run; from += len(w.lines) {
+			part := w.lines[:min(len(w.lines), run-from)]
+			x.fetch(part, off+i*next+from*stride, stride)
+			dst, src := w.half[i*run+from:][:len(part)], any(part).([]float32)
+			if x.Half == F16 {
+				NarrowF16(dst, src)
+			} else {
+				NarrowBF16(dst, src)
+			}
+		}
+	}
+}
+
+// tileTasks spreads the rows and columns of a pass over the workers.
+func tileTasks(g *product[float32], ic, rows, jc, cols, ps, steps int) {
+	nb := tileCols
+	if g.whole() {
+		nb = up(cols, 32)
+	}
+	across, down := (cols+nb-1)/nb, (rows+tileRows-1)/tileRows
+	spread(across*down, g.kern.grain/(tileRows*nb*steps), g.home, func(w *workspace[float32], t int) {
+		i, j := t/across*tileRows, t%across*nb
+		tileTask(g, w, ic, i, min(tileRows, rows-i), jc, j, min(nb, cols-j), ps, steps)
+	})
+}
+
+// tileTask computes rows ic+i… and columns jc+j….
+func tileTask(g *product[float32], w *workspace[float32], ic, i, rows, jc, j, cols, ps, steps int) {
+	last := ps+steps == g.k
+	aside := last && !g.out.plain() && (g.out.Elems == nil && g.out.Done != nil || g.out.rows != nil) // finished sums are handed out by rows
+	ldc := up(cols, 32)
+	w.tile = grow(w.tile, 32*tileRows)
+	if aside {
+		w.c = grow(w.c, rows*ldc)
+	}
+	for x := 0; x < cols; x += 32 {
+		wide := min(32, cols-x)
+		if ps > 0 {
+			g.loadTiles(w.tile, ic+i, rows, jc+j+x, wide)
+		}
+		multiplyTiles(g.a.format() == F16, w.tile, g.packedA[i*steps:], g.packed[(j+x)*steps:], rows, wide, steps, ps > 0)
+		switch {
+		case !last:
+			g.keepTiles(w.tile, ic+i, rows, jc+j+x, wide)
+		case aside:
+			storeTileF32(rows, &w.tile[0], &w.c[x], 4*ldc, mask(wide), nil)
+		default:
+			g.storeTiles(w.tile, ic+i, rows, jc+j+x, wide)
+		}
+	}
+	switch {
+	case aside:
+		for y := range rows {
+			g.done(ic+i+y, jc+j, w.c[y*ldc:y*ldc+cols])
+		}
+	case last && g.out.Done != nil:
+		for y := range rows {
+			at := g.out.Off + (ic+i+y)*g.out.Row + jc + j
+			g.out.Done(ic+i+y, jc+j, g.out.Elems[at:at+cols])
+		}
+	}
+}
+
+// multiplyTiles sets or raises tiles, rows of 32 sums, by panels of a and one panel of b. It takes so much of k at a time that this part
+// of b stays in the L1 cache.
+func multiplyTiles(f16 bool, c, a, b []float32, rows, cols, steps int, more bool) {
+	_, _, _ = a[up(rows, 16)*steps-1], b[32*steps-1], c[32*up(rows, 16)-1]
+	tall := (rows + 15) / 32 // panels of 32 rows; the last may be one of 16
+	for p := 0; p < steps; p += tileChunk {
+		k, m := min(tileChunk, steps-p), flag(more || p > 0)
+		if tall > 0 {
+			tiles(f16, 2, cols, k/16, tall, &a[32*p], &b[32*p], &c[0], m, 4*32*(steps-k))
+		}
+		if rows > 32*tall {
+			tiles(f16, 1, cols, k/16, 1, &a[32*tall*steps+16*p], &b[32*p], &c[32*32*tall], m, 0)
+		}
+	}
+}
+
+func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int) {
+	kind := 0
+	if f16 {
+		kind = 4
+	}
+	if high == 2 {
+		kind += 2
+	}
+	if cols > 16 {
+		kind++
+	}
+	switch kind {
+	case 0:
+		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig)
+	case 1:
+		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig)
+	case 2:
+		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig)
+	case 3:
+		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig)
+	case 4:
+		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig)
+	case 5:
+		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig)
+	case 6:
+		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig)
+	case 7:
+		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig)
+	}
+}
+
+// unfinished is where the sums of row i from column j on wait.
+func (g *product[T]) unfinished(i, j int) []T {
+	if g.sum != nil {
+		return g.sum[i*g.n+j:]
+	}
+	return g.out.Elems[g.out.Off+i*g.out.Row+j:]
+}
+
+func (g *product[T]) loadTiles(c []T, i, rows, j, cols int) {
+	for y := range rows {
+		copy(c[32*y:32*y+cols], g.unfinished(i+y, j))
+	}
+}
+
+func (g *product[T]) keepTiles(c []T, i, rows, j, cols int) {
+	for y := range rows {
+		copy(g.unfinished(i+y, j)[:cols], c[32*y:])
+	}
+}
+
+// storeTiles writes finished sums to the result.
+func (g *product[T]) storeTiles(c []T, i, rows, j, cols int) {
+	o := &g.out
+	at := o.Off + i*o.Row + j
+	src := &any(c).([]float32)[0]
+	var bias *float32
+	if o.Bias != nil {
+		bias = &any(o.Bias).([]float32)[j]
+	}
+	switch {
+	case o.F16 != nil:
+		storeTileF16(rows, src, &o.F16[at], 2*o.Row, mask(cols), bias)
+	case o.BF16 != nil && bias == nil: // none of the sums is subnormal
+		storeTileFlat(rows, src, &o.BF16[at], 2*o.Row, mask(cols), nil)
+	case o.BF16 != nil:
+		storeTileBF16(rows, src, &o.BF16[at], 2*o.Row, mask(cols), bias)
+	case o.Elems != nil:
+		storeTileF32(rows, src, &any(o.Elems).([]float32)[at], 4*o.Row, mask(cols), bias)
+	}
+}

@@ -1,0 +1,69 @@
+//go:build linux && (amd64 || arm64)
+
+package emulator
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/cudart"
+)
+
+// testDeviceEnv names the variable that makes a device the default one of amp's test binaries (package amp/internal/remote).
+const testDeviceEnv = "HALFTONE_TEST_DEVICE"
+
+// slowSuites are amp's own tests that take the emulated device more than a second or two; they run with the build tag long.
+const slowSuites = "EveryOp(RefusesCleanly|Gradient|SecondOrder|DTypes|Decision$|WithExpandedGradient)|ShapeThreads|Conv(Threads|Blocks|TransposeDefinition)|" +
+	"Checkpoint(IsExact)|HistoryKeepsEverySkip|ThreadsDoNotChangeResults|TestTorch|Attention(Threads|GradientBlocks)|SteadyStep|LevelsTrain|" +
+	"GPT(Tying|IsCausal|Generate)|ModelGradients|ResNet18Learns|LSTMLearns|Residual|MultiheadAttentionParameters|ConvLayers|NormLayer|TransformerEncoderLayer|OptimizersAgree"
+
+// neverSuites are tests that train models or compare the CPU's own kernels: minutes of the emulator's, for what the walk over the table
+// and shorter training has seen.
+const neverSuites = "GPTLearns|GPTPrecisions|ViTLearns|ThreadsDoNotChangeModels|HalfTables|EveryOpOnDevice|Interrupt"
+
+// A suite is a package's tests, run with the emulated device as the one that scopes are on if they name none.
+type suite struct {
+	dir, run, skip string
+	least          int // tests that must have passed
+}
+
+var suites = []suite{
+	{"amp", "", slowSuites + "|" + neverSuites, 150},
+	{"amp/nn", "", slowSuites + "|" + neverSuites, 20},
+	{"amp/optim", "", slowSuites + "|" + neverSuites, 10},
+}
+
+// TestAmpSuites runs the tests of amp and of its packages for layers and optimizers on the emulated device: operators, autograd, autocast,
+// scaler, scopes, memory.
+func TestAmpSuites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the tests of three packages")
+	}
+	useEmulator(t)
+	if _, err := Library(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range suites {
+		t.Run(s.dir+s.run, func(t *testing.T) {
+			program := filepath.Join(t.TempDir(), "suite.test")
+			dir := filepath.Join("..", "..", filepath.FromSlash(s.dir))
+			if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "./"+dir).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			cmd := exec.CommandContext(t.Context(), program, "-test.short", "-test.v", "-test.timeout=15m", "-test.run="+s.run, "-test.skip="+s.skip)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
+			out, err := cmd.CombinedOutput()
+			text := string(out)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, failures(text))
+			}
+			if n := strings.Count(text, "\n--- PASS"); n < s.least {
+				t.Errorf("only %d tests passed\n%s", n, failures(text))
+			}
+		})
+	}
+}

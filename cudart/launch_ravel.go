@@ -1,0 +1,65 @@
+package cudart
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Launches of rows that make indices (kernels/index.cu).
+
+// ravelArgs is struct Ravel.
+type ravelArgs struct {
+	out         uint64
+	in          [maxRank]uint64
+	n           int64
+	rank, count int32
+	shape       [maxRank]int32
+	stride      [maxRank][maxRank]int64
+	size        [maxRank]int64
+	guard       [maxRank]guard
+}
+
+func init() {
+	register(launchRavel, "ravel_index")
+	register(launchBucketize, "bucketize")
+}
+
+func launchRavel(l *launcher) bool {
+	p := &l.ravelArgs
+	f := l.kernel("ravel_index_i64", amp.NoDType, amp.NoDType)
+	if f == 0 || len(l.c.In) > maxRank || !l.out.contiguous() || l.out.len() >= 1<<31 {
+		return false
+	}
+	*p = ravelArgs{out: l.out.ptr, n: int64(l.out.len()), rank: int32(l.out.rank), count: int32(len(l.c.In))}
+	for d := range l.out.rank {
+		p.shape[d] = int32(l.out.shape[d])
+	}
+	for k := range l.c.In {
+		v := &l.in[k]
+		p.in[k], p.size[k] = v.ptr, int64(l.c.Shape[k])
+		for d := range v.rank {
+			p.stride[k][d] = int64(v.stride[d])
+		}
+		p.guard[k] = l.guardOf(refusal{op: "index", what: "index %d of dimension " + fmt.Sprint(k), fix: "use indices from %d to %d"})
+	}
+	if p.n > 0 {
+		l.run(f, [3]uint32{blocks(int(p.n), indexThreads), 1, 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
+	return true
+}
+
+func launchBucketize(l *launcher) bool {
+	x, edges, p := &l.in[0], &l.in[1], &l.indexArgs
+	if x.dt != edges.dt || !l.out.contiguous() {
+		return false
+	}
+	p.space(x)
+	p.operand(1, x, -1)
+	p.out, p.x, p.src, p.size, p.along[3] = l.out.ptr, x.ptr, edges.ptr, int64(edges.shape[0]), int64(edges.stride[0])
+	if l.c.Reverse {
+		p.flags = 1
+	}
+	return l.indexed("bucketize_" + dtypeNames[x.dt])
+}

@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCompare runs the harness itself: our worker, and those peers that are installed.
+func TestCompare(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		python = "python3-is-missing"
+	}
+	c := Compare{Go: "go", Python: python, Checkout: root, Rounds: 2, Budget: 1, Threads: []int{1}, Cases: Select(CPUCases(), []string{"gemm/f32/64/", "cast/f32/f16"})}
+	rows, versions, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(c.Cases) || len(rows) != 2 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, r := range rows {
+		if r.Ours <= 0 || (r.Ratio > 0) != (len(r.Peers) > 0) {
+			t.Errorf("%+v", r)
+		}
+	}
+	for _, p := range Peers {
+		if versions[p] == "" {
+			t.Errorf("%s: neither a version nor that it is missing", p)
+		}
+	}
+}
+
+// TestCPUTable: what the page says of a bar that was met and of one that was missed.
+func TestCPUTable(t *testing.T) {
+	rows := []CPURow{
+		{CPUCase: CPUCase{Name: "gemm/f32/64", Bar: 1, Flops: 1e6}, Threads: 1, Ours: 2e3, Peers: map[string]float64{"torch": 1e3}, Ratio: 0.5, CPU: 0.6},
+		{CPUCase: CPUCase{Name: "gemm/bf16/64", Bar: 1}, Threads: 1, Ours: 1e3, Peers: map[string]float64{"torch": 2e3}, Ratio: 2, CPU: 2},
+	}
+	var b strings.Builder
+	PrintCPU(&b, rows, map[string]string{"torch": "PyTorch 9", "numpy": "not installed", "c": "C loop"}, "a machine")
+	for _, want := range []string{
+		"| gemm/f32/64 | 2.0 µs | 500.0 GFLOP/s | 1.0 µs | – | – | 0.50 | 0.60 | 1.00 | missed by 50 % |", "| 2.00 | 2.00 | 1.00 | ok |",
+		"| gemm/bf16/64 | 1 | 2.0 µs | 1.0 µs | 2.00 |", "OpenBLAS: not installed", "Bars missed: 1.",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, b.String())
+		}
+	}
+}

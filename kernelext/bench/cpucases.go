@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CPUCases are the lines of amp/RESULTS.md. The bars are of ours against the fastest peer; 0 is none.
+func CPUCases() []CPUCase {
+	var all []CPUCase
+	add := func(bar, flops, bytes float64, format string, a ...any) {
+		all = append(all, CPUCase{fmt.Sprintf(format, a...), bar, flops, bytes})
+	}
+	for _, dt := range []string{"f32", "bf16", "f16", "f64"} {
+		bar := 1.0
+		if dt == "f64" || dt == "f16" {
+			bar = 0 // float16 is held to our float32
+		}
+		for _, n := range []int{256, 512, 1024, 2048} {
+			if dt == "f64" && n != 1024 {
+				continue
+			}
+			add(bar, 2*float64(n*n*n), 0, "gemm/%s/%d", dt, n)
+		}
+	}
+	for _, s := range [][3]int{{512, 16, 8}, {512, 16, 16}, {1, 1024, 1024}, {1024, 1, 1024}, {8, 512, 512}, {1024, 1024, 8}, {64, 64, 64}, {1024, 768, 256}} {
+		add(0, 2*float64(s[0]*s[1]*s[2]), 0, "gemm/f32/%d/%d/%d", s[0], s[1], s[2])
+	}
+	add(0, 2*float64(1024*1024*1024), 0, "gemm/f32/1024/nt")
+	for _, c := range []string{"f32/f16", "f16/f32", "f32/bf16", "bf16/f32"} {
+		add(0.9, 0, 6*float64(1<<24), "cast/%s/%d", c, 1<<24)
+	}
+	for _, dt := range []string{"f32", "bf16"} {
+		for _, c := range [][2]int{{64, 32}, {128, 16}, {256, 8}, {512, 4}} {
+			flops := 2 * 9 * float64(c[0]*c[0]*c[1]*c[1]) * 32
+			add(1, flops, 0, "conv/%s/fwd/%d/%d/32", dt, c[0], c[1])
+			add(1, 3*flops, 0, "conv/%s/step/%d/%d/32", dt, c[0], c[1])
+		}
+	}
+	for _, op := range []string{"softmax", "layer_norm", "gelu", "cross_entropy"} {
+		add(1, 0, 0, "%s/f32/fwd", op)
+		add(1, 0, 0, "%s/f32/step", op)
+	}
+	for _, model := range []string{"mlp", "gpt", "resnet18"} {
+		for _, dt := range []string{"f32", "bf16", "f16"} {
+			bar := 1.0
+			if model == "mlp" {
+				bar = 3
+			}
+			if dt == "f16" {
+				bar = 0
+			}
+			add(bar, 0, 0, "%s/%s", model, dt)
+		}
+	}
+	return all
+}
+
+// Select keeps the cases whose names start with one of the prefixes, all of them without any.
+func Select(cases []CPUCase, prefixes []string) []CPUCase {
+	if len(prefixes) == 0 {
+		return cases
+	}
+	return slices.DeleteFunc(cases, func(c CPUCase) bool {
+		return !slices.ContainsFunc(prefixes, func(p string) bool { return len(c.Name) >= len(p) && c.Name[:len(p)] == p })
+	})
+}

@@ -1,0 +1,249 @@
+"""Times one peer of the CPU backend for package bench: torch, numpy (the OpenBLAS it is packaged with) or a C loop.
+
+Reads names of cases, one a line, and answers each with the median and the fastest time of one call in nanoseconds, as worker does.
+The first argument is the peer, the second the threads, the third the milliseconds a case may take, the fourth the C library.
+"""
+
+import json
+import sys
+import time
+
+PEER, THREADS, BUDGET = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]) / 1e3
+
+
+def numbers(parts):
+    return [int(p) for p in parts if p.isdigit()]
+
+
+def with_numpy():
+    import numpy as np
+
+    def build(parts):
+        if parts[0] != "gemm" or parts[1] not in ("f32", "f64"):
+            return None
+        size = numbers(parts[2:])
+        m, n, k = size if len(size) == 3 else size * 3
+        rng = np.random.default_rng(1)
+        dtype = {"f32": np.float32, "f64": np.float64}[parts[1]]
+        a, b, out = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype), np.empty((m, n), dtype)
+        if parts[-1] == "nt":
+            b = np.ascontiguousarray(b.T).T
+        return lambda: np.matmul(a, b, out=out)
+
+    return build, "numpy " + np.__version__
+
+
+def with_c():
+    import ctypes
+
+    lib = ctypes.CDLL(sys.argv[4])
+    lib.filled.restype = ctypes.c_void_p
+    lib.filled.argtypes = [ctypes.c_long]
+
+    def build(parts):
+        if parts[0] != "cast":
+            return None
+        n = int(parts[3])
+        f = getattr(lib, parts[1] + "_" + parts[2])
+        f.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_int]
+        src, dst = ctypes.c_void_p(lib.filled(4 * n)), ctypes.c_void_p(lib.filled(4 * n))
+        return lambda: f(dst, src, n, THREADS)
+
+    return build, "C loop"
+
+
+def with_torch():
+    import torch
+    import torch.nn.functional as F
+
+    torch.set_num_threads(THREADS)
+    torch.manual_seed(1)
+    dtypes = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
+
+    def build(parts):
+        kind = parts[0]
+        randn = lambda dt, *shape: torch.randn(*shape).to(dtypes[dt])
+        if kind == "gemm":
+            size = numbers(parts[2:])
+            m, n, k = size if len(size) == 3 else size * 3
+            a, b = randn(parts[1], m, k), randn(parts[1], k, n)
+            if parts[-1] == "nt":
+                b = b.t().contiguous().t()
+            return lambda: torch.mm(a, b)
+        if kind == "cast":
+            x, to = randn(parts[1], int(parts[3])), dtypes[parts[2]]
+            return lambda: x.to(to)
+        if kind == "conv":
+            c, size, batch = numbers(parts[3:])
+            x, w = randn(parts[1], batch, c, size, size), randn(parts[1], c, c, 3, 3)
+            if parts[2] == "fwd":
+                def forward():
+                    with torch.no_grad():
+                        F.conv2d(x, w, padding=1)
+                return forward
+            x.requires_grad_()
+            w.requires_grad_()
+            dy = randn(parts[1], batch, c, size, size)
+
+            def both():
+                x.grad = w.grad = None
+                F.conv2d(x, w, padding=1).backward(dy)
+            return both
+        if kind in ("softmax", "layer_norm", "gelu", "cross_entropy"):
+            x, w, b, dy = randn(parts[1], 4096, 1024), torch.randn(1024), torch.randn(1024), torch.randn(4096, 1024)
+            target = torch.randint(0, 1024, (4096,))
+            op = {
+                "softmax": lambda: F.softmax(x, -1), "layer_norm": lambda: F.layer_norm(x, (1024,), w, b),
+                "gelu": lambda: F.gelu(x), "cross_entropy": lambda: F.cross_entropy(x, target),
+            }[kind]
+            if parts[2] == "fwd":
+                def forward():
+                    with torch.no_grad():
+                        op()
+                return forward
+            for t in (x, w, b):
+                t.requires_grad_()
+
+            def both():
+                x.grad = w.grad = b.grad = None
+                y = op()
+                y.backward() if kind == "cross_entropy" else y.backward(dy)
+            return both
+        if kind in ("mlp", "resnet18", "gpt"):
+            return step(torch, F, kind, dtypes[parts[1]])
+        return None
+
+    return build, "PyTorch " + torch.__version__
+
+
+def step(torch, F, kind, dtype):
+    nn = torch.nn
+    if kind == "mlp":
+        net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1))
+        x, y = torch.randn(512, 8), torch.randn(512, 1)
+        loss = lambda: F.mse_loss(net(x), y)
+    elif kind == "resnet18":
+        net = resnet18(torch, F)
+        x, y = torch.randn(32, 3, 32, 32), torch.randint(0, 10, (32,))
+        loss = lambda: F.cross_entropy(net(x), y)
+    else:
+        net = gpt(torch, F, 256, 128, 256, 4, 4)
+        x, y = torch.randint(0, 256, (8, 128)), torch.randint(0, 256, (8 * 128,))
+        loss = lambda: F.cross_entropy(net(x).reshape(-1, 256), y)
+    opt = torch.optim.AdamW(net.parameters(), lr=1e-4) if kind == "gpt" else torch.optim.SGD(net.parameters(), lr=1e-3)
+    scaler = torch.amp.GradScaler("cpu", enabled=dtype == torch.float16)
+
+    def run():
+        opt.zero_grad()
+        with torch.autocast("cpu", dtype=dtype if dtype != torch.float32 else torch.bfloat16, enabled=dtype != torch.float32):
+            value = loss()
+        scaler.scale(value).backward()
+        scaler.step(opt)
+        scaler.update()
+    return run
+
+
+def resnet18(torch, F):
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self, cin, cout, stride):
+            super().__init__()
+            self.conv1, self.bn1 = nn.Conv2d(cin, cout, 3, stride, 1, bias=False), nn.BatchNorm2d(cout)
+            self.conv2, self.bn2 = nn.Conv2d(cout, cout, 3, 1, 1, bias=False), nn.BatchNorm2d(cout)
+            self.down = nn.Identity()
+            if stride != 1 or cin != cout:
+                self.down = nn.Sequential(nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout))
+
+        def forward(self, x):
+            y = F.relu(self.bn1(self.conv1(x)))
+            return F.relu(self.bn2(self.conv2(y)) + self.down(x))
+
+    layers = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
+    cin = 64
+    for i in range(4):
+        cout = 64 << i
+        layers += [Block(cin, cout, 1 if i == 0 else 2), Block(cout, cout, 1)]
+        cin = cout
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+
+
+def gpt(torch, F, vocabulary, context, features, layers, heads):
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.ln1, self.ln2 = nn.LayerNorm(features), nn.LayerNorm(features)
+            self.qkv, self.out = nn.Linear(features, 3 * features), nn.Linear(features, features)
+            self.up, self.down = nn.Linear(features, 4 * features), nn.Linear(4 * features, features)
+
+        def forward(self, x):
+            b, t, c = x.shape
+            q, k, v = self.qkv(self.ln1(x)).view(b, t, 3, heads, c // heads).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.out(y.transpose(1, 2).reshape(b, t, c))
+            return x + self.down(F.gelu(self.up(self.ln2(x))))
+
+    class GPT(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.wte, self.wpe = nn.Embedding(vocabulary, features), nn.Embedding(context, features)
+            self.blocks = nn.Sequential(*[Block() for _ in range(layers)])
+            self.ln, self.head = nn.LayerNorm(features), nn.Linear(features, vocabulary, bias=False)
+
+        def forward(self, tokens):
+            x = self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
+            return self.head(self.ln(self.blocks(x)))
+
+    return GPT()
+
+
+def peak():
+    with open("/proc/self/status") as f:
+        for line in f:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return 0
+
+
+def measure(run):
+    began = time.perf_counter_ns()
+    run()
+    once = time.perf_counter_ns() - began
+    batch = max(1, int(200_000 / max(once, 1)))
+    times = []
+    used = time.process_time_ns()
+    began = time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - began < BUDGET:
+        t = time.perf_counter_ns()
+        for _ in range(batch):
+            run()
+        times.append((time.perf_counter_ns() - t) / batch)
+    used = (time.process_time_ns() - used) / (len(times) * batch)
+    times.sort()
+    return {"median": times[len(times) // 2], "min": times[0], "cpu": used, "rss": peak()}
+
+
+def main():
+    try:
+        build, version = {"torch": with_torch, "numpy": with_numpy, "c": with_c}[PEER]()
+    except Exception as err:
+        print(json.dumps({"error": "%s: %s" % (type(err).__name__, err)}), flush=True)
+        return
+    print(json.dumps({"version": version}), flush=True)
+    name, run = None, None
+    for line in sys.stdin:
+        line = line.strip()
+        if line != name:
+            name, run = line, build(line.split("/"))
+        if run is None:
+            print(json.dumps({"error": "no such case"}), flush=True)
+            continue
+        try:
+            print(json.dumps(measure(run)), flush=True)
+        except Exception as err:
+            print(json.dumps({"error": "%s: %s" % (type(err).__name__, err)}), flush=True)
+
+
+main()

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+)
+
+var dtypes = map[string]amp.DType{"f32": amp.Float32, "f64": amp.Float64, "f16": amp.Float16, "bf16": amp.BFloat16}
+
+// build prepares the case of a name like gemm/f32/512; nil if there is none.
+func build(root *amp.Scope, name string) func() {
+	part := strings.Split(name, "/")
+	num := func(i int) int {
+		if i >= len(part) {
+			return 0
+		}
+		n, _ := strconv.Atoi(part[i])
+		return n
+	}
+	randn := func(dt string, shape ...int) *amp.Tensor {
+		return amp.To(root, amp.Randn(root, amp.Float32, 0, 1, shape...), dtypes[dt])
+	}
+	in := func(f func(s *amp.Scope)) func() {
+		return func() {
+			s := root.Child()
+			f(s)
+			s.Close()
+		}
+	}
+	switch part[0] {
+	case "gemm": // gemm/dtype/m/n/k/transposes
+		m, n, k := num(2), num(3), num(4)
+		if n == 0 {
+			n, k = m, m
+		}
+		a, b := randn(part[1], m, k), randn(part[1], k, n)
+		if part[len(part)-1] == "nt" {
+			b = amp.Transpose(root, randn(part[1], n, k), 0, 1)
+		}
+		return in(func(s *amp.Scope) { amp.MatMul(s, a, b) })
+	case "cast": // cast/from/to/elements
+		x := randn(part[1], num(3))
+		return in(func(s *amp.Scope) { amp.To(s, x, dtypes[part[2]]) })
+	case "conv": // conv/dtype/pass/channels/size/batch
+		c, size, batch := num(3), num(4), num(5)
+		x, w := randn(part[1], batch, c, size, size), randn(part[1], c, c, 3, 3)
+		if part[2] == "fwd" {
+			return in(func(s *amp.Scope) { amp.Conv2d(s.NoGrad(), x, w, nil, amp.Padding(1)) })
+		}
+		x.RequireGrad()
+		w.RequireGrad()
+		dy := randn(part[1], batch, c, size, size)
+		return in(func(s *amp.Scope) { amp.Conv2d(s, x, w, nil, amp.Padding(1)).Backward(amp.GradOutputs(dy)) })
+	case "softmax", "layer_norm", "gelu", "cross_entropy":
+		return in(pointwise(root, part[0], randn(part[1], 4096, 1024), part[2] == "step"))
+	case "mlp", "resnet18", "gpt":
+		return step(root, part[0], part[1])
+	}
+	return nil
+}
+
+// pointwise is one op on 4096 rows of 1024, forward or forward and backward.
+func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(s *amp.Scope) {
+	w, b := amp.Randn(root, amp.Float32, 0, 1, 1024), amp.Randn(root, amp.Float32, 0, 1, 1024)
+	target := amp.RandInt(root, 0, 1024, 4096)
+	dy := amp.Randn(root, amp.Float32, 0, 1, 4096, 1024)
+	op := func(s *amp.Scope) *amp.Tensor {
+		switch name {
+		case "softmax":
+			return amp.Softmax(s, x, -1)
+		case "layer_norm":
+			return amp.LayerNorm(s, x, w, b, 1e-5)
+		case "gelu":
+			return amp.GELU(s, x)
+		}
+		return amp.CrossEntropy(s, x, target)
+	}
+	if !backward {
+		return func(s *amp.Scope) { op(s.NoGrad()) }
+	}
+	x.RequireGrad()
+	w.RequireGrad()
+	b.RequireGrad()
+	return func(s *amp.Scope) {
+		y := op(s)
+		if name == "cross_entropy" {
+			y.Backward()
+			return
+		}
+		y.Backward(amp.GradOutputs(dy))
+	}
+}
+
+// step is a training step: forward, backward, optimizer. f16 has a gradient scaler.
+func step(root *amp.Scope, model, dtype string) func() {
+	var loss func(s *amp.Scope) *amp.Tensor
+	var params []*amp.Tensor
+	switch model {
+	case "mlp":
+		net := nn.NewSequential(nn.NewLinear(root, 8, 16), nn.ReLU, nn.NewLinear(root, 16, 16), nn.ReLU, nn.NewLinear(root, 16, 1))
+		x, y := amp.Randn(root, amp.Float32, 0, 1, 512, 8), amp.Randn(root, amp.Float32, 0, 1, 512, 1)
+		params, loss = net.Parameters(), func(s *amp.Scope) *amp.Tensor { return nn.MSELoss(s, net.Forward(s, x), y) }
+	case "resnet18":
+		net := nn.NewResNet18(root, 10, nn.SmallImages())
+		x, y := amp.Randn(root, amp.Float32, 0, 1, 32, 3, 32, 32), amp.RandInt(root, 0, 10, 32)
+		params, loss = net.Parameters(), func(s *amp.Scope) *amp.Tensor { return nn.CrossEntropyLoss(s, net.Forward(s, x), y) }
+	case "gpt":
+		net := nn.NewGPT(root, nn.GPTConfig{Context: 128, Features: 256, Layers: 4, Heads: 4})
+		x, y := amp.RandInt(root, 0, 256, 8, 128), amp.RandInt(root, 0, 256, 8*128)
+		params, loss = net.Parameters(), func(s *amp.Scope) *amp.Tensor {
+			return nn.CrossEntropyLoss(s, amp.Reshape(s, net.Forward(s, x), -1, 256), y)
+		}
+	}
+	var opt optim.Optimizer = optim.NewSGD(params, optim.LR(1e-3))
+	if model == "gpt" {
+		opt = optim.NewAdamW(params, optim.LR(1e-4))
+	}
+	dt := dtypes[dtype]
+	scaler := amp.NewGradScaler(amp.ScalerEnabled(dt == amp.Float16))
+	return func() {
+		for s := range root.Steps(1) {
+			opt.ZeroGrad()
+			l := loss(s.Autocast(dt, amp.Enabled(dt != amp.Float32)))
+			scaler.Scale(s, l).Backward()
+			scaler.Step(opt)
+			scaler.Update()
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// Command worker times the CPU backend for package bench. It reads names of cases from standard input, one a line, and answers each
+// with the median and the fastest time of one call, and its processor time, in nanoseconds. Its twin is ../peers.py.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// An answer is the result of one request.
+type answer struct {
+	Median float64 `json:"median"` // ns per call
+	Min    float64 `json:"min"`
+	CPU    float64 `json:"cpu"` // ns of processor time per call, of all threads: what others on the machine take does not count
+	RSS    float64 `json:"rss"` // MiB at most resident so far
+	Error  string  `json:"error,omitempty"`
+}
+
+func main() {
+	budget := 60 * time.Millisecond
+	if len(os.Args) > 1 {
+		if ms, err := strconv.Atoi(os.Args[1]); err == nil {
+			budget = time.Duration(ms) * time.Millisecond
+		}
+	}
+	var name string
+	var run func()
+	var root *amp.Scope
+	out := json.NewEncoder(os.Stdout)
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		if in.Text() != name {
+			if root != nil {
+				root.Close()
+			}
+			name, root = in.Text(), amp.NewScope(amp.Seed(1))
+			run = build(root, name)
+		}
+		a := answer{Error: "no such case"}
+		if run != nil {
+			a = measure(run, budget)
+		}
+		if err := out.Encode(a); err != nil {
+			return
+		}
+	}
+}
+
+// measure calls run until the budget is spent, at least three times after one call to warm up; short calls are timed together.
+func measure(run func(), budget time.Duration) answer {
+	began := time.Now()
+	run()
+	once := time.Since(began)
+	batch := max(1, int(200*time.Microsecond/max(once, 1)))
+	var all []float64
+	used := cpuTime()
+	for began = time.Now(); len(all) < 3 || time.Since(began) < budget; {
+		t := time.Now()
+		for range batch {
+			run()
+		}
+		all = append(all, float64(time.Since(t))/float64(batch))
+	}
+	used = cpuTime() - used
+	calls := float64(len(all) * batch)
+	slices.Sort(all)
+	return answer{Median: all[len(all)/2], Min: all[0], CPU: float64(used) / calls, RSS: peak()}
+}
+
+// cpuTime is what this process has used so far.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// peak returns the largest resident size of this process in MiB, where the system tells.
+func peak() float64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	var kib float64
+	fmt.Sscan(rest, &kib)
+	return kib / 1024
+}

@@ -1,0 +1,106 @@
+package browser
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// galleryNotebook shows every kind of figure, most with all that they can hold. All is seeded.
+var galleryNotebook = []cell{
+	{"code", `import (
+	"fmt"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+	"github.com/halftone-ml/halftone/widgets"
+)
+
+// train fits a small network and returns what it did.
+func train(autocast amp.DType, steps int) (widgets.Run, *amp.GradScaler) {
+	root := amp.NewScope(amp.Seed(1), amp.Record(amp.Health))
+	defer root.Close()
+	x := amp.Randn(root, amp.Float32, 0, 1, 64, 8)
+	y := amp.Randn(root, amp.Float32, 0, 1, 64, 1)
+	net := nn.NewSequential(nn.NewLinear(root, 8, 16), nn.ReLU, nn.NewLinear(root, 16, 1))
+	opt := optim.NewSGD(net.Parameters(), optim.LR(0.05))
+	scaler := amp.NewGradScaler(amp.ScalerEnabled(autocast == amp.Float16), amp.InitScale(1<<20))
+	r := widgets.Run{Name: autocast.String(), DType: autocast, Bytes: int64(autocast.Size()) * 30_000}
+	for s := range root.Steps(steps) {
+		half := s
+		if autocast != amp.Float32 {
+			half = s.Autocast(autocast)
+		}
+		loss := nn.MSELoss(half, net.Forward(half.In("net"), x), y)
+		opt.ZeroGrad()
+		scaler.Scale(s, loss).Backward()
+		scaler.Step(opt)
+		scaler.Update()
+		r.Loss = append(r.Loss, loss.Item())
+		r.StepNS = append(r.StepNS, int64(autocast.Size())*100_000)
+	}
+	r.Trace = root.Trace()
+	return r, scaler
+}
+
+// A histogram is a figure of the user's own.
+type histogram []int
+
+func (h histogram) Text() string {
+	var b strings.Builder
+	for i, n := range h {
+		fmt.Fprintf(&b, "%d %s %d\n", i, strings.Repeat("▇", n), n)
+	}
+	return b.String()
+}
+
+func (h histogram) Alt() string { return fmt.Sprintf("A histogram of %d bins.", len(h)) }
+
+func (h histogram) SVG() string {
+	s := "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"360\" height=\"120\" viewBox=\"0 0 360 120\">"
+	for i, n := range h {
+		s += fmt.Sprintf("<rect x=\"%d\" y=\"%d\" width=\"36\" height=\"%d\" fill=\"%s\"/>", 10+40*i, 110-10*n, 10*n, []string{"#0072b2", "#009e73", "#e69f00", "#d55e00", "#cc79a7"}[i%5])
+	}
+	return s + "</svg>"
+}
+
+%%
+run, scaler := train(amp.Float16, 60)
+widgets.Show(widgets.Decisions(run.Trace), widgets.ScaleHistory(scaler.History()), widgets.Exponents(run.Trace, scaler.History()))
+fp32, _ := train(amp.Float32, 60)
+bf16, _ := train(amp.BFloat16, 40)
+widgets.Show(widgets.Compare(fp32, run, bf16))`},
+	{"code", `%%
+widgets.Show(widgets.Bits(0.1), widgets.Bits(1e-8, 70000, 6e-5))
+root := amp.NewScope()
+defer root.Close()
+widgets.Show(widgets.Policy(root.Autocast(amp.Float16, amp.Force("gelu", amp.FP32))), widgets.Own("Counts", histogram{1, 3, 7, 9, 6, 2, 1}))`},
+	{"code", `%%
+l := widgets.NewLive(300, "Training in float16")
+for i := range 300 {
+	l.StepLoss(2.3/float64(1+i/20), &amp.StepReport{ScaleStep: amp.ScaleStep{Step: i, Scale: 65536, Next: 65536, Applied: i%150 != 7, Culprit: "fc2.weight"}})
+}
+l.Done()`},
+}
+
+// galleryKinds are the kinds of the gallery's figures, in order.
+var galleryKinds = []string{"decisions", "scale_history", "exponents", "compare", "bits", "bits", "policy", "custom", "live"}
+
+// gallery returns the executed gallery and a page made of it, once for all tests.
+func gallery(t *testing.T) (notebook, page string) {
+	t.Helper()
+	if suite.gallery == "" {
+		source, out := filepath.Join(suite.lab.dir, "gallery-source.ipynb"), filepath.Join(suite.lab.dir, "gallery.ipynb")
+		writeNotebook(t, source, galleryNotebook)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		if err := suite.lab.halftone(ctx, "run", "--html", "--output", out, source); err != nil {
+			t.Fatal(err)
+		}
+		suite.gallery = out
+	}
+	return suite.gallery, suite.gallery[:len(suite.gallery)-len("ipynb")] + "html"
+}

@@ -1,0 +1,83 @@
+// Numbers in words, as package widgets writes them.
+
+const raised = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** The exponent raised: sup(-14) is "⁻¹⁴". */
+export const sup = (n: number): string => String(n).replace(/[-0-9.]/g, c => (c === '-' ? '⁻' : c === '.' ? '·' : raised[Number(c)] ?? c));
+
+/** Counts with separators: "65,536". */
+export const count = (n: number): string => (Number.isFinite(n) ? Math.round(n).toLocaleString('en-US') : '–');
+
+export const plural = (n: number, one: string, many = one + 's'): string => (n === 1 ? `1 ${one}` : `${count(n)} ${many}`);
+
+/** A loss scale: as a number while that is short, else as a power of two. */
+export function scale(v: number): string {
+  if (!Number.isFinite(v)) return Number.isNaN(v) ? 'NaN' : v > 0 ? 'infinite' : '−infinite';
+  if (Number.isInteger(v) && Math.abs(v) < 2 ** 31) return count(v);
+  if (v >= 1e-3 && v < 1e7) return String(Number(v.toPrecision(5)));
+  const power = Math.log2(v);
+  return Number.isInteger(power) ? `2${sup(power)}` : v.toPrecision(4);
+}
+
+/** A size as a power of two, to a tenth: "2^-14.3" with the exponent raised. */
+export function magnitude(v: number): string {
+  if (!(v > 0) || !Number.isFinite(v)) return '0';
+  const e = Math.round(10 * Math.log2(v)) / 10;
+  return `2${sup(e)}`;
+}
+
+/** A share, which is never called nothing where it is something, nor all where it is not all. */
+export function percent(n: number, all: number): string {
+  if (!(all > 0) || !(n > 0)) return '0%';
+  if (n >= all) return '100%';
+  const p = (100 * n) / all;
+  return p < 0.1 ? 'under 0.1%' : p > 99.9 ? 'over 99.9%' : `${p < 10 ? Math.round(p * 10) / 10 : Math.floor(p)}%`;
+}
+
+/** A number of at least 1 with three significant digits. */
+const significant = (v: number): string => (v >= 99.95 ? v.toFixed(0) : v >= 9.995 ? v.toFixed(1).replace(/\.0$/, '') : v.toFixed(2).replace(/\.?0+$/, ''));
+
+function scaled(n: number, first: string, units: string[]): string {
+  let unit = first;
+  for (const u of units) {
+    if (n < 1000) break;
+    n /= 1000;
+    unit = u;
+  }
+  return unit === first ? `${Math.round(n)} ${unit}` : `${significant(n)} ${unit}`;
+}
+
+export const bytes = (n: number): string => scaled(n, 'B', ['KB', 'MB', 'GB', 'TB', 'PB']);
+
+/** A duration of nanoseconds: "840 ns", "12.3 µs", "1.52 s". */
+export const duration = (ns: number): string => scaled(ns, 'ns', ['µs', 'ms', 's']);
+
+/** A longer one, for waiting: "3 min 5 s". */
+export function wait(ns: number): string {
+  const seconds = Math.round(ns / 1e9);
+  if (seconds < 60) return duration(ns);
+  const hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60;
+  return hours ? `${count(hours)} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
+}
+
+/** A loss, with five significant digits. */
+export function loss(v: number): string {
+  if (!Number.isFinite(v)) return Number.isNaN(v) ? 'NaN' : v > 0 ? 'Inf' : '−Inf';
+  return String(Number(v.toPrecision(5))).replace('-', '−');
+}
+
+/** A tick of an axis of decimal logarithms. */
+export function tick10(y: number): string {
+  const v = Number((10 ** y).toPrecision(2));
+  return Math.abs(y) <= 4 ? String(v) : Number.isInteger(y) ? `10${sup(y)}` : v.toExponential(0).replace('-', '−');
+}
+
+/** A relative difference: "−0.12%", "+3.4e−6". */
+export function relative(v: number): string {
+  if (!Number.isFinite(v)) return '–';
+  if (v === 0) return '0';
+  const sign = v < 0 ? '−' : '+', a = Math.abs(v);
+  if (a < 1e-4) return sign + a.toExponential(1).replace('-', '−');
+  if (a < 10) return `${sign}${(100 * a).toFixed(2)}%`;
+  return `×${(v + 1).toPrecision(3)}`;
+}

@@ -1,0 +1,5 @@
+//go:build long
+
+package session_test
+
+func init() { gpuKills = 500 }
