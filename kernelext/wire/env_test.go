@@ -35,10 +35,25 @@ func goPath(t *testing.T) string {
 	return p
 }
 
+// home is a home folder of a user who has switched the go command's telemetry off: it is written by a process that outlives
+// the command, into a folder that the test then removes.
+func home(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	mode := filepath.Join(dir, ".config", "go", "telemetry", "mode")
+	if err := os.MkdirAll(filepath.Dir(mode), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mode, []byte("off"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func TestEnv(t *testing.T) {
 	l := layout.Layout{Home: "/home/a user/ha"}
 	s := layout.State{Go: goPath(t)}
-	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GOENV=off", "LANG=C", "GOWORK=off", "GO111MODULE=off"}
+	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home(t), "GOENV=off", "LANG=C", "GOWORK=off", "GO111MODULE=off"}
 
 	v := variables(t, Env(l, s, base))
 	usual := exec.Command(goPath(t), "env", "GOPROXY")
@@ -78,7 +93,7 @@ func TestEnvReadsTheUsersConfiguration(t *testing.T) {
 	if err := os.WriteFile(file, []byte("GOPROXY=https://corp.example\nCGO_ENABLED=1\nGOFLAGS=-tags=corp\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GOENV=" + file}
+	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home(t), "GOENV=" + file}
 	v := variables(t, Env(layout.Layout{Home: "/h"}, layout.State{Go: goPath(t)}, base))
 	if v["GOPROXY"] != "file:///h/goproxy,https://corp.example" || !strings.HasPrefix(v["GOFLAGS"], "-tags=corp ") {
 		t.Errorf("%v", v)

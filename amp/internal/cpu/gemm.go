@@ -85,12 +85,12 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	w := workspaces[T]().get()
 	g := &w.call
 	*g = product[T]{m: m, n: n, k: k, depth: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w}
-	if h, ok := any(g).(*product[float32]); ok && a.format() != NoHalf && a.format() == b.format() {
+	if h, ok := any(g).(*product[float32]); ok && k > 0 && a.format() != NoHalf && a.format() == b.format() {
 		if kn := kernelDot(h); kn != nil {
 			h.kern, h.k = kn, kn.lanes(k)
 		}
 	}
-	if g.kern.run != nil && g.k > 0 {
+	if g.kern.run != nil {
 		g.kern.run(g)
 	} else {
 		g.plan()

@@ -175,6 +175,18 @@ func TestGemmEveryVariant(t *testing.T) {
 	})
 }
 
+// TestGemmOfNoTerms: sums of no products are zeros in every layout, halves too, whichever kernel the dtype would have had.
+func TestGemmOfNoTerms(t *testing.T) {
+	eachMode(t, func(t *testing.T) {
+		for _, la := range layouts {
+			for _, s := range [][2]int{{1, 1}, {2, 6}, {70, 130}} {
+				c := newCase[float32](s[0], s[1], 0, la, la)
+				c.check(t, c.run(t), 0)
+			}
+		}
+	})
+}
+
 // TestGemmCuts takes shapes that are cut along k and along n: long thin ones, and one with more columns than a pass packs.
 func TestGemmCuts(t *testing.T) {
 	for _, s := range [][3]int{{3, 5, 300000}, {30, 1100, 1500}, {2, 70000, 20}, {40, 70000, 20}} {
