@@ -35,9 +35,9 @@ bench: ## side-by-side benchmarks: latency of cells, time of a training step
 gpu-bundle: ## pack the CUDA tests and benchmarks for a machine with a GPU and without Go
 	@go run -buildvcs=false ./cudart/internal/gpubundle
 
-notebooks: ## execute the tutorials again and save their outputs: the only thing that rewrites them
+notebooks: ## execute the tutorials again and save their outputs, the same on every CPU: the only thing that rewrites them
 	@$(ISOLATED) $(HALFTONE) install --private
-	@$(ISOLATED) $(HALFTONE) run --inplace --stable notebooks/*.ipynb
+	@$(ISOLATED) HALFTONE_CPU=reproducible $(HALFTONE) run --inplace --stable $(or $(N),notebooks/*.ipynb)
 
 doctor: ## say what of the installation is missing and how to repair it
 	@$(HALFTONE) doctor

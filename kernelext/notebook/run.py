@@ -116,6 +116,24 @@ def keep_measurements(nb, saved, draw, mime):
                     a[kind] = face
 
 
+def keep_volatile(nb, saved):
+    """Where nothing else of a notebook has changed, puts back what cells tagged "volatile" had shown: the commit that made the outputs, say."""
+    before = {cell.id: cell for cell in saved.cells}
+    changed = len(before) != len(nb.cells)
+    volatile = []
+    for cell in nb.cells:
+        old = before.get(cell.id)
+        if old is None or old.source != cell.source:
+            changed = True
+        elif "volatile" in cell.metadata.get("tags", []) and old.get("outputs"):
+            volatile.append((cell, old))
+        elif cell.get("outputs") != old.get("outputs"):
+            changed = True
+    if not changed:
+        for cell, old in volatile:
+            cell.outputs = old.outputs
+
+
 def shown_errors(cell):
     """What GoNB shows about a cell that does not compile: an HTML block, here as plain text."""
     text = []
@@ -238,6 +256,7 @@ def main():
     settle(nb)
     if order["stable"] and not failed:
         keep_measurements(nb, saved, order["draw"], order["figure"])
+        keep_volatile(nb, saved)
     if order["output"] and (not failed or order["keep_failed"]):
         write(nb, order["output"])
         say(event="wrote", path=order["output"])

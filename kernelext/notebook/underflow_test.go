@@ -2,13 +2,11 @@ package notebook_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
@@ -50,13 +48,8 @@ func printed(t *testing.T, nb saved, cell string) string {
 	return ""
 }
 
-// TestUnderflowNotebook holds the third tutorial to what its text says: without a scaler every gradient of the predictions is lost and
-// no weight moves, with one the same model learns as float32 does, and each scale does to the gradients what is said of it.
-func TestUnderflowNotebook(t *testing.T) {
-	nb, _, err := execute(t, filepath.Join(testenv.Checkout(t), "notebooks", "03-fp16-underflow.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
+// checkTiny finds the gradients of the loss where the text has them, and what is printed after a figure behind it.
+func checkTiny(t *testing.T, nb saved) {
 	if out := printed(t, nb, "data"); !strings.Contains(out, "/ 2^19 = 2^-26.0") {
 		t.Errorf("the largest gradient of the loss is not below 2^-25: %s", out)
 	}
@@ -65,11 +58,6 @@ func TestUnderflowNotebook(t *testing.T) {
 			t.Errorf("cell %s begins with %s", c.ID, c.Outputs[0].OutputType)
 		}
 	}
-	t.Run("stuck", func(t *testing.T) { checkStuck(t, nb) })
-	t.Run("lost", func(t *testing.T) { checkLost(t, nb) })
-	t.Run("bits", func(t *testing.T) { checkUnderflowBits(t, nb) })
-	t.Run("rescue", func(t *testing.T) { checkRescue(t, nb) })
-	t.Run("scales", func(t *testing.T) { checkScales(t, nb) })
 }
 
 // checkStuck finds float16 without a scaler standing still where float32 learns.

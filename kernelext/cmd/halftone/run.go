@@ -20,7 +20,7 @@ func runNotebooks(ctx context.Context, args []string) error {
 	output := fs.String("output", "", "write the executed notebook to this file")
 	inplace := fs.Bool("inplace", false, "write the executed notebook over the old one")
 	html := fs.Bool("html", false, "also write a page that needs no network, next to the notebook that is written (or read)")
-	stable := fs.Bool("stable", false, "keep saved measurements of figures that are otherwise unchanged")
+	stable := fs.Bool("stable", false, "keep saved measurements of figures, and of cells tagged \"volatile\", where nothing else has changed")
 	names, err := interleaved(fs, args)
 	if err != nil {
 		return err
