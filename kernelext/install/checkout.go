@@ -93,7 +93,10 @@ func Fingerprint(checkout string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
-// Commit returns the checkout's commit, with "+changes" behind it when tracked files differ; "" outside git.
+// CommitEnv names the commit of a checkout that has no git: an image is built from a copy of the files alone.
+const CommitEnv = "HALFTONE_COMMIT"
+
+// Commit returns the checkout's commit, with "+changes" behind it when tracked files differ; outside git that of CommitEnv, or "".
 func Commit(checkout string) string {
 	git := func(args ...string) (string, bool) {
 		out, err := exec.Command("git", append([]string{"-C", checkout}, args...)...).Output()
@@ -101,7 +104,7 @@ func Commit(checkout string) string {
 	}
 	commit, ok := git("rev-parse", "--short=12", "HEAD")
 	if !ok {
-		return ""
+		return os.Getenv(CommitEnv)
 	}
 	if changes, ok := git("status", "--porcelain", "--untracked-files=no"); ok && changes != "" {
 		commit += "+changes"
