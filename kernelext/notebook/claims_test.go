@@ -18,6 +18,7 @@ var claims = map[string][]claim{
 	"01-first-amp-training": {
 		{"The first step was *skipped*, and the loss did not move.", checkFirst},
 	},
+	"02-floating-point": floatingPoint,
 	"03-fp16-underflow": {
 		{"even the largest gradient of the loss is below 2⁻²⁵", checkTiny},
 		{"it is flat to the last bit: not one weight changed", checkStuck},

@@ -54,6 +54,10 @@ var given = map[string]map[string]string{
 		"10⁻⁷": "the reader is asked to multiply by it",
 		"10⁷":  "the reader is asked to multiply by it",
 	},
+	"02-floating-point": {
+		"300²":    "the square of a mean that the cell sets",
+		"100 000": "how many numbers the reader is asked to draw",
+	},
 	"03-fp16-underflow": {
 		"2¹⁰": "1000, nearly: from meters to millimeters",
 		"2¹⁴": "2^33 / 2^19, both of which cells show",
