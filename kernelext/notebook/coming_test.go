@@ -1,0 +1,89 @@
+package notebook_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
+)
+
+// TestComingFromNotebook holds the tenth tutorial to its table: in fair weather no recipe can be told from float32, dynamic scales skip
+// the broken batch and nothing else, what has no scale takes it and is lost, and pure half precision does not move on small gradients.
+func TestComingFromNotebook(t *testing.T) {
+	nb, _, err := execute(t, filepath.Join(testenv.Checkout(t), "notebooks", "10-coming-from.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("who", func(t *testing.T) { checkWhoDecides(t, printed(t, nb, "who")) })
+	t.Run("table", func(t *testing.T) { checkRecipes(t, printed(t, nb, "table")) })
+	if out := printed(t, nb, "keras-code"); !regexp.MustCompile(`net/0 +computes in float16\n +net/2 +computes in float16\n +head +computes in float32`).MatchString(out) {
+		t.Errorf("Keras' layers: %s", out)
+	}
+	levels := figuresIn(t, nb, "apex-code")
+	if len(levels) != 2 {
+		t.Fatalf("%d figures of levels", len(levels))
+	}
+	for i, want := range []int{9, 0} { // O1 casts input, weight and bias of three layers; under O2 the weights are float16 already
+		casts := 0
+		for _, s := range levels[i].Decisions.Sites {
+			if s.Op == "linear" && s.Phase == "forward" {
+				casts += len(s.Casts)
+			}
+		}
+		if i == 0 && casts < want-2 || i == 1 && casts != 0 {
+			t.Errorf("O%d: %d casts of linear layers", i+1, casts)
+		}
+	}
+}
+
+// checkWhoDecides reads what the lists and the policy do with each op.
+func checkWhoDecides(t *testing.T, out string) {
+	for op, want := range map[string]string{
+		"linear":               `(fp16 → fp16 +){4}`,
+		"exp":                  `fp32 → fp32 +fp16 → fp16 +fp32 → fp32 +fp16 → fp16`,
+		"mean":                 `fp16 → fp16 +fp16 → fp16 +fp32 → fp32 +fp16 → fp16`,
+		"mse_loss":             `fp32 → fp32 +fp32 → fp32 +fp32 → fp32 +fp16 → fp16`,
+		"binary_cross_entropy": `refused +fp32 → fp32 +refused +fp16 → fp16`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + op + ` +` + want + ` *$`).MatchString(out) {
+			t.Errorf("%s is not %s in\n%s", op, want, out)
+		}
+	}
+}
+
+// checkRecipes reads the table of all recipes.
+func checkRecipes(t *testing.T, out string) {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	column := func(line string, from, to int) string { return strings.TrimSpace(line[min(from, len(line)):min(to, len(line))]) }
+	var fairest string
+	rows := 0
+	for _, line := range lines {
+		name, weights, layers := column(line, 0, 38), column(line, 39, 48), column(line, 49, 58)
+		if !strings.Contains(weights, "float") {
+			continue
+		}
+		fair, broken, small := column(line, 59, 66), column(line, 67, 84), column(line, 85, 120)
+		if rows++; rows == 1 {
+			fairest = fair
+		}
+		if fair != fairest {
+			t.Errorf("%s: %s in fair weather, float32 has %s", name, fair, fairest)
+		}
+		pure := weights == "float16" && name != "Apex O2"
+		scaled := layers == "float16" && !pure
+		switch {
+		case scaled && !strings.HasSuffix(broken, ", 1 skipped"),
+			pure && broken != "NaN: lost",
+			!scaled && !pure && !regexp.MustCompile(`e\+\d\d$`).MatchString(broken):
+			t.Errorf("%s after a broken batch: %s", name, broken)
+		}
+		if stuck := strings.HasSuffix(small, "no weight moved"); stuck != pure || !pure && small != fair {
+			t.Errorf("%s with small gradients: %s", name, small)
+		}
+	}
+	if rows != 12 {
+		t.Fatalf("%d recipes in\n%s", rows, out)
+	}
+}
