@@ -56,7 +56,9 @@ func checkWhoDecides(t *testing.T, out string) {
 // checkRecipes reads the table of all recipes.
 func checkRecipes(t *testing.T, out string) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	column := func(line string, from, to int) string { return strings.TrimSpace(line[min(from, len(line)):min(to, len(line))]) }
+	column := func(line string, from, to int) string {
+		return strings.TrimSpace(line[min(from, len(line)):min(to, len(line))])
+	}
 	var fairest string
 	rows := 0
 	for _, line := range lines {
