@@ -27,6 +27,12 @@ var claims = map[string][]claim{
 		{"it is the same model. From there its curve lies on float32's.", checkRescue},
 		{"There is a wide plain between the two cliffs", checkScales},
 	},
+	"10-coming-from": {
+		{"Look at where the weights' casts are.", checkLevels},
+		{"give the last layer `dtype=\"float32\"` by hand", checkKerasLayers},
+		{"A policy computes *everything* in half", checkWhoDecides},
+		{"**In fair weather you cannot tell them apart.**", checkRecipes},
+	},
 }
 
 // TestTutorialClaims holds every tutorial to what its text says, by the outputs of one run. The words of a claim must be in the text,
