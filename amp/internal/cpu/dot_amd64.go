@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"sync"
+	"unsafe"
 
 	"golang.org/x/sys/cpu"
 )
@@ -97,7 +98,7 @@ var tileConfig = func() *[64]byte {
 	return c
 }()
 
-func tilePairs(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool) {
+func tilePairs(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool, ahead unsafe.Pointer) {
 	wide := cols > 16
 	if cols = 16; wide {
 		cols = 32
@@ -107,7 +108,7 @@ func tilePairs(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int,
 	if wide {
 		switch rows {
 		case 12:
-			bf16z12x2(k, pa, pb, lb, pc, lc, m)
+			bf16z12x2(k, pa, pb, lb, pc, lc, m, ahead)
 		case 8:
 			bf16z8x2(k, pa, pb, lb, pc, lc, m)
 		case 4:

@@ -1,5 +1,10 @@
 package cpu
 
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
 // Float is an accumulator type; int64 is there for integer matrices.
 type Float interface{ float32 | float64 | int64 }
 
@@ -84,7 +89,7 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	}
 	w := workspaces[T]().get()
 	g := &w.call
-	*g = product[T]{m: m, n: n, k: k, depth: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w}
+	*g = product[T]{m: m, n: n, k: k, depth: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w, serial: products.Add(1)}
 	if h, ok := any(g).(*product[float32]); ok && k > 0 && a.format() != NoHalf && a.format() == b.format() {
 		if kn := kernelDot(h); kn != nil {
 			h.kern, h.k = kn, kn.lanes(k)
@@ -146,8 +151,9 @@ type kernel[T Float] struct {
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
-	// at least cols columns of b, distance of rows ldb. It works in whole registers: kernel.narrow or kernel.cols columns.
-	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool)
+	// at least cols columns of b, distance of rows ldb. It works in whole registers: kernel.narrow or kernel.cols columns. What is at
+	// ahead is wanted next, 16 bytes for each step of k: tile may fetch it to the L2 cache.
+	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool, ahead unsafe.Pointer)
 	// rowTile is tile for rows of a as they are in memory, lda apart, for the numbers of rows that height returns.
 	rowTile func(rows, cols, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, more bool)
 
@@ -160,8 +166,12 @@ type kernel[T Float] struct {
 	run func(g *product[T])
 }
 
+// products counts calls, so that a workspace knows whose panels it holds.
+var products atomic.Uint64
+
 // A product is a call of GemmTo on its way.
 type product[T Float] struct {
+	serial     uint64
 	home       *workspace[T] // of the caller
 	m, n, k    int           // k in elements of the kernel
 	depth      int           // k in elements of the operands
@@ -180,8 +190,13 @@ type product[T Float] struct {
 // fewColumns is how many columns of the result are too few to pack a for: each element of a is used once per register of them.
 const fewColumns = 64
 
-// packedB is how many elements of b are packed at most: they should stay in the L2 or L3 cache while all rows of a pass.
-const packedB = 1 << 20
+// Bounds of what is packed of b at a time, in elements: it should stay in the L2 or L3 cache while all rows of a pass. More than fewB are
+// cut along k, so that what is packed of a serves all columns; the sums then wait in the result, or, if there are not too many, beside it.
+const (
+	packedB = 1 << 20
+	fewB    = 1 << 18
+	waiting = 1 << 22
+)
 
 func up(n, step int) int { return (n + step - 1) / step * step }
 
@@ -193,19 +208,30 @@ func (g *product[T]) plan() {
 	g.nc, g.ks = up(g.n, kn.cols), g.k
 	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.b.Row >= 0 && g.m <= 2*kn.rows
 	g.rawA = kn.rowTile != nil && g.a.Elems != nil && g.a.Col == 1 && g.a.Row >= 0 && g.n <= fewColumns
-	if !g.raw && g.nc*g.k > packedB {
-		if nc := packedB / g.k / kn.cols * kn.cols; !g.whole() && nc >= 256 {
-			g.nc = nc
-		} else {
+	if !g.raw && g.nc*g.k > fewB {
+		steps := g.even(g.k)
+		nc := packedB / g.k / kn.cols * kn.cols
+		switch {
+		case g.out.Elems != nil || g.m*g.nc <= waiting || g.whole():
+			g.ks = steps
 			if !g.whole() {
-				g.nc = min(g.nc, 1024)
+				g.nc = min(g.nc, packedB/steps/kn.cols*kn.cols)
 			}
-			g.ks = min(g.k, up(max(packedB/g.nc, 1), kn.depth))
+		case nc >= 256:
+			g.nc = min(g.nc, nc)
+		default:
+			g.nc = min(g.nc, 1024)
+			g.ks = steps
 		}
 	}
-	cuts := max(1, (g.ks+kn.depth-1)/kn.depth)
-	g.kc = up((g.ks+cuts-1)/cuts, max(kn.unit, 1))
+	g.kc = g.even(g.ks)
 	g.mb, g.nb = g.blocks()
+}
+
+// even cuts k into parts that the caches hold, of nearly the same length.
+func (g *product[T]) even(k int) int {
+	cuts := max(1, (k+g.kern.depth-1)/g.kern.depth)
+	return min(k, up((k+cuts-1)/cuts, max(g.kern.unit, 8)))
 }
 
 // blocks returns the rows and columns of a task. A panel of b comes from the L2 or L3 cache once per task: that many rows must use it that
@@ -322,8 +348,9 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 	kn := g.kern
 	for p := 0; p < steps; p += g.kc {
 		kc := min(g.kc, steps-p)
-		if !g.rawA {
+		if piece := [3]int{int(g.serial), i, ps + p}; !g.rawA && w.piece != piece {
 			g.packA(w, i, rows, ps+p, kc)
+			w.piece = piece
 		}
 		for x := 0; x < cols; x += kn.cols {
 			wide := min(kn.cols, cols-x)
@@ -332,12 +359,17 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 				g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
 				continue
 			}
+			next := g.next(jc, j+x, p, steps)
 			for y := 0; y < rows; y += kn.rows {
 				high := min(kn.rows, rows-y)
 				h := kn.height(high)
 				a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
 				if padded || high == h && (wide == kn.cols || wide == kn.narrow) {
-					kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0)
+					ahead := unsafe.Pointer(&b[0])
+					if from := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); from < len(next) {
+						ahead = unsafe.Pointer(&next[from])
+					}
+					kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0, ahead)
 					continue
 				}
 				g.edge(w, h, high, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0)
@@ -385,7 +417,7 @@ func (g *product[T]) target(w *workspace[T], i, rows, jc, j, cols int) (c []T, l
 
 // edge computes a tile that reaches beyond the result, beside it.
 func (g *product[T]) edge(w *workspace[T], h, rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool) {
-	g.aside(w, rows, cols, c, ldc, more, func(t []T, ldt int) { g.kern.tile(h, cols, k, a, b, ldb, t, ldt, more) })
+	g.aside(w, rows, cols, c, ldc, more, func(t []T, ldt int) { g.kern.tile(h, cols, k, a, b, ldb, t, ldt, more, unsafe.Pointer(&b[0])) })
 }
 
 // aside lets compute work on a copy of a part of c that has room for whole registers.
@@ -417,4 +449,13 @@ func (g *product[T]) panel(w *workspace[T], jc, j, wide, ps, p, steps, kc int) (
 	w.last = grow(w.last, nr*kc)
 	w.pack(w.last, nr, wide, kc, &g.b, off, 1, g.b.Row)
 	return w.last, nr
+}
+
+// next returns the panel of b beside the one at column j, as far as it is packed.
+func (g *product[T]) next(jc, j, p, steps int) []T {
+	nr := g.kern.cols
+	if j += nr; g.raw || jc+j >= g.n || j >= g.nc {
+		return nil
+	}
+	return g.packed[j*steps+p*nr : (j+nr)*steps]
 }

@@ -189,10 +189,12 @@ func TestGemmOfNoTerms(t *testing.T) {
 
 // TestGemmCuts takes shapes that are cut along k and along n: long thin ones, and one with more columns than a pass packs.
 func TestGemmCuts(t *testing.T) {
-	for _, s := range [][3]int{{3, 5, 300000}, {30, 1100, 1500}, {2, 70000, 20}, {40, 70000, 20}} {
+	for _, s := range [][3]int{{3, 5, 300000}, {30, 1100, 1500}, {2, 70000, 20}, {40, 70000, 20}, {200, 400, 1030}} {
 		c := newCase[float32](s[0], s[1], s[2], layouts[0], layouts[1])
 		c.check(t, c.run(t), 0x1p-24)
 	}
+	d := newCase[float64](200, 400, 1030, layouts[1], layouts[0])
+	d.check(t, d.run(t), 0x1p-53)
 }
 
 // TestReproducibleGemm: in reproducible mode all variants give the same bits, for all dtypes, layouts and odd sizes.

@@ -49,10 +49,10 @@ func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int,
 //go:noescape
 func bf16z12x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
-// bf16z12x2 sets (more = 0) or raises a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
+// bf16z12x2 sets (more = 0) or raises a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
 //
 //go:noescape
-func bf16z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+func bf16z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
 // bf16z1x1 sets (more = 0) or raises a 1×16 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
@@ -292,10 +292,10 @@ func f32z12x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more 
 //go:noescape
 func f32z12x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
-// f32z12x2 sets (more = 0) or raises a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
+// f32z12x2 sets (more = 0) or raises a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
 //
 //go:noescape
-func f32z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+func f32z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
 // f32z12x2rows sets (more = 0) or raises a 12×32 tile of c by the product of a, 12 rows of k, and b, k rows; strides in bytes.
 //
@@ -427,10 +427,10 @@ func f64y6x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64z12x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
-// f64z12x2 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
+// f64z12x2 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
 //
 //go:noescape
-func f64z12x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
+func f64z12x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int, ahead unsafe.Pointer)
 
 // f64z1x1 sets (more = 0) or raises a 1×8 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //

@@ -3,7 +3,7 @@ package cpu
 import "unsafe"
 
 var (
-	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z, rowTile: rowTileF32Z}
+	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 512, raw: true, grain: 1 << 20, height: zmmHeight, tile: tileF32Z, rowTile: rowTileF32Z}
 	zmmF64 = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: zmmHeight, tile: tileF64Z}
 	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 19, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
 	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 18, height: ymmHeight, tile: tileF64Y}
@@ -99,7 +99,7 @@ func flag(b bool) int {
 	return 0
 }
 
-func tileF32Z(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool) {
+func tileF32Z(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool, ahead unsafe.Pointer) {
 	wide := cols > 16
 	if cols = 16; wide {
 		cols = 32
@@ -109,7 +109,7 @@ func tileF32Z(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, 
 	if wide {
 		switch rows {
 		case 12:
-			f32z12x2(k, pa, pb, lb, pc, lc, m)
+			f32z12x2(k, pa, pb, lb, pc, lc, m, ahead)
 		case 8:
 			f32z8x2(k, pa, pb, lb, pc, lc, m)
 		case 4:
@@ -135,7 +135,7 @@ func tileF32Z(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, 
 	}
 }
 
-func tileF64Z(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, more bool) {
+func tileF64Z(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, more bool, ahead unsafe.Pointer) {
 	wide := cols > 8
 	if cols = 8; wide {
 		cols = 16
@@ -145,7 +145,7 @@ func tileF64Z(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, 
 	if wide {
 		switch rows {
 		case 12:
-			f64z12x2(k, pa, pb, lb, pc, lc, m)
+			f64z12x2(k, pa, pb, lb, pc, lc, m, ahead)
 		case 8:
 			f64z8x2(k, pa, pb, lb, pc, lc, m)
 		case 4:
@@ -171,7 +171,7 @@ func tileF64Z(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, 
 	}
 }
 
-func tileF32Y(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool) {
+func tileF32Y(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool, ahead unsafe.Pointer) {
 	wide := cols > 8
 	if cols = 8; wide {
 		cols = 16
@@ -203,7 +203,7 @@ func tileF32Y(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, 
 	}
 }
 
-func tileF64Y(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, more bool) {
+func tileF64Y(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, more bool, ahead unsafe.Pointer) {
 	wide := cols > 4
 	if cols = 4; wide {
 		cols = 8

@@ -1,6 +1,9 @@
 package cpu
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // The generic tiles are 4×4: what the compiler keeps in registers.
 func fixedHeight(int) int { return 4 }
@@ -27,7 +30,7 @@ func kernelOf[T Float]() *kernel[T] {
 }
 
 // tileGo multiplies and adds as the compiler sees fit: fused on some processors.
-func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
+func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool, _ unsafe.Pointer) {
 	if !more {
 		for i := range 4 {
 			clear(c[i*ldc : i*ldc+4])
@@ -74,7 +77,7 @@ func tileGo[T Float](_, _, k int, a, b []T, _ int, c []T, ldc int, more bool) {
 }
 
 // tileExactF32 and tileExactF64 round once per multiply-add, as the assembly does: the bits of HALFTONE_CPU=reproducible.
-func tileExactF32(_, _, k int, a, b []float32, _ int, c []float32, ldc int, more bool) {
+func tileExactF32(_, _, k int, a, b []float32, _ int, c []float32, ldc int, more bool, _ unsafe.Pointer) {
 	for i := range 4 {
 		row := c[i*ldc : i*ldc+4 : i*ldc+4]
 		if !more {
@@ -93,7 +96,7 @@ func tileExactF32(_, _, k int, a, b []float32, _ int, c []float32, ldc int, more
 	}
 }
 
-func tileExactF64(_, _, k int, a, b []float64, _ int, c []float64, ldc int, more bool) {
+func tileExactF64(_, _, k int, a, b []float64, _ int, c []float64, ldc int, more bool, _ unsafe.Pointer) {
 	for i := range 4 {
 		row := c[i*ldc : i*ldc+4 : i*ldc+4]
 		if !more {

@@ -8,8 +8,9 @@ const line = 256
 // A workspace holds what one worker packs. Its parts only grow.
 type workspace[T Float] struct {
 	a, b, c, tile []T
-	shared        []T // panels of a for all workers
-	sum, last     []T // unfinished rows of a whole product; a narrow panel of b
+	piece         [3]int // what a holds: the product, the row and the step of k
+	shared        []T    // panels of a for all workers
+	sum, last     []T    // unfinished rows of a whole product; a narrow panel of b
 	call          product[T]
 	half          []uint16    // elements narrowed on their way
 	lines         [4 * line]T // four runs of elements on their way

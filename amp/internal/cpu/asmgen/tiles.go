@@ -55,7 +55,11 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 		name, doc = name+"rows", fmt.Sprintf("a, %d rows of k,", rows)
 		params = append(params, param{"lda", "int", "R13"})
 	}
-	f.fn(name, fmt.Sprintf("sets (more = 0) or raises a %d×%d tile of c by the product of %s and b, k rows; strides in bytes.", rows, vectors*s.width/s.elem, doc), params...)
+	large, what := !byRows && rows*vectors >= 24, ""
+	if large {
+		params, what = append(params, param{"ahead", "unsafe.Pointer", "R12"}), " It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k."
+	}
+	f.fn(name, fmt.Sprintf("sets (more = 0) or raises a %d×%d tile of c by the product of %s and b, k rows; strides in bytes.%s", rows, vectors*s.width/s.elem, doc, what), params...)
 	acc := func(i, j int) string { return vec(s.reg, i*vectors+j) }
 	b := func(j int) string { return vec(s.reg, rows*vectors+j) }
 	spare := rows*vectors + vectors
@@ -101,7 +105,7 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 	}
 	label := "loop"
 	if !byRows && rows*vectors >= 12 {
-		f.fourSteps(rows*s.elem, vectors*s.width, one)
+		f.fourSteps(rows, vectors, s, large, one)
 		label = "rest"
 	}
 	f.op("PCALIGN", "$32")
@@ -129,24 +133,51 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 	f.ret()
 }
 
-// fourSteps is a loop that does four steps of k at a time where the rows of b, of so many bytes, follow each other.
-func (f *asmFile) fourSteps(aStep, bStep int, one func(u int)) {
+// fourSteps is a loop that does four steps of k at a time where the rows of b follow each other. A large tile takes long enough to fetch
+// from the L3 cache what is wanted next: first the tile of c below this one, then a part of the next panel of b.
+func (f *asmFile) fourSteps(rows, vectors int, s shape, large bool, one func(u int)) {
 	f.label("loop")
-	f.op("CMPQ", "R8", imm(bStep))
+	f.op("CMPQ", "R8", imm(vectors*s.width))
 	f.op("JNE", "rest")
 	f.op("MOVQ", "CX", "BX")
 	f.op("ANDQ", "$3", "CX")
 	f.op("SHRQ", "$2", "BX")
 	f.op("JZ", "rest")
-	f.op("PCALIGN", "$32")
-	f.label("four")
-	for u := range 4 {
-		one(u)
+	four := func(label, count string, fetch func()) {
+		f.op("PCALIGN", "$32")
+		f.label(label)
+		fetch()
+		for u := range 4 {
+			one(u)
+		}
+		f.op("ADDQ", imm(4*rows*s.elem), "SI")
+		f.op("ADDQ", imm(4*vectors*s.width), "DI")
+		f.op("DECQ", count)
+		f.op("JNZ", label)
 	}
-	f.op("ADDQ", imm(4*aStep), "SI")
-	f.op("ADDQ", imm(4*bStep), "DI")
-	f.op("DECQ", "BX")
-	f.op("JNZ", "four")
+	if large {
+		f.op("IMUL3Q", imm(rows), "R9", "R13")
+		f.op("ADDQ", "DX", "R13")
+		f.op("MOVQ", imm(rows), "AX")
+		f.op("CMPQ", "BX", "AX")
+		f.op("CMOVQLT", "BX", "AX")
+		f.op("SUBQ", "AX", "BX")
+		four("below", "AX", func() {
+			for j := range vectors {
+				f.op("PREFETCHT0", at(j*s.width, "R13"))
+			}
+			f.op("ADDQ", "R9", "R13")
+		})
+		f.op("TESTQ", "BX", "BX")
+		f.op("JZ", "odd")
+	}
+	four("four", "BX", func() {
+		if large {
+			f.op("PREFETCHT1", "(R12)")
+			f.op("ADDQ", "$64", "R12")
+		}
+	})
+	f.label("odd")
 	f.op("TESTQ", "CX", "CX")
 	f.op("JZ", "done")
 }
