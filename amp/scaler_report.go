@@ -39,7 +39,7 @@ func (r *StepReport) Err() error {
 	if r.fatal == "" {
 		return nil
 	}
-	return &Error{Op: "GradScaler.Step", Kind: ErrScaler, Detail: r.fatal, Fix: advice(r.ScaleStep.Culprit)}
+	return &Error{Op: "GradScaler.Step", Kind: ErrScaler, Detail: r.fatal, Fix: advice(r.ScaleStep.Culprit, r.Value)}
 }
 
 // String returns one line.
@@ -51,7 +51,11 @@ func (r *StepReport) String() string {
 	return fmt.Sprintf("step %d skipped at scale %g: gradient of %s is %s", r.Step, r.Scale, r.ScaleStep.Culprit, r.Value)
 }
 
-func advice(culprit string) string {
+// advice is what helps at the end of backing off. A value that is still NaN at so small a scale did not overflow.
+func advice(culprit, value string) string {
+	if value == "NaN" {
+		return fmt.Sprintf("look for what makes the gradient of %s NaN: the logarithm or square root of 0, a division by 0, or NaN in the data; no scale heals that", culprit)
+	}
 	return fmt.Sprintf("look at the op that makes %s: amp.Force it to amp.FP32, lower the learning rate, or use amp.BFloat16", culprit)
 }
 
@@ -87,7 +91,7 @@ func (h *scaleHistory) judge(g *GradScaler, r *StepReport, scale float64, st *op
 		case g.floor > 0 && scale <= g.floor:
 			r.fatal = fmt.Sprintf("gradient of %s is %s even at the smallest scale allowed, %g", st.culprit, st.value, scale)
 		case scale*g.backoff < 1:
-			r.Warning = fmt.Sprintf("the scale collapses below 1: gradient of %s stays %s; %s", st.culprit, st.value, advice(st.culprit))
+			r.Warning = fmt.Sprintf("the scale collapses below 1: gradient of %s stays %s; %s", st.culprit, st.value, advice(st.culprit, st.value))
 		}
 		if r.fatal != "" {
 			r.Warning = r.fatal

@@ -255,7 +255,7 @@ func (d *ScaleData) collapse(trailing int, atFloor bool) string {
 	return s + "."
 }
 
-// fixes lists three ways out of a collapse.
+// fixes lists ways out of a collapse.
 func (d *ScaleData) fixes() []Fix {
 	first := Fix{"Run the op whose gradient overflows in float32.", "float32 reaches to 2^127 where float16 ends at 65,504.", ""}
 	if len(d.Culprits) > 0 {
@@ -265,7 +265,10 @@ func (d *ScaleData) fixes() []Fix {
 			first.Code = "half := s.Autocast(amp.Float16, amp.Force(\"" + op + "\", amp.FP32))"
 		}
 		if 2*c.NaN > c.Count {
-			first = Fix{"Look for what makes the gradient of " + c.Name + " NaN.", "No smaller scale heals a NaN: the log or square root of 0, a division by 0, or NaN in the data.", ""}
+			return []Fix{
+				{"Look for what makes the gradient of " + c.Name + " NaN.", "No smaller scale heals a NaN, and bfloat16 has it too: the log or square root of 0, a division by 0, or NaN in the data.", ""},
+				{"Let the loop stop there.", "With a floor under the scale a report says when backing off can't help.", "scaler := amp.NewGradScaler(amp.MinScale(1)); …; if err := scaler.Step(opt).Err(); err != nil { break }"},
+			}
 		}
 	}
 	return []Fix{

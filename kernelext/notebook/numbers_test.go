@@ -30,7 +30,7 @@ func (n figureNumber) among(list []figureNumber) bool {
 
 var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9", "⁻", "-", "⁺", "")
 
-const digits = `(?:\d{1,3}(?:[,\x{202f}\x{00a0} ]\d{3})+|\d+)(?:\.\d+)?`
+const digits = `(?:\d{1,3}(?:[,\x{202f}\x{00a0} _]\d{3})+|\d+)(?:\.\d+)?`
 
 // A number stands alone: what follows a letter, a dot or an underscore is part of a name (fp16, e4m3, net/0, v0.11). Groups of three may
 // be set apart by commas or spaces.
@@ -60,7 +60,7 @@ func numbers(text string) (list []figureNumber) {
 			return strings.ReplaceAll(rest[m[2*i]:m[2*i+1]], "−", "-")
 		}
 		written := strings.TrimSpace(rest[m[4]:m[1]])
-		mantissa := regexp.MustCompile(`[,\x{202f}\x{00a0} ]`).ReplaceAllString(part(3), "")
+		mantissa := regexp.MustCompile(`[,\x{202f}\x{00a0} _]`).ReplaceAllString(part(3), "")
 		v, _ := strconv.ParseFloat(mantissa, 64)
 		half := 0.5
 		if _, decimals, ok := strings.Cut(mantissa, "."); ok {
