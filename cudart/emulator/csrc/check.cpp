@@ -33,7 +33,8 @@ struct Cell {
   enum : uint8_t { one, warp, many } readers = one;
 };
 
-// Range is shared memory of this thread, with a cell for each byte.
+// Range is shared memory of this thread, with a cell for each byte. Cells are not cleared from block to block, nor from launch to launch:
+// epochs of a thread's blocks only grow, so what is older than the block's first is known to be of another.
 struct Range {
   uintptr_t begin = 0, end = 0;
   std::vector<Cell> cells;
@@ -49,6 +50,7 @@ struct State {
   std::vector<Range> statics;  // thread-local storage of the libraries with kernels
   std::vector<Span> allowed;   // what else a kernel may touch
   std::vector<Span> code;      // the libraries themselves: constants
+  uint64_t loaded = 0;         // a number of the libraries in the process that changes when one comes or goes
 };
 
 __thread State* state = nullptr;
@@ -76,10 +78,15 @@ void checkOverwrite() {
 uint64_t* writes = nullptr;
 
 void setRange(Range* r, uintptr_t begin, size_t bytes) {
-  if (r->begin == begin && r->end == begin + bytes) return;
   r->begin = begin;
   r->end = begin + bytes;
-  r->cells.assign(bytes, Cell());
+  if (r->cells.size() < bytes) r->cells.resize(bytes);
+}
+
+// countLibraries sees the first library alone, which tells how many came and went.
+int countLibraries(dl_phdr_info* info, size_t, void* data) {
+  *static_cast<uint64_t*>(data) = info->dlpi_adds + info->dlpi_subs;
+  return 1;
 }
 
 // findLibraries lists the memory of the libraries that hold kernels: this one, and those that NVRTC's stand-in made.
@@ -95,10 +102,23 @@ int findLibraries(dl_phdr_info* info, size_t, void* data) {
     if (p.p_type == PT_GNU_RELRO) s->code.push_back({at, at + p.p_memsz});
     if (p.p_type == PT_TLS && info->dlpi_tls_data) {
       s->statics.emplace_back();
-      setRange(&s->statics.back(), reinterpret_cast<uintptr_t>(info->dlpi_tls_data), p.p_memsz);
+      s->statics.back().begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
+      s->statics.back().end = s->statics.back().begin + p.p_memsz;
     }
   }
   return 0;
+}
+
+// lookForLibraries brings code and statics up to date. Cells of a library that stays are kept: there are very many.
+void lookForLibraries(State& s) {
+  std::vector<Range> before;
+  before.swap(s.statics);
+  s.code.clear();
+  dl_iterate_phdr(findLibraries, &s);
+  for (Range& r : s.statics)
+    for (Range& b : before)
+      if (r.begin == b.begin && r.end == b.end) r.cells.swap(b.cells);
+  for (Range& r : s.statics) setRange(&r, r.begin, r.end - r.begin);
 }
 
 bool inside(const Range& r, uintptr_t p, size_t n) { return p >= r.begin && p + n <= r.end; }
@@ -187,26 +207,33 @@ void device(uintptr_t p, size_t n, bool write, bool atomic) {
   }
 }
 
+// known tells whether a kernel may touch what is not device memory, and looks at it if it is shared memory.
+bool known(uintptr_t p, size_t n, bool write, bool atomic) {
+  for (const Span& s : state->allowed)
+    if (p >= s.begin && p + n <= s.end) return true;
+  if (inside(state->dynamic, p, n)) {
+    if (!atomic) shared(state->dynamic, p, n, write);
+    return true;
+  }
+  for (Range& r : state->statics) {
+    if (!inside(r, p, n)) continue;
+    if (!atomic) shared(r, p, n, write);
+    return true;
+  }
+  if (!write)
+    for (const Span& s : state->code)
+      if (p >= s.begin && p + n <= s.end) return true;
+  return false;
+}
+
 void look(const void* where, size_t n, bool write, bool atomic) {
   if (!state || !Worker::here()) return;
   checkOverwrite();
   auto p = reinterpret_cast<uintptr_t>(where);
   if (Core::get().memory.isDevice(p)) return device(p, n, write, atomic);
-  if (onStack(p)) return;
-  for (const Span& s : state->allowed)
-    if (p >= s.begin && p + n <= s.end) return;
-  if (inside(state->dynamic, p, n)) {
-    if (!atomic) shared(state->dynamic, p, n, write);
-    return;
-  }
-  for (Range& r : state->statics) {
-    if (!inside(r, p, n)) continue;
-    if (!atomic) shared(r, p, n, write);
-    return;
-  }
-  if (!write)
-    for (const Span& s : state->code)
-      if (p >= s.begin && p + n <= s.end) return;
+  if (onStack(p) || known(p, n, write, atomic)) return;
+  lookForLibraries(*state);  // a thread's statics of a library are made when it touches the first of them
+  if (known(p, n, write, atomic)) return;
   char text[80];
   std::snprintf(text, sizeof text, "%s %zu bytes", write ? "writes" : "reads", n);
   state->worker->fail(700, text, p);
@@ -227,9 +254,10 @@ void checkBegin(Worker* w) {
   setRange(&s.dynamic, reinterpret_cast<uintptr_t>(w->current().dynamicShared), work.sharedBytes);
   if (s.launch == work.launch) return;
   s.launch = work.launch;
-  s.code.clear();
-  s.statics.clear();
-  dl_iterate_phdr(findLibraries, &s);
+  uint64_t loaded = 0;
+  dl_iterate_phdr(countLibraries, &loaded);
+  if (loaded != s.loaded) lookForLibraries(s);
+  s.loaded = loaded;
   s.allowed.clear();
   auto add = [&](const void* p, size_t n) { s.allowed.push_back({reinterpret_cast<uintptr_t>(p), reinterpret_cast<uintptr_t>(p) + n}); };
   add(&w->current(), sizeof(Current));
