@@ -9,7 +9,7 @@ func init() {
 		suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5})
 	}
 	rowRuns = append(rowRuns,
-		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true},
+		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
 		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
 		rowRun{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}})
 }

@@ -19,9 +19,25 @@ type rowRun struct {
 	sanitize                      bool
 	env                           []string
 	all                           bool // integers too, and inputs with gaps
+	large                         bool // the large cases too: splits, tiles, tensor cores
 }
 
-// rowRuns are how TestEveryRow runs; with the build tag long there is one more, which takes five minutes.
+// tests is the expression of what runs.
+func (r rowRun) tests() string {
+	switch {
+	case r.large:
+		return "^Test(EveryOp|Large)OnDevice"
+	case r.all:
+		return "^TestEveryOpOnDevice"
+	}
+	return "^TestEveryOpOnDevice$" + r.rows
+}
+
+// walkLimit is the longest time of one walk. Alone on two cores the longest, checked and with the large cases, takes half a minute, the
+// others three to ten seconds; machines are busy at times. Over it, the program says which row it was at.
+const walkLimit = "10m"
+
+// rowRuns are how TestEveryRow runs; with the build tag long there are more.
 var rowRuns = []rowRun{
 	{name: "forward", settings: "order=forward", least: 300, all: true},
 	{name: "reversed", settings: "order=reversed,seed=2", least: 300},
@@ -43,11 +59,7 @@ func TestEveryRow(t *testing.T) {
 	}
 	for _, c := range rowRuns {
 		t.Run(c.name, func(t *testing.T) {
-			tests := "^TestEveryOpOnDevice$"
-			if c.all {
-				tests = "^TestEveryOpOnDevice"
-			}
-			cmd := exec.CommandContext(t.Context(), program, "-test.run="+tests+c.rows, "-test.v", "-test.timeout=10m")
+			cmd := exec.CommandContext(t.Context(), program, "-test.run="+c.tests(), "-test.v", "-test.timeout="+walkLimit)
 			cmd.Dir = "../../amp"
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
 			cmd.Env = append(cmd.Env, c.env...)
