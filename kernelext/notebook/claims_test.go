@@ -27,6 +27,7 @@ var claims = map[string][]claim{
 		{"it is the same model. From there its curve lies on float32's.", checkRescue},
 		{"There is a wide plain between the two cliffs", checkScales},
 	},
+	"04-autocast":          autocast,
 	"05-gradscaler-inside": insideScaler,
 	"10-coming-from": {
 		{"Look at where the weights' casts are.", checkLevels},

@@ -58,6 +58,10 @@ var given = map[string]map[string]string{
 		"300²":    "the square of a mean that the cell sets",
 		"100 000": "how many numbers the reader is asked to draw",
 	},
+	"04-autocast": {
+		"10⁻⁸":   "Adam's default",
+		"40 000": "a bound: the claim's check has the step",
+	},
 	"03-fp16-underflow": {
 		"2¹⁰": "1000, nearly: from meters to millimeters",
 		"2¹⁴": "2^33 / 2^19, both of which cells show",
