@@ -27,7 +27,7 @@ extern "C" __global__ void sum(const float *x, float *y, int n) {
 		if (threadIdx.x < k) part[threadIdx.x] += part[threadIdx.x + k];
 		__syncthreads();
 	}
-	if (threadIdx.x == 0) y[0] = part[0];
+	if (threadIdx.x == 0) y[0] = isfinite(part[0]) && !isnan(part[0]) && !isinf(part[0]) ? part[0] : -1;
 }
 `
 

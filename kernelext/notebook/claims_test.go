@@ -29,6 +29,13 @@ var claims = map[string][]claim{
 	},
 	"04-autocast":          autocast,
 	"05-gradscaler-inside": insideScaler,
+	"09-cuda-kernels": {
+		{"As a kernel it is one.", checkKernel},
+		{"what is wrong with a launch is refused before it runs", checkMistakes},
+		{"its speed says nothing of a GPU, so that no times are shown", checkTimes},
+		{"Summed in float16 the result is **2048**", checkTensorCores},
+		{"step by step and as replays, and compares every weight", checkCapture},
+	},
 	"10-coming-from": {
 		{"Look at where the weights' casts are.", checkLevels},
 		{"give the last layer `dtype=\"float32\"` by hand", checkKerasLayers},

@@ -66,6 +66,11 @@ var given = map[string]map[string]string{
 		"2¹⁰": "1000, nearly: from meters to millimeters",
 		"2¹⁴": "2^33 / 2^19, both of which cells show",
 	},
+	"09-cuda-kernels": {
+		"100 001": "one more than the tensor has",
+		"256":     "threads of a block in cudart.For, and in the answer's code",
+		"8.0":     "the compute capability that mma.m16n8k16 needs",
+	},
 }
 
 // seen is what a reader sees of outputs: printed lines, and figures as text with the numbers of their data.

@@ -9,6 +9,10 @@
 
 #include "state.h"
 
+// NVRTC has these without a header, outside of any namespace.
+using std::isfinite;
+using std::isinf;
+using std::isnan;
 
 #ifdef HALFTONE_SCAN  // the pass that lists a file's kernels
 #define __global__ halftone_global
