@@ -1299,8 +1299,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-64
+// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1309,6 +1309,7 @@ TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1327,6 +1328,11 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $1024, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1339,8 +1345,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxF16x1x1(SB), NOSPLIT, $0-64
+// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxF16x1x1(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1349,6 +1355,7 @@ TEXT ·amxF16x1x1(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1367,6 +1374,11 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $1024, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1379,8 +1391,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-64
+// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1389,6 +1401,7 @@ TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1411,6 +1424,11 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $1024, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1424,8 +1442,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxF16x1x2(SB), NOSPLIT, $0-64
+// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxF16x1x2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1434,6 +1452,7 @@ TEXT ·amxF16x1x2(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1456,6 +1475,11 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $1024, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1469,8 +1493,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-64
+// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1479,6 +1503,7 @@ TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1501,6 +1526,11 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1e; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 1024(r6 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $2048, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1514,8 +1544,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxF16x2x1(SB), NOSPLIT, $0-64
+// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxF16x2x1(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1524,6 +1554,7 @@ TEXT ·amxF16x2x1(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1546,6 +1577,11 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1e; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 1024(r6 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $2048, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1559,8 +1595,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-64
+// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1569,6 +1605,7 @@ TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1598,6 +1635,11 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $2048, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1613,8 +1655,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
-TEXT ·amxF16x2x2(SB), NOSPLIT, $0-64
+// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
+TEXT ·amxF16x2x2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1623,6 +1665,7 @@ TEXT ·amxF16x2x2(SB), NOSPLIT, $0-64
 	MOVQ more+40(FP), R13
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $64, R11
 	MOVQ $128, R8
@@ -1652,6 +1695,11 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
 	ADDQ $2048, SI
 	ADDQ $2048, DI
 	DECQ CX

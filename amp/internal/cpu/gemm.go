@@ -183,7 +183,6 @@ type product[T Float] struct {
 	raw        bool // b is read as it is in memory
 	rawA       bool // a is
 	packed     []T  // panels of b
-	packedA    []T  // panels of a, where they are shared
 	sum        []T  // unfinished rows, where k is cut and the result is not in memory
 }
 

@@ -4,45 +4,45 @@ package cpu
 
 import "unsafe"
 
-// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxBF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxBF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
-// amxF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.
+// amxF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte)
+func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
 // bf16z12x1 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //

@@ -1,25 +1,26 @@
 package cpu
 
-// The product with tile registers. It is so fast that packing and storing would take longer than multiplying if they were done as for
-// the other kernels: a and b are each packed once, by all workers, and finished tiles go to their place straight from a small buffer in
-// the L1 cache.
+// The product with tile registers. It is so fast that packing, storing and fetching from the L3 cache would take longer than multiplying if
+// they were done as for the other kernels: b is packed once, by all workers; a task packs rows of a, as many as a quarter of the L2 cache holds,
+// and takes a panel of b for all of them while the next one is fetched; finished tiles go to their place straight from a small buffer.
 
 // Bounds of what is packed at a time, in pairs, and of a task.
 const (
-	tileDepth = 2048    // pairs along k; beyond, sums wait in memory
-	tilePack  = 1 << 20 // pairs of a, and of b
-	tileChunk = 256     // pairs along k that are multiplied at a time
-	tileRows  = 128
-	tileCols  = 256
+	tileDepth = 1024      // pairs along k; beyond, sums wait in memory
+	tilePackB = 1 << 21   // pairs of b
+	tilePackA = 128 << 10 // pairs of a, by a task
+	tileChunk = 256       // pairs along k that are multiplied at a time: these of a panel of b stay in the L1 cache
+	tileRows  = 128       // rows between which a panel of b goes to the L1 cache anew, whose sums stay there too
+	tileMost  = 512       // rows of a task
+	tileCols  = 128       // columns of a task, at least
 )
 
 // runTiles computes the product.
 func runTiles(g *product[float32]) {
 	w := g.home
-	g.ks = min(g.k, tileDepth)
-	chunk := max(tilePack/g.ks&^31, 256)
-	g.nc = min(up(g.n, 32), chunk)
-	mc := min(up(g.m, 32), chunk)
+	cuts := (g.k + tileDepth - 1) / tileDepth
+	g.ks = up((g.k+cuts-1)/cuts, 16)
+	g.nc = min(up(g.n, 32), max(tilePackB/g.ks&^31, 256))
 	if g.whole() {
 		g.nc = up(g.n, 32)
 	}
@@ -27,41 +28,39 @@ func runTiles(g *product[float32]) {
 		w.sum = grow(w.sum, g.m*g.n)
 		g.sum = w.sum
 	}
-	w.b, w.shared = grow(w.b, g.nc*g.ks), grow(w.shared, mc*g.ks)
-	g.packed, g.packedA = w.b, w.shared
+	w.b = grow(w.b, g.nc*g.ks)
+	g.packed = w.b
+	g.mb, g.nb = g.tileBlocks()
 	for ps := 0; ps < g.k; ps += g.ks {
 		steps := min(g.ks, g.k-ps)
 		for jc := 0; jc < g.n; jc += g.nc {
 			cols := min(g.nc, g.n-jc)
-			for ic := 0; ic < g.m; ic += mc {
-				rows := min(mc, g.m-ic)
-				packTiles(g, ic, rows, jc, cols, ps, steps, ic == 0, jc == 0 || mc < g.m)
-				tileTasks(g, ic, rows, jc, cols, ps, steps)
-			}
+			packPanels(g, jc, cols, ps, steps)
+			tileTasks(g, jc, cols, ps, steps)
 		}
 	}
 }
 
-// packTiles packs the columns of b and the rows of a that are wanted.
-func packTiles(g *product[float32], ic, rows, jc, cols, ps, steps int, wantB, wantA bool) {
-	nb, na, group := 0, 0, 32
+// tileBlocks returns the rows and columns of a task; there should be about eight where that leaves each enough.
+func (g *product[T]) tileBlocks() (rows, cols int) {
+	most := min(tileMost, max(tilePackA/g.ks, tileRows))
+	if g.whole() {
+		return tileRows, g.nc
+	}
+	down := max((g.m+most-1)/most, min(2, g.m/tileRows))
+	across := max(1, min((8+down-1)/down, g.nc/tileCols))
+	return up((g.m+down-1)/down, 32), up((g.nc+across-1)/across, 32)
+}
+
+// packPanels packs columns of b.
+func packPanels(g *product[float32], jc, cols, ps, steps int) {
+	group := 32
 	if g.b.halves() == nil && g.b.Col == 1 {
 		group = line // rows of b are read in long runs
 	}
-	if wantB {
-		nb = (cols + group - 1) / group
-	}
-	if wantA {
-		na = (rows + 31) / 32
-	}
-	spread(nb+na, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
-		if t < nb {
-			j := group * t
-			packTilesB(g, w, g.packed[j*steps:], min(group, cols-j), ps, steps, g.b.Off+(jc+j)*g.b.Col)
-			return
-		}
-		i := 32 * (t - nb)
-		packTilesA(g, w, g.packedA[i*steps:], min(32, rows-i), ps, steps, g.a.Off+(ic+i)*g.a.Row)
+	spread((cols+group-1)/group, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
+		j := group * t
+		packTilesB(g, w, g.packed[j*steps:], min(group, cols-j), ps, steps, g.b.Off+(jc+j)*g.b.Col)
 	})
 }
 
@@ -128,20 +127,23 @@ func (w *workspace[T]) narrow(x *Matrix[T], n, run, off, next, stride int) {
 }
 
 // tileTasks spreads the rows and columns of a pass over the workers.
-func tileTasks(g *product[float32], ic, rows, jc, cols, ps, steps int) {
-	nb := tileCols
-	if g.whole() {
-		nb = up(cols, 32)
-	}
-	across, down := (cols+nb-1)/nb, (rows+tileRows-1)/tileRows
-	spread(across*down, g.kern.grain/(tileRows*nb*steps), g.home, func(w *workspace[float32], t int) {
-		i, j := t/across*tileRows, t%across*nb
-		tileTask(g, w, ic, i, min(tileRows, rows-i), jc, j, min(nb, cols-j), ps, steps)
+func tileTasks(g *product[float32], jc, cols, ps, steps int) {
+	across, down := (cols+g.nb-1)/g.nb, (g.m+g.mb-1)/g.mb
+	spread(across*down, g.kern.grain/(g.mb*g.nb*steps), g.home, func(w *workspace[float32], t int) {
+		i, j := t/across*g.mb, t%across*g.nb
+		tileTask(g, w, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
 	})
 }
 
-// tileTask computes rows ic+i… and columns jc+j….
-func tileTask(g *product[float32], w *workspace[float32], ic, i, rows, jc, j, cols, ps, steps int) {
+// tileTask computes rows i… and columns jc+j….
+func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, ps, steps int) {
+	if piece := [3]int{int(g.serial), i, ps}; w.piece != piece {
+		w.a = grow(w.a, up(rows, 32)*steps)
+		for y := 0; y < rows; y += 32 {
+			packTilesA(g, w, w.a[y*steps:], min(32, rows-y), ps, steps, g.a.Off+(i+y)*g.a.Row)
+		}
+		w.piece = piece
+	}
 	last := ps+steps == g.k
 	aside := last && !g.out.plain() && (g.out.Elems == nil && g.out.Done != nil || g.out.rows != nil) // finished sums are handed out by rows
 	ldc := up(cols, 32)
@@ -151,49 +153,61 @@ func tileTask(g *product[float32], w *workspace[float32], ic, i, rows, jc, j, co
 	}
 	for x := 0; x < cols; x += 32 {
 		wide := min(32, cols-x)
-		if ps > 0 {
-			g.loadTiles(w.tile, ic+i, rows, jc+j+x, wide)
+		b, next := g.packed[(j+x)*steps:(j+x+32)*steps], []float32(nil)
+		if at := (j + x + 32) * steps; jc+j+x+32 < g.n && at < len(g.packed) {
+			next = g.packed[at : at+32*steps]
 		}
-		multiplyTiles(g.a.format() == F16, w.tile, g.packedA[i*steps:], g.packed[(j+x)*steps:], rows, wide, steps, ps > 0)
-		switch {
-		case !last:
-			g.keepTiles(w.tile, ic+i, rows, jc+j+x, wide)
-		case aside:
-			storeTileF32(rows, &w.tile[0], &w.c[x], 4*ldc, mask(wide), nil)
-		default:
-			g.storeTiles(w.tile, ic+i, rows, jc+j+x, wide)
+		for y := 0; y < rows; y += tileRows {
+			high := min(tileRows, rows-y)
+			if ps > 0 {
+				g.loadTiles(w.tile, i+y, high, jc+j+x, wide)
+			}
+			fetched := y / tileRows * steps / 16 * tileRows / 32 * 4 * 16
+			multiplyTiles(g.a.format() == F16, w.tile, w.a[y*steps:], b, next[min(fetched, len(next)):], high, wide, steps, ps > 0)
+			switch {
+			case !last:
+				g.keepTiles(w.tile, i+y, high, jc+j+x, wide)
+			case aside:
+				storeTileF32(high, &w.tile[0], &w.c[y*ldc+x], 4*ldc, mask(wide), nil)
+			default:
+				g.storeTiles(w.tile, i+y, high, jc+j+x, wide)
+			}
 		}
 	}
 	switch {
 	case aside:
 		for y := range rows {
-			g.done(ic+i+y, jc+j, w.c[y*ldc:y*ldc+cols])
+			g.done(i+y, jc+j, w.c[y*ldc:y*ldc+cols])
 		}
 	case last && g.out.Done != nil:
 		for y := range rows {
-			at := g.out.Off + (ic+i+y)*g.out.Row + jc + j
-			g.out.Done(ic+i+y, jc+j, g.out.Elems[at:at+cols])
+			at := g.out.Off + (i+y)*g.out.Row + jc + j
+			g.out.Done(i+y, jc+j, g.out.Elems[at:at+cols])
 		}
 	}
 }
 
 // multiplyTiles sets or raises tiles, rows of 32 sums, by panels of a and one panel of b. It takes so much of k at a time that this part
-// of b stays in the L1 cache.
-func multiplyTiles(f16 bool, c, a, b []float32, rows, cols, steps int, more bool) {
+// of b stays in the L1 cache, and fetches what is in next to the L2 cache, 64 numbers for each block of 32 rows and 16 pairs.
+func multiplyTiles(f16 bool, c, a, b, next []float32, rows, cols, steps int, more bool) {
 	_, _, _ = a[up(rows, 16)*steps-1], b[32*steps-1], c[32*up(rows, 16)-1]
 	tall := (rows + 15) / 32 // panels of 32 rows; the last may be one of 16
 	for p := 0; p < steps; p += tileChunk {
 		k, m := min(tileChunk, steps-p), flag(more || p > 0)
+		ahead := &b[p*32]
+		if at := p / 16 * tall * 64; at < len(next) {
+			ahead = &next[at]
+		}
 		if tall > 0 {
-			tiles(f16, 2, cols, k/16, tall, &a[32*p], &b[32*p], &c[0], m, 4*32*(steps-k))
+			tiles(f16, 2, cols, k/16, tall, &a[32*p], &b[32*p], &c[0], m, 4*32*(steps-k), ahead)
 		}
 		if rows > 32*tall {
-			tiles(f16, 1, cols, k/16, 1, &a[32*tall*steps+16*p], &b[32*p], &c[32*32*tall], m, 0)
+			tiles(f16, 1, cols, k/16, 1, &a[32*tall*steps+16*p], &b[32*p], &c[32*32*tall], m, 0, ahead)
 		}
 	}
 }
 
-func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int) {
+func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int, ahead *float32) {
 	kind := 0
 	if f16 {
 		kind = 4
@@ -206,21 +220,21 @@ func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int
 	}
 	switch kind {
 	case 0:
-		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig)
+		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 1:
-		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig)
+		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 2:
-		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig)
+		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 3:
-		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig)
+		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 4:
-		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig)
+		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 5:
-		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig)
+		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 6:
-		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig)
+		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	case 7:
-		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig)
+		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
 	}
 }
 

@@ -9,7 +9,6 @@ const line = 256
 type workspace[T Float] struct {
 	a, b, c, tile []T
 	piece         [3]int // what a holds: the product, the row and the step of k
-	shared        []T    // panels of a for all workers
 	sum, last     []T    // unfinished rows of a whole product; a narrow panel of b
 	call          product[T]
 	half          []uint16    // elements narrowed on their way

@@ -29,9 +29,9 @@ func (f *asmFile) dotTile(rows, vectors int) {
 // every 16 pairs of k, blocks of 16 rows × 16 pairs; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels.", 16*rows, 16*cols),
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.", 16*rows, 16*cols),
 		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "R12"},
-		param{"c", "*float32", "DX"}, param{"more", "int", "R13"}, param{"skip", "int", "R9"}, param{"config", "*[64]byte", "AX"})
+		param{"c", "*float32", "DX"}, param{"more", "int", "R13"}, param{"skip", "int", "R9"}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"})
 	f.ldtilecfg(regAX)
 	f.op("MOVQ", "$64", "R11")
 	f.op("MOVQ", "$128", "R8")
@@ -68,6 +68,10 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 			f.tdp(dot, 5, 7, 3)
 		}
 	}
+	for i := range 4 {
+		f.op("PREFETCHT1", at(64*i, "R14"))
+	}
+	f.op("ADDQ", "$256", "R14")
 	f.op("ADDQ", imm(1024*rows), "SI")
 	f.op("ADDQ", "$2048", "DI")
 	f.op("DECQ", "CX")
