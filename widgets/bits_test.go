@@ -232,3 +232,13 @@ func FuzzBits(f *testing.F) {
 		}
 	})
 }
+
+// TestBitsTextKeepsColumnsApart: a number with many digits stands beside the values, not in them.
+func TestBitsTextKeepsColumnsApart(t *testing.T) {
+	text := Bits(1.23456789e-8, -0.000123456789, 2).Text()
+	for _, head := range []string{"1.23456789e-8    VALUE", "-0.000123456789  VALUE", "2                VALUE"} {
+		if !strings.Contains(text, head) {
+			t.Errorf("no %q in\n%s", head, text)
+		}
+	}
+}

@@ -100,6 +100,12 @@ func (f *Figure) bitsText() string {
 	for _, l := range wrap(d.Sentence, 100) {
 		b.WriteString("  " + l + "\n")
 	}
+	label := 10
+	for i := range d.Values {
+		if len(d.Values) > 1 {
+			label = max(label, width(DecimalText(float64(d.Values[i].Value)))+2)
+		}
+	}
 	for i := range d.Values {
 		v := &d.Values[i]
 		head := ""
@@ -107,14 +113,14 @@ func (f *Figure) bitsText() string {
 			head = DecimalText(float64(v.Value))
 		}
 		b.WriteString("\n")
-		line(&b, pad(head, 10)+pad("VALUE", 16)+"S "+padLeft("EXPONENT", 8)+" "+pad("FRACTION", 25)+padLeft("ERROR", 13)+padLeft("RELATIVE", 10)+"  "+pad("NEIGHBORS", 34))
+		line(&b, pad(head, label)+pad("VALUE", 16)+"S "+padLeft("EXPONENT", 8)+" "+pad("FRACTION", 25)+padLeft("ERROR", 13)+padLeft("RELATIVE", 10)+"  "+pad("NEIGHBORS", 34))
 		for k := range v.Rows {
 			r := &v.Rows[k]
 			sign, exponent, fraction := r.Fields()
-			line(&b, pad(r.Label(), 10)+pad(r.Text(r.Value), 16)+sign+" "+padLeft(exponent, 8)+" "+pad(fraction, 25)+
+			line(&b, pad(r.Label(), label)+pad(r.Text(r.Value), 16)+sign+" "+padLeft(exponent, 8)+" "+pad(fraction, 25)+
 				padLeft(r.ErrorText(), 13)+padLeft(r.RelativeError(), 10)+"  "+r.Neighbors())
 			if note := r.Note(); note != "" {
-				line(&b, pad("", 10)+note)
+				line(&b, pad("", label)+note)
 			}
 		}
 	}

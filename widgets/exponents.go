@@ -17,7 +17,8 @@ type ExponentsData struct {
 	Sentence string `json:"sentence"`          // the finding in words
 	Note     string `json:"note,omitempty"`    // what a reader must know about the scale
 	Scale    Number `json:"scale"`             // loss scale now; 1 without one
-	Best     Number `json:"best"`              // largest power of two that keeps the largest gradient in float16 with one doubling to spare
+	Best     Number `json:"best"`              // largest power of two that keeps the largest finite gradient in float16 with one doubling to spare; below Below
+	Below    Number `json:"below,omitempty"`   // smallest loss scale at which numbers that are not finite were counted: how large those would be cannot be known, so no scale from there on is safe
 
 	Steps   int `json:"steps"`            // training steps looked at; 0 outside Scope.Steps
 	Results int `json:"results"`          // gradients counted: one for each input of an op and each call
@@ -210,6 +211,9 @@ func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (t
 			ops[key] = o
 		}
 		shift := scale(e.Step)
+		if at := Number(math.Ldexp(1, shift)); e.Health.Infs+e.Health.NaNs > 0 && (d.Below == 0 || at < d.Below) {
+			d.Below = at
+		}
 		total.add(e.Health, shift)
 		m.add(e.Health, shift)
 		o.add(e.Health, shift)
@@ -229,14 +233,14 @@ func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradi
 	h := total.done(maxExponents)
 	d.N, d.Zeros, d.Infs, d.NaNs = h.N, h.Zeros, h.Infs, h.NaNs
 	d.Amax, d.Amin, d.Low, d.Counts = number(h.Amax), number(h.Amin), h.Low, h.Counts
-	d.Best = number(h.SuggestScale(amp.FormatFP16, 1))
+	d.Best = d.safe(h, amp.FormatFP16)
 	d.Unscaled, d.Scaled = fate(h, amp.FormatFP16, 1), fate(h, amp.FormatFP16, float64(d.Scale))
 	d.BFloat16 = fate(h, amp.FormatBF16, 1)
 	for _, f := range whatIf {
 		_, top := math.Frexp(f.format.Max())
 		d.Formats = append(d.Formats, FormatRow{
 			Name: f.name, Zero: int(math.Log2(f.format.MinSubnormal())) - 1, Normal: int(math.Log2(f.format.MinNormal())), Top: top,
-			Best: number(h.SuggestScale(f.format, 1)), Plain: fate(h, f.format, 1), Scaled: fate(h, f.format, float64(d.Scale)),
+			Best: d.safe(h, f.format), Plain: fate(h, f.format, 1), Scaled: fate(h, f.format, float64(d.Scale)),
 		})
 	}
 	for name, m := range by {
@@ -254,6 +258,34 @@ func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradi
 		d.Modules, d.More = d.Modules[:maxModules], more
 	}
 	d.byOp(ops)
+}
+
+// safe is the largest loss scale that is known to be safe in a format.
+func (d *ExponentsData) safe(h amp.Exponents, f amp.Format) Number {
+	best := number(h.SuggestScale(f, 1))
+	if d.Below > 0 {
+		best = min(best, d.Below/2)
+	}
+	return best
+}
+
+// BestText writes the largest safe loss scale of float16; "< 65,536" where only that is known.
+func (d *ExponentsData) BestText() string {
+	if d.Below > 0 {
+		return "< " + ScaleText(d.Below)
+	}
+	return ScaleText(d.Best)
+}
+
+// BestIn is BestText for any of the formats. What was too large for one of another range may fit, or not.
+func (d *ExponentsData) BestIn(r *FormatRow) string {
+	switch {
+	case d.Below == 0:
+		return ScaleText(r.Best)
+	case len(d.Formats) > 0 && r.Top == d.Formats[0].Top:
+		return d.BestText()
+	}
+	return "not known"
 }
 
 // whatIf are the formats that the figure asks about.
@@ -328,9 +360,24 @@ func (d *ExponentsData) Rest() string {
 	if d.Missing != "" || d.N == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("Largest gradient %s; loss scales up to %s are safe.", magnitude(d.Amax), ScaleText(d.Best))
-	if d.Scale > d.Best && d.Scaled.Overflow == 0 {
-		s += " The present one is above that: when it grows, gradients may overflow."
+	s := ""
+	switch n := d.Infs + d.NaNs; {
+	case d.Below > 0:
+		at := "at loss scale " + ScaleText(d.Below)
+		if d.Below == 1 {
+			at = "without a loss scale"
+		}
+		if n == 1 {
+			s = "1 number was not finite " + at + ": how large it would be"
+		} else {
+			s = fmt.Sprintf("%s numbers (%s) were not finite %s: how large they would be", Count(n), percent(n, d.N), at)
+		}
+		s += fmt.Sprintf(" cannot be known, so only scales below that can be safe. Largest finite gradient %s.", magnitude(d.Amax))
+	default:
+		s = fmt.Sprintf("Largest gradient %s; loss scales up to %s are safe.", magnitude(d.Amax), ScaleText(d.Best))
+		if d.Scale > d.Best && d.Scaled.Overflow == 0 {
+			s += " The present one is above that: when it grows, gradients may overflow."
+		}
 	}
 	if d.Zeros > 0 {
 		s += fmt.Sprintf(" %s of the numbers are zero", percent(d.Zeros, d.N))

@@ -140,3 +140,34 @@ func TestFatesAtEveryScale(t *testing.T) {
 		}
 	}
 }
+
+// TestNoScaleIsSafeWhereGradientsOverflowed: what is not finite has no size, so the largest safe scale is known only to be below the scale
+// at which that was seen, however small the gradients are that are left.
+func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
+	at := func(step int) float64 { return math.Ldexp(1, 44-step) }
+	h := amp.ScaleHistory{Enabled: true, Scale: math.Ldexp(1, 40), Nominal: 3, Steps: []amp.ScaleStep{{Step: 0, Scale: at(0)}, {Step: 1, Scale: at(1)}, {Step: 2, Scale: at(2)}}}
+	trace := sample.Gradients(3, -30, at, "net")
+	for i := range trace.Events {
+		trace.Events[i].Health.Infs, trace.Events[i].Health.NaNs = 0, 0
+	}
+	clean := Exponents(trace, h).Exponents
+	if clean.Below != 0 || clean.BestText() != ScaleText(clean.Best) {
+		t.Fatalf("all are finite, and below is %v", clean.Below)
+	}
+	trace.Events[0].Health.Infs, trace.Events[1].Health.NaNs = 5, 2
+	f := Exponents(trace, h)
+	d := f.Exponents
+	if want := Number(at(1)); d.Below != want || d.Best > want/2 || d.Best > clean.Best {
+		t.Errorf("below %v, best %v; want below %v", d.Below, d.Best, want)
+	}
+	for _, r := range d.Formats {
+		if got, want := d.BestIn(&r), map[string]string{"float16": "< 2^43", "e5m2": "< 2^43"}[r.Name]; want != "" && got != want || want == "" && got != "not known" || r.Best >= d.Below {
+			t.Errorf("%s: largest safe scale %q (%v)", r.Name, got, r.Best)
+		}
+	}
+	for _, face := range []string{f.Text(), f.Alt} {
+		if flat := strings.Join(strings.Fields(face), " "); !strings.Contains(flat, "7 numbers (under 0.1%) were not finite at loss scale 2^43") || !strings.Contains(flat, "only scales below that can be safe") || strings.Contains(flat, "are safe.") {
+			t.Errorf("it does not say so: %s", face)
+		}
+	}
+}

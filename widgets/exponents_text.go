@@ -92,9 +92,13 @@ func (d *ExponentsData) Metrics() []Metric {
 		lost.Label = "lost to zero at loss scale " + ScaleText(d.Scale)
 		out = []Metric{lost, {percent(d.Unscaled.Zero, d.Unscaled.All()), "lost to zero without it"}}
 	}
+	if n := d.Infs + d.NaNs; n > 0 {
+		out = append(out, Metric{percent(n, d.N), "infinite or NaN"})
+	} else {
+		out = append(out, Metric{percent(d.Scaled.Overflow, d.Scaled.All()), "overflow"})
+	}
 	return append(out,
-		Metric{percent(d.Scaled.Overflow, d.Scaled.All()), "overflow"},
-		Metric{ScaleText(d.Best), "largest safe loss scale: a static one to try"},
+		Metric{d.BestText(), "largest safe loss scale: a static one to try"},
 		Metric{magnitude(d.Amax), "largest gradient"})
 }
 
@@ -105,7 +109,7 @@ func (d *ExponentsData) formatsText(b *strings.Builder) {
 	}
 	b.WriteString("\n  AT THIS SCALE  LOST TO ZERO  OVERFLOW    LARGEST SAFE SCALE\n")
 	for _, r := range d.Formats {
-		b.WriteString("  " + pad(r.Name, 15) + pad(percent(r.Scaled.Zero, r.Scaled.All()), 14) + pad(percent(r.Scaled.Overflow, r.Scaled.All()), 12) + ScaleText(r.Best) + "\n")
+		b.WriteString("  " + pad(r.Name, 15) + pad(percent(r.Scaled.Zero, r.Scaled.All()), 14) + pad(percent(r.Scaled.Overflow, r.Scaled.All()), 12) + d.BestIn(&r) + "\n")
 	}
 }
 

@@ -182,6 +182,9 @@ func (d *ExponentsData) normalize() {
 			*s = 1
 		}
 	}
+	if !(d.Below > 0) || !d.Below.finite() {
+		d.Below = 0
+	}
 	normalizeCounts(&d.Low, &d.Counts)
 	for _, f := range []*Fate{&d.Unscaled, &d.Scaled, &d.BFloat16} {
 		f.normalize()

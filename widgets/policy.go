@@ -35,6 +35,7 @@ type PolicyOp struct {
 	Name  string    `json:"name"`
 	Class string    `json:"class"`           // on the CUDA lists
 	Why   int       `json:"why"`             // index in Whys: why that class
+	Doc   string    `json:"doc,omitempty"`   // what it computes, with the formula; none for a part
 	CPU   string    `json:"cpu,omitempty"`   // class on the CPU lists, where another
 	Apex  string    `json:"apex,omitempty"`  // class on Apex's lists, where another
 	Gives amp.DType `json:"gives,omitempty"` // dtype of the result where it is no float: bool or int64
@@ -78,6 +79,9 @@ func PartOfOthers(o *amp.Op) bool {
 
 // maxPolicy is the number of ops that a figure holds: the table, and as many again of the user's own.
 const maxPolicy = 800
+
+// MaxPolicyJSON is MaxJSON for the op table: the table with every op's formula, and room for a hundred ops of the user's own.
+const MaxPolicyJSON = 56 << 10
 
 // Policy shows the op table: what autocast does with every op and why, on PyTorch's CUDA and CPU lists and on Apex's, with what is
 // forced otherwise. It reads the lists, the dtype and the overrides of the scope; without one they are the session's own, as %amp
@@ -134,6 +138,9 @@ func Policy(scope ...*amp.Scope) *Figure {
 // policyOp is an op's row.
 func policyOp(o *amp.Op, why int, s *amp.Scope) PolicyOp {
 	row := PolicyOp{Name: clip(o.Name, maxName), Class: o.Class.String(), Why: why, Part: PartOfOthers(o), Own: o.Own()}
+	if !row.Part {
+		row.Doc = clip(o.Doc, maxRule)
+	}
 	if c := o.ClassOn(amp.CPULists); c != o.Class {
 		row.CPU = c.String()
 	}
@@ -153,7 +160,7 @@ func (f *Figure) shrink() {
 	d := f.Policy
 	for len(d.Ops) > 0 {
 		b, err := f.MarshalJSON()
-		if err != nil || len(b) <= MaxJSON {
+		if err != nil || len(b) <= MaxPolicyJSON {
 			return
 		}
 		rank := func(o PolicyOp) int {
@@ -167,7 +174,7 @@ func (f *Figure) shrink() {
 		}
 		byRank := slices.Clone(d.Ops)
 		slices.SortStableFunc(byRank, func(a, b PolicyOp) int { return cmp.Compare(rank(a), rank(b)) })
-		keep := len(byRank) * MaxJSON / (len(b) + 1)
+		keep := len(byRank) * MaxPolicyJSON / (len(b) + 1)
 		d.More += len(byRank) - keep
 		d.Ops = byRank[:keep]
 		slices.SortFunc(d.Ops, func(a, b PolicyOp) int { return cmp.Compare(a.Name, b.Name) })
@@ -302,6 +309,7 @@ func (d *PolicyData) normalize() {
 	for i := range d.Ops {
 		o := &d.Ops[i]
 		o.Name, o.Class, o.CPU, o.Apex = clip(o.Name, maxName), clip(o.Class, 20), clip(o.CPU, 20), clip(o.Apex, 20)
+		o.Doc = clip(o.Doc, maxRule)
 		if o.Why < 0 || o.Why >= len(d.Whys) {
 			o.Why = 0
 		}

@@ -90,7 +90,7 @@ func TestPolicyStaysSmall(t *testing.T) {
 	all := len(f.Policy.Ops)
 	f.shrink()
 	b, err := f.MarshalJSON()
-	if err != nil || len(b) > MaxJSON {
+	if err != nil || len(b) > MaxPolicyJSON {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 	if len(f.Policy.Ops)+f.Policy.More != all || f.Policy.More == 0 || !strings.Contains(f.Text(), "more ops") || !strings.Contains(f.Text(), "linear") {

@@ -133,9 +133,9 @@ func (p *tab) table() {
 	p.wait("the arrow key moves to the next op", `document.activeElement === [...probe.outputs()[0].querySelectorAll('tr.halftone-row')].filter((r) => r.querySelector('th'))[1]`)
 
 	p.eval("grouping by dtype", `(() => { const s = probe.outputs()[0].querySelector('.halftone-controls select'); s.value = 'dtype'; s.dispatchEvent(new Event('change')); return true; })()`, nil)
-	p.wait("there is a group for each dtype", `probe.outputs()[0].querySelectorAll('.halftone-group button[aria-expanded=true]').length >= 2`)
+	p.wait("there is a group for each dtype", `probe.outputs()[0].querySelectorAll('.halftone-group[open]').length >= 2`)
 	p.snap("grouped")
-	p.eval("folding the first group", `probe.outputs()[0].querySelector('.halftone-group button').click()`, nil)
+	p.eval("folding the first group", `probe.outputs()[0].querySelector('.halftone-group summary').click()`, nil)
 	p.eval("counting rows", shown, &changed)
 	if changed == 0 || changed >= all {
 		p.t.Errorf("%d of %d rows with a group folded, want fewer and some", changed, all)

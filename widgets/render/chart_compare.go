@@ -13,8 +13,9 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// compareChart draws the loss of each run over its steps.
-func compareChart(f *widgets.Figure) drawing {
+// compareChart draws the loss of each run over its steps, and the errors of so many ops at most; with fewer of them the curves have
+// fewer points, too.
+func compareChart(f *widgets.Figure, rows int) drawing {
 	d := f.Runs
 	if d.Missing != "" {
 		return note(f.Title, d.Missing)
@@ -37,14 +38,14 @@ func compareChart(f *widgets.Figure) drawing {
 	for _, r := range d.Runs {
 		p.X.Max = max(p.X.Max, float64(r.Steps-1))
 	}
-	p.Add(grid{}, lossLines{d, log})
-	q := differencePlot(d, p.X.Max)
+	p.Add(grid{}, lossLines{d, log, pointsPerCurve(d, rows)})
+	q := differencePlot(d, p.X.Max, pointsPerCurve(d, rows))
 	height, lower := vg.Length(300), vg.Length(0)
 	if q != nil {
 		height, lower = 390, 120
 		p.X.Tick.Label.Color, p.X.Tick.Label.Font.Size = color.Transparent, 1 // the lower plot has the steps
 	}
-	ops := drawnOps(d)
+	ops := drawnOps(d, rows)
 	var answer []string
 	head := vg.Length(0)
 	if d.Answer != "" {
@@ -107,7 +108,7 @@ func exponent(v widgets.Number) (float64, bool) {
 
 // differencePlot shows how far each run is from the reference, step by step: curves that lie on each other differ there. It
 // is nil where no run differs.
-func differencePlot(d *widgets.CompareData, steps float64) *plot.Plot {
+func differencePlot(d *widgets.CompareData, steps float64, points int) *plot.Plot {
 	lo, hi, ok := differenceRange(d)
 	if !ok {
 		return nil
@@ -116,7 +117,7 @@ func differencePlot(d *widgets.CompareData, steps float64) *plot.Plot {
 	q.X.Tick.Marker, q.Y.Tick.Marker = countTicks{}, exponentTicks{}
 	q.Y.Tick.Label.Handler = powers{q.Y.Tick.Label.Handler}
 	q.X.Min, q.X.Max, q.Y.Min, q.Y.Max = 0, steps, lo, hi
-	q.Add(grid{}, differenceLines{d})
+	q.Add(grid{}, differenceLines{d, points})
 	return q
 }
 
@@ -129,7 +130,10 @@ func (exponentTicks) Ticks(lo, hi float64) []plot.Tick {
 }
 
 // differenceLines draws the differences.
-type differenceLines struct{ d *widgets.CompareData }
+type differenceLines struct {
+	d      *widgets.CompareData
+	points int // of a curve
+}
 
 // Plot implements plot.Plotter.
 func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
@@ -138,7 +142,7 @@ func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
 		r := &l.d.Runs[i]
 		style := runStyle(l.d, i)
 		style.Width = 1.5
-		drawGaps(c, style, len(r.Diff), pointsPerCurve(l.d), func(k int) (vg.Point, bool) {
+		drawGaps(c, style, len(r.Diff), l.points, func(k int) (vg.Point, bool) {
 			e, ok := exponent(r.Diff[k])
 			return vg.Point{X: x(float64(r.Step(k))), Y: y(e)}, ok
 		})
@@ -146,14 +150,14 @@ func (l differenceLines) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // pointsPerCurve divides what the picture has room for between the losses and the differences of all runs.
-func pointsPerCurve(d *widgets.CompareData) int {
-	all := maxCurvePoints
+func pointsPerCurve(d *widgets.CompareData, rows int) int {
+	all := maxCurvePoints * rows / allRows
 	for _, r := range d.Runs {
 		if len(r.Ops) > 0 {
-			all = maxCurvePoints / 2 // the bars of the ops need room too
+			all /= 2 // the bars of the ops need room too
 		}
 	}
-	return all / max(2*len(d.Runs)-1, 1)
+	return max(all/max(2*len(d.Runs)-1, 1), 12)
 }
 
 const maxCurvePoints = 900
@@ -208,8 +212,9 @@ func runColor(d *widgets.CompareData, i int) color.NRGBA {
 
 // lossLines draws the curves; the reference is wide and pale below the others, so that runs which lie on it stay visible.
 type lossLines struct {
-	d   *widgets.CompareData
-	log bool
+	d      *widgets.CompareData
+	log    bool
+	points int // of a curve
 }
 
 // Plot implements plot.Plotter.
@@ -222,7 +227,7 @@ func (l lossLines) Plot(c draw.Canvas, p *plot.Plot) {
 			style.Width = 5
 			style.Color = pale(runColor(l.d, i))
 		}
-		drawGaps(c, style, len(r.Loss), pointsPerCurve(l.d), func(k int) (vg.Point, bool) {
+		drawGaps(c, style, len(r.Loss), l.points, func(k int) (vg.Point, bool) {
 			q := float64(r.Loss[k])
 			if l.log {
 				q = math.Log10(q)

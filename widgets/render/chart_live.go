@@ -11,7 +11,7 @@ import (
 )
 
 // liveChart draws the loss over the steps that were made, with every skipped step below.
-func liveChart(f *widgets.Figure) drawing {
+func liveChart(f *widgets.Figure, rows int) drawing {
 	d := f.Live
 	if len(d.Points) == 0 {
 		return note(f.Title, d.Sentence)
@@ -29,7 +29,7 @@ func liveChart(f *widgets.Figure) drawing {
 	air := max((hi-lo)*.05, 1e-12, math.Abs(hi)*1e-6)
 	p.Y.Min, p.Y.Max = lo-air, hi+air
 	p.X.Min, p.X.Max = 0, max(float64(d.Points[len(d.Points)-1].Step), 1)
-	p.Add(grid{}, liveCurve{d, log}, liveSkips{d})
+	p.Add(grid{}, liveCurve{d, log, len(d.Points) * rows / allRows}, liveSkips{d})
 	return drawing{chartWidth, 150, func(c draw.Canvas) {
 		paper(c)
 		c = draw.Crop(c, 14, -18, 9, -12)
@@ -40,14 +40,15 @@ func liveChart(f *widgets.Figure) drawing {
 
 // liveCurve draws the losses; a cross at the top marks where they are not finite.
 type liveCurve struct {
-	d   *widgets.LiveData
-	log bool
+	d      *widgets.LiveData
+	log    bool
+	points int
 }
 
 // Plot implements plot.Plotter.
 func (l liveCurve) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	drawGaps(c, draw.LineStyle{Color: blue, Width: 2}, len(l.d.Points), len(l.d.Points), func(k int) (vg.Point, bool) {
+	drawGaps(c, draw.LineStyle{Color: blue, Width: 2}, len(l.d.Points), max(l.points, 2), func(k int) (vg.Point, bool) {
 		q := float64(l.d.Points[k].Loss)
 		if l.log {
 			q = math.Log10(q)

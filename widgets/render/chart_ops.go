@@ -11,10 +11,10 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// The rows of the picture of op errors, and how many it has; the table has all.
+// The rows of the picture of op errors, and how many rows and bars it has at most; the table has all.
 const (
 	maxDrawnOps  = 16
-	maxDrawnRuns = 3
+	maxDrawnBars = 64
 	opsHead      = 34
 	opsFoot      = 18
 	opsName      = 190 // width of the names
@@ -27,11 +27,11 @@ type opsDrawing struct {
 }
 
 // drawnOps draws the error of every op on a logarithmic axis: one bar for each run that compared it. The ops with the largest errors are
-// drawn where there are too many.
-func drawnOps(d *widgets.CompareData) opsDrawing {
+// drawn where there are too many for so many rows.
+func drawnOps(d *widgets.CompareData, most int) opsDrawing {
 	var runs []int
 	for i := range d.Runs {
-		if len(d.Runs[i].Ops) > 0 && len(runs) < maxDrawnRuns {
+		if len(d.Runs[i].Ops) > 0 {
 			runs = append(runs, i)
 		}
 	}
@@ -39,11 +39,12 @@ func drawnOps(d *widgets.CompareData) opsDrawing {
 		return opsDrawing{}
 	}
 	rows := opRows(d, runs)
-	more := len(rows) - maxDrawnOps
+	most = max(min(most, maxDrawnOps, maxDrawnBars/len(runs)), 1)
+	more := len(rows) - most
 	if more > 0 {
-		rows = worstRows(rows, maxDrawnOps)
+		rows = worstRows(rows, most)
 	}
-	bar := []vg.Length{0, 9, 6, 5}[len(runs)]
+	bar := []vg.Length{0, 9, 6, 5, 4.5}[min(len(runs), 4)]
 	row := max(vg.Length(len(runs))*bar+4, 14)
 	height := opsHead + vg.Length(len(rows))*row + opsFoot
 	return opsDrawing{height, func(c draw.Canvas) {
@@ -81,7 +82,7 @@ func drawOp(c draw.Canvas, r opRow, y, row, bar, left, right vg.Length) {
 			continue
 		}
 		w := (right - left) * vg.Length(o.Bar())
-		fill(c, errorColor(o), left, y+row-2-vg.Length(k+1)*bar, w, bar-1)
+		fill(c, r.colors[k], left, y+row-2-vg.Length(k+1)*bar, w, bar-1)
 		if most = max(most, w); worst == nil || o.Error > worst.Error {
 			worst = o
 		}

@@ -13,8 +13,9 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// scaleChart draws log2 of the loss scale per step, with each skipped step, the floor, the ceiling and the calibration.
-func scaleChart(f *widgets.Figure) drawing {
+// scaleChart draws log2 of the loss scale per step, with each skipped step, the floor, the ceiling and the calibration; with fewer points
+// and crosses where there is room for fewer rows.
+func scaleChart(f *widgets.Figure, rows int) drawing {
 	d := f.Scale
 	if !d.Enabled || len(d.Points) == 0 {
 		return note(f.Title, d.Sentence)
@@ -23,7 +24,7 @@ func scaleChart(f *widgets.Figure) drawing {
 	p.Y.Tick.Marker, p.X.Tick.Marker = powerTicks{}, countTicks{}
 	p.Y.Tick.Label.Handler = powers{p.Y.Tick.Label.Handler}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = scaleRange(d)
-	p.Add(calibration{d}, grid{}, bounds{d}, scaleLine{d}, growth{d}, skipMarks{d})
+	p.Add(calibration{d}, grid{}, bounds{d}, scaleLine{d, maxDrawn * rows / allRows}, growth{d}, skipMarks{d, vg.Length(6 * allRows / rows)})
 	height := vg.Length(270)
 	if len(d.Skips) > 0 {
 		height += laneHeight
@@ -54,8 +55,8 @@ func (g growth) Plot(c draw.Canvas, p *plot.Plot) {
 		return
 	}
 	now := d.Points[len(d.Points)-1].Log2()
-	if (bounds{d}).near(now+1.3, .72*p.X.Max) {
-		return
+	if (bounds{d}).near(now+1.3, .72*p.X.Max) || len(d.Skips) > 0 && float64(d.Skips[len(d.Skips)-1].Last) > .72*p.X.Max {
+		return // its words would lie on the curve, or on a culprit's name
 	}
 	_, y := p.Transforms(&c)
 	s := textStyle(8.5, color.NRGBA{0x00, 0x6b, 0x4e, 0xff})
@@ -189,13 +190,16 @@ func calibrated(d *widgets.ScaleData) float64 {
 const maxDrawn = 400
 
 // scaleLine draws the scale as steps: it holds until the step that changes it.
-type scaleLine struct{ d *widgets.ScaleData }
+type scaleLine struct {
+	d      *widgets.ScaleData
+	points int
+}
 
 // Plot implements plot.Plotter.
 func (l scaleLine) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	var pts []vg.Point
-	for i, q := range widgets.ThinPoints(l.d.Points, maxDrawn) {
+	for i, q := range widgets.ThinPoints(l.d.Points, l.points) {
 		at := vg.Point{X: x(float64(q.Step)), Y: y(q.Log2())}
 		if i > 0 {
 			pts = append(pts, vg.Point{X: at.X, Y: pts[len(pts)-1].Y})
@@ -228,7 +232,10 @@ func skipTicks(c draw.Canvas, d *widgets.ScaleData, x func(float64) vg.Length, h
 }
 
 // skipMarks draws a cross where each run of skipped steps began, and names culprits while there is room.
-type skipMarks struct{ d *widgets.ScaleData }
+type skipMarks struct {
+	d   *widgets.ScaleData
+	gap vg.Length // between crosses at the same height
+}
 
 // Plot implements plot.Plotter.
 func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
@@ -236,9 +243,12 @@ func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	style := boldStyle(8.5, color.NRGBA{0xb0, 0x4a, 0x00, 0xff})
 	var taken []vg.Rectangle
 	last := vg.Point{X: -100}
-	for _, r := range m.d.Skips {
-		at := vg.Point{X: x(float64(r.First)), Y: y(widgets.ScalePoint{Scale: r.Scale}.Log2())}
-		if at.X-last.X > 6 || math.Abs(float64(at.Y-last.Y)) > 12 {
+	place := func(r widgets.SkipRun) vg.Point {
+		return vg.Point{X: x(float64(r.First)), Y: y(widgets.ScalePoint{Scale: r.Scale}.Log2())}
+	}
+	for i, r := range m.d.Skips {
+		at := place(r)
+		if dx := at.X - last.X; dx > m.gap || dx >= (m.gap-6)/6 && math.Abs(float64(at.Y-last.Y)) > 12 {
 			cross(c, at, 4)
 			last = at
 		}
@@ -249,12 +259,18 @@ func (m skipMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		w := style.Width(label)
 		left, base := min(at.X+7, c.Max.X-w), min(at.Y+3, c.Max.Y-9)
 		box := vg.Rectangle{Min: vg.Point{X: left - 2, Y: base - 2}, Max: vg.Point{X: left + w + 2, Y: base + 8}}
-		if slices.ContainsFunc(taken, func(t vg.Rectangle) bool { return overlap(t, box) }) {
+		onCross := i+1 < len(m.d.Skips) && overlap(box, around(place(m.d.Skips[i+1]), 4))
+		if onCross || slices.ContainsFunc(taken, func(t vg.Rectangle) bool { return overlap(t, box) }) {
 			continue
 		}
 		taken = append(taken, box)
 		c.FillText(style, vg.Point{X: left, Y: base}, label)
 	}
+}
+
+// around is a square of the given half size.
+func around(at vg.Point, r vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: at.X - r, Y: at.Y - r}, Max: vg.Point{X: at.X + r, Y: at.Y + r}}
 }
 
 // overlap says whether two rectangles have a point in common.

@@ -66,8 +66,9 @@ function draw() {
   for (var t = lowest + 4; t < highest; t += width < 500 ? 16 : 8) shape(svg, 'text', { x: x(t), y: height - 5, 'text-anchor': 'middle' }, power(t));
   slider.value = k;
   slider.setAttribute('aria-valuetext', scale(k));
-  says.textContent = (k ? 'Scaled by ' + scale(k) + ' = ' + power(k) : 'Unscaled') + ' in ' + format.name + (k === data.now && k ? ': the present scale' : k === format.best ? ': the largest safe scale' : '');
-  safe.textContent = 'largest safe ' + scale(format.best);
+  var n = scale(k), p = power(k);
+  says.textContent = (k ? 'Scaled by ' + n + (n === p ? '' : ' = ' + p) : 'Unscaled') + ' in ' + format.name + (k === data.now && k ? ': the present scale' : data.below == null && k === format.best ? ': the largest safe scale' : '');
+  safe.textContent = (data.below == null ? 'largest safe ' : 'try ') + scale(format.best);
   sums.replaceChildren();
   [['zero', '○ lost to zero'], ['subnormal', '░ fewer digits'], ['normal', '═ kept whole'], ['overflow', '× overflow']].forEach(function (s) {
     var one = element('span', 'white-space:nowrap');

@@ -63,11 +63,14 @@ func opsTable(p *page, d *widgets.CompareData) {
 	if len(runs) == 0 {
 		return
 	}
-	runs = runs[:min(len(runs), 3)]
+	bar := 150 // as wide as the longest bar
+	if len(runs) > 3 {
+		bar = 90
+	}
 	p.printf(`<details open><summary style="%s"><strong>Op by op</strong></summary><div style="%s"><table style="%s"><caption style="%s">Largest difference from %s in the first step, relative to the largest number of the result; bars are logarithmic, from 1e-8 to 1.</caption><thead><tr style="%s"><th scope="col" style="%s">Pass</th><th scope="col" style="%s">Op</th>`,
 		stSummary, stScroll, stTable, stCaption, esc(d.Runs[0].Name), stSub, stHead, stHead)
 	for _, i := range runs {
-		p.printf(`<th scope="col" style="%s;min-width:150px">%s</th>`, stHead, esc(d.Runs[i].Name))
+		p.printf(`<th scope="col" style="%s;min-width:%dpx">%s</th>`, stHead, bar, esc(d.Runs[i].Name))
 	}
 	p.WriteString(`</tr></thead><tbody>`)
 	more := 0
@@ -76,8 +79,8 @@ func opsTable(p *page, d *widgets.CompareData) {
 	}
 	for _, row := range opRows(d, runs) {
 		p.printf(`<tr style="%s"><td style="%s">%s</td><th scope="row" style="%s;font-weight:normal">%s</th>`, stSub, stTight, esc(row.phase), stTight, esc(row.name))
-		for _, o := range row.errors {
-			opCell(p, o)
+		for k, o := range row.errors {
+			opCell(p, o, row.colors[k], bar)
 		}
 		p.WriteString(`</tr>`)
 	}
@@ -92,19 +95,22 @@ func opsTable(p *page, d *widgets.CompareData) {
 const stTight = `text-align:left;padding:2px 8px;white-space:nowrap`
 
 // opCell writes an error: the dtype, the number, and a bar.
-func opCell(p *page, o *widgets.OpError) {
+func opCell(p *page, o *widgets.OpError, c color.NRGBA, bar int) {
 	if o == nil {
 		p.printf(`<td style="%s">–</td>`, stTight)
 		return
 	}
 	p.printf(`<td style="%s">%s %s <strong>%s</strong><div style="width:%dpx;height:5px;background-color:%s"></div></td>`,
-		stTight, widgets.Mark(o.DType), o.DType.Short(), esc(o.ErrorText()), int(150*o.Bar()+.5), hex(errorColor(o)))
+		stTight, widgets.Mark(o.DType), o.DType.Short(), esc(o.ErrorText()), int(float64(bar)*o.Bar()+.5), hex(c))
 }
 
-// errorColor is that of the dtype; red for what is not finite.
-func errorColor(o *widgets.OpError) color.NRGBA {
-	if o.ErrorText() == "not finite" {
+// errorColor is that of the dtype that the op ran in, and of the run where that is the run's own; red for what is not finite.
+func errorColor(d *widgets.CompareData, run int, o *widgets.OpError) color.NRGBA {
+	switch {
+	case o.ErrorText() == "not finite":
 		return red
+	case o.DType == d.Runs[run].DType:
+		return runColor(d, run)
 	}
 	return dtypeColor(o.DType)
 }
@@ -113,6 +119,7 @@ func errorColor(o *widgets.OpError) color.NRGBA {
 type opRow struct {
 	phase, name string
 	errors      []*widgets.OpError
+	colors      []color.NRGBA // of their bars
 }
 
 // opRows joins the ops of runs, in the order of the first run that has them.
@@ -127,9 +134,9 @@ func opRows(d *widgets.CompareData, runs []int) []opRow {
 			if !known {
 				n = len(rows)
 				at[key] = n
-				rows = append(rows, opRow{ops[k].Phase, key[1], make([]*widgets.OpError, len(runs))})
+				rows = append(rows, opRow{ops[k].Phase, key[1], make([]*widgets.OpError, len(runs)), make([]color.NRGBA, len(runs))})
 			}
-			rows[n].errors[c] = &ops[k]
+			rows[n].errors[c], rows[n].colors[c] = &ops[k], errorColor(d, i, &ops[k])
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b opRow) int { return -cmp.Compare(a.phase, b.phase) }) // forward first

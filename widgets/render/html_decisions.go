@@ -2,8 +2,10 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
@@ -48,15 +50,23 @@ type column struct {
 	number      bool
 }
 
-// decisionsTable writes the tree. Rows stop where the HTML would grow beyond its bound; the figure's JSON has the rest.
+// decisionColumns are the columns, with the least width of the table in pixels. Every module has a table of its own, so that it can be
+// folded; that all of them have these widths keeps them below each other.
+func decisionColumns(d *widgets.DecisionsData) ([]column, int) {
+	if d.Format != "" {
+		return []column{{"Op", "12%", false}, {"Forward", "18%", false}, {"Why", "18%", false}, {"Backward", "16%", false}, {"Magnitudes", "25%", false}, {"Cost", "11%", true}}, 840
+	}
+	return []column{{"Op", "17%", false}, {"Forward", "22%", false}, {"Why", "27%", false}, {"Backward", "20%", false}, {"Cost", "14%", true}}, 660
+}
+
+// maxUnfolded is the number of rows that stand open; modules behind them are folded.
+const maxUnfolded = 30
+
+// decisionsTable writes the tree: what can be folded for each module. Rows stop where the HTML would grow beyond its bound; the figure's
+// JSON has the rest.
 func decisionsTable(p *page, f *widgets.Figure) {
 	d := f.Decisions
-	columns := []column{{"Module, op", "21%", false}, {"Forward", "16%", false}, {"Why", "34%", false}, {"Backward", "18%", false}, {"Cost", "11%", true}}
-	wide := 640
-	if d.Format != "" {
-		columns = []column{{"Module, op", "15%", false}, {"Forward", "13%", false}, {"Why", "24%", false}, {"Backward", "14%", false}, {"Magnitudes", "23%", false}, {"Cost", "11%", true}}
-		wide = 780
-	}
+	columns, wide := decisionColumns(d)
 	note := "Each row is one place in the program, with the backward ops that compute its gradient."
 	if d.Steps > 0 {
 		note += " ×2 is twice a step; cost is the bytes of results per step, and the time of a call."
@@ -64,42 +74,87 @@ func decisionsTable(p *page, f *widgets.Figure) {
 	if d.Format != "" {
 		note += " Magnitudes are those of its result above those of the gradients: ○ " + d.Format + " loses them to zero, ░ it keeps fewer digits, ═ it keeps them, × they overflow."
 	}
-	p.printf(`<div style="%s;margin:8px 0 0 0">%s</div><div style="%s"><table class="halftone-table" style="%s;width:100%%;min-width:%dpx"><caption style="%s">Ops with their casts and gradients</caption><thead><tr style="%s">`,
-		stMuted, note, stScroll, stTable, wide, stCaption, stSub)
+	p.printf(`<div style="%s;margin:8px 0 0 0">%s</div><div style="%s"><div class="halftone-tree" style="min-width:%dpx"><div style="font-weight:bold;font-size:12px;white-space:nowrap">`,
+		stMuted, note, stScroll, wide)
 	for _, c := range columns {
-		style := stHead
+		align := "left"
 		if c.number {
-			style = stHeadNum
+			align = "right"
 		}
-		p.printf(`<th scope="col" style="%s;width:%s">%s`, style, c.width, c.name)
+		p.printf(`<span style="display:inline-block;box-sizing:border-box;vertical-align:bottom;padding:2px 6px;text-align:%s;width:%s">%s`, align, c.width, c.name)
 		if c.name == "Magnitudes" {
-			p.printf(`<br><span style="%s;font-weight:normal;font-size:12px">%s to %s</span><br>%s`, stMuted, powersHTML(fmt.Sprintf("2^%d", widgets.StripLow)), powersHTML(fmt.Sprintf("2^%d", widgets.StripHigh)), stripAxis(d))
+			p.printf(` <span style="%s;font-weight:normal">%s to %s</span><br>%s`, stMuted, powersHTML(fmt.Sprintf("2^%d", widgets.StripLow)), powersHTML(fmt.Sprintf("2^%d", widgets.StripHigh)), stripAxis(d))
 		}
-		p.WriteString(`</th>`)
+		p.WriteString(`</span>`)
 	}
-	p.WriteString(`</tr></thead><tbody>`)
-	left := d.More
+	p.WriteString(`</div>`)
+	left, rows := d.More, 0
 	for _, m := range d.Modules() {
-		name := moduleName(m)
-		for _, r := range m.Rows {
-			if p.Len() > maxTable {
-				left++
-				continue
-			}
-			siteRow(p, f, r, name, len(columns))
-			name = ""
+		if p.Len() > maxTable {
+			left += len(m.Rows) + min(len(m.Backward), 1)
+			continue
 		}
-		if len(m.Backward) > 0 && p.Len() > maxTable {
-			left++
-		} else if len(m.Backward) > 0 {
-			p.printf(`<tr class="halftone-row" style="%s"><th scope="row" style="%s;font-weight:normal">%s<span style="%s">backward</span></th><td colspan="2"></td><td colspan="%d" style="%s">%s</td></tr>`,
-				stRow, stCell, name, stMuted, len(columns)-3, stCell, backwardChips(d, m.Backward))
+		open := ""
+		if rows < maxUnfolded {
+			open = " open"
 		}
+		rows += len(m.Rows)
+		p.printf(`<details class="halftone-module"%s><summary style="cursor:pointer;padding:4px 6px;border-top:1px solid rgba(128,128,128,0.6)">%s <span style="%s">%s</span></summary>`,
+			open, moduleName(m), stMuted, moduleWords(d, m))
+		left += moduleRows(p, f, m, columns)
+		p.WriteString(`</details>`)
 	}
 	if left > 0 {
-		p.printf(`<tr style="%s"><td colspan="%d" style="%s">… and %s</td></tr>`, stRow, len(columns), stCell, moreRows(left))
+		p.printf(`<div style="padding:5px 6px;border-top:1px solid rgba(128,128,128,0.6)">… and %s</div>`, moreRows(left))
 	}
-	p.WriteString(`</tbody></table></div>`)
+	p.WriteString(`</div></div>`)
+}
+
+// moduleRows writes the table of a module and returns how many rows there was no room for. Its heads are there for those who hear a
+// table: what is seen of them stands once above all modules.
+func moduleRows(p *page, f *widgets.Figure, m widgets.ModuleSites, columns []column) (left int) {
+	d := f.Decisions
+	p.printf(`<table class="halftone-table" style="%s;table-layout:fixed;width:100%%"><caption style="%s">Ops of %s, with casts and gradients</caption><thead><tr style="%s">`, stTable, stHeard, esc(m.Name()), stSub)
+	for _, c := range columns {
+		p.printf(`<th scope="col" style="%s;width:%s">%s</th>`, stHeard, c.width, c.name)
+	}
+	p.WriteString(`</tr></thead><tbody>`)
+	for _, r := range m.Rows {
+		if p.Len() > maxTable {
+			left++
+			continue
+		}
+		siteRow(p, f, r, len(columns))
+	}
+	if len(m.Backward) > 0 && p.Len() > maxTable {
+		left++
+	} else if len(m.Backward) > 0 {
+		p.printf(`<tr class="halftone-row" style="%s"><th scope="row" style="%s;font-weight:normal"><span style="%s">backward</span></th><td colspan="2"></td><td colspan="%d" style="%s">%s</td></tr>`,
+			stRow, stCell, stMuted, len(columns)-3, stCell, backwardChips(d, m.Backward))
+	}
+	p.WriteString(`</tbody></table>`)
+	return left
+}
+
+// stHeard takes up no room: words that are heard, and seen elsewhere.
+const stHeard = `font-size:0;line-height:0;padding:0`
+
+// moduleWords say what is in a module while it is folded: how many ops, and in which precision they compute.
+func moduleWords(d *widgets.DecisionsData, m widgets.ModuleSites) string {
+	var dtypes []amp.DType
+	for _, r := range m.Rows {
+		if c := d.Sites[r.Forward].Compute; !slices.Contains(dtypes, c) {
+			dtypes = append(dtypes, c)
+		}
+	}
+	words := "backward"
+	if len(m.Rows) > 0 {
+		words = count(len(m.Rows), "op")
+	}
+	for i, t := range dtypes {
+		words += map[bool]string{true: " in ", false: " and "}[i == 0] + t.Short()
+	}
+	return esc(words)
 }
 
 // maxTable is the length at which the decisions table stops, with room left for a row, for what follows the table, and for
@@ -113,12 +168,12 @@ func moreRows(n int) string {
 	return group(int64(n)) + " more rows"
 }
 
-// moduleName is the heading of a module's first row.
+// moduleName is the heading of a module.
 func moduleName(m widgets.ModuleSites) string {
 	if m.Modules > 1 && !m.Optimizer {
-		return fmt.Sprintf(`<strong>%s</strong> <span style="%s;white-space:nowrap">%s modules</span><br>`, breakable(m.Module), stMuted, group(int64(m.Modules)))
+		return fmt.Sprintf(`<strong>%s</strong> <span style="%s;white-space:nowrap">%s modules,</span>`, breakable(m.Module), stMuted, group(int64(m.Modules)))
 	}
-	return `<strong>` + breakable(m.Name()) + `</strong><br>`
+	return `<strong>` + breakable(m.Name()) + `</strong>`
 }
 
 // breakable escapes a path and, where it is long, lets lines break behind its separators.
@@ -129,15 +184,15 @@ func breakable(path string) string {
 	return strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(esc(path))
 }
 
-// siteRow writes a forward site and, below it, its casts. name is the module's heading, on its first row.
-func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, name string, columns int) {
+// siteRow writes a forward site and, below it, its casts.
+func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, columns int) {
 	d := f.Decisions
 	s := &d.Sites[r.Forward]
 	class := "halftone-row"
 	if s.Changed {
 		class += " halftone-changed"
 	}
-	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal">%s<code style="`+stCode+`">%s</code>%s`, class, stRow, stCell, name, esc(s.Op), esc(d.Times(s)))
+	p.printf(`<tr class="%s" style="%s"><th scope="row" style="%s;font-weight:normal"><code style="`+stCode+`">%s</code>%s`, class, stRow, stCell, breakable(s.Op), esc(d.Times(s)))
 	if s.Where != "" {
 		p.printf(` <span style="%s;font-size:12px;white-space:nowrap">%s</span>`, stMuted, esc(s.Where))
 	}

@@ -14,7 +14,7 @@ func exponentsHTML(p *page, f *widgets.Figure, chart string) {
 	switch {
 	case d.Missing != "":
 		c = gray
-	case d.Scaled.Overflow > 0:
+	case d.Scaled.Overflow > 0, d.Below > 0 && d.Scale >= d.Below:
 		c = red
 	case 100*d.Scaled.Zero > d.Scaled.All() || d.Scale > d.Best && d.Scale > 1: // more than one in a hundred, or no room to grow
 		c = orange
@@ -69,7 +69,7 @@ func scaleTable(p *page, d *widgets.ExponentsData) {
 		p.WriteString(`</tr>`)
 	}
 	for _, r := range d.Formats {
-		row(r.Name+", unscaled", r.Plain, widgets.ScaleText(r.Best))
+		row(r.Name+", unscaled", r.Plain, d.BestIn(&r))
 		if d.Scale != 1 {
 			row(r.Name+", × "+widgets.ScaleText(d.Scale), r.Scaled, "")
 		}

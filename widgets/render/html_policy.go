@@ -56,7 +56,10 @@ func count(n int, one string) string {
 	return group(int64(n)) + " " + one + "s"
 }
 
-// policyList writes the ops of a class by reason.
+// maxDocs is the length from which ops do without what they compute: their names and classes say more. The figure's JSON has it.
+const maxDocs = 55 << 10
+
+// policyList writes the ops of a class by reason, each with what it computes; parts by their names alone.
 func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 	groups := d.Grouped(class, parts)
 	if len(groups) == 0 {
@@ -64,11 +67,23 @@ func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 	}
 	p.WriteString(`<div style="margin:4px 0 12px 16px">`)
 	for _, g := range groups {
-		names := make([]string, len(g.Ops))
-		for i, o := range g.Ops {
-			names[i] = esc(o.Name) + otherwise(o, d.Lists)
+		p.printf(`<div class="halftone-reason"><div style="opacity:0.75">%s</div>`, esc(g.Why))
+		if parts {
+			for i, o := range g.Ops {
+				p.printf(`<span>%s%s%s</span> `, esc(o.Name), otherwise(o, d.Lists), map[bool]string{true: ","}[i+1 < len(g.Ops)])
+			}
+		} else {
+			p.WriteString(`<ul style="margin:2px 0 8px 0;padding-left:20px">`)
+			for _, o := range g.Ops {
+				doc := o.Doc
+				if p.Len() > maxDocs {
+					doc = ""
+				}
+				p.printf(`<li><b>%s</b> %s%s</li>`, esc(o.Name), esc(doc), otherwise(o, d.Lists))
+			}
+			p.WriteString(`</ul>`)
 		}
-		p.printf(`<div style="opacity:0.75">%s</div><div style="margin:0 0 8px 0">%s</div>`, esc(g.Why), strings.Join(names, ", "))
+		p.WriteString(`</div>`)
 	}
 	p.WriteString(`</div>`)
 }
@@ -90,42 +105,5 @@ func otherwise(o *widgets.PolicyOp, lists string) string {
 	if len(notes) == 0 {
 		return ""
 	}
-	return " <small>(" + esc(strings.Join(notes, ", ")) + ")</small>"
-}
-
-// policyData is what the search needs: of each op its name, its class on the three lists, its reason, and what else is noted.
-func policyData(d *widgets.PolicyData, data map[string]any) {
-	type row [6]any
-	class := map[string]int{}
-	var classes []string
-	index := func(c string) int {
-		i, known := class[c]
-		if !known {
-			i = len(classes)
-			class[c] = i
-			classes = append(classes, c)
-		}
-		return i
-	}
-	forced := map[string]string{}
-	for _, x := range d.Forced {
-		forced[x.Op] = x.To
-	}
-	var rows []row
-	for i := range d.Ops {
-		o := &d.Ops[i]
-		note := ""
-		switch {
-		case forced[o.Name] != "":
-			note = "forced to " + forced[o.Name]
-		case !o.Gives.IsFloat() && o.Gives != 0:
-			note = "gives " + o.Gives.String()
-		case o.Own:
-			note = "your own"
-		case o.Part:
-			note = "part of others"
-		}
-		rows = append(rows, row{o.Name, index(o.Class), index(o.On("cpu")), index(o.On("apex")), o.Why, note})
-	}
-	data["ops"], data["classes"], data["whys"] = rows, classes, d.Whys
+	return " (" + esc(strings.Join(notes, ", ")) + ")"
 }

@@ -59,6 +59,9 @@ func whatIfData(f *widgets.Figure, data map[string]any) {
 	}
 	d := f.Exponents
 	data["alt"], data["now"] = f.Alt, widgets.Power(d.Scale)
+	if d.Below > 0 {
+		data["below"] = widgets.Power(d.Below)
+	}
 	sources := []source{{"all gradients", d.Low, d.Counts}}
 	for _, m := range d.Modules {
 		if len(m.Counts) > 0 && len(m.Counts) < 120 {
@@ -95,7 +98,6 @@ func interactive(f *widgets.Figure) (string, error) {
 		data["values"] = values
 	case f.Policy != nil && f.Policy.Missing == "":
 		code = searches
-		policyData(f.Policy, data)
 	default:
 		return "", nil
 	}

@@ -13,9 +13,12 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// drawPNG draws at twice the size in pixels and stores it with a palette.
-func drawPNG(d drawing) ([]byte, error) {
-	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(144))
+// sharp is the resolution at which a point is two pixels.
+const sharp = 144
+
+// drawPNG draws at a resolution in dots per inch and stores it with a palette.
+func drawPNG(d drawing, dpi int) ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))
 	d.draw(draw.New(c))
 	var b bytes.Buffer
 	e := png.Encoder{CompressionLevel: png.DefaultCompression}

@@ -51,7 +51,7 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 	}
 	var svg string
 	var img []byte
-	if f.Decisions == nil { // its HTML shows the chart
+	if f.Decisions == nil { // whose HTML is a table
 		if svg, img, err = images(f, MaxBundle); err != nil {
 			return faces, err
 		}
@@ -71,8 +71,9 @@ func Bundle(f *widgets.Figure) (faces map[string]any, err error) {
 		return faces, err
 	}
 	faces["text/html"] = html
-	if f.Decisions != nil { // its HTML is a table, and the drawing has as many rows as there is room left for
-		if svg, img, err = images(f, MaxBundle-len(raw)-stored(html)-stored(faces["text/plain"].(string))); err != nil {
+	left := MaxBundle - len(raw) - stored(html) - stored(faces["text/plain"].(string)) - 256 // for their names
+	if f.Decisions != nil || stored(svg)+base64.StdEncoding.EncodedLen(len(img)) > left {    // the drawing has as many rows as there is room left for
+		if svg, img, err = images(f, left); err != nil {
 			return faces, err
 		}
 	}
@@ -112,41 +113,51 @@ func stored(s string) int {
 	return len(b)
 }
 
-// images draws a figure as SVG and PNG, both within their bounds and together within what is left of the bundle's; with
-// fewer rows or bars where it must be.
+// allRows is the detail of a drawing that has room for everything.
+const allRows = 20
+
+// images draws a figure as SVG and PNG, both within their bounds and together within what is left of the bundle's: with fewer rows,
+// bars and points where it must be, then half as sharp, and as its finding in words where that is still too much.
 func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
-	for rows := 20; ; rows -= 4 {
+	for rows := allRows; ; rows -= 4 {
 		d, ok := chart(f, rows)
 		if !ok {
 			return "", nil, fmt.Errorf("render: a figure of kind %q cannot be drawn", f.Kind)
 		}
+		last := rows <= 0
+		if last {
+			d = note(f.Title, f.Alt)
+		}
 		if svg, err = drawSVG(d, f.Alt); err != nil {
 			return "", nil, err
 		}
-		if img, err = drawPNG(d); err != nil {
+		dpi := sharp
+		if rows <= 8 && !last {
+			dpi = sharp / 2
+		}
+		if img, err = drawPNG(d, dpi); err != nil {
 			return "", nil, err
 		}
-		if len(svg) <= MaxSVG && len(img) <= MaxPNG && stored(svg)+base64.StdEncoding.EncodedLen(len(img)) <= left {
+		if last || len(svg) <= MaxSVG && len(img) <= MaxPNG && stored(svg)+base64.StdEncoding.EncodedLen(len(img)) <= left {
 			return svg, img, nil
-		}
-		if f.Decisions == nil && f.Exponents == nil || rows <= 4 {
-			return "", nil, fmt.Errorf("render: SVG of %d and PNG of %d bytes are over the bounds %d, %d and %d together", len(svg), len(img), MaxSVG, MaxPNG, left)
 		}
 	}
 }
 
-// chart is the drawing of a figure, with at most the given number of rows where it is a list, and bars accordingly where it is a histogram; false for an empty figure.
+// chart is the drawing of a figure, with at most the given number of rows where it is a list, and bars and points accordingly where it is
+// a histogram or a curve; false for an empty figure.
 func chart(f *widgets.Figure, rows int) (drawing, bool) {
+	rows = max(rows, 4)
 	switch {
 	case f == nil:
 	case f.Decisions != nil:
 		return decisionsChart(f, rows), true
 	case f.Scale != nil:
-		return scaleChart(f), true
+		return scaleChart(f, rows), true
 	case f.Runs != nil:
-		return compareChart(f), true
+		return compareChart(f, rows), true
 	case f.Live != nil:
-		return liveChart(f), true
+		return liveChart(f, rows), true
 	case f.Exponents != nil:
 		return exponentsChart(f, 3*rows+4), true
 	case f.Bits != nil:

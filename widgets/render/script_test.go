@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
@@ -122,6 +125,75 @@ func TestUsualFiguresAreInteractive(t *testing.T) {
 	for _, name := range []string{"decisions", "decisions_large", "steady", "calibrating", "collapsing", "compare", "compare_long", "compare_ops", "bits", "bits_many", "policy", "policy_forced"} {
 		if !strings.Contains(face(t, figures()[name], "text/html"), "<script>") {
 			t.Errorf("%s has no script", name)
+		}
+	}
+}
+
+// TestPolicySaysWhatEveryOpComputes: the op table of the HTML has the formula of every op that programs call, also with overrides.
+func TestPolicySaysWhatEveryOpComputes(t *testing.T) {
+	for _, name := range []string{"policy", "policy_forced"} {
+		f := figures()[name]
+		page := face(t, f, "text/html")
+		for i := range f.Policy.Ops {
+			if o := &f.Policy.Ops[i]; !o.Part && (o.Doc == "" || !strings.Contains(page, "<b>"+esc(o.Name)+"</b> "+esc(o.Doc))) {
+				t.Errorf("%s: %s without what it computes: %q", name, o.Name, o.Doc)
+			}
+		}
+	}
+}
+
+// TestCompareDrawsEveryRun: the error of an op has a bar for each run that was compared, also where there are many.
+func TestCompareDrawsEveryRun(t *testing.T) {
+	runs := tracedRuns()
+	for _, more := range []string{"float16, other lists", "float16, forced"} {
+		r := runs[1]
+		r.Name = more
+		runs = append(runs, r)
+	}
+	f := widgets.Compare(runs...)
+	heads := find(find(parse(t, face(t, f, "text/html")), "details")[0], "th")
+	var names []string
+	for _, h := range heads {
+		if attribute(h, "scope") == "col" {
+			names = append(names, words(h))
+		}
+	}
+	for _, r := range runs[1:] {
+		if !slices.Contains(names, r.Name) {
+			t.Errorf("no column of %q among %q", r.Name, names)
+		}
+	}
+	for _, row := range opRows(f.Runs, []int{1, 2, 3, 4})[:3] {
+		if len(row.errors) != 4 || row.errors[2] == nil || row.errors[3] == nil {
+			t.Errorf("%s: %v", row.name, row.errors)
+		}
+		if row.colors[0] == row.colors[2] || row.colors[2] == row.colors[3] {
+			t.Errorf("%s: runs of one dtype have bars of one color: %v", row.name, row.colors)
+		}
+	}
+}
+
+// TestModulesFold without a script: each module of the decisions can be folded, says what is in it, and has its rows.
+func TestModulesFold(t *testing.T) {
+	for name, open := range map[string]bool{"decisions": true, "decisions_large": false} {
+		f := figures()[name]
+		page := parse(t, face(t, f, "text/html"))
+		var folds int
+		for _, d := range find(page, "details") {
+			if attribute(d, "class") != "halftone-module" {
+				continue
+			}
+			folds++
+			if tables := find(d, "table"); len(tables) != 1 || len(find(tables[0], "tr")) < 2 || !strings.Contains(words(find(d, "summary")[0]), " op") && !strings.Contains(words(d), "backward") {
+				t.Errorf("%s: a module without its rows: %q", name, words(d))
+			}
+			isOpen := slices.ContainsFunc(d.Attr, func(a html.Attribute) bool { return a.Key == "open" })
+			if open && !isOpen || folds == 1 && !isOpen {
+				t.Errorf("%s: module %d is folded", name, folds)
+			}
+		}
+		if want := len(f.Decisions.Modules()); folds != want || folds < 3 {
+			t.Errorf("%s: %d modules can be folded of %d", name, folds, want)
 		}
 	}
 }

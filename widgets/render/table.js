@@ -1,52 +1,52 @@
-// The decisions: groups that fold, a filter, keys to move between rows, and the row in words with its override.
-var t = root.querySelector('table.halftone-table');
-if (!t) return;
-var body = t.tBodies[0], wide = t.tHead.rows[0].cells.length;
+// The decisions: rows in other groups than modules, a filter, keys to move between rows, and the row in words with its override.
+var tree = root.querySelector('.halftone-tree');
+if (!tree) return;
+var modules = [].slice.call(tree.querySelectorAll('.halftone-module'));
 
-// rows are what belongs together: an op's row and its casts, with what it can be grouped by.
-var rows = [], rest = [], module = '', number = 0;
-[].forEach.call(body.rows, function (r) {
-  if (!r.classList.contains('halftone-row')) return void rest.push(r);
-  var head = r.querySelector('th'), last = rows[rows.length - 1];
-  if (!head) return void last.tr.push(r);
-  var strong = head.querySelector('strong'), op = head.querySelector('code');
-  if (strong) module = strong.textContent;
-  var chip = [].filter.call(r.cells[1].querySelectorAll('span'), function (s) { return s.style.backgroundColor; })[0];
-  rows.push({ tr: [r], n: number++, head: head, first: !!strong, module: module, op: op ? op.textContent : 'backward', dtype: chip ? chip.textContent.trim() : 'backward', changed: r.classList.contains('halftone-changed') });
+// rows are what belongs together: an op's row and its casts, with what it can be grouped by and the module's body that they are of.
+var rows = [], number = 0;
+modules.forEach(function (m) {
+  var module = m.querySelector('summary strong').textContent, home = m.querySelector('tbody');
+  [].forEach.call(home.rows, function (r) {
+    var head = r.querySelector('th'), last = rows[rows.length - 1];
+    if (!head) return void last.tr.push(r);
+    var op = head.querySelector('code'), chip = [].filter.call(r.cells[1].querySelectorAll('span'), function (s) { return s.style.backgroundColor; })[0];
+    rows.push({ tr: [r], n: number++, head: head, home: home, module: module, op: op ? op.textContent : 'backward', dtype: chip ? chip.textContent.trim() : 'backward', changed: r.classList.contains('halftone-changed') });
+  });
 });
 if (!rows.length) return;
-var by = 'module', only = false, closed = {};
+var by = 'module', only = false, other = element('div');
+tree.insertBefore(other, modules[0]);
+
+// fold makes what can be folded, as a module is, with an empty table.
+function fold(name, n) {
+  var m = modules[0].cloneNode(true), s = m.querySelector('summary');
+  m.open = true;
+  m.className = 'halftone-group';
+  m.querySelector('tbody').replaceChildren();
+  m.querySelector('caption').textContent = 'Ops in the group ' + name;
+  s.replaceChildren(element('strong', '', name), element('span', 'opacity:0.75', ' ' + n + (n === 1 ? ' row' : ' rows')));
+  return m;
+}
 
 // arrange puts the rows in groups and shows those that are asked for.
 function arrange() {
-  [].slice.call(body.querySelectorAll('.halftone-group')).forEach(function (g) { g.remove(); });
   var order = [], groups = {};
   rows.forEach(function (r) {
     var k = r[by];
     if (!groups[k]) order.push(groups[k] = { name: k, rows: [] });
     groups[k].rows.push(r);
+    if (r.label) r.label.remove();
+    if (by !== 'module') r.head.insertBefore(r.label = element('span', 'display:block;opacity:0.75', r.module), r.head.firstChild);
+    r.tr.forEach(function (tr) { tr.hidden = only && !r.changed; r.home.appendChild(tr); });
   });
-  order.forEach(function (g) {
-    var key = by + ' ' + g.name, shown = g.rows.filter(function (r) { return !only || r.changed; });
-    if (by !== 'module' && shown.length) {
-      var tr = element('tr', 'background:transparent;border-top:1px solid gray'), th = element('th', 'text-align:left'), b = button((closed[key] ? '▸ ' : '▾ ') + g.name, function () { closed[key] = !closed[key]; arrange(); });
-      tr.className = 'halftone-group';
-      th.colSpan = wide;
-      th.scope = 'rowgroup';
-      b.setAttribute('aria-expanded', String(!closed[key]));
-      b.style.fontWeight = 'bold';
-      th.appendChild(b);
-      th.appendChild(element('span', 'font-weight:normal;opacity:0.75;margin-left:8px', shown.length + (shown.length === 1 ? ' row' : ' rows')));
-      tr.appendChild(th);
-      body.appendChild(tr);
-    }
-    g.rows.forEach(function (r) {
-      if (r.label) r.label.remove();
-      if (by !== 'module' && !r.first) r.head.insertBefore(r.label = element('span', 'display:block;opacity:0.75', r.module), r.head.firstChild);
-      r.tr.forEach(function (tr) { tr.hidden = only && !r.changed || by !== 'module' && closed[key]; body.appendChild(tr); });
-    });
+  other.replaceChildren();
+  modules.forEach(function (m) { m.hidden = by !== 'module' || only && !m.querySelector('.halftone-changed'); });
+  if (by !== 'module') order.forEach(function (g) {
+    var shown = g.rows.filter(function (r) { return !only || r.changed; }), m = fold(g.name, shown.length);
+    shown.forEach(function (r) { r.tr.forEach(function (tr) { m.querySelector('tbody').appendChild(tr); }); });
+    if (shown.length) other.appendChild(m);
   });
-  rest.forEach(function (r) { body.appendChild(r); });
 }
 
 // bar holds the controls.
@@ -84,7 +84,7 @@ rows.forEach(function (r) {
   tr.onfocus = function () { explain(r); };
   tr.onclick = function (e) { if (!e.target.closest('button,a,summary')) tr.focus(); };
   tr.onkeydown = function (e) {
-    var list = [].filter.call(body.rows, function (x) { return x.onkeydown && !x.hidden; }), k = list.indexOf(tr);
+    var list = [].filter.call(tree.querySelectorAll('.halftone-row'), function (x) { return x.onkeydown && x.offsetParent; }), k = list.indexOf(tr);
     var to = { ArrowDown: list[k + 1], ArrowUp: list[k - 1], Home: list[0], End: list[list.length - 1] }[e.key];
     if (e.target !== tr || !to) return;
     e.preventDefault();
@@ -94,5 +94,5 @@ rows.forEach(function (r) {
     to.focus();
   };
 });
-t.parentNode.parentNode.insertBefore(bar, t.parentNode);
-t.parentNode.parentNode.insertBefore(says, t.parentNode.nextSibling);
+tree.parentNode.parentNode.insertBefore(bar, tree.parentNode);
+tree.parentNode.parentNode.insertBefore(says, tree.parentNode.nextSibling);

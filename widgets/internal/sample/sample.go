@@ -208,7 +208,11 @@ func Gradients(steps int, center float64, scale func(step int) float64, modules 
 					h.Zeros += n
 					continue
 				}
-				if n == 0 || e > 15 {
+				if e > 15 { // and made these infinite
+					h.Infs += n
+					continue
+				}
+				if n == 0 {
 					continue
 				}
 				if h.Counts == nil {
