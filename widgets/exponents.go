@@ -17,7 +17,7 @@ type ExponentsData struct {
 	Sentence string `json:"sentence"`          // the finding in words
 	Note     string `json:"note,omitempty"`    // what a reader must know about the scale
 	Scale    Number `json:"scale"`             // loss scale now; 1 without one
-	Best     Number `json:"best"`              // largest power of two that keeps the largest finite gradient in float16 with one doubling to spare; below Below
+	Best     Number `json:"best"`              // largest power of two that keeps the largest finite gradient in float16 with one doubling to spare; smaller than Below
 	Below    Number `json:"below,omitempty"`   // smallest loss scale at which numbers that are not finite were counted: how large those would be cannot be known, so no scale from there on is safe
 
 	Steps   int `json:"steps"`            // training steps looked at; 0 outside Scope.Steps
@@ -260,30 +260,30 @@ func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradi
 	d.byOp(ops)
 }
 
-// safe is the largest loss scale that is known to be safe in a format.
+// safe is the largest loss scale that may be safe in a format: what overflowed at Below in float16's range does so in any smaller one.
 func (d *ExponentsData) safe(h amp.Exponents, f amp.Format) Number {
 	best := number(h.SuggestScale(f, 1))
-	if d.Below > 0 {
+	if d.Below > 0 && f.Max() <= amp.FormatFP16.Max() {
 		best = min(best, d.Below/2)
 	}
 	return best
 }
 
-// BestText writes the largest safe loss scale of float16; "< 65,536" where only that is known.
+// BestText writes the largest safe loss scale of float16; "≤ 2,048" where only that is known.
 func (d *ExponentsData) BestText() string {
 	if d.Below > 0 {
-		return "< " + ScaleText(d.Below)
+		return "≤ " + ScaleText(d.Best)
 	}
 	return ScaleText(d.Best)
 }
 
-// BestIn is BestText for any of the formats. What was too large for one of another range may fit, or not.
+// BestIn is BestText for any of the formats. What was too large for float16 may fit into one of a larger range, or not.
 func (d *ExponentsData) BestIn(r *FormatRow) string {
 	switch {
 	case d.Below == 0:
 		return ScaleText(r.Best)
-	case len(d.Formats) > 0 && r.Top == d.Formats[0].Top:
-		return d.BestText()
+	case len(d.Formats) > 0 && r.Top <= d.Formats[0].Top:
+		return "≤ " + ScaleText(r.Best)
 	}
 	return "not known"
 }
@@ -372,7 +372,7 @@ func (d *ExponentsData) Rest() string {
 		} else {
 			s = fmt.Sprintf("%s numbers (%s) were not finite %s: how large they would be", Count(n), percent(n, d.N), at)
 		}
-		s += fmt.Sprintf(" cannot be known, so only scales below that can be safe. Largest finite gradient %s.", magnitude(d.Amax))
+		s += fmt.Sprintf(" cannot be known. Loss scales above %s are not safe, and smaller ones may not be either.", ScaleText(d.Best))
 	default:
 		s = fmt.Sprintf("Largest gradient %s; loss scales up to %s are safe.", magnitude(d.Amax), ScaleText(d.Best))
 		if d.Scale > d.Best && d.Scaled.Overflow == 0 {

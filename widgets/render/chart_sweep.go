@@ -61,12 +61,11 @@ func (w sweep) Plot(c draw.Canvas, p *plot.Plot) {
 		c.FillText(s, vg.Point{X: c.Max.X - 3, Y: y(float64(over)/all) + 4}, "overflow")
 	}
 	now, best := widgets.Power(w.d.Scale), widgets.Power(w.d.Best)
+	name := "largest safe "
 	if w.d.Below > 0 {
-		below := widgets.Power(w.d.Below)
-		w.mark(c, x, "not safe from "+widgets.ScaleText(w.d.Below)+" on", below, now < below)
-	} else {
-		w.mark(c, x, "largest safe "+widgets.ScaleText(w.d.Best), best, now <= best)
+		name = "not safe above "
 	}
+	w.mark(c, x, name+widgets.ScaleText(w.d.Best), best, now <= best)
 	if w.d.Scale != 1 {
 		w.mark(c, x, "now "+widgets.ScaleText(w.d.Scale), now, now > best)
 	}

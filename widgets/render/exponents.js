@@ -68,7 +68,7 @@ function draw() {
   slider.setAttribute('aria-valuetext', scale(k));
   var n = scale(k), p = power(k);
   says.textContent = (k ? 'Scaled by ' + n + (n === p ? '' : ' = ' + p) : 'Unscaled') + ' in ' + format.name + (k === data.now && k ? ': the present scale' : data.below == null && k === format.best ? ': the largest safe scale' : '');
-  safe.textContent = (data.below == null ? 'largest safe ' : 'try ') + scale(format.best);
+  safe.textContent = (data.below == null ? 'largest safe ' : 'below ∞ ') + scale(format.best);
   sums.replaceChildren();
   [['zero', '○ lost to zero'], ['subnormal', '░ fewer digits'], ['normal', '═ kept whole'], ['overflow', '× overflow']].forEach(function (s) {
     var one = element('span', 'white-space:nowrap');
