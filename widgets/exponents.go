@@ -343,6 +343,9 @@ func (d *ExponentsData) finding() string {
 	switch {
 	case all == 0:
 		return fmt.Sprintf("All %s gradients counted are zero or not finite.", Count(d.N))
+	case d.Below > 0 && d.Scale >= d.Below:
+		return fmt.Sprintf("Loss scale %s is too large: %s of the gradients are infinite or NaN. Of the others float16 keeps %s whole and loses %s to zero.", ScaleText(d.Scale),
+			percent(d.Infs+d.NaNs, d.N), percent(d.Scaled.Normal, all), percent(d.Scaled.Zero, all))
 	case d.Scale == 1:
 		return fmt.Sprintf("Without a loss scale float16 keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero and %s to overflow.",
 			percent(d.Unscaled.Normal, all), percent(d.Unscaled.Subnormal, all), percent(d.Unscaled.Zero, all), percent(d.Unscaled.Overflow, all))

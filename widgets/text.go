@@ -203,3 +203,6 @@ func plural[T int | int64](n T, one string) string {
 	}
 	return Count(n) + " " + one + "s"
 }
+
+// Percent writes a share, for figures and what is said beside them: "under 0.1%" and "over 99.9%" where it is not none, and not all.
+func Percent(part, whole int) string { return percent(part, whole) }

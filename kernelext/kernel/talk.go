@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/kernelext/magic"
-	"github.com/halftone-ml/halftone/widgets"
 )
 
 // talkTarget is the comm target that the notebook extension opens when a user asks for something: see labextension/README.md for the
@@ -20,22 +18,18 @@ const talkTarget = "halftone.v1"
 var talkVersions = []int{1}
 
 const (
-	maxTalks   = 32       // comms at a time: every page that was ever open may have left one
-	maxAsk     = 64 << 10 // bytes of one message
-	maxBinades = 400
+	maxTalks = 32       // comms at a time: every page that was ever open may have left one
+	maxAsk   = 96 << 10 // bytes of one message
 )
 
 // An ask is a message of a front end. Members that its type does not use are ignored.
 type ask struct {
-	ID     int64   `json:"id"`
-	Type   string  `json:"type"`
-	Op     string  `json:"op"`     // force
-	To     string  `json:"to"`     // force: as behind the = of %amp force, or "default"
-	First  float64 `json:"first"`  // scale: the first loss scale; 0: none
-	Scale  float64 `json:"scale"`  // whatif
-	Format string  `json:"format"` // whatif: "float16", "bfloat16", "e4m3", "e5m2"
-	Low    int     `json:"low"`    // whatif: exponent of Counts[0]
-	Counts []int   `json:"counts"` // whatif
+	ID    int64   `json:"id"`
+	Type  string  `json:"type"`
+	Op    string  `json:"op"`    // force
+	To    string  `json:"to"`    // force: as behind the = of %amp force, or "default"
+	First float64 `json:"first"` // scale: the first loss scale; 0: none
+	whatIfAsk
 }
 
 // openTalk takes up a comm of the extension, or says that no version of the messages is known on both sides.
@@ -99,7 +93,7 @@ func (k *kernel) onTalk(m *message, id string) {
 		case "scale":
 			out, err = k.scaleFor(a)
 		case "whatif":
-			out, err = whatIf(a)
+			out, err = whatIf(a.whatIfAsk)
 		default:
 			err = fmt.Errorf("%.40q is no type of message: status, force, scale and whatif are", a.Type)
 		}
@@ -146,36 +140,6 @@ func (k *kernel) scaleFor(a ask) (map[string]any, error) {
 		return nil, err
 	}
 	return map[string]any{"before": before, "first": a.First}, nil
-}
-
-// whatIfFormats by the names that figures use.
-var whatIfFormats = map[string]amp.Format{"float16": amp.FormatFP16, "bfloat16": amp.FormatBF16, "e4m3": amp.FormatE4M3, "e5m2": amp.FormatE5M2}
-
-// whatIf counts what would become of stored magnitudes at another loss scale and in another format.
-func whatIf(a ask) (map[string]any, error) {
-	f, ok := whatIfFormats[a.Format]
-	power, exp := math.Frexp(a.Scale)
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("%.40q is no format that can be tried: float16, bfloat16, e4m3 and e5m2 can", a.Format)
-	case power != 0.5 || math.Abs(float64(exp)) > 1000:
-		return nil, fmt.Errorf("a loss scale to try is a power of two, %g is none", a.Scale)
-	case len(a.Counts) > maxBinades || a.Low < -1200 || a.Low > 1200:
-		return nil, fmt.Errorf("%d magnitudes from 2^%d on are more than a figure has", len(a.Counts), a.Low)
-	}
-	all := 0
-	for _, n := range a.Counts {
-		if n < 0 || n > 1<<50 {
-			return nil, fmt.Errorf("%d is no count of numbers", n)
-		}
-		all += n
-	}
-	x := amp.Exponents{Low: a.Low, Counts: a.Counts}.Fate(f, a.Scale)
-	return map[string]any{
-		"zero": x.Zero, "subnormal": x.Subnormal, "normal": x.Normal, "overflow": x.Overflow,
-		"sentence": fmt.Sprintf("Counted again in the kernel, at 2^%d in %s: of %s numbers %s are lost to zero, %s have fewer digits, %s overflow.",
-			exp-1, a.Format, widgets.Count(all), widgets.Count(x.Zero), widgets.Count(x.Subnormal), widgets.Count(x.Overflow)),
-	}, nil
 }
 
 // tellStatus answers with what is set, what lives between cells and how training goes. The store and the processes are looked at

@@ -65,12 +65,40 @@ func TestTalk(t *testing.T) {
 			t.Errorf("at 2^38 in e4m3: %v", got)
 		}
 	})
+	t.Run("whatif by module", func(t *testing.T) {
+		modules := []map[string]any{
+			{"module": "net/0", "low": -10, "counts": []int{8}, "amax": math.Ldexp(1.5, -10)},
+			{"module": "net/2", "low": -30, "counts": []int{3, 0, 0, 0, 0, 0, 1}, "amax": math.Ldexp(1, -24)},
+			{"low": -12, "counts": []int{2}},
+		}
+		got := ask(map[string]any{"type": "whatif", "low": -30, "counts": []int{3}, "scale": 1, "format": "float16", "modules": modules})
+		list, _ := got["modules"].([]any)
+		if len(list) != 3 {
+			t.Fatalf("%v", got)
+		}
+		of := func(i int, key string) any { return list[i].(map[string]any)[key] }
+		// 65504 / (1.5·2^-10) is 2^25.4, which leaves 2^24 with a doubling to spare; 65504 / 2^-24 is just below 2^40, which leaves 2^38.
+		if of(0, "normal") != 8.0 || of(0, "zero") != 0.0 || of(0, "best") != math.Ldexp(1, 24) || of(1, "zero") != 3.0 || of(1, "subnormal") != 1.0 || of(1, "best") != math.Ldexp(1, 38) || of(2, "best") != nil {
+			t.Errorf("%v", list)
+		}
+		for _, w := range []string{"Worst off is net/2: 75% of its gradients are lost, 0% overflow.", "safe for every module is 16,777,216."} {
+			if !strings.Contains(got["sentence"].(string), w) {
+				t.Errorf("%q does not say %q", got["sentence"], w)
+			}
+		}
+		got = ask(map[string]any{"type": "whatif", "scale": math.Ldexp(1, 34), "format": "float16", "modules": modules})
+		if s := got["sentence"].(string); !strings.Contains(s, "Worst off is net/0: 0% of its gradients are lost, 100% overflow.") {
+			t.Errorf("at 2^34: %q", s)
+		}
+	})
 	t.Run("bad", func(t *testing.T) {
 		for _, data := range []map[string]any{
 			{"type": "force", "op": "gelo", "to": "float32"}, {"type": "force", "op": "gelu", "to": "rm -rf"}, {"type": "force", "op": "gelu=fp32 clear", "to": "float32"}, {"type": "force"},
 			{"type": "scale", "first": -1}, {"type": "scale", "first": 1e300},
 			{"type": "whatif", "scale": 3, "format": "float16"}, {"type": "whatif", "scale": 1, "format": "int3"}, {"type": "whatif", "scale": 1, "format": "float16", "counts": []int{-1}},
 			{"type": "whatif", "scale": 1, "format": "float16", "low": 1 << 40, "counts": []int{1}}, {"type": "whatif", "scale": 1, "format": "float16", "counts": make([]int, 500)},
+			{"type": "whatif", "scale": 1, "format": "float16", "modules": make([]map[string]any, 65)}, {"type": "whatif", "scale": 1, "format": "float16", "modules": []map[string]any{{"counts": []int{-1}}}},
+			{"type": "whatif", "scale": 1, "format": "float16", "modules": []map[string]any{{"amax": -1}}}, {"type": "whatif", "scale": 1, "format": "float16", "modules": []map[string]any{{"low": 5000}}},
 			{"type": "what is this"}, {"type": ""}, {},
 		} {
 			if got := ask(data); got["type"] != "error" || got["detail"] == "" {

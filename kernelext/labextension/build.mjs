@@ -1,8 +1,9 @@
-// Builds dist/ from src/ and from the packages pinned in package-lock.json. The same sources give the same bytes:
+// Builds dist/, the scripts in figures' HTML and what tests try of them, from src/ and from the packages pinned in package-lock.json. The
+// same sources give the same bytes:
 //
 //	npm ci --ignore-scripts && npm run build
 //
-// With a folder as argument it builds there instead.
+// With three folders as arguments it builds there instead.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -11,6 +12,7 @@ import { build } from 'esbuild';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const dist = resolve(process.argv[2] ?? here + 'dist');
+const scripts = resolve(process.argv[3] ?? here + '../../widgets/render/scripts'), tried = resolve(process.argv[4] ?? here + '../browser/testdata');
 const at = (path) => resolve(here, path);
 const json = (path) => JSON.parse(readFileSync(at(path), 'utf8'));
 const write = (path, content) => writeFileSync(resolve(dist, path), content);
@@ -20,6 +22,7 @@ rmSync(resolve(dist, 'static'), { recursive: true, force: true });
 mkdirSync(resolve(dist, 'static'), { recursive: true });
 await extension();
 await echarts();
+await html();
 
 // The extension itself. Its file is named after its content, so that a browser never runs one of another version.
 async function extension() {
@@ -66,4 +69,19 @@ async function echarts() {
     sha256: createHash('sha256').update(code).digest('hex'),
   }, null, 2) + '\n');
   console.log('static/echarts.min.js', code.length);
+}
+
+// The scripts in figures' HTML: each is the body of a function of `data`, and the smaller the better, since every figure carries one. They use
+// what the extension uses, where both work something out.
+async function html() {
+  for (const kind of ['bits', 'charts', 'decisions', 'exponents', 'policy']) await script(`src/html/${kind}.ts`, scripts, kind);
+  await script('src/float.ts', tried, 'float', { globalName: 'float' });
+}
+
+async function script(entry, dir, name, options = {}) {
+  mkdirSync(dir, { recursive: true });
+  const out = await build({ ...common, entryPoints: [at(entry)], target: 'es2020', charset: 'utf8', write: false, ...options });
+  const code = out.outputFiles[0].contents;
+  writeFileSync(resolve(dir, `${name}.js`), code);
+  console.log(`${name}.js`, code.length);
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestRebuild builds the extension from the packages that the lock file pins and compares every byte with dist.
+// TestRebuild builds the extension and the scripts in figures' HTML from the packages that the lock file pins, and compares every byte.
 func TestRebuild(t *testing.T) {
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -44,20 +44,37 @@ func TestRebuild(t *testing.T) {
 		}
 		t.Fatalf("npm ci: %v\n%s", err, out)
 	}
-	if out, err := npm("run", "build"); err != nil {
+	scripts, tried := filepath.Join(dir, "scripts"), filepath.Join(dir, "tried")
+	if out, err := npm("run", "build", "--", filepath.Join(dir, "dist"), scripts, tried); err != nil {
 		t.Fatalf("npm run build: %v\n%s", err, out)
 	}
-	built, have := files(t, os.DirFS(filepath.Join(dir, "dist"))), files(t, FS())
+	same(t, "dist", files(t, os.DirFS(filepath.Join(dir, "dist"))), files(t, FS()))
+	same(t, "widgets/render/scripts", files(t, os.DirFS(scripts)), files(t, os.DirFS(filepath.Join("..", "..", "widgets", "render", "scripts"))))
+	same(t, "kernelext/browser/testdata", files(t, os.DirFS(tried)), map[string][]byte{"float.js": read(t, filepath.Join("..", "browser", "testdata", "float.js"))})
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// same compares what was built with what is in the tree.
+func same(t *testing.T, where string, built, have map[string][]byte) {
+	t.Helper()
 	for name, b := range built {
 		if h, ok := have[name]; !ok {
-			t.Errorf("dist has no %s: run npm ci --ignore-scripts && npm run build in kernelext/labextension", name)
+			t.Errorf("%s has no %s: run npm ci --ignore-scripts && npm run build in kernelext/labextension", where, name)
 		} else if !bytes.Equal(h, b) {
-			t.Errorf("%s is not what its sources give: run npm ci --ignore-scripts && npm run build in kernelext/labextension", name)
+			t.Errorf("%s in %s is not what its sources give: run npm ci --ignore-scripts && npm run build in kernelext/labextension", name, where)
 		}
 	}
 	for name := range have {
 		if _, ok := built[name]; !ok {
-			t.Errorf("dist has %s, which its sources do not give", name)
+			t.Errorf("%s has %s, which its sources do not give", where, name)
 		}
 	}
 }

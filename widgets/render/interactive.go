@@ -5,42 +5,24 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// The scripts: what all begin with, buttons that copy, and what charts, the decisions and the exponents add.
+// The scripts: each is the body of a function of data. They are built from kernelext/labextension/src/html, with what the notebook extension
+// works out in the same way; see build.mjs there.
 var (
-	//go:embed common.js
-	commonJS string
-	//go:embed copy.js
-	copyJS string
-	//go:embed chart.js
-	chartJS string
-	//go:embed table.js
-	tableJS string
-	//go:embed exponents.js
-	exponentsJS string
-
-	//go:embed bits.js
-	bitsJS string
-	//go:embed policy.js
-	policyJS string
-
-	chartCode, tableCode, whatIfCode = squeeze(commonJS + copyJS + chartJS), squeeze(commonJS + copyJS + tableJS), squeeze(commonJS + exponentsJS)
-	flips, searches                  = squeeze(bitsJS), squeeze(policyJS)
+	//go:embed scripts/charts.js
+	chartCode string
+	//go:embed scripts/decisions.js
+	tableCode string
+	//go:embed scripts/exponents.js
+	whatIfCode string
+	//go:embed scripts/bits.js
+	flips string
+	//go:embed scripts/policy.js
+	searches string
 )
-
-func squeeze(js string) string {
-	var out []string
-	for _, l := range strings.Split(js, "\n") {
-		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "//") {
-			out = append(out, l)
-		}
-	}
-	return strings.Join(out, "\n")
-}
 
 // whatIfData adds what the slider of the exponents needs: the scales as powers of two, where each format loses numbers, and the
 // counts, of all gradients and by module.

@@ -14,8 +14,8 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// maxCode is the size in bytes of the script without its data.
-const maxCode = 6 << 10
+// maxCode is the size in bytes of the script without its data. The largest has the arithmetic of five formats and reads what people type.
+const maxCode = 15 << 9
 
 func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 	for what, js := range map[string]string{"charts": chartCode, "decisions": tableCode, "exponents": whatIfCode, "bits": flips, "policy": searches} {
@@ -56,7 +56,7 @@ func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 // TestScriptNeverParsesHTML: names reach the page as text only.
 func TestScriptNeverParsesHTML(t *testing.T) {
 	all := strings.ReplaceAll(chartCode+tableCode+whatIfCode+flips+searches, "http://www.w3.org/2000/svg", "") // a name, not an address
-	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "http:", "https:", "//"} {
+	for _, bad := range []string{"</script", "<!--", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "http:", "https:", "//"} {
 		if strings.Contains(all, bad) {
 			t.Errorf("the script contains %q", bad)
 		}

@@ -3,33 +3,42 @@ import { button, h } from '../dom';
 import type { Figure } from '../figure';
 import { list, real, member, text, whole } from '../read';
 import type { Context, Maker, Rows } from '../view';
-import { decode, encode, formats, inWords, type Row } from './float';
+import { decimal, decode, describe, digits, encode, formats, typed, width, type Row } from '../float';
 import { finding, paragraphs } from './parts';
 
-const exact = (v: number): string => (Object.is(v, -0) ? '−0' : Number.isNaN(v) ? 'NaN' : Number.isFinite(v) ? shorten(v) : v > 0 ? '+Inf' : '−Inf');
-const shorten = (v: number): string => String(Number(v.toPrecision(9))).replace(/-/g, '−');
+const minus = (s: string): string => s.replace(/-/g, '−');
+const exact = (v: number): string => minus(decimal(v, 9));
 
 class Value {
   readonly node = h('div', { class: 'ht-bits' });
   private value: number;
+  private given: { format: number; bits: number } | null = null; // the pattern that was asked about
   private readonly head = h('p', { class: 'ht-says' });
+  private readonly error = h('p', { class: 'ht-para', role: 'alert' });
   private readonly body = h('tbody');
 
   constructor(private readonly asked: number, private readonly c: Context, first: boolean) {
     this.value = asked;
-    const input = h('input', { class: 'ht-input', type: 'text', value: String(asked), 'aria-label': 'A number to look at', spellcheck: false, autocomplete: 'off' });
-    input.addEventListener('change', () => {
-      const v = input.value.trim().slice(0, 60), n = /^[+-]?inf/i.test(v) ? (v.startsWith('-') ? -Infinity : Infinity) : /^nan$/i.test(v) ? NaN : Number(v.replace('−', '-'));
-      if (v === '' || (Number.isNaN(n) && !/^nan$/i.test(v))) return c.announce(`${v} is not a number.`);
-      this.set(n, `Now ${exact(n)}.`);
-      input.value = v;
-    });
-    this.node.append(h('div', { class: 'ht-row ht-tools' }, h('label', {}, 'number ', input), button('as in the figure', () => {
+    const input = h('input', { class: 'ht-input', type: 'text', value: String(asked), placeholder: '0.1, 2^-14, inf, 0x3c00', 'aria-label': 'A number, or a pattern of bits', spellcheck: false, autocomplete: 'off' });
+    const as = h('select', { class: 'ht-input', 'aria-label': 'What is typed' }, h('option', { value: '' }, 'a number'), ...formats.map((f, i) => h('option', { value: i }, `${f.name} bits`)));
+    const read = (): void => {
+      const t = typed(input.value, as.value ? formats[Number(as.value)]! : null);
+      this.error.textContent = 'error' in t ? t.error : '';
+      if ('error' in t) return;
+      this.given = t.format ? { format: formats.indexOf(t.format), bits: t.bits! } : null;
+      this.set(t.value, `Now ${exact(t.value)}.`);
+    };
+    input.addEventListener('change', read);
+    as.addEventListener('change', read);
+    this.node.append(h('div', { class: 'ht-row ht-tools' }, h('label', {}, 'look at ', input), h('label', {}, 'as ', as), button('as in the figure', () => {
+      as.value = '';
+      this.error.textContent = '';
+      this.given = null;
       this.set(this.asked, 'Back to the figure’s number.');
       input.value = String(asked);
-    })), this.head,
-    h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Bits by format' }, h('table', { class: 'ht-table ht-bit-table', 'aria-label': `Bits of ${exact(asked)}` }, first && h('caption', {}, 'Press a bit to turn it: the other formats show what they make of the number. Sign, exponent and fraction stand apart.'),
-      h('thead', {}, h('tr', {}, ...['format', 'sign, exponent, fraction', 'value', 'error', 'what becomes of it'].map(t => h('th', { scope: 'col' }, t)))), this.body)));
+    })), this.error, this.head,
+    h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Bits by format' }, h('table', { class: 'ht-table ht-bit-table', 'aria-label': `Bits of ${exact(asked)}` }, first && h('caption', {}, 'Press a bit to turn it: the other formats show what they make of the number. Sign, exponent and fraction stand apart. A ulp is the gap between neighbors.'),
+      h('thead', {}, h('tr', {}, ...['format', 'sign, exponent, fraction', 'becomes', 'error', 'relative', 'neighbors'].map(t => h('th', { scope: 'col' }, t)))), this.body)));
     this.draw();
     this.body.addEventListener('keydown', e => this.key(e));
   }
@@ -40,7 +49,7 @@ class Value {
     this.c.announce(say);
   }
 
-  rowsNow(): Row[] { return formats.map(f => encode(this.value, f)); }
+  rowsNow(): Row[] { return formats.map((f, i) => describe(this.value, f, this.given?.format === i ? this.given.bits : encode(this.value, f))); }
 
   private draw(): void {
     this.head.textContent = exact(this.value);
@@ -50,20 +59,21 @@ class Value {
   }
 
   private row(r: Row, at: number): HTMLTableRowElement {
-    const f = r.format, width = 1 + f.exponent + f.fraction;
+    const f = r.format, wide = width(f), all = digits(r.bits, f);
     const bits = h('span', { class: 'ht-cells', role: 'group', 'aria-label': `Bits of ${f.name}` });
-    for (let i = width - 1; i >= 0; i--) {
-      const on = Math.floor(r.bits / 2 ** i) % 2 === 1, field = i === width - 1 ? 'sign' : i >= f.fraction ? 'exponent' : 'fraction';
+    for (let i = wide - 1; i >= 0; i--) {
+      const on = all[wide - 1 - i] === '1', field = i === wide - 1 ? 'sign' : i >= f.fraction ? 'exponent' : 'fraction';
       const n = field === 'fraction' ? f.fraction - i : field === 'exponent' ? i - f.fraction : 0;
       const b = button(on ? '1' : '0', () => {
-        const v = decode(on ? r.bits - 2 ** i : r.bits + 2 ** i, f);
+        const now = on ? r.bits - 2 ** i : r.bits + 2 ** i, v = decode(now, f);
+        this.given = { format: at, bits: now };
         this.set(v, `${f.name} is now ${exact(v)}.`);
-      }, { class: `ht-bit ht-bit-${field}`, 'aria-pressed': on, 'aria-label': `${on ? 1 : 0}, ${field}${n ? ` bit ${n}` : ''}`, 'data-bit': `${at}-${i}`, tabindex: i === width - 1 ? 0 : -1, 'data-lm-suppress-shortcuts': true });
-      if (i === width - 1 || i === f.fraction) b.classList.add('ht-bit-last');
+      }, { class: `ht-bit ht-bit-${field}`, 'aria-pressed': on, 'aria-label': `${on ? 1 : 0}, ${field}${n ? ` bit ${n}` : ''}`, 'data-bit': `${at}-${i}`, tabindex: i === wide - 1 ? 0 : -1, 'data-lm-suppress-shortcuts': true });
+      if (i === wide - 1 || i === f.fraction) b.classList.add('ht-bit-last');
       bits.append(b);
     }
-    return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', { class: 'ht-number' }, exact(r.value)),
-      h('td', { class: 'ht-number' }, r.error === 0 ? '0' : Number.isFinite(r.ulps) ? `${shorten(Number(r.ulps.toPrecision(2)))} ulp` : '–'), h('td', {}, inWords(r, this.value)));
+    return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', {}, h('strong', {}, minus(r.text)), r.note ? h('div', { class: 'ht-quiet' }, r.note) : null),
+      h('td', { class: 'ht-number' }, minus(r.error)), h('td', { class: 'ht-number' }, minus(r.relative)), h('td', { class: 'ht-quiet' }, minus(r.neighbors.join(' · '))));
   }
 
   private key(e: KeyboardEvent): void {
@@ -86,6 +96,6 @@ export const bits: Maker = (f: Figure, c) => {
   const values = list(f.data, 'values', 8, v => real(member(v, 'value'))).map((v, i) => new Value(v, c, !i));
   const node = h('div', {}, finding(missing || sentence || f.alt, 'plain', '▮'), ...values.map(v => v.node), ...(more ? paragraphs(`… and ${more} more.`) : []));
   return {
-    node, rows: (): Rows => [['format', 'bits', 'value', 'error', 'error in ulp'], ...values.flatMap(v => v.rowsNow().map((r): (string | number)[] => [r.format.name, `0x${r.bits.toString(16)}`, String(r.value), String(r.error), String(r.ulps)]))],
+    node, rows: (): Rows => [['format', 'bits', 'value', 'error', 'relative error', 'what becomes of it', 'neighbors'], ...values.flatMap(v => v.rowsNow().map((r): (string | number)[] => [r.format.name, `0x${r.bits.toString(16)}`, String(r.value), r.error, r.relative, r.note, r.neighbors.join(' ')]))],
   };
 };

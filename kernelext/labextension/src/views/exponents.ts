@@ -1,27 +1,27 @@
 // Magnitudes of gradients against what a format holds, with a slider that moves the loss scale.
 import { button, calm, h, newId, s, table } from '../dom';
+import { fateOf, fates, kinds, named, overflowFrom, type Counted, type Fate, type Range } from '../fates';
 import type { Figure } from '../figure';
 import { count, magnitude, percent, plural, scale as words, sup } from '../format';
 import type { Selection } from '../hub';
+import { marks as trackMarks } from '../marks';
 import { beyond, list, positive, text, whole } from '../read';
 import type { Context, Maker, Rows } from '../view';
 import { kernelButtons, type Done } from './control';
 import { facts, finding, fold, paragraphs } from './parts';
 
-/** What becomes of a power of two: below `zero` it is lost, below `normal` it has fewer digits, from `top` on it overflows. */
-interface Format { name: string; zero: number; normal: number; top: number }
-
-const usual: Format[] = [
+const usual: Range[] = [
   { name: 'float16', zero: -25, normal: -14, top: 16 }, { name: 'bfloat16', zero: -134, normal: -126, top: 128 },
   { name: 'e4m3', zero: -10, normal: -6, top: 9 }, { name: 'e5m2', zero: -17, normal: -14, top: 16 },
 ];
 const titles: Record<string, string> = { float16: 'fp16', bfloat16: 'bf16', e4m3: 'fp8 e4m3', e5m2: 'fp8 e5m2' };
 
-export interface Counts { n: number; zeros: number; amax: number; amin: number; low: number; counts: number[] }
+export interface Counts extends Counted { n: number; zeros: number; amax: number; amin: number }
+interface Format extends Range { best: number }
 interface Part extends Counts { module: string; op: string }
 
 interface Data extends Counts {
-  missing: string; sentence: string; note: string; scale: number; best: number; steps: number; results: number; halves: number; infs: number; nans: number;
+  missing: string; sentence: string; note: string; scale: number; best: number; below: number; steps: number; results: number; halves: number; infs: number; nans: number;
   formats: Format[]; modules: Part[]; ops: Part[]; more: number;
 }
 
@@ -32,28 +32,16 @@ const counts = (o: unknown): Counts => ({
 const part = (o: unknown): Part => ({ ...counts(o), module: text(o, 'module'), op: text(o, 'op', 80) });
 
 function read(d: unknown): Data {
-  const known = list(d, 'formats', 8, f => ({ name: text(f, 'name', 20), zero: whole(f, 'zero', -1200, 1100), normal: whole(f, 'normal', -1200, 1100), top: whole(f, 'top', -1200, 1100) }))
+  const known = list(d, 'formats', 8, f => ({ name: text(f, 'name', 20), zero: whole(f, 'zero', -1200, 1100), normal: whole(f, 'normal', -1200, 1100), top: whole(f, 'top', -1200, 1100), best: positive(f, 'best') }))
     .filter(f => f.name && f.zero <= f.normal && f.normal < f.top);
   return {
-    ...counts(d), missing: text(d, 'missing', 300), sentence: text(d, 'sentence', 600), note: text(d, 'note', 300), scale: positive(d, 'scale'), best: positive(d, 'best'),
+    ...counts(d), missing: text(d, 'missing', 300), sentence: text(d, 'sentence', 600), note: text(d, 'note', 300), scale: positive(d, 'scale'), best: positive(d, 'best'), below: positive(d, 'below', 0),
     steps: whole(d, 'steps'), results: whole(d, 'results'), halves: whole(d, 'halves'), infs: whole(d, 'infs'), nans: whole(d, 'nans'),
-    formats: known.length ? known : usual, modules: list(d, 'modules', 24, part), ops: list(d, 'ops', 64, part), more: whole(d, 'more') + beyond(d, 'modules', 24),
+    formats: known.length ? known : usual.map(r => ({ ...r, best: 1 })), modules: list(d, 'modules', 24, part), ops: list(d, 'ops', 64, part), more: whole(d, 'more') + beyond(d, 'modules', 24),
   };
 }
 
-type Fate = 'zero' | 'subnormal' | 'normal' | 'overflow';
-const fateOf = (e: number, f: Format): Fate => (e < f.zero ? 'zero' : e < f.normal ? 'subnormal' : e < f.top ? 'normal' : 'overflow');
-const named: Record<Fate, string> = { zero: 'lost to zero', subnormal: 'fewer digits', normal: 'kept whole', overflow: 'overflow' };
 const marks: Record<Fate, string> = { zero: '○', subnormal: '░', normal: '■', overflow: '×' };
-
-function fates(c: Counts, k: number, f: Format): Record<Fate, number> & { all: number } {
-  const sum = { zero: 0, subnormal: 0, normal: 0, overflow: 0, all: 0 };
-  c.counts.forEach((n, i) => {
-    sum[fateOf(c.low + i + k, f)] += n;
-    sum.all += n;
-  });
-  return sum;
-}
 
 /** A module path with * for numbers against one without. */
 const fits = (pattern: string, path: string): boolean => {
@@ -88,6 +76,8 @@ class Exponents {
   private watch: ResizeObserver | undefined;
   private readonly unfollow: () => void;
   private width = 0;
+  private readonly track = h('span', { class: 'ht-marks' });
+  private recounted: { k: number; format: Format; sentence: string; of: Map<Part, Record<Fate, number> & { best: number }> } | null = null;
 
   constructor(f: Figure, private readonly c: Context) {
     const d = (this.d = read(f.data));
@@ -95,27 +85,30 @@ class Exponents {
     this.format = d.formats.find(x => x.name === 'float16') ?? d.formats[0]!;
     const best = Math.round(Math.log2(d.best)), nonempty = d.counts.flatMap((n, i) => (n ? [d.low + i] : []));
     const least = nonempty.length ? Math.min(...nonempty) : -30, most = nonempty.length ? Math.max(...nonempty) : 0;
-    const lowest = Math.max(Math.min(-8, this.k, best), -160), highest = Math.min(Math.max(24, this.k, best), 160);
+    const lowest = Math.max(Math.min(-8, this.k, best), -160), highest = Math.min(Math.max(24, this.k, best + 4), 160);
     // The axis holds still while the slider moves: all of float16, the gradients as they are, and as they are now.
     this.from = Math.max(Math.min(-30, least, least + this.k), -160);
     this.to = Math.min(Math.max(20, most + 1, most + 1 + this.k), 140);
     Object.assign(this.slider, { min: String(lowest), max: String(highest) });
-    this.node.append(finding(d.missing || d.sentence || f.alt, d.missing ? 'none' : this.good() ? 'good' : 'bad', d.missing ? '–' : this.good() ? '✓' : '×'), ...paragraphs(d.note));
-    if (!d.missing && nonempty.length) this.build(best);
+    this.node.append(finding(d.missing || d.sentence || f.alt, d.missing ? 'none' : this.good() ? 'good' : 'bad', d.missing ? '–' : this.good() ? '✓' : '×'), ...paragraphs(f.alt.startsWith(d.sentence) ? f.alt.slice(d.sentence.length).trim() : '', d.note));
+    if (!d.missing && nonempty.length) this.build();
     this.unfollow = c.hub.follow(sel => this.link(sel));
   }
 
   private good(): boolean {
     const x = fates(this.d, Math.round(Math.log2(this.d.scale)), this.d.formats[0]!);
-    return !x.overflow && x.zero <= 0.01 * x.all;
+    return !x.overflow && x.zero <= 0.01 * x.all && !(this.d.below && this.d.scale >= this.d.below);
   }
 
-  private build(best: number): void {
+  /** The largest safe scale in words: where something overflowed, it is only known to be no larger. */
+  private safe(best: number): string { return `${this.d.below ? '≤ ' : ''}${words(best)}`; }
+
+  private build(): void {
     const { d } = this;
     const counted = `${plural(d.results, 'tensor')}${d.steps ? ` of ${plural(d.steps, 'step')}` : ''}`;
-    this.node.append(facts([['loss scale now', words(d.scale)], ['largest safe', words(d.best)], ['smallest, largest', `${magnitude(d.amin)}, ${magnitude(d.amax)}`],
+    this.node.append(facts([['loss scale now', words(d.scale)], ['largest safe', this.safe(d.best)], ['smallest, largest', `${magnitude(d.amin)}, ${magnitude(d.amax)}`],
       ['counted', count(d.n), `in ${counted}`], ...(d.infs + d.nans ? [['not finite', count(d.infs + d.nans)] as [string, string]] : [])]),
-    this.controls(best), this.says, this.stage, this.fates, this.linked, this.kernel(), this.modules);
+    this.controls(), this.says, this.stage, this.fates, this.linked, this.kernel(), this.modules);
     this.draw();
     if (typeof ResizeObserver === 'function') {
       this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.stage.clientWidth && Math.abs(this.stage.clientWidth - this.width) > 1 && this.draw()));
@@ -123,7 +116,7 @@ class Exponents {
     }
   }
 
-  private controls(best: number): HTMLElement {
+  private controls(): HTMLElement {
     const set = (k: number): void => {
       this.k = k;
       this.draw();
@@ -137,7 +130,10 @@ class Exponents {
       this.format = this.d.formats.find(x => x.name === choose.value) ?? this.format;
       this.draw();
     });
-    return h('div', { class: 'ht-row ht-tools' }, h('span', {}, 'try a loss scale'), this.slider, go('now', now), go('largest safe', best), go('none', 0), choose);
+    this.slider.addEventListener('change', () => this.recounted && this.recount().catch(() => { /* the button says why it is off */ }));
+    choose.addEventListener('change', () => this.recounted && this.recount().catch(() => {}));
+    const best = button(this.d.below ? 'safe at most' : 'largest safe', () => this.glide(Math.min(Math.max(this.best(), Number(this.slider.min)), Number(this.slider.max))));
+    return h('div', { class: 'ht-row ht-tools ht-try' }, h('span', {}, 'try a loss scale'), h('span', { class: 'ht-track' }, this.slider, this.track), go('now', now), best, go('none', 0), choose);
   }
 
   /** Moves the slider so that the eye can follow, where the reader allows it. */
@@ -152,6 +148,21 @@ class Exponents {
     else step();
   }
 
+  private best(): number { return Math.round(Math.log2(this.format.best)); }
+
+  /** Asks the kernel what becomes of every module's gradients at the slider's scale; the answer stays in the table until the slider moves on, and
+   * from then on every move asks again. */
+  private async recount(): Promise<Done> {
+    const { d, k, format } = this, of = d.modules.filter(p => p.counts.length);
+    const a = await this.c.hub.kernel.ask('whatif', {
+      low: d.low, counts: d.counts, scale: 2 ** k, format: format.name, modules: of.map(p => ({ module: p.module, low: p.low, counts: p.counts, amax: p.amax })),
+    });
+    const answers = list(a, 'modules', of.length, m => ({ ...Object.fromEntries(kinds.map(w => [w, whole(m, w)])) as Record<Fate, number>, best: positive(m, 'best', 0) }));
+    this.recounted = { k, format, sentence: text(a, 'sentence', 600), of: new Map(of.flatMap((p, i) => (answers[i] ? [[p, answers[i]!] as const] : []))) };
+    this.table();
+    return { text: this.recounted.sentence };
+  }
+
   /** What the kernel can do with the slider's value. */
   private kernel(): HTMLElement {
     const { hub, announce } = this.c;
@@ -163,11 +174,7 @@ class Exponents {
         undo: () => ask(before).then(({ text: t }) => ({ text: t })),
       };
     };
-    const recount = async (): Promise<Done> => {
-      const a = await hub.kernel.ask('whatif', { low: this.d.low, counts: this.d.counts, scale: 2 ** this.k, format: this.format.name });
-      return { text: text(a, 'sentence', 400) };
-    };
-    return kernelButtons(hub.kernel, [['start the next run with this scale', () => ask(2 ** this.k)], ['recount in the kernel', recount]], announce);
+    return kernelButtons(hub.kernel, [['start the next run with this scale', () => ask(2 ** this.k)], ['recount by module in the kernel', () => this.recount()]], announce);
   }
 
   private x(e: number): number {
@@ -181,8 +188,9 @@ class Exponents {
     this.slider.setAttribute('aria-valuetext', `2 to the power of ${k}`);
     const scaled = k === 0 ? 'without a loss scale' : `at loss scale ${words(2 ** k)}`;
     this.says.textContent = `${titles[format.name] ?? format.name} ${scaled}: ${percent(sum.zero, sum.all)} lost to zero, ${percent(sum.subnormal, sum.all)} with fewer digits, ${percent(sum.normal, sum.all)} kept whole, ${percent(sum.overflow, sum.all)} overflow`;
-    this.fates.replaceChildren(...(['zero', 'subnormal', 'normal', 'overflow'] as Fate[]).map(w =>
+    this.fates.replaceChildren(...kinds.map(w =>
       h('span', {}, h('span', { class: `ht-ink-${w}`, 'aria-hidden': true }, marks[w]), ` ${named[w]} `, h('strong', {}, percent(sum[w], sum.all)))));
+    this.track.replaceChildren(trackMarks({ low: Number(this.slider.min), high: Number(this.slider.max), now: Math.round(Math.log2(d.scale)), best: this.best(), over: overflowFrom(d, format), atMost: !!d.below }));
     this.chart();
     this.table();
   }
@@ -225,18 +233,20 @@ class Exponents {
   private table(): void {
     const { d, k, format } = this;
     const folds = [...this.modules.querySelectorAll('details')].map(e => e.open);
+    const now = this.recounted, told = now && now.k === k && now.format === format ? now : null;
     const row = (p: Part): string[] => {
-      const x = fates(p, k, format);
-      return [p.module || '(top level)', magnitude(p.amin), magnitude(p.amax), ...(p.counts.length ? [percent(x.zero, x.all), percent(x.subnormal, x.all), percent(x.overflow, x.all)] : ['–', '–', '–']), percent(p.zeros, p.n)];
+      const x = fates(p, k, format), t = told?.of.get(p), y = t ? { ...t, all: x.all } : x;
+      return [p.module || '(top level)', magnitude(p.amin), magnitude(p.amax), ...(p.counts.length ? [percent(y.zero, x.all), percent(y.subnormal, x.all), percent(y.overflow, x.all)] : ['–', '–', '–']), percent(p.zeros, p.n),
+        ...(told ? [t?.best ? words(t.best) : '–'] : [])];
     };
-    const known = d.modules.some(p => p.counts.length);
+    const known = d.modules.some(p => p.counts.length), title = titles[format.name] ?? format.name;
     const bins = d.counts.map((n, i) => ({ e: d.low + i, n })).filter(b => b.n);
     this.modules.replaceChildren(
-      ...(d.modules.length ? [fold(`${plural(d.modules.length, 'module')}${d.more ? ` and ${count(d.more)} more` : ''}`, table(known ? `At the scale above, in ${titles[format.name] ?? format.name}` : 'Modules',
-        ['module', 'smallest', 'largest', 'lost', 'fewer digits', 'overflow', 'zero before'], d.modules.map(row), [1, 2, 3, 4, 5, 6]))] : []),
+      ...(d.modules.length ? [fold(`${plural(d.modules.length, 'module')}${d.more ? ` and ${count(d.more)} more` : ''}`, table(told ? `Counted in the kernel, at loss scale ${words(2 ** k)} in ${title}` : known ? `At the scale above, in ${title}` : 'Modules',
+        ['module', 'smallest', 'largest', 'lost', 'fewer digits', 'overflow', 'zero before', ...(told ? ['largest safe scale'] : [])], d.modules.map(row), [1, 2, 3, 4, 5, 6, 7]))] : []),
       fold('Table of the bars', table('Gradients by magnitude', ['from', 'numbers', 'share', 'what becomes of them'],
         bins.map(b => [`2${sup(b.e)}`, count(b.n), percent(b.n, d.counts.reduce((a, n) => a + n, 0)), named[fateOf(b.e + k, format)]]), [0, 1, 2])));
-    this.modules.querySelectorAll('details').forEach((e, i) => { e.open = folds[i] ?? false; });
+    this.modules.querySelectorAll('details').forEach((e, i) => { e.open = folds[i] || (!i && !!told); });
   }
 
   /** Lights up what is selected in the notebook's decisions. */
