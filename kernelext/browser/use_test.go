@@ -102,7 +102,7 @@ func TestKeys(t *testing.T) {
 	p.figure("exponents", all["exponents"])
 	p.eval("focusing the slider", `document.querySelector('input[type=range]').focus(); true`, nil)
 	press(kb.End)
-	p.wait("the sentence follows", `/at loss scale 16,777,216/.test(document.querySelector('.ht-says[aria-live]').textContent)`)
+	p.wait("the sentence follows", `/at loss scale 268,435,456/.test(document.querySelector('.ht-says[aria-live]').textContent)`)
 
 	p.figure("bits", all["bits"])
 	p.eval("focusing a bit", `document.querySelector('[data-bit="1-15"]').focus(); true`, nil)

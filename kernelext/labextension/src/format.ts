@@ -3,7 +3,10 @@
 const raised = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /** The exponent raised: sup(-14) is "⁻¹⁴". */
-export const sup = (n: number): string => String(n).replace(/[-0-9.]/g, c => (c === '-' ? '⁻' : c === '.' ? '·' : raised[Number(c)] ?? c));
+export const sup = (n: number | string): string => String(n).replace(/[-0-9.]/g, c => (c === '-' ? '⁻' : c === '.' ? '·' : raised[Number(c)] ?? c));
+
+/** Text with the exponents of its powers of two raised. */
+export const raised = (text: string): string => text.replace(/\b2\^(-?\d+(?:\.\d+)?)/g, (_, e: string) => `2${sup(e)}`);
 
 /** Counts with separators: "65,536". */
 export const count = (n: number): string => (Number.isFinite(n) ? Math.round(n).toLocaleString('en-US') : '–');

@@ -15,18 +15,22 @@ function put(e: HTMLElement, styles: Record<string, string>): HTMLElement {
 /** The marks of one state, to stand below the slider in a box as wide as it. */
 export function marks(m: Marked): HTMLElement {
   const box = h('div', { 'aria-hidden': true, 'data-marks': true });
-  let rows = 0;
-  const mark = (k: number, text: string): void => {
-    if (k < m.low || k > m.high) return;
-    const right = (k - m.low) / Math.max(m.high - m.low, 1) < 0.5, left = along(m, k), top = 13 * rows++;
-    // Names stay on the track: to the left of a mark in its right half, to the right of one in its left half.
-    box.append(put(h('span'), { position: 'absolute', left, top: '0', width: '1px', height: `${top + 12}px`, background: 'currentColor' }),
-      put(h('span', {}, text), { position: 'absolute', left, top: `${top}px`, padding: '0 4px', transform: right ? 'none' : 'translateX(-100%)' }));
-  };
+  const all: [number, string][] = [[m.over, '× overflow']];
+  if (m.now && m.now === m.best && !m.atMost) all.push([m.now, 'now, and the largest safe one']);
+  else {
+    all.push([m.best, m.atMost ? 'safe at most' : 'largest safe']);
+    if (m.now) all.push([m.now, 'now']);
+  }
+  const inside = all.filter(([k]) => k >= m.low && k <= m.high), middle = (m.low + m.high) / 2;
+  // Names stay on the track: to the left of a mark in its right half, to the right of one in its left half. Those nearest to the ends stand
+  // lowest, so that no mark's line goes through another's name.
+  const sides = [inside.filter(([k]) => k > middle).sort((a, b) => a[0] - b[0]), inside.filter(([k]) => k <= middle).sort((a, b) => b[0] - a[0])];
+  sides.forEach((list, left) => list.forEach(([k, text], row) => {
+    const at = along(m, k), top = `${13 * row}px`;
+    box.append(put(h('span'), { position: 'absolute', left: at, top: '0', width: '1px', height: `${13 * row + 12}px`, background: 'currentColor' }),
+      put(h('span', {}, text), { position: 'absolute', left: at, top, padding: '0 4px', transform: left ? 'none' : 'translateX(-100%)' }));
+  }));
   // Where gradients overflow, the track is red to its end.
   if (m.over <= m.high) box.append(put(h('span'), { position: 'absolute', left: along(m, m.over), right: '8px', top: '0', height: '3px', background: '#d55e00' }));
-  if (m.now) mark(m.now, m.now === m.best && !m.atMost ? 'now, and the largest safe one' : 'now');
-  if (!m.now || m.now !== m.best || m.atMost) mark(m.best, m.atMost ? 'safe at most' : 'largest safe');
-  mark(m.over, '× overflow');
-  return put(box, { position: 'relative', height: `${13 * rows}px`, 'font-size': '11px', 'line-height': '13px', 'white-space': 'nowrap' });
+  return put(box, { position: 'relative', height: `${13 * Math.max(...sides.map(l => l.length))}px`, 'font-size': '11px', 'line-height': '13px', 'white-space': 'nowrap' });
 }

@@ -1,9 +1,10 @@
 // Pieces that several figures use.
 import { h } from '../dom';
+import { raised } from '../format';
 
 /** The finding: the sentence that a figure is about, with a mark of how good it is. */
 export function finding(sentence: string, tone: string, mark: string): HTMLElement {
-  return h('p', { class: `ht-finding ht-tone-${tone}` }, h('span', { class: 'ht-mark', 'aria-hidden': true }, mark), h('span', {}, sentence));
+  return h('p', { class: `ht-finding ht-tone-${tone}` }, h('span', { class: 'ht-mark', 'aria-hidden': true }, mark), h('span', {}, raised(sentence)));
 }
 
 /** Numbers with their names below, the number first. */
@@ -21,5 +22,5 @@ export function fold(summary: string, ...content: Node[]): HTMLElement {
 
 /** Text in which `…` marks code. */
 export function remark(text: string): Node[] {
-  return text.split('`').map((part, i) => (i % 2 ? h('code', {}, part) : document.createTextNode(part)));
+  return raised(text).split('`').map((part, i) => (i % 2 ? h('code', {}, part) : document.createTextNode(part)));
 }
