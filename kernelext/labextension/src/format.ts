@@ -1,9 +1,9 @@
 // Numbers in words, as package widgets writes them.
 
-const raised = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /** The exponent raised: sup(-14) is "⁻¹⁴". */
-export const sup = (n: number | string): string => String(n).replace(/[-0-9.]/g, c => (c === '-' ? '⁻' : c === '.' ? '·' : raised[Number(c)] ?? c));
+export const sup = (n: number | string): string => String(n).replace(/[-0-9.]/g, c => (c === '-' ? '⁻' : c === '.' ? '·' : digits[Number(c)] ?? c));
 
 /** Text with the exponents of its powers of two raised. */
 export const raised = (text: string): string => text.replace(/\b2\^(-?\d+(?:\.\d+)?)/g, (_, e: string) => `2${sup(e)}`);
