@@ -121,11 +121,11 @@ func (p *tab) tryBits(t *testing.T, i int) {
 		})()`, i, as, text), nil)
 	}
 	fill("2^-14", "number")
-	if got := row(1); !strings.HasPrefix(got, "fp16 6.103516e-5 0 00001 0000000000 0 0") {
+	if got := row(1); !strings.HasPrefix(got, "fp16 6.1035e-5 0 00001 0000000000 0 0") {
 		t.Errorf("after typing 2^-14: %q", got)
 	}
 	fill("3c01", "fp16 bits")
-	if got := row(1); !strings.HasPrefix(got, "fp16 1.001 0 01111 0000000001 0 0") || !strings.HasPrefix(row(0), "fp32 1.000976562 0 01111111 00000000010000000000000") {
+	if got := row(1); !strings.HasPrefix(got, "fp16 1.001 0 01111 0000000001 0 0") || !strings.HasPrefix(row(0), "fp32 1.00097656 0 01111111 00000000010000000000000") {
 		t.Errorf("after typing a pattern: %q, %q", got, row(0))
 	}
 	fill("nonsense", "number")
@@ -142,7 +142,7 @@ func (p *tab) tryBits(t *testing.T, i int) {
 func (p *tab) tryPolicy(t *testing.T, i int) {
 	t.Helper()
 	for _, c := range []struct{ words, says, first string }{
-		{"log_softmax", " of ", "log_softmax "},
+		{"log_softmax", "3 of ", "cross_entropy nll_loss of log_softmax"},
 		{"gelu", " of ", "gelu "},
 		{"banned", "1 of ", "binary_cross_entropy "},
 		{"weightᵀ bias tensor cores", "1 of ", "linear x·weightᵀ + bias, rounded once"},

@@ -133,6 +133,8 @@ func (p *tab) snapElement(name, element string) {
 	var at struct{ X, Y, Width, Height, Window float64 }
 	p.eval("measuring", `(() => { const r = `+element+`.getBoundingClientRect(); return { X: r.x, Y: r.y, Width: r.width, Height: r.height, Window: innerWidth }; })()`, &at)
 	p.run("a higher window", emulation.SetDeviceMetricsOverride(int64(at.Window), max(900, int64(at.Height)+200), 1, false))
+	// JupyterLab lays itself out again when it notices.
+	p.wait("the page is as high as its window", `!window.jupyterapp || jupyterapp.shell.node.getBoundingClientRect().height >= innerHeight - 1`)
 	p.eval("showing all of it", `(() => { `+element+`.scrollIntoView({ block: 'center' }); return true; })()`, nil)
 	place := p.place(element)
 	var scrolled float64
