@@ -95,9 +95,11 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 			h.kern, h.k = kn, kn.lanes(k)
 		}
 	}
-	if g.kern.run != nil {
+	switch h, _ := any(g).(*product[float32]); {
+	case g.kern.run != nil:
 		g.kern.run(g)
-	} else {
+	case h != nil && rowProduct(h, h.home):
+	default:
 		g.plan()
 		g.run()
 	}

@@ -122,6 +122,11 @@ func cosF64Z(blocks int, src *float64, dst *float64)
 // cpuid runs the instruction of that name.
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 
+// dotRows16 raises 16 sums in c by the products of 16 rows of a with b, 4·n + rest elements each (rest below 4); strides in bytes.
+//
+//go:noescape
+func dotRows16(n int, rest int, a *float32, lda int, b *float32, c *float32)
+
 // erfF32Y computes blocks of 4 elements.
 //
 //go:noescape
@@ -871,6 +876,11 @@ func packRowsPair2(k int, src *uint16, lds int, dst *float32, ldd int, have int,
 //
 //go:noescape
 func pause(n int)
+
+// rowTimes16 sets (more = 0) or raises 256 sums in c by the product of a and k rows of b; stride in bytes.
+//
+//go:noescape
+func rowTimes16(k int, a *float32, b *float32, ldb int, c *float32, more int)
 
 // sigmoidF32Y computes blocks of 4 elements.
 //

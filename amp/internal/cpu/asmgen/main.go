@@ -27,6 +27,7 @@ func generate() map[string]string {
 	for name, write := range map[string]func(*asmFile){
 		"gemm_amd64.s":    tiles,
 		"dot_amd64.s":     dots,
+		"gemv_amd64.s":    gemvs,
 		"packz_amd64.s":   packsZ,
 		"pack_amd64.s":    packs,
 		"convert_amd64.s": conversions,
