@@ -6,21 +6,21 @@ import (
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-// Kernels that go over the lines of one dimension in passes of package cpu: float32 in memory, float64 in between. Halves are widened
-// first, which is exact, and rounded from float32 at the end; float64 has kernels of its own.
+// Kernels that go over the lines of one dimension in passes of package cpu, in float32. Halves are widened first, which is exact, and
+// rounded at the end; float64 has kernels of its own.
 
-// lineWork is what one worker needs: the pass, and lines in float32 and float64 where tensors have none that can be used in place.
+// lineWork is what one worker needs: the pass, and lines where tensors have none that can be used in place.
 type lineWork struct {
 	cpu.Line
 	f32  [4][]float32
-	wide []float64
+	sums []float32
 }
 
 var lineWorks = sync.Pool{New: func() any { return new(lineWork) }}
 
 // release forgets the tensors' memory.
 func (w *lineWork) release() {
-	w.F32, w.F64 = [6][]float32{}, [3][]float64{}
+	w.F32 = [6][]float32{}
 	lineWorks.Put(w)
 }
 

@@ -63,7 +63,7 @@ func (v curve) valueCPU() func(c *Call) {
 	}
 }
 
-// slopeCPU makes the kernel of dy times the slope, computed in float64 and rounded once.
+// slopeCPU makes the kernel of dy times the slope.
 func (v curve) slopeCPU() func(c *Call) {
 	if v.slopeOf != nil {
 		compute := binary(v.slope32, slopeK[float64](v.slopeOf), nil)

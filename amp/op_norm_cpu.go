@@ -6,7 +6,7 @@ import (
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-// The kernels of layer_norm and rms_norm, in float64, rounded once.
+// The kernels of layer_norm and rms_norm.
 
 // normalize is the kernel of both norms.
 func normalize(c *Call, center bool) {
@@ -33,16 +33,24 @@ func vectorOf(in []*Tensor, i int) []float32 {
 	return x
 }
 
-// normRate sets Arg[0] and Arg[1] to the mean (0 unless center) and to 1/√(variance + eps) of line x.
+// normRate sets Arg[0] and Arg[4] to the mean in two parts (0 unless center) and Arg[1] to 1/√(variance + eps) of line x. The first part
+// comes from a sum that may have lost digits, which the sum of what is left of x shows (Chan, Golub and LeVeque, "Algorithms for
+// computing the sample variance", 1983).
 func (w *lineWork) normRate(x []float32, center bool, eps float64) {
 	n := float64(len(x))
-	mean := 0.0
+	w.Arg[0], w.Arg[4] = 0, 0
 	if center {
-		mean = w.SumOf(x) / n
+		w.Arg[0] = float32(w.SumOf(x) / n)
 	}
-	w.F32[0], w.Arg[0], w.Acc[0] = x, mean, cpu.Lanes{}
+	w.F32[0], w.Acc = x, [2]cpu.Lanes{}
 	cpu.LineSpread.Run(len(x), &w.Line)
-	w.Arg[1] = 1 / math.Sqrt(w.Acc[0].Sum()/n+eps)
+	variance := w.Acc[1].Sum() / n
+	if center {
+		rest := w.Acc[0].Sum() / n
+		w.Arg[4] = float32(rest)
+		variance = max(0, variance-float64(rest*rest))
+	}
+	w.Arg[1] = float32(1 / math.Sqrt(variance+eps))
 }
 
 func normalizeLines(c *Call, center bool) {
@@ -83,7 +91,7 @@ func ones(n int) []float32 {
 	return x
 }
 
-// normBackwardLines is normBackwardWide in passes.
+// normBackwardLines is normBackwardWide in passes. Sums over lines are in float32 for sumLines of them at most.
 func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, center bool) {
 	n := x.r.nReduced
 	weight := vectorOf(c.In, 2)
@@ -94,23 +102,38 @@ func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, ce
 	cpu.Parallel(x.r.nKept, block, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
-		own := sums[lo/block*2*n:]
+		own := sums[lo/block*2*n:][:2*n]
+		if weight != nil {
+			w.sums = resize(w.sums, 2*n)
+			clear(w.sums)
+		}
 		for i := lo; i < hi; i++ {
 			w.normRate(x.line(w, 0, i), center, c.Scalar)
 			dst := w.target(3, c.Out, c.Out.off+i*n, 1, n)
-			w.F32[1], w.F32[2], w.F32[3] = dy.line(w, 1, i), weight, dst
-			w.F64[0], w.F64[1] = own[:n], own[n:2*n]
+			w.F32[1], w.F32[2] = dy.line(w, 1, i), weight
+			if weight != nil {
+				w.F32[3], w.F32[4] = w.sums[:n], w.sums[n:]
+			}
 			w.Acc = [2]cpu.Lanes{}
 			total.Run(n, &w.Line)
 			if w.Arg[2] = 0; center {
-				w.Arg[2] = w.Acc[0].Sum() / float64(n)
+				w.Arg[2] = float32(w.Acc[0].Sum() / float64(n))
 			}
-			w.Arg[3] = w.Acc[1].Sum() / float64(n)
+			w.Arg[3] = float32(w.Acc[1].Sum() / float64(n))
+			w.F32[3] = dst
 			gradient.Run(n, &w.Line)
 			w.write(c.Out, c.Out.off+i*n, 1, dst)
+			if weight != nil && (i == hi-1 || (i-lo+1)%sumLines == 0) {
+				for k, v := range w.sums {
+					own[k] += float64(v)
+				}
+				clear(w.sums)
+			}
 		}
 	})
 }
+
+const sumLines = 64
 
 // normalizeWide computes in float64.
 func normalizeWide(c *Call, center bool) {

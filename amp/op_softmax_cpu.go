@@ -24,23 +24,22 @@ func softmaxCPU(c *Call, log bool) {
 // softmaxLine needs no care for NaN and infinities: their differences make the sum NaN, and all of the line with it.
 func softmaxLine(w *lineWork, dst []float32, src [3][]float32) {
 	x, n := src[0], len(dst)
-	w.wide = resize(w.wide, n)
-	w.Arg[0] = w.MaxOf(x)
-	w.F64[0], w.Acc[0] = w.wide, cpu.Lanes{}
+	w.Arg[0] = float32(w.MaxOf(x))
+	w.F32[1], w.Acc[0] = dst, cpu.Lanes{}
 	cpu.LineExp.Run(n, &w.Line)
-	w.Arg[0] = 1 / w.Acc[0].Sum()
-	w.F32[1] = dst
+	w.Arg[0] = float32(1 / w.Acc[0].Sum())
+	w.F32[0] = dst
 	cpu.LineScale.Run(n, &w.Line)
 }
 
 func logSoftmaxLine(w *lineWork, dst []float32, src [3][]float32) {
 	x, n := src[0], len(dst)
 	m := w.MaxOf(x)
-	w.Arg[0], w.Acc[0] = m, cpu.Lanes{}
+	w.Arg[0], w.Acc[0] = float32(m), cpu.Lanes{}
 	cpu.LineExpSum.Run(n, &w.Line)
-	w.Arg[1] = cpu.Log.Of(w.Acc[0].Sum())
+	w.Arg[1] = float32(cpu.Log.Of(w.Acc[0].Sum()))
 	if math.IsInf(m, 0) { // as in softmax: nothing is known of the others beside it
-		w.Arg[0] = math.NaN()
+		w.Arg[0] = float32(math.NaN())
 	}
 	w.F32[1] = dst
 	cpu.LineShift.Run(n, &w.Line)
@@ -60,14 +59,14 @@ func softmaxGradCPU(c *Call, log bool) {
 	eachLine(c.Out, d, []*Tensor{y, dy}, func(w *lineWork, dst []float32, src [3][]float32) {
 		w.F32[0], w.F32[1], w.F32[2] = src[0], src[1], dst
 		if log {
-			w.Arg[0] = w.SumOf(src[1])
+			w.Arg[0] = float32(w.SumOf(src[1]))
 			w.F32[0] = src[0]
 			cpu.LineLogSoftmaxGrad.Run(len(dst), &w.Line)
 			return
 		}
 		w.Acc[0] = cpu.Lanes{}
 		cpu.LineDot.Run(len(dst), &w.Line)
-		w.Arg[0] = float64(float32(w.Acc[0].Sum())) // 1 for dy of 1, as the y are rounded, too: the gradient is then 0
+		w.Arg[0] = float32(w.Acc[0].Sum()) // 1 for dy of 1, as the y are rounded, too: the gradient is then 0
 		cpu.LineSoftmaxGrad.Run(len(dst), &w.Line)
 	})
 }

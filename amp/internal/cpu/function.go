@@ -1,18 +1,19 @@
 package cpu
 
-// A Function is a function of one number, for single values and for slices. It is computed in float64, for float32 slices
-// too, which are rounded at the end, and by the same operations on every variant and machine: its bits are the same
-// everywhere, and no further from the truth than package math's (whose own bits differ between processors). Some are computed
-// to fewer digits for float32, still to more than it has.
+// A Function is a function of one number, for single values and for slices, by the same operations on every variant and machine: its
+// bits are the same everywhere. In float64 it is no further from the truth than package math's (whose own bits differ between
+// processors). For float32 slices it is computed in float64 and rounded at the end, or, where models need it most, in float32 to within
+// a few ulps, as asmgen/functions_float32.go states.
 type Function struct {
 	of    func(float64) float64
-	of32  func(float64) float64 // for float32; nil stands for of
+	of32  func(float32) float32 // in float32; nil stands for of
 	f32   vectors[float32]
 	f64   vectors[float64]
 	limit float64 // of the size of arguments for the vector forms; 0 for none
 }
 
-// vectors holds the assembly of the variants that have some: it does whole blocks of 8 (AVX-512) or 4 numbers.
+// vectors holds the assembly of the variants that have some. It does whole blocks of a register full: 8 numbers (AVX-512) or 4 where the
+// function is computed in float64, and twice that where in float32.
 type vectors[T float32 | float64] [AVX512 + 1]func(blocks int, src, dst *T)
 
 // Of returns the function of x.
@@ -23,13 +24,33 @@ func (f *Function) F64(dst, x []float64) { apply(f, f.of, &f.f64, dst, x) }
 
 // F32 sets dst to the function of every element of x; dst may be x.
 func (f *Function) F32(dst, x []float32) {
-	if f.of32 != nil {
-		apply(f, f.of32, &f.f32, dst, x)
+	if f.of32 == nil {
+		apply(f, f.of, &f.f32, dst, x)
 		return
 	}
-	apply(f, f.of, &f.f32, dst, x)
+	dst = dst[:len(x)]
+	kind := variant()
+	run := f.f32[kind]
+	if run == nil {
+		for i, v := range x {
+			dst[i] = f.of32(v)
+		}
+		return
+	}
+	lanes := 8 * int(kind)
+	if n := len(x) / lanes; n > 0 {
+		run(n, &x[0], &dst[0])
+		x, dst = x[n*lanes:], dst[n*lanes:]
+	}
+	if len(x) > 0 {
+		var last [16]float32
+		copy(last[:], x)
+		run(1, &last[0], &last[0])
+		copy(dst, last[:])
+	}
 }
 
+// apply is for what is computed in float64.
 func apply[T float32 | float64](f *Function, of func(float64) float64, v *vectors[T], dst, x []T) {
 	dst = dst[:len(x)]
 	i, kind := 0, variant()
@@ -69,22 +90,22 @@ func within[T float32 | float64](x []T, limit float64) bool {
 
 // The functions that models use most, with vector forms.
 var (
-	Exp      = &Function{of: exp64, of32: exp32}
+	Exp      = &Function{of: exp64, of32: expF32}
 	Expm1    = &Function{of: expm164}
-	Log      = &Function{of: log64}
+	Log      = &Function{of: log64, of32: logF32}
 	Log1p    = &Function{of: log1p64}
-	Tanh     = &Function{of: tanh64, of32: tanh32}
-	Sigmoid  = &Function{of: sigmoid64, of32: sigmoid32}
-	Silu     = &Function{of: silu64, of32: silu32}
+	Tanh     = &Function{of: tanh64, of32: tanhF32}
+	Sigmoid  = &Function{of: sigmoid64, of32: sigmoidF32}
+	Silu     = &Function{of: silu64, of32: siluF32}
 	Softplus = &Function{of: softplus64}
 	Erf      = &Function{of: erf64}
 	Erfc     = &Function{of: erfc64}
-	Gelu     = &Function{of: gelu64, of32: gelu32}
-	GeluTanh = &Function{of: geluTanh64, of32: geluTanh32}
+	Gelu     = &Function{of: gelu64, of32: geluF32}
+	GeluTanh = &Function{of: geluTanh64, of32: geluTanhF32}
 
-	GeluSlope     = &Function{of: geluSlope64}
-	GeluTanhSlope = &Function{of: geluTanhSlope64}
-	SiluSlope     = &Function{of: siluSlope64}
+	GeluSlope     = &Function{of: geluSlope64, of32: geluSlopeF32}
+	GeluTanhSlope = &Function{of: geluTanhSlope64, of32: geluTanhSlopeF32}
+	SiluSlope     = &Function{of: siluSlope64, of32: siluSlopeF32}
 
 	Sin = &Function{of: sinOf, limit: quadrantLimit}
 	Cos = &Function{of: cosOf, limit: quadrantLimit}

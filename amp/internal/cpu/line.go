@@ -6,14 +6,15 @@ import "math"
 // them, and sums. A kernel's lines have the same length.
 type Line struct {
 	F32 [6][]float32
-	F64 [3][]float64
-	Arg [4]float64
+	Arg [8]float32
 	Acc [2]Lanes
+
+	last [6][lineLanes]float32 // incomplete blocks
 }
 
-// Lanes are the parts of a sum or maximum: element i of a line goes to lane i mod 16 on every processor, and Sum adds them up in one
-// order, so that the result's bits do not depend on the width of a vector.
-type Lanes [16]float64
+// Lanes are the parts of a sum or maximum, and Sum adds them up in one order, so that the result's bits do not depend on the width of a
+// vector.
+type Lanes [8]float64
 
 // Sum returns the sum of the lanes, which it uses up.
 func (a *Lanes) Sum() float64 {
@@ -41,21 +42,94 @@ func (a *Lanes) Fill(v float64) {
 	}
 }
 
-// A LineKernel is one pass over a Line, computed in float64, with the same bits on every variant and machine.
+const (
+	lineLanes   = 32   // element i of a segment goes to lane i mod 32
+	lineSegment = 2048 // elements that are added up in float32 before their sums are in float64
+)
+
+// lanes32 are the parts of a segment's sum.
+type lanes32 [lineLanes]float32
+
+var lowest32 = func() (l lanes32) {
+	for i := range l {
+		l[i] = float32(math.Inf(-1))
+	}
+	return l
+}()
+
+// add adds a segment's lanes, as the assembly does.
+func (a *Lanes) add(s *lanes32) {
+	for i := range a {
+		a[i] += (float64(s[i]) + float64(s[i+8])) + (float64(s[i+16]) + float64(s[i+24]))
+	}
+}
+
+// most keeps the larger of the lanes and a segment's.
+func (a *Lanes) most(s *lanes32) {
+	for i := range a {
+		a[i] = larger(larger(larger(float64(s[i]), float64(s[i+8])), larger(float64(s[i+16]), float64(s[i+24]))), a[i])
+	}
+}
+
+// larger is the instruction of that name, which gives y if both are zero.
+func larger(x, y float64) float64 {
+	if x > y {
+		return x
+	}
+	return y
+}
+
+// A LineKernel is one pass over a Line, computed in float32, with the same bits on every variant and machine.
 type LineKernel struct {
-	plain func(lo, n int, io *Line)
-	vec   [AVX512 + 1]func(blocks int, io *Line)
+	plain          func(lo, n int, io *Line)
+	vec            [AVX512 + 1]func(blocks int, io *Line)
+	lines, written []int                         // those it touches, and those it writes
+	pad            func(io *Line, k int) float32 // what may stand behind line k without a sum showing it; nil for 0
 }
 
 // Run does the first n elements, which every line that the kernel names must have. Sums go on from what is in the lanes.
 func (k *LineKernel) Run(n int, io *Line) {
-	done := 0
-	if vec := k.vec[variant()]; vec != nil && n >= 16 {
-		k.plain(n, n, io) // panics where a line is too short
-		vec(n/16, io)
-		done = n &^ 15
+	whole := n &^ (lineLanes - 1)
+	vec := k.vec[variant()]
+	if vec == nil {
+		for lo := 0; lo < whole; lo += lineSegment {
+			k.plain(lo, min(lo+lineSegment, whole), io)
+		}
+		if whole < n {
+			k.plain(whole, n, io)
+		}
+		return
 	}
-	k.plain(done, n, io)
+	for _, j := range k.lines {
+		_ = io.F32[j][:n]
+	}
+	if whole > 0 {
+		vec(whole/lineLanes, io)
+	}
+	if whole < n {
+		k.rest(vec, whole, n, io)
+	}
+}
+
+// rest does an incomplete block in lines of its own.
+func (k *LineKernel) rest(vec func(blocks int, io *Line), lo, n int, io *Line) {
+	was := io.F32
+	for _, j := range k.lines {
+		own := io.last[j][:]
+		pad := float32(0)
+		if k.pad != nil {
+			pad = k.pad(io, j)
+		}
+		for i := copy(own, was[j][lo:n]); i < len(own); i++ {
+			own[i] = pad
+		}
+		io.F32[j] = own
+	}
+	vec(1, io)
+	io.F32 = was
+	for _, j := range k.written {
+		copy(was[j][lo:n], io.last[j][:])
+	}
 }
 
 // MaxOf returns the largest element of x, NaN aside; -Inf if there is none.

@@ -7,166 +7,205 @@ import "math"
 // The kernels.
 var (
 	// LineMax leaves the largest of x0 in the lanes of s0, NaN aside.
-	LineMax = LineKernel{plain: lineMaxGo}
+	LineMax = LineKernel{plain: lineMaxGo, lines: []int{0}, written: []int{}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return float32(math.Inf(-1))
+		}
+		return 0
+	}}
 	// LineSum adds x0 to s0.
-	LineSum = LineKernel{plain: lineSumGo}
+	LineSum = LineKernel{plain: lineSumGo, lines: []int{0}, written: []int{}}
 	// LineDot adds x0·x1 to s0.
-	LineDot = LineKernel{plain: lineDotGo}
-	// LineSpread adds (x0 - a0)² to s0.
-	LineSpread = LineKernel{plain: lineSpreadGo}
-	// LineExp sets y0 to e^(x0 - a0), good to ten digits, and adds it to s0.
-	LineExp = LineKernel{plain: lineExpGo}
-	// LineExpSum adds e^(x0 - a0), good to ten digits, to s0.
-	LineExpSum = LineKernel{plain: lineExpSumGo}
-	// LineScale sets x1 to y0·a0.
-	LineScale = LineKernel{plain: lineScaleGo}
+	LineDot = LineKernel{plain: lineDotGo, lines: []int{0, 1}, written: []int{}}
+	// LineSpread adds d = x0 - a0 to s0 and d² to s1.
+	LineSpread = LineKernel{plain: lineSpreadGo, lines: []int{0}, written: []int{}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return io.Arg[0]
+		}
+		return 0
+	}}
+	// LineExp sets x1 to e^(x0 - a0) for x0 ≤ a0 and adds it to s0.
+	LineExp = LineKernel{plain: lineExpGo, lines: []int{0, 1}, written: []int{1}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return float32(math.Inf(-1))
+		}
+		return 0
+	}}
+	// LineExpSum adds e^(x0 - a0) for x0 ≤ a0 to s0.
+	LineExpSum = LineKernel{plain: lineExpSumGo, lines: []int{0}, written: []int{}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return float32(math.Inf(-1))
+		}
+		return 0
+	}}
+	// LineScale sets x1 to x0·a0.
+	LineScale = LineKernel{plain: lineScaleGo, lines: []int{0, 1}, written: []int{1}}
 	// LineShift sets x1 to x0 - a0 - a1.
-	LineShift = LineKernel{plain: lineShiftGo}
+	LineShift = LineKernel{plain: lineShiftGo, lines: []int{0, 1}, written: []int{1}}
 	// LineSoftmaxGrad sets x2 to y·(dy - a0) for y x0 and dy x1.
-	LineSoftmaxGrad = LineKernel{plain: lineSoftmaxGradGo}
+	LineSoftmaxGrad = LineKernel{plain: lineSoftmaxGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineLogSoftmaxGrad sets x2 to dy - e^y·a0 for y x0 and dy x1.
-	LineLogSoftmaxGrad = LineKernel{plain: lineLogSoftmaxGradGo}
-	// LineNorm sets x1 to (x0 - a0)·a1.
-	LineNorm = LineKernel{plain: lineNormGo}
-	// LineNormWeight sets x1 to (x0 - a0)·a1·x2.
-	LineNormWeight = LineKernel{plain: lineNormWeightGo}
-	// LineNormBias sets x1 to (x0 - a0)·a1·x2 + x3.
-	LineNormBias = LineKernel{plain: lineNormBiasGo}
-	// LineNormSums adds, for x̂ = (x0 - a0)·a1, dy x1 and weight x2: dy·x̂ to y0, dy to y1, g = dy·weight to s0 and g·x̂ to s1.
-	LineNormSums = LineKernel{plain: lineNormSumsGo}
-	// LineNormPlainSums adds, for x̂ = (x0 - a0)·a1 and dy x1: dy to s0 and dy·x̂ to s1.
-	LineNormPlainSums = LineKernel{plain: lineNormPlainSumsGo}
-	// LineNormGrad sets x3 to a1·(dy·weight - a2 - x̂·a3) for x̂ = (x0 - a0)·a1, dy x1 and weight x2.
-	LineNormGrad = LineKernel{plain: lineNormGradGo}
-	// LineNormPlainGrad sets x3 to a1·(dy - a2 - x̂·a3) for x̂ = (x0 - a0)·a1 and dy x1.
-	LineNormPlainGrad = LineKernel{plain: lineNormPlainGradGo}
+	LineLogSoftmaxGrad = LineKernel{plain: lineLogSoftmaxGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineNorm sets x1 to (x0 - a0 - a4)·a1.
+	LineNorm = LineKernel{plain: lineNormGo, lines: []int{0, 1}, written: []int{1}}
+	// LineNormWeight sets x1 to (x0 - a0 - a4)·a1·x2.
+	LineNormWeight = LineKernel{plain: lineNormWeightGo, lines: []int{0, 1, 2}, written: []int{1}}
+	// LineNormBias sets x1 to (x0 - a0 - a4)·a1·x2 + x3.
+	LineNormBias = LineKernel{plain: lineNormBiasGo, lines: []int{0, 1, 2, 3}, written: []int{1}}
+	// LineNormSums adds, for x̂ = (x0 - a0 - a4)·a1, dy x1 and weight x2: dy·x̂ to x3, dy to x4, g = dy·weight to s0 and g·x̂ to s1.
+	LineNormSums = LineKernel{plain: lineNormSumsGo, lines: []int{0, 1, 2, 3, 4}, written: []int{3, 4}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return io.Arg[0]
+		}
+		return 0
+	}}
+	// LineNormPlainSums adds, for x̂ = (x0 - a0 - a4)·a1 and dy x1: dy to s0 and dy·x̂ to s1.
+	LineNormPlainSums = LineKernel{plain: lineNormPlainSumsGo, lines: []int{0, 1}, written: []int{}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return io.Arg[0]
+		}
+		return 0
+	}}
+	// LineNormGrad sets x3 to a1·(dy·weight - a2 - x̂·a3) for x̂ = (x0 - a0 - a4)·a1, dy x1 and weight x2.
+	LineNormGrad = LineKernel{plain: lineNormGradGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
+	// LineNormPlainGrad sets x3 to a1·(dy - a2 - x̂·a3) for x̂ = (x0 - a0 - a4)·a1 and dy x1.
+	LineNormPlainGrad = LineKernel{plain: lineNormPlainGradGo, lines: []int{0, 1, 3}, written: []int{3}}
 	// LineGeluGrad sets x2 to the slope of gelu at x0 times x1.
-	LineGeluGrad = LineKernel{plain: lineGeluGradGo}
+	LineGeluGrad = LineKernel{plain: lineGeluGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineGeluTanhGrad sets x2 to the slope of gelu by tanh at x0 times x1.
-	LineGeluTanhGrad = LineKernel{plain: lineGeluTanhGradGo}
+	LineGeluTanhGrad = LineKernel{plain: lineGeluTanhGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineSiluGrad sets x2 to the slope of silu at x0 times x1.
-	LineSiluGrad = LineKernel{plain: lineSiluGradGo}
+	LineSiluGrad = LineKernel{plain: lineSiluGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
 func lineMaxGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
+	s0 := lowest32
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		if v0 > io.Acc[0][i%16] {
-			io.Acc[0][i%16] = v0
+		v0 := x0[i]
+		if v0 > s0[(i-lo)%32] {
+			s0[(i-lo)%32] = v0
 		}
 	}
+	io.Acc[0].most(&s0)
 }
 
 // lineSumGo adds x0 to s0. It does elements lo to n.
 func lineSumGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
+	s0 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		io.Acc[0][i%16] += v0
+		v0 := x0[i]
+		s0[(i-lo)%32] += v0
 	}
+	io.Acc[0].add(&s0)
 }
 
 // lineDotGo adds x0·x1 to s0. It does elements lo to n.
 func lineDotGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
+	s0 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v1 := float64(x1[i])
-		v2 := float64(v0 * v1)
-		io.Acc[0][i%16] += v2
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 * v1)
+		s0[(i-lo)%32] += v2
 	}
+	io.Acc[0].add(&s0)
 }
 
-// lineSpreadGo adds (x0 - a0)² to s0. It does elements lo to n.
+// lineSpreadGo adds d = x0 - a0 to s0 and d² to s1. It does elements lo to n.
 func lineSpreadGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	a0 := io.Arg[0]
+	s0 := lanes32{}
+	s1 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v3 := float64(v2 * v2)
-		io.Acc[0][i%16] += v3
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		s0[(i-lo)%32] += v2
+		v3 := float32(v2 * v2)
+		s1[(i-lo)%32] += v3
 	}
+	io.Acc[0].add(&s0)
+	io.Acc[1].add(&s1)
 }
 
-// lineExpGo sets y0 to e^(x0 - a0), good to ten digits, and adds it to s0. It does elements lo to n.
+// lineExpGo sets x1 to e^(x0 - a0) for x0 ≤ a0 and adds it to s0. It does elements lo to n.
 func lineExpGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
-	y0 := io.F64[0][:n]
+	x1 := io.F32[1][:n]
 	a0 := io.Arg[0]
+	s0 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v5 := v2
-		if 89 < v2 {
-			v5 = 89
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := v2
+		if -104.5 > v2 {
+			v4 = -104.5
 		}
-		v6 := v5
-		if -105 > v5 {
-			v6 = -105
-		}
-		v9 := math.FMA(v6, 1.4426950408889634, 6.755399441055744e+15)
-		v10 := float64(v9 - 6.755399441055744e+15)
-		v12 := math.FMA(-v10, 0.6931471805599453, v6)
-		v15 := math.FMA(2.48015873015873e-05, v12, 0.0001984126984126984)
-		v17 := math.FMA(v15, v12, 0.001388888888888889)
-		v19 := math.FMA(v17, v12, 0.008333333333333333)
-		v21 := math.FMA(v19, v12, 0.041666666666666664)
-		v23 := math.FMA(v21, v12, 0.16666666666666666)
-		v25 := math.FMA(v23, v12, 0.5)
-		v27 := math.FMA(v25, v12, 1)
-		v28 := math.FMA(v27, v12, 1)
-		v29 := math.Float64frombits(math.Float64bits(v9) << 52)
-		v30 := math.Float64frombits(math.Float64bits(v28) + math.Float64bits(v29))
-		y0[i] = v30
-		io.Acc[0][i%16] += v30
+		v7 := FMA32(v4, 1.442695, 1.2582912e+07)
+		v8 := float32(v7 - 1.2582912e+07)
+		v11 := FMA32(-v8, 0.6931472, v4)
+		v12 := FMA32(-v8, -1.9046542e-09, v11)
+		v15 := FMA32(0.001381493, v12, 0.008368768)
+		v17 := FMA32(v15, v12, 0.04166839)
+		v19 := FMA32(v17, v12, 0.1666652)
+		v21 := FMA32(v19, v12, 0.49999994)
+		v23 := FMA32(v21, v12, 1)
+		v24 := FMA32(v23, v12, 1)
+		v25 := scale32(v24, v8)
+		x1[i] = v25
+		s0[(i-lo)%32] += v25
 	}
+	io.Acc[0].add(&s0)
 }
 
-// lineExpSumGo adds e^(x0 - a0), good to ten digits, to s0. It does elements lo to n.
+// lineExpSumGo adds e^(x0 - a0) for x0 ≤ a0 to s0. It does elements lo to n.
 func lineExpSumGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	a0 := io.Arg[0]
+	s0 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v5 := v2
-		if 89 < v2 {
-			v5 = 89
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := v2
+		if -104.5 > v2 {
+			v4 = -104.5
 		}
-		v6 := v5
-		if -105 > v5 {
-			v6 = -105
-		}
-		v9 := math.FMA(v6, 1.4426950408889634, 6.755399441055744e+15)
-		v10 := float64(v9 - 6.755399441055744e+15)
-		v12 := math.FMA(-v10, 0.6931471805599453, v6)
-		v15 := math.FMA(2.48015873015873e-05, v12, 0.0001984126984126984)
-		v17 := math.FMA(v15, v12, 0.001388888888888889)
-		v19 := math.FMA(v17, v12, 0.008333333333333333)
-		v21 := math.FMA(v19, v12, 0.041666666666666664)
-		v23 := math.FMA(v21, v12, 0.16666666666666666)
-		v25 := math.FMA(v23, v12, 0.5)
-		v27 := math.FMA(v25, v12, 1)
-		v28 := math.FMA(v27, v12, 1)
-		v29 := math.Float64frombits(math.Float64bits(v9) << 52)
-		v30 := math.Float64frombits(math.Float64bits(v28) + math.Float64bits(v29))
-		io.Acc[0][i%16] += v30
+		v7 := FMA32(v4, 1.442695, 1.2582912e+07)
+		v8 := float32(v7 - 1.2582912e+07)
+		v11 := FMA32(-v8, 0.6931472, v4)
+		v12 := FMA32(-v8, -1.9046542e-09, v11)
+		v15 := FMA32(0.001381493, v12, 0.008368768)
+		v17 := FMA32(v15, v12, 0.04166839)
+		v19 := FMA32(v17, v12, 0.1666652)
+		v21 := FMA32(v19, v12, 0.49999994)
+		v23 := FMA32(v21, v12, 1)
+		v24 := FMA32(v23, v12, 1)
+		v25 := scale32(v24, v8)
+		s0[(i-lo)%32] += v25
 	}
+	io.Acc[0].add(&s0)
 }
 
-// lineScaleGo sets x1 to y0·a0. It does elements lo to n.
+// lineScaleGo sets x1 to x0·a0. It does elements lo to n.
 func lineScaleGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
-	y0 := io.F64[0][:n]
 	a0 := io.Arg[0]
 	for i := lo; i < n; i++ {
-		v0 := y0[i]
-		v2 := float64(v0 * a0)
-		x1[i] = float32(v2)
+		v0 := x0[i]
+		v2 := float32(v0 * a0)
+		x1[i] = v2
 	}
 }
 
@@ -177,10 +216,10 @@ func lineShiftGo(lo, n int, io *Line) {
 	a0 := io.Arg[0]
 	a1 := io.Arg[1]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 - a1)
-		x1[i] = float32(v4)
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a1)
+		x1[i] = v4
 	}
 }
 
@@ -191,11 +230,11 @@ func lineSoftmaxGradGo(lo, n int, io *Line) {
 	x2 := io.F32[2][:n]
 	a0 := io.Arg[0]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v1 := float64(x1[i])
-		v3 := float64(v1 - a0)
-		v4 := float64(v0 * v3)
-		x2[i] = float32(v4)
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := float32(v1 - a0)
+		v4 := float32(v0 * v3)
+		x2[i] = v4
 	}
 }
 
@@ -206,172 +245,189 @@ func lineLogSoftmaxGradGo(lo, n int, io *Line) {
 	x2 := io.F32[2][:n]
 	a0 := io.Arg[0]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
+		v0 := x0[i]
 		v3 := v0
 		if 89 < v0 {
 			v3 = 89
 		}
 		v4 := v3
-		if -105 > v3 {
-			v4 = -105
+		if -104.5 > v3 {
+			v4 = -104.5
 		}
-		v7 := math.FMA(v4, 1.4426950408889634, 6.755399441055744e+15)
-		v8 := float64(v7 - 6.755399441055744e+15)
-		v10 := math.FMA(-v8, 0.6931471805599453, v4)
-		v13 := math.FMA(2.48015873015873e-05, v10, 0.0001984126984126984)
-		v15 := math.FMA(v13, v10, 0.001388888888888889)
-		v17 := math.FMA(v15, v10, 0.008333333333333333)
-		v19 := math.FMA(v17, v10, 0.041666666666666664)
-		v21 := math.FMA(v19, v10, 0.16666666666666666)
-		v23 := math.FMA(v21, v10, 0.5)
-		v25 := math.FMA(v23, v10, 1)
-		v26 := math.FMA(v25, v10, 1)
-		v27 := math.Float64frombits(math.Float64bits(v7) << 52)
-		v28 := math.Float64frombits(math.Float64bits(v26) + math.Float64bits(v27))
-		v29 := float64(x1[i])
-		v31 := float64(v28 * a0)
-		v32 := float64(v29 - v31)
-		x2[i] = float32(v32)
+		v7 := FMA32(v4, 1.442695, 1.2582912e+07)
+		v8 := float32(v7 - 1.2582912e+07)
+		v11 := FMA32(-v8, 0.6931472, v4)
+		v12 := FMA32(-v8, -1.9046542e-09, v11)
+		v15 := FMA32(0.001381493, v12, 0.008368768)
+		v17 := FMA32(v15, v12, 0.04166839)
+		v19 := FMA32(v17, v12, 0.1666652)
+		v21 := FMA32(v19, v12, 0.49999994)
+		v23 := FMA32(v21, v12, 1)
+		v24 := FMA32(v23, v12, 1)
+		v25 := scale32(v24, v8)
+		v26 := x1[i]
+		v28 := float32(v25 * a0)
+		v29 := float32(v26 - v28)
+		x2[i] = v29
 	}
 }
 
-// lineNormGo sets x1 to (x0 - a0)·a1. It does elements lo to n.
+// lineNormGo sets x1 to (x0 - a0 - a4)·a1. It does elements lo to n.
 func lineNormGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		x1[i] = float32(v4)
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		x1[i] = v6
 	}
 }
 
-// lineNormWeightGo sets x1 to (x0 - a0)·a1·x2. It does elements lo to n.
+// lineNormWeightGo sets x1 to (x0 - a0 - a4)·a1·x2. It does elements lo to n.
 func lineNormWeightGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		v5 := float64(x2[i])
-		v6 := float64(v4 * v5)
-		x1[i] = float32(v6)
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		v7 := x2[i]
+		v8 := float32(v6 * v7)
+		x1[i] = v8
 	}
 }
 
-// lineNormBiasGo sets x1 to (x0 - a0)·a1·x2 + x3. It does elements lo to n.
+// lineNormBiasGo sets x1 to (x0 - a0 - a4)·a1·x2 + x3. It does elements lo to n.
 func lineNormBiasGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
 	x3 := io.F32[3][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		v5 := float64(x2[i])
-		v6 := float64(v4 * v5)
-		v7 := float64(x3[i])
-		v8 := float64(v6 + v7)
-		x1[i] = float32(v8)
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		v7 := x2[i]
+		v8 := x3[i]
+		v9 := FMA32(v6, v7, v8)
+		x1[i] = v9
 	}
 }
 
-// lineNormSumsGo adds, for x̂ = (x0 - a0)·a1, dy x1 and weight x2: dy·x̂ to y0, dy to y1, g = dy·weight to s0 and g·x̂ to s1. It does elements lo to n.
+// lineNormSumsGo adds, for x̂ = (x0 - a0 - a4)·a1, dy x1 and weight x2: dy·x̂ to x3, dy to x4, g = dy·weight to s0 and g·x̂ to s1. It does elements lo to n.
 func lineNormSumsGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
-	y0 := io.F64[0][:n]
-	y1 := io.F64[1][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
+	s0 := lanes32{}
+	s1 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		v5 := float64(x1[i])
-		y1[i] += v5
-		v6 := float64(v5 * v4)
-		y0[i] += v6
-		v7 := float64(x2[i])
-		v8 := float64(v5 * v7)
-		io.Acc[0][i%16] += v8
-		v9 := float64(v8 * v4)
-		io.Acc[1][i%16] += v9
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		v7 := x1[i]
+		x4[i] += v7
+		v8 := float32(v7 * v6)
+		x3[i] += v8
+		v9 := x2[i]
+		v10 := float32(v7 * v9)
+		s0[(i-lo)%32] += v10
+		v11 := float32(v10 * v6)
+		s1[(i-lo)%32] += v11
 	}
+	io.Acc[0].add(&s0)
+	io.Acc[1].add(&s1)
 }
 
-// lineNormPlainSumsGo adds, for x̂ = (x0 - a0)·a1 and dy x1: dy to s0 and dy·x̂ to s1. It does elements lo to n.
+// lineNormPlainSumsGo adds, for x̂ = (x0 - a0 - a4)·a1 and dy x1: dy to s0 and dy·x̂ to s1. It does elements lo to n.
 func lineNormPlainSumsGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
+	s0 := lanes32{}
+	s1 := lanes32{}
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		v5 := float64(x1[i])
-		io.Acc[0][i%16] += v5
-		v6 := float64(v5 * v4)
-		io.Acc[1][i%16] += v6
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		v7 := x1[i]
+		s0[(i-lo)%32] += v7
+		v8 := float32(v7 * v6)
+		s1[(i-lo)%32] += v8
 	}
+	io.Acc[0].add(&s0)
+	io.Acc[1].add(&s1)
 }
 
-// lineNormGradGo sets x3 to a1·(dy·weight - a2 - x̂·a3) for x̂ = (x0 - a0)·a1, dy x1 and weight x2. It does elements lo to n.
+// lineNormGradGo sets x3 to a1·(dy·weight - a2 - x̂·a3) for x̂ = (x0 - a0 - a4)·a1, dy x1 and weight x2. It does elements lo to n.
 func lineNormGradGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
 	x3 := io.F32[3][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
-	a2 := io.Arg[2]
 	a3 := io.Arg[3]
+	a2 := io.Arg[2]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		v5 := float64(x1[i])
-		v6 := float64(x2[i])
-		v7 := float64(v5 * v6)
-		v10 := float64(v7 - a2)
-		v12 := float64(v4 * a3)
-		v13 := float64(v10 - v12)
-		v14 := float64(a1 * v13)
-		x3[i] = float32(v14)
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		v7 := x1[i]
+		v8 := x2[i]
+		v9 := float32(v7 * v8)
+		v13 := float32(v9 - a2)
+		v14 := FMA32(-v6, a3, v13)
+		v15 := float32(a1 * v14)
+		x3[i] = v15
 	}
 }
 
-// lineNormPlainGradGo sets x3 to a1·(dy - a2 - x̂·a3) for x̂ = (x0 - a0)·a1 and dy x1. It does elements lo to n.
+// lineNormPlainGradGo sets x3 to a1·(dy - a2 - x̂·a3) for x̂ = (x0 - a0 - a4)·a1 and dy x1. It does elements lo to n.
 func lineNormPlainGradGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
 	x3 := io.F32[3][:n]
 	a0 := io.Arg[0]
+	a4 := io.Arg[4]
 	a1 := io.Arg[1]
-	a2 := io.Arg[2]
 	a3 := io.Arg[3]
+	a2 := io.Arg[2]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
-		v2 := float64(v0 - a0)
-		v4 := float64(v2 * a1)
-		v6 := float64(x1[i])
-		v8 := float64(v6 - a2)
-		v10 := float64(v4 * a3)
-		v11 := float64(v8 - v10)
-		v12 := float64(a1 * v11)
-		x3[i] = float32(v12)
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v4 := float32(v2 - a4)
+		v6 := float32(v4 * a1)
+		v9 := x1[i]
+		v11 := float32(v9 - a2)
+		v12 := FMA32(-v6, a3, v11)
+		v13 := float32(a1 * v12)
+		x3[i] = v13
 	}
 }
 
@@ -381,72 +437,68 @@ func lineGeluGradGo(lo, n int, io *Line) {
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
+		v0 := x0[i]
 		v3 := v0
-		if 18 < v0 {
-			v3 = 18
+		if 14.5 < v0 {
+			v3 = 14.5
 		}
 		v4 := v3
-		if -18 > v3 {
-			v4 = -18
+		if -14.5 > v3 {
+			v4 = -14.5
 		}
-		v9 := math.Float64frombits(math.Float64bits(v4) & math.Float64bits(math.Float64frombits(0x7fffffffffffffff)))
-		v11 := float64(v9 * 0.7071067811865476)
-		v12 := v11
-		if 12.8 < v11 {
-			v12 = 12.8
+		v6 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v7 := v6
+		if 14.5 < v6 {
+			v7 = 14.5
 		}
-		v13 := float64(v12 + 4)
-		v15 := math.FMA(v12, 2, 1)
-		v16 := float64(v13 * v15)
-		v17 := float64(1 / v16)
-		v18 := float64(v12 - 4)
-		v19 := float64(v18 * v15)
-		v20 := float64(v19 * v17)
-		v23 := math.FMA(-1.7132486087403545e-05, v20, -2.1274276966839732e-05)
-		v25 := math.FMA(v23, v20, 0.00015704859668137582)
-		v27 := math.FMA(v25, v20, -0.00019915403058068566)
-		v29 := math.FMA(v27, v20, -0.000760604637826834)
-		v31 := math.FMA(v29, v20, 0.005031533543456733)
-		v33 := math.FMA(v31, v20, -0.016197070021936315)
-		v35 := math.FMA(v33, v20, 0.0371676323978995)
-		v37 := math.FMA(v35, v20, -0.06633045367320578)
-		v39 := math.FMA(v37, v20, 0.09373282291625129)
-		v41 := math.FMA(v39, v20, -0.10103905992883928)
-		v43 := math.FMA(v41, v20, 0.06809705470260306)
-		v45 := math.FMA(v43, v20, 0.015379651930950674)
-		v47 := math.FMA(v45, v20, -0.13962111684363232)
-		v49 := math.FMA(v47, v20, 1.2329951186263632)
-		v51 := float64(0.5 * v49)
-		v52 := float64(v13 * v17)
-		v53 := float64(v51 * v52)
-		v54 := float64(v12 * v12)
-		v56 := float64(math.Float64frombits(0x8000000000000000) - v54)
-		v59 := math.FMA(v56, 1.4426950408889634, 6.755399441055744e+15)
-		v60 := float64(v59 - 6.755399441055744e+15)
-		v62 := math.FMA(-v60, 0.6931471805599453, v56)
-		v65 := math.FMA(2.48015873015873e-05, v62, 0.0001984126984126984)
-		v67 := math.FMA(v65, v62, 0.001388888888888889)
-		v69 := math.FMA(v67, v62, 0.008333333333333333)
-		v71 := math.FMA(v69, v62, 0.041666666666666664)
-		v73 := math.FMA(v71, v62, 0.16666666666666666)
-		v74 := math.FMA(v73, v62, 0.5)
-		v75 := math.FMA(v74, v62, 1)
-		v76 := math.FMA(v75, v62, 1)
-		v77 := math.Float64frombits(math.Float64bits(v59) << 52)
-		v78 := math.Float64frombits(math.Float64bits(v76) + math.Float64bits(v77))
-		v79 := float64(v53 * v78)
-		v81 := v4 < 0
-		v82 := float64(1 - v79)
-		v83 := v82
-		if v81 {
-			v83 = v79
+		v8 := float32(v7 * v7)
+		v10 := float32(math.Float32frombits(0x80000000) - v8)
+		v11 := FMA32(v7, v7, v10)
+		v13 := float32(v11 * -0.5)
+		v14 := float32(v8 * -0.5)
+		v17 := FMA32(v14, 1.442695, 1.2582912e+07)
+		v18 := float32(v17 - 1.2582912e+07)
+		v21 := FMA32(-v18, 0.6931472, v14)
+		v22 := FMA32(-v18, -1.9046542e-09, v21)
+		v23 := float32(v22 + v13)
+		v26 := FMA32(0.001381493, v23, 0.008368768)
+		v28 := FMA32(v26, v23, 0.04166839)
+		v30 := FMA32(v28, v23, 0.1666652)
+		v32 := FMA32(v30, v23, 0.49999994)
+		v34 := FMA32(v32, v23, 1)
+		v35 := FMA32(v34, v23, 1)
+		v37 := float32(v7 + 4)
+		v39 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v37))
+		v40 := FMA32(-v37, v39, 1)
+		v41 := FMA32(v40, v40, v40)
+		v42 := FMA32(v39, v41, v39)
+		v43 := FMA32(-v37, v42, 1)
+		v44 := FMA32(v42, v43, v42)
+		v45 := float32(v7 - 4)
+		v46 := float32(v45 * v44)
+		v49 := FMA32(-0.00013200156, v46, 0.00017930422)
+		v51 := FMA32(v49, v46, 0.0015699584)
+		v53 := FMA32(v51, v46, -0.0035124687)
+		v55 := FMA32(v53, v46, -0.007525269)
+		v57 := FMA32(v55, v46, 0.060403794)
+		v59 := FMA32(v57, v46, -0.18652345)
+		v61 := FMA32(v59, v46, 0.3871369)
+		v63 := FMA32(v61, v46, -0.60789657)
+		v65 := FMA32(v63, v46, 0.75528514)
+		v66 := float32(v65 * v44)
+		v67 := scale32(v35, v18)
+		v68 := float32(v4 * v67)
+		v70 := float32(v66 * v67)
+		v72 := v4 < 0
+		v73 := float32(1 - v70)
+		v74 := v73
+		if v72 {
+			v74 = v70
 		}
-		v84 := float64(v4 * v78)
-		v86 := math.FMA(v84, 0.3989422804014327, v83)
-		v87 := float64(x1[i])
-		v88 := float64(v86 * v87)
-		x2[i] = float32(v88)
+		v75 := FMA32(v68, 0.3989423, v74)
+		v76 := x1[i]
+		v77 := float32(v75 * v76)
+		x2[i] = v77
 	}
 }
 
@@ -456,52 +508,85 @@ func lineGeluTanhGradGo(lo, n int, io *Line) {
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
+		v0 := x0[i]
 		v3 := v0
-		if 20 < v0 {
-			v3 = 20
+		if 12 < v0 {
+			v3 = 12
 		}
 		v4 := v3
-		if -20 > v3 {
-			v4 = -20
+		if -12 > v3 {
+			v4 = -12
 		}
-		v5 := float64(v4 * v4)
-		v7 := float64(v4 * 1.5957691216057308)
-		v10 := math.FMA(v5, 0.044715, 1)
-		v11 := float64(v7 * v10)
-		v14 := v11
-		if 705 < v11 {
-			v14 = 705
+		v5 := float32(v4 * v4)
+		v7 := float32(math.Float32frombits(0x80000000) - v5)
+		v8 := FMA32(v4, v4, v7)
+		v11 := FMA32(v5, 0.071354814, 1.595768)
+		v12 := float32(1.595768 - v11)
+		v13 := FMA32(v5, 0.071354814, v12)
+		v16 := float32(v13 + 1.1467522e-06)
+		v17 := FMA32(v5, 2.3988325e-09, v16)
+		v18 := FMA32(v8, 0.071354814, v17)
+		v19 := float32(v4 * v11)
+		v20 := float32(math.Float32frombits(0x80000000) - v19)
+		v21 := FMA32(v4, v11, v20)
+		v22 := FMA32(v4, v18, v21)
+		v24 := v19 < 0
+		v26 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v27 := v26
+		if -104.5 > v26 {
+			v27 = -104.5
 		}
-		v15 := v14
-		if -705 > v14 {
-			v15 = -705
+		v28 := float32(math.Float32frombits(0x80000000) - v22)
+		v29 := v28
+		if v24 {
+			v29 = v22
 		}
-		v17 := float64(math.Float64frombits(0x8000000000000000) - v15)
-		v20 := math.FMA(v17, 1.4426950408889634, 6.755399441055744e+15)
-		v21 := float64(v20 - 6.755399441055744e+15)
-		v23 := math.FMA(-v21, 0.6931471805599453, v17)
-		v26 := math.FMA(2.48015873015873e-05, v23, 0.0001984126984126984)
-		v28 := math.FMA(v26, v23, 0.001388888888888889)
-		v30 := math.FMA(v28, v23, 0.008333333333333333)
-		v32 := math.FMA(v30, v23, 0.041666666666666664)
-		v34 := math.FMA(v32, v23, 0.16666666666666666)
-		v36 := math.FMA(v34, v23, 0.5)
-		v37 := math.FMA(v36, v23, 1)
-		v38 := math.FMA(v37, v23, 1)
-		v39 := math.Float64frombits(math.Float64bits(v20) << 52)
-		v40 := math.Float64frombits(math.Float64bits(v38) + math.Float64bits(v39))
-		v41 := float64(1 + v40)
-		v42 := float64(1 / v41)
-		v44 := math.FMA(v5, 0.134145, 1)
-		v45 := float64(1.5957691216057308 * v44)
-		v46 := float64(1 - v42)
-		v47 := float64(v42 * v46)
-		v48 := float64(v47 * v4)
-		v49 := math.FMA(v48, v45, v42)
-		v50 := float64(x1[i])
-		v51 := float64(v49 * v50)
-		x2[i] = float32(v51)
+		v32 := FMA32(v27, 1.442695, 1.2582912e+07)
+		v33 := float32(v32 - 1.2582912e+07)
+		v36 := FMA32(-v33, 0.6931472, v27)
+		v37 := FMA32(-v33, -1.9046542e-09, v36)
+		v38 := float32(v37 + v29)
+		v41 := FMA32(0.001381493, v38, 0.008368768)
+		v43 := FMA32(v41, v38, 0.04166839)
+		v45 := FMA32(v43, v38, 0.1666652)
+		v47 := FMA32(v45, v38, 0.49999994)
+		v49 := FMA32(v47, v38, 1)
+		v50 := FMA32(v49, v38, 1)
+		v51 := scale32(v50, v33)
+		v52 := float32(1 + v51)
+		v53 := float32(1 - v52)
+		v54 := float32(v53 + v51)
+		v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
+		v57 := FMA32(-v52, v56, 1)
+		v58 := FMA32(v57, v57, v57)
+		v59 := FMA32(v56, v58, v56)
+		v60 := FMA32(-v52, v59, 1)
+		v61 := FMA32(v59, v60, v59)
+		v62 := float32(1)
+		if v24 {
+			v62 = v51
+		}
+		v63 := float32(v62 * v61)
+		v64 := FMA32(-v63, v52, v62)
+		v65 := FMA32(-v63, v54, v64)
+		v66 := FMA32(v65, v61, v63)
+		v67 := float32(v4 * v4)
+		v70 := FMA32(v67, 0.21406445, 1.5957692)
+		v71 := v19 < 0
+		v72 := v51
+		if v71 {
+			v72 = 1
+		}
+		v73 := float32(v72 * v61)
+		v74 := FMA32(-v73, v52, v72)
+		v75 := FMA32(-v73, v54, v74)
+		v76 := FMA32(v75, v61, v73)
+		v77 := float32(v66 * v76)
+		v78 := float32(v77 * v4)
+		v79 := FMA32(v78, v70, v66)
+		v80 := x1[i]
+		v81 := float32(v79 * v80)
+		x2[i] = v81
 	}
 }
 
@@ -511,7 +596,7 @@ func lineSiluGradGo(lo, n int, io *Line) {
 	x1 := io.F32[1][:n]
 	x2 := io.F32[2][:n]
 	for i := lo; i < n; i++ {
-		v0 := float64(x0[i])
+		v0 := x0[i]
 		v3 := v0
 		if 150 < v0 {
 			v3 = 150
@@ -520,35 +605,53 @@ func lineSiluGradGo(lo, n int, io *Line) {
 		if -150 > v3 {
 			v4 = -150
 		}
-		v6 := v4
-		if 150 < v4 {
-			v6 = 150
+		v6 := v4 < 0
+		v9 := math.Float32frombits(math.Float32bits(v4) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v10 := v9
+		if -104.5 > v9 {
+			v10 = -104.5
 		}
-		v7 := v6
-		if -150 > v6 {
-			v7 = -150
+		v13 := FMA32(v10, 1.442695, 1.2582912e+07)
+		v14 := float32(v13 - 1.2582912e+07)
+		v17 := FMA32(-v14, 0.6931472, v10)
+		v18 := FMA32(-v14, -1.9046542e-09, v17)
+		v21 := FMA32(0.001381493, v18, 0.008368768)
+		v23 := FMA32(v21, v18, 0.04166839)
+		v25 := FMA32(v23, v18, 0.1666652)
+		v27 := FMA32(v25, v18, 0.49999994)
+		v29 := FMA32(v27, v18, 1)
+		v30 := FMA32(v29, v18, 1)
+		v31 := scale32(v30, v14)
+		v32 := float32(1 + v31)
+		v33 := float32(1 - v32)
+		v34 := float32(v33 + v31)
+		v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
+		v37 := FMA32(-v32, v36, 1)
+		v38 := FMA32(v37, v37, v37)
+		v39 := FMA32(v36, v38, v36)
+		v40 := FMA32(-v32, v39, 1)
+		v41 := FMA32(v39, v40, v39)
+		v42 := float32(1)
+		if v6 {
+			v42 = v31
 		}
-		v9 := float64(math.Float64frombits(0x8000000000000000) - v7)
-		v12 := math.FMA(v9, 1.4426950408889634, 6.755399441055744e+15)
-		v13 := float64(v12 - 6.755399441055744e+15)
-		v15 := math.FMA(-v13, 0.6931471805599453, v9)
-		v18 := math.FMA(2.48015873015873e-05, v15, 0.0001984126984126984)
-		v20 := math.FMA(v18, v15, 0.001388888888888889)
-		v22 := math.FMA(v20, v15, 0.008333333333333333)
-		v24 := math.FMA(v22, v15, 0.041666666666666664)
-		v26 := math.FMA(v24, v15, 0.16666666666666666)
-		v28 := math.FMA(v26, v15, 0.5)
-		v29 := math.FMA(v28, v15, 1)
-		v30 := math.FMA(v29, v15, 1)
-		v31 := math.Float64frombits(math.Float64bits(v12) << 52)
-		v32 := math.Float64frombits(math.Float64bits(v30) + math.Float64bits(v31))
-		v33 := float64(1 + v32)
-		v34 := float64(1 / v33)
-		v35 := float64(1 - v34)
-		v36 := math.FMA(v4, v35, 1)
-		v37 := float64(v34 * v36)
-		v38 := float64(x1[i])
-		v39 := float64(v37 * v38)
-		x2[i] = float32(v39)
+		v43 := float32(v42 * v41)
+		v44 := FMA32(-v43, v32, v42)
+		v45 := FMA32(-v43, v34, v44)
+		v46 := FMA32(v45, v41, v43)
+		v47 := v4 < 0
+		v48 := v31
+		if v47 {
+			v48 = 1
+		}
+		v49 := float32(v48 * v41)
+		v50 := FMA32(-v49, v32, v48)
+		v51 := FMA32(-v49, v34, v50)
+		v52 := FMA32(v51, v41, v49)
+		v53 := FMA32(v4, v52, 1)
+		v54 := float32(v46 * v53)
+		v55 := x1[i]
+		v56 := float32(v54 * v55)
+		x2[i] = v56
 	}
 }

@@ -167,12 +167,12 @@ func erfcF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func erfcF64Z(blocks int, src *float64, dst *float64)
 
-// expF32Y computes blocks of 4 elements.
+// expF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func expF32Y(blocks int, src *float32, dst *float32)
 
-// expF32Z computes blocks of 8 elements.
+// expF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func expF32Z(blocks int, src *float32, dst *float32)
@@ -477,12 +477,12 @@ func f64z8x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
-// geluF32Y computes blocks of 4 elements.
+// geluF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func geluF32Y(blocks int, src *float32, dst *float32)
 
-// geluF32Z computes blocks of 8 elements.
+// geluF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func geluF32Z(blocks int, src *float32, dst *float32)
@@ -497,12 +497,12 @@ func geluF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluF64Z(blocks int, src *float64, dst *float64)
 
-// geluSlopeF32Y computes blocks of 4 elements.
+// geluSlopeF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func geluSlopeF32Y(blocks int, src *float32, dst *float32)
 
-// geluSlopeF32Z computes blocks of 8 elements.
+// geluSlopeF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func geluSlopeF32Z(blocks int, src *float32, dst *float32)
@@ -517,12 +517,12 @@ func geluSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluSlopeF64Z(blocks int, src *float64, dst *float64)
 
-// geluTanhF32Y computes blocks of 4 elements.
+// geluTanhF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func geluTanhF32Y(blocks int, src *float32, dst *float32)
 
-// geluTanhF32Z computes blocks of 8 elements.
+// geluTanhF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func geluTanhF32Z(blocks int, src *float32, dst *float32)
@@ -537,12 +537,12 @@ func geluTanhF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluTanhF64Z(blocks int, src *float64, dst *float64)
 
-// geluTanhSlopeF32Y computes blocks of 4 elements.
+// geluTanhSlopeF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func geluTanhSlopeF32Y(blocks int, src *float32, dst *float32)
 
-// geluTanhSlopeF32Z computes blocks of 8 elements.
+// geluTanhSlopeF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func geluTanhSlopeF32Z(blocks int, src *float32, dst *float32)
@@ -557,202 +557,202 @@ func geluTanhSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluTanhSlopeF64Z(blocks int, src *float64, dst *float64)
 
-// lineDotY does blocks of 16 elements of lineDot.
+// lineDotY does blocks of 32 elements of lineDot.
 //
 //go:noescape
 func lineDotY(blocks int, io *Line)
 
-// lineDotZ does blocks of 16 elements of lineDot.
+// lineDotZ does blocks of 32 elements of lineDot.
 //
 //go:noescape
 func lineDotZ(blocks int, io *Line)
 
-// lineExpSumY does blocks of 16 elements of lineExpSum.
+// lineExpSumY does blocks of 32 elements of lineExpSum.
 //
 //go:noescape
 func lineExpSumY(blocks int, io *Line)
 
-// lineExpSumZ does blocks of 16 elements of lineExpSum.
+// lineExpSumZ does blocks of 32 elements of lineExpSum.
 //
 //go:noescape
 func lineExpSumZ(blocks int, io *Line)
 
-// lineExpY does blocks of 16 elements of lineExp.
+// lineExpY does blocks of 32 elements of lineExp.
 //
 //go:noescape
 func lineExpY(blocks int, io *Line)
 
-// lineExpZ does blocks of 16 elements of lineExp.
+// lineExpZ does blocks of 32 elements of lineExp.
 //
 //go:noescape
 func lineExpZ(blocks int, io *Line)
 
-// lineGeluGradY does blocks of 16 elements of lineGeluGrad.
+// lineGeluGradY does blocks of 32 elements of lineGeluGrad.
 //
 //go:noescape
 func lineGeluGradY(blocks int, io *Line)
 
-// lineGeluGradZ does blocks of 16 elements of lineGeluGrad.
+// lineGeluGradZ does blocks of 32 elements of lineGeluGrad.
 //
 //go:noescape
 func lineGeluGradZ(blocks int, io *Line)
 
-// lineGeluTanhGradY does blocks of 16 elements of lineGeluTanhGrad.
+// lineGeluTanhGradY does blocks of 32 elements of lineGeluTanhGrad.
 //
 //go:noescape
 func lineGeluTanhGradY(blocks int, io *Line)
 
-// lineGeluTanhGradZ does blocks of 16 elements of lineGeluTanhGrad.
+// lineGeluTanhGradZ does blocks of 32 elements of lineGeluTanhGrad.
 //
 //go:noescape
 func lineGeluTanhGradZ(blocks int, io *Line)
 
-// lineLogSoftmaxGradY does blocks of 16 elements of lineLogSoftmaxGrad.
+// lineLogSoftmaxGradY does blocks of 32 elements of lineLogSoftmaxGrad.
 //
 //go:noescape
 func lineLogSoftmaxGradY(blocks int, io *Line)
 
-// lineLogSoftmaxGradZ does blocks of 16 elements of lineLogSoftmaxGrad.
+// lineLogSoftmaxGradZ does blocks of 32 elements of lineLogSoftmaxGrad.
 //
 //go:noescape
 func lineLogSoftmaxGradZ(blocks int, io *Line)
 
-// lineMaxY does blocks of 16 elements of lineMax.
+// lineMaxY does blocks of 32 elements of lineMax.
 //
 //go:noescape
 func lineMaxY(blocks int, io *Line)
 
-// lineMaxZ does blocks of 16 elements of lineMax.
+// lineMaxZ does blocks of 32 elements of lineMax.
 //
 //go:noescape
 func lineMaxZ(blocks int, io *Line)
 
-// lineNormBiasY does blocks of 16 elements of lineNormBias.
+// lineNormBiasY does blocks of 32 elements of lineNormBias.
 //
 //go:noescape
 func lineNormBiasY(blocks int, io *Line)
 
-// lineNormBiasZ does blocks of 16 elements of lineNormBias.
+// lineNormBiasZ does blocks of 32 elements of lineNormBias.
 //
 //go:noescape
 func lineNormBiasZ(blocks int, io *Line)
 
-// lineNormGradY does blocks of 16 elements of lineNormGrad.
+// lineNormGradY does blocks of 32 elements of lineNormGrad.
 //
 //go:noescape
 func lineNormGradY(blocks int, io *Line)
 
-// lineNormGradZ does blocks of 16 elements of lineNormGrad.
+// lineNormGradZ does blocks of 32 elements of lineNormGrad.
 //
 //go:noescape
 func lineNormGradZ(blocks int, io *Line)
 
-// lineNormPlainGradY does blocks of 16 elements of lineNormPlainGrad.
+// lineNormPlainGradY does blocks of 32 elements of lineNormPlainGrad.
 //
 //go:noescape
 func lineNormPlainGradY(blocks int, io *Line)
 
-// lineNormPlainGradZ does blocks of 16 elements of lineNormPlainGrad.
+// lineNormPlainGradZ does blocks of 32 elements of lineNormPlainGrad.
 //
 //go:noescape
 func lineNormPlainGradZ(blocks int, io *Line)
 
-// lineNormPlainSumsY does blocks of 16 elements of lineNormPlainSums.
+// lineNormPlainSumsY does blocks of 32 elements of lineNormPlainSums.
 //
 //go:noescape
 func lineNormPlainSumsY(blocks int, io *Line)
 
-// lineNormPlainSumsZ does blocks of 16 elements of lineNormPlainSums.
+// lineNormPlainSumsZ does blocks of 32 elements of lineNormPlainSums.
 //
 //go:noescape
 func lineNormPlainSumsZ(blocks int, io *Line)
 
-// lineNormSumsY does blocks of 16 elements of lineNormSums.
+// lineNormSumsY does blocks of 32 elements of lineNormSums.
 //
 //go:noescape
 func lineNormSumsY(blocks int, io *Line)
 
-// lineNormSumsZ does blocks of 16 elements of lineNormSums.
+// lineNormSumsZ does blocks of 32 elements of lineNormSums.
 //
 //go:noescape
 func lineNormSumsZ(blocks int, io *Line)
 
-// lineNormWeightY does blocks of 16 elements of lineNormWeight.
+// lineNormWeightY does blocks of 32 elements of lineNormWeight.
 //
 //go:noescape
 func lineNormWeightY(blocks int, io *Line)
 
-// lineNormWeightZ does blocks of 16 elements of lineNormWeight.
+// lineNormWeightZ does blocks of 32 elements of lineNormWeight.
 //
 //go:noescape
 func lineNormWeightZ(blocks int, io *Line)
 
-// lineNormY does blocks of 16 elements of lineNorm.
+// lineNormY does blocks of 32 elements of lineNorm.
 //
 //go:noescape
 func lineNormY(blocks int, io *Line)
 
-// lineNormZ does blocks of 16 elements of lineNorm.
+// lineNormZ does blocks of 32 elements of lineNorm.
 //
 //go:noescape
 func lineNormZ(blocks int, io *Line)
 
-// lineScaleY does blocks of 16 elements of lineScale.
+// lineScaleY does blocks of 32 elements of lineScale.
 //
 //go:noescape
 func lineScaleY(blocks int, io *Line)
 
-// lineScaleZ does blocks of 16 elements of lineScale.
+// lineScaleZ does blocks of 32 elements of lineScale.
 //
 //go:noescape
 func lineScaleZ(blocks int, io *Line)
 
-// lineShiftY does blocks of 16 elements of lineShift.
+// lineShiftY does blocks of 32 elements of lineShift.
 //
 //go:noescape
 func lineShiftY(blocks int, io *Line)
 
-// lineShiftZ does blocks of 16 elements of lineShift.
+// lineShiftZ does blocks of 32 elements of lineShift.
 //
 //go:noescape
 func lineShiftZ(blocks int, io *Line)
 
-// lineSiluGradY does blocks of 16 elements of lineSiluGrad.
+// lineSiluGradY does blocks of 32 elements of lineSiluGrad.
 //
 //go:noescape
 func lineSiluGradY(blocks int, io *Line)
 
-// lineSiluGradZ does blocks of 16 elements of lineSiluGrad.
+// lineSiluGradZ does blocks of 32 elements of lineSiluGrad.
 //
 //go:noescape
 func lineSiluGradZ(blocks int, io *Line)
 
-// lineSoftmaxGradY does blocks of 16 elements of lineSoftmaxGrad.
+// lineSoftmaxGradY does blocks of 32 elements of lineSoftmaxGrad.
 //
 //go:noescape
 func lineSoftmaxGradY(blocks int, io *Line)
 
-// lineSoftmaxGradZ does blocks of 16 elements of lineSoftmaxGrad.
+// lineSoftmaxGradZ does blocks of 32 elements of lineSoftmaxGrad.
 //
 //go:noescape
 func lineSoftmaxGradZ(blocks int, io *Line)
 
-// lineSpreadY does blocks of 16 elements of lineSpread.
+// lineSpreadY does blocks of 32 elements of lineSpread.
 //
 //go:noescape
 func lineSpreadY(blocks int, io *Line)
 
-// lineSpreadZ does blocks of 16 elements of lineSpread.
+// lineSpreadZ does blocks of 32 elements of lineSpread.
 //
 //go:noescape
 func lineSpreadZ(blocks int, io *Line)
 
-// lineSumY does blocks of 16 elements of lineSum.
+// lineSumY does blocks of 32 elements of lineSum.
 //
 //go:noescape
 func lineSumY(blocks int, io *Line)
 
-// lineSumZ does blocks of 16 elements of lineSum.
+// lineSumZ does blocks of 32 elements of lineSum.
 //
 //go:noescape
 func lineSumZ(blocks int, io *Line)
@@ -777,12 +777,12 @@ func log1pF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func log1pF64Z(blocks int, src *float64, dst *float64)
 
-// logF32Y computes blocks of 4 elements.
+// logF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func logF32Y(blocks int, src *float32, dst *float32)
 
-// logF32Z computes blocks of 8 elements.
+// logF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func logF32Z(blocks int, src *float32, dst *float32)
@@ -882,12 +882,12 @@ func pause(n int)
 //go:noescape
 func rowTimes16(k int, a *float32, b *float32, ldb int, c *float32, more int)
 
-// sigmoidF32Y computes blocks of 4 elements.
+// sigmoidF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func sigmoidF32Y(blocks int, src *float32, dst *float32)
 
-// sigmoidF32Z computes blocks of 8 elements.
+// sigmoidF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func sigmoidF32Z(blocks int, src *float32, dst *float32)
@@ -902,12 +902,12 @@ func sigmoidF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func sigmoidF64Z(blocks int, src *float64, dst *float64)
 
-// siluF32Y computes blocks of 4 elements.
+// siluF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func siluF32Y(blocks int, src *float32, dst *float32)
 
-// siluF32Z computes blocks of 8 elements.
+// siluF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func siluF32Z(blocks int, src *float32, dst *float32)
@@ -922,12 +922,12 @@ func siluF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func siluF64Z(blocks int, src *float64, dst *float64)
 
-// siluSlopeF32Y computes blocks of 4 elements.
+// siluSlopeF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func siluSlopeF32Y(blocks int, src *float32, dst *float32)
 
-// siluSlopeF32Z computes blocks of 8 elements.
+// siluSlopeF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func siluSlopeF32Z(blocks int, src *float32, dst *float32)
@@ -1002,12 +1002,12 @@ func storeTileF32(rows int, src *float32, dst *float32, ldd int, have int, bias 
 //go:noescape
 func storeTileFlat(rows int, src *float32, dst *uint16, ldd int, have int, bias *float32)
 
-// tanhF32Y computes blocks of 4 elements.
+// tanhF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func tanhF32Y(blocks int, src *float32, dst *float32)
 
-// tanhF32Z computes blocks of 8 elements.
+// tanhF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func tanhF32Z(blocks int, src *float32, dst *float32)

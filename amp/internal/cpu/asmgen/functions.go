@@ -11,8 +11,6 @@ const (
 	ln2Lo = 0x1.a39ef35793c76p-33 // the rest
 )
 
-func (p *prog) neg(x val) val { return p.sub(p.bits(1<<63), x) }
-
 // inverseFactorials returns 1/from! … 1/to!.
 func inverseFactorials(from, to int) []float64 {
 	var c []float64

@@ -2,7 +2,8 @@ package main
 
 import "math"
 
-// Shorter programs for float32: computed in float64 as the others, to some ten digits, and rounded to seven.
+// Shorter programs for float32: computed in float64 as the others, to some ten digits, and rounded to seven. They are what CUDA kernels do
+// (cudart/kernels/math64.h); the CPU has programs in float32.
 
 // singleExp returns e^x for x between -708 and 709.
 func (p *prog) singleExp(x val) val {
@@ -71,28 +72,4 @@ func (p *prog) gelu32(x val) val {
 	tail, _ := p.normalTail(x)
 	tail = p.choose(p.less(p.c(-18), x), tail, p.c(0)) // x·Φ(x) is 0 in float32 there
 	return p.mul(x, p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail)))
-}
-
-// geluSlope32: Φ(x) + x·φ(x), 0 below -18 and 1 above 18.
-func (p *prog) geluSlope32(x val) val {
-	x = p.within(x, -18, 18)
-	tail, bell := p.normalTail(x)
-	cdf := p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail))
-	return p.fma(p.mul(x, bell), p.c(1/math.Sqrt(2*math.Pi)), cdf)
-}
-
-// geluTanhSlope32: σ + x·σ·(1-σ)·v' for x·σ(v), 0 below -20 and 1 above 20.
-func (p *prog) geluTanhSlope32(x val) val {
-	x = p.within(x, -20, 20)
-	square := p.mul(x, x)
-	y := p.singleSigmoid(p.mul(p.mul(x, p.c(geluRate)), p.fma(square, p.c(geluCubic), p.c(1))), 705)
-	rate := p.mul(p.c(geluRate), p.fma(square, p.c(3*geluCubic), p.c(1)))
-	return p.fma(p.mul(p.mul(y, p.sub(p.c(1), y)), x), rate, y)
-}
-
-// siluSlope32: σ·(1 + x·(1-σ)).
-func (p *prog) siluSlope32(x val) val {
-	x = p.within(x, -150, 150)
-	y := p.singleSigmoid(x, 150)
-	return p.mul(y, p.fma(x, p.sub(p.c(1), y), p.c(1)))
 }

@@ -6,15 +6,20 @@ import (
 	"strings"
 )
 
-// A line is a program over the elements of several lines at once: one pass of a softmax or a norm. Lines are float32 or float64 in
-// memory; the arithmetic is float64. Sums have lineLanes lanes, element i going to lane i mod lineLanes, on every processor, so that
-// the two vector forms and the Go form give the same bits.
+// A line is a program over the elements of several float32 lines at once: one pass of a softmax or a norm, computed in float32. Sums have
+// lineLanes lanes, element i going to lane i mod lineLanes, and are added up in float64 after lineSegment elements, on every processor,
+// so that the two vector forms and the Go form give the same bits.
 type line struct {
 	name, doc string
+	pads      map[int]string // what a last, incomplete block has behind each of its lines, so that sums don't show it: Go expressions; 0 unless given
 	build     func(l *lineProg)
 }
 
-const lineLanes = 16
+const (
+	lineLanes   = 32
+	lineSegment = 2048
+	lineWide    = 8 // float64 lanes
+)
 
 // A lineProg is a prog and what becomes of its values.
 type lineProg struct {
@@ -25,9 +30,8 @@ type lineProg struct {
 type outKind int
 
 const (
-	outF32 outKind = iota // rounded, into a float32 line
-	outF64                // into a float64 line
-	outAdd                // added to a float64 line
+	outSet outKind = iota // into a line
+	outAdd                // added to a line
 	outSum                // added to a lane
 	outMax                // the lane's, if larger than it
 )
@@ -38,60 +42,55 @@ type lineOut struct {
 	k    int // number of the line or of the sum
 }
 
-func (l *lineProg) x32(k int) val               { return l.emit(ins{op: opLine32, n: k}) }
-func (l *lineProg) x64(k int) val               { return l.emit(ins{op: opLine64, n: k}) }
+func (l *lineProg) line(k int) val              { return l.emit(ins{op: opLine, n: k}) }
 func (l *lineProg) arg(k int) val               { return l.emit(ins{op: opArg, n: k}) }
 func (l *lineProg) put(v val, o outKind, k int) { l.outs = append(l.outs, lineOut{v, o, k}) }
 
+func (ln line) program() *lineProg {
+	l := &lineProg{prog: prog{single: true}}
+	ln.build(l)
+	return l
+}
+
 // The layout of cpu.Line.
 const (
-	lines32, lines64, lineArgs, lineSums = 6, 3, 4, 2
+	lineCount, lineArgs, lineSums = 6, 8, 2
 
-	at64  = 24 * lines32
-	atArg = at64 + 24*lines64
-	atSum = atArg + 8*lineArgs
+	atArg = 24 * lineCount
+	atSum = atArg + 4*lineArgs
 )
 
-var linePointers = []string{"SI", "DI", "R9", "R10", "R11", "R12", "BX", "DX", "R13"} // float32 lines, then float64 ones
+var linePointers = []string{"SI", "DI", "R9", "R10", "R11", "R12"}
 
-func (o lineOut) pointer() string {
-	if o.kind == outF32 {
-		return linePointers[o.k]
-	}
-	return linePointers[lines32+o.k]
-}
-
-// pointersUsed returns which lines a program touches, by their place in linePointers.
-func (l *lineProg) pointersUsed() []int {
-	var used []int
+// used returns which lines a program touches, and which of them it writes.
+func (l *lineProg) used() (all, written []int) {
 	for _, i := range l.ins {
-		switch i.op {
-		case opLine32:
-			used = append(used, i.n)
-		case opLine64:
-			used = append(used, lines32+i.n)
+		if i.op == opLine {
+			all = append(all, i.n)
 		}
 	}
 	for _, o := range l.outs {
-		switch o.kind {
-		case outF32:
-			used = append(used, o.k)
-		case outF64, outAdd:
-			used = append(used, lines32+o.k)
+		if o.kind == outSet || o.kind == outAdd {
+			all, written = append(all, o.k), append(written, o.k)
 		}
 	}
-	slices.Sort(used)
-	return slices.Compact(used)
+	slices.Sort(all)
+	slices.Sort(written)
+	return slices.Compact(all), slices.Compact(written)
 }
 
-func (l *lineProg) sums() int {
-	n := 0
+// sums returns the kind of each sum.
+func (l *lineProg) sums() []outKind {
+	var kinds []outKind
 	for _, o := range l.outs {
 		if o.kind == outSum || o.kind == outMax {
-			n = max(n, o.k+1)
+			for len(kinds) <= o.k {
+				kinds = append(kinds, 0)
+			}
+			kinds[o.k] = o.kind
 		}
 	}
-	return n
+	return kinds
 }
 
 // lineVectors writes the vector forms of all lines.
@@ -115,63 +114,114 @@ type lineWriter struct {
 }
 
 func (f *asmFile) lineFunc(ln line, reg string, consts *[]uint64) {
-	l := &lineProg{}
-	ln.build(l)
-	w := &lineWriter{l: l, count: 8, args: map[int]string{}}
+	l := ln.program()
+	w := &lineWriter{l: l, count: 16, args: map[int]string{}}
 	w.lanes = lanes{f: f, p: &l.prog, reg: reg, consts: consts}
 	regs := 32
 	if reg == "Y" {
-		regs, w.count = 16, 4
+		regs, w.count = 16, 8
 	}
 	for i := range regs {
 		w.free = append(w.free, vec(reg, i))
 	}
-	f.fn(ln.name+reg, "does blocks of 16 elements of "+ln.name+".", param{"blocks", "int", "CX"}, param{"io", "*Line", "AX"})
+	f.fn(ln.name+reg, fmt.Sprintf("does blocks of %d elements of %s.", lineLanes, ln.name), param{"blocks", "int", "CX"}, param{"io", "*Line", "AX"})
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
-	used := l.pointersUsed()
+	used, _ := l.used()
 	for _, k := range used {
 		f.op("MOVQ", at(24*k, "AX"), linePointers[k])
 	}
-	w.open()
+	for _, i := range l.ins {
+		if i.op == opArg && w.args[i.n] == "" && reg == "Z" {
+			w.args[i.n] = w.take()
+			f.op("VBROADCASTSS", at(atArg+4*i.n, "AX"), w.args[i.n])
+		}
+	}
+	if len(l.sums()) > 0 {
+		w.segments()
+	} else {
+		w.loop("CX")
+	}
+	f.ret()
+}
+
+// segments writes the loop of a program with sums.
+func (w *lineWriter) segments() {
+	f := w.f
+	f.label("segment")
+	f.op("MOVQ", imm(lineSegment/lineLanes), "BX")
+	f.op("CMPQ", "CX", "BX")
+	f.op("CMOVQLT", "CX", "BX")
+	f.op("SUBQ", "BX", "CX")
+	for k, kind := range w.l.sums() {
+		w.sums[k] = nil
+		for range lineLanes / w.count {
+			r := w.take()
+			if kind == outMax {
+				m, _ := w.constant(0xff800000ff800000)
+				f.op("VBROADCASTSS", m, r)
+			} else {
+				f.op("VXORPS", r, r, r)
+			}
+			w.sums[k] = append(w.sums[k], r)
+		}
+	}
+	w.loop("BX")
+	for k, kind := range w.l.sums() {
+		w.fold(k, kind)
+	}
+	f.op("TESTQ", "CX", "CX")
+	f.op("JNZ", "segment")
+}
+
+func (w *lineWriter) loop(counter string) {
+	f := w.f
 	f.op("PCALIGN", "$32")
 	f.label("loop")
 	for g := range lineLanes / w.count {
 		w.group(g)
 	}
+	used, _ := w.l.used()
 	for _, k := range used {
-		elem := 4
-		if k >= lines32 {
-			elem = 8
-		}
-		f.op("ADDQ", imm(elem*lineLanes), linePointers[k])
+		f.op("ADDQ", imm(4*lineLanes), linePointers[k])
 	}
-	f.op("DECQ", "CX")
+	f.op("DECQ", counter)
 	f.op("JNZ", "loop")
-	for k := range l.sums() {
-		for g, r := range w.sums[k] {
-			f.op("VMOVUPD", r, at(w.sumAt(k, g), "AX"))
-		}
-	}
-	f.ret()
 }
 
-func (w *lineWriter) sumAt(k, g int) int { return atSum + 8*lineLanes*k + 8*w.count*g }
-
-// open brings arguments and sums into registers that stay theirs.
-func (w *lineWriter) open() {
-	for _, i := range w.l.ins {
-		if i.op == opArg && w.args[i.n] == "" {
-			w.args[i.n] = w.take()
-			w.f.op("VBROADCASTSD", at(atArg+8*i.n, "AX"), w.args[i.n])
+// fold adds the lanes of a sum, lane i to float64 lane i mod lineWide: the first two eights of lanes, the last two, then these.
+func (w *lineWriter) fold(k int, kind outKind) {
+	f := w.f
+	op := map[outKind]string{outSum: "VADDPD", outMax: "VMAXPD"}[kind]
+	half := map[string]string{"Z": "Y", "Y": "X"}[w.reg]
+	extract := map[string]string{"Z": "VEXTRACTF64X4", "Y": "VEXTRACTF128"}[w.reg]
+	// wide widens the h-th half of register r into t.
+	wide := func(r string, h int, t string) {
+		from := half + r[1:]
+		if h == 1 {
+			from = half + t[1:]
+			f.op(extract, "$1", r, from)
 		}
+		f.op("VCVTPS2PD", from, t)
 	}
-	for k := range w.l.sums() {
-		for g := range lineLanes / w.count {
-			r := w.take()
-			w.f.op("VMOVUPD", at(w.sumAt(k, g), "AX"), r)
-			w.sums[k] = append(w.sums[k], r)
+	s := w.sums[k]
+	a, b, c := w.take(), w.take(), w.take()
+	for part := range lineWide / (w.count / 2) {
+		for i, sum := range []string{a, b} {
+			if w.reg == "Z" { // eights lie in halves of two registers
+				wide(s[i], 0, sum)
+				wide(s[i], 1, c)
+			} else { // in four registers, of which this is one half
+				wide(s[2*i], part, sum)
+				wide(s[2*i+1], part, c)
+			}
+			f.op(op, c, sum, sum)
 		}
+		f.op(op, b, a, a)
+		to := at(atSum+8*lineWide*k+4*w.count*part, "AX")
+		f.op(op, to, a, a)
+		f.op("VMOVUPD", a, to)
 	}
+	w.free = append(append(w.free, a, b, c), s...)
 }
 
 // group writes the program for the g-th register full of a block.
@@ -179,6 +229,9 @@ func (w *lineWriter) group(g int) {
 	p := w.p
 	w.where, w.last, w.masks = make([]string, len(p.ins)), p.lastUse(), nil
 	w.last[len(p.ins)-1] = 0
+	for _, o := range w.l.outs {
+		w.last[o.v] = max(w.last[o.v], int(o.v))
+	}
 	for i := 7; i > 0; i-- {
 		w.masks = append(w.masks, vec("K", i))
 	}
@@ -186,18 +239,19 @@ func (w *lineWriter) group(g int) {
 	for v, i := range p.ins {
 		switch i.op {
 		case opArg:
-			w.where[v], w.last[v] = w.args[i.n], len(p.ins)
-			continue
-		case opLine32:
+			if r := w.args[i.n]; r != "" {
+				w.where[v], w.last[v] = r, len(p.ins)
+				continue
+			}
 			w.where[v] = w.take()
-			w.f.op("VCVTPS2PD", at(4*w.count*g, linePointers[i.n]), w.where[v])
-		case opLine64:
+			w.f.op("VBROADCASTSS", at(atArg+4*i.n, "AX"), w.where[v])
+		case opLine:
 			w.where[v] = w.take()
-			w.f.op("VMOVUPD", at(8*w.count*g, linePointers[lines32+i.n]), w.where[v])
+			w.f.op("VMOVUPS", at(4*w.count*g, linePointers[i.n]), w.where[v])
 		case opConst:
 			continue
 		default:
-			w.instruction(val(v), false)
+			w.instruction(val(v), true)
 		}
 		for _, o := range w.l.outs {
 			if o.v == val(v) {
@@ -212,40 +266,30 @@ func (w *lineWriter) group(g int) {
 func (w *lineWriter) output(o lineOut, g int) {
 	r := w.where[o.v]
 	switch o.kind {
-	case outF32:
-		half := map[string]string{"Z": "Y", "Y": "X"}[w.reg]
-		t := w.take()
-		w.f.op(map[string]string{"Z": "VCVTPD2PS", "Y": "VCVTPD2PSY"}[w.reg], r, half+t[1:])
-		w.f.op("VMOVUPS", half+t[1:], at(4*w.count*g, o.pointer()))
-		w.free = append(w.free, t)
-	case outF64:
-		w.f.op("VMOVUPD", r, at(8*w.count*g, o.pointer()))
+	case outSet:
+		w.f.op("VMOVUPS", r, at(4*w.count*g, linePointers[o.k]))
 	case outAdd:
 		t := w.take()
-		w.f.op("VADDPD", at(8*w.count*g, o.pointer()), r, t)
-		w.f.op("VMOVUPD", t, at(8*w.count*g, o.pointer()))
+		w.f.op("VADDPS", at(4*w.count*g, linePointers[o.k]), r, t)
+		w.f.op("VMOVUPS", t, at(4*w.count*g, linePointers[o.k]))
 		w.free = append(w.free, t)
 	case outSum:
 		s := w.sums[o.k][g]
-		w.f.op("VADDPD", r, s, s)
+		w.f.op("VADDPS", r, s, s)
 	case outMax:
 		s := w.sums[o.k][g]
-		w.f.op("VMAXPD", s, r, s) // the lane where neither is larger or one is NaN
+		w.f.op("VMAXPS", s, r, s) // the lane where neither is larger or one is NaN
 	}
 }
 
-// goLine writes the line as a Go function that does elements from lo to n.
+// goLine writes the line as a Go function that does elements from lo to n, a segment at most.
 func goLine(ln line) string {
-	l := &lineProg{}
-	ln.build(l)
+	l := ln.program()
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n// %sGo %s It does elements lo to n.\nfunc %sGo(lo, n int, io *Line) {\n", ln.name, ln.doc, ln.name)
-	for _, k := range l.pointersUsed() {
-		if k < lines32 {
-			fmt.Fprintf(&b, "\tx%d := io.F32[%d][:n]\n", k, k)
-		} else {
-			fmt.Fprintf(&b, "\ty%d := io.F64[%d][:n]\n", k-lines32, k-lines32)
-		}
+	used, _ := l.used()
+	for _, k := range used {
+		fmt.Fprintf(&b, "\tx%d := io.F32[%d][:n]\n", k, k)
 	}
 	seen := map[int]bool{}
 	for _, i := range l.ins {
@@ -253,6 +297,13 @@ func goLine(ln line) string {
 			seen[i.n] = true
 			fmt.Fprintf(&b, "\ta%d := io.Arg[%d]\n", i.n, i.n)
 		}
+	}
+	for k, kind := range l.sums() {
+		start := "lanes32{}"
+		if kind == outMax {
+			start = "lowest32"
+		}
+		fmt.Fprintf(&b, "\ts%d := %s\n", k, start)
 	}
 	b.WriteString("\tfor i := lo; i < n; i++ {\n")
 	l.goBody(&b, "\t\t", func(at int) {
@@ -262,31 +313,35 @@ func goLine(ln line) string {
 			}
 		}
 	})
-	b.WriteString("\t}\n}\n")
+	b.WriteString("\t}\n")
+	for k, kind := range l.sums() {
+		fmt.Fprintf(&b, "\tio.Acc[%d].%s(&s%d)\n", k, map[outKind]string{outSum: "add", outMax: "most"}[kind], k)
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
 
 func (o lineOut) goText(v string) string {
-	lane := fmt.Sprintf("io.Acc[%d][i%%%d]", o.k, lineLanes)
+	lane := fmt.Sprintf("s%d[(i-lo)%%%d]", o.k, lineLanes)
 	switch o.kind {
-	case outF32:
-		return fmt.Sprintf("x%d[i] = float32(%s)", o.k, v)
-	case outF64:
-		return fmt.Sprintf("y%d[i] = %s", o.k, v)
+	case outSet:
+		return fmt.Sprintf("x%d[i] = %s", o.k, v)
 	case outAdd:
-		return fmt.Sprintf("y%d[i] += %s", o.k, v)
+		return fmt.Sprintf("x%d[i] += %s", o.k, v)
 	case outSum:
 		return lane + " += " + v
 	}
 	return fmt.Sprintf("if %s > %s {\n\t\t\t%s = %s\n\t\t}", v, lane, lane, v)
 }
 
+func (ln line) goName() string { return strings.ToUpper(ln.name[:1]) + ln.name[1:] }
+
 // lineTable declares the kernels.
 func lineTable() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nfunc init() {\n")
 	for _, ln := range lines {
-		fmt.Fprintf(&b, "\t%s.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: %sY, AVX512: %sZ}\n", strings.ToUpper(ln.name[:1])+ln.name[1:], ln.name, ln.name)
+		fmt.Fprintf(&b, "\t%s.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: %sY, AVX512: %sZ}\n", ln.goName(), ln.name, ln.name)
 	}
 	b.WriteString("}\n")
 	return b.String()
@@ -297,7 +352,18 @@ func lineScalars() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nimport \"math\"\n\n// The kernels.\nvar (\n")
 	for _, ln := range lines {
-		fmt.Fprintf(&b, "\t// %s %s\n\t%s = LineKernel{plain: %sGo}\n", strings.ToUpper(ln.name[:1])+ln.name[1:], ln.doc, strings.ToUpper(ln.name[:1])+ln.name[1:], ln.name)
+		all, written := ln.program().used()
+		fmt.Fprintf(&b, "\t// %s %s\n\t%s = LineKernel{plain: %sGo, lines: []int{%s}, written: []int{%s}", ln.goName(), ln.doc, ln.goName(), ln.name, list(all), list(written))
+		if len(ln.pads) > 0 {
+			fmt.Fprintf(&b, ", pad: func(io *Line, k int) float32 {\n\t\tswitch k {\n")
+			for _, k := range all {
+				if e := ln.pads[k]; e != "" {
+					fmt.Fprintf(&b, "\t\tcase %d:\n\t\t\treturn %s\n", k, e)
+				}
+			}
+			b.WriteString("\t\t}\n\t\treturn 0\n\t}")
+		}
+		b.WriteString("}\n")
 	}
 	b.WriteString(")\n")
 	for _, ln := range lines {
@@ -305,3 +371,5 @@ func lineScalars() string {
 	}
 	return b.String()
 }
+
+func list(n []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") }

@@ -41,6 +41,7 @@ func generate() map[string]string {
 	}
 	files["stubs_amd64.go"] = stubs.text()
 	files["math_scalar.go"] = mathScalars()
+	files["math_float32.go"] = mathNarrow()
 	files["math_amd64.go"] = mathTable()
 	files["lines_scalar.go"] = lineScalars()
 	files["lines_amd64.go"] = lineTable()

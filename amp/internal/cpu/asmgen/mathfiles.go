@@ -10,8 +10,8 @@ func mathVectors(f *asmFile) {
 			continue
 		}
 		for _, reg := range []string{"Z", "Y"} {
-			f.vecFunc(fn.program(false), fn.name+"F64"+reg, reg, false, &consts)
-			f.vecFunc(fn.program(true), fn.name+"F32"+reg, reg, true, &consts)
+			f.vecFunc(fn.program(double), fn.name+"F64"+reg, reg, false, &consts)
+			f.vecFunc(fn.program(narrow), fn.name+"F32"+reg, reg, true, &consts)
 		}
 	}
 	f.constants(consts)
@@ -22,9 +22,21 @@ func mathScalars() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nimport \"math\"\n")
 	for _, fn := range functions {
-		b.WriteString(fn.program(false).goFunc(fn.name+"64", fn.doc))
+		b.WriteString(fn.program(double).goFunc(fn.name+"64", fn.doc))
 		if fn.single != nil {
-			b.WriteString(fn.program(true).goFunc(fn.name+"32", "is "+fn.name+"64 with the digits of a float32, for such an x."))
+			b.WriteString(fn.program(single).goFunc(fn.name+"32", "is "+fn.name+"64 with the digits of a float32, for such an x."))
+		}
+	}
+	return b.String()
+}
+
+// mathNarrow is the Go form of the functions in float32.
+func mathNarrow() string {
+	var b strings.Builder
+	b.WriteString(header + "package cpu\n\nimport \"math\"\n")
+	for _, fn := range functions {
+		if fn.narrow != nil {
+			b.WriteString(fn.program(narrow).goFunc(fn.name+"F32", "is "+fn.name+"64 in float32."))
 		}
 	}
 	return b.String()

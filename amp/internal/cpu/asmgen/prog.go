@@ -2,10 +2,11 @@ package main
 
 import "math"
 
-// A prog is a function of one float64 as a straight line of operations, from which come the Go function and its two vector
-// forms: what is written once gives the same bits three times, as every operation is rounded alike everywhere.
+// A prog is a function as a straight line of operations, from which come the Go function and its two vector forms: what is
+// written once gives the same bits three times, as every operation is rounded alike everywhere.
 type prog struct {
-	ins []ins
+	ins    []ins
+	single bool // in float32, else in float64
 }
 
 // A val is the result of an operation: its place in the line.
@@ -34,8 +35,8 @@ const (
 	opLess
 	opEqual
 	opSelect // b if mask a, else c
-	opLine32 // element of float32 line n, and the next two of lines alone
-	opLine64
+	opScale  // a·2^b for a whole b, rounded once; float32 alone
+	opLine   // element of line n, as the next of lines alone
 	opArg
 )
 
@@ -43,7 +44,7 @@ type ins struct {
 	op      opcode
 	a, b, c val
 	n       int
-	bits    uint64 // of a constant
+	bits    uint64 // of a constant; of a float32 one, twice
 }
 
 func (p *prog) emit(i ins) val {
@@ -54,7 +55,7 @@ func (p *prog) emit(i ins) val {
 // arguments returns the values that an operation reads.
 func (i ins) arguments() []val {
 	switch i.op {
-	case opInput, opConst, opLine32, opLine64, opArg:
+	case opInput, opConst, opLine, opArg:
 		return nil
 	case opShl, opShr, opSqrt:
 		return []val{i.a}
@@ -65,7 +66,6 @@ func (i ins) arguments() []val {
 }
 
 func (p *prog) input() val         { return p.emit(ins{op: opInput}) }
-func (p *prog) c(x float64) val    { return p.bits(math.Float64bits(x)) }
 func (p *prog) add(a, b val) val   { return p.emit(ins{op: opAdd, a: a, b: b}) }
 func (p *prog) sub(a, b val) val   { return p.emit(ins{op: opSub, a: a, b: b}) }
 func (p *prog) mul(a, b val) val   { return p.emit(ins{op: opMul, a: a, b: b}) }
@@ -90,8 +90,22 @@ func (p *prog) choose(mask, yes, no val) val {
 	return p.emit(ins{op: opSelect, a: mask, b: yes, c: no})
 }
 
+// c returns a constant, rounded to the program's type.
+func (p *prog) c(x float64) val {
+	if p.single {
+		return p.bits(uint64(math.Float32bits(float32(x))))
+	}
+	return p.bits(math.Float64bits(x))
+}
+
+// scale returns y·2^k for a whole k between -200 and 200.
+func (p *prog) scale(y, k val) val { return p.emit(ins{op: opScale, a: y, b: k}) }
+
 // bits returns a constant by its bits; equal constants are one.
 func (p *prog) bits(u uint64) val {
+	if p.single {
+		u |= u << 32
+	}
 	for v, i := range p.ins {
 		if i.op == opConst && i.bits == u {
 			return val(v)
@@ -100,8 +114,16 @@ func (p *prog) bits(u uint64) val {
 	return p.emit(ins{op: opConst, bits: u})
 }
 
-func (p *prog) abs(x val) val  { return p.and(x, p.bits(1<<63-1)) }
-func (p *prog) sign(x val) val { return p.and(x, p.bits(1<<63)) }
+func (p *prog) abs(x val) val  { return p.and(x, p.bits(p.signBit()-1)) }
+func (p *prog) sign(x val) val { return p.and(x, p.bits(p.signBit())) }
+func (p *prog) neg(x val) val  { return p.sub(p.bits(p.signBit()), x) }
+
+func (p *prog) signBit() uint64 {
+	if p.single {
+		return 1 << 31
+	}
+	return 1 << 63
+}
 
 // poly is Horner's rule, coefficients from the constant one on.
 func (p *prog) poly(x val, coef ...float64) val {
@@ -135,7 +157,7 @@ func (p *prog) needed() *prog {
 			}
 		}
 	}
-	q, place := &prog{}, make([]val, len(p.ins))
+	q, place := &prog{single: p.single}, make([]val, len(p.ins))
 	for at, i := range p.ins {
 		if live[at] {
 			i.a, i.b, i.c = place[i.a], place[i.b], place[i.c]

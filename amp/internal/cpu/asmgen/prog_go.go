@@ -10,16 +10,21 @@ import (
 // goFunc writes the program as a Go function. Conversions keep the compiler from fusing a product into a sum.
 func (p *prog) goFunc(name, doc string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n// %s %s\nfunc %s(v0 float64) float64 {\n", name, doc, name)
+	fmt.Fprintf(&b, "\n// %s %s\nfunc %s(v0 %[4]s) %[4]s {\n", name, doc, name, p.goType())
 	p.goBody(&b, "\t", func(int) {})
 	fmt.Fprintf(&b, "\treturn v%d\n}\n", len(p.ins)-1)
 	return b.String()
 }
 
+func (p *prog) goType() string { return p.named("float32", "float64") }
+
 // goArg names a value.
 func (p *prog) goArg(v val) string {
 	switch i := p.ins[v]; i.op {
 	case opConst:
+		if p.single {
+			return goConst32(uint32(i.bits))
+		}
 		return goConst(i.bits)
 	case opArg:
 		return fmt.Sprintf("a%d", i.n)
@@ -33,36 +38,37 @@ func (p *prog) goBody(b *strings.Builder, tab string, then func(at int)) {
 		switch i.op {
 		case opInput, opConst, opArg:
 			continue
-		case opLine32:
-			fmt.Fprintf(b, "%sv%d := float64(x%d[i])\n", tab, at, i.n)
-		case opLine64:
-			fmt.Fprintf(b, "%sv%d := y%d[i]\n", tab, at, i.n)
+		case opLine:
+			fmt.Fprintf(b, "%sv%d := x%d[i]\n", tab, at, i.n)
 		case opMin, opMax, opSelect:
 			cond, yes, no := p.goArg(i.a), p.goArg(i.b), p.goArg(i.c)
 			if i.op != opSelect {
 				cmp := map[opcode]string{opMin: "<", opMax: ">"}[i.op]
 				cond, yes, no = p.goArg(i.a)+" "+cmp+" "+p.goArg(i.b), p.goArg(i.a), p.goArg(i.b)
 			}
-			fmt.Fprintf(b, "%sv%d := %s\n%sif %s {\n%s\tv%d = %s\n%s}\n", tab, at, typed(no), tab, cond, tab, at, yes, tab)
+			fmt.Fprintf(b, "%sv%d := %s\n%sif %s {\n%s\tv%d = %s\n%s}\n", tab, at, p.typed(no), tab, cond, tab, at, yes, tab)
 		default:
-			fmt.Fprintf(b, "%sv%d := %s\n", tab, at, goExpr(i, p.goArg))
+			fmt.Fprintf(b, "%sv%d := %s\n", tab, at, p.goExpr(i))
 		}
 		then(at)
 	}
 }
 
-// typed makes a variable set from a whole constant a float64.
-func typed(s string) string {
+// typed gives a constant that a variable is set from the program's type.
+func (p *prog) typed(s string) string {
 	if strings.HasPrefix(s, "v") {
 		return s
 	}
-	return "float64(" + s + ")"
+	return p.goType() + "(" + s + ")"
 }
 
-func goExpr(i ins, arg func(val) string) string {
-	bits := func(v val) string { return "math.Float64bits(" + arg(v) + ")" }
-	binary := func(op string) string { return fmt.Sprintf("float64(%s %s %s)", arg(i.a), op, arg(i.b)) }
-	whole := func(op string) string { return fmt.Sprintf("math.Float64frombits(%s %s %s)", bits(i.a), op, bits(i.b)) }
+func (p *prog) goExpr(i ins) string {
+	arg, typ := p.goArg, p.goType()
+	toBits, fromBits := "math.F"+typ[1:]+"bits", "math.F"+typ[1:]+"frombits"
+	bits := func(v val) string { return toBits + "(" + arg(v) + ")" }
+	binary := func(op string) string { return fmt.Sprintf("%s(%s %s %s)", typ, arg(i.a), op, arg(i.b)) }
+	whole := func(op string) string { return fmt.Sprintf("%s(%s %s %s)", fromBits, bits(i.a), op, bits(i.b)) }
+	fma := p.named("FMA32", "math.FMA")
 	switch i.op {
 	case opAdd:
 		return binary("+")
@@ -73,11 +79,13 @@ func goExpr(i ins, arg func(val) string) string {
 	case opDiv:
 		return binary("/")
 	case opSqrt:
-		return "math.Sqrt(" + arg(i.a) + ")"
+		return "math.Sqrt(" + arg(i.a) + ")" // of float64 programs alone
 	case opFMA:
-		return fmt.Sprintf("math.FMA(%s, %s, %s)", arg(i.a), arg(i.b), arg(i.c))
+		return fmt.Sprintf("%s(%s, %s, %s)", fma, arg(i.a), arg(i.b), arg(i.c))
 	case opFNMA:
-		return fmt.Sprintf("math.FMA(-%s, %s, %s)", arg(i.a), arg(i.b), arg(i.c))
+		return fmt.Sprintf("%s(-%s, %s, %s)", fma, arg(i.a), arg(i.b), arg(i.c))
+	case opScale:
+		return fmt.Sprintf("scale32(%s, %s)", arg(i.a), arg(i.b))
 	case opAnd:
 		return whole("&")
 	case opOr:
@@ -87,9 +95,9 @@ func goExpr(i ins, arg func(val) string) string {
 	case opMinus:
 		return whole("-")
 	case opShl:
-		return fmt.Sprintf("math.Float64frombits(%s << %d)", bits(i.a), i.n)
+		return fmt.Sprintf("%s(%s << %d)", fromBits, bits(i.a), i.n)
 	case opShr:
-		return fmt.Sprintf("math.Float64frombits(%s >> %d)", bits(i.a), i.n)
+		return fmt.Sprintf("%s(%s >> %d)", fromBits, bits(i.a), i.n)
 	case opLess:
 		return fmt.Sprintf("%s < %s", arg(i.a), arg(i.b))
 	case opEqual:
@@ -105,4 +113,12 @@ func goConst(u uint64) string {
 		return fmt.Sprintf("math.Float64frombits(%#x)", u)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+func goConst32(u uint32) string {
+	f := float64(math.Float32frombits(u))
+	if f != f || math.IsInf(f, 0) || u == 1<<31 || f != 0 && math.Abs(f) < 1e-37 || math.Abs(f) > 1e37 {
+		return fmt.Sprintf("math.Float32frombits(%#x)", u)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 32)
 }

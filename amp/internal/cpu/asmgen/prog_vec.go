@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -17,7 +18,8 @@ type lanes struct {
 	last   []int
 }
 
-// vecFunc writes a function that applies the program to whole blocks of elements; single says they are float32 in memory.
+// vecFunc writes a function that applies the program to whole blocks of elements; single says they are float32 in memory, which a
+// program in float64 widens and rounds at the end.
 func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *[]uint64) {
 	l := &lanes{f: f, p: p, reg: reg, consts: consts, where: make([]string, len(p.ins)), last: p.lastUse()}
 	regs, count, elem, ptr := 32, 8, 8, "*float64"
@@ -26,6 +28,9 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *[]uint
 	}
 	if single {
 		elem, ptr = 4, "*float32"
+	}
+	if p.single {
+		count *= 2
 	}
 	for i := range regs {
 		l.free = append(l.free, vec(reg, i))
@@ -41,12 +46,15 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *[]uint
 		l.instruction(val(at), single)
 	}
 	result := l.where[len(p.ins)-1]
-	if single {
+	switch {
+	case p.single:
+		f.op("VMOVUPS", result, "(DI)")
+	case single:
 		half := map[string]string{"Z": "Y", "Y": "X"}[reg] + result[1:]
 		convert := map[string]string{"Z": "VCVTPD2PS", "Y": "VCVTPD2PSY"}[reg]
 		f.op(convert, result, half)
 		f.op("VMOVUPS", half, "(DI)")
-	} else {
+	default:
 		f.op("VMOVUPD", result, "(DI)")
 	}
 	f.op("ADDQ", imm(elem*count), "SI")
@@ -84,8 +92,9 @@ func (l *lanes) release(at int, vs []val) {
 }
 
 // memory returns the address of a constant, and how an instruction's name changes for it.
-func (l *lanes) memory(v val) (operand, suffix string) {
-	u := l.p.ins[v].bits
+func (l *lanes) memory(v val) (operand, suffix string) { return l.constant(l.p.ins[v].bits) }
+
+func (l *lanes) constant(u uint64) (operand, suffix string) {
 	k := slices.Index(*l.consts, u)
 	if k < 0 {
 		k = len(*l.consts)
@@ -109,7 +118,7 @@ func (l *lanes) inReg(v val) string {
 	}
 	m, _ := l.memory(v)
 	r := l.take()
-	l.f.op("VBROADCASTSD", m, r)
+	l.f.op("VBROADCAST"+l.p.kind(), m, r)
 	l.where[v] = r
 	return r
 }
@@ -132,10 +141,10 @@ func (l *lanes) instruction(v val, single bool) {
 		return
 	case opInput:
 		r := l.take()
-		if single {
+		if single && !l.p.single {
 			l.f.op("VCVTPS2PD", "(SI)", r)
 		} else {
-			l.f.op("VMOVUPD", "(SI)", r)
+			l.f.op("VMOVU"+l.p.packed(), "(SI)", r)
 		}
 		l.where[v] = r
 		return
@@ -149,12 +158,14 @@ func (l *lanes) instruction(v val, single bool) {
 		a := l.inReg(i.a)
 		l.release(int(v), args)
 		l.where[v] = l.take()
-		l.f.op("VSQRTPD", a, l.where[v])
+		l.f.op("VSQRT"+l.p.packed(), a, l.where[v])
 	case opShl, opShr:
 		a := l.inReg(i.a)
 		l.release(int(v), args)
 		l.where[v] = l.take()
-		l.f.op(map[opcode]string{opShl: "VPSLLQ", opShr: "VPSRLQ"}[i.op], imm(i.n), a, l.where[v])
+		l.f.op(map[opcode]string{opShl: "VPSLL", opShr: "VPSRL"}[i.op]+l.p.whole(), imm(i.n), a, l.where[v])
+	case opScale:
+		l.scaled(v, i)
 	default:
 		l.binary(v, i)
 	}
@@ -162,8 +173,56 @@ func (l *lanes) instruction(v val, single bool) {
 	l.release(int(v), args)
 }
 
-var binaryNames = map[opcode]string{opAdd: "VADDPD", opSub: "VSUBPD", opMul: "VMULPD", opDiv: "VDIVPD", opMin: "VMINPD", opMax: "VMAXPD",
-	opAnd: "VANDPD", opOr: "VORPD", opPlus: "VPADDQ", opMinus: "VPSUBQ"}
+// kind, packed and whole are how names of instructions end: of one number, of many, and of many as integers.
+func (p *prog) kind() string   { return p.named("SS", "SD") }
+func (p *prog) packed() string { return p.named("PS", "PD") }
+func (p *prog) whole() string  { return p.named("D", "Q") }
+
+func (p *prog) named(single, double string) string {
+	if p.single {
+		return single
+	}
+	return double
+}
+
+var binaryNames = map[opcode]string{opAdd: "VADD", opSub: "VSUB", opMul: "VMUL", opDiv: "VDIV", opMin: "VMIN", opMax: "VMAX", opAnd: "VAND", opOr: "VOR"}
+
+func (p *prog) binaryName(o opcode) string {
+	switch o {
+	case opPlus:
+		return "VPADD" + p.whole()
+	case opMinus:
+		return "VPSUB" + p.whole()
+	}
+	return binaryNames[o] + p.packed()
+}
+
+// scaled multiplies by a power of 2: AVX-512 has an instruction for it, AVX2 does two steps, so that the result may be subnormal.
+func (l *lanes) scaled(v val, i ins) {
+	y, k := l.inReg(i.a), l.inReg(i.b)
+	r := l.take()
+	l.where[v] = r
+	if l.reg == "Z" {
+		l.f.op("VSCALEFPS", k, y, r)
+		return
+	}
+	half, _ := l.constant(twice(0.5))
+	whole, _ := l.constant(twice(magicF))
+	one, _ := l.constant(twice(1))
+	t := l.take()
+	l.f.op("VMULPS", half, k, r)
+	l.f.op("VADDPS", whole, r, r)
+	l.f.op("VSUBPS", whole, r, t)
+	l.f.op("VSUBPS", t, k, t)
+	l.f.op("VADDPS", whole, t, t)
+	for _, x := range []string{r, t} {
+		l.f.op("VPSLLD", "$23", x, x)
+		l.f.op("VPADDD", one, x, x)
+	}
+	l.f.op("VMULPS", y, r, r)
+	l.f.op("VMULPS", t, r, r)
+	l.free = append(l.free, t)
+}
 
 func (l *lanes) binary(v val, i ins) {
 	a, b := i.a, i.b
@@ -173,7 +232,7 @@ func (l *lanes) binary(v val, i ins) {
 			a, b = b, a
 		}
 	}
-	name := binaryNames[i.op]
+	name := l.p.binaryName(i.op)
 	ra := l.inReg(a)
 	second := ""
 	if l.isConst(b) && l.where[b] == "" {
@@ -202,7 +261,7 @@ func (l *lanes) fused(v val, i ins) {
 	if dies(c) && c != a && c != b { // c += a·b
 		second, suffix := l.operand(b)
 		rc := l.inReg(c)
-		l.f.op(name+"231PD"+suffix, second, l.inReg(a), rc)
+		l.f.op(name+"231"+l.p.packed()+suffix, second, l.inReg(a), rc)
 		l.where[c] = ""
 		l.where[v] = rc
 		return
@@ -213,17 +272,17 @@ func (l *lanes) fused(v val, i ins) {
 	ra := l.inReg(a)
 	if !dies(a) || a == b || a == c {
 		r := l.take()
-		l.f.op("VMOVAPD", ra, r)
+		l.f.op("VMOVA"+l.p.packed(), ra, r)
 		ra = r
 	} else {
 		l.where[a] = ""
 	}
 	if l.isConst(b) || !l.isConst(c) && l.where[c] == "" { // a = a·b + c with b from memory
 		second, suffix := l.operand(b)
-		l.f.op(name+"132PD"+suffix, second, l.inReg(c), ra)
+		l.f.op(name+"132"+l.p.packed()+suffix, second, l.inReg(c), ra)
 	} else {
 		second, suffix := l.operand(c)
-		l.f.op(name+"213PD"+suffix, second, l.inReg(b), ra)
+		l.f.op(name+"213"+l.p.packed()+suffix, second, l.inReg(b), ra)
 	}
 	l.where[v] = ra
 }
@@ -247,7 +306,7 @@ func (l *lanes) compare(v val, i ins) {
 	} else {
 		r = l.take()
 	}
-	l.f.op("VCMPPD"+suffix, code, second, ra, r)
+	l.f.op("VCMP"+l.p.packed()+suffix, code, second, ra, r)
 	l.where[v] = r
 }
 
@@ -256,11 +315,17 @@ func (l *lanes) blend(v val, i ins) {
 	no, mask := l.inReg(i.c), l.where[i.a]
 	r := l.take()
 	if l.reg == "Z" {
-		l.f.op("VBLENDMPD"+suffix, yes, no, mask, r)
+		l.f.op("VBLENDM"+l.p.packed()+suffix, yes, no, mask, r)
 	} else {
-		l.f.op("VBLENDVPD", mask, yes, no, r)
+		l.f.op("VBLENDV"+l.p.packed(), mask, yes, no, r)
 	}
 	l.where[v] = r
+}
+
+// twice returns the bits of a float32 constant as the table has them.
+func twice(x float32) uint64 {
+	u := uint64(math.Float32bits(x))
+	return u | u<<32
 }
 
 // constants writes the table that the programs read: four copies each, so that 256-bit instructions can read it too.

@@ -1,0 +1,193 @@
+package main
+
+import "math"
+
+// Programs in float32, twice as many numbers an instruction as in float64. Polynomials are weighted least-squares fits near the
+// minimax ones (Lawson's iteration over Chebyshev nodes, 50 digits), rounded; their errors are given as powers of 2. Tests hold the
+// functions to the bounds in ulps that the comments give.
+
+const (
+	magicF  = 0x1.8p23           // added to a small number, it leaves the nearest integer in the low bits
+	ln2Top  = 0x1.62e43p-1       // log 2 in float32
+	ln2Rest = -0x1.05c61p-29     // and the rest; both are multiplied without rounding
+	recipF  = uint64(0x7ef311c3) // less the bits of x, those of 1/x within 5 %
+)
+
+// reduceF writes x + low as k·log 2 + r with |r| ≤ log(2)/2; low may be none, -1.
+func (p *prog) reduceF(x, low val) (k, r val) {
+	k = p.sub(p.fma(x, p.c(math.Log2E), p.c(magicF)), p.c(magicF))
+	r = p.fnma(k, p.c(ln2Rest), p.fnma(k, p.c(ln2Top), x))
+	if low >= 0 {
+		r = p.add(r, low)
+	}
+	return k, r
+}
+
+// powerF returns e^r for the r of reduceF: 1 + r + r²·q(r), 2^-28.
+func (p *prog) powerF(r val) val {
+	return p.poly(r, 1, 1, 0.4999999403953552, 0.1666651964187622, 0.04166838899254799, 0.00836876779794693, 0.0013814930571243167)
+}
+
+// expF is within 1 ulp. It overflows and vanishes where float32 does.
+func (p *prog) expF(x val) val {
+	k, r := p.reduceF(p.within(x, -104.5, 89), -1)
+	return p.scale(p.powerF(r), k)
+}
+
+// decayF is expF for numbers that are not above 0.
+func (p *prog) decayF(x val) val {
+	k, r := p.reduceF(p.max(p.c(-104.5), x), -1)
+	return p.scale(p.powerF(r), k)
+}
+
+// inverseF returns 1/d for normal d below 2^125, within 1 ulp: a first guess from the bits, a cubic step and Newton's. It takes less
+// time than the division of many numbers.
+func (p *prog) inverseF(d val) val {
+	one := p.c(1)
+	y := p.minus(p.bits(recipF), d)
+	e := p.fnma(d, y, one)
+	y = p.fma(y, p.fma(e, e, e), y)
+	return p.fma(y, p.fnma(d, y, one), y)
+}
+
+// A partsF is a sum of a whole number and a smaller one, and what rounding took from it, by which quotients are corrected.
+type partsF struct{ sum, lost, inverse val }
+
+func (p *prog) partsOf(whole, part val) partsF {
+	sum := p.add(whole, part)
+	return partsF{sum, p.add(p.sub(whole, sum), part), p.inverseF(sum)}
+}
+
+// over returns n/d within 1 ulp.
+func (p *prog) over(n val, d partsF) val {
+	q := p.mul(n, d.inverse)
+	return p.fma(p.fnma(q, d.lost, p.fnma(q, d.sum, n)), d.inverse, q)
+}
+
+// tanhF is within 2.5 ulp: |tanh x| = -e/(2+e), e = exp(-2|x|) - 1, whose polynomial (e^r-1)/r is good to 2^-26.
+func (p *prog) tanhF(x val) val {
+	k, r := p.reduceF(p.max(p.c(-40), p.mul(p.abs(x), p.c(-2))), -1)
+	one := p.c(1)
+	scale := p.scale(one, k)
+	q := p.poly(r, 1, 0.4999999701976776, 0.16666506230831146, 0.041667137295007706, 0.00836913287639618, 0.0013888960238546133)
+	e := p.fma(scale, p.mul(r, q), p.sub(scale, one))
+	return p.or(p.abs(p.over(e, p.partsOf(p.c(2), e))), p.sign(x))
+}
+
+// gateF returns σ(v + low), which is z/(1+z) for negative and 1/(1+z) for positive v, z = e^-|v|, and on demand 1 less that; low may be
+// none, -1.
+func (p *prog) gateF(v, low val) (y val, rest func() val) {
+	negative := p.less(v, p.c(0))
+	a := p.max(p.c(-104.5), p.or(v, p.bits(1<<31))) // -|v|
+	if low >= 0 {
+		low = p.choose(negative, low, p.neg(low))
+	}
+	k, r := p.reduceF(a, low)
+	z, one := p.scale(p.powerF(r), k), p.c(1)
+	d := p.partsOf(one, z)
+	y = p.over(p.choose(negative, z, one), d)
+	return y, func() val { return p.over(p.choose(p.less(v, p.c(0)), one, z), d) }
+}
+
+// sigmoidF is within 2 ulp.
+func (p *prog) sigmoidF(x val) val {
+	y, _ := p.gateF(x, -1)
+	return y
+}
+
+// siluF is within 3 ulp, or 2^-142 of subnormal results.
+func (p *prog) siluF(x val) val { return p.mul(x, p.sigmoidF(x)) }
+
+// geluInner returns 2·√(2/π)·(x + 0.044715·x³) as a number and a correction: its exponential would show the rounding.
+func (p *prog) geluInner(x val) (v, low val) {
+	rate, cubic := geluRate, geluRate*geluCubic
+	top := math.Round(rate*0x1p18) / 0x1p18 // short, so that top - w is exact
+	square := p.mul(x, x)
+	squareLow := p.fma(x, x, p.neg(square))
+	w := p.fma(square, p.c(cubic), p.c(top))
+	wLow := p.fma(square, p.c(cubic), p.sub(p.c(top), w))
+	wLow = p.fma(squareLow, p.c(cubic), p.fma(square, p.c(cubic-float64(float32(cubic))), p.add(wLow, p.c(rate-top))))
+	v = p.mul(x, w)
+	return v, p.fma(x, wLow, p.fma(x, w, p.neg(v)))
+}
+
+// geluTanhF is within 4 ulp, or 2^-145 of subnormal results.
+func (p *prog) geluTanhF(x val) val {
+	v, low := p.geluInner(p.within(x, -12, 12))
+	y, _ := p.gateF(v, low)
+	return p.mul(x, y)
+}
+
+// millsF returns, for a = |x| held to 14.5 and x then, k and y with e^(-x²/2) = 2^k·y, and t with Φ(-a) = 2^k·y·t: Mills' ratio is a polynomial in
+// (a-4)/(a+4), as Shepherd and Laframboise (1981) transform it, over a + 4, 2^-26.8.
+func (p *prog) millsF(x val) (k, y, t val) {
+	a := p.min(p.c(14.5), p.abs(x))
+	square := p.mul(a, a)
+	low := p.mul(p.fma(a, a, p.neg(square)), p.c(-0.5))
+	k, r := p.reduceF(p.mul(square, p.c(-0.5)), low)
+	y = p.powerF(r)
+	inverse := p.inverseF(p.add(a, p.c(4)))
+	u := p.mul(p.sub(a, p.c(4)), inverse)
+	q := p.poly(u, 0.7552851438522339, -0.6078965663909912, 0.38713690638542175, -0.1865234524011612, 0.060403794050216675, -0.007525268942117691,
+		-0.0035124686546623707, 0.0015699584037065506, 0.000179304217454046, -0.00013200155808590353)
+	return k, y, p.mul(q, inverse)
+}
+
+// geluF is within 6 ulp, or 2^-145 of subnormal results.
+func (p *prog) geluF(x val) val {
+	k, y, t := p.millsF(x)
+	return p.mul(x, p.sideF(x, p.scale(p.mul(t, y), k)))
+}
+
+// sideF returns Φ(x) for Φ(-|x|).
+func (p *prog) sideF(x, tail val) val {
+	return p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail))
+}
+
+// geluSlopeF: Φ(x) + x·φ(x), 0 below -14.5 and 1 above 14.5. Near its zero the parts cancel.
+func (p *prog) geluSlopeF(x val) val {
+	x = p.within(x, -14.5, 14.5)
+	k, y, t := p.millsF(x)
+	bell := p.scale(y, k)
+	return p.fma(p.mul(x, bell), p.c(1/math.Sqrt(2*math.Pi)), p.sideF(x, p.mul(t, bell)))
+}
+
+// geluTanhSlopeF: σ + x·σ·(1-σ)·v' for x·σ(v).
+func (p *prog) geluTanhSlopeF(x val) val {
+	x = p.within(x, -12, 12)
+	v, low := p.geluInner(x)
+	y, rest := p.gateF(v, low)
+	rate := p.fma(p.mul(x, x), p.c(3*geluRate*geluCubic), p.c(geluRate))
+	return p.fma(p.mul(p.mul(y, rest()), x), rate, y)
+}
+
+// siluSlopeF: σ·(1 + x·(1-σ)).
+func (p *prog) siluSlopeF(x val) val {
+	x = p.within(x, -150, 150)
+	y, rest := p.gateF(x, -1)
+	return p.mul(y, p.fma(x, rest(), p.c(1)))
+}
+
+// logF is within 1 ulp: with x = 2^k·m and f = m-1, log x = k·log 2 + f - f²/2 + f³·q(f), 2^-27.
+func (p *prog) logF(x val) val {
+	const root = 0x3f3504f3 // √½
+	tiny := p.less(x, p.c(0x1p-126))
+	held := p.mul(x, p.choose(tiny, p.c(0x1p23), p.c(1)))
+	u := p.plus(held, p.bits(0x3f800000-root))
+	e := p.shr(u, 23) // k + 127
+	m := p.plus(p.minus(held, p.shl(e, 23)), p.bits(0x3f800000))
+	k := p.sub(p.or(e, p.bits(0x4b000000)), p.choose(tiny, p.c(0x1p23+127+23), p.c(0x1p23+127)))
+	f := p.sub(m, p.c(1))
+	q := p.poly(f, 0.3333333134651184, -0.25000810623168945, 0.20001210272312164, -0.16623631119728088, 0.1420239806175232,
+		-0.13158485293388367, 0.12756426632404327, -0.07632119208574295)
+	square := p.mul(f, f)
+	rest := p.fma(p.mul(square, f), q, p.fma(k, p.c(ln2Rest), p.mul(square, p.c(-0.5))))
+	// k·ln2Top + f, and what its rounding loses.
+	high := p.fma(k, p.c(ln2Top), f)
+	lost := p.add(p.fma(k, p.c(ln2Top), p.neg(high)), f)
+	y := p.add(high, p.add(lost, rest))
+	inf := p.bits(0x7f800000)
+	y = p.choose(p.less(x, inf), y, x)                         // +Inf, NaN
+	y = p.choose(p.less(x, p.c(0)), p.bits(0x7fc00000), y)     // no real number
+	return p.choose(p.equal(x, p.c(0)), p.bits(0xff800000), y) // -Inf
+}
