@@ -187,6 +187,24 @@ func (t *Tensor) setFloat64s(v []float64) {
 	t.rewrite("setFloat64s", func(t *Tensor) { store(t, t.off, v) })
 }
 
+// elementsAre says whether t's elements are of type T.
+func elementsAre[T number](t *Tensor) bool {
+	var z T
+	switch any(z).(type) {
+	case float32:
+		return t.dt == Float32
+	case float64:
+		return t.dt == Float64
+	}
+	return t.dt == Int64
+}
+
+// values views the storage of a tensor that holds T.
+func values[T number](t *Tensor) []T {
+	var z T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(t.st.mem))), len(t.st.mem)/int(unsafe.Sizeof(z)))
+}
+
 // direct returns len n elements of t in place, if it is of type T and they are consecutive.
 func direct[T number](t *Tensor, off, stride, n int) ([]T, bool) {
 	if stride != 1 {
@@ -258,6 +276,11 @@ func unaryOn[T number](out, in *Tensor, f func(dst, x []T)) {
 		return
 	}
 	w := newRowWalk(out, in)
+	if elementsAre[T](out) && elementsAre[T](in) && w.step[1] == 1 { // nothing to widen: no need for pieces that fit a scratch
+		dst, x := values[T](out), values[T](in)
+		w.runBy(grain, func(off [4]int, n int) { f(dst[off[0]:off[0]+n], x[off[1]:off[1]+n]) })
+		return
+	}
 	pool := scratches[T]()
 	w.run(func(off [4]int, n int) {
 		s := pool.Get().(*scratch[T])
@@ -316,6 +339,11 @@ func binaryOn[T number](out, a, b *Tensor, f func(dst, x, y []T)) {
 		return
 	}
 	w := newRowWalk(out, a, b)
+	if elementsAre[T](out) && elementsAre[T](a) && elementsAre[T](b) && w.step[1] == 1 && w.step[2] == 1 {
+		dst, x, y := values[T](out), values[T](a), values[T](b)
+		w.runBy(grain, func(off [4]int, n int) { f(dst[off[0]:off[0]+n], x[off[1]:off[1]+n], y[off[2]:off[2]+n]) })
+		return
+	}
 	pool := scratches[T]()
 	w.run(func(off [4]int, n int) {
 		s := pool.Get().(*scratch[T])

@@ -112,7 +112,7 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 		t.grad = g
 	case t.grad != nil:
 		AddInPlace(bs, t.grad, g)
-	case g.st.refs.Load() == 1 && g.off == 0 && g.contiguous() && bs.arena.disown(g):
+	case (g.apart || g.st.refs.Load() == 1 && g.off == 0) && g.contiguous() && bs.arena.disown(g):
 		g.scope, g.view = s, false
 		t.grad = g
 	default: // shared with something else, such as the gradient of another leaf

@@ -104,18 +104,22 @@ func (v curve) slope32(dst, dy, x []float32) {
 	w.release()
 }
 
-// slopeK multiplies dy by a function of x. Slices are no longer than chunk.
+// slopeK multiplies dy by a function of x.
 func slopeK[T float32 | float64](slope *cpu.Function) func(dst, dy, x []T) {
 	return func(dst, dy, x []T) {
 		pool := scratches[float64]()
 		s := pool.Get().(*scratch[float64])
-		wide := s.buf[0][:len(x)]
-		for i, v := range x {
-			wide[i] = float64(v)
-		}
-		slope.F64(wide, wide)
-		for i, v := range dy {
-			dst[i] = T(float64(v) * wide[i])
+		for len(x) > 0 {
+			wide := s.buf[0][:min(chunk, len(x))]
+			for i := range wide {
+				wide[i] = float64(x[i])
+			}
+			slope.F64(wide, wide)
+			for i, v := range wide {
+				dst[i] = T(float64(dy[i]) * v)
+			}
+			n := len(wide)
+			dst, dy, x = dst[n:], dy[n:], x[n:]
 		}
 		pool.Put(s)
 	}

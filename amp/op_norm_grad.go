@@ -48,6 +48,7 @@ func normBackward(b *Back, row *Op) {
 		w = b.In(1)
 	}
 	parts := normParts(b.S, b.S.apply(row, b.Attrs(), dy, x, w), x, w)
+	parts[0].apart = w == nil || x.Len() > 2*w.Len()
 	b.Set(0, parts[0])
 	if w != nil {
 		b.Set(1, parts[1])

@@ -22,6 +22,7 @@ type Tensor struct {
 	node    *node // the op that made it; nil for a leaf
 	needs   bool  // a gradient is wanted, here or further up
 	view    bool
+	apart   bool // a view of the greater part of its storage, whose elements nothing else reads or writes
 	norm    bool // kept in float32 when a model is cast (KeepFloat32)
 	name    string
 	grad    *Tensor

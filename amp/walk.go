@@ -66,7 +66,10 @@ func mergeable(st *[4][]int, cur *[4]int, last, size, n int) bool {
 }
 
 // run calls f with the offsets of pieces of at most chunk elements; pieces are spread over the workers.
-func (w *rowWalk) run(f func(off [4]int, n int)) {
+func (w *rowWalk) run(f func(off [4]int, n int)) { w.runBy(chunk, f) }
+
+// runBy is run with pieces of at most size elements.
+func (w *rowWalk) runBy(size int, f func(off [4]int, n int)) {
 	rows := 1
 	for _, d := range w.shape {
 		rows *= d
@@ -75,12 +78,12 @@ func (w *rowWalk) run(f func(off [4]int, n int)) {
 		return
 	}
 	if rows == 1 {
-		cpu.Parallel(w.inner, grain, func(lo, hi int) { w.pieces(w.base, lo, hi, f) })
+		cpu.Parallel(w.inner, grain, func(lo, hi int) { w.pieces(w.base, lo, hi, size, f) })
 		return
 	}
 	cpu.Parallel(rows, max(1, grain/w.inner), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			w.pieces(w.row(r), 0, w.inner, f)
+			w.pieces(w.row(r), 0, w.inner, size, f)
 		}
 	})
 }
@@ -92,7 +95,7 @@ func (w *rowWalk) sequential(f func(off [4]int, n int)) {
 		rows *= d
 	}
 	for r := range rows {
-		w.pieces(w.row(r), 0, w.inner, f)
+		w.pieces(w.row(r), 0, w.inner, chunk, f)
 	}
 }
 
@@ -109,12 +112,12 @@ func (w *rowWalk) row(r int) [4]int {
 	return off
 }
 
-func (w *rowWalk) pieces(base [4]int, lo, hi int, f func(off [4]int, n int)) {
-	for ; lo < hi; lo += chunk {
+func (w *rowWalk) pieces(base [4]int, lo, hi, size int, f func(off [4]int, n int)) {
+	for ; lo < hi; lo += size {
 		off := base
 		for i := range w.n {
 			off[i] += lo * w.step[i]
 		}
-		f(off, min(chunk, hi-lo))
+		f(off, min(size, hi-lo))
 	}
 }
