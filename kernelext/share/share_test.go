@@ -208,13 +208,18 @@ func TestVerifySeesFiguresComeAndGo(t *testing.T) {
 }
 
 func TestSavedNotebookIsComparedWithItself(t *testing.T) {
+	t.Setenv("HALFTONE_CPU", "")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "plain.ipynb")
 	writeNotebook(t, path, source, losses(1))
 	rec, err := RecordOf(path)
 	must(t, err)
-	r, err := Verify(t.Context(), path, rec, machine, computes(t, source, nil, losses(1.001)))
+	var env []string
+	r, err := Verify(t.Context(), path, rec, machine, computes(t, source, &env, losses(1.001)))
 	must(t, err)
+	if !slices.Equal(env, []string{"HALFTONE_CPU=reproducible"}) {
+		t.Errorf("environment %q", env)
+	}
 	if !r.OK() || r.Exact || r.Figures[0].Identical || len(r.Notes) > 0 {
 		t.Errorf("%+v", r)
 	}

@@ -16,6 +16,7 @@ import (
 func installAll(ctx context.Context, args []string) error {
 	fs := flags("install", "", "Installs or updates everything, without starting JupyterLab.")
 	newInstaller := installerFlags(fs)
+	completion := fs.Bool("completion", true, "also build gopls, which completes code and takes longest; cells run without it")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -26,8 +27,10 @@ func installAll(ctx context.Context, args []string) error {
 	if err := in.Install(ctx); err != nil {
 		return err
 	}
-	if err := in.Completion(ctx); err != nil {
-		return err
+	if *completion {
+		if err := in.Completion(ctx); err != nil {
+			return err
+		}
 	}
 	in.Report.Say("Ready: `make lab` opens JupyterLab; the kernel is called %q.", layout.DisplayName)
 	return nil
