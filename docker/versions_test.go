@@ -106,9 +106,19 @@ func TestVersionsAgree(t *testing.T) {
 	}
 }
 
+// TestWheelsHaveTheVersions compares NVIDIA's libraries.
+func TestWheelsHaveTheVersions(t *testing.T) {
+	v := settings(t, "versions.env")
+	for name, wheel := range map[string]string{"CUBLAS_VERSION": "nvidia-cublas-cu12", "NVRTC_VERSION": "nvidia-cuda-nvrtc-cu12", "CUDNN_VERSION": "nvidia-cudnn-cu12"} {
+		if locked := find(t, "requirements-gpu.txt", `^`+wheel+`==(\S+)`); locked != v[name] {
+			t.Errorf("%s is %s, requirements-gpu.txt has %s", name, v[name], locked)
+		}
+	}
+}
+
 // TestRequirementsAreHashed walks the requirements that images install.
 func TestRequirementsAreHashed(t *testing.T) {
-	for _, file := range []string{"../kernelext/install/python/requirements.txt"} {
+	for _, file := range []string{"../kernelext/install/python/requirements.txt", "requirements-gpu.txt"} {
 		text := strings.ReplaceAll(read(t, file), "\\\n", " ")
 		n := 0
 		for line := range strings.Lines(text) {

@@ -36,6 +36,7 @@ func init() {
 		{name: "show", args: "NOTEBOOK…", about: "print the figures that notebooks have saved, in the terminal", run: showFigures},
 		{name: "share", args: "NOTEBOOK", about: "pack a notebook with what reproduces it", run: shareNotebook},
 		{name: "verify", args: "[FOLDER | NOTEBOOK]…", about: "execute notebooks again and say what differs", run: verifyNotebooks},
+		{name: "compare", args: "NOTEBOOK…", about: "set the runs of executed notebooks beside each other", run: compareRuns},
 		{name: "train", args: "resnet18 | gpt", about: "train a real model in float32 and under autocast, and compare", run: trainModel},
 		{name: "bench", about: "measure the latency of cells and the time of a training step", run: benchmark},
 		{name: "uninstall", about: "remove everything that install made", run: uninstall},

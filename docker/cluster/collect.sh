@@ -1,0 +1,15 @@
+#!/bin/sh
+# Collects the executed notebooks of a grid, in its order, into one figure: grid.html, and as text where the job prints.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-grid}
+set --
+for name in $(grep -v '^ *\(#\|$\)' "${GRID:-$here/grid.txt}" | awk '{print $1}'); do
+	if [ ! -e "$out/$name.ipynb" ]; then
+		echo "collect.sh: $out/$name.ipynb is missing: its point failed or still runs" >&2
+		exit 1
+	fi
+	set -- "$@" "$out/$name.ipynb"
+done
+# shellcheck disable=SC2086
+exec ${HALFTONE:-halftone} compare --output "$out/grid.html" "$@"
