@@ -1,0 +1,89 @@
+package cheatsheet
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/checkpoint"
+	"github.com/halftone-ml/halftone/amp/nn"
+	"github.com/halftone-ml/halftone/amp/optim"
+	"github.com/halftone-ml/halftone/amp/safetensors"
+)
+
+func Example_modules() {
+	s := amp.NewScope(amp.Seed(1))
+	defer s.Close()
+
+	// torch: nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+	net := nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1))
+	fmt.Println(len(net.Parameters()))
+
+	// torch: class Double(nn.Module): …
+	double := nn.Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.MulScalar(s, x, 2) })
+	fmt.Println(double.Forward(s, amp.Ones(s, amp.Float32, 1)).Item())
+
+	// torch: nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.LayerNorm(8)
+	conv, bn, ln := nn.NewConv2d(s, 3, 8, 3, nn.Padding(1)), nn.NewBatchNorm2d(s, 8), nn.NewLayerNorm(s, 8)
+	fmt.Println(conv.Forward(s, amp.Zeros(s, amp.Float32, 1, 3, 4, 4)).Shape(), len(bn.Buffers()), len(ln.Parameters()))
+
+	// torch: nn.Embedding(100, 16), nn.MultiheadAttention(16, 4), nn.Dropout(0.1)
+	table, attention, drop := nn.NewEmbedding(s, 100, 16), nn.NewMultiheadAttention(s, 16, 4, nn.AttentionOptions{}), nn.NewDropout(0.1)
+	fmt.Println(table.Forward(s, amp.RandInt(s, 0, 100, 5)).Shape(), len(attention.Parameters()), len(drop.Parameters()))
+
+	// torch: torchvision.models.resnet18(num_classes=10)
+	resnet := nn.NewResNet18(s, 10)
+	fmt.Println(len(resnet.Parameters()))
+
+	// torch: F.cross_entropy(logits, labels), F.mse_loss(x, y)
+	ce := nn.CrossEntropyLoss(s, amp.Zeros(s, amp.Float32, 2, 4), amp.From([]int64{0, 3}))
+	mse := nn.MSELoss(s, amp.Zeros(s, amp.Float32, 2), amp.Ones(s, amp.Float32, 2))
+	fmt.Printf("%.3f %v\n", ce.Item(), mse.Item())
+
+	// torch: optim.SGD(net.parameters(), lr=0.1, momentum=0.9), optim.AdamW(net.parameters())
+	opt, adam := optim.NewSGD(net.Parameters(), optim.LR(0.1), optim.Momentum(0.9)), optim.NewAdamW(net.Parameters())
+	fmt.Println(len(opt.Parameters()), len(adam.Parameters()))
+
+	// torch: optim.lr_scheduler.CosineAnnealingLR(opt, 100)
+	// torch: schedule.step()
+	schedule := optim.NewCosineAnnealingLR(opt, 100, 0)
+	schedule.Step()
+	fmt.Printf("%.5f\n", opt.Groups()[0].LR())
+
+	// torch: # no such thing: a schedule that does not count skipped steps
+	counted := optim.CountApplied(optim.NewStepLR(opt, 10, 0.5))
+	counted.Step()
+	fmt.Println(counted != nil)
+
+	// torch: net.state_dict(), net.load_state_dict(d)
+	state := nn.StateDict(net)
+	err := nn.LoadStateDict(net, state)
+	fmt.Println(len(state), err)
+
+	dir, _ := os.MkdirTemp("", "sheet")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "x.safetensors")
+	// torch: safetensors.torch.save_file(net.state_dict(), path)
+	// torch: safetensors.torch.load_file(path)
+	err = safetensors.Save(path, nn.StateDict(net), nil)
+	tensors, _, _ := safetensors.Load(path)
+	fmt.Println(err, len(tensors))
+
+	// torch: torch.save({"net": net.state_dict(), "opt": opt.state_dict(), …}, path)
+	err = checkpoint.Save(path, checkpoint.Parts{Model: net, Optimizer: opt, Scheduler: schedule, Random: s.Random()})
+	fmt.Println(err, checkpoint.Load(path, checkpoint.Parts{Model: net, Optimizer: opt, Scheduler: schedule, Random: s.Random()}))
+	// Output:
+	// 4
+	// 2
+	// [1 8 4 4] 3 2
+	// [5 16] 4 0
+	// 62
+	// 1.386 1
+	// 4 4
+	// 0.09998
+	// true
+	// 4 <nil>
+	// <nil> 4
+	// <nil> <nil>
+}

@@ -1,0 +1,123 @@
+package cheatsheet
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+func Example_tensors() {
+	s := amp.NewScope(amp.Seed(1))
+	defer s.Close()
+
+	// torch: x = torch.tensor([[1., 2.], [3., 4.]])
+	x := amp.From([]float32{1, 2, 3, 4}, 2, 2)
+	fmt.Println(x.Shape(), x.DType())
+
+	// torch: torch.randn(64, 8)
+	r := amp.Randn(s, amp.Float32, 0, 1, 64, 8)
+	fmt.Println(r.Shape())
+
+	// torch: torch.zeros(2, 2), torch.full((2, 2), 7.)
+	z, f := amp.Zeros(s, amp.Float32, 2, 2), amp.Full(s, amp.Float32, 7, 2, 2)
+	fmt.Println(z.Float64s(), f.Float64s())
+
+	// torch: torch.manual_seed(1)
+	again := amp.NewScope(amp.Seed(1))
+	fmt.Println(amp.AllClose(r, amp.Randn(again, amp.Float32, 0, 1, 64, 8), 0, 0))
+
+	// torch: x.half(), x.bfloat16(), x.float()
+	h, b, w := amp.To(s, x, amp.Float16), amp.To(s, x, amp.BFloat16), amp.To(s, x, amp.Float32)
+	fmt.Println(h.DType(), b.DType(), w.DType())
+
+	// torch: x.item(), x.tolist()
+	v, list := amp.Sum(s, x).Item(), x.Float64s()
+	fmt.Println(v, list)
+
+	// torch: x + y, x * y, 2 * x
+	sum, product, twice := amp.Add(s, x, f), amp.Mul(s, x, f), amp.MulScalar(s, x, 2)
+	fmt.Println(sum.Float64s(), product.Float64s(), twice.Float64s())
+
+	// torch: x @ y
+	m := amp.MatMul(s, x, f)
+	fmt.Println(m.Float64s())
+
+	// torch: x.sum(dim=1), x.mean(), x.max(dim=1)
+	rows, mean := amp.Sum(s, x, 1), amp.Mean(s, x)
+	largest, at := amp.Max(s, x, 1)
+	fmt.Println(rows.Float64s(), mean.Item(), largest.Float64s(), at.Float64s())
+
+	// torch: x.reshape(4), x.T, x[0]
+	flat, transposed, first := amp.Reshape(s, x, 4), amp.Transpose(s, x, 0, 1), amp.Select(s, x, 0, 0)
+	fmt.Println(flat.Shape(), transposed.Float64s(), first.Float64s())
+
+	// torch: torch.cat([x, y], dim=0), torch.stack([x, y])
+	c, st := amp.Cat(s, 0, x, f), amp.Stack(s, 0, x, f)
+	fmt.Println(c.Shape(), st.Shape())
+
+	// torch: torch.einsum("ij,jk->ik", x, y)
+	e := amp.Einsum(s, "ij,jk->ik", x, f)
+	fmt.Println(e.Float64s())
+
+	// torch: F.softmax(x, dim=1), F.relu(x)
+	p, a := amp.Softmax(s, x, 1), amp.ReLU(s, x)
+	fmt.Printf("%.2f %v\n", p.Float64s(), a.Float64s())
+	// Output:
+	// [2 2] float32
+	// [64 8]
+	// [0 0 0 0] [7 7 7 7]
+	// true
+	// float16 bfloat16 float32
+	// 10 [1 2 3 4]
+	// [8 9 10 11] [7 14 21 28] [2 4 6 8]
+	// [21 21 49 49]
+	// [3 7] 2.5 [2 4] [1 1]
+	// [4] [1 3 2 4] [1 2]
+	// [4 2] [2 2 2]
+	// [21 21 49 49]
+	// [0.27 0.73 0.27 0.73] [1 2 3 4]
+}
+
+func Example_gradients() {
+	s := amp.NewScope()
+	defer s.Close()
+
+	// torch: w = torch.tensor([3.], requires_grad=True)
+	w := amp.From([]float32{3}).RequireGrad()
+	fmt.Println(w.RequiresGrad())
+
+	// torch: (w * w).sum().backward()
+	// torch: w.grad
+	amp.Sum(s, amp.Mul(s, w, w)).Backward()
+	g := w.Grad()
+	fmt.Println(g.Float64s())
+
+	// torch: loss.backward(retain_graph=True)
+	loss := amp.Sum(s, amp.Mul(s, w, w))
+	loss.Backward(amp.RetainGraph())
+	loss.Backward()
+	fmt.Println(w.Grad().Float64s())
+
+	// torch: torch.autograd.grad(y, w, create_graph=True)
+	y := amp.Sum(s, amp.PowScalar(s, w, 3))
+	first := amp.Grad(s, []*amp.Tensor{y}, []*amp.Tensor{w}, amp.CreateGraph())
+	second := amp.Grad(s, first, []*amp.Tensor{w})
+	fmt.Println(first[0].Float64s(), second[0].Float64s())
+
+	// torch: w.detach(), w.grad = None, w.requires_grad_(False)
+	d := amp.Detach(s, w)
+	w.ZeroGrad()
+	w.Freeze()
+	fmt.Println(d.RequiresGrad(), w.Grad() == nil, w.RequiresGrad())
+
+	// torch: with torch.no_grad():
+	quiet := s.NoGrad()
+	fmt.Println(amp.Mul(quiet, amp.From([]float32{1}).RequireGrad(), d).RequiresGrad())
+	// Output:
+	// true
+	// [6]
+	// [18]
+	// [27] [18]
+	// false true false
+	// false
+}
