@@ -29,6 +29,7 @@ var claims = map[string][]claim{
 	},
 	"04-autocast":          autocast,
 	"05-gradscaler-inside": insideScaler,
+	"06-bfloat16-float16":  bfloat16,
 	"09-cuda-kernels": {
 		{"As a kernel it is one.", checkKernel},
 		{"what is wrong with a launch is refused before it runs", checkMistakes},

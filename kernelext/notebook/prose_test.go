@@ -62,6 +62,13 @@ var given = map[string]map[string]string{
 		"10⁻⁸":   "Adam's default",
 		"40 000": "a bound: the claim's check has the step",
 	},
+	"06-bfloat16-float16": {
+		"2²⁰":   "twenty doublings",
+		"4095":  "the last of 4096 positions",
+		"7.0":   "a compute capability",
+		"8.0":   "a compute capability",
+		"0.002": "half of the gap below 1",
+	},
 	"03-fp16-underflow": {
 		"2¹⁰": "1000, nearly: from meters to millimeters",
 		"2¹⁴": "2^33 / 2^19, both of which cells show",
@@ -106,7 +113,7 @@ var (
 	targets  = regexp.MustCompile(`\]\([^)]*\)`)
 	headings = regexp.MustCompile(`(?m)^#+ .*$`)
 	items    = regexp.MustCompile(`(?m)^ *\d+\. `)
-	sections = regexp.MustCompile(`\b([Ss]ections?|[Tt]utorials?|[Ss]teps?|[Bb]atch|[Qq]uestions?|[Ee]xercises?) \d+\b`)
+	sections = regexp.MustCompile(`\b([Ss]ections?|[Tt]utorials?|[Ss]teps?|[Bb]atch|[Bb]lock|[Qq]uestions?|[Ee]xercises?) \d+\b`)
 	tags2    = regexp.MustCompile(`<[^>]*>`)
 )
 
