@@ -30,9 +30,7 @@ func lint(text string) []string {
 	fault := func(s string) { faults = append(faults, s) }
 	stages := []string{"scratch"}
 	user, shell := "", false
-	var last []instruction // of the last stage
 	for _, in := range instructions(text) {
-		last = append(last, in)
 		switch in.word {
 		case "FROM":
 			words := strings.Fields(in.rest)
@@ -48,7 +46,6 @@ func lint(text string) []string {
 			} else {
 				fault("a stage without a name: FROM " + in.rest)
 			}
-			last = nil
 		case "ARG":
 			if name, value, ok := strings.Cut(in.rest, "="); ok && strings.HasSuffix(name, "_IMAGE") && (!strings.Contains(value, ":") || strings.Contains(value, ":latest")) {
 				fault("an image without a tag: " + value)

@@ -44,6 +44,7 @@ func TestImage(t *testing.T) {
 	t.Run("numbers of the host", e.testHostNumbers)
 	t.Run("any user", e.testAnyUser)
 	t.Run("sentences", e.testSentences)
+	t.Run("devices", e.testDevices)
 	t.Run("server", e.testServer)
 	t.Run("share", e.testShare)
 	t.Run("grid", e.testGrid)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,6 +113,36 @@ func (e *engine) showsLab(t *testing.T, id, address string) {
 	for _, want := range []string{"jp-NotebookPanel", "01-first-amp-training.ipynb", "Go (AMP)"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+// testDevices gives containers GPUs that are none, and looks at what they say of them.
+func (e *engine) testDevices(t *testing.T) {
+	smi := filepath.Join(t.TempDir(), "nvidia-smi")
+	script := func(version string) string {
+		return "#!/bin/sh\n[ $# -gt 0 ] && echo 'Tesla T4, 470.1' || echo '| NVIDIA-SMI 470.1   CUDA Version: " + version + " |'\n"
+	}
+	gpu := []string{"-v", "/dev/null:/dev/nvidiactl"}
+	for _, c := range []struct {
+		options []string
+		version string // that the driver says it is for
+		says    string
+	}{
+		{nil, "", "cells use the CPU."},
+		{[]string{"-e", "HALFTONE_IMAGE=gpu"}, "", "no GPU is visible in this container"},
+		{gpu, "", "a GPU but no driver for it"},
+		{gpu, "11.4", "update the driver to 525 or newer"},
+		{gpu, "13.0", "cells use the GPU: Tesla T4, driver 470.1"},
+	} {
+		args := slices.Clone(c.options)
+		if c.version != "" {
+			must(t, os.WriteFile(smi, []byte(script(c.version)), 0o755))
+			args = append(args, "-v", smi+":/usr/bin/nvidia-smi:ro")
+		}
+		out := e.docker(t, confinedRun(append(args, image, "sh", "-c", "entrypoint lab --version 2>&1")...)...)
+		if !strings.Contains(out, c.says) || c.version == "13.0" && strings.Contains(out, "update") {
+			t.Errorf("%q, driver for CUDA %q: without %q:\n%s", c.options, c.version, c.says, out)
 		}
 	}
 }
