@@ -302,8 +302,6 @@ func (d *CompareData) finding() string {
 		switch {
 		case r.Diverged >= 0:
 			p += fmt.Sprintf(" (not finite from step %s)", Count(r.Diverged))
-		case r.Relative.finite():
-			p += " (" + RelativeText(r.Relative) + ")"
 		}
 		if r.Skipped > 0 {
 			p += fmt.Sprintf(" with %s skipped", plural(r.Skipped, "step"))

@@ -40,7 +40,7 @@ func (f *Figure) compareText() string {
 	lo, hi := d.Range()
 	for i := range d.Runs {
 		r := &d.Runs[i]
-		diff := RelativeText(r.Relative)
+		diff := r.EndText()
 		if i == 0 {
 			diff = "reference"
 		}

@@ -158,6 +158,14 @@ func (r *RunRow) against(ref string) string {
 	return fmt.Sprintf("%s cannot be held against %s, whose loss is not finite", r.Name, ref)
 }
 
+// EndText writes how far a run ends from the reference, by the same means as the answer; by the last common step where there are none.
+func (r *RunRow) EndText() string {
+	if r.End.finite() {
+		return RelativeText(r.End)
+	}
+	return RelativeText(r.Relative)
+}
+
 // shareText writes a share of a loss for people: "0.12%", "under 0.01%", "×12".
 func shareText(n Number) string {
 	switch v := float64(n); {

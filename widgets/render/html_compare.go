@@ -22,14 +22,14 @@ func compareHTML(p *page, f *widgets.Figure, chart string) {
 		}
 	}
 	p.WriteString(chart)
-	heads := []string{"Run", "Steps", "First loss", "Final loss", "Against the first run", "Largest difference", "Skipped"}
+	heads := []string{"Run", "Steps", "First loss", "Final loss", "At the end", "Largest difference", "Skipped"}
 	if timed(f) {
 		heads = append(heads, "Step time")
 	}
 	if sized(f) {
 		heads = append(heads, "Memory")
 	}
-	p.printf(`<div style="%s"><table style="%s"><caption style="%s">The first run is the reference; differences are relative to its loss.</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
+	p.printf(`<div style="%s"><table style="%s"><caption style="%s">The first run is the reference; differences are relative to its loss. Ends are means of the last tenth of the common steps, of at most 50.</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
 	for i, h := range heads {
 		align := stHeadNum
 		if i == 0 {
@@ -147,7 +147,7 @@ func opRows(d *widgets.CompareData, runs []int) []opRow {
 func runRow(p *page, f *widgets.Figure, i int) {
 	r := &f.Runs.Runs[i]
 	p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, chip(r.DType, r.Name))
-	diff, worst := widgets.RelativeText(r.Relative), widgets.RelativeText(r.Worst)
+	diff, worst := r.EndText(), widgets.RelativeText(r.Worst)
 	if i == 0 {
 		diff, worst = "reference", ""
 	} else if r.Worst != 0 && worst != "–" {

@@ -306,7 +306,10 @@ func reason(rule string) string {
 func precision(s *widgets.Site) string {
 	out := chip(s.Compute, s.Compute.Short())
 	if from := s.From(); from != "" {
-		out = fmt.Sprintf(`<span style="white-space:nowrap">%s → %s</span>`, esc(from), out)
+		arrow := noBreak(esc(from) + " →")
+		if out = arrow + " " + out; !strings.Contains(from, "+") {
+			out = `<span style="white-space:nowrap">` + out + `</span>`
+		}
 	}
 	if to := s.To(); to != "" {
 		out += ` <span style="white-space:nowrap">⇒ ` + esc(to) + `</span>`

@@ -9,7 +9,7 @@ import type { Maker, Rows } from '../view';
 import { finding, fold, paragraphs } from './parts';
 
 interface Run {
-  name: string; dtype: string; steps: number; skipped: number; final: number; best: number; relative: number; worst: number; worstAt: number; diverged: number;
+  name: string; dtype: string; steps: number; skipped: number; final: number; best: number; end: number; worst: number; worstAt: number; diverged: number;
   at: number[]; loss: number[]; diff: number[]; ns: number; verdict: string; ops: OpError[]; opsMore: number; opsNote: string;
 }
 interface OpError { phase: string; module: string; op: string; error: number; dtype: string; calls: number }
@@ -25,7 +25,7 @@ function run(v: unknown, ns: number): Run {
   const n = at.length ? Math.min(at.length, losses.length) : losses.length;
   return {
     name: text(v, 'name', 80) || '?', dtype: dtype(member(v, 'dtype')), steps: whole(v, 'steps'), skipped: whole(v, 'skipped'), final: number(v, 'final'), best: number(v, 'best'),
-    relative: number(v, 'relative'), worst: number(v, 'worst'), worstAt: whole(v, 'worst_at'), diverged: whole(v, 'diverged', -1, undefined, -1),
+    end: Number.isFinite(number(v, 'end')) ? number(v, 'end') : number(v, 'relative'), worst: number(v, 'worst'), worstAt: whole(v, 'worst_at'), diverged: whole(v, 'diverged', -1, undefined, -1),
     at: at.length ? at.slice(0, n) : losses.map((_, i) => i), loss: losses.slice(0, n), diff: list(v, 'diff', 1500, real).slice(0, n), ns, verdict: text(v, 'verdict', 20), opsMore: whole(v, 'ops_more'), opsNote: text(v, 'ops_note', 400),
     ops: list(v, 'ops', 100, o => ({ phase: text(o, 'phase', 20), module: text(o, 'module'), op: text(o, 'op', 80), error: number(o, 'error'), dtype: dtype(member(o, 'dtype')), calls: whole(o, 'calls') })),
   };
@@ -114,10 +114,10 @@ export const compare: Maker = f => {
       node.append(h('p', { class: 'ht-axis-title' }, `difference from ${d.runs[0]!.name}`), plots[1]!.node);
     }
     const timed = d.runs.some(r => r.ns), diverged = d.runs.some(r => r.diverged >= 0), measured = d.peaks.some(b => b > 0);
-    const rows = d.runs.map(r => [h('span', {}, chip(r.dtype, r.name)), loss(r.final), r === d.runs[0] ? 'reference' : relative(r.relative), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, loss(r.best),
+    const rows = d.runs.map(r => [h('span', {}, chip(r.dtype, r.name)), loss(r.final), r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, loss(r.best),
       count(r.skipped), ...(measured ? [bytes(d.peaks[d.runs.indexOf(r)] ?? 0)] : []), ...(timed ? [r.ns ? duration(r.ns) : ''] : []), ...(diverged ? [r.diverged >= 0 ? `× from step ${count(r.diverged)}` : ''] : [])]);
     node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Final losses' },
-      table(`Losses of ${plural(d.runs[0]!.steps, 'step')}`, ['run', 'final loss', 'against the first', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, ...(measured || timed ? [6] : []), ...(measured && timed ? [7] : [])])));
+      table(`Losses of ${plural(d.runs[0]!.steps, 'step')}. The first run is the reference; ends are means of the last tenth of the common steps, of at most 50.`, ['run', 'final loss', 'at the end', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, ...(measured || timed ? [6] : []), ...(measured && timed ? [7] : [])])));
     for (const r of d.runs) {
       if (r.ops.length) node.append(ops(r, d.runs[0]!));
       node.append(...paragraphs(r.opsNote));
