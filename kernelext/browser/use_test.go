@@ -2,6 +2,7 @@ package browser
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,6 +148,30 @@ func TestBits(t *testing.T) {
 					t.Errorf("%v in %s: the page shows the bits %s, want %d", v.Value, r.Format, got, r.Bits)
 				}
 			}
+		}
+	}
+	p.quiet()
+}
+
+// TestManyEvents: figures of 100,000 events and steps are drawn by the page in less than a second, and answer the mouse and the keys before the
+// eye notices: within a tenth of a second, of which this takes the best of several tries, since the machine may be busy.
+func TestManyEvents(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	all := samples(t)
+	for name, act := range map[string]string{
+		"many_decisions": `const f = document.querySelector('input[type=search]'); f.value = f.value ? '' : 'lin'; f.dispatchEvent(new Event('input'));`,
+		"many_scale":     `const c = document.querySelector('.ht-plot svg').getBoundingClientRect(); document.querySelector('.ht-stage').dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: c.x + 100 + 10 * i, clientY: c.y + 50 })); document.querySelector('.ht-stage').dispatchEvent(new KeyboardEvent('keydown', { key: i % 2 ? '+' : 'ArrowRight', bubbles: true }));`,
+	} {
+		var ms struct{ Draw, Act float64 }
+		p.eval("drawing "+name, fmt.Sprintf(`(async () => {
+			const best = async (n, what) => { let b = Infinity; for (let i = 0; i < n; i++) { const t = performance.now(); await what(i); document.body.getBoundingClientRect(); b = Math.min(b, performance.now() - t); await probe.frames(1); } return b; };
+			const draw = await best(3, async () => { page.clear(); await page.figure(%s); });
+			await probe.frames(4);
+			return { Draw: draw, Act: await best(10, async (i) => { %s }) };
+		})()`, all[name], act), &ms)
+		if t.Logf("%s: drawn in %.0f ms, answers in %.1f ms", name, ms.Draw, ms.Act); ms.Draw > 1000 || ms.Act > 100 || ms.Act <= 0 {
+			t.Errorf("%s: drawn in %.0f ms, answers in %.1f ms", name, ms.Draw, ms.Act)
 		}
 	}
 	p.quiet()

@@ -55,6 +55,7 @@ func TestVisual(t *testing.T) {
 		for _, theme := range []string{"Light", "Dark"} {
 			p.theme(theme)
 			p.walk(t, strings.ToLower(theme), figures, false)
+			p.accessible(t, strings.ToLower(theme), len(figures))
 		}
 		t.Run("bits", func(t *testing.T) { defer p.in(t)(); p.tryBits(t, slices.Index(galleryKinds, "bits")) })
 		t.Run("policy", func(t *testing.T) { defer p.in(t)(); p.tryPolicy(t, slices.Index(galleryKinds, "policy")) })
@@ -64,6 +65,7 @@ func TestVisual(t *testing.T) {
 		p := openHTML(t, notebook, "gallery-untrusted.ipynb", false)
 		p.gallery(len(figures))
 		p.walk(t, "untrusted", figures, false)
+		p.accessible(t, "untrusted", len(figures))
 		p.theme("Dark")
 		p.walk(t, "untrusted-dark", figures, false)
 		p.quiet()
@@ -74,6 +76,7 @@ func TestVisual(t *testing.T) {
 		p.probe()
 		p.gallery(len(figures))
 		p.walk(t, "nbconvert", figures, false)
+		p.accessible(t, "nbconvert", len(figures))
 		p.run("a phone's width", emulation.SetDeviceMetricsOverride(400, 900, 1, false))
 		p.walk(t, "400px", figures, true)
 		p.quiet()
@@ -82,6 +85,22 @@ func TestVisual(t *testing.T) {
 
 // number is a digit, or a word for none.
 var number = regexp.MustCompile(`\d`)
+
+// accessible looks at all figures of the page with axe-core, where that is to be had.
+func (p *tab) accessible(t *testing.T, mode string, n int) {
+	t.Helper()
+	axe := axeSource(t)
+	if axe == "" {
+		t.Logf("%s: axe-core is not there: %s", mode, axeMissing)
+		return
+	}
+	defer p.in(t)()
+	p.eval("loading axe-core", axe+"; true", nil)
+	for i := range n {
+		p.eval("showing a figure", fmt.Sprintf(`visual.show(%d).then(() => { visual.figures()[%[1]d].setAttribute('data-axe', %[1]d); return true; })`, i), nil)
+		p.checkAxe(fmt.Sprintf("%s: figure %d, %s", mode, i, galleryKinds[i]), fmt.Sprintf("[data-axe='%d']", i))
+	}
+}
 
 // gallery brings the measures into the page and waits for the figures.
 func (p *tab) gallery(n int) {
@@ -118,7 +137,7 @@ func (p *tab) walk(t *testing.T, mode string, figures []figure, narrow bool) {
 					t.Errorf("an image that is not drawn, or whose words have no number: %+v", m)
 				}
 			}
-			if trusted := mode == "light" || mode == "dark" || mode == "nbconvert" || mode == "400px"; !trusted && s.Scripted > 0 {
+			if trusted := mode == "light" || mode == "dark" || mode == "nbconvert" || mode == "400px" || strings.HasPrefix(mode, "vscode"); !trusted && s.Scripted > 0 {
 				t.Errorf("%d parts that only a script makes, in a notebook that is not trusted", s.Scripted)
 			}
 		})

@@ -34,16 +34,21 @@ func TestGoldenSVG(t *testing.T) {
 	}
 }
 
-// TestManyEventsAreDrawnAtOnce: a trace of 100,000 events has all its faces within a second.
-func TestManyEventsAreDrawnAtOnce(t *testing.T) {
+// manyEvents are a trace of 100,000 events and a history of as many steps.
+func manyEvents() (*amp.Trace, amp.ScaleHistory) {
 	one := len(sample.Healthy(1).Events)
 	trace := sample.Healthy((100_000 + one - 1) / one)
-	long := sample.Scaler{Steps: 100_000, Init: 65536, Interval: 50, Overflow: func(i int, scale float64) (string, string) {
+	return trace, sample.Scaler{Steps: 100_000, Init: 65536, Interval: 50, Overflow: func(i int, scale float64) (string, string) {
 		if scale > 1<<17 {
 			return "fc.weight", "+Inf"
 		}
 		return "", ""
 	}}.History()
+}
+
+// TestManyEventsAreDrawnAtOnce: a trace of 100,000 events has all its faces within a second.
+func TestManyEventsAreDrawnAtOnce(t *testing.T) {
+	trace, long := manyEvents()
 	for name, f := range map[string]func() *widgets.Figure{
 		"decisions": func() *widgets.Figure { return widgets.Decisions(trace) },
 		"exponents": func() *widgets.Figure {

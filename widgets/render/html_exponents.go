@@ -35,7 +35,7 @@ func exponentsHTML(p *page, f *widgets.Figure, chart string) {
 	p.WriteString(`<div style="margin:6px 0">`)
 	for i, t := range d.Facts() {
 		if i > 0 {
-			p.WriteString(` <span style="opacity:0.5">·</span> `)
+			p.WriteString(` <span style="opacity:0.75">·</span> `)
 		}
 		p.printf(`<span style="%s">%s</span> <strong>%s</strong>`, stMuted, esc(t[0]), powersHTML(t[1]))
 	}

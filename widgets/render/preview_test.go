@@ -81,6 +81,8 @@ func TestPreview(t *testing.T) {
 	}
 	all := maps.Clone(figures())
 	all["live_running"], all["live_nan"] = liveFigure(2000, 412), liveFigure(0, 90)
+	trace, long := manyEvents()
+	all["many_decisions"], all["many_scale"] = widgets.Decisions(trace), widgets.ScaleHistory(long)
 	for name, f := range all {
 		faces, err := Bundle(f)
 		if err != nil {

@@ -1,5 +1,6 @@
 // Controls that ask the kernel for something. Without one they say why they are off.
 import { button, h, newId } from '../dom';
+import { raised } from '../format';
 import { Unanswered, type Kernel } from '../kernel';
 
 /** What an action came to, and how to take it back. */
@@ -17,7 +18,7 @@ export function kernelButtons(kernel: Kernel, actions: Action[], announce: (t: s
     busy = true;
     said.textContent = '…';
     what().then(d => {
-      said.textContent = d.text;
+      said.textContent = raised(d.text);
       undo = d.undo;
     }, (e: unknown) => {
       said.textContent = e instanceof Unanswered ? e.message : 'This did not work; see the browser’s console.';
