@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
@@ -103,8 +104,12 @@ func (p *page) metrics(list ...widgets.Metric) {
 		if i == 0 {
 			size = 24
 		}
-		p.printf(`<div style="display:inline-block;vertical-align:top;margin:2px 14px 4px 0;width:145px"><strong style="font-size:%dpx;line-height:32px;white-space:nowrap">%s</strong><br><span style="%s;font-size:12px">%s</span></div>`,
-			size, powersHTML(m.Value), stMuted, powersHTML(m.Label))
+		width := 145
+		if utf8.RuneCountInString(m.Value) > 13 {
+			width = 200
+		}
+		p.printf(`<div style="display:inline-block;vertical-align:top;margin:2px 14px 4px 0;width:%dpx"><strong style="font-size:%dpx;line-height:32px;white-space:nowrap">%s</strong><br><span style="%s;font-size:12px">%s</span></div>`,
+			width, size, powersHTML(m.Value), stMuted, powersHTML(m.Label))
 	}
 	p.WriteString(`</div>`)
 }

@@ -3,7 +3,7 @@
 import { h, newId, ownKeys, s } from './dom';
 import { count } from './format';
 
-export interface Line { name: string; tone: string; dash?: string; points: [number, number][]; step?: boolean }
+export interface Line { name: string; tone: string; dash?: string; wide?: boolean; points: [number, number][]; step?: boolean }
 export interface Dot { x: number; y: number; label: string; tone: string }
 export interface Rule { y: number; label: string }
 export interface Band { from: number; to: number; label: string }
@@ -266,7 +266,7 @@ export class Plot {
       pen = true;
     }
     if (l.step && pen) d += `H${this.px(this.all[1]).toFixed(1)}`;
-    return s('path', { class: `ht-line ht-ink-${l.tone}${l.dash ? ` ht-dash-${l.dash}` : ''}`, d });
+    return s('path', { class: `ht-line ht-ink-${l.tone}${l.dash ? ` ht-dash-${l.dash}` : ''}${l.wide ? ' ht-wide-line' : ''}`, d });
   }
 }
 

@@ -51,12 +51,14 @@ function nearest(r: Run, step: number): number {
 }
 
 /** Lines tell runs apart by dash where they share a color. */
-function lines(runs: Run[], of: (r: Run) => [number, number][]): Spec['lines'] {
+/** How runs are drawn: by their dtypes' colors and dashes, so that they can be told apart without color too; the reference is wide and pale below
+ * the others, so that runs which lie on it stay visible. */
+function lines(runs: Run[], of: (r: Run) => [number, number][], reference = true): Spec['lines'] {
   const seen = new Map<string, number>();
-  return runs.map(r => {
-    const t = tone(r.dtype), n = seen.get(t) ?? 0;
-    seen.set(t, n + 1);
-    return { name: r.name, tone: t, dash: n ? String(Math.min(n, 3)) : undefined, points: of(r) };
+  return runs.map((r, i) => {
+    const t = tone(r.dtype), n = (seen.get(t) ?? 0) + (t === 'half' ? 1 : t === 'brain' ? 2 : 0), wide = reference && !i && runs.length > 1;
+    seen.set(t, (seen.get(t) ?? 0) + 1);
+    return { name: r.name, tone: t, wide, dash: n && !wide ? String(Math.min(n, 3)) : undefined, points: of(r) };
   });
 }
 
@@ -80,7 +82,7 @@ function differences(d: Data): Spec | null {
   if (!others.length) return null;
   const log = (v: number): number => (v === 0 || !Number.isFinite(v) ? NaN : Math.log10(Math.abs(v)));
   return {
-    label: `Relative difference of the loss from ${d.runs[0]!.name}.`, x: 'step', height: 150, lines: lines(others, r => r.diff.map((v, i) => [r.at[i]!, log(v)])), dots: [], rules: [], bands: [],
+    label: `Relative difference of the loss from ${d.runs[0]!.name}.`, x: 'step', height: 150, lines: lines(others, r => r.diff.map((v, i) => [r.at[i]!, log(v)]), false), dots: [], rules: [], bands: [],
     ticks: powerTicks, tick: v => `10${sup(v)}`, quiet: true,
     say: step => `step ${count(step)}: ` + others.map(r => `${r.name} differs by ${relative(r.diff[nearest(r, step)] ?? NaN)}`).join(' · '),
   };
@@ -91,13 +93,13 @@ const bad = (d: Data): boolean => d.runs.some((r, i) => r.diverged >= 0 || (i > 
 
 /** How far the result of each op is from the reference's, as a bar from 1e-8 to 1. */
 function ops(r: Run, reference: Run): HTMLElement {
-  const bar = (e: number): HTMLElement => {
-    const b = h('span', { class: 'ht-bar' });
+  const bar = (e: number, of: string): HTMLElement => {
+    const b = h('span', { class: `ht-bar ht-fill-${e === Infinity ? 'over' : tone(of)}` });
     b.style.setProperty('width', `${Math.round(Math.min(Math.max((Math.log10(e > 0 ? e : 1e-9) + 8) / 8, 0.01), 1) * 100)}px`);
     return h('span', { class: 'ht-row' }, b, e === Infinity ? '× not finite' : Number.isFinite(e) ? e.toExponential(1).replace('-', '−') : '–');
   };
   return fold(`${r.name}, op by op: how far ${plural(r.ops.length, 'result')} ${r.ops.length === 1 ? 'is' : 'are'} from those of ${reference.name}${r.opsMore ? `; ${count(r.opsMore)} more left out` : ''}`, table('Relative error of results, on a logarithmic scale from 10⁻⁸ to 1',
-    ['module', 'op', 'phase', 'precision', 'error'], r.ops.map(o => [o.module || '(top level)', h('code', {}, o.op), o.phase, chip(o.dtype), bar(o.error)])));
+    ['module', 'op', 'phase', 'precision', 'error'], r.ops.map(o => [o.module || '(top level)', h('code', {}, o.op), o.phase, chip(o.dtype), bar(o.error, o.dtype)])));
 }
 
 export const compare: Maker = f => {
@@ -105,7 +107,7 @@ export const compare: Maker = f => {
   const node = h('div', {}, finding(d.missing || d.answer || f.alt, d.missing ? 'none' : bad(d) ? 'bad' : 'good', d.missing ? '–' : bad(d) ? '×' : '✓'));
   if (!d.missing && d.runs.length) {
     const all = lines(d.runs, () => []);
-    node.append(h('div', { class: 'ht-legend' }, ...d.runs.map((r, i) => h('span', {}, h('span', { class: `ht-key ht-key-${all[i]!.tone} ht-key-${all[i]!.dash ?? 'plain'}`, 'aria-hidden': true }), ' ', chip(r.dtype, r.name)))));
+    node.append(h('div', { class: 'ht-legend' }, ...d.runs.map((r, i) => h('span', {}, h('span', { class: `ht-key ht-key-${all[i]!.tone} ht-key-${all[i]!.wide ? 'wide' : all[i]!.dash ?? 'plain'}`, 'aria-hidden': true }), ' ', chip(r.dtype, r.name)))));
     plots.push(new Plot(curves(f, d)));
     node.append(h('p', { class: 'ht-axis-title' }, 'loss'), plots[0]!.node);
     const more = differences(d);

@@ -73,8 +73,12 @@ function spec(f: Figure, d: Data): Spec {
 function behind(d: Data): Spec {
   let n = 0;
   const line: [number, number][] = [[0, 0]];
+  const each = d.skipped <= 600;
   for (const k of d.skips) {
-    n += Math.min(k.count, k.last - k.first + 1);
+    const skipped = Math.min(k.count, k.last - k.first + 1);
+    // One step up for every skipped one, where neighbors are not too many to be drawn.
+    for (let i = 1; each && i < skipped; i++) line.push([k.first + i, n + i]);
+    n += skipped;
     line.push([k.last + 1, n]);
   }
   const last = Math.max(d.nominal, line[line.length - 1]![0]);
