@@ -54,7 +54,7 @@ type column struct {
 // folded; that all of them have these widths keeps them below each other.
 func decisionColumns(d *widgets.DecisionsData) ([]column, int) {
 	if d.Format != "" {
-		return []column{{"Op", "12%", false}, {"Forward", "18%", false}, {"Why", "18%", false}, {"Backward", "16%", false}, {"Magnitudes", "25%", false}, {"Cost", "11%", true}}, 800
+		return []column{{"Op", "12%", false}, {"Forward", "17%", false}, {"Why", "18%", false}, {"Backward", "16%", false}, {"Magnitudes", "24%", false}, {"Cost", "13%", true}}, 800
 	}
 	return []column{{"Op", "17%", false}, {"Forward", "22%", false}, {"Why", "27%", false}, {"Backward", "20%", false}, {"Cost", "14%", true}}, 660
 }
