@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "check.h"
+#include "core.h"
 #include "fiber.h"
 
 namespace emu {
@@ -104,6 +105,7 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
       }
     }
   } else {  // a signal in the kernel
+    Core::get().memory.admit();  // the handler, which was left by a jump, has none of the thread's rights
     failed_ = true;
     if (signal == SIGFPE) fault_ = {719, where() + ": an integer was divided by zero", 0};
     else if (signal == SIGSEGV || signal == SIGBUS) fault_ = {700, where() + ": a forbidden address was touched", signalAddress};

@@ -33,6 +33,7 @@ void take(Job& job) {
     static std::mutex one;
     std::lock_guard<std::mutex> lock(one);
     joinKernels();
+    Core::get().memory.admit();
   }
   const dim3& g = job.work->grid;
   constexpr uint64_t some = 4;

@@ -214,6 +214,7 @@ void Core::complete(const OpPtr& op) {
 void Core::deviceThread() {
   pthread_setname_np(pthread_self(), "emulated-gpu");
   std::unique_lock<std::mutex> lock(mutex);
+  memory.admit();
   for (;;) {
     work_.wait(lock, [this] { return !targets_.empty(); });
     memory.open();

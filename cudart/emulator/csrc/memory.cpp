@@ -34,6 +34,11 @@ bool Memory::init(uint64_t, bool fence) {
   mapTop_ = base_ + size;
   int how = fence_ ? PROT_NONE : PROT_READ | PROT_WRITE;
   if (mmap(p, size, how, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file_, 0) == MAP_FAILED) return false;
+  if (fence_) key_ = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+  if (key_ >= 0 && pkey_mprotect(p, size, PROT_READ | PROT_WRITE, key_)) {
+    pkey_free(key_);
+    key_ = -1;
+  }
   void* alias = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (alias == MAP_FAILED) return false;
   alias_ = static_cast<char*>(alias);
@@ -91,7 +96,7 @@ uint64_t Memory::place(uint64_t span) {
   if (top_ + span > base_ + size) return 0;
   uint64_t address = top_;
   top_ += span;
-  if (fence_ && isOpen_) mprotect(reinterpret_cast<void*>(address / page * page), up(span, page) + page, PROT_READ | PROT_WRITE);
+  if (usesOpening() && isOpen_) mprotect(reinterpret_cast<void*>(address / page * page), up(span, page) + page, PROT_READ | PROT_WRITE);
   return address;
 }
 
@@ -236,6 +241,10 @@ bool Memory::map(uint64_t address, uint64_t bytes, int fd, uint64_t offset) {
     munmap(alias, bytes);
     return false;
   }
+  if (key_ >= 0 && pkey_mprotect(at, bytes, PROT_READ | PROT_WRITE, key_)) {
+    munmap(alias, bytes);
+    return false;
+  }
   setValid(address, bytes, true);
   mappings_[address] = Mapping{address, bytes, static_cast<char*>(alias)};
   return true;
@@ -251,7 +260,7 @@ void Memory::unmap(uint64_t address) {
 }
 
 void Memory::protect(int how) {
-  if (!fence_) return;
+  if (!usesOpening()) return;
   mprotect(reinterpret_cast<void*>(base_), up(top_ - base_, page), how);
   for (auto& [address, m] : mappings_) mprotect(reinterpret_cast<void*>(address), m.bytes, how);
 }
@@ -264,6 +273,10 @@ void Memory::open() {
 void Memory::close() {
   isOpen_ = false;
   protect(PROT_NONE);
+}
+
+void Memory::admit() const {
+  if (key_ >= 0) pkey_set(key_, 0);
 }
 
 void Pool::take(uint64_t bytes) {

@@ -67,9 +67,11 @@ class Memory {
   void unmap(uint64_t address);
   bool mapped(uint64_t address) const { return mappings_.count(address) != 0; }
 
-  // open lets kernels, and everybody else, touch device memory; close ends that.
+  // open lets kernels, and everybody else, touch device memory; close ends that. Both visit every page that was ever touched. Where the
+  // processor has protection keys they do nothing: the threads that run kernels may touch it, once they called admit, and others never.
   void open();
   void close();
+  void admit() const;
 
   int file() const { return file_; }
   uint64_t offset(uint64_t address) const { return address - base_; }
@@ -85,8 +87,10 @@ class Memory {
   uint64_t place(uint64_t span);
   void setValid(uint64_t address, uint64_t bytes, bool yes);
   void protect(int how);
+  bool usesOpening() const { return fence_ && key_ < 0; }
 
   int file_ = -1;
+  int key_ = -1;  // protection key of device memory, -1 without
   bool fence_ = true, isOpen_ = false;
   uint64_t base_ = 0, top_ = 0, mapTop_ = 0, serial_ = 0;
   char* alias_ = nullptr;
