@@ -12,8 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/halftone-ml/halftone/cudart/kernels/internal/made"
 )
 
 // Clang is the compiler that the checked-in modules are made with.
@@ -39,8 +43,8 @@ func main() {
 }
 
 func run(out string) error {
-	units, err := filepath.Glob("*.cu")
-	if err != nil || len(units) == 0 {
+	files, err := filepath.Glob("*.cu")
+	if err != nil || len(files) == 0 {
 		return fmt.Errorf("no .cu files here: run it in cudart/kernels (%v)", err)
 	}
 	if err := rightClang(); err != nil {
@@ -50,29 +54,65 @@ func run(out string) error {
 		return err
 	}
 	var index strings.Builder
-	for _, file := range units {
-		unit := strings.TrimSuffix(file, ".cu")
-		archs, err := architectures(file)
-		if err != nil {
-			return err
-		}
-		var symbols []string
-		for _, arch := range archs {
-			ptx, err := compile(file, arch)
-			if err != nil {
-				return err
-			}
-			for _, m := range entry.FindAllSubmatch(ptx, -1) {
-				symbols = append(symbols, string(m[1]))
-			}
-			if err := pack(filepath.Join(out, fmt.Sprintf("%s_sm%d.ptx.gz", unit, arch)), ptx); err != nil {
-				return err
-			}
-		}
-		slices.Sort(symbols)
-		fmt.Fprintf(&index, "%s %s\n", unit, strings.Join(slices.Compact(symbols), " "))
+	units := make([]unit, len(files))
+	var group sync.WaitGroup
+	slots := make(chan bool, runtime.NumCPU())
+	for i, file := range files {
+		slots <- true
+		group.Go(func() {
+			units[i] = makeUnit(file, out)
+			<-slots
+		})
 	}
-	return os.WriteFile(filepath.Join(out, "index.txt"), []byte(index.String()), 0o644)
+	group.Wait()
+	for i, u := range units {
+		if u.err != nil {
+			return u.err
+		}
+		fmt.Fprintf(&index, "%s %s\n", strings.TrimSuffix(files[i], ".cu"), strings.Join(u.symbols, " "))
+	}
+	if err := os.WriteFile(filepath.Join(out, "index.txt"), []byte(index.String()), 0o644); err != nil {
+		return err
+	}
+	return writeMade(out)
+}
+
+// writeMade notes what the modules in out were made of.
+func writeMade(out string) error {
+	text, err := made.Text(os.DirFS("."), os.DirFS(out))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(out, made.Name), []byte(text), 0o644)
+}
+
+// A unit is what became of a .cu file.
+type unit struct {
+	symbols []string // of its kernels, sorted
+	err     error
+}
+
+// makeUnit compiles a file for each of its architectures and writes the modules.
+func makeUnit(file, out string) (u unit) {
+	archs, err := architectures(file)
+	if err != nil {
+		return unit{err: err}
+	}
+	for _, arch := range archs {
+		ptx, err := compile(file, arch)
+		if err != nil {
+			return unit{err: err}
+		}
+		for _, m := range entry.FindAllSubmatch(ptx, -1) {
+			u.symbols = append(u.symbols, string(m[1]))
+		}
+		if err := pack(filepath.Join(out, fmt.Sprintf("%s_sm%d.ptx.gz", strings.TrimSuffix(file, ".cu"), arch)), ptx); err != nil {
+			return unit{err: err}
+		}
+	}
+	slices.Sort(u.symbols)
+	u.symbols = slices.Compact(u.symbols)
+	return u
 }
 
 // rightClang says when clang is not the version that the checked-in modules are made with: every version writes other code.

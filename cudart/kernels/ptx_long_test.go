@@ -1,0 +1,81 @@
+//go:build long
+
+package kernels
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func init() {
+	assembledFor = func(target int) (out []int) {
+		for _, arch := range []int{70, 80, 90} {
+			if arch >= target {
+				out = append(out, arch)
+			}
+		}
+		return out
+	}
+}
+
+// TestPTXIsMadeAgain makes the modules again and compares. They are made by one version of clang: others write other code.
+func TestPTXIsMadeAgain(t *testing.T) {
+	pinned, err := os.ReadFile("clang.version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.TrimSpace(string(pinned))
+	out, err := exec.Command("clang-19", "--version").Output()
+	if err != nil {
+		t.Skipf("there is no clang-19 to make the PTX again with; on Debian 12, apt-get install clang-19 (%v)", err)
+	}
+	if !bytes.Contains(out, []byte("version "+want)) {
+		first, _, _ := bytes.Cut(out, []byte("\n"))
+		t.Skipf("the PTX is made with clang %s, and this is %s", want, first)
+	}
+	fresh := t.TempDir()
+	if out, err := exec.Command("go", "run", "-buildvcs=false", "./generate", "-o", fresh).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	seen := map[string]bool{}
+	for _, dir := range []string{fresh, "ptx"} {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if seen[f.Name()] {
+				continue
+			}
+			seen[f.Name()] = true
+			a, errA := unpacked(filepath.Join("ptx", f.Name()))
+			b, errB := unpacked(filepath.Join(fresh, f.Name()))
+			if err := errors.Join(errA, errB); err != nil {
+				t.Errorf("%v; run go generate ./cudart/kernels", err)
+			} else if !bytes.Equal(a, b) {
+				t.Errorf("ptx/%s is not made of these sources, from line %d on; run go generate ./cudart/kernels", f.Name(), firstDifference(a, b))
+			}
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("only %d files were compared", len(seen))
+	}
+}
+
+func firstDifference(a, b []byte) int {
+	line := 1
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			break
+		}
+		if a[i] == '\n' {
+			line++
+		}
+	}
+	return line
+}
