@@ -98,6 +98,9 @@ type columns[T cpu.Float] struct {
 	out      []int
 	outRun   int
 	read     func(dst []T, off, stride int) // load, bound once
+	table    placement[T]
+	left     placement[T] // of another operand
+	channels []int        // its rows
 
 	half    cpu.Format // of the source
 	own     []T        // the source's memory where it can be read in place
@@ -274,7 +277,33 @@ func (c *columns[T]) matrix() cpu.Matrix[T] {
 		}
 		return cpu.Matrix[T]{Elems: c.src, Off: c.row[0] + c.col[0], Row: step, Col: 1, Half: c.half}
 	}
-	return cpu.Matrix[T]{Row: n, Col: 1, Load: c.read, Half: c.half}
+	return cpu.Matrix[T]{Row: n, Col: 1, Load: c.read, Half: c.half, Table: c.table.place(c.src, c.row, c.col)}
+}
+
+// A placement keeps the memory of a table between products.
+type placement[T cpu.Float] struct{ cpu.Table[T] }
+
+// place returns the table of the elements src[row[i]+col[j]], nil where offsets have no room in it.
+func (p *placement[T]) place(src []T, row, col []int) *cpu.Table[T] {
+	var ok, fine bool
+	p.Row, ok = offsets(p.Row, row)
+	p.Col, fine = offsets(p.Col, col)
+	if !ok || !fine {
+		return nil
+	}
+	p.Src = src
+	return &p.Table
+}
+
+func offsets(dst []int32, list []int) ([]int32, bool) {
+	dst = resize(dst, len(list))
+	for i, v := range list {
+		if v != int(int32(v)) {
+			return dst, false
+		}
+		dst[i] = int32(v)
+	}
+	return dst, true
 }
 
 // load reads elements of the matrix, addressed as k·positions + j.

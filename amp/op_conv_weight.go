@@ -65,9 +65,15 @@ func addWeights[T cpu.Float](c *columns[T], sums []T, l *lattice, x, dy *Tensor,
 		left := cpu.Matrix[T]{Row: n, Col: 1, Half: halfFormat(dy), Load: func(dst []T, off, stride int) { loadRuns(dst, dy, off, stride, base, plane, c.out, c.outRun) }}
 		if c.outRun == n {
 			left = operand[T](dy, base+c.out[0], plane, 1)
+		} else if dy.dt == dtypeOf[T]() {
+			c.channels = resize(c.channels, m)
+			for i := range c.channels {
+				c.channels[i] = base + i*plane
+			}
+			left.Table = c.left.place(elements[T](dy), c.channels, c.out)
 		}
 		right := c.matrix()
-		right.Row, right.Col = right.Col, right.Row // transposed
+		right = right.Transposed()
 		sum := sums[(g-first)*m*k:]
 		cpu.GemmTo(m, k, n, left, right, cpu.Result[T]{Done: func(i, from int, row []T) {
 			s := sum[i*k+from:][:len(row)]

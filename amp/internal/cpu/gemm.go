@@ -21,6 +21,9 @@ type Matrix[T Float] struct {
 
 	// Load sets dst to len(dst) elements that start at off and lie stride apart, widened to T.
 	Load func(dst []T, off, stride int)
+
+	// Table, beside Load, says where the elements are.
+	Table *Table[T]
 }
 
 // A Format is one of the two halves, or neither.
@@ -44,8 +47,12 @@ func (x *Matrix[T]) format() Format {
 	return x.Half
 }
 
-func (x Matrix[T]) transposed() Matrix[T] {
+// Transposed returns the matrix with its rows and columns exchanged.
+func (x Matrix[T]) Transposed() Matrix[T] {
 	x.Row, x.Col = x.Col, x.Row
+	if t := x.Table; t != nil {
+		x.Table = &Table[T]{t.Src, t.Col, t.Row}
+	}
 	return x
 }
 
@@ -84,7 +91,7 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	out.check(m, n)
 	if n == 1 && m > 1 && out.Done == nil && out.rows == nil && out.Bias == nil && (out.Row == 1 || out.Elems == nil && out.F16 == nil && out.BF16 == nil) {
 		// A column is the row that the transposed product gives: its elements then share a register.
-		m, n, a, b = 1, m, b.transposed(), a.transposed()
+		m, n, a, b = 1, m, b.Transposed(), a.Transposed()
 		out.Row = n
 	}
 	w := workspaces[T]().get()
@@ -120,6 +127,8 @@ func (x *Matrix[T]) check(rows, cols int) {
 		_, _ = x.F16[lo], x.F16[hi]
 	case x.BF16 != nil:
 		_, _ = x.BF16[lo], x.BF16[hi]
+	case x.Table != nil:
+		x.Table.check(rows, cols)
 	}
 }
 

@@ -17,6 +17,10 @@ func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
 	}
 	for y := 0; y < rows; y += kn.rows {
 		high := min(kn.rows, rows-y)
+		if t := g.a.Table; t != nil {
+			packTable(w.a[y*k:], kn.height(high), t.Src, t.Col[p:p+k], t.Row[i+y:i+y+high])
+			continue
+		}
 		w.pack(w.a[y*k:], kn.height(high), high, k, &g.a, g.a.Off+(i+y)*g.a.Row+p*g.a.Col, g.a.Row, g.a.Col)
 	}
 }
@@ -46,7 +50,7 @@ func (g *product[T]) packColumns(w *workspace[T], i, rows, p, k int) {
 func (g *product[T]) packB(jc, cols, ps, steps int) {
 	nr := g.kern.cols
 	group := nr // columns packed together
-	if g.b.Load != nil && g.b.Col == 1 {
+	if g.b.Load != nil && g.b.Col == 1 && g.b.Table == nil {
 		group = up(line, nr) // Load may do much per call
 	}
 	groups := (cols + group - 1) / group
@@ -56,6 +60,8 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 		off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col
 		if g.kern.packB != nil {
 			g.kern.packB(g, w, g.packed[j*steps:], wide, ps, steps, g.b.Off+(jc+j)*g.b.Col)
+		} else if x := g.b.Table; x != nil {
+			packTable(g.packed[j*steps:], nr, x.Src, x.Row[ps:ps+steps], x.Col[jc+j:jc+j+wide])
 		} else if group > nr {
 			w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
 		} else {

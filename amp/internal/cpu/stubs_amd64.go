@@ -477,6 +477,21 @@ func f64z8x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
+// gatherEights writes k rows of 32 elements that lie in four runs of eight, at src + along[row] + the offsets in across, and follow each other.
+//
+//go:noescape
+func gatherEights(k int, src *float32, along *int32, across *int32, dst *float32)
+
+// gatherRows1 writes k rows of up to 16 elements: those at src + along[row] + across[column] for the bits in have, zeros for the other bits in width; stride in bytes.
+//
+//go:noescape
+func gatherRows1(k int, src *float32, along *int32, across *int32, dst *float32, ldd int, have int, width int)
+
+// gatherRows2 writes k rows of up to 32 elements: those at src + along[row] + across[column] for the bits in have, zeros for the other bits in width; stride in bytes.
+//
+//go:noescape
+func gatherRows2(k int, src *float32, along *int32, across *int32, dst *float32, ldd int, have int, width int)
+
 // geluF32Y computes blocks of 8 elements.
 //
 //go:noescape
