@@ -34,7 +34,7 @@ func TestImage(t *testing.T) {
 	e := theEngine(t)
 	e.baseImages(t)
 	began := time.Now()
-	if out, err := e.output(9*time.Minute, "build", "-f", "Dockerfile", "--target", "cpu", "--build-arg", "COMPLETION=false",
+	if out, err := e.output(15*time.Minute, "build", "-f", "Dockerfile", "--target", "cpu", "--build-arg", "COMPLETION=false",
 		"--build-arg", "COMMIT=0123456789ab", "-t", image, ".."); err != nil {
 		t.Fatalf("%v\n%s", err, last([]byte(out)))
 	}

@@ -54,12 +54,19 @@ func shareNotebook(ctx context.Context, args []string) error {
 	for _, n := range notes {
 		fmt.Fprintln(os.Stderr, "note:", n)
 	}
-	fmt.Printf("%s: %d figures computed with %s kernels, %d seeds, %d data files; `halftone verify %s` compares\n", o.Output, len(rec.Figures), rec.Made.Kernels,
-		len(rec.Seeds), len(rec.Data), o.Output)
+	fmt.Printf("%s: %s computed with %s kernels, %s, %s; `halftone verify %s` compares\n", o.Output, counted(len(rec.Figures), "figure"), rec.Made.Kernels,
+		counted(len(rec.Seeds), "seed"), counted(len(rec.Data), "data file"), o.Output)
 	if *image == "" {
 		return nil
 	}
 	return buildImage(ctx, o.Output, *image)
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
 }
 
 // buildImage lets Docker build the folder.
