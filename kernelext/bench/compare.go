@@ -39,6 +39,16 @@ type CPUCase struct {
 	Bar   float64 // the ratio it should reach
 	Flops float64 // of a call, or 0
 	Bytes float64 // moved by a call, or 0
+	Env   string  // a variable of our process, NAME=value, that makes this a case of its own
+	Limit string  // what is known to limit the ratio, said where the bar is missed
+}
+
+// title is the name of the case in the table.
+func (c CPUCase) title() string {
+	if c.Env == "" {
+		return c.Name
+	}
+	return c.Name + " " + c.Env
 }
 
 // A CPURow is a case with a number of threads, measured.
@@ -49,7 +59,9 @@ type CPURow struct {
 	Peers   map[string]float64 // the same of those that can do it
 	Ratio   float64            // median over the rounds of: the fastest peer's time divided by ours
 	CPU     float64            // as Ratio, of processor time
-	RSS     float64            // MiB at most resident in our process so far
+	RSS     float64            // MiB at most resident in our process during the case
+	PeerRSS map[string]float64 // the same of the peers
+	Held    float64            // MiB of activations of a training step
 }
 
 // Peers are the contenders beside ours, in the order of the table.
@@ -63,8 +75,8 @@ type contender struct {
 }
 
 type timing struct {
-	Median, Min, CPU, RSS float64
-	Error, Version        string
+	Median, Min, CPU, RSS, Held float64
+	Error, Version              string
 }
 
 func (c *contender) read() (timing, error) {
@@ -88,7 +100,7 @@ func (c *contender) stop() {
 }
 
 // begin starts a contender without the variables that make OpenBLAS choose kernels for another processor.
-func begin(ctx context.Context, threads int, argv ...string) (*contender, error) {
+func begin(ctx context.Context, threads int, extra string, argv ...string) (*contender, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	n := strconv.Itoa(threads)
 	for _, v := range os.Environ() {
@@ -97,6 +109,9 @@ func begin(ctx context.Context, threads int, argv ...string) (*contender, error)
 		}
 	}
 	cmd.Env = append(cmd.Env, "HALFTONE_THREADS="+n, "OMP_NUM_THREADS="+n, "OPENBLAS_NUM_THREADS="+n, "MKL_NUM_THREADS="+n)
+	if extra != "" {
+		cmd.Env = append(cmd.Env, extra)
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -148,18 +163,25 @@ func compileC(ctx context.Context, dir string) string {
 // threads measures all cases with one number of threads.
 func (c *Compare) threads(ctx context.Context, dir, library string, threads int, versions map[string]string, pass int) ([]CPURow, error) {
 	budget := strconv.Itoa(c.Budget)
-	ours, err := begin(ctx, threads, filepath.Join(dir, "worker"), budget)
-	if err != nil {
-		return nil, err
+	ours := map[string]*contender{}
+	for _, k := range c.Cases {
+		if ours[k.Env] != nil {
+			continue
+		}
+		p, err := begin(ctx, threads, k.Env, filepath.Join(dir, "worker"), budget)
+		if err != nil {
+			return nil, err
+		}
+		defer p.stop()
+		ours[k.Env] = p
 	}
-	defer ours.stop()
 	peers := map[string]*contender{}
 	for _, name := range Peers {
 		if name == "c" && library == "" {
 			versions[name] = "not installed: no gcc"
 			continue
 		}
-		p, err := begin(ctx, threads, c.Python, "-c", peersPy, name, strconv.Itoa(threads), budget, library)
+		p, err := begin(ctx, threads, "", c.Python, "-c", peersPy, name, strconv.Itoa(threads), budget, library)
 		if err != nil {
 			versions[name] = "not installed: " + err.Error()
 			continue
@@ -167,14 +189,14 @@ func (c *Compare) threads(ctx context.Context, dir, library string, threads int,
 		defer p.stop()
 		t, err := p.read()
 		if err != nil || t.Error != "" {
-			versions[name] = "not installed"
+			versions[name] = "not installed; set HALFTONE_BENCH_PYTHON to a Python that has torch and numpy"
 			continue
 		}
 		versions[name], peers[name] = t.Version, p
 	}
 	var rows []CPURow
 	for i, k := range c.Cases {
-		r, err := c.measure(k, threads, ours, peers)
+		r, err := c.measure(k, threads, ours[k.Env], peers)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +210,7 @@ func (c *Compare) threads(ctx context.Context, dir, library string, threads int,
 
 // measure lets all contenders that know a case take turns at it. Sides change places from round to round.
 func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[string]*contender) (CPURow, error) {
-	row := CPURow{CPUCase: k, Threads: threads, Peers: map[string]float64{}}
+	row := CPURow{CPUCase: k, Threads: threads, Peers: map[string]float64{}, PeerRSS: map[string]float64{}}
 	samples, ratios, work := map[string][]float64{}, []float64(nil), []float64(nil)
 	for round := range c.Rounds {
 		order := append([]string{""}, Peers...)
@@ -201,7 +223,7 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 			if name != "" {
 				who = peers[name]
 			}
-			if who == nil {
+			if who == nil || name != "" && k.Env != "" { // another form of ours stands beside our usual one only
 				continue
 			}
 			t, err := who.ask(k.Name)
@@ -213,8 +235,11 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 			}
 			samples[name] = append(samples[name], t.Median)
 			if name == "" {
-				mine, row.RSS = t, t.RSS
-			} else if best.Median == 0 || t.Median < best.Median {
+				mine, row.RSS, row.Held = t, t.RSS, t.Held
+				continue
+			}
+			row.PeerRSS[name] = t.RSS
+			if best.Median == 0 || t.Median < best.Median {
 				best = t
 			}
 		}

@@ -199,6 +199,17 @@ def gpt(torch, F, vocabulary, context, features, layers, heads):
     return GPT()
 
 
+def forget_peak():
+    import gc
+
+    gc.collect()
+    try:
+        with open("/proc/self/clear_refs", "w") as f:
+            f.write("5")
+    except OSError:
+        pass
+
+
 def peak():
     with open("/proc/self/status") as f:
         for line in f:
@@ -236,6 +247,8 @@ def main():
     for line in sys.stdin:
         line = line.strip()
         if line != name:
+            run = None
+            forget_peak()
             name, run = line, build(line.split("/"))
         if run is None:
             print(json.dumps({"error": "no such case"}), flush=True)

@@ -24,42 +24,115 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 			verdict = "ok"
 			if r.Ratio < r.Bar {
 				missed++
-				verdict = fmt.Sprintf("missed by %.0f %%", 100*(1-r.Ratio/r.Bar))
+				verdict = missedBy(r.Ratio, r.Bar)
+				if r.Limit != "" {
+					verdict += "; limited by " + r.Limit
+				}
 			}
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, showNS(r.Ours), r.rate(), showNS(r.Peers["torch"]), showNS(r.Peers["numpy"]),
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.title(), showNS(r.Ours), r.rate(), showNS(r.Peers["torch"]), showNS(r.Peers["numpy"]),
 			showNS(r.Peers["c"]), number(r.Ratio), number(r.CPU), number(r.Bar), verdict)
 	}
-	own(w, rows)
+	missed += own(w, rows)
+	missed += memory(w, rows)
 	fmt.Fprintf(w, "\nBars missed: %d.\n", missed)
 }
 
-// own compares our formats with each other.
-func own(w io.Writer, rows []CPURow) {
-	find := func(threads int, name string) float64 {
-		for _, r := range rows {
-			if r.Threads == threads && r.Name == name {
-				return r.Ours
-			}
-		}
+func missedBy(ratio, bar float64) string { return fmt.Sprintf("missed by %.0f %%", 100*(1-ratio/bar)) }
+
+// ownBars are the bars of a format, or of another form of our kernels, against our float32 as it is.
+func ownBar(c CPUCase) float64 {
+	training := strings.HasPrefix(c.Name, "gpt/") || strings.HasPrefix(c.Name, "resnet18/")
+	switch {
+	case c.Env == "HALFTONE_DOT=strict":
+		return 0.97
+	case c.Env != "":
 		return 0
+	case strings.HasPrefix(c.Name, "gemm/f16/"):
+		return 0.97
+	case strings.HasPrefix(c.Name, "gemm/bf16/"):
+		return 1.8
+	case training && strings.HasSuffix(c.Name, "/f16"):
+		return 1 / 1.10
 	}
-	fmt.Fprint(w, "\n## Formats against our float32\n\n| case | threads | float32 | this | speed ratio |\n|---|--:|--:|--:|--:|\n")
-	for _, r := range rows {
-		for _, dt := range []string{"f16", "bf16"} {
-			base, ok := strings.CutPrefix(r.Name, "gemm/"+dt+"/")
-			full := "gemm/f32/" + base
-			if !ok {
-				if base, ok = strings.CutSuffix(r.Name, "/"+dt); !ok {
-					continue
-				}
-				full = base + "/f32"
-			}
-			if f := find(r.Threads, full); f > 0 {
-				fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f |\n", r.Name, r.Threads, showNS(f), showNS(r.Ours), f/r.Ours)
-			}
+	return 0
+}
+
+// float32Of is the name of the case in float32.
+func float32Of(name string) string {
+	part := strings.Split(name, "/")
+	for i, p := range part {
+		if p == "f16" || p == "bf16" {
+			part[i] = "f32"
 		}
 	}
+	return strings.Join(part, "/")
+}
+
+// own compares our formats with each other, and returns how many bars were missed.
+func own(w io.Writer, rows []CPURow) (missed int) {
+	fmt.Fprint(w, "\n## Formats and modes against our float32\n\n| case | threads | float32 | this | speed ratio | bar | |\n|---|--:|--:|--:|--:|--:|---|\n")
+	for _, r := range rows {
+		full := float32Of(r.Name)
+		f := find(rows, r.Threads, full).Ours
+		if strings.HasPrefix(r.Name, "cast/") || full == r.Name && r.Env == "" || f == 0 || r.Ours == 0 {
+			continue
+		}
+		verdict, bar := "", ownBar(r.CPUCase)
+		if bar > 0 {
+			verdict = "ok"
+			if f/r.Ours < bar {
+				missed++
+				verdict = missedBy(f/r.Ours, bar)
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %s | %s |\n", r.title(), r.Threads, showNS(f), showNS(r.Ours), f/r.Ours, number(bar), verdict)
+	}
+	return missed
+}
+
+// find returns the row of a case in our usual form.
+func find(rows []CPURow, threads int, name string) CPURow {
+	for _, r := range rows {
+		if r.Threads == threads && r.Name == name && r.Env == "" {
+			return r
+		}
+	}
+	return CPURow{}
+}
+
+// heldBar is how much of the activation memory of float32 a step in half precision may take.
+const heldBar = 0.65
+
+// memory shows what training steps keep, and returns how many bars were missed.
+func memory(w io.Writer, rows []CPURow) (missed int) {
+	fmt.Fprint(w, "\n## Memory of training steps\n\nActivations: tensor memory held between forward and backward. RSS: most that was resident in the whole process during the case, libraries included.\n\n"+
+		"| case | threads | activations, MiB | of float32 | bar | | RSS, MiB | PyTorch's | |\n|---|--:|--:|--:|--:|---|--:|--:|---|\n")
+	for _, r := range rows {
+		if r.Held == 0 {
+			continue
+		}
+		part, bar, verdict, rss := 0.0, 0.0, "", ""
+		if f := find(rows, r.Threads, float32Of(r.Name)); f.Held > 0 && f.Name != r.Name {
+			part = r.Held / f.Held
+			if !strings.HasPrefix(r.Name, "mlp/") {
+				bar, verdict = heldBar, "ok"
+				if part > bar {
+					missed++
+					verdict = fmt.Sprintf("missed by %.0f %%", 100*(part/bar-1))
+				}
+			}
+		}
+		if p := r.PeerRSS["torch"]; p > 0 {
+			rss = "ok"
+			if r.RSS > p {
+				missed++
+				rss = fmt.Sprintf("missed by %.0f %%", 100*(r.RSS/p-1))
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d | %.1f | %s | %s | %s | %.0f | %.0f | %s |\n", r.title(), r.Threads, r.Held, number(part), number(bar), verdict, r.RSS, r.PeerRSS["torch"], rss)
+	}
+	return missed
 }
 
 func (r CPURow) rate() string {

@@ -95,6 +95,10 @@ func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(
 	}
 }
 
+// held is the tensor memory in bytes that the last step held between forward and backward, beyond what was there before: its
+// activations. Negative is not measured yet.
+var held int64
+
 // step is a training step: forward, backward, optimizer. f16 has a gradient scaler.
 func step(root *amp.Scope, model, dtype string) func() {
 	var loss func(s *amp.Scope) *amp.Tensor
@@ -119,12 +123,20 @@ func step(root *amp.Scope, model, dtype string) func() {
 	if model == "gpt" {
 		opt = optim.NewAdamW(params, optim.LR(1e-4))
 	}
+	held = -1
 	dt := dtypes[dtype]
 	scaler := amp.NewGradScaler(amp.ScalerEnabled(dt == amp.Float16))
 	return func() {
 		for s := range root.Steps(1) {
 			opt.ZeroGrad()
+			before := int64(0)
+			if held < 0 {
+				before = amp.MemStats()["cpu"].Bytes
+			}
 			l := loss(s.Autocast(dt, amp.Enabled(dt != amp.Float32)))
+			if held < 0 {
+				held = amp.MemStats()["cpu"].Bytes - before
+			}
 			scaler.Scale(s, l).Backward()
 			scaler.Step(opt)
 			scaler.Update()

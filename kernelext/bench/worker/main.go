@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +21,9 @@ import (
 type answer struct {
 	Median float64 `json:"median"` // ns per call
 	Min    float64 `json:"min"`
-	CPU    float64 `json:"cpu"` // ns of processor time per call, of all threads: what others on the machine take does not count
-	RSS    float64 `json:"rss"` // MiB at most resident so far
+	CPU    float64 `json:"cpu"`  // ns of processor time per call, of all threads: what others on the machine take does not count
+	RSS    float64 `json:"rss"`  // MiB at most resident during this case
+	Held   float64 `json:"held"` // MiB of activations of a training step
 	Error  string  `json:"error,omitempty"`
 }
 
@@ -41,12 +43,14 @@ func main() {
 			if root != nil {
 				root.Close()
 			}
-			name, root = in.Text(), amp.NewScope(amp.Seed(1))
+			name, root, held = in.Text(), amp.NewScope(amp.Seed(1)), 0
+			forgetPeak()
 			run = build(root, name)
 		}
 		a := answer{Error: "no such case"}
 		if run != nil {
 			a = measure(run, budget)
+			a.Held = float64(max(held, 0)) / (1 << 20)
 		}
 		if err := out.Encode(a); err != nil {
 			return
@@ -82,6 +86,12 @@ func cpuTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// forgetPeak lets the system count the peak of resident memory anew, where it can; what is free goes back to it first.
+func forgetPeak() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
 // peak returns the largest resident size of this process in MiB, where the system tells.
