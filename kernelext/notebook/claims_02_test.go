@@ -1,10 +1,13 @@
 package notebook_test
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
 )
 
 var floatingPoint = []claim{
@@ -52,6 +55,28 @@ var floatingPoint = []claim{
 		fp16, bf16, e4m3, e5m2 := rows["fp16 float32"], rows["bf16 float32"], rows["e4m3 float32"], rows["e5m2 float32"]
 		if fp16 != rows["tf32 float32"] || !near(bf16, fp16, 8) || !near(e4m3, bf16, 16) || !near(e5m2, e4m3, 2) || rows["fp16 float16"] <= bf16 {
 			t.Errorf("errors: %v", rows)
+		}
+	}},
+	{"*smallest first* is the worst of all in float16 and the best of the four in bfloat16", func(t *testing.T, _ saved) {
+		s := amp.NewScope(amp.On("cpu"), amp.Seed(1)) // what the reader runs
+		defer s.Close()
+		x := amp.Randn(s, amp.Float32, 0, 1, 4096)
+		for f, place := range map[amp.Format]int{amp.FormatFP16: 3, amp.FormatBF16: 0} {
+			r := amp.ExperimentSums(x.Float64s(), f).Results
+			smaller := 0
+			for _, other := range r[:4] {
+				if math.Abs(other.Error) < math.Abs(r[2].Error) {
+					smaller++
+				}
+			}
+			if r[2].Order != "smallest first" || smaller != place {
+				t.Errorf("%v: %+v", f, r)
+			}
+			for _, good := range r[5:7] {
+				if math.Abs(good.Error) > math.Abs(r[2].Error) {
+					t.Errorf("%v: %+v is worse than %+v", f, good, r[2])
+				}
+			}
 		}
 	}},
 	{"The first is rounded up, the second down to 1", says("twice", "float64 to float16:              1.0009765625\n", "float64 to float32 to float16:   1.0000000000\n")},

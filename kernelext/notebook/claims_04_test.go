@@ -30,7 +30,7 @@ var autocast = []claim{
 			t.Errorf("layer_norm: %+v", s)
 		}
 	}},
-	{"a weight takes a step of **more than 40 000 learning rates**", checkPure},
+	{"a weight takes a step of **many thousand learning rates**", checkPure},
 	{"By hand the loss is infinite from a gap of 20 on", func(t *testing.T, nb saved) {
 		for _, r := range rowsOf(t, nb, "hand", `(?m)^ +(\d+) +(\S+) +(\S+) +(\S+)$`, 7) {
 			gap, hand, auto, fused := r[0], r[1], r[2], r[3]
@@ -87,10 +87,21 @@ var autocast = []claim{
 func checkPure(t *testing.T, nb saved) {
 	rows := rowsOf(t, nb, "pure", `loss (\S+) … (\S+); +(\S+) % of the squares are zero; largest step (\S+) learning rates`, 3)
 	full, auto, pure := rows[0], rows[1], rows[2]
-	if math.Abs(auto[1]-full[1]) > 0.02*full[1] || pure[1] < 2*full[1] {
-		t.Errorf("losses end at %g, %g, %g", full[1], auto[1], pure[1])
+	if math.Abs(auto[1]-full[1]) > 0.02*full[1] {
+		t.Errorf("float32 ends at %g, autocast at %g", full[1], auto[1])
 	}
-	if full[2] > 1 || auto[2] > 1 || pure[2] < 25 || pure[2] > 45 || full[3] > 1.5 || auto[3] > 1.5 || pure[3] < 40000 {
+	// Where pure float16 jumps to is chance, that it jumps is not.
+	runs := figuresIn(t, nb, "pure")[0].Runs.Runs
+	end := func(i int) (sum float64) {
+		for _, l := range runs[i].Loss[len(runs[i].Loss)-10:] {
+			sum += float64(l)
+		}
+		return sum
+	}
+	if end(2) < 1.4*end(0) {
+		t.Errorf("the last ten losses add up to %g in float32, %g in pure float16", end(0), end(2))
+	}
+	if full[2] > 1 || auto[2] > 1 || pure[2] < 25 || pure[2] > 45 || full[3] > 1.5 || auto[3] > 1.5 || pure[3] < 4000 {
 		t.Errorf("zeros and steps: %v", rows)
 	}
 	says("pure", "attempting to unscale a float16 gradient")(t, nb)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
 	"github.com/halftone-ml/halftone/widgets"
@@ -41,17 +42,27 @@ type payload struct {
 	}
 }
 
+// A ran is what became of a notebook that was run.
+type ran struct {
+	nb   saved
+	size int           // bytes of the executed notebook
+	text string        // what the run printed
+	cpu  time.Duration // processor time of the run with all that it started
+}
+
 // execute runs a copy of a notebook through the installed kernel.
-func execute(t *testing.T, path string) (nb saved, size int, text string, err error) {
+func execute(t *testing.T, path string) (r ran, err error) {
 	t.Helper()
 	l, _ := testenv.Installed(t)
 	out := filepath.Join(t.TempDir(), "out.ipynb")
-	b, err := exec.Command(l.Halftone(), "run", "--output", out, path).CombinedOutput()
-	if err != nil {
-		return saved{}, 0, string(b), err
+	cmd := exec.Command(l.Halftone(), "run", "--output", out, path)
+	b, err := cmd.CombinedOutput()
+	if r.text = string(b); err != nil {
+		return r, err
 	}
-	nb, size = load(t, out)
-	return nb, size, string(b), nil
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	r.nb, r.size = load(t, out)
+	return r, nil
 }
 
 // shown returns the data of a cell's figures by kind.
@@ -186,10 +197,11 @@ func TestMisuseLeavesTheKernelAlive(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	nb, _, text, err := execute(t, path)
+	r, err := execute(t, path)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%s", err, r.text)
 	}
+	nb := r.nb
 	for i, m := range misuse {
 		failed, alive := everything(t, nb.Cells[2*i].Outputs), everything(t, nb.Cells[2*i+1].Outputs)
 		if !strings.Contains(failed, m.say) || !strings.Contains(failed, "fix: ") {
