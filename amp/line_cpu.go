@@ -86,3 +86,56 @@ func eachLine(out *Tensor, d int, in []*Tensor, f func(w *lineWork, dst []float3
 		}
 	})
 }
+
+// shortLine is the length from which a pass pays.
+const shortLine = 24
+
+// pass makes the kernel of a function of one number in float32 from a pass from line 0 to line 1 with some numbers.
+func pass(k *cpu.LineKernel, arg ...float64) func(dst, x []float32) {
+	return func(dst, x []float32) {
+		w := lineWorks.Get().(*lineWork)
+		w.F32[0], w.F32[1] = x, dst
+		for i, v := range arg {
+			w.Arg[i] = float32(v)
+		}
+		k.Run(len(x), &w.Line)
+		w.release()
+	}
+}
+
+// passOrShort is pass, and a loop that does the same for few numbers.
+func passOrShort(k *cpu.LineKernel, short func(dst, x []float32)) func(dst, x []float32) {
+	long := pass(k)
+	return func(dst, x []float32) {
+		if len(x) < shortLine {
+			short(dst, x)
+			return
+		}
+		long(dst, x)
+	}
+}
+
+// pass2 makes the kernel of a function of two numbers from a pass from lines 0 and 1 to line 2.
+func pass2(k *cpu.LineKernel, arg ...float64) func(dst, x, y []float32) {
+	return func(dst, x, y []float32) {
+		w := lineWorks.Get().(*lineWork)
+		w.F32[0], w.F32[1], w.F32[2] = x, y, dst
+		for i, v := range arg {
+			w.Arg[i] = float32(v)
+		}
+		k.Run(len(x), &w.Line)
+		w.release()
+	}
+}
+
+// pass2OrShort is pass2, and a loop that does the same for few numbers.
+func pass2OrShort(k *cpu.LineKernel, short func(dst, x, y []float32)) func(dst, x, y []float32) {
+	long := pass2(k)
+	return func(dst, x, y []float32) {
+		if len(x) < shortLine {
+			short(dst, x, y)
+			return
+		}
+		long(dst, x, y)
+	}
+}

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Activations made of straight pieces: leaky_relu, hardtanh, relu6, hardsigmoid, hardshrink, softshrink, threshold.
 
@@ -46,7 +50,11 @@ func piecewise(name, doc string, at func(a *Attrs) polyline) *Op {
 		Check: checkSlope,
 		CPU: func(c *Call) {
 			p := at(&c.Attrs)
-			binary(pieceSlopes[float32](p), pieceSlopes[float64](p), nil)(c)
+			slopes32 := pieceSlopes[float32](p)
+			if m := p.slope[0]; p.leaky() && m != 0 {
+				slopes32 = pass2(&cpu.LineLeakyGrad, m)
+			}
+			binary(slopes32, pieceSlopes[float64](p), nil)(c)
 		},
 		Backward: func(b *Back) { b.Set(0, b.S.apply(slope, b.Attrs(), b.DY, b.In(1))) }, // linear in dy, flat in x
 	})
@@ -54,7 +62,11 @@ func piecewise(name, doc string, at func(a *Attrs) polyline) *Op {
 		Name: name, Doc: doc, Args: []string{"x"}, Why: "straight pieces, in the range of its input", CUDA: name, Saves: SaveIn0, Check: checkUnary,
 		CPU: func(c *Call) {
 			p := at(&c.Attrs)
-			unary(pieceValues[float32](p), pieceValues[float64](p))(c)
+			values32 := pieceValues[float32](p)
+			if m := p.slope[0]; p.leaky() && m != 0 {
+				values32 = pass(&cpu.LineLeaky, m)
+			}
+			unary(values32, pieceValues[float64](p))(c)
 		},
 		Backward: func(b *Back) { b.Set(0, b.S.apply(slope, b.Attrs(), b.DY, b.In(0))) },
 	})
@@ -93,10 +105,13 @@ func (p *polyline) flat() (lowest, highest float64) {
 	return lowest, highest
 }
 
+// leaky says whether it is leaky_relu.
+func (p *polyline) leaky() bool { return *p == polyline{slope: [3]float64{p.slope[0], 1, 1}} }
+
 func pieceValues[T float32 | float64](p polyline) func(dst, x []T) {
 	lo, hi := float64(T(p.lo)), float64(T(p.hi))
 	lowest, highest := p.flat()
-	if m := p.slope[0]; p == (polyline{slope: [3]float64{m, 1, 1}}) { // leaky_relu
+	if m := p.slope[0]; p.leaky() {
 		return func(dst, x []T) {
 			for i, v := range x {
 				w := float64(v)

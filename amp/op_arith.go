@@ -1,5 +1,7 @@
 package amp
 
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
 // add, sub, mul, div and neg, and their forms with a number. The dtype of a result follows ordinary type promotion; a
 // number never changes it.
 
@@ -10,7 +12,7 @@ const whyArith = "elementwise and safe in half precision"
 func init() {
 	opAdd = define(Op{
 		Name: "add", Doc: "a + b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "add",
-		Check: checkBinary, CPU: binary(addK[float32], addK[float64], addK[int64]),
+		Check: checkBinary, CPU: binary(add32, addK[float64], addK[int64]),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			b.Set(1, b.sumTo(1, b.DY))
@@ -18,7 +20,7 @@ func init() {
 	})
 	opSub = define(Op{
 		Name: "sub", Doc: "a - b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "sub",
-		Check: checkBinary, CPU: binary(subK[float32], subK[float64], subK[int64]),
+		Check: checkBinary, CPU: binary(sub32, subK[float64], subK[int64]),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			if b.Needs(1) {
@@ -28,7 +30,7 @@ func init() {
 	})
 	opMul = define(Op{
 		Name: "mul", Doc: "a · b elementwise, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "mul",
-		Check: checkBinary, CPU: binary(mulK[float32], mulK[float64], mulK[int64]), Saves: SaveIn0 | SaveIn1,
+		Check: checkBinary, CPU: binary(mul32, mulK[float64], mulK[int64]), Saves: SaveIn0 | SaveIn1,
 		Backward: func(b *Back) {
 			if b.Needs(0) {
 				b.Set(0, b.sumTo(0, Mul(b.S, b.DY, b.In(1))))
@@ -40,7 +42,7 @@ func init() {
 	})
 	opDiv = define(Op{
 		Name: "div", Doc: "a / b elementwise, broadcast; integers give float32", Args: []string{"a", "b"}, Why: whyArith, Widens: true, CUDA: "div",
-		Check: checkBinary, CPU: binary(divK[float32], divK[float64], nil), Saves: SaveIn0 | SaveIn1, Wide: true,
+		Check: checkBinary, CPU: binary(pass2OrShort(&cpu.LineDiv, divK[float32]), divK[float64], nil), Saves: SaveIn0 | SaveIn1, Wide: true,
 		Backward: func(b *Back) { // d(a/b) = da/b - (a/b)·db/b, without the rounding of a saved a/b
 			if !b.Needs(0) && !b.Needs(1) {
 				return
@@ -54,17 +56,17 @@ func init() {
 	})
 	opNeg = define(Op{
 		Name: "neg", Doc: "-x", Args: []string{"x"}, Why: whyArith, CUDA: "neg", Check: checkUnary,
-		CPU:      unary(negK[float32], negK[float64]),
+		CPU:      unary(passOrShort(&cpu.LineNeg, negK[float32]), negK[float64]),
 		Backward: func(b *Back) { b.Set(0, Neg(b.S, b.DY)) },
 	})
 	opAddScalar = define(Op{
 		Name: "add_scalar", Doc: "x + c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "add_scalar", Check: checkUnary,
-		CPU:      withScalar(func(x, c float64) float64 { return x + c }, func(x, c float32) float32 { return x + c }),
+		CPU:      byNumber(&cpu.LineAddNumber, func(x, c float64) float64 { return x + c }),
 		Backward: func(b *Back) { b.Set(0, b.DY) },
 	})
 	opMulScalar = define(Op{
 		Name: "mul_scalar", Doc: "x · c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "mul_scalar", Check: checkUnary,
-		CPU:      withScalar(func(x, c float64) float64 { return x * c }, func(x, c float32) float32 { return x * c }),
+		CPU:      byNumber(&cpu.LineScale, func(x, c float64) float64 { return x * c }),
 		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, b.Attrs().Scalar)) },
 	})
 }
@@ -99,6 +101,13 @@ func AddScalar(s *Scope, x *Tensor, c float64) *Tensor {
 func MulScalar(s *Scope, x *Tensor, c float64) *Tensor {
 	return s.apply(opMulScalar, Attrs{Scalar: c}, x)
 }
+
+// The float32 forms of the commonest rows.
+var (
+	add32 = pass2OrShort(&cpu.LineAdd, addK[float32])
+	sub32 = pass2OrShort(&cpu.LineSub, subK[float32])
+	mul32 = pass2OrShort(&cpu.LineMul, mulK[float32])
+)
 
 func addK[T number](dst, x, y []T) {
 	y = y[:len(x)]
@@ -153,5 +162,17 @@ func withScalar(f64 func(x, c float64) float64, f32 func(x, c float32) float32) 
 					dst[i] = f64(v, k)
 				}
 			})(c)
+	}
+}
+
+// byNumber is withScalar by a pass for float32.
+func byNumber(k *cpu.LineKernel, f func(x, c float64) float64) func(c *Call) {
+	return func(c *Call) {
+		number := c.Scalar
+		unary(pass(k, number), func(dst, x []float64) {
+			for i, v := range x {
+				dst[i] = f(v, number)
+			}
+		})(c)
 	}
 }

@@ -1,5 +1,11 @@
 package amp
 
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
 // sign and abs; comparisons, where and clamp: rows that choose instead of computing.
 
 var opSign, opAbs, opWhere, opEq, opNe, opLt, opLe, opGt, opGe *Op
@@ -22,11 +28,10 @@ func init() {
 	})
 	opAbs = define(Op{
 		Name: "abs", Doc: "|x|", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "abs", Check: checkUnary, Saves: SaveIn0,
-		CPU: mapped(func(x float64) float64 {
-			if x < 0 {
-				return -x
+		CPU: unary(pass(&cpu.LineAbs), func(dst, x []float64) {
+			for i, v := range x {
+				dst[i] = math.Abs(v)
 			}
-			return x + 0 // -0 becomes 0
 		}),
 		Backward: func(b *Back) { b.Set(0, Mul(b.S, b.DY, Sign(b.S, b.In(0)))) },
 	})

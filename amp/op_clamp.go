@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 var opClamp *Op
 
@@ -9,14 +13,16 @@ func init() {
 		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Saves: SaveIn0,
 		CPU: func(c *Call) {
 			lo, hi := c.Pair[0], c.Pair[1]
-			mapped(func(x float64) float64 {
-				switch {
-				case x < lo:
-					return lo
-				case x > hi:
-					return hi
+			unary(pass(&cpu.LineClamp, lo, hi), func(dst, x []float64) {
+				for i, v := range x {
+					switch {
+					case v < lo:
+						v = lo
+					case v > hi:
+						v = hi
+					}
+					dst[i] = v
 				}
-				return x
 			})(c)
 		},
 		Backward: func(b *Back) { // dy within the bounds, the bounds included

@@ -15,7 +15,7 @@ const whyCombine = "combines numbers of different origin, so none may be narrowe
 func init() {
 	opAddcmul = define(Op{
 		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcmul",
-		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + float64(c.Scalar*a*b) }), Saves: SaveIn1 | SaveIn2,
+		Check: checkThree, CPU: addcmulCPU, Saves: SaveIn1 | SaveIn2,
 		Wide: true,
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
@@ -117,6 +117,37 @@ func three(f func(c *Call, x, a, b float64) float64) func(c *Call) {
 			pool.Put(s)
 		})
 	}
+}
+
+var addcmul64 = three(func(c *Call, x, a, b float64) float64 { return x + float64(c.Scalar*a*b) })
+
+func addcmulCPU(c *Call) {
+	x, a, b, out := c.In[0], c.In[1], c.In[2], c.Out
+	if out.dt == Float64 {
+		addcmul64(c)
+		return
+	}
+	w := newRowWalk(out, x, a, b)
+	size := chunk
+	if out.dt == Float32 && w.step == [4]int{w.step[0], 1, 1, 1} {
+		size = grain // nothing to widen
+	}
+	w.runBy(size, func(off [4]int, n int) {
+		s, l := scratch32.Get().(*scratch[float32]), lineWorks.Get().(*lineWork)
+		defer func() { scratch32.Put(s); l.release() }()
+		for k, t := range c.In {
+			if d, ok := direct[float32](t, off[k+1], w.step[k+1], n); ok {
+				l.F32[k] = d
+				continue
+			}
+			l.F32[k] = fetch(&s.buf[k], t, off[k+1], w.step[k+1], n)
+		}
+		l.F32[3] = l.target(3, out, off[0], 1, n)
+		dst := l.F32[3]
+		l.Arg[0] = float32(c.Scalar)
+		cpu.LineAddcmul.Run(n, &l.Line)
+		l.write(out, off[0], 1, dst)
+	})
 }
 
 // Addcmul returns x + value·a·b; under autocast in the widest dtype of the three.

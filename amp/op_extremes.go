@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // amax and amin, whose gradients are shared by equals; cummax and cummin; any and all.
 
@@ -30,6 +34,30 @@ func init() {
 	opAll = truth("all", "whether no element over dimensions is 0, as bool", false)
 }
 
+// extremesOfLines is the kernel where the numbers to choose from are neighbors; it says whether they are.
+func extremesOfLines(c *Call, largest bool) bool {
+	x, out := c.In[0], c.Out
+	r := newReduction(x, c.Dims)
+	if len(r.reduced) != 1 || r.reducedStride[0] != 1 || !largest {
+		return false
+	}
+	cpu.Parallel(r.nKept, max(1, grain/r.nReduced), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for i := lo; i < hi; i++ {
+			row := w.read(0, x, x.off+offset(i, r.kept, r.keptStride), 1, r.nReduced)
+			best := w.MaxOf(row)
+			w.Acc[0] = cpu.Lanes{}
+			cpu.LineNaNs.Run(len(row), &w.Line)
+			if w.Acc[0].Sum() > 0 {
+				best = math.NaN()
+			}
+			store(out, out.off+i, []float64{best})
+		}
+	})
+	return true
+}
+
 // extremes defines amax or amin.
 func extremes(name, doc string, worst float64, beats func(a, b float64) bool) *Op {
 	return define(Op{
@@ -44,6 +72,9 @@ func extremes(name, doc string, worst float64, beats func(a, b float64) bool) *O
 			return reducedShape(c)
 		},
 		CPU: func(c *Call) {
+			if narrowLines(c.In[0]) && extremesOfLines(c, worst < 0) {
+				return
+			}
 			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
 				best := [1]float64{worst}
 				for _, v := range group {

@@ -1,5 +1,7 @@
 package amp
 
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
 // add_, copy_ and mul_scalar_ change their first input. In-place ops are never autocast and record no graph.
 
 var opAddInPlace, opCopyInPlace, opScaleInPlace *Op
@@ -14,7 +16,7 @@ func init() {
 			case Int64:
 				binaryOn(c.Out, c.In[0], c.In[1], addK[int64])
 			default:
-				binaryOn(c.Out, c.In[0], c.In[1], addK[float32])
+				binaryOn(c.Out, c.In[0], c.In[1], add32)
 			}
 		},
 	})
@@ -35,7 +37,7 @@ func init() {
 		Name: "mul_scalar_", Doc: "dst *= c for a number c", Args: []string{"dst"}, Why: "in place", InPlace: true, CUDA: "mul_scalar",
 		Check: func(c *Call) []int { c.floats(); return c.In[0].shape },
 		CPU: func(c *Call) {
-			withScalar(func(x, k float64) float64 { return x * k }, func(x, k float32) float32 { return x * k })(c)
+			byNumber(&cpu.LineScale, func(x, k float64) float64 { return x * k })(c)
 		},
 	})
 }

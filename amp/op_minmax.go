@@ -1,12 +1,14 @@
 package amp
 
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
 // minimum, maximum and lerp of two tensors.
 
 var opMaximum, opMinimum, opLerp, opLerpScalar *Op
 
 func init() {
-	opMaximum = extremum("maximum", "the larger of a and b", maximumK[float32], maximumK[float64], maximumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Lt(s, a, b) })
-	opMinimum = extremum("minimum", "the smaller of a and b", minimumK[float32], minimumK[float64], minimumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Gt(s, a, b) })
+	opMaximum = extremum("maximum", "the larger of a and b", pass2OrShort(&cpu.LineMaximum, maximumK[float32]), maximumK[float64], maximumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Lt(s, a, b) })
+	opMinimum = extremum("minimum", "the smaller of a and b", pass2OrShort(&cpu.LineMinimum, minimumK[float32]), minimumK[float64], minimumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Gt(s, a, b) })
 	opLerp = define(Op{
 		Name: "lerp", Doc: "a + weight·(b - a), broadcast", Args: []string{"a", "b", "weight"}, Why: "between its inputs", CUDA: "lerp", Wide: true, Saves: SaveIn0 | SaveIn1 | SaveIn2,
 		Check: checkThree, CPU: three(func(_ *Call, a, b, w float64) float64 { return lerp(a, b, w) }),

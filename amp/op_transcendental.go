@@ -28,10 +28,11 @@ func elementwise[F aFunction](name, doc string, class Class, why string, f F, sa
 
 func init() {
 	opSigmoid = elementwise("sigmoid", "1 / (1 + e^-x)", Unlisted, whyBounded, cpu.Sigmoid, SaveOut, func(b *Back) *Tensor { // y·(1-y)
-		return Mul(b.S, b.DY, Mul(b.S, b.Out(), oneMinus(b.S, b.Out())))
+		part := Mul(b.S, b.DY, b.Out())
+		return Addcmul(b.S, part, part, b.Out(), -1)
 	})
 	opTanh = elementwise("tanh", "hyperbolic tangent", Unlisted, whyBounded, cpu.Tanh, SaveOut, func(b *Back) *Tensor { // 1-y²
-		return Mul(b.S, b.DY, oneMinus(b.S, Mul(b.S, b.Out(), b.Out())))
+		return Addcmul(b.S, b.DY, Mul(b.S, b.DY, b.Out()), b.Out(), -1)
 	})
 	opTanh.Bound = 4 // of its slope, which cancels where y is near 1
 	opSin = elementwise("sin", "sine", Unlisted, whyBounded, cpu.Sin, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cos(b.S, b.In(0))) })

@@ -95,9 +95,12 @@ func last(sizes, strides []int) (n, stride int, outer []int, outerStrides []int)
 	return sizes[k], strides[k], sizes[:k], strides[:k]
 }
 
-// sumInto sets out to scale times the sums of t over dims. Floats are accumulated in float64 whatever their dtype and rounded
-// once, integers in int64. Work is split over the kept elements, each summed in row-major order.
+// sumInto sets out to scale times the sums of t over dims. Floats are accumulated in float64, but for float32 and halves parts of up to
+// 64 numbers in float32, and rounded once, integers in int64. Work is split by shape alone, and the parts are added up in order.
 func sumInto(out, t *Tensor, dims []int, scale float64) {
+	if t.dt.IsFloat() && t.dt != Float64 && sumLinesInto(out, t, newReduction(t, dims), scale) {
+		return
+	}
 	if t.dt.IsFloat() {
 		sumOn(out, t, dims, func(v float64) float64 { return v * scale })
 		return

@@ -23,4 +23,22 @@ func init() {
 	LineGeluGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGeluGradY, AVX512: lineGeluGradZ}
 	LineGeluTanhGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGeluTanhGradY, AVX512: lineGeluTanhGradZ}
 	LineSiluGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSiluGradY, AVX512: lineSiluGradZ}
+	LineAdd.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddY, AVX512: lineAddZ}
+	LineSub.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSubY, AVX512: lineSubZ}
+	LineMul.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMulY, AVX512: lineMulZ}
+	LineDiv.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDivY, AVX512: lineDivZ}
+	LineMaximum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaximumY, AVX512: lineMaximumZ}
+	LineMinimum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMinimumY, AVX512: lineMinimumZ}
+	LineAddcmul.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddcmulY, AVX512: lineAddcmulZ}
+	LineAccumulate.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAccumulateY, AVX512: lineAccumulateZ}
+	LineAddNumber.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddNumberY, AVX512: lineAddNumberZ}
+	LineNeg.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineNegY, AVX512: lineNegZ}
+	LineAbs.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAbsY, AVX512: lineAbsZ}
+	LineClamp.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineClampY, AVX512: lineClampZ}
+	LineReLU.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineReLUY, AVX512: lineReLUZ}
+	LineReLUGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineReLUGradY, AVX512: lineReLUGradZ}
+	LineLeaky.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLeakyY, AVX512: lineLeakyZ}
+	LineLeakyGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLeakyGradY, AVX512: lineLeakyGradZ}
+	LineApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineApartY, AVX512: lineApartZ}
+	LineNaNs.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineNaNsY, AVX512: lineNaNsZ}
 }

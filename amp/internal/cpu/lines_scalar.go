@@ -82,6 +82,42 @@ var (
 	LineGeluTanhGrad = LineKernel{plain: lineGeluTanhGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineSiluGrad sets x2 to the slope of silu at x0 times x1.
 	LineSiluGrad = LineKernel{plain: lineSiluGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineAdd sets x2 to x0 + x1.
+	LineAdd = LineKernel{plain: lineAddGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineSub sets x2 to x0 - x1.
+	LineSub = LineKernel{plain: lineSubGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineMul sets x2 to x0·x1.
+	LineMul = LineKernel{plain: lineMulGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineDiv sets x2 to x0/x1.
+	LineDiv = LineKernel{plain: lineDivGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineMaximum sets x2 to the larger of x0 and x1, NaN if either is.
+	LineMaximum = LineKernel{plain: lineMaximumGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineMinimum sets x2 to the smaller of x0 and x1, NaN if either is.
+	LineMinimum = LineKernel{plain: lineMinimumGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineAddcmul sets x3 to x0 + a0·x1·x2.
+	LineAddcmul = LineKernel{plain: lineAddcmulGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
+	// LineAccumulate adds x0 to x1.
+	LineAccumulate = LineKernel{plain: lineAccumulateGo, lines: []int{0, 1}, written: []int{1}}
+	// LineAddNumber sets x1 to x0 + a0.
+	LineAddNumber = LineKernel{plain: lineAddNumberGo, lines: []int{0, 1}, written: []int{1}}
+	// LineNeg sets x1 to -x0.
+	LineNeg = LineKernel{plain: lineNegGo, lines: []int{0, 1}, written: []int{1}}
+	// LineAbs sets x1 to |x0|.
+	LineAbs = LineKernel{plain: lineAbsGo, lines: []int{0, 1}, written: []int{1}}
+	// LineClamp sets x1 to x0 held between a0 and a1, NaN to NaN.
+	LineClamp = LineKernel{plain: lineClampGo, lines: []int{0, 1}, written: []int{1}}
+	// LineReLU sets x1 to x0 above 0, NaN to NaN, else to 0.
+	LineReLU = LineKernel{plain: lineReLUGo, lines: []int{0, 1}, written: []int{1}}
+	// LineReLUGrad sets x2 to x0 where x1 is not 0 or below, else to 0.
+	LineReLUGrad = LineKernel{plain: lineReLUGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineLeaky sets x1 to x0 above 0, else to x0·a0.
+	LineLeaky = LineKernel{plain: lineLeakyGo, lines: []int{0, 1}, written: []int{1}}
+	// LineLeakyGrad sets x2 to x0·a0 where x1 is 0 or below, else to x0.
+	LineLeakyGrad = LineKernel{plain: lineLeakyGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineApart adds (x0 - x1)² to s0.
+	LineApart = LineKernel{plain: lineApartGo, lines: []int{0, 1}, written: []int{}}
+	// LineNaNs adds the number of NaN in x0 to s0.
+	LineNaNs = LineKernel{plain: lineNaNsGo, lines: []int{0}, written: []int{}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
@@ -654,4 +690,290 @@ func lineSiluGradGo(lo, n int, io *Line) {
 		v56 := float32(v54 * v55)
 		x2[i] = v56
 	}
+}
+
+// lineAddGo sets x2 to x0 + x1. It does elements lo to n.
+func lineAddGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 + v1)
+		x2[i] = v2
+	}
+}
+
+// lineSubGo sets x2 to x0 - x1. It does elements lo to n.
+func lineSubGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		x2[i] = v2
+	}
+}
+
+// lineMulGo sets x2 to x0·x1. It does elements lo to n.
+func lineMulGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 * v1)
+		x2[i] = v2
+	}
+}
+
+// lineDivGo sets x2 to x0/x1. It does elements lo to n.
+func lineDivGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 / v1)
+		x2[i] = v2
+	}
+}
+
+// lineMaximumGo sets x2 to the larger of x0 and x1, NaN if either is. It does elements lo to n.
+func lineMaximumGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := v0 == v0
+		v3 := v0 == v1
+		v4 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(v1))
+		v5 := v1
+		if v0 > v1 {
+			v5 = v0
+		}
+		v6 := v5
+		if v3 {
+			v6 = v4
+		}
+		v7 := v0
+		if v2 {
+			v7 = v6
+		}
+		x2[i] = v7
+	}
+}
+
+// lineMinimumGo sets x2 to the smaller of x0 and x1, NaN if either is. It does elements lo to n.
+func lineMinimumGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := v0 == v0
+		v3 := v0 == v1
+		v4 := math.Float32frombits(math.Float32bits(v0) | math.Float32bits(v1))
+		v5 := v1
+		if v0 < v1 {
+			v5 = v0
+		}
+		v6 := v5
+		if v3 {
+			v6 = v4
+		}
+		v7 := v0
+		if v2 {
+			v7 = v6
+		}
+		x2[i] = v7
+	}
+}
+
+// lineAddcmulGo sets x3 to x0 + a0·x1·x2. It does elements lo to n.
+func lineAddcmulGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := float32(v1 * a0)
+		v4 := x2[i]
+		v5 := FMA32(v3, v4, v0)
+		x3[i] = v5
+	}
+}
+
+// lineAccumulateGo adds x0 to x1. It does elements lo to n.
+func lineAccumulateGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		x1[i] += v0
+	}
+}
+
+// lineAddNumberGo sets x1 to x0 + a0. It does elements lo to n.
+func lineAddNumberGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 + a0)
+		x1[i] = v2
+	}
+}
+
+// lineNegGo sets x1 to -x0. It does elements lo to n.
+func lineNegGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(math.Float32frombits(0x80000000) - v0)
+		x1[i] = v2
+	}
+}
+
+// lineAbsGo sets x1 to |x0|. It does elements lo to n.
+func lineAbsGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		x1[i] = v2
+	}
+}
+
+// lineClampGo sets x1 to x0 held between a0 and a1, NaN to NaN. It does elements lo to n.
+func lineClampGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	for i := lo; i < n; i++ {
+		v2 := x0[i]
+		v3 := v2
+		if a1 < v2 {
+			v3 = a1
+		}
+		v4 := v3
+		if a0 > v3 {
+			v4 = a0
+		}
+		x1[i] = v4
+	}
+}
+
+// lineReLUGo sets x1 to x0 above 0, NaN to NaN, else to 0. It does elements lo to n.
+func lineReLUGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v1 := x0[i]
+		v2 := v1
+		if 0 > v1 {
+			v2 = 0
+		}
+		v3 := float32(v2 + 0)
+		x1[i] = v3
+	}
+}
+
+// lineReLUGradGo sets x2 to x0 where x1 is not 0 or below, else to 0. It does elements lo to n.
+func lineReLUGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := v1 < math.Float32frombits(0x1)
+		v5 := v0
+		if v3 {
+			v5 = 0
+		}
+		x2[i] = v5
+	}
+}
+
+// lineLeakyGo sets x1 to x0 above 0, else to x0·a0. It does elements lo to n.
+func lineLeakyGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := 0 < v0
+		v4 := float32(v0 * a0)
+		v5 := v4
+		if v2 {
+			v5 = v0
+		}
+		x1[i] = v5
+	}
+}
+
+// lineLeakyGradGo sets x2 to x0·a0 where x1 is 0 or below, else to x0. It does elements lo to n.
+func lineLeakyGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := v1 < math.Float32frombits(0x1)
+		v5 := float32(v0 * a0)
+		v6 := v0
+		if v3 {
+			v6 = v5
+		}
+		x2[i] = v6
+	}
+}
+
+// lineApartGo adds (x0 - x1)² to s0. It does elements lo to n.
+func lineApartGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		v3 := float32(v2 * v2)
+		s0[(i-lo)%32] += v3
+	}
+	io.Acc[0].add(&s0)
+}
+
+// lineNaNsGo adds the number of NaN in x0 to s0. It does elements lo to n.
+func lineNaNsGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := v0 == v0
+		v4 := float32(1)
+		if v1 {
+			v4 = 0
+		}
+		s0[(i-lo)%32] += v4
+	}
+	io.Acc[0].add(&s0)
 }

@@ -572,6 +572,86 @@ func geluTanhSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluTanhSlopeF64Z(blocks int, src *float64, dst *float64)
 
+// lineAbsY does blocks of 32 elements of lineAbs.
+//
+//go:noescape
+func lineAbsY(blocks int, io *Line)
+
+// lineAbsZ does blocks of 32 elements of lineAbs.
+//
+//go:noescape
+func lineAbsZ(blocks int, io *Line)
+
+// lineAccumulateY does blocks of 32 elements of lineAccumulate.
+//
+//go:noescape
+func lineAccumulateY(blocks int, io *Line)
+
+// lineAccumulateZ does blocks of 32 elements of lineAccumulate.
+//
+//go:noescape
+func lineAccumulateZ(blocks int, io *Line)
+
+// lineAddNumberY does blocks of 32 elements of lineAddNumber.
+//
+//go:noescape
+func lineAddNumberY(blocks int, io *Line)
+
+// lineAddNumberZ does blocks of 32 elements of lineAddNumber.
+//
+//go:noescape
+func lineAddNumberZ(blocks int, io *Line)
+
+// lineAddY does blocks of 32 elements of lineAdd.
+//
+//go:noescape
+func lineAddY(blocks int, io *Line)
+
+// lineAddZ does blocks of 32 elements of lineAdd.
+//
+//go:noescape
+func lineAddZ(blocks int, io *Line)
+
+// lineAddcmulY does blocks of 32 elements of lineAddcmul.
+//
+//go:noescape
+func lineAddcmulY(blocks int, io *Line)
+
+// lineAddcmulZ does blocks of 32 elements of lineAddcmul.
+//
+//go:noescape
+func lineAddcmulZ(blocks int, io *Line)
+
+// lineApartY does blocks of 32 elements of lineApart.
+//
+//go:noescape
+func lineApartY(blocks int, io *Line)
+
+// lineApartZ does blocks of 32 elements of lineApart.
+//
+//go:noescape
+func lineApartZ(blocks int, io *Line)
+
+// lineClampY does blocks of 32 elements of lineClamp.
+//
+//go:noescape
+func lineClampY(blocks int, io *Line)
+
+// lineClampZ does blocks of 32 elements of lineClamp.
+//
+//go:noescape
+func lineClampZ(blocks int, io *Line)
+
+// lineDivY does blocks of 32 elements of lineDiv.
+//
+//go:noescape
+func lineDivY(blocks int, io *Line)
+
+// lineDivZ does blocks of 32 elements of lineDiv.
+//
+//go:noescape
+func lineDivZ(blocks int, io *Line)
+
 // lineDotY does blocks of 32 elements of lineDot.
 //
 //go:noescape
@@ -622,6 +702,26 @@ func lineGeluTanhGradY(blocks int, io *Line)
 //go:noescape
 func lineGeluTanhGradZ(blocks int, io *Line)
 
+// lineLeakyGradY does blocks of 32 elements of lineLeakyGrad.
+//
+//go:noescape
+func lineLeakyGradY(blocks int, io *Line)
+
+// lineLeakyGradZ does blocks of 32 elements of lineLeakyGrad.
+//
+//go:noescape
+func lineLeakyGradZ(blocks int, io *Line)
+
+// lineLeakyY does blocks of 32 elements of lineLeaky.
+//
+//go:noescape
+func lineLeakyY(blocks int, io *Line)
+
+// lineLeakyZ does blocks of 32 elements of lineLeaky.
+//
+//go:noescape
+func lineLeakyZ(blocks int, io *Line)
+
 // lineLogSoftmaxGradY does blocks of 32 elements of lineLogSoftmaxGrad.
 //
 //go:noescape
@@ -641,6 +741,56 @@ func lineMaxY(blocks int, io *Line)
 //
 //go:noescape
 func lineMaxZ(blocks int, io *Line)
+
+// lineMaximumY does blocks of 32 elements of lineMaximum.
+//
+//go:noescape
+func lineMaximumY(blocks int, io *Line)
+
+// lineMaximumZ does blocks of 32 elements of lineMaximum.
+//
+//go:noescape
+func lineMaximumZ(blocks int, io *Line)
+
+// lineMinimumY does blocks of 32 elements of lineMinimum.
+//
+//go:noescape
+func lineMinimumY(blocks int, io *Line)
+
+// lineMinimumZ does blocks of 32 elements of lineMinimum.
+//
+//go:noescape
+func lineMinimumZ(blocks int, io *Line)
+
+// lineMulY does blocks of 32 elements of lineMul.
+//
+//go:noescape
+func lineMulY(blocks int, io *Line)
+
+// lineMulZ does blocks of 32 elements of lineMul.
+//
+//go:noescape
+func lineMulZ(blocks int, io *Line)
+
+// lineNaNsY does blocks of 32 elements of lineNaNs.
+//
+//go:noescape
+func lineNaNsY(blocks int, io *Line)
+
+// lineNaNsZ does blocks of 32 elements of lineNaNs.
+//
+//go:noescape
+func lineNaNsZ(blocks int, io *Line)
+
+// lineNegY does blocks of 32 elements of lineNeg.
+//
+//go:noescape
+func lineNegY(blocks int, io *Line)
+
+// lineNegZ does blocks of 32 elements of lineNeg.
+//
+//go:noescape
+func lineNegZ(blocks int, io *Line)
 
 // lineNormBiasY does blocks of 32 elements of lineNormBias.
 //
@@ -712,6 +862,26 @@ func lineNormY(blocks int, io *Line)
 //go:noescape
 func lineNormZ(blocks int, io *Line)
 
+// lineReLUGradY does blocks of 32 elements of lineReLUGrad.
+//
+//go:noescape
+func lineReLUGradY(blocks int, io *Line)
+
+// lineReLUGradZ does blocks of 32 elements of lineReLUGrad.
+//
+//go:noescape
+func lineReLUGradZ(blocks int, io *Line)
+
+// lineReLUY does blocks of 32 elements of lineReLU.
+//
+//go:noescape
+func lineReLUY(blocks int, io *Line)
+
+// lineReLUZ does blocks of 32 elements of lineReLU.
+//
+//go:noescape
+func lineReLUZ(blocks int, io *Line)
+
 // lineScaleY does blocks of 32 elements of lineScale.
 //
 //go:noescape
@@ -761,6 +931,16 @@ func lineSpreadY(blocks int, io *Line)
 //
 //go:noescape
 func lineSpreadZ(blocks int, io *Line)
+
+// lineSubY does blocks of 32 elements of lineSub.
+//
+//go:noescape
+func lineSubY(blocks int, io *Line)
+
+// lineSubZ does blocks of 32 elements of lineSub.
+//
+//go:noescape
+func lineSubZ(blocks int, io *Line)
 
 // lineSumY does blocks of 32 elements of lineSum.
 //

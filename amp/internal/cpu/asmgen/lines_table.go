@@ -89,4 +89,51 @@ var lines = []line{
 	{"lineSiluGrad", "sets x2 to the slope of silu at x0 times x1.", nil, func(l *lineProg) {
 		l.put(l.mul(l.siluSlopeF(l.line(0)), l.line(1)), outSet, 2)
 	}},
+	{"lineAdd", "sets x2 to x0 + x1.", nil, func(l *lineProg) { l.put(l.add(l.line(0), l.line(1)), outSet, 2) }},
+	{"lineSub", "sets x2 to x0 - x1.", nil, func(l *lineProg) { l.put(l.sub(l.line(0), l.line(1)), outSet, 2) }},
+	{"lineMul", "sets x2 to x0·x1.", nil, func(l *lineProg) { l.put(l.mul(l.line(0), l.line(1)), outSet, 2) }},
+	{"lineDiv", "sets x2 to x0/x1.", nil, func(l *lineProg) { l.put(l.div(l.line(0), l.line(1)), outSet, 2) }},
+	{"lineMaximum", "sets x2 to the larger of x0 and x1, NaN if either is.", nil, func(l *lineProg) {
+		a, b := l.line(0), l.line(1)
+		l.put(l.choose(l.equal(a, a), l.choose(l.equal(a, b), l.and(a, b), l.max(a, b)), a), outSet, 2) // 0 is above -0
+	}},
+	{"lineMinimum", "sets x2 to the smaller of x0 and x1, NaN if either is.", nil, func(l *lineProg) {
+		a, b := l.line(0), l.line(1)
+		l.put(l.choose(l.equal(a, a), l.choose(l.equal(a, b), l.or(a, b), l.min(a, b)), a), outSet, 2)
+	}},
+	{"lineAddcmul", "sets x3 to x0 + a0·x1·x2.", nil, func(l *lineProg) {
+		x := l.line(0)
+		l.put(l.fma(l.mul(l.line(1), l.arg(0)), l.line(2), x), outSet, 3)
+	}},
+	{"lineAccumulate", "adds x0 to x1.", nil, func(l *lineProg) { l.put(l.line(0), outAdd, 1) }},
+	{"lineAddNumber", "sets x1 to x0 + a0.", nil, func(l *lineProg) { l.put(l.add(l.line(0), l.arg(0)), outSet, 1) }},
+	{"lineNeg", "sets x1 to -x0.", nil, func(l *lineProg) { l.put(l.neg(l.line(0)), outSet, 1) }},
+	{"lineAbs", "sets x1 to |x0|.", nil, func(l *lineProg) { l.put(l.abs(l.line(0)), outSet, 1) }},
+	{"lineClamp", "sets x1 to x0 held between a0 and a1, NaN to NaN.", nil, func(l *lineProg) {
+		l.put(l.max(l.arg(0), l.min(l.arg(1), l.line(0))), outSet, 1)
+	}},
+	{"lineReLU", "sets x1 to x0 above 0, NaN to NaN, else to 0.", nil, func(l *lineProg) {
+		zero := l.c(0)
+		l.put(l.add(l.max(zero, l.line(0)), zero), outSet, 1) // the sum makes 0 of -0
+	}},
+	{"lineReLUGrad", "sets x2 to x0 where x1 is not 0 or below, else to 0.", nil, func(l *lineProg) {
+		dy, y := l.line(0), l.line(1)
+		l.put(l.choose(l.less(y, l.c(0x1p-149)), l.c(0), dy), outSet, 2)
+	}},
+	{"lineLeaky", "sets x1 to x0 above 0, else to x0·a0.", nil, func(l *lineProg) {
+		x := l.line(0)
+		l.put(l.choose(l.less(l.c(0), x), x, l.mul(x, l.arg(0))), outSet, 1)
+	}},
+	{"lineLeakyGrad", "sets x2 to x0·a0 where x1 is 0 or below, else to x0.", nil, func(l *lineProg) {
+		dy, x := l.line(0), l.line(1)
+		l.put(l.choose(l.less(x, l.c(0x1p-149)), l.mul(dy, l.arg(0)), dy), outSet, 2)
+	}},
+	{"lineApart", "adds (x0 - x1)² to s0.", nil, func(l *lineProg) {
+		d := l.sub(l.line(0), l.line(1))
+		l.put(l.mul(d, d), outSum, 0)
+	}},
+	{"lineNaNs", "adds the number of NaN in x0 to s0.", nil, func(l *lineProg) {
+		x := l.line(0)
+		l.put(l.choose(l.equal(x, x), l.c(0), l.c(1)), outSum, 0)
+	}},
 }

@@ -1,0 +1,88 @@
+package amp
+
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
+// Sums of float32 and halves in passes of package cpu.
+
+// sumRun is how many neighbors, and sumRows how many rows of a matrix, one task adds up.
+const (
+	sumRun  = 1 << 15
+	sumRows = 512
+)
+
+// sumLinesInto is sumInto where the numbers of a sum are neighbors, or those of neighboring sums are; it says whether it has done it.
+func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
+	if r.nKept == 0 || r.nReduced < 16 {
+		return false
+	}
+	var sums []float64
+	n, stride, outer, _ := last(r.kept, r.keptStride)
+	switch {
+	case len(r.reduced) == 1 && r.reducedStride[0] == 1:
+		sums = runSums(t, &r)
+	case stride == 1 && len(outer) == 0 && n >= 16 && len(r.reduced) == 1:
+		sums = columnSums(t, &r)
+	default:
+		return false
+	}
+	for i := range sums {
+		sums[i] *= scale
+	}
+	store(out, out.off, sums)
+	return true
+}
+
+// runSums adds up neighbors.
+func runSums(t *Tensor, r *reduction) []float64 {
+	pieces := (r.nReduced + sumRun - 1) / sumRun
+	parts := make([]float64, r.nKept*pieces)
+	cpu.Parallel(len(parts), max(1, grain/r.nReduced), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for p := lo; p < hi; p++ {
+			at := p % pieces * sumRun
+			parts[p] = w.SumOf(w.read(0, t, t.off+offset(p/pieces, r.kept, r.keptStride)+at, 1, min(sumRun, r.nReduced-at)))
+		}
+	})
+	if pieces == 1 {
+		return parts
+	}
+	for i := range r.nKept {
+		sum := 0.0
+		for _, v := range parts[i*pieces : (i+1)*pieces] {
+			sum += v
+		}
+		parts[i] = sum
+	}
+	return parts[:r.nKept]
+}
+
+// columnSums adds up the rows of a matrix.
+func columnSums(t *Tensor, r *reduction) []float64 {
+	n, rows, stride := r.nKept, r.nReduced, r.reducedStride[0]
+	block := max(sumRows, (rows+normBlocks-1)/normBlocks)
+	parts := make([]float64, (rows+block-1)/block*n)
+	cpu.Parallel(rows, block, func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		own := parts[lo/block*n:][:n]
+		w.sums = resize(w.sums, n)
+		clear(w.sums)
+		for i := lo; i < hi; i++ {
+			w.F32[0], w.F32[1] = w.read(0, t, t.off+i*stride, 1, n), w.sums
+			cpu.LineAccumulate.Run(n, &w.Line)
+			if i == hi-1 || (i-lo+1)%sumLines == 0 {
+				for k, v := range w.sums {
+					own[k] += float64(v)
+				}
+				clear(w.sums)
+			}
+		}
+	})
+	for at := n; at < len(parts); at += n {
+		for k, v := range parts[at : at+n] {
+			parts[k] += v
+		}
+	}
+	return parts[:n]
+}
