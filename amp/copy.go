@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
@@ -94,4 +95,60 @@ func pickRow(out, x *Tensor, maps [][]int, r int) (int, bool) {
 		off += i * x.strides[d]
 	}
 	return off, true
+}
+
+// copyTransposed copies x to out where neighbors in x lie along another dimension than the last, tile by tile, so that neither is read or
+// written far apart; it says whether that is so.
+func copyTransposed(out, x *Tensor) bool {
+	k := len(x.shape) - 1
+	d := slices.Index(x.strides, 1)
+	if d < 0 || d >= k || x.Len() < 1<<12 || x.shape[d] < tile || x.shape[k] < tile {
+		return false
+	}
+	switch out.dt.Size() {
+	case 1:
+		transposeOn[uint8](out, x, d)
+	case 2:
+		transposeOn[uint16](out, x, d)
+	case 4:
+		transposeOn[uint32](out, x, d)
+	default:
+		transposeOn[uint64](out, x, d)
+	}
+	return true
+}
+
+// tile is the side of a transposition's tiles: a cache line of float32.
+const tile = 16
+
+func transposeOn[T word](out, x *Tensor, d int) {
+	k := len(x.shape) - 1
+	dst, src := words[T](out), words[T](x)
+	rows, columns, far, step := x.shape[d], x.shape[k], x.strides[k], out.strides[d]
+	outer := x.Len() / (rows * columns)
+	strips := (rows + tile - 1) / tile
+	cpu.Parallel(outer*strips, max(1, grain/(tile*columns)), func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			to, from := out.off, x.off
+			for i, rest := k-1, p/strips; i >= 0; i-- {
+				if i != d {
+					to += rest % x.shape[i] * out.strides[i]
+					from += rest % x.shape[i] * x.strides[i]
+					rest /= x.shape[i]
+				}
+			}
+			first := p % strips * tile
+			high := min(tile, rows-first)
+			for c := 0; c < columns; c += tile {
+				wide := min(tile, columns-c)
+				for r := first; r < first+high; r++ {
+					row, at := dst[to+r*step+c:][:wide], from+r+c*far
+					for i := range row {
+						row[i] = src[at]
+						at += far
+					}
+				}
+			}
+		}
+	})
 }

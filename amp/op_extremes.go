@@ -46,10 +46,11 @@ func extremesOfLines(c *Call, largest bool) bool {
 		defer w.release()
 		for i := lo; i < hi; i++ {
 			row := w.read(0, x, x.off+offset(i, r.kept, r.keptStride), 1, r.nReduced)
-			best := w.MaxOf(row)
-			w.Acc[0] = cpu.Lanes{}
-			cpu.LineNaNs.Run(len(row), &w.Line)
-			if w.Acc[0].Sum() > 0 {
+			w.F32[0], w.Acc[1] = row, cpu.Lanes{}
+			w.Acc[0].Fill(math.Inf(-1))
+			cpu.LineMaxNaN.Run(len(row), &w.Line)
+			best := w.Acc[0].Max()
+			if w.Acc[1].Sum() > 0 {
 				best = math.NaN()
 			}
 			store(out, out.off+i, []float64{best})

@@ -37,10 +37,7 @@ func init() {
 	})
 	opEmbedding = define(Op{
 		Name: "embedding", Doc: "rows of a table by index", Args: []string{"weight", "index"}, Why: "copies rows: exact in any dtype", CUDA: "embedding", Saves: SaveIn1,
-		Check: checkEmbedding, CPU: func(c *Call) {
-			n := c.In[0].shape[1]
-			eachIndex(c, c.In[1], c.In[0].shape[0], func(i, row int) { copyPart(flatRow(c.Out, i, n), flatRow(c.In[0], row, n), 0, 0) })
-		},
+		Check: checkEmbedding, CPU: embeddingCPU,
 		Backward: func(b *Back) {
 			a := b.Attrs()
 			a.Shape = b.Shape(0)
@@ -156,45 +153,6 @@ func checkEmbedding(c *Call) []int {
 		fail("embedding", ErrShape, "use a table of [rows features]", "%s", c.shapes())
 	}
 	return append(slices.Clone(index.shape), w.shape[1])
-}
-
-// flatRow views row i of a tensor whose last dimension has n elements and whose rows lie at one distance.
-func flatRow(t *Tensor, i, n int) *Tensor {
-	stride, k := n, len(t.shape)-1
-	if k == 1 {
-		stride = t.strides[0]
-	}
-	return &Tensor{dt: t.dt, st: t.st, off: t.off + i*stride, shape: []int{n}, strides: []int{t.strides[k]}}
-}
-
-// eachIndex calls f with the number of every index and its value, which must be below rows.
-func eachIndex(c *Call, index *Tensor, rows int, f func(i, row int)) {
-	labels, i := elements[int64](index), 0
-	index.each(func(off int) {
-		if j := labels[off]; j < 0 || j >= int64(rows) {
-			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", rows-1), "index %d is %d", i, j)
-		}
-		f(i, int(labels[off]))
-		i++
-	})
-}
-
-// embeddingBackwardCPU adds up in float64, so that a row used often in half precision is rounded once.
-func embeddingBackwardCPU(c *Call) {
-	dy, out := c.In[0], c.Out
-	rows, n := c.Shape[0], c.Shape[1]
-	sums, row := make([]float64, rows*n), make([]float64, n)
-	eachIndex(c, c.In[1], rows, func(i, r int) {
-		if c.Mode == padded && int64(r) == c.Ignore {
-			return
-		}
-		part := flatRow(dy, i, n)
-		load(row, part, part.off, part.strides[0])
-		for k, v := range row {
-			sums[r*n+k] += v
-		}
-	})
-	store(out, out.off, sums)
 }
 
 // ArgMax returns the index of the largest element along dim, as int64; dim goes.

@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Losses of two tensors of one shape: mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, hinge_embedding_loss.
 
@@ -11,12 +15,17 @@ const whyLoss = "the loss feeds every gradient"
 // pairLoss defines a row of a loss of two tensors of one shape. slope gives ∂loss/∂x of an element, target the same for the
 // target, nil if the target is no variable.
 func pairLoss(name, doc string, class Class, why string, f func(c *Call, x, t float64) float64, slope, target func(b *Back) *Tensor) *Op {
+	return pairLossTimes(1, name, doc, class, why, f, slope, target)
+}
+
+// pairLossTimes is pairLoss whose slopes are times a number.
+func pairLossTimes(factor float64, name, doc string, class Class, why string, f func(c *Call, x, t float64) float64, slope, target func(b *Back) *Tensor) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x", "target"}, Class: class, CPUList: FP32, Why: why, CUDA: name, Wide: true, Saves: SaveIn0 | SaveIn1,
 		Check: checkElements, CPU: pairCPU(f),
 		Backward: func(b *Back) {
 			// The slope is multiplied by the factor first and by dy, which carries the loss scale, last.
-			k := b.perElement()
+			k := factor * b.perElement()
 			if b.Needs(0) {
 				b.Set(0, Mul(b.S, MulScalar(b.S, slope(b), k), b.DY))
 			}
@@ -54,6 +63,32 @@ func pairCPU(f func(c *Call, x, t float64) float64) func(c *Call) {
 	}
 }
 
+// mseCPU is the kernel of mse_loss: of float32 numbers in parts of fixed length, which are added up in order.
+func mseCPU(other func(c *Call)) func(c *Call) {
+	return func(c *Call) {
+		x, y := c.In[0], c.In[1]
+		if c.Reduce == ReduceNone || x.dt != Float32 || y.dt != Float32 || !x.contiguous() || !y.contiguous() {
+			other(c)
+			return
+		}
+		n := x.Len()
+		parts := make([]float64, (n+sumRun-1)/sumRun)
+		a, b := values[float32](x)[x.off:][:n], values[float32](y)[y.off:][:n]
+		cpu.Parallel(n, sumRun, func(lo, hi int) {
+			w := lineWorks.Get().(*lineWork)
+			w.F32[0], w.F32[1], w.Acc[0] = a[lo:hi], b[lo:hi], cpu.Lanes{}
+			cpu.LineApart.Run(hi-lo, &w.Line)
+			parts[lo/sumRun] = w.Acc[0].Sum()
+			w.release()
+		})
+		sum := 0.0
+		for _, v := range parts {
+			sum += v
+		}
+		store(c.Out, c.Out.off, []float64{sum * perElement(c.Reduce, x.shape)})
+	}
+}
+
 func difference(b *Back) *Tensor { return Sub(b.S, b.In(0), b.In(1)) }
 
 // negative is the slope of a loss of x - target for the target.
@@ -62,9 +97,9 @@ func negative(f func(b *Back) *Tensor) func(b *Back) *Tensor {
 }
 
 func init() {
-	double := func(b *Back) *Tensor { return MulScalar(b.S, difference(b), 2) }
-	opMSELoss = pairLoss("mse_loss", "mean (or sum) of (x - target)²", FP32, "squares leave the half range, and their mean feeds every gradient",
-		func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }, double, negative(double))
+	opMSELoss = pairLossTimes(2, "mse_loss", "mean (or sum) of (x - target)²", FP32, "squares leave the half range, and their mean feeds every gradient",
+		func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }, difference, negative(difference))
+	opMSELoss.CPU = mseCPU(opMSELoss.CPU)
 	l1 := func(b *Back) *Tensor { return Sign(b.S, difference(b)) }
 	opL1Loss = pairLoss("l1_loss", "mean (or sum) of |x - target|", FP32, whyLoss,
 		func(_ *Call, x, t float64) float64 { return math.Abs(x - t) }, l1, negative(l1))

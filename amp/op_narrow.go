@@ -69,11 +69,11 @@ func copyPart(out, t *Tensor, d, at int) {
 	part.shape, part.off = t.shape, out.off+at*out.strides[d]
 	w := newRowWalk(&part, t)
 	size := out.dt.Size()
+	if w.step[0] == 1 && w.step[1] == 1 {
+		w.runBy(grain, func(off [4]int, n int) { copy(out.st.mem[off[0]*size:(off[0]+n)*size], t.st.mem[off[1]*size:]) })
+		return
+	}
 	w.run(func(off [4]int, n int) {
-		if w.step[0] == 1 && w.step[1] == 1 {
-			copy(out.st.mem[off[0]*size:(off[0]+n)*size], t.st.mem[off[1]*size:])
-			return
-		}
 		for i := range n {
 			to, from := (off[0]+i*w.step[0])*size, (off[1]+i*w.step[1])*size
 			copy(out.st.mem[to:to+size], t.st.mem[from:])

@@ -41,8 +41,10 @@ func init() {
 		Name: "contiguous", Doc: "a copy in row-major order", Args: []string{"x"}, Why: whyView, Ints: true, CUDA: "copy",
 		Check: func(c *Call) []int { return c.In[0].shape },
 		CPU: func(c *Call) {
-			c.DType = c.Out.dt
-			castCPU(c)
+			if !copyTransposed(c.Out, c.In[0]) {
+				c.DType = c.Out.dt
+				castCPU(c)
+			}
 		},
 		Backward: func(b *Back) { b.Set(0, b.DY) },
 	})

@@ -40,5 +40,5 @@ func init() {
 	LineLeaky.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLeakyY, AVX512: lineLeakyZ}
 	LineLeakyGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLeakyGradY, AVX512: lineLeakyGradZ}
 	LineApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineApartY, AVX512: lineApartZ}
-	LineNaNs.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineNaNsY, AVX512: lineNaNsZ}
+	LineMaxNaN.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaxNaNY, AVX512: lineMaxNaNZ}
 }

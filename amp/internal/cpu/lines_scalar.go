@@ -116,8 +116,14 @@ var (
 	LineLeakyGrad = LineKernel{plain: lineLeakyGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineApart adds (x0 - x1)² to s0.
 	LineApart = LineKernel{plain: lineApartGo, lines: []int{0, 1}, written: []int{}}
-	// LineNaNs adds the number of NaN in x0 to s0.
-	LineNaNs = LineKernel{plain: lineNaNsGo, lines: []int{0}, written: []int{}}
+	// LineMaxNaN leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.
+	LineMaxNaN = LineKernel{plain: lineMaxNaNGo, lines: []int{0}, written: []int{}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return float32(math.Inf(-1))
+		}
+		return 0
+	}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
@@ -962,18 +968,23 @@ func lineApartGo(lo, n int, io *Line) {
 	io.Acc[0].add(&s0)
 }
 
-// lineNaNsGo adds the number of NaN in x0 to s0. It does elements lo to n.
-func lineNaNsGo(lo, n int, io *Line) {
+// lineMaxNaNGo leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1. It does elements lo to n.
+func lineMaxNaNGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
-	s0 := lanes32{}
+	s0 := lowest32
+	s1 := lanes32{}
 	for i := lo; i < n; i++ {
 		v0 := x0[i]
+		if v0 > s0[(i-lo)%32] {
+			s0[(i-lo)%32] = v0
+		}
 		v1 := v0 == v0
 		v4 := float32(1)
 		if v1 {
 			v4 = 0
 		}
-		s0[(i-lo)%32] += v4
+		s1[(i-lo)%32] += v4
 	}
-	io.Acc[0].add(&s0)
+	io.Acc[0].most(&s0)
+	io.Acc[1].add(&s1)
 }

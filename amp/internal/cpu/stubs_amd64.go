@@ -732,6 +732,16 @@ func lineLogSoftmaxGradY(blocks int, io *Line)
 //go:noescape
 func lineLogSoftmaxGradZ(blocks int, io *Line)
 
+// lineMaxNaNY does blocks of 32 elements of lineMaxNaN.
+//
+//go:noescape
+func lineMaxNaNY(blocks int, io *Line)
+
+// lineMaxNaNZ does blocks of 32 elements of lineMaxNaN.
+//
+//go:noescape
+func lineMaxNaNZ(blocks int, io *Line)
+
 // lineMaxY does blocks of 32 elements of lineMax.
 //
 //go:noescape
@@ -771,16 +781,6 @@ func lineMulY(blocks int, io *Line)
 //
 //go:noescape
 func lineMulZ(blocks int, io *Line)
-
-// lineNaNsY does blocks of 32 elements of lineNaNs.
-//
-//go:noescape
-func lineNaNsY(blocks int, io *Line)
-
-// lineNaNsZ does blocks of 32 elements of lineNaNs.
-//
-//go:noescape
-func lineNaNsZ(blocks int, io *Line)
 
 // lineNegY does blocks of 32 elements of lineNeg.
 //

@@ -132,8 +132,9 @@ var lines = []line{
 		d := l.sub(l.line(0), l.line(1))
 		l.put(l.mul(d, d), outSum, 0)
 	}},
-	{"lineNaNs", "adds the number of NaN in x0 to s0.", nil, func(l *lineProg) {
+	{"lineMaxNaN", "leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.", map[int]string{0: padLowest}, func(l *lineProg) {
 		x := l.line(0)
-		l.put(l.choose(l.equal(x, x), l.c(0), l.c(1)), outSum, 0)
+		l.put(x, outMax, 0)
+		l.put(l.choose(l.equal(x, x), l.c(0), l.c(1)), outSum, 1)
 	}},
 }

@@ -1,0 +1,113 @@
+package amp
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// The kernels of embedding and its gradient, which move whole rows.
+
+// eachIndex calls f with the number of every index and its value, which must be below rows.
+func eachIndex(c *Call, index *Tensor, rows int, f func(i, row int)) {
+	labels, i := elements[int64](index), 0
+	index.each(func(off int) {
+		if j := labels[off]; j < 0 || j >= int64(rows) {
+			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", rows-1), "index %d is %d", i, j)
+		}
+		f(i, int(labels[off]))
+		i++
+	})
+}
+
+// rowLists are what one call of them notes about its indices.
+type rowLists struct{ row, start, order []int }
+
+var rowListPool = sync.Pool{New: func() any { return new(rowLists) }}
+
+// read notes the row of every index.
+func (l *rowLists) read(c *Call, index *Tensor, rows int) {
+	l.row = resize(l.row, index.Len())
+	eachIndex(c, index, rows, func(i, row int) { l.row[i] = row })
+}
+
+// group notes for every row where in order its indices begin; they come in their own order.
+func (l *rowLists) group(rows int) {
+	l.start, l.order = resize(l.start, rows+1), resize(l.order, len(l.row))
+	clear(l.start)
+	for _, r := range l.row {
+		l.start[r+1]++
+	}
+	for r := range rows {
+		l.start[r+1] += l.start[r]
+	}
+	for i, r := range l.row {
+		l.order[l.start[r]] = i
+		l.start[r]++
+	}
+	copy(l.start[1:], l.start[:rows])
+	l.start[0] = 0
+}
+
+func embeddingCPU(c *Call) {
+	table, out := c.In[0], c.Out
+	n, size := table.shape[1], out.dt.Size()
+	l := rowListPool.Get().(*rowLists)
+	defer rowListPool.Put(l)
+	l.read(c, c.In[1], table.shape[0])
+	to, from := out.st.mem[out.off*size:], table.st.mem
+	cpu.Parallel(len(l.row), max(1, grain/max(n, 1)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, at := to[i*n*size:(i+1)*n*size], (table.off+l.row[i]*table.strides[0])*size
+			if table.strides[1] == 1 {
+				copy(row, from[at:])
+				continue
+			}
+			for k := 0; k < len(row); k += size {
+				copy(row[k:k+size], from[at:])
+				at += table.strides[1] * size
+			}
+		}
+	})
+}
+
+// embeddingBackwardCPU adds up each row in float64, so that one used often in half precision is rounded once.
+func embeddingBackwardCPU(c *Call) {
+	dy, out := c.In[0], c.Out
+	rows, n := c.Shape[0], c.Shape[1]
+	l := rowListPool.Get().(*rowLists)
+	defer rowListPool.Put(l)
+	l.read(c, c.In[1], rows)
+	l.group(rows)
+	size := out.dt.Size()
+	k := len(dy.shape) - 1
+	apart, step := n, dy.strides[k] // of rows, and of the numbers of one
+	if k == 1 {
+		apart = dy.strides[0]
+	}
+	to, from := out.st.mem[out.off*size:], dy.st.mem
+	cpu.Parallel(rows, max(1, grain/max(n, 1)), func(lo, hi int) {
+		b := linePool64.Get().(*lineBufs[float64])
+		defer linePool64.Put(b)
+		sum, row := b.grow(0, n), b.grow(1, n)
+		for r := lo; r < hi; r++ {
+			own, at := to[r*n*size:(r+1)*n*size], l.order[l.start[r]:l.start[r+1]]
+			switch {
+			case len(at) == 0 || c.Mode == padded && int64(r) == c.Ignore:
+				clear(own)
+			case len(at) == 1 && step == 1:
+				copy(own, from[(dy.off+at[0]*apart)*size:])
+			default:
+				clear(sum)
+				for _, i := range at {
+					load(row, dy, dy.off+i*apart, step)
+					for k, v := range row {
+						sum[k] += v
+					}
+				}
+				store(out, out.off+r*n, sum)
+			}
+		}
+	})
+}
