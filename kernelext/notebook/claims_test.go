@@ -30,6 +30,8 @@ var claims = map[string][]claim{
 	"04-autocast":          autocast,
 	"05-gradscaler-inside": insideScaler,
 	"06-bfloat16-float16":  bfloat16,
+	"07-resnet-and-vit":    convolutional,
+	"08-gpt-on-go":         gptOnGo,
 	"09-cuda-kernels": {
 		{"As a kernel it is one.", checkKernel},
 		{"what is wrong with a launch is refused before it runs", checkMistakes},
