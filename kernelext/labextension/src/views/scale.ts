@@ -47,9 +47,12 @@ function at(d: Data, step: number): number {
   return v;
 }
 
+/** Whether every skipped step can be drawn: by where the runs are, since counts may say anything. */
+const few = (d: Data): boolean => d.skips.reduce((n, k) => n + k.last - k.first + 1, 0) <= 600;
+
 /** A cross for every skipped step; for one of each run where there are many. */
 function crosses(d: Data): Spec['dots'] {
-  const each = d.skips.reduce((n, k) => n + k.last - k.first + 1, 0) <= 600;
+  const each = few(d);
   return d.skips.flatMap(k => Array.from({ length: each ? k.last - k.first + 1 : 1 }, (_, i) => ({ x: k.first + i, y: log(i ? at(d, k.first + i) : k.scale), label: '×', tone: 'over' })));
 }
 
@@ -73,7 +76,7 @@ function spec(f: Figure, d: Data): Spec {
 function behind(d: Data): Spec {
   let n = 0;
   const line: [number, number][] = [[0, 0]];
-  const each = d.skipped <= 600;
+  const each = few(d);
   for (const k of d.skips) {
     const skipped = Math.min(k.count, k.last - k.first + 1);
     // One step up for every skipped one, where neighbors are not too many to be drawn.
