@@ -83,6 +83,19 @@ func widened(x Matrix[float32], load bool) Matrix[float32] {
 	return y
 }
 
+// tabled is widened with a table.
+func tabled(x Matrix[float32], rows, cols int) Matrix[float32] {
+	y, z := widened(x, true), widened(x, false)
+	y.Table = &Table[float32]{Src: z.Elems, Row: make([]int32, rows), Col: make([]int32, cols)}
+	for i := range y.Table.Row {
+		y.Table.Row[i] = int32(x.Off + i*x.Row)
+	}
+	for j := range y.Table.Col {
+		y.Table.Col[j] = int32(j * x.Col)
+	}
+	return y
+}
+
 // TestDotsMatchTheirTwins: every element to the bit, for small and odd shapes and all layouts, with NaN, infinities and
 // subnormals.
 func TestDotsMatchTheirTwins(t *testing.T) {
@@ -125,8 +138,11 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 				if r.IntN(3) == 0 {
 					x = widened(x, r.IntN(2) == 0)
 				}
-				if r.IntN(2) == 0 {
+				switch r.IntN(4) {
+				case 0:
 					y = widened(y, r.IntN(2) == 0)
+				case 1, 2:
+					y = tabled(y, k, n)
 				}
 			}
 			got := make([]float32, m*n)

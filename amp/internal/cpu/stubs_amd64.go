@@ -482,6 +482,26 @@ func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func gatherEights(k int, src *float32, along *int32, across *int32, dst *float32)
 
+// gatherPairEightsBF16 writes k rows of 32 pairs of halves, each row's elements in four runs of eight at src + along[2·row] and along[2·row+1] + the offsets in across.
+//
+//go:noescape
+func gatherPairEightsBF16(k int, src *float32, along *int32, across *int32, dst *float32)
+
+// gatherPairEightsF16 writes k rows of 32 pairs of halves, each row's elements in four runs of eight at src + along[2·row] and along[2·row+1] + the offsets in across.
+//
+//go:noescape
+func gatherPairEightsF16(k int, src *float32, along *int32, across *int32, dst *float32)
+
+// gatherPairsBF16 writes k rows of 32 pairs of halves: the elements at src + along[2·row] and along[2·row+1] + across[column] for the bits in have, else zeros.
+//
+//go:noescape
+func gatherPairsBF16(k int, src *float32, along *int32, across *int32, dst *float32, have int)
+
+// gatherPairsF16 writes k rows of 32 pairs of halves: the elements at src + along[2·row] and along[2·row+1] + across[column] for the bits in have, else zeros.
+//
+//go:noescape
+func gatherPairsF16(k int, src *float32, along *int32, across *int32, dst *float32, have int)
+
 // gatherRows1 writes k rows of up to 16 elements: those at src + along[row] + across[column] for the bits in have, zeros for the other bits in width; stride in bytes.
 //
 //go:noescape

@@ -55,11 +55,16 @@ func (g *product[T]) tileBlocks() (rows, cols int) {
 // packPanels packs columns of b.
 func packPanels(g *product[float32], jc, cols, ps, steps int) {
 	group := 32
-	if g.b.halves() == nil && g.b.Col == 1 {
+	if g.b.halves() == nil && g.b.Col == 1 && g.b.Table == nil {
 		group = line // rows of b are read in long runs
 	}
 	spread((cols+group-1)/group, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
 		j := group * t
+		if x := g.b.Table; x != nil {
+			wide := min(32, cols-j)
+			gatherPairs(g.packed[j*steps:], steps, x.Src, x.Row[2*ps:2*ps+g.left(ps, steps)], x.Col[jc+j:jc+j+wide], g.b.Half)
+			return
+		}
 		packTilesB(g, w, g.packed[j*steps:], min(group, cols-j), ps, steps, g.b.Off+(jc+j)*g.b.Col)
 	})
 }
