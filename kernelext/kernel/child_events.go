@@ -31,10 +31,10 @@ func (k *kernel) onStarted(n int, c *child, err error) {
 			k.front.iopub.send(m)
 		}
 	}
-	k.output = newPipeline(k.draw, k.author, k.cells.file, func(m *message) { take(iopubChannel, m) })
+	k.output = newPipeline(k.draw, k.author, k.cells.file, func(m *message) { take(iopubChannel, m) }, func(m *message) { take(shellChannel, m) })
 	output := k.output
 	c.read(k.key, func(ch channel, m *message) {
-		if ch == iopubChannel {
+		if ch == iopubChannel || ch == shellChannel && isCellReply(m) {
 			output.put(m)
 		} else {
 			take(ch, m)

@@ -8,8 +8,10 @@ import (
 
 // A pipeline is what a child's output goes through on its way to the front end, in order: figures are drawn, errors
 // explained, pieces of text joined. It takes its time on a goroutine of its own, so that neither GoNB nor the kernel's
-// other channels wait for a drawing.
+// other channels wait for a drawing. Only the reply to a cell does: programs that run notebooks wait for what a cell has shown some
+// seconds from its reply on (four, nbclient) and leave out what comes later.
 type pipeline struct {
+	reply  func(*message)
 	draw   *drawer
 	live   *liveFigures
 	trace  *tracer
@@ -33,9 +35,9 @@ type item struct {
 	update string // names cell and display of the live figure that the message updates, "" if it is none that runs
 }
 
-func newPipeline(d *drawer, a author, cells string, send func(*message)) *pipeline {
+func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) *pipeline {
 	p := &pipeline{
-		draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
+		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
 		waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
@@ -101,11 +103,18 @@ func (p *pipeline) run() {
 
 // pass sends a message on, with what comes before it: live figures get their final state before their cell is idle.
 func (p *pipeline) pass(m *message) {
+	if isCellReply(m) {
+		p.reply(m)
+		return
+	}
 	if isIdle(m) {
 		p.show(p.live.finish(m.parentID(), p.author))
 	}
 	p.show(p.live.take(m, time.Now(), p.author))
 }
+
+// isCellReply says whether a message answers a cell, and so comes behind what the cell has shown.
+func isCellReply(m *message) bool { return m.kind == "execute_reply" }
 
 // show draws messages and sends them.
 func (p *pipeline) show(list []*message) {

@@ -30,7 +30,7 @@ func newPipe(t *testing.T, drawing time.Duration) *pipe {
 		time.Sleep(drawing)
 		return map[string]any{"text/html": "drawn"}, nil
 	}
-	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, "", func(m *message) {
+	send := func(m *message) {
 		if _, err := parse(m.frames(), p.a.key); err != nil {
 			t.Error(err)
 		}
@@ -51,7 +51,8 @@ func newPipe(t *testing.T, drawing time.Duration) *pipe {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.got, p.at = append(p.got, strings.TrimPrefix(word, "update_display_data")), append(p.at, time.Now())
-	})
+	}
+	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, "", send, send)
 	return p
 }
 
@@ -121,6 +122,18 @@ func TestPipelineCoalescesLiveFiguresOnly(t *testing.T) {
 	}
 	if len(live) > 4 || live[0] != "display_data0running" || live[len(live)-1] != "1000done" {
 		t.Errorf("%v", live)
+	}
+}
+
+// The reply to a cell comes behind its figures, however long they take to draw: who runs notebooks listens only for a while after it.
+func TestReplyComesBehindFigures(t *testing.T) {
+	p := newPipe(t, 200*time.Millisecond)
+	p.put(p.live("display_data", "x", 0, widgets.LiveDone))
+	p.put(p.live("display_data", "y", 1, widgets.LiveDone))
+	p.put(p.a.compose("execute_reply", p.cell, map[string]any{"status": "ok"}))
+	p.put(p.idle())
+	if got := strings.Join(p.finish(), " "); got != "display_data0done display_data1done execute_reply statusidle" {
+		t.Errorf("in this order: %s", got)
 	}
 }
 

@@ -228,6 +228,7 @@ def main():
         kernel_name=order["kernel"],
         timeout=order["timeout"] or None,
         startup_timeout=120,
+        iopub_timeout=120,  # figures are drawn on the way here, and what comes later than this is left out
         record_timing=False,
         coalesce_streams=True,
         allow_errors=False,

@@ -178,10 +178,10 @@ func moduleName(m widgets.ModuleSites) string {
 
 // breakable escapes a path and, where it is long, lets lines break behind its separators.
 func breakable(path string) string {
-	if len(path) < 20 {
+	if len(path) < 12 {
 		return esc(path)
 	}
-	return strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(esc(path))
+	return strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>", "_", "_<wbr>").Replace(esc(path))
 }
 
 // siteRow writes a forward site and, below it, its casts.
