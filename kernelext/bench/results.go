@@ -38,7 +38,13 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 	fmt.Fprintf(w, "\nBars missed: %d.\n", missed)
 }
 
-func missedBy(ratio, bar float64) string { return fmt.Sprintf("missed by %.0f %%", 100*(1-ratio/bar)) }
+func missedBy(ratio, bar float64) string {
+	part := 100 * (1 - ratio/bar)
+	if part < 1 {
+		return fmt.Sprintf("missed by %.1f %%", part)
+	}
+	return fmt.Sprintf("missed by %.0f %%", part)
+}
 
 // ownBars are the bars of a format, or of another form of our kernels, against our float32 as it is.
 func ownBar(c CPUCase) float64 {

@@ -15,7 +15,11 @@ func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
 		g.packColumns(w, i, rows, p, k)
 		return
 	}
-	for y := 0; y < rows; y += kn.rows {
+	y := 0
+	if g.a.Row == 1 {
+		y = kn.rows * packMany(w.a, kn.rows, rows/kn.rows, k, &g.a, g.a.Off+i+p*g.a.Col, g.a.Col)
+	}
+	for ; y < rows; y += kn.rows {
 		high := min(kn.rows, rows-y)
 		if t := g.a.Table; t != nil {
 			packTable(w.a[y*k:], kn.height(high), t.Src, t.Col[p:p+k], t.Row[i+y:i+y+high])
@@ -52,6 +56,8 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 	group := nr // columns packed together
 	if g.b.Load != nil && g.b.Col == 1 && g.b.Table == nil {
 		group = up(line, nr) // Load may do much per call
+	} else if g.b.Elems != nil && g.b.Col == 1 {
+		group = nr * max(1, min(8, cols/nr/4)) // rows of b are read in longer runs
 	}
 	groups := (cols + group - 1) / group
 	spread(groups, 1<<16/(group*steps), g.home, func(w *workspace[T], t int) {
@@ -62,10 +68,16 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 			g.kern.packB(g, w, g.packed[j*steps:], wide, ps, steps, g.b.Off+(jc+j)*g.b.Col)
 		} else if x := g.b.Table; x != nil {
 			packTable(g.packed[j*steps:], nr, x.Src, x.Row[ps:ps+steps], x.Col[jc+j:jc+j+wide])
-		} else if group > nr {
+		} else if g.b.Load != nil && group > nr {
 			w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
 		} else {
-			w.pack(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Col, g.b.Row)
+			many := 0
+			if g.b.Col == 1 {
+				many = nr * packMany(g.packed[j*steps:], nr, wide/nr, steps, &g.b, off, g.b.Row)
+			}
+			for ; many < wide; many += nr {
+				w.pack(g.packed[(j+many)*steps:], nr, min(nr, wide-many), steps, &g.b, off+many*g.b.Col, g.b.Col, g.b.Row)
+			}
 		}
 	})
 }

@@ -20,6 +20,25 @@ func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp
 	return true
 }
 
+// packMany packs what it can of n panels whose k rows lie side by side in memory, the first element at off and rows sp apart, and returns
+// how many panels that were: all or none.
+func packMany[T Float](dst []T, width, n, k int, x *Matrix[T], off, sp int) int {
+	src, ok := any(x.Elems).([]float32)
+	if !ok || src == nil || variant() != AVX512 || width > 32 || n < 2 || k == 0 {
+		return 0
+	}
+	last := off + (k-1)*sp
+	_, _ = src[min(off, last)], src[max(off, last)+n*width-1]
+	d := any(dst).([]float32)
+	_ = d[n*width*k-1]
+	if width > 16 {
+		packPanels2(k, &src[off], 4*sp, &d[0], 4*width, n, 4*width*k, mask(width))
+	} else {
+		packPanels1(k, &src[off], 4*sp, &d[0], 4*width, n, 4*width*k, mask(width))
+	}
+	return n
+}
+
 // mask has n bits.
 func mask(n int) int { return 1<<n - 1 }
 

@@ -305,6 +305,72 @@ loop:
 	VZEROUPPER
 	RET
 
+// func packPanels1(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
+TEXT ·packPanels1(SB), NOSPLIT, $0-64
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	MOVQ panels+40(FP), R13
+	MOVQ ldp+48(FP), R10
+	MOVQ width+56(FP), AX
+	KMOVW AX, K1
+	SHRL $16, AX
+	PCALIGN $32
+row:
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R13, BX
+panel:
+	VMOVUPS.Z 0(R11), K1, Z0
+	VMOVUPS Z0, K1, 0(R12)
+	ADDQ R9, R11
+	ADDQ R10, R12
+	DECQ BX
+	JNZ panel
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func packPanels2(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
+TEXT ·packPanels2(SB), NOSPLIT, $0-64
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	MOVQ panels+40(FP), R13
+	MOVQ ldp+48(FP), R10
+	MOVQ width+56(FP), AX
+	KMOVW AX, K1
+	SHRL $16, AX
+	KMOVW AX, K2
+	SHRL $16, AX
+	PCALIGN $32
+row:
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R13, BX
+panel:
+	VMOVUPS.Z 0(R11), K1, Z0
+	VMOVUPS.Z 64(R11), K2, Z1
+	VMOVUPS Z0, K1, 0(R12)
+	VMOVUPS Z1, K2, 64(R12)
+	ADDQ R9, R11
+	ADDQ R10, R12
+	DECQ BX
+	JNZ panel
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 TEXT ·transposeF324(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX

@@ -1037,6 +1037,16 @@ func narrowF16Z(blocks int, src *float32, dst *uint16)
 //go:noescape
 func packBlock(k int, src *uint16, lds int, dst *float32, have int)
 
+// packPanels1 writes k rows, each to so many panels of up to 16 elements: those of the bits in width; panels lie ldp bytes apart, rows lds in src and ldd in a panel.
+//
+//go:noescape
+func packPanels1(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
+
+// packPanels2 writes k rows, each to so many panels of up to 32 elements: those of the bits in width; panels lie ldp bytes apart, rows lds in src and ldd in a panel.
+//
+//go:noescape
+func packPanels2(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
+
 // packRowsBF161 writes k rows of up to 16 bfloat16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
 //
 //go:noescape

@@ -41,6 +41,9 @@ func packsZ(f *asmFile) {
 		}
 	}
 	f.copyBlocks()
+	for _, vectors := range []int{1, 2} {
+		f.packPanels(vectors)
+	}
 	for _, rows := range []int{4, 8, 12, 16} {
 		f.transposeZ("F32", rows, nil)
 		f.transposeZ("F16", rows, splitF16)
@@ -74,6 +77,39 @@ func (f *asmFile) rowPack(p rowPack, vectors int) {
 	f.op("ADDQ", "R9", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
+	f.ret()
+}
+
+// packPanels packs several panels side by side: rows are then read in long runs, which is what memory gives fastest.
+func (f *asmFile) packPanels(vectors int) {
+	f.fn(fmt.Sprintf("packPanels%d", vectors),
+		fmt.Sprintf("writes k rows, each to so many panels of up to %d elements: those of the bits in width; panels lie ldp bytes apart, rows lds in src and ldd in a panel.", 16*vectors),
+		param{"k", "int", "CX"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"ldd", "int", "R9"},
+		param{"panels", "int", "R13"}, param{"ldp", "int", "R10"}, param{"width", "int", "AX"})
+	for v := range vectors {
+		f.op("KMOVW", "AX", fmt.Sprintf("K%d", 1+v))
+		f.op("SHRL", "$16", "AX")
+	}
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R11")
+	f.op("MOVQ", "DI", "R12")
+	f.op("MOVQ", "R13", "BX")
+	f.label("panel")
+	for v := range vectors {
+		f.op("VMOVUPS.Z", at(64*v, "R11"), fmt.Sprintf("K%d", 1+v), vec("Z", v))
+	}
+	for v := range vectors {
+		f.op("VMOVUPS", vec("Z", v), fmt.Sprintf("K%d", 1+v), at(64*v, "R12"))
+	}
+	f.op("ADDQ", "R9", "R11")
+	f.op("ADDQ", "R10", "R12")
+	f.op("DECQ", "BX")
+	f.op("JNZ", "panel")
+	f.op("ADDQ", "R8", "SI")
+	f.op("ADDQ", "R9", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
 	f.ret()
 }
 
