@@ -74,9 +74,27 @@ type comparer struct {
 }
 
 func (c *comparer) differ(path string, want, got any) {
+	if a, ok := want.(string); ok {
+		if b, ok := got.(string); ok {
+			want, got = parting(a, b)
+		}
+	}
 	if len(c.found) < c.limit {
 		c.found = append(c.found, Difference{path, brief(want), brief(got)})
 	}
+}
+
+// parting cuts what two texts begin with alike, so that their difference is not beyond the few words that are shown.
+func parting(a, b string) (string, string) {
+	x, y := []rune(a), []rune(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	if n -= 24; n <= 0 {
+		return a, b
+	}
+	return "…" + string(x[n:]), "…" + string(y[n:])
 }
 
 // brief is a value as a few words.

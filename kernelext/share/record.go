@@ -114,14 +114,11 @@ func (r *Record) Save(dir string) error {
 }
 
 // Saved makes a record of what a notebook has saved, for one that was never packed. What computed it is not known, so its
-// numbers can be compared only within tolerances.
+// numbers can be compared only within tolerances. One that has saved no figures can only be executed.
 func Saved(path string) (*Record, error) {
 	saved, err := widgets.LoadSaved(path)
 	if err != nil {
 		return nil, err
-	}
-	if len(saved) == 0 {
-		return nil, fmt.Errorf("%s has no figures saved, so there is nothing to compare with: execute it once with `halftone run --inplace`", path)
 	}
 	nb, err := readNotebook(path)
 	if err != nil {

@@ -224,8 +224,12 @@ func TestSavedNotebookIsComparedWithItself(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	writeNotebook(t, path, source)
-	if _, err := RecordOf(path); err == nil || !strings.Contains(err.Error(), "--inplace") {
-		t.Errorf("a notebook without figures: %v", err)
+	rec, err = RecordOf(path)
+	must(t, err)
+	r, err = Verify(t.Context(), path, rec, machine, computes(t, source, nil, losses(1)))
+	must(t, err)
+	if !r.OK() || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "--inplace") {
+		t.Errorf("a notebook without figures: %+v", r)
 	}
 }
 
@@ -251,6 +255,14 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	if _, err := Notebooks(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a folder that is not there")
+	}
+}
+
+func TestDifferenceShowsWhereTextsPart(t *testing.T) {
+	c := &comparer{limit: 1}
+	c.differ("alt", strings.Repeat("a", 200)+"b", strings.Repeat("a", 200)+"c")
+	if want := `"…` + strings.Repeat("a", 24) + `b"`; c.found[0].Want != want {
+		t.Errorf("%q, want %q", c.found[0].Want, want)
 	}
 }
 
