@@ -177,6 +177,9 @@ func (e *engine) output(limit time.Duration, args ...string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return out.String() + stderr.String(), fmt.Errorf("docker %s: %w: %s", args[0], err, last(append(out.Bytes(), stderr.Bytes()...)))
 	}
+	if args[0] == "logs" {
+		out.Write(stderr.Bytes()) // what the container wrote there
+	}
 	return out.String(), nil
 }
 

@@ -64,12 +64,13 @@ func (e *engine) healthy(t *testing.T, id string, began time.Time) {
 	t.Logf("healthy in %.1f s", time.Since(began).Seconds())
 }
 
+// token reads it from the address that the container prints.
 func (e *engine) token(t *testing.T, id string) string {
 	t.Helper()
-	log := e.docker(t, "exec", id, "sh", "-c", "cat /tmp/jupyter/jpserver-*.json")
-	m := regexp.MustCompile(`"token": "([0-9a-f]{32,})"`).FindStringSubmatch(log)
+	log := e.docker(t, "logs", id)
+	m := regexp.MustCompile(`open http://127\.0\.0\.1:\d+/lab\?token=([0-9a-f]{48})\n`).FindStringSubmatch(log)
 	if m == nil {
-		t.Fatalf("no token in %s", log)
+		t.Fatalf("no address with a token in the log:\n%s", log)
 	}
 	return m[1]
 }
