@@ -371,6 +371,41 @@ panel:
 	VZEROUPPER
 	RET
 
+// func packPairPanels(k int, src *uint16, lds int, dst *float32, panels int, ldp int)
+TEXT ·packPairPanels(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ panels+32(FP), R13
+	MOVQ ldp+40(FP), R10
+	PCALIGN $32
+row:
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R13, BX
+panel:
+	VPMOVZXWD 0(R11), Z0
+	VPMOVZXWD 0(R11)(R8*1), Z2
+	VPSLLD $16, Z2, Z2
+	VPORD Z2, Z0, Z0
+	VMOVUPS Z0, 0(R12)
+	VPMOVZXWD 32(R11), Z1
+	VPMOVZXWD 32(R11)(R8*1), Z3
+	VPSLLD $16, Z3, Z3
+	VPORD Z3, Z1, Z1
+	VMOVUPS Z1, 64(R12)
+	ADDQ $64, R11
+	ADDQ R10, R12
+	DECQ BX
+	JNZ panel
+	LEAQ (SI)(R8*2), SI
+	ADDQ $128, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 TEXT ·transposeF324(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX

@@ -1037,6 +1037,11 @@ func narrowF16Z(blocks int, src *float32, dst *uint16)
 //go:noescape
 func packBlock(k int, src *uint16, lds int, dst *float32, have int)
 
+// packPairPanels writes k rows of pairs, each to so many panels of 32: the pairs of the elements of two rows of src; panels lie ldp bytes apart, rows lds in src.
+//
+//go:noescape
+func packPairPanels(k int, src *uint16, lds int, dst *float32, panels int, ldp int)
+
 // packPanels1 writes k rows, each to so many panels of up to 16 elements: those of the bits in width; panels lie ldp bytes apart, rows lds in src and ldd in a panel.
 //
 //go:noescape

@@ -57,6 +57,8 @@ func packPanels(g *product[float32], jc, cols, ps, steps int) {
 	group := 32
 	if g.b.halves() == nil && g.b.Col == 1 && g.b.Table == nil {
 		group = line // rows of b are read in long runs
+	} else if g.b.halves() != nil && g.b.Col == 1 {
+		group = 32 * max(1, min(8, cols/32/4))
 	}
 	spread((cols+group-1)/group, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
 		j := group * t
@@ -70,8 +72,17 @@ func packPanels(g *product[float32], jc, cols, ps, steps int) {
 }
 
 func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols, ps, steps, off int) {
-	if g.b.halves() != nil {
-		packPairsB(g, w, dst, cols, ps, steps, off)
+	if x := g.b.halves(); x != nil {
+		done := 0
+		if k := g.left(ps, steps); g.b.Col == 1 && k == 2*steps && cols >= 64 {
+			done = cols &^ 31
+			first, last := off+2*ps*g.b.Row, off+(2*ps+k-1)*g.b.Row
+			_, _, _ = x[min(first, last)], x[max(first, last)+done-1], dst[done*steps-1]
+			packPairPanels(steps, &x[first], 2*g.b.Row, &dst[0], done/32, 128*steps)
+		}
+		for ; done < cols; done += 32 {
+			packPairsB(g, w, dst[done*steps:], min(32, cols-done), ps, steps, off+done*g.b.Col)
+		}
 		return
 	}
 	chunk := stagedElements / 2 / up(cols, 32) &^ 15

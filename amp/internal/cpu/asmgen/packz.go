@@ -44,6 +44,7 @@ func packsZ(f *asmFile) {
 	for _, vectors := range []int{1, 2} {
 		f.packPanels(vectors)
 	}
+	f.packPairPanels()
 	for _, rows := range []int{4, 8, 12, 16} {
 		f.transposeZ("F32", rows, nil)
 		f.transposeZ("F16", rows, splitF16)
@@ -108,6 +109,34 @@ func (f *asmFile) packPanels(vectors int) {
 	f.op("JNZ", "panel")
 	f.op("ADDQ", "R8", "SI")
 	f.op("ADDQ", "R9", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}
+
+// packPairPanels is packPanels for panels of 32 pairs of halves.
+func (f *asmFile) packPairPanels() {
+	f.fn("packPairPanels", "writes k rows of pairs, each to so many panels of 32: the pairs of the elements of two rows of src; panels lie ldp bytes apart, rows lds in src.",
+		param{"k", "int", "CX"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"panels", "int", "R13"}, param{"ldp", "int", "R10"})
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R11")
+	f.op("MOVQ", "DI", "R12")
+	f.op("MOVQ", "R13", "BX")
+	f.label("panel")
+	for v := range 2 {
+		f.op("VPMOVZXWD", at(32*v, "R11"), vec("Z", v))
+		f.op("VPMOVZXWD", fmt.Sprintf("%d(R11)(R8*1)", 32*v), vec("Z", 2+v))
+		f.op("VPSLLD", "$16", vec("Z", 2+v), vec("Z", 2+v))
+		f.op("VPORD", vec("Z", 2+v), vec("Z", v), vec("Z", v))
+		f.op("VMOVUPS", vec("Z", v), at(64*v, "R12"))
+	}
+	f.op("ADDQ", "$64", "R11")
+	f.op("ADDQ", "R10", "R12")
+	f.op("DECQ", "BX")
+	f.op("JNZ", "panel")
+	f.op("LEAQ", "(SI)(R8*2)", "SI")
+	f.op("ADDQ", "$128", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "row")
 	f.ret()
