@@ -6,11 +6,13 @@
 package gonb
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -56,6 +58,9 @@ func open() error {
 			return conn.err
 		}
 		conn.acks = &ackReader{r: r}
+	}
+	if conn.shared {
+		afterTheirs(conn.w) // the pipe was small until now: gonbui may well be in the middle of a message
 	}
 	_, conn.err = conn.w.Write(definitions())
 	return conn.err
@@ -103,15 +108,35 @@ func send(m []byte) error {
 		return err
 	}
 	if conn.shared {
-		// What fits into an empty pipe goes there at once, and nothing that gonbui writes can come between. A pipe that stays
-		// empty for a moment is not one that gonbui is in the middle of filling.
-		drained(conn.w, quiet, time.Now().Add(time.Second))
+		afterTheirs(conn.w)
 	}
 	_, err := conn.w.Write(m)
 	if err != nil {
 		conn.err = err // GoNB could not read what follows half a message
 	}
 	return err
+}
+
+// afterTheirs waits until a message may be written: what fits into an empty pipe goes there at once, and nothing that gonbui writes can
+// come between, but gonbui may be in the middle of a message that found no room. A pipe that stays empty for a moment does not exclude
+// that on a busy machine, where gonbui's goroutine waits for a processor; its stack does. A GoNB that has stopped reading is waited for
+// no longer than patience.
+func afterTheirs(pipe *os.File) {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if drained(pipe, quiet, time.Now().Add(time.Second)) && !sending() {
+			return
+		}
+	}
+}
+
+// sending says whether a goroutine is in gonbui's function that writes to the pipe.
+func sending() bool {
+	for n := 64 << 10; ; n *= 2 {
+		b := make([]byte, n)
+		if k := runtime.Stack(b, true); k < n {
+			return bytes.Contains(b[:k], []byte("github.com/janpfeifer/gonb/gonbui.SendData("))
+		}
+	}
 }
 
 // Sync waits until GoNB has shown everything: what is still on the way when a program ends is lost. It gives up after d.
@@ -146,9 +171,10 @@ func Sync(d time.Duration) error {
 }
 
 const (
-	quiet  = 20 * time.Millisecond // for which a pipe that nobody is writing to stays empty
-	passOn = 3 * time.Millisecond  // that GoNB takes to pass on what a program has printed
-	settle = 30 * time.Millisecond // that GoNB takes to show what it has read
+	quiet    = 5 * time.Millisecond  // for which a pipe that nobody is writing to stays empty
+	patience = 10 * time.Second      // with gonbui, before a message is written all the same
+	passOn   = 3 * time.Millisecond  // that GoNB takes to pass on what a program has printed
+	settle   = 30 * time.Millisecond // that GoNB takes to show what it has read
 )
 
 var errNoAnswer = errors.New("gonb: GoNB does not answer")

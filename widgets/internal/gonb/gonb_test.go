@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			}
 		}
 		wg.Wait()
-		if err := Sync(5 * time.Second); err != nil {
+		if err := Sync(30 * time.Second); err != nil {
 			panic(err)
 		}
 	case "silent":
@@ -142,7 +142,7 @@ func TestBesideGonbui(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	r, err := os.Open(to)
 	if err != nil {

@@ -1,0 +1,16 @@
+// Package stretch lets tests that hold something to a time run on a machine that is busy with other things.
+package stretch
+
+import "time"
+
+// work is the time of a processor that is measured with.
+const work = 30 * time.Millisecond
+
+// Limit returns the time that may be asked for now where d is asked for on a quiet machine. It keeps a processor busy for a moment: if that
+// takes n times as long as it would alone, with n of 1.5 or more, what was timed just before may have taken 2n times as long.
+func Limit(d time.Duration) time.Duration {
+	if n := measure(); n >= 1.5 {
+		return time.Duration(2 * n * float64(d))
+	}
+	return d
+}
