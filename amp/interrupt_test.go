@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
 // interruptChild is a program that is interrupted while it does what the name says.
@@ -75,7 +77,7 @@ func interrupted(t *testing.T, what, mode string, n int) (stdout, stderr, end st
 	}
 	began := time.Now()
 	err := cmd.Wait()
-	if d := time.Since(began); d > 2*time.Second {
+	if d := time.Since(began); stretch.Over(d, 2*time.Second) {
 		t.Errorf("%s: it ended %v after the interrupt", what, d)
 	}
 	return out.String(), errs.String(), fmt.Sprint(err)

@@ -53,7 +53,7 @@ func TestAmpSuites(t *testing.T) {
 			if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "./"+dir).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			cmd := exec.CommandContext(t.Context(), program, "-test.short", "-test.v", "-test.timeout=15m", "-test.run="+s.run, "-test.skip="+s.skip)
+			cmd := exec.CommandContext(t.Context(), program, "-test.short", "-test.v", "-test.timeout=30m", "-test.run="+s.run, "-test.skip="+s.skip)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
 			out, err := cmd.CombinedOutput()

@@ -16,6 +16,9 @@ func TestLimit(t *testing.T) {
 	if l := Limit(time.Second); l < time.Second {
 		t.Errorf("%v", l)
 	}
+	if Over(time.Second, time.Second) || !Over(time.Hour, time.Nanosecond) {
+		t.Error("Over")
+	}
 	before := runtime.GOMAXPROCS(8 * runtime.NumCPU()) // as many threads
 	defer runtime.GOMAXPROCS(before)
 	var end atomic.Bool

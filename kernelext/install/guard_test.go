@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
 func TestGuardLetsOneInAtATime(t *testing.T) {
@@ -64,7 +66,7 @@ func TestCancelledCommandIsStoppedWithItsChildren(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sleep 60 & echo $!; wait")
 	var child string
 	_, err := run(ctx, cmd, func(line string) { child = line; pid <- line })
-	if !errors.Is(err, context.Canceled) || time.Since(began) > 10*time.Second {
+	if !errors.Is(err, context.Canceled) || stretch.Over(time.Since(began), 10*time.Second) {
 		t.Fatalf("%v after %v", err, time.Since(began))
 	}
 	time.Sleep(100 * time.Millisecond)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
 // busyCell prints and then works for a minute, with a child of its own.
@@ -27,7 +29,7 @@ func TestGoNBDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.result(m)
-	if d := time.Since(began); d > 3*time.Second {
+	if d := time.Since(began); stretch.Over(d, 3*time.Second) {
 		t.Errorf("the user was told after %v", d)
 	}
 	if r.reply["status"] != "error" || len(r.errors) != 1 || !strings.Contains(r.stderr, "killed") || !strings.Contains(r.stderr, "run them again") {
@@ -96,7 +98,7 @@ func TestShutdown(t *testing.T) {
 				t.Errorf("%v", r)
 			}
 			s.waitExit()
-			if d := time.Since(began); d > 4*time.Second { // Jupyter kills after five
+			if d := time.Since(began); stretch.Over(d, 4*time.Second) { // Jupyter kills after five
 				t.Errorf("it took %v", d)
 			}
 			if code := s.cmd.ProcessState.ExitCode(); code != 0 {

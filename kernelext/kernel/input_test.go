@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
 // inputCell asks twice at once and reads both answers.
@@ -80,7 +82,7 @@ func testInput(t *testing.T, s *server) {
 	began := time.Now()
 	m = s.execute(s.shell, inputCell, nil)
 	r := s.result(m)
-	if d := time.Since(began); r.reply["status"] != "error" || r.reply["ename"] != "StdinNotAllowed" || !strings.Contains(r.stderr, "allow_stdin") || d > 10*time.Second {
+	if d := time.Since(began); r.reply["status"] != "error" || r.reply["ename"] != "StdinNotAllowed" || !strings.Contains(r.stderr, "allow_stdin") || stretch.Over(d, 10*time.Second) {
 		t.Errorf("%v %q after %v", r.reply, r.stderr, d)
 	}
 	if len(asked(m)) > 0 {
