@@ -58,12 +58,8 @@ func load[T number](dst []T, t *Tensor, off, stride int) {
 	case Int64:
 		gather(dst, elements[int64](t), off, stride)
 	case Bool:
-		src := elements[bool](t)
-		for i := range dst {
-			dst[i] = 0
-			if src[off+i*stride] {
-				dst[i] = 1
-			}
+		for i := range dst { // bytes rather than branches, which random masks would mispredict
+			dst[i] = T(min(t.st.mem[off+i*stride], 1))
 		}
 	}
 }

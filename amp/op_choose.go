@@ -89,12 +89,23 @@ func compareK[T number](holds func(order) bool) func(dst, x, y []T) {
 	}
 }
 
+// comparePass is compareK for float32.
+func comparePass(holds func(order) bool) func(dst, x, y []float32) {
+	var number [4]float64
+	for i, o := range []order{less, equal, greater, unordered} {
+		if holds(o) {
+			number[i] = 1
+		}
+	}
+	return pass2(&cpu.LineCompare, number[:]...)
+}
+
 // comparison defines a row with a bool result, true where holds says so.
 func comparison(name, doc string, holds func(order) bool) *Op {
 	return define(Op{
 		Name: name, Doc: doc + ", broadcast, as bool", Args: []string{"a", "b"}, Why: "compares in the widest dtype of its inputs", Widens: true, Ints: true, CUDA: name,
 		Check: checkBinary, Result: func(*Call) DType { return Bool },
-		CPU: binary(compareK[float32](holds), compareK[float64](holds), compareK[int64](holds)),
+		CPU: binary(comparePass(holds), compareK[float64](holds), compareK[int64](holds)),
 	})
 }
 
@@ -126,6 +137,15 @@ func whereOn[T number](c *Call) {
 		a := fetch(&s.buf[1], x, off[2], w.step[2], n)
 		b := fetch(&s.buf[2], y, off[3], w.step[3], n)
 		dst := s.buf[3][:n]
+		if short, ok := any(dst).([]float32); ok {
+			l := lineWorks.Get().(*lineWork)
+			l.F32[0], l.F32[1], l.F32[2], l.F32[3] = any(m).([]float32), any(a).([]float32), any(b).([]float32), short
+			cpu.LineWhere.Run(n, &l.Line)
+			l.release()
+			store(out, off[0], dst)
+			pool.Put(s)
+			return
+		}
 		for i, v := range m {
 			dst[i] = b[i]
 			if v != 0 {

@@ -19,7 +19,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineAdd": &LineAdd, "lineSub": &LineSub, "lineMul": &LineMul, "lineDiv": &LineDiv, "lineMaximum": &LineMaximum, "lineMinimum": &LineMinimum,
 	"lineAddcmul": &LineAddcmul, "lineAccumulate": &LineAccumulate, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
-	"lineApart": &LineApart, "lineMaxNaN": &LineMaxNaN,
+	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
 	"lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
 }
 

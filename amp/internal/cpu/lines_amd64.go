@@ -39,6 +39,8 @@ func init() {
 	LineReLUGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineReLUGradY, AVX512: lineReLUGradZ}
 	LineLeaky.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLeakyY, AVX512: lineLeakyZ}
 	LineLeakyGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLeakyGradY, AVX512: lineLeakyGradZ}
+	LineCompare.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineCompareY, AVX512: lineCompareZ}
+	LineWhere.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineWhereY, AVX512: lineWhereZ}
 	LineApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineApartY, AVX512: lineApartZ}
 	LineMaxNaN.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaxNaNY, AVX512: lineMaxNaNZ}
 }

@@ -114,6 +114,10 @@ var (
 	LineLeaky = LineKernel{plain: lineLeakyGo, lines: []int{0, 1}, written: []int{1}}
 	// LineLeakyGrad sets x2 to x0·a0 where x1 is 0 or below, else to x0.
 	LineLeakyGrad = LineKernel{plain: lineLeakyGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineCompare sets x2 to a0 where x0 < x1, a1 where they are equal, a2 where x0 > x1 and a3 where one is NaN.
+	LineCompare = LineKernel{plain: lineCompareGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineWhere sets x3 to x2 where x0 is 0, else to x1.
+	LineWhere = LineKernel{plain: lineWhereGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
 	// LineApart adds (x0 - x1)² to s0.
 	LineApart = LineKernel{plain: lineApartGo, lines: []int{0, 1}, written: []int{}}
 	// LineMaxNaN leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.
@@ -950,6 +954,56 @@ func lineLeakyGradGo(lo, n int, io *Line) {
 			v6 = v5
 		}
 		x2[i] = v6
+	}
+}
+
+// lineCompareGo sets x2 to a0 where x0 < x1, a1 where they are equal, a2 where x0 > x1 and a3 where one is NaN. It does elements lo to n.
+func lineCompareGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a2 := io.Arg[2]
+	a3 := io.Arg[3]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := v1 < v0
+		v5 := float32(a3)
+		if v2 {
+			v5 = a2
+		}
+		v6 := v0 < v1
+		v8 := v0 == v1
+		v10 := v5
+		if v8 {
+			v10 = a1
+		}
+		v11 := v10
+		if v6 {
+			v11 = a0
+		}
+		x2[i] = v11
+	}
+}
+
+// lineWhereGo sets x3 to x2 where x0 is 0, else to x1. It does elements lo to n.
+func lineWhereGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := v0 == 0
+		v3 := x2[i]
+		v4 := x1[i]
+		v5 := v4
+		if v2 {
+			v5 = v3
+		}
+		x3[i] = v5
 	}
 }
 

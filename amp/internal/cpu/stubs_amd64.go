@@ -662,6 +662,16 @@ func lineClampY(blocks int, io *Line)
 //go:noescape
 func lineClampZ(blocks int, io *Line)
 
+// lineCompareY does blocks of 32 elements of lineCompare.
+//
+//go:noescape
+func lineCompareY(blocks int, io *Line)
+
+// lineCompareZ does blocks of 32 elements of lineCompare.
+//
+//go:noescape
+func lineCompareZ(blocks int, io *Line)
+
 // lineDivY does blocks of 32 elements of lineDiv.
 //
 //go:noescape
@@ -971,6 +981,16 @@ func lineSumY(blocks int, io *Line)
 //
 //go:noescape
 func lineSumZ(blocks int, io *Line)
+
+// lineWhereY does blocks of 32 elements of lineWhere.
+//
+//go:noescape
+func lineWhereY(blocks int, io *Line)
+
+// lineWhereZ does blocks of 32 elements of lineWhere.
+//
+//go:noescape
+func lineWhereZ(blocks int, io *Line)
 
 // log1pF32Y computes blocks of 4 elements.
 //

@@ -128,6 +128,14 @@ var lines = []line{
 		dy, x := l.line(0), l.line(1)
 		l.put(l.choose(l.less(x, l.c(0x1p-149)), l.mul(dy, l.arg(0)), dy), outSet, 2)
 	}},
+	{"lineCompare", "sets x2 to a0 where x0 < x1, a1 where they are equal, a2 where x0 > x1 and a3 where one is NaN.", nil, func(l *lineProg) {
+		a, b := l.line(0), l.line(1)
+		other := l.choose(l.less(b, a), l.arg(2), l.arg(3))
+		l.put(l.choose(l.less(a, b), l.arg(0), l.choose(l.equal(a, b), l.arg(1), other)), outSet, 2)
+	}},
+	{"lineWhere", "sets x3 to x2 where x0 is 0, else to x1.", nil, func(l *lineProg) {
+		l.put(l.choose(l.equal(l.line(0), l.c(0)), l.line(2), l.line(1)), outSet, 3)
+	}},
 	{"lineApart", "adds (x0 - x1)² to s0.", nil, func(l *lineProg) {
 		d := l.sub(l.line(0), l.line(1))
 		l.put(l.mul(d, d), outSum, 0)
