@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 type runner struct {
 	root    string
 	tags    string
+	counts  sync.Mutex // of what check counts: checks run side by side
 	total   totals
 	skips   []string
 	failing []string
@@ -43,14 +45,18 @@ func main() {
 	}
 	r := &runner{root: root, tags: *tags}
 	began := time.Now()
+	var ready sync.WaitGroup
+	ready.Go(func() { // waits for downloads most of the time, while the others compute
+		r.check(ctx, "install", r.install)
+		r.check(ctx, "chromium", r.chromium)
+		r.check(ctx, "compilers", r.compilers)
+	})
 	if *only == "" {
 		r.check(ctx, "gofmt", r.gofmt)
 		r.check(ctx, "go vet", r.vet)
 		r.check(ctx, "staticcheck", r.staticcheck)
 	}
-	r.check(ctx, "install", r.install)
-	r.check(ctx, "chromium", r.chromium)
-	r.check(ctx, "compilers", r.compilers)
+	ready.Wait()
 	for _, dir := range modules(root) {
 		r.test(ctx, dir, *only, *timeout, flag.Args())
 	}
@@ -83,6 +89,8 @@ func main() {
 func (r *runner) check(ctx context.Context, name string, fn func(context.Context) (string, error)) {
 	began := time.Now()
 	out, err := fn(ctx)
+	r.counts.Lock()
+	defer r.counts.Unlock()
 	if err != nil {
 		r.total.failed++
 		r.failing = append(r.failing, name)
