@@ -271,7 +271,8 @@ func stripAxis(d *widgets.DecisionsData) string {
 	p.printf(`<code style="%s">`, stStrip)
 	colored(p, d, d.HealthAxis())
 	p.WriteString(`</code>`)
-	return p.String()
+	// × is a letter to those who measure contrast, and no red is read well as one on white and on black: it has the text's color here.
+	return strings.ReplaceAll(p.String(), `<span style="color:`+hex(red)+`">×`, `<span style="font-weight:bold">×`)
 }
 
 // healthHTML writes the magnitudes of a result and, in words, what is noteworthy about them.

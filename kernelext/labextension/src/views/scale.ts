@@ -94,7 +94,7 @@ function behind(d: Data): Spec {
 }
 
 function countdown(d: Data): HTMLElement | null {
-  if (!d.enabled || !d.nextGrowth || !d.interval || d.nextGrowth > d.interval) return null;
+  if (!d.enabled || d.verdict === 'collapsing' || !d.nextGrowth || !d.interval || d.nextGrowth > d.interval) return null;
   const bar = h('progress', { class: 'ht-progress', max: d.interval, value: d.interval - d.nextGrowth, 'aria-label': 'clean steps towards the next growth' });
   return h('div', { class: 'ht-row' }, bar, h('span', { class: 'ht-quiet' }, `${count(d.interval - d.nextGrowth)} of ${count(d.interval)} clean steps; the scale grows in ${count(d.nextGrowth)}`));
 }
