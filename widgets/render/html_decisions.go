@@ -242,8 +242,9 @@ func noBreak(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
 // maxStrips is the length from which rows do without their magnitudes: a row more says more.
 const maxStrips = 26 << 10
 
-// stripColors tell what the format makes of a column of magnitudes. They are read on light and on dark pages.
-var stripColors = [...]string{widgets.FateZero: "#7f7f7f", widgets.FateSubnormal: "#3a8fc4", widgets.FateNormal: hex(blue), widgets.FateOverflow: hex(red)}
+// stripStyles tell what the format makes of a column of magnitudes, on light and on dark pages. No red is read well on both, so what overflows
+// has a ground of its own.
+var stripStyles = [...]string{widgets.FateZero: "color:#7f7f7f", widgets.FateSubnormal: "color:#3a8fc4", widgets.FateNormal: "color:" + hex(blue), widgets.FateOverflow: "background-color:#b04a00;color:#ffffff"}
 
 // colored writes a strip, each column in the color of its fate.
 func colored(p *page, d *widgets.DecisionsData, strip string) {
@@ -254,7 +255,7 @@ func colored(p *page, d *widgets.DecisionsData, strip string) {
 				p.WriteString(`</span>`)
 			}
 			fate = f
-			p.printf(`<span style="color:%s">`, stripColors[f])
+			p.printf(`<span style="%s">`, stripStyles[f])
 		}
 		p.WriteRune(r)
 	}
@@ -271,8 +272,7 @@ func stripAxis(d *widgets.DecisionsData) string {
 	p.printf(`<code style="%s">`, stStrip)
 	colored(p, d, d.HealthAxis())
 	p.WriteString(`</code>`)
-	// × is a letter to those who measure contrast, and no red is read well as one on white and on black: it has the text's color here.
-	return strings.ReplaceAll(p.String(), `<span style="color:`+hex(red)+`">×`, `<span style="font-weight:bold">×`)
+	return p.String()
 }
 
 // healthHTML writes the magnitudes of a result and, in words, what is noteworthy about them.
