@@ -129,6 +129,7 @@ func (e *engine) startDaemon() error {
 	go func() { ended <- cmd.Wait() }()
 	e.env = append(e.env, "DOCKER_HOST="+host)
 	e.stop = func() {
+		_, _ = e.output(time.Minute, "image", "prune", "-f") // images of earlier runs, whose names this one took
 		_ = cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-ended:
