@@ -30,8 +30,8 @@ func init() {
 			binaryCase("broadcast", cross(-1), in(-1, 1, 2, 3), in(-1, 1, 3)),
 		},
 		"tensordot": {
-			binaryCase("two", func(s *Scope, a, b *Tensor) *Tensor { return TensordotN(s, a, b, 2) }, in(-1, 1, 2, 3, 2), in(-1, 1, 3, 2, 4)),
-			binaryCase("lists", func(s *Scope, a, b *Tensor) *Tensor { return Tensordot(s, a, b, []int{0, -1}, []int{1, 0}) }, in(-1, 1, 2, 3, 2), in(-1, 1, 2, 2, 3)),
+			{name: "two", terms: 6, inputs: []input{in(-1, 1, 2, 3, 2), in(-1, 1, 3, 2, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return TensordotN(s, x[0], x[1], 2) }},
+			{name: "lists", terms: 4, inputs: []input{in(-1, 1, 2, 3, 2), in(-1, 1, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return Tensordot(s, x[0], x[1], []int{0, -1}, []int{1, 0}) }},
 			binaryCase("outer", func(s *Scope, a, b *Tensor) *Tensor { return TensordotN(s, a, b, 0) }, in(-1, 1, 2), in(-1, 1, 3)),
 			binaryCase("one", func(s *Scope, a, b *Tensor) *Tensor { return TensordotN(s, a, b, 1) }, in(-1, 1, 2, 1), in(-1, 1, 3, 2)),
 		},

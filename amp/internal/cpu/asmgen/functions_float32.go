@@ -133,7 +133,7 @@ func (p *prog) millsF(x val) (k, y, t val) {
 	return k, y, p.mul(q, inverse)
 }
 
-// geluF is within 6 ulp, or 2^-145 of subnormal results.
+// geluF is within 6.5 ulp, or 2^-145 of subnormal results.
 func (p *prog) geluF(x val) val {
 	k, y, t := p.millsF(x)
 	return p.mul(x, p.sideF(x, p.scale(p.mul(t, y), k)))

@@ -37,7 +37,8 @@ class Value {
       this.set(this.asked, 'Back to the figure’s number.');
       input.value = String(asked);
     })), this.error, this.head,
-    h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Bits by format' }, h('table', { class: 'ht-table ht-bit-table', 'aria-label': `Bits of ${exact(asked)}` }, first && h('caption', {}, 'Press a bit to turn it: the other formats show what they make of the number. Sign, exponent and fraction stand apart. A ulp is the gap between neighbors.'),
+    ...(first ? [h('p', { class: 'ht-para' }, 'Press a bit to turn it: the other formats show what they make of the number. Sign, exponent and fraction stand apart. A ulp is the gap between neighbors.')] : []),
+    h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Bits by format' }, h('table', { class: 'ht-table ht-bit-table', 'aria-label': `Bits of ${exact(asked)}` },
       h('thead', {}, h('tr', {}, ...['format', 'sign, exponent, fraction', 'becomes', 'error', 'relative', 'neighbors'].map(t => h('th', { scope: 'col' }, t)))), this.body)));
     this.draw();
     this.body.addEventListener('keydown', e => this.key(e));
@@ -73,7 +74,7 @@ class Value {
       bits.append(b);
     }
     return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', {}, h('strong', {}, minus(r.text)), r.note ? h('div', { class: 'ht-quiet' }, r.note) : null),
-      h('td', { class: 'ht-number' }, minus(r.error)), h('td', { class: 'ht-number' }, minus(r.relative)), h('td', { class: 'ht-quiet' }, minus(r.neighbors.join(' · '))));
+      h('td', { class: 'ht-number' }, minus(r.error)), h('td', { class: 'ht-number' }, minus(r.relative)), h('td', { class: 'ht-quiet ht-wraps' }, minus(r.neighbors.join(' · '))));
   }
 
   private key(e: KeyboardEvent): void {
