@@ -140,7 +140,7 @@ func TestHadolint(t *testing.T) {
 
 // TestScriptsParse lets the shell read what containers start with.
 func TestScriptsParse(t *testing.T) {
-	for _, script := range []string{"entrypoint", "cluster/point.sh", "cluster/collect.sh", "cluster/slurm.sh", "../binder/postBuild", "../binder/start"} {
+	for _, script := range []string{"entrypoint", "cluster/point.sh", "cluster/collect.sh", "cluster/slurm.sh", "../.binder/postBuild", "../.binder/start"} {
 		if out, err := exec.Command("bash", "-n", script).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", script, err, out)
 		}

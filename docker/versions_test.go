@@ -109,10 +109,10 @@ func TestVersionsAgree(t *testing.T) {
 // TestBinderHasTheVersions: its scripts read versions.env, conda's file cannot.
 func TestBinderHasTheVersions(t *testing.T) {
 	v := settings(t, "versions.env")
-	if got := find(t, "../binder/environment.yml", `^  - jupyterlab=(\S+)$`); got != v["JUPYTERLAB_VERSION"] {
-		t.Errorf("binder/environment.yml has JupyterLab %s, versions.env %s", got, v["JUPYTERLAB_VERSION"])
+	if got := find(t, "../.binder/environment.yml", `^  - jupyterlab=(\S+)$`); got != v["JUPYTERLAB_VERSION"] {
+		t.Errorf(".binder/environment.yml has JupyterLab %s, versions.env %s", got, v["JUPYTERLAB_VERSION"])
 	}
-	for _, script := range []string{"../binder/postBuild", "../binder/start"} {
+	for _, script := range []string{"../.binder/postBuild", "../.binder/start"} {
 		if text := read(t, script); !strings.Contains(text, ". docker/versions.env\n") || !strings.Contains(text, "GOTOOLCHAIN=go$GO_VERSION") {
 			t.Errorf("%s does not take its Go from versions.env", script)
 		}
