@@ -101,7 +101,7 @@ func (p *prog) siluF(x val) val { return p.mul(x, p.sigmoidF(x)) }
 // geluInner returns 2·√(2/π)·(x + 0.044715·x³) as a number and a correction: its exponential would show the rounding.
 func (p *prog) geluInner(x val) (v, low val) {
 	rate, cubic := geluRate, geluRate*geluCubic
-	top := math.Round(rate*0x1p18) / 0x1p18 // short, so that top - w is exact
+	top := float64(math.Round(rate*0x1p18) * 0x1p-18) // short, so that top - w is exact
 	square := p.mul(x, x)
 	squareLow := p.fma(x, x, p.neg(square))
 	w := p.fma(square, p.c(cubic), p.c(top))
