@@ -81,6 +81,9 @@ func executed(t *testing.T, path string) *execution {
 	e := executions.by[path]
 	if e == nil {
 		t.Setenv("HALFTONE_CPU", "reproducible")
+		if strings.HasPrefix(filepath.Base(path), "09-") {
+			buildEmulator(t)
+		}
 		e = &execution{}
 		e.ran, e.err = execute(t, path)
 		if executions.by == nil {
