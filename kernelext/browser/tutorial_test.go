@@ -26,9 +26,9 @@ func TestTutorial(t *testing.T) {
 	if len(saved) == 0 {
 		t.Fatal("the tutorial is saved without outputs: `make notebooks` makes them")
 	}
-	const versions = 1 // the answer of %amp version, in the first cell
+	const answers = 2 // of %amp version and %amp device, in the first cell
 	p := open(t, tutorial(t), "tutorial.ipynb", false)
-	p.wait("all saved figures are there", fmt.Sprintf(`probe.outputs().length === %d`, versions+len(saved)))
+	p.wait("all saved figures are there", fmt.Sprintf(`probe.outputs().length === %d`, answers+len(saved)))
 	p.wait("the kernel is idle", `probe.status() === 'idle'`)
 	var popups []string
 	p.eval("looking for popups", `[...document.querySelectorAll('.Toastify__toast, .jp-Dialog')].map((e) => e.textContent)`, &popups)
@@ -46,8 +46,8 @@ func TestTutorial(t *testing.T) {
 			defer p.in(t)()
 			p.theme(theme)
 			for i := range saved {
-				m := p.measure(versions + i)
-				p.snapFigure(strings.ToLower(fmt.Sprintf("tutorial-%s-%d-%s", theme, i, saved[i].Data.Kind)), versions+i)
+				m := p.measure(answers + i)
+				p.snapFigure(strings.ToLower(fmt.Sprintf("tutorial-%s-%d-%s", theme, i, saved[i].Data.Kind)), answers+i)
 				m.checkCard(t, &saved[i])
 			}
 		})
@@ -60,9 +60,9 @@ func TestTutorial(t *testing.T) {
 		if !p.within(2*time.Minute, done) {
 			p.fatal("running all cells", fmt.Errorf("not done within 2 minutes"))
 		}
-		p.wait("all figures are there again", fmt.Sprintf(`probe.outputs().length === %d`, versions+len(saved)))
+		p.wait("all figures are there again", fmt.Sprintf(`probe.outputs().length === %d`, answers+len(saved)))
 		for i := range saved {
-			m := p.measure(versions + i)
+			m := p.measure(answers + i)
 			again := saved[i]
 			again.Data.Title = "" // the saved figure may have been made by an older version
 			m.checkCard(t, &again)
