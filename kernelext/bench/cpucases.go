@@ -75,7 +75,7 @@ var limits = [][2]string{
 	{"gemm/f32/1/", "what the L3 cache delivers"},
 	{"gemm/f32/1024/1/", "what the L3 cache delivers"},
 	{"conv/bf16/", "the input, which is widened once, and the copies of windows: nine times the input for products that take little longer"},
-	{"conv/f32/", "copying windows, a quarter of the time; 128 channels are no multiple of a tile's 12 rows"},
+	{"conv/f32/", "copying windows, a quarter of the time; channels in powers of two are no multiple of a tile's 12 rows"},
 	{"gpt/f32", "what is no product, about 40 % of the step"},
 	{"resnet18/bf16", "its convolutions"},
 	{"resnet18/f32", "its convolutions"},
