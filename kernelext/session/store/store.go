@@ -138,8 +138,7 @@ func (s *Store) load() error {
 	if err != nil {
 		return err
 	}
-	fresh := info.Size() < pageSize
-	if fresh {
+	if info.Size() < pageSize {
 		if err := s.b.reserve(0, pageSize); err != nil {
 			return err
 		}
@@ -147,14 +146,11 @@ func (s *Store) load() error {
 	if s.head, err = s.b.mapped(0, pageSize); err != nil {
 		return err
 	}
-	if !fresh {
-		if err := checkHead(s.head); err != nil {
-			return err
-		}
-	} else {
-		binary.NativeEndian.PutUint64(s.head[8:], byteOrder)
-		binary.NativeEndian.PutUint64(s.head[16:], uint64(pageSize))
-		copy(s.head, magic)
+	if unbegun(s.head) {
+		s.begin()
+	}
+	if err := checkHead(s.head); err != nil {
+		return err
 	}
 	for i := range s.slots {
 		s.slots[i].off = int64(binary.NativeEndian.Uint64(s.head[slotsAt+16*i:]))
@@ -167,6 +163,26 @@ func (s *Store) load() error {
 		return nil
 	}
 	return s.recover()
+}
+
+// unbegun says whether nobody has begun the session, or a process was killed while it did: the magic is what begin writes last, and
+// nothing else than what it writes is there.
+func unbegun(head []byte) bool {
+	for at := 0; at < len(head); at += 8 {
+		w := binary.NativeEndian.Uint64(head[at:])
+		if w != 0 && !(at == 8 && w == byteOrder) && !(at == 16 && w == uint64(pageSize)) {
+			return false
+		}
+	}
+	return true
+}
+
+// begin makes the head of an empty session. A process may be killed after any of the stores.
+func (s *Store) begin() {
+	word := func(at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&s.head[at])) }
+	word(8).Store(byteOrder)
+	word(16).Store(uint64(pageSize))
+	word(0).Store(binary.NativeEndian.Uint64([]byte(magic))) // makes the rest count
 }
 
 func checkHead(head []byte) error {

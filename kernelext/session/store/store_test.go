@@ -329,3 +329,38 @@ func TestPlaces(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKilledWhileItBegins: whatever a process had written of the head when it was killed, the next one goes on from there.
+func TestKilledWhileItBegins(t *testing.T) {
+	both(t, func(t *testing.T, path string) {
+		s := reopen(t, nil, path)
+		whole := bytes.Clone(s.head)
+		_ = s.Close()
+		if unbegun(whole) {
+			t.Fatal("nothing was begun")
+		}
+		for _, words := range [][]int{{}, {8}, {16}, {8, 16}, {0, 8, 16}} {
+			head := make([]byte, len(whole))
+			for _, at := range words {
+				copy(head[at:at+8], whole[at:])
+			}
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteAt(head, 0); err != nil {
+				t.Fatal(err)
+			}
+			_ = f.Close()
+			s, err := Open(path)
+			if err != nil {
+				t.Errorf("words at %v: %v", words, err)
+				continue
+			}
+			if !bytes.Equal(s.head, whole) {
+				t.Errorf("words at %v: the head is not made again", words)
+			}
+			_ = s.Close()
+		}
+	})
+}
