@@ -1,6 +1,10 @@
 package amp
 
-import "github.com/halftone-ml/halftone/amp/internal/cpu"
+import (
+	"github.com/halftone-ml/halftone/amp/bfloat16"
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/x448/float16"
+)
 
 // Sums of float32 and halves in passes of package cpu.
 
@@ -67,15 +71,10 @@ func columnSums(t *Tensor, r *reduction) []float64 {
 		defer w.release()
 		own := parts[lo/block*n:][:n]
 		w.sums = resize(w.sums, n)
-		clear(w.sums)
-		for i := lo; i < hi; i++ {
-			w.F32[0], w.F32[1] = w.read(0, t, t.off+i*stride, 1, n), w.sums
-			cpu.LineAccumulate.Run(n, &w.Line)
-			if i == hi-1 || (i-lo+1)%sumLines == 0 {
-				for k, v := range w.sums {
-					own[k] += float64(v)
-				}
-				clear(w.sums)
+		for i := lo; i < hi; i += sumLines {
+			t.sumRows(w.sums, t.off+i*stride, min(sumLines, hi-i), stride)
+			for k, v := range w.sums {
+				own[k] += float64(v)
 			}
 		}
 	})
@@ -85,4 +84,16 @@ func columnSums(t *Tensor, r *reduction) []float64 {
 		}
 	}
 	return parts[:n]
+}
+
+// sumRows sets sums to those of the columns of rows rows from offset off on, stride apart, added up in float32.
+func (t *Tensor) sumRows(sums []float32, off, rows, stride int) {
+	switch t.dt {
+	case Float16:
+		cpu.SumColumnsF16(sums, raw16(elements[float16.Float16](t)[off:]), rows, stride)
+	case BFloat16:
+		cpu.SumColumnsBF16(sums, raw16(elements[bfloat16.BFloat16](t)[off:]), rows, stride)
+	default:
+		cpu.SumColumns(sums, elements[float32](t)[off:], rows, stride)
+	}
 }

@@ -94,6 +94,66 @@ func bf16z8x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more 
 //go:noescape
 func bf16z8x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
+// columns128BF16Y sets 128 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns128BF16Y(rows int, x *uint16, stride int, c *float32)
+
+// columns128BF16Z sets 128 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns128BF16Z(rows int, x *uint16, stride int, c *float32)
+
+// columns128F16Y sets 128 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns128F16Y(rows int, x *uint16, stride int, c *float32)
+
+// columns128F16Z sets 128 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns128F16Z(rows int, x *uint16, stride int, c *float32)
+
+// columns128F32Y sets 128 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns128F32Y(rows int, x *float32, stride int, c *float32)
+
+// columns128F32Z sets 128 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns128F32Z(rows int, x *float32, stride int, c *float32)
+
+// columns16BF16Y sets 16 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns16BF16Y(rows int, x *uint16, stride int, c *float32)
+
+// columns16BF16Z sets 16 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns16BF16Z(rows int, x *uint16, stride int, c *float32)
+
+// columns16F16Y sets 16 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns16F16Y(rows int, x *uint16, stride int, c *float32)
+
+// columns16F16Z sets 16 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns16F16Z(rows int, x *uint16, stride int, c *float32)
+
+// columns16F32Y sets 16 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns16F32Y(rows int, x *float32, stride int, c *float32)
+
+// columns16F32Z sets 16 sums in c to those of the columns of rows rows; stride in bytes.
+//
+//go:noescape
+func columns16F32Z(rows int, x *float32, stride int, c *float32)
+
 // copyRowsAVX copies k rows of so many bytes, a multiple of 4; distances of rows in bytes.
 //
 //go:noescape

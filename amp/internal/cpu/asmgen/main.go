@@ -34,6 +34,7 @@ func generate() map[string]string {
 		"convert_amd64.s": conversions,
 		"math_amd64.s":    mathVectors,
 		"lines_amd64.s":   lineVectors,
+		"columns_amd64.s": columnSums,
 	} {
 		f := &asmFile{}
 		write(f)
