@@ -54,7 +54,10 @@ func build(root *amp.Scope, name string) func() {
 		x.RequireGrad()
 		w.RequireGrad()
 		dy := randn(part[1], batch, c, size, size)
-		return in(func(s *amp.Scope) { amp.Conv2d(s, x, w, nil, amp.Padding(1)).Backward(amp.GradOutputs(dy)) })
+		return in(func(s *amp.Scope) {
+			forget(x, w)
+			amp.Conv2d(s, x, w, nil, amp.Padding(1)).Backward(amp.GradOutputs(dy))
+		})
 	case "softmax", "layer_norm", "gelu", "cross_entropy":
 		return in(pointwise(root, part[0], randn(part[1], 4096, 1024), part[2] == "step"))
 	case "mlp", "resnet18", "gpt":
@@ -86,12 +89,20 @@ func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(
 	w.RequireGrad()
 	b.RequireGrad()
 	return func(s *amp.Scope) {
+		forget(x, w, b)
 		y := op(s)
 		if name == "cross_entropy" {
 			y.Backward()
 			return
 		}
 		y.Backward(amp.GradOutputs(dy))
+	}
+}
+
+// forget removes gradients, as the peers do before each call: a second one would be added to them.
+func forget(leaves ...*amp.Tensor) {
+	for _, t := range leaves {
+		t.ZeroGrad()
 	}
 }
 
