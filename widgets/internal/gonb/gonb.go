@@ -6,7 +6,6 @@
 package gonb
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -59,8 +60,10 @@ func open() error {
 		}
 		conn.acks = &ackReader{r: r}
 	}
-	if conn.shared {
-		afterTheirs(conn.w) // the pipe was small until now: gonbui may well be in the middle of a message
+	if conn.shared { // the pipe was small until now: gonbui may well be in the middle of a message
+		if conn.err = afterTheirs(conn.w); conn.err != nil {
+			return conn.err
+		}
 	}
 	_, conn.err = conn.w.Write(definitions())
 	return conn.err
@@ -108,33 +111,48 @@ func send(m []byte) error {
 		return err
 	}
 	if conn.shared {
-		afterTheirs(conn.w)
+		if conn.err = afterTheirs(conn.w); conn.err != nil {
+			return conn.err
+		}
 	}
-	_, err := conn.w.Write(m)
-	if err != nil {
-		conn.err = err // GoNB could not read what follows half a message
-	}
-	return err
+	_, conn.err = conn.w.Write(m) // after an error GoNB could not read what follows half a message
+	return conn.err
 }
 
 // afterTheirs waits until a message may be written: what fits into an empty pipe goes there at once, and nothing that gonbui writes can
 // come between, but gonbui may be in the middle of a message that found no room. A pipe that stays empty for a moment does not exclude
-// that on a busy machine, where gonbui's goroutine waits for a processor; its stack does. A GoNB that has stopped reading is waited for
-// no longer than patience.
-func afterTheirs(pipe *os.File) {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if drained(pipe, quiet, time.Now().Add(time.Second)) && !sending() {
-			return
+// that on a busy machine, where gonbui's goroutine waits for a processor; its stack does. A program that shows things with gonbui all
+// the time leaves no quiet moment: after patience, one between two of its writes does. A GoNB that reads nothing for a minute is not
+// waited for any longer: half a message would make all that follows unreadable.
+func afterTheirs(pipe *os.File) error {
+	for start := time.Now(); ; {
+		idle, called := quiet, sendData
+		if time.Since(start) > patience {
+			idle, called = 0, fileWrite
+		}
+		if drained(pipe, idle, time.Now().Add(time.Second)) && !sending(called) {
+			return nil
+		}
+		if time.Since(start) > 6*patience {
+			return errNoAnswer
 		}
 	}
 }
 
-// sending says whether a goroutine is in gonbui's function that writes to the pipe.
-func sending() bool {
+// What is on the stack of a goroutine that gonbui writes to the pipe with: the first from before it writes, the second while it does.
+const (
+	sendData  = "github.com/janpfeifer/gonb/gonbui.SendData("
+	fileWrite = "os.(*File).Write("
+)
+
+// sending says whether a goroutine of gonbui's is in a function.
+func sending(called string) bool {
 	for n := 64 << 10; ; n *= 2 {
 		b := make([]byte, n)
 		if k := runtime.Stack(b, true); k < n {
-			return bytes.Contains(b[:k], []byte("github.com/janpfeifer/gonb/gonbui.SendData("))
+			return slices.ContainsFunc(strings.Split(string(b[:k]), "\n\n"), func(stack string) bool {
+				return strings.Contains(stack, sendData) && strings.Contains(stack, called)
+			})
 		}
 	}
 }
@@ -172,7 +190,7 @@ func Sync(d time.Duration) error {
 
 const (
 	quiet    = 5 * time.Millisecond  // for which a pipe that nobody is writing to stays empty
-	patience = 10 * time.Second      // with gonbui, before a message is written all the same
+	patience = 10 * time.Second      // with gonbui, before a moment that is less quiet must do
 	passOn   = 3 * time.Millisecond  // that GoNB takes to pass on what a program has printed
 	settle   = 30 * time.Millisecond // that GoNB takes to show what it has read
 )
