@@ -1,26 +1,14 @@
 package bench
 
 import (
-	"bufio"
 	"context"
-	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 )
-
-//go:embed peers.py
-var peersPy string
-
-//go:embed peer/convert.c
-var convertC string
 
 // A Compare times the CPU backend and its peers in turns, each in its own process, so that what slows the machine down for a while
 // slows down all of them.
@@ -64,65 +52,6 @@ type CPURow struct {
 	Held    float64            // MiB of activations of a training step
 }
 
-// Peers are the contenders beside ours, in the order of the table.
-var Peers = []string{"torch", "numpy", "c"}
-
-// A contender is a process that answers names with times.
-type contender struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
-}
-
-type timing struct {
-	Median, Min, CPU, RSS, Held float64
-	Error, Version              string
-}
-
-func (c *contender) read() (timing, error) {
-	var t timing
-	if !c.out.Scan() {
-		return t, errors.New("ended early")
-	}
-	return t, json.Unmarshal(c.out.Bytes(), &t)
-}
-
-func (c *contender) ask(name string) (timing, error) {
-	if _, err := fmt.Fprintln(c.in, name); err != nil {
-		return timing{}, err
-	}
-	return c.read()
-}
-
-func (c *contender) stop() {
-	_ = c.in.Close()
-	_ = c.cmd.Wait()
-}
-
-// begin starts a contender without the variables that make OpenBLAS choose kernels for another processor.
-func begin(ctx context.Context, threads int, extra string, argv ...string) (*contender, error) {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	n := strconv.Itoa(threads)
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); name != "OPENBLAS_CORETYPE" && name != "OPENBLAS_L2_SIZE" {
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
-	cmd.Env = append(cmd.Env, "HALFTONE_THREADS="+n, "OMP_NUM_THREADS="+n, "OPENBLAS_NUM_THREADS="+n, "MKL_NUM_THREADS="+n)
-	if extra != "" {
-		cmd.Env = append(cmd.Env, extra)
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	return &contender{cmd: cmd, in: in, out: bufio.NewScanner(out)}, cmd.Start()
-}
-
 // Run measures all cases. The second result says of every peer which version it is, or that it is not installed.
 func (c *Compare) Run(ctx context.Context) ([]CPURow, map[string]string, error) {
 	dir, err := os.MkdirTemp("", "halftone-bench")
@@ -135,11 +64,11 @@ func (c *Compare) Run(ctx context.Context) ([]CPURow, map[string]string, error) 
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, nil, fmt.Errorf("building the benchmark: %w\n%s", err, out)
 	}
-	library := compileC(ctx, dir)
+	tools := built{c: compileC(ctx, dir), noGo: c.buildGoPeers(ctx, dir)}
 	versions := map[string]string{}
 	var rows []CPURow
 	for i, threads := range c.Threads {
-		more, err := c.threads(ctx, dir, library, threads, versions, i)
+		more, err := c.threads(ctx, dir, tools, threads, versions, i)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -148,20 +77,8 @@ func (c *Compare) Run(ctx context.Context) ([]CPURow, map[string]string, error) 
 	return rows, versions, nil
 }
 
-// compileC returns the path of the C loops as a library, or "" without a compiler.
-func compileC(ctx context.Context, dir string) string {
-	src, lib := filepath.Join(dir, "convert.c"), filepath.Join(dir, "convert.so")
-	if os.WriteFile(src, []byte(convertC), 0o600) != nil {
-		return ""
-	}
-	if exec.CommandContext(ctx, "gcc", "-O3", "-march=native", "-shared", "-fPIC", "-pthread", "-o", lib, src).Run() != nil {
-		return ""
-	}
-	return lib
-}
-
 // threads measures all cases with one number of threads.
-func (c *Compare) threads(ctx context.Context, dir, library string, threads int, versions map[string]string, pass int) ([]CPURow, error) {
+func (c *Compare) threads(ctx context.Context, dir string, tools built, threads int, versions map[string]string, pass int) ([]CPURow, error) {
 	budget := strconv.Itoa(c.Budget)
 	ours := map[string]*contender{}
 	for _, k := range c.Cases {
@@ -176,23 +93,13 @@ func (c *Compare) threads(ctx context.Context, dir, library string, threads int,
 		ours[k.Env] = p
 	}
 	peers := map[string]*contender{}
-	for _, name := range Peers {
-		if name == "c" && library == "" {
-			versions[name] = "not installed: no gcc"
-			continue
+	for _, peer := range Peers {
+		p, why := c.beginPeer(ctx, dir, tools, peer.Name, threads)
+		versions[peer.Name] = why
+		if p != nil {
+			defer p.stop()
+			peers[peer.Name] = p
 		}
-		p, err := begin(ctx, threads, "", c.Python, "-c", peersPy, name, strconv.Itoa(threads), budget, library)
-		if err != nil {
-			versions[name] = "not installed: " + err.Error()
-			continue
-		}
-		defer p.stop()
-		t, err := p.read()
-		if err != nil || t.Error != "" {
-			versions[name] = "not installed; set HALFTONE_BENCH_PYTHON to a Python that has torch and numpy"
-			continue
-		}
-		versions[name], peers[name] = t.Version, p
 	}
 	var rows []CPURow
 	for i, k := range c.Cases {
@@ -212,8 +119,12 @@ func (c *Compare) threads(ctx context.Context, dir, library string, threads int,
 func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[string]*contender) (CPURow, error) {
 	row := CPURow{CPUCase: k, Threads: threads, Peers: map[string]float64{}, PeerRSS: map[string]float64{}}
 	samples, ratios, work := map[string][]float64{}, []float64(nil), []float64(nil)
+	out := map[string]bool{} // peers that are asked no more
 	for round := range c.Rounds {
-		order := append([]string{""}, Peers...)
+		order := []string{""}
+		for _, p := range Peers {
+			order = append(order, p.Name)
+		}
 		if round%2 == 1 {
 			slices.Reverse(order)
 		}
@@ -223,14 +134,23 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 			if name != "" {
 				who = peers[name]
 			}
-			if who == nil || name != "" && k.Env != "" { // another form of ours stands beside our usual one only
+			if who == nil || out[name] || name != "" && k.Env != "" { // another form of ours stands beside our usual one only
 				continue
 			}
 			t, err := who.ask(k.Name)
+			if err != nil && name != "" { // it ended or hung: the others go on
+				who.stop()
+				delete(peers, name)
+				continue
+			}
 			if err != nil {
-				return row, fmt.Errorf("%s in %q: %w", k.Name, name, err)
+				return row, fmt.Errorf("%s: %w", k.Name, err)
+			}
+			if t.Error != "" && name == "" {
+				return row, fmt.Errorf("%s: our side says %s", k.Name, t.Error)
 			}
 			if t.Error != "" {
+				out[name] = true
 				continue
 			}
 			samples[name] = append(samples[name], t.Median)
@@ -242,6 +162,9 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 			if best.Median == 0 || t.Median < best.Median {
 				best = t
 			}
+		}
+		for name, s := range samples {
+			out[name] = out[name] || name != "" && s[0] > hopeless*best.Median
 		}
 		if mine.Median > 0 && best.Median > 0 {
 			ratios = append(ratios, best.Median/mine.Median)

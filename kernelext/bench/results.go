@@ -12,12 +12,18 @@ import (
 
 // PrintCPU writes rows as a table in Markdown, with what limits the ratio: machine, versions of peers, and the bars missed.
 func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine string) {
-	fmt.Fprintf(w, "Machine: %s. Peers: PyTorch: %s; OpenBLAS: %s; C: %s.\n", machine, versions["torch"], versions["numpy"], versions["c"])
-	fmt.Fprint(w, "\nTimes are medians over interleaved rounds in one run; the ratio is the median over the rounds of the fastest peer's time divided by ours, so above 1 ours is faster. \"CPU\" is the same ratio of processor time, which other programs on the machine disturb less.\n")
+	fmt.Fprintf(w, "Machine: %s. Peers:", machine)
+	head, rule := "| case | ours | rate |", "|---|--:|--:|"
+	for i, p := range Peers {
+		fmt.Fprintf(w, "%s %s: %s", [2]string{"", ";"}[min(i, 1)], p.Title, versions[p.Name])
+		head, rule = head+" "+p.Title+" |", rule+"--:|"
+	}
+	fmt.Fprintln(w, ".")
+	fmt.Fprintf(w, "\nTimes are medians over interleaved rounds in one run; the ratio is the median over the rounds of the fastest peer's time divided by ours, so above 1 ours is faster. \"CPU\" is the same ratio of processor time, which other programs on the machine disturb less. A peer that is over %d times behind the fastest in the first round is timed in that round only.\n", hopeless)
 	missed := 0
 	for i, r := range rows {
 		if i == 0 || r.Threads != rows[i-1].Threads {
-			fmt.Fprintf(w, "\n## %d thread(s)\n\n| case | ours | rate | PyTorch | OpenBLAS | C | ratio | CPU | bar | |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n", r.Threads)
+			fmt.Fprintf(w, "\n## %d thread(s)\n\n%s ratio | CPU | bar | |\n%s--:|--:|--:|---|\n", r.Threads, head, rule)
 		}
 		verdict := ""
 		if r.Bar > 0 && r.Ratio > 0 {
@@ -30,8 +36,11 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 				}
 			}
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.title(), showNS(r.Ours), r.rate(), showNS(r.Peers["torch"]), showNS(r.Peers["numpy"]),
-			showNS(r.Peers["c"]), number(r.Ratio), number(r.CPU), number(r.Bar), verdict)
+		fmt.Fprintf(w, "| %s | %s | %s |", r.title(), showNS(r.Ours), r.rate())
+		for _, p := range Peers {
+			fmt.Fprintf(w, " %s |", showNS(r.Peers[p.Name]))
+		}
+		fmt.Fprintf(w, " %s | %s | %s | %s |\n", number(r.Ratio), number(r.CPU), number(r.Bar), verdict)
 	}
 	missed += own(w, rows)
 	missed += memory(w, rows)
