@@ -484,67 +484,36 @@ func lineGeluGradGo(lo, n int, io *Line) {
 	x2 := io.F32[2][:n]
 	for i := lo; i < n; i++ {
 		v0 := x0[i]
-		v3 := v0
-		if 14.5 < v0 {
-			v3 = 14.5
-		}
+		v3 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
 		v4 := v3
-		if -14.5 > v3 {
-			v4 = -14.5
+		if 6.2 < v3 {
+			v4 = 6.2
 		}
-		v6 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v7 := v6
-		if 14.5 < v6 {
-			v7 = 14.5
+		v7 := FMA32(v4, 2.4615386, 1.2582912e+07)
+		v8 := float32(v7 - 1.2582912e+07)
+		v10 := FMA32(-v8, 0.40625, v4)
+		v11 := table2cee6b943cb5386b[math.Float32bits(v7)%16]
+		v12 := tablebd72098dbcf9fa94[math.Float32bits(v7)%16]
+		v13 := FMA32(v11, v10, v12)
+		v14 := tableaaecf120bdcea05d[math.Float32bits(v7)%16]
+		v15 := FMA32(v13, v10, v14)
+		v16 := table3e8829e13e340d93[math.Float32bits(v7)%16]
+		v17 := FMA32(v15, v10, v16)
+		v18 := table27a77cb53e9282b7[math.Float32bits(v7)%16]
+		v19 := FMA32(v17, v10, v18)
+		v20 := tablebf4c4228bf2c8f41[math.Float32bits(v7)%16]
+		v21 := FMA32(v19, v10, v20)
+		v22 := table3f0000003e45ade6[math.Float32bits(v7)%16]
+		v23 := FMA32(v21, v10, v22)
+		v25 := v0 < 0
+		v27 := float32(1 - v23)
+		v28 := v27
+		if v25 {
+			v28 = v23
 		}
-		v8 := float32(v7 * v7)
-		v10 := float32(math.Float32frombits(0x80000000) - v8)
-		v11 := FMA32(v7, v7, v10)
-		v13 := float32(v11 * -0.5)
-		v14 := float32(v8 * -0.5)
-		v17 := FMA32(v14, 1.442695, 1.2582912e+07)
-		v18 := float32(v17 - 1.2582912e+07)
-		v21 := FMA32(-v18, 0.6931472, v14)
-		v22 := FMA32(-v18, -1.9046542e-09, v21)
-		v23 := float32(v22 + v13)
-		v26 := FMA32(0.001381493, v23, 0.008368768)
-		v28 := FMA32(v26, v23, 0.04166839)
-		v30 := FMA32(v28, v23, 0.1666652)
-		v32 := FMA32(v30, v23, 0.49999994)
-		v34 := FMA32(v32, v23, 1)
-		v35 := FMA32(v34, v23, 1)
-		v37 := float32(v7 + 4)
-		v39 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v37))
-		v40 := FMA32(-v37, v39, 1)
-		v41 := FMA32(v40, v40, v40)
-		v42 := FMA32(v39, v41, v39)
-		v43 := FMA32(-v37, v42, 1)
-		v44 := FMA32(v42, v43, v42)
-		v45 := float32(v7 - 4)
-		v46 := float32(v45 * v44)
-		v49 := FMA32(-0.00013200156, v46, 0.00017930422)
-		v51 := FMA32(v49, v46, 0.0015699584)
-		v53 := FMA32(v51, v46, -0.0035124687)
-		v55 := FMA32(v53, v46, -0.007525269)
-		v57 := FMA32(v55, v46, 0.060403794)
-		v59 := FMA32(v57, v46, -0.18652345)
-		v61 := FMA32(v59, v46, 0.3871369)
-		v63 := FMA32(v61, v46, -0.60789657)
-		v65 := FMA32(v63, v46, 0.75528514)
-		v66 := float32(v65 * v44)
-		v67 := scale32(v35, v18)
-		v68 := float32(v4 * v67)
-		v70 := float32(v66 * v67)
-		v72 := v4 < 0
-		v73 := float32(1 - v70)
-		v74 := v73
-		if v72 {
-			v74 = v70
-		}
-		v75 := FMA32(v68, 0.3989423, v74)
-		v76 := x1[i]
-		v77 := float32(v75 * v76)
-		x2[i] = v77
+		v29 := x1[i]
+		v30 := float32(v28 * v29)
+		x2[i] = v30
 	}
 }
 

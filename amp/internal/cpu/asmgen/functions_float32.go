@@ -133,23 +133,31 @@ func (p *prog) millsF(x val) (k, y, t val) {
 	return k, y, p.mul(q, inverse)
 }
 
-// geluF is within 6.5 ulp, or 2^-145 of subnormal results.
+// geluF is within 4.5 ulp, or 2^-145 of subnormal results: max(x, 0) - |x|·Φ(-|x|), which is x·Φ(x), with Φ from normalTails where they
+// reach and Mills' ratio beyond.
 func (p *prog) geluF(x val) val {
-	k, y, t := p.millsF(x)
-	return p.mul(x, p.sideF(x, p.scale(p.mul(t, y), k)))
+	a := p.abs(x)
+	index, d := p.nearest(a, tailStep)
+	tail := p.piecewise(index, d, normalTails)
+	y := p.fnma(a, tail, p.max(p.c(0), x))
+	return p.rare(p.less(p.c(tailEnd), a), y, func() val {
+		k, y, t := p.millsF(x)
+		tail := p.scale(p.mul(t, y), k)
+		return p.mul(x, p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail)))
+	})
 }
 
-// sideF returns Φ(x) for Φ(-|x|).
-func (p *prog) sideF(x, tail val) val {
-	return p.choose(p.less(x, p.c(0)), tail, p.sub(p.c(1), tail))
-}
-
-// geluSlopeF: Φ(x) + x·φ(x), 0 below -14.5 and 1 above 14.5. Near its zero the parts cancel.
+// geluSlopeF: Φ(x) + x·φ(x), by geluSlopes below 0 and as 1 less that of -x above; 0 and 1 beyond their reach.
 func (p *prog) geluSlopeF(x val) val {
-	x = p.within(x, -14.5, 14.5)
-	k, y, t := p.millsF(x)
-	bell := p.scale(y, k)
-	return p.fma(p.mul(x, bell), p.c(1/math.Sqrt(2*math.Pi)), p.sideF(x, p.mul(t, bell)))
+	index, d := p.nearest(p.min(p.c(slopeEnd), p.abs(x)), slopeStep)
+	s := p.piecewise(index, d, geluSlopes)
+	return p.choose(p.less(x, p.c(0)), s, p.sub(p.c(1), s))
+}
+
+// nearest returns the multiple of step next to a as its number, in the low bits, and the distance from there.
+func (p *prog) nearest(a val, step float64) (index, d val) {
+	index = p.fma(a, p.c(1/step), p.c(magicF))
+	return index, p.fnma(p.sub(index, p.c(magicF)), p.c(step), a)
 }
 
 // geluTanhSlopeF: σ + x·σ·(1-σ)·v' for x·σ(v).

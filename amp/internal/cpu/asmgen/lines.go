@@ -95,7 +95,7 @@ func (l *lineProg) sums() []outKind {
 
 // lineVectors writes the vector forms of all lines.
 func lineVectors(f *asmFile) {
-	var consts []uint64
+	var consts pool
 	for _, ln := range lines {
 		for _, reg := range []string{"Z", "Y"} {
 			f.lineFunc(ln, reg, &consts)
@@ -113,7 +113,7 @@ type lineWriter struct {
 	args  map[int]string
 }
 
-func (f *asmFile) lineFunc(ln line, reg string, consts *[]uint64) {
+func (f *asmFile) lineFunc(ln line, reg string, consts *pool) {
 	l := ln.program()
 	w := &lineWriter{l: l, count: 16, args: map[int]string{}}
 	w.lanes = lanes{f: f, p: &l.prog, reg: reg, consts: consts}
@@ -136,6 +136,7 @@ func (f *asmFile) lineFunc(ln line, reg string, consts *[]uint64) {
 			f.op("VBROADCASTSS", at(atArg+4*i.n, "AX"), w.args[i.n])
 		}
 	}
+	w.loadTables()
 	if len(l.sums()) > 0 {
 		w.segments()
 	} else {
@@ -227,6 +228,7 @@ func (w *lineWriter) fold(k int, kind outKind) {
 // group writes the program for the g-th register full of a block.
 func (w *lineWriter) group(g int) {
 	p := w.p
+	w.lanes.group = g
 	w.where, w.last, w.masks = make([]string, len(p.ins)), p.lastUse(), nil
 	w.last[len(p.ins)-1] = 0
 	for _, o := range w.l.outs {

@@ -1,10 +1,13 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // mathVectors writes the vector forms of all functions.
 func mathVectors(f *asmFile) {
-	var consts []uint64
+	var consts pool
 	for _, fn := range functions {
 		if !fn.vector {
 			continue
@@ -34,6 +37,7 @@ func mathScalars() string {
 func mathNarrow() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nimport \"math\"\n")
+	b.WriteString(goTables(slices.Concat(normalTails, geluSlopes)))
 	for _, fn := range functions {
 		if fn.narrow != nil {
 			b.WriteString(fn.program(narrow).goFunc(fn.name+"F32", "is "+fn.name+"64 in float32."))

@@ -7,6 +7,7 @@ import "math"
 type prog struct {
 	ins    []ins
 	single bool // in float32, else in float64
+	tables [][tableSize]float32
 }
 
 // A val is the result of an operation: its place in the line.
@@ -36,6 +37,9 @@ const (
 	opEqual
 	opSelect // b if mask a, else c
 	opScale  // a·2^b for a whole b, rounded once; float32 alone
+	opTable  // element of table n whose number the low bits of a are; float32 alone
+	opRare   // where mask a is set in no element, what follows up to its opJoin is left out
+	opJoin   // b where the mask of opRare a is set, else c
 	opLine   // element of line n, as the next of lines alone
 	opArg
 )
@@ -57,9 +61,9 @@ func (i ins) arguments() []val {
 	switch i.op {
 	case opInput, opConst, opLine, opArg:
 		return nil
-	case opShl, opShr, opSqrt:
+	case opShl, opShr, opSqrt, opTable, opRare:
 		return []val{i.a}
-	case opFMA, opFNMA, opSelect:
+	case opFMA, opFNMA, opSelect, opJoin:
 		return []val{i.a, i.b, i.c}
 	}
 	return []val{i.a, i.b}
@@ -88,6 +92,22 @@ func (p *prog) fnma(a, b, c val) val { return p.emit(ins{op: opFNMA, a: a, b: b,
 
 func (p *prog) choose(mask, yes, no val) val {
 	return p.emit(ins{op: opSelect, a: mask, b: yes, c: no})
+}
+
+// rare returns slow's value where the mask is set, else fast. Where no element of a vector needs it, slow takes no time; it may read
+// values from before, and what it makes is its own.
+func (p *prog) rare(mask, fast val, slow func() val) val {
+	m := p.emit(ins{op: opRare, a: mask})
+	return p.emit(ins{op: opJoin, a: m, b: slow(), c: fast})
+}
+
+// join returns where the opRare at v ends.
+func (p *prog) join(v val) val {
+	for at := int(v) + 1; ; at++ {
+		if i := p.ins[at]; i.op == opJoin && i.a == v {
+			return val(at)
+		}
+	}
 }
 
 // c returns a constant, rounded to the program's type.
@@ -157,7 +177,7 @@ func (p *prog) needed() *prog {
 			}
 		}
 	}
-	q, place := &prog{single: p.single}, make([]val, len(p.ins))
+	q, place := &prog{single: p.single, tables: p.tables}, make([]val, len(p.ins))
 	for at, i := range p.ins {
 		if live[at] {
 			i.a, i.b, i.c = place[i.a], place[i.b], place[i.c]

@@ -47,6 +47,13 @@ func (p *prog) goBody(b *strings.Builder, tab string, then func(at int)) {
 				cond, yes, no = p.goArg(i.a)+" "+cmp+" "+p.goArg(i.b), p.goArg(i.a), p.goArg(i.b)
 			}
 			fmt.Fprintf(b, "%sv%d := %s\n%sif %s {\n%s\tv%d = %s\n%s}\n", tab, at, p.typed(no), tab, cond, tab, at, yes, tab)
+		case opRare:
+			fmt.Fprintf(b, "%sv%d := %s\n%sif %s {\n", tab, p.join(val(at)), p.goArg(p.ins[p.join(val(at))].c), tab, p.goArg(i.a))
+			tab += "\t"
+		case opJoin:
+			fmt.Fprintf(b, "%sv%d = %s\n", tab, at, p.goArg(i.b))
+			tab = tab[1:]
+			fmt.Fprintf(b, "%s}\n", tab)
 		default:
 			fmt.Fprintf(b, "%sv%d := %s\n", tab, at, p.goExpr(i))
 		}
@@ -84,6 +91,8 @@ func (p *prog) goExpr(i ins) string {
 		return fmt.Sprintf("%s(%s, %s, %s)", fma, arg(i.a), arg(i.b), arg(i.c))
 	case opFNMA:
 		return fmt.Sprintf("%s(-%s, %s, %s)", fma, arg(i.a), arg(i.b), arg(i.c))
+	case opTable:
+		return fmt.Sprintf("%s[%s%%%d]", goTable(p.tables[i.n]), bits(i.a), tableSize)
 	case opScale:
 		return fmt.Sprintf("scale32(%s, %s)", arg(i.a), arg(i.b))
 	case opAnd:
@@ -121,4 +130,31 @@ func goConst32(u uint32) string {
 		return fmt.Sprintf("math.Float32frombits(%#x)", u)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 32)
+}
+
+// goTable names a table by its first elements.
+func goTable(t [tableSize]float32) string {
+	return fmt.Sprintf("table%08x%08x", math.Float32bits(t[0]), math.Float32bits(t[1]))
+}
+
+// goTables declares tables, each once.
+func goTables(all [][tableSize]float32) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, t := range all {
+		name := goTable(t)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		fmt.Fprintf(&b, "\nvar %s = [%d]float32{", name, tableSize)
+		for i, v := range t {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(goConst32(math.Float32bits(v)))
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
 }

@@ -11,8 +11,11 @@ type lanes struct {
 	f      *asmFile
 	p      *prog
 	reg    string // Z or Y
-	consts *[]uint64
-	where  []string // register of each live value
+	consts *pool
+	where  []string       // register of each live value
+	tables []string       // registers of the tables, or where they lie
+	high   map[val]string // of a table's index on Y: its fourth bit as a mask
+	group  int            // of elements, where a loop has several
 	free   []string
 	masks  []string // free mask registers of Z
 	last   []int
@@ -20,7 +23,7 @@ type lanes struct {
 
 // vecFunc writes a function that applies the program to whole blocks of elements; single says they are float32 in memory, which a
 // program in float64 widens and rounds at the end.
-func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *[]uint64) {
+func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) {
 	l := &lanes{f: f, p: p, reg: reg, consts: consts, where: make([]string, len(p.ins)), last: p.lastUse()}
 	regs, count, elem, ptr := 32, 8, 8, "*float64"
 	if reg == "Y" {
@@ -40,6 +43,7 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *[]uint
 	}
 	f.fn(name, fmt.Sprintf("computes blocks of %d elements.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"})
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
+	l.loadTables()
 	f.op("PCALIGN", "$32")
 	f.label("loop")
 	for at := range p.ins {
@@ -95,11 +99,7 @@ func (l *lanes) release(at int, vs []val) {
 func (l *lanes) memory(v val) (operand, suffix string) { return l.constant(l.p.ins[v].bits) }
 
 func (l *lanes) constant(u uint64) (operand, suffix string) {
-	k := slices.Index(*l.consts, u)
-	if k < 0 {
-		k = len(*l.consts)
-		*l.consts = append(*l.consts, u)
-	}
+	k := l.consts.place([4]uint64{u, u, u, u})
 	if l.reg == "Z" {
 		suffix = ".BCST"
 	}
@@ -166,6 +166,13 @@ func (l *lanes) instruction(v val, single bool) {
 		l.f.op(map[opcode]string{opShl: "VPSLL", opShr: "VPSRL"}[i.op]+l.p.whole(), imm(i.n), a, l.where[v])
 	case opScale:
 		l.scaled(v, i)
+	case opTable:
+		l.lookUp(v, i)
+	case opRare:
+		l.skip(v, i)
+		return
+	case opJoin:
+		l.join(v, i)
 	default:
 		l.binary(v, i)
 	}
@@ -326,15 +333,4 @@ func (l *lanes) blend(v val, i ins) {
 func twice(x float32) uint64 {
 	u := uint64(math.Float32bits(x))
 	return u | u<<32
-}
-
-// constants writes the table that the programs read: four copies each, so that 256-bit instructions can read it too.
-func (f *asmFile) constants(consts []uint64) {
-	f.b.WriteByte('\n')
-	for k, u := range consts {
-		for i := range 4 {
-			fmt.Fprintf(&f.b, "DATA mathConsts<>+%d(SB)/8, $%#016x\n", 32*k+8*i, u)
-		}
-	}
-	fmt.Fprintf(&f.b, "GLOBL mathConsts<>(SB), RODATA|NOPTR, $%d\n", 32*len(consts))
 }
