@@ -180,7 +180,10 @@ func convCPU[T cpu.Float](c *Call) {
 	m := w.shape[0] / l.groups
 	j := convJob[T]{lattice: l, src: x, out: c.Out, bias: convBiasOf[T](c), step: [3]int{1, 1, 1}, outSize: l.grid, m: m}
 	j.weights = func(g int) cpu.Matrix[T] { return operand[T](w, w.off+g*m*k, k, 1) }
-	j.run()
+	j.kernel = kernelLayout{w: w, group: m * k, out: k, in: len(l.taps), place: identity(len(l.taps)), size: len(l.taps)}
+	if !j.fast() {
+		j.run()
+	}
 }
 
 // convLattice describes the columns of a convolution of x with a result of the given shape.

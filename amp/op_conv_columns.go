@@ -29,7 +29,11 @@ type box struct{ lo, hi [4]int }
 
 // boxes cuts the images and positions into boxes of about equal size, which depends on shapes alone.
 func (l *lattice) boxes() []box {
-	limit := max(1, min(positionLimit, columnLimit/max(1, l.channels*len(l.taps))))
+	return l.boxesWithin(max(1, min(positionLimit, columnLimit/max(1, l.channels*len(l.taps)))))
+}
+
+// boxesWithin is boxes of at most so many positions.
+func (l *lattice) boxesWithin(limit int) []box {
 	dims := [4]int{l.images, l.grid[0], l.grid[1], l.grid[2]}
 	var side, count [4]int
 	for d := 3; d >= 0; d-- {

@@ -13,7 +13,8 @@ type convJob[T cpu.Float] struct {
 	lattice
 	src, out    *Tensor
 	bias        []T
-	m           int                           // output channels per group
+	m           int // output channels per group
+	kernel      kernelLayout
 	weights     func(group int) cpu.Matrix[T] // m × channels·taps
 	start, step [3]int
 	outSize     [3]int

@@ -112,12 +112,9 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 	if !all { // positions that no tap reaches
 		fillChannels(c.Out, j.bias)
 	}
-	values, done := weightValues[T](w)
-	defer done()
-	pool := columnPool[T]()
-	work := pool.Get().(*columns[T])
-	defer pool.Put(work)
 	size := kernel[0] * kernel[1] * kernel[2]
+	turned := turnedWeights[T]{w: w}
+	defer turned.done()
 	for _, p := range phases[0] {
 		for _, q := range phases[1] {
 			for _, r := range phases[2] {
@@ -135,13 +132,11 @@ func convTransposeCPU[T cpu.Float](c *Call) {
 				for d := range 3 {
 					j.grid[d] = (j.outSize[d] - j.start[d] + j.step[d] - 1) / j.step[d]
 				}
-				k := j.channels * len(place)
-				work.buf = resize(work.buf, j.groups*j.m*k)
-				turn(work.buf, values, place, j.groups, j.channels, j.m, size)
-				j.weights = func(g int) cpu.Matrix[T] {
-					return cpu.Matrix[T]{Elems: work.buf, Off: g * j.m * k, Row: k, Col: 1, Half: halfFormat(w)}
+				j.kernel = kernelLayout{w: w, group: j.channels * j.m * size, out: size, in: j.m * size, place: place, size: size}
+				if !j.fast() {
+					j.weights = turned.sorted(place, j.groups, j.channels, j.m, size)
+					j.run()
 				}
-				j.run()
 			}
 		}
 	}
@@ -218,6 +213,36 @@ func turn[T cpu.Float](dst, values []T, place []int, groups, channels, m, size i
 			}
 		}
 	})
+}
+
+// turnedWeights are the weights of a transposed convolution with channels exchanged.
+type turnedWeights[T cpu.Float] struct {
+	w      *Tensor
+	work   *columns[T] // holds them
+	values []T
+	free   func()
+}
+
+// sorted returns the weights of the taps at these places as a matrix for each group.
+func (t *turnedWeights[T]) sorted(place []int, groups, channels, m, size int) func(g int) cpu.Matrix[T] {
+	if t.work == nil {
+		t.values, t.free = weightValues[T](t.w)
+		t.work = columnPool[T]().Get().(*columns[T])
+	}
+	k := channels * len(place)
+	t.work.buf = resize(t.work.buf, groups*m*k)
+	turn(t.work.buf, t.values, place, groups, channels, m, size)
+	return func(g int) cpu.Matrix[T] {
+		return cpu.Matrix[T]{Elems: t.work.buf, Off: g * m * k, Row: k, Col: 1, Half: halfFormat(t.w)}
+	}
+}
+
+// done gives the memory back.
+func (t *turnedWeights[T]) done() {
+	if t.work != nil {
+		t.free()
+		columnPool[T]().Put(t.work)
+	}
 }
 
 // weightValues returns the elements of a contiguous tensor as T: in place where they are, else from a pooled copy, which done returns.

@@ -44,6 +44,46 @@ func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int,
 //go:noescape
 func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
 
+// amxStepsBF16x1x1 sets or raises tiles of 16×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsBF16x1x1(t *amxTile)
+
+// amxStepsBF16x1x2 sets or raises tiles of 16×32 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsBF16x1x2(t *amxTile)
+
+// amxStepsBF16x2x1 sets or raises tiles of 32×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsBF16x2x1(t *amxTile)
+
+// amxStepsBF16x2x2 sets or raises tiles of 32×32 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsBF16x2x2(t *amxTile)
+
+// amxStepsF16x1x1 sets or raises tiles of 16×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsF16x1x1(t *amxTile)
+
+// amxStepsF16x1x2 sets or raises tiles of 16×32 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsF16x1x2(t *amxTile)
+
+// amxStepsF16x2x1 sets or raises tiles of 32×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsF16x2x1(t *amxTile)
+
+// amxStepsF16x2x2 sets or raises tiles of 32×32 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
+//
+//go:noescape
+func amxStepsF16x2x2(t *amxTile)
+
 // bf16z12x1 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //
 //go:noescape
@@ -536,6 +576,66 @@ func f64z8x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //
 //go:noescape
 func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
+
+// fmaSteps1x1 sets or raises 1 rows of 1 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps1x1(t *fmaTile)
+
+// fmaSteps1x2 sets or raises 1 rows of 2 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps1x2(t *fmaTile)
+
+// fmaSteps1x3 sets or raises 1 rows of 3 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps1x3(t *fmaTile)
+
+// fmaSteps2x1 sets or raises 2 rows of 1 vectors of c by the sums over k of a, k columns of 2, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps2x1(t *fmaTile)
+
+// fmaSteps2x2 sets or raises 2 rows of 2 vectors of c by the sums over k of a, k columns of 2, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps2x2(t *fmaTile)
+
+// fmaSteps2x3 sets or raises 2 rows of 3 vectors of c by the sums over k of a, k columns of 2, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps2x3(t *fmaTile)
+
+// fmaSteps4x1 sets or raises 4 rows of 1 vectors of c by the sums over k of a, k columns of 4, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps4x1(t *fmaTile)
+
+// fmaSteps4x2 sets or raises 4 rows of 2 vectors of c by the sums over k of a, k columns of 4, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps4x2(t *fmaTile)
+
+// fmaSteps4x3 sets or raises 4 rows of 3 vectors of c by the sums over k of a, k columns of 4, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps4x3(t *fmaTile)
+
+// fmaSteps8x1 sets or raises 8 rows of 1 vectors of c by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps8x1(t *fmaTile)
+
+// fmaSteps8x2 sets or raises 8 rows of 2 vectors of c by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps8x2(t *fmaTile)
+
+// fmaSteps8x3 sets or raises 8 rows of 3 vectors of c by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaSteps8x3(t *fmaTile)
 
 // gatherEights writes k rows of 32 elements that lie in four runs of eight, at src + along[row] + the offsets in across, and follow each other.
 //
@@ -1182,6 +1282,16 @@ func packRowsPair1(k int, src *uint16, lds int, dst *float32, ldd int, have int,
 //go:noescape
 func packRowsPair2(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
 
+// pairRows1 writes rows of n pairs: the elements 1 apart of a row of src, and of the row that lies other bytes behind it, the latter with the bits in second only; distances of rows in bytes.
+//
+//go:noescape
+func pairRows1(rows int, n int, src *uint16, lds int, other int, second int, dst *uint32, ldd int)
+
+// pairRows2 writes rows of n pairs: the elements 2 apart of a row of src, and of the row that lies other bytes behind it, the latter with the bits in second only; distances of rows in bytes.
+//
+//go:noescape
+func pairRows2(rows int, n int, src *uint16, lds int, other int, second int, dst *uint32, ldd int)
+
 // pause lets n moments pass, of about 10 to 40 ns each.
 //
 //go:noescape
@@ -1291,6 +1401,26 @@ func softplusF64Y(blocks int, src *float64, dst *float64)
 //
 //go:noescape
 func softplusF64Z(blocks int, src *float64, dst *float64)
+
+// spreadTaps writes for each row of 32 groups of taps elements, taps below 11, taps rows of 32: the first elements of the groups, the second ones, and so on. index holds the multiples 0…3 of taps, 8 times. It reads up to 28 elements beyond the row.
+//
+//go:noescape
+func spreadTaps(rows int, taps int, src *uint16, lds int, dst *uint16, index *[32]uint16)
+
+// storeSumsBF16 writes rows of up to 16 sums, those whose bits are set in have, each raised by the element of its row of bias unless that is nil, rounded to bfloat16; distances of rows in bytes.
+//
+//go:noescape
+func storeSumsBF16(rows int, src *float32, lds int, dst *uint16, ldd int, have int, bias *float32)
+
+// storeSumsF16 writes rows of up to 16 sums, those whose bits are set in have, each raised by the element of its row of bias unless that is nil, rounded to float16; distances of rows in bytes.
+//
+//go:noescape
+func storeSumsF16(rows int, src *float32, lds int, dst *uint16, ldd int, have int, bias *float32)
+
+// storeSumsF32 writes rows of up to 16 sums, those whose bits are set in have, each raised by the element of its row of bias unless that is nil, as they are; distances of rows in bytes.
+//
+//go:noescape
+func storeSumsF32(rows int, src *float32, lds int, dst *float32, ldd int, have int, bias *float32)
 
 // storeTileBF16 writes rows of the sums whose bits are set in have, a bias added unless it is nil, rounded to bfloat16; distance of rows in bytes.
 //

@@ -13,6 +13,7 @@ const (
 	regSI, regDI               = 6, 7
 	regR8, regR9, regR10       = 8, 9, 10
 	regR11                     = 11
+	regR13, regR15             = 13, 15
 )
 
 // bytes writes an instruction as it is in memory, with its name beside it.

@@ -28,6 +28,7 @@ func generate() map[string]string {
 		"gemm_amd64.s":    tiles,
 		"dot_amd64.s":     dots,
 		"gemv_amd64.s":    gemvs,
+		"steps_amd64.s":   steps,
 		"table_amd64.s":   gathers,
 		"packz_amd64.s":   packsZ,
 		"pack_amd64.s":    packs,

@@ -1,0 +1,323 @@
+package main
+
+import "fmt"
+
+// The micro-kernels of a convolution. A step of k reads its rows of b where they lie: a table gives the distance of each from the start of
+// a column of 16 sums, so that windows which overlap are never copied.
+
+func steps(f *asmFile) {
+	for _, rows := range []int{1, 2, 4, 8} {
+		for _, vectors := range []int{1, 2, 3} {
+			f.stepTile(rows, vectors)
+		}
+	}
+	for _, rows := range []int{1, 2} {
+		for _, cols := range []int{1, 2} {
+			f.amxSteps("amxStepsBF16", "TDPBF16PS", rows, cols)
+			f.amxSteps("amxStepsF16", "TDPFP16PS", rows, cols)
+		}
+	}
+	for _, s := range sumStores {
+		f.storeSums(s)
+	}
+	for _, stride := range []int{1, 2} {
+		f.pairRows(stride)
+	}
+	f.spreadTaps()
+}
+
+// The fields of fmaTile and amxTile in steps.go, in bytes.
+const (
+	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd         = 0, 8, 16, 24, 48, 72, 80, 104, 112
+	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC = 0, 8, 16, 24, 32, 40, 48, 56, 64
+	amxMore, amxConfig                                                         = 72, 80
+)
+
+// stepTile is a tile of rows × 16·vectors sums in float32.
+func (f *asmFile) stepTile(rows, vectors int) {
+	f.fn(fmt.Sprintf("fmaSteps%dx%d", rows, vectors), fmt.Sprintf("sets or raises %d rows of %d vectors of c by the sums over k of a, k columns of %d, times 16 elements of b at the distance that a step gives.", rows, vectors, rows),
+		param{"t", "*fmaTile", "BX"})
+	f.op("MOVQ", at(fmaK, "BX"), "CX")
+	f.op("MOVQ", at(fmaA, "BX"), "SI")
+	f.op("MOVQ", at(fmaSteps, "BX"), "R8")
+	b, c := []string{"R9", "R10", "R11"}, []string{"R12", "R13", "DI"}
+	for v := range vectors {
+		f.op("MOVQ", at(fmaB+8*v, "BX"), b[v])
+	}
+	acc := func(i, v int) string { return vec("Z", i*vectors+v) }
+	row := func(v int) string { return vec("Z", 24+v) }
+	for i := range rows * vectors {
+		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i))
+	}
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "(R8)", "AX")
+	for v := range vectors {
+		f.op("VMOVUPS", "("+b[v]+")(AX*1)", row(v))
+	}
+	for i := range rows {
+		t := vec("Z", 28+i%4)
+		f.op("VBROADCASTSS", at(4*i, "SI"), t)
+		for v := range vectors {
+			f.op("VFMADD231PS", row(v), t, acc(i, v))
+		}
+	}
+	f.op("ADDQ", "$8", "R8")
+	f.op("ADDQ", imm(4*rows), "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	for v := range vectors {
+		f.op("MOVQ", at(fmaC+8*v, "BX"), c[v])
+		f.op("MOVQ", at(fmaMask+8*v, "BX"), "AX")
+		f.op("KMOVW", "AX", fmt.Sprintf("K%d", 1+v))
+	}
+	f.op("MOVQ", at(fmaRow, "BX"), "R9")
+	f.op("MOVQ", at(fmaBias, "BX"), "R10")
+	f.op("MOVQ", at(fmaAdd, "BX"), "R11")
+	f.op("TESTQ", "R10", "R10")
+	f.op("JZ", "sums")
+	for i := range rows {
+		f.op("VBROADCASTSS", at(4*i, "R10"), "Z24")
+		for v := range vectors {
+			f.op("VADDPS", "Z24", acc(i, v), acc(i, v))
+		}
+	}
+	f.label("sums")
+	f.op("TESTQ", "R11", "R11")
+	f.op("JNZ", "add")
+	put := func(add bool) {
+		for i := range rows {
+			for v := range vectors {
+				if add {
+					f.op("VMOVUPS.Z", "("+c[v]+")", fmt.Sprintf("K%d", 1+v), "Z24")
+					f.op("VADDPS", acc(i, v), "Z24", acc(i, v))
+				}
+				f.op("VMOVUPS", acc(i, v), fmt.Sprintf("K%d", 1+v), "("+c[v]+")")
+				if i < rows-1 {
+					f.op("ADDQ", "R9", c[v])
+				}
+			}
+		}
+		f.ret()
+	}
+	put(false)
+	f.label("add")
+	put(true)
+}
+
+// amxSteps is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several columns of tiles.
+func (f *asmFile) amxSteps(name, dot string, rows, cols int) {
+	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols), fmt.Sprintf("sets or raises tiles of %d×%d sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.", 16*rows, 16*cols),
+		param{"t", "*amxTile", "CX"})
+	f.op("MOVQ", at(amxConfig, "CX"), "AX")
+	f.ldtilecfg(regAX)
+	f.op("MOVQ", at(amxRowA, "CX"), "R9")
+	f.op("MOVQ", at(amxNextA, "CX"), "R10")
+	f.op("MOVQ", at(amxRowB, "CX"), "R13")
+	f.op("MOVQ", at(amxC, "CX"), "DX")
+	f.op("MOVQ", at(amxPanels, "CX"), "R14")
+	f.op("MOVQ", "$128", "R15")
+	f.op("PCALIGN", "$32")
+	f.label("panel")
+	f.op("MOVQ", at(amxCols, "CX"), "AX")
+	f.op("MOVQ", "(AX)", "R11")
+	if cols == 2 {
+		f.op("MOVQ", "8(AX)", "R12")
+	}
+	f.op("ADDQ", "$16", at(amxCols, "CX"))
+	acc := func(move func(t, off int)) {
+		for i := range rows {
+			for j := range cols {
+				move(i*2+j, 2048*i+64*j)
+			}
+		}
+	}
+	f.op("CMPQ", at(amxMore, "CX"), "$0")
+	f.op("JEQ", "zero")
+	acc(func(t, off int) { f.tileMove(tileLoad, t, off, regDX, regR15) })
+	f.op("JMP", "begin")
+	f.label("zero")
+	acc(func(t, off int) { f.tilezero(t) })
+	f.label("begin")
+	f.op("MOVQ", at(amxSteps, "CX"), "R8")
+	f.op("MOVQ", at(amxA, "CX"), "SI")
+	f.op("MOVQ", at(amxN, "CX"), "BX")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "(R8)", "DI")
+	f.op("ADDQ", "SI", "DI")
+	f.tileMove(tileLoad, 4, 0, regDI, regR9)
+	f.op("MOVQ", "8(R8)", "AX")
+	f.op("ADDQ", "R11", "AX")
+	f.tileMove(tileLoad, 6, 0, regAX, regR13)
+	f.tdp(dot, 4, 6, 0)
+	if rows == 2 {
+		f.op("ADDQ", "R10", "DI")
+		f.tileMove(tileLoad, 5, 0, regDI, regR9)
+		f.tdp(dot, 5, 6, 2)
+	}
+	if cols == 2 {
+		f.op("MOVQ", "8(R8)", "AX")
+		f.op("ADDQ", "R12", "AX")
+		f.tileMove(tileLoad, 7, 0, regAX, regR13)
+		f.tdp(dot, 4, 7, 1)
+		if rows == 2 {
+			f.tdp(dot, 5, 7, 3)
+		}
+	}
+	f.op("ADDQ", "$16", "R8")
+	f.op("DECQ", "BX")
+	f.op("JNZ", "loop")
+	acc(func(t, off int) { f.tileMove(tileStore, t, off, regDX, regR15) })
+	f.op("ADDQ", imm(2048*rows), "DX")
+	f.op("DECQ", "R14")
+	f.op("JNZ", "panel")
+	f.tilerelease()
+	f.op("RET")
+}
+
+// A sumStore writes 16 sums in register Z0 as another format, under mask K1.
+type sumStore struct {
+	name, typ, doc string
+	put            func(f *asmFile)
+}
+
+var sumStores = []sumStore{
+	{"F32", "*float32", "as they are", func(f *asmFile) { f.op("VMOVUPS", "Z0", "K1", "(DI)") }},
+	{"F16", "*uint16", "rounded to float16", func(f *asmFile) { f.op("VCVTPS2PH", "$0", "Z0", "K1", "(DI)") }},
+	{"BF16", "*uint16", "rounded to bfloat16", func(f *asmFile) {
+		f.op("VPSRLD", "$16", "Z0", "Z1")
+		f.op("VPORD", "Z18", "Z1", "Z2")
+		f.op("VPANDD", "Z17", "Z1", "Z1")
+		f.op("VPADDD", "Z16", "Z1", "Z1")
+		f.op("VPADDD", "Z0", "Z1", "Z1")
+		f.op("VPSRLD", "$16", "Z1", "Z1")
+		f.op("VCMPPS", "$3", "Z0", "Z0", "K5")
+		f.op("VMOVDQA32", "Z2", "K5", "Z1")
+		f.op("VPMOVDW", "Z1", "K1", "(DI)")
+	}},
+}
+
+func (f *asmFile) storeSums(s sumStore) {
+	f.fn("storeSums"+s.name, "writes rows of up to 16 sums, those whose bits are set in have, each raised by the element of its row of bias unless that is nil, "+s.doc+"; distances of rows in bytes.",
+		param{"rows", "int", "CX"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"dst", s.typ, "DI"}, param{"ldd", "int", "R9"}, param{"have", "int", "AX"}, param{"bias", "*float32", "R12"})
+	f.op("KMOVW", "AX", "K1")
+	if s.name == "BF16" {
+		for i, c := range []string{"$0x7fff", "$1", "$0x40"} {
+			f.op("MOVL", c, "AX")
+			f.op("VPBROADCASTD", "AX", vec("Z", 16+i))
+		}
+	}
+	f.op("TESTQ", "R12", "R12")
+	f.op("JNZ", "biased")
+	body := func(label string, bias bool) {
+		f.op("PCALIGN", "$32")
+		f.label(label)
+		f.op("VMOVUPS", "(SI)", "Z0")
+		if bias {
+			f.op("VBROADCASTSS", "(R12)", "Z3")
+			f.op("VADDPS", "Z3", "Z0", "Z0")
+			f.op("ADDQ", "$4", "R12")
+		}
+		s.put(f)
+		f.op("ADDQ", "R8", "SI")
+		f.op("ADDQ", "R9", "DI")
+		f.op("DECQ", "CX")
+		f.op("JNZ", label)
+		f.ret()
+	}
+	body("plain", false)
+	body("biased", true)
+}
+
+// pairRows interleaves rows of two planes of halves.
+func (f *asmFile) pairRows(stride int) {
+	f.fn(fmt.Sprintf("pairRows%d", stride), fmt.Sprintf("writes rows of n pairs: the elements %d apart of a row of src, and of the row that lies other bytes behind it, the latter with the bits in second only; distances of rows in bytes.", stride),
+		param{"rows", "int", "CX"}, param{"n", "int", "R11"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"other", "int", "R9"}, param{"second", "int", "AX"},
+		param{"dst", "*uint32", "DI"}, param{"ldd", "int", "R10"})
+	f.op("VPBROADCASTD", "AX", "Z31")
+	f.op("MOVL", "$0xffff", "AX")
+	f.op("VPBROADCASTD", "AX", "Z30")
+	f.op("VPSLLD", "$16", "Z31", "Z31")
+	f.op("ADDQ", "SI", "R9")
+	f.op("MOVQ", "$-1", "R15")
+	load := func(dst int, mask string) {
+		if stride == 1 {
+			f.op("VPMOVZXWD.Z", "(R12)", mask, vec("Z", dst))
+			f.op("VPMOVZXWD.Z", "(R13)", mask, vec("Z", dst+1))
+		} else {
+			f.op("VMOVDQU32.Z", "(R12)", mask, vec("Z", dst))
+			f.op("VMOVDQU32.Z", "(R13)", mask, vec("Z", dst+1))
+			f.op("VPANDD", "Z30", vec("Z", dst), vec("Z", dst))
+		}
+		f.op("VPSLLD", "$16", vec("Z", dst+1), vec("Z", dst+1))
+		f.op("VPTERNLOGD", "$0xf8", "Z31", vec("Z", dst+1), vec("Z", dst)) // dst | (dst+1 & second)
+	}
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "R9", "R13")
+	f.op("MOVQ", "DI", "DX")
+	f.op("MOVQ", "R11", "BX")
+	f.op("KXNORW", "K1", "K1", "K1")
+	f.op("JMP", "test")
+	f.op("PCALIGN", "$32")
+	f.label("sixteen")
+	load(0, "K1")
+	f.op("VMOVDQU32", "Z0", "(DX)")
+	f.op("ADDQ", imm(32*stride), "R12")
+	f.op("ADDQ", imm(32*stride), "R13")
+	f.op("ADDQ", "$64", "DX")
+	f.op("SUBQ", "$16", "BX")
+	f.label("test")
+	f.op("CMPQ", "BX", "$16")
+	f.op("JGE", "sixteen")
+	f.op("TESTQ", "BX", "BX")
+	f.op("JZ", "next")
+	f.op("BZHIQ", "BX", "R15", "AX")
+	f.op("KMOVW", "AX", "K1")
+	load(0, "K1")
+	f.op("VMOVDQU32", "Z0", "K1", "(DX)")
+	f.label("next")
+	f.op("ADDQ", "R8", "SI")
+	f.op("ADDQ", "R8", "R9")
+	f.op("ADDQ", "R10", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}
+
+// spreadTaps sorts the elements of weights by tap.
+func (f *asmFile) spreadTaps() {
+	f.fn("spreadTaps", "writes for each row of 32 groups of taps elements, taps below 11, taps rows of 32: the first elements of the groups, the second ones, and so on. index holds the multiples 0…3 of taps, 8 times. It reads up to 28 elements beyond the row.",
+		param{"rows", "int", "CX"}, param{"taps", "int", "R11"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*uint16", "DI"}, param{"index", "*[32]uint16", "BX"})
+	f.op("VMOVDQU64", "(BX)", "Z31")
+	f.op("MOVL", "$0xf", "AX")
+	for i := 1; i < 8; i++ {
+		f.op("SHLL", "$4", "AX")
+		f.op("KMOVD", "AX", fmt.Sprintf("K%d", i))
+	}
+	f.op("MOVQ", "R11", "R9")
+	f.op("SHLQ", "$3", "R9") // 4 groups, in bytes
+	f.op("LEAQ", "(R9)(R9*2)", "R10")
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "R11", "DX")
+	f.op("PCALIGN", "$32")
+	f.label("tap")
+	f.op("LEAQ", "(R12)(R9*4)", "R13")
+	f.op("VPERMW", "(R12)", "Z31", "Z0")
+	for i, at := range []string{"(R12)(R9*1)", "(R12)(R9*2)", "(R12)(R10*1)", "(R13)", "(R13)(R9*1)", "(R13)(R9*2)", "(R13)(R10*1)"} {
+		f.op("VPERMW", at, "Z31", fmt.Sprintf("K%d", 1+i), "Z0")
+	}
+	f.op("VMOVDQU64", "Z0", "(DI)")
+	f.op("ADDQ", "$64", "DI")
+	f.op("ADDQ", "$2", "R12")
+	f.op("DECQ", "DX")
+	f.op("JNZ", "tap")
+	f.op("ADDQ", "R8", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}

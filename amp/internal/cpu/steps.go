@@ -1,0 +1,72 @@
+package cpu
+
+// Products whose right operand is read where it lies, row by row of k at distances from a table: windows of a convolution. Everything
+// here is for the processors that StepKernels and TileSteps name.
+
+// An fmaTile is a tile of up to 8 rows × 3 vectors of 16 sums in float32. Assembly knows its layout.
+type fmaTile struct {
+	k     int
+	a     *float32 // k columns of as many elements as the tile has rows
+	steps *int     // for each of k the distance in bytes of the 16 elements of b from the vector's start
+	b, c  [3]*float32
+	row   int    // of c, in bytes
+	mask  [3]int // which of 16 sums are written
+	bias  *float32
+	add   int // 1: raise c
+}
+
+// An amxTile is a row of tiles of up to 32×32 sums. Assembly knows its layout.
+type amxTile struct {
+	n           int
+	steps       *TileStep
+	a           *uint16
+	rowA, nextA int // distance of rows of a, and of the tiles of 16 rows
+	panels      int
+	cols        *TileColumns
+	rowB        int
+	c           *float32
+	more        int
+	config      *[64]byte
+}
+
+// A TileStep is 32 of k: the distances in bytes of a tile of 16 rows × 32 elements of a, and of one of 16 pairs × 16 columns of b.
+type TileStep struct{ A, B int }
+
+// TileColumns are where two tiles of b start.
+type TileColumns [2]*uint32
+
+// StepRows are the rows of a tile of StepProduct.
+const StepRows = 8
+
+// StepKernels says that StepProduct is fast here: else GemmTo gives the same bits.
+func StepKernels() bool { return variant() == AVX512 }
+
+// TileSteps says that products of these halves go through the tile registers.
+func TileSteps(f Format) bool {
+	return CurrentDot() == Tiles && (f == BF16 || f == F16 && hasTilesF16())
+}
+
+// StepHeight returns how high a tile for so many rows is at most: the next panel of a begins after as many.
+func StepHeight(rows int) int {
+	h := StepRows
+	for h > rows {
+		h /= 2
+	}
+	return h
+}
+
+// A StepColumn is a vector of up to 16 columns of a StepProduct.
+type StepColumn struct {
+	From int // of the first column in b
+	To   int // in the result
+	Have int // columns
+}
+
+// StepProduct computes rows and columns of a product: out[i·row + To + j] = bias[i] + Σ a[i,p] · b[From + steps[p]/4 + j], summed over p in order; with
+// add it raises out by the sum instead. a is packed by PackSteps. Bias may be nil.
+func StepProduct(rows, k int, a []float32, b []float32, steps []int, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
+	stepProduct(rows, k, a, b, steps, cols, out, row, bias, add)
+}
+
+// Grow returns n elements, of b if it has them; their values are anything.
+func Grow[T any](b []T, n int) []T { return grow(b, n) }

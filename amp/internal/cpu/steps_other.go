@@ -1,0 +1,42 @@
+//go:build !amd64
+
+package cpu
+
+// StepKernels and TileSteps are false on these processors, so nothing here is called.
+
+func stepProduct(rows, k int, a, b []float32, steps []int, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
+	panic("cpu: no step kernels")
+}
+
+func PackSteps(dst []float32, rows, k int, src []float32, row int) { panic("cpu: no step kernels") }
+
+type TileProduct struct {
+	Format      Format
+	Steps       []TileStep
+	A           []uint16
+	RowA, NextA int
+	B           []uint32
+	RowB        int
+}
+
+const TileSums = 4096
+
+func (p *TileProduct) Rows(rows, off int, from []int, pairs int, sums []float32, more bool) {
+	panic("cpu: no tiles")
+}
+
+func (p *TileProduct) Check(rows, off, pairs, least, most int) {}
+
+func StoreSums[E float32 | uint16](f Format, rows int, src []float32, dst []E, row, have int, bias []float32) {
+	panic("cpu: no tiles")
+}
+
+func PairRows(rows, n, stride int, src []uint16, lds, other int, second bool, dst []uint32, ldd int) {
+	panic("cpu: no tiles")
+}
+
+func PackTileRows(dst []uint16, rows, channels, taps int, src []uint16, row, block int) {
+	panic("cpu: no tiles")
+}
+
+func PackTileColumns(dst []uint16, rows, k int, src []uint16, row int) { panic("cpu: no tiles") }

@@ -1,0 +1,108 @@
+package amp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// slowConv is the convolution of x [n c h w] with w [m c/groups kh kw], in float64.
+func slowConv(x, w *Tensor, stride, pad, dilation, groups int) []float64 {
+	n, c, h, wd := x.shape[0], x.shape[1], x.shape[2], x.shape[3]
+	m, cg, kh, kw := w.shape[0], w.shape[1], w.shape[2], w.shape[3]
+	oh, ow := (h+2*pad-dilation*(kh-1)-1)/stride+1, (wd+2*pad-dilation*(kw-1)-1)/stride+1
+	xs, ws := x.Float64s(), w.Float64s()
+	out := make([]float64, 0, n*m*oh*ow)
+	for i := range n * m * oh * ow {
+		img, o, y, z := i/(m*oh*ow), i/(oh*ow)%m, i/ow%oh, i%ow
+		sum := 0.0
+		for ch := range cg {
+			for p := range kh {
+				for q := range kw {
+					r, s := y*stride+p*dilation-pad, z*stride+q*dilation-pad
+					if r >= 0 && r < h && s >= 0 && s < wd {
+						sum += ws[((o*cg+ch)*kh+p)*kw+q] * xs[((img*c+o/(m/groups)*cg+ch)*h+r)*wd+s]
+					}
+				}
+			}
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// TestConvFastPaths compares convolutions and their gradients with plain sums, in all dtypes, over shapes that the fast paths cut in every
+// way: rows longer and shorter than a vector, channels that fill no tile, strides, dilations, groups. The gradients are those of a sum
+// weighted by dy: g is then linear in the input, and the sums are taken as products with it.
+func TestConvFastPaths(t *testing.T) {
+	type shape struct{ n, c, h, w, m, kh, kw, stride, pad, dilation, groups int }
+	shapes := []shape{
+		{2, 16, 32, 32, 16, 3, 3, 1, 1, 1, 1}, {3, 34, 8, 8, 40, 3, 3, 1, 1, 1, 1}, {5, 64, 4, 4, 33, 3, 3, 1, 1, 1, 1}, {2, 3, 16, 16, 20, 3, 3, 1, 1, 1, 1},
+		{2, 20, 16, 16, 24, 3, 3, 2, 1, 1, 1}, {2, 40, 16, 32, 48, 1, 1, 2, 0, 1, 1}, {2, 33, 12, 8, 17, 1, 1, 1, 0, 1, 1}, {2, 24, 14, 14, 32, 3, 3, 1, 2, 2, 2},
+		{1, 32, 33, 40, 9, 5, 5, 1, 2, 1, 1}, {2, 12, 20, 24, 36, 3, 2, 1, 0, 1, 3}, {1, 16, 9, 64, 16, 2, 11, 1, 1, 1, 1}, {1, 5, 70, 35, 8, 7, 7, 2, 3, 1, 1},
+		{2, 8, 16, 20, 8, 3, 3, 1, 1, 1, 8}, {1, 6, 11, 16, 12, 3, 3, 1, 1, 1, 6},
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 6 {
+		g := 1 + r.IntN(2)
+		shapes = append(shapes, shape{1 + r.IntN(3), g * (1 + r.IntN(40)), 4 + r.IntN(20), 4 + r.IntN(30), g * (1 + r.IntN(40)), 1 + r.IntN(3), 1 + r.IntN(3), 1 + r.IntN(2), r.IntN(2), 1, g})
+	}
+	for _, dt := range []DType{Float32, BFloat16, Float16} {
+		for _, c := range shapes {
+			s := NewScope(Seed(7))
+			x := To(s, Randn(s, Float32, 0, 1, c.n, c.c, c.h, c.w), dt).RequireGrad()
+			w := To(s, Randn(s, Float32, 0, 1, c.m, c.c/c.groups, c.kh, c.kw), dt).RequireGrad()
+			y := Conv2d(s, x, w, nil, Stride(c.stride), Padding(c.pad), Dilation(c.dilation), Groups(c.groups))
+			name := fmt.Sprintf("%v %+v", dt, c)
+			nearSums(t, name, dt, y.Float64s(), slowConv(x, w, c.stride, c.pad, c.dilation, c.groups), c.c/c.groups*c.kh*c.kw)
+			dy := To(s, Randn(s, Float32, 0, 1, y.shape...), dt)
+			y.Backward(GradOutputs(dy))
+			dx, dw := slowConvGrads(x, w, dy, c.stride, c.pad, c.dilation, c.groups)
+			nearSums(t, name+" dx", dt, x.Grad().Float64s(), dx, c.m/c.groups*c.kh*c.kw)
+			nearSums(t, name+" dw", dt, w.Grad().Float64s(), dw, c.n*y.shape[2]*y.shape[3])
+			s.Close()
+		}
+	}
+}
+
+// nearSums fails where got, sums of k products of normal numbers, is farther from want than rounding explains.
+func nearSums(t *testing.T, name string, dt DType, got, want []float64, k int) {
+	t.Helper()
+	eps := map[DType]float64{Float32: 0x1p-23, BFloat16: 0x1p-8, Float16: 0x1p-11}[dt]
+	if len(got) != len(want) {
+		t.Errorf("%s: %d elements, want %d", name, len(got), len(want))
+		return
+	}
+	for i, v := range want {
+		if d := math.Abs(got[i] - v); !(d <= eps*math.Abs(v)+4*0x1p-23*float64(k)+0x1p-24) {
+			t.Errorf("%s: element %d is %v, want %v", name, i, got[i], v)
+			return
+		}
+	}
+}
+
+// slowConvGrads are the gradients of slowConv.
+func slowConvGrads(x, w, dy *Tensor, stride, pad, dilation, groups int) (dx, dw []float64) {
+	c, h, wd := x.shape[1], x.shape[2], x.shape[3]
+	m, cg, kh, kw := w.shape[0], w.shape[1], w.shape[2], w.shape[3]
+	oh, ow := dy.shape[2], dy.shape[3]
+	xs, ws, ds := x.Float64s(), w.Float64s(), dy.Float64s()
+	dx, dw = make([]float64, len(xs)), make([]float64, len(ws))
+	for i, d := range ds {
+		img, o, y, z := i/(m*oh*ow), i/(oh*ow)%m, i/ow%oh, i%ow
+		for ch := range cg {
+			for p := range kh {
+				for q := range kw {
+					r, s := y*stride+p*dilation-pad, z*stride+q*dilation-pad
+					if r >= 0 && r < h && s >= 0 && s < wd {
+						a, b := ((o*cg+ch)*kh+p)*kw+q, ((img*c+o/(m/groups)*cg+ch)*h+r)*wd+s
+						dx[b] += ws[a] * d
+						dw[a] += xs[b] * d
+					}
+				}
+			}
+		}
+	}
+	return dx, dw
+}
