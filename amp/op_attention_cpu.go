@@ -21,12 +21,12 @@ type attender[T float32 | float64] struct {
 	rows, dk, dv    []T // sums
 	bias            [keyBlock]T
 	top, sum, delta [queryBlock]T // per query: largest score, sum of exponentials, Σ dP∘P
-	exps            func(p []T, top T) T
+	row             rowKernels[T]
 }
 
 var (
-	attenders32 = sync.Pool{New: func() any { return &attender[float32]{exps: expsOf[float32]} }}
-	attenders64 = sync.Pool{New: func() any { return &attender[float64]{exps: expsOf[float64]} }}
+	attenders32 = sync.Pool{New: func() any { return &attender[float32]{row: newLineRows()} }}
+	attenders64 = sync.Pool{New: func() any { return &attender[float64]{row: plainRows} }}
 )
 
 func attentionCPU(c *Call) {
@@ -50,8 +50,14 @@ func attend[T float32 | float64](c *Call, pool *sync.Pool) {
 			w.begin(i/per, i%per*queryBlock)
 			w.forward(c.Out)
 		}
-		w.attention = nil
+		w.end()
 	})
+}
+
+// end lets go of the tensors.
+func (w *attender[T]) end() {
+	w.attention = nil
+	w.row.release()
 }
 
 // begin turns to the queries from first on.
@@ -81,23 +87,19 @@ func (w *attender[T]) forward(out *Tensor) {
 		m := min(keyBlock, w.keys()-j)
 		w.scores(j, m)
 		for i := range w.count {
-			if shrink := w.exponentials(i, j, m); shrink != 1 {
-				for x := range w.e {
-					w.rows[i*w.e+x] *= shrink
-				}
+			if shrink := w.exponentials(i, j, m); shrink != 1 && j > 0 {
+				w.row.scale(w.rows[i*w.e:(i+1)*w.e], shrink)
 			}
 		}
 		if w.drop != nil {
 			w.factors(j, m)
 			multiply(w.p[:w.count*m], w.kept)
 		}
-		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addRows(w.rows, w.e))
+		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), w.addRows(w.rows, w.e, j == 0))
 	}
 	for i := range w.count {
-		row, k := w.rows[i*w.e:(i+1)*w.e], w.share(i)
-		for x := range row {
-			row[x] *= k
-		}
+		row := w.rows[i*w.e : (i+1)*w.e]
+		w.row.scale(row, w.share(i))
 		store(out, out.off+(w.n*w.T+w.first+i)*w.e, row)
 	}
 }
@@ -118,15 +120,12 @@ func held[T cpu.Float](v []T, row, col int) cpu.Matrix[T] {
 	return cpu.Matrix[T]{Row: row, Col: col, Elems: v}
 }
 
-// addRows adds pieces of rows of a product to a matrix.
-func addRows[T cpu.Float](v []T, width int) cpu.Result[T] {
-	return cpu.Result[T]{Done: func(i, j int, row []T) {
-		sum := v[i*width+j:]
-		sum = sum[:len(row)]
-		for x, r := range row {
-			sum[x] += r
-		}
-	}}
+// addRows adds a product to rows of a matrix, or sets them where nothing was added so far.
+func (w *attender[T]) addRows(v []T, width int, first bool) cpu.Result[T] {
+	if first {
+		return cpu.Result[T]{Row: width, Elems: v}
+	}
+	return cpu.Result[T]{Done: func(i, j int, row []T) { w.row.add(v[i*width+j:][:len(row)], row) }}
 }
 
 // scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.
@@ -142,14 +141,16 @@ func (w *attender[T]) visible(i, j, m int) int {
 	return m
 }
 
-// masked scales one row of scores for the keys from j on and applies the mask: minus infinity where the query may not look.
-func (w *attender[T]) masked(i, j int, row []T) {
+// masked scales one row of scores for the keys from j on and applies the mask: minus infinity where the query may not look. Without a
+// mask it leaves a positive scale, which it returns, to the exponentials.
+func (w *attender[T]) masked(i, j int, row []T) T {
 	scale := T(w.scale)
 	if w.mask == nil {
-		for x := range row {
-			row[x] *= scale
+		if scale > 0 {
+			return scale
 		}
-		return
+		w.row.scale(row, scale)
+		return 1
 	}
 	bias, never := w.bias[:len(row)], T(math.Inf(-1))
 	off, step := w.maskRow(i, j)
@@ -158,7 +159,7 @@ func (w *attender[T]) masked(i, j int, row []T) {
 		for x, b := range bias {
 			row[x] = T(row[x]*scale) + b
 		}
-		return
+		return 1
 	}
 	for x, b := range bias {
 		row[x] *= scale
@@ -166,6 +167,7 @@ func (w *attender[T]) masked(i, j int, row []T) {
 			row[x] = never
 		}
 	}
+	return 1
 }
 
 // factors sets kept to what dropout multiplies the weights of m keys from j on with.
@@ -203,8 +205,8 @@ func (w *attender[T]) maskRow(i, j int) (off, step int) {
 // exponentials turns the scores of query i into e^(score - top), adds them to its sum and returns the factor by which what was
 // summed before shrank: top may have grown.
 func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
-	p := w.seen(i, j, m)
-	top := max(w.top[i], largest(p))
+	p, scale := w.seen(i, j, m)
+	top := max(w.top[i], w.row.largest(p)*scale)
 	if math.IsInf(float64(top), -1) { // no key so far, unless NaN among them
 		for x, v := range p {
 			if v == v {
@@ -221,50 +223,22 @@ func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
 		}
 		w.top[i] = top
 	}
-	w.sum[i] = T(w.sum[i]*shrink) + w.exps(p, top)
+	w.sum[i] = T(w.sum[i]*shrink) + w.row.exps(p, scale, top)
 	return shrink
 }
 
-// seen returns the masked scores of query i, and minus infinity behind them up to a length that suits vectors; what no query may look
-// at is cleared.
-func (w *attender[T]) seen(i, j, m int) []T {
+// seen returns the masked scores of query i, which are still to be multiplied with scale, and minus infinity behind them up to a length
+// that suits vectors; what no query may look at is cleared.
+func (w *attender[T]) seen(i, j, m int) (p []T, scale T) {
 	n := w.visible(i, j, m)
 	row := w.p[i*m : (i+1)*m]
-	w.masked(i, j, row[:n])
-	end := min(m, (n+15)/16*16)
+	scale = w.masked(i, j, row[:n])
+	end := min(m, (n+31)/32*32)
 	for x := n; x < end; x++ {
 		row[x] = T(math.Inf(-1))
 	}
 	clear(row[end:])
-	return row[:end]
-}
-
-// largest returns the largest number of p, minus infinity if there is none. NaN is passed over: it
-// reaches the sum of exponentials anyway.
-func largest[T float32 | float64](p []T) T {
-	never := T(math.Inf(-1))
-	a, b, c, d := never, never, never, never
-	for len(p) >= 4 {
-		if p[0] > a {
-			a = p[0]
-		}
-		if p[1] > b {
-			b = p[1]
-		}
-		if p[2] > c {
-			c = p[2]
-		}
-		if p[3] > d {
-			d = p[3]
-		}
-		p = p[4:]
-	}
-	for _, v := range p {
-		if v > a {
-			a = v
-		}
-	}
-	return max(a, b, c, d)
+	return row[:end], scale
 }
 
 // share is what one exponential of query i is to be multiplied with; 0 for a query without keys.
@@ -273,43 +247,6 @@ func (w *attender[T]) share(i int) T {
 		return 0
 	}
 	return 1 / w.sum[i]
-}
-
-// expsOf sets p to e^(p - top) and returns the sum.
-func expsOf[T float32 | float64](p []T, top T) T {
-	switch p := any(p).(type) {
-	case []float32:
-		for i, v := range p { // what float32 has no number for is kept from infinity, for which the function takes longer
-			v -= float32(top)
-			if v < -500 {
-				v = -500
-			}
-			p[i] = v
-		}
-		cpu.Exp.F32(p, p)
-	case []float64:
-		for i := range p {
-			p[i] -= float64(top)
-		}
-		cpu.Exp.F64(p, p)
-	}
-	return T(sumOf4(p))
-}
-
-// sumOf4 adds in four interleaved sums.
-func sumOf4[T float32 | float64](p []T) T {
-	var a, b, c, d T
-	for len(p) >= 4 {
-		a += p[0]
-		b += p[1]
-		c += p[2]
-		d += p[3]
-		p = p[4:]
-	}
-	for _, v := range p {
-		a += v
-	}
-	return (a + b) + (c + d)
 }
 
 func resize[T any](b []T, n int) []T {

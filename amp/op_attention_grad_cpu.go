@@ -32,22 +32,15 @@ func attendBack[T float32 | float64](c *Call, pool *sync.Pool) {
 			for first := 0; first < a.T; first += queryBlock {
 				w.begin(n, first)
 				w.backward(dy, out, at+first*a.S)
-				for i := range w.count {
-					store(out, out.off+(n*a.T+first+i)*a.d, scaleBy(w.rows[i*a.d:(i+1)*a.d], T(a.scale)))
-				}
+				w.row.scale(w.rows[:w.count*a.d], T(a.scale))
+				store(out, out.off+(n*a.T+first)*a.d, w.rows[:w.count*a.d])
 			}
-			store(out, out.off+sizes[0]+n*a.S*a.d, scaleBy(w.dk, T(a.scale)))
+			w.row.scale(w.dk, T(a.scale))
+			store(out, out.off+sizes[0]+n*a.S*a.d, w.dk)
 			store(out, out.off+sizes[0]+sizes[1]+n*a.S*a.e, w.dv)
 		}
-		w.attention = nil
+		w.end()
 	})
-}
-
-func scaleBy[T float32 | float64](v []T, k T) []T {
-	for i := range v {
-		v[i] *= k
-	}
-	return v
 }
 
 // backward adds one block of queries to dk and dv and leaves its dq in rows. The first walk over the keys finds each row's top, sum
@@ -61,7 +54,9 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		w.probabilityGradient(dy, j, m)
 		for i := range w.count {
 			shrink, n := w.exponentials(i, j, m), w.visible(i, j, m)
-			w.delta[i] = T(w.delta[i]*shrink) + dot(w.p[i*m:i*m+n], w.dp[i*m:i*m+n])
+			clear(w.dp[i*m+n : (i+1)*m]) // NaN may be there, and p is 0
+			end := min(m, (n+31)/32*32)
+			w.delta[i] = T(w.delta[i]*shrink) + w.row.dot(w.p[i*m:i*m+end], w.dp[i*m:i*m+end])
 		}
 	}
 	for j := 0; j < keys; j += keyBlock {
@@ -71,7 +66,8 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 			w.probabilityGradient(dy, j, m)
 			for i := range w.count {
 				if w.sum[i] != 0 {
-					w.exps(w.seen(i, j, m), w.top[i])
+					p, scale := w.seen(i, j, m)
+					w.row.exps(p, scale, w.top[i])
 				}
 			}
 		}
@@ -84,26 +80,10 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		if w.drop != nil {
 			multiply(w.p[:w.count*m], w.kept)
 		}
-		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addRows(w.dv[j*w.e:], w.e))
-		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addRows(w.rows, w.d))
-		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d))
+		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), w.addRows(w.dv[j*w.e:], w.e, w.first == 0))
+		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), w.addRows(w.rows, w.d, j == 0))
+		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), w.addRows(w.dk[j*w.d:], w.d, w.first == 0))
 	}
-}
-
-// dot adds products in four interleaved sums.
-func dot[T float32 | float64](x, y []T) T {
-	var a, b, c, d T
-	for len(x) >= 4 && len(y) >= 4 {
-		a += T(x[0] * y[0])
-		b += T(x[1] * y[1])
-		c += T(x[2] * y[2])
-		d += T(x[3] * y[3])
-		x, y = x[4:], y[4:]
-	}
-	for i, v := range x {
-		a += T(v * y[i])
-	}
-	return (a + b) + (c + d)
 }
 
 // probabilityGradient sets dp to dy·vᵀ, times dropout's factors.
@@ -118,18 +98,15 @@ func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 // scoreGradient turns row i of p into probabilities and of dp into the gradient of the scores, P∘(dP - Σ dP∘P).
 func (w *attender[T]) scoreGradient(i, j, m int) {
 	n := w.visible(i, j, m)
-	p, dp := w.p[i*m:i*m+n], w.dp[i*m:i*m+n]
+	end := min(m, (n+31)/32*32)
 	clear(w.dp[i*m+n : (i+1)*m])
-	k := w.share(i)
-	delta := T(w.delta[i] * k)
+	p, dp, k := w.p[i*m:i*m+end], w.dp[i*m:i*m+end], w.share(i)
 	if k == 0 {
 		clear(p)
 		clear(dp)
 		return
 	}
-	for x, v := range p {
-		v *= k
-		p[x] = v
-		dp[x] = v * (dp[x] - delta)
-	}
+	w.row.gradient(p, dp, k, T(w.delta[i]*k))
+	clear(p[n:]) // 0 unless k is NaN
+	clear(dp[n:])
 }

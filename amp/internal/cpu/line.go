@@ -26,11 +26,11 @@ func (a *Lanes) Sum() float64 {
 	return a[0]
 }
 
-// Max returns the largest lane.
+// Max returns the largest lane; none is NaN.
 func (a *Lanes) Max() float64 {
 	m := a[0]
 	for _, v := range a[1:] {
-		m = max(m, v)
+		m = larger(m, v)
 	}
 	return m
 }

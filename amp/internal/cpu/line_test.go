@@ -20,7 +20,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineAddcmul": &LineAddcmul, "lineAccumulate": &LineAccumulate, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
 	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
-	"lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
+	"lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
 }
 
 // TestLineLayout: the assembly knows where the fields lie.
@@ -97,6 +97,10 @@ func TestLineKernels(t *testing.T) {
 			io := someLine(rng, n, n%2 == 1)
 			if strings.HasPrefix(name, "lineExp") { // none may be larger
 				io.Arg[0] = float32(io.MaxOf(io.F32[0]))
+			}
+			if name == "lineExpScale" {
+				io.Arg[1] = float32(math.Abs(float64(io.Arg[1])))
+				io.Arg[0] *= io.Arg[1]
 			}
 			want := io.clone()
 			SetMode(Mode{Variant: Generic})

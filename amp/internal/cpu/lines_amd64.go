@@ -9,6 +9,7 @@ func init() {
 	LineSpread.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSpreadY, AVX512: lineSpreadZ}
 	LineExp.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineExpY, AVX512: lineExpZ}
 	LineExpSum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineExpSumY, AVX512: lineExpSumZ}
+	LineExpScale.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineExpScaleY, AVX512: lineExpScaleZ}
 	LineScale.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineScaleY, AVX512: lineScaleZ}
 	LineShift.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineShiftY, AVX512: lineShiftZ}
 	LineSoftmaxGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSoftmaxGradY, AVX512: lineSoftmaxGradZ}

@@ -42,6 +42,14 @@ var (
 		}
 		return 0
 	}}
+	// LineExpScale sets x1 to e^(x0·a1 - a0) for x0·a1 ≤ a0 and positive a1, to 0 where that is below the normal numbers, and adds it to s0.
+	LineExpScale = LineKernel{plain: lineExpScaleGo, lines: []int{0, 1}, written: []int{1}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return float32(math.Inf(-1))
+		}
+		return 0
+	}}
 	// LineScale sets x1 to x0·a0.
 	LineScale = LineKernel{plain: lineScaleGo, lines: []int{0, 1}, written: []int{1}}
 	// LineShift sets x1 to x0 - a0 - a1.
@@ -239,6 +247,47 @@ func lineExpSumGo(lo, n int, io *Line) {
 		v24 := FMA32(v23, v12, 1)
 		v25 := scale32(v24, v8)
 		s0[(i-lo)%32] += v25
+	}
+	io.Acc[0].add(&s0)
+}
+
+// lineExpScaleGo sets x1 to e^(x0·a1 - a0) for x0·a1 ≤ a0 and positive a1, to 0 where that is below the normal numbers, and adds it to s0. It does elements lo to n.
+func lineExpScaleGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a1 := io.Arg[1]
+	a0 := io.Arg[0]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 * a1)
+		v4 := float32(v2 - a0)
+		v6 := v4 < -87.3
+		v8 := v4
+		if v6 {
+			v8 = 0
+		}
+		v10 := v8
+		if -104.5 > v8 {
+			v10 = -104.5
+		}
+		v13 := FMA32(v10, 1.442695, 1.2582912e+07)
+		v14 := float32(v13 - 1.2582912e+07)
+		v17 := FMA32(-v14, 0.6931472, v10)
+		v18 := FMA32(-v14, -1.9046542e-09, v17)
+		v21 := FMA32(0.001381493, v18, 0.008368768)
+		v23 := FMA32(v21, v18, 0.04166839)
+		v25 := FMA32(v23, v18, 0.1666652)
+		v27 := FMA32(v25, v18, 0.49999994)
+		v29 := FMA32(v27, v18, 1)
+		v30 := FMA32(v29, v18, 1)
+		v31 := scale32(v30, v14)
+		v32 := v31
+		if v6 {
+			v32 = 0
+		}
+		x1[i] = v32
+		s0[(i-lo)%32] += v32
 	}
 	io.Acc[0].add(&s0)
 }

@@ -852,6 +852,16 @@ func lineDotY(blocks int, io *Line)
 //go:noescape
 func lineDotZ(blocks int, io *Line)
 
+// lineExpScaleY does blocks of 32 elements of lineExpScale.
+//
+//go:noescape
+func lineExpScaleY(blocks int, io *Line)
+
+// lineExpScaleZ does blocks of 32 elements of lineExpScale.
+//
+//go:noescape
+func lineExpScaleZ(blocks int, io *Line)
+
 // lineExpSumY does blocks of 32 elements of lineExpSum.
 //
 //go:noescape

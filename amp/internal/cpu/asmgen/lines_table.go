@@ -32,6 +32,13 @@ var lines = []line{
 	{"lineExpSum", "adds e^(x0 - a0) for x0 ≤ a0 to s0.", map[int]string{0: padLowest}, func(l *lineProg) {
 		l.put(l.decayF(l.sub(l.line(0), l.arg(0))), outSum, 0)
 	}},
+	{"lineExpScale", "sets x1 to e^(x0·a1 - a0) for x0·a1 ≤ a0 and positive a1, to 0 where that is below the normal numbers, and adds it to s0.", map[int]string{0: padLowest}, func(l *lineProg) {
+		d := l.sub(l.mul(l.line(0), l.arg(1)), l.arg(0))
+		far := l.less(d, l.c(-87.3)) // processors take twenty times as long for subnormal results
+		e := l.choose(far, l.c(0), l.decayF(l.choose(far, l.c(0), d)))
+		l.put(e, outSet, 1)
+		l.put(e, outSum, 0)
+	}},
 	{"lineScale", "sets x1 to x0·a0.", nil, func(l *lineProg) {
 		l.put(l.mul(l.line(0), l.arg(0)), outSet, 1)
 	}},

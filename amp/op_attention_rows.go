@@ -1,0 +1,95 @@
+package amp
+
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// rowKernels is what attention does to rows of its score matrix.
+type rowKernels[T float32 | float64] struct {
+	largest  func(p []T) T               // NaN aside, which reaches the sum of exponentials anyway; minus infinity if there is none
+	exps     func(p []T, scale, top T) T // sets p to e^(p·scale - top) for a positive scale and returns the sum
+	scale    func(v []T, k T)            // multiplies
+	add      func(sum, v []T)            // adds v to sum
+	dot      func(x, y []T) T            // of the same length
+	gradient func(p, dp []T, k, delta T) // multiplies p by k, then sets dp to p·(dp - delta)
+	release  func()                      // forgets the rows
+}
+
+// newLineRows returns the kernels of float32, in passes of package cpu, for one worker.
+func newLineRows() rowKernels[float32] {
+	io := new(cpu.Line)
+	return rowKernels[float32]{
+		largest: func(p []float32) float32 { return float32(io.MaxOf(p)) },
+		exps: func(p []float32, scale, top float32) float32 {
+			io.F32[0], io.F32[1] = p, p
+			io.Arg[0], io.Arg[1] = top, scale
+			io.Acc[0] = cpu.Lanes{}
+			cpu.LineExpScale.Run(len(p), io)
+			return float32(io.Acc[0].Sum())
+		},
+		scale: func(v []float32, k float32) {
+			io.F32[0], io.F32[1], io.Arg[0] = v, v, k
+			cpu.LineScale.Run(len(v), io)
+		},
+		add: func(sum, v []float32) {
+			io.F32[0], io.F32[1] = v, sum
+			cpu.LineAccumulate.Run(len(v), io)
+		},
+		dot: func(x, y []float32) float32 {
+			io.F32[0], io.F32[1] = x, y
+			io.Acc[0] = cpu.Lanes{}
+			cpu.LineDot.Run(len(x), io)
+			return float32(io.Acc[0].Sum())
+		},
+		gradient: func(p, dp []float32, k, delta float32) {
+			io.F32[0], io.F32[1], io.Arg[0] = p, p, k
+			cpu.LineScale.Run(len(p), io)
+			io.F32[0], io.F32[1], io.F32[2], io.Arg[0] = p, dp, dp, delta
+			cpu.LineSoftmaxGrad.Run(len(p), io)
+		},
+		release: func() { io.F32 = [6][]float32{} },
+	}
+}
+
+// plainRows are the kernels of float64.
+var plainRows = rowKernels[float64]{
+	largest: func(p []float64) float64 {
+		m := math.Inf(-1)
+		for _, v := range p {
+			if v > m {
+				m = v
+			}
+		}
+		return m
+	},
+	exps: func(p []float64, scale, top float64) float64 {
+		for i, v := range p {
+			p[i] = float64(v*scale) - top
+		}
+		cpu.Exp.F64(p, p)
+		return sumOf(p)
+	},
+	scale: func(v []float64, k float64) {
+		for i := range v {
+			v[i] *= k
+		}
+	},
+	add: func(sum, v []float64) { addTo(sum, v) },
+	dot: func(x, y []float64) float64 {
+		sum := 0.0
+		for i, v := range x {
+			sum += float64(v * y[i])
+		}
+		return sum
+	},
+	gradient: func(p, dp []float64, k, delta float64) {
+		for i, v := range p {
+			v *= k
+			p[i] = v
+			dp[i] = v * (dp[i] - delta)
+		}
+	},
+	release: func() {},
+}
