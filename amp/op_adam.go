@@ -54,6 +54,11 @@ func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		m, v, top := k.state[0], k.state[1], k.state[2]
+		if x, ok := any(k.x).([]float32); ok && top == nil && new1 < 0.5 {
+			k.line.Arg = [8]float32{float32(new1), float32(b2), float32(new2), float32(shrink), float32(rate), float32(root), float32(eps)}
+			k.pass(&cpu.LineAdam, x, any(k.d).([]float32), any(m).([]float32), any(v).([]float32))
+			return
+		}
 		for i, g := range k.d {
 			m[i] = lerp(m[i], g, new1)
 			v[i] = T(b2*v[i]) + T(new2*g*g)

@@ -1,5 +1,7 @@
 package amp
 
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
 var opSGD *Op
 
 func init() {
@@ -30,6 +32,11 @@ func sgdOn[T float32 | float64](u *Update) func(k *piece[T]) {
 					k.d[i] = b[i]
 				}
 			}
+		}
+		if x, ok := any(k.x).([]float32); ok {
+			k.line.Arg[0] = float32(lr)
+			k.pass(&cpu.LineDescend, x, any(k.d).([]float32))
+			return
 		}
 		for i, v := range k.d {
 			k.x[i] -= T(lr * v)

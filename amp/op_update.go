@@ -127,6 +127,14 @@ type piece[T float32 | float64] struct {
 	x, d  []T
 	state [maxState][]T
 	buf   [2 + maxState][chunk]T
+	line  cpu.Line // for passes in float32
+}
+
+// pass runs a pass over these lines.
+func (k *piece[T]) pass(kernel *cpu.LineKernel, lines ...[]float32) {
+	copy(k.line.F32[:], lines)
+	kernel.Run(len(k.x), &k.line)
+	clear(k.line.F32[:])
 }
 
 var (
@@ -172,8 +180,11 @@ func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
 
 // run fetches n elements from the lo-th on, moves them and stores them.
 func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*piece[T])) {
-	k.x = fetch(&k.buf[0], p, p.off+lo, 1, n)
-	k.d = k.buf[1][:n]
+	x, inPlace := direct[T](p, p.off+lo, 1, n)
+	if !inPlace {
+		x = fetch(&k.buf[0], p, p.off+lo, 1, n)
+	}
+	k.x, k.d = x, k.buf[1][:n]
 	load(k.d, g, g.off+lo, 1)
 	if inv != 1 {
 		for i := range k.d {
@@ -189,11 +200,13 @@ func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*
 	}
 	f(k)
 	for i, t := range state {
-		if t != nil {
+		if t != nil && !elementsAre[T](t) {
 			store(t, t.off+lo, k.state[i])
 		}
 	}
-	store(p, p.off+lo, k.x)
+	if !inPlace {
+		store(p, p.off+lo, k.x)
+	}
 }
 
 // descend gives the gradient the sign and the weight decay that every optimizer but AdamW has: d = ±d + decay·x.

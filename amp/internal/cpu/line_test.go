@@ -20,7 +20,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineAddcmul": &LineAddcmul, "lineAccumulate": &LineAccumulate, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
 	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
-	"lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
+	"lineAdam": &LineAdam, "lineDescend": &LineDescend, "lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
 }
 
 // TestLineLayout: the assembly knows where the fields lie.

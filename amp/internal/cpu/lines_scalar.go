@@ -104,6 +104,10 @@ var (
 	LineMinimum = LineKernel{plain: lineMinimumGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineAddcmul sets x3 to x0 + a0·x1·x2.
 	LineAddcmul = LineKernel{plain: lineAddcmulGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
+	// LineAdam takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6).
+	LineAdam = LineKernel{plain: lineAdamGo, lines: []int{0, 1, 2, 3}, written: []int{0, 2, 3}}
+	// LineDescend subtracts a0·x1 from x0.
+	LineDescend = LineKernel{plain: lineDescendGo, lines: []int{0, 1}, written: []int{0}}
 	// LineAccumulate adds x0 to x1.
 	LineAccumulate = LineKernel{plain: lineAccumulateGo, lines: []int{0, 1}, written: []int{1}}
 	// LineAddNumber sets x1 to x0 + a0.
@@ -840,6 +844,58 @@ func lineAddcmulGo(lo, n int, io *Line) {
 		v4 := x2[i]
 		v5 := FMA32(v3, v4, v0)
 		x3[i] = v5
+	}
+}
+
+// lineAdamGo takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6). It does elements lo to n.
+func lineAdamGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	a2 := io.Arg[2]
+	a5 := io.Arg[5]
+	a6 := io.Arg[6]
+	a3 := io.Arg[3]
+	a4 := io.Arg[4]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := x3[i]
+		v5 := float32(v1 - v2)
+		v6 := float32(a0 * v5)
+		v7 := float32(v2 + v6)
+		x2[i] = v7
+		v9 := float32(a1 * v3)
+		v11 := float32(a2 * v1)
+		v12 := float32(v11 * v1)
+		v13 := float32(v9 + v12)
+		x3[i] = v13
+		v14 := float32(math.Sqrt(float64(v13)))
+		v16 := float32(v14 / a5)
+		v18 := float32(v16 + a6)
+		v20 := float32(v0 * a3)
+		v22 := float32(a4 * v7)
+		v23 := float32(v22 / v18)
+		v24 := float32(v20 - v23)
+		x0[i] = v24
+	}
+}
+
+// lineDescendGo subtracts a0·x1 from x0. It does elements lo to n.
+func lineDescendGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := x1[i]
+		v3 := float32(a0 * v2)
+		v4 := float32(v0 - v3)
+		x0[i] = v4
 	}
 }
 

@@ -772,6 +772,16 @@ func lineAccumulateY(blocks int, io *Line)
 //go:noescape
 func lineAccumulateZ(blocks int, io *Line)
 
+// lineAdamY does blocks of 32 elements of lineAdam.
+//
+//go:noescape
+func lineAdamY(blocks int, io *Line)
+
+// lineAdamZ does blocks of 32 elements of lineAdam.
+//
+//go:noescape
+func lineAdamZ(blocks int, io *Line)
+
 // lineAddNumberY does blocks of 32 elements of lineAddNumber.
 //
 //go:noescape
@@ -831,6 +841,16 @@ func lineCompareY(blocks int, io *Line)
 //
 //go:noescape
 func lineCompareZ(blocks int, io *Line)
+
+// lineDescendY does blocks of 32 elements of lineDescend.
+//
+//go:noescape
+func lineDescendY(blocks int, io *Line)
+
+// lineDescendZ does blocks of 32 elements of lineDescend.
+//
+//go:noescape
+func lineDescendZ(blocks int, io *Line)
 
 // lineDivY does blocks of 32 elements of lineDiv.
 //

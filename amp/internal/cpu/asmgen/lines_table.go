@@ -112,6 +112,18 @@ var lines = []line{
 		x := l.line(0)
 		l.put(l.fma(l.mul(l.line(1), l.arg(0)), l.line(2), x), outSet, 3)
 	}},
+	{"lineAdam", "takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6).", nil, func(l *lineProg) {
+		x, g, m, v := l.line(0), l.line(1), l.line(2), l.line(3)
+		m = l.add(m, l.mul(l.arg(0), l.sub(g, m)))
+		l.put(m, outSet, 2)
+		v = l.add(l.mul(l.arg(1), v), l.mul(l.mul(l.arg(2), g), g))
+		l.put(v, outSet, 3)
+		size := l.add(l.div(l.sqrt(v), l.arg(5)), l.arg(6))
+		l.put(l.sub(l.mul(x, l.arg(3)), l.div(l.mul(l.arg(4), m), size)), outSet, 0)
+	}},
+	{"lineDescend", "subtracts a0·x1 from x0.", nil, func(l *lineProg) {
+		l.put(l.sub(l.line(0), l.mul(l.arg(0), l.line(1))), outSet, 0)
+	}},
 	{"lineAccumulate", "adds x0 to x1.", nil, func(l *lineProg) { l.put(l.line(0), outAdd, 1) }},
 	{"lineAddNumber", "sets x1 to x0 + a0.", nil, func(l *lineProg) { l.put(l.add(l.line(0), l.arg(0)), outSet, 1) }},
 	{"lineNeg", "sets x1 to -x0.", nil, func(l *lineProg) { l.put(l.neg(l.line(0)), outSet, 1) }},

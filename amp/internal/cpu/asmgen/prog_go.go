@@ -86,7 +86,10 @@ func (p *prog) goExpr(i ins) string {
 	case opDiv:
 		return binary("/")
 	case opSqrt:
-		return "math.Sqrt(" + arg(i.a) + ")" // of float64 programs alone
+		if p.single {
+			return "float32(math.Sqrt(float64(" + arg(i.a) + ")))" // as if rounded once
+		}
+		return "math.Sqrt(" + arg(i.a) + ")"
 	case opFMA:
 		return fmt.Sprintf("%s(%s, %s, %s)", fma, arg(i.a), arg(i.b), arg(i.c))
 	case opFNMA:
