@@ -67,7 +67,7 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 
 // execute makes the result and runs the kernel; it returns the kernel's time where a recorder wants it.
 func (s *Scope) execute(c *Call) took {
-	c.Out = s.output(c)
+	c.Out, c.Module = s.output(c), s.path
 	if c.Op.View != nil {
 		return took{}
 	}

@@ -144,7 +144,9 @@ type Call struct {
 	Attrs
 	In  []*Tensor // after the casts; optional ones may be nil
 	Out *Tensor
-	few [4]*Tensor // In, where it fits
+	// Module is the path of the module that calls, such as "net/0", for errors that a device finds only later.
+	Module string
+	few    [4]*Tensor // In, where it fits
 }
 
 var spareCalls = sync.Pool{New: func() any { return new(Call) }}
@@ -158,7 +160,7 @@ func newCall(o *Op, at *Attrs, in []*Tensor) *Call {
 }
 
 func (c *Call) free() {
-	c.In, c.Out = nil, nil
+	c.In, c.Out, c.Module = nil, nil, ""
 	clear(c.few[:])
 	spareCalls.Put(c)
 }

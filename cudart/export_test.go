@@ -52,3 +52,17 @@ func WrapDriver(name string, wrap func(driver.Driver) driver.Driver) func() {
 	dev.drv = wrap(before)
 	return func() { dev.drv = before }
 }
+
+// UseUpRefusals makes calls that come from now on share number 0, until the function returned is called.
+func UseUpRefusals() (restore func()) {
+	known.Lock()
+	defer known.Unlock()
+	list, number := known.list, known.number
+	known.list, known.number = make([]refusal, claimMost+1), map[refusal]uint64{}
+	copy(known.list, list)
+	return func() {
+		known.Lock()
+		defer known.Unlock()
+		known.list, known.number = list, number
+	}
+}

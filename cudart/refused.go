@@ -35,6 +35,7 @@ type refusals struct {
 // A refusal is what the indices of an op are called, and what to do about them.
 type refusal struct {
 	op     string
+	module string // that called it
 	what   string // "index %d" of their place, "target[%d]" …
 	fix    string // of the first and the last that are allowed
 	rows   bool   // the place is one in rows, end elements wide
@@ -42,12 +43,12 @@ type refusal struct {
 	leaves bool
 }
 
-// known numbers the refusals, so that a claim carries its own.
+// known numbers the refusals, so that a claim carries its own. Number 0 is for those that come when the numbers are used up.
 var known = struct {
 	sync.Mutex
 	list   []refusal
 	number map[refusal]uint64
-}{number: map[refusal]uint64{}}
+}{list: []refusal{{op: "an op", what: "index %d", fix: "use indices from %d to %d"}}, number: map[refusal]uint64{}}
 
 func (r refusal) id() uint64 {
 	known.Lock()
@@ -55,7 +56,7 @@ func (r refusal) id() uint64 {
 	n, ok := known.number[r]
 	if !ok {
 		if n = uint64(len(known.list)); n > claimMost {
-			return claimMost // words those of another number for the class that is ignored
+			return 0
 		}
 		known.number[r] = n
 		known.list = append(known.list, r)
@@ -64,7 +65,7 @@ func (r refusal) id() uint64 {
 }
 
 const (
-	claimShift = 12 // bits of a claim for the number of its refusal
+	claimShift = 16 // bits of a claim for the number of its refusal
 	claimMost  = 1<<claimShift - 1
 )
 
@@ -103,6 +104,7 @@ func (l *launcher) guard(what, fix string) guard {
 func (l *launcher) guardOf(why refusal) guard {
 	d := l.d
 	r := &d.refused
+	why.module = l.c.Module
 	if l.err == nil {
 		l.err = d.guards()
 	}
@@ -161,6 +163,6 @@ func (w refusal) failure(device string, place, value, first, end int64) error {
 	case strings.Contains(fix, "%d"):
 		fix = fmt.Sprintf(fix, first, end-1)
 	}
-	return &amp.Error{Op: w.op, Kind: amp.ErrArgument, Fix: fix,
+	return &amp.Error{Op: w.op, Module: w.module, Kind: amp.ErrArgument, Fix: fix,
 		Detail: fmt.Sprintf("%s is %d (%s found it after the call had returned)", at, value, device)}
 }

@@ -63,6 +63,19 @@ func TestIndicesOutOfRange(t *testing.T) {
 			t.Errorf("%s: told again: %v", name, err)
 		}
 	}
+	// The error says which module called.
+	for _, module := range []string{"wte", "wpe"} {
+		amp.Embedding(s.In("gpt").In(module), x, list(s, 5))
+		if err := amp.Maybe(func() { plain.Float64s() }); err == nil || !strings.Contains(err.Error(), "embedding (in gpt/"+module+"): ") {
+			t.Errorf("called in gpt/%s: %v", module, err)
+		}
+	}
+	restore := cudart.UseUpRefusals()
+	amp.Embedding(s.In("gpt"), x, list(s, 0, 5))
+	if err := amp.Maybe(func() { plain.Float64s() }); err == nil || !strings.Contains(err.Error(), "an op: ") || !strings.Contains(err.Error(), "index 1 is 5") {
+		t.Errorf("one that has no number: %v", err)
+	}
+	restore()
 	// The first call counts, and another tensor's reader is told, too.
 	amp.Embedding(s, x, list(s, 5))
 	amp.Gather(s, x, 0, placed(s, amp.Int64, []float64{8, 8, 8}, 1, 3))
