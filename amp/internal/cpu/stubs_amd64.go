@@ -1327,6 +1327,31 @@ func pairRows2(rows int, n int, src *uint16, lds int, other int, second int, dst
 //go:noescape
 func pause(n int)
 
+// peakF32Y does 12·n multiply-adds of whole vectors of float32.
+//
+//go:noescape
+func peakF32Y(n int)
+
+// peakF32Z does 12·n multiply-adds of whole vectors of float32.
+//
+//go:noescape
+func peakF32Z(n int)
+
+// peakPairs does 12·n of VDPBF16PS.
+//
+//go:noescape
+func peakPairs(n int)
+
+// peakTilesBF16 does 4·n products of whole tiles.
+//
+//go:noescape
+func peakTilesBF16(n int, config *[64]byte)
+
+// peakTilesF16 does 4·n products of whole tiles.
+//
+//go:noescape
+func peakTilesF16(n int, config *[64]byte)
+
 // rowTimes16 sets (more = 0) or raises 256 sums in c by the product of a and k rows of b; stride in bytes.
 //
 //go:noescape

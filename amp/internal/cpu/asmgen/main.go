@@ -29,6 +29,7 @@ func generate() map[string]string {
 		"dot_amd64.s":     dots,
 		"gemv_amd64.s":    gemvs,
 		"steps_amd64.s":   steps,
+		"peak_amd64.s":    peaks,
 		"table_amd64.s":   gathers,
 		"packz_amd64.s":   packsZ,
 		"pack_amd64.s":    packs,

@@ -1,0 +1,43 @@
+package main
+
+// Loops of nothing but multiply-adds in registers: what the processor can do at most, for the benchmark to hold products against.
+
+func peaks(f *asmFile) {
+	for _, width := range []string{"Y", "Z"} {
+		f.fn("peakF32"+width, "does 12·n multiply-adds of whole vectors of float32.", param{"n", "int", "CX"})
+		f.chains(width, func(i int) { f.op("VFMADD231PS", vec(width, 12), vec(width, 13), vec(width, i)) })
+	}
+	f.fn("peakPairs", "does 12·n of VDPBF16PS.", param{"n", "int", "CX"})
+	f.chains("Z", func(i int) { f.vdpbf16ps(12, 13, i) })
+	for _, dot := range [][2]string{{"BF16", "TDPBF16PS"}, {"F16", "TDPFP16PS"}} {
+		f.fn("peakTiles"+dot[0], "does 4·n products of whole tiles.", param{"n", "int", "CX"}, param{"config", "*[64]byte", "AX"})
+		f.ldtilecfg(regAX)
+		for t := range 8 {
+			f.tilezero(t)
+		}
+		f.op("PCALIGN", "$32")
+		f.label("loop")
+		for t := range 4 {
+			f.tdp(dot[1], 4+t/2, 6+t%2, t)
+		}
+		f.op("DECQ", "CX")
+		f.op("JNZ", "loop")
+		f.tilerelease()
+		f.op("RET")
+	}
+}
+
+// chains is a loop over twelve sums: more than the latency of an instruction times how many start at a time.
+func (f *asmFile) chains(width string, add func(i int)) {
+	for i := range 14 {
+		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i))
+	}
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	for i := range 12 {
+		add(i)
+	}
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+}

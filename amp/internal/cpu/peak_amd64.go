@@ -1,0 +1,36 @@
+package cpu
+
+// Peak runs about n multiply-adds of vectors of float32 and returns how many operations, two per multiply-add and lane, that were; 0 for the
+// generic variant, which has no vectors. It is for benchmarks.
+func Peak(n int) float64 {
+	n = n/12 + 1
+	switch variant() {
+	case AVX512:
+		peakF32Z(n)
+		return float64(n) * 12 * 16 * 2
+	case AVX2:
+		peakF32Y(n)
+		return float64(n) * 12 * 8 * 2
+	}
+	return 0
+}
+
+// PeakDot is Peak of the instruction that multiplies halves, about n of it; where halves are widened it is Peak.
+func PeakDot(n int, f Format) float64 {
+	d := CurrentDot()
+	switch {
+	case d == Tiles && f == BF16:
+		n = n/4 + 1
+		peakTilesBF16(n, tileConfig)
+		return float64(n) * 4 * 16 * 16 * 32 * 2
+	case d == Tiles && f == F16 && hasTilesF16():
+		n = n/4 + 1
+		peakTilesF16(n, tileConfig)
+		return float64(n) * 4 * 16 * 16 * 32 * 2
+	case d == Pairs && f == BF16:
+		n = n/12 + 1
+		peakPairs(n)
+		return float64(n) * 12 * 32 * 2
+	}
+	return Peak(n)
+}

@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package cpu
+
+// Peak is unknown where the kernels are plain Go: 0.
+func Peak(int) float64 { return 0 }
+
+// PeakDot is unknown as well.
+func PeakDot(int, Format) float64 { return 0 }
