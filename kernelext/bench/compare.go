@@ -28,6 +28,7 @@ type CPUCase struct {
 	Flops float64 // of a call, or 0
 	Bytes float64 // moved by a call, or 0
 	Env   string  // a variable of our process, NAME=value, that makes this a case of its own
+	Most  float64 // ns that ours may take, a bar without a peer; or 0
 	Limit string  // what is known to limit the ratio, said where the bar is missed
 }
 
@@ -49,7 +50,8 @@ type CPURow struct {
 	CPU     float64            // as Ratio, of processor time
 	RSS     float64            // MiB at most resident in our process during the case
 	PeerRSS map[string]float64 // the same of the peers
-	Held    float64            // MiB of activations of a training step
+	Ceilings
+	Held float64 // MiB of activations of a training step
 }
 
 // Run measures all cases. The second result says of every peer which version it is, or that it is not installed.
@@ -59,7 +61,7 @@ func (c *Compare) Run(ctx context.Context) ([]CPURow, map[string]string, error) 
 		return nil, nil, err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.CommandContext(ctx, c.Go, "build", "-o", filepath.Join(dir, "worker"), "./kernelext/bench/worker")
+	build := exec.CommandContext(ctx, c.Go, "build", "-o", dir+string(filepath.Separator), "./kernelext/bench/worker", ceilingsProgram)
 	build.Dir = c.Checkout
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, nil, fmt.Errorf("building the benchmark: %w\n%s", err, out)
@@ -101,6 +103,10 @@ func (c *Compare) threads(ctx context.Context, dir string, tools built, threads 
 			peers[peer.Name] = p
 		}
 	}
+	top, err := ceilings(ctx, dir, threads)
+	if err != nil {
+		return nil, err
+	}
 	var rows []CPURow
 	for i, k := range c.Cases {
 		r, err := c.measure(k, threads, ours[k.Env], peers)
@@ -112,7 +118,11 @@ func (c *Compare) threads(ctx context.Context, dir string, tools built, threads 
 			c.Report(pass*len(c.Cases)+i+1, len(c.Threads)*len(c.Cases))
 		}
 	}
-	return rows, nil
+	after, err := ceilings(ctx, dir, threads) // a second time: nothing of a run should look faster than its ceiling because something disturbed this
+	for i := range rows {
+		rows[i].Ceilings = top.best(after)
+	}
+	return rows, err
 }
 
 // measure lets all contenders that know a case take turns at it. Sides change places from round to round.

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // CPUCases are the lines of amp/RESULTS.md. The bars are of ours against the fastest peer; 0 is none.
@@ -44,9 +43,14 @@ func CPUCases() []CPUCase {
 		}
 	}
 	for _, op := range []string{"softmax", "layer_norm", "gelu", "cross_entropy"} {
-		add(1, 0, 0, "%s/f32/fwd", op)
-		add(1, 0, 0, "%s/f32/step", op)
+		forward, both := 2.0, 5.0 // x and y; and x or y, dy and dx
+		if op == "cross_entropy" {
+			forward, both = 1, 3
+		}
+		add(1, 0, forward*4*4096*1024, "%s/f32/fwd", op)
+		add(1, 0, both*4*4096*1024, "%s/f32/step", op)
 	}
+	all = append(all, otherCases()...)
 	for _, model := range []string{"mlp", "gpt", "resnet18"} {
 		for _, dt := range []string{"f32", "bf16", "f16"} {
 			bar := 1.0
@@ -56,38 +60,16 @@ func CPUCases() []CPUCase {
 			if dt == "f16" {
 				bar = 0
 			}
-			add(bar, 0, 0, "%s/%s", model, dt)
+			add(bar, modelFlops(model), 0, "%s/%s", model, dt)
 		}
 	}
 	for _, model := range []string{"mlp", "gpt", "resnet18"} {
-		all = append(all, CPUCase{Name: model + "/f32", Env: "HALFTONE_CPU=reproducible"})
+		all = append(all, CPUCase{Name: model + "/f32", Flops: modelFlops(model), Env: "HALFTONE_CPU=reproducible"})
 	}
 	for i := range all {
 		all[i].Limit = limit(all[i].Name)
 	}
 	return all
-}
-
-// limits says, by prefix of the case, what is known to keep ours behind; the first that fits counts.
-var limits = [][2]string{
-	{"gemm/bf16/", "packing: both operands are copied for the tile registers, at what the L3 cache delivers"},
-	{"gemm/f32/1024/1024/8", "the result's 4 MB: too few products per element written"},
-	{"gemm/f32/1/", "what the L3 cache delivers"},
-	{"gemm/f32/1024/1/", "what the L3 cache delivers"},
-	{"conv/bf16/", "the input, which is widened once, and the copies of windows: nine times the input for products that take little longer"},
-	{"conv/f32/", "copying windows, a quarter of the time; channels in powers of two are no multiple of a tile's 12 rows"},
-	{"gpt/f32", "what is no product, about 40 % of the step"},
-	{"resnet18/bf16", "its convolutions"},
-	{"resnet18/f32", "its convolutions"},
-}
-
-func limit(name string) string {
-	for _, l := range limits {
-		if strings.HasPrefix(name, l[0]) {
-			return l[1]
-		}
-	}
-	return ""
 }
 
 // Select keeps the cases whose names start with one of the prefixes, all of them without any.

@@ -111,9 +111,80 @@ def with_torch():
             return both
         if kind in ("mlp", "resnet18", "gpt"):
             return step(torch, F, kind, dtypes[parts[1]])
-        return None
+        return other(torch, F, parts, randn)
 
     return build, "PyTorch " + torch.__version__
+
+
+def other(torch, F, parts, randn):
+    """The ops of othercases.go."""
+    kind, params = parts[0], []
+    if kind == "op":
+        if parts[1] == "decisions":
+            return None
+        x = torch.ones(1, requires_grad=parts[1] == "tape")
+
+        def hundred():
+            for _ in range(100):
+                torch.relu(x)
+        hundred.calls = 100
+        return hundred
+    if kind in ("sgd", "adamw", "unscale"):
+        x = torch.randn(4096, 1024, requires_grad=True)
+        x.grad = torch.randn(4096, 1024)
+        if kind == "adamw":
+            return torch.optim.AdamW([x], lr=1e-6, fused=True).step
+        if kind == "sgd":
+            return torch.optim.SGD([x], lr=1e-6, fused=True).step
+        found, inv = torch.zeros(1), torch.ones(1)
+
+        def unscale():
+            torch._amp_foreach_non_finite_check_and_unscale_([x.grad], found, inv)
+            found.item()
+        return unscale
+    if kind == "attention":
+        params = q, k, v = [randn(parts[1], 2, 8, 1024, 64) for _ in range(3)]
+        op = lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    elif kind == "batch_norm":
+        params = x, w, b = torch.randn(32, 64, 32, 32), torch.randn(64), torch.randn(64)
+        mean, var = torch.zeros(64), torch.ones(64)
+        op = lambda: F.batch_norm(x, mean, var, w, b, True, 0.1, 1e-5)
+    elif kind in ("max_pool", "avg_pool"):
+        params, pool = [torch.randn(32, 64, 32, 32)], F.max_pool2d if kind == "max_pool" else F.avg_pool2d
+        op = lambda: pool(params[0], 2)
+    elif kind in ("sum", "sum_rows", "sum_columns", "argmax"):
+        x = torch.randn(4096, 1024)
+        op = {"sum": x.sum, "sum_rows": lambda: x.sum(1), "sum_columns": lambda: x.sum(0), "argmax": lambda: x.argmax(1)}[kind]
+    elif kind == "randn":
+        op = lambda: torch.randn(4096, 1024)
+    elif kind == "dropout":
+        params = [torch.randn(4096, 1024)]
+        op = lambda: F.dropout(params[0], 0.1)
+    elif kind == "embedding":
+        params, index = [torch.randn(8192, 256)], torch.randint(0, 8192, (4096,))
+        op = lambda: F.embedding(index, params[0])
+    elif kind == "transpose":
+        x = torch.randn(2048, 2048)
+        op = lambda: x.t().contiguous()
+    elif kind == "cat":
+        x, y = torch.randn(4096, 512), torch.randn(4096, 512)
+        op = lambda: torch.cat([x, y], 1)
+    else:
+        return None
+    if parts[-1] != "step":
+        def forward():
+            with torch.no_grad():
+                op()
+        return forward
+    for t in params:
+        t.requires_grad_()
+    dy = torch.randn_like(op())
+
+    def both():
+        for t in params:
+            t.grad = None
+        op().backward(dy)
+    return both
 
 
 def step(torch, F, kind, dtype):
@@ -222,6 +293,7 @@ def measure(run):
     began = time.perf_counter_ns()
     run()
     once = time.perf_counter_ns() - began
+    calls = getattr(run, "calls", 1)
     batch = max(1, int(200_000 / max(once, 1)))
     times = []
     used = time.process_time_ns()
@@ -230,8 +302,8 @@ def measure(run):
         t = time.perf_counter_ns()
         for _ in range(batch):
             run()
-        times.append((time.perf_counter_ns() - t) / batch)
-    used = (time.process_time_ns() - used) / (len(times) * batch)
+        times.append((time.perf_counter_ns() - t) / (batch * calls))
+    used = (time.process_time_ns() - used) / (len(times) * batch * calls)
     times.sort()
     return {"median": times[len(times) // 2], "min": times[0], "cpu": used, "rss": peak()}
 

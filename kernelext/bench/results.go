@@ -13,7 +13,7 @@ import (
 // PrintCPU writes rows as a table in Markdown, with what limits the ratio: machine, versions of peers, and the bars missed.
 func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine string) {
 	fmt.Fprintf(w, "Machine: %s. Peers:", machine)
-	head, rule := "| case | ours | rate |", "|---|--:|--:|"
+	head, rule := "| case | ours | rate | of its ceiling |", "|---|--:|--:|--:|"
 	for i, p := range Peers {
 		fmt.Fprintf(w, "%s %s: %s", [2]string{"", ";"}[min(i, 1)], p.Title, versions[p.Name])
 		head, rule = head+" "+p.Title+" |", rule+"--:|"
@@ -23,36 +23,26 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 	missed := 0
 	for i, r := range rows {
 		if i == 0 || r.Threads != rows[i-1].Threads {
-			fmt.Fprintf(w, "\n## %d thread(s)\n\n%s ratio | CPU | bar | |\n%s--:|--:|--:|---|\n", r.Threads, head, rule)
+			fmt.Fprintf(w, "\n## %d thread(s)\n\nCeilings: %s.\n\n%s ratio | CPU | bar | |\n%s--:|--:|--:|---|\n", r.Threads, r.Ceilings, head, rule)
 		}
-		verdict := ""
-		if r.Bar > 0 && r.Ratio > 0 {
-			verdict = "ok"
-			if r.Ratio < r.Bar {
-				missed++
-				verdict = missedBy(r.Ratio, r.Bar)
-				if r.Limit != "" {
-					verdict += "; limited by " + r.Limit
-				}
-			}
+		verdict, behind := r.verdict(r.Ratio, r.Bar)
+		bar := number(r.Bar)
+		if r.Most > 0 {
+			bar = "≤ " + showNS(r.Most)
+			verdict, behind = r.atMost()
 		}
-		fmt.Fprintf(w, "| %s | %s | %s |", r.title(), showNS(r.Ours), r.rate())
+		if behind {
+			missed++
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s |", r.title(), showNS(r.Ours), r.rate(), r.showShare())
 		for _, p := range Peers {
 			fmt.Fprintf(w, " %s |", showNS(r.Peers[p.Name]))
 		}
-		fmt.Fprintf(w, " %s | %s | %s | %s |\n", number(r.Ratio), number(r.CPU), number(r.Bar), verdict)
+		fmt.Fprintf(w, " %s | %s | %s | %s |\n", number(r.Ratio), number(r.CPU), bar, verdict)
 	}
 	missed += own(w, rows)
 	missed += memory(w, rows)
 	fmt.Fprintf(w, "\nBars missed: %d.\n", missed)
-}
-
-func missedBy(ratio, bar float64) string {
-	part := 100 * (1 - ratio/bar)
-	if part < 1 {
-		return fmt.Sprintf("missed by %.1f %%", part)
-	}
-	return fmt.Sprintf("missed by %.0f %%", part)
 }
 
 // ownBars are the bars of a format, or of another form of our kernels, against our float32 as it is.
@@ -93,13 +83,10 @@ func own(w io.Writer, rows []CPURow) (missed int) {
 		if strings.HasPrefix(r.Name, "cast/") || full == r.Name && r.Env == "" || f == 0 || r.Ours == 0 {
 			continue
 		}
-		verdict, bar := "", ownBar(r.CPUCase)
-		if bar > 0 {
-			verdict = "ok"
-			if f/r.Ours < bar {
-				missed++
-				verdict = missedBy(f/r.Ours, bar)
-			}
+		bar := ownBar(r.CPUCase)
+		verdict, behind := r.verdict(f/r.Ours, bar)
+		if behind {
+			missed++
 		}
 		fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %s | %s |\n", r.title(), r.Threads, showNS(f), showNS(r.Ours), f/r.Ours, number(bar), verdict)
 	}
@@ -134,7 +121,7 @@ func memory(w io.Writer, rows []CPURow) (missed int) {
 				bar, verdict = heldBar, "ok"
 				if part > bar {
 					missed++
-					verdict = fmt.Sprintf("missed by %.0f %%", 100*(part/bar-1))
+					verdict = fmt.Sprintf("missed by %.0f %%; limited by %s", 100*(part/bar-1), heldLimit)
 				}
 			}
 		}
@@ -142,7 +129,7 @@ func memory(w io.Writer, rows []CPURow) (missed int) {
 			rss = "ok"
 			if r.RSS > p {
 				missed++
-				rss = fmt.Sprintf("missed by %.0f %%", 100*(r.RSS/p-1))
+				rss = fmt.Sprintf("missed by %.0f %%; limited by %.0f MiB beside the activations: parameters, gradients, and what the heap keeps for the next step", 100*(r.RSS/p-1), r.RSS-r.Held)
 			}
 		}
 		fmt.Fprintf(w, "| %s | %d | %.1f | %s | %s | %s | %.0f | %.0f | %s |\n", r.title(), r.Threads, r.Held, number(part), number(bar), verdict, r.RSS, r.PeerRSS["torch"], rss)
@@ -161,8 +148,11 @@ func (r CPURow) rate() string {
 }
 
 func showNS(ns float64) string {
-	if ns == 0 {
+	switch {
+	case ns == 0:
 		return "–"
+	case ns < 1000:
+		return fmt.Sprintf("%.0f ns", ns)
 	}
 	return show(time.Duration(ns))
 }

@@ -62,6 +62,13 @@ func build(root *amp.Scope, name string) func() {
 		return in(pointwise(root, part[0], randn(part[1], 4096, 1024), part[2] == "step"))
 	case "mlp", "resnet18", "gpt":
 		return step(root, part[0], part[1])
+	case "op":
+		return overhead(part[1])
+	case "sgd", "adamw", "unscale":
+		return optimizer(root, part[0])
+	}
+	if f := other(root, part[0], part[1], part[len(part)-1] == "step"); f != nil {
+		return in(f)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func main() {
 				root.Close()
 			}
 			name, root, held = in.Text(), amp.NewScope(amp.Seed(1)), 0
+			calls = 1
 			forgetPeak()
 			run = build(root, name)
 		}
@@ -71,12 +72,12 @@ func measure(run func(), budget time.Duration) answer {
 		for range batch {
 			run()
 		}
-		all = append(all, float64(time.Since(t))/float64(batch))
+		all = append(all, float64(time.Since(t))/float64(batch*calls))
 	}
 	used = cpuTime() - used
-	calls := float64(len(all) * batch)
+	n := float64(len(all) * batch * calls)
 	slices.Sort(all)
-	return answer{Median: all[len(all)/2], Min: all[0], CPU: float64(used) / calls, RSS: peak()}
+	return answer{Median: all[len(all)/2], Min: all[0], CPU: float64(used) / n, RSS: peak()}
 }
 
 // cpuTime is what this process has used so far.

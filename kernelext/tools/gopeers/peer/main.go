@@ -88,20 +88,22 @@ func guarded(f func() (func(), error)) (run func(), err error) {
 
 // measure calls run until the budget is spent, at least three times after one call to warm up; short calls are timed together.
 func measure(run func(), budget time.Duration) answer {
+	used := cpuTime()
 	began := time.Now()
 	run()
-	batch := max(1, int(200*time.Microsecond/max(time.Since(began), 1)))
+	once := time.Since(began)
+	if once > 4*budget { // so far behind that more calls would only take time; building the case has warmed up
+		return answer{Median: float64(once), Min: float64(once), CPU: float64(cpuTime() - used), RSS: peak()}
+	}
+	batch := max(1, int(200*time.Microsecond/max(once, 1)))
 	var all []float64
-	used := cpuTime()
+	used = cpuTime()
 	for began = time.Now(); len(all) < 3 || time.Since(began) < budget; {
 		t := time.Now()
 		for range batch {
 			run()
 		}
 		all = append(all, float64(time.Since(t))/float64(batch))
-		if all[0] > float64(4*budget) { // so far behind that more calls would only take time
-			break
-		}
 	}
 	used = cpuTime() - used
 	calls := float64(len(all) * batch)

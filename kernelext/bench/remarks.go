@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A missed bar says by how much and what limits it: how much of the machine's ceiling the row reaches in this run, and what is known of the
+// kernel beyond that.
+
+// missedBy says by how much.
+func missedBy(ratio, bar float64) string {
+	part := 100 * (1 - ratio/bar)
+	if part < 1 {
+		return fmt.Sprintf("missed by %.1f %%", part)
+	}
+	return fmt.Sprintf("missed by %.0f %%", part)
+}
+
+// because is what limits a row, from its figures and from what is known.
+func (r CPURow) because() string {
+	why := []string{}
+	if r.Limit != "" {
+		why = append(why, r.Limit)
+	}
+	part, name := r.share()
+	switch {
+	case part == 0:
+	case name == "copy" && part >= 0.8:
+		why = append(why, fmt.Sprintf("memory: a copy of as many bytes would take %.0f %% of its time in this run", 100*part))
+	case name == "copy":
+		why = append(why, fmt.Sprintf("arithmetic rather than memory: a copy of as many bytes would take %.0f %% of its time in this run", 100*part))
+	default:
+		why = append(why, fmt.Sprintf("all but its products: at the peak of this run these would take %.0f %% of its time", 100*part))
+	}
+	if loops := r.Ceilings.Region / r.Ours; r.Threads > 1 && r.Ours > 0 && loops >= 0.002 {
+		why = append(why, fmt.Sprintf("starting threads: %.1f %% of its time for each parallel loop", 100*loops))
+	}
+	if len(why) == 0 {
+		return "what is unknown: no ceiling of this machine was measured, as where there are no vector kernels"
+	}
+	return strings.Join(why, ", and by ")
+}
+
+// verdict is the last column: whether a bar is reached, and why not.
+func (r CPURow) verdict(ratio, bar float64) (text string, missed bool) {
+	switch {
+	case bar == 0 || ratio == 0:
+		return "", false
+	case ratio >= bar:
+		return "ok", false
+	}
+	return missedBy(ratio, bar) + "; limited by " + r.because(), true
+}
+
+// atMost is verdict where a bar bounds what ours takes, in ns.
+func (r CPURow) atMost() (text string, missed bool) {
+	if r.Ours <= r.Most {
+		return "ok", false
+	}
+	return fmt.Sprintf("missed by %.0f %%; limited by %s", 100*(r.Ours/r.Most-1), r.because()), true
+}
+
+// limits says, by prefix of the case, what is known to keep ours behind; the first that fits counts. Figures of a run do not belong here.
+var limits = [][2]string{
+	{"gemm/bf16/", "packing: both operands are copied for the tile registers, at what the L3 cache delivers"},
+	{"gemm/f32/1024/1024/8", "the result's 4 MB: too few products per element written"},
+	{"gemm/f32/1/", "what the L3 cache delivers"},
+	{"gemm/f32/1024/1/", "what the L3 cache delivers"},
+	{"conv/bf16/", "the input, which is widened once, and the copies of windows: nine times the input for products that take little longer"},
+	{"conv/f32/", "copying windows, a quarter of the time; channels in powers of two are no multiple of a tile's 12 rows"},
+	{"gpt/", "what is no product"},
+	{"resnet18/", "its convolutions"},
+	{"mlp/", "the cost of its ops, each too small to compute for long"},
+	{"op/", "the op's node, result and record on the heap"},
+}
+
+// heldLimit is what keeps the activations of a step from halving.
+const heldLimit = "what autocast keeps in float32: the sums along the residual path, which layer_norm reads, and the inputs of the loss"
+
+func limit(name string) string {
+	for _, l := range limits {
+		if strings.HasPrefix(name, l[0]) {
+			return l[1]
+		}
+	}
+	return ""
+}
