@@ -19,60 +19,115 @@ var threads = sync.OnceValue(func() int {
 	return n
 })
 
-// A job is a parallel loop on its way. Whoever works on it takes one range after the other.
-type job struct {
-	fn      func(lo, hi int)
-	n, step int
-	next    atomic.Int64 // ranges taken
-	active  atomic.Int32 // who works on it, the caller included
-	waiter  atomic.Pointer[chan struct{}]
-	failed  atomic.Pointer[any] // what the first panic said
+// mostParts is into how many parts a loop is cut at most.
+const mostParts = 16
+
+// A loop is a parallel loop on its way. Its ranges are cut into a part for each worker, who takes those of its own part first and helps with
+// the others' then: in the next loop over the same memory each finds in its cache what it had there.
+type loop struct {
+	taken  atomic.Bool  // a caller has this place
+	open   atomic.Bool  // workers may come
+	active atomic.Int32 // who works on it, the caller included, or looks whether there is something to do
+	waits  atomic.Bool  // the caller sleeps until no one is active
+	done   chan struct{}
+
+	fn     func(lo, hi int)
+	n      int // items
+	step   int // items of a range
+	ranges int
+	parts  int
+	failed atomic.Pointer[any] // what the first panic said
+	part   [mostParts]part
 }
 
-func (j *job) run() {
-	for {
-		lo := int(j.next.Add(1)-1) * j.step
-		if lo >= j.n || j.failed.Load() != nil {
-			return
-		}
-		j.one(lo, min(lo+j.step, j.n))
+// A part has a cache line of its own.
+type part struct {
+	next, end atomic.Int64 // ranges
+	_         [48]byte
+}
+
+// set prepares a loop that no one works on.
+func (l *loop) set(n, step int, fn func(lo, hi int)) {
+	l.fn, l.n, l.step = fn, n, step
+	l.ranges = (n + step - 1) / step
+	l.parts = min(l.ranges, threads(), mostParts)
+	for q := range l.parts {
+		l.part[q].next.Store(int64(q * l.ranges / l.parts))
+		l.part[q].end.Store(int64((q + 1) * l.ranges / l.parts))
 	}
 }
 
-func (j *job) one(lo, hi int) {
+// work takes ranges until all are taken, those of the part at first.
+func (l *loop) work(first int) {
+	for q := range l.parts {
+		p := &l.part[(first+q)%l.parts]
+		for {
+			r := p.next.Load()
+			if r >= p.end.Load() {
+				break
+			}
+			if r = p.next.Add(1) - 1; r >= p.end.Load() {
+				break
+			}
+			if l.failed.Load() != nil {
+				return
+			}
+			lo := int(r) * l.step
+			l.one(lo, min(lo+l.step, l.n))
+		}
+	}
+}
+
+// left says that there are ranges that no one has taken.
+func (l *loop) left() bool {
+	for q := range l.parts {
+		if p := &l.part[q]; p.next.Load() < p.end.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loop) one(lo, hi int) {
 	defer func() {
 		if r := recover(); r != nil {
-			j.failed.CompareAndSwap(nil, &r)
+			l.failed.CompareAndSwap(nil, &r)
 		}
 	}()
-	j.fn(lo, hi)
+	l.fn(lo, hi)
 }
 
-// leave ends a worker's part in a job.
-func (j *job) leave() {
-	if j.active.Add(-1) > 0 {
-		return
+// help lets a worker work on the loop, if it is open. It counts itself in before it looks: from then on the caller waits for it.
+func (l *loop) help(first int) bool {
+	if !l.open.Load() {
+		return false
 	}
-	if w := j.waiter.Load(); w != nil {
+	l.active.Add(1)
+	some := l.open.Load() && l.left()
+	if some {
+		l.work(first)
+	}
+	if l.active.Add(-1) == 0 && l.waits.Load() {
 		select {
-		case *w <- struct{}{}:
+		case l.done <- struct{}{}:
 		default:
 		}
 	}
+	return some
 }
 
-// wait returns when no one works on the job any more: soon, since all its ranges are taken.
-func (j *job) wait() {
-	for s := newSpin(); s.more(); {
-		if j.active.Load() == 0 {
+// wait returns when no one works on the loop any more: soon, since all its ranges are taken.
+func (l *loop) wait() {
+	for s := newSpin(spinMost); s.more(); {
+		if l.active.Load() == 0 {
 			return
 		}
 	}
-	w := make(chan struct{}, 1)
-	j.waiter.Store(&w)
-	for j.active.Load() > 0 {
-		<-w
+	l.waits.Store(true)
+	for l.active.Load() > 0 {
+		<-l.done
 	}
+	l.waits.Store(false)
 }
 
 // Parallel calls fn on consecutive ranges of at most grain items that cover [0,n). The ranges depend on n and grain alone,
@@ -83,23 +138,27 @@ func Parallel(n, grain int, fn func(lo, hi int)) {
 		return
 	}
 	grain = max(grain, 1)
-	if n <= grain || threads() == 1 {
+	var l *loop
+	if n > grain && threads() > 1 {
+		l = workers.place()
+	}
+	if l == nil {
 		for lo := 0; lo < n; lo += grain {
 			fn(lo, min(lo+grain, n))
 		}
 		return
 	}
-	j := &job{fn: fn, n: n, step: grain}
-	j.active.Store(1)
-	slot := workers.post(j, min(threads()-1, (n-1)/grain))
-	j.run()
-	if slot != nil {
-		slot.Store(nil)
-		if j.active.Add(-1) > 0 {
-			j.wait()
-		}
+	l.set(n, grain, fn)
+	workers.post(l)
+	l.work(0)
+	l.open.Store(false)
+	if l.active.Add(-1) > 0 {
+		l.wait()
 	}
-	if r := j.failed.Load(); r != nil {
-		panic(*r)
+	failed := l.failed.Swap(nil)
+	l.fn = nil
+	l.taken.Store(false)
+	if failed != nil {
+		panic(*failed)
 	}
 }

@@ -8,133 +8,151 @@ import (
 )
 
 // The workers are goroutines that live as long as the program. One that has nothing to do looks for work for a moment before it sleeps:
-// waking a goroutine takes about 8 µs, which is longer than many a kernel, and the next kernel of a training step follows within a few.
-// How long it looks depends on how often that has been worth it lately, so that programs which share the machine, several notebooks
-// for one, lose next to nothing to idle workers.
+// waking a goroutine takes 8 to 60 µs, which is longer than many a kernel, and the next kernel of a training step follows within a few.
+// How long it looks depends on how soon there was work lately, so that programs which share the machine, several notebooks for one, lose
+// next to nothing to idle workers.
 
 // Bounds of the search for work.
 const (
-	spinMost  = 50 * time.Microsecond
+	spinMost  = 500 * time.Microsecond
 	spinLeast = 2 * time.Microsecond
-	// lost is the time between two looks from which it is clear that the system ran someone else meanwhile.
+	// lost is the time between two looks at the clock from which it is clear that the system ran someone else meanwhile.
 	lost = 100 * time.Microsecond
 )
 
 type pool struct {
 	start  sync.Once
-	open   [16]atomic.Pointer[job] // loops that may have ranges left
+	loops  [16]loop
+	posts  atomic.Uint32 // loops begun
 	asleep atomic.Int32
 	alarm  chan struct{}
-	spin   atomic.Int64 // ns that the next search may take
 }
 
-var workers = pool{alarm: make(chan struct{}, 1024)}
+var workers pool
 
-// post offers a job to so many workers and returns where it is, or nil if there are too many jobs; the caller then works alone.
-func (p *pool) post(j *job, helpers int) *atomic.Pointer[job] {
+// place returns one for a loop, or nil if there are too many: the caller then works alone.
+func (p *pool) place() *loop {
 	p.start.Do(func() {
-		p.spin.Store(int64(spinMost))
-		for range threads() - 1 {
-			go p.work()
+		p.alarm = make(chan struct{}, threads()) // more would only wake workers for loops long done
+		for i := range p.loops {
+			p.loops[i].done = make(chan struct{}, 1)
+		}
+		for i := range threads() - 1 {
+			go (&worker{pool: p, part: i + 1, spin: spinMost}).live()
 		}
 	})
-	for i := range p.open {
-		slot := &p.open[i]
-		if slot.Load() != nil || !slot.CompareAndSwap(nil, j) {
-			continue
+	for i := range p.loops {
+		if l := &p.loops[i]; !l.taken.Load() && l.taken.CompareAndSwap(false, true) {
+			return l
 		}
-		for range min(helpers, int(p.asleep.Load())) {
-			select {
-			case p.alarm <- struct{}{}:
-			default:
-			}
-		}
-		return slot
 	}
 	return nil
 }
 
-// work is the life of a worker.
-func (p *pool) work() {
-	for {
-		if !p.help() && !p.search() {
-			p.sleep()
+// post offers a loop to the workers.
+func (p *pool) post(l *loop) {
+	l.active.Add(1)
+	l.open.Store(true)
+	p.posts.Add(1)
+	for range min(l.parts-1, int(p.asleep.Load())) {
+		select {
+		case p.alarm <- struct{}{}:
+		default:
 		}
 	}
 }
 
-// help works on a job, if there is one. A worker counts itself in before it looks a second time: from then on the caller waits for it.
-func (p *pool) help() bool {
-	for i := range p.open {
-		j := p.open[i].Load()
-		if j == nil || int(j.next.Load())*j.step >= j.n {
+// A worker is one of the pool.
+type worker struct {
+	pool *pool
+	part int           // of a loop, which it takes first
+	seen uint32        // of pool.posts: all those loops have been looked at
+	spin time.Duration // that the next search may take
+}
+
+func (w *worker) live() {
+	for {
+		w.seen = w.pool.posts.Load()
+		if w.help() {
 			continue
 		}
-		j.active.Add(1)
-		if p.open[i].Load() == j {
-			j.run()
-			j.leave()
+		idle := time.Now()
+		if w.search() {
+			w.spin = min(2*w.spin, spinMost)
+			continue
+		}
+		w.sleep()
+		if time.Since(idle) < spinMost { // a longer search would have been worth it
+			w.spin = min(2*w.spin, spinMost)
+		} else {
+			w.spin = max(w.spin/2, spinLeast)
+		}
+	}
+}
+
+// help works on a loop, if there is one.
+func (w *worker) help() bool {
+	for i := range w.pool.loops {
+		if w.pool.loops[i].help(w.part) {
 			return true
 		}
-		j.leave()
 	}
 	return false
 }
 
-// waiting says that a job has ranges left.
-func (p *pool) waiting() bool {
-	for i := range p.open {
-		if j := p.open[i].Load(); j != nil && int(j.next.Load())*j.step < j.n {
+// search waits for the next loop for a while and says whether one came.
+func (w *worker) search() bool {
+	for s := newSpin(w.spin); s.more(); {
+		if w.pool.posts.Load() != w.seen {
 			return true
 		}
 	}
 	return false
 }
 
-// search looks for work for a while and says whether there is some.
-func (p *pool) search() bool {
-	for s := p.newSpin(); s.more(); {
-		if p.waiting() {
-			p.spin.Store(min(2*p.spin.Load(), int64(spinMost)))
-			return true
-		}
+// sleep returns when there may be work. Whoever posts a loop after asleep was raised rings; a loop posted before is seen here.
+func (w *worker) sleep() {
+	w.pool.asleep.Add(1)
+	if w.pool.posts.Load() == w.seen {
+		<-w.pool.alarm
 	}
-	p.spin.Store(max(p.spin.Load()/2, int64(spinLeast)))
-	return false
+	w.pool.asleep.Add(-1)
 }
 
-// sleep returns when there is work. Whoever posts a job after asleep was raised rings; a job posted before is seen here.
-func (p *pool) sleep() {
-	p.asleep.Add(1)
-	if !p.waiting() {
-		<-p.alarm
-	}
-	p.asleep.Add(-1)
+// A spin is a short wait that keeps the processor, but lets goroutines run that wait for it.
+type spin struct {
+	looks             int
+	last, yields, end time.Time
 }
 
-// A spin is a short wait that keeps the processor.
-type spin struct{ last, end time.Time }
-
-func newSpin() spin { return spinFor(spinMost) }
-
-func (p *pool) newSpin() spin { return spinFor(time.Duration(p.spin.Load())) }
-
-func spinFor(d time.Duration) spin {
+func newSpin(d time.Duration) spin {
 	if threads() > runtime.GOMAXPROCS(0) {
-		return spin{} // someone else needs this processor
+		return spin{looks: -1} // someone else needs this processor
 	}
 	now := time.Now()
-	return spin{now, now.Add(d)}
+	return spin{last: now, yields: now.Add(yieldEvery), end: now.Add(d)}
 }
 
-// more waits for about half a microsecond and says whether to go on.
+const (
+	looksPerTime = 8
+	yieldEvery   = 25 * time.Microsecond
+)
+
+// more waits for a few cycles and says whether to go on.
 func (s *spin) more() bool {
-	if s.last.IsZero() {
+	if s.looks < 0 {
 		return false
 	}
-	pause(12)
+	pause(1)
+	if s.looks++; s.looks%looksPerTime > 0 {
+		return true
+	}
 	now := time.Now()
 	ok := now.Before(s.end) && now.Sub(s.last) < lost
-	s.last = now
+	if s.last = now; ok && now.After(s.yields) {
+		runtime.Gosched()
+		s.last = time.Now()
+		s.yields = s.last.Add(yieldEvery)
+	}
 	return ok
 }

@@ -32,8 +32,8 @@ func TestParallelFromManyGoroutines(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for i := range workers.open {
-		if workers.open[i].Load() != nil {
+	for i := range workers.loops {
+		if workers.loops[i].open.Load() || workers.loops[i].taken.Load() {
 			t.Error("a finished loop is still open")
 		}
 	}
@@ -94,4 +94,30 @@ func BenchmarkParallelEmpty(b *testing.B) {
 	for b.Loop() {
 		Parallel(2, 1, func(lo, hi int) {})
 	}
+}
+
+// BenchmarkParallelPair is a loop of two ranges of some microseconds, and the same ranges one after the other.
+func BenchmarkParallelPair(b *testing.B) {
+	work := func(lo, hi int) { pause(50) }
+	b.Run("parallel", func(b *testing.B) {
+		for b.Loop() {
+			Parallel(2, 1, work)
+		}
+	})
+	b.Run("one", func(b *testing.B) {
+		for b.Loop() {
+			work(0, 1)
+		}
+	})
+	b.Run("rests", func(b *testing.B) { // as parallel, after a time in which only the caller works
+		for b.Loop() {
+			pause(2500)
+			Parallel(2, 1, work)
+		}
+	})
+	b.Run("rest", func(b *testing.B) {
+		for b.Loop() {
+			pause(2500)
+		}
+	})
 }
