@@ -118,7 +118,14 @@ func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintpt
 	c := spareCalls.Get().(*Call)
 	c.Op, c.Attrs = opCast, Attrs{DType: to}
 	c.In = append(c.few[:0], t)
-	time := s.execute(c)
+	var time took
+	if r == ruleCast {
+		c.Out = s.sharedCast(t, to)
+	}
+	if c.Out == nil {
+		time = s.execute(c)
+		c.Out.copiedAt = t.st.version.Load()
+	}
 	if rec := s.root.rec; rec != nil {
 		rec.castEvent(s, t, c.Out, r, by, operand, pc, time)
 	}
@@ -262,10 +269,12 @@ func (s *Scope) tape(c *Call, pc uintptr) {
 	for i := range min(savable, len(c.In)) {
 		if c.Op.Saves&(SaveIn0<<i) != 0 && c.In[i] != nil {
 			n.versions[i] = c.In[i].st.version.Load()
+			c.In[i].keep()
 		}
 	}
 	if c.Op.Saves&SaveOut != 0 {
 		n.versions[savable] = c.Out.st.version.Load()
+		c.Out.keep()
 	}
 	c.Out.node, c.Out.needs = n, true
 }
@@ -276,8 +285,11 @@ func (s *Scope) dropCasts(c *Call, in []*Tensor) {
 		if t == nil || t == in[i] || t.st == nil || t.st == c.Out.st {
 			continue
 		}
-		saved := c.Out.node != nil && i < savable && c.Op.Saves&(SaveIn0<<i) != 0
-		if saved || s.arena.lookup(in[i], t.dt) == t {
+		if c.Out.node != nil && i < savable && c.Op.Saves&(SaveIn0<<i) != 0 {
+			in[i].share(t)
+			continue
+		}
+		if s.arena.lookup(in[i], t.dt) == t {
 			continue
 		}
 		t.release()

@@ -1,6 +1,10 @@
 package amp
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
 
 // A castCache keeps the half copies of float32 weights for the uses within one scope's memory. The key is the tensor, its dtype and
 // its version: a nested scope of another dtype gets its own copy, and a weight changed in place is cast afresh.
@@ -55,3 +59,25 @@ func (c *castCache) clear() {
 
 // ClearCastCache forgets the casts cached in this scope's memory; later uses cast again.
 func (s *Scope) ClearCastCache() { s.arena.cache.clear() }
+
+// What is no weight is cast again for every operand, and each cast has a gradient of its own. The half copies hold the same numbers,
+// though: while the graph keeps one, the next shares its memory.
+
+// share offers a copy of t that the graph keeps to later casts in the same scope's memory.
+func (t *Tensor) share(copy *Tensor) {
+	if copy.scope != nil && !copy.view && (t.node != nil || !t.needs) { // weights have the cache
+		atomic.StorePointer(&t.copied, unsafe.Pointer(copy))
+	}
+}
+
+// sharedCast returns a tensor of the copy's memory that a cast of t to a dtype would have made; nil if there is none.
+func (s *Scope) sharedCast(t *Tensor, to DType) *Tensor {
+	c := (*Tensor)(atomic.LoadPointer(&t.copied))
+	if c == nil || c.dt != to || c.scope.arena != s.arena || c.scope.gen != s.gen || c.st == nil || c.copiedAt != t.st.version.Load() || c.st.version.Load() != 0 {
+		return nil
+	}
+	out := c.alias(c.shape, c.strides)
+	out.view, out.scope, out.copiedAt = false, s, c.copiedAt
+	s.arena.own(out)
+	return out
+}

@@ -42,6 +42,11 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 	if out.dt.IsFloat() {
 		out.node = &node{op: opCheckpoint, seq: nodeSeq.Add(1), in: in, out: out, path: s.path, replay: r}
 		out.needs = true
+		for _, t := range in {
+			if t != nil {
+				t.keep()
+			}
+		}
 	}
 	return out
 }

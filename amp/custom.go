@@ -44,6 +44,7 @@ type Context struct {
 func (c *Context) Save(ts ...*Tensor) {
 	for _, t := range ts {
 		t.live("Save")
+		t.keep()
 		c.saved = append(c.saved, t)
 		c.versions = append(c.versions, t.st.version.Load())
 	}

@@ -28,6 +28,10 @@ type Tensor struct {
 	grad    *Tensor
 	scope   *Scope // where it was born; nil for tensors that belong to no scope
 	dims    [8]int // shape and strides of up to four dimensions, in place
+
+	kept     uint32         // not 0 once the graph will read the elements; atomic
+	copied   unsafe.Pointer // *Tensor: a copy that autocast made and the graph holds, see sharedCast; atomic
+	copiedAt uint32         // of such a copy: the version of what it is a copy of
 }
 
 // A storage is a buffer shared by a tensor and its views. Its version counts in-place changes.
@@ -300,6 +304,21 @@ func (t *Tensor) birthplace() string {
 // Free returns the tensor's memory at once. Tensors born in a scope are freed by its Close; Free is for the others, and for
 // those who are in a hurry. Freeing twice does nothing.
 func (t *Tensor) Free() { t.release() }
+
+// Done says that the program will read t no more. Its memory returns at once where no backward is to read it, which is as true of a
+// result that only another format of it is kept of; else it stays until its scope closes. Layers say it of what they alone have seen.
+func (t *Tensor) Done() {
+	if atomic.LoadUint32(&t.kept) == 0 {
+		t.release()
+	}
+}
+
+// keep notes that the graph will read t's elements.
+func (t *Tensor) keep() {
+	if atomic.LoadUint32(&t.kept) == 0 {
+		atomic.StoreUint32(&t.kept, 1)
+	}
+}
 
 func (t *Tensor) release() {
 	st := t.st

@@ -96,7 +96,11 @@ func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, cau
 	y := amp.ScaledDotProductAttention(s, m.project(s, q, 0), m.project(s, k, 1), m.project(s, v, 2), mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
 	shape := q.Shape()
 	shape[len(shape)-1] = m.features
-	return m.OutProj.Forward(s.In("out_proj"), amp.Reshape(s, amp.Transpose(s, y, -2, -3), shape...))
+	turned := amp.Transpose(s, y, -2, -3)
+	together := amp.Reshape(s, turned, shape...) // a copy
+	turned.Done()
+	y.Done()
+	return m.OutProj.Forward(s.In("out_proj"), together)
 }
 
 // Weights returns the weights with which Attend averages the values, [… heads T S], before dropout and without a graph.

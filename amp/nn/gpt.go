@@ -103,13 +103,18 @@ func (g *GPT) Parameters() []*amp.Tensor { return ParametersOf(g.modules()...) }
 // Forward returns logits [… positions vocabulary] for int64 tokens [… positions]. It panics with amp.ErrShape for a sequence longer
 // than the context and with amp.ErrArgument for a token outside the vocabulary.
 func (g *GPT) Forward(s *amp.Scope, tokens *amp.Tensor) *amp.Tensor {
-	return g.logits(s, g.features(s, tokens))
+	x := g.features(s, tokens)
+	y := g.logits(s, x)
+	x.Done()
+	return y
 }
 
 // features is what the output layer sees.
 func (g *GPT) features(s *amp.Scope, tokens *amp.Tensor) *amp.Tensor {
 	names := g.names()
-	x := g.Positions.Forward(s.In("wpe"), g.Tokens.Forward(s.In("wte"), tokens))
+	t := g.Tokens.Forward(s.In("wte"), tokens)
+	x := g.Positions.Forward(s.In("wpe"), t)
+	t.Done()
 	for i, b := range g.Blocks {
 		x = b.Forward(s.In(names[2+i]), x)
 	}

@@ -68,11 +68,21 @@ func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Te
 	}
 	drop := func(x *amp.Tensor) *amp.Tensor { return amp.Dropout(s, x, l.opts.Dropout) }
 
-	y := norm(l.Norm1, "norm1", x, true)
-	y = l.SelfAttn.Attend(s.In("self_attn"), y, y, y, mask, l.opts.Causal)
+	// done lets go of a norm's result: under autocast linear layers keep it in the lower precision, and nobody reads the float32 one.
+	done := func(y *amp.Tensor) {
+		if l.opts.PreNorm {
+			y.Done()
+		}
+	}
+
+	in := norm(l.Norm1, "norm1", x, true)
+	y := l.SelfAttn.Attend(s.In("self_attn"), in, in, in, mask, l.opts.Causal)
+	done(in)
 	x = norm(l.Norm1, "norm1", amp.Add(s, x, drop(y)), false)
-	y = norm(l.Norm2, "norm2", x, true)
-	y = drop(l.opts.Activation.Forward(s.In("activation"), l.Linear1.Forward(s.In("linear1"), y)))
+	in = norm(l.Norm2, "norm2", x, true)
+	y = l.Linear1.Forward(s.In("linear1"), in)
+	done(in)
+	y = drop(l.opts.Activation.Forward(s.In("activation"), y))
 	y = l.Linear2.Forward(s.In("linear2"), y)
 	return norm(l.Norm2, "norm2", amp.Add(s, x, drop(y)), false)
 }
