@@ -20,7 +20,8 @@ var lineWorks = sync.Pool{New: func() any { return new(lineWork) }}
 
 // release forgets the tensors' memory.
 func (w *lineWork) release() {
-	w.F32 = [6][]float32{}
+	clear(w.F32[:])
+	w.Ahead = 0
 	lineWorks.Put(w)
 }
 
@@ -28,6 +29,27 @@ func (w *lineWork) release() {
 func (w *lineWork) buffer(k, n int) []float32 {
 	w.f32[k] = resize(w.f32[k], n)
 	return w.f32[k]
+}
+
+// lineGrain is how many lines of n elements one task does.
+func lineGrain(n int) int { return max(1, grain/n) }
+
+// follows says whether lines of n elements lie one behind another, in float32.
+func follows(n int, ts ...*Tensor) bool {
+	for _, t := range ts {
+		if t.dt != Float32 || !t.contiguous() || len(t.shape) == 0 || t.shape[len(t.shape)-1] > n {
+			return false
+		}
+	}
+	return true
+}
+
+// lookAhead has the passes fetch the next lines of n elements, where they follow.
+func (w *lineWork) lookAhead(n int, follow bool) {
+	w.Ahead = 0
+	if follow {
+		w.Ahead = 4 * n
+	}
 }
 
 // read returns n elements of t from offset off: in place if possible, else widened into buffer k.
@@ -71,10 +93,12 @@ func eachLine(out *Tensor, d int, in []*Tensor, f func(w *lineWork, dst []float3
 	if out.Len() == 0 {
 		return
 	}
-	cpu.Parallel(out.Len()/n, max(1, grain/4/n), func(lo, hi int) {
+	cpu.Parallel(out.Len()/n, lineGrain(n), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
+		follow := follows(n, out) && follows(n, in...)
 		for i := lo; i < hi; i++ {
+			w.lookAhead(n, follow && i+1 < hi)
 			var src [3][]float32
 			for k, t := range in {
 				src[k] = w.read(k, t, lineOf(t, d, i), t.strides[d], n)

@@ -111,3 +111,32 @@ func TestEmbeddingGradientByRow(t *testing.T) {
 		}
 	}
 }
+
+// TestNormSample: mean and variance are right though the elements that stand in for the mean at first be far from it.
+func TestNormSample(t *testing.T) {
+	s := NewScope(Seed(1))
+	defer s.Close()
+	x := make([]float32, 3000)
+	values := Randn(s, Float64, 0, 1, len(x)).Float64s()
+	for i := range x {
+		x[i] = float32(values[i])
+		if i < normSample {
+			x[i] += 1000
+		}
+	}
+	mean, square := 0.0, 0.0
+	for _, v := range x {
+		mean += float64(v) / float64(len(x))
+	}
+	for _, v := range x {
+		square += (float64(v) - mean) * (float64(v) - mean) / float64(len(x))
+	}
+	var w lineWork
+	w.normRate(x, true, 0)
+	if got := float64(w.Arg[0]) + float64(w.Arg[4]); math.Abs(got-mean) > 1e-6*1000 {
+		t.Errorf("mean %v, want %v", got, mean)
+	}
+	if got, want := float64(w.Arg[1]), 1/math.Sqrt(square); math.Abs(got-want) > 1e-5*want {
+		t.Errorf("1/σ %v, want %v", got, want)
+	}
+}

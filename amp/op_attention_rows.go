@@ -49,7 +49,7 @@ func newLineRows() rowKernels[float32] {
 			io.F32[0], io.F32[1], io.F32[2], io.Arg[0] = p, dp, dp, delta
 			cpu.LineSoftmaxGrad.Run(len(p), io)
 		},
-		release: func() { io.F32 = [6][]float32{} },
+		release: func() { clear(io.F32[:]) },
 	}
 }
 

@@ -33,14 +33,19 @@ func vectorOf(in []*Tensor, i int) []float32 {
 	return x
 }
 
+// normSample is the number of elements whose mean stands in for that of a line at first.
+const normSample = 64
+
 // normRate sets Arg[0] and Arg[4] to the mean in two parts (0 unless center) and Arg[1] to 1/√(variance + eps) of line x. The first part
-// comes from a sum that may have lost digits, which the sum of what is left of x shows (Chan, Golub and LeVeque, "Algorithms for
-// computing the sample variance", 1983).
+// is the mean of a sample; moments about it give the second part and the variance (Chan, Golub and LeVeque, "Algorithms for computing
+// the sample variance", 1983): however the sample falls out, they are no more than n/normSample times the variance away from those about
+// the mean, so that no digits of weight are lost.
 func (w *lineWork) normRate(x []float32, center bool, eps float64) {
 	n := float64(len(x))
 	w.Arg[0], w.Arg[4] = 0, 0
 	if center {
-		w.Arg[0] = float32(w.SumOf(x) / n)
+		sample := x[:min(len(x), normSample)]
+		w.Arg[0] = float32(w.SumOf(sample) / float64(len(sample)))
 	}
 	w.F32[0], w.Acc = x, [2]cpu.Lanes{}
 	cpu.LineSpread.Run(len(x), &w.Line)
@@ -70,10 +75,12 @@ func normalizeLines(c *Call, center bool) {
 	case weight != nil:
 		kernel = &cpu.LineNormWeight
 	}
-	cpu.Parallel(x.r.nKept, max(1, grain/4/n), func(lo, hi int) {
+	follow := follows(n, c.In[0], c.Out)
+	cpu.Parallel(x.r.nKept, lineGrain(n), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		for i := lo; i < hi; i++ {
+			w.lookAhead(n, follow && i+1 < hi)
 			w.normRate(x.line(w, 0, i), center, c.Scalar)
 			dst := w.target(3, c.Out, c.Out.off+i*n, 1, n)
 			w.F32[1], w.F32[2], w.F32[3] = dst, weight, bias
@@ -99,6 +106,7 @@ func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, ce
 	if weight == nil {
 		total, gradient = &cpu.LineNormPlainSums, &cpu.LineNormPlainGrad
 	}
+	follow := follows(n, c.In[0], c.In[1])
 	cpu.Parallel(x.r.nKept, block, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
@@ -108,6 +116,7 @@ func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, ce
 			clear(w.sums)
 		}
 		for i := lo; i < hi; i++ {
+			w.lookAhead(n, follow && i+1 < hi)
 			w.normRate(x.line(w, 0, i), center, c.Scalar)
 			dst := w.target(3, c.Out, c.Out.off+i*n, 1, n)
 			w.F32[1], w.F32[2] = dy.line(w, 1, i), weight

@@ -5,11 +5,15 @@ import "math"
 // A Line is what the kernels below work on: the elements of several lines that belong together, numbers that are the same for all of
 // them, and sums. A kernel's lines have the same length.
 type Line struct {
-	F32 [6][]float32
+	F32 [lineCount][]float32
 	Arg [8]float32
 	Acc [2]Lanes
 
-	last [6][lineLanes]float32 // incomplete blocks
+	// Ahead is the distance in bytes from a line to the one that is worked on next, which some kernels then bring into the cache
+	// meanwhile: the processor does not guess it beyond a page. 0 is none.
+	Ahead int
+
+	last [lineCount][lineLanes]float32 // incomplete blocks
 }
 
 // Lanes are the parts of a sum or maximum, and Sum adds them up in one order, so that the result's bits do not depend on the width of a
@@ -43,6 +47,7 @@ func (a *Lanes) Fill(v float64) {
 }
 
 const (
+	lineCount   = 7
 	lineLanes   = 32   // element i of a segment goes to lane i mod 32
 	lineSegment = 2048 // elements that are added up in float32 before their sums are in float64
 )

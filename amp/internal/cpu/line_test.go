@@ -26,8 +26,8 @@ var lineKernels = map[string]*LineKernel{
 // TestLineLayout: the assembly knows where the fields lie.
 func TestLineLayout(t *testing.T) {
 	var l Line
-	got := []uintptr{unsafe.Offsetof(l.F32), unsafe.Offsetof(l.Arg), unsafe.Offsetof(l.Acc), unsafe.Sizeof(l.Acc)}
-	if want := []uintptr{0, 144, 176, 128}; !reflect.DeepEqual(got, want) {
+	got := []uintptr{unsafe.Offsetof(l.F32), unsafe.Offsetof(l.Arg), unsafe.Offsetof(l.Acc), unsafe.Offsetof(l.Ahead), unsafe.Sizeof(l.Acc)}
+	if want := []uintptr{0, 168, 200, 328, 128}; !reflect.DeepEqual(got, want) {
 		t.Errorf("fields at %v, the generator takes them to be at %v", got, want)
 	}
 }
@@ -134,7 +134,7 @@ func TestLineKernelMeaning(t *testing.T) {
 		t.Errorf("the largest of none is %v", m)
 	}
 	got := make([]float32, 4)
-	io = &Line{F32: [6][]float32{x[:4], got}, Arg: [8]float32{3}}
+	io = &Line{F32: [lineCount][]float32{x[:4], got}, Arg: [8]float32{3}}
 	LineExp.Run(4, io)
 	sum := 0.0
 	for i, v := range got {
@@ -155,7 +155,7 @@ func TestLineTooShort(t *testing.T) {
 			t.Error("a line that is too short was accepted")
 		}
 	}()
-	LineScale.Run(32, &Line{F32: [6][]float32{make([]float32, 32), make([]float32, 31)}})
+	LineScale.Run(32, &Line{F32: [lineCount][]float32{make([]float32, 32), make([]float32, 31)}})
 }
 
 func BenchmarkLine(b *testing.B) {

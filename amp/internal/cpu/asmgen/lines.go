@@ -54,13 +54,14 @@ func (ln line) program() *lineProg {
 
 // The layout of cpu.Line.
 const (
-	lineCount, lineArgs, lineSums = 6, 8, 2
+	lineCount, lineArgs, lineSums = 7, 8, 2
 
-	atArg = 24 * lineCount
-	atSum = atArg + 4*lineArgs
+	atArg   = 24 * lineCount
+	atSum   = atArg + 4*lineArgs
+	atAhead = atSum + 8*lineWide*lineSums
 )
 
-var linePointers = []string{"SI", "DI", "R9", "R10", "R11", "R12"}
+var linePointers = []string{"SI", "DI", "R9", "R10", "R11", "R12", "R13"}
 
 // used returns which lines a program touches, and which of them it writes.
 func (l *lineProg) used() (all, written []int) {
@@ -108,14 +109,15 @@ func lineVectors(f *asmFile) {
 type lineWriter struct {
 	lanes
 	l     *lineProg
-	count int // elements of a register
+	ahead []int // lines that are fetched ahead
+	count int   // elements of a register
 	sums  [lineSums][]string
 	args  map[int]string
 }
 
 func (f *asmFile) lineFunc(ln line, reg string, consts *pool) {
 	l := ln.program()
-	w := &lineWriter{l: l, count: 16, args: map[int]string{}}
+	w := &lineWriter{l: l, ahead: linesAhead[ln.name], count: 16, args: map[int]string{}}
 	w.lanes = lanes{f: f, p: &l.prog, reg: reg, consts: consts}
 	regs := 32
 	if reg == "Y" {
@@ -129,6 +131,9 @@ func (f *asmFile) lineFunc(ln line, reg string, consts *pool) {
 	used, _ := l.used()
 	for _, k := range used {
 		f.op("MOVQ", at(24*k, "AX"), linePointers[k])
+	}
+	if len(w.ahead) > 0 {
+		f.op("MOVQ", at(atAhead, "AX"), "DX")
 	}
 	for _, i := range l.ins {
 		if i.op == opArg && w.args[i.n] == "" && reg == "Z" {
@@ -180,6 +185,11 @@ func (w *lineWriter) loop(counter string) {
 	f.label("loop")
 	for g := range lineLanes / w.count {
 		w.group(g)
+	}
+	for _, k := range w.ahead {
+		for line := range 4 * lineLanes / 64 {
+			f.op("PREFETCHT0", at(64*line, linePointers[k])+"(DX*1)")
+		}
 	}
 	used, _ := w.l.used()
 	for _, k := range used {

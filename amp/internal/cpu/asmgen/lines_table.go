@@ -5,6 +5,13 @@ const (
 	padMean   = "io.Arg[0]"
 )
 
+// linesAhead names the lines that a kernel brings into the cache while it works on those io.Ahead bytes before.
+var linesAhead = map[string][]int{
+	"lineMax": {0}, "lineExp": {1}, "lineDot": {0, 1}, "lineSoftmaxGrad": {2},
+	"lineSpread": {0}, "lineNorm": {1}, "lineNormWeight": {1}, "lineNormBias": {1},
+	"lineNormSums": {1}, "lineNormPlainSums": {1}, "lineNormGrad": {3}, "lineNormPlainGrad": {3},
+}
+
 // deviation returns x0 - a0 - a4, for a mean in two parts.
 func (l *lineProg) deviation() val { return l.sub(l.sub(l.line(0), l.arg(0)), l.arg(4)) }
 
