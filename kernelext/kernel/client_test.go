@@ -31,7 +31,8 @@ type client struct {
 	byChannel map[channel][]*message
 }
 
-const patience = 60 * time.Second
+// patience is how long a test waits for what should come. Some cells compile everything from an empty cache, beside other tests.
+const patience = 4 * time.Minute
 
 func dial(t *testing.T, conn connection) *client {
 	t.Helper()
