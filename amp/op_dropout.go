@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // The dropout family. A mask is never stored: it is a function of Attrs.Draw and of an element's index, so that backward is the
@@ -100,16 +102,24 @@ func (m *mask) draw(kept []uint8, first int) {
 
 // drawGroups is draw for the groups first, first+1, …
 func (m *mask) drawGroups(kept []uint8, first int) {
-	for i := 0; i < len(kept); {
-		numbers := philox(m.Seed, m.Block+uint64((first+i)/4))
-		for lane := (first + i) % 4; lane < 4 && i < len(kept); lane++ {
+	var buf [chunk + 4]uint32
+	for len(kept) > 0 {
+		n := min(len(kept), chunk)
+		for i, number := range m.numbers(&buf, first, n) {
 			kept[i] = 0
-			if uint64(numbers[lane]) >= m.bound {
+			if uint64(number) >= m.bound {
 				kept[i] = 1
 			}
-			i++
 		}
+		kept, first = kept[n:], first+n
 	}
+}
+
+// numbers returns those of n groups from the first on.
+func (m *mask) numbers(buf *[chunk + 4]uint32, first, n int) []uint32 {
+	skip := first % 4
+	cpu.Philox(buf[:skip+n], m.Seed, m.Block+uint64(first/4))
+	return buf[skip : skip+n]
 }
 
 func dropOn[T float32 | float64](c *Call, m mask) {
@@ -121,6 +131,20 @@ func dropOn[T float32 | float64](c *Call, m mask) {
 		s := pool.Get().(*scratch[T])
 		src := fetch(&s.buf[0], x, off[1], w.step[1], n)
 		dst := s.buf[1][:n]
+		if narrow, ok := any(src).([]float32); ok && m.group == 1 && m.bound > 0 {
+			d := cpu.Dropping{Bound: m.bound, Factor: [2]float32{0, float32(m.scale)}, Summand: [2]float32{float32(m.dropped), float32(m.kept)}}
+			to := dst
+			if in, ok := direct[T](out, off[0], 1, n); ok {
+				to = in
+			}
+			var buf [chunk + 4]uint32
+			cpu.Drop(any(to).([]float32), narrow, m.numbers(&buf, off[0]-out.off, n), &d)
+			if &to[0] == &dst[0] {
+				store(out, off[0], dst)
+			}
+			pool.Put(s)
+			return
+		}
 		var keep [chunk]uint8
 		m.draw(keep[:n], off[0]-out.off)
 		for i, v := range src {

@@ -227,6 +227,16 @@ func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 //go:noescape
 func dotRows16(n int, rest int, a *float32, lda int, b *float32, c *float32)
 
+// dropY writes n registers full of elements, each kept where its number is above the bound.
+//
+//go:noescape
+func dropY(n int, src *float32, numbers *uint32, dst *float32, arg *[5]uint32)
+
+// dropZ writes n registers full of elements, each kept where its number is above the bound.
+//
+//go:noescape
+func dropZ(n int, src *float32, numbers *uint32, dst *float32, arg *[5]uint32)
+
 // erfF32Y computes blocks of 4 elements.
 //
 //go:noescape
@@ -1351,6 +1361,26 @@ func peakTilesBF16(n int, config *[64]byte)
 //
 //go:noescape
 func peakTilesF16(n int, config *[64]byte)
+
+// philoxY writes n times two registers full of blocks.
+//
+//go:noescape
+func philoxY(n int, t *philoxTable, dst *uint32)
+
+// philoxZ writes n times two registers full of blocks.
+//
+//go:noescape
+func philoxZ(n int, t *philoxTable, dst *uint32)
+
+// planeZ does n registers of pairs.
+//
+//go:noescape
+func planeZ(n int, radius *float64, sin *float64, cos *float64, dst *float64, t *[19]uint64)
+
+// polarZ does n registers of blocks.
+//
+//go:noescape
+func polarZ(n int, numbers *uint32, radius *float64, angle *float64, t *[18]uint64)
 
 // rowTimes16 sets (more = 0) or raises 256 sums in c by the product of a and k rows of b; stride in bytes.
 //

@@ -30,6 +30,8 @@ func generate() map[string]string {
 		"gemv_amd64.s":    gemvs,
 		"steps_amd64.s":   steps,
 		"peak_amd64.s":    peaks,
+		"philox_amd64.s":  randoms,
+		"normal_amd64.s":  normals,
 		"table_amd64.s":   gathers,
 		"packz_amd64.s":   packsZ,
 		"pack_amd64.s":    packs,

@@ -1,0 +1,43 @@
+package cpu
+
+import (
+	"math"
+	"testing"
+)
+
+// TestNormal holds every variant to the formula on single numbers, bit for bit, at odd lengths and unaligned starts.
+func TestNormal(t *testing.T) {
+	defer SetMode(Current())
+	for v := Generic; v <= best(); v++ {
+		SetMode(Mode{Variant: v})
+		for _, n := range []int{0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 2*normalPairs - 1, 2 * normalPairs, 2*normalPairs + 1, 1501} {
+			buf := make([]float64, n+2)
+			dst := buf[1 : n+1]
+			Normal(dst, 12345, 1<<32-3, 3, 2)
+			for i, got := range dst {
+				b := PhiloxBlock(12345, 1<<32-3+uint64(i/2))
+				r := math.Sqrt(-2 * Log1p.Of(-float64(uint64(b[0])<<32|uint64(b[1]))*0x1p-64))
+				angle := 2 * math.Pi * (float64(uint64(b[2])<<32|uint64(b[3])) * 0x1p-64)
+				want := 3 + float64(2*float64(r*Cos.Of(angle)))
+				if i%2 == 1 {
+					want = 3 + float64(2*float64(r*Sin.Of(angle)))
+				}
+				if got != want {
+					t.Fatalf("%v: number %d of %d is %v, want %v", v, i, n, got, want)
+				}
+			}
+			if buf[0] != 0 || buf[n+1] != 0 {
+				t.Fatalf("%v: %d numbers: written beside them", v, n)
+			}
+		}
+	}
+}
+
+// TestUniform: rounded as the 64 bits would be, also where they are halfway between two numbers and where they round up to 1.
+func TestUniform(t *testing.T) {
+	for _, x := range []uint64{0, 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<53 + 1, 1<<54 + 2, 1<<54 + 6, 1<<63 + 1<<10, 1<<63 + 3<<10, 1<<64 - 1, 1<<64 - 1<<10, 1<<64 - 1<<10 - 1, 0x123456789abcdef0} {
+		if got, want := Uniform(uint32(x>>32), uint32(x)), float64(x)*0x1p-64; got != want {
+			t.Errorf("%#x: %v, want %v", x, got, want)
+		}
+	}
+}
