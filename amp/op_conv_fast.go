@@ -24,5 +24,5 @@ func identity(n int) []int {
 // fast computes the job by one of the ways that read windows where they lie, if one is for it.
 func (j *convJob[T]) fast() bool {
 	f, ok := any(j).(*convJob[float32])
-	return ok && f.kernel.w != nil && f.fits() && f.tiles()
+	return ok && f.kernel.w != nil && f.fits() && (f.tiles() || f.steps())
 }

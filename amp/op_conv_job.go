@@ -46,13 +46,7 @@ func (j *convJob[T]) run() {
 
 // tables makes what the groups of a box have in common.
 func (j *convJob[T]) tables(c *columns[T], b *box) {
-	stride := [3]int{j.outSize[1] * j.outSize[2], j.outSize[2], 1}
-	plane := j.outSize[0] * stride[0]
-	base := j.out.off
-	for d := range 3 {
-		base += j.start[d] * stride[d]
-	}
-	c.out, c.outRun = b.table(c.out, [4]int{j.m * j.groups * plane, j.step[0] * stride[0], j.step[1] * stride[1], j.step[2]}, base)
+	c.out, c.outRun = j.places(c.out, b)
 	if len(j.taps) > 0 {
 		c.begin(&j.lattice, j.src, b)
 	}

@@ -135,7 +135,7 @@ func (j *convJob[T]) tilePatch(w *tileWork, b *box, group int) {
 	for i := range b.hi[0] - b.lo[0] {
 		p.pairs(&j.lattice, w.pairs[i*image:(i+1)*image], j.src, b.lo[0]+i, group)
 	}
-	w.outs = j.places(w.outs, b)
+	w.outs, _ = j.places(w.outs, b)
 }
 
 // tileRows computes rows of a group for the positions of the patch.
@@ -174,21 +174,19 @@ func (j *convJob[T]) tileRows(w *tileWork, k *tileKernel, group, first, rows int
 }
 
 // places lists where the positions of a box are in the result, for the first channel of the first group.
-func (j *convJob[T]) places(dst []int, b *box) []int {
+func (j *convJob[T]) places(dst []int, b *box) ([]int, int) {
 	stride := [3]int{j.outSize[1] * j.outSize[2], j.outSize[2], 1}
 	plane := j.outSize[0] * stride[0]
 	base := j.out.off
 	for d := range 3 {
 		base += j.start[d] * stride[d]
 	}
-	dst, _ = b.table(dst, [4]int{j.m * j.groups * plane, j.step[0] * stride[0], j.step[1] * stride[1], j.step[2]}, base)
-	return dst
+	return b.table(dst, [4]int{j.m * j.groups * plane, j.step[0] * stride[0], j.step[1] * stride[1], j.step[2]}, base)
 }
 
 // storeVector writes a vector of sums, rows 32 apart, for so many channels from one on.
 func (j *convJob[T]) storeVector(w *tileWork, sums []float32, v *vector, channel, rows int) {
-	b := &w.patch.b
-	at := (v.image*(b.hi[1]-b.lo[1])+v.z)*(b.hi[2]-b.lo[2])*(b.hi[3]-b.lo[3]) + v.first
+	at := w.patch.position(v)
 	outs := w.outs[at : at+v.have]
 	var bias []float32
 	if j.bias != nil {

@@ -75,6 +75,79 @@ func PackSteps(dst []float32, rows, k int, src []float32, row int) {
 	}
 }
 
+// PackStepsTurned packs a transposed convolution's weights for StepProduct: element (channel, tap) of row i is that at channel·in + i·size +
+// place[tap] of src, which ends with its last element. A row is as long as channels·len(place).
+func PackStepsTurned(dst []float32, rows, channels int, src []float32, in, size int, place []int) {
+	taps := len(place)
+	k := channels * taps
+	all := taps == size && taps < 16
+	for t, at := range place {
+		all = all && at == t
+	}
+	var index [16]uint32
+	for i := range index {
+		index[i] = uint32(i % 2 * taps)
+	}
+	for i := 0; i < rows; {
+		h := StepHeight(rows - i)
+		d := dst[i*k : (i+h)*k]
+		whole := 0
+		if all && h == StepRows {
+			for whole = channels; whole > 0 && (whole-1)*in+(i+8)*size+14 > len(src); whole-- {
+			}
+			if whole > 0 {
+				_ = d[whole*taps*8-1]
+				turnTaps(whole, taps, &src[i*size], 4*in, &d[0], &index)
+			}
+		}
+		for c := whole; c < channels; c++ {
+			for t, at := range place {
+				to := d[(c*taps+t)*h:][:h]
+				for y := range to {
+					to[y] = src[c*in+(i+y)*size+at]
+				}
+			}
+		}
+		i += h
+	}
+}
+
+// evenIndex picks the even ones of 32 elements.
+var evenIndex = func() (index [16]uint32) {
+	for i := range index {
+		index[i] = uint32(2 * i)
+	}
+	return index
+}()
+
+// TakeRows sets dst[r·ldd + i], for r below rows and i below n, to src[r·lds + i·stride].
+func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	if stride == 1 {
+		copyRows(dst, ldd, src, lds, n, rows)
+		return
+	}
+	done := 0
+	if stride == 2 && n >= 16 && variant() == AVX512 {
+		done = n &^ 15
+		if (rows-1)*lds+2*done > len(src) {
+			done -= 16
+		}
+		if done > 0 {
+			_, _ = src[(rows-1)*lds+2*done-1], dst[(rows-1)*ldd+done-1]
+			evenRows(rows, done/16, &src[0], 4*lds, &dst[0], 4*ldd, &evenIndex)
+		}
+	}
+	for r := range rows {
+		from, to := src[r*lds:], dst[r*ldd:][:n]
+		for i := done; i < n; i++ {
+			to[i] = from[i*stride]
+		}
+	}
+}
+
 // A TileProduct is a product of a, whose rows are packed by PackTileRows or PackTileColumns, and columns that lie as PairRows writes them.
 type TileProduct struct {
 	Format      Format

@@ -2018,3 +2018,73 @@ tap:
 	JNZ row
 	VZEROUPPER
 	RET
+
+// func turnTaps(n int, taps int, src *float32, lds int, dst *float32, index *[16]uint32)
+TEXT ·turnTaps(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), CX
+	MOVQ taps+8(FP), R11
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), DI
+	MOVQ index+40(FP), BX
+	VMOVDQU32 (BX), Z31
+	MOVL $3, AX
+	SHLL $2, AX
+	KMOVW AX, K1
+	SHLL $2, AX
+	KMOVW AX, K2
+	SHLL $2, AX
+	KMOVW AX, K3
+	MOVQ R11, R9
+	SHLQ $3, R9
+	LEAQ (R9)(R9*2), R10
+	PCALIGN $32
+block:
+	MOVQ SI, R12
+	MOVQ R11, DX
+	PCALIGN $32
+tap:
+	VPERMPS (R12), Z31, Z0
+	VPERMPS (R12)(R9*1), Z31, K1, Z0
+	VPERMPS (R12)(R9*2), Z31, K2, Z0
+	VPERMPS (R12)(R10*1), Z31, K3, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $4, R12
+	DECQ DX
+	JNZ tap
+	ADDQ R8, SI
+	DECQ CX
+	JNZ block
+	VZEROUPPER
+	RET
+
+// func evenRows(rows int, n int, src *float32, lds int, dst *float32, ldd int, index *[16]uint32)
+TEXT ·evenRows(SB), NOSPLIT, $0-56
+	MOVQ rows+0(FP), CX
+	MOVQ n+8(FP), R11
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), DI
+	MOVQ ldd+40(FP), R10
+	MOVQ index+48(FP), BX
+	VMOVDQU32 (BX), Z31
+	PCALIGN $32
+row:
+	MOVQ SI, R12
+	MOVQ DI, DX
+	MOVQ R11, BX
+some:
+	VMOVUPS (R12), Z0
+	VPERMT2PS 64(R12), Z31, Z0
+	VMOVUPS Z0, (DX)
+	ADDQ $128, R12
+	ADDQ $64, DX
+	DECQ BX
+	JNZ some
+	ADDQ R8, SI
+	ADDQ R10, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET

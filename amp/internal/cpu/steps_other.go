@@ -40,3 +40,11 @@ func PackTileRows(dst []uint16, rows, channels, taps int, src []uint16, row, blo
 }
 
 func PackTileColumns(dst []uint16, rows, k int, src []uint16, row int) { panic("cpu: no tiles") }
+
+func PackStepsTurned(dst []float32, rows, channels int, src []float32, in, size int, place []int) {
+	panic("cpu: no step kernels")
+}
+
+func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd int) {
+	panic("cpu: no step kernels")
+}

@@ -277,6 +277,11 @@ func erfcF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func erfcF64Z(blocks int, src *float64, dst *float64)
 
+// evenRows writes rows of 16·n elements, every second one of src, of which it reads 32·n; distances of rows in bytes.
+//
+//go:noescape
+func evenRows(rows int, n int, src *float32, lds int, dst *float32, ldd int, index *[16]uint32)
+
 // expF32Y computes blocks of 8 elements.
 //
 //go:noescape
@@ -1616,6 +1621,11 @@ func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 //
 //go:noescape
 func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
+
+// turnTaps writes the columns of n blocks of 8 rows of taps neighbors, taps below 16; blocks lie lds bytes apart. index holds 0 and taps, 8 times. It reads up to 14 elements beyond a block.
+//
+//go:noescape
+func turnTaps(n int, taps int, src *float32, lds int, dst *float32, index *[16]uint32)
 
 // widenBF16Y converts blocks of 8 elements: bfloat16 to float32.
 //

@@ -24,6 +24,8 @@ func steps(f *asmFile) {
 		f.pairRows(stride)
 	}
 	f.spreadTaps()
+	f.turnTaps()
+	f.evenRows()
 }
 
 // The fields of fmaTile and amxTile in steps.go, in bytes.
@@ -317,6 +319,65 @@ func (f *asmFile) spreadTaps() {
 	f.op("DECQ", "DX")
 	f.op("JNZ", "tap")
 	f.op("ADDQ", "R8", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}
+
+// turnTaps transposes blocks of weights for the tiles of 8 rows.
+func (f *asmFile) turnTaps() {
+	f.fn("turnTaps", "writes the columns of n blocks of 8 rows of taps neighbors, taps below 16; blocks lie lds bytes apart. index holds 0 and taps, 8 times. It reads up to 14 elements beyond a block.",
+		param{"n", "int", "CX"}, param{"taps", "int", "R11"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"index", "*[16]uint32", "BX"})
+	f.op("VMOVDQU32", "(BX)", "Z31")
+	f.op("MOVL", "$3", "AX")
+	for i := 1; i < 4; i++ {
+		f.op("SHLL", "$2", "AX")
+		f.op("KMOVW", "AX", fmt.Sprintf("K%d", i))
+	}
+	f.op("MOVQ", "R11", "R9")
+	f.op("SHLQ", "$3", "R9") // 2 rows, in bytes
+	f.op("LEAQ", "(R9)(R9*2)", "R10")
+	f.op("PCALIGN", "$32")
+	f.label("block")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "R11", "DX")
+	f.op("PCALIGN", "$32")
+	f.label("tap")
+	f.op("VPERMPS", "(R12)", "Z31", "Z0")
+	for i, at := range []string{"(R12)(R9*1)", "(R12)(R9*2)", "(R12)(R10*1)"} {
+		f.op("VPERMPS", at, "Z31", fmt.Sprintf("K%d", 1+i), "Z0")
+	}
+	f.op("VMOVUPS", "Y0", "(DI)")
+	f.op("ADDQ", "$32", "DI")
+	f.op("ADDQ", "$4", "R12")
+	f.op("DECQ", "DX")
+	f.op("JNZ", "tap")
+	f.op("ADDQ", "R8", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "block")
+	f.ret()
+}
+
+// evenRows takes every second element of rows.
+func (f *asmFile) evenRows() {
+	f.fn("evenRows", "writes rows of 16·n elements, every second one of src, of which it reads 32·n; distances of rows in bytes.",
+		param{"rows", "int", "CX"}, param{"n", "int", "R11"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"ldd", "int", "R10"}, param{"index", "*[16]uint32", "BX"})
+	f.op("VMOVDQU32", "(BX)", "Z31")
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "DI", "DX")
+	f.op("MOVQ", "R11", "BX")
+	f.label("some")
+	f.op("VMOVUPS", "(R12)", "Z0")
+	f.op("VPERMT2PS", "64(R12)", "Z31", "Z0")
+	f.op("VMOVUPS", "Z0", "(DX)")
+	f.op("ADDQ", "$128", "R12")
+	f.op("ADDQ", "$64", "DX")
+	f.op("DECQ", "BX")
+	f.op("JNZ", "some")
+	f.op("ADDQ", "R8", "SI")
+	f.op("ADDQ", "R10", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "row")
 	f.ret()

@@ -1,0 +1,205 @@
+package amp
+
+import (
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Convolutions in float32 whose windows are read where they lie in a patch: each element of the result is the same sum in the same order
+// as that of the column matrix, so that which way is taken does not show in the bits.
+
+// A stepWork is what a worker needs.
+type stepWork struct {
+	patch patch
+	held  [2]int // the job and the box that patch is for
+	group int    // whose elements are in it
+	outs  []int
+	run   int
+	buf   []float32
+	steps []int
+	cols  []cpu.StepColumn
+	sums  []float32
+	read  []float32
+}
+
+// A stepKernel is a weight packed for the kernels.
+type stepKernel struct {
+	a, wide []float32
+	group   int
+}
+
+var (
+	stepWorks   = sync.Pool{New: func() any { return new(stepWork) }}
+	stepKernels = sync.Pool{New: func() any { return new(stepKernel) }}
+)
+
+// steps computes the job with the kernels for float32, where there are some. What is a plain matrix in memory is left to the matrix product.
+func (j *convJob[T]) steps() bool {
+	if !cpu.StepKernels() || j.src.dt == Float64 || j.out.dt == Float64 || j.kernel.w.dt == Float64 {
+		return false
+	}
+	if len(j.taps) == 1 && j.taps[0] == [3]int{} && j.step == [3]int{1, 1, 1} && j.lattice.step == j.step && j.src.dt == Float32 {
+		return false
+	}
+	k := stepKernels.Get().(*stepKernel)
+	defer stepKernels.Put(k)
+	k.pack(&j.kernel, j.groups, j.m, j.channels)
+	boxes := j.patches(j.channels)
+	chunks := (j.groups + groupsAtOnce - 1) / groupsAtOnce
+	shares := 1 // of the rows, where there are few boxes
+	if n := len(boxes) * chunks; n < 8 {
+		shares = max(1, min((8+n-1)/n, j.m/32))
+	}
+	each := (j.m/shares + cpu.StepRows - 1) / cpu.StepRows * cpu.StepRows
+	serial := int(patchJobs.Add(1))
+	cpu.Parallel(len(boxes)*chunks*shares, 1, func(lo, hi int) {
+		w := stepWorks.Get().(*stepWork)
+		defer stepWorks.Put(w)
+		for i := lo; i < hi; i++ {
+			n, chunk, first := i/(chunks*shares), i/shares%chunks, i%shares*each
+			if boxes[n].positions() == 0 || first >= j.m {
+				continue
+			}
+			if piece := [2]int{serial, n}; w.held != piece {
+				j.stepBox(w, &boxes[n])
+				w.held, w.group = piece, -1
+			}
+			for g := chunk * groupsAtOnce; g < min(j.groups, (chunk+1)*groupsAtOnce); g++ {
+				if g != w.group {
+					w.fill(&j.lattice, j.src, g)
+					w.group = g
+				}
+				j.stepRows(w, k, g, first, min(each, j.m-first))
+			}
+		}
+	})
+	return true
+}
+
+// pack brings weights to the order of the kernels.
+func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
+	n := channels * len(l.place)
+	k.group = m * n
+	k.a = cpu.Grow(k.a, groups*k.group)
+	src, off := k.wide, 0
+	if l.w.dt == Float32 {
+		src, off = elements[float32](l.w), l.w.off
+	} else {
+		k.wide = cpu.Grow(k.wide, l.w.Len())
+		src = k.wide
+		load(src, l.w, l.w.off, 1)
+	}
+	turned := l.in > l.out
+	const rows = 32
+	parts := (m + rows - 1) / rows
+	cpu.Parallel(groups*parts, max(1, grain/max(1, k.group/parts)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			g, first := i/parts, i%parts*rows
+			high := min(rows, m-first)
+			from, to := src[off+g*l.group+first*l.out:], k.a[g*k.group+first*n:(g*k.group+(first+high)*n)]
+			if turned || l.size != len(l.place) {
+				cpu.PackStepsTurned(to, high, channels, from, l.in, l.size, l.place)
+			} else {
+				cpu.PackSteps(to, high, n, from, l.out)
+			}
+		}
+	})
+}
+
+// stepBox makes what the groups of a box have in common.
+func (j *convJob[T]) stepBox(w *stepWork, b *box) {
+	p := &w.patch
+	p.lay(&j.lattice, b)
+	w.steps = resize(w.steps, j.channels*len(p.taps))
+	for c := range j.channels {
+		for t, at := range p.taps {
+			w.steps[c*len(p.taps)+t] = 4 * (c*p.plane + at)
+		}
+	}
+	w.outs, w.run = j.places(w.outs, b)
+	image := j.channels * p.plane
+	w.buf = cpu.Grow(w.buf, (b.hi[0]-b.lo[0])*image+2*vectorSize)
+	w.cols = w.cols[:0]
+	for i := range p.vecs {
+		v := &p.vecs[i]
+		w.cols = append(w.cols, cpu.StepColumn{From: p.start(&j.lattice, *v, image), To: p.position(v), Have: v.have})
+	}
+}
+
+// fill copies what the box sees of a group.
+func (w *stepWork) fill(l *lattice, src *Tensor, group int) {
+	p := &w.patch
+	image := l.channels * p.plane
+	for i := range p.b.hi[0] - p.b.lo[0] {
+		w.image(l, w.buf[i*image:(i+1)*image], src, p.b.lo[0]+i, group)
+	}
+}
+
+// stepRows computes rows of a group for the positions of the box.
+func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int) {
+	depth := len(w.steps)
+	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
+	a := k.a[group*k.group+first*depth:]
+	channel := group*j.m + first
+	var bias []float32
+	if j.bias != nil {
+		bias = any(j.bias).([]float32)[channel : channel+rows]
+	}
+	n := len(w.outs)
+	direct := j.out.dt == Float32
+	for i := range w.cols {
+		c := &w.cols[i]
+		v := &w.patch.vecs[i]
+		c.To = w.patch.position(v)
+		direct = direct && w.outs[c.To+v.have-1]-w.outs[c.To] == v.have-1
+	}
+	if direct {
+		for i := range w.cols {
+			w.cols[i].To = w.outs[w.cols[i].To]
+		}
+		cpu.StepProduct(rows, depth, a, w.buf, w.steps, w.cols, elements[float32](j.out)[channel*plane:], plane, bias, false)
+		return
+	}
+	w.sums = cpu.Grow(w.sums, rows*n)
+	cpu.StepProduct(rows, depth, a, w.buf, w.steps, w.cols, w.sums, n, bias, false)
+	for i := range rows {
+		put(j.out, (channel+i)*plane, w.outs, 0, w.run, w.sums[i*n:(i+1)*n])
+	}
+}
+
+// position is the number of a vector's first position in the box.
+func (p *patch) position(v *vector) int {
+	return (v.image*(p.b.hi[1]-p.b.lo[1])+v.z)*(p.b.hi[2]-p.b.lo[2])*(p.b.hi[3]-p.b.lo[3]) + v.first
+}
+
+// image writes the patch of an image's group.
+func (w *stepWork) image(l *lattice, dst []float32, src *Tensor, image, group int) {
+	p := &w.patch
+	size := l.size[0] * l.size[1] * l.size[2]
+	one := p.ext[0] * p.rows * p.width
+	border := p.border(l)
+	for c := range l.channels {
+		plane := dst[c*p.plane : (c+1)*p.plane]
+		from, off := []float32(nil), src.off+((image*l.groups+group)*l.channels+c)*size
+		if src.dt == Float32 {
+			from = elements[float32](src)[off:]
+		} else {
+			w.read = resize(w.read, size)
+			from = w.read
+			load(from, src, off, 1)
+		}
+		if border {
+			clear(plane)
+		}
+		for s, shift := range p.shifts {
+			first, end := p.columns(shift, l.size[2])
+			if first >= end {
+				continue
+			}
+			p.lines(l, func(at, source, n int) {
+				cpu.TakeRows(n, end-first, p.step, from[source*l.size[2]+shift+first*p.step:], l.step[1]*l.size[2], plane[s*one+at+first:], p.width)
+			})
+		}
+	}
+}
