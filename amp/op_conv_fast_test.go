@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // slowConv is the convolution of x [n c h w] with w [m c/groups kh kw], in float64.
@@ -62,6 +65,43 @@ func TestConvFastPaths(t *testing.T) {
 			nearSums(t, name+" dx", dt, x.Grad().Float64s(), dx, c.m/c.groups*c.kh*c.kw)
 			nearSums(t, name+" dw", dt, w.Grad().Float64s(), dw, c.n*y.shape[2]*y.shape[3])
 			s.Close()
+		}
+	}
+}
+
+// TestConvSameBits: in float32 the bits are those of the column matrix, which the kernels of other processors multiply, and so are those of
+// halves where nothing but float32 multiplies them.
+func TestConvSameBits(t *testing.T) {
+	was := cpu.Current()
+	defer cpu.SetMode(was)
+	for _, c := range []struct {
+		x, w []int
+		opts []WindowOption
+	}{
+		{[]int{3, 20, 16, 16}, []int{21, 20, 3, 3}, options(Padding(1))},
+		{[]int{2, 33, 8, 8}, []int{12, 33, 3, 3}, options(Padding(1))},
+		{[]int{2, 16, 9, 32}, []int{19, 16, 3, 3}, options(Padding(1), Stride(2))},
+		{[]int{2, 24, 12, 12}, []int{24, 1, 3, 3}, options(Padding(1), Groups(24))},
+		{[]int{1, 40, 10, 16}, []int{14, 20, 1, 2}, options(Groups(2))},
+		{[]int{70, 16, 4, 4}, []int{16, 16, 3, 3}, options(Padding(1))},
+	} {
+		for _, dt := range []DType{Float32, Float16} {
+			var want []float64
+			for _, v := range cpu.Variants() {
+				cpu.SetMode(cpu.Mode{Variant: v, Reproducible: true})
+				s := NewScope(Seed(7))
+				x, w := To(s, Randn(s, Float32, 0, 1, c.x...), dt).RequireGrad(), To(s, Randn(s, Float32, 0, 1, c.w...), dt).RequireGrad()
+				b := To(s, Randn(s, Float32, 0, 1, c.w[0]), dt)
+				y := Conv2d(s, x, w, b, c.opts...)
+				y.Backward(GradOutputs(y))
+				got := slices.Concat(y.Float64s(), x.Grad().Float64s(), w.Grad().Float64s())
+				if want == nil {
+					want = got
+				} else if !slices.Equal(got, want) {
+					t.Errorf("%v %v %v: %v differs from %v", dt, c.x, c.w, v, cpu.Generic)
+				}
+				s.Close()
+			}
 		}
 	}
 }

@@ -69,14 +69,17 @@ func (l *lattice) patches(channels int) []box {
 }
 
 // lay fixes the layout for a box; plane sizes are odd multiples of 16, so that channels do not share sets of the caches.
-func (p *patch) lay(l *lattice, b *box) {
+func (p *patch) lay(l *lattice, b *box) { p.layout(l, b, false) }
+
+// layout is lay, with a copy for each column of taps if always.
+func (p *patch) layout(l *lattice, b *box, always bool) {
 	p.b = *b
 	lo, hi := l.reach(b)
 	p.from, p.ext = lo, [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
 	across := b.hi[3] - b.lo[3]
 	least := [3]int{lo[0] - b.lo[1]*l.step[0], lo[1] - b.lo[2]*l.step[1], lo[2] - b.lo[3]*l.step[2]}
 	p.step, p.shifts = l.step[2], p.shifts[:0]
-	p.whole = p.step == 1 && across%vectorSize == 0 && p.ext[2] <= 2*across
+	p.whole = !always && p.step == 1 && across%vectorSize == 0 && p.ext[2] <= 2*across
 	p.width = across
 	if p.whole {
 		p.shifts, p.width = append(p.shifts, lo[2]), p.ext[2]

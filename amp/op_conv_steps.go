@@ -17,7 +17,7 @@ type stepWork struct {
 	outs  []int
 	run   int
 	buf   []float32
-	steps []int
+	steps cpu.StepTable
 	cols  []cpu.StepColumn
 	sums  []float32
 	read  []float32
@@ -111,10 +111,10 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 func (j *convJob[T]) stepBox(w *stepWork, b *box) {
 	p := &w.patch
 	p.lay(&j.lattice, b)
-	w.steps = resize(w.steps, j.channels*len(p.taps))
+	w.steps.Reset()
 	for c := range j.channels {
-		for t, at := range p.taps {
-			w.steps[c*len(p.taps)+t] = 4 * (c*p.plane + at)
+		for _, at := range p.taps {
+			w.steps.Add(c*p.plane + at)
 		}
 	}
 	w.outs, w.run = j.places(w.outs, b)
@@ -138,7 +138,7 @@ func (w *stepWork) fill(l *lattice, src *Tensor, group int) {
 
 // stepRows computes rows of a group for the positions of the box.
 func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int) {
-	depth := len(w.steps)
+	depth := w.steps.Len()
 	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
 	a := k.a[group*k.group+first*depth:]
 	channel := group*j.m + first
@@ -158,11 +158,11 @@ func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int
 		for i := range w.cols {
 			w.cols[i].To = w.outs[w.cols[i].To]
 		}
-		cpu.StepProduct(rows, depth, a, w.buf, w.steps, w.cols, elements[float32](j.out)[channel*plane:], plane, bias, false)
+		cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, elements[float32](j.out)[channel*plane:], plane, bias, false)
 		return
 	}
 	w.sums = cpu.Grow(w.sums, rows*n)
-	cpu.StepProduct(rows, depth, a, w.buf, w.steps, w.cols, w.sums, n, bias, false)
+	cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, w.sums, n, bias, false)
 	for i := range rows {
 		put(j.out, (channel+i)*plane, w.outs, 0, w.run, w.sums[i*n:(i+1)*n])
 	}

@@ -35,6 +35,9 @@ func convWeightCPU[T cpu.Float](c *Call) {
 	x, dy := c.In[0], c.In[1]
 	l := convLattice(c.Window, x, dy.shape)
 	m, k := dy.shape[1]/l.groups, l.channels*len(l.taps)
+	if tileWeights(c.Out, &l, x, dy, m) || stepWeights(c.Out, &l, x, dy, m) {
+		return
+	}
 	boxes := l.boxes()
 	pool := columnPool[T]()
 	cpu.Parallel(l.groups, groupsAtOnce, func(lo, hi int) {

@@ -62,10 +62,32 @@ type StepColumn struct {
 	Have int // columns
 }
 
-// StepProduct computes rows and columns of a product: out[i·row + To + j] = bias[i] + Σ a[i,p] · b[From + steps[p]/4 + j], summed over p in order; with
-// add it raises out by the sum instead. a is packed by PackSteps. Bias may be nil.
-func StepProduct(rows, k int, a []float32, b []float32, steps []int, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
-	stepProduct(rows, k, a, b, steps, cols, out, row, bias, add)
+// A StepTable says for each of k how far its elements of b are from the start of a vector.
+type StepTable struct {
+	at          []int // bytes
+	least, most int
+}
+
+// Len is k.
+func (t *StepTable) Len() int { return len(t.at) }
+
+// Reset empties the table.
+func (t *StepTable) Reset() { t.at, t.least, t.most = t.at[:0], 0, 0 }
+
+// Add appends a distance in elements.
+func (t *StepTable) Add(distance int) {
+	d := 4 * distance
+	if len(t.at) == 0 {
+		t.least, t.most = d, d
+	}
+	t.at = append(t.at, d)
+	t.least, t.most = min(t.least, d), max(t.most, d)
+}
+
+// StepProduct computes rows and columns of a product: out[i·row + To + j] = bias[i] + Σ a[i,p] · b[From + steps(p) + j], summed over p in
+// order; with add it raises out by the sum instead. a is packed by PackSteps. Bias may be nil.
+func StepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
+	stepProduct(rows, a, b, steps, cols, out, row, bias, add)
 }
 
 // Grow returns n elements, of b if it has them; their values are anything.

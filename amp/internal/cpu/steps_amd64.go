@@ -9,21 +9,18 @@ var fmaSteps = [4][3]func(t *fmaTile){
 	{fmaSteps8x1, fmaSteps8x2, fmaSteps8x3},
 }
 
-func stepProduct(rows, k int, a, b []float32, steps []int, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
+func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
+	k := len(steps.at)
 	if rows == 0 || k == 0 || len(cols) == 0 {
 		return
 	}
-	least, most := steps[0], steps[0]
-	for _, s := range steps[:k] {
-		least, most = min(least, s), max(most, s)
-	}
 	for _, c := range cols {
-		_, _ = b[c.From+least/4], b[c.From+most/4+15]
+		_, _ = b[c.From+steps.least/4], b[c.From+steps.most/4+15]
 		_, _ = out[c.To], out[c.To+(rows-1)*row+c.Have-1]
 	}
 	_ = a[rows*k-1]
 	var t fmaTile
-	t.k, t.steps, t.row, t.add = k, &steps[0], 4*row, flag(add)
+	t.k, t.steps, t.row, t.add = k, &steps.at[0], 4*row, flag(add)
 	for i := 0; i < rows; {
 		h := StepHeight(rows - i)
 		t.a = &a[i*k]
@@ -146,6 +143,80 @@ func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd in
 			to[i] = from[i*stride]
 		}
 	}
+}
+
+// TakeHalves is TakeRows for halves; stride is 1 or 2.
+func TakeHalves(rows, n, stride int, src []uint16, lds int, dst []uint16, ldd int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	_, _ = src[(rows-1)*lds+(n-1)*stride], dst[(rows-1)*ldd+n-1]
+	if stride == 1 {
+		halfRows1(rows, n, &src[0], 2*lds, &dst[0], 2*ldd)
+		return
+	}
+	if (rows-1)*lds+2*n > len(src) { // the instruction reads an element beyond the last one
+		n--
+		for r := range rows {
+			dst[r*ldd+n] = src[r*lds+2*n]
+		}
+		if n == 0 {
+			return
+		}
+	}
+	halfRows2(rows, n, &src[0], 2*lds, &dst[0], 2*ldd)
+}
+
+// TransposeRows sets dst[p·ldd + y], for p below n and y below rows, to src[y·lds + p].
+func TransposeRows(rows, n int, src []float32, lds int, dst []float32, ldd int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	_, _ = src[(rows-1)*lds+n-1], dst[(n-1)*ldd+rows-1]
+	y, whole := 0, n&^3
+	for h := strip(rows); h > 0 && whole > 0; h = strip(rows - y) {
+		transposeDwords(h, whole/4, &src[y*lds], 4*lds, &dst[y], 4*ldd)
+		for r := y; r < y+h; r++ {
+			for p := whole; p < n; p++ {
+				dst[p*ldd+r] = src[r*lds+p]
+			}
+		}
+		y += h
+	}
+	for ; y < rows; y++ {
+		for p, v := range src[y*lds:][:n] {
+			dst[p*ldd+y] = v
+		}
+	}
+}
+
+// TransposePairs is TransposeRows for pairs of neighbors: n of them in each row of src.
+func TransposePairs(rows, n int, src []uint16, lds int, dst []uint32, ldd int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	_, _ = src[(rows-1)*lds+2*n-1], dst[(n-1)*ldd+rows-1]
+	y, whole := 0, n&^3
+	for h := strip(rows); h > 0 && whole > 0; h = strip(rows - y) {
+		transposeDwords(h, whole/4, (*float32)(unsafe.Pointer(&src[y*lds])), 2*lds, (*float32)(unsafe.Pointer(&dst[y])), 4*ldd)
+		y += h
+	}
+	for r := range rows {
+		from := 0
+		if r < y {
+			from = whole
+		}
+		for p := from; p < n; p++ {
+			dst[p*ldd+r] = uint32(src[r*lds+2*p]) | uint32(src[r*lds+2*p+1])<<16
+		}
+	}
+}
+
+// PackTileHalves packs rows of k neighbors, row elements apart, as tiles: for each 32 of k, each of high rows, a
+// multiple of 16, 32 elements; what is missing is zero.
+func PackTileHalves(dst []uint16, rows, high, k int, src []uint16, row int) {
+	lanes := up(k, 32) / 2
+	packBlocks(nil, unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), high*lanes), high, rows, lanes, k, src, 0, row, 1)
 }
 
 // A TileProduct is a product of a, whose rows are packed by PackTileRows or PackTileColumns, and columns that lie as PairRows writes them.

@@ -1908,6 +1908,45 @@ next:
 	VZEROUPPER
 	RET
 
+// func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+TEXT ·halfRows1(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ n+8(FP), R11
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), DI
+	MOVQ ldd+40(FP), R10
+	MOVQ $-1, R15
+	PCALIGN $32
+row:
+	MOVQ SI, R12
+	MOVQ DI, DX
+	MOVQ R11, BX
+	JMP test
+	PCALIGN $32
+some:
+	VMOVDQU16 (R12), Z0
+	VMOVDQU16 Z0, (DX)
+	ADDQ $64, R12
+	ADDQ $64, DX
+	SUBQ $32, BX
+test:
+	CMPQ BX, $32
+	JGE some
+	TESTQ BX, BX
+	JZ next
+	BZHIQ BX, R15, AX
+	KMOVD AX, K1
+	VMOVDQU16.Z (R12), K1, Z0
+	VMOVDQU16 Z0, K1, (DX)
+next:
+	ADDQ R8, SI
+	ADDQ R10, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func pairRows2(rows int, n int, src *uint16, lds int, other int, second int, dst *uint32, ldd int)
 TEXT ·pairRows2(SB), NOSPLIT, $0-64
 	MOVQ rows+0(FP), CX
@@ -1960,6 +1999,45 @@ test:
 next:
 	ADDQ R8, SI
 	ADDQ R8, R9
+	ADDQ R10, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+TEXT ·halfRows2(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ n+8(FP), R11
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), DI
+	MOVQ ldd+40(FP), R10
+	MOVQ $-1, R15
+	PCALIGN $32
+row:
+	MOVQ SI, R12
+	MOVQ DI, DX
+	MOVQ R11, BX
+	JMP test
+	PCALIGN $32
+some:
+	VMOVDQU32 (R12), Z0
+	VPMOVDW Z0, (DX)
+	ADDQ $64, R12
+	ADDQ $32, DX
+	SUBQ $16, BX
+test:
+	CMPQ BX, $16
+	JGE some
+	TESTQ BX, BX
+	JZ next
+	BZHIQ BX, R15, AX
+	KMOVD AX, K1
+	VMOVDQU32.Z (R12), K1, Z0
+	VPMOVDW Z0, K1, (DX)
+next:
+	ADDQ R8, SI
 	ADDQ R10, DI
 	DECQ CX
 	JNZ row

@@ -4,7 +4,7 @@ package cpu
 
 // StepKernels and TileSteps are false on these processors, so nothing here is called.
 
-func stepProduct(rows, k int, a, b []float32, steps []int, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
+func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
 	panic("cpu: no step kernels")
 }
 
@@ -48,3 +48,17 @@ func PackStepsTurned(dst []float32, rows, channels int, src []float32, in, size 
 func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd int) {
 	panic("cpu: no step kernels")
 }
+
+func TakeHalves(rows, n, stride int, src []uint16, lds int, dst []uint16, ldd int) {
+	panic("cpu: no tiles")
+}
+
+func TransposeRows(rows, n int, src []float32, lds int, dst []float32, ldd int) {
+	panic("cpu: no step kernels")
+}
+
+func TransposePairs(rows, n int, src []uint16, lds int, dst []uint32, ldd int) {
+	panic("cpu: no tiles")
+}
+
+func PackTileHalves(dst []uint16, rows, high, k int, src []uint16, row int) { panic("cpu: no tiles") }

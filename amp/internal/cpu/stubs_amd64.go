@@ -767,6 +767,16 @@ func geluTanhSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func geluTanhSlopeF64Z(blocks int, src *float64, dst *float64)
 
+// halfRows1 copies rows of n elements 1 apart; distances of rows in bytes.
+//
+//go:noescape
+func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+
+// halfRows2 copies rows of n elements 2 apart; distances of rows in bytes.
+//
+//go:noescape
+func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+
 // lineAbsY does blocks of 32 elements of lineAbs.
 //
 //go:noescape

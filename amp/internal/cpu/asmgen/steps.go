@@ -22,6 +22,7 @@ func steps(f *asmFile) {
 	}
 	for _, stride := range []int{1, 2} {
 		f.pairRows(stride)
+		f.halfRows(stride)
 	}
 	f.spreadTaps()
 	f.turnTaps()
@@ -376,6 +377,56 @@ func (f *asmFile) evenRows() {
 	f.op("ADDQ", "$64", "DX")
 	f.op("DECQ", "BX")
 	f.op("JNZ", "some")
+	f.op("ADDQ", "R8", "SI")
+	f.op("ADDQ", "R10", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}
+
+// halfRows copies rows of halves.
+func (f *asmFile) halfRows(stride int) {
+	f.fn(fmt.Sprintf("halfRows%d", stride), fmt.Sprintf("copies rows of n elements %d apart; distances of rows in bytes.", stride),
+		param{"rows", "int", "CX"}, param{"n", "int", "R11"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*uint16", "DI"}, param{"ldd", "int", "R10"})
+	f.op("MOVQ", "$-1", "R15")
+	lanes := 32 / stride
+	move := func(full bool) {
+		switch {
+		case stride == 1 && full:
+			f.op("VMOVDQU16", "(R12)", "Z0")
+			f.op("VMOVDQU16", "Z0", "(DX)")
+		case stride == 1:
+			f.op("VMOVDQU16.Z", "(R12)", "K1", "Z0")
+			f.op("VMOVDQU16", "Z0", "K1", "(DX)")
+		case full:
+			f.op("VMOVDQU32", "(R12)", "Z0")
+			f.op("VPMOVDW", "Z0", "(DX)")
+		default:
+			f.op("VMOVDQU32.Z", "(R12)", "K1", "Z0")
+			f.op("VPMOVDW", "Z0", "K1", "(DX)")
+		}
+	}
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "DI", "DX")
+	f.op("MOVQ", "R11", "BX")
+	f.op("JMP", "test")
+	f.op("PCALIGN", "$32")
+	f.label("some")
+	move(true)
+	f.op("ADDQ", "$64", "R12")
+	f.op("ADDQ", imm(2*lanes), "DX")
+	f.op("SUBQ", imm(lanes), "BX")
+	f.label("test")
+	f.op("CMPQ", "BX", imm(lanes))
+	f.op("JGE", "some")
+	f.op("TESTQ", "BX", "BX")
+	f.op("JZ", "next")
+	f.op("BZHIQ", "BX", "R15", "AX")
+	f.op("KMOVD", "AX", "K1")
+	move(false)
+	f.label("next")
 	f.op("ADDQ", "R8", "SI")
 	f.op("ADDQ", "R10", "DI")
 	f.op("DECQ", "CX")

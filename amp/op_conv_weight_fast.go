@@ -1,0 +1,331 @@
+package amp
+
+import (
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// The gradient of a weight, fast: channels of x are brought side by side, or pairs of positions of 16 channels, so that what a tap sees of
+// a position is found at a distance, and no window is copied.
+
+// leastWeights is the number of input channels from which vectors of channels are not nearly empty.
+const leastWeights = 12
+
+// A weightWork is what the gradient of a weight needs.
+type weightWork struct {
+	patch patch
+	turn  []float32 // x, channels side by side
+	dy    []float32
+	sums  []float32
+	steps cpu.StepTable
+	cols  []cpu.StepColumn
+
+	halves []uint16 // x, a copy for each column of taps
+	pairs  []uint32 // the same, pairs of 16 channels side by side
+	dyHalf []uint16
+	tiles  []cpu.TileStep
+	rest   []cpu.TileStep // of fewer positions
+	from   []int
+}
+
+var weightWorks = sync.Pool{New: func() any { return new(weightWork) }}
+
+// stepWeights computes the gradient in float32, if it can; the bits are those of the slow way, whose boxes and order of sums it has.
+func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
+	if !cpu.StepKernels() || x.dt != Float32 || dy.dt != Float32 || out.dt != Float32 || l.channels < leastWeights || m < 4 || !l.fits() {
+		return false
+	}
+	w := weightWorks.Get().(*weightWork)
+	defer weightWorks.Put(w)
+	wide := (l.channels + vectorSize - 1) / vectorSize * vectorSize
+	k := len(l.taps) * wide
+	for g := range l.groups {
+		w.sums = cpu.Grow(w.sums, m*k)
+		clear(w.sums)
+		boxes := l.boxes()
+		for i := range boxes {
+			if b := &boxes[i]; b.positions() > 0 {
+				w.turnBox(l, b, x, g, wide)
+				w.packRows(l, b, dy, g, m)
+				w.columns(l, b, wide)
+				const each = 3 // vectors of a task
+				rows := 64
+				down := (m + rows - 1) / rows
+				cpu.Parallel((len(w.cols)+each-1)/each*down, 1, func(lo, hi int) {
+					for t := lo; t < hi; t++ {
+						j, r := t/down*each, t%down*rows
+						cpu.StepProduct(min(rows, m-r), w.dy[r*w.steps.Len():], w.turn, &w.steps, w.cols[j:min(j+each, len(w.cols))], w.sums[r*k:], k, nil, true)
+					}
+				})
+			}
+		}
+		w.unturn(elements[float32](out)[out.off+g*m*l.channels*len(l.taps):], l, m, wide)
+	}
+	return true
+}
+
+// turnBox writes what a box sees of a group's channels: [image depth row column channel].
+func (w *weightWork) turnBox(l *lattice, b *box, x *Tensor, group, wide int) {
+	lo, hi := l.reach(b)
+	ext := [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
+	line := ext[2] * wide
+	lines := (b.hi[0] - b.lo[0]) * ext[0] * ext[1]
+	w.turn = cpu.Grow(w.turn, lines*line)
+	src := elements[float32](x)
+	size := l.size[0] * l.size[1] * l.size[2]
+	from, to := max(0, -lo[2]), min(ext[2], l.size[2]-lo[2])
+	full := from == 0 && to == ext[2] && wide == l.channels
+	cpu.Parallel(lines, max(1, grain/line), func(first, end int) {
+		for i := first; i < end; i++ {
+			dst := w.turn[i*line : (i+1)*line]
+			image, z, y := b.lo[0]+i/(ext[0]*ext[1]), lo[0]+i/ext[1]%ext[0], lo[1]+i%ext[1]
+			outside := z < 0 || z >= l.size[0] || y < 0 || y >= l.size[1] || from >= to
+			if outside || !full {
+				clear(dst)
+			}
+			if outside {
+				continue
+			}
+			at := x.off + (image*l.groups+group)*l.channels*size + (z*l.size[1]+y)*l.size[2] + lo[2] + from
+			cpu.TransposeRows(l.channels, to-from, src[at:], size, dst[from*wide:], wide)
+		}
+	})
+}
+
+// packRows packs the rows of dy for a box, positions in its order.
+func (w *weightWork) packRows(l *lattice, b *box, dy *Tensor, group, m int) {
+	n := b.positions()
+	plane := l.grid[0] * l.grid[1] * l.grid[2]
+	w.dy = cpu.Grow(w.dy, m*n)
+	src := elements[float32](dy)
+	cpu.Parallel((m+cpu.StepRows-1)/cpu.StepRows, max(1, grain/(n*cpu.StepRows)), func(lo, hi int) {
+		for i := lo * cpu.StepRows; i < min(hi*cpu.StepRows, m); {
+			h := cpu.StepHeight(m - i)
+			at := i * n
+			b.runs(l, func(image, first, n int) {
+				cpu.TransposeRows(h, n, src[dy.off+((image*l.groups+group)*m+i)*plane+first:], plane, w.dy[at:], h)
+				at += n * h
+			})
+			i += h
+		}
+	})
+}
+
+// runs calls f for each run of neighbors among the box's positions, in their order: the image, the first one in it, and how many.
+func (b *box) runs(l *lattice, f func(image, first, n int)) {
+	across := b.hi[3] - b.lo[3]
+	rows, step := 1, b.hi[2]-b.lo[2]
+	if across == l.grid[2] {
+		rows = step // rows follow each other
+	}
+	for image := b.lo[0]; image < b.hi[0]; image++ {
+		for z := b.lo[1]; z < b.hi[1]; z++ {
+			for y := b.lo[2]; y < b.hi[2]; y += rows {
+				f(image, (z*l.grid[1]+y)*l.grid[2]+b.lo[3], rows*across)
+			}
+		}
+	}
+}
+
+// columns makes the tables for a box: the positions are the steps, the taps' channels the columns.
+func (w *weightWork) columns(l *lattice, b *box, wide int) {
+	lo, hi := l.reach(b)
+	stride := [3]int{(hi[1] - lo[1]) * (hi[2] - lo[2]) * wide, (hi[2] - lo[2]) * wide, wide}
+	image := (hi[0] - lo[0]) * stride[0]
+	w.steps.Reset()
+	for i := range b.hi[0] - b.lo[0] {
+		for z := range b.hi[1] - b.lo[1] {
+			for y := range b.hi[2] - b.lo[2] {
+				for x := range b.hi[3] - b.lo[3] {
+					w.steps.Add(i*image + z*l.step[0]*stride[0] + y*l.step[1]*stride[1] + x*l.step[2]*stride[2])
+				}
+			}
+		}
+	}
+	w.cols = w.cols[:0]
+	for t, tap := range l.taps {
+		at := 0
+		for d := range 3 {
+			at += (b.lo[d+1]*l.step[d] + tap[d] - lo[d]) * stride[d]
+		}
+		for c := 0; c < wide; c += vectorSize {
+			w.cols = append(w.cols, cpu.StepColumn{From: at + c, To: t*wide + c, Have: vectorSize})
+		}
+	}
+}
+
+// unturn writes sums [m taps wide] as [m channels taps].
+func (w *weightWork) unturn(dst []float32, l *lattice, m, wide int) {
+	taps := len(l.taps)
+	cpu.Parallel(m, max(1, grain/(taps*wide)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			cpu.TransposeRows(taps, l.channels, w.sums[i*taps*wide:], wide, dst[i*l.channels*taps:], taps)
+		}
+	})
+}
+
+// tileWeights computes the gradient with the tile registers, if it can. k runs over the positions, 32 of an image's rows at a time.
+func tileWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
+	f := halfFormat(x)
+	if f == cpu.NoHalf || dy.dt != x.dt || out.dt == Float64 || !cpu.TileSteps(f) || m < leastTileRows || l.channels < 2 || l.grid[2]%2 != 0 || !l.fits() || l.step[2] > 2 {
+		return false
+	}
+	w := weightWorks.Get().(*weightWork)
+	defer weightWorks.Put(w)
+	boxes := l.patches(l.channels / 2)
+	if l.grid[2] > positionLimit { // rows that are cut may be cut to odd ones
+		return false
+	}
+	panels := (m + 31) / 32
+	blocks := (l.channels + 31) / 32
+	each := blocks * len(l.taps) * 1024 // sums of 32 rows
+	for g := range l.groups {
+		w.sums = cpu.Grow(w.sums, panels*each)
+		more := false
+		for i := range boxes {
+			b := &boxes[i]
+			if b.positions() == 0 {
+				continue
+			}
+			w.patch.layout(l, b, true)
+			w.pairBox(l, x, g, blocks*2)
+			rowA := w.packHalves(l, dy, g, m)
+			w.tileTasks(f, l, m, rowA, blocks, each, more)
+			more = true
+		}
+		if !more {
+			clear(w.sums)
+		}
+		w.storeTiles(out, l, g, m, blocks, each)
+	}
+	return true
+}
+
+// pairBox writes what a box sees of a group: for each 16 channels [image copy depth row, pairs of columns, channel].
+func (w *weightWork) pairBox(l *lattice, x *Tensor, group, sixteens int) {
+	p := &w.patch
+	images := p.b.hi[0] - p.b.lo[0]
+	size := l.size[0] * l.size[1] * l.size[2]
+	one := p.ext[0] * p.rows * p.width
+	w.halves = cpu.Grow(w.halves, images*sixteens*16*p.plane)
+	w.pairs = cpu.Grow(w.pairs, sixteens*images*p.plane*8)
+	src := halvesOf(x)
+	border := p.border(l) || p.plane != one*len(p.shifts)
+	cpu.Parallel(images*sixteens, max(1, grain/4/(16*p.plane)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			block, image := i/images, i%images
+			have := max(0, min(16, l.channels-16*block))
+			to := w.pairs[i*p.plane*8 : (i+1)*p.plane*8]
+			rows := w.halves[i*16*p.plane : (i+1)*16*p.plane]
+			if border {
+				clear(rows)
+			}
+			if have < 16 {
+				clear(to)
+			}
+			for c := range have {
+				plane := rows[c*p.plane : (c+1)*p.plane]
+				from := src[x.off+(((p.b.lo[0]+image)*l.groups+group)*l.channels+16*block+c)*size:]
+				for s, shift := range p.shifts {
+					first, end := p.columns(shift, l.size[2])
+					if first >= end {
+						continue
+					}
+					p.lines(l, func(at, source, n int) {
+						cpu.TakeHalves(n, end-first, p.step, from[source*l.size[2]+shift+first*p.step:], l.step[1]*l.size[2], plane[s*one+at+first:], p.width)
+					})
+				}
+			}
+			cpu.TransposePairs(have, p.plane/2, rows, p.plane, to, 16)
+		}
+	})
+}
+
+// packHalves packs the rows of dy for the box, 32 positions of a plane at a time, and returns how many tall a block of them is.
+func (w *weightWork) packHalves(l *lattice, dy *Tensor, group, m int) int {
+	b := &w.patch.b
+	high := (m + 31) / 32 * 32
+	n := (b.hi[2] - b.lo[2]) * (b.hi[3] - b.lo[3])
+	planes := (b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1])
+	steps := (n + 31) / 32
+	w.dyHalf = cpu.Grow(w.dyHalf, planes*steps*32*high)
+	src := halvesOf(dy)
+	plane := l.grid[0] * l.grid[1] * l.grid[2]
+	depth := b.hi[1] - b.lo[1]
+	cpu.Parallel(planes, max(1, grain/4/(steps*32*high)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			image, z := b.lo[0]+i/depth, b.lo[1]+i%depth
+			at := dy.off + (image*l.groups+group)*m*plane + (z*l.grid[1]+b.lo[2])*l.grid[2] + b.lo[3]
+			cpu.PackTileHalves(w.dyHalf[i*steps*32*high:(i+1)*steps*32*high], m, high, n, src[at:], plane)
+		}
+	})
+	return high
+}
+
+// tileTasks adds the products of the box to the sums.
+func (w *weightWork) tileTasks(f cpu.Format, l *lattice, m, high, blocks, each int, more bool) {
+	p := &w.patch
+	b := &p.b
+	n := (b.hi[2] - b.lo[2]) * (b.hi[3] - b.lo[3])
+	images, depth, taps := b.hi[0]-b.lo[0], b.hi[1]-b.lo[1], len(l.taps)
+	w.tiles, w.rest = w.tiles[:0], w.rest[:0]
+	for i := range images * depth {
+		for q := 0; q < n; q += 32 {
+			place := i/depth*p.plane + i%depth*l.step[0]*p.rows*p.width + q
+			step := cpu.TileStep{A: 2 * ((i*((n+31)/32) + q/32) * 32 * high), B: 4 * 8 * place}
+			if q+32 <= n {
+				w.tiles = append(w.tiles, step)
+			} else {
+				w.rest = append(w.rest, step)
+			}
+		}
+	}
+	w.from = w.from[:0]
+	for c := range blocks {
+		for _, at := range p.taps {
+			for s := range 2 {
+				w.from = append(w.from, ((2*c+s)*images*p.plane+at)*8)
+			}
+		}
+	}
+	const together = 8 // tiles of a task
+	groups := (2*blocks*taps + together - 1) / together
+	panels := (m + 31) / 32
+	cpu.Parallel(groups*panels, 1, func(lo, hi int) {
+		t := tileWorks.Get().(*tileWork)
+		defer tileWorks.Put(t)
+		q := &t.prod
+		q.Format, q.A, q.RowA, q.NextA, q.B, q.RowB = f, w.dyHalf, 32, 16*32, w.pairs, 16
+		for i := lo; i < hi; i++ {
+			first, r := i/panels*together, i%panels
+			from := w.from[first:min(first+together, len(w.from))]
+			sums := w.sums[r*each+first/2*1024:]
+			q.Steps = w.tiles
+			q.Check(32, r*32*32, 16, from[0], from[len(from)-1])
+			q.Rows(32, r*32*32, from, 16, sums, more)
+			q.Steps = w.rest // of shorter tiles, so that nothing beyond the positions is read
+			q.Check(32, r*32*32, n%32/2, from[0], from[len(from)-1])
+			q.Rows(32, r*32*32, from, n%32/2, sums, more || len(w.tiles) > 0)
+		}
+		*q = cpu.TileProduct{}
+	})
+}
+
+// storeTiles writes the sums, [32 rows][32 channels][taps] tiles, as [m channels taps].
+func (w *weightWork) storeTiles(out *Tensor, l *lattice, group, m, blocks, each int) {
+	taps := len(l.taps)
+	n := l.channels * taps
+	cpu.Parallel(m, max(1, grain/4/n), func(lo, hi int) {
+		c := columns32.Get().(*columns[float32])
+		defer columns32.Put(c)
+		c.buf = resize(c.buf, n)
+		for i := lo; i < hi; i++ {
+			for block := range blocks {
+				from := w.sums[i/32*each+block*taps*1024+i%32*32:]
+				cpu.TransposeRows(taps, min(32, l.channels-32*block), from, 1024, c.buf[32*block*taps:], taps)
+			}
+			store(out, out.off+(group*m+i)*n, c.buf)
+		}
+	})
+}
