@@ -233,8 +233,15 @@ func (s *Scope) output(c *Call) *Tensor {
 	var out *Tensor
 	if c.Op.View != nil {
 		out = c.Op.View(c)
+	} else if dt := c.Op.result(c); s.tapes(c, dt) {
+		both := new(struct {
+			t Tensor
+			n node
+		})
+		out, c.node = &both.t, &both.n
+		out.alloc(c.Op.Name, s.root.dev, dt, shape)
 	} else {
-		out = alloc(c.Op.Name, s.root.dev, c.Op.result(c), shape)
+		out = alloc(c.Op.Name, s.root.dev, dt, shape)
 	}
 	out.scope = s
 	s.arena.own(out)
@@ -249,15 +256,29 @@ func (o *Op) result(c *Call) DType {
 	return c.In[0].dt
 }
 
+// tapes says whether a gradient may be asked for of a result of this dtype.
+func (s *Scope) tapes(c *Call, dt DType) bool {
+	if s.noGrad || c.Op.Backward == nil || !dt.IsFloat() || c.Op.InPlace {
+		return false
+	}
+	for _, t := range c.In {
+		if t != nil && t.needs {
+			return true
+		}
+	}
+	return false
+}
+
 // tape records the call if a gradient may be asked for.
 func (s *Scope) tape(c *Call, pc uintptr) {
-	if s.noGrad || c.Op.Backward == nil || !c.Out.dt.IsFloat() || c.Op.InPlace {
-		return
+	n := c.node
+	if n == nil {
+		if !s.tapes(c, c.Out.dt) {
+			return
+		}
+		n = new(node)
 	}
-	if !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.needs }) {
-		return
-	}
-	n := &node{op: c.Op, seq: nodeSeq.Add(1), out: c.Out, path: s.path, pc: pc}
+	n.op, n.seq, n.out, n.path, n.pc = c.Op, nodeSeq.Add(1), c.Out, s.path, pc
 	n.in = append(n.few[:0], c.In...)
 	if !c.Attrs.none() {
 		at := c.Attrs

@@ -147,6 +147,7 @@ type Call struct {
 	// Module is the path of the module that calls, such as "net/0", for errors that a device finds only later.
 	Module string
 	few    [4]*Tensor // In, where it fits
+	node   *node      // for Out, in the same piece of memory; nil if there is none
 }
 
 var spareCalls = sync.Pool{New: func() any { return new(Call) }}
@@ -160,7 +161,7 @@ func newCall(o *Op, at *Attrs, in []*Tensor) *Call {
 }
 
 func (c *Call) free() {
-	c.In, c.Out, c.Module = nil, nil, ""
+	c.In, c.Out, c.Module, c.node = nil, nil, "", nil
 	clear(c.few[:])
 	spareCalls.Put(c)
 }

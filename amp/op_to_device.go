@@ -52,6 +52,12 @@ func deviceNamed(name string) Device {
 	return theCPU
 }
 
+// moveOver is Scope.toDevice, called by way of a variable: it applies a row itself, and the compiler would take the lists of operands
+// of all rows for values that a recursion keeps, which then need memory of their own.
+var moveOver func(s *Scope, t *Tensor) *Tensor
+
+func init() { moveOver = (*Scope).toDevice }
+
 // bring returns an op's inputs on the scope's device: a 0-dimensional tensor of the CPU may stand beside tensors of another device, as in
 // PyTorch, and is copied there; gradients find their way back. Every other mixture is refused, and so is a tensor that is freed.
 func (s *Scope) bring(o *Op, in []*Tensor) []*Tensor {
@@ -77,7 +83,7 @@ func (s *Scope) bring(o *Op, in []*Tensor) []*Tensor {
 		if here == 0 || len(t.shape) > 0 || t.st.mem == nil || i < o.Changed() {
 			s.refuseMixture(o, i, in)
 		}
-		out[i] = s.toDevice(t)
+		out[i] = moveOver(s, t)
 	}
 	return out
 }

@@ -14,24 +14,23 @@ import (
 // A Tensor is an n-dimensional array of one dtype on one device, and a point of the graph that Backward walks. Views
 // (Reshape, Transpose, Expand) share the storage of their source.
 type Tensor struct {
-	dt      DType
-	shape   []int
-	strides []int // in elements; 0 along a broadcast dimension
-	off     int   // first element within the storage
-	st      *storage
-	node    *node // the op that made it; nil for a leaf
-	needs   bool  // a gradient is wanted, here or further up
-	view    bool
-	apart   bool // a view of the greater part of its storage, whose elements nothing else reads or writes
-	norm    bool // kept in float32 when a model is cast (KeepFloat32)
-	name    string
-	grad    *Tensor
-	scope   *Scope // where it was born; nil for tensors that belong to no scope
-	dims    [8]int // shape and strides of up to four dimensions, in place
-
-	kept     uint32         // not 0 once the graph will read the elements; atomic
+	dt       DType
+	needs    bool   // a gradient is wanted, here or further up
+	view     bool   // of another's storage
+	apart    bool   // a view of the greater part of its storage, whose elements nothing else reads or writes
+	kept     uint32 // not 0 once the graph will read the elements; atomic
+	copiedAt uint32 // of a copy that autocast made: the version of what it is a copy of
+	norm     bool   // kept in float32 when a model is cast (KeepFloat32)
+	shape    []int
+	strides  []int // in elements; 0 along a broadcast dimension
+	off      int   // first element within the storage
+	st       *storage
+	node     *node // the op that made it; nil for a leaf
+	name     string
+	grad     *Tensor
+	scope    *Scope         // where it was born; nil for tensors that belong to no scope
 	copied   unsafe.Pointer // *Tensor: a copy that autocast made and the graph holds, see sharedCast; atomic
-	copiedAt uint32         // of such a copy: the version of what it is a copy of
+	dims     [8]int         // shape and strides of up to four dimensions, in place
 }
 
 // A storage is a buffer shared by a tensor and its views. Its version counts in-place changes.
@@ -363,7 +362,14 @@ func (t *Tensor) layout(shape []int) {
 
 // alloc returns a tensor of arbitrary content that belongs to no scope.
 func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
-	t := &Tensor{dt: dt}
+	t := new(Tensor)
+	t.alloc(op, dev, dt, shape)
+	return t
+}
+
+// alloc makes a tensor of t, which is zero.
+func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
+	t.dt = dt
 	t.layout(shape)
 	bytes := count(op, shape) * dt.Size()
 	l := ledgerOf(dev)
@@ -378,7 +384,6 @@ func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
 		fail(op, ErrMemory, "use a smaller batch, or close scopes you no longer need", "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
 	}
 	t.st = newStorage(dev, buf, buf.Bytes(), dt, int64(bytes))
-	return t
 }
 
 // alias returns a view of t with its own shape and strides.
