@@ -108,7 +108,11 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	case h != nil && rowProduct(h, h.home):
 	default:
 		g.plan()
-		g.run()
+		if g.k > 0 && g.byColumns() {
+			g.runColumns()
+		} else {
+			g.run()
+		}
 	}
 	*g = product[T]{} // hold on to no operand
 	workspaces[T]().put(w)
@@ -158,7 +162,7 @@ type kernel[T Float] struct {
 	narrow     int  // the other width that tile can write, or cols
 	depth      int  // steps of k after which the panels should be changed: they fill the L1 and L2 caches
 	raw        bool // tile can read b with any distance of rows
-	grain      int  // multiply-adds from which another worker pays
+	grain      int  // multiply-adds of a task that is worth a worker
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
@@ -206,6 +210,7 @@ const (
 	packedB = 1 << 20
 	fewB    = 1 << 18
 	waiting = 1 << 22
+	nearB   = 1 << 13 // that stays in the L1 cache
 )
 
 func up(n, step int) int { return (n + step - 1) / step * step }
@@ -245,15 +250,20 @@ func (g *product[T]) even(k int) int {
 }
 
 // blocks returns the rows and columns of a task. A panel of b comes from the L2 or L3 cache once per task: that many rows must use it that
-// the kernel hides the way. On the other hand there should be about eight tasks, where they are worth a worker.
+// the kernel hides the way. On the other hand there should be about eight tasks, of the same length, where they are worth a worker.
 func (g *product[T]) blocks() (rows, cols int) {
 	kn := g.kern
 	down := max(min(4, (g.m+11*kn.rows-1)/(11*kn.rows)), (g.m+22*kn.rows-1)/(22*kn.rows))
-	rows = up((g.m+down-1)/down, kn.rows)
-	if g.whole() || g.m*g.nc*g.ks <= 4*kn.grain {
+	tasks := min(8, g.m*g.nc*g.ks/kn.grain)
+	if g.nc*g.ks <= nearB { // rows of tiles: see task
+		down = max(down, min(tasks, g.m/(4*kn.rows)))
+		tasks = down
+	}
+	rows = up((g.m+down-1)/down, 4)
+	if g.whole() || tasks <= down {
 		return rows, g.nc
 	}
-	across := max(1, min((8+down-1)/down, g.nc/(4*kn.cols)))
+	across := max(1, min((tasks+down-1)/down, g.nc/(4*kn.cols)))
 	return rows, up((g.nc+across-1)/across, kn.cols)
 }
 
@@ -305,12 +315,12 @@ func spread[T Float](n, grain int, home *workspace[T], f func(w *workspace[T], i
 		}
 		return
 	}
-	Parallel(n, grain, func(lo, hi int) {
-		w := workspaces[T]().get()
+	parallel(n, grain, nil, func(part, lo, hi int) {
+		w := workspaces[T]().of(part)
 		for i := lo; i < hi; i++ {
 			f(w, i)
 		}
-		workspaces[T]().put(w)
+		workspaces[T]().back(part, w)
 	})
 }
 
@@ -362,27 +372,20 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			g.packA(w, i, rows, ps+p, kc)
 			w.piece = piece
 		}
-		for x := 0; x < cols; x += kn.cols {
-			wide := min(kn.cols, cols-x)
-			b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
-			if g.rawA {
-				g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
-				continue
-			}
-			next := g.next(jc, j+x, p, steps)
-			for y := 0; y < rows; y += kn.rows {
-				high := min(kn.rows, rows-y)
-				h := kn.height(high)
-				a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
-				if padded || high == h && (wide == kn.cols || wide == kn.narrow) {
-					ahead := unsafe.Pointer(&b[0])
-					if from := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); from < len(next) {
-						ahead = unsafe.Pointer(&next[from])
-					}
-					kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0, ahead)
+		// Tiles follow each other down a panel of b, or along the rows of the result if all of b is near.
+		strip := rows
+		if kc*cols <= nearB && !g.rawA {
+			strip = kn.rows
+		}
+		for y := 0; y < rows; y += strip {
+			for x := 0; x < cols; x += kn.cols {
+				wide := min(kn.cols, cols-x)
+				b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
+				if g.rawA {
+					g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
 					continue
 				}
-				g.edge(w, h, high, wide, kc, a, b, ldb, c[at:], ldc, ps+p > 0)
+				g.tileColumn(w, y, min(y+strip, rows), x, wide, kc, b, ldb, g.next(jc, j+x, p, steps), c, ldc, ps+p > 0, padded)
 			}
 		}
 	}
@@ -390,6 +393,25 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 		for y := range rows {
 			g.done(i+y, jc+j, c[y*ldc:y*ldc+cols])
 		}
+	}
+}
+
+// tileColumn computes a column of tiles: rows y … end of those that were packed.
+func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T, ldb int, next []T, c []T, ldc int, more, padded bool) {
+	kn := g.kern
+	for ; y < end; y += kn.rows {
+		high := min(kn.rows, end-y)
+		h := kn.height(high)
+		a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
+		if padded || high == h && (wide == kn.cols || wide == kn.narrow) {
+			ahead := unsafe.Pointer(&b[0])
+			if from := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); from < len(next) {
+				ahead = unsafe.Pointer(&next[from])
+			}
+			kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, more, ahead)
+			continue
+		}
+		g.edge(w, h, high, wide, kc, a, b, ldb, c[at:], ldc, more)
 	}
 }
 

@@ -50,6 +50,9 @@ func (g *product[T]) packColumns(w *workspace[T], i, rows, p, k int) {
 	}
 }
 
+// packGrain is how many elements to pack are worth a worker.
+const packGrain = 1 << 14
+
 // packB lays columns jc… of b out as panels, steps of k from ps on; missing columns are zero.
 func (g *product[T]) packB(jc, cols, ps, steps int) {
 	nr := g.kern.cols
@@ -60,26 +63,35 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 		group = nr * max(1, min(8, cols/nr/4)) // rows of b are read in longer runs
 	}
 	groups := (cols + group - 1) / group
-	spread(groups, 1<<16/(group*steps), g.home, func(w *workspace[T], t int) {
+	spread(groups, packGrain/(group*steps), g.home, func(w *workspace[T], t int) {
 		j := t * group
 		wide := min(group, cols-j)
-		off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col
-		if g.kern.packB != nil {
-			g.kern.packB(g, w, g.packed[j*steps:], wide, ps, steps, g.b.Off+(jc+j)*g.b.Col)
-		} else if x := g.b.Table; x != nil {
-			packTable(g.packed[j*steps:], nr, x.Src, x.Row[ps:ps+steps], x.Col[jc+j:jc+j+wide])
-		} else if g.b.Load != nil && group > nr {
+		if off := g.b.Off + ps*g.b.Row + (jc+j)*g.b.Col; g.b.Load != nil && g.b.Table == nil && group > nr {
 			w.packRuns(g.packed[j*steps:], nr, wide, steps, &g.b, off, g.b.Row)
 		} else {
-			many := 0
-			if g.b.Col == 1 {
-				many = nr * packMany(g.packed[j*steps:], nr, wide/nr, steps, &g.b, off, g.b.Row)
-			}
-			for ; many < wide; many += nr {
-				w.pack(g.packed[(j+many)*steps:], nr, min(nr, wide-many), steps, &g.b, off+many*g.b.Col, g.b.Col, g.b.Row)
-			}
+			g.packColumnsB(w, g.packed[j*steps:], jc+j, wide, ps, steps)
 		}
 	})
+}
+
+// packColumnsB packs columns j… of b, steps of k from p on, as panels that follow each other.
+func (g *product[T]) packColumnsB(w *workspace[T], dst []T, j, cols, p, steps int) {
+	nr := g.kern.cols
+	off, many := g.b.Off+p*g.b.Row+j*g.b.Col, 0
+	if g.b.Col == 1 && g.kern.packB == nil && g.b.Table == nil {
+		many = nr * packMany(dst, nr, cols/nr, steps, &g.b, off, g.b.Row)
+	}
+	for ; many < cols; many += nr {
+		d, wide := dst[many*steps:], min(nr, cols-many)
+		switch x := g.b.Table; {
+		case g.kern.packB != nil:
+			g.kern.packB(g, w, d, wide, p, steps, g.b.Off+(j+many)*g.b.Col)
+		case x != nil:
+			packTable(d, nr, x.Src, x.Row[p:p+steps], x.Col[j+many:j+many+wide])
+		default:
+			w.pack(d, nr, wide, steps, &g.b, off+many*g.b.Col, g.b.Col, g.b.Row)
+		}
+	}
 }
 
 // packRuns packs several panels whose k rows Load reads in one run each.

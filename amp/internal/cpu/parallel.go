@@ -31,9 +31,10 @@ type loop struct {
 	waits  atomic.Bool  // the caller sleeps until no one is active
 	done   chan struct{}
 
-	fn     func(lo, hi int)
-	n      int // items
-	step   int // items of a range
+	fn     func(lo, hi int)       // or
+	partFn func(part, lo, hi int) // with the part whose worker it is
+	n      int                    // items
+	step   int                    // items of a range
 	ranges int
 	parts  int
 	failed atomic.Pointer[any] // what the first panic said
@@ -47,8 +48,8 @@ type part struct {
 }
 
 // set prepares a loop that no one works on.
-func (l *loop) set(n, step int, fn func(lo, hi int)) {
-	l.fn, l.n, l.step = fn, n, step
+func (l *loop) set(n, step int) {
+	l.n, l.step = n, step
 	l.ranges = (n + step - 1) / step
 	l.parts = min(l.ranges, threads(), mostParts)
 	for q := range l.parts {
@@ -73,7 +74,7 @@ func (l *loop) work(first int) {
 				return
 			}
 			lo := int(r) * l.step
-			l.one(lo, min(lo+l.step, l.n))
+			l.one(first, lo, min(lo+l.step, l.n))
 		}
 	}
 }
@@ -88,12 +89,16 @@ func (l *loop) left() bool {
 	return false
 }
 
-func (l *loop) one(lo, hi int) {
+func (l *loop) one(part, lo, hi int) {
 	defer func() {
 		if r := recover(); r != nil {
 			l.failed.CompareAndSwap(nil, &r)
 		}
 	}()
+	if l.partFn != nil {
+		l.partFn(part, lo, hi)
+		return
+	}
 	l.fn(lo, hi)
 }
 
@@ -133,7 +138,11 @@ func (l *loop) wait() {
 // Parallel calls fn on consecutive ranges of at most grain items that cover [0,n). The ranges depend on n and grain alone,
 // never on the number of threads, so a result that is fixed per range is fixed for every machine. A panic in fn ends the loop and is
 // raised in the caller.
-func Parallel(n, grain int, fn func(lo, hi int)) {
+func Parallel(n, grain int, fn func(lo, hi int)) { parallel(n, grain, fn, nil) }
+
+// parallel is Parallel with one of two functions. The second one is told whose part of the loop it works on: no two calls at the same time
+// have the same one, unless there are more loops.
+func parallel(n, grain int, fn func(lo, hi int), partFn func(part, lo, hi int)) {
 	if n <= 0 {
 		return
 	}
@@ -144,11 +153,16 @@ func Parallel(n, grain int, fn func(lo, hi int)) {
 	}
 	if l == nil {
 		for lo := 0; lo < n; lo += grain {
-			fn(lo, min(lo+grain, n))
+			if partFn != nil {
+				partFn(0, lo, min(lo+grain, n))
+			} else {
+				fn(lo, min(lo+grain, n))
+			}
 		}
 		return
 	}
-	l.set(n, grain, fn)
+	l.fn, l.partFn = fn, partFn
+	l.set(n, grain)
 	workers.post(l)
 	l.work(0)
 	l.open.Store(false)
@@ -156,7 +170,7 @@ func Parallel(n, grain int, fn func(lo, hi int)) {
 		l.wait()
 	}
 	failed := l.failed.Swap(nil)
-	l.fn = nil
+	l.fn, l.partFn = nil, nil
 	l.taken.Store(false)
 	if failed != nil {
 		panic(*failed)

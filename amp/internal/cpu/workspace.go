@@ -1,6 +1,9 @@
 package cpu
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // line is how many elements are fetched at a time.
 const line = 256
@@ -16,9 +19,11 @@ type workspace[T Float] struct {
 }
 
 // A freeList keeps workspaces between calls; unlike a sync.Pool it does not lose them at a garbage collection.
+// Each worker finds the one it had: what it packs there may still be in its cache.
 type freeList[T Float] struct {
 	mu   sync.Mutex
 	list []*workspace[T]
+	mine [64]atomic.Pointer[workspace[T]] // of the first workers
 }
 
 var (
@@ -54,6 +59,22 @@ func (f *freeList[T]) put(w *workspace[T]) {
 	f.mu.Lock()
 	f.list = append(f.list, w)
 	f.mu.Unlock()
+}
+
+// of returns the workspace of a worker, or another one while someone else has it.
+func (f *freeList[T]) of(worker int) *workspace[T] {
+	if worker < len(f.mine) {
+		if w := f.mine[worker].Swap(nil); w != nil {
+			return w
+		}
+	}
+	return f.get()
+}
+
+func (f *freeList[T]) back(worker int, w *workspace[T]) {
+	if worker >= len(f.mine) || !f.mine[worker].CompareAndSwap(nil, w) {
+		f.put(w)
+	}
 }
 
 // grow returns n elements, of b if it has them; their values are anything.

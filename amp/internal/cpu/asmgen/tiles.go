@@ -108,7 +108,7 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 		f.fourSteps(rows, vectors, s, large, one)
 		label = "rest"
 	}
-	f.op("PCALIGN", "$32")
+	f.op("PCALIGN", "$64")
 	f.label(label)
 	one(0)
 	if byRows {
@@ -144,7 +144,7 @@ func (f *asmFile) fourSteps(rows, vectors int, s shape, large bool, one func(u i
 	f.op("SHRQ", "$2", "BX")
 	f.op("JZ", "rest")
 	four := func(label, count string, fetch func()) {
-		f.op("PCALIGN", "$32")
+		f.op("PCALIGN", "$64")
 		f.label(label)
 		fetch()
 		for u := range 4 {
