@@ -68,6 +68,11 @@ func TestGridRuns(t *testing.T) {
 	if text, err := script(t, []string{"OUT=" + out}, "point.sh", "0"); err != nil || !strings.Contains(text, "there already") {
 		t.Errorf("a point that was finished: %v %s", err, text)
 	}
+	for _, name := range []string{"point.sh", "collect.sh"} {
+		if text, err := script(t, []string{"OUT=" + out, "HALFTONE=nowhere/halftone run"}, name, "0"); err == nil || !strings.Contains(text, "there is no nowhere/halftone on ") {
+			t.Errorf("%s without Halftone: %v %s", name, err, text)
+		}
+	}
 	for number, says := range map[string]string{"99": "has no point 99", "": "start it with sbatch", "x": "start it with sbatch"} {
 		if text, err := script(t, []string{"OUT=" + out}, "point.sh", number); err == nil || !strings.Contains(text, says) {
 			t.Errorf("point %q: %v %s", number, err, text)

@@ -3,6 +3,11 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-grid}
+halftone=${HALFTONE:-halftone}
+if ! command -v "${halftone%% *}" >/dev/null; then
+	echo "collect.sh: there is no ${halftone%% *} on $(uname -n): install Halftone there, or name the command with HALFTONE, as in slurm.sh" >&2
+	exit 127
+fi
 set --
 for name in $(grep -v '^ *\(#\|$\)' "${GRID:-$here/grid.txt}" | awk '{print $1}'); do
 	if [ ! -e "$out/$name.ipynb" ]; then
@@ -12,4 +17,4 @@ for name in $(grep -v '^ *\(#\|$\)' "${GRID:-$here/grid.txt}" | awk '{print $1}'
 	set -- "$@" "$out/$name.ipynb"
 done
 # shellcheck disable=SC2086
-exec ${HALFTONE:-halftone} compare --output "$out/grid.html" "$@"
+exec $halftone compare --output "$out/grid.html" "$@"

@@ -6,6 +6,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 number=${1:-${SLURM_ARRAY_TASK_ID:-${JOB_COMPLETION_INDEX:-}}}
 grid=${GRID:-$here/grid.txt}
 out=${OUT:-grid}
+halftone=${HALFTONE:-halftone}
+if ! command -v "${halftone%% *}" >/dev/null; then
+	echo "point.sh: there is no ${halftone%% *} on $(uname -n): install Halftone there, or name the command with HALFTONE, as in slurm.sh" >&2
+	exit 127
+fi
 case $number in
 '' | *[!0-9]*)
 	echo "point.sh: no number of a point: start it with sbatch or as an indexed Job, or give one, as in point.sh 0" >&2
@@ -30,4 +35,4 @@ if [ -e "$out/$name.ipynb" ]; then
 	exit 0
 fi
 # shellcheck disable=SC2086
-exec env "$@" ${HALFTONE:-halftone} run --output "$out/$name.ipynb" "${NOTEBOOK:-$here/grid.ipynb}"
+exec env "$@" $halftone run --output "$out/$name.ipynb" "${NOTEBOOK:-$here/grid.ipynb}"
