@@ -205,21 +205,28 @@ func batchSumsCPU[T cpu.Float](c *Call) {
 	})
 }
 
-func batchDXCPU[T cpu.Float](c *Call) {
-	dy, x, sums := c.In[0], c.In[1], c.In[4]
+// gradientRule is the rule of batch_norm_backward: dx = (dy - shift - (x - mean)·slope)·scale.
+func gradientRule[T cpu.Float](c *Call, w channelWalk) channelRule[T] {
+	sums := c.In[4]
 	r := newChannelRule[T](c.In[3], c.In[2], c.Scalar)
-	w := newChannelWalk(x)
-	if c.Mode != modeRunning {
-		n, per := w.c, T(w.perChannel())
-		both := make([]T, 2*n)
-		load(both, sums, sums.off, 1)
-		for i := range n {
-			r.slope[i] *= both[i] / per
-			r.shift[i] = both[n+i] / per
-		}
-	} else {
+	if c.Mode == modeRunning {
 		clear(r.slope)
+		return r
 	}
+	n, per := w.c, T(w.perChannel())
+	both := make([]T, 2*n)
+	load(both, sums, sums.off, 1)
+	for i := range n {
+		r.slope[i] *= both[i] / per
+		r.shift[i] = both[n+i] / per
+	}
+	return r
+}
+
+func batchDXCPU[T cpu.Float](c *Call) {
+	dy, x := c.In[0], c.In[1]
+	w := newChannelWalk(x)
+	r := gradientRule[T](c, w)
 	mapChannels(w, func(s *scratch[T], off, n, ch int, columns bool) {
 		g, v := fetch(&s.buf[0], dy, dy.off+off, 1, n), fetch(&s.buf[1], x, x.off+off, 1, n)
 		dst, ok := direct[T](c.Out, c.Out.off+off, 1, n)

@@ -89,12 +89,18 @@ def with_torch():
                 x.grad = w.grad = None
                 F.conv2d(x, w, padding=1).backward(dy)
             return both
-        if kind in ("softmax", "layer_norm", "gelu", "cross_entropy"):
-            x, w, b, dy = randn(parts[1], 4096, 1024), torch.randn(1024), torch.randn(1024), torch.randn(4096, 1024)
-            target = torch.randint(0, 1024, (4096,))
+        if kind in ("softmax", "layer_norm", "gelu", "cross_entropy", "batch_norm"):
+            shape = (4096, 1024)
+            if len(parts) > 3:
+                c, size, batch = numbers(parts[3:])
+                shape = (batch, c, size, size)
+            x, w, b, dy = randn(parts[1], *shape), randn(parts[1], shape[1]), randn(parts[1], shape[1]), randn(parts[1], *shape)
+            target = torch.randint(0, shape[1], shape[:1])
+            mean, var = torch.zeros(shape[1]).to(x.dtype), torch.ones(shape[1]).to(x.dtype)
             op = {
                 "softmax": lambda: F.softmax(x, -1), "layer_norm": lambda: F.layer_norm(x, (1024,), w, b),
                 "gelu": lambda: F.gelu(x), "cross_entropy": lambda: F.cross_entropy(x, target),
+                "batch_norm": lambda: F.batch_norm(x, mean, var, w, b, True),
             }[kind]
             if parts[2] == "fwd":
                 def forward():

@@ -20,6 +20,8 @@ var lineKernels = map[string]*LineKernel{
 	"lineAddcmul": &LineAddcmul, "lineAccumulate": &LineAccumulate, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
 	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
+	"lineChannel": &LineChannel, "lineChannels": &LineChannels, "lineChannelGrad": &LineChannelGrad, "lineChannelsGrad": &LineChannelsGrad,
+	"lineSpreadColumns": &LineSpreadColumns, "lineProductColumns": &LineProductColumns,
 	"lineAdam": &LineAdam, "lineDescend": &LineDescend, "lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
 }
 

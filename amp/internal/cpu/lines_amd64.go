@@ -46,4 +46,10 @@ func init() {
 	LineWhere.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineWhereY, AVX512: lineWhereZ}
 	LineApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineApartY, AVX512: lineApartZ}
 	LineMaxNaN.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaxNaNY, AVX512: lineMaxNaNZ}
+	LineChannel.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelY, AVX512: lineChannelZ}
+	LineChannels.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelsY, AVX512: lineChannelsZ}
+	LineChannelGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelGradY, AVX512: lineChannelGradZ}
+	LineChannelsGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelsGradY, AVX512: lineChannelsGradZ}
+	LineSpreadColumns.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSpreadColumnsY, AVX512: lineSpreadColumnsZ}
+	LineProductColumns.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineProductColumnsY, AVX512: lineProductColumnsZ}
 }

@@ -140,6 +140,18 @@ var (
 		}
 		return 0
 	}}
+	// LineChannel sets x1 to (x0 - a0)·a1 + a2.
+	LineChannel = LineKernel{plain: lineChannelGo, lines: []int{0, 1}, written: []int{1}}
+	// LineChannels sets x4 to (x0 - x1)·x2 + x3.
+	LineChannels = LineKernel{plain: lineChannelsGo, lines: []int{0, 1, 2, 3, 4}, written: []int{4}}
+	// LineChannelGrad sets x2 to (x0 - a2 - (x1 - a0)·a3)·a1 for dy x0 and x x1.
+	LineChannelGrad = LineKernel{plain: lineChannelGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineChannelsGrad sets x6 to (x0 - x5 - (x1 - x2)·x4)·x3 for dy x0 and x x1.
+	LineChannelsGrad = LineKernel{plain: lineChannelsGradGo, lines: []int{0, 1, 2, 3, 4, 5, 6}, written: []int{6}}
+	// LineSpreadColumns adds d = x0 - x1 to x2 and d² to x3.
+	LineSpreadColumns = LineKernel{plain: lineSpreadColumnsGo, lines: []int{0, 1, 2, 3}, written: []int{2, 3}}
+	// LineProductColumns adds x0 to x3 and x0·(x1 - x2) to x4.
+	LineProductColumns = LineKernel{plain: lineProductColumnsGo, lines: []int{0, 1, 2, 3, 4}, written: []int{3, 4}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
@@ -1115,4 +1127,115 @@ func lineMaxNaNGo(lo, n int, io *Line) {
 	}
 	io.Acc[0].most(&s0)
 	io.Acc[1].add(&s1)
+}
+
+// lineChannelGo sets x1 to (x0 - a0)·a1 + a2. It does elements lo to n.
+func lineChannelGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	a2 := io.Arg[2]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 - a0)
+		v5 := FMA32(v2, a1, a2)
+		x1[i] = v5
+	}
+}
+
+// lineChannelsGo sets x4 to (x0 - x1)·x2 + x3. It does elements lo to n.
+func lineChannelsGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		v3 := x2[i]
+		v4 := x3[i]
+		v5 := FMA32(v2, v3, v4)
+		x4[i] = v5
+	}
+}
+
+// lineChannelGradGo sets x2 to (x0 - a2 - (x1 - a0)·a3)·a1 for dy x0 and x x1. It does elements lo to n.
+func lineChannelGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a2 := io.Arg[2]
+	a0 := io.Arg[0]
+	a3 := io.Arg[3]
+	a1 := io.Arg[1]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 - a2)
+		v3 := x1[i]
+		v5 := float32(v3 - a0)
+		v7 := FMA32(-v5, a3, v2)
+		v9 := float32(v7 * a1)
+		x2[i] = v9
+	}
+}
+
+// lineChannelsGradGo sets x6 to (x0 - x5 - (x1 - x2)·x4)·x3 for dy x0 and x x1. It does elements lo to n.
+func lineChannelsGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	x6 := io.F32[6][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x5[i]
+		v2 := float32(v0 - v1)
+		v3 := x1[i]
+		v4 := x2[i]
+		v5 := float32(v3 - v4)
+		v6 := x4[i]
+		v7 := FMA32(-v5, v6, v2)
+		v8 := x3[i]
+		v9 := float32(v7 * v8)
+		x6[i] = v9
+	}
+}
+
+// lineSpreadColumnsGo adds d = x0 - x1 to x2 and d² to x3. It does elements lo to n.
+func lineSpreadColumnsGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		x2[i] += v2
+		v3 := float32(v2 * v2)
+		x3[i] += v3
+	}
+}
+
+// lineProductColumnsGo adds x0 to x3 and x0·(x1 - x2) to x4. It does elements lo to n.
+func lineProductColumnsGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		x3[i] += v0
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := float32(v1 - v2)
+		v4 := float32(v0 * v3)
+		x4[i] += v4
+	}
 }

@@ -847,6 +847,46 @@ func lineApartY(blocks int, io *Line)
 //go:noescape
 func lineApartZ(blocks int, io *Line)
 
+// lineChannelGradY does blocks of 32 elements of lineChannelGrad.
+//
+//go:noescape
+func lineChannelGradY(blocks int, io *Line)
+
+// lineChannelGradZ does blocks of 32 elements of lineChannelGrad.
+//
+//go:noescape
+func lineChannelGradZ(blocks int, io *Line)
+
+// lineChannelY does blocks of 32 elements of lineChannel.
+//
+//go:noescape
+func lineChannelY(blocks int, io *Line)
+
+// lineChannelZ does blocks of 32 elements of lineChannel.
+//
+//go:noescape
+func lineChannelZ(blocks int, io *Line)
+
+// lineChannelsGradY does blocks of 32 elements of lineChannelsGrad.
+//
+//go:noescape
+func lineChannelsGradY(blocks int, io *Line)
+
+// lineChannelsGradZ does blocks of 32 elements of lineChannelsGrad.
+//
+//go:noescape
+func lineChannelsGradZ(blocks int, io *Line)
+
+// lineChannelsY does blocks of 32 elements of lineChannels.
+//
+//go:noescape
+func lineChannelsY(blocks int, io *Line)
+
+// lineChannelsZ does blocks of 32 elements of lineChannels.
+//
+//go:noescape
+func lineChannelsZ(blocks int, io *Line)
+
 // lineClampY does blocks of 32 elements of lineClamp.
 //
 //go:noescape
@@ -1107,6 +1147,16 @@ func lineNormY(blocks int, io *Line)
 //go:noescape
 func lineNormZ(blocks int, io *Line)
 
+// lineProductColumnsY does blocks of 32 elements of lineProductColumns.
+//
+//go:noescape
+func lineProductColumnsY(blocks int, io *Line)
+
+// lineProductColumnsZ does blocks of 32 elements of lineProductColumns.
+//
+//go:noescape
+func lineProductColumnsZ(blocks int, io *Line)
+
 // lineReLUGradY does blocks of 32 elements of lineReLUGrad.
 //
 //go:noescape
@@ -1166,6 +1216,16 @@ func lineSoftmaxGradY(blocks int, io *Line)
 //
 //go:noescape
 func lineSoftmaxGradZ(blocks int, io *Line)
+
+// lineSpreadColumnsY does blocks of 32 elements of lineSpreadColumns.
+//
+//go:noescape
+func lineSpreadColumnsY(blocks int, io *Line)
+
+// lineSpreadColumnsZ does blocks of 32 elements of lineSpreadColumns.
+//
+//go:noescape
+func lineSpreadColumnsZ(blocks int, io *Line)
 
 // lineSpreadY does blocks of 32 elements of lineSpread.
 //

@@ -58,8 +58,12 @@ func build(root *amp.Scope, name string) func() {
 			forget(x, w)
 			amp.Conv2d(s, x, w, nil, amp.Padding(1)).Backward(amp.GradOutputs(dy))
 		})
-	case "softmax", "layer_norm", "gelu", "cross_entropy":
-		return in(pointwise(root, part[0], randn(part[1], 4096, 1024), part[2] == "step"))
+	case "softmax", "layer_norm", "gelu", "cross_entropy", "batch_norm": // op/dtype/pass, and of batch_norm channels/size/batch
+		shape := []int{4096, 1024}
+		if len(part) > 3 {
+			shape = []int{num(5), num(3), num(4), num(4)}
+		}
+		return in(pointwise(root, part[0], randn(part[1], shape...), part[2] == "step"))
 	case "mlp", "resnet18", "gpt":
 		return step(root, part[0], part[1])
 	case "op":
@@ -73,11 +77,13 @@ func build(root *amp.Scope, name string) func() {
 	return nil
 }
 
-// pointwise is one op on 4096 rows of 1024, forward or forward and backward.
+// pointwise is one op on x, 4096 rows of 1024 or images, forward or forward and backward.
 func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(s *amp.Scope) {
-	w, b := amp.Randn(root, amp.Float32, 0, 1, 1024), amp.Randn(root, amp.Float32, 0, 1, 1024)
-	target := amp.RandInt(root, 0, 1024, 4096)
-	dy := amp.Randn(root, amp.Float32, 0, 1, 4096, 1024)
+	n := x.Shape()[1]
+	w, b := amp.To(root, amp.Randn(root, amp.Float32, 0, 1, n), x.DType()), amp.To(root, amp.Randn(root, amp.Float32, 0, 1, n), x.DType())
+	target := amp.RandInt(root, 0, int64(n), x.Shape()[0])
+	dy := amp.To(root, amp.Randn(root, amp.Float32, 0, 1, x.Shape()...), x.DType())
+	running := amp.BatchNormState{RunningMean: amp.Zeros(root, amp.Float32, n), RunningVar: amp.Ones(root, amp.Float32, n), Momentum: 0.1, Eps: 1e-5}
 	op := func(s *amp.Scope) *amp.Tensor {
 		switch name {
 		case "softmax":
@@ -86,6 +92,8 @@ func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(
 			return amp.LayerNorm(s, x, w, b, 1e-5)
 		case "gelu":
 			return amp.GELU(s, x)
+		case "batch_norm":
+			return amp.BatchNorm(s.Train(), x, w, b, running)
 		}
 		return amp.CrossEntropy(s, x, target)
 	}

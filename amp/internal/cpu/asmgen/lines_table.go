@@ -9,7 +9,8 @@ const (
 var linesAhead = map[string][]int{
 	"lineMax": {0}, "lineExp": {1}, "lineDot": {0, 1}, "lineSoftmaxGrad": {2},
 	"lineSpread": {0}, "lineNorm": {1}, "lineNormWeight": {1}, "lineNormBias": {1},
-	"lineNormSums": {1}, "lineNormPlainSums": {1}, "lineNormGrad": {3}, "lineNormPlainGrad": {3},
+	"lineNormSums": {1}, "lineNormPlainSums": {0, 1}, "lineNormGrad": {3}, "lineNormPlainGrad": {3},
+	"lineChannel": {0, 1}, "lineChannelGrad": {0, 1, 2}, "lineChannels": {0, 4}, "lineChannelsGrad": {0, 1, 6},
 }
 
 // deviation returns x0 - a0 - a4, for a mean in two parts.
@@ -170,5 +171,29 @@ var lines = []line{
 		x := l.line(0)
 		l.put(x, outMax, 0)
 		l.put(l.choose(l.equal(x, x), l.c(0), l.c(1)), outSum, 1)
+	}},
+	{"lineChannel", "sets x1 to (x0 - a0)·a1 + a2.", nil, func(l *lineProg) {
+		l.put(l.fma(l.sub(l.line(0), l.arg(0)), l.arg(1), l.arg(2)), outSet, 1)
+	}},
+	{"lineChannels", "sets x4 to (x0 - x1)·x2 + x3.", nil, func(l *lineProg) {
+		l.put(l.fma(l.sub(l.line(0), l.line(1)), l.line(2), l.line(3)), outSet, 4)
+	}},
+	{"lineChannelGrad", "sets x2 to (x0 - a2 - (x1 - a0)·a3)·a1 for dy x0 and x x1.", nil, func(l *lineProg) {
+		g := l.sub(l.line(0), l.arg(2))
+		l.put(l.mul(l.fnma(l.sub(l.line(1), l.arg(0)), l.arg(3), g), l.arg(1)), outSet, 2)
+	}},
+	{"lineChannelsGrad", "sets x6 to (x0 - x5 - (x1 - x2)·x4)·x3 for dy x0 and x x1.", nil, func(l *lineProg) {
+		g := l.sub(l.line(0), l.line(5))
+		l.put(l.mul(l.fnma(l.sub(l.line(1), l.line(2)), l.line(4), g), l.line(3)), outSet, 6)
+	}},
+	{"lineSpreadColumns", "adds d = x0 - x1 to x2 and d² to x3.", nil, func(l *lineProg) {
+		d := l.sub(l.line(0), l.line(1))
+		l.put(d, outAdd, 2)
+		l.put(l.mul(d, d), outAdd, 3)
+	}},
+	{"lineProductColumns", "adds x0 to x3 and x0·(x1 - x2) to x4.", nil, func(l *lineProg) {
+		dy := l.line(0)
+		l.put(dy, outAdd, 3)
+		l.put(l.mul(dy, l.sub(l.line(1), l.line(2))), outAdd, 4)
 	}},
 }
