@@ -40,3 +40,20 @@ func addColumns(acc []float32, rows int, add func(i int, acc []float32)) {
 		add(i, acc)
 	}
 }
+
+// addToRows adds x to rows rows of c, stride apart.
+func addToRows[T Float](c []T, rows, stride int, x []T) {
+	n := 0
+	if short, ok := any(c).([]float32); ok {
+		n = addToRowsVec(short, rows, stride, any(x).([]float32))
+	}
+	if n == len(x) {
+		return
+	}
+	for i := range rows {
+		row := c[i*stride+n:][:len(x)-n]
+		for k, v := range x[n:] {
+			row[k] += v
+		}
+	}
+}

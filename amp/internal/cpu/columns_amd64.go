@@ -40,3 +40,21 @@ func columnsF16Vec(dst []float32, x []uint16, rows, stride int) int {
 func columnsBF16Vec(dst []float32, x []uint16, rows, stride int) int {
 	return columns(dst, x, rows, stride, 2, columnsWideBF16, columnsNarrowBF16)
 }
+
+// addToRowsVec adds as many elements as fill vectors and returns how many of each row these are.
+func addToRowsVec(c []float32, rows, stride int, x []float32) int {
+	n := len(x) &^ 15
+	if n == 0 || rows == 0 {
+		return 0
+	}
+	_ = c[(rows-1)*stride+n-1]
+	switch variant() {
+	case AVX512:
+		addToRowsZ(rows, n/16, &x[0], &c[0], 4*stride)
+	case AVX2:
+		addToRowsY(rows, n/16, &x[0], &c[0], 4*stride)
+	default:
+		return 0
+	}
+	return n
+}

@@ -514,3 +514,56 @@ loop0:
 	VMOVUPS Y1, 32(DI)
 	VZEROUPPER
 	RET
+
+// func addToRowsZ(rows int, blocks int, x *float32, c *float32, stride int)
+TEXT ·addToRowsZ(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), DX
+	MOVQ blocks+8(FP), BX
+	MOVQ x+16(FP), R9
+	MOVQ c+24(FP), R10
+	MOVQ stride+32(FP), R8
+row:
+	MOVQ R9, SI
+	MOVQ R10, DI
+	MOVQ BX, CX
+loop:
+	VMOVUPS 0(DI), Z0
+	VADDPS 0(SI), Z0, Z0
+	VMOVUPS Z0, 0(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
+	ADDQ R8, R10
+	DECQ DX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func addToRowsY(rows int, blocks int, x *float32, c *float32, stride int)
+TEXT ·addToRowsY(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), DX
+	MOVQ blocks+8(FP), BX
+	MOVQ x+16(FP), R9
+	MOVQ c+24(FP), R10
+	MOVQ stride+32(FP), R8
+row:
+	MOVQ R9, SI
+	MOVQ R10, DI
+	MOVQ BX, CX
+loop:
+	VMOVUPS 0(DI), Y0
+	VADDPS 0(SI), Y0, Y0
+	VMOVUPS Y0, 0(DI)
+	VMOVUPS 32(DI), Y1
+	VADDPS 32(SI), Y1, Y1
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
+	ADDQ R8, R10
+	DECQ DX
+	JNZ row
+	VZEROUPPER
+	RET

@@ -56,6 +56,33 @@ func TestSumColumns(t *testing.T) {
 	}
 }
 
+// TestAddToRows: every variant adds as Go does, and nothing beyond the rows.
+func TestAddToRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	was := Current()
+	defer SetMode(was)
+	for n := range 70 {
+		rows, stride := rng.IntN(4), n+rng.IntN(3)
+		io := someLine(rng, rows*stride+n+1, true)
+		for _, v := range Variants() {
+			SetMode(Mode{Variant: v})
+			c := append([]float32(nil), io.F32[0]...)
+			addToRows(c, rows, stride, io.F32[1][:n])
+			want := append([]float32(nil), io.F32[0]...)
+			for i := range rows {
+				for k, x := range io.F32[1][:n] {
+					want[i*stride+k] += x
+				}
+			}
+			for i, w := range want {
+				if !same32(c[i], w) {
+					t.Fatalf("%v, %d rows of %d, stride %d: element %d is %v, want %v", v, rows, n, stride, i, c[i], w)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkSumColumns(b *testing.B) {
 	for _, n := range []int{16, 256, 1024} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -389,7 +389,11 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			}
 		}
 	}
-	if ps+steps == g.k && !g.out.plain() {
+	switch o := &g.out; {
+	case ps+steps < g.k || o.plain():
+	case o.Elems != nil && o.Done == nil && o.rows == nil:
+		addToRows(c, rows, ldc, o.Bias[jc+j:jc+j+cols])
+	default:
 		for y := range rows {
 			g.done(i+y, jc+j, c[y*ldc:y*ldc+cols])
 		}

@@ -4,6 +4,16 @@ package cpu
 
 import "unsafe"
 
+// addToRowsY adds blocks of 16 elements of x to each of rows rows of c; stride in bytes.
+//
+//go:noescape
+func addToRowsY(rows int, blocks int, x *float32, c *float32, stride int)
+
+// addToRowsZ adds blocks of 16 elements of x to each of rows rows of c; stride in bytes.
+//
+//go:noescape
+func addToRowsZ(rows int, blocks int, x *float32, c *float32, stride int)
+
 // amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape

@@ -32,6 +32,36 @@ func columnSums(f *asmFile) {
 			f.columnFunc(s, wide, "Y", 8)
 		}
 	}
+	f.rowAdds()
+}
+
+// rowAdds adds a row to all rows of a matrix: the bias of a product.
+func (f *asmFile) rowAdds() {
+	for _, v := range []struct {
+		reg   string
+		lanes int
+	}{{"Z", 16}, {"Y", 8}} {
+		f.fn("addToRows"+v.reg, "adds blocks of 16 elements of x to each of rows rows of c; stride in bytes.",
+			param{"rows", "int", "DX"}, param{"blocks", "int", "BX"}, param{"x", "*float32", "R9"}, param{"c", "*float32", "R10"}, param{"stride", "int", "R8"})
+		f.label("row")
+		f.op("MOVQ", "R9", "SI")
+		f.op("MOVQ", "R10", "DI")
+		f.op("MOVQ", "BX", "CX")
+		f.label("loop")
+		for g := range 16 / v.lanes {
+			f.op("VMOVUPS", at(4*v.lanes*g, "DI"), vec(v.reg, g))
+			f.op("VADDPS", at(4*v.lanes*g, "SI"), vec(v.reg, g), vec(v.reg, g))
+			f.op("VMOVUPS", vec(v.reg, g), at(4*v.lanes*g, "DI"))
+		}
+		f.op("ADDQ", "$64", "SI")
+		f.op("ADDQ", "$64", "DI")
+		f.op("DECQ", "CX")
+		f.op("JNZ", "loop")
+		f.op("ADDQ", "R8", "R10")
+		f.op("DECQ", "DX")
+		f.op("JNZ", "row")
+		f.ret()
+	}
 }
 
 // columnFunc adds wide columns; AVX2 does many of them in two turns, as half of its registers are taken up by what it widens.
