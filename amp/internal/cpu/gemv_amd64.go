@@ -4,10 +4,10 @@ package cpu
 // long runs, by instructions that keep the order of k.
 
 const (
-	dotHeight = 16      // rows of a matrix that dotRows16 multiplies
-	timesWide = 256     // columns that rowTimes16 does
-	timesMost = 4       // blocks of them from which one more, for the last columns, is little
-	readGrain = 1 << 17 // elements from which another worker pays
+	dotHeight  = 16      // rows of a matrix that dotRows16 multiplies
+	timesLeast = 256     // columns of a matrix from which its rows are read in runs
+	timesWide  = 512     // columns of a range
+	readGrain  = 1 << 17 // elements from which another worker pays
 )
 
 // rowProduct computes the product of a row and a matrix in memory if that is wide enough, and says whether it has.
@@ -16,7 +16,7 @@ func rowProduct(g *product[float32], w *workspace[float32]) bool {
 		return false
 	}
 	byRows := g.b.Row == 1 && g.n >= dotHeight
-	if !byRows && (g.b.Col != 1 || g.n < timesWide || g.n%timesWide > 0 && g.n < timesMost*timesWide) {
+	if !byRows && (g.b.Col != 1 || g.n < timesLeast) {
 		return false
 	}
 	a := g.a.Elems
@@ -67,16 +67,33 @@ func dotColumns(g *product[float32], a, c []float32) {
 func addRows(g *product[float32], a, c []float32) {
 	n, k, b := g.n, g.k, g.b
 	_ = a[k-1]
-	Parallel((n+timesWide-1)/timesWide, max(1, readGrain/(timesWide*k)), func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			j := t * timesWide
-			if j+timesWide <= n {
-				rowTimes16(k, &a[0], &b.Elems[b.Off+j], 4*b.Row, &c[j], 0)
-				continue
+	ranges := max(1, min(max(2, n/timesWide), n*k/readGrain))
+	wide := up((n+ranges-1)/ranges, 32)
+	Parallel((n+wide-1)/wide, 1, func(lo, hi int) {
+		for j := lo * wide; j < min(hi*wide, n); j += wide {
+			cols := min(wide, n-j)
+			whole := cols &^ 31
+			addBlock(c[j:], a, b.Elems[b.Off+j:], b.Row, whole, k)
+			if rest := cols - whole; rest > 0 {
+				var last [32]float32
+				addBlock(last[:], a, b.Elems[b.Off+n-32:], b.Row, 32, k)
+				copy(c[n-rest:], last[32-rest:])
 			}
-			var last [timesWide]float32
-			rowTimes16(k, &a[0], &b.Elems[b.Off+n-timesWide], 4*b.Row, &last[0], 0)
-			copy(c[j:], last[j+timesWide-n:])
 		}
 	})
+}
+
+// addBlock is addRows for a multiple of 32 columns.
+func addBlock(c, a, b []float32, ldb, cols, k int) {
+	if cols == 0 {
+		return
+	}
+	clear(c[:cols])
+	p := 0
+	for ; p+8 <= k; p += 8 {
+		rowTimes8(cols/32, &a[p], &b[p*ldb], 4*ldb, &c[0])
+	}
+	for ; p < k; p++ {
+		rowTimes1(cols/32, &a[p], &b[p*ldb], 4*ldb, &c[0])
+	}
 }

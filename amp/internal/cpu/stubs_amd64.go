@@ -1467,10 +1467,15 @@ func planeZ(n int, radius *float64, sin *float64, cos *float64, dst *float64, t 
 //go:noescape
 func polarZ(n int, numbers *uint32, radius *float64, angle *float64, t *[18]uint64)
 
-// rowTimes16 sets (more = 0) or raises 256 sums in c by the product of a and k rows of b; stride in bytes.
+// rowTimes1 raises 32·n sums in c by the product of 1 elements of a and as many rows of b; stride in bytes.
 //
 //go:noescape
-func rowTimes16(k int, a *float32, b *float32, ldb int, c *float32, more int)
+func rowTimes1(n int, a *float32, b *float32, ldb int, c *float32)
+
+// rowTimes8 raises 32·n sums in c by the product of 8 elements of a and as many rows of b; stride in bytes.
+//
+//go:noescape
+func rowTimes8(n int, a *float32, b *float32, ldb int, c *float32)
 
 // sigmoidF32Y computes blocks of 8 elements.
 //

@@ -7,7 +7,8 @@ import "fmt"
 
 func gemvs(f *asmFile) {
 	f.dotRows()
-	f.rowTimes()
+	f.rowTimes(8)
+	f.rowTimes(1)
 }
 
 // dotRows keeps the order of k for every row: blocks of 16 rows × 4 columns are transposed in registers.
@@ -91,34 +92,41 @@ func (f *asmFile) dotRows() {
 	f.ret()
 }
 
-// rowTimes multiplies a row and a wide part of a matrix.
-func (f *asmFile) rowTimes() {
-	const vectors = 16
-	f.fn("rowTimes16", "sets (more = 0) or raises 256 sums in c by the product of a and k rows of b; stride in bytes.",
-		param{"k", "int", "CX"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "DI"}, param{"ldb", "int", "R8"}, param{"c", "*float32", "DX"}, param{"more", "int", "R10"})
-	f.op("TESTQ", "R10", "R10")
-	f.op("JZ", "zero")
-	for v := range vectors {
+// rowTimes multiplies a row and a matrix: rows of the matrix are read side by side, each in one run, while as many rows below are fetched.
+func (f *asmFile) rowTimes(rows int) {
+	f.fn(fmt.Sprintf("rowTimes%d", rows), fmt.Sprintf("raises 32·n sums in c by the product of %d elements of a and as many rows of b; stride in bytes.", rows),
+		param{"n", "int", "CX"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "DI"}, param{"ldb", "int", "R8"}, param{"c", "*float32", "DX"})
+	bases := []string{"DI", "R10", "R11", "R12"}[:(rows+3)/4*2]
+	f.op("LEAQ", "(R8)(R8*2)", "R9")
+	for i := 1; i < len(bases); i++ {
+		f.op("LEAQ", fmt.Sprintf("(%s)(R8*%d)", bases[i-1], min(rows, 4)), bases[i])
+	}
+	for p := range rows {
+		f.op("VBROADCASTSS", at(4*p, "SI"), vec("Z", 16+p))
+	}
+	row := func(p, off int) string {
+		return fmt.Sprintf("%d(%s)%s", off, bases[p/min(rows, 4)], []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[p%min(rows, 4)])
+	}
+	f.op("PCALIGN", "$64")
+	f.label("loop")
+	for v := range 2 {
 		f.op("VMOVUPS", at(64*v, "DX"), vec("Z", v))
 	}
-	f.op("JMP", "loop")
-	f.label("zero")
-	for v := range vectors {
-		f.op("VXORPS", vec("X", v), vec("X", v), vec("X", v))
+	for p := range rows {
+		for v := range 2 {
+			f.op("VFMADD231PS", row(p, 64*v), vec("Z", 16+p), vec("Z", v))
+		}
+		for v := range 2 {
+			f.op("PREFETCHT0", row(p+rows, 64*v))
+		}
 	}
-	f.op("PCALIGN", "$32")
-	f.label("loop")
-	f.op("VBROADCASTSS", "(SI)", "Z16")
-	for v := range vectors {
-		f.op("VFMADD231PS", at(64*v, "DI"), "Z16", vec("Z", v))
-		f.op("PREFETCHT0", fmt.Sprintf("%d(DI)(R8*4)", 64*v))
-	}
-	f.op("ADDQ", "$4", "SI")
-	f.op("ADDQ", "R8", "DI")
-	f.op("DECQ", "CX")
-	f.op("JNZ", "loop")
-	for v := range vectors {
+	for v := range 2 {
 		f.op("VMOVUPS", vec("Z", v), at(64*v, "DX"))
 	}
+	for _, r := range append(bases, "DX") {
+		f.op("ADDQ", "$128", r)
+	}
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
 	f.ret()
 }
