@@ -26,7 +26,7 @@ func compareRuns(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.Inputs(names); err != nil {
+	if err := notebook.Inputs("compare", names); err != nil {
 		return err
 	}
 	kinds := []string{"", ".html", ".svg", ".png", ".json"}

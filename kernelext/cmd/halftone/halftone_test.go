@@ -170,12 +170,26 @@ func TestRunTimeout(t *testing.T) {
 
 func TestWrongCallsAreOneSentence(t *testing.T) {
 	l, _ := testenv.Installed(t)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	broken, other, empty := file("broken.ipynb", "{"), file("other.ipynb", "{}"), file("empty.ipynb", `{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[]}`)
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
 		{[]string{"run"}, 1, "name at least one notebook"},
+		{[]string{"share"}, 1, "halftone share notebooks/"},
+		{[]string{"run", broken}, 1, "broken.ipynb is damaged, or no notebook"},
+		{[]string{"share", broken}, 1, "broken.ipynb is damaged, or no notebook"},
+		{[]string{"run", other}, 1, "it has no nbformat"},
+		{[]string{"run", "--output", filepath.Join(dir, "none", "x.ipynb"), empty}, 1, "name another with --output"},
 		{[]string{"run", "no/such.ipynb"}, 1, "no such notebook"},
 		{[]string{"run", "--nonsense"}, 2, "flag provided but not defined"},
 		{[]string{"frobnicate"}, 2, "`halftone help` lists them"},

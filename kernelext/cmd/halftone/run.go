@@ -25,7 +25,7 @@ func runNotebooks(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.Inputs(names); err != nil {
+	if err := notebook.Inputs("run", names); err != nil {
 		return err
 	}
 	if *output != "" && (*inplace || len(names) > 1) {

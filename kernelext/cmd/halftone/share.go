@@ -34,7 +34,7 @@ func shareNotebook(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.Inputs(names); err != nil {
+	if err := notebook.Inputs("share", names); err != nil {
 		return err
 	}
 	if len(names) > 1 {
