@@ -139,7 +139,11 @@ func transposeOn[T word](out, x *Tensor, d int) {
 			}
 			first := p % strips * tile
 			high := min(tile, rows-first)
-			for c := 0; c < columns; c += tile {
+			done := 0
+			if d32, ok := any(dst).([]uint32); ok && high == tile {
+				_, done = cpu.Transpose(d32[to+first*step:], any(src).([]uint32)[from+first:], high, columns, far, step)
+			}
+			for c := done; c < columns; c += tile {
 				wide := min(tile, columns-c)
 				for r := first; r < first+high; r++ {
 					row, at := dst[to+r*step+c:][:wide], from+r+c*far

@@ -2,6 +2,7 @@ package amp
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
@@ -73,26 +74,68 @@ func extreme(name, doc string, beats func(a, b float64) bool) *Op {
 		},
 		Result: func(*Call) DType { return Int64 },
 		CPU: func(c *Call) {
-			x, d := c.In[0], c.Dims[0]
-			r := newReduction(x, []int{d})
-			out := elements[int64](c.Out)
-			row := make([]float64, x.shape[d])
-			for i := range r.nKept {
-				load(row, x, x.off+offset(i, r.kept, r.keptStride), x.strides[d])
-				best := 0
-				for k, v := range row {
-					if v != v {
-						best = k
-						break
-					}
-					if beats(v, row[best]) {
-						best = k
-					}
-				}
-				out[c.Out.off+i] = int64(best)
+			if !placesOfLines(c, beats(1, 0)) {
+				placesOf(c, beats)
 			}
 		},
 	})
+}
+
+// placesOf is the kernel of any dtype.
+func placesOf(c *Call, beats func(a, b float64) bool) {
+	x, d := c.In[0], c.Dims[0]
+	r := newReduction(x, []int{d})
+	out := elements[int64](c.Out)
+	cpu.Parallel(r.nKept, max(1, grain/x.shape[d]), func(lo, hi int) {
+		row := make([]float64, x.shape[d])
+		for i := lo; i < hi; i++ {
+			load(row, x, x.off+offset(i, r.kept, r.keptStride), x.strides[d])
+			best := 0
+			for k, v := range row {
+				if v != v {
+					best = k
+					break
+				}
+				if beats(v, row[best]) {
+					best = k
+				}
+			}
+			out[c.Out.off+i] = int64(best)
+		}
+	})
+}
+
+// placesOfLines is the kernel of dtypes that float32 holds: the extreme first, in vectors, and then its place. It says whether x is such.
+func placesOfLines(c *Call, largest bool) bool {
+	x, d := c.In[0], c.Dims[0]
+	if x.dt != Float32 && x.dt != Float16 && x.dt != BFloat16 {
+		return false
+	}
+	r, n := newReduction(x, []int{d}), x.shape[d]
+	out := elements[int64](c.Out)
+	cpu.Parallel(r.nKept, max(1, grain/n), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for i := lo; i < hi; i++ {
+			row := w.read(0, x, x.off+offset(i, r.kept, r.keptStride), x.strides[d], n)
+			if !largest {
+				w.F32[0], w.F32[1] = row, w.buffer(1, n)
+				row = w.F32[1]
+				cpu.LineNeg.Run(n, &w.Line)
+			}
+			w.F32[0], w.Acc[1] = row, cpu.Lanes{}
+			w.Acc[0].Fill(math.Inf(-1))
+			cpu.LineMaxNaN.Run(n, &w.Line)
+			place := 0
+			if w.Acc[1].Sum() > 0 {
+				place = slices.IndexFunc(row, func(v float32) bool { return v != v })
+			} else {
+				place = slices.Index(row, float32(w.Acc[0].Max()))
+			}
+			out[c.Out.off+i] = int64(place)
+		}
+	})
+	return true
 }
 
 func checkGather(c *Call) []int {

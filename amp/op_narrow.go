@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // narrow takes a range of one dimension; cat and stack put tensors together.
@@ -65,6 +67,10 @@ func init() {
 
 // copyPart copies t into out along dimension d, from index at on. They have the same dtype and otherwise the same shape.
 func copyPart(out, t *Tensor, d, at int) {
+	if out.contiguous() && t.contiguous() {
+		copyLines(out, t, d, at)
+		return
+	}
 	part := *out
 	part.shape, part.off = t.shape, out.off+at*out.strides[d]
 	w := newRowWalk(&part, t)
@@ -79,6 +85,25 @@ func copyPart(out, t *Tensor, d, at int) {
 			copy(out.st.mem[to:to+size], t.st.mem[from:])
 		}
 	})
+}
+
+// copyLines is copyPart where the elements of both run on from dimension d: a line of t is one copy.
+func copyLines(out, t *Tensor, d, at int) {
+	size := out.dt.Size()
+	line, step := length(t.shape[d:])*size, length(out.shape[d:])*size
+	if line == 0 {
+		return
+	}
+	dst, src := out.st.mem[(out.off+at*out.strides[d])*size:], t.st.mem[t.off*size:]
+	if lines := t.Len() * size / line; lines > 1 {
+		cpu.Parallel(lines, max(1, 4*grain/line), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				copy(dst[i*step:i*step+line], src[i*line:])
+			}
+		})
+		return
+	}
+	cpu.Parallel(line, 4*grain, func(lo, hi int) { copy(dst[lo:hi], src[lo:]) })
 }
 
 func checkCat(c *Call) []int {

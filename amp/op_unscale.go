@@ -108,6 +108,16 @@ func unscaleOn[T float32 | float64](g *Tensor, inv float64) (at int, value float
 	cpu.Parallel(g.Len(), grain, func(lo, hi int) {
 		s := pool.Get().(*scratch[T])
 		defer pool.Put(s)
+		if x, ok := direct[T](g, g.off+lo, 1, hi-lo); ok {
+			if at, v := unscaleFloats(x, k); at >= 0 {
+				mu.Lock()
+				if lo+at < first {
+					first, value = lo+at, float64(v)
+				}
+				mu.Unlock()
+			}
+			return
+		}
 		for ; lo < hi; lo += chunk {
 			x := fetch(&s.buf[0], g, g.off+lo, 1, min(chunk, hi-lo))
 			if !allFinite(x) {
@@ -130,6 +140,32 @@ func unscaleOn[T float32 | float64](g *Tensor, inv float64) (at int, value float
 		return -1, 0
 	}
 	return first, value
+}
+
+// unscaleFloats multiplies numbers where they lie and returns the place and the value of the first that was not finite, or -1.
+func unscaleFloats[T float32 | float64](x []T, k T) (at int, value T) {
+	narrow, ok := any(x).([]float32)
+	if ok {
+		at = cpu.Unscale(narrow, float32(k))
+	} else {
+		at = slices.IndexFunc(x, func(v T) bool { return v-v != 0 })
+	}
+	rest := x
+	switch {
+	case at >= 0:
+		value = x[at]
+		if ok {
+			rest = x[at:]
+		}
+	case ok:
+		return -1, 0
+	}
+	if k != 1 {
+		for i := range rest {
+			rest[i] *= k
+		}
+	}
+	return at, value
 }
 
 // allFinite adds up v-v, which is 0 for a finite v and NaN for others; four sums do not wait for each other.

@@ -15,11 +15,13 @@ import (
 // Ceilings are what the machine could do at most in this run, with the threads of a row: measured by loops of nothing but the instruction
 // that products consist of, and by a copy of as many bytes as most rows read and write.
 type Ceilings struct {
-	FMA    float64 `json:"fma"`    // operations per ns, in float32; float64 has half of it
-	BF16   float64 `json:"bf16"`   // of products of bfloat16
-	F16    float64 `json:"f16"`    // of products of float16
-	Copy   float64 `json:"copy"`   // bytes read and written per ns
-	Region float64 `json:"region"` // ns of a parallel loop over nothing
+	FMA     float64 `json:"fma"`     // operations per ns, in float32; float64 has half of it
+	BF16    float64 `json:"bf16"`    // of products of bfloat16
+	F16     float64 `json:"f16"`     // of products of float16
+	Copy    float64 `json:"copy"`    // bytes read and written per ns
+	Read    float64 `json:"read"`    // bytes read per ns
+	Rewrite float64 `json:"rewrite"` // bytes read and written per ns, in place
+	Region  float64 `json:"region"`  // ns of a parallel loop over nothing
 }
 
 // best joins two measurements.
@@ -28,7 +30,7 @@ func (c Ceilings) best(d Ceilings) Ceilings {
 	if c.Region == 0 {
 		region = d.Region
 	}
-	return Ceilings{math.Max(c.FMA, d.FMA), math.Max(c.BF16, d.BF16), math.Max(c.F16, d.F16), math.Max(c.Copy, d.Copy), region}
+	return Ceilings{math.Max(c.FMA, d.FMA), math.Max(c.BF16, d.BF16), math.Max(c.F16, d.F16), math.Max(c.Copy, d.Copy), math.Max(c.Read, d.Read), math.Max(c.Rewrite, d.Rewrite), region}
 }
 
 // ceilingsProgram lies in the package whose kernels and threads it uses.
@@ -51,8 +53,8 @@ func ceilings(ctx context.Context, dir string, threads int) (Ceilings, error) {
 
 // String is a line of the page.
 func (c Ceilings) String() string {
-	return fmt.Sprintf("float32 multiply-adds %.0f GFLOP/s, bfloat16 products %.0f, float16 products %.0f, a copy of 16 MiB %.1f GB/s (read and written), an empty parallel loop %s",
-		c.FMA, c.BF16, c.F16, c.Copy, showNS(c.Region))
+	return fmt.Sprintf("float32 multiply-adds %.0f GFLOP/s, bfloat16 products %.0f, float16 products %.0f, in 16 MiB a copy %.1f GB/s (read and written), in place %.1f, reading %.1f, an empty parallel loop %s",
+		c.FMA, c.BF16, c.F16, c.Copy, c.Rewrite, c.Read, showNS(c.Region))
 }
 
 // ceiling is what bounds a row, and what it is called.
@@ -68,6 +70,10 @@ func (r CPURow) ceiling() (limit float64, name string) {
 		return false
 	}
 	switch {
+	case r.Bytes > 0 && r.Moves == "read" && r.Ceilings.Read > 0:
+		return r.Ceilings.Read, r.Moves
+	case r.Bytes > 0 && r.Moves == "in place" && r.Ceilings.Rewrite > 0:
+		return r.Ceilings.Rewrite, r.Moves
 	case r.Bytes > 0:
 		return r.Ceilings.Copy, "copy"
 	case r.Flops == 0:

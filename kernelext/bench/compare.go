@@ -27,6 +27,7 @@ type CPUCase struct {
 	Bar   float64 // the ratio it should reach
 	Flops float64 // of a call, or 0
 	Bytes float64 // moved by a call, or 0
+	Moves string  // how: "read", "in place", or "" for a copy
 	Env   string  // a variable of our process, NAME=value, that makes this a case of its own
 	Most  float64 // ns that ours may take, a bar without a peer; or 0
 	Limit string  // what is known to limit the ratio, said where the bar is missed

@@ -9,6 +9,7 @@ func otherCases() []CPUCase {
 	add := func(flops, bytes float64, format string, a ...any) {
 		all = append(all, CPUCase{Name: fmt.Sprintf(format, a...), Flops: flops, Bytes: bytes})
 	}
+	moves := func(how string) { all[len(all)-1].Moves = how }
 	for _, dt := range []string{"f32", "bf16"} { // 2 batches, 8 heads, 1024 positions, causal, 64 features
 		const half = 2 * 2 * 2 * 8 * 1024 * 1024 * 64 / 2
 		add(half, 0, "attention/%s/fwd", dt)
@@ -24,6 +25,7 @@ func otherCases() []CPUCase {
 	}
 	for _, op := range []string{"sum", "sum_rows", "sum_columns", "argmax"} { // of 4096×1024
 		add(0, 16*mb, "%s/f32/fwd", op)
+		moves("read")
 	}
 	add(0, 16*mb, "randn/f32/fwd")
 	add(0, 2*16*mb, "dropout/f32/fwd")
@@ -33,8 +35,11 @@ func otherCases() []CPUCase {
 	add(0, 2*16*mb, "transpose/f32/fwd")         // 2048×2048, copied
 	add(0, 2*16*mb, "cat/f32/fwd")               // two of 4096×512 side by side
 	add(0, 3*16*mb, "sgd/f32/fwd")               // a parameter of 4 M numbers: its gradient, and itself in place
-	add(0, 7*16*mb, "adamw/f32/fwd")             // and two averages
-	add(0, 2*16*mb, "unscale/f32/fwd")           // its gradient in place, and whether all of it is finite
+	moves("in place")
+	add(0, 7*16*mb, "adamw/f32/fwd") // and two averages
+	moves("in place")
+	add(0, 2*16*mb, "unscale/f32/fwd") // its gradient in place, and whether all of it is finite
+	moves("in place")
 	for _, op := range []struct {
 		name string
 		most float64

@@ -142,9 +142,10 @@ def other(torch, F, parts, randn):
             return torch.optim.AdamW([x], lr=1e-6, fused=True).step
         if kind == "sgd":
             return torch.optim.SGD([x], lr=1e-6, fused=True).step
-        found, inv = torch.zeros(1), torch.ones(1)
+        found, inv = torch.zeros(1), torch.tensor(2.0)
 
         def unscale():
+            inv.reciprocal_()
             torch._amp_foreach_non_finite_check_and_unscale_([x.grad], found, inv)
             found.item()
         return unscale

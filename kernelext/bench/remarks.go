@@ -26,10 +26,10 @@ func (r CPURow) because() string {
 	part, name := r.share()
 	switch {
 	case part == 0:
-	case name == "copy" && part >= 0.8:
-		why = append(why, fmt.Sprintf("memory: a copy of as many bytes would take %.0f %% of its time in this run", 100*part))
-	case name == "copy":
-		why = append(why, fmt.Sprintf("arithmetic rather than memory: a copy of as many bytes would take %.0f %% of its time in this run", 100*part))
+	case r.Bytes > 0 && part >= 0.8:
+		why = append(why, fmt.Sprintf("memory: %s as many bytes would take %.0f %% of its time in this run", moving[name], 100*part))
+	case r.Bytes > 0:
+		why = append(why, fmt.Sprintf("arithmetic rather than memory: %s as many bytes would take %.0f %% of its time in this run", moving[name], 100*part))
 	default:
 		why = append(why, fmt.Sprintf("all but its products: at the peak of this run these would take %.0f %% of its time", 100*part))
 	}
@@ -41,6 +41,9 @@ func (r CPURow) because() string {
 	}
 	return strings.Join(why, ", and by ")
 }
+
+// moving says what a ceiling in bytes is of.
+var moving = map[string]string{"copy": "copying", "read": "reading", "in place": "writing in place"}
 
 // verdict is the last column: whether a bar is reached, and why not.
 func (r CPURow) verdict(ratio, bar float64) (text string, missed bool) {

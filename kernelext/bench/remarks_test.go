@@ -66,7 +66,7 @@ func TestEveryMissedBarSaysWhy(t *testing.T) {
 
 // TestCeilings: which ceiling a row has, and what share of it.
 func TestCeilings(t *testing.T) {
-	c := Ceilings{FMA: 100, BF16: 1000, F16: 800, Copy: 50}
+	c := Ceilings{FMA: 100, BF16: 1000, F16: 800, Copy: 50, Read: 200, Rewrite: 80}
 	for _, k := range []struct {
 		c    CPUCase
 		want string
@@ -77,6 +77,8 @@ func TestCeilings(t *testing.T) {
 		{CPUCase{Name: "gemm/f16/8", Flops: 400}, "50 % tiles"},
 		{CPUCase{Name: "gemm/bf16/8", Flops: 50, Env: "HALFTONE_DOT=strict"}, "50 % FMA"},
 		{CPUCase{Name: "cast/f32/bf16/8", Bytes: 40}, "80 % copy"},
+		{CPUCase{Name: "sum/f32/fwd", Bytes: 100, Moves: "read"}, "50 % read"},
+		{CPUCase{Name: "sgd/f32/fwd", Bytes: 40, Moves: "in place"}, "50 % in place"},
 		{CPUCase{Name: "op/tape"}, ""},
 	} {
 		if got := (CPURow{CPUCase: k.c, Ours: 1, Ceilings: c}).showShare(); got != k.want {

@@ -34,3 +34,29 @@ func PeakDot(n int, f Format) float64 {
 	}
 	return Peak(n)
 }
+
+// ReadAll reads the bytes of x, a multiple of 256, and Rewrite writes what it reads in place; false for the generic variant.
+func ReadAll(x []byte) bool {
+	switch variant() {
+	case AVX512:
+		readAllZ(len(x)/256, &x[0])
+	case AVX2:
+		readAllY(len(x)/128, &x[0])
+	default:
+		return false
+	}
+	return true
+}
+
+// Rewrite is described at ReadAll.
+func Rewrite(x []byte) bool {
+	switch variant() {
+	case AVX512:
+		rewriteAllZ(len(x)/256, &x[0])
+	case AVX2:
+		rewriteAllY(len(x)/128, &x[0])
+	default:
+		return false
+	}
+	return true
+}

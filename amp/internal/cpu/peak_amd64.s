@@ -74,6 +74,78 @@ loop:
 	VZEROUPPER
 	RET
 
+// func readAllY(n int, x *byte)
+TEXT ·readAllY(SB), NOSPLIT, $0-16
+	MOVQ n+0(FP), CX
+	MOVQ x+8(FP), DI
+	PCALIGN $32
+loop:
+	VMOVUPS 0(DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	ADDQ $128, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func rewriteAllY(n int, x *byte)
+TEXT ·rewriteAllY(SB), NOSPLIT, $0-16
+	MOVQ n+0(FP), CX
+	MOVQ x+8(FP), DI
+	PCALIGN $32
+loop:
+	VMOVUPS 0(DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	VMOVUPS Y0, 0(DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	ADDQ $128, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func readAllZ(n int, x *byte)
+TEXT ·readAllZ(SB), NOSPLIT, $0-16
+	MOVQ n+0(FP), CX
+	MOVQ x+8(FP), DI
+	PCALIGN $32
+loop:
+	VMOVUPS 0(DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 128(DI), Z2
+	VMOVUPS 192(DI), Z3
+	ADDQ $256, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func rewriteAllZ(n int, x *byte)
+TEXT ·rewriteAllZ(SB), NOSPLIT, $0-16
+	MOVQ n+0(FP), CX
+	MOVQ x+8(FP), DI
+	PCALIGN $32
+loop:
+	VMOVUPS 0(DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 128(DI), Z2
+	VMOVUPS 192(DI), Z3
+	VMOVUPS Z0, 0(DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	ADDQ $256, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
 // func peakPairs(n int)
 TEXT ·peakPairs(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), CX

@@ -602,6 +602,16 @@ func f64z8x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
+// finiteY is unscale without the product.
+//
+//go:noescape
+func finiteY(n int, x *float32, left *int)
+
+// finiteZ is unscale without the product.
+//
+//go:noescape
+func finiteZ(n int, x *float32, left *int)
+
 // fmaSteps1x1 sets or raises 1 rows of 1 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
 //
 //go:noescape
@@ -1467,6 +1477,26 @@ func planeZ(n int, radius *float64, sin *float64, cos *float64, dst *float64, t 
 //go:noescape
 func polarZ(n int, numbers *uint32, radius *float64, angle *float64, t *[18]uint64)
 
+// readAllY reads n blocks of four registers.
+//
+//go:noescape
+func readAllY(n int, x *byte)
+
+// readAllZ reads n blocks of four registers.
+//
+//go:noescape
+func readAllZ(n int, x *byte)
+
+// rewriteAllY reads n blocks of four registers and writes the same in place.
+//
+//go:noescape
+func rewriteAllY(n int, x *byte)
+
+// rewriteAllZ reads n blocks of four registers and writes the same in place.
+//
+//go:noescape
+func rewriteAllZ(n int, x *byte)
+
 // rowTimes1 raises 32·n sums in c by the product of 1 elements of a and as many rows of b; stride in bytes.
 //
 //go:noescape
@@ -1707,10 +1737,25 @@ func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 //go:noescape
 func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
 
+// transposeZ writes n squares of 16×16 words, whose first rows follow each other in dst: word (i,j) of a square becomes (j,i). Strides in bytes; squares of src lie next bytes apart.
+//
+//go:noescape
+func transposeZ(n int, src *uint32, lds int, next int, dst *uint32, ldd int)
+
 // turnTaps writes the columns of n blocks of 8 rows of taps neighbors, taps below 16; blocks lie lds bytes apart. index holds 0 and taps, 8 times. It reads up to 14 elements beyond a block.
 //
 //go:noescape
 func turnTaps(n int, taps int, src *float32, lds int, dst *float32, index *[16]uint32)
+
+// unscaleY multiplies n blocks of four registers by k, up to the first with a number that is not finite; left becomes the blocks from there on.
+//
+//go:noescape
+func unscaleY(n int, x *float32, left *int, k *float32)
+
+// unscaleZ multiplies n blocks of four registers by k, up to the first with a number that is not finite; left becomes the blocks from there on.
+//
+//go:noescape
+func unscaleZ(n int, x *float32, left *int, k *float32)
 
 // widenBF16Y converts blocks of 8 elements: bfloat16 to float32.
 //

@@ -89,9 +89,11 @@ func optimizer(root *amp.Scope, name string) func() {
 	}
 	opt, scaler := optim.NewSGD(params, optim.LR(1e-6)), amp.NewGradScaler(amp.InitScale(1), amp.GrowthInterval(1<<30))
 	scaler.Scale(root.NoGrad(), amp.Randn(root, amp.Float32, 0, 1))
-	return func() {
+	scale := 2.0
+	return func() { // by 1/2 and by 2 in turns, so that the gradient keeps its size
+		scaler.UpdateTo(scale)
 		scaler.Unscale(opt)
-		scaler.Update()
+		scale = 1 / scale
 	}
 }
 

@@ -25,20 +25,22 @@ func generate() map[string]string {
 	files := map[string]string{}
 	var stubs goFile
 	for name, write := range map[string]func(*asmFile){
-		"gemm_amd64.s":    tiles,
-		"dot_amd64.s":     dots,
-		"gemv_amd64.s":    gemvs,
-		"steps_amd64.s":   steps,
-		"peak_amd64.s":    peaks,
-		"philox_amd64.s":  randoms,
-		"normal_amd64.s":  normals,
-		"table_amd64.s":   gathers,
-		"packz_amd64.s":   packsZ,
-		"pack_amd64.s":    packs,
-		"convert_amd64.s": conversions,
-		"math_amd64.s":    mathVectors,
-		"lines_amd64.s":   lineVectors,
-		"columns_amd64.s": columnSums,
+		"gemm_amd64.s":      tiles,
+		"dot_amd64.s":       dots,
+		"gemv_amd64.s":      gemvs,
+		"steps_amd64.s":     steps,
+		"peak_amd64.s":      peaks,
+		"philox_amd64.s":    randoms,
+		"transpose_amd64.s": transposes,
+		"finite_amd64.s":    finites,
+		"normal_amd64.s":    normals,
+		"table_amd64.s":     gathers,
+		"packz_amd64.s":     packsZ,
+		"pack_amd64.s":      packs,
+		"convert_amd64.s":   conversions,
+		"math_amd64.s":      mathVectors,
+		"lines_amd64.s":     lineVectors,
+		"columns_amd64.s":   columnSums,
 	} {
 		f := &asmFile{}
 		write(f)

@@ -7,6 +7,26 @@ func peaks(f *asmFile) {
 		f.fn("peakF32"+width, "does 12·n multiply-adds of whole vectors of float32.", param{"n", "int", "CX"})
 		f.chains(width, func(i int) { f.op("VFMADD231PS", vec(width, 12), vec(width, 13), vec(width, i)) })
 	}
+	for _, width := range []string{"Y", "Z"} {
+		size := map[string]int{"Y": 32, "Z": 64}[width]
+		f.fn("readAll"+width, "reads n blocks of four registers.", param{"n", "int", "CX"}, param{"x", "*byte", "DI"})
+		f.op("PCALIGN", "$32")
+		f.label("loop")
+		for i := range 4 {
+			f.op("VMOVUPS", at(size*i, "DI"), vec(width, i))
+		}
+		f.next(4 * size)
+		f.fn("rewriteAll"+width, "reads n blocks of four registers and writes the same in place.", param{"n", "int", "CX"}, param{"x", "*byte", "DI"})
+		f.op("PCALIGN", "$32")
+		f.label("loop")
+		for i := range 4 {
+			f.op("VMOVUPS", at(size*i, "DI"), vec(width, i))
+		}
+		for i := range 4 {
+			f.op("VMOVUPS", vec(width, i), at(size*i, "DI"))
+		}
+		f.next(4 * size)
+	}
 	f.fn("peakPairs", "does 12·n of VDPBF16PS.", param{"n", "int", "CX"})
 	f.chains("Z", func(i int) { f.vdpbf16ps(12, 13, i) })
 	for _, dot := range [][2]string{{"BF16", "TDPBF16PS"}, {"F16", "TDPFP16PS"}} {
@@ -37,6 +57,14 @@ func (f *asmFile) chains(width string, add func(i int)) {
 	for i := range 12 {
 		add(i)
 	}
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+}
+
+// next ends a loop over memory.
+func (f *asmFile) next(bytes int) {
+	f.op("ADDQ", imm(bytes), "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
 	f.ret()

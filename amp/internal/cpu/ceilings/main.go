@@ -1,5 +1,5 @@
 // Command ceilings measures what this machine can do at most, for package bench to hold the rows of its table against: operations per
-// nanosecond of products in registers, bytes per nanosecond of a copy, and what a parallel loop over nothing takes. It uses the kernels
+// nanosecond of products in registers, bytes per nanosecond of a copy, of reading and of writing in place, and what a parallel loop over nothing takes. It uses the kernels
 // and threads that HALFTONE_CPU, HALFTONE_DOT and HALFTONE_THREADS choose, and prints one line of JSON.
 package main
 
@@ -32,6 +32,14 @@ func main() {
 			cpu.Parallel(copied/piece, 1, func(lo, hi int) { copy(dst[lo*piece:hi*piece], src[lo*piece:hi*piece]) })
 		}),
 		"region": region(),
+	}
+	if cpu.ReadAll(src[:piece]) {
+		out["read"] = copied / fastest(func() {
+			cpu.Parallel(copied/piece, 1, func(lo, hi int) { cpu.ReadAll(src[lo*piece : hi*piece]) })
+		})
+		out["rewrite"] = 2 * copied / fastest(func() {
+			cpu.Parallel(copied/piece, 1, func(lo, hi int) { cpu.Rewrite(dst[lo*piece : hi*piece]) })
+		})
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 		fmt.Fprintln(os.Stderr, "ceilings:", err)

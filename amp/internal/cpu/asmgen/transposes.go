@@ -1,0 +1,45 @@
+package main
+
+// transposes turn squares of 32-bit words around in registers, so that both sides are read and written in whole cache lines: read word by
+// word, lines that lie a power of two apart would displace each other.
+func transposes(f *asmFile) {
+	f.fn("transposeZ", "writes n squares of 16×16 words, whose first rows follow each other in dst: word (i,j) of a square becomes (j,i). Strides in bytes; squares of src lie next bytes apart.",
+		param{"n", "int", "CX"}, param{"src", "*uint32", "SI"}, param{"lds", "int", "R8"}, param{"next", "int", "R11"}, param{"dst", "*uint32", "DI"}, param{"ldd", "int", "R9"})
+	z := func(i int) string { return vec("Z", i) }
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "SI", "AX")
+	for i := range 16 {
+		f.op("VMOVUPS", "(AX)", z(i))
+		f.op("ADDQ", "R8", "AX")
+	}
+	// Pairs of rows, then fours, within parts of 128 bits; after that parts change places.
+	for i := 0; i < 16; i += 2 {
+		f.op("VUNPCKLPS", z(i+1), z(i), z(16+i))
+		f.op("VUNPCKHPS", z(i+1), z(i), z(17+i))
+	}
+	for i := 0; i < 16; i += 4 { // z(i+k): column k of each part, rows i … i+3
+		f.op("VUNPCKLPD", z(18+i), z(16+i), z(i))
+		f.op("VUNPCKHPD", z(18+i), z(16+i), z(i+1))
+		f.op("VUNPCKLPD", z(19+i), z(17+i), z(i+2))
+		f.op("VUNPCKHPD", z(19+i), z(17+i), z(i+3))
+	}
+	for k := range 4 { // z(16+4·k+…): parts 0 and 2, 1 and 3 of rows 0 … 7 and 8 … 15
+		f.op("VSHUFF32X4", "$0x88", z(4+k), z(k), z(16+4*k))
+		f.op("VSHUFF32X4", "$0xdd", z(4+k), z(k), z(17+4*k))
+		f.op("VSHUFF32X4", "$0x88", z(12+k), z(8+k), z(18+4*k))
+		f.op("VSHUFF32X4", "$0xdd", z(12+k), z(8+k), z(19+4*k))
+	}
+	f.op("MOVQ", "DI", "AX")
+	for j := range 16 { // column j is column j%4 of part j/4
+		k, part := j%4, j/4
+		f.op("VSHUFF32X4", map[bool]string{false: "$0x88", true: "$0xdd"}[part >= 2], z(18+4*k+part%2), z(16+4*k+part%2), z(0))
+		f.op("VMOVUPS", z(0), "(AX)")
+		f.op("ADDQ", "R9", "AX")
+	}
+	f.op("ADDQ", "R11", "SI")
+	f.op("ADDQ", "$64", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+}

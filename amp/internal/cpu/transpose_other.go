@@ -1,0 +1,8 @@
+//go:build !amd64
+
+package cpu
+
+// Transpose does nothing where there are no vectors.
+func Transpose(dst, src []uint32, rows, columns, lds, ldd int) (doneRows, doneColumns int) {
+	return 0, 0
+}
