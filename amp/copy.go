@@ -118,6 +118,37 @@ func copyTransposed(out, x *Tensor) bool {
 	return true
 }
 
+// copyRows copies x to out, of the same shape and dtype and contiguous, row by row.
+func copyRows(out, x *Tensor) {
+	switch out.dt.Size() {
+	case 1:
+		rowsOn[uint8](out, x)
+	case 2:
+		rowsOn[uint16](out, x)
+	case 4:
+		rowsOn[uint32](out, x)
+	default:
+		rowsOn[uint64](out, x)
+	}
+}
+
+func rowsOn[T word](out, x *Tensor) {
+	w := newRowWalk(out, x)
+	dst, src := words[T](out), words[T](x)
+	step := w.step[1]
+	w.runBy(grain, func(off [4]int, n int) {
+		row, at := dst[off[0]:off[0]+n], off[1]
+		if step == 1 {
+			copy(row, src[at:])
+			return
+		}
+		for i := range row {
+			row[i] = src[at]
+			at += step
+		}
+	})
+}
+
 // tile is the side of a transposition's tiles: a cache line of float32.
 const tile = 16
 

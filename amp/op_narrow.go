@@ -30,7 +30,7 @@ func init() {
 		Name: "narrow_backward", Doc: "dy at its place in a tensor of zeros", Args: []string{"dy"}, Why: whyView, Ints: true, CUDA: "narrow_backward",
 		Check: func(c *Call) []int { return c.Shape },
 		CPU: func(c *Call) {
-			clear(c.Out.st.mem)
+			clearAround(c.Out, c.Dims[0], c.Start, c.In[0].shape[c.Dims[0]])
 			copyPart(c.Out, c.In[0], c.Dims[0], c.Start)
 		},
 		Backward: func(b *Back) {
@@ -62,6 +62,35 @@ func init() {
 	opStack = define(Op{
 		Name: "stack", Doc: "tensors of one shape along a new dimension", Args: []string{"first", "second", "third"}, CPUList: Promote, Why: whyChoose,
 		Composite: []string{"reshape", "cat"}, Parts: Apart, CUDA: "cat",
+	})
+}
+
+// clearAround clears all of out, which is contiguous, but n places along dimension d from at on.
+func clearAround(out *Tensor, d, at, n int) {
+	size := out.dt.Size()
+	step := out.strides[d] * size
+	whole := out.shape[d] * step
+	if whole == 0 {
+		return
+	}
+	mem := out.st.mem[out.off*size:][:out.Len()*size]
+	cpu.Parallel(len(mem), grain*size, func(lo, hi int) {
+		for lo < hi { // from one end of what stays to its next beginning
+			block := lo / whole * whole
+			from, to := block+at*step, block+(at+n)*step
+			if lo < from {
+				end := min(from, hi)
+				clear(mem[lo:end])
+				lo = end
+			}
+			if lo < hi {
+				end := min(block+whole, hi)
+				if lo = max(lo, to); lo < end {
+					clear(mem[lo:end])
+				}
+				lo = max(lo, end)
+			}
+		}
 	})
 }
 

@@ -82,10 +82,53 @@ func (w *rowWalk) runBy(size int, f func(off [4]int, n int)) {
 		return
 	}
 	cpu.Parallel(rows, max(1, grain/w.inner), func(lo, hi int) {
+		at := w.from(lo)
 		for r := lo; r < hi; r++ {
-			w.pieces(w.row(r), 0, w.inner, size, f)
+			w.pieces(at.off, 0, w.inner, size, f)
+			at.next(w)
 		}
 	})
+}
+
+// A rowPlace is a row on the way of a walk.
+type rowPlace struct {
+	r   int
+	off [4]int
+	idx [8]int // along the outer dimensions, the last one first
+}
+
+// from returns the place of row r.
+func (w *rowWalk) from(r int) rowPlace {
+	p := rowPlace{r: r, off: w.row(r)}
+	for k := range min(len(w.shape), len(p.idx)) {
+		d := len(w.shape) - 1 - k
+		p.idx[k] = r % w.shape[d]
+		r /= w.shape[d]
+	}
+	return p
+}
+
+// next moves on to the next row: by additions, where idx holds all dimensions.
+func (p *rowPlace) next(w *rowWalk) {
+	p.r++
+	if len(w.shape) > len(p.idx) {
+		p.off = w.row(p.r)
+		return
+	}
+	for k := range w.shape {
+		d := len(w.shape) - 1 - k
+		p.idx[k]++
+		for i := range w.n {
+			p.off[i] += w.strides[i][d]
+		}
+		if p.idx[k] < w.shape[d] {
+			return
+		}
+		for i := range w.n {
+			p.off[i] -= w.shape[d] * w.strides[i][d]
+		}
+		p.idx[k] = 0
+	}
 }
 
 // sequential is run in one worker, in row-major order.
