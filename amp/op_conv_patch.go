@@ -26,7 +26,11 @@ type patch struct {
 	plane  int    // elements of a channel
 	taps   []int  // where each tap is in a channel, from the start of a vector
 	vecs   []vector
+	runs   []rowRun
 }
+
+// A rowRun is what a patch takes from a channel of the source: rows that lie at one distance.
+type rowRun struct{ dst, src, rows, n int }
 
 // A vector is up to 16 positions that follow each other.
 type vector struct{ image, z, first, have int }
@@ -104,6 +108,14 @@ func (p *patch) layout(l *lattice, b *box, always bool) {
 			at += slices.Index(p.shifts, b.lo[3]*p.step+t[2]) * one
 		}
 		p.taps[i] = at
+	}
+	p.runs = p.runs[:0]
+	for s, shift := range p.shifts {
+		if first, end := p.columns(shift, l.size[2]); first < end {
+			p.lines(l, func(at, source, n int) {
+				p.runs = append(p.runs, rowRun{s*one + at + first, source*l.size[2] + shift + first*p.step, n, end - first})
+			})
+		}
 	}
 	p.vecs = p.vecs[:0]
 	n := (b.hi[2] - b.lo[2]) * across

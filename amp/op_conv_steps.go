@@ -16,6 +16,7 @@ type stepWork struct {
 	group int    // whose elements are in it
 	outs  []int
 	run   int
+	whole bool // vectors are neighbors in the result, of float32
 	buf   []float32
 	steps cpu.StepTable
 	cols  []cpu.StepColumn
@@ -112,6 +113,7 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box) {
 	p := &w.patch
 	p.lay(&j.lattice, b)
 	w.steps.Reset()
+	w.steps.Ahead = 2 * p.plane
 	for c := range j.channels {
 		for _, at := range p.taps {
 			w.steps.Add(c*p.plane + at)
@@ -120,10 +122,17 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box) {
 	w.outs, w.run = j.places(w.outs, b)
 	image := j.channels * p.plane
 	w.buf = cpu.Grow(w.buf, (b.hi[0]-b.lo[0])*image+2*vectorSize)
-	w.cols = w.cols[:0]
+	w.cols, w.whole = w.cols[:0], j.out.dt == Float32
 	for i := range p.vecs {
 		v := &p.vecs[i]
-		w.cols = append(w.cols, cpu.StepColumn{From: p.start(&j.lattice, *v, image), To: p.position(v), Have: v.have})
+		at := p.position(v)
+		w.whole = w.whole && w.outs[at+v.have-1]-w.outs[at] == v.have-1
+		w.cols = append(w.cols, cpu.StepColumn{From: p.start(&j.lattice, *v, image), To: at, Have: v.have})
+	}
+	for i := range w.cols {
+		if c := &w.cols[i]; w.whole {
+			c.To = w.outs[c.To]
+		}
 	}
 }
 
@@ -147,17 +156,7 @@ func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int
 		bias = any(j.bias).([]float32)[channel : channel+rows]
 	}
 	n := len(w.outs)
-	direct := j.out.dt == Float32
-	for i := range w.cols {
-		c := &w.cols[i]
-		v := &w.patch.vecs[i]
-		c.To = w.patch.position(v)
-		direct = direct && w.outs[c.To+v.have-1]-w.outs[c.To] == v.have-1
-	}
-	if direct {
-		for i := range w.cols {
-			w.cols[i].To = w.outs[w.cols[i].To]
-		}
+	if w.whole {
 		cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, elements[float32](j.out)[channel*plane:], plane, bias, false)
 		return
 	}
@@ -177,7 +176,6 @@ func (p *patch) position(v *vector) int {
 func (w *stepWork) image(l *lattice, dst []float32, src *Tensor, image, group int) {
 	p := &w.patch
 	size := l.size[0] * l.size[1] * l.size[2]
-	one := p.ext[0] * p.rows * p.width
 	border := p.border(l)
 	for c := range l.channels {
 		plane := dst[c*p.plane : (c+1)*p.plane]
@@ -192,14 +190,8 @@ func (w *stepWork) image(l *lattice, dst []float32, src *Tensor, image, group in
 		if border {
 			clear(plane)
 		}
-		for s, shift := range p.shifts {
-			first, end := p.columns(shift, l.size[2])
-			if first >= end {
-				continue
-			}
-			p.lines(l, func(at, source, n int) {
-				cpu.TakeRows(n, end-first, p.step, from[source*l.size[2]+shift+first*p.step:], l.step[1]*l.size[2], plane[s*one+at+first:], p.width)
-			})
+		for _, r := range p.runs {
+			cpu.TakeRows(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], plane[r.dst:], p.width)
 		}
 	}
 }

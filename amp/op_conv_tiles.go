@@ -220,7 +220,6 @@ func storeSums[E float32 | uint16](f cpu.Format, dst, piece []E, sums []float32,
 func (p *patch) pairs(l *lattice, dst []uint32, src *Tensor, image, group int) {
 	halves := halvesOf(src)
 	size := l.size[0] * l.size[1] * l.size[2]
-	one := p.ext[0] * p.rows * p.width
 	for q := 0; q*p.plane < len(dst); q++ {
 		plane := dst[q*p.plane : (q+1)*p.plane]
 		if 2*q >= l.channels {
@@ -231,14 +230,8 @@ func (p *patch) pairs(l *lattice, dst []uint32, src *Tensor, image, group int) {
 		if p.border(l) {
 			clear(plane)
 		}
-		for s, shift := range p.shifts {
-			first, end := p.columns(shift, l.size[2])
-			if first >= end {
-				continue
-			}
-			p.lines(l, func(at, source, n int) {
-				cpu.PairRows(n, end-first, p.step, from[source*l.size[2]+shift+first*p.step:], l.step[1]*l.size[2], size, 2*q+1 < l.channels, plane[s*one+at+first:], p.width)
-			})
+		for _, r := range p.runs {
+			cpu.PairRows(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], size, 2*q+1 < l.channels, plane[r.dst:], p.width)
 		}
 	}
 }

@@ -27,6 +27,8 @@ type weightWork struct {
 	tiles  []cpu.TileStep
 	rest   []cpu.TileStep // of fewer positions
 	from   []int
+
+	wide []float32 // halves widened
 }
 
 var weightWorks = sync.Pool{New: func() any { return new(weightWork) }}
@@ -46,7 +48,7 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 		boxes := l.boxes()
 		for i := range boxes {
 			if b := &boxes[i]; b.positions() > 0 {
-				w.turnBox(l, b, x, g, wide)
+				w.turnBox(l, b, elements[float32](x)[x.off+g*l.channels*l.volume():], l.groups*l.channels*l.volume(), l.channels, wide)
 				w.packRows(l, b, dy, g, m)
 				w.columns(l, b, wide)
 				const each = 3 // vectors of a task
@@ -65,30 +67,29 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	return true
 }
 
-// turnBox writes what a box sees of a group's channels: [image depth row column channel].
-func (w *weightWork) turnBox(l *lattice, b *box, x *Tensor, group, wide int) {
+// volume is the elements of a channel of the source.
+func (l *lattice) volume() int { return l.size[0] * l.size[1] * l.size[2] }
+
+// turnBox writes what a box sees of so many channels of src, whose images lie so far apart: [image depth row column channel].
+func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels, wide int) {
 	lo, hi := l.reach(b)
 	ext := [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
 	line := ext[2] * wide
 	lines := (b.hi[0] - b.lo[0]) * ext[0] * ext[1]
 	w.turn = cpu.Grow(w.turn, lines*line)
-	src := elements[float32](x)
-	size := l.size[0] * l.size[1] * l.size[2]
 	from, to := max(0, -lo[2]), min(ext[2], l.size[2]-lo[2])
-	full := from == 0 && to == ext[2] && wide == l.channels
+	full := from == 0 && to == ext[2] && wide == channels
 	cpu.Parallel(lines, max(1, grain/line), func(first, end int) {
 		for i := first; i < end; i++ {
 			dst := w.turn[i*line : (i+1)*line]
-			image, z, y := b.lo[0]+i/(ext[0]*ext[1]), lo[0]+i/ext[1]%ext[0], lo[1]+i%ext[1]
+			n, z, y := b.lo[0]+i/(ext[0]*ext[1]), lo[0]+i/ext[1]%ext[0], lo[1]+i%ext[1]
 			outside := z < 0 || z >= l.size[0] || y < 0 || y >= l.size[1] || from >= to
 			if outside || !full {
 				clear(dst)
 			}
-			if outside {
-				continue
+			if !outside {
+				cpu.TransposeRows(channels, to-from, src[n*image+(z*l.size[1]+y)*l.size[2]+lo[2]+from:], l.volume(), dst[from*wide:], wide)
 			}
-			at := x.off + (image*l.groups+group)*l.channels*size + (z*l.size[1]+y)*l.size[2] + lo[2] + from
-			cpu.TransposeRows(l.channels, to-from, src[at:], size, dst[from*wide:], wide)
 		}
 	})
 }
@@ -134,6 +135,7 @@ func (w *weightWork) columns(l *lattice, b *box, wide int) {
 	stride := [3]int{(hi[1] - lo[1]) * (hi[2] - lo[2]) * wide, (hi[2] - lo[2]) * wide, wide}
 	image := (hi[0] - lo[0]) * stride[0]
 	w.steps.Reset()
+	w.steps.Ahead = 16 * wide
 	for i := range b.hi[0] - b.lo[0] {
 		for z := range b.hi[1] - b.lo[1] {
 			for y := range b.hi[2] - b.lo[2] {
@@ -227,14 +229,8 @@ func (w *weightWork) pairBox(l *lattice, x *Tensor, group, sixteens int) {
 			for c := range have {
 				plane := rows[c*p.plane : (c+1)*p.plane]
 				from := src[x.off+(((p.b.lo[0]+image)*l.groups+group)*l.channels+16*block+c)*size:]
-				for s, shift := range p.shifts {
-					first, end := p.columns(shift, l.size[2])
-					if first >= end {
-						continue
-					}
-					p.lines(l, func(at, source, n int) {
-						cpu.TakeHalves(n, end-first, p.step, from[source*l.size[2]+shift+first*p.step:], l.step[1]*l.size[2], plane[s*one+at+first:], p.width)
-					})
+				for _, r := range p.runs {
+					cpu.TakeHalves(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], plane[r.dst:], p.width)
 				}
 			}
 			cpu.TransposePairs(have, p.plane/2, rows, p.plane, to, 16)

@@ -42,6 +42,16 @@ func CPUCases() []CPUCase {
 			add(1, 3*flops, 0, "conv/%s/step/%d/%d/32", dt, c[0], c[1])
 		}
 	}
+	for _, dt := range []string{"f32", "bf16"} { // 256 channels of 16×16, 32 images
+		const elements = 256 * 16 * 16 * 32
+		for _, c := range []struct {
+			kind  string
+			flops float64
+		}{{"pointwise", 2 * 256 * elements}, {"depthwise", 2 * 9 * elements}} {
+			add(1, c.flops, 0, "%s/%s/fwd/256/16/32", c.kind, dt)
+			add(1, 3*c.flops, 0, "%s/%s/step/256/16/32", c.kind, dt)
+		}
+	}
 	for _, op := range []string{"softmax", "layer_norm", "gelu", "cross_entropy"} {
 		forward, both := 2.0, 5.0 // x and y; and x or y, dy and dx
 		if op == "cross_entropy" {

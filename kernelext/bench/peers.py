@@ -73,13 +73,15 @@ def with_torch():
         if kind == "cast":
             x, to = randn(parts[1], int(parts[3])), dtypes[parts[2]]
             return lambda: x.to(to)
-        if kind == "conv":
+        if kind in ("conv", "pointwise", "depthwise"):
             c, size, batch = numbers(parts[3:])
-            x, w = randn(parts[1], batch, c, size, size), randn(parts[1], c, c, 3, 3)
+            shape = {"conv": (c, c, 3, 3), "pointwise": (c, c, 1, 1), "depthwise": (c, 1, 3, 3)}[kind]
+            pad, groups = int(kind != "pointwise"), c if kind == "depthwise" else 1
+            x, w = randn(parts[1], batch, c, size, size), randn(parts[1], *shape)
             if parts[2] == "fwd":
                 def forward():
                     with torch.no_grad():
-                        F.conv2d(x, w, padding=1)
+                        F.conv2d(x, w, padding=pad, groups=groups)
                 return forward
             x.requires_grad_()
             w.requires_grad_()
@@ -87,7 +89,7 @@ def with_torch():
 
             def both():
                 x.grad = w.grad = None
-                F.conv2d(x, w, padding=1).backward(dy)
+                F.conv2d(x, w, padding=pad, groups=groups).backward(dy)
             return both
         if kind in ("softmax", "layer_norm", "gelu", "cross_entropy", "batch_norm"):
             shape = (4096, 1024)

@@ -13,6 +13,7 @@ type fmaTile struct {
 	mask  [3]int // which of 16 sums are written
 	bias  *float32
 	add   int // 1: raise c
+	ahead int // how far behind what a step reads the processor should fetch
 }
 
 // An amxTile is a row of tiles of up to 32×32 sums. Assembly knows its layout.
@@ -66,6 +67,8 @@ type StepColumn struct {
 type StepTable struct {
 	at          []int // bytes
 	least, most int
+
+	Ahead int // how many elements behind what a step reads the next ones lie that the L1 cache should have by then
 }
 
 // Len is k.

@@ -19,8 +19,12 @@ func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, 
 		_, _ = out[c.To], out[c.To+(rows-1)*row+c.Have-1]
 	}
 	_ = a[rows*k-1]
+	if rows == 1 && bias == nil && !add {
+		rowSteps(k, &a[0], &steps.at[0], &b[0], &out[0], &cols[0], len(cols))
+		return
+	}
 	var t fmaTile
-	t.k, t.steps, t.row, t.add = k, &steps.at[0], 4*row, flag(add)
+	t.k, t.steps, t.row, t.add, t.ahead = k, &steps.at[0], 4*row, flag(add), 4*steps.Ahead
 	for i := 0; i < rows; {
 		h := StepHeight(rows - i)
 		t.a = &a[i*k]
@@ -217,6 +221,31 @@ func TransposePairs(rows, n int, src []uint16, lds int, dst []uint32, ldd int) {
 func PackTileHalves(dst []uint16, rows, high, k int, src []uint16, row int) {
 	lanes := up(k, 32) / 2
 	packBlocks(nil, unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), high*lanes), high, rows, lanes, k, src, 0, row, 1)
+}
+
+// LaneSums raises c[16·v + i] by Σ a[16·p + i] · b[from[v] + steps(p) + i], each sum taken from zero in the order of p.
+func LaneSums(a, b []float32, steps *StepTable, from []int, c []float32) {
+	k := len(steps.at)
+	if k == 0 || len(from) == 0 {
+		return
+	}
+	_, _ = a[16*k-1], c[16*len(from)-1]
+	for v := 0; v < len(from); v += 9 {
+		var base [9]*float32
+		for i := range base {
+			at := from[min(v+i, len(from)-1)]
+			_, _ = b[at+steps.least/4], b[at+steps.most/4+15]
+			base[i] = &b[at]
+		}
+		if v+9 <= len(from) {
+			laneSteps9(k, &a[0], &steps.at[0], &base, &c[16*v])
+			continue
+		}
+		var last [9 * 16]float32
+		n := copy(last[:], c[16*v:16*len(from)])
+		laneSteps9(k, &a[0], &steps.at[0], &base, &last[0])
+		copy(c[16*v:], last[:n])
+	}
 }
 
 // A TileProduct is a product of a, whose rows are packed by PackTileRows or PackTileColumns, and columns that lie as PairRows writes them.

@@ -62,3 +62,7 @@ func TransposePairs(rows, n int, src []uint16, lds int, dst []uint32, ldd int) {
 }
 
 func PackTileHalves(dst []uint16, rows, high, k int, src []uint16, row int) { panic("cpu: no tiles") }
+
+func LaneSums(a, b []float32, steps *StepTable, from []int, c []float32) {
+	panic("cpu: no step kernels")
+}

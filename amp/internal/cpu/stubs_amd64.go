@@ -797,6 +797,11 @@ func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 //go:noescape
 func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 
+// laneSteps9 raises 9 vectors of c by the sums over k of 16 elements of a times 16 elements of b at the distance that a step gives from the vector's start, each sum starting from zero.
+//
+//go:noescape
+func laneSteps9(k int, a *float32, steps *int, b *[9]*float32, c *float32)
+
 // lineAbsY does blocks of 32 elements of lineAbs.
 //
 //go:noescape
@@ -1496,6 +1501,11 @@ func rewriteAllY(n int, x *byte)
 //
 //go:noescape
 func rewriteAllZ(n int, x *byte)
+
+// rowSteps sets n vectors of c to the sums over k of an element of a times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func rowSteps(k int, a *float32, steps *int, b *float32, c *float32, cols *StepColumn, n int)
 
 // rowTimes1 raises 32·n sums in c by the product of 1 elements of a and as many rows of b; stride in bytes.
 //

@@ -45,18 +45,25 @@ func build(root *amp.Scope, name string) func() {
 	case "cast": // cast/from/to/elements
 		x := randn(part[1], num(3))
 		return in(func(s *amp.Scope) { amp.To(s, x, dtypes[part[2]]) })
-	case "conv": // conv/dtype/pass/channels/size/batch
+	case "conv", "pointwise", "depthwise": // conv/dtype/pass/channels/size/batch
 		c, size, batch := num(3), num(4), num(5)
 		x, w := randn(part[1], batch, c, size, size), randn(part[1], c, c, 3, 3)
+		opts := []amp.WindowOption{amp.Padding(1)}
+		switch part[0] {
+		case "pointwise":
+			w, opts = randn(part[1], c, c, 1, 1), nil
+		case "depthwise":
+			w, opts = randn(part[1], c, 1, 3, 3), append(opts, amp.Groups(c))
+		}
 		if part[2] == "fwd" {
-			return in(func(s *amp.Scope) { amp.Conv2d(s.NoGrad(), x, w, nil, amp.Padding(1)) })
+			return in(func(s *amp.Scope) { amp.Conv2d(s.NoGrad(), x, w, nil, opts...) })
 		}
 		x.RequireGrad()
 		w.RequireGrad()
 		dy := randn(part[1], batch, c, size, size)
 		return in(func(s *amp.Scope) {
 			forget(x, w)
-			amp.Conv2d(s, x, w, nil, amp.Padding(1)).Backward(amp.GradOutputs(dy))
+			amp.Conv2d(s, x, w, nil, opts...).Backward(amp.GradOutputs(dy))
 		})
 	case "softmax", "layer_norm", "gelu", "cross_entropy", "batch_norm": // op/dtype/pass, and of batch_norm channels/size/batch
 		shape := []int{4096, 1024}

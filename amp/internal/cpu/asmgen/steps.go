@@ -27,13 +27,15 @@ func steps(f *asmFile) {
 	f.spreadTaps()
 	f.turnTaps()
 	f.evenRows()
+	f.laneSteps()
+	f.rowSteps()
 }
 
 // The fields of fmaTile and amxTile in steps.go, in bytes.
 const (
-	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd         = 0, 8, 16, 24, 48, 72, 80, 104, 112
-	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC = 0, 8, 16, 24, 32, 40, 48, 56, 64
-	amxMore, amxConfig                                                         = 72, 80
+	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd, fmaAhead = 0, 8, 16, 24, 48, 72, 80, 104, 112, 120
+	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC   = 0, 8, 16, 24, 32, 40, 48, 56, 64
+	amxMore, amxConfig                                                           = 72, 80
 )
 
 // stepTile is a tile of rows × 16·vectors sums in float32.
@@ -52,9 +54,18 @@ func (f *asmFile) stepTile(rows, vectors int) {
 	for i := range rows * vectors {
 		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i))
 	}
+	if rows == 8 {
+		f.op("MOVQ", at(fmaAhead, "BX"), "R15")
+	}
 	f.op("PCALIGN", "$32")
 	f.label("loop")
 	f.op("MOVQ", "(R8)", "AX")
+	if rows == 8 { // long enough to fetch from the L2 cache what is wanted next
+		f.op("LEAQ", "(AX)(R15*1)", "DX")
+		for v := range vectors {
+			f.op("PREFETCHT0", "("+b[v]+")(DX*1)")
+		}
+	}
 	for v := range vectors {
 		f.op("VMOVUPS", "("+b[v]+")(AX*1)", row(v))
 	}
@@ -431,5 +442,83 @@ func (f *asmFile) halfRows(stride int) {
 	f.op("ADDQ", "R10", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "row")
+	f.ret()
+}
+
+// laneSteps sums products lane by lane.
+func (f *asmFile) laneSteps() {
+	f.fn("laneSteps9", "raises 9 vectors of c by the sums over k of 16 elements of a times 16 elements of b at the distance that a step gives from the vector's start, each sum starting from zero.",
+		param{"k", "int", "CX"}, param{"a", "*float32", "SI"}, param{"steps", "*int", "R8"}, param{"b", "*[9]*float32", "BX"}, param{"c", "*float32", "AX"})
+	bases := []string{"R9", "R10", "R11", "R12", "R13", "R14", "R15", "DI", "DX"}
+	for v, r := range bases {
+		f.op("MOVQ", at(8*v, "BX"), r)
+		f.op("VXORPS", vec("X", v), vec("X", v), vec("X", v))
+	}
+	f.op("MOVQ", "AX", "BX")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "(R8)", "AX")
+	f.op("VMOVUPS", "(SI)", "Z16")
+	for v, r := range bases {
+		f.op("VFMADD231PS", "("+r+")(AX*1)", "Z16", vec("Z", v))
+	}
+	f.op("ADDQ", "$8", "R8")
+	f.op("ADDQ", "$64", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	for v := range bases {
+		f.op("VADDPS", at(64*v, "BX"), vec("Z", v), vec("Z", v))
+		f.op("VMOVUPS", vec("Z", v), at(64*v, "BX"))
+	}
+	f.ret()
+}
+
+// rowSteps is a row of sums, four vectors at a time.
+func (f *asmFile) rowSteps() {
+	f.fn("rowSteps", "sets n vectors of c to the sums over k of an element of a times 16 elements of b at the distance that a step gives.",
+		param{"k", "int", "R15"}, param{"a", "*float32", "R14"}, param{"steps", "*int", "DX"}, param{"b", "*float32", "R13"}, param{"c", "*float32", "DI"}, param{"cols", "*StepColumn", "BX"}, param{"n", "int", "R12"})
+	f.op("JMP", "test")
+	b := []string{"R9", "R10", "R11", "CX"}
+	body := func(vectors int) {
+		for v := range vectors {
+			f.op("MOVQ", at(24*v, "BX"), b[v])
+			f.op("LEAQ", "(R13)("+b[v]+"*4)", b[v])
+			f.op("VXORPS", vec("X", v), vec("X", v), vec("X", v))
+		}
+		f.op("XORQ", "SI", "SI")
+		loop := fmt.Sprintf("steps%d", vectors)
+		f.op("PCALIGN", "$32")
+		f.label(loop)
+		f.op("MOVQ", "(DX)(SI*8)", "AX")
+		f.op("VBROADCASTSS", "(R14)(SI*4)", "Z17")
+		for v := range vectors {
+			f.op("VFMADD231PS", "("+b[v]+")(AX*1)", "Z17", vec("Z", v))
+		}
+		f.op("INCQ", "SI")
+		f.op("CMPQ", "SI", "R15")
+		f.op("JNE", loop)
+		for v := range vectors {
+			f.op("MOVQ", at(24*v+8, "BX"), "R9")
+			f.op("MOVQ", at(24*v+16, "BX"), "R10")
+			f.op("MOVQ", "$-1", "AX")
+			f.op("BZHIQ", "R10", "AX", "AX")
+			f.op("KMOVW", "AX", "K1")
+			f.op("VMOVUPS", vec("Z", v), "K1", "(DI)(R9*4)")
+		}
+		f.op("ADDQ", imm(24*vectors), "BX")
+		f.op("SUBQ", imm(vectors), "R12")
+	}
+	f.op("PCALIGN", "$32")
+	f.label("four")
+	body(4)
+	f.label("test")
+	f.op("CMPQ", "R12", "$4")
+	f.op("JGE", "four")
+	f.label("rest")
+	f.op("TESTQ", "R12", "R12")
+	f.op("JZ", "done")
+	body(1)
+	f.op("JMP", "rest")
+	f.label("done")
 	f.ret()
 }
