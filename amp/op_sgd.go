@@ -20,6 +20,7 @@ func sgdOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		if b := k.state[0]; b != nil {
+			k.own()
 			for i, v := range k.d {
 				if u.First {
 					b[i] = v

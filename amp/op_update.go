@@ -121,13 +121,15 @@ func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32]
 // An updateKernel returns the function that moves one piece of a parameter; what depends on the settings alone it works out once.
 type updateKernel[T float32 | float64] func(u *Update) func(p *piece[T])
 
-// A piece is a run of elements of a parameter x, its gradient d and its state, widened to T. The kernel may change all of them; the
-// gradient is not written back after it. State that the settings do not ask for is nil.
+// A piece is a run of elements of a parameter x, its gradient d and its state, widened to T. The kernel may change all of them, d after own
+// alone; the gradient is not written back after it. State that the settings do not ask for is nil.
 type piece[T float32 | float64] struct {
 	x, d  []T
 	state [maxState][]T
 	buf   [2 + maxState][chunk]T
 	line  cpu.Line // for passes in float32
+
+	shared bool // d is the gradient itself
 }
 
 // pass runs a pass over these lines.
@@ -184,8 +186,11 @@ func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*
 	if !inPlace {
 		x = fetch(&k.buf[0], p, p.off+lo, 1, n)
 	}
-	k.x, k.d = x, k.buf[1][:n]
-	load(k.d, g, g.off+lo, 1)
+	k.x = x
+	if k.d, k.shared = direct[T](g, g.off+lo, 1, n); !k.shared || inv != 1 {
+		k.d, k.shared = k.buf[1][:n], false
+		load(k.d, g, g.off+lo, 1)
+	}
 	if inv != 1 {
 		for i := range k.d {
 			k.d[i] *= inv
@@ -209,8 +214,18 @@ func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*
 	}
 }
 
+// own makes d a copy that the kernel may change.
+func (k *piece[T]) own() {
+	if k.shared {
+		k.d, k.shared = k.buf[1][:copy(k.buf[1][:], k.d)], false
+	}
+}
+
 // descend gives the gradient the sign and the weight decay that every optimizer but AdamW has: d = ±d + decay·x.
 func (k *piece[T]) descend(u *Update, decay T) {
+	if u.Maximize || decay != 0 {
+		k.own()
+	}
 	if u.Maximize {
 		for i, v := range k.d {
 			k.d[i] = -v

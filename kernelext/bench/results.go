@@ -19,7 +19,7 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 		head, rule = head+" "+p.Title+" |", rule+"--:|"
 	}
 	fmt.Fprintln(w, ".")
-	fmt.Fprintf(w, "\nTimes are medians over interleaved rounds in one run; the ratio is the median over the rounds of the fastest peer's time divided by ours, so above 1 ours is faster. \"CPU\" is the same ratio of processor time, which other programs on the machine disturb less. A peer that is over %d times behind the fastest in the first round is timed in that round only.\n", hopeless)
+	fmt.Fprintf(w, "\nTimes are medians over interleaved rounds in one run; the ratio is the median over the rounds of the fastest peer's time divided by ours, so above 1 ours is faster. \"CPU\" is the same ratio of processor time, which other programs on the machine disturb less. A peer that is over %d times behind the fastest in the first round is timed in that round only; GoMLX multiplies halves of up to 512³ here, since it takes half a minute for 2048³.\n", hopeless)
 	missed := 0
 	for i, r := range rows {
 		if i == 0 || r.Threads != rows[i-1].Threads {

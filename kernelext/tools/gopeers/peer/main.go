@@ -68,7 +68,10 @@ func main() {
 			a.Error = err.Error()
 		}
 		if run != nil {
-			a = measure(run, time.Duration(ms)*time.Millisecond)
+			_, err := guarded(func() (func(), error) { a = measure(run, time.Duration(ms)*time.Millisecond); return nil, nil })
+			if err != nil {
+				a, run = answer{Error: err.Error()}, nil
+			}
 		}
 		if out.Encode(a) != nil {
 			return
@@ -92,7 +95,7 @@ func measure(run func(), budget time.Duration) answer {
 	began := time.Now()
 	run()
 	once := time.Since(began)
-	if once > 4*budget { // so far behind that more calls would only take time; building the case has warmed up
+	if once > 4*budget { // so far behind that more calls would only take time, warm or not
 		return answer{Median: float64(once), Min: float64(once), CPU: float64(cpuTime() - used), RSS: peak()}
 	}
 	batch := max(1, int(200*time.Microsecond/max(once, 1)))
