@@ -40,7 +40,7 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	}
 	w := weightWorks.Get().(*weightWork)
 	defer weightWorks.Put(w)
-	wide := (l.channels + vectorSize - 1) / vectorSize * vectorSize
+	wide := (l.channels+vectorSize-1)/vectorSize*vectorSize | vectorSize // an odd multiple: positions share no sets of the caches
 	k := len(l.taps) * wide
 	for g := range l.groups {
 		w.sums = cpu.Grow(w.sums, m*k)
@@ -78,7 +78,7 @@ func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels,
 	lines := (b.hi[0] - b.lo[0]) * ext[0] * ext[1]
 	w.turn = cpu.Grow(w.turn, lines*line)
 	from, to := max(0, -lo[2]), min(ext[2], l.size[2]-lo[2])
-	full := from == 0 && to == ext[2] && wide == channels
+	full := from == 0 && to == ext[2] && channels%vectorSize == 0
 	cpu.Parallel(lines, max(1, grain/line), func(first, end int) {
 		for i := first; i < end; i++ {
 			dst := w.turn[i*line : (i+1)*line]
@@ -151,7 +151,7 @@ func (w *weightWork) columns(l *lattice, b *box, wide int) {
 		for d := range 3 {
 			at += (b.lo[d+1]*l.step[d] + tap[d] - lo[d]) * stride[d]
 		}
-		for c := 0; c < wide; c += vectorSize {
+		for c := 0; c < l.channels; c += vectorSize {
 			w.cols = append(w.cols, cpu.StepColumn{From: at + c, To: t*wide + c, Have: vectorSize})
 		}
 	}
