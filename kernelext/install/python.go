@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -53,15 +54,26 @@ func older(ver string, major, minor int) bool {
 	return a < major || a == major && b < minor
 }
 
+// An interpreter that has not answered after answerTime hangs. One that has just been installed compiles JupyterLab for its first answer,
+// which took longer than a minute on an emulated processor.
+const (
+	answerTime = time.Minute
+	firstTime  = 10 * time.Minute
+)
+
 // probePython asks an interpreter what it is and has, importing what it names.
-func probePython(ctx context.Context, path string) (Python, error) { return probe(ctx, path) }
+func probePython(ctx context.Context, path string) (Python, error) {
+	return probe(ctx, answerTime, path)
+}
 
 // quickProbe asks for the same without importing: for an interpreter that has passed a full probe before.
-func quickProbe(ctx context.Context, path string) (Python, error) { return probe(ctx, path, "quick") }
+func quickProbe(ctx context.Context, path string) (Python, error) {
+	return probe(ctx, answerTime, path, "quick")
+}
 
 // probe runs outside the current folder, where a stray jupyter.py would win.
-func probe(ctx context.Context, path string, args ...string) (Python, error) {
-	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+func probe(ctx context.Context, limit time.Duration, path string, args ...string) (Python, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append([]string{"-"}, args...)...)
 	cmd.Stdin = strings.NewReader(probePy)
@@ -71,6 +83,9 @@ func probe(ctx context.Context, path string, args ...string) (Python, error) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("no answer within %v", limit)
+		}
 		return Python{}, fmt.Errorf("%s does not run: %w: %s", path, err, tail(stderr.String(), 2))
 	}
 	p := Python{Path: path}

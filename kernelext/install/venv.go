@@ -45,7 +45,7 @@ func makeVenv(ctx context.Context, venv string, bases []Python, p *Progress) (Py
 	if err := pipInstall(ctx, venv, p); err != nil {
 		return Python{}, err
 	}
-	py, err = probePython(ctx, venvPython(venv))
+	py, err = probe(ctx, firstTime, venvPython(venv))
 	if err != nil {
 		return Python{}, err
 	}
