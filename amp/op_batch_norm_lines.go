@@ -138,12 +138,8 @@ func (w channelWalk) columnPairs(add func(k *lineWork, at, from, n int, a, b []f
 			for i := task / strips * block; i < end; i++ {
 				add(k, i*cols+from, from, n, k.sums[:n], k.sums[n:])
 				if i == end-1 || (i+1)%sumLines == 0 {
-					for j, v := range k.sums[:n] {
-						own[from+j] += float64(v)
-					}
-					for j, v := range k.sums[n:] {
-						own[cols+from+j] += float64(v)
-					}
+					cpu.AddWide(own[from:], k.sums[:n])
+					cpu.AddWide(own[cols+from:], k.sums[n:])
 					clear(k.sums)
 				}
 			}

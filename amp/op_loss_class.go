@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // nll_loss and cross_entropy: losses of class numbers.
@@ -112,8 +114,15 @@ func nllCPU(c *Call) {
 	}
 	sum := 0.0
 	var one [1]float64
+	buf := lineWorks.Get().(*lineWork)
+	defer buf.release()
+	picked := g.picked(buf, p, c.In[1], row, column)
 	total := g.eachTarget(c, func(i, class int, w float64) {
-		load(one[:], p, p.off+i/g.places*row+class*column+offset(i%g.places, rest, restStrides), 1)
+		if picked != nil {
+			one[0] = float64(picked[i])
+		} else {
+			load(one[:], p, p.off+i/g.places*row+class*column+offset(i%g.places, rest, restStrides), 1)
+		}
 		one[0] = float64(one[0] * -w)
 		sum += one[0]
 		if c.Reduce == ReduceNone {
@@ -127,6 +136,24 @@ func nllCPU(c *Call) {
 		one[0] = sum
 		store(out, out.off, one[:])
 	}
+}
+
+// picked returns the elements at the targets of a float32 matrix, for which all workers wait for the memory; nil for other tensors.
+func (g classGrid) picked(buf *lineWork, p, target *Tensor, row, column int) []float32 {
+	if p.dt != Float32 || len(p.shape) != 2 || !target.contiguous() {
+		return nil
+	}
+	x, labels := elements[float32](p), elements[int64](target)[target.off:]
+	buf.sums = resize(buf.sums, p.shape[0])
+	out := buf.sums
+	cpu.Parallel(len(out), grain/32, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if class := labels[i]; class >= 0 && class < int64(g.classes) {
+				out[i] = x[p.off+i*row+int(class)*column]
+			}
+		}
+	})
+	return out
 }
 
 func nllBackwardCPU(c *Call) {

@@ -133,9 +133,7 @@ func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, ce
 			gradient.Run(n, &w.Line)
 			w.write(c.Out, c.Out.off+i*n, 1, dst)
 			if weight != nil && (i == hi-1 || (i-lo+1)%sumLines == 0) {
-				for k, v := range w.sums {
-					own[k] += float64(v)
-				}
+				cpu.AddWide(own, w.sums)
 				clear(w.sums)
 			}
 		}

@@ -130,3 +130,11 @@ func NarrowBF16(dst []uint16, src []float32) {
 		dst[i] = F32ToBF16(src[i])
 	}
 }
+
+// AddWide adds src to dst.
+func AddWide(dst []float64, src []float32) {
+	dst = dst[:len(src)]
+	for i := addWideVec(dst, src); i < len(src); i++ {
+		dst[i] += float64(src[i])
+	}
+}

@@ -163,3 +163,29 @@ func TestF64ToHalfRoundsOnce(t *testing.T) {
 		t.Error("infinities")
 	}
 }
+
+// TestAddWide: sums in float64 of every variant, for lengths that leave parts of a register.
+func TestAddWide(t *testing.T) {
+	now := Current()
+	defer SetMode(now)
+	for n := range 70 {
+		src, want := make([]float32, n+1)[1:], make([]float64, n)
+		for i := range src {
+			src[i], want[i] = float32(i)/3, float64(i)*1e-9
+		}
+		got := map[Variant][]float64{}
+		for _, v := range Variants() {
+			got[v] = append([]float64{}, want...)
+			SetMode(Mode{Variant: v})
+			AddWide(got[v], src)
+		}
+		for i := range want {
+			want[i] += float64(src[i])
+			for v, g := range got {
+				if g[i] != want[i] {
+					t.Fatalf("%v, %d elements: element %d is %v, want %v", v, n, i, g[i], want[i])
+				}
+			}
+		}
+	}
+}

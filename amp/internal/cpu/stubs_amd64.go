@@ -14,6 +14,16 @@ func addToRowsY(rows int, blocks int, x *float32, c *float32, stride int)
 //go:noescape
 func addToRowsZ(rows int, blocks int, x *float32, c *float32, stride int)
 
+// addWideY converts blocks of 8 elements: float32 to float64, which it adds.
+//
+//go:noescape
+func addWideY(blocks int, src *float32, dst *float64)
+
+// addWideZ converts blocks of 16 elements: float32 to float64, which it adds.
+//
+//go:noescape
+func addWideZ(blocks int, src *float32, dst *float64)
+
 // amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape

@@ -72,3 +72,16 @@ func narrowBF16Vec(dst []uint16, src []float32) int {
 	}
 	return 0
 }
+
+func addWideVec(dst []float64, src []float32) int {
+	n := len(src)
+	switch v := variant(); {
+	case v == AVX512 && n >= 16:
+		addWideZ(n/16, &src[0], &dst[:n][0])
+		return n &^ 15
+	case v != Generic && n >= 8:
+		addWideY(n/8, &src[0], &dst[:n][0])
+		return n &^ 7
+	}
+	return 0
+}

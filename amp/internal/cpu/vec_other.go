@@ -8,3 +8,4 @@ func widenF16Vec([]float32, []uint16) int   { return 0 }
 func narrowF16Vec([]uint16, []float32) int  { return 0 }
 func widenBF16Vec([]float32, []uint16) int  { return 0 }
 func narrowBF16Vec([]uint16, []float32) int { return 0 }
+func addWideVec([]float64, []float32) int   { return 0 }

@@ -28,6 +28,13 @@ var converters = []converter{
 		f.op("VMOVUPS", vec(reg, 0), "(DI)")
 	}},
 	{"narrowBF16", "float32 to bfloat16, to nearest even", 4, 2, bf16Setup, bf16Body},
+	{"addWide", "float32 to float64, which it adds", 4, 8, nil, func(f *asmFile, reg, half string, lanes int) {
+		for i := range 2 {
+			f.op("VCVTPS2PD", at(2*lanes*i, "SI"), vec(reg, i))
+			f.op("VADDPD", at(4*lanes*i, "DI"), vec(reg, i), vec(reg, i))
+			f.op("VMOVUPD", vec(reg, i), at(4*lanes*i, "DI"))
+		}
+	}},
 }
 
 func bf16Setup(f *asmFile, reg string) {
@@ -88,7 +95,10 @@ func conversions(f *asmFile) {
 			lanes             int
 		}{{"Z", "Y", "Z", 16}, {"Y", "X", "Y", 8}} {
 			src, dst := "*uint16", "*float32"
-			if c.from == 4 {
+			switch {
+			case c.to == 8:
+				src, dst = "*float32", "*float64"
+			case c.from == 4:
 				src, dst = dst, src
 			}
 			f.fn(c.name+v.suffix, "converts blocks of "+imm(v.lanes)[1:]+" elements: "+c.doc+".",

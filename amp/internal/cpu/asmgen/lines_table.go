@@ -7,7 +7,7 @@ const (
 
 // linesAhead names the lines that a kernel brings into the cache while it works on those io.Ahead bytes before.
 var linesAhead = map[string][]int{
-	"lineMax": {0}, "lineExp": {1}, "lineDot": {0, 1}, "lineSoftmaxGrad": {2},
+	"lineMax": {0}, "lineExp": {1}, "lineDot": {0, 1}, "lineSoftmaxGrad": {2}, "lineShift": {1}, "lineLogSoftmaxGrad": {0, 1, 2},
 	"lineSpread": {0}, "lineNorm": {1}, "lineNormWeight": {1}, "lineNormBias": {1},
 	"lineNormSums": {1}, "lineNormPlainSums": {0, 1}, "lineNormGrad": {3}, "lineNormPlainGrad": {3},
 	"lineChannel": {0, 1}, "lineChannelGrad": {0, 1, 2}, "lineChannels": {0, 4}, "lineChannelsGrad": {0, 1, 6},
