@@ -145,11 +145,7 @@ func (w channelWalk) columnPairs(add func(k *lineWork, at, from, n int, a, b []f
 			}
 		}
 	})
-	for at := 2 * cols; at < len(parts); at += 2 * cols {
-		for j, v := range parts[at : at+2*cols] {
-			parts[j] += v
-		}
-	}
+	addBlocks(parts, 2*cols)
 	return parts[:cols], parts[cols : 2*cols]
 }
 

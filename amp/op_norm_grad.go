@@ -173,11 +173,7 @@ func normBackwardCPU(c *Call, center bool) {
 	if c.In[2] == nil {
 		return
 	}
-	for at := 2 * n; at < len(sums); at += 2 * n {
-		for k, v := range sums[at : at+2*n] {
-			sums[k] += v
-		}
-	}
+	addBlocks(sums, 2*n)
 	if !center {
 		sums = sums[:n]
 	}
@@ -185,7 +181,19 @@ func normBackwardCPU(c *Call, center bool) {
 }
 
 // normBlocks bounds the blocks of groups: each has sums of its own.
-const normBlocks = 64
+const normBlocks = 32
+
+// addBlocks adds the blocks of n numbers up in the first, one after the other.
+func addBlocks(sums []float64, n int) {
+	cpu.Parallel(n, max(1, grain/max(1, len(sums)/max(1, n))), func(lo, hi int) {
+		own := sums[lo:hi]
+		for at := n; at < len(sums); at += n {
+			for k, v := range sums[at+lo : at+hi] {
+				own[k] += v
+			}
+		}
+	})
+}
 
 // normBackwardWide writes dx and the blocks' sums, in float64.
 func normBackwardWide(c *Call, dy, x *normGroups, sums []float64, block int, center bool) {

@@ -78,11 +78,7 @@ func columnSums(t *Tensor, r *reduction) []float64 {
 			}
 		}
 	})
-	for at := n; at < len(parts); at += n {
-		for k, v := range parts[at : at+n] {
-			parts[k] += v
-		}
-	}
+	addBlocks(parts, n)
 	return parts[:n]
 }
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // CPUCases are the lines of amp/RESULTS.md. The bars are of ours against the fastest peer; 0 is none.
@@ -59,6 +60,20 @@ func CPUCases() []CPUCase {
 		}
 		add(1, 0, forward*4*4096*1024, "%s/f32/fwd", op)
 		add(1, 0, both*4*4096*1024, "%s/f32/step", op)
+	}
+	for _, c := range []string{"f32/fwd", "f32/step", "f32/step/64/32/32", "bf16/step/64/32/32"} { // statistics, then the result; dy and x twice, dx
+		passes := 3.0
+		if strings.Contains(c, "step") {
+			passes = 8
+		}
+		size, n := 4.0, 4096.0*1024
+		if strings.HasPrefix(c, "bf16") {
+			size = 2
+		}
+		if strings.HasSuffix(c, "/32") {
+			n = 64 * 32 * 32 * 32
+		}
+		add(0, 0, passes*size*n, "batch_norm/%s", c)
 	}
 	all = append(all, otherCases()...)
 	for _, model := range []string{"mlp", "gpt", "resnet18"} {
