@@ -125,7 +125,7 @@ func (w *attender[T]) addRows(v []T, width int, first bool) cpu.Result[T] {
 	if first {
 		return cpu.Result[T]{Row: width, Elems: v}
 	}
-	return cpu.Result[T]{Done: func(i, j int, row []T) { w.row.add(v[i*width+j:][:len(row)], row) }}
+	return cpu.Result[T]{Done: func(i, j int, row []T) { cpu.AddTo(v[i*width+j:][:len(row)], row) }} // from several workers, it may be
 }
 
 // scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.

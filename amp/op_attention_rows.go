@@ -6,12 +6,11 @@ import (
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-// rowKernels is what attention does to rows of its score matrix.
+// rowKernels is what one worker of attention does to rows of its score matrix.
 type rowKernels[T float32 | float64] struct {
 	largest  func(p []T) T               // NaN aside, which reaches the sum of exponentials anyway; minus infinity if there is none
 	exps     func(p []T, scale, top T) T // sets p to e^(p·scale - top) for a positive scale and returns the sum
 	scale    func(v []T, k T)            // multiplies
-	add      func(sum, v []T)            // adds v to sum
 	dot      func(x, y []T) T            // of the same length
 	gradient func(p, dp []T, k, delta T) // multiplies p by k, then sets dp to p·(dp - delta)
 	release  func()                      // forgets the rows
@@ -32,10 +31,6 @@ func newLineRows() rowKernels[float32] {
 		scale: func(v []float32, k float32) {
 			io.F32[0], io.F32[1], io.Arg[0] = v, v, k
 			cpu.LineScale.Run(len(v), io)
-		},
-		add: func(sum, v []float32) {
-			io.F32[0], io.F32[1] = v, sum
-			cpu.LineAccumulate.Run(len(v), io)
 		},
 		dot: func(x, y []float32) float32 {
 			io.F32[0], io.F32[1] = x, y
@@ -76,7 +71,6 @@ var plainRows = rowKernels[float64]{
 			v[i] *= k
 		}
 	},
-	add: func(sum, v []float64) { addTo(sum, v) },
 	dot: func(x, y []float64) float64 {
 		sum := 0.0
 		for i, v := range x {

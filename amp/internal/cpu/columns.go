@@ -41,6 +41,9 @@ func addColumns(acc []float32, rows int, add func(i int, acc []float32)) {
 	}
 }
 
+// AddTo adds x to sum, of the same length. It keeps nothing between calls: several workers may use it for their parts of a row.
+func AddTo[T Float](sum, x []T) { addToRows(sum, 1, len(x), x) }
+
 // addToRows adds x to rows rows of c, stride apart.
 func addToRows[T Float](c []T, rows, stride int, x []T) {
 	n := 0
