@@ -1299,8 +1299,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-72
+// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1310,8 +1310,10 @@ TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
@@ -1333,7 +1335,7 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $1024, SI
+	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1345,8 +1347,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxF16x1x1(SB), NOSPLIT, $0-72
+// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x1x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1356,8 +1358,10 @@ TEXT ·amxF16x1x1(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
@@ -1379,7 +1383,7 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $1024, SI
+	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1391,8 +1395,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-72
+// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1402,8 +1406,10 @@ TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
@@ -1429,7 +1435,7 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $1024, SI
+	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1442,8 +1448,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxF16x1x2(SB), NOSPLIT, $0-72
+// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x1x2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1453,8 +1459,10 @@ TEXT ·amxF16x1x2(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
@@ -1480,7 +1488,7 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $1024, SI
+	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1493,8 +1501,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-72
+// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1504,13 +1512,18 @@ TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	TESTQ R13, R13
 	JZ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1524,14 +1537,15 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1e; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 1024(r6 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $2048, SI
+	ADDQ AX, SI
+	ADDQ AX, R15
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1544,8 +1558,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxF16x2x1(SB), NOSPLIT, $0-72
+// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x2x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1555,13 +1569,18 @@ TEXT ·amxF16x2x1(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	TESTQ R13, R13
 	JZ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1575,14 +1594,15 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1e; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 1024(r6 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $2048, SI
+	ADDQ AX, SI
+	ADDQ AX, R15
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1595,8 +1615,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-72
+// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1606,13 +1626,18 @@ TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	TESTQ R13, R13
 	JZ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1630,7 +1655,7 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1e; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 1024(r6 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
@@ -1640,7 +1665,8 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $2048, SI
+	ADDQ AX, SI
+	ADDQ AX, R15
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1655,8 +1681,8 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32)
-TEXT ·amxF16x2x2(SB), NOSPLIT, $0-72
+// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x2x2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
@@ -1666,13 +1692,18 @@ TEXT ·amxF16x2x2(SB), NOSPLIT, $0-72
 	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ step+80(FP), R8
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ $64, R11
+	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	TESTQ R13, R13
 	JZ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1690,7 +1721,7 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1e; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 1024(r6 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
@@ -1700,7 +1731,8 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	ADDQ $2048, SI
+	ADDQ AX, SI
+	ADDQ AX, R15
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
@@ -1713,6 +1745,22 @@ loop:
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	RET
+
+// func fetchRows(rows int, at unsafe.Pointer, last unsafe.Pointer, ld int)
+TEXT ·fetchRows(SB), NOSPLIT, $0-32
+	MOVQ rows+0(FP), CX
+	MOVQ at+8(FP), SI
+	MOVQ last+16(FP), DI
+	MOVQ ld+24(FP), R9
+loop:
+	BYTE $0x0f; BYTE $0x0d; BYTE $0x0e // PREFETCHW (SI)
+	BYTE $0x0f; BYTE $0x0d; BYTE $0x0f // PREFETCHW (DI)
+	ADDQ R9, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
 	RET
 
 // func storeTileF32(rows int, src *float32, dst *float32, ldd int, have int, bias *float32)

@@ -117,6 +117,12 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 			if trial%20 == 0 {
 				m, n, k = 1+r.IntN(150), 1+r.IntN(150), 500+r.IntN(6000)
 			}
+			switch {
+			case trial < 2: // several tasks
+				m, n, k = 256, 550+trial, 128
+			case trial%7 == 0: // whole tiles: rows are taken from memory
+				m, k = 16*(1+r.IntN(8)), 32*(1+r.IntN(12))
+			}
 			la, lb := halfLayouts(m, k)[r.IntN(7)], halfLayouts(k, n)[r.IntN(7)]
 			a, b := make([]uint16, la.size), make([]uint16, lb.size)
 			for _, x := range [][]uint16{a, b} {

@@ -1,5 +1,7 @@
 package cpu
 
+import "unsafe"
+
 // The product with tile registers. It is so fast that packing, storing and fetching from the L3 cache would take longer than multiplying if
 // they were done as for the other kernels: b is packed once, by all workers; a task packs rows of a, as many as a quarter of the L2 cache holds,
 // and takes a panel of b for all of them while the next one is fetched; finished tiles go to their place straight from a small buffer.
@@ -13,6 +15,8 @@ const (
 	tileRows  = 128       // rows between which a panel of b goes to the L1 cache anew, whose sums stay there too
 	tileMost  = 512       // rows of a task
 	tileCols  = 128       // columns of a task, at least
+	tileNear  = 1 << 17   // pairs of a up to which every task packs its columns of b for itself
+	tileAlone = 1 << 21   // pairs multiplied by such a task, at least
 )
 
 // runTiles computes the product.
@@ -20,6 +24,10 @@ func runTiles(g *product[float32]) {
 	w := g.home
 	cuts := (g.k + tileDepth - 1) / tileDepth
 	g.ks = up((g.k+cuts-1)/cuts, 16)
+	if cuts == 1 && !g.whole() && g.m*g.k <= tileNear {
+		tilesByColumns(g)
+		return
+	}
 	g.nc = min(up(g.n, 32), max(tilePackB/g.ks&^31, 256))
 	if g.whole() {
 		g.nc = up(g.n, 32)
@@ -61,13 +69,35 @@ func packPanels(g *product[float32], jc, cols, ps, steps int) {
 		group = 32 * max(1, min(8, cols/32/4))
 	}
 	spread((cols+group-1)/group, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
-		j := group * t
-		if x := g.b.Table; x != nil {
-			wide := min(32, cols-j)
-			gatherPairs(g.packed[j*steps:], steps, x.Src, x.Row[2*ps:2*ps+g.left(ps, steps)], x.Col[jc+j:jc+j+wide], g.b.Half)
-			return
+		packTileColumns(g, w, g.packed[group*t*steps:], jc+group*t, min(group, cols-group*t), ps, steps)
+	})
+}
+
+// packTileColumns packs columns j… of b, at most a line of them unless they are halves in memory.
+func packTileColumns(g *product[float32], w *workspace[float32], dst []float32, j, cols, ps, steps int) {
+	x := g.b.Table
+	if x == nil {
+		packTilesB(g, w, dst, cols, ps, steps, g.b.Off+j*g.b.Col)
+		return
+	}
+	for c := 0; c < cols; c += 32 {
+		wide := min(32, cols-c)
+		gatherPairs(dst[c*steps:], steps, x.Src, x.Row[2*ps:2*ps+g.left(ps, steps)], x.Col[j+c:j+c+wide], g.b.Half)
+	}
+}
+
+// tilesByColumns is the product of a small a: no worker waits for what another one packs, or fetches it from its cache.
+func tilesByColumns(g *product[float32]) {
+	tasks := max(1, min(8, g.m*g.n*g.k/tileAlone))
+	wide := up((g.n+tasks-1)/tasks, 32)
+	spread((g.n+wide-1)/wide, 1, g.home, func(w *workspace[float32], t int) {
+		j := t * wide
+		cols := min(wide, g.n-j)
+		w.last = grow(w.last, up(cols, 32)*g.k)
+		for c := 0; c < cols; c += line {
+			packTileColumns(g, w, w.last[c*g.k:], j+c, min(line, cols-c), 0, g.k)
 		}
-		packTilesB(g, w, g.packed[j*steps:], min(group, cols-j), ps, steps, g.b.Off+(jc+j)*g.b.Col)
+		tileTask(g, w, w.last, 0, g.m, j, 0, cols, 0, g.k)
 	})
 }
 
@@ -147,13 +177,14 @@ func tileTasks(g *product[float32], jc, cols, ps, steps int) {
 	across, down := (cols+g.nb-1)/g.nb, (g.m+g.mb-1)/g.mb
 	spread(across*down, g.kern.grain/(g.mb*g.nb*steps), g.home, func(w *workspace[float32], t int) {
 		i, j := t/across*g.mb, t%across*g.nb
-		tileTask(g, w, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
+		tileTask(g, w, g.packed, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
 	})
 }
 
-// tileTask computes rows i… and columns jc+j….
-func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, ps, steps int) {
-	if piece := [3]int{int(g.serial), i, ps}; w.piece != piece {
+// tileTask computes rows i… and columns jc+j…; packed holds the columns of b from jc on.
+func tileTask(g *product[float32], w *workspace[float32], packed []float32, i, rows, jc, j, cols, ps, steps int) {
+	direct := g.tilesFromRows(rows, ps, steps)
+	if piece := [3]int{int(g.serial), i, ps}; !direct && w.piece != piece {
 		w.a = grow(w.a, up(rows, 32)*steps)
 		for y := 0; y < rows; y += 32 {
 			packTilesA(g, w, w.a[y*steps:], min(32, rows-y), ps, steps, g.a.Off+(i+y)*g.a.Row)
@@ -169,9 +200,9 @@ func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, 
 	}
 	for x := 0; x < cols; x += 32 {
 		wide := min(32, cols-x)
-		b, next := g.packed[(j+x)*steps:(j+x+32)*steps], []float32(nil)
-		if at := (j + x + 32) * steps; jc+j+x+32 < g.n && at < len(g.packed) {
-			next = g.packed[at : at+32*steps]
+		b, next := packed[(j+x)*steps:(j+x+32)*steps], []float32(nil)
+		if at := (j + x + 32) * steps; jc+j+x+32 < g.n && at < len(packed) {
+			next = packed[at : at+32*steps]
 		}
 		for y := 0; y < rows; y += tileRows {
 			high := min(tileRows, rows-y)
@@ -179,7 +210,16 @@ func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, 
 				g.loadTiles(w.tile, i+y, high, jc+j+x, wide)
 			}
 			fetched := y / tileRows * steps / 16 * tileRows / 32 * 4 * 16
-			multiplyTiles(g.a.format() == F16, w.tile, w.a[y*steps:], b, next[min(fetched, len(next)):], high, wide, steps, ps > 0)
+			if last && !aside && steps >= tileChunk { // else the lines come too late
+				g.fetchResult(i+y, high, jc+j+x, wide)
+			}
+			var a tileSource
+			if direct {
+				a = g.rowsAsTiles(i+y, high, ps, steps)
+			} else {
+				a = packedTiles(w.a, y, high, steps)
+			}
+			multiplyTiles(g.a.format() == F16, w.tile, a, b, next[min(fetched, len(next)):], high, wide, steps, ps > 0)
 			switch {
 			case !last:
 				g.keepTiles(w.tile, i+y, high, jc+j+x, wide)
@@ -203,10 +243,38 @@ func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, 
 	}
 }
 
+// A tileSource is where the rows of a are that multiplyTiles takes.
+type tileSource struct {
+	at    unsafe.Pointer // the first element
+	lda   int            // bytes from row to row
+	block int            // from 32 elements of 16 rows to the next ones along k; of 32 rows twice that if they are packed
+	panel int            // from 32 rows to the next
+}
+
+// packedTiles is what packTilesA has written.
+func packedTiles(a []float32, y, rows, steps int) tileSource {
+	_ = a[y*steps:][up(rows, 16)*steps-1]
+	return tileSource{unsafe.Pointer(&a[y*steps]), 64, 1024, 128 * steps}
+}
+
+// Rows of halves in memory are as the tile registers take them, if there are as many as those hold and the L1 cache has places for them.
+func (g *product[T]) tilesFromRows(rows, ps, steps int) bool {
+	return g.a.halves() != nil && g.a.Col == 1 && rows%16 == 0 && g.left(ps, steps) == 2*steps && g.a.Row%32 == 0 && g.a.Row > 0 && g.a.Row <= directRow
+}
+
+// directRow is the most elements that rows may lie apart; those further apart are packed.
+const directRow = 1 << 9
+
+func (g *product[T]) rowsAsTiles(i, rows, ps, steps int) tileSource {
+	x := g.a.halves()[g.a.Off+i*g.a.Row+2*ps:]
+	_ = x[(rows-1)*g.a.Row+2*steps-1]
+	return tileSource{unsafe.Pointer(&x[0]), 2 * g.a.Row, 64, 64 * g.a.Row}
+}
+
 // multiplyTiles sets or raises tiles, rows of 32 sums, by panels of a and one panel of b. It takes so much of k at a time that this part
 // of b stays in the L1 cache, and fetches what is in next to the L2 cache, 64 numbers for each block of 32 rows and 16 pairs.
-func multiplyTiles(f16 bool, c, a, b, next []float32, rows, cols, steps int, more bool) {
-	_, _, _ = a[up(rows, 16)*steps-1], b[32*steps-1], c[32*up(rows, 16)-1]
+func multiplyTiles(f16 bool, c []float32, a tileSource, b, next []float32, rows, cols, steps int, more bool) {
+	_, _ = b[32*steps-1], c[32*up(rows, 16)-1]
 	tall := (rows + 15) / 32 // panels of 32 rows; the last may be one of 16
 	for p := 0; p < steps; p += tileChunk {
 		k, m := min(tileChunk, steps-p), flag(more || p > 0)
@@ -214,16 +282,22 @@ func multiplyTiles(f16 bool, c, a, b, next []float32, rows, cols, steps int, mor
 		if at := p / 16 * tall * 64; at < len(next) {
 			ahead = &next[at]
 		}
+		block := a.block
+		if block > 64 {
+			block *= 2 // of 32 rows
+		}
 		if tall > 0 {
-			tiles(f16, 2, cols, k/16, tall, &a[32*p], &b[32*p], &c[0], m, 4*32*(steps-k), ahead)
+			at := (*float32)(unsafe.Add(a.at, p/16*block))
+			tiles(f16, 2, cols, k/16, tall, at, &b[32*p], &c[0], m, a.panel-k/16*block, ahead, a.lda, block)
 		}
 		if rows > 32*tall {
-			tiles(f16, 1, cols, k/16, 1, &a[32*tall*steps+16*p], &b[32*p], &c[32*32*tall], m, 0, ahead)
+			at := (*float32)(unsafe.Add(a.at, tall*a.panel+p/16*a.block))
+			tiles(f16, 1, cols, k/16, 1, at, &b[32*p], &c[32*32*tall], m, 0, ahead, a.lda, a.block)
 		}
 	}
 }
 
-func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int, ahead *float32) {
+func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int, ahead *float32, lda, step int) {
 	kind := 0
 	if f16 {
 		kind = 4
@@ -236,21 +310,34 @@ func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int
 	}
 	switch kind {
 	case 0:
-		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 1:
-		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 2:
-		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 3:
-		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 4:
-		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 5:
-		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 6:
-		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
 	case 7:
-		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead)
+		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+	}
+}
+
+// fetchResult asks for the lines of the result that will be written when a tile is finished.
+func (g *product[T]) fetchResult(i, rows, j, cols int) {
+	at := g.out.Off + i*g.out.Row + j
+	switch o := &g.out; {
+	case o.F16 != nil:
+		fetchRows(rows, unsafe.Pointer(&o.F16[at]), unsafe.Pointer(&o.F16[at+cols-1]), 2*o.Row)
+	case o.BF16 != nil:
+		fetchRows(rows, unsafe.Pointer(&o.BF16[at]), unsafe.Pointer(&o.BF16[at+cols-1]), 2*o.Row)
+	case o.Elems != nil:
+		fetchRows(rows, unsafe.Pointer(&o.Elems[at]), unsafe.Pointer(&o.Elems[at+cols-1]), int(unsafe.Sizeof(o.Elems[at]))*o.Row)
 	}
 }
 

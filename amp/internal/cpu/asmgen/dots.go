@@ -16,6 +16,7 @@ func dots(f *asmFile) {
 			f.amxTile("amxF16", "TDPFP16PS", rows, cols)
 		}
 	}
+	f.fetchRows()
 	stores(f)
 }
 
@@ -25,20 +26,26 @@ func (f *asmFile) dotTile(rows, vectors int) {
 	f.tileWith(s, rows, vectors, func(b, t, acc int) { f.vdpbf16ps(b, t, acc) })
 }
 
-// amxTile is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several panels of a that follow each other. a holds, for
-// every 16 pairs of k, blocks of 16 rows × 16 pairs; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
+// amxTile is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several panels of a. The rows of a are
+// lda bytes apart, and from a block of 16 pairs to the next along k it is step bytes: a is packed as such blocks, or as it is in memory; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.", 16*rows, 16*cols),
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.", 16*rows, 16*cols),
 		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "R12"},
-		param{"c", "*float32", "DX"}, param{"more", "int", "R13"}, param{"skip", "int", "R9"}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"})
+		param{"c", "*float32", "DX"}, param{"more", "int", "R13"}, param{"skip", "int", "R9"}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"},
+		param{"lda", "int", "R11"}, param{"step", "int", "R8"})
 	f.ldtilecfg(regAX)
-	f.op("MOVQ", "$64", "R11")
+	f.op("MOVQ", "R8", "AX")
 	f.op("MOVQ", "$128", "R8")
 	f.op("PCALIGN", "$32")
 	f.label("panel")
 	f.op("MOVQ", "BX", "CX")
 	f.op("MOVQ", "R12", "DI")
+	if rows == 2 {
+		f.op("MOVQ", "R11", "R15")
+		f.op("SHLQ", "$4", "R15")
+		f.op("ADDQ", "SI", "R15")
+	}
 	acc := func(move func(t, off int)) {
 		for i := range rows {
 			for j := range cols {
@@ -58,7 +65,7 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.tileMove(tileLoad, 6, 0, regDI, regR8)
 	f.tdp(dot, 4, 6, 0)
 	if rows == 2 {
-		f.tileMove(tileStream, 5, 1024, regSI, regR11)
+		f.tileMove(tileStream, 5, 0, regR15, regR11)
 		f.tdp(dot, 5, 6, 2)
 	}
 	if cols == 2 {
@@ -72,7 +79,10 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 		f.op("PREFETCHT1", at(64*i, "R14"))
 	}
 	f.op("ADDQ", "$256", "R14")
-	f.op("ADDQ", imm(1024*rows), "SI")
+	f.op("ADDQ", "AX", "SI")
+	if rows == 2 {
+		f.op("ADDQ", "AX", "R15")
+	}
 	f.op("ADDQ", "$2048", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
@@ -83,6 +93,20 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.op("JNZ", "panel")
 	f.tilerelease()
 	f.op("RET")
+}
+
+// fetchRows is for the result's lines, which would otherwise be waited for one after the other.
+func (f *asmFile) fetchRows() {
+	f.fn("fetchRows", "fetches, to be written, the cache lines at at and at last in so many rows; distance of rows in bytes.",
+		param{"rows", "int", "CX"}, param{"at", "unsafe.Pointer", "SI"}, param{"last", "unsafe.Pointer", "DI"}, param{"ld", "int", "R9"})
+	f.label("loop")
+	f.bytes("PREFETCHW (SI)", 0x0f, 0x0d, 1<<3|regSI)
+	f.bytes("PREFETCHW (DI)", 0x0f, 0x0d, 1<<3|regDI)
+	f.op("ADDQ", "R9", "SI")
+	f.op("ADDQ", "R9", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
 }
 
 // stores writes tiles of rows of 32 sums to where they belong.
