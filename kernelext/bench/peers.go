@@ -148,9 +148,9 @@ func begin(ctx context.Context, threads int, extra string, argv ...string) (*con
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	// glibc's allocator raises these two as a program frees large blocks, up to these values, and returns memory to the system at every call
-	// until then: which case of a process came first would decide whether PyTorch pays for page faults.
-	cmd.Env = append(cmd.Env, "MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=67108864")
+	// glibc's allocator returns what a call frees to the system or keeps it, depending on what lies beside it: which case of a process came
+	// first would decide whether PyTorch pays for page faults at every call. It keeps what it has, as ours does, until the case ends.
+	cmd.Env = append(cmd.Env, "MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=1073741824")
 	if filepath.Base(argv[0]) == goPeers {
 		cmd.Env = append(cmd.Env, "GOMAXPROCS="+n)
 	}

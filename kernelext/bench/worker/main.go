@@ -59,7 +59,7 @@ func main() {
 	}
 }
 
-// measure calls run until the budget is spent, at least three times after one call to warm up; short calls are timed together.
+// measure calls run until the budget is spent, at least three times, long calls once, after one call to warm up; short calls are timed together.
 func measure(run func(), budget time.Duration) answer {
 	began := time.Now()
 	run()
@@ -67,7 +67,11 @@ func measure(run func(), budget time.Duration) answer {
 	batch := max(1, int(200*time.Microsecond/max(once, 1)))
 	var all []float64
 	used := cpuTime()
-	for began = time.Now(); len(all) < 3 || time.Since(began) < budget; {
+	least := 3
+	if once > 4*budget { // a training step: the rounds give enough
+		least = 1
+	}
+	for began = time.Now(); len(all) < least || time.Since(began) < budget; {
 		t := time.Now()
 		for range batch {
 			run()
