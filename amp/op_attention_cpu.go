@@ -95,7 +95,7 @@ func (w *attender[T]) forward(out *Tensor) {
 			w.factors(j, m)
 			multiply(w.p[:w.count*m], w.kept)
 		}
-		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), w.addRows(w.rows, w.e, j == 0))
+		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addRows(w.rows, w.e, j == 0))
 	}
 	for i := range w.count {
 		row := w.rows[i*w.e : (i+1)*w.e]
@@ -121,7 +121,7 @@ func held[T cpu.Float](v []T, row, col int) cpu.Matrix[T] {
 }
 
 // addRows adds a product to rows of a matrix, or sets them where nothing was added so far.
-func (w *attender[T]) addRows(v []T, width int, first bool) cpu.Result[T] {
+func addRows[T cpu.Float](v []T, width int, first bool) cpu.Result[T] {
 	if first {
 		return cpu.Result[T]{Row: width, Elems: v}
 	}

@@ -80,9 +80,9 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		if w.drop != nil {
 			multiply(w.p[:w.count*m], w.kept)
 		}
-		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), w.addRows(w.dv[j*w.e:], w.e, w.first == 0))
-		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), w.addRows(w.rows, w.d, j == 0))
-		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), w.addRows(w.dk[j*w.d:], w.d, w.first == 0))
+		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addRows(w.dv[j*w.e:], w.e, w.first == 0))
+		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addRows(w.rows, w.d, j == 0))
+		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d, w.first == 0))
 	}
 }
 

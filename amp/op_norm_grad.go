@@ -164,7 +164,8 @@ func normBackwardCPU(c *Call, center bool) {
 		return
 	}
 	block := max(1, grain/4/n, (groups+normBlocks-1)/normBlocks)
-	sums := make([]float64, (groups+block-1)/block*2*n)
+	room, sums := cleared((groups + block - 1) / block * 2 * n)
+	defer groupPool.Put(room)
 	if narrowLines(c.In...) {
 		normBackwardLines(c, &dy, &x, sums, block, center)
 	} else {

@@ -19,13 +19,14 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 	if r.nKept == 0 || r.nReduced < 16 {
 		return false
 	}
+	var room *[]float64
 	var sums []float64
 	n, stride, outer, _ := last(r.kept, r.keptStride)
 	switch {
 	case len(r.reduced) == 1 && r.reducedStride[0] == 1:
-		sums = runSums(t, &r)
+		room, sums = runSums(t, &r)
 	case stride == 1 && len(outer) == 0 && n >= 16 && len(r.reduced) == 1:
-		sums = columnSums(t, &r)
+		room, sums = columnSums(t, &r)
 	default:
 		return false
 	}
@@ -33,13 +34,22 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 		sums[i] *= scale
 	}
 	store(out, out.off, sums)
+	groupPool.Put(room)
 	return true
 }
 
+// cleared returns n zeros, and what is to be put into groupPool when they are read.
+func cleared(n int) (room *[]float64, zeros []float64) {
+	room = groupPool.Get().(*[]float64)
+	*room = resize(*room, n)
+	clear(*room)
+	return room, *room
+}
+
 // runSums adds up neighbors.
-func runSums(t *Tensor, r *reduction) []float64 {
+func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	pieces := (r.nReduced + sumRun - 1) / sumRun
-	parts := make([]float64, r.nKept*pieces)
+	room, parts := cleared(r.nKept * pieces)
 	cpu.Parallel(len(parts), max(1, grain/r.nReduced), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
@@ -49,7 +59,7 @@ func runSums(t *Tensor, r *reduction) []float64 {
 		}
 	})
 	if pieces == 1 {
-		return parts
+		return room, parts
 	}
 	for i := range r.nKept {
 		sum := 0.0
@@ -58,14 +68,14 @@ func runSums(t *Tensor, r *reduction) []float64 {
 		}
 		parts[i] = sum
 	}
-	return parts[:r.nKept]
+	return room, parts[:r.nKept]
 }
 
 // columnSums adds up the rows of a matrix.
-func columnSums(t *Tensor, r *reduction) []float64 {
+func columnSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	n, rows, stride := r.nKept, r.nReduced, r.reducedStride[0]
 	block := max(sumRows, (rows+normBlocks-1)/normBlocks)
-	parts := make([]float64, (rows+block-1)/block*n)
+	room, parts := cleared((rows + block - 1) / block * n)
 	cpu.Parallel(rows, block, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
@@ -79,7 +89,7 @@ func columnSums(t *Tensor, r *reduction) []float64 {
 		}
 	})
 	addBlocks(parts, n)
-	return parts[:n]
+	return room, parts[:n]
 }
 
 // sumRows sets sums to those of the columns of rows rows from offset off on, stride apart, added up in float32.

@@ -92,7 +92,8 @@ func (l *loop) left() bool {
 func (l *loop) one(part, lo, hi int) {
 	defer func() {
 		if r := recover(); r != nil {
-			l.failed.CompareAndSwap(nil, &r)
+			said := r // on the heap only now
+			l.failed.CompareAndSwap(nil, &said)
 		}
 	}()
 	if l.partFn != nil {
