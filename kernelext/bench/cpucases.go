@@ -92,7 +92,7 @@ func CPUCases() []CPUCase {
 		all = append(all, CPUCase{Name: model + "/f32", Flops: modelFlops(model), Env: "HALFTONE_CPU=reproducible"})
 	}
 	for i := range all {
-		all[i].Limit = limit(all[i].Name)
+		all[i].Limit = limit(all[i])
 	}
 	return all
 }

@@ -154,10 +154,6 @@ def other(torch, F, parts, randn):
     if kind == "attention":
         params = q, k, v = [randn(parts[1], 2, 8, 1024, 64) for _ in range(3)]
         op = lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    elif kind == "batch_norm":
-        params = x, w, b = torch.randn(32, 64, 32, 32), torch.randn(64), torch.randn(64)
-        mean, var = torch.zeros(64), torch.ones(64)
-        op = lambda: F.batch_norm(x, mean, var, w, b, True, 0.1, 1e-5)
     elif kind in ("max_pool", "avg_pool"):
         params, pool = [torch.randn(32, 64, 32, 32)], F.max_pool2d if kind == "max_pool" else F.avg_pool2d
         op = lambda: pool(params[0], 2)

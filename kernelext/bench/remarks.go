@@ -17,29 +17,39 @@ func missedBy(ratio, bar float64) string {
 	return fmt.Sprintf("missed by %.0f %%", part)
 }
 
-// because is what limits a row, from its figures and from what is known.
+// because is what limits a row: what is known of it, and the figures of this run that show it.
 func (r CPURow) because() string {
-	why := []string{}
+	var causes, figures []string
 	if r.Limit != "" {
-		why = append(why, r.Limit)
+		causes = append(causes, r.Limit)
 	}
 	part, name := r.share()
 	switch {
 	case part == 0:
-	case r.Bytes > 0 && part >= 0.8:
-		why = append(why, fmt.Sprintf("memory: %s as many bytes would take %.0f %% of its time in this run", moving[name], 100*part))
 	case r.Bytes > 0:
-		why = append(why, fmt.Sprintf("arithmetic rather than memory: %s as many bytes would take %.0f %% of its time in this run", moving[name], 100*part))
+		kind := "arithmetic rather than memory"
+		if part >= 0.8 {
+			kind = "memory"
+		}
+		causes = append(causes, kind)
+		figures = append(figures, fmt.Sprintf("%s as many bytes would take %.0f %% of its time in this run", moving[name], 100*part))
 	default:
-		why = append(why, fmt.Sprintf("all but its products: at the peak of this run these would take %.0f %% of its time", 100*part))
+		if r.Limit == "" {
+			causes = append(causes, "what surrounds its products")
+		}
+		figures = append(figures, fmt.Sprintf("at the peak of this run its products alone would take %.0f %% of its time", 100*part))
 	}
 	if loops := r.Ceilings.Region / r.Ours; r.Threads > 1 && r.Ours > 0 && loops >= 0.002 {
-		why = append(why, fmt.Sprintf("starting threads: %.1f %% of its time for each parallel loop", 100*loops))
+		causes = append(causes, "starting threads")
+		figures = append(figures, fmt.Sprintf("a parallel loop costs %.1f %% of its time", 100*loops))
 	}
-	if len(why) == 0 {
+	switch {
+	case len(causes) == 0:
 		return "what is unknown: no ceiling of this machine was measured, as where there are no vector kernels"
+	case len(figures) == 0:
+		return strings.Join(causes, ", and by ")
 	}
-	return strings.Join(why, ", and by ")
+	return strings.Join(causes, ", and by ") + ": " + strings.Join(figures, ", ")
 }
 
 // moving says what a ceiling in bytes is of.
@@ -66,7 +76,7 @@ func (r CPURow) atMost() (text string, missed bool) {
 
 // limits says, by prefix of the case, what is known to keep ours behind; the first that fits counts. Figures of a run do not belong here.
 var limits = [][2]string{
-	{"gemm/bf16/", "the kernel with tile registers, slower the larger the operands, and copying b for it"},
+	{"gemm/bf16/", "copying b for the tile registers, and what the caches deliver to them, less the larger the operands"},
 	{"gemm/f32/1/", "what the L3 cache delivers"},
 	{"gemm/f32/1024/1/", "the order of sums: each multiply-add, of 16 rows at a time, waits for the one before"},
 	{"conv/bf16/", "what is no product: packing the weight, pairing channels of the input, storing sums"},
@@ -81,9 +91,15 @@ var limits = [][2]string{
 // heldLimit is what keeps the activations of a step from halving.
 const heldLimit = "what autocast keeps in float32: the sums along the residual path, which layer_norm reads, and the inputs of the loss"
 
-func limit(name string) string {
+// strictLimit is what keeps a small product of halves, computed as float32, behind one of float32.
+const strictLimit = "widening and copying both operands: float32 reads one where it lies"
+
+func limit(c CPUCase) string {
+	if strings.Contains(c.Env, "HALFTONE_DOT=strict") {
+		return strictLimit
+	}
 	for _, l := range limits {
-		if strings.HasPrefix(name, l[0]) {
+		if strings.HasPrefix(c.Name, l[0]) {
 			return l[1]
 		}
 	}

@@ -25,6 +25,17 @@ func missed() []CPURow {
 	return rows
 }
 
+// TestCasesAreDistinct: a row of the page has one case.
+func TestCasesAreDistinct(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range CPUCases() {
+		if seen[c.title()] {
+			t.Errorf("two rows are called %q", c.title())
+		}
+		seen[c.title()] = true
+	}
+}
+
 // TestEveryMissedBarSaysWhy: the page never says that a bar is missed without saying what limits it, and with a figure of the run.
 func TestEveryMissedBarSaysWhy(t *testing.T) {
 	said := regexp.MustCompile(`missed by [\d.]+ %; limited by [^|]*\d[^|]*\|`)
