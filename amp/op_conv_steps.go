@@ -83,7 +83,8 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 	n := channels * len(l.place)
 	k.group = m * n
 	k.a = cpu.Grow(k.a, groups*k.group)
-	src, off := k.wide, 0
+	var src []float32
+	off := 0
 	if l.w.dt == Float32 {
 		src, off = elements[float32](l.w), l.w.off
 	} else {

@@ -18,7 +18,7 @@ var normals = sync.Pool{New: func() any { return new(normalScratch) }}
 
 // Uniform returns a number in [0,1] of 53 bits from 64: both halves are exact, so that their sum is rounded once.
 func Uniform(hi, lo uint32) float64 {
-	return float64(hi)*0x1p-32 + float64(lo)*0x1p-64
+	return float64(float64(hi)*0x1p-32) + float64(float64(lo)*0x1p-64)
 }
 
 // Normal fills dst with normally distributed numbers, two of each block of Philox by the method of Box and Muller: r·cos and r·sin of an
