@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// inUse returns the bytes of tensors on the CPU.
-func inUse() int64 { return MemStats()["cpu"].Bytes }
+// inUse returns the bytes of tensors on the device that scopes are on if they name none.
+func inUse() int64 { return MemStats()[home()].Bytes }
 
 // TestDone: what no backward reads goes at once, the rest stays, and gradients are what they would have been.
 func TestDone(t *testing.T) {

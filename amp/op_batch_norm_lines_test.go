@@ -14,7 +14,7 @@ func TestBatchNormPasses(t *testing.T) {
 				if dt != Float32 && mean != 0 {
 					continue // the inputs themselves have too few digits
 				}
-				s := NewScope(Seed(3))
+				s := NewScope(On("cpu"), Seed(3))
 				x := To(s, Randn(s, Float32, mean, 1, shape...), dt)
 				w, b, dy := To(s, Randn(s, Float32, 1, 0.1, shape[1]), dt), To(s, Randn(s, Float32, 0, 1, shape[1]), dt), To(s, Randn(s, Float32, 0.2, 1, shape...), dt)
 				run := func(dt DType) [4]*Tensor {

@@ -53,7 +53,7 @@ func TestConvFastPaths(t *testing.T) {
 	}
 	for _, dt := range []DType{Float32, BFloat16, Float16} {
 		for _, c := range shapes {
-			s := NewScope(Seed(7))
+			s := NewScope(On("cpu"), Seed(7))
 			x := To(s, Randn(s, Float32, 0, 1, c.n, c.c, c.h, c.w), dt).RequireGrad()
 			w := To(s, Randn(s, Float32, 0, 1, c.m, c.c/c.groups, c.kh, c.kw), dt).RequireGrad()
 			y := Conv2d(s, x, w, nil, Stride(c.stride), Padding(c.pad), Dilation(c.dilation), Groups(c.groups))
@@ -89,7 +89,7 @@ func TestConvSameBits(t *testing.T) {
 			var want []float64
 			for _, v := range cpu.Variants() {
 				cpu.SetMode(cpu.Mode{Variant: v, Reproducible: true})
-				s := NewScope(Seed(7))
+				s := NewScope(On("cpu"), Seed(7))
 				x, w := To(s, Randn(s, Float32, 0, 1, c.x...), dt).RequireGrad(), To(s, Randn(s, Float32, 0, 1, c.w...), dt).RequireGrad()
 				b := To(s, Randn(s, Float32, 0, 1, c.w[0]), dt)
 				y := Conv2d(s, x, w, b, c.opts...)
