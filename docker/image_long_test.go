@@ -244,7 +244,7 @@ func (e *engine) testShare(t *testing.T) {
 		t.Fatal("no final loss in the record")
 	}
 	must(t, os.WriteFile(path, []byte(changed), 0o644))
-	if out, err := e.output(2*time.Minute, confinedRun("-v", filepath.Join(dir, "shared")+":/shared:ro", image, "verify", "/shared")...); err == nil || !strings.Contains(out, "expected 0.125") {
+	if out, err := e.output(6*time.Minute, confinedRun("-v", filepath.Join(dir, "shared")+":/shared:ro", image, "verify", "/shared")...); err == nil || !strings.Contains(out, "expected 0.125") {
 		t.Errorf("a changed record: %v\n%s", err, out)
 	}
 }

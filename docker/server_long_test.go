@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
 // slowNotebook has a cell that takes a minute.
@@ -40,7 +42,7 @@ func (e *engine) testServer(t *testing.T) {
 	}
 	began = time.Now()
 	e.docker(t, "stop", id)
-	if d := time.Since(began); d > 5*time.Second {
+	if d := time.Since(began); stretch.Over(d, 5*time.Second) {
 		t.Errorf("took %.1f s to stop", d.Seconds())
 	} else {
 		t.Logf("stopped in %.1f s", d.Seconds())
@@ -55,7 +57,7 @@ func (e *engine) healthy(t *testing.T, id string, began time.Time) {
 		if status == "running healthy" {
 			break
 		}
-		if time.Since(began) > 30*time.Second || !strings.HasPrefix(status, "running") {
+		if stretch.Over(time.Since(began), 30*time.Second) || !strings.HasPrefix(status, "running") {
 			log, _ := e.output(time.Minute, "logs", id)
 			t.Fatalf("%s after %v\n%s", status, time.Since(began), log)
 		}
