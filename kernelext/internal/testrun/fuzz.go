@@ -52,7 +52,7 @@ func (r *runner) fuzz(ctx context.Context) {
 }
 
 // deadline is all that a target says of a failure when its time ends while a worker is between two inputs: go test takes the end of
-// -fuzztime for an error then (go.dev/issue/48591). A failure of the target has a message of its own and an input that was written.
+// -fuzztime for an error then (go.dev/issue/75804, mended in Go 1.27). A failure of the target has a message of its own and an input that was written.
 var deadline = regexp.MustCompile(`(?m)^--- FAIL: Fuzz\w+ \([\d.]+s\)\n +context deadline exceeded\nFAIL\n`)
 
 // timeIsUp says whether a fuzz run that exited with an error found nothing.
