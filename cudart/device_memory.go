@@ -22,7 +22,8 @@ func (b *block) Len() int      { return int(b.b.Bytes) }
 // Free gives the memory back to its pool.
 func (b *block) Free() {
 	if b.n > 0 {
-		b.dev.pool.fence(b.dev.stream, b.ptr, uint64(b.n), b.b.Bytes, true)
+		d, n, total := b.dev, uint64(b.n), b.b.Bytes
+		d.batch.after(func() { d.pool.fence(d.stream, b.ptr, n, total, true) })
 	}
 	b.pool.Free(b.b)
 }
@@ -58,7 +59,11 @@ func (p *pool) memory() *driver.Allocator {
 	return p.shared
 }
 
+// get launches what was gathered first: the memory may be of a tensor that it reads, and that has been let go of since.
 func (p *pool) get(n int) (*block, error) {
+	if err := p.dev.flush(); err != nil {
+		return nil, err
+	}
 	from := p.memory()
 	if p.private != nil {
 		from = p.private

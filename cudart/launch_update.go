@@ -63,6 +63,7 @@ type batch struct {
 	unscale unscaleArgs
 	clip    clipArgs
 	blocks  int32
+	behind  []func() // to be run when it is launched
 }
 
 func init() {
@@ -87,12 +88,35 @@ func (d *device) flush() error {
 	return d.do(func() error { return d.batch.launch(d) })
 }
 
+// after calls f when nothing waits to be launched any more: now, mostly.
+func (b *batch) after(f func()) {
+	if b.waiting.Load() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.waiting.Load() {
+			b.behind = append(b.behind, f)
+			return
+		}
+	}
+	f()
+}
+
 // launch queues the batch; the lock is held and the context bound.
 func (b *batch) launch(d *device) error {
 	if !b.waiting.Load() {
 		return nil
 	}
 	b.waiting.Store(false)
+	err := b.queue(d)
+	for _, f := range b.behind {
+		f()
+	}
+	clear(b.behind)
+	b.behind = b.behind[:0]
+	return err
+}
+
+func (b *batch) queue(d *device) error {
 	if b.blocks == 0 {
 		return nil
 	}
