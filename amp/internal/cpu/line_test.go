@@ -19,7 +19,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineNorm": &LineNorm, "lineNormWeight": &LineNormWeight, "lineNormBias": &LineNormBias, "lineNormSums": &LineNormSums,
 	"lineGeluGrad": &LineGeluGrad, "lineGeluTanhGrad": &LineGeluTanhGrad, "lineSiluGrad": &LineSiluGrad,
 	"lineAdd": &LineAdd, "lineSub": &LineSub, "lineMul": &LineMul, "lineDiv": &LineDiv, "lineMaximum": &LineMaximum, "lineMinimum": &LineMinimum,
-	"lineAddcmul": &LineAddcmul, "lineAccumulate": &LineAccumulate, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
+	"lineAddcmul": &LineAddcmul, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
 	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
 	"lineChannel": &LineChannel, "lineChannels": &LineChannels, "lineChannelGrad": &LineChannelGrad, "lineChannelsGrad": &LineChannelsGrad,

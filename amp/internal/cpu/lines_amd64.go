@@ -33,7 +33,6 @@ func init() {
 	LineAddcmul.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddcmulY, AVX512: lineAddcmulZ}
 	LineAdam.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAdamY, AVX512: lineAdamZ}
 	LineDescend.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDescendY, AVX512: lineDescendZ}
-	LineAccumulate.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAccumulateY, AVX512: lineAccumulateZ}
 	LineAddNumber.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddNumberY, AVX512: lineAddNumberZ}
 	LineNeg.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineNegY, AVX512: lineNegZ}
 	LineAbs.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAbsY, AVX512: lineAbsZ}

@@ -4749,56 +4749,6 @@ loop:
 	VZEROUPPER
 	RET
 
-// func lineAccumulateZ(blocks int, io *Line)
-TEXT ·lineAccumulateZ(SB), NOSPLIT, $0-16
-	MOVQ blocks+0(FP), CX
-	MOVQ io+8(FP), AX
-	LEAQ mathConsts<>(SB), R8
-	MOVQ 0(AX), SI
-	MOVQ 24(AX), DI
-	PCALIGN $32
-loop:
-	VMOVUPS 0(SI), Z0
-	VADDPS 0(DI), Z0, Z1
-	VMOVUPS Z1, 0(DI)
-	VMOVUPS 64(SI), Z0
-	VADDPS 64(DI), Z0, Z1
-	VMOVUPS Z1, 64(DI)
-	ADDQ $128, SI
-	ADDQ $128, DI
-	DECQ CX
-	JNZ loop
-	VZEROUPPER
-	RET
-
-// func lineAccumulateY(blocks int, io *Line)
-TEXT ·lineAccumulateY(SB), NOSPLIT, $0-16
-	MOVQ blocks+0(FP), CX
-	MOVQ io+8(FP), AX
-	LEAQ mathConsts<>(SB), R8
-	MOVQ 0(AX), SI
-	MOVQ 24(AX), DI
-	PCALIGN $32
-loop:
-	VMOVUPS 0(SI), Y0
-	VADDPS 0(DI), Y0, Y1
-	VMOVUPS Y1, 0(DI)
-	VMOVUPS 32(SI), Y0
-	VADDPS 32(DI), Y0, Y1
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS 64(SI), Y0
-	VADDPS 64(DI), Y0, Y1
-	VMOVUPS Y1, 64(DI)
-	VMOVUPS 96(SI), Y0
-	VADDPS 96(DI), Y0, Y1
-	VMOVUPS Y1, 96(DI)
-	ADDQ $128, SI
-	ADDQ $128, DI
-	DECQ CX
-	JNZ loop
-	VZEROUPPER
-	RET
-
 // func lineAddNumberZ(blocks int, io *Line)
 TEXT ·lineAddNumberZ(SB), NOSPLIT, $0-16
 	MOVQ blocks+0(FP), CX

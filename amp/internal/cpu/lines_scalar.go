@@ -108,8 +108,6 @@ var (
 	LineAdam = LineKernel{plain: lineAdamGo, lines: []int{0, 1, 2, 3}, written: []int{0, 2, 3}}
 	// LineDescend subtracts a0·x1 from x0.
 	LineDescend = LineKernel{plain: lineDescendGo, lines: []int{0, 1}, written: []int{0}}
-	// LineAccumulate adds x0 to x1.
-	LineAccumulate = LineKernel{plain: lineAccumulateGo, lines: []int{0, 1}, written: []int{1}}
 	// LineAddNumber sets x1 to x0 + a0.
 	LineAddNumber = LineKernel{plain: lineAddNumberGo, lines: []int{0, 1}, written: []int{1}}
 	// LineNeg sets x1 to -x0.
@@ -908,16 +906,6 @@ func lineDescendGo(lo, n int, io *Line) {
 		v3 := float32(a0 * v2)
 		v4 := float32(v0 - v3)
 		x0[i] = v4
-	}
-}
-
-// lineAccumulateGo adds x0 to x1. It does elements lo to n.
-func lineAccumulateGo(lo, n int, io *Line) {
-	x0 := io.F32[0][:n]
-	x1 := io.F32[1][:n]
-	for i := lo; i < n; i++ {
-		v0 := x0[i]
-		x1[i] += v0
 	}
 }
 

@@ -827,16 +827,6 @@ func lineAbsY(blocks int, io *Line)
 //go:noescape
 func lineAbsZ(blocks int, io *Line)
 
-// lineAccumulateY does blocks of 32 elements of lineAccumulate.
-//
-//go:noescape
-func lineAccumulateY(blocks int, io *Line)
-
-// lineAccumulateZ does blocks of 32 elements of lineAccumulate.
-//
-//go:noescape
-func lineAccumulateZ(blocks int, io *Line)
-
 // lineAdamY does blocks of 32 elements of lineAdam.
 //
 //go:noescape

@@ -132,7 +132,6 @@ var lines = []line{
 	{"lineDescend", "subtracts a0·x1 from x0.", nil, func(l *lineProg) {
 		l.put(l.sub(l.line(0), l.mul(l.arg(0), l.line(1))), outSet, 0)
 	}},
-	{"lineAccumulate", "adds x0 to x1.", nil, func(l *lineProg) { l.put(l.line(0), outAdd, 1) }},
 	{"lineAddNumber", "sets x1 to x0 + a0.", nil, func(l *lineProg) { l.put(l.add(l.line(0), l.arg(0)), outSet, 1) }},
 	{"lineNeg", "sets x1 to -x0.", nil, func(l *lineProg) { l.put(l.neg(l.line(0)), outSet, 1) }},
 	{"lineAbs", "sets x1 to |x0|.", nil, func(l *lineProg) { l.put(l.abs(l.line(0)), outSet, 1) }},

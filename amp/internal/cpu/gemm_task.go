@@ -1,0 +1,139 @@
+package cpu
+
+import "unsafe"
+
+// A task is a block of the result: what a worker packs of a, the order of its tiles, and where they are written.
+
+// task computes rows i… and columns jc+j… of the result over steps of k from ps on.
+func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) {
+	c, ldc, padded := g.target(w, i, rows, jc, j, cols)
+	kn := g.kern
+	for p := 0; p < steps; p += g.kc {
+		kc := min(g.kc, steps-p)
+		if piece := [3]int{int(g.serial), i, ps + p}; !g.rawA && w.piece != piece {
+			g.packA(w, i, rows, ps+p, kc)
+			w.piece = piece
+		}
+		// Tiles follow each other down a panel of b, or along the rows of the result if all of b is near.
+		strip := rows
+		if kc*cols <= nearB && !g.rawA {
+			strip = kn.rows
+		}
+		for y := 0; y < rows; y += strip {
+			for x := 0; x < cols; x += kn.cols {
+				wide := min(kn.cols, cols-x)
+				b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
+				if g.rawA {
+					g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
+					continue
+				}
+				g.tileColumn(w, y, min(y+strip, rows), x, wide, kc, b, ldb, g.next(jc, j+x, p, steps), c, ldc, ps+p > 0, padded)
+			}
+		}
+	}
+	switch o := &g.out; {
+	case ps+steps < g.k || o.plain():
+	case o.Elems != nil && o.Done == nil && o.rows == nil:
+		addToRows(c, rows, ldc, o.Bias[jc+j:jc+j+cols])
+	default:
+		for y := range rows {
+			g.done(i+y, jc+j, c[y*ldc:y*ldc+cols])
+		}
+	}
+}
+
+// tileColumn computes a column of tiles: rows y … end of those that were packed.
+func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T, ldb int, next []T, c []T, ldc int, more, padded bool) {
+	kn := g.kern
+	for ; y < end; y += kn.rows {
+		high := min(kn.rows, end-y)
+		h := kn.height(high)
+		a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
+		if padded || high == h && (wide == kn.cols || wide == kn.narrow) {
+			ahead := unsafe.Pointer(&b[0])
+			if from := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); from < len(next) {
+				ahead = unsafe.Pointer(&next[from])
+			}
+			kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, more, ahead)
+			continue
+		}
+		g.edge(w, h, high, wide, kc, a, b, ldb, c[at:], ldc, more)
+	}
+}
+
+// rowTiles is a column of tiles for rows of a that were not packed: as high as they can be, then lower ones.
+func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []T, ldb int, c []T, ldc int, padded bool) {
+	kn := g.kern
+	fits := padded || wide == kn.cols || wide == kn.narrow
+	for y := 0; y < rows; {
+		h := kn.height(min(kn.rows, rows-y))
+		for h > rows-y {
+			h = kn.height(h / 2)
+		}
+		a := g.a.Elems[g.a.Off+(i+y)*g.a.Row+p*g.a.Col:]
+		if fits {
+			kn.rowTile(h, wide, kc, a, g.a.Row, b, ldb, c[y*ldc+x:], ldc, p > 0)
+		} else {
+			g.aside(w, h, wide, c[y*ldc+x:], ldc, p > 0, func(t []T, ldt int) { kn.rowTile(h, wide, kc, a, g.a.Row, b, ldb, t, ldt, p > 0) })
+		}
+		y += h
+	}
+}
+
+// target returns where a task writes, the distance of its rows, and whether whole tiles fit there.
+func (g *product[T]) target(w *workspace[T], i, rows, jc, j, cols int) (c []T, ldc int, padded bool) {
+	switch {
+	case g.out.Elems != nil:
+		return g.out.Elems[g.out.Off+i*g.out.Row+jc+j:], g.out.Row, false
+	case g.sum != nil:
+		return g.sum[i*g.nc+j:], g.nc, false
+	}
+	ldc = up(cols, g.kern.cols)
+	w.c = grow(w.c, up(rows, g.kern.rows)*ldc)
+	return w.c, ldc, true
+}
+
+// edge computes a tile that reaches beyond the result, beside it.
+func (g *product[T]) edge(w *workspace[T], h, rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool) {
+	g.aside(w, rows, cols, c, ldc, more, func(t []T, ldt int) { g.kern.tile(h, cols, k, a, b, ldb, t, ldt, more, unsafe.Pointer(&b[0])) })
+}
+
+// aside lets compute work on a copy of a part of c that has room for whole registers.
+func (g *product[T]) aside(w *workspace[T], rows, cols int, c []T, ldc int, more bool, compute func(t []T, ldt int)) {
+	ldt := g.kern.cols
+	t := grow(w.tile, g.kern.rows*ldt)
+	w.tile = t
+	if more {
+		for y := range rows {
+			copy(t[y*ldt:], c[y*ldc:y*ldc+cols])
+		}
+	}
+	compute(t, ldt)
+	for y := range rows {
+		copy(c[y*ldc:y*ldc+cols], t[y*ldt:])
+	}
+}
+
+// panel returns kc rows of the panel of b that starts at column j.
+func (g *product[T]) panel(w *workspace[T], jc, j, wide, ps, p, steps, kc int) (b []T, ldb int) {
+	nr := g.kern.cols
+	if !g.raw {
+		return g.packed[j*steps+p*nr:], nr
+	}
+	off := g.b.Off + (ps+p)*g.b.Row + jc + j
+	if wide == nr || wide == g.kern.narrow {
+		return g.b.Elems[off:], g.b.Row
+	}
+	w.last = grow(w.last, nr*kc)
+	w.pack(w.last, nr, wide, kc, &g.b, off, 1, g.b.Row)
+	return w.last, nr
+}
+
+// next returns the panel of b beside the one at column j, as far as it is packed.
+func (g *product[T]) next(jc, j, p, steps int) []T {
+	nr := g.kern.cols
+	if j += nr; g.raw || jc+j >= g.n || j >= g.nc {
+		return nil
+	}
+	return g.packed[j*steps+p*nr : (j+nr)*steps]
+}
