@@ -123,7 +123,7 @@ func (d *CompareData) answer() string {
 	if more := len(all) - most; more > 0 {
 		all = append(all[:most], plural(more+d.More, "more run"))
 	}
-	s := strings.Join(all, ", ")
+	s := strings.Join(all, "; ") // names of runs have commas
 	switch {
 	case len(changed) > 0:
 		s = yes + s

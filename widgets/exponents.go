@@ -383,7 +383,7 @@ func (d *ExponentsData) Rest() string {
 		}
 	}
 	if d.Zeros > 0 {
-		s += fmt.Sprintf(" %s of the numbers are zero", percent(d.Zeros, d.N))
+		s += fmt.Sprintf(" Of the numbers %s are zero", percent(d.Zeros, d.N))
 		if d.Halves > 0 {
 			s += fmt.Sprintf("; %s were 16 bits wide, and what those had lost before is among the zeros", percent(d.Halves, d.N))
 		}

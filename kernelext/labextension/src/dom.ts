@@ -58,6 +58,9 @@ export const ownKeys: Attributes = { 'data-lm-suppress-shortcuts': true };
 /** Whether the reader asked for less motion. */
 export const calm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
+/** A name whose lines may break behind its separators. */
+export const breakable = (name: string): (Node | string)[] => name.split(/(?<=[_/.])/).flatMap((part, i) => (i ? [h('wbr', {}), part] : [part]));
+
 /** A table with a caption and scoped headers. The first cell of a row heads it. */
 export function table(caption: string, heads: string[], rows: Child[][], numbers: number[] = []): HTMLTableElement {
   const numeric = (i: number): string | undefined => (numbers.includes(i) ? 'ht-number' : undefined);

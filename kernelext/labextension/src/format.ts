@@ -18,7 +18,7 @@ export function scale(v: number): string {
   if (!Number.isFinite(v)) return Number.isNaN(v) ? 'NaN' : v > 0 ? 'infinite' : '−infinite';
   if (Number.isInteger(v) && Math.abs(v) < 2 ** 31) return count(v);
   if (v >= 1e-3 && v < 1e7) return String(Number(v.toPrecision(5)));
-  const power = Math.log2(v);
+  const power = Math.log2(Math.fround(v)); // it was written in the fewest digits that a float32 needs
   return Number.isInteger(power) ? `2${sup(power)}` : v.toPrecision(4);
 }
 

@@ -1,5 +1,5 @@
 // In which precision every op ran, and why: a summary, then a tree of the places in the program.
-import { button, h, newId } from '../dom';
+import { breakable, button, h, newId } from '../dom';
 import { change, chip, dtype, short, tone } from '../dtype';
 import type { Figure } from '../figure';
 import { bytes, count, duration, plural } from '../format';
@@ -64,6 +64,13 @@ function read(f: Figure): Data {
 export const perStep = (d: Data, n: number): number => (d.steps > 1 ? n / d.steps : n);
 export const inputs = (s: Site): string => (s.from.length ? s.from.find(x => x !== s.compute) ?? s.from[0]! : s.compute);
 export const eligible = (s: Site): string => (s.dims ? (s.dims.m % 8 || s.dims.k % 8 || s.dims.n % 8 ? '✗' : '✓') : '');
+
+/** Why, and whether tensor cores take the product's sizes: a reason that names them is not to name them twice. */
+function reason(s: Site): (Node | string)[] {
+  if (!s.dims) return [s.rule];
+  const named = s.rule.endsWith('tensor cores');
+  return [s.rule, h('span', { class: 'ht-quiet' }, named ? `: ${eligible(s)}` : ` tensor cores ${eligible(s)}`)];
+}
 
 /** The range of normal numbers of the format that health is about, as powers of two. */
 const normals = (d: Data): [number, number] => (d.format === 'bf16' ? [-126, 128] : [-14, 16]);
@@ -186,10 +193,10 @@ class Decisions {
   private cells(s: Site, healthy: boolean, timed: boolean): (Node | string)[] {
     const { d } = this, calls = perStep(d, s.calls);
     const times = calls > 1 ? ` ×${count(calls)}` : '';
-    const first = h('span', {}, h('code', {}, s.op), times, this.by === 'module' ? '' : h('span', { class: 'ht-quiet' }, ` ${name(s)}`), s.where ? h('span', { class: 'ht-quiet ht-where' }, ` ${s.where}`) : null);
+    const first = h('span', {}, h('code', {}, ...breakable(s.op)), times, this.by === 'module' ? '' : h('span', { class: 'ht-quiet' }, ` ${name(s)}`), s.where ? h('span', { class: 'ht-quiet ht-where' }, ` ${s.where}`) : null);
     const casts = s.casts.length ? h('span', { class: 'ht-quiet' }, ` ${plural(s.casts.length, 'cast')}`) : null;
-    const cells: (Node | string)[] = [first, h('span', {}, change(inputs(s), s.compute), casts), h('span', {}, s.rule, s.dims ? h('span', { class: 'ht-quiet' }, ` tensor cores ${eligible(s)}`) : null),
-      h('span', { class: 'ht-backs' }, ...s.back.slice(0, 4).map(b => h('span', {}, chip(b.compute), ' ', h('span', { class: 'ht-quiet' }, b.op))), s.back.length > 4 ? ` +${s.back.length - 4}` : null)];
+    const cells: (Node | string)[] = [first, h('span', {}, change(inputs(s), s.compute), casts), h('span', {}, ...reason(s)),
+      h('span', { class: 'ht-backs' }, ...s.back.slice(0, 4).map(b => h('span', {}, chip(b.compute), ' ', h('span', { class: 'ht-quiet' }, ...breakable(b.op)))), s.back.length > 4 ? ` +${s.back.length - 4}` : null)];
     if (healthy) {
       const back = s.back.find(b => b.health)?.health ?? null;
       cells.push(s.health || back ? strip([{ health: s.health, name: 'forward' }, { health: back, name: 'backward' }], normals(d), healthWords(s, back)) : '');
