@@ -69,7 +69,7 @@ export const eligible = (s: Site): string => (s.dims ? (s.dims.m % 8 || s.dims.k
 function reason(s: Site): (Node | string)[] {
   if (!s.dims) return [s.rule];
   const named = s.rule.endsWith('tensor cores');
-  return [s.rule, h('span', { class: 'ht-quiet' }, named ? `: ${eligible(s)}` : ` tensor cores ${eligible(s)}`)];
+  return [s.rule, h('span', { class: 'ht-quiet' }, named ? `:\u00a0${eligible(s)}` : ` tensor\u00a0cores\u00a0${eligible(s)}`)];
 }
 
 /** The range of normal numbers of the format that health is about, as powers of two. */
@@ -194,7 +194,7 @@ class Decisions {
     const { d } = this, calls = perStep(d, s.calls);
     const times = calls > 1 ? ` ×${count(calls)}` : '';
     const first = h('span', {}, h('code', {}, ...breakable(s.op)), times, this.by === 'module' ? '' : h('span', { class: 'ht-quiet' }, ` ${name(s)}`), s.where ? h('span', { class: 'ht-quiet ht-where' }, ` ${s.where}`) : null);
-    const casts = s.casts.length ? h('span', { class: 'ht-quiet' }, ` ${plural(s.casts.length, 'cast')}`) : null;
+    const casts = s.casts.length ? h('span', { class: 'ht-quiet ht-change' }, ` ${plural(s.casts.length, 'cast')}`) : null;
     const cells: (Node | string)[] = [first, h('span', {}, change(inputs(s), s.compute), casts), h('span', {}, ...reason(s)),
       h('span', { class: 'ht-backs' }, ...s.back.slice(0, 4).map(b => h('span', {}, chip(b.compute), ' ', h('span', { class: 'ht-quiet' }, ...breakable(b.op)))), s.back.length > 4 ? ` +${s.back.length - 4}` : null)];
     if (healthy) {
