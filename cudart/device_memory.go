@@ -19,11 +19,16 @@ type block struct {
 func (b *block) Bytes() []byte { return nil }
 func (b *block) Len() int      { return int(b.b.Bytes) }
 
-// Free gives the memory back to its pool.
+// Free gives the memory back to its pool, once what was gathered is launched: that may read it.
 func (b *block) Free() {
+	if !b.dev.batch.keeps(b) {
+		b.release()
+	}
+}
+
+func (b *block) release() {
 	if b.n > 0 {
-		d, n, total := b.dev, uint64(b.n), b.b.Bytes
-		d.batch.after(func() { d.pool.fence(d.stream, b.ptr, n, total, true) })
+		b.dev.pool.fence(b.dev.stream, b.ptr, uint64(b.n), b.b.Bytes, true)
 	}
 	b.pool.Free(b.b)
 }
@@ -59,7 +64,7 @@ func (p *pool) memory() *driver.Allocator {
 	return p.shared
 }
 
-// get launches what was gathered first: the memory may be of a tensor that it reads, and that has been let go of since.
+// get launches what was gathered first, so that memory which was let go of since is there.
 func (p *pool) get(n int) (*block, error) {
 	if err := p.dev.flush(); err != nil {
 		return nil, err

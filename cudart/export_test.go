@@ -18,6 +18,17 @@ func ReservedOf(name string) int64 {
 	return n
 }
 
+// Trim gives the driver what an open device's pool keeps, as the pool does when it gets no more.
+func Trim(name string) {
+	d, _, err := amp.OpenDevice(name)
+	if err == nil {
+		_, err = d.(*device).pool.memory().Trim()
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
 // CountsOf returns them for an open device, such as "cuda:0".
 func CountsOf(name string) (c Counts) {
 	d, _, err := amp.OpenDevice(name)

@@ -99,6 +99,7 @@ func (g *graph) Replay() error {
 // Free destroys the graph once its last replay is done. Its memory goes when the last tensor in it is freed.
 func (g *graph) Free() error {
 	d := g.d
+	flushed := d.flush() // what is gathered may read tensors in that memory
 	err := d.do(func() error {
 		if err := d.drv.SyncStream(d.stream); err != nil {
 			return err
@@ -106,6 +107,9 @@ func (g *graph) Free() error {
 		return d.drv.DestroyGraphExec(g.exec)
 	})
 	d.pool.retire(g.memory)
+	if err == nil {
+		err = flushed
+	}
 	return err
 }
 

@@ -63,7 +63,7 @@ type batch struct {
 	unscale unscaleArgs
 	clip    clipArgs
 	blocks  int32
-	behind  []func() // to be run when it is launched
+	behind  []*block // given back when it is launched
 }
 
 func init() {
@@ -88,17 +88,19 @@ func (d *device) flush() error {
 	return d.do(func() error { return d.batch.launch(d) })
 }
 
-// after calls f when nothing waits to be launched any more: now, mostly.
-func (b *batch) after(f func()) {
-	if b.waiting.Load() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.waiting.Load() {
-			b.behind = append(b.behind, f)
-			return
-		}
+// keeps says whether something waits to be launched. Then memory that is given back is kept until it is, as tensors of which only the batch
+// knows may lie there: until then nobody else gets it, be it another goroutine, the batch's own scratch memory or the driver.
+func (b *batch) keeps(m *block) bool {
+	if !b.waiting.Load() {
+		return false
 	}
-	f()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.waiting.Load() {
+		return false
+	}
+	b.behind = append(b.behind, m)
+	return true
 }
 
 // launch queues the batch; the lock is held and the context bound.
@@ -108,8 +110,8 @@ func (b *batch) launch(d *device) error {
 	}
 	b.waiting.Store(false)
 	err := b.queue(d)
-	for _, f := range b.behind {
-		f()
+	for _, m := range b.behind {
+		m.release()
 	}
 	clear(b.behind)
 	b.behind = b.behind[:0]
