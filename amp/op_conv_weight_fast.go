@@ -15,9 +15,10 @@ const leastWeights = 12
 // A weightWork is what the gradient of a weight needs.
 type weightWork struct {
 	patch patch
-	turn  []float32 // x, channels side by side
+	turn  []float32 // x, 16 channels side by side
 	dy    []float32
 	sums  []float32
+	zeros []float32
 	steps cpu.StepTable
 	cols  []cpu.StepColumn
 
@@ -40,55 +41,113 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	}
 	w := weightWorks.Get().(*weightWork)
 	defer weightWorks.Put(w)
-	wide := (l.channels+vectorSize-1)/vectorSize*vectorSize | vectorSize // an odd multiple: positions share no sets of the caches
-	k := len(l.taps) * wide
+	p := weightParts(l, m)
+	if len(w.zeros) < p.rows {
+		w.zeros = make([]float32, p.rows)
+	}
+	boxes := l.boxes()
 	for g := range l.groups {
-		w.sums = cpu.Grow(w.sums, m*k)
-		clear(w.sums)
-		boxes := l.boxes()
+		into := elements[float32](out)[out.off+g*m*l.channels*len(l.taps):]
+		w.sums = cpu.Grow(w.sums, m*p.row*p.across)
+		left := 0 // boxes
 		for i := range boxes {
-			if b := &boxes[i]; b.positions() > 0 {
-				w.turnBox(l, b, elements[float32](x)[x.off+g*l.channels*l.volume():], l.groups*l.channels*l.volume(), l.channels, wide)
-				w.packRows(l, b, dy, g, m)
-				w.columns(l, b, wide)
-				const each = 3 // vectors of a task
-				rows := 64
-				down := (m + rows - 1) / rows
-				cpu.Parallel((len(w.cols)+each-1)/each*down, 1, func(lo, hi int) {
-					for t := lo; t < hi; t++ {
-						j, r := t/down*each, t%down*rows
-						cpu.StepProduct(min(rows, m-r), w.dy[r*w.steps.Len():], w.turn, &w.steps, w.cols[j:min(j+each, len(w.cols))], w.sums[r*k:], k, nil, true)
-					}
-				})
+			if boxes[i].positions() > 0 {
+				left++
 			}
 		}
-		w.unturn(elements[float32](out)[out.off+g*m*l.channels*len(l.taps):], l, m, wide)
+		if left == 0 {
+			clear(into[:m*l.channels*len(l.taps)])
+		}
+		first := true
+		for i := range boxes {
+			b := &boxes[i]
+			if b.positions() == 0 {
+				continue
+			}
+			left--
+			w.turnBox(l, b, elements[float32](x)[x.off+g*l.channels*l.volume():], l.groups*l.channels*l.volume(), l.channels)
+			w.packRows(l, b, dy, g, m)
+			w.columns(l, b, p.vectors)
+			cpu.Parallel(p.across*p.down, 1, func(lo, hi int) {
+				for t := lo; t < hi; t++ {
+					j, r := t/p.down, t%p.down*p.rows
+					rows := min(p.rows, m-r)
+					sums := w.sums[(j*m+r)*p.row:][:rows*p.row]
+					cols := w.cols[j*p.vectors*len(l.taps) : min((j+1)*p.vectors*len(l.taps), len(w.cols))]
+					bias := w.zeros[:rows] // sums are raised from zero, and a negative zero becomes a positive one
+					if !first {
+						bias = nil
+					}
+					cpu.StepProduct(rows, w.dy[r*w.steps.Len():], w.turn, &w.steps, cols, sums, p.row, bias, !first)
+					if left == 0 {
+						p.unturn(into, l, sums, j, r, rows)
+					}
+				}
+			})
+			first = false
+		}
 	}
 	return true
+}
+
+// A weightPart is how the elements of a weight's gradient are divided: each task has so many rows, which are output channels, and vectors of
+// input channels with all their taps. Its sums are [rows taps channels].
+type weightPart struct{ rows, down, vectors, across, row int }
+
+// weightParts makes about 16 tasks or more. What a task reads of x should stay in the L2 cache while its rows pass, and eight rows of dy in the
+// L1 cache while the taps do.
+func weightParts(l *lattice, m int) (p weightPart) {
+	sixteens := (l.channels + vectorSize - 1) / vectorSize
+	p.vectors = 3
+	if sixteens < 6 {
+		p.vectors = (sixteens + 1) / 2
+	}
+	p.across = (sixteens + p.vectors - 1) / p.vectors
+	for p.rows = 64; p.rows > cpu.StepRows && (m+p.rows-1)/p.rows*p.across < 16; p.rows /= 2 {
+	}
+	p.down = (m + p.rows - 1) / p.rows
+	p.row = len(l.taps) * p.vectors * vectorSize
+	return p
+}
+
+// unturn writes the sums of a task as [rows channels taps] where they belong.
+func (p *weightPart) unturn(dst []float32, l *lattice, sums []float32, across, first, rows int) {
+	taps := len(l.taps)
+	channel := across * p.vectors * vectorSize
+	for i := range rows {
+		to := dst[((first+i)*l.channels+channel)*taps:]
+		cpu.TransposeRows(taps, min(p.vectors*vectorSize, l.channels-channel), sums[i*p.row:], p.vectors*vectorSize, to, taps)
+	}
 }
 
 // volume is the elements of a channel of the source.
 func (l *lattice) volume() int { return l.size[0] * l.size[1] * l.size[2] }
 
-// turnBox writes what a box sees of so many channels of src, whose images lie so far apart: [image depth row column channel].
-func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels, wide int) {
+// turnBox writes what a box sees of so many channels of src, whose images lie so far apart: for each 16 channels [image depth row column channel].
+func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels int) {
 	lo, hi := l.reach(b)
 	ext := [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
-	line := ext[2] * wide
+	line := ext[2] * vectorSize
 	lines := (b.hi[0] - b.lo[0]) * ext[0] * ext[1]
-	w.turn = cpu.Grow(w.turn, lines*line)
+	sixteens := (channels + vectorSize - 1) / vectorSize
+	w.turn = cpu.Grow(w.turn, sixteens*lines*line)
 	from, to := max(0, -lo[2]), min(ext[2], l.size[2]-lo[2])
-	full := from == 0 && to == ext[2] && channels%vectorSize == 0
-	cpu.Parallel(lines, max(1, grain/line), func(first, end int) {
+	cpu.Parallel(sixteens*lines, max(1, grain/line), func(first, end int) {
 		for i := first; i < end; i++ {
 			dst := w.turn[i*line : (i+1)*line]
+			channel, i := i/lines*vectorSize, i%lines
 			n, z, y := b.lo[0]+i/(ext[0]*ext[1]), lo[0]+i/ext[1]%ext[0], lo[1]+i%ext[1]
 			outside := z < 0 || z >= l.size[0] || y < 0 || y >= l.size[1] || from >= to
-			if outside || !full {
+			have := min(vectorSize, channels-channel)
+			switch {
+			case outside || have < vectorSize:
 				clear(dst)
+			default:
+				clear(dst[:from*vectorSize])
+				clear(dst[to*vectorSize:])
 			}
 			if !outside {
-				cpu.TransposeRows(channels, to-from, src[n*image+(z*l.size[1]+y)*l.size[2]+lo[2]+from:], l.volume(), dst[from*wide:], wide)
+				cpu.TransposeRows(have, to-from, src[n*image+channel*l.volume()+(z*l.size[1]+y)*l.size[2]+lo[2]+from:], l.volume(), dst[from*vectorSize:], vectorSize)
 			}
 		}
 	})
@@ -129,13 +188,14 @@ func (b *box) runs(l *lattice, f func(image, first, n int)) {
 	}
 }
 
-// columns makes the tables for a box: the positions are the steps, the taps' channels the columns.
-func (w *weightWork) columns(l *lattice, b *box, wide int) {
+// columns makes the tables for a box: the positions are the steps, the taps' channels the columns, so many vectors of channels with all taps
+// after each other.
+func (w *weightWork) columns(l *lattice, b *box, vectors int) {
 	lo, hi := l.reach(b)
-	stride := [3]int{(hi[1] - lo[1]) * (hi[2] - lo[2]) * wide, (hi[2] - lo[2]) * wide, wide}
+	stride := [3]int{(hi[1] - lo[1]) * (hi[2] - lo[2]) * vectorSize, (hi[2] - lo[2]) * vectorSize, vectorSize}
 	image := (hi[0] - lo[0]) * stride[0]
 	w.steps.Reset()
-	w.steps.Ahead = 16 * wide
+	w.steps.Ahead = 8 * vectorSize
 	for i := range b.hi[0] - b.lo[0] {
 		for z := range b.hi[1] - b.lo[1] {
 			for y := range b.hi[2] - b.lo[2] {
@@ -145,26 +205,20 @@ func (w *weightWork) columns(l *lattice, b *box, wide int) {
 			}
 		}
 	}
+	all := (b.hi[0] - b.lo[0]) * image // of 16 channels
+	sixteens := (l.channels + vectorSize - 1) / vectorSize
 	w.cols = w.cols[:0]
-	for t, tap := range l.taps {
-		at := 0
-		for d := range 3 {
-			at += (b.lo[d+1]*l.step[d] + tap[d] - lo[d]) * stride[d]
-		}
-		for c := 0; c < l.channels; c += vectorSize {
-			w.cols = append(w.cols, cpu.StepColumn{From: at + c, To: t*wide + c, Have: vectorSize})
+	for c := 0; c < sixteens; c += vectors {
+		for t, tap := range l.taps {
+			at := 0
+			for d := range 3 {
+				at += (b.lo[d+1]*l.step[d] + tap[d] - lo[d]) * stride[d]
+			}
+			for v := range min(vectors, sixteens-c) {
+				w.cols = append(w.cols, cpu.StepColumn{From: (c+v)*all + at, To: (t*vectors + v) * vectorSize, Have: vectorSize})
+			}
 		}
 	}
-}
-
-// unturn writes sums [m taps wide] as [m channels taps].
-func (w *weightWork) unturn(dst []float32, l *lattice, m, wide int) {
-	taps := len(l.taps)
-	cpu.Parallel(m, max(1, grain/(taps*wide)), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			cpu.TransposeRows(taps, l.channels, w.sums[i*taps*wide:], wide, dst[i*l.channels*taps:], taps)
-		}
-	})
 }
 
 // tileWeights computes the gradient with the tile registers, if it can. k runs over the positions, 32 of an image's rows at a time.

@@ -40,8 +40,8 @@ func laneWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 // laneBox brings channels of x and dy side by side, and makes the tables.
 func (w *weightWork) laneBox(l *lattice, b *box, x, dy *Tensor, first, have int) {
 	src, image := w.widened(&w.wide, x, l, b, l.volume(), first, have)
-	w.turnBox(l, b, src, image, have, vectorSize)
-	w.columns(l, b, vectorSize)
+	w.turnBox(l, b, src, image, have)
+	w.columns(l, b, 1)
 	w.from = w.from[:0]
 	for i := range w.cols {
 		w.from = append(w.from, w.cols[i].From)
