@@ -38,6 +38,33 @@ loop:
 	VZEROUPPER
 	RET
 
+// func widenF16RowsZ(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+TEXT ·widenF16RowsZ(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VCVTPH2PS (SI), Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func widenF16Y(blocks int, src *uint16, dst *float32)
 TEXT ·widenF16Y(SB), NOSPLIT, $0-24
 	MOVQ blocks+0(FP), CX
@@ -51,6 +78,33 @@ loop:
 	ADDQ $32, DI
 	DECQ CX
 	JNZ loop
+	VZEROUPPER
+	RET
+
+// func widenF16RowsY(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+TEXT ·widenF16RowsY(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VCVTPH2PS (SI), Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $16, SI
+	ADDQ $32, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
 	VZEROUPPER
 	RET
 
@@ -71,6 +125,34 @@ loop:
 	VZEROUPPER
 	RET
 
+// func narrowF16RowsZ(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+TEXT ·narrowF16RowsZ(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VMOVUPS (SI), Z0
+	VCVTPS2PH $0, Z0, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $64, SI
+	ADDQ $32, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func narrowF16Y(blocks int, src *float32, dst *uint16)
 TEXT ·narrowF16Y(SB), NOSPLIT, $0-24
 	MOVQ blocks+0(FP), CX
@@ -85,6 +167,34 @@ loop:
 	ADDQ $16, DI
 	DECQ CX
 	JNZ loop
+	VZEROUPPER
+	RET
+
+// func narrowF16RowsY(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+TEXT ·narrowF16RowsY(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VMOVUPS (SI), Y0
+	VCVTPS2PH $0, Y0, X1
+	VMOVUPS X1, (DI)
+	ADDQ $32, SI
+	ADDQ $16, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
 	VZEROUPPER
 	RET
 
@@ -105,6 +215,34 @@ loop:
 	VZEROUPPER
 	RET
 
+// func widenBF16RowsZ(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+TEXT ·widenBF16RowsZ(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VPMOVZXWD (SI), Z0
+	VPSLLD $16, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func widenBF16Y(blocks int, src *uint16, dst *float32)
 TEXT ·widenBF16Y(SB), NOSPLIT, $0-24
 	MOVQ blocks+0(FP), CX
@@ -122,6 +260,34 @@ loop:
 	VZEROUPPER
 	RET
 
+// func widenBF16RowsY(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+TEXT ·widenBF16RowsY(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VPMOVZXWD (SI), Y0
+	VPSLLD $16, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $16, SI
+	ADDQ $32, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func narrowBF16Z(blocks int, src *float32, dst *uint16)
 TEXT ·narrowBF16Z(SB), NOSPLIT, $0-24
 	MOVQ blocks+0(FP), CX
@@ -133,25 +299,71 @@ TEXT ·narrowBF16Z(SB), NOSPLIT, $0-24
 	MOVL $1, AX
 	VMOVD AX, X5
 	VPBROADCASTD X5, Z5
-	MOVL $0x40, AX
+	MOVL $0x400000, AX
 	VMOVD AX, X6
 	VPBROADCASTD X6, Z6
+	MOVL $0x10000, AX
+	VMOVD AX, X7
+	VPBROADCASTD X7, Z7
 	PCALIGN $32
 loop:
 	VMOVUPS (SI), Z0
-	VPSRLD $16, Z0, Z1
-	VPORD Z6, Z1, Z2
-	VPANDD Z5, Z1, Z1
-	VPADDD Z4, Z1, Z1
-	VPADDD Z0, Z1, Z1
-	VPSRLD $16, Z1, Z1
+	VPTESTMD Z7, Z0, K2
+	VPADDD Z4, Z0, Z1
+	VPADDD Z5, Z1, K2, Z1
 	VCMPPS $3, Z0, Z0, K1
-	VMOVDQA32 Z2, K1, Z1
+	VPORD Z6, Z0, K1, Z1
+	VPSRLD $16, Z1, Z1
 	VPMOVDW Z1, (DI)
 	ADDQ $64, SI
 	ADDQ $32, DI
 	DECQ CX
 	JNZ loop
+	VZEROUPPER
+	RET
+
+// func narrowBF16RowsZ(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+TEXT ·narrowBF16RowsZ(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	MOVL $0x7fff, AX
+	VMOVD AX, X4
+	VPBROADCASTD X4, Z4
+	MOVL $1, AX
+	VMOVD AX, X5
+	VPBROADCASTD X5, Z5
+	MOVL $0x400000, AX
+	VMOVD AX, X6
+	VPBROADCASTD X6, Z6
+	MOVL $0x10000, AX
+	VMOVD AX, X7
+	VPBROADCASTD X7, Z7
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VMOVUPS (SI), Z0
+	VPTESTMD Z7, Z0, K2
+	VPADDD Z4, Z0, Z1
+	VPADDD Z5, Z1, K2, Z1
+	VCMPPS $3, Z0, Z0, K1
+	VPORD Z6, Z0, K1, Z1
+	VPSRLD $16, Z1, Z1
+	VPMOVDW Z1, (DI)
+	ADDQ $64, SI
+	ADDQ $32, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
 	VZEROUPPER
 	RET
 
@@ -187,6 +399,52 @@ loop:
 	ADDQ $16, DI
 	DECQ CX
 	JNZ loop
+	VZEROUPPER
+	RET
+
+// func narrowBF16RowsY(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+TEXT ·narrowBF16RowsY(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), CX
+	MOVQ blocks+8(FP), BX
+	MOVQ src+16(FP), R10
+	MOVQ lds+24(FP), R8
+	MOVQ dst+32(FP), R11
+	MOVQ ldd+40(FP), R9
+	MOVL $0x7fff, AX
+	VMOVD AX, X4
+	VPBROADCASTD X4, Y4
+	MOVL $1, AX
+	VMOVD AX, X5
+	VPBROADCASTD X5, Y5
+	MOVL $0x40, AX
+	VMOVD AX, X6
+	VPBROADCASTD X6, Y6
+	PCALIGN $32
+row:
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ BX, DX
+block:
+	VMOVUPS (SI), Y0
+	VPSRLD $16, Y0, Y1
+	VPOR Y6, Y1, Y2
+	VPAND Y5, Y1, Y1
+	VPADDD Y4, Y1, Y1
+	VPADDD Y0, Y1, Y1
+	VPSRLD $16, Y1, Y1
+	VCMPPS $3, Y0, Y0, Y3
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VEXTRACTI128 $1, Y1, X2
+	VPACKUSDW X2, X1, X1
+	VMOVDQU X1, (DI)
+	ADDQ $32, SI
+	ADDQ $16, DI
+	DECQ DX
+	JNZ block
+	ADDQ R8, R10
+	ADDQ R9, R11
+	DECQ CX
+	JNZ row
 	VZEROUPPER
 	RET
 

@@ -67,14 +67,6 @@ func kernelDot(g *product[float32]) *kernel[float32] {
 	return nil
 }
 
-// halves returns the elements of a matrix of halves.
-func (x *Matrix[T]) halves() []uint16 {
-	if x.F16 != nil {
-		return x.F16
-	}
-	return x.BF16
-}
-
 // left is how many elements of k there are in steps pairs from pair p on.
 func (g *product[T]) left(p, steps int) int { return max(0, min(2*steps, g.depth-2*p)) }
 

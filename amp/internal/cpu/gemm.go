@@ -59,6 +59,7 @@ type kernel[T Float] struct {
 	narrow     int  // the other width that tile can write, or cols
 	depth      int  // steps of k after which the panels should be changed: they fill the L1 and L2 caches
 	raw        bool // tile can read b with any distance of rows
+	strip      int  // rows of tiles whose halves are widened right before and whose sums are rounded right after they are multiplied
 	grain      int  // multiply-adds of a task that is worth a worker
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
@@ -94,6 +95,7 @@ type product[T Float] struct {
 	mb, nb     int  // rows and columns of a task
 	raw        bool // b is read as it is in memory
 	rawA       bool // a is
+	lda        int  // and first widened to rows so far apart, if that is not 0
 	packed     []T  // panels of b
 	sum        []T  // unfinished rows, where k is cut and the result is not in memory
 }

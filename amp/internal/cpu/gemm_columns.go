@@ -22,6 +22,9 @@ func (g *product[T]) byColumns() bool {
 	tasks := max(1, min(8, g.m*g.n*g.k/kn.grain, g.n/kn.cols))
 	g.nb = up((g.n+tasks-1)/tasks, kn.cols)
 	g.rawA = g.rawA || g.readsRows()
+	if !g.rawA && g.widensRows() {
+		g.rawA, g.lda = true, up(kc, 16)|16 // an odd number of cache lines: rows do not get in each other's way
+	}
 	return true
 }
 
@@ -29,6 +32,44 @@ func (g *product[T]) byColumns() bool {
 func (g *product[T]) readsRows() bool {
 	const page = 2048
 	return g.kern.rowTile != nil && g.a.Elems != nil && g.a.Col == 1 && g.a.Row >= 0 && g.a.Row*int(unsafe.Sizeof(g.a.Elems[0]))%page > 0
+}
+
+// widensRows says that halves are widened row by row, which is quicker than to transpose them into panels, for tiles to take a from there.
+func (g *product[T]) widensRows() bool {
+	return g.kern.rowTile != nil && g.a.halves() != nil && g.a.Col == 1 && g.a.Row >= 0
+}
+
+// widenA widens rows i… of a, k steps from p on.
+func (g *product[T]) widenA(w *workspace[T], i, rows, p, k int) {
+	widenRows(any(w.a[i*g.lda:]).([]float32), g.lda, g.a.halves()[g.a.Off+i*g.a.Row+p:], g.a.Row, rows, k, g.a.F16 != nil)
+}
+
+// rowsOfA returns a from row i and step p on, as it is in memory or widened, and the distance of its rows.
+func (g *product[T]) rowsOfA(w *workspace[T], i, p int) ([]T, int) {
+	if g.lda > 0 {
+		return w.a[i*g.lda:], g.lda
+	}
+	return g.a.Elems[g.a.Off+i*g.a.Row+p*g.a.Col:], g.a.Row
+}
+
+// roundsTiles says that sums are only rounded once they are finished: a column of tiles then goes from a small buffer to the result.
+func (g *product[T]) roundsTiles() bool {
+	o := &g.out
+	return g.kc >= g.k && (o.F16 != nil || o.BF16 != nil) && o.Elems == nil && o.Done == nil && o.rows == nil && variant() != Generic
+}
+
+// roundTiles writes rows i… and columns j… of the result, which are in c.
+func (g *product[T]) roundTiles(c []T, ldc, i, rows, j, cols int) {
+	o := &g.out
+	if o.Bias != nil {
+		addToRows(c, rows, ldc, o.Bias[j:j+cols])
+	}
+	src, at := any(c).([]float32), o.Off+i*o.Row+j
+	if o.F16 != nil {
+		narrowRows(o.F16[at:], o.Row, src, ldc, rows, cols, true)
+	} else {
+		narrowRows(o.BF16[at:], o.Row, src, ldc, rows, cols, false)
+	}
 }
 
 func (g *product[T]) runColumns() {
@@ -40,12 +81,28 @@ func (g *product[T]) runColumns() {
 // columns computes columns j… of the result.
 func (g *product[T]) columns(w *workspace[T], j, cols int) {
 	kn := g.kern
-	c, ldc, padded := g.target(w, 0, g.m, 0, j, cols)
+	rounds := g.roundsTiles()
+	c, ldc, padded := []T(nil), kn.cols, true
+	if rounds {
+		w.c = grow(w.c, up(g.m, kn.rows)*ldc)
+		c = w.c
+	} else {
+		c, ldc, padded = g.target(w, 0, g.m, 0, j, cols)
+	}
+	strip := g.m
+	if g.rawA && (rounds || g.lda > 0) {
+		strip = kn.strip
+	}
 	group := max(1, taskPanels/(g.kc*kn.cols)) * kn.cols
 	for p := 0; p < g.k; p += g.kc {
 		kc := min(g.kc, g.k-p)
-		if piece := [3]int{int(g.serial), 0, p}; !g.rawA && w.piece != piece {
-			g.packA(w, 0, g.m, p, kc)
+		fresh := false
+		if piece := [3]int{int(g.serial), 0, p}; (!g.rawA || g.lda > 0) && w.piece != piece {
+			if fresh = g.rawA; fresh {
+				w.a = grow(w.a, g.m*g.lda)
+			} else {
+				g.packA(w, 0, g.m, p, kc)
+			}
 			w.piece = piece
 		}
 		for x0 := 0; x0 < cols; x0 += group {
@@ -53,16 +110,32 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 			w.last = grow(w.last, up(some, kn.cols)*kc)
 			g.packColumnsB(w, w.last, j+x0, some, p, kc)
 			for x := 0; x < some; x += kn.cols {
-				wide := min(kn.cols, some-x)
-				if b := w.last[x*kc:]; g.rawA {
-					g.rowTiles(w, 0, g.m, x0+x, wide, p, kc, b, kn.cols, c, ldc, padded)
-				} else {
-					g.tileColumn(w, 0, g.m, x0+x, wide, kc, b, kn.cols, nil, c, ldc, p > 0, padded)
+				wide, b := min(kn.cols, some-x), w.last[x*kc:]
+				for y := 0; y < g.m; y += strip {
+					high := min(strip, g.m-y)
+					if fresh {
+						g.widenA(w, y, high, p, kc)
+					}
+					to, at := c, x0+x // where the tiles go
+					if rounds {
+						at = 0
+					} else {
+						to = c[y*ldc:]
+					}
+					if g.rawA {
+						g.rowTiles(w, y, high, at, wide, p, kc, b, kn.cols, to, ldc, padded)
+					} else {
+						g.tileColumn(w, 0, g.m, at, wide, kc, b, kn.cols, nil, to, ldc, p > 0, padded)
+					}
+					if rounds {
+						g.roundTiles(c, ldc, y, high, j+x0+x, wide)
+					}
 				}
+				fresh = false
 			}
 		}
 	}
-	if !g.out.plain() {
+	if !g.out.plain() && !rounds {
 		for y := range g.m {
 			g.done(y, j, c[y*ldc:y*ldc+cols])
 		}

@@ -42,6 +42,14 @@ func (x *Matrix[T]) format() Format {
 	return x.Half
 }
 
+// halves returns the elements of a matrix of halves.
+func (x *Matrix[T]) halves() []uint16 {
+	if x.F16 != nil {
+		return x.F16
+	}
+	return x.BF16
+}
+
 // Transposed returns the matrix with its rows and columns exchanged.
 func (x Matrix[T]) Transposed() Matrix[T] {
 	x.Row, x.Col = x.Col, x.Row

@@ -70,11 +70,11 @@ func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []
 		for h > rows-y {
 			h = kn.height(h / 2)
 		}
-		a := g.a.Elems[g.a.Off+(i+y)*g.a.Row+p*g.a.Col:]
+		a, lda := g.rowsOfA(w, i+y, p)
 		if fits {
-			kn.rowTile(h, wide, kc, a, g.a.Row, b, ldb, c[y*ldc+x:], ldc, p > 0)
+			kn.rowTile(h, wide, kc, a, lda, b, ldb, c[y*ldc+x:], ldc, p > 0)
 		} else {
-			g.aside(w, h, wide, c[y*ldc+x:], ldc, p > 0, func(t []T, ldt int) { kn.rowTile(h, wide, kc, a, g.a.Row, b, ldb, t, ldt, p > 0) })
+			g.aside(w, h, wide, c[y*ldc+x:], ldc, p > 0, func(t []T, ldt int) { kn.rowTile(h, wide, kc, a, lda, b, ldb, t, ldt, p > 0) })
 		}
 		y += h
 	}

@@ -118,6 +118,10 @@ func (w *workspace[T]) pack(dst []T, width, have, k int, x *Matrix[T], off, sy, 
 		copyRows(dst, width, x.Elems[off:], sp, have, k)
 		return
 	}
+	if h := x.halves(); sy == 1 && h != nil && sp >= 0 {
+		widenRows(any(dst).([]float32), width, h[off:], sp, k, have, x.F16 != nil)
+		return
+	}
 	if sy == 1 && x.inMemory() {
 		for p := range k {
 			x.fetch(dst[p*width:p*width+have], off+p*sp, 1)

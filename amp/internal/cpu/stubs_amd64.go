@@ -1337,6 +1337,16 @@ func logF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func logF64Z(blocks int, src *float64, dst *float64)
 
+// narrowBF16RowsY converts rows of so many blocks of 8 elements: float32 to bfloat16, to nearest even; distances of rows in bytes.
+//
+//go:noescape
+func narrowBF16RowsY(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+
+// narrowBF16RowsZ converts rows of so many blocks of 16 elements: float32 to bfloat16, to nearest even; distances of rows in bytes.
+//
+//go:noescape
+func narrowBF16RowsZ(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+
 // narrowBF16Y converts blocks of 8 elements: float32 to bfloat16, to nearest even.
 //
 //go:noescape
@@ -1346,6 +1356,16 @@ func narrowBF16Y(blocks int, src *float32, dst *uint16)
 //
 //go:noescape
 func narrowBF16Z(blocks int, src *float32, dst *uint16)
+
+// narrowF16RowsY converts rows of so many blocks of 8 elements: float32 to float16, to nearest even; distances of rows in bytes.
+//
+//go:noescape
+func narrowF16RowsY(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
+
+// narrowF16RowsZ converts rows of so many blocks of 16 elements: float32 to float16, to nearest even; distances of rows in bytes.
+//
+//go:noescape
+func narrowF16RowsZ(rows int, blocks int, src *float32, lds int, dst *uint16, ldd int)
 
 // narrowF16Y converts blocks of 8 elements: float32 to float16, to nearest even.
 //
@@ -1772,6 +1792,16 @@ func unscaleY(n int, x *float32, left *int, k *float32)
 //go:noescape
 func unscaleZ(n int, x *float32, left *int, k *float32)
 
+// widenBF16RowsY converts rows of so many blocks of 8 elements: bfloat16 to float32; distances of rows in bytes.
+//
+//go:noescape
+func widenBF16RowsY(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+
+// widenBF16RowsZ converts rows of so many blocks of 16 elements: bfloat16 to float32; distances of rows in bytes.
+//
+//go:noescape
+func widenBF16RowsZ(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+
 // widenBF16Y converts blocks of 8 elements: bfloat16 to float32.
 //
 //go:noescape
@@ -1781,6 +1811,16 @@ func widenBF16Y(blocks int, src *uint16, dst *float32)
 //
 //go:noescape
 func widenBF16Z(blocks int, src *uint16, dst *float32)
+
+// widenF16RowsY converts rows of so many blocks of 8 elements: float16 to float32; distances of rows in bytes.
+//
+//go:noescape
+func widenF16RowsY(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
+
+// widenF16RowsZ converts rows of so many blocks of 16 elements: float16 to float32; distances of rows in bytes.
+//
+//go:noescape
+func widenF16RowsZ(rows int, blocks int, src *uint16, lds int, dst *float32, ldd int)
 
 // widenF16Y converts blocks of 8 elements: float16 to float32.
 //

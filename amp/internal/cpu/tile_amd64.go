@@ -3,9 +3,9 @@ package cpu
 import "unsafe"
 
 var (
-	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 512, raw: true, grain: 1 << 18, height: zmmHeight, tile: tileF32Z, rowTile: rowTileF32Z}
+	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 512, raw: true, strip: 12, grain: 1 << 18, height: zmmHeight, tile: tileF32Z, rowTile: rowTileF32Z}
 	zmmF64 = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 17, height: zmmHeight, tile: tileF64Z}
-	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 17, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
+	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, strip: 96, grain: 1 << 17, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
 	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y}
 )
 

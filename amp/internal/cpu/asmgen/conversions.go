@@ -38,7 +38,11 @@ var converters = []converter{
 }
 
 func bf16Setup(f *asmFile, reg string) {
-	for i, c := range []string{"$0x7fff", "$1", "$0x40"} {
+	constants := []string{"$0x7fff", "$1", "$0x40"}
+	if reg == "Z" {
+		constants = []string{"$0x7fff", "$1", "$0x400000", "$0x10000"}
+	}
+	for i, c := range constants {
 		f.op("MOVL", c, "AX")
 		f.op("VMOVD", "AX", vec("X", 4+i))
 		f.op("VPBROADCASTD", vec("X", 4+i), vec(reg, 4+i))
@@ -49,23 +53,22 @@ func bf16Setup(f *asmFile, reg string) {
 func bf16Body(f *asmFile, reg, half string, lanes int) {
 	r := func(i int) string { return vec(reg, i) }
 	f.op("VMOVUPS", "(SI)", r(0))
-	f.op("VPSRLD", "$16", r(0), r(1))
-	if reg == "Z" {
-		f.op("VPORD", r(6), r(1), r(2))
-		f.op("VPANDD", r(5), r(1), r(1))
-	} else {
-		f.op("VPOR", r(6), r(1), r(2))
-		f.op("VPAND", r(5), r(1), r(1))
-	}
-	f.op("VPADDD", r(4), r(1), r(1))
-	f.op("VPADDD", r(0), r(1), r(1))
-	f.op("VPSRLD", "$16", r(1), r(1))
-	if reg == "Z" {
+	if reg == "Z" { // masks instead of what takes the two ports for vectors
+		f.op("VPTESTMD", r(7), r(0), "K2")
+		f.op("VPADDD", r(4), r(0), r(1))
+		f.op("VPADDD", r(5), r(1), "K2", r(1))
 		f.op("VCMPPS", "$3", r(0), r(0), "K1")
-		f.op("VMOVDQA32", r(2), "K1", r(1))
+		f.op("VPORD", r(6), r(0), "K1", r(1))
+		f.op("VPSRLD", "$16", r(1), r(1))
 		f.op("VPMOVDW", r(1), "(DI)")
 		return
 	}
+	f.op("VPSRLD", "$16", r(0), r(1))
+	f.op("VPOR", r(6), r(1), r(2))
+	f.op("VPAND", r(5), r(1), r(1))
+	f.op("VPADDD", r(4), r(1), r(1))
+	f.op("VPADDD", r(0), r(1), r(1))
+	f.op("VPSRLD", "$16", r(1), r(1))
 	f.op("VCMPPS", "$3", r(0), r(0), r(3))
 	f.op("VBLENDVPS", r(3), r(2), r(1), r(1))
 	f.op("VEXTRACTI128", "$1", r(1), "X2")
@@ -114,6 +117,34 @@ func conversions(f *asmFile) {
 			f.op("DECQ", "CX")
 			f.op("JNZ", "loop")
 			f.ret()
+			if c.to+c.from == 6 {
+				f.convertRows(c, v.reg, v.half, v.suffix, src, dst, v.lanes)
+			}
 		}
 	}
+}
+
+// convertRows is a converter for rows that lie apart.
+func (f *asmFile) convertRows(c converter, reg, half, suffix, src, dst string, lanes int) {
+	f.fn(c.name+"Rows"+suffix, fmt.Sprintf("converts rows of so many blocks of %d elements: %s; distances of rows in bytes.", lanes, c.doc),
+		param{"rows", "int", "CX"}, param{"blocks", "int", "BX"}, param{"src", src, "R10"}, param{"lds", "int", "R8"}, param{"dst", dst, "R11"}, param{"ldd", "int", "R9"})
+	if c.setup != nil {
+		c.setup(f, reg)
+	}
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "R10", "SI")
+	f.op("MOVQ", "R11", "DI")
+	f.op("MOVQ", "BX", "DX")
+	f.label("block")
+	c.body(f, reg, half, lanes)
+	f.op("ADDQ", imm(c.from*lanes), "SI")
+	f.op("ADDQ", imm(c.to*lanes), "DI")
+	f.op("DECQ", "DX")
+	f.op("JNZ", "block")
+	f.op("ADDQ", "R8", "R10")
+	f.op("ADDQ", "R9", "R11")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
 }
