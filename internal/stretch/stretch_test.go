@@ -39,3 +39,29 @@ func TestLimit(t *testing.T) {
 		t.Errorf("among eight threads for each processor: %v", longest)
 	}
 }
+
+// TestLoadThatHasEnded: what ran among many threads is not judged as if it had been alone when they have ended.
+func TestLoadThatHasEnded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the load is measured on Linux")
+	}
+	const each = 12
+	before := runtime.GOMAXPROCS(each * runtime.NumCPU())
+	defer runtime.GOMAXPROCS(before)
+	began := time.Now()
+	var spinners sync.WaitGroup
+	for range each * runtime.NumCPU() {
+		spinners.Go(func() {
+			for time.Since(began) < time.Second {
+			}
+		})
+	}
+	spinners.Wait()
+	d := time.Since(began)
+	if n := during(d); n < 3 {
+		t.Errorf("%d threads for each processor counted as %.1f", each, n)
+	}
+	if Over(d, d/4) || !Over(time.Hour, time.Nanosecond) {
+		t.Error("Over")
+	}
+}

@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 	ready(t)
 	source, notebook := filepath.Join(suite.lab.dir, "magics.ipynb"), filepath.Join(suite.lab.dir, "answers.ipynb")
 	writeNotebook(t, source, answersNotebook)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	if err := suite.lab.halftone(ctx, "run", "--output", notebook, source); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -46,7 +47,7 @@ func findChromium() (string, error) {
 func startChromium(ctx context.Context, path, dir string) (context.Context, context.CancelFunc, error) {
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(dir, "chromium")), chromedp.WindowSize(1280, 900),
-		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.WSURLReadTimeout(3 * time.Minute),
 	}
 	for name, value := range map[string]any{
 		"disable-gpu": true, "disable-quic": true, "disable-background-networking": true, "disable-component-update": true,
@@ -86,8 +87,11 @@ type tab struct {
 	foreign  []string // requests to anywhere else
 }
 
-// newTab opens an empty page of 1280 × 900 that is closed with the test. A step that hangs fails when the time is over.
-func newTab(t *testing.T, browser context.Context, server string, limit time.Duration) *tab {
+// tabTime is how long all that a test does with a page may take: a step that hangs fails then.
+const tabTime = 8 * time.Minute
+
+// newTab opens an empty page of 1280 × 900 that is closed with the test.
+func newTab(t *testing.T, browser context.Context, server string) *tab {
 	t.Helper()
 	base, err := url.Parse(server)
 	if err != nil {
@@ -108,7 +112,7 @@ func newTab(t *testing.T, browser context.Context, server string, limit time.Dur
 	}
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(cancel)
-	ctx, cancelTime := context.WithTimeout(ctx, limit)
+	ctx, cancelTime := context.WithTimeout(ctx, tabTime)
 	t.Cleanup(cancelTime)
 	p := &tab{t: t, ctx: ctx, base: base}
 	chromedp.ListenTarget(ctx, p.event)
@@ -170,9 +174,8 @@ func (p *tab) path(address string) string {
 // noise is what JupyterLab itself writes to the console, word for word; anything else is ours.
 var noise = []string{}
 
-// canceled begins what JupyterLab writes of its own inspections that a restart of the kernel overtakes; whether one is under way then is
-// chance.
-const canceled = "console: Error: Canceled future for inspect_request message before replies were done"
+// canceled is what JupyterLab writes of its own questions that a restart of the kernel overtakes; whether one is under way then is chance.
+var canceled = regexp.MustCompile(`^console: Error: Canceled future for (inspect|complete|comm_info|kernel_info|history)_request message before replies were done`)
 
 // quiet fails the test if anything went wrong in the page so far, except for what is expected.
 func (p *tab) quiet(expected ...string) {
@@ -193,7 +196,7 @@ func (p *tab) quiet(expected ...string) {
 		delete(seen, n)
 	}
 	for problem, n := range seen {
-		if strings.HasPrefix(problem, canceled) {
+		if canceled.MatchString(problem) {
 			continue
 		}
 		p.t.Errorf("console of the page (%d times): %s", n, problem)
@@ -236,7 +239,7 @@ func (p *tab) tryEval(expression string, result any) error {
 }
 
 // patience is how long a page may take for one thing.
-const patience = 20 * time.Second
+const patience = 90 * time.Second
 
 // wait polls an expression until it is true, and ends the test where it does not become so.
 func (p *tab) wait(what, expression string) {

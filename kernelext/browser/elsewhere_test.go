@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -92,7 +91,7 @@ func openOutputs(t *testing.T, name string, outputs []string) *tab {
 	if err := os.WriteFile(path, bytes.Replace(page, []byte("OUTPUTS"), mustJSON(outputs), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := newTab(t, suite.browser, "file://"+path, 2*time.Minute)
+	p := newTab(t, suite.browser, "file://"+path)
 	p.run("opening the page", chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
 	p.probe()
 	return p

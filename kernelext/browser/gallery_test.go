@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 )
@@ -40,7 +39,7 @@ func TestGallery(t *testing.T) {
 	for _, v := range galleryViews {
 		t.Run(v.tutorial, func(t *testing.T) {
 			name := "gallery-" + v.tutorial + ".ipynb"
-			p := newTab(t, suite.browser, suite.lab.url, 2*time.Minute)
+			p := newTab(t, suite.browser, suite.lab.url)
 			p.serve(filepath.Join(filepath.Dir(tutorial(t)), v.tutorial+".ipynb"), name, true)
 			p.load(name)
 			p.wait("the kernel is idle", `probe.status() === 'idle'`)

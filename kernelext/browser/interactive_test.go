@@ -45,8 +45,13 @@ func (p *tab) chart(i int, kind string) {
 	p.t.Helper()
 	p.eval("showing a figure", fmt.Sprintf(`probe.show(%d)`, i), nil)
 	at := p.place(fmt.Sprintf(`probe.outputs()[%d].querySelector('.halftone-chart svg')`, i))
-	p.mouse(input.MouseMoved, at.X+at.Width/2, at.Y+at.Height/2, 0)
 	tip := fmt.Sprintf(`[...probe.outputs()[%d].querySelectorAll('.halftone-chart div')].map((d) => d.textContent).find((s) => /^step \d+/.test(s))`, i)
+	for began, dx := time.Now(), 0.0; ; dx = 1 - dx { // the chart may not listen yet
+		p.mouse(input.MouseMoved, at.X+at.Width/2+dx, at.Y+at.Height/2, 0)
+		if p.within(2*time.Second, tip) || time.Since(began) > patience {
+			break
+		}
+	}
 	p.wait("a tooltip follows the mouse", tip)
 	var text string
 	p.eval("reading the tooltip", tip, &text)
@@ -147,7 +152,7 @@ func (p *tab) table() {
 func TestWithoutFrontEnd(t *testing.T) {
 	ready(t)
 	notebook := executed(t)
-	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
+	p := newTab(t, suite.browser, suite.lab.url)
 	const missing = "/lab/extensions/@halftone/figures/static/echarts.min.js"
 	chromedp.ListenTarget(p.ctx, func(ev any) {
 		if e, ok := ev.(*fetch.EventRequestPaused); ok {

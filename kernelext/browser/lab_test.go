@@ -193,8 +193,8 @@ func (l *lab) stop() error {
 		_ = l.cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-l.ended:
-		case <-time.After(30 * time.Second):
-			problems = append(problems, fmt.Errorf("halftone lab did not end within 30 s of Ctrl-C\n%s", l.log))
+		case <-time.After(2 * time.Minute):
+			problems = append(problems, fmt.Errorf("halftone lab did not end within two minutes of Ctrl-C\n%s", l.log))
 			_ = l.cmd.Process.Kill()
 			<-l.ended
 		}
@@ -216,7 +216,7 @@ func (l *lab) stop() error {
 
 // leftBehind lists the processes of this JupyterLab and this browser that do not end within a moment.
 func (l *lab) leftBehind() (list []process) {
-	for range 50 {
+	for range 600 {
 		if list = processesWith("JUPYTER_RUNTIME_DIR="+filepath.Join(l.dir, "run"), l.dir); len(list) == 0 {
 			return nil
 		}

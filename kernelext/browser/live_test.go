@@ -60,7 +60,7 @@ func (p *tab) button(command string) {
 func (p *tab) runFigure() {
 	p.runCell(0)
 	p.wait("the cell has run", `probe.count(0) === 1 && probe.status() === 'idle'`)
-	p.wait("its figure is there", `probe.outputs().length === 1`)
+	p.wait("its figure is there", `probe.outputs().length === 1 && probe.outputs()[0].querySelector('button')`)
 	m := p.measure(0)
 	if len(m.Tables) != 1 || m.Tables[0].Rows == 0 || len(m.Hidden)+len(m.Faint)+len(m.Clipped) > 0 {
 		p.t.Errorf("the figure of a cell run here is not drawn well: %+v", m)
@@ -87,10 +87,12 @@ func (p *tab) complete() {
 	p.run("to the end", chromedp.KeyEvent(kb.End, chromedp.KeyModifiers(input.ModifierCtrl)))
 	// GoNB answers nothing until twelve seconds after its start, and JupyterLab waits one: people press Tab again.
 	const there = `probe.cells()[2].model.sharedModel.source.endsWith('amp.NewScope') || [...document.querySelectorAll('.jp-Completer-item')].some((e) => e.textContent.includes('NewScope'))`
-	for try := range 15 {
+	tries := 0
+	for began := time.Now(); time.Since(began) < patience; {
+		tries++
 		p.run("Tab", chromedp.KeyEvent(kb.Tab))
 		if p.within(2*time.Second, there) {
-			p.t.Logf("NewScope is offered after Tab was pressed %d times", try+1)
+			p.t.Logf("NewScope is offered after Tab was pressed %d times", tries)
 			return
 		}
 	}

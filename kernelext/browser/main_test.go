@@ -72,7 +72,7 @@ func setUp(ctx context.Context) (stop func() error) {
 		}
 		return stop
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	stops = append(stops, func() error { cancel(); return nil })
 	l, err := newLab(ctx)
 	if l != nil {
@@ -109,7 +109,7 @@ func executed(t *testing.T) string {
 	if suite.figures == "" {
 		source, out := filepath.Join(suite.lab.dir, "figures.ipynb"), filepath.Join(suite.lab.dir, "executed.ipynb")
 		writeNotebook(t, source, figuresNotebook)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 		defer cancel()
 		if err := suite.lab.halftone(ctx, "run", "--output", out, source); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func openHTML(t *testing.T, notebook, name string, trusted bool) *tab {
 
 func openWith(t *testing.T, notebook, name string, trusted, html bool) *tab {
 	t.Helper()
-	p := newTab(t, suite.browser, suite.lab.url, 3*time.Minute)
+	p := newTab(t, suite.browser, suite.lab.url)
 	p.html = html
 	p.serve(notebook, name, trusted)
 	p.load(name)

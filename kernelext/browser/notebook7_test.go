@@ -34,12 +34,11 @@ func TestNotebook7(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newTab(t, suite.browser, address, 3*time.Minute)
+	p := newTab(t, suite.browser, address)
 	u := *p.base
 	u.Path = "/notebooks/notebook7.ipynb"
 	p.run("opening the notebook", chromedp.Navigate(u.String()))
 	const there = `window.jupyterapp && window.jupyterapp.restored && document.querySelector('.jp-NotebookPanel')`
-	_ = p.within(time.Minute, there) // the first page of a server that has just been started, on a machine that may be busy
 	p.wait("Notebook 7 is there", there)
 	p.probe()
 	const cards = `document.querySelectorAll('.jp-OutputArea-output .ht-card')`
@@ -80,7 +79,7 @@ func startNotebook7(t *testing.T) string {
 		if err := os.WriteFile(list, []byte(notebook7), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 		defer cancel()
 		cmd := suite.lab.command(ctx, suite.lab.python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:", "--target", dir, "-r", list)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -118,7 +117,7 @@ func startNotebook7(t *testing.T) string {
 			<-ended
 		}
 	})
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(200 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < 3*time.Minute; time.Sleep(200 * time.Millisecond) {
 		if serving.MatchString(log.String()) {
 			return (&url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port), Path: "/tree", RawQuery: "token=" + token}).String()
 		}

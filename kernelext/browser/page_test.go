@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
@@ -49,7 +48,7 @@ func openPage(t *testing.T, policy string) *tab {
 		}
 	}))
 	t.Cleanup(server.Close)
-	p := newTab(t, suite.browser, server.URL, 4*time.Minute)
+	p := newTab(t, suite.browser, server.URL)
 	p.run("opening the page", chromedp.Navigate(server.URL+"/page.html"))
 	p.wait("the extension is there", `window.page && window._JUPYTERLAB['@halftone/figures']`)
 	p.probe()

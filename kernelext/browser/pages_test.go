@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -37,7 +36,7 @@ func TestTutorialPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			figures := storedFigures(t, notebook)
 			path := filepath.Join(dir, name+".html")
-			p := newTab(t, suite.browser, "file://"+path, 2*time.Minute)
+			p := newTab(t, suite.browser, "file://"+path)
 			p.run("opening the page", chromedp.ActionFunc(network.SetBlockedURLs(offline).Do),
 				chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
 			p.probe()

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -29,7 +28,7 @@ func TestPicture(t *testing.T) {
 		t.Fatal("the tutorial is saved without outputs: `make notebooks` makes them")
 	}
 	const name = "01-first-amp-training.ipynb"
-	p := newTab(t, suite.browser, suite.lab.url, 2*time.Minute)
+	p := newTab(t, suite.browser, suite.lab.url)
 	p.serve(tutorial(t), name, true)
 	p.load(name)
 	p.wait("the figures are drawn", `probe.outputs().length > 1 && probe.outputs().every((f) => f.matches('.ht-card, .halftone-answer'))`)

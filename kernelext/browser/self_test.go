@@ -12,7 +12,7 @@ import (
 // The instruments of these tests notice what they are for.
 func TestInstruments(t *testing.T) {
 	ready(t)
-	p := newTab(t, suite.browser, suite.lab.url, time.Minute)
+	p := newTab(t, suite.browser, suite.lab.url)
 	p.run("opening a small page of the server", chromedp.Navigate(p.base.Scheme+"://"+p.base.Host+"/login"))
 	p.probe()
 
@@ -73,7 +73,7 @@ func TestInstruments(t *testing.T) {
 // notices waits until a line with some text is among what was noted.
 func (p *tab) notices(t *testing.T, list *[]string, want string) {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
 		p.mu.Lock()
 		found := slices.ContainsFunc(*list, func(s string) bool { return strings.Contains(s, want) })
 		p.mu.Unlock()

@@ -57,8 +57,8 @@ func TestTutorial(t *testing.T) {
 		p.theme("Light")
 		p.eval("running all cells", `window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)`, nil)
 		const done = `probe.cells().every((c) => c.model.type !== 'code' || c.model.executionCount > 0) && probe.status() === 'idle'`
-		if !p.within(2*time.Minute, done) {
-			p.fatal("running all cells", fmt.Errorf("not done within 2 minutes"))
+		if !p.within(6*time.Minute, done) {
+			p.fatal("running all cells", fmt.Errorf("not done within 6 minutes"))
 		}
 		p.wait("all figures are there again", fmt.Sprintf(`probe.outputs().length === %d`, answers+len(saved)))
 		for i := range saved {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -20,7 +19,7 @@ func TestBitsScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newTab(t, suite.browser, suite.lab.url, time.Minute)
+	p := newTab(t, suite.browser, suite.lab.url)
 	var wrong []string
 	p.eval("trying the conversions", `(() => {
 		`+string(b)+`

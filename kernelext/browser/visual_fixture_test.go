@@ -95,7 +95,7 @@ func gallery(t *testing.T) (notebook, page string) {
 	if suite.gallery == "" {
 		source, out := filepath.Join(suite.lab.dir, "gallery-source.ipynb"), filepath.Join(suite.lab.dir, "gallery.ipynb")
 		writeNotebook(t, source, galleryNotebook)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 		defer cancel()
 		if err := suite.lab.halftone(ctx, "run", "--html", "--output", out, source); err != nil {
 			t.Fatal(err)

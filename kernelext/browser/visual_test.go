@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
@@ -71,7 +70,7 @@ func TestVisual(t *testing.T) {
 		p.quiet()
 	})
 	t.Run("nbconvert", func(t *testing.T) {
-		p := newTab(t, suite.browser, "file://"+html, 2*time.Minute)
+		p := newTab(t, suite.browser, "file://"+html)
 		p.run("opening the page", chromedp.Navigate((&url.URL{Scheme: "file", Path: html}).String()))
 		p.probe()
 		p.gallery(len(figures))

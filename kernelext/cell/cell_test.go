@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -60,13 +61,18 @@ func ran(t *testing.T, name string, n int, env ...string) (stdout, stderr string
 	cmd.Env = append(append(os.Environ(), childEnv+"="+name), env...)
 	var out, errs lockedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
+	// What is ignored, as in a background job of a shell, would be so there, too; what is handled is not.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT)
+	err = cmd.Start()
+	signal.Stop(interrupts)
+	if err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	for range n {
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(errs.String(), "ready") && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(errs.String(), "ready") && time.Now().Before(deadline); {
 			time.Sleep(5 * time.Millisecond)
 		}
 		_ = cmd.Process.Signal(syscall.SIGINT)

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from queue import Empty
 
@@ -24,11 +25,26 @@ class Kernel:
     """A kernel and a client of it."""
 
     def __init__(self, **traits):
+        while not self.starts(traits):
+            pass
+
+    def starts(self, traits):
+        """Starts the kernel; false where a port was another program's by then, of whatever else runs here."""
         self.km = KernelManager(kernel_name=KERNEL, **traits)
-        self.km.start_kernel(stderr=subprocess.DEVNULL)
-        self.kc = self.km.client()
-        self.kc.start_channels()
-        self.kc.wait_for_ready(timeout=PATIENCE)
+        with tempfile.TemporaryFile() as said:
+            self.km.start_kernel(stderr=said)
+            self.kc = self.km.client()
+            self.kc.start_channels()
+            try:
+                self.kc.wait_for_ready(timeout=PATIENCE)
+                return True
+            except RuntimeError:
+                self.kc.stop_channels()
+                said.seek(0)
+                text = said.read().decode()
+                if "address already in use" not in text or traits:
+                    raise RuntimeError("the kernel says: " + text)
+                return False
 
     def __enter__(self):
         return self
@@ -58,6 +74,13 @@ class Kernel:
 
     def run(self, code, **kw):
         return self.outcome(self.kc.execute(code, **kw))
+
+    def heard(self):
+        """Waits until signals that were sent have come: the kernel has been at work several times since."""
+        for _ in range(3):
+            time.sleep(0.1)
+            self.kc.control_channel.send(self.kc.session.msg("kernel_info_request", {}))
+            expect(self.kc.get_control_msg(timeout=PATIENCE)["content"]["status"] == "ok")
 
     def works(self):
         reply, seen = self.run('%%\nfmt.Println("still", "here")')
@@ -231,7 +254,6 @@ def restart(rng):
 def ipc(rng):
     """The same client over unix sockets."""
     import shutil
-    import tempfile
 
     folder = tempfile.mkdtemp(prefix="ht", dir="/tmp")
     try:
@@ -288,7 +310,7 @@ def interrupts(rng):
                     expect(text(seen) == out, i, code, text(seen), text(seen, "stderr"))
             for _ in range(asked):  # an interrupt that is still on its way would be the next cell's
                 expect(k.kc.get_control_msg(timeout=PATIENCE)["content"]["status"] == "ok")
-            time.sleep(0.2)
+            k.heard()
             k.works()
         try:
             while True:

@@ -1,11 +1,12 @@
 package install
 
 import (
-	"net"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -51,7 +52,7 @@ func TestBrowserIsOpenedOnceAndOutlivesUs(t *testing.T) {
 	script(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\necho \"$1\" >> "+seen+"\n")
 	script(t, filepath.Join(bin, "open"), "#!/bin/sh\necho \"$1\" >> "+seen+"\n")
 	openBrowser("http://127.0.0.1:1/lab?token=x")
-	for range 100 {
+	for began := time.Now(); time.Since(began) < time.Minute; {
 		if b, _ := os.ReadFile(seen); len(b) > 0 {
 			if string(b) != "http://127.0.0.1:1/lab?token=x\n" {
 				t.Errorf("%q", b)
@@ -100,6 +101,25 @@ func TestTokenIsNewUnlessChosen(t *testing.T) {
 	}
 }
 
+// bound returns a socket with a port of loopback that does not listen: nobody else gets the port, and nobody is answered on it.
+func bound(t *testing.T) (fd int, address string) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	syscall.CloseOnExec(fd)
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fd, fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
+}
+
 func TestAddressOfADeadServerIsNotTaken(t *testing.T) {
 	file := serverFile(t.TempDir(), 4711)
 	write(t, file, `{"url": "http://127.0.0.1:1/", "token": "dead"}`)
@@ -108,29 +128,22 @@ func TestAddressOfADeadServerIsNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The new server writes its address before it takes connections.
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := port.Addr().String()
-	_ = port.Close()
-	ended, served := make(chan error, 1), make(chan net.Listener, 1)
+	fd, address := bound(t)
+	ended, served := make(chan error, 1), make(chan error, 1)
 	go func() {
 		time.Sleep(200 * time.Millisecond)
 		write(t, file, `{"url": "http://`+address+`/", "token": "new"}`)
 		time.Sleep(300 * time.Millisecond)
-		again, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Error(err)
-		}
-		served <- again
+		served <- syscall.Listen(fd, 1)
 	}()
 	began := time.Now()
 	got, err := serverURL(t.Context(), file, began, "/lab", ended)
 	if err != nil || got != "http://"+address+"/lab?token=new" || time.Since(began) < 450*time.Millisecond {
 		t.Errorf("%q, %v", got, err)
 	}
-	defer (<-served).Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
 	ended <- nil
 	if _, err := serverURL(t.Context(), file, time.Now().Add(time.Hour), "/lab", ended); err == nil || !strings.Contains(err.Error(), "did not start") {
 		t.Errorf("a server that ended: %v", err)

@@ -40,9 +40,10 @@ func withBin(t *testing.T, line string) layout.Layout {
 }
 
 func TestInterruptBeforeGoNBIsThere(t *testing.T) {
-	s := startKernel(t, withBin(t, "sleep 2"))
+	goOn := filepath.Join(t.TempDir(), "go on")
+	s := startKernel(t, withBin(t, "until test -e '"+goOn+"'; do sleep 0.1; done"))
 	first, second := s.submit("%%\nfmt.Println(1)"), s.submit("%%\nfmt.Println(2)")
-	time.Sleep(200 * time.Millisecond) // the channels are connections of their own: one may overtake the other
+	s.idle(s.request(s.shell, "comm_close", map[string]any{})) // both have come: the channels are connections of their own, and one may overtake the other
 	began := time.Now()
 	s.reply(s.request(s.control, "interrupt_request", map[string]any{}))
 	r := s.result(first)
@@ -51,6 +52,9 @@ func TestInterruptBeforeGoNBIsThere(t *testing.T) {
 	}
 	if s.result(second).reply["status"] != "aborted" {
 		t.Error("the cell behind was not given up")
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if r := s.run("%%\nfmt.Println(3)").ok(t); r.stdout != "3\n" || r.reply["execution_count"] != 2.0 {
 		t.Errorf("%q %v", r.stdout, r.reply)
@@ -71,7 +75,7 @@ func TestInterruptGoGet(t *testing.T) {
 	m := s.submit("import \"example.org/slow\"\n%%\nslow.Never()")
 	select {
 	case <-asked:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the module was not asked for")
 	}
 	began := time.Now()
@@ -159,10 +163,11 @@ func TestSpinningGoNB(t *testing.T) {
 	s := startKernel(t, home(t))
 	s.run("%%\nfmt.Println(1)").ok(t)
 	m := s.submit("var d = `" + strings.Repeat("x", 600_000) + "`") // its parser is quadratic
+	s.waitBusy(m)
 	time.Sleep(time.Second)
-	s.request(s.control, "interrupt_request", map[string]any{})
+	s.press()
 	time.Sleep(time.Second)
-	s.request(s.control, "interrupt_request", map[string]any{})
+	s.press()
 	if r := s.result(m); r.reply["ename"] != "KernelDied" {
 		t.Errorf("%v", r.reply)
 	}

@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
-	"net"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +41,7 @@ func dial(t *testing.T, conn connection) *client {
 	c := &client{t: t, conn: conn, author: author{[]byte(conn.Key), newID()}}
 	c.news = sync.NewCond(&c.mu)
 	id := zmq4.WithID(zmq4.SocketIdentity(c.author.session))
-	retry, times := zmq4.WithDialerRetry(20*time.Millisecond), zmq4.WithDialerMaxRetries(500)
+	retry, times := zmq4.WithDialerRetry(20*time.Millisecond), zmq4.WithDialerMaxRetries(int(patience/(20*time.Millisecond)))
 	open := func(s zmq4.Socket, port int) *socket {
 		if err := s.Dial(conn.endpoint(port)); err != nil {
 			t.Fatal(err)
@@ -235,6 +235,24 @@ func (c *client) waitOutput(m *message, text string) {
 	})
 }
 
+// waitBusy waits until the kernel has begun a request.
+func (c *client) waitBusy(m *message) {
+	c.t.Helper()
+	c.wait("busy status", func() bool {
+		for _, p := range c.iopub {
+			if p.kind == "status" && p.parentID() == m.id {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// untilThere is the code of a cell that waits until there is a file.
+func untilThere(file string) string {
+	return fmt.Sprintf("for {\n\tif _, err := os.Stat(%q); err == nil {\n\t\tbreak\n\t}\n\ttime.Sleep(5*time.Millisecond)\n}", file)
+}
+
 func content(m *message) map[string]any {
 	var v map[string]any
 	if err := json.Unmarshal(m.content, &v); err != nil {
@@ -243,16 +261,3 @@ func content(m *message) map[string]any {
 	return v
 }
 
-func freePorts(t *testing.T, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}

@@ -84,16 +84,17 @@ func TestInterruptedLoop(t *testing.T) {
 func TestSecondInterruptKills(t *testing.T) {
 	s := startKernel(t, home(t))
 	for name, body := range map[string]string{
-		"after a loop": "root := amp.NewScope()\nfor range root.Steps(1_000_000) {\n\ttime.Sleep(time.Millisecond)\n}\nfmt.Println(\"after\")\ntime.Sleep(time.Minute)",
-		"deaf":         "signal.Ignore(os.Interrupt)\nfmt.Println(\"after\")\ntime.Sleep(time.Minute)",
-		"saving":       "c := make(chan os.Signal, 9)\nsignal.Notify(c, os.Interrupt)\n<-c\nfmt.Println(\"after\")\ntime.Sleep(time.Minute)",
+		"after a loop": "root := amp.NewScope()\nfor s := range root.Steps(1_000_000) {\n\tif s.Step() == 0 {\n\t\tfmt.Println(\"go\")\n\t}\n\ttime.Sleep(time.Millisecond)\n}\nfmt.Println(\"after\")\ntime.Sleep(time.Minute)",
+		"deaf":         "signal.Ignore(os.Interrupt)\nfmt.Println(\"go\")\nfmt.Println(\"after\")\ntime.Sleep(time.Minute)",
+		"saving":       "c := make(chan os.Signal, 9)\nsignal.Notify(c, os.Interrupt)\nfmt.Println(\"go\")\n<-c\nfmt.Println(\"after\")\ntime.Sleep(time.Minute)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := s.submit("%%\nfmt.Println(\"go\")\n" + body)
+			m := s.submit("%%\n" + body)
 			s.waitOutput(m, "go")
-			time.Sleep(100 * time.Millisecond)
-			s.press()
-			s.press() // a double click is one interrupt
+			// A double click is one interrupt.
+			first, second := s.request(s.control, "interrupt_request", map[string]any{}), s.request(s.control, "interrupt_request", map[string]any{})
+			s.reply(first)
+			s.reply(second)
 			s.waitOutput(m, "after")
 			time.Sleep(700 * time.Millisecond)
 			if len(s.published(m)) > 0 && isIdle(s.published(m)[len(s.published(m))-1]) {

@@ -202,11 +202,12 @@ func (k *kernel) logf(format string, args ...any) {
 // grace is how long GoNB may take to end by itself; Jupyter kills kernels that take five seconds.
 const grace = 2 * time.Second
 
-// lastFigures is how long figures may take that are still to be drawn at the end.
-const lastFigures = time.Second
+// lastFigures is when, counted from the beginning of the end, those that are still to be drawn are given up.
+const lastFigures = 3500 * time.Millisecond
 
 // end shuts GoNB down and answers who asked for it.
 func (k *kernel) end() {
+	began := time.Now()
 	if c := k.child; c != nil {
 		if k.state == ready {
 			m := k.shutdown
@@ -217,7 +218,7 @@ func (k *kernel) end() {
 			c.stop(grace)
 			select { // live figures of a cell that was running get their final state
 			case <-k.output.done:
-			case <-time.After(lastFigures):
+			case <-time.After(time.Until(began.Add(lastFigures))):
 			}
 		} else {
 			c.kill()

@@ -100,7 +100,7 @@ func TestLiveEndsWithItsCell(t *testing.T) {
 		"program": func(s *server, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },
 		"GoNB":    func(s *server, _ int) { _ = syscall.Kill(s.gonb(), syscall.SIGKILL) },
 		"kernel": func(s *server, _ int) {
-			s.request(s.control, "shutdown_request", map[string]any{"restart": true})
+			s.idle(s.request(s.control, "shutdown_request", map[string]any{"restart": true})) // after which nothing comes
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,6 @@ func TestLiveEndsWithItsCell(t *testing.T) {
 			kill(s, s.printedPid(m))
 			if name == "kernel" {
 				s.waitExit()
-				time.Sleep(100 * time.Millisecond)
 			} else {
 				s.result(m)
 			}

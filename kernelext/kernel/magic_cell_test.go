@@ -142,7 +142,7 @@ func TestMagicCellIsAssisted(t *testing.T) {
 	s.run("%%\nfmt.Println(1)").ok(t)
 	const code = "%amp trace off // über\n%%amp float16 --show none\nx := half.Auto"
 	var r map[string]any
-	for range 20 { // gopls takes its time to begin
+	for began := time.Now(); time.Since(began) < patience; { // gopls takes its time to begin
 		if r = s.ask("complete_request", map[string]any{"code": code, "cursor_pos": len([]rune(code))}); len(r["matches"].([]any)) > 0 {
 			break
 		}
@@ -151,7 +151,11 @@ func TestMagicCellIsAssisted(t *testing.T) {
 	if !strings.HasPrefix(fmt.Sprint(r["matches"]), "[Autocast") || r["cursor_end"] != float64(len([]rune(code))) || r["cursor_start"] != float64(len([]rune(code))-4) {
 		t.Errorf("completion: %v", r)
 	}
-	r = s.ask("inspect_request", map[string]any{"code": code + "cast(amp.Float16)", "cursor_pos": len([]rune(code)), "detail_level": 0})
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {
+		if r = s.ask("inspect_request", map[string]any{"code": code + "cast(amp.Float16)", "cursor_pos": len([]rune(code)), "detail_level": 0}); r["found"] == true {
+			break
+		}
+	}
 	if data, _ := r["data"].(map[string]any); r["found"] != true || !strings.Contains(fmt.Sprint(data["text/plain"]), "func (s *amp.Scope) Autocast") {
 		t.Errorf("inspection: %v", r)
 	}

@@ -121,14 +121,7 @@ func TestWrongMagicStopsTheCell(t *testing.T) {
 func TestMagicAnswersCanBeInterrupted(t *testing.T) {
 	s := startKernel(t, home(t), doctorEnv+"=1m")
 	m := s.submit("%amp doctor\n%%\nfmt.Println(\"ran\")")
-	s.wait("busy status", func() bool {
-		for _, p := range s.iopub {
-			if p.kind == "status" && p.parentID() == m.id {
-				return true
-			}
-		}
-		return false
-	})
+	s.waitBusy(m)
 	s.reply(s.request(s.control, "kernel_info_request", map[string]any{}))
 	begin := time.Now()
 	s.reply(s.request(s.control, "interrupt_request", map[string]any{}))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -145,10 +146,11 @@ func TestInformation(t *testing.T) {
 	})
 
 	t.Run("while a cell runs", func(t *testing.T) {
-		m := s.submit("%%\nfmt.Println(\"go\")\ntime.Sleep(700*time.Millisecond)")
+		goOn := filepath.Join(t.TempDir(), "go on")
+		m := s.submit("%%\nfmt.Println(\"go\")\n" + untilThere(goOn))
 		s.waitOutput(m, "go")
 		info := s.request(s.control, "kernel_info_request", map[string]any{})
-		s.waitFor("kernel_info on control", 500*time.Millisecond, func() bool {
+		s.wait("kernel_info on control", func() bool {
 			for _, r := range s.replies {
 				if r.parentID() == info.id {
 					return true
@@ -162,7 +164,7 @@ func TestInformation(t *testing.T) {
 		if echo, err := s.hb.Recv(); err != nil || string(echo.Bytes()) != "ping" {
 			t.Errorf("heartbeat: %q %v", echo.Bytes(), err)
 		}
-		s.waitFor("busy after idle: the cell still runs", 500*time.Millisecond, func() bool {
+		s.wait("busy after idle: the cell still runs", func() bool {
 			idle := false
 			for _, p := range s.iopub {
 				if p.kind == "status" {
@@ -175,6 +177,9 @@ func TestInformation(t *testing.T) {
 			}
 			return false
 		})
+		if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		s.result(m).ok(t)
 	})
 
@@ -265,10 +270,8 @@ func TestInterrupt(t *testing.T) {
 	t.Run("build", func(t *testing.T) {
 		// A flag that no build has had before: nothing is in the build cache, the standard library is compiled again.
 		m := s.submit("%goflags -gcflags=all=-trimpath=/" + newID() + "\n%%\nfmt.Println(\"never\")")
+		s.waitBusy(m)
 		time.Sleep(300 * time.Millisecond)
-		if len(s.published(m)) == 0 {
-			t.Fatal("the cell has not begun")
-		}
 		r := interrupt(t, m, 5*time.Second)
 		if r.reply["status"] != "error" || strings.Contains(r.stdout, "never") {
 			t.Errorf("%v %q", r.reply, r.stdout)

@@ -250,7 +250,7 @@ func (s *server) waitExit() {
 	s.t.Helper()
 	select {
 	case <-s.exited:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		_ = s.cmd.Process.Kill()
 		<-s.exited
 		s.t.Errorf("the kernel did not end; its log:\n%s", s.log)
@@ -273,7 +273,7 @@ func (s *server) gonb() int {
 // command line or environment, or is in GoNB's session.
 func nothingLeft(t *testing.T, l layout.Layout, session int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		var left []string
 		for _, p := range sessionMembers(session) {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 type joiner struct {
 	key  []byte
 	send func(*message)
+	wait time.Duration // 0: joinFor
 
 	mu    sync.Mutex
 	held  *message // the first piece
@@ -48,7 +50,7 @@ func (j *joiner) put(m *message) {
 	}
 	if j.held == nil {
 		j.held, j.name = m, c.Name
-		j.timer = time.AfterFunc(joinFor, j.expire)
+		j.timer = time.AfterFunc(cmp.Or(j.wait, joinFor), j.expire)
 	} else {
 		j.more = true
 	}

@@ -190,6 +190,18 @@ class Client(NotebookClient):
 
         self.on_cell_execute, self.on_cell_executed = start, end
 
+    async def async_start_new_kernel_client(self):
+        """Starts a kernel that died before it answered again, on other ports, as Jupyter's server does: between the choice of a port and
+        the start of its kernel another program may have taken it."""
+        for left in (2, 1, 0):
+            try:
+                return await super().async_start_new_kernel_client()
+            except RuntimeError as err:
+                if "died" not in str(err) or not left:
+                    raise
+                self.km = self.create_kernel_manager()
+                await self.async_start_new_kernel()
+
 
 def write(nb, path):
     """Writes so that readers see the old file or the new one."""

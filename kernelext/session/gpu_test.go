@@ -258,7 +258,7 @@ func TestKilledOnTheGPU(t *testing.T) {
 	if _, said, err := n.try("gpudrop", "opt", "net"); err != nil {
 		t.Fatal(err, said)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for n.vault.Len() > 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -53,6 +53,8 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	n := newNotebook(t)
 	n.run("train", 1)
 	found, last, fell := 0, 1, 0
+	const quiet = 70 * time.Millisecond
+	span := quiet // within which a cell is killed
 	for range kills {
 		cmd := n.command("endless")
 		out, err := cmd.StdoutPipe()
@@ -64,7 +66,7 @@ func TestKilledAtRandomInstants(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		d := time.Duration(r.Int64N(int64(70 * time.Millisecond)))
+		d := time.Duration(r.Int64N(int64(span)))
 		if r.IntN(20) == 0 {
 			d += 400 * time.Millisecond // past the next anchor
 		}
@@ -81,8 +83,10 @@ func TestKilledAtRandomInstants(t *testing.T) {
 			if s := said.String(); s != "" && !strings.HasPrefix(s, "session: the last cell") {
 				t.Fatal(s)
 			}
-			continue // killed before it had looked
+			span = min(span*5/4, 2*time.Second) // a busy machine brings cells on their way later
+			continue                            // killed before it had looked
 		}
+		span = max(span*9/10, quiet)
 		found++
 		var k int
 		if _, err := fmt.Sscan(line, &k); err != nil || k < last || k > steps || strings.TrimSpace(line) != states[k] {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,8 +27,26 @@ type server struct {
 	cmd   *exec.Cmd
 	base  string // http://127.0.0.1:port
 	token string
-	out   *bytes.Buffer
+	out   *output
 	ready time.Duration // from start to the printed address
+}
+
+// An output is what a command has printed so far, by several goroutines.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
 }
 
 var address = regexp.MustCompile(`(http://127\.0\.0\.1:\d+)/\S*token=(\S+)`)
@@ -35,7 +54,7 @@ var address = regexp.MustCompile(`(http://127\.0\.0\.1:\d+)/\S*token=(\S+)`)
 // startLab starts JupyterLab as a user does, without a browser, and waits for its address.
 func startLab(t *testing.T, l layout.Layout) *server {
 	t.Helper()
-	s := &server{cmd: exec.Command(l.Halftone(), "lab", "--no-browser", "--private", "--", "--ServerApp.port=0"), out: &bytes.Buffer{}}
+	s := &server{cmd: exec.Command(l.Halftone(), "lab", "--no-browser", "--private", "--", "--ServerApp.port=0"), out: &output{}}
 	s.cmd.Dir, s.cmd.Env = t.TempDir(), mark(t)
 	s.cmd.Stderr = s.out
 	stdout, err := s.cmd.StdoutPipe()
@@ -51,7 +70,7 @@ func startLab(t *testing.T, l layout.Layout) *server {
 	go func() {
 		lines := bufio.NewScanner(stdout)
 		for lines.Scan() {
-			s.out.WriteString(lines.Text() + "\n")
+			_, _ = s.out.Write([]byte(lines.Text() + "\n"))
 			if m := address.FindStringSubmatch(lines.Text()); m != nil {
 				s.base, s.token = m[1], m[2]
 				found <- true
@@ -66,8 +85,8 @@ func startLab(t *testing.T, l layout.Layout) *server {
 		if !ok {
 			t.Fatalf("no address:\n%s", s.out)
 		}
-	case <-time.After(2 * time.Minute):
-		t.Fatal("no address within 2 minutes")
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("no address within 3 minutes:\n%s", s.out)
 	}
 	s.ready = time.Since(began)
 	return s
@@ -132,9 +151,9 @@ func mark(t *testing.T) []string { return append(os.Environ(), markEnv+"="+t.Nam
 
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited 30 s for %s", what)
+			t.Fatalf("waited 3 minutes for %s", what)
 		}
 	}
 }
@@ -142,7 +161,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 // nothingLeft checks that nothing that the test has started is running.
 func nothingLeft(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		left := running(t, "")
 		if len(left) == 0 {

@@ -61,7 +61,7 @@ func gopls(t *testing.T, answer func(method string, id json.RawMessage) string) 
 			_, _ = io.WriteString(conn, text)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, err := Dial(ctx, socket, dir)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestCompleteAnswers(t *testing.T) {
 		return packetOf(`{"jsonrpc":"2.0","id":77,"method":"workspace/configuration","params":{}}`) + packetOf(`{"jsonrpc":"2.0","method":"window/logMessage"}`) +
 			packetOf("not JSON") + reply(id, `{"items":[`+item("ToUpper", 2, 5)+","+item("ToUpperSpecial", 2, 5)+","+item("other", 1, 5)+","+item("after", 2, 6)+`]}`)
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for range 2 {
 		found, start, err := c.Complete(ctx, "package main\nabToU", Position{1, 5})

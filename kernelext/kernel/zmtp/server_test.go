@@ -32,7 +32,7 @@ func serve(t *testing.T, kind Kind, handle func([][]byte)) *Server {
 // dial connects another implementation of ZeroMQ.
 func dial(t *testing.T, s *Server, make func(context.Context, ...zmq4.Option) zmq4.Socket, opts ...zmq4.Option) zmq4.Socket {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	z := make(ctx, append(opts, zmq4.WithLogger(log.New(io.Discard, "", 0)))...)
 	if err := z.Dial("tcp://" + s.Addr().String()); err != nil {
@@ -239,7 +239,7 @@ func TestStaleSocket(t *testing.T) {
 
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no %s", what)
 		}
@@ -254,7 +254,7 @@ func raw(t *testing.T, s *Server, socketType string) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Minute))
 	_, _ = conn.Write(append(greeting(), ready(socketType)...))
 	r := bufio.NewReader(conn)
 	if _, err := io.ReadFull(r, make([]byte, greetingSize)); err != nil {
@@ -390,7 +390,7 @@ func TestClose(t *testing.T) {
 		wg.Go(func() { s.Send([][]byte{[]byte("last")}, false) })
 	}
 	wg.Wait()
-	if err := s.Close(5 * time.Second); err != nil {
+	if err := s.Close(time.Minute); err != nil {
 		t.Error(err)
 	}
 	if err := s.Close(0); err != nil {
@@ -404,7 +404,7 @@ func TestClose(t *testing.T) {
 	go func() { s.wg.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("goroutines are left")
 	}
 	if _, err := net.Dial("unix", path); err == nil {

@@ -16,9 +16,10 @@ import (
 // A Vault is a store.Keeper in the kernel's process: open files, which is all that memory of a device needs to live. No driver is
 // loaded for it.
 type Vault struct {
-	path string // of the session
-	mu   sync.Mutex
-	held map[uint64]*kept
+	path    string     // of the session
+	leaving sync.Mutex // see left
+	mu      sync.Mutex
+	held    map[uint64]*kept
 }
 
 type kept struct {
@@ -85,8 +86,11 @@ func (v *Vault) Len() int {
 	return len(v.held)
 }
 
-// left is called when a process has gone, killed perhaps: what it handed over and nothing refers to is given up.
+// left is called when a process has gone, killed perhaps: what it handed over and nothing refers to is given up. One after another: what
+// the session was seen to need before the next process had committed and gone must not decide on what that one handed over.
 func (v *Vault) left(by any) {
+	v.leaving.Lock()
+	defer v.leaving.Unlock()
 	needed, err := store.Handles(v.path)
 	v.mu.Lock()
 	for _, k := range v.held {

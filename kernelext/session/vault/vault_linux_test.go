@@ -93,7 +93,7 @@ func TestVault(t *testing.T) {
 	if err := one.(interface{ Close() error }).Close(); err != nil { // as when its process is killed
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); v.Len() > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); v.Len() > 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	if v.Len() != 0 {
