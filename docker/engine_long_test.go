@@ -52,7 +52,7 @@ func startEngine() (*engine, error) {
 	e := &engine{env: append(os.Environ(), "DOCKER_BUILDKIT=1"), stop: func() {}}
 	if client, err := buildingClient(); err == nil {
 		e.client = client
-		if _, err := e.output(20*time.Second, "version"); err == nil {
+		if _, err := e.output(time.Minute, "version"); err == nil {
 			return e, nil
 		}
 	}
@@ -133,13 +133,13 @@ func (e *engine) startDaemon() error {
 		_ = cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			_ = cmd.Process.Kill()
 			<-ended
 		}
 		_ = os.RemoveAll(run)
 	}
-	for deadline := time.Now().Add(40 * time.Second); ; time.Sleep(300 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(300 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -147,7 +147,7 @@ func (e *engine) startDaemon() error {
 			return fmt.Errorf("dockerd ended: %w: %s", err, last(log.Bytes()))
 		default:
 		}
-		driver, err := e.output(10*time.Second, "info", "--format", "{{.Driver}}")
+		driver, err := e.output(time.Minute, "info", "--format", "{{.Driver}}")
 		if err == nil && strings.TrimSpace(driver) == "vfs" {
 			e.stop()
 			return errors.New("its storage here would be copies of whole images (vfs)")
@@ -187,7 +187,7 @@ func (e *engine) output(limit time.Duration, args ...string) (string, error) {
 // docker is output that must succeed.
 func (e *engine) docker(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := e.output(4*time.Minute, args...)
+	out, err := e.output(8*time.Minute, args...)
 	if err != nil {
 		t.Fatalf("docker %q: %v", args, err)
 	}
@@ -196,7 +196,7 @@ func (e *engine) docker(t *testing.T, args ...string) string {
 
 // has tells whether the engine has an image.
 func (e *engine) has(image string) bool {
-	_, err := e.output(20*time.Second, "image", "inspect", image)
+	_, err := e.output(2*time.Minute, "image", "inspect", image)
 	return err == nil
 }
 

@@ -214,12 +214,12 @@ func (e *engine) testSentences(t *testing.T) {
 		"neither halftone.json nor":  confinedRun("-v", folder+":/home/jovyan/notebooks:ro", image, "verify"),
 		"there is no command \"ru\"": confinedRun(image, "halftone", "ru"),
 	} {
-		out, err := e.output(time.Minute, args...)
+		out, err := e.output(4*time.Minute, args...)
 		if err == nil || !strings.Contains(out, says) {
 			t.Errorf("%q: %v, without %q:\n%s", args, err, says, out)
 		}
 	}
-	out, _ := e.output(time.Minute, confinedRun("-v", folder+":/home/jovyan/notebooks:ro", image, "sh", "-c", "entrypoint lab --version 2>&1")...)
+	out, _ := e.output(4*time.Minute, confinedRun("-v", folder+":/home/jovyan/notebooks:ro", image, "sh", "-c", "entrypoint lab --version 2>&1")...)
 	if !strings.Contains(out, "notebooks cannot be saved") {
 		t.Errorf("a folder that is read-only:\n%s", out)
 	}

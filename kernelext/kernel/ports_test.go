@@ -22,10 +22,10 @@ func freePorts(t *testing.T, n int) (list []int) {
 	ports.Lock()
 	defer ports.Unlock()
 	if ports.next == 0 {
-		ports.first, ports.last = 10000, 32767
+		ports.first, ports.last = 20000, 32767
 		if b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range"); err == nil {
 			var low, high int
-			if _, err := fmt.Sscan(string(b), &low, &high); err == nil && low > 12000 {
+			if _, err := fmt.Sscan(string(b), &low, &high); err == nil && low > 21000 {
 				ports.last = low - 1
 			}
 		}
