@@ -260,4 +260,3 @@ func content(m *message) map[string]any {
 	}
 	return v
 }
-
