@@ -122,7 +122,9 @@ func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintpt
 	if r == ruleCast {
 		c.Out = s.sharedCast(t, to)
 	}
-	if c.Out == nil {
+	if c.Out != nil {
+		c.node = s.newNode(c, to)
+	} else {
 		time = s.execute(c)
 		c.Out.copiedAt = t.st.version.Load()
 	}
@@ -233,6 +235,7 @@ func (s *Scope) output(c *Call) *Tensor {
 	var out *Tensor
 	if c.Op.View != nil {
 		out = c.Op.View(c)
+		c.node = s.newNode(c, out.dt)
 	} else if dt := c.Op.result(c); s.tapes(c, dt) {
 		both := new(struct {
 			t Tensor
@@ -269,14 +272,19 @@ func (s *Scope) tapes(c *Call, dt DType) bool {
 	return false
 }
 
-// tape records the call if a gradient may be asked for.
+// newNode returns the node of a result that output did not make; nil where tapes says no.
+func (s *Scope) newNode(c *Call, dt DType) *node {
+	if !s.tapes(c, dt) {
+		return nil
+	}
+	return new(node)
+}
+
+// tape records the call if it has a node.
 func (s *Scope) tape(c *Call, pc uintptr) {
 	n := c.node
 	if n == nil {
-		if !s.tapes(c, c.Out.dt) {
-			return
-		}
-		n = new(node)
+		return
 	}
 	n.op, n.seq, n.out, n.path, n.pc = c.Op, nodeSeq.Add(1), c.Out, s.path, pc
 	n.in = append(n.few[:0], c.In...)

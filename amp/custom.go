@@ -126,6 +126,7 @@ func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 		c.Out = y.alias(y.shape, y.strides) // Forward may return an input, which has a place in the graph of its own
 		c.Out.scope = s
 		s.arena.own(c.Out)
+		c.node = s.newNode(c, c.Out.dt)
 		s.tape(c, pc)
 		if c.Out.node != nil {
 			ctx.S = nil

@@ -147,7 +147,7 @@ type Call struct {
 	// Module is the path of the module that calls, such as "net/0", for errors that a device finds only later.
 	Module string
 	few    [4]*Tensor // In, where it fits
-	node   *node      // for Out, in the same piece of memory; nil if there is none
+	node   *node      // of Out on the tape, mostly in one piece of memory with it; nil if no gradient may be asked for
 }
 
 var spareCalls = sync.Pool{New: func() any { return new(Call) }}
