@@ -75,20 +75,11 @@ func clearAround(out *Tensor, d, at, n int) {
 	}
 	mem := out.st.mem[out.off*size:][:out.Len()*size]
 	cpu.Parallel(len(mem), grain*size, func(lo, hi int) {
-		for lo < hi { // from one end of what stays to its next beginning
-			block := lo / whole * whole
-			from, to := block+at*step, block+(at+n)*step
-			if lo < from {
-				end := min(from, hi)
-				clear(mem[lo:end])
-				lo = end
-			}
-			if lo < hi {
-				end := min(block+whole, hi)
-				if lo = max(lo, to); lo < end {
-					clear(mem[lo:end])
+		for block := lo / whole * whole; block < hi; block += whole {
+			for _, gap := range [2][2]int{{block, block + at*step}, {block + (at+n)*step, block + whole}} {
+				if from, to := max(lo, gap[0]), min(hi, gap[1]); from < to {
+					clear(mem[from:to])
 				}
-				lo = max(lo, end)
 			}
 		}
 	})
