@@ -105,10 +105,15 @@ func unscaleOn[T float32 | float64](g *Tensor, inv float64) (at int, value float
 	k, pool := T(inv), scratches[T]()
 	var mu sync.Mutex
 	first := g.Len() // the lowest place found by any worker, so that the report does not depend on their order
+	size, inPlace := chunk, elementsAre[T](g)
+	if inPlace {
+		size = grain // nothing to widen
+	}
 	cpu.Parallel(g.Len(), grain, func(lo, hi int) {
 		s := pool.Get().(*scratch[T])
 		defer pool.Put(s)
-		if x, ok := direct[T](g, g.off+lo, 1, hi-lo); ok {
+		for ; lo < hi; lo += size {
+			x := fetch(&s.buf[0], g, g.off+lo, 1, min(size, hi-lo))
 			if at, v := unscaleFloats(x, k); at >= 0 {
 				mu.Lock()
 				if lo+at < first {
@@ -116,22 +121,7 @@ func unscaleOn[T float32 | float64](g *Tensor, inv float64) (at int, value float
 				}
 				mu.Unlock()
 			}
-			return
-		}
-		for ; lo < hi; lo += chunk {
-			x := fetch(&s.buf[0], g, g.off+lo, 1, min(chunk, hi-lo))
-			if !allFinite(x) {
-				i := slices.IndexFunc(x, func(v T) bool { return v-v != 0 })
-				mu.Lock()
-				if lo+i < first {
-					first, value = lo+i, float64(x[i])
-				}
-				mu.Unlock()
-			}
-			if k != 1 {
-				for i := range x {
-					x[i] *= k
-				}
+			if k != 1 && !inPlace {
 				store(g, g.off+lo, x)
 			}
 		}
@@ -142,23 +132,19 @@ func unscaleOn[T float32 | float64](g *Tensor, inv float64) (at int, value float
 	return first, value
 }
 
-// unscaleFloats multiplies numbers where they lie and returns the place and the value of the first that was not finite, or -1.
+// unscaleFloats multiplies all of x and returns the place and the value, before that, of the first that was not finite; -1 without any.
 func unscaleFloats[T float32 | float64](x []T, k T) (at int, value T) {
-	narrow, ok := any(x).([]float32)
-	if ok {
-		at = cpu.Unscale(narrow, float32(k))
+	rest := x // to multiply
+	if narrow, ok := any(x).([]float32); ok {
+		if at = cpu.Unscale(narrow, float32(k)); at < 0 {
+			return -1, 0
+		}
+		rest = x[at:]
 	} else {
 		at = slices.IndexFunc(x, func(v T) bool { return v-v != 0 })
 	}
-	rest := x
-	switch {
-	case at >= 0:
+	if at >= 0 {
 		value = x[at]
-		if ok {
-			rest = x[at:]
-		}
-	case ok:
-		return -1, 0
 	}
 	if k != 1 {
 		for i := range rest {
@@ -166,21 +152,6 @@ func unscaleFloats[T float32 | float64](x []T, k T) (at int, value T) {
 		}
 	}
 	return at, value
-}
-
-// allFinite adds up v-v, which is 0 for a finite v and NaN for others; four sums do not wait for each other.
-func allFinite[T float32 | float64](x []T) bool {
-	var a, b, c, d T
-	for ; len(x) >= 4; x = x[4:] {
-		a += x[0] - x[0]
-		b += x[1] - x[1]
-		c += x[2] - x[2]
-		d += x[3] - x[3]
-	}
-	for _, v := range x {
-		a += v - v
-	}
-	return a+b+c+d == 0
 }
 
 func finite(v float64) bool { return !math.IsInf(v, 0) && v == v }
