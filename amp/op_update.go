@@ -108,13 +108,7 @@ func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32]
 	return define(Op{
 		Name: name, Doc: doc, Args: append(args, "inv_scale", "found_inf", "steps", "rate"), CUDA: cuda,
 		Why: "master weights stay in their own dtype", InPlace: true, Changes: len(args), Check: checkUpdate,
-		CPU: func(c *Call) {
-			if c.In[0].dt == Float64 {
-				updateOn(c, f64)
-				return
-			}
-			updateOn(c, f32)
-		},
+		CPU: floatKernel(func(c *Call) { updateOn(c, f32) }, func(c *Call) { updateOn(c, f64) }),
 	})
 }
 
@@ -182,11 +176,7 @@ func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
 
 // run fetches n elements from the lo-th on, moves them and stores them.
 func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*piece[T])) {
-	x, inPlace := direct[T](p, p.off+lo, 1, n)
-	if !inPlace {
-		x = fetch(&k.buf[0], p, p.off+lo, 1, n)
-	}
-	k.x = x
+	k.x = fetch(&k.buf[0], p, p.off+lo, 1, n)
 	if k.d, k.shared = direct[T](g, g.off+lo, 1, n); !k.shared || inv != 1 {
 		k.d, k.shared = k.buf[1][:n], false
 		load(k.d, g, g.off+lo, 1)
@@ -209,7 +199,7 @@ func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*
 			store(t, t.off+lo, k.state[i])
 		}
 	}
-	if !inPlace {
+	if !elementsAre[T](p) { // else they were changed where they lie, as state is
 		store(p, p.off+lo, k.x)
 	}
 }
