@@ -233,13 +233,16 @@ func (w *attender[T]) seen(i, j, m int) (p []T, scale T) {
 	n := w.visible(i, j, m)
 	row := w.p[i*m : (i+1)*m]
 	scale = w.masked(i, j, row[:n])
-	end := min(m, (n+31)/32*32)
+	end := inBlocks(n, m)
 	for x := n; x < end; x++ {
 		row[x] = T(math.Inf(-1))
 	}
 	clear(row[end:])
 	return row[:end], scale
 }
+
+// inBlocks is up to where the passes go over a row of m elements of which n count: in whole blocks they do not copy the rest of a row.
+func inBlocks(n, m int) int { return min(m, (n+31)/32*32) }
 
 // share is what one exponential of query i is to be multiplied with; 0 for a query without keys.
 func (w *attender[T]) share(i int) T {

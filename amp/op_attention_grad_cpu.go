@@ -55,7 +55,7 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		for i := range w.count {
 			shrink, n := w.exponentials(i, j, m), w.visible(i, j, m)
 			clear(w.dp[i*m+n : (i+1)*m]) // NaN may be there, and p is 0
-			end := min(m, (n+31)/32*32)
+			end := inBlocks(n, m)
 			w.delta[i] = T(w.delta[i]*shrink) + w.row.dot(w.p[i*m:i*m+end], w.dp[i*m:i*m+end])
 		}
 	}
@@ -98,7 +98,7 @@ func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 // scoreGradient turns row i of p into probabilities and of dp into the gradient of the scores, P∘(dP - Σ dP∘P).
 func (w *attender[T]) scoreGradient(i, j, m int) {
 	n := w.visible(i, j, m)
-	end := min(m, (n+31)/32*32)
+	end := inBlocks(n, m)
 	clear(w.dp[i*m+n : (i+1)*m])
 	p, dp, k := w.p[i*m:i*m+end], w.dp[i*m:i*m+end], w.share(i)
 	if k == 0 {

@@ -29,7 +29,7 @@ type Tensor struct {
 	name     string
 	grad     *Tensor
 	scope    *Scope         // where it was born; nil for tensors that belong to no scope
-	copied   unsafe.Pointer // *Tensor: a copy that autocast made and the graph holds, see sharedCast; atomic
+	copied   unsafe.Pointer // *Tensor: a copy that autocast made and the graph holds, see sharedCast; atomic, though not an atomic.Pointer: tensors are copied
 	dims     [8]int         // shape and strides of up to four dimensions, in place
 }
 
