@@ -18,23 +18,23 @@ const (
 func init() {
 	opBatchStats = define(Op{
 		Name: "batch_norm_stats", Doc: "mean and biased variance of each channel, as rows of a matrix", Args: []string{"x"}, Why: "accumulated in float64, kept in float32", CUDA: "batch_norm_stats",
-		Check: func(c *Call) []int { return []int{2, c.In[0].shape[1]} }, Result: statsResult, CPU: floatKernel(batchStatsLines, batchStatsCPU[float64]),
+		Check: func(c *Call) []int { return []int{2, c.In[0].shape[1]} }, Result: statsResult, CPU: floatKernel(batchStatsLines, batchStatsCPU),
 	})
 	opBatchNorm = define(Op{
 		Name: "batch_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias per channel", Args: []string{"x", "weight", "bias", "stats"},
 		Why: whyBatchNorm, CUDA: "batch_norm", Saves: SaveIn0 | SaveIn1 | SaveIn3,
-		Check: checkBatchNorm, CPU: floatKernel(batchNormLines, batchNormCPU[float64]), Backward: batchNormBackward,
+		Check: checkBatchNorm, CPU: floatKernel(batchNormLines, batchNormCPU), Backward: batchNormBackward,
 	})
 	opBatchSums = define(Op{
 		Name: "batch_norm_sums", Doc: "Σ dy·x̂ and Σ dy of each channel, as rows of a matrix: the gradients of weight and bias", Args: []string{"dy", "stats", "x"},
 		Why: "runs in the dtype its forward ran in", CUDA: "batch_norm_sums", Saves: SaveIn0 | SaveIn1 | SaveIn2,
-		Check: func(c *Call) []int { return []int{2, c.In[0].shape[1]} }, Result: explicit, CPU: floatKernel(batchSumsLines, batchSumsCPU[float64]),
+		Check: func(c *Call) []int { return []int{2, c.In[0].shape[1]} }, Result: explicit, CPU: floatKernel(batchSumsLines, batchSumsCPU),
 		Backward: batchSumsBackward,
 	})
 	opBatchNormBackward = define(Op{
 		Name: "batch_norm_backward", Doc: "weight/√(variance + eps) · (dy - mean dy - x̂·mean(dy·x̂)): the gradient of x", Args: []string{"dy", "x", "weight", "stats", "sums"},
 		Why: "runs in the dtype its forward ran in", CUDA: "batch_norm_backward", Saves: SaveIn0 | SaveIn1 | SaveIn2 | SaveIn3, Wide: true,
-		Check: func(c *Call) []int { return c.In[0].shape }, CPU: floatKernel(batchDXLines, batchDXCPU[float64]),
+		Check: func(c *Call) []int { return c.In[0].shape }, CPU: floatKernel(batchDXLines, batchDXCPU),
 		Backward: batchNormSecond,
 	})
 	opRunningStats = define(Op{

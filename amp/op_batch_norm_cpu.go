@@ -6,7 +6,8 @@ import (
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-// The kernels of batch norm. A channel of x [n c …] is one plane of each image, or one column if there is no space.
+// The kernels of batch norm in float64, whose float32 and halves op_batch_norm_lines.go has, and what group_norm shares with them. A
+// channel of x [n c …] is one plane of each image, or one column if there is no space.
 
 type channelWalk struct{ n, c, plane int }
 
@@ -47,14 +48,14 @@ func reduceChannels[T cpu.Float](w channelWalk, f func(s *scratch[T], ch int)) {
 
 // mapChannels gives f consecutive pieces of x of at most chunk elements with the channel of the first, and whether the channel
 // changes from element to element rather than being the same for all.
-func mapChannels[T cpu.Float](w channelWalk, f func(s *scratch[T], off, n, ch int, columns bool)) {
+func mapChannels(w channelWalk, f func(s *scratch[float64], off, n, ch int, columns bool)) {
 	rows, size := w.n*w.c, w.plane
 	if w.plane == 1 {
 		rows, size = w.n, w.c
 	}
-	pool := scratches[T]()
+	pool := scratches[float64]()
 	cpu.Parallel(rows, max(1, grain/4/max(1, size)), func(lo, hi int) {
-		s := pool.Get().(*scratch[T])
+		s := pool.Get().(*scratch[float64])
 		defer pool.Put(s)
 		for r := lo; r < hi; r++ {
 			for k := 0; k < size; k += chunk {
@@ -68,11 +69,11 @@ func mapChannels[T cpu.Float](w channelWalk, f func(s *scratch[T], off, n, ch in
 	})
 }
 
-func batchStatsCPU[T cpu.Float](c *Call) {
+func batchStatsCPU(c *Call) {
 	w := newChannelWalk(c.In[0])
-	reduceChannels(w, func(s *scratch[T], ch int) {
+	reduceChannels(w, func(s *scratch[float64], ch int) {
 		mean, variance := pieceStats(w, s, c.In[0], ch)
-		s.buf[0][0], s.buf[0][1] = T(mean), T(variance)
+		s.buf[0][0], s.buf[0][1] = mean, variance
 		store(c.Out, c.Out.off+ch, s.buf[0][:1])
 		store(c.Out, c.Out.off+w.c+ch, s.buf[0][1:2])
 	})
@@ -117,20 +118,19 @@ func moments[T cpu.Float](v []T, shift float64) (sum, square float64) {
 }
 
 // products returns Σ a and Σ a·(b - shift).
-func products[T cpu.Float](a, b []T, shift float64) (sum, product float64) {
+func products(a, b []float64, shift float64) (sum, product float64) {
 	var s0, s1, p0, p1 float64
 	b = b[:len(a)]
 	for len(a) >= 4 && len(b) >= 4 {
-		a0, a1, a2, a3 := float64(a[0]), float64(a[1]), float64(a[2]), float64(a[3])
-		s0 += a0 + a1
-		s1 += a2 + a3
-		p0 += float64(a0*(float64(b[0])-shift)) + float64(a1*(float64(b[1])-shift))
-		p1 += float64(a2*(float64(b[2])-shift)) + float64(a3*(float64(b[3])-shift))
+		s0 += a[0] + a[1]
+		s1 += a[2] + a[3]
+		p0 += float64(a[0]*(b[0]-shift)) + float64(a[1]*(b[1]-shift))
+		p1 += float64(a[2]*(b[2]-shift)) + float64(a[3]*(b[3]-shift))
 		a, b = a[4:], b[4:]
 	}
 	for i, v := range a {
-		s0 += float64(v)
-		p0 += float64(float64(v) * (float64(b[i]) - shift))
+		s0 += v
+		p0 += float64(v * (b[i] - shift))
 	}
 	return s0 + s1, p0 + p1
 }
@@ -159,27 +159,27 @@ func newChannelRule[T cpu.Float](stats, weight *Tensor, eps float64) channelRule
 	return r
 }
 
-func batchNormCPU[T cpu.Float](c *Call) {
+func batchNormCPU(c *Call) {
 	x := c.In[0]
-	r := newChannelRule[T](c.In[3], c.In[1], c.Scalar)
+	r := newChannelRule[float64](c.In[3], c.In[1], c.Scalar)
 	if b := c.In[2]; b != nil {
 		load(r.shift, b, b.off, b.strides[0])
 	}
-	mapChannels(newChannelWalk(x), func(s *scratch[T], off, n, ch int, columns bool) {
+	mapChannels(newChannelWalk(x), func(s *scratch[float64], off, n, ch int, columns bool) {
 		v := fetch(&s.buf[0], x, x.off+off, 1, n)
-		dst, ok := direct[T](c.Out, c.Out.off+off, 1, n)
+		dst, ok := direct[float64](c.Out, c.Out.off+off, 1, n)
 		if !ok {
 			dst = s.buf[1][:n]
 		}
 		if columns {
 			mean, scale, shift := r.mean[ch:ch+n], r.scale[ch:ch+n], r.shift[ch:ch+n]
 			for i, e := range v {
-				dst[i] = T((e-mean[i])*scale[i]) + shift[i]
+				dst[i] = float64((e-mean[i])*scale[i]) + shift[i]
 			}
 		} else {
 			mean, scale, shift := r.mean[ch], r.scale[ch], r.shift[ch]
 			for i, e := range v {
-				dst[i] = T((e-mean)*scale) + shift
+				dst[i] = float64((e-mean)*scale) + shift
 			}
 		}
 		if !ok {
@@ -188,18 +188,18 @@ func batchNormCPU[T cpu.Float](c *Call) {
 	})
 }
 
-func batchSumsCPU[T cpu.Float](c *Call) {
+func batchSumsCPU(c *Call) {
 	dy, x := c.In[0], c.In[2]
 	r := newChannelRule[float64](c.In[1], nil, c.Scalar)
 	w := newChannelWalk(x)
-	reduceChannels(w, func(s *scratch[T], ch int) {
+	reduceChannels(w, func(s *scratch[float64], ch int) {
 		sum, product := 0.0, 0.0
 		w.eachPiece(ch, func(off, stride, n int) {
 			d, p := products(fetch(&s.buf[0], dy, dy.off+off, stride, n), fetch(&s.buf[1], x, x.off+off, stride, n), r.mean[ch])
 			sum += d
 			product += p
 		})
-		s.buf[0][0], s.buf[0][1] = T(product*r.slope[ch]), T(sum)
+		s.buf[0][0], s.buf[0][1] = product*r.slope[ch], sum
 		store(c.Out, c.Out.off+ch, s.buf[0][:1])
 		store(c.Out, c.Out.off+w.c+ch, s.buf[0][1:2])
 	})
@@ -223,13 +223,13 @@ func gradientRule[T cpu.Float](c *Call, w channelWalk) channelRule[T] {
 	return r
 }
 
-func batchDXCPU[T cpu.Float](c *Call) {
+func batchDXCPU(c *Call) {
 	dy, x := c.In[0], c.In[1]
 	w := newChannelWalk(x)
-	r := gradientRule[T](c, w)
-	mapChannels(w, func(s *scratch[T], off, n, ch int, columns bool) {
+	r := gradientRule[float64](c, w)
+	mapChannels(w, func(s *scratch[float64], off, n, ch int, columns bool) {
 		g, v := fetch(&s.buf[0], dy, dy.off+off, 1, n), fetch(&s.buf[1], x, x.off+off, 1, n)
-		dst, ok := direct[T](c.Out, c.Out.off+off, 1, n)
+		dst, ok := direct[float64](c.Out, c.Out.off+off, 1, n)
 		if !ok {
 			dst = s.buf[2][:n]
 		}
@@ -238,12 +238,12 @@ func batchDXCPU[T cpu.Float](c *Call) {
 		if columns {
 			for i, e := range g {
 				k := ch + i
-				dst[i] = (e - r.shift[k] - T((v[i]-r.mean[k])*r.slope[k])) * r.scale[k]
+				dst[i] = (e - r.shift[k] - float64((v[i]-r.mean[k])*r.slope[k])) * r.scale[k]
 			}
 		} else {
 			mean, scale, shift, slope := r.mean[ch], r.scale[ch], r.shift[ch], r.slope[ch]
 			for i, e := range g {
-				dst[i] = (e - shift - T((v[i]-mean)*slope)) * scale
+				dst[i] = (e - shift - float64((v[i]-mean)*slope)) * scale
 			}
 		}
 		if !ok {
