@@ -114,19 +114,6 @@ func gather16[T number, S ~uint16](dst []T, src []S, off, stride int, all func([
 		}
 		return
 	}
-	if stride == 1 && len(dst) >= 16 { // by way of float32, whose conversion is fast
-		s := scratch32.Get().(*scratch[float32])
-		for len(dst) > 0 {
-			part := s.buf[3][:min(chunk, len(dst))]
-			all(part, raw16(src[off:off+len(part)]))
-			for i, v := range part {
-				dst[i] = T(v)
-			}
-			dst, off = dst[len(part):], off+len(part)
-		}
-		scratch32.Put(s)
-		return
-	}
 	for i := range dst {
 		dst[i] = T(one(uint16(src[off])))
 		off += stride
