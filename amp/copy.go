@@ -20,6 +20,19 @@ func words[T word](t *Tensor) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(z)))
 }
 
+// bySize chooses the form of a function for words of dt's size.
+func bySize[F any](dt DType, of8, of16, of32, of64 F) F {
+	switch dt.Size() {
+	case 1:
+		return of8
+	case 2:
+		return of16
+	case 4:
+		return of32
+	}
+	return of64
+}
+
 // wordOf is v rounded to a dtype, as a word.
 func wordOf[T word](dt DType, v float64) T {
 	t := &Tensor{dt: dt, st: &storage{mem: make([]byte, 8)}}
@@ -30,22 +43,14 @@ func wordOf[T word](dt DType, v float64) T {
 // pickAlong fills out with out[i,j,…] = x[maps[0][i], maps[1][j], …]; a nil map is the identity, and a negative entry stands for the
 // number fill.
 func pickAlong(out, x *Tensor, maps [][]int, fill float64) {
-	switch out.dt.Size() {
-	case 1:
-		pickOn(out, x, maps, wordOf[uint8](out.dt, fill))
-	case 2:
-		pickOn(out, x, maps, wordOf[uint16](out.dt, fill))
-	case 4:
-		pickOn(out, x, maps, wordOf[uint32](out.dt, fill))
-	default:
-		pickOn(out, x, maps, wordOf[uint64](out.dt, fill))
-	}
+	bySize(out.dt, pickOn[uint8], pickOn[uint16], pickOn[uint32], pickOn[uint64])(out, x, maps, fill)
 }
 
-func pickOn[T word](out, x *Tensor, maps [][]int, fill T) {
+func pickOn[T word](out, x *Tensor, maps [][]int, number float64) {
 	if out.Len() == 0 {
 		return
 	}
+	fill := wordOf[T](out.dt, number)
 	dst, src := words[T](out)[out.off:], words[T](x)
 	k := len(out.shape) - 1
 	inner, step := 1, 0
@@ -105,31 +110,13 @@ func copyTransposed(out, x *Tensor) bool {
 	if d < 0 || d >= k || x.Len() < 1<<12 || x.shape[d] < tile || x.shape[k] < tile {
 		return false
 	}
-	switch out.dt.Size() {
-	case 1:
-		transposeOn[uint8](out, x, d)
-	case 2:
-		transposeOn[uint16](out, x, d)
-	case 4:
-		transposeOn[uint32](out, x, d)
-	default:
-		transposeOn[uint64](out, x, d)
-	}
+	bySize(out.dt, transposeOn[uint8], transposeOn[uint16], transposeOn[uint32], transposeOn[uint64])(out, x, d)
 	return true
 }
 
 // copyRows copies x to out, of the same shape and dtype and contiguous, row by row.
 func copyRows(out, x *Tensor) {
-	switch out.dt.Size() {
-	case 1:
-		rowsOn[uint8](out, x)
-	case 2:
-		rowsOn[uint16](out, x)
-	case 4:
-		rowsOn[uint32](out, x)
-	default:
-		rowsOn[uint64](out, x)
-	}
+	bySize(out.dt, rowsOn[uint8], rowsOn[uint16], rowsOn[uint32], rowsOn[uint64])(out, x)
 }
 
 func rowsOn[T word](out, x *Tensor) {

@@ -1,7 +1,6 @@
 package amp
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp/bfloat16"
@@ -23,26 +22,6 @@ const grain = 1 << 15
 
 // number lists the types kernels compute in.
 type number interface{ float32 | float64 | int64 }
-
-// A scratch holds the widened chunks of one worker.
-type scratch[T number] struct{ buf [4][chunk]T }
-
-var (
-	scratch32 = sync.Pool{New: func() any { return new(scratch[float32]) }}
-	scratch64 = sync.Pool{New: func() any { return new(scratch[float64]) }}
-	scratchI  = sync.Pool{New: func() any { return new(scratch[int64]) }}
-)
-
-func scratches[T number]() *sync.Pool {
-	var z T
-	switch any(z).(type) {
-	case float32:
-		return &scratch32
-	case float64:
-		return &scratch64
-	}
-	return &scratchI
-}
 
 // load widens len(dst) elements of t, stride apart from offset off.
 func load[T number](dst []T, t *Tensor, off, stride int) {

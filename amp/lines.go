@@ -28,10 +28,7 @@ func (b *lineBufs[T]) grow(k, n int) []T {
 	for len(b.rows) <= k {
 		b.rows = append(b.rows, nil)
 	}
-	if cap(b.rows[k]) < n {
-		b.rows[k] = make([]T, n)
-	}
-	b.rows[k] = b.rows[k][:n]
+	b.rows[k] = resize(b.rows[k], n)
 	return b.rows[k]
 }
 

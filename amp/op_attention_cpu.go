@@ -251,10 +251,3 @@ func (w *attender[T]) share(i int) T {
 	}
 	return 1 / w.sum[i]
 }
-
-func resize[T any](b []T, n int) []T {
-	if cap(b) < n {
-		return make([]T, n)
-	}
-	return b[:n]
-}

@@ -215,14 +215,6 @@ func contiguousStrides(shape []int) []int {
 	return t.strides
 }
 
-// sized makes room for n numbers.
-func sized(p *[]float64, n int) []float64 {
-	if cap(*p) < n {
-		*p = make([]float64, n)
-	}
-	return (*p)[:n]
-}
-
 // A GridSampling says how GridSample interpolates.
 type GridSampling struct {
 	Mode         string // "bilinear" (the default; trilinear for volumes), "nearest" or, for images, "bicubic"

@@ -20,16 +20,7 @@ func init() {
 			return broadcast(c)
 		},
 		CPU: func(c *Call) {
-			switch c.Out.dt.Size() {
-			case 1:
-				maskedFillOn(c, wordOf[uint8](c.Out.dt, c.Scalar))
-			case 2:
-				maskedFillOn(c, wordOf[uint16](c.Out.dt, c.Scalar))
-			case 4:
-				maskedFillOn(c, wordOf[uint32](c.Out.dt, c.Scalar))
-			default:
-				maskedFillOn(c, wordOf[uint64](c.Out.dt, c.Scalar))
-			}
+			bySize(c.Out.dt, maskedFillOn[uint8], maskedFillOn[uint16], maskedFillOn[uint32], maskedFillOn[uint64])(c)
 		},
 		Backward: func(b *Back) { b.Set(0, b.sumTo(0, MaskedFill(b.S, b.DY, b.In(1), 0))) },
 	})
@@ -69,8 +60,8 @@ func holds(op string, dt DType, v float64) {
 	}
 }
 
-func maskedFillOn[T word](c *Call, fill T) {
-	out, x, m := c.Out, c.In[0], c.In[1]
+func maskedFillOn[T word](c *Call) {
+	out, x, m, fill := c.Out, c.In[0], c.In[1], wordOf[T](c.Out.dt, c.Scalar)
 	dst, src, mask := words[T](out), words[T](x), elements[bool](m)
 	w := newRowWalk(out, x, m)
 	w.run(func(off [4]int, n int) {

@@ -3,7 +3,6 @@ package amp
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -85,20 +84,15 @@ func meanKeep(s *Scope, x *Tensor, dims []int) *Tensor {
 
 func average(v []float64) float64 { return sumOf(v) / float64(len(v)) }
 
-var groupPool = sync.Pool{New: func() any { return new([]float64) }}
-
 // eachGroup calls f with the elements that a reduction over dims brings together, in float64 and row-major order, for every
 // element i of its result. Groups are spread over the workers.
 func eachGroup(x *Tensor, dims []int, f func(i int, group []float64)) {
 	r := newReduction(x, dims)
 	n, stride, outer, outerStride := last(r.reduced, r.reducedStride)
 	cpu.Parallel(r.nKept, max(1, grain/4/max(r.nReduced, 1)), func(lo, hi int) {
-		p := groupPool.Get().(*[]float64)
-		defer groupPool.Put(p)
-		if cap(*p) < r.nReduced {
-			*p = make([]float64, r.nReduced)
-		}
-		group := (*p)[:r.nReduced]
+		p := rowPool.Get().(*[]float64)
+		defer rowPool.Put(p)
+		group := sized(p, r.nReduced)
 		for i := lo; i < hi; i++ {
 			base := x.off + offset(i, r.kept, r.keptStride)
 			for at := 0; at < r.nReduced; at += n {

@@ -165,7 +165,7 @@ func normBackwardCPU(c *Call, center bool) {
 	}
 	block := max(1, grain/4/n, (groups+normBlocks-1)/normBlocks)
 	room, sums := cleared((groups + block - 1) / block * 2 * n)
-	defer groupPool.Put(room)
+	defer rowPool.Put(room)
 	if narrowLines(c.In...) {
 		normBackwardLines(c, &dy, &x, sums, block, center)
 	} else {
@@ -204,10 +204,10 @@ func normBackwardWide(c *Call, dy, x *normGroups, sums []float64, block int, cen
 		weight = c.In[2].Float64s()
 	}
 	cpu.Parallel(x.r.nKept, block, func(lo, hi int) {
-		p := groupPool.Get().(*[]float64)
-		defer groupPool.Put(p)
-		*p = resize(*p, 2*n)
-		v, d := (*p)[:n], (*p)[n:2*n]
+		p := rowPool.Get().(*[]float64)
+		defer rowPool.Put(p)
+		both := sized(p, 2*n)
+		v, d := both[:n], both[n:]
 		own := sums[lo/block*2*n:]
 		for i := lo; i < hi; i++ {
 			x.load(v, i)

@@ -2,7 +2,6 @@ package amp
 
 import (
 	"math"
-	"sync"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -100,10 +99,8 @@ func (s *Scope) axisAttrs(o *Op, x *Tensor, dim int, dtype []DType) (*Tensor, At
 	return x, a
 }
 
-// rows holds one row of an axis op, computed in float64: the exponentials are, and the sum must not lose what they have.
-var rowPool = sync.Pool{New: func() any { return new([]float64) }}
-
-// alongAxis runs f in place on every line of the input along c.Dims[0] and rounds it once into the result.
+// alongAxis runs f in place on every line of the input along c.Dims[0], in float64, as the exponentials are whose sum must not lose what
+// they have, and rounds it once into the result.
 func alongAxis(c *Call, f func(row []float64)) {
 	in, out, d := c.In[0], c.Out, c.Dims[0]
 	n := in.shape[d]
@@ -115,10 +112,7 @@ func alongAxis(c *Call, f func(row []float64)) {
 	cpu.Parallel(kept.nKept, max(1, grain/8/n), func(lo, hi int) {
 		p := rowPool.Get().(*[]float64)
 		defer rowPool.Put(p)
-		if cap(*p) < n {
-			*p = make([]float64, n)
-		}
-		row := (*p)[:n]
+		row := sized(p, n)
 		for i := lo; i < hi; i++ {
 			load(row, in, in.off+offset(i, kept.kept, kept.keptStride), in.strides[d])
 			f(row)

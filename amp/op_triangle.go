@@ -23,16 +23,7 @@ func triangle(name, doc string, keep func(i, diagonal, n int) (lo, hi int)) *Op 
 			return c.In[0].shape
 		},
 		CPU: func(c *Call) {
-			switch c.Out.dt.Size() {
-			case 1:
-				triangleOn[uint8](c, keep)
-			case 2:
-				triangleOn[uint16](c, keep)
-			case 4:
-				triangleOn[uint32](c, keep)
-			default:
-				triangleOn[uint64](c, keep)
-			}
+			bySize(c.Out.dt, triangleOn[uint8], triangleOn[uint16], triangleOn[uint32], triangleOn[uint64])(c, keep)
 		},
 		Backward: func(b *Back) { b.Set(0, b.S.apply(o, b.Attrs(), b.DY)) },
 	})

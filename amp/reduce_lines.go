@@ -34,16 +34,8 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 		sums[i] *= scale
 	}
 	store(out, out.off, sums)
-	groupPool.Put(room)
+	rowPool.Put(room)
 	return true
-}
-
-// cleared returns n zeros, and what is to be put into groupPool when they are read.
-func cleared(n int) (room *[]float64, zeros []float64) {
-	room = groupPool.Get().(*[]float64)
-	*room = resize(*room, n)
-	clear(*room)
-	return room, *room
 }
 
 // runSums adds up neighbors.
@@ -83,9 +75,7 @@ func columnSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 		w.sums = resize(w.sums, n)
 		for i := lo; i < hi; i += sumLines {
 			t.sumRows(w.sums, t.off+i*stride, min(sumLines, hi-i), stride)
-			for k, v := range w.sums {
-				own[k] += float64(v)
-			}
+			cpu.AddWide(own, w.sums)
 		}
 	})
 	addBlocks(parts, n)

@@ -91,13 +91,7 @@ type tapRows struct{ row, sum, out []float64 }
 var tapPool = sync.Pool{New: func() any { return new(tapRows) }}
 
 func (t *tapRows) grow(in, out int) {
-	if cap(t.row) < in {
-		t.row, t.sum = make([]float64, in), make([]float64, in)
-	}
-	if cap(t.out) < out {
-		t.out = make([]float64, out)
-	}
-	t.row, t.sum, t.out = t.row[:in], t.sum[:in], t.out[:out]
+	t.row, t.sum, t.out = resize(t.row, in), resize(t.sum, in), resize(t.out, out)
 }
 
 // sumTaps computes out from x with the taps of each dimension, nil for one that stays. Sums are made in float64 in a fixed order
