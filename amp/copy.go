@@ -114,7 +114,7 @@ func copyTransposed(out, x *Tensor) bool {
 	return true
 }
 
-// copyRows copies x to out, of the same shape and dtype and contiguous, row by row.
+// copyRows copies x to out, of the same shape and dtype, row by row.
 func copyRows(out, x *Tensor) {
 	bySize(out.dt, rowsOn[uint8], rowsOn[uint16], rowsOn[uint32], rowsOn[uint64])(out, x)
 }
@@ -122,16 +122,15 @@ func copyRows(out, x *Tensor) {
 func rowsOn[T word](out, x *Tensor) {
 	w := newRowWalk(out, x)
 	dst, src := words[T](out), words[T](x)
-	step := w.step[1]
 	w.runBy(grain, func(off [4]int, n int) {
-		row, at := dst[off[0]:off[0]+n], off[1]
-		if step == 1 {
-			copy(row, src[at:])
+		to, from := off[0], off[1]
+		if w.step[0] == 1 && w.step[1] == 1 {
+			copy(dst[to:to+n], src[from:])
 			return
 		}
-		for i := range row {
-			row[i] = src[at]
-			at += step
+		for range n {
+			dst[to] = src[from]
+			to, from = to+w.step[0], from+w.step[1]
 		}
 	})
 }

@@ -126,34 +126,32 @@ func dropOn[T float32 | float64](c *Call, m mask) {
 	x, out := c.In[0], c.Out
 	w := newRowWalk(out, x)
 	pool := scratches[T]()
+	// A product as in PyTorch: what is dropped of an infinity is NaN, so that the scaler sees it.
 	factor, shift := [2]T{0, T(m.scale)}, [2]T{T(m.dropped), T(m.kept)}
 	w.run(func(off [4]int, n int) {
 		s := pool.Get().(*scratch[T])
+		defer pool.Put(s)
 		src := fetch(&s.buf[0], x, off[1], w.step[1], n)
-		dst := s.buf[1][:n]
+		dst, inPlace := direct[T](out, off[0], 1, n)
+		if !inPlace {
+			dst = s.buf[1][:n]
+		}
+		first := off[0] - out.off
 		if narrow, ok := any(src).([]float32); ok && m.group == 1 && m.bound > 0 {
-			d := cpu.Dropping{Bound: m.bound, Factor: [2]float32{0, float32(m.scale)}, Summand: [2]float32{float32(m.dropped), float32(m.kept)}}
-			to := dst
-			if in, ok := direct[T](out, off[0], 1, n); ok {
-				to = in
-			}
+			d := cpu.Dropping{Bound: m.bound, Factor: [2]float32{float32(factor[0]), float32(factor[1])}, Summand: [2]float32{float32(shift[0]), float32(shift[1])}}
 			var buf [chunk + 4]uint32
-			cpu.Drop(any(to).([]float32), narrow, m.numbers(&buf, off[0]-out.off, n), &d)
-			if &to[0] == &dst[0] {
-				store(out, off[0], dst)
+			cpu.Drop(any(dst).([]float32), narrow, m.numbers(&buf, first, n), &d)
+		} else {
+			var keep [chunk]uint8
+			m.draw(keep[:n], first)
+			for i, v := range src {
+				k := keep[i] & 1
+				dst[i] = T(v*factor[k]) + shift[k]
 			}
-			pool.Put(s)
-			return
 		}
-		var keep [chunk]uint8
-		m.draw(keep[:n], off[0]-out.off)
-		for i, v := range src {
-			// A product as in PyTorch: what is dropped of an infinity is NaN, so that the scaler sees it.
-			k := keep[i] & 1
-			dst[i] = T(v*factor[k]) + shift[k]
+		if !inPlace {
+			store(out, off[0], dst)
 		}
-		store(out, off[0], dst)
-		pool.Put(s)
 	})
 }
 

@@ -93,21 +93,10 @@ func copyPart(out, t *Tensor, d, at int) {
 	}
 	part := *out
 	part.shape, part.off = t.shape, out.off+at*out.strides[d]
-	w := newRowWalk(&part, t)
-	size := out.dt.Size()
-	if w.step[0] == 1 && w.step[1] == 1 {
-		w.runBy(grain, func(off [4]int, n int) { copy(out.st.mem[off[0]*size:(off[0]+n)*size], t.st.mem[off[1]*size:]) })
-		return
-	}
-	w.run(func(off [4]int, n int) {
-		for i := range n {
-			to, from := (off[0]+i*w.step[0])*size, (off[1]+i*w.step[1])*size
-			copy(out.st.mem[to:to+size], t.st.mem[from:])
-		}
-	})
+	copyRows(&part, t)
 }
 
-// copyLines is copyPart where the elements of both run on from dimension d: a line of t is one copy.
+// copyLines is copyPart where the elements of both run on from dimension d: a line of t is one copy, without a walk, which would take longer where lines are short.
 func copyLines(out, t *Tensor, d, at int) {
 	size := out.dt.Size()
 	line, step := length(t.shape[d:])*size, length(out.shape[d:])*size
