@@ -58,7 +58,7 @@ func pickOn[T word](out, x *Tensor, maps [][]int, number float64) {
 	if k >= 0 {
 		inner, step, along = out.shape[k], x.strides[k], maps[k]
 	}
-	cpu.Parallel(out.Len()/inner, max(1, grain/inner), func(lo, hi int) {
+	cpu.Parallel(out.Len()/inner, grainOf(inner), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row := dst[r*inner : (r+1)*inner]
 			off, ok := pickRow(out, x, maps, r)
@@ -144,7 +144,7 @@ func transposeOn[T word](out, x *Tensor, d int) {
 	rows, columns, far, step := x.shape[d], x.shape[k], x.strides[k], out.strides[d]
 	outer := x.Len() / (rows * columns)
 	strips := (rows + tile - 1) / tile
-	cpu.Parallel(outer*strips, max(1, grain/(tile*columns)), func(lo, hi int) {
+	cpu.Parallel(outer*strips, grainOf(tile*columns), func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			to, from := out.off, x.off
 			for i, rest := k-1, p/strips; i >= 0; i-- {

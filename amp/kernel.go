@@ -20,6 +20,9 @@ const chunk = 512
 // grain is the number of elements from which another worker pays.
 const grain = 1 << 15
 
+// grainOf is grain counted in items each of which is as much work as so many elements.
+func grainOf(work int) int { return max(1, grain/max(1, work)) }
+
 // number lists the types kernels compute in.
 type number interface{ float32 | float64 | int64 }
 

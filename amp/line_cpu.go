@@ -31,9 +31,6 @@ func (w *lineWork) buffer(k, n int) []float32 {
 	return w.f32[k]
 }
 
-// lineGrain is how many lines of n elements one task does.
-func lineGrain(n int) int { return max(1, grain/n) }
-
 // follows says whether lines of n elements lie one behind another, in float32.
 func follows(n int, ts ...*Tensor) bool {
 	for _, t := range ts {
@@ -93,7 +90,7 @@ func eachLine(out *Tensor, d int, in []*Tensor, f func(w *lineWork, dst []float3
 	if out.Len() == 0 {
 		return
 	}
-	cpu.Parallel(out.Len()/n, lineGrain(n), func(lo, hi int) {
+	cpu.Parallel(out.Len()/n, grainOf(n), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		follow := follows(n, out) && follows(n, in...)

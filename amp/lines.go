@@ -57,7 +57,7 @@ func overLines[T float64 | int64](out *Tensor, d int, in []*Tensor, f func(out [
 		work += t.shape[d]
 	}
 	pool := linePool[T]()
-	cpu.Parallel(out.Len()/n, max(1, grain/8/work), func(lo, hi int) {
+	cpu.Parallel(out.Len()/n, grainOf(8*work), func(lo, hi int) {
 		b := pool.Get().(*lineBufs[T])
 		defer pool.Put(b)
 		for k, t := range in {

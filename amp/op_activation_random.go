@@ -1,5 +1,7 @@
 package amp
 
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
 // rrelu: leaky_relu with a slope drawn for each element. As with dropout the draws are never stored: element i takes number i%4 of
 // Philox block Draw.Block + i/4.
 
@@ -37,7 +39,7 @@ func rreluCPU(c *Call, v, x *Tensor) {
 			if !(at[i] > 0) {
 				k := off[0] - out.off + i
 				if k/4 != have {
-					block, have = philox(c.Draw.Seed, c.Draw.Block+uint64(k/4)), k/4
+					block, have = cpu.PhiloxBlock(c.Draw.Seed, c.Draw.Block+uint64(k/4)), k/4
 				}
 				y *= lo + float64(width*(float64(block[k%4])/(1<<32)))
 			}

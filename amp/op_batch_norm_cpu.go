@@ -37,7 +37,7 @@ func (w channelWalk) eachPiece(ch int, f func(off, stride, n int)) {
 // reduceChannels gives f every channel, spread over the workers; each is summed by one of them.
 func reduceChannels[T cpu.Float](w channelWalk, f func(s *scratch[T], ch int)) {
 	pool := scratches[T]()
-	cpu.Parallel(w.c, max(1, grain/4/max(1, w.perChannel())), func(lo, hi int) {
+	cpu.Parallel(w.c, grainOf(4*w.perChannel()), func(lo, hi int) {
 		s := pool.Get().(*scratch[T])
 		defer pool.Put(s)
 		for ch := lo; ch < hi; ch++ {
@@ -54,7 +54,7 @@ func mapChannels(w channelWalk, f func(s *scratch[float64], off, n, ch int, colu
 		rows, size = w.n, w.c
 	}
 	pool := scratches[float64]()
-	cpu.Parallel(rows, max(1, grain/4/max(1, size)), func(lo, hi int) {
+	cpu.Parallel(rows, grainOf(4*size), func(lo, hi int) {
 		s := pool.Get().(*scratch[float64])
 		defer pool.Put(s)
 		for r := lo; r < hi; r++ {

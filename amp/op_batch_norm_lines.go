@@ -49,7 +49,7 @@ func (w channelWalk) eachPlane(k *lineWork, ch int, follow bool, f func(off, n i
 
 // eachChannel shares out the channels.
 func (w channelWalk) eachChannel(f func(k *lineWork, ch int)) {
-	cpu.Parallel(w.c, lineGrain(max(1, w.perChannel())), func(lo, hi int) {
+	cpu.Parallel(w.c, grainOf(w.perChannel()), func(lo, hi int) {
 		k := lineWorks.Get().(*lineWork)
 		defer k.release()
 		for ch := lo; ch < hi; ch++ {
@@ -190,7 +190,7 @@ func (w channelWalk) mapLines(follow bool, f func(k *lineWork, at, n, ch int)) {
 	if w.short() {
 		rows, size = w.n, w.columns()
 	}
-	cpu.Parallel(rows, lineGrain(max(1, size)), func(lo, hi int) {
+	cpu.Parallel(rows, grainOf(size), func(lo, hi int) {
 		k := lineWorks.Get().(*lineWork)
 		defer k.release()
 		for r := lo; r < hi; r++ {

@@ -67,7 +67,7 @@ func eachPair(a, b *Tensor, batch []int, f func(g, i int, row, all []float64)) {
 		for j := range m {
 			load(all[j*k:(j+1)*k], b, ob+j*b.strides[rb-2], b.strides[rb-1])
 		}
-		cpu.Parallel(n, max(1, grain/max(1, m*k)), func(lo, hi int) {
+		cpu.Parallel(n, grainOf(m*k), func(lo, hi int) {
 			row := make([]float64, k)
 			for i := lo; i < hi; i++ {
 				load(row, a, oa+i*a.strides[ra-2], a.strides[ra-1])

@@ -78,7 +78,7 @@ func dropMask(d Draw, p float64) *mask {
 // keep says whether group i is kept; block holds the numbers of the four groups around it.
 func (m *mask) keep(i int, block *[4]uint32, have *int) bool {
 	if b := i / 4; b != *have {
-		*block, *have = philox(m.Seed, m.Block+uint64(b)), b
+		*block, *have = cpu.PhiloxBlock(m.Seed, m.Block+uint64(b)), b
 	}
 	return uint64(block[i%4]) >= m.bound
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // TestDropoutMask writes the mask again from its definition: the numbers of the Philox blocks, four a block.
@@ -21,7 +23,7 @@ func TestDropoutMask(t *testing.T) {
 		v := x.Float64s()
 		for i, got := range y.Float64s() {
 			want := 0.0
-			if philox(11, 20+uint64(i/4))[i%4] >= uint32(math.Ceil(p*(1<<32))) {
+			if cpu.PhiloxBlock(11, 20+uint64(i/4))[i%4] >= uint32(math.Ceil(p*(1<<32))) {
 				if dt == Float64 {
 					want = v[i] * (1 / (1 - p))
 				} else {

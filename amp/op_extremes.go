@@ -41,7 +41,7 @@ func extremesOfLines(c *Call, largest bool) bool {
 	if len(r.reduced) != 1 || r.reducedStride[0] != 1 || !largest {
 		return false
 	}
-	cpu.Parallel(r.nKept, max(1, grain/r.nReduced), func(lo, hi int) {
+	cpu.Parallel(r.nKept, grainOf(r.nReduced), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		for i := lo; i < hi; i++ {

@@ -86,7 +86,7 @@ func placesOf(c *Call, beats func(a, b float64) bool) {
 	x, d := c.In[0], c.Dims[0]
 	r := newReduction(x, []int{d})
 	out := elements[int64](c.Out)
-	cpu.Parallel(r.nKept, max(1, grain/x.shape[d]), func(lo, hi int) {
+	cpu.Parallel(r.nKept, grainOf(x.shape[d]), func(lo, hi int) {
 		row := make([]float64, x.shape[d])
 		for i := lo; i < hi; i++ {
 			load(row, x, x.off+offset(i, r.kept, r.keptStride), x.strides[d])
@@ -113,7 +113,7 @@ func placesOfLines(c *Call, largest bool) bool {
 	}
 	r, n := newReduction(x, []int{d}), x.shape[d]
 	out := elements[int64](c.Out)
-	cpu.Parallel(r.nKept, max(1, grain/n), func(lo, hi int) {
+	cpu.Parallel(r.nKept, grainOf(n), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		for i := lo; i < hi; i++ {
@@ -161,7 +161,7 @@ func gatherOn[T float64 | int64](c *Call) {
 	}
 	n, k := x.shape[d], out.shape[d]
 	pool, ints := linePool[T](), linePool[int64]()
-	cpu.Parallel(out.Len()/k, max(1, grain/8/(n+k)), func(lo, hi int) {
+	cpu.Parallel(out.Len()/k, grainOf(8*(n+k)), func(lo, hi int) {
 		b, ib := pool.Get().(*lineBufs[T]), ints.Get().(*lineBufs[int64])
 		defer func() { pool.Put(b); ints.Put(ib) }()
 		row, line, from := b.grow(0, k), b.grow(1, n), ib.grow(0, k)

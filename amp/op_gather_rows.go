@@ -57,7 +57,7 @@ func embeddingCPU(c *Call) {
 	defer rowListPool.Put(l)
 	l.read(c, c.In[1], table.shape[0])
 	to, from := out.st.mem[out.off*size:], table.st.mem
-	cpu.Parallel(len(l.row), max(1, grain/max(n, 1)), func(lo, hi int) {
+	cpu.Parallel(len(l.row), grainOf(n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row, at := to[i*n*size:(i+1)*n*size], (table.off+l.row[i]*table.strides[0])*size
 			if table.strides[1] == 1 {
@@ -87,7 +87,7 @@ func embeddingBackwardCPU(c *Call) {
 		apart = dy.strides[0]
 	}
 	to, from := out.st.mem[out.off*size:], dy.st.mem
-	cpu.Parallel(rows, max(1, grain/max(n, 1)), func(lo, hi int) {
+	cpu.Parallel(rows, grainOf(n), func(lo, hi int) {
 		b := linePool64.Get().(*lineBufs[float64])
 		defer linePool64.Put(b)
 		sum, row := b.grow(0, n), b.grow(1, n)

@@ -140,7 +140,7 @@ func gridSampleCPU(c *Call) {
 	values, pooled := inFloat64(x)
 	defer rowPool.Put(pooled)
 	pieces := (count + chunk - 1) / chunk
-	cpu.Parallel(n*pieces, max(1, grain/16/(chunk*channels)), func(lo, hi int) {
+	cpu.Parallel(n*pieces, grainOf(16*chunk*channels), func(lo, hi int) {
 		g := c.points(x.shape)
 		p := rowPool.Get().(*[]float64)
 		defer func() { rowPool.Put(p); pointsPool.Put(g) }()
@@ -177,7 +177,7 @@ func gridSampleBackwardCPU(c *Call) {
 	groups := (channels + group - 1) / group
 	values, pooled := inFloat64(dy)
 	defer rowPool.Put(pooled)
-	cpu.Parallel(n*groups, max(1, grain/16/max(1, group*count)), func(lo, hi int) {
+	cpu.Parallel(n*groups, grainOf(16*group*count), func(lo, hi int) {
 		g := c.points(c.Shape)
 		p := rowPool.Get().(*[]float64)
 		defer func() { rowPool.Put(p); pointsPool.Put(g) }()

@@ -138,7 +138,7 @@ func eachLines(a, b *Tensor, shape []int, d int, f func(i int, x, y []float64)) 
 	sa, stepA := wide(a)
 	sb, stepB := wide(b)
 	n := shape[d]
-	cpu.Parallel(length(kept), max(1, grain/4/max(1, n)), func(lo, hi int) {
+	cpu.Parallel(length(kept), grainOf(4*n), func(lo, hi int) {
 		x, y := make([]float64, n), make([]float64, n)
 		for i := lo; i < hi; i++ {
 			load(x, a, a.off+offset(i, kept, sa), stepA)

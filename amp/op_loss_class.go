@@ -146,7 +146,7 @@ func (g classGrid) picked(buf *lineWork, p, target *Tensor, row, column int) []f
 	x, labels := elements[float32](p), elements[int64](target)[target.off:]
 	buf.sums = resize(buf.sums, p.shape[0])
 	out := buf.sums
-	cpu.Parallel(len(out), grain/32, func(lo, hi int) {
+	cpu.Parallel(len(out), grainOf(32), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if class := labels[i]; class >= 0 && class < int64(g.classes) {
 				out[i] = x[p.off+i*row+int(class)*column]

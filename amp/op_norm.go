@@ -89,7 +89,7 @@ func average(v []float64) float64 { return sumOf(v) / float64(len(v)) }
 func eachGroup(x *Tensor, dims []int, f func(i int, group []float64)) {
 	r := newReduction(x, dims)
 	n, stride, outer, outerStride := last(r.reduced, r.reducedStride)
-	cpu.Parallel(r.nKept, max(1, grain/4/max(r.nReduced, 1)), func(lo, hi int) {
+	cpu.Parallel(r.nKept, grainOf(4*r.nReduced), func(lo, hi int) {
 		p := rowPool.Get().(*[]float64)
 		defer rowPool.Put(p)
 		group := sized(p, r.nReduced)

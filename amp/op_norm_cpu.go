@@ -76,7 +76,7 @@ func normalizeLines(c *Call, center bool) {
 		kernel = &cpu.LineNormWeight
 	}
 	follow := follows(n, c.In[0], c.Out)
-	cpu.Parallel(x.r.nKept, lineGrain(n), func(lo, hi int) {
+	cpu.Parallel(x.r.nKept, grainOf(n), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		for i := lo; i < hi; i++ {

@@ -163,7 +163,7 @@ func normBackwardCPU(c *Call, center bool) {
 		clear(c.Out.st.mem)
 		return
 	}
-	block := max(1, grain/4/n, (groups+normBlocks-1)/normBlocks)
+	block := max(grainOf(4*n), (groups+normBlocks-1)/normBlocks)
 	room, sums := cleared((groups + block - 1) / block * 2 * n)
 	defer rowPool.Put(room)
 	if narrowLines(c.In...) {
@@ -186,7 +186,7 @@ const normBlocks = 32
 
 // addBlocks adds the blocks of n numbers up in the first, one after the other.
 func addBlocks(sums []float64, n int) {
-	cpu.Parallel(n, max(1, grain/max(1, len(sums)/max(1, n))), func(lo, hi int) {
+	cpu.Parallel(n, grainOf(len(sums)/max(1, n)), func(lo, hi int) {
 		own := sums[lo:hi]
 		for at := n; at < len(sums); at += n {
 			for k, v := range sums[at+lo : at+hi] {

@@ -162,7 +162,7 @@ func plane[T cpu.Float](buf *[]T, t *Tensor, off, n int) []T {
 // eachPlane gives f every plane: n of them, of some work each, spread over the workers.
 func eachPlane[T cpu.Float](n, work int, f func(p *planes[T], i int)) {
 	pool := planePool[T]()
-	cpu.Parallel(n, max(1, grain/max(1, work)), func(lo, hi int) {
+	cpu.Parallel(n, grainOf(work), func(lo, hi int) {
 		p := pool.Get().(*planes[T])
 		defer pool.Put(p)
 		for i := lo; i < hi; i++ {

@@ -1,5 +1,7 @@
 package amp
 
+import "github.com/halftone-ml/halftone/amp/internal/cpu"
+
 var opQuantize *Op
 
 func init() {
@@ -25,7 +27,7 @@ func QuantizeStochastic(s *Scope, x *Tensor, f Format) *Tensor {
 
 // uniform returns number i of a draw, in [0,1). It depends on the draw and i alone, not on who asks when.
 func (d Draw) uniform(i int) float64 {
-	return float64(philox(d.Seed, d.Block+uint64(i/4))[i%4]) * 0x1p-32
+	return float64(cpu.PhiloxBlock(d.Seed, d.Block+uint64(i/4))[i%4]) * 0x1p-32
 }
 
 func quantizeCPU(c *Call) {

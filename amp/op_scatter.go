@@ -104,7 +104,7 @@ func scatterOn[T float64 | int64](c *Call, x, index, src *Tensor, add bool) {
 	}
 	n, k := out.shape[d], index.shape[d]
 	pool, ints := linePool[T](), linePool[int64]()
-	cpu.Parallel(out.Len()/n, max(1, grain/8/(n+k)), func(lo, hi int) {
+	cpu.Parallel(out.Len()/n, grainOf(8*(n+k)), func(lo, hi int) {
 		b, ib := pool.Get().(*lineBufs[T]), ints.Get().(*lineBufs[int64])
 		defer func() { pool.Put(b); ints.Put(ib) }()
 		row, from, to := b.grow(0, n), b.grow(1, k), ib.grow(0, k)

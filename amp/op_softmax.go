@@ -109,7 +109,7 @@ func alongAxis(c *Call, f func(row []float64)) {
 	}
 	kept := newReduction(in, []int{d})
 	inner := out.strides[d]
-	cpu.Parallel(kept.nKept, max(1, grain/8/n), func(lo, hi int) {
+	cpu.Parallel(kept.nKept, grainOf(8*n), func(lo, hi int) {
 		p := rowPool.Get().(*[]float64)
 		defer rowPool.Put(p)
 		row := sized(p, n)

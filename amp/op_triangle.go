@@ -38,7 +38,7 @@ func triangleOn[T word](c *Call, keep func(i, diagonal, n int) (lo, hi int)) {
 	k := len(x.shape) - 1
 	rows, n, step := x.shape[k-1], x.shape[k], x.strides[k]
 	src, dst := words[T](x), words[T](out)[out.off:]
-	cpu.Parallel(out.Len()/n, max(1, grain/n), func(from, to int) {
+	cpu.Parallel(out.Len()/n, grainOf(n), func(from, to int) {
 		for r := from; r < to; r++ {
 			row := dst[r*n : (r+1)*n]
 			lo, hi := keep(r%rows, c.Start, n)

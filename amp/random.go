@@ -32,9 +32,6 @@ func (r *Stream) Load(st StreamState) { r.seed = st.Seed; r.counter.Store(st.Cou
 // take reserves n blocks and returns the first.
 func (r *Stream) take(n int) uint64 { return r.counter.Add(uint64(n)) - uint64(n) }
 
-// philox returns the four 32-bit numbers of one block.
-func philox(seed, counter uint64) [4]uint32 { return cpu.PhiloxBlock(seed, counter) }
-
 // A drawing writes numbers, two a block from a block on; the last block may give only one. Several workers call it.
 type drawing func(dst []float64, seed, block uint64)
 
@@ -62,7 +59,7 @@ func normally(mean, std float64) drawing {
 // draw reserves blocks for n numbers and draws them, a chunk at a time, each of which it gives to put.
 func (r *Stream) draw(n int, f drawing, put func(at int, values []float64)) {
 	first := r.take((n + 1) / 2)
-	cpu.Parallel((n+chunk-1)/chunk, grain/4/chunk, func(lo, hi int) {
+	cpu.Parallel((n+chunk-1)/chunk, grainOf(4*chunk), func(lo, hi int) {
 		var buf [chunk]float64
 		for at := lo * chunk; at < min(hi*chunk, n); at += chunk {
 			part := buf[:min(chunk, n-at)]

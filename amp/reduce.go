@@ -120,7 +120,7 @@ func sumOn[T number](out, t *Tensor, dims []int, finish func(T) T) {
 		rows /= n
 	}
 	pool := scratches[T]()
-	cpu.Parallel(r.nKept, max(1, grain/max(r.nReduced, 1)), func(lo, hi int) {
+	cpu.Parallel(r.nKept, grainOf(r.nReduced), func(lo, hi int) {
 		s := pool.Get().(*scratch[T])
 		defer pool.Put(s)
 		for i := lo; i < hi; i++ {
@@ -160,7 +160,7 @@ func sumColumns[T number](out, t *Tensor, r reduction, finish func(T) T) {
 		rows = r.nKept / n
 	}
 	pool := scratches[T]()
-	cpu.Parallel(rows*pieces, max(1, grain/max(1, r.nReduced*min(n, columnBlock))), func(lo, hi int) {
+	cpu.Parallel(rows*pieces, grainOf(r.nReduced*min(n, columnBlock)), func(lo, hi int) {
 		s, short := pool.Get().(*scratch[T]), scratch32.Get().(*scratch[float32])
 		defer pool.Put(s)
 		defer scratch32.Put(short)

@@ -42,7 +42,7 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	pieces := (r.nReduced + sumRun - 1) / sumRun
 	room, parts := cleared(r.nKept * pieces)
-	cpu.Parallel(len(parts), max(1, grain/r.nReduced), func(lo, hi int) {
+	cpu.Parallel(len(parts), grainOf(r.nReduced), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		for p := lo; p < hi; p++ {

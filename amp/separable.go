@@ -102,7 +102,7 @@ func sumTaps(out, x *Tensor, along []*taps) {
 	}
 	k := len(out.shape) - 1
 	n, m := out.shape[k], x.shape[k]
-	cpu.Parallel(out.Len()/n, max(1, grain/8/max(n, m)), func(lo, hi int) {
+	cpu.Parallel(out.Len()/n, grainOf(8*max(n, m)), func(lo, hi int) {
 		buf := tapPool.Get().(*tapRows)
 		defer tapPool.Put(buf)
 		buf.grow(m, n)

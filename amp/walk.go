@@ -81,7 +81,7 @@ func (w *rowWalk) runBy(size int, f func(off [4]int, n int)) {
 		cpu.Parallel(w.inner, grain, func(lo, hi int) { w.pieces(w.base, lo, hi, size, f) })
 		return
 	}
-	cpu.Parallel(rows, max(1, grain/w.inner), func(lo, hi int) {
+	cpu.Parallel(rows, grainOf(w.inner), func(lo, hi int) {
 		at := w.from(lo)
 		for r := lo; r < hi; r++ {
 			w.pieces(at.off, 0, w.inner, size, f)
