@@ -4,10 +4,21 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-// TestTransposedCopies: copies by tiles hold what element by element copies do, for sizes that leave parts of tiles.
+// TestTransposedCopies: copies by tiles hold what element by element copies do, for sizes that leave parts of tiles, whichever kernels the
+// machine has.
 func TestTransposedCopies(t *testing.T) {
+	defer cpu.SetMode(cpu.Current())
+	for _, v := range cpu.Variants() {
+		cpu.SetMode(cpu.Mode{Variant: v})
+		t.Run(v.String(), testTransposedCopies)
+	}
+}
+
+func testTransposedCopies(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	for _, dt := range []DType{Float16, Float32, Float64, Bool} {

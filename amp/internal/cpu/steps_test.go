@@ -19,7 +19,7 @@ func awkward(r *rand.Rand, n int) []float32 {
 	return out
 }
 
-// equal compares bits, but takes every NaN for the same.
+// equalBits compares bits, but takes every NaN for the same.
 func equalBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool {
 		return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
