@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// withDefaults makes d the process's defaults for one test.
+// withDefaults makes d the process's defaults for one test, in which no program has chosen a device.
 func withDefaults(t *testing.T, read func() (Defaults, error)) {
 	t.Helper()
-	old, oldDevice := defaults, chosen
+	old, oldDevice, oldStandard := defaults, chosen, standard.Swap(nil)
 	defaults, chosen = read, func() (Device, string) {
 		d, _ := read()
 		if d.Device == "" {
@@ -20,7 +20,10 @@ func withDefaults(t *testing.T, read func() (Defaults, error)) {
 		}
 		return mustOpen("test", d.Device)
 	}
-	t.Cleanup(func() { defaults, chosen = old, oldDevice })
+	t.Cleanup(func() {
+		defaults, chosen = old, oldDevice
+		standard.Store(oldStandard)
+	})
 }
 
 // TestDefaultsFillInWhatOptionsLeaveOpen checks each setting alone, and that an option in the program wins over it.

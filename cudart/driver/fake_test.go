@@ -26,7 +26,7 @@ func fakeLibrary(dir string) (string, error) {
 			continue
 		}
 		lib := filepath.Join(dir, "libcuda.so.1")
-		out, err := exec.Command(cxx, "-O1", "-std=c++17", "-shared", "-fPIC", "-Wall", "-o", lib, filepath.Join("testdata", "fake.cpp")).CombinedOutput()
+		out, err := exec.Command(cxx, "-O1", "-std=c++17", "-shared", "-fPIC", "-Wall", "-Wl,-Bsymbolic", "-o", lib, filepath.Join("testdata", "fake.cpp")).CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", cxx, err, out)
 		}
