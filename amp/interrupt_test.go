@@ -1,12 +1,14 @@
 package amp
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,56 +33,62 @@ func interruptChild(what string) {
 	defer s.Close()
 	for range s.Steps(3) { // a loop that is over changes nothing
 	}
-	fmt.Println("ready")
+	// It is ready once it looks at the context: an interrupt before that ends any program.
+	ready := sync.OnceFunc(func() { fmt.Println("ready") })
 	switch what {
 	case "steps", "twice":
-		for c := range s.Steps(1000) {
+		for range s.Steps(100_000) {
+			ready()
 			time.Sleep(20 * time.Millisecond)
-			_ = c
 		}
 		fmt.Println("after the loop", s.Context().Err())
 		for range s.Steps(5) {
 			fmt.Println("another step")
 		}
 		if what == "twice" {
-			time.Sleep(time.Minute)
+			time.Sleep(time.Hour)
 		}
 	case "own loop":
 		for s.Context().Err() == nil {
+			ready()
 			time.Sleep(10 * time.Millisecond)
 		}
 	case "no loop":
-		time.Sleep(time.Minute)
+		ready()
+		time.Sleep(time.Hour)
 	}
 }
 
-// interrupted runs a program, interrupts it n times and returns what it printed and how it ended.
+// interrupted runs a program, interrupts it after each of its first n lines and returns what it printed and how it ended.
 func interrupted(t *testing.T, what, mode string, n int) (stdout, stderr, end string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), interruptChildEnv+"="+what, InterruptEnv+"="+mode)
-	var out, errs bytes.Buffer
-	r, w := io.Pipe()
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, w), &errs
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
-	if _, err := r.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _, _ = io.Copy(io.Discard, r) }()
+	lines := bufio.NewReader(out)
 	for range n {
-		time.Sleep(200 * time.Millisecond)
+		line, _ := lines.ReadString('\n')
+		stdout += line
+		time.Sleep(50 * time.Millisecond)
 		_ = cmd.Process.Signal(syscall.SIGINT)
 	}
 	began := time.Now()
-	err := cmd.Wait()
+	rest, _ := io.ReadAll(lines)
+	err = cmd.Wait()
 	if d := time.Since(began); stretch.Over(d, 2*time.Second) {
 		t.Errorf("%s: it ended %v after the interrupt", what, d)
 	}
-	return out.String(), errs.String(), fmt.Sprint(err)
+	return stdout + string(rest), errs.String(), fmt.Sprint(err)
 }
 
 func TestInterrupt(t *testing.T) {

@@ -75,14 +75,14 @@ func shown(t *testing.T, what string, notebook bool, env ...string) (stdout, std
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
 	select {
 	case outputs = <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the pipe was not closed")
 	}
 	return out.String(), errs.String(), outputs

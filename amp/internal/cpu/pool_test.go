@@ -83,11 +83,15 @@ func TestIdleWorkersSleep(t *testing.T) {
 		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
-	before := used()
-	time.Sleep(300 * time.Millisecond)
-	if d := used() - before; d > 60*time.Millisecond {
-		t.Errorf("%v of processor time in 300 ms without work", d)
+	least := time.Hour // of some times: the runtime may have garbage of other tests to clean up
+	for range 5 {
+		before := used()
+		time.Sleep(300 * time.Millisecond)
+		if least = min(least, used()-before); least <= 60*time.Millisecond {
+			return
+		}
 	}
+	t.Errorf("%v of processor time in 300 ms without work", least)
 }
 
 func BenchmarkParallelEmpty(b *testing.B) {

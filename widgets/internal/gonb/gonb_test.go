@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			}
 		}
 		wg.Wait()
-		if err := Sync(30 * time.Second); err != nil {
+		if err := Sync(2 * time.Minute); err != nil {
 			panic(err)
 		}
 	case "silent":

@@ -37,7 +37,7 @@ func TestPrinted(t *testing.T) {
 		read.Store(true)
 		_, _ = r.Read(make([]byte, 100))
 	}()
-	Printed(10 * time.Second)
+	Printed(time.Minute)
 	if !read.Load() {
 		t.Error("it returned before the line was read")
 	}
