@@ -54,7 +54,7 @@ func TestCellsAreTimed(t *testing.T) {
 		t.Fatalf("%d rows after %d rounds", len(rows), rounds)
 	}
 	for _, r := range rows {
-		if r.Median < 10*time.Millisecond || r.Median > time.Minute {
+		if r.Median < 10*time.Millisecond || r.Median > 5*time.Minute {
 			t.Errorf("%s took %v", r.Name, r.Median)
 		}
 	}

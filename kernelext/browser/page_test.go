@@ -230,7 +230,7 @@ func axeSource(t *testing.T) string {
 	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = at
 	if out, err := cmd.CombinedOutput(); err != nil {
-		if regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH`).Match(out) {
+		if regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|code E(?:429|5\d\d)|socket hang up`).Match(out) {
 			axeMissing = "the package registry cannot be reached"
 			return ""
 		}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,6 +21,7 @@ type pipeline struct {
 	author author
 	noted  map[string]bool // what the user was told about the figures of this cell
 	parent string          // header of the request that noted is about
+	late   time.Duration   // lateFor; 0: what comes after the end of a cell is not waited for
 
 	mu      sync.Mutex
 	queue   []item
@@ -38,7 +40,7 @@ type item struct {
 func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) *pipeline {
 	p := &pipeline{
 		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
-		waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		late: lateFor, waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
 	return p
@@ -108,9 +110,41 @@ func (p *pipeline) pass(m *message) {
 		return
 	}
 	if isIdle(m) {
+		p.catchLate(m.parentID())
 		p.show(p.live.finish(m.parentID(), p.author))
 	}
 	p.show(p.live.take(m, time.Now(), p.author))
+}
+
+// lateFor is how long a cell that left a live figure running, because it was killed perhaps, is not over yet: GoNB has one goroutine for
+// what a program shows and another for its end, and the last state may come after the end.
+const lateFor = 50 * time.Millisecond
+
+// catchLate takes what a cell that has ended with a live figure running still shows.
+func (p *pipeline) catchLate(parent string) {
+	if p.late == 0 || len(p.live.inOrder(parent)) == 0 {
+		return
+	}
+	time.Sleep(p.late)
+	p.mu.Lock()
+	var late []*message
+	p.queue = slices.DeleteFunc(p.queue, func(it item) bool {
+		id, _ := liveUpdate(it.m)
+		if id == "" || it.m.parentID() != parent {
+			return false
+		}
+		late = append(late, it.m)
+		if it.update != "" {
+			if p.waiting[it.update]--; p.waiting[it.update] == 0 {
+				delete(p.waiting, it.update)
+			}
+		}
+		return true
+	})
+	p.mu.Unlock()
+	for _, m := range late {
+		p.show(p.live.take(m, time.Now(), p.author))
+	}
 }
 
 // isCellReply says whether a message answers a cell, and so comes behind what the cell has shown.

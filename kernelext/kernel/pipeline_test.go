@@ -177,6 +177,7 @@ func TestPipelineSlowsLiveFigures(t *testing.T) {
 // However a cell ends, its live figures get a final state before it is idle.
 func TestPipelineEndsLiveFigures(t *testing.T) {
 	p := newPipe(t, 0)
+	p.late = 0
 	p.put(p.live("display_data", "x", 0, widgets.LiveRunning))
 	p.put(p.live("display_data", "y", 0, widgets.LiveRunning))
 	p.put(p.live("update_display_data", "y", 1000, widgets.LiveDone))
@@ -188,6 +189,25 @@ func TestPipelineEndsLiveFigures(t *testing.T) {
 	// GoNB dies.
 	want := "[display_data0running display_data0running 1000done 7stopped statusidle 8stopped display_data3running 3stopped]"
 	if got := fmt.Sprint(p.finish()); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// The last state of a live figure comes before its cell is idle also where GoNB sends it after that.
+func TestPipelineWaitsForLateStates(t *testing.T) {
+	p := newPipe(t, 0)
+	for _, state := range []string{widgets.LiveRunning, widgets.LiveDone} {
+		p.cell = p.a.compose("execute_request", nil, map[string]any{})
+		p.pipeline.mu.Lock() // all of this is there at once
+		for _, m := range []*message{p.live("display_data", "x", 0, widgets.LiveRunning), p.idle(), p.live("update_display_data", "x", 8, state)} {
+			p.queue = append(p.queue, item{m: m})
+		}
+		p.pipeline.mu.Unlock()
+		p.nudge()
+		p.put(p.a.compose("comm_msg", p.cell, map[string]any{}))
+	}
+	want := "display_data0running 8stopped statusidle comm_msg display_data0running 8done statusidle comm_msg"
+	if got := strings.Join(p.finish(), " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

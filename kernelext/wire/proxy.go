@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,9 +176,9 @@ func copyFile(to, from string) error {
 		return err
 	}
 	// The module cache never changes a file in place, so the same file under a second name will do: no space, no time.
-	_ = os.Remove(to + ".link")
-	if os.Link(from, to+".link") == nil {
-		return os.Rename(to+".link", to)
+	link := to + "." + rand.Text() // of its own: others may do the same at this moment
+	if os.Link(from, link) == nil {
+		return os.Rename(link, to)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(to), ".new")
 	if err != nil {
@@ -203,7 +204,7 @@ func replaceFile(name string, content []byte) error {
 	if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, content) {
 		return nil
 	}
-	tmp := name + ".new"
+	tmp := name + "." + rand.Text()
 	if err := os.WriteFile(tmp, content, 0o644); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type runner struct {
 func main() {
 	tags := flag.String("tags", "", "build tags, e.g. long")
 	only := flag.String("run", "", "run only tests that match, and no other checks")
-	timeout := flag.Duration("timeout", 12*time.Minute, "longest time for one package")
+	timeout := flag.Duration("timeout", 20*time.Minute, "longest time for one package")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
