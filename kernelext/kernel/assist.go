@@ -23,7 +23,8 @@ type assistant struct {
 }
 
 const (
-	askTimeout = 8 * time.Second
+	askTimeout = 8 * time.Second // a front end waits less
+	helpTime   = time.Minute     // for a cell that asks, which can be interrupted
 	goplsStart = 6 * time.Second // after that it is not installed, or has died
 	warmAfter  = time.Second     // of idleness
 )
@@ -81,6 +82,7 @@ type question struct {
 	text    string
 	at      lsp.Position
 	inspect bool
+	limit   time.Duration // askTimeout, or helpTime
 
 	code  []rune // the cell
 	moved int    // characters by which the cursor stands elsewhere than in the front end
@@ -103,7 +105,7 @@ func (k *kernel) question(m *message) (question, bool) {
 	if json.Unmarshal(out.content, &c) != nil {
 		return question{}, false
 	}
-	q := question{n: k.number, started: k.child.started, dir: dirs[0], inspect: m.kind == "inspect_request", code: []rune(c.Code), moved: moved}
+	q := question{n: k.number, started: k.child.started, dir: dirs[0], inspect: m.kind == "inspect_request", limit: askTimeout, code: []rune(c.Code), moved: moved}
 	at := len(q.code)
 	if c.Cursor != nil && *c.Cursor >= 0 && *c.Cursor < at {
 		at = *c.Cursor
@@ -131,25 +133,25 @@ func lineStart(text []rune, at int) int {
 	return at
 }
 
-// ask returns the content of the reply, nil when nothing was found or gopls does not answer.
-func (a *assistant) ask(q question) map[string]any {
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+// ask returns the content of the reply, nil when nothing was found, and why gopls does not answer, where it does not.
+func (a *assistant) ask(ctx context.Context, q question) (map[string]any, error) {
+	ctx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
 	c, err := a.session(ctx, q.n, q.started, q.dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	if q.inspect {
 		md, err := c.Hover(ctx, q.text, q.at)
 		if err != nil || md == "" {
-			return nil
+			return nil, silence(ctx, c)
 		}
 		data := map[string]any{"text/markdown": md, "text/plain": plain(md)}
-		return map[string]any{"status": "ok", "found": true, "data": data, "metadata": map[string]any{}}
+		return map[string]any{"status": "ok", "found": true, "data": data, "metadata": map[string]any{}}, nil
 	}
 	found, start, err := c.Complete(ctx, q.text, q.at)
 	if err != nil || len(found) == 0 {
-		return nil
+		return nil, silence(ctx, c)
 	}
 	at := runeAt(q.code, q.at)
 	from := runeAt(q.code, lsp.Position{Line: q.at.Line, Character: start}) - q.moved
@@ -162,7 +164,15 @@ func (a *assistant) ask(q question) map[string]any {
 	return map[string]any{
 		"status": "ok", "matches": matches, "cursor_start": from, "cursor_end": to,
 		"metadata": map[string]any{"_jupyter_types_experimental": types},
+	}, nil
+}
+
+// silence is why gopls gave no answer, nil where it gave one that says nothing.
+func silence(ctx context.Context, c *lsp.Client) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
+	return c.Err()
 }
 
 // runeAt is the inverse of overlayPosition.
@@ -206,7 +216,7 @@ func (k *kernel) onQuestion(m *message) {
 		k.answerNow(m, nil)
 	default:
 		go func() {
-			content := k.assistant.ask(q)
+			content, _ := k.assistant.ask(context.Background(), q)
 			k.do(func() { k.answerNow(m, content) })
 		}()
 	}
@@ -237,6 +247,6 @@ func (k *kernel) warm() {
 	k.warmed = k.number
 	m := k.author.compose("complete_request", nil, map[string]any{"code": "%%\namp."})
 	if q, ok := k.question(m); ok {
-		go k.assistant.ask(q)
+		go func() { _, _ = k.assistant.ask(context.Background(), q) }()
 	}
 }

@@ -124,6 +124,26 @@ func TestAssistant(t *testing.T) {
 		}
 	})
 
+	t.Run("stopped while it waits", func(t *testing.T) {
+		gopls := 0
+		for _, p := range sessionMembers(s.gonb()) {
+			if p.name == "gopls" {
+				gopls = p.pid
+			}
+		}
+		if gopls == 0 {
+			t.Fatal("there is no gopls")
+		}
+		_ = syscall.Kill(gopls, syscall.SIGSTOP)
+		defer func() { _ = syscall.Kill(gopls, syscall.SIGCONT) }()
+		m := s.submit("fmt.Sprint?")
+		s.waitBusy(m)
+		s.press()
+		if r := s.result(m); r.reply["ename"] != "Interrupted" {
+			t.Errorf("%v", r.reply)
+		}
+	})
+
 	t.Run("gopls dies", func(t *testing.T) {
 		time.Sleep(time.Until(began.Add(goplsStart + time.Second)))
 		for _, p := range sessionMembers(s.gonb()) {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"regexp"
 	"strings"
 )
@@ -18,22 +19,32 @@ func (k *kernel) startPager(m *message, code string) bool {
 	name := asked[1] + asked[2]
 	mc := &magicCell{code: code}
 	ask := k.author.compose("inspect_request", nil, map[string]any{"code": "%%\n" + name})
-	r := &request{m: m, stop: func() { mc.page = nil }}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &request{m: m, stop: stop}
 	k.current = r
 	k.announce(m)
 	q, ok := k.question(ask)
+	q.limit = helpTime
 	go func() {
+		defer stop()
 		var found map[string]any
+		var silent error
 		if ok {
-			found = k.assistant.ask(q)
+			found, silent = k.assistant.ask(ctx, q)
 		}
+		stopped := ctx.Err() != nil
 		k.do(func() {
 			if k.current != r { // GoNB died meanwhile: the cell is in the queue again
 				return
 			}
 			if mc.page, _ = found["data"].(map[string]any); mc.page == nil {
-				why := "nothing is known about " + name + ": is it spelled right?"
-				mc.verdict = &errorContent{"NotFound", why, []string{"NotFound: " + why}}
+				kind, why := "NotFound", "nothing is known about "+name+": is it spelled right?"
+				if stopped {
+					kind, why = "Interrupted", "the cell was stopped"
+				} else if silent != nil {
+					kind, why = "NoAnswer", "gopls, which knows about "+name+" if anybody does, does not answer ("+silent.Error()+"): ask again, or run `halftone doctor` in a terminal"
+				}
+				mc.verdict = &errorContent{kind, why, []string{kind + ": " + why}}
 				mc.out = refused
 			}
 			m.magic = mc
