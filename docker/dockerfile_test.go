@@ -34,6 +34,12 @@ func lint(text string) []string {
 		switch in.word {
 		case "FROM":
 			words := strings.Fields(in.rest)
+			for strings.HasPrefix(words[0], "--") {
+				if words[0] != "--platform=$BUILDPLATFORM" {
+					fault("a processor that only some machines have: FROM " + in.rest)
+				}
+				words = words[1:]
+			}
 			image := words[0]
 			if !slices.Contains(stages, image) && !strings.HasPrefix(image, "${") {
 				fault("an image that is named here and not in versions.env: " + image)
@@ -105,13 +111,14 @@ func TestDockerfileKeepsTheRules(t *testing.T) {
 
 // TestLintFinds breaks each rule once.
 func TestLintFinds(t *testing.T) {
-	good := "ARG A_IMAGE=debian:12\nFROM ${A_IMAGE} AS a\nUSER 1000:100\n"
+	good := "ARG A_IMAGE=debian:12\nFROM --platform=$BUILDPLATFORM ${A_IMAGE} AS a\nUSER 1000:100\n"
 	if faults := lint(good); len(faults) > 0 {
 		t.Errorf("finds fault with what is good: %q", faults)
 	}
 	for _, bad := range []string{
 		"FROM debian:12 AS a\nUSER 1000\n",
 		"FROM ${A_IMAGE}\nUSER 1000\n",
+		"FROM --platform=linux/amd64 ${A_IMAGE} AS a\nUSER 1000\n",
 		"ARG A_IMAGE=debian\n" + strings.SplitN(good, "\n", 2)[1],
 		"ARG A_IMAGE=debian:latest\n" + strings.SplitN(good, "\n", 2)[1],
 		good + "USER root\n", good + "USER 0:0\n", "FROM ${A} AS a\n",

@@ -27,11 +27,14 @@ func builtFrom(l layout.Layout) string {
 // installed one was made from.
 func (in *Installer) buildBinary(ctx context.Context, p *Progress) (string, error) {
 	want := in.source + " " + in.goVersion
-	if builtFrom(in.Layout) == want {
+	if err := clearForeign(in.Layout, in.Arch); err != nil {
+		return "", err
+	}
+	if builtFrom(in.Layout) == want && fits(in.Layout.Halftone(), in.Arch) {
 		return short(in.commit, in.source), nil
 	}
 	os.Remove(builtFile(in.Layout))
-	out, err := goBuild(ctx, in.goCmd, in.Checkout, "./kernelext/cmd/halftone", in.Layout.Halftone(), func(line string) {
+	out, err := goBuild(ctx, in.goCmd, in.Arch, in.Checkout, "./kernelext/cmd/halftone", in.Layout.Halftone(), func(line string) {
 		p.Status("%s %s", verb(line), strings.TrimPrefix(line, "go: downloading "))
 	}, "-ldflags=-s -w -X main.commit="+in.commit+" -X main.source="+in.source)
 	if err != nil {

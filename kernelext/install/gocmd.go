@@ -58,30 +58,31 @@ func stableGo(inRoot, path string) string {
 
 // goEnv is the environment for building what we install: the same choices that change compiled packages as the cells have
 // (no cgo, no -trimpath), so that the standard library is compiled once for both.
-func goEnv() []string {
+func goEnv(arch string) []string {
 	env := os.Environ()
 	kept := env[:0:0]
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")
 		switch name {
 		case "GOOS", "GOARCH", "GOFLAGS", "GOWORK", "CGO_ENABLED", "GOEXPERIMENT":
-			// Cross-compiling, or flags meant for another module, would install something that cannot run here.
+			// Cross-compiling that nobody asked us for, or flags meant for another module, would install something that cannot run here.
 		default:
 			kept = append(kept, e)
 		}
 	}
-	return append(kept, "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
+	kept = append(kept, "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
+	return append(kept, archEnv(arch)...)
 }
 
-// goBuild builds a package of the module in dir into the file out, which appears only when it is complete.
-func goBuild(ctx context.Context, goCmd, dir, pkg, out string, onLine func(string), flags ...string) (string, error) {
+// goBuild builds a package of the module in dir for a processor into the file out, which appears only when it is complete.
+func goBuild(ctx context.Context, goCmd, arch, dir, pkg, out string, onLine func(string), flags ...string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return "", err
 	}
 	tmp := out + ".new"
 	args := append([]string{"build", "-v", "-o", tmp}, flags...)
 	cmd := exec.Command(goCmd, append(args, pkg)...)
-	cmd.Dir, cmd.Env = dir, append(goEnv(), "PWD="+dir)
+	cmd.Dir, cmd.Env = dir, append(goEnv(arch), "PWD="+dir)
 	text, err := run(ctx, cmd, onLine)
 	if err != nil {
 		os.Remove(tmp)

@@ -23,6 +23,7 @@ type Installer struct {
 	Report   *Reporter // progress
 	Python   string    // use this interpreter; "" finds one
 	Private  bool      // make a private environment even if there is a JupyterLab
+	Arch     string    // the processor that all is for, as Go calls it; "" is this one, another makes a private environment
 
 	goCmd, goVersion string
 	commit, source   string
@@ -33,6 +34,10 @@ type Installer struct {
 
 // Install brings the installation up to date. With it JupyterLab can start; completion comes with Completion.
 func (in *Installer) Install(ctx context.Context) error {
+	if err := checkArch(in.Arch); err != nil {
+		return err
+	}
+	in.Private = in.Private || foreign(in.Arch)
 	release, err := guard(ctx, in.Layout.Home, in.Report)
 	if err != nil {
 		return err
@@ -157,11 +162,11 @@ func (in *Installer) choosePython(ctx context.Context, p *Progress) (string, err
 			bases = append(bases, py)
 		}
 	}
-	py, err := makeVenv(ctx, venv, bases, p)
+	py, err := makeVenv(ctx, venv, bases, in.Arch, p)
 	if err == nil {
 		return use(py, true)
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && !foreign(in.Arch) {
 		for _, b := range bases {
 			if b.HasJupyter() {
 				in.Report.Say("A private JupyterLab could not be made: %v\nThe older Jupyter of %s is used instead.", err, b.Path)

@@ -25,7 +25,7 @@ func TestLockInstallsOnEveryPython(t *testing.T) {
 			var py Python
 			err := in.Report.Phase("venv", func(p *Progress) (string, error) {
 				var err error
-				py, err = makeVenv(ctx, t.TempDir()+"/venv", []Python{base}, p)
+				py, err = makeVenv(ctx, t.TempDir()+"/venv", []Python{base}, "", p)
 				return "", err
 			})
 			if IsOffline(err) {

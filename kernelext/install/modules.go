@@ -11,7 +11,7 @@ import (
 
 // cellEnv is the environment that the kernel gives to cells, so that what is compiled with it is what they compile.
 func (in *Installer) cellEnv() []string {
-	return wire.Env(in.Layout, layout.State{Checkout: in.Checkout, Go: in.goCmd}, os.Environ())
+	return wire.Env(in.Layout, layout.State{Checkout: in.Checkout, Go: in.goCmd}, append(os.Environ(), archEnv(in.Arch)...))
 }
 
 // fillProxy brings the file proxy up to date, unless it was made from the same go.mod and go.sum.

@@ -77,11 +77,11 @@ func (t Tool) build(ctx context.Context, in *Installer, p *Progress) (string, er
 	if err != nil {
 		return "", err
 	}
-	if t.current(in.Layout, pinned, in.goVersion) {
+	if t.current(in.Layout, pinned, in.goVersion) && fits(t.Path(in.Layout), in.Arch) {
 		return pinned, nil
 	}
 	compiled := 0
-	out, err := goBuild(ctx, in.goCmd, filepath.Join(in.Checkout, filepath.FromSlash(t.Dir)), t.Package, t.Path(in.Layout), func(line string) {
+	out, err := goBuild(ctx, in.goCmd, in.Arch, filepath.Join(in.Checkout, filepath.FromSlash(t.Dir)), t.Package, t.Path(in.Layout), func(line string) {
 		compiled++
 		p.Status("%s %s", verb(line), strings.TrimPrefix(line, "go: downloading "))
 	}, "-ldflags=-s -w")

@@ -28,7 +28,7 @@ func venvCurrent(ctx context.Context, venv string) (Python, bool) {
 
 // makeVenv makes or repairs the private environment with the first of the base interpreters that can. An environment that an
 // interrupted run left behind is continued; one whose interpreter is gone is made anew.
-func makeVenv(ctx context.Context, venv string, bases []Python, p *Progress) (Python, error) {
+func makeVenv(ctx context.Context, venv string, bases []Python, arch string, p *Progress) (Python, error) {
 	if py, ok := venvCurrent(ctx, venv); ok {
 		return py, nil
 	}
@@ -42,10 +42,14 @@ func makeVenv(ctx context.Context, venv string, bases []Python, p *Progress) (Py
 			return Python{}, err
 		}
 	}
-	if err := pipInstall(ctx, venv, p); err != nil {
+	if err := pipInstall(ctx, venv, arch, p); err != nil {
 		return Python{}, err
 	}
-	py, err = probe(ctx, firstTime, venvPython(venv))
+	if foreign(arch) {
+		py, err = quickProbe(ctx, venvPython(venv))
+	} else {
+		py, err = probe(ctx, firstTime, venvPython(venv))
+	}
 	if err != nil {
 		return Python{}, err
 	}
@@ -126,7 +130,7 @@ func pythonAdvice(goos, release string) string {
 }
 
 // pipInstall installs the lock into the environment with the pip that we carry.
-func pipInstall(ctx context.Context, venv string, p *Progress) error {
+func pipInstall(ctx context.Context, venv, arch string, p *Progress) error {
 	dir, err := os.MkdirTemp("", "halftone-pip")
 	if err != nil {
 		return explain("making a temporary folder", os.TempDir(), err, "")
@@ -148,7 +152,7 @@ func pipInstall(ctx context.Context, venv string, p *Progress) error {
 		args = append([]string{filepath.Join(dir, pipWheel, "pip"), "--disable-pip-version-check", "--no-input", "install",
 			"--progress-bar=off", "--no-compile"}, args...)
 		cmd := exec.Command(python, args...)
-		cmd.Env = append(pythonEnv(python), "PIP_NO_WARN_SCRIPT_LOCATION=1", "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Env = append(append(pythonEnv(python), archEnv(arch)...), "PIP_NO_WARN_SCRIPT_LOCATION=1", "PYTHONDONTWRITEBYTECODE=1")
 		cmd.Dir = dir
 		out, err := run(ctx, cmd, func(line string) {
 			words := strings.Fields(line)

@@ -16,6 +16,7 @@ import (
 func installAll(ctx context.Context, args []string) error {
 	fs := flags("install", "", "Installs or updates everything, without starting JupyterLab.")
 	newInstaller := installerFlags(fs)
+	arch := fs.String("arch", "", "install for another processor, as an image for it is made of: amd64 or arm64")
 	completion := fs.Bool("completion", true, "also build gopls, which completes code and takes longest; cells run without it")
 	if err := parse(fs, args); err != nil {
 		return err
@@ -24,6 +25,7 @@ func installAll(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	in.Arch = *arch
 	if err := in.Install(ctx); err != nil {
 		return err
 	}
