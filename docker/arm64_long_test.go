@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -48,7 +49,6 @@ func TestArm64Numbers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds for another processor")
 	}
-	goFor(t, "arm64", "../kernelext/cmd/halftone")
 	arm := armCommand(t, goFor(t, "arm64", "./testdata/digest"))
 	here := []string{goFor(t, runtime.GOARCH, "./testdata/digest")}
 	digest := func(mode string, command []string) string {
@@ -71,6 +71,39 @@ func TestArm64Numbers(t *testing.T) {
 	}
 	if runtime.GOARCH == "amd64" && digest("generic", here) == want {
 		t.Error("the plain generic kernels give the same: nothing was compared")
+	}
+}
+
+// mayFuse are the parts whose fused multiply-adds are written down as such, or change nothing that is compared: drawing, timings.
+var mayFuse = regexp.MustCompile(`^(amp/internal/cpu|widgets/render|kernelext/(bench|train))\.|^widgets\.\(\*OpError\)\.Bar\(`)
+
+// TestArm64FusesNothing looks for multiplications that Go's compiler fused with additions: their results are not those of amd64. Elsewhere
+// than in kernels, sources round products before they add them.
+func TestArm64FusesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds for another processor")
+	}
+	const module = "github.com/halftone-ml/halftone/"
+	out, err := exec.Command("go", "tool", "objdump", "-s", "^"+module, goFor(t, "arm64", "../kernelext/cmd/halftone")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fused := regexp.MustCompile(`\bFN?M(ADD|SUB)[SD]\b`)
+	kernels, name := 0, ""
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "TEXT ") {
+			name = strings.TrimPrefix(words[1], module)
+		} else if fused.MatchString(line) {
+			if strings.HasPrefix(name, "amp/internal/cpu.") {
+				kernels++
+			}
+			if !mayFuse.MatchString(name) {
+				t.Errorf("%s: %s fuses: write float64(x*y) + z", name, words[0])
+			}
+		}
+	}
+	if kernels < 100 {
+		t.Errorf("%d fused multiply-adds in the kernels: the listing is not read as it is written", kernels)
 	}
 }
 

@@ -83,7 +83,7 @@ func jitter(v []float64) float64 {
 	}
 	sum := 0.0
 	for i := range len(v) - 1 {
-		sum += (v[i+1] - v[i]) * (v[i+1] - v[i])
+		sum += float64((v[i+1] - v[i]) * (v[i+1] - v[i])) // rounded before it is added: the same on every processor
 	}
 	return math.Sqrt(sum / float64(len(v)-1) / 2)
 }
