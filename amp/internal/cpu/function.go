@@ -20,12 +20,15 @@ type vectors[T float32 | float64] [AVX512 + 1]func(blocks int, src, dst *T)
 func (f *Function) Of(x float64) float64 { return f.of(x) }
 
 // F64 sets dst to the function of every element of x; dst may be x.
-func (f *Function) F64(dst, x []float64) { apply(f, f.of, &f.f64, dst, x) }
+func (f *Function) F64(dst, x []float64) { apply(f.of, f.limit, &f.f64, dst, x) }
+
+// small is F64 for arguments that are known to be below the function's limit.
+func (f *Function) small(dst, x []float64) { apply(f.of, 0, &f.f64, dst, x) }
 
 // F32 sets dst to the function of every element of x; dst may be x.
 func (f *Function) F32(dst, x []float32) {
 	if f.of32 == nil {
-		apply(f, f.of, &f.f32, dst, x)
+		apply(f.of, f.limit, &f.f32, dst, x)
 		return
 	}
 	dst = dst[:len(x)]
@@ -50,11 +53,11 @@ func (f *Function) F32(dst, x []float32) {
 	}
 }
 
-// apply is for what is computed in float64.
-func apply[T float32 | float64](f *Function, of func(float64) float64, v *vectors[T], dst, x []T) {
+// apply is for what is computed in float64; the vector form is for arguments within limit.
+func apply[T float32 | float64](of func(float64) float64, limit float64, v *vectors[T], dst, x []T) {
 	dst = dst[:len(x)]
 	i, kind := 0, variant()
-	if run := v[kind]; run != nil && within(x, f.limit) {
+	if run := v[kind]; run != nil && within(x, limit) {
 		lanes := 4 * int(kind)
 		if n := len(x) / lanes; n > 0 {
 			run(n, &x[0], &dst[0])

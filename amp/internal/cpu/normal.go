@@ -49,18 +49,3 @@ func Normal(dst []float64, seed, block uint64, mean, std float64) {
 	}
 	normals.Put(s)
 }
-
-// small is F64 for arguments that are known to be below the function's limit.
-func (f *Function) small(dst, x []float64) {
-	kind, done := variant(), 0
-	if run := f.f64[kind]; run != nil {
-		lanes := 4 * int(kind)
-		if n := len(x) / lanes; n > 0 {
-			run(n, &x[0], &dst[0])
-			done = n * lanes
-		}
-	}
-	for i, v := range x[done:] {
-		dst[done+i] = f.of(v)
-	}
-}
