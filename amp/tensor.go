@@ -304,8 +304,9 @@ func (t *Tensor) birthplace() string {
 // those who are in a hurry. Freeing twice does nothing.
 func (t *Tensor) Free() { t.release() }
 
-// Done says that the program will read t no more. Its memory returns at once where no backward is to read it, which is as true of a
-// result that only another format of it is kept of; else it stays until its scope closes. Layers say it of what they alone have seen.
+// Done says that the program will read t no more: where no backward is to read it either, its memory returns at once and later uses
+// panic with ErrClosed; else it stays until its scope closes. Under autocast the graph may keep a copy in the lower precision only, and
+// t itself goes. Layers say it of what they alone have seen.
 func (t *Tensor) Done() {
 	if atomic.LoadUint32(&t.kept) == 0 {
 		t.release()
