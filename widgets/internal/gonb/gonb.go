@@ -122,7 +122,7 @@ func send(m []byte) error {
 // afterTheirs waits until a message may be written: what fits into an empty pipe goes there at once, and nothing that gonbui writes can
 // come between, but gonbui may be in the middle of a message that found no room. A pipe that stays empty for a moment does not exclude
 // that on a busy machine, where gonbui's goroutine waits for a processor; its stack does. A program that shows things with gonbui all
-// the time leaves no quiet moment: after patience, one between two of its writes does. A GoNB that reads nothing for a minute is not
+// the time leaves no quiet moment: after patience, one between two of its writes does. A GoNB that reads nothing until giveUp is not
 // waited for any longer: half a message would make all that follows unreadable.
 func afterTheirs(pipe *os.File) error {
 	for start := time.Now(); ; {
@@ -133,7 +133,7 @@ func afterTheirs(pipe *os.File) error {
 		if drained(pipe, idle, time.Now().Add(time.Second)) && !sending(called) {
 			return nil
 		}
-		if time.Since(start) > 6*patience {
+		if time.Since(start) > giveUp {
 			return errNoAnswer
 		}
 	}
@@ -191,6 +191,7 @@ func Sync(d time.Duration) error {
 const (
 	quiet    = 5 * time.Millisecond  // for which a pipe that nobody is writing to stays empty
 	patience = 10 * time.Second      // with gonbui, before a moment that is less quiet must do
+	giveUp   = time.Minute           // with gonbui, before a message is refused
 	passOn   = 3 * time.Millisecond  // that GoNB takes to pass on what a program has printed
 	settle   = 30 * time.Millisecond // that GoNB takes to show what it has read
 )
