@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,11 +26,8 @@ type Ceilings struct {
 
 // best joins two measurements.
 func (c Ceilings) best(d Ceilings) Ceilings {
-	region := math.Min(c.Region, d.Region)
-	if c.Region == 0 {
-		region = d.Region
-	}
-	return Ceilings{math.Max(c.FMA, d.FMA), math.Max(c.BF16, d.BF16), math.Max(c.F16, d.F16), math.Max(c.Copy, d.Copy), math.Max(c.Read, d.Read), math.Max(c.Rewrite, d.Rewrite), region}
+	return Ceilings{FMA: max(c.FMA, d.FMA), BF16: max(c.BF16, d.BF16), F16: max(c.F16, d.F16),
+		Copy: max(c.Copy, d.Copy), Read: max(c.Read, d.Read), Rewrite: max(c.Rewrite, d.Rewrite), Region: min(c.Region, d.Region)}
 }
 
 // ceilingsProgram lies in the package whose kernels and threads it uses.
@@ -61,14 +58,7 @@ func (c Ceilings) String() string {
 func (r CPURow) ceiling() (limit float64, name string) {
 	wide := r.Env != "" // the other forms of products multiply in float32
 	part := strings.Split(r.Name, "/")
-	has := func(dt string) bool {
-		for _, p := range part {
-			if p == dt {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(dt string) bool { return slices.Contains(part, dt) }
 	switch {
 	case r.Bytes > 0 && r.Moves == "read" && r.Ceilings.Read > 0:
 		return r.Ceilings.Read, r.Moves
@@ -94,7 +84,7 @@ func (r CPURow) share() (part float64, name string) {
 	if limit == 0 || r.Ours == 0 {
 		return 0, name
 	}
-	return math.Max(r.Flops, r.Bytes) / r.Ours / limit, name
+	return max(r.Flops, r.Bytes) / r.Ours / limit, name
 }
 
 // showShare is share in the table.

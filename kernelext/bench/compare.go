@@ -97,7 +97,7 @@ func (c *Compare) threads(ctx context.Context, dir string, tools built, threads 
 	}
 	peers := map[string]*contender{}
 	for _, peer := range Peers {
-		p, why := c.beginPeer(ctx, dir, tools, peer.Name, threads)
+		p, why := c.beginPeer(ctx, dir, tools, peer, threads)
 		versions[peer.Name] = why
 		if p != nil {
 			defer p.stop()

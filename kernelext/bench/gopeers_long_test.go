@@ -29,7 +29,7 @@ func TestGoPeers(t *testing.T) {
 		"gonum": {"gemm/f32/64/64/64": true, "gemm/f64/64": true, "gemm/f32/64/nt": true, "gemm/bf16/64": false, "softmax/f32/fwd": false},
 	} {
 		for _, threads := range []int{1, 2} {
-			p, version := c.beginPeer(t.Context(), dir, built{}, name, threads)
+			p, version := c.beginPeer(t.Context(), dir, built{}, Peer{Name: name, Go: true}, threads)
 			if p == nil {
 				t.Fatalf("%s: %s", name, version)
 			}

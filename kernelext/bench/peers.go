@@ -26,10 +26,12 @@ var convertC string
 type Peer struct {
 	Name  string // in the protocol, and in maps by peer
 	Title string // in the table
+	Go    bool   // one of goPeers rather than of peers.py
 }
 
 // Peers are the contenders in the order of the table.
-var Peers = []Peer{{"torch", "PyTorch"}, {"numpy", "OpenBLAS"}, {"c", "C"}, {"gomlx", "GoMLX"}, {"gonum", "gonum"}}
+var Peers = []Peer{{Name: "torch", Title: "PyTorch"}, {Name: "numpy", Title: "OpenBLAS"}, {Name: "c", Title: "C"},
+	{Name: "gomlx", Title: "GoMLX", Go: true}, {Name: "gonum", Title: "gonum", Go: true}}
 
 // hopeless is how many times slower than the fastest a peer has to be in the first round to be left out of the others: its column then shows
 // that round, and the ratio, of which it is no part, costs no minutes.
@@ -39,19 +41,16 @@ const hopeless = 4
 const patience = 2 * time.Minute
 
 // beginPeer starts a peer and returns it with its version, or nil and why it is not there.
-func (c *Compare) beginPeer(ctx context.Context, dir string, tools built, name string, threads int) (*contender, string) {
-	argv := []string{c.Python, "-c", peersPy, name, strconv.Itoa(threads), strconv.Itoa(c.Budget), tools.c}
+func (c *Compare) beginPeer(ctx context.Context, dir string, tools built, peer Peer, threads int) (*contender, string) {
+	argv := []string{c.Python, "-c", peersPy, peer.Name, strconv.Itoa(threads), strconv.Itoa(c.Budget), tools.c}
 	missing := "not installed; set HALFTONE_BENCH_PYTHON to a Python that has torch and numpy"
-	switch name {
-	case "c":
-		if tools.c == "" {
-			return nil, "not installed: no gcc"
-		}
-	case "gomlx", "gonum":
-		if tools.noGo != "" {
-			return nil, "not installed: " + tools.noGo
-		}
-		argv, missing = []string{filepath.Join(dir, goPeers), name, strconv.Itoa(c.Budget)}, "not installed: it does not start"
+	switch {
+	case peer.Name == "c" && tools.c == "":
+		return nil, "not installed: no gcc"
+	case peer.Go && tools.noGo != "":
+		return nil, "not installed: " + tools.noGo
+	case peer.Go:
+		argv, missing = []string{filepath.Join(dir, goPeers), peer.Name, strconv.Itoa(c.Budget)}, "not installed: it does not start"
 	}
 	p, err := begin(ctx, threads, "", argv...)
 	if err != nil {

@@ -66,12 +66,12 @@ func (r CPURow) verdict(ratio, bar float64) (text string, missed bool) {
 	return missedBy(ratio, bar) + "; limited by " + r.because(), true
 }
 
-// atMost is verdict where a bar bounds what ours takes, in ns.
-func (r CPURow) atMost() (text string, missed bool) {
-	if r.Ours <= r.Most {
+// atMost is the verdict on a bar from above: what is limited by why may be as much as most.
+func atMost(got, most float64, why string) (text string, missed bool) {
+	if got <= most {
 		return "ok", false
 	}
-	return fmt.Sprintf("missed by %.0f %%; limited by %s", 100*(r.Ours/r.Most-1), r.because()), true
+	return fmt.Sprintf("missed by %.0f %%; limited by %s", 100*(got/most-1), why), true
 }
 
 // limits says, by prefix of the case, what is known to keep ours behind; the first that fits counts. Figures of a run do not belong here.

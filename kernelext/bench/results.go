@@ -29,7 +29,7 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 		bar := number(r.Bar)
 		if r.Most > 0 {
 			bar = "≤ " + showNS(r.Most)
-			verdict, behind = r.atMost()
+			verdict, behind = atMost(r.Ours, r.Most, r.because())
 		}
 		if behind {
 			missed++
@@ -45,7 +45,7 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 	fmt.Fprintf(w, "\nBars missed: %d.\n", missed)
 }
 
-// ownBars are the bars of a format, or of another form of our kernels, against our float32 as it is.
+// ownBar is the bar of a format, or of another form of our kernels, against our float32 as it is.
 func ownBar(c CPUCase) float64 {
 	training := strings.HasPrefix(c.Name, "gpt/") || strings.HasPrefix(c.Name, "resnet18/")
 	switch {
@@ -110,6 +110,12 @@ const heldBar = 0.65
 func memory(w io.Writer, rows []CPURow) (missed int) {
 	fmt.Fprint(w, "\n## Memory of training steps\n\nActivations: tensor memory held between forward and backward. RSS: most that was resident in the whole process during the case, libraries included.\n\n"+
 		"| case | threads | activations, MiB | of float32 | bar | | RSS, MiB | PyTorch's | |\n|---|--:|--:|--:|--:|---|--:|--:|---|\n")
+	count := func(verdict string, behind bool) string {
+		if behind {
+			missed++
+		}
+		return verdict
+	}
 	for _, r := range rows {
 		if r.Held == 0 {
 			continue
@@ -118,19 +124,12 @@ func memory(w io.Writer, rows []CPURow) (missed int) {
 		if f := find(rows, r.Threads, float32Of(r.Name)); f.Held > 0 && f.Name != r.Name {
 			part = r.Held / f.Held
 			if !strings.HasPrefix(r.Name, "mlp/") {
-				bar, verdict = heldBar, "ok"
-				if part > bar {
-					missed++
-					verdict = fmt.Sprintf("missed by %.0f %%; limited by %s", 100*(part/bar-1), heldLimit)
-				}
+				bar = heldBar
+				verdict = count(atMost(part, bar, heldLimit))
 			}
 		}
 		if p := r.PeerRSS["torch"]; p > 0 {
-			rss = "ok"
-			if r.RSS > p {
-				missed++
-				rss = fmt.Sprintf("missed by %.0f %%; limited by %.0f MiB beside the activations: parameters, gradients, and what the heap keeps for the next step", 100*(r.RSS/p-1), r.RSS-r.Held)
-			}
+			rss = count(atMost(r.RSS, p, fmt.Sprintf("%.0f MiB beside the activations: parameters, gradients, and what the heap keeps for the next step", r.RSS-r.Held)))
 		}
 		fmt.Fprintf(w, "| %s | %d | %.1f | %s | %s | %s | %.0f | %.0f | %s |\n", r.title(), r.Threads, r.Held, number(part), number(bar), verdict, r.RSS, r.PeerRSS["torch"], rss)
 	}

@@ -47,30 +47,21 @@ func build(root *amp.Scope, name string) func() {
 		return in(func(s *amp.Scope) { amp.To(s, x, dtypes[part[2]]) })
 	case "conv", "pointwise", "depthwise": // conv/dtype/pass/channels/size/batch
 		c, size, batch := num(3), num(4), num(5)
-		x, w := randn(part[1], batch, c, size, size), randn(part[1], c, c, 3, 3)
-		opts := []amp.WindowOption{amp.Padding(1)}
+		kernel, opts := []int{c, c, 3, 3}, []amp.WindowOption{amp.Padding(1)}
 		switch part[0] {
 		case "pointwise":
-			w, opts = randn(part[1], c, c, 1, 1), nil
+			kernel, opts = []int{c, c, 1, 1}, nil
 		case "depthwise":
-			w, opts = randn(part[1], c, 1, 3, 3), append(opts, amp.Groups(c))
+			kernel, opts = []int{c, 1, 3, 3}, append(opts, amp.Groups(c))
 		}
-		if part[2] == "fwd" {
-			return in(func(s *amp.Scope) { amp.Conv2d(s.NoGrad(), x, w, nil, opts...) })
-		}
-		x.RequireGrad()
-		w.RequireGrad()
-		dy := randn(part[1], batch, c, size, size)
-		return in(func(s *amp.Scope) {
-			forget(x, w)
-			amp.Conv2d(s, x, w, nil, opts...).Backward(amp.GradOutputs(dy))
-		})
+		x, w := randn(part[1], batch, c, size, size), randn(part[1], kernel...)
+		return in(pass(root, part[2] == "step", func(s *amp.Scope) *amp.Tensor { return amp.Conv2d(s, x, w, nil, opts...) }, x, w))
 	case "softmax", "layer_norm", "gelu", "cross_entropy", "batch_norm": // op/dtype/pass, and of batch_norm channels/size/batch
 		shape := []int{4096, 1024}
 		if len(part) > 3 {
 			shape = []int{num(5), num(3), num(4), num(4)}
 		}
-		return in(pointwise(root, part[0], randn(part[1], shape...), part[2] == "step"))
+		return in(lines(root, part[0], randn(part[1], shape...), part[2] == "step"))
 	case "mlp", "resnet18", "gpt":
 		return step(root, part[0], part[1])
 	case "op":
@@ -84,14 +75,13 @@ func build(root *amp.Scope, name string) func() {
 	return nil
 }
 
-// pointwise is one op on x, 4096 rows of 1024 or images, forward or forward and backward.
-func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(s *amp.Scope) {
+// lines is one op on x, 4096 rows of 1024 or images, forward or forward and backward.
+func lines(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(s *amp.Scope) {
 	n := x.Shape()[1]
 	w, b := amp.To(root, amp.Randn(root, amp.Float32, 0, 1, n), x.DType()), amp.To(root, amp.Randn(root, amp.Float32, 0, 1, n), x.DType())
 	target := amp.RandInt(root, 0, int64(n), x.Shape()[0])
-	dy := amp.To(root, amp.Randn(root, amp.Float32, 0, 1, x.Shape()...), x.DType())
 	running := amp.BatchNormState{RunningMean: amp.Zeros(root, amp.Float32, n), RunningVar: amp.Ones(root, amp.Float32, n), Momentum: 0.1, Eps: 1e-5}
-	op := func(s *amp.Scope) *amp.Tensor {
+	return pass(root, backward, func(s *amp.Scope) *amp.Tensor {
 		switch name {
 		case "softmax":
 			return amp.Softmax(s, x, -1)
@@ -103,28 +93,27 @@ func pointwise(root *amp.Scope, name string, x *amp.Tensor, backward bool) func(
 			return amp.BatchNorm(s.Train(), x, w, b, running)
 		}
 		return amp.CrossEntropy(s, x, target)
-	}
+	}, x, w, b)
+}
+
+// pass runs an op without a tape, or with one and then backward: from a gradient of the result's shape, or from 1 where that is one number.
+func pass(root *amp.Scope, backward bool, op func(s *amp.Scope) *amp.Tensor, params ...*amp.Tensor) func(s *amp.Scope) {
 	if !backward {
 		return func(s *amp.Scope) { op(s.NoGrad()) }
 	}
-	x.RequireGrad()
-	w.RequireGrad()
-	b.RequireGrad()
-	return func(s *amp.Scope) {
-		forget(x, w, b)
-		y := op(s)
-		if name == "cross_entropy" {
-			y.Backward()
-			return
-		}
-		y.Backward(amp.GradOutputs(dy))
+	for _, p := range params {
+		p.RequireGrad()
 	}
-}
-
-// forget removes gradients, as the peers do before each call: a second one would be added to them.
-func forget(leaves ...*amp.Tensor) {
-	for _, t := range leaves {
-		t.ZeroGrad()
+	var from []amp.BackwardOption
+	return func(s *amp.Scope) {
+		for _, p := range params { // as the peers do: a second gradient would be added to the first
+			p.ZeroGrad()
+		}
+		y := op(s)
+		if from == nil && len(y.Shape()) > 0 {
+			from = append(from, amp.GradOutputs(amp.To(root, amp.Randn(root, amp.Float32, 0, 1, y.Shape()...), y.DType())))
+		}
+		y.Backward(from...)
 	}
 }
 

@@ -51,27 +51,6 @@ func other(root *amp.Scope, name, dtype string, backward bool) func(s *amp.Scope
 	return nil
 }
 
-// pass runs an op without a tape, or with one and then backward from a gradient of the result's shape.
-func pass(root *amp.Scope, backward bool, op func(s *amp.Scope) *amp.Tensor, params ...*amp.Tensor) func(s *amp.Scope) {
-	if !backward {
-		return func(s *amp.Scope) { op(s.NoGrad()) }
-	}
-	for _, p := range params {
-		p.RequireGrad()
-	}
-	var dy *amp.Tensor
-	return func(s *amp.Scope) {
-		for _, p := range params {
-			p.SetGrad(nil)
-		}
-		y := op(s)
-		if dy == nil {
-			dy = amp.To(root, amp.Randn(root, amp.Float32, 0, 1, y.Shape()...), y.DType())
-		}
-		y.Backward(amp.GradOutputs(dy))
-	}
-}
-
 // optimizer is one step of a parameter of 4 M numbers, or unscaling its gradient and looking for what is not finite.
 func optimizer(root *amp.Scope, name string) func() {
 	p := amp.Randn(root, amp.Float32, 0, 1, 4096, 1024).RequireGrad()
