@@ -48,9 +48,10 @@ func (j *convJob[T]) steps() bool {
 	k.pack(&j.kernel, j.groups, j.m, j.channels)
 	boxes := j.patches(j.channels)
 	chunks := (j.groups + groupsAtOnce - 1) / groupsAtOnce
-	shares := 1 // of the rows, where there are few boxes
-	if n := len(boxes) * chunks; n < 8 {
-		shares = max(1, min((8+n-1)/n, j.m/32))
+	const tasks = 24 // so many that a worker whose boxes hold fewer images can help
+	shares := 1      // of the rows, where there are few boxes
+	if n := len(boxes) * chunks; n < tasks {
+		shares = max(1, min((tasks+n-1)/n, j.m/32))
 	}
 	each := (j.m/shares + cpu.StepRows - 1) / cpu.StepRows * cpu.StepRows
 	serial := int(patchJobs.Add(1))
@@ -114,7 +115,7 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box) {
 	p := &w.patch
 	p.lay(&j.lattice, b)
 	w.steps.Reset()
-	w.steps.Ahead = 2 * p.plane
+	w.steps.Ahead = 4 * p.plane
 	for c := range j.channels {
 		for _, at := range p.taps {
 			w.steps.Add(c*p.plane + at)

@@ -195,7 +195,7 @@ func (w *weightWork) columns(l *lattice, b *box, vectors int) {
 	stride := [3]int{(hi[1] - lo[1]) * (hi[2] - lo[2]) * vectorSize, (hi[2] - lo[2]) * vectorSize, vectorSize}
 	image := (hi[0] - lo[0]) * stride[0]
 	w.steps.Reset()
-	w.steps.Ahead = 8 * vectorSize
+	w.steps.Ahead = 24 * vectorSize
 	for i := range b.hi[0] - b.lo[0] {
 		for z := range b.hi[1] - b.lo[1] {
 			for y := range b.hi[2] - b.lo[2] {
