@@ -232,12 +232,15 @@ func (c *counting) decode(b []byte) *amp.Exponents {
 	return e
 }
 
-// Exponents waits for the counts.
+// Exponents waits for the counts; nil while a step is captured, of which the copy would become a part.
 func (c *counting) Exponents() *amp.Exponents {
 	h := c.ring
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !c.done {
+		if h.dev.capture.on.Load() {
+			return nil
+		}
 		h.dev.count.syncs.Add(1)
 		err := h.dev.do(func() error {
 			if p := &h.ring[c.part]; !p.full {

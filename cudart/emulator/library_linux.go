@@ -4,6 +4,7 @@ package emulator
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -32,17 +33,25 @@ func open(d driver.Driver) (handle, error) {
 	return h, nil
 }
 
-// bytesAt keeps buffers in the heap, where C may write to them.
-func bytesAt(b []byte) uintptr {
-	sink = unsafe.SliceData(b)
-	return uintptr(unsafe.Pointer(sink))
-}
+var (
+	never bool
+	sink  *byte
+)
 
-var sink *byte
+// bytesAt returns the address of b's memory, for C to write to: seeing it stored, the compiler puts it into the heap. The caller keeps b
+// alive over the call.
+func bytesAt(b []byte) uintptr {
+	p := unsafe.SliceData(b)
+	if never {
+		sink = p
+	}
+	return uintptr(unsafe.Pointer(p))
+}
 
 func (h handle) control(settings string) string {
 	text, message := append([]byte(settings), 0), make([]byte, 400)
 	purego.SyscallN(h.fnControl, bytesAt(text), bytesAt(message), uintptr(len(message)))
+	runtime.KeepAlive(text)
 	return cString(message)
 }
 
