@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -348,5 +349,34 @@ func TestNearest(t *testing.T) {
 	}
 	if d := distance("ab", "ba"); d != 1 {
 		t.Errorf("two letters swapped: %d", d)
+	}
+}
+
+// TestStatusColors: marks are graphics, which WCAG 2.2 (1.4.11) wants at a contrast of 3 to what they stand on, light or dark.
+func TestStatusColors(t *testing.T) {
+	luminance := func(color string) float64 {
+		var rgb [3]uint8
+		if _, err := fmt.Sscanf(color, "#%02x%02x%02x", &rgb[0], &rgb[1], &rgb[2]); err != nil {
+			t.Fatalf("%s: %v", color, err)
+		}
+		sum := 0.0
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			c := float64(rgb[i]) / 255
+			if c <= 0.04045 {
+				c /= 12.92
+			} else {
+				c = math.Pow((c+0.055)/1.055, 2.4)
+			}
+			sum += weight * c
+		}
+		return sum
+	}
+	for status, color := range statusColors {
+		for _, ground := range []string{"#ffffff", "#212121", "#111111"} {
+			a, b := luminance(color), luminance(ground)
+			if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < 3 {
+				t.Errorf("%s on %s: a contrast of %.2f", status, ground, ratio)
+			}
+		}
 	}
 }

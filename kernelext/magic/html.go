@@ -103,8 +103,8 @@ func (t *Table) html(b *strings.Builder) {
 	b.WriteString(`</tbody></table></div>`)
 }
 
-// statusColors go with the marks.
-var statusColors = map[string]string{"ok": "#009e73", "warn": "#e69f00", "bad": "#d55e00"}
+// statusColors go with the marks: seen on white as on JupyterLab's dark ground, with a contrast of 3 and more.
+var statusColors = map[string]string{"ok": "#009e73", "warn": "#b37400", "bad": "#d55e00"}
 
 func (f Field) html() string {
 	var parts []string

@@ -59,7 +59,7 @@ func goSettings(goCmd string, environ []string) settings {
 			s.proxy = proxy
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, goCmd, "env", "-json", "GOPROXY", "GOFLAGS", "GOENV")
 	cmd.Env, cmd.Dir = environ, "/"
