@@ -211,6 +211,8 @@ func TestKilledOnTheGPU(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	n := onGPU(t)
 	found, moved, last := 0, 0, 0
+	const quiet = 300 * time.Millisecond
+	span := quiet // within which a cell is killed
 	for range gpuKills {
 		cmd := n.command("gpuendless", steps)
 		out, err := cmd.StdoutPipe()
@@ -226,7 +228,7 @@ func TestKilledOnTheGPU(t *testing.T) {
 		if r.IntN(4) > 0 { // three in four are let begin
 			line, _ = bufio.NewReader(out).ReadString('\n')
 		}
-		time.Sleep(time.Duration(r.Int64N(int64(300 * time.Millisecond))))
+		time.Sleep(time.Duration(r.Int64N(int64(span))))
 		_ = cmd.Process.Kill()
 		if line == "" {
 			line, _ = bufio.NewReader(out).ReadString('\n')
@@ -245,6 +247,9 @@ func TestKilledOnTheGPU(t *testing.T) {
 		}
 		if k > last {
 			moved++
+			span = max(span*3/4, quiet)
+		} else {
+			span = min(span*5/4, 5*time.Second) // a busy machine takes its steps later
 		}
 		if last = k; k > steps-100 {
 			n = onGPU(t)
