@@ -249,7 +249,7 @@ func TestKilledOnTheGPU(t *testing.T) {
 			moved++
 			span = max(span*3/4, quiet)
 		} else {
-			span = min(span*5/4, 5*time.Second) // a busy machine takes its steps later
+			span = min(span*5/4, 2*time.Second) // a busy machine takes its steps later
 		}
 		if last = k; k > steps-100 {
 			n = onGPU(t)
