@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	drawTimeout = 10 * time.Second // bounds the drawing of one figure
+	drawTimeout = 30 * time.Second // bounds the drawing of one figure, on a very busy machine too
 	maxStuck    = 2                // drawings that took longer and still go on
 )
 
