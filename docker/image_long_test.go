@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	installer "github.com/halftone-ml/halftone/kernelext/install"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 	"github.com/halftone-ml/halftone/kernelext/share"
 	"github.com/halftone-ml/halftone/widgets"
@@ -162,8 +163,14 @@ func (e *engine) testHostNumbers(t *testing.T) {
 	const tutorial = "01-first-amp-training.ipynb"
 	l, err := layout.Default()
 	must(t, err)
-	if _, err := l.Load(); err != nil {
+	state, err := l.Load()
+	if err != nil {
 		t.Skipf("the host has no installation to compare with (make test-all makes one): %v", err)
+	}
+	source, err := installer.Fingerprint("..")
+	must(t, err)
+	if state.Source != source {
+		t.Skipf("the host's installation in %s is of other sources (make lab renews it)", l.Home)
 	}
 	dir := t.TempDir()
 	cmd := exec.Command(l.Halftone(), "run", "--output", filepath.Join(dir, "host.ipynb"), filepath.Join("../notebooks", tutorial))
@@ -205,13 +212,16 @@ func (e *engine) testAnyUser(t *testing.T) {
 
 // testSentences gives containers what they cannot work with.
 func (e *engine) testSentences(t *testing.T) {
-	folder := t.TempDir()
+	folder, full := t.TempDir(), t.TempDir()
 	must(t, os.Chmod(folder, 0o755))
+	must(t, os.Chmod(full, 0o755))
+	writeCells(t, filepath.Join(full, "one.ipynb"), []string{"%%"})
 	for says, args := range map[string][]string{
 		"mode=1777, with exec":       {"run", "--rm", "--read-only", "--tmpfs", "/tmp", image, "version"},
 		"add --tmpfs /tmp:exec":      {"run", "--rm", "--read-only", image, "version"},
 		"no such notebook":           confinedRun(image, "run", "none.ipynb"),
 		"neither halftone.json nor":  confinedRun("-v", folder+":/home/jovyan/notebooks:ro", image, "verify"),
+		"can be made with --output":  confinedRun("-v", full+":/home/jovyan/notebooks:ro", image, "share", "one.ipynb"),
 		"there is no command \"ru\"": confinedRun(image, "halftone", "ru"),
 	} {
 		out, err := e.output(4*time.Minute, args...)

@@ -50,10 +50,11 @@ func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Ex
 	}
 	// What is half done never has the name that was asked for.
 	tmp := strings.TrimRight(o.Output, string(filepath.Separator)) + ".new"
-	if err := os.RemoveAll(tmp); err != nil {
-		return nil, nil, err
+	err = os.RemoveAll(tmp)
+	if err == nil {
+		err = os.MkdirAll(tmp, 0o755)
 	}
-	if err := os.MkdirAll(tmp, 0o755); err != nil {
+	if err != nil {
 		return nil, nil, fmt.Errorf("%w: name a folder that can be made with --output", err)
 	}
 	defer os.RemoveAll(tmp)
