@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// What can be had of arm64 on another machine in a few minutes: an emulated build of the image takes longer (README.md has the command).
+// What can be had of arm64 on another machine in a few minutes: the build of the image takes longer (README.md has the command).
 
 // goFor builds a program of this module for a processor.
 func goFor(t *testing.T, arch, pkg string) string {
