@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 )
 
 // InterruptEnv names the variable by which a notebook kernel asks that an interrupt (SIGINT) end the loops of a program and not the
@@ -91,7 +90,7 @@ func (i *interruption) leave() {
 	signal.Stop(i.signals)
 	select {
 	case <-i.signals:
-		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		interruptSelf()
 	default:
 	}
 	close(i.signals)
