@@ -215,9 +215,9 @@ var rules = map[rule]string{
 	ruleCastHit:       "served from the weight-cast cache for %b",
 	ruleCastUser:      "the program asked for this cast",
 	ruleCastPromotion: "type promotion for %b: its inputs differ",
-	ruleCastInputs:    "custom: its author asked for inputs of that dtype; %w",
+	ruleCastInputs:    "CastInputs: an op of this program that was registered with a dtype for its inputs; %w",
 	ruleUnclassified:  "no class: float32, as amp.Unclassified asks",
-	ruleInherit:       "custom: follows its inputs; %w",
+	ruleInherit:       "inherit: an op of this program, it follows its inputs; %w",
 	rulePart:          "part of an op whose inputs autocast has decided",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
 }

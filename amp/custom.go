@@ -19,7 +19,7 @@ type Custom struct {
 	// follows its inputs too, as an op that is not registered with PyTorch's autocast does, and says so once; Unclassified
 	// chooses otherwise. (Popular writing has it that such ops fall back to float32: they do not.)
 	Class Class
-	Why   string // why that class
+	Why   string // why that class, for Explain and the trace
 	// CastInputs is custom_fwd's cast_inputs: under autocast the inputs are cast to it whatever the class. NoDType: by class.
 	CastInputs DType
 	// Forward computes the result from ops of this package in scope c.S. Where the class or CastInputs decided the inputs, autocast
@@ -82,8 +82,12 @@ func Register(u Custom) func(s *Scope, in ...*Tensor) *Tensor {
 	if o.Doc == "" {
 		o.Doc = "an op of this program"
 	}
-	if o.Why == "" {
-		o.Why = "as its author says"
+	switch {
+	case o.Why != "":
+	case u.Class == Unlisted && u.CastInputs == NoDType:
+		o.Why = "it was registered without a class"
+	default:
+		o.Why = "it was registered so"
 	}
 	if u.Backward != nil {
 		o.Backward = customBackward

@@ -107,6 +107,29 @@ func TestCustomDecisions(t *testing.T) {
 	}
 }
 
+// TestExplainSaysWhatDecidesCustomOps: a reader who did not write the op is told that the program did, and what it asked for.
+func TestExplainSaysWhatDecidesCustomOps(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for _, c := range []struct {
+		class Class
+		why   string
+		cast  DType
+		want  string
+	}{
+		{Unlisted, "", NoDType, "inherit: an op of this program, it follows its inputs; it was registered without a class"},
+		{Inherit, "it only moves elements", NoDType, "inherit: an op of this program, it follows its inputs; it only moves elements"},
+		{Inherit, "squares overflow", Float32, "CastInputs: an op of this program that was registered with a dtype for its inputs; squares overflow"},
+		{Lower, "", NoDType, "lower: it was registered so"},
+		{FP32, "squares overflow", NoDType, "fp32: squares overflow"},
+	} {
+		register(t, Custom{Name: "mine", Class: c.class, Why: c.why, CastInputs: c.cast, Forward: func(_ *Context, in []*Tensor) *Tensor { return in[0] }})
+		if e := Explain(s.Autocast(Float16), "mine", Float16); e.Rule != c.want {
+			t.Errorf("class %v, cast %v: %q, want %q", c.class, c.cast, e.Rule, c.want)
+		}
+	}
+}
+
 // TestCustomGradients: a custom Backward, and none, give the gradients of the built-in op, of first and second order.
 func TestCustomGradients(t *testing.T) {
 	swish := func(s *Scope, x *Tensor) *Tensor { return Mul(s, x, Sigmoid(s, x)) }

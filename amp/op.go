@@ -22,7 +22,7 @@ const (
 	FP32Append              // as FP32Output, by the overload with a dtype (norm)
 	Promote                 // inputs cast to the widest among them
 	Banned                  // refused
-	Inherit                 // an op of the user's own that runs in the dtype of its inputs because its author says so
+	Inherit                 // an op of the user's own that was registered to run in the dtype of its inputs
 )
 
 var classNames = [...]string{"unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned", "inherit"}

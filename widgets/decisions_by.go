@@ -14,9 +14,9 @@ const (
 // deciders tells them by how amp words its rules; the test walks them all.
 var deciders = []struct{ prefix, by string }{
 	{"lower: ", ByClass}, {"fp32: ", ByClass}, {"fp32 output: ", ByClass},
-	{"promote: ", ByInput}, {"unlisted: ", ByInput}, {"custom: follows", ByInput}, {"autocast is off", ByInput}, {"float64 and", ByInput}, {"optimizer: ", ByInput},
+	{"promote: ", ByInput}, {"unlisted: ", ByInput}, {"inherit: ", ByInput}, {"autocast is off", ByInput}, {"float64 and", ByInput}, {"optimizer: ", ByInput},
 	{"forced to ", ByOverride},
-	{"backward: ", ByRule}, {"in place: ", ByRule}, {"part of ", ByRule}, {"custom: its author", ByRule}, {"no class: ", ByRule}, {"cast for ", ByRule}, {"served from ", ByRule}, {"type promotion", ByRule},
+	{"backward: ", ByRule}, {"in place: ", ByRule}, {"part of ", ByRule}, {"CastInputs: ", ByRule}, {"no class: ", ByRule}, {"cast for ", ByRule}, {"served from ", ByRule}, {"type promotion", ByRule},
 	{"the caller asked", ByProgram}, {"the program asked", ByProgram},
 }
 

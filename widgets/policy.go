@@ -67,7 +67,7 @@ func ClassMeaning(c amp.Class) string {
 	case amp.Banned:
 		return "refused under autocast"
 	case amp.Inherit:
-		return "runs in the dtype of its inputs, as its author says"
+		return "an op of this program; runs in the dtype of its inputs, as it was registered"
 	}
 	return "runs in the dtype of its inputs"
 }
