@@ -54,9 +54,34 @@ func (t *Tensor) onHost(op string) *Tensor {
 	}
 	lo, hi := t.span()
 	size := t.dt.Size()
+	if c := t.gathered(hi - lo); c != nil {
+		defer c.release()
+		t, lo, hi = c, 0, c.Len()
+	}
 	mem := hostBytes((hi - lo) * size)
 	t.st.must(op, t.st.dev.CopyOut(mem, t.st.buf, lo*size))
 	return t.mirror(mem, lo)
+}
+
+// gatherFrom is the size in bytes of what a view spans from which on its device brings the elements together before the host reads them:
+// below, a copy of all that lies between them is as quick.
+const gatherFrom = 1 << 20
+
+// gathered returns a copy of t without gaps on its device where most of the elements that t spans are not t's, such as those of one column
+// of a matrix. It returns nil where there are few between them, and where the device has no room or captures a step.
+func (t *Tensor) gathered(span int) *Tensor {
+	if n := t.Len(); n == 0 || span/4 < n || span*t.dt.Size() < gatherFrom || capturing.Load() != nil {
+		return nil
+	}
+	var c *Tensor
+	if Maybe(func() { c = alloc("contiguous", t.st.dev, t.dt, t.shape) }) != nil {
+		return nil
+	}
+	if t.st.dev.Run(&Call{Op: opContiguous, In: []*Tensor{t}, Out: c}) != nil {
+		c.release()
+		return nil
+	}
+	return c
 }
 
 // rewrite calls f with t, or with a copy that it fills and that is then written back.

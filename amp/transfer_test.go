@@ -108,6 +108,35 @@ func TestRemoteTrainsAsCPU(t *testing.T) {
 	}
 }
 
+// TestColumnIsReadAlone: of a view whose elements lie far apart the host reads the elements, not all that lies between them, and the
+// view stays what it is; a view with few gaps is read as it lies.
+func TestColumnIsReadAlone(t *testing.T) {
+	s := amp.NewScope(amp.On("remote"))
+	defer s.Close()
+	device := remote.Open()
+	const rows, columns = 600, 700
+	values := make([]float32, rows*columns)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	x := amp.From(values, rows, columns).To(s)
+	for _, width := range []int{1, 3, columns - 1} {
+		part := amp.Narrow(s, x, 1, 5%(columns-width+1), width)
+		held, before := amp.MemStats()["remote:0"].Bytes, device.Read.Load()
+		for i, got := range amp.Values[float32](part) {
+			if want := float32(i/width*columns + 5%(columns-width+1) + i%width); got != want {
+				t.Fatalf("%d columns: element %d is %v, want %v", width, i, got, want)
+			}
+		}
+		if n := int(device.Read.Load()-before) / 4; n > rows*columns || width < 4 && n != rows*width {
+			t.Errorf("%d columns of %d elements: %d were read", width, rows*width, n)
+		}
+		if now := amp.MemStats()["remote:0"].Bytes; now != held || part.IsContiguous() {
+			t.Errorf("%d columns: %d bytes are held, %d before", width, now, held)
+		}
+	}
+}
+
 func TestTransfers(t *testing.T) {
 	there := amp.NewScope(amp.On("remote"))
 	defer there.Close()

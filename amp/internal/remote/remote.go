@@ -38,6 +38,7 @@ type Device struct {
 	name    string
 	Ops     atomic.Int64 // calls of Run
 	Syncs   atomic.Int64 // times the host waited: calls of CopyOut and Sync
+	Read    atomic.Int64 // bytes that CopyOut was asked for
 	Uploads atomic.Int64 // calls of CopyIn
 	Fills   atomic.Int64
 	blocks  atomic.Int64
@@ -133,6 +134,7 @@ func (d *Device) CopyIn(dst amp.Buffer, to int, src []byte) error {
 // CopyOut copies to the host.
 func (d *Device) CopyOut(dst []byte, src amp.Buffer, from int) error {
 	d.Syncs.Add(1)
+	d.Read.Add(int64(len(dst)))
 	return link{}.CopyOut(dst, src, from)
 }
 
