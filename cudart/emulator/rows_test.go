@@ -20,11 +20,14 @@ type rowRun struct {
 	env                           []string
 	all                           bool // integers too, and inputs with gaps
 	large                         bool // the large cases too: splits, tiles, tensor cores
+	far                           bool // instead, inputs whose elements lie 2³¹ elements apart
 }
 
 // tests is the expression of what runs.
 func (r rowRun) tests() string {
 	switch {
+	case r.far:
+		return "^TestFarApartOnDevice$"
 	case r.large:
 		return "^Test(EveryOp|Large)OnDevice"
 	case r.all:
@@ -42,6 +45,8 @@ var rowRuns = []rowRun{
 	{name: "forward", settings: "order=forward", least: 300, all: true},
 	{name: "reversed", settings: "order=reversed,seed=2", least: 300},
 	{name: "shuffled", settings: "order=shuffled,seed=3", least: 300},
+	// More memory than the machine has need not be there: hardly any of it is touched.
+	{name: "far apart", settings: "order=forward,memory=16G", least: 300, far: true},
 	// The others compute these small convolutions with Halftone's kernels.
 	{name: "cuDNN", rows: "/^conv", least: 15, env: []string{cudart.DNNEnv + "=all"}},
 }

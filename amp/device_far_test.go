@@ -1,5 +1,3 @@
-//go:build long
-
 package amp
 
 import (
@@ -94,7 +92,10 @@ func compareFar(t *testing.T, device string) {
 	s := NewScope()
 	SetDefaultDevice(before)
 	defer s.Close()
-	f := newFarStore(s)
+	var f *farStore
+	if err := Maybe(func() { f = newFarStore(s) }); err != nil {
+		t.Skip(err)
+	}
 	eachCase(t, func(t *testing.T, o *Op, c opCase) {
 		if slices.ContainsFunc(c.inputs, func(in input) bool { return count("", in.shape) == 0 }) {
 			t.Skip("no elements")
@@ -106,10 +107,8 @@ func compareFar(t *testing.T, device string) {
 	})
 }
 
-// TestFarApart gives every row inputs whose elements lie 2³¹ elements apart.
-func TestFarApart(t *testing.T) {
-	if home() != "cpu" {
-		t.Skip("the tests run on ", home())
-	}
-	compareFar(t, home())
+// TestFarApartOnDevice gives every row inputs whose elements lie 2³¹ elements apart, on the device of HALFTONE_COMPARE_DEVICE.
+func TestFarApartOnDevice(t *testing.T) {
+	device := compared(t)
+	onDeviceAlone(t, func() { compareFar(t, device) })
 }
