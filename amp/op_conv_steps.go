@@ -96,7 +96,7 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 	turned := l.in > l.out
 	const rows = 32
 	parts := (m + rows - 1) / rows
-	cpu.Parallel(groups*parts, max(1, grain/max(1, k.group/parts)), func(lo, hi int) {
+	cpu.Parallel(groups*parts, grainOf(k.group/max(1, parts)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			g, first := i/parts, i%parts*rows
 			high := min(rows, m-first)
