@@ -1299,19 +1299,19 @@ done:
 	VZEROUPPER
 	RET
 
-// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-88
+// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1319,8 +1319,8 @@ TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-88
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	JMP loop
 zero:
@@ -1335,31 +1335,37 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	ADDQ $2048, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x1x1(SB), NOSPLIT, $0-88
+// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxF16x1x1(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1367,8 +1373,8 @@ TEXT ·amxF16x1x1(SB), NOSPLIT, $0-88
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	JMP loop
 zero:
@@ -1383,31 +1389,37 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	ADDQ $2048, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-88
+// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1415,8 +1427,8 @@ TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-88
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
 	JMP loop
@@ -1435,6 +1447,12 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1442,25 +1460,25 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
 	ADDQ $2048, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x1x2(SB), NOSPLIT, $0-88
+// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxF16x1x2(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1468,8 +1486,8 @@ TEXT ·amxF16x1x2(SB), NOSPLIT, $0-88
 panel:
 	MOVQ BX, CX
 	MOVQ R12, DI
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
 	JMP loop
@@ -1488,6 +1506,12 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1495,25 +1519,25 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
 	ADDQ $2048, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-88
+// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1524,8 +1548,8 @@ panel:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
 	JMP loop
@@ -1544,6 +1568,12 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ AX, R15
 	ADDQ $2048, DI
@@ -1552,25 +1582,25 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	ADDQ $4096, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x2x1(SB), NOSPLIT, $0-88
+// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxF16x2x1(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1581,8 +1611,8 @@ panel:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
 	JMP loop
@@ -1601,6 +1631,12 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ AX, R15
 	ADDQ $2048, DI
@@ -1609,25 +1645,25 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	ADDQ $4096, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-88
+// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1638,8 +1674,8 @@ panel:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
@@ -1665,6 +1701,12 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ AX, R15
 	ADDQ $2048, DI
@@ -1675,25 +1717,25 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
 	ADDQ $4096, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x2x2(SB), NOSPLIT, $0-88
+// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+TEXT ·amxF16x2x2(SB), NOSPLIT, $0-104
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), R12
 	MOVQ c+32(FP), DX
-	MOVQ more+40(FP), R13
-	MOVQ skip+48(FP), R9
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
 	MOVQ step+80(FP), R8
+	MOVQ result+88(FP), R13
+	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ R8, AX
 	MOVQ $128, R8
@@ -1704,8 +1746,8 @@ panel:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	TESTQ R13, R13
-	JZ zero
+	CMPQ more+40(FP), $0
+	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
@@ -1731,6 +1773,12 @@ loop:
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
+	TESTQ R13, R13
+	JZ next
+	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
+	LEAQ (R13)(R9*2), R13
+next:
 	ADDQ AX, SI
 	ADDQ AX, R15
 	ADDQ $2048, DI
@@ -1741,7 +1789,7 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
 	ADDQ $4096, DX
-	ADDQ R9, SI
+	ADDQ skip+48(FP), SI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
@@ -1754,8 +1802,8 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ last+16(FP), DI
 	MOVQ ld+24(FP), R9
 loop:
-	BYTE $0x0f; BYTE $0x0d; BYTE $0x0e // PREFETCHW (SI)
-	BYTE $0x0f; BYTE $0x0d; BYTE $0x0f // PREFETCHW (DI)
+	BYTE $0x40; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x26; BYTE $0x00 // PREFETCHW (r6 + r4)
+	BYTE $0x40; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x27; BYTE $0x00 // PREFETCHW (r7 + r4)
 	ADDQ R9, SI
 	ADDQ R9, DI
 	DECQ CX

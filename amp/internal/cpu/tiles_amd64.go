@@ -12,7 +12,8 @@ const (
 	tilePackB = 1 << 21   // pairs of b
 	tilePackA = 128 << 10 // pairs of a, by a task
 	tileChunk = 256       // pairs along k that are multiplied at a time: these of a panel of b stay in the L1 cache
-	tileRows  = 128       // rows between which a panel of b goes to the L1 cache anew, whose sums stay there too
+	tileRows  = 128       // rows that a panel of b is multiplied by while it is in the L1 cache, where their sums stay too
+	tileFirst = 192 << 10 // pairs of a that may be among more rows, at most 256, where a panel of b goes to the L1 cache in several chunks
 	tileMost  = 512       // rows of a task
 	tileCols  = 128       // columns of a task, at least
 	tileNear  = 1 << 17   // pairs of a up to which every task packs its columns of b for itself
@@ -49,41 +50,24 @@ func runTiles(g *product[float32]) {
 	}
 }
 
-// tileBlocks returns the rows and columns of a task; there should be about eight where that leaves each enough.
+// tileBlocks returns the rows and columns of a task; there should be about sixteen where that leaves each enough.
 func (g *product[T]) tileBlocks() (rows, cols int) {
-	most := min(tileMost, max(tilePackA/g.ks, tileRows))
+	most := min(tileMost, max(tilePackA/g.ks, chunkRows(g.ks)))
 	if g.whole() {
 		return tileRows, g.nc
 	}
 	down := max((g.m+most-1)/most, min(2, g.m/tileRows))
-	across := max(1, min((8+down-1)/down, g.nc/tileCols))
+	across := max(1, min((16+down-1)/down, g.nc/tileCols))
 	return up((g.m+down-1)/down, 32), up((g.nc+across-1)/across, 32)
 }
 
-// packPanels packs columns of b.
-func packPanels(g *product[float32], jc, cols, ps, steps int) {
-	group := 32
-	if g.b.halves() == nil && g.b.Col == 1 && g.b.Table == nil {
-		group = line // rows of b are read in long runs
-	} else if g.b.halves() != nil && g.b.Col == 1 {
-		group = 32 * max(1, min(8, cols/32/4))
+// chunkRows returns the rows that a chunk of a panel of b is multiplied by: the more, the less often it goes to the L1 cache, and the longer
+// the sums wait for the next chunk.
+func chunkRows(steps int) int {
+	if steps <= tileChunk {
+		return tileRows
 	}
-	spread((cols+group-1)/group, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
-		packTileColumns(g, w, g.packed[group*t*steps:], jc+group*t, min(group, cols-group*t), ps, steps)
-	})
-}
-
-// packTileColumns packs columns j… of b, at most a line of them unless they are halves in memory.
-func packTileColumns(g *product[float32], w *workspace[float32], dst []float32, j, cols, ps, steps int) {
-	x := g.b.Table
-	if x == nil {
-		packTilesB(g, w, dst, cols, ps, steps, g.b.Off+j*g.b.Col)
-		return
-	}
-	for c := 0; c < cols; c += 32 {
-		wide := min(32, cols-c)
-		gatherPairs(dst[c*steps:], steps, x.Src, x.Row[2*ps:2*ps+g.left(ps, steps)], x.Col[j+c:j+c+wide], g.b.Half)
-	}
+	return max(tileRows, min(2*tileRows, tileFirst/steps&^31))
 }
 
 // tilesByColumns is the product of a small a: no worker waits for what another one packs, or fetches it from its cache.
@@ -99,77 +83,6 @@ func tilesByColumns(g *product[float32]) {
 		}
 		tileTask(g, w, w.last, 0, g.m, j, 0, cols, 0, g.k)
 	})
-}
-
-func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols, ps, steps, off int) {
-	if x := g.b.halves(); x != nil {
-		done := 0
-		if k := g.left(ps, steps); g.b.Col == 1 && k == 2*steps && cols >= 64 {
-			done = cols &^ 31
-			first, last := off+2*ps*g.b.Row, off+(2*ps+k-1)*g.b.Row
-			_, _, _ = x[min(first, last)], x[max(first, last)+done-1], dst[done*steps-1]
-			packPairPanels(steps, &x[first], 2*g.b.Row, &dst[0], done/32, 128*steps)
-		}
-		for ; done < cols; done += 32 {
-			packPairsB(g, w, dst[done*steps:], min(32, cols-done), ps, steps, off+done*g.b.Col)
-		}
-		return
-	}
-	chunk := stagedElements / 2 / up(cols, 32) &^ 15
-	for q := 0; q < steps; q += chunk {
-		lanes := min(chunk, steps-q)
-		k := g.left(ps+q, lanes)
-		sy, sp := w.stage(&g.b, cols, k, off+2*(ps+q)*g.b.Row, g.b.Col, g.b.Row)
-		for c := 0; c < cols; c += 32 {
-			packPairs(dst[c*steps+32*q:], 32, min(32, cols-c), lanes, k, w.half, c*sy, sy, sp)
-		}
-	}
-}
-
-func packTilesA(g *product[float32], w *workspace[float32], dst []float32, rows, ps, steps, off int) {
-	high := amxHeight(rows)
-	if x := g.a.halves(); x != nil {
-		packBlocks(w.lines[:], dst, high, rows, steps, g.left(ps, steps), x, off+2*ps*g.a.Col, g.a.Row, g.a.Col)
-		return
-	}
-	const chunk = stagedElements / 2 / 32
-	for q := 0; q < steps; q += chunk {
-		lanes := min(chunk, steps-q)
-		k := g.left(ps+q, lanes)
-		sy, sp := w.stage(&g.a, rows, k, off+2*(ps+q)*g.a.Col, g.a.Row, g.a.Col)
-		packBlocks(w.lines[:], dst[q*high:], high, rows, lanes, k, w.half, 0, sy, sp)
-	}
-}
-
-// stagedElements is how many numbers are narrowed at a time: they stay in the L1 cache.
-const stagedElements = 32 * line
-
-// stage writes rows × k elements of x, at off + y·sy + p·sp, to w.half in the order in which they lie in memory, and returns the
-// distances there.
-func (w *workspace[T]) stage(x *Matrix[T], rows, k, off, sy, sp int) (int, int) {
-	w.half = grow(w.half, stagedElements)
-	if sy == 1 && sp != 1 {
-		w.narrow(x, k, rows, off, sp, 1)
-		return 1, rows
-	}
-	w.narrow(x, rows, k, off, sy, sp)
-	return k, 1
-}
-
-// narrow writes n runs of so many elements.
-func (w *workspace[T]) narrow(x *Matrix[T], n, run, off, next, stride int) {
-	for i := range n {
-		for from := 0; from < run; from += len(w.lines) {
-			part := w.lines[:min(len(w.lines), run-from)]
-			x.fetch(part, off+i*next+from*stride, stride)
-			dst, src := w.half[i*run+from:][:len(part)], any(part).([]float32)
-			if x.Half == F16 {
-				NarrowF16(dst, src)
-			} else {
-				NarrowBF16(dst, src)
-			}
-		}
-	}
 }
 
 // tileTasks spreads the rows and columns of a pass over the workers.
@@ -194,7 +107,8 @@ func tileTask(g *product[float32], w *workspace[float32], packed []float32, i, r
 	last := ps+steps == g.k
 	aside := last && !g.out.plain() && (g.out.Elems == nil && g.out.Done != nil || g.out.rows != nil) // finished sums are handed out by rows
 	ldc := up(cols, 32)
-	w.tile = grow(w.tile, 32*tileRows)
+	most := chunkRows(steps)
+	w.tile = grow(w.tile, 32*most)
 	if aside {
 		w.c = grow(w.c, rows*ldc)
 	}
@@ -204,14 +118,15 @@ func tileTask(g *product[float32], w *workspace[float32], packed []float32, i, r
 		if at := (j + x + 32) * steps; jc+j+x+32 < g.n && at < len(packed) {
 			next = packed[at : at+32*steps]
 		}
-		for y := 0; y < rows; y += tileRows {
-			high := min(tileRows, rows-y)
+		for y := 0; y < rows; y += most {
+			high := min(most, rows-y)
 			if ps > 0 {
 				g.loadTiles(w.tile, i+y, high, jc+j+x, wide)
 			}
-			fetched := y / tileRows * steps / 16 * tileRows / 32 * 4 * 16
+			fetched := y / 32 * (steps / 16) * 64
+			lines := resultLines{}
 			if last && !aside && steps >= tileChunk { // else the lines come too late
-				g.fetchResult(i+y, high, jc+j+x, wide)
+				lines = g.fetchResult(i+y, high, jc+j+x, wide)
 			}
 			var a tileSource
 			if direct {
@@ -219,7 +134,7 @@ func tileTask(g *product[float32], w *workspace[float32], packed []float32, i, r
 			} else {
 				a = packedTiles(w.a, y, high, steps)
 			}
-			multiplyTiles(g.a.format() == F16, w.tile, a, b, next[min(fetched, len(next)):], high, wide, steps, ps > 0)
+			multiplyTiles(g.a.format() == F16, w.tile, a, b, next[min(fetched, len(next)):], lines, high, wide, steps, ps > 0)
 			switch {
 			case !last:
 				g.keepTiles(w.tile, i+y, high, jc+j+x, wide)
@@ -273,11 +188,15 @@ func (g *product[T]) rowsAsTiles(i, rows, ps, steps int) tileSource {
 
 // multiplyTiles sets or raises tiles, rows of 32 sums, by panels of a and one panel of b. It takes so much of k at a time that this part
 // of b stays in the L1 cache, and fetches what is in next to the L2 cache, 64 numbers for each block of 32 rows and 16 pairs.
-func multiplyTiles(f16 bool, c []float32, a tileSource, b, next []float32, rows, cols, steps int, more bool) {
+func multiplyTiles(f16 bool, c []float32, a tileSource, b, next []float32, to resultLines, rows, cols, steps int, more bool) {
 	_, _ = b[32*steps-1], c[32*up(rows, 16)-1]
 	tall := (rows + 15) / 32 // panels of 32 rows; the last may be one of 16
 	for p := 0; p < steps; p += tileChunk {
 		k, m := min(tileChunk, steps-p), flag(more || p > 0)
+		lines := resultLines{}
+		if p+k == steps {
+			lines = to
+		}
 		ahead := &b[p*32]
 		if at := p / 16 * tall * 64; at < len(next) {
 			ahead = &next[at]
@@ -288,16 +207,16 @@ func multiplyTiles(f16 bool, c []float32, a tileSource, b, next []float32, rows,
 		}
 		if tall > 0 {
 			at := (*float32)(unsafe.Add(a.at, p/16*block))
-			tiles(f16, 2, cols, k/16, tall, at, &b[32*p], &c[0], m, a.panel-k/16*block, ahead, a.lda, block)
+			tiles(f16, 2, cols, k/16, tall, at, &b[32*p], &c[0], m, a.panel-k/16*block, ahead, a.lda, block, lines)
 		}
 		if rows > 32*tall {
 			at := (*float32)(unsafe.Add(a.at, tall*a.panel+p/16*a.block))
-			tiles(f16, 1, cols, k/16, 1, at, &b[32*p], &c[32*32*tall], m, 0, ahead, a.lda, a.block)
+			tiles(f16, 1, cols, k/16, 1, at, &b[32*p], &c[32*32*tall], m, 0, ahead, a.lda, a.block, resultLines{})
 		}
 	}
 }
 
-func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int, ahead *float32, lda, step int) {
+func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int, ahead *float32, lda, step int, to resultLines) {
 	kind := 0
 	if f16 {
 		kind = 4
@@ -310,35 +229,51 @@ func tiles(f16 bool, high, cols, n, panels int, a, b, c *float32, more, skip int
 	}
 	switch kind {
 	case 0:
-		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxBF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 1:
-		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxBF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 2:
-		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxBF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 3:
-		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxBF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 4:
-		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxF16x1x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 5:
-		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxF16x1x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 6:
-		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxF16x2x1(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	case 7:
-		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step)
+		amxF16x2x2(n, panels, a, b, c, more, skip, tileConfig, ahead, lda, step, to.at, to.row)
 	}
 }
 
-// fetchResult asks for the lines of the result that will be written when a tile is finished.
-func (g *product[T]) fetchResult(i, rows, j, cols int) {
+// resultLines is where rows of the result begin that the kernel is to fetch while it multiplies.
+type resultLines struct {
+	at  unsafe.Pointer
+	row int // bytes from one to the next
+}
+
+// fetchResult asks for the lines of the result that will be written when a tile is finished, or leaves that to the kernel: it does so a few
+// at a time, which leaves room for other lines on their way, but takes one line of each row.
+func (g *product[T]) fetchResult(i, rows, j, cols int) resultLines {
 	at := g.out.Off + i*g.out.Row + j
+	first, last, row := unsafe.Pointer(nil), unsafe.Pointer(nil), 0
 	switch o := &g.out; {
 	case o.F16 != nil:
-		fetchRows(rows, unsafe.Pointer(&o.F16[at]), unsafe.Pointer(&o.F16[at+cols-1]), 2*o.Row)
+		first, last, row = unsafe.Pointer(&o.F16[at]), unsafe.Pointer(&o.F16[at+cols-1]), 2*o.Row
 	case o.BF16 != nil:
-		fetchRows(rows, unsafe.Pointer(&o.BF16[at]), unsafe.Pointer(&o.BF16[at+cols-1]), 2*o.Row)
+		first, last, row = unsafe.Pointer(&o.BF16[at]), unsafe.Pointer(&o.BF16[at+cols-1]), 2*o.Row
 	case o.Elems != nil:
-		fetchRows(rows, unsafe.Pointer(&o.Elems[at]), unsafe.Pointer(&o.Elems[at+cols-1]), int(unsafe.Sizeof(o.Elems[at]))*o.Row)
+		first, last, row = unsafe.Pointer(&o.Elems[at]), unsafe.Pointer(&o.Elems[at+cols-1]), int(unsafe.Sizeof(o.Elems[at]))*o.Row
+	default:
+		return resultLines{}
 	}
+	const line = 64
+	if uintptr(first)/line == uintptr(last)/line && row%line == 0 {
+		return resultLines{first, row}
+	}
+	fetchRows(rows, first, last, row)
+	return resultLines{}
 }
 
 // unfinished is where the sums of row i from column j on wait.

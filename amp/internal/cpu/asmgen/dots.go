@@ -30,10 +30,10 @@ func (f *asmFile) dotTile(rows, vectors int) {
 // lda bytes apart, and from a block of 16 pairs to the next along k it is step bytes: a is packed as such blocks, or as it is in memory; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.", 16*rows, 16*cols),
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.", 16*rows, 16*cols),
 		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "R12"},
-		param{"c", "*float32", "DX"}, param{"more", "int", "R13"}, param{"skip", "int", "R9"}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"},
-		param{"lda", "int", "R11"}, param{"step", "int", "R8"})
+		param{"c", "*float32", "DX"}, param{"more", "int", ""}, param{"skip", "int", ""}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"},
+		param{"lda", "int", "R11"}, param{"step", "int", "R8"}, param{"result", "unsafe.Pointer", "R13"}, param{"ldr", "int", "R9"})
 	f.ldtilecfg(regAX)
 	f.op("MOVQ", "R8", "AX")
 	f.op("MOVQ", "$128", "R8")
@@ -53,8 +53,8 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 			}
 		}
 	}
-	f.op("TESTQ", "R13", "R13")
-	f.op("JZ", "zero")
+	f.op("CMPQ", "more+40(FP)", "$0")
+	f.op("JEQ", "zero")
 	acc(func(t, off int) { f.tileMove(tileLoad, t, off, regDX, regR8) })
 	f.op("JMP", "loop")
 	f.label("zero")
@@ -79,6 +79,12 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 		f.op("PREFETCHT1", at(64*i, "R14"))
 	}
 	f.op("ADDQ", "$256", "R14")
+	f.op("TESTQ", "R13", "R13")
+	f.op("JZ", "next")
+	f.prefetchW(regR13, noIndex)
+	f.prefetchW(regR13, regR9)
+	f.op("LEAQ", "(R13)(R9*2)", "R13")
+	f.label("next")
 	f.op("ADDQ", "AX", "SI")
 	if rows == 2 {
 		f.op("ADDQ", "AX", "R15")
@@ -88,7 +94,7 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.op("JNZ", "loop")
 	acc(func(t, off int) { f.tileMove(tileStore, t, off, regDX, regR8) })
 	f.op("ADDQ", imm(2048*rows), "DX")
-	f.op("ADDQ", "R9", "SI")
+	f.op("ADDQ", "skip+48(FP)", "SI")
 	f.op("DECQ", "R10")
 	f.op("JNZ", "panel")
 	f.tilerelease()
@@ -100,8 +106,8 @@ func (f *asmFile) fetchRows() {
 	f.fn("fetchRows", "fetches, to be written, the cache lines at at and at last in so many rows; distance of rows in bytes.",
 		param{"rows", "int", "CX"}, param{"at", "unsafe.Pointer", "SI"}, param{"last", "unsafe.Pointer", "DI"}, param{"ld", "int", "R9"})
 	f.label("loop")
-	f.bytes("PREFETCHW (SI)", 0x0f, 0x0d, 1<<3|regSI)
-	f.bytes("PREFETCHW (DI)", 0x0f, 0x0d, 1<<3|regDI)
+	f.prefetchW(regSI, noIndex)
+	f.prefetchW(regDI, noIndex)
 	f.op("ADDQ", "R9", "SI")
 	f.op("ADDQ", "R9", "DI")
 	f.op("DECQ", "CX")

@@ -27,7 +27,7 @@ func (f *asmFile) op(name string, operands ...string) {
 
 func (f *asmFile) label(name string) { f.b.WriteString(name + ":\n") }
 
-// A param is an argument of a function and the register it is loaded into.
+// A param is an argument of a function and the register it is loaded into, if any.
 type param struct{ name, typ, reg string }
 
 // fn starts a function without results: its stub, and the loads of its arguments, all of 8 bytes.
@@ -39,6 +39,9 @@ func (f *asmFile) fn(name, doc string, params ...param) {
 	f.stubs = append(f.stubs, fmt.Sprintf("// %s %s\n//\n//go:noescape\nfunc %s(%s)\n", name, doc, name, strings.Join(sig, ", ")))
 	fmt.Fprintf(&f.b, "\n// func %s(%s)\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", name, strings.Join(sig, ", "), name, 8*len(params))
 	for i, p := range params {
+		if p.reg == "" { // it stays where it is
+			continue
+		}
 		f.op("MOVQ", fmt.Sprintf("%s+%d(FP)", p.name, 8*i), p.reg)
 	}
 }

@@ -70,3 +70,10 @@ func (f *asmFile) ldtilecfg(base int) { f.bytes("LDTILECFG", 0xc4, 0xe2, 0x78, 0
 
 // tilerelease is VEX.128.NP.0F38.W0 49 C0.
 func (f *asmFile) tilerelease() { f.bytes("TILERELEASE", 0xc4, 0xe2, 0x78, 0x49, 0xc0) }
+
+// prefetchW fetches, to be written, the cache line at base + index: 0F 0D /1. Without an index it is noIndex.
+func (f *asmFile) prefetchW(base, index int) {
+	f.bytes(fmt.Sprintf("PREFETCHW (r%d + r%d)", base, index), 0x40|index>>3<<1|base>>3, 0x0f, 0x0d, 1<<6|1<<3|4, index&7<<3|base&7, 0)
+}
+
+const noIndex = 4

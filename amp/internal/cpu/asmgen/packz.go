@@ -118,12 +118,15 @@ func (f *asmFile) packPanels(vectors int) {
 func (f *asmFile) packPairPanels() {
 	f.fn("packPairPanels", "writes k rows of pairs, each to so many panels of 32: the pairs of the elements of two rows of src; panels lie ldp bytes apart, rows lds in src.",
 		param{"k", "int", "CX"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"panels", "int", "R13"}, param{"ldp", "int", "R10"})
+	f.op("LEAQ", "(R8)(R8*8)", "R9")
 	f.op("PCALIGN", "$32")
 	f.label("row")
 	f.op("MOVQ", "SI", "R11")
 	f.op("MOVQ", "DI", "R12")
 	f.op("MOVQ", "R13", "BX")
 	f.label("panel")
+	f.op("PREFETCHT0", "(R11)(R8*8)")
+	f.op("PREFETCHT0", "(R11)(R9*1)")
 	for v := range 2 {
 		f.op("VPMOVZXWD", at(32*v, "R11"), vec("Z", v))
 		f.op("VPMOVZXWD", fmt.Sprintf("%d(R11)(R8*1)", 32*v), vec("Z", 2+v))
