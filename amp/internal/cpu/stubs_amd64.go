@@ -24,42 +24,42 @@ func addWideY(blocks int, src *float32, dst *float64)
 //go:noescape
 func addWideZ(blocks int, src *float32, dst *float64)
 
-// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxBF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxBF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
 
-// amxF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.
+// amxF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
 //
 //go:noescape
 func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)

@@ -8,16 +8,17 @@ import "unsafe"
 
 // Bounds of what is packed at a time, in pairs, and of a task.
 const (
-	tileDepth = 1024      // pairs along k; beyond, sums wait in memory
-	tilePackB = 1 << 21   // pairs of b
-	tilePackA = 128 << 10 // pairs of a, by a task
-	tileChunk = 256       // pairs along k that are multiplied at a time: these of a panel of b stay in the L1 cache
-	tileRows  = 128       // rows that a panel of b is multiplied by while it is in the L1 cache, where their sums stay too
-	tileFirst = 192 << 10 // pairs of a that may be among more rows, at most 256, where a panel of b goes to the L1 cache in several chunks
-	tileMost  = 512       // rows of a task
-	tileCols  = 128       // columns of a task, at least
-	tileNear  = 1 << 17   // pairs of a up to which every task packs its columns of b for itself
-	tileAlone = 1 << 21   // pairs multiplied by such a task, at least
+	tileDepth  = 1024      // pairs along k; beyond, sums wait in memory
+	tilePackB  = 1 << 21   // pairs of b
+	tilePackA  = 128 << 10 // pairs of a, by a task
+	tileChunk  = 256       // pairs along k that are multiplied at a time: these of a panel of b stay in the L1 cache
+	tileRows   = 128       // rows that a panel of b is multiplied by while it is in the L1 cache, where their sums stay too
+	tileResult = 1 << 18   // elements of a result that may lie in the L2 cache
+	tileFirst  = 192 << 10 // pairs of a that may be among more rows, at most 256, where a panel of b goes to the L1 cache in several chunks
+	tileMost   = 512       // rows of a task
+	tileCols   = 128       // columns of a task, at least
+	tileNear   = 1 << 17   // pairs of a up to which every task packs its columns of b for itself
+	tileAlone  = 1 << 21   // pairs multiplied by such a task, at least
 )
 
 // runTiles computes the product.
@@ -125,7 +126,7 @@ func tileTask(g *product[float32], w *workspace[float32], packed []float32, i, r
 			}
 			fetched := y / 32 * (steps / 16) * 64
 			lines := resultLines{}
-			if last && !aside && steps >= tileChunk { // else the lines come too late
+			if last && !aside && (steps >= tileChunk || 2*steps >= tileChunk && g.m*g.n > tileResult) { // else the lines come too late
 				lines = g.fetchResult(i+y, high, jc+j+x, wide)
 			}
 			var a tileSource

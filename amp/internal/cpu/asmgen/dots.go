@@ -30,7 +30,7 @@ func (f *asmFile) dotTile(rows, vectors int) {
 // lda bytes apart, and from a block of 16 pairs to the next along k it is step bytes: a is packed as such blocks, or as it is in memory; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block of what is at result unless that is nil.", 16*rows, 16*cols),
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.", 16*rows, 16*cols),
 		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "R12"},
 		param{"c", "*float32", "DX"}, param{"more", "int", ""}, param{"skip", "int", ""}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"},
 		param{"lda", "int", "R11"}, param{"step", "int", "R8"}, param{"result", "unsafe.Pointer", "R13"}, param{"ldr", "int", "R9"})
@@ -81,9 +81,15 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.op("ADDQ", "$256", "R14")
 	f.op("TESTQ", "R13", "R13")
 	f.op("JZ", "next")
-	f.prefetchW(regR13, noIndex)
-	f.prefetchW(regR13, regR9)
-	f.op("LEAQ", "(R13)(R9*2)", "R13")
+	two := func() {
+		f.prefetchW(regR13, noIndex)
+		f.prefetchW(regR13, regR9)
+		f.op("LEAQ", "(R13)(R9*2)", "R13")
+	}
+	two()
+	f.op("CMPQ", "BX", "$8")
+	f.op("JGT", "next")
+	two()
 	f.label("next")
 	f.op("ADDQ", "AX", "SI")
 	if rows == 2 {
