@@ -120,6 +120,8 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 			switch {
 			case trial < 2: // several tasks
 				m, n, k = 256, 550+trial, 128
+			case trial < 6: // several tasks, whose panels of b are packed by rows
+				m, n, k = 600, 90+trial, 1088
 			case trial%7 == 0: // whole tiles: rows are taken from memory
 				m, k = 16*(1+r.IntN(8)), 32*(1+r.IntN(12))
 			}
