@@ -84,7 +84,8 @@ func TestConvSameBits(t *testing.T) {
 		{[]int{2, 24, 12, 12}, []int{24, 1, 3, 3}, options(Padding(1), Groups(24))},
 		{[]int{1, 40, 10, 16}, []int{14, 20, 1, 2}, options(Groups(2))},
 		{[]int{70, 16, 4, 4}, []int{16, 16, 3, 3}, options(Padding(1))},
-		{[]int{5, 104, 4, 4}, []int{72, 104, 3, 3}, options(Padding(1))},
+		{[]int{7, 104, 4, 4}, []int{76, 104, 3, 3}, options(Padding(1))},
+		{[]int{2, 12, 5, 3}, []int{33, 12, 5, 3}, options(Padding(2, 1))},
 		{[]int{1, 40, 8, 8}, []int{136, 40, 3, 3}, options(Padding(1))},
 	} {
 		for _, dt := range []DType{Float32, Float16} {

@@ -22,6 +22,8 @@ type stepWork struct {
 	cols  []cpu.StepColumn
 	sums  []float32
 	read  []float32
+	wait  []float32 // unfinished sums
+	taps  []cpu.Tap // of the vectors of an image, where windows are copied
 }
 
 // A stepKernel is a weight packed for the kernels.
@@ -46,10 +48,15 @@ func (j *convJob[T]) steps() bool {
 	k := stepKernels.Get().(*stepKernel)
 	defer stepKernels.Put(k)
 	k.pack(&j.kernel, j.groups, j.m, j.channels)
-	boxes := j.patches(j.channels)
+	boxes, tasks := []box(nil), 24
+	flat := j.flat()
+	if flat {
+		boxes, tasks = j.flatBoxes(), 12
+	} else {
+		boxes = j.patches(j.channels)
+	}
 	chunks := (j.groups + groupsAtOnce - 1) / groupsAtOnce
-	const tasks = 24 // so many that a worker whose boxes hold fewer images can help
-	shares := 1      // of the rows, where there are few boxes
+	shares := 1 // of the rows, where there are few boxes
 	if n := len(boxes) * chunks; n < tasks {
 		shares = max(1, min((tasks+n-1)/n, j.m/32))
 	}
@@ -64,15 +71,19 @@ func (j *convJob[T]) steps() bool {
 				continue
 			}
 			if piece := [2]int{serial, n}; w.held != piece {
-				j.stepBox(w, &boxes[n])
+				j.stepBox(w, &boxes[n], flat)
 				w.held, w.group = piece, -1
 			}
 			for g := chunk * groupsAtOnce; g < min(j.groups, (chunk+1)*groupsAtOnce); g++ {
 				if g != w.group {
-					w.fill(&j.lattice, j.src, g)
+					if flat {
+						w.fillFlat(&j.lattice, j.src, g)
+					} else {
+						w.fill(&j.lattice, j.src, g)
+					}
 					w.group = g
 				}
-				j.stepRows(w, k, g, first, min(each, j.m-first))
+				j.stepRows(w, k, g, first, min(each, j.m-first), flat)
 			}
 		}
 	})
@@ -111,25 +122,33 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 }
 
 // stepBox makes what the groups of a box have in common.
-func (j *convJob[T]) stepBox(w *stepWork, b *box) {
+func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool) {
 	p := &w.patch
 	p.lay(&j.lattice, b)
-	w.steps.Reset()
-	w.steps.Ahead = 4 * p.plane
-	for c := range j.channels {
-		for _, at := range p.taps {
-			w.steps.Add(c*p.plane + at)
+	image := j.channels * p.plane
+	if flat {
+		w.flatSteps(&j.lattice)
+	} else {
+		w.steps.Reset()
+		w.steps.Ahead = 4 * p.plane
+		for c := range j.channels {
+			for _, at := range p.taps {
+				w.steps.Add(c*p.plane + at)
+			}
 		}
+		w.buf = cpu.Grow(w.buf, (b.hi[0]-b.lo[0])*image+2*vectorSize)
 	}
 	w.outs, w.run = j.places(w.outs, b)
-	image := j.channels * p.plane
-	w.buf = cpu.Grow(w.buf, (b.hi[0]-b.lo[0])*image+2*vectorSize)
 	w.cols, w.whole = w.cols[:0], j.out.dt == Float32
 	for i := range p.vecs {
 		v := &p.vecs[i]
 		at := p.position(v)
 		w.whole = w.whole && w.outs[at+v.have-1]-w.outs[at] == v.have-1
-		w.cols = append(w.cols, cpu.StepColumn{From: p.start(&j.lattice, *v, image), To: at, Have: v.have})
+		from := i * flatVector(w.steps.Len())
+		if !flat {
+			from = p.start(&j.lattice, *v, image)
+		}
+		w.cols = append(w.cols, cpu.StepColumn{From: from, To: at, Have: v.have})
 	}
 	for i := range w.cols {
 		if c := &w.cols[i]; w.whole {
@@ -147,8 +166,11 @@ func (w *stepWork) fill(l *lattice, src *Tensor, group int) {
 	}
 }
 
+// longSteps is the length of a sum from which it is taken in parts, so that what it reads stays in the L1 cache.
+const longSteps = 500
+
 // stepRows computes rows of a group for the positions of the box.
-func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int) {
+func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int, flat bool) {
 	depth := w.steps.Len()
 	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
 	a := k.a[group*k.group+first*depth:]
@@ -158,12 +180,21 @@ func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int
 		bias = any(j.bias).([]float32)[channel : channel+rows]
 	}
 	n := len(w.outs)
+	out, row := []float32(nil), plane
 	if w.whole {
-		cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, elements[float32](j.out)[channel*plane:], plane, bias, false)
+		out = elements[float32](j.out)[channel*plane:]
+	} else {
+		w.sums = cpu.Grow(w.sums, rows*n)
+		out, row = w.sums, n
+	}
+	if flat && depth > longSteps {
+		w.wait = cpu.StepPanels(rows, a, w.buf, &w.steps, w.cols, out, row, bias, w.wait)
+	} else {
+		cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, out, row, bias, false)
+	}
+	if w.whole {
 		return
 	}
-	w.sums = cpu.Grow(w.sums, rows*n)
-	cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, w.sums, n, bias, false)
 	for i := range rows {
 		put(j.out, (channel+i)*plane, w.outs, 0, w.run, w.sums[i*n:(i+1)*n])
 	}

@@ -1,5 +1,7 @@
 package cpu
 
+import "math/bits"
+
 // Products whose right operand is read where it lies, row by row of k at distances from a table: windows of a convolution. Everything
 // here is for the processors that StepKernels and TileSteps name.
 
@@ -14,6 +16,17 @@ type fmaTile struct {
 	bias  *float32
 	add   int // 1: raise c
 	ahead int // how far behind what a step reads the processor should fetch
+}
+
+// An fmaPanel is a column of tiles of 8 rows × up to 3 vectors whose sums over k wait in memory. Assembly knows its layout.
+type fmaPanel struct {
+	n, k  int // tiles, and steps of k
+	a     *float32
+	next  int // from a tile's elements of a to those of the next one, in bytes
+	steps *int
+	b     [3]*float32
+	sums  *float32
+	more  int // 1: sums go on from what is in memory
 }
 
 // An amxTile is a row of tiles of up to 32×32 sums. Assembly knows its layout.
@@ -91,6 +104,63 @@ func (t *StepTable) Add(distance int) {
 // order; with add it raises out by the sum instead. a is packed by PackSteps. Bias may be nil.
 func StepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias []float32, add bool) {
 	stepProduct(rows, a, b, steps, cols, out, row, bias, add)
+}
+
+// A Tap is what 16 neighbors of a channel see at one distance from them: the elements whose bits are set in Mask, zeros else.
+type Tap struct{ From, Mask int }
+
+// TakeTaps writes for each channel, so many elements apart, and each tap the 16 elements at src[at + From]. It reads none that a mask leaves
+// out.
+func TakeTaps(channels, channel int, src []float32, at int, taps []Tap, dst []float32) {
+	if channels == 0 || len(taps) == 0 {
+		return
+	}
+	_, _ = src[at], dst[channels*len(taps)*16-1]
+	for _, t := range taps {
+		if m := uint32(t.Mask); m != 0 {
+			_, _ = src[at+t.From+bits.TrailingZeros32(m)], src[at+t.From+(channels-1)*channel+bits.Len32(m)-1]
+		}
+	}
+	takeTaps(channels, channel, src, at, taps, dst)
+}
+
+func takeTapsPlain(channels, channel int, src []float32, at int, taps []Tap, dst []float32) {
+	for c := range channels {
+		for i, t := range taps {
+			to := dst[(c*len(taps)+i)*16:][:16]
+			clear(to)
+			for lane := range to {
+				if t.Mask>>lane&1 != 0 {
+					to[lane] = src[at+c*channel+t.From+lane]
+				}
+			}
+		}
+	}
+}
+
+// panelSteps is how many steps of k StepPanels takes at a time: what three vectors see of b then stays in the L1 cache while all rows pass.
+const panelSteps = 128
+
+// StepPanels is StepProduct without add for a long sum, with the same bits: steps of b are taken some at a time by all rows, and the sums wait
+// in sums, which it returns, grown. Rows beyond a multiple of StepRows are left to StepProduct.
+func StepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias, sums []float32) []float32 {
+	whole := rows / StepRows * StepRows
+	if whole > 0 && steps.Len() > 0 && len(cols) > 0 {
+		sums = grow(sums, whole*len(cols)*16)
+		stepPanels(whole, a, b, steps, cols, out, row, bias, sums)
+	}
+	if whole < rows {
+		if bias != nil {
+			bias = bias[whole:]
+		}
+		rest := make([]StepColumn, len(cols))
+		for i, c := range cols {
+			c.To += whole * row
+			rest[i] = c
+		}
+		StepProduct(rows-whole, a[whole*steps.Len():], b, steps, rest, out, row, bias, false)
+	}
+	return sums
 }
 
 // Grow returns n elements, of b if it has them; their values are anything.

@@ -33,10 +33,7 @@ func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, 
 		}
 		kernels := &fmaSteps[log2(h)]
 		for j := 0; j < len(cols); {
-			n := min(3, len(cols)-j)
-			if len(cols)-j == 4 {
-				n = 2 // 2 and 2 keep the processor busier than 3 and 1
-			}
+			n := together(len(cols) - j)
 			for v := range n {
 				c := &cols[j+v]
 				t.b[v], t.c[v], t.mask[v] = &b[c.From], &out[c.To+i*row], mask(c.Have)
@@ -46,6 +43,50 @@ func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, 
 		}
 		i += h
 	}
+}
+
+func stepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias, sums []float32) {
+	k := steps.Len()
+	for _, c := range cols {
+		_, _ = b[c.From+steps.least/4], b[c.From+steps.most/4+15]
+		_, _ = out[c.To], out[c.To+(rows-1)*row+c.Have-1]
+	}
+	_, _ = a[rows*k-1], sums[rows*len(cols)*16-1]
+	t := fmaPanel{n: rows / StepRows, next: 4 * StepRows * k}
+	for p := 0; p < k; p += panelSteps {
+		t.k, t.a, t.steps, t.more = min(panelSteps, k-p), &a[p*StepRows], &steps.at[p], flag(p > 0)
+		for j := 0; j < len(cols); {
+			n := together(len(cols) - j)
+			for v := range n {
+				t.b[v] = &b[cols[j+v].From]
+			}
+			t.sums = &sums[j*rows*16]
+			panelSteps8[n-1](&t)
+			j += n
+		}
+	}
+	for j := 0; j < len(cols); {
+		n := together(len(cols) - j)
+		for v := range n {
+			c := &cols[j+v]
+			var first *float32
+			if bias != nil {
+				first = &bias[:rows][0]
+			}
+			storeSumsF32(rows, &sums[j*rows*16+v*16], 64*n, &out[c.To], 4*row, mask(c.Have), first)
+		}
+		j += n
+	}
+}
+
+var panelSteps8 = [3]func(t *fmaPanel){fmaPanel1, fmaPanel2, fmaPanel3}
+
+// together is how many vectors of so many a kernel takes.
+func together(left int) int {
+	if left == 4 {
+		return 2 // 2 and 2 keep the processor busier than 3 and 1
+	}
+	return min(3, left)
 }
 
 func log2(h int) int {
@@ -111,6 +152,14 @@ func PackStepsTurned(dst []float32, rows, channels int, src []float32, in, size 
 		}
 		i += h
 	}
+}
+
+func takeTaps(channels, channel int, src []float32, at int, taps []Tap, dst []float32) {
+	if variant() == AVX512 {
+		maskedTaps(channels, &src[at], 4*channel, &taps[0], len(taps), &dst[0])
+		return
+	}
+	takeTapsPlain(channels, channel, src, at, taps, dst)
 }
 
 // evenIndex picks the even ones of 32 elements.

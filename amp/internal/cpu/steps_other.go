@@ -66,3 +66,11 @@ func PackTileHalves(dst []uint16, rows, high, k int, src []uint16, row int) { pa
 func LaneSums(a, b []float32, steps *StepTable, from []int, c []float32) {
 	panic("cpu: no step kernels")
 }
+
+func takeTaps(channels, channel int, src []float32, at int, taps []Tap, dst []float32) {
+	takeTapsPlain(channels, channel, src, at, taps, dst)
+}
+
+func stepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias, sums []float32) {
+	panic("cpu: no step kernels")
+}

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -77,6 +78,78 @@ func TestStepProduct(t *testing.T) {
 		StepProduct(rows, a, b, &steps, cols, got, row, bias, add)
 		if !equalBits(got, want) {
 			t.Fatalf("%d rows, %d steps, columns %v, bias %v, add %v", rows, k, cols, bias != nil, add)
+		}
+	}
+}
+
+// TestStepPanels compares sums that are taken in parts with those that are not, and what is not written with what was there.
+func TestStepPanels(t *testing.T) {
+	if !StepKernels() {
+		t.Skip("no step kernels")
+	}
+	r := rand.New(rand.NewPCG(7, 6))
+	var sums []float32
+	for trial := range 60 {
+		rows, k, n := 1+r.IntN(40), 1+r.IntN(3*panelSteps), 1+r.IntN(9)
+		if trial%5 == 0 {
+			k = panelSteps * (1 + r.IntN(3))
+		}
+		a, b := awkward(r, rows*k), awkward(r, 700)
+		var steps StepTable
+		for range k {
+			steps.Add(r.IntN(400))
+		}
+		cols := make([]StepColumn, n)
+		row := 16*n + r.IntN(3)
+		for v := range cols {
+			cols[v] = StepColumn{From: r.IntN(280), To: 16 * v, Have: 1 + r.IntN(16)}
+		}
+		var bias []float32
+		if trial%3 == 0 {
+			bias = awkward(r, rows)
+		}
+		got := awkward(r, rows*row)
+		want := slices.Clone(got)
+		StepProduct(rows, a, b, &steps, cols, want, row, bias, false)
+		sums = StepPanels(rows, a, b, &steps, cols, got, row, bias, sums)
+		if !equalBits(got, want) {
+			t.Fatalf("%d rows, %d steps, %d vectors: the parts make another sum", rows, k, n)
+		}
+	}
+}
+
+// TestTakeTaps compares the copies of windows with single elements, in a slice that ends with the last one that is read.
+func TestTakeTaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 6))
+	for range 200 {
+		channels, channel, at := 1+r.IntN(5), 1+r.IntN(60), 40+r.IntN(20)
+		taps := make([]Tap, 1+r.IntN(12))
+		last := at
+		for i := range taps {
+			taps[i] = Tap{From: r.IntN(60) - 40, Mask: r.IntN(1<<16) >> r.IntN(17)}
+			if taps[i].Mask != 0 {
+				last = max(last, at+taps[i].From+(channels-1)*channel+bits.Len(uint(taps[i].Mask))-1)
+			}
+		}
+		src := awkward(r, last+1)
+		got, want := awkward(r, channels*len(taps)*16+3), []float32(nil)
+		for c := range channels {
+			for _, tap := range taps {
+				for lane := range 16 {
+					v := float32(0)
+					if tap.Mask>>lane&1 == 1 {
+						v = src[at+tap.From+c*channel+lane]
+					}
+					want = append(want, v)
+				}
+			}
+		}
+		want = append(want, got[len(want):]...)
+		plain := slices.Clone(got)
+		TakeTaps(channels, channel, src, at, taps, got)
+		takeTapsPlain(channels, channel, src, at, taps, plain)
+		if !equalBits(got, want) || !equalBits(plain, want) {
+			t.Fatalf("%d channels %d apart at %d, %v: got %v, plain %v, want %v", channels, channel, at, taps, got, plain, want)
 		}
 	}
 }

@@ -627,6 +627,21 @@ func finiteY(n int, x *float32, left *int)
 //go:noescape
 func finiteZ(n int, x *float32, left *int)
 
+// fmaPanel1 sets or raises n tiles of 8 rows of 1 vectors by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives. It fetches each element of a that the next tile wants.
+//
+//go:noescape
+func fmaPanel1(t *fmaPanel)
+
+// fmaPanel2 sets or raises n tiles of 8 rows of 2 vectors by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives. It fetches each element of a that the next tile wants.
+//
+//go:noescape
+func fmaPanel2(t *fmaPanel)
+
+// fmaPanel3 sets or raises n tiles of 8 rows of 3 vectors by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives. It fetches each element of a that the next tile wants.
+//
+//go:noescape
+func fmaPanel3(t *fmaPanel)
+
 // fmaSteps1x1 sets or raises 1 rows of 1 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
 //
 //go:noescape
@@ -1336,6 +1351,11 @@ func logF64Y(blocks int, src *float64, dst *float64)
 //
 //go:noescape
 func logF64Z(blocks int, src *float64, dst *float64)
+
+// maskedTaps writes for each of n blocks of src, lds bytes apart, and each tap 16 elements: those at the tap's distance whose bits are set in its mask, the others 0.
+//
+//go:noescape
+func maskedTaps(n int, src *float32, lds int, taps *Tap, count int, dst *float32)
 
 // narrowBF16RowsY converts rows of so many blocks of 8 elements: float32 to bfloat16, to nearest even; distances of rows in bytes.
 //

@@ -11,6 +11,9 @@ func steps(f *asmFile) {
 			f.stepTile(rows, vectors)
 		}
 	}
+	for _, vectors := range []int{1, 2, 3} {
+		f.stepPanel(vectors)
+	}
 	for _, rows := range []int{1, 2} {
 		for _, cols := range []int{1, 2} {
 			f.amxSteps("amxStepsBF16", "TDPBF16PS", rows, cols)
@@ -27,6 +30,7 @@ func steps(f *asmFile) {
 	f.spreadTaps()
 	f.turnTaps()
 	f.evenRows()
+	f.maskedTaps()
 	f.laneSteps()
 	f.rowSteps()
 }
@@ -35,6 +39,7 @@ func steps(f *asmFile) {
 const (
 	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd, fmaAhead = 0, 8, 16, 24, 48, 72, 80, 104, 112, 120
 	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC   = 0, 8, 16, 24, 32, 40, 48, 56, 64
+	panelN, panelK, panelA, panelNext, panelSteps, panelB, panelSums, panelMore  = 0, 8, 16, 24, 32, 40, 64, 72
 	amxMore, amxConfig                                                           = 72, 80
 )
 
@@ -117,6 +122,62 @@ func (f *asmFile) stepTile(rows, vectors int) {
 	put(false)
 	f.label("add")
 	put(true)
+}
+
+// stepPanel is a column of tiles of 8 rows × 16·vectors sums that wait in memory.
+func (f *asmFile) stepPanel(vectors int) {
+	const rows = 8
+	f.fn(fmt.Sprintf("fmaPanel%d", vectors), fmt.Sprintf("sets or raises n tiles of 8 rows of %d vectors by the sums over k of a, k columns of 8, times 16 elements of b at the distance that a step gives. It fetches each element of a that the next tile wants.", vectors),
+		param{"t", "*fmaPanel", "BX"})
+	f.op("MOVQ", at(panelN, "BX"), "R13")
+	f.op("MOVQ", at(panelA, "BX"), "SI")
+	f.op("MOVQ", at(panelSums, "BX"), "R12")
+	f.op("MOVQ", at(panelNext, "BX"), "R15")
+	b := []string{"R9", "R10", "R11"}
+	for v := range vectors {
+		f.op("MOVQ", at(panelB+8*v, "BX"), b[v])
+	}
+	row := func(v int) string { return vec("Z", 24+v) }
+	f.label("tile")
+	f.op("MOVQ", at(panelK, "BX"), "CX")
+	f.op("MOVQ", at(panelSteps, "BX"), "R8")
+	f.op("MOVQ", "SI", "DX")
+	f.op("CMPQ", at(panelMore, "BX"), "$0")
+	f.op("JEQ", "zero")
+	for i := range rows * vectors {
+		f.op("VMOVUPS", at(64*i, "R12"), vec("Z", i))
+	}
+	f.op("JMP", "loop")
+	f.label("zero")
+	for i := range rows * vectors {
+		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i))
+	}
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "(R8)", "AX")
+	f.op("PREFETCHT0", "(DX)(R15*1)")
+	for v := range vectors {
+		f.op("VMOVUPS", "("+b[v]+")(AX*1)", row(v))
+	}
+	for i := range rows {
+		t := vec("Z", 28+i%4)
+		f.op("VBROADCASTSS", at(4*i, "DX"), t)
+		for v := range vectors {
+			f.op("VFMADD231PS", row(v), t, vec("Z", i*vectors+v))
+		}
+	}
+	f.op("ADDQ", "$8", "R8")
+	f.op("ADDQ", imm(4*rows), "DX")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	for i := range rows * vectors {
+		f.op("VMOVUPS", vec("Z", i), at(64*i, "R12"))
+	}
+	f.op("ADDQ", imm(64*rows*vectors), "R12")
+	f.op("ADDQ", "R15", "SI")
+	f.op("DECQ", "R13")
+	f.op("JNZ", "tile")
+	f.ret()
 }
 
 // amxSteps is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several columns of tiles.

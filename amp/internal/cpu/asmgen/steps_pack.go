@@ -155,6 +155,30 @@ func (f *asmFile) evenRows() {
 	f.ret()
 }
 
+// maskedTaps copies windows.
+func (f *asmFile) maskedTaps() {
+	f.fn("maskedTaps", "writes for each of n blocks of src, lds bytes apart, and each tap 16 elements: those at the tap's distance whose bits are set in its mask, the others 0.",
+		param{"n", "int", "CX"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"taps", "*Tap", "R9"}, param{"count", "int", "R10"}, param{"dst", "*float32", "DI"})
+	f.op("PCALIGN", "$32")
+	f.label("block")
+	f.op("MOVQ", "R9", "R11")
+	f.op("MOVQ", "R10", "R12")
+	f.op("PCALIGN", "$32")
+	f.label("tap")
+	f.op("MOVQ", "(R11)", "AX")
+	f.op("KMOVW", "8(R11)", "K1")
+	f.op("VMOVUPS.Z", "(SI)(AX*4)", "K1", "Z0")
+	f.op("VMOVUPS", "Z0", "(DI)")
+	f.op("ADDQ", "$16", "R11")
+	f.op("ADDQ", "$64", "DI")
+	f.op("DECQ", "R12")
+	f.op("JNZ", "tap")
+	f.op("ADDQ", "R8", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "block")
+	f.ret()
+}
+
 // halfRows copies rows of halves.
 func (f *asmFile) halfRows(stride int) {
 	f.fn(fmt.Sprintf("halfRows%d", stride), fmt.Sprintf("copies rows of n elements %d apart; distances of rows in bytes.", stride),
