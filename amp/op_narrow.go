@@ -100,7 +100,7 @@ func copyPart(out, t *Tensor, d, at int) {
 func copyLines(out, t *Tensor, d, at int) {
 	size := out.dt.Size()
 	line, step := length(t.shape[d:])*size, length(out.shape[d:])*size
-	if line == 0 {
+	if t.Len() == 0 {
 		return
 	}
 	dst, src := out.st.mem[(out.off+at*out.strides[d])*size:], t.st.mem[t.off*size:]
