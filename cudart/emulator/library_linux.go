@@ -5,6 +5,7 @@ package emulator
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -33,18 +34,14 @@ func open(d driver.Driver) (handle, error) {
 	return h, nil
 }
 
-var (
-	never bool
-	sink  *byte
-)
+// passed is the memory that C was given last.
+var passed atomic.Pointer[byte]
 
 // bytesAt returns the address of b's memory, for C to write to: seeing it stored, the compiler puts it into the heap. The caller keeps b
 // alive over the call.
 func bytesAt(b []byte) uintptr {
 	p := unsafe.SliceData(b)
-	if never {
-		sink = p
-	}
+	passed.Store(p)
 	return uintptr(unsafe.Pointer(p))
 }
 
