@@ -154,6 +154,9 @@ func Commit() error {
 	c := use("Commit")
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.arrive(); err != nil {
+		return err
+	}
 	if err := c.prepare(); err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func (c *session) endStep() error {
 	defer c.mu.Unlock()
 	due := c.st.Due()
 	if due {
-		if err := c.st.Arrive(); err != nil { // the device computes meanwhile: this is not what the commit costs
+		if err := c.arrive(); err != nil { // the device computes meanwhile: this is not what the commit costs
 			return err
 		}
 	}
@@ -192,6 +195,30 @@ func (c *session) endStep() error {
 		c.st.CopyAhead()
 	}
 	return err
+}
+
+// arrive waits for the devices of the session, and for those whose tensors commits copy to the host: the copies would wait, too, and that
+// be taken for their cost.
+func (c *session) arrive() error {
+	if err := c.st.Arrive(); err != nil {
+		return err
+	}
+	devices := map[string]bool{}
+	for _, p := range c.parts {
+		if m, ok := p.(interface{ mirrors(devices map[string]bool) }); ok {
+			m.mirrors(devices)
+		}
+	}
+	for name := range devices {
+		d, _, err := amp.OpenDevice(name)
+		if err == nil {
+			err = d.Sync()
+		}
+		if err != nil {
+			return fmt.Errorf("session: %s: %w; what was committed before stays", name, err)
+		}
+	}
+	return nil
 }
 
 func (c *session) prepare() error {

@@ -39,6 +39,17 @@ func (p *tensorPart) AppendSmall(b []byte, i int) ([]byte, error) {
 	return append(b, p.small[i].mem[:size]...), nil
 }
 
+// mirrors adds the devices of mirrored tensors; what is wrong with one prepare says.
+func (p *tensorPart) mirrors(devices map[string]bool) {
+	for i := range p.copied {
+		_ = amp.Maybe(func() {
+			if t := p.at[i]; !t.IsCPU() {
+				devices[t.Device()] = true
+			}
+		})
+	}
+}
+
 var errMoved = errors.New("its memory was given up, as amp.Initialize does where it casts a model without master weights; keep the model before it is cast, with master weights, or under another name")
 
 // prepare brings mirrored tensors up to date.
