@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -97,7 +96,7 @@ func fakeGoNB(t *testing.T, done chan<- []*displayData) (env []string) {
 	dir := t.TempDir()
 	to, back := filepath.Join(dir, "to"), filepath.Join(dir, "back")
 	for _, p := range []string{to, back} {
-		if err := syscall.Mkfifo(p, 0o600); err != nil {
+		if err := makePipe(p); err != nil {
 			t.Skip("no named pipes here:", err)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -125,7 +124,7 @@ func pipes(t *testing.T) (to, back string) {
 	dir := t.TempDir()
 	to, back = filepath.Join(dir, "to"), filepath.Join(dir, "back")
 	for _, p := range []string{to, back} {
-		if err := syscall.Mkfifo(p, 0o600); err != nil {
+		if err := makePipe(p); err != nil {
 			t.Skip("no named pipes here:", err)
 		}
 	}

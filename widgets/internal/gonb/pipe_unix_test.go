@@ -1,0 +1,8 @@
+//go:build unix
+
+package gonb
+
+import "syscall"
+
+// makePipe makes a named pipe, as GoNB does.
+func makePipe(path string) error { return syscall.Mkfifo(path, 0o600) }
