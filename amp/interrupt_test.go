@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/internal/stretch"
+	"github.com/halftone-ml/halftone/internal/testsignal"
 )
 
 // interruptChild is a program that is interrupted while it does what the name says.
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 		interruptChild(what)
 		os.Exit(0)
 	}
+	testsignal.Restore()
 	os.Exit(m.Run())
 }
 

@@ -124,6 +124,8 @@ func (r *run) watch(signals chan os.Signal, ended chan struct{}, cancel func()) 
 	r.finish()
 	signal.Reset(syscall.SIGINT)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+	time.Sleep(time.Second)
+	os.Exit(130) // the program was started with interrupts ignored, which nothing has undone
 }
 
 // finish shows the figures and leaves what was used, once.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/testsignal"
 )
 
 // Bodies run in a process of their own: this test binary again. Outside a notebook figures are printed as text.
@@ -20,10 +21,18 @@ const childEnv = "CELL_TEST_BODY"
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(childEnv); name != "" {
+		if name == "ignoring" { // as a program that a script runs in the background
+			signal.Ignore(syscall.SIGINT)
+			os.Setenv(childEnv, "sleeps")
+			if err := syscall.Exec(os.Args[0], os.Args[:1], os.Environ()); err != nil {
+				panic(err)
+			}
+		}
 		Run(Options{DType: "float16", Trace: "decisions"}, bodies[name])
 		println("after Run")
 		os.Exit(0)
 	}
+	testsignal.Restore()
 	os.Exit(m.Run())
 }
 
@@ -61,12 +70,7 @@ func ran(t *testing.T, name string, n int, env ...string) (stdout, stderr string
 	cmd.Env = append(append(os.Environ(), childEnv+"="+name), env...)
 	var out, errs lockedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	// What is ignored, as in a background job of a shell, would be so there, too; what is handled is not.
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, syscall.SIGINT)
-	err = cmd.Start()
-	signal.Stop(interrupts)
-	if err != nil {
+	if err = cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	timer := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
@@ -92,6 +96,7 @@ func TestRun(t *testing.T) {
 		{"panics", 0, "panic: too hot", "exit status 2"},
 		{"steps", 1, "after the loop\nafter Run\n", ""},
 		{"sleeps", 1, "ready\n", "signal: interrupt"},
+		{"ignoring", 1, "ready\n", "exit status 130"},
 	} {
 		begin := time.Now()
 		stdout, stderr, err := ran(t, c.name, c.interrupts)

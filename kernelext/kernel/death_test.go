@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/internal/stretch"
+	"github.com/halftone-ml/halftone/internal/testsignal"
 )
 
 // busyCell prints and then works for a minute, with a child of its own.
@@ -130,6 +132,27 @@ func TestSignalsEndTheKernel(t *testing.T) {
 			s.waitExit()
 			nothingLeft(t, s.layout, session)
 		})
+	}
+}
+
+// TestStartedInTheBackground: where the kernel was started with interrupts and hangups ignored, as a shell script and nohup do it, cells
+// are interrupted all the same, and a closed terminal ends nothing.
+func TestStartedInTheBackground(t *testing.T) {
+	signal.Ignore(syscall.SIGINT, syscall.SIGHUP)
+	defer testsignal.Restore()
+	defer signal.Reset(syscall.SIGINT, syscall.SIGHUP)
+	s := startKernel(t, home(t))
+	m := s.submit(busyCell)
+	s.waitOutput(m, "go")
+	if err := syscall.Kill(s.cmd.Process.Pid, syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	s.press()
+	if r := s.result(m); r.reply["status"] != "error" || !strings.Contains(r.stderr+fmt.Sprint(r.reply), "interrupt") {
+		t.Errorf("%v %q", r.reply, r.stderr)
+	}
+	if r := s.run("%%\nfmt.Println(1)"); r.stdout != "1\n" {
+		t.Errorf("the next cell printed %q %q", r.stdout, r.stderr)
 	}
 }
 

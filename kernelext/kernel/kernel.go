@@ -128,7 +128,10 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 
 func (k *kernel) serve(ctx context.Context) error {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM) // even where they are ignored: so that GoNB and cells do not ignore them
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 	orphaned := watchParent(ctx)
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halftone-ml/halftone/internal/testsignal"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 	"github.com/halftone-ml/halftone/kernelext/magic"
 	"github.com/halftone-ml/halftone/kernelext/wire"
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "preparing the kernel's tests:", err)
 		os.Exit(1)
 	}
+	testsignal.Restore()
 	os.Exit(m.Run())
 }
 

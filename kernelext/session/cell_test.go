@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halftone-ml/halftone/internal/testsignal"
 	"github.com/halftone-ml/halftone/kernelext/session/store"
 	"github.com/halftone-ml/halftone/kernelext/session/vault"
 )
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 		cells[name](os.Args[1:])
 		return
 	}
+	testsignal.Restore()
 	os.Exit(m.Run())
 }
 
