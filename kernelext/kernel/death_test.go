@@ -114,7 +114,8 @@ func TestShutdown(t *testing.T) {
 func TestSignalsEndTheKernel(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
 		t.Run(sig.String(), func(t *testing.T) {
-			var env []string
+			system := t.TempDir()
+			env := []string{"TMPDIR=" + system}
 			if sig == syscall.SIGINT {
 				env = append(env, parentEnv+"=") // in a terminal; under Jupyter it interrupts the cell
 			}
@@ -131,6 +132,9 @@ func TestSignalsEndTheKernel(t *testing.T) {
 			}
 			s.waitExit()
 			nothingLeft(t, s.layout, session)
+			if left, err := os.ReadDir(system); err != nil || len(left) > 0 {
+				t.Errorf("left in TMPDIR: %v %v", left, err)
+			}
 		})
 	}
 }

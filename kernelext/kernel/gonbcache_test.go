@@ -37,6 +37,16 @@ func TestCacheFolder(t *testing.T) {
 	if _, err := os.Stat(kept); !os.IsNotExist(err) {
 		t.Errorf("an unused folder stays: %v", err)
 	}
+	// Of two kernels in one working directory, the first to end leaves the folder to the other.
+	first, second := keepCache(t.TempDir(), system, "/some/where"), keepCache(t.TempDir(), system, "/some/where")
+	first()
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the folder of a kernel that runs was removed: %v", err)
+	}
+	second()
+	if _, err := os.Stat(kept); !os.IsNotExist(err) {
+		t.Errorf("an unused folder stays: %v", err)
+	}
 	tidy = keepCache(t.TempDir(), system, "/some/where")
 	if err := os.WriteFile(filepath.Join(kept, "value.bin"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,6 +40,7 @@ func runGuard(spec string) {
 		return // the kernel has done it itself
 	}
 	killSession(session)
+	tidyCache(filepath.Join(dir, tmpName))
 	removeDir(dir)
 }
 
