@@ -192,6 +192,9 @@ func concurrency(t *testing.T, s *suite) {
 
 // goAllocations: what a training step calls all the time takes none of Go's memory.
 func goAllocations(t *testing.T, s *suite) {
+	if raceDetector {
+		t.Skip("sync.Pool keeps less under the race detector")
+	}
 	s.bind(t)
 	st := s.stream(t)
 	f := s.kernel(t, "drivertest_step")
