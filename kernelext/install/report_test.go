@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -29,7 +30,10 @@ func TestLogHasOneLinePerPhase(t *testing.T) {
 	}
 }
 
-func TestTerminalShowsWhatRuns(t *testing.T) {
+// TestTerminalShowsWhatRuns has a clock of its own: on a busy machine 0.4 seconds are 0.5.
+func TestTerminalShowsWhatRuns(t *testing.T) { synctest.Test(t, terminalShowsWhatRuns) }
+
+func terminalShowsWhatRuns(t *testing.T) {
 	var out strings.Builder
 	r := &Reporter{w: &out, tty: true}
 	r.Phase("warm-up", func(p *Progress) (string, error) {
