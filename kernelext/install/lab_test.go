@@ -130,13 +130,13 @@ func TestAddressOfADeadServerIsNotTaken(t *testing.T) {
 	// The new server writes its address before it takes connections.
 	fd, address := bound(t)
 	ended, served := make(chan error, 1), make(chan error, 1)
+	began := time.Now()
 	go func() {
 		time.Sleep(200 * time.Millisecond)
 		write(t, file, `{"url": "http://`+address+`/", "token": "new"}`)
 		time.Sleep(300 * time.Millisecond)
 		served <- syscall.Listen(fd, 1)
 	}()
-	began := time.Now()
 	got, err := serverURL(t.Context(), file, began, "/lab", ended)
 	if err != nil || got != "http://"+address+"/lab?token=new" || time.Since(began) < 450*time.Millisecond {
 		t.Errorf("%q, %v", got, err)
