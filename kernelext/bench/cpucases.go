@@ -76,6 +76,7 @@ func CPUCases() []CPUCase {
 		add(0, 0, passes*size*n, "batch_norm/%s", c)
 	}
 	all = append(all, otherCases()...)
+	all = append(all, opCases()...)
 	for _, model := range []string{"mlp", "gpt", "resnet18"} {
 		for _, dt := range []string{"f32", "bf16", "f16"} {
 			bar := 1.0

@@ -119,6 +119,8 @@ def with_torch():
             return both
         if kind in ("mlp", "resnet18", "gpt"):
             return step(torch, F, kind, dtypes[parts[1]])
+        if kind == "ops":
+            return single(torch, F, parts[1], dtypes[parts[2]], parts[3] == "step")
         return other(torch, F, parts, randn)
 
     return build, "PyTorch " + torch.__version__
@@ -176,20 +178,165 @@ def other(torch, F, parts, randn):
         op = lambda: torch.cat([x, y], 1)
     else:
         return None
-    if parts[-1] != "step":
+    return passes(torch, op, params, parts[-1] == "step")
+
+
+def passes(torch, op, params, backward):
+    """One op without a tape, or with one and then backward."""
+    if not backward:
         def forward():
             with torch.no_grad():
                 op()
         return forward
     for t in params:
         t.requires_grad_()
-    dy = torch.randn_like(op())
+    y = op()
+    dy = torch.randn_like(y) if y.dim() else None
 
     def both():
         for t in params:
             t.grad = None
         op().backward(dy)
     return both
+
+
+def single(torch, F, name, dtype, backward):
+    """The cases of opcases.go, as worker/ops.go has them."""
+    if name in ("clip_grad", "adam", "sgd_momentum", "adam_many", "sgd_many", "clip_many", "unscale_many"):
+        return updates(torch, name, dtype)
+    rows, columns = 4096, 1024
+    randn = lambda *shape: torch.randn(*shape).to(dtype)
+    uniform = lambda *shape: (torch.rand(*shape) * 0.998 + 0.001).to(dtype)
+    one = {
+        "relu": F.relu, "silu": F.silu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "softplus": F.softplus, "mish": F.mish,
+        "hardswish": F.hardswish, "leaky_relu": F.leaky_relu, "elu": F.elu, "exp": torch.exp, "sin": torch.sin, "abs": torch.abs,
+        "square": torch.square, "clamp": lambda x: x.clamp(-1, 1), "add_scalar": lambda x: x + 2, "sum": torch.sum, "mean": torch.mean,
+        "mean_rows": lambda x: x.mean(1), "mean_columns": lambda x: x.mean(0), "var_rows": lambda x: x.var(1), "std_columns": lambda x: x.std(0),
+        "norm": torch.linalg.vector_norm, "max_rows": lambda x: x.max(1)[0], "amax_columns": lambda x: x.amax(0),
+        "logsumexp": lambda x: x.logsumexp(1), "cumsum": lambda x: x.cumsum(1), "prod_rows": lambda x: x.prod(1),
+        "sort": lambda x: x.sort(1)[0], "argsort": lambda x: x.argsort(1), "topk": lambda x: x.topk(5, 1)[0],
+        "topk_many": lambda x: x.topk(100, 1)[0], "median": lambda x: x.median(1)[0], "tril": torch.tril,
+        "transpose": lambda x: x.t().contiguous(), "cast_transposed": lambda x: x.t().to(torch.bfloat16, memory_format=torch.contiguous_format),
+        "split": lambda x: x.split(columns // 4, 1)[1].contiguous(), "pad": lambda x: F.pad(x, (1, 1, 1, 1)), "flip": lambda x: x.flip(1),
+        "roll": lambda x: x.roll(3, 1), "repeat": lambda x: x.repeat(2, 1), "softmax": lambda x: F.softmax(x, -1),
+        "log_softmax": lambda x: F.log_softmax(x, -1), "gelu": F.gelu, "dropout": lambda x: F.dropout(x, 0.1),
+    }
+    positive = {"log": torch.log, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt, "pow": lambda x: x ** 1.5}
+    images = {
+        "mean_images": lambda x: x.mean((0, 2, 3)), "nhwc": lambda x: x.permute(0, 2, 3, 1).contiguous(),
+        "nearest": lambda x: F.interpolate(x, scale_factor=2), "bilinear": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+        "global_pool": lambda x: F.adaptive_avg_pool2d(x, 1), "max_pool": lambda x: F.max_pool2d(x, 2), "avg_pool": lambda x: F.avg_pool2d(x, 2),
+        "max_pool_3x3": lambda x: F.max_pool2d(x, 3, 2, 1), "avg_pool_3x3": lambda x: F.avg_pool2d(x, 3, 2, 1),
+    }
+    two = {
+        "add": torch.add, "mul": torch.mul, "div": torch.div, "maximum": torch.maximum, "gt": torch.gt, "add_bias": torch.add, "mul_column": torch.mul,
+        "cat": lambda a, b: torch.cat([a, b], 1), "cat_rows": lambda a, b: torch.cat([a, b]), "stack": lambda a, b: torch.stack([a, b], 1),
+        "mse": F.mse_loss, "l1": F.l1_loss, "smooth_l1": F.smooth_l1_loss,
+    }
+    if name in one or name in positive or name in images:
+        x = randn(32, 64, 32, 32) if name in images else uniform(rows, columns) if name in positive else randn(rows, columns)
+        f = one.get(name) or positive.get(name) or images[name]
+        op, params = lambda: f(x), [x]
+    elif name in two:
+        x, y = randn(rows, columns), randn(*{"add_bias": (columns,), "mul_column": (rows, 1)}.get(name, (rows, columns)))
+        op, params = lambda: two[name](x, y), [x] if name in ("mse", "l1", "smooth_l1") else [x, y]
+    else:
+        op, params = layer(torch, F, name, rows, columns, randn, uniform)
+        if op is None:
+            return None
+    return passes(torch, op, params, backward)
+
+
+def layer(torch, F, name, rows, columns, randn, uniform):
+    if name == "bce_logits":
+        x, y = randn(rows, columns), uniform(rows, columns)
+        return lambda: F.binary_cross_entropy_with_logits(x, y), [x]
+    if name == "kl_div":
+        x, y = randn(rows, columns).log_softmax(-1), randn(rows, columns).softmax(-1)
+        return lambda: F.kl_div(x, y), [x]
+    if name in ("cross_entropy", "smoothed_cross_entropy"):
+        x, y, smoothing = randn(rows, columns), torch.randint(0, columns, (rows,)), 0.1 if name != "cross_entropy" else 0.0
+        return lambda: F.cross_entropy(x, y, label_smoothing=smoothing), [x]
+    if name in ("layer_norm", "rms_norm"):
+        x, w, b = randn(rows, columns), randn(columns), randn(columns)
+        if name == "rms_norm":
+            return lambda: F.rms_norm(x, (columns,), w, 1e-5), [x, w]
+        return lambda: F.layer_norm(x, (columns,), w, b), [x, w, b]
+    if name in ("group_norm", "instance_norm"):
+        x, w, b = randn(32, 64, 32, 32), randn(64), randn(64)
+        if name == "instance_norm":
+            return lambda: F.instance_norm(x, weight=w, bias=b), [x, w, b]
+        return lambda: F.group_norm(x, 8, w, b), [x, w, b]
+    if name == "linear":
+        x, w, b = randn(512, 512), randn(512, 512), randn(512)
+        return lambda: F.linear(x, w, b), [x, w, b]
+    if name in ("lstm_cell", "gru_cell"):
+        x, h, c = randn(64, 256), randn(64, 256), randn(64, 256)
+        cell = torch.nn.LSTMCell(256, 256) if name == "lstm_cell" else torch.nn.GRUCell(256, 256)
+        if name == "gru_cell":
+            return lambda: cell(x, h), [x, *cell.parameters()]
+        return lambda: cell(x, (h, c))[0], [x, *cell.parameters()]
+    if name == "lstm":
+        x, net = randn(32, 64, 128), torch.nn.LSTM(128, 128)
+        return lambda: net(x)[0], [x, *net.parameters()]
+    if name == "stem":
+        x, w = randn(4, 3, 224, 224), randn(64, 3, 7, 7)
+        return lambda: F.conv2d(x, w, stride=2, padding=3), [w]
+    if name == "conv1d":
+        x, w = randn(16, 64, 1024), randn(64, 64, 3)
+        return lambda: F.conv1d(x, w, padding=1), [x, w]
+    if name == "rand":
+        return lambda: torch.rand(rows, columns), []
+    if name == "randint":
+        return lambda: torch.randint(0, 1000, (rows, columns)), []
+    if name == "randperm":
+        return lambda: torch.randperm(60000), []
+    if name == "nchw":
+        x = randn(32, 32, 32, 64)
+        return lambda: x.permute(0, 3, 1, 2).contiguous(), [x]
+    if name == "heads":
+        x = randn(8, 512, 16, 64)
+        return lambda: x.transpose(1, 2).contiguous(), [x]
+    if name == "embedding_few":
+        table, index = randn(256, 256), torch.randint(0, 256, (16384,))
+        return lambda: F.embedding(index, table), [table]
+    if name == "one_hot":
+        index = torch.randint(0, 256, (rows,))
+        return lambda: F.one_hot(index, 256), []
+    x = randn(rows, columns)
+    if name in ("where", "masked_fill", "masked_select", "nonzero"):
+        y, mask = randn(rows, columns), x > 0
+        return {"where": lambda: torch.where(mask, x, y), "masked_fill": lambda: x.masked_fill(mask, 0), "masked_select": lambda: x.masked_select(mask),
+                "nonzero": lambda: mask.nonzero()}[name], [x, y]
+    if name in ("gather", "scatter_add"):
+        y, index = randn(rows, columns), torch.randint(0, columns, (rows, columns))
+        return (lambda: x.gather(1, index)) if name == "gather" else (lambda: x.scatter_add(1, index, y)), [x]
+    if name == "index_select":
+        index = torch.randint(0, rows, (rows,))
+        return lambda: x.index_select(0, index), [x]
+    return None, None
+
+
+def updates(torch, name, dtype):
+    shapes = [(32, 32)] * 200 if name.endswith("_many") else [(4096, 1024)]
+    params = [torch.randn(*s).to(dtype).requires_grad_() for s in shapes]
+    for p in params:
+        p.grad = torch.randn_like(p)
+    if name in ("adam", "adam_many"):
+        return torch.optim.Adam(params, lr=1e-6, fused=True).step
+    if name == "sgd_momentum":
+        return torch.optim.SGD(params, lr=1e-6, momentum=0.9, fused=True).step
+    if name == "sgd_many":
+        return torch.optim.SGD(params, lr=1e-6, fused=True).step
+    if name in ("clip_grad", "clip_many"):
+        return lambda: torch.nn.utils.clip_grad_norm_(params, 1.0)
+    grads, found, inv = [p.grad for p in params], torch.zeros(1), torch.tensor(2.0)
+
+    def unscale():
+        inv.reciprocal_()
+        torch._amp_foreach_non_finite_check_and_unscale_(grads, found, inv)
+        found.item()
+    return unscale
 
 
 def step(torch, F, kind, dtype):

@@ -68,6 +68,8 @@ func build(root *amp.Scope, name string) func() {
 		return overhead(part[1])
 	case "sgd", "adamw", "unscale":
 		return optimizer(root, part[0])
+	case "ops":
+		return single(root, part[1], dtypes[part[2]], part[3] == "step")
 	}
 	if f := other(root, part[0], part[1], part[len(part)-1] == "step"); f != nil {
 		return in(f)

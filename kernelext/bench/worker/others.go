@@ -62,6 +62,11 @@ func optimizer(root *amp.Scope, name string) func() {
 	case "sgd":
 		return optim.NewSGD(params, optim.LR(1e-6)).Step
 	}
+	return unscaling(root, params)
+}
+
+// unscaling divides the gradients of params and looks for what is not finite.
+func unscaling(root *amp.Scope, params []*amp.Tensor) func() {
 	opt, scaler := optim.NewSGD(params, optim.LR(1e-6)), amp.NewGradScaler(amp.InitScale(1), amp.GrowthInterval(1<<30))
 	scaler.Scale(root.NoGrad(), amp.Randn(root, amp.Float32, 0, 1))
 	scale := 2.0
