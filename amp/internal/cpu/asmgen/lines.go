@@ -126,6 +126,7 @@ func (f *asmFile) lineFunc(ln line, reg string, consts *pool) {
 	for i := range regs {
 		w.free = append(w.free, vec(reg, i))
 	}
+	w.masks = maskRegisters(7, 1)
 	f.fn(ln.name+reg, fmt.Sprintf("does blocks of %d elements of %s.", lineLanes, ln.name), param{"blocks", "int", "CX"}, param{"io", "*Line", "AX"})
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
 	used, _ := l.used()
@@ -183,8 +184,16 @@ func (w *lineWriter) loop(counter string) {
 	f := w.f
 	f.op("PCALIGN", "$32")
 	f.label("loop")
-	for g := range lineLanes / w.count {
-		w.group(g)
+	both := w.paired(func(l *lanes, g int) {
+		own := *w
+		own.lanes = *l
+		own.group(g)
+	})
+	f.b.WriteString(both)
+	if both == "" {
+		for g := range lineLanes / w.count {
+			w.group(g)
+		}
 	}
 	for _, k := range w.ahead {
 		for line := range 4 * lineLanes / 64 {
@@ -239,15 +248,12 @@ func (w *lineWriter) fold(k int, kind outKind) {
 func (w *lineWriter) group(g int) {
 	p := w.p
 	w.lanes.group = g
-	w.where, w.last, w.masks = make([]string, len(p.ins)), p.lastUse(), nil
+	w.where, w.last = make([]string, len(p.ins)), p.lastUse()
 	w.last[len(p.ins)-1] = 0
 	for _, o := range w.l.outs {
 		w.last[o.v] = max(w.last[o.v], int(o.v))
 	}
-	for i := 7; i > 0; i-- {
-		w.masks = append(w.masks, vec("K", i))
-	}
-	free := slices.Clone(w.free)
+	free, masks := slices.Clone(w.free), slices.Clone(w.masks)
 	for v, i := range p.ins {
 		switch i.op {
 		case opArg:
@@ -272,7 +278,7 @@ func (w *lineWriter) group(g int) {
 		}
 		w.release(v, []val{val(v)})
 	}
-	w.free = free
+	w.free, w.masks = free, masks
 }
 
 func (w *lineWriter) output(o lineOut, g int) {

@@ -19,12 +19,13 @@ type lanes struct {
 	free   []string
 	masks  []string // free mask registers of Z
 	last   []int
+	off    int // of the block in bytes
 }
 
 // vecFunc writes a function that applies the program to whole blocks of elements; single says they are float32 in memory, which a
 // program in float64 widens and rounds at the end.
 func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) {
-	l := &lanes{f: f, p: p, reg: reg, consts: consts, where: make([]string, len(p.ins)), last: p.lastUse()}
+	l := &lanes{f: f, p: p, reg: reg, consts: consts}
 	regs, count, elem, ptr := 32, 8, 8, "*float64"
 	if reg == "Y" {
 		regs, count = 16, 4
@@ -38,40 +39,63 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) 
 	for i := range regs {
 		l.free = append(l.free, vec(reg, i))
 	}
-	for i := 7; i > 0; i-- {
-		l.masks = append(l.masks, vec("K", i))
-	}
+	l.masks = maskRegisters(7, 1)
 	f.fn(name, fmt.Sprintf("computes blocks of %d elements.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"})
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
 	l.loadTables()
+	bytes := elem * count
+	advance := func(blocks int) {
+		f.op("ADDQ", imm(blocks*bytes), "SI")
+		f.op("ADDQ", imm(blocks*bytes), "DI")
+	}
+	if both := l.paired(func(l *lanes, k int) { l.block(single, k*bytes) }); both != "" {
+		f.op("SUBQ", "$2", "CX")
+		f.op("JLT", "odd")
+		f.op("PCALIGN", "$32")
+		f.label("pair")
+		f.b.WriteString(both)
+		advance(2)
+		f.op("SUBQ", "$2", "CX")
+		f.op("JGE", "pair")
+		f.label("odd")
+		f.op("ADDQ", "$2", "CX")
+		f.op("JZ", "done")
+	}
 	f.op("PCALIGN", "$32")
 	f.label("loop")
+	l.block(single, 0)
+	advance(1)
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.label("done")
+	f.ret()
+}
+
+// block writes the program for the block of elements that lies off bytes on.
+func (l *lanes) block(single bool, off int) {
+	f, p := l.f, l.p
+	l.where, l.last, l.off = make([]string, len(p.ins)), p.lastUse(), off
 	for at := range p.ins {
 		l.instruction(val(at), single)
 	}
-	result := l.where[len(p.ins)-1]
+	result, to := l.where[len(p.ins)-1], at(off, "DI")
 	switch {
 	case p.single:
-		f.op("VMOVUPS", result, "(DI)")
+		f.op("VMOVUPS", result, to)
 	case single:
-		half := map[string]string{"Z": "Y", "Y": "X"}[reg] + result[1:]
-		convert := map[string]string{"Z": "VCVTPD2PS", "Y": "VCVTPD2PSY"}[reg]
+		half := map[string]string{"Z": "Y", "Y": "X"}[l.reg] + result[1:]
+		convert := map[string]string{"Z": "VCVTPD2PS", "Y": "VCVTPD2PSY"}[l.reg]
 		f.op(convert, result, half)
-		f.op("VMOVUPS", half, "(DI)")
+		f.op("VMOVUPS", half, to)
 	default:
-		f.op("VMOVUPD", result, "(DI)")
+		f.op("VMOVUPD", result, to)
 	}
-	f.op("ADDQ", imm(elem*count), "SI")
-	f.op("ADDQ", imm(elem*count), "DI")
-	f.op("DECQ", "CX")
-	f.op("JNZ", "loop")
-	f.ret()
 }
 
 // take returns a free register.
 func (l *lanes) take() string {
 	if len(l.free) == 0 {
-		panic("asmgen: more values at once than registers")
+		panic(tooMany)
 	}
 	r := l.free[0]
 	l.free = l.free[1:]
@@ -142,9 +166,9 @@ func (l *lanes) instruction(v val, single bool) {
 	case opInput:
 		r := l.take()
 		if single && !l.p.single {
-			l.f.op("VCVTPS2PD", "(SI)", r)
+			l.f.op("VCVTPS2PD", at(l.off, "SI"), r)
 		} else {
-			l.f.op("VMOVU"+l.p.packed(), "(SI)", r)
+			l.f.op("VMOVU"+l.p.packed(), at(l.off, "SI"), r)
 		}
 		l.where[v] = r
 		return
@@ -308,6 +332,9 @@ func (l *lanes) compare(v val, i ins) {
 	code := map[opcode]string{opLess: "$1", opEqual: "$0"}[i.op]
 	var r string
 	if l.reg == "Z" {
+		if len(l.masks) == 0 {
+			panic(tooMany)
+		}
 		r = l.masks[len(l.masks)-1]
 		l.masks = l.masks[:len(l.masks)-1]
 	} else {
