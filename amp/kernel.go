@@ -58,15 +58,23 @@ func gather[T, S number](dst []T, src []S, off, stride int) {
 			dst[i] = T(v)
 		}
 	case 0:
-		v := T(src[off])
-		for i := range dst {
-			dst[i] = v
-		}
+		fill(dst, T(src[off]))
 	default:
 		for i := range dst {
 			dst[i] = T(src[off])
 			off += stride
 		}
+	}
+}
+
+// fill sets every element: by copies, which are vectors.
+func fill[T number](dst []T, v T) {
+	few := min(len(dst), 16)
+	for i := range dst[:few] {
+		dst[i] = v
+	}
+	for n := few; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
 	}
 }
 
@@ -90,10 +98,7 @@ func gather16[T number, S ~uint16](dst []T, src []S, off, stride int, all func([
 		return
 	}
 	if stride == 0 {
-		v := T(one(uint16(src[off])))
-		for i := range dst {
-			dst[i] = v
-		}
+		fill(dst, T(one(uint16(src[off]))))
 		return
 	}
 	for i := range dst {
@@ -310,6 +315,28 @@ func binaryOn[T number](out, a, b *Tensor, f func(dst, x, y []T)) {
 		return
 	}
 	pool := scratches[T]()
+	if elementsAre[T](out) && elementsAre[T](a) && elementsAre[T](b) && (w.step[1] == 1 && w.step[2] == 0 || w.step[1] == 0 && w.step[2] == 1) {
+		dst, x, y := values[T](out), values[T](a), values[T](b)
+		w.runBy(grain, func(off [4]int, n int) { // a number, which need not be repeated more than once for a row
+			s := pool.Get().(*scratch[T])
+			same := s.buf[0][:min(chunk, n)]
+			if w.step[1] == 0 {
+				fill(same, x[off[1]])
+			} else {
+				fill(same, y[off[2]])
+			}
+			for i := 0; i < n; i += chunk {
+				m := min(chunk, n-i)
+				if d := dst[off[0]+i:][:m]; w.step[1] == 0 {
+					f(d, same[:m], y[off[2]+i:][:m])
+				} else {
+					f(d, x[off[1]+i:][:m], same[:m])
+				}
+			}
+			pool.Put(s)
+		})
+		return
+	}
 	w.run(func(off [4]int, n int) {
 		s := pool.Get().(*scratch[T])
 		x := fetch(&s.buf[0], a, off[1], w.step[1], n)
@@ -347,6 +374,15 @@ func binary(f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 fu
 			binaryOn(c.Out, c.In[0], c.In[1], f32)
 		}
 	}
+}
+
+// mappedBy makes the kernel of a function of one number from a pass for float32 and a function for float64.
+func mappedBy(k *cpu.LineKernel, f func(float64) float64) func(c *Call) {
+	return unary(pass(k), func(dst, x []float64) {
+		for i, v := range x {
+			dst[i] = f(v)
+		}
+	})
 }
 
 // aFunction is a plain function of one number, or one that package cpu has for slices.

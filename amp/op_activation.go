@@ -20,6 +20,11 @@ type curve struct {
 	of, slopeOf *cpu.Function   // instead of f and slope, where package cpu has them
 	slopeBy     *cpu.LineKernel // dy times the slope, for float32
 
+	// by and slopesBy, where not nil, are the passes for float32 that take the place of f and, times dy, of slope; nil for settings
+	// that they are not for.
+	by       func(a *Attrs) func(dst, x []float32)
+	slopesBy func(a *Attrs) func(dst, x, dy []float32)
+
 	bend  func(s *Scope, a *Attrs, x, g *Tensor) *Tensor
 	bound float64 // the row's Bound
 }
@@ -59,6 +64,12 @@ func (v curve) valueCPU() func(c *Call) {
 	}
 	return func(c *Call) {
 		a := c.Attrs
+		if v.by != nil && c.In[0].dt != Float64 {
+			if f := v.by(&a); f != nil {
+				unaryOn(c.Out, c.In[0], f)
+				return
+			}
+		}
 		mapped(func(x float64) float64 { return v.f(&a, x) })(c)
 	}
 }
@@ -82,6 +93,12 @@ func (v curve) slopeCPU() func(c *Call) {
 	}
 	return func(c *Call) {
 		a := c.Attrs
+		if v.slopesBy != nil && c.In[0].dt != Float64 {
+			if f := v.slopesBy(&a); f != nil {
+				binaryOn(c.Out, c.In[1], c.In[0], f)
+				return
+			}
+		}
 		binary(
 			func(dst, dy, x []float32) {
 				for i, y := range dy {
@@ -125,6 +142,15 @@ func slopeK[T float32 | float64](slope *cpu.Function) func(dst, dy, x []T) {
 	}
 }
 
+// byPass and slopesByPass are curve's fields of passes without settings.
+func byPass(k *cpu.LineKernel) func(a *Attrs) func(dst, x []float32) {
+	return func(*Attrs) func(dst, x []float32) { return pass(k) }
+}
+
+func slopesByPass(k *cpu.LineKernel) func(a *Attrs) func(dst, x, dy []float32) {
+	return func(*Attrs) func(dst, x, dy []float32) { return pass2(k) }
+}
+
 func init() {
 	opGELU = smooth("gelu", "x·Φ(x), Φ the normal distribution function", Unlisted, whyCloseToX, curve{
 		bound: 4, // its slope is a sum that cancels below 0
@@ -159,6 +185,10 @@ func init() {
 				return sigmoid(bx)
 			}
 			return 1
+		},
+		by: func(a *Attrs) func(dst, x []float32) { return pass(&cpu.LineSoftplus, a.Pair[0], a.Pair[1]) },
+		slopesBy: func(a *Attrs) func(dst, x, dy []float32) {
+			return pass2(&cpu.LineSoftplusGrad, a.Pair[0], a.Pair[1])
 		},
 		bend: func(s *Scope, a *Attrs, x, g *Tensor) *Tensor {
 			bx := MulScalar(s, x, a.Pair[0])

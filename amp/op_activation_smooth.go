@@ -24,6 +24,7 @@ func init() {
 			t := cpu.Tanh.Of(softplus(x))
 			return t + float64(x*sigmoid(x)*(1-float64(t*t)))
 		},
+		by: byPass(&cpu.LineMish), slopesBy: slopesByPass(&cpu.LineMishGrad),
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // t'·(2 + x·(1 - σ - 2·t·σ)), t' = σ·(1 - t²)
 			y := Sigmoid(s, x)
 			t := Tanh(s, Softplus(s, x))
@@ -62,6 +63,7 @@ func init() {
 	opLogSigmoid = smooth("logsigmoid", "log(1 / (1 + e^-x))", Unlisted, whyCloseToX, curve{
 		f:     func(_ *Attrs, x float64) float64 { return -softplus(-x) },
 		slope: func(_ *Attrs, x float64) float64 { return sigmoid(-x) },
+		by:    byPass(&cpu.LineLogSigmoid), slopesBy: slopesByPass(&cpu.LineLogSigmoidGrad),
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // -σ·(1 - σ)
 			y := Sigmoid(s, x)
 			return Neg(s, Mul(s, g, Mul(s, y, oneMinus(s, y))))
@@ -86,6 +88,7 @@ func init() {
 			}
 			return x/3 + 0.5
 		},
+		by: byPass(&cpu.LineHardswish), slopesBy: slopesByPass(&cpu.LineHardswishGrad),
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // 1/3 between
 			return positivePart(s, MulScalar(s, g, 1.0/3), AddScalar(s, Neg(s, Abs(s, x)), 3))
 		},
@@ -121,6 +124,20 @@ func exponential(name, doc string, numbers func(a *Attrs) (outer, inner, scale f
 				return scale
 			}
 			return scale * outer * inner * cpu.Exp.Of(inner*x)
+		},
+		by: func(a *Attrs) func(dst, x []float32) {
+			outer, inner, scale := numbers(a)
+			if !(inner > 0) {
+				return nil
+			}
+			return pass(&cpu.LineElu, scale*outer, inner, scale)
+		},
+		slopesBy: func(a *Attrs) func(dst, x, dy []float32) {
+			outer, inner, scale := numbers(a)
+			if !(inner > 0) {
+				return nil
+			}
+			return pass2(&cpu.LineEluGrad, scale*outer*inner, inner, scale)
 		},
 		bend: func(s *Scope, a *Attrs, x, g *Tensor) *Tensor { // held at 0 first, so that no exponential overflows above it
 			outer, inner, scale := numbers(a)

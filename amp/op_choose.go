@@ -15,7 +15,7 @@ const whyChoose = "only chooses among its inputs: exact in any dtype"
 func init() {
 	opSign = define(Op{
 		Name: "sign", Doc: "-1, 0 or 1; NaN stays NaN", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "sign", Check: checkUnary,
-		CPU: mapped(func(x float64) float64 {
+		CPU: mappedBy(&cpu.LineSign, func(x float64) float64 {
 			switch {
 			case x > 0:
 				return 1

@@ -2,6 +2,7 @@ package amp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -38,6 +39,9 @@ func init() {
 		nil,
 		func(b *Back) *Tensor { return Mul(b.S, b.In(1), Softplus(b.S, Neg(b.S, b.In(0)))) },
 	})
+	opBCEWithLogits.CPU = sumPass(&cpu.LineBinaryCrossEntropy, func(c *Call) ([]float64, bool) {
+		return nil, slices.Equal(c.In[0].shape, c.In[1].shape) && !slices.ContainsFunc(c.In[2:], func(t *Tensor) bool { return t != nil })
+	}, opBCEWithLogits.CPU)
 	opBCE = weightedLoss(Op{
 		Name: "binary_cross_entropy", Doc: "mean (or sum) of -target·log x - (1 - target)·log(1 - x), by element weights", Args: []string{"x", "target", "weight"},
 		Class: Banned, CPUList: FP32, CUDA: "binary_cross_entropy",

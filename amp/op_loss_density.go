@@ -42,6 +42,7 @@ func init() {
 			}
 			return AddScalar(b.S, Sub(b.S, Log(b.S, t), x), 1)
 		})
+	opKLDiv.CPU = sumPass(&cpu.LineDivergence, func(c *Call) ([]float64, bool) { return nil, c.Mode != modeLogTarget }, opKLDiv.CPU)
 	opPoissonNLLLoss = pairLoss("poisson_nll_loss", "mean (or sum) of e^x - target·x, for a rate x of x - target·log(x + eps); full: + log target!", FP32, whyExponential,
 		poisson,
 		func(b *Back) *Tensor {

@@ -63,11 +63,13 @@ func pairCPU(f func(c *Call, x, t float64) float64) func(c *Call) {
 	}
 }
 
-// mseCPU is the kernel of mse_loss: of float32 numbers in parts of fixed length, which are added up in order.
-func mseCPU(other func(c *Call)) func(c *Call) {
+// sumPass is the kernel of a loss whose elements a pass adds up: of float32 numbers in parts of fixed length, which are added up in
+// order. args gives the pass its numbers, or says that it is not for this call.
+func sumPass(k *cpu.LineKernel, args func(c *Call) ([]float64, bool), other func(c *Call)) func(c *Call) {
 	return func(c *Call) {
 		x, y := c.In[0], c.In[1]
-		if c.Reduce == ReduceNone || x.dt != Float32 || y.dt != Float32 || !x.contiguous() || !y.contiguous() {
+		arg, ok := args(c)
+		if !ok || c.Reduce == ReduceNone || x.dt != Float32 || y.dt != Float32 || !x.contiguous() || !y.contiguous() {
 			other(c)
 			return
 		}
@@ -77,7 +79,10 @@ func mseCPU(other func(c *Call)) func(c *Call) {
 		cpu.Parallel(n, sumRun, func(lo, hi int) {
 			w := lineWorks.Get().(*lineWork)
 			w.F32[0], w.F32[1], w.Acc[0] = a[lo:hi], b[lo:hi], cpu.Lanes{}
-			cpu.LineApart.Run(hi-lo, &w.Line)
+			for i, v := range arg {
+				w.Arg[i] = float32(v)
+			}
+			k.Run(hi-lo, &w.Line)
 			parts[lo/sumRun] = w.Acc[0].Sum()
 			w.release()
 		})
@@ -89,6 +94,8 @@ func mseCPU(other func(c *Call)) func(c *Call) {
 	}
 }
 
+func noNumbers(*Call) ([]float64, bool) { return nil, true }
+
 func difference(b *Back) *Tensor { return Sub(b.S, b.In(0), b.In(1)) }
 
 // negative is the slope of a loss of x - target for the target.
@@ -99,10 +106,11 @@ func negative(f func(b *Back) *Tensor) func(b *Back) *Tensor {
 func init() {
 	opMSELoss = pairLossTimes(2, "mse_loss", "mean (or sum) of (x - target)²", FP32, "squares leave the half range, and their mean feeds every gradient",
 		func(_ *Call, x, t float64) float64 { return (x - t) * (x - t) }, difference, negative(difference))
-	opMSELoss.CPU = mseCPU(opMSELoss.CPU)
+	opMSELoss.CPU = sumPass(&cpu.LineApart, noNumbers, opMSELoss.CPU)
 	l1 := func(b *Back) *Tensor { return Sign(b.S, difference(b)) }
 	opL1Loss = pairLoss("l1_loss", "mean (or sum) of |x - target|", FP32, whyLoss,
 		func(_ *Call, x, t float64) float64 { return math.Abs(x - t) }, l1, negative(l1))
+	opL1Loss.CPU = sumPass(&cpu.LineDistance, noNumbers, opL1Loss.CPU)
 	huber := func(b *Back) *Tensor { d := b.Attrs().Scalar; return Clamp(b.S, difference(b), -d, d) }
 	opHuberLoss = pairLoss("huber_loss", "mean (or sum) of (x - target)²/2 within delta, delta·(|x - target| - delta/2) beyond", FP32, whyLoss,
 		func(c *Call, x, t float64) float64 {
@@ -111,6 +119,10 @@ func init() {
 			}
 			return (x - t) * (x - t) / 2
 		}, huber, negative(huber))
+	opHuberLoss.CPU = sumPass(&cpu.LineHuber, func(c *Call) ([]float64, bool) {
+		d := c.Scalar
+		return []float64{0.5, d, d, d * d / 2}, true
+	}, opHuberLoss.CPU)
 	smooth := func(b *Back) *Tensor { return Clamp(b.S, MulScalar(b.S, difference(b), 1/b.Attrs().Scalar), -1, 1) }
 	opSmoothL1Loss = pairLoss("smooth_l1_loss", "mean (or sum) of (x - target)²/(2·beta) within beta, |x - target| - beta/2 beyond", FP32, whyLoss,
 		func(c *Call, x, t float64) float64 {
@@ -119,6 +131,9 @@ func init() {
 			}
 			return (x - t) * (x - t) / (2 * c.Scalar)
 		}, smooth, negative(smooth))
+	opSmoothL1Loss.CPU = sumPass(&cpu.LineHuber, func(c *Call) ([]float64, bool) {
+		return []float64{1 / (2 * c.Scalar), c.Scalar, 1, c.Scalar / 2}, true
+	}, opSmoothL1Loss.CPU)
 	opSoftMarginLoss = pairLoss("soft_margin_loss", "mean (or sum) of log(1 + e^(-target·x))", FP32, whyExponential,
 		func(_ *Call, x, t float64) float64 { return softplus(-x * t) },
 		func(b *Back) *Tensor {

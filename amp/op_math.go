@@ -24,13 +24,13 @@ func init() {
 	})
 	opSqrt = define(Op{
 		Name: "sqrt", Doc: "square root", Args: []string{"x"}, Why: "halves the exponent, so it stays in range", CUDA: "sqrt",
-		Check: checkUnary, CPU: mapped(math.Sqrt), Saves: SaveOut,
+		Check: checkUnary, CPU: mappedBy(&cpu.LineSqrt, math.Sqrt), Saves: SaveOut,
 		Wide:     true,
 		Backward: func(b *Back) { b.Set(0, Div(b.S, b.DY, MulScalar(b.S, b.Out(), 2))) },
 	})
 	opPow = define(Op{
 		Name: "pow", Doc: "x^y elementwise, broadcast", Args: []string{"x", "y"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early",
-		Widens: true, CUDA: "pow", Check: checkBinary, CPU: binary(powK[float32], powK[float64], nil), Saves: SaveIn0 | SaveIn1 | SaveOut,
+		Widens: true, CUDA: "pow", Check: checkBinary, CPU: binary(powers, powK[float64], nil), Saves: SaveIn0 | SaveIn1 | SaveOut,
 		Wide:     true,
 		Backward: powBackward,
 	})
@@ -56,12 +56,42 @@ func powScalarCPU(c *Call) {
 		opSqrt.CPU(c)
 	case -0.5:
 		opRsqrt.CPU(c)
+	case -1:
+		opReciprocal.CPU(c)
+	case 2:
+		squareCPU(c)
+	case 3:
+		cubeCPU(c)
 	default:
 		powScalarOf(c)
 	}
 }
 
-var powScalarOf = withScalar(cpu.Pow, func(x, c float32) float32 { return float32(cpu.Pow(float64(x), float64(c))) })
+var (
+	squareCPU = mappedBy(&cpu.LineSquare, func(x float64) float64 { return x * x })
+	cubeCPU   = mappedBy(&cpu.LineCube, func(x float64) float64 { return x * x * x })
+)
+
+func powScalarOf(c *Call) {
+	number, number32 := c.Scalar, float32(c.Scalar)
+	unary(
+		func(dst, x []float32) {
+			var same [chunk]float32
+			for i := range same[:min(chunk, len(x))] {
+				same[i] = number32
+			}
+			for len(x) > 0 {
+				n := min(chunk, len(x))
+				powers(dst[:n], x[:n], same[:n])
+				dst, x = dst[n:], x[n:]
+			}
+		},
+		func(dst, x []float64) {
+			for i, v := range x {
+				dst[i] = cpu.Pow(v, number)
+			}
+		})(c)
+}
 
 // powBackward: dx = dy·y·x^(y-1), dy' = dy·x^y·log x, both 0 where their factor y or x^y is 0, and dy' at 0^0 too.
 func powBackward(b *Back) {
@@ -96,6 +126,32 @@ func PowScalar(s *Scope, x *Tensor, c float64) *Tensor {
 func powK[T float32 | float64](dst, x, y []T) {
 	for i, v := range x {
 		dst[i] = T(cpu.Pow(float64(v), float64(y[i])))
+	}
+}
+
+// powers sets dst to x^y: e^(y·log x) in float64, whose error vanishes in float32, where x is positive and both are finite.
+func powers(dst, x, y []float32) {
+	pool := scratches[float64]()
+	s := pool.Get().(*scratch[float64])
+	defer pool.Put(s)
+	for len(x) > 0 {
+		n := min(chunk, len(x))
+		wide := s.buf[0][:n]
+		for i, v := range x[:n] {
+			wide[i] = float64(v)
+		}
+		cpu.Log.F64(wide, wide)
+		for i, v := range y[:n] {
+			wide[i] *= float64(v)
+		}
+		cpu.Exp.F64(wide, wide)
+		for i, v := range wide {
+			if a, b := x[i], y[i]; !(a > 0 && a <= math.MaxFloat32 && b-b == 0) {
+				v = cpu.Pow(float64(a), float64(b))
+			}
+			dst[i] = float32(v)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }
 

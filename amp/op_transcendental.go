@@ -19,9 +19,18 @@ const (
 )
 
 // elementwise defines a row of one function of math; backward gives dx of the call.
-func elementwise[F aFunction](name, doc string, class Class, why string, f F, saves Saved, backward func(b *Back) *Tensor) *Op {
+func elementwise[F aFunction | func(c *Call)](name, doc string, class Class, why string, f F, saves Saved, backward func(b *Back) *Tensor) *Op {
+	var kernel func(c *Call)
+	switch f := any(f).(type) {
+	case func(c *Call):
+		kernel = f
+	case func(float64) float64:
+		kernel = mapped(f)
+	case *cpu.Function:
+		kernel = mapped(f)
+	}
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Wide: true, Check: checkUnary, CPU: mapped(f), Saves: saves,
+		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Wide: true, Check: checkUnary, CPU: kernel, Saves: saves,
 		Backward: func(b *Back) { b.Set(0, backward(b)) },
 	})
 }
@@ -53,11 +62,11 @@ func init() {
 	opLog10 = elementwise("log10", "logarithm to base 10", FP32, whyLogarithm, cpu.Log10, SaveIn0, func(b *Back) *Tensor {
 		return Div(b.S, b.DY, MulScalar(b.S, b.In(0), math.Ln10))
 	})
-	opReciprocal = elementwise("reciprocal", "1 / x", FP32, whyPole, func(x float64) float64 { return 1 / x }, SaveIn0|SaveOut, func(b *Back) *Tensor { // -y²
+	opReciprocal = elementwise("reciprocal", "1 / x", FP32, whyPole, mappedBy(&cpu.LineReciprocal, func(x float64) float64 { return 1 / x }), SaveIn0|SaveOut, func(b *Back) *Tensor { // -y²
 		y := b.again(Reciprocal)
 		return Neg(b.S, Mul(b.S, b.DY, Mul(b.S, y, y)))
 	})
-	opRsqrt = elementwise("rsqrt", "1 / √x", FP32, whyPole, func(x float64) float64 { return 1 / math.Sqrt(x) }, SaveIn0|SaveOut, func(b *Back) *Tensor { // -y³/2
+	opRsqrt = elementwise("rsqrt", "1 / √x", FP32, whyPole, mappedBy(&cpu.LineRsqrt, func(x float64) float64 { return 1 / math.Sqrt(x) }), SaveIn0|SaveOut, func(b *Back) *Tensor { // -y³/2
 		y := b.again(Rsqrt)
 		return MulScalar(b.S, Mul(b.S, b.DY, Mul(b.S, y, Mul(b.S, y, y))), -0.5)
 	})

@@ -51,4 +51,24 @@ func init() {
 	LineChannelsGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelsGradY, AVX512: lineChannelsGradZ}
 	LineSpreadColumns.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSpreadColumnsY, AVX512: lineSpreadColumnsZ}
 	LineProductColumns.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineProductColumnsY, AVX512: lineProductColumnsZ}
+	LineSquare.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSquareY, AVX512: lineSquareZ}
+	LineCube.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineCubeY, AVX512: lineCubeZ}
+	LineSqrt.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSqrtY, AVX512: lineSqrtZ}
+	LineRsqrt.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineRsqrtY, AVX512: lineRsqrtZ}
+	LineReciprocal.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineReciprocalY, AVX512: lineReciprocalZ}
+	LineSign.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSignY, AVX512: lineSignZ}
+	LineElu.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineEluY, AVX512: lineEluZ}
+	LineEluGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineEluGradY, AVX512: lineEluGradZ}
+	LineSoftplus.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSoftplusY, AVX512: lineSoftplusZ}
+	LineSoftplusGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSoftplusGradY, AVX512: lineSoftplusGradZ}
+	LineLogSigmoid.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLogSigmoidY, AVX512: lineLogSigmoidZ}
+	LineLogSigmoidGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLogSigmoidGradY, AVX512: lineLogSigmoidGradZ}
+	LineMish.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMishY, AVX512: lineMishZ}
+	LineMishGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMishGradY, AVX512: lineMishGradZ}
+	LineHardswish.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineHardswishY, AVX512: lineHardswishZ}
+	LineHardswishGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineHardswishGradY, AVX512: lineHardswishGradZ}
+	LineDistance.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDistanceY, AVX512: lineDistanceZ}
+	LineHuber.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineHuberY, AVX512: lineHuberZ}
+	LineBinaryCrossEntropy.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineBinaryCrossEntropyY, AVX512: lineBinaryCrossEntropyZ}
+	LineDivergence.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDivergenceY, AVX512: lineDivergenceZ}
 }

@@ -150,6 +150,52 @@ var (
 	LineSpreadColumns = LineKernel{plain: lineSpreadColumnsGo, lines: []int{0, 1, 2, 3}, written: []int{2, 3}}
 	// LineProductColumns adds x0 to x3 and x0·(x1 - x2) to x4.
 	LineProductColumns = LineKernel{plain: lineProductColumnsGo, lines: []int{0, 1, 2, 3, 4}, written: []int{3, 4}}
+	// LineSquare sets x1 to x0².
+	LineSquare = LineKernel{plain: lineSquareGo, lines: []int{0, 1}, written: []int{1}}
+	// LineCube sets x1 to x0³.
+	LineCube = LineKernel{plain: lineCubeGo, lines: []int{0, 1}, written: []int{1}}
+	// LineSqrt sets x1 to √x0.
+	LineSqrt = LineKernel{plain: lineSqrtGo, lines: []int{0, 1}, written: []int{1}}
+	// LineRsqrt sets x1 to 1/√x0.
+	LineRsqrt = LineKernel{plain: lineRsqrtGo, lines: []int{0, 1}, written: []int{1}}
+	// LineReciprocal sets x1 to 1/x0.
+	LineReciprocal = LineKernel{plain: lineReciprocalGo, lines: []int{0, 1}, written: []int{1}}
+	// LineSign sets x1 to -1, 0 or 1 as the sign of x0, NaN to NaN.
+	LineSign = LineKernel{plain: lineSignGo, lines: []int{0, 1}, written: []int{1}}
+	// LineElu sets x1 to a2·x0 above 0, else to a0·(e^(a1·x0) - 1), for positive a1.
+	LineElu = LineKernel{plain: lineEluGo, lines: []int{0, 1}, written: []int{1}}
+	// LineEluGrad sets x2 to x1 times a2 where x0 is above 0, else times a0·e^(a1·x0), for positive a1.
+	LineEluGrad = LineKernel{plain: lineEluGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineSoftplus sets x1 to log(1 + e^(a0·x0))/a0, to x0 where a0·x0 is above a1.
+	LineSoftplus = LineKernel{plain: lineSoftplusGo, lines: []int{0, 1}, written: []int{1}}
+	// LineSoftplusGrad sets x2 to x1/(1 + e^(-a0·x0)), to x1 where a0·x0 is above a1.
+	LineSoftplusGrad = LineKernel{plain: lineSoftplusGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineLogSigmoid sets x1 to -log(1 + e^-x0).
+	LineLogSigmoid = LineKernel{plain: lineLogSigmoidGo, lines: []int{0, 1}, written: []int{1}}
+	// LineLogSigmoidGrad sets x2 to x1/(1 + e^x0).
+	LineLogSigmoidGrad = LineKernel{plain: lineLogSigmoidGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineMish sets x1 to x0·tanh(log(1 + e^x0)).
+	LineMish = LineKernel{plain: lineMishGo, lines: []int{0, 1}, written: []int{1}}
+	// LineMishGrad sets x2 to x1 times the slope of mish at x0: (n·(n + 2) + 4·x0·e·(1 + e))/(n + 2)².
+	LineMishGrad = LineKernel{plain: lineMishGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineHardswish sets x1 to x0·(x0 + 3)/6 between -3 and 3, to 0 below and to x0 above.
+	LineHardswish = LineKernel{plain: lineHardswishGo, lines: []int{0, 1}, written: []int{1}}
+	// LineHardswishGrad sets x2 to x1 times x0/3 + 1/2 between -3 and 3, times 0 below and 1 above.
+	LineHardswishGrad = LineKernel{plain: lineHardswishGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineDistance adds |x0 - x1| to s0.
+	LineDistance = LineKernel{plain: lineDistanceGo, lines: []int{0, 1}, written: []int{}}
+	// LineHuber adds to s0, for d = |x0 - x1|: d²·a0 where that is not above a1, else d·a2 - a3.
+	LineHuber = LineKernel{plain: lineHuberGo, lines: []int{0, 1}, written: []int{}}
+	// LineBinaryCrossEntropy adds log(1 + e^x0) - x0·x1 to s0.
+	LineBinaryCrossEntropy = LineKernel{plain: lineBinaryCrossEntropyGo, lines: []int{0, 1}, written: []int{}, pad: func(io *Line, k int) float32 {
+		switch k {
+		case 0:
+			return -200
+		}
+		return 0
+	}}
+	// LineDivergence adds x1·(log x1 - x0) to s0, where x1 is not 0.
+	LineDivergence = LineKernel{plain: lineDivergenceGo, lines: []int{0, 1}, written: []int{}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
@@ -1226,4 +1272,710 @@ func lineProductColumnsGo(lo, n int, io *Line) {
 		v4 := float32(v0 * v3)
 		x4[i] += v4
 	}
+}
+
+// lineSquareGo sets x1 to x0². It does elements lo to n.
+func lineSquareGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := float32(v0 * v0)
+		x1[i] = v1
+	}
+}
+
+// lineCubeGo sets x1 to x0³. It does elements lo to n.
+func lineCubeGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := float32(v0 * v0)
+		v2 := float32(v1 * v0)
+		x1[i] = v2
+	}
+}
+
+// lineSqrtGo sets x1 to √x0. It does elements lo to n.
+func lineSqrtGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := float32(math.Sqrt(float64(v0)))
+		x1[i] = v1
+	}
+}
+
+// lineRsqrtGo sets x1 to 1/√x0. It does elements lo to n.
+func lineRsqrtGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v1 := x0[i]
+		v2 := float32(math.Sqrt(float64(v1)))
+		v3 := float32(1 / v2)
+		x1[i] = v3
+	}
+}
+
+// lineReciprocalGo sets x1 to 1/x0. It does elements lo to n.
+func lineReciprocalGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v1 := x0[i]
+		v2 := float32(1 / v1)
+		x1[i] = v2
+	}
+}
+
+// lineSignGo sets x1 to -1, 0 or 1 as the sign of x0, NaN to NaN. It does elements lo to n.
+func lineSignGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := 0 < v0
+		v4 := v0 < 0
+		v6 := v0
+		if v4 {
+			v6 = -1
+		}
+		v7 := v6
+		if v2 {
+			v7 = 1
+		}
+		x1[i] = v7
+	}
+}
+
+// lineEluGo sets x1 to a2·x0 above 0, else to a0·(e^(a1·x0) - 1), for positive a1. It does elements lo to n.
+func lineEluGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a1 := io.Arg[1]
+	a2 := io.Arg[2]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v4 := float32(v0 * a1)
+		v5 := v4
+		if 0 < v4 {
+			v5 = 0
+		}
+		v6 := v5
+		if -40 > v5 {
+			v6 = -40
+		}
+		v9 := FMA32(v6, 1.442695, 1.2582912e+07)
+		v10 := float32(v9 - 1.2582912e+07)
+		v13 := FMA32(-v10, 0.6931472, v6)
+		v14 := FMA32(-v10, -1.9046542e-09, v13)
+		v16 := scale32(1, v10)
+		v19 := FMA32(0.001388896, v14, 0.008369133)
+		v21 := FMA32(v19, v14, 0.041667137)
+		v23 := FMA32(v21, v14, 0.16666506)
+		v25 := FMA32(v23, v14, 0.49999997)
+		v26 := FMA32(v25, v14, 1)
+		v27 := float32(v14 * v26)
+		v28 := float32(v16 - 1)
+		v29 := FMA32(v16, v27, v28)
+		v30 := 0 < v0
+		v32 := float32(v0 * a2)
+		v34 := float32(v29 * a0)
+		v35 := v34
+		if v30 {
+			v35 = v32
+		}
+		x1[i] = v35
+	}
+}
+
+// lineEluGradGo sets x2 to x1 times a2 where x0 is above 0, else times a0·e^(a1·x0), for positive a1. It does elements lo to n.
+func lineEluGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a1 := io.Arg[1]
+	a0 := io.Arg[0]
+	a2 := io.Arg[2]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v3 := float32(v0 * a1)
+		v4 := v3
+		if 0 < v3 {
+			v4 = 0
+		}
+		v6 := v4
+		if -104.5 > v4 {
+			v6 = -104.5
+		}
+		v9 := FMA32(v6, 1.442695, 1.2582912e+07)
+		v10 := float32(v9 - 1.2582912e+07)
+		v13 := FMA32(-v10, 0.6931472, v6)
+		v14 := FMA32(-v10, -1.9046542e-09, v13)
+		v17 := FMA32(0.001381493, v14, 0.008368768)
+		v19 := FMA32(v17, v14, 0.04166839)
+		v21 := FMA32(v19, v14, 0.1666652)
+		v23 := FMA32(v21, v14, 0.49999994)
+		v25 := FMA32(v23, v14, 1)
+		v26 := FMA32(v25, v14, 1)
+		v27 := scale32(v26, v10)
+		v29 := float32(v27 * a0)
+		v30 := x1[i]
+		v31 := 0 < v0
+		v33 := v29
+		if v31 {
+			v33 = a2
+		}
+		v34 := float32(v30 * v33)
+		x2[i] = v34
+	}
+}
+
+// lineSoftplusGo sets x1 to log(1 + e^(a0·x0))/a0, to x0 where a0·x0 is above a1. It does elements lo to n.
+func lineSoftplusGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 * a0)
+		v4 := a1 < v2
+		v6 := v2
+		if 0 > v2 {
+			v6 = 0
+		}
+		v8 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v10 := v8
+		if -104.5 > v8 {
+			v10 = -104.5
+		}
+		v13 := FMA32(v10, 1.442695, 1.2582912e+07)
+		v14 := float32(v13 - 1.2582912e+07)
+		v17 := FMA32(-v14, 0.6931472, v10)
+		v18 := FMA32(-v14, -1.9046542e-09, v17)
+		v21 := FMA32(0.001381493, v18, 0.008368768)
+		v23 := FMA32(v21, v18, 0.04166839)
+		v25 := FMA32(v23, v18, 0.1666652)
+		v27 := FMA32(v25, v18, 0.49999994)
+		v29 := FMA32(v27, v18, 1)
+		v30 := FMA32(v29, v18, 1)
+		v31 := scale32(v30, v14)
+		v33 := 0.41421357 < v31
+		v34 := float32(v31 - 1)
+		v36 := float32(v34 * 0.5)
+		v37 := v31
+		if v33 {
+			v37 = v36
+		}
+		v38 := float32(v37 * v37)
+		v39 := float32(v38 * v37)
+		v42 := FMA32(-0.07632119, v37, 0.12756427)
+		v44 := FMA32(v42, v37, -0.13158485)
+		v46 := FMA32(v44, v37, 0.14202398)
+		v48 := FMA32(v46, v37, -0.16623631)
+		v50 := FMA32(v48, v37, 0.2000121)
+		v52 := FMA32(v50, v37, -0.2500081)
+		v54 := FMA32(v52, v37, 0.3333333)
+		v56 := float32(v38 * -0.5)
+		v57 := FMA32(v39, v54, v56)
+		v58 := float32(v37 + v57)
+		v59 := 0.41421357 < v31
+		v60 := float32(0)
+		if v59 {
+			v60 = 0.6931472
+		}
+		v61 := float32(v58 + v60)
+		v62 := float32(v6 + v61)
+		v64 := float32(v62 / a0)
+		v65 := v64
+		if v4 {
+			v65 = v0
+		}
+		x1[i] = v65
+	}
+}
+
+// lineSoftplusGradGo sets x2 to x1/(1 + e^(-a0·x0)), to x1 where a0·x0 is above a1. It does elements lo to n.
+func lineSoftplusGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 * a0)
+		v3 := x1[i]
+		v5 := a1 < v2
+		v8 := v2 < 0
+		v11 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v12 := v11
+		if -104.5 > v11 {
+			v12 = -104.5
+		}
+		v15 := FMA32(v12, 1.442695, 1.2582912e+07)
+		v16 := float32(v15 - 1.2582912e+07)
+		v19 := FMA32(-v16, 0.6931472, v12)
+		v20 := FMA32(-v16, -1.9046542e-09, v19)
+		v23 := FMA32(0.001381493, v20, 0.008368768)
+		v25 := FMA32(v23, v20, 0.04166839)
+		v27 := FMA32(v25, v20, 0.1666652)
+		v29 := FMA32(v27, v20, 0.49999994)
+		v30 := FMA32(v29, v20, 1)
+		v31 := FMA32(v30, v20, 1)
+		v32 := scale32(v31, v16)
+		v33 := float32(1 + v32)
+		v34 := float32(1 - v33)
+		v35 := float32(v34 + v32)
+		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
+		v38 := FMA32(-v33, v37, 1)
+		v39 := FMA32(v38, v38, v38)
+		v40 := FMA32(v37, v39, v37)
+		v41 := FMA32(-v33, v40, 1)
+		v42 := FMA32(v40, v41, v40)
+		v43 := float32(1)
+		if v8 {
+			v43 = v32
+		}
+		v44 := float32(v43 * v42)
+		v45 := FMA32(-v44, v33, v43)
+		v46 := FMA32(-v44, v35, v45)
+		v47 := FMA32(v46, v42, v44)
+		v48 := v47
+		if v5 {
+			v48 = 1
+		}
+		v49 := float32(v3 * v48)
+		x2[i] = v49
+	}
+}
+
+// lineLogSigmoidGo sets x1 to -log(1 + e^-x0). It does elements lo to n.
+func lineLogSigmoidGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(math.Float32frombits(0x80000000) - v0)
+		v4 := v2
+		if 0 > v2 {
+			v4 = 0
+		}
+		v5 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v7 := v5
+		if -104.5 > v5 {
+			v7 = -104.5
+		}
+		v10 := FMA32(v7, 1.442695, 1.2582912e+07)
+		v11 := float32(v10 - 1.2582912e+07)
+		v14 := FMA32(-v11, 0.6931472, v7)
+		v15 := FMA32(-v11, -1.9046542e-09, v14)
+		v18 := FMA32(0.001381493, v15, 0.008368768)
+		v20 := FMA32(v18, v15, 0.04166839)
+		v22 := FMA32(v20, v15, 0.1666652)
+		v24 := FMA32(v22, v15, 0.49999994)
+		v26 := FMA32(v24, v15, 1)
+		v27 := FMA32(v26, v15, 1)
+		v28 := scale32(v27, v11)
+		v30 := 0.41421357 < v28
+		v31 := float32(v28 - 1)
+		v33 := float32(v31 * 0.5)
+		v34 := v28
+		if v30 {
+			v34 = v33
+		}
+		v35 := float32(v34 * v34)
+		v36 := float32(v35 * v34)
+		v39 := FMA32(-0.07632119, v34, 0.12756427)
+		v41 := FMA32(v39, v34, -0.13158485)
+		v43 := FMA32(v41, v34, 0.14202398)
+		v45 := FMA32(v43, v34, -0.16623631)
+		v47 := FMA32(v45, v34, 0.2000121)
+		v49 := FMA32(v47, v34, -0.2500081)
+		v51 := FMA32(v49, v34, 0.3333333)
+		v53 := float32(v35 * -0.5)
+		v54 := FMA32(v36, v51, v53)
+		v55 := float32(v34 + v54)
+		v56 := 0.41421357 < v28
+		v57 := float32(0)
+		if v56 {
+			v57 = 0.6931472
+		}
+		v58 := float32(v55 + v57)
+		v59 := float32(v4 + v58)
+		v60 := float32(math.Float32frombits(0x80000000) - v59)
+		x1[i] = v60
+	}
+}
+
+// lineLogSigmoidGradGo sets x2 to x1/(1 + e^x0). It does elements lo to n.
+func lineLogSigmoidGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x1[i]
+		v1 := x0[i]
+		v3 := float32(math.Float32frombits(0x80000000) - v1)
+		v5 := v3 < 0
+		v7 := math.Float32frombits(math.Float32bits(v3) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v8 := v7
+		if -104.5 > v7 {
+			v8 = -104.5
+		}
+		v11 := FMA32(v8, 1.442695, 1.2582912e+07)
+		v12 := float32(v11 - 1.2582912e+07)
+		v15 := FMA32(-v12, 0.6931472, v8)
+		v16 := FMA32(-v12, -1.9046542e-09, v15)
+		v19 := FMA32(0.001381493, v16, 0.008368768)
+		v21 := FMA32(v19, v16, 0.04166839)
+		v23 := FMA32(v21, v16, 0.1666652)
+		v25 := FMA32(v23, v16, 0.49999994)
+		v27 := FMA32(v25, v16, 1)
+		v28 := FMA32(v27, v16, 1)
+		v29 := scale32(v28, v12)
+		v30 := float32(1 + v29)
+		v31 := float32(1 - v30)
+		v32 := float32(v31 + v29)
+		v34 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v30))
+		v35 := FMA32(-v30, v34, 1)
+		v36 := FMA32(v35, v35, v35)
+		v37 := FMA32(v34, v36, v34)
+		v38 := FMA32(-v30, v37, 1)
+		v39 := FMA32(v37, v38, v37)
+		v40 := float32(1)
+		if v5 {
+			v40 = v29
+		}
+		v41 := float32(v40 * v39)
+		v42 := FMA32(-v41, v30, v40)
+		v43 := FMA32(-v41, v32, v42)
+		v44 := FMA32(v43, v39, v41)
+		v45 := float32(v0 * v44)
+		x2[i] = v45
+	}
+}
+
+// lineMishGo sets x1 to x0·tanh(log(1 + e^x0)). It does elements lo to n.
+func lineMishGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := v0
+		if 20 < v0 {
+			v2 = 20
+		}
+		v5 := v2
+		if 89 < v2 {
+			v5 = 89
+		}
+		v6 := v5
+		if -104.5 > v5 {
+			v6 = -104.5
+		}
+		v9 := FMA32(v6, 1.442695, 1.2582912e+07)
+		v10 := float32(v9 - 1.2582912e+07)
+		v13 := FMA32(-v10, 0.6931472, v6)
+		v14 := FMA32(-v10, -1.9046542e-09, v13)
+		v17 := FMA32(0.001381493, v14, 0.008368768)
+		v19 := FMA32(v17, v14, 0.04166839)
+		v21 := FMA32(v19, v14, 0.1666652)
+		v23 := FMA32(v21, v14, 0.49999994)
+		v25 := FMA32(v23, v14, 1)
+		v26 := FMA32(v25, v14, 1)
+		v27 := scale32(v26, v10)
+		v29 := float32(v27 + 2)
+		v30 := float32(v27 * v29)
+		v31 := float32(v30 + 2)
+		v32 := float32(v30 / v31)
+		v33 := float32(v0 * v32)
+		x1[i] = v33
+	}
+}
+
+// lineMishGradGo sets x2 to x1 times the slope of mish at x0: (n·(n + 2) + 4·x0·e·(1 + e))/(n + 2)². It does elements lo to n.
+func lineMishGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v3 := v0
+		if 20 < v0 {
+			v3 = 20
+		}
+		v4 := v3
+		if -104.5 > v3 {
+			v4 = -104.5
+		}
+		v5 := v4
+		if 20 < v4 {
+			v5 = 20
+		}
+		v7 := v5
+		if 89 < v5 {
+			v7 = 89
+		}
+		v8 := v7
+		if -104.5 > v7 {
+			v8 = -104.5
+		}
+		v11 := FMA32(v8, 1.442695, 1.2582912e+07)
+		v12 := float32(v11 - 1.2582912e+07)
+		v15 := FMA32(-v12, 0.6931472, v8)
+		v16 := FMA32(-v12, -1.9046542e-09, v15)
+		v19 := FMA32(0.001381493, v16, 0.008368768)
+		v21 := FMA32(v19, v16, 0.04166839)
+		v23 := FMA32(v21, v16, 0.1666652)
+		v25 := FMA32(v23, v16, 0.49999994)
+		v27 := FMA32(v25, v16, 1)
+		v28 := FMA32(v27, v16, 1)
+		v29 := scale32(v28, v12)
+		v31 := float32(v29 + 2)
+		v32 := float32(v29 * v31)
+		v33 := float32(v32 + 2)
+		v35 := float32(v4 * 4)
+		v36 := float32(v35 * v29)
+		v37 := float32(v29 + 1)
+		v38 := float32(v36 * v37)
+		v39 := x1[i]
+		v40 := FMA32(v32, v33, v38)
+		v41 := float32(v33 * v33)
+		v42 := float32(v40 / v41)
+		v43 := float32(v39 * v42)
+		x2[i] = v43
+	}
+}
+
+// lineHardswishGo sets x1 to x0·(x0 + 3)/6 between -3 and 3, to 0 below and to x0 above. It does elements lo to n.
+func lineHardswishGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 + 3)
+		v3 := float32(v0 * v2)
+		v5 := float32(v3 * 0.16666667)
+		v6 := v0 < 3
+		v8 := -3 < v0
+		v10 := float32(0)
+		if v8 {
+			v10 = v5
+		}
+		v11 := v0
+		if v6 {
+			v11 = v10
+		}
+		x1[i] = v11
+	}
+}
+
+// lineHardswishGradGo sets x2 to x1 times x0/3 + 1/2 between -3 and 3, times 0 below and 1 above. It does elements lo to n.
+func lineHardswishGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v3 := FMA32(v0, 0.33333334, 0.5)
+		v4 := x1[i]
+		v6 := v0 < 3
+		v8 := -3 < v0
+		v10 := float32(0)
+		if v8 {
+			v10 = v3
+		}
+		v11 := v0 == v0
+		v13 := v0
+		if v11 {
+			v13 = 1
+		}
+		v14 := v13
+		if v6 {
+			v14 = v10
+		}
+		v15 := float32(v4 * v14)
+		x2[i] = v15
+	}
+}
+
+// lineDistanceGo adds |x0 - x1| to s0. It does elements lo to n.
+func lineDistanceGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		v4 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		s0[(i-lo)%32] += v4
+	}
+	io.Acc[0].add(&s0)
+}
+
+// lineHuberGo adds to s0, for d = |x0 - x1|: d²·a0 where that is not above a1, else d·a2 - a3. It does elements lo to n.
+func lineHuberGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a1 := io.Arg[1]
+	a2 := io.Arg[2]
+	a3 := io.Arg[3]
+	a0 := io.Arg[0]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		v4 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v6 := a1 < v4
+		v8 := float32(v4 * a2)
+		v10 := float32(v8 - a3)
+		v11 := float32(v4 * v4)
+		v13 := float32(v11 * a0)
+		v14 := v13
+		if v6 {
+			v14 = v10
+		}
+		s0[(i-lo)%32] += v14
+	}
+	io.Acc[0].add(&s0)
+}
+
+// lineBinaryCrossEntropyGo adds log(1 + e^x0) - x0·x1 to s0. It does elements lo to n.
+func lineBinaryCrossEntropyGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := v0
+		if 0 > v0 {
+			v2 = 0
+		}
+		v4 := math.Float32frombits(math.Float32bits(v0) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v6 := v4
+		if -104.5 > v4 {
+			v6 = -104.5
+		}
+		v9 := FMA32(v6, 1.442695, 1.2582912e+07)
+		v10 := float32(v9 - 1.2582912e+07)
+		v13 := FMA32(-v10, 0.6931472, v6)
+		v14 := FMA32(-v10, -1.9046542e-09, v13)
+		v17 := FMA32(0.001381493, v14, 0.008368768)
+		v19 := FMA32(v17, v14, 0.04166839)
+		v21 := FMA32(v19, v14, 0.1666652)
+		v23 := FMA32(v21, v14, 0.49999994)
+		v25 := FMA32(v23, v14, 1)
+		v26 := FMA32(v25, v14, 1)
+		v27 := scale32(v26, v10)
+		v29 := 0.41421357 < v27
+		v30 := float32(v27 - 1)
+		v32 := float32(v30 * 0.5)
+		v33 := v27
+		if v29 {
+			v33 = v32
+		}
+		v34 := float32(v33 * v33)
+		v35 := float32(v34 * v33)
+		v38 := FMA32(-0.07632119, v33, 0.12756427)
+		v40 := FMA32(v38, v33, -0.13158485)
+		v42 := FMA32(v40, v33, 0.14202398)
+		v44 := FMA32(v42, v33, -0.16623631)
+		v46 := FMA32(v44, v33, 0.2000121)
+		v48 := FMA32(v46, v33, -0.2500081)
+		v50 := FMA32(v48, v33, 0.3333333)
+		v52 := float32(v34 * -0.5)
+		v53 := FMA32(v35, v50, v52)
+		v54 := float32(v33 + v53)
+		v55 := 0.41421357 < v27
+		v56 := float32(0)
+		if v55 {
+			v56 = 0.6931472
+		}
+		v57 := float32(v54 + v56)
+		v58 := float32(v2 + v57)
+		v59 := x1[i]
+		v60 := float32(v0 * v59)
+		v61 := float32(v58 - v60)
+		s0[(i-lo)%32] += v61
+	}
+	io.Acc[0].add(&s0)
+}
+
+// lineDivergenceGo adds x1·(log x1 - x0) to s0, where x1 is not 0. It does elements lo to n.
+func lineDivergenceGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := v1 == 0
+		v5 := v1 < math.Float32frombits(0x800000)
+		v8 := float32(1)
+		if v5 {
+			v8 = 8.388608e+06
+		}
+		v9 := float32(v1 * v8)
+		v11 := math.Float32frombits(math.Float32bits(v9) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+		v12 := math.Float32frombits(math.Float32bits(v11) >> 23)
+		v13 := math.Float32frombits(math.Float32bits(v12) << 23)
+		v14 := math.Float32frombits(math.Float32bits(v9) - math.Float32bits(v13))
+		v15 := math.Float32frombits(math.Float32bits(v14) + math.Float32bits(1))
+		v16 := math.Float32frombits(math.Float32bits(v12) | math.Float32bits(8.388608e+06))
+		v19 := float32(8.388735e+06)
+		if v5 {
+			v19 = 8.388758e+06
+		}
+		v20 := float32(v16 - v19)
+		v21 := float32(v15 - 1)
+		v24 := FMA32(-0.07632119, v21, 0.12756427)
+		v26 := FMA32(v24, v21, -0.13158485)
+		v28 := FMA32(v26, v21, 0.14202398)
+		v30 := FMA32(v28, v21, -0.16623631)
+		v32 := FMA32(v30, v21, 0.2000121)
+		v34 := FMA32(v32, v21, -0.2500081)
+		v36 := FMA32(v34, v21, 0.3333333)
+		v37 := float32(v21 * v21)
+		v38 := float32(v37 * v21)
+		v41 := float32(v37 * -0.5)
+		v42 := FMA32(v20, -1.9046542e-09, v41)
+		v43 := FMA32(v38, v36, v42)
+		v45 := FMA32(v20, 0.6931472, v21)
+		v47 := float32(math.Float32frombits(0x80000000) - v45)
+		v48 := FMA32(v20, 0.6931472, v47)
+		v49 := float32(v48 + v21)
+		v50 := float32(v49 + v43)
+		v51 := float32(v45 + v50)
+		v53 := v1 < math.Float32frombits(0x7f800000)
+		v54 := v1
+		if v53 {
+			v54 = v51
+		}
+		v55 := v1 < 0
+		v57 := v54
+		if v55 {
+			v57 = math.Float32frombits(0x7fc00000)
+		}
+		v58 := v1 == 0
+		v60 := v57
+		if v58 {
+			v60 = math.Float32frombits(0xff800000)
+		}
+		v61 := float32(v60 - v0)
+		v62 := float32(v1 * v61)
+		v63 := v62
+		if v3 {
+			v63 = 0
+		}
+		s0[(i-lo)%32] += v63
+	}
+	io.Acc[0].add(&s0)
 }

@@ -892,6 +892,16 @@ func lineApartY(blocks int, io *Line)
 //go:noescape
 func lineApartZ(blocks int, io *Line)
 
+// lineBinaryCrossEntropyY does blocks of 32 elements of lineBinaryCrossEntropy.
+//
+//go:noescape
+func lineBinaryCrossEntropyY(blocks int, io *Line)
+
+// lineBinaryCrossEntropyZ does blocks of 32 elements of lineBinaryCrossEntropy.
+//
+//go:noescape
+func lineBinaryCrossEntropyZ(blocks int, io *Line)
+
 // lineChannelGradY does blocks of 32 elements of lineChannelGrad.
 //
 //go:noescape
@@ -952,6 +962,16 @@ func lineCompareY(blocks int, io *Line)
 //go:noescape
 func lineCompareZ(blocks int, io *Line)
 
+// lineCubeY does blocks of 32 elements of lineCube.
+//
+//go:noescape
+func lineCubeY(blocks int, io *Line)
+
+// lineCubeZ does blocks of 32 elements of lineCube.
+//
+//go:noescape
+func lineCubeZ(blocks int, io *Line)
+
 // lineDescendY does blocks of 32 elements of lineDescend.
 //
 //go:noescape
@@ -961,6 +981,16 @@ func lineDescendY(blocks int, io *Line)
 //
 //go:noescape
 func lineDescendZ(blocks int, io *Line)
+
+// lineDistanceY does blocks of 32 elements of lineDistance.
+//
+//go:noescape
+func lineDistanceY(blocks int, io *Line)
+
+// lineDistanceZ does blocks of 32 elements of lineDistance.
+//
+//go:noescape
+func lineDistanceZ(blocks int, io *Line)
 
 // lineDivY does blocks of 32 elements of lineDiv.
 //
@@ -972,6 +1002,16 @@ func lineDivY(blocks int, io *Line)
 //go:noescape
 func lineDivZ(blocks int, io *Line)
 
+// lineDivergenceY does blocks of 32 elements of lineDivergence.
+//
+//go:noescape
+func lineDivergenceY(blocks int, io *Line)
+
+// lineDivergenceZ does blocks of 32 elements of lineDivergence.
+//
+//go:noescape
+func lineDivergenceZ(blocks int, io *Line)
+
 // lineDotY does blocks of 32 elements of lineDot.
 //
 //go:noescape
@@ -981,6 +1021,26 @@ func lineDotY(blocks int, io *Line)
 //
 //go:noescape
 func lineDotZ(blocks int, io *Line)
+
+// lineEluGradY does blocks of 32 elements of lineEluGrad.
+//
+//go:noescape
+func lineEluGradY(blocks int, io *Line)
+
+// lineEluGradZ does blocks of 32 elements of lineEluGrad.
+//
+//go:noescape
+func lineEluGradZ(blocks int, io *Line)
+
+// lineEluY does blocks of 32 elements of lineElu.
+//
+//go:noescape
+func lineEluY(blocks int, io *Line)
+
+// lineEluZ does blocks of 32 elements of lineElu.
+//
+//go:noescape
+func lineEluZ(blocks int, io *Line)
 
 // lineExpScaleY does blocks of 32 elements of lineExpScale.
 //
@@ -1032,6 +1092,36 @@ func lineGeluTanhGradY(blocks int, io *Line)
 //go:noescape
 func lineGeluTanhGradZ(blocks int, io *Line)
 
+// lineHardswishGradY does blocks of 32 elements of lineHardswishGrad.
+//
+//go:noescape
+func lineHardswishGradY(blocks int, io *Line)
+
+// lineHardswishGradZ does blocks of 32 elements of lineHardswishGrad.
+//
+//go:noescape
+func lineHardswishGradZ(blocks int, io *Line)
+
+// lineHardswishY does blocks of 32 elements of lineHardswish.
+//
+//go:noescape
+func lineHardswishY(blocks int, io *Line)
+
+// lineHardswishZ does blocks of 32 elements of lineHardswish.
+//
+//go:noescape
+func lineHardswishZ(blocks int, io *Line)
+
+// lineHuberY does blocks of 32 elements of lineHuber.
+//
+//go:noescape
+func lineHuberY(blocks int, io *Line)
+
+// lineHuberZ does blocks of 32 elements of lineHuber.
+//
+//go:noescape
+func lineHuberZ(blocks int, io *Line)
+
 // lineLeakyGradY does blocks of 32 elements of lineLeakyGrad.
 //
 //go:noescape
@@ -1051,6 +1141,26 @@ func lineLeakyY(blocks int, io *Line)
 //
 //go:noescape
 func lineLeakyZ(blocks int, io *Line)
+
+// lineLogSigmoidGradY does blocks of 32 elements of lineLogSigmoidGrad.
+//
+//go:noescape
+func lineLogSigmoidGradY(blocks int, io *Line)
+
+// lineLogSigmoidGradZ does blocks of 32 elements of lineLogSigmoidGrad.
+//
+//go:noescape
+func lineLogSigmoidGradZ(blocks int, io *Line)
+
+// lineLogSigmoidY does blocks of 32 elements of lineLogSigmoid.
+//
+//go:noescape
+func lineLogSigmoidY(blocks int, io *Line)
+
+// lineLogSigmoidZ does blocks of 32 elements of lineLogSigmoid.
+//
+//go:noescape
+func lineLogSigmoidZ(blocks int, io *Line)
 
 // lineLogSoftmaxGradY does blocks of 32 elements of lineLogSoftmaxGrad.
 //
@@ -1101,6 +1211,26 @@ func lineMinimumY(blocks int, io *Line)
 //
 //go:noescape
 func lineMinimumZ(blocks int, io *Line)
+
+// lineMishGradY does blocks of 32 elements of lineMishGrad.
+//
+//go:noescape
+func lineMishGradY(blocks int, io *Line)
+
+// lineMishGradZ does blocks of 32 elements of lineMishGrad.
+//
+//go:noescape
+func lineMishGradZ(blocks int, io *Line)
+
+// lineMishY does blocks of 32 elements of lineMish.
+//
+//go:noescape
+func lineMishY(blocks int, io *Line)
+
+// lineMishZ does blocks of 32 elements of lineMish.
+//
+//go:noescape
+func lineMishZ(blocks int, io *Line)
 
 // lineMulY does blocks of 32 elements of lineMul.
 //
@@ -1222,6 +1352,26 @@ func lineReLUY(blocks int, io *Line)
 //go:noescape
 func lineReLUZ(blocks int, io *Line)
 
+// lineReciprocalY does blocks of 32 elements of lineReciprocal.
+//
+//go:noescape
+func lineReciprocalY(blocks int, io *Line)
+
+// lineReciprocalZ does blocks of 32 elements of lineReciprocal.
+//
+//go:noescape
+func lineReciprocalZ(blocks int, io *Line)
+
+// lineRsqrtY does blocks of 32 elements of lineRsqrt.
+//
+//go:noescape
+func lineRsqrtY(blocks int, io *Line)
+
+// lineRsqrtZ does blocks of 32 elements of lineRsqrt.
+//
+//go:noescape
+func lineRsqrtZ(blocks int, io *Line)
+
 // lineScaleY does blocks of 32 elements of lineScale.
 //
 //go:noescape
@@ -1241,6 +1391,16 @@ func lineShiftY(blocks int, io *Line)
 //
 //go:noescape
 func lineShiftZ(blocks int, io *Line)
+
+// lineSignY does blocks of 32 elements of lineSign.
+//
+//go:noescape
+func lineSignY(blocks int, io *Line)
+
+// lineSignZ does blocks of 32 elements of lineSign.
+//
+//go:noescape
+func lineSignZ(blocks int, io *Line)
 
 // lineSiluGradY does blocks of 32 elements of lineSiluGrad.
 //
@@ -1262,6 +1422,26 @@ func lineSoftmaxGradY(blocks int, io *Line)
 //go:noescape
 func lineSoftmaxGradZ(blocks int, io *Line)
 
+// lineSoftplusGradY does blocks of 32 elements of lineSoftplusGrad.
+//
+//go:noescape
+func lineSoftplusGradY(blocks int, io *Line)
+
+// lineSoftplusGradZ does blocks of 32 elements of lineSoftplusGrad.
+//
+//go:noescape
+func lineSoftplusGradZ(blocks int, io *Line)
+
+// lineSoftplusY does blocks of 32 elements of lineSoftplus.
+//
+//go:noescape
+func lineSoftplusY(blocks int, io *Line)
+
+// lineSoftplusZ does blocks of 32 elements of lineSoftplus.
+//
+//go:noescape
+func lineSoftplusZ(blocks int, io *Line)
+
 // lineSpreadColumnsY does blocks of 32 elements of lineSpreadColumns.
 //
 //go:noescape
@@ -1281,6 +1461,26 @@ func lineSpreadY(blocks int, io *Line)
 //
 //go:noescape
 func lineSpreadZ(blocks int, io *Line)
+
+// lineSqrtY does blocks of 32 elements of lineSqrt.
+//
+//go:noescape
+func lineSqrtY(blocks int, io *Line)
+
+// lineSqrtZ does blocks of 32 elements of lineSqrt.
+//
+//go:noescape
+func lineSqrtZ(blocks int, io *Line)
+
+// lineSquareY does blocks of 32 elements of lineSquare.
+//
+//go:noescape
+func lineSquareY(blocks int, io *Line)
+
+// lineSquareZ does blocks of 32 elements of lineSquare.
+//
+//go:noescape
+func lineSquareZ(blocks int, io *Line)
 
 // lineSubY does blocks of 32 elements of lineSub.
 //

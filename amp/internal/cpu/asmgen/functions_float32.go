@@ -64,13 +64,17 @@ func (p *prog) over(n val, d partsF) val {
 	return p.fma(p.fnma(q, d.lost, p.fnma(q, d.sum, n)), d.inverse, q)
 }
 
+// expm1SeriesF returns (e^r - 1)/r for the r of reduceF.
+func (p *prog) expm1SeriesF(r val) val {
+	return p.poly(r, 1, 0.4999999701976776, 0.16666506230831146, 0.041667137295007706, 0.00836913287639618, 0.0013888960238546133)
+}
+
 // tanhF is within 2.5 ulp: |tanh x| = -e/(2+e), e = exp(-2|x|) - 1, whose polynomial (e^r-1)/r is good to 2^-26.
 func (p *prog) tanhF(x val) val {
 	k, r := p.reduceF(p.max(p.c(-40), p.mul(p.abs(x), p.c(-2))), -1)
 	one := p.c(1)
 	scale := p.scale(one, k)
-	q := p.poly(r, 1, 0.4999999701976776, 0.16666506230831146, 0.041667137295007706, 0.00836913287639618, 0.0013888960238546133)
-	e := p.fma(scale, p.mul(r, q), p.sub(scale, one))
+	e := p.fma(scale, p.mul(r, p.expm1SeriesF(r)), p.sub(scale, one))
 	return p.or(p.abs(p.over(e, p.partsOf(p.c(2), e))), p.sign(x))
 }
 
@@ -176,6 +180,12 @@ func (p *prog) siluSlopeF(x val) val {
 	return p.mul(y, p.fma(x, rest(), p.c(1)))
 }
 
+// logSeriesF returns (log(1 + f) - f + f²/2)/f³ for f between √½-1 and √2-1.
+func (p *prog) logSeriesF(f val) val {
+	return p.poly(f, 0.3333333134651184, -0.25000810623168945, 0.20001210272312164, -0.16623631119728088, 0.1420239806175232,
+		-0.13158485293388367, 0.12756426632404327, -0.07632119208574295)
+}
+
 // logF is within 1 ulp: with x = 2^k·m and f = m-1, log x = k·log 2 + f - f²/2 + f³·q(f), 2^-27.
 func (p *prog) logF(x val) val {
 	const root = 0x3f3504f3 // √½
@@ -186,8 +196,7 @@ func (p *prog) logF(x val) val {
 	m := p.plus(p.minus(held, p.shl(e, 23)), p.bits(0x3f800000))
 	k := p.sub(p.or(e, p.bits(0x4b000000)), p.choose(tiny, p.c(0x1p23+127+23), p.c(0x1p23+127)))
 	f := p.sub(m, p.c(1))
-	q := p.poly(f, 0.3333333134651184, -0.25000810623168945, 0.20001210272312164, -0.16623631119728088, 0.1420239806175232,
-		-0.13158485293388367, 0.12756426632404327, -0.07632119208574295)
+	q := p.logSeriesF(f)
 	square := p.mul(f, f)
 	rest := p.fma(p.mul(square, f), q, p.fma(k, p.c(ln2Rest), p.mul(square, p.c(-0.5))))
 	// k·ln2Top + f, and what its rounding loses.

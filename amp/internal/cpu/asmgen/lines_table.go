@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 const (
 	padLowest = "float32(math.Inf(-1))"
 	padMean   = "io.Arg[0]"
@@ -17,7 +19,9 @@ var linesAhead = map[string][]int{
 func (l *lineProg) deviation() val { return l.sub(l.sub(l.line(0), l.arg(0)), l.arg(4)) }
 
 // The lines. x0 … are the lines, a0 … arguments, s0 … sums.
-var lines = []line{
+var lines = slices.Concat(basicLines, curveLines, lossLines)
+
+var basicLines = []line{
 	{"lineMax", "leaves the largest of x0 in the lanes of s0, NaN aside.", map[int]string{0: padLowest}, func(l *lineProg) {
 		l.put(l.line(0), outMax, 0)
 	}},
