@@ -51,14 +51,14 @@ func allocation(b *bench) {
 	for _, n := range []uint64{1 << 10, 1 << 20, 64 << 20} {
 		pair := func() { must(b.d.FreeAsync(get(b.d.AllocAsync(n, b.st)), b.st)) }
 		pair()
-		b.report("AllocAsync and FreeAsync", b.host(500, pair), "ns", size(n))
-		b.report("Alloc and Free", b.host(20, func() { must(b.d.Free(get(b.d.Alloc(n)))) }), "ns", size(n))
+		b.report("AllocAsync and FreeAsync", b.host(500, pair), "ns", bytesOf(n))
+		b.report("Alloc and Free", b.host(20, func() { must(b.d.Free(get(b.d.Alloc(n)))) }), "ns", bytesOf(n))
 	}
 	b.report("HostAlloc and HostFree", b.host(5, func() { must(b.d.HostFree(get(b.d.HostAlloc(1 << 20)))) }), "ns", "1 MB")
 	must(b.d.TrimPool(pool, 0))
 }
 
-func size(n uint64) string {
+func bytesOf(n uint64) string {
 	if n >= 1<<20 {
 		return sprint(n>>20) + " MB"
 	}
@@ -66,14 +66,14 @@ func size(n uint64) string {
 }
 
 func copies(b *bench) {
-	const n = 1 << 30
+	n := size[uint64](1<<30, 1<<20)
 	p, q := get(b.d.Alloc(n)), get(b.d.Alloc(n))
-	b.report("copy on the device", 2*n/b.device(10, func() { must(b.d.CopyDtoD(q, p, n, b.st)) })/1e9, "GB/s", "1 GB, bytes read and written")
-	b.report("memset", n/b.device(10, func() { must(b.d.Memset32(p, 0, n/4, b.st)) })/1e9, "GB/s", "1 GB")
-	h := get(b.d.HostAlloc(256 << 20))
+	b.report("copy on the device", 2*float64(n)/b.device(10, func() { must(b.d.CopyDtoD(q, p, n, b.st)) })/1e9, "GB/s", "1 GB, bytes read and written")
+	b.report("memset", float64(n)/b.device(10, func() { must(b.d.Memset32(p, 0, n/4, b.st)) })/1e9, "GB/s", "1 GB")
+	h := get(b.d.HostAlloc(size(256<<20, 1<<20)))
 	b.report("copy to the device, page-locked", float64(len(h))/b.device(5, func() { must(b.d.CopyHtoDAsync(p, h, b.st)) })/1e9, "GB/s", "256 MB")
 	b.report("copy to the host, page-locked", float64(len(h))/b.device(5, func() { must(b.d.CopyDtoHAsync(h, p, b.st)) })/1e9, "GB/s", "256 MB")
-	g := make([]byte, 256<<20)
+	g := make([]byte, len(h))
 	b.report("copy to the device, Go's memory", median(3, func() float64 {
 		began := time.Now()
 		must(b.d.CopyHtoD(p, g))
@@ -90,7 +90,7 @@ func graphs(b *bench) {
 	step := b.kernel("drivertest_step")
 	p := get(b.d.Alloc(4))
 	a := driver.GetArgs("step").Ptr(p).Int32(1).Int32(1)
-	const nodes = 1000
+	nodes := size(1000, 3)
 	must(b.d.BeginCapture(b.st))
 	for range nodes {
 		must(b.d.Launch(step, one, one, 0, b.st, a))
@@ -102,12 +102,12 @@ func graphs(b *bench) {
 	must(b.d.LaunchGraph(x, b.st))
 	must(b.d.SyncStream(b.st))
 	b.report("launch a graph", b.host(20, func() { must(b.d.LaunchGraph(x, b.st)) }), "ns", "1000 kernels, on the host")
-	b.report("kernel in a graph", b.device(10, func() { must(b.d.LaunchGraph(x, b.st)) })/nodes*1e9, "ns", "each of 1000, on the device")
+	b.report("kernel in a graph", b.device(10, func() { must(b.d.LaunchGraph(x, b.st)) })/float64(nodes)*1e9, "ns", "each of 1000, on the device")
 	b.report("kernel in a stream", b.device(10, func() {
 		for range nodes {
 			must(b.d.Launch(step, one, one, 0, b.st, a))
 		}
-	})/nodes*1e9, "ns", "each of 1000, on the device")
+	})/float64(nodes)*1e9, "ns", "each of 1000, on the device")
 	must(b.d.DestroyGraphExec(x))
 	must(b.d.DestroyGraph(g))
 	must(b.d.Free(p))
@@ -117,7 +117,7 @@ func modules(b *bench) {
 	began := time.Now()
 	m, _, err := b.d.LoadModule(drivertest.PTX, driver.JIT{})
 	must(err)
-	b.report("load a module again", ms(began), "ms", size(uint64(len(drivertest.PTX)))+" of PTX, in the driver's cache")
+	b.report("load a module again", ms(began), "ms", bytesOf(uint64(len(drivertest.PTX)))+" of PTX, in the driver's cache")
 	must(b.d.UnloadModule(m))
 }
 
@@ -154,7 +154,7 @@ func compiling(b *bench) {
 
 // startOnly is a process that does as little as a cell can; then it loads modules of Halftone's kernels: "all", or one unit.
 func startOnly(load string) {
-	d := get(driver.Open(""))
+	d := get(openDriver())
 	dev := get(d.Device(0))
 	ctx := get(d.RetainContext(dev))
 	must(d.Bind(ctx))
@@ -174,7 +174,7 @@ func startOnly(load string) {
 		m, _, err := d.LoadModule(ptx, driver.JIT{})
 		must(err)
 		get(d.Function(m, symbol))
-		b.report("load "+unit, ms(began), "ms", size(uint64(len(ptx)))+" of PTX")
+		b.report("load "+unit, ms(began), "ms", bytesOf(uint64(len(ptx)))+" of PTX")
 	}
 }
 
@@ -242,7 +242,7 @@ func processes(b *bench) {
 
 // sharing times memory that another process could map.
 func sharing(b *bench) {
-	const n = 1 << 30
+	n := size[uint64](1<<30, 4<<20)
 	began := time.Now()
 	sh := get(b.d.Export(b.dev, n))
 	b.report("Export", ms(began), "ms", "1 GB")
@@ -253,7 +253,7 @@ func sharing(b *bench) {
 	twin := get(b.d.Import(b.dev, fd, sh.Bytes))
 	b.report("Import", ms(began), "ms", "1 GB")
 	must(os.NewFile(uintptr(fd), "exported memory").Close())
-	b.report("copy into imported memory", 2*n/2/b.device(5, func() { must(b.d.CopyDtoD(twin.Ptr, twin.Ptr+n/2, n/2, b.st)) })/1e9, "GB/s", "512 MB, bytes read and written")
+	b.report("copy into imported memory", float64(n)/b.device(5, func() { must(b.d.CopyDtoD(twin.Ptr, twin.Ptr+driver.DevicePtr(n/2), n/2, b.st)) })/1e9, "GB/s", "512 MB, bytes read and written")
 	began = time.Now()
 	must(b.d.ReleaseShared(twin))
 	must(b.d.ReleaseShared(sh))

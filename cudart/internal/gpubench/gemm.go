@@ -30,7 +30,7 @@ func (b *bench) matrix(t driver.DataType, n int, seed uint64) matrix {
 	}
 	m.ptr = get(b.d.Alloc(uint64(n * n * t.Size())))
 	for at := 0; at < n*n; at += block {
-		must(b.d.CopyHtoD(m.ptr+driver.DevicePtr(at*t.Size()), raw))
+		must(b.d.CopyHtoD(m.ptr+driver.DevicePtr(at*t.Size()), raw[:min(block, n*n-at)*t.Size()]))
 	}
 	return m
 }
@@ -44,7 +44,7 @@ func products(b *bench) {
 	const workspace = 32 << 20
 	ws := get(b.d.Alloc(workspace))
 	must(blas.SetStream(b.st, ws, workspace))
-	for _, n := range []int{4096, 8192} {
+	for _, n := range size([]int{4096, 8192}, []int{64}) {
 		for _, c := range []struct {
 			name string
 			t    driver.DataType
@@ -98,13 +98,13 @@ func fused(b *bench) {
 	ws := get(b.d.Alloc(workspace))
 	lt, err := driver.NewBLASLt(b.d, "", ws, workspace)
 	must(err)
-	const n = 4096
+	n := size(4096, 64)
 	x, y, z, bias := b.matrix(driver.Float16, n, 1), b.matrix(driver.Float16, n, 2), b.matrix(driver.Float16, n, 3), b.matrix(driver.Float16, 1024, 4)
 	for name, e := range map[string]driver.Epilogue{"none": driver.NoEpilogue, "bias": driver.Bias, "bias and gelu": driver.GELUBias} {
 		f := driver.Fused{Gemm: driver.Gemm{Op: "linear", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: driver.Float16, TypeC: driver.Float16, LDA: n, LDB: n, LDC: n, Alpha: 1},
 			Epilogue: e, Bias: bias.ptr}
 		s := b.device(15, func() { must(lt.Matmul(&f, b.st)) })
-		b.report("fp16 cublasLt 4096, epilogue "+name, 2*math.Pow(n, 3)/s/1e12, "TFLOP/s", "")
+		b.report("fp16 cublasLt 4096, epilogue "+name, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", "")
 		if e == driver.NoEpilogue {
 			b.compare(driver.Float16, n, x, y, z.ptr)
 			b.report("queue a product through cublasLt", b.host(100, func() { must(lt.Matmul(&f, b.st)) }), "ns", "")

@@ -1,6 +1,8 @@
 // Command gpubench measures what cudart/driver costs on the machine's GPU. With -bench it prints one JSON object per figure, as
 // peer.py does for PyTorch; with -merge it makes a table of such files. Alone it is the `run` of a GPU bundle (make gpu-bundle): it
-// runs the test binaries that are packed beside it, then both benchmarks in turn, and writes results.md.
+// runs the test binaries that are packed beside it, the benchmarks and PyTorch's in turn, and NVIDIA's checker, in stages, and after each
+// writes results.md anew, as a section of cudart/RESULTS.md. One that was cut off, or whose time was over, goes on when it is called again
+// with the same folder. With HALFTONE_CUDA=emulator it is a rehearsal: small sizes, and no figure is written to the report.
 package main
 
 import (
@@ -10,8 +12,33 @@ import (
 	"os"
 	"time"
 
+	"github.com/halftone-ml/halftone/cudart"
 	"github.com/halftone-ml/halftone/cudart/driver"
+	"github.com/halftone-ml/halftone/cudart/emulator"
 )
+
+// emulated is whether this is a rehearsal.
+var emulated = os.Getenv(cudart.ModeEnv) == "emulator"
+
+// openDriver opens NVIDIA's driver, or the emulator's.
+func openDriver() (driver.Driver, error) {
+	path := ""
+	if emulated {
+		var err error
+		if path, err = emulator.Library(); err != nil {
+			return nil, err
+		}
+	}
+	return driver.Open(path)
+}
+
+// size is n, or what stands in for it in a rehearsal.
+func size[T any](n, rehearsed T) T {
+	if emulated {
+		return rehearsed
+	}
+	return n
+}
 
 // A figure is one measurement: the median of several.
 type figure struct {
@@ -59,6 +86,12 @@ func main() {
 	python := flag.String("python", "python3", "the Python that has PyTorch")
 	sanitizer := flag.String("sanitizer", "compute-sanitizer", "NVIDIA's checker, empty for none")
 	rounds := flag.Int("rounds", 3, "how often the benchmarks run; the tables hold medians")
+	within := flag.Duration("within", 9*time.Minute, "begin nothing that usually takes longer than what is left of this, and end by then; 0: as long as it takes")
+	again := flag.String("again", "", "also run stages again whose name has this in it")
+	who := flag.Bool("probe", false, "say what the GPU is")
+	cells := flag.Bool("cells", false, "time processes that take a training step, as notebook cells do")
+	cell := flag.Bool("cell", false, "be one of these")
+	record := flag.String("record", "", "append the report of -o's folder to this file: cudart/RESULTS.md")
 	flag.Parse()
 	var err error
 	switch {
@@ -70,8 +103,16 @@ func main() {
 		err = benchmarks()
 	case *train:
 		err = steps(*model)
+	case *who:
+		err = probe()
+	case *cells:
+		err = timeCells()
+	case *cell:
+		err = beCell()
+	case *record != "":
+		err = appendReport(*dir, *record)
 	default:
-		err = runAll(*dir, *python, *sanitizer, *rounds)
+		err = runAll(runOptions{*dir, *python, *sanitizer, *again, *rounds, *within})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -126,7 +167,8 @@ func median(n int, f func() float64) float64 {
 
 // host returns the nanoseconds that one of n calls takes, the median of five rounds; each round waits for the device at its end, outside the time.
 func (b *bench) host(n int, f func()) float64 {
-	return median(5, func() float64 {
+	n = size(n, 2)
+	return median(size(5, 1), func() float64 {
 		began := time.Now()
 		for range n {
 			f()
@@ -147,10 +189,10 @@ func (b *bench) device(n int, f func()) float64 {
 		must(b.d.SyncEvent(to))
 		return get(b.d.Elapsed(from, to)).Seconds()
 	}
-	for range 3 {
+	for range size(3, 0) {
 		once()
 	}
-	v := median(n, once)
+	v := median(size(n, 1), once)
 	must(b.d.DestroyEvent(from))
 	must(b.d.DestroyEvent(to))
 	return v
@@ -159,8 +201,7 @@ func (b *bench) device(n int, f func()) float64 {
 // open times what a process pays before its first launch.
 func open(b *bench) {
 	began := time.Now()
-	d, err := driver.Open("")
-	must(err)
+	d := get(openDriver())
 	b.d = d
 	b.report("dlopen and cuInit", ms(began), "ms", d.Path())
 	b.dev = get(d.Device(0))

@@ -1,189 +1,282 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// A suite is what one package's tests came to.
-type suite struct {
-	name                    string
-	passed, failed, skipped int
-	took                    time.Duration
-	err                     error
-	log                     string
+// runOptions are the flags of a run.
+type runOptions struct {
+	dir, python, sanitizer, again string
+	rounds                        int
+	within                        time.Duration // 0: as long as it takes
 }
 
-// runAll runs every test binary beside this program, then the benchmarks and their peer in turn, and writes results.md and all logs
-// into dir.
-func runAll(dir, python, sanitizer string, rounds int) error {
-	exe, err := os.Executable()
+// runAll runs the stages that the folder's state does not have yet, as far as the time goes.
+func runAll(o runOptions) error {
+	began := time.Now()
+	runtime.LockOSThread() // a child ends with the thread that started it
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := &plan{python: o.python, sanitizer: o.sanitizer, rounds: o.rounds}
+	var err error
+	if p.exe, err = os.Executable(); err != nil {
+		return err
+	}
+	p.home = filepath.Dir(p.exe)
+	if o.dir, err = filepath.Abs(o.dir); err != nil {
+		return err
+	}
+	st, err := load(o.dir)
 	if err != nil {
 		return err
 	}
-	home := filepath.Dir(exe)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := st.identify(ctx, p); err != nil {
 		return err
 	}
-	out, err := os.Create(filepath.Join(dir, "results.md"))
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	commit, _ := os.ReadFile(filepath.Join(home, "commit"))
-	gpu, err := exec.Command("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").CombinedOutput()
-	if err != nil {
-		gpu = fmt.Appendf(nil, "nvidia-smi: %v", err)
-	}
-	fmt.Fprintf(out, "%s, commit %s, %s\n\n", time.Now().UTC().Format("2006-01-02 15:04 MST"), commit, strings.TrimSpace(string(gpu)))
-
-	bad := 0
-	fmt.Fprintln(out, "| tests | passed | failed | skipped | s |\n|---|---|---|---|---|")
-	var binaries []string
-	err = filepath.WalkDir(filepath.Join(home, "tests"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.Name() == "suite.test" {
-			binaries = append(binaries, path)
-		}
-		return err
+	st.Calls = append(st.Calls, strings.Join(append([]string{filepath.Base(p.home) + "/" + filepath.Base(p.exe)}, os.Args[1:]...), " "))
+	st.Entries = slices.DeleteFunc(st.Entries, func(e *entry) bool {
+		return e.Status == missing || o.again != "" && strings.Contains(e.Stage, o.again)
 	})
+	left := func() time.Duration {
+		if o.within == 0 {
+			return 24 * time.Hour
+		}
+		return o.within - time.Since(began)
+	}
+	st.planned = p.stages()
+	if err := st.runStages(ctx, st.planned, left); err != nil {
+		return err
+	}
+	fmt.Println("results are in", st.path("results.md"))
+	if bad := st.bad(); len(bad) > 0 {
+		return fmt.Errorf("not well: %s; see %s", strings.Join(bad, ", "), st.path("log.txt"))
+	}
+	return ctx.Err()
+}
+
+// runStages runs what is left of the list while there is time.
+func (st *state) runStages(ctx context.Context, list []stage, left func() time.Duration) error {
+	log, err := os.OpenFile(st.path("log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	for _, b := range binaries {
-		s := runSuite(home, dir, b)
-		fmt.Fprintf(out, "| %s | %d | %d | %d | %.1f |\n", s.name, s.passed, s.failed, s.skipped, s.took.Seconds())
-		fmt.Printf("%s: %d passed, %d failed, %d skipped in %.1f s\n", s.name, s.passed, s.failed, s.skipped, s.took.Seconds())
-		if s.failed > 0 || s.err != nil {
-			bad++
-			fmt.Printf("  %v, see %s\n%s", s.err, s.log, failures(s.log))
+	defer log.Close()
+	for ran := 0; ; ran++ {
+		if err := st.save(); err != nil || ctx.Err() != nil {
+			return err
 		}
+		s, ok, all := st.next(list, func(s stage) bool { return ran == 0 || s.lacks != "" || s.usual <= left() })
+		if !ok {
+			if !all {
+				fmt.Println("the time is over and stages are left: run it again, with the same -o")
+			}
+			return nil
+		}
+		e := st.begin(s)
+		if err := st.save(); err != nil {
+			return err
+		}
+		st.run(ctx, s, e, left(), log)
+		fmt.Println(e)
 	}
-	if sanitizer != "" {
-		fmt.Fprintf(out, "\n%s\n", sanitize(home, dir, sanitizer))
+}
+
+// run runs one stage.
+func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration, log *os.File) {
+	if s.lacks != "" {
+		e.Status, e.Attempts, e.Why = missing, e.Attempts-1, []string{s.lacks}
+		return
 	}
-	files, err := runBenchmarks(exe, home, dir, python, rounds)
-	fmt.Fprintln(out)
-	if e := table(out, files); err == nil {
-		err = e
+	fmt.Fprintf(log, "\n=== stage %q, attempt %d, %s: %s %s\n", s.name, e.Attempts, time.Now().UTC().Format(time.RFC3339), strings.Join(s.env, " "), strings.Join(s.argv, " "))
+	at, _ := log.Seek(0, io.SeekEnd)
+	limit := min(s.limit, max(left, 10*time.Second))
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(timed, s.argv[0], s.argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(os.Environ(), s.env...), log
+	cmd.WaitDelay = 5 * time.Second
+	together(cmd)
+	began := time.Now()
+	err := st.follow(cmd, s, e.Attempts, log)
+	e.Seconds = time.Since(began).Seconds()
+	switch {
+	case ctx.Err() != nil, timed.Err() != nil && limit < s.limit:
+		e.Status = cut
+	case timed.Err() != nil:
+		e.Status, e.Why = tooLong, []string{fmt.Sprintf("ended after %v", limit)}
+	case err != nil:
+		e.Status, e.Why = failed, []string{err.Error()}
+	default:
+		e.Status = done
 	}
-	if err == nil && bad > 0 {
-		err = fmt.Errorf("the tests of %d packages failed", bad)
+	if said, err := os.ReadFile(log.Name()); err == nil && int64(len(said)) >= at {
+		e.read(said[at:])
 	}
-	fmt.Println("results are in", out.Name())
+}
+
+// follow starts a command and sorts its output: figures, as they come, and the log.
+func (st *state) follow(cmd *exec.Cmd, s stage, attempt int, log io.Writer) error {
+	figures, err := os.OpenFile(st.path("figures.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer figures.Close()
+	out, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stdout = in
+	sorted := make(chan struct{})
+	go func() {
+		defer close(sorted)
+		defer out.Close()
+		to := json.NewEncoder(figures)
+		to.SetEscapeHTML(false)
+		for lines := bufio.NewReader(out); ; {
+			line, err := lines.ReadBytes('\n')
+			fig := figureOf{Stage: s.name, Side: s.side, Attempt: attempt}
+			if (s.side == ours || s.side == peer) && json.Unmarshal(line, &fig.figure) == nil && fig.Name != "" {
+				_ = to.Encode(fig)
+			} else {
+				_, _ = log.Write(line)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	err = cmd.Start()
+	in.Close()
+	if err == nil {
+		err = cmd.Wait()
+	}
+	select {
+	case <-sorted: // a grandchild that lives on may hold the pipe
+	case <-time.After(5 * time.Second):
+		_ = out.SetReadDeadline(time.Now())
+		<-sorted
+	}
 	return err
 }
 
-var verdict = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): `)
+var (
+	verdict = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): (\S+)`)
+	summary = regexp.MustCompile(`(?m)^=+ .*SUMMARY: .*$`)
+)
 
-// runSuite runs a test binary in its own folder, as go test would.
-func runSuite(home, dir, binary string) suite {
-	name, err := filepath.Rel(filepath.Join(home, "tests"), filepath.Dir(binary))
-	if err != nil {
-		return suite{name: binary, err: err}
+// read notes what a stage's output says.
+func (e *entry) read(said []byte) {
+	for _, m := range summary.FindAll(said, -1) {
+		e.Why = append(e.Why, strings.Trim(string(m), "= "))
 	}
-	s := suite{name: filepath.ToSlash(name), log: filepath.Join(dir, strings.ReplaceAll(filepath.ToSlash(name), "/", "-")+".log")}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=290s")
-	cmd.Dir = filepath.Dir(binary)
-	switch s.name { // the rest of these needs no GPU
-	case "amp":
-		cmd.Args = append(cmd.Args, "-test.run=OnDevice$")
-		cmd.Env = append(os.Environ(), "HALFTONE_COMPARE_DEVICE=cuda:0")
-	case "kernelext/session":
-		cmd.Args = append(cmd.Args, "-test.run=OnTheGPU$|CapturedInASession$")
+	if e.Side != tests {
+		if e.Status == failed {
+			lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+			e.Why = append(e.Why, lines[max(0, len(lines)-3):]...)
+		}
+		return
 	}
-	began := time.Now()
-	log, err := cmd.CombinedOutput()
-	s.took, s.err = time.Since(began), err
-	for _, m := range verdict.FindAllSubmatch(log, -1) {
-		switch string(m[1]) {
+	for _, at := range verdict.FindAllSubmatchIndex(said, -1) {
+		name := string(said[at[4]:at[5]])
+		switch string(said[at[2]:at[3]]) {
 		case "PASS":
-			s.passed++
+			e.Passed++
 		case "FAIL":
-			s.failed++
+			e.Failed++
+			e.Why = append(e.Why, name+" failed")
 		default:
-			s.skipped++
+			e.Skipped++
+			e.Why = append(e.Why, name+" skipped: "+reason(said[:at[0]]))
 		}
 	}
-	if e := os.WriteFile(s.log, log, 0o644); s.err == nil {
-		s.err = e
-	}
-	return s
 }
 
-// failures returns the lines of a log that say what failed, the first forty.
-func failures(log string) string {
-	b, err := os.ReadFile(log)
+// reason is the line before a verdict, where a test says why it was skipped.
+func reason(before []byte) string {
+	before = bytes.TrimSpace(before)
+	line := string(before[bytes.LastIndexByte(before, '\n')+1:])
+	_, why, ok := strings.Cut(line, ".go:")
+	if _, text, found := strings.Cut(why, ": "); ok && found {
+		return text
+	}
+	return strings.TrimSpace(line)
+}
+
+func (e *entry) String() string {
+	text := fmt.Sprintf("%-40s %-9s %6.1f s", e.Stage, e.Status, e.Seconds)
+	if e.Side == tests {
+		text += fmt.Sprintf("  %d passed, %d failed, %d skipped", e.Passed, e.Failed, e.Skipped)
+	}
+	if e.Status != done && len(e.Why) > 0 {
+		text += "  " + strings.Join(e.Why[:min(len(e.Why), 5)], "; ")
+	}
+	return text
+}
+
+// bad names the stages that failed; what is missing did not.
+func (st *state) bad() (names []string) {
+	for _, e := range st.Entries {
+		if e.Status == failed || e.Status == tooLong || e.Failed > 0 {
+			names = append(names, e.Stage)
+		}
+	}
+	return names
+}
+
+// identify says what the run is of, and refuses to mix two machines or two commits.
+func (st *state) identify(ctx context.Context, p *plan) error {
+	probe, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	var is probed
+	cmd := exec.CommandContext(probe, p.exe, "-probe")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &is)
+	}
 	if err != nil {
-		return err.Error() + "\n"
+		return fmt.Errorf("there is no GPU to run on: %w: %s; to rehearse without one, set HALFTONE_CUDA=emulator", err, strings.TrimSpace(errs.String()))
 	}
-	lines := slices.DeleteFunc(strings.SplitAfter(string(b), "\n"), func(l string) bool {
-		l = strings.TrimSpace(l)
-		return l == "" || strings.HasPrefix(l, "=== ") || strings.HasPrefix(l, "--- PASS") || strings.HasPrefix(l, "--- SKIP")
-	})
-	return strings.Join(lines[:min(len(lines), 40)], "")
-}
-
-// runBenchmarks runs ours and the peer's in turn, so that what changes with time meets both.
-func runBenchmarks(exe, home, dir, python string, rounds int) (files []string, err error) {
-	ours := [][]string{{exe, "-bench"}, {exe, "-steps"}}
-	peer := [][]string{{python, filepath.Join(home, "peer.py")}, {python, filepath.Join(home, "steps.py")}}
-	for i := range rounds {
-		for _, who := range []struct {
-			name     string
-			commands [][]string
-		}{{"ours", ours}, {"peer", peer}} {
-			file := filepath.Join(dir, fmt.Sprintf("%s%d.json", who.name, i+1))
-			f, e := os.Create(file)
-			if e != nil {
-				return files, e
-			}
-			for _, args := range who.commands {
-				cmd := exec.Command(args[0], args[1:]...)
-				cmd.Stdout, cmd.Stderr = f, os.Stderr
-				if e := cmd.Run(); e != nil && err == nil {
-					err = fmt.Errorf("%s: %w", strings.Join(args, " "), e)
-				}
-			}
-			f.Close()
-			files = append(files, file)
-		}
-	}
-	return files, err
-}
-
-// sanitize runs the driver's suite, and all kernels' tests, under NVIDIA's checker of memory accesses. It returns a sentence.
-func sanitize(home, dir, sanitizer string) string {
-	path, err := exec.LookPath(sanitizer)
+	d := is.Device
+	st.Found = is.Found
+	commit, err := os.ReadFile(filepath.Join(p.home, "commit"))
 	if err != nil {
-		return "compute-sanitizer: not run, it was not found."
+		commit = []byte("unknown")
 	}
-	var said []string
-	for pkg, tests := range map[string]string{"cudart/driver": "OnDevice", "cudart": "."} {
-		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-		log := filepath.Join(dir, "memcheck-"+strings.ReplaceAll(pkg, "/", "-")+".log")
-		// What the suites provoke on purpose, calls with wrong arguments, is not an error of theirs.
-		cmd := exec.CommandContext(ctx, path, "--tool", "memcheck", "--report-api-errors", "no", "--target-processes", "application-only", "--error-exitcode", "99",
-			"--log-file", log, "./suite.test", "-test.run", tests, "-test.short")
-		cmd.Dir = filepath.Join(home, "tests", filepath.FromSlash(pkg))
-		began := time.Now()
-		err := cmd.Run()
-		cancel()
-		word := "no error"
-		if err != nil {
-			word = err.Error() + ", see " + filepath.Base(log)
+	if st.Began != "" && (st.Commit != string(commit) || st.Device != d) {
+		return fmt.Errorf("%s has results of commit %s on %s, this is %s on %s; use another folder: -o", st.dir, st.Commit, st.Device.Name, commit, d.Name)
+	}
+	if st.Began == "" {
+		st.Began, st.Commit, st.Device = time.Now().UTC().Format("2006-01-02 15:04 MST"), string(commit), d
+	}
+	said, err := exec.CommandContext(probe, p.python, "-c", "import torch; assert torch.cuda.is_available(), 'torch finds no GPU'; print('PyTorch', torch.__version__)").CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	st.Peer = lines[len(lines)-1]
+	if err != nil {
+		var code *exec.ExitError
+		if !errors.As(err, &code) || st.Peer == "" {
+			st.Peer = err.Error()
 		}
-		said = append(said, fmt.Sprintf("%s %s in %.0f s", pkg, word, time.Since(began).Seconds()))
+		p.noPeer = st.Peer
+		st.Peer = "no PyTorch (" + st.Peer + ")"
 	}
-	slices.Sort(said)
-	return "compute-sanitizer memcheck: " + strings.Join(said, "; ") + "."
+	fmt.Printf("%s, driver %s, capability %s, %s; commit %s\n", d.Name, d.Driver, d.Capability, st.Peer, commit)
+	return nil
 }

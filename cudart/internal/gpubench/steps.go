@@ -32,16 +32,27 @@ func trainMLP(root *amp.Scope) training {
 }
 
 func trainResNet(root *amp.Scope) training {
-	net := nn.NewResNet18(root, 10, nn.SmallImages())
-	x, y := amp.Randn(root, amp.Float32, 0, 1, 128, 3, 32, 32), amp.RandInt(root, 0, 10, 128)
+	net := nn.NewResNet18(root, 10, nn.SmallImages(), nn.Width(size(64, 4)))
+	batch, edge := size(128, 2), size(32, 8)
+	x, y := amp.Randn(root, amp.Float32, 0, 1, batch, 3, edge, edge), amp.RandInt(root, 0, 10, batch)
 	return training{net, optim.NewSGD(net.Parameters(), optim.LR(0.01), optim.Momentum(0.9)), func(s *amp.Scope) *amp.Tensor { return nn.CrossEntropyLoss(s, net.Forward(s, x), y) }}
 }
 
 func trainGPT(root *amp.Scope) training {
-	net := nn.NewGPT(root, nn.GPTConfig{Vocabulary: 256, Context: 1024, Features: 768, Layers: 12, Heads: 12})
-	x, y := amp.RandInt(root, 0, 256, 8, 1024), amp.RandInt(root, 0, 256, 8, 1024)
+	c := size(nn.GPTConfig{Vocabulary: 256, Context: 1024, Features: 768, Layers: 12, Heads: 12}, nn.GPTConfig{Vocabulary: 256, Context: 16, Features: 32, Layers: 2, Heads: 2})
+	net := nn.NewGPT(root, c)
+	x, y := amp.RandInt(root, 0, 256, size(8, 2), c.Context), amp.RandInt(root, 0, 256, size(8, 2), c.Context)
 	return training{net, optim.NewAdamW(net.Parameters(), optim.LR(1e-4)), func(s *amp.Scope) *amp.Tensor { return net.Loss(s, x, y) }}
 }
+
+// A way is how a model's step is taken. The first two PyTorch's steps.py takes as well.
+type way struct {
+	kind                           string
+	captured, float32, tf32, plain bool // plain: without scaler
+}
+
+var ways = []way{{kind: "eager"}, {kind: "captured", captured: true}, {kind: "float32", float32: true, plain: true},
+	{kind: "float32 with TF32", float32: true, tf32: true, plain: true}, {kind: "eager, without scaler", plain: true}}
 
 func steps(model string) error {
 	out := json.NewEncoder(os.Stdout)
@@ -53,23 +64,24 @@ func steps(model string) error {
 		if !strings.Contains(m.name, model) {
 			continue
 		}
-		for _, captured := range []bool{false, true} {
-			kind := ", eager"
-			if captured {
-				kind = ", captured"
-			}
-			var seconds float64
+		for _, w := range ways {
+			var seconds, bytes float64
 			var note string
-			err := attempt(func() { seconds, note = timeSteps(m.make, m.steps, captured) })
-			if err != nil {
-				fmt.Fprintf(os.Stderr, "%s%s: %v\n", m.name, kind, err)
+			if err := attempt(func() { seconds, bytes, note = timeSteps(m.make, size(m.steps, 1), w) }); err != nil {
+				fmt.Fprintf(os.Stderr, "%s, %s: %v\n", m.name, w.kind, err)
 				continue
 			}
 			if seconds == 0 {
-				fmt.Fprintf(os.Stderr, "%s%s: not timed: %s\n", m.name, kind, note)
+				fmt.Fprintf(os.Stderr, "%s, %s: not timed: %s\n", m.name, w.kind, note)
 				continue
 			}
-			if err := out.Encode(figure{m.name + " step" + kind, seconds * 1e6, "µs", note}); err != nil {
+			if err := out.Encode(figure{m.name + " step, " + w.kind, seconds * 1e6, "µs", note}); err != nil {
+				return err
+			}
+			if w.kind != "eager" && w.kind != "float32" {
+				continue
+			}
+			if err := out.Encode(figure{m.name + " activations, " + w.kind, bytes / (1 << 20), "MiB", "what the forward pass leaves for the backward pass, casts of weights included"}); err != nil {
 				return err
 			}
 		}
@@ -77,14 +89,22 @@ func steps(model string) error {
 	return nil
 }
 
-// timeSteps returns the median time of a step, in five rounds of n.
-func timeSteps(build func(root *amp.Scope) training, n int, captured bool) (seconds float64, note string) {
+// timeSteps returns the median time of a step, in five rounds of n, and the memory that its forward pass leaves.
+func timeSteps(build func(root *amp.Scope) training, n int, w way) (seconds, left float64, note string) {
+	defer cudart.AllowTF32(cudart.AllowTF32(w.tf32))
 	root := amp.NewScope(amp.On("cuda:0"), amp.Seed(1))
 	defer root.Close()
-	m, scaler := build(root), amp.NewGradScaler(amp.InitScale(1024))
+	m, scaler := build(root), amp.NewGradScaler(amp.InitScale(1024), amp.ScalerEnabled(!w.plain))
+	held := func() int64 { return amp.MemStats()[root.Device()].Bytes }
 	step := func(s *amp.Scope) {
 		m.opt.ZeroGrad()
-		scaler.Scale(s, m.loss(s.Autocast(amp.Float16))).Backward()
+		before, half := held(), s
+		if !w.float32 {
+			half = s.Autocast(amp.Float16)
+		}
+		loss := m.loss(half)
+		left = float64(held() - before)
+		scaler.Scale(s, loss).Backward()
 		scaler.Step(m.opt)
 		scaler.Update()
 	}
@@ -93,13 +113,14 @@ func timeSteps(build func(root *amp.Scope) training, n int, captured bool) (seco
 			step(s)
 		}
 	}
-	before := cudart.Fallbacks()
+	fell := cudart.Fallbacks()
 	eager(1)
-	if host := fellBack(before); host != "" {
-		return 0, "on the host: " + host
+	if host := fellBack(fell); host != "" {
+		return 0, 0, "on the host: " + host
 	}
+	amp.ResetPeakMemory()
 	run := eager
-	if captured {
+	if w.captured {
 		g := root.Capture(step)
 		defer func() { must(g.Close()) }()
 		run = func(n int) {
@@ -109,18 +130,22 @@ func timeSteps(build func(root *amp.Scope) training, n int, captured bool) (seco
 		}
 	}
 	wait := func() { must(must2(amp.OpenDevice("cuda:0")).Sync()) }
-	run(max(3, n/10))
+	run(size(max(3, n/10), 1))
 	wait()
 	var rounds []float64
-	for range 5 {
+	for range size(5, 1) {
 		began := time.Now()
 		run(n)
 		wait()
 		rounds = append(rounds, time.Since(began).Seconds()/float64(n))
 	}
 	slices.Sort(rounds)
-	st := amp.MemStats()[root.Device()]
-	return rounds[2], fmt.Sprintf("%.1f to %.1f µs; peak %.1f MiB of tensors; %d of %d steps skipped", rounds[0]*1e6, rounds[4]*1e6, float64(st.Peak)/(1<<20), scaler.History().Skipped, scaler.History().Nominal)
+	st, h := amp.MemStats()[root.Device()], scaler.History()
+	note = fmt.Sprintf("%.1f to %.1f µs; peak %.1f MiB of tensors", rounds[0]*1e6, rounds[len(rounds)-1]*1e6, float64(st.Peak)/(1<<20))
+	if !w.plain {
+		note += fmt.Sprintf("; %d of %d steps skipped", h.Skipped, h.Nominal)
+	}
+	return rounds[len(rounds)/2], left, note
 }
 
 func must2(d amp.Device, _ string, err error) amp.Device { must(err); return d }

@@ -10,15 +10,53 @@ import (
 	"strings"
 )
 
-// table merges files of figures: files at even places are ours, those at odd ones the peer's. Figures of one name and note are one
-// row, with the medians over the files.
-func table(w io.Writer, files []string) error {
-	type row struct {
-		figure
-		ours, peer []float64
+// A rowSet is a table of figures by name, ours beside the peer's.
+type rowSet struct {
+	rows   []*row
+	byName map[string]*row
+}
+
+type row struct {
+	figure
+	ours, peer []float64
+}
+
+// add adds a figure. Those of one name, and for times of calls of one note, are one row, with their medians.
+func (t *rowSet) add(f figure, ours bool) {
+	key := f.Name
+	if f.Unit == "ns" {
+		key += f.Note
 	}
-	var rows []*row
-	byName := map[string]*row{}
+	if t.byName == nil {
+		t.byName = map[string]*row{}
+	}
+	r := t.byName[key]
+	if r == nil {
+		r = &row{figure: f}
+		t.byName[key] = r
+		t.rows = append(t.rows, r)
+	}
+	if ours {
+		r.ours, r.Note = append(r.ours, f.Value), f.Note
+	} else {
+		r.peer = append(r.peer, f.Value)
+	}
+}
+
+func (t *rowSet) write(w io.Writer) {
+	fmt.Fprintln(w, "| what | Halftone | PyTorch | ratio | unit | remarks |\n|---|---|---|---|---|---|")
+	for _, r := range t.rows {
+		ours, peer, ratio := text(r.ours), text(r.peer), ""
+		if len(r.ours) > 0 && len(r.peer) > 0 {
+			ratio = fmt.Sprintf("%.3f", middle(r.ours)/middle(r.peer))
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Name, ours, peer, ratio, r.Unit, strings.ReplaceAll(r.Note, "|", "/"))
+	}
+}
+
+// table merges files of figures: files at even places are ours, those at odd ones the peer's.
+func table(w io.Writer, files []string) error {
+	t := &rowSet{}
 	for i, file := range files {
 		f, err := os.Open(file)
 		if err != nil {
@@ -30,31 +68,10 @@ func table(w io.Writer, files []string) error {
 			if err := json.Unmarshal(in.Bytes(), &fig); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			key := fig.Name
-			if fig.Unit == "ns" {
-				key += fig.Note
-			}
-			r := byName[key]
-			if r == nil {
-				r = &row{figure: fig}
-				byName[key] = r
-				rows = append(rows, r)
-			}
-			if i%2 == 0 {
-				r.ours = append(r.ours, fig.Value)
-			} else {
-				r.peer = append(r.peer, fig.Value)
-			}
+			t.add(fig, i%2 == 0)
 		}
 	}
-	fmt.Fprintln(w, "| what | Halftone | PyTorch | ratio | unit | remarks |\n|---|---|---|---|---|---|")
-	for _, r := range rows {
-		ours, peer, ratio := text(r.ours), text(r.peer), ""
-		if len(r.ours) > 0 && len(r.peer) > 0 {
-			ratio = fmt.Sprintf("%.3f", middle(r.ours)/middle(r.peer))
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Name, ours, peer, ratio, r.Unit, strings.ReplaceAll(r.Note, "|", "/"))
-	}
+	t.write(w)
 	return nil
 }
 

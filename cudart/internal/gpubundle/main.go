@@ -75,12 +75,12 @@ func build(ctx context.Context, out string) error {
 	if _, err := goCommand(ctx, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(out, "run"), "./cudart/internal/gpubench"); err != nil {
 		return err
 	}
-	for _, script := range []string{"peer.py", "steps.py"} {
-		text, err := os.ReadFile(filepath.Join("cudart", "internal", "gpubench", script))
+	for _, script := range []string{"gpubench/peer.py", "gpubench/steps.py", "kernelpeer.py"} {
+		text, err := os.ReadFile(filepath.Join("cudart", "internal", filepath.FromSlash(script)))
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(out, script), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(out, filepath.Base(script)), text, 0o644); err != nil {
 			return err
 		}
 	}

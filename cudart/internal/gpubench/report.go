@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// report is the results as a section of cudart/RESULTS.md: what was seen, with its date, machine and command, and what was not measured.
+func (st *state) report() []byte {
+	var b bytes.Buffer
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	day, _, _ := strings.Cut(st.Began, " ")
+	if st.Device.Emulated {
+		p("## A rehearsal on the emulator, %s: nothing here was measured\n", day)
+	} else {
+		p("## %s: %s\n", day, st.Device.Name)
+	}
+	p("%s, %.0f GiB, capability %s, driver %s, %s. Begun %s. `make gpu-bundle` at commit %s; there `%s`. A figure is a median, and the median over",
+		st.Device.Name, float64(st.Device.Memory)/(1<<30), st.Device.Capability, st.Device.Driver, st.Peer, st.Began, st.Commit, strings.Join(st.Calls, "`, then `"))
+	p("the rounds; a ratio is ours by PyTorch's. Libraries: %s.\n", strings.Join(append(st.Found, "no others"), ", "))
+
+	p("| tests | %s |\n|---|---|---|---|---|---|", "ended | passed | failed | skipped | s")
+	var remarks []string
+	for _, e := range st.Entries {
+		if e.Side == tests {
+			p("| %s | %s | %d | %d | %d | %.1f |", e.Stage, e.Status, e.Passed, e.Failed, e.Skipped, e.Seconds)
+			for _, why := range e.Why {
+				remarks = append(remarks, strings.TrimPrefix(e.Stage, "tests of ")+": "+why)
+			}
+		}
+	}
+	for _, e := range st.Entries {
+		if e.Side == checker && e.Status != missing {
+			remarks = append(remarks, fmt.Sprintf("compute-sanitizer, %s: %s in %.0f s: %s", e.Stage, e.Status, e.Seconds, strings.Join(e.Why, "; ")))
+		}
+	}
+	list(&b, "", remarks)
+
+	p("\n### Bars\n")
+	writeBars(&b, st.medians())
+	list(&b, "\n### Not measured\n", st.notMeasured())
+	p("\n### Figures\n")
+	if st.Device.Emulated {
+		p("%d figures of Halftone and %d of PyTorch were taken; the emulator's times mean nothing.", st.count(ours), st.count(peer))
+		return b.Bytes()
+	}
+	rows := &rowSet{}
+	for _, f := range st.figures {
+		rows.add(f.figure, f.Side == ours)
+	}
+	rows.write(&b)
+	return b.Bytes()
+}
+
+func list(b *bytes.Buffer, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintln(b, title)
+	for _, l := range lines {
+		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(l, "\n", " "))
+	}
+}
+
+// notMeasured says what the stages did not come to.
+func (st *state) notMeasured() (lines []string) {
+	why := map[string][]string{}
+	var order []string
+	for _, s := range st.planned {
+		reason := "not run"
+		if e := st.entryOf(s.name); e != nil {
+			switch {
+			case e.Status == done:
+				continue
+			case e.Side == tests && e.Status == failed:
+				continue // the table says it
+			}
+			reason = string(e.Status)
+			if len(e.Why) > 0 {
+				reason += ": " + strings.Join(e.Why[:min(3, len(e.Why))], "; ")
+			}
+		}
+		if why[reason] == nil {
+			order = append(order, reason)
+		}
+		why[reason] = append(why[reason], s.name)
+	}
+	for _, r := range order {
+		lines = append(lines, strings.Join(why[r], "; ")+": "+r)
+	}
+	return lines
+}
+
+// medians are the figures that bars look at: none in a rehearsal.
+func (st *state) medians() *figures {
+	values := map[side]map[string][]float64{ours: {}, peer: {}}
+	for _, f := range st.figures {
+		if !st.Device.Emulated {
+			values[f.Side][f.Name] = append(values[f.Side][f.Name], f.Value)
+		}
+	}
+	m := &figures{map[string]float64{}, map[string]float64{}}
+	for to, from := range map[*map[string]float64]map[string][]float64{&m.ours: values[ours], &m.peer: values[peer]} {
+		for name, v := range from {
+			(*to)[name] = middle(v)
+		}
+	}
+	return m
+}
+
+func (st *state) count(s side) (n int) {
+	for _, f := range st.figures {
+		if f.Side == s {
+			n++
+		}
+	}
+	return n
+}
+
+// appendReport adds the report of a folder to a file, in the place of the one that the same run had given before.
+func appendReport(dir, file string) error {
+	st, err := load(dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.Began == "":
+		return fmt.Errorf("%s holds no results", dir)
+	case st.Device.Emulated:
+		return errors.New("a rehearsal on the emulator is not recorded")
+	}
+	section, err := os.ReadFile(st.path("results.md"))
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begun := []byte("Begun " + st.Began + ".")
+	parts := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n## ")), func(p []byte) bool { return bytes.Contains(p, begun) })
+	text = bytes.TrimSuffix(bytes.Join(parts, nil), []byte("\n## "))
+	return replace(file, append(append(bytes.TrimRight(text, "\n"), "\n\n"...), section...))
+}

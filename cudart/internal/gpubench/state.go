@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A state is what a run has come to: it is written before and after each stage, so that one that is cut off loses that stage alone, and
+// the next call goes on from there.
+type state struct {
+	Commit  string
+	Device  device
+	Found   []string // NVIDIA's libraries
+	Peer    string   // PyTorch's version, or why there is none
+	Began   string
+	Calls   []string // command lines
+	Entries []*entry // in the order of their last beginnings
+	dir     string
+	planned []stage
+	figures []figureOf
+}
+
+// A device is what the driver says of the GPU.
+type device struct {
+	Name, Driver, Capability string
+	Memory                   uint64
+	Emulated                 bool
+}
+
+// An entry is what one stage has come to.
+type entry struct {
+	Stage                   string
+	Side                    side
+	Status                  status
+	Attempts                int
+	Seconds                 float64
+	Passed, Failed, Skipped int
+	Why                     []string // tests skipped and failed, what a checker said, what was missing
+}
+
+type status string
+
+const (
+	running  status = "running"   // in a state that was read: it was cut off with the whole run
+	done     status = "done"      // it ended well
+	failed   status = "failed"    // it ended with an error; what it had said counts
+	tooLong  status = "timed out" // it ran into its limit; what it had said counts
+	cut      status = "cut off"   // the run ended first: it has another attempt
+	missing  status = "missing"   // what it needs is not there
+	attempts        = 2
+)
+
+// A figureOf is a figure, and whose.
+type figureOf struct {
+	Stage   string `json:"stage"`
+	Side    side   `json:"side"`
+	Attempt int    `json:"attempt"`
+	figure
+}
+
+func (st *state) path(name string) string { return filepath.Join(st.dir, name) }
+
+// load reads the state in a folder; there may be none.
+func load(dir string) (*state, error) {
+	st := &state{dir: dir}
+	text, err := os.ReadFile(st.path("state.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return st, os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, st)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; use another folder: -o", st.path("state.json"), err)
+	}
+	for _, e := range st.Entries {
+		if e.Status == running {
+			e.Status = cut
+		}
+	}
+	return st, nil
+}
+
+// save writes the state and the report, each whole or not at all.
+func (st *state) save() error {
+	text, err := json.MarshalIndent(st, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := replace(st.path("state.json"), text); err != nil {
+		return err
+	}
+	if err := st.readFigures(); err != nil {
+		return err
+	}
+	return replace(st.path("results.md"), st.report())
+}
+
+func replace(path string, text []byte) error {
+	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// readFigures reads what all stages have measured. A line that was cut off is none.
+func (st *state) readFigures() error {
+	st.figures = nil
+	f, err := os.Open(st.path("figures.jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	last := map[string]int{} // attempt by stage
+	for in := bufio.NewScanner(f); in.Scan(); {
+		var fig figureOf
+		if json.Unmarshal(in.Bytes(), &fig) == nil && fig.Name != "" {
+			st.figures = append(st.figures, fig)
+			last[fig.Stage] = max(last[fig.Stage], fig.Attempt)
+		}
+	}
+	st.figures = slices.DeleteFunc(st.figures, func(f figureOf) bool { return f.Attempt < last[f.Stage] })
+	return nil
+}
+
+// entryOf returns a stage's entry, nil if it was never begun.
+func (st *state) entryOf(stage string) *entry {
+	for _, e := range st.Entries {
+		if e.Stage == stage {
+			return e
+		}
+	}
+	return nil
+}
+
+// next returns the stage to run now: the first that was not begun, else one that was cut off, among those that usually fit into the time
+// left; all is whether that is because none is left at all. What is missing is looked for again by each call.
+func (st *state) next(list []stage, fits func(stage) bool) (s stage, ok, all bool) {
+	all = true
+	for _, again := range []bool{false, true} {
+		for _, s := range list {
+			e := st.entryOf(s.name)
+			open := e == nil && !again || e != nil && again && e.Status == cut && e.Attempts < attempts
+			if !open {
+				continue
+			}
+			all = false
+			if fits(s) {
+				return s, true, false
+			}
+		}
+	}
+	return stage{}, false, all
+}
+
+// begin notes that a stage begins.
+func (st *state) begin(s stage) *entry {
+	e := st.entryOf(s.name)
+	if e == nil {
+		e = &entry{Stage: s.name, Side: s.side}
+	} else {
+		st.Entries = slices.DeleteFunc(st.Entries, func(o *entry) bool { return o == e })
+	}
+	st.Entries = append(st.Entries, e)
+	*e = entry{Stage: s.name, Side: s.side, Status: running, Attempts: e.Attempts + 1}
+	return e
+}
