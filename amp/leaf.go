@@ -143,6 +143,9 @@ func Like(t *Tensor) *Tensor {
 // SumOfSquares returns Σ x², accumulated in float64.
 func SumOfSquares(t *Tensor) float64 {
 	t.live("SumOfSquares")
+	if t = t.onHost("SumOfSquares"); t.contiguous() && t.dt.IsFloat() && t.dt != Float64 {
+		return sumSquares(t, t.off, t.Len())
+	}
 	sum := 0.0
 	t.eachChunk(func(values []float64) {
 		for _, v := range values {

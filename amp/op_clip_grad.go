@@ -52,14 +52,15 @@ func SumOfPowers(t *Tensor, p float64) float64 {
 }
 
 func sumOfPowers(t *Tensor, p float64) float64 {
+	if p == 2 {
+		return SumOfSquares(t)
+	}
 	sum := 0.0
 	t.eachChunk(func(values []float64) {
 		for _, v := range values {
 			switch v = math.Abs(v); {
 			case p == 1:
 				sum += v
-			case p == 2:
-				sum += float64(v * v)
 			case math.IsInf(p, 1):
 				sum = max(sum, v)
 			default:

@@ -15,7 +15,7 @@ func init() {
 	opGroupNorm = define(Op{
 		Name: "group_norm", Doc: "(x - mean) / √(variance + eps) over groups of channels of each image, · weight + bias per channel", Args: []string{"x", "weight", "bias"},
 		Class: FP32, Why: whyNorm, CUDA: "group_norm", Saves: SaveIn0 | SaveIn1, Wide: true,
-		Check: checkGroupNorm, CPU: floatKernel(groupNormCPU[float32], groupNormCPU[float64]), Backward: groupNormBackward,
+		Check: checkGroupNorm, CPU: floatKernel(groupNormLines, groupNormCPU[float64]), Backward: groupNormBackward,
 	})
 	opInstanceNorm = define(Op{
 		Name: "instance_norm", Doc: "batch_norm of each image by itself", Args: []string{"x", "weight", "bias"}, Why: whyBatchNorm, CUDA: "batch_norm",
@@ -96,6 +96,42 @@ func groupNormBackward(b *Back) {
 	if b.Needs(2) {
 		b.Set(2, Sum(s, dy, dims...))
 	}
+}
+
+// groupNormLines is groupNormCPU in passes: over a group for its mean and variance, then over each of its channels.
+func groupNormLines(c *Call) {
+	x, groups := c.In[0], c.Start
+	size, channels := length(x.shape[1:])/groups, x.shape[1]/groups
+	if channels == 0 || size/channels < shortLine {
+		groupNormCPU[float32](c)
+		return
+	}
+	plane := size / channels
+	weight, bias := channelValues[float32](c.In[1]), channelValues[float32](c.In[2])
+	cpu.Parallel(x.shape[0]*groups, grainOf(2*size), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for g := lo; g < hi; g++ {
+			w.lookAhead(0, false)
+			group := w.read(0, x, x.off+g*size, 1, size)
+			w.normRate(group, true, c.Scalar)
+			rate, mean, rest := float64(w.Arg[1]), w.Arg[0], float64(w.Arg[4])
+			dst := w.target(1, c.Out, c.Out.off+g*size, 1, size)
+			for ch := range channels {
+				k, scale, shift := g%groups*channels+ch, rate, 0.0
+				if weight != nil {
+					scale *= float64(weight[k])
+				}
+				if bias != nil {
+					shift = float64(bias[k])
+				}
+				w.Arg[0], w.Arg[1], w.Arg[2] = mean, float32(scale), float32(shift-float64(rest*scale))
+				w.F32[0], w.F32[1] = group[ch*plane:][:plane], dst[ch*plane:][:plane]
+				cpu.LineChannel.Run(plane, &w.Line)
+			}
+			w.write(c.Out, c.Out.off+g*size, 1, dst)
+		}
+	})
 }
 
 func groupNormCPU[T cpu.Float](c *Call) {

@@ -62,15 +62,22 @@ func holds(op string, dt DType, v float64) {
 
 func maskedFillOn[T word](c *Call) {
 	out, x, m, fill := c.Out, c.In[0], c.In[1], wordOf[T](c.Out.dt, c.Scalar)
-	dst, src, mask := words[T](out), words[T](x), elements[bool](m)
+	dst, src, mask := words[T](out), words[T](x), words[uint8](m)
 	w := newRowWalk(out, x, m)
-	w.run(func(off [4]int, n int) {
+	w.runBy(grain, func(off [4]int, n int) { // bits rather than branches, which random masks would mispredict
 		row := dst[off[0] : off[0]+n]
-		for i := range row {
-			row[i] = src[off[1]+i*w.step[1]]
-			if mask[off[2]+i*w.step[2]] {
-				row[i] = fill
+		if w.step[1] == 1 && w.step[2] == 1 {
+			from, covers := src[off[1]:][:n], mask[off[2]:][:n]
+			for i, v := range from {
+				row[i] = v ^ (v^fill)&-T(min(covers[i], 1))
 			}
+			return
+		}
+		from, at := off[1], off[2]
+		for i := range row {
+			v := src[from]
+			row[i] = v ^ (v^fill)&-T(min(mask[at], 1))
+			from, at = from+w.step[1], at+w.step[2]
 		}
 	})
 }

@@ -27,6 +27,8 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 		room, sums = runSums(t, &r)
 	case stride == 1 && len(outer) == 0 && n >= 16 && len(r.reduced) == 1:
 		room, sums = columnSums(t, &r)
+	case r.reducedStride[len(r.reduced)-1] == 1 && r.reduced[len(r.reduced)-1] >= 16:
+		room, sums = scatteredSums(t, &r)
 	default:
 		return false
 	}
@@ -61,6 +63,26 @@ func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 		parts[i] = sum
 	}
 	return room, parts[:r.nKept]
+}
+
+// scatteredSums adds up runs of neighbors that lie apart, such as the planes of a channel.
+func scatteredSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
+	room, sums = cleared(r.nKept)
+	n, _, outer, outerStride := last(r.reduced, r.reducedStride)
+	cpu.Parallel(r.nKept, grainOf(r.nReduced), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for i := lo; i < hi; i++ {
+			base := t.off + offset(i, r.kept, r.keptStride)
+			for j := range r.nReduced / n {
+				from := base + offset(j, outer, outerStride)
+				for at := 0; at < n; at += sumRun {
+					sums[i] += w.SumOf(w.read(0, t, from+at, 1, min(sumRun, n-at)))
+				}
+			}
+		}
+	})
+	return room, sums
 }
 
 // columnSums adds up the rows of a matrix.

@@ -1867,6 +1867,16 @@ func softplusF64Z(blocks int, src *float64, dst *float64)
 //go:noescape
 func spreadTaps(rows int, taps int, src *uint16, lds int, dst *uint16, index *[32]uint16)
 
+// squaresY adds the squares of n blocks of 32 elements to the lanes.
+//
+//go:noescape
+func squaresY(n int, x *float32, lanes *[32]float64)
+
+// squaresZ adds the squares of n blocks of 32 elements to the lanes.
+//
+//go:noescape
+func squaresZ(n int, x *float32, lanes *[32]float64)
+
 // storeSumsBF16 writes rows of up to 16 sums, those whose bits are set in have, each raised by the element of its row of bias unless that is nil, rounded to bfloat16; distances of rows in bytes.
 //
 //go:noescape

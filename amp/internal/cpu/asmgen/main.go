@@ -34,6 +34,7 @@ func generate() map[string]string {
 		"transpose_amd64.s": transposes,
 		"finite_amd64.s":    finites,
 		"normal_amd64.s":    normals,
+		"squares_amd64.s":   squares,
 		"table_amd64.s":     gathers,
 		"packz_amd64.s":     packsZ,
 		"pack_amd64.s":      packs,

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package cpu
+
+func squaresVec([]float32, *[squareLanes]float64) int { return 0 }

@@ -1,0 +1,40 @@
+package amp
+
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Sums of squares of float32 numbers and halves, which are exact in float64.
+
+// sumSquares adds up the squares of n neighbors from offset off on, in parts of fixed length whose sums are added in order.
+func sumSquares(t *Tensor, off, n int) float64 {
+	room, parts := cleared((n + sumRun - 1) / sumRun)
+	defer rowPool.Put(room)
+	cpu.Parallel(n, sumRun, func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		parts[lo/sumRun] = cpu.SumSquares(w.read(0, t, off+lo, 1, hi-lo))
+		w.release()
+	})
+	sum := 0.0
+	for _, v := range parts {
+		sum += v
+	}
+	return sum
+}
+
+// normOfRuns is the kernel of the 2-norm of neighbors; it says whether they are.
+func normOfRuns(c *Call) bool {
+	x := c.In[0]
+	r := newReduction(x, c.Dims)
+	if c.Scalar != 2 || x.dt == Float64 || len(r.reduced) != 1 || r.reducedStride[0] != 1 || r.nReduced == 0 {
+		return false
+	}
+	cpu.Parallel(r.nKept, grainOf(r.nReduced), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			store(c.Out, c.Out.off+i, []float64{math.Sqrt(sumSquares(x, x.off+offset(i, r.kept, r.keptStride), r.nReduced))})
+		}
+	})
+	return true
+}
