@@ -148,6 +148,9 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 		return fmt.Errorf("%s: the runner ended without a result (%v): %s", path, err, lastLines(stderr.String()))
 	case last.Failed != nil:
 		f := last.Failed
+		if f.Kind == "write" { // not the last cell's fault
+			return fmt.Errorf("%s: %s; make room, or write elsewhere with --output", path, f.Text)
+		}
 		return &CellError{Notebook: path, Cell: running.K, Of: running.N, Kind: f.Kind, Text: f.Text, Source: f.Source,
 			Traceback: f.Traceback, Stderr: f.Stderr}
 	}

@@ -3,6 +3,7 @@
 Takes its orders as JSON in the first argument and prints what happens as one JSON object per line.
 """
 
+import contextlib
 import hashlib
 import html
 import json
@@ -203,14 +204,28 @@ class Client(NotebookClient):
                 await self.async_start_new_kernel()
 
 
-def write(nb, path):
-    """Writes so that readers see the old file or the new one."""
+class WriteError(Exception):
+    """A result that could not be kept."""
+
+
+def replace(path, fill):
+    """Writes so that readers see the old file or the new one. A disk without space keeps the old one and no piece of the new."""
+    path = os.path.realpath(path)  # a link stays one
     tmp = path + ".new"
-    with open(tmp, "w", encoding="utf-8") as f:
-        nbformat.write(nb, f, version=nbformat.NO_CONVERT)
-    if os.path.exists(path):
-        os.chmod(tmp, os.stat(path).st_mode & 0o777)
-    os.replace(tmp, path)
+    try:
+        with open(tmp, "w", encoding="utf-8") as f:
+            fill(f)
+        if os.path.exists(path):
+            os.chmod(tmp, os.stat(path).st_mode & 0o777)
+        os.replace(tmp, path)
+    except OSError as err:
+        with contextlib.suppress(OSError):
+            os.remove(tmp)
+        raise WriteError("all cells ran, but %s could not be written: %s" % (path, err.strerror or err)) from err
+
+
+def write(nb, path):
+    replace(path, lambda f: nbformat.write(nb, f, version=nbformat.NO_CONVERT))
 
 
 # The page as nbconvert makes it, without the scripts that it would load from a network.
@@ -226,9 +241,7 @@ def export_html(nb, path):
     exporter = HTMLExporter(template_name="lab")
     exporter.raw_template = OFFLINE
     body, _ = exporter.from_notebook_node(nb, resources={"metadata": {"name": os.path.splitext(os.path.basename(path))[0]}})
-    with open(path + ".new", "w", encoding="utf-8") as f:
-        f.write(body)
-    os.replace(path + ".new", path)
+    replace(path, lambda f: f.write(body))
 
 
 def main():
@@ -282,6 +295,9 @@ def main():
 if __name__ == "__main__":
     try:
         main()
+    except WriteError as err:
+        say(event="done", failed={"kind": "write", "text": str(err)})
+        sys.exit(1)
     except Exception as err:  # Anything else is one sentence, not a traceback.
         say(event="done", failed={"kind": "setup", "text": "%s: %s" % (type(err).__name__, err)})
         sys.exit(1)
