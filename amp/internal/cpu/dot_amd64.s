@@ -1299,26 +1299,23 @@ done:
 	VZEROUPPER
 	RET
 
-// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-104
+// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+	MOVQ a+16(FP), R12
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
+	MOVQ step+80(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ R12, SI
 	CMPQ more+40(FP), $0
 	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1327,57 +1324,43 @@ zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
 	PCALIGN $32
 loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
+	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
-	ADDQ $2048, DX
-	ADDQ skip+48(FP), SI
+	ADDQ $4096, DX
+	ADDQ skip+48(FP), DI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxF16x1x1(SB), NOSPLIT, $0-104
+// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x1x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+	MOVQ a+16(FP), R12
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
+	MOVQ step+80(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ R12, SI
 	CMPQ more+40(FP), $0
 	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1386,57 +1369,43 @@ zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
 	PCALIGN $32
 loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
+	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
-	ADDQ $2048, DX
-	ADDQ skip+48(FP), SI
+	ADDQ $4096, DX
+	ADDQ skip+48(FP), DI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-104
+// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+	MOVQ a+16(FP), R12
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
+	MOVQ step+80(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ R12, SI
 	CMPQ more+40(FP), $0
 	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1447,60 +1416,46 @@ zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
 	PCALIGN $32
 loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
+	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
-	ADDQ $2048, DX
-	ADDQ skip+48(FP), SI
+	ADDQ $4096, DX
+	ADDQ skip+48(FP), DI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxF16x1x2(SB), NOSPLIT, $0-104
+// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x1x2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+	MOVQ a+16(FP), R12
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
+	MOVQ step+80(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ R12, SI
 	CMPQ more+40(FP), $0
 	JEQ zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
@@ -1511,60 +1466,46 @@ zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
 	PCALIGN $32
 loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
+	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
-	ADDQ $2048, DX
-	ADDQ skip+48(FP), SI
+	ADDQ $4096, DX
+	ADDQ skip+48(FP), DI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-104
+// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+	MOVQ a+16(FP), R12
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
+	MOVQ step+80(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ R12, SI
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
@@ -1578,61 +1519,47 @@ zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
 	PCALIGN $32
 loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
-	ADDQ AX, R15
+	ADDQ R13, SI
+	ADDQ R13, R15
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	ADDQ $4096, DX
-	ADDQ skip+48(FP), SI
+	ADDQ skip+48(FP), DI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxF16x2x1(SB), NOSPLIT, $0-104
+// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16x2x1(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+	MOVQ a+16(FP), R12
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
+	MOVQ step+80(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
 	PCALIGN $32
 panel:
 	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ R12, SI
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
@@ -1646,193 +1573,1773 @@ zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
 	PCALIGN $32
 loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
-	ADDQ AX, R15
+	ADDQ R13, SI
+	ADDQ R13, R15
 	ADDQ $2048, DI
 	DECQ CX
 	JNZ loop
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	ADDQ $4096, DX
-	ADDQ skip+48(FP), SI
+	ADDQ skip+48(FP), DI
 	DECQ R10
 	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxBF16x2x2(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), BX
-	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+// func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxBF16Panels(SB), NOSPLIT, $0-88
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
-	MOVQ ldr+96(FP), R9
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
-	PCALIGN $32
-panel:
-	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ a+16(FP), SI
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
-	JEQ zero
+	JEQ firstzero0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
-	JMP loop
-zero:
+	JMP firstset0
+firstzero0:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
-	PCALIGN $32
-loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
+firstset0:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
-	ADDQ AX, R15
-	ADDQ $2048, DI
 	DECQ CX
-	JNZ loop
+	JNZ first
+firstdone:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	ADDQ $4096, DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JNZ next
+nextdone:
+	JMP panels
+last:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
-	ADDQ $4096, DX
-	ADDQ skip+48(FP), SI
-	DECQ R10
-	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
-TEXT ·amxF16x2x2(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), BX
-	MOVQ panels+8(FP), R10
-	MOVQ a+16(FP), SI
-	MOVQ b+24(FP), R12
+// func amxBF16PanelsFlat(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int)
+TEXT ·amxBF16PanelsFlat(SB), NOSPLIT, $0-120
+	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
 	MOVQ ahead+64(FP), R14
 	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R8
-	MOVQ result+88(FP), R13
+	MOVQ result+88(FP), R10
 	MOVQ ldr+96(FP), R9
+	MOVQ quota+104(FP), BX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
-	MOVQ R8, AX
 	MOVQ $128, R8
-	PCALIGN $32
-panel:
-	MOVQ BX, CX
-	MOVQ R12, DI
+	MOVQ $64, R13
+	SUBQ R13, R10
+	XORQ R12, R12
+	MOVQ $4096, c+32(FP)
+	MOVQ a+16(FP), SI
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
-	JEQ zero
+	JEQ firstzero0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
-	JMP loop
-zero:
+	JMP firstset0
+firstzero0:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
-	PCALIGN $32
-loop:
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM4, 0(r6 + r11)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM6, 0(r7 + r8)
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0x82; BYTE $0x79; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM5, 0(r15 + r11)
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM7, 64(r7 + r8)
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
-	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
 	PREFETCHT1 0(R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 128(R14)
 	PREFETCHT1 192(R14)
 	ADDQ $256, R14
-	TESTQ R13, R13
-	JZ next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-	CMPQ BX, $8
-	JGT next
-	BYTE $0x41; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x25; BYTE $0x00 // PREFETCHW (r13 + r4)
-	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x0d; BYTE $0x00 // PREFETCHW (r13 + r9)
-	LEAQ (R13)(R9*2), R13
-next:
-	ADDQ AX, SI
-	ADDQ AX, R15
-	ADDQ $2048, DI
 	DECQ CX
-	JNZ loop
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE firstrest
+firstrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB firstrow
+firstrest:
+	DECQ CX
+	JNZ first
+firstdone:
+	CMPQ R12, c+32(FP)
+	JAE firstready
+firstleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB firstleft
+firstready:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	LEAQ 4096(DX), AX
+	MOVQ AX, c+32(FP)
+	ADDQ down+112(FP), DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE nextrest
+nextrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVDQU64 Z0, (R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB nextrow
+nextrest:
+	DECQ CX
+	JNZ next
+nextdone:
+	CMPQ R12, c+32(FP)
+	JAE nextready
+nextleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVDQU64 Z0, (R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB nextleft
+nextready:
+	JMP panels
+last:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
-	ADDQ $4096, DX
-	ADDQ skip+48(FP), SI
-	DECQ R10
-	JNZ panel
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ DX, R12
+	ADDQ $4096, DX
+end:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
+	VMOVDQU64 Z0, (R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, DX
+	JB end
+	VZEROUPPER
+	RET
+
+// func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxBF16PanelsBF16(SB), NOSPLIT, $0-136
+	MOVQ b+24(FP), DI
+	MOVQ c+32(FP), DX
+	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ result+88(FP), R10
+	MOVQ ldr+96(FP), R9
+	MOVQ quota+104(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
+	MOVQ $128, R8
+	MOVL $0x7fff, AX
+	VPBROADCASTD AX, Z16
+	MOVL $1, AX
+	VPBROADCASTD AX, Z17
+	MOVL $0x40, AX
+	VPBROADCASTD AX, Z18
+	MOVQ $64, R13
+	SUBQ R13, R10
+	XORQ R12, R12
+	MOVQ $4096, c+32(FP)
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP firstset0
+firstzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE firstrest
+firstrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB firstrow
+firstrest:
+	DECQ CX
+	JNZ first
+firstdone:
+	CMPQ R12, c+32(FP)
+	JAE firstready
+firstleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB firstleft
+firstready:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	LEAQ 4096(DX), AX
+	MOVQ AX, c+32(FP)
+	ADDQ down+112(FP), DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE nextrest
+nextrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VPSRLD $16, Z0, Z2
+	VPORD Z18, Z2, Z8
+	VPANDD Z17, Z2, Z2
+	VPADDD Z16, Z2, Z2
+	VPADDD Z0, Z2, Z2
+	VPSRLD $16, Z2, Z2
+	VCMPPS $3, Z0, Z0, K5
+	VMOVDQA32 Z8, K5, Z2
+	VPMOVDW Z2, 0(R10)
+	VPSRLD $16, Z1, Z3
+	VPORD Z18, Z3, Z9
+	VPANDD Z17, Z3, Z3
+	VPADDD Z16, Z3, Z3
+	VPADDD Z1, Z3, Z3
+	VPSRLD $16, Z3, Z3
+	VCMPPS $3, Z1, Z1, K5
+	VMOVDQA32 Z9, K5, Z3
+	VPMOVDW Z3, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB nextrow
+nextrest:
+	DECQ CX
+	JNZ next
+nextdone:
+	CMPQ R12, c+32(FP)
+	JAE nextready
+nextleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VPSRLD $16, Z0, Z2
+	VPORD Z18, Z2, Z8
+	VPANDD Z17, Z2, Z2
+	VPADDD Z16, Z2, Z2
+	VPADDD Z0, Z2, Z2
+	VPSRLD $16, Z2, Z2
+	VCMPPS $3, Z0, Z0, K5
+	VMOVDQA32 Z8, K5, Z2
+	VPMOVDW Z2, 0(R10)
+	VPSRLD $16, Z1, Z3
+	VPORD Z18, Z3, Z9
+	VPANDD Z17, Z3, Z3
+	VPADDD Z16, Z3, Z3
+	VPADDD Z1, Z3, Z3
+	VPSRLD $16, Z3, Z3
+	VCMPPS $3, Z1, Z1, K5
+	VMOVDQA32 Z9, K5, Z3
+	VPMOVDW Z3, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB nextleft
+nextready:
+	JMP panels
+last:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	MOVQ DX, R12
+	ADDQ $4096, DX
+end:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VPSRLD $16, Z0, Z2
+	VPORD Z18, Z2, Z8
+	VPANDD Z17, Z2, Z2
+	VPADDD Z16, Z2, Z2
+	VPADDD Z0, Z2, Z2
+	VPSRLD $16, Z2, Z2
+	VCMPPS $3, Z0, Z0, K5
+	VMOVDQA32 Z8, K5, Z2
+	VPMOVDW Z2, 0(R10)
+	VPSRLD $16, Z1, Z3
+	VPORD Z18, Z3, Z9
+	VPANDD Z17, Z3, Z3
+	VPADDD Z16, Z3, Z3
+	VPADDD Z1, Z3, Z3
+	VPSRLD $16, Z3, Z3
+	VCMPPS $3, Z1, Z1, K5
+	VMOVDQA32 Z9, K5, Z3
+	VPMOVDW Z3, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, DX
+	JB end
+	VZEROUPPER
+	RET
+
+// func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxBF16PanelsF32(SB), NOSPLIT, $0-136
+	MOVQ b+24(FP), DI
+	MOVQ c+32(FP), DX
+	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ result+88(FP), R10
+	MOVQ ldr+96(FP), R9
+	MOVQ quota+104(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
+	MOVQ $128, R8
+	MOVQ $128, R13
+	SUBQ R13, R10
+	XORQ R12, R12
+	MOVQ $4096, c+32(FP)
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP firstset0
+firstzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE firstrest
+firstrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB firstrow
+firstrest:
+	DECQ CX
+	JNZ first
+firstdone:
+	CMPQ R12, c+32(FP)
+	JAE firstready
+firstleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB firstleft
+firstready:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	LEAQ 4096(DX), AX
+	MOVQ AX, c+32(FP)
+	ADDQ down+112(FP), DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE nextrest
+nextrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VMOVUPS Z0, 0(R10)
+	VMOVUPS Z1, 64(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB nextrow
+nextrest:
+	DECQ CX
+	JNZ next
+nextdone:
+	CMPQ R12, c+32(FP)
+	JAE nextready
+nextleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VMOVUPS Z0, 0(R10)
+	VMOVUPS Z1, 64(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB nextleft
+nextready:
+	JMP panels
+last:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	MOVQ DX, R12
+	ADDQ $4096, DX
+end:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VMOVUPS Z0, 0(R10)
+	VMOVUPS Z1, 64(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, DX
+	JB end
+	VZEROUPPER
+	RET
+
+// func amxF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+TEXT ·amxF16Panels(SB), NOSPLIT, $0-88
+	MOVQ b+24(FP), DI
+	MOVQ c+32(FP), DX
+	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
+	MOVQ $128, R8
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP firstset0
+firstzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JNZ first
+firstdone:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	ADDQ $4096, DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JNZ next
+nextdone:
+	JMP panels
+last:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	RET
+
+// func amxF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxF16PanelsF16(SB), NOSPLIT, $0-136
+	MOVQ b+24(FP), DI
+	MOVQ c+32(FP), DX
+	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ result+88(FP), R10
+	MOVQ ldr+96(FP), R9
+	MOVQ quota+104(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
+	MOVQ $128, R8
+	MOVQ $64, R13
+	SUBQ R13, R10
+	XORQ R12, R12
+	MOVQ $4096, c+32(FP)
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP firstset0
+firstzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE firstrest
+firstrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB firstrow
+firstrest:
+	DECQ CX
+	JNZ first
+firstdone:
+	CMPQ R12, c+32(FP)
+	JAE firstready
+firstleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB firstleft
+firstready:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	LEAQ 4096(DX), AX
+	MOVQ AX, c+32(FP)
+	ADDQ down+112(FP), DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE nextrest
+nextrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VCVTPS2PH $0, Z0, 0(R10)
+	VCVTPS2PH $0, Z1, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB nextrow
+nextrest:
+	DECQ CX
+	JNZ next
+nextdone:
+	CMPQ R12, c+32(FP)
+	JAE nextready
+nextleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VCVTPS2PH $0, Z0, 0(R10)
+	VCVTPS2PH $0, Z1, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB nextleft
+nextready:
+	JMP panels
+last:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	MOVQ DX, R12
+	ADDQ $4096, DX
+end:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VCVTPS2PH $0, Z0, 0(R10)
+	VCVTPS2PH $0, Z1, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, DX
+	JB end
+	VZEROUPPER
+	RET
+
+// func amxF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxF16PanelsF32(SB), NOSPLIT, $0-136
+	MOVQ b+24(FP), DI
+	MOVQ c+32(FP), DX
+	MOVQ config+56(FP), AX
+	MOVQ ahead+64(FP), R14
+	MOVQ lda+72(FP), R11
+	MOVQ result+88(FP), R10
+	MOVQ ldr+96(FP), R9
+	MOVQ quota+104(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
+	MOVQ $128, R8
+	MOVQ $128, R13
+	SUBQ R13, R10
+	XORQ R12, R12
+	MOVQ $4096, c+32(FP)
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP firstset0
+firstzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE firstrest
+firstrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB firstrow
+firstrest:
+	DECQ CX
+	JNZ first
+firstdone:
+	CMPQ R12, c+32(FP)
+	JAE firstready
+firstleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB firstleft
+firstready:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	LEAQ 4096(DX), AX
+	MOVQ AX, c+32(FP)
+	ADDQ down+112(FP), DX
+	MOVQ a+16(FP), SI
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	MOVQ n+0(FP), CX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ step+80(FP), SI
+	ADDQ step+80(FP), R15
+	ADDQ $2048, DI
+	PREFETCHT1 0(R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	ADDQ $256, R14
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE nextrest
+nextrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VMOVUPS Z0, 0(R10)
+	VMOVUPS Z1, 64(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB nextrow
+nextrest:
+	DECQ CX
+	JNZ next
+nextdone:
+	CMPQ R12, c+32(FP)
+	JAE nextready
+nextleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x40 // PREFETCHW 64(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x7f // PREFETCHW 127(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VMOVUPS Z0, 0(R10)
+	VMOVUPS Z1, 64(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB nextleft
+nextready:
+	JMP panels
+last:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+120(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+128(FP), AX
+	MOVQ AX, bias+120(FP)
+	MOVQ DX, R12
+	ADDQ $4096, DX
+end:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VMOVUPS Z0, 0(R10)
+	VMOVUPS Z1, 64(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, DX
+	JB end
+	VZEROUPPER
 	RET
 
 // func fetchRows(rows int, at unsafe.Pointer, last unsafe.Pointer, ld int)
@@ -1842,8 +3349,8 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ last+16(FP), DI
 	MOVQ ld+24(FP), R9
 loop:
-	BYTE $0x40; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x26; BYTE $0x00 // PREFETCHW (r6 + r4)
-	BYTE $0x40; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x27; BYTE $0x00 // PREFETCHW (r7 + r4)
+	BYTE $0x40; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x26; BYTE $0x00 // PREFETCHW 0(r6 + r4)
+	BYTE $0x40; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x27; BYTE $0x00 // PREFETCHW 0(r7 + r4)
 	ADDQ R9, SI
 	ADDQ R9, DI
 	DECQ CX

@@ -97,7 +97,9 @@ type product[T Float] struct {
 	rawA       bool // a is
 	lda        int  // and first widened to rows so far apart, if that is not 0
 	packed     []T  // panels of b
-	sum        []T  // unfinished rows, where k is cut and the result is not in memory
+	packedA    []T  // rows of a, from row from on, that all tasks take where they do not pack them
+	from       int
+	sum        []T // unfinished rows, where k is cut and the result is not in memory
 }
 
 // fewColumns is how many columns of the result are too few to pack a for: each element of a is used once per register of them.

@@ -24,45 +24,70 @@ func addWideY(blocks int, src *float32, dst *float64)
 //go:noescape
 func addWideZ(blocks int, src *float32, dst *float64)
 
-// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16Panels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
 
-// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16PanelsBF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to bfloat16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
-func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
-// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
-func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
-// amxBF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16PanelsFlat sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to bfloat16, subnormals to zero: quota bytes of a tile for each block of the next one.
 //
 //go:noescape
-func amxBF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16PanelsFlat(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int)
 
-// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
 
-// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
 
-// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
 
-// amxF16x2x2 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.
+// amxF16Panels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
 //
 //go:noescape
-func amxF16x2x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int)
+func amxF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+
+// amxF16PanelsF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to float16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+//
+//go:noescape
+func amxF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+
+// amxF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+//
+//go:noescape
+func amxF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+
+// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+//
+//go:noescape
+func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+
+// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+//
+//go:noescape
+func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+
+// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+//
+//go:noescape
+func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
 
 // amxStepsBF16x1x1 sets or raises tiles of 16×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
 //

@@ -13,6 +13,7 @@ type workspace[T Float] struct {
 	a, b, c, tile []T
 	piece         [3]int // what a holds: the product, the row and the step of k
 	sum, last     []T    // unfinished rows of a whole product; a narrow panel of b
+	columns       [3]int // what last holds, if it is columns of b: the product, the column and the step of k
 	call          product[T]
 	half          []uint16    // elements narrowed on their way
 	lines         [4 * line]T // four runs of elements on their way

@@ -12,9 +12,18 @@ func dots(f *asmFile) {
 	}
 	for _, rows := range []int{1, 2} {
 		for _, cols := range []int{1, 2} {
+			if rows == 2 && cols == 2 {
+				continue // see panels
+			}
 			f.amxTile("amxBF16", "TDPBF16PS", rows, cols)
 			f.amxTile("amxF16", "TDPFP16PS", rows, cols)
 		}
+	}
+	for _, row := range tileRowsOf["BF16"] {
+		f.panels("BF16", "TDPBF16PS", row)
+	}
+	for _, row := range tileRowsOf["F16"] {
+		f.panels("F16", "TDPFP16PS", row)
 	}
 	f.fetchRows()
 	stores(f)
@@ -26,21 +35,21 @@ func (f *asmFile) dotTile(rows, vectors int) {
 	f.tileWith(s, rows, vectors, func(b, t, acc int) { f.vdpbf16ps(b, t, acc) })
 }
 
-// amxTile is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several panels of a. The rows of a are
-// lda bytes apart, and from a block of 16 pairs to the next along k it is step bytes: a is packed as such blocks, or as it is in memory; b rows of 32 pairs, as for the other kernels; c rows of 32 sums.
+// amxTile is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several panels of b. The rows of a are lda bytes apart, and
+// from a block of 16 pairs to the next along k it is step bytes: a is packed as such blocks, or as it is in memory; b rows of 32 pairs, as
+// for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of a, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block, and, to be written, two rows per block, or four where n is at most 8, of what is at result unless that is nil.", 16*rows, 16*cols),
-		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "R12"},
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.", 16*rows, 16*cols),
+		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "R12"}, param{"b", "*float32", "DI"},
 		param{"c", "*float32", "DX"}, param{"more", "int", ""}, param{"skip", "int", ""}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"},
-		param{"lda", "int", "R11"}, param{"step", "int", "R8"}, param{"result", "unsafe.Pointer", "R13"}, param{"ldr", "int", "R9"})
+		param{"lda", "int", "R11"}, param{"step", "int", "R13"})
 	f.ldtilecfg(regAX)
-	f.op("MOVQ", "R8", "AX")
 	f.op("MOVQ", "$128", "R8")
 	f.op("PCALIGN", "$32")
 	f.label("panel")
 	f.op("MOVQ", "BX", "CX")
-	f.op("MOVQ", "R12", "DI")
+	f.op("MOVQ", "R12", "SI")
 	if rows == 2 {
 		f.op("MOVQ", "R11", "R15")
 		f.op("SHLQ", "$4", "R15")
@@ -61,15 +70,15 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	acc(func(t, off int) { f.tilezero(t) })
 	f.op("PCALIGN", "$32")
 	f.label("loop")
-	f.tileMove(tileStream, 4, 0, regSI, regR11)
-	f.tileMove(tileLoad, 6, 0, regDI, regR8)
+	f.tileMove(tileLoad, 4, 0, regSI, regR11)
+	f.tileMove(tileStream, 6, 0, regDI, regR8)
 	f.tdp(dot, 4, 6, 0)
 	if rows == 2 {
-		f.tileMove(tileStream, 5, 0, regR15, regR11)
+		f.tileMove(tileLoad, 5, 0, regR15, regR11)
 		f.tdp(dot, 5, 6, 2)
 	}
 	if cols == 2 {
-		f.tileMove(tileLoad, 7, 64, regDI, regR8)
+		f.tileMove(tileStream, 7, 64, regDI, regR8)
 		f.tdp(dot, 4, 7, 1)
 		if rows == 2 {
 			f.tdp(dot, 5, 7, 3)
@@ -79,28 +88,16 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 		f.op("PREFETCHT1", at(64*i, "R14"))
 	}
 	f.op("ADDQ", "$256", "R14")
-	f.op("TESTQ", "R13", "R13")
-	f.op("JZ", "next")
-	two := func() {
-		f.prefetchW(regR13, noIndex)
-		f.prefetchW(regR13, regR9)
-		f.op("LEAQ", "(R13)(R9*2)", "R13")
-	}
-	two()
-	f.op("CMPQ", "BX", "$8")
-	f.op("JGT", "next")
-	two()
-	f.label("next")
-	f.op("ADDQ", "AX", "SI")
+	f.op("ADDQ", "R13", "SI")
 	if rows == 2 {
-		f.op("ADDQ", "AX", "R15")
+		f.op("ADDQ", "R13", "R15")
 	}
 	f.op("ADDQ", "$2048", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
 	acc(func(t, off int) { f.tileMove(tileStore, t, off, regDX, regR8) })
-	f.op("ADDQ", imm(2048*rows), "DX")
-	f.op("ADDQ", "skip+48(FP)", "SI")
+	f.op("ADDQ", "$4096", "DX")
+	f.op("ADDQ", "skip+48(FP)", "DI")
 	f.op("DECQ", "R10")
 	f.op("JNZ", "panel")
 	f.tilerelease()
@@ -112,8 +109,8 @@ func (f *asmFile) fetchRows() {
 	f.fn("fetchRows", "fetches, to be written, the cache lines at at and at last in so many rows; distance of rows in bytes.",
 		param{"rows", "int", "CX"}, param{"at", "unsafe.Pointer", "SI"}, param{"last", "unsafe.Pointer", "DI"}, param{"ld", "int", "R9"})
 	f.label("loop")
-	f.prefetchW(regSI, noIndex)
-	f.prefetchW(regDI, noIndex)
+	f.prefetchW(regSI, noIndex, 0)
+	f.prefetchW(regDI, noIndex, 0)
 	f.op("ADDQ", "R9", "SI")
 	f.op("ADDQ", "R9", "DI")
 	f.op("DECQ", "CX")
@@ -139,16 +136,8 @@ func stores(f *asmFile) {
 			f.op("VMOVDQU16", vec("Y", v), mask, at(32*v, "DI"))
 		}},
 		{"BF16", "*uint16", "rounded to bfloat16", 2, func(f *asmFile, v int, mask string) {
-			x, r := vec("Z", v), vec("Z", 2+v)
-			f.op("VPSRLD", "$16", x, r)
-			f.op("VPORD", "Z18", r, vec("Z", 8+v))
-			f.op("VPANDD", "Z17", r, r)
-			f.op("VPADDD", "Z16", r, r)
-			f.op("VPADDD", x, r, r)
-			f.op("VPSRLD", "$16", r, r)
-			f.op("VCMPPS", "$3", x, x, "K5")
-			f.op("VMOVDQA32", vec("Z", 8+v), "K5", r)
-			f.op("VPMOVDW", r, mask, at(32*v, "DI"))
+			f.roundBF16(v)
+			f.op("VPMOVDW", vec("Z", 2+v), mask, at(32*v, "DI"))
 		}},
 	} {
 		f.fn("storeTile"+s.name, "writes rows of the sums whose bits are set in have, a bias added unless it is nil, "+s.doc+"; distance of rows in bytes.",
@@ -157,10 +146,7 @@ func stores(f *asmFile) {
 		f.op("SHRL", "$16", "AX")
 		f.op("KMOVW", "AX", "K2")
 		if s.name == "BF16" {
-			for i, c := range []string{"$0x7fff", "$1", "$0x40"} {
-				f.op("MOVL", c, "AX")
-				f.op("VPBROADCASTD", "AX", vec("Z", 16+i))
-			}
+			f.roundingConstants()
 		}
 		f.op("TESTQ", "R12", "R12")
 		f.op("JZ", "loop")

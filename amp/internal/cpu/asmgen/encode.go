@@ -12,7 +12,7 @@ const (
 	regAX, regCX, regDX, regBX = 0, 1, 2, 3
 	regSI, regDI               = 6, 7
 	regR8, regR9, regR10       = 8, 9, 10
-	regR11                     = 11
+	regR11, regR12             = 11, 12
 	regR13, regR15             = 13, 15
 )
 
@@ -71,9 +71,15 @@ func (f *asmFile) ldtilecfg(base int) { f.bytes("LDTILECFG", 0xc4, 0xe2, 0x78, 0
 // tilerelease is VEX.128.NP.0F38.W0 49 C0.
 func (f *asmFile) tilerelease() { f.bytes("TILERELEASE", 0xc4, 0xe2, 0x78, 0x49, 0xc0) }
 
-// prefetchW fetches, to be written, the cache line at base + index: 0F 0D /1. Without an index it is noIndex.
-func (f *asmFile) prefetchW(base, index int) {
-	f.bytes(fmt.Sprintf("PREFETCHW (r%d + r%d)", base, index), 0x40|index>>3<<1|base>>3, 0x0f, 0x0d, 1<<6|1<<3|4, index&7<<3|base&7, 0)
+// prefetchW fetches, to be written, the cache line at base + index + off: 0F 0D /1. Without an index it is noIndex.
+func (f *asmFile) prefetchW(base, index, off int) {
+	f.bytes(fmt.Sprintf("PREFETCHW %d(r%d + r%d)", off, base, index), 0x40|index>>3<<1|base>>3, 0x0f, 0x0d, 1<<6|1<<3|4, index&7<<3|base&7, off)
 }
 
 const noIndex = 4
+
+// vcvtne2ps2bf16 rounds the float32 of Z registers low and high into register x: EVEX.512.F2.0F38.W0 72 /r.
+func (f *asmFile) vcvtne2ps2bf16(low, high, x int) {
+	f.bytes(fmt.Sprintf("VCVTNE2PS2BF16 Z%d, Z%d, Z%d", low, high, x),
+		0x62, not(x, 3)<<7|not(low, 4)<<6|not(low, 3)<<5|not(x, 4)<<4|2, (^high&15)<<3|1<<2|3, 2<<5|not(high, 4)<<3, 0x72, 3<<6|x&7<<3|low&7)
+}
