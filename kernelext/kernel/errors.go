@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,39 +13,50 @@ import (
 // long temporary path failed: a notebook executed without a browser tells nobody what is wrong. Here the HTML gets its
 // text beside it, and the error says what the compiler or the program's panic said.
 type explainer struct {
-	key []byte
+	key   []byte
+	cells string // file
 
-	parent  []byte   // header of the request that the rest is about
-	report  []string // what the tools said
-	partial string   // of the last line on stderr
-	panicky string   // the last line there that tells why the program ended
-	frames  []string // the cells' lines on the way to it, the innermost first
-	called  string   // the line before, which names a function
-	traced  bool     // the trace of the goroutine that ended the program is over
+	parent  []byte    // header of the request that the rest is about
+	report  []string  // what the tools said
+	open    bool      // the last piece on stderr ended within a line
+	partial string    // of the last line on stderr
+	panicky string    // the last line there that tells why the program ended
+	trace   panicText // of that, while it is held
+	frames  []string  // the cells' lines on the way to it, the innermost first
+	called  string    // the line before, which names a function
+	traced  bool      // the trace of the goroutine that ended the program is over
 }
 
-// explain returns m, or what takes its place. Messages come in order, from one goroutine.
-func (e *explainer) explain(m *message) *message {
+// explain returns what takes the place of m. Messages come in order, from one goroutine.
+func (e *explainer) explain(m *message) []*message {
+	var before []*message
 	if !bytes.Equal(m.parent, e.parent) {
-		*e = explainer{key: e.key, parent: m.parent}
+		before = e.trace.flush(e.key)
+		*e = explainer{key: e.key, cells: e.cells, parent: m.parent}
 	}
 	switch m.kind {
 	case "stream":
-		e.listen(m)
+		return append(before, e.listen(m)...)
 	case "display_data":
-		return e.describe(m)
+		if m = e.describe(m); m == nil {
+			return before
+		}
 	case "error":
-		return e.name(m)
+		return append(before, e.name(m)...)
+	case "status":
+		before = append(before, e.trace.flush(e.key)...)
 	}
-	return m
+	return append(before, m)
 }
 
 // listen looks for a panic on stderr, where it comes in pieces of any size.
-func (e *explainer) listen(m *message) {
+func (e *explainer) listen(m *message) []*message {
 	var c streamContent
 	if !bytes.Contains(m.content, []byte(`"stderr"`)) || json.Unmarshal(m.content, &c) != nil || c.Name != "stderr" {
-		return
+		return []*message{m}
 	}
+	open := e.open
+	e.open = c.Text != "" && !strings.HasSuffix(c.Text, "\n")
 	lines := strings.Split(e.partial+c.Text, "\n")
 	e.partial = lines[len(lines)-1]
 	if len(e.partial) > 4<<10 {
@@ -55,17 +67,13 @@ func (e *explainer) listen(m *message) {
 		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
 			e.panicky, e.frames, e.traced = line, nil, false
 		case e.panicky != "" && !e.traced && strings.HasPrefix(line, "\tcell ") && len(e.frames) < maxFrames:
-			place, _, _ := strings.Cut(strings.TrimSpace(line), " +0x")
-			function := strings.TrimPrefix(e.called, "main.")
-			if at := strings.LastIndexByte(function, '('); at > 0 {
-				function = function[:at]
-			}
-			e.frames = append(e.frames, "  "+place+", in "+function)
+			e.frames = append(e.frames, frame(e.called, strings.TrimSpace(line)))
 		case line == "" && len(e.frames) > 0:
 			e.traced = true // other goroutines follow
 		}
 		e.called = line
 	}
+	return e.trace.take(m, c.Text, open, e.key)
 }
 
 // maxFrames is how many lines of cells an error names: a recursion has thousands.
@@ -73,7 +81,8 @@ const maxFrames = 8
 
 const reportMark = `<div class="jp-RenderedText" data-mime-type="application/vnd.jupyter.stderr"`
 
-// describe puts text beside GoNB's report of errors.
+// describe puts text beside GoNB's report of errors, and takes out of it what is about GoNB's own files. It returns nil for a report that
+// only repeats the places of a panic, which the error names.
 func (e *explainer) describe(m *message) *message {
 	if !bytes.Contains(m.content, []byte("application/vnd.jupyter.stderr")) {
 		return m
@@ -88,8 +97,11 @@ func (e *explainer) describe(m *message) *message {
 	if len(lines) == 0 {
 		return m
 	}
+	if e.panicky != "" && !slices.ContainsFunc(lines, func(l string) bool { return !panicPlace.MatchString(l) }) {
+		return nil
+	}
 	e.report = lines
-	data["text/plain"] = mustJSON(strings.Join(lines, "\n"))
+	data["text/html"], data["text/plain"] = mustJSON(cleanReport(html)), mustJSON(strings.Join(lines, "\n"))
 	return rebuild(m, e.key, content, data)
 }
 
@@ -98,6 +110,11 @@ var (
 	// In a report the place in GoNB's file follows the place in the cell, which is the one that tells the user something.
 	cellPlace = regexp.MustCompile(`^\s*Cell\[(\d+)\]: Line (\d+) \S*main(?:_test)?\.go:\d+(?::\d+)?:?\s*`)
 	filePlace = regexp.MustCompile(`\S*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
+	// What is left of a line of a trace.
+	panicPlace = regexp.MustCompile(`^cell \d+, line \d+: \+0x[0-9a-f]+$`)
+	// In the report's HTML: the place in GoNB's file behind the one in the cell, and lines that say nothing.
+	htmlPlace = regexp.MustCompile(`(<span class="gonb-cell-line-info">Cell\[\d+\]: Line \d+</span> <span class="gonb-err-location">)\S*main(?:_test)?\.go:\d+(?::\d+)?:? ?(</span>)`)
+	htmlNoise = regexp.MustCompile(`<div style="white-space: pre-wrap;"> (?:# gonb_[0-9a-f]+)?</div>\n*`)
 )
 
 // reportLines extracts the lines of GoNB's report: a division each, in which what may unfold follows the message.
@@ -123,6 +140,12 @@ func reportLines(html string) []string {
 	return lines
 }
 
+// cleanReport takes places in GoNB's file and empty lines out of its report, and gives the cell's place a color that can be read.
+func cleanReport(html string) string {
+	html = htmlNoise.ReplaceAllString(htmlPlace.ReplaceAllString(html, "$1$2"), "")
+	return strings.Replace(html, "color: #999;", "color: var(--jp-ui-font-color1, inherit);", 1)
+}
+
 // isNoise tells lines that are about GoNB's way of building and not about the cell.
 func isNoise(line string) bool {
 	return line == "" || strings.HasPrefix(line, "# gonb_") || strings.HasPrefix(line, "failed to run ") ||
@@ -136,32 +159,50 @@ type errorContent struct {
 	Traceback []string `json:"traceback"`
 }
 
-// name says in an error what went wrong, where GoNB only says that something did.
-func (e *explainer) name(m *message) *message {
+// name says in an error what went wrong, where GoNB only says that something did. What was held of a panic comes before it, unless the
+// error says all of it.
+func (e *explainer) name(m *message) []*message {
 	var c errorContent
 	if json.Unmarshal(m.content, &c) != nil {
-		return m
+		return append(e.trace.flush(e.key), m)
 	}
+	fix := ""
 	switch {
 	case c.Value == "exit status 2" && e.panicky != "":
 		c.Name, c.Value, _ = strings.Cut(e.panicky, ": ")
+		if e.trace.held != nil {
+			if message, frames, ok := parsePanic(e.trace.text.String()); ok {
+				c.Value, e.frames = message, frames
+				e.trace.drop()
+			}
+		}
 	case strings.HasSuffix(c.Value, "signal: interrupt"): // which the stream has said already
 		c.Name, c.Value = "Interrupted", "the cell was stopped"
 	case len(e.report) == 0:
-		return m
+		return append(e.trace.flush(e.key), m)
 	case strings.HasPrefix(c.Value, "failed to run ") && strings.Contains(c.Value, ` get"`):
 		c.Name, c.Value = "ImportError", strings.Join(e.report, "\n")
 	case strings.HasPrefix(c.Value, "failed to run "), strings.HasPrefix(c.Value, "parsing go files"):
-		c.Name, c.Value = "CompileError", strings.Join(e.report, "\n")
+		c.Name, c.Value, fix = "CompileError", strings.Join(e.report, "\n"), fixFor(e.report, e.cells)
 	default:
-		return m
+		return append(e.trace.flush(e.key), m)
 	}
-	// Front ends show the traceback, below the report that says it all; tools without one show the value.
-	c.Traceback = []string{fmt.Sprintf("%s: %s", c.Name, firstLine(c.Value))}
+	// Front ends show the traceback, below the report; tools without one show the value.
 	if c.Name == "panic" || c.Name == "fatal error" {
+		said, fix, found := strings.Cut(c.Value, "; fix: ")
+		c.Traceback = []string{c.Name + ": " + said}
+		if found {
+			c.Traceback = append(c.Traceback, "  fix: "+fix)
+		}
 		c.Traceback = append(c.Traceback, e.frames...)
+	} else {
+		c.Traceback = []string{fmt.Sprintf("%s: %s", c.Name, firstLine(c.Value))}
+		if fix != "" {
+			c.Traceback = append(c.Traceback, "  fix: "+fix)
+			c.Value += "; fix: " + fix
+		}
 	}
-	return m.withContent(mustJSON(c), e.key)
+	return append(e.trace.flush(e.key), m.withContent(mustJSON(c), e.key))
 }
 
 func firstLine(s string) string {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,11 @@ func TestExplainer(t *testing.T) {
 	request := a.compose("execute_request", nil, 1)
 	e := &explainer{key: key}
 	explain := func(kind string, content any) map[string]any {
-		m := e.explain(a.compose(kind, request, content))
+		list := e.explain(a.compose(kind, request, content))
+		if len(list) == 0 {
+			return nil
+		}
+		m := list[len(list)-1]
 		if _, err := parse(m.frames(), key); err != nil {
 			t.Error(err)
 		}
@@ -64,7 +69,111 @@ func TestExplainer(t *testing.T) {
 
 	// A user's own HTML is left alone.
 	m := a.compose("display_data", request, map[string]any{"data": map[string]any{"text/html": "<b>application/vnd.jupyter.stderr</b>"}})
-	if e.explain(m) != m {
+	if got := e.explain(m); len(got) != 1 || got[0] != m {
 		t.Error("changed")
+	}
+}
+
+// TestPanicsAreToldOnce writes what programs that panic write, in pieces of every size, and looks at what is left on stderr beside the error.
+func TestPanicsAreToldOnce(t *testing.T) {
+	const (
+		goroutine = "goroutine 1 [running]:\n"
+		main      = "main.main()\n\tcell 2, line 4 +0x130\n"
+		ours      = Module + "/amp.MatMul(0x1, {0x2, 0x3})\n\t/home/me/amp/op_matmul.go:60 +0x189\n"
+		theirs    = "example.com/m.F(...)\n\t/home/me/m/f.go:6\n"
+		end       = "exit status 2\n"
+	)
+	for name, c := range map[string]struct{ text, stderr, traceback string }{
+		"misuse":   {"panic: amp: matmul: bad; fix: do\n\n" + goroutine + ours + main + end, "", "panic: amp: matmul: bad|  fix: do|  cell 2, line 4, in main"},
+		"plain":    {"panic: boom\n\n" + goroutine + main + end, "", "panic: boom|  cell 2, line 4, in main"},
+		"lines":    {"panic: a\nb\n\n" + goroutine + main + end, "", "panic: a\nb|  cell 2, line 4, in main"},
+		"signal":   {"panic: runtime error: nil\n[signal SIGSEGV: x]\n\n" + goroutine + "main.(*T).f(0x0)\n\tcell 1, line 2 +0x1\n" + main + end, "", "panic: runtime error: nil|  cell 1, line 2, in (*T).f|  cell 2, line 4, in main"},
+		"started":  {"panic: boom\n\ngoroutine 7 [running]:\nmain.main.func1()\n\tcell 2, line 2 +0x25\ncreated by main.main in goroutine 1\n\tcell 2, line 2 +0x59\n" + end, "", "panic: boom|  cell 2, line 2, in main.func1|  cell 2, line 2, in main, which started it"},
+		"a module": {"panic: amp: bad\n\n" + goroutine + ours + theirs + main + end, "", "panic: amp: bad|  /home/me/m/f.go:6, in example.com/m.F|  cell 2, line 4, in main"},
+		"before":   {"note\npanic: boom\n\n" + goroutine + main + end, "note\n", "panic: boom|  cell 2, line 4, in main"},
+		// What the error cannot stand for stays.
+		"our fault":     {"panic: runtime error: x\n\n" + goroutine + ours + main + end, "all", "panic: runtime error: x|  cell 2, line 4, in main"},
+		"recovered":     {"panic: a [recovered]\n\tpanic: b\n\n" + goroutine + main + end, "all", "panic: a [recovered]|  cell 2, line 4, in main"},
+		"fatal":         {"fatal error: all goroutines are asleep - deadlock!\n\n" + goroutine + main + end, "all", "fatal error: all goroutines are asleep - deadlock!|  cell 2, line 4, in main"},
+		"looks like it": {"panic: said the program\n\nand went on\n", "all", "panic: said the program"},
+		"in a line":     {"what? panic: boom\n", "all", ""},
+	} {
+		if c.stderr == "all" {
+			c.stderr = c.text
+		}
+		for size := 1; size <= len(c.text); size += max(1, size/2) {
+			a := author{[]byte("k"), "s"}
+			request := a.compose("execute_request", nil, 1)
+			e := &explainer{key: a.key}
+			got, traceback := "", ""
+			take := func(kind string, content any) {
+				for _, m := range e.explain(a.compose(kind, request, content)) {
+					var stream streamContent
+					var failed errorContent
+					switch _ = json.Unmarshal(m.content, &stream); m.kind {
+					case "stream":
+						got += stream.Text
+					case "error":
+						_ = json.Unmarshal(m.content, &failed)
+						traceback = strings.Join(failed.Traceback, "|")
+					}
+				}
+			}
+			for text := c.text; text != ""; {
+				n := min(size, len(text))
+				if at := strings.Index(text, "panic: "); at >= 0 && at < n {
+					n = max(n, at+len("panic: ")) // the runtime writes the word at once
+				}
+				take("stream", streamContent{"stderr", text[:n]})
+				text = text[n:]
+			}
+			take("error", errorContent{"ERROR", "exit status 2", nil})
+			take("status", map[string]string{"execution_state": "idle"})
+			if got != c.stderr || traceback != c.traceback {
+				t.Fatalf("%s, in pieces of %d: stderr %q, want %q; traceback %q, want %q", name, size, got, c.stderr, traceback, c.traceback)
+			}
+		}
+	}
+}
+
+func TestFixes(t *testing.T) {
+	m := newCellMap(filepath.Join(t.TempDir(), "cells"))
+	for _, code := range []string{"x := 1", "%%\nx, lost := 3, 4\nvar w int", "%%amp float16\nfmt.Println(x, lost, w, z)", "%%\n}\nf()", "%%\nmlp.New()"} {
+		if err := m.add(code, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{
+		"cell 1, line 1: expected declaration, found x": "put a line %% above it",
+		"cell 4, line 3: expected declaration, found f": "",
+		"cell 3, line 2: undefined: x":                  "x was a variable in the body of cell 2",
+		"cell 3, line 2: undefined: lost":               "lost was a variable in the body of cell 2",
+		"cell 3, line 2: undefined: w":                  "w was a variable in the body of cell 2",
+		"cell 3, line 2: undefined: z":                  "",
+		"cell 5, line 2: undefined: mlp":                "if mlp is a package, import it",
+		"cell 5, line 2: declared and not used: x":      "_ = x",
+		"cell 5, line 2: undefined: amp.Foo":            "",
+	} {
+		got := fixFor([]string{line}, m.file)
+		if want == "" && got != "" || !strings.HasPrefix(got, want) && !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+}
+
+func TestCleanReport(t *testing.T) {
+	const html = `<style>color: #999;</style><div style="white-space: pre-wrap;"> # gonb_6eb02ca4</div>
+
+<div style="white-space: pre-wrap;"><span class="gonb-err-hover-area"><span class="gonb-cell-line-info">Cell[2]: Line 2</span> <span class="gonb-err-location">/tmp/ht1/t/gonb_6eb0/main.go:10:1: </span></span>declared and not used: x</div>
+<div style="white-space: pre-wrap;"> </div>
+`
+	got := cleanReport(html)
+	for _, gone := range []string{"gonb_", "main.go", "#999"} {
+		if strings.Contains(got, gone) {
+			t.Errorf("%q is left in %s", gone, got)
+		}
+	}
+	if !strings.Contains(got, `Cell[2]: Line 2</span>`) || !strings.Contains(got, "declared and not used: x") || strings.Count(got, "<div") != 1 {
+		t.Error(got)
 	}
 }

@@ -97,7 +97,7 @@ func TestMagicCellThatFails(t *testing.T) {
 		if c.figures != "" && !strings.HasPrefix(r.figures(), c.figures) {
 			t.Errorf("figures %s", r.figures())
 		}
-		if text := fmt.Sprint(r.displays[len(r.displays)-1]["text/plain"]); c.figures != "" && !strings.Contains(text, "cell 3, line 15") {
+		if text := fmt.Sprint(r.reply["traceback"]); c.figures != "" && !strings.Contains(text, "cell 3, line 15") {
 			t.Errorf("the panic's place is not in\n%s", text)
 		}
 	}

@@ -39,7 +39,7 @@ type item struct {
 
 func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) *pipeline {
 	p := &pipeline{
-		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key}, output: &joiner{key: a.key, send: send}, author: a,
+		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells}, output: &joiner{key: a.key, send: send}, author: a,
 		late: lateFor, waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
@@ -90,6 +90,9 @@ func (p *pipeline) run() {
 		if ended {
 			p.show(p.live.finish("", p.author))
 			for _, m := range p.trace.flush() {
+				p.say(m)
+			}
+			for _, m := range p.speech.trace.flush(p.author.key) {
 				p.output.put(m)
 			}
 			p.output.expire()
@@ -155,9 +158,16 @@ func (p *pipeline) show(list []*message) {
 	for _, m := range list {
 		m, notes := p.draw.fill(m, p.author.key)
 		for _, m := range p.trace.pass(m) {
-			p.output.put(p.speech.explain(m))
+			p.say(m)
 		}
 		p.note(m, notes)
+	}
+}
+
+// say sends what is left of a message when errors are explained.
+func (p *pipeline) say(m *message) {
+	for _, m := range p.speech.explain(m) {
+		p.output.put(m)
 	}
 }
 

@@ -84,7 +84,11 @@ func TestPanicsNameTheCell(t *testing.T) {
 	if fmt.Sprint(r.reply["traceback"]) != fmt.Sprint(want) {
 		t.Errorf("reply %v", r.reply)
 	}
-	if !strings.Contains(r.stderr, "\n\tcell 1, line 4") || !strings.Contains(r.stderr, "\n\tcell 4, line 4") || strings.Contains(r.stderr, "main.go") {
+	if r.stderr != "" { // nothing that the error does not say
+		t.Errorf("%s", r.stderr)
+	}
+	r = s.run("%%\nvar m sync.Mutex\nm.Unlock()") // a fatal error is shown whole
+	if !strings.Contains(r.stderr, "\n\tcell 5, line 3") || strings.Contains(r.stderr, "main.go") {
 		t.Errorf("%s", r.stderr)
 	}
 }

@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/halftone-ml/halftone/internal/cellsource"
+)
+
+// Faults of the compiler that people who are new to Go or to its notebooks meet first, and what to do.
+var (
+	outsideMain = regexp.MustCompile(`^cell (\d+), line (\d+): expected declaration, found (\S+)`)
+	unknownName = regexp.MustCompile(`^cell (\d+), line (\d+): undefined: (\pL[\pL\pN_]*)$`)
+	unusedName  = regexp.MustCompile(`: declared and not used: (\S+)$`)
+)
+
+// fixFor says how to repair the first error of a report, "" where that is not known. file has the cells.
+func fixFor(report []string, file string) string {
+	for _, line := range report {
+		if m := outsideMain.FindStringSubmatch(line); m != nil {
+			at, _ := strconv.Atoi(m[2])
+			if above(cellCode(file, m[1]), at) {
+				return ""
+			}
+			return "put a line %% above it: statements run in main, whose body begins at %%"
+		}
+		if m := unknownName.FindStringSubmatch(line); m != nil {
+			return fixUnknown(m[3], m[1], file)
+		}
+		if m := unusedName.FindStringSubmatch(line); m != nil {
+			return fmt.Sprintf("use it, take it out, or write _ = %s", m[1])
+		}
+	}
+	return ""
+}
+
+// fixUnknown looks for a name in the bodies of earlier cells, where people who know other notebooks expect it to live on.
+func fixUnknown(name, cell, file string) string {
+	declared := regexp.MustCompile(`(?m)(^|[\s,;(])` + regexp.QuoteMeta(name) + `(\s*,[\s\pL\pN_,]*)?\s*:=|\bvar\s+` + regexp.QuoteMeta(name) + `\b`)
+	cells := readCells(file)
+	for i := len(cells) - 1; i >= 0; i-- {
+		if strconv.Itoa(cells[i].Count) == cell || !declared.MatchString(body(cells[i].Code)) {
+			continue
+		}
+		return fmt.Sprintf("%s was a variable in the body of cell %d, which has ended: each cell is a program. Declare it again here, above %%%% of any cell (var %s = …), or keep it with session.Value, session.Tensor or session.Model", name, cells[i].Count, name)
+	}
+	if code := cellCode(file, cell); regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\pL`).MatchString(code) {
+		return fmt.Sprintf("if %s is a package, import it by its path; if it is a variable, declare it", name)
+	}
+	return ""
+}
+
+// body is what follows %% in a cell.
+func body(code string) string {
+	rest := strings.Split(code, "\n")
+	for i, line := range rest {
+		if startsBody(line) {
+			return strings.Join(rest[i+1:], "\n")
+		}
+	}
+	return ""
+}
+
+// above reports whether a cell's body begins above a line.
+func above(code string, line int) bool {
+	for i, text := range strings.Split(code, "\n") {
+		if i+1 < line && startsBody(text) {
+			return true
+		}
+	}
+	return false
+}
+
+func startsBody(line string) bool {
+	f := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "//gonb:"))
+	return len(f) > 0 && (f[0] == "%%" || f[0] == "%main" || f[0] == "%%amp")
+}
+
+func cellCode(file, count string) string {
+	cells := readCells(file)
+	for i := len(cells) - 1; i >= 0; i-- {
+		if strconv.Itoa(cells[i].Count) == count {
+			return cells[i].Code
+		}
+	}
+	return ""
+}
+
+func readCells(file string) []cell {
+	var f cellsource.File
+	b, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(b, &f) != nil {
+		return nil
+	}
+	return f.Cells
+}
