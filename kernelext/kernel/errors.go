@@ -111,7 +111,7 @@ var (
 	cellPlace = regexp.MustCompile(`^\s*Cell\[(\d+)\]: Line (\d+) \S*main(?:_test)?\.go:\d+(?::\d+)?:?\s*`)
 	filePlace = regexp.MustCompile(`\S*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
 	// What is left of a line of a trace.
-	panicPlace = regexp.MustCompile(`^cell \d+, line \d+: \+0x[0-9a-f]+$`)
+	panicPlace = regexp.MustCompile(`^cell \d+, line \d+:(?: \+0x[0-9a-f]+)?$`)
 	// In the report's HTML: the place in GoNB's file behind the one in the cell, and lines that say nothing.
 	htmlPlace = regexp.MustCompile(`(<span class="gonb-cell-line-info">Cell\[\d+\]: Line \d+</span> <span class="gonb-err-location">)\S*main(?:_test)?\.go:\d+(?::\d+)?:? ?(</span>)`)
 	htmlNoise = regexp.MustCompile(`<div style="white-space: pre-wrap;"> (?:# gonb_[0-9a-f]+)?</div>\n*`)

@@ -146,9 +146,9 @@ func TestFixes(t *testing.T) {
 	for line, want := range map[string]string{
 		"cell 1, line 1: expected declaration, found x": "put a line %% above it",
 		"cell 4, line 3: expected declaration, found f": "",
-		"cell 3, line 2: undefined: x":                  "x was a variable in the body of cell 2",
-		"cell 3, line 2: undefined: lost":               "lost was a variable in the body of cell 2",
-		"cell 3, line 2: undefined: w":                  "w was a variable in the body of cell 2",
+		"cell 3, line 2: undefined: x":                  "x lived in the body of cell 2",
+		"cell 3, line 2: undefined: lost":               "lost lived in the body of cell 2",
+		"cell 3, line 2: undefined: w":                  "w lived in the body of cell 2",
 		"cell 3, line 2: undefined: z":                  "",
 		"cell 5, line 2: undefined: mlp":                "if mlp is a package, import it",
 		"cell 5, line 2: declared and not used: x":      "_ = x",

@@ -46,7 +46,7 @@ func fixUnknown(name, cell, file string) string {
 		if strconv.Itoa(cells[i].Count) == cell || !declared.MatchString(body(cells[i].Code)) {
 			continue
 		}
-		return fmt.Sprintf("%s was a variable in the body of cell %d, which has ended: each cell is a program. Declare it again here, above %%%% of any cell (var %s = …), or keep it with session.Value, session.Tensor or session.Model", name, cells[i].Count, name)
+		return fmt.Sprintf("%s lived in the body of cell %d, a program that has ended; declare it above %%%% (var %s = …), or keep it with session.Value", name, cells[i].Count, name)
 	}
 	if code := cellCode(file, cell); regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\pL`).MatchString(code) {
 		return fmt.Sprintf("if %s is a package, import it by its path; if it is a variable, declare it", name)
