@@ -213,5 +213,10 @@ func convBiasOf[T cpu.Float](c *Call) []T {
 	}
 	b := make([]T, c.In[2].Len())
 	load(b, c.In[2], c.In[2].off, 1)
+	for i, v := range b {
+		if v == 0 {
+			b[i] = 0 // so that a sum that is a negative zero becomes a positive one, as without bias
+		}
+	}
 	return b
 }

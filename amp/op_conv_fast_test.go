@@ -87,6 +87,11 @@ func TestConvSameBits(t *testing.T) {
 		{[]int{7, 104, 4, 4}, []int{76, 104, 3, 3}, options(Padding(1))},
 		{[]int{2, 12, 5, 3}, []int{33, 12, 5, 3}, options(Padding(2, 1))},
 		{[]int{1, 40, 8, 8}, []int{136, 40, 3, 3}, options(Padding(1))},
+		{[]int{32, 8, 8, 8}, []int{15, 8, 3, 3}, options(Padding(1))},
+		{[]int{29, 24, 7, 5}, []int{38, 12, 3, 2}, options(Padding(2, 1), Groups(2))},
+		{[]int{16, 68, 7, 9}, []int{12, 68, 3, 3}, options(Padding(3, 2), Stride(2, 3), Dilation(2, 1))},
+		{[]int{13, 130, 2, 2}, []int{20, 130, 3, 3}, options(Padding(1))},
+		{[]int{14, 67, 16, 13}, []int{12, 67, 2, 2}, options(Padding(1))},
 	} {
 		for _, dt := range []DType{Float32, Float16} {
 			var want []float64
@@ -107,6 +112,50 @@ func TestConvSameBits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestConvEdgeBits is about what taps beyond an edge add, on all processors: zeros times weights that are infinite or NaN are NaN, and a sum of
+// products too small for a number is zero, of one sign.
+func TestConvEdgeBits(t *testing.T) {
+	was := cpu.Current()
+	defer cpu.SetMode(was)
+	for _, weight := range []float32{1, -0x1p-120, float32(math.Inf(1)), float32(math.NaN())} {
+		for _, bias := range []float32{0, float32(math.Copysign(0, -1)), -1} {
+			var want []uint32
+			for _, v := range cpu.Variants() {
+				cpu.SetMode(cpu.Mode{Variant: v, Reproducible: true})
+				s := NewScope(On("cpu"), Seed(7))
+				tiny := Mul(s, Full(s, Float32, 0x1p-100, 16, 9, 3, 3), Randn(s, Float32, 0, 1, 16, 9, 3, 3))
+				x := Mul(s, tiny, Full(s, Float32, 0x1p-20, 16, 9, 3, 3)).RequireGrad()
+				w := Full(s, Float32, float64(weight), 13, 9, 3, 3).RequireGrad()
+				b := Full(s, Float32, float64(bias), 13)
+				if bias == 0 {
+					b = nil
+				}
+				y := Conv2d(s, x, w, b, Padding(1))
+				y.Backward(GradOutputs(tinyLike(s, y)))
+				var got []uint32
+				for _, out := range []*Tensor{y, x.Grad()} {
+					for _, f := range out.Float64s() {
+						if f != f {
+							f = math.NaN()
+						}
+						got = append(got, math.Float32bits(float32(f)))
+					}
+				}
+				if want == nil {
+					want = got
+				} else if !slices.Equal(got, want) {
+					t.Errorf("weight %v, bias %v: %v differs from %v", weight, bias, v, cpu.Generic)
+				}
+				s.Close()
+			}
+		}
+	}
+}
+
+func tinyLike(s *Scope, y *Tensor) *Tensor {
+	return Mul(s, Randn(s, Float32, 0, 1, y.shape...), Full(s, Float32, -0x1p-120, y.shape...))
 }
 
 // nearSums fails where got, sums of k products of normal numbers, is farther from want than rounding explains.

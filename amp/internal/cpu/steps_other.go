@@ -74,3 +74,21 @@ func takeTaps(channels, channel int, src []float32, at int, taps []Tap, dst []fl
 func stepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias, sums []float32) {
 	panic("cpu: no step kernels")
 }
+
+type ImageProduct struct{}
+
+func (p *ImageProduct) Plan(channels, panel, taps, inA, inB int, classes [][]ImageTap, cols []ImageColumn) {
+	panic("cpu: no step kernels")
+}
+
+func (p *ImageProduct) Rows(rows int, a []float32, rowA int, b, sums []float32, row int, bias []float32) bool {
+	panic("cpu: no step kernels")
+}
+
+func SideBySide(dst []float32, images, n int, src []float32, image int) {
+	panic("cpu: no step kernels")
+}
+
+func OneByOne(dst []float32, images, n int, src []float32, image int) {
+	panic("cpu: no step kernels")
+}

@@ -642,6 +642,11 @@ func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func fetchRows(rows int, at unsafe.Pointer, last unsafe.Pointer, ld int)
 
+// finiteTaps sets bad to 0 if in all rows and channels the elements whose bits are set in have are finite; distances in bytes.
+//
+//go:noescape
+func finiteTaps(rows int, channels int, a *float32, row int, channel int, have int, bad *int)
+
 // finiteY is unscale without the product.
 //
 //go:noescape
@@ -851,6 +856,86 @@ func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 //
 //go:noescape
 func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+
+// imageTiles1x1 sets or raises n tiles of 1 rows of 1 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles1x1(t *imageTiles)
+
+// imageTiles1x2 sets or raises n tiles of 1 rows of 2 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles1x2(t *imageTiles)
+
+// imageTiles1x3 sets or raises n tiles of 1 rows of 3 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles1x3(t *imageTiles)
+
+// imageTiles1x4 sets or raises n tiles of 1 rows of 4 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles1x4(t *imageTiles)
+
+// imageTiles2x1 sets or raises n tiles of 2 rows of 1 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles2x1(t *imageTiles)
+
+// imageTiles2x2 sets or raises n tiles of 2 rows of 2 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles2x2(t *imageTiles)
+
+// imageTiles2x3 sets or raises n tiles of 2 rows of 3 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles2x3(t *imageTiles)
+
+// imageTiles2x4 sets or raises n tiles of 2 rows of 4 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles2x4(t *imageTiles)
+
+// imageTiles4x1 sets or raises n tiles of 4 rows of 1 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles4x1(t *imageTiles)
+
+// imageTiles4x2 sets or raises n tiles of 4 rows of 2 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles4x2(t *imageTiles)
+
+// imageTiles4x3 sets or raises n tiles of 4 rows of 3 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles4x3(t *imageTiles)
+
+// imageTiles4x4 sets or raises n tiles of 4 rows of 4 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles4x4(t *imageTiles)
+
+// imageTiles6x1 sets or raises n tiles of 6 rows of 1 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles6x1(t *imageTiles)
+
+// imageTiles6x2 sets or raises n tiles of 6 rows of 2 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles6x2(t *imageTiles)
+
+// imageTiles6x3 sets or raises n tiles of 6 rows of 3 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles6x3(t *imageTiles)
+
+// imageTiles6x4 sets or raises n tiles of 6 rows of 4 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTiles6x4(t *imageTiles)
 
 // laneSteps9 raises 9 vectors of c by the sums over k of 16 elements of a times 16 elements of b at the distance that a step gives from the vector's start, each sum starting from zero.
 //
