@@ -55,7 +55,7 @@ func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 		k.descend(u, decay)
 		m, v, top := k.state[0], k.state[1], k.state[2]
 		if x, ok := any(k.x).([]float32); ok && top == nil && new1 < 0.5 { // the pass has the first of lerp's two formulas
-			k.line.Arg = [8]float32{float32(new1), float32(b2), float32(new2), float32(shrink), float32(rate), float32(root), float32(eps)}
+			k.line.Arg = [8]float32{float32(new1), float32(b2), float32(new2), float32(shrink), float32(rate), float32(root), float32(eps), 1 / float32(root)}
 			k.pass(&cpu.LineAdam, x, any(k.d).([]float32), any(m).([]float32), any(v).([]float32))
 			return
 		}

@@ -159,6 +159,21 @@ func plane[T cpu.Float](buf *[]T, t *Tensor, off, n int) []T {
 	return *buf
 }
 
+// target returns where plane i of n elements of the result is written, in place where possible; finish then brings it there.
+func (p *planes[T]) target(t *Tensor, i, n int) []T {
+	if v, ok := direct[T](t, t.off+i*n, 1, n); ok {
+		return v
+	}
+	p.out = resize(p.out, n)
+	return p.out
+}
+
+func (p *planes[T]) finish(t *Tensor, i int, v []T) {
+	if !elementsAre[T](t) {
+		store(t, t.off+i*len(v), v)
+	}
+}
+
 // eachPlane gives f every plane: n of them, of some work each, spread over the workers.
 func eachPlane[T cpu.Float](n, work int, f func(p *planes[T], i int)) {
 	pool := planePool[T]()

@@ -110,12 +110,40 @@ func (g *poolGrid) divisors(c *Call) []float64 {
 	return out
 }
 
+// whole says whether there is one window, which is the plane.
+func (g *poolGrid) whole() bool {
+	for d, list := range g.span {
+		if len(list) != 1 || list[0].lo != 0 || list[0].hi != g.size[d] || list[0].step != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// divisorsOf is divisors in T.
+func divisorsOf[T cpu.Float](g *poolGrid, c *Call) []T {
+	wide := g.divisors(c)
+	by := make([]T, len(wide))
+	for i, n := range wide {
+		by[i] = T(n)
+	}
+	return by
+}
+
 func avgPoolCPU[T cpu.Float](c *Call) {
 	g, n, in, out := poolOf(c)
-	by := g.divisors(c)
+	whole := g.whole()
+	by := divisorsOf[T](g, c)
 	eachPlane(n, in+out, func(p *planes[T], i int) {
 		x := plane(&p.in, c.In[0], c.In[0].off+i*in, in)
-		p.out = resize(p.out, out)
+		dst := p.target(c.Out, i, out)
+		if short, ok := any(x).([]float32); ok && whole && by[0] != 0 {
+			w := lineWorks.Get().(*lineWork)
+			dst[0] = T(w.SumOf(short) / float64(by[0]))
+			w.release()
+			p.finish(c.Out, i, dst)
+			return
+		}
 		k := 0
 		for _, a := range g.span[0] {
 			for _, b := range g.span[1] {
@@ -123,21 +151,28 @@ func avgPoolCPU[T cpu.Float](c *Call) {
 					var sum T
 					for z := a.lo; z < a.hi; z++ {
 						for y := b.lo; y < b.hi; y++ {
-							row := (z*g.size[1] + y) * g.size[2]
-							for _, v := range x[row+e.lo : row+max(e.lo, e.hi)] {
-								sum += v
+							at := (z*g.size[1]+y)*g.size[2] + e.lo
+							switch e.hi - e.lo { // the commonest without a loop
+							case 2:
+								sum = sum + x[at] + x[at+1]
+							case 3:
+								sum = sum + x[at] + x[at+1] + x[at+2]
+							default:
+								for _, v := range x[at : at+max(0, e.hi-e.lo)] {
+									sum += v
+								}
 							}
 						}
 					}
 					if by[k] != 0 {
-						sum /= T(by[k])
+						sum /= by[k]
 					}
-					p.out[k] = sum
+					dst[k] = sum
 					k++
 				}
 			}
 		}
-		store(c.Out, c.Out.off+i*out, p.out)
+		p.finish(c.Out, i, dst)
 	})
 }
 
@@ -145,23 +180,28 @@ func avgPoolBackwardCPU[T cpu.Float](c *Call) {
 	dy := c.In[0]
 	g := newPoolGrid(c.Window, c.Dims[2:], dy.shape[2:])
 	n, out, in := planeSizes(dy, c.Out)
-	by := g.divisors(c)
+	by, whole := divisorsOf[T](g, c), g.whole()
 	eachPlane(n, in+out, func(p *planes[T], i int) {
-		p.out = resize(p.out, in)
-		clear(p.out)
+		dst := p.target(c.Out, i, in)
+		if whole && by[0] != 0 {
+			fill(dst, plane(&p.in, dy, dy.off+i*out, out)[0]/by[0])
+			p.finish(c.Out, i, dst)
+			return
+		}
+		clear(dst)
 		src := plane(&p.in, dy, dy.off+i*out, out)
 		k := 0
 		for _, a := range g.span[0] {
 			for _, b := range g.span[1] {
 				for _, e := range g.span[2] {
 					if by[k] != 0 {
-						spreadWindow(g, p.out, src[k]/T(by[k]), a, b, e)
+						spreadWindow(g, dst, src[k]/by[k], a, b, e)
 					}
 					k++
 				}
 			}
 		}
-		store(c.Out, c.Out.off+i*in, p.out)
+		p.finish(c.Out, i, dst)
 	})
 }
 
@@ -169,10 +209,20 @@ func avgPoolBackwardCPU[T cpu.Float](c *Call) {
 func spreadWindow[T cpu.Float](g *poolGrid, dst []T, v T, a, b, c span) {
 	for z := a.lo; z < a.hi; z++ {
 		for y := b.lo; y < b.hi; y++ {
-			row := (z*g.size[1] + y) * g.size[2]
-			line := dst[row+c.lo : row+max(c.lo, c.hi)]
-			for x := range line {
-				line[x] += v
+			at := (z*g.size[1]+y)*g.size[2] + c.lo
+			switch c.hi - c.lo {
+			case 2:
+				dst[at] += v
+				dst[at+1] += v
+			case 3:
+				dst[at] += v
+				dst[at+1] += v
+				dst[at+2] += v
+			default:
+				line := dst[at : at+max(0, c.hi-c.lo)]
+				for x := range line {
+					line[x] += v
+				}
 			}
 		}
 	}

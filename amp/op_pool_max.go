@@ -107,6 +107,10 @@ func adaptivePool(s *Scope, o *Op, rank int, x *Tensor, size []int) *Tensor {
 
 // maxima sets at to the place of the largest element of each window: of several the first, of several NaN the last, as PyTorch's.
 func maxima[T cpu.Float](g *poolGrid, x []T, at []int) {
+	if short, ok := any(x).([]float32); ok && len(x) <= math.MaxInt32 {
+		maxima32(g, short, at)
+		return
+	}
 	i := 0
 	for _, a := range g.span[0] {
 		for _, b := range g.span[1] {
@@ -129,6 +133,41 @@ func maxima[T cpu.Float](g *poolGrid, x []T, at []int) {
 	}
 }
 
+// maxima32 is maxima without branches that would be as good as random: an element and its place are one number, whose upper half grows
+// with the element and whose lower half decides between equals.
+func maxima32(g *poolGrid, x []float32, at []int) {
+	i := 0
+	for _, a := range g.span[0] {
+		for _, b := range g.span[1] {
+			for _, c := range g.span[2] {
+				best := int64(math.MinInt64)
+				for p := a.lo; p < a.hi; p += a.step {
+					for q := b.lo; q < b.hi; q += b.step {
+						row := (p*g.size[1] + q) * g.size[2]
+						for r := row + c.lo; r < row+c.hi; r += c.step {
+							bits := int32(math.Float32bits(x[r] + 0)) // 0 for -0, which is as large
+							v := int64(bits^int32(uint32(bits>>31)>>1))<<32 | int64(^uint32(r))
+							if uint32(bits)<<1 > 0xff000000 {
+								v = math.MaxInt32<<32 | int64(r)
+							}
+							best = max(best, v)
+						}
+					}
+				}
+				switch {
+				case best == math.MinInt64:
+					at[i] = -1
+				case best>>32 == math.MaxInt32:
+					at[i] = int(uint32(best))
+				default:
+					at[i] = int(^uint32(best))
+				}
+				i++
+			}
+		}
+	}
+}
+
 func poolOf(c *Call) (g *poolGrid, n, in, out int) {
 	x := c.In[0]
 	g = newPoolGrid(c.Window, x.shape[2:], c.Out.shape[2:])
@@ -140,17 +179,17 @@ func maxPoolCPU[T cpu.Float](c *Call) {
 	g, n, in, out := poolOf(c)
 	eachPlane(n, in+4*out, func(p *planes[T], i int) {
 		x := plane(&p.in, c.In[0], c.In[0].off+i*in, in)
-		p.out = resize(p.out, out)
+		dst := p.target(c.Out, i, out)
 		k := 0
 		for _, a := range g.span[0] {
 			for _, b := range g.span[1] {
 				for _, e := range g.span[2] {
-					p.out[k] = largestIn(g, x, a, b, e)
+					dst[k] = largestIn(g, x, a, b, e)
 					k++
 				}
 			}
 		}
-		store(c.Out, c.Out.off+i*out, p.out)
+		p.finish(c.Out, i, dst)
 	})
 }
 
@@ -206,14 +245,14 @@ func poolScatterCPU[T cpu.Float](c *Call) {
 	dy, index := c.In[0], elements[int64](c.In[1])[c.In[1].off:]
 	n, out, in := planeSizes(dy, c.Out)
 	eachPlane(n, in+2*out, func(p *planes[T], i int) {
-		p.out = resize(p.out, in)
-		clear(p.out)
+		dst := p.target(c.Out, i, in)
+		clear(dst)
 		src := plane(&p.in, dy, dy.off+i*out, out)
 		for k, j := range index[i*out : (i+1)*out] {
 			if j >= 0 {
-				p.out[j] += src[k]
+				dst[j] += src[k]
 			}
 		}
-		store(c.Out, c.Out.off+i*in, p.out)
+		p.finish(c.Out, i, dst)
 	})
 }

@@ -18,6 +18,11 @@ func UpdateSGD(p, buf *Tensor, u Update) { update(opSGD, p, u, buf) }
 func sgdOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	lr, mom, damp, decay := T(u.LR), T(u.Momentum), T(1-u.Dampening), T(u.WeightDecay)
 	return func(k *piece[T]) {
+		if x, ok := any(k.x).([]float32); ok && k.state[0] != nil && !u.First && !u.Nesterov && !u.Maximize {
+			k.line.Arg = [8]float32{float32(lr), float32(mom), float32(damp), float32(decay)}
+			k.pass(&cpu.LineMomentum, x, any(k.d).([]float32), any(k.state[0]).([]float32))
+			return
+		}
 		k.descend(u, decay)
 		if b := k.state[0]; b != nil {
 			k.own()

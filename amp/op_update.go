@@ -121,6 +121,7 @@ type piece[T float32 | float64] struct {
 	x, d  []T
 	state [maxState][]T
 	buf   [2 + maxState][chunk]T
+	spare []T      // of own
 	line  cpu.Line // for passes in float32
 
 	shared bool // d is the gradient itself
@@ -164,11 +165,14 @@ func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
 		u.First = u.Step == u.FirstAt
 	}
 	u.LR = read(tail[3], u.LR)
-	f, pool := kernel(&u), pieces[T]()
+	f, pool, size := kernel(&u), pieces[T](), chunk
+	if inv == 1 && !slices.ContainsFunc(c.In[:len(c.In)-told], func(t *Tensor) bool { return t != nil && !elementsAre[T](t) }) {
+		size = grain // nothing to widen
+	}
 	cpu.Parallel(c.In[0].Len(), grain, func(lo, hi int) {
 		k := pool.Get().(*piece[T])
-		for ; lo < hi; lo += chunk {
-			k.run(c.In[0], c.In[1], state, lo, min(chunk, hi-lo), inv, f)
+		for ; lo < hi; lo += size {
+			k.run(c.In[0], c.In[1], state, lo, min(size, hi-lo), inv, f)
 		}
 		pool.Put(k)
 	})
@@ -207,7 +211,9 @@ func (k *piece[T]) run(p, g *Tensor, state []*Tensor, lo, n int, inv T, f func(*
 // own makes d a copy that the kernel may change.
 func (k *piece[T]) own() {
 	if k.shared {
-		k.d, k.shared = k.buf[1][:copy(k.buf[1][:], k.d)], false
+		k.spare = resize(k.spare, len(k.d))
+		copy(k.spare, k.d)
+		k.d, k.shared = k.spare, false
 	}
 }
 

@@ -29,7 +29,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineLogSigmoid": &LineLogSigmoid, "lineLogSigmoidGrad": &LineLogSigmoidGrad, "lineMish": &LineMish, "lineMishGrad": &LineMishGrad,
 	"lineHardswish": &LineHardswish, "lineHardswishGrad": &LineHardswishGrad,
 	"lineDistance": &LineDistance, "lineHuber": &LineHuber, "lineBinaryCrossEntropy": &LineBinaryCrossEntropy, "lineDivergence": &LineDivergence,
-	"lineAdam": &LineAdam, "lineDescend": &LineDescend, "lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
+	"lineMomentum": &LineMomentum, "lineAdam": &LineAdam, "lineDescend": &LineDescend, "lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
 }
 
 // TestLineLayout: the assembly knows where the fields lie.

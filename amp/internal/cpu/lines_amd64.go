@@ -32,6 +32,7 @@ func init() {
 	LineMinimum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMinimumY, AVX512: lineMinimumZ}
 	LineAddcmul.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddcmulY, AVX512: lineAddcmulZ}
 	LineAdam.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAdamY, AVX512: lineAdamZ}
+	LineMomentum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMomentumY, AVX512: lineMomentumZ}
 	LineDescend.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDescendY, AVX512: lineDescendZ}
 	LineAddNumber.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddNumberY, AVX512: lineAddNumberZ}
 	LineNeg.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineNegY, AVX512: lineNegZ}

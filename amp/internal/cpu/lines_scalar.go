@@ -104,8 +104,10 @@ var (
 	LineMinimum = LineKernel{plain: lineMinimumGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineAddcmul sets x3 to x0 + a0·x1·x2.
 	LineAddcmul = LineKernel{plain: lineAddcmulGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
-	// LineAdam takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6).
+	// LineAdam takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6); a7 is 1/a5.
 	LineAdam = LineKernel{plain: lineAdamGo, lines: []int{0, 1, 2, 3}, written: []int{0, 2, 3}}
+	// LineMomentum takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2.
+	LineMomentum = LineKernel{plain: lineMomentumGo, lines: []int{0, 1, 2}, written: []int{0, 2}}
 	// LineDescend subtracts a0·x1 from x0.
 	LineDescend = LineKernel{plain: lineDescendGo, lines: []int{0, 1}, written: []int{0}}
 	// LineAddNumber sets x1 to x0 + a0.
@@ -903,7 +905,7 @@ func lineAddcmulGo(lo, n int, io *Line) {
 	}
 }
 
-// lineAdamGo takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6). It does elements lo to n.
+// lineAdamGo takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6); a7 is 1/a5. It does elements lo to n.
 func lineAdamGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
@@ -913,6 +915,7 @@ func lineAdamGo(lo, n int, io *Line) {
 	a1 := io.Arg[1]
 	a2 := io.Arg[2]
 	a5 := io.Arg[5]
+	a7 := io.Arg[7]
 	a6 := io.Arg[6]
 	a3 := io.Arg[3]
 	a4 := io.Arg[4]
@@ -931,13 +934,47 @@ func lineAdamGo(lo, n int, io *Line) {
 		v13 := float32(v9 + v12)
 		x3[i] = v13
 		v14 := float32(math.Sqrt(float64(v13)))
-		v16 := float32(v14 / a5)
-		v18 := float32(v16 + a6)
-		v20 := float32(v0 * a3)
-		v22 := float32(a4 * v7)
-		v23 := float32(v22 / v18)
-		v24 := float32(v20 - v23)
-		x0[i] = v24
+		v17 := float32(v14 * a7)
+		v18 := FMA32(-v17, a5, v14)
+		v19 := FMA32(v18, a7, v17)
+		v20 := FMA32(-v19, a5, v14)
+		v21 := FMA32(v20, a7, v19)
+		v23 := v14 < math.Float32frombits(0x7f800000)
+		v24 := v14
+		if v23 {
+			v24 = v21
+		}
+		v26 := float32(v24 + a6)
+		v28 := float32(v0 * a3)
+		v30 := float32(a4 * v7)
+		v31 := float32(v30 / v26)
+		v32 := float32(v28 - v31)
+		x0[i] = v32
+	}
+}
+
+// lineMomentumGo takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2. It does elements lo to n.
+func lineMomentumGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a3 := io.Arg[3]
+	a1 := io.Arg[1]
+	a2 := io.Arg[2]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := float32(a3 * v0)
+		v4 := float32(v1 + v3)
+		v6 := x2[i]
+		v7 := float32(a1 * v6)
+		v9 := float32(a2 * v4)
+		v10 := float32(v7 + v9)
+		x2[i] = v10
+		v12 := float32(a0 * v10)
+		v13 := float32(v0 - v12)
+		x0[i] = v13
 	}
 }
 

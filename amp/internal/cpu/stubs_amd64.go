@@ -1342,6 +1342,16 @@ func lineMishY(blocks int, io *Line)
 //go:noescape
 func lineMishZ(blocks int, io *Line)
 
+// lineMomentumY does blocks of 32 elements of lineMomentum.
+//
+//go:noescape
+func lineMomentumY(blocks int, io *Line)
+
+// lineMomentumZ does blocks of 32 elements of lineMomentum.
+//
+//go:noescape
+func lineMomentumZ(blocks int, io *Line)
+
 // lineMulY does blocks of 32 elements of lineMul.
 //
 //go:noescape

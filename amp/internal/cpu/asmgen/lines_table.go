@@ -15,6 +15,16 @@ var linesAhead = map[string][]int{
 	"lineChannel": {0, 1}, "lineChannelGrad": {0, 1, 2}, "lineChannels": {0, 4}, "lineChannelsGrad": {0, 1, 6},
 }
 
+// quotientBy returns n/d with the bits of the division, for n of 2^-100 or above or 0, d not far from 1 and inverse its correctly rounded
+// inverse: corrected twice by what is left (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990).
+// Processors divide many numbers slowly.
+func (l *lineProg) quotientBy(n, d, inverse val) val {
+	q := l.mul(n, inverse)
+	q = l.fma(l.fnma(q, d, n), inverse, q)
+	q = l.fma(l.fnma(q, d, n), inverse, q)
+	return l.choose(l.less(n, l.bits(0x7f800000)), q, n) // +Inf, NaN
+}
+
 // deviation returns x0 - a0 - a4, for a mean in two parts.
 func (l *lineProg) deviation() val { return l.sub(l.sub(l.line(0), l.arg(0)), l.arg(4)) }
 
@@ -124,14 +134,21 @@ var basicLines = []line{
 		x := l.line(0)
 		l.put(l.fma(l.mul(l.line(1), l.arg(0)), l.line(2), x), outSet, 3)
 	}},
-	{"lineAdam", "takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6).", nil, func(l *lineProg) {
+	{"lineAdam", "takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6); a7 is 1/a5.", nil, func(l *lineProg) {
 		x, g, m, v := l.line(0), l.line(1), l.line(2), l.line(3)
 		m = l.add(m, l.mul(l.arg(0), l.sub(g, m)))
 		l.put(m, outSet, 2)
 		v = l.add(l.mul(l.arg(1), v), l.mul(l.mul(l.arg(2), g), g))
 		l.put(v, outSet, 3)
-		size := l.add(l.div(l.sqrt(v), l.arg(5)), l.arg(6))
+		size := l.add(l.quotientBy(l.sqrt(v), l.arg(5), l.arg(7)), l.arg(6))
 		l.put(l.sub(l.mul(x, l.arg(3)), l.div(l.mul(l.arg(4), m), size)), outSet, 0)
+	}},
+	{"lineMomentum", "takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2.", nil, func(l *lineProg) {
+		x := l.line(0)
+		g := l.add(l.line(1), l.mul(l.arg(3), x))
+		m := l.add(l.mul(l.arg(1), l.line(2)), l.mul(l.arg(2), g))
+		l.put(m, outSet, 2)
+		l.put(l.sub(x, l.mul(l.arg(0), m)), outSet, 0)
 	}},
 	{"lineDescend", "subtracts a0·x1 from x0.", nil, func(l *lineProg) {
 		l.put(l.sub(l.line(0), l.mul(l.arg(0), l.line(1))), outSet, 0)
