@@ -76,7 +76,7 @@ func atMost(got, most float64, why string) (text string, missed bool) {
 
 // limits says, by prefix of the case, what is known to keep ours behind; the first that fits counts. Figures of a run do not belong here.
 var limits = [][2]string{
-	{"gemm/bf16/", "copying b for the tile registers, and what the caches deliver to them, less the larger the operands"},
+	{"gemm/bf16/", "copying b for the tile registers, and what the L3 cache delivers to them: fetching overlaps only in part with their products"},
 	{"gemm/f32/1/", "what the L3 cache delivers"},
 	{"gemm/f32/1024/1/", "the order of sums: each multiply-add, of 16 rows at a time, waits for the one before"},
 	{"conv/bf16/", "what is no product: packing the weight, pairing channels of the input, storing sums"},

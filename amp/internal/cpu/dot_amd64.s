@@ -1299,17 +1299,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-88
+// func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
+TEXT ·amxBF16x1x1(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), R12
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R13
+	MOVQ lda+64(FP), R11
+	MOVQ step+72(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	PCALIGN $32
@@ -1327,11 +1326,6 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1344,17 +1338,16 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x1x1(SB), NOSPLIT, $0-88
+// func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
+TEXT ·amxF16x1x1(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), R12
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R13
+	MOVQ lda+64(FP), R11
+	MOVQ step+72(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	PCALIGN $32
@@ -1372,11 +1365,6 @@ loop:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1389,17 +1377,16 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-88
+// func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
+TEXT ·amxBF16x1x2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), R12
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R13
+	MOVQ lda+64(FP), R11
+	MOVQ step+72(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	PCALIGN $32
@@ -1421,11 +1408,6 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1439,17 +1421,16 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x1x2(SB), NOSPLIT, $0-88
+// func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
+TEXT ·amxF16x1x2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), R12
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R13
+	MOVQ lda+64(FP), R11
+	MOVQ step+72(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	PCALIGN $32
@@ -1471,11 +1452,6 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	ADDQ R13, SI
 	ADDQ $2048, DI
 	DECQ CX
@@ -1489,17 +1465,16 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-88
+// func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
+TEXT ·amxBF16x2x1(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), R12
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R13
+	MOVQ lda+64(FP), R11
+	MOVQ step+72(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	PCALIGN $32
@@ -1524,11 +1499,6 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	ADDQ R13, SI
 	ADDQ R13, R15
 	ADDQ $2048, DI
@@ -1543,17 +1513,16 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16x2x1(SB), NOSPLIT, $0-88
+// func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
+TEXT ·amxF16x2x1(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), BX
 	MOVQ panels+8(FP), R10
 	MOVQ a+16(FP), R12
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ step+80(FP), R13
+	MOVQ lda+64(FP), R11
+	MOVQ step+72(FP), R13
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	PCALIGN $32
@@ -1578,11 +1547,6 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	ADDQ R13, SI
 	ADDQ R13, R15
 	ADDQ $2048, DI
@@ -1597,20 +1561,43 @@ loop:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 
-// func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxBF16Panels(SB), NOSPLIT, $0-88
+// func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int)
+TEXT ·amxBF16Panels(SB), NOSPLIT, $0-112
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -1647,18 +1634,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -1667,14 +1674,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JNZ first
 firstdone:
@@ -1685,10 +1686,33 @@ panels:
 	MOVQ DX, R12
 	ADDQ $4096, DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -1729,18 +1753,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -1749,14 +1793,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JNZ next
 nextdone:
@@ -1767,18 +1805,19 @@ last:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	VZEROUPPER
 	RET
 
-// func amxBF16PanelsFlat(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int)
-TEXT ·amxBF16PanelsFlat(SB), NOSPLIT, $0-120
+// func amxBF16PanelsFlat(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int)
+TEXT ·amxBF16PanelsFlat(SB), NOSPLIT, $0-144
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ result+88(FP), R10
-	MOVQ ldr+96(FP), R9
-	MOVQ quota+104(FP), BX
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
+	MOVQ result+112(FP), R10
+	MOVQ ldr+120(FP), R9
+	MOVQ quota+128(FP), BX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVQ $64, R13
@@ -1786,10 +1825,33 @@ TEXT ·amxBF16PanelsFlat(SB), NOSPLIT, $0-120
 	XORQ R12, R12
 	MOVQ $4096, c+32(FP)
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -1826,18 +1888,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -1846,14 +1928,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -1891,12 +1967,35 @@ panels:
 	ADDQ R13, R10
 	LEAQ 4096(DX), AX
 	MOVQ AX, c+32(FP)
-	ADDQ down+112(FP), DX
+	ADDQ down+136(FP), DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -1937,18 +2036,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -1957,14 +2076,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -2024,16 +2137,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
-TEXT ·amxBF16PanelsBF16(SB), NOSPLIT, $0-136
+// func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxBF16PanelsBF16(SB), NOSPLIT, $0-160
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ result+88(FP), R10
-	MOVQ ldr+96(FP), R9
-	MOVQ quota+104(FP), BX
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
+	MOVQ result+112(FP), R10
+	MOVQ ldr+120(FP), R9
+	MOVQ quota+128(FP), BX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVL $0x7fff, AX
@@ -2047,10 +2160,33 @@ TEXT ·amxBF16PanelsBF16(SB), NOSPLIT, $0-136
 	XORQ R12, R12
 	MOVQ $4096, c+32(FP)
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -2087,18 +2223,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -2107,14 +2263,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -2150,19 +2300,42 @@ panels:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	LEAQ 4096(DX), AX
 	MOVQ AX, c+32(FP)
-	ADDQ down+112(FP), DX
+	ADDQ down+136(FP), DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -2203,18 +2376,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -2223,14 +2416,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -2312,11 +2499,11 @@ last:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	MOVQ DX, R12
 	ADDQ $4096, DX
 end:
@@ -2349,16 +2536,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
-TEXT ·amxBF16PanelsF32(SB), NOSPLIT, $0-136
+// func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxBF16PanelsF32(SB), NOSPLIT, $0-160
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ result+88(FP), R10
-	MOVQ ldr+96(FP), R9
-	MOVQ quota+104(FP), BX
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
+	MOVQ result+112(FP), R10
+	MOVQ ldr+120(FP), R9
+	MOVQ quota+128(FP), BX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVQ $128, R13
@@ -2366,10 +2553,33 @@ TEXT ·amxBF16PanelsF32(SB), NOSPLIT, $0-136
 	XORQ R12, R12
 	MOVQ $4096, c+32(FP)
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -2406,18 +2616,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -2426,14 +2656,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -2471,19 +2695,42 @@ panels:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	LEAQ 4096(DX), AX
 	MOVQ AX, c+32(FP)
-	ADDQ down+112(FP), DX
+	ADDQ down+136(FP), DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -2524,18 +2771,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
@@ -2544,14 +2811,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -2603,11 +2864,11 @@ last:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	MOVQ DX, R12
 	ADDQ $4096, DX
 end:
@@ -2624,20 +2885,43 @@ end:
 	VZEROUPPER
 	RET
 
-// func amxF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
-TEXT ·amxF16Panels(SB), NOSPLIT, $0-88
+// func amxF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int)
+TEXT ·amxF16Panels(SB), NOSPLIT, $0-112
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -2674,18 +2958,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -2694,14 +2998,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JNZ first
 firstdone:
@@ -2712,10 +3010,33 @@ panels:
 	MOVQ DX, R12
 	ADDQ $4096, DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -2756,18 +3077,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -2776,14 +3117,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JNZ next
 nextdone:
@@ -2794,18 +3129,19 @@ last:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	VZEROUPPER
 	RET
 
-// func amxF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
-TEXT ·amxF16PanelsF16(SB), NOSPLIT, $0-136
+// func amxF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxF16PanelsF16(SB), NOSPLIT, $0-160
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ result+88(FP), R10
-	MOVQ ldr+96(FP), R9
-	MOVQ quota+104(FP), BX
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
+	MOVQ result+112(FP), R10
+	MOVQ ldr+120(FP), R9
+	MOVQ quota+128(FP), BX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVQ $64, R13
@@ -2813,10 +3149,33 @@ TEXT ·amxF16PanelsF16(SB), NOSPLIT, $0-136
 	XORQ R12, R12
 	MOVQ $4096, c+32(FP)
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -2853,18 +3212,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -2873,14 +3252,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -2916,19 +3289,42 @@ panels:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	LEAQ 4096(DX), AX
 	MOVQ AX, c+32(FP)
-	ADDQ down+112(FP), DX
+	ADDQ down+136(FP), DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -2969,18 +3365,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -2989,14 +3405,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -3046,11 +3456,11 @@ last:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	MOVQ DX, R12
 	ADDQ $4096, DX
 end:
@@ -3067,16 +3477,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func amxF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
-TEXT ·amxF16PanelsF32(SB), NOSPLIT, $0-136
+// func amxF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxF16PanelsF32(SB), NOSPLIT, $0-160
 	MOVQ b+24(FP), DI
 	MOVQ c+32(FP), DX
 	MOVQ config+56(FP), AX
-	MOVQ ahead+64(FP), R14
-	MOVQ lda+72(FP), R11
-	MOVQ result+88(FP), R10
-	MOVQ ldr+96(FP), R9
-	MOVQ quota+104(FP), BX
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
+	MOVQ result+112(FP), R10
+	MOVQ ldr+120(FP), R9
+	MOVQ quota+128(FP), BX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
 	MOVQ $128, R8
 	MOVQ $128, R13
@@ -3084,10 +3494,33 @@ TEXT ·amxF16PanelsF32(SB), NOSPLIT, $0-136
 	XORQ R12, R12
 	MOVQ $4096, c+32(FP)
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	CMPQ more+40(FP), $0
@@ -3124,18 +3557,38 @@ firstzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 firstset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ firstdone
 	PCALIGN $32
 first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -3144,14 +3597,8 @@ first:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -3189,19 +3636,42 @@ panels:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	LEAQ 4096(DX), AX
 	MOVQ AX, c+32(FP)
-	ADDQ down+112(FP), DX
+	ADDQ down+136(FP), DX
 	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
 	MOVQ R11, R15
 	SHLQ $4, R15
 	ADDQ SI, R15
-	MOVQ n+0(FP), CX
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
@@ -3242,18 +3712,38 @@ nextzero3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 nextset3:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	DECQ CX
 	JZ nextdone
 	PCALIGN $32
 next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -3262,14 +3752,8 @@ next:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ step+80(FP), SI
-	ADDQ step+80(FP), R15
+	ADDQ step+72(FP), SI
 	ADDQ $2048, DI
-	PREFETCHT1 0(R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
-	ADDQ $256, R14
 	LEAQ (R12)(BX*1), AX
 	CMPQ AX, c+32(FP)
 	CMOVQHI c+32(FP), AX
@@ -3321,11 +3805,11 @@ last:
 	SHLQ $5, AX
 	SUBQ AX, R10
 	ADDQ R13, R10
-	MOVQ bias+120(FP), AX
+	MOVQ bias+144(FP), AX
 	VMOVUPS (AX), Z30
 	VMOVUPS 64(AX), Z31
-	ADDQ further+128(FP), AX
-	MOVQ AX, bias+120(FP)
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
 	MOVQ DX, R12
 	ADDQ $4096, DX
 end:

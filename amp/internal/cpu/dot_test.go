@@ -122,10 +122,16 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 				m, n, k = 256, 550+trial, 128
 			case trial < 6: // several tasks, whose panels of b are packed by rows
 				m, n, k = 600, 90+trial, 1088
+			case trial < 10: // rows are packed while those above are multiplied
+				m, n, k = 100, 290+trial, 640*(1+trial%2)
 			case trial%7 == 0: // whole tiles: rows are taken from memory
 				m, k = 16*(1+r.IntN(8)), 32*(1+r.IntN(12))
 			}
 			la, lb := halfLayouts(m, k)[r.IntN(7)], halfLayouts(k, n)[r.IntN(7)]
+			below := trial >= 6 && trial < 10
+			if below {
+				la = halfLayouts(m, k)[trial/8*2]
+			}
 			a, b := make([]uint16, la.size), make([]uint16, lb.size)
 			for _, x := range [][]uint16{a, b} {
 				for i := range x {
@@ -143,7 +149,7 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 				t.Fatal("not the kernel to be tested")
 			}
 			if way == Tiles && k >= 16 { // in memory as float32
-				if r.IntN(3) == 0 {
+				if r.IntN(3) == 0 && !below {
 					x = widened(x, r.IntN(2) == 0)
 				}
 				switch r.IntN(4) {

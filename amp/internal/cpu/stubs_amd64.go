@@ -24,70 +24,70 @@ func addWideY(blocks int, src *float32, dst *float64)
 //go:noescape
 func addWideZ(blocks int, src *float32, dst *float64)
 
-// amxBF16Panels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxBF16Panels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048.
 //
 //go:noescape
-func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int)
 
-// amxBF16PanelsBF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to bfloat16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+// amxBF16PanelsBF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to bfloat16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
-func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
-// amxBF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+// amxBF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
-func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
-// amxBF16PanelsFlat sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to bfloat16, subnormals to zero: quota bytes of a tile for each block of the next one.
+// amxBF16PanelsFlat sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to bfloat16, subnormals to zero: quota bytes of a tile for each block of the next one.
 //
 //go:noescape
-func amxBF16PanelsFlat(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int)
+func amxBF16PanelsFlat(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int)
 
-// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxBF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.
 //
 //go:noescape
-func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxBF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
-// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxBF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.
 //
 //go:noescape
-func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxBF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
-// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxBF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.
 //
 //go:noescape
-func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxBF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
-// amxF16Panels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxF16Panels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048.
 //
 //go:noescape
-func amxF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxF16Panels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int)
 
-// amxF16PanelsF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to float16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+// amxF16PanelsF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to float16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
-func amxF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+func amxF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
-// amxF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+// amxF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
-func amxF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+func amxF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
-// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxF16x1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.
 //
 //go:noescape
-func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxF16x1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
-// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxF16x1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.
 //
 //go:noescape
-func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
-// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.
+// amxF16x2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.
 //
 //go:noescape
-func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, ahead *float32, lda int, step int)
+func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
 // amxStepsBF16x1x1 sets or raises tiles of 16×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
 //

@@ -16,8 +16,8 @@ const (
 	tileChunk = 256       // pairs along k that are multiplied at a time: these of 32 rows of a stay in the L1 cache
 	tileLow   = 64        // rows of a task, at least
 	tileCols  = 256       // columns of a task, at least
-	tileTasks = 16        // as many as there should be
 	tileOften = 4         // times that rows of a are taken from which on they are packed for all tasks
+	tileTasks = 16        // as many as there should be
 )
 
 // runTiles computes the product.
@@ -52,7 +52,7 @@ func runTiles(g *product[float32]) {
 			if g.packed != nil {
 				packPanels(g, jc, cols, ps, steps)
 			}
-			if (cols+g.nb-1)/g.nb < tileOften || g.tilesFromRows(32, ps, steps) {
+			if cols <= g.nb || g.tilesFromRows(32, ps, steps) || cols < tileOften*g.nb && g.packsRows(ps, steps) {
 				runTileTasks(g, 0, g.m, jc, cols, ps, steps)
 				continue
 			}
@@ -128,7 +128,11 @@ func tileRows(g *product[float32], w *workspace[float32], b []float32, i, rows, 
 	if last && !aside && rows == 32 {
 		to = g.tileResult(i, j, cols/32)
 	}
-	multiplyTiles(g.a.format() == F16, w.tile, g.tileSource(w, i, rows, ps, steps), b, to, rows, cols, steps, ps > 0)
+	a := g.tileSource(w, i, rows, cols/32, ps, steps)
+	multiplyTiles(g.a.format() == F16, w.tile, a, b, to, rows, cols, steps, ps > 0)
+	if a.next.left > 0 {
+		w.piece = [3]int{int(g.serial), i + 32, ps}
+	}
 	if aside {
 		w.c = grow(w.c, 32*up(cols, 32))
 	}
@@ -160,33 +164,44 @@ type tileSource struct {
 	at    unsafe.Pointer // the first element
 	lda   int            // bytes from row to row
 	block int            // from 32 elements of all rows to the next ones along k
-	ahead unsafe.Pointer // rows that are wanted next
+	next  nextRows
 }
 
-// tileSource packs rows, unless they are in memory as the tile registers take them.
-func (g *product[T]) tileSource(w *workspace[T], i, rows, ps, steps int) tileSource {
-	high := amxHeight(rows)
-	if at := (i - g.from) * steps; g.packedA != nil {
-		ahead := unsafe.Pointer(nil)
-		if next := at + rows*steps; next < len(g.packedA) {
-			ahead = unsafe.Pointer(&g.packedA[next])
-		}
-		return tileSource{unsafe.Pointer(&g.packedA[at]), 64, 64 * high, ahead}
-	}
-	h := g.a.halves()
-	var ahead unsafe.Pointer
-	if next := g.a.Off + (i+rows)*g.a.Row + 2*ps; h != nil && g.a.Col == 1 && next >= 0 && next < len(h) {
-		ahead = unsafe.Pointer(&h[next])
+// tileSource packs rows, unless they are in memory as the tile registers take them, or were packed while the rows above were multiplied by
+// so many panels of b. The next rows, if the kernel can pack them, are left to it.
+func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int) tileSource {
+	h, high := g.a.halves(), amxHeight(rows)
+	if g.packedA != nil {
+		return tileSource{unsafe.Pointer(&g.packedA[(i-g.from)*steps]), 64, 64 * high, nextRows{}}
 	}
 	if g.tilesFromRows(rows, ps, steps) {
 		x := h[g.a.Off+i*g.a.Row+2*ps:]
 		_ = x[(rows-1)*g.a.Row+2*steps-1]
-		return tileSource{unsafe.Pointer(&x[0]), 2 * g.a.Row, 64, ahead}
+		return tileSource{unsafe.Pointer(&x[0]), 2 * g.a.Row, 64, nextRows{}}
 	}
-	w.a = grow(w.a, high*steps)
+	const page = 512 // elements: packNext counts rows by the address
+	w.a = grow(w.a, 64*steps+page)
+	first := int(-uintptr(unsafe.Pointer(&w.a[0]))%2048) / 4
+	here, there := w.a[first:first+32*steps], w.a[first+32*steps:first+64*steps]
+	if i&32 != 0 {
+		here, there = there, here
+	}
+	if w.piece != [3]int{int(g.serial), i, ps} {
+		packTilesA(any(g).(*product[float32]), any(w).(*workspace[float32]), any(here).([]float32), rows, ps, steps, g.a.Off+i*g.a.Row)
+	}
 	w.piece = [3]int{}
-	packTilesA(any(g).(*product[float32]), any(w).(*workspace[float32]), any(w.a).([]float32), rows, ps, steps, g.a.Off+i*g.a.Row)
-	return tileSource{unsafe.Pointer(&w.a[0]), 64, 64 * high, ahead}
+	a := tileSource{unsafe.Pointer(&here[0]), 64, 64 * high, nextRows{}}
+	if i+64 <= g.m && rows == 32 && panels >= 8 && g.packsRows(ps, steps) {
+		x := h[g.a.Off+(i+32)*g.a.Row+2*ps:]
+		_ = x[31*g.a.Row+2*steps-1]
+		a.next = nextRows{&x[0], 2 * g.a.Row, (*float32)(unsafe.Pointer(&there[0])), 32 * steps / 64}
+	}
+	return a
+}
+
+// packsRows says that kernels can pack rows of a: of 64 pairs at a time.
+func (g *product[T]) packsRows(ps, steps int) bool {
+	return g.a.halves() != nil && g.a.Col == 1 && g.a.Row > 0 && g.left(ps, steps) == 2*steps && steps%64 == 0
 }
 
 // Rows of halves in memory are as the tile registers take them, if there are as many as those hold and the L1 cache has places for them.
@@ -207,10 +222,7 @@ func multiplyTiles(f16 bool, c []float32, a tileSource, b []float32, to tileResu
 	for p := 0; p < steps; p += chunk {
 		k := min(chunk, steps-p)
 		t := tilePanels{n: k / 16, panels: whole, a: (*float32)(unsafe.Add(a.at, p/16*a.block)), b: &b[32*p], c: &c[0], more: flag(more || p > 0),
-			ahead: &b[32*p], lda: a.lda, step: a.block, skip: 128 * (steps - k)}
-		if a.ahead != nil {
-			t.ahead = (*float32)(unsafe.Add(a.ahead, p/16*whole*256))
-		}
+			lda: a.lda, step: a.block, skip: 128 * (steps - k), next: a.next.after(p / 16 * whole)}
 		switch {
 		case whole == 0:
 		case p+k == steps && to.panels > 0:
@@ -219,7 +231,7 @@ func multiplyTiles(f16 bool, c []float32, a tileSource, b []float32, to tileResu
 			t.multiply(f16, rows, 32)
 		}
 		if rest > 0 {
-			t.panels, t.b, t.c = 1, &b[32*(whole*steps+p)], &c[32*32*whole]
+			t.panels, t.b, t.c, t.next = 1, &b[32*(whole*steps+p)], &c[32*32*whole], nextRows{}
 			t.multiply(f16, rows, rest)
 		}
 	}

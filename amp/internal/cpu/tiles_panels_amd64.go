@@ -13,20 +13,47 @@ type tilePanels struct {
 	a, b, c   *float32 // c is a tile of 32 rows of 32 sums for each panel
 	more      int      // not 0: sums are raised
 	skip      int      // bytes between panels of b
-	ahead     *float32 // what is wanted next
 	lda, step int      // bytes from row to row of a, and from block to block
+	next      nextRows
 }
 
-type tileKernel func(n, panels int, a, b, c *float32, more, skip int, config *[64]byte, ahead *float32, lda, step int)
+// nextRows are 32 rows of halves that are packed meanwhile, a part of a row for each block: 256 bytes, which go to four blocks of 2048.
+type nextRows struct {
+	from   *uint16
+	row    int      // bytes from one to the next
+	packed *float32 // nil: there are none
+	left   int      // parts
+}
 
-var tileKernels = [2][2][2]tileKernel{
-	{{amxBF16x1x1, amxBF16x1x2}, {amxBF16x2x1, amxBF16Panels}},
-	{{amxF16x1x1, amxF16x1x2}, {amxF16x2x1, amxF16Panels}},
+// after returns what is left after so many parts.
+func (r nextRows) after(parts int) nextRows {
+	if parts >= r.left {
+		return nextRows{}
+	}
+	at := parts/32*256 + parts%32*r.row
+	return nextRows{(*uint16)(unsafe.Add(unsafe.Pointer(r.from), at)), r.row, (*float32)(unsafe.Add(unsafe.Pointer(r.packed), parts/32*8192+parts%32*64)), r.left - parts}
 }
 
 // multiply leaves the sums in c: of 16 or 32 rows and of panels of which 16 or 32 columns are wanted.
 func (t *tilePanels) multiply(f16 bool, rows, cols int) {
-	tileKernels[flag(f16)][flag(rows > 16)][flag(cols > 16)](t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.ahead, t.lda, t.step)
+	switch high, wide := rows > 16, cols > 16; {
+	case high && wide && f16:
+		amxF16Panels(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left)
+	case high && wide:
+		amxBF16Panels(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left)
+	case high && f16:
+		amxF16x2x1(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step)
+	case high:
+		amxBF16x2x1(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step)
+	case wide && f16:
+		amxF16x1x2(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step)
+	case wide:
+		amxBF16x1x2(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step)
+	case f16:
+		amxF16x1x1(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step)
+	default:
+		amxBF16x1x1(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step)
+	}
 }
 
 // finish writes the sums of 32 rows and of panels of 32 columns to the result; c has room for them.
@@ -36,15 +63,15 @@ func (t *tilePanels) finish(f16 bool, to tileResult) {
 	down := 4096 * t.more // sums that are not raised need no place of their own
 	switch {
 	case to.format == BF16 && to.bias == nil: // none of the sums is subnormal
-		amxBF16PanelsFlat(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.ahead, t.lda, t.step, to.at, to.row, quota, down)
+		amxBF16PanelsFlat(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down)
 	case to.format == BF16:
-		amxBF16PanelsBF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.ahead, t.lda, t.step, to.at, to.row, quota, down, bias, further)
+		amxBF16PanelsBF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	case to.format == F16:
-		amxF16PanelsF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.ahead, t.lda, t.step, to.at, to.row, quota, down, bias, further)
+		amxF16PanelsF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	case f16:
-		amxF16PanelsF32(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.ahead, t.lda, t.step, to.at, to.row, quota, down, bias, further)
+		amxF16PanelsF32(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	default:
-		amxBF16PanelsF32(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.ahead, t.lda, t.step, to.at, to.row, quota, down, bias, further)
+		amxBF16PanelsF32(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	}
 }
 

@@ -40,9 +40,9 @@ func (f *asmFile) dotTile(rows, vectors int) {
 // for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block.", 16*rows, 16*cols),
+		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.", 16*rows, 16*cols),
 		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "R12"}, param{"b", "*float32", "DI"},
-		param{"c", "*float32", "DX"}, param{"more", "int", ""}, param{"skip", "int", ""}, param{"config", "*[64]byte", "AX"}, param{"ahead", "*float32", "R14"},
+		param{"c", "*float32", "DX"}, param{"more", "int", ""}, param{"skip", "int", ""}, param{"config", "*[64]byte", "AX"},
 		param{"lda", "int", "R11"}, param{"step", "int", "R13"})
 	f.ldtilecfg(regAX)
 	f.op("MOVQ", "$128", "R8")
@@ -84,10 +84,6 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 			f.tdp(dot, 5, 7, 3)
 		}
 	}
-	for i := range 4 {
-		f.op("PREFETCHT1", at(64*i, "R14"))
-	}
-	f.op("ADDQ", "$256", "R14")
 	f.op("ADDQ", "R13", "SI")
 	if rows == 2 {
 		f.op("ADDQ", "R13", "R15")

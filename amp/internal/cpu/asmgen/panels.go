@@ -68,9 +68,9 @@ var panelOrder = []struct{ a, b, acc, loads int }{{4, 6, 0, 2}, {5, 6, 2, 1}, {4
 
 // panels writes the kernel for one way to finish rows; the zero one leaves the sums in c.
 func (f *asmFile) panels(name, dot string, row tileRow) {
-	doc := "sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. It fetches what is at ahead, 256 bytes per block."
+	doc := "sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048."
 	params := []param{{"n", "int", ""}, {"panels", "int", ""}, {"a", "*float32", ""}, {"b", "*float32", "DI"}, {"c", "*float32", "DX"}, {"more", "int", ""}, {"skip", "int", ""},
-		{"config", "*[64]byte", "AX"}, {"ahead", "*float32", "R14"}, {"lda", "int", "R11"}, {"step", "int", ""}}
+		{"config", "*[64]byte", "AX"}, {"lda", "int", "R11"}, {"step", "int", ""}, {"next", "*uint16", "R14"}, {"nextRow", "int", ""}, {"packed", "*float32", ""}, {"left", "int", ""}}
 	if row.finish != nil {
 		doc += " The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, " + row.doc + ": quota bytes of a tile for each block of the next one."
 		params = append(params, param{"result", "unsafe.Pointer", "R10"}, param{"ldr", "int", "R9"}, param{"quota", "int", "BX"}, param{"down", "int", ""})
@@ -102,7 +102,7 @@ func (f *asmFile) panels(name, dot string, row tileRow) {
 		f.beginResult(row)
 		f.op("LEAQ", "4096(DX)", "AX")
 		f.op("MOVQ", "AX", "c+32(FP)") // where the tile before ends
-		f.op("ADDQ", "down+112(FP)", "DX")
+		f.op("ADDQ", "down+136(FP)", "DX")
 	} else {
 		f.op("ADDQ", "$4096", "DX")
 	}
@@ -122,9 +122,8 @@ func (f *asmFile) panels(name, dot string, row tileRow) {
 		f.finishRow(row, false)
 		f.op("CMPQ", "R12", "DX")
 		f.op("JB", "end")
-		f.op("VZEROUPPER")
 	}
-	f.op("RET")
+	f.ret()
 }
 
 // beginResult goes from the end of a tile in the result to the next one.
@@ -134,11 +133,11 @@ func (f *asmFile) beginResult(row tileRow) {
 	f.op("SUBQ", "AX", "R10")
 	f.op("ADDQ", "R13", "R10")
 	if row.add {
-		f.op("MOVQ", "bias+120(FP)", "AX")
+		f.op("MOVQ", "bias+144(FP)", "AX")
 		f.op("VMOVUPS", "(AX)", "Z30")
 		f.op("VMOVUPS", "64(AX)", "Z31")
-		f.op("ADDQ", "further+128(FP)", "AX")
-		f.op("MOVQ", "AX", "bias+120(FP)")
+		f.op("ADDQ", "further+152(FP)", "AX")
+		f.op("MOVQ", "AX", "bias+144(FP)")
 	}
 }
 
@@ -148,11 +147,8 @@ func tilePlace(t int) int { return 2048*(t/2) + 64*(t%2) }
 // panelBegin is the first block of a panel; after says that the sums of the panel before are to be stored first, at R12.
 func (f *asmFile) panelBegin(dot, name string, after bool) {
 	f.op("MOVQ", "a+16(FP)", "SI")
-	f.op("MOVQ", "R11", "R15")
-	f.op("SHLQ", "$4", "R15")
-	f.op("ADDQ", "SI", "R15")
 	f.op("MOVQ", "n+0(FP)", "CX")
-	f.block(dot, func(t int) {
+	f.block(dot, name+"begin", func(t int) {
 		if after {
 			f.tileMove(tileStore, t, tilePlace(t), regR12, regR8)
 		}
@@ -166,8 +162,37 @@ func (f *asmFile) panelBegin(dot, name string, after bool) {
 	})
 }
 
+// packNext packs a part of a row that is wanted next: 4 times 16 pairs, for as many blocks. After 32 rows it goes on along k.
+func (f *asmFile) packNext(name string) {
+	f.op("DECQ", "left+104(FP)")
+	f.op("JS", name+"none")
+	f.op("MOVQ", "packed+96(FP)", "AX")
+	for i := range 4 {
+		f.op("VMOVDQU64", at(64*i, "R14"), vec("Z", 20+i))
+	}
+	for i := range 4 {
+		f.op("VMOVDQU64", vec("Z", 20+i), at(2048*i, "AX"))
+	}
+	f.op("ADDQ", "nextRow+88(FP)", "R14")
+	f.op("ADDQ", "$64", "AX")
+	f.op("TESTQ", "$2047", "AX")
+	f.op("JNZ", name+"same")
+	f.op("ADDQ", "$6144", "AX")
+	f.op("MOVQ", "nextRow+88(FP)", "R15") // which is set again
+	f.op("SHLQ", "$5", "R15")
+	f.op("SUBQ", "R15", "R14")
+	f.op("ADDQ", "$256", "R14")
+	f.label(name + "same")
+	f.op("MOVQ", "AX", "packed+96(FP)")
+	f.label(name + "none")
+}
+
 // block multiplies 16 pairs; before is called before the first product of each tile of sums.
-func (f *asmFile) block(dot string, before func(t int)) {
+func (f *asmFile) block(dot, name string, before func(t int)) {
+	f.packNext(name)
+	f.op("MOVQ", "R11", "R15")
+	f.op("SHLQ", "$4", "R15")
+	f.op("ADDQ", "SI", "R15")
 	load := func(t int) {
 		switch t {
 		case 4:
@@ -193,13 +218,8 @@ func (f *asmFile) block(dot string, before func(t int)) {
 		}
 		f.tdp(dot, p.a, p.b, p.acc)
 	}
-	f.op("ADDQ", "step+80(FP)", "SI")
-	f.op("ADDQ", "step+80(FP)", "R15")
+	f.op("ADDQ", "step+72(FP)", "SI")
 	f.op("ADDQ", "$2048", "DI")
-	for i := range 4 {
-		f.op("PREFETCHT1", at(64*i, "R14"))
-	}
-	f.op("ADDQ", "$256", "R14")
 }
 
 // panelLoop is the rest of a panel.
@@ -208,7 +228,7 @@ func (f *asmFile) panelLoop(dot, name string, row tileRow, after bool) {
 	f.op("JZ", name+"done")
 	f.op("PCALIGN", "$32")
 	f.label(name)
-	f.block(dot, nil)
+	f.block(dot, name, nil)
 	if row.finish != nil {
 		f.op("LEAQ", "(R12)(BX*1)", "AX")
 		f.op("CMPQ", "AX", "c+32(FP)")
