@@ -130,7 +130,7 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool) {
 		w.flatSteps(&j.lattice)
 	} else {
 		w.steps.Reset()
-		w.steps.Ahead = 4 * p.plane
+		w.steps.Ahead, w.steps.Threes = 4*p.plane, p.threes()
 		for c := range j.channels {
 			for _, at := range p.taps {
 				w.steps.Add(c*p.plane + at)
@@ -155,6 +155,16 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool) {
 			c.To = w.outs[c.To]
 		}
 	}
+}
+
+// threes says whether three taps each are neighbors.
+func (p *patch) threes() bool {
+	for i, at := range p.taps {
+		if i%3 > 0 && at != p.taps[i-1]+1 && at != p.taps[i-1]-1 {
+			return false
+		}
+	}
+	return len(p.taps)%3 == 0
 }
 
 // fill copies what the box sees of a group.

@@ -80,7 +80,7 @@ var limits = [][2]string{
 	{"gemm/f32/1/", "what the L3 cache delivers"},
 	{"gemm/f32/1024/1/", "the order of sums: each multiply-add, of 16 rows at a time, waits for the one before"},
 	{"conv/bf16/", "what is no product: packing the weight, pairing channels of the input, storing sums"},
-	{"conv/f32/", "the loads beside its multiply-adds, which the caches deliver more slowly than they are used, and packing the weight"},
+	{"conv/f32/", "the loads beside its multiply-adds, which the caches deliver more slowly than they are used, and bringing the input to the order of its kernels"},
 	{"depthwise/", "copying rows: each element is used in few products"},
 	{"gpt/", "what is no product"},
 	{"resnet18/", "what is no product: batch norm and the elementwise passes"},

@@ -16,6 +16,8 @@ type fmaTile struct {
 	bias  *float32
 	add   int // 1: raise c
 	ahead int // how far behind what a step reads the processor should fetch
+
+	threes int // 1: that of each third step will do
 }
 
 // An fmaPanel is a column of tiles of 8 rows × up to 3 vectors whose sums over k wait in memory. Assembly knows its layout.
@@ -81,14 +83,15 @@ type StepTable struct {
 	at          []int // bytes
 	least, most int
 
-	Ahead int // how many elements behind what a step reads the next ones lie that the L1 cache should have by then
+	Ahead  int  // how many elements behind what a step reads the next ones lie that the L1 cache should have by then
+	Threes bool // three steps each read neighbors
 }
 
 // Len is k.
 func (t *StepTable) Len() int { return len(t.at) }
 
 // Reset empties the table.
-func (t *StepTable) Reset() { t.at, t.least, t.most = t.at[:0], 0, 0 }
+func (t *StepTable) Reset() { t.at, t.least, t.most, t.Threes = t.at[:0], 0, 0, false }
 
 // Add appends a distance in elements.
 func (t *StepTable) Add(distance int) {

@@ -25,6 +25,7 @@ func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, 
 	}
 	var t fmaTile
 	t.k, t.steps, t.row, t.add, t.ahead = k, &steps.at[0], 4*row, flag(add), 4*steps.Ahead
+	t.threes = flag(steps.Threes && k%3 == 0)
 	for i := 0; i < rows; {
 		h := StepHeight(rows - i)
 		t.a = &a[i*k]

@@ -43,6 +43,7 @@ func TestStepProduct(t *testing.T) {
 			at[p] = r.IntN(400)
 			steps.Add(at[p])
 		}
+		steps.Threes = trial%2 == 0 // changes what is fetched, not what is summed
 		cols := make([]StepColumn, n)
 		row := 16*n + r.IntN(3)
 		for v := range cols {

@@ -37,10 +37,10 @@ func steps(f *asmFile) {
 
 // The fields of fmaTile and amxTile in steps.go, in bytes.
 const (
-	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd, fmaAhead = 0, 8, 16, 24, 48, 72, 80, 104, 112, 120
-	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC   = 0, 8, 16, 24, 32, 40, 48, 56, 64
-	panelN, panelK, panelA, panelNext, panelSteps, panelB, panelSums, panelMore  = 0, 8, 16, 24, 32, 40, 64, 72
-	amxMore, amxConfig                                                           = 72, 80
+	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd, fmaAhead, fmaThrees = 0, 8, 16, 24, 48, 72, 80, 104, 112, 120, 128
+	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC              = 0, 8, 16, 24, 32, 40, 48, 56, 64
+	panelN, panelK, panelA, panelNext, panelSteps, panelB, panelSums, panelMore             = 0, 8, 16, 24, 32, 40, 64, 72
+	amxMore, amxConfig                                                                      = 72, 80
 )
 
 // stepTile is a tile of rows × 16·vectors sums in float32.
@@ -62,29 +62,45 @@ func (f *asmFile) stepTile(rows, vectors int) {
 	if rows == 8 {
 		f.op("MOVQ", at(fmaAhead, "BX"), "R15")
 	}
-	f.op("PCALIGN", "$32")
-	f.label("loop")
-	f.op("MOVQ", "(R8)", "AX")
-	if rows == 8 { // long enough to fetch from the L2 cache what is wanted next
-		f.op("LEAQ", "(AX)(R15*1)", "DX")
+	// step is one of some in a loop.
+	step := func(n int, fetch bool) {
+		f.op("MOVQ", at(8*n, "R8"), "AX")
+		if fetch {
+			f.op("LEAQ", "(AX)(R15*1)", "DX")
+			for v := range vectors {
+				f.op("PREFETCHT0", "("+b[v]+")(DX*1)")
+			}
+		}
 		for v := range vectors {
-			f.op("PREFETCHT0", "("+b[v]+")(DX*1)")
+			f.op("VMOVUPS", "("+b[v]+")(AX*1)", row(v))
+		}
+		for i := range rows {
+			t := vec("Z", 28+i%4)
+			f.op("VBROADCASTSS", at(4*(n*rows+i), "SI"), t)
+			for v := range vectors {
+				f.op("VFMADD231PS", row(v), t, acc(i, v))
+			}
 		}
 	}
-	for v := range vectors {
-		f.op("VMOVUPS", "("+b[v]+")(AX*1)", row(v))
-	}
-	for i := range rows {
-		t := vec("Z", 28+i%4)
-		f.op("VBROADCASTSS", at(4*i, "SI"), t)
-		for v := range vectors {
-			f.op("VFMADD231PS", row(v), t, acc(i, v))
+	loop := func(label string, steps int) {
+		f.op("PCALIGN", "$32")
+		f.label(label)
+		for n := range steps {
+			step(n, n == 0 && rows == 8) // eight rows are long enough to fetch from the L2 cache what is wanted next
 		}
+		f.op("ADDQ", imm(8*steps), "R8")
+		f.op("ADDQ", imm(4*rows*steps), "SI")
+		f.op("SUBQ", imm(steps), "CX")
+		f.op("JNZ", label)
 	}
-	f.op("ADDQ", "$8", "R8")
-	f.op("ADDQ", imm(4*rows), "SI")
-	f.op("DECQ", "CX")
-	f.op("JNZ", "loop")
+	if rows == 8 {
+		f.op("CMPQ", at(fmaThrees, "BX"), "$0")
+		f.op("JEQ", "loop")
+		loop("threes", 3)
+		f.op("JMP", "done")
+	}
+	loop("loop", 1)
+	f.label("done")
 	for v := range vectors {
 		f.op("MOVQ", at(fmaC+8*v, "BX"), c[v])
 		f.op("MOVQ", at(fmaMask+8*v, "BX"), "AX")
