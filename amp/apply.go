@@ -139,7 +139,7 @@ func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintpt
 
 // locate adds the module path to a panic that passes through, and turns one over an input that is nil into an *Error.
 func (s *Scope) locate(o *Op, in []*Tensor) {
-	if s.path == "" && !slices.Contains(in, nil) {
+	if s == nil || s.path == "" && !slices.Contains(in, nil) {
 		return // nothing to add; Go marks a panic that was recovered on the way
 	}
 	r := recover()

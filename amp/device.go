@@ -172,7 +172,7 @@ func open(kind string, index int) (Device, error) {
 func mustOpen(op, name string) (Device, string) {
 	dev, note, err := OpenDevice(name)
 	if err != nil {
-		fail(op, ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%v", err)
+		fail(op, ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%s", strings.TrimPrefix(err.Error(), "amp: "))
 	}
 	return dev, note
 }

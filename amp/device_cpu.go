@@ -69,7 +69,7 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	d.mu.Unlock()
 	size := 1 << class
 	if limit := systemMemory(); limit > 0 && uint64(size) > limit {
-		return nil, fmt.Errorf("a block of %d bytes, the machine has %d", size, limit)
+		return nil, fmt.Errorf("a block of %.1f GB, the machine has %.1f", float64(size)/1e9, float64(limit)/1e9)
 	}
 	raw := make([]byte, size+64)
 	skip := int(-uintptr(unsafe.Pointer(&raw[0])) & 63)

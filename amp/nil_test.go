@@ -24,6 +24,8 @@ func TestNilInputsAreNamed(t *testing.T) {
 		"lstm_cell: bad argument: weight_hh is nil":        func() { LSTMCell(s, x, nil, nil, cell) },
 		"gru: bad argument: the tensor is nil":             func() { GRU(s, nil, nil, cell, false) },
 		"conv2d: bad argument: weight is nil":              func() { Conv2d(s, Reshape(s, x, 1, 1, 2, 2), nil, nil) },
+		"relu: bad argument: the scope is nil":             func() { ReLU(nil, x) },
+		"sum: bad argument: the scope is nil":              func() { Sum(nil, x) },
 		"cross_entropy: bad argument: target is nil":       func() { CrossEntropy(s, x, nil) },
 	} {
 		err := Maybe(call)

@@ -1,5 +1,7 @@
 package amp
 
+import "fmt"
+
 // The scaler's settings, and its state for checkpoints.
 
 // CurrentScale returns the scale: 1 if disabled, and the initial value, unrounded, before the first Scale.
@@ -66,13 +68,17 @@ func (g *GradScaler) State() *ScalerState {
 	return &ScalerState{scale, g.growth, g.backoff, g.interval, g.tracker}
 }
 
-// LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error.
+// LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error, as is one that
+// was never filled in or whose scale is negative or NaN: it would train backward or not at all.
 func (g *GradScaler) LoadState(st *ScalerState) error {
 	if !g.enabled {
 		return nil
 	}
 	if st == nil {
 		return &Error{Op: "GradScaler.LoadState", Kind: ErrScaler, Detail: "the state is empty; it was possibly saved from a disabled scaler", Fix: "save the state of an enabled one"}
+	}
+	if *st == (ScalerState{}) || !(st.Scale >= 0) {
+		return &Error{Op: "GradScaler.LoadState", Kind: ErrScaler, Detail: fmt.Sprintf("no scaler has the state %+v", *st), Fix: "load what State returned"}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -270,8 +270,11 @@ func (s *Scope) Trace() *Trace { return s.root.trace() }
 
 // alive panics when the scope is closed.
 func (s *Scope) alive(op string) {
+	if s == nil {
+		fail(op, ErrArgument, "pass a scope: amp.NewScope, or the one that Steps gives", "the scope is nil")
+	}
 	if s.arena.gen.Load() != s.gen {
-		fail(op, ErrClosed, "use a scope that is open: the root, or the one Steps gives in this iteration", "scope %s is closed", s.label())
+		fail(op, ErrClosed, "use a scope that is open: the root, or the one Steps gives in this iteration", "%s is closed", s.label())
 	}
 }
 

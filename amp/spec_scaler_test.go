@@ -217,6 +217,17 @@ func TestSpec26Checkpointing(t *testing.T) {
 	if err := NewGradScaler().LoadState(nil); err == nil {
 		t.Error("an empty state was loaded")
 	}
+	for _, scale := range []float64{-1, math.NaN(), 0} {
+		bad := ScalerState{Scale: scale}
+		if scale != 0 {
+			bad = *g.State()
+			bad.Scale = scale
+		}
+		to := NewGradScaler(InitScale(8))
+		if err := to.LoadState(&bad); !errors.Is(err, ErrScaler) || to.CurrentScale() != 8 {
+			t.Errorf("a state %+v: %v, the scale is %v", bad, err, to.CurrentScale())
+		}
+	}
 	off := NewGradScaler(ScalerEnabled(false))
 	if off.State() != nil || off.LoadState(nil) != nil {
 		t.Error("a disabled scaler has no state and takes any")

@@ -132,8 +132,23 @@ func (r *run) watch(signals chan os.Signal, ended chan struct{}, cancel func()) 
 func (r *run) finish() {
 	r.once.Do(func() {
 		r.report()
+		if r.o.DType != "off" && outside(r.s.Trace()) {
+			fmt.Fprintf(os.Stderr, "%%%%amp %s: no op ran under autocast; pass half where it should, and in s.Steps step.Autocast(amp.NoDType)\n", r.o.DType)
+		}
 		widgets.Show(r.figures()...)
 	})
+}
+
+// outside says that forward ops were recorded, none of them under autocast.
+func outside(t *amp.Trace) bool {
+	ran := false
+	for _, e := range t.Events {
+		if e.Autocast != amp.NoDType {
+			return false
+		}
+		ran = ran || e.Phase == amp.PhaseForward
+	}
+	return ran
 }
 
 // figures are those asked for, or what there is to show.

@@ -44,13 +44,16 @@ var bodies = map[string]func(s, half *amp.Scope){
 		x := amp.Ones(s, amp.Float32, 2, 2)
 		println("matmul gives", amp.MatMul(half, x, x).DType().String())
 	},
+	"outside": func(s, half *amp.Scope) {
+		amp.Exp(s, amp.Ones(s, amp.Float32, 2))
+	},
 	"panics": func(s, half *amp.Scope) {
 		amp.Exp(half, amp.Ones(s, amp.Float32, 2))
 		panic("too hot")
 	},
 	"steps": func(s, half *amp.Scope) {
 		for step := range s.Steps(1 << 30) {
-			amp.Exp(step, amp.Ones(step, amp.Float32, 2))
+			amp.Exp(step.Autocast(amp.NoDType), amp.Ones(step, amp.Float32, 2))
 			if step.Step() == 2 {
 				println("ready")
 			}
@@ -93,6 +96,7 @@ func TestRun(t *testing.T) {
 		says, end  string
 	}{
 		{"returns", 0, "matmul gives float16\nafter Run\n", ""},
+		{"outside", 0, "%%amp float16: no op ran under autocast; pass half where it should, and in s.Steps step.Autocast(amp.NoDType)\nafter Run\n", ""},
 		{"panics", 0, "panic: too hot", "exit status 2"},
 		{"steps", 1, "after the loop\nafter Run\n", ""},
 		{"sleeps", 1, "ready\n", "signal: interrupt"},
@@ -105,6 +109,9 @@ func TestRun(t *testing.T) {
 		}
 		if end := errorText(err); !strings.Contains(stderr, c.says) || end != c.end {
 			t.Errorf("%s: ended with %q after %v, said\n%s", c.name, end, time.Since(begin), stderr)
+		}
+		if c.name != "outside" && strings.Contains(stderr, "no op ran under autocast") {
+			t.Errorf("%s: %s", c.name, stderr)
 		}
 		if c.end != "" && strings.Contains(stderr, "after Run") {
 			t.Errorf("%s went on: %s", c.name, stderr)

@@ -100,7 +100,10 @@ func (e *explainer) describe(m *message) *message {
 	if e.panicky != "" && !slices.ContainsFunc(lines, func(l string) bool { return !panicPlace.MatchString(l) }) {
 		return nil
 	}
-	e.report = lines
+	// The compiler sorts by line and column: a variable that is not used yet, since its value does not compile, comes before the reason.
+	unused := func(l string) bool { return unusedName.MatchString(l) }
+	e.report = slices.Concat(filter(lines, func(l string) bool { return !unused(l) }), filter(lines, unused))
+	lines = e.report
 	data["text/html"], data["text/plain"] = mustJSON(cleanReport(html)), mustJSON(strings.Join(lines, "\n"))
 	return rebuild(m, e.key, content, data)
 }
@@ -138,6 +141,15 @@ func reportLines(html string) []string {
 		}
 	}
 	return lines
+}
+
+func filter(list []string, keep func(string) bool) (kept []string) {
+	for _, s := range list {
+		if keep(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // cleanReport takes places in GoNB's file and empty lines out of its report, and gives the cell's place a color that can be read.

@@ -61,6 +61,11 @@ func TestExplainer(t *testing.T) {
 	if v := failed("failed to run \"/go build -o x\": exit status 1"); v["ename"] != "CompileError" || !strings.HasPrefix(v["evalue"].(string), "cell 7") {
 		t.Errorf("%v", v)
 	}
+	report(`<span class="gonb-cell-line-info">Cell[7]: Line 3</span> <span>./main.go:11:5: </span>declared and not used: x`, "./main.go:12:5: the reason")
+	v = failed("failed to run \"/go build -o x\": exit status 1")
+	if v["traceback"].([]any)[0] != "CompileError: ./main.go:12:5: the reason (and 1 more)" {
+		t.Errorf("%v", v)
+	}
 	report(" failed to run \"/go get\"", " go: no network", " ----------", " advice")
 	v = failed("failed to run \"/usr/go get\": exit status 1")
 	if v["ename"] != "ImportError" || v["evalue"] != "go: no network" {
@@ -153,6 +158,13 @@ func TestFixes(t *testing.T) {
 		"cell 5, line 2: undefined: mlp":                "if mlp is a package, import it",
 		"cell 5, line 2: declared and not used: x":      "_ = x",
 		"cell 5, line 2: undefined: amp.Foo":            "",
+		"cell 5, line 2: undefined: amp.Relu":           "%amp ops relu finds this one",
+		"cell 5, line 2: undefined: optim.NewLBFGS":     "a step of L-BFGS",
+		"cell 5, line 2: g.GetScale undefined (type *amp.GradScaler has no field or method GetScale)":               "that is CurrentScale() here",
+		"cell 5, line 2: x.Half undefined (type *amp.Tensor has no field or method Half, but does have field half)": "that is amp.To(s, x, amp.Float16)",
+		"cell 5, line 2: x.Softmax undefined (type *amp.Tensor has no field or method Softmax)":                     "%amp ops softmax finds this one",
+		"cell 5, line 2: t.Softmax undefined (type T has no field or method Softmax)":                               "",
+		"cell 5, line 2: cannot convert \"cuda\" (untyped string constant) to type amp.GradScaler":                  "NewGradScaler makes one",
 	} {
 		got := fixFor([]string{line}, m.file)
 		if want == "" && got != "" || !strings.HasPrefix(got, want) && !strings.HasSuffix(got, want) {

@@ -15,7 +15,11 @@ import (
 var (
 	outsideMain = regexp.MustCompile(`^cell (\d+), line (\d+): expected declaration, found (\S+)`)
 	unknownName = regexp.MustCompile(`^cell (\d+), line (\d+): undefined: (\pL[\pL\pN_]*)$`)
-	unusedName  = regexp.MustCompile(`: declared and not used: (\S+)$`)
+	// undefined: amp.Relu; x.Half undefined (type *amp.Tensor has no field or method Half …)
+	missingName   = regexp.MustCompile(`: undefined: (amp|nn|optim|session|widgets)\.(\pL[\pL\pN_]*)$`)
+	missingMember = regexp.MustCompile(` undefined \(type \*?([\pL\pN_.]+) has no field or method (\pL[\pL\pN_]*)`)
+	typeCalled    = regexp.MustCompile(`cannot convert .* to type (?:amp|nn|optim)\.(GradScaler|Linear|SGD|Adam|Sequential|Conv2d|LayerNorm|Dropout|Embedding)\b`)
+	unusedName    = regexp.MustCompile(`: declared and not used: (\S+)$`)
 )
 
 // fixFor says how to repair the first error of a report, "" where that is not known. file has the cells.
@@ -30,6 +34,15 @@ func fixFor(report []string, file string) string {
 		}
 		if m := unknownName.FindStringSubmatch(line); m != nil {
 			return fixUnknown(m[3], m[1], file)
+		}
+		if m := missingName.FindStringSubmatch(line); m != nil {
+			return fixMissing(m[1], m[2], "")
+		}
+		if m := missingMember.FindStringSubmatch(line); m != nil {
+			return fixMissing("", m[2], m[1])
+		}
+		if m := typeCalled.FindStringSubmatch(line); m != nil {
+			return "New" + m[1] + " makes one"
 		}
 		if m := unusedName.FindStringSubmatch(line); m != nil {
 			return fmt.Sprintf("use it, take it out, or write _ = %s", m[1])

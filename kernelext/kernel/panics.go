@@ -78,6 +78,7 @@ func parsePanic(text string) (message string, frames []string, ok bool) {
 	message, trace, found := strings.Cut(text, "\n\n")
 	message = strings.TrimPrefix(message, "panic: ")
 	message, _, _ = strings.Cut(message, "\n[signal ")
+	message = strings.TrimSuffix(message, " [recovered, repanicked]") // amp adds the module's path to a panic on its way
 	if !found || strings.Contains(message, "\tpanic: ") || strings.HasSuffix(message, " [recovered]") {
 		return message, nil, false
 	}

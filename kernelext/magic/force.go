@@ -65,6 +65,9 @@ func (e *Engine) force(_ context.Context, args []string) (Answer, error) {
 	for _, arg := range args {
 		name, dtype, ok := strings.Cut(arg, "=")
 		if !ok {
+			if _, err := op(arg); err != nil {
+				return Answer{}, err
+			}
 			return Answer{}, &Error{Word: arg, Detail: fmt.Sprintf("%q does not say which dtype", arg), Fix: "write " + arg + "=float32, or %amp force clear"}
 		}
 		o, err := op(name)
