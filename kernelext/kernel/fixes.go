@@ -24,7 +24,7 @@ var (
 
 // fixFor says how to repair the first error of a report, "" where that is not known. file has the cells.
 func fixFor(report []string, file string) string {
-	for _, line := range report {
+	for i, line := range report {
 		if m := outsideMain.FindStringSubmatch(line); m != nil {
 			at, _ := strconv.Atoi(m[2])
 			if above(cellCode(file, m[1]), at) {
@@ -44,7 +44,7 @@ func fixFor(report []string, file string) string {
 		if m := typeCalled.FindStringSubmatch(line); m != nil {
 			return "New" + m[1] + " makes one"
 		}
-		if m := unusedName.FindStringSubmatch(line); m != nil {
+		if m := unusedName.FindStringSubmatch(line); m != nil && i == 0 { // else there is another reason above
 			return fmt.Sprintf("use it, take it out, or write _ = %s", m[1])
 		}
 	}

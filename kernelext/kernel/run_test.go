@@ -43,7 +43,7 @@ func TestCells(t *testing.T) {
 			t.Fatalf("%v %v", r.reply, r.errors)
 		}
 		for _, what := range []any{r.reply["evalue"], r.errors[0]["evalue"], r.displays[0]["text/plain"]} {
-			if !strings.Contains(what.(string), "line 2: declared and not used: x\ncell") || !strings.Contains(what.(string), "cannot use \"one\"") {
+			if !strings.HasPrefix(what.(string), "cell 4, line 2: cannot use \"one\"") || !strings.HasSuffix(what.(string), "\ncell 4, line 2: declared and not used: x") {
 				t.Errorf("%q", what)
 			}
 		}
