@@ -122,6 +122,21 @@ func copyRows(out, x *Tensor) {
 func rowsOn[T word](out, x *Tensor) {
 	w := newRowWalk(out, x)
 	dst, src := words[T](out), words[T](x)
+	if last := len(w.shape) - 1; last >= 0 && w.step[0] == 1 && w.step[1] == 1 { // short rows, many at a time
+		n, count := w.inner, w.shape[last]
+		cpu.Parallel(length(w.shape), grainOf(n), func(lo, hi int) {
+			for lo < hi {
+				off, run := w.row(lo), min(hi-lo, count-lo%count)
+				to, from := off[0], off[1]
+				for range run {
+					copy(dst[to:to+n], src[from:])
+					to, from = to+w.strides[0][last], from+w.strides[1][last]
+				}
+				lo += run
+			}
+		})
+		return
+	}
 	w.runBy(grain, func(off [4]int, n int) {
 		to, from := off[0], off[1]
 		if w.step[0] == 1 && w.step[1] == 1 {

@@ -147,6 +147,12 @@ func narrow[T, S number](dst []T, src []S) {
 		copy(dst, same)
 		return
 	}
+	if short, ok := any(dst).([]float32); ok {
+		if wide, ok := any(src).([]float64); ok {
+			cpu.NarrowF64(short, wide)
+			return
+		}
+	}
 	for i, v := range src {
 		dst[i] = T(v)
 	}

@@ -38,6 +38,9 @@ func init() {
 func extremesOfLines(c *Call, largest bool) bool {
 	x, out := c.In[0], c.Out
 	r := newReduction(x, c.Dims)
+	if extremesOfColumns(c, r, largest) {
+		return true
+	}
 	if len(r.reduced) != 1 || r.reducedStride[0] != 1 || !largest {
 		return false
 	}
@@ -55,6 +58,30 @@ func extremesOfLines(c *Call, largest bool) bool {
 			}
 			store(out, out.off+i, []float64{best})
 		}
+	})
+	return true
+}
+
+// extremesOfColumns is the kernel where neighbors are in one row of a matrix, whose rows are compared.
+func extremesOfColumns(c *Call, r reduction, largest bool) bool {
+	x, out := c.In[0], c.Out
+	if len(r.kept) != 1 || r.keptStride[0] != 1 || r.nKept < shortLine || len(r.reduced) != 1 {
+		return false
+	}
+	kernel, worst := &cpu.LineMaximum, float32(math.Inf(-1))
+	if !largest {
+		kernel, worst = &cpu.LineMinimum, -worst
+	}
+	cpu.Parallel(r.nKept, columnBlock, func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		best := w.buffer(1, hi-lo)
+		fill(best, worst)
+		for i := range r.nReduced {
+			w.F32[0], w.F32[1], w.F32[2] = best, w.read(0, x, x.off+lo+i*r.reducedStride[0], 1, hi-lo), best
+			kernel.Run(hi-lo, &w.Line)
+		}
+		store(out, out.off+lo, best)
 	})
 	return true
 }

@@ -35,6 +35,11 @@ func (r *Stream) take(n int) uint64 { return r.counter.Add(uint64(n)) - uint64(n
 // A drawing writes numbers, two a block from a block on; the last block may give only one. Several workers call it.
 type drawing func(dst []float64, seed, block uint64)
 
+// uniformly draws numbers between lo and hi.
+func uniformly(lo, hi float64) drawing {
+	return func(dst []float64, seed, block uint64) { cpu.Uniforms(dst, seed, block, lo, hi-lo) }
+}
+
 // evenly draws numbers each made from 64 random bits by f.
 func evenly(f func(u, v float64) (float64, float64)) drawing {
 	return func(dst []float64, seed, block uint64) {
@@ -77,7 +82,7 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 // Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. In the scope of a step or a Child it is freed with
 // it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
-	return draw(s, "Rand", dt, shape, evenly(func(u, v float64) (float64, float64) { return lo + float64((hi-lo)*u), lo + float64((hi-lo)*v) }))
+	return draw(s, "Rand", dt, shape, uniformly(lo, hi))
 }
 
 // Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.

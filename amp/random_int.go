@@ -1,7 +1,6 @@
 package amp
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -14,12 +13,12 @@ func RandInt(s *Scope, lo, hi int64, shape ...int) *Tensor {
 	}
 	s.alive("RandInt")
 	t := alloc("RandInt", s.root.dev, Int64, shape)
-	u := make([]float64, t.Len())
-	s.rng.fill(u, func(u, v float64) (float64, float64) { return u, v })
-	numbers := make([]int64, len(u))
-	for i, u := range u {
-		numbers[i] = lo + min(int64(math.Floor(u*float64(hi-lo))), hi-lo-1)
-	}
+	numbers := make([]int64, t.Len())
+	s.rng.draw(len(numbers), uniformly(0, 1), func(at int, values []float64) {
+		for i, u := range values {
+			numbers[at+i] = lo + min(int64(u*float64(hi-lo)), hi-lo-1)
+		}
+	})
 	setElements(t, numbers)
 	return s.born(t)
 }
@@ -33,14 +32,34 @@ func RandPerm(s *Scope, n int) *Tensor {
 	s.alive("RandPerm")
 	t := alloc("RandPerm", s.root.dev, Int64, []int{n})
 	keys := make([]float64, n)
-	s.rng.fill(keys, func(u, v float64) (float64, float64) { return u, v })
-	order := make([]int64, n)
-	for i := range order {
-		order[i] = int64(i)
-	}
-	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(keys[a], keys[b]) })
-	setElements(t, order)
+	s.rng.draw(n, uniformly(0, 1), func(at int, values []float64) { copy(keys[at:], values) })
+	setElements(t, evenOrder(keys))
 	return s.born(t)
+}
+
+// evenOrder returns the order of numbers that are spread evenly over [0,1], equal ones as they come: each goes where it would lie if they were
+// spread perfectly, and then past the few neighbors that say otherwise.
+func evenOrder(keys []float64) []int64 {
+	n := len(keys)
+	order, begin := make([]int64, n), make([]int, n+1)
+	place := func(k float64) int { return min(int(k*float64(n)), n-1) }
+	for _, k := range keys {
+		begin[place(k)+1]++
+	}
+	for i := range n {
+		begin[i+1] += begin[i]
+	}
+	for i, k := range keys {
+		p := place(k)
+		order[begin[p]] = int64(i)
+		begin[p]++
+	}
+	for i := range order {
+		for j := i; j > 0 && keys[order[j]] < keys[order[j-1]]; j-- {
+			order[j], order[j-1] = order[j-1], order[j]
+		}
+	}
+	return order
 }
 
 // AllClose says whether a and b have one shape and |a-b| ≤ atol + rtol·|b| everywhere; infinities are close to themselves, NaN to nothing.

@@ -1677,6 +1677,16 @@ func logF64Z(blocks int, src *float64, dst *float64)
 //go:noescape
 func maskedTaps(n int, src *float32, lds int, taps *Tap, count int, dst *float32)
 
+// narrow64Y rounds n blocks of two registers.
+//
+//go:noescape
+func narrow64Y(n int, src *float64, dst *float32)
+
+// narrow64Z rounds n blocks of two registers.
+//
+//go:noescape
+func narrow64Z(n int, src *float64, dst *float32)
+
 // narrowBF16RowsY converts rows of so many blocks of 8 elements: float32 to bfloat16, to nearest even; distances of rows in bytes.
 //
 //go:noescape
@@ -2131,6 +2141,11 @@ func transposeZ(n int, src *uint32, lds int, next int, dst *uint32, ldd int)
 //
 //go:noescape
 func turnTaps(n int, taps int, src *float32, lds int, dst *float32, index *[16]uint32)
+
+// uniformsZ sets n registers to shift + scale·u, u the numbers over 2^64; the earlier of two is the upper half of one.
+//
+//go:noescape
+func uniformsZ(n int, numbers *uint32, dst *float64, t *[3]float64)
 
 // unscaleY multiplies n blocks of four registers by k, up to the first with a number that is not finite; left becomes the blocks from there on.
 //

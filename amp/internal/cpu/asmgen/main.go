@@ -35,6 +35,7 @@ func generate() map[string]string {
 		"transpose_amd64.s": transposes,
 		"finite_amd64.s":    finites,
 		"normal_amd64.s":    normals,
+		"doubles_amd64.s":   doubles,
 		"squares_amd64.s":   squares,
 		"table_amd64.s":     gathers,
 		"packz_amd64.s":     packsZ,
