@@ -147,25 +147,7 @@ func negK[T number](dst, x []T) {
 	}
 }
 
-// withScalar makes a CPU kernel of a function of an element and the call's number.
-func withScalar(f64 func(x, c float64) float64, f32 func(x, c float32) float32) func(c *Call) {
-	return func(c *Call) {
-		k, k32 := c.Scalar, float32(c.Scalar)
-		unary(
-			func(dst, x []float32) {
-				for i, v := range x {
-					dst[i] = f32(v, k32)
-				}
-			},
-			func(dst, x []float64) {
-				for i, v := range x {
-					dst[i] = f64(v, k)
-				}
-			})(c)
-	}
-}
-
-// byNumber is withScalar by a pass for float32.
+// byNumber makes a CPU kernel of a function of an element and the call's number: a pass for float32, f for float64.
 func byNumber(k *cpu.LineKernel, f func(x, c float64) float64) func(c *Call) {
 	return func(c *Call) {
 		number := c.Scalar
