@@ -38,7 +38,7 @@ func (b *bench) matrix(t driver.DataType, n int, seed uint64) matrix {
 // products measures cuBLAS at two sizes and checks some of each result in float64.
 func products(b *bench) {
 	began := time.Now()
-	blas, err := driver.NewBLAS(b.d, "")
+	blas, err := driver.NewBLAS(b.d, b.library())
 	must(err)
 	b.report("load cuBLAS", ms(began), "ms", fmt.Sprintf("version %d, %s", blas.Version(), blas.Path()))
 	const workspace = 32 << 20
@@ -96,7 +96,7 @@ func (b *bench) compare(t driver.DataType, n int, x, y matrix, z driver.DevicePt
 func fused(b *bench) {
 	const workspace = 32 << 20
 	ws := get(b.d.Alloc(workspace))
-	lt, err := driver.NewBLASLt(b.d, "", ws, workspace)
+	lt, err := driver.NewBLASLt(b.d, b.library(), ws, workspace)
 	must(err)
 	n := size(4096, 64)
 	x, y, z, bias := b.matrix(driver.Float16, n, 1), b.matrix(driver.Float16, n, 2), b.matrix(driver.Float16, n, 3), b.matrix(driver.Float16, 1024, 4)

@@ -157,7 +157,7 @@ func archive(dir, file string, most int64) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %.1f MB. On the machine: tar xf %s && %s/run\n", file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
+	fmt.Printf("%s: %.1f MB. On the machine: tar xf %s && %s/run, and run again while it says that stages are left\n", file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
 	if info.Size() > most {
 		return fmt.Errorf("%s has %d bytes, and may have %d", file, info.Size(), most)
 	}
