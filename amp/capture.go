@@ -94,7 +94,7 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 		return g
 	}
 	if err := dev.BeginCapture(); err != nil {
-		fail("Capture", ErrDevice, "see the device's message", "%v", err)
+		deviceFault("Capture", err)
 	}
 	g.stage = graphRecord
 	done := false
@@ -119,7 +119,7 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 }
 
 // Replay queues the step again. It panics with ErrClosed after Close, with ErrCapture if a tensor that the step reads or changes was freed
-// or moved since Capture, and with ErrDevice for an error of the device.
+// or moved since Capture, and with ErrFault for an error of the device.
 func (g *Graph) Replay() {
 	if g.closed {
 		fail("Graph.Replay", ErrClosed, "capture the step again", "the graph is closed")
@@ -141,7 +141,7 @@ func (g *Graph) Replay() {
 		st.changing()
 	}
 	if err := g.dev.Replay(); err != nil {
-		fail("Graph.Replay", ErrDevice, "see the device's message", "%v", err)
+		deviceFault("Graph.Replay", err)
 	}
 	for _, r := range g.streams {
 		r.advance()

@@ -20,6 +20,7 @@ var (
 	ErrMemory   = errors.New("out of memory")
 	ErrCapture  = errors.New("not possible in a captured step")
 	ErrHook     = errors.New("a hook failed")
+	ErrFault    = errors.New("the device failed") // an error that a GPU's driver reports, of this op or of earlier ones
 )
 
 // An Error is one misuse of the package: what went wrong, where, and one way to fix it.

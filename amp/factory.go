@@ -64,6 +64,9 @@ func made(s *Scope, op string, dt DType, shape []int, f func(i int) float64) *Te
 	for i := range data {
 		data[i] = f(i)
 	}
+	whole := false
+	defer t.giveUp(&whole)
 	t.setFloat64s(data)
+	whole = true
 	return s.born(t)
 }

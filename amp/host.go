@@ -184,11 +184,25 @@ func deviceFault(op string, err error) {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		panic(e)
 	}
-	kind := ErrDevice
+	kind, fix := ErrFault, "see the device's message"
 	for _, k := range []error{ErrCapture, ErrMemory} {
 		if errors.Is(err, k) {
 			kind = k
 		}
 	}
-	fail(op, kind, "see the device's message", "%v", err)
+	if m := (interface{ OutOfMemory() bool })(nil); errors.As(err, &m) && m.OutOfMemory() {
+		kind, fix = ErrMemory, "use a smaller batch, or close scopes you no longer need"
+	}
+	if a := adviceOf(err); a != "" {
+		fix = a
+	}
+	fail(op, kind, fix, "%v", err)
+}
+
+// adviceOf is what a device's error says to do, "" if it does not say.
+func adviceOf(err error) string {
+	if a := (interface{ Advice() string })(nil); errors.As(err, &a) {
+		return a.Advice()
+	}
+	return ""
 }

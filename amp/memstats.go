@@ -119,11 +119,11 @@ func MemStats() map[string]MemoryStats {
 		out[name] = MemoryStats{Bytes: l.bytes.Load(), Peak: l.peak.Load(), ByDType: l.byDType(),
 			NewBuffers: l.newBuffers.Load(), Reserved: l.reserved.Load(), Limit: l.limit.Load()}
 	})
-	for name, d := range openDevices() {
+	for _, d := range openDevices() {
 		if r, ok := d.(Reserver); ok {
-			m := out[name]
+			m := out[d.Name()]
 			m.NewBuffers, m.Reserved = r.Reserved()
-			out[name] = m
+			out[d.Name()] = m
 		}
 	}
 	return out

@@ -99,9 +99,12 @@ func draw(s *Scope, op string, dt DType, shape []int, f drawing) *Tensor {
 	if s.noInit {
 		return s.born(t)
 	}
+	whole := false
+	defer t.giveUp(&whole)
 	t.rewrite(op, func(t *Tensor) {
 		s.rng.draw(t.Len(), f, func(at int, values []float64) { store(t, t.off+at, values) })
 	})
+	whole = true
 	return s.born(t)
 }
 
@@ -109,7 +112,10 @@ func draw(s *Scope, op string, dt DType, shape []int, f drawing) *Tensor {
 func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor {
 	s.alive("Full")
 	t := alloc("Full", s.root.dev, dt, shape)
+	whole := false
+	defer t.giveUp(&whole)
 	t.fill(v)
+	whole = true
 	return s.born(t)
 }
 
@@ -127,6 +133,9 @@ func fromFloat64s(dt DType, values []float64, shape []int) *Tensor {
 		fail("FromFloat64s", ErrShape, "give a shape that holds exactly the values", "%d values for shape %v (%d elements)", len(values), shape, n)
 	}
 	t := alloc("FromFloat64s", defaultDevice(), dt, shape)
+	whole := false
+	defer t.giveUp(&whole)
 	t.setFloat64s(values)
+	whole = true
 	return t
 }

@@ -19,7 +19,10 @@ func RandInt(s *Scope, lo, hi int64, shape ...int) *Tensor {
 			numbers[at+i] = lo + min(int64(u*float64(hi-lo)), hi-lo-1)
 		}
 	})
+	whole := false
+	defer t.giveUp(&whole)
 	setElements(t, numbers)
+	whole = true
 	return s.born(t)
 }
 
@@ -33,7 +36,10 @@ func RandPerm(s *Scope, n int) *Tensor {
 	t := alloc("RandPerm", s.root.dev, Int64, []int{n})
 	keys := make([]float64, n)
 	s.rng.draw(n, uniformly(0, 1), func(at int, values []float64) { copy(keys[at:], values) })
+	whole := false
+	defer t.giveUp(&whole)
 	setElements(t, evenOrder(keys))
+	whole = true
 	return s.born(t)
 }
 

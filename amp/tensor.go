@@ -105,14 +105,20 @@ func From[T Element](data []T, shape ...int) *Tensor {
 		fail("From", ErrShape, fmt.Sprintf("give a shape of %d elements", len(data)), "%d values for shape %v (%d elements)", len(data), shape, n)
 	}
 	t := alloc("From", defaultDevice(), dtypeOf[T](), shape)
+	whole := false
+	defer t.giveUp(&whole)
 	setElements(t, data)
+	whole = true
 	return t
 }
 
 // Scalar returns a 0-dimensional tensor on the default device.
 func Scalar[T Element](v T) *Tensor {
 	t := alloc("Scalar", defaultDevice(), dtypeOf[T](), nil)
+	whole := false
+	defer t.giveUp(&whole)
 	setElements(t, []T{v})
+	whole = true
 	return t
 }
 
@@ -320,6 +326,13 @@ func (t *Tensor) keep() {
 	}
 }
 
+// giveUp returns the memory of a tensor that is being made if its values could not be written, whole not being set.
+func (t *Tensor) giveUp(whole *bool) {
+	if !*whole {
+		t.release()
+	}
+}
+
 func (t *Tensor) release() {
 	st := t.st
 	if st == nil {
@@ -379,6 +392,9 @@ func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
 	if err == nil {
 		if buf, err = dev.Alloc(bytes); err != nil {
 			l.remove(dt, int64(bytes))
+			if adviceOf(err) != "" { // it is not that there is no memory
+				deviceFault(op, fmt.Errorf("%s: %w", dev.Name(), err))
+			}
 		}
 	}
 	if err != nil {

@@ -65,7 +65,10 @@ func (t *Tensor) Move(s *Scope) *Tensor {
 func (t *Tensor) copyTo(op string, dev Device) *Tensor {
 	c := alloc(op, dev, t.dt, t.shape)
 	c.name, c.norm = t.name, t.norm
+	whole := false
+	defer c.giveUp(&whole)
 	c.copyOf(op, t)
+	whole = true
 	return c
 }
 

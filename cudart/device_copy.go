@@ -42,6 +42,10 @@ func (g *staging) begin() error {
 	ring := make([]segment, segments)
 	for i := range ring {
 		if ring[i].done, err = g.dev.drv.NewEvent(false); err != nil {
+			for _, s := range ring[:i] {
+				_ = g.dev.drv.DestroyEvent(s.done)
+			}
+			_ = g.dev.drv.HostFree(mem)
 			return err
 		}
 		ring[i].mem = mem[i*segmentBytes:][:segmentBytes:segmentBytes]

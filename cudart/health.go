@@ -141,15 +141,29 @@ func (h *healthRing) begin() error {
 	for i := range ring {
 		p := &ring[i]
 		p.host = host[i*healthSegment:][:healthSegment:healthSegment]
-		if p.mem, err = h.dev.pool.memory().Alloc(healthSegment, h.dev.stream, "counts of traces"); err != nil {
-			return err
+		if p.mem, err = h.dev.pool.memory().Alloc(healthSegment, h.dev.stream, "counts of traces"); err == nil {
+			p.done, err = h.dev.drv.NewEvent(false)
 		}
-		if p.done, err = h.dev.drv.NewEvent(false); err != nil {
+		if err != nil { // the next count tries again
+			h.drop(ring[:i+1])
+			_ = h.dev.drv.HostFree(host)
 			return err
 		}
 	}
 	h.ring = ring
 	return nil
+}
+
+// drop gives a ring back that could not be made whole.
+func (h *healthRing) drop(ring []healthPart) {
+	for i := range ring {
+		if p := &ring[i]; p.mem != nil {
+			h.dev.pool.memory().Free(p.mem)
+			if p.done != 0 {
+				_ = h.dev.drv.DestroyEvent(p.done)
+			}
+		}
+	}
 }
 
 // room gives a counting its place, set to 0.

@@ -85,10 +85,13 @@ func (d *device) guards() error {
 		return err
 	}
 	mem, err := d.drv.Alloc(64)
-	if err != nil {
-		return err
+	if err == nil {
+		if err = d.drv.Memset8(mem, 0xff, refusedBytes, d.stream); err != nil {
+			_ = d.drv.Free(mem)
+		}
 	}
-	if err := d.drv.Memset8(mem, 0xff, refusedBytes, d.stream); err != nil {
+	if err != nil {
+		_ = d.drv.HostFree(host)
 		return err
 	}
 	r.mem, r.host = mem, host

@@ -11,13 +11,19 @@ import (
 // Errors to match with errors.Is.
 var (
 	ErrNoCUDA      = libraries.ErrNoCUDA                              // there is no driver or no device
-	ErrMemory      = errors.New("out of device memory")               // CUDA_ERROR_OUT_OF_MEMORY
+	ErrMemory      = error(outOfMemory("out of device memory"))       // CUDA_ERROR_OUT_OF_MEMORY
 	ErrUnsupported = libraries.ErrUnsupported                         // by this driver, device or implementation
 	ErrNotFound    = errors.New("not found")                          // no such kernel or symbol
 	ErrImage       = errors.New("the device can't load this code")    // PTX of a newer version, code for another architecture …
 	ErrLost        = errors.New("the CUDA context is lost")           // a kernel or the device failed; this process can't use it any more
 	ErrCapture     = errors.New("not allowed while work is captured") // a call that waits, or an invalidated capture
 )
+
+// outOfMemory is what package amp, which does not know this one, takes for its own ErrMemory.
+type outOfMemory string
+
+func (e outOfMemory) Error() string     { return string(e) }
+func (e outOfMemory) OutOfMemory() bool { return true }
 
 // An Error is a call that CUDA refused, or earlier work whose failure it reports.
 type Error struct {
@@ -51,3 +57,11 @@ func (e *Error) Error() string {
 
 // Unwrap returns Kind.
 func (e *Error) Unwrap() error { return e.Kind }
+
+// Advice is what to do about it, "" if the text says all there is to say.
+func (e *Error) Advice() string {
+	if e.Kind == ErrLost {
+		return "start the program again, in a notebook the cell: this process can't use the device any more; if it fails again, one of the last launches is at fault"
+	}
+	return ""
+}

@@ -1,0 +1,8 @@
+//go:build long
+
+package cudart_test
+
+var (
+	faultKinds = []string{"eager", "captured", "traced"}
+	faultsAt   = []int{1, 2, 3, 5, 8, 13, 21, 34, 55}
+)
