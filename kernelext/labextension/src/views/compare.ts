@@ -116,7 +116,7 @@ export const compare: Maker = f => {
       node.append(h('p', { class: 'ht-axis-title' }, `difference from ${d.runs[0]!.name}`), plots[1]!.node);
     }
     const timed = d.runs.some(r => r.ns), diverged = d.runs.some(r => r.diverged >= 0), measured = d.peaks.some(b => b > 0);
-    const rows = d.runs.map(r => [h('span', {}, chip(r.dtype, r.name)), loss(r.final), r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, loss(r.best),
+    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name)), loss(r.final), r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, loss(r.best),
       count(r.skipped), ...(measured ? [bytes(d.peaks[d.runs.indexOf(r)] ?? 0)] : []), ...(timed ? [r.ns ? duration(r.ns) : ''] : []), ...(diverged ? [r.diverged >= 0 ? `× from step ${count(r.diverged)}` : ''] : [])]);
     node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Final losses' },
       table(`Losses of ${plural(d.runs[0]!.steps, 'step')}. The first run is the reference; ends are means of the last tenth of the common steps, of at most 50.`, ['run', 'final loss', 'at the end', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, ...(measured || timed ? [6] : []), ...(measured && timed ? [7] : [])])));
