@@ -92,6 +92,8 @@ func TestConvSameBits(t *testing.T) {
 		{[]int{16, 68, 7, 9}, []int{12, 68, 3, 3}, options(Padding(3, 2), Stride(2, 3), Dilation(2, 1))},
 		{[]int{13, 130, 2, 2}, []int{20, 130, 3, 3}, options(Padding(1))},
 		{[]int{14, 67, 16, 13}, []int{12, 67, 2, 2}, options(Padding(1))},
+		{[]int{16, 64, 4, 4}, []int{64, 64, 3, 3}, options(Padding(1))},
+		{[]int{32, 128, 4, 4}, []int{128, 128, 3, 3}, options(Padding(1))},
 	} {
 		for _, dt := range []DType{Float32, Float16} {
 			var want []float64
@@ -109,6 +111,18 @@ func TestConvSameBits(t *testing.T) {
 					t.Errorf("%v %v %v: %v differs from %v", dt, c.x, c.w, v, cpu.Generic)
 				}
 				s.Close()
+			}
+		}
+	}
+}
+
+// TestImageShares: all rows are in a share.
+func TestImageShares(t *testing.T) {
+	for n := 1; n <= 40; n++ {
+		for rows := 2 * cpu.ImageRows; rows < 700; rows++ {
+			shares, each := imageShares(n, rows)
+			if shares < 1 || each%cpu.ImageRows != 0 || shares*each < rows || n >= 24 && shares > 1 {
+				t.Fatalf("%d rows of %d pieces: %d shares of %d", rows, n, shares, each)
 			}
 		}
 	}
