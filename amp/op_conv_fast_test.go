@@ -94,6 +94,8 @@ func TestConvSameBits(t *testing.T) {
 		{[]int{14, 67, 16, 13}, []int{12, 67, 2, 2}, options(Padding(1))},
 		{[]int{16, 64, 4, 4}, []int{64, 64, 3, 3}, options(Padding(1))},
 		{[]int{32, 128, 4, 4}, []int{128, 128, 3, 3}, options(Padding(1))},
+		{[]int{3, 9, 8, 20}, []int{129, 9, 3, 3}, options(Padding(1))}, // rows that no even share holds
+		{[]int{3, 129, 8, 20}, []int{12, 129, 3, 3}, options(Padding(1))},
 	} {
 		for _, dt := range []DType{Float32, Float16} {
 			var want []float64
@@ -116,13 +118,15 @@ func TestConvSameBits(t *testing.T) {
 	}
 }
 
-// TestImageShares: all rows are in a share.
-func TestImageShares(t *testing.T) {
-	for n := 1; n <= 40; n++ {
-		for rows := 2 * cpu.ImageRows; rows < 700; rows++ {
-			shares, each := imageShares(n, rows)
-			if shares < 1 || each%cpu.ImageRows != 0 || shares*each < rows || n >= 24 && shares > 1 {
-				t.Fatalf("%d rows of %d pieces: %d shares of %d", rows, n, shares, each)
+// TestRowShares: all rows are in a share of whole tiles.
+func TestRowShares(t *testing.T) {
+	for _, c := range [][3]int{{24, 2 * cpu.ImageRows, cpu.ImageRows}, {24, 32, cpu.StepRows}, {12, 32, cpu.StepRows}, {8, 64, 32}} {
+		for n := 1; n <= 40; n++ {
+			for rows := 1; rows < 700; rows++ {
+				shares, each := rowShares(rows, n, c[0], c[1], c[2])
+				if shares < 1 || each%c[2] != 0 || shares*each < rows || n >= c[0] && shares > 1 {
+					t.Fatalf("%v: %d rows of %d pieces: %d shares of %d", c, rows, n, shares, each)
+				}
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (j *convJob[T]) images() bool {
 		return false
 	}
 	boxes := j.imageBoxes()
-	shares, each := imageShares(len(boxes)*j.groups, j.m)
+	shares, each := rowShares(j.m, len(boxes)*j.groups, 24, 2*cpu.ImageRows, cpu.ImageRows)
 	serial := int(patchJobs.Add(1))
 	var bad atomic.Bool
 	cpu.Parallel(len(boxes)*j.groups*shares, 1, func(lo, hi int) {
@@ -91,16 +91,6 @@ func (j *convJob[T]) images() bool {
 		}
 	})
 	return !bad.Load()
-}
-
-// imageShares cuts the rows of n pieces of work, where these are few: into how many shares, of how many rows each, the last of fewer or none.
-func imageShares(n, rows int) (shares, each int) {
-	shares = 1
-	if n < 24 {
-		shares = max(1, min((24+n-1)/n, rows/(2*cpu.ImageRows)))
-	}
-	each = (rows + shares - 1) / shares
-	return shares, (each + cpu.ImageRows - 1) / cpu.ImageRows * cpu.ImageRows
 }
 
 // imageBoxes cuts images, 16 or 32 at a time, and their rows.

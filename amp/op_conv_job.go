@@ -44,6 +44,17 @@ func (j *convJob[T]) run() {
 	})
 }
 
+// rowShares cuts the rows of a product that there is n times, where n is less than the tasks that there should be: into how many shares, of at
+// least so many rows on average, and how many rows each has, whole tiles; the last have fewer or none.
+func rowShares(rows, n, tasks, least, tile int) (shares, each int) {
+	shares = 1
+	if n < tasks {
+		shares = max(1, min((tasks+n-1)/n, rows/least))
+	}
+	each = (rows + shares - 1) / shares
+	return shares, (each + tile - 1) / tile * tile
+}
+
 // tables makes what the groups of a box have in common.
 func (j *convJob[T]) tables(c *columns[T], b *box) {
 	c.out, c.outRun = j.places(c.out, b)

@@ -56,11 +56,7 @@ func (j *convJob[T]) steps() bool {
 		boxes = j.patches(j.channels)
 	}
 	chunks := (j.groups + groupsAtOnce - 1) / groupsAtOnce
-	shares := 1 // of the rows, where there are few boxes
-	if n := len(boxes) * chunks; n < tasks {
-		shares = max(1, min((tasks+n-1)/n, j.m/32))
-	}
-	each := (j.m/shares + cpu.StepRows - 1) / cpu.StepRows * cpu.StepRows
+	shares, each := rowShares(j.m, len(boxes)*chunks, tasks, 32, cpu.StepRows)
 	serial := int(patchJobs.Add(1))
 	cpu.Parallel(len(boxes)*chunks*shares, 1, func(lo, hi int) {
 		w := stepWorks.Get().(*stepWork)

@@ -62,11 +62,7 @@ func (j *convJob[T]) tiles() bool {
 	defer tileKernels.Put(k)
 	k.pack(&j.kernel, j.groups, j.m, j.channels)
 	boxes := j.patches((j.channels + 1) / 2)
-	shares := 1 // of the rows, where there are few boxes
-	if n := len(boxes) * j.groups; n < 8 {
-		shares = max(1, min((8+n-1)/n, j.m/64))
-	}
-	each := (j.m/shares + 31) / 32 * 32
+	shares, each := rowShares(j.m, len(boxes)*j.groups, 8, 64, 32)
 	serial := int(patchJobs.Add(1))
 	cpu.Parallel(len(boxes)*j.groups*shares, 1, func(lo, hi int) {
 		w := tileWorks.Get().(*tileWork)
