@@ -53,6 +53,8 @@ type CPURow struct {
 	PeerRSS map[string]float64 // the same of the peers
 	Ceilings
 	Held float64 // MiB of activations of a training step
+
+	Rounds, Again, Disturbed int // rounds; how often one of them was measured again; how many are disturbed all the same
 }
 
 // Run measures all cases. The second result says of every peer which version it is, or that it is not installed.
@@ -126,60 +128,89 @@ func (c *Compare) threads(ctx context.Context, dir string, tools built, threads 
 	return rows, err
 }
 
-// measure lets all contenders that know a case take turns at it. Sides change places from round to round.
+// measure lets all contenders that know a case take turns at it, and repeats rounds that something disturbed.
 func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[string]*contender) (CPURow, error) {
-	row := CPURow{CPUCase: k, Threads: threads, Peers: map[string]float64{}, PeerRSS: map[string]float64{}}
-	samples, ratios, work := map[string][]float64{}, []float64(nil), []float64(nil)
-	out := map[string]bool{} // peers that are asked no more
-	rounds := c.Rounds
+	row := CPURow{CPUCase: k, Threads: threads, Rounds: c.Rounds}
 	if k.Bar == 0 && k.Most == 0 && ownBar(k) == 0 { // nothing is decided by it
-		rounds = (rounds + 1) / 2
+		row.Rounds = (c.Rounds + 1) / 2
 	}
-	for round := range rounds {
-		order := []string{""}
-		for _, p := range Peers {
-			order = append(order, p.Name)
+	out := map[string]bool{} // peers that are asked no more
+	rounds := make([]round, row.Rounds)
+	for i := range rounds {
+		r, err := c.round(i, k, ours, peers, out)
+		if err != nil {
+			return row, err
 		}
-		if round%2 == 1 {
-			slices.Reverse(order)
+		rounds[i] = r
+		for name, t := range r {
+			out[name] = out[name] || i == 0 && name != "" && t.Median > hopeless*r.fastestPeer().Median
 		}
-		var mine, best timing
-		for _, name := range order {
-			who := ours
-			if name != "" {
-				who = peers[name]
-			}
-			if who == nil || out[name] || name != "" && k.Env != "" { // another form of ours stands beside our usual one only
-				continue
-			}
-			t, err := who.ask(k.Name)
-			if err != nil && name != "" { // it ended or hung: the others go on
-				who.stop()
-				delete(peers, name)
-				continue
-			}
-			if err != nil {
-				return row, fmt.Errorf("%s: %w", k.Name, err)
-			}
-			if t.Error != "" && name == "" {
-				return row, fmt.Errorf("%s: our side says %s", k.Name, t.Error)
-			}
-			if t.Error != "" {
-				out[name] = true
-				continue
-			}
+	}
+	var err error
+	row.Again, row.Disturbed, err = newCalm(threads).settle(rounds, func(i int) (round, error) { return c.round(i, k, ours, peers, out) })
+	row.take(rounds)
+	return row, err
+}
+
+// round asks all contenders once. Sides change places from round to round.
+func (c *Compare) round(i int, k CPUCase, ours *contender, peers map[string]*contender, out map[string]bool) (round, error) {
+	order := []string{""}
+	for _, p := range Peers {
+		order = append(order, p.Name)
+	}
+	if i%2 == 1 {
+		slices.Reverse(order)
+	}
+	times := round{}
+	for _, name := range order {
+		who := ours
+		if name != "" {
+			who = peers[name]
+		}
+		if who == nil || out[name] || name != "" && k.Env != "" { // another form of ours stands beside our usual one only
+			continue
+		}
+		t, err := who.ask(k.Name)
+		switch {
+		case err != nil && name != "": // it ended or hung: the others go on
+			who.stop()
+			delete(peers, name)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", k.Name, err)
+		case t.Error != "" && name == "":
+			return nil, fmt.Errorf("%s: our side says %s", k.Name, t.Error)
+		case t.Error != "":
+			out[name] = true
+		default:
+			times[name] = t
+		}
+	}
+	return times, nil
+}
+
+// fastestPeer is the time of the fastest one of a round, 0 if there is none.
+func (r round) fastestPeer() (best timing) {
+	for name, t := range r {
+		if name != "" && (best.Median == 0 || t.Median < best.Median) {
+			best = t
+		}
+	}
+	return best
+}
+
+// take sets what the rounds of a case say.
+func (row *CPURow) take(rounds []round) {
+	row.Peers, row.PeerRSS = map[string]float64{}, map[string]float64{}
+	samples, ratios, work := map[string][]float64{}, []float64(nil), []float64(nil)
+	for _, r := range rounds {
+		mine, best := r[""], r.fastestPeer()
+		for name, t := range r {
 			samples[name] = append(samples[name], t.Median)
 			if name == "" {
-				mine, row.RSS, row.Held = t, t.RSS, t.Held
-				continue
+				row.RSS, row.Held = t.RSS, t.Held
+			} else {
+				row.PeerRSS[name] = t.RSS
 			}
-			row.PeerRSS[name] = t.RSS
-			if best.Median == 0 || t.Median < best.Median {
-				best = t
-			}
-		}
-		for name, s := range samples {
-			out[name] = out[name] || name != "" && s[0] > hopeless*best.Median
 		}
 		if mine.Median > 0 && best.Median > 0 {
 			ratios = append(ratios, best.Median/mine.Median)
@@ -188,15 +219,13 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 			work = append(work, best.CPU/mine.CPU)
 		}
 	}
+	row.Ours = middle(samples[""])
 	for name, s := range samples {
-		if name == "" {
-			row.Ours = middle(s)
-			continue
+		if name != "" {
+			row.Peers[name] = middle(s)
 		}
-		row.Peers[name] = middle(s)
 	}
 	row.Ratio, row.CPU = middle(ratios), middle(work)
-	return row, nil
 }
 
 // middle returns the median, 0 of nothing.

@@ -112,8 +112,8 @@ type contender struct {
 }
 
 type timing struct {
-	Median, Min, CPU, RSS, Held float64
-	Error, Version              string
+	Median, Min, Wall, CPU, RSS, Held float64 // Wall is the mean of what CPU is processor time of
+	Error, Version                    string
 }
 
 func (c *contender) read() (timing, error) {

@@ -463,8 +463,9 @@ def measure(run):
             run()
         times.append((time.perf_counter_ns() - t) / (batch * calls))
     used = (time.process_time_ns() - used) / (len(times) * batch * calls)
+    wall = sum(times) / len(times)
     times.sort()
-    return {"median": times[len(times) // 2], "min": times[0], "cpu": used, "rss": peak()}
+    return {"median": times[len(times) // 2], "min": times[0], "wall": wall, "cpu": used, "rss": peak()}
 
 
 def main():

@@ -19,7 +19,7 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 		head, rule = head+" "+p.Title+" |", rule+"--:|"
 	}
 	fmt.Fprintln(w, ".")
-	fmt.Fprintf(w, "\nTimes are medians over interleaved rounds in one run; the ratio is the median over the rounds of the fastest peer's time divided by ours, so above 1 ours is faster. \"CPU\" is the same ratio of processor time, which other programs on the machine disturb less. A peer that is over %d times behind the fastest in the first round is timed in that round only; GoMLX multiplies halves of up to 512³ here, since it takes half a minute for 2048³.\n", hopeless)
+	fmt.Fprintf(w, "\nTimes are medians over interleaved rounds in one run; the ratio is the median over the rounds of the fastest peer's time divided by ours, so above 1 ours is faster. \"CPU\" is the same ratio of processor time, which other programs on the machine disturb less. A peer that is over %d times behind the fastest in the first round is timed in that round only; GoMLX multiplies halves of up to 512³ here, since it takes half a minute for 2048³. %s\n", hopeless, disturbances(rows))
 	missed := 0
 	for i, r := range rows {
 		if i == 0 || r.Threads != rows[i-1].Threads {
@@ -43,6 +43,15 @@ func PrintCPU(w io.Writer, rows []CPURow, versions map[string]string, machine st
 	missed += own(w, rows)
 	missed += memory(w, rows)
 	fmt.Fprintf(w, "\nBars missed: %d.\n", missed)
+}
+
+// disturbances says how much of a run had to be measured again.
+func disturbances(rows []CPURow) string {
+	var rounds, again, left int
+	for _, r := range rows {
+		rounds, again, left = rounds+r.Rounds, again+r.Again, left+r.Disturbed
+	}
+	return fmt.Sprintf("A round in which a contender, ours or a peer, stood still, in that its wall time was more than %.2f times what its processor time takes in its best round, is measured again, for a case at most as often as it has rounds: of %d rounds that was done %d times, and %d were disturbed all the same.", tooIdle, rounds, again, left)
 }
 
 // ownBar is the bar of a format, or of another form of our kernels, against our float32 as it is.

@@ -1812,30 +1812,30 @@ func pairRows2(rows int, n int, src *uint16, lds int, other int, second int, dst
 //go:noescape
 func pause(n int)
 
-// peakF32Y does 12·n multiply-adds of whole vectors of float32.
+// peakF32Y does 12·n multiply-adds of four whole vectors of float32, from x.
 //
 //go:noescape
-func peakF32Y(n int)
+func peakF32Y(n int, x *float32)
 
-// peakF32Z does 12·n multiply-adds of whole vectors of float32.
+// peakF32Z does 12·n multiply-adds of four whole vectors of float32, from x.
 //
 //go:noescape
-func peakF32Z(n int)
+func peakF32Z(n int, x *float32)
 
-// peakPairs does 12·n of VDPBF16PS.
+// peakPairs does 12·n of VDPBF16PS with four vectors from x.
 //
 //go:noescape
-func peakPairs(n int)
+func peakPairs(n int, x *uint16)
 
-// peakTilesBF16 does 4·n products of whole tiles.
+// peakTilesBF16 does 4·n products of four whole tiles, from x.
 //
 //go:noescape
-func peakTilesBF16(n int, config *[64]byte)
+func peakTilesBF16(n int, config *[64]byte, x *uint16)
 
-// peakTilesF16 does 4·n products of whole tiles.
+// peakTilesF16 does 4·n products of four whole tiles, from x.
 //
 //go:noescape
-func peakTilesF16(n int, config *[64]byte)
+func peakTilesF16(n int, config *[64]byte, x *uint16)
 
 // philoxY writes n times two registers full of blocks.
 //

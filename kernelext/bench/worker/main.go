@@ -21,6 +21,7 @@ import (
 type answer struct {
 	Median float64 `json:"median"` // ns per call
 	Min    float64 `json:"min"`
+	Wall   float64 `json:"wall"` // the mean
 	CPU    float64 `json:"cpu"`  // ns of processor time per call, of all threads: what others on the machine take does not count
 	RSS    float64 `json:"rss"`  // MiB at most resident during this case
 	Held   float64 `json:"held"` // MiB of activations of a training step
@@ -71,17 +72,20 @@ func measure(run func(), budget time.Duration) answer {
 	if once > 4*budget { // a training step: the rounds give enough
 		least = 1
 	}
+	wall := 0.0
 	for began = time.Now(); len(all) < least || time.Since(began) < budget; {
 		t := time.Now()
 		for range batch {
 			run()
 		}
-		all = append(all, float64(time.Since(t))/float64(batch*calls))
+		took := float64(time.Since(t))
+		all = append(all, took/float64(batch*calls))
+		wall += took
 	}
 	used = cpuTime() - used
 	n := float64(len(all) * batch * calls)
 	slices.Sort(all)
-	return answer{Median: all[len(all)/2], Min: all[0], CPU: float64(used) / n, RSS: peak()}
+	return answer{Median: all[len(all)/2], Min: all[0], Wall: wall / n, CPU: float64(used) / n, RSS: peak()}
 }
 
 // cpuTime is what this process has used so far.

@@ -1,11 +1,12 @@
 package main
 
-// Loops of nothing but multiply-adds in registers: what the processor can do at most, for the benchmark to hold products against.
+// Loops of nothing but multiply-adds in registers: what the processor can do at most, for the benchmark to hold products against. They multiply
+// numbers that they are given: with zeros a processor takes less power, and its clock is faster than any product sees it.
 
 func peaks(f *asmFile) {
 	for _, width := range []string{"Y", "Z"} {
-		f.fn("peakF32"+width, "does 12·n multiply-adds of whole vectors of float32.", param{"n", "int", "CX"})
-		f.chains(width, func(i int) { f.op("VFMADD231PS", vec(width, 12), vec(width, 13), vec(width, i)) })
+		f.fn("peakF32"+width, "does 12·n multiply-adds of four whole vectors of float32, from x.", param{"n", "int", "CX"}, param{"x", "*float32", "SI"})
+		f.chains(width, func(a, b, i int) { f.op("VFMADD231PS", vec(width, a), vec(width, b), vec(width, i)) })
 	}
 	for _, width := range []string{"Y", "Z"} {
 		size := map[string]int{"Y": 32, "Z": 64}[width]
@@ -27,13 +28,15 @@ func peaks(f *asmFile) {
 		}
 		f.next(4 * size)
 	}
-	f.fn("peakPairs", "does 12·n of VDPBF16PS.", param{"n", "int", "CX"})
-	f.chains("Z", func(i int) { f.vdpbf16ps(12, 13, i) })
+	f.fn("peakPairs", "does 12·n of VDPBF16PS with four vectors from x.", param{"n", "int", "CX"}, param{"x", "*uint16", "SI"})
+	f.chains("Z", func(a, b, i int) { f.vdpbf16ps(a, b, i) })
 	for _, dot := range [][2]string{{"BF16", "TDPBF16PS"}, {"F16", "TDPFP16PS"}} {
-		f.fn("peakTiles"+dot[0], "does 4·n products of whole tiles.", param{"n", "int", "CX"}, param{"config", "*[64]byte", "AX"})
+		f.fn("peakTiles"+dot[0], "does 4·n products of four whole tiles, from x.", param{"n", "int", "CX"}, param{"config", "*[64]byte", "AX"}, param{"x", "*uint16", "SI"})
 		f.ldtilecfg(regAX)
-		for t := range 8 {
+		f.op("MOVQ", "$64", "R8")
+		for t := range 4 {
 			f.tilezero(t)
+			f.tileMove(tileLoad, 4+t, 1024*t, regSI, regR8)
 		}
 		f.op("PCALIGN", "$32")
 		f.label("loop")
@@ -47,15 +50,18 @@ func peaks(f *asmFile) {
 	}
 }
 
-// chains is a loop over twelve sums: more than the latency of an instruction times how many start at a time.
-func (f *asmFile) chains(width string, add func(i int)) {
-	for i := range 14 {
+// chains is a loop over twelve sums: more than the latency of an instruction times how many start at a time. Registers 12…15 hold numbers.
+func (f *asmFile) chains(width string, add func(a, b, i int)) {
+	for i := range 12 {
 		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i))
+	}
+	for i := range 4 {
+		f.op("VMOVUPS", at(map[string]int{"Y": 32, "Z": 64}[width]*i, "SI"), vec(width, 12+i))
 	}
 	f.op("PCALIGN", "$32")
 	f.label("loop")
 	for i := range 12 {
-		add(i)
+		add(12+i%2, 14+i/2%2, i)
 	}
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")

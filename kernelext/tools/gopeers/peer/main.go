@@ -20,8 +20,9 @@ import (
 type answer struct {
 	Median  float64 `json:"median,omitempty"` // ns per call
 	Min     float64 `json:"min,omitempty"`
-	CPU     float64 `json:"cpu,omitempty"` // ns of processor time per call, of all threads
-	RSS     float64 `json:"rss,omitempty"` // MiB at most resident during this case
+	Wall    float64 `json:"wall,omitempty"` // the mean
+	CPU     float64 `json:"cpu,omitempty"`  // ns of processor time per call, of all threads
+	RSS     float64 `json:"rss,omitempty"`  // MiB at most resident during this case
 	Error   string  `json:"error,omitempty"`
 	Version string  `json:"version,omitempty"`
 }
@@ -96,22 +97,25 @@ func measure(run func(), budget time.Duration) answer {
 	run()
 	once := time.Since(began)
 	if once > 4*budget { // so far behind that more calls would only take time, warm or not
-		return answer{Median: float64(once), Min: float64(once), CPU: float64(cpuTime() - used), RSS: peak()}
+		return answer{Median: float64(once), Min: float64(once), Wall: float64(once), CPU: float64(cpuTime() - used), RSS: peak()}
 	}
 	batch := max(1, int(200*time.Microsecond/max(once, 1)))
 	var all []float64
 	used = cpuTime()
+	wall := 0.0
 	for began = time.Now(); len(all) < 3 || time.Since(began) < budget; {
 		t := time.Now()
 		for range batch {
 			run()
 		}
-		all = append(all, float64(time.Since(t))/float64(batch))
+		took := float64(time.Since(t))
+		all = append(all, took/float64(batch))
+		wall += took
 	}
 	used = cpuTime() - used
 	calls := float64(len(all) * batch)
 	slices.Sort(all)
-	return answer{Median: all[len(all)/2], Min: all[0], CPU: float64(used) / calls, RSS: peak()}
+	return answer{Median: all[len(all)/2], Min: all[0], Wall: wall / calls, CPU: float64(used) / calls, RSS: peak()}
 }
 
 func cpuTime() time.Duration {
