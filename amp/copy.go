@@ -54,36 +54,109 @@ func pickOn[T word](out, x *Tensor, maps [][]int, number float64) {
 	dst, src := words[T](out)[out.off:], words[T](x)
 	k := len(out.shape) - 1
 	inner, step := 1, 0
-	var along []int
+	var along []pickRun
 	if k >= 0 {
-		inner, step, along = out.shape[k], x.strides[k], maps[k]
+		inner, step, along = out.shape[k], x.strides[k], pickRuns(maps[k], out.shape[k])
 	}
 	cpu.Parallel(out.Len()/inner, grainOf(inner), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row := dst[r*inner : (r+1)*inner]
 			off, ok := pickRow(out, x, maps, r)
-			switch {
-			case !ok:
-				for i := range row {
-					row[i] = fill
-				}
-			case along != nil:
-				for i, j := range along {
+			if !ok {
+				fillWords(row, fill)
+				continue
+			}
+			if k < 0 {
+				row[0] = src[off]
+				continue
+			}
+			if along == nil { // steps that change: one element after another
+				for i, j := range maps[k] {
 					if j < 0 {
 						row[i] = fill
 					} else {
 						row[i] = src[off+j*step]
 					}
 				}
-			case step == 1:
-				copy(row, src[off:])
-			default:
-				for i := range row {
-					row[i] = src[off+i*step]
+				continue
+			}
+			for _, run := range along {
+				part := row[run.to : run.to+run.n]
+				if run.from < 0 {
+					fillWords(part, fill)
+				} else {
+					copyStrided(part, src, off+run.from*step, run.by*step)
 				}
 			}
 		}
 	})
+}
+
+// A pickRun is a part of a map whose entries go on by the same step: n elements of the result from place to on are those of the source
+// at from, from + by and so on. A negative from stands for the number.
+type pickRun struct{ to, n, from, by int }
+
+// Runs are taken one by one while there are no more than pickRunFree of them, or they have pickRunLeast elements on average.
+const (
+	pickRunFree  = 4
+	pickRunLeast = 8
+)
+
+// pickRuns returns the runs of a map of n entries, or none where they are too short to pay; a nil map is the identity.
+func pickRuns(m []int, n int) []pickRun {
+	if m == nil {
+		return []pickRun{{n: n, by: 1}}
+	}
+	var runs []pickRun
+	for lo := 0; lo < n; {
+		run := pickRun{to: lo, n: 1, from: max(m[lo], -1)}
+		if lo+1 < n && m[lo] >= 0 && m[lo+1] >= 0 {
+			run.by = m[lo+1] - m[lo]
+		}
+		for hi := lo + 1; hi < n && max(m[hi], -1) == max(m[hi-1], -1)+run.by && (m[hi] < 0) == (run.from < 0); hi++ {
+			run.n++
+		}
+		runs = append(runs, run)
+		if lo += run.n; lo < pickRunLeast*(len(runs)-pickRunFree) {
+			return nil
+		}
+	}
+	return runs
+}
+
+// copyStrided sets dst to the elements of src at from, from + step and so on.
+func copyStrided[T word](dst, src []T, from, step int) {
+	switch step {
+	case 0:
+		fillWords(dst, src[from])
+	case 1:
+		copy(dst, src[from:from+len(dst)])
+	case -1:
+		part := src[from-len(dst)+1 : from+1]
+		i := 0
+		if d, ok := any(dst).([]uint32); ok {
+			i = cpu.Reverse(d, any(part).([]uint32))
+		}
+		for last := len(part) - 1; i < len(dst); i++ {
+			dst[i] = part[last-i]
+		}
+	default:
+		for i := range dst {
+			dst[i] = src[from]
+			from += step
+		}
+	}
+}
+
+// fillWords sets every element: by copies, which are vectors.
+func fillWords[T word](dst []T, v T) {
+	few := min(len(dst), 16)
+	for i := range dst[:few] {
+		dst[i] = v
+	}
+	for n := few; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
 }
 
 // pickRow returns where row r of out, all dimensions but the last, comes from; false if it is filled.

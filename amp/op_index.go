@@ -1,6 +1,10 @@
 package amp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // index_select takes slices of one dimension by number; flip and roll reorder it.
 
@@ -16,6 +20,10 @@ func init() {
 			return shape
 		},
 		CPU: func(c *Call) {
+			if len(c.Out.shape) == 1 {
+				bySize(c.Out.dt, pickList[uint8], pickList[uint16], pickList[uint32], pickList[uint64])(c)
+				return
+			}
 			maps := make([][]int, len(c.Out.shape))
 			maps[c.Dims[0]] = indexMap(c, c.In[1], c.In[0].shape[c.Dims[0]])
 			pickAlong(c.Out, c.In[0], maps, 0)
@@ -79,6 +87,27 @@ func indexMap(c *Call, index *Tensor, n int) []int {
 	out := make([]int, index.Len())
 	eachIndex(c, index, n, func(i, j int) { out[i] = j })
 	return out
+}
+
+// pickList is index_select of a vector.
+func pickList[T word](c *Call) {
+	x, index := c.In[0], c.In[1]
+	if !index.contiguous() {
+		copied := alloc("index_select", theCPU, Int64, index.shape)
+		defer copied.release()
+		copyRows(copied, index)
+		index = copied
+	}
+	n, step := uint64(x.shape[0]), x.strides[0]
+	dst, src, at := words[T](c.Out)[c.Out.off:], words[T](x)[x.off:], elements[int64](index)[index.off:][:index.Len()]
+	cpu.Parallel(len(at), grain, func(lo, hi int) {
+		for i, j := range at[lo:hi] {
+			if uint64(j) >= n {
+				eachIndex(c, c.In[1], int(n), func(int, int) {}) // says which
+			}
+			dst[lo+i] = src[int(j)*step]
+		}
+	})
 }
 
 // reorder makes the maps of the dimensions c.Dims: index i of the k-th comes from f(k, i, size).

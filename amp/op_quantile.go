@@ -127,25 +127,15 @@ func Bucketize(s *Scope, x, boundaries *Tensor, right bool) *Tensor {
 func Nonzero(s *Scope, x *Tensor) *Tensor {
 	s.alive("Nonzero")
 	x.live("Nonzero")
-	var places []int
-	for i, v := range x.Float64s() {
-		if v == 0 {
-			continue
+	if len(x.shape) == 0 {
+		count := 0
+		if x.Item() != 0 {
+			count = 1
 		}
-		first := len(places)
-		for d := len(x.shape) - 1; d >= 0; d-- {
-			places = append(places, i%x.shape[d])
-			i /= x.shape[d]
-		}
-		slices.Reverse(places[first:])
+		return Reshape(s, s.indices(nil), count, 0)
 	}
-	count := 0
-	if len(x.shape) > 0 {
-		count = len(places) / len(x.shape)
-	} else if x.Item() != 0 {
-		count = 1
-	}
-	return Reshape(s, s.indices(places), count, len(x.shape))
+	places := coordinates(setBytes(x.onHost("Nonzero")), x.shape)
+	return Reshape(s, indices(s, places), len(places)/len(x.shape), len(x.shape))
 }
 
 // MaskedSelect returns the elements of x whose mask (bool) is true, in row-major order; shapes are broadcast. It reads the mask, for which
@@ -157,11 +147,6 @@ func MaskedSelect(s *Scope, x, mask *Tensor) *Tensor {
 		fail("masked_select", ErrDType, "compare to make a mask, for example amp.Ne(s, m, zero)", "mask is %v", mask.dt)
 	}
 	shape := broadcast(&Call{Op: opMaskedFill, In: []*Tensor{x, mask}})
-	var places []int
-	for i, v := range Expand(s, mask, shape...).Float64s() {
-		if v != 0 {
-			places = append(places, i)
-		}
-	}
-	return IndexSelect(s, Reshape(s, Expand(s, x, shape...), -1), 0, s.indices(places))
+	places := flatPlaces(setBytes(Expand(s, mask, shape...).onHost("masked_select")))
+	return IndexSelect(s, Reshape(s, Expand(s, x, shape...), -1), 0, indices(s, places))
 }

@@ -1867,6 +1867,16 @@ func readAllY(n int, x *byte)
 //go:noescape
 func readAllZ(n int, x *byte)
 
+// reverseY writes blocks of 8 words to dst, the last word of src first; end is behind that.
+//
+//go:noescape
+func reverseY(blocks int, end unsafe.Pointer, dst *uint32)
+
+// reverseZ writes blocks of 16 words to dst, the last word of src first; end is behind that.
+//
+//go:noescape
+func reverseZ(blocks int, end unsafe.Pointer, dst *uint32)
+
 // rewriteAllY reads n blocks of four registers and writes the same in place.
 //
 //go:noescape

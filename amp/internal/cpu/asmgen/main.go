@@ -33,6 +33,7 @@ func generate() map[string]string {
 		"peak_amd64.s":      peaks,
 		"philox_amd64.s":    randoms,
 		"transpose_amd64.s": transposes,
+		"reverse_amd64.s":   reverses,
 		"finite_amd64.s":    finites,
 		"normal_amd64.s":    normals,
 		"doubles_amd64.s":   doubles,
