@@ -34,6 +34,10 @@ func attentionCPU(c *Call) {
 		attend[float64](c, &attenders64)
 		return
 	}
+	if newAttention(c.In, &c.Attrs).tiled() {
+		attendTiles(c)
+		return
+	}
 	attend[float32](c, &attenders32)
 }
 

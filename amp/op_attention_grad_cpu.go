@@ -11,6 +11,10 @@ func attentionBackwardCPU(c *Call) {
 		attendBack[float64](c, &attenders64)
 		return
 	}
+	if newAttention(c.In[1:], &c.Attrs).tiled() {
+		attendBackTiles(c)
+		return
+	}
 	attendBack[float32](c, &attenders32)
 }
 
@@ -19,28 +23,39 @@ func attentionBackwardCPU(c *Call) {
 func attendBack[T float32 | float64](c *Call, pool *sync.Pool) {
 	a := newAttention(c.In[1:], &c.Attrs)
 	dy, out := c.In[0], c.Out
-	sizes := a.sizes()
 	cpu.Parallel(length(a.batch), max(1, 1<<16/max(1, a.T*a.S*(a.d+a.e))), func(lo, hi int) {
 		w := pool.Get().(*attender[T])
 		defer pool.Put(w)
 		w.attention = a
 		for n := lo; n < hi; n++ {
-			w.dk, w.dv = resize(w.dk, a.S*a.d), resize(w.dv, a.S*a.e)
-			clear(w.dk)
-			clear(w.dv)
-			at := out.off + sizes[0] + sizes[1] + sizes[2] + n*a.T*a.S
-			for first := 0; first < a.T; first += queryBlock {
-				w.begin(n, first)
-				w.backward(dy, out, at+first*a.S)
-				w.row.scale(w.rows[:w.count*a.d], T(a.scale))
-				store(out, out.off+(n*a.T+first)*a.d, w.rows[:w.count*a.d])
-			}
-			w.row.scale(w.dk, T(a.scale))
-			store(out, out.off+sizes[0]+n*a.S*a.d, w.dk)
-			store(out, out.off+sizes[0]+sizes[1]+n*a.S*a.e, w.dv)
+			w.matrixBackward(n, dy, out, w.backward)
+			w.storeKeys(n, out)
 		}
 		w.end()
 	})
+}
+
+// matrixBackward goes over the queries of matrix n; step is backward.
+func (w *attender[T]) matrixBackward(n int, dy, out *Tensor, step func(dy, out *Tensor, maskAt int)) {
+	w.dk, w.dv = resize(w.dk, w.S*w.d), resize(w.dv, w.S*w.e)
+	clear(w.dk)
+	clear(w.dv)
+	sizes := w.sizes()
+	at := out.off + sizes[0] + sizes[1] + sizes[2] + n*w.T*w.S
+	for first := 0; first < w.T; first += queryBlock {
+		w.begin(n, first)
+		step(dy, out, at+first*w.S)
+		w.row.scale(w.rows[:w.count*w.d], T(w.scale))
+		store(out, out.off+(n*w.T+first)*w.d, w.rows[:w.count*w.d])
+	}
+}
+
+// storeKeys rounds the gradients of the keys and values of matrix n.
+func (w *attender[T]) storeKeys(n int, out *Tensor) {
+	sizes := w.sizes()
+	w.row.scale(w.dk, T(w.scale))
+	store(out, out.off+sizes[0]+n*w.S*w.d, w.dk)
+	store(out, out.off+sizes[0]+sizes[1]+n*w.S*w.e, w.dv)
 }
 
 // backward adds one block of queries to dk and dv and leaves its dq in rows. The first walk over the keys finds each row's top, sum
@@ -72,7 +87,7 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 			}
 		}
 		for i := range w.count {
-			w.scoreGradient(i, j, m)
+			w.scoreGradient(i, j, m, 1)
 			if w.additive() {
 				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
 			}
@@ -95,8 +110,9 @@ func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 	}
 }
 
-// scoreGradient turns row i of p into probabilities and of dp into the gradient of the scores, P∘(dP - Σ dP∘P).
-func (w *attender[T]) scoreGradient(i, j, m int) {
+// scoreGradient turns row i of p, exponentials that are still to be multiplied by more, into probabilities and of dp into the gradient of the
+// scores, P∘(dP - Σ dP∘P).
+func (w *attender[T]) scoreGradient(i, j, m int, more T) {
 	n := w.visible(i, j, m)
 	end := inBlocks(n, m)
 	clear(w.dp[i*m+n : (i+1)*m])
@@ -106,7 +122,7 @@ func (w *attender[T]) scoreGradient(i, j, m int) {
 		clear(dp)
 		return
 	}
-	w.row.gradient(p, dp, k, T(w.delta[i]*k))
+	w.row.gradient(p, dp, k*more, T(w.delta[i]*k))
 	clear(p[n:]) // 0 unless k is NaN
 	clear(dp[n:])
 }

@@ -266,11 +266,16 @@ func TestAttentionThreads(t *testing.T) {
 		root := NewScope(Seed(8))
 		defer root.Close()
 		h := sha256.New()
-		for _, dt := range []DType{Float16, Float32} {
+		for _, dt := range []DType{Float16, BFloat16, Float32} {
 			q, k, v := Randn(root, dt, 0, 1, 3, 150, 16).RequireGrad(), Randn(root, dt, 0, 1, 3, 300, 16).RequireGrad(), Randn(root, dt, 0, 1, 3, 300, 8).RequireGrad()
 			y := ScaledDotProductAttention(root, q, k, v, nil, Attention{})
 			project(root, y, 3).Backward()
 			fmt.Fprintln(h, y.Float64s(), q.Grad().Float64s(), k.Grad().Float64s(), v.Grad().Float64s())
+
+			x := Randn(root, dt, 0, 1, 20, 135, 7).RequireGrad() // several blocks of queries to a task
+			y = ScaledDotProductAttention(root, x, x, x, nil, Attention{Causal: true})
+			project(root, y, 4).Backward()
+			fmt.Fprintln(h, y.Float64s(), x.Grad().Float64s())
 		}
 		return fmt.Sprintf("%x", h.Sum(nil))
 	})

@@ -2002,6 +2002,26 @@ func softplusF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func softplusF64Z(blocks int, src *float64, dst *float64)
 
+// splitPairsBF16 writes pairs of rows of n numbers as two bfloat16 each, which lie part bytes apart, elements of a pair of rows side by side: as many as a multiple of 16, zeros at last; distances in bytes, of dst from pair to pair.
+//
+//go:noescape
+func splitPairsBF16(pairs int, n int, src *float32, lds int, dst *uint32, ldd int, part int)
+
+// splitRowsBF16x2 writes rows of n numbers, times factor, as 2 parts each, which lie part bytes apart: as many as a multiple of 32, zeros at last; distances of rows in bytes.
+//
+//go:noescape
+func splitRowsBF16x2(rows int, n int, factor *float32, src *float32, lds int, dst *uint16, ldd int, part int)
+
+// splitRowsBF16x3 writes rows of n numbers, times factor, as 3 parts each, which lie part bytes apart: as many as a multiple of 32, zeros at last; distances of rows in bytes.
+//
+//go:noescape
+func splitRowsBF16x3(rows int, n int, factor *float32, src *float32, lds int, dst *uint16, ldd int, part int)
+
+// splitRowsF16x2 writes rows of n numbers, times factor, as 2 parts each, which lie part bytes apart: as many as a multiple of 32, zeros at last; distances of rows in bytes.
+//
+//go:noescape
+func splitRowsF16x2(rows int, n int, factor *float32, src *float32, lds int, dst *uint16, ldd int, part int)
+
 // spreadTaps writes for each row of 32 groups of taps elements, taps below 11, taps rows of 32: the first elements of the groups, the second ones, and so on. index holds the multiples 0…3 of taps, 8 times. It reads up to 28 elements beyond the row.
 //
 //go:noescape

@@ -29,6 +29,7 @@ func generate() map[string]string {
 		"dot_amd64.s":       dots,
 		"gemv_amd64.s":      gemvs,
 		"steps_amd64.s":     steps,
+		"splits_amd64.s":    splits,
 		"images_amd64.s":    images,
 		"peak_amd64.s":      peaks,
 		"philox_amd64.s":    randoms,

@@ -1,0 +1,300 @@
+package amp
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Attention of halves where the tile registers multiply them. Scores and the gradient of the weights are products of halves as they are. The
+// weights, and the gradient of the scores, are float32: each is split into a sum of halves, which the tile registers multiply one after another
+// with the other operand. Keys and values are packed once for all the queries that a worker takes.
+
+// fewestTiled is the number of queries, and of keys, from which on tiles pay.
+const fewestTiled = 16
+
+// tiled says that the products go through the tile registers.
+func (a *attention) tiled() bool {
+	f := halfFormat(a.q)
+	return f != cpu.NoHalf && cpu.TileSteps(f) && a.T >= fewestTiled && a.S >= fewestTiled && a.d > 0 && a.e > 0
+}
+
+// A tiler is an attender whose products are of tiles. Its features are padded with zeros.
+type tiler struct {
+	attender[float32]
+	f            cpu.Format
+	dWide, eWide int // d and e, rounded up to a multiple of 32
+
+	keyPairs   []uint32 // by blocks of keys: kᵀ in pairs of features
+	valuePairs []uint32 // v in pairs of keys
+	queries    []uint16 // of the block, rows of oddLines(dWide)
+	parts      []uint16 // of a block of p or dp
+	stage      []uint16
+	sums       []float32 // of a product
+	total      []float32 // of forward or dq: for each 32 queries, in tiles
+	from       [8]int
+	product    cpu.TileProduct
+	steps      []cpu.TileStep
+	terms      [3]term
+	tileGrader
+}
+
+var tilers = sync.Pool{New: func() any { return &tiler{attender: attender[float32]{row: newLineRows()}} }}
+
+func tilerFor(a *attention) *tiler {
+	w := tilers.Get().(*tiler)
+	w.attention, w.f = a, halfFormat(a.q)
+	w.dWide, w.eWide = upTo(a.d, 32), upTo(a.e, 32)
+	w.sums = resize(w.sums, 32*keyBlock)
+	return w
+}
+
+func (w *tiler) release() {
+	w.end()
+	w.product = cpu.TileProduct{}
+	tilers.Put(w)
+}
+
+func upTo(n, step int) int { return (n + step - 1) / step * step }
+
+// oddLines is a distance of at least n halves between rows that do not get in each other's way in the cache.
+func oddLines(n int) int { return upTo(n, 32) | 32 }
+
+// Distances of rows: of the parts of a block of p, and from one part to the next.
+const (
+	partRow  = keyBlock + 32
+	partSize = queryBlock * partRow
+)
+
+// attendTiles is attend. A task has blocks of queries of a matrix, so many that there are about sixteen tasks.
+func attendTiles(c *Call) {
+	a := newAttention(c.In, &c.Attrs)
+	per := (a.T + queryBlock - 1) / queryBlock
+	batch := length(a.batch)
+	blocks := min(per, max(1, batch*per/16))
+	tasks := (per + blocks - 1) / blocks
+	cost := max(1, min(a.T, blocks*queryBlock)*a.S*(a.d+a.e))
+	cpu.Parallel(batch*tasks, max(1, 1<<19/cost), func(lo, hi int) {
+		w := tilerFor(a)
+		defer w.release()
+		for i := lo; i < hi; i++ {
+			first := i % tasks * blocks * queryBlock
+			end := min(a.T, first+blocks*queryBlock)
+			w.n = i / tasks
+			step := w.tileForward
+			if !w.packValues(first, end) {
+				step = w.forward
+			}
+			for ; first < end; first += queryBlock {
+				w.begin(i/tasks, first)
+				step(c.Out)
+			}
+		}
+	})
+}
+
+// packValues packs the keys and values of matrix n that queries first … end-1 see. It returns false if a value is not finite: a sum of
+// parts times that is not the number times that.
+func (w *tiler) packValues(first, end int) bool {
+	w.first, w.count = first, end-first
+	w.keyPairs = w.packFeatures(w.keyPairs, w.k, w.d, w.dWide)
+	size, finite := keyBlock/2*w.eWide, true
+	w.valuePairs = resize(w.valuePairs, upTo(w.keys(), keyBlock)/keyBlock*size)
+	w.keyBlocks(func(j, m int) {
+		w.stageRows(w.v, j, m, w.e, w.eWide)
+		finite = finite && finiteHalves(w.stage, w.f)
+		w.pairKeys(w.valuePairs[j/keyBlock*size:], m, w.eWide)
+	})
+	return finite
+}
+
+// packFeatures packs the keys that the queries see, or their values, in pairs of features.
+func (w *tiler) packFeatures(dst []uint32, t *Tensor, features, width int) []uint32 {
+	size := width / 2 * keyBlock
+	dst = resize(dst, upTo(w.keys(), keyBlock)/keyBlock*size)
+	w.keyBlocks(func(j, m int) {
+		w.stageRows(t, j, m, features, width)
+		cpu.TransposePairs(m, width/2, w.stage, width, dst[j/keyBlock*size:], keyBlock)
+	})
+	return dst
+}
+
+// keyBlocks calls f for the blocks of keys that the queries see.
+func (w *tiler) keyBlocks(f func(j, m int)) {
+	for j := 0; j < w.keys(); j += keyBlock {
+		f(j, min(keyBlock, w.keys()-j))
+	}
+}
+
+// rowGroups calls f for each 32 queries, and the last ones: how many there are, and rows of a tile for them.
+func (w *tiler) rowGroups(f func(r, rows, high int)) {
+	for r := 0; r < w.count; r += 32 {
+		rows := min(32, w.count-r)
+		f(r, rows, upTo(rows, 16))
+	}
+}
+
+// copyRows copies rows of the matrix of t that belongs to this part of the batch to rows of ldd, which go on with zeros.
+func (w *tiler) copyRows(dst []uint16, ldd int, t *Tensor, row, rows, width int) {
+	k := len(t.shape) - 2
+	src, off, down, step := halvesOf(t), w.at(t, w.n)+row*t.strides[k], t.strides[k], t.strides[k+1]
+	if step == 1 && down >= 0 {
+		cpu.TakeHalves(rows, width, 1, src[off:], down, dst, ldd)
+	} else {
+		for r := range rows {
+			for i := range width {
+				dst[r*ldd+i] = src[off+r*down+i*step]
+			}
+		}
+	}
+	for r := range rows {
+		clear(dst[r*ldd+width : (r+1)*ldd])
+	}
+}
+
+// stageRows copies m rows of t from row j on, width elements each, and zeros up to a multiple of 32 rows.
+func (w *tiler) stageRows(t *Tensor, j, m, features, width int) {
+	w.stage = resize(w.stage, upTo(m, 32)*width)
+	w.copyRows(w.stage, width, t, j, m, features)
+	clear(w.stage[m*width:])
+}
+
+// pairKeys packs the staged rows in pairs of rows.
+func (w *tiler) pairKeys(dst []uint32, m, width int) {
+	cpu.PairRows(upTo(m, 32)/2, width, 1, w.stage, 2*width, width, true, dst, width)
+}
+
+// finiteHalves says that there is no infinity or NaN among a multiple of 32 halves.
+func finiteHalves(x []uint16, f cpu.Format) bool {
+	mask := uint64(0x7f80)
+	if f == cpu.F16 {
+		mask = 0x7c00
+	}
+	const each, signs = 0x0001000100010001, 0x8000800080008000
+	one := (mask & -mask) * each // an exponent of ones overflows to the sign
+	mask *= each
+	found := uint64(0)
+	for _, four := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/4) {
+		found |= four&mask + one
+	}
+	return found&signs == 0
+}
+
+// A term is a product of parts: where its operands start in theirs.
+type term struct{ a, b int }
+
+// setTerms lists the steps of k elements of a sum of products: nextA is the distance of each 32 elements of a, rowB that of pairs.
+func (w *tiler) setTerms(k, nextA, rowB int, terms ...term) {
+	w.steps = w.steps[:0]
+	for s := 0; s < k; s += 32 {
+		for _, t := range terms { // one after another while their operands are near
+			w.steps = append(w.steps, cpu.TileStep{A: 2 * (t.a + s/32*nextA), B: 4 * (t.b + s/2*rowB)})
+		}
+	}
+}
+
+// multiply sets or raises sums, in tiles of high rows of 32, by the product that setTerms listed: rows of a from off on, by so many columns.
+func (w *tiler) multiply(high, off, cols int, sums []float32, more bool) {
+	p := &w.product
+	p.Steps = w.steps
+	tiles := (cols + 15) / 16
+	p.Check(high, off, 16, 0, 16*(tiles-1))
+	for t := 0; t < tiles; t += len(w.from) {
+		from := w.from[:min(len(w.from), tiles-t)]
+		for i := range from {
+			from[i] = 16 * (t + i)
+		}
+		p.Rows(high, off, from, 16, sums[t/2*32*high:], more)
+	}
+}
+
+// unfold writes sums that multiply left to rows of dst.
+func unfold(sums []float32, high, rows, cols int, dst []float32, row int) {
+	for x := 0; x < cols; x += 16 {
+		cpu.StoreSums(cpu.NoHalf, rows, sums[x/32*32*high+x%32:], dst[x:], row, min(16, cols-x), nil)
+	}
+}
+
+// featureProduct sets p to the products of rows of halves, a, with the m keys from j on in pairs of features.
+func (w *tiler) featureProduct(a []uint16, width int, b []uint32, p []float32, j, m int) {
+	lda, size := oddLines(width), width/2*keyBlock
+	w.product = cpu.TileProduct{Format: w.f, A: a, RowA: lda, NextA: 16 * lda, B: b[j/keyBlock*size:], RowB: keyBlock}
+	w.setTerms(width, 32, keyBlock, term{})
+	w.rowGroups(func(r, rows, high int) {
+		if n := w.visible(r+rows-1, j, m); n > 0 {
+			w.multiply(high, r*lda, n, w.sums, false)
+			unfold(w.sums, high, rows, n, p[r*m:], m)
+		}
+	})
+}
+
+// blockRows copies the block's rows of t.
+func (w *tiler) blockRows(dst []uint16, t *Tensor, features, width int) []uint16 {
+	ld := oddLines(width)
+	dst = resize(dst, queryBlock*ld)
+	w.copyRows(dst, ld, t, w.first, w.count, features)
+	return dst
+}
+
+// tileForward is forward: the sums of weighted values stay in tiles while block after block of keys is added.
+func (w *tiler) tileForward(out *Tensor) {
+	w.queries = w.blockRows(w.queries, w.q, w.d, w.dWide)
+	w.total = resize(w.total, queryBlock*w.eWide)
+	factor := w.weightFactor()
+	w.keyBlocks(func(j, m int) {
+		w.featureProduct(w.queries, w.dWide, w.keyPairs, w.p, j, m)
+		for i := range w.count {
+			if shrink := w.exponentials(i, j, m); shrink != 1 && j > 0 {
+				w.shrinkTotal(i, w.eWide, shrink)
+			}
+		}
+		if w.drop != nil {
+			w.factors(j, m)
+			multiply(w.p[:w.count*m], w.kept)
+		}
+		w.addValues(j, m, factor)
+	})
+	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.eWide:], high, rows, w.e, w.rows[r*w.e:], w.e) })
+	for i := range w.count {
+		row := w.rows[i*w.e : (i+1)*w.e]
+		w.row.scale(row, w.share(i)/factor)
+		store(out, out.off+(w.n*w.T+w.first+i)*w.e, row)
+	}
+}
+
+// weightFactor is what weights of float16 are multiplied by, so that the largest are near its bound and the smallest far from the other: a
+// power of two.
+func (w *tiler) weightFactor() float32 {
+	if w.f == cpu.BF16 {
+		return 1
+	}
+	e := 1
+	if w.drop != nil {
+		_, e = math.Frexp(w.drop.scale)
+	}
+	return float32(math.Ldexp(1, 15-e))
+}
+
+// shrinkTotal multiplies the sums of query i.
+func (w *tiler) shrinkTotal(i, width int, shrink float32) {
+	r := i &^ 31
+	high := upTo(min(32, w.count-r), 16)
+	for x := 0; x < width; x += 32 {
+		w.row.scale(w.total[r*width+x*high+i%32*32:][:32], shrink)
+	}
+}
+
+// addValues adds the values of m keys from j on, times p, to the total.
+func (w *tiler) addValues(j, m int, factor float32) {
+	w.parts = resize(w.parts, 2*partSize)
+	w.product = cpu.TileProduct{Format: w.f, A: w.parts, RowA: partRow, NextA: 16 * partRow, B: w.valuePairs[j/2*w.eWide:], RowB: w.eWide}
+	w.rowGroups(func(r, rows, high int) {
+		if n := w.visible(r+rows-1, j, m); n > 0 {
+			cpu.SplitRows(w.f, 2, rows, n, factor, w.p[r*m:], m, w.parts[r*partRow:], partRow, partSize)
+			w.setTerms(n, 32, w.eWide, term{}, term{a: partSize})
+			w.multiply(high, r*partRow, w.e, w.total[r*w.eWide:], j > 0)
+		}
+	})
+}

@@ -1,0 +1,261 @@
+package amp
+
+import (
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// The gradient of attention where the tile registers multiply. The gradients of keys and values are summed as they are wanted by tiles:
+// transposed, dvᵀ = dyᵀ·P and dkᵀ = qᵀ·dS, so that P and dS are read as they were computed. P, dS and what they are multiplied by are
+// bfloat16 or sums of two: it has the range of float32, which gradients need, and two hold all of a float16.
+
+// keptKeys is up to how many keys the scores of a block of queries are kept from the first walk to the second.
+const keptKeys = 8 * keyBlock
+
+// pairPart is the distance of the parts of a block of p in pairs of queries.
+const pairPart = queryBlock / 2 * keyBlock
+
+// A tileGrader is what a tiler needs for the gradient.
+type tileGrader struct {
+	valueFeatures []uint32 // by blocks of keys: vᵀ in pairs of features
+	keyRows       []uint32 // k in pairs of keys, in parts
+	gradients     []uint16 // dy of the block, as queries
+	turnedQ       []uint16 // qᵀ and dyᵀ as tiles, in parts
+	turnedDY      []uint16
+	pairs         []uint32  // p or dp in pairs of queries, in parts
+	keptP, keptDP []float32 // blocks of keys
+	tops          []float32 // by blocks of keys: tops of the queries when they were computed
+	dkTiles       []float32 // by blocks of keys: dkᵀ and dvᵀ in tiles
+	dvTiles       []float32
+	wide          []float32
+}
+
+func attendBackTiles(c *Call) {
+	a := newAttention(c.In[1:], &c.Attrs)
+	dy, out := c.In[0], c.Out
+	cpu.Parallel(length(a.batch), max(1, 1<<18/max(1, a.T*a.S*(a.d+a.e))), func(lo, hi int) {
+		w := tilerFor(a)
+		defer w.release()
+		for n := lo; n < hi; n++ {
+			w.n, w.first, w.count = n, 0, a.T
+			if w.packGradient(dy) {
+				w.matrixBackward(n, dy, out, w.tileBackward)
+				w.foldKeys()
+			} else {
+				w.matrixBackward(n, dy, out, w.backward)
+			}
+			w.storeKeys(n, out)
+		}
+	})
+}
+
+// partsOf is how many bfloat16 hold a half.
+func (w *tiler) partsOf() int {
+	if w.f == cpu.F16 {
+		return 2
+	}
+	return 1
+}
+
+// packGradient packs keys and values of the matrix, and clears the sums. It returns false if q, k or dy is not finite.
+func (w *tiler) packGradient(dy *Tensor) bool {
+	w.keyPairs = w.packFeatures(w.keyPairs, w.k, w.d, w.dWide)
+	w.valueFeatures = w.packFeatures(w.valueFeatures, w.v, w.e, w.eWide)
+	blocks := upTo(w.keys(), keyBlock) / keyBlock
+	size, finite := w.keyRowsSize(), true
+	w.keyRows = resize(w.keyRows, blocks*size)
+	w.keyBlocks(func(j, m int) {
+		w.stageRows(w.k, j, m, w.d, w.dWide)
+		finite = finite && finiteHalves(w.stage, w.f)
+		dst := w.keyRows[j/keyBlock*size:]
+		if w.partsOf() == 1 {
+			w.pairKeys(dst, m, w.dWide)
+			return
+		}
+		w.wide = resize(w.wide, len(w.stage))
+		cpu.WidenF16(w.wide, w.stage)
+		cpu.SplitPairs(upTo(m, 32)/2, w.dWide, w.wide, w.dWide, dst, w.dWide, size/2)
+	})
+	w.dkTiles = resize(w.dkTiles, blocks*keyBlock*upTo(w.d, 16))
+	w.dvTiles = resize(w.dvTiles, blocks*keyBlock*upTo(w.e, 16))
+	clear(w.dkTiles)
+	clear(w.dvTiles)
+	return finite && w.finiteRows(w.q, w.d, w.dWide) && w.finiteRows(dy, w.e, w.eWide)
+}
+
+// keyRowsSize is how many pairs a block of keyRows has.
+func (w *tiler) keyRowsSize() int { return w.partsOf() * keyBlock / 2 * w.dWide }
+
+// finiteRows says that the queries' rows of t are finite.
+func (w *tiler) finiteRows(t *Tensor, features, width int) bool {
+	for i := 0; i < w.T; i += queryBlock {
+		w.stageRows(t, i, min(queryBlock, w.T-i), features, width)
+		if !finiteHalves(w.stage, w.f) {
+			return false
+		}
+	}
+	return true
+}
+
+// tileBackward is backward. The gradient of q is left in rows.
+func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
+	w.queries = w.blockRows(w.queries, w.q, w.d, w.dWide)
+	w.gradients = w.blockRows(w.gradients, dy, w.e, w.eWide)
+	w.turnedQ = w.turn(w.turnedQ, w.queries, w.d, w.dWide)
+	w.turnedDY = w.turn(w.turnedDY, w.gradients, w.e, w.eWide)
+	w.total = resize(w.total, queryBlock*w.dWide)
+	keys := w.keys()
+	kept := keys <= keptKeys
+	blocks := upTo(keys, keyBlock) / keyBlock
+	w.tops = resize(w.tops, blocks*queryBlock)
+	if !kept {
+		blocks = 1
+	}
+	w.keptP, w.keptDP = resize(w.keptP, blocks*queryBlock*keyBlock), resize(w.keptDP, blocks*queryBlock*keyBlock)
+	w.keyBlocks(func(j, m int) {
+		w.place(j, kept)
+		w.scoresAndGradient(j, m)
+		for i := range w.count {
+			shrink, n := w.exponentials(i, j, m), w.visible(i, j, m)
+			clear(w.dp[i*m+n : (i+1)*m]) // what was there before
+			end := inBlocks(n, m)
+			w.delta[i] = w.delta[i]*shrink + w.row.dot(w.p[i*m:i*m+end], w.dp[i*m:i*m+end])
+		}
+		copy(w.tops[j/keyBlock*queryBlock:][:w.count], w.top[:])
+	})
+	w.keyBlocks(func(j, m int) {
+		w.place(j, kept)
+		tops := w.tops[j/keyBlock*queryBlock:][:w.count]
+		switch {
+		case !kept:
+			w.scoresAndGradient(j, m)
+			for i := range w.count {
+				tops[i] = w.top[i]
+				if w.sum[i] != 0 {
+					p, scale := w.seen(i, j, m)
+					w.row.exps(p, scale, w.top[i])
+				}
+			}
+		case w.drop != nil && keys > keyBlock:
+			w.factors(j, m)
+		}
+		for i, top := range tops {
+			more := float32(1)
+			if top != w.top[i] {
+				more = float32(cpu.Exp.Of(float64(top - w.top[i])))
+			}
+			w.scoreGradient(i, j, m, more)
+			if w.additive() {
+				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
+			}
+		}
+		if w.drop != nil {
+			multiply(w.p[:w.count*m], w.kept)
+		}
+		w.addGradients(j, m)
+	})
+	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.dWide:], high, rows, w.d, w.rows[r*w.d:], w.d) })
+}
+
+// place makes p and dp those of the block of keys j.
+func (w *tiler) place(j int, kept bool) {
+	if !kept {
+		j = 0
+	}
+	at := j * queryBlock
+	w.p, w.dp = w.keptP[at:at+queryBlock*keyBlock], w.keptDP[at:at+queryBlock*keyBlock]
+}
+
+// scoresAndGradient sets p to scores and dp to dy·vᵀ, times dropout's factors. Elements of dp that a query does not see are anything.
+func (w *tiler) scoresAndGradient(j, m int) {
+	w.featureProduct(w.queries, w.dWide, w.keyPairs, w.p, j, m)
+	w.featureProduct(w.gradients, w.eWide, w.valueFeatures, w.dp, j, m)
+	if w.drop != nil {
+		w.factors(j, m)
+		multiply(w.dp[:w.count*m], w.kept)
+	}
+}
+
+// turn packs the transposed matrix of the block's rows as tiles, in parts.
+func (w *tiler) turn(dst, rows []uint16, features, width int) []uint16 {
+	ld, size := oddLines(width), w.turnedSize(features)
+	dst = resize(dst, w.partsOf()*size)
+	if w.partsOf() == 1 {
+		cpu.PackTileColumns(dst, features, w.count, rows, ld)
+		return dst
+	}
+	w.wide = resize(w.wide, w.count*ld)
+	cpu.WidenF16(w.wide, rows[:w.count*ld])
+	part := w.count * ld
+	w.stage = resize(w.stage, 2*part)
+	cpu.SplitRows(cpu.BF16, 2, w.count, width, 1, w.wide, ld, w.stage, ld, part)
+	for p := range 2 {
+		cpu.PackTileColumns(dst[p*size:], features, w.count, w.stage[p*part:], ld)
+	}
+	return dst
+}
+
+// turnedSize is how many elements a part of a turned block has.
+func (w *tiler) turnedSize(features int) int { return upTo(w.count, 32) * upTo(features, 16) }
+
+// addGradients adds what p and dp, probabilities and the gradient of scores, give for m keys from j on.
+func (w *tiler) addGradients(j, m int) {
+	high := upTo(w.count, 32)
+	clear(w.p[w.count*m : high*m])
+	clear(w.dp[w.count*m : high*m])
+	w.addTurned(w.turnedDY, w.e, w.p, w.dvTiles, j, m)
+	w.addTurned(w.turnedQ, w.d, w.dp, w.dkTiles, j, m)
+
+	w.parts = resize(w.parts, 2*partSize)
+	size := w.keyRowsSize()
+	w.product = cpu.TileProduct{Format: cpu.BF16, A: w.parts, RowA: partRow, NextA: 16 * partRow, B: w.keyRows[j/keyBlock*size:], RowB: w.dWide}
+	w.rowGroups(func(r, rows, high int) {
+		if n := w.visible(r+rows-1, j, m); n > 0 {
+			cpu.SplitRows(cpu.BF16, 2, rows, n, 1, w.dp[r*m:], m, w.parts[r*partRow:], partRow, partSize)
+			w.setTerms(n, 32, w.dWide, w.products(partSize, size/2, true)...)
+			w.multiply(high, r*partRow, w.d, w.total[r*w.dWide:], j > 0)
+		}
+	})
+}
+
+// products are those of a float32 and a half in parts that lie so far apart: a, or b, is the float32. That of two second parts is too small.
+func (w *tiler) products(partA, partB int, first bool) []term {
+	all := [3]term{{}, {b: partB}, {a: partA}}
+	switch {
+	case w.partsOf() == 2:
+		return append(w.terms[:0], all[:]...)
+	case first:
+		return append(w.terms[:0], all[0], all[2])
+	}
+	return append(w.terms[:0], all[:2]...)
+}
+
+// addTurned raises tiles of features by keys by the product of a turned block and x, p or dp, of m keys from j on.
+func (w *tiler) addTurned(turned []uint16, features int, x, tiles []float32, j, m int) {
+	all, k := upTo(features, 16), upTo(w.count, 32)
+	w.pairs = resize(w.pairs, 2*pairPart)
+	cpu.SplitPairs(k/2, m, x, m, w.pairs, keyBlock, pairPart)
+	w.product = cpu.TileProduct{Format: cpu.BF16, A: turned, RowA: 32, NextA: 16 * 32, B: w.pairs, RowB: keyBlock}
+	w.setTerms(k, 32*all, keyBlock, w.products(w.turnedSize(features), pairPart, false)...)
+	for r := 0; r < all; r += 32 {
+		w.multiply(min(32, all-r), 32*r, m, tiles[j*all+r*keyBlock:], true)
+	}
+}
+
+// foldKeys transposes the sums of tiles into dk and dv.
+func (w *tiler) foldKeys() {
+	w.first, w.count = 0, w.T
+	w.keyBlocks(func(j, m int) {
+		foldTiles(w.dk[j*w.d:], w.dkTiles[j*upTo(w.d, 16):], w.d, m)
+		foldTiles(w.dv[j*w.e:], w.dvTiles[j*upTo(w.e, 16):], w.e, m)
+	})
+}
+
+func foldTiles(dst, tiles []float32, features, m int) {
+	all := upTo(features, 16)
+	for r := 0; r < all; r += 32 {
+		high := min(32, all-r)
+		for c := 0; c < m; c += 32 {
+			cpu.TransposeRows(min(high, features-r), min(32, m-c), tiles[r*keyBlock+c*high:], 32, dst[c*features+r:], features)
+		}
+	}
+}
