@@ -21,6 +21,8 @@ type attender[T float32 | float64] struct {
 	rows, dk, dv    []T // sums
 	bias            [keyBlock]T
 	top, sum, delta [queryBlock]T // per query: largest score, sum of exponentials, Σ dP∘P
+	most            [queryBlock]T // largest products of the block of keys, where known says so
+	known           [queryBlock / 32]bool
 	row             rowKernels[T]
 }
 
@@ -135,6 +137,16 @@ func addRows[T cpu.Float](v []T, width int, first bool) cpu.Result[T] {
 // scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.
 func (w *attender[T]) scores(j, m int) {
 	cpu.GemmTo(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), cpu.Result[T]{Row: m, Elems: w.p})
+	for r := 0; r < w.count; r += 32 {
+		if w.known[r/32] = w.bare(r, j, m); w.known[r/32] {
+			w.row.most(min(32, w.count-r), m, w.p[r*m:], m, w.most[r:])
+		}
+	}
+}
+
+// bare says that the scores of queries from r on with m keys from j on are products times the scale, a positive one, and all of them count.
+func (w *attender[T]) bare(r, j, m int) bool {
+	return w.mask == nil && w.scale > 0 && w.visible(r, j, m) == m
 }
 
 // visible returns how many of m keys from j on query i may look at by the causal rule.
@@ -210,7 +222,10 @@ func (w *attender[T]) maskRow(i, j int) (off, step int) {
 // summed before shrank: top may have grown.
 func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
 	p, scale := w.seen(i, j, m)
-	top := max(w.top[i], w.row.largest(p)*scale)
+	if !w.known[i/32] {
+		w.row.most(1, len(p), p, 0, w.most[i:])
+	}
+	top := max(w.top[i], w.most[i]*scale)
 	if math.IsInf(float64(top), -1) { // no key so far, unless NaN among them
 		for x, v := range p {
 			if v == v {

@@ -8,19 +8,19 @@ import (
 
 // rowKernels is what one worker of attention does to rows of its score matrix.
 type rowKernels[T float32 | float64] struct {
-	largest  func(p []T) T               // NaN aside, which reaches the sum of exponentials anyway; minus infinity if there is none
-	exps     func(p []T, scale, top T) T // sets p to e^(p·scale - top) for a positive scale and returns the sum
-	scale    func(v []T, k T)            // multiplies
-	dot      func(x, y []T) T            // of the same length
-	gradient func(p, dp []T, k, delta T) // multiplies p by k, then sets dp to p·(dp - delta)
-	release  func()                      // forgets the rows
+	most     func(rows, n int, p []T, row int, most []T) // the largest of each row, NaN aside, which reaches the sum of exponentials anyway; minus infinity if there is none
+	exps     func(p []T, scale, top T) T                 // sets p to e^(p·scale - top) for a positive scale and returns the sum
+	scale    func(v []T, k T)                            // multiplies
+	dot      func(x, y []T) T                            // of the same length
+	gradient func(p, dp []T, k, delta T)                 // multiplies p by k, then sets dp to p·(dp - delta)
+	release  func()                                      // forgets the rows
 }
 
 // newLineRows returns the kernels of float32, in passes of package cpu, for one worker.
 func newLineRows() rowKernels[float32] {
 	io := new(cpu.Line)
 	return rowKernels[float32]{
-		largest: func(p []float32) float32 { return float32(io.MaxOf(p)) },
+		most: cpu.MaxRows,
 		exps: func(p []float32, scale, top float32) float32 {
 			io.F32[0], io.F32[1] = p, p
 			io.Arg[0], io.Arg[1] = top, scale
@@ -50,14 +50,15 @@ func newLineRows() rowKernels[float32] {
 
 // plainRows are the kernels of float64.
 var plainRows = rowKernels[float64]{
-	largest: func(p []float64) float64 {
-		m := math.Inf(-1)
-		for _, v := range p {
-			if v > m {
-				m = v
+	most: func(rows, n int, p []float64, row int, most []float64) {
+		for r := range rows {
+			most[r] = math.Inf(-1)
+			for _, v := range p[r*row:][:n] {
+				if v > most[r] {
+					most[r] = v
+				}
 			}
 		}
-		return m
 	},
 	exps: func(p []float64, scale, top float64) float64 {
 		for i, v := range p {

@@ -217,15 +217,28 @@ func unfold(sums []float32, high, rows, cols int, dst []float32, row int) {
 	}
 }
 
-// featureProduct sets p to the products of rows of halves, a, with the m keys from j on in pairs of features.
-func (w *tiler) featureProduct(a []uint16, width int, b []uint32, p []float32, j, m int) {
+// scores sets p to the products of the queries with m keys from j on.
+func (w *tiler) scores(j, m int) {
+	w.featureProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
+		if w.known[r/32] = w.bare(r, j, n); w.known[r/32] {
+			cpu.MaxTileRows(rows, n, w.sums, high, w.p[r*m:], m, w.most[r:])
+		} else {
+			unfold(w.sums, high, rows, n, w.p[r*m:], m)
+		}
+	})
+}
+
+// featureProduct computes the products of rows of halves, a, with the m keys from j on in pairs of features, and hands the sums of each 32 rows
+// to finish: with the first n keys, as many as the last row sees.
+func (w *tiler) featureProduct(a []uint16, width int, b []uint32, j, m int, finish func(r, rows, high, n int)) {
 	lda, size := oddLines(width), width/2*keyBlock
 	w.product = cpu.TileProduct{Format: w.f, A: a, RowA: lda, NextA: 16 * lda, B: b[j/keyBlock*size:], RowB: keyBlock}
 	w.setTerms(width, 32, keyBlock, term{})
 	w.rowGroups(func(r, rows, high int) {
+		w.known[r/32] = false
 		if n := w.visible(r+rows-1, j, m); n > 0 {
 			w.multiply(high, r*lda, n, w.sums, false)
-			unfold(w.sums, high, rows, n, p[r*m:], m)
+			finish(r, rows, high, n)
 		}
 	})
 }
@@ -244,7 +257,7 @@ func (w *tiler) tileForward(out *Tensor) {
 	w.total = resize(w.total, queryBlock*w.eWide)
 	factor := w.weightFactor()
 	w.keyBlocks(func(j, m int) {
-		w.featureProduct(w.queries, w.dWide, w.keyPairs, w.p, j, m)
+		w.scores(j, m)
 		for i := range w.count {
 			if shrink := w.exponentials(i, j, m); shrink != 1 && j > 0 {
 				w.shrinkTotal(i, w.eWide, shrink)

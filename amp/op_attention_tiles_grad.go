@@ -167,8 +167,8 @@ func (w *tiler) place(j int, kept bool) {
 
 // scoresAndGradient sets p to scores and dp to dy·vᵀ, times dropout's factors. Elements of dp that a query does not see are anything.
 func (w *tiler) scoresAndGradient(j, m int) {
-	w.featureProduct(w.queries, w.dWide, w.keyPairs, w.p, j, m)
-	w.featureProduct(w.gradients, w.eWide, w.valueFeatures, w.dp, j, m)
+	w.featureProduct(w.gradients, w.eWide, w.valueFeatures, j, m, func(r, rows, high, n int) { unfold(w.sums, high, rows, n, w.dp[r*m:], m) })
+	w.scores(j, m)
 	if w.drop != nil {
 		w.factors(j, m)
 		multiply(w.dp[:w.count*m], w.kept)

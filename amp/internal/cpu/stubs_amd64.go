@@ -1887,6 +1887,11 @@ func rewriteAllY(n int, x *byte)
 //go:noescape
 func rewriteAllZ(n int, x *byte)
 
+// rowMax writes the largest of n elements of each row, NaN aside, minus infinity if there is none; distance of rows in bytes.
+//
+//go:noescape
+func rowMax(rows int, n int, src *float32, lds int, most *float32)
+
 // rowSteps sets n vectors of c to the sums over k of an element of a times 16 elements of b at the distance that a step gives.
 //
 //go:noescape
@@ -2091,6 +2096,11 @@ func tanhF64Y(blocks int, src *float64, dst *float64)
 //
 //go:noescape
 func tanhF64Z(blocks int, src *float64, dst *float64)
+
+// tileRowMax copies rows of n elements from tiles, where 32 of a row are beside each other and the next ones next bytes behind, and writes the largest of each row, NaN aside, minus infinity if there is none; distance of rows in bytes.
+//
+//go:noescape
+func tileRowMax(rows int, n int, src *float32, next int, dst *float32, ldd int, most *float32)
 
 // transpose4f32 sets dst[p][0…3] to element p of four rows of src, for 4·n values of p; strides in bytes.
 //

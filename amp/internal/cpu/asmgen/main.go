@@ -30,6 +30,7 @@ func generate() map[string]string {
 		"gemv_amd64.s":      gemvs,
 		"steps_amd64.s":     steps,
 		"splits_amd64.s":    splits,
+		"rowmax_amd64.s":    rowMaxima,
 		"images_amd64.s":    images,
 		"peak_amd64.s":      peaks,
 		"philox_amd64.s":    randoms,

@@ -1,0 +1,85 @@
+package main
+
+// The largest numbers of rows, NaN aside.
+
+func rowMaxima(f *asmFile) {
+	f.rowMax("rowMax", false)
+	f.rowMax("tileRowMax", true)
+}
+
+// rowMax goes over rows, or those of tiles, 32 elements of a row beside each other, and then copies them to rows.
+func (f *asmFile) rowMax(name string, tiles bool) {
+	doc, params := "writes the largest of n elements of each row, NaN aside, minus infinity if there is none; distance of rows in bytes.",
+		[]param{{"rows", "int", "CX"}, {"n", "int", "R11"}, {"src", "*float32", "SI"}, {"lds", "int", "R8"}, {"most", "*float32", "R9"}}
+	if tiles {
+		doc = "copies rows of n elements from tiles, where 32 of a row are beside each other and the next ones next bytes behind, and writes the largest of each row, NaN aside, minus infinity if there is none; distance of rows in bytes."
+		params = []param{{"rows", "int", "CX"}, {"n", "int", "R11"}, {"src", "*float32", "SI"}, {"next", "int", "R8"}, {"dst", "*float32", "DI"}, {"ldd", "int", "R10"}, {"most", "*float32", "R9"}}
+	}
+	f.fn(name, doc, params...)
+	f.op("MOVL", "$0xff800000", "AX")
+	f.op("VPBROADCASTD", "AX", "Z31")
+	f.op("MOVQ", "$-1", "R15")
+	next := "$128"
+	if tiles {
+		next = "R8"
+	}
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "DI", "DX")
+	f.op("MOVQ", "R11", "BX")
+	f.op("VMOVAPS", "Z31", "Z0")
+	f.op("VMOVAPS", "Z31", "Z1")
+	f.op("SUBQ", "$32", "BX")
+	f.op("JL", "rest")
+	f.op("PCALIGN", "$32")
+	f.label("some")
+	for i := range 2 {
+		v, m := vec("Z", 2+i), vec("Z", i)
+		f.op("VMOVUPS", at(64*i, "R12"), v)
+		if tiles {
+			f.op("VMOVUPS", v, at(64*i, "DX"))
+		}
+		f.op("VMAXPS", m, v, m) // the second one, m, if v is NaN
+	}
+	f.op("ADDQ", next, "R12")
+	f.op("ADDQ", "$128", "DX")
+	f.op("SUBQ", "$32", "BX")
+	f.op("JGE", "some")
+	f.label("rest")
+	f.op("ADDQ", "$32", "BX")
+	f.op("JZ", "done")
+	f.op("BZHIQ", "BX", "R15", "AX")
+	f.op("KMOVD", "AX", "K1")
+	f.op("KSHIFTRD", "$16", "K1", "K2")
+	for i, k := range []string{"K1", "K2"} {
+		v, m := vec("Z", 2+i), vec("Z", i)
+		f.op("VMOVAPS", "Z31", v)
+		f.op("VMOVUPS", at(64*i, "R12"), k, v)
+		if tiles {
+			f.op("VMOVUPS", v, k, at(64*i, "DX"))
+		}
+		f.op("VMAXPS", m, v, m)
+	}
+	f.label("done")
+	f.op("VMAXPS", "Z0", "Z1", "Z0")
+	f.op("VEXTRACTF64X4", "$1", "Z0", "Y1")
+	f.op("VMAXPS", "Y0", "Y1", "Y0")
+	f.op("VEXTRACTF128", "$1", "Y0", "X1")
+	f.op("VMAXPS", "X0", "X1", "X0")
+	f.op("VPERMILPS", "$0x4e", "X0", "X1")
+	f.op("VMAXPS", "X0", "X1", "X0")
+	f.op("VPERMILPS", "$0xb1", "X0", "X1")
+	f.op("VMAXPS", "X0", "X1", "X0")
+	f.op("VMOVSS", "X0", "(R9)")
+	f.op("ADDQ", "$4", "R9")
+	if tiles {
+		f.op("ADDQ", "$128", "SI")
+		f.op("ADDQ", "R10", "DI")
+	} else {
+		f.op("ADDQ", "R8", "SI")
+	}
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}

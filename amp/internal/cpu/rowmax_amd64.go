@@ -1,0 +1,13 @@
+package cpu
+
+func maxRows(rows, n int, src []float32, lds int, most []float32) {
+	if variant() != AVX512 {
+		maxRowsPlain(rows, n, src, lds, most)
+		return
+	}
+	rowMax(rows, n, &src[0], 4*lds, &most[0])
+}
+
+func maxTileRows(rows, n int, sums []float32, high int, dst []float32, ldd int, most []float32) {
+	tileRowMax(rows, n, &sums[0], 128*high, &dst[0], 4*ldd, &most[0])
+}
