@@ -9,7 +9,7 @@ import (
 // float32Bounds are the errors of the functions in float32 that asmgen/functions_float32.go states: in ulps of the result, and in
 // absolute terms beside that, for slopes near their zeros and for subnormal results.
 var float32Bounds = map[string]struct{ ulps, absolute float64 }{
-	"exp": {1, 0}, "log": {1, 0}, "tanh": {2.5, 0}, "sigmoid": {2, 0},
+	"exp": {1, 0}, "log": {1, 0}, "sin": {2, 0}, "cos": {2, 0}, "tanh": {2.5, 0}, "sigmoid": {2, 0},
 	"silu": {3, 0x1p-142}, "gelu": {5.5, 0x1p-145}, "geluTanh": {4, 0x1p-145},
 	"siluSlope": {4, 0x1p-22}, "geluSlope": {4, 0x1p-23}, "geluTanhSlope": {4, 0x1p-22},
 }
@@ -83,6 +83,8 @@ func TestFloat32Limits(t *testing.T) {
 	tiny := float32(0x1p-149)
 	for name, cases := range map[string]map[float32]float32{
 		"exp":      {0: 1, inf: inf, -inf: 0, tiny: 1, -104: 0, 89: inf, -103: 0x1p-149},
+		"sin":      {0: 0, inf: nan, -inf: nan, tiny: tiny, 1e30: -0.79116344, 1 << 15: 0.92785633, 3e38: 0.8749049},
+		"cos":      {0: 1, inf: nan, -inf: nan, tiny: 1, 1e22: 0.67906134, -3e38: -0.48429478},
 		"log":      {0: -inf, inf: inf, -1: nan, -inf: nan, 1: 0, tiny: -103.27893},
 		"tanh":     {0: 0, inf: 1, -inf: -1, tiny: tiny, 0x1p-126: 0x1p-126, 40: 1},
 		"sigmoid":  {0: 0.5, inf: 1, -inf: 0, tiny: 0.5, -200: 0, 200: 1},
@@ -100,7 +102,7 @@ func TestFloat32Limits(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"tanh", "silu", "gelu", "geluTanh"} {
+	for _, name := range []string{"tanh", "sin", "silu", "gelu", "geluTanh"} {
 		if y := functionsByName[name].f.single(float32(math.Copysign(0, -1))); y != 0 || !math.Signbit(float64(y)) {
 			t.Errorf("%s(-0) = %v", name, y)
 		}
@@ -114,4 +116,43 @@ func TestScale32(t *testing.T) {
 			t.Errorf("scale32(%v, %v) = %v, want %v", c.y, c.k, got, c.want)
 		}
 	}
+}
+
+// TestFarArguments: where the form in float32 of sine and cosine does not reach, slices have the values rounded from float64, between others and in
+// place too.
+func TestFarArguments(t *testing.T) {
+	eachMode(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 5))
+		for name, f := range map[string]*Function{"sin": Sin, "cos": Cos} {
+			for n := range 80 {
+				n += n * n / 2
+				x, y := make([]float32, n+1)[n%2:][:n], make([]float32, n)
+				for i := range x {
+					x[i] = float32(r.NormFloat64())
+					switch r.IntN(9) {
+					case 0:
+						x[i] = math.Float32frombits(r.Uint32())
+					case 1:
+						x[i] = float32(math.Ldexp(r.NormFloat64(), 18+r.IntN(109)))
+					}
+				}
+				f.F32(y, x)
+				for i, v := range x {
+					want := f.of32(v)
+					if math.Abs(float64(v)) > trigReach {
+						want = float32(f.of(float64(v)))
+					}
+					if y[i] != want && (y[i] == y[i] || want == want) {
+						t.Fatalf("%s(%v) = %v at %d of %d, want %v", name, v, y[i], i, n, want)
+					}
+				}
+				f.F32(x, x)
+				for i, v := range x {
+					if math.Float32bits(v) != math.Float32bits(y[i]) {
+						t.Fatalf("%s in place: %v at %d of %d, want %v", name, v, i, n, y[i])
+					}
+				}
+			}
+		}
+	})
 }

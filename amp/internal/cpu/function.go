@@ -9,7 +9,8 @@ type Function struct {
 	of32  func(float32) float32 // in float32; nil stands for of
 	f32   vectors[float32]
 	f64   vectors[float64]
-	limit float64 // of the size of arguments for the vector forms; 0 for none
+	limit float64 // of the size of arguments for the vector forms in float64; 0 for none
+	far   bool    // the vector form in float32 gives NaN where of32 may have a number
 }
 
 // vectors holds the assembly of the variants that have some. It does whole blocks of a register full: 8 numbers (AVX-512) or 4 where the
@@ -40,7 +41,39 @@ func (f *Function) F32(dst, x []float32) {
 		}
 		return
 	}
-	lanes := 8 * int(kind)
+	if f.far {
+		f.piecesF32(run, 8*int(kind), dst, x)
+		return
+	}
+	f.wholeF32(run, 8*int(kind), dst, x)
+}
+
+// piecesF32 does some elements at a time and then those that the vector form could not do.
+func (f *Function) piecesF32(run func(blocks int, src, dst *float32), lanes int, dst, x []float32) {
+	var own [1024]float32
+	same := len(x) > 0 && &dst[0] == &x[0]
+	for len(x) > 0 {
+		n := min(len(own), len(x))
+		from := x[:n]
+		if same {
+			copy(own[:], from)
+			from = own[:n]
+		}
+		f.wholeF32(run, lanes, dst[:n], from)
+		for at := 0; at < n; at++ {
+			bad := Unscale(dst[at:n], 1)
+			if bad < 0 {
+				break
+			}
+			at += bad
+			dst[at] = f.of32(from[at])
+		}
+		x, dst = x[n:], dst[n:]
+	}
+}
+
+// wholeF32 does all elements by the vector form.
+func (f *Function) wholeF32(run func(blocks int, src, dst *float32), lanes int, dst, x []float32) {
 	if n := len(x) / lanes; n > 0 {
 		run(n, &x[0], &dst[0])
 		x, dst = x[n*lanes:], dst[n*lanes:]
@@ -110,8 +143,8 @@ var (
 	GeluTanhSlope = &Function{of: geluTanhSlope64, of32: geluTanhSlopeF32}
 	SiluSlope     = &Function{of: siluSlope64, of32: siluSlopeF32}
 
-	Sin = &Function{of: sinOf, limit: quadrantLimit}
-	Cos = &Function{of: cosOf, limit: quadrantLimit}
+	Sin = &Function{of: sinOf, of32: sinOf32, limit: quadrantLimit, far: true}
+	Cos = &Function{of: cosOf, of32: cosOf32, limit: quadrantLimit, far: true}
 )
 
 // The others.

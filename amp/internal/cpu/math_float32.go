@@ -34,6 +34,18 @@ var tablebd72098dbcf9fa94 = [16]float32{-0.05909114, -0.030514993, 0.021080926, 
 
 var table2cee6b943cb5386b = [16]float32{6.7763104e-12, 0.022121629, 0.017093884, -0.00135085, -0.011509255, -0.0068284697, -7.8787474e-05, 0.0027978825, 0.0016809815, 0.00032603092, -0.0001605404, -0.00015537065, -6.785074e-05, -2.0027052e-05, -4.4084636e-06, 0}
 
+var tablebe2aaaabbf000000 = [16]float32{-0.16666667, -0.5, -0.16666667, -0.5, -0.16666667, -0.5, -0.16666667, -0.5, -0.16666667, -0.5, -0.16666667, -0.5, -0.16666667, -0.5, -0.16666667, -0.5}
+
+var table3c0888ba3d2aaaa5 = [16]float32{0.008333379, 0.041666646, 0.008333379, 0.041666646, 0.008333379, 0.041666646, 0.008333379, 0.041666646, 0.008333379, 0.041666646, 0.008333379, 0.041666646, 0.008333379, 0.041666646, 0.008333379, 0.041666646}
+
+var tableb9502c9ebab6060f = [16]float32{-0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304, -0.00019853047, -0.0013887304}
+
+var table363e0f0837ccf16d = [16]float32{2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05, 2.8320956e-06, 2.4431118e-05}
+
+var table000000003f800000 = [16]float32{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}
+
+var table3f8000003f800000 = [16]float32{1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1}
+
 // expF32 is exp64 in float32.
 func expF32(v0 float32) float32 {
 	v3 := v0
@@ -551,4 +563,87 @@ func siluSlopeF32(v0 float32) float32 {
 	v53 := FMA32(v4, v52, 1)
 	v54 := float32(v46 * v53)
 	return v54
+}
+
+// sinF32 is sin64 in float32.
+func sinF32(v0 float32) float32 {
+	v2 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+	v5 := 1.048576e+06 < v2
+	v7 := v0
+	if v5 {
+		v7 = math.Float32frombits(0x7fc00000)
+	}
+	v10 := FMA32(v7, 0.63661975, 1.2582912e+07)
+	v11 := float32(v10 - 1.2582912e+07)
+	v13 := FMA32(-v11, 1.5707964, v7)
+	v16 := FMA32(-v11, -4.371139e-08, v13)
+	v17 := FMA32(-v11, -1.7151245e-15, v16)
+	v18 := float32(v17 * v17)
+	v20 := table000000003f800000[math.Float32bits(v10)%16]
+	v21 := 0 < v20
+	v22 := float32(v17 * v18)
+	v23 := v22
+	if v21 {
+		v23 = v18
+	}
+	v24 := table363e0f0837ccf16d[math.Float32bits(v10)%16]
+	v25 := tableb9502c9ebab6060f[math.Float32bits(v10)%16]
+	v26 := FMA32(v24, v18, v25)
+	v27 := table3c0888ba3d2aaaa5[math.Float32bits(v10)%16]
+	v28 := FMA32(v26, v18, v27)
+	v29 := tablebe2aaaabbf000000[math.Float32bits(v10)%16]
+	v30 := FMA32(v28, v18, v29)
+	v31 := v17
+	if v21 {
+		v31 = 1
+	}
+	v32 := FMA32(v23, v30, v31)
+	v33 := table3f8000003f800000[math.Float32bits(v10)%16]
+	v34 := float32(v32 * v33)
+	v35 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+	v37 := v35 < 0.00024414063
+	v38 := v34
+	if v37 {
+		v38 = v0
+	}
+	return v38
+}
+
+// cosF32 is cos64 in float32.
+func cosF32(v0 float32) float32 {
+	v2 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+	v5 := 1.048576e+06 < v2
+	v7 := v0
+	if v5 {
+		v7 = math.Float32frombits(0x7fc00000)
+	}
+	v10 := FMA32(v7, 0.63661975, 1.2582912e+07)
+	v11 := float32(v10 - 1.2582912e+07)
+	v13 := FMA32(-v11, 1.5707964, v7)
+	v16 := FMA32(-v11, -4.371139e-08, v13)
+	v17 := FMA32(-v11, -1.7151245e-15, v16)
+	v19 := math.Float32frombits(math.Float32bits(v10) + math.Float32bits(math.Float32frombits(0x1)))
+	v20 := float32(v17 * v17)
+	v22 := table000000003f800000[math.Float32bits(v19)%16]
+	v23 := 0 < v22
+	v24 := float32(v17 * v20)
+	v25 := v24
+	if v23 {
+		v25 = v20
+	}
+	v26 := table363e0f0837ccf16d[math.Float32bits(v19)%16]
+	v27 := tableb9502c9ebab6060f[math.Float32bits(v19)%16]
+	v28 := FMA32(v26, v20, v27)
+	v29 := table3c0888ba3d2aaaa5[math.Float32bits(v19)%16]
+	v30 := FMA32(v28, v20, v29)
+	v31 := tablebe2aaaabbf000000[math.Float32bits(v19)%16]
+	v32 := FMA32(v30, v20, v31)
+	v33 := v17
+	if v23 {
+		v33 = 1
+	}
+	v34 := FMA32(v25, v32, v33)
+	v35 := table3f8000003f800000[math.Float32bits(v19)%16]
+	v36 := float32(v34 * v35)
+	return v36
 }

@@ -244,12 +244,12 @@ func columns16F32Z(rows int, x *float32, stride int, c *float32)
 //go:noescape
 func copyRowsAVX(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int, bytes int)
 
-// cosF32Y computes blocks of 4 elements.
+// cosF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func cosF32Y(blocks int, src *float32, dst *float32)
 
-// cosF32Z computes blocks of 8 elements.
+// cosF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func cosF32Z(blocks int, src *float32, dst *float32)
@@ -1967,12 +1967,12 @@ func siluSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func siluSlopeF64Z(blocks int, src *float64, dst *float64)
 
-// sinF32Y computes blocks of 4 elements.
+// sinF32Y computes blocks of 8 elements.
 //
 //go:noescape
 func sinF32Y(blocks int, src *float32, dst *float32)
 
-// sinF32Z computes blocks of 8 elements.
+// sinF32Z computes blocks of 16 elements.
 //
 //go:noescape
 func sinF32Z(blocks int, src *float32, dst *float32)

@@ -26,6 +26,23 @@ func cosOf(x float64) float64 {
 	return turn(k+1, r, c)
 }
 
+// trigReach is how far sine and cosine in float32 go; beyond they are rounded from float64.
+const trigReach = 1 << 20
+
+func sinOf32(x float32) float32 {
+	if x <= trigReach && x >= -trigReach {
+		return sinF32(x)
+	}
+	return float32(sinOf(float64(x)))
+}
+
+func cosOf32(x float32) float32 {
+	if x <= trigReach && x >= -trigReach {
+		return cosF32(x)
+	}
+	return float32(cosOf(float64(x)))
+}
+
 func tanOf(x float64) float64 {
 	if math.Abs(x) <= quadrantLimit {
 		return tan64(x)

@@ -37,7 +37,7 @@ func mathScalars() string {
 func mathNarrow() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nimport \"math\"\n")
-	b.WriteString(goTables(slices.Concat(normalTails, geluSlopes)))
+	b.WriteString(goTables(slices.Concat(normalTails, geluSlopes, turnSeries, turnTables)))
 	for _, fn := range functions {
 		if fn.narrow != nil {
 			b.WriteString(fn.program(narrow).goFunc(fn.name+"F32", "is "+fn.name+"64 in float32."))
