@@ -19,8 +19,8 @@ type tableKey struct {
 	dt DType
 }
 
-// halfTables and slopeTables hold *[1 << 16]uint16, results rounded to the half, and *[1 << 16]float64, not rounded, by tableKey.
-var halfTables, slopeTables sync.Map
+// halfTables holds *[1 << 16]uint16, results rounded to the half, by tableKey.
+var halfTables sync.Map
 
 // eachHalf calls f with all halves of a dtype as float32, some at a time, and the bits of the first.
 func eachHalf(dt DType, f func(first int, x []float32)) {
@@ -57,18 +57,6 @@ func halfTable(f *cpu.Function, dt DType) *[1 << 16]uint16 {
 	return t.(*[1 << 16]uint16)
 }
 
-func slopeTable(f *cpu.Function, dt DType) *[1 << 16]float64 {
-	key := tableKey{f, dt}
-	if t, ok := slopeTables.Load(key); ok {
-		return t.(*[1 << 16]float64)
-	}
-	table := new([1 << 16]float64)
-	eachHalf(dt, func(first int, x []float32) { narrow(table[first:first+len(x)], x) })
-	f.F64(table[:], table[:])
-	t, _ := slopeTables.LoadOrStore(key, table)
-	return t.(*[1 << 16]float64)
-}
-
 // bits16 views the storage of a half tensor.
 func bits16(t *Tensor) []uint16 {
 	if t.dt == Float16 {
@@ -98,21 +86,5 @@ func lookUp(out, in *Tensor, table *[1 << 16]uint16) {
 			d[i] = table[src[at]]
 			at += w.step[1]
 		}
-	})
-}
-
-// timesSlope sets out to dy times the table's entries for x.
-func timesSlope(out, dy, x *Tensor, table *[1 << 16]float64) {
-	w := newRowWalk(out, dy, x)
-	src := bits16(x)
-	w.run(func(off [4]int, n int) {
-		s := scratch32.Get().(*scratch[float32])
-		dst, at := s.buf[1][:n], off[2]
-		for i, v := range fetch(&s.buf[0], dy, off[1], w.step[1], n) {
-			dst[i] = float32(float64(v) * table[src[at]])
-			at += w.step[2]
-		}
-		store(out, off[0], dst)
-		scratch32.Put(s)
 	})
 }

@@ -13,6 +13,7 @@ import (
 type lineWork struct {
 	cpu.Line
 	f32  [4][]float32
+	same [3][chunk]uint16 // a half repeated
 	sums []float32
 }
 
@@ -21,6 +22,7 @@ var lineWorks = sync.Pool{New: func() any { return new(lineWork) }}
 // release forgets the tensors' memory.
 func (w *lineWork) release() {
 	clear(w.F32[:])
+	clear(w.Half[:])
 	w.Ahead = 0
 	lineWorks.Put(w)
 }

@@ -78,17 +78,10 @@ func (v curve) valueCPU() func(c *Call) {
 func (v curve) slopeCPU() func(c *Call) {
 	if v.slopeOf != nil {
 		compute := binary(v.slope32, slopeK[float64](v.slopeOf), nil)
-		computeHalves := binary(slopeK[float32](v.slopeOf), nil, nil) // with the bits of the table
 		return func(c *Call) {
-			if dy, x := c.In[0], c.In[1]; tabled(c.Out, x) {
-				timesSlope(c.Out, dy, x, slopeTable(v.slopeOf, x.dt))
-				return
+			if !halfPass(v.slopeBy, c.Out, []*Tensor{c.In[1], c.In[0]}) {
+				compute(c)
 			}
-			if c.In[1].dt.IsHalf() {
-				computeHalves(c)
-				return
-			}
-			compute(c)
 		}
 	}
 	return func(c *Call) {

@@ -52,6 +52,9 @@ func piecewise(name, doc string, at func(a *Attrs) polyline) *Op {
 			p := at(&c.Attrs)
 			slopes32 := pieceSlopes[float32](p)
 			if m := p.slope[0]; p.leaky() && m != 0 {
+				if halfPass(&cpu.LineLeakyGrad, c.Out, c.In, m) {
+					return
+				}
 				slopes32 = pass2(&cpu.LineLeakyGrad, m)
 			}
 			binary(slopes32, pieceSlopes[float64](p), nil)(c)
@@ -64,6 +67,9 @@ func piecewise(name, doc string, at func(a *Attrs) polyline) *Op {
 			p := at(&c.Attrs)
 			values32 := pieceValues[float32](p)
 			if m := p.slope[0]; p.leaky() && m != 0 {
+				if halfPass(&cpu.LineLeaky, c.Out, c.In, m) {
+					return
+				}
 				values32 = pass(&cpu.LineLeaky, m)
 			}
 			unary(values32, pieceValues[float64](p))(c)

@@ -12,7 +12,7 @@ const whyArith = "elementwise and safe in half precision"
 func init() {
 	opAdd = define(Op{
 		Name: "add", Doc: "a + b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "add",
-		Check: checkBinary, CPU: binary(add32, addK[float64], addK[int64]),
+		Check: checkBinary, CPU: inHalves(&cpu.LineAdd, binary(add32, addK[float64], addK[int64])),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			b.Set(1, b.sumTo(1, b.DY))
@@ -20,7 +20,7 @@ func init() {
 	})
 	opSub = define(Op{
 		Name: "sub", Doc: "a - b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "sub",
-		Check: checkBinary, CPU: binary(sub32, subK[float64], subK[int64]),
+		Check: checkBinary, CPU: inHalves(&cpu.LineSub, binary(sub32, subK[float64], subK[int64])),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			if b.Needs(1) {
@@ -30,7 +30,7 @@ func init() {
 	})
 	opMul = define(Op{
 		Name: "mul", Doc: "a · b elementwise, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "mul",
-		Check: checkBinary, CPU: binary(mul32, mulK[float64], mulK[int64]), Saves: SaveIn0 | SaveIn1,
+		Check: checkBinary, CPU: inHalves(&cpu.LineMul, binary(mul32, mulK[float64], mulK[int64])), Saves: SaveIn0 | SaveIn1,
 		Backward: func(b *Back) {
 			if b.Needs(0) {
 				b.Set(0, b.sumTo(0, Mul(b.S, b.DY, b.In(1))))
@@ -42,7 +42,7 @@ func init() {
 	})
 	opDiv = define(Op{
 		Name: "div", Doc: "a / b elementwise, broadcast; integers give float32", Args: []string{"a", "b"}, Why: whyArith, Widens: true, CUDA: "div",
-		Check: checkBinary, CPU: binary(pass2OrShort(&cpu.LineDiv, divK[float32]), divK[float64], nil), Saves: SaveIn0 | SaveIn1, Wide: true,
+		Check: checkBinary, CPU: inHalves(&cpu.LineDiv, binary(pass2OrShort(&cpu.LineDiv, divK[float32]), divK[float64], nil)), Saves: SaveIn0 | SaveIn1, Wide: true,
 		Backward: func(b *Back) { // d(a/b) = da/b - (a/b)·db/b, without the rounding of a saved a/b
 			if !b.Needs(0) && !b.Needs(1) {
 				return
@@ -56,7 +56,7 @@ func init() {
 	})
 	opNeg = define(Op{
 		Name: "neg", Doc: "-x", Args: []string{"x"}, Why: whyArith, CUDA: "neg", Check: checkUnary,
-		CPU:      unary(passOrShort(&cpu.LineNeg, negK[float32]), negK[float64]),
+		CPU:      inHalves(&cpu.LineNeg, unary(passOrShort(&cpu.LineNeg, negK[float32]), negK[float64])),
 		Backward: func(b *Back) { b.Set(0, Neg(b.S, b.DY)) },
 	})
 	opAddScalar = define(Op{
@@ -151,6 +151,9 @@ func negK[T number](dst, x []T) {
 func byNumber(k *cpu.LineKernel, f func(x, c float64) float64) func(c *Call) {
 	return func(c *Call) {
 		number := c.Scalar
+		if halfPass(k, c.Out, c.In, number) {
+			return
+		}
 		unary(pass(k, number), func(dst, x []float64) {
 			for i, v := range x {
 				dst[i] = f(v, number)

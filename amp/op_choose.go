@@ -28,11 +28,11 @@ func init() {
 	})
 	opAbs = define(Op{
 		Name: "abs", Doc: "|x|", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "abs", Check: checkUnary, Saves: SaveIn0,
-		CPU: unary(pass(&cpu.LineAbs), func(dst, x []float64) {
+		CPU: inHalves(&cpu.LineAbs, unary(pass(&cpu.LineAbs), func(dst, x []float64) {
 			for i, v := range x {
 				dst[i] = math.Abs(v)
 			}
-		}),
+		})),
 		Backward: func(b *Back) { b.Set(0, Mul(b.S, b.DY, Sign(b.S, b.In(0)))) },
 	})
 	opWhere = define(Op{

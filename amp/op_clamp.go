@@ -13,6 +13,9 @@ func init() {
 		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Saves: SaveIn0,
 		CPU: func(c *Call) {
 			lo, hi := c.Pair[0], c.Pair[1]
+			if halfPass(&cpu.LineClamp, c.Out, c.In, lo, hi) {
+				return
+			}
 			unary(pass(&cpu.LineClamp, lo, hi), func(dst, x []float64) {
 				for i, v := range x {
 					switch {

@@ -127,6 +127,9 @@ func addcmulCPU(c *Call) {
 		addcmul64(c)
 		return
 	}
+	if halfPass(&cpu.LineAddcmul, out, c.In, c.Scalar) {
+		return
+	}
 	w := newRowWalk(out, x, a, b)
 	size := chunk
 	if out.dt == Float32 && w.step == [4]int{w.step[0], 1, 1, 1} {

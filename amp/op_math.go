@@ -68,7 +68,7 @@ func powScalarCPU(c *Call) {
 }
 
 var (
-	squareCPU = mappedBy(&cpu.LineSquare, func(x float64) float64 { return x * x })
+	squareCPU = inHalves(&cpu.LineSquare, mappedBy(&cpu.LineSquare, func(x float64) float64 { return x * x }))
 	cubeCPU   = mappedBy(&cpu.LineCube, func(x float64) float64 { return x * x * x })
 )
 

@@ -7,8 +7,8 @@ import "github.com/halftone-ml/halftone/amp/internal/cpu"
 var opMaximum, opMinimum, opLerp, opLerpScalar *Op
 
 func init() {
-	opMaximum = extremum("maximum", "the larger of a and b", pass2OrShort(&cpu.LineMaximum, maximumK[float32]), maximumK[float64], maximumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Lt(s, a, b) })
-	opMinimum = extremum("minimum", "the smaller of a and b", pass2OrShort(&cpu.LineMinimum, minimumK[float32]), minimumK[float64], minimumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Gt(s, a, b) })
+	opMaximum = extremum("maximum", "the larger of a and b", &cpu.LineMaximum, pass2OrShort(&cpu.LineMaximum, maximumK[float32]), maximumK[float64], maximumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Lt(s, a, b) })
+	opMinimum = extremum("minimum", "the smaller of a and b", &cpu.LineMinimum, pass2OrShort(&cpu.LineMinimum, minimumK[float32]), minimumK[float64], minimumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Gt(s, a, b) })
 	opLerp = define(Op{
 		Name: "lerp", Doc: "a + weight·(b - a), broadcast", Args: []string{"a", "b", "weight"}, Why: "between its inputs", CUDA: "lerp", Wide: true, Saves: SaveIn0 | SaveIn1 | SaveIn2,
 		Check: checkThree, CPU: three(func(_ *Call, a, b, w float64) float64 { return lerp(a, b, w) }),
@@ -54,10 +54,10 @@ func init() {
 }
 
 // extremum defines maximum or minimum; loses says where a does not count. Equal elements share the gradient.
-func extremum(name, doc string, f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 func(dst, x, y []int64), loses func(s *Scope, a, b *Tensor) *Tensor) *Op {
+func extremum(name, doc string, halves *cpu.LineKernel, f32 func(dst, x, y []float32), f64 func(dst, x, y []float64), i64 func(dst, x, y []int64), loses func(s *Scope, a, b *Tensor) *Tensor) *Op {
 	return define(Op{
 		Name: name, Doc: doc + "; NaN where either is, broadcast", Args: []string{"a", "b"}, Why: whyChoose, Widens: true, Ints: true, CUDA: name, Saves: SaveIn0 | SaveIn1,
-		Check: checkBinary, CPU: binary(f32, f64, i64),
+		Check: checkBinary, CPU: inHalves(halves, binary(f32, f64, i64)),
 		Backward: func(b *Back) {
 			x, y := b.In(0), b.In(1)
 			equal := Eq(b.S, x, y)

@@ -7,13 +7,13 @@ var opReLU, opReLUBackward *Op
 func init() {
 	opReLU = define(Op{
 		Name: "relu", Doc: "max(x, 0)", Args: []string{"x"}, Why: "only drops signs: exact in any dtype", CUDA: "relu",
-		Check: checkUnary, CPU: unary(passOrShort(&cpu.LineReLU, reluK[float32]), reluK[float64]), Saves: SaveOut,
+		Check: checkUnary, CPU: inHalves(&cpu.LineReLU, unary(passOrShort(&cpu.LineReLU, reluK[float32]), reluK[float64])), Saves: SaveOut,
 		Backward: func(b *Back) { b.Set(0, b.S.apply(opReLUBackward, Attrs{}, b.DY, b.Out())) },
 	})
 	opReLUBackward = define(Op{
 		Name: "relu_backward", Doc: "dy where y is not 0 or below, else 0", Args: []string{"dy", "y"}, Why: "only masks: exact in any dtype", CUDA: "relu_backward",
 		Check: func(c *Call) []int { c.floats(); c.sameShape(); return c.In[0].shape },
-		CPU:   binary(pass2(&cpu.LineReLUGrad), reluGrad64, nil), Saves: SaveIn1,
+		CPU:   inHalves(&cpu.LineReLUGrad, binary(pass2(&cpu.LineReLUGrad), reluGrad64, nil)), Saves: SaveIn1,
 		Backward: func(b *Back) { // linear in dy; flat in y
 			b.Set(0, b.S.apply(opReLUBackward, Attrs{}, b.DY, b.In(1)))
 		},

@@ -13,6 +13,10 @@ type Line struct {
 	// meanwhile: the processor does not guess it beyond a page. 0 is none.
 	Ahead int
 
+	Half [lineCount][]uint16 // the lines where they are halves
+
+	lastHalf [lineCount][lineLanes]uint16
+
 	last [lineCount][lineLanes]float32 // incomplete blocks
 }
 
@@ -88,6 +92,7 @@ func larger(x, y float64) float64 {
 type LineKernel struct {
 	plain          func(lo, n int, io *Line)
 	vec            [AVX512 + 1]func(blocks int, io *Line)
+	f16, bf16      [AVX512 + 1]func(blocks int, io *Line)
 	lines, written []int                         // those it touches, and those it writes
 	pad            func(io *Line, k int) float32 // what may stand behind line k without a sum showing it; nil for 0
 }
@@ -114,6 +119,42 @@ func (k *LineKernel) Run(n int, io *Line) {
 	if whole < n {
 		k.rest(vec, whole, n, io)
 	}
+}
+
+// Halves says whether there is a form for halves.
+func (k *LineKernel) Halves() bool { return k.bf16[variant()] != nil }
+
+// RunHalf does the first n elements of the lines in Half, which are bfloat16 or else float16: each is widened, and each result rounded once. It
+// returns false, and does nothing, where the kernel has no such form.
+func (k *LineKernel) RunHalf(n int, bfloat bool, io *Line) bool {
+	vec := k.f16[variant()]
+	if bfloat {
+		vec = k.bf16[variant()]
+	}
+	if vec == nil {
+		return false
+	}
+	for _, j := range k.lines {
+		_ = io.Half[j][:n]
+	}
+	whole := n &^ (lineLanes - 1)
+	if whole > 0 {
+		vec(whole/lineLanes, io)
+	}
+	if whole == n {
+		return true
+	}
+	was := io.Half
+	for _, j := range k.lines {
+		copy(io.lastHalf[j][:], was[j][whole:n])
+		io.Half[j] = io.lastHalf[j][:]
+	}
+	vec(1, io)
+	io.Half = was
+	for _, j := range k.written {
+		copy(was[j][whole:n], io.lastHalf[j][:])
+	}
+	return true
 }
 
 // rest does an incomplete block in lines of its own.

@@ -35,8 +35,8 @@ var lineKernels = map[string]*LineKernel{
 // TestLineLayout: the assembly knows where the fields lie.
 func TestLineLayout(t *testing.T) {
 	var l Line
-	got := []uintptr{unsafe.Offsetof(l.F32), unsafe.Offsetof(l.Arg), unsafe.Offsetof(l.Acc), unsafe.Offsetof(l.Ahead), unsafe.Sizeof(l.Acc)}
-	if want := []uintptr{0, 168, 200, 328, 128}; !reflect.DeepEqual(got, want) {
+	got := []uintptr{unsafe.Offsetof(l.F32), unsafe.Offsetof(l.Arg), unsafe.Offsetof(l.Acc), unsafe.Offsetof(l.Ahead), unsafe.Sizeof(l.Acc), unsafe.Offsetof(l.Half)}
+	if want := []uintptr{0, 168, 200, 328, 128, 336}; !reflect.DeepEqual(got, want) {
 		t.Errorf("fields at %v, the generator takes them to be at %v", got, want)
 	}
 }

@@ -942,6 +942,26 @@ func imageTiles6x4(t *imageTiles)
 //go:noescape
 func laneSteps9(k int, a *float32, steps *int, b *[9]*float32, c *float32)
 
+// lineAbsBF16Y does blocks of 32 elements of lineAbs in bfloat16.
+//
+//go:noescape
+func lineAbsBF16Y(blocks int, io *Line)
+
+// lineAbsBF16Z does blocks of 32 elements of lineAbs in bfloat16.
+//
+//go:noescape
+func lineAbsBF16Z(blocks int, io *Line)
+
+// lineAbsF16Y does blocks of 32 elements of lineAbs in float16.
+//
+//go:noescape
+func lineAbsF16Y(blocks int, io *Line)
+
+// lineAbsF16Z does blocks of 32 elements of lineAbs in float16.
+//
+//go:noescape
+func lineAbsF16Z(blocks int, io *Line)
+
 // lineAbsY does blocks of 32 elements of lineAbs.
 //
 //go:noescape
@@ -962,6 +982,46 @@ func lineAdamY(blocks int, io *Line)
 //go:noescape
 func lineAdamZ(blocks int, io *Line)
 
+// lineAddBF16Y does blocks of 32 elements of lineAdd in bfloat16.
+//
+//go:noescape
+func lineAddBF16Y(blocks int, io *Line)
+
+// lineAddBF16Z does blocks of 32 elements of lineAdd in bfloat16.
+//
+//go:noescape
+func lineAddBF16Z(blocks int, io *Line)
+
+// lineAddF16Y does blocks of 32 elements of lineAdd in float16.
+//
+//go:noescape
+func lineAddF16Y(blocks int, io *Line)
+
+// lineAddF16Z does blocks of 32 elements of lineAdd in float16.
+//
+//go:noescape
+func lineAddF16Z(blocks int, io *Line)
+
+// lineAddNumberBF16Y does blocks of 32 elements of lineAddNumber in bfloat16.
+//
+//go:noescape
+func lineAddNumberBF16Y(blocks int, io *Line)
+
+// lineAddNumberBF16Z does blocks of 32 elements of lineAddNumber in bfloat16.
+//
+//go:noescape
+func lineAddNumberBF16Z(blocks int, io *Line)
+
+// lineAddNumberF16Y does blocks of 32 elements of lineAddNumber in float16.
+//
+//go:noescape
+func lineAddNumberF16Y(blocks int, io *Line)
+
+// lineAddNumberF16Z does blocks of 32 elements of lineAddNumber in float16.
+//
+//go:noescape
+func lineAddNumberF16Z(blocks int, io *Line)
+
 // lineAddNumberY does blocks of 32 elements of lineAddNumber.
 //
 //go:noescape
@@ -981,6 +1041,26 @@ func lineAddY(blocks int, io *Line)
 //
 //go:noescape
 func lineAddZ(blocks int, io *Line)
+
+// lineAddcmulBF16Y does blocks of 32 elements of lineAddcmul in bfloat16.
+//
+//go:noescape
+func lineAddcmulBF16Y(blocks int, io *Line)
+
+// lineAddcmulBF16Z does blocks of 32 elements of lineAddcmul in bfloat16.
+//
+//go:noescape
+func lineAddcmulBF16Z(blocks int, io *Line)
+
+// lineAddcmulF16Y does blocks of 32 elements of lineAddcmul in float16.
+//
+//go:noescape
+func lineAddcmulF16Y(blocks int, io *Line)
+
+// lineAddcmulF16Z does blocks of 32 elements of lineAddcmul in float16.
+//
+//go:noescape
+func lineAddcmulF16Z(blocks int, io *Line)
 
 // lineAddcmulY does blocks of 32 elements of lineAddcmul.
 //
@@ -1052,6 +1132,26 @@ func lineChannelsY(blocks int, io *Line)
 //go:noescape
 func lineChannelsZ(blocks int, io *Line)
 
+// lineClampBF16Y does blocks of 32 elements of lineClamp in bfloat16.
+//
+//go:noescape
+func lineClampBF16Y(blocks int, io *Line)
+
+// lineClampBF16Z does blocks of 32 elements of lineClamp in bfloat16.
+//
+//go:noescape
+func lineClampBF16Z(blocks int, io *Line)
+
+// lineClampF16Y does blocks of 32 elements of lineClamp in float16.
+//
+//go:noescape
+func lineClampF16Y(blocks int, io *Line)
+
+// lineClampF16Z does blocks of 32 elements of lineClamp in float16.
+//
+//go:noescape
+func lineClampF16Z(blocks int, io *Line)
+
 // lineClampY does blocks of 32 elements of lineClamp.
 //
 //go:noescape
@@ -1101,6 +1201,26 @@ func lineDistanceY(blocks int, io *Line)
 //
 //go:noescape
 func lineDistanceZ(blocks int, io *Line)
+
+// lineDivBF16Y does blocks of 32 elements of lineDiv in bfloat16.
+//
+//go:noescape
+func lineDivBF16Y(blocks int, io *Line)
+
+// lineDivBF16Z does blocks of 32 elements of lineDiv in bfloat16.
+//
+//go:noescape
+func lineDivBF16Z(blocks int, io *Line)
+
+// lineDivF16Y does blocks of 32 elements of lineDiv in float16.
+//
+//go:noescape
+func lineDivF16Y(blocks int, io *Line)
+
+// lineDivF16Z does blocks of 32 elements of lineDiv in float16.
+//
+//go:noescape
+func lineDivF16Z(blocks int, io *Line)
 
 // lineDivY does blocks of 32 elements of lineDiv.
 //
@@ -1182,6 +1302,26 @@ func lineExpY(blocks int, io *Line)
 //go:noescape
 func lineExpZ(blocks int, io *Line)
 
+// lineGeluGradBF16Y does blocks of 32 elements of lineGeluGrad in bfloat16.
+//
+//go:noescape
+func lineGeluGradBF16Y(blocks int, io *Line)
+
+// lineGeluGradBF16Z does blocks of 32 elements of lineGeluGrad in bfloat16.
+//
+//go:noescape
+func lineGeluGradBF16Z(blocks int, io *Line)
+
+// lineGeluGradF16Y does blocks of 32 elements of lineGeluGrad in float16.
+//
+//go:noescape
+func lineGeluGradF16Y(blocks int, io *Line)
+
+// lineGeluGradF16Z does blocks of 32 elements of lineGeluGrad in float16.
+//
+//go:noescape
+func lineGeluGradF16Z(blocks int, io *Line)
+
 // lineGeluGradY does blocks of 32 elements of lineGeluGrad.
 //
 //go:noescape
@@ -1191,6 +1331,26 @@ func lineGeluGradY(blocks int, io *Line)
 //
 //go:noescape
 func lineGeluGradZ(blocks int, io *Line)
+
+// lineGeluTanhGradBF16Y does blocks of 32 elements of lineGeluTanhGrad in bfloat16.
+//
+//go:noescape
+func lineGeluTanhGradBF16Y(blocks int, io *Line)
+
+// lineGeluTanhGradBF16Z does blocks of 32 elements of lineGeluTanhGrad in bfloat16.
+//
+//go:noescape
+func lineGeluTanhGradBF16Z(blocks int, io *Line)
+
+// lineGeluTanhGradF16Y does blocks of 32 elements of lineGeluTanhGrad in float16.
+//
+//go:noescape
+func lineGeluTanhGradF16Y(blocks int, io *Line)
+
+// lineGeluTanhGradF16Z does blocks of 32 elements of lineGeluTanhGrad in float16.
+//
+//go:noescape
+func lineGeluTanhGradF16Z(blocks int, io *Line)
 
 // lineGeluTanhGradY does blocks of 32 elements of lineGeluTanhGrad.
 //
@@ -1231,6 +1391,46 @@ func lineHuberY(blocks int, io *Line)
 //
 //go:noescape
 func lineHuberZ(blocks int, io *Line)
+
+// lineLeakyBF16Y does blocks of 32 elements of lineLeaky in bfloat16.
+//
+//go:noescape
+func lineLeakyBF16Y(blocks int, io *Line)
+
+// lineLeakyBF16Z does blocks of 32 elements of lineLeaky in bfloat16.
+//
+//go:noescape
+func lineLeakyBF16Z(blocks int, io *Line)
+
+// lineLeakyF16Y does blocks of 32 elements of lineLeaky in float16.
+//
+//go:noescape
+func lineLeakyF16Y(blocks int, io *Line)
+
+// lineLeakyF16Z does blocks of 32 elements of lineLeaky in float16.
+//
+//go:noescape
+func lineLeakyF16Z(blocks int, io *Line)
+
+// lineLeakyGradBF16Y does blocks of 32 elements of lineLeakyGrad in bfloat16.
+//
+//go:noescape
+func lineLeakyGradBF16Y(blocks int, io *Line)
+
+// lineLeakyGradBF16Z does blocks of 32 elements of lineLeakyGrad in bfloat16.
+//
+//go:noescape
+func lineLeakyGradBF16Z(blocks int, io *Line)
+
+// lineLeakyGradF16Y does blocks of 32 elements of lineLeakyGrad in float16.
+//
+//go:noescape
+func lineLeakyGradF16Y(blocks int, io *Line)
+
+// lineLeakyGradF16Z does blocks of 32 elements of lineLeakyGrad in float16.
+//
+//go:noescape
+func lineLeakyGradF16Z(blocks int, io *Line)
 
 // lineLeakyGradY does blocks of 32 elements of lineLeakyGrad.
 //
@@ -1302,6 +1502,26 @@ func lineMaxY(blocks int, io *Line)
 //go:noescape
 func lineMaxZ(blocks int, io *Line)
 
+// lineMaximumBF16Y does blocks of 32 elements of lineMaximum in bfloat16.
+//
+//go:noescape
+func lineMaximumBF16Y(blocks int, io *Line)
+
+// lineMaximumBF16Z does blocks of 32 elements of lineMaximum in bfloat16.
+//
+//go:noescape
+func lineMaximumBF16Z(blocks int, io *Line)
+
+// lineMaximumF16Y does blocks of 32 elements of lineMaximum in float16.
+//
+//go:noescape
+func lineMaximumF16Y(blocks int, io *Line)
+
+// lineMaximumF16Z does blocks of 32 elements of lineMaximum in float16.
+//
+//go:noescape
+func lineMaximumF16Z(blocks int, io *Line)
+
 // lineMaximumY does blocks of 32 elements of lineMaximum.
 //
 //go:noescape
@@ -1311,6 +1531,26 @@ func lineMaximumY(blocks int, io *Line)
 //
 //go:noescape
 func lineMaximumZ(blocks int, io *Line)
+
+// lineMinimumBF16Y does blocks of 32 elements of lineMinimum in bfloat16.
+//
+//go:noescape
+func lineMinimumBF16Y(blocks int, io *Line)
+
+// lineMinimumBF16Z does blocks of 32 elements of lineMinimum in bfloat16.
+//
+//go:noescape
+func lineMinimumBF16Z(blocks int, io *Line)
+
+// lineMinimumF16Y does blocks of 32 elements of lineMinimum in float16.
+//
+//go:noescape
+func lineMinimumF16Y(blocks int, io *Line)
+
+// lineMinimumF16Z does blocks of 32 elements of lineMinimum in float16.
+//
+//go:noescape
+func lineMinimumF16Z(blocks int, io *Line)
 
 // lineMinimumY does blocks of 32 elements of lineMinimum.
 //
@@ -1352,6 +1592,26 @@ func lineMomentumY(blocks int, io *Line)
 //go:noescape
 func lineMomentumZ(blocks int, io *Line)
 
+// lineMulBF16Y does blocks of 32 elements of lineMul in bfloat16.
+//
+//go:noescape
+func lineMulBF16Y(blocks int, io *Line)
+
+// lineMulBF16Z does blocks of 32 elements of lineMul in bfloat16.
+//
+//go:noescape
+func lineMulBF16Z(blocks int, io *Line)
+
+// lineMulF16Y does blocks of 32 elements of lineMul in float16.
+//
+//go:noescape
+func lineMulF16Y(blocks int, io *Line)
+
+// lineMulF16Z does blocks of 32 elements of lineMul in float16.
+//
+//go:noescape
+func lineMulF16Z(blocks int, io *Line)
+
 // lineMulY does blocks of 32 elements of lineMul.
 //
 //go:noescape
@@ -1361,6 +1621,26 @@ func lineMulY(blocks int, io *Line)
 //
 //go:noescape
 func lineMulZ(blocks int, io *Line)
+
+// lineNegBF16Y does blocks of 32 elements of lineNeg in bfloat16.
+//
+//go:noescape
+func lineNegBF16Y(blocks int, io *Line)
+
+// lineNegBF16Z does blocks of 32 elements of lineNeg in bfloat16.
+//
+//go:noescape
+func lineNegBF16Z(blocks int, io *Line)
+
+// lineNegF16Y does blocks of 32 elements of lineNeg in float16.
+//
+//go:noescape
+func lineNegF16Y(blocks int, io *Line)
+
+// lineNegF16Z does blocks of 32 elements of lineNeg in float16.
+//
+//go:noescape
+func lineNegF16Z(blocks int, io *Line)
 
 // lineNegY does blocks of 32 elements of lineNeg.
 //
@@ -1452,6 +1732,46 @@ func lineProductColumnsY(blocks int, io *Line)
 //go:noescape
 func lineProductColumnsZ(blocks int, io *Line)
 
+// lineReLUBF16Y does blocks of 32 elements of lineReLU in bfloat16.
+//
+//go:noescape
+func lineReLUBF16Y(blocks int, io *Line)
+
+// lineReLUBF16Z does blocks of 32 elements of lineReLU in bfloat16.
+//
+//go:noescape
+func lineReLUBF16Z(blocks int, io *Line)
+
+// lineReLUF16Y does blocks of 32 elements of lineReLU in float16.
+//
+//go:noescape
+func lineReLUF16Y(blocks int, io *Line)
+
+// lineReLUF16Z does blocks of 32 elements of lineReLU in float16.
+//
+//go:noescape
+func lineReLUF16Z(blocks int, io *Line)
+
+// lineReLUGradBF16Y does blocks of 32 elements of lineReLUGrad in bfloat16.
+//
+//go:noescape
+func lineReLUGradBF16Y(blocks int, io *Line)
+
+// lineReLUGradBF16Z does blocks of 32 elements of lineReLUGrad in bfloat16.
+//
+//go:noescape
+func lineReLUGradBF16Z(blocks int, io *Line)
+
+// lineReLUGradF16Y does blocks of 32 elements of lineReLUGrad in float16.
+//
+//go:noescape
+func lineReLUGradF16Y(blocks int, io *Line)
+
+// lineReLUGradF16Z does blocks of 32 elements of lineReLUGrad in float16.
+//
+//go:noescape
+func lineReLUGradF16Z(blocks int, io *Line)
+
 // lineReLUGradY does blocks of 32 elements of lineReLUGrad.
 //
 //go:noescape
@@ -1492,6 +1812,26 @@ func lineRsqrtY(blocks int, io *Line)
 //go:noescape
 func lineRsqrtZ(blocks int, io *Line)
 
+// lineScaleBF16Y does blocks of 32 elements of lineScale in bfloat16.
+//
+//go:noescape
+func lineScaleBF16Y(blocks int, io *Line)
+
+// lineScaleBF16Z does blocks of 32 elements of lineScale in bfloat16.
+//
+//go:noescape
+func lineScaleBF16Z(blocks int, io *Line)
+
+// lineScaleF16Y does blocks of 32 elements of lineScale in float16.
+//
+//go:noescape
+func lineScaleF16Y(blocks int, io *Line)
+
+// lineScaleF16Z does blocks of 32 elements of lineScale in float16.
+//
+//go:noescape
+func lineScaleF16Z(blocks int, io *Line)
+
 // lineScaleY does blocks of 32 elements of lineScale.
 //
 //go:noescape
@@ -1521,6 +1861,26 @@ func lineSignY(blocks int, io *Line)
 //
 //go:noescape
 func lineSignZ(blocks int, io *Line)
+
+// lineSiluGradBF16Y does blocks of 32 elements of lineSiluGrad in bfloat16.
+//
+//go:noescape
+func lineSiluGradBF16Y(blocks int, io *Line)
+
+// lineSiluGradBF16Z does blocks of 32 elements of lineSiluGrad in bfloat16.
+//
+//go:noescape
+func lineSiluGradBF16Z(blocks int, io *Line)
+
+// lineSiluGradF16Y does blocks of 32 elements of lineSiluGrad in float16.
+//
+//go:noescape
+func lineSiluGradF16Y(blocks int, io *Line)
+
+// lineSiluGradF16Z does blocks of 32 elements of lineSiluGrad in float16.
+//
+//go:noescape
+func lineSiluGradF16Z(blocks int, io *Line)
 
 // lineSiluGradY does blocks of 32 elements of lineSiluGrad.
 //
@@ -1592,6 +1952,26 @@ func lineSqrtY(blocks int, io *Line)
 //go:noescape
 func lineSqrtZ(blocks int, io *Line)
 
+// lineSquareBF16Y does blocks of 32 elements of lineSquare in bfloat16.
+//
+//go:noescape
+func lineSquareBF16Y(blocks int, io *Line)
+
+// lineSquareBF16Z does blocks of 32 elements of lineSquare in bfloat16.
+//
+//go:noescape
+func lineSquareBF16Z(blocks int, io *Line)
+
+// lineSquareF16Y does blocks of 32 elements of lineSquare in float16.
+//
+//go:noescape
+func lineSquareF16Y(blocks int, io *Line)
+
+// lineSquareF16Z does blocks of 32 elements of lineSquare in float16.
+//
+//go:noescape
+func lineSquareF16Z(blocks int, io *Line)
+
 // lineSquareY does blocks of 32 elements of lineSquare.
 //
 //go:noescape
@@ -1601,6 +1981,26 @@ func lineSquareY(blocks int, io *Line)
 //
 //go:noescape
 func lineSquareZ(blocks int, io *Line)
+
+// lineSubBF16Y does blocks of 32 elements of lineSub in bfloat16.
+//
+//go:noescape
+func lineSubBF16Y(blocks int, io *Line)
+
+// lineSubBF16Z does blocks of 32 elements of lineSub in bfloat16.
+//
+//go:noescape
+func lineSubBF16Z(blocks int, io *Line)
+
+// lineSubF16Y does blocks of 32 elements of lineSub in float16.
+//
+//go:noescape
+func lineSubF16Y(blocks int, io *Line)
+
+// lineSubF16Z does blocks of 32 elements of lineSub in float16.
+//
+//go:noescape
+func lineSubF16Z(blocks int, io *Line)
 
 // lineSubY does blocks of 32 elements of lineSub.
 //

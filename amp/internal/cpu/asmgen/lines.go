@@ -59,6 +59,7 @@ const (
 	atArg   = 24 * lineCount
 	atSum   = atArg + 4*lineArgs
 	atAhead = atSum + 8*lineWide*lineSums
+	atHalf  = atAhead + 8
 )
 
 var linePointers = []string{"SI", "DI", "R9", "R10", "R11", "R12", "R13"}
@@ -99,7 +100,11 @@ func lineVectors(f *asmFile) {
 	var consts pool
 	for _, ln := range lines {
 		for _, reg := range []string{"Z", "Y"} {
-			f.lineFunc(ln, reg, &consts)
+			f.lineFunc(ln, reg, floats, &consts)
+			if halfLines[ln.name] {
+				f.lineFunc(ln, reg, float16s, &consts)
+				f.lineFunc(ln, reg, bfloat16s, &consts)
+			}
 		}
 	}
 	f.constants(consts)
@@ -108,6 +113,7 @@ func lineVectors(f *asmFile) {
 // A lineWriter writes one vector form.
 type lineWriter struct {
 	lanes
+	kind  lineKind
 	l     *lineProg
 	ahead []int // lines that are fetched ahead
 	count int   // elements of a register
@@ -115,9 +121,13 @@ type lineWriter struct {
 	args  map[int]string
 }
 
-func (f *asmFile) lineFunc(ln line, reg string, consts *pool) {
+func (f *asmFile) lineFunc(ln line, reg string, kind lineKind, consts *pool) {
 	l := ln.program()
-	w := &lineWriter{l: l, ahead: linesAhead[ln.name], count: 16, args: map[int]string{}}
+	w := &lineWriter{l: l, kind: kind, count: 16, args: map[int]string{}}
+	from := atHalf
+	if kind == floats {
+		w.ahead, from = linesAhead[ln.name], 0
+	}
 	w.lanes = lanes{f: f, p: &l.prog, reg: reg, consts: consts}
 	regs := 32
 	if reg == "Y" {
@@ -127,11 +137,11 @@ func (f *asmFile) lineFunc(ln line, reg string, consts *pool) {
 		w.free = append(w.free, vec(reg, i))
 	}
 	w.masks = maskRegisters(7, 1)
-	f.fn(ln.name+reg, fmt.Sprintf("does blocks of %d elements of %s.", lineLanes, ln.name), param{"blocks", "int", "CX"}, param{"io", "*Line", "AX"})
+	f.fn(ln.name+kind.suffix()+reg, fmt.Sprintf("does blocks of %d elements of %s%s.", lineLanes, ln.name, kind.doc()), param{"blocks", "int", "CX"}, param{"io", "*Line", "AX"})
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
 	used, _ := l.used()
 	for _, k := range used {
-		f.op("MOVQ", at(24*k, "AX"), linePointers[k])
+		f.op("MOVQ", at(from+24*k, "AX"), linePointers[k])
 	}
 	if len(w.ahead) > 0 {
 		f.op("MOVQ", at(atAhead, "AX"), "DX")
@@ -202,7 +212,7 @@ func (w *lineWriter) loop(counter string) {
 	}
 	used, _ := w.l.used()
 	for _, k := range used {
-		f.op("ADDQ", imm(4*lineLanes), linePointers[k])
+		f.op("ADDQ", imm(w.kind.size()*lineLanes), linePointers[k])
 	}
 	f.op("DECQ", counter)
 	f.op("JNZ", "loop")
@@ -265,7 +275,7 @@ func (w *lineWriter) group(g int) {
 			w.f.op("VBROADCASTSS", at(atArg+4*i.n, "AX"), w.where[v])
 		case opLine:
 			w.where[v] = w.take()
-			w.f.op("VMOVUPS", at(4*w.count*g, linePointers[i.n]), w.where[v])
+			w.read(at(w.kind.size()*w.count*g, linePointers[i.n]), w.where[v])
 		case opConst:
 			continue
 		default:
@@ -285,7 +295,7 @@ func (w *lineWriter) output(o lineOut, g int) {
 	r := w.where[o.v]
 	switch o.kind {
 	case outSet:
-		w.f.op("VMOVUPS", r, at(4*w.count*g, linePointers[o.k]))
+		w.write(r, at(w.kind.size()*w.count*g, linePointers[o.k]))
 	case outAdd:
 		t := w.take()
 		w.f.op("VADDPS", at(4*w.count*g, linePointers[o.k]), r, t)
@@ -359,7 +369,11 @@ func lineTable() string {
 	var b strings.Builder
 	b.WriteString(header + "package cpu\n\nfunc init() {\n")
 	for _, ln := range lines {
-		fmt.Fprintf(&b, "\t%s.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: %sY, AVX512: %sZ}\n", ln.goName(), ln.name, ln.name)
+		for _, kind := range []lineKind{floats, float16s, bfloat16s} {
+			if name := ln.name + kind.suffix(); kind == floats || halfLines[ln.name] {
+				fmt.Fprintf(&b, "\t%s.%s = [AVX512 + 1]func(blocks int, io *Line){AVX2: %sY, AVX512: %sZ}\n", ln.goName(), kind.field(), name, name)
+			}
+		}
 	}
 	b.WriteString("}\n")
 	return b.String()
