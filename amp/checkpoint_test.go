@@ -101,7 +101,7 @@ func TestCheckpointNests(t *testing.T) {
 			if i == 2 || i == 3 {
 				tolerance = 1e-14 // and tanh's slope cancels
 			}
-			if got := nested[i][k]; math.Abs(got-want) > tolerance {
+			if got := nested[i][k]; !(math.Abs(got-want) <= tolerance) {
 				t.Errorf("%d: %v, plain %v", i, nested[i], plain[i])
 			}
 		}

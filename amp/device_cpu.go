@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"sync"
 	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // theCPU is the device that is always there.
@@ -28,6 +30,7 @@ type hostBuffer struct {
 func (b *hostBuffer) Bytes() []byte { return b.mem }
 func (b *hostBuffer) Len() int      { return len(b.mem) }
 func (b *hostBuffer) Free() {
+	cpu.Poison(b.mem)
 	b.dev.mu.Lock()
 	b.dev.free[b.class] = append(b.dev.free[b.class], b)
 	b.dev.mu.Unlock()
@@ -64,6 +67,7 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 		l[len(l)-1] = nil
 		d.free[class] = l[:len(l)-1]
 		d.mu.Unlock()
+		cpu.Poison(b.mem)
 		return b, nil
 	}
 	d.mu.Unlock()
@@ -74,5 +78,7 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	raw := make([]byte, size+64)
 	skip := int(-uintptr(unsafe.Pointer(&raw[0])) & 63)
 	ledgerOf(d).newBuffer(size)
-	return &hostBuffer{d, class, raw[skip : skip+size : skip+size]}, nil
+	b := &hostBuffer{d, class, raw[skip : skip+size : skip+size]}
+	cpu.Poison(b.mem)
+	return b, nil
 }

@@ -134,7 +134,7 @@ func TestStochasticRounding(t *testing.T) {
 		}
 		sum += r
 	}
-	if got := (-sum/n - 1) * 0x1p7; math.Abs(got-0.3) > 0.01 {
+	if got := (-sum/n - 1) * 0x1p7; !(math.Abs(got-0.3) <= 0.01) {
 		t.Errorf("the mean lies at %v of the gap, want 0.3", got)
 	}
 	if r := FormatBF16.RoundStochastic(1.5, 0); r != 1.5 {

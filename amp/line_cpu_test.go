@@ -59,7 +59,7 @@ func TestSumsInPasses(t *testing.T) {
 					if dt == Float16 && math.Abs(c.want[i]) > 65504 {
 						continue
 					}
-					if math.Abs(e-c.want[i]) > tolerance {
+					if !(math.Abs(e-c.want[i]) <= tolerance) {
 						t.Errorf("%v, %s of %s: element %d is %v, want %v", dt, c.kind, name, i, e, c.want[i])
 						break
 					}
@@ -116,7 +116,7 @@ func TestEmbeddingGradientByRow(t *testing.T) {
 			}
 		}
 		for i, got := range table.Grad().Float64s() {
-			if math.Abs(got-want[i]) > 1e-6 {
+			if !(math.Abs(got-want[i]) <= 1e-6) {
 				t.Errorf("%s: element %d is %v, want %v", name, i, got, want[i])
 			}
 		}
@@ -144,10 +144,10 @@ func TestNormSample(t *testing.T) {
 	}
 	var w lineWork
 	w.normRate(x, true, 0)
-	if got := float64(w.Arg[0]) + float64(w.Arg[4]); math.Abs(got-mean) > 1e-6*1000 {
+	if got := float64(w.Arg[0]) + float64(w.Arg[4]); !(math.Abs(got-mean) <= 1e-6*1000) {
 		t.Errorf("mean %v, want %v", got, mean)
 	}
-	if got, want := float64(w.Arg[1]), 1/math.Sqrt(square); math.Abs(got-want) > 1e-5*want {
+	if got, want := float64(w.Arg[1]), 1/math.Sqrt(square); !(math.Abs(got-want) <= 1e-5*want) {
 		t.Errorf("1/σ %v, want %v", got, want)
 	}
 }

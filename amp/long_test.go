@@ -94,11 +94,11 @@ func TestRandomGraphs(t *testing.T) {
 			for _, w := range grads {
 				scale = math.Max(scale, math.Abs(w))
 			}
-			if math.Abs(v-value) > tol*(0.1+math.Abs(value)) {
+			if !(math.Abs(v-value) <= tol*(0.1+math.Abs(value))) {
 				t.Errorf("program %v in %v: %v, want %v", program, dt, v, value)
 			}
 			for i := range g {
-				if math.Abs(g[i]-grads[i]) > tol*scale {
+				if !(math.Abs(g[i]-grads[i]) <= tol*scale) {
 					t.Errorf("program %v in %v: gradient %d is %v, want %v", program, dt, i, g[i], grads[i])
 				}
 			}

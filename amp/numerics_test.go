@@ -35,7 +35,7 @@ func TestQuantize(t *testing.T) {
 	if !slices.Equal(a.Float64s(), b.Float64s()) {
 		t.Error("the same stream gives other numbers")
 	}
-	if m := (Mean(s, To(s, a, Float64)).Item() - 1) * 0x1p7; math.Abs(m-0.25) > 0.01 {
+	if m := (Mean(s, To(s, a, Float64)).Item() - 1) * 0x1p7; !(math.Abs(m-0.25) <= 0.01) {
 		t.Errorf("the mean lies at %v of the gap, want 0.25", m)
 	}
 }

@@ -59,7 +59,7 @@ func TestAttentionBlocks(t *testing.T) {
 					return 0
 				})
 				for i, w := range want {
-					if g := values[n*c.T*e+i]; math.Abs(g-w) > eps*(1+math.Abs(w)) {
+					if g := values[n*c.T*e+i]; !(math.Abs(g-w) <= eps*(1+math.Abs(w))) {
 						t.Fatalf("%v %v matrix %d element %d: %v, want %v", c, dt, n, i, g, w)
 					}
 				}
@@ -112,7 +112,7 @@ func TestAttentionGradientBlocks(t *testing.T) {
 		for i, w := range want {
 			g := got[i].Float64s()
 			for x, y := range w.Float64s() {
-				if math.Abs(g[x]-y) > 1e-10*(1+math.Abs(y)) {
+				if !(math.Abs(g[x]-y) <= 1e-10*(1+math.Abs(y))) {
 					t.Fatalf("%v: input %d element %d: %v, want %v", c, i, x, g[x], y)
 				}
 			}
@@ -296,7 +296,7 @@ func TestAttentionDropout(t *testing.T) {
 		t.Error("another number of random numbers")
 	}
 	for i, w := range want.Float64s() {
-		if math.Abs(got.Float64s()[i]-w) > 1e-12 {
+		if !(math.Abs(got.Float64s()[i]-w) <= 1e-12) {
 			t.Fatalf("element %d: %v, want %v", i, got.Float64s()[i], w)
 		}
 	}

@@ -25,7 +25,7 @@ func TestBatchNormMixed(t *testing.T) {
 			wide := BatchNormState{RunningMean: Full(s, Float64, 0.5, 3), RunningVar: Full(s, Float64, 2, 3), Momentum: 0.1, Eps: 1e-5}
 			exact := BatchNorm(run.Autocast(NoDType, Enabled(false)), To(s, x, Float64), To(s, w, Float64), To(s, b, Float64), wide).Float64s()
 			for i, v := range y.Float64s() {
-				if math.Abs(v-exact[i]) > halfULP(dt, exact[i])+1e-6 {
+				if !(math.Abs(v-exact[i]) <= halfULP(dt, exact[i])+1e-6) {
 					t.Fatalf("%v element %d: %v, float64 %v", dt, i, v, exact[i])
 				}
 			}
@@ -40,12 +40,12 @@ func TestBatchNormRunning(t *testing.T) {
 	x := From([]float32{1, 3, 0, 0, 5, 7, 0, 2}, 2, 2, 2)
 	st := BatchNormState{RunningMean: From([]float32{2, 0}), RunningVar: From([]float32{1, 1}), Momentum: 0.25, Eps: 0}
 	y := BatchNorm(s, x, nil, nil, st).Float64s()
-	if want := -3 / math.Sqrt(5); math.Abs(y[0]-want) > 1e-6 {
+	if want := -3 / math.Sqrt(5); !(math.Abs(y[0]-want) <= 1e-6) {
 		t.Errorf("%v, want %v", y[0], want)
 	}
 	near := func(what string, got, want []float64) {
 		for i := range want {
-			if math.Abs(got[i]-want[i]) > 1e-6 {
+			if !(math.Abs(got[i]-want[i]) <= 1e-6) {
 				t.Errorf("%s: %v, want %v", what, got, want)
 				return
 			}

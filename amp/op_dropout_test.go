@@ -64,7 +64,7 @@ func TestDropoutStatistics(t *testing.T) {
 			same++
 		}
 	}
-	if math.Abs(float64(same)/n-0.5) > 0.01 {
+	if !(math.Abs(float64(same)/n-0.5) <= 0.01) {
 		t.Errorf("two masks agree in %d of %d elements", same, n)
 	}
 }
@@ -146,7 +146,7 @@ func TestAlphaDropoutMoments(t *testing.T) {
 			dropped++
 		}
 	}
-	if math.Abs(float64(dropped)/n-0.25) > 0.01 {
+	if !(math.Abs(float64(dropped)/n-0.25) <= 0.01) {
 		t.Errorf("%d of %d at the limit", dropped, n)
 	}
 }

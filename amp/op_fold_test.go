@@ -114,7 +114,7 @@ func TestQuantileAndKin(t *testing.T) {
 		for k := max(i, 2); k < 6; k++ {
 			want += math.Exp(line[i] - g[k])
 		}
-		if math.Abs(got-want) > 1e-12 {
+		if !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("gradient %d is %v, want %v", i, got, want)
 		}
 	}

@@ -59,7 +59,7 @@ func TestGridSampleRamp(t *testing.T) {
 	y := GridSample(s, x, grid, GridSampling{})
 	for i, v := range y.Float64s() {
 		g := grid.Float64s()[2*i:]
-		if want := 10*((g[1]+1)*3/2-0.5) + (g[0]+1)*2 - 0.5; math.Abs(v-want) > 1e-12 {
+		if want := 10*((g[1]+1)*3/2-0.5) + (g[0]+1)*2 - 0.5; !(math.Abs(v-want) <= 1e-12) {
 			t.Errorf("point %d: %v, want %v", i, v, want)
 		}
 	}

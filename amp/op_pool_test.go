@@ -104,7 +104,7 @@ func TestAvgPoolDefinition(t *testing.T) {
 			if !exclude {
 				n = counted
 			}
-			if g := got[flatIndex(y.shape, at)]; math.Abs(g-sum/float64(n)) > 1e-15 {
+			if g := got[flatIndex(y.shape, at)]; !(math.Abs(g-sum/float64(n)) <= 1e-15) {
 				t.Fatalf("%v of %v, kernel %d stride %d padding %d ceil %v exclude %v: %v, want %v", at, x.shape, k, stride, pad, ceil, exclude, g, sum/float64(n))
 			}
 		})

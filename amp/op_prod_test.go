@@ -47,7 +47,7 @@ func TestProductGradientAtZeros(t *testing.T) {
 		} {
 			g := Grad(s, []*Tensor{c.y}, []*Tensor{x}, CreateGraph())[0]
 			for i, got := range g.Float64s() {
-				if want := c.first(i); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+				if want := c.first(i); !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
 					t.Errorf("%s of %v: derivative %d is %v, want %v", name, line, i, got, want)
 				}
 				if n == 1 {
@@ -59,7 +59,7 @@ func TestProductGradientAtZeros(t *testing.T) {
 					if i != j {
 						want = c.second(i, j)
 					}
-					if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+					if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
 						t.Errorf("%s of %v: second derivative %d, %d is %v, want %v", name, line, i, j, got, want)
 					}
 				}

@@ -75,7 +75,7 @@ func TestRecurrentValues(t *testing.T) {
 			}
 			close := func(what string, got, want []float64) {
 				for i, v := range want {
-					if math.Abs(got[i]-v) > 1e-12 {
+					if !(math.Abs(got[i]-v) <= 1e-12) {
 						t.Fatalf("%s reverse %v: %s %v, want %v", kind, reverse, what, got, want)
 					}
 				}

@@ -106,7 +106,7 @@ func TestEveryOpGradient(t *testing.T) {
 				bump(x, k, -2*h)
 				down := value(in)
 				bump(x, k, h)
-				if want := (up - down) / (2 * h); math.Abs(analytic[k]-want) > 1e-6*(1+math.Abs(want)) {
+				if want := (up - down) / (2 * h); !(math.Abs(analytic[k]-want) <= 1e-6*(1+math.Abs(want))) {
 					t.Errorf("input %d element %d: %.9g, differences give %.9g", i, k, analytic[k], want)
 				}
 			}
@@ -158,7 +158,7 @@ func TestEveryOpSecondOrder(t *testing.T) {
 				bump(x, k, h)
 				want := (up - down) / (2 * h)
 				nonzero = nonzero || math.Abs(want) > 1e-6
-				if math.Abs(analytic[k]-want) > 1e-5*(1+math.Abs(want)) {
+				if !(math.Abs(analytic[k]-want) <= 1e-5*(1+math.Abs(want))) {
 					t.Errorf("input %d element %d: %.9g, differences give %.9g", i, k, analytic[k], want)
 				}
 			}
@@ -191,7 +191,7 @@ func TestEveryOpDTypes(t *testing.T) {
 			for i, w := range want.Float64s() {
 				// Composites round once per part; three roundings cover them. A sum that cancels keeps its terms' errors.
 				bound := 3*e*(math.Abs(w)+0.1) + float64(c.terms)*0x1p-24
-				if g := got.Float64s()[i]; math.Abs(g-w) > bound {
+				if g := got.Float64s()[i]; !(math.Abs(g-w) <= bound) {
 					t.Errorf("%v element %d: %.9g, want %.9g", dt, i, g, w)
 				}
 			}
@@ -218,7 +218,7 @@ func TestEveryOpThroughViews(t *testing.T) {
 		}
 		a, b := c.call(root, plain).Float64s(), c.call(root, views).Float64s()
 		for i := range a {
-			if math.Abs(a[i]-b[i]) > 1e-12*(1+math.Abs(a[i])) {
+			if !(math.Abs(a[i]-b[i]) <= 1e-12*(1+math.Abs(a[i]))) {
 				t.Fatalf("element %d: %v, through a view %v", i, a[i], b[i])
 			}
 		}
@@ -244,7 +244,7 @@ func TestEveryOpWithExpandedGradient(t *testing.T) {
 		expanded := grads(func(y *Tensor) *Tensor { return Sum(root, y) })
 		for i := range ones {
 			for k := range ones[i] {
-				if math.Abs(ones[i][k]-expanded[i][k]) > 1e-12*(1+math.Abs(ones[i][k])) {
+				if !(math.Abs(ones[i][k]-expanded[i][k]) <= 1e-12*(1+math.Abs(ones[i][k]))) {
 					t.Errorf("input %d element %d: %v, with ones %v", i, k, expanded[i][k], ones[i][k])
 				}
 			}

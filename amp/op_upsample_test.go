@@ -77,14 +77,14 @@ func TestInterpolateLines(t *testing.T) {
 				if align {
 					at = float64(i) * (n - 1) / float64(m-1)
 				}
-				if want := min(max(at, 0), n-1); math.Abs(line[i]-want) > 1e-12 {
+				if want := min(max(at, 0), n-1); !(math.Abs(line[i]-want) <= 1e-12) {
 					t.Errorf("linear to %d, aligned %v: element %d is %v, want %v", m, align, i, line[i], want)
 				}
 				want := 0.0
 				for k := -3; k < n+3; k++ { // the edges repeated
 					want += keys(at-float64(k)) * min(max(float64(k), 0), n-1)
 				}
-				if math.Abs(cubic[i]-want) > 1e-12 {
+				if !(math.Abs(cubic[i]-want) <= 1e-12) {
 					t.Errorf("cubic to %d, aligned %v: element %d is %v, want %v", m, align, i, cubic[i], want)
 				}
 			}
@@ -105,7 +105,7 @@ func TestInterpolateLines(t *testing.T) {
 		for _, size := range [][]int{{2, 3}, {9, 8}, {1, 20}} {
 			o.Size = size
 			for _, v := range Interpolate(s, ones, o).Float64s() {
-				if math.Abs(v-1) > 1e-14 {
+				if !(math.Abs(v-1) <= 1e-14) {
 					t.Fatalf("%+v of ones: %v", o, v)
 				}
 			}
@@ -129,10 +129,10 @@ func TestInterpolateScale(t *testing.T) {
 		t.Fatalf("%d and %d elements", len(given), len(sized))
 	}
 	for i := range 7 {
-		if want := min(max((float64(i)+0.5)/1.5-0.5, 0), 4); math.Abs(given[i]-want) > 1e-12 {
+		if want := min(max((float64(i)+0.5)/1.5-0.5, 0), 4); !(math.Abs(given[i]-want) <= 1e-12) {
 			t.Errorf("given: element %d is %v, want %v", i, given[i], want)
 		}
-		if want := min(max((float64(i)+0.5)*5/7-0.5, 0), 4); math.Abs(sized[i]-want) > 1e-12 {
+		if want := min(max((float64(i)+0.5)*5/7-0.5, 0), 4); !(math.Abs(sized[i]-want) <= 1e-12) {
 			t.Errorf("recomputed: element %d is %v, want %v", i, sized[i], want)
 		}
 	}

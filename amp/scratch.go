@@ -1,6 +1,10 @@
 package amp
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // Memory that workers use again from call to call.
 
@@ -44,7 +48,9 @@ func cleared(n int) (room *[]float64, zeros []float64) {
 // resize returns n elements, of b if it has them; their values are anything.
 func resize[T any](b []T, n int) []T {
 	if cap(b) < n {
-		return make([]T, n)
+		b = make([]T, n)
 	}
-	return b[:n]
+	b = b[:n]
+	cpu.Poison(b)
+	return b
 }

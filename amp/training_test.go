@@ -178,7 +178,7 @@ func compare(t *testing.T, what string, named map[string]*amp.Tensor, want map[s
 			largest = math.Max(largest, math.Abs(v))
 		}
 		for i, v := range pick(named[name]).Float64s() {
-			if math.Abs(v-w.Data[i]) > rel*largest {
+			if !(math.Abs(v-w.Data[i]) <= rel*largest) {
 				t.Errorf("%s %s[%d]: %.9g, want %.9g", what, name, i, v, w.Data[i])
 			}
 		}

@@ -43,7 +43,7 @@ func TestGradientsCrossDevices(t *testing.T) {
 		t.Errorf("gradient of v: %v, on one device %v", got[0], want[0])
 	}
 	for i, a := range amp.Values[float64](got[1]) { // w is used on both sides: two sums of what is one here
-		if b := amp.Values[float64](want[1])[i]; math.Abs(a+amp.Values[float64](got[2])[i]-b) > 1e-14*math.Abs(b) {
+		if b := amp.Values[float64](want[1])[i]; !(math.Abs(a+amp.Values[float64](got[2])[i]-b) <= 1e-14*math.Abs(b)) {
 			t.Errorf("gradient of w, element %d: %v and %v, on one device %v", i, a, amp.Values[float64](got[2])[i], b)
 		}
 	}

@@ -36,7 +36,7 @@ func TestBatchNormLayer(t *testing.T) {
 	for _, v := range []float32{1, 2, 6} {
 		c.Forward(s, amp.From([]float32{v, v}, 2, 1))
 	}
-	if m := c.RunningMean.Item(); math.Abs(m-3) > 1e-6 {
+	if m := c.RunningMean.Item(); !(math.Abs(m-3) <= 1e-6) {
 		t.Errorf("cumulative mean %v", m)
 	}
 }
@@ -125,13 +125,13 @@ func TestInit(t *testing.T) {
 			if i/n == i%n {
 				want = 9
 			}
-			if math.Abs(v-want) > 1e-12 {
+			if !(math.Abs(v-want) <= 1e-12) {
 				t.Fatalf("%v: element %d of the product is %v", shape, i, v)
 			}
 		}
 	}
 	for name, want := range map[string]float64{"linear": 1, "tanh": 5.0 / 3, "relu": math.Sqrt2, "selu": 0.75, "leaky_relu": math.Sqrt(2 / 1.0001)} {
-		if g := nn.Gain(name); math.Abs(g-want) > 1e-15 {
+		if g := nn.Gain(name); !(math.Abs(g-want) <= 1e-15) {
 			t.Errorf("gain of %s is %v", name, g)
 		}
 	}

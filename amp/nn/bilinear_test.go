@@ -32,7 +32,7 @@ func TestBilinear(t *testing.T) {
 					want += x[4*n+i] * w[(4*o+i)*3+j] * z[3*n+j]
 				}
 			}
-			if got := y.Float64s()[2*n+o]; math.Abs(got-want) > 1e-6 {
+			if got := y.Float64s()[2*n+o]; !(math.Abs(got-want) <= 1e-6) {
 				t.Errorf("output %d,%d: %v, want %v", n, o, got, want)
 			}
 		}

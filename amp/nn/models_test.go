@@ -223,7 +223,7 @@ func checkGradients(t *testing.T, root *amp.Scope, params []*amp.Tensor, loss fu
 			const h = 1e-5
 			want := (at(h) - at(-h)) / (2 * h)
 			at(0)
-			if math.Abs(g[k]-want) > 2e-6*(1+math.Abs(want)) {
+			if !(math.Abs(g[k]-want) <= 2e-6*(1+math.Abs(want))) {
 				t.Errorf("%s element %d: %v, differences give %v", p.Name(), k, g[k], want)
 			}
 		}

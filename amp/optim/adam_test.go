@@ -45,7 +45,7 @@ func TestAdamFormula(t *testing.T) {
 					o.Step()
 				}
 				for i, got := range p.Float64s() {
-					if math.Abs(got-want[i]) > tol*(1+math.Abs(want[i])) {
+					if !(math.Abs(got-want[i]) <= tol*(1+math.Abs(want[i]))) {
 						t.Errorf("element %d: %v, want %v", i, got, want[i])
 					}
 				}

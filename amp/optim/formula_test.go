@@ -191,7 +191,7 @@ func TestClipValueAndNorms(t *testing.T) {
 	inf := math.Inf(1)
 	set(3, -4, 0, -5)
 	for p, want := range map[float64]float64{1: 12, 2: math.Sqrt(50), 3: math.Cbrt(27 + 64 + 125), inf: 5} {
-		if got := optim.GradNorm(params, optim.NormType(p)); math.Abs(got-want) > 1e-12 {
+		if got := optim.GradNorm(params, optim.NormType(p)); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("norm %v: %v, want %v", p, got, want)
 		}
 	}

@@ -56,7 +56,7 @@ func TestSGDFormula(t *testing.T) {
 					o.Step()
 				}
 				for i, v := range p.Float64s() {
-					if math.Abs(v-want[i]) > tol*(1+math.Abs(want[i])) {
+					if !(math.Abs(v-want[i]) <= tol*(1+math.Abs(want[i]))) {
 						t.Errorf("element %d: %v, want %v", i, v, want[i])
 					}
 				}

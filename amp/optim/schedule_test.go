@@ -270,7 +270,7 @@ func TestPlateau(t *testing.T) {
 				}
 			}
 			s.Step(m)
-			if got := s.LastLR()[0]; math.Abs(got-c.want[i]) > 1e-15 {
+			if got := s.LastLR()[0]; !(math.Abs(got-c.want[i]) <= 1e-15) {
 				t.Fatalf("%s measure %d: rate %v, want %v", c.name, i, got, c.want[i])
 			}
 		}

@@ -64,7 +64,7 @@ func checkGemm[T Float](t *testing.T, m, n, k int, ta, tb bool, gap int, tol flo
 		}
 	}
 	for i := range want {
-		if math.Abs(got[i]-want[i]) > tol {
+		if !(math.Abs(got[i]-want[i]) <= tol) {
 			t.Fatalf("%d×%d×%d transposed %v %v gap %d: element %d is %v, want %v", m, n, k, ta, tb, gap, i, got[i], want[i])
 		}
 	}

@@ -156,11 +156,11 @@ func TestLineKernelMeaning(t *testing.T) {
 	for i, v := range got {
 		want := math.Exp(float64(x[i]) - 3)
 		sum += want
-		if math.Abs(float64(v)-want) > 1e-7*want {
+		if !(math.Abs(float64(v)-want) <= 1e-7*want) {
 			t.Errorf("e^(%v-3) is %v, want %v", x[i], v, want)
 		}
 	}
-	if got := io.Acc[0].Sum(); math.Abs(got-sum) > 1e-7*sum {
+	if got := io.Acc[0].Sum(); !(math.Abs(got-sum) <= 1e-7*sum) {
 		t.Errorf("the sum of exponentials is %v, want %v", got, sum)
 	}
 }

@@ -11,13 +11,25 @@ import (
 // Threads is how many workers a parallel loop may use: HALFTONE_THREADS, or the processors Go may use.
 func Threads() int { return threads() }
 
-var threads = sync.OnceValue(func() int {
+func threads() int {
+	if n := chosenThreads.Load(); n > 0 {
+		return int(n)
+	}
+	return defaultThreads()
+}
+
+var defaultThreads = sync.OnceValue(func() int {
 	n := runtime.GOMAXPROCS(0)
 	if v, err := strconv.Atoi(os.Getenv("HALFTONE_THREADS")); err == nil && v > 0 {
 		n = v
 	}
 	return n
 })
+
+var chosenThreads atomic.Int32
+
+// SetThreads makes n workers, or as many as by default if n is 0, share the loops that begin from now on. It is for tests.
+func SetThreads(n int) { chosenThreads.Store(int32(n)) }
 
 // mostParts is into how many parts a loop is cut at most.
 const mostParts = 16

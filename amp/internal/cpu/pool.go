@@ -21,7 +21,8 @@ const (
 )
 
 type pool struct {
-	start  sync.Once
+	start  sync.Mutex
+	live   atomic.Int32 // workers, callers apart
 	loops  [16]loop
 	posts  atomic.Uint32 // loops begun
 	asleep atomic.Int32
@@ -32,21 +33,31 @@ var workers pool
 
 // place returns one for a loop, or nil if there are too many: the caller then works alone.
 func (p *pool) place() *loop {
-	p.start.Do(func() {
-		p.alarm = make(chan struct{}, threads()) // more would only wake workers for loops long done
-		for i := range p.loops {
-			p.loops[i].done = make(chan struct{}, 1)
-		}
-		for i := range threads() - 1 {
-			go (&worker{pool: p, part: i + 1, spin: spinMost}).live()
-		}
-	})
+	if n := threads() - 1; int(p.live.Load()) < n {
+		p.begin(n)
+	}
 	for i := range p.loops {
 		if l := &p.loops[i]; !l.taken.Load() && l.taken.CompareAndSwap(false, true) {
 			return l
 		}
 	}
 	return nil
+}
+
+// begin makes workers until there are n.
+func (p *pool) begin(n int) {
+	p.start.Lock()
+	defer p.start.Unlock()
+	if p.alarm == nil {
+		p.alarm = make(chan struct{}, n+1) // more would only wake workers for loops long done
+		for i := range p.loops {
+			p.loops[i].done = make(chan struct{}, 1)
+		}
+	}
+	for i := int(p.live.Load()); i < n; i++ {
+		go (&worker{pool: p, part: i + 1, spin: spinMost}).live()
+		p.live.Store(int32(i + 1))
+	}
 }
 
 // post offers a loop to the workers.

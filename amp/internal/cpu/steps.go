@@ -167,4 +167,8 @@ func StepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, o
 }
 
 // Grow returns n elements, of b if it has them; their values are anything.
-func Grow[T any](b []T, n int) []T { return grow(b, n) }
+func Grow[T any](b []T, n int) []T {
+	b = grow(b, n)
+	Poison(b)
+	return b
+}

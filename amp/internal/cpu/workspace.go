@@ -51,6 +51,7 @@ func (f *freeList[T]) get() *workspace[T] {
 	if n := len(f.list); n > 0 {
 		w := f.list[n-1]
 		f.list = f.list[:n-1]
+		w.poison()
 		return w
 	}
 	return new(workspace[T])
@@ -66,6 +67,7 @@ func (f *freeList[T]) put(w *workspace[T]) {
 func (f *freeList[T]) of(worker int) *workspace[T] {
 	if worker < len(f.mine) {
 		if w := f.mine[worker].Swap(nil); w != nil {
+			w.poison()
 			return w
 		}
 	}
@@ -83,6 +85,7 @@ func grow[T any](b []T, n int) []T {
 	if cap(b) < n {
 		b = make([]T, n, n+n/8)
 		hugePages(b)
+		Poison(b)
 	}
 	return b[:n]
 }

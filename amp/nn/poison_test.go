@@ -1,0 +1,3 @@
+package nn_test
+
+import _ "github.com/halftone-ml/halftone/amp/internal/poison"
