@@ -96,3 +96,35 @@ func (w *lineWork) numbers(arg []float64) {
 		w.Arg[i] = float32(v)
 	}
 }
+
+// byRows is next for a sum or product in float32 of rows with one number each, of which k has the form with a number: it need not be repeated.
+func byRows(k *cpu.LineKernel, next func(c *Call)) func(c *Call) {
+	return func(c *Call) {
+		if !rowPass(k, c.Out, c.In[0], c.In[1]) {
+			next(c)
+		}
+	}
+}
+
+// rowPass runs k over the rows of out; false if they are not rows with a number.
+func rowPass(k *cpu.LineKernel, out, a, b *Tensor) bool {
+	if out.dt != Float32 || a.dt != Float32 || b.dt != Float32 || out.Len() < grain {
+		return false
+	}
+	walk := newRowWalk(out, a, b)
+	rows, numbers := 1, 2
+	if walk.step[1] == 0 {
+		rows, numbers = 2, 1
+	}
+	if walk.step[0] != 1 || walk.step[rows] != 1 || walk.step[numbers] != 0 || walk.inner < shortLine {
+		return false
+	}
+	dst, x, c := values[float32](out), values[float32]([]*Tensor{nil, a, b}[rows]), values[float32]([]*Tensor{nil, a, b}[numbers])
+	walk.runBy(grain, func(off [4]int, n int) {
+		w := lineWorks.Get().(*lineWork)
+		w.F32[0], w.F32[1], w.Arg[0] = x[off[rows]:][:n], dst[off[0]:][:n], c[off[numbers]]
+		k.Run(n, &w.Line)
+		w.release()
+	})
+	return true
+}

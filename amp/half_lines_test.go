@@ -78,7 +78,7 @@ func checkHalfLines() string {
 					forms["turned"] = Transpose(s, fresh(s, shape[1], shape[0]), 0, 1)
 				}
 				names := []string{"own", "part", "number", "column", "bias", "stretched", "turned"}
-				for round := range 12 {
+				for round := range 4 {
 					in, used := make([]*Tensor, op.in), ""
 					for k := range in {
 						name := names[r.IntN(len(names))]

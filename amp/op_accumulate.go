@@ -1,6 +1,10 @@
 package amp
 
-import "slices"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // logsumexp and cumsum: reductions and sums whose results need float32.
 
@@ -11,6 +15,9 @@ func init() {
 		Name: "logsumexp", Doc: "log Σ e^x over dimensions", Args: []string{"x"}, Class: FP32, Why: "exponentials and their sum need float32's range", CUDA: "logsumexp", Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { c.floats(); return reducedShape(c) },
 		CPU: func(c *Call) {
+			if logSumExpLines(c) {
+				return
+			}
 			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
 				store(c.Out, c.Out.off+i, []float64{logSumExp(group)})
 			})
@@ -34,6 +41,10 @@ func init() {
 
 func cumsumCPU(c *Call) {
 	x := c.In[0]
+	if d := c.Dims[0]; x.dt == Float32 && c.Out.dt == Float32 && !c.Reverse && d == len(x.shape)-1 && x.contiguous() {
+		cumsumRows(values[float32](c.Out)[c.Out.off:][:x.Len()], values[float32](x)[x.off:][:x.Len()], x.shape[d])
+		return
+	}
 	if !x.dt.IsFloat() {
 		cumsumOn[int64](c)
 		return
@@ -41,30 +52,77 @@ func cumsumCPU(c *Call) {
 	cumsumOn[float64](c)
 }
 
-func cumsumOn[T number](c *Call) {
-	x, out, d := c.In[0], c.Out, c.Dims[0]
-	n := x.shape[d]
-	lines := newReduction(x, []int{d})
-	row := make([]T, n)
-	inner := out.strides[d]
-	for i := range lines.nKept {
-		load(row, x, x.off+offset(i, lines.kept, lines.keptStride), x.strides[d])
-		if c.Reverse {
-			slices.Reverse(row)
-		}
+func cumsumOn[T float64 | int64](c *Call) {
+	overLines(c.Out, c.Dims[0], c.In, func(out []T, in [][]T) {
 		var sum T
-		for k, v := range row {
-			sum += v
-			row[k] = sum
-		}
 		if c.Reverse {
-			slices.Reverse(row)
+			for k := len(out) - 1; k >= 0; k-- {
+				sum += in[0][k]
+				out[k] = sum
+			}
+			return
 		}
-		base := out.off + i/inner*inner*n + i%inner
-		for k := range row {
-			store(out, base+k*inner, row[k:k+1])
+		for k, v := range in[0] {
+			sum += v
+			out[k] = sum
 		}
+	})
+}
+
+// cumsumRows is cumsumOn for rows of float32 whose elements are neighbors, four rows at a time: each sum waits for the one before it.
+func cumsumRows(dst, x []float32, n int) {
+	rows := len(x) / max(1, n)
+	cpu.Parallel((rows+3)/4, grainOf(4*n), func(lo, hi int) {
+		for r := 4 * lo; r < min(4*hi, rows); r++ {
+			if r+4 > rows {
+				var sum float64
+				for k, v := range x[r*n : (r+1)*n] {
+					sum += float64(v)
+					dst[r*n+k] = float32(sum)
+				}
+				continue
+			}
+			a, b, c, d := x[r*n:][:n], x[(r+1)*n:][:n], x[(r+2)*n:][:n], x[(r+3)*n:][:n]
+			to0, to1, to2, to3 := dst[r*n:][:n], dst[(r+1)*n:][:n], dst[(r+2)*n:][:n], dst[(r+3)*n:][:n]
+			var s0, s1, s2, s3 float64
+			for k, v := range a {
+				s0 += float64(v)
+				s1 += float64(b[k])
+				s2 += float64(c[k])
+				s3 += float64(d[k])
+				to0[k], to1[k], to2[k], to3[k] = float32(s0), float32(s1), float32(s2), float32(s3)
+			}
+			r += 3
+		}
+	})
+}
+
+// logSumExpLines is the kernel for lines that are neighbors in memory, in the passes of log_softmax; it says whether they are. Where one
+// element is infinite there are the few cases of logSumExp.
+func logSumExpLines(c *Call) bool {
+	x := c.In[0]
+	r := newReduction(x, c.Dims)
+	if !narrowLines(x) || len(r.reduced) != 1 || r.reducedStride[0] != 1 || r.nReduced < shortLine {
+		return false
 	}
+	cpu.Parallel(r.nKept, grainOf(2*r.nReduced), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for i := lo; i < hi; i++ {
+			row := w.read(0, x, x.off+offset(i, r.kept, r.keptStride), 1, r.nReduced)
+			m := w.MaxOf(row)
+			w.Arg[0], w.Acc[0] = float32(m), cpu.Lanes{}
+			if math.IsInf(m, 0) {
+				wide := make([]float64, len(row))
+				narrow(wide, row)
+				store(c.Out, c.Out.off+i, []float64{logSumExp(wide)})
+				continue
+			}
+			cpu.LineExpSum.Run(len(row), &w.Line)
+			store(c.Out, c.Out.off+i, []float64{m + cpu.Log.Of(w.Acc[0].Sum())})
+		}
+	})
+	return true
 }
 
 // LogSumExp returns log Σ e^x over dims, over all dimensions without any; reduced dimensions go. float32 under autocast.

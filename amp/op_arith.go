@@ -12,7 +12,7 @@ const whyArith = "elementwise and safe in half precision"
 func init() {
 	opAdd = define(Op{
 		Name: "add", Doc: "a + b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "add",
-		Check: checkBinary, CPU: inHalves(&cpu.LineAdd, binary(add32, addK[float64], addK[int64])),
+		Check: checkBinary, CPU: inHalves(&cpu.LineAdd, byRows(&cpu.LineAddNumber, binary(add32, addK[float64], addK[int64]))),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			b.Set(1, b.sumTo(1, b.DY))
@@ -30,7 +30,7 @@ func init() {
 	})
 	opMul = define(Op{
 		Name: "mul", Doc: "a · b elementwise, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "mul",
-		Check: checkBinary, CPU: inHalves(&cpu.LineMul, binary(mul32, mulK[float64], mulK[int64])), Saves: SaveIn0 | SaveIn1,
+		Check: checkBinary, CPU: inHalves(&cpu.LineMul, byRows(&cpu.LineScale, binary(mul32, mulK[float64], mulK[int64]))), Saves: SaveIn0 | SaveIn1,
 		Backward: func(b *Back) {
 			if b.Needs(0) {
 				b.Set(0, b.sumTo(0, Mul(b.S, b.DY, b.In(1))))

@@ -91,6 +91,7 @@ func embeddingBackwardCPU(c *Call) {
 		b := linePool64.Get().(*lineBufs[float64])
 		defer linePool64.Put(b)
 		sum, row := b.grow(0, n), b.grow(1, n)
+		var short []float32
 		for r := lo; r < hi; r++ {
 			own, at := to[r*n*size:(r+1)*n*size], l.order[l.start[r]:l.start[r+1]]
 			switch {
@@ -98,6 +99,18 @@ func embeddingBackwardCPU(c *Call) {
 				clear(own)
 			case len(at) == 1 && step == 1:
 				copy(own, from[(dy.off+at[0]*apart)*size:])
+			case step == 1 && dy.dt != Float64:
+				clear(sum)
+				short = resize(short, n)
+				for _, i := range at {
+					x, ok := direct[float32](dy, dy.off+i*apart, 1, n)
+					if !ok {
+						x = short
+						load(x, dy, dy.off+i*apart, 1)
+					}
+					cpu.AddWide(sum, x)
+				}
+				store(out, out.off+r*n, sum)
 			default:
 				clear(sum)
 				for _, i := range at {
