@@ -37,6 +37,9 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 			h.kern, h.k = kn, kn.lanes(k)
 		}
 	}
+	if h, ok := any(g).(*product[float32]); ok {
+		chooseTiles(h)
+	}
 	switch h, _ := any(g).(*product[float32]); {
 	case g.kern.run != nil:
 		g.kern.run(g)
@@ -56,7 +59,7 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 // A kernel computes tiles in registers.
 type kernel[T Float] struct {
 	rows, cols int  // the largest tile
-	narrow     int  // the other width that tile can write, or cols
+	narrow     int  // tile can write any multiple of it up to cols
 	depth      int  // steps of k after which the panels should be changed: they fill the L1 and L2 caches
 	raw        bool // tile can read b with any distance of rows
 	strip      int  // rows of tiles whose halves are widened right before and whose sums are rounded right after they are multiplied
@@ -64,7 +67,7 @@ type kernel[T Float] struct {
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
-	// at least cols columns of b, distance of rows ldb. It works in whole registers: kernel.narrow or kernel.cols columns. What is at
+	// at least cols columns of b, distance of rows ldb. It works in whole registers: multiples of kernel.narrow columns. What is at
 	// ahead is wanted next, 16 bytes for each step of k: tile may fetch it to the L2 cache.
 	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool, ahead unsafe.Pointer)
 	// rowTile is tile for rows of a as they are in memory, lda apart, for the numbers of rows that height returns.
@@ -78,6 +81,9 @@ type kernel[T Float] struct {
 	// run computes the whole product, if that is not done with tile.
 	run func(g *product[T])
 }
+
+// fits says that tile writes so many columns and no more.
+func (kn *kernel[T]) fits(cols int) bool { return cols%kn.narrow == 0 }
 
 // products counts calls, so that a workspace knows whose panels it holds.
 var products atomic.Uint64

@@ -9,6 +9,7 @@ import "unsafe"
 const (
 	allRows    = 3 << 16 // of a at a time
 	taskPanels = 1 << 15 // of b that a task packs at a time
+	roundRows  = 96      // rows of packed tiles whose sums wait to be rounded
 )
 
 // byColumns says whether to compute the product that way, and plans it.
@@ -90,8 +91,11 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 		c, ldc, padded = g.target(w, 0, g.m, 0, j, cols)
 	}
 	strip := g.m
-	if g.rawA && (rounds || g.lda > 0) {
+	switch {
+	case g.rawA && (rounds || g.lda > 0):
 		strip = kn.strip
+	case rounds:
+		strip = roundRows / kn.rows * kn.rows
 	}
 	group := max(1, taskPanels/(g.kc*kn.cols)) * kn.cols
 	for p := 0; p < g.k; p += g.kc {
@@ -125,7 +129,7 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 					if g.rawA {
 						g.rowTiles(w, y, high, at, wide, p, kc, b, kn.cols, to, ldc, padded)
 					} else {
-						g.tileColumn(w, 0, g.m, at, wide, kc, b, kn.cols, nil, to, ldc, p > 0, padded)
+						g.tileColumn(w, y, y+high, at, wide, kc, b, kn.cols, nil, to, ldc, p > 0, padded)
 					}
 					if rounds {
 						g.roundTiles(c, ldc, y, high, j+x0+x, wide)

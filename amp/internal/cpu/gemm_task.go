@@ -27,7 +27,7 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 					g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
 					continue
 				}
-				g.tileColumn(w, y, min(y+strip, rows), x, wide, kc, b, ldb, g.next(jc, j+x, p, steps), c, ldc, ps+p > 0, padded)
+				g.tileColumn(w, y, min(y+strip, rows), x, wide, kc, b, ldb, g.next(jc, j+x, p, steps), c[y*ldc:], ldc, ps+p > 0, padded)
 			}
 		}
 	}
@@ -42,17 +42,17 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 	}
 }
 
-// tileColumn computes a column of tiles: rows y … end of those that were packed.
+// tileColumn computes a column of tiles: rows y … end of those that were packed, of which c starts with the first.
 func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T, ldb int, next []T, c []T, ldc int, more, padded bool) {
 	kn := g.kern
-	for ; y < end; y += kn.rows {
+	for from := y; y < end; y += kn.rows {
 		high := min(kn.rows, end-y)
 		h := kn.height(high)
-		a, at := w.a[y*kc:y*kc+h*kc], y*ldc+x
-		if padded || high == h && (wide == kn.cols || wide == kn.narrow) {
+		a, at := w.a[y*kc:y*kc+h*kc], (y-from)*ldc+x
+		if padded || high == h && (kn.fits(wide)) {
 			ahead := unsafe.Pointer(&b[0])
-			if from := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); from < len(next) {
-				ahead = unsafe.Pointer(&next[from])
+			if part := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); part < len(next) {
+				ahead = unsafe.Pointer(&next[part])
 			}
 			kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, more, ahead)
 			continue
@@ -64,7 +64,7 @@ func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T,
 // rowTiles is a column of tiles for rows of a that were not packed: as high as they can be, then lower ones.
 func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []T, ldb int, c []T, ldc int, padded bool) {
 	kn := g.kern
-	fits := padded || wide == kn.cols || wide == kn.narrow
+	fits := padded || kn.fits(wide)
 	for y := 0; y < rows; {
 		h := kn.height(min(kn.rows, rows-y))
 		for h > rows-y {
@@ -121,7 +121,7 @@ func (g *product[T]) panel(w *workspace[T], jc, j, wide, ps, p, steps, kc int) (
 		return g.packed[j*steps+p*nr:], nr
 	}
 	off := g.b.Off + (ps+p)*g.b.Row + jc + j
-	if wide == nr || wide == g.kern.narrow {
+	if g.kern.fits(wide) {
 		return g.b.Elems[off:], g.b.Row
 	}
 	w.last = grow(w.last, nr*kc)

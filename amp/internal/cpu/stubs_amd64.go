@@ -547,6 +547,11 @@ func f32z8x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more i
 //go:noescape
 func f32z8x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
+// f32z8x3 sets (more = 0) or raises a 8×48 tile of c by the product of a, k columns of 8, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
+//
+//go:noescape
+func f32z8x3(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
+
 // f64y1x1 sets (more = 0) or raises a 1×4 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
 //go:noescape

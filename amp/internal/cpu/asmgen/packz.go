@@ -66,6 +66,9 @@ func (f *asmFile) rowPack(p rowPack, vectors int) {
 	}
 	f.op("PCALIGN", "$32")
 	f.label("loop")
+	for off := 0; off < 16*p.bytes*vectors; off += 64 {
+		f.op("PREFETCHT0", at(off, "SI")+"(R8*8)")
+	}
 	for v := range vectors {
 		p.load(f, v, fmt.Sprintf("K%d", 1+v))
 	}
@@ -97,6 +100,9 @@ func (f *asmFile) packPanels(vectors int) {
 	f.op("MOVQ", "DI", "R12")
 	f.op("MOVQ", "R13", "BX")
 	f.label("panel")
+	for v := range vectors {
+		f.op("PREFETCHT0", at(64*v, "R11")+"(R8*8)") // few bytes of a row are read, too few for the processor to see what comes next
+	}
 	for v := range vectors {
 		f.op("VMOVUPS.Z", at(64*v, "R11"), fmt.Sprintf("K%d", 1+v), vec("Z", v))
 	}

@@ -25,12 +25,15 @@ var shapes = []shape{
 func tiles(f *asmFile) {
 	for _, s := range shapes {
 		for _, rows := range s.rows {
-			for _, vectors := range []int{1, 2} {
+			for _, vectors := range []int{1, 2, 3} {
+				if vectors == 3 && (s.prefix != "f32z" || rows != 8) {
+					continue
+				}
 				step := func(b, t, acc int) {
 					f.op("VFMADD231P"+map[int]string{4: "S", 8: "D"}[s.elem], vec(s.reg, b), vec(s.reg, t), vec(s.reg, acc))
 				}
 				f.tileFrom(s, rows, vectors, false, step)
-				if s.elem == 4 {
+				if s.elem == 4 && vectors < 3 {
 					f.tileFrom(s, rows, vectors, true, step)
 				}
 			}
@@ -110,6 +113,11 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 	}
 	f.op("PCALIGN", "$64")
 	f.label(label)
+	if s.prefix == "f32z" && !byRows {
+		for j := range vectors {
+			f.op("PREFETCHT0", at(j*s.width, "DI")+"(R8*8)") // what is read of a row is too little for the processor to see what comes next
+		}
+	}
 	one(0)
 	if byRows {
 		for _, r := range bases {
