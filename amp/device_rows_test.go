@@ -204,3 +204,43 @@ func settled(s *Scope, f func()) func() {
 		}
 	}
 }
+
+// TestEveryOpOnDeviceAtOddPlaces gives every row, and the large cases, inputs without gaps that begin one element behind a multiple of 16
+// bytes: what reads 16 bytes at once has to see it, since a device, unlike a processor, does not take such an address.
+func TestEveryOpOnDeviceAtOddPlaces(t *testing.T) {
+	device := compared(t)
+	compare := func(t *testing.T, c opCase, factor float64) {
+		for dt, eps := range map[DType]float64{Float16: 0x1p-11, Float32: 0x1p-24, Float64: 0x1p-53} {
+			run := func(on string) outcome {
+				before := SetDefaultDevice(on)
+				defer SetDefaultDevice(before)
+				root := NewScope(Seed(9))
+				defer root.Close()
+				in := c.draws(root, dt, 5)
+				odd := make([]*Tensor, len(in))
+				for i, x := range in {
+					odd[i] = oddly(root, x)
+				}
+				out := c.outcomeOf(root, odd, func(y *Tensor) *Tensor { return project(root, y, 7) })
+				for _, x := range in {
+					if g := x.Grad(); g != nil {
+						out.lists = append(out.lists, g.Float64s())
+					}
+				}
+				return out
+			}
+			onDeviceAlone(t, func() { c.agree(t, run("cpu"), run(device), eps, factor) })
+		}
+	}
+	eachCase(t, func(t *testing.T, o *Op, c opCase) { compare(t, c, max(o.Bound, 1)) })
+	for name, c := range largeCases() {
+		c.terms = max(200, c.terms)
+		t.Run(name, func(t *testing.T) { compare(t, c, 4) })
+	}
+}
+
+// oddly returns a view of x's elements, without gaps, that begins one element behind where memory does.
+func oddly(s *Scope, x *Tensor) *Tensor {
+	flat := Reshape(s, x, x.Len())
+	return Reshape(s, Narrow(s, Cat(s, 0, Zeros(s, x.DType(), 1), flat), 0, 1, x.Len()), x.Shape()...)
+}

@@ -62,6 +62,10 @@ func TestCheckedMemory(t *testing.T) {
 	b.launch("read_one", 1, 1, 0, driver.GetArgs("").Ptr(p).Ptr(q))
 	b.fails("read_one", "memory that has been freed")
 
+	b = newBench(t, d, "")
+	b.launch("odd_word", 1, 1, 0, driver.GetArgs("").Ptr(upload(b, iota32(32))))
+	b.fails("odd_word", "writes 8 bytes at an address that is no multiple of 8")
+
 	// A list in device memory may hold an address of the host: it is seen where it is used.
 	b = newBench(t, d, "")
 	b.launch("far_away", 1, 1, 0, driver.GetArgs("").Ptr(upload(b, iota32(1))))

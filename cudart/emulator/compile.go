@@ -55,8 +55,9 @@ func flags(o Options) []string {
 }
 
 // sanitizers find accesses beside what is allocated, and undefined behavior: signed overflow, shifts that are too far, addresses that are
-// not aligned, integers divided by zero. -g1 gives lines in the reports.
-var sanitizers = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g1"}
+// not aligned, integers divided by zero, numbers that their integer type does not hold, which devices and processors convert
+// differently. -g1 gives lines in the reports.
+var sanitizers = []string{"-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=undefined,float-cast-overflow", "-g1"}
 
 // SanitizerEnv returns the environment that a program needs which loads the library built with Sanitize: the sanitizer's runtime must be
 // there before all else. A mistake ends the program with a report. The device's faults stay the emulator's to handle.
@@ -176,7 +177,7 @@ func (b *build) unit(ctx context.Context, path string) (string, error) {
 	var w strings.Builder
 	fmt.Fprintf(&w, "#include \"kernel.h\"\n#include \"device.h\"\n#include %q\nstatic const emu::Kernel kernels[] = {\n", filepath.Base(path))
 	for _, n := range names {
-		fmt.Fprintf(&w, "  HALFTONE_EMULATED_KERNEL(%s),\n", n)
+		fmt.Fprintf(&w, "  HALFTONE_EMULATED_KERNEL(%s, 0),\n", n)
 	}
 	w.WriteString("};\nstatic emu::Table table{kernels, sizeof kernels / sizeof kernels[0], nullptr};\nstatic const bool added = (emu::addTable(&table), true);\n")
 	wrapper := strings.TrimSuffix(path, ".cu") + ".unit.cpp"

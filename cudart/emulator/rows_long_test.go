@@ -11,5 +11,6 @@ func init() {
 	rowRuns = append(rowRuns,
 		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
 		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
+		rowRun{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
 		rowRun{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}})
 }

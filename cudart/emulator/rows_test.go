@@ -21,6 +21,7 @@ type rowRun struct {
 	all                           bool // integers too, and inputs with gaps
 	large                         bool // the large cases too: splits, tiles, tensor cores
 	far                           bool // instead, inputs whose elements lie 2³¹ elements apart
+	odd                           bool // instead, inputs that begin at no multiple of 16 bytes
 }
 
 // tests is the expression of what runs.
@@ -28,6 +29,8 @@ func (r rowRun) tests() string {
 	switch {
 	case r.far:
 		return "^TestFarApartOnDevice$"
+	case r.odd:
+		return "^TestEveryOpOnDeviceAtOddPlaces$"
 	case r.large:
 		return "^Test(EveryOp|Large)OnDevice"
 	case r.all:

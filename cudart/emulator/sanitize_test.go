@@ -37,6 +37,8 @@ var mistakes = []struct {
 	{"a kernel writes past a tensor", false, pastTensor, []string{"something wrote 4 bytes past the end of the 400 bytes", "a tensor's memory"}},
 	{"a kernel writes past an allocation", true, kernelMistake("off_by_one"), []string{"AddressSanitizer: use-after-poison", "WRITE of size 4", "in off_by_one"}},
 	{"a kernel reads beside an allocation", true, kernelMistake("reads_beside"), []string{"AddressSanitizer: use-after-poison", "READ of size 4", "in reads_beside"}},
+	{"a vector lies oddly", true, kernelMistake("odd_vector"), []string{"runtime error:", "misaligned address", "float4", "in odd_vector"}},
+	{"a number is too large for int", true, kernelMistake("too_large"), []string{"runtime error:", "outside the range of representable values of type 'int'", "in too_large"}},
 	{"a sum overflows", true, kernelMistake("overflows"), []string{"runtime error: signed integer overflow", "in overflows"}},
 }
 
@@ -117,7 +119,7 @@ func kernelMistake(name string) func(t *testing.T) {
 		}
 		b := newBench(t, d, "")
 		args := driver.GetArgs("").Ptr(upload(b, iota32(100)))
-		if name != "overflows" {
+		if name == "off_by_one" || name == "reads_beside" {
 			args.Int32(100)
 		}
 		b.launch(name, 1, 128, 0, args)

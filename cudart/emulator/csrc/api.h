@@ -27,6 +27,7 @@ enum : int {
   illegalState = 401,
   notFound = 500,
   notReady = 600,
+  outOfResources = 701,
   launchFailed = 719,
   notSupported = 801,
   captureUnsupported = 900,
@@ -59,6 +60,7 @@ class Call {
 extern __thread Context* bound;
 extern __thread int captureMode;
 
+int optinShared(int capability);  // bytes of shared memory that a block may have if its kernel asks for them
 bool room(Core& core, int device, Pool* pool, uint64_t n);  // whether n more bytes fit
 uint64_t sharedBytes(int device);
 int addCopy(Call& c, Stream* s, const char* name, uint64_t dst, void* hostDst, uint64_t src, const void* hostSrc, size_t bytes);

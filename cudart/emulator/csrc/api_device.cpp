@@ -59,6 +59,7 @@ static const ErrorText errorTexts[] = {
     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
     {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+    {716, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
     {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
@@ -75,6 +76,16 @@ static const ErrorText* findError(int code) {
   for (auto& e : errorTexts)
     if (e.code == code) return &e;
   return nullptr;
+}
+
+int optinShared(int capability) {
+  switch (capability) {
+    case 70: case 72: return 96 << 10;
+    case 75: return 64 << 10;
+    case 80: case 87: return 163 << 10;
+    case 86: case 89: case 120: case 121: return 99 << 10;
+    default: return capability < 70 ? 48 << 10 : 227 << 10;
+  }
 }
 
 // attribute answers for an A100-like device; what programs choose launches by.
@@ -103,9 +114,9 @@ static int attribute(int a, const Config& config) {
     case 41: return 1;                        // unified addressing
     case 75: return config.capability / 10;
     case 76: return config.capability % 10;
-    case 81: return 164 << 10;                // shared memory per multiprocessor
+    case 81: return optinShared(config.capability) + (config.capability >= 80 ? 1 << 10 : 0);  // shared memory per multiprocessor
     case 82: return 65536;                    // registers per multiprocessor
-    case 97: return config.capability >= 80 ? 163 << 10 : 96 << 10;  // shared memory that a block can opt into
+    case 97: return optinShared(config.capability);  // shared memory that a block can opt into
     case 102: return 1;                       // virtual memory management
     case 103: return 1;                       // handles as file descriptors
     case 106: return 32;                      // blocks per multiprocessor

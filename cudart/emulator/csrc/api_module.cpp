@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -64,6 +65,56 @@ static int badDirective(const char* text, std::string* which) {
   return 0;
 }
 
+// number returns the first one at p, before the end of the line.
+static unsigned number(const char* p) {
+  while (*p && *p != '\n' && !std::isdigit(static_cast<unsigned char>(*p))) p++;
+  return static_cast<unsigned>(std::strtoul(p, nullptr, 10));
+}
+
+// sharedArrays lists the static shared memory that a text declares: ".shared .align 8 .b8 name[2048];". What the launch gives, declared
+// .extern, has no size.
+static std::vector<std::pair<std::string, int>> sharedArrays(const std::string& text) {
+  std::vector<std::pair<std::string, int>> all;
+  for (size_t at = 0; (at = text.find(".shared", at)) != std::string::npos; at += 7) {
+    size_t line = text.rfind('\n', at) + 1, end = text.find_first_of(";\n", at), open = text.find('[', at);
+    size_t first = text.find_first_not_of(" \t", line);
+    if (first != at && text.compare(first, 8, ".visible") != 0 && text.compare(first, 5, ".weak") != 0) continue;  // ld.shared, .extern
+    if (end == std::string::npos) break;
+    size_t name = std::min(open, end);
+    while (name > at && isName(text[name - 1])) name--;
+    size_t type = text.find(".b", at);
+    int width = type < end ? std::atoi(text.c_str() + type + 2) / 8 : 4;
+    all.emplace_back(text.substr(name, std::min(open, end) - name), width * (open < end ? std::atoi(text.c_str() + open + 1) : 1));
+  }
+  return all;
+}
+
+static bool refers(const std::string& body, const std::string& name) {
+  for (size_t at = 0; (at = body.find(name, at)) != std::string::npos; at += name.size())
+    if ((at == 0 || !isName(body[at - 1])) && !isName(body[at + name.size()])) return true;
+  return false;
+}
+
+// readLimits reads what an entry's directives and static shared memory are: its own, and what it or a function of the module names.
+static Limits readLimits(const std::string& entry, const std::string& rest, const std::vector<std::pair<std::string, int>>& arrays) {
+  Limits l;
+  size_t open = entry.find("\n{");
+  for (const char* directive : {".maxntid", ".reqntid"}) {
+    size_t at = entry.find(directive);
+    if (at == std::string::npos || at > open) continue;
+    l.threads = 1;
+    for (const char* p = entry.c_str() + at; *p && *p != '\n';) {
+      l.threads *= std::max(1u, number(p));
+      while (*p && *p != '\n' && *p != ',') p++;
+      if (*p == ',') p++;
+    }
+  }
+  for (auto& [name, bytes] : sharedArrays(entry)) l.shared += bytes;
+  for (auto& [name, bytes] : arrays)
+    if (refers(entry, name) || refers(rest, name)) l.shared += bytes;
+  return l;
+}
+
 // readPtx takes the kernels' names out of PTX, and refuses what the device could not run.
 static int readPtx(const char* text, const Config& config, Module* m, std::string* log) {
   const char* target = std::strstr(text, ".target");
@@ -86,7 +137,32 @@ static int readPtx(const char* text, const Config& config, Module* m, std::strin
     *log = "ptxas fatal   : unsupported .version";
     return unsupportedPtx;
   }
-  for (const char* p = text; (p = std::strstr(p, ".entry")); p += 6) m->names.insert(word(p + 6));
+  // The module's own declarations, its functions, and each entry up to the brace that closes it at the margin.
+  std::string declared, functions;
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const char* p = text; *p;) {
+    const char* end = std::strchr(p, '\n');
+    std::string line(p, end ? static_cast<size_t>(end - p) : std::strlen(p));
+    size_t entry = line.find(".entry");
+    bool body = entry != std::string::npos || line.find(".func") != std::string::npos;
+    if (body) end = std::strstr(p, "\n}");
+    std::string part(p, end ? static_cast<size_t>(end - p) : std::strlen(p));
+    if (entry != std::string::npos) entries.emplace_back(word(p + entry + 6), part);
+    else (body ? functions : declared) += part + "\n";
+    if (!end) break;
+    p = end + 1;
+  }
+  auto arrays = sharedArrays(declared);
+  for (auto& [name, body] : entries) {
+    Limits l = readLimits(body, functions, arrays);
+    if (l.shared > 48 << 10) {
+      char said[200];
+      std::snprintf(said, sizeof said, "ptxas error   : Entry function '%s' uses too much shared data (0x%x bytes, 0xc000 max)", name.c_str(), l.shared);
+      *log = said;
+      return invalidPtx;
+    }
+    m->names[name] = l;
+  }
   return ok;
 }
 
@@ -107,7 +183,10 @@ static int loadLibrary(const void* image, size_t n, Module* m, std::string* log)
     return invalidImage;
   }
   m->table = table;
-  for (size_t i = 0; i < table->count; i++) m->names.insert(table->kernels[i].name);
+  int shared = 0;  // of each kernel: all of the library's where there is one, else it is not known whose is which
+  if (auto* bytes = static_cast<const int*>(dlsym(h, "halftoneEmulatedShared")); bytes && table->count == 1) shared = *bytes;
+  for (size_t i = 0; i < table->count; i++)
+    m->names[table->kernels[i].name] = Limits{table->kernels[i].threads ? table->kernels[i].threads : 1024, shared};
   return ok;
 }
 
@@ -199,6 +278,8 @@ EMU_API int cuModuleGetFunction(void** function, void* module, const char* name)
     f = std::make_unique<Function>();
     f->module = m;
     f->kernel = k;
+    f->limits = m->names[name];
+    f->dynamicShared = (48 << 10) - f->limits.shared;
   }
   *function = f.get();
   return ok;
@@ -216,11 +297,12 @@ EMU_API int cuFuncGetAttribute(int* value, int a, void* function) {
   Function* f = findFunction(c, function);
   if (!c) return c.code;
   switch (a) {
-    case 0: *value = 1024; return ok;
+    case 0: *value = static_cast<int>(f->limits.threads); return ok;
+    case 1: *value = f->limits.shared; return ok;
     case 4: *value = 32; return ok;  // registers: any number
     case 5: case 6: *value = c.core.config.capability; return ok;
     case 8: *value = f->dynamicShared; return ok;
-    case 1: case 2: case 3: case 7: case 9: *value = 0; return ok;
+    case 2: case 3: case 7: case 9: *value = 0; return ok;
     default: return invalidValue;
   }
 }
@@ -231,19 +313,19 @@ EMU_API int cuFuncSetAttribute(void* function, int a, int value) {
   if (!c) return c.code;
   if (a == 9) return ok;  // how to divide L1
   if (a != 8) return invalidValue;
-  int most = c.core.config.capability >= 80 ? 163 << 10 : 96 << 10;
-  if (value < 0 || value > most) return invalidValue;
+  if (value < 0 || value > optinShared(c.core.config.capability) - f->limits.shared) return invalidValue;
   f->dynamicShared = value;
   return ok;
 }
 
 EMU_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int size, size_t shared) {
   Call c(1);
-  findFunction(c, function);
+  Function* f = findFunction(c, function);
   if (!c) return c.code;
   if (size <= 0 || size > 1024) return invalidValue;
   int n = 2048 / size < 32 ? 2048 / size : 32;
-  if (shared && static_cast<int>((164u << 10) / (shared + 1024)) < n) n = static_cast<int>((164u << 10) / (shared + 1024));
+  size_t block = shared + static_cast<size_t>(f->limits.shared);
+  if (block) n = std::min(n, static_cast<int>((static_cast<size_t>(optinShared(c.core.config.capability)) + 1024) / (block + 1024)));
   *blocks = n;
   return ok;
 }
@@ -261,6 +343,11 @@ EMU_API int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz
                ", blocks of " + std::to_string(bx) + "×" + std::to_string(by) + "×" + std::to_string(bz) + " and " + std::to_string(shared) +
                " bytes of dynamic shared memory are not possible");
     return invalidValue;
+  }
+  if (bx * by * bz > f->limits.threads) {
+    c.core.say(std::string("launch of ") + f->kernel->name + ": blocks of " + std::to_string(bx * by * bz) + " threads, and __launch_bounds__ allows " +
+               std::to_string(f->limits.threads));
+    return outOfResources;
   }
   auto op = std::make_shared<Op>();
   op->kind = Op::launch;

@@ -277,7 +277,18 @@ void barrier(int line) { worker->barrier(line); }
 void warp(unsigned mask, void* mine, Step step, bool ordered) { worker->warp(mask, mine, step, ordered); }
 void trap(const char* what) { worker->fail(719, what); }
 
+// aligned stops a kernel whose address is not a multiple of what an instruction moves.
+static void aligned(const void* p, int bytes, const char* what) {
+  if (reinterpret_cast<uintptr_t>(p) % static_cast<uintptr_t>(bytes) == 0) return;
+  worker->fail(716, std::string(what) + " at an address that is no multiple of " + std::to_string(bytes) + " bytes", reinterpret_cast<uint64_t>(p));
+}
+
+void rowAligned(const void* row) { aligned(row, 16, "ldmatrix of a row"); }
+
 void asyncCopy(void* shared, const void* global, int bytes, int total) {
+  if (bytes < 0 || bytes > total) worker->fail(719, "cp.async of " + std::to_string(bytes) + " bytes of " + std::to_string(total));
+  aligned(shared, total, "cp.async to shared memory");
+  aligned(global, total, "cp.async from global memory");
   worker->fiber()->pending.push_back({shared, global, bytes, total});
 }
 void asyncCommit() {

@@ -269,6 +269,15 @@ void checkBegin(Worker* w) {
 void checkThreadEnd() { checkOverwrite(); }
 void checkRead(const void* p, size_t n) { look(p, n, false, false); }
 void checkWrite(const void* p, size_t n) { look(p, n, true, false); }
+// A device faults where an access is not at a multiple of its size; a processor takes most of them. Of 16 bytes the compiler tells this
+// hook as well if their type wants multiples of 8 alone; the undefined-behavior sanitizer knows the type.
+void checkAligned(const void* p, size_t n, bool write) {
+  size_t multiple = n < 8 ? n : 8;
+  if (!state || !Worker::here() || reinterpret_cast<uintptr_t>(p) % multiple == 0) return;
+  char text[120];
+  std::snprintf(text, sizeof text, "%s %zu bytes at an address that is no multiple of %zu", write ? "writes" : "reads", n, multiple);
+  state->worker->fail(716, text, reinterpret_cast<uint64_t>(p));
+}
 void touchRead(const void* p, int n) { look(p, static_cast<size_t>(n), false, false); }
 void touchAtomic(const void* p, int n) { look(p, static_cast<size_t>(n), true, true); }
 

@@ -13,6 +13,7 @@ void checkBegin(Worker* w);  // a block begins on this thread
 void checkThreadEnd();       // a thread of it is done
 void checkRead(const void* p, size_t bytes);
 void checkWrite(const void* p, size_t bytes);
+void checkAligned(const void* p, size_t bytes, bool write);  // of an access whose type says that it is
 #else
 inline void checkBegin(Worker*) {}
 inline void checkThreadEnd() {}

@@ -96,9 +96,15 @@ struct Graph {
   ~Graph();
 };
 
+// Limits are what a kernel's image says about its launches.
+struct Limits {
+  unsigned threads = 1024;  // of a block, from __launch_bounds__: .maxntid
+  int shared = 0;           // bytes of static shared memory
+};
+
 struct Module {
   Context* context = nullptr;
-  std::unordered_set<std::string> names;  // of the kernels in its image
+  std::unordered_map<std::string, Limits> names;  // of the kernels in its image
   std::unordered_map<std::string, std::unique_ptr<struct Function>> functions;
   const Table* table = nullptr;  // kernels of a library that NVRTC's stand-in made; null for those of this library
   std::string globals;
@@ -107,7 +113,8 @@ struct Module {
 struct Function {
   Module* module = nullptr;
   const Kernel* kernel = nullptr;
-  int dynamicShared = 48 << 10;
+  Limits limits;
+  int dynamicShared = 0;  // that a launch may ask for; at first what static shared memory leaves of 48 KB
 };
 
 // Core holds everything; its mutex guards all but what a running kernel does.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 #include "state.h"
@@ -16,15 +17,16 @@ using std::isnan;
 
 #ifdef HALFTONE_SCAN  // the pass that lists a file's kernels
 #define __global__ halftone_global
+#define __launch_bounds__(...) halftone_bounds(__VA_ARGS__)
 #else
 #define __global__
+#define __launch_bounds__(...)
 #endif
 #define __device__
 #define __host__
 #define __constant__ static
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
-#define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #ifndef __restrict__
 #define __restrict__ __restrict
@@ -53,6 +55,15 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 [[noreturn]] inline void __trap() { emu::trap("__trap() was called"); }
 
 // Dynamic shared memory, whose size the launch gives.
+// Declared outside of functions it is an object that stands for its address: threads have different ones.
+namespace emu {
+template <class T>
+struct DynamicShared {
+  operator T*() const { return reinterpret_cast<T*>(current->dynamicShared); }
+  template <class U>
+  explicit operator U*() const { return reinterpret_cast<U*>(current->dynamicShared); }
+};
+}  // namespace emu
 #define HALFTONE_DYN_SHARED(T, name) T* name = reinterpret_cast<T*>(emu::current->dynamicShared)
 
 #include "device_warp.h"

@@ -60,7 +60,7 @@ EMU_UNCHECKED inline void ldmatrixStep(void** lanes, unsigned members) {
 template <int N>
 inline void ldmatrix(unsigned (&r)[N], const void* row, bool transposed) {
   Rows rows{row, r, N, transposed};
-  if (lane() < 8 * N) touchRead(row, 16);
+  if (lane() < 8 * N) rowAligned(row), touchRead(row, 16);
   warp(0xffffffffu, &rows, ldmatrixStep, false);
 }
 

@@ -8,12 +8,14 @@
 
 namespace emu {
 
-// Kernel is one __global__ function: how to call it with a launch's parameters, and their sizes.
+// Kernel is one __global__ function: how to call it with a launch's parameters, and their sizes. threads is what its __launch_bounds__
+// says, 0 where it has none or its PTX says it.
 struct Kernel {
   const char* name;
   void (*call)(void** params);
   const unsigned* sizes;
   unsigned count;
+  unsigned threads;
 };
 
 // Table is a list of tables.
@@ -45,5 +47,5 @@ const Table* ownTables();
 
 }  // namespace emu
 
-#define HALFTONE_EMULATED_KERNEL(k) \
-  { #k, &emu::Unpack<&k>::call, emu::Unpack<&k>::sizes, emu::Unpack<&k>::count }
+#define HALFTONE_EMULATED_KERNEL(k, threads) \
+  { #k, &emu::Unpack<&k>::call, emu::Unpack<&k>::sizes, emu::Unpack<&k>::count, threads }

@@ -1,14 +1,16 @@
 // nvrtc.cpp: the part of NVRTC that Halftone uses. A program is compiled by the C++ compiler that built this library, into a
 // shared library, which stands for the machine code; cuModuleLoadDataEx takes it.
 #include <dlfcn.h>
+#include <elf.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -111,10 +113,45 @@ static std::string translate(const std::string& said, const Program& p, const st
   return out;
 }
 
-// hostSource is CUDA C++ as a C++ compiler takes it: dynamic shared memory inside of a function becomes a pointer.
+// hostSource is CUDA C++ as a C++ compiler takes it: dynamic shared memory becomes a pointer inside of a function, and an object that
+// converts to one outside.
 static std::string hostSource(const std::string& cu) {
-  static const std::regex dynamic("extern\\s+__shared__\\s+((?:\\w+\\s+)+)(\\w+)\\s*\\[\\s*\\]\\s*;");
-  return std::regex_replace(cu, dynamic, "$1* const $2 = reinterpret_cast<$1*>(emu::current->dynamicShared);");
+  static const std::regex dynamic(
+      "extern\\s+__shared__\\s+(?:(?:__align__|alignas)\\s*\\([^)]*\\)\\s*)?((?:\\w+\\s+)+)(?:__align__\\s*\\([^)]*\\)\\s*)?(\\w+)\\s*\\[\\s*\\]\\s*;");
+  std::string out;
+  size_t from = 0;
+  int depth = 0;
+  for (std::sregex_iterator i(cu.begin(), cu.end(), dynamic), end; i != end; ++i) {
+    auto at = static_cast<size_t>(i->position());
+    for (size_t k = from; k < at; k++) depth += (cu[k] == '{') - (cu[k] == '}');
+    std::string type = (*i)[1], name = (*i)[2];
+    out += cu.substr(from, at - from);
+    out += depth > 0 ? type + "* const " + name + " = reinterpret_cast<" + type + "*>(emu::current->dynamicShared);" : "static const emu::DynamicShared<" + type + "> " + name + "{};";
+    for (char c : i->str()) out += c == '\n' ? "\n" : "";  // lines keep their numbers
+    from = at + static_cast<size_t>(i->length());
+  }
+  return out + cu.substr(from);
+}
+
+// staticShared adds up a library's thread-local variables, which kernels' static shared memory is here, and finds the largest.
+static int staticShared(const std::string& elf, int* largest) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, elf.data(), sizeof header);
+  int sum = 0;
+  *largest = 0;
+  for (int i = 0; i < header.e_shnum; i++) {
+    Elf64_Shdr section;
+    std::memcpy(&section, elf.data() + header.e_shoff + sizeof section * static_cast<size_t>(i), sizeof section);
+    if (section.sh_type != SHT_SYMTAB) continue;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, elf.data() + section.sh_offset + at, sizeof symbol);
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
+      sum += static_cast<int>(symbol.st_size);
+      *largest = std::max(*largest, static_cast<int>(symbol.st_size));
+    }
+  }
+  return sum;
 }
 
 static const char* const table = R"(
@@ -146,11 +183,13 @@ static int compileIn(Program* p, const Toolchain& t, const std::string& folder, 
     return nvrtcCompilation;
   }
   std::string scanned = slurp(folder + "/scanned"), unit = "#include \"kernel.h\"\n#include \"" + p->name + "\"\nstatic const emu::Kernel kernels[] = {\n";
-  static const std::regex kernel("halftone_global\\s+void\\s+(\\w+)\\s*\\(");
-  std::set<std::string> names;
-  for (std::sregex_iterator i(scanned.begin(), scanned.end(), kernel), end; i != end; ++i) names.insert((*i)[1]);
-  for (auto& n : names) unit += "  HALFTONE_EMULATED_KERNEL(" + n + "),\n";
-  unit += "  {nullptr, nullptr, nullptr, 0}" + std::string(table);
+  static const std::string bounds = "(?:halftone_bounds\\(\\s*([^,)]*)[^)]*\\)\\s*)?";
+  static const std::regex kernel("halftone_global\\s+" + bounds + "void\\s+" + bounds + "(\\w+)\\s*\\(");
+  std::map<std::string, std::string> names;  // and what __launch_bounds__ says, if it does
+  for (std::sregex_iterator i(scanned.begin(), scanned.end(), kernel), end; i != end; ++i)
+    if (std::string& b = names[(*i)[3]]; b.empty()) b = (*i)[1].str() + (*i)[2].str();
+  for (auto& [n, b] : names) unit += "  HALFTONE_EMULATED_KERNEL(" + n + ", " + (b.empty() ? "0" : "static_cast<unsigned>(" + b + ")") + "),\n";
+  unit += "  {nullptr, nullptr, nullptr, 0, 0}" + std::string(table);
   write(folder + "/unit.cpp", unit);
 
   auto compile = base;

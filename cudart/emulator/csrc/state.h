@@ -46,6 +46,9 @@ EMU_SHARED void asyncWait(int keep);  // until at most keep groups are pending
 EMU_SHARED void touchRead(const void* p, int bytes);
 EMU_SHARED void touchAtomic(const void* p, int bytes);
 
+// rowAligned stops the kernel if ldmatrix is given a row that does not begin at a multiple of 16 bytes.
+EMU_SHARED void rowAligned(const void* row);
+
 [[noreturn]] EMU_SHARED void trap(const char* what);
 
 }  // namespace emu

@@ -80,3 +80,39 @@ extern "C" __global__ void overflows(int* x) { *x += 0x7fffffff; }
 extern "C" __global__ void reads_beside(int* x, int n) {
   if (threadIdx.x == 0 && x[n] == 0x12345678) x[0] = 1;
 }
+
+// What a device refuses and a processor takes: addresses that are no multiple of what is moved.
+extern "C" __global__ void odd_word(int* x) { *reinterpret_cast<long long*>(x + 1) = 1; }
+
+extern "C" __global__ void odd_vector(float4* x) {
+  float4* odd = reinterpret_cast<float4*>(reinterpret_cast<float*>(x) + 1);
+  *odd = x[4];
+}
+
+extern "C" __global__ void odd_async_global(const int* x, int* y) {
+  __shared__ __align__(16) int s[4];
+  cp_async16(s, x + 1);
+  cp_async_commit();
+  cp_async_wait<0>();
+  y[0] = s[0];
+}
+
+extern "C" __global__ void odd_async_shared(const int* x, int* y) {
+  __shared__ __align__(16) int s[8];
+  cp_async16(s + 1, x);
+  cp_async_commit();
+  cp_async_wait<0>();
+  y[0] = s[1];
+}
+
+extern "C" __global__ void odd_rows(unsigned* y) {
+  __shared__ __align__(16) unsigned short s[32][10];
+  for (int i = 0; i < 10; i++) s[threadIdx.x][i] = 0;
+  __syncthreads();
+  unsigned r[4];
+  ldmatrix_x4(r, s[threadIdx.x]);
+  y[threadIdx.x] = r[0];
+}
+
+// A number that the integer does not hold: a device gives the largest one, a processor the smallest.
+extern "C" __global__ void too_large(int* x) { x[0] = (int)((float)x[1] * 1e20f); }
