@@ -19,6 +19,11 @@ const limitsPTX = `.version 7.0
 .extern .shared .align 16 .b8 dynamic[];
 .shared .align 8 .b8 cells[40000];
 .shared .align 8 .b8 others[20000];
+.func (.param .b32 result) declared
+(
+	.param .b32 x
+)
+;
 .visible .entry no_barrier(
 	.param .u64 p
 )

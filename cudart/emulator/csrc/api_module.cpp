@@ -82,8 +82,9 @@ static std::vector<std::pair<std::string, int>> sharedArrays(const std::string& 
     if (end == std::string::npos) break;
     size_t name = std::min(open, end);
     while (name > at && isName(text[name - 1])) name--;
-    size_t type = text.find(".b", at);
-    int width = type < end ? std::atoi(text.c_str() + type + 2) / 8 : 4;
+    int width = 1;
+    for (size_t dot = text.find('.', at + 1); dot < name; dot = text.find('.', dot + 1))
+      if (std::strchr("busf", text[dot + 1]) && std::isdigit(static_cast<unsigned char>(text[dot + 2]))) width = std::atoi(text.c_str() + dot + 2) / 8;
     all.emplace_back(text.substr(name, std::min(open, end) - name), width * (open < end ? std::atoi(text.c_str() + open + 1) : 1));
   }
   return all;
@@ -144,8 +145,9 @@ static int readPtx(const char* text, const Config& config, Module* m, std::strin
     const char* end = std::strchr(p, '\n');
     std::string line(p, end ? static_cast<size_t>(end - p) : std::strlen(p));
     size_t entry = line.find(".entry");
-    bool body = entry != std::string::npos || line.find(".func") != std::string::npos;
-    if (body) end = std::strstr(p, "\n}");
+    bool function = entry != std::string::npos || line.find(".func") != std::string::npos;
+    bool body = function && p[std::strcspn(p, "{;")] == '{';  // not what is only declared
+    if (function) end = body ? std::strstr(p, "\n}") : std::strchr(p, ';');
     std::string part(p, end ? static_cast<size_t>(end - p) : std::strlen(p));
     if (entry != std::string::npos) entries.emplace_back(word(p + entry + 6), part);
     else (body ? functions : declared) += part + "\n";
