@@ -108,20 +108,45 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 	limit := min(s.limit, max(left, 10*time.Second))
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(timed, s.argv[0], s.argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(os.Environ(), s.env...), log
-	cmd.WaitDelay = 5 * time.Second
-	together(cmd)
 	began := time.Now()
-	err := st.follow(cmd, s, e.Attempts, log)
+	var err error
+	var skip []string
+	for n := 0; ; n++ {
+		from, _ := log.Seek(0, io.SeekEnd)
+		argv := s.argv
+		if len(skip) > 0 {
+			argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
+		}
+		cmd := exec.CommandContext(timed, argv[0], argv[1:]...)
+		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(os.Environ(), s.env...), log
+		cmd.WaitDelay = 5 * time.Second
+		together(cmd)
+		if one := st.follow(cmd, s, e.Attempts, log); err == nil {
+			err = one // the first
+		}
+		said, _ := os.ReadFile(log.Name())
+		c, ended := crashed(said[min(from, int64(len(said))):])
+		if s.side != tests || timed.Err() != nil || !ended {
+			break
+		}
+		if c.running != "" {
+			e.Failed++
+			e.Why = append(e.Why, c.running+" ended the tests")
+		}
+		if skip = append(skip, c.skip...); n == mostCrashes || len(strings.Join(skip, "|")) > mostSkipped {
+			e.Why = append(e.Why, "the tests behind it did not run")
+			break
+		}
+		fmt.Fprintf(log, "\n=== stage %q goes on behind what ended it\n", s.name)
+	}
 	e.Seconds = time.Since(began).Seconds()
 	switch {
 	case ctx.Err() != nil, timed.Err() != nil && limit < s.limit:
 		e.Status = cut
 	case timed.Err() != nil:
-		e.Status, e.Why = tooLong, []string{fmt.Sprintf("ended after %v", limit)}
+		e.Status, e.Why = tooLong, append(e.Why, fmt.Sprintf("ended after %v", limit))
 	case err != nil:
-		e.Status, e.Why = failed, []string{err.Error()}
+		e.Status, e.Why = failed, append(e.Why, err.Error())
 	default:
 		e.Status = done
 	}
@@ -192,8 +217,13 @@ func (e *entry) read(said []byte) {
 		}
 		return
 	}
+	seen := map[string]bool{} // a test that one of its parts ended has another verdict when the others have run
 	for _, at := range verdict.FindAllSubmatchIndex(said, -1) {
 		name := string(said[at[4]:at[5]])
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
 		switch string(said[at[2]:at[3]]) {
 		case "PASS":
 			e.Passed++
