@@ -84,9 +84,9 @@ func largeCases() map[string]opCase {
 		},
 			in(-1, 1, 3, 40, 24), in(-1, 1, 3, 90, 24), in(-1, 1, 3, 90, 40)),
 	}
-	for _, name := range []string{"sum/all", "sum/split"} {
+	for name, terms := range map[string]int{"sum/all": 1 << 18, "sum/split": 1 << 18, "batch_norm/split": 24 * 40 * 40} {
 		c := cases[name]
-		c.terms = 1 << 18
+		c.terms = terms
 		cases[name] = c
 	}
 	for _, n := range []int{7, 100, 512, 1000, 4096, 10000} {
