@@ -347,6 +347,21 @@ func expF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func expF64Z(blocks int, src *float64, dst *float64)
 
+// expRowsBF16 computes e^(x·scale - top) for rows of blocks of 32 scores, 0 where that is below the normal numbers, as two bfloat16 each, and the sum of each row.
+//
+//go:noescape
+func expRowsBF16(r *ExpRows)
+
+// expRowsF16 computes e^(x·scale - top) for rows of blocks of 32 scores, 0 where that is below the normal numbers, times factor, as two float16 each, and the sum of each row.
+//
+//go:noescape
+func expRowsF16(r *ExpRows)
+
+// expRowsF32 computes e^(x·scale - top) for rows of blocks of 32 scores, 0 where that is below the normal numbers, in place of them, and the sum of each row.
+//
+//go:noescape
+func expRowsF32(r *ExpRows)
+
 // expm1F32Y computes blocks of 4 elements.
 //
 //go:noescape

@@ -31,6 +31,7 @@ func generate() map[string]string {
 		"steps_amd64.s":     steps,
 		"splits_amd64.s":    splits,
 		"rowmax_amd64.s":    rowMaxima,
+		"exprows_amd64.s":   expRows,
 		"images_amd64.s":    images,
 		"peak_amd64.s":      peaks,
 		"philox_amd64.s":    randoms,
