@@ -18,6 +18,7 @@ type attender[T float32 | float64] struct {
 	*attention
 	n, first, count int // matrix of the batch, first query and number of queries
 	p, dp, kept     []T // scores, then probabilities, of a block of keys; their gradient; dropout's factors
+	ld              int // distance of their rows
 	rows, dk, dv    []T // sums
 	bias            [keyBlock]T
 	top, sum, delta [queryBlock]T // per query: largest score, sum of exponentials, Σ dP∘P
@@ -136,6 +137,7 @@ func addRows[T cpu.Float](v []T, width int, first bool) cpu.Result[T] {
 
 // scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.
 func (w *attender[T]) scores(j, m int) {
+	w.ld = m
 	cpu.GemmTo(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), cpu.Result[T]{Row: m, Elems: w.p})
 	for r := 0; r < w.count; r += 32 {
 		if w.known[r/32] = w.bare(r, j, m); w.known[r/32] {
@@ -194,9 +196,10 @@ func (w *attender[T]) factors(j, m int) {
 		var block [4]uint32
 		have := -1
 		for x := range m {
-			w.kept[i*m+x] = 0
+			at := i*w.ld + x
+			w.kept[at] = 0
 			if w.drop.keep(first+x, &block, &have) {
-				w.kept[i*m+x] = T(w.drop.scale)
+				w.kept[at] = T(w.drop.scale)
 			}
 		}
 	}
@@ -250,7 +253,7 @@ func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
 // that suits vectors; what no query may look at is cleared.
 func (w *attender[T]) seen(i, j, m int) (p []T, scale T) {
 	n := w.visible(i, j, m)
-	row := w.p[i*m : (i+1)*m]
+	row := w.p[i*w.ld:][:m]
 	scale = w.masked(i, j, row[:n])
 	end := inBlocks(n, m)
 	for x := n; x < end; x++ {

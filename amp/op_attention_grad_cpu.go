@@ -115,8 +115,9 @@ func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 func (w *attender[T]) scoreGradient(i, j, m int, more T) {
 	n := w.visible(i, j, m)
 	end := inBlocks(n, m)
-	clear(w.dp[i*m+n : (i+1)*m])
-	p, dp, k := w.p[i*m:i*m+end], w.dp[i*m:i*m+end], w.share(i)
+	p, dp, k := w.p[i*w.ld:][:end], w.dp[i*w.ld:][:m], w.share(i)
+	clear(dp[n:])
+	dp = dp[:end]
 	if k == 0 {
 		clear(p)
 		clear(dp)

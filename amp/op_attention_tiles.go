@@ -34,9 +34,12 @@ type tiler struct {
 	stage      []uint16
 	sums       []float32 // of a product
 	total      []float32 // of forward or dq: for each 32 queries, in tiles
-	from       [8]int
-	product    cpu.TileProduct
-	steps      []cpu.TileStep
+	features   tileJob   // products of queries
+	weighted   tileJob   // products of weights
+	exps       cpu.ExpRows
+	shift      [32]float32 // what is subtracted of scores, what sums before are multiplied by, and sums of the block of keys: of 32 queries
+	shrink     [32]float32
+	sumOf      [32]float32
 	terms      [3]term
 	tileGrader
 }
@@ -53,7 +56,8 @@ func tilerFor(a *attention) *tiler {
 
 func (w *tiler) release() {
 	w.end()
-	w.product = cpu.TileProduct{}
+	w.features.forget()
+	w.weighted.forget()
 	tilers.Put(w)
 }
 
@@ -182,65 +186,75 @@ func finiteHalves(x []uint16, f cpu.Format) bool {
 	return found&signs == 0
 }
 
-// A term is a product of parts: where its operands start in theirs.
-type term struct{ a, b int }
-
-// setTerms lists the steps of k elements of a sum of products: nextA is the distance of each 32 elements of a, rowB that of pairs.
-func (w *tiler) setTerms(k, nextA, rowB int, terms ...term) {
-	w.steps = w.steps[:0]
-	for s := 0; s < k; s += 32 {
-		for _, t := range terms { // one after another while their operands are near
-			w.steps = append(w.steps, cpu.TileStep{A: 2 * (t.a + s/32*nextA), B: 4 * (t.b + s/2*rowB)})
-		}
-	}
-}
-
-// multiply sets or raises sums, in tiles of high rows of 32, by the product that setTerms listed: rows of a from off on, by so many columns.
-func (w *tiler) multiply(high, off, cols int, sums []float32, more bool) {
-	p := &w.product
-	p.Steps = w.steps
-	tiles := (cols + 15) / 16
-	p.Check(high, off, 16, 0, 16*(tiles-1))
-	for t := 0; t < tiles; t += len(w.from) {
-		from := w.from[:min(len(w.from), tiles-t)]
-		for i := range from {
-			from[i] = 16 * (t + i)
-		}
-		p.Rows(high, off, from, 16, sums[t/2*32*high:], more)
-	}
-}
-
-// unfold writes sums that multiply left to rows of dst.
-func unfold(sums []float32, high, rows, cols int, dst []float32, row int) {
-	for x := 0; x < cols; x += 16 {
-		cpu.StoreSums(cpu.NoHalf, rows, sums[x/32*32*high+x%32:], dst[x:], row, min(16, cols-x), nil)
-	}
-}
-
-// scores sets p to the products of the queries with m keys from j on.
-func (w *tiler) scores(j, m int) {
-	w.featureProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
-		if w.known[r/32] = w.bare(r, j, n); w.known[r/32] {
-			cpu.MaxTileRows(rows, n, w.sums, high, w.p[r*m:], m, w.most[r:])
-		} else {
-			unfold(w.sums, high, rows, n, w.p[r*m:], m)
-		}
-	})
-}
-
-// featureProduct computes the products of rows of halves, a, with the m keys from j on in pairs of features, and hands the sums of each 32 rows
-// to finish: with the first n keys, as many as the last row sees.
-func (w *tiler) featureProduct(a []uint16, width int, b []uint32, j, m int, finish func(r, rows, high, n int)) {
+// queryProduct multiplies rows of halves, a, by the m keys from j on in pairs of features, and hands the sums of each 32 rows to finish: with
+// the first n keys, as many as the last row sees.
+func (w *tiler) queryProduct(a []uint16, width int, b []uint32, j, m int, finish func(r, rows, high, n int)) {
 	lda, size := oddLines(width), width/2*keyBlock
-	w.product = cpu.TileProduct{Format: w.f, A: a, RowA: lda, NextA: 16 * lda, B: b[j/keyBlock*size:], RowB: keyBlock}
-	w.setTerms(width, 32, keyBlock, term{})
+	w.ld = upTo(m, 32)
+	w.features.begin(w.f, a, lda, 16*lda, b[j/keyBlock*size:], keyBlock)
+	w.features.setTerms(width, 32, term{})
 	w.rowGroups(func(r, rows, high int) {
-		w.known[r/32] = false
-		if n := w.visible(r+rows-1, j, m); n > 0 {
-			w.multiply(high, r*lda, n, w.sums, false)
-			finish(r, rows, high, n)
-		}
+		n := w.visible(r+rows-1, j, m)
+		w.features.multiply(high, r*lda, n, w.sums, false)
+		finish(r, rows, high, n)
 	})
+}
+
+// takeScores copies the sums to rows of p, masked, with minus infinity behind what a query sees up to a multiple of 32, and finds the largest
+// ones. It returns that number of keys, and what the scores are still to be multiplied with.
+func (w *tiler) takeScores(r, rows, high, j, n int) (wide int, scale float32) {
+	wide = upTo(n, 32)
+	p := w.p[r*w.ld:]
+	if w.bare(r, j, n) {
+		cpu.MaxTileRows(rows, n, w.sums, high, p, w.ld, w.most[r:])
+		for i := range rows {
+			fillLowest(p[i*w.ld+n : i*w.ld+wide])
+		}
+		return wide, float32(w.scale)
+	}
+	unfold(w.sums, high, rows, n, p, w.ld)
+	for i := range rows {
+		row, sees := p[i*w.ld:][:wide], w.visible(r+i, j, n)
+		scale = w.masked(r+i, j, row[:sees])
+		fillLowest(row[sees:])
+	}
+	cpu.MaxRows(rows, wide, p, w.ld, w.most[r:])
+	return wide, scale
+}
+
+func fillLowest(x []float32) {
+	for i := range x {
+		x[i] = float32(math.Inf(-1))
+	}
+}
+
+// raiseTops takes the largest scores of the queries r … into account: shift is what is to be subtracted of the scores, shrink the factor by
+// which what was summed before is smaller.
+func (w *tiler) raiseTops(r, rows int, scale float32) {
+	for i := range rows {
+		was := w.top[r+i]
+		top := max(was, w.most[r+i]*scale)
+		w.shift[i], w.shrink[i] = top, 1
+		switch {
+		case math.IsInf(float64(top), -1): // no key so far, unless NaN among them
+			w.shift[i] = 0
+		case top != was:
+			w.shrink[i] = 0
+			if !math.IsInf(float64(was), -1) {
+				w.shrink[i] = float32(cpu.Exp.Of(float64(was - top)))
+			}
+			w.top[r+i] = top
+		}
+	}
+}
+
+// exponentialsOf turns the scores of queries r … with the first wide keys into e^(score·scale - shift), in p or as parts of format f, and adds
+// them to the sums.
+func (w *tiler) exponentialsOf(f cpu.Format, r, rows, wide int, scale, factor float32) {
+	w.exps.Run(f, rows, wide, scale, factor, w.p[r*w.ld:], w.ld, w.shift[:], w.sumOf[:], w.parts[r*partRow:], partRow, partSize)
+	for i := range rows {
+		w.sum[r+i] = float32(w.sum[r+i]*w.shrink[i]) + w.sumOf[i]
+	}
 }
 
 // blockRows copies the block's rows of t.
@@ -255,19 +269,33 @@ func (w *tiler) blockRows(dst []uint16, t *Tensor, features, width int) []uint16
 func (w *tiler) tileForward(out *Tensor) {
 	w.queries = w.blockRows(w.queries, w.q, w.d, w.dWide)
 	w.total = resize(w.total, queryBlock*w.eWide)
+	w.parts = resize(w.parts, 2*partSize)
 	factor := w.weightFactor()
 	w.keyBlocks(func(j, m int) {
-		w.scores(j, m)
-		for i := range w.count {
-			if shrink := w.exponentials(i, j, m); shrink != 1 && j > 0 {
-				w.shrinkTotal(i, w.eWide, shrink)
-			}
-		}
+		w.weighted.begin(w.f, w.parts, partRow, 16*partRow, w.valuePairs[j/2*w.eWide:], w.eWide)
+		w.ld = upTo(m, 32)
 		if w.drop != nil {
 			w.factors(j, m)
-			multiply(w.p[:w.count*m], w.kept)
 		}
-		w.addValues(j, m, factor)
+		w.queryProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
+			wide, scale := w.takeScores(r, rows, high, j, n)
+			w.raiseTops(r, rows, scale)
+			if w.drop == nil {
+				w.exponentialsOf(w.f, r, rows, wide, scale, factor)
+			} else {
+				w.exponentialsOf(cpu.NoHalf, r, rows, wide, scale, 1)
+				p := w.p[r*w.ld : (r+rows)*w.ld]
+				multiply(p, w.kept[r*w.ld:])
+				cpu.SplitRows(w.f, 2, rows, n, factor, p, w.ld, w.parts[r*partRow:], partRow, partSize)
+			}
+			for i, shrink := range w.shrink[:rows] {
+				if shrink != 1 && j > 0 {
+					w.shrinkTotal(r+i, w.eWide, shrink)
+				}
+			}
+			w.weighted.setTerms(n, 32, term{}, term{a: partSize})
+			w.weighted.multiply(high, r*partRow, w.e, w.total[r*w.eWide:], j > 0)
+		})
 	})
 	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.eWide:], high, rows, w.e, w.rows[r*w.e:], w.e) })
 	for i := range w.count {
@@ -297,17 +325,4 @@ func (w *tiler) shrinkTotal(i, width int, shrink float32) {
 	for x := 0; x < width; x += 32 {
 		w.row.scale(w.total[r*width+x*high+i%32*32:][:32], shrink)
 	}
-}
-
-// addValues adds the values of m keys from j on, times p, to the total.
-func (w *tiler) addValues(j, m int, factor float32) {
-	w.parts = resize(w.parts, 2*partSize)
-	w.product = cpu.TileProduct{Format: w.f, A: w.parts, RowA: partRow, NextA: 16 * partRow, B: w.valuePairs[j/2*w.eWide:], RowB: w.eWide}
-	w.rowGroups(func(r, rows, high int) {
-		if n := w.visible(r+rows-1, j, m); n > 0 {
-			cpu.SplitRows(w.f, 2, rows, n, factor, w.p[r*m:], m, w.parts[r*partRow:], partRow, partSize)
-			w.setTerms(n, 32, w.eWide, term{}, term{a: partSize})
-			w.multiply(high, r*partRow, w.e, w.total[r*w.eWide:], j > 0)
-		}
-	})
 }

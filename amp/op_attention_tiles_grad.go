@@ -1,6 +1,8 @@
 package amp
 
 import (
+	"math"
+
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
@@ -103,6 +105,7 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 	w.turnedQ = w.turn(w.turnedQ, w.queries, w.d, w.dWide)
 	w.turnedDY = w.turn(w.turnedDY, w.gradients, w.e, w.eWide)
 	w.total = resize(w.total, queryBlock*w.dWide)
+	w.parts = resize(w.parts, 2*partSize)
 	keys := w.keys()
 	kept := keys <= keptKeys
 	blocks := upTo(keys, keyBlock) / keyBlock
@@ -113,13 +116,13 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 	w.keptP, w.keptDP = resize(w.keptP, blocks*queryBlock*keyBlock), resize(w.keptDP, blocks*queryBlock*keyBlock)
 	w.keyBlocks(func(j, m int) {
 		w.place(j, kept)
-		w.scoresAndGradient(j, m)
-		for i := range w.count {
-			shrink, n := w.exponentials(i, j, m), w.visible(i, j, m)
-			clear(w.dp[i*m+n : (i+1)*m]) // what was there before
-			end := inBlocks(n, m)
-			w.delta[i] = w.delta[i]*shrink + w.row.dot(w.p[i*m:i*m+end], w.dp[i*m:i*m+end])
-		}
+		w.gradientOfWeights(j, m)
+		w.queryProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
+			wide, scale := w.takeScores(r, rows, high, j, n)
+			w.raiseTops(r, rows, scale)
+			w.exponentialsOf(cpu.NoHalf, r, rows, wide, scale, 1)
+			w.addDeltas(r, rows, wide, j, m)
+		})
 		copy(w.tops[j/keyBlock*queryBlock:][:w.count], w.top[:])
 	})
 	w.keyBlocks(func(j, m int) {
@@ -127,16 +130,14 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 		tops := w.tops[j/keyBlock*queryBlock:][:w.count]
 		switch {
 		case !kept:
-			w.scoresAndGradient(j, m)
-			for i := range w.count {
-				tops[i] = w.top[i]
-				if w.sum[i] != 0 {
-					p, scale := w.seen(i, j, m)
-					w.row.exps(p, scale, w.top[i])
-				}
-			}
+			copy(tops, w.top[:])
+			w.gradientOfWeights(j, m)
+			w.againExponentials(j, m)
 		case w.drop != nil && keys > keyBlock:
+			w.ld = upTo(m, 32)
 			w.factors(j, m)
+		default:
+			w.ld = upTo(m, 32)
 		}
 		for i, top := range tops {
 			more := float32(1)
@@ -145,11 +146,11 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 			}
 			w.scoreGradient(i, j, m, more)
 			if w.additive() {
-				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
+				store(out, maskAt+i*w.S+j, w.dp[i*w.ld:][:m])
 			}
 		}
 		if w.drop != nil {
-			multiply(w.p[:w.count*m], w.kept)
+			multiply(w.p[:w.count*w.ld], w.kept)
 		}
 		w.addGradients(j, m)
 	})
@@ -165,14 +166,39 @@ func (w *tiler) place(j int, kept bool) {
 	w.p, w.dp = w.keptP[at:at+queryBlock*keyBlock], w.keptDP[at:at+queryBlock*keyBlock]
 }
 
-// scoresAndGradient sets p to scores and dp to dy·vᵀ, times dropout's factors. Elements of dp that a query does not see are anything.
-func (w *tiler) scoresAndGradient(j, m int) {
-	w.featureProduct(w.gradients, w.eWide, w.valueFeatures, j, m, func(r, rows, high, n int) { unfold(w.sums, high, rows, n, w.dp[r*m:], m) })
-	w.scores(j, m)
+// gradientOfWeights sets dp to dy·vᵀ, times dropout's factors. Elements that a query does not see are anything.
+func (w *tiler) gradientOfWeights(j, m int) {
+	w.queryProduct(w.gradients, w.eWide, w.valueFeatures, j, m, func(r, rows, high, n int) { unfold(w.sums, high, rows, n, w.dp[r*w.ld:], w.ld) })
 	if w.drop != nil {
 		w.factors(j, m)
-		multiply(w.dp[:w.count*m], w.kept)
+		multiply(w.dp[:w.count*w.ld], w.kept)
 	}
+}
+
+// addDeltas adds Σ dP∘P over m keys from j on, of which p has a number of for the queries r ….
+func (w *tiler) addDeltas(r, rows, wide, j, m int) {
+	for i := r; i < r+rows; i++ {
+		n := w.visible(i, j, m)
+		p, dp := w.p[i*w.ld:(i+1)*w.ld], w.dp[i*w.ld:(i+1)*w.ld]
+		clear(p[wide:])
+		clear(dp[n:]) // what was there before
+		w.delta[i] = float32(w.delta[i]*w.shrink[i-r]) + w.row.dot(p[:upTo(n, 32)], dp[:upTo(n, 32)])
+	}
+}
+
+// againExponentials computes those of a block of keys when the tops are known.
+func (w *tiler) againExponentials(j, m int) {
+	w.queryProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
+		wide, scale := w.takeScores(r, rows, high, j, n)
+		for i := range rows {
+			w.shift[i] = w.top[r+i]
+			if math.IsInf(float64(w.top[r+i]), -1) {
+				w.shift[i] = 0
+			}
+			clear(w.p[(r+i)*w.ld+wide : (r+i+1)*w.ld])
+		}
+		w.exps.Run(cpu.NoHalf, rows, wide, scale, 1, w.p[r*w.ld:], w.ld, w.shift[:], w.sumOf[:], nil, 0, 0)
+	})
 }
 
 // turn packs the transposed matrix of the block's rows as tiles, in parts.
@@ -200,19 +226,18 @@ func (w *tiler) turnedSize(features int) int { return upTo(w.count, 32) * upTo(f
 // addGradients adds what p and dp, probabilities and the gradient of scores, give for m keys from j on.
 func (w *tiler) addGradients(j, m int) {
 	high := upTo(w.count, 32)
-	clear(w.p[w.count*m : high*m])
-	clear(w.dp[w.count*m : high*m])
+	clear(w.p[w.count*w.ld : high*w.ld])
+	clear(w.dp[w.count*w.ld : high*w.ld])
 	w.addTurned(w.turnedDY, w.e, w.p, w.dvTiles, j, m)
 	w.addTurned(w.turnedQ, w.d, w.dp, w.dkTiles, j, m)
 
-	w.parts = resize(w.parts, 2*partSize)
 	size := w.keyRowsSize()
-	w.product = cpu.TileProduct{Format: cpu.BF16, A: w.parts, RowA: partRow, NextA: 16 * partRow, B: w.keyRows[j/keyBlock*size:], RowB: w.dWide}
+	w.weighted.begin(cpu.BF16, w.parts, partRow, 16*partRow, w.keyRows[j/keyBlock*size:], w.dWide)
 	w.rowGroups(func(r, rows, high int) {
 		if n := w.visible(r+rows-1, j, m); n > 0 {
-			cpu.SplitRows(cpu.BF16, 2, rows, n, 1, w.dp[r*m:], m, w.parts[r*partRow:], partRow, partSize)
-			w.setTerms(n, 32, w.dWide, w.products(partSize, size/2, true)...)
-			w.multiply(high, r*partRow, w.d, w.total[r*w.dWide:], j > 0)
+			cpu.SplitRows(cpu.BF16, 2, rows, n, 1, w.dp[r*w.ld:], w.ld, w.parts[r*partRow:], partRow, partSize)
+			w.weighted.setTerms(n, 32, w.products(partSize, size/2, true)...)
+			w.weighted.multiply(high, r*partRow, w.d, w.total[r*w.dWide:], j > 0)
 		}
 	})
 }
@@ -233,11 +258,11 @@ func (w *tiler) products(partA, partB int, first bool) []term {
 func (w *tiler) addTurned(turned []uint16, features int, x, tiles []float32, j, m int) {
 	all, k := upTo(features, 16), upTo(w.count, 32)
 	w.pairs = resize(w.pairs, 2*pairPart)
-	cpu.SplitPairs(k/2, m, x, m, w.pairs, keyBlock, pairPart)
-	w.product = cpu.TileProduct{Format: cpu.BF16, A: turned, RowA: 32, NextA: 16 * 32, B: w.pairs, RowB: keyBlock}
-	w.setTerms(k, 32*all, keyBlock, w.products(w.turnedSize(features), pairPart, false)...)
+	cpu.SplitPairs(k/2, m, x, w.ld, w.pairs, keyBlock, pairPart)
+	w.weighted.begin(cpu.BF16, turned, 32, 16*32, w.pairs, keyBlock)
+	w.weighted.setTerms(k, 32*all, w.products(w.turnedSize(features), pairPart, false)...)
 	for r := 0; r < all; r += 32 {
-		w.multiply(min(32, all-r), 32*r, m, tiles[j*all+r*keyBlock:], true)
+		w.weighted.multiply(min(32, all-r), 32*r, m, tiles[j*all+r*keyBlock:], true)
 	}
 }
 
