@@ -40,6 +40,10 @@ func load[T number](dst []T, t *Tensor, off, stride int) {
 	case Int64:
 		gather(dst, elements[int64](t), off, stride)
 	case Bool:
+		if single, ok := any(dst).([]float32); ok && stride == 1 {
+			cpu.WidenBools(single, t.st.mem[off:off+len(dst)])
+			return
+		}
 		for i := range dst { // bytes rather than branches, which random masks would mispredict
 			dst[i] = T(min(t.st.mem[off+i*stride], 1))
 		}

@@ -170,20 +170,13 @@ func (w *attender[T]) masked(i, j int, row []T) T {
 		w.row.scale(row, scale)
 		return 1
 	}
-	bias, never := w.bias[:len(row)], T(math.Inf(-1))
+	bias := w.bias[:len(row)]
 	off, step := w.maskRow(i, j)
 	load(bias, w.mask, off, step)
 	if w.additive() {
-		for x, b := range bias {
-			row[x] = T(row[x]*scale) + b
-		}
-		return 1
-	}
-	for x, b := range bias {
-		row[x] *= scale
-		if b == 0 {
-			row[x] = never
-		}
+		w.row.add(row, bias, scale)
+	} else {
+		w.row.mask(row, bias, scale)
 	}
 	return 1
 }

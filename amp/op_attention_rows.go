@@ -11,6 +11,8 @@ type rowKernels[T float32 | float64] struct {
 	most     func(rows, n int, p []T, row int, most []T) // the largest of each row, NaN aside, which reaches the sum of exponentials anyway; minus infinity if there is none
 	exps     func(p []T, scale, top T) T                 // sets p to e^(p·scale - top) for a positive scale and returns the sum
 	scale    func(v []T, k T)                            // multiplies
+	add      func(v, x []T, k T)                         // sets v to v·k + x
+	mask     func(v, seen []T, k T)                      // sets v to v·k, and to minus infinity where seen is 0, not 1
 	dot      func(x, y []T) T                            // of the same length
 	gradient func(p, dp []T, k, delta T)                 // multiplies p by k, then sets dp to p·(dp - delta)
 	release  func()                                      // forgets the rows
@@ -31,6 +33,14 @@ func newLineRows() rowKernels[float32] {
 		scale: func(v []float32, k float32) {
 			io.F32[0], io.F32[1], io.Arg[0] = v, v, k
 			cpu.LineScale.Run(len(v), io)
+		},
+		add: func(v, x []float32, k float32) {
+			io.F32[0], io.F32[1], io.Arg[0] = v, x, k
+			cpu.LineScaleAdd.Run(len(v), io)
+		},
+		mask: func(v, seen []float32, k float32) {
+			io.F32[0], io.F32[1], io.Arg[0], io.Arg[1] = v, seen, k, float32(math.Inf(-1))
+			cpu.LineScaleMask.Run(len(v), io)
 		},
 		dot: func(x, y []float32) float32 {
 			io.F32[0], io.F32[1] = x, y
@@ -70,6 +80,19 @@ var plainRows = rowKernels[float64]{
 	scale: func(v []float64, k float64) {
 		for i := range v {
 			v[i] *= k
+		}
+	},
+	add: func(v, x []float64, k float64) {
+		for i, b := range x {
+			v[i] = float64(v[i]*k) + b
+		}
+	},
+	mask: func(v, seen []float64, k float64) {
+		for i, b := range seen {
+			v[i] *= k
+			if b == 0 {
+				v[i] = math.Inf(-1)
+			}
 		}
 	},
 	dot: func(x, y []float64) float64 {

@@ -15,7 +15,7 @@ import (
 // lineKernels are all of them, with the number of float32 and float64 lines that each touches.
 var lineKernels = map[string]*LineKernel{
 	"lineMax": &LineMax, "lineSum": &LineSum, "lineDot": &LineDot, "lineSpread": &LineSpread, "lineExp": &LineExp, "lineExpSum": &LineExpSum,
-	"lineScale": &LineScale, "lineShift": &LineShift, "lineSoftmaxGrad": &LineSoftmaxGrad, "lineLogSoftmaxGrad": &LineLogSoftmaxGrad,
+	"lineScale": &LineScale, "lineScaleAdd": &LineScaleAdd, "lineScaleMask": &LineScaleMask, "lineShift": &LineShift, "lineSoftmaxGrad": &LineSoftmaxGrad, "lineLogSoftmaxGrad": &LineLogSoftmaxGrad,
 	"lineNorm": &LineNorm, "lineNormWeight": &LineNormWeight, "lineNormBias": &LineNormBias, "lineNormSums": &LineNormSums,
 	"lineGeluGrad": &LineGeluGrad, "lineGeluTanhGrad": &LineGeluTanhGrad, "lineSiluGrad": &LineSiluGrad,
 	"lineAdd": &LineAdd, "lineSub": &LineSub, "lineMul": &LineMul, "lineDiv": &LineDiv, "lineMaximum": &LineMaximum, "lineMinimum": &LineMinimum,

@@ -13,6 +13,8 @@ func init() {
 	LineScale.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineScaleY, AVX512: lineScaleZ}
 	LineScale.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineScaleF16Y, AVX512: lineScaleF16Z}
 	LineScale.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineScaleBF16Y, AVX512: lineScaleBF16Z}
+	LineScaleAdd.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineScaleAddY, AVX512: lineScaleAddZ}
+	LineScaleMask.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineScaleMaskY, AVX512: lineScaleMaskZ}
 	LineShift.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineShiftY, AVX512: lineShiftZ}
 	LineSoftmaxGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSoftmaxGradY, AVX512: lineSoftmaxGradZ}
 	LineLogSoftmaxGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLogSoftmaxGradY, AVX512: lineLogSoftmaxGradZ}

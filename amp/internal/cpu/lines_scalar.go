@@ -52,6 +52,10 @@ var (
 	}}
 	// LineScale sets x1 to x0·a0.
 	LineScale = LineKernel{plain: lineScaleGo, lines: []int{0, 1}, written: []int{1}}
+	// LineScaleAdd sets x0 to x0·a0 + x1.
+	LineScaleAdd = LineKernel{plain: lineScaleAddGo, lines: []int{0, 1}, written: []int{0}}
+	// LineScaleMask sets x0 to x0·a0, and to a1 where x1 is below 0.5.
+	LineScaleMask = LineKernel{plain: lineScaleMaskGo, lines: []int{0, 1}, written: []int{0}}
 	// LineShift sets x1 to x0 - a0 - a1.
 	LineShift = LineKernel{plain: lineShiftGo, lines: []int{0, 1}, written: []int{1}}
 	// LineSoftmaxGrad sets x2 to y·(dy - a0) for y x0 and dy x1.
@@ -363,6 +367,39 @@ func lineScaleGo(lo, n int, io *Line) {
 		v0 := x0[i]
 		v2 := float32(v0 * a0)
 		x1[i] = v2
+	}
+}
+
+// lineScaleAddGo sets x0 to x0·a0 + x1. It does elements lo to n.
+func lineScaleAddGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := float32(v0 * a0)
+		v3 := x1[i]
+		v4 := float32(v2 + v3)
+		x0[i] = v4
+	}
+}
+
+// lineScaleMaskGo sets x0 to x0·a0, and to a1 where x1 is below 0.5. It does elements lo to n.
+func lineScaleMaskGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	a1 := io.Arg[1]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x1[i]
+		v2 := v0 < 0.5
+		v4 := x0[i]
+		v6 := float32(v4 * a0)
+		v7 := v6
+		if v2 {
+			v7 = a1
+		}
+		x0[i] = v7
 	}
 }
 

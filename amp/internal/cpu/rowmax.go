@@ -38,3 +38,11 @@ func maxRowsPlain(rows, n int, src []float32, lds int, most []float32) {
 		most[r] = m
 	}
 }
+
+// WidenBools sets dst to 1 where a byte of src is not 0, else to 0.
+func WidenBools(dst []float32, src []byte) {
+	src = src[:len(dst)]
+	for i := wideBoolsVec(dst, src); i < len(dst); i++ {
+		dst[i] = float32(min(src[i], 1))
+	}
+}

@@ -11,3 +11,13 @@ func maxRows(rows, n int, src []float32, lds int, most []float32) {
 func maxTileRows(rows, n int, sums []float32, high int, dst []float32, ldd int, most []float32) {
 	tileRowMax(rows, n, &sums[0], 128*high, &dst[0], 4*ldd, &most[0])
 }
+
+// wideBoolsVec does whole vectors, and returns how many elements those are.
+func wideBoolsVec(dst []float32, src []byte) int {
+	n := len(dst) / 16
+	if n == 0 || variant() != AVX512 {
+		return 0
+	}
+	wideBools(n, &src[0], &dst[0])
+	return 16 * n
+}

@@ -126,3 +126,22 @@ done:
 	JNZ row
 	VZEROUPPER
 	RET
+
+// func wideBools(n int, src *byte, dst *float32)
+TEXT ·wideBools(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	MOVL $0x3f800000, AX
+	VPBROADCASTD AX, Z1
+some:
+	VPMOVZXBD (SI), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVDQU32.Z Z1, K1, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ $16, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ some
+	VZEROUPPER
+	RET

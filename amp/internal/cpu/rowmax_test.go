@@ -55,3 +55,23 @@ func TestMaxTileRows(t *testing.T) {
 		}
 	}
 }
+
+func TestWidenBools(t *testing.T) {
+	src := make([]byte, 80)
+	for i := range src {
+		src[i] = byte(i * i % 3 * (1 + i%5*60)) // 0, 1 and others
+	}
+	for n := range len(src) {
+		got := make([]float32, n+1)
+		got[n] = 7
+		WidenBools(got[:n], src)
+		for i, g := range got[:n] {
+			if g != float32(min(src[i], 1)) {
+				t.Fatalf("%d: element %d: %v of %d", n, i, g, src[i])
+			}
+		}
+		if got[n] != 7 {
+			t.Fatalf("%d: wrote beyond", n)
+		}
+	}
+}

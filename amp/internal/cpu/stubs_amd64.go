@@ -1832,6 +1832,16 @@ func lineRsqrtY(blocks int, io *Line)
 //go:noescape
 func lineRsqrtZ(blocks int, io *Line)
 
+// lineScaleAddY does blocks of 32 elements of lineScaleAdd.
+//
+//go:noescape
+func lineScaleAddY(blocks int, io *Line)
+
+// lineScaleAddZ does blocks of 32 elements of lineScaleAdd.
+//
+//go:noescape
+func lineScaleAddZ(blocks int, io *Line)
+
 // lineScaleBF16Y does blocks of 32 elements of lineScale in bfloat16.
 //
 //go:noescape
@@ -1851,6 +1861,16 @@ func lineScaleF16Y(blocks int, io *Line)
 //
 //go:noescape
 func lineScaleF16Z(blocks int, io *Line)
+
+// lineScaleMaskY does blocks of 32 elements of lineScaleMask.
+//
+//go:noescape
+func lineScaleMaskY(blocks int, io *Line)
+
+// lineScaleMaskZ does blocks of 32 elements of lineScaleMask.
+//
+//go:noescape
+func lineScaleMaskZ(blocks int, io *Line)
 
 // lineScaleY does blocks of 32 elements of lineScale.
 //
@@ -2616,6 +2636,11 @@ func unscaleY(n int, x *float32, left *int, k *float32)
 //
 //go:noescape
 func unscaleZ(n int, x *float32, left *int, k *float32)
+
+// wideBools sets 16·n elements to 1 where a byte is not 0, else to 0.
+//
+//go:noescape
+func wideBools(n int, src *byte, dst *float32)
 
 // widenBF16RowsY converts rows of so many blocks of 8 elements: bfloat16 to float32; distances of rows in bytes.
 //

@@ -64,6 +64,12 @@ var basicLines = []line{
 	{"lineScale", "sets x1 to x0·a0.", nil, func(l *lineProg) {
 		l.put(l.mul(l.line(0), l.arg(0)), outSet, 1)
 	}},
+	{"lineScaleAdd", "sets x0 to x0·a0 + x1.", nil, func(l *lineProg) {
+		l.put(l.add(l.mul(l.line(0), l.arg(0)), l.line(1)), outSet, 0)
+	}},
+	{"lineScaleMask", "sets x0 to x0·a0, and to a1 where x1 is below 0.5.", nil, func(l *lineProg) {
+		l.put(l.choose(l.less(l.line(1), l.c(0.5)), l.arg(1), l.mul(l.line(0), l.arg(0))), outSet, 0)
+	}},
 	{"lineShift", "sets x1 to x0 - a0 - a1.", nil, func(l *lineProg) {
 		l.put(l.sub(l.sub(l.line(0), l.arg(0)), l.arg(1)), outSet, 1)
 	}},

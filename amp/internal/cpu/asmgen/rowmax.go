@@ -5,6 +5,24 @@ package main
 func rowMaxima(f *asmFile) {
 	f.rowMax("rowMax", false)
 	f.rowMax("tileRowMax", true)
+	f.wideBools()
+}
+
+// wideBools widens bytes that stand for truths.
+func (f *asmFile) wideBools() {
+	f.fn("wideBools", "sets 16·n elements to 1 where a byte is not 0, else to 0.", param{"n", "int", "CX"}, param{"src", "*byte", "SI"}, param{"dst", "*float32", "DI"})
+	f.op("MOVL", "$0x3f800000", "AX")
+	f.op("VPBROADCASTD", "AX", "Z1")
+	f.label("some")
+	f.op("VPMOVZXBD", "(SI)", "Z0")
+	f.op("VPTESTMD", "Z0", "Z0", "K1")
+	f.op("VMOVDQU32.Z", "Z1", "K1", "Z0")
+	f.op("VMOVDQU32", "Z0", "(DI)")
+	f.op("ADDQ", "$16", "SI")
+	f.op("ADDQ", "$64", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "some")
+	f.ret()
 }
 
 // rowMax goes over rows, or those of tiles, 32 elements of a row beside each other, and then copies them to rows.
