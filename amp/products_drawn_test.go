@@ -1,0 +1,321 @@
+package amp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// Products of matrices and convolutions, forward and backward, of sizes drawn at random, on every way to compute them that this machine
+// has, compared with float64. The kernels' own tests know where tiles end; these know nothing, and so find what was not thought of.
+
+// A drawnProduct is a product of sizes, views and options that a seed gives.
+type drawnProduct struct {
+	seed     uint64
+	name     string
+	operands []*drawnOperand // two, and a bias
+	call     func(s *Scope, x, w, b *Tensor) *Tensor
+	terms    []int // how many products, each about 1, the elements of the result and of each gradient are summed from
+}
+
+func newDrawnProduct(name string, call func(s *Scope, x, w, b *Tensor) *Tensor, x, w, b *drawnOperand, biased bool) *drawnProduct {
+	p := &drawnProduct{name: name, call: call, operands: []*drawnOperand{x, w}}
+	if biased {
+		p.operands = append(p.operands, b)
+	}
+	return p
+}
+
+// sums sets terms; the gradient of what is repeated is a sum of as many.
+func (p *drawnProduct) sums(n ...int) {
+	p.terms = n[:1+len(p.operands)]
+	for i, o := range p.operands {
+		p.terms[1+i] *= o.repeats
+	}
+}
+
+func (p *drawnProduct) String() string {
+	return fmt.Sprintf("seed %d: %s of %v", p.seed, p.name, p.operands)
+}
+
+// A sizeDraw draws sizes near those at which kernels change their ways.
+type sizeDraw struct{ *rand.Rand }
+
+func (r sizeDraw) size(most int) int {
+	n := 1 + r.IntN(most)
+	switch r.IntN(5) {
+	case 0:
+		n = 1 << r.IntN(11)
+	case 1: // about a multiple of a vector or a tile
+		n = (1+r.IntN(8))*(8<<r.IntN(4)) + r.IntN(3) - 1
+	case 2:
+		n = 1 + r.IntN(9)
+	}
+	return max(1, min(n, most))
+}
+
+// coin is true one time in n.
+func (r sizeDraw) coin(n int) bool { return r.IntN(n) == 0 }
+
+// A drawnOperand is a tensor as it is, transposed, a piece of a larger one, or one that repeats.
+type drawnOperand struct {
+	shape, leaf    []int // what is taken of the leaf, and its own
+	d, e           int   // dimensions that are transposed, or one that is cut or repeated
+	first, repeats int
+}
+
+func (r sizeDraw) operand(shape ...int) *drawnOperand {
+	o := &drawnOperand{shape: shape, leaf: slices.Clone(shape), d: r.IntN(len(shape)), e: r.IntN(len(shape)), first: -1, repeats: 1}
+	switch r.IntN(6) {
+	case 0:
+		o.leaf[o.d], o.leaf[o.e] = shape[o.e], shape[o.d]
+		return o
+	case 1:
+		o.first = r.IntN(4)
+		o.leaf[o.d] += o.first + r.IntN(3)
+	case 2:
+		o.repeats = shape[o.d]
+		o.leaf[o.d] = 1
+	}
+	o.e = o.d
+	return o
+}
+
+func (o *drawnOperand) String() string {
+	switch {
+	case o.first >= 0:
+		return fmt.Sprintf("%v (from %d on along %d of %v)", o.shape, o.first, o.d, o.leaf)
+	case o.repeats > 1:
+		return fmt.Sprintf("%v (%v expanded)", o.shape, o.leaf)
+	case o.d != o.e:
+		return fmt.Sprintf("%v (%v transposed)", o.shape, o.leaf)
+	}
+	return fmt.Sprint(o.shape)
+}
+
+// take appends the leaf to a list and returns what is taken of it.
+func (o *drawnOperand) take(s *Scope, drawn, dt DType, leaves *[]*Tensor) *Tensor {
+	x := To(s, To(s, Randn(s, Float32, 0, 1, o.leaf...), drawn), dt).RequireGrad()
+	*leaves = append(*leaves, x)
+	switch {
+	case o.first >= 0:
+		return Narrow(s, x, o.d, o.first, o.shape[o.d])
+	case o.repeats > 1:
+		return Expand(s, x, o.shape...)
+	case o.d != o.e:
+		return Transpose(s, x, o.d, o.e)
+	}
+	return x
+}
+
+// drawMatMul draws a product of matrices with at most so many multiply-adds.
+func (r sizeDraw) drawMatMul(most int) *drawnProduct {
+	batch, m, n, k := 1, r.size(900), r.size(900), r.size(1500)
+	if r.coin(3) {
+		batch = 1 + r.IntN(5)
+	}
+	for batch*m*n*k > most {
+		switch r.IntN(4) {
+		case 0:
+			batch = (batch + 1) / 2
+		case 1:
+			m = m*2/3 + 1
+		case 2:
+			n = n*2/3 + 1
+		case 3:
+			k = k*2/3 + 1
+		}
+	}
+	a, b := []int{m, k}, []int{k, n}
+	kind := r.IntN(3) // matmul, linear, addmm
+	if batch > 1 && kind < 2 {
+		a = append([]int{batch}, a...)
+		if kind == 0 && !r.coin(3) {
+			b = append([]int{batch}, b...)
+		}
+	} else {
+		batch = 1
+	}
+	if kind == 1 {
+		b = []int{n, k}
+	}
+	biased := kind == 2 || kind == 1 && !r.coin(3)
+	calls := []func(s *Scope, x, w, b *Tensor) *Tensor{
+		func(s *Scope, x, w, _ *Tensor) *Tensor { return MatMul(s, x, w) },
+		Linear,
+		func(s *Scope, x, w, b *Tensor) *Tensor { return Addmm(s, b, x, w, 1, 1) },
+	}
+	p := newDrawnProduct([]string{"matmul", "linear", "addmm"}[kind], calls[kind], r.operand(a...), r.operand(b...), r.operand(n), biased)
+	p.sums(k, n, batch*m, batch*m)
+	return p
+}
+
+// drawConv draws a convolution of one to three dimensions, transposed or not.
+func (r sizeDraw) drawConv(most int) *drawnProduct {
+	dims := []int{1, 2, 2, 2, 3}[r.IntN(5)]
+	turned := r.coin(4)
+	groups := []int{1, 1, 1, 2, 4, 0}[r.IntN(6)]
+	in, out := r.size(160), r.size(200)
+	if groups == 0 { // a group for each channel
+		groups, in, out = in, 1, 1+r.IntN(2)
+	} else {
+		in, out = (in+groups-1)/groups, (out+groups-1)/groups
+	}
+	images := r.size(70)
+	size, kernel, stride, padding, dilation := make([]int, dims), make([]int, dims), make([]int, dims), make([]int, dims), make([]int, dims)
+	for d := range dims {
+		kernel[d], stride[d], dilation[d] = 1+r.IntN(4), 1, 1
+		if r.coin(3) {
+			stride[d] = 1 + r.IntN(3)
+		}
+		if r.coin(4) {
+			dilation[d] = 1 + r.IntN(3)
+		}
+		padding[d] = r.IntN(1 + dilation[d]*(kernel[d]-1))
+		size[d] = dilation[d]*(kernel[d]-1) + r.size([]int{0, 300, 36, 12}[dims])
+	}
+	for { // the gradient of the input, and a transposed convolution, take a product for each element of the input at most
+		if images*groups*in*out*length(size)*length(kernel) <= most {
+			break
+		}
+		switch d := r.IntN(dims); r.IntN(4) {
+		case 0:
+			images = (images + 1) / 2
+		case 1:
+			in = (in + 1) / 2
+		case 2:
+			out = (out + 1) / 2
+		case 3:
+			size[d] = max(dilation[d]*(kernel[d]-1)+1, size[d]*2/3)
+		}
+		if images*in*out == 1 {
+			groups = (groups + 1) / 2
+		}
+	}
+	opts := []WindowOption{Stride(stride...), Padding(padding...), Dilation(dilation...), Groups(groups)}
+	x, w := append([]int{images, groups * in}, size...), append([]int{groups * out, in}, kernel...)
+	convs := []func(s *Scope, x, w, b *Tensor, opts ...WindowOption) *Tensor{1: Conv1d, 2: Conv2d, 3: Conv3d}
+	name := "conv"
+	if turned {
+		w = append([]int{groups * in, out}, kernel...)
+		convs = []func(s *Scope, x, w, b *Tensor, opts ...WindowOption) *Tensor{1: ConvTranspose1d, 2: ConvTranspose2d, 3: ConvTranspose3d}
+		name = "conv_transpose"
+	}
+	taps, positions := length(kernel), images*length(size)
+	if turned {
+		positions *= length(stride) // the result's, about
+	}
+	p := newDrawnProduct(fmt.Sprintf("%s%dd, stride %v padding %v dilation %v groups %d,", name, dims, stride, padding, dilation, groups),
+		func(s *Scope, x, w, b *Tensor) *Tensor { return convs[dims](s, x, w, b, opts...) }, r.operand(x...), r.operand(w...), r.operand(groups*out), r.coin(2))
+	p.sums(in*taps, out*taps, positions, positions)
+	return p
+}
+
+// drawProduct is the case of a seed.
+func drawProduct(seed uint64, most int) *drawnProduct {
+	r := sizeDraw{rand.New(rand.NewPCG(seed, 1))}
+	var p *drawnProduct
+	if r.coin(3) {
+		p = r.drawMatMul(most)
+	} else {
+		p = r.drawConv(most)
+	}
+	p.seed = seed
+	return p
+}
+
+// run computes the product and its gradients, from operands drawn in one dtype, in another.
+func (p *drawnProduct) run(m machine, drawn, dt DType) (out outcome) {
+	m.on(func() {
+		s := NewScope(On("cpu"), Seed(p.seed))
+		defer s.Close()
+		var leaves []*Tensor
+		in := make([]*Tensor, 3)
+		for i, o := range p.operands {
+			in[i] = o.take(s, drawn, dt, &leaves)
+		}
+		y := p.call(s, in[0], in[1], in[2])
+		dy := To(s, To(s, Randn(s, Float32, 0, 1, y.Shape()...), drawn), dt)
+		out = outcome{y.dt, [][]float64{y.Float64s()}}
+		for _, g := range Grad(s, []*Tensor{y}, leaves, GradOutputs(dy)) {
+			out.lists = append(out.lists, g.Float64s())
+		}
+	})
+	return out
+}
+
+// far says where a result is farther from the exact one than rounding explains: an element is a sum of terms about 1 in float32, rounded
+// to the dtype.
+func (p *drawnProduct) far(got, exact outcome) string {
+	eps := map[DType]float64{Float32: 0, BFloat16: 0x1p-8, Float16: 0x1p-11}[got.dt]
+	for k, list := range exact.lists {
+		if len(got.lists[k]) != len(list) {
+			return fmt.Sprintf("list %d has %d elements, not %d", k, len(got.lists[k]), len(list))
+		}
+		root := math.Sqrt(float64(p.terms[k]))
+		unit := eps + 0x1p-23*(1+root)
+		for i, v := range list {
+			if got.dt == Float16 && math.Abs(v) > 3e4 {
+				continue
+			}
+			if g := got.lists[k][i]; !(math.Abs(g-v) <= unit*(2*math.Abs(v)+8*root)) {
+				return fmt.Sprintf("%s element %d of %d is %v, not %v", append([]string{"result"}, "gradient of x", "gradient of w", "gradient of the bias")[k], i, len(list), g, v)
+			}
+		}
+	}
+	return ""
+}
+
+// productMachines are all ways to compute products that this machine has.
+func productMachines() []machine {
+	var all []machine
+	for _, v := range cpu.Variants() {
+		for d := cpu.Strict; d <= cpu.Tiles; d++ {
+			if d > cpu.Strict && v != cpu.AVX512 {
+				break
+			}
+			all = append(all, machine{mode: cpu.Mode{Variant: v}, dot: d})
+		}
+	}
+	return all
+}
+
+// check compares the case in a dtype, on a machine with two numbers of threads, with float64; and the machines that have to give the same
+// bits with each other.
+func (p *drawnProduct) check(t *testing.T, dt DType, m machine, r *rand.Rand) {
+	t.Helper()
+	m.threads, m.poison = 1+r.IntN(3), 0xff
+	other := m
+	other.threads, other.poison = 1+(m.threads+r.IntN(2))%3, 0x3c
+	exact, one, two := p.run(m, dt, Float64), p.run(m, dt, dt), p.run(other, dt, dt)
+	how := fmt.Sprintf("%v\n\t%v on %v %v with %d threads", p, dt, m.mode.Variant, m.dot, m.threads)
+	if d := p.far(one, exact); d != "" {
+		t.Errorf("%s: %s", how, d)
+	}
+	if d := one.differs(two); d != "" {
+		t.Errorf("%s and with %d: %s", how, other.threads, d)
+	}
+	if m.dot == cpu.Strict { // elsewhere sums have another order
+		m.mode.Reproducible, other.mode = true, cpu.Mode{Variant: cpu.Variants()[r.IntN(len(cpu.Variants()))], Reproducible: true}
+		if d := p.run(m, dt, dt).differs(p.run(other, dt, dt)); d != "" {
+			t.Errorf("%s and on %v, reproducibly: %s", how, other.mode.Variant, d)
+		}
+	}
+}
+
+// checkProducts checks the cases of some seeds, which do not depend on the machine.
+func checkProducts(t *testing.T, first uint64, n, most int) {
+	t.Helper()
+	machines, dtypes := productMachines(), []DType{Float32, BFloat16, Float16}
+	for seed := first; seed < first+uint64(n) && !t.Failed(); seed++ {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p := drawProduct(seed, most)
+		p.check(t, dtypes[r.IntN(len(dtypes))], machines[r.IntN(len(machines))], r)
+	}
+}
+
+func TestDrawnProducts(t *testing.T) { checkProducts(t, 1, 100, 1<<21) }
