@@ -229,6 +229,15 @@ func SetWarnings(w io.Writer) io.Writer {
 	return old
 }
 
+// Warn writes a warning where SetWarnings says; the arguments are Printf's.
+func Warn(format string, args ...any) {
+	warnings.Lock()
+	defer warnings.Unlock()
+	if warnings.to != nil {
+		fmt.Fprintf(warnings.to, "amp: warning: "+format+"\n", args...)
+	}
+}
+
 // warnOnce writes a warning if key has not been warned of.
 func warnOnce(key, format string, args ...any) {
 	warnings.Lock()

@@ -5,22 +5,24 @@ import "math"
 // Tensors made of a rule. See Rand for their life.
 
 // Zeros returns a tensor of zeros.
-func Zeros(s *Scope, dt DType, shape ...int) *Tensor { return Full(s, dt, 0, shape...) }
+func Zeros(s *Scope, dt DType, shape ...int) *Tensor { return full(s, "Zeros", dt, 0, shape) }
 
 // Ones returns a tensor of ones.
-func Ones(s *Scope, dt DType, shape ...int) *Tensor { return Full(s, dt, 1, shape...) }
+func Ones(s *Scope, dt DType, shape ...int) *Tensor { return full(s, "Ones", dt, 1, shape) }
 
 // FullLike returns a tensor of x's shape and dtype that holds v everywhere.
-func FullLike(s *Scope, x *Tensor, v float64) *Tensor {
-	x.live("FullLike")
-	return Full(s, x.dt, v, x.shape...)
+func FullLike(s *Scope, x *Tensor, v float64) *Tensor { return fullLike(s, "FullLike", x, v) }
+
+func fullLike(s *Scope, op string, x *Tensor, v float64) *Tensor {
+	x.live(op)
+	return full(s, op, x.dt, v, x.shape)
 }
 
 // ZerosLike returns zeros of x's shape and dtype.
-func ZerosLike(s *Scope, x *Tensor) *Tensor { return FullLike(s, x, 0) }
+func ZerosLike(s *Scope, x *Tensor) *Tensor { return fullLike(s, "ZerosLike", x, 0) }
 
 // OnesLike returns ones of x's shape and dtype.
-func OnesLike(s *Scope, x *Tensor) *Tensor { return FullLike(s, x, 1) }
+func OnesLike(s *Scope, x *Tensor) *Tensor { return fullLike(s, "OnesLike", x, 1) }
 
 // Arange returns start, start+step, … up to but without end, worked out in float64 and rounded once. It panics with ErrArgument unless
 // step leads from start to end.

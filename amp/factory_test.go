@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,5 +50,20 @@ func TestFactories(t *testing.T) {
 	}
 	if err := Maybe(func() { Eye(s, Float32, -1, 2) }); !errors.Is(err, ErrShape) {
 		t.Error(err)
+	}
+}
+
+// An error names the function that was called, not the one behind it.
+func TestFactoryErrorsNameTheirFunction(t *testing.T) {
+	closed := NewScope()
+	x := From([]float32{1})
+	closed.Close()
+	for name, f := range map[string]func(){
+		"Zeros": func() { Zeros(closed, Float32, 2) }, "Ones": func() { Ones(closed, Float32, 2) }, "Full": func() { Full(closed, Float32, 3, 2) },
+		"ZerosLike": func() { ZerosLike(closed, x) }, "OnesLike": func() { OnesLike(closed, x) }, "FullLike": func() { FullLike(closed, x, 3) },
+	} {
+		if err := Maybe(f); err == nil || !strings.HasPrefix(err.Error(), "amp: "+name+": ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -109,9 +109,12 @@ func draw(s *Scope, op string, dt DType, shape []int, f drawing) *Tensor {
 }
 
 // Full returns a tensor that holds v everywhere; see Rand for its life.
-func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor {
-	s.alive("Full")
-	t := alloc("Full", s.root.dev, dt, shape)
+func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor { return full(s, "Full", dt, v, shape) }
+
+// full is Full under the name that the user called, for errors.
+func full(s *Scope, op string, dt DType, v float64, shape []int) *Tensor {
+	s.alive(op)
+	t := alloc(op, s.root.dev, dt, shape)
 	whole := false
 	defer t.giveUp(&whole)
 	t.fill(v)

@@ -209,6 +209,10 @@ func paramName(p *Tensor, i int) string {
 	return fmt.Sprintf("parameter %d", i)
 }
 
+// A SkipObserver is an optimizer that wants to know of steps that a GradScaler skips. A device that skips behind the host's back does
+// not tell.
+type SkipObserver interface{ StepSkipped() }
+
 // Step unscales the gradients unless Unscale did, and steps opt if they are all finite. The report says whether the weights moved
 // and which parameter was the first to overflow. Once per optimizer between updates; a closure is refused, since it
 // would compute gradients after the check.
@@ -252,6 +256,9 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		g.stepFused(f, st)
 	} else if !st.found {
 		opt.Step()
+	}
+	if o, ok := opt.(SkipObserver); ok && st.found {
+		o.StepSkipped()
 	}
 	st.stage = stepped
 	return g.history.step(g, opt, st)

@@ -33,6 +33,7 @@ type Optimizer interface {
 	LoadState(st *State) error // restores it, or changes nothing
 	TakeState(st *State) error // the same, and takes the tensors over
 	kindOf() *kind
+	progress() (steps, skips int) // as far as the host knows
 }
 
 // misused panics with amp.ErrArgument.
@@ -69,6 +70,7 @@ type base struct {
 	params   []*amp.Tensor
 	state    map[*amp.Tensor]slot
 	steps    int
+	skips    int         // steps that a GradScaler skipped, as far as the host knows
 	counter  *amp.Tensor // of steps, on a device that does not tell which it skipped; nil where the host knows
 	unsure   bool        // steps counts skipped ones as well
 	rates    map[*Group]*rate
@@ -106,6 +108,11 @@ func (o *base) LearningRate() float64 { return o.groups[0].LR() }
 // Steps returns the number of steps taken: the effective ones, since those that a GradScaler skips do not count. It
 // waits for a device that skips behind the host's back.
 func (o *base) Steps() int { return o.counted() }
+
+// StepSkipped is what a GradScaler calls when it has skipped a step. A schedule that is stepped all the same then says so.
+func (o *base) StepSkipped() { o.skips++ }
+
+func (o *base) progress() (steps, skips int) { return o.steps, o.skips }
 
 // Fused says whether the optimizer was made with the option of that name.
 func (o *base) Fused() bool { return o.defaults.fused }

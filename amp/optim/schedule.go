@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/halftone-ml/halftone/amp"
 )
 
 // A Scheduler moves the learning rates of an optimizer. The rates at the start are set when it is made, as in torch.optim; call Step
@@ -36,11 +38,14 @@ type ScheduleState struct {
 
 // A Schedule is a Scheduler of one rule.
 type Schedule struct {
-	opt   Optimizer
-	rule  rule
-	base  []float64 // the groups' rates that the rule starts from
-	last  []float64
-	epoch int
+	opt    Optimizer
+	rule   rule
+	base   []float64 // the groups' rates that the rule starts from
+	last   []float64
+	epoch  int
+	steps  int // of the optimizer at the last Step
+	skips  int
+	warned bool // of a step that followed only skipped ones
 }
 
 // A rule is one formula. Its exported fields are its settings, with torch's names in JSON.
@@ -80,9 +85,17 @@ func (s *Schedule) restart() {
 	s.set(s.rule.at)
 }
 
-// Step moves on by one and sets the learning rates. It panics with amp.ErrArgument when groups were added since the schedule was made,
+// Step moves on by one and sets the learning rates. After steps that were all skipped by a GradScaler it warns once, where torch warns
+// (see amp.SetWarnings): the rate moves though the weights did not; CountApplied waits for them. It panics with amp.ErrArgument when groups were added since the schedule was made,
 // and past the end of a OneCycleLR.
 func (s *Schedule) Step() {
+	steps, skips := s.opt.progress()
+	if skips > s.skips && steps == s.steps && !s.warned {
+		s.warned = true
+		amp.Warn("%s.Step: the GradScaler skipped the optimizer's step, so the learning rate moves on though no weight did; "+
+			"to wait for applied steps make it optim.CountApplied(optim.New%[1]s(…))", s.rule.kind())
+	}
+	s.steps, s.skips = steps, skips
 	s.epoch++
 	s.set(s.rule.next)
 }
