@@ -143,7 +143,8 @@ func TestPanicsAreToldOnce(t *testing.T) {
 
 func TestFixes(t *testing.T) {
 	m := newCellMap(filepath.Join(t.TempDir(), "cells"))
-	for _, code := range []string{"x := 1", "%%\nx, lost := 3, 4\nvar w int", "%%amp float16\nfmt.Println(x, lost, w, z)", "%%\n}\nf()", "%%\nmlp.New()"} {
+	for _, code := range []string{"x := 1", "%%\nx, lost := 3, 4\nvar w int", "%%amp float16\nfmt.Println(x, lost, w, z)", "%%\n}\nf()", "%%\nmlp.New()",
+		"import torch", "%%\nfor i in range(3):\n    print(i)", "%%\nopt := optim.NewAdam(p, lr=0.1)\nif a = 3 {", "%%\nfmt.Println(fmt.Sprinft(1))\ntorch.ones(2)"} {
 		if err := m.add(code, true); err != nil {
 			t.Fatal(err)
 		}
@@ -160,11 +161,25 @@ func TestFixes(t *testing.T) {
 		"cell 5, line 2: undefined: amp.Foo":            "",
 		"cell 5, line 2: undefined: amp.Relu":           "%amp ops relu finds this one",
 		"cell 5, line 2: undefined: optim.NewLBFGS":     "a step of L-BFGS",
-		"cell 5, line 2: g.GetScale undefined (type *amp.GradScaler has no field or method GetScale)":               "that is CurrentScale() here",
-		"cell 5, line 2: x.Half undefined (type *amp.Tensor has no field or method Half, but does have field half)": "that is amp.To(s, x, amp.Float16)",
-		"cell 5, line 2: x.Softmax undefined (type *amp.Tensor has no field or method Softmax)":                     "%amp ops softmax finds this one",
-		"cell 5, line 2: t.Softmax undefined (type T has no field or method Softmax)":                               "",
-		"cell 5, line 2: cannot convert \"cuda\" (untyped string constant) to type amp.GradScaler":                  "NewGradScaler makes one",
+		"cell 5, line 2: g.GetScale undefined (type *amp.GradScaler has no field or method GetScale)":                                "that is CurrentScale() here",
+		"cell 5, line 2: x.Half undefined (type *amp.Tensor has no field or method Half, but does have field half)":                  "that is amp.To(s, x, amp.Float16)",
+		"cell 5, line 2: x.Softmax undefined (type *amp.Tensor has no field or method Softmax)":                                      "%amp ops softmax finds this one",
+		"cell 5, line 2: t.Softmax undefined (type T has no field or method Softmax)":                                                "",
+		"cell 6, line 1: missing import path (and 1 more errors)":                                                                    "this is Python",
+		"cell 7, line 2: expected ':=', found 'in'":                                                                                  "a loop in Go",
+		"cell 7, line 9: expected ':=', found 'in'":                                                                                  "",
+		"cell 8, line 2: expected '==', found '='":                                                                                   "Go has no keyword arguments",
+		"cell 8, line 3: expected '==', found '='":                                                                                   "",
+		"cell 9, line 2: undefined: fmt":                                                                                             "look at the spelling of fmt.Println, fmt.Sprinft:",
+		"cell 9, line 3: undefined: torch":                                                                                           "cells are Go",
+		"cell 5, line 2: illegal character U+0040 '@' (and 1 more errors)":                                                           "Go has no operator @",
+		"cell 5, line 2: invalid operation: operator + not defined on a (variable of type *amp.Tensor)":                              "tensors have functions",
+		"cell 5, line 2: too many arguments in conversion to nn.Linear":                                                              "nn.NewLinear makes one",
+		"cell 5, line 2: invalid operation: cannot call nn.ReLU (variable of interface type nn.Module): nn.Module is not a function": "an activation is a module already",
+		"cell 5, line 2: invalid operation: cannot call net (variable of type *nn.Linear): *nn.Linear is not a function":             "a module is called by its method",
+		"cell 5, line 2: cannot use \"cuda\" (untyped string constant) as amp.ScalerOption value in argument to amp.NewGradScaler":   "options are functions",
+		"cell 5, line 2: cannot use 0.1 (untyped float constant) as optim.Option value in argument to optim.NewAdam":                 "options are functions",
+		"cell 5, line 2: cannot convert \"cuda\" (untyped string constant) to type amp.GradScaler":                                   "NewGradScaler makes one",
 	} {
 		got := fixFor([]string{line}, m.file)
 		if want == "" && got != "" || !strings.HasPrefix(got, want) && !strings.HasSuffix(got, want) {

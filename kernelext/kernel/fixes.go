@@ -27,6 +27,9 @@ func fixFor(report []string, file string) string {
 	for i, line := range report {
 		if m := outsideMain.FindStringSubmatch(line); m != nil {
 			at, _ := strconv.Atoi(m[2])
+			if fix := fixPython(line, file); fix != "" {
+				return fix
+			}
 			if above(cellCode(file, m[1]), at) {
 				return ""
 			}
@@ -43,6 +46,9 @@ func fixFor(report []string, file string) string {
 		}
 		if m := typeCalled.FindStringSubmatch(line); m != nil {
 			return "New" + m[1] + " makes one"
+		}
+		if fix := fixPython(line, file); fix != "" {
+			return fix
 		}
 		if m := unusedName.FindStringSubmatch(line); m != nil && i == 0 { // else there is another reason above
 			return fmt.Sprintf("use it, take it out, or write _ = %s", m[1])
@@ -61,7 +67,14 @@ func fixUnknown(name, cell, file string) string {
 		}
 		return fmt.Sprintf("%s lived in the body of cell %d, a program that has ended; declare it above %%%% (var %s = …), or keep it with session.Value", name, cells[i].Count, name)
 	}
-	if code := cellCode(file, cell); regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\pL`).MatchString(code) {
+	code := cellCode(file, cell)
+	if name == "torch" {
+		return "cells are Go: " + bothSides
+	}
+	if standardNames[name] {
+		return fmt.Sprintf("look at the spelling of %s: a package is imported by itself only where it has every name that is used", strings.Join(membersUsed(name, code), ", "))
+	}
+	if regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\pL`).MatchString(code) {
 		return fmt.Sprintf("if %s is a package, import it by its path; if it is a variable, declare it", name)
 	}
 	return ""

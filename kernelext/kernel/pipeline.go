@@ -18,6 +18,7 @@ type pipeline struct {
 	trace  *tracer
 	speech *explainer
 	output *joiner
+	dam    *dam
 	author author
 	noted  map[string]bool // what the user was told about the figures of this cell
 	parent string          // header of the request that noted is about
@@ -38,8 +39,9 @@ type item struct {
 }
 
 func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) *pipeline {
+	dam := &dam{author: a, send: send, first: floodLimit()}
 	p := &pipeline{
-		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells}, output: &joiner{key: a.key, send: send}, author: a,
+		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells}, output: &joiner{key: a.key, send: dam.put}, dam: dam, author: a,
 		late: lateFor, waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
@@ -96,6 +98,7 @@ func (p *pipeline) run() {
 				p.output.put(m)
 			}
 			p.output.expire()
+			p.dam.end()
 			return
 		}
 		p.show(p.live.held(time.Now()))
