@@ -123,6 +123,7 @@ func placed(line string) (d Diagnostic, ok bool) {
 		if d.Code != "" {
 			d.Code = "#" + d.Code
 		}
+		d.Severity = strings.ToLower(d.Severity) // of the limit on parameters NVRTC says "Error"
 		switch d.Severity {
 		case "catastrophic error", "error", "warning", "remark", "note":
 			return d, true
@@ -130,8 +131,12 @@ func placed(line string) (d Diagnostic, ok bool) {
 	}
 }
 
-// unplaced reads what a tool says of no line: "ptxas fatal   : TEXT".
+// unplaced reads what a tool says of no line: "ptxas fatal   : TEXT", "At end of source: error: TEXT".
 func unplaced(line string) (d Diagnostic, ok bool) {
+	const end = "At end of source: error: "
+	if text, ok := strings.CutPrefix(line, end); ok {
+		return Diagnostic{Severity: "error", Text: text + " at the end of the source"}, true
+	}
 	if !strings.HasPrefix(line, "nvrtc") && !strings.HasPrefix(line, "ptxas") && !strings.HasPrefix(line, "nvlink") {
 		return d, false
 	}

@@ -36,6 +36,12 @@ cell.cu(1): catastrophic error: could not open source file "cuda_fp16.h" (no dir
 Compilation terminated.
 ptxas application ptx input, line 24; error   : Unknown modifier '.op'
 ptxas fatal   : Ptx assembly aborted due to errors
+kernel.cu(2): Error: Formal parameter space overflowed (40008 bytes required, max 32764 bytes allowed) in function k
+At end of source: error: expected a "}"
+kernel.cu(1): note #3196-D: to match this "{"
+  extern "C" __global__ void k(float *x) {
+                                         ^
+
 `
 
 func TestParseLog(t *testing.T) {
@@ -47,6 +53,9 @@ func TestParseLog(t *testing.T) {
 		{"cell.cu", 1, "catastrophic error", "", `could not open source file "cuda_fp16.h" (no directories in search list)`, `#include <cuda_fp16.h>`},
 		{"", 0, "error", "", `Unknown modifier '.op'`, ""},
 		{"", 0, "error", "", `Ptx assembly aborted due to errors`, ""},
+		{"kernel.cu", 2, "error", "", `Formal parameter space overflowed (40008 bytes required, max 32764 bytes allowed) in function k`, ""},
+		{"", 0, "error", "", `expected a "}" at the end of the source`, ""},
+		{"kernel.cu", 1, "note", "#3196-D", `to match this "{"`, `extern "C" __global__ void k(float *x) {`},
 	}
 	got := parseLog(nvrtcLog)
 	for i := range max(len(got), len(want)) {

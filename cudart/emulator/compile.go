@@ -185,7 +185,7 @@ func (b *build) unit(ctx context.Context, path string) (string, error) {
 }
 
 var (
-	kernelPattern = regexp.MustCompile(`halftone_global\s+void\s+(\w+)\s*\(`)
+	kernelPattern = regexp.MustCompile(`halftone_global\s+void\s+(?:halftone_bounds\([^)]*\)\s*)?(\w+)\s*\(`)
 	// Dynamic shared memory inside of a function: a pointer to what the launch gives, under whatever name and type.
 	dynamicPattern = regexp.MustCompile(`extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\s*\]\s*;`)
 )

@@ -5,6 +5,7 @@ package emulator
 import "github.com/halftone-ml/halftone/cudart"
 
 func init() {
+	oddFew = nil
 	for _, s := range suites[:2] {
 		suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5})
 	}

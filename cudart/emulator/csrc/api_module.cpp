@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "api.h"
+#include "nvrtc_rules.h"
 
 namespace emu {
 
@@ -185,10 +186,13 @@ static int loadLibrary(const void* image, size_t n, Module* m, std::string* log)
     return invalidImage;
   }
   m->table = table;
-  int shared = 0;  // of each kernel: all of the library's where there is one, else it is not known whose is which
-  if (auto* bytes = static_cast<const int*>(dlsym(h, "halftoneEmulatedShared")); bytes && table->count == 1) shared = *bytes;
-  for (size_t i = 0; i < table->count; i++)
-    m->names[table->kernels[i].name] = Limits{table->kernels[i].threads ? table->kernels[i].threads : 1024, shared};
+  Symbols symbols(static_cast<const char*>(image));
+  int shared = table->count == 1 ? symbols.shared : 0;  // of several it is not known whose is which
+  for (size_t i = 0; i < table->count; i++) {
+    const Kernel& k = table->kernels[i];
+    m->linked[symbols.linked(k.name)] = &k;
+    m->names[symbols.linked(k.name)] = Limits{k.threads ? k.threads : 1024, shared};
+  }
   return ok;
 }
 
@@ -270,7 +274,7 @@ EMU_API int cuModuleGetFunction(void** function, void* module, const char* name)
   Module* m = find(c, module);
   if (!c) return c.code;
   if (!m->names.count(name)) return notFound;
-  const Kernel* k = findKernel(m->table ? m->table : ownTables(), name);
+  const Kernel* k = m->table ? m->linked[name] : findKernel(ownTables(), name);
   if (!k) {
     c.core.say(std::string("the module has a kernel ") + name + ", but the emulator was not built with it");
     return notFound;

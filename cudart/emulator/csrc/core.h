@@ -106,6 +106,7 @@ struct Module {
   Context* context = nullptr;
   std::unordered_map<std::string, Limits> names;  // of the kernels in its image
   std::unordered_map<std::string, std::unique_ptr<struct Function>> functions;
+  std::unordered_map<std::string, const Kernel*> linked;  // those of table by the names that the linker knows
   const Table* table = nullptr;  // kernels of a library that NVRTC's stand-in made; null for those of this library
   std::string globals;
 };

@@ -18,21 +18,25 @@ using std::isnan;
 #ifdef HALFTONE_SCAN  // the pass that lists a file's kernels
 #define __global__ halftone_global
 #define __launch_bounds__(...) halftone_bounds(__VA_ARGS__)
+#define __device__ halftone_device
+#define __host__ halftone_host
+#define __constant__ halftone_device
+#define __shared__ halftone_device
 #else
 #define __global__
 #define __launch_bounds__(...)
-#endif
 #define __device__
 #define __host__
 #define __constant__ static
+// A block runs on one OS thread from its first to its last instruction, so that memory of the thread is memory of the block.
+#define __shared__ thread_local
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif
-// A block runs on one OS thread from its first to its last instruction, so that memory of the thread is memory of the block.
-#define __shared__ thread_local
 
 struct alignas(8) int2 { int x, y; };
 struct alignas(16) int4 { int x, y, z, w; };
@@ -52,6 +56,8 @@ inline void __syncthreads(int line = __builtin_LINE()) { emu::barrier(line); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { emu::warp(mask, nullptr, nullptr, true); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#undef assert
+#define assert(e) ((e) ? void() : emu::trap("an assertion failed: " #e))
 [[noreturn]] inline void __trap() { emu::trap("__trap() was called"); }
 
 // Dynamic shared memory, whose size the launch gives.

@@ -34,6 +34,7 @@ struct Unpack<K> {
   static_assert((std::is_trivially_copyable_v<A> && ...), "a kernel's parameters are copied by their bytes");
   static constexpr unsigned sizes[sizeof...(A) + 1] = {sizeof(A)..., 0};
   static constexpr unsigned count = sizeof...(A);
+  static constexpr size_t bytes = (sizeof(A) + ... + 0);
   template <size_t... I>
   static void with(void** p, std::index_sequence<I...>) {
     K(*static_cast<std::remove_const_t<A>*>(p[I])...);

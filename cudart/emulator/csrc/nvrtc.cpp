@@ -1,9 +1,7 @@
 // nvrtc.cpp: the part of NVRTC that Halftone uses. A program is compiled by the C++ compiler that built this library, into a
 // shared library, which stands for the machine code; cuModuleLoadDataEx takes it.
 #include <dlfcn.h>
-#include <elf.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "api.h"
+#include "nvrtc_rules.h"
 #include "process.h"
 
 namespace emu {
@@ -85,25 +84,41 @@ static std::string options(int n, const char* const* given, std::vector<std::str
   return "";
 }
 
+static std::vector<std::string> linesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string l; std::getline(in, l);) lines.push_back(l);
+  return lines;
+}
+
 // translate brings the compiler's messages into NVRTC's form: file(line): error: text, the line, a caret.
 static std::string translate(const std::string& said, const Program& p, const std::string& folder, int* errors) {
-  std::vector<std::string> lines;
-  std::istringstream source(p.source);
-  for (std::string l; std::getline(source, l);) lines.push_back(l);
+  std::vector<std::string> lines = linesOf(p.source);
   static const std::regex placed("^([^:]+):([0-9]+):([0-9]+): (fatal error|error|warning): (.*)$");
-  std::string out;
+  static const std::regex expansion("^([^:]+):([0-9]+):([0-9]+): note: in expansion of macro .*$");
+  std::string out, inMacro;
   std::istringstream in(said);
   *errors = 0;
+  static const std::regex hidden("halftone_hidden_");
   for (std::string l; std::getline(in, l);) {
+    l = std::regex_replace(l, hidden, "");
     if (l.compare(0, folder.size(), folder) == 0) l.erase(0, folder.size() + 1);
     std::smatch m;
-    if (!std::regex_match(l, m, placed)) continue;
-    bool error = m[4] != "warning";
+    // gcc places what a macro of hidden.h says there, and tells behind it where the program uses it.
+    bool used = !inMacro.empty() && std::regex_match(l, m, expansion);
+    if (!used && !std::regex_match(l, m, placed)) continue;
+    if (!used && m[1].str().find("/hidden.h") != std::string::npos) {
+      inMacro = m[5];
+      continue;
+    }
+    std::string what = used ? inMacro : m[5].str();
+    if (used) inMacro.clear();
+    bool error = used || m[4] != "warning", fatal = !used && m[4] == "fatal error";
     *errors += error;
     // What is missing at the end of the source shows in what follows it.
     bool behind = m[1] == "unit.cpp";
     std::string file = behind ? p.name : m[1].str(), at = behind ? std::to_string(lines.size()) : m[2].str();
-    out += file + "(" + at + "): " + (error ? "error" : "warning") + ": " + m[5].str() + "\n";
+    out += file + "(" + at + "): " + (fatal ? "catastrophic error" : error ? "error" : "warning") + ": " + missingHeader(what) + "\n";
     size_t line = std::strtoul(at.c_str(), nullptr, 10), column = behind ? 1 : std::strtoul(m[3].str().c_str(), nullptr, 10);
     if (file == p.name && line >= 1 && line <= lines.size())
       out += "  " + lines[line - 1] + "\n" + std::string(column + 1, ' ') + "^\n";
@@ -133,27 +148,6 @@ static std::string hostSource(const std::string& cu) {
   return out + cu.substr(from);
 }
 
-// staticShared adds up a library's thread-local variables, which kernels' static shared memory is here, and finds the largest.
-static int staticShared(const std::string& elf, int* largest) {
-  Elf64_Ehdr header;
-  std::memcpy(&header, elf.data(), sizeof header);
-  int sum = 0;
-  *largest = 0;
-  for (int i = 0; i < header.e_shnum; i++) {
-    Elf64_Shdr section;
-    std::memcpy(&section, elf.data() + header.e_shoff + sizeof section * static_cast<size_t>(i), sizeof section);
-    if (section.sh_type != SHT_SYMTAB) continue;
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
-      Elf64_Sym symbol;
-      std::memcpy(&symbol, elf.data() + section.sh_offset + at, sizeof symbol);
-      if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
-      sum += static_cast<int>(symbol.st_size);
-      *largest = std::max(*largest, static_cast<int>(symbol.st_size));
-    }
-  }
-  return sum;
-}
-
 static const char* const table = R"(
 };
 extern "C" __attribute__((visibility("default"))) emu::Table halftoneEmulatedTable;
@@ -161,46 +155,72 @@ emu::Table halftoneEmulatedTable{kernels, sizeof kernels / sizeof kernels[0] - 1
 )";
 
 // compileIn compiles the program in a folder of its own.
-static int compileIn(Program* p, const Toolchain& t, const std::string& folder, const std::vector<std::string>& extra) {
+static int compileIn(Program* p, const Toolchain& t, const std::string& folder, const std::vector<std::string>& extra, bool defaultDevice) {
   bool written = write(folder + "/" + p->name, hostSource(p->source));
   for (auto& [name, text] : p->headers) written = written && write(folder + "/" + name, text);
   std::vector<std::string> base{t.compiler};
   base.insert(base.end(), t.flags.begin(), t.flags.end());
   base.insert(base.end(), extra.begin(), extra.end());
-  for (const std::string& o : {std::string("-w"), "-I" + t.folder + "/csrc", "-I" + folder, std::string("-include"), std::string("device.h")}) base.push_back(o);
+  base.push_back("-w");
+  base.push_back("-I" + folder);
 
-  // The first pass finds mistakes in the text, and the kernels.
-  auto scan = base;
-  for (const char* o : {"-DHALFTONE_SCAN=1", "-E", "-P", "-x", "c++"}) scan.push_back(o);
-  scan.push_back(folder + "/" + p->name);
-  scan.push_back("-o");
-  scan.push_back(folder + "/scanned");
+  // The first pass, without any header of the system's, finds what is included and not there.
   int errors = 0;
   std::string said;
-  if (!written || !runProcess(scan, folder, &said)) {
+  auto fails = [&](const std::vector<std::string>& command) {
+    if (runProcess(command, folder, &said)) return false;
     p->log = translate(said, *p, folder, &errors);
     if (!errors) p->log = "error: " + said;
+    return true;
+  };
+  auto bare = base;
+  for (const std::string& o : {std::string("-nostdinc"), std::string("-nostdinc++"), std::string("-include"), t.folder + "/csrc/hidden.h", std::string("-E"), std::string("-x"), std::string("c++"),
+                               folder + "/" + p->name, std::string("-o"), folder + "/bare"})
+    bare.push_back(o);
+  if (!written || fails(bare)) return nvrtcCompilation;
+
+  // The second finds the kernels, and what is not the device's.
+  base.push_back("-I" + t.folder + "/csrc");
+  for (const char* header : {"device.h", "kernel.h", "hidden.h"}) base.push_back("-include"), base.push_back(header);
+  auto scan = base;
+  for (const std::string& o : {std::string("-DHALFTONE_SCAN=1"), std::string("-E"), std::string("-x"), std::string("c++"), folder + "/" + p->name, std::string("-o"), folder + "/scanned"})
+    scan.push_back(o);
+  if (fails(scan)) return nvrtcCompilation;
+  std::string scanned = programText(slurp(folder + "/scanned"), folder);
+  if (!defaultDevice) p->log = annotations(scanned, folder, linesOf(p->source), &errors);
+  if (errors) {
+    p->log += std::to_string(errors) + " error" + (errors > 1 ? "s" : "") + " detected in the compilation of \"" + p->name + "\".\n";
     return nvrtcCompilation;
   }
-  std::string scanned = slurp(folder + "/scanned"), unit = "#include \"kernel.h\"\n#include \"" + p->name + "\"\nstatic const emu::Kernel kernels[] = {\n";
+  std::string unit = "#include \"kernel.h\"\n#include \"" + p->name + "\"\nstatic const emu::Kernel kernels[] = {\n";
   static const std::string bounds = "(?:halftone_bounds\\(\\s*([^,)]*)[^)]*\\)\\s*)?";
-  static const std::regex kernel("halftone_global\\s+" + bounds + "void\\s+" + bounds + "(\\w+)\\s*\\(");
+  static const std::regex kernel("(template\\s*<[^;{}]*>\\s*)?halftone_global\\s+" + bounds + "void\\s+" + bounds + "(\\w+)\\s*\\(");
+  std::string limits;
   std::map<std::string, std::string> names;  // and what __launch_bounds__ says, if it does
   for (std::sregex_iterator i(scanned.begin(), scanned.end(), kernel), end; i != end; ++i)
-    if (std::string& b = names[(*i)[3]]; b.empty()) b = (*i)[1].str() + (*i)[2].str();
-  for (auto& [n, b] : names) unit += "  HALFTONE_EMULATED_KERNEL(" + n + ", " + (b.empty() ? "0" : "static_cast<unsigned>(" + b + ")") + "),\n";
-  unit += "  {nullptr, nullptr, nullptr, 0, 0}" + std::string(table);
+    if ((*i)[1].length() == 0)  // a template is none, only what it is made into
+      if (std::string& b = names[(*i)[4]]; b.empty()) b = (*i)[2].str() + (*i)[3].str();
+  for (auto& [n, b] : names) {
+    unit += "  HALFTONE_EMULATED_KERNEL(" + n + ", " + (b.empty() ? "0" : "static_cast<unsigned>(" + b + ")") + "),\n";
+    limits += "static_assert(emu::Unpack<&" + n + ">::bytes <= 32764, \"Formal parameter space overflowed (max 32764 bytes allowed) in function " + n + "\");\n";
+  }
+  unit += "  {nullptr, nullptr, nullptr, 0, 0}" + std::string(table) + limits;
   write(folder + "/unit.cpp", unit);
 
   auto compile = base;
   for (const std::string& o : {folder + "/unit.cpp", std::string("-shared"), std::string("-o"), folder + "/module.so", t.folder + "/libcuda.so.1"})
     compile.push_back(o);
-  if (!runProcess(compile, folder, &said)) {
-    p->log = translate(said, *p, folder, &errors);
-    if (!errors) p->log = "error: " + said;
+  if (fails(compile)) return nvrtcCompilation;
+  p->image = slurp(folder + "/module.so");
+  Symbols symbols(p->image.data());
+  int shared = names.size() == 1 ? symbols.shared : symbols.largest;
+  if (shared > 48 << 10) {
+    char text[240];
+    std::snprintf(text, sizeof text, "ptxas error   : Entry function '%s' uses too much shared data (0x%x bytes, 0xc000 max)", names.begin()->first.c_str(), static_cast<unsigned>(shared));
+    p->log = text;
+    p->image.clear();
     return nvrtcCompilation;
   }
-  p->image = slurp(folder + "/module.so");
   return p->image.empty() ? nvrtcInternal : nvrtcOk;
 }
 
@@ -274,7 +294,9 @@ EMU_API int nvrtcCompileProgram(void* program, int n, const char* const* given) 
     p->log = "error: no folder for temporary files can be made: " + folder;
     return nvrtcInternal;
   }
-  int code = compileIn(p, t, folder, extra);
+  bool defaultDevice = false;
+  for (int i = 0; i < n; i++) defaultDevice = defaultDevice || !std::strcmp(given[i], "-default-device") || !std::strcmp(given[i], "--device-as-default-execution-space");
+  int code = compileIn(p, t, folder, extra, defaultDevice);
   removeFolder(folder);
   return code;
 }
