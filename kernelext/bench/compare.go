@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // A Compare times the CPU backend and its peers in turns, each in its own process, so that what slows the machine down for a while
@@ -137,7 +138,7 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 	out := map[string]bool{} // peers that are asked no more
 	rounds := make([]round, row.Rounds)
 	for i := range rounds {
-		r, err := c.round(i, k, ours, peers, out)
+		r, err := c.round(i, k, threads, ours, peers, out)
 		if err != nil {
 			return row, err
 		}
@@ -147,13 +148,17 @@ func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[str
 		}
 	}
 	var err error
-	row.Again, row.Disturbed, err = newCalm(threads).settle(rounds, func(i int) (round, error) { return c.round(i, k, ours, peers, out) })
+	row.Again, row.Disturbed, err = newCalm(threads).settle(rounds, func(i int) (round, error) { return c.round(i, k, threads, ours, peers, out) })
 	row.take(rounds)
 	return row, err
 }
 
+// calmDown is a time after which the threads of a peer no longer wait for work on a processor that the next contender needs: OpenBLAS's do so
+// for some hundredths of a second.
+const calmDown = 100 * time.Millisecond
+
 // round asks all contenders once. Sides change places from round to round.
-func (c *Compare) round(i int, k CPUCase, ours *contender, peers map[string]*contender, out map[string]bool) (round, error) {
+func (c *Compare) round(i int, k CPUCase, threads int, ours *contender, peers map[string]*contender, out map[string]bool) (round, error) {
 	order := []string{""}
 	for _, p := range Peers {
 		order = append(order, p.Name)
@@ -171,6 +176,9 @@ func (c *Compare) round(i int, k CPUCase, ours *contender, peers map[string]*con
 			continue
 		}
 		t, err := who.ask(k.Name)
+		if name != "" && threads > 1 {
+			time.Sleep(calmDown)
+		}
 		switch {
 		case err != nil && name != "": // it ended or hung: the others go on
 			who.stop()
