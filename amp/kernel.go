@@ -139,6 +139,10 @@ func store[T number](t *Tensor, off int, src []T) {
 	case Int64:
 		narrow(elements[int64](t)[off:off+len(src)], src)
 	case Bool:
+		if s, ok := any(src).([]float32); ok {
+			cpu.Truths(t.st.mem[off:off+len(src)], s)
+			return
+		}
 		dst := elements[bool](t)[off : off+len(src)]
 		for i, v := range src {
 			dst[i] = v != 0

@@ -72,7 +72,8 @@ func extremesOfColumns(c *Call, r reduction, largest bool) bool {
 	if !largest {
 		kernel, worst = &cpu.LineMinimum, -worst
 	}
-	cpu.Parallel(r.nKept, columnBlock, func(lo, hi int) {
+	block := min(max(columnBlock, r.nKept/4), 8*columnBlock) // neighbors that are read together, and enough to share out
+	cpu.Parallel(r.nKept, block, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		best := w.buffer(1, hi-lo)

@@ -18,6 +18,9 @@ func init() {
 	opGather = define(Op{
 		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Saves: SaveIn1,
 		Check: checkGather, CPU: func(c *Call) {
+			if bySize(c.Out.dt, gatherWords[uint8], gatherWords[uint16], gatherWords[uint32], gatherWords[uint64])(c) {
+				return
+			}
 			if !c.Out.dt.IsFloat() {
 				gatherOn[int64](c)
 				return
@@ -153,6 +156,33 @@ func checkGather(c *Call) []int {
 	return index.shape
 }
 
+// gatherWords picks the elements of each line where lines are neighbors in memory, as words; it says whether they are.
+func gatherWords[T word](c *Call) bool {
+	x, index, out, d := c.In[0], c.In[1], c.Out, c.Dims[0]
+	if out.Len() == 0 || x.strides[d] != 1 || index.strides[d] != 1 || out.strides[d] != 1 {
+		return false
+	}
+	n, k := x.shape[d], out.shape[d]
+	dst, src, from := words[T](out), words[T](x), elements[int64](index)
+	cpu.Parallel(out.Len()/k, grainOf(k), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, _ := lineWithin(out, x, d, i)
+			line, row := src[at:at+n], dst[lineOf(out, d, i):][:k]
+			for j, p := range from[lineOf(index, d, i):][:k] {
+				if uint64(p) >= uint64(len(line)) {
+					failGather(n, j, i, p)
+				}
+				row[j] = line[p]
+			}
+		}
+	})
+	return true
+}
+
+func failGather(n, j, line int, p int64) {
+	fail("gather", ErrArgument, fmt.Sprintf("use indices from 0 to %d", n-1), "index %d of line %d is %d", j, line, p)
+}
+
 // gatherOn picks the elements of each line.
 func gatherOn[T float64 | int64](c *Call) {
 	x, index, out, d := c.In[0], c.In[1], c.Out, c.Dims[0]
@@ -174,7 +204,7 @@ func gatherOn[T float64 | int64](c *Call) {
 			load(from, index, lineOf(index, d, i), index.strides[d])
 			for j, p := range from {
 				if p < 0 || p >= int64(n) {
-					fail("gather", ErrArgument, fmt.Sprintf("use indices from 0 to %d", n-1), "index %d of line %d is %d", j, i, p)
+					failGather(n, j, i, p)
 				}
 				if whole {
 					row[j] = line[p]

@@ -137,20 +137,24 @@ func powers(dst, x, y []float32) {
 	for len(x) > 0 {
 		n := min(chunk, len(x))
 		wide := s.buf[0][:n]
-		for i, v := range x[:n] {
-			wide[i] = float64(v)
-		}
+		clear(wide)
+		cpu.AddWide(wide, x[:n]) // widened: what is 0 is done anew below
 		cpu.Log.F64(wide, wide)
 		for i, v := range y[:n] {
 			wide[i] *= float64(v)
 		}
 		cpu.Exp.F64(wide, wide)
-		for i, v := range wide {
-			if a, b := x[i], y[i]; !(a > 0 && a <= math.MaxFloat32 && b-b == 0) {
-				v = cpu.Pow(float64(a), float64(b))
+		var again [chunk]int32
+		few := again[:0]
+		for i, a := range x[:n] {
+			if b := y[i]; !(a > 0 && a <= math.MaxFloat32 && b-b == 0) {
+				few = append(few, int32(i))
 			}
-			dst[i] = float32(v)
 		}
+		for _, i := range few {
+			wide[i] = cpu.Pow(float64(x[i]), float64(y[i]))
+		}
+		cpu.NarrowF64(dst[:n], wide)
 		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }

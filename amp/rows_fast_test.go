@@ -91,3 +91,51 @@ func checkFastRows() string {
 	}
 	return "right"
 }
+
+// TestGatherWords: gather from and to lines that are neighbors in memory, for every dtype, from parts of tensors and at any length; and the largest
+// and smallest of columns, at numbers of columns around what is read together.
+func TestGatherWords(t *testing.T) { sameOnAnyThreads(t, checkGatherWords) }
+
+func checkGatherWords() string {
+	r := rand.New(rand.NewPCG(9, 9))
+	s := NewScope(Seed(4))
+	defer s.Close()
+	for _, shape := range [][3]int{{1, 1, 1}, {5, 7, 9}, {33, 100, 41}, {40, 1000, 1501}, {7, 12345, 3}} {
+		rows, n, k := shape[0], shape[1], shape[2]
+		picks := make([]int64, rows*k)
+		for i := range picks {
+			picks[i] = int64(r.IntN(n))
+		}
+		index := s.Own(From(picks, rows, k))
+		for _, dt := range []DType{Bool, BFloat16, Float16, Float32, Float64, Int64} {
+			whole := To(s, RandInt(s, 0, 2, rows+1, n+5), dt)
+			if dt != Bool {
+				whole = To(s, RandInt(s, 0, 200, rows+1, n+5), dt)
+			}
+			x := Narrow(s, Narrow(s, whole, 1, 3, n), 0, 1, rows)
+			in, got := x.Float64s(), Gather(s, x, 1, index).Float64s()
+			for i, p := range picks {
+				if want := in[i/k*n+int(p)]; got[i] != want {
+					panic(fmt.Sprintf("gather %v %v: element %d is %v, want %v", dt, shape, i, got[i], want))
+				}
+			}
+		}
+	}
+	for _, columns := range []int{24, 63, 65, 257, 511, 1030, 2051, 3000} {
+		x := Randn(s, Float32, 0, 1, 29, columns)
+		values := Values[float32](x)
+		values[r.IntN(len(values))] = float32(math.NaN())
+		x = s.Own(From(values, 29, columns))
+		most, least := Values[float32](Amax(s, x, 0)), Values[float32](Amin(s, x, 0))
+		for k := range columns {
+			high, low := values[k], values[k]
+			for i := k; i < len(values); i += columns {
+				high, low = max(high, values[i]), min(low, values[i])
+			}
+			if high != most[k] && high == high || low != least[k] && low == low || (high != high) != (most[k] != most[k]) {
+				panic(fmt.Sprintf("amax and amin of %d columns: column %d is %v and %v, want %v and %v", columns, k, most[k], least[k], high, low))
+			}
+		}
+	}
+	return "right"
+}

@@ -2617,6 +2617,16 @@ func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
 //go:noescape
 func transposeZ(n int, src *uint32, lds int, next int, dst *uint32, ldd int)
 
+// truthsY writes a byte for each of blocks of 8 numbers: 0 for zeros, else 1.
+//
+//go:noescape
+func truthsY(blocks int, src *float32, dst *uint8)
+
+// truthsZ writes a byte for each of blocks of 16 numbers: 0 for zeros, else 1.
+//
+//go:noescape
+func truthsZ(blocks int, src *float32, dst *uint8)
+
 // turnTaps writes the columns of n blocks of 8 rows of taps neighbors, taps below 16; blocks lie lds bytes apart. index holds 0 and taps, 8 times. It reads up to 14 elements beyond a block.
 //
 //go:noescape

@@ -37,6 +37,7 @@ func generate() map[string]string {
 		"philox_amd64.s":    randoms,
 		"transpose_amd64.s": transposes,
 		"reverse_amd64.s":   reverses,
+		"truths_amd64.s":    truths,
 		"finite_amd64.s":    finites,
 		"normal_amd64.s":    normals,
 		"doubles_amd64.s":   doubles,
