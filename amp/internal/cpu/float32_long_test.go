@@ -19,13 +19,20 @@ func TestFloat32FunctionsOfAll(t *testing.T) {
 	}
 	first := rand.IntN(step)
 	for name := range float32Bounds {
+		far := functionsByName[name].f.far
 		var wg sync.WaitGroup
 		const parts = 16
 		worst := make([]float64, parts)
 		for part := range parts {
 			wg.Go(func() {
 				n := 1 << 32 / parts / step
-				worst[part] = checkFloat32(t, name, n, func(i int) float32 { return math.Float32frombits(uint32((part*n+i)*step + first)) })
+				worst[part] = checkFloat32(t, name, n, func(i int) float32 {
+					x := math.Float32frombits(uint32((part*n+i)*step + first))
+					if far && !(math.Abs(float64(x)) <= trigReach) && (i/4096%64 != 0 || i%16 != 0) { // computed in large integers, so only some
+						x = 1
+					}
+					return x
+				})
 			})
 		}
 		wg.Wait()
