@@ -14,6 +14,8 @@ type stepWork struct {
 	patch patch
 	held  [2]int // the job and the box that patch is for
 	group int    // whose elements are in it
+	zeros patchZeros
+	clean bool // what a patch like this one has beyond the source is zero already
 	outs  []int
 	run   int
 	whole bool // vectors are neighbors in the result, of float32
@@ -24,6 +26,12 @@ type stepWork struct {
 	read  []float32
 	wait  []float32 // unfinished sums
 	taps  []cpu.Tap // of the vectors of an image, where windows are copied
+}
+
+// patchZeros says which patches of a job have the same layout: those of as many images and of the same rows and columns.
+type patchZeros struct {
+	job, images int
+	lo, hi      [3]int
 }
 
 // A stepKernel is a weight packed for the kernels.
@@ -67,7 +75,7 @@ func (j *convJob[T]) steps() bool {
 				continue
 			}
 			if piece := [2]int{serial, n}; w.held != piece {
-				j.stepBox(w, &boxes[n], flat)
+				j.stepBox(w, &boxes[n], flat, serial)
 				w.held, w.group = piece, -1
 			}
 			for g := chunk * groupsAtOnce; g < min(j.groups, (chunk+1)*groupsAtOnce); g++ {
@@ -118,8 +126,11 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 }
 
 // stepBox makes what the groups of a box have in common.
-func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool) {
+func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool, serial int) {
 	p := &w.patch
+	zeros := patchZeros{serial, b.hi[0] - b.lo[0], [3]int(b.lo[1:]), [3]int(b.hi[1:])}
+	w.clean = w.clean && !flat && zeros == w.zeros
+	w.zeros = zeros
 	p.lay(&j.lattice, b)
 	image := j.channels * p.plane
 	if flat {
@@ -132,7 +143,9 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool) {
 				w.steps.Add(c*p.plane + at)
 			}
 		}
-		w.buf = cpu.Grow(w.buf, (b.hi[0]-b.lo[0])*image+2*vectorSize)
+		if !w.clean {
+			w.buf = cpu.Grow(w.buf, (b.hi[0]-b.lo[0])*image+2*vectorSize)
+		}
 	}
 	w.outs, w.run = j.places(w.outs, b)
 	w.cols, w.whole = w.cols[:0], j.out.dt == Float32
@@ -170,6 +183,7 @@ func (w *stepWork) fill(l *lattice, src *Tensor, group int) {
 	for i := range p.b.hi[0] - p.b.lo[0] {
 		w.image(l, w.buf[i*image:(i+1)*image], src, p.b.lo[0]+i, group)
 	}
+	w.clean = true
 }
 
 // longSteps is the length of a sum from which it is taken in parts, so that what it reads stays in the L1 cache.
@@ -215,7 +229,7 @@ func (p *patch) position(v *vector) int {
 func (w *stepWork) image(l *lattice, dst []float32, src *Tensor, image, group int) {
 	p := &w.patch
 	size := l.size[0] * l.size[1] * l.size[2]
-	border := p.border(l)
+	border := p.border(l) && !w.clean
 	for c := range l.channels {
 		plane := dst[c*p.plane : (c+1)*p.plane]
 		from, off := []float32(nil), src.off+((image*l.groups+group)*l.channels+c)*size
@@ -230,7 +244,7 @@ func (w *stepWork) image(l *lattice, dst []float32, src *Tensor, image, group in
 			clear(plane)
 		}
 		for _, r := range p.runs {
-			cpu.TakeRows(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], plane[r.dst:], p.width)
+			cpu.TakeRows(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], plane[r.dst:], p.width, size)
 		}
 	}
 }

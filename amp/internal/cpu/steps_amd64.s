@@ -2788,6 +2788,50 @@ some:
 	VZEROUPPER
 	RET
 
+// func copyRowsAhead(k int, src *float32, lds int, dst *float32, ldd int, n int, ahead int)
+TEXT ·copyRowsAhead(SB), NOSPLIT, $0-56
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	MOVQ n+40(FP), R10
+	MOVQ ahead+48(FP), R12
+	MOVQ R10, R11
+	ANDQ $-16, R11
+	ANDQ $15, R10
+	MOVQ $-1, AX
+	BZHIQ R10, AX, AX
+	KMOVW AX, K1
+	PCALIGN $32
+row:
+	LEAQ (SI)(R12*1), DX
+	XORQ AX, AX
+	TESTQ R11, R11
+	JZ rest
+vector:
+	PREFETCHT0 (DX)(AX*4)
+	VMOVUPS (SI)(AX*4), Y0
+	VMOVUPS 32(SI)(AX*4), Y1
+	VMOVUPS Y0, (DI)(AX*4)
+	VMOVUPS Y1, 32(DI)(AX*4)
+	ADDQ $16, AX
+	CMPQ AX, R11
+	JLT vector
+rest:
+	TESTQ R10, R10
+	JZ next
+	PREFETCHT0 (DX)(AX*4)
+	VMOVUPS.Z (SI)(AX*4), K1, Z0
+	VMOVUPS Z0, K1, (DI)(AX*4)
+next:
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func maskedTaps(n int, src *float32, lds int, taps *Tap, count int, dst *float32)
 TEXT ·maskedTaps(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), CX

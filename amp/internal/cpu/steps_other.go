@@ -45,7 +45,7 @@ func PackStepsTurned(dst []float32, rows, channels int, src []float32, in, size 
 	panic("cpu: no step kernels")
 }
 
-func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd int) {
+func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd, ahead int) {
 	panic("cpu: no step kernels")
 }
 

@@ -75,9 +75,14 @@ var evenIndex = func() (index [16]uint32) {
 	return index
 }()
 
-// TakeRows sets dst[r·ldd + i], for r below rows and i below n, to src[r·lds + i·stride].
-func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd int) {
+// TakeRows sets dst[r·ldd + i], for r below rows and i below n, to src[r·lds + i·stride]. The next call will want what lies ahead elements behind.
+func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd, ahead int) {
 	if rows == 0 || n == 0 {
+		return
+	}
+	if stride == 1 && variant() == AVX512 {
+		_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+		copyRowsAhead(rows, &src[0], 4*lds, &dst[0], 4*ldd, n, 4*ahead)
 		return
 	}
 	if stride == 1 {

@@ -207,7 +207,7 @@ func TestStepCopies(t *testing.T) {
 				want[y*ldd+i], wantHalf[y*ldd+i] = src[y*lds+i*stride], half[y*lds+i*stride]
 			}
 		}
-		TakeRows(rows, n, stride, src, lds, got, ldd)
+		TakeRows(rows, n, stride, src, lds, got, ldd, r.IntN(3*n))
 		TakeHalves(rows, n, stride, half, lds, gotHalf, ldd)
 		if !slices.Equal(got, want) || !slices.Equal(gotHalf, wantHalf) {
 			t.Fatalf("%d rows of %d, %d apart", rows, n, stride)

@@ -244,6 +244,11 @@ func columns16F32Z(rows int, x *float32, stride int, c *float32)
 //go:noescape
 func copyRowsAVX(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int, bytes int)
 
+// copyRowsAhead copies k rows of so many elements, and asks for those that lie so far behind them; distances in bytes.
+//
+//go:noescape
+func copyRowsAhead(k int, src *float32, lds int, dst *float32, ldd int, n int, ahead int)
+
 // cosF32Y computes blocks of 8 elements.
 //
 //go:noescape

@@ -30,6 +30,7 @@ func steps(f *asmFile) {
 	f.spreadTaps()
 	f.turnTaps()
 	f.evenRows()
+	f.copyAhead()
 	f.maskedTaps()
 	f.laneSteps()
 	f.rowSteps()

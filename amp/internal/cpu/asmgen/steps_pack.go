@@ -130,6 +130,46 @@ func (f *asmFile) turnTaps() {
 	f.ret()
 }
 
+// copyAhead is copyRowsAVX that fetches what the next call copies: a channel of an image is often a page, beyond which the processor does not
+// look ahead by itself.
+func (f *asmFile) copyAhead() {
+	f.fn("copyRowsAhead", "copies k rows of so many elements, and asks for those that lie so far behind them; distances in bytes.",
+		param{"k", "int", "CX"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"dst", "*float32", "DI"}, param{"ldd", "int", "R9"}, param{"n", "int", "R10"}, param{"ahead", "int", "R12"})
+	f.op("MOVQ", "R10", "R11")
+	f.op("ANDQ", "$-16", "R11") // end of the whole vectors
+	f.op("ANDQ", "$15", "R10")
+	f.op("MOVQ", "$-1", "AX")
+	f.op("BZHIQ", "R10", "AX", "AX")
+	f.op("KMOVW", "AX", "K1")
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("LEAQ", "(SI)(R12*1)", "DX")
+	f.op("XORQ", "AX", "AX")
+	f.op("TESTQ", "R11", "R11")
+	f.op("JZ", "rest")
+	f.label("vector")
+	f.op("PREFETCHT0", "(DX)(AX*4)")
+	f.op("VMOVUPS", "(SI)(AX*4)", "Y0")
+	f.op("VMOVUPS", "32(SI)(AX*4)", "Y1")
+	f.op("VMOVUPS", "Y0", "(DI)(AX*4)")
+	f.op("VMOVUPS", "Y1", "32(DI)(AX*4)")
+	f.op("ADDQ", "$16", "AX")
+	f.op("CMPQ", "AX", "R11")
+	f.op("JLT", "vector")
+	f.label("rest")
+	f.op("TESTQ", "R10", "R10")
+	f.op("JZ", "next")
+	f.op("PREFETCHT0", "(DX)(AX*4)")
+	f.op("VMOVUPS.Z", "(SI)(AX*4)", "K1", "Z0")
+	f.op("VMOVUPS", "Z0", "K1", "(DI)(AX*4)")
+	f.label("next")
+	f.op("ADDQ", "R8", "SI")
+	f.op("ADDQ", "R9", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}
+
 // evenRows takes every second element of rows.
 func (f *asmFile) evenRows() {
 	f.fn("evenRows", "writes rows of 16·n elements, every second one of src, of which it reads 32·n; distances of rows in bytes.",
