@@ -90,7 +90,8 @@ func checkPure(t *testing.T, nb saved) {
 	if math.Abs(auto[1]-full[1]) > 0.02*full[1] {
 		t.Errorf("float32 ends at %g, autocast at %g", full[1], auto[1])
 	}
-	// Where pure float16 jumps to is chance, that it jumps is not.
+	// Where pure float16 jumps to is chance, that it jumps is not: seeds 1 to 14 left 10 to 51 % of the squares at zero, with steps of 23,888 to
+	// 132,448 learning rates.
 	runs := figuresIn(t, nb, "pure")[0].Runs.Runs
 	end := func(i int) (sum float64) {
 		for _, l := range runs[i].Loss[len(runs[i].Loss)-10:] {
@@ -101,7 +102,7 @@ func checkPure(t *testing.T, nb saved) {
 	if end(2) < 1.4*end(0) {
 		t.Errorf("the last ten losses add up to %g in float32, %g in pure float16", end(0), end(2))
 	}
-	if full[2] > 1 || auto[2] > 1 || pure[2] < 25 || pure[2] > 45 || full[3] > 1.5 || auto[3] > 1.5 || pure[3] < 4000 {
+	if full[2] > 1 || auto[2] > 1 || pure[2] < 8 || pure[2] > 60 || full[3] > 1.5 || auto[3] > 1.5 || pure[3] < 4000 {
 		t.Errorf("zeros and steps: %v", rows)
 	}
 	says("pure", "attempting to unscale a float16 gradient")(t, nb)
