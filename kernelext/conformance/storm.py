@@ -129,7 +129,6 @@ def small(rng):
 
 def huge(rng):
     """Single messages of many megabytes in both directions."""
-    os.environ["HALFTONE_OUTPUT_MB"] = "1024"
     with Kernel() as k:
         n = SIZE << 20
         reply, _ = k.run("%%\n_ = `" + "x" * n + "`\nfmt.Println(1)")

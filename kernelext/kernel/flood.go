@@ -32,7 +32,8 @@ type flood struct {
 }
 
 const (
-	floodFirst = 1 << 20
+	// floodFirst is what notebooks print on purpose, datasets included; a loop that prints for ever passes it within seconds.
+	floodFirst = 64 << 20
 	floodLast  = 64 << 10
 	// floodEnv sets how many MiB a cell may print on each stream.
 	floodEnv = "HALFTONE_OUTPUT_MB"

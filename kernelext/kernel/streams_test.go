@@ -79,7 +79,7 @@ func TestJoiner(t *testing.T) {
 }
 
 func TestMuchOutput(t *testing.T) {
-	s := startKernel(t, home(t), floodEnv+"=100")
+	s := startKernel(t, home(t))
 	r := s.run("%%\nfor i := range 100000 {\n\tfmt.Println(\"line\", i)\n}").ok(t)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	if len(lines) != 100000 || lines[99999] != "line 99999" {
