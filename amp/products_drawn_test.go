@@ -170,7 +170,7 @@ func (r sizeDraw) drawConv(most int) *drawnProduct {
 	for d := range dims {
 		kernel[d], stride[d], dilation[d] = 1+r.IntN(4), 1, 1
 		if r.coin(3) {
-			stride[d] = 1 + r.IntN(3)
+			stride[d] = 1 + r.IntN(patchStride+1)
 		}
 		if r.coin(4) {
 			dilation[d] = 1 + r.IntN(3)
@@ -319,3 +319,22 @@ func checkProducts(t *testing.T, first uint64, n, most int) {
 }
 
 func TestDrawnProducts(t *testing.T) { checkProducts(t, 1, 100, 1<<21) }
+
+// TestConvStrides: windows as far apart as patches take them, and farther, in every dtype on every kernel.
+func TestConvStrides(t *testing.T) {
+	r := sizeDraw{rand.New(rand.NewPCG(3, 4))}
+	for _, dt := range []DType{Float32, BFloat16, Float16} {
+		for _, m := range productMachines() {
+			for stride := 1; stride <= patchStride+1; stride++ {
+				opts := []WindowOption{Stride(stride), Padding(1)}
+				plain := func(shape ...int) *drawnOperand {
+					return &drawnOperand{shape: shape, leaf: shape, first: -1, repeats: 1}
+				}
+				p := newDrawnProduct(fmt.Sprintf("conv2d, stride %d,", stride), func(s *Scope, x, w, b *Tensor) *Tensor { return Conv2d(s, x, w, b, opts...) },
+					plain(3, 18, 11*stride, 16*stride), plain(21, 18, 3, 4), plain(21), true)
+				p.sums(18*12, 21*12, 3*11*16, 3*11*16)
+				p.check(t, dt, m, r.Rand)
+			}
+		}
+	}
+}

@@ -108,7 +108,7 @@ func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd, a
 	}
 }
 
-// TakeHalves is TakeRows for halves; stride is 1 or 2.
+// TakeHalves is TakeRows for halves.
 func TakeHalves(rows, n, stride int, src []uint16, lds int, dst []uint16, ldd int) {
 	if rows == 0 || n == 0 {
 		return
@@ -116,6 +116,14 @@ func TakeHalves(rows, n, stride int, src []uint16, lds int, dst []uint16, ldd in
 	_, _ = src[(rows-1)*lds+(n-1)*stride], dst[(rows-1)*ldd+n-1]
 	if stride == 1 {
 		halfRows1(rows, n, &src[0], 2*lds, &dst[0], 2*ldd)
+		return
+	}
+	if stride > 2 {
+		for r := range rows {
+			for i := range n {
+				dst[r*ldd+i] = src[r*lds+i*stride]
+			}
+		}
 		return
 	}
 	if (rows-1)*lds+2*n > len(src) { // the instruction reads an element beyond the last one
@@ -183,7 +191,7 @@ func PackTileHalves(dst []uint16, rows, high, k int, src []uint16, row int) {
 }
 
 // PairRows sets dst[r·ldd + i], for r below rows and i below n, to the pair of src[r·lds + i·stride], the lower half, and the element
-// other behind it; without second its upper half is zero. stride is 1 or 2.
+// other behind it; without second its upper half is zero.
 func PairRows(rows, n, stride int, src []uint16, lds, other int, second bool, dst []uint32, ldd int) {
 	if rows == 0 || n == 0 {
 		return
@@ -197,20 +205,32 @@ func PairRows(rows, n, stride int, src []uint16, lds, other int, second bool, ds
 		pairRows1(rows, n, &src[0], 2*lds, 2*other, bits, &dst[0], 4*ldd)
 		return
 	}
+	if stride > 2 {
+		for r := range rows {
+			for i := range n {
+				dst[r*ldd+i] = pairAt(src[r*lds+i*stride:], other, second)
+			}
+		}
+		return
+	}
 	// The instruction reads an element beyond the last one of a row, which need not be there.
 	if last := (rows-1)*lds + 2*n - 1 + other; last >= len(src) {
 		for r := range rows {
-			v := uint32(src[r*lds+2*n-2])
-			if second {
-				v |= uint32(src[r*lds+2*n-2+other]) << 16
-			}
-			dst[r*ldd+n-1] = v
+			dst[r*ldd+n-1] = pairAt(src[r*lds+2*n-2:], other, second)
 		}
 		if n--; n == 0 {
 			return
 		}
 	}
 	pairRows2(rows, n, &src[0], 2*lds, 2*other, bits, &dst[0], 4*ldd)
+}
+
+// pairAt is the first element of src, the lower half, and with second the one that lies other behind it.
+func pairAt(src []uint16, other int, second bool) uint32 {
+	if !second {
+		return uint32(src[0])
+	}
+	return uint32(src[0]) | uint32(src[other])<<16
 }
 
 // PackTileRows packs weights [rows channels taps], taps innermost and rows row elements apart, as tiles: for each 32 channels, each row and

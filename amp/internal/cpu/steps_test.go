@@ -194,7 +194,7 @@ func TestStepCopies(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(5, 8))
 	for range 300 {
-		rows, n, stride := 1+r.IntN(20), 1+r.IntN(70), 1+r.IntN(2)
+		rows, n, stride := 1+r.IntN(20), 1+r.IntN(70), 1+r.IntN(4)
 		lds, ldd := n*stride+r.IntN(3)-stride+1, n+r.IntN(3)
 		src, half := make([]float32, (rows-1)*lds+(n-1)*stride+1), make([]uint16, (rows-1)*lds+(n-1)*stride+1)
 		for i := range src {
