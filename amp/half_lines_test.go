@@ -43,7 +43,7 @@ func checkHalfLines() string {
 		slope("gelu", GELU), slope("silu", SiLU), slope("relu", ReLU),
 	}
 	r := rand.New(rand.NewPCG(1, 7))
-	root := NewScope(Seed(8))
+	root := NewScope(On("cpu"), Seed(8))
 	defer root.Close()
 	for _, dt := range []DType{Float16, BFloat16} {
 		fresh := func(s *Scope, shape ...int) *Tensor {
@@ -61,7 +61,7 @@ func checkHalfLines() string {
 					values[i] = float32(math.Copysign(0, float64(r.IntN(2))-0.5))
 				}
 			}
-			return To(s, s.Own(From(values, shape...)), dt)
+			return To(s, s.Own(From(values, shape...).To(s)), dt)
 		}
 		for _, op := range rows {
 			for _, shape := range [][]int{{5}, {24}, {31}, {33}, {1000}, {grain + 77}, {3, 37}, {37, 3}, {70, 513}, {5, 1, 129}, {67, 1027}} {

@@ -66,7 +66,7 @@ func (c *tiledCase) compare(t *testing.T, dt DType) {
 		for i := c.S; i < len(seen); i++ { // the first query sees no key
 			seen[i] = i%3 > 0
 		}
-		mask = From(seen, c.T, c.S)
+		mask = From(seen, c.T, c.S).To(root)
 	case c.additive:
 		mask = Randn(root, dt, 0, 1, 3, c.T, c.S)
 	}

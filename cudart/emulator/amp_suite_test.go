@@ -47,7 +47,7 @@ func TestAmpSuites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range suites {
-		t.Run(s.dir+s.run, func(t *testing.T) {
+		t.Run(strings.ReplaceAll(s.dir, "/", "."), func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "suite.test")
 			dir := filepath.Join("..", "..", filepath.FromSlash(s.dir))
 			if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "./"+dir).CombinedOutput(); err != nil {

@@ -27,6 +27,15 @@ struct Statement {
 
   bool has(const char* w) const { return std::find(words.begin(), words.end(), w) != words.end(); }
   size_t at(const char* w) const { return static_cast<size_t>(std::find(words.begin(), words.end(), w) - words.begin()); }
+  // bare says whether a word stands in no parentheses: those of parameters, or of launch bounds before the type.
+  bool bare(const char* w) const {
+    int depth = 0;
+    for (const std::string& word : words) {
+      if (depth == 0 && word == w) return true;
+      depth += (word == "(") - (word == ")");
+    }
+    return false;
+  }
   // kind says what a brace behind it opens.
   enum Kind { space, record, function, other };
   Kind kind() const {
@@ -106,7 +115,7 @@ std::string annotations(const std::string& text, const std::string& folder, cons
         Statement::Kind kind = outside || member ? s.kind() : Statement::other;
         if (kind == Statement::function) {
           if (s.has("halftone_global")) {
-            if (!s.has("void") || s.at("void") > s.at("(")) complain("a __global__ function must have a void return type");
+            if (!s.bare("void")) complain("a __global__ function must have a void return type");
           } else if (!s.has("halftone_device")) {
             complain(s.has("halftone_host") ? markedHost : hostFunction);
           }
