@@ -54,8 +54,9 @@ class GoKernel(jkt.KernelTests):
     code_generate_error = "%amp doctr"
     # Cells of Go have no value, but the suite takes its cells for the history from here.
     code_execute_result = [{"code": "%%\nfmt.Println(6 * 7)"}, {"code": "var answer = 42"}, {"code": "!true"}]
+    # Without Sync a last display is lost now and then by stock GoNB, too.
     code_display_data = [
-        {"code": 'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>x</b>")', "mime": "text/html"},
+        {"code": 'import "github.com/janpfeifer/gonb/gonbui"\n%%\ndefer gonbui.Sync()\ngonbui.DisplayHTML("<b>x</b>")', "mime": "text/html"},
         {
             "code": "%%\nscope := amp.NewScope(amp.Record(amp.Decisions))\ndefer scope.Close()\n"
             "amp.MatMul(scope, amp.Ones(scope, amp.Float32, 2, 2), amp.Ones(scope, amp.Float32, 2, 2))\n"
@@ -125,7 +126,7 @@ class Report(unittest.TestResult):
 
     def addSubTest(self, test, subtest, err):
         if err is not None:
-            self.tell(subtest, "fail", self._exc_info_to_string(err, test))
+            self.tell(subtest, "fail", f"{subtest.params}\n{self._exc_info_to_string(err, test)}")
 
 
 if __name__ == "__main__":
