@@ -9,13 +9,18 @@ import (
 	"time"
 )
 
-// TestDrawnProductsLong is TestDrawnProducts for larger sizes, and other seeds each time: it names the one that failed, and
-// HALFTONE_TEST_SEED draws it again.
+// TestDrawnProductsLong is TestDrawnProducts for larger sizes, and more of them. HALFTONE_TEST_SEED=N draws from another seed on, and =now
+// from one that nobody saw: for the hours one wants to give it. It names the seed that failed.
 func TestDrawnProductsLong(t *testing.T) {
-	first, n := uint64(time.Now().UnixNano()), 0
-	if seed, err := strconv.ParseUint(os.Getenv("HALFTONE_TEST_SEED"), 10, 64); err == nil {
-		checkProducts(t, seed, 1, 1<<24)
-		return
+	first, n := uint64(1000), 0
+	if text := os.Getenv("HALFTONE_TEST_SEED"); text == "now" {
+		first = uint64(time.Now().UnixNano())
+	} else if text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("HALFTONE_TEST_SEED=%q is no number, and not now", text)
+		}
+		first = seed
 	}
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end) && !t.Failed(); n += 10 {
 		checkProducts(t, first+uint64(n), 10, 1<<24)

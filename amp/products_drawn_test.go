@@ -20,6 +20,7 @@ type drawnProduct struct {
 	operands []*drawnOperand // two, and a bias
 	call     func(s *Scope, x, w, b *Tensor) *Tensor
 	terms    []int // how many products, each about 1, the elements of the result and of each gradient are summed from
+	repeats  []int // how many such sums, each rounded, are then added for the gradient of what is repeated
 }
 
 func newDrawnProduct(name string, call func(s *Scope, x, w, b *Tensor) *Tensor, x, w, b *drawnOperand, biased bool) *drawnProduct {
@@ -30,11 +31,11 @@ func newDrawnProduct(name string, call func(s *Scope, x, w, b *Tensor) *Tensor, 
 	return p
 }
 
-// sums sets terms; the gradient of what is repeated is a sum of as many.
+// sums sets terms and repeats.
 func (p *drawnProduct) sums(n ...int) {
-	p.terms = n[:1+len(p.operands)]
-	for i, o := range p.operands {
-		p.terms[1+i] *= o.repeats
+	p.terms, p.repeats = n[:1+len(p.operands)], []int{1}
+	for _, o := range p.operands {
+		p.repeats = append(p.repeats, o.repeats)
 	}
 }
 
@@ -249,20 +250,22 @@ func (p *drawnProduct) run(m machine, drawn, dt DType) (out outcome) {
 }
 
 // far says where a result is farther from the exact one than rounding explains: an element is a sum of terms about 1 in float32, rounded
-// to the dtype.
+// to the dtype. What is repeated may have the same gradient, and so the same rounding, each time: those add up, they don't cancel.
 func (p *drawnProduct) far(got, exact outcome) string {
 	eps := map[DType]float64{Float32: 0, BFloat16: 0x1p-8, Float16: 0x1p-11}[got.dt]
 	for k, list := range exact.lists {
 		if len(got.lists[k]) != len(list) {
 			return fmt.Sprintf("list %d has %d elements, not %d", k, len(got.lists[k]), len(list))
 		}
-		root := math.Sqrt(float64(p.terms[k]))
+		repeats := float64(p.repeats[k])
+		root := math.Sqrt(float64(p.terms[k]) * repeats)
+		sum := math.Sqrt(float64(p.terms[k])) * repeats
 		unit := eps + 0x1p-23*(1+root)
 		for i, v := range list {
 			if got.dt == Float16 && math.Abs(v) > 3e4 {
 				continue
 			}
-			if g := got.lists[k][i]; !(math.Abs(g-v) <= unit*(2*math.Abs(v)+8*root)) {
+			if g := got.lists[k][i]; !(math.Abs(g-v) <= unit*(2*math.Abs(v)+8*sum)) {
 				return fmt.Sprintf("%s element %d of %d is %v, not %v", append([]string{"result"}, "gradient of x", "gradient of w", "gradient of the bias")[k], i, len(list), g, v)
 			}
 		}
