@@ -59,9 +59,8 @@ func (d *dam) put(m *message) {
 		d.streams = [2]flood{}
 	case m.kind == "error" || isIdle(m):
 		d.end()
-	case m.kind == "stream" && len(m.buffers) == 0:
-		var c streamContent
-		if json.Unmarshal(m.content, &c) == nil && !d.pass(m, c) {
+	default:
+		if p, ok := readPiece(m); ok && !d.pass(m, p) {
 			return
 		}
 	}
@@ -69,19 +68,21 @@ func (d *dam) put(m *message) {
 }
 
 // pass reports whether a piece of a stream goes through as it is.
-func (d *dam) pass(m *message, c streamContent) bool {
+func (d *dam) pass(m *message, p piece) bool {
 	f := &d.streams[0]
-	if c.Name == "stderr" {
+	if p.name == "stderr" {
 		f = &d.streams[1]
 	}
-	f.name = c.Name
+	f.name = p.name
 	limit := cmp.Or(d.first, floodFirst)
 	free := limit - f.seen
-	f.seen += len(c.Text)
-	if len(c.Text) <= free {
+	f.seen += p.size
+	if p.size <= free {
 		return true
 	}
-	if free >= 0 { // the first piece that is too much
+	var c streamContent
+	_ = json.Unmarshal(m.content, &c) // readPiece has seen that it can
+	if free >= 0 {                    // the first piece that is too much
 		f.seen = limit + 1
 		cut := runeStart(c.Text, free)
 		if cut > 0 {

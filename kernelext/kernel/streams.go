@@ -3,7 +3,6 @@ package kernel
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"sync"
 	"time"
 )
@@ -19,8 +18,8 @@ type joiner struct {
 	mu    sync.Mutex
 	held  *message // the first piece
 	name  string
-	text  bytes.Buffer
-	more  bool // there is more than the first piece
+	text  bytes.Buffer // of pieces
+	more  bool         // there is more than the first piece
 	timer *time.Timer
 }
 
@@ -39,22 +38,22 @@ type streamContent struct {
 func (j *joiner) put(m *message) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var c streamContent
-	if m.kind != "stream" || len(m.buffers) > 0 || json.Unmarshal(m.content, &c) != nil {
+	p, ok := readPiece(m)
+	if !ok {
 		j.flush()
 		j.send(m)
 		return
 	}
-	if j.held != nil && (c.Name != j.name || !bytes.Equal(m.parent, j.held.parent)) {
+	if j.held != nil && (p.name != j.name || !bytes.Equal(m.parent, j.held.parent)) {
 		j.flush()
 	}
 	if j.held == nil {
-		j.held, j.name = m, c.Name
+		j.held, j.name = m, p.name
 		j.timer = time.AfterFunc(cmp.Or(j.wait, joinFor), j.expire)
 	} else {
 		j.more = true
 	}
-	j.text.WriteString(c.Text)
+	j.text.Write(p.text)
 	if j.text.Len() >= joinSize {
 		j.flush()
 	}
@@ -74,7 +73,7 @@ func (j *joiner) flush() {
 	j.timer.Stop()
 	m := j.held
 	if j.more {
-		m = m.withContent(mustJSON(streamContent{j.name, j.text.String()}), j.key)
+		m = m.withContent(piece{name: j.name, text: j.text.Bytes()}.content(), j.key)
 	}
 	j.held, j.more = nil, false
 	j.text.Reset()

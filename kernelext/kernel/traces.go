@@ -37,7 +37,7 @@ const maxHeld = 4 << 10
 // pass returns what takes the place of m: nothing yet, or m with its places named, after what was held.
 func (t *tracer) pass(m *message) []*message {
 	var c streamContent
-	isText := m.kind == "stream" && json.Unmarshal(m.content, &c) == nil && c.Name == "stderr"
+	isText := m.kind == "stream" && bytes.Contains(m.content, []byte(`"stderr"`)) && json.Unmarshal(m.content, &c) == nil && c.Name == "stderr"
 	if t.held != nil && (!isText || !bytes.Equal(m.parent, t.held.parent)) {
 		before := t.flush()
 		return append(before, t.pass(m)...)
