@@ -7,15 +7,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 )
 
 // A Compare times the CPU backend and its peers in turns, each in its own process, so that what slows the machine down for a while
-// slows down all of them.
+// slows down all of them; and walks its table several times, so that the rounds of a case lie minutes apart.
 type Compare struct {
 	Go, Python, Checkout string
-	Rounds               int
+	Rounds               int   // of a case with a bar; others have half as many
 	Budget               int   // milliseconds per case, contender and round
 	Threads              []int // of every process; 0 is all processors
 	Cases                []CPUCase
@@ -71,94 +70,26 @@ func (c *Compare) Run(ctx context.Context) ([]CPURow, map[string]string, error) 
 		return nil, nil, fmt.Errorf("building the benchmark: %w\n%s", err, out)
 	}
 	tools := built{c: compileC(ctx, dir), noGo: c.buildGoPeers(ctx, dir)}
-	versions := map[string]string{}
-	var rows []CPURow
-	for i, threads := range c.Threads {
-		more, err := c.threads(ctx, dir, tools, threads, versions, i)
-		if err != nil {
-			return nil, nil, err
-		}
-		rows = append(rows, more...)
-	}
-	return rows, versions, nil
-}
-
-// threads measures all cases with one number of threads.
-func (c *Compare) threads(ctx context.Context, dir string, tools built, threads int, versions map[string]string, pass int) ([]CPURow, error) {
-	budget := strconv.Itoa(c.Budget)
-	ours := map[string]*contender{}
-	for _, k := range c.Cases {
-		if ours[k.Env] != nil {
-			continue
-		}
-		p, err := begin(ctx, threads, k.Env, filepath.Join(dir, "worker"), budget)
-		if err != nil {
-			return nil, err
-		}
-		defer p.stop()
-		ours[k.Env] = p
-	}
-	peers := map[string]*contender{}
-	for _, peer := range Peers {
-		p, why := c.beginPeer(ctx, dir, tools, peer, threads)
-		versions[peer.Name] = why
-		if p != nil {
-			defer p.stop()
-			peers[peer.Name] = p
-		}
-	}
-	top, err := ceilings(ctx, dir, threads)
-	if err != nil {
-		return nil, err
+	w := walker{Compare: c, dir: dir, tools: tools, versions: map[string]string{}, tops: map[int]Ceilings{}}
+	trials := c.trials()
+	if err := w.passes(ctx, trials); err != nil {
+		return nil, nil, err
 	}
 	var rows []CPURow
-	for i, k := range c.Cases {
-		r, err := c.measure(k, threads, ours[k.Env], peers)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, r)
-		if c.Report != nil {
-			c.Report(pass*len(c.Cases)+i+1, len(c.Threads)*len(c.Cases))
-		}
+	for _, t := range trials {
+		row := t.row()
+		row.Ceilings = w.tops[t.threads]
+		rows = append(rows, row)
 	}
-	after, err := ceilings(ctx, dir, threads) // a second time: nothing of a run should look faster than its ceiling because something disturbed this
-	for i := range rows {
-		rows[i].Ceilings = top.best(after)
-	}
-	return rows, err
-}
-
-// measure lets all contenders that know a case take turns at it, and repeats rounds that something disturbed.
-func (c *Compare) measure(k CPUCase, threads int, ours *contender, peers map[string]*contender) (CPURow, error) {
-	row := CPURow{CPUCase: k, Threads: threads, Rounds: c.Rounds}
-	if k.Bar == 0 && k.Most == 0 && ownBar(k) == 0 { // nothing is decided by it
-		row.Rounds = (c.Rounds + 1) / 2
-	}
-	out := map[string]bool{} // peers that are asked no more
-	rounds := make([]round, row.Rounds)
-	for i := range rounds {
-		r, err := c.round(i, k, threads, ours, peers, out)
-		if err != nil {
-			return row, err
-		}
-		rounds[i] = r
-		for name, t := range r {
-			out[name] = out[name] || i == 0 && name != "" && t.Median > hopeless*r.fastestPeer().Median
-		}
-	}
-	var err error
-	row.Again, row.Disturbed, err = newCalm(threads).settle(rounds, func(i int) (round, error) { return c.round(i, k, threads, ours, peers, out) })
-	row.take(rounds)
-	return row, err
+	return rows, w.versions, nil
 }
 
 // calmDown is a time after which the threads of a peer no longer wait for work on a processor that the next contender needs: OpenBLAS's do so
 // for some hundredths of a second.
 const calmDown = 100 * time.Millisecond
 
-// round asks all contenders once. Sides change places from round to round.
-func (c *Compare) round(i int, k CPUCase, threads int, ours *contender, peers map[string]*contender, out map[string]bool) (round, error) {
+// round asks all contenders once, and the yardstick before, between and after them. Sides change places from round to round.
+func (l *lineup) round(i int, t *trial) (round, error) {
 	order := []string{""}
 	for _, p := range Peers {
 		order = append(order, p.Name)
@@ -166,39 +97,41 @@ func (c *Compare) round(i int, k CPUCase, threads int, ours *contender, peers ma
 	if i%2 == 1 {
 		slices.Reverse(order)
 	}
-	times := round{}
+	r := round{times: map[string]timing{}, yard: l.yardstick()}
 	for _, name := range order {
-		who := ours
+		who := l.ours[t.Env]
 		if name != "" {
-			who = peers[name]
+			who = l.peers[name]
 		}
-		if who == nil || out[name] || name != "" && k.Env != "" { // another form of ours stands beside our usual one only
+		if who == nil || t.out[name] || name != "" && t.Env != "" { // another form of ours stands beside our usual one only
 			continue
 		}
-		t, err := who.ask(k.Name)
-		if name != "" && threads > 1 {
+		got, err := who.ask(t.Name)
+		if name != "" && t.threads > 1 {
 			time.Sleep(calmDown)
 		}
 		switch {
 		case err != nil && name != "": // it ended or hung: the others go on
 			who.stop()
-			delete(peers, name)
+			delete(l.peers, name)
+			t.out[name] = true
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", k.Name, err)
-		case t.Error != "" && name == "":
-			return nil, fmt.Errorf("%s: our side says %s", k.Name, t.Error)
-		case t.Error != "":
-			out[name] = true
+			return r, fmt.Errorf("%s: %w", t.Name, err)
+		case got.Error != "" && name == "":
+			return r, fmt.Errorf("%s: our side says %s", t.Name, got.Error)
+		case got.Error != "":
+			t.out[name] = true
 		default:
-			times[name] = t
+			r.times[name] = got
 		}
+		r.yard = max(r.yard, l.yardstick())
 	}
-	return times, nil
+	return r, nil
 }
 
 // fastestPeer is the time of the fastest one of a round, 0 if there is none.
 func (r round) fastestPeer() (best timing) {
-	for name, t := range r {
+	for name, t := range r.times {
 		if name != "" && (best.Median == 0 || t.Median < best.Median) {
 			best = t
 		}
@@ -211,13 +144,13 @@ func (row *CPURow) take(rounds []round) {
 	row.Peers, row.PeerRSS = map[string]float64{}, map[string]float64{}
 	samples, ratios, work := map[string][]float64{}, []float64(nil), []float64(nil)
 	for _, r := range rounds {
-		mine, best := r[""], r.fastestPeer()
-		for name, t := range r {
+		mine, best := r.times[""], r.fastestPeer()
+		for name, t := range r.times {
 			samples[name] = append(samples[name], t.Median)
 			if name == "" {
-				row.RSS, row.Held = t.RSS, t.Held
+				row.RSS, row.Held = max(row.RSS, t.RSS), t.Held
 			} else {
-				row.PeerRSS[name] = t.RSS
+				row.PeerRSS[name] = max(row.PeerRSS[name], t.RSS)
 			}
 		}
 		if mine.Median > 0 && best.Median > 0 {

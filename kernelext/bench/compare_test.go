@@ -18,7 +18,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		python = "python3-is-missing"
 	}
-	c := Compare{Go: "go", Python: python, Checkout: root, Rounds: 2, Budget: 1, Threads: []int{1}, Cases: Select(CPUCases(), []string{"gemm/f32/64/", "cast/f32/f16"})}
+	c := Compare{Go: "go", Python: python, Checkout: root, Rounds: 3, Budget: 1, Threads: []int{1}, Cases: Select(CPUCases(), []string{"gemm/f32/64/", "cast/f32/f16"})}
 	rows, versions, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -27,6 +27,9 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, r := range rows {
+		if r.Rounds != map[string]int{"gemm": 2, "cast": 3}[r.Name[:4]] {
+			t.Errorf("%s: %d rounds", r.Name, r.Rounds)
+		}
 		if r.Ours <= 0 || (r.Ratio > 0) != (len(r.Peers) > 0) {
 			t.Errorf("%+v", r)
 		}

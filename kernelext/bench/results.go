@@ -51,7 +51,11 @@ func disturbances(rows []CPURow) string {
 	for _, r := range rows {
 		rounds, again, left = rounds+r.Rounds, again+r.Again, left+r.Disturbed
 	}
-	return fmt.Sprintf("A round in which a contender, ours or a peer, stood still, in that its wall time was more than %.2f times what its processor time takes in its best round, is measured again, for a case at most as often as it has rounds: of %d rounds that was done %d times, and %d were disturbed all the same.", tooIdle, rounds, again, left)
+	return fmt.Sprintf("The table is walked several times, up to %d rounds of a case each time and with all processes started anew, so that the rounds of a case lie minutes apart. "+
+		"A round is disturbed if a contender, ours or a peer, stood still in it, in that its wall time was more than %.2f times what its processor time takes in its best round, "+
+		"or if a loop of multiply-adds on every processor, run before, between and after the contenders, took more than %.2f times its median over the run: someone else used the cores. "+
+		"Disturbed rounds are measured again in up to %d further walks, the less disturbed measurement counts, and the times of ours and of peers have no part in that: of %d rounds that was done %d times, and %d were disturbed all the same.",
+		perPass, tooIdle, tooSlow, mostAgain, rounds, again, left)
 }
 
 // ownBar is the bar of a format, or of another form of our kernels, against our float32 as it is.

@@ -15,7 +15,7 @@ func benchmark(ctx context.Context, args []string) error {
 	fs := flags("bench", "", "Measures, side by side in one run, the latency of cells and the time of a training step.")
 	newInstaller := installerFlags(fs)
 	rounds := fs.Int("rounds", 20, "how often each cell is timed; the table shows medians")
-	cpuRounds := fs.Int("cpu-rounds", 5, "how often each case of the CPU backend is timed")
+	cpuRounds := fs.Int("cpu-rounds", 6, "how often each case of the CPU backend is timed, two rounds in each walk through the table")
 	only := fs.String("cpu", "", "time only the CPU backend, in cases that start with one of these prefixes (with commas; all for every case)")
 	if err := parse(fs, args); err != nil {
 		return err

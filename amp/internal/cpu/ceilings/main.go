@@ -1,9 +1,11 @@
 // Command ceilings measures what this machine can do at most, for package bench to hold the rows of its table against: operations per
 // nanosecond of products in registers, bytes per nanosecond of a copy, of reading and of writing in place, and what a parallel loop over nothing takes. It uses the kernels
-// and threads that HALFTONE_CPU, HALFTONE_DOT and HALFTONE_THREADS choose, and prints one line of JSON.
+// and threads that HALFTONE_CPU, HALFTONE_DOT and HALFTONE_THREADS choose, and prints one line of JSON. With the argument yardstick it answers
+// every line of its input with what a fixed loop takes at that moment, which tells a disturbed machine from a quiet one.
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,6 +22,10 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "yardstick" {
+		yardstick()
+		return
+	}
 	src, dst := make([]byte, copied), make([]byte, copied)
 	for i := range src {
 		src[i] = byte(i)
@@ -44,6 +50,32 @@ func main() {
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 		fmt.Fprintln(os.Stderr, "ceilings:", err)
 		os.Exit(1)
+	}
+}
+
+// yardstick answers lines with the time in ns that every thread needs for as many multiply-adds: that of the slowest one, and the least of a
+// few such times, since a moment without a processor says nothing. Where there are no vector kernels it says so.
+func yardstick() {
+	const n, times = 4_000_000, 3
+	out := json.NewEncoder(os.Stdout)
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		if cpu.Peak(1) == 0 {
+			_ = out.Encode(map[string]string{"error": "no vector kernels"})
+			continue
+		}
+		var all []time.Duration
+		for range times {
+			began := time.Now()
+			cpu.Parallel(cpu.Threads(), 1, func(lo, hi int) {
+				for range hi - lo {
+					cpu.Peak(n)
+				}
+			})
+			all = append(all, time.Since(began))
+		}
+		if out.Encode(map[string]float64{"median": float64(slices.Min(all))}) != nil {
+			return
+		}
 	}
 }
 
