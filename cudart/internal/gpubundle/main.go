@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -58,29 +59,34 @@ func build(ctx context.Context, out string) error {
 		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
 			return err
 		}
-		if _, err := os.Stat(filepath.Join(dir, "testdata")); err == nil {
-			if err := os.CopyFS(filepath.Join(to, "testdata"), os.DirFS(filepath.Join(dir, "testdata"))); err != nil {
-				return err
-			}
+		if err := testdata(dir, to); err != nil {
+			return err
 		}
 	}
 	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, and those of sessions keep tensors
 	// in its memory from process to process.
 	for _, path := range []string{"amp", "kernelext/session"} {
 		fmt.Println("packing", path)
-		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(out, "tests", filepath.FromSlash(path), "suite.test"), "./"+path); err != nil {
+		to := filepath.Join(out, "tests", filepath.FromSlash(path))
+		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
 			return err
 		}
+		if err := testdata(path, to); err != nil {
+			return err
+		}
+	}
+	// All of amp's tests run there, and some compare with what lies in their folder and with the README above it.
+	if err := files("amp", filepath.Join(out, "tests", "amp")); err != nil {
+		return err
+	}
+	if err := copyFile("README.md", filepath.Join(out, "tests", "README.md")); err != nil {
+		return err
 	}
 	if _, err := goCommand(ctx, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(out, "run"), "./cudart/internal/gpubench"); err != nil {
 		return err
 	}
 	for _, script := range []string{"gpubench/peer.py", "gpubench/steps.py", "kernelpeer.py"} {
-		text, err := os.ReadFile(filepath.Join("cudart", "internal", filepath.FromSlash(script)))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(out, filepath.Base(script)), text, 0o644); err != nil {
+		if err := copyFile(filepath.Join("cudart", "internal", filepath.FromSlash(script)), filepath.Join(out, filepath.Base(script))); err != nil {
 			return err
 		}
 	}
@@ -92,6 +98,39 @@ func build(ctx context.Context, out string) error {
 		return err
 	}
 	return archive(out, out+".tar.gz", maxBytes)
+}
+
+// testdata copies a package's testdata, if it has one.
+func testdata(dir, to string) error {
+	from := filepath.Join(dir, "testdata")
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return os.CopyFS(filepath.Join(to, "testdata"), os.DirFS(from))
+}
+
+// files copies the files of a folder, without those in folders of it.
+func files(dir, to string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if e.Type().IsRegular() {
+			if err := copyFile(filepath.Join(dir, e.Name()), filepath.Join(to, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o644)
 }
 
 // goCommand runs go for the machine the bundle is for and returns what it prints.

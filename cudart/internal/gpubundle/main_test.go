@@ -61,3 +61,30 @@ func TestArchive(t *testing.T) {
 		t.Errorf("a bundle that is too large: %v", err)
 	}
 }
+
+// TestFiles: what tests read is where go test would have it.
+func TestFiles(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "p"), t.TempDir()
+	for _, name := range []string{"testdata/deep/a.json", "inner/b.go", "c.go", "OPS.md"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(from, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(from, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := testdata(filepath.Join(from, "inner"), to); err != nil {
+		t.Errorf("a package without testdata: %v", err)
+	}
+	if err := testdata(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if err := files(from, to); err != nil {
+		t.Fatal(err)
+	}
+	for name, packed := range map[string]bool{"testdata/deep/a.json": true, "c.go": true, "OPS.md": true, "inner/b.go": false} {
+		if b, err := os.ReadFile(filepath.Join(to, name)); (err == nil) != packed || packed && string(b) != name {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+}
