@@ -16,17 +16,20 @@ const whyRecurrent = "two matrix products and little else: half inputs, float32 
 func init() {
 	args := []string{"x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}
 	long := []string{"x", "h", "c", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}
-	pair := func(name, doc string, args, parts []string) (cell, layer *Op) {
+	pair := func(name, doc string, args, parts []string, gates ...string) (cell, layer *Op) {
 		o := Op{Name: name + "_cell", Doc: doc, Args: args, Class: Lower, Why: whyRecurrent, Composite: append([]string{"linear", "cast", "add"}, parts...), CUDA: "linear"}
 		cell = define(o)
 		o.Name, o.Doc = name, "one layer of "+name+"_cell over a sequence, in one direction"
 		o.Composite = append([]string{"linear", "narrow", "cast", "add"}, append(slices.Clone(parts), "stack", "cat")...)
+		if gates != nil { // whole layers: op_rnn_layer.go
+			o.Composite, o.Backward = append([]string{"linear", "copy_"}, gates...), layerBackward
+		}
 		return cell, define(o)
 	}
 	opRNNTanhCell, opRNNTanh = pair("rnn_tanh", "tanh(weight_ih·x + bias_ih + weight_hh·h + bias_hh)", args, []string{"tanh"})
 	opRNNReLUCell, opRNNReLU = pair("rnn_relu", "relu(weight_ih·x + bias_ih + weight_hh·h + bias_hh)", args, []string{"relu"})
-	opGRUCell, opGRU = pair("gru", "(1 - z)·n + z·h with n = tanh(x_n + r·h_n), reset gate r and update gate z", args, []string{"narrow", "sigmoid", "tanh", "sub", "mul"})
-	opLSTMCell, opLSTM = pair("lstm", "c' = f·c + i·g and h' = o·tanh c', with input, forget and output gates i, f, o and g = tanh", long, []string{"narrow", "sigmoid", "tanh", "mul"})
+	opGRUCell, opGRU = pair("gru", "(1 - z)·n + z·h with n = tanh(x_n + r·h_n), reset gate r and update gate z", args, []string{"narrow", "sigmoid", "tanh", "sub", "mul"}, "gru_gates_", "gru_gates_backward_", "matmul", "sum", "narrow")
+	opLSTMCell, opLSTM = pair("lstm", "c' = f·c + i·g and h' = o·tanh c', with input, forget and output gates i, f, o and g = tanh", long, []string{"narrow", "sigmoid", "tanh", "mul"}, "lstm_gates_", "lstm_gates_backward_", "matmul", "sum", "narrow")
 }
 
 // A recurrence is what tells the cells apart: the products they need and how those become the next state.
@@ -34,6 +37,7 @@ type recurrence struct {
 	cell, layer *Op
 	gates       int
 	next        func(s *Scope, x, h *Tensor, state []*Tensor) []*Tensor // in float32 or wider
+	whole       *wholeLayer                                             // how a layer runs all steps at once; nil for step by step
 }
 
 var (
@@ -62,8 +66,8 @@ var (
 func init() {
 	rnnTanh.cell, rnnTanh.layer = opRNNTanhCell, opRNNTanh
 	rnnReLU.cell, rnnReLU.layer = opRNNReLUCell, opRNNReLU
-	gru.cell, gru.layer = opGRUCell, opGRU
-	lstm.cell, lstm.layer = opLSTMCell, opLSTM
+	gru.cell, gru.layer, gru.whole = opGRUCell, opGRU, &wholeGRU
+	lstm.cell, lstm.layer, lstm.whole = opLSTMCell, opLSTM, &wholeLSTM
 }
 
 // A CellWeights holds the parameters of a recurrent cell: of gates·hidden rows, gate after gate in PyTorch's order (r z n for a GRU,
@@ -136,6 +140,14 @@ func (r *recurrence) run(s *Scope, x *Tensor, state []*Tensor, w CellWeights, re
 		fail(r.layer.Name, ErrShape, "use [steps batch features] with at least one step", "x is %v", x.shape)
 	}
 	s, x, state, w = r.begin(s, r.layer, x, state, w)
+	if r.whole != nil {
+		return r.runWhole(s, x, state, w, reverse)
+	}
+	return r.stepwise(s, x, state, w, reverse)
+}
+
+// stepwise is run in ops that have gradients of their own.
+func (r *recurrence) stepwise(s *Scope, x *Tensor, state []*Tensor, w CellWeights, reverse bool) (*Tensor, []*Tensor) {
 	parts := unbind(s, Linear(s, x, w.IH, w.BiasIH))
 	states := make([]*Tensor, len(parts))
 	for i := range parts {

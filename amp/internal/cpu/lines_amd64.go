@@ -114,4 +114,13 @@ func init() {
 	LineHuber.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineHuberY, AVX512: lineHuberZ}
 	LineBinaryCrossEntropy.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineBinaryCrossEntropyY, AVX512: lineBinaryCrossEntropyZ}
 	LineDivergence.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDivergenceY, AVX512: lineDivergenceZ}
+	LineGate.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGateY, AVX512: lineGateZ}
+	LineTanhGate.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineTanhGateY, AVX512: lineTanhGateZ}
+	LineLSTM.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLSTMY, AVX512: lineLSTMZ}
+	LineLSTMGradOut.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLSTMGradOutY, AVX512: lineLSTMGradOutZ}
+	LineLSTMGradIn.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLSTMGradInY, AVX512: lineLSTMGradInZ}
+	LineLSTMGradForget.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineLSTMGradForgetY, AVX512: lineLSTMGradForgetZ}
+	LineGRU.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGRUY, AVX512: lineGRUZ}
+	LineGRUGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGRUGradY, AVX512: lineGRUGradZ}
+	LineGRUGradReset.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGRUGradResetY, AVX512: lineGRUGradResetZ}
 }

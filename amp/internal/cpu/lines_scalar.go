@@ -202,6 +202,24 @@ var (
 	}}
 	// LineDivergence adds x1·(log x1 - x0) to s0, where x1 is not 0.
 	LineDivergence = LineKernel{plain: lineDivergenceGo, lines: []int{0, 1}, written: []int{}}
+	// LineGate sets x0 to σ(x0 + x1).
+	LineGate = LineKernel{plain: lineGateGo, lines: []int{0, 1}, written: []int{0}}
+	// LineTanhGate sets x0 to tanh(x0 + x1).
+	LineTanhGate = LineKernel{plain: lineTanhGateGo, lines: []int{0, 1}, written: []int{0}}
+	// LineLSTM sets c' x5 = f·c + i·g and h' x6 = o·tanh c', for i, f, g and o x0 to x3 and c x4.
+	LineLSTM = LineKernel{plain: lineLSTMGo, lines: []int{0, 1, 2, 3, 4, 5, 6}, written: []int{5, 6}}
+	// LineLSTMGradOut for t = tanh c', o and c' x0 and x1, and dh = x2 + x3: sets x5, the gradient of o before its σ, and adds dh·o·(1 - t²) to dc x4.
+	LineLSTMGradOut = LineKernel{plain: lineLSTMGradOutGo, lines: []int{0, 1, 2, 3, 4, 5}, written: []int{4, 5}}
+	// LineLSTMGradIn sets x3 and x4 to the gradients of i and g, x0 and x1, before σ and tanh, for dc x2.
+	LineLSTMGradIn = LineKernel{plain: lineLSTMGradInGo, lines: []int{0, 1, 2, 3, 4}, written: []int{3, 4}}
+	// LineLSTMGradForget sets x3 to the gradient of f x0 before its σ, for c x1 and dc x2, and dc to dc·f.
+	LineLSTMGradForget = LineKernel{plain: lineLSTMGradForgetGo, lines: []int{0, 1, 2, 3}, written: []int{2, 3}}
+	// LineGRU sets n x0 = tanh(x0 + r·x3) and h' x5 = (h - n)·z + n, for r, z and h x1, x2 and x4.
+	LineGRU = LineKernel{plain: lineGRUGo, lines: []int{0, 1, 2, 3, 4, 5}, written: []int{0, 5}}
+	// LineGRUGrad for dh x0, z, n and h x1 to x3: sets x4 and x5 to the gradients of z and n before σ and tanh, and dh to dh·z.
+	LineGRUGrad = LineKernel{plain: lineGRUGradGo, lines: []int{0, 1, 2, 3, 4, 5}, written: []int{0, 4, 5}}
+	// LineGRUGradReset sets x3 to the gradient of r before its σ and x4 to that of the product x2 that r multiplies, for the gradient x0 of their sum and r x1.
+	LineGRUGradReset = LineKernel{plain: lineGRUGradResetGo, lines: []int{0, 1, 2, 3, 4}, written: []int{3, 4}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
@@ -2052,4 +2070,371 @@ func lineDivergenceGo(lo, n int, io *Line) {
 		s0[(i-lo)%32] += v63
 	}
 	io.Acc[0].add(&s0)
+}
+
+// lineGateGo sets x0 to σ(x0 + x1). It does elements lo to n.
+func lineGateGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 + v1)
+		v4 := v2 < 0
+		v7 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v8 := v7
+		if -104.5 > v7 {
+			v8 = -104.5
+		}
+		v11 := FMA32(v8, 1.442695, 1.2582912e+07)
+		v12 := float32(v11 - 1.2582912e+07)
+		v15 := FMA32(-v12, 0.6931472, v8)
+		v16 := FMA32(-v12, -1.9046542e-09, v15)
+		v19 := FMA32(0.001381493, v16, 0.008368768)
+		v21 := FMA32(v19, v16, 0.04166839)
+		v23 := FMA32(v21, v16, 0.1666652)
+		v25 := FMA32(v23, v16, 0.49999994)
+		v27 := FMA32(v25, v16, 1)
+		v28 := FMA32(v27, v16, 1)
+		v29 := scale32(v28, v12)
+		v30 := float32(1 + v29)
+		v31 := float32(1 - v30)
+		v32 := float32(v31 + v29)
+		v34 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v30))
+		v35 := FMA32(-v30, v34, 1)
+		v36 := FMA32(v35, v35, v35)
+		v37 := FMA32(v34, v36, v34)
+		v38 := FMA32(-v30, v37, 1)
+		v39 := FMA32(v37, v38, v37)
+		v40 := float32(1)
+		if v4 {
+			v40 = v29
+		}
+		v41 := float32(v40 * v39)
+		v42 := FMA32(-v41, v30, v40)
+		v43 := FMA32(-v41, v32, v42)
+		v44 := FMA32(v43, v39, v41)
+		x0[i] = v44
+	}
+}
+
+// lineTanhGateGo sets x0 to tanh(x0 + x1). It does elements lo to n.
+func lineTanhGateGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 + v1)
+		v5 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v7 := float32(v5 * -2)
+		v8 := v7
+		if -40 > v7 {
+			v8 = -40
+		}
+		v11 := FMA32(v8, 1.442695, 1.2582912e+07)
+		v12 := float32(v11 - 1.2582912e+07)
+		v15 := FMA32(-v12, 0.6931472, v8)
+		v16 := FMA32(-v12, -1.9046542e-09, v15)
+		v18 := scale32(1, v12)
+		v21 := FMA32(0.001388896, v16, 0.008369133)
+		v23 := FMA32(v21, v16, 0.041667137)
+		v25 := FMA32(v23, v16, 0.16666506)
+		v27 := FMA32(v25, v16, 0.49999997)
+		v28 := FMA32(v27, v16, 1)
+		v29 := float32(v16 * v28)
+		v30 := float32(v18 - 1)
+		v31 := FMA32(v18, v29, v30)
+		v33 := float32(2 + v31)
+		v34 := float32(2 - v33)
+		v35 := float32(v34 + v31)
+		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
+		v38 := FMA32(-v33, v37, 1)
+		v39 := FMA32(v38, v38, v38)
+		v40 := FMA32(v37, v39, v37)
+		v41 := FMA32(-v33, v40, 1)
+		v42 := FMA32(v40, v41, v40)
+		v43 := float32(v31 * v42)
+		v44 := FMA32(-v43, v33, v31)
+		v45 := FMA32(-v43, v35, v44)
+		v46 := FMA32(v45, v42, v43)
+		v47 := math.Float32frombits(math.Float32bits(v46) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v49 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v50 := math.Float32frombits(math.Float32bits(v47) | math.Float32bits(v49))
+		x0[i] = v50
+	}
+}
+
+// lineLSTMGo sets c' x5 = f·c + i·g and h' x6 = o·tanh c', for i, f, g and o x0 to x3 and c x4. It does elements lo to n.
+func lineLSTMGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	x6 := io.F32[6][:n]
+	for i := lo; i < n; i++ {
+		v0 := x1[i]
+		v1 := x4[i]
+		v2 := float32(v0 * v1)
+		v3 := x0[i]
+		v4 := x2[i]
+		v5 := float32(v3 * v4)
+		v6 := float32(v2 + v5)
+		x5[i] = v6
+		v9 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v11 := float32(v9 * -2)
+		v12 := v11
+		if -40 > v11 {
+			v12 = -40
+		}
+		v15 := FMA32(v12, 1.442695, 1.2582912e+07)
+		v16 := float32(v15 - 1.2582912e+07)
+		v19 := FMA32(-v16, 0.6931472, v12)
+		v20 := FMA32(-v16, -1.9046542e-09, v19)
+		v22 := scale32(1, v16)
+		v25 := FMA32(0.001388896, v20, 0.008369133)
+		v27 := FMA32(v25, v20, 0.041667137)
+		v29 := FMA32(v27, v20, 0.16666506)
+		v31 := FMA32(v29, v20, 0.49999997)
+		v32 := FMA32(v31, v20, 1)
+		v33 := float32(v20 * v32)
+		v34 := float32(v22 - 1)
+		v35 := FMA32(v22, v33, v34)
+		v37 := float32(2 + v35)
+		v38 := float32(2 - v37)
+		v39 := float32(v38 + v35)
+		v41 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v37))
+		v42 := FMA32(-v37, v41, 1)
+		v43 := FMA32(v42, v42, v42)
+		v44 := FMA32(v41, v43, v41)
+		v45 := FMA32(-v37, v44, 1)
+		v46 := FMA32(v44, v45, v44)
+		v47 := float32(v35 * v46)
+		v48 := FMA32(-v47, v37, v35)
+		v49 := FMA32(-v47, v39, v48)
+		v50 := FMA32(v49, v46, v47)
+		v51 := math.Float32frombits(math.Float32bits(v50) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v53 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v54 := math.Float32frombits(math.Float32bits(v51) | math.Float32bits(v53))
+		v55 := x3[i]
+		v56 := float32(v54 * v55)
+		x6[i] = v56
+	}
+}
+
+// lineLSTMGradOutGo for t = tanh c', o and c' x0 and x1, and dh = x2 + x3: sets x5, the gradient of o before its σ, and adds dh·o·(1 - t²) to dc x4. It does elements lo to n.
+func lineLSTMGradOutGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	for i := lo; i < n; i++ {
+		v0 := x2[i]
+		v1 := x3[i]
+		v2 := float32(v0 + v1)
+		v3 := x1[i]
+		v6 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v8 := float32(v6 * -2)
+		v9 := v8
+		if -40 > v8 {
+			v9 = -40
+		}
+		v12 := FMA32(v9, 1.442695, 1.2582912e+07)
+		v13 := float32(v12 - 1.2582912e+07)
+		v16 := FMA32(-v13, 0.6931472, v9)
+		v17 := FMA32(-v13, -1.9046542e-09, v16)
+		v19 := scale32(1, v13)
+		v22 := FMA32(0.001388896, v17, 0.008369133)
+		v24 := FMA32(v22, v17, 0.041667137)
+		v26 := FMA32(v24, v17, 0.16666506)
+		v28 := FMA32(v26, v17, 0.49999997)
+		v29 := FMA32(v28, v17, 1)
+		v30 := float32(v17 * v29)
+		v31 := float32(v19 - 1)
+		v32 := FMA32(v19, v30, v31)
+		v34 := float32(2 + v32)
+		v35 := float32(2 - v34)
+		v36 := float32(v35 + v32)
+		v38 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v34))
+		v39 := FMA32(-v34, v38, 1)
+		v40 := FMA32(v39, v39, v39)
+		v41 := FMA32(v38, v40, v38)
+		v42 := FMA32(-v34, v41, 1)
+		v43 := FMA32(v41, v42, v41)
+		v44 := float32(v32 * v43)
+		v45 := FMA32(-v44, v34, v32)
+		v46 := FMA32(-v44, v36, v45)
+		v47 := FMA32(v46, v43, v44)
+		v48 := math.Float32frombits(math.Float32bits(v47) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v50 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v51 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v50))
+		v52 := x0[i]
+		v53 := float32(v2 * v51)
+		v54 := float32(v53 * v52)
+		v55 := float32(1 - v52)
+		v56 := float32(v54 * v55)
+		x5[i] = v56
+		v57 := x4[i]
+		v58 := float32(v2 * v52)
+		v59 := FMA32(-v51, v51, 1)
+		v60 := float32(v58 * v59)
+		v61 := float32(v57 + v60)
+		x4[i] = v61
+	}
+}
+
+// lineLSTMGradInGo sets x3 and x4 to the gradients of i and g, x0 and x1, before σ and tanh, for dc x2. It does elements lo to n.
+func lineLSTMGradInGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := float32(v2 * v1)
+		v4 := float32(v3 * v0)
+		v6 := float32(1 - v0)
+		v7 := float32(v4 * v6)
+		x3[i] = v7
+		v8 := float32(v2 * v0)
+		v9 := FMA32(-v1, v1, 1)
+		v10 := float32(v8 * v9)
+		x4[i] = v10
+	}
+}
+
+// lineLSTMGradForgetGo sets x3 to the gradient of f x0 before its σ, for c x1 and dc x2, and dc to dc·f. It does elements lo to n.
+func lineLSTMGradForgetGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x2[i]
+		v2 := x1[i]
+		v3 := float32(v1 * v2)
+		v4 := float32(v3 * v0)
+		v6 := float32(1 - v0)
+		v7 := float32(v4 * v6)
+		x3[i] = v7
+		v8 := float32(v1 * v0)
+		x2[i] = v8
+	}
+}
+
+// lineGRUGo sets n x0 = tanh(x0 + r·x3) and h' x5 = (h - n)·z + n, for r, z and h x1, x2 and x4. It does elements lo to n.
+func lineGRUGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := x3[i]
+		v3 := float32(v1 * v2)
+		v4 := float32(v0 + v3)
+		v7 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v9 := float32(v7 * -2)
+		v10 := v9
+		if -40 > v9 {
+			v10 = -40
+		}
+		v13 := FMA32(v10, 1.442695, 1.2582912e+07)
+		v14 := float32(v13 - 1.2582912e+07)
+		v17 := FMA32(-v14, 0.6931472, v10)
+		v18 := FMA32(-v14, -1.9046542e-09, v17)
+		v20 := scale32(1, v14)
+		v23 := FMA32(0.001388896, v18, 0.008369133)
+		v25 := FMA32(v23, v18, 0.041667137)
+		v27 := FMA32(v25, v18, 0.16666506)
+		v29 := FMA32(v27, v18, 0.49999997)
+		v30 := FMA32(v29, v18, 1)
+		v31 := float32(v18 * v30)
+		v32 := float32(v20 - 1)
+		v33 := FMA32(v20, v31, v32)
+		v35 := float32(2 + v33)
+		v36 := float32(2 - v35)
+		v37 := float32(v36 + v33)
+		v39 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v35))
+		v40 := FMA32(-v35, v39, 1)
+		v41 := FMA32(v40, v40, v40)
+		v42 := FMA32(v39, v41, v39)
+		v43 := FMA32(-v35, v42, 1)
+		v44 := FMA32(v42, v43, v42)
+		v45 := float32(v33 * v44)
+		v46 := FMA32(-v45, v35, v33)
+		v47 := FMA32(-v45, v37, v46)
+		v48 := FMA32(v47, v44, v45)
+		v49 := math.Float32frombits(math.Float32bits(v48) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v51 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v52 := math.Float32frombits(math.Float32bits(v49) | math.Float32bits(v51))
+		x0[i] = v52
+		v53 := x4[i]
+		v54 := float32(v53 - v52)
+		v55 := x2[i]
+		v56 := float32(v54 * v55)
+		v57 := float32(v56 + v52)
+		x5[i] = v57
+	}
+}
+
+// lineGRUGradGo for dh x0, z, n and h x1 to x3: sets x4 and x5 to the gradients of z and n before σ and tanh, and dh to dh·z. It does elements lo to n.
+func lineGRUGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := x3[i]
+		v4 := float32(v3 - v2)
+		v5 := float32(v0 * v4)
+		v6 := float32(v5 * v1)
+		v8 := float32(1 - v1)
+		v9 := float32(v6 * v8)
+		x4[i] = v9
+		v10 := float32(1 - v1)
+		v11 := float32(v0 * v10)
+		v12 := FMA32(-v2, v2, 1)
+		v13 := float32(v11 * v12)
+		x5[i] = v13
+		v14 := float32(v0 * v1)
+		x0[i] = v14
+	}
+}
+
+// lineGRUGradResetGo sets x3 to the gradient of r before its σ and x4 to that of the product x2 that r multiplies, for the gradient x0 of their sum and r x1. It does elements lo to n.
+func lineGRUGradResetGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := float32(v0 * v2)
+		v4 := float32(v3 * v1)
+		v6 := float32(1 - v1)
+		v7 := float32(v4 * v6)
+		x3[i] = v7
+		v8 := float32(v0 * v1)
+		x4[i] = v8
+	}
 }

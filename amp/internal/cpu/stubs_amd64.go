@@ -1327,6 +1327,46 @@ func lineExpY(blocks int, io *Line)
 //go:noescape
 func lineExpZ(blocks int, io *Line)
 
+// lineGRUGradResetY does blocks of 32 elements of lineGRUGradReset.
+//
+//go:noescape
+func lineGRUGradResetY(blocks int, io *Line)
+
+// lineGRUGradResetZ does blocks of 32 elements of lineGRUGradReset.
+//
+//go:noescape
+func lineGRUGradResetZ(blocks int, io *Line)
+
+// lineGRUGradY does blocks of 32 elements of lineGRUGrad.
+//
+//go:noescape
+func lineGRUGradY(blocks int, io *Line)
+
+// lineGRUGradZ does blocks of 32 elements of lineGRUGrad.
+//
+//go:noescape
+func lineGRUGradZ(blocks int, io *Line)
+
+// lineGRUY does blocks of 32 elements of lineGRU.
+//
+//go:noescape
+func lineGRUY(blocks int, io *Line)
+
+// lineGRUZ does blocks of 32 elements of lineGRU.
+//
+//go:noescape
+func lineGRUZ(blocks int, io *Line)
+
+// lineGateY does blocks of 32 elements of lineGate.
+//
+//go:noescape
+func lineGateY(blocks int, io *Line)
+
+// lineGateZ does blocks of 32 elements of lineGate.
+//
+//go:noescape
+func lineGateZ(blocks int, io *Line)
+
 // lineGeluGradBF16Y does blocks of 32 elements of lineGeluGrad in bfloat16.
 //
 //go:noescape
@@ -1416,6 +1456,46 @@ func lineHuberY(blocks int, io *Line)
 //
 //go:noescape
 func lineHuberZ(blocks int, io *Line)
+
+// lineLSTMGradForgetY does blocks of 32 elements of lineLSTMGradForget.
+//
+//go:noescape
+func lineLSTMGradForgetY(blocks int, io *Line)
+
+// lineLSTMGradForgetZ does blocks of 32 elements of lineLSTMGradForget.
+//
+//go:noescape
+func lineLSTMGradForgetZ(blocks int, io *Line)
+
+// lineLSTMGradInY does blocks of 32 elements of lineLSTMGradIn.
+//
+//go:noescape
+func lineLSTMGradInY(blocks int, io *Line)
+
+// lineLSTMGradInZ does blocks of 32 elements of lineLSTMGradIn.
+//
+//go:noescape
+func lineLSTMGradInZ(blocks int, io *Line)
+
+// lineLSTMGradOutY does blocks of 32 elements of lineLSTMGradOut.
+//
+//go:noescape
+func lineLSTMGradOutY(blocks int, io *Line)
+
+// lineLSTMGradOutZ does blocks of 32 elements of lineLSTMGradOut.
+//
+//go:noescape
+func lineLSTMGradOutZ(blocks int, io *Line)
+
+// lineLSTMY does blocks of 32 elements of lineLSTM.
+//
+//go:noescape
+func lineLSTMY(blocks int, io *Line)
+
+// lineLSTMZ does blocks of 32 elements of lineLSTM.
+//
+//go:noescape
+func lineLSTMZ(blocks int, io *Line)
 
 // lineLeakyBF16Y does blocks of 32 elements of lineLeaky in bfloat16.
 //
@@ -2066,6 +2146,16 @@ func lineSumY(blocks int, io *Line)
 //
 //go:noescape
 func lineSumZ(blocks int, io *Line)
+
+// lineTanhGateY does blocks of 32 elements of lineTanhGate.
+//
+//go:noescape
+func lineTanhGateY(blocks int, io *Line)
+
+// lineTanhGateZ does blocks of 32 elements of lineTanhGate.
+//
+//go:noescape
+func lineTanhGateZ(blocks int, io *Line)
 
 // lineWhereY does blocks of 32 elements of lineWhere.
 //

@@ -29,7 +29,7 @@ func (l *lineProg) quotientBy(n, d, inverse val) val {
 func (l *lineProg) deviation() val { return l.sub(l.sub(l.line(0), l.arg(0)), l.arg(4)) }
 
 // The lines. x0 … are the lines, a0 … arguments, s0 … sums.
-var lines = slices.Concat(basicLines, curveLines, lossLines)
+var lines = slices.Concat(basicLines, curveLines, lossLines, recurrentLines)
 
 var basicLines = []line{
 	{"lineMax", "leaves the largest of x0 in the lanes of s0, NaN aside.", map[int]string{0: padLowest}, func(l *lineProg) {
