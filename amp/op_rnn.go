@@ -6,7 +6,8 @@ import (
 )
 
 // Recurrent cells and layers, made of other rows. Autocast lowers them as a whole. The products are rounded to the lower dtype, what
-// follows them runs in float32 and is rounded once, as in PyTorch's fused cells.
+// follows them runs in float32 and is rounded once, as in PyTorch's fused cells. Layers of LSTMs and GRUs are one node of the graph
+// (op_rnn_layer.go), which keeps the gates for backward in the lower dtype, as those do.
 
 var opRNNTanhCell, opRNNReLUCell, opGRUCell, opLSTMCell *Op
 var opRNNTanh, opRNNReLU, opGRU, opLSTM *Op

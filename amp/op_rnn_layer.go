@@ -159,6 +159,7 @@ func (l *layerPass) record(c *Call, x *Tensor) {
 	if l.r.whole.apart {
 		n.custom.Save(l.products...)
 	}
+	n.custom.Save(l.w.IH, l.w.HH)
 	n.custom.Value = len(n.custom.saved)
 	for _, t := range c.In {
 		if t != nil {

@@ -13,11 +13,11 @@ func layerBackward(b *Back) {
 	k := len(b.n.in) - 4 // the weights follow x and the states
 	kept, states := b.n.custom, b.n.out
 	l := &layerPass{r: r, s: b.S, steps: states.shape[0]/(k-1) - 1, batch: states.shape[1], hidden: states.shape[2], reverse: b.Attrs().Reverse}
-	x := kept.Saved(0)
-	l.gates, l.states, l.products = kept.Saved(1), kept.Saved(2), kept.saved[3:kept.Value.(int)]
-	for i := range kept.saved {
+	for i := range kept.Value.(int) {
 		kept.Saved(i)
 	}
+	x := kept.saved[0]
+	l.gates, l.states, l.products = kept.saved[1], kept.saved[2], kept.saved[3:kept.Value.(int)-2]
 	l.w = CellWeights{IH: b.n.in[k], HH: b.n.in[k+1]}
 	l.dStates = Contiguous(l.s, b.DY)
 	l.dGates = l.temporary(l.gates.dt, l.gates.shape)
@@ -94,7 +94,7 @@ func (l *layerPass) gradients(b *Back, x *Tensor, k int) {
 
 // differentiable is layerBackward for a gradient that will be differentiated again: that of the layer step by step.
 func (r *recurrence) differentiable(b *Back) {
-	for i := range b.n.custom.saved {
+	for i := range b.n.custom.saved { // biases and states are read as well
 		b.n.custom.Saved(i)
 	}
 	s, k := b.S, len(b.n.in)-4

@@ -30,6 +30,8 @@ var lineKernels = map[string]*LineKernel{
 	"lineHardswish": &LineHardswish, "lineHardswishGrad": &LineHardswishGrad,
 	"lineDistance": &LineDistance, "lineHuber": &LineHuber, "lineBinaryCrossEntropy": &LineBinaryCrossEntropy, "lineDivergence": &LineDivergence,
 	"lineMomentum": &LineMomentum, "lineAdam": &LineAdam, "lineDescend": &LineDescend, "lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
+	"lineGate": &LineGate, "lineTanhGate": &LineTanhGate, "lineLSTM": &LineLSTM, "lineLSTMGradOut": &LineLSTMGradOut, "lineLSTMGradIn": &LineLSTMGradIn, "lineLSTMGradForget": &LineLSTMGradForget,
+	"lineGRU": &LineGRU, "lineGRUGrad": &LineGRUGrad, "lineGRUGradReset": &LineGRUGradReset,
 }
 
 // TestLineLayout: the assembly knows where the fields lie.
