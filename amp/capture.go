@@ -151,10 +151,14 @@ func (g *Graph) Replay() {
 	}
 }
 
-// Close frees the graph and the tensors that fn made; gradients it left on parameters stay valid until they are replaced.
+// Close frees the graph and the tensors that fn made; gradients it left on parameters stay valid until they are replaced. It waits for the
+// device, and so returns ErrCapture, and frees nothing, while another step is captured there.
 func (g *Graph) Close() error {
 	if g.closed {
 		return nil
+	}
+	if other := capturing.Load(); g.dev != nil && other != nil && other.s.root.dev == g.s.root.dev && other.Recording() {
+		return &Error{Op: "Graph.Close", Kind: ErrCapture, Detail: "another step is being captured, and nothing can be waited for", Fix: "close the graph after Capture has returned"}
 	}
 	g.closed = true
 	g.freeStreams()

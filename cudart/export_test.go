@@ -39,6 +39,18 @@ func CountsOf(name string) (c Counts) {
 	return Counts{n.ops.Load(), n.launches.Load(), n.syncs.Load(), n.uploads.Load(), n.downloads.Load(), n.fills.Load(), n.copies.Load()}
 }
 
+// SetShared says how much shared memory a block of an open device may ask for; what it returns sets it back.
+func SetShared(name string, bytes int) func() {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		panic(err)
+	}
+	dev := d.(*device)
+	before := dev.props.SharedPerBlockOptin
+	dev.props.SharedPerBlockOptin = bytes
+	return func() { dev.props.SharedPerBlockOptin = before }
+}
+
 // SetDNNFrom sets the least number of multiplications for cuDNN; what it returns sets it back.
 func SetDNNFrom(n int64) func() {
 	before := dnnLeast.Swap(n)

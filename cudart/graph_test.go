@@ -186,3 +186,33 @@ func TestCaptureWithoutGraphs(t *testing.T) {
 		t.Errorf("%v after %d steps", got, opt.Steps())
 	}
 }
+
+// TestCloseWhileCapturing: closing a graph waits for the device, which a capture forbids; it says so, frees nothing and breaks nothing.
+func TestCloseWhileCapturing(t *testing.T) {
+	s := amp.NewScope(amp.On(gpu(t)))
+	defer s.Close()
+	x := placed(s, amp.Float32, numbers(4), 4)
+	first := s.Capture(func(s *amp.Scope) { amp.AddInPlace(s.NoGrad(), x, x) })
+	runs := 0
+	second := s.Capture(func(c *amp.Scope) {
+		if runs++; runs == 2 { // the recording
+			if err := first.Close(); !errors.Is(err, amp.ErrCapture) {
+				t.Errorf("closed in a captured step: %v", err)
+			}
+		}
+		amp.AddInPlace(c.NoGrad(), x, x)
+	})
+	before := amp.Values[float32](x)
+	first.Replay()
+	second.Replay()
+	for i, v := range amp.Values[float32](x) {
+		if v != 4*before[i] {
+			t.Fatalf("element %d is %v, was %v", i, v, before[i])
+		}
+	}
+	for _, g := range []*amp.Graph{first, second} {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -220,6 +222,14 @@ func (l *launcher) workspace(bytes int) uint64 {
 	}
 	l.held = append(l.held, b)
 	return uint64(b.ptr)
+}
+
+// mostInt is the largest size of what kernels count in 32 bits: indices go on to the end of the last tile.
+const mostInt = math.MaxInt32 - 1<<16
+
+// countable says whether kernels can count sizes in 32 bits.
+func countable(sizes ...int) bool {
+	return !slices.ContainsFunc(sizes, func(n int) bool { return n > mostInt })
 }
 
 func blocks(n, per int) uint32 { return uint32((n + per - 1) / per) }

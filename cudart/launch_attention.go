@@ -69,7 +69,7 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 			p.nb = max(p.nb, int32(v.rank-2))
 		}
 	}
-	if p.nb > attentionBatch || q.dt != k.dt || q.dt != v.dt || p.d > attentionWidest || p.e > attentionWidest {
+	if !countable(q.shape[q.rank-2], k.shape[k.rank-2], q.shape[q.rank-1], v.shape[v.rank-1]) || p.nb > attentionBatch || q.dt != k.dt || q.dt != v.dt || p.d > attentionWidest || p.e > attentionWidest {
 		return 0, false
 	}
 	batches = 1
@@ -131,6 +131,17 @@ func (l *launcher) flashes(stem string, dt amp.DType, positions, batches int) {
 	l.run(l.kernel(stem, dt, amp.NoDType), [3]uint32{blocks(positions, flashTile), uint32(batches), 1}, [3]uint32{flashThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
+// attentionShared is the shared memory of a block of the kernels without tensor cores; ok is whether the device has as much: with many
+// features an sm_75 lacks it, and for float64 an sm_86.
+func (l *launcher) attentionShared(dt amp.DType) (bytes uint32, ok bool) {
+	p, size := &l.attentionArgs, 4
+	if dt == amp.Float64 {
+		size = 8
+	}
+	n := attentionTile * size * (2*(int(p.d)+1) + 2*(int(p.e)+1) + 2*(attentionTile+1))
+	return uint32(n), n <= max(48<<10, l.d.props.SharedPerBlockOptin)
+}
+
 // attention queues one of the kernels over blocks of positions.
 func (l *launcher) attention(stem string, dt amp.DType, positions, batches int) {
 	p := &l.attentionArgs
@@ -138,11 +149,7 @@ func (l *launcher) attention(stem string, dt amp.DType, positions, batches int) 
 		stem += "_wide"
 	}
 	f := l.kernel(stem, dt, amp.NoDType)
-	size := 4
-	if dt == amp.Float64 {
-		size = 8
-	}
-	shared := uint32(attentionTile * size * (2*(int(p.d)+1) + 2*(int(p.e)+1) + 2*(attentionTile+1)))
+	shared, _ := l.attentionShared(dt)
 	if shared > 48<<10 && l.err == nil {
 		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
 	}
@@ -162,9 +169,12 @@ func launchAttention(l *launcher) bool {
 	}
 	if suffix, ok := l.flash(dt, 0, 1, 2); ok {
 		l.flashes("flash"+suffix, dt, int(p.t), batches)
-	} else {
-		l.attention("attention", dt, int(p.t), batches)
+		return true
 	}
+	if _, ok := l.attentionShared(dt); !ok {
+		return false
+	}
+	l.attention("attention", dt, int(p.t), batches)
 	return true
 }
 
@@ -188,6 +198,9 @@ func launchAttentionBackward(l *launcher) bool {
 		l.flashes("flash_queries"+suffix, dt, int(p.t), batches)
 		l.flashes("flash_keys"+suffix, dt, int(p.s), batches)
 		return true
+	}
+	if _, ok := l.attentionShared(dt); !ok {
+		return false
 	}
 	l.attention("attention_queries", dt, int(p.t), batches)
 	l.attention("attention_keys", dt, int(p.s), batches)

@@ -60,6 +60,17 @@ func (l *launcher) dense() bool {
 	return l.out.contiguous()
 }
 
+// positionsFit says whether the kernels can count the positions of all images of both sides, and the numbers of a filter.
+func positionsFit(x, y, w *view) bool {
+	places := func(v *view, of int) int {
+		for _, n := range v.shape[2:v.rank] {
+			of *= n
+		}
+		return of
+	}
+	return countable(places(x, x.shape[0]), places(y, y.shape[0]), places(w, max(w.shape[0], w.shape[1])), places(x, 1), places(y, 1))
+}
+
 func launchConv(l *launcher) bool {
 	if !l.dense() {
 		return false
@@ -67,6 +78,9 @@ func launchConv(l *launcher) bool {
 	x, w := &l.in[0], &l.in[1]
 	if l.cudnn(driver.ConvolutionForward, x, w, &l.out) || l.pointwise(x, w, false) {
 		return true
+	}
+	if !positionsFit(x, &l.out, w) {
+		return false
 	}
 	p := l.window(convForward, x.shape[2:x.rank], l.out.shape[2:l.out.rank])
 	channels, plane, places := w.shape[1], product(p.size), product(p.grid)
@@ -87,6 +101,9 @@ func launchConvTranspose(l *launcher) bool {
 	if l.cudnn(driver.ConvolutionData, &l.out, w, x) || l.pointwise(x, w, true) {
 		return true
 	}
+	if !positionsFit(x, &l.out, w) {
+		return false
+	}
 	p := l.window(convTranspose, x.shape[2:x.rank], l.out.shape[2:l.out.rank])
 	channels, plane, places := x.shape[1]/int(p.groups), product(p.size), product(p.grid)
 	p.a, p.b = w.ptr, x.ptr
@@ -105,6 +122,9 @@ func launchConvWeight(l *launcher) bool {
 	x, dy := &l.in[0], &l.in[1]
 	if l.cudnn(driver.ConvolutionFilter, x, &l.out, dy) {
 		return true
+	}
+	if !positionsFit(x, dy, &l.out) {
+		return false
 	}
 	p := l.window(convWeight, x.shape[2:x.rank], dy.shape[2:dy.rank])
 	channels, plane, places := x.shape[1]/int(p.groups), product(p.size), product(p.grid)
@@ -186,7 +206,7 @@ func (l *launcher) convolve() bool {
 		f, tile = l.kernel("conv", dt, amp.NoDType), 64
 	}
 	x, y := blocks(int(p.m), tile), blocks(int(p.n), tile)
-	if f == 0 || y > 65535 || l.err != nil {
+	if f == 0 || y > 65535 || p.groups > 65535 || l.err != nil {
 		return false
 	}
 	if few := int(x*y) * int(p.groups); few < 128 && p.k >= 512 {

@@ -39,7 +39,7 @@ func init() {
 func (p *pairArgs) lay(c *amp.Call, pairs, a, b, dy *view) bool {
 	r := pairs.rank
 	*p = pairArgs{a: a.ptr, b: b.ptr, n: int32(pairs.shape[r-2]), m: int32(pairs.shape[r-1]), k: int32(a.shape[a.rank-1]), rank: int32(r - 2), batches: 1, lanes: 1, power: c.Scalar}
-	if r-2 > pairRank {
+	if r-2 > pairRank || !countable(pairs.shape[r-2], pairs.shape[r-1], a.shape[a.rank-1]) {
 		return false
 	}
 	for d := range r - 2 {

@@ -28,13 +28,16 @@ type gemmArgs struct {
 }
 
 // lay writes out = alpha·a·b + beta·x of the last two dimensions; those before are broadcast. x may be nil. It returns the batches, or
-// false for more dimensions than the kernels take.
+// false for more dimensions, or larger ones, than the kernels take.
 func (g *gemmArgs) lay(out, a, b, x *view, alpha, beta float64) (batches int, ok bool) {
 	r := out.rank - 2
 	if r > gemmBatch {
 		return 0, false
 	}
 	m, n, k := out.shape[r], out.shape[r+1], a.shape[a.rank-1]
+	if !countable(m, n, k) {
+		return 0, false
+	}
 	*g = gemmArgs{out: out.ptr, a: a.ptr, b: b.ptr, m: int32(m), n: int32(n), k: int32(k), nb: int32(r), splits: 1, alpha: alpha, beta: beta}
 	g.ra, g.ca = rowsOf(a)
 	g.rb, g.cb = rowsOf(b)

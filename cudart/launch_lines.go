@@ -32,7 +32,7 @@ type lineArgs struct {
 // lay splits operands of one shape, result first, into lines over dims, which have to merge into one.
 func (p *lineArgs) lay(dims []int, ops ...*view) bool {
 	*p = lineArgs{lines: 1, n: 1}
-	x := ops[0]
+	x, n := ops[0], 1
 	for d := range x.rank {
 		size := x.shape[d]
 		if slices.Contains(dims, d) {
@@ -40,12 +40,14 @@ func (p *lineArgs) lay(dims []int, ops ...*view) bool {
 				continue
 			}
 			for i, v := range ops {
-				if p.n > 1 && p.step[i] != int64(v.stride[d]*size) {
+				if n > 1 && p.step[i] != int64(v.stride[d]*size) {
 					return false
 				}
 				p.step[i] = int64(v.stride[d])
 			}
-			p.n *= int32(size)
+			if n *= size; !countable(n) {
+				return false
+			}
 			continue
 		}
 		p.lines *= int64(size)
@@ -58,7 +60,7 @@ func (p *lineArgs) lay(dims []int, ops ...*view) bool {
 		}
 		p.rank++
 	}
-	if p.n == 1 {
+	if p.n = int32(n); n == 1 {
 		p.step = [3]int64{1, 1, 1}
 	}
 	p.out = ops[0].ptr
@@ -232,6 +234,9 @@ func launchNormBackward(l *launcher) bool {
 	n, sums := int(p.n), 1
 	if center {
 		sums = 2
+	}
+	if !countable(sums * n) {
+		return false
 	}
 	if p.lines == 0 || n == 0 {
 		tail := flat(l.out.ptr, x.dt, sums*n)

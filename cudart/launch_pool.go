@@ -52,7 +52,7 @@ func launchPool(l *launcher) bool {
 		}
 	}
 	f := l.kernel(stem, x.dt, amp.NoDType)
-	if f == 0 || !x.contiguous() || !l.out.contiguous() || x.rank < 3 {
+	if f == 0 || !countable(x.shape[2:x.rank]...) || !countable(l.out.shape[2:l.out.rank]...) || !x.contiguous() || !l.out.contiguous() || x.rank < 3 {
 		return false
 	}
 	if p.n > 0 {

@@ -39,6 +39,7 @@ func NewBLAS(d Driver, path string) (*BLAS, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.uncaptured()()
 	b := &BLAS{d: c}
 	h, err := c.companion("libcublas", path, &b.path)
 	if err != nil {

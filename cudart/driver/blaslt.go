@@ -47,6 +47,7 @@ func NewBLASLt(d Driver, path string, workspace DevicePtr, n uint64) (*BLASLt, e
 	if err != nil {
 		return nil, err
 	}
+	defer c.uncaptured()()
 	b := &BLASLt{d: c, workspace: workspace, bytes: n, plans: map[ltKey]*ltPlan{}}
 	h, err := c.companion("libcublasLt", path, &b.path)
 	if err != nil {

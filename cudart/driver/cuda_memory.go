@@ -52,6 +52,14 @@ func (d *cuda) relax() func() {
 	}
 }
 
+// uncaptured is relax where this thread captures, for libraries that allocate and load code of their own when they begin.
+func (d *cuda) uncaptured() func() {
+	if d == nil || !d.captures.here() {
+		return func() {}
+	}
+	return d.relax()
+}
+
 func (d *cuda) AllocAsync(n uint64, s Stream) (DevicePtr, error) {
 	if d.f.memAllocAsync.addr == 0 {
 		return 0, d.absence(&d.f.memAllocAsync, size(n))

@@ -62,6 +62,7 @@ func NewDNN(d Driver, path string) (*DNN, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.uncaptured()()
 	n := &DNN{d: c}
 	h, err := c.companion("libcudnn", path, &n.path)
 	if err != nil {
@@ -139,7 +140,9 @@ func (n *DNN) Plan(op string, c Convolution) (*ConvolutionPlan, error) {
 	p := n.plans[c]
 	if p == nil {
 		p = &planned{}
+		done := n.d.uncaptured()
 		p.plan, p.err = n.build(op, &c)
+		done()
 		n.plans[c] = p
 	}
 	return p.plan, p.err

@@ -43,9 +43,10 @@ static bool compute(Product* p, int type) {
 
 using namespace emu;
 
+// As NVIDIA's it allocates on the device, which a thread that captures may not do unless it relaxes the capture.
 EMU_API int cublasCreate_v2(void** handle) {
   Call c(1);
-  if (!c) return blasNotInitialized;
+  if (!c || !c.waits()) return blasNotInitialized;
   *handle = new BlasHandle{c.context, nullptr};
   return blasOk;
 }

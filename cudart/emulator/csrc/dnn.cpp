@@ -279,6 +279,7 @@ EMU_API void cudnnGetLastErrorString(char* message, size_t size) {
 EMU_API int cudnnCreate(void** handle) {
   Call c(1);
   if (!c) return refuse(dnnNotInitialized, "no context is bound to the thread");
+  if (!c.waits()) return refuse(dnnNotInitialized, "cudaErrorStreamCaptureUnsupported");  // as NVIDIA's it allocates on the device
   *handle = new Handle{c.context, nullptr};
   return dnnOk;
 }
