@@ -64,6 +64,7 @@ type kernel[T Float] struct {
 	raw        bool // tile can read b with any distance of rows
 	strip      int  // rows of tiles whose halves are widened right before and whose sums are rounded right after they are multiplied
 	grain      int  // multiply-adds of a task that is worth a worker
+	even       bool // tasks have as many rows of tiles as others, or one more
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
@@ -137,7 +138,7 @@ func (g *product[T]) plan() {
 		case g.out.Elems != nil || g.m*g.nc <= waiting || g.whole():
 			g.ks = steps
 			if !g.whole() {
-				g.nc = min(g.nc, packedB/steps/kn.cols*kn.cols)
+				g.nc = min(g.nc, up(packedB/steps, kn.cols)) // a power of two of columns is not cut for a few
 			}
 		case nc >= 256:
 			g.nc = min(g.nc, nc)
@@ -161,12 +162,19 @@ func (g *product[T]) even(k int) int {
 func (g *product[T]) blocks() (rows, cols int) {
 	kn := g.kern
 	down := max(min(4, (g.m+11*kn.rows-1)/(11*kn.rows)), (g.m+22*kn.rows-1)/(22*kn.rows))
+	if kn.even { // twelve tiles of c below each other are on few enough pages, and two workers get as many
+		down = up((g.m+12*kn.rows-1)/(12*kn.rows), 2)
+	}
 	tasks := min(8, g.m*g.nc*g.ks/kn.grain)
 	if g.nc*g.ks <= nearB { // rows of tiles: see task
 		down = max(down, min(tasks, g.m/(4*kn.rows)))
 		tasks = down
 	}
-	rows = up((g.m+down-1)/down, 4)
+	step := 4
+	if kn.even {
+		step = kn.rows
+	}
+	rows = up((g.m+down-1)/down, step)
 	if g.whole() || tasks <= down {
 		return rows, g.nc
 	}
@@ -203,15 +211,27 @@ func (g *product[T]) run() {
 // tasks spreads the rows and columns of one pass over the workers.
 func (g *product[T]) tasks(jc, cols, ps, steps int) {
 	across := (cols + g.nb - 1) / g.nb
-	n := (g.m + g.mb - 1) / g.mb * across
+	n := g.down() * across
 	if n == 1 { // without a closure on the heap
 		g.task(g.home, 0, g.m, jc, 0, cols, ps, steps)
 		return
 	}
 	spread(n, g.kern.grain/(g.mb*g.nb*steps), g.home, func(w *workspace[T], t int) {
-		i, j := t/across*g.mb, t%across*g.nb
-		g.task(w, i, min(g.mb, g.m-i), jc, j, min(g.nb, cols-j), ps, steps)
+		i, j := g.part(t/across), t%across*g.nb
+		g.task(w, i, g.part(t/across+1)-i, jc, j, min(g.nb, cols-j), ps, steps)
 	})
+}
+
+// down is into how many parts the rows are cut.
+func (g *product[T]) down() int { return (g.m + g.mb - 1) / g.mb }
+
+// part is the first row of part q, which starts with a tile; m for the part beyond the last.
+func (g *product[T]) part(q int) int {
+	if kn := g.kern; kn.even {
+		tiles := (g.m + kn.rows - 1) / kn.rows
+		return min(g.m, tiles*q/g.down()*kn.rows)
+	}
+	return min(g.m, q*g.mb)
 }
 
 // spread calls f for 0 … n-1, grain at a time, with a workspace that it shares with no other call at the same time.

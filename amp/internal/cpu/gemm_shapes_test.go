@@ -45,7 +45,8 @@ func shapeCases() (all []shapeCase) {
 			all = append(all, shapeCase{s[0], s[1], s[2], a, []layout{row, half}[(i+j)%2], outs[(i+j)%4], i%2 == 0})
 		}
 	}
-	return append(all, shapeCase{150, 330, 517, row, row, "f32", false}, shapeCase{270, 290, 97, turned, turned, "f32", true})
+	return append(all, shapeCase{150, 330, 517, row, row, "f32", false}, shapeCase{270, 290, 97, turned, turned, "f32", true},
+		shapeCase{403, 199, 509, row, row, "f32", true}) // large tiles
 }
 
 // product is the bits of the result; some operands are NaN, infinite or subnormal.

@@ -6,7 +6,7 @@ import "unsafe"
 
 // packWide is pack where whole registers can do it; it says whether it has.
 func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp int) bool {
-	if variant() != AVX512 || width > 32 || k == 0 || !x.inMemory() || sy != 1 && sp != 1 {
+	if variant() != AVX512 || width > 32 && sy == 1 || k == 0 || !x.inMemory() || sy != 1 && sp != 1 {
 		return false
 	}
 	if sy == 1 {
@@ -24,16 +24,19 @@ func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp
 // how many panels that were: all or none.
 func packMany[T Float](dst []T, width, n, k int, x *Matrix[T], off, sp int) int {
 	src, ok := any(x.Elems).([]float32)
-	if !ok || src == nil || variant() != AVX512 || width > 32 || n < 2 || k == 0 {
+	if !ok || src == nil || variant() != AVX512 || width > 48 || n < 2 || k == 0 {
 		return 0
 	}
 	last := off + (k-1)*sp
 	_, _ = src[min(off, last)], src[max(off, last)+n*width-1]
 	d := any(dst).([]float32)
 	_ = d[n*width*k-1]
-	if width > 16 {
+	switch {
+	case width > 32:
+		packPanels3(k, &src[off], 4*sp, &d[0], 4*width, n, 4*width*k, mask(width))
+	case width > 16:
 		packPanels2(k, &src[off], 4*sp, &d[0], 4*width, n, 4*width*k, mask(width))
-	} else {
+	default:
 		packPanels1(k, &src[off], 4*sp, &d[0], 4*width, n, 4*width*k, mask(width))
 	}
 	return n

@@ -327,7 +327,7 @@ TEXT ·packPanels1(SB), NOSPLIT, $0-64
 	MOVQ ldp+48(FP), R10
 	MOVQ width+56(FP), AX
 	KMOVW AX, K1
-	SHRL $16, AX
+	SHRQ $16, AX
 	PCALIGN $32
 row:
 	MOVQ SI, R11
@@ -359,9 +359,9 @@ TEXT ·packPanels2(SB), NOSPLIT, $0-64
 	MOVQ ldp+48(FP), R10
 	MOVQ width+56(FP), AX
 	KMOVW AX, K1
-	SHRL $16, AX
+	SHRQ $16, AX
 	KMOVW AX, K2
-	SHRL $16, AX
+	SHRQ $16, AX
 	PCALIGN $32
 row:
 	MOVQ SI, R11
@@ -374,6 +374,48 @@ panel:
 	VMOVUPS.Z 64(R11), K2, Z1
 	VMOVUPS Z0, K1, 0(R12)
 	VMOVUPS Z1, K2, 64(R12)
+	ADDQ R9, R11
+	ADDQ R10, R12
+	DECQ BX
+	JNZ panel
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func packPanels3(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
+TEXT ·packPanels3(SB), NOSPLIT, $0-64
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	MOVQ panels+40(FP), R13
+	MOVQ ldp+48(FP), R10
+	MOVQ width+56(FP), AX
+	KMOVW AX, K1
+	SHRQ $16, AX
+	KMOVW AX, K2
+	SHRQ $16, AX
+	KMOVW AX, K3
+	SHRQ $16, AX
+	PCALIGN $32
+row:
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R13, BX
+panel:
+	PREFETCHT0 0(R11)(R8*8)
+	PREFETCHT0 64(R11)(R8*8)
+	PREFETCHT0 128(R11)(R8*8)
+	VMOVUPS.Z 0(R11), K1, Z0
+	VMOVUPS.Z 64(R11), K2, Z1
+	VMOVUPS.Z 128(R11), K3, Z2
+	VMOVUPS Z0, K1, 0(R12)
+	VMOVUPS Z1, K2, 64(R12)
+	VMOVUPS Z2, K3, 128(R12)
 	ADDQ R9, R11
 	ADDQ R10, R12
 	DECQ BX

@@ -572,6 +572,21 @@ func f32z8x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, mo
 //go:noescape
 func f32z8x3(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
+// f32z9x1 sets (more = 0) or raises a 9×16 tile of c by the product of a, k columns of 9, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z9x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z9x2 sets (more = 0) or raises a 9×32 tile of c by the product of a, k columns of 9, and b, k rows; strides in bytes.
+//
+//go:noescape
+func f32z9x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+
+// f32z9x3 sets (more = 0) or raises a 9×48 tile of c by the product of a, k columns of 9, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
+//
+//go:noescape
+func f32z9x3(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
+
 // f64y1x1 sets (more = 0) or raises a 1×4 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
 //go:noescape
@@ -2281,6 +2296,11 @@ func packPanels1(k int, src *float32, lds int, dst *float32, ldd int, panels int
 //
 //go:noescape
 func packPanels2(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
+
+// packPanels3 writes k rows, each to so many panels of up to 48 elements: those of the bits in width; panels lie ldp bytes apart, rows lds in src and ldd in a panel.
+//
+//go:noescape
+func packPanels3(k int, src *float32, lds int, dst *float32, ldd int, panels int, ldp int, width int)
 
 // packRowsBF161 writes k rows of up to 16 bfloat16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
 //

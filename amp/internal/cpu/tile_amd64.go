@@ -6,9 +6,12 @@ var (
 	zmmF32 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 512, raw: true, strip: 12, grain: 1 << 18, height: zmmHeight, tile: tileF32Z, rowTile: rowTileF32Z}
 	// wideF32 reads b once, as it is in memory, in longer runs than zmmF32.
 	wideF32 = kernel[float32]{rows: 8, cols: 48, narrow: 16, depth: 512, raw: true, grain: 1 << 18, height: func(int) int { return 8 }, tile: tileF32W}
-	zmmF64  = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 17, height: zmmHeight, tile: tileF64Z}
-	ymmF32  = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, strip: 96, grain: 1 << 17, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
-	ymmF64  = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y}
+	// largeF32 needs fewer loads for as many multiply-adds than zmmF32, and less power, which the processor turns into a higher clock. Its tiles
+	// are too large for what is read where it is, and for products of few rows.
+	largeF32 = kernel[float32]{rows: 9, cols: 48, narrow: 16, depth: 512, even: true, grain: 1 << 18, height: func(int) int { return 9 }, tile: tileF32L}
+	zmmF64   = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 17, height: zmmHeight, tile: tileF64Z}
+	ymmF32   = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, strip: 96, grain: 1 << 17, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
+	ymmF64   = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y}
 )
 
 func kernelF32() *kernel[float32] {
@@ -148,6 +151,20 @@ func tileF32W(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, 
 		f32z8x2(k, pa, pb, lb, pc, lc, m)
 	default:
 		f32z8x1(k, pa, pb, lb, pc, lc, m)
+	}
+}
+
+func tileF32L(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool, ahead unsafe.Pointer) {
+	cols = up(cols, 16)
+	_, _, _ = a[rows*k-1], b[(k-1)*ldb+cols-1], c[(rows-1)*ldc+cols-1]
+	pa, pb, pc, lb, lc, m := &a[0], &b[0], &c[0], 4*ldb, 4*ldc, flag(more)
+	switch cols {
+	case 48:
+		f32z9x3(k, pa, pb, lb, pc, lc, m, ahead)
+	case 32:
+		f32z9x2(k, pa, pb, lb, pc, lc, m)
+	default:
+		f32z9x1(k, pa, pb, lb, pc, lc, m)
 	}
 }
 

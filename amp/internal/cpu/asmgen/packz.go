@@ -41,7 +41,7 @@ func packsZ(f *asmFile) {
 		}
 	}
 	f.copyBlocks()
-	for _, vectors := range []int{1, 2} {
+	for _, vectors := range []int{1, 2, 3} {
 		f.packPanels(vectors)
 	}
 	f.packPairPanels()
@@ -92,7 +92,7 @@ func (f *asmFile) packPanels(vectors int) {
 		param{"panels", "int", "R13"}, param{"ldp", "int", "R10"}, param{"width", "int", "AX"})
 	for v := range vectors {
 		f.op("KMOVW", "AX", fmt.Sprintf("K%d", 1+v))
-		f.op("SHRL", "$16", "AX")
+		f.op("SHRQ", "$16", "AX")
 	}
 	f.op("PCALIGN", "$32")
 	f.label("row")

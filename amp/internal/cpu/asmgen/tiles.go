@@ -16,7 +16,7 @@ type shape struct {
 }
 
 var shapes = []shape{
-	{"f32z", "Z", 64, 4, []int{1, 2, 4, 8, 12}},
+	{"f32z", "Z", 64, 4, []int{1, 2, 4, 8, 9, 12}},
 	{"f64z", "Z", 64, 8, []int{1, 2, 4, 8, 12}},
 	{"f32y", "Y", 32, 4, []int{1, 2, 4, 6}},
 	{"f64y", "Y", 32, 8, []int{1, 2, 4, 6}},
@@ -26,14 +26,14 @@ func tiles(f *asmFile) {
 	for _, s := range shapes {
 		for _, rows := range s.rows {
 			for _, vectors := range []int{1, 2, 3} {
-				if vectors == 3 && (s.prefix != "f32z" || rows != 8) {
+				if vectors == 3 && (s.prefix != "f32z" || rows != 8 && rows != 9) {
 					continue
 				}
 				step := func(b, t, acc int) {
 					f.op("VFMADD231P"+map[int]string{4: "S", 8: "D"}[s.elem], vec(s.reg, b), vec(s.reg, t), vec(s.reg, acc))
 				}
 				f.tileFrom(s, rows, vectors, false, step)
-				if s.elem == 4 && vectors < 3 {
+				if s.elem == 4 && vectors < 3 && rows != 9 {
 					f.tileFrom(s, rows, vectors, true, step)
 				}
 			}
