@@ -162,8 +162,8 @@ func (g *product[T]) even(k int) int {
 func (g *product[T]) blocks() (rows, cols int) {
 	kn := g.kern
 	down := max(min(4, (g.m+11*kn.rows-1)/(11*kn.rows)), (g.m+22*kn.rows-1)/(22*kn.rows))
-	if kn.even { // twelve tiles of c below each other are on few enough pages, and two workers get as many
-		down = up((g.m+12*kn.rows-1)/(12*kn.rows), 2)
+	if kn.even { // a dozen tiles of c below each other are on few enough pages, and two workers get as many parts
+		down = up((g.m+13*kn.rows-1)/(13*kn.rows), 2)
 	}
 	tasks := min(8, g.m*g.nc*g.ks/kn.grain)
 	if g.nc*g.ks <= nearB { // rows of tiles: see task
