@@ -6,8 +6,8 @@ import (
 )
 
 // Recurrent cells and layers, made of other rows. Autocast lowers them as a whole. The products are rounded to the lower dtype, what
-// follows them runs in float32 and is rounded once, as in PyTorch's fused cells. Layers of LSTMs and GRUs are one node of the graph
-// (op_rnn_layer.go), which keeps the gates for backward in the lower dtype, as those do.
+// follows them runs in float32 and is rounded once, as in PyTorch's fused cells. LSTMs and GRUs, cells and layers, are one node of the
+// graph (op_rnn_layer.go), which keeps the gates for backward in the lower dtype, as those do.
 
 var opRNNTanhCell, opRNNReLUCell, opGRUCell, opLSTMCell *Op
 var opRNNTanh, opRNNReLU, opGRU, opLSTM *Op
@@ -18,19 +18,21 @@ func init() {
 	args := []string{"x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}
 	long := []string{"x", "h", "c", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}
 	pair := func(name, doc string, args, parts []string, gates ...string) (cell, layer *Op) {
-		o := Op{Name: name + "_cell", Doc: doc, Args: args, Class: Lower, Why: whyRecurrent, Composite: append([]string{"linear", "cast", "add"}, parts...), CUDA: "linear"}
-		cell = define(o)
-		o.Name, o.Doc = name, "one layer of "+name+"_cell over a sequence, in one direction"
-		o.Composite = append([]string{"linear", "narrow", "cast", "add"}, append(slices.Clone(parts), "stack", "cat")...)
-		if gates != nil { // whole layers: op_rnn_layer.go
-			o.Composite, o.Backward = append([]string{"linear", "copy_"}, gates...), layerBackward
+		o := Op{Name: name + "_cell", Doc: doc, Args: args, Class: Lower, Why: whyRecurrent, CUDA: "linear"}
+		whole := append(append([]string{"linear", "narrow", "cast", "add"}, parts...), "stack", "cat")
+		o.Composite = append([]string{"linear", "cast", "add"}, parts...)
+		if gates != nil { // all steps at once: op_rnn_layer.go
+			o.Composite, o.Backward = append([]string{"reshape", "linear", "copy_"}, gates...), layerBackward
+			whole = o.Composite
 		}
+		cell = define(o)
+		o.Name, o.Doc, o.Composite = name, "one layer of "+name+"_cell over a sequence, in one direction", whole
 		return cell, define(o)
 	}
 	opRNNTanhCell, opRNNTanh = pair("rnn_tanh", "tanh(weight_ih·x + bias_ih + weight_hh·h + bias_hh)", args, []string{"tanh"})
 	opRNNReLUCell, opRNNReLU = pair("rnn_relu", "relu(weight_ih·x + bias_ih + weight_hh·h + bias_hh)", args, []string{"relu"})
-	opGRUCell, opGRU = pair("gru", "(1 - z)·n + z·h with n = tanh(x_n + r·h_n), reset gate r and update gate z", args, []string{"narrow", "sigmoid", "tanh", "sub", "mul"}, "gru_gates_", "gru_gates_backward_", "matmul", "sum", "narrow")
-	opLSTMCell, opLSTM = pair("lstm", "c' = f·c + i·g and h' = o·tanh c', with input, forget and output gates i, f, o and g = tanh", long, []string{"narrow", "sigmoid", "tanh", "mul"}, "lstm_gates_", "lstm_gates_backward_", "matmul", "sum", "narrow")
+	opGRUCell, opGRU = pair("gru", "(1 - z)·n + z·h with n = tanh(x_n + r·h_n), reset gate r and update gate z", args, nil, "gru_gates_", "gru_gates_backward_", "matmul", "sum", "narrow")
+	opLSTMCell, opLSTM = pair("lstm", "c' = f·c + i·g and h' = o·tanh c', with input, forget and output gates i, f, o and g = tanh", long, nil, "lstm_gates_", "lstm_gates_backward_", "matmul", "sum", "narrow")
 }
 
 // A recurrence is what tells the cells apart: the products they need and how those become the next state.
@@ -131,6 +133,10 @@ func LSTM(s *Scope, x, h, c *Tensor, w CellWeights, reverse bool) (y, lastH, las
 // step is one call of a cell.
 func (r *recurrence) step(s *Scope, x *Tensor, state []*Tensor, w CellWeights) []*Tensor {
 	s, x, state, w = r.begin(s, r.cell, x, state, w)
+	if r.whole != nil {
+		_, next := r.runWhole(s, r.cell, Reshape(s, x, append([]int{1}, x.shape...)...), state, w, false)
+		return next
+	}
 	return r.advance(s, Linear(s, x, w.IH, w.BiasIH), state, w)
 }
 
@@ -142,7 +148,7 @@ func (r *recurrence) run(s *Scope, x *Tensor, state []*Tensor, w CellWeights, re
 	}
 	s, x, state, w = r.begin(s, r.layer, x, state, w)
 	if r.whole != nil {
-		return r.runWhole(s, x, state, w, reverse)
+		return r.runWhole(s, r.layer, x, state, w, reverse)
 	}
 	return r.stepwise(s, x, state, w, reverse)
 }

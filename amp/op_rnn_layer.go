@@ -115,16 +115,19 @@ var wholeGRU = wholeLayer{apart: true,
 	},
 }
 
-// runWhole is run for a layer that computes all steps at once.
-func (r *recurrence) runWhole(s *Scope, x *Tensor, state []*Tensor, w CellWeights, reverse bool) (*Tensor, []*Tensor) {
-	c := newCall(r.layer, &Attrs{Reverse: reverse}, append(append([]*Tensor{x}, state...), w.IH, w.HH, w.BiasIH, w.BiasHH))
+// turnedFrom is the number of steps from which weight_hh is turned round in memory first: products pack it in each step, which is then a copy.
+const turnedFrom = 4
+
+// runWhole is run for a layer, or a cell, o that computes all steps at once.
+func (r *recurrence) runWhole(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWeights, reverse bool) (*Tensor, []*Tensor) {
+	c := newCall(o, &Attrs{Reverse: reverse}, append(append([]*Tensor{x}, state...), w.IH, w.HH, w.BiasIH, w.BiasHH))
 	defer c.free()
 	c.node = s.newNode(c, x.dt)
 	l := &layerPass{r: r, s: s.NoGrad(), steps: x.shape[0], batch: length(x.shape[1 : len(x.shape)-1]), hidden: w.HH.shape[1], reverse: reverse, w: w, keep: c.node != nil}
 	x = Reshape(l.s, x, l.steps, l.batch, x.shape[len(x.shape)-1])
 	x = Contiguous(l.s, x)
 	l.gates = Linear(l.s, x, w.IH, w.BiasIH)
-	l.states = alloc(r.layer.Name, s.root.dev, x.dt, []int{len(state) * (l.steps + 1), l.batch, l.hidden})
+	l.states = alloc(o.Name, s.root.dev, x.dt, []int{len(state) * (l.steps + 1), l.batch, l.hidden})
 	l.states.scope = s
 	s.arena.own(l.states)
 	for i, t := range state {
@@ -134,6 +137,9 @@ func (r *recurrence) runWhole(s *Scope, x *Tensor, state []*Tensor, w CellWeight
 	}
 	if l.keep {
 		l.products = make([]*Tensor, l.steps)
+	}
+	if l.steps >= turnedFrom && !x.dt.IsHalf() {
+		l.w.HH = Transpose(l.s, Contiguous(l.s, Transpose(l.s, w.HH, 0, 1)), 0, 1)
 	}
 	l.order(func(t int) { r.whole.forward(l, t) }, false)
 	c.Out = l.states
@@ -159,7 +165,8 @@ func (l *layerPass) record(c *Call, x *Tensor) {
 	if l.r.whole.apart {
 		n.custom.Save(l.products...)
 	}
-	n.custom.Save(l.w.IH, l.w.HH)
+	k := len(c.In) - 4
+	n.custom.Save(c.In[k], c.In[k+1])
 	n.custom.Value = len(n.custom.saved)
 	for _, t := range c.In {
 		if t != nil {

@@ -3,7 +3,7 @@ package amp
 // layerBackward is the gradient of a layer.
 func layerBackward(b *Back) {
 	r := &lstm
-	if b.n.op == opGRU {
+	if b.n.op == opGRU || b.n.op == opGRUCell {
 		r = &gru
 	}
 	if !b.S.noGrad {

@@ -115,10 +115,18 @@ func TestCellsUnderAutocast(t *testing.T) {
 	if next.dt != Float16 || c.dt != Float16 {
 		t.Errorf("%v %v", next.dt, c.dt)
 	}
+	RNNTanhCell(root.Autocast(Float16), x, h, CellWeights{IH: Randn(root, Float32, 0, 1, 4, 3), HH: Randn(root, Float32, 0, 1, 4, 4)})
+	ran := map[string]bool{}
 	for _, e := range root.Trace().Events {
-		want := map[string]DType{"linear": Float16, "sigmoid": Float32, "tanh": Float32, "mul": Float32, "add": Float32}
+		want := map[string]DType{"linear": Float16, "lstm_gates_": Float16, "tanh": Float32, "add": Float32}
 		if dt, ok := want[e.Op]; ok && e.Compute != dt {
 			t.Errorf("%s ran in %v", e.Op, e.Compute)
+		}
+		ran[e.Op] = true
+	}
+	for _, op := range []string{"linear", "lstm_gates_", "tanh", "add"} {
+		if !ran[op] {
+			t.Errorf("no %s in the trace", op)
 		}
 	}
 	y, last := GRU(root.Autocast(BFloat16), Reshape(root, x, 1, 2, 3), h, CellWeights{IH: Randn(root, Float32, 0, 1, 12, 3), HH: Randn(root, Float32, 0, 1, 12, 4)}, false)

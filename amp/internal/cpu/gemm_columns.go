@@ -139,7 +139,11 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 			}
 		}
 	}
-	if !g.out.plain() && !rounds {
+	switch o := &g.out; {
+	case rounds || o.plain():
+	case o.Elems != nil && o.Done == nil && o.rows == nil:
+		addToRows(c, g.m, ldc, o.Bias[j:j+cols])
+	default:
 		for y := range g.m {
 			g.done(y, j, c[y*ldc:y*ldc+cols])
 		}
