@@ -69,6 +69,9 @@ func (e *engine) rerun(n *node, dy *Tensor) {
 	if !e.cfg.create {
 		e.reruns = append(e.reruns, rerunMemory{c.arena, mark})
 	}
+	if e.tracer != nil {
+		e.tracer.move(n, y)
+	}
 	if y.needs {
 		e.deliver(y, dy)
 	}

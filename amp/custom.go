@@ -170,6 +170,9 @@ func customBackward(b *Back) {
 	c := *b.n.custom
 	c.S = b.S.derive()
 	c.S.auto = c.auto
+	if b.exact {
+		c.widen(b)
+	}
 	grads := b.n.op.custom.Backward(&c, b.DY)
 	if len(grads) != len(b.n.in) {
 		fail(b.n.op.Name+" backward", ErrArgument, "return one gradient per input, nil for those without", "%d gradients for %d inputs", len(grads), len(b.n.in))
@@ -182,6 +185,21 @@ func customBackward(b *Back) {
 			fail(b.n.op.Name+" backward", ErrShape, "sum it over the dimensions along which the input was repeated", "the gradient of %s is %v, the input %v", b.n.op.argName(i), g.shape, b.Shape(i))
 		}
 		b.Set(i, To(b.S, g, b.DType(i)))
+	}
+}
+
+// widen replaces what Forward saved by what a reference takes.
+func (c *Context) widen(b *Back) {
+	saved, versions := c.saved, c.versions
+	c.saved, c.versions = nil, nil
+	for i, t := range saved {
+		t.live("Saved")
+		wide := b.exactly(t)
+		version := versions[i]
+		if wide != t { // a copy of what the version check is about
+			version = wide.st.version.Load()
+		}
+		c.saved, c.versions = append(c.saved, wide), append(c.versions, version)
 	}
 }
 

@@ -13,6 +13,8 @@ type Back struct {
 	n  *node
 	d  []*Tensor
 	w  [savable + 1]*Tensor // of a Wide row: float32 copies of what was saved
+
+	exact bool // of a reference for TraceGradients: all floats are float64
 }
 
 // Needs says whether the gradient of input i is wanted.
@@ -22,7 +24,12 @@ func (b *Back) Needs(i int) bool { return b.n.in[i] != nil && b.n.in[i].needs }
 func (b *Back) Shape(i int) []int { return b.n.in[i].shape }
 
 // DType returns the dtype of input i.
-func (b *Back) DType(i int) DType { return b.n.in[i].dt }
+func (b *Back) DType(i int) DType {
+	if dt := b.n.in[i].dt; !b.exact || !dt.IsFloat() {
+		return dt
+	}
+	return Float64
+}
 
 // Attrs returns the arguments of the call that are not tensors.
 func (b *Back) Attrs() Attrs {
@@ -64,6 +71,9 @@ func (b *Back) saved(t *Tensor, i int, what string) *Tensor {
 
 // widen returns t in float32 if the row is Wide and t is shorter.
 func (b *Back) widen(t *Tensor) *Tensor {
+	if b.exact {
+		return b.exactly(t)
+	}
 	if b.n.op.Wide && t.dt.IsHalf() {
 		return To(b.S, t, Float32)
 	}
@@ -122,6 +132,7 @@ type BackwardOption func(*backwardConfig)
 type backwardConfig struct {
 	create, retain, allowUnused bool
 	seeds                       []*Tensor
+	trace                       *GradientTrace
 }
 
 // CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph.
@@ -173,6 +184,7 @@ type engine struct {
 	reruns  []rerunMemory
 	others  map[Device]*Scope // of parts of the graph on other devices
 	held    map[*Tensor]int   // gradients that are still to be read, with the number of places that hold them
+	tracer  *gradientTracer   // of TraceGradients; nil without it
 }
 
 func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Tensor {
@@ -191,9 +203,17 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	if inputs != nil {
 		e.expect(inputs)
 	}
+	if e.cfg.trace != nil {
+		e.tracer = newGradientTracer(e.s, e.cfg.trace)
+		e.tracer.want = e.want
+		defer e.tracer.done()
+	}
 	e.seed(outputs)
 	for e.queue.Len() > 0 {
 		e.visit(heap.Pop(&e.queue).(*node))
+	}
+	if e.tracer != nil {
+		e.traceEnds(inputs)
 	}
 	if e.want != nil {
 		return e.finishGrad(s, inputs)
@@ -241,6 +261,9 @@ func (e *engine) seed(outputs []*Tensor) {
 			dy.scope = e.on(dy)
 			e.s.arena.own(dy)
 		}
+		if e.tracer != nil {
+			e.tracer.start(t, dy)
+		}
 		e.deliver(t, dy)
 	}
 }
@@ -248,7 +271,7 @@ func (e *engine) seed(outputs []*Tensor) {
 // deliver adds a gradient to what t has so far.
 func (e *engine) deliver(t, g *Tensor) {
 	if i, ok := e.want[t]; ok {
-		e.got[i] = e.add(e.got[i], g)
+		e.got[i] = e.add(t, e.got[i], g)
 	}
 	if t.node == nil {
 		if e.want == nil {
@@ -256,7 +279,7 @@ func (e *engine) deliver(t, g *Tensor) {
 			if old == nil {
 				e.order = append(e.order, t)
 			}
-			e.leaves[t] = e.add(old, g)
+			e.leaves[t] = e.add(t, old, g)
 		}
 		return
 	}
@@ -264,13 +287,17 @@ func (e *engine) deliver(t, g *Tensor) {
 	if !seen {
 		heap.Push(&e.queue, t.node)
 	}
-	e.pending[t.node] = e.add(old, g)
+	e.pending[t.node] = e.add(t, old, g)
 }
 
-// add returns a + b, b where there is no a yet, and holds the result.
-func (e *engine) add(a, b *Tensor) *Tensor {
+// add returns a + b, b where there is no a yet, and holds the result: a gradient of t.
+func (e *engine) add(t, a, b *Tensor) *Tensor {
 	if a != nil {
+		one := b
 		b = Add(e.on(b), a, b)
+		if e.tracer != nil {
+			e.tracer.sum(t, a, one, b)
+		}
 		e.drop(a)
 	}
 	e.held[b]++
@@ -329,6 +356,13 @@ func (e *engine) visit(n *node) {
 	for i, g := range b.d {
 		if g != nil {
 			e.check(n, i, g)
+		}
+	}
+	if e.tracer != nil {
+		e.tracer.visit(n, dy, b.d)
+	}
+	for i, g := range b.d {
+		if g != nil {
 			e.deliver(n.in[i], g)
 		}
 	}
@@ -339,6 +373,16 @@ func (e *engine) visit(n *node) {
 	if !e.cfg.create {
 		e.s.arena.sweep(e.held)
 		e.freeReruns()
+	}
+}
+
+// traceEnds compares the gradients of leaves, or of the inputs that Grad was asked about.
+func (e *engine) traceEnds(inputs []*Tensor) {
+	for i, t := range inputs {
+		e.tracer.end(t, e.got[i])
+	}
+	for _, leaf := range e.order {
+		e.tracer.end(leaf, e.leaves[leaf])
 	}
 }
 

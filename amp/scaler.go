@@ -111,7 +111,7 @@ func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
 	g.mu.Lock()
 	if g.scale == nil {
 		g.scale = alloc("GradScaler.Scale", s.root.dev, Float32, nil)
-		g.scale.name = "loss scale"
+		g.scale.name = lossScaleName
 		if !g.scale.IsCPU() {
 			g.beFar(s.root.dev)
 		}
