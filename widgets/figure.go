@@ -20,6 +20,7 @@ const (
 	KindCompare      = "compare"
 	KindLive         = "live"
 	KindExponents    = "exponents"
+	KindGradientFlow = "gradient_flow"
 	KindBits         = "bits"
 	KindPolicy       = "policy"
 	KindCustom       = "custom"
@@ -44,6 +45,7 @@ type Figure struct {
 	Runs      *CompareData   // set when Kind is KindCompare
 	Live      *LiveData      // set when Kind is KindLive
 	Exponents *ExponentsData // set when Kind is KindExponents
+	Flow      *FlowData      // set when Kind is KindGradientFlow
 	Bits      *BitsData      // set when Kind is KindBits
 	Policy    *PolicyData    // set when Kind is KindPolicy
 	Custom    *CustomData    // set when Kind is KindCustom
@@ -71,7 +73,7 @@ type Volatile struct {
 }
 
 // kinds lists the kinds of figures.
-var kinds = []string{KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents, KindBits, KindPolicy, KindCustom}
+var kinds = []string{KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents, KindGradientFlow, KindBits, KindPolicy, KindCustom}
 
 // part is the data of a figure of a kind, nil for a kind that is not known.
 func (f *Figure) part(kind string) any {
@@ -86,6 +88,8 @@ func (f *Figure) part(kind string) any {
 		return f.Live
 	case KindExponents:
 		return f.Exponents
+	case KindGradientFlow:
+		return f.Flow
 	case KindBits:
 		return f.Bits
 	case KindPolicy:
@@ -109,6 +113,8 @@ func (f *Figure) make(kind string) any {
 		f.Live = new(LiveData)
 	case KindExponents:
 		f.Exponents = new(ExponentsData)
+	case KindGradientFlow:
+		f.Flow = new(FlowData)
 	case KindBits:
 		f.Bits = new(BitsData)
 	case KindPolicy:
@@ -209,6 +215,8 @@ func (f *Figure) Text() string {
 		return f.liveText()
 	case f.Exponents != nil:
 		return f.exponentsText()
+	case f.Flow != nil:
+		return f.flowText()
 	case f.Bits != nil:
 		return f.bitsText()
 	case f.Policy != nil:

@@ -24,6 +24,8 @@ func (f *Figure) normalize() {
 		f.Live.normalize()
 	case f.Exponents != nil:
 		f.Exponents.normalize()
+	case f.Flow != nil:
+		f.Flow.normalize()
 	case f.Bits != nil:
 		f.Bits.normalize(f)
 	case f.Policy != nil:
