@@ -310,7 +310,7 @@ func (e *GradientEvent) compare(got, unrounded, ref []float64) {
 		}
 		switch {
 		case finite(v) && (v != 0 || r == 0):
-			if a := math.Abs(v); r != 0 && a < normal && v != u {
+			if r != 0 && v != r && math.Abs(v) < normal {
 				e.Subnormals++
 			}
 		case v == 0 && u != 0:

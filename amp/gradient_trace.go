@@ -38,7 +38,7 @@ type GradientEvent struct {
 	Wanted     int `json:"wanted"`               // of them finite and not zero in the reference
 	Zeros      int `json:"zeros,omitempty"`      // of those made zero here: the unrounded result is not zero
 	Gone       int `json:"gone,omitempty"`       // of those zero because of what was lost before: the unrounded result is zero too
-	Subnormals int `json:"subnormals,omitempty"` // of those rounded here to a subnormal, with fewer digits
+	Subnormals int `json:"subnormals,omitempty"` // of those stored as a subnormal, with fewer digits than the reference
 	Infs       int `json:"infs,omitempty"`       // of those made infinite here: the unrounded result is finite
 	NaNs       int `json:"nans,omitempty"`       // of those made NaN here
 	Spread     int `json:"spread,omitempty"`     // of those not finite because of what arrived

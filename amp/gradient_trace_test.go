@@ -43,8 +43,8 @@ func TestGradientTraceChain(t *testing.T) {
 		{"mul", "a", 10, 0, 0, 0, 0, 0, 0, 0, 0},
 		{"mul", "a", 10, 1, 0, 0, 2, 0, 0, 0, 1},       // by mid
 		{"mul", "a", 9, 2, 1, 1, 1, 0, 2, 0, 2},        // by first: ·0 wants zero, and infinity times it is NaN by what arrived
-		{"add_scalar", "x", 9, 0, 3, 0, 0, 0, 3, 0, 3}, // passes on what it gets
-		{"relu", "x", 8, 0, 3, 0, 0, 0, 3, 0, 4},       // masks the negative one: no loss
+		{"add_scalar", "x", 9, 0, 3, 1, 0, 0, 3, 0, 3}, // passes on what it gets
+		{"relu", "x", 8, 0, 3, 1, 0, 0, 3, 0, 4},       // masks the negative one: no loss
 		{"cast", "x", 8, 0, 3, 0, 0, 0, 3, 0, 5},
 	}
 	if len(tr.Events) != len(want) {

@@ -58,7 +58,7 @@ type FlowRow struct {
 	Wanted    int       `json:"wanted"`
 	Zeros     int       `json:"zeros,omitempty"`     // made zero here
 	Gone      int       `json:"gone,omitempty"`      // zero by what was lost before
-	Subnormal int       `json:"subnormal,omitempty"` // kept here with fewer digits
+	Subnormal int       `json:"subnormal,omitempty"` // kept as a subnormal, with fewer digits
 	Infs      int       `json:"infs,omitempty"`      // made infinite here
 	NaNs      int       `json:"nans,omitempty"`      // made NaN here
 	Spread    int       `json:"spread,omitempty"`    // not finite by what came before
@@ -134,7 +134,7 @@ func (d *FlowData) fill(t *amp.GradientTrace) {
 				d.Why = e.Op + ": " + e.Err
 			}
 		}
-		if e.Here() == 0 && e.Subnormals == 0 && (e.N == 1 || passes(e.Op)) {
+		if e.Here() == 0 && (e.N == 1 || passes(e.Op) && !(e.Op == "cast" && e.Subnormals > 0)) {
 			continue
 		}
 		r := FlowRow{Op: e.Op, For: e.For, Of: e.Of, Module: e.Module, DType: knownDType(e.DType),

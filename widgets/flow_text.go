@@ -61,16 +61,16 @@ func (d *FlowData) finding() string {
 	var s string
 	switch {
 	case d.Here == 0 && lost == 0:
-		s = fmt.Sprintf("Nothing was lost %s: float64 finds no gradient that became zero, infinite or NaN on the way", at)
+		s = fmt.Sprintf("Nothing was lost %s: float64 finds no gradient that became zero or not finite on the way", at)
 	case lost == 0:
-		s = fmt.Sprintf("On the way %s were lost %s, but none of %s is zero, infinite or NaN that is not in float64", plural(d.Here, "gradient"), at, ends)
+		s = fmt.Sprintf("On the way %s were lost %s, but none of %s is zero or not finite that is not so in float64", plural(d.Here, "gradient"), at, ends)
 	default:
 		var parts []string
 		if d.Zeros > 0 {
 			parts = append(parts, percent(d.Zeros, d.Wanted)+" are zero")
 		}
 		if d.Bad > 0 {
-			parts = append(parts, percent(d.Bad, d.Wanted)+" are infinite or NaN")
+			parts = append(parts, percent(d.Bad, d.Wanted)+" are not finite")
 		}
 		s = fmt.Sprintf("Of %s, %s %s and should not be", ends, strings.Join(parts, " and "), at)
 	}
@@ -79,9 +79,6 @@ func (d *FlowData) finding() string {
 	}
 	return s + "."
 }
-
-// Name is the row's op with its place: "mlp.go:12 matmul".
-func (r *FlowRow) Name() string { return strings.TrimSpace(r.Where + " " + r.OpText()) }
 
 // place names an op: "mlp.go:12 linear in net/0".
 func place(where, op, module string) string {
@@ -164,9 +161,11 @@ func (d *FlowData) Metrics() []Metric {
 	if d.Scale != 1 {
 		scale = powerText(d.Scale)
 	}
-	return []Metric{
-		{percent(d.Zeros, d.Wanted), "of the parameters' gradients lost to zero"},
-		{percent(d.Bad, d.Wanted), "infinite or NaN"},
+	lost := []Metric{{percent(d.Zeros, d.Wanted), "of the parameters' gradients lost to zero"}, {percent(d.Bad, d.Wanted), "of the parameters' gradients not finite"}}
+	if d.Bad > d.Zeros {
+		slices.Reverse(lost)
+	}
+	return []Metric{lost[0], lost[1],
 		{d.Fit.Text(), "loss scales that keep 99.9% on the way"},
 		{scale, "loss scale of this pass"},
 	}
@@ -251,17 +250,10 @@ func (f *Figure) flowText() string {
 const flowBar = 20
 
 func (d *FlowData) rowsText(b *strings.Builder) {
-	table := [][]string{{"FROM THE LOSS ON", "GRADIENT", "PRECISION", "WHAT BECAME OF IT", "LOST HERE", "BEFORE", "KEEPS 99.9%"}}
+	table := [][]string{{"FROM THE LOSS ON", "GRADIENT", "DTYPE", "WHAT BECAME OF IT", "LOST HERE", "BEFORE", "KEEPS 99.9%"}}
 	for i := range d.Rows {
 		r := &d.Rows[i]
-		here, before := "", ""
-		if r.Here() > 0 {
-			here = percent(r.Here(), r.Wanted)
-		}
-		if r.Before() > 0 {
-			before = percent(r.Before(), r.Wanted)
-		}
-		table = append(table, []string{clip(r.Name(), 34), clip(r.What(), 18), r.DType.String(), r.Bar(flowBar), here, before, r.FitText()})
+		table = append(table, []string{clip(place(r.Where, r.OpText(), r.Module), 44), clip(r.What(), 18), r.DType.Short(), r.Bar(flowBar), r.HereText(), r.BeforeText(), r.FitText()})
 	}
 	writeTable(b, table)
 	if d.More > 0 {
@@ -273,6 +265,19 @@ func (d *FlowData) rowsText(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
+// HereText is the share lost here, "" without any.
+func (r *FlowRow) HereText() string { return shareOr(r.Here(), r.Wanted) }
+
+// BeforeText is the share that arrived lost, "" without any.
+func (r *FlowRow) BeforeText() string { return shareOr(r.Before(), r.Wanted) }
+
+func shareOr(n, all int) string {
+	if n == 0 {
+		return ""
+	}
+	return percent(n, all)
+}
+
 // FitText is the range of loss scales of a row that a loss scale matters to.
 func (r *FlowRow) FitText() string {
 	if !r.DType.IsHalf() && r.Here() == 0 {
@@ -282,7 +287,7 @@ func (r *FlowRow) FitText() string {
 }
 
 func (d *FlowData) endsText(b *strings.Builder) {
-	table := [][]string{{"PARAMETER", "ZERO", "INF OR NAN", "ERROR", "FIRST LOST AT"}}
+	table := [][]string{{"PARAMETER", "ZERO", "NOT FINITE", "ERROR", "FIRST LOST AT"}}
 	for i := range d.Ends {
 		e := &d.Ends[i]
 		table = append(table, []string{clip(e.Label(), 34), percent(e.Zeros, e.Wanted), percent(e.Bad, e.Wanted), e.ErrorText(), e.First})

@@ -68,6 +68,8 @@ func htmlFace(f *widgets.Figure, chart string) (string, error) {
 		liveHTML(p, f, chart)
 	case f.Exponents != nil:
 		exponentsHTML(p, f, chart)
+	case f.Flow != nil:
+		flowHTML(p, f)
 	case f.Bits != nil:
 		bitsHTML(p, f)
 	case f.Policy != nil:

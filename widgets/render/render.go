@@ -160,6 +160,8 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 		return liveChart(f, rows), true
 	case f.Exponents != nil:
 		return exponentsChart(f, 3*rows+4), true
+	case f.Flow != nil:
+		return flowChart(f, rows), true
 	case f.Bits != nil:
 		return bitsChart(f), true
 	case f.Policy != nil:

@@ -64,9 +64,10 @@ func Flow(k int) *amp.GradientTrace {
 		e.Gone = int(lost * float64(f.n))
 		for i, n := range e.Counts {
 			switch at := e.Low + i; {
-			case f.dt != amp.Float16 || f.op == "relu":
-			case at <= -26:
+			case f.dt != amp.Float16:
+			case at <= -26 && f.op != "relu":
 				e.Zeros += n
+			case at <= -26:
 			case at <= -15:
 				e.Subnormals += n
 			case at >= 16:
