@@ -184,7 +184,7 @@ const (
 var FlowMarks = [...]string{FlowKept: "═", FlowSubnormal: "░", FlowZero: "○", FlowOver: "×", FlowBefore: "·"}
 
 // FlowParts names the parts of a bar.
-var FlowParts = [...]string{FlowKept: "kept", FlowSubnormal: "fewer digits", FlowZero: "flushed to zero here", FlowOver: "infinite or NaN here", FlowBefore: "lost before"}
+var FlowParts = [...]string{FlowKept: "kept", FlowSubnormal: "fewer digits", FlowZero: "flushed to zero here", FlowOver: "not finite here", FlowBefore: "lost before"}
 
 // Parts are the numbers of a row by what became of them, as FlowParts has them.
 func (r *FlowRow) Parts() [5]int {
