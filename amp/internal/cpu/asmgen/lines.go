@@ -304,8 +304,6 @@ func (w *lineWriter) output(o lineOut, g int) {
 	case outSum:
 		s := w.sums[o.k][g]
 		w.f.op("VADDPS", r, s, s)
-	case outBrain, outHalf:
-		w.parts(r, o.kind, g)
 	case outMax:
 		s := w.sums[o.k][g]
 		w.f.op("VMAXPS", s, r, s) // the lane where neither is larger or one is NaN
