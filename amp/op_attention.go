@@ -74,6 +74,12 @@ func ScaledDotProductAttention(s *Scope, q, k, v, mask *Tensor, opts Attention) 
 	if shared == 0 || heads%shared != 0 || v.shape[h] != shared {
 		fail(op, ErrShape, "k and v have as many heads as each other, and q a multiple of that", "heads of q %d, k %d, v %d", heads, shared, v.shape[h])
 	}
+	if mask == nil && !opts.Causal && opts.Dropout == 0 { // the queries of a group are like more queries of one head
+		shape := slices.Clone(q.shape)
+		shape[h], shape[h+1] = shared, heads/shared*shape[h+1]
+		y := s.attend(&opts, Reshape(s, q, shape...), k, v, nil)
+		return Reshape(s, y, append(slices.Clone(q.shape[:h+2]), y.shape[len(y.shape)-1])...)
+	}
 	if mask != nil && len(mask.shape) > 2 {
 		at := len(mask.shape) - 3
 		mask = splitDim(s, mask, at, min(mask.shape[at], shared))
