@@ -102,6 +102,11 @@ func (o *drawnOperand) String() string {
 func (o *drawnOperand) take(s *Scope, drawn, dt DType, leaves *[]*Tensor) *Tensor {
 	x := To(s, To(s, Randn(s, Float32, 0, 1, o.leaf...), drawn), dt).RequireGrad()
 	*leaves = append(*leaves, x)
+	return o.of(s, x)
+}
+
+// of returns what is taken of a leaf.
+func (o *drawnOperand) of(s *Scope, x *Tensor) *Tensor {
 	switch {
 	case o.first >= 0:
 		return Narrow(s, x, o.d, o.first, o.shape[o.d])
