@@ -26,6 +26,7 @@ type drawnCall struct {
 	rough    bool    // it is no smooth function at what is drawn: no differences are taken
 	call     func(s *Scope, in []*Tensor) *Tensor
 	want     func(in [][]float64) []float64 // what it gives, by plain loops; nil where that is not written down
+	steep    float64                        // of what terms a gradient may be the difference
 	seed     uint64
 }
 
@@ -105,7 +106,11 @@ func (c *drawnCall) far(got, exact outcome, dt DType) string {
 		for _, v := range list {
 			size = max(size, math.Abs(v))
 		}
-		bound := 64*eps*(size+0.1) + 0x1p-24*(math.Sqrt(float64(most))*size+float64(most)*max(math.Abs(c.lo), math.Abs(c.hi)))
+		steep := 0.1
+		if k > 0 {
+			steep += c.steep
+		}
+		bound := 64*eps*(size+steep) + 0x1p-24*(math.Sqrt(float64(most))*size+float64(most)*max(math.Abs(c.lo), math.Abs(c.hi)))
 		if leaf := k - 1 - len(c.operands); leaf >= 0 { // errors of what is repeated add up
 			bound = max(bound, float64(c.operands[leaf].repeats)*bounds[1+leaf])
 		}

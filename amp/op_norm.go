@@ -17,8 +17,10 @@ func init() {
 	opVar = spreadOf("var", "variance over dimensions: Σ(x - mean)² / (n - correction)", func(v float64) float64 { return v }, 0, func(b *Back, c *Tensor) *Tensor {
 		return MulScalar(b.S, c, 2/b.freedom())
 	})
-	opStd = spreadOf("std", "standard deviation over dimensions: √var", math.Sqrt, SaveOut, func(b *Back, c *Tensor) *Tensor { // 0 where all numbers are equal, as in PyTorch
-		return zeroTimes(b.S, MulScalar(b.S, c, 1/b.freedom()), Reciprocal(b.S, b.repeat(b.Out())))
+	opStd = spreadOf("std", "standard deviation over dimensions: √var", math.Sqrt, SaveOut, func(b *Back, c *Tensor) *Tensor {
+		std := b.repeat(b.Out()) // where it is 0 all numbers are equal, and so is the slope, as in PyTorch, though their mean may be rounded
+		c = MaskedFill(b.S, MulScalar(b.S, c, 1/b.freedom()), LogicalNot(b.S, std), 0)
+		return zeroTimes(b.S, c, Reciprocal(b.S, std))
 	})
 	opLayerNorm = define(Op{
 		Name: "layer_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias over the last dimensions", Args: []string{"x", "weight", "bias"},
