@@ -31,6 +31,14 @@ func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
 
 // packColumns is packA for halves whose rows are neighbors: all rows of a step are widened in one go.
 func (g *product[T]) packColumns(w *workspace[T], i, rows, p, k int) {
+	most := len(w.lines) / g.kern.rows * g.kern.rows
+	for y := 0; y < rows; y += most {
+		g.packSomeColumns(w, w.a[y*k:], i+y, min(most, rows-y), p, k)
+	}
+}
+
+// packSomeColumns is packColumns for no more rows than w.lines holds.
+func (g *product[T]) packSomeColumns(w *workspace[T], to []T, i, rows, p, k int) {
 	kn := g.kern
 	steps := max(1, len(w.lines)/rows)
 	for q := 0; q < k; q += steps {
@@ -41,7 +49,7 @@ func (g *product[T]) packColumns(w *workspace[T], i, rows, p, k int) {
 		for y := 0; y < rows; y += kn.rows {
 			high := min(kn.rows, rows-y)
 			h := kn.height(high)
-			dst := w.a[y*k+q*h:]
+			dst := to[y*k+q*h:]
 			if high < h {
 				clear(dst[:h*c])
 			}
