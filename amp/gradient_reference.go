@@ -180,9 +180,10 @@ func vanishes(got, unrounded, ref []float64) bool {
 	return false
 }
 
-// settle makes numbers zero that are zero but for float64's own rounding, such as the sum of a batch norm's gradients. Backward is linear
-// in dy, so its result from dy with every number multiplied by some 2^-44 is about the rounding of sums whose terms cancel, and far below
-// any other number: 2^-44 leaves 2^9 of float64's 2^-53 for long sums.
+// settle makes numbers zero that are zero but for rounding, such as the sum of a batch norm's gradients over its batch, which comes out of
+// statistics that were saved in float32. Backward is linear in dy, so its result from dy with every number multiplied by some 2^-20 is
+// 2^-20 of the size of the terms of each sum: what is below it has cancelled to what float32 would not know either, 2^-24 of the
+// terms. Without cancellation a number is 2^20 times as large.
 func (f *gradientTracer) settle(n *node, input int, dy, values []float64) []float64 {
 	small := make([]float64, len(dy))
 	for i, v := range dy {
@@ -201,13 +202,13 @@ func (f *gradientTracer) settle(n *node, input int, dy, values []float64) []floa
 	return out
 }
 
-// jitter is a factor between 2^-45 and 2^-44 of either sign, the same for the same i (SplitMix64).
+// jitter is a factor between 2^-21 and 2^-20 of either sign, the same for the same i (SplitMix64).
 func jitter(i uint64) float64 {
 	z := (i + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	z ^= z >> 31
-	v := math.Ldexp(1+float64(z>>12)*0x1p-52, -45)
+	v := math.Ldexp(1+float64(z>>12)*0x1p-52, -21)
 	if z&1 == 1 {
 		return -v
 	}

@@ -17,7 +17,7 @@ type GradientTrace struct {
 // A GradientEvent is one gradient that one op's backward gave: that of one input of a call in the forward pass. Each of its N numbers is
 // held against two others, both worked out in float64 from the values that the forward pass saved: the reference, which is the same
 // backward pass in float64 from the loss on, and the unrounded result, this op's backward from the gradient that really arrived. Zero where
-// the reference is zero (a ReLU's mask, dropout, padding) is no loss and counted nowhere.
+// the reference is zero (a ReLU's mask, dropout, padding, sums whose terms cancel to less than 2^-20 of them) is no loss and counted nowhere.
 type GradientEvent struct {
 	Op     string `json:"op"`             // row of the op table; "cast" for casts, "sum of gradients" where those of several uses were added
 	For    string `json:"for,omitempty"`  // of casts: the op that gave the gradient that is cast

@@ -68,6 +68,12 @@ func Example_looking() {
 	// torch: # no such thing: which precision each op ran in, and why, as a figure
 	figure := widgets.Decisions(trace)
 	fmt.Println(figure.Kind)
+
+	// torch: # no such thing: at which op the gradients of a step became zero or infinite, and the loss scales that keep them
+	var flow amp.GradientTrace
+	nn.MSELoss(s, net.Forward(s, x), y).Backward(amp.TraceGradients(&flow))
+	lost := widgets.GradientFlow(&flow)
+	fmt.Println(lost.Flow.Here)
 	// Output:
 	// cpu
 	// cpu
@@ -81,4 +87,5 @@ func Example_looking() {
 	// true
 	// true
 	// decisions
+	// 0
 }
