@@ -17,6 +17,7 @@ func traced(t *testing.T, opts ...BackwardOption) [][]float64 {
 	square := Register(Custom{Name: "square_traced", Args: []string{"x"}, Class: Inherit,
 		Forward:  func(c *Context, in []*Tensor) *Tensor { c.Save(in[0]); return Mul(c.S, in[0], in[0]) },
 		Backward: func(c *Context, dy *Tensor) []*Tensor { return []*Tensor{MulScalar(c.S, Mul(c.S, c.Saved(0), dy), 2)} }})
+	t.Cleanup(func() { forget("square_traced") })
 	half := s.Autocast(Float16)
 	h := Checkpoint(half, func(s *Scope, in ...*Tensor) *Tensor {
 		return GELU(s, Add(s, MatMul(s, in[0], Transpose(s, w, 0, 1)), b))
@@ -120,6 +121,7 @@ func TestGradientTraceOfGrad(t *testing.T) {
 			}
 			return []*Tensor{MulScalar(c.S, dy, 3)}
 		}})
+	t.Cleanup(func() { forget("odd_traced") })
 	x := FromFloat64s(Float16, []float64{1, 2}, 2).RequireGrad().SetName("x")
 	var tr GradientTrace
 	g := Grad(s, []*Tensor{Sum(s, odd(s, x))}, []*Tensor{x}, TraceGradients(&tr))
