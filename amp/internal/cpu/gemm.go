@@ -135,7 +135,7 @@ func (g *product[T]) plan() {
 		steps := g.even(g.k)
 		nc := packedB / g.k / kn.cols * kn.cols
 		switch {
-		case g.out.Elems != nil || g.m*g.nc <= waiting || g.whole():
+		case g.out.Elems != nil || g.m*g.n <= waiting || g.whole():
 			g.ks = steps
 			if !g.whole() {
 				g.nc = min(g.nc, up(packedB/steps, kn.cols)) // a power of two of columns is not cut for a few

@@ -4,9 +4,11 @@ import "testing"
 
 // largeCases are products with large tiles, no size of which is a multiple of theirs.
 func largeCases() (all []shapeCase) {
+	kinds := []string{"bf16", "elems", "f16"}
 	for i, s := range [][3]int{{403, 199, 509}, {751, 193, 521}, {751, 521, 523}, {1549, 241, 131}, {433, 313, 463}, {397, 2081, 511}} {
 		for j := range 4 {
 			all = append(all, shapeCase{s[0], s[1], s[2], layout{j&1 > 0, 1, "elems"}, layout{j&2 > 0, 1, "elems"}, "f32", (i+j)%2 == 0})
+			all = append(all, shapeCase{s[0], s[1], s[2], layout{j&1 > 0, 1, kinds[(i+j)%3]}, layout{j&2 > 0, 1, kinds[(i+j+1+i%2)%3]}, []string{"bf16", "f16", "done"}[(i+2*j)%3], (i+j)%2 > 0})
 		}
 	}
 	return all
@@ -48,8 +50,11 @@ func TestLargeTilesRun(t *testing.T) {
 		a, _ := place[float32](c.a, make([]float64, c.m*c.k), c.m, c.k)
 		b, _ := place[float32](c.b, make([]float64, c.k*c.n), c.k, c.n)
 		g := product[float32]{m: c.m, n: c.n, k: c.k, depth: c.k, a: a, b: b, kern: kernelOf[float32]()}
-		if g.out.Row = c.n; c.out == "f32" {
+		switch g.out.Row = c.n; c.out {
+		case "f32":
 			g.out.Elems = make([]float32, c.m*c.n)
+		case "f16", "bf16":
+			g.out.F16 = make([]uint16, c.m*c.n)
 		}
 		chooseTiles(&g)
 		if g.kern != &largeF32 {

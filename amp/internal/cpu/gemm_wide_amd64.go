@@ -13,10 +13,10 @@ const (
 // rows that do not fit in the L2 cache it takes large tiles. No element shows which tile it was in.
 func chooseTiles(g *product[float32]) {
 	switch {
-	case g.kern != &zmmF32 || g.k == 0 || g.b.Elems == nil:
-	case g.m > 4 && g.m <= wideF32.rows && g.n >= wideLeast && g.b.Col == 1 && g.b.Row >= 0:
+	case g.kern != &zmmF32 || g.k == 0:
+	case g.m > 4 && g.m <= wideF32.rows && g.n >= wideLeast && g.b.Elems != nil && g.b.Col == 1 && g.b.Row >= 0:
 		g.kern = &wideF32
-	case min(g.m, g.n) >= largeSide && g.k >= largeDepth && g.m*g.even(g.k) > allRows && g.a.Elems != nil && g.out.Elems != nil && g.a.runs() && g.b.runs():
+	case min(g.m, g.n) >= largeSide && g.k >= largeDepth && g.m*g.even(g.k) > allRows && g.a.inMemory() && g.b.inMemory() && !g.whole() && g.a.runs() && g.b.runs():
 		g.kern = &largeF32
 	}
 }

@@ -6,7 +6,7 @@ import "unsafe"
 
 // packWide is pack where whole registers can do it; it says whether it has.
 func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp int) bool {
-	if variant() != AVX512 || width > 32 && sy == 1 || k == 0 || !x.inMemory() || sy != 1 && sp != 1 {
+	if variant() != AVX512 || width > 48 && sy == 1 || k == 0 || !x.inMemory() || sy != 1 && sp != 1 {
 		return false
 	}
 	if sy == 1 {
@@ -53,23 +53,32 @@ func packRows(dst []float32, width, have, k int, x *Matrix[float32], off, sp int
 	switch {
 	case x.Elems != nil:
 		_, _ = x.Elems[min(off, last)], x.Elems[max(off, last)+have-1]
-		if s := &x.Elems[off]; width > 16 {
+		switch s := &x.Elems[off]; {
+		case width > 32:
+			packRowsF323(k, s, 4*sp, d, 4*width, h, w)
+		case width > 16:
 			packRowsF322(k, s, 4*sp, d, 4*width, h, w)
-		} else {
+		default:
 			packRowsF321(k, s, 4*sp, d, 4*width, h, w)
 		}
 	case x.F16 != nil:
 		_, _ = x.F16[min(off, last)], x.F16[max(off, last)+have-1]
-		if s := &x.F16[off]; width > 16 {
+		switch s := &x.F16[off]; {
+		case width > 32:
+			packRowsF163(k, s, 2*sp, d, 4*width, h, w)
+		case width > 16:
 			packRowsF162(k, s, 2*sp, d, 4*width, h, w)
-		} else {
+		default:
 			packRowsF161(k, s, 2*sp, d, 4*width, h, w)
 		}
 	default:
 		_, _ = x.BF16[min(off, last)], x.BF16[max(off, last)+have-1]
-		if s := &x.BF16[off]; width > 16 {
+		switch s := &x.BF16[off]; {
+		case width > 32:
+			packRowsBF163(k, s, 2*sp, d, 4*width, h, w)
+		case width > 16:
 			packRowsBF162(k, s, 2*sp, d, 4*width, h, w)
-		} else {
+		default:
 			packRowsBF161(k, s, 2*sp, d, 4*width, h, w)
 		}
 	}
@@ -92,34 +101,31 @@ func packColumns(dst []float32, width, have, k int, x *Matrix[float32], off, sy 
 			transposeWide(n, whole/step, x, min(first, last), max(first, last)+whole-1, first, sy, &dst[y], width)
 		}
 		for r := y; r < y+n && whole < k; r++ {
-			x.column(dst[r:], width, whole, k, off+r*sy)
+			column(dst[r:], width, whole, k, x, off+r*sy)
 		}
 		y += n
 	}
 	for ; y < have; y++ {
-		x.column(dst[y:], width, 0, k, off+y*sy)
+		column(dst[y:], width, 0, k, x, off+y*sy)
 	}
 }
 
-// column writes elements from … k of a row as every width-th element of dst.
-func (x *Matrix[T]) column(dst []T, width, from, k, off int) {
-	switch {
-	case from >= k:
-	case x.Elems != nil:
+// column writes elements from … k of a row of x as every width-th element of dst.
+func column(dst []float32, width, from, k int, x *Matrix[float32], off int) {
+	if x.Elems != nil {
 		for i, v := range x.Elems[off+from : off+k] {
 			dst[(from+i)*width] = v
 		}
-	default:
-		x.columnWidened(dst, width, from, k, off)
+		return
 	}
-}
-
-// columnWidened is column for halves; it is apart because its buffer is on the heap.
-func (x *Matrix[T]) columnWidened(dst []T, width, from, k, off int) {
-	var buf [16]T
-	for from < k {
-		part := buf[:min(len(buf), k-from)]
-		x.fetch(part, off+from, 1)
+	var buf [line]float32
+	for h := x.halves(); from < k; {
+		part := buf[:min(line, k-from)]
+		if x.F16 != nil {
+			WidenF16(part, h[off+from:off+from+len(part)])
+		} else {
+			WidenBF16(part, h[off+from:off+from+len(part)])
+		}
 		for i, v := range part {
 			dst[(from+i)*width] = v
 		}

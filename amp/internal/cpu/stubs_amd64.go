@@ -2312,6 +2312,11 @@ func packRowsBF161(k int, src *uint16, lds int, dst *float32, ldd int, have int,
 //go:noescape
 func packRowsBF162(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
 
+// packRowsBF163 writes k rows of up to 48 bfloat16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsBF163(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
 // packRowsF161 writes k rows of up to 16 float16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
 //
 //go:noescape
@@ -2322,6 +2327,11 @@ func packRowsF161(k int, src *uint16, lds int, dst *float32, ldd int, have int, 
 //go:noescape
 func packRowsF162(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
 
+// packRowsF163 writes k rows of up to 48 float16 elements, widened: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsF163(k int, src *uint16, lds int, dst *float32, ldd int, have int, width int)
+
 // packRowsF321 writes k rows of up to 16 elements: those of the bits in have, zeros for the other bits in width; strides in bytes.
 //
 //go:noescape
@@ -2331,6 +2341,11 @@ func packRowsF321(k int, src *float32, lds int, dst *float32, ldd int, have int,
 //
 //go:noescape
 func packRowsF322(k int, src *float32, lds int, dst *float32, ldd int, have int, width int)
+
+// packRowsF323 writes k rows of up to 48 elements: those of the bits in have, zeros for the other bits in width; strides in bytes.
+//
+//go:noescape
+func packRowsF323(k int, src *float32, lds int, dst *float32, ldd int, have int, width int)
 
 // packRowsLow1 writes k rows of up to 16 pairs of 16 bits, the second one zero: those of the bits in have, zeros for the other bits in width; strides in bytes.
 //

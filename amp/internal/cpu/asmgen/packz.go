@@ -36,8 +36,10 @@ var rowPacks = []rowPack{
 
 func packsZ(f *asmFile) {
 	for _, p := range rowPacks {
-		for _, vectors := range []int{1, 2} {
-			f.rowPack(p, vectors)
+		for _, vectors := range []int{1, 2, 3} {
+			if vectors < 3 || p.step == 1 && p.name != "Low" {
+				f.rowPack(p, vectors)
+			}
 		}
 	}
 	f.copyBlocks()
@@ -60,9 +62,9 @@ func (f *asmFile) rowPack(p rowPack, vectors int) {
 		param{"have", "int", "AX"}, param{"width", "int", "BX"})
 	for v := range vectors {
 		f.op("KMOVW", "AX", fmt.Sprintf("K%d", 1+v))
-		f.op("KMOVW", "BX", fmt.Sprintf("K%d", 3+v))
-		f.op("SHRL", "$16", "AX")
-		f.op("SHRL", "$16", "BX")
+		f.op("KMOVW", "BX", fmt.Sprintf("K%d", 4+v))
+		f.op("SHRQ", "$16", "AX")
+		f.op("SHRQ", "$16", "BX")
 	}
 	f.op("PCALIGN", "$32")
 	f.label("loop")
@@ -73,7 +75,7 @@ func (f *asmFile) rowPack(p rowPack, vectors int) {
 		p.load(f, v, fmt.Sprintf("K%d", 1+v))
 	}
 	for v := range vectors {
-		f.op("VMOVUPS", vec("Z", v), fmt.Sprintf("K%d", 3+v), at(64*v, "DI"))
+		f.op("VMOVUPS", vec("Z", v), fmt.Sprintf("K%d", 4+v), at(64*v, "DI"))
 	}
 	for range p.step {
 		f.op("ADDQ", "R8", "SI")
