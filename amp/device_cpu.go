@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
@@ -18,6 +19,8 @@ type cpuDevice struct {
 	name string
 	mu   sync.Mutex
 	free [64][]*hostBuffer
+
+	large atomic.Uint64 // large blocks so far
 }
 
 // A hostBuffer is a block of Go memory that starts at a cache line.
@@ -58,6 +61,13 @@ func (d *cpuDevice) Copy(dst Buffer, to int, src Buffer, from, n int) error {
 	return nil
 }
 
+// Large blocks start at another cache line of a page each: a kernel that reads one while it writes another, both from the start of a page,
+// would have its loads wait for stores to the same place in a page. And they ask for large pages, where fetching ahead stops less often.
+const (
+	largeMemory = 1 << 20
+	page       = 4096
+)
+
 // Alloc rounds up to a power of two, at least a cache line.
 func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	class := bits.Len(uint(max(n, 64) - 1))
@@ -75,8 +85,16 @@ func (d *cpuDevice) Alloc(n int) (Buffer, error) {
 	if limit := systemMemory(); limit > 0 && uint64(size) > limit {
 		return nil, fmt.Errorf("a block of %.1f GB, the machine has %.1f", float64(size)/1e9, float64(limit)/1e9)
 	}
-	raw := make([]byte, size+64)
+	room := size + 64
+	if size >= largeMemory {
+		room += page
+	}
+	raw := make([]byte, room)
 	skip := int(-uintptr(unsafe.Pointer(&raw[0])) & 63)
+	if size >= largeMemory {
+		skip += int(d.large.Add(1)*17%(page/64)) * 64
+		cpu.HugePages(raw)
+	}
 	ledgerOf(d).newBuffer(size)
 	b := &hostBuffer{d, class, raw[skip : skip+size : skip+size]}
 	cpu.Poison(b.mem)
