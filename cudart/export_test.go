@@ -57,6 +57,13 @@ func SetDNNFrom(n int64) func() {
 	return func() { dnnLeast.Store(before) }
 }
 
+// FewBatches makes a launch take that many matrices, until the function returned is called.
+func FewBatches(n int) (restore func()) {
+	before := mostBatches
+	mostBatches = n
+	return func() { mostBatches = before }
+}
+
 // ShortLists makes lists of indices count as long from n on, until the function returned is called.
 func ShortLists(n int) (restore func()) {
 	line, list := longLine, longList

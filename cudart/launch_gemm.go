@@ -54,7 +54,7 @@ func (g *gemmArgs) lay(out, a, b, x *view, alpha, beta float64) (batches int, ok
 		g.x = x.ptr
 		g.rx, g.cx = batchStride(x, -2), batchStride(x, -1)
 	}
-	return batches, batches < 1<<16
+	return batches, batches <= mostBatches
 }
 
 func rowsOf(v *view) (row, column int64) {
@@ -198,8 +198,42 @@ func launchMatMul(l *launcher) bool {
 		return false
 	}
 	tall(&out, &a, &b)
-	batches, ok := l.gemmArgs.lay(&out, &a, &b, nil, 1, 0)
-	return ok && l.gemm(a.dt, batches)
+	return l.products(&out, &a, &b, nil, 1, 0)
+}
+
+// mostBatches is how many matrices a launch takes: the limit of a grid's second dimension. Tests make it smaller.
+var mostBatches = 1<<16 - 1
+
+// products queues out = alpha·a·b + beta·x, in several launches if there are more matrices than one takes.
+func (l *launcher) products(out, a, b, x *view, alpha, beta float64) bool {
+	n, d := 1, 0
+	for k := out.rank - 3; k >= 0; k-- {
+		if n *= out.shape[k]; out.shape[k] > 1 {
+			d = k
+		}
+	}
+	if n <= mostBatches {
+		batches, ok := l.gemmArgs.lay(out, a, b, x, alpha, beta)
+		return ok && l.gemm(a.dt, batches)
+	}
+	// The outermost dimension in two, so that the parts of the result lie without gaps.
+	of := func(v *view, first, n int) *view {
+		if v == nil {
+			return nil
+		}
+		w := *v
+		if k := d - out.rank + v.rank; k >= 0 && v.shape[k] != 1 {
+			w = part(w, k, first, n)
+		}
+		return &w
+	}
+	half := out.shape[d] / 2
+	for _, p := range [][2]int{{0, half}, {half, out.shape[d] - half}} {
+		if !l.products(of(out, p[0], p[1]), of(a, p[0], p[1]), of(b, p[0], p[1]), of(x, p[0], p[1]), alpha, beta) {
+			return false
+		}
+	}
+	return true
 }
 
 func launchAddmm(l *launcher) bool {
@@ -207,9 +241,7 @@ func launchAddmm(l *launcher) bool {
 	if a.dt != b.dt || x.dt != a.dt {
 		return false
 	}
-	dt := a.dt
-	batches, ok := l.gemmArgs.lay(&l.out, a, b, x, as(dt, l.c.Pair[1]), as(dt, l.c.Pair[0]))
-	return ok && l.gemm(dt, batches)
+	return l.out.contiguous() && l.products(&l.out, a, b, x, as(a.dt, l.c.Pair[1]), as(a.dt, l.c.Pair[0]))
 }
 
 // launchLinear is x·weightᵀ + bias over the rows of x.
