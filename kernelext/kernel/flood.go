@@ -10,16 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// A dam bounds what one cell prints, so that a loop that prints for ever ends neither the browser nor the notebook's file: the beginning
-// goes through, of the rest the end is kept and shown when the cell ends, and what is left out is counted and said.
+// A dam bounds what one cell prints and shows, so that a loop that prints or draws for ever ends neither the browser nor the notebook's
+// file: the beginning goes through, of the rest the end is kept and shown when the cell ends, and what is left out is counted and said.
 type dam struct {
 	author author
 	send   func(*message)
-	first  int // bytes of each stream that go through; 0: floodFirst
+	first  int // bytes of each stream, and of displays, that go through; 0: floodFirst
 	last   int // bytes kept of the rest; 0: floodLast
 
 	parent  []byte // header of the request that the rest is about
 	streams [2]flood
+	shows   gallery
 }
 
 // A flood is one stream of a cell.
@@ -35,7 +36,7 @@ const (
 	// floodFirst is what notebooks print on purpose, datasets included; a loop that prints for ever passes it within seconds.
 	floodFirst = 64 << 20
 	floodLast  = 64 << 10
-	// floodEnv sets how many MiB a cell may print on each stream.
+	// floodEnv sets how many MiB a cell may print on each stream, and show.
 	floodEnv = "HALFTONE_OUTPUT_MB"
 )
 
@@ -56,7 +57,9 @@ func (d *dam) put(m *message) {
 	}
 	switch {
 	case m.kind == "clear_output":
-		d.streams = [2]flood{}
+		d.streams, d.shows = [2]flood{}, gallery{}
+	case m.kind == "display_data" && !d.hang(m), m.kind == "update_display_data" && d.shows.replace(m, d.author.key):
+		return
 	case m.kind == "error" || isIdle(m):
 		d.end()
 	default:
@@ -130,6 +133,7 @@ func (d *dam) end() {
 		}
 	}
 	d.streams = [2]flood{}
+	d.takeDown()
 }
 
 func (d *dam) say(name, text string) {
