@@ -1,0 +1,68 @@
+package nn
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// String shows the modules as an indented tree, as torch prints a Sequential. A layer is its type with the shapes of its parameters
+// and buffers; one with a String method of its own shows itself. Summary has dtypes, sizes and costs.
+func (q *Sequential) String() string {
+	if len(q.modules) == 0 {
+		return "Sequential()"
+	}
+	var b strings.Builder
+	b.WriteString("Sequential(\n")
+	for i, m := range q.modules {
+		text := strings.ReplaceAll(describe(m), "\n", "\n  ")
+		fmt.Fprintf(&b, "  (%s): %s\n", q.names[i], text)
+	}
+	return b.String() + ")"
+}
+
+// String is the name of the function, such as ReLU; "Func" for a function literal, which has none.
+func (f Func) String() string {
+	if f == nil {
+		return "Func(nil)"
+	}
+	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+	name = name[strings.LastIndexByte(name, '/')+1:] // package.name, package.maker.func1
+	if parts := strings.Split(name, "."); len(parts) == 2 {
+		return parts[1] + "()"
+	}
+	return "Func()"
+}
+
+// describe is what String shows of a module.
+func describe(m Module) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
+	}
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var parts []string
+	for _, p := range append(m.Parameters(), Buffers(m)...) {
+		if p.Rank() > 0 { // counters are no part of a layer's shape
+			parts = append(parts, shapeOf(p))
+		}
+	}
+	if n := len(parts); n > 6 {
+		parts = append(parts[:6], fmt.Sprintf("… %d more", n-6))
+	}
+	return t.Name() + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// shapeOf is the last part of a tensor's name, which says what it is within its layer, and its shape; the dtype where it is not float32.
+func shapeOf(p *amp.Tensor) string {
+	text := fmt.Sprintf("%s=%v", p.Name()[strings.LastIndexByte(p.Name(), '.')+1:], p.Shape())
+	if p.DType() != amp.Float32 {
+		text += " " + p.DType().String()
+	}
+	return text
+}
