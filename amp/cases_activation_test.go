@@ -31,6 +31,8 @@ func init() {
 		"gelu_tanh":          {unaryCase(GELUTanh, wide)},
 		"gelu_tanh_backward": {slopeCase("gelu_tanh", Attrs{}, wide)},
 		"silu_backward":      {slopeCase("silu", Attrs{}, wide)},
+		"sigmoid_backward":   {slopeCase("sigmoid", Attrs{}, in(0.05, 0.95, 2, 3))},
+		"tanh_backward":      {slopeCase("tanh", Attrs{}, in(-0.9, 0.9, 2, 3))},
 		"softplus": {named("beta", unaryCase(func(s *Scope, x *Tensor) *Tensor { return SoftplusBeta(s, x, 1.5, 2) }, in(-2, 1.2, 2, 3))),
 			named("linear", straight(unaryCase(func(s *Scope, x *Tensor) *Tensor { return SoftplusBeta(s, x, 1.5, 2) }, in(1.4, 3, 2, 3))))},
 		"softplus_backward":    {slopeCase("softplus", beta, in(-2, 1.2, 2, 3)), named("linear", straight(slopeCase("softplus", beta, in(1.4, 3, 2, 3))))},

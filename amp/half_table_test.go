@@ -26,6 +26,11 @@ func TestHalfTables(t *testing.T) {
 			"sigmoid": func(x, _ *Tensor) *Tensor { return Sigmoid(root, x) }, "tanh": func(x, _ *Tensor) *Tensor { return Tanh(root, x) },
 			"gelu_backward": func(x, dy *Tensor) *Tensor { o, _ := LookupOp("gelu_backward"); return root.apply(o, Attrs{}, dy, x) },
 			"silu_backward": func(x, dy *Tensor) *Tensor { o, _ := LookupOp("silu_backward"); return root.apply(o, Attrs{}, dy, x) },
+			"sigmoid_backward": func(x, dy *Tensor) *Tensor {
+				o, _ := LookupOp("sigmoid_backward")
+				return root.apply(o, Attrs{}, dy, x)
+			},
+			"tanh_backward": func(x, dy *Tensor) *Tensor { o, _ := LookupOp("tanh_backward"); return root.apply(o, Attrs{}, dy, x) },
 		} {
 			got, back := bits16(f(all, dy)), Contiguous(root, Transpose(root, f(turned, Transpose(root, dy, 0, 1)), 0, 1))
 			for i := 0; i < 256; i += 8 {

@@ -156,7 +156,7 @@ var (
 		"expm1", "log1p", "log2", "log10", "exp2", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv",
 		"floor", "ceil", "round", "trunc", "frac", "gelu", "gelu_tanh", "silu", "mish", "softsign", "tanhshrink", "logsigmoid", "hardswish", "hardsigmoid"}
 	binaryRows = []string{"add", "sub", "mul", "div", "div_nonzero", "xmul", "maximum", "minimum", "relu_backward", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
-		"logical_or", "logical_xor", "pow", "atan2", "hypot", "logaddexp", "gelu_backward", "gelu_tanh_backward", "silu_backward", "mish_backward",
+		"logical_or", "logical_xor", "pow", "atan2", "hypot", "logaddexp", "gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward", "mish_backward",
 		"softsign_backward", "tanhshrink_backward", "logsigmoid_backward", "hardswish_backward", "hardsigmoid_backward"}
 	ternaryRows = []string{"where", "lerp", "clamp_tensor"}
 )

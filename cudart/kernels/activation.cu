@@ -27,6 +27,9 @@ HT_FN float ht_silu_slope(float x) {
 FAST2(gelu_backward, x* ht_gelu_slope(y), x* geluSlope64(y))
 FAST2(gelu_tanh_backward, x* ht_gelu_tanh_slope(y), x* geluTanhSlope64(y))
 FAST2(silu_backward, x* ht_silu_slope(y), x* siluSlope64(y))
+// At y, what the row returned: products of sums, which no compiler fuses, with the CPU's bits.
+BINARY(sigmoid_backward, x * ((1 - y) * y))
+BINARY(tanh_backward, x * ((1 - y) * (1 + y)))
 
 // softplus: m.attr is beta and the threshold.
 WIDE1(softplus, m.attr[0] * x <= m.attr[1] ? softplus64(m.attr[0] * x) / m.attr[0] : x)

@@ -17,7 +17,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineMax": &LineMax, "lineSum": &LineSum, "lineDot": &LineDot, "lineSpread": &LineSpread, "lineExp": &LineExp, "lineExpSum": &LineExpSum,
 	"lineScale": &LineScale, "lineScaleAdd": &LineScaleAdd, "lineScaleMask": &LineScaleMask, "lineShift": &LineShift, "lineSoftmaxGrad": &LineSoftmaxGrad, "lineLogSoftmaxGrad": &LineLogSoftmaxGrad,
 	"lineNorm": &LineNorm, "lineNormWeight": &LineNormWeight, "lineNormBias": &LineNormBias, "lineNormSums": &LineNormSums,
-	"lineGeluGrad": &LineGeluGrad, "lineGeluTanhGrad": &LineGeluTanhGrad, "lineSiluGrad": &LineSiluGrad,
+	"lineGeluGrad": &LineGeluGrad, "lineGeluTanhGrad": &LineGeluTanhGrad, "lineSiluGrad": &LineSiluGrad, "lineSigmoidGrad": &LineSigmoidGrad, "lineTanhGrad": &LineTanhGrad,
 	"lineAdd": &LineAdd, "lineSub": &LineSub, "lineMul": &LineMul, "lineDiv": &LineDiv, "lineMaximum": &LineMaximum, "lineMinimum": &LineMinimum,
 	"lineAddcmul": &LineAddcmul, "lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,

@@ -34,6 +34,12 @@ func init() {
 	LineSiluGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSiluGradY, AVX512: lineSiluGradZ}
 	LineSiluGrad.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSiluGradF16Y, AVX512: lineSiluGradF16Z}
 	LineSiluGrad.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSiluGradBF16Y, AVX512: lineSiluGradBF16Z}
+	LineSigmoidGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSigmoidGradY, AVX512: lineSigmoidGradZ}
+	LineSigmoidGrad.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSigmoidGradF16Y, AVX512: lineSigmoidGradF16Z}
+	LineSigmoidGrad.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSigmoidGradBF16Y, AVX512: lineSigmoidGradBF16Z}
+	LineTanhGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineTanhGradY, AVX512: lineTanhGradZ}
+	LineTanhGrad.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineTanhGradF16Y, AVX512: lineTanhGradF16Z}
+	LineTanhGrad.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineTanhGradBF16Y, AVX512: lineTanhGradBF16Z}
 	LineAdd.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddY, AVX512: lineAddZ}
 	LineAdd.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddF16Y, AVX512: lineAddF16Z}
 	LineAdd.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddBF16Y, AVX512: lineAddBF16Z}

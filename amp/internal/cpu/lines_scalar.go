@@ -94,6 +94,10 @@ var (
 	LineGeluTanhGrad = LineKernel{plain: lineGeluTanhGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineSiluGrad sets x2 to the slope of silu at x0 times x1.
 	LineSiluGrad = LineKernel{plain: lineSiluGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineSigmoidGrad sets x2 to x0 times the slope of sigmoid where it is x1: x0·(1 - x1)·x1.
+	LineSigmoidGrad = LineKernel{plain: lineSigmoidGradGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineTanhGrad sets x2 to x0 times the slope of tanh where it is x1: x0·(1 - x1)·(1 + x1).
+	LineTanhGrad = LineKernel{plain: lineTanhGradGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineAdd sets x2 to x0 + x1.
 	LineAdd = LineKernel{plain: lineAddGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineSub sets x2 to x0 - x1.
@@ -834,6 +838,37 @@ func lineSiluGradGo(lo, n int, io *Line) {
 		v55 := x1[i]
 		v56 := float32(v54 * v55)
 		x2[i] = v56
+	}
+}
+
+// lineSigmoidGradGo sets x2 to x0 times the slope of sigmoid where it is x1: x0·(1 - x1)·x1. It does elements lo to n.
+func lineSigmoidGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x1[i]
+		v1 := x0[i]
+		v3 := float32(1 - v0)
+		v4 := float32(v3 * v0)
+		v5 := float32(v1 * v4)
+		x2[i] = v5
+	}
+}
+
+// lineTanhGradGo sets x2 to x0 times the slope of tanh where it is x1: x0·(1 - x1)·(1 + x1). It does elements lo to n.
+func lineTanhGradGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	for i := lo; i < n; i++ {
+		v0 := x1[i]
+		v1 := x0[i]
+		v3 := float32(1 - v0)
+		v4 := float32(1 + v0)
+		v5 := float32(v3 * v4)
+		v6 := float32(v1 * v5)
+		x2[i] = v6
 	}
 }
 

@@ -1992,6 +1992,36 @@ func lineShiftY(blocks int, io *Line)
 //go:noescape
 func lineShiftZ(blocks int, io *Line)
 
+// lineSigmoidGradBF16Y does blocks of 32 elements of lineSigmoidGrad in bfloat16.
+//
+//go:noescape
+func lineSigmoidGradBF16Y(blocks int, io *Line)
+
+// lineSigmoidGradBF16Z does blocks of 32 elements of lineSigmoidGrad in bfloat16.
+//
+//go:noescape
+func lineSigmoidGradBF16Z(blocks int, io *Line)
+
+// lineSigmoidGradF16Y does blocks of 32 elements of lineSigmoidGrad in float16.
+//
+//go:noescape
+func lineSigmoidGradF16Y(blocks int, io *Line)
+
+// lineSigmoidGradF16Z does blocks of 32 elements of lineSigmoidGrad in float16.
+//
+//go:noescape
+func lineSigmoidGradF16Z(blocks int, io *Line)
+
+// lineSigmoidGradY does blocks of 32 elements of lineSigmoidGrad.
+//
+//go:noescape
+func lineSigmoidGradY(blocks int, io *Line)
+
+// lineSigmoidGradZ does blocks of 32 elements of lineSigmoidGrad.
+//
+//go:noescape
+func lineSigmoidGradZ(blocks int, io *Line)
+
 // lineSignY does blocks of 32 elements of lineSign.
 //
 //go:noescape
@@ -2171,6 +2201,36 @@ func lineTanhGateY(blocks int, io *Line)
 //
 //go:noescape
 func lineTanhGateZ(blocks int, io *Line)
+
+// lineTanhGradBF16Y does blocks of 32 elements of lineTanhGrad in bfloat16.
+//
+//go:noescape
+func lineTanhGradBF16Y(blocks int, io *Line)
+
+// lineTanhGradBF16Z does blocks of 32 elements of lineTanhGrad in bfloat16.
+//
+//go:noescape
+func lineTanhGradBF16Z(blocks int, io *Line)
+
+// lineTanhGradF16Y does blocks of 32 elements of lineTanhGrad in float16.
+//
+//go:noescape
+func lineTanhGradF16Y(blocks int, io *Line)
+
+// lineTanhGradF16Z does blocks of 32 elements of lineTanhGrad in float16.
+//
+//go:noescape
+func lineTanhGradF16Z(blocks int, io *Line)
+
+// lineTanhGradY does blocks of 32 elements of lineTanhGrad.
+//
+//go:noescape
+func lineTanhGradY(blocks int, io *Line)
+
+// lineTanhGradZ does blocks of 32 elements of lineTanhGrad.
+//
+//go:noescape
+func lineTanhGradZ(blocks int, io *Line)
 
 // lineWhereY does blocks of 32 elements of lineWhere.
 //

@@ -30,7 +30,7 @@ var halfLines = map[string]bool{
 	"lineAdd": true, "lineSub": true, "lineMul": true, "lineDiv": true, "lineMaximum": true, "lineMinimum": true, "lineAddcmul": true,
 	"lineScale": true, "lineAddNumber": true, "lineNeg": true, "lineAbs": true, "lineClamp": true, "lineSquare": true,
 	"lineReLU": true, "lineReLUGrad": true, "lineLeaky": true, "lineLeakyGrad": true,
-	"lineGeluGrad": true, "lineGeluTanhGrad": true, "lineSiluGrad": true,
+	"lineGeluGrad": true, "lineGeluTanhGrad": true, "lineSiluGrad": true, "lineSigmoidGrad": true, "lineTanhGrad": true,
 }
 
 // read loads a register full.

@@ -124,6 +124,14 @@ var basicLines = []line{
 	{"lineSiluGrad", "sets x2 to the slope of silu at x0 times x1.", nil, func(l *lineProg) {
 		l.put(l.mul(l.siluSlopeF(l.line(0)), l.line(1)), outSet, 2)
 	}},
+	{"lineSigmoidGrad", "sets x2 to x0 times the slope of sigmoid where it is x1: x0·(1 - x1)·x1.", nil, func(l *lineProg) {
+		y := l.line(1)
+		l.put(l.mul(l.line(0), l.mul(l.sub(l.c(1), y), y)), outSet, 2)
+	}},
+	{"lineTanhGrad", "sets x2 to x0 times the slope of tanh where it is x1: x0·(1 - x1)·(1 + x1).", nil, func(l *lineProg) {
+		y := l.line(1)
+		l.put(l.mul(l.line(0), l.mul(l.sub(l.c(1), y), l.add(l.c(1), y))), outSet, 2)
+	}},
 	{"lineAdd", "sets x2 to x0 + x1.", nil, func(l *lineProg) { l.put(l.add(l.line(0), l.line(1)), outSet, 2) }},
 	{"lineSub", "sets x2 to x0 - x1.", nil, func(l *lineProg) { l.put(l.sub(l.line(0), l.line(1)), outSet, 2) }},
 	{"lineMul", "sets x2 to x0·x1.", nil, func(l *lineProg) { l.put(l.mul(l.line(0), l.line(1)), outSet, 2) }},
