@@ -6,13 +6,13 @@ import "github.com/halftone-ml/halftone/amp/internal/cpu"
 
 var opSigmoidBackward, opTanhBackward *Op
 
-// slopeByOut defines name_backward of a row whose slope is a function of its value: dy times it, by a pass and for float64 by f. Slope
-// and value are related by bend, which is dg, the row's incoming gradient times its dy, times the derivative of the slope by the value.
+// slopeByOut defines name_backward of a row whose slope is a function of its value y: dy times it, by a pass and for float64 by f. bend is
+// dg, which is the incoming gradient times dy, times the derivative of the slope by y.
 func slopeByOut(name, slope string, by *cpu.LineKernel, f func(dy, y float64) float64, bend func(s *Scope, dg, y *Tensor) *Tensor) *Op {
 	var op *Op
 	op = define(Op{
 		Name: name + "_backward", Doc: "dy times the slope of " + name + " where it is y, " + slope, Args: []string{"dy", "y"}, Why: whyBackward,
-		CUDA: name + "_backward", Saves: SaveIn0 | SaveIn1, Check: checkSlope,
+		CUDA: name + "_backward", Saves: SaveIn0 | SaveIn1, Check: checkSlope, Wide: true,
 		CPU: inHalves(by, binary(pass2(by), func(dst, dy, y []float64) {
 			for i, v := range dy {
 				dst[i] = f(v, y[i])
