@@ -72,6 +72,10 @@ func groupNormBackward(b *Back) {
 	groups := b.Attrs().Start
 	at := Attrs{Scalar: b.Attrs().Scalar}
 	shape := b.Shape(0)
+	if s.noGrad && length(shape[2:]) >= shortPlane {
+		groupNormOfSums(b, at, groups)
+		return
+	}
 	flat := []int{1, shape[0] * groups, length(shape[1:]) / groups}
 	seen := Reshape(s, x, flat...)
 	stats := s.apply(opBatchStats, Attrs{}, seen)
@@ -96,6 +100,34 @@ func groupNormBackward(b *Back) {
 	if b.Needs(2) {
 		b.Set(2, Sum(s, dy, dims...))
 	}
+}
+
+// groupNormOfSums is groupNormBackward where nobody differentiates it again: one pass over dy and x for Σ dy·x̂ and Σ dy of each plane,
+// of which the gradients of weight and bias and the sums of the groups are made. (The rows' own gradients take the statistics for those
+// of the planes that are summed, so that the graph of a second gradient is made by groups throughout.)
+func groupNormOfSums(b *Back, at Attrs, groups int) {
+	s, x, dy, shape := b.S, b.In(0), Contiguous(b.S, b.DY), b.Shape(0)
+	n, channels, plane := shape[0], shape[1], length(shape[2:])
+	per := channels / groups
+	flat := func(t *Tensor, parts int) *Tensor { return Reshape(s, t, 1, parts, t.Len()/parts) }
+	stats := s.apply(opBatchStats, Attrs{}, flat(x, n*groups))
+	repeated := Reshape(s, Contiguous(s, Expand(s, Reshape(s, stats, 2, n*groups, 1), 2, n*groups, per)), 2, n*channels)
+	sums := Reshape(s, s.batchSums(at, Reshape(s, dy, 1, n*channels, plane), Reshape(s, x, 1, n*channels, plane), repeated), 2, n, channels)
+	for i := range 2 {
+		if b.Needs(1 + i) {
+			b.Set(1+i, To(s, Sum(s, Reshape(s, Narrow(s, sums, 0, i, 1), n, channels), 0), b.DType(1+i)))
+		}
+	}
+	if !b.Needs(0) {
+		return
+	}
+	g := dy
+	if w := b.optional(1); w != nil {
+		g = Mul(s, Reshape(s, dy, n, channels, plane), Reshape(s, w, 1, channels, 1))
+		sums = Mul(s, sums, Reshape(s, To(s, w, sums.dt), 1, 1, channels))
+	}
+	sums = Reshape(s, Sum(s, Reshape(s, sums, 2, n*groups, per), 2), 2, n*groups)
+	b.Set(0, Reshape(s, s.apply(opBatchNormBackward, at, flat(g, n*groups), flat(x, n*groups), nil, stats, sums), shape...))
 }
 
 // groupNormLines is groupNormCPU in passes: over a group for its mean and variance, then over each of its channels.

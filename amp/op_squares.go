@@ -14,7 +14,7 @@ func sumSquares(t *Tensor, off, n int) float64 {
 	defer rowPool.Put(room)
 	cpu.Parallel(n, sumRun, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
-		parts[lo/sumRun] = cpu.SumSquares(w.read(0, t, off+lo, 1, hi-lo))
+		parts[lo/sumRun] = w.squaresAt(t, off+lo, hi-lo)
 		w.release()
 	})
 	sum := 0.0
@@ -22,6 +22,18 @@ func sumSquares(t *Tensor, off, n int) float64 {
 		sum += v
 	}
 	return sum
+}
+
+// squaresAt returns the sum of the squares of n neighbors from offset off on.
+func (w *lineWork) squaresAt(t *Tensor, off, n int) float64 {
+	if !t.dt.IsHalf() {
+		return cpu.SumSquares(w.read(0, t, off, 1, n))
+	}
+	var sum cpu.Squares
+	for at := 0; at < n; at += halfPiece {
+		sum.Add(w.read(0, t, off+at, 1, min(halfPiece, n-at)))
+	}
+	return sum.Sum()
 }
 
 // normOfRuns is the kernel of the 2-norm of neighbors; it says whether they are.

@@ -39,7 +39,7 @@ func init() {
 	opSigmoid = elementwise("sigmoid", "1 / (1 + e^-x)", Unlisted, whyBounded, cpu.Sigmoid, SaveOut, slopeAtOut(&opSigmoidBackward))
 	opTanh = elementwise("tanh", "hyperbolic tangent", Unlisted, whyBounded, cpu.Tanh, SaveOut, slopeAtOut(&opTanhBackward))
 	opSigmoid.Wide, opTanh.Wide = false, false // one row, which computes wide itself
-	opTanh.Bound = 4 // of its slope, which cancels where y is near 1
+	opTanh.Bound = 4                           // of its slope, which cancels where y is near 1
 	opSin = elementwise("sin", "sine", Unlisted, whyBounded, cpu.Sin, SaveIn0, func(b *Back) *Tensor { return Mul(b.S, b.DY, Cos(b.S, b.In(0))) })
 	opCos = elementwise("cos", "cosine", Unlisted, whyBounded, cpu.Cos, SaveIn0, func(b *Back) *Tensor { return Neg(b.S, Mul(b.S, b.DY, Sin(b.S, b.In(0)))) })
 	opErf = elementwise("erf", "error function", Unlisted, whyBounded, cpu.Erf, SaveIn0, func(b *Back) *Tensor { // 2/√π·e^-x²

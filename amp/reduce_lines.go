@@ -49,7 +49,7 @@ func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 		defer w.release()
 		for p := lo; p < hi; p++ {
 			at := p % pieces * sumRun
-			parts[p] = w.SumOf(w.read(0, t, t.off+offset(p/pieces, r.kept, r.keptStride)+at, 1, min(sumRun, r.nReduced-at)))
+			parts[p] = w.sumAt(t, t.off+offset(p/pieces, r.kept, r.keptStride)+at, min(sumRun, r.nReduced-at))
 		}
 	})
 	if pieces == 1 {
@@ -65,6 +65,24 @@ func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	return room, parts[:r.nKept]
 }
 
+// halfPiece is how many halves are widened at a time to be summed, which the L1 cache holds; as many as a pass adds up in float32, so that
+// a sum's bits do not depend on it.
+const halfPiece = 2048
+
+// sumAt returns the sum of n neighbors from offset off on.
+func (w *lineWork) sumAt(t *Tensor, off, n int) float64 {
+	if !t.dt.IsHalf() {
+		return w.SumOf(w.read(0, t, off, 1, n))
+	}
+	w.Acc[0] = cpu.Lanes{}
+	for at := 0; at < n; at += halfPiece {
+		m := min(halfPiece, n-at)
+		w.F32[0] = w.read(0, t, off+at, 1, m)
+		cpu.LineSum.Run(m, &w.Line)
+	}
+	return w.Acc[0].Sum()
+}
+
 // scatteredSums adds up runs of neighbors that lie apart, such as the planes of a channel.
 func scatteredSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	room, sums = cleared(r.nKept)
@@ -77,7 +95,7 @@ func scatteredSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 			for j := range r.nReduced / n {
 				from := base + offset(j, outer, outerStride)
 				for at := 0; at < n; at += sumRun {
-					sums[i] += w.SumOf(w.read(0, t, from+at, 1, min(sumRun, n-at)))
+					sums[i] += w.sumAt(t, from+at, min(sumRun, n-at))
 				}
 			}
 		}

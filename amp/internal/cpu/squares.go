@@ -3,18 +3,32 @@ package cpu
 // squareLanes is the number of parts of a sum of squares.
 const squareLanes = 32
 
-// SumSquares returns the sum of the squares of x in float64, in which each is exact: element i is added to part i mod 32 of the sum, whose
-// parts are added up in halves, so that the bits are the same on every processor.
-func SumSquares(x []float32) float64 {
-	var lanes [squareLanes]float64
-	n := squaresVec(x, &lanes)
+// Squares are the parts of a sum of squares in float64, in which each is exact: element i is added to part i mod 32 of the sum, whose parts
+// are added up in halves, so that the bits are the same on every processor.
+type Squares [squareLanes]float64
+
+// Add adds the squares of x. What is added before the last must be a multiple of 32 elements long, for the bits of one long x.
+func (s *Squares) Add(x []float32) {
+	lanes := (*[squareLanes]float64)(s)
+	n := squaresVec(x, lanes)
 	for i, v := range x[n:] {
 		lanes[i%squareLanes] += float64(float64(v) * float64(v))
 	}
+}
+
+// Sum returns the sum of the parts, which it uses up.
+func (s *Squares) Sum() float64 {
 	for w := squareLanes / 2; w > 0; w /= 2 {
 		for i := range w {
-			lanes[i] += lanes[i+w]
+			s[i] += s[i+w]
 		}
 	}
-	return lanes[0]
+	return s[0]
+}
+
+// SumSquares returns the sum of the squares of x.
+func SumSquares(x []float32) float64 {
+	var s Squares
+	s.Add(x)
+	return s.Sum()
 }
