@@ -20,7 +20,7 @@ func eachThreads(f func(threads int)) {
 // TestSumOfHalves: halves are widened some at a time, and their sums and norms have the bits of those of the same numbers in float32, whatever
 // their number and where they begin.
 func TestSumOfHalves(t *testing.T) {
-	s := NewScope(Seed(3))
+	s := NewScope(On("cpu"), Seed(3))
 	defer s.Close()
 	all := Randn(s, Float32, 0.1, 1, 3*40003+9)
 	for _, dt := range []DType{Float16, BFloat16} {
@@ -46,7 +46,7 @@ func TestSumOfHalves(t *testing.T) {
 // TestSlopesByOut: the gradients of sigmoid and tanh are those of float64 to the rounding of the three products and sums of float32 that they
 // are, and then of the dtype, at odd lengths and for any number of threads.
 func TestSlopesByOut(t *testing.T) {
-	s := NewScope(Seed(5))
+	s := NewScope(On("cpu"), Seed(5))
 	defer s.Close()
 	const n = 70001
 	for _, dt := range []DType{Float32, Float16, BFloat16} {
@@ -85,7 +85,7 @@ func TestSlopesByOut(t *testing.T) {
 // TestGroupNormGradients: what one pass over the planes gives agrees with what the graph of a second gradient computes by groups in float64,
 // at sizes that divide by nothing, and the bits do not depend on threads.
 func TestGroupNormGradients(t *testing.T) {
-	s := NewScope(Seed(7))
+	s := NewScope(On("cpu"), Seed(7))
 	defer s.Close()
 	for _, shape := range [][]int{{3, 6, 9, 11}, {2, 15, 2311}, {1, 3, 64}, {5, 3, 7, 5, 3}} {
 		c := shape[1]
@@ -95,7 +95,7 @@ func TestGroupNormGradients(t *testing.T) {
 		for i := range some {
 			some[i] = float32(min(i, 1))
 		}
-		w = Mul(s, w, From(some))
+		w = Mul(s, w, From(some).To(s))
 		gradients := func(dt DType, opts ...BackwardOption) [][]float64 {
 			in := make([]*Tensor, 3)
 			for i, p := range []*Tensor{x, w, b} {
