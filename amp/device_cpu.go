@@ -65,7 +65,7 @@ func (d *cpuDevice) Copy(dst Buffer, to int, src Buffer, from, n int) error {
 // would have its loads wait for stores to the same place in a page. And they ask for large pages, where fetching ahead stops less often.
 const (
 	largeMemory = 1 << 20
-	page       = 4096
+	page        = 4096
 )
 
 // Alloc rounds up to a power of two, at least a cache line.

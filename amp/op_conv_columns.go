@@ -29,11 +29,11 @@ type box struct{ lo, hi [4]int }
 
 // boxes cuts the images and positions into boxes of about equal size, which depends on shapes alone.
 func (l *lattice) boxes() []box {
-	return l.boxesWithin(max(1, min(positionLimit, columnLimit/max(1, l.channels*len(l.taps)))))
+	return l.boxesWithin(max(1, min(positionLimit, columnLimit/max(1, l.channels*len(l.taps)))), 1)
 }
 
-// boxesWithin is boxes of at most so many positions.
-func (l *lattice) boxesWithin(limit int) []box {
+// boxesWithin is boxes of at most about so many positions; pieces of a row that is cut are multiples of a number long, but for the last.
+func (l *lattice) boxesWithin(limit, multiple int) []box {
 	dims := [4]int{l.images, l.grid[0], l.grid[1], l.grid[2]}
 	var side, count [4]int
 	for d := 3; d >= 0; d-- {
@@ -45,6 +45,9 @@ func (l *lattice) boxesWithin(limit int) []box {
 		}
 		count[d] = (dims[d] + n - 1) / n
 		side[d] = (dims[d] + max(count[d], 1) - 1) / max(count[d], 1)
+	}
+	if count[3] > 1 {
+		side[3] = (side[3] + multiple - 1) / multiple * multiple
 	}
 	out := make([]box, count[0]*count[1]*count[2]*count[3])
 	for i := range out {

@@ -63,13 +63,13 @@ func (l *lattice) fits() bool {
 	return 4*n >= 3*used
 }
 
-// patches cuts the lattice into boxes for patches of so many channels, or pairs of them.
-func (l *lattice) patches(channels int) []box {
+// patches cuts the lattice into boxes for patches of so many channels, or pairs of them, and rows into multiples of a number.
+func (l *lattice) patches(channels, multiple int) []box {
 	copies := 1
 	if l.step[2] != 1 || l.grid[2]%vectorSize != 0 {
 		copies = 3
 	}
-	return l.boxesWithin(max(64, min(positionLimit, patchBudget/max(1, channels*copies*l.step[1]))))
+	return l.boxesWithin(max(64, min(positionLimit, patchBudget/max(1, channels*copies*l.step[1]))), multiple)
 }
 
 // lay fixes the layout for a box; plane sizes are odd multiples of 16, so that channels do not share sets of the caches.

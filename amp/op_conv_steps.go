@@ -61,7 +61,7 @@ func (j *convJob[T]) steps() bool {
 	if flat {
 		boxes, tasks = j.flatBoxes(), 12
 	} else {
-		boxes = j.patches(j.channels)
+		boxes = j.patches(j.channels, 1)
 	}
 	chunks := (j.groups + groupsAtOnce - 1) / groupsAtOnce
 	shares, each := rowShares(j.m, len(boxes)*chunks, tasks, 32, cpu.StepRows)

@@ -61,7 +61,7 @@ func (j *convJob[T]) tiles() bool {
 	k := tileKernels.Get().(*tileKernel)
 	defer tileKernels.Put(k)
 	k.pack(&j.kernel, j.groups, j.m, j.channels)
-	boxes := j.patches((j.channels + 1) / 2)
+	boxes := j.patches((j.channels+1)/2, 1)
 	shares, each := rowShares(j.m, len(boxes)*j.groups, 8, 64, 32)
 	serial := int(patchJobs.Add(1))
 	cpu.Parallel(len(boxes)*j.groups*shares, 1, func(lo, hi int) {

@@ -229,10 +229,7 @@ func tileWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	}
 	w := weightWorks.Get().(*weightWork)
 	defer weightWorks.Put(w)
-	boxes := l.patches(l.channels / 2)
-	if l.grid[2] > positionLimit { // rows that are cut may be cut to odd ones
-		return false
-	}
+	boxes := l.patches(l.channels/2, 2) // pairs of positions, in rows that are cut as well
 	panels := (m + 31) / 32
 	blocks := (l.channels + 31) / 32
 	each := blocks * len(l.taps) * 1024 // sums of 32 rows

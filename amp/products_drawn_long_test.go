@@ -12,7 +12,7 @@ import (
 // TestDrawnProductsLong is TestDrawnProducts for larger sizes, and more of them. HALFTONE_TEST_SEED=N draws from another seed on, and =now
 // from one that nobody saw: for the hours one wants to give it. It names the seed that failed.
 func TestDrawnProductsLong(t *testing.T) {
-	first, n := uint64(1000), 0
+	first, n := uint64(1000), 600
 	if text := os.Getenv("HALFTONE_TEST_SEED"); text == "now" {
 		first = uint64(time.Now().UnixNano())
 	} else if text != "" {
@@ -22,8 +22,6 @@ func TestDrawnProductsLong(t *testing.T) {
 		}
 		first = seed
 	}
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end) && !t.Failed(); n += 10 {
-		checkProducts(t, first+uint64(n), 10, 1<<24)
-	}
+	checkProducts(t, first, n, 1<<24)
 	t.Logf("%d cases from seed %d on", n, first)
 }

@@ -365,3 +365,24 @@ func TestConvStrides(t *testing.T) {
 		}
 	}
 }
+
+// TestConvLongRows: rows that boxes cut, into pieces of odd length too.
+func TestConvLongRows(t *testing.T) {
+	r := sizeDraw{rand.New(rand.NewPCG(5, 6))}
+	plain := func(shape ...int) *drawnOperand {
+		return &drawnOperand{shape: shape, leaf: shape, first: -1, repeats: 1}
+	}
+	for _, c := range []struct{ channels, long int }{{1024, 190}, {514, 2 * 171}, {130, 2002}} {
+		for _, dt := range []DType{Float32, BFloat16, Float16} {
+			for _, m := range productMachines() {
+				if (m.dot == cpu.Strict) != (dt == Float32) {
+					continue
+				}
+				p := newDrawnProduct("conv1d", func(s *Scope, x, w, b *Tensor) *Tensor { return Conv1d(s, x, w, b, Padding(1)) },
+					plain(1, c.channels, c.long), plain(33, c.channels, 3), plain(33), true)
+				p.sums(c.channels*3, 33*3, c.long, c.long)
+				p.check(t, dt, m, r.Rand)
+			}
+		}
+	}
+}
