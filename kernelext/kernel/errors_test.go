@@ -144,7 +144,8 @@ func TestPanicsAreToldOnce(t *testing.T) {
 func TestFixes(t *testing.T) {
 	m := newCellMap(filepath.Join(t.TempDir(), "cells"))
 	for _, code := range []string{"x := 1", "%%\nx, lost := 3, 4\nvar w int", "%%amp float16\nfmt.Println(x, lost, w, z)", "%%\n}\nf()", "%%\nmlp.New()",
-		"import torch", "%%\nfor i in range(3):\n    print(i)", "%%\nopt := optim.NewAdam(p, lr=0.1)\nif a = 3 {", "%%\nfmt.Println(fmt.Sprinft(1))\ntorch.ones(2)"} {
+		"import torch", "%%\nfor i in range(3):\n    print(i)", "%%\nopt := optim.NewAdam(p, lr=0.1)\nif a = 3 {", "%%\nfmt.Println(fmt.Sprinft(1))\ntorch.ones(2)",
+		"%%\nwith amp.Autocast(amp.Float16):\nwith torch.no_grad():\nwith amp.NoGrad() {\nwith open(x) as f:"} {
 		if err := m.add(code, true); err != nil {
 			t.Fatal(err)
 		}
@@ -170,6 +171,10 @@ func TestFixes(t *testing.T) {
 		"cell 7, line 9: expected ':=', found 'in'":                                                                                  "",
 		"cell 8, line 2: expected '==', found '='":                                                                                   "Go has no keyword arguments",
 		"cell 8, line 3: expected '==', found '='":                                                                                   "",
+		"cell 10, line 2: expected ';', found amp":                                                                                   "autocast is a scope in Go: half := s.Autocast(amp.Float16)",
+		"cell 10, line 3: expected ';', found torch":                                                                                 "that is a scope in Go: quiet := s.NoGrad()",
+		"cell 10, line 4: expected ';', found amp":                                                                                   "that is a scope in Go: quiet := s.NoGrad()",
+		"cell 10, line 5: expected ';', found open":                                                                                  "Go has no with",
 		"cell 9, line 2: undefined: fmt":                                                                                             "look at the spelling of fmt.Println, fmt.Sprinft:",
 		"cell 9, line 3: undefined: torch":                                                                                           "cells are Go",
 		"cell 5, line 2: illegal character U+0040 '@' (and 1 more errors)":                                                           "Go has no operator @",

@@ -17,8 +17,8 @@ var pythonLines = []struct {
 	fix  string
 }{
 	{regexp.MustCompile(`^\s*(import torch|import numpy|from [\pL\pN_.]+ import)\b`), "this is Python; cells are Go, and amp, nn, optim and widgets are imported by themselves: " + bothSides},
-	{regexp.MustCompile(`^\s*with .*autocast.*[:{]\s*$`), "autocast is a scope in Go: half := s.Autocast(amp.Float16), then give half to each op"},
-	{regexp.MustCompile(`^\s*with .*no_grad.*[:{]\s*$`), "that is a scope in Go: quiet := s.NoGrad(), then give quiet to each op"},
+	{regexp.MustCompile(`^\s*with .*(?i:autocast).*[:{]\s*$`), "autocast is a scope in Go: half := s.Autocast(amp.Float16), then give half to each op"},
+	{regexp.MustCompile(`^\s*with .*(?i:no_?grad).*[:{]\s*$`), "that is a scope in Go: quiet := s.NoGrad(), then give quiet to each op"},
 	{regexp.MustCompile(`^\s*with [^:]*[:{]\s*$`), "Go has no with: " + bothSides},
 	{regexp.MustCompile(`^\s*for .+ in .+:\s*$`), "a loop in Go: for i := range 10 { … }, of steps: for s := range root.Steps(10) { … }; it stands below a line %%"},
 	{regexp.MustCompile(`^\s*(async )?def .*:\s*$`), "a function in Go: func name(s *amp.Scope, x *amp.Tensor) *amp.Tensor { … }"},
