@@ -208,7 +208,7 @@ func jitter(i uint64) float64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	z ^= z >> 31
-	v := math.Ldexp(1+float64(z>>12)*0x1p-52, -21)
+	v := math.Float64frombits((1023-21)<<52 | z>>12)
 	if z&1 == 1 {
 		return -v
 	}
@@ -275,10 +275,11 @@ func (f *gradientTracer) end(t, g *Tensor) {
 		case v == 0 && r != 0:
 			l.Zeros++
 		}
-		off, all = math.Hypot(off, v-r), math.Hypot(all, r)
+		off += float64((v - r) * (v - r)) // the squares are far from the limits of float64
+		all += float64(r * r)
 	}
 	if all > 0 {
-		l.Error = off / all
+		l.Error = math.Sqrt(off / all)
 	}
 	f.t.Leaves = append(f.t.Leaves, l)
 }

@@ -84,10 +84,20 @@ for i := range 300 {
 	l.StepLoss(2.3/float64(1+i/20), &amp.StepReport{ScaleStep: amp.ScaleStep{Step: i, Scale: 65536, Next: 65536, Applied: i%150 != 7, Culprit: "fc2.weight"}})
 }
 l.Done()`},
+	{"code", `%%
+root := amp.NewScope(amp.Seed(1), amp.Record(amp.Decisions))
+defer root.Close()
+x := amp.Randn(root, amp.Float32, 0, 1, 64, 8)
+net := nn.NewSequential(nn.NewLinear(root, 8, 16), nn.ReLU, nn.NewLinear(root, 16, 16), nn.Tanh, nn.NewLinear(root, 16, 1))
+half := root.Autocast(amp.Float16)
+var trace amp.GradientTrace
+loss := amp.MulScalar(half, nn.MSELoss(half, net.Forward(half.In("net"), x), amp.Zeros(root, amp.Float32, 64, 1)), 1e-5)
+loss.Backward(amp.TraceGradients(&trace))
+widgets.Show(widgets.GradientFlow(&trace))`},
 }
 
 // galleryKinds are the kinds of the gallery's figures, in order.
-var galleryKinds = []string{"decisions", "scale_history", "exponents", "compare", "bits", "bits", "policy", "custom", "live"}
+var galleryKinds = []string{"decisions", "scale_history", "exponents", "compare", "bits", "bits", "policy", "custom", "live", "gradient_flow"}
 
 // gallery returns the executed gallery and a page made of it, once for all tests.
 func gallery(t *testing.T) (notebook, page string) {
