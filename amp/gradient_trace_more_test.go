@@ -68,8 +68,8 @@ func TestGradientTraceLeavesGradientsAlone(t *testing.T) {
 func TestGradientTraceSums(t *testing.T) {
 	s := NewScope(On("cpu"))
 	defer s.Close()
-	x := FromFloat64s(Float16, []float64{1, 1, 1}, 3).RequireGrad().SetName("x")
-	c := FromFloat64s(Float16, []float64{40000, 30000, 1}, 3)
+	x := FromFloat64s(Float16, []float64{1, 1, 1}, 3).To(s).RequireGrad().SetName("x")
+	c := FromFloat64s(Float16, []float64{40000, 30000, 1}, 3).To(s)
 	loss := Sum(s, Add(s, Mul(s, x, c), Mul(s, x, c)))
 	var tr GradientTrace
 	loss.Backward(TraceGradients(&tr))
@@ -87,7 +87,7 @@ func TestGradientTraceSums(t *testing.T) {
 func TestGradientTraceKnowsRounding(t *testing.T) {
 	s := NewScope(On("cpu"), Seed(3))
 	defer s.Close()
-	x, bias := To(s, Randn(s, Float32, 0, 1, 33, 4), Float16), FromFloat64s(Float16, []float64{0, 0, 0, 0}, 4).RequireGrad().SetName("bias")
+	x, bias := To(s, Randn(s, Float32, 0, 1, 33, 4), Float16), FromFloat64s(Float16, []float64{0, 0, 0, 0}, 4).To(s).RequireGrad().SetName("bias")
 	y := BatchNorm(s, Add(s, x, bias), nil, nil, BatchNormState{Eps: 1e-5})
 	weights := To(s, Randn(s, Float32, 0, 1, 33, 4), Float16)
 	loss := MulScalar(s, Sum(s, Mul(s, To(s, y, Float32), To(s, weights, Float32))), 0x1p-40)
@@ -122,7 +122,7 @@ func TestGradientTraceOfGrad(t *testing.T) {
 			return []*Tensor{MulScalar(c.S, dy, 3)}
 		}})
 	t.Cleanup(func() { forget("odd_traced") })
-	x := FromFloat64s(Float16, []float64{1, 2}, 2).RequireGrad().SetName("x")
+	x := FromFloat64s(Float16, []float64{1, 2}, 2).To(s).RequireGrad().SetName("x")
 	var tr GradientTrace
 	g := Grad(s, []*Tensor{Sum(s, odd(s, x))}, []*Tensor{x}, TraceGradients(&tr))
 	if got := g[0].Float64s(); got[0] != 3 || got[1] != 3 {

@@ -11,7 +11,7 @@ func twos(s *Scope, me ...[2]int) *Tensor {
 	for i, p := range me {
 		v[i] = float32(math.Ldexp(float64(p[0]), p[1]))
 	}
-	return To(s, From(v, len(v)), Float16)
+	return To(s, From(v, len(v)).To(s), Float16)
 }
 
 // fates are the counts of an event that a test knows beforehand.
@@ -29,7 +29,7 @@ func fatesOf(e GradientEvent) fates {
 func TestGradientTraceChain(t *testing.T) {
 	s := NewScope(On("cpu"), Record(Decisions))
 	defer s.Close()
-	x := From([]float32{1, 1, 1, -1, 1, 1, 1, 1, 1, 1}, 10).RequireGrad().SetName("x")
+	x := From([]float32{1, 1, 1, -1, 1, 1, 1, 1, 1, 1}, 10).To(s).RequireGrad().SetName("x")
 	one := [2]int{1, 0}
 	//                    2^-24     2^-25      2^-40    ReLU  2^16     2^15     3·2^-25    lost at mid inf at mid inf at mid, then ·0
 	last := twos(s, [2]int{1, -14}, [2]int{1, -14}, [2]int{1, -20}, one, [2]int{1, 15}, [2]int{1, 15}, [2]int{3, -14}, [2]int{1, -14}, [2]int{1, 15}, [2]int{1, 15})
