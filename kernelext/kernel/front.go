@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -38,7 +39,7 @@ func listen(c connection, h handlers) (*front, error) {
 		open opener
 	}{
 		{"iopub", &f.iopub, c.IOPubPort, func(network, address string) (*zmtp.Server, error) {
-			return zmtp.ListenPub(network, address, h.welcome)
+			return zmtp.ListenPub(network, address, unread(), h.welcome)
 		}},
 		// Answered by the socket itself, so that a busy kernel never looks dead.
 		{"heartbeat", &f.heartbeat, c.HBPort, func(network, address string) (*zmtp.Server, error) {
@@ -57,6 +58,10 @@ func listen(c connection, h handlers) (*front, error) {
 	}
 	return f, nil
 }
+
+// unread is how many bytes wait for a front end that takes a cell's output more slowly than the cell gives it: all that the dam lets pass of
+// one cell, which is three times its limit, and what JSON adds to it.
+func unread() int { return 4 * cmp.Or(floodLimit(), floodFirst) }
 
 // linger is what a front end that reads slowly may cost at the end.
 const linger = 300 * time.Millisecond

@@ -15,8 +15,8 @@ import (
 // HandshakeTimeout is how long a peer may take to introduce itself.
 const HandshakeTimeout = 10 * time.Second
 
-// MaxQueue is how many bytes wait for a peer that does not read. What comes then is lost for it, as ZeroMQ has it, except
-// for what is marked as essential, which is small: without it a front end would wait for ever.
+// MaxQueue is how many bytes wait for a peer that does not read, where ListenPub names no other number. What comes then is lost for it, as
+// ZeroMQ has it, except for what is marked as essential, which is small: without it a front end would wait for ever.
 const MaxQueue = 64 << 20
 
 // A peer is one connection.
@@ -29,6 +29,7 @@ type peer struct {
 	mu      sync.Mutex
 	queue   [][]byte
 	size    int
+	most    int // bytes that may wait
 	wake    chan struct{}
 	closing bool
 	done    chan struct{} // the writer has ended
@@ -39,7 +40,7 @@ func handshake(conn net.Conn, kind Kind) (*peer, error) {
 	if err := conn.SetDeadline(time.Now().Add(HandshakeTimeout)); err != nil {
 		return nil, err
 	}
-	p := &peer{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &peer{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), most: MaxQueue, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if _, err := conn.Write(greeting()); err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (p *peer) push(b []byte, essential bool) {
 }
 
 func (p *peer) pushLocked(b []byte, essential bool) {
-	if p.closing || p.size > 0 && p.size+len(b) > MaxQueue && !essential || p.size > 2*MaxQueue {
+	if p.closing || p.size > 0 && p.size+len(b) > p.most && !essential || p.size > 2*p.most {
 		return
 	}
 	p.queue = append(p.queue, b)

@@ -1,6 +1,7 @@
 package zmtp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type Server struct {
 	listener net.Listener
 	handle   func(frames [][]byte)
 	welcome  func(topic []byte) [][]byte
+	queue    int // bytes that may wait for a peer, 0: MaxQueue
 
 	mu     sync.Mutex
 	peers  map[*peer]bool
@@ -51,9 +53,10 @@ func Listen(kind Kind, network, address string, handle func(frames [][]byte)) (*
 }
 
 // ListenPub opens a Pub that greets: whoever subscribes to a topic gets, before anything else under that topic, the message
-// that welcome returns for it (none when it is empty). So a subscriber can know that it misses nothing from here on.
-func ListenPub(network, address string, welcome func(topic []byte) [][]byte) (*Server, error) {
-	return listen(&Server{kind: Pub, welcome: welcome}, network, address)
+// that welcome returns for it (none when it is empty). So a subscriber can know that it misses nothing from here on, as long as no more
+// than queue bytes wait for it.
+func ListenPub(network, address string, queue int, welcome func(topic []byte) [][]byte) (*Server, error) {
+	return listen(&Server{kind: Pub, welcome: welcome, queue: queue}, network, address)
 }
 
 func listen(s *Server, network, address string) (*Server, error) {
@@ -132,6 +135,7 @@ func (s *Server) serve(conn net.Conn) {
 	if err != nil {
 		return
 	}
+	p.most = cmp.Or(s.queue, p.most)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

@@ -155,7 +155,7 @@ func TestPub(t *testing.T) {
 
 // TestWelcome checks that a subscriber is greeted once per subscription, before all else, and nobody beside it.
 func TestWelcome(t *testing.T) {
-	s, err := ListenPub("tcp", "127.0.0.1:0", func(topic []byte) [][]byte {
+	s, err := ListenPub("tcp", "127.0.0.1:0", 0, func(topic []byte) [][]byte {
 		if string(topic) == "mute" {
 			return nil
 		}
@@ -313,6 +313,35 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 	if got == 0 || got >= rounds {
 		t.Errorf("the slow subscriber got %d of %d messages", got, rounds)
+	}
+}
+
+// TestLongQueue: who listens for more than usual waits for a subscriber with as much as it asked for.
+func TestLongQueue(t *testing.T) {
+	s, err := ListenPub("tcp", "127.0.0.1:0", 2*MaxQueue, func([]byte) [][]byte { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(time.Second)
+	slow, reader := raw(t, s, "SUB")
+	_, _ = slow.Write(appendFrame(nil, []byte{1}, 0))
+	eventually(t, "subscriber", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for p := range s.peers {
+			return p.wants(nil)
+		}
+		return false
+	})
+	payload := bytes.Repeat([]byte("x"), 1<<20)
+	const rounds = 3 * MaxQueue / 2 >> 20
+	for range rounds {
+		s.Send([][]byte{payload}, false)
+	}
+	for i := range rounds {
+		if f, err := readFrame(reader, MaxMessage); err != nil || len(f.body) != len(payload) {
+			t.Fatalf("message %d: %d bytes, %v", i, len(f.body), err)
+		}
 	}
 }
 
