@@ -1,6 +1,9 @@
 package amp
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Activation checkpointing: memory for time. A checkpointed part of a model keeps nothing of its forward pass but its inputs; backward
 // runs it again, under the autocast state and with the random numbers of the first time (Chen et al., 2016, and
@@ -11,14 +14,16 @@ var opCheckpoint = &Op{Name: "checkpoint", Args: []string{"input"}}
 
 // A replay is what it takes to run a checkpointed part again.
 type replay struct {
-	s    *Scope
-	draw StreamState
-	fn   func(s *Scope, in ...*Tensor) *Tensor
+	s        *Scope
+	draw     StreamState
+	fn       func(s *Scope, in ...*Tensor) *Tensor
+	versions []uint32 // of the inputs
 }
 
 // Checkpoint returns fn(s, in...) and keeps none of the tensors made on the way; Backward runs fn again when it gets there. The
 // result and all gradients, those of parameters that fn uses by itself included, are bit for bit those of a plain call (those of second order up to the order of sums): the second
-// run has the autocast state, the evaluation mode and the random numbers of the first. fn must do the same each time.
+// run has the autocast state, the evaluation mode and the random numbers of the first. fn must do the same each time. Backward
+// panics with ErrStale if an input was changed in place since.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
 	for i, t := range in {
@@ -43,17 +48,36 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 		out.node = &node{op: opCheckpoint, seq: nodeSeq.Add(1), in: in, out: out, path: s.path, replay: r}
 		out.needs = true
 		for _, t := range in {
+			version := uint32(0)
 			if t != nil {
 				t.keep()
+				version = t.st.version.Load()
 			}
+			r.versions = append(r.versions, version)
 		}
 	}
 	return out
 }
 
+// fresh refuses inputs that were changed since.
+func (r *replay) fresh(n *node) {
+	for i, t := range n.in {
+		if t == nil {
+			continue
+		}
+		t.live("checkpoint backward")
+		if now := t.st.version.Load(); now != r.versions[i] {
+			panic(&Error{Op: "checkpoint backward", Kind: ErrStale, Module: n.path,
+				Detail: fmt.Sprintf("input %d, %sof shape %v, is at version %d, backward needs version %d", i, quoted(t.name), t.shape, now, r.versions[i]),
+				Fix:    "call Backward before changing it (opt.Step, SetValues), or run the forward pass again"})
+		}
+	}
+}
+
 // rerun runs a checkpointed part again, with a graph this time, and passes the gradient of its result on to it. Its nodes are younger
 // than all that wait, so they are visited before any other.
 func (e *engine) rerun(n *node, dy *Tensor) {
+	n.replay.fresh(n)
 	c := n.replay.s.derive()
 	c.phase, c.inherit, c.noGrad = backwardPhase, nil, false
 	c.rng = &Stream{seed: n.replay.draw.Seed, copyOf: n.replay.s.rng.source()}

@@ -131,3 +131,27 @@ func TestCheckpointMisuse(t *testing.T) {
 		t.Error("a graph under NoGrad")
 	}
 }
+
+// TestCheckpointOfChangedInputs: a part that would be run again with other inputs is refused.
+func TestCheckpointOfChangedInputs(t *testing.T) {
+	s := NewScope(On("cpu"))
+	defer s.Close()
+	x, h := From([]float32{1, 2, 3}).To(s).RequireGrad(), From([]float32{1, 2, 3}).To(s)
+	for name, change := range map[string]func(){
+		"":     func() {},
+		"h":    func() { AddInPlace(s, h, x) },
+		"x":    func() { CopyInPlace(s.NoGrad(), x, h) },
+		"of h": func() { AddInPlace(s, Narrow(s, h, 0, 0, 1), Narrow(s, x, 0, 1, 1)) },
+	} {
+		y := Checkpoint(s, func(s *Scope, in ...*Tensor) *Tensor { return Sum(s, Mul(s, in[0], Mul(s, in[1], in[2]))) }, x, h, h)
+		change()
+		func() {
+			defer func() {
+				if e, _ := recover().(error); errors.Is(e, ErrStale) != (name != "") {
+					t.Errorf("changed %q: %v", name, e)
+				}
+			}()
+			y.Backward()
+		}()
+	}
+}

@@ -61,26 +61,30 @@ func (c *drawnCall) inputs(s *Scope, lists [][]float64, drawn, dt DType) (leaves
 	return leaves, in
 }
 
-// run computes the call and its gradients, from operands rounded to one dtype, in another.
+// run is compute on a machine.
 func (c *drawnCall) run(m machine, drawn, dt DType) (out outcome) {
-	m.on(func() {
-		s := NewScope(On("cpu"), Seed(c.seed))
-		defer s.Close()
-		leaves, in := c.inputs(s, c.draws(), drawn, dt)
-		y := c.call(s, in)
-		out = outcome{y.dt, [][]float64{y.Float64s()}}
-		if !y.needs {
-			return
+	m.on(func() { out = c.compute(drawn, dt) })
+	return out
+}
+
+// compute gives the result and its gradients, from operands rounded to one dtype, in another.
+func (c *drawnCall) compute(drawn, dt DType) outcome {
+	s := NewScope(On("cpu"), Seed(c.seed))
+	defer s.Close()
+	leaves, in := c.inputs(s, c.draws(), drawn, dt)
+	y := c.call(s, in)
+	out := outcome{y.dt, [][]float64{y.Float64s()}}
+	if !y.needs {
+		return out
+	}
+	dy := To(s, To(s, fromFloat64s(Float64, weights(y.Len(), c.seed), y.shape), drawn), y.dt)
+	for _, g := range Grad(s, []*Tensor{y}, append(in, leaves...), GradOutputs(dy), AllowUnused()) {
+		list := []float64{}
+		if g != nil {
+			list = g.Float64s()
 		}
-		dy := To(s, To(s, fromFloat64s(Float64, weights(y.Len(), c.seed), y.shape), drawn), y.dt)
-		for _, g := range Grad(s, []*Tensor{y}, append(in, leaves...), GradOutputs(dy), AllowUnused()) {
-			list := []float64{}
-			if g != nil {
-				list = g.Float64s()
-			}
-			out.lists = append(out.lists, list)
-		}
-	})
+		out.lists = append(out.lists, list)
+	}
 	return out
 }
 

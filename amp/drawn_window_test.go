@@ -233,6 +233,73 @@ func (r sizeDraw) drawEinsum(most int) *drawnCall {
 	return c
 }
 
+// drawDropped draws an attention that drops weights: which, a product with the unit matrix shows.
+func (r sizeDraw) drawDropped(most int) *drawnCall {
+	heads, shared := 1+r.IntN(4), r.coin(3)
+	t, n, d, e := r.size(150), r.size(150), r.size(40), r.size(40)
+	for heads*t*n*(d+e) > 16*most {
+		t, n, d, e = t*3/4+1, n*3/4+1, d*3/4+1, e*3/4+1
+		heads = (heads + 1) / 2
+	}
+	group := 1
+	if shared {
+		group = 1 + r.IntN(3)
+	}
+	o := Attention{Dropout: []float64{0.1, 0.3, 0.5, 0.9}[r.IntN(4)], Scale: 0.3 + r.Float64(), Causal: r.coin(3), Grouped: shared}
+	c := &drawnCall{name: fmt.Sprintf("attention of %d heads in groups of %d, %d and %d places, %d and %d features, %+v", heads*group, group, t, n, d, e, o), lo: -1, hi: 1, steep: 1}
+	c.operands = []*drawnOperand{r.operand(heads*group, t, d), r.operand(heads, n, d), r.operand(heads, n, e)}
+	attend := func(s *Scope, q, k, v *Tensor) *Tensor {
+		s.rng.Load(StreamState{Seed: 7, Counter: 1234567})
+		return ScaledDotProductAttention(s, q, k, v, nil, o)
+	}
+	c.call = func(s *Scope, in []*Tensor) *Tensor { return attend(s, in[0], in[1], in[2]) }
+	c.want = func(in [][]float64) []float64 {
+		s := NewScope(On("cpu"))
+		defer s.Close()
+		unit := make([]float64, heads*n*n)
+		for i := range unit {
+			if i/n%n == i%n {
+				unit[i] = 1
+			}
+		}
+		kept := attend(s, fromFloat64s(Float64, in[0], c.operands[0].shape), fromFloat64s(Float64, in[1], c.operands[1].shape), fromFloat64s(Float64, unit, []int{heads, n, n})).Float64s()
+		out, dropped, all := make([]float64, heads*group*t*e), 0, 0
+		for h := range heads * group {
+			for i := range t {
+				weights, sum, last := make([]float64, n), 0.0, n
+				if o.Causal {
+					last = min(n, i+1)
+				}
+				for j := range last {
+					score := 0.0
+					for f := range d {
+						score += in[0][(h*t+i)*d+f] * in[1][(h/group*n+j)*d+f]
+					}
+					weights[j] = math.Exp(o.Scale * score)
+					sum += weights[j]
+				}
+				for j, w := range weights[:last] {
+					all++
+					if kept[(h*t+i)*n+j] == 0 {
+						dropped++
+						continue
+					}
+					for f := range e {
+						out[(h*t+i)*e+f] += w / sum / (1 - o.Dropout) * in[2][(h/group*n+j)*e+f]
+					}
+				}
+			}
+		}
+		if p := o.Dropout; math.Abs(float64(dropped)-p*float64(all)) > 7*math.Sqrt(p*(1-p)*float64(all))+2 {
+			panic(fmt.Sprintf("%d of %d weights are dropped", dropped, all))
+		}
+		return out
+	}
+	return c
+}
+
+func TestDrawnDroppedAttention(t *testing.T) { drawn(t, 50, 1<<15, sizeDraw.drawDropped) }
+
 func TestDrawnWindows(t *testing.T) {
 	drawn(t, 60, 1<<16, sizeDraw.drawPool, sizeDraw.drawAttention, sizeDraw.drawEinsum)
 }

@@ -87,19 +87,28 @@ func Assign(dst, src *Tensor) {
 	if !dst.contiguous() {
 		fail("Assign", ErrShape, "change the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(dst.name), dst.shape)
 	}
+	if overlap(dst, src) {
+		apart := alloc("Assign", theCPU, src.dt, src.shape)
+		defer apart.release()
+		apart.convert(src.onHost("Assign"))
+		src = apart
+	}
 	dst.st.changing()
 	if dst.dt == src.dt && src.contiguous() {
 		dst.copyFrom("Assign", src)
 	} else {
 		src = src.onHost("Assign")
-		dst.rewrite("Assign", func(dst *Tensor) {
-			if dst.dt == Int64 && src.dt == Int64 {
-				unaryOn(dst, src, copyK[int64])
-				return
-			}
-			unaryOn(dst, src, copyK[float64]) // which holds every value of the other dtypes, so that each is rounded once
-		})
+		dst.rewrite("Assign", func(dst *Tensor) { dst.convert(src) })
 	}
+}
+
+// convert sets the elements to those of src, rounded once. Both are on the host, and src in other memory.
+func (t *Tensor) convert(src *Tensor) {
+	if t.dt == Int64 && src.dt == Int64 {
+		unaryOn(t, src, copyK[int64])
+		return
+	}
+	unaryOn(t, src, copyK[float64]) // which holds every value of the other dtypes
 }
 
 // accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for.
@@ -164,7 +173,7 @@ func (t *Tensor) eachChunk(f func(values []float64)) {
 	w.sequential(func(off [4]int, n int) { f(fetch(&s.buf[0], t, off[0], w.step[0], n)) })
 }
 
-// ScaleGrad multiplies a parameter's gradient by k in place: what clipping does.
+// ScaleGrad multiplies a parameter's gradient by k in place: a mean over parts of a batch, for example.
 func ScaleGrad(p *Tensor, k float64) {
 	if p.grad == nil {
 		fail("ScaleGrad", ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(p.name), p.shape)
