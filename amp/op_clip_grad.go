@@ -43,6 +43,7 @@ func ClampGrad(p *Tensor, lo, hi float64) {
 		fail("ClampGrad", ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(p.name), p.shape)
 	}
 	optimizerScope(p).apply(opClampInPlace, Attrs{Pair: [2]float64{lo, hi}}, p.grad)
+	p.grad.clipped = true
 }
 
 // SumOfPowers returns Σ |x|ᵖ, accumulated in float64; max |x| for an infinite p, NaN if an element is.

@@ -66,6 +66,13 @@ func AddPowers(sum, p *Tensor, power float64) {
 // ClipByNorm scales a parameter's gradient by min(1, limit/(norm+1e-6)), where sum is what AddPowers collected.
 func ClipByNorm(p, sum *Tensor, limit, power float64) {
 	optimizerScope(p).apply(opClipNorm, Attrs{Scalar: power, Pair: [2]float64{limit}}, p.grad, sum)
+	p.grad.clipped = true
+}
+
+// ClipBy multiplies a parameter's gradient by a factor that clipping has found on the host.
+func ClipBy(p *Tensor, factor float64) {
+	ScaleGrad(p, factor)
+	p.grad.clipped = true
 }
 
 // PowerSum returns a zero for AddPowers on the device of p's gradient, which goes when the step does in which Backward made it.

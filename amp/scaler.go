@@ -147,6 +147,7 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 	case stepped:
 		fail("GradScaler.Unscale", ErrScaler, "call it before Step", "Unscale is being called after Step")
 	}
+	g.warnClipped("Unscale", opt)
 	g.unscale(opt, st)
 	st.stage = unscaled
 }
@@ -234,7 +235,10 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 	switch st.stage {
 	case stepped:
 		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
+	case unscaled:
+		clippedAs(opt)
 	case ready:
+		g.warnClipped("Step", opt)
 		switch {
 		case g.fused(opt) == nil:
 			g.unscale(opt, st)

@@ -87,8 +87,8 @@ func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 
 // ClipGradNorm scales all gradients together so that their norm (the 2-norm, unless NormType says otherwise) does not exceed limit, and
 // returns the norm they had, as torch.nn.utils.clip_grad_norm_: the factor is min(1, limit/(norm+1e-6)). Call it after
-// scaler.Unscale. A non-finite norm makes the gradients non-finite too; the step is then skipped by the flag that Unscale
-// recorded. It does not wait for a device, the norm's Value does; but for gradients that lie on several devices.
+// scaler.Unscale: where it was called before, the scaler warns. A non-finite norm makes the gradients non-finite too; the step is then
+// skipped by the flag that Unscale recorded. It does not wait for a device, the norm's Value does; but for gradients that lie on several devices.
 func ClipGradNorm(params []*amp.Tensor, limit float64, opts ...ClipOption) Norm {
 	norm := gradNorm(params, opts)
 	factor := 1.0
@@ -101,14 +101,14 @@ func ClipGradNorm(params []*amp.Tensor, limit float64, opts ...ClipOption) Norm 
 		case norm.sum != nil:
 			amp.ClipByNorm(p, norm.sum, limit, norm.power)
 		case factor < 1 || factor != factor:
-			amp.ScaleGrad(p, factor)
+			amp.ClipBy(p, factor)
 		}
 	}
 	return norm
 }
 
 // ClipGradValue brings every element of every gradient into [-max, max], as torch.nn.utils.clip_grad_value_. Call it after
-// scaler.Unscale. It panics with amp.ErrArgument for a negative max.
+// scaler.Unscale: where it was called before, the scaler warns. It panics with amp.ErrArgument for a negative max.
 func ClipGradValue(params []*amp.Tensor, max float64) {
 	if !(max >= 0) {
 		misused("ClipGradValue", "use a bound of 0 and above", "bound %v", max)
