@@ -136,3 +136,14 @@ func ExampleText_Windows() {
 	// from 10: "tase" is followed by "aset"
 	// from 7: " dat" is followed by "data"
 }
+
+// Printing a loader shows what it gives and where it stands.
+func ExampleLoader_String() {
+	root := amp.NewScope()
+	defer root.Close()
+	loader := dataset.NewLoader(squares(7), 2, dataset.Shuffle(1), dataset.DropLast(), dataset.RandomHorizontalFlip(0.5))
+	loader.Next(root)
+	fmt.Println(loader)
+	// Output:
+	// Loader(7 samples of float32 [1 8 8], 3 batches of 2, shuffled with seed 1, last one dropped, transforms RandomHorizontalFlip; at epoch 0, sample 2)
+}

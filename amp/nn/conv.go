@@ -18,6 +18,8 @@ type Conv struct {
 	pads    []int  // of a padding mode other than zeros: before and after, last dimension first
 	mode    string // of pads
 	apply   func(s *amp.Scope, x, weight, bias *amp.Tensor, opts ...amp.WindowOption) *amp.Tensor
+	name    string   // Conv2d …
+	said    []string // the options but for those that its parameters show, for String
 }
 
 // A ConvOption configures a convolution: a WindowOption, NoBias or DType.
@@ -28,6 +30,7 @@ type convConfig struct {
 	kernel  []int
 	groups  int
 	options []amp.WindowOption // but for padding
+	said    []string           // the options in words
 
 	padding, dilation []int
 	same              bool
@@ -46,6 +49,7 @@ func (o LinearOption) conv(c *convConfig) { o(&c.linearConfig) }
 type WindowOption struct {
 	option amp.WindowOption
 	change func(c *convConfig)
+	said   string // the option in words, "" for one that the layer shows in another way
 }
 
 func (o WindowOption) conv(c *convConfig) {
@@ -55,6 +59,17 @@ func (o WindowOption) conv(c *convConfig) {
 	if o.option != nil {
 		c.options = append(c.options, o.option)
 	}
+	if o.said != "" {
+		c.said = append(c.said, o.said)
+	}
+}
+
+// words are an option with its numbers, as in "stride=2" and "padding=[1 2]".
+func words(name string, n []int) string {
+	if len(n) == 1 {
+		return fmt.Sprintf("%s=%d", name, n[0])
+	}
+	return fmt.Sprintf("%s=%v", name, n)
 }
 
 // Kernel gives a window whose sides differ, in place of the layer's kernel.
@@ -63,41 +78,47 @@ func Kernel(n ...int) WindowOption {
 }
 
 // Stride sets the distance of neighboring windows.
-func Stride(n ...int) WindowOption { return WindowOption{option: amp.Stride(n...)} }
+func Stride(n ...int) WindowOption {
+	return WindowOption{option: amp.Stride(n...), said: words("stride", n)}
+}
 
 // Padding adds elements on both sides of each dimension.
 func Padding(n ...int) WindowOption {
-	return WindowOption{change: func(c *convConfig) { c.padding, c.same = n, false }}
+	return WindowOption{change: func(c *convConfig) { c.padding, c.same = n, false }, said: words("padding", n)}
 }
 
 // SamePadding pads a convolution of stride 1 so that the size stays.
 func SamePadding() WindowOption {
-	return WindowOption{change: func(c *convConfig) { c.padding, c.same = nil, true }}
+	return WindowOption{change: func(c *convConfig) { c.padding, c.same = nil, true }, said: "padding=same"}
 }
 
 // PaddingMode says what a convolution pads with: "zeros", the default, "reflect", "replicate" or "circular", as amp.Pad does.
 func PaddingMode(mode string) WindowOption {
-	return WindowOption{change: func(c *convConfig) { c.mode = mode }}
+	return WindowOption{change: func(c *convConfig) { c.mode = mode }, said: "padding_mode=" + mode}
 }
 
 // Dilation sets the distance of the elements of a window.
 func Dilation(n ...int) WindowOption {
-	return WindowOption{option: amp.Dilation(n...), change: func(c *convConfig) { c.dilation = n }}
+	return WindowOption{option: amp.Dilation(n...), change: func(c *convConfig) { c.dilation = n }, said: words("dilation", n)}
 }
 
 // Groups splits the channels of a convolution into n groups that do not mix.
 func Groups(n int) WindowOption {
-	return WindowOption{option: amp.Groups(n), change: func(c *convConfig) { c.groups = n }}
+	return WindowOption{option: amp.Groups(n), change: func(c *convConfig) { c.groups = n }, said: fmt.Sprintf("groups=%d", n)}
 }
 
 // OutputPadding adds to one side of the result of a transposed convolution.
-func OutputPadding(n ...int) WindowOption { return WindowOption{option: amp.OutputPadding(n...)} }
+func OutputPadding(n ...int) WindowOption {
+	return WindowOption{option: amp.OutputPadding(n...), said: words("output_padding", n)}
+}
 
 // CeilMode rounds the size of a pool's result up.
-func CeilMode() WindowOption { return WindowOption{option: amp.CeilMode()} }
+func CeilMode() WindowOption { return WindowOption{option: amp.CeilMode(), said: "ceil_mode"} }
 
 // ExcludePadding makes an average pool leave the padding out of its count.
-func ExcludePadding() WindowOption { return WindowOption{option: amp.ExcludePadding()} }
+func ExcludePadding() WindowOption {
+	return WindowOption{option: amp.ExcludePadding(), said: "exclude_padding"}
+}
 
 // NewConv1d returns a convolution over sequences; see NewConv2d.
 func NewConv1d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
@@ -155,7 +176,7 @@ func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOp
 	shape := append([]int{rows, cols / c.groups}, c.kernel...)
 	fanIn, fanOut := fans(shape)
 	bound := 1 / math.Sqrt(float64(fanIn))
-	l := &Conv{options: c.options, apply: apply}
+	l := &Conv{options: c.options, apply: apply, name: strings.TrimPrefix(name, "New"), said: c.said}
 	l.pad(name, &c, rank)
 	if c.before != "" {
 		l.Weight = amp.Randn(s, c.dtype, 0, Gain(c.before)/math.Sqrt(float64(fanOut)), shape...)

@@ -1,12 +1,16 @@
 package nn
 
-import "github.com/halftone-ml/halftone/amp"
+import (
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
 
 // Pools and other layers without parameters.
 
 type poolFunc = func(s *amp.Scope, x *amp.Tensor, kernel int, opts ...amp.WindowOption) *amp.Tensor
 
-func newPool(f poolFunc, kernel int, opts []WindowOption) Module {
+func newPool(name string, f poolFunc, kernel int, opts []WindowOption) Module {
 	c := convConfig{kernel: []int{kernel}}
 	for _, o := range opts {
 		o.conv(&c)
@@ -17,70 +21,83 @@ func newPool(f poolFunc, kernel int, opts []WindowOption) Module {
 	} else if len(c.kernel) == 1 {
 		kernel = c.kernel[0]
 	}
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x, kernel, c.options...) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x, kernel, c.options...) },
+		name + "(" + strings.Join(append([]string{words("kernel", c.kernel)}, c.said...), ", ") + ")"}
 }
 
 // MaxPool1d takes the largest element of windows of kernel elements: amp.MaxPool1d.
-func MaxPool1d(kernel int, opts ...WindowOption) Module { return newPool(amp.MaxPool1d, kernel, opts) }
+func MaxPool1d(kernel int, opts ...WindowOption) Module {
+	return newPool("MaxPool1d", amp.MaxPool1d, kernel, opts)
+}
 
 // MaxPool2d takes the largest element of windows of kernel × kernel elements: amp.MaxPool2d. Options: Kernel, Stride, Padding,
 // Dilation, CeilMode.
-func MaxPool2d(kernel int, opts ...WindowOption) Module { return newPool(amp.MaxPool2d, kernel, opts) }
+func MaxPool2d(kernel int, opts ...WindowOption) Module {
+	return newPool("MaxPool2d", amp.MaxPool2d, kernel, opts)
+}
 
 // MaxPool3d takes the largest element of windows of kernel × kernel × kernel elements: amp.MaxPool3d.
-func MaxPool3d(kernel int, opts ...WindowOption) Module { return newPool(amp.MaxPool3d, kernel, opts) }
+func MaxPool3d(kernel int, opts ...WindowOption) Module {
+	return newPool("MaxPool3d", amp.MaxPool3d, kernel, opts)
+}
 
 // AvgPool1d takes the mean of windows of kernel elements: amp.AvgPool1d.
-func AvgPool1d(kernel int, opts ...WindowOption) Module { return newPool(amp.AvgPool1d, kernel, opts) }
+func AvgPool1d(kernel int, opts ...WindowOption) Module {
+	return newPool("AvgPool1d", amp.AvgPool1d, kernel, opts)
+}
 
 // AvgPool2d takes the mean of windows of kernel × kernel elements: amp.AvgPool2d. Options: Kernel, Stride, Padding, CeilMode,
 // ExcludePadding.
-func AvgPool2d(kernel int, opts ...WindowOption) Module { return newPool(amp.AvgPool2d, kernel, opts) }
+func AvgPool2d(kernel int, opts ...WindowOption) Module {
+	return newPool("AvgPool2d", amp.AvgPool2d, kernel, opts)
+}
 
 // AvgPool3d takes the mean of windows of kernel × kernel × kernel elements: amp.AvgPool3d.
-func AvgPool3d(kernel int, opts ...WindowOption) Module { return newPool(amp.AvgPool3d, kernel, opts) }
+func AvgPool3d(kernel int, opts ...WindowOption) Module {
+	return newPool("AvgPool3d", amp.AvgPool3d, kernel, opts)
+}
 
 // AdaptiveAvgPool1d takes the mean of size windows: amp.AdaptiveAvgPool1d.
 func AdaptiveAvgPool1d(size int) Module {
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool1d(s, x, size) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool1d(s, x, size) }, "AdaptiveAvgPool1d(" + words("size", []int{size}) + ")"}
 }
 
 // AdaptiveAvgPool2d takes the mean of size windows in each dimension: amp.AdaptiveAvgPool2d.
 func AdaptiveAvgPool2d(size ...int) Module {
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool2d(s, x, size...) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool2d(s, x, size...) }, "AdaptiveAvgPool2d(" + words("size", size) + ")"}
 }
 
 // AdaptiveMaxPool2d takes the largest element of size windows in each dimension: amp.AdaptiveMaxPool2d.
 func AdaptiveMaxPool2d(size ...int) Module {
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool2d(s, x, size...) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool2d(s, x, size...) }, "AdaptiveMaxPool2d(" + words("size", size) + ")"}
 }
 
 // AdaptiveAvgPool3d takes the mean of size windows in each dimension: amp.AdaptiveAvgPool3d.
 func AdaptiveAvgPool3d(size ...int) Module {
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool3d(s, x, size...) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveAvgPool3d(s, x, size...) }, "AdaptiveAvgPool3d(" + words("size", size) + ")"}
 }
 
 // AdaptiveMaxPool1d takes the largest element of size windows: amp.AdaptiveMaxPool1d.
 func AdaptiveMaxPool1d(size int) Module {
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool1d(s, x, size) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool1d(s, x, size) }, "AdaptiveMaxPool1d(" + words("size", []int{size}) + ")"}
 }
 
 // AdaptiveMaxPool3d takes the largest element of size windows in each dimension: amp.AdaptiveMaxPool3d.
 func AdaptiveMaxPool3d(size ...int) Module {
-	return Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool3d(s, x, size...) })
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.AdaptiveMaxPool3d(s, x, size...) }, "AdaptiveMaxPool3d(" + words("size", size) + ")"}
 }
 
 // Flatten makes one dimension of all but the first: [n c h w] to [n c·h·w].
-var Flatten Module = Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+var Flatten Module = shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	rest := 1
 	for d := 1; d < x.Rank(); d++ {
 		rest *= x.Dim(d)
 	}
 	return amp.Reshape(s, x, x.Dim(0), rest)
-})
+}, "Flatten()"}
 
 // Identity returns its input.
-var Identity Module = Func(func(_ *amp.Scope, x *amp.Tensor) *amp.Tensor { return x })
+var Identity Module = shown{func(_ *amp.Scope, x *amp.Tensor) *amp.Tensor { return x }, "Identity()"}
 
 // Residual adds its input, or a shortcut of it, to what its body makes of it: y = body(x) + shortcut(x).
 type Residual struct {

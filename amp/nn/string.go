@@ -18,8 +18,7 @@ func (q *Sequential) String() string {
 	var b strings.Builder
 	b.WriteString("Sequential(\n")
 	for i, m := range q.modules {
-		text := strings.ReplaceAll(describe(m), "\n", "\n  ")
-		fmt.Fprintf(&b, "  (%s): %s\n", q.names[i], text)
+		fmt.Fprintf(&b, "  (%s): %s\n", q.names[i], indented(m))
 	}
 	return b.String() + ")"
 }
@@ -42,6 +41,14 @@ func describe(m Module) string {
 	if s, ok := m.(fmt.Stringer); ok {
 		return s.String()
 	}
+	return layer(m)
+}
+
+// indented is describe for a line of a tree.
+func indented(m Module) string { return strings.ReplaceAll(describe(m), "\n", "\n  ") }
+
+// layer is a module's type with the shapes of its parameters and buffers.
+func layer(m Module) string {
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -51,6 +51,22 @@ func Example_loop() {
 	fmt.Println(scaler.Step(opt).Applied())
 
 	scaler.Update()
+	// torch: # gradient penalty
+	// torch: g = torch.autograd.grad(scaler.scale(loss), net.parameters(), create_graph=True)
+	// torch: g = [p / scaler.get_scale() for p in g]
+	// torch: with torch.autocast("cuda", dtype=torch.float16):
+	// torch:     loss = loss + sum(p.pow(2).sum() for p in g).sqrt()
+	fit := nn.MSELoss(half, net.Forward(half, x), y)
+	squares := amp.Scalar[float32](0)
+	for _, g := range amp.Grad(s, []*amp.Tensor{scaler.Scale(s, fit)}, net.Parameters(), amp.CreateGraph()) {
+		g = amp.MulScalar(s, g, 1/scaler.CurrentScale())
+		squares = amp.Add(half, squares, amp.Sum(half, amp.Square(half, g)))
+	}
+	opt.ZeroGrad()
+	scaler.Scale(s, amp.Add(half, fit, amp.Sqrt(half, squares))).Backward()
+	fmt.Println(scaler.Step(opt).Applied())
+
+	scaler.Update()
 	// torch: # two optimizers: step each, update once
 	optA, optB := optim.NewSGD(net.Parameters()[:2]), optim.NewSGD(net.Parameters()[2:])
 	scaler.Scale(s, nn.MSELoss(half, net.Forward(half, x), y)).Backward()
@@ -88,6 +104,7 @@ func Example_loop() {
 	masters.Step()
 	fmt.Println(net.Parameters()[0].DType(), masters.Parameters()[0].DType(), masters.LossScale(0))
 	// Output:
+	// true
 	// true
 	// true
 	// true true

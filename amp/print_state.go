@@ -1,0 +1,52 @@
+package amp
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What scopes and scalers print.
+
+// String is one line: the device, the autocast dtype, what is off, and the place in the model and the loop.
+func (s *Scope) String() string {
+	if s == nil {
+		return "Scope(nil)"
+	}
+	parts := []string{s.Device(), "autocast off"}
+	if s.auto.on {
+		parts[1] = "autocast " + s.auto.dtype.String()
+	}
+	if s.noGrad {
+		parts = append(parts, "no grad")
+	}
+	if s.eval {
+		parts = append(parts, "eval")
+	}
+	if s.path != "" {
+		parts = append(parts, "in "+s.path)
+	}
+	if s.step >= 0 {
+		parts = append(parts, fmt.Sprintf("step %d", s.step))
+	}
+	if s.arena.gen.Load() != s.gen {
+		parts = append(parts, "closed")
+	}
+	return "Scope(" + strings.Join(parts, ", ") + ")"
+}
+
+// String is one line: the scale and the settings by torch's names. A device that works behind the host's back is waited for.
+func (g *GradScaler) String() string {
+	if g == nil {
+		return "GradScaler(nil)"
+	}
+	st := g.State()
+	if st == nil {
+		return "GradScaler(enabled=false)"
+	}
+	text := fmt.Sprintf("GradScaler(scale=%g, growth_factor=%g, backoff_factor=%g, growth_interval=%d, growth_tracker=%d",
+		st.Scale, st.GrowthFactor, st.BackoffFactor, st.GrowthInterval, st.GrowthTracker)
+	if g.floor > 0 {
+		text += fmt.Sprintf(", min_scale=%g", g.floor)
+	}
+	return text + ")"
+}

@@ -1,0 +1,37 @@
+package amp_test
+
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Printing a scope shows how its ops run.
+func ExampleScope_String() {
+	root := amp.NewScope(amp.On("cpu"))
+	fmt.Println(root)
+	fmt.Println(root.Autocast(amp.Float16).In("net").In("0"))
+	var last *amp.Scope
+	for s := range root.Steps(1) {
+		last = s.Eval().NoGrad()
+		fmt.Println(last)
+	}
+	root.Close()
+	fmt.Println(last)
+	// Output:
+	// Scope(cpu, autocast off)
+	// Scope(cpu, autocast float16, in net/0)
+	// Scope(cpu, autocast off, no grad, eval, step 0)
+	// Scope(cpu, autocast off, no grad, eval, step 0, closed)
+}
+
+// Printing a scaler shows its scale and its settings.
+func ExampleGradScaler_String() {
+	fmt.Println(amp.NewGradScaler())
+	fmt.Println(amp.NewGradScaler(amp.InitScale(1024), amp.GrowthInterval(100), amp.MinScale(1)))
+	fmt.Println(amp.NewGradScaler(amp.ScalerEnabled(false)))
+	// Output:
+	// GradScaler(scale=65536, growth_factor=2, backoff_factor=0.5, growth_interval=2000, growth_tracker=0)
+	// GradScaler(scale=1024, growth_factor=2, backoff_factor=0.5, growth_interval=100, growth_tracker=0, min_scale=1)
+	// GradScaler(enabled=false)
+}
