@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strings"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -92,7 +94,8 @@ func drawFlow(c draw.Canvas, r *widgets.FlowRow, y vg.Length) {
 	fillPowers(c, op, vg.Point{X: flowFit, Y: base}, r.FitText())
 }
 
-// fillPowers writes a line with the exponents of its powers of two raised.
+// fillPowers writes a line with the exponents of its powers of two raised. The spaces around a part are left out of it and left free: SVG
+// drops them, and would stretch the rest of the part to the width that they were measured with.
 func fillPowers(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	raised := style
 	raised.Handler = powers{style.Handler}
@@ -103,7 +106,10 @@ func fillPowers(c draw.Canvas, style text.Style, at vg.Point, s string) {
 		} else if m != nil {
 			n = m[0]
 		}
-		c.FillText(st, at, s[:n])
+		part := strings.TrimLeft(s[:n], " ")
+		from := at
+		from.X += st.Width(s[:n]) - st.Width(part)
+		c.FillText(st, from, strings.TrimRight(part, " "))
 		at.X += st.Width(s[:n])
 		s = s[n:]
 	}

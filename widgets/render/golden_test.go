@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden drawings anew")
 
 // TestGoldenSVG: a drawing changes when somebody means it to, and the change is seen in the file.
 func TestGoldenSVG(t *testing.T) {
-	for _, name := range []string{"decisions_health", "steady", "collapsing", "exponents", "live_done"} {
+	for _, name := range []string{"decisions_health", "steady", "collapsing", "exponents", "flow", "live_done"} {
 		got := face(t, figures()[name], "image/svg+xml")
 		file := filepath.Join("testdata", name+".svg")
 		if *update {
@@ -31,6 +32,16 @@ func TestGoldenSVG(t *testing.T) {
 		}
 		if string(want) != got {
 			t.Errorf("%s is drawn differently from %s; look at both, and when it is meant write it anew with -update", name, file)
+		}
+	}
+}
+
+// TestSVGTextHasNoSpacesAtItsEnds: a viewer drops them and stretches what is left to the width that was measured with them.
+func TestSVGTextHasNoSpacesAtItsEnds(t *testing.T) {
+	outer := regexp.MustCompile(`<text [^>]*textLength[^>]*>( [^<]*|[^<]* )</text>`)
+	for name, f := range figures() {
+		if found := outer.FindString(face(t, f, "image/svg+xml")); found != "" {
+			t.Errorf("%s: %s", name, found)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
@@ -10,7 +11,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // sharp is the resolution at which a point is two pixels.
@@ -18,7 +18,7 @@ const sharp = 144
 
 // drawPNG draws at a resolution in dots per inch and stores it with a palette.
 func drawPNG(d drawing, dpi int) ([]byte, error) {
-	c := vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))
+	c := newPixels(d.width, d.height, dpi)
 	d.draw(draw.New(c))
 	var b bytes.Buffer
 	e := png.Encoder{CompressionLevel: png.DefaultCompression}
@@ -37,65 +37,81 @@ func quantize(src image.Image, n int) *image.Paletted {
 		rgba = image.NewRGBA(box)
 		stdraw.Draw(rgba, box, src, box.Min, stdraw.Src)
 	}
-	row := func(y int) []uint8 { return rgba.Pix[rgba.PixOffset(box.Min.X, y):][:4*box.Dx()] }
-	count := map[color.RGBA]int{}
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		eachRun(row(y), func(c color.RGBA, from, to int) { count[c] += to - from })
+	runs, colors, count := runsOf(rgba)
+	palette := pickPalette(colors, count, n)
+	nearest := make([]uint8, len(colors))
+	for i, c := range colors {
+		nearest[i] = uint8(palette.Index(c))
 	}
-	palette := pickPalette(count, n)
 	out := image.NewPaletted(box, palette)
-	index := map[color.RGBA]uint8{}
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		line := out.Pix[out.PixOffset(box.Min.X, y):]
-		eachRun(row(y), func(c color.RGBA, from, to int) {
-			i, ok := index[c]
-			if !ok {
-				i = uint8(palette.Index(c))
-				index[c] = i
-			}
-			for x := from; x < to; x++ {
+	pix := out.Pix
+	for _, r := range runs {
+		line := pix[:r.length]
+		pix = pix[r.length:]
+		if i := nearest[r.color]; i != 0 { // it is cleared
+			for x := range line {
 				line[x] = i
 			}
-		})
+		}
 	}
 	return out
 }
 
-// eachRun visits the runs of equal pixels of a row: most of a chart is flat.
-func eachRun(pix []uint8, visit func(c color.RGBA, from, to int)) {
-	for i := 0; i < len(pix); {
-		k := i + 4
-		for k < len(pix) && [4]uint8(pix[k:]) == [4]uint8(pix[i:]) {
-			k += 4
+// A run is a number of equal pixels one behind the other: most of a chart is flat.
+type run struct{ color, length int32 }
+
+// runsOf returns the runs of an image, row after row, and the colors of which they have the numbers, with the pixels of each.
+func runsOf(m *image.RGBA) (runs []run, colors []color.RGBA, count []int) {
+	number := map[uint32]int32{}
+	width := m.Rect.Dx()
+	for y := range m.Rect.Dy() {
+		pix := m.Pix[y*m.Stride:][:4*width]
+		for x := 0; x < len(pix); {
+			c := binary.LittleEndian.Uint32(pix[x:])
+			next := x + 4
+			for twice := uint64(c)<<32 | uint64(c); next+8 <= len(pix) && binary.LittleEndian.Uint64(pix[next:]) == twice; {
+				next += 8
+			}
+			for next < len(pix) && binary.LittleEndian.Uint32(pix[next:]) == c {
+				next += 4
+			}
+			i, ok := number[c]
+			if !ok {
+				i = int32(len(colors))
+				number[c] = i
+				colors, count = append(colors, color.RGBA{pix[x], pix[x+1], pix[x+2], pix[x+3]}), append(count, 0)
+			}
+			runs = append(runs, run{i, int32((next - x) / 4)})
+			count[i] += (next - x) / 4
+			x = next
 		}
-		visit(color.RGBA{pix[i], pix[i+1], pix[i+2], pix[i+3]}, i/4, k/4)
-		i = k
 	}
+	return runs, colors, count
 }
 
 // pickPalette takes the most frequent colors that are not close to one already taken. Flat fills are a large part of the
 // picture and may differ little from each other; of the shades that antialiasing makes, close ones are the same to the eye.
-func pickPalette(count map[color.RGBA]int, n int) color.Palette {
-	colors := make([]color.RGBA, 0, len(count))
-	pixels := 0
-	for c, k := range count {
-		colors = append(colors, c)
+func pickPalette(colors []color.RGBA, count []int, n int) color.Palette {
+	order, pixels := make([]int, len(colors)), 0
+	for i, k := range count {
+		order[i] = i
 		pixels += k
 	}
 	key := func(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
-	slices.SortFunc(colors, func(a, b color.RGBA) int {
+	slices.SortFunc(order, func(a, b int) int {
 		if count[a] != count[b] {
 			return count[b] - count[a]
 		}
-		return key(a) - key(b) // the same image always has the same palette
+		return key(colors[a]) - key(colors[b]) // the same image always has the same palette
 	})
 	var out color.Palette
-	for _, c := range colors {
+	for _, i := range order {
+		c := colors[i]
 		if len(out) == n {
 			break
 		}
 		apart := 40
-		if count[c] > pixels/400 {
+		if count[i] > pixels/400 {
 			apart = 6
 		}
 		if !slices.ContainsFunc(out, func(p color.Color) bool { return distance(p.(color.RGBA), c) < apart*apart }) {

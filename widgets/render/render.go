@@ -131,6 +131,9 @@ func images(f *widgets.Figure, left int) (svg string, img []byte, err error) {
 		if svg, err = drawSVG(d, f.Alt); err != nil {
 			return "", nil, err
 		}
+		if len(svg) > MaxSVG && !last {
+			continue // no need to see the PNG
+		}
 		dpi := sharp
 		if rows <= 8 && !last {
 			dpi = sharp / 2
