@@ -98,7 +98,7 @@ func TestAnswers(t *testing.T) {
 			for i, html := range stored {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					defer p.in(t)()
-					m := p.measure(i)
+					m := p.settled(i)
 					p.snapFigure(strings.ToLower(fmt.Sprintf("answer-%s-%d", theme, i)), i)
 					if said := p.stored(html); m.Text != said {
 						t.Errorf("text is not what is stored:\n shown  %s\n stored %s", m.Text, said)

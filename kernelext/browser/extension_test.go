@@ -21,7 +21,7 @@ func TestExtension(t *testing.T) {
 			for i := range figures {
 				t.Run(fmt.Sprintf("%d-%s", i, figures[i].Data.Kind), func(t *testing.T) {
 					defer p.in(t)()
-					m := p.measure(i)
+					m := p.settled(i)
 					p.snapFigure(strings.ToLower(fmt.Sprintf("extension-%s-%d-%s", theme, i, figures[i].Data.Kind)), i)
 					m.checkCard(t, &figures[i])
 				})

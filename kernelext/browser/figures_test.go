@@ -41,7 +41,7 @@ func lookAt(t *testing.T, notebook string, trusted bool, figures []figure) {
 			for i := range figures {
 				t.Run(fmt.Sprintf("%d-%s", i, figures[i].Data.Kind), func(t *testing.T) {
 					defer p.in(t)()
-					m := p.measure(i)
+					m := p.settled(i)
 					p.snapFigure(strings.ToLower(fmt.Sprintf("%s-%s-%d-%s", name, theme, i, figures[i].Data.Kind)), i)
 					m.check(t, &figures[i], p.stored(figures[i].HTML), trusted)
 					if !trusted && m.Scripts+m.Controls+len(m.Charts) > 0 {

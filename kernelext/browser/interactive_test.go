@@ -169,7 +169,7 @@ func TestWithoutFrontEnd(t *testing.T) {
 	p.wait("all figures are there", fmt.Sprintf(`probe.outputs().length === %d`, len(figures)))
 	p.wait("the front end was asked for", `performance.getEntriesByType('resource').some((r) => r.name.includes('echarts.min.js')) || window.__halftoneECharts`)
 	for i := range figures {
-		m := p.measure(i)
+		m := p.settled(i)
 		m.check(t, &figures[i], p.stored(figures[i].HTML), figures[i].Data.Kind == "exponents") // whose script needs no library
 	}
 	p.quiet("network: Failed to load resource: the server responded with a status of 404 (Not Found) " + missing)

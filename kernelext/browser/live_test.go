@@ -61,8 +61,8 @@ func (p *tab) runFigure() {
 	p.runCell(0)
 	p.wait("the cell has run", `probe.count(0) === 1 && probe.status() === 'idle'`)
 	p.wait("its figure is there", `probe.outputs().length === 1 && probe.outputs()[0].querySelector('button')`)
-	m := p.measure(0)
-	if len(m.Tables) != 1 || m.Tables[0].Rows == 0 || len(m.Hidden)+len(m.Faint)+len(m.Clipped) > 0 {
+	m := p.settled(0)
+	if len(m.Tables) != 1 || m.Tables[0].Rows == 0 || m.bad() {
 		p.t.Errorf("the figure of a cell run here is not drawn well: %+v", m)
 	}
 	if m.Controls == 0 {

@@ -81,8 +81,8 @@ func (p *tab) step() (n int) {
 // look checks that the live figure can be read, and takes its picture.
 func (p *tab) look(name string) {
 	p.t.Helper()
-	m := p.measure(0)
-	if len(m.Hidden)+len(m.Faint)+len(m.Clipped) > 0 {
+	m := p.settled(0)
+	if m.bad() {
 		p.t.Errorf("%s: %+v", name, m)
 	}
 	p.snapFigure("livefigure-"+name, 0)

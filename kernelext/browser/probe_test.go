@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 //go:embed probe.js
@@ -40,6 +41,23 @@ func (p *tab) measure(i int) measured {
 	p.eval("measuring a figure", fmt.Sprintf(`probe.measure(%d)`, i), &m)
 	return m
 }
+
+// settled measures a figure that the page draws by its own width: after a change of theme or window it is drawn again a moment
+// later, on a busy machine seconds later. What is still wrong then is wrong.
+func (p *tab) settled(i int) measured {
+	p.t.Helper()
+	until := time.Now().Add(10 * time.Second)
+	for {
+		m := p.measure(i)
+		if !m.bad() || time.Now().After(until) {
+			return m
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// bad is a figure that is hard to read.
+func (m *measured) bad() bool { return len(m.Hidden)+len(m.Faint)+len(m.Clipped) > 0 }
 
 // stored is the text of a stored face.
 func (p *tab) stored(html string) string {

@@ -46,7 +46,7 @@ func TestTutorial(t *testing.T) {
 			defer p.in(t)()
 			p.theme(theme)
 			for i := range saved {
-				m := p.measure(answers + i)
+				m := p.settled(answers + i)
 				p.snapFigure(strings.ToLower(fmt.Sprintf("tutorial-%s-%d-%s", theme, i, saved[i].Data.Kind)), answers+i)
 				m.checkCard(t, &saved[i])
 			}
@@ -62,7 +62,7 @@ func TestTutorial(t *testing.T) {
 		}
 		p.wait("all figures are there again", fmt.Sprintf(`probe.outputs().length === %d`, answers+len(saved)))
 		for i := range saved {
-			m := p.measure(answers + i)
+			m := p.settled(answers + i)
 			again := saved[i]
 			again.Data.Title = "" // the saved figure may have been made by an older version
 			m.checkCard(t, &again)

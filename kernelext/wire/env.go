@@ -79,6 +79,10 @@ func goSettings(goCmd string, environ []string) settings {
 	return s
 }
 
+// NoDebugData is the flag that keeps every package free of debug data. The linker drops it anyway, after having read it: of
+// a cell that trains it is a tenth of the build. Packages compiled with it are others to the go command than those without.
+const NoDebugData = "-gcflags=all=-dwarf=false"
+
 // goFlags returns the user's flags with ours. Without debug data a cell links in two thirds of the time.
 func goFlags(user string) string {
 	var flags []string
@@ -97,6 +101,9 @@ func goFlags(user string) string {
 	}
 	if !has("ldflags") {
 		flags = append(flags, "-ldflags=-s -w")
+		if !has("gcflags") {
+			flags = append(flags, NoDebugData)
+		}
 	}
 	if !has("buildvcs") {
 		flags = append(flags, "-buildvcs=false") // a home folder under version control costs, or breaks, every build

@@ -65,7 +65,7 @@ func TestEnv(t *testing.T) {
 	if want := "file:///home/a%20user/ha/goproxy," + strings.TrimSpace(string(proxy)); v["GOPROXY"] != want {
 		t.Errorf("GOPROXY %s, want %s", v["GOPROXY"], want)
 	}
-	if v["GOFLAGS"] != "'-ldflags=-s -w' -buildvcs=false" || v["CGO_ENABLED"] != "0" || v["GO111MODULE"] != "on" || v["LANG"] != "C" {
+	if v["GOFLAGS"] != "'-ldflags=-s -w' -gcflags=all=-dwarf=false -buildvcs=false" || v["CGO_ENABLED"] != "0" || v["GO111MODULE"] != "on" || v["LANG"] != "C" {
 		t.Errorf("%v", v)
 	}
 	if _, ok := v["GOWORK"]; ok {
@@ -100,6 +100,21 @@ func TestEnvReadsTheUsersConfiguration(t *testing.T) {
 	}
 	if cgo, ok := v["CGO_ENABLED"]; ok {
 		t.Errorf("the user's choice of cgo was overridden: %s", cgo)
+	}
+}
+
+// TestDebugDataIsLeftToTheUser keeps it where the user links with flags of his own, or compiles with some: for a debugger, say.
+func TestDebugDataIsLeftToTheUser(t *testing.T) {
+	for user, want := range map[string]string{
+		"":                 "'-ldflags=-s -w' -gcflags=all=-dwarf=false -buildvcs=false",
+		"-ldflags=":        "-ldflags= -buildvcs=false",
+		"-gcflags=all=-N":  "-gcflags=all=-N '-ldflags=-s -w' -buildvcs=false",
+		"--gcflags -race":  "--gcflags -race '-ldflags=-s -w' -buildvcs=false",
+		"-gcflagsx=1 -x=2": "-gcflagsx=1 -x=2 '-ldflags=-s -w' -gcflags=all=-dwarf=false -buildvcs=false",
+	} {
+		if got := goFlags(user); got != want {
+			t.Errorf("%q: %s, want %s", user, got, want)
+		}
 	}
 }
 

@@ -20,11 +20,13 @@ import (
 
 	"github.com/halftone-ml/halftone/kernelext/install"
 	"github.com/halftone-ml/halftone/kernelext/internal/testenv"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 type runner struct {
 	root    string
 	tags    string
+	goFlags string
 	counts  sync.Mutex // of what check counts: checks run side by side
 	total   totals
 	skips   []string
@@ -43,7 +45,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	r := &runner{root: root, tags: *tags}
+	r := &runner{root: root, tags: *tags, goFlags: goFlags(ctx)}
 	began := time.Now()
 	var ready sync.WaitGroup
 	ready.Go(func() { // waits for downloads most of the time, while the others compute
@@ -101,6 +103,16 @@ func (r *runner) check(ctx context.Context, name string, fn func(context.Context
 	fmt.Printf("ok   %-60s %6.1f s\n", name, time.Since(began).Seconds())
 }
 
+// goFlags returns the user's flags with that of cells, so that packages are compiled once for cells and for tests.
+func goFlags(ctx context.Context) string {
+	out, _ := exec.CommandContext(ctx, "go", "env", "GOFLAGS").Output() // without an answer there are none
+	user := strings.TrimSpace(string(out))
+	if strings.Contains(user, "-gcflags") {
+		return user
+	}
+	return strings.TrimSpace(user + " " + wire.NoDebugData)
+}
+
 func (r *runner) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -108,6 +120,7 @@ func (r *runner) command(ctx context.Context, dir, name string, args ...string) 
 	if os.Getenv("CGO_ENABLED") == "" {
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=0") // as cells are built; one standard library to compile, not two
 	}
+	cmd.Env = append(cmd.Env, "GOFLAGS="+r.goFlags)
 	for k, v := range testenv.Vars(r.root) {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
