@@ -14,11 +14,11 @@ func init() {
 	opAmax = extremes("amax", "largest element over dimensions; NaN if there is one", math.Inf(-1), func(a, b float64) bool { return a > b })
 	opAmin = extremes("amin", "smallest element over dimensions; NaN if there is one", math.Inf(1), func(a, b float64) bool { return a < b })
 	same := func(c *Call) int { return c.In[0].shape[c.Dims[0]] }
-	opCummaxIndex = indexRow("cummax_index", "index of the largest element so far along a dimension, the last of several; a NaN stays", same,
+	opCummaxIndex = indexRow("cummax_index", "index of the largest element so far along a dimension, the last of several; a NaN stays", same, nil,
 		func(*Call) (lineIndex[float64], lineIndex[int64]) {
 			return sofar(func(a, b float64) bool { return a >= b }), sofar(func(a, b int64) bool { return a >= b })
 		})
-	opCumminIndex = indexRow("cummin_index", "index of the smallest element so far along a dimension, the last of several; a NaN stays", same,
+	opCumminIndex = indexRow("cummin_index", "index of the smallest element so far along a dimension, the last of several; a NaN stays", same, nil,
 		func(*Call) (lineIndex[float64], lineIndex[int64]) {
 			return sofar(func(a, b float64) bool { return a <= b }), sofar(func(a, b int64) bool { return a <= b })
 		})

@@ -86,41 +86,83 @@ func embeddingBackwardCPU(c *Call) {
 	if k == 1 {
 		apart = dy.strides[0]
 	}
-	to, from := out.st.mem[out.off*size:], dy.st.mem
+	to := out.st.mem[out.off*size:]
 	cpu.Parallel(rows, grainOf(n), func(lo, hi int) {
-		b := linePool64.Get().(*lineBufs[float64])
-		defer linePool64.Put(b)
-		sum, row := b.grow(0, n), b.grow(1, n)
-		var short []float32
+		add := rowAdders.Get().(*rowAdder)
+		defer rowAdders.Put(add)
 		for r := lo; r < hi; r++ {
-			own, at := to[r*n*size:(r+1)*n*size], l.order[l.start[r]:l.start[r+1]]
-			switch {
-			case len(at) == 0 || c.Mode == padded && int64(r) == c.Ignore:
-				clear(own)
-			case len(at) == 1 && step == 1:
-				copy(own, from[(dy.off+at[0]*apart)*size:])
-			case step == 1 && dy.dt != Float64:
-				clear(sum)
-				short = resize(short, n)
-				for _, i := range at {
-					x, ok := direct[float32](dy, dy.off+i*apart, 1, n)
-					if !ok {
-						x = short
-						load(x, dy, dy.off+i*apart, 1)
-					}
-					cpu.AddWide(sum, x)
-				}
-				store(out, out.off+r*n, sum)
-			default:
-				clear(sum)
-				for _, i := range at {
-					load(row, dy, dy.off+i*apart, step)
-					for k, v := range row {
-						sum[k] += v
-					}
-				}
-				store(out, out.off+r*n, sum)
+			if c.Mode == padded && int64(r) == c.Ignore {
+				clear(to[r*n*size : (r+1)*n*size])
+				continue
 			}
+			add.rows(out, out.off+r*n, n, dy, dy.off, apart, step, l.order[l.start[r]:l.start[r+1]])
 		}
 	})
+}
+
+// indexSelectBackwardCPU adds up slices whose numbers are neighbors, as embeddingBackwardCPU does; it says whether they are.
+func indexSelectBackwardCPU(c *Call) bool {
+	dy, out, d := c.In[0], c.Out, c.Dims[0]
+	n := length(c.Shape[d+1:])
+	if n < shortLine || !dy.contiguous() || out.Len() == 0 {
+		return false
+	}
+	l := rowListPool.Get().(*rowLists)
+	defer rowListPool.Put(l)
+	rows := c.Shape[d]
+	l.read(c, c.In[1], rows)
+	l.group(rows)
+	cpu.Parallel(out.Len()/n, grainOf(n), func(lo, hi int) {
+		add := rowAdders.Get().(*rowAdder)
+		defer rowAdders.Put(add)
+		for i := lo; i < hi; i++ {
+			r := i % rows
+			add.rows(out, out.off+i*n, n, dy, dy.off+i/rows*len(l.row)*n, n, 1, l.order[l.start[r]:l.start[r+1]])
+		}
+	})
+	return true
+}
+
+// A rowAdder adds up rows of a gradient; it is one worker's.
+type rowAdder struct {
+	lineBufs[float64]
+	short []float32
+}
+
+var rowAdders = sync.Pool{New: func() any { return new(rowAdder) }}
+
+// rows sets the n numbers of out from element to on to the sums of those of some rows of dy, row 0 from element from on, apart from one another
+// and with the given step between their numbers.
+func (b *rowAdder) rows(out *Tensor, to, n int, dy *Tensor, from, apart, step int, rows []int) {
+	size := out.dt.Size()
+	own := out.st.mem[to*size : (to+n)*size]
+	switch {
+	case len(rows) == 0:
+		clear(own)
+		return
+	case len(rows) == 1 && step == 1:
+		copy(own, dy.st.mem[(from+rows[0]*apart)*size:])
+		return
+	}
+	sum := b.grow(0, n)
+	clear(sum)
+	for _, i := range rows {
+		at := from + i*apart
+		if step != 1 || dy.dt == Float64 {
+			row := b.grow(1, n)
+			load(row, dy, at, step)
+			for k, v := range row {
+				sum[k] += v
+			}
+			continue
+		}
+		x, ok := direct[float32](dy, at, 1, n)
+		if !ok {
+			b.short = resize(b.short, n)
+			x = b.short
+			load(x, dy, at, 1)
+		}
+		cpu.AddWide(sum, x)
+	}
+	store(out, to, sum)
 }

@@ -38,6 +38,9 @@ func init() {
 		Name: "index_select_backward", Doc: "slices of dy added up at their places, in float64", Args: []string{"dy", "index"}, Why: "runs in the dtype its forward ran in", CUDA: "index_select_backward", Saves: SaveIn1,
 		Check: func(c *Call) []int { c.floatFirst(); return c.Shape },
 		CPU: func(c *Call) {
+			if indexSelectBackwardCPU(c) {
+				return
+			}
 			along := make([]*taps, len(c.Shape))
 			n := c.Shape[c.Dims[0]]
 			along[c.Dims[0]] = newTaps(n, indexMap(c, c.In[1], n)).transpose()

@@ -123,7 +123,13 @@ func init() {
 		d := c.Scalar
 		return []float64{0.5, d, d, d * d / 2}, true
 	}, opHuberLoss.CPU)
-	smooth := func(b *Back) *Tensor { return Clamp(b.S, MulScalar(b.S, difference(b), 1/b.Attrs().Scalar), -1, 1) }
+	smooth := func(b *Back) *Tensor {
+		d := difference(b)
+		if rate := 1 / b.Attrs().Scalar; rate != 1 { // which would change no bit
+			d = MulScalar(b.S, d, rate)
+		}
+		return Clamp(b.S, d, -1, 1)
+	}
 	opSmoothL1Loss = pairLoss("smooth_l1_loss", "mean (or sum) of (x - target)²/(2·beta) within beta, |x - target| - beta/2 beyond", FP32, whyLoss,
 		func(c *Call, x, t float64) float64 {
 			if d := math.Abs(x - t); d >= c.Scalar {

@@ -30,7 +30,7 @@ func init() {
 	})
 	opPow = define(Op{
 		Name: "pow", Doc: "x^y elementwise, broadcast", Args: []string{"x", "y"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early",
-		Widens: true, CUDA: "pow", Check: checkBinary, CPU: binary(powers, powK[float64], nil), Saves: SaveIn0 | SaveIn1 | SaveOut,
+		Widens: true, CUDA: "pow", Check: checkBinary, CPU: binary(cpu.Powers, powK[float64], nil), Saves: SaveIn0 | SaveIn1 | SaveOut,
 		Wide:     true,
 		Backward: powBackward,
 	})
@@ -82,7 +82,7 @@ func powScalarOf(c *Call) {
 			}
 			for len(x) > 0 {
 				n := min(chunk, len(x))
-				powers(dst[:n], x[:n], same[:n])
+				cpu.Powers(dst[:n], x[:n], same[:n])
 				dst, x = dst[n:], x[n:]
 			}
 		},
@@ -126,36 +126,6 @@ func PowScalar(s *Scope, x *Tensor, c float64) *Tensor {
 func powK[T float32 | float64](dst, x, y []T) {
 	for i, v := range x {
 		dst[i] = T(cpu.Pow(float64(v), float64(y[i])))
-	}
-}
-
-// powers sets dst to x^y: e^(y·log x) in float64, whose error vanishes in float32, where x is positive and both are finite.
-func powers(dst, x, y []float32) {
-	pool := scratches[float64]()
-	s := pool.Get().(*scratch[float64])
-	defer pool.Put(s)
-	for len(x) > 0 {
-		n := min(chunk, len(x))
-		wide := s.buf[0][:n]
-		clear(wide)
-		cpu.AddWide(wide, x[:n]) // widened: what is 0 is done anew below
-		cpu.Log.F64(wide, wide)
-		for i, v := range y[:n] {
-			wide[i] *= float64(v)
-		}
-		cpu.Exp.F64(wide, wide)
-		var again [chunk]int32
-		few := again[:0]
-		for i, a := range x[:n] {
-			if b := y[i]; !(a > 0 && a <= math.MaxFloat32 && b-b == 0) {
-				few = append(few, int32(i))
-			}
-		}
-		for _, i := range few {
-			wide[i] = cpu.Pow(float64(x[i]), float64(y[i]))
-		}
-		cpu.NarrowF64(dst[:n], wide)
-		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }
 

@@ -134,6 +134,7 @@ func adaptiveShape(op string, rank int, size []int) []int {
 type planes[T cpu.Float] struct {
 	in, out []T
 	at      []int
+	keys    []int64
 }
 
 var (

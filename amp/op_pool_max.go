@@ -2,6 +2,7 @@ package amp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -16,7 +17,7 @@ var (
 func init() {
 	row := Op{
 		Doc: "largest element of each window; NaN counts as largest", Args: []string{"x"}, Why: whyPool, CUDA: "max_pool", Saves: SaveIn0,
-		Check: checkPool, CPU: floatKernel(maxPoolCPU[float32], maxPoolCPU[float64]),
+		Check: checkPool, CPU: floatKernel(maxPoolLines, maxPoolCPU[float64]),
 		Backward: func(b *Back) {
 			index := b.S.apply(opPoolIndices, b.Attrs(), b.In(0))
 			b.Set(0, b.S.apply(opPoolScatter, Attrs{Shape: b.Shape(0)}, Contiguous(b.S, b.DY), index))
@@ -106,9 +107,9 @@ func adaptivePool(s *Scope, o *Op, rank int, x *Tensor, size []int) *Tensor {
 }
 
 // maxima sets at to the place of the largest element of each window: of several the first, of several NaN the last, as PyTorch's.
-func maxima[T cpu.Float](g *poolGrid, x []T, at []int) {
-	if short, ok := any(x).([]float32); ok && len(x) <= math.MaxInt32 {
-		maxima32(g, short, at)
+func maxima[T cpu.Float](g *poolGrid, x []T, at []int, room *[]int64) {
+	if short, ok := any(x).([]float32); ok && len(x) <= math.MaxInt32 && g.close() {
+		maxima32(g, short, at, room)
 		return
 	}
 	i := 0
@@ -134,38 +135,73 @@ func maxima[T cpu.Float](g *poolGrid, x []T, at []int) {
 }
 
 // maxima32 is maxima without branches that would be as good as random: an element and its place are one number, whose upper half grows
-// with the element and whose lower half decides between equals.
-func maxima32(g *poolGrid, x []float32, at []int) {
-	i := 0
-	for _, a := range g.span[0] {
-		for _, b := range g.span[1] {
-			for _, c := range g.span[2] {
-				best := int64(math.MinInt64)
-				for p := a.lo; p < a.hi; p += a.step {
-					for q := b.lo; q < b.hi; q += b.step {
-						row := (p*g.size[1] + q) * g.size[2]
-						for r := row + c.lo; r < row+c.hi; r += c.step {
-							bits := int32(math.Float32bits(x[r] + 0)) // 0 for -0, which is as large
-							v := int64(bits^int32(uint32(bits>>31)>>1))<<32 | int64(^uint32(r))
-							if uint32(bits)<<1 > 0xff000000 {
-								v = math.MaxInt32<<32 | int64(r)
-							}
-							best = max(best, v)
-						}
-					}
-				}
-				switch {
-				case best == math.MinInt64:
-					at[i] = -1
-				case best>>32 == math.MaxInt32:
-					at[i] = int(uint32(best))
-				default:
-					at[i] = int(^uint32(best))
-				}
-				i++
+// with the element and whose lower half decides between equals. The largest of each window's rows come first, then those of the windows.
+func maxima32(g *poolGrid, x []float32, at []int, room *[]int64) {
+	width, n := g.size[2], len(g.span[2])
+	*room = resize(*room, width+n+g.size[0]*g.size[1]*n)
+	keys, best, across := (*room)[:width], (*room)[width:][:n], (*room)[width+n:]
+	for row := range g.size[0] * g.size[1] {
+		for r, v := range x[row*width:][:width] {
+			keys[r] = placedKey(v, uint32(row*width+r))
+		}
+		dst := across[row*n:][:n]
+		for k, c := range g.span[2] {
+			most := int64(math.MinInt64)
+			for r := c.lo; r < c.hi; r += c.step {
+				most = max(most, keys[r])
 			}
+			dst[k] = most
 		}
 	}
+	for _, a := range g.span[0] {
+		for _, b := range g.span[1] {
+			fill(best, math.MinInt64)
+			for p := a.lo; p < a.hi; p += a.step {
+				for q := b.lo; q < b.hi; q += b.step {
+					for k, v := range across[(p*g.size[1]+q)*n:][:n] {
+						best[k] = max(best[k], v)
+					}
+				}
+			}
+			for k, v := range best {
+				at[k] = placeOfKey(v)
+			}
+			at = at[n:]
+		}
+	}
+}
+
+// placedKey is the number of an element and its place.
+func placedKey(v float32, place uint32) int64 {
+	bits := int32(math.Float32bits(v + 0)) // 0 for -0, which is as large
+	if uint32(bits)<<1 > 0xff000000 {
+		return math.MaxInt32<<32 | int64(place)
+	}
+	return int64(bits^int32(uint32(bits>>31)>>1))<<32 | int64(^place)
+}
+
+// placeOfKey is the place of the largest such number, -1 of none.
+func placeOfKey(key int64) int {
+	switch {
+	case key == math.MinInt64:
+		return -1
+	case key>>32 == math.MaxInt32:
+		return int(uint32(key))
+	}
+	return int(^uint32(key))
+}
+
+// close says whether the windows read an element once or more on average, so that it pays to look at rows as a whole.
+func (g *poolGrid) close() bool {
+	reads := 1
+	for d := range g.span {
+		sum := 0
+		for _, p := range g.span[d] {
+			sum += p.elements()
+		}
+		reads *= sum
+	}
+	return reads >= g.inputs()
 }
 
 func poolOf(c *Call) (g *poolGrid, n, in, out int) {
@@ -193,6 +229,59 @@ func maxPoolCPU[T cpu.Float](c *Call) {
 	})
 }
 
+// maxPoolLines is maxPoolCPU where windows share elements and rows are long: first the largest of the rows of a window at each place, by
+// vectors, then of those the windows'.
+func maxPoolLines(c *Call) {
+	g, n, in, out := poolOf(c)
+	width := g.size[2]
+	if width < shortLine || !g.close() || !slices.ContainsFunc(g.span[1], func(b span) bool { return b.elements() > 1 }) {
+		maxPoolCPU[float32](c)
+		return
+	}
+	eachPlane(n, in+4*out, func(p *planes[float32], i int) {
+		x := plane(&p.in, c.In[0], c.In[0].off+i*in, in)
+		dst := p.target(c.Out, i, out)
+		rest := dst
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for _, a := range g.span[0] {
+			for _, b := range g.span[1] {
+				row := w.largestRow(g, x, a, b)
+				for k, e := range g.span[2] {
+					most := float32(math.Inf(-1))
+					if row != nil {
+						for r := e.lo; r < e.hi; r += e.step {
+							most = max(most, row[r])
+						}
+					}
+					rest[k] = most
+				}
+				rest = rest[len(g.span[2]):]
+			}
+		}
+		p.finish(c.Out, i, dst)
+	})
+}
+
+// largestRow is the largest of the rows of a plane that two spans name, place by place; nil of none.
+func (w *lineWork) largestRow(g *poolGrid, x []float32, a, b span) (most []float32) {
+	width := g.size[2]
+	room := w.buffer(3, width)
+	for p := a.lo; p < a.hi; p += a.step {
+		for q := b.lo; q < b.hi; q += b.step {
+			row := x[(p*g.size[1]+q)*width:][:width]
+			if most == nil {
+				most = row
+				continue
+			}
+			w.F32[0], w.F32[1], w.F32[2] = most, row, room
+			cpu.LineMaximum.Run(width, &w.Line)
+			most = w.F32[2]
+		}
+	}
+	return most
+}
+
 // largestIn is the largest element of a window, -∞ of one that sees no element.
 func largestIn[T cpu.Float](g *poolGrid, x []T, a, b, c span) T {
 	most := T(math.Inf(-1))
@@ -212,7 +301,7 @@ func poolIndicesCPU[T cpu.Float](c *Call) {
 	index := elements[int64](c.Out)[c.Out.off:]
 	eachPlane(n, in+4*out, func(p *planes[T], i int) {
 		p.at = resize(p.at, out)
-		maxima(g, plane(&p.in, c.In[0], c.In[0].off+i*in, in), p.at)
+		maxima(g, plane(&p.in, c.In[0], c.In[0].off+i*in, in), p.at, &p.keys)
 		for k, j := range p.at {
 			index[i*out+k] = int64(j)
 		}

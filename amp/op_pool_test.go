@@ -1,7 +1,9 @@
 package amp
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -169,4 +171,83 @@ func TestPoolRefusals(t *testing.T) {
 	if y := MaxPool2d(s, Full(s, Float32, 1, 0, 3, 4, 4), 2); !slices.Equal(y.shape, []int{0, 3, 2, 2}) {
 		t.Error(y.shape)
 	}
+}
+
+// TestMaxPoolsAgree compares max pools of float32 and halves, values, places and gradients, with float64's plain loops: of windows that overlap,
+// leave gaps, stick out or are all padding, along rows that are no multiple of anything, with ties, zeros of both signs, infinities and NaN.
+func TestMaxPoolsAgree(t *testing.T) { sameOnAnyThreads(t, maxPoolDigest) }
+
+func maxPoolDigest() string {
+	h := sha256.New()
+	r := rand.New(rand.NewPCG(7, 18))
+	special := []float64{nan, inf, -inf, 0, math.Copysign(0, -1)}
+	s := NewScope(On("cpu"))
+	defer s.Close()
+	for _, c := range []struct {
+		shape  []int
+		kernel []int
+		opts   []WindowOption
+	}{
+		{[]int{2, 3, 33, 29}, []int{3, 3}, options(Stride(2), Padding(1))},
+		{[]int{1, 5, 27, 61}, []int{2, 2}, nil},
+		{[]int{3, 7, 9, 25}, []int{3, 2}, options(Stride(1), Padding(1, 0), CeilMode())},
+		{[]int{1, 2, 19, 41}, []int{2, 3}, options(Dilation(3, 2), Stride(2, 1), Padding(1))},
+		{[]int{1, 2, 31, 37}, []int{1, 1}, options(Stride(4))},
+		{[]int{1, 2, 31, 37}, []int{1, 4}, options(Stride(1, 3))},
+		{[]int{1, 2, 26, 26}, []int{5, 2}, options(Stride(5, 7))},
+		{[]int{2, 3, 5}, []int{3}, options(Stride(1), Padding(1))},
+		{[]int{1, 67, 301}, []int{7}, options(Stride(3), Padding(3))},
+		{[]int{1, 2, 5, 7, 27}, []int{3, 2, 3}, options(Stride(2), Padding(1))},
+		{[]int{1, 1, 1, 30}, []int{2, 2}, options(Dilation(3, 1), Padding(2, 0), Stride(1))},
+		{[]int{1, 2, 40, 50}, nil, nil}, // adaptive
+	} {
+		values := make([]float64, length(c.shape))
+		for kind := range 3 {
+			for i := range values {
+				switch values[i] = r.NormFloat64(); {
+				case kind == 1:
+					values[i] = math.Round(values[i])
+				case kind == 2 && r.IntN(6) == 0:
+					values[i] = special[r.IntN(len(special))]
+				}
+			}
+			pooled := func(dt DType) (y, g []float64) {
+				x := fromFloat64s(BFloat16, values, c.shape).To(s) // the same numbers in any dtype
+				x = Detach(s, To(s, x, dt)).RequireGrad()
+				var out *Tensor
+				switch len(c.kernel) {
+				case 0:
+					out = AdaptiveMaxPool2d(s, x, 7, 9)
+				case 1:
+					out = MaxPool1d(s, x, c.kernel[0], c.opts...)
+				case 2:
+					out = MaxPool2d(s, x, 1, append(options(Kernel(c.kernel...), Stride(c.kernel...)), c.opts...)...)
+				case 3:
+					out = MaxPool3d(s, x, 1, append(options(Kernel(c.kernel...)), c.opts...)...)
+				}
+				dy := make([]float64, out.Len())
+				for i := range dy {
+					dy[i] = float64(i%15) - 7 // sums of them are exact
+				}
+				out.Backward(GradOutputs(fromFloat64s(dt, dy, out.shape).To(s)))
+				return out.Float64s(), x.Grad().Float64s()
+			}
+			y, g := pooled(Float64)
+			for _, dt := range []DType{Float32, BFloat16} {
+				gotY, gotG := pooled(dt)
+				for i, w := range y {
+					if v := gotY[i]; v != w && !(v != v && w != w) || v == 0 && math.Signbit(v) != math.Signbit(w) {
+						panic(fmt.Sprintf("%v %v, window %v, numbers %d: result %d is %v, want %v", dt, c.shape, c.kernel, kind, i, v, w))
+					}
+				}
+				for i, w := range g {
+					if gotG[i] != w {
+						panic(fmt.Sprintf("%v %v, window %v, numbers %d: gradient %d is %v, want %v", dt, c.shape, c.kernel, kind, i, gotG[i], w))
+					}
+				}
+			}
+			fmt.Fprintln(h, y, g)
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
 }

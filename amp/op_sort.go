@@ -12,17 +12,19 @@ import (
 var opArgsort, opSort, opTopkIndex, opTopk, opKthvalue, opMedianIndex, opMedian *Op
 
 func init() {
-	opArgsort = indexRow("argsort", "indices that sort a dimension, equal elements in their order; NaN is greatest", func(c *Call) int { return c.In[0].shape[c.Dims[0]] },
+	opArgsort = indexRow("argsort", "indices that sort a dimension, equal elements in their order; NaN is greatest", func(c *Call) int { return c.In[0].shape[c.Dims[0]] }, nil,
 		func(c *Call) (lineIndex[float64], lineIndex[int64]) {
 			n := c.In[0].shape[c.Dims[0]]
 			return sortLine[float64](c.Reverse, n), sortLine[int64](c.Reverse, n)
 		})
 	opTopkIndex = indexRow("topk_index", "indices of the k largest, or smallest, elements of a dimension in their order; NaN is greatest", func(c *Call) int { return c.Start },
+		func(c *Call) keyedLine { return topKeyed(c.Reverse) },
 		func(c *Call) (lineIndex[float64], lineIndex[int64]) {
 			return topLine[float64](c.Reverse), topLine[int64](c.Reverse)
 		})
 	opMedianIndex = indexRow("median_index", "index of the median of a dimension, the lower of two; of a NaN if there is one", func(c *Call) int { return 1 },
-		func(c *Call) (lineIndex[float64], lineIndex[int64]) { return medianLine[float64], medianLine[int64] })
+		func(*Call) keyedLine { return medianKeyed },
+		func(*Call) (lineIndex[float64], lineIndex[int64]) { return medianLine[float64], medianLine[int64] })
 	opSort = define(Op{
 		Name: "sort", Doc: "elements of a dimension in order, with the indices they had", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "sort",
 		Composite: []string{"argsort", "gather"},
@@ -82,8 +84,8 @@ func orderOf[T float64 | int64](down bool) func(a, b numbered[T]) int {
 	return ascending[T]
 }
 
-// indexRow defines a row that maps lines to lines of indices.
-func indexRow(name, doc string, size func(c *Call) int, f func(c *Call) (lineIndex[float64], lineIndex[int64])) *Op {
+// indexRow defines a row that maps lines to lines of indices; keyed, if any, does so for float32 and halves.
+func indexRow(name, doc string, size func(c *Call) int, keyed func(c *Call) keyedLine, f func(c *Call) (lineIndex[float64], lineIndex[int64])) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name,
 		Check: func(c *Call) []int {
@@ -93,6 +95,10 @@ func indexRow(name, doc string, size func(c *Call) int, f func(c *Call) (lineInd
 		},
 		Result: func(*Call) DType { return Int64 },
 		CPU: func(c *Call) {
+			if keyed != nil && keyable(c.In[0], c.Dims[0]) {
+				overKeys(c, keyed(c))
+				return
+			}
 			floats, ints := f(c)
 			if c.In[0].dt.IsFloat() {
 				overPairs(c, floats)
@@ -186,16 +192,37 @@ func sift[T float64 | int64](heap []numbered[T], k int, order func(a, b numbered
 	}
 }
 
-func medianLine[T float64 | int64](out, x []T, pairs []numbered[T]) {
+func medianLine[T float64 | int64](out, x []T, _ []numbered[T]) {
 	for i, v := range x {
 		if v != v {
 			out[0] = T(i)
 			return
 		}
 	}
-	rank(pairs, x)
-	slices.SortFunc(pairs, ascending[T])
-	out[0] = T(pairs[(len(x)-1)/2].i)
+	p := keysPool.Get().(*[]uint64)
+	defer keysPool.Put(p)
+	*p = resize(*p, len(x))
+	for i, v := range x {
+		(*p)[i] = keyOf(v)
+	}
+	k := (len(x) - 1) / 2
+	nth(*p, k)
+	median := (*p)[k]
+	for _, key := range (*p)[:k] { // of equal ones, the k-th less those that are smaller
+		if key < median {
+			k--
+		}
+	}
+	for i, v := range x {
+		if keyOf(v) != median {
+			continue
+		}
+		if k == 0 {
+			out[0] = T(i)
+			return
+		}
+		k--
+	}
 }
 
 // Argsort returns the indices, int64, that sort dimension dim, from the smallest or, if descending, from the largest. Equal elements

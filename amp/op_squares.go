@@ -3,7 +3,9 @@ package amp
 import (
 	"math"
 
+	"github.com/halftone-ml/halftone/amp/bfloat16"
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/x448/float16"
 )
 
 // Sums of squares of float32 numbers and halves, which are exact in float64.
@@ -30,8 +32,10 @@ func (w *lineWork) squaresAt(t *Tensor, off, n int) float64 {
 		return cpu.SumSquares(w.read(0, t, off, 1, n))
 	}
 	var sum cpu.Squares
-	for at := 0; at < n; at += halfPiece {
-		sum.Add(w.read(0, t, off+at, 1, min(halfPiece, n-at)))
+	if t.dt == Float16 {
+		sum.AddF16(raw16(elements[float16.Float16](t)[off:][:n]))
+	} else {
+		sum.AddBF16(raw16(elements[bfloat16.BFloat16](t)[off:][:n]))
 	}
 	return sum.Sum()
 }

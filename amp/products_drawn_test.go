@@ -202,7 +202,18 @@ func (r sizeDraw) drawConv(most int) *drawnProduct {
 			groups = (groups + 1) / 2
 		}
 	}
-	opts := []WindowOption{Stride(stride...), Padding(padding...), Dilation(dilation...), Groups(groups)}
+	opts, more := []WindowOption{Stride(stride...), Dilation(dilation...), Groups(groups)}, make([]int, dims)
+	switch {
+	case turned:
+		for d := range dims {
+			more[d] = r.IntN(max(stride[d], dilation[d]))
+		}
+		opts = append(opts, Padding(padding...), OutputPadding(more...))
+	case slices.Max(stride) == 1 && r.coin(3):
+		opts = append(opts, SamePadding())
+	default:
+		opts = append(opts, Padding(padding...))
+	}
 	x, w := append([]int{images, groups * in}, size...), append([]int{groups * out, in}, kernel...)
 	convs := []func(s *Scope, x, w, b *Tensor, opts ...WindowOption) *Tensor{1: Conv1d, 2: Conv2d, 3: Conv3d}
 	name := "conv"
@@ -215,7 +226,7 @@ func (r sizeDraw) drawConv(most int) *drawnProduct {
 	if turned {
 		positions *= length(stride) // the result's, about
 	}
-	p := newDrawnProduct(fmt.Sprintf("%s%dd, stride %v padding %v dilation %v groups %d,", name, dims, stride, padding, dilation, groups),
+	p := newDrawnProduct(fmt.Sprintf("%s%dd, stride %v padding %v and %v dilation %v groups %d,", name, dims, stride, padding, more, dilation, groups),
 		func(s *Scope, x, w, b *Tensor) *Tensor { return convs[dims](s, x, w, b, opts...) }, r.operand(x...), r.operand(w...), r.operand(groups*out), r.coin(2))
 	p.sums(in*taps, out*taps, positions, positions)
 	return p
@@ -234,23 +245,27 @@ func drawProduct(seed uint64, most int) *drawnProduct {
 	return p
 }
 
-// run computes the product and its gradients, from operands drawn in one dtype, in another.
+// run is compute on a machine.
 func (p *drawnProduct) run(m machine, drawn, dt DType) (out outcome) {
-	m.on(func() {
-		s := NewScope(On("cpu"), Seed(p.seed))
-		defer s.Close()
-		var leaves []*Tensor
-		in := make([]*Tensor, 3)
-		for i, o := range p.operands {
-			in[i] = o.take(s, drawn, dt, &leaves)
-		}
-		y := p.call(s, in[0], in[1], in[2])
-		dy := To(s, To(s, Randn(s, Float32, 0, 1, y.Shape()...), drawn), dt)
-		out = outcome{y.dt, [][]float64{y.Float64s()}}
-		for _, g := range Grad(s, []*Tensor{y}, leaves, GradOutputs(dy)) {
-			out.lists = append(out.lists, g.Float64s())
-		}
-	})
+	m.on(func() { out = p.compute(drawn, dt) })
+	return out
+}
+
+// compute gives the product and its gradients, from operands drawn in one dtype, in another.
+func (p *drawnProduct) compute(drawn, dt DType) outcome {
+	s := NewScope(On("cpu"), Seed(p.seed))
+	defer s.Close()
+	var leaves []*Tensor
+	in := make([]*Tensor, 3)
+	for i, o := range p.operands {
+		in[i] = o.take(s, drawn, dt, &leaves)
+	}
+	y := p.call(s, in[0], in[1], in[2])
+	dy := To(s, To(s, Randn(s, Float32, 0, 1, y.Shape()...), drawn), dt)
+	out := outcome{y.dt, [][]float64{y.Float64s()}}
+	for _, g := range Grad(s, []*Tensor{y}, leaves, GradOutputs(dy)) {
+		out.lists = append(out.lists, g.Float64s())
+	}
 	return out
 }
 

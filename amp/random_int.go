@@ -3,6 +3,8 @@ package amp
 import (
 	"math"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // RandInt returns int64 numbers uniform in [lo, hi), drawn from the scope's stream; see Rand for their life. It panics with ErrArgument
@@ -13,15 +15,12 @@ func RandInt(s *Scope, lo, hi int64, shape ...int) *Tensor {
 	}
 	s.alive("RandInt")
 	t := alloc("RandInt", s.root.dev, Int64, shape)
-	numbers := make([]int64, t.Len())
-	s.rng.draw(len(numbers), uniformly(0, 1), func(at int, values []float64) {
-		for i, u := range values {
-			numbers[at+i] = lo + min(int64(u*float64(hi-lo)), hi-lo-1)
-		}
-	})
 	whole := false
 	defer t.giveUp(&whole)
-	setElements(t, numbers)
+	t.rewrite("RandInt", func(t *Tensor) {
+		numbers := elements[int64](t)[t.off:]
+		s.rng.draw(t.Len(), uniformly(0, 1), func(at int, values []float64) { cpu.Whole(numbers[at:][:len(values)], values, lo, hi-lo) })
+	})
 	whole = true
 	return s.born(t)
 }
@@ -34,38 +33,71 @@ func RandPerm(s *Scope, n int) *Tensor {
 	}
 	s.alive("RandPerm")
 	t := alloc("RandPerm", s.root.dev, Int64, []int{n})
-	keys := make([]float64, n)
-	s.rng.draw(n, uniformly(0, 1), func(at int, values []float64) { copy(keys[at:], values) })
 	whole := false
 	defer t.giveUp(&whole)
-	setElements(t, evenOrder(keys))
+	p := keysPool.Get().(*[]uint64)
+	defer keysPool.Put(p)
+	*p = resize(*p, 2*n)
+	keys := (*p)[:n]
+	s.rng.draw(n, uniformly(0, 1), func(at int, values []float64) {
+		for i, v := range values {
+			keys[at+i] = math.Float64bits(v)
+		}
+	})
+	t.rewrite("RandPerm", func(t *Tensor) { evenOrder(elements[int64](t)[t.off:][:n], keys, (*p)[n:]) })
 	whole = true
 	return s.born(t)
 }
 
-// evenOrder returns the order of numbers that are spread evenly over [0,1], equal ones as they come: each goes where it would lie if they were
-// spread perfectly, and then past the few neighbors that say otherwise.
-func evenOrder(keys []float64) []int64 {
-	n := len(keys)
-	order, begin := make([]int64, n), make([]int, n+1)
-	place := func(k float64) int { return min(int(k*float64(n)), n-1) }
-	for _, k := range keys {
-		begin[place(k)+1]++
-	}
-	for i := range n {
-		begin[i+1] += begin[i]
-	}
+// orderBits are the bits of a number that lie above those of its place while evenOrder sorts, and orderPass those that one pass sorts by.
+const (
+	orderBits = 22
+	orderPass = 11
+)
+
+// evenOrder writes the order of numbers that are spread evenly over [0,1], given by their bits, equal ones as they come: sorted by their first
+// digits to base 2, which hardly two of them share, and then past the few neighbors that the other digits say lie otherwise. room has
+// the numbers' length, which is below 2^42.
+func evenOrder(order []int64, keys, room []uint64) {
+	var count [2][1 << orderPass]int
+	digits := func(k uint64) uint64 { return min(uint64(math.Float64frombits(k)*(1<<orderBits)), 1<<orderBits-1) }
 	for i, k := range keys {
-		p := place(k)
-		order[begin[p]] = int64(i)
-		begin[p]++
+		d := digits(k)
+		count[0][d%(1<<orderPass)]++
+		count[1][d>>orderPass]++
+		room[i] = d<<(64-orderBits) | uint64(i)
 	}
-	for i := range order {
-		for j := i; j > 0 && keys[order[j]] < keys[order[j-1]]; j-- {
+	for pass := range count {
+		at := 0
+		for d, n := range count[pass] {
+			count[pass][d] = at
+			at += n
+		}
+	}
+	begin := &count[0]
+	for _, v := range room {
+		d := v >> (64 - orderBits) % (1 << orderPass)
+		order[begin[d]] = int64(v)
+		begin[d]++
+	}
+	begin = &count[1]
+	for _, v := range order {
+		d := uint64(v) >> (64 - orderBits + orderPass)
+		room[begin[d]] = uint64(v)
+		begin[d]++
+	}
+	const place = 1<<(64-orderBits) - 1
+	last := ^uint64(0)
+	for i, v := range room {
+		order[i] = int64(v & place)
+		if v>>(64-orderBits) != last {
+			last = v >> (64 - orderBits)
+			continue
+		}
+		for j := i; j > 0 && keys[order[j]] < keys[order[j-1]]; j-- { // positive numbers are in the order of their bits
 			order[j], order[j-1] = order[j-1], order[j]
 		}
 	}
-	return order
 }
 
 // AllClose says whether a and b have one shape and |a-b| ≤ atol + rtol·|b| everywhere; infinities are close to themselves, NaN to nothing.

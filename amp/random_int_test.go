@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -42,6 +43,55 @@ func TestRandomIntegers(t *testing.T) {
 		if err := Maybe(f); !errors.Is(err, ErrArgument) {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPermutationOrder: a permutation is the order of the numbers that the stream gives, and a random integer what one of them cuts to, for any
+// number of them; numbers that are equal, or equal in all that is sorted by first, stay as they come or go where the rest says.
+func TestPermutationOrder(t *testing.T) {
+	sorted := func(keys []float64) []int64 {
+		want := make([]int64, len(keys))
+		for i := range want {
+			want[i] = int64(i)
+		}
+		slices.SortStableFunc(want, func(i, j int64) int { return cmp.Compare(keys[i], keys[j]) })
+		return want
+	}
+	drawn := func(seed uint64, n int) []float64 {
+		keys := make([]float64, n)
+		NewStream(seed).draw(n, uniformly(0, 1), func(at int, values []float64) { copy(keys[at:], values) })
+		return keys
+	}
+	for _, n := range []int{0, 1, 2, 9, 511, 513, 30001} {
+		s, other := NewScope(Seed(uint64(n))), NewScope(Seed(uint64(n)))
+		keys := drawn(s.rng.seed, n)
+		if got := Values[int64](RandPerm(s, n)); !slices.Equal(got, sorted(keys)) {
+			t.Errorf("permutation of %d: another order than that of the numbers", n)
+		}
+		for i, got := range Values[int64](RandInt(other, -7, 1e15, n)) {
+			if want := -7 + min(int64(keys[i]*(1e15+7)), 1e15+6); got != want {
+				t.Fatalf("random integer %d of %d is %d, want %d", i, n, got, want)
+			}
+		}
+		s.Close()
+		other.Close()
+	}
+	keys := drawn(3, 5000)
+	for i := range keys {
+		switch i % 4 {
+		case 0:
+			keys[i] = 0.25 + keys[i]*0x1p-30 // the same first digits
+		case 1:
+			keys[i] = math.Floor(keys[i]*5) / 4 // 0 and 1 among them
+		}
+	}
+	bits := make([]uint64, len(keys))
+	for i, v := range keys {
+		bits[i] = math.Float64bits(v)
+	}
+	order := make([]int64, len(keys))
+	if evenOrder(order, bits, make([]uint64, len(keys))); !slices.Equal(order, sorted(keys)) {
+		t.Error("numbers that share their first digits are out of order")
 	}
 }
 

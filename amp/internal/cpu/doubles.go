@@ -22,3 +22,13 @@ func Uniforms(dst []float64, seed, block uint64, shift, scale float64) {
 	}
 	normals.Put(s)
 }
+
+// Whole sets dst to the whole numbers from lo on that numbers u in [0,1] are by u·span without its fraction, below lo + span; span is from
+// 1 to 2^53.
+func Whole(dst []int64, u []float64, lo, span int64) {
+	dst = dst[:len(u)]
+	n, rate := wholeVec(dst, u, lo, span), float64(span)
+	for i, v := range u[n:] {
+		dst[n+i] = lo + min(int64(v*rate), span-1)
+	}
+}

@@ -65,3 +65,26 @@ loop:
 	JNZ loop
 	VZEROUPPER
 	RET
+
+// func wholeZ(n int, u *float64, dst *int64, t *[3]uint64)
+TEXT ·wholeZ(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ u+8(FP), SI
+	MOVQ dst+16(FP), DI
+	MOVQ t+24(FP), AX
+	VPBROADCASTQ 0(AX), Z8
+	VPBROADCASTQ 8(AX), Z9
+	VPBROADCASTQ 16(AX), Z10
+	PCALIGN $32
+loop:
+	VMULPD (SI), Z8, Z0
+	VCVTTPD2QQ Z0, Z0
+	VPMINSQ Z9, Z0, Z0
+	VPADDQ Z10, Z0, Z0
+	VMOVDQU64 Z0, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET

@@ -53,3 +53,30 @@ func TestUniforms(t *testing.T) {
 		}
 	}
 }
+
+// TestWhole: as Go cuts, for any length and place, the ends among them.
+func TestWhole(t *testing.T) {
+	defer SetMode(Current())
+	r := rand.New(rand.NewPCG(4, 9))
+	for _, v := range Variants() {
+		SetMode(Mode{Variant: v})
+		for n := range 70 {
+			for _, span := range []int64{1, 3, 1000, 1<<53 - 1, 1 << 53} {
+				lo := []int64{0, -5, 1 << 62, math.MinInt64}[n%4]
+				u, buf := make([]float64, n+3)[n%3:][:n], make([]int64, n+2)
+				for i := range u {
+					u[i] = []float64{r.Float64(), r.Float64(), 0, 1, 1 - 0x1p-53}[r.IntN(5)]
+				}
+				Whole(buf[1:n+1], u, lo, span)
+				for i, got := range buf[1 : n+1] {
+					if want := lo + min(int64(u[i]*float64(span)), span-1); got != want {
+						t.Fatalf("%v: %v of %d from %d on is %d, want %d", v, u[i], span, lo, got, want)
+					}
+				}
+				if buf[0] != 0 || buf[n+1] != 0 {
+					t.Fatalf("%v: %d numbers: written beside them", v, n)
+				}
+			}
+		}
+	}
+}

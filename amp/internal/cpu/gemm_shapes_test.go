@@ -45,6 +45,9 @@ func shapeCases() (all []shapeCase) {
 			all = append(all, shapeCase{s[0], s[1], s[2], a, []layout{row, half}[(i+j)%2], outs[(i+j)%4], i%2 == 0})
 		}
 	}
+	for i, s := range [][2]int{{257, 1031}, {511, 773}, {1000, 397}, {1031, 403}, {4095, 101}, {4097, 67}, {4131, 261}} { // one row, or column, shared by workers
+		all = append(all, shapeCase{1, s[0], s[1], []layout{row, turned, half}[i%3], []layout{row, row, row, turned}[i%4], outs[i%4], i%2 == 0}, shapeCase{s[0], 1, s[1], turned, row, "f32", false})
+	}
 	return append(all, shapeCase{150, 330, 517, row, row, "f32", false}, shapeCase{270, 290, 97, turned, turned, "f32", true},
 		shapeCase{403, 199, 509, row, row, "f32", true}) // large tiles
 }

@@ -6,7 +6,8 @@ package cpu
 const (
 	dotHeight  = 16      // rows of a matrix that dotRows16 multiplies
 	timesLeast = 256     // columns of a matrix from which its rows are read in runs
-	timesWide  = 512     // columns of a range
+	timesWide  = 512     // columns of a range of rows longer than timesWhole
+	timesWhole = 4096    // columns of rows that are read whole, or in as many parts as there are workers
 	readGrain  = 1 << 17 // elements from which another worker pays
 )
 
@@ -67,7 +68,12 @@ func dotColumns(g *product[float32], a, c []float32) {
 func addRows(g *product[float32], a, c []float32) {
 	n, k, b := g.n, g.k, g.b
 	_ = a[k-1]
-	ranges := max(1, min(max(2, n/timesWide), n*k/readGrain))
+	// The longer the runs are the better, as far as the sums and the rows that are fetched stay near. No sum shows in which range it was.
+	ranges := n / timesWide
+	if n <= timesWhole {
+		ranges = threads()
+	}
+	ranges = max(1, min(ranges, n*k/readGrain))
 	wide := up((n+ranges-1)/ranges, 32)
 	Parallel((n+wide-1)/wide, 1, func(lo, hi int) {
 		for j := lo * wide; j < min(hi*wide, n); j += wide {

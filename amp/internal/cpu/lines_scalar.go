@@ -2053,56 +2053,54 @@ func lineDivergenceGo(lo, n int, io *Line) {
 		v9 := float32(v1 * v8)
 		v11 := math.Float32frombits(math.Float32bits(v9) + math.Float32bits(math.Float32frombits(0x4afb0d)))
 		v12 := math.Float32frombits(math.Float32bits(v11) >> 23)
-		v13 := math.Float32frombits(math.Float32bits(v12) << 23)
-		v14 := math.Float32frombits(math.Float32bits(v9) - math.Float32bits(v13))
-		v15 := math.Float32frombits(math.Float32bits(v14) + math.Float32bits(1))
-		v16 := math.Float32frombits(math.Float32bits(v12) | math.Float32bits(8.388608e+06))
-		v19 := float32(8.388735e+06)
+		v14 := math.Float32frombits(math.Float32bits(v11) & math.Float32bits(math.Float32frombits(0x7fffff)))
+		v16 := math.Float32frombits(math.Float32bits(v14) + math.Float32bits(0.70710677))
+		v17 := math.Float32frombits(math.Float32bits(v12) | math.Float32bits(8.388608e+06))
+		v20 := float32(8.388735e+06)
 		if v5 {
-			v19 = 8.388758e+06
+			v20 = 8.388758e+06
 		}
-		v20 := float32(v16 - v19)
-		v21 := float32(v15 - 1)
-		v24 := FMA32(-0.07632119, v21, 0.12756427)
-		v26 := FMA32(v24, v21, -0.13158485)
-		v28 := FMA32(v26, v21, 0.14202398)
-		v30 := FMA32(v28, v21, -0.16623631)
-		v32 := FMA32(v30, v21, 0.2000121)
-		v34 := FMA32(v32, v21, -0.2500081)
-		v36 := FMA32(v34, v21, 0.3333333)
-		v37 := float32(v21 * v21)
-		v38 := float32(v37 * v21)
-		v41 := float32(v37 * -0.5)
-		v42 := FMA32(v20, -1.9046542e-09, v41)
-		v43 := FMA32(v38, v36, v42)
-		v45 := FMA32(v20, 0.6931472, v21)
-		v47 := float32(math.Float32frombits(0x80000000) - v45)
-		v48 := FMA32(v20, 0.6931472, v47)
-		v49 := float32(v48 + v21)
-		v50 := float32(v49 + v43)
-		v51 := float32(v45 + v50)
-		v53 := v1 < math.Float32frombits(0x7f800000)
-		v54 := v1
-		if v53 {
-			v54 = v51
+		v21 := float32(v17 - v20)
+		v22 := float32(v16 - 1)
+		v25 := FMA32(-0.07632119, v22, 0.12756427)
+		v27 := FMA32(v25, v22, -0.13158485)
+		v29 := FMA32(v27, v22, 0.14202398)
+		v31 := FMA32(v29, v22, -0.16623631)
+		v33 := FMA32(v31, v22, 0.2000121)
+		v35 := FMA32(v33, v22, -0.2500081)
+		v37 := FMA32(v35, v22, 0.3333333)
+		v38 := float32(v22 * v22)
+		v39 := float32(v38 * v22)
+		v42 := float32(v38 * -0.5)
+		v43 := FMA32(v21, -1.9046542e-09, v42)
+		v44 := FMA32(v39, v37, v43)
+		v46 := FMA32(v21, 0.6931472, v22)
+		v47 := FMA32(-v21, 0.6931472, v46)
+		v48 := float32(v22 - v47)
+		v49 := float32(v48 + v44)
+		v50 := float32(v46 + v49)
+		v52 := v1 < math.Float32frombits(0x7f800000)
+		v53 := v1
+		if v52 {
+			v53 = v50
 		}
-		v55 := v1 < 0
-		v57 := v54
-		if v55 {
-			v57 = math.Float32frombits(0x7fc00000)
+		v54 := v1 < 0
+		v56 := v53
+		if v54 {
+			v56 = math.Float32frombits(0x7fc00000)
 		}
-		v58 := v1 == 0
-		v60 := v57
-		if v58 {
-			v60 = math.Float32frombits(0xff800000)
+		v57 := v1 == 0
+		v59 := v56
+		if v57 {
+			v59 = math.Float32frombits(0xff800000)
 		}
-		v61 := float32(v60 - v0)
-		v62 := float32(v1 * v61)
-		v63 := v62
+		v60 := float32(v59 - v0)
+		v61 := float32(v1 * v60)
+		v62 := v61
 		if v3 {
-			v63 = 0
+			v62 = 0
 		}
-		s0[(i-lo)%32] += v63
+		s0[(i-lo)%32] += v62
 	}
 	io.Acc[0].add(&s0)
 }
@@ -2161,42 +2159,40 @@ func lineTanhGateGo(lo, n int, io *Line) {
 		v0 := x0[i]
 		v1 := x1[i]
 		v2 := float32(v0 + v1)
-		v5 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v7 := float32(v5 * -2)
-		v8 := v7
-		if -40 > v7 {
-			v8 = -40
+		v5 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v6 := v5
+		if -20 > v5 {
+			v6 = -20
 		}
-		v11 := FMA32(v8, 1.442695, 1.2582912e+07)
-		v12 := float32(v11 - 1.2582912e+07)
-		v15 := FMA32(-v12, 0.6931472, v8)
-		v16 := FMA32(-v12, -1.9046542e-09, v15)
-		v18 := scale32(1, v12)
-		v21 := FMA32(0.001388896, v16, 0.008369133)
-		v23 := FMA32(v21, v16, 0.041667137)
-		v25 := FMA32(v23, v16, 0.16666506)
-		v27 := FMA32(v25, v16, 0.49999997)
-		v28 := FMA32(v27, v16, 1)
-		v29 := float32(v16 * v28)
-		v30 := float32(v18 - 1)
-		v31 := FMA32(v18, v29, v30)
-		v33 := float32(2 + v31)
-		v34 := float32(2 - v33)
-		v35 := float32(v34 + v31)
-		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
-		v38 := FMA32(-v33, v37, 1)
-		v39 := FMA32(v38, v38, v38)
-		v40 := FMA32(v37, v39, v37)
-		v41 := FMA32(-v33, v40, 1)
-		v42 := FMA32(v40, v41, v40)
-		v43 := float32(v31 * v42)
-		v44 := FMA32(-v43, v33, v31)
-		v45 := FMA32(-v43, v35, v44)
-		v46 := FMA32(v45, v42, v43)
-		v47 := math.Float32frombits(math.Float32bits(v46) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v49 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v50 := math.Float32frombits(math.Float32bits(v47) | math.Float32bits(v49))
-		x0[i] = v50
+		v9 := FMA32(v6, 2.88539, 1.2582912e+07)
+		v10 := float32(v9 - 1.2582912e+07)
+		v13 := FMA32(-v10, 0.3465736, v6)
+		v14 := FMA32(-v10, -9.523271e-10, v13)
+		v17 := scale32(1, v10)
+		v20 := FMA32(0.088889346, v14, 0.26781225)
+		v22 := FMA32(v20, v14, 0.6666742)
+		v24 := FMA32(v22, v14, 1.3333205)
+		v26 := FMA32(v24, v14, 1.9999999)
+		v27 := FMA32(v26, v14, 2)
+		v28 := float32(v14 * v27)
+		v29 := float32(1 - v17)
+		v30 := FMA32(-v17, v28, v29)
+		v31 := float32(2 - v30)
+		v32 := float32(2 - v31)
+		v33 := float32(v32 - v30)
+		v35 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v31))
+		v36 := FMA32(-v31, v35, 1)
+		v37 := FMA32(v36, v36, v36)
+		v38 := FMA32(v35, v37, v35)
+		v39 := FMA32(-v31, v38, 1)
+		v40 := FMA32(v38, v39, v38)
+		v41 := float32(v30 * v40)
+		v42 := FMA32(-v41, v31, v30)
+		v43 := FMA32(-v41, v33, v42)
+		v44 := FMA32(v43, v40, v41)
+		v45 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v46 := math.Float32frombits(math.Float32bits(v44) | math.Float32bits(v45))
+		x0[i] = v46
 	}
 }
 
@@ -2218,44 +2214,42 @@ func lineLSTMGo(lo, n int, io *Line) {
 		v5 := float32(v3 * v4)
 		v6 := float32(v2 + v5)
 		x5[i] = v6
-		v9 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v11 := float32(v9 * -2)
-		v12 := v11
-		if -40 > v11 {
-			v12 = -40
+		v9 := math.Float32frombits(math.Float32bits(v6) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v10 := v9
+		if -20 > v9 {
+			v10 = -20
 		}
-		v15 := FMA32(v12, 1.442695, 1.2582912e+07)
-		v16 := float32(v15 - 1.2582912e+07)
-		v19 := FMA32(-v16, 0.6931472, v12)
-		v20 := FMA32(-v16, -1.9046542e-09, v19)
-		v22 := scale32(1, v16)
-		v25 := FMA32(0.001388896, v20, 0.008369133)
-		v27 := FMA32(v25, v20, 0.041667137)
-		v29 := FMA32(v27, v20, 0.16666506)
-		v31 := FMA32(v29, v20, 0.49999997)
-		v32 := FMA32(v31, v20, 1)
-		v33 := float32(v20 * v32)
-		v34 := float32(v22 - 1)
-		v35 := FMA32(v22, v33, v34)
-		v37 := float32(2 + v35)
-		v38 := float32(2 - v37)
-		v39 := float32(v38 + v35)
-		v41 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v37))
-		v42 := FMA32(-v37, v41, 1)
-		v43 := FMA32(v42, v42, v42)
-		v44 := FMA32(v41, v43, v41)
-		v45 := FMA32(-v37, v44, 1)
-		v46 := FMA32(v44, v45, v44)
-		v47 := float32(v35 * v46)
-		v48 := FMA32(-v47, v37, v35)
-		v49 := FMA32(-v47, v39, v48)
-		v50 := FMA32(v49, v46, v47)
-		v51 := math.Float32frombits(math.Float32bits(v50) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v53 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v54 := math.Float32frombits(math.Float32bits(v51) | math.Float32bits(v53))
-		v55 := x3[i]
-		v56 := float32(v54 * v55)
-		x6[i] = v56
+		v13 := FMA32(v10, 2.88539, 1.2582912e+07)
+		v14 := float32(v13 - 1.2582912e+07)
+		v17 := FMA32(-v14, 0.3465736, v10)
+		v18 := FMA32(-v14, -9.523271e-10, v17)
+		v21 := scale32(1, v14)
+		v24 := FMA32(0.088889346, v18, 0.26781225)
+		v26 := FMA32(v24, v18, 0.6666742)
+		v28 := FMA32(v26, v18, 1.3333205)
+		v30 := FMA32(v28, v18, 1.9999999)
+		v31 := FMA32(v30, v18, 2)
+		v32 := float32(v18 * v31)
+		v33 := float32(1 - v21)
+		v34 := FMA32(-v21, v32, v33)
+		v35 := float32(2 - v34)
+		v36 := float32(2 - v35)
+		v37 := float32(v36 - v34)
+		v39 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v35))
+		v40 := FMA32(-v35, v39, 1)
+		v41 := FMA32(v40, v40, v40)
+		v42 := FMA32(v39, v41, v39)
+		v43 := FMA32(-v35, v42, 1)
+		v44 := FMA32(v42, v43, v42)
+		v45 := float32(v34 * v44)
+		v46 := FMA32(-v45, v35, v34)
+		v47 := FMA32(-v45, v37, v46)
+		v48 := FMA32(v47, v44, v45)
+		v49 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v50 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v49))
+		v51 := x3[i]
+		v52 := float32(v50 * v51)
+		x6[i] = v52
 	}
 }
 
@@ -2272,53 +2266,51 @@ func lineLSTMGradOutGo(lo, n int, io *Line) {
 		v1 := x3[i]
 		v2 := float32(v0 + v1)
 		v3 := x1[i]
-		v6 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v8 := float32(v6 * -2)
-		v9 := v8
-		if -40 > v8 {
-			v9 = -40
+		v6 := math.Float32frombits(math.Float32bits(v3) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v7 := v6
+		if -20 > v6 {
+			v7 = -20
 		}
-		v12 := FMA32(v9, 1.442695, 1.2582912e+07)
-		v13 := float32(v12 - 1.2582912e+07)
-		v16 := FMA32(-v13, 0.6931472, v9)
-		v17 := FMA32(-v13, -1.9046542e-09, v16)
-		v19 := scale32(1, v13)
-		v22 := FMA32(0.001388896, v17, 0.008369133)
-		v24 := FMA32(v22, v17, 0.041667137)
-		v26 := FMA32(v24, v17, 0.16666506)
-		v28 := FMA32(v26, v17, 0.49999997)
-		v29 := FMA32(v28, v17, 1)
-		v30 := float32(v17 * v29)
-		v31 := float32(v19 - 1)
-		v32 := FMA32(v19, v30, v31)
-		v34 := float32(2 + v32)
-		v35 := float32(2 - v34)
-		v36 := float32(v35 + v32)
-		v38 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v34))
-		v39 := FMA32(-v34, v38, 1)
-		v40 := FMA32(v39, v39, v39)
-		v41 := FMA32(v38, v40, v38)
-		v42 := FMA32(-v34, v41, 1)
-		v43 := FMA32(v41, v42, v41)
-		v44 := float32(v32 * v43)
-		v45 := FMA32(-v44, v34, v32)
-		v46 := FMA32(-v44, v36, v45)
-		v47 := FMA32(v46, v43, v44)
-		v48 := math.Float32frombits(math.Float32bits(v47) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v50 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v51 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v50))
-		v52 := x0[i]
-		v53 := float32(v2 * v51)
-		v54 := float32(v53 * v52)
-		v55 := float32(1 - v52)
+		v10 := FMA32(v7, 2.88539, 1.2582912e+07)
+		v11 := float32(v10 - 1.2582912e+07)
+		v14 := FMA32(-v11, 0.3465736, v7)
+		v15 := FMA32(-v11, -9.523271e-10, v14)
+		v18 := scale32(1, v11)
+		v21 := FMA32(0.088889346, v15, 0.26781225)
+		v23 := FMA32(v21, v15, 0.6666742)
+		v25 := FMA32(v23, v15, 1.3333205)
+		v27 := FMA32(v25, v15, 1.9999999)
+		v28 := FMA32(v27, v15, 2)
+		v29 := float32(v15 * v28)
+		v30 := float32(1 - v18)
+		v31 := FMA32(-v18, v29, v30)
+		v32 := float32(2 - v31)
+		v33 := float32(2 - v32)
+		v34 := float32(v33 - v31)
+		v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
+		v37 := FMA32(-v32, v36, 1)
+		v38 := FMA32(v37, v37, v37)
+		v39 := FMA32(v36, v38, v36)
+		v40 := FMA32(-v32, v39, 1)
+		v41 := FMA32(v39, v40, v39)
+		v42 := float32(v31 * v41)
+		v43 := FMA32(-v42, v32, v31)
+		v44 := FMA32(-v42, v34, v43)
+		v45 := FMA32(v44, v41, v42)
+		v46 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v47 := math.Float32frombits(math.Float32bits(v45) | math.Float32bits(v46))
+		v48 := x0[i]
+		v49 := float32(v2 * v47)
+		v50 := float32(v49 * v48)
+		v51 := float32(1 - v48)
+		v52 := float32(v50 * v51)
+		x5[i] = v52
+		v53 := x4[i]
+		v54 := float32(v2 * v48)
+		v55 := FMA32(-v47, v47, 1)
 		v56 := float32(v54 * v55)
-		x5[i] = v56
-		v57 := x4[i]
-		v58 := float32(v2 * v52)
-		v59 := FMA32(-v51, v51, 1)
-		v60 := float32(v58 * v59)
-		v61 := float32(v57 + v60)
-		x4[i] = v61
+		v57 := float32(v53 + v56)
+		x4[i] = v57
 	}
 }
 
@@ -2379,48 +2371,46 @@ func lineGRUGo(lo, n int, io *Line) {
 		v2 := x3[i]
 		v3 := float32(v1 * v2)
 		v4 := float32(v0 + v3)
-		v7 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v9 := float32(v7 * -2)
-		v10 := v9
-		if -40 > v9 {
-			v10 = -40
+		v7 := math.Float32frombits(math.Float32bits(v4) | math.Float32bits(math.Float32frombits(0x80000000)))
+		v8 := v7
+		if -20 > v7 {
+			v8 = -20
 		}
-		v13 := FMA32(v10, 1.442695, 1.2582912e+07)
-		v14 := float32(v13 - 1.2582912e+07)
-		v17 := FMA32(-v14, 0.6931472, v10)
-		v18 := FMA32(-v14, -1.9046542e-09, v17)
-		v20 := scale32(1, v14)
-		v23 := FMA32(0.001388896, v18, 0.008369133)
-		v25 := FMA32(v23, v18, 0.041667137)
-		v27 := FMA32(v25, v18, 0.16666506)
-		v29 := FMA32(v27, v18, 0.49999997)
-		v30 := FMA32(v29, v18, 1)
-		v31 := float32(v18 * v30)
-		v32 := float32(v20 - 1)
-		v33 := FMA32(v20, v31, v32)
-		v35 := float32(2 + v33)
-		v36 := float32(2 - v35)
-		v37 := float32(v36 + v33)
-		v39 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v35))
-		v40 := FMA32(-v35, v39, 1)
-		v41 := FMA32(v40, v40, v40)
-		v42 := FMA32(v39, v41, v39)
-		v43 := FMA32(-v35, v42, 1)
-		v44 := FMA32(v42, v43, v42)
-		v45 := float32(v33 * v44)
-		v46 := FMA32(-v45, v35, v33)
-		v47 := FMA32(-v45, v37, v46)
-		v48 := FMA32(v47, v44, v45)
-		v49 := math.Float32frombits(math.Float32bits(v48) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-		v51 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v52 := math.Float32frombits(math.Float32bits(v49) | math.Float32bits(v51))
-		x0[i] = v52
-		v53 := x4[i]
-		v54 := float32(v53 - v52)
-		v55 := x2[i]
-		v56 := float32(v54 * v55)
-		v57 := float32(v56 + v52)
-		x5[i] = v57
+		v11 := FMA32(v8, 2.88539, 1.2582912e+07)
+		v12 := float32(v11 - 1.2582912e+07)
+		v15 := FMA32(-v12, 0.3465736, v8)
+		v16 := FMA32(-v12, -9.523271e-10, v15)
+		v19 := scale32(1, v12)
+		v22 := FMA32(0.088889346, v16, 0.26781225)
+		v24 := FMA32(v22, v16, 0.6666742)
+		v26 := FMA32(v24, v16, 1.3333205)
+		v28 := FMA32(v26, v16, 1.9999999)
+		v29 := FMA32(v28, v16, 2)
+		v30 := float32(v16 * v29)
+		v31 := float32(1 - v19)
+		v32 := FMA32(-v19, v30, v31)
+		v33 := float32(2 - v32)
+		v34 := float32(2 - v33)
+		v35 := float32(v34 - v32)
+		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
+		v38 := FMA32(-v33, v37, 1)
+		v39 := FMA32(v38, v38, v38)
+		v40 := FMA32(v37, v39, v37)
+		v41 := FMA32(-v33, v40, 1)
+		v42 := FMA32(v40, v41, v40)
+		v43 := float32(v32 * v42)
+		v44 := FMA32(-v43, v33, v32)
+		v45 := FMA32(-v43, v35, v44)
+		v46 := FMA32(v45, v42, v43)
+		v47 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v48 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(v47))
+		x0[i] = v48
+		v49 := x4[i]
+		v50 := float32(v49 - v48)
+		v51 := x2[i]
+		v52 := float32(v50 * v51)
+		v53 := float32(v52 + v48)
+		x5[i] = v53
 	}
 }
 

@@ -80,90 +80,86 @@ func logF32(v0 float32) float32 {
 	v6 := float32(v0 * v5)
 	v8 := math.Float32frombits(math.Float32bits(v6) + math.Float32bits(math.Float32frombits(0x4afb0d)))
 	v9 := math.Float32frombits(math.Float32bits(v8) >> 23)
-	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
-	v11 := math.Float32frombits(math.Float32bits(v6) - math.Float32bits(v10))
-	v12 := math.Float32frombits(math.Float32bits(v11) + math.Float32bits(1))
-	v13 := math.Float32frombits(math.Float32bits(v9) | math.Float32bits(8.388608e+06))
-	v16 := float32(8.388735e+06)
+	v11 := math.Float32frombits(math.Float32bits(v8) & math.Float32bits(math.Float32frombits(0x7fffff)))
+	v13 := math.Float32frombits(math.Float32bits(v11) + math.Float32bits(0.70710677))
+	v14 := math.Float32frombits(math.Float32bits(v9) | math.Float32bits(8.388608e+06))
+	v17 := float32(8.388735e+06)
 	if v2 {
-		v16 = 8.388758e+06
+		v17 = 8.388758e+06
 	}
-	v17 := float32(v13 - v16)
-	v18 := float32(v12 - 1)
-	v21 := FMA32(-0.07632119, v18, 0.12756427)
-	v23 := FMA32(v21, v18, -0.13158485)
-	v25 := FMA32(v23, v18, 0.14202398)
-	v27 := FMA32(v25, v18, -0.16623631)
-	v29 := FMA32(v27, v18, 0.2000121)
-	v31 := FMA32(v29, v18, -0.2500081)
-	v33 := FMA32(v31, v18, 0.3333333)
-	v34 := float32(v18 * v18)
-	v35 := float32(v34 * v18)
-	v38 := float32(v34 * -0.5)
-	v39 := FMA32(v17, -1.9046542e-09, v38)
-	v40 := FMA32(v35, v33, v39)
-	v42 := FMA32(v17, 0.6931472, v18)
-	v44 := float32(math.Float32frombits(0x80000000) - v42)
-	v45 := FMA32(v17, 0.6931472, v44)
-	v46 := float32(v45 + v18)
-	v47 := float32(v46 + v40)
-	v48 := float32(v42 + v47)
-	v50 := v0 < math.Float32frombits(0x7f800000)
-	v51 := v0
-	if v50 {
-		v51 = v48
+	v18 := float32(v14 - v17)
+	v19 := float32(v13 - 1)
+	v22 := FMA32(-0.07632119, v19, 0.12756427)
+	v24 := FMA32(v22, v19, -0.13158485)
+	v26 := FMA32(v24, v19, 0.14202398)
+	v28 := FMA32(v26, v19, -0.16623631)
+	v30 := FMA32(v28, v19, 0.2000121)
+	v32 := FMA32(v30, v19, -0.2500081)
+	v34 := FMA32(v32, v19, 0.3333333)
+	v35 := float32(v19 * v19)
+	v36 := float32(v35 * v19)
+	v39 := float32(v35 * -0.5)
+	v40 := FMA32(v18, -1.9046542e-09, v39)
+	v41 := FMA32(v36, v34, v40)
+	v43 := FMA32(v18, 0.6931472, v19)
+	v44 := FMA32(-v18, 0.6931472, v43)
+	v45 := float32(v19 - v44)
+	v46 := float32(v45 + v41)
+	v47 := float32(v43 + v46)
+	v49 := v0 < math.Float32frombits(0x7f800000)
+	v50 := v0
+	if v49 {
+		v50 = v47
 	}
-	v53 := v0 < 0
-	v55 := v51
-	if v53 {
-		v55 = math.Float32frombits(0x7fc00000)
+	v52 := v0 < 0
+	v54 := v50
+	if v52 {
+		v54 = math.Float32frombits(0x7fc00000)
 	}
-	v56 := v0 == 0
-	v58 := v55
-	if v56 {
-		v58 = math.Float32frombits(0xff800000)
+	v55 := v0 == 0
+	v57 := v54
+	if v55 {
+		v57 = math.Float32frombits(0xff800000)
 	}
-	return v58
+	return v57
 }
 
 // tanhF32 is tanh64 in float32.
 func tanhF32(v0 float32) float32 {
-	v3 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-	v5 := float32(v3 * -2)
-	v6 := v5
-	if -40 > v5 {
-		v6 = -40
+	v3 := math.Float32frombits(math.Float32bits(v0) | math.Float32bits(math.Float32frombits(0x80000000)))
+	v4 := v3
+	if -20 > v3 {
+		v4 = -20
 	}
-	v9 := FMA32(v6, 1.442695, 1.2582912e+07)
-	v10 := float32(v9 - 1.2582912e+07)
-	v13 := FMA32(-v10, 0.6931472, v6)
-	v14 := FMA32(-v10, -1.9046542e-09, v13)
-	v16 := scale32(1, v10)
-	v19 := FMA32(0.001388896, v14, 0.008369133)
-	v21 := FMA32(v19, v14, 0.041667137)
-	v23 := FMA32(v21, v14, 0.16666506)
-	v25 := FMA32(v23, v14, 0.49999997)
-	v26 := FMA32(v25, v14, 1)
-	v27 := float32(v14 * v26)
-	v28 := float32(v16 - 1)
-	v29 := FMA32(v16, v27, v28)
-	v31 := float32(2 + v29)
-	v32 := float32(2 - v31)
-	v33 := float32(v32 + v29)
-	v35 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v31))
-	v36 := FMA32(-v31, v35, 1)
-	v37 := FMA32(v36, v36, v36)
-	v38 := FMA32(v35, v37, v35)
-	v39 := FMA32(-v31, v38, 1)
-	v40 := FMA32(v38, v39, v38)
-	v41 := float32(v29 * v40)
-	v42 := FMA32(-v41, v31, v29)
-	v43 := FMA32(-v41, v33, v42)
-	v44 := FMA32(v43, v40, v41)
-	v45 := math.Float32frombits(math.Float32bits(v44) & math.Float32bits(math.Float32frombits(0x7fffffff)))
-	v47 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
-	v48 := math.Float32frombits(math.Float32bits(v45) | math.Float32bits(v47))
-	return v48
+	v7 := FMA32(v4, 2.88539, 1.2582912e+07)
+	v8 := float32(v7 - 1.2582912e+07)
+	v11 := FMA32(-v8, 0.3465736, v4)
+	v12 := FMA32(-v8, -9.523271e-10, v11)
+	v15 := scale32(1, v8)
+	v18 := FMA32(0.088889346, v12, 0.26781225)
+	v20 := FMA32(v18, v12, 0.6666742)
+	v22 := FMA32(v20, v12, 1.3333205)
+	v24 := FMA32(v22, v12, 1.9999999)
+	v25 := FMA32(v24, v12, 2)
+	v26 := float32(v12 * v25)
+	v27 := float32(1 - v15)
+	v28 := FMA32(-v15, v26, v27)
+	v29 := float32(2 - v28)
+	v30 := float32(2 - v29)
+	v31 := float32(v30 - v28)
+	v33 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v29))
+	v34 := FMA32(-v29, v33, 1)
+	v35 := FMA32(v34, v34, v34)
+	v36 := FMA32(v33, v35, v33)
+	v37 := FMA32(-v29, v36, 1)
+	v38 := FMA32(v36, v37, v36)
+	v39 := float32(v28 * v38)
+	v40 := FMA32(-v39, v29, v28)
+	v41 := FMA32(-v39, v31, v40)
+	v42 := FMA32(v41, v38, v39)
+	v43 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
+	v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
+	return v44
 }
 
 // sigmoidF32 is sigmoid64 in float32.

@@ -2966,3 +2966,63 @@ func atan64(v0 float64) float64 {
 	}
 	return v110
 }
+
+// power64 returns x^y with the digits of a float32, for such numbers, NaN unless x is positive and finite.
+func power64(v0, v1 float64) float64 {
+	v3 := math.Float64frombits(math.Float64bits(v0) + math.Float64bits(math.Float64frombits(0x95f619980c433)))
+	v4 := math.Float64frombits(math.Float64bits(v3) >> 52)
+	v5 := math.Float64frombits(math.Float64bits(v4) << 52)
+	v6 := math.Float64frombits(math.Float64bits(v0) - math.Float64bits(v5))
+	v8 := math.Float64frombits(math.Float64bits(v6) + math.Float64bits(1))
+	v10 := math.Float64frombits(math.Float64bits(v4) | math.Float64bits(4.503599627370496e+15))
+	v12 := float64(v10 - 4.503599627371519e+15)
+	v13 := float64(v8 - 1)
+	v15 := float64(2 + v13)
+	v16 := float64(v13 / v15)
+	v17 := float64(v16 * v16)
+	v18 := float64(v16 * v17)
+	v21 := math.FMA(0.13333333333333333, v17, 0.15384615384615385)
+	v23 := math.FMA(v21, v17, 0.18181818181818182)
+	v25 := math.FMA(v23, v17, 0.2222222222222222)
+	v27 := math.FMA(v25, v17, 0.2857142857142857)
+	v29 := math.FMA(v27, v17, 0.4)
+	v31 := math.FMA(v29, v17, 0.6666666666666666)
+	v32 := float64(v16 + v16)
+	v33 := math.FMA(v18, v31, v32)
+	v35 := math.FMA(v12, 0.6931471805599453, v33)
+	v36 := float64(v1 * v35)
+	v39 := v36
+	if 89 < v36 {
+		v39 = 89
+	}
+	v40 := v39
+	if -105 > v39 {
+		v40 = -105
+	}
+	v43 := math.FMA(v40, 1.4426950408889634, 6.755399441055744e+15)
+	v44 := float64(v43 - 6.755399441055744e+15)
+	v45 := math.FMA(-v44, 0.6931471805599453, v40)
+	v48 := math.FMA(2.755731922398589e-07, v45, 2.7557319223985893e-06)
+	v50 := math.FMA(v48, v45, 2.48015873015873e-05)
+	v52 := math.FMA(v50, v45, 0.0001984126984126984)
+	v54 := math.FMA(v52, v45, 0.001388888888888889)
+	v56 := math.FMA(v54, v45, 0.008333333333333333)
+	v58 := math.FMA(v56, v45, 0.041666666666666664)
+	v60 := math.FMA(v58, v45, 0.16666666666666666)
+	v62 := math.FMA(v60, v45, 0.5)
+	v63 := math.FMA(v62, v45, 1)
+	v64 := math.FMA(v63, v45, 1)
+	v65 := math.Float64frombits(math.Float64bits(v43) << 52)
+	v66 := math.Float64frombits(math.Float64bits(v64) + math.Float64bits(v65))
+	v68 := 0 < v0
+	v70 := float64(math.Float64frombits(0x7ff8000000000000))
+	if v68 {
+		v70 = v66
+	}
+	v72 := v0 < math.Float64frombits(0x7ff0000000000000)
+	v73 := float64(math.Float64frombits(0x7ff8000000000000))
+	if v72 {
+		v73 = v70
+	}
+	return v73
+}

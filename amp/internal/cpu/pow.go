@@ -57,3 +57,25 @@ func Pow(x, y float64) float64 {
 	}
 	return math.Ldexp(m, exp)
 }
+
+// Powers sets dst to x^y, computed in float64, whose error vanishes in float32; dst may be x or y.
+func Powers(dst, x, y []float32) {
+	var buf [512]float32
+	dst, y = dst[:len(x)], y[:len(x)]
+	for len(x) > 0 {
+		part := buf[:min(len(buf), len(x))]
+		for i := powersVec(part, x, y); i < len(part); i++ {
+			part[i] = float32(power64(float64(x[i]), float64(y[i])))
+		}
+		for i := 0; i < len(part); i++ { // what is NaN because that form does not go there, and others
+			bad := Unscale(part[i:], 1)
+			if bad < 0 {
+				break
+			}
+			i += bad
+			part[i] = float32(Pow(float64(x[i]), float64(y[i])))
+		}
+		copy(dst, part)
+		dst, x, y = dst[len(part):], x[len(part):], y[len(part):]
+	}
+}

@@ -16,6 +16,21 @@ func (s *Squares) Add(x []float32) {
 	}
 }
 
+// AddF16 is Add for binary16.
+func (s *Squares) AddF16(x []uint16) { s.addHalves(x, true, F16ToF32) }
+
+// AddBF16 is Add for bfloat16.
+func (s *Squares) AddBF16(x []uint16) { s.addHalves(x, false, BF16ToF32) }
+
+func (s *Squares) addHalves(x []uint16, f16 bool, widen func(uint16) float32) {
+	lanes := (*[squareLanes]float64)(s)
+	n := squaresHalfVec(x, lanes, f16)
+	for i, h := range x[n:] {
+		v := float64(widen(h))
+		lanes[i%squareLanes] += float64(v * v)
+	}
+}
+
 // Sum returns the sum of the parts, which it uses up.
 func (s *Squares) Sum() float64 {
 	for w := squareLanes / 2; w > 0; w /= 2 {

@@ -16,3 +16,25 @@ func squaresVec(x []float32, lanes *[squareLanes]float64) int {
 	}
 	return n * squareLanes
 }
+
+// squaresHalfVec is squaresVec for halves.
+func squaresHalfVec(x []uint16, lanes *[squareLanes]float64, f16 bool) int {
+	n := len(x) / squareLanes
+	if n == 0 {
+		return 0
+	}
+	run := squaresBF16Z
+	switch v := variant(); {
+	case v == AVX512 && f16:
+		run = squaresF16Z
+	case v == AVX512:
+	case v == AVX2 && f16:
+		run = squaresF16Y
+	case v == AVX2:
+		run = squaresBF16Y
+	default:
+		return 0
+	}
+	run(n, &x[0], lanes)
+	return n * squareLanes
+}

@@ -39,3 +39,39 @@ func TestSumSquares(t *testing.T) {
 		}
 	}
 }
+
+// TestSquaresOfHalves: those of the same numbers widened, bit by bit, on every variant, for any length, place and number.
+func TestSquaresOfHalves(t *testing.T) {
+	defer SetMode(Current())
+	r := rand.New(rand.NewPCG(3, 5))
+	for _, v := range Variants() {
+		SetMode(Mode{Variant: v})
+		for n := range 200 {
+			if n > 190 {
+				n *= 41
+			}
+			for _, f16 := range []bool{false, true} {
+				half, wide := make([]uint16, n+3)[n%3:][:n], make([]float32, n)
+				for i := range half {
+					if half[i] = uint16(r.Uint32()); n%5 > 0 && half[i]&0x7c00 == 0x7c00 { // else infinities and NaN too
+						half[i] &^= 0x4000
+					}
+					wide[i] = BF16ToF32(half[i])
+					if f16 {
+						wide[i] = F16ToF32(half[i])
+					}
+				}
+				var got, want Squares
+				want.Add(wide)
+				if f16 {
+					got.AddF16(half)
+				} else {
+					got.AddBF16(half)
+				}
+				if g, w := got.Sum(), want.Sum(); math.Float64bits(g) != math.Float64bits(w) && !(g != g && w != w) {
+					t.Fatalf("%v: %d halves, f16 %v: %v, want %v", v, n, f16, g, w)
+				}
+			}
+		}
+	}
+}

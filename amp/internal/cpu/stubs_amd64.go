@@ -2487,6 +2487,26 @@ func planeZ(n int, radius *float64, sin *float64, cos *float64, dst *float64, t 
 //go:noescape
 func polarZ(n int, numbers *uint32, radius *float64, angle *float64, t *[18]uint64)
 
+// powersY computes blocks of 4 elements from those of two lines.
+//
+//go:noescape
+func powersY(blocks int, src *float32, second *float32, dst *float32)
+
+// powersZ computes blocks of 8 elements from those of two lines.
+//
+//go:noescape
+func powersZ(blocks int, src *float32, second *float32, dst *float32)
+
+// productsY multiplies n blocks of 32 elements into the lanes.
+//
+//go:noescape
+func productsY(n int, x *float32, lanes *[32]float64, low *[8]float64, high *[8]float64)
+
+// productsZ multiplies n blocks of 32 elements into the lanes.
+//
+//go:noescape
+func productsZ(n int, x *float32, lanes *[32]float64, low *[8]float64, high *[8]float64)
+
 // readAllY reads n blocks of four registers.
 //
 //go:noescape
@@ -2662,6 +2682,26 @@ func splitRowsF16x2(rows int, n int, factor *float32, src *float32, lds int, dst
 //go:noescape
 func spreadTaps(rows int, taps int, src *uint16, lds int, dst *uint16, index *[32]uint16)
 
+// squaresBF16Y adds the squares of n blocks of 32 elements to the lanes.
+//
+//go:noescape
+func squaresBF16Y(n int, x *uint16, lanes *[32]float64)
+
+// squaresBF16Z adds the squares of n blocks of 32 elements to the lanes.
+//
+//go:noescape
+func squaresBF16Z(n int, x *uint16, lanes *[32]float64)
+
+// squaresF16Y adds the squares of n blocks of 32 elements to the lanes.
+//
+//go:noescape
+func squaresF16Y(n int, x *uint16, lanes *[32]float64)
+
+// squaresF16Z adds the squares of n blocks of 32 elements to the lanes.
+//
+//go:noescape
+func squaresF16Z(n int, x *uint16, lanes *[32]float64)
+
 // squaresY adds the squares of n blocks of 32 elements to the lanes.
 //
 //go:noescape
@@ -2836,6 +2876,11 @@ func unscaleY(n int, x *float32, left *int, k *float32)
 //
 //go:noescape
 func unscaleZ(n int, x *float32, left *int, k *float32)
+
+// wholeZ sets n registers to shift + u·scale without its fraction, held to a largest number before the sum.
+//
+//go:noescape
+func wholeZ(n int, u *float64, dst *int64, t *[3]uint64)
 
 // wideBools sets 16·n elements to 1 where a byte is not 0, else to 0.
 //

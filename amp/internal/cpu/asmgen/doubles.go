@@ -39,4 +39,21 @@ func doubles(f *asmFile) {
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
 	f.ret()
+	f.fn("wholeZ", "sets n registers to shift + u·scale without its fraction, held to a largest number before the sum.", param{"n", "int", "CX"}, param{"u", "*float64", "SI"},
+		param{"dst", "*int64", "DI"}, param{"t", "*[3]uint64", "AX"})
+	for i := range 3 {
+		f.op("VPBROADCASTQ", at(8*i, "AX"), vec("Z", 8+i))
+	}
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("VMULPD", "(SI)", "Z8", "Z0")
+	f.op("VCVTTPD2QQ", "Z0", "Z0")
+	f.op("VPMINSQ", "Z9", "Z0", "Z0")
+	f.op("VPADDQ", "Z10", "Z0", "Z0")
+	f.op("VMOVDQU64", "Z0", "(DI)")
+	f.op("ADDQ", "$64", "SI")
+	f.op("ADDQ", "$64", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
 }

@@ -1,6 +1,9 @@
 package main
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Programs in float32, twice as many numbers an instruction as in float64. Polynomials are weighted least-squares fits near the
 // minimax ones (Lawson's iteration over Chebyshev nodes, 50 digits), rounded; their errors are given as powers of 2. Tests hold the
@@ -65,17 +68,24 @@ func (p *prog) over(n val, d partsF) val {
 }
 
 // expm1SeriesF returns (e^r - 1)/r for the r of reduceF.
-func (p *prog) expm1SeriesF(r val) val {
-	return p.poly(r, 1, 0.4999999701976776, 0.16666506230831146, 0.041667137295007706, 0.00836913287639618, 0.0013888960238546133)
-}
+func (p *prog) expm1SeriesF(r val) val { return p.poly(r, expm1Series...) }
+
+var expm1Series = []float64{1, 0.4999999701976776, 0.16666506230831146, 0.041667137295007706, 0.00836913287639618, 0.0013888960238546133}
 
 // tanhF is within 2.5 ulp: |tanh x| = -e/(2+e), e = exp(-2|x|) - 1, whose polynomial (e^r-1)/r is good to 2^-26.
 func (p *prog) tanhF(x val) val {
-	k, r := p.reduceF(p.max(p.c(-40), p.mul(p.abs(x), p.c(-2))), -1)
-	one := p.c(1)
+	half := p.max(p.c(-20), p.or(x, p.bits(1<<31)))
+	k := p.sub(p.fma(half, p.c(2*math.Log2E), p.c(magicF)), p.c(magicF))
+	r := p.fnma(k, p.c(ln2Rest/2), p.fnma(k, p.c(ln2Top/2), half)) // half of that of reduceF
+	one, two := p.c(1), p.c(2)
 	scale := p.scale(one, k)
-	e := p.fma(scale, p.mul(r, p.expm1SeriesF(r)), p.sub(scale, one))
-	return p.or(p.abs(p.over(e, p.partsOf(p.c(2), e))), p.sign(x))
+	series := slices.Clone(expm1Series)
+	for i := range series {
+		series[i] = math.Ldexp(series[i], i+1)
+	}
+	less := p.fnma(scale, p.mul(r, p.poly(r, series...)), p.sub(one, scale)) // -e
+	sum := p.sub(two, less)
+	return p.or(p.over(less, partsF{sum, p.sub(p.sub(two, sum), less), p.inverseF(sum)}), p.sign(x))
 }
 
 // gateF returns σ(v + low), which is z/(1+z) for negative and 1/(1+z) for positive v, z = e^-|v|, and on demand 1 less that; low may be
@@ -193,7 +203,7 @@ func (p *prog) logF(x val) val {
 	held := p.mul(x, p.choose(tiny, p.c(0x1p23), p.c(1)))
 	u := p.plus(held, p.bits(0x3f800000-root))
 	e := p.shr(u, 23) // k + 127
-	m := p.plus(p.minus(held, p.shl(e, 23)), p.bits(0x3f800000))
+	m := p.plus(p.and(u, p.bits(0x7fffff)), p.bits(root))
 	k := p.sub(p.or(e, p.bits(0x4b000000)), p.choose(tiny, p.c(0x1p23+127+23), p.c(0x1p23+127)))
 	f := p.sub(m, p.c(1))
 	q := p.logSeriesF(f)
@@ -201,7 +211,7 @@ func (p *prog) logF(x val) val {
 	rest := p.fma(p.mul(square, f), q, p.fma(k, p.c(ln2Rest), p.mul(square, p.c(-0.5))))
 	// k·ln2Top + f, and what its rounding loses.
 	high := p.fma(k, p.c(ln2Top), f)
-	lost := p.add(p.fma(k, p.c(ln2Top), p.neg(high)), f)
+	lost := p.sub(f, p.fnma(k, p.c(ln2Top), high))
 	y := p.add(high, p.add(lost, rest))
 	inf := p.bits(0x7f800000)
 	y = p.choose(p.less(x, inf), y, x)                         // +Inf, NaN

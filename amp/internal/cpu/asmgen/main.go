@@ -42,6 +42,7 @@ func generate() map[string]string {
 		"normal_amd64.s":    normals,
 		"doubles_amd64.s":   doubles,
 		"squares_amd64.s":   squares,
+		"products_amd64.s":  products,
 		"table_amd64.s":     gathers,
 		"packz_amd64.s":     packsZ,
 		"pack_amd64.s":      packs,

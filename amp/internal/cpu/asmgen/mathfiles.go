@@ -17,6 +17,9 @@ func mathVectors(f *asmFile) {
 			f.vecFunc(fn.program(narrow), fn.name+"F32"+reg, reg, true, &consts)
 		}
 	}
+	for _, reg := range []string{"Z", "Y"} {
+		f.vecFunc(powers(), "powers"+reg, reg, true, &consts)
+	}
 	f.constants(consts)
 }
 
@@ -30,6 +33,7 @@ func mathScalars() string {
 			b.WriteString(fn.program(single).goFunc(fn.name+"32", "is "+fn.name+"64 with the digits of a float32, for such an x."))
 		}
 	}
+	b.WriteString(powers().goFunc("power64", "returns x^y with the digits of a float32, for such numbers, NaN unless x is positive and finite."))
 	return b.String()
 }
 

@@ -16,7 +16,7 @@ type val int
 type opcode int
 
 const (
-	opInput opcode = iota
+	opInput opcode = iota // n is 1 for the second of two
 	opConst
 	opAdd
 	opSub
@@ -108,6 +108,17 @@ func (p *prog) join(v val) val {
 			return val(at)
 		}
 	}
+}
+
+// inputs counts what the program is a function of.
+func (p *prog) inputs() int {
+	n := 0
+	for _, i := range p.ins {
+		if i.op == opInput {
+			n++
+		}
+	}
+	return n
 }
 
 // c returns a constant, rounded to the program's type.

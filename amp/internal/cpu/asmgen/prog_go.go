@@ -10,7 +10,11 @@ import (
 // goFunc writes the program as a Go function. Conversions keep the compiler from fusing a product into a sum.
 func (p *prog) goFunc(name, doc string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n// %s %s\nfunc %s(v0 %[4]s) %[4]s {\n", name, doc, name, p.goType())
+	params := "v0" // inputs come first
+	if p.inputs() == 2 {
+		params = "v0, v1"
+	}
+	fmt.Fprintf(&b, "\n// %s %s\nfunc %s(%s %[5]s) %[5]s {\n", name, doc, name, params, p.goType())
 	p.goBody(&b, "\t", func(int) {})
 	fmt.Fprintf(&b, "\treturn v%d\n}\n", len(p.ins)-1)
 	return b.String()

@@ -40,13 +40,21 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) 
 		l.free = append(l.free, vec(reg, i))
 	}
 	l.masks = maskRegisters(7, 1)
-	f.fn(name, fmt.Sprintf("computes blocks of %d elements.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"})
+	two := p.inputs() == 2
+	if two {
+		f.fn(name, fmt.Sprintf("computes blocks of %d elements from those of two lines.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"second", ptr, "DX"}, param{"dst", ptr, "DI"})
+	} else {
+		f.fn(name, fmt.Sprintf("computes blocks of %d elements.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"})
+	}
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
 	l.loadTables()
 	bytes := elem * count
 	advance := func(blocks int) {
 		f.op("ADDQ", imm(blocks*bytes), "SI")
 		f.op("ADDQ", imm(blocks*bytes), "DI")
+		if two {
+			f.op("ADDQ", imm(blocks*bytes), "DX")
+		}
 	}
 	if both := l.paired(func(l *lanes, k int) { l.block(single, k*bytes) }); both != "" {
 		f.op("SUBQ", "$2", "CX")
@@ -70,6 +78,9 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) 
 	f.label("done")
 	f.ret()
 }
+
+// inputAhead is how far ahead of what it reads a function of float32 numbers brings memory into the cache, in bytes.
+const inputAhead = 2048
 
 // block writes the program for the block of elements that lies off bytes on.
 func (l *lanes) block(single bool, off int) {
@@ -164,11 +175,14 @@ func (l *lanes) instruction(v val, single bool) {
 	case opConst:
 		return
 	case opInput:
-		r := l.take()
+		if l.p.single && l.reg == "Z" { // the processor does not guess what lies beyond a page
+			l.f.op("PREFETCHT0", at(l.off+inputAhead, [2]string{"SI", "DX"}[i.n]))
+		}
+		r, from := l.take(), [2]string{"SI", "DX"}[i.n]
 		if single && !l.p.single {
-			l.f.op("VCVTPS2PD", at(l.off, "SI"), r)
+			l.f.op("VCVTPS2PD", at(l.off, from), r)
 		} else {
-			l.f.op("VMOVU"+l.p.packed(), at(l.off, "SI"), r)
+			l.f.op("VMOVU"+l.p.packed(), at(l.off, from), r)
 		}
 		l.where[v] = r
 		return

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package cpu
+
+func powersVec(dst, x, y []float32) int { return 0 }

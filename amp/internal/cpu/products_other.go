@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package cpu
+
+func productsVec([]float32, *factors) int { return 0 }
