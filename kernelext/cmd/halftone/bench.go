@@ -17,6 +17,7 @@ func benchmark(ctx context.Context, args []string) error {
 	rounds := fs.Int("rounds", 20, "how often each cell is timed; the table shows medians")
 	cpuRounds := fs.Int("cpu-rounds", 6, "how often each case of the CPU backend is timed, two rounds in each walk through the table")
 	only := fs.String("cpu", "", "time only the CPU backend, in cases that start with one of these prefixes (with commas; all for every case)")
+	results := fs.String("o", "", "write the table of the CPU backend to this file; amp/RESULTS.md of the checkout without")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func benchmark(ctx context.Context, args []string) error {
 		return err
 	}
 	if *only != "" {
-		return benchmarkCPU(ctx, "go", "python3", in.Checkout, *cpuRounds, prefixes(*only), func(n, all int) { fmt.Fprintf(os.Stderr, "\r%d of %d ", n, all) })
+		return benchmarkCPU(ctx, "go", "python3", in.Checkout, "", *cpuRounds, prefixes(*only), func(n, all int) { fmt.Fprintf(os.Stderr, "\r%d of %d ", n, all) })
 	}
 	if err := in.Install(ctx); err != nil {
 		return err
@@ -60,7 +61,8 @@ func benchmark(ctx context.Context, args []string) error {
 		return err
 	}
 	err = in.Report.Phase("cpu", func(p *install.Progress) (string, error) {
-		return "amp/RESULTS.md", benchmarkCPU(ctx, state.Go, state.Python, in.Checkout, *cpuRounds, nil, p.Bar)
+		path := resultsFile(in.Checkout, *results)
+		return path, benchmarkCPU(ctx, state.Go, state.Python, in.Checkout, path, *cpuRounds, nil, p.Bar)
 	})
 	if err != nil {
 		return err

@@ -12,17 +12,17 @@ import (
 	"github.com/halftone-ml/halftone/kernelext/bench"
 )
 
-// benchmarkCPU compares the CPU backend with its peers and writes the table to amp/RESULTS.md, unless only some cases are wanted.
-func benchmarkCPU(ctx context.Context, goCmd, python, checkout string, rounds int, only []string, report func(done, all int)) error {
+// benchmarkCPU compares the CPU backend with its peers and writes the table to a file, unless only some cases are wanted.
+func benchmarkCPU(ctx context.Context, goCmd, python, checkout, path string, rounds int, only []string, report func(done, all int)) error {
 	c := bench.Compare{Go: goCmd, Python: python, Checkout: checkout, Rounds: rounds, Budget: 60, Threads: []int{1}, Report: report,
 		Cases: bench.Select(bench.CPUCases(), only)}
 	if n := runtime.NumCPU(); n > 1 {
 		c.Threads = append(c.Threads, n)
 	}
-	if path := os.Getenv("HALFTONE_BENCH_PYTHON"); path != "" {
-		c.Python = path
-	} else if path, err := exec.LookPath("python3"); err == nil && hasTorch(ctx, path) {
-		c.Python = path
+	if named := os.Getenv("HALFTONE_BENCH_PYTHON"); named != "" {
+		c.Python = named
+	} else if found, err := exec.LookPath("python3"); err == nil && hasTorch(ctx, found) {
+		c.Python = found
 	}
 	rows, versions, err := c.Run(ctx)
 	if err != nil {
@@ -35,9 +35,17 @@ func benchmarkCPU(ctx context.Context, goCmd, python, checkout string, rounds in
 		fmt.Print(b.String())
 		return nil
 	}
-	path := filepath.Join(checkout, "amp", "RESULTS.md")
 	fmt.Printf("\n%s\nwritten to %s\n", b.String(), path)
 	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// resultsFile is where the table goes: to the checkout's page, unless another file is named, which keeps what another kind of processor
+// gave there.
+func resultsFile(checkout, named string) string {
+	if named != "" {
+		return named
+	}
+	return filepath.Join(checkout, "amp", "RESULTS.md")
 }
 
 // hasTorch says whether a Python has the main peer.
