@@ -57,11 +57,11 @@ func SetDNNFrom(n int64) func() {
 	return func() { dnnLeast.Store(before) }
 }
 
-// FewBatches makes a launch take that many matrices, until the function returned is called.
-func FewBatches(n int) (restore func()) {
-	before := mostBatches
-	mostBatches = n
-	return func() { mostBatches = before }
+// NarrowGrid makes a grid's second dimension take that many blocks, until the function returned is called.
+func NarrowGrid(n int) (restore func()) {
+	before := mostHigh
+	mostHigh = n
+	return func() { mostHigh = before }
 }
 
 // ShortLists makes lists of indices count as long from n on, until the function returned is called.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,6 +216,11 @@ func (b *speed) products() {
 			b.same(s, dt, a, amp.Transpose(s, a, 0, 1))
 			b.same(s, dt, amp.Transpose(s, a, 0, 1), a)
 			b.same(s, dt, amp.Transpose(s, a, 0, 1), amp.Transpose(s, a, 0, 1))
+			if dt != amp.Float32 {
+				noBLAS.Store(false)
+				b.measure("cuBLAS"+strings.TrimPrefix(name, "own"), "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
+				noBLAS.Store(true)
+			}
 			b.measure(name, "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
 			if !large {
 				turned := amp.Transpose(s, a, 0, 1)

@@ -26,7 +26,7 @@ type attentionArgs struct {
 	rows, columns                                [5]int64
 	batch                                        [5][attentionBatch]int64
 	bshape                                       [attentionBatch]int32
-	nb, t, s, d, e, causal, masked, _            int32
+	nb, t, s, d, e, causal, masked, batches      int32
 	scale, bound, factor                         float64
 	seed, block, origin                          uint64
 }
@@ -94,7 +94,8 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 			p.batch[i][d] = batchStride(v, d-int(p.nb)-2)
 		}
 	}
-	return batches, batches < 1<<16
+	p.batches = int32(min(batches, mostInt))
+	return batches, countable(batches)
 }
 
 // flash says whether the kernels on tensor cores take the operands, and returns the end of their names.
@@ -125,10 +126,16 @@ func (l *launcher) flash(dt amp.DType, operands ...int) (suffix string, ok bool)
 	return suffix, l.kernel("flash"+suffix, dt, amp.NoDType) != 0
 }
 
+// grid has a block for each tile of positions of each matrix; those that one dimension has no room for are in the next.
+func (p *attentionArgs) grid(positions, tile int) [3]uint32 {
+	high := min(int(p.batches), mostHigh)
+	return [3]uint32{blocks(positions, tile), uint32(high), blocks(int(p.batches), max(high, 1))}
+}
+
 // flashes queues one of the kernels on tensor cores.
-func (l *launcher) flashes(stem string, dt amp.DType, positions, batches int) {
+func (l *launcher) flashes(stem string, dt amp.DType, positions int) {
 	p := &l.attentionArgs
-	l.run(l.kernel(stem, dt, amp.NoDType), [3]uint32{blocks(positions, flashTile), uint32(batches), 1}, [3]uint32{flashThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(l.kernel(stem, dt, amp.NoDType), p.grid(positions, flashTile), [3]uint32{flashThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
 // attentionShared is the shared memory of a block of the kernels without tensor cores; ok is whether the device has as much: with many
@@ -143,7 +150,7 @@ func (l *launcher) attentionShared(dt amp.DType) (bytes uint32, ok bool) {
 }
 
 // attention queues one of the kernels over blocks of positions.
-func (l *launcher) attention(stem string, dt amp.DType, positions, batches int) {
+func (l *launcher) attention(stem string, dt amp.DType, positions int) {
 	p := &l.attentionArgs
 	if max(p.d, p.e) > attentionNarrow {
 		stem += "_wide"
@@ -153,11 +160,11 @@ func (l *launcher) attention(stem string, dt amp.DType, positions, batches int) 
 	if shared > 48<<10 && l.err == nil {
 		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
 	}
-	l.run(f, [3]uint32{blocks(positions, attentionTile), uint32(batches), 1}, [3]uint32{attentionThreads, 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(f, p.grid(positions, attentionTile), [3]uint32{attentionThreads, 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
 func launchAttention(l *launcher) bool {
-	batches, ok := l.attend(0)
+	_, ok := l.attend(0)
 	dt := l.out.dt
 	if !ok || l.in[0].dt != dt || !l.out.contiguous() || l.kernel("attention", dt, amp.NoDType) == 0 {
 		return false
@@ -168,13 +175,13 @@ func launchAttention(l *launcher) bool {
 		return true
 	}
 	if suffix, ok := l.flash(dt, 0, 1, 2); ok {
-		l.flashes("flash"+suffix, dt, int(p.t), batches)
+		l.flashes("flash"+suffix, dt, int(p.t))
 		return true
 	}
 	if _, ok := l.attentionShared(dt); !ok {
 		return false
 	}
-	l.attention("attention", dt, int(p.t), batches)
+	l.attention("attention", dt, int(p.t))
 	return true
 }
 
@@ -195,14 +202,14 @@ func launchAttentionBackward(l *launcher) bool {
 	}
 	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
 	if suffix, ok := l.flash(dt, 0, 1, 2, 4); ok {
-		l.flashes("flash_queries"+suffix, dt, int(p.t), batches)
-		l.flashes("flash_keys"+suffix, dt, int(p.s), batches)
+		l.flashes("flash_queries"+suffix, dt, int(p.t))
+		l.flashes("flash_keys"+suffix, dt, int(p.s))
 		return true
 	}
 	if _, ok := l.attentionShared(dt); !ok {
 		return false
 	}
-	l.attention("attention_queries", dt, int(p.t), batches)
-	l.attention("attention_keys", dt, int(p.s), batches)
+	l.attention("attention_queries", dt, int(p.t))
+	l.attention("attention_keys", dt, int(p.s))
 	return true
 }

@@ -205,11 +205,11 @@ func (l *launcher) convolve() bool {
 	if f == 0 {
 		f, tile = l.kernel("conv", dt, amp.NoDType), 64
 	}
-	x, y := blocks(int(p.m), tile), blocks(int(p.n), tile)
-	if f == 0 || y > 65535 || p.groups > 65535 || l.err != nil {
+	tiles := int(blocks(int(p.m), tile)) * int(blocks(int(p.n), tile))
+	if f == 0 || tiles > mostInt || p.groups > 65535 || l.err != nil {
 		return false
 	}
-	if few := int(x*y) * int(p.groups); few < 128 && p.k >= 512 {
+	if few := tiles * int(p.groups); few < 128 && p.k >= 512 {
 		p.splits = int32(min((264+few-1)/few, int(p.k)/256, 65535/int(p.groups), 64))
 	}
 	if p.splits > 1 {
@@ -220,7 +220,7 @@ func (l *launcher) convolve() bool {
 		p.partial = l.workspace(int(p.splits) * int(p.groups) * int(p.m) * int(p.n) * size)
 	}
 	block := [3]uint32{convThreads, 1, 1}
-	l.run(f, [3]uint32{x, y, uint32(p.splits * p.groups)}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(f, [3]uint32{uint32(tiles), 1, uint32(p.splits * p.groups)}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	if p.splits > 1 {
 		all := int(p.groups) * int(p.m) * int(p.n)
 		l.run(l.kernel("conv_sum", dt, amp.NoDType), [3]uint32{blocks(all, convThreads), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))

@@ -74,10 +74,9 @@ func (p *pairArgs) lay(c *amp.Call, pairs, a, b, dy *view) bool {
 	return p.batches < 1<<31
 }
 
-// pairGrid is the grid of tiles of all distances.
-func (p *pairArgs) grid() (grid [3]uint32, ok bool) {
-	grid = [3]uint32{blocks(int(p.m), pairTile), blocks(int(p.n), pairTile), uint32(min(p.batches, 1<<15))}
-	return grid, grid[1] < 1<<16
+// grid is that of tiles of all distances; blocks go on where it has too few.
+func (p *pairArgs) grid() [3]uint32 {
+	return [3]uint32{blocks(int(p.m), pairTile), min(blocks(int(p.n), pairTile), uint32(mostHigh)), uint32(min(p.batches, 1<<15))}
 }
 
 func launchCdist(l *launcher) bool {
@@ -87,11 +86,10 @@ func launchCdist(l *launcher) bool {
 	if f == 0 || a.dt != b.dt || !out.contiguous() || !p.lay(l.c, out, a, b, nil) {
 		return false
 	}
-	grid, ok := p.grid()
-	if p.out = out.ptr; ok && out.len() > 0 {
-		l.run(f, grid, [3]uint32{pairThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	if p.out = out.ptr; out.len() > 0 {
+		l.run(f, p.grid(), [3]uint32{pairThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
-	return ok
+	return true
 }
 
 // launchCdistBackward makes the distances again, in float64, and then the sums over the rows of b.
@@ -102,9 +100,8 @@ func launchCdistBackward(l *launcher) bool {
 	if slopes == 0 || sums == 0 || a.dt != b.dt || a.dt != dy.dt || !out.contiguous() || !p.lay(l.c, dy, a, b, dy) {
 		return false
 	}
-	grid, ok := p.grid()
-	if !ok || out.len() == 0 {
-		return ok
+	if out.len() == 0 {
+		return true
 	}
 	if dy.len() == 0 {
 		return l.fill(out, 0)
@@ -114,7 +111,7 @@ func launchCdistBackward(l *launcher) bool {
 		return false
 	}
 	block := [3]uint32{pairThreads, 1, 1}
-	l.run(slopes, grid, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(slopes, p.grid(), block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	total := out.len()
 	if total < pairFill && p.m >= 64 {
 		p.lanes = 32

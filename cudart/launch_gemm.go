@@ -54,7 +54,7 @@ func (g *gemmArgs) lay(out, a, b, x *view, alpha, beta float64) (batches int, ok
 		g.x = x.ptr
 		g.rx, g.cx = batchStride(x, -2), batchStride(x, -1)
 	}
-	return batches, batches <= mostBatches
+	return batches, batches <= mostHigh
 }
 
 func rowsOf(v *view) (row, column int64) {
@@ -201,8 +201,8 @@ func launchMatMul(l *launcher) bool {
 	return l.products(&out, &a, &b, nil, 1, 0)
 }
 
-// mostBatches is how many matrices a launch takes: the limit of a grid's second dimension. Tests make it smaller.
-var mostBatches = 1<<16 - 1
+// mostHigh is the limit of a grid's second dimension, and so of the matrices of a product that a launch takes. Tests make it smaller.
+var mostHigh = 1<<16 - 1
 
 // products queues out = alpha·a·b + beta·x, in several launches if there are more matrices than one takes.
 func (l *launcher) products(out, a, b, x *view, alpha, beta float64) bool {
@@ -212,7 +212,7 @@ func (l *launcher) products(out, a, b, x *view, alpha, beta float64) bool {
 			d = k
 		}
 	}
-	if n <= mostBatches {
+	if n <= mostHigh {
 		batches, ok := l.gemmArgs.lay(out, a, b, x, alpha, beta)
 		return ok && l.gemm(a.dt, batches)
 	}

@@ -322,7 +322,7 @@ func (l *launcher) rows(dt amp.DType) bool {
 		}
 	}
 	if p.n > 0 && p.columns > 0 {
-		l.run(f, [3]uint32{uint32(p.n), blocks(int(p.columns), indexThreads), 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+		l.run(f, [3]uint32{uint32(p.n), min(blocks(int(p.columns), indexThreads), uint32(mostHigh)), 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
 	return true
 }

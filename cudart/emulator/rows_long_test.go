@@ -11,6 +11,9 @@ func init() {
 	}
 	rowRuns = append(rowRuns,
 		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
+		rowRun{name: "checked, reversed", settings: "order=reversed,seed=5", checked: "1", least: 300, all: true, large: true},
+		rowRun{name: "checked, forward", settings: "order=forward,seed=6", checked: "1", least: 300, all: true, large: true},
+		rowRun{name: "checked, another order", settings: "order=shuffled,seed=7", checked: "1", least: 300, all: true, large: true},
 		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
 		rowRun{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
 		rowRun{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}})

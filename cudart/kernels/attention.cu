@@ -13,7 +13,7 @@ struct Attention {
   void* stats;                            // of the gradient: maximum, 1/sum, Σ dP∘P per query
   i64 rows[5], columns[5], batch[5][ATT_BATCH];  // strides of q, k, v, mask, dy
   int bshape[ATT_BATCH];
-  int nb, t, s, d, e, causal, masked, unused;  // masked: 1 a mask to add, 2 a bool one
+  int nb, t, s, d, e, causal, masked, batches;  // masked: 1 a mask to add, 2 a bool one
   double scale, bound, factor;            // numbers below bound drop; factor of what is kept
   u64 seed, block;
   const u64* origin;                      // in a captured step: seed, and what is added to block
@@ -97,7 +97,8 @@ template <class T, int W> HT_FN void attention_forward(const Attention& p) {
   extern __shared__ Chunk16 dynamic_shared[];
   const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
   const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ATT, query = first + r;
-  const u32 n = blockIdx.y;
+  const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
+  if (n >= (u32)p.batches) return;
   const i64 kb = attention_batch(p, 1, n), vb = attention_batch(p, 2, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
   attention_load<T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
   C out[W], top = -ht_inf<C>(), sum = 0;
@@ -149,7 +150,8 @@ template <class T, int W> HT_FN void attention_queries(const Attention& p) {
   extern __shared__ Chunk16 dynamic_shared[];
   const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
   const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ATT, query = first + r;
-  const u32 n = blockIdx.y;
+  const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
+  if (n >= (u32)p.batches) return;
   const i64 kb = attention_batch(p, 1, n), vb = attention_batch(p, 2, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
   attention_load<T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
   attention_load<T>(p, 4, p.dy, attention_batch(p, 4, n), first, p.t, p.e, tile.dy);
@@ -221,7 +223,8 @@ template <class T, int W> HT_FN void attention_keys(const Attention& p) {
   extern __shared__ Chunk16 dynamic_shared[];
   const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
   const int t = threadIdx.x, kk = t / 8, lane = t % 8, first = blockIdx.x * ATT, key = first + kk;
-  const u32 n = blockIdx.y;
+  const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
+  if (n >= (u32)p.batches) return;
   const i64 qb = attention_batch(p, 0, n), yb = attention_batch(p, 4, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
   attention_load<T>(p, 1, p.k, attention_batch(p, 1, n), first, p.s, p.d, tile.k);
   attention_load<T>(p, 2, p.v, attention_batch(p, 2, n), first, p.s, p.e, tile.v);

@@ -14,7 +14,7 @@ struct Attention {
   void* stats;
   i64 rows[5], columns[5], batch[5][FLASH_BATCH];
   int bshape[FLASH_BATCH];
-  int nb, t, s, d, e, causal, masked, unused;
+  int nb, t, s, d, e, causal, masked, batches;
   double scale, bound, factor;
   u64 seed, block;
   const u64* origin;
@@ -159,7 +159,8 @@ HT_FN void flash_soften(float (&s)[8][4], float (&top)[2], float (&sum)[2], floa
 template <class H, int W> HT_FN void flash_forward(const Attention& p) {
   __shared__ Chunk tq[FLASH * W / 8], tk[FLASH * W / 8], tv[FLASH * W / 8];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = blockIdx.x * FLASH, row = first + warp * 16 + lane / 4;
-  const u32 n = blockIdx.y;
+  const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
+  if (n >= (u32)p.batches) return;
   const i64 kb = flash_batch(p, 1, n), vb = flash_batch(p, 2, n), mb = p.masked ? flash_batch(p, 3, n) : 0;
   flash_copy<H, W>(tq, p, 0, p.q, flash_batch(p, 0, n), first, p.t, p.d);
   cp_async_commit();
@@ -205,7 +206,8 @@ template <class H, int W> HT_FN void flash_forward(const Attention& p) {
 template <class H, int W> HT_FN void flash_queries(const Attention& p) {
   __shared__ Chunk tq[FLASH * W / 8], tk[FLASH * W / 8], tv[FLASH * W / 8];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = blockIdx.x * FLASH, row = first + warp * 16 + lane / 4;
-  const u32 n = blockIdx.y;
+  const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
+  if (n >= (u32)p.batches) return;
   const i64 kb = flash_batch(p, 1, n), vb = flash_batch(p, 2, n), mb = p.masked ? flash_batch(p, 3, n) : 0;
   u32 q[W / 16][4], dy[W / 16][4];
   flash_copy<H, W>(tq, p, 0, p.q, flash_batch(p, 0, n), first, p.t, p.d);
@@ -277,7 +279,8 @@ template <class H, int W> HT_FN void flash_keys(const Attention& p) {
   __shared__ Chunk tq[FLASH * W / 8], ty[FLASH * W / 8];
   __shared__ float number[3][FLASH];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = blockIdx.x * FLASH, row = first + warp * 16 + lane / 4;
-  const u32 n = blockIdx.y;
+  const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
+  if (n >= (u32)p.batches) return;
   const i64 qb = flash_batch(p, 0, n), yb = flash_batch(p, 4, n), mb = p.masked ? flash_batch(p, 3, n) : 0;
   u32 k[W / 16][4], v[W / 16][4];
   flash_copy<H, W>(tq, p, 1, p.k, flash_batch(p, 1, n), first, p.s, p.d);

@@ -93,13 +93,14 @@ template <class T> HT_FN void conv_store(const Conv& p, typename as<T>::wide sum
   ((T*)p.out)[group * p.out_group + m * p.out_m + out] = narrow<T>::of(sum);
 }
 
-// Blocks of 64 × 64 by multiply-adds. blockIdx.z is group and split.
+// Blocks of 64 × 64 by multiply-adds. blockIdx.x is the tile, column by column; blockIdx.z is group and split.
 template <class T> HT_FN void conv_tile(const Conv& p) {
   typedef typename as<T>::wide C;
   const int S = 64, K = 16;
   __shared__ C as_[K][S + 1], bs_[K][S + 1];
   __shared__ Step step[K];
-  const int t = threadIdx.x, tx = t % 16, ty = t / 16, m0 = blockIdx.x * S, n0 = blockIdx.y * S;
+  const int t = threadIdx.x, tx = t % 16, ty = t / 16, tilesM = (p.m + S - 1) / S;
+  const int m0 = (int)(blockIdx.x % tilesM) * S, n0 = (int)(blockIdx.x / tilesM) * S;
   const int group = blockIdx.z % p.groups, split = blockIdx.z / p.groups;
   const T *a = (const T*)p.a + group * p.a_group, *b = (const T*)p.b + group * p.b_group;
   i64 unused;
@@ -165,7 +166,8 @@ template <class H> HT_FN void conv_mma(const Conv& p) {
   const int M = 128, N = 128, TM = 4, TN = 4;
   __shared__ Chunk ta[M * 4], tb[N * 4];
   __shared__ Step step[2][CONV_K];
-  const int t = threadIdx.x, lane = t % 32, warp = t / 32, wm = warp / 4 * 64, wn = warp % 4 * 32, m0 = blockIdx.x * M, n0 = blockIdx.y * N;
+  const int t = threadIdx.x, lane = t % 32, warp = t / 32, wm = warp / 4 * 64, wn = warp % 4 * 32, tilesM = (p.m + M - 1) / M;
+  const int m0 = (int)(blockIdx.x % tilesM) * M, n0 = (int)(blockIdx.x / tilesM) * N;
   const int group = blockIdx.z % p.groups, split = blockIdx.z / p.groups;
   const H *a = (const H*)p.a + group * p.a_group, *b = (const H*)p.b + group * p.b_group;
   i64 unused;

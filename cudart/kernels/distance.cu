@@ -51,32 +51,36 @@ template <int Kind> HT_FN double pair_factor(double y, double dy, const PairSum&
   return Kind == PAIR_LARGEST ? dy / (double)s.ties : dy;
 }
 
-// A block makes a tile of the distances from tiles of a and b. blockIdx.z and what follows it are batches.
+// A block makes a tile of the distances from tiles of a and b. blockIdx.y, and every gridDim.y-th after it, are rows
+// of a; blockIdx.z, and what follows it alike, batches.
 template <class T, bool Slope, int Kind> HT_FN void pair_tiles(const Pairs& p) {
   __shared__ double ta[PAIR_TILE][PAIR_TILE + 1], tb[PAIR_TILE][PAIR_TILE + 1];
   const int x = threadIdx.x % PAIR_TILE, y = threadIdx.x / PAIR_TILE;
-  const int j = (int)(blockIdx.x * PAIR_TILE) + x, i = (int)(blockIdx.y * PAIR_TILE) + y, jl = (int)(blockIdx.x * PAIR_TILE) + y;
+  const int j = (int)(blockIdx.x * PAIR_TILE) + x, jl = (int)(blockIdx.x * PAIR_TILE) + y;
   for (i64 g = blockIdx.z; g < p.batches; g += gridDim.z) {
     i64 off[3];
     pair_batch(p, g, off);
-    PairSum sum = {0, 0};
-    for (int k = 0; k < p.k; k += PAIR_TILE) {
-      const int q = k + x;
-      ta[y][x] = i < p.n && q < p.k ? (double)wide(((const T*)p.a)[off[0] + i * p.row[0] + q * p.step[0]]) : 0;
-      tb[y][x] = jl < p.m && q < p.k ? (double)wide(((const T*)p.b)[off[1] + jl * p.row[1] + q * p.step[1]]) : 0;
-      __syncthreads();
-      const int end = p.k - k < PAIR_TILE ? p.k - k : PAIR_TILE;
-      for (int e = 0; e < end; e++) pair_add<Kind>(sum, ta[y][e] - tb[x][e], p.power);
-      __syncthreads();
-    }
-    if (i >= p.n || j >= p.m) continue;
-    const double norm = pair_norm<Kind>(sum, p.power);
-    const i64 at = (g * p.n + i) * p.m + j;
-    if (Slope) {
-      p.norm[at] = norm;
-      p.norm[p.batches * p.n * p.m + at] = pair_factor<Kind>(norm, (double)wide(((const T*)p.dy)[off[2] + i * p.row[2] + j * p.step[2]]), sum);
-    } else {
-      ((T*)p.out)[at] = narrow<T>::of(norm);
+    for (i64 row = (i64)blockIdx.y * PAIR_TILE; row < p.n; row += (i64)gridDim.y * PAIR_TILE) {
+      const int i = (int)row + y;
+      PairSum sum = {0, 0};
+      for (int k = 0; k < p.k; k += PAIR_TILE) {
+        const int q = k + x;
+        ta[y][x] = i < p.n && q < p.k ? (double)wide(((const T*)p.a)[off[0] + i * p.row[0] + q * p.step[0]]) : 0;
+        tb[y][x] = jl < p.m && q < p.k ? (double)wide(((const T*)p.b)[off[1] + jl * p.row[1] + q * p.step[1]]) : 0;
+        __syncthreads();
+        const int end = p.k - k < PAIR_TILE ? p.k - k : PAIR_TILE;
+        for (int e = 0; e < end; e++) pair_add<Kind>(sum, ta[y][e] - tb[x][e], p.power);
+        __syncthreads();
+      }
+      if (i >= p.n || j >= p.m) continue;
+      const double norm = pair_norm<Kind>(sum, p.power);
+      const i64 at = (g * p.n + i) * p.m + j;
+      if (Slope) {
+        p.norm[at] = norm;
+        p.norm[p.batches * p.n * p.m + at] = pair_factor<Kind>(norm, (double)wide(((const T*)p.dy)[off[2] + i * p.row[2] + j * p.step[2]]), sum);
+      } else {
+        ((T*)p.out)[at] = narrow<T>::of(norm);
+      }
     }
   }
 }

@@ -88,7 +88,8 @@ HT_KERNEL(scatter_add_i64, Index, p) { scatter_add<i64, i64>(p); }
 HT_KERNEL(scatter_add_b8, Index, p) { scatter_add<i64, b8>(p); }
 
 // rows_add: out[index[i]] += rows i of src, for tables whose rows are columns wide. The block of the first index of a value adds up all
-// rows of that value, in their order; out was set to 0 before. A row is blockIdx.x, 256 of its columns blockIdx.y. along[0] and along[3]
+// rows of that value, in their order; out was set to 0 before. A row is blockIdx.x;
+// blockIdx.y, and every gridDim.y-th after it, are 256 of its columns. along[0] and along[3]
 // are the distances of rows, word is the index to leave out, if flags has INDEX_ZERO.
 struct Rows {
   void* out;
@@ -109,27 +110,29 @@ template <class T> HT_FN void rows_add(const Rows& p) {
     if (threadIdx.x == 0) refuse(p.guard, blockIdx.x, mine, 0, p.rows);
     return;
   }
-  const i64 c = (i64)blockIdx.y * INDEX_THREADS + threadIdx.x;
-  const bool in = c < p.columns;
-  const i64 from = in ? c / p.inner * p.outer_src + c % p.inner : 0;
-  double sum = 0;
-  for (i64 base = 0; base < p.n; base += INDEX_THREADS) {
-    const i64 j = base + threadIdx.x;
-    const u32 some = __ballot_sync(0xffffffffu, j < p.n && p.index[j] == mine);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) found[threadIdx.x / 32] = some;
-    __syncthreads();
-    for (int w = 0; w < INDEX_THREADS / 32; w++) {
-      u32 bits = found[w];
-      while (bits) {
-        const i64 row = base + w * 32 + __ffs((int)bits) - 1;
-        if (row < (i64)blockIdx.x) return;  // not the first: another block adds; all threads see the same
-        bits &= bits - 1;
-        if (in) sum += (double)wide(((const T*)p.src)[row * p.row_src + from]);
+  for (i64 first = (i64)blockIdx.y * INDEX_THREADS; first < p.columns; first += (i64)gridDim.y * INDEX_THREADS) {
+    const i64 c = first + threadIdx.x;
+    const bool in = c < p.columns;
+    const i64 from = in ? c / p.inner * p.outer_src + c % p.inner : 0;
+    double sum = 0;
+    for (i64 base = 0; base < p.n; base += INDEX_THREADS) {
+      const i64 j = base + threadIdx.x;
+      const u32 some = __ballot_sync(0xffffffffu, j < p.n && p.index[j] == mine);
+      __syncthreads();
+      if (threadIdx.x % 32 == 0) found[threadIdx.x / 32] = some;
+      __syncthreads();
+      for (int w = 0; w < INDEX_THREADS / 32; w++) {
+        u32 bits = found[w];
+        while (bits) {
+          const i64 row = base + w * 32 + __ffs((int)bits) - 1;
+          if (row < (i64)blockIdx.x) return;  // not the first: another block adds; all threads see the same
+          bits &= bits - 1;
+          if (in) sum += (double)wide(((const T*)p.src)[row * p.row_src + from]);
+        }
       }
     }
+    if (in) ((T*)p.out)[mine * p.row_out + c / p.inner * p.outer_out + c % p.inner] = narrow<T>::of(sum);
   }
-  if (in) ((T*)p.out)[mine * p.row_out + c / p.inner * p.outer_out + c % p.inner] = narrow<T>::of(sum);
 }
 HT_KERNEL(rows_add_f16, Rows, p) { rows_add<f16>(p); }
 HT_KERNEL(rows_add_bf16, Rows, p) { rows_add<bf16>(p); }
@@ -144,12 +147,12 @@ template <class T> HT_FN void rows_sorted(const Rows& p) {
     if (threadIdx.x == 0) refuse(p.guard, p.order[s], mine, 0, p.rows);
     return;
   }
-  const i64 c = (i64)blockIdx.y * INDEX_THREADS + threadIdx.x;
-  if (c >= p.columns) return;
-  const i64 from = c / p.inner * p.outer_src + c % p.inner;
-  double sum = 0;
-  for (i64 j = s; j < p.n && p.index[p.order[j]] == mine; j++) sum += (double)wide(((const T*)p.src)[p.order[j] * p.row_src + from]);
-  ((T*)p.out)[mine * p.row_out + c / p.inner * p.outer_out + c % p.inner] = narrow<T>::of(sum);
+  for (i64 c = (i64)blockIdx.y * INDEX_THREADS + threadIdx.x; c < p.columns; c += (i64)gridDim.y * INDEX_THREADS) {
+    const i64 from = c / p.inner * p.outer_src + c % p.inner;
+    double sum = 0;
+    for (i64 j = s; j < p.n && p.index[p.order[j]] == mine; j++) sum += (double)wide(((const T*)p.src)[p.order[j] * p.row_src + from]);
+    ((T*)p.out)[mine * p.row_out + c / p.inner * p.outer_out + c % p.inner] = narrow<T>::of(sum);
+  }
 }
 HT_KERNEL(rows_sorted_f16, Rows, p) { rows_sorted<f16>(p); }
 HT_KERNEL(rows_sorted_bf16, Rows, p) { rows_sorted<bf16>(p); }

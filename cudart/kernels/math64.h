@@ -2932,3 +2932,62 @@ HT_MATH double atan64(double v0) {
   }
   return v110;
 }
+// power64 returns x^y with the digits of a float32, for such numbers, NaN unless x is positive and finite.
+HT_MATH double power64(double v0, double v1) {
+  double v3 = ht_double(ht_bits(v0) + ht_bits(ht_double(0x95f619980c433ull)));
+  double v4 = ht_double(ht_bits(v3) >> 52);
+  double v5 = ht_double(ht_bits(v4) << 52);
+  double v6 = ht_double(ht_bits(v0) - ht_bits(v5));
+  double v8 = ht_double(ht_bits(v6) + ht_bits(1.0));
+  double v10 = ht_double(ht_bits(v4) | ht_bits(4.503599627370496e+15));
+  double v12 = (v10 - 4.503599627371519e+15);
+  double v13 = (v8 - 1.0);
+  double v15 = (2.0 + v13);
+  double v16 = (v13 / v15);
+  double v17 = (v16 * v16);
+  double v18 = (v16 * v17);
+  double v21 = ht_fma(0.13333333333333333, v17, 0.15384615384615385);
+  double v23 = ht_fma(v21, v17, 0.18181818181818182);
+  double v25 = ht_fma(v23, v17, 0.2222222222222222);
+  double v27 = ht_fma(v25, v17, 0.2857142857142857);
+  double v29 = ht_fma(v27, v17, 0.4);
+  double v31 = ht_fma(v29, v17, 0.6666666666666666);
+  double v32 = (v16 + v16);
+  double v33 = ht_fma(v18, v31, v32);
+  double v35 = ht_fma(v12, 0.6931471805599453, v33);
+  double v36 = (v1 * v35);
+  double v39 = v36;
+  if (89.0 < v36) {
+    v39 = 89.0;
+  }
+  double v40 = v39;
+  if (-105.0 > v39) {
+    v40 = -105.0;
+  }
+  double v43 = ht_fma(v40, 1.4426950408889634, 6.755399441055744e+15);
+  double v44 = (v43 - 6.755399441055744e+15);
+  double v45 = ht_fma(-v44, 0.6931471805599453, v40);
+  double v48 = ht_fma(2.755731922398589e-07, v45, 2.7557319223985893e-06);
+  double v50 = ht_fma(v48, v45, 2.48015873015873e-05);
+  double v52 = ht_fma(v50, v45, 0.0001984126984126984);
+  double v54 = ht_fma(v52, v45, 0.001388888888888889);
+  double v56 = ht_fma(v54, v45, 0.008333333333333333);
+  double v58 = ht_fma(v56, v45, 0.041666666666666664);
+  double v60 = ht_fma(v58, v45, 0.16666666666666666);
+  double v62 = ht_fma(v60, v45, 0.5);
+  double v63 = ht_fma(v62, v45, 1.0);
+  double v64 = ht_fma(v63, v45, 1.0);
+  double v65 = ht_double(ht_bits(v43) << 52);
+  double v66 = ht_double(ht_bits(v64) + ht_bits(v65));
+  bool v68 = 0.0 < v0;
+  double v70 = (ht_double(0x7ff8000000000000ull));
+  if (v68) {
+    v70 = v66;
+  }
+  bool v72 = v0 < ht_double(0x7ff0000000000000ull);
+  double v73 = (ht_double(0x7ff8000000000000ull));
+  if (v72) {
+    v73 = v70;
+  }
+  return v73;
+}

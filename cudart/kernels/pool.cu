@@ -27,7 +27,7 @@ HT_FN Span pool_span(const Pool& p, int d, int i) {
 }
 HT_FN int span_count(const Span& s) { return s.hi > s.lo ? (s.hi - s.lo - 1) / s.step + 1 : 0; }
 HT_FN double pool_divisor(const Pool& p, const Span& a, const Span& b, const Span& c) {
-  const int n = span_count(a) * span_count(b) * span_count(c);
+  const i64 n = (i64)span_count(a) * span_count(b) * span_count(c);
   if (n == 0) return 0;
   if (p.divisor != 0) return p.divisor;
   return p.kernel[0] != 0 && p.count_padding ? (double)a.size * b.size * c.size : (double)n;

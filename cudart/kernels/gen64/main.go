@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	function = regexp.MustCompile(`^func (\w+)\(v0 float64\) float64 \{`)
+	function = regexp.MustCompile(`^func (\w+)\((v0(?:, v1)?) float64\) float64 \{`)
 	compare  = regexp.MustCompile(` (<|>|==|<=|>=|!=) `)
 	token    = regexp.MustCompile(`(?:<<|>>) \d+|[A-Za-z_][\w.]*\(?|0x[0-9a-f]+|\d[\d.]*(?:e[+-]?\d+)?`)
 	whole    = regexp.MustCompile(`^\d+$`)
@@ -48,10 +48,21 @@ func main() {
 	if err != nil {
 		log.Fatal("gen64: ", err)
 	}
+	text, err := header64(string(src))
+	if err == nil {
+		err = os.WriteFile(result, []byte(text), 0o644)
+	}
+	if err != nil {
+		log.Fatal("gen64: ", err)
+	}
+}
+
+// header64 is the header of the functions in a Go source.
+func header64(src string) (string, error) {
 	var out strings.Builder
 	fmt.Fprint(&out, header, "\n")
 	comment := ""
-	for line := range strings.Lines(string(src)) {
+	for line := range strings.Lines(src) {
 		line = strings.TrimRight(line, "\n")
 		text := strings.TrimSpace(line)
 		indent := strings.Repeat("  ", len(line)-len(strings.TrimLeft(line, "\t")))
@@ -61,7 +72,8 @@ func main() {
 		case strings.HasPrefix(text, "// "):
 			comment = line
 		case function.MatchString(line):
-			fmt.Fprintf(&out, "%s\nHT_MATH double %s(double v0) {\n", comment, function.FindStringSubmatch(line)[1])
+			f := function.FindStringSubmatch(line)
+			fmt.Fprintf(&out, "%s\nHT_MATH double %s(double %s) {\n", comment, f[1], strings.ReplaceAll(f[2], ", ", ", double "))
 		case text == "}":
 			fmt.Fprintln(&out, indent+"}")
 		case strings.HasPrefix(text, "if "):
@@ -77,12 +89,10 @@ func main() {
 		default:
 			name, value, ok := strings.Cut(text, " = ")
 			if !ok {
-				log.Fatalf("gen64: %s: what is %q?", source, line)
+				return "", fmt.Errorf("%s: what is %q?", source, line)
 			}
 			fmt.Fprintf(&out, "%s%s = %s;\n", indent, name, expression(value))
 		}
 	}
-	if err := os.WriteFile(result, []byte(out.String()), 0o644); err != nil {
-		log.Fatal("gen64: ", err)
-	}
+	return out.String(), nil
 }
