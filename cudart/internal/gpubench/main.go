@@ -98,6 +98,8 @@ func main() {
 	within := flag.Duration("within", 9*time.Minute, "begin nothing that usually takes longer than what is left of this, and end by then; 0: as long as it takes")
 	again := flag.String("again", "", "also run stages again whose name has this in it")
 	who := flag.Bool("probe", false, "say what the GPU is")
+	compile := flag.Bool("compile", false, "have the driver compile all kernels, each by itself, as programs load them")
+	share := flag.String("share", "", "with -compile: be one of its processes, \"2/16\"")
 	cells := flag.Bool("cells", false, "time processes that take a training step, as notebook cells do")
 	cell := flag.Bool("cell", false, "be one of these")
 	record := flag.String("record", "", "append the report of -o's folder to this file: cudart/RESULTS.md")
@@ -114,6 +116,10 @@ func main() {
 		err = steps(*model)
 	case *who:
 		err = probe()
+	case *compile && *share != "":
+		err = compileShare(*share)
+	case *compile:
+		err = compileKernels()
 	case *cells:
 		err = timeCells()
 	case *cell:

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -118,7 +119,7 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 			argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
 		}
 		cmd := exec.CommandContext(timed, argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(os.Environ(), s.env...), log
+		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
 		cmd.WaitDelay = 5 * time.Second
 		together(cmd)
 		if one := st.follow(cmd, s, e.Attempts, log); err == nil {
@@ -153,6 +154,17 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 	if said, err := os.ReadFile(log.Name()); err == nil && int64(len(said)) >= at {
 		e.read(said[at:])
 	}
+}
+
+// environment is that of stages: they share the driver's cache of compiled kernels, which has room for all and is there without a home, too.
+func environment() []string {
+	env := os.Environ()
+	for name, value := range map[string]string{"CUDA_CACHE_PATH": filepath.Join(os.TempDir(), "halftone-gpubench"), "CUDA_CACHE_MAXSIZE": strconv.Itoa(4<<30 - 1)} {
+		if os.Getenv(name) == "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // follow starts a command and sorts its output: figures, as they come, and the log.

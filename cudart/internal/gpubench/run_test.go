@@ -218,4 +218,30 @@ func TestPlan(t *testing.T) {
 	if len(seen) < 20 {
 		t.Errorf("%d stages", len(seen))
 	}
+	// What is worth most comes first: what a call of nine minutes has time for are the walk over the table and all figures once.
+	var early time.Duration
+	var names []string
+	for _, s := range p.stages() {
+		if early += s.usual; early > 9*time.Minute {
+			break
+		}
+		names = append(names, s.name)
+	}
+	first := strings.Join(names, "; ")
+	for _, want := range []string{"compile; tests of amp; ", "steps of GPT 1, PyTorch", "kernels 1, PyTorch", "driver 1, PyTorch"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q among the first: %s", want, first)
+		}
+	}
+}
+
+// TestEnvironment: stages share a cache of the driver's, if the caller has not named one.
+func TestEnvironment(t *testing.T) {
+	needsShell(t)
+	t.Setenv("CUDA_CACHE_PATH", "")
+	t.Setenv("CUDA_CACHE_MAXSIZE", "7")
+	st := call(t, t.Context(), t.TempDir(), time.Hour, sh("a", ours, `echo "{\"name\":\"$CUDA_CACHE_PATH\",\"value\":$CUDA_CACHE_MAXSIZE}"`))
+	if err := st.save(); err != nil || len(st.figures) != 1 || !strings.HasSuffix(st.figures[0].Name, "/halftone-gpubench") || st.figures[0].Value != 7 {
+		t.Errorf("%v, %v", st.figures, err)
+	}
 }

@@ -41,21 +41,27 @@ type plan struct {
 
 func (p *plan) stages() []stage {
 	list := []stage{
+		// What comes then does not wait for the driver's compiler, one kernel after another.
+		{name: "compile", side: ours, usual: 30 * time.Second, limit: 3 * time.Minute, argv: []string{p.exe, "-compile"}},
 		// The walk over the op table: every case of every row on the GPU and on the CPU.
 		p.suite("amp", 60, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
+	}
+	list = append(list, p.figures(1)...)
+	list = append(list,
 		p.suite("cudart", 60, 240, nil),
 		p.suite("cudart/driver", 20, 120, nil),
 		p.suite("kernelext/session", 30, 120, nil, "-test.run=OnTheGPU$|CapturedInASession$"),
 		p.suite("cudart/libraries", 5, 60, nil),
-	}
-	list = append(list, p.figures(1)...)
-	list = append(list, stage{name: "cells", side: ours, usual: 15 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}})
+		stage{name: "cells", side: ours, usual: 15 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}})
 	list = append(list, p.checkers()...)
+	// The CPU's own tests with the GPU as the device of scopes that name none.
+	for _, pkg := range []string{"amp", "amp/nn", "amp/optim"} {
+		list = append(list, p.suite(pkg, 60, 240, []string{"HALFTONE_TEST_DEVICE=cuda:0"}, "-test.short"))
+	}
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
-	// amp's own tests with the GPU as the device of scopes that name none.
-	return append(list, p.suite("amp", 60, 240, []string{"HALFTONE_TEST_DEVICE=cuda:0"}, "-test.short"))
+	return list
 }
 
 // suite is a test binary in its own folder, as go test would run it.
@@ -80,7 +86,10 @@ func (p *plan) figures(round int) (list []stage) {
 		in         string
 		env        []string
 	}{
-		{"steps", 60, []string{p.exe, "-steps"}, script("steps.py"), "", nil},
+		// A model a process: one that loses the device takes no other with it.
+		{"steps of MLP", 20, []string{p.exe, "-steps", "-model", "MLP"}, script("steps.py", "MLP"), "", nil},
+		{"steps of ResNet", 40, []string{p.exe, "-steps", "-model", "ResNet"}, script("steps.py", "ResNet"), "", nil},
+		{"steps of GPT", 40, []string{p.exe, "-steps", "-model", "GPT"}, script("steps.py", "GPT"), "", nil},
 		{"kernels", 60, []string{"./suite.test", "-test.run=TestKernelSpeed$", "-test.timeout=235s"}, script("kernelpeer.py", "/dev/stdout"),
 			filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=/dev/stdout"}},
 		{"driver", 60, []string{p.exe, "-bench"}, script("peer.py"), "", nil},

@@ -105,11 +105,55 @@ func steps(model string) error {
 				return err
 			}
 		}
+		var ratio, lo, hi float64
+		if err := attempt(func() { ratio, lo, hi = scalerCost(m.make, size(m.steps, 1)) }); err != nil {
+			fmt.Fprintf(os.Stderr, "%s, the scaler's cost: %v\n", m.name, err)
+			untimed = append(untimed, m.name+", the scaler's cost")
+		} else if err := out.Encode(figure{m.name + ", with the scaler by without", ratio, "×", fmt.Sprintf("rounds in turn, %.4f to %.4f", lo, hi)}); err != nil {
+			return err
+		}
 	}
 	if len(untimed) > 0 {
 		return fmt.Errorf("not timed: %s", strings.Join(untimed, "; "))
 	}
 	return nil
+}
+
+// scalerCost returns the time of n steps with the scaler by that without, the median of rounds that take turns, and the least and the most:
+// apart, what else changes with time is more than the scaler takes.
+func scalerCost(build func(root *amp.Scope) training, n int) (ratio, lo, hi float64) {
+	root := amp.NewScope(amp.On("cuda:0"), amp.Seed(1))
+	defer root.Close()
+	m := build(root)
+	defer m.free()
+	wait := func() { must(must2(amp.OpenDevice("cuda:0")).Sync()) }
+	step := func(s *amp.Scope, scaler *amp.GradScaler) {
+		m.opt.ZeroGrad()
+		scaler.Scale(s, m.loss(s.Autocast(amp.Float16))).Backward()
+		scaler.Step(m.opt)
+		scaler.Update()
+	}
+	run := func(scaler *amp.GradScaler) float64 {
+		for s := range root.Steps(1) { // what changing scalers takes is not counted
+			step(s, scaler)
+		}
+		wait()
+		began := time.Now()
+		for s := range root.Steps(n) {
+			step(s, scaler)
+		}
+		wait()
+		return time.Since(began).Seconds()
+	}
+	with, without := amp.NewGradScaler(amp.InitScale(1024)), amp.NewGradScaler(amp.ScalerEnabled(false))
+	run(with)
+	run(without)
+	var ratios []float64
+	for range size(11, 1) {
+		a := run(with)
+		ratios = append(ratios, a/run(without))
+	}
+	return middle(ratios), slices.Min(ratios), slices.Max(ratios)
 }
 
 // timeSteps returns the median time of a step, in five rounds of n, and the memory that its forward pass leaves.

@@ -51,7 +51,7 @@ func build(ctx context.Context, out string) error {
 	for line := range strings.Lines(list) {
 		path, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		path = strings.TrimPrefix(path, module)
-		if !ok || withoutGPU[path] || strings.HasPrefix(path, "cudart/internal/") {
+		if !ok || withoutGPU[path] || strings.HasPrefix(path, "cudart/internal/") || strings.HasPrefix(path, "cudart/kernels/") {
 			continue
 		}
 		fmt.Println("packing", path)
@@ -63,9 +63,9 @@ func build(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, and those of sessions keep tensors
-	// in its memory from process to process.
-	for _, path := range []string{"amp", "kernelext/session"} {
+	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, those of layers and optimizers run with
+	// the GPU as the default device, and those of sessions keep tensors in its memory from process to process.
+	for _, path := range []string{"amp", "amp/nn", "amp/optim", "kernelext/session"} {
 		fmt.Println("packing", path)
 		to := filepath.Join(out, "tests", filepath.FromSlash(path))
 		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
