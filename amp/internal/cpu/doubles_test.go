@@ -61,7 +61,7 @@ func TestWhole(t *testing.T) {
 	for _, v := range Variants() {
 		SetMode(Mode{Variant: v})
 		for n := range 70 {
-			for _, span := range []int64{1, 3, 1000, 1<<53 - 1, 1 << 53} {
+			for _, span := range []int64{1, 3, 1000, 1 << 52, 1<<52 + 1, 1<<53 - 1, 1 << 53} {
 				lo := []int64{0, -5, 1 << 62, math.MinInt64}[n%4]
 				u, buf := make([]float64, n+3)[n%3:][:n], make([]int64, n+2)
 				for i := range u {

@@ -6,10 +6,15 @@ import "math"
 // how many that were.
 func polarVec(radius, angle []float64, numbers []uint32) int {
 	n := len(radius) / 8
-	if variant() != AVX512 || n == 0 {
+	v := variant()
+	if v == Generic || n == 0 {
 		return 0
 	}
-	polarZ(n, &numbers[0], &radius[0], &angle[0], &polarConstants)
+	if v == AVX512 {
+		polarZ(n, &numbers[0], &radius[0], &angle[0], &polarConstants)
+	} else {
+		polarY(n, &numbers[0], &radius[0], &angle[0], &polarConstants)
+	}
 	return 8 * n
 }
 
@@ -19,10 +24,15 @@ var polarConstants = [18]uint64{math.Float64bits(-0x1p-64), math.Float64bits(0x1
 // planeVec writes pairs of numbers, in whole registers, and returns how many pairs that were.
 func planeVec(dst, radius, sin, cos []float64, mean, std float64) int {
 	n := len(dst) / 16
-	if variant() != AVX512 || n == 0 {
+	v := variant()
+	if v == Generic || n == 0 {
 		return 0
 	}
 	arg := [19]uint64{math.Float64bits(-2), math.Float64bits(mean), math.Float64bits(std), 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15}
-	planeZ(n, &radius[0], &sin[0], &cos[0], &dst[0], &arg)
+	if v == AVX512 {
+		planeZ(n, &radius[0], &sin[0], &cos[0], &dst[0], &arg)
+	} else {
+		planeY(n, &radius[0], &sin[0], &cos[0], &dst[0], &arg)
+	}
 	return 8 * n
 }

@@ -33,11 +33,27 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestUniform: rounded as the 64 bits would be, also where they are halfway between two numbers and where they round up to 1.
+// TestUniform: rounded as the 64 bits would be, also where they are halfway between two numbers and where they round up to 1; and in bulk alike.
 func TestUniform(t *testing.T) {
-	for _, x := range []uint64{0, 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<53 + 1, 1<<54 + 2, 1<<54 + 6, 1<<63 + 1<<10, 1<<63 + 3<<10, 1<<64 - 1, 1<<64 - 1<<10, 1<<64 - 1<<10 - 1, 0x123456789abcdef0} {
+	defer SetMode(Current())
+	all := []uint64{0, 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<53 + 1, 1<<54 + 2, 1<<54 + 6, 1<<63 + 1<<10, 1<<63 + 3<<10, 1<<64 - 1, 1<<64 - 1<<10, 1<<64 - 1<<10 - 1, 0x123456789abcdef0, 1<<63 - 1, 1 << 33}
+	numbers, dst := []uint32{0}, make([]float64, len(all)) // the first one makes the others begin unaligned
+	for _, x := range all {
+		numbers = append(numbers, uint32(x>>32), uint32(x))
 		if got, want := Uniform(uint32(x>>32), uint32(x)), float64(x)*0x1p-64; got != want {
 			t.Errorf("%#x: %v, want %v", x, got, want)
+		}
+	}
+	for _, v := range Variants() {
+		SetMode(Mode{Variant: v})
+		if done := uniformsVec(dst, numbers[1:], 0, 1); v != Generic && done != len(all) {
+			t.Fatalf("%v: %d of %d done", v, done, len(all))
+		} else {
+			for i, got := range dst[:done] {
+				if want := float64(all[i]) * 0x1p-64; got != want {
+					t.Errorf("%v: %#x: %v, want %v", v, all[i], got, want)
+				}
+			}
 		}
 	}
 }

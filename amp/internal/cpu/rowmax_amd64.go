@@ -15,9 +15,14 @@ func maxTileRows(rows, n int, sums []float32, high int, dst []float32, ldd int, 
 // wideBoolsVec does whole vectors, and returns how many elements those are.
 func wideBoolsVec(dst []float32, src []byte) int {
 	n := len(dst) / 16
-	if n == 0 || variant() != AVX512 {
+	v := variant()
+	if n == 0 || v == Generic {
 		return 0
 	}
-	wideBools(n, &src[0], &dst[0])
+	if v == AVX512 {
+		wideBools(n, &src[0], &dst[0])
+	} else {
+		wideBoolsY(n, &src[0], &dst[0])
+	}
 	return 16 * n
 }

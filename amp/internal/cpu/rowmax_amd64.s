@@ -145,3 +145,28 @@ some:
 	JNZ some
 	VZEROUPPER
 	RET
+
+// func wideBoolsY(n int, src *byte, dst *float32)
+TEXT ·wideBoolsY(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	MOVL $0x3f800000, AX
+	VMOVD AX, X1
+	VPBROADCASTD X1, Y1
+	VPXOR Y2, Y2, Y2
+some:
+	VPMOVZXBD 0(SI), Y3
+	VPCMPEQD Y2, Y3, Y3
+	VPANDN Y1, Y3, Y3
+	VMOVDQU Y3, 0(DI)
+	VPMOVZXBD 8(SI), Y4
+	VPCMPEQD Y2, Y4, Y4
+	VPANDN Y1, Y4, Y4
+	VMOVDQU Y4, 32(DI)
+	ADDQ $16, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ some
+	VZEROUPPER
+	RET

@@ -56,7 +56,16 @@ func TestMaxTileRows(t *testing.T) {
 	}
 }
 
+// TestWidenBools holds every variant to the definition, at all lengths and an unaligned start.
 func TestWidenBools(t *testing.T) {
+	defer SetMode(Current())
+	for _, v := range Variants() {
+		SetMode(Mode{Variant: v})
+		t.Run(v.String(), testWidenBools)
+	}
+}
+
+func testWidenBools(t *testing.T) {
 	src := make([]byte, 80)
 	for i := range src {
 		src[i] = byte(i * i % 3 * (1 + i%5*60)) // 0, 1 and others

@@ -2477,10 +2477,20 @@ func philoxY(n int, t *philoxTable, dst *uint32)
 //go:noescape
 func philoxZ(n int, t *philoxTable, dst *uint32)
 
+// planeY does n pairs of registers of pairs.
+//
+//go:noescape
+func planeY(n int, radius *float64, sin *float64, cos *float64, dst *float64, t *[19]uint64)
+
 // planeZ does n registers of pairs.
 //
 //go:noescape
 func planeZ(n int, radius *float64, sin *float64, cos *float64, dst *float64, t *[19]uint64)
+
+// polarY does n pairs of registers of blocks.
+//
+//go:noescape
+func polarY(n int, numbers *uint32, radius *float64, angle *float64, t *[18]uint64)
 
 // polarZ does n registers of blocks.
 //
@@ -2842,6 +2852,11 @@ func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 //go:noescape
 func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
 
+// transposeY is transposeZ for AVX2.
+//
+//go:noescape
+func transposeY(n int, src *uint32, lds int, next int, dst *uint32, ldd int)
+
 // transposeZ writes n squares of 16×16 words, whose first rows follow each other in dst: word (i,j) of a square becomes (j,i). Strides in bytes; squares of src lie next bytes apart.
 //
 //go:noescape
@@ -2862,6 +2877,11 @@ func truthsZ(blocks int, src *float32, dst *uint8)
 //go:noescape
 func turnTaps(n int, taps int, src *float32, lds int, dst *float32, index *[16]uint32)
 
+// uniformsY sets n pairs of registers to shift + scale·u, u the numbers over 2^64; the earlier of two is the upper half of one.
+//
+//go:noescape
+func uniformsY(n int, numbers *uint32, dst *float64, t *[3]float64)
+
 // uniformsZ sets n registers to shift + scale·u, u the numbers over 2^64; the earlier of two is the upper half of one.
 //
 //go:noescape
@@ -2877,6 +2897,11 @@ func unscaleY(n int, x *float32, left *int, k *float32)
 //go:noescape
 func unscaleZ(n int, x *float32, left *int, k *float32)
 
+// wholeY sets n pairs of registers to shift + u·scale without its fraction, held to a largest number, below 2^52, before the sum; of shift the bits of 2^52 have been taken away.
+//
+//go:noescape
+func wholeY(n int, u *float64, dst *int64, t *[3]uint64)
+
 // wholeZ sets n registers to shift + u·scale without its fraction, held to a largest number before the sum.
 //
 //go:noescape
@@ -2886,6 +2911,11 @@ func wholeZ(n int, u *float64, dst *int64, t *[3]uint64)
 //
 //go:noescape
 func wideBools(n int, src *byte, dst *float32)
+
+// wideBoolsY is wideBools for AVX2.
+//
+//go:noescape
+func wideBoolsY(n int, src *byte, dst *float32)
 
 // widenBF16RowsY converts rows of so many blocks of 8 elements: bfloat16 to float32; distances of rows in bytes.
 //

@@ -4,12 +4,17 @@ package cpu
 // as squares of 16 go, and returns how many rows and columns that were: dst[i·ldd+j] = src[j·lds+i].
 func Transpose(dst, src []uint32, rows, columns, lds, ldd int) (doneRows, doneColumns int) {
 	doneRows, doneColumns = rows&^15, columns&^15
-	if variant() != AVX512 || doneRows == 0 || doneColumns == 0 {
+	v := variant()
+	if v == Generic || doneRows == 0 || doneColumns == 0 {
 		return 0, 0
+	}
+	squares := transposeY
+	if v == AVX512 {
+		squares = transposeZ
 	}
 	_, _ = dst[(doneRows-1)*ldd+doneColumns-1], src[(doneColumns-1)*lds+doneRows-1]
 	for i := 0; i < doneRows; i += 16 {
-		transposeZ(doneColumns/16, &src[i], 4*lds, 16*4*lds, &dst[i*ldd], 4*ldd)
+		squares(doneColumns/16, &src[i], 4*lds, 16*4*lds, &dst[i*ldd], 4*ldd)
 	}
 	return doneRows, doneColumns
 }

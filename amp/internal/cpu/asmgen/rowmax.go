@@ -23,6 +23,24 @@ func (f *asmFile) wideBools() {
 	f.op("DECQ", "CX")
 	f.op("JNZ", "some")
 	f.ret()
+	f.fn("wideBoolsY", "is wideBools for AVX2.", param{"n", "int", "CX"}, param{"src", "*byte", "SI"}, param{"dst", "*float32", "DI"})
+	f.op("MOVL", "$0x3f800000", "AX")
+	f.op("VMOVD", "AX", "X1")
+	f.op("VPBROADCASTD", "X1", "Y1")
+	f.op("VPXOR", "Y2", "Y2", "Y2")
+	f.label("some")
+	for i := range 2 {
+		v := vec("Y", 3+i)
+		f.op("VPMOVZXBD", at(8*i, "SI"), v)
+		f.op("VPCMPEQD", "Y2", v, v)
+		f.op("VPANDN", "Y1", v, v)
+		f.op("VMOVDQU", v, at(32*i, "DI"))
+	}
+	f.op("ADDQ", "$16", "SI")
+	f.op("ADDQ", "$64", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "some")
+	f.ret()
 }
 
 // rowMax goes over rows, or those of tiles, 32 elements of a row beside each other, and then copies them to rows.

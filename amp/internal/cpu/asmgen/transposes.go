@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // transposes turn squares of 32-bit words around in registers, so that both sides are read and written in whole cache lines: read word by
 // word, lines that lie a power of two apart would displace each other.
 func transposes(f *asmFile) {
@@ -39,6 +41,53 @@ func transposes(f *asmFile) {
 	}
 	f.op("ADDQ", "R11", "SI")
 	f.op("ADDQ", "$64", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+	f.transposeY()
+}
+
+// transposeY turns a square in two halves of 8 columns of dst, and these in two of 8 rows, for AVX2: whole lines of src are read one after
+// another, and both halves of a line of dst are written soon after each other.
+func (f *asmFile) transposeY() {
+	f.fn("transposeY", "is transposeZ for AVX2.",
+		param{"n", "int", "CX"}, param{"src", "*uint32", "SI"}, param{"lds", "int", "R8"}, param{"next", "int", "R11"}, param{"dst", "*uint32", "DI"}, param{"ldd", "int", "R9"})
+	y := func(i int) string { return vec("Y", i) }
+	f.op("SHRQ", "$1", "R11") // from one half to the next
+	f.op("ADDQ", "CX", "CX")
+	f.op("LEAQ", "(R8)(R8*2)", "R12")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "DI", "BX")
+	for half := range 2 {
+		f.op("LEAQ", at(32*half, "SI"), "AX")
+		f.op("LEAQ", "(AX)(R8*4)", "DX")
+		// Columns in 128 bits: row i of the upper four beside row i of the lower four, so that no part has to change places afterwards.
+		for part := range 2 {
+			for i, off := range []string{"(%s)", "(%s)(R8*1)", "(%s)(R8*2)", "(%s)(R12*1)"} {
+				f.op("VMOVUPS", fmt.Sprintf(off, "AX"), vec("X", i))
+				f.op("VINSERTF128", "$1", fmt.Sprintf(off, "DX"), y(i), y(i))
+			}
+			for i := 0; i < 4; i += 2 {
+				f.op("VUNPCKLPS", y(i+1), y(i), y(4+i))
+				f.op("VUNPCKHPS", y(i+1), y(i), y(5+i))
+			}
+			f.op("VUNPCKLPD", y(6), y(4), y(0))
+			f.op("VUNPCKHPD", y(6), y(4), y(1))
+			f.op("VUNPCKLPD", y(7), y(5), y(2))
+			f.op("VUNPCKHPD", y(7), y(5), y(3))
+			for i := range 4 {
+				f.op("VMOVUPS", y(i), "(BX)")
+				f.op("ADDQ", "R9", "BX")
+			}
+			if part == 0 {
+				f.op("ADDQ", "$16", "AX")
+				f.op("ADDQ", "$16", "DX")
+			}
+		}
+	}
+	f.op("ADDQ", "R11", "SI")
+	f.op("ADDQ", "$32", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
 	f.ret()
