@@ -1,11 +1,14 @@
 package cpu
 
 func maxRows(rows, n int, src []float32, lds int, most []float32) {
-	if variant() != AVX512 {
+	switch v := variant(); {
+	case v == AVX512:
+		rowMax(rows, n, &src[0], 4*lds, &most[0])
+	case v == AVX2 && n >= 8:
+		rowMaxY(rows, n, &src[0], 4*lds, &most[0])
+	default:
 		maxRowsPlain(rows, n, src, lds, most)
-		return
 	}
-	rowMax(rows, n, &src[0], 4*lds, &most[0])
 }
 
 func maxTileRows(rows, n int, sums []float32, high int, dst []float32, ldd int, most []float32) {

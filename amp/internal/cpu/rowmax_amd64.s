@@ -127,6 +127,71 @@ done:
 	VZEROUPPER
 	RET
 
+// func rowMaxY(rows int, n int, src *float32, lds int, most *float32)
+TEXT ·rowMaxY(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), CX
+	MOVQ n+8(FP), R11
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ most+32(FP), R9
+	MOVL $0xff800000, AX
+	VMOVD AX, X15
+	VPBROADCASTD X15, Y15
+	PCALIGN $32
+row:
+	MOVQ SI, R12
+	MOVQ R11, BX
+	VMOVAPS Y15, Y0
+	VMOVAPS Y15, Y1
+	VMOVAPS Y15, Y2
+	VMOVAPS Y15, Y3
+	SUBQ $32, BX
+	JL eights
+	PCALIGN $32
+some:
+	VMOVUPS 0(R12), Y4
+	VMAXPS Y0, Y4, Y0
+	VMOVUPS 32(R12), Y5
+	VMAXPS Y1, Y5, Y1
+	VMOVUPS 64(R12), Y6
+	VMAXPS Y2, Y6, Y2
+	VMOVUPS 96(R12), Y7
+	VMAXPS Y3, Y7, Y3
+	ADDQ $128, R12
+	SUBQ $32, BX
+	JGE some
+eights:
+	ADDQ $24, BX
+	JL rest
+eight:
+	VMOVUPS (R12), Y4
+	VMAXPS Y0, Y4, Y0
+	ADDQ $32, R12
+	SUBQ $8, BX
+	JGE eight
+rest:
+	CMPQ BX, $-8
+	JEQ done
+	VMOVUPS (R12)(BX*4), Y4
+	VMAXPS Y1, Y4, Y1
+done:
+	VMAXPS Y0, Y1, Y0
+	VMAXPS Y2, Y3, Y2
+	VMAXPS Y0, Y2, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X0, X1, X0
+	VPERMILPS $0x4e, X0, X1
+	VMAXPS X0, X1, X0
+	VPERMILPS $0xb1, X0, X1
+	VMAXPS X0, X1, X0
+	VMOVSS X0, (R9)
+	ADDQ $4, R9
+	ADDQ R8, SI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func wideBools(n int, src *byte, dst *float32)
 TEXT ·wideBools(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), CX

@@ -6,8 +6,16 @@ import (
 	"testing"
 )
 
-// TestMaxRows compares the vectors with the plain twin: all lengths, NaN, infinities, and rows of nothing else.
+// TestMaxRows compares the vectors of every variant with the plain twin: all lengths, NaN, infinities, and rows of nothing else.
 func TestMaxRows(t *testing.T) {
+	defer SetMode(Current())
+	for _, v := range Variants() {
+		SetMode(Mode{Variant: v})
+		t.Run(v.String(), testMaxRows)
+	}
+}
+
+func testMaxRows(t *testing.T) {
 	const rows, lds = 3, 109
 	src := splitNumbers(rows * lds)
 	for i := range 40 { // a row of NaN at first, then infinities
@@ -20,6 +28,15 @@ func TestMaxRows(t *testing.T) {
 		maxRowsPlain(rows, n, src, lds, want)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d elements: %v, want %v", n, got, want)
+		}
+	}
+	for n := 1; n < 70; n++ { // the largest at each place of a row that is a slice of its own
+		for i := range n {
+			row := slices.Repeat([]float32{-3}, n)
+			row[i] = -2
+			if MaxRows(1, n, row, n, got); got[0] != -2 {
+				t.Fatalf("element %d of %d: %v", i, n, got[0])
+			}
 		}
 	}
 }

@@ -2552,6 +2552,11 @@ func rewriteAllZ(n int, x *byte)
 //go:noescape
 func rowMax(rows int, n int, src *float32, lds int, most *float32)
 
+// rowMaxY writes the largest of n elements of each row, at least 8, NaN aside, minus infinity if there is none; distance of rows in bytes.
+//
+//go:noescape
+func rowMaxY(rows int, n int, src *float32, lds int, most *float32)
+
 // rowSteps sets n vectors of c to the sums over k of an element of a times 16 elements of b at the distance that a step gives.
 //
 //go:noescape

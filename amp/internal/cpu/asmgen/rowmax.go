@@ -5,6 +5,7 @@ package main
 func rowMaxima(f *asmFile) {
 	f.rowMax("rowMax", false)
 	f.rowMax("tileRowMax", true)
+	f.rowMaxY()
 	f.wideBools()
 }
 
@@ -115,6 +116,64 @@ func (f *asmFile) rowMax(name string, tiles bool) {
 	} else {
 		f.op("ADDQ", "R8", "SI")
 	}
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
+}
+
+// rowMaxY is rowMax for AVX2, which has no masks: the last elements of a row are read together with some before them, which changes no maximum.
+func (f *asmFile) rowMaxY() {
+	f.fn("rowMaxY", "writes the largest of n elements of each row, at least 8, NaN aside, minus infinity if there is none; distance of rows in bytes.",
+		param{"rows", "int", "CX"}, param{"n", "int", "R11"}, param{"src", "*float32", "SI"}, param{"lds", "int", "R8"}, param{"most", "*float32", "R9"})
+	f.op("MOVL", "$0xff800000", "AX")
+	f.op("VMOVD", "AX", "X15")
+	f.op("VPBROADCASTD", "X15", "Y15")
+	larger := func(of string, i int) { f.op("VMAXPS", vec("Y", i), of, vec("Y", i)) } // the second one is kept beside NaN
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVQ", "SI", "R12")
+	f.op("MOVQ", "R11", "BX")
+	for i := range 4 {
+		f.op("VMOVAPS", "Y15", vec("Y", i))
+	}
+	f.op("SUBQ", "$32", "BX")
+	f.op("JL", "eights")
+	f.op("PCALIGN", "$32")
+	f.label("some")
+	for i := range 4 {
+		f.op("VMOVUPS", at(32*i, "R12"), vec("Y", 4+i))
+		larger(vec("Y", 4+i), i)
+	}
+	f.op("ADDQ", "$128", "R12")
+	f.op("SUBQ", "$32", "BX")
+	f.op("JGE", "some")
+	f.label("eights")
+	f.op("ADDQ", "$24", "BX")
+	f.op("JL", "rest")
+	f.label("eight")
+	f.op("VMOVUPS", "(R12)", "Y4")
+	larger("Y4", 0)
+	f.op("ADDQ", "$32", "R12")
+	f.op("SUBQ", "$8", "BX")
+	f.op("JGE", "eight")
+	f.label("rest")
+	f.op("CMPQ", "BX", "$-8")
+	f.op("JEQ", "done")
+	f.op("VMOVUPS", "(R12)(BX*4)", "Y4")
+	larger("Y4", 1)
+	f.label("done")
+	for _, pair := range [][2]int{{1, 0}, {3, 2}, {2, 0}} {
+		larger(vec("Y", pair[0]), pair[1])
+	}
+	f.op("VEXTRACTF128", "$1", "Y0", "X1")
+	f.op("VMAXPS", "X0", "X1", "X0")
+	for _, turn := range []string{"$0x4e", "$0xb1"} {
+		f.op("VPERMILPS", turn, "X0", "X1")
+		f.op("VMAXPS", "X0", "X1", "X0")
+	}
+	f.op("VMOVSS", "X0", "(R9)")
+	f.op("ADDQ", "$4", "R9")
+	f.op("ADDQ", "R8", "SI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "row")
 	f.ret()
