@@ -11,7 +11,7 @@ import (
 // paired returns write's instructions for two blocks in turns, each with half of the registers; "" where those are too few, or where a
 // part may be left out.
 func (l *lanes) paired(write func(l *lanes, k int)) (both string) {
-	if l.reg != "Z" || slices.ContainsFunc(l.p.ins, func(i ins) bool { return i.op == opRare }) {
+	if slices.ContainsFunc(l.p.ins, func(i ins) bool { return i.op == opRare }) {
 		return ""
 	}
 	defer func() {

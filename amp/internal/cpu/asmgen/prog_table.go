@@ -143,4 +143,8 @@ func (f *asmFile) constants(consts pool) {
 		}
 	}
 	fmt.Fprintf(&f.b, "GLOBL mathConsts<>(SB), RODATA|NOPTR, $%d\n", 32*len(consts))
+	for i := range 4 {
+		fmt.Fprintf(&f.b, "DATA exponents<>+%d(SB)/8, $%#016x\n", 8*i, twice(magicF+2*127))
+	}
+	f.b.WriteString("GLOBL exponents<>(SB), RODATA|NOPTR, $32\n")
 }

@@ -251,18 +251,17 @@ func (l *lanes) scaled(v val, i ins) {
 		l.f.op("VSCALEFPS", k, y, r)
 		return
 	}
-	half, _ := l.constant(twice(0.5))
-	whole, _ := l.constant(twice(magicF))
-	one, _ := l.constant(twice(1))
+	// In the sum with exponents the last bits are k + 254: halves of that, rounded down and up, are exponents with their bias, and their powers
+	// of 2 are normal. The bits above leave at the shift.
+	for _, c := range []float32{0.5, magicF, 1} { // keeps the places of what the programs for AVX-512 read
+		l.constant(twice(c))
+	}
 	t := l.take()
-	l.f.op("VMULPS", half, k, r)
-	l.f.op("VADDPS", whole, r, r)
-	l.f.op("VSUBPS", whole, r, t)
-	l.f.op("VSUBPS", t, k, t)
-	l.f.op("VADDPS", whole, t, t)
+	l.f.op("VADDPS", "exponents<>(SB)", k, t)
+	l.f.op("VPSRAD", "$1", t, r)
+	l.f.op("VPSUBD", r, t, t)
 	for _, x := range []string{r, t} {
 		l.f.op("VPSLLD", "$23", x, x)
-		l.f.op("VPADDD", one, x, x)
 	}
 	l.f.op("VMULPS", y, r, r)
 	l.f.op("VMULPS", t, r, r)
