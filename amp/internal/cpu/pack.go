@@ -188,18 +188,18 @@ func (x *Matrix[T]) fetch(dst []T, off, stride int) {
 
 // transpose is pack for elements in memory that lie side by side along k.
 func transpose[T Float](dst []T, width, have, k int, src []T, off, sy int) {
-	y := 0
-	for ; y+4 <= have; y += 4 {
-		p := transpose4(dst[y:], width, src[off+y*sy:], sy, k)
-		for r := y; r < y+4; r++ {
-			for q, v := range src[off+r*sy+p : off+r*sy+k] {
-				dst[(p+q)*width+r] = v
-			}
+	for y := 0; y < have; {
+		rows, done := 1, 0 // steps of k
+		switch from := src[off+y*sy:]; {
+		case y+4 <= have:
+			rows, done = 4, transpose4(dst[y:], width, from, sy, k)
+		case y+2 <= have:
+			rows, done = 2, transpose2(dst[y:], width, from, sy, k)
 		}
-	}
-	for ; y < have; y++ {
-		for p, v := range src[off+y*sy : off+y*sy+k] {
-			dst[p*width+y] = v
+		for end := y + rows; y < end; y++ {
+			for q, v := range src[off+y*sy+done : off+y*sy+k] {
+				dst[(done+q)*width+y] = v
+			}
 		}
 	}
 }

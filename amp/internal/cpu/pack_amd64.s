@@ -70,6 +70,56 @@ loop:
 	VZEROUPPER
 	RET
 
+// func transpose2f32(n int, src *float32, lds int, dst *float32, ldd int)
+TEXT ·transpose2f32(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	LEAQ (R9)(R9*2), R11
+	PCALIGN $32
+loop:
+	VMOVUPS (SI), X0
+	VMOVUPS (SI)(R8*1), X1
+	VUNPCKLPS X1, X0, X2
+	VUNPCKHPS X1, X0, X3
+	VMOVLPS X2, (DI)
+	VMOVHPS X2, (DI)(R9*1)
+	VMOVLPS X3, (DI)(R9*2)
+	VMOVHPS X3, (DI)(R11*1)
+	ADDQ $16, SI
+	LEAQ (DI)(R9*4), DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func transpose2f64(n int, src *float64, lds int, dst *float64, ldd int)
+TEXT ·transpose2f64(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	LEAQ (R9)(R9*2), R11
+	PCALIGN $32
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(R8*1), Y1
+	VUNPCKLPD Y1, Y0, Y2
+	VUNPCKHPD Y1, Y0, Y3
+	VMOVUPD X2, (DI)
+	VMOVUPD X3, (DI)(R9*1)
+	VEXTRACTF128 $1, Y2, (DI)(R9*2)
+	VEXTRACTF128 $1, Y3, (DI)(R11*1)
+	ADDQ $32, SI
+	LEAQ (DI)(R9*4), DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
 // func copyRowsAVX(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int, bytes int)
 TEXT ·copyRowsAVX(SB), NOSPLIT, $0-48
 	MOVQ k+0(FP), CX

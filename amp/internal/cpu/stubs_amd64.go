@@ -457,10 +457,10 @@ func f32y6x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more i
 //go:noescape
 func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
 
-// f32y6x2 sets (more = 0) or raises a 6×16 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes.
+// f32y6x2 sets (more = 0) or raises a 6×16 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
 //
 //go:noescape
-func f32y6x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
+func f32y6x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
 // f32y6x2rows sets (more = 0) or raises a 6×16 tile of c by the product of a, 6 rows of k, and b, k rows; strides in bytes.
 //
@@ -622,10 +622,10 @@ func f64y4x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64y6x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
-// f64y6x2 sets (more = 0) or raises a 6×8 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes.
+// f64y6x2 sets (more = 0) or raises a 6×8 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
 //
 //go:noescape
-func f64y6x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
+func f64y6x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int, ahead unsafe.Pointer)
 
 // f64z12x1 sets (more = 0) or raises a 12×8 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //
@@ -2786,6 +2786,16 @@ func tanhF64Z(blocks int, src *float64, dst *float64)
 //
 //go:noescape
 func tileRowMax(rows int, n int, src *float32, next int, dst *float32, ldd int, most *float32)
+
+// transpose2f32 sets dst[p][0…1] to element p of two rows of src, for 4·n values of p; strides in bytes.
+//
+//go:noescape
+func transpose2f32(n int, src *float32, lds int, dst *float32, ldd int)
+
+// transpose2f64 is transpose2f32 for float64.
+//
+//go:noescape
+func transpose2f64(n int, src *float64, lds int, dst *float64, ldd int)
 
 // transpose4f32 sets dst[p][0…3] to element p of four rows of src, for 4·n values of p; strides in bytes.
 //

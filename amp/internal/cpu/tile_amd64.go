@@ -81,6 +81,24 @@ func transpose4[T Float](dst []T, width int, src []T, sy, k int) int {
 	return 4 * n
 }
 
+// transpose2 is transpose4 for two rows, which the tiles of AVX2 leave over.
+func transpose2[T Float](dst []T, width int, src []T, sy, k int) int {
+	n := k / 4
+	if n == 0 || sy < 0 || variant() != AVX2 {
+		return 0
+	}
+	_, _ = src[sy+k-1], dst[(k-1)*width+1]
+	switch d := any(dst).(type) {
+	case []float32:
+		transpose2f32(n, &any(src).([]float32)[0], 4*sy, &d[0], 4*width)
+	case []float64:
+		transpose2f64(n, &any(src).([]float64)[0], 8*sy, &d[0], 8*width)
+	default:
+		return 0
+	}
+	return 4 * n
+}
+
 // copyRows copies k rows of n elements.
 func copyRows[T Float](dst []T, ldd int, src []T, lds, n, k int) {
 	if k == 0 || n == 0 {
@@ -214,7 +232,7 @@ func tileF32Y(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, 
 	if wide {
 		switch rows {
 		case 6:
-			f32y6x2(k, pa, pb, lb, pc, lc, m)
+			f32y6x2(k, pa, pb, lb, pc, lc, m, ahead)
 		case 4:
 			f32y4x2(k, pa, pb, lb, pc, lc, m)
 		case 2:
@@ -246,7 +264,7 @@ func tileF64Y(rows, cols, k int, a, b []float64, ldb int, c []float64, ldc int, 
 	if wide {
 		switch rows {
 		case 6:
-			f64y6x2(k, pa, pb, lb, pc, lc, m)
+			f64y6x2(k, pa, pb, lb, pc, lc, m, ahead)
 		case 4:
 			f64y4x2(k, pa, pb, lb, pc, lc, m)
 		case 2:

@@ -55,6 +55,8 @@ func packs(f *asmFile) {
 	f.op("JNZ", "loop")
 	f.ret()
 
+	f.transposeTwo()
+
 	f.fn("copyRowsAVX", "copies k rows of so many bytes, a multiple of 4; distances of rows in bytes.",
 		param{"k", "int", "CX"}, param{"src", "unsafe.Pointer", "SI"}, param{"lds", "int", "R8"}, param{"dst", "unsafe.Pointer", "DI"}, param{"ldd", "int", "R9"}, param{"bytes", "int", "R10"})
 	f.op("MOVQ", "R10", "R11")
@@ -85,4 +87,41 @@ func packs(f *asmFile) {
 	f.op("DECQ", "CX")
 	f.op("JNZ", "row")
 	f.ret()
+}
+
+// transposeTwo is for the last rows of a panel of six.
+func (f *asmFile) transposeTwo() {
+	begin := func(name, doc, typ string) {
+		f.fn(name, doc, param{"n", "int", "CX"}, param{"src", typ, "SI"}, param{"lds", "int", "R8"}, param{"dst", typ, "DI"}, param{"ldd", "int", "R9"})
+		f.op("LEAQ", "(R9)(R9*2)", "R11")
+		f.op("PCALIGN", "$32")
+		f.label("loop")
+	}
+	end := func(step int) {
+		f.op("ADDQ", imm(step), "SI")
+		f.op("LEAQ", "(DI)(R9*4)", "DI")
+		f.op("DECQ", "CX")
+		f.op("JNZ", "loop")
+		f.ret()
+	}
+	begin("transpose2f32", "sets dst[p][0…1] to element p of two rows of src, for 4·n values of p; strides in bytes.", "*float32")
+	f.op("VMOVUPS", "(SI)", "X0")
+	f.op("VMOVUPS", "(SI)(R8*1)", "X1")
+	f.op("VUNPCKLPS", "X1", "X0", "X2") // a0 b0 a1 b1
+	f.op("VUNPCKHPS", "X1", "X0", "X3")
+	f.op("VMOVLPS", "X2", "(DI)")
+	f.op("VMOVHPS", "X2", "(DI)(R9*1)")
+	f.op("VMOVLPS", "X3", "(DI)(R9*2)")
+	f.op("VMOVHPS", "X3", "(DI)(R11*1)")
+	end(16)
+	begin("transpose2f64", "is transpose2f32 for float64.", "*float64")
+	f.op("VMOVUPD", "(SI)", "Y0")
+	f.op("VMOVUPD", "(SI)(R8*1)", "Y1")
+	f.op("VUNPCKLPD", "Y1", "Y0", "Y2") // a0 b0 a2 b2
+	f.op("VUNPCKHPD", "Y1", "Y0", "Y3") // a1 b1 a3 b3
+	f.op("VMOVUPD", "X2", "(DI)")
+	f.op("VMOVUPD", "X3", "(DI)(R9*1)")
+	f.op("VEXTRACTF128", "$1", "Y2", "(DI)(R9*2)")
+	f.op("VEXTRACTF128", "$1", "Y3", "(DI)(R11*1)")
+	end(32)
 }

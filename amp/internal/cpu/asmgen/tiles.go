@@ -58,7 +58,7 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 		name, doc = name+"rows", fmt.Sprintf("a, %d rows of k,", rows)
 		params = append(params, param{"lda", "int", "R13"})
 	}
-	large, what := !byRows && rows*vectors >= 24, ""
+	large, what := !byRows && rows*vectors >= map[string]int{"Z": 24, "Y": 12}[s.reg], ""
 	if large {
 		params, what = append(params, param{"ahead", "unsafe.Pointer", "R12"}), " It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k."
 	}
