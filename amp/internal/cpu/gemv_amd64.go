@@ -13,7 +13,7 @@ const (
 
 // rowProduct computes the product of a row and a matrix in memory if that is wide enough, and says whether it has.
 func rowProduct(g *product[float32], w *workspace[float32]) bool {
-	if g.m != 1 || g.k == 0 || variant() != AVX512 || g.b.Elems == nil || g.a.Elems == nil && g.a.format() == NoHalf {
+	if g.m != 1 || g.k == 0 || variant() == Generic || g.b.Elems == nil || g.a.Elems == nil && g.a.format() == NoHalf {
 		return false
 	}
 	byRows := g.b.Row == 1 && g.n >= dotHeight
@@ -54,11 +54,11 @@ func dotColumns(g *product[float32], a, c []float32) {
 			j := t * dotHeight
 			if j+dotHeight <= n {
 				clear(c[j : j+dotHeight])
-				dotRows16(k/4, k%4, &b.Elems[b.Off+j*b.Col], 4*b.Col, &a[0], &c[j])
+				dots(k, &b.Elems[b.Off+j*b.Col], 4*b.Col, &a[0], &c[j])
 				continue
 			}
 			var last [dotHeight]float32
-			dotRows16(k/4, k%4, &b.Elems[b.Off+(n-dotHeight)*b.Col], 4*b.Col, &a[0], &last[0])
+			dots(k, &b.Elems[b.Off+(n-dotHeight)*b.Col], 4*b.Col, &a[0], &last[0])
 			copy(c[j:], last[j+dotHeight-n:])
 		}
 	})
@@ -97,9 +97,32 @@ func addBlock(c, a, b []float32, ldb, cols, k int) {
 	clear(c[:cols])
 	p := 0
 	for ; p+8 <= k; p += 8 {
-		rowTimes8(cols/32, &a[p], &b[p*ldb], 4*ldb, &c[0])
+		timesRows(8, cols, &a[p], &b[p*ldb], 4*ldb, &c[0])
 	}
 	for ; p < k; p++ {
-		rowTimes1(cols/32, &a[p], &b[p*ldb], 4*ldb, &c[0])
+		timesRows(1, cols, &a[p], &b[p*ldb], 4*ldb, &c[0])
+	}
+}
+
+// dots raises dotHeight sums in c by the products of k elements of b and of each of as many rows of a; stride in bytes.
+func dots(k int, a *float32, lda int, b, c *float32) {
+	if variant() == AVX512 {
+		dotRows16(k/4, k%4, a, lda, b, c)
+		return
+	}
+	dotRows16Y(k/4, k%4, a, lda, b, c)
+}
+
+// timesRows raises cols sums in c, a multiple of 32, by the product of rows elements of a, 1 or 8, and as many rows of b; stride in bytes.
+func timesRows(rows, cols int, a, b *float32, ldb int, c *float32) {
+	switch wide := variant() == AVX512; {
+	case rows == 8 && wide:
+		rowTimes8(cols/32, a, b, ldb, c)
+	case rows == 8:
+		rowTimes8Y(cols/32, a, b, ldb, c)
+	case wide:
+		rowTimes1(cols/32, a, b, ldb, c)
+	default:
+		rowTimes1Y(cols/32, a, b, ldb, c)
 	}
 }

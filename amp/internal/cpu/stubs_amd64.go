@@ -277,6 +277,11 @@ func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 //go:noescape
 func dotRows16(n int, rest int, a *float32, lda int, b *float32, c *float32)
 
+// dotRows16Y is dotRows16 for AVX2.
+//
+//go:noescape
+func dotRows16Y(n int, rest int, a *float32, lda int, b *float32, c *float32)
+
 // dropY writes n registers full of elements, each kept where its number is above the bound.
 //
 //go:noescape
@@ -2567,10 +2572,20 @@ func rowSteps(k int, a *float32, steps *int, b *float32, c *float32, cols *StepC
 //go:noescape
 func rowTimes1(n int, a *float32, b *float32, ldb int, c *float32)
 
+// rowTimes1Y raises 32·n sums in c by the product of 1 elements of a and as many rows of b; stride in bytes.
+//
+//go:noescape
+func rowTimes1Y(n int, a *float32, b *float32, ldb int, c *float32)
+
 // rowTimes8 raises 32·n sums in c by the product of 8 elements of a and as many rows of b; stride in bytes.
 //
 //go:noescape
 func rowTimes8(n int, a *float32, b *float32, ldb int, c *float32)
+
+// rowTimes8Y raises 32·n sums in c by the product of 8 elements of a and as many rows of b; stride in bytes.
+//
+//go:noescape
+func rowTimes8Y(n int, a *float32, b *float32, ldb int, c *float32)
 
 // sigmoidF32Y computes blocks of 8 elements.
 //

@@ -7,8 +7,25 @@ import "fmt"
 
 func gemvs(f *asmFile) {
 	f.dotRows()
-	f.rowTimes(8)
-	f.rowTimes(1)
+	f.dotRowsY()
+	for _, reg := range []string{"Z", "Y"} {
+		f.rowTimes(reg, 8)
+		f.rowTimes(reg, 1)
+	}
+}
+
+// transposeLanes turns registers 0 to 3 in their lanes of four elements; 4 to 7 are lost.
+func (f *asmFile) transposeLanes(reg string) {
+	for i, op := range []string{"VUNPCKLPS", "VUNPCKHPS"} {
+		f.op(op, vec(reg, 1), vec(reg, 0), vec(reg, 4+i))
+	}
+	for i, op := range []string{"VUNPCKLPS", "VUNPCKHPS"} {
+		f.op(op, vec(reg, 3), vec(reg, 2), vec(reg, 6+i))
+	}
+	for i := range 2 {
+		f.op("VUNPCKLPD", vec(reg, 6+i), vec(reg, 4+i), vec(reg, 2*i))
+		f.op("VUNPCKHPD", vec(reg, 6+i), vec(reg, 4+i), vec(reg, 2*i+1))
+	}
 }
 
 // dotRows keeps the order of k for every row: blocks of 16 rows × 4 columns are transposed in registers.
@@ -21,16 +38,6 @@ func (f *asmFile) dotRows() {
 	}
 	f.op("LEAQ", "(R8)(R8*2)", "R13")
 	f.op("VMOVUPS", "(DI)", "Z8")
-	transpose := func() {
-		f.op("VUNPCKLPS", "Z1", "Z0", "Z4")
-		f.op("VUNPCKHPS", "Z1", "Z0", "Z5")
-		f.op("VUNPCKLPS", "Z3", "Z2", "Z6")
-		f.op("VUNPCKHPS", "Z3", "Z2", "Z7")
-		f.op("VUNPCKLPD", "Z6", "Z4", "Z0")
-		f.op("VUNPCKHPD", "Z6", "Z4", "Z1")
-		f.op("VUNPCKLPD", "Z7", "Z5", "Z2")
-		f.op("VUNPCKHPD", "Z7", "Z5", "Z3")
-	}
 	add := func(p int) { f.op("VFMADD231PS.BCST", at(4*p, "DX"), vec("Z", p), "Z8") }
 	f.op("TESTQ", "CX", "CX")
 	f.op("JZ", "last")
@@ -53,7 +60,7 @@ func (f *asmFile) dotRows() {
 		}
 	}
 	f.label("fetched")
-	transpose()
+	f.transposeLanes("Z")
 	for p := range 4 {
 		add(p)
 	}
@@ -81,7 +88,7 @@ func (f *asmFile) dotRows() {
 			f.op("VINSERTF32X4", imm(i), "X9", vec("Z", j), vec("Z", j))
 		}
 	}
-	transpose()
+	f.transposeLanes("Z")
 	for p := range 3 {
 		add(p)
 		f.op("DECQ", "BX")
@@ -92,9 +99,90 @@ func (f *asmFile) dotRows() {
 	f.ret()
 }
 
+// dotRowsY is dotRows for AVX2: two halves of eight rows take turns.
+func (f *asmFile) dotRowsY() {
+	f.fn("dotRows16Y", "is dotRows16 for AVX2.",
+		param{"n", "int", "CX"}, param{"rest", "int", "BX"}, param{"a", "*float32", "SI"}, param{"lda", "int", "R8"}, param{"b", "*float32", "DX"}, param{"c", "*float32", "DI"})
+	bases, indexes := []string{"SI", "R10", "R11", "R12"}, []string{"", "(R8*1)", "(R8*2)", "(R13*1)"}
+	for i := 1; i < len(bases); i++ {
+		f.op("LEAQ", fmt.Sprintf("(%s)(R8*4)", bases[i-1]), bases[i])
+	}
+	f.op("LEAQ", "(R8)(R8*2)", "R13")
+	for half := range 2 {
+		f.op("VMOVUPS", at(32*half, "DI"), vec("Y", 8+half))
+	}
+	f.op("TESTQ", "CX", "CX")
+	f.op("JZ", "last")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("TESTQ", "$3", "CX") // a cache line holds four blocks
+	f.op("JNZ", "fetched")
+	for _, b := range bases {
+		for _, index := range indexes {
+			f.op("PREFETCHT0", "512("+b+")"+index)
+		}
+	}
+	f.label("fetched")
+	for p := range 4 {
+		f.op("VBROADCASTSS", at(4*p, "DX"), vec("Y", 10+p))
+	}
+	for half := range 2 {
+		for j, index := range indexes {
+			f.op("VMOVUPS", "("+bases[2*half]+")"+index, vec("X", j))
+			f.op("VINSERTF128", "$1", "("+bases[2*half+1]+")"+index, vec("Y", j), vec("Y", j))
+		}
+		f.transposeLanes("Y")
+		for p := range 4 {
+			f.op("VFMADD231PS", vec("Y", p), vec("Y", 10+p), vec("Y", 8+half))
+		}
+	}
+	for _, r := range append(bases, "DX") {
+		f.op("ADDQ", "$16", r)
+	}
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.label("last")
+	f.op("TESTQ", "BX", "BX")
+	f.op("JZ", "done")
+	f.op("VPCMPEQD", "X15", "X15", "X15") // the first elements, as many as are left
+	f.op("MOVQ", "$4", "AX")
+	f.label("mask")
+	f.op("VPSRLDQ", "$4", "X15", "X15")
+	f.op("DECQ", "AX")
+	f.op("CMPQ", "AX", "BX")
+	f.op("JNE", "mask")
+	for half := range 2 {
+		for j, index := range indexes {
+			f.op("VMASKMOVPS", "("+bases[2*half]+")"+index, "X15", vec("X", j))
+			f.op("VMASKMOVPS", "("+bases[2*half+1]+")"+index, "X15", "X14")
+			f.op("VINSERTF128", "$1", "X14", vec("Y", j), vec("Y", j))
+		}
+		f.transposeLanes("Y")
+		for p := range 3 {
+			if p > 0 {
+				f.op("CMPQ", "BX", imm(p))
+				f.op("JLE", fmt.Sprintf("half%d", half))
+			}
+			f.op("VBROADCASTSS", at(4*p, "DX"), "Y10")
+			f.op("VFMADD231PS", vec("Y", p), "Y10", vec("Y", 8+half))
+		}
+		f.label(fmt.Sprintf("half%d", half))
+	}
+	f.label("done")
+	for half := range 2 {
+		f.op("VMOVUPS", vec("Y", 8+half), at(32*half, "DI"))
+	}
+	f.ret()
+}
+
 // rowTimes multiplies a row and a matrix: rows of the matrix are read side by side, each in one run, while as many rows below are fetched.
-func (f *asmFile) rowTimes(rows int) {
-	f.fn(fmt.Sprintf("rowTimes%d", rows), fmt.Sprintf("raises 32·n sums in c by the product of %d elements of a and as many rows of b; stride in bytes.", rows),
+func (f *asmFile) rowTimes(reg string, rows int) {
+	// Sums of 128 bytes, and as many rows as there are registers for their elements of a.
+	name, width, vectors, factors := fmt.Sprintf("rowTimes%d", rows), 64, 2, 16
+	if reg == "Y" {
+		name, width, vectors, factors = name+"Y", 32, 4, 8
+	}
+	f.fn(name, fmt.Sprintf("raises 32·n sums in c by the product of %d elements of a and as many rows of b; stride in bytes.", rows),
 		param{"n", "int", "CX"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "DI"}, param{"ldb", "int", "R8"}, param{"c", "*float32", "DX"})
 	bases := []string{"DI", "R10", "R11", "R12"}[:(rows+3)/4*2]
 	f.op("LEAQ", "(R8)(R8*2)", "R9")
@@ -102,26 +190,26 @@ func (f *asmFile) rowTimes(rows int) {
 		f.op("LEAQ", fmt.Sprintf("(%s)(R8*%d)", bases[i-1], min(rows, 4)), bases[i])
 	}
 	for p := range rows {
-		f.op("VBROADCASTSS", at(4*p, "SI"), vec("Z", 16+p))
+		f.op("VBROADCASTSS", at(4*p, "SI"), vec(reg, factors+p))
 	}
 	row := func(p, off int) string {
 		return fmt.Sprintf("%d(%s)%s", off, bases[p/min(rows, 4)], []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[p%min(rows, 4)])
 	}
 	f.op("PCALIGN", "$64")
 	f.label("loop")
-	for v := range 2 {
-		f.op("VMOVUPS", at(64*v, "DX"), vec("Z", v))
+	for v := range vectors {
+		f.op("VMOVUPS", at(width*v, "DX"), vec(reg, v))
 	}
 	for p := range rows {
-		for v := range 2 {
-			f.op("VFMADD231PS", row(p, 64*v), vec("Z", 16+p), vec("Z", v))
+		for v := range vectors {
+			f.op("VFMADD231PS", row(p, width*v), vec(reg, factors+p), vec(reg, v))
 		}
-		for v := range 2 {
-			f.op("PREFETCHT0", row(p+rows, 64*v))
+		for line := range 2 {
+			f.op("PREFETCHT0", row(p+rows, 64*line))
 		}
 	}
-	for v := range 2 {
-		f.op("VMOVUPS", vec("Z", v), at(64*v, "DX"))
+	for v := range vectors {
+		f.op("VMOVUPS", vec(reg, v), at(width*v, "DX"))
 	}
 	for _, r := range append(bases, "DX") {
 		f.op("ADDQ", "$128", r)
