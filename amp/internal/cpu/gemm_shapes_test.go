@@ -45,6 +45,14 @@ func shapeCases() (all []shapeCase) {
 			all = append(all, shapeCase{s[0], s[1], s[2], a, []layout{row, half}[(i+j)%2], outs[(i+j)%4], i%2 == 0})
 		}
 	}
+	for i, s := range [][3]int{{50, 70, 41}, {31, 131, 258}, {300, 67, 130}} { // several panels of AVX2 are packed beside each other
+		for j, b := range []layout{{false, 1, "f16"}, half, row, {true, 1, "f16"}} {
+			all = append(all, shapeCase{s[0], s[1], s[2], []layout{turned, row, {true, 1, "bf16"}}[(i+j)%3], b, outs[(i+j)%4], j%2 == 0})
+		}
+	}
+	for i, k := range []int{1, 2, 3, 4, 65, 66, 67, 68} { // a row times columns: what is left of four steps
+		all = append(all, shapeCase{1, 67, k, []layout{row, half}[i%2], turned, outs[i%4], i%3 == 0})
+	}
 	for i, s := range [][2]int{{257, 1031}, {511, 773}, {1000, 397}, {1031, 403}, {4095, 101}, {4097, 67}, {4131, 261}} { // one row, or column, shared by workers
 		all = append(all, shapeCase{1, s[0], s[1], []layout{row, turned, half}[i%3], []layout{row, row, row, turned}[i%4], outs[i%4], i%2 == 0}, shapeCase{s[0], 1, s[1], turned, row, "f32", false})
 	}

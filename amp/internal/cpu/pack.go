@@ -67,7 +67,7 @@ func (g *product[T]) packB(jc, cols, ps, steps int) {
 	group := nr // columns packed together
 	if g.b.Load != nil && g.b.Col == 1 && g.b.Table == nil {
 		group = up(line, nr) // Load may do much per call
-	} else if g.b.Elems != nil && g.b.Col == 1 {
+	} else if g.b.Col == 1 && (g.b.Elems != nil || g.b.inMemory() && variant() == AVX2) {
 		group = nr * max(1, min(8, cols/nr/4)) // rows of b are read in longer runs
 	}
 	groups := (cols + group - 1) / group

@@ -23,6 +23,9 @@ func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp
 // packMany packs what it can of n panels whose k rows lie side by side in memory, the first element at off and rows sp apart, and returns
 // how many panels that were: all or none.
 func packMany[T Float](dst []T, width, n, k int, x *Matrix[T], off, sp int) int {
+	if variant() == AVX2 {
+		return packManyY(dst, width, n, k, x, off, sp)
+	}
 	src, ok := any(x.Elems).([]float32)
 	if !ok || src == nil || variant() != AVX512 || width > 48 || n < 2 || k == 0 {
 		return 0

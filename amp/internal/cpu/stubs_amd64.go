@@ -239,6 +239,21 @@ func columns16F32Y(rows int, x *float32, stride int, c *float32)
 //go:noescape
 func columns16F32Z(rows int, x *float32, stride int, c *float32)
 
+// copyPanels24 writes k rows of 24 bytes to each of so many panels, which lie ldp bytes apart; rows of src lie lds bytes apart.
+//
+//go:noescape
+func copyPanels24(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, panels int, ldp int)
+
+// copyPanels48 writes k rows of 48 bytes to each of so many panels, which lie ldp bytes apart; rows of src lie lds bytes apart.
+//
+//go:noescape
+func copyPanels48(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, panels int, ldp int)
+
+// copyPanels64 writes k rows of 64 bytes to each of so many panels, which lie ldp bytes apart; rows of src lie lds bytes apart.
+//
+//go:noescape
+func copyPanels64(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, panels int, ldp int)
+
 // copyRowsAVX copies k rows of so many bytes, a multiple of 4; distances of rows in bytes.
 //
 //go:noescape
@@ -2986,3 +3001,13 @@ func widenF16Y(blocks int, src *uint16, dst *float32)
 //
 //go:noescape
 func widenF16Z(blocks int, src *uint16, dst *float32)
+
+// widenPanelsBF16 writes k rows of 16 bfloat16 elements, widened to each of so many panels, which lie ldp bytes apart; rows of src lie lds bytes apart.
+//
+//go:noescape
+func widenPanelsBF16(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, panels int, ldp int)
+
+// widenPanelsF16 writes k rows of 16 float16 elements, widened to each of so many panels, which lie ldp bytes apart; rows of src lie lds bytes apart.
+//
+//go:noescape
+func widenPanelsF16(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, panels int, ldp int)

@@ -45,6 +45,7 @@ func generate() map[string]string {
 		"products_amd64.s":  products,
 		"table_amd64.s":     gathers,
 		"packz_amd64.s":     packsZ,
+		"packy_amd64.s":     packsY,
 		"pack_amd64.s":      packs,
 		"convert_amd64.s":   conversions,
 		"math_amd64.s":      mathVectors,
