@@ -194,16 +194,15 @@ func (w *lineWriter) loop(counter string) {
 	f := w.f
 	f.op("PCALIGN", "$32")
 	f.label("loop")
-	for g := 0; g < lineLanes/w.count; g += 2 {
-		both := w.paired(func(l *lanes, k int) {
-			own := *w
-			own.lanes = *l
-			own.group(g + k)
-		})
-		f.b.WriteString(both)
-		if both == "" {
+	all := w.together(lineLanes/w.count, func(l *lanes, g int) {
+		own := *w
+		own.lanes = *l
+		own.group(g)
+	})
+	f.b.WriteString(all)
+	if all == "" {
+		for g := range lineLanes / w.count {
 			w.group(g)
-			w.group(g + 1)
 		}
 	}
 	for _, k := range w.ahead {

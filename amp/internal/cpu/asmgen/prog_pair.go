@@ -8,6 +8,14 @@ import (
 // Pairs: a long program is one chain of operations that wait for each other, and the processor's list of what waits holds little more than
 // one of them. Two blocks, written instruction by instruction in turns, keep its units busy.
 
+// together returns write's instructions for count blocks as they keep the processor busy, "" where they cannot but follow each other.
+func (l *lanes) together(count int, write func(l *lanes, k int)) string {
+	if l.reg == "Y" {
+		return l.inTurns(count, write)
+	}
+	return l.paired(write)
+}
+
 // paired returns write's instructions for two blocks in turns, each with half of the registers; "" where those are too few, or where a
 // part may be left out.
 func (l *lanes) paired(write func(l *lanes, k int)) (both string) {

@@ -56,7 +56,7 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) 
 			f.op("ADDQ", imm(blocks*bytes), "DX")
 		}
 	}
-	if both := l.paired(func(l *lanes, k int) { l.block(single, k*bytes) }); both != "" {
+	if both := l.together(2, func(l *lanes, k int) { l.block(single, k*bytes) }); both != "" {
 		f.op("SUBQ", "$2", "CX")
 		f.op("JLT", "odd")
 		f.op("PCALIGN", "$32")
