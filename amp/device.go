@@ -26,7 +26,7 @@ type Buffer interface {
 // A Device allocates buffers, copies them and runs the rows of the op table. It may work behind the host's back: Run, CopyIn, Copy and
 // a Buffer's Free need only queue what they do, in the order of the calls; CopyOut and Sync wait. Calls come from any goroutine.
 //
-// What else a device can do it says by further interfaces: Filler, Timer, Counter, Reserver, Emulator, Capturer.
+// What else a device can do it says by further interfaces: Filler, Labeler, Timer, Counter, Reserver, Emulator, Capturer.
 type Device interface {
 	// Name returns "cpu", "cuda:0" …; two devices are the same iff their names are.
 	Name() string
@@ -48,6 +48,12 @@ type Device interface {
 // A Filler is a Device that repeats a pattern of 1, 2, 4 or 8 bytes n times from byte at of a buffer on, without the host's memory.
 type Filler interface {
 	Fill(dst Buffer, at int, pattern []byte, n int) error
+}
+
+// A Labeler is a Device that keeps what its memory is for, so that the error of one that has none left says what holds it.
+type Labeler interface {
+	// AllocFor is Alloc; what names the op whose result it is, or the call that makes a tensor.
+	AllocFor(bytes int, what string) (Buffer, error)
 }
 
 // An Emulator is a Device that may stand in for another; On("auto") passes over one that does.

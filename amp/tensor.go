@@ -391,7 +391,12 @@ func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
 	err := l.admit(dt, int64(bytes))
 	var buf Buffer
 	if err == nil {
-		if buf, err = dev.Alloc(bytes); err != nil {
+		if d, ok := dev.(Labeler); ok {
+			buf, err = d.AllocFor(bytes, op)
+		} else {
+			buf, err = dev.Alloc(bytes)
+		}
+		if err != nil {
 			l.remove(dt, int64(bytes))
 			if adviceOf(err) != "" { // it is not that there is no memory
 				deviceFault(op, fmt.Errorf("%s: %w", dev.Name(), err))

@@ -21,7 +21,7 @@ func (p *products) load(d *device) {
 		p.err = err
 		return
 	}
-	if p.work, p.err = d.pool.get(blasWorkspace); p.err != nil {
+	if p.work, p.err = d.pool.get(blasWorkspace, "cuBLAS"); p.err != nil {
 		return
 	}
 	p.blas, p.err = b, b.SetStream(d.stream, p.work.ptr, blasWorkspace)

@@ -50,8 +50,11 @@ type pool struct {
 }
 
 // Alloc returns memory of the device, that of a freed tensor where there is some.
-func (d *device) Alloc(n int) (amp.Buffer, error) {
-	b, err := d.pool.get(n)
+func (d *device) Alloc(n int) (amp.Buffer, error) { return d.AllocFor(n, "tensors") }
+
+// AllocFor is Alloc for what an error of having no memory left then names.
+func (d *device) AllocFor(n int, what string) (amp.Buffer, error) {
+	b, err := d.pool.get(n, what)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (p *pool) memory() *driver.Allocator {
 }
 
 // get launches what was gathered first, so that memory which was let go of since is there.
-func (p *pool) get(n int) (*block, error) {
+func (p *pool) get(n int, what string) (*block, error) {
 	if err := p.dev.flush(); err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func (p *pool) get(n int) (*block, error) {
 	if fenced {
 		want += redZone
 	}
-	b, err := from.Alloc(want, p.dev.stream, "tensors")
+	b, err := from.Alloc(want, p.dev.stream, what)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func TestMemoryComesBack(t *testing.T) {
 	if !errors.Is(err, amp.ErrMemory) {
 		t.Fatal(err)
 	}
-	for _, part := range []string{d.name, "in use here are 60.0 MiB", "of 64.0 MiB are free", "16777216 bytes for float32", "smaller batch"} {
+	for _, part := range []string{d.name, "no 16.0 MiB for Full", "in use here are 60.0 MiB (Full 60.0 MiB)", "of 64.0 MiB are free", "16777216 bytes for float32", "smaller batch"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
 		}

@@ -217,7 +217,7 @@ func (l *launcher) workspace(bytes int) uint64 {
 		return 0
 	}
 	var b *block
-	if b, l.err = l.d.pool.get(bytes); l.err != nil {
+	if b, l.err = l.d.pool.get(bytes, l.c.Op.Name); l.err != nil {
 		return 0
 	}
 	l.held = append(l.held, b)

@@ -80,7 +80,7 @@ func launchClip(l *launcher) bool {
 
 // launchSums queues the sums of a gathered norm_add_: those of the blocks, then their total.
 func (b *batch) launchSums(d *device) error {
-	tmp, err := d.pool.get(8 * int(b.blocks))
+	tmp, err := d.pool.get(8*int(b.blocks), b.op.Name)
 	if err != nil {
 		return err
 	}
