@@ -49,6 +49,18 @@ func TestSizesBeyondInt(t *testing.T) {
 			t.Errorf("distances of %d and %d rows of %d: %v", c.m, c.n, c.k, got)
 		}
 	}
+	rows := denseView(1<<16, 1<<17)
+	rows.stride[0] *= 2
+	for _, c := range []struct {
+		x    *view
+		dims []int
+		want bool
+	}{{denseView(over + 64), []int{0}, true}, {denseView(3, over), []int{1}, true}, {denseView(1<<17, 1<<17), []int{0, 1}, true}, {rows, []int{0, 1}, false}, {denseView(over, 3), []int{1}, false}} {
+		var r reduceArgs
+		if got := r.split(c.dims, c.x); got != c.want {
+			t.Errorf("sums over %v of %v: %v", c.dims, c.x.shape[:c.x.rank], got)
+		}
+	}
 	// With more positions than that a convolution goes no further than its sizes: there is no device to go on with.
 	defer UseCuDNN(UseCuDNN(false))
 	call := &amp.Call{Op: &amp.Op{Name: "conv1d"}, In: make([]*amp.Tensor, 2),

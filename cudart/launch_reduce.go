@@ -34,7 +34,8 @@ type reduceArgs struct {
 	more             uint64
 }
 
-// split lays the inputs, which have one shape, as kept × reduced dimensions, each merged where elements run on.
+// split lays the inputs, which have one shape, as kept × reduced dimensions, each merged where elements run on. False is for more than the
+// kernels count: 2^32 elements to an element of the result, but where they lie at one distance.
 func (r *reduceArgs) split(dims []int, ops ...*view) bool {
 	*r = reduceArgs{kept: 1, reduced: 1}
 	x := ops[0]
@@ -54,7 +55,7 @@ func (r *reduceArgs) split(dims []int, ops ...*view) bool {
 	for i, v := range ops {
 		r.in[i] = v.ptr
 	}
-	return r.kept < 1<<31 && r.reduced < 1<<31
+	return r.kept < 1<<31 && (r.reduced < 1<<32 || r.nr <= 1)
 }
 
 // appendDim adds a dimension to n of them, or merges it with the last.

@@ -10,7 +10,7 @@ struct Reduce {
   void* out;
   const void* in[2];
   void* partial;      // [kept][splits] of the kernel's accumulator
-  i64 kept, reduced;  // both below 2^32
+  i64 kept, reduced;  // below 2^32, but reduced of one dimension
   int nk, nr, lanes, splits, flags, unused;
   int kshape[8], rshape[8];
   i64 kstride[2][8], rstride[2][8];

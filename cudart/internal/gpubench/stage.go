@@ -54,10 +54,8 @@ func (p *plan) stages() []stage {
 		p.suite("cudart/libraries", 5, 60, nil),
 		stage{name: "cells", side: ours, usual: 15 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}})
 	list = append(list, p.checkers()...)
-	// The CPU's own tests with the GPU as the device of scopes that name none.
-	for _, pkg := range []string{"amp", "amp/nn", "amp/optim"} {
-		list = append(list, p.suite(pkg, 60, 240, []string{"HALFTONE_TEST_DEVICE=cuda:0"}, "-test.short"))
-	}
+	// amp's own tests with the GPU as the device of scopes that name none.
+	list = append(list, p.suite("amp", 60, 240, []string{"HALFTONE_TEST_DEVICE=cuda:0"}, "-test.short"))
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
