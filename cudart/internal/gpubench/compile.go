@@ -79,7 +79,10 @@ func compileShare(share string) error {
 		for at := i; at < len(list); at += n {
 			text, err := kernels.Kernel(list[at], props.Capability())
 			if err == nil && text != nil {
-				_, _, err = d.LoadModule(text, driver.JIT{})
+				var m driver.Module
+				if m, _, err = d.LoadModule(text, driver.JIT{}); err == nil {
+					_, err = d.Function(m, list[at]) // a driver that loads lazily compiles now
+				}
 			}
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s: %w", list[at], err))
