@@ -120,7 +120,7 @@ func TestConvSameBits(t *testing.T) {
 
 // TestRowShares: all rows are in a share of whole tiles.
 func TestRowShares(t *testing.T) {
-	for _, c := range [][3]int{{24, 2 * cpu.ImageRows, cpu.ImageRows}, {24, 32, cpu.StepRows}, {12, 32, cpu.StepRows}, {8, 64, 32}} {
+	for _, c := range [][3]int{{24, 2 * cpu.ImageRows, cpu.ImageRows}, {24, 32, cpu.StepRows()}, {12, 32, cpu.StepRows()}, {8, 64, 32}} {
 		for n := 1; n <= 40; n++ {
 			for rows := 1; rows < 700; rows++ {
 				shares, each := rowShares(rows, n, c[0], c[1], c[2])

@@ -20,6 +20,9 @@ const (
 // flat says whether the job's windows are copied.
 func (j *convJob[T]) flat() bool {
 	l := &j.lattice
+	if !cpu.PanelKernels() {
+		return false
+	}
 	if l.step != [3]int{1, 1, 1} || l.size != l.grid || l.size[0] != 1 || l.size[2] > flatWidth || l.volume() > flatPlane {
 		return false
 	}

@@ -35,7 +35,6 @@ var imageWorks = sync.Pool{New: func() any { return new(imageWork) }}
 const (
 	imageTaps   = 16      // of a kernel, at most
 	imageWidth  = 16      // of a result: in longer rows few taps are beyond an edge, and windows that are read where they lie cross few lines
-	imagePanel  = 64      // channels taken at a time: weights of so many stay in the L1 cache
 	imageBudget = 1 << 18 // elements of the source in a box: they stay in the L2 cache
 )
 
@@ -51,7 +50,7 @@ func (j *convJob[T]) sideBySide() bool {
 	if len(l.taps) < 2 || j.kernel.size > imageTaps || j.kernel.size != len(l.taps) || j.m < 2*cpu.ImageRows || l.channels < 8 {
 		return false
 	}
-	if most := 1 << 30 / imagePanel; j.kernel.in+j.kernel.size > most || l.volume()*vectorSize > most { // distances in a panel have 32 bits
+	if most := 1 << 30 / cpu.ImagePanel(); j.kernel.in+j.kernel.size > most || l.volume()*vectorSize > most { // distances in a panel have 32 bits
 		return false
 	}
 	used := (l.images + vectorSize - 1) / vectorSize * vectorSize
@@ -143,7 +142,7 @@ func (j *convJob[T]) imageBox(w *imageWork, b *box, group int) {
 	}
 	w.classes(l, b)
 	w.columns(l, &j.kernel, b)
-	w.plan.Plan(l.channels, imagePanel, j.kernel.size, j.kernel.in, w.plane, w.ofClass, w.cols)
+	w.plan.Plan(l.channels, cpu.ImagePanel(), j.kernel.size, j.kernel.in, w.plane, w.ofClass, w.cols)
 }
 
 // met is where in a channel of the box the element is that a tap meets at a position, and whether there is one.

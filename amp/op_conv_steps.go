@@ -64,7 +64,7 @@ func (j *convJob[T]) steps() bool {
 		boxes = j.patches(j.channels, 1)
 	}
 	chunks := (j.groups + groupsAtOnce - 1) / groupsAtOnce
-	shares, each := rowShares(j.m, len(boxes)*chunks, tasks, 32, cpu.StepRows)
+	shares, each := rowShares(j.m, len(boxes)*chunks, tasks, 32, cpu.StepRows())
 	serial := int(patchJobs.Add(1))
 	cpu.Parallel(len(boxes)*chunks*shares, 1, func(lo, hi int) {
 		w := stepWorks.Get().(*stepWork)
@@ -109,7 +109,7 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 		load(src, l.w, l.w.off, 1)
 	}
 	turned := l.in > l.out
-	const rows = 32
+	rows := 4 * cpu.StepRows()
 	parts := (m + rows - 1) / rows
 	cpu.Parallel(groups*parts, grainOf(k.group/max(1, parts)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {

@@ -103,7 +103,7 @@ func weightParts(l *lattice, m int) (p weightPart) {
 		p.vectors = (sixteens + 1) / 2
 	}
 	p.across = (sixteens + p.vectors - 1) / p.vectors
-	for p.rows = 64; p.rows > cpu.StepRows && (m+p.rows-1)/p.rows*p.across < 16; p.rows /= 2 {
+	for p.rows = 8 * cpu.StepRows(); p.rows > cpu.StepRows() && (m+p.rows-1)/p.rows*p.across < 16; p.rows /= 2 {
 	}
 	p.down = (m + p.rows - 1) / p.rows
 	p.row = len(l.taps) * p.vectors * vectorSize
@@ -159,8 +159,9 @@ func (w *weightWork) packRows(l *lattice, b *box, dy *Tensor, group, m int) {
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
 	w.dy = cpu.Grow(w.dy, m*n)
 	src := elements[float32](dy)
-	cpu.Parallel((m+cpu.StepRows-1)/cpu.StepRows, max(1, grain/(n*cpu.StepRows)), func(lo, hi int) {
-		for i := lo * cpu.StepRows; i < min(hi*cpu.StepRows, m); {
+	tile := cpu.StepRows()
+	cpu.Parallel((m+tile-1)/tile, max(1, grain/(n*tile)), func(lo, hi int) {
+		for i := lo * tile; i < min(hi*tile, m); {
 			h := cpu.StepHeight(m - i)
 			at := i * n
 			b.runs(l, func(image, first, n int) {

@@ -12,3 +12,23 @@ type ImageColumn struct{ Class, From, To int }
 
 // ImageRows are the rows of a tile.
 const ImageRows = 6
+
+// ImagePanel is how many channels to take at a time: weights of so many stay in the L1 cache, and with AVX2, whose tiles are one vector wide and so
+// read all that they meet again for every position, so does that.
+func ImagePanel() int {
+	if variant() == AVX2 {
+		return 32
+	}
+	return 64
+}
+
+// imageHeight is how high the next tile of so many rows is.
+func imageHeight(rows int) int {
+	switch {
+	case rows >= 6:
+		return 6
+	case rows >= 4:
+		return 4
+	}
+	return min(rows, 2)
+}

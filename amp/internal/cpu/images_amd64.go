@@ -91,6 +91,9 @@ func (p *ImageProduct) add(cols []ImageColumn) {
 
 // imagesTogether is how many of these vectors make the next tile: they have one class.
 func imagesTogether(cols []ImageColumn) int {
+	if variant() == AVX2 {
+		return 1
+	}
 	n := 1
 	for n < len(cols) && n < 7 && cols[n].Class == cols[0].Class {
 		n++
@@ -116,24 +119,17 @@ func (p *ImageProduct) Rows(rows int, a []float32, rowA int, b, sums []float32, 
 	return true
 }
 
-// imageHeight is how high the next tile of so many rows is.
-func imageHeight(rows int) int {
-	switch {
-	case rows >= 6:
-		return 6
-	case rows >= 4:
-		return 4
-	}
-	return min(rows, 2)
-}
-
 func (p *ImageProduct) tiles(rows int, a []float32, rowA int, b, sums []float32, row int, bias []float32, first int) bool {
 	t := imageTiles{steps: &p.steps[0], rowA: 4 * rowA, sums: &sums[0], row: 4 * row}
 	_ = sums[(rows-1)*row+p.mostC+15]
 	for c := 0; c < p.channels; c += p.panel {
 		n := min(p.panel, p.channels-c)
 		var bad int
-		finiteTaps(rows, n, &a[c*p.inA], 4*rowA, 4*p.inA, mask(p.taps), &bad)
+		if variant() == AVX2 {
+			finiteTapsY(rows, n, &a[c*p.inA], 4*rowA, 4*p.inA, haveY(p.taps), &bad)
+		} else {
+			finiteTaps(rows, n, &a[c*p.inA], 4*rowA, 4*p.inA, mask(p.taps), &bad)
+		}
 		if bad != 0 {
 			return false
 		}
@@ -148,7 +144,11 @@ func (p *ImageProduct) tiles(rows int, a []float32, rowA int, b, sums []float32,
 			}
 			some := p.cols[at : at+p.count[wide]]
 			t.n, t.cols = len(some), &some[0]
-			imageKernels[rows][wide](&t)
+			if variant() == AVX2 {
+				imageKernelsY[rows](&t)
+			} else {
+				imageKernels[rows][wide](&t)
+			}
 			at += len(some)
 		}
 	}
@@ -162,11 +162,11 @@ func SideBySide(dst []float32, images, n int, src []float32, image int) {
 	}
 	_, _ = dst[16*n-1], src[(images-1)*image+n-1]
 	i := 0
-	if images == 16 {
+	if images == 16 && variant() == AVX512 {
 		for ; i+16 <= n; i += 16 {
 			transposeZ(1, word(&src[i]), 4*image, 0, word(&dst[16*i]), 64)
 		}
-	} else {
+	} else if images < 16 {
 		clear(dst[:16*n])
 	}
 	if i < n {
@@ -181,7 +181,7 @@ func OneByOne(dst []float32, images, n int, src []float32, image int) {
 	}
 	_, _ = dst[(images-1)*image+n-1], src[16*n-1]
 	i := 0
-	if images == 16 && n >= 16 {
+	if images == 16 && n >= 16 && variant() == AVX512 {
 		i = n &^ 15
 		transposeZ(i/16, word(&src[0]), 64, 1024, word(&dst[0]), 4*image)
 	}

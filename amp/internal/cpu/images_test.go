@@ -9,10 +9,9 @@ import (
 
 // TestImageProduct compares every sum with one chain of multiply-adds in the order of channels and taps, for all heights and numbers of vectors
 // and classes without taps, and what is no sum with what was there. A weight that is not finite is found wherever it is.
-func TestImageProduct(t *testing.T) {
-	if !StepKernels() {
-		t.Skip("no step kernels")
-	}
+func TestImageProduct(t *testing.T) { eachStepVariant(t, testImageProduct) }
+
+func testImageProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for trial := range 300 {
 		rows, channels, panel, taps := 1+r.IntN(ImageRows), 1+r.IntN(20), 1+r.IntN(12), 1+r.IntN(16)
@@ -76,10 +75,9 @@ func TestImageProduct(t *testing.T) {
 }
 
 // TestSideBySide compares both ways with plain loops, for all numbers of images.
-func TestSideBySide(t *testing.T) {
-	if !StepKernels() {
-		t.Skip("no step kernels")
-	}
+func TestSideBySide(t *testing.T) { eachStepVariant(t, testSideBySide) }
+
+func testSideBySide(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for trial := range 200 {
 		images, n := 1+trial%16, r.IntN(70)

@@ -52,10 +52,21 @@ type TileStep struct{ A, B int }
 type TileColumns [2]*uint32
 
 // StepRows are the rows of a tile of StepProduct.
-const StepRows = 8
+func StepRows() int {
+	if variant() == AVX2 {
+		return 6
+	}
+	return panelRows
+}
+
+// panelRows are the rows of a tile of StepPanels.
+const panelRows = 8
 
 // StepKernels says that StepProduct is fast here: else GemmTo gives the same bits.
-func StepKernels() bool { return variant() == AVX512 }
+func StepKernels() bool { return stepKernels && variant() >= AVX2 }
+
+// PanelKernels says that StepPanels is there, too.
+func PanelKernels() bool { return stepKernels && variant() == AVX512 }
 
 // TileSteps says that products of these halves go through the tile registers.
 func TileSteps(f Format) bool {
@@ -64,7 +75,10 @@ func TileSteps(f Format) bool {
 
 // StepHeight returns how high a tile for so many rows is at most: the next panel of a begins after as many.
 func StepHeight(rows int) int {
-	h := StepRows
+	if variant() == AVX2 {
+		return imageHeight(rows)
+	}
+	h := panelRows
 	for h > rows {
 		h /= 2
 	}
@@ -145,9 +159,9 @@ func takeTapsPlain(channels, channel int, src []float32, at int, taps []Tap, dst
 const panelSteps = 128
 
 // StepPanels is StepProduct without add for a long sum, with the same bits: steps of b are taken some at a time by all rows, and the sums wait
-// in sums, which it returns, grown. Rows beyond a multiple of StepRows are left to StepProduct.
+// in sums, which it returns, grown. Rows beyond a multiple of 8 are left to StepProduct. It is for processors with PanelKernels.
 func StepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias, sums []float32) []float32 {
-	whole := rows / StepRows * StepRows
+	whole := rows / panelRows * panelRows
 	if whole > 0 && steps.Len() > 0 && len(cols) > 0 {
 		sums = grow(sums, whole*len(cols)*16)
 		stepPanels(whole, a, b, steps, cols, out, row, bias, sums)

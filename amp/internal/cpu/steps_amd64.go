@@ -2,6 +2,8 @@ package cpu
 
 import "unsafe"
 
+const stepKernels = true
+
 var fmaSteps = [4][3]func(t *fmaTile){
 	{fmaSteps1x1, fmaSteps1x2, fmaSteps1x3},
 	{fmaSteps2x1, fmaSteps2x2, fmaSteps2x3},
@@ -19,6 +21,10 @@ func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, 
 		_, _ = out[c.To], out[c.To+(rows-1)*row+c.Have-1]
 	}
 	_ = a[rows*k-1]
+	if variant() == AVX2 {
+		stepProductY(rows, a, b, steps, cols, out, row, bias, add)
+		return
+	}
 	if rows == 1 && bias == nil && !add {
 		rowSteps(k, &a[0], &steps.at[0], &b[0], &out[0], &cols[0], len(cols))
 		return
@@ -53,9 +59,9 @@ func stepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, o
 		_, _ = out[c.To], out[c.To+(rows-1)*row+c.Have-1]
 	}
 	_, _ = a[rows*k-1], sums[rows*len(cols)*16-1]
-	t := fmaPanel{n: rows / StepRows, next: 4 * StepRows * k}
+	t := fmaPanel{n: rows / panelRows, next: 4 * panelRows * k}
 	for p := 0; p < k; p += panelSteps {
-		t.k, t.a, t.steps, t.more = min(panelSteps, k-p), &a[p*StepRows], &steps.at[p], flag(p > 0)
+		t.k, t.a, t.steps, t.more = min(panelSteps, k-p), &a[p*panelRows], &steps.at[p], flag(p > 0)
 		for j := 0; j < len(cols); {
 			n := together(len(cols) - j)
 			for v := range n {
@@ -115,14 +121,27 @@ func LaneSums(a, b []float32, steps *StepTable, from []int, c []float32) {
 			base[i] = &b[at]
 		}
 		if v+9 <= len(from) {
-			laneSteps9(k, &a[0], &steps.at[0], &base, &c[16*v])
+			laneSteps(k, a, steps, &base, c[16*v:])
 			continue
 		}
 		var last [9 * 16]float32
 		n := copy(last[:], c[16*v:16*len(from)])
-		laneSteps9(k, &a[0], &steps.at[0], &base, &last[0])
+		laneSteps(k, a, steps, &base, last[:])
 		copy(c[16*v:], last[:n])
 	}
+}
+
+// laneSteps raises 9 vectors of c.
+func laneSteps(k int, a []float32, steps *StepTable, base *[9]*float32, c []float32) {
+	if variant() == AVX512 {
+		laneSteps9(k, &a[0], &steps.at[0], base, &c[0])
+		return
+	}
+	laneStepsY9(k, &a[0], &steps.at[0], base, &c[0])
+	for i, p := range base {
+		base[i] = &unsafe.Slice(p, 9)[8]
+	}
+	laneStepsY9(k, &a[8], &steps.at[0], base, &c[8])
 }
 
 // A TileProduct is a product of a, whose rows are packed by PackTileRows or PackTileColumns, and columns that lie as PairRows writes them.

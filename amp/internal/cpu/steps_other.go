@@ -2,6 +2,8 @@
 
 package cpu
 
+const stepKernels = false
+
 // StepKernels and TileSteps are false on these processors, so nothing here is called.
 
 func stepProduct(rows int, a, b []float32, steps *StepTable, cols []StepColumn, out []float32, row int, bias []float32, add bool) {

@@ -11,7 +11,9 @@ func PackSteps(dst []float32, rows, k int, src []float32, row int) {
 		h := StepHeight(rows - i)
 		if h == 1 {
 			copy(dst[i*k:(i+1)*k], src[i*row:])
-		} else if d := dst[i*k : (i+h)*k]; h < 4 || !packWide(d, h, h, k, &m, i*row, row, 1) {
+		} else if d := dst[i*k : (i+h)*k]; variant() == AVX2 {
+			TransposeRows(h, k, src[i*row:], row, d, h)
+		} else if h < 4 || !packWide(d, h, h, k, &m, i*row, row, 1) {
 			for y := range h {
 				for p, v := range src[(i+y)*row:][:k] {
 					d[p*h+y] = v
@@ -39,7 +41,7 @@ func PackStepsTurned(dst []float32, rows, channels int, src []float32, in, size 
 		h := StepHeight(rows - i)
 		d := dst[i*k : (i+h)*k]
 		whole := 0
-		if all && h == StepRows {
+		if all && h == panelRows && variant() == AVX512 {
 			for whole = channels; whole > 0 && (whole-1)*in+(i+8)*size+14 > len(src); whole-- {
 			}
 			if whole > 0 {
@@ -144,6 +146,16 @@ func TransposeRows(rows, n int, src []float32, lds int, dst []float32, ldd int) 
 		return
 	}
 	_, _ = src[(rows-1)*lds+n-1], dst[(n-1)*ldd+rows-1]
+	if variant() == AVX2 {
+		y, p := transposeRowsY(rows, n, src, lds, dst, ldd)
+		if y > 0 && p < n {
+			transposeBlocks(y, n-p, src[p:], lds, dst[p*ldd:], ldd)
+		}
+		if y < rows {
+			transposeBlocks(rows-y, n, src[y*lds:], lds, dst[y:], ldd)
+		}
+		return
+	}
 	y, whole := 0, n&^3
 	for h := strip(rows); h > 0 && whole > 0; h = strip(rows - y) {
 		transposeDwords(h, whole/4, &src[y*lds], 4*lds, &dst[y], 4*ldd)

@@ -707,6 +707,11 @@ func fetchRows(rows int, at unsafe.Pointer, last unsafe.Pointer, ld int)
 //go:noescape
 func finiteTaps(rows int, channels int, a *float32, row int, channel int, have int, bad *int)
 
+// finiteTapsY sets bad to 0 if in all rows and channels the elements of the lanes in have are finite; distances in bytes.
+//
+//go:noescape
+func finiteTapsY(rows int, channels int, a *float32, row int, channel int, have *int32, bad *int)
+
 // finiteY is unscale without the product.
 //
 //go:noescape
@@ -791,6 +796,46 @@ func fmaSteps8x2(t *fmaTile)
 //
 //go:noescape
 func fmaSteps8x3(t *fmaTile)
+
+// fmaStepsY1x1 sets or raises 1 rows of 1 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY1x1(t *fmaTileY)
+
+// fmaStepsY1x2 sets or raises 1 rows of 2 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY1x2(t *fmaTileY)
+
+// fmaStepsY1x3 sets or raises 1 rows of 3 vectors of c by the sums over k of a, k columns of 1, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY1x3(t *fmaTileY)
+
+// fmaStepsY2x1 sets or raises 2 rows of 1 vectors of c by the sums over k of a, k columns of 2, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY2x1(t *fmaTileY)
+
+// fmaStepsY2x2 sets or raises 2 rows of 2 vectors of c by the sums over k of a, k columns of 2, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY2x2(t *fmaTileY)
+
+// fmaStepsY2x3 sets or raises 2 rows of 3 vectors of c by the sums over k of a, k columns of 2, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY2x3(t *fmaTileY)
+
+// fmaStepsY4x1 sets or raises 4 rows of 1 vectors of c by the sums over k of a, k columns of 4, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY4x1(t *fmaTileY)
+
+// fmaStepsY6x1 sets or raises 6 rows of 1 vectors of c by the sums over k of a, k columns of 6, times 16 elements of b at the distance that a step gives.
+//
+//go:noescape
+func fmaStepsY6x1(t *fmaTileY)
 
 // gatherEights writes k rows of 32 elements that lie in four runs of eight, at src + along[row] + the offsets in across, and follow each other.
 //
@@ -997,10 +1042,35 @@ func imageTiles6x3(t *imageTiles)
 //go:noescape
 func imageTiles6x4(t *imageTiles)
 
+// imageTilesY1 sets or raises n tiles of 1 rows of a vector by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTilesY1(t *imageTiles)
+
+// imageTilesY2 sets or raises n tiles of 2 rows of a vector by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTilesY2(t *imageTiles)
+
+// imageTilesY4 sets or raises n tiles of 4 rows of a vector by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTilesY4(t *imageTiles)
+
+// imageTilesY6 sets or raises n tiles of 6 rows of a vector by the sums over k of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageTilesY6(t *imageTiles)
+
 // laneSteps9 raises 9 vectors of c by the sums over k of 16 elements of a times 16 elements of b at the distance that a step gives from the vector's start, each sum starting from zero.
 //
 //go:noescape
 func laneSteps9(k int, a *float32, steps *int, b *[9]*float32, c *float32)
+
+// laneStepsY9 raises 8 elements of 9 vectors of c, 64 bytes apart, by the sums over k of 8 elements of a, 64 bytes apart, times 8 elements of b at the distance that a step gives from the vector's start, each sum starting from zero.
+//
+//go:noescape
+func laneStepsY9(k int, a *float32, steps *int, b *[9]*float32, c *float32)
 
 // lineAbsBF16Y does blocks of 32 elements of lineAbs in bfloat16.
 //
@@ -2856,6 +2926,16 @@ func transposeBF164(n int, src *uint16, lds int, dst *float32, ldd int)
 //
 //go:noescape
 func transposeBF168(n int, src *uint16, lds int, dst *float32, ldd int)
+
+// transposeColumnsY6 sets dst[p][0…5] to element p of 6 rows of src, for 8·n values of p; strides in bytes. It writes 2 elements beyond each row of dst, the next one's if rows follow each other.
+//
+//go:noescape
+func transposeColumnsY6(n int, src *float32, lds int, dst *float32, ldd int)
+
+// transposeColumnsY8 sets dst[p][0…7] to element p of 8 rows of src, for 8·n values of p; strides in bytes.
+//
+//go:noescape
+func transposeColumnsY8(n int, src *float32, lds int, dst *float32, ldd int)
 
 // transposeF1612 writes the columns of 12 rows of 4·n pairs of halves, which are widened and become two columns; strides in bytes.
 //

@@ -29,6 +29,7 @@ func generate() map[string]string {
 		"dot_amd64.s":       dots,
 		"gemv_amd64.s":      gemvs,
 		"steps_amd64.s":     steps,
+		"stepsy_amd64.s":    stepsY,
 		"splits_amd64.s":    splits,
 		"rowmax_amd64.s":    rowMaxima,
 		"exprows_amd64.s":   expRows,
