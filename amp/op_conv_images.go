@@ -16,6 +16,7 @@ import (
 type imageWork struct {
 	held     [3]int    // the job, the box and the group that buf is for
 	buf      []float32 // [16 images][channel][row][column][image]
+	wide     []float32 // halves of 16 images widened: channels on their way in, positions on their way out
 	from, n  int       // rows of the source in it
 	sums     []float32
 	plan     cpu.ImageProduct
@@ -41,7 +42,7 @@ const (
 // sideBySide says whether the shapes are those that are taken with images side by side where the processor has kernels for that.
 func (j *convJob[T]) sideBySide() bool {
 	l := &j.lattice
-	if j.src.dt != Float32 || j.out.dt != Float32 || j.kernel.w == nil || j.kernel.w.dt != Float32 {
+	if j.kernel.w == nil || !fullOrWidened(j.src, j.out, j.kernel.w) {
 		return false
 	}
 	if j.step != [3]int{1, 1, 1} || j.start != [3]int{} || j.outSize != l.grid || l.size[0] != 1 || l.grid[0] != 1 || l.grid[2] > imageWidth {
@@ -68,6 +69,8 @@ func (j *convJob[T]) images() bool {
 	if !cpu.StepKernels() {
 		return false
 	}
+	weights, done := weightValues[float32](j.kernel.w)
+	defer done()
 	boxes := j.imageBoxes()
 	shares, each := rowShares(j.m, len(boxes)*j.groups, 24, 2*cpu.ImageRows, cpu.ImageRows)
 	serial := int(patchJobs.Add(1))
@@ -84,7 +87,7 @@ func (j *convJob[T]) images() bool {
 				j.imageBox(w, &boxes[n], group)
 				w.held = piece
 			}
-			if !j.imageRows(w, &boxes[n], group, first, min(each, j.m-first)) {
+			if !j.imageRows(w, &boxes[n], weights, group, first, min(each, j.m-first)) {
 				bad.Store(true)
 			}
 		}
@@ -131,18 +134,52 @@ func (j *convJob[T]) imageBox(w *imageWork, b *box, group int) {
 	w.blocks = (b.hi[0] - b.lo[0] + vectorSize - 1) / vectorSize
 	w.position = (b.hi[2] - b.lo[2]) * l.grid[2]
 	w.buf = cpu.Grow(w.buf, w.blocks*l.channels*w.plane+vectorSize)
-	src := elements[float32](j.src)
-	image := l.groups * l.channels * l.volume()
+	some := l.channels // at a time
+	if j.src.dt != Float32 {
+		some = max(1, imageWiden/l.volume())
+	}
 	for i := range w.blocks {
 		first := b.lo[0] + i*vectorSize
-		for c := range l.channels {
-			from := src[j.src.off+first*image+(group*l.channels+c)*l.volume()+w.from*l.size[2]:]
-			cpu.SideBySide(w.buf[(i*l.channels+c)*w.plane:][:w.plane], min(vectorSize, b.hi[0]-first), w.n*l.size[2], from, image)
+		images := min(vectorSize, b.hi[0]-first)
+		for c := 0; c < l.channels; c += some {
+			n := min(some, l.channels-c)
+			src, image := w.planes(l, j.src, first, images, group*l.channels+c, n)
+			for p := range n {
+				cpu.SideBySide(w.buf[(i*l.channels+c+p)*w.plane:][:w.plane], images, w.n*l.size[2], src[p*l.volume()+w.from*l.size[2]:], image)
+			}
 		}
 	}
 	w.classes(l, b)
 	w.columns(l, &j.kernel, b)
 	w.plan.Plan(l.channels, cpu.ImagePanel(), j.kernel.size, j.kernel.in, w.plane, w.ofClass, w.cols)
+}
+
+// imageWiden is how many elements of each of 16 images are widened at a time: they stay in the L1 cache.
+const imageWiden = 256
+
+// fullOrWidened says whether tensors are of float32, or of halves that are best widened for kernels of float32.
+func fullOrWidened(list ...*Tensor) bool {
+	for _, t := range list {
+		if t.dt != Float32 && (t.dt == Float64 || !cpu.StepsWiden()) {
+			return false
+		}
+	}
+	return true
+}
+
+// planes returns n channels of some images in float32, and the distance of the images: in place where they are, else widened.
+func (w *imageWork) planes(l *lattice, src *Tensor, first, images, channel, n int) ([]float32, int) {
+	size := l.volume()
+	image := l.groups * l.channels * size
+	at := src.off + first*image + channel*size
+	if src.dt == Float32 {
+		return elements[float32](src)[at:], image
+	}
+	w.wide = cpu.Grow(w.wide, images*n*size)
+	for i := range images {
+		load(w.wide[i*n*size:(i+1)*n*size], src, at+i*image, 1)
+	}
+	return w.wide, n * size
 }
 
 // met is where in a channel of the box the element is that a tap meets at a position, and whether there is one.
@@ -207,11 +244,10 @@ func (w *imageWork) columns(l *lattice, k *kernelLayout, b *box) {
 }
 
 // imageRows computes rows of a group for the positions of the box, and says whether their weights are finite.
-func (j *convJob[T]) imageRows(w *imageWork, b *box, group, first, rows int) bool {
+func (j *convJob[T]) imageRows(w *imageWork, b *box, weights []float32, group, first, rows int) bool {
 	row := (w.blocks*w.position + 1) * vectorSize
 	w.sums = cpu.Grow(w.sums, cpu.ImageRows*row)
-	weights := elements[float32](j.kernel.w)[j.kernel.at(group):]
-	out := elements[float32](j.out)[j.out.off+b.lo[2]*j.grid[2]:]
+	weights = weights[group*j.kernel.group:]
 	plane := j.grid[1] * j.grid[2]
 	image := j.groups * j.m * plane
 	bias := any(j.bias).([]float32)[group*j.m:]
@@ -223,11 +259,25 @@ func (j *convJob[T]) imageRows(w *imageWork, b *box, group, first, rows int) boo
 		for i := range high {
 			for k := range w.blocks {
 				n := b.lo[0] + k*vectorSize
-				cpu.OneByOne(out[n*image+(group*j.m+r+i)*plane:], min(vectorSize, b.hi[0]-n), w.position, w.sums[i*row+k*w.position*vectorSize:], image)
+				to := j.out.off + b.lo[2]*j.grid[2] + n*image + (group*j.m+r+i)*plane
+				w.putImages(j.out, to, min(vectorSize, b.hi[0]-n), w.sums[i*row+k*w.position*vectorSize:], image)
 			}
 		}
 	}
 	return true
+}
+
+// putImages writes the sums of a row for up to 16 images, which lie image elements apart in the result.
+func (w *imageWork) putImages(out *Tensor, at, images int, sums []float32, image int) {
+	if out.dt == Float32 {
+		cpu.OneByOne(elements[float32](out)[at:], images, w.position, sums, image)
+		return
+	}
+	w.wide = cpu.Grow(w.wide, images*w.position)
+	cpu.OneByOne(w.wide, images, w.position, sums, w.position)
+	for i := range images {
+		store(out, at+i*image, w.wide[i*w.position:(i+1)*w.position])
+	}
 }
 
 // zeroBiases holds what zeroBias returns.

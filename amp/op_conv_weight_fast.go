@@ -29,14 +29,16 @@ type weightWork struct {
 	rest   []cpu.TileStep // of fewer positions
 	from   []int
 
-	wide []float32 // halves widened
+	wide   []float32 // halves widened
+	wideDY []float32
+	full   []float32 // the gradient before it is rounded
 }
 
 var weightWorks = sync.Pool{New: func() any { return new(weightWork) }}
 
 // stepWeights computes the gradient in float32, if it can; the bits are those of the slow way, whose boxes and order of sums it has.
 func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
-	if !cpu.StepKernels() || x.dt != Float32 || dy.dt != Float32 || out.dt != Float32 || l.channels < leastWeights || m < 4 || !l.fits() {
+	if !cpu.StepKernels() || !fullOrWidened(x, dy, out) || l.channels < leastWeights || m < 4 || !l.fits() {
 		return false
 	}
 	w := weightWorks.Get().(*weightWork)
@@ -47,7 +49,7 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	}
 	boxes := l.boxes()
 	for g := range l.groups {
-		into := elements[float32](out)[out.off+g*m*l.channels*len(l.taps):]
+		into := w.gradient(out, g, m*l.channels*len(l.taps))
 		w.sums = cpu.Grow(w.sums, m*p.row*p.across)
 		left := 0 // boxes
 		for i := range boxes {
@@ -56,7 +58,7 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 			}
 		}
 		if left == 0 {
-			clear(into[:m*l.channels*len(l.taps)])
+			clear(into)
 		}
 		first := true
 		for i := range boxes {
@@ -65,8 +67,10 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 				continue
 			}
 			left--
-			w.turnBox(l, b, elements[float32](x)[x.off+g*l.channels*l.volume():], l.groups*l.channels*l.volume(), l.channels)
-			w.packRows(l, b, dy, g, m)
+			src, image := widenBox(&w.wide, x, b, l.groups*l.channels, l.volume(), g*l.channels, l.channels)
+			w.turnBox(l, b, src, image, l.channels)
+			src, image = widenBox(&w.wideDY, dy, b, l.groups*m, l.grid[0]*l.grid[1]*l.grid[2], g*m, m)
+			w.packRows(l, b, src, image, m)
 			w.columns(l, b, p.vectors)
 			cpu.Parallel(p.across*p.down, 1, func(lo, hi int) {
 				for t := lo; t < hi; t++ {
@@ -86,8 +90,20 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 			})
 			first = false
 		}
+		if out.dt != Float32 {
+			store(out, out.off+g*len(into), into)
+		}
 	}
 	return true
+}
+
+// gradient is where in float32 the gradient of a group goes, of n elements: to its place, or to be rounded when it is whole.
+func (w *weightWork) gradient(out *Tensor, group, n int) []float32 {
+	if out.dt == Float32 {
+		return elements[float32](out)[out.off+group*n:][:n]
+	}
+	w.full = cpu.Grow(w.full, n)
+	return w.full
 }
 
 // A weightPart is how the elements of a weight's gradient are divided: each task has so many rows, which are output channels, and vectors of
@@ -153,19 +169,18 @@ func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels 
 	})
 }
 
-// packRows packs the rows of dy for a box, positions in its order.
-func (w *weightWork) packRows(l *lattice, b *box, dy *Tensor, group, m int) {
+// packRows packs the rows of dy for a box, positions in its order: m channels of src, whose images lie so far apart.
+func (w *weightWork) packRows(l *lattice, b *box, src []float32, image, m int) {
 	n := b.positions()
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
 	w.dy = cpu.Grow(w.dy, m*n)
-	src := elements[float32](dy)
 	tile := cpu.StepRows()
 	cpu.Parallel((m+tile-1)/tile, max(1, grain/(n*tile)), func(lo, hi int) {
 		for i := lo * tile; i < min(hi*tile, m); {
 			h := cpu.StepHeight(m - i)
 			at := i * n
-			b.runs(l, func(image, first, n int) {
-				cpu.TransposeRows(h, n, src[dy.off+((image*l.groups+group)*m+i)*plane+first:], plane, w.dy[at:], h)
+			b.runs(l, func(n0, first, n int) {
+				cpu.TransposeRows(h, n, src[n0*image+i*plane+first:], plane, w.dy[at:], h)
 				at += n * h
 			})
 			i += h

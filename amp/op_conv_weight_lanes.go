@@ -39,7 +39,7 @@ func laneWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 
 // laneBox brings channels of x and dy side by side, and makes the tables.
 func (w *weightWork) laneBox(l *lattice, b *box, x, dy *Tensor, first, have int) {
-	src, image := w.widened(&w.wide, x, l, b, l.volume(), first, have)
+	src, image := widenBox(&w.wide, x, b, l.groups, l.volume(), first, have)
 	w.turnBox(l, b, src, image, have)
 	w.columns(l, b, 1)
 	w.from = w.from[:0]
@@ -47,7 +47,7 @@ func (w *weightWork) laneBox(l *lattice, b *box, x, dy *Tensor, first, have int)
 		w.from = append(w.from, w.cols[i].From)
 	}
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
-	src, image = w.widened(&w.wide, dy, l, b, plane, first, have)
+	src, image = widenBox(&w.wide, dy, b, l.groups, plane, first, have)
 	n := b.positions()
 	w.dy = cpu.Grow(w.dy, n*vectorSize)
 	if have < vectorSize {
@@ -60,16 +60,18 @@ func (w *weightWork) laneBox(l *lattice, b *box, x, dy *Tensor, first, have int)
 	})
 }
 
-// widened returns channels of t, whose channels have size elements, in float32, and the distance of its images: in place, or the box's images
+// widenBox returns some of the channels of t, which have size elements, in float32, and the distance of its images: in place, or the box's images
 // at their place in a buffer.
-func (w *weightWork) widened(buf *[]float32, t *Tensor, l *lattice, b *box, size, first, have int) ([]float32, int) {
+func widenBox(buf *[]float32, t *Tensor, b *box, channels, size, first, have int) ([]float32, int) {
 	if t.dt == Float32 {
-		return elements[float32](t)[t.off+first*size:], l.groups * size
+		return elements[float32](t)[t.off+first*size:], channels * size
 	}
 	n := have * size
 	*buf = cpu.Grow(*buf, b.hi[0]*n)
-	for i := b.lo[0]; i < b.hi[0]; i++ {
-		load((*buf)[i*n:(i+1)*n], t, t.off+(i*l.groups+first)*size, 1)
-	}
+	cpu.Parallel(b.hi[0]-b.lo[0], grainOf(n), func(lo, hi int) {
+		for i := b.lo[0] + lo; i < b.lo[0]+hi; i++ {
+			load((*buf)[i*n:(i+1)*n], t, t.off+(i*channels+first)*size, 1)
+		}
+	})
 	return *buf, n
 }

@@ -65,6 +65,9 @@ const panelRows = 8
 // StepKernels says that StepProduct is fast here: else GemmTo gives the same bits.
 func StepKernels() bool { return stepKernels && variant() >= AVX2 }
 
+// StepsWiden says that halves are best widened for kernels of float32 that read them more than once: nothing here multiplies them.
+func StepsWiden() bool { return stepKernels && variant() == AVX2 }
+
 // PanelKernels says that StepPanels is there, too.
 func PanelKernels() bool { return stepKernels && variant() == AVX512 }
 
