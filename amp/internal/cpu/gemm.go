@@ -171,7 +171,7 @@ func (g *product[T]) blocks() (rows, cols int) {
 		tasks = down
 	}
 	step := 4
-	if kn.even {
+	if kn.rows%step != 0 { // a lower tile would take as long as a whole one
 		step = kn.rows
 	}
 	rows = up((g.m+down-1)/down, step)
