@@ -8,6 +8,7 @@ import "unsafe"
 // Bounds of such a product, in elements.
 const (
 	allRows    = 3 << 16 // of a at a time
+	fewRows    = 1 << 18 // bytes of a, for AVX2 alone: such processors have an L2 cache of 256 or 512 KB
 	taskPanels = 1 << 15 // of b that a task packs at a time
 	roundRows  = 96      // rows of packed tiles whose sums wait to be rounded
 )
@@ -16,7 +17,7 @@ const (
 func (g *product[T]) byColumns() bool {
 	kn := g.kern
 	kc := g.even(g.k)
-	if g.whole() || g.raw || g.nc*g.k <= nearB || g.m*kc > allRows || g.b.Load != nil && g.b.Table == nil {
+	if g.whole() || g.raw || g.nc*g.k <= nearB || g.m*kc > g.nearRows() || g.b.Load != nil && g.b.Table == nil {
 		return false
 	}
 	g.kc, g.mb = kc, g.m
@@ -27,6 +28,15 @@ func (g *product[T]) byColumns() bool {
 		g.rawA, g.lda = true, up(kc, 16)|16 // an odd number of cache lines: rows do not get in each other's way
 	}
 	return true
+}
+
+// nearRows is how many elements of a the L2 cache holds beside what else is needed.
+func (g *product[T]) nearRows() int {
+	if variant() != AVX2 {
+		return allRows
+	}
+	var element T
+	return fewRows / int(unsafe.Sizeof(element))
 }
 
 // readsRows says that tiles may take a as it is in memory: the rows of a tile do not get in each other's way in the L1 cache.

@@ -111,36 +111,49 @@ func (f *asmFile) dotRowsY() {
 	for half := range 2 {
 		f.op("VMOVUPS", at(32*half, "DI"), vec("Y", 8+half))
 	}
-	f.op("TESTQ", "CX", "CX")
-	f.op("JZ", "last")
-	f.op("PCALIGN", "$32")
-	f.label("loop")
-	f.op("TESTQ", "$3", "CX") // a cache line holds four blocks
-	f.op("JNZ", "fetched")
-	for _, b := range bases {
-		for _, index := range indexes {
-			f.op("PREFETCHT0", "512("+b+")"+index)
+	block := func(off, half int) {
+		for p := range 4 {
+			f.op("VBROADCASTSS", at(off+4*p, "DX"), vec("Y", 10+p))
 		}
-	}
-	f.label("fetched")
-	for p := range 4 {
-		f.op("VBROADCASTSS", at(4*p, "DX"), vec("Y", 10+p))
-	}
-	for half := range 2 {
 		for j, index := range indexes {
-			f.op("VMOVUPS", "("+bases[2*half]+")"+index, vec("X", j))
-			f.op("VINSERTF128", "$1", "("+bases[2*half+1]+")"+index, vec("Y", j), vec("Y", j))
+			f.op("VMOVUPS", at(off, bases[2*half])+index, vec("X", j))
+			f.op("VINSERTF128", "$1", at(off, bases[2*half+1])+index, vec("Y", j), vec("Y", j))
 		}
 		f.transposeLanes("Y")
 		for p := range 4 {
 			f.op("VFMADD231PS", vec("Y", p), vec("Y", 10+p), vec("Y", 8+half))
 		}
 	}
-	for _, r := range append(bases, "DX") {
-		f.op("ADDQ", "$16", r)
+	loop := func(label, count string, blocks int) {
+		f.op("PCALIGN", "$32")
+		f.label(label)
+		if blocks == 4 {
+			for _, b := range bases {
+				for _, index := range indexes {
+					f.op("PREFETCHT0", "512("+b+")"+index)
+				}
+			}
+		}
+		for half := range 2 { // of a whole cache line: rows a page apart drive each other's lines out of the L1 cache
+			for q := range blocks {
+				block(16*q, half)
+			}
+		}
+		for _, r := range append(bases, "DX") {
+			f.op("ADDQ", imm(16*blocks), r)
+		}
+		f.op("DECQ", count)
+		f.op("JNZ", label)
 	}
-	f.op("DECQ", "CX")
-	f.op("JNZ", "loop")
+	f.op("MOVQ", "CX", "AX")
+	f.op("ANDQ", "$3", "CX")
+	f.op("SHRQ", "$2", "AX")
+	f.op("JZ", "few")
+	loop("lines", "AX", 4)
+	f.label("few")
+	f.op("TESTQ", "CX", "CX")
+	f.op("JZ", "last")
+	loop("loop", "CX", 1)
 	f.label("last")
 	f.op("TESTQ", "BX", "BX")
 	f.op("JZ", "done")
