@@ -67,8 +67,10 @@ func (l *lanes) lookUp(v val, i ins) {
 	low, r := l.take(), l.take()
 	var off int
 	fmt.Sscanf(table, "%d", &off)
-	l.f.op("VPERMPS", table, index, low)
-	l.f.op("VPERMPS", at(off+32, "R8"), index, r)
+	for half, to := range []string{low, r} { // the instruction takes Zen 3 half as long from a register as from memory
+		l.f.op("VMOVUPS", at(off+32*half, "R8"), to)
+		l.f.op("VPERMPS", to, index, to)
+	}
 	l.f.op("VBLENDVPS", high, r, low, r)
 	l.free = append(l.free, low)
 	if l.last[i.a] == int(v) {
