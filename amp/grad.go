@@ -161,7 +161,7 @@ func (t *Tensor) Backward(opts ...BackwardOption) {
 	if s == nil || !t.needs {
 		fail("Backward", ErrGrad, "compute it from parameters outside NoGrad, in a scope", "%v tensor %sof shape %v depends on nothing that wants a gradient", t.dt, quoted(t.name), t.shape)
 	}
-	backward(s, []*Tensor{t}, nil, opts)
+	recorded(s, t, opts)
 }
 
 // Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. The results belong to

@@ -46,6 +46,8 @@ type root struct {
 	captures []func() error
 
 	scalers []*GradScaler // that scaled a loss, in the order of their first
+
+	gradients *gradientRecord // of RecordGradients; nil without it
 }
 
 // An Option configures NewScope.
@@ -59,6 +61,8 @@ type config struct {
 	levelSet bool
 	events   int
 	every    int
+
+	gradients *gradientRecord
 }
 
 // On chooses the device by name: "cpu" (the default, unless SetDefaultDevice), "cuda:0", or "auto" for the best one that is registered and opens; the trace
@@ -101,7 +105,10 @@ func NewScope(opts ...Option) *Scope {
 	if set := d.note(set); set != "" {
 		note = strings.TrimPrefix(note+"; "+set, "; ")
 	}
-	r := &root{ctx: c.ctx, dev: dev, note: note}
+	if g := c.gradients; g != nil && g.every < 0 {
+		fail("NewScope", ErrArgument, "pass 0 for the first step, n for every n-th", "RecordGradients(%d)", g.every)
+	}
+	r := &root{ctx: c.ctx, dev: dev, note: note, gradients: c.gradients}
 	if c.level != Off {
 		r.rec = newRecorder(c.level, c.events, c.every)
 	}

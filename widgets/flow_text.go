@@ -56,6 +56,9 @@ func (d *FlowData) finding() string {
 	if d.Scale != 1 {
 		at = "at loss scale " + powerText(d.Scale)
 	}
+	if d.Step >= 0 {
+		at = fmt.Sprintf("in step %s %s", Count(d.Step), at)
+	}
 	ends := "the gradients that reach " + plural(len(d.Ends)+d.Rest, "parameter")
 	lost := d.Zeros + d.Bad
 	var s string

@@ -74,6 +74,17 @@ func Example_looking() {
 	nn.MSELoss(s, net.Forward(s, x), y).Backward(amp.TraceGradients(&flow))
 	lost := widgets.GradientFlow(&flow)
 	fmt.Println(lost.Flow.Here)
+
+	// torch: # no such thing: the same in every 10th step of a loop
+	root := amp.NewScope(amp.On("auto"), amp.RecordGradients(10))
+	for s := range root.Steps(20) {
+		nn.MSELoss(s, net.Forward(s, x), y).Backward()
+	}
+	for _, pass := range root.GradientTraces() {
+		lost = widgets.GradientFlow(pass)
+	}
+	fmt.Println(lost.Flow.Step)
+	root.Close()
 	// Output:
 	// cpu
 	// cpu
@@ -88,4 +99,5 @@ func Example_looking() {
 	// true
 	// decisions
 	// 0
+	// 10
 }

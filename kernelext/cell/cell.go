@@ -23,8 +23,8 @@ import (
 type Options struct {
 	DType string   // "float16", "bfloat16", or "off" for no autocast
 	Trace string   // level of the recorder; "": what amp.NewScope takes by itself
-	Every int      // at level health, look at every n-th step; 0: as amp.NewScope
-	Show  []string // figures to show: "decisions", "scale", "exponents"; nil: what there is to show
+	Every int      // at level health, and for the figure "flow", look at every n-th step; 0: as amp.NewScope, and for "flow" the first alone
+	Show  []string // figures to show: "decisions", "scale", "exponents", "flow"; nil: what there is to show
 }
 
 // UsageEnv names the variable by which a kernel tells where the program leaves what it used, as JSON.
@@ -97,6 +97,9 @@ func (r *run) options(ctx context.Context) []amp.Option {
 	}
 	if r.o.Every > 0 {
 		opts = append(opts, amp.HealthEvery(r.o.Every))
+	}
+	if slices.Contains(r.o.Show, "flow") {
+		opts = append(opts, amp.RecordGradients(r.o.Every))
 	}
 	return opts
 }
@@ -185,7 +188,28 @@ func (r *run) figures() []*widgets.Figure {
 				histories = append(histories, g.History())
 			}
 			figs = append(figs, widgets.Exponents(trace, histories...))
+		case "flow":
+			figs = append(figs, r.flows()...)
 		}
+	}
+	return figs
+}
+
+// maxFlows bounds the figures of a step that calls Backward many times, as one that accumulates gradients does.
+const maxFlows = 3
+
+// flows are the gradients' ways in the backward passes of the newest step that was looked at.
+func (r *run) flows() (figs []*widgets.Figure) {
+	traces := r.s.GradientTraces()
+	switch n := len(traces); {
+	case n == 0:
+		fmt.Fprintln(os.Stderr, "--show flow: no Backward of a loss of this cell's scopes ran in a step that was looked at, so there are no gradients to follow")
+	case n > maxFlows:
+		fmt.Fprintf(os.Stderr, "--show flow: step %d has %d backward passes; the first %d are shown\n", traces[0].Step, n, maxFlows)
+		traces = traces[:maxFlows]
+	}
+	for _, t := range traces {
+		figs = append(figs, widgets.GradientFlow(t))
 	}
 	return figs
 }

@@ -17,7 +17,10 @@ import (
 )
 
 // Bodies run in a process of their own: this test binary again. Outside a notebook figures are printed as text.
-const childEnv = "CELL_TEST_BODY"
+const (
+	childEnv = "CELL_TEST_BODY"
+	showEnv  = "CELL_TEST_SHOW" // with every second step looked at
+)
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(childEnv); name != "" {
@@ -28,7 +31,11 @@ func TestMain(m *testing.M) {
 				panic(err)
 			}
 		}
-		Run(Options{DType: "float16", Trace: "decisions"}, bodies[name])
+		o := Options{DType: "float16", Trace: "decisions"}
+		if show := os.Getenv(showEnv); show != "" {
+			o.Show, o.Every = strings.Split(show, ","), 2
+		}
+		Run(o, bodies[name])
 		println("after Run")
 		os.Exit(0)
 	}
@@ -59,6 +66,16 @@ var bodies = map[string]func(s, half *amp.Scope){
 			}
 		}
 		println("after the loop")
+	},
+	"learns": func(s, half *amp.Scope) {
+		w := amp.Ones(s, amp.Float32, 2, 1).RequireGrad().SetName("w")
+		for step := range s.Steps(4) {
+			half := step.Autocast(amp.NoDType)
+			loss := amp.MulScalar(half, amp.MatMul(half, amp.Ones(half, amp.Float32, 1, 2), w), 0x1p-30)
+			for range 2 + 3*step.Step() {
+				amp.Sum(half, loss).Backward(amp.RetainGraph())
+			}
+		}
 	},
 	"sleeps": func(s, half *amp.Scope) {
 		println("ready")
@@ -124,6 +141,22 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestFlow checks the figures of gradients: those of the newest step that was looked at, of a few passes, and what is said where there are
+// none.
+func TestFlow(t *testing.T) {
+	stdout, stderr, err := ran(t, "learns", 0, showEnv+"=flow")
+	if err != nil || strings.Count(stdout, "Where did my gradients go?") != maxFlows || strings.Count(stdout, "step 2") != maxFlows || !strings.Contains(stdout, "cell_test.go:") {
+		t.Errorf("%v: shows\n%s", err, stdout)
+	}
+	if !strings.Contains(stderr, "--show flow: step 2 has 8 backward passes; the first 3 are shown\n") {
+		t.Errorf("says %s", stderr)
+	}
+	stdout, stderr, err = ran(t, "returns", 0, showEnv+"=flow,decisions")
+	if err != nil || strings.Contains(stdout, "gradients go") || !strings.Contains(stdout, "Precision decisions") || !strings.Contains(stderr, "--show flow: no Backward") {
+		t.Errorf("%v: shows\n%s\nsays %s", err, stdout, stderr)
+	}
 }
 
 // TestUsage checks what a program leaves for %amp status.

@@ -63,6 +63,13 @@ func TestMagicCellTrains(t *testing.T) {
 	if text := s.run("%amp status").answer(t); !strings.Contains(text, "20 steps") || !strings.Contains(text, "in tensors on cpu at most") {
 		t.Errorf("the last cell is not in\n%s", text)
 	}
+	flow := s.run(strings.Replace(train(3, ""), "--trace health --every 20", "--show flow --every 2", 1)).ok(t)
+	if flow.figures() != "Where did" {
+		t.Fatalf("figures %s, said %s", flow.figures(), flow.stderr)
+	}
+	if text := flow.displays[0]["text/plain"].(string); !strings.Contains(text, "in step 2") || !strings.Contains(text, "[4]:8") {
+		t.Errorf("the gradients' flow names no step 2 or no line 8 of the cell:\n%s", text)
+	}
 	for code, want := range map[string]string{
 		"%%amp bfloat16 --show none\nfor step := range s.Steps(1) {\nhalf := step.Autocast(amp.NoDType)\nx := amp.Ones(step, amp.Float32, 2, 2)\nfmt.Println(amp.MatMul(half, x, x).DType(), amp.MatMul(step, x, x).DType())\n}": "bfloat16 float32\n",
 		"%%amp off --show none\nfor step := range s.Steps(1) {\nhalf := step.Autocast(amp.NoDType)\nx := amp.Ones(step, amp.Float32, 2, 2)\nfmt.Println(amp.MatMul(half, x, x).DType())\n}":                                      "float32\n",

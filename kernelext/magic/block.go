@@ -24,11 +24,11 @@ type Block struct {
 var (
 	blockDTypes  = []string{"float16", "bfloat16", "off"}
 	blockFlags   = []string{"--trace", "--every", "--show"}
-	blockFigures = []string{"decisions", "scale", "exponents"}
+	blockFigures = []string{"decisions", "scale", "exponents", "flow"}
 	levels       = []string{"off", "decisions", "health"}
 )
 
-const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents]"
+const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow]"
 
 // block reads a %%amp line.
 func (c *Cell) block(rows []string, l Line) *Error {

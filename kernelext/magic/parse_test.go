@@ -53,6 +53,7 @@ func TestParseBlock(t *testing.T) {
 		"%%amp bf16 --trace=off": {DType: "bfloat16", Trace: "off"},
 		"%%amp --trace health --every 3 off --show scale":    {DType: "off", Trace: "health", Every: 3, Show: []string{"scale"}},
 		"%%amp half --show=decisions,scale,decisions":        {DType: "float16", Show: []string{"decisions", "scale"}},
+		"%%amp float16 --every 5 --show flow,scale":          {DType: "float16", Every: 5, Show: []string{"flow", "scale"}},
 		"//gonb:%%amp float16 --show none":                   {DType: "float16", Show: []string{}},
 		"%%amp float16 \\\n --show exponents --trace health": {DType: "float16", Trace: "health", Show: []string{"exponents"}},
 	} {
@@ -154,6 +155,7 @@ func TestRewriteOptions(t *testing.T) {
 		{"%%amp float16 --trace off", health, `halftonecell.Options{DType: "float16", Trace: "off"}`},
 		{"%%amp off --show exponents", Settings{}, `halftonecell.Options{DType: "off", Trace: "health", Show: []string{"exponents"}}`},
 		{"%%amp off --show exponents", health, `halftonecell.Options{DType: "off", Show: []string{"exponents"}}`},
+		{"%%amp float16 --show flow", Settings{}, `halftonecell.Options{DType: "float16", Trace: "decisions", Show: []string{"flow"}}`},
 		{"%%amp off --show none --every 4", Settings{}, `halftonecell.Options{DType: "off", Trace: "decisions", Every: 4, Show: []string{}}`},
 	} {
 		cell, err := Parse(c.line)
