@@ -18,6 +18,8 @@ var (
 	// undefined: amp.Relu; x.Half undefined (type *amp.Tensor has no field or method Half …)
 	missingName   = regexp.MustCompile(`: undefined: (amp|nn|optim|session|widgets)\.(\pL[\pL\pN_]*)$`)
 	missingMember = regexp.MustCompile(` undefined \(type \*?([\pL\pN_.]+) has no field or method (\pL[\pL\pN_]*)`)
+	otherCase     = regexp.MustCompile(` undefined \(type .* has no field or method \pL[\pL\pN_]*, but does have method (\pL[\pL\pN_]*)\)`)
+	fewArguments  = regexp.MustCompile(`: not enough arguments in call to `)
 	typeCalled    = regexp.MustCompile(`cannot convert .* to type (?:amp|nn|optim)\.(GradScaler|Linear|SGD|Adam|Sequential|Conv2d|LayerNorm|Dropout|Embedding)\b`)
 	unusedName    = regexp.MustCompile(`: declared and not used: (\S+)$`)
 )
@@ -41,6 +43,12 @@ func fixFor(report []string, file string) string {
 		if m := missingName.FindStringSubmatch(line); m != nil {
 			return fixMissing(m[1], m[2], "")
 		}
+		if m := otherCase.FindStringSubmatch(line); m != nil {
+			return "in Go upper and lower case differ, and a method is called with (): " + m[1] + "()"
+		}
+		if fewArguments.MatchString(line) && wantsScope(report[i+1:]) {
+			return scopeFirst
+		}
 		if m := missingMember.FindStringSubmatch(line); m != nil {
 			return fixMissing("", m[2], m[1])
 		}
@@ -55,6 +63,11 @@ func fixFor(report []string, file string) string {
 		}
 	}
 	return ""
+}
+
+// wantsScope reports whether the lines below a call's error say that its first argument is a scope, and that the call has another.
+func wantsScope(below []string) bool {
+	return len(below) >= 2 && strings.HasPrefix(strings.TrimSpace(below[1]), "want (*amp.Scope") && !strings.HasPrefix(strings.TrimSpace(below[0]), "have (*amp.Scope")
 }
 
 // fixUnknown looks for a name in the bodies of earlier cells, where people who know other notebooks expect it to live on.

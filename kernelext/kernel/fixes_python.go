@@ -11,6 +11,8 @@ import (
 
 const bothSides = "notebooks/cheatsheet.md has PyTorch and Halftone side by side"
 
+const scopeFirst = "ops, layers and losses take a scope first: amp.Sum(s, x); s is what amp.NewScope(), Autocast and each step of a loop of Steps give"
+
 // pythonLines are lines of Python, by what they begin with.
 var pythonLines = []struct {
 	line *regexp.Regexp
@@ -43,6 +45,13 @@ var pythonFaults = []struct {
 	{regexp.MustCompile(`operator (\S+) not defined on .*\*amp\.Tensor|mismatched types .*\*amp\.Tensor|cannot convert .* to type \*amp\.Tensor`), "tensors have functions for operators: amp.Add, amp.Sub, amp.Mul, amp.Div (s, a, b), with a number amp.AddScalar, amp.MulScalar (s, a, 2)"},
 	{regexp.MustCompile(`invalid operation: cannot call nn\.\pL+ \(variable of interface type nn\.Module\)`), "an activation is a module already: write it without ()"},
 	{regexp.MustCompile(`invalid operation: cannot call .*type (\*nn\.|nn\.Module)`), "a module is called by its method: net.Forward(s, x)"},
+	{regexp.MustCompile(`cannot index .*\*amp\.Tensor`), "amp.Select(s, x, dim, i) takes one of a dimension, amp.Narrow(s, x, dim, start, length) a range, x.Float64s()[i] a number"},
+	{regexp.MustCompile(`does not satisfy amp\.Element`), "elements are float32, float64, int64 or bool: amp.From([]int64{0, 1}); halves are made by amp.To(s, x, amp.Float16)"},
+	{regexp.MustCompile(`cannot use .* as amp\.DType value`), "dtypes are amp.Float16, amp.BFloat16, amp.Float32, amp.Float64, amp.Int64 and amp.Bool"},
+	{regexp.MustCompile(`cannot use .* as \*amp\.Scope value`), scopeFirst},
+	{regexp.MustCompile(`too many arguments in call to \S+\.Update$`), "a scale of one's own is set by UpdateTo(512), in place of Update()"},
+	{regexp.MustCompile(`too many arguments in call to \S+\.Scale$`), "Scale takes one loss; ScaleAll(s, a, b) takes several"},
+	{regexp.MustCompile(`cannot use amp\.Enabled\(.* as amp\.ScalerOption value`), "amp.Enabled is autocast's; a scaler is switched off by amp.ScalerEnabled(false)"},
 	{regexp.MustCompile(`cannot use .* as amp\.ScalerOption value`), "options are functions: amp.NewGradScaler(amp.InitScale(1024), amp.GrowthInterval(100)); the device is that of the loss"},
 	{regexp.MustCompile(`cannot use .* as optim\.Option value`), "options are functions: optim.NewAdamW(net.Parameters(), optim.LR(0.001), optim.WeightDecay(0.1))"},
 	{regexp.MustCompile(`cannot use .* as amp\.ScopeOption value`), "options are functions: amp.NewScope(amp.On(\"auto\"), amp.Seed(1))"},

@@ -40,6 +40,12 @@ var torchNames = map[string]string{
 	"train":               "a scope has that, not a model: s.Train()",
 	"newlbfgs":            "a step of L-BFGS calls the loss many times, which no GradScaler supports; optim has SGD, Adam, AdamW, RMSprop and Adagrad",
 	"lr":                  "that is LearningRate() of an optimizer, LastLR() of a schedule",
+	"dtype":               "that is DType() here",
+	"divscalar":           "that is amp.MulScalar(s, x, 1.0/4), or amp.ScalarDiv(s, 4, x) for 4/x",
+	"subscalar":           "that is amp.AddScalar(s, x, -2)",
+	"view":                "that is amp.Reshape(s, x, 4) here",
+	"clipgradnorm":        "that is optim.ClipGradNorm(net.Parameters(), 1)",
+	"clipgradvalue":       "that is optim.ClipGradValue(net.Parameters(), 1)",
 	"int32":               "integers are amp.Int64",
 }
 
