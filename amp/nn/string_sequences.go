@@ -1,0 +1,108 @@
+package nn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// What layers of sequences and images print that are more than their parameters' shapes.
+
+// written joins a name and the settings that are not empty.
+func written(name string, settings ...string) string {
+	var said []string
+	for _, s := range settings {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	return name + "(" + strings.Join(said, ", ") + ")"
+}
+
+// where is text if set, else nothing.
+func where(set bool, text string) string {
+	if set {
+		return text
+	}
+	return ""
+}
+
+// String is the layer with the shapes of what it holds.
+func (l *Bilinear) String() string {
+	var parts []string
+	for _, p := range l.Parameters() {
+		parts = append(parts, shapeOf(p))
+	}
+	return written("Bilinear", parts...)
+}
+
+// String is the layer with the size, or the factors, and the mode.
+func (u *Upsample) String() string {
+	mode := u.Mode
+	if mode == "" {
+		mode = "nearest"
+	}
+	return written("Upsample", where(u.Size != nil, fmt.Sprintf("size=%v", u.Size)), where(u.Scale != nil, fmt.Sprintf("scale=%v", u.Scale)), "mode="+mode,
+		where(u.AlignCorners, "align_corners"), where(u.Antialias, "antialias"), where(u.RecomputeScale, "recompute_scale"))
+}
+
+// String is the layer with its pads and the mode.
+func (p *Pad) String() string {
+	return written("Pad", fmt.Sprintf("pads=%v", p.Pads), "mode="+p.Mode, where(p.Value != 0, fmt.Sprintf("value=%g", p.Value)))
+}
+
+// sizes are a cell's features in and out, and what its parameters are not by default.
+func (c CellParameters) sizes() []string {
+	hidden := c.WeightHH.Shape()
+	return []string{fmt.Sprintf("in=%d", c.WeightIH.Shape()[1]), fmt.Sprintf("hidden=%d", hidden[len(hidden)-1]),
+		where(c.BiasIH == nil, "no_bias"), where(c.WeightHH.DType() != amp.Float32, c.WeightHH.DType().String())}
+}
+
+// String is the cell with its sizes.
+func (c *RNNCell) String() string {
+	return written("RNNCell", append(c.sizes(), where(c.ReLU, "relu"))...)
+}
+
+// String is the cell with its sizes.
+func (c *GRUCell) String() string { return written("GRUCell", c.sizes()...) }
+
+// String is the cell with its sizes.
+func (c *LSTMCell) String() string { return written("LSTMCell", c.sizes()...) }
+
+// described is a recurrent network with its sizes and options.
+func (r *Recurrent) described(name string) string {
+	o := r.opts
+	return written(name, append(r.Cells[0].sizes(), where(o.Layers > 1, fmt.Sprintf("layers=%d", o.Layers)), where(o.ReLU, "relu"),
+		where(o.Bidirectional, "bidirectional"), where(o.BatchFirst, "batch_first"), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout)))...)
+}
+
+// String is the network with its sizes and options.
+func (r *RNN) String() string { return r.described("RNN") }
+
+// String is the network with its sizes and options.
+func (r *GRU) String() string { return r.described("GRU") }
+
+// String is the network with its sizes and options.
+func (r *LSTM) String() string { return r.described("LSTM") }
+
+// String shows the parts as an indented tree, with the options.
+func (l *TransformerEncoderLayer) String() string {
+	o, b := l.opts, strings.Builder{}
+	b.WriteString("TransformerEncoderLayer(\n")
+	for i, name := range []string{"self_attn", "linear1", "linear2", "norm1", "norm2"} {
+		fmt.Fprintf(&b, "  (%s): %s\n", name, indented(l.modules()[i]))
+	}
+	fmt.Fprintf(&b, "  (activation): %s\n", indented(o.Activation))
+	for _, set := range []string{where(o.PreNorm, "pre_norm"), where(o.Causal, "causal"), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout))} {
+		if set != "" {
+			b.WriteString("  " + set + "\n")
+		}
+	}
+	return b.String() + ")"
+}
+
+// String is the layer with its table, and whether that is learned.
+func (p *PositionalEncoding) String() string {
+	return written("PositionalEncoding", shapeOf(p.Table), where(p.learned, "learned"), where(p.Dropout != 0, fmt.Sprintf("dropout=%g", p.Dropout)))
+}
