@@ -163,7 +163,7 @@ func (s *Scope) decideClass(o *Op, class Class, at *Attrs, in []*Tensor) decisio
 	case Promote:
 		return decision{target: s.widest(o, in), rule: rulePromote}
 	case Banned:
-		fail(o.Name, ErrBanned, "use the fused version that is safe under autocast, or amp.Force(\""+o.Name+"\", amp.FP32)", "%s", o.Why)
+		fail(o.Name, ErrBanned, safer(o)+", or amp.Force(\""+o.Name+"\", amp.FP32)", "%s", o.Why)
 	}
 	if o.custom == nil {
 		return decision{rule: ruleUnlisted}
@@ -290,4 +290,12 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	e.Output = o.result(&Call{Op: o, Attrs: at, In: in})
 	e.Rule = sentence(d.rule, o, s.auto.dtype, "")
 	return e
+}
+
+// safer says what to write for an op that autocast refuses.
+func safer(o *Op) string {
+	if o == opBCE {
+		return "leave the sigmoid out and use amp.BCEWithLogits"
+	}
+	return "use a fused version that is safe under autocast"
 }

@@ -53,7 +53,11 @@ func (c *Call) isFloat(i int) {
 // sameDType refuses input i if its dtype is not that of the first.
 func (c *Call) sameDType(i int) {
 	if t := c.In[i]; t.dt != c.In[0].dt {
-		fail(c.Op.Name, ErrDType, "run it in an Autocast scope, or convert one with amp.To", "%s", c.shapes())
+		fix := "run it in an Autocast scope, or convert one with amp.To"
+		if t.dt == Float64 || c.In[0].dt == Float64 {
+			fix = "convert one with amp.To: autocast leaves float64 alone"
+		}
+		fail(c.Op.Name, ErrDType, fix, "%s", c.shapes())
 	}
 }
 

@@ -45,7 +45,7 @@ func init() {
 	opBCE = weightedLoss(Op{
 		Name: "binary_cross_entropy", Doc: "mean (or sum) of -target·log x - (1 - target)·log(1 - x), by element weights", Args: []string{"x", "target", "weight"},
 		Class: Banned, CPUList: FP32, CUDA: "binary_cross_entropy",
-		Why: "its gradient 1/(x·(1-x)) leaves float16's range, and casting x to float32 does not help, since the cast is undone in backward; amp.BCEWithLogits is safe",
+		Why: "its gradient 1/(x·(1-x)) leaves float16's range, and casting x to float32 does not help, since the cast is undone in backward",
 	}, func(_ *Call, v *[4]float64) float64 {
 		// Logarithms are held at -100, as in PyTorch, so that x = 0 and x = 1 give a finite loss.
 		x, t := v[0], v[1]

@@ -169,7 +169,7 @@ func (g *GradScaler) inv() float64 { return float64(invert(g.current())) }
 func refuseHalf(params []*Tensor) {
 	for i, p := range params {
 		if p.grad != nil && p.grad.dt == Float16 {
-			fail("GradScaler.Unscale", ErrDType, "keep parameters in float32 and let Autocast cast them; or scale nothing",
+			fail("GradScaler.Unscale", ErrDType, "keep parameters in float32 and let Autocast cast them, or use no scaler",
 				"attempting to unscale a float16 gradient of %s", paramName(p, i))
 		}
 	}
@@ -282,7 +282,7 @@ func (g *GradScaler) Update() {
 		found = found || st.found
 	}
 	if !checked {
-		fail("GradScaler.Update", ErrScaler, "call Step or Unscale first", "no gradients were checked since the last Update")
+		fail("GradScaler.Update", ErrScaler, "step with scaler.Step(opt), not opt.Step(), before Update", "no gradients were checked since the last Update")
 	}
 	if g.far != nil {
 		g.updateFar()

@@ -54,7 +54,7 @@ func (r *StepReport) String() string {
 // advice is what helps at the end of backing off. A value that is still NaN at so small a scale did not overflow.
 func advice(culprit, value string) string {
 	if value == "NaN" {
-		return fmt.Sprintf("look on the way to %s for the log or square root of 0, a division by 0, or NaN in the data: no scale heals those", culprit)
+		return "print the loss; if it is Inf or NaN too, amp.Force the op that made it so to amp.FP32, or look for log 0, x/0 or NaN in the data"
 	}
 	return fmt.Sprintf("look at the op that makes %s: amp.Force it to amp.FP32, lower the learning rate, or use amp.BFloat16", culprit)
 }

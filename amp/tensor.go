@@ -284,7 +284,7 @@ func (t *Tensor) axis(op string, d int) int {
 // live panics when the tensor's memory has been returned.
 func (t *Tensor) live(op string) {
 	if t == nil {
-		fail(op, ErrArgument, "pass a tensor", "the tensor is nil")
+		fail(op, ErrArgument, "pass a tensor; a Grad is nil until Backward reaches its tensor", "the tensor is nil")
 	}
 	if t.st == nil {
 		fail(op, ErrClosed, "keep what must outlive its scope with s.Keep(t), or read it before the scope closes",

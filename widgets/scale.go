@@ -265,8 +265,7 @@ func (d *ScaleData) fixes() []Fix {
 			first.Code = "half := s.Autocast(amp.Float16, amp.Force(\"" + op + "\", amp.FP32))"
 		}
 		if 2*c.NaN > c.Count {
-			return []Fix{
-				{"Look for what makes the gradient of " + c.Name + " NaN.", "No smaller scale heals a NaN, and bfloat16 has it too: the log or square root of 0, a division by 0, or NaN in the data.", ""},
+			return []Fix{d.lookAtLoss(c.Name),
 				{"Let the loop stop there.", "With a floor under the scale a report says when backing off can't help.", "scaler := amp.NewGradScaler(amp.MinScale(1)); …; if err := scaler.Step(opt).Err(); err != nil { break }"},
 			}
 		}
@@ -276,6 +275,16 @@ func (d *ScaleData) fixes() []Fix {
 		{"Lower the learning rate, or clip gradients.", "Weights may be growing without bound.", "scaler.Unscale(opt); optim.ClipGradNorm(net.Parameters(), 1.0)"},
 		{"Use bfloat16.", "It has float32's range and needs no scaler.", "half := s.Autocast(amp.BFloat16)"},
 	}
+}
+
+// lookAtLoss is what to do about a gradient that is NaN. At a large scale that may be an overflow too: of infinities that cancel.
+func (d *ScaleData) lookAtLoss(parameter string) Fix {
+	const code = "root := amp.NewScope(amp.Record(amp.Health)); …; widgets.Show(widgets.Decisions(root.Trace()))"
+	const forward = "an op of the forward pass left float16's range or met log 0, x/0 or NaN in the data, and Decisions shows which."
+	if d.Scale > 1 {
+		return Fix{"Print the loss: is it Inf or NaN as the gradient of " + parameter + " is?", "If it is finite, gradients overflow, and the scale goes down until they fit. If not, " + forward, code}
+	}
+	return Fix{"Print the loss, and look for what makes the gradient of " + parameter + " NaN.", "No smaller scale heals a NaN. If the loss is Inf or NaN too, " + forward, code}
 }
 
 // opOf guesses the op from a parameter's name: layers with a weight are linear ones, unless their name says otherwise.

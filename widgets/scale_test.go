@@ -150,7 +150,12 @@ func TestThinPointsKeepsExtremes(t *testing.T) {
 }
 
 func TestFixes(t *testing.T) {
-	if x := ScaleHistory(sample.Collapsing()).Scale.Fixes[0]; !strings.Contains(x.Do+x.Why, "No smaller scale heals a NaN") || x.Code != "" {
+	if x := ScaleHistory(sample.Collapsing()).Scale.Fixes[0]; !strings.Contains(x.Do+x.Why, "No smaller scale heals a NaN") || !strings.HasSuffix(x.Why, "Decisions shows which.") || !strings.Contains(x.Code, "amp.Health") {
+		t.Errorf("%+v", x)
+	}
+	// NaN at a large scale: of infinities that cancel, perhaps.
+	early := sample.Scaler{Steps: 10, Init: 1 << 22, Overflow: func(int, float64) (string, string) { return "0.weight", "NaN" }}.History()
+	if x := ScaleHistory(early).Scale.Fixes[0]; strings.Contains(x.Why, "heals") || !strings.Contains(x.Why, "If it is finite, gradients overflow") || !strings.HasSuffix(x.Why, "Decisions shows which.") {
 		t.Errorf("%+v", x)
 	}
 	if x := ScaleHistory(floored()).Scale.Fixes[0]; !strings.Contains(x.Code, `amp.Force("linear", amp.FP32)`) || !strings.Contains(x.Do, "0.weight") {
