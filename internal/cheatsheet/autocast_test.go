@@ -58,6 +58,22 @@ func Example_autocast() {
 	})
 	fmt.Println(square(half, amp.Full(s, amp.Float16, 300, 1)).Item())
 
+	// torch: class MyMM(torch.autograd.Function): …  # custom_fwd, custom_bwd: backward in the forward's autocast state
+	mm := amp.Register(amp.Custom{
+		Name: "sheet_mm", Doc: "a·b", Class: amp.Lower, Args: []string{"a", "b"},
+		Forward: func(c *amp.Context, in []*amp.Tensor) *amp.Tensor {
+			c.Save(in...)
+			return amp.MatMul(c.S, in[0], in[1])
+		},
+		Backward: func(c *amp.Context, dy *amp.Tensor) []*amp.Tensor {
+			a, b := c.Saved(0), c.Saved(1)
+			return []*amp.Tensor{amp.MatMul(c.S, dy, amp.Transpose(c.S, b, 0, 1)), amp.MatMul(c.S, amp.Transpose(c.S, a, 0, 1), dy)}
+		},
+	})
+	left := amp.Ones(s, amp.Float32, 2, 2).RequireGrad()
+	amp.Sum(half, mm(half, left, amp.Full(s, amp.Float32, 3, 2, 2))).Backward()
+	fmt.Println(left.Grad().Float64s())
+
 	// torch: F.binary_cross_entropy(p, y)  # refused under autocast
 	// torch: F.binary_cross_entropy_with_logits(z, y)
 	z, target := amp.Zeros(s, amp.Float32, 4), amp.Ones(s, amp.Float32, 4)
@@ -79,6 +95,7 @@ func Example_autocast() {
 	// float32
 	// float32
 	// 90000
+	// [6 6 6 6]
 	// true 0.6931
 	// float16 float16
 }

@@ -35,6 +35,10 @@ func Example_scaler() {
 	scaler.Scale(s, loss).Backward()
 	fmt.Println(net.Parameters()[0].Grad().DType())
 
+	// torch: scaler.scale([loss0, loss1])
+	scaled := scaler.ScaleAll(s, amp.Scalar[float32](1), amp.Scalar[float32](2))
+	fmt.Println(scaled[0].Item(), scaled[1].Item())
+
 	// torch: scaler.unscale_(opt)
 	// torch: torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
 	scaler.Unscale(opt)
@@ -76,6 +80,7 @@ func Example_scaler() {
 	// 65536 2000
 	// 1024 true
 	// float32
+	// 65536 131072
 	// true
 	// step 0 applied at scale 65536
 	// true ""

@@ -38,6 +38,15 @@ func Example_tensors() {
 	sum, product, twice := amp.Add(s, x, f), amp.Mul(s, x, f), amp.MulScalar(s, x, 2)
 	fmt.Println(sum.Float64s(), product.Float64s(), twice.Float64s())
 
+	// torch: x / y, x - 1, x / 4, x ** 2
+	quotient, less := amp.Div(s, x, f), amp.AddScalar(s, x, -1)
+	quarter, squared := amp.MulScalar(s, x, 1.0/4), amp.PowScalar(s, x, 2)
+	fmt.Println(quotient.Shape(), less.Float64s(), quarter.Float64s(), squared.Float64s())
+
+	// torch: x.shape, x.dtype, x.device
+	shape, kind, device := x.Shape(), x.DType(), x.Device()
+	fmt.Println(shape, kind, device)
+
 	// torch: x @ y
 	m := amp.MatMul(s, x, f)
 	fmt.Println(m.Float64s())
@@ -70,6 +79,8 @@ func Example_tensors() {
 	// float16 bfloat16 float32
 	// 10 [1 2 3 4]
 	// [8 9 10 11] [7 14 21 28] [2 4 6 8]
+	// [2 2] [0 1 2 3] [0.25 0.5 0.75 1] [1 4 9 16]
+	// [2 2] float32 cpu
 	// [21 21 49 49]
 	// [3 7] 2.5 [2 4] [1 1]
 	// [4] [1 3 2 4] [1 2]
