@@ -99,7 +99,7 @@ func (f *asmFile) dotRows() {
 	f.ret()
 }
 
-// dotRowsY is dotRows for AVX2: two halves of eight rows take turns.
+// dotRowsY is dotRows for AVX2: two halves of eight rows take turns. Zen 3 sees by itself what comes next; to fetch it takes longer.
 func (f *asmFile) dotRowsY() {
 	f.fn("dotRows16Y", "is dotRows16 for AVX2.",
 		param{"n", "int", "CX"}, param{"rest", "int", "BX"}, param{"a", "*float32", "SI"}, param{"lda", "int", "R8"}, param{"b", "*float32", "DX"}, param{"c", "*float32", "DI"})
@@ -127,13 +127,6 @@ func (f *asmFile) dotRowsY() {
 	loop := func(label, count string, blocks int) {
 		f.op("PCALIGN", "$32")
 		f.label(label)
-		if blocks == 4 {
-			for _, b := range bases {
-				for _, index := range indexes {
-					f.op("PREFETCHT0", "512("+b+")"+index)
-				}
-			}
-		}
 		for half := range 2 { // of a whole cache line: rows a page apart drive each other's lines out of the L1 cache
 			for q := range blocks {
 				block(16*q, half)
