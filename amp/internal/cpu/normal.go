@@ -34,8 +34,7 @@ func Normal(dst []float64, seed, block uint64, mean, std float64) {
 			radius[i], sin[i] = -Uniform(b[0], b[1]), float64(2*math.Pi*Uniform(b[2], b[3]))
 		}
 		Log1p.small(radius, radius)
-		Cos.small(cos, sin)
-		Sin.small(sin, sin)
+		sinCos(sin, cos, sin)
 		whole := min(n, len(dst)/2)
 		i := planeVec(dst[:2*whole], radius, sin, cos, mean, std)
 		for ; i < n; i++ {
@@ -48,4 +47,11 @@ func Normal(dst []float64, seed, block uint64, mean, std float64) {
 		dst, block = dst[min(2*n, len(dst)):], block+uint64(n)
 	}
 	normals.Put(s)
+}
+
+// sinCos sets sin and cos to those of angles that are known to be small. sin may be angle.
+func sinCos(sin, cos, angle []float64) {
+	done := sinCosVec(sin, cos, angle)
+	Cos.small(cos[done:], angle[done:])
+	Sin.small(sin[done:], angle[done:])
 }

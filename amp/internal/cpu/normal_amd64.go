@@ -36,3 +36,13 @@ func planeVec(dst, radius, sin, cos []float64, mean, std float64) int {
 	}
 	return 8 * n
 }
+
+// sinCosVec does whole registers where there is a form for both at once, and returns how many numbers that were.
+func sinCosVec(sin, cos, angle []float64) int {
+	n := len(angle) / 4
+	if variant() != AVX2 || n == 0 {
+		return 0
+	}
+	sinCosY(n, &angle[0], &sin[0], &cos[0])
+	return 4 * n
+}

@@ -57,3 +57,32 @@ func TestUniform(t *testing.T) {
 		}
 	}
 }
+
+// TestSinCos: both at once are what each is alone, bit for bit, at odd lengths, unaligned starts and in place, NaN and infinities among the angles.
+func TestSinCos(t *testing.T) {
+	defer SetMode(Current())
+	specials := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 5e-324, -1e-310, 1e-60, math.Pi / 2, math.Pi, 2 * math.Pi, -7, 1 << 20}
+	for _, v := range Variants() {
+		SetMode(Mode{Variant: v})
+		for n := range 70 {
+			angle, cos := make([]float64, n), make([]float64, n+2)
+			for i := range angle {
+				if angle[i] = float64(i*i%97) / 7; (i+n)%5 == 0 {
+					angle[i] = specials[(i+n)/5%len(specials)]
+				}
+			}
+			sin := append([]float64{0}, angle...)
+			sinCos(sin[1:], cos[1:n+1], sin[1:])
+			for i, x := range angle {
+				for _, pair := range [][2]float64{{sin[1+i], Sin.Of(x)}, {cos[1+i], Cos.Of(x)}} {
+					if got, want := pair[0], pair[1]; math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) {
+						t.Fatalf("%v: of %v at %d of %d: %v, want %v", v, x, i, n, got, want)
+					}
+				}
+			}
+			if cos[0] != 0 || cos[n+1] != 0 || sin[0] != 0 {
+				t.Fatalf("%v: %d numbers: written beside them", v, n)
+			}
+		}
+	}
+}

@@ -2732,6 +2732,11 @@ func siluSlopeF64Y(blocks int, src *float64, dst *float64)
 //go:noescape
 func siluSlopeF64Z(blocks int, src *float64, dst *float64)
 
+// sinCosY computes blocks of 4 elements of two results.
+//
+//go:noescape
+func sinCosY(blocks int, src *float64, dst *float64, also *float64)
+
 // sinF32Y computes blocks of 8 elements.
 //
 //go:noescape

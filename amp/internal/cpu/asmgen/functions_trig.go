@@ -48,12 +48,32 @@ func (p *prog) sinCos(r, c val) (s, sl, q, ql val) {
 
 // turned returns sine (turn 0) or cosine (turn 1).
 func (p *prog) turned(x val, turn uint64) val {
+	return p.quarters(x)(turn)
+}
+
+// quarters returns what turned does once sine and cosine are known.
+func (p *prog) quarters(x val) func(turn uint64) val {
 	t, r, c := p.quadrant(x)
 	s, sl, q, ql := p.sinCos(r, c)
+	return func(turn uint64) val { return p.quarter(t, s, sl, q, ql, turn) }
+}
+
+// quarter chooses one of them and its sign.
+func (p *prog) quarter(t, s, sl, q, ql val, turn uint64) val {
 	u := p.shl(p.plus(t, p.bits(turn)), 62) // sign: the second bit of k; 2 or 0: the first
 	odd := p.less(p.c(1), p.abs(u))
 	y := p.choose(odd, p.add(q, ql), p.add(s, sl))
 	return p.mul(y, p.or(p.sign(u), p.c(1)))
+}
+
+// sinAndCos is the program of both, which share most of the work.
+func sinAndCos() *prog {
+	p := &prog{}
+	x := p.input()
+	turned := p.quarters(x)
+	p.also = turned(1)
+	p.tiny(x, turned(0))
+	return p
 }
 
 func (p *prog) sin(x val) val { return p.tiny(x, p.turned(x, 0)) }

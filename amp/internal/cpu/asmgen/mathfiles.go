@@ -20,6 +20,7 @@ func mathVectors(f *asmFile) {
 	for _, reg := range []string{"Z", "Y"} {
 		f.vecFunc(powers(), "powers"+reg, reg, true, &consts)
 	}
+	f.vecFunc(sinAndCos(), "sinCosY", "Y", false, &consts)
 	f.constants(consts)
 }
 

@@ -5,6 +5,7 @@ import "math"
 // A prog is a function as a straight line of operations, from which come the Go function and its two vector forms: what is
 // written once gives the same bits three times, as every operation is rounded alike everywhere.
 type prog struct {
+	also   val // a second result, or 0
 	ins    []ins
 	single bool // in float32, else in float64
 	tables [][tableSize]float32

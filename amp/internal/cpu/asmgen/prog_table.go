@@ -67,7 +67,7 @@ func (l *lanes) lookUp(v val, i ins) {
 	low, r := l.take(), l.take()
 	var off int
 	fmt.Sscanf(table, "%d", &off)
-	for half, to := range []string{low, r} { // the instruction takes Zen 3 half as long from a register as from memory
+	for half, to := range []string{low, r} { // Zen 3 takes half as long for the instruction from a register as from memory
 		l.f.op("VMOVUPS", at(off+32*half, "R8"), to)
 		l.f.op("VPERMPS", to, index, to)
 	}

@@ -41,9 +41,12 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) 
 	}
 	l.masks = maskRegisters(7, 1)
 	two := p.inputs() == 2
-	if two {
+	switch {
+	case p.also != 0:
+		f.fn(name, fmt.Sprintf("computes blocks of %d elements of two results.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"}, param{"also", ptr, "DX"})
+	case two:
 		f.fn(name, fmt.Sprintf("computes blocks of %d elements from those of two lines.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"second", ptr, "DX"}, param{"dst", ptr, "DI"})
-	} else {
+	default:
 		f.fn(name, fmt.Sprintf("computes blocks of %d elements.", count), param{"blocks", "int", "CX"}, param{"src", ptr, "SI"}, param{"dst", ptr, "DI"})
 	}
 	f.op("LEAQ", "mathConsts<>(SB)", "R8")
@@ -52,7 +55,7 @@ func (f *asmFile) vecFunc(p *prog, name, reg string, single bool, consts *pool) 
 	advance := func(blocks int) {
 		f.op("ADDQ", imm(blocks*bytes), "SI")
 		f.op("ADDQ", imm(blocks*bytes), "DI")
-		if two {
+		if two || p.also != 0 {
 			f.op("ADDQ", imm(blocks*bytes), "DX")
 		}
 	}
@@ -86,8 +89,14 @@ const inputAhead = 2048
 func (l *lanes) block(single bool, off int) {
 	f, p := l.f, l.p
 	l.where, l.last, l.off = make([]string, len(p.ins)), p.lastUse(), off
+	if p.also != 0 {
+		l.last[p.also] = len(p.ins)
+	}
 	for at := range p.ins {
 		l.instruction(val(at), single)
+	}
+	if p.also != 0 {
+		f.op("VMOVU"+p.packed(), l.where[p.also], at(off, "DX"))
 	}
 	result, to := l.where[len(p.ins)-1], at(off, "DI")
 	switch {
