@@ -16,9 +16,15 @@ func layerBackward(b *Back) {
 	for i := range kept.Value.(int) {
 		kept.Saved(i)
 	}
+	l.w = CellWeights{IH: b.n.in[k], HH: b.n.in[k+1]}
+	if b.exact {
+		wide := *kept
+		wide.widen(b)
+		kept = &wide
+		l.w = CellWeights{IH: b.exactly(l.w.IH), HH: b.exactly(l.w.HH)}
+	}
 	x := kept.saved[0]
 	l.gates, l.states, l.products = kept.saved[1], kept.saved[2], kept.saved[3:kept.Value.(int)-2]
-	l.w = CellWeights{IH: b.n.in[k], HH: b.n.in[k+1]}
 	l.dStates = Contiguous(l.s, b.DY)
 	l.dGates = l.temporary(l.gates.dt, l.gates.shape)
 	l.dProd = l.dGates
