@@ -11,7 +11,7 @@ func TestGradientTraceComparesEveryOp(t *testing.T) {
 		}
 		for _, c := range opCases[o.Name] {
 			for _, dt := range []DType{Float16, Float32} {
-				s := NewScope(On("cpu"))
+				s := NewScope()
 				in := c.draws(s, dt, 1)
 				for _, x := range in {
 					if x != nil && x.dt.IsFloat() {
