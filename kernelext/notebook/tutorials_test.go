@@ -73,7 +73,8 @@ type execution struct {
 }
 
 // executed runs a copy of a tutorial, once per process. It runs as `make notebooks` does, with the same bits on every CPU, so that
-// what cells print can be held against what is saved.
+// what cells print can be held against what is saved; on one thread, since one that waits for another takes processor time too, the more
+// the busier the machine is.
 func executed(t *testing.T, path string) *execution {
 	t.Helper()
 	executions.Lock()
@@ -81,6 +82,7 @@ func executed(t *testing.T, path string) *execution {
 	e := executions.by[path]
 	if e == nil {
 		t.Setenv("HALFTONE_CPU", "reproducible")
+		t.Setenv("HALFTONE_THREADS", "1")
 		if strings.HasPrefix(filepath.Base(path), "09-") {
 			buildEmulator(t)
 		}

@@ -43,10 +43,9 @@ func (g *product[T]) packSomeColumns(w *workspace[T], to []T, i, rows, p, k int)
 	steps := max(1, len(w.lines)/rows)
 	for q := 0; q < k; q += steps {
 		c := min(steps, k-q)
-		for r := range c {
-			g.a.fetch(w.lines[r*rows:(r+1)*rows], g.a.Off+i+(p+q+r)*g.a.Col, 1)
-		}
-		for y := 0; y < rows; y += kn.rows {
+		g.a.fetchRows(w.lines[:c*rows], rows, g.a.Off+i+(p+q)*g.a.Col, g.a.Col)
+		y := kn.rows * copyPanels(to[q*kn.rows:], kn.rows, k, w.lines[:c*rows], rows, c)
+		for ; y < rows; y += kn.rows {
 			high := min(kn.rows, rows-y)
 			h := kn.height(high)
 			dst := to[y*k+q*h:]
@@ -183,6 +182,20 @@ func (x *Matrix[T]) fetch(dst []T, off, stride int) {
 		}
 	default:
 		x.Load(dst, off, stride)
+	}
+}
+
+// fetchRows sets rows of dst, n elements each, to elements of x that lie side by side, the first of the first row at off and rows sp apart.
+func (x *Matrix[T]) fetchRows(dst []T, n, off, sp int) {
+	if d, ok := any(dst).([]float32); ok && sp >= 0 {
+		if h := x.halves(); h != nil {
+			widenRows(d, n, h[off:], sp, len(d)/n, n, x.F16 != nil)
+			return
+		}
+	}
+	for ; len(dst) > 0; dst = dst[n:] {
+		x.fetch(dst[:n], off, 1)
+		off += sp
 	}
 }
 

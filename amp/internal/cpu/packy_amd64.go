@@ -35,3 +35,19 @@ func packManyY[T Float](dst []T, width, n, k int, x *Matrix[T], off, sp int) int
 	}
 	return n
 }
+
+// copyPanels copies c rows of src, n elements each, to the panels that they fill, which are width wide and k steps long, and returns how
+// many panels that were.
+func copyPanels[T Float](dst []T, width, k int, src []T, n, c int) int {
+	panels := n / width
+	if panels == 0 || c == 0 || variant() != AVX2 {
+		return 0
+	}
+	_, _ = dst[((panels-1)*k+c)*width-1], src[c*n-1]
+	size := int(unsafe.Sizeof(dst[0]))
+	if width*size != 24 {
+		return 0
+	}
+	copyPanels24(c, unsafe.Pointer(&src[0]), n*size, unsafe.Pointer(&dst[0]), panels, width*k*size)
+	return panels
+}

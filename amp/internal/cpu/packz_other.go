@@ -7,3 +7,6 @@ func packWide(dst []float32, width, have, k int, x *Matrix[float32], off, sy, sp
 }
 
 func packMany[T Float]([]T, int, int, int, *Matrix[T], int, int) int { return 0 }
+
+// copyPanels copies rows to the panels that they fill.
+func copyPanels[T Float](dst []T, width, k int, src []T, n, c int) int { return 0 }
