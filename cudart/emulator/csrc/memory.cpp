@@ -270,8 +270,17 @@ void Memory::open() {
   protect(PROT_READ | PROT_WRITE);
 }
 
+// forget takes the pages that kernels have touched out of the page table, not out of memory: changing how all that a long program has
+// ever touched is protected, twice per kernel, would take longer than the kernels.
+void Memory::forget() {
+  if (!usesOpening()) return;
+  madvise(reinterpret_cast<void*>(base_), up(top_ - base_, page), MADV_DONTNEED);
+  for (auto& [address, m] : mappings_) madvise(reinterpret_cast<void*>(address), m.bytes, MADV_DONTNEED);
+}
+
 void Memory::close() {
   isOpen_ = false;
+  forget();
   protect(PROT_NONE);
 }
 

@@ -87,6 +87,7 @@ class Memory {
   uint64_t place(uint64_t span);
   void setValid(uint64_t address, uint64_t bytes, bool yes);
   void protect(int how);
+  void forget();
   bool usesOpening() const { return fence_ && key_ < 0; }
 
   int file_ = -1;
