@@ -72,11 +72,20 @@ class GoKernel(jkt.KernelTests):
     def setUpClass(cls):
         super().setUpClass()
         cls.kc._iopub_channel = Patient(cls.kc.iopub_channel)
-        # gopls reads the packages once; before it has, a question may time out unanswered.
+        cls.wait_for_gopls(lambda: cls.kc.complete("%%\namp.NewGradSc"), "matches")
+
+    @classmethod
+    def wait_for_gopls(cls, ask, answer):
+        """Asks until there is an answer: while gopls reads the packages, on a busy machine, a question may time out unanswered."""
         for _ in range(60):
-            cls.kc.complete("%%\namp.NewGradSc")
-            if cls.kc.get_shell_msg(timeout=30)["content"].get("matches"):
+            ask()
+            if cls.kc.get_shell_msg(timeout=30)["content"].get(answer):
                 break
+
+    def test_inspect(self):
+        self.flush_channels()
+        self.wait_for_gopls(lambda: self.kc.inspect(self.code_inspect_sample), "found")
+        super().test_inspect()
 
     def flush_channels(self):
         """Takes what is left of earlier requests: all that comes before the answer to another."""
