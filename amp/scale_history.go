@@ -15,14 +15,14 @@ type ScaleHistory struct {
 	Note           string      `json:"note,omitempty"`      // what a reader must know, e.g. that %amp set the first scale
 	Scale          float64     `json:"scale"`               // now
 	GrowthTracker  int         `json:"growth_tracker"`      // clean updates since the last change
-	Nominal        int         `json:"nominal_steps"`       // optimizer steps asked for
-	Skipped        int         `json:"skipped_steps"`       // of them skipped; effective = nominal - skipped
+	Nominal        int         `json:"nominal_steps"`       // steps of training: Updates after a Step of one optimizer or several
+	Skipped        int         `json:"skipped_steps"`       // of them those in which an optimizer was skipped; effective = nominal - skipped
 	Steps          []ScaleStep `json:"steps"`               // oldest first; thinned when long, every skip is kept
 }
 
 // A ScaleStep is one GradScaler.Step and the Update that followed it.
 type ScaleStep struct {
-	Step      int     `json:"step"`                // counts this scaler's Step calls, from 0
+	Step      int     `json:"step"`                // counts this scaler's Updates, from 0: several optimizers step in one
 	Optimizer string  `json:"optimizer,omitempty"` // name when there are several
 	Scale     float64 `json:"scale"`               // scale the gradients had
 	Next      float64 `json:"next"`                // scale after Update

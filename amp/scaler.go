@@ -61,7 +61,10 @@ type optimizerState struct {
 // A ScalerOption configures NewGradScaler.
 type ScalerOption func(*GradScaler)
 
-// InitScale sets the first scale; the default is 65536.
+// DefaultInitScale is the first scale of a GradScaler without InitScale, as in the reference.
+const DefaultInitScale = 65536
+
+// InitScale sets the first scale; the default is DefaultInitScale.
 func InitScale(scale float64) ScalerOption { return func(g *GradScaler) { g.init = scale } }
 
 // GrowthFactor multiplies the scale after GrowthInterval clean updates; it must exceed 1, the default is 2.
@@ -148,13 +151,13 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 		fail("GradScaler.Unscale", ErrScaler, "call it before Step", "Unscale is being called after Step")
 	}
 	g.warnClipped("Unscale", opt)
-	g.unscale(opt, st)
+	g.unscale("Unscale", opt, st)
 	st.stage = unscaled
 }
 
 // unscale is one pass over all gradients: the finite test is on the value before the product.
-func (g *GradScaler) unscale(opt Optimizer, st *optimizerState) {
-	refuseHalf(opt.Parameters())
+func (g *GradScaler) unscale(method string, opt Optimizer, st *optimizerState) {
+	refuseHalf(method, opt.Parameters())
 	if g.far != nil {
 		g.far.check(opt, st, false)
 		return
@@ -166,10 +169,10 @@ func (g *GradScaler) unscale(opt Optimizer, st *optimizerState) {
 func (g *GradScaler) inv() float64 { return float64(invert(g.current())) }
 
 // refuseHalf panics before any gradient is changed.
-func refuseHalf(params []*Tensor) {
+func refuseHalf(method string, params []*Tensor) {
 	for i, p := range params {
 		if p.grad != nil && p.grad.dt == Float16 {
-			fail("GradScaler.Unscale", ErrDType, "keep parameters in float32 and let Autocast cast them, or use no scaler",
+			fail("GradScaler."+method, ErrDType, "keep parameters in float32 and let Autocast cast them, or use no scaler",
 				"attempting to unscale a float16 gradient of %s", paramName(p, i))
 		}
 	}
@@ -241,7 +244,7 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		g.warnClipped("Step", opt)
 		switch {
 		case g.fused(opt) == nil:
-			g.unscale(opt, st)
+			g.unscale("Step", opt, st)
 		case g.far != nil:
 			g.far.check(opt, st, true)
 		default:
@@ -311,6 +314,7 @@ func (g *GradScaler) UpdateTo(scale float64) {
 		fail("GradScaler.UpdateTo", ErrArgument, "use a smaller scale", "%v does not fit into float32", scale)
 	}
 	g.setScale(float32(scale))
+	g.history.close()
 	g.finish()
 }
 

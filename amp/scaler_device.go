@@ -142,8 +142,8 @@ func (g *GradScaler) stepFar(opt Optimizer, st *optimizerState) *StepReport {
 
 // newReport begins a report that is filled in when it is read.
 func (g *GradScaler) newReport(name string) *StepReport {
-	r := &StepReport{ScaleStep: ScaleStep{Step: g.history.nominal, Optimizer: name}, far: g}
-	g.history.nominal++
+	r := g.history.begin(name)
+	r.far = g
 	g.history.keep(r)
 	return r
 }
@@ -164,7 +164,10 @@ func (g *GradScaler) happens(event func() farEvent) {
 func (g *GradScaler) enqueue(e farEvent) {
 	f := g.far
 	f.events = append(f.events, e)
-	if e.kind == farLook {
+	switch e.kind {
+	case farUpdate:
+		g.history.close()
+	case farLook:
 		if f.logged++; f.logged-f.read == logSize {
 			g.resolve()
 		}

@@ -63,28 +63,41 @@ func advice(culprit, value string) string {
 type scaleHistory struct {
 	reports []*StepReport
 	open    []*StepReport // since the last Update
-	nominal int
-	skipped int
+	round   int           // Updates after a Step so far
+	nominal int           // rounds with a Step
+	skipped int           // of them with a skipped one
+	last    int           // the last of those, from 1
 }
 
 // maxHistory bounds the clean steps that are kept; skips always are.
 const maxHistory = 1 << 14
 
 func (h *scaleHistory) step(g *GradScaler, opt Optimizer, st *optimizerState) *StepReport {
-	r := &StepReport{ScaleStep: ScaleStep{Step: h.nominal, Optimizer: g.optimizerName(opt)}}
-	h.nominal++
+	r := h.begin(g.optimizerName(opt))
 	h.judge(g, r, float64(g.current()), st)
 	h.keep(r)
 	h.open = append(h.open, r)
 	return r
 }
 
+// begin is the report of a Step that is not judged yet.
+func (h *scaleHistory) begin(optimizer string) *StepReport {
+	h.nominal = h.round + 1
+	return &StepReport{ScaleStep: ScaleStep{Step: h.round, Optimizer: optimizer}}
+}
+
+// close ends the round, at an Update.
+func (h *scaleHistory) close() { h.round = h.nominal }
+
 // judge fills in what became of a step.
 func (h *scaleHistory) judge(g *GradScaler, r *StepReport, scale float64, st *optimizerState) {
 	r.Scale, r.Next, r.Tracker = scale, scale, g.tracker
 	r.ScaleStep.Applied, r.ScaleStep.Culprit, r.Value = !st.found, st.culprit, st.value
 	if st.found {
-		h.skipped++
+		if h.last != r.Step+1 { // several optimizers may skip in one round
+			h.last = r.Step + 1
+			h.skipped++
+		}
 		switch {
 		case st.culprit == "loss scale":
 			r.fatal = fmt.Sprintf("the scale fell to %g, whose inverse is infinite in float32", scale)
@@ -126,6 +139,7 @@ func (h *scaleHistory) update(g *GradScaler) {
 		h.open[i] = nil
 	}
 	h.open = h.open[:0]
+	h.close()
 }
 
 // optimizerName is the optimizer's type, numbered from the second on.

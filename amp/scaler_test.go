@@ -285,3 +285,30 @@ func TestHistoryKeepsEverySkip(t *testing.T) {
 		t.Fatalf("%d of %d skips kept", kept, skips)
 	}
 }
+
+// TestHistoryOfSeveralOptimizers: a step of training is one step, however many optimizers take part; it is skipped if one of them was.
+func TestHistoryOfSeveralOptimizers(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	g := NewGradScaler()
+	a, b := newCounting(1), newCounting(1)
+	inf := float32(math.Inf(1))
+	g.Scale(s, Scalar(float32(1)))
+	for i, grads := range [][2]float32{{1, 1}, {inf, 1}, {1, inf}, {inf, inf}, {1, 1}} {
+		for j, o := range []*countingOptimizer{a, b} {
+			o.params[0].SetGrad(From([]float32{grads[j]}))
+			if r := g.Step(o); r.Step != i || r.Applied() != (grads[j] == 1) {
+				t.Errorf("step %d: %v", i, r)
+			}
+		}
+		if i == 2 {
+			g.UpdateTo(1024)
+		} else {
+			g.Update()
+		}
+	}
+	h := g.History()
+	if h.Nominal != 5 || h.Skipped != 3 || len(h.Steps) != 10 || h.Steps[4].Next != 1024 || h.Steps[5].Optimizer == h.Steps[4].Optimizer {
+		t.Errorf("%d steps, %d skipped: %+v", h.Nominal, h.Skipped, h.Steps)
+	}
+}

@@ -104,6 +104,7 @@ func TestSpec23Unscale(t *testing.T) {
 	half.params = append(half.params, h)
 	s.refused("float16", ErrDType, func() { g.Unscale(half) })
 	s.is("nothing changed", half.params[0].grad.Item(), 8.0)
+	s.is("an error names the method that was called", Maybe(func() { g.Step(half) }).(*Error).Op, "GradScaler.Step")
 	g.Update()
 	half.params = half.params[:1]
 	g.Unscale(half) // still ready

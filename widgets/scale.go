@@ -21,7 +21,7 @@ const (
 
 const (
 	cleanToSettle  = 50 // clean steps in a row after which a scale counts as found
-	skipsToDespair = 8  // skipped steps in a row, at the end, that no search for a scale explains
+	skipsToDespair = 8  // skipped steps in a row, at the end, that no search for a scale, which comes down to the default first one, explains
 	maxPoints      = 1000
 	maxSkips       = 500
 	maxCulprits    = 12
@@ -128,7 +128,10 @@ func (d *ScaleData) points(h amp.ScaleHistory) {
 			d.Points = append(d.Points, ScalePoint{step, number(scale)})
 		}
 	}
-	for _, s := range h.Steps {
+	for i, s := range h.Steps {
+		if i > 0 && h.Steps[i-1].Step == s.Step { // of another optimizer
+			continue
+		}
 		add(s.Step, s.Scale)
 		add(s.Step+1, s.Next)
 	}
@@ -140,9 +143,13 @@ func (d *ScaleData) points(h amp.ScaleHistory) {
 	}
 }
 
+// ofOptimizer stands between the names of a parameter and its optimizer, where there are several.
+const ofOptimizer = " of "
+
 // skips collects the skipped steps.
 func (d *ScaleData) skips(h amp.ScaleHistory) {
 	by := map[string]*Culprit{}
+	several := slices.ContainsFunc(h.Steps, func(s amp.ScaleStep) bool { return s.Optimizer != h.Steps[0].Optimizer })
 	for _, s := range h.Steps {
 		if s.Warning != "" && len(d.Warnings) < 3 {
 			if w := clip(s.Warning, maxRule); !slices.Contains(d.Warnings, w) {
@@ -151,6 +158,9 @@ func (d *ScaleData) skips(h amp.ScaleHistory) {
 		}
 		if s.Applied {
 			continue
+		}
+		if several && s.Culprit != "" {
+			s.Culprit += ofOptimizer + s.Optimizer
 		}
 		run := SkipRun{s.Step, s.Step, 1, clip(s.Culprit, maxName), clip(s.Value, 8), number(s.Scale), number(s.Next)}
 		if run.Culprit != "" {
@@ -162,7 +172,9 @@ func (d *ScaleData) skips(h amp.ScaleHistory) {
 			c.Count++
 			c.NaN += b2i(s.Value == "NaN")
 		}
-		d.Skips = append(d.Skips, run)
+		if n := len(d.Skips); n == 0 || d.Skips[n-1].Last != s.Step { // else several optimizers were skipped in one step
+			d.Skips = append(d.Skips, run)
+		}
 	}
 	for _, c := range by {
 		d.Culprits = append(d.Culprits, *c)
@@ -207,7 +219,7 @@ func (d *ScaleData) judge() {
 	case d.Nominal == 0:
 		d.Verdict = VerdictEmpty
 		d.Sentence = fmt.Sprintf("No optimizer step yet: the scale starts at %s.", ScaleText(cmp.Or(d.Scale, d.InitScale)))
-	case trailing >= skipsToDespair || atFloor || d.Scale < 1 && d.Skipped > 0 || !d.Scale.finite():
+	case trailing >= skipsToDespair && d.Scale <= amp.DefaultInitScale || atFloor || d.Scale < 1 && d.Skipped > 0 || !d.Scale.finite():
 		d.Verdict = VerdictCollapsing
 		d.Sentence = d.collapse(trailing, atFloor)
 		d.Fixes = d.fixes()
@@ -289,7 +301,7 @@ func (d *ScaleData) lookAtLoss(parameter string) Fix {
 
 // opOf guesses the op from a parameter's name: layers with a weight are linear ones, unless their name says otherwise.
 func opOf(parameter string) string {
-	name := strings.ToLower(parameter)
+	name, _, _ := strings.Cut(strings.ToLower(parameter), ofOptimizer)
 	switch {
 	case strings.Contains(name, "norm") || strings.Contains(name, "embed") || strings.Contains(name, "bn"):
 		return "" // float32 already, or exact

@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,8 @@ func TestVerdicts(t *testing.T) {
 		{"only skips", run(20, func(int) bool { return true }), VerdictCollapsing, []string{"0.0625", "20"}},
 		{"recovered", run(200, func(i int) bool { return i >= 80 && i < 96 }), VerdictSteady, []string{"Steady at 1 "}},
 		{"under one", run(200, func(i int) bool { return i >= 80 && i < 97 }), VerdictCollapsing, []string{"0.5", "17 of 200"}},
+		{"far too large at first", sample.Scaler{Steps: 12, Init: 1 << 40, Interval: 2000, Overflow: func(int, float64) (string, string) { return "fc.weight", "+Inf" }}.History(),
+			VerdictCalibrating, []string{"scale now 268,435,456", "12 of 12"}},
 		{"at the floor", floored(), VerdictCollapsing, []string{"at its floor 256"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -241,5 +244,37 @@ func TestBehind(t *testing.T) {
 				t.Errorf("%s: %v after %v", name, p, before)
 			}
 		}
+	}
+}
+
+// TestSeveralOptimizers: steps in which several were skipped count once, and a parameter is told with its optimizer.
+func TestSeveralOptimizers(t *testing.T) {
+	h := amp.ScaleHistory{Enabled: true, InitScale: 1024, Scale: 256, Nominal: 4, Skipped: 2}
+	for i, skipped := range [][2]bool{{}, {true, true}, {false, true}, {}} {
+		scale := []float64{1024, 1024, 512, 256}[i]
+		for j, name := range []string{"Adam", "SGD 2"} {
+			s := amp.ScaleStep{Step: i, Optimizer: name, Scale: scale, Next: scale, Applied: !skipped[j]}
+			if skipped[0] || skipped[1] {
+				s.Next /= 2
+			}
+			if skipped[j] {
+				s.Culprit, s.Value = "conv.weight", "+Inf"
+			}
+			h.Steps = append(h.Steps, s)
+		}
+	}
+	f := ScaleHistory(h)
+	d := f.Scale
+	if want := []ScalePoint{{0, 1024}, {2, 512}, {3, 256}}; !slices.Equal(d.Points, want) {
+		t.Errorf("points %v, want %v", d.Points, want)
+	}
+	if len(d.Skips) != 2 || d.Skips[0].Culprit != "conv.weight of Adam" || d.Skips[1].Culprit != "conv.weight of SGD 2" || d.Skips[1].First != 2 {
+		t.Errorf("skips %+v", d.Skips)
+	}
+	if len(d.Culprits) != 2 || d.Culprits[0].Name != "conv.weight of SGD 2" || d.Culprits[0].Count != 2 || opOf(d.Culprits[0].Name) != "conv2d" {
+		t.Errorf("culprits %+v", d.Culprits)
+	}
+	if !strings.Contains(f.Alt, "2 of 4 steps skipped") {
+		t.Errorf("%s", f.Alt)
 	}
 }

@@ -17,11 +17,7 @@ const flowBar = 190
 // flowHTML writes the finding, the ops that lost most, the walk from the loss, and what the parameters got.
 func flowHTML(p *page, f *widgets.Figure) {
 	d := f.Flow
-	step := ""
-	if d.Step >= 0 {
-		step = "step " + group(int64(d.Step))
-	}
-	p.heading(f.Title, step)
+	p.heading(f.Title, "") // the finding names the step
 	c := flowColor(d)
 	p.printf(`<div style="border-left:5px solid %s;padding:6px 12px;margin:4px 0 8px 0;background-color:rgba(%d,%d,%d,0.1);border-radius:3px"><strong>%s</strong>`,
 		hex(c), c.R, c.G, c.B, powersHTML(d.Sentence))
