@@ -22,12 +22,13 @@ type Ceilings struct {
 	Read    float64 `json:"read"`    // bytes read per ns
 	Rewrite float64 `json:"rewrite"` // bytes read and written per ns, in place
 	Region  float64 `json:"region"`  // ns of a parallel loop over nothing
+	Dot     string  `json:"dot"`     // what multiplies bfloat16: "strict" (as float32), "pairs" or "tiles"
 }
 
 // best joins two measurements.
 func (c Ceilings) best(d Ceilings) Ceilings {
 	return Ceilings{FMA: max(c.FMA, d.FMA), BF16: max(c.BF16, d.BF16), F16: max(c.F16, d.F16),
-		Copy: max(c.Copy, d.Copy), Read: max(c.Read, d.Read), Rewrite: max(c.Rewrite, d.Rewrite), Region: min(c.Region, d.Region)}
+		Copy: max(c.Copy, d.Copy), Read: max(c.Read, d.Read), Rewrite: max(c.Rewrite, d.Rewrite), Region: min(c.Region, d.Region), Dot: d.Dot}
 }
 
 // ceilingsProgram lies in the package whose kernels and threads it uses.
@@ -54,6 +55,9 @@ func (c Ceilings) String() string {
 		c.FMA, c.BF16, c.F16, c.Copy, c.Rewrite, c.Read, showNS(c.Region))
 }
 
+// ownUnit is how many times the rate of float32 products of halves reach where they have instructions of their own; less is noise.
+const ownUnit = 1.2
+
 // ceiling is what bounds a row, and what it is called.
 func (r CPURow) ceiling() (limit float64, name string) {
 	wide := r.Env != "" // the other forms of products multiply in float32
@@ -70,10 +74,10 @@ func (r CPURow) ceiling() (limit float64, name string) {
 		return 0, ""
 	case has("f64"):
 		return r.Ceilings.FMA / 2, "FMA"
-	case has("bf16") && !wide && r.Ceilings.BF16 > r.Ceilings.FMA:
-		return r.Ceilings.BF16, "tiles"
-	case has("f16") && !wide && r.Ceilings.F16 > r.Ceilings.FMA:
-		return r.Ceilings.F16, "tiles"
+	case has("bf16") && !wide && r.Ceilings.BF16 > ownUnit*r.Ceilings.FMA:
+		return r.Ceilings.BF16, r.Ceilings.Dot
+	case has("f16") && !wide && r.Ceilings.F16 > ownUnit*r.Ceilings.FMA:
+		return r.Ceilings.F16, r.Ceilings.Dot
 	}
 	return r.Ceilings.FMA, "FMA"
 }

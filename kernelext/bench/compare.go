@@ -30,7 +30,6 @@ type CPUCase struct {
 	Moves string  // how: "read", "in place", or "" for a copy
 	Env   string  // a variable of our process, NAME=value, that makes this a case of its own
 	Most  float64 // ns that ours may take, a bar without a peer; or 0
-	Limit string  // what is known to limit the ratio, said where the bar is missed
 }
 
 // title is the name of the case in the table.
@@ -111,9 +110,8 @@ func (l *lineup) round(i int, t *trial) (round, error) {
 			time.Sleep(calmDown)
 		}
 		switch {
-		case err != nil && name != "": // it ended or hung: the others go on
-			who.stop()
-			delete(l.peers, name)
+		case err != nil && name != "": // it ended or hung
+			l.replace(name)
 			t.out[name] = true
 		case err != nil:
 			return r, fmt.Errorf("%s: %w", t.Name, err)

@@ -92,9 +92,6 @@ func CPUCases() []CPUCase {
 	for _, model := range []string{"mlp", "gpt", "resnet18"} {
 		all = append(all, CPUCase{Name: model + "/f32", Flops: modelFlops(model), Env: "HALFTONE_CPU=reproducible"})
 	}
-	for i := range all {
-		all[i].Limit = limit(all[i])
-	}
 	return all
 }
 

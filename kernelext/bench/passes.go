@@ -69,9 +69,20 @@ func (t *trial) row() CPURow {
 
 // A lineup is one start of all contenders.
 type lineup struct {
-	ours  map[string]*contender // by CPUCase.Env
-	peers map[string]*contender // by name
-	yard  *contender            // or nil
+	ours  map[string]*contender      // by CPUCase.Env
+	peers map[string]*contender      // by name
+	begin func(peer Peer) *contender // or nil
+	yard  *contender                 // or nil
+}
+
+// replace starts a peer anew that ended or hung, for the cases to come.
+func (l *lineup) replace(name string) {
+	l.peers[name].stop()
+	delete(l.peers, name)
+	i := slices.IndexFunc(Peers, func(p Peer) bool { return p.Name == name })
+	if p := l.begin(Peers[i]); p != nil {
+		l.peers[name] = p
+	}
 }
 
 func (l *lineup) stop() {
@@ -196,10 +207,15 @@ func (w *walker) lineup(ctx context.Context, threads int, trials []*trial) (*lin
 		}
 		l.ours[t.Env] = p
 	}
-	for _, peer := range Peers {
+	l.begin = func(peer Peer) *contender {
 		p, why := w.beginPeer(ctx, w.dir, w.tools, peer, threads)
-		w.versions[peer.Name] = why
-		if p != nil {
+		if p != nil || w.versions[peer.Name] == "" {
+			w.versions[peer.Name] = why
+		}
+		return p
+	}
+	for _, peer := range Peers {
+		if p := l.begin(peer); p != nil {
 			l.peers[peer.Name] = p
 		}
 	}

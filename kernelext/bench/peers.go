@@ -37,7 +37,7 @@ var Peers = []Peer{{Name: "torch", Title: "PyTorch"}, {Name: "numpy", Title: "Op
 // that round, and the ratio, of which it is no part, costs no minutes.
 const hopeless = 4
 
-// patience bounds a peer's answer: one that hangs is ended, and the table goes on without it.
+// patience bounds a peer's answer: one that hangs is ended, and a new one is asked for the next case.
 const patience = 2 * time.Minute
 
 // beginPeer starts a peer and returns it with its version, or nil and why it is not there.

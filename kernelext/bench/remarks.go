@@ -20,8 +20,9 @@ func missedBy(ratio, bar float64) string {
 // because is what limits a row: what is known of it, and the figures of this run that show it.
 func (r CPURow) because() string {
 	var causes, figures []string
-	if r.Limit != "" {
-		causes = append(causes, r.Limit)
+	known := limit(r.CPUCase, r.Ceilings.Dot)
+	if known != "" {
+		causes = append(causes, known)
 	}
 	part, name := r.share()
 	switch {
@@ -34,7 +35,7 @@ func (r CPURow) because() string {
 		causes = append(causes, kind)
 		figures = append(figures, fmt.Sprintf("%s as many bytes would take %.0f %% of its time in this run", moving[name], 100*part))
 	default:
-		if r.Limit == "" {
+		if known == "" {
 			causes = append(causes, "what surrounds its products")
 		}
 		figures = append(figures, fmt.Sprintf("at the peak of this run its products alone would take %.0f %% of its time", 100*part))
@@ -74,18 +75,20 @@ func atMost(got, most float64, why string) (text string, missed bool) {
 	return fmt.Sprintf("missed by %.0f %%; limited by %s", 100*(got/most-1), why), true
 }
 
-// limits says, by prefix of the case, what is known to keep ours behind; the first that fits counts. Figures of a run do not belong here.
-var limits = [][2]string{
-	{"gemm/bf16/", "copying b for the tile registers, and what the L3 cache delivers to them: fetching overlaps only in part with their products"},
-	{"gemm/f32/1/", "what the L3 cache delivers"},
-	{"gemm/f32/1024/1/", "the order of sums: each multiply-add, of 16 rows at a time, waits for the one before"},
-	{"conv/bf16/", "what is no product: packing the weight, pairing channels of the input, storing sums"},
-	{"conv/f32/", "the loads beside its multiply-adds, which the caches deliver more slowly than they are used, and bringing the input to the order of its kernels"},
-	{"depthwise/", "copying rows: each element is used in few products"},
-	{"gpt/", "what is no product"},
-	{"resnet18/", "what is no product: batch norm and the elementwise passes"},
-	{"mlp/", "the cost of its ops, each too small to compute for long"},
-	{"op/", "the op's node, result and record on the heap"},
+// limits says, by prefix of the case and, unless it is "", by what multiplies bfloat16, what is known to keep ours behind; the first that
+// fits counts. Figures of a run do not belong here.
+var limits = []struct{ prefix, dot, text string }{
+	{"gemm/bf16/", "tiles", "copying b for the tile registers, and what the L3 cache delivers to them: fetching overlaps only in part with their products"},
+	{"gemm/bf16/", "", "packing both operands in pairs, and rounding and storing sums"},
+	{"gemm/f32/1/", "", "what the L3 cache delivers"},
+	{"gemm/f32/1024/1/", "", "the order of sums: each multiply-add, of 16 rows at a time, waits for the one before"},
+	{"conv/bf16/", "", "what is no product: packing the weight, pairing channels of the input, storing sums"},
+	{"conv/f32/", "", "the loads beside its multiply-adds, which the caches deliver more slowly than they are used, and bringing the input to the order of its kernels"},
+	{"depthwise/", "", "copying rows: each element is used in few products"},
+	{"gpt/", "", "what is no product"},
+	{"resnet18/", "", "what is no product: batch norm and the elementwise passes"},
+	{"mlp/", "", "the cost of its ops, each too small to compute for long"},
+	{"op/", "", "the op's node, result and record on the heap"},
 }
 
 // heldLimit is what keeps the activations of a step from halving.
@@ -94,13 +97,13 @@ const heldLimit = "what autocast keeps in float32: the sums along the residual p
 // strictLimit is what keeps a small product of halves, computed as float32, behind one of float32.
 const strictLimit = "widening and copying both operands: float32 reads one where it lies"
 
-func limit(c CPUCase) string {
+func limit(c CPUCase, dot string) string {
 	if strings.Contains(c.Env, "HALFTONE_DOT=strict") {
 		return strictLimit
 	}
 	for _, l := range limits {
-		if strings.HasPrefix(c.Name, l[0]) {
-			return l[1]
+		if strings.HasPrefix(c.Name, l.prefix) && (l.dot == "" || l.dot == dot) {
+			return l.text
 		}
 	}
 	return ""

@@ -30,7 +30,8 @@ func main() {
 	for i := range src {
 		src[i] = byte(i)
 	}
-	out := map[string]float64{
+	out := map[string]any{
+		"dot":  cpu.CurrentDot().String(),
 		"fma":  peak(func(n int) float64 { return cpu.Peak(n) }),
 		"bf16": peak(func(n int) float64 { return cpu.PeakDot(n, cpu.BF16) }),
 		"f16":  peak(func(n int) float64 { return cpu.PeakDot(n, cpu.F16) }),
