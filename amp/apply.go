@@ -116,7 +116,7 @@ func (s *Scope) timed(c *Call) (t took) {
 // cast runs the cast row for an operand of another op (by), or for the program (by nil), and records it as a cast event.
 func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintptr) *Tensor {
 	c := spareCalls.Get().(*Call)
-	c.Op, c.Attrs = opCast, Attrs{DType: to}
+	c.Op, c.DType = opCast, to
 	c.In = append(c.few[:0], t)
 	var time took
 	if r == ruleCast {

@@ -231,8 +231,12 @@ func transposeOn[T word](out, x *Tensor, d int) {
 	dst, src := words[T](out), words[T](x)
 	rows, columns, far, step := x.shape[d], x.shape[k], x.strides[k], out.strides[d]
 	outer := x.Len() / (rows * columns)
-	strips := (rows + tile - 1) / tile
-	cpu.Parallel(outer*strips, grainOf(tile*columns), func(lo, hi int) {
+	side := tile
+	if _, ok := any(dst).([]uint16); ok {
+		side = 2 * tile // a cache line
+	}
+	strips := (rows + side - 1) / side
+	cpu.Parallel(outer*strips, grainOf(side*columns), func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			to, from := out.off, x.off
 			for i, rest := k-1, p/strips; i >= 0; i-- {
@@ -242,11 +246,16 @@ func transposeOn[T word](out, x *Tensor, d int) {
 					rest /= x.shape[i]
 				}
 			}
-			first := p % strips * tile
-			high := min(tile, rows-first)
+			first := p % strips * side
+			high := min(side, rows-first)
 			done := 0
-			if d32, ok := any(dst).([]uint32); ok && high == tile {
-				_, done = cpu.Transpose(d32[to+first*step:], any(src).([]uint32)[from+first:], high, columns, far, step)
+			if high%tile == 0 { // whole squares
+				switch dst := any(dst).(type) {
+				case []uint32:
+					_, done = cpu.Transpose(dst[to+first*step:], any(src).([]uint32)[from+first:], high, columns, far, step)
+				case []uint16:
+					_, done = cpu.TransposeHalves(dst[to+first*step:], any(src).([]uint16)[from+first:], high, columns, far, step)
+				}
 			}
 			for c := done; c < columns; c += tile {
 				wide := min(tile, columns-c)

@@ -231,7 +231,7 @@ func (d Defaults) completeScaler(g *GradScaler) {
 			*dst = standard
 		}
 	}
-	pick(&g.init, d.Scale, 65536, "first scale")
+	pick(&g.init, d.Scale, DefaultInitScale, "first scale")
 	pick(&g.floor, d.MinScale, 0, "smallest scale")
 	if g.interval == unsetInterval {
 		g.interval = 2000

@@ -2,6 +2,7 @@ package amp
 
 import (
 	"sync"
+	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp/bfloat16"
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
@@ -77,9 +78,7 @@ func lookUp(out, in *Tensor, table *[1 << 16]uint16) {
 	w.run(func(off [4]int, n int) {
 		d, at := dst[off[0]:off[0]+n], off[1]
 		if w.step[1] == 1 {
-			for i, b := range src[at : at+n] {
-				d[i] = table[b]
-			}
+			lookUpRun(d, src[at:at+n], table)
 			return
 		}
 		for i := range d {
@@ -87,4 +86,20 @@ func lookUp(out, in *Tensor, table *[1 << 16]uint16) {
 			at += w.step[1]
 		}
 	})
+}
+
+// lookUpRun sets dst to the table's entries for src, of the same length: four by one load and one store, where these would be what it takes.
+func lookUpRun(dst, src []uint16, table *[1 << 16]uint16) {
+	four := len(src) &^ 3
+	if four > 0 {
+		from, to := unsafe.Pointer(&src[0]), unsafe.Pointer(&dst[:len(src)][0])
+		for i := 0; i < 2*four; i += 8 {
+			b := *(*uint64)(unsafe.Add(from, i))
+			*(*uint64)(unsafe.Add(to, i)) = uint64(table[uint16(b)]) | uint64(table[uint16(b>>16)])<<16 |
+				uint64(table[uint16(b>>32)])<<32 | uint64(table[b>>48])<<48
+		}
+	}
+	for i := four; i < len(src); i++ {
+		dst[i] = table[src[i]]
+	}
 }

@@ -51,3 +51,30 @@ func TestHalfTables(t *testing.T) {
 		}
 	}
 }
+
+// TestLookUpRun: by fours or one by one, at any place, every half finds its own entry, and nothing is written beside the run.
+func TestLookUpRun(t *testing.T) {
+	table := new([1 << 16]uint16)
+	for i := range table {
+		table[i] = uint16(i) ^ 0x5a5a
+	}
+	var src, dst [64]uint16
+	for i := range src {
+		src[i] = uint16(i * 0x1357)
+	}
+	for n := range 20 {
+		for at := range 5 {
+			clear(dst[:])
+			lookUpRun(dst[at:at+n], src[at+1:at+1+n], table)
+			for i, got := range dst {
+				want := uint16(0)
+				if i >= at && i < at+n {
+					want = src[i+1] ^ 0x5a5a
+				}
+				if got != want {
+					t.Fatalf("%d from %d on: element %d is %#x, want %#x", n, at, i, got, want)
+				}
+			}
+		}
+	}
+}

@@ -155,12 +155,18 @@ var spareCalls = sync.Pool{New: func() any { return new(Call) }}
 // newCall returns a call of o; free gives it back.
 func newCall(o *Op, at *Attrs, in []*Tensor) *Call {
 	c := spareCalls.Get().(*Call)
-	c.Op, c.Attrs = o, *at
+	c.Op = o
+	if !at.none() { // most ops have none, and they are large
+		c.Attrs = *at
+	}
 	c.In = append(c.few[:0], in...)
 	return c
 }
 
 func (c *Call) free() {
+	if !c.Attrs.none() {
+		c.Attrs = Attrs{}
+	}
 	c.In, c.Out, c.Module, c.node = nil, nil, "", nil
 	clear(c.few[:])
 	spareCalls.Put(c)

@@ -5,7 +5,7 @@ import "math"
 var opAdagrad *Op
 
 func init() {
-	opAdagrad = updateRow("adagrad_", "one step of Adagrad", "adagrad", []string{"sum"}, adagradOn[float32], adagradOn[float64])
+	opAdagrad = updateRow("adagrad_", "one step of Adagrad", "adagrad", []string{"sum"}, adagradOn[float32], adagradOn[float64], nil)
 }
 
 // UpdateAdagrad takes one Adagrad step on parameter p from its Grad; sum holds the squares of all gradients so far, plus its initial

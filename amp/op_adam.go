@@ -9,7 +9,7 @@ import (
 var opAdam *Op
 
 func init() {
-	opAdam = updateRow("adam_", "one step of Adam, AdamW or their AMSGrad variants", "adam", []string{"mean", "square", "largest"}, adamOn[float32], adamOn[float64])
+	opAdam = updateRow("adam_", "one step of Adam, AdamW or their AMSGrad variants", "adam", []string{"mean", "square", "largest"}, adamOn[float32], adamOn[float64], adamPass)
 }
 
 // UpdateAdam takes one Adam step on parameter p from its Grad; mean and square are the moving averages of the gradient and its
@@ -41,16 +41,31 @@ func lerp[T float32 | float64](a, b, weight T) T {
 	return b - T((b-a)*(1-weight))
 }
 
-func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
-	// The corrections are worked out in float64 whatever the parameters' dtype, as PyTorch's scalars are.
+// adamFactors are the numbers of a step: its two corrections are worked out in float64 whatever the parameters' dtype, as PyTorch's scalars
+// are, and the decay of the gradient and what shrinks the parameter, of which one says nothing.
+func (u *Update) adamFactors() (rate, root, decay, shrink float64) {
 	c1, c2 := 1-cpu.Pow(u.Beta1, float64(u.Step)), 1-cpu.Pow(u.Beta2, float64(u.Step))
-	rate, root, eps := T(u.LR/c1), T(math.Sqrt(c2)), T(u.Eps)
-	b2, new1, new2, decay, shrink := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2), T(u.WeightDecay), T(1-float64(u.LR*u.WeightDecay))
+	rate, root, decay, shrink = u.LR/c1, math.Sqrt(c2), u.WeightDecay, 1
 	if u.Decoupled {
-		decay = 0
-	} else {
-		shrink = 1
+		decay, shrink = 0, 1-float64(u.LR*u.WeightDecay)
 	}
+	return rate, root, decay, shrink
+}
+
+// adamPass is a step as one pass, which has the first of lerp's two formulas and the gradient as it is.
+func adamPass(u *Update, state []*Tensor) (*cpu.LineKernel, [8]float32) {
+	rate, root, decay, shrink := u.adamFactors()
+	new1 := float32(1 - u.Beta1)
+	if state[2] != nil || new1 >= 0.5 || float32(decay) != 0 || u.Maximize {
+		return nil, [8]float32{}
+	}
+	return &cpu.LineAdam, [8]float32{new1, float32(u.Beta2), float32(1 - u.Beta2), float32(shrink), float32(rate), float32(root), float32(u.Eps), 1 / float32(root)}
+}
+
+func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
+	lr, c2, d, less := u.adamFactors()
+	rate, root, eps, decay, shrink := T(lr), T(c2), T(u.Eps), T(d), T(less)
+	b2, new1, new2 := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2)
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		m, v, top := k.state[0], k.state[1], k.state[2]

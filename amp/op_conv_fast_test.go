@@ -96,8 +96,14 @@ func TestConvSameBits(t *testing.T) {
 		{[]int{32, 128, 4, 4}, []int{128, 128, 3, 3}, options(Padding(1))},
 		{[]int{3, 9, 8, 20}, []int{129, 9, 3, 3}, options(Padding(1))}, // rows that no even share holds
 		{[]int{3, 129, 8, 20}, []int{12, 129, 3, 3}, options(Padding(1))},
+		{[]int{2, 16, 56, 56}, []int{13, 16, 3, 3}, options(Padding(1))}, // boxes of some rows of an image, of some columns of a row
+		{[]int{12, 40, 32, 32}, []int{12, 40, 3, 3}, options(Padding(1), Stride(2))},
+		{[]int{2, 17, 1, 2100}, []int{13, 17, 1, 3}, options(Padding(0, 1))},
+		{[]int{2, 24, 40, 40}, []int{24, 1, 3, 3}, options(Padding(1), Groups(24))},
+		{[]int{2, 64, 16, 16}, []int{32, 32, 1, 1}, options(Stride(2), Groups(2))},
+		{[]int{17, 24, 9, 11}, []int{31, 24, 3, 3}, options(Padding(1), Stride(2))},
 	} {
-		for _, dt := range []DType{Float32, Float16} {
+		for _, dt := range []DType{Float32, Float16, BFloat16} {
 			var want []float64
 			for _, v := range cpu.Variants() {
 				cpu.SetMode(cpu.Mode{Variant: v, Reproducible: true})

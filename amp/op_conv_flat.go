@@ -87,12 +87,8 @@ func (w *stepWork) fillFlat(l *lattice, src *Tensor, group int) {
 	for i := range p.vecs {
 		v := &p.vecs[i]
 		off := src.off + ((p.b.lo[0]+v.image)*l.groups+group)*l.channels*size
-		if src.dt == Float32 {
-			from = elements[float32](src)[off : off+l.channels*size]
-		} else if v.first == 0 {
-			w.read = resize(w.read, l.channels*size)
-			from = w.read
-			load(from, src, off, 1)
+		if src.dt == Float32 || v.first == 0 {
+			from, _ = w.wide.rows(src, off, 1, 0, l.channels*size)
 		}
 		t := v.first / vectorSize * taps
 		cpu.TakeTaps(l.channels, size, from, v.first, w.taps[t:t+taps], w.buf[i*flatVector(k):i*flatVector(k)+k*vectorSize])

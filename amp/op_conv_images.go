@@ -16,7 +16,8 @@ import (
 type imageWork struct {
 	held     [3]int    // the job, the box and the group that buf is for
 	buf      []float32 // [16 images][channel][row][column][image]
-	wide     []float32 // halves of 16 images widened: channels on their way in, positions on their way out
+	wide     widener   // halves of 16 images: channels on their way in, positions on their way out
+	weights  []float32 // of the rows of a tile, widened
 	from, n  int       // rows of the source in it
 	sums     []float32
 	plan     cpu.ImageProduct
@@ -39,12 +40,14 @@ const (
 	imageBudget = 1 << 18 // elements of the source in a box: they stay in the L2 cache
 )
 
-// sideBySide says whether the shapes are those that are taken with images side by side where the processor has kernels for that.
+// sideBySide says whether the job is one that is taken with images side by side where the processor has kernels for that.
 func (j *convJob[T]) sideBySide() bool {
+	return j.kernel.w != nil && fullOrWidened(j.src, j.out, j.kernel.w) && j.imageShapes()
+}
+
+// imageShapes says whether the shapes are those that are taken with images side by side.
+func (j *convJob[T]) imageShapes() bool {
 	l := &j.lattice
-	if j.kernel.w == nil || !fullOrWidened(j.src, j.out, j.kernel.w) {
-		return false
-	}
 	if j.step != [3]int{1, 1, 1} || j.start != [3]int{} || j.outSize != l.grid || l.size[0] != 1 || l.grid[0] != 1 || l.grid[2] > imageWidth {
 		return false
 	}
@@ -69,8 +72,6 @@ func (j *convJob[T]) images() bool {
 	if !cpu.StepKernels() {
 		return false
 	}
-	weights, done := weightValues[float32](j.kernel.w)
-	defer done()
 	boxes := j.imageBoxes()
 	shares, each := rowShares(j.m, len(boxes)*j.groups, 24, 2*cpu.ImageRows, cpu.ImageRows)
 	serial := int(patchJobs.Add(1))
@@ -87,7 +88,7 @@ func (j *convJob[T]) images() bool {
 				j.imageBox(w, &boxes[n], group)
 				w.held = piece
 			}
-			if !j.imageRows(w, &boxes[n], weights, group, first, min(each, j.m-first)) {
+			if !j.imageRows(w, &boxes[n], group, first, min(each, j.m-first)) {
 				bad.Store(true)
 			}
 		}
@@ -134,52 +135,25 @@ func (j *convJob[T]) imageBox(w *imageWork, b *box, group int) {
 	w.blocks = (b.hi[0] - b.lo[0] + vectorSize - 1) / vectorSize
 	w.position = (b.hi[2] - b.lo[2]) * l.grid[2]
 	w.buf = cpu.Grow(w.buf, w.blocks*l.channels*w.plane+vectorSize)
-	some := l.channels // at a time
-	if j.src.dt != Float32 {
-		some = max(1, imageWiden/l.volume())
-	}
+	some := max(1, pieceOf(j.src, vectorSize)/l.volume()) // channels at a time
+	seen := w.n * l.size[2]
+	image := l.groups * l.channels * l.volume()
 	for i := range w.blocks {
 		first := b.lo[0] + i*vectorSize
 		images := min(vectorSize, b.hi[0]-first)
-		for c := 0; c < l.channels; c += some {
+		for c := 0; c < l.channels && seen > 0; c += some {
 			n := min(some, l.channels-c)
-			src, image := w.planes(l, j.src, first, images, group*l.channels+c, n)
+			at := j.src.off + first*image + (group*l.channels+c)*l.volume() + w.from*l.size[2]
+			src, row := w.wide.rows(j.src, at, images, image, (n-1)*l.volume()+seen)
 			for p := range n {
-				cpu.SideBySide(w.buf[(i*l.channels+c+p)*w.plane:][:w.plane], images, w.n*l.size[2], src[p*l.volume()+w.from*l.size[2]:], image)
+				cpu.SideBySide(w.buf[(i*l.channels+c+p)*w.plane:][:w.plane], images, seen, src[p*l.volume():], row)
 			}
 		}
 	}
 	w.classes(l, b)
 	w.columns(l, &j.kernel, b)
-	w.plan.Plan(l.channels, cpu.ImagePanel(), j.kernel.size, j.kernel.in, w.plane, w.ofClass, w.cols)
-}
-
-// imageWiden is how many elements of each of 16 images are widened at a time: they stay in the L1 cache.
-const imageWiden = 256
-
-// fullOrWidened says whether tensors are of float32, or of halves that are best widened for kernels of float32.
-func fullOrWidened(list ...*Tensor) bool {
-	for _, t := range list {
-		if t.dt != Float32 && (t.dt == Float64 || !cpu.StepsWiden()) {
-			return false
-		}
-	}
-	return true
-}
-
-// planes returns n channels of some images in float32, and the distance of the images: in place where they are, else widened.
-func (w *imageWork) planes(l *lattice, src *Tensor, first, images, channel, n int) ([]float32, int) {
-	size := l.volume()
-	image := l.groups * l.channels * size
-	at := src.off + first*image + channel*size
-	if src.dt == Float32 {
-		return elements[float32](src)[at:], image
-	}
-	w.wide = cpu.Grow(w.wide, images*n*size)
-	for i := range images {
-		load(w.wide[i*n*size:(i+1)*n*size], src, at+i*image, 1)
-	}
-	return w.wide, n * size
+	w.plan.Pairs = false
+	w.plan.Plan(l.channels, cpu.ImagePanel(), j.kernel.size, j.imageIn(), w.plane, w.ofClass, w.cols)
 }
 
 // met is where in a channel of the box the element is that a tap meets at a position, and whether there is one.
@@ -243,17 +217,44 @@ func (w *imageWork) columns(l *lattice, k *kernelLayout, b *box) {
 	}
 }
 
+// imageIn is how far apart the weights of channels lie for imageWeights.
+func (j *convJob[T]) imageIn() int {
+	k := &j.kernel
+	if k.w.dt == Float32 || k.in < k.out {
+		return k.in
+	}
+	return cpu.ImageRows * k.size
+}
+
+// imageWeights returns the weights of some rows of a group in float32, and the distance of the rows: in place, or widened.
+func (j *convJob[T]) imageWeights(w *imageWork, group, first, rows int) ([]float32, int) {
+	k := &j.kernel
+	at := k.at(group) + first*k.out
+	if k.w.dt == Float32 {
+		return elements[float32](k.w)[at:], k.out
+	}
+	if k.in < k.out { // a row's channels follow each other
+		n := j.channels * k.in
+		w.weights = cpu.Grow(w.weights, rows*n)
+		cpu.WidenRows(halfFormat(k.w), w.weights, n, halvesOf(k.w)[at:], k.out, rows, n)
+		return w.weights, n
+	}
+	w.weights = cpu.Grow(w.weights, j.channels*j.imageIn())
+	cpu.WidenRows(halfFormat(k.w), w.weights, j.imageIn(), halvesOf(k.w)[at:], k.in, j.channels, rows*k.size)
+	return w.weights, k.size
+}
+
 // imageRows computes rows of a group for the positions of the box, and says whether their weights are finite.
-func (j *convJob[T]) imageRows(w *imageWork, b *box, weights []float32, group, first, rows int) bool {
+func (j *convJob[T]) imageRows(w *imageWork, b *box, group, first, rows int) bool {
 	row := (w.blocks*w.position + 1) * vectorSize
 	w.sums = cpu.Grow(w.sums, cpu.ImageRows*row)
-	weights = weights[group*j.kernel.group:]
 	plane := j.grid[1] * j.grid[2]
 	image := j.groups * j.m * plane
 	bias := any(j.bias).([]float32)[group*j.m:]
 	for r := first; r < first+rows; r += cpu.ImageRows {
 		high := min(cpu.ImageRows, first+rows-r)
-		if !w.plan.Rows(high, weights[r*j.kernel.out:], j.kernel.out, w.buf, w.sums, row, bias[r:r+high]) {
+		weights, out := j.imageWeights(w, group, r, high)
+		if !w.plan.Rows(high, weights, out, w.buf, w.sums, row, bias[r:r+high]) {
 			return false
 		}
 		for i := range high {
@@ -273,11 +274,9 @@ func (w *imageWork) putImages(out *Tensor, at, images int, sums []float32, image
 		cpu.OneByOne(elements[float32](out)[at:], images, w.position, sums, image)
 		return
 	}
-	w.wide = cpu.Grow(w.wide, images*w.position)
-	cpu.OneByOne(w.wide, images, w.position, sums, w.position)
-	for i := range images {
-		store(out, at+i*image, w.wide[i*w.position:(i+1)*w.position])
-	}
+	w.wide.buf = cpu.Grow(w.wide.buf, images*w.position)
+	cpu.OneByOne(w.wide.buf, images, w.position, sums, w.position)
+	cpu.NarrowRows(halfFormat(out), halvesOf(out)[at:], image, w.wide.buf, w.position, images, w.position)
 }
 
 // zeroBiases holds what zeroBias returns.

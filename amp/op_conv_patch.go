@@ -45,9 +45,11 @@ const (
 )
 
 // fits says whether patches are for this lattice: where a plane has few positions, vectors would be nearly empty.
-func (l *lattice) fits() bool {
-	n := l.grid[1] * l.grid[2]
-	if l.images*l.grid[0]*n == 0 || len(l.taps) == 0 || l.channels == 0 {
+func (l *lattice) fits() bool { return l.near() && l.fills(3, 4) }
+
+// near says whether there is something to sum, and windows are not too large or too far apart for patches.
+func (l *lattice) near() bool {
+	if l.images*l.grid[0]*l.grid[1]*l.grid[2] == 0 || len(l.taps) == 0 || l.channels == 0 {
 		return false
 	}
 	for d := range 3 {
@@ -59,8 +61,14 @@ func (l *lattice) fits() bool {
 			return false
 		}
 	}
+	return true
+}
+
+// fills says whether the positions of a plane fill this part of their vectors.
+func (l *lattice) fills(part, of int) bool {
+	n := l.grid[1] * l.grid[2]
 	used := (n + vectorSize - 1) / vectorSize * vectorSize
-	return 4*n >= 3*used
+	return of*n >= part*used
 }
 
 // patches cuts the lattice into boxes for patches of so many channels, or pairs of them, and rows into multiples of a number.

@@ -23,7 +23,7 @@ type stepWork struct {
 	steps cpu.StepTable
 	cols  []cpu.StepColumn
 	sums  []float32
-	read  []float32
+	wide  widener
 	wait  []float32 // unfinished sums
 	taps  []cpu.Tap // of the vectors of an image, where windows are copied
 }
@@ -36,8 +36,8 @@ type patchZeros struct {
 
 // A stepKernel is a weight packed for the kernels.
 type stepKernel struct {
-	a, wide []float32
-	group   int
+	a     []float32
+	group int
 }
 
 var (
@@ -45,12 +45,13 @@ var (
 	stepKernels = sync.Pool{New: func() any { return new(stepKernel) }}
 )
 
-// steps computes the job with the kernels for float32, where there are some. What is a plain matrix in memory is left to the matrix product.
+// steps computes the job with the kernels for float32, where there are some. What is a plain matrix in memory is left to the matrix product where
+// that is as fast.
 func (j *convJob[T]) steps() bool {
 	if !cpu.StepKernels() || j.src.dt == Float64 || j.out.dt == Float64 || j.kernel.w.dt == Float64 {
 		return false
 	}
-	if len(j.taps) == 1 && j.taps[0] == [3]int{} && j.step == [3]int{1, 1, 1} && j.lattice.step == j.step && j.src.dt == Float32 {
+	if len(j.taps) == 1 && j.taps[0] == [3]int{} && j.step == [3]int{1, 1, 1} && j.lattice.step == j.step && j.src.dt == Float32 && !cpu.StepsForPoints() {
 		return false
 	}
 	k := stepKernels.Get().(*stepKernel)
@@ -99,27 +100,25 @@ func (k *stepKernel) pack(l *kernelLayout, groups, m, channels int) {
 	n := channels * len(l.place)
 	k.group = m * n
 	k.a = cpu.Grow(k.a, groups*k.group)
-	var src []float32
-	off := 0
+	turned := l.in > l.out || l.size != len(l.place)
+	rows := cpu.StepRows() // more of halves, widened, would not stay in the caches
 	if l.w.dt == Float32 {
-		src, off = elements[float32](l.w), l.w.off
-	} else {
-		k.wide = cpu.Grow(k.wide, l.w.Len())
-		src = k.wide
-		load(src, l.w, l.w.off, 1)
+		rows *= 4
 	}
-	turned := l.in > l.out
-	rows := 4 * cpu.StepRows()
 	parts := (m + rows - 1) / rows
 	cpu.Parallel(groups*parts, grainOf(k.group/max(1, parts)), func(lo, hi int) {
+		wide := wides.Get().(*widener)
+		defer wides.Put(wide)
 		for i := lo; i < hi; i++ {
 			g, first := i/parts, i%parts*rows
 			high := min(rows, m-first)
-			from, to := src[off+g*l.group+first*l.out:], k.a[g*k.group+first*n:(g*k.group+(first+high)*n)]
-			if turned || l.size != len(l.place) {
-				cpu.PackStepsTurned(to, high, channels, from, l.in, l.size, l.place)
+			at, to := l.at(g)+first*l.out, k.a[g*k.group+first*n:(g*k.group+(first+high)*n)]
+			if turned {
+				from, in := wide.rows(l.w, at, channels, l.in, high*l.size)
+				cpu.PackStepsTurned(to, high, channels, from, in, l.size, l.place)
 			} else {
-				cpu.PackSteps(to, high, n, from, l.out)
+				from, out := wide.rows(l.w, at, high, l.out, n)
+				cpu.PackSteps(to, high, n, from, out)
 			}
 		}
 	})
@@ -212,11 +211,40 @@ func (j *convJob[T]) stepRows(w *stepWork, k *stepKernel, group, first, rows int
 	} else {
 		cpu.StepProduct(rows, a, w.buf, &w.steps, w.cols, out, row, bias, false)
 	}
-	if w.whole {
+	if !w.whole {
+		j.putSums(w, channel*plane, plane, rows)
+	}
+}
+
+// putSums rounds rows of sums to the result, the first one's plane at off.
+func (j *convJob[T]) putSums(w *stepWork, off, plane, rows int) {
+	n := len(w.outs)
+	if j.out.dt != Float32 && w.run >= shortRun {
+		for at := 0; at < n; at += w.run {
+			cpu.NarrowRows(halfFormat(j.out), halvesOf(j.out)[off+w.outs[at]:], plane, w.sums[at:], n, rows, min(w.run, n-at))
+		}
 		return
 	}
 	for i := range rows {
-		put(j.out, (channel+i)*plane, w.outs, 0, w.run, w.sums[i*n:(i+1)*n])
+		if sums := w.sums[i*n : (i+1)*n]; j.step[2] == 2 && w.run == 1 {
+			j.putLines(w, off+i*plane, sums)
+		} else {
+			put(j.out, off+i*plane, w.outs, 0, w.run, sums)
+		}
+	}
+}
+
+// putLines writes sums, one channel of the positions of the box, to every second place of lines of the result.
+func (j *convJob[T]) putLines(w *stepWork, off int, sums []float32) {
+	b := &w.patch.b
+	n, lines, apart := b.hi[3]-b.lo[3], b.hi[2]-b.lo[2], j.step[1]*j.outSize[2]
+	for at := 0; at < len(sums); at += n * lines {
+		to := off + w.outs[at]
+		if j.out.dt == Float32 {
+			cpu.EvenPlaces(cpu.NoHalf, lines, n, sums[at:], n, elements[float32](j.out)[to:], apart)
+		} else {
+			cpu.EvenPlaces(halfFormat(j.out), lines, n, sums[at:], n, halvesOf(j.out)[to:], apart)
+		}
 	}
 }
 
@@ -230,21 +258,35 @@ func (w *stepWork) image(l *lattice, dst []float32, src *Tensor, image, group in
 	p := &w.patch
 	size := l.size[0] * l.size[1] * l.size[2]
 	border := p.border(l) && !w.clean
-	for c := range l.channels {
-		plane := dst[c*p.plane : (c+1)*p.plane]
-		from, off := []float32(nil), src.off+((image*l.groups+group)*l.channels+c)*size
-		if src.dt == Float32 {
-			from = elements[float32](src)[off:]
-		} else {
-			w.read = resize(w.read, size)
-			from = w.read
-			load(from, src, off, 1)
-		}
-		if border {
-			clear(plane)
-		}
-		for _, r := range p.runs {
-			cpu.TakeRows(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], plane[r.dst:], p.width, size)
+	lo, n := p.sees(l)
+	if 2*n > size { // channels are then widened in one run
+		lo, n = 0, size
+	}
+	some := max(1, pieceOf(src, 1)/max(1, size)) // channels at a time
+	for c := 0; c < l.channels; c += some {
+		channels := min(some, l.channels-c)
+		from, row := w.wide.rows(src, src.off+((image*l.groups+group)*l.channels+c)*size+lo, channels, size, n)
+		for i := range channels {
+			plane := dst[(c+i)*p.plane : (c+i+1)*p.plane]
+			if border {
+				clear(plane)
+			}
+			for _, r := range p.runs {
+				cpu.TakeRows(r.rows, r.n, p.step, from[i*row+r.src-lo:], l.step[1]*l.size[2], plane[r.dst:], p.width, row)
+			}
 		}
 	}
+}
+
+// sees is the range of a channel of the source that the patch has elements of: the first one, and how many.
+func (p *patch) sees(l *lattice) (from, n int) {
+	if len(p.runs) == 0 {
+		return 0, 0
+	}
+	from, end := p.runs[0].src, 0
+	for _, r := range p.runs {
+		from = min(from, r.src)
+		end = max(end, r.src+(r.rows-1)*l.step[1]*l.size[2]+(r.n-1)*p.step+1)
+	}
+	return from, end - from
 }

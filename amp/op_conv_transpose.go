@@ -176,19 +176,20 @@ func phasesOf(pad, kernel, dilation, stride, size int) []tapPhase {
 
 // fillChannels sets every element of t [n c …] to the value of its channel, 0 without values.
 func fillChannels[T cpu.Float](t *Tensor, values []T) {
-	n := length(t.shape[2:])
-	row := make([]T, min(n, chunk))
-	for i := range t.shape[0] * t.shape[1] {
-		if values != nil {
-			v := values[i%t.shape[1]]
-			for k := range row {
-				row[k] = v
+	n, size := length(t.shape[2:]), t.dt.Size()
+	cpu.Parallel(t.shape[0]*t.shape[1], grainOf(n), func(lo, hi int) {
+		if values == nil {
+			clear(t.st.mem[(t.off+lo*n)*size : (t.off+hi*n)*size])
+			return
+		}
+		row := make([]T, min(n, chunk))
+		for i := lo; i < hi; i++ {
+			fill(row, values[i%t.shape[1]])
+			for k := 0; k < n; k += chunk {
+				store(t, t.off+i*n+k, row[:min(chunk, n-k)])
 			}
 		}
-		for k := 0; k < n; k += chunk {
-			store(t, t.off+i*n+k, row[:min(chunk, n-k)])
-		}
-	}
+	})
 }
 
 // turn writes the weights, which lie as [in channels, out channels, kernel], as [out channels, in channels, taps] for each group. Rows

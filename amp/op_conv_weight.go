@@ -35,7 +35,7 @@ func convWeightCPU[T cpu.Float](c *Call) {
 	x, dy := c.In[0], c.In[1]
 	l := convLattice(c.Window, x, dy.shape)
 	m, k := dy.shape[1]/l.groups, l.channels*len(l.taps)
-	if tileWeights(c.Out, &l, x, dy, m) || stepWeights(c.Out, &l, x, dy, m) || laneWeights(c.Out, &l, x, dy, m) {
+	if pointWeights(c.Out, &l, x, dy, m) || tileWeights(c.Out, &l, x, dy, m) || imageWeights(c.Out, &l, x, dy, m) || pairWeights(c.Out, &l, x, dy, m) || stepWeights(c.Out, &l, x, dy, m) || laneWeights(c.Out, &l, x, dy, m) {
 		return
 	}
 	boxes := l.boxes()

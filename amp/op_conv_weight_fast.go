@@ -28,10 +28,6 @@ type weightWork struct {
 	tiles  []cpu.TileStep
 	rest   []cpu.TileStep // of fewer positions
 	from   []int
-
-	wide   []float32 // halves widened
-	wideDY []float32
-	full   []float32 // the gradient before it is rounded
 }
 
 var weightWorks = sync.Pool{New: func() any { return new(weightWork) }}
@@ -49,7 +45,8 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	}
 	boxes := l.boxes()
 	for g := range l.groups {
-		into := w.gradient(out, g, m*l.channels*len(l.taps))
+		size := m * l.channels * len(l.taps)
+		at := out.off + g*size
 		w.sums = cpu.Grow(w.sums, m*p.row*p.across)
 		left := 0 // boxes
 		for i := range boxes {
@@ -58,7 +55,7 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 			}
 		}
 		if left == 0 {
-			clear(into)
+			clear(out.st.mem[at*out.dt.Size():][:size*out.dt.Size()])
 		}
 		first := true
 		for i := range boxes {
@@ -67,10 +64,8 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 				continue
 			}
 			left--
-			src, image := widenBox(&w.wide, x, b, l.groups*l.channels, l.volume(), g*l.channels, l.channels)
-			w.turnBox(l, b, src, image, l.channels)
-			src, image = widenBox(&w.wideDY, dy, b, l.groups*m, l.grid[0]*l.grid[1]*l.grid[2], g*m, m)
-			w.packRows(l, b, src, image, m)
+			w.turnBox(l, b, channelsFrom(x, g*l.channels, l.groups*l.channels, l.volume()), l.channels)
+			w.packRows(l, b, channelsFrom(dy, g*m, l.groups*m, l.grid[0]*l.grid[1]*l.grid[2]), m)
 			w.columns(l, b, p.vectors)
 			cpu.Parallel(p.across*p.down, 1, func(lo, hi int) {
 				for t := lo; t < hi; t++ {
@@ -84,63 +79,21 @@ func stepWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 					}
 					cpu.StepProduct(rows, w.dy[r*w.steps.Len():], w.turn, &w.steps, cols, sums, p.row, bias, !first)
 					if left == 0 {
-						p.unturn(into, l, sums, j, r, rows)
+						p.unturn(out, at, l, sums, j*p.vectors*vectorSize, r, rows)
 					}
 				}
 			})
 			first = false
 		}
-		if out.dt != Float32 {
-			store(out, out.off+g*len(into), into)
-		}
 	}
 	return true
-}
-
-// gradient is where in float32 the gradient of a group goes, of n elements: to its place, or to be rounded when it is whole.
-func (w *weightWork) gradient(out *Tensor, group, n int) []float32 {
-	if out.dt == Float32 {
-		return elements[float32](out)[out.off+group*n:][:n]
-	}
-	w.full = cpu.Grow(w.full, n)
-	return w.full
-}
-
-// A weightPart is how the elements of a weight's gradient are divided: each task has so many rows, which are output channels, and vectors of
-// input channels with all their taps. Its sums are [rows taps channels].
-type weightPart struct{ rows, down, vectors, across, row int }
-
-// weightParts makes about 16 tasks or more. What a task reads of x should stay in the L2 cache while its rows pass, and eight rows of dy in the
-// L1 cache while the taps do.
-func weightParts(l *lattice, m int) (p weightPart) {
-	sixteens := (l.channels + vectorSize - 1) / vectorSize
-	p.vectors = 3
-	if sixteens < 6 {
-		p.vectors = (sixteens + 1) / 2
-	}
-	p.across = (sixteens + p.vectors - 1) / p.vectors
-	for p.rows = 8 * cpu.StepRows(); p.rows > cpu.StepRows() && (m+p.rows-1)/p.rows*p.across < 16; p.rows /= 2 {
-	}
-	p.down = (m + p.rows - 1) / p.rows
-	p.row = len(l.taps) * p.vectors * vectorSize
-	return p
-}
-
-// unturn writes the sums of a task as [rows channels taps] where they belong.
-func (p *weightPart) unturn(dst []float32, l *lattice, sums []float32, across, first, rows int) {
-	taps := len(l.taps)
-	channel := across * p.vectors * vectorSize
-	for i := range rows {
-		to := dst[((first+i)*l.channels+channel)*taps:]
-		cpu.TransposeRows(taps, min(p.vectors*vectorSize, l.channels-channel), sums[i*p.row:], p.vectors*vectorSize, to, taps)
-	}
 }
 
 // volume is the elements of a channel of the source.
 func (l *lattice) volume() int { return l.size[0] * l.size[1] * l.size[2] }
 
-// turnBox writes what a box sees of so many channels of src, whose images lie so far apart: for each 16 channels [image depth row column channel].
-func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels int) {
+// turnBox writes what a box sees of so many channels of src: for each 16 channels [image depth row column channel].
+func (w *weightWork) turnBox(l *lattice, b *box, src planeSource, channels int) {
 	lo, hi := l.reach(b)
 	ext := [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
 	line := ext[2] * vectorSize
@@ -148,39 +101,48 @@ func (w *weightWork) turnBox(l *lattice, b *box, src []float32, image, channels 
 	sixteens := (channels + vectorSize - 1) / vectorSize
 	w.turn = cpu.Grow(w.turn, sixteens*lines*line)
 	from, to := max(0, -lo[2]), min(ext[2], l.size[2]-lo[2])
+	most := max(1, pieceOf(src.t, vectorSize)/max(1, l.size[2])) // lines at a time
 	cpu.Parallel(sixteens*lines, max(1, grain/line), func(first, end int) {
-		for i := first; i < end; i++ {
-			dst := w.turn[i*line : (i+1)*line]
-			channel, i := i/lines*vectorSize, i%lines
+		wide := wides.Get().(*widener)
+		defer wides.Put(wide)
+		for some := 1; first < end; first += some {
+			channel, i := first/lines*vectorSize, first%lines
 			n, z, y := b.lo[0]+i/(ext[0]*ext[1]), lo[0]+i/ext[1]%ext[0], lo[1]+i%ext[1]
 			outside := z < 0 || z >= l.size[0] || y < 0 || y >= l.size[1] || from >= to
+			if some = 1; !outside {
+				some = min(most, end-first, hi[1]-y, l.size[1]-y)
+			}
 			have := min(vectorSize, channels-channel)
-			switch {
-			case outside || have < vectorSize:
-				clear(dst)
-			default:
-				clear(dst[:from*vectorSize])
-				clear(dst[to*vectorSize:])
+			for i := first; i < first+some; i++ {
+				dst := w.turn[i*line : (i+1)*line]
+				if outside || have < vectorSize {
+					clear(dst)
+				} else {
+					clear(dst[:from*vectorSize])
+					clear(dst[to*vectorSize:])
+				}
 			}
 			if !outside {
-				cpu.TransposeRows(have, to-from, src[n*image+channel*l.volume()+(z*l.size[1]+y)*l.size[2]+lo[2]+from:], l.volume(), dst[from*vectorSize:], vectorSize)
+				at := (z*l.size[1]+y)*l.size[2] + lo[2] + from
+				wide.turnLines(&src, n, channel, at, l.size[2], have, some, to-from, w.turn[first*line+from*vectorSize:], line)
 			}
 		}
 	})
 }
 
-// packRows packs the rows of dy for a box, positions in its order: m channels of src, whose images lie so far apart.
-func (w *weightWork) packRows(l *lattice, b *box, src []float32, image, m int) {
+// packRows packs the rows of dy for a box, positions in its order: m channels of src.
+func (w *weightWork) packRows(l *lattice, b *box, src planeSource, m int) {
 	n := b.positions()
-	plane := l.grid[0] * l.grid[1] * l.grid[2]
 	w.dy = cpu.Grow(w.dy, m*n)
 	tile := cpu.StepRows()
 	cpu.Parallel((m+tile-1)/tile, max(1, grain/(n*tile)), func(lo, hi int) {
+		wide := wides.Get().(*widener)
+		defer wides.Put(wide)
 		for i := lo * tile; i < min(hi*tile, m); {
 			h := cpu.StepHeight(m - i)
 			at := i * n
-			b.runs(l, func(n0, first, n int) {
-				cpu.TransposeRows(h, n, src[n0*image+i*plane+first:], plane, w.dy[at:], h)
+			b.runs(l, func(image, first, n int) {
+				wide.turn(&src, image, i, first, h, n, w.dy[at:], h)
 				at += n * h
 			})
 			i += h

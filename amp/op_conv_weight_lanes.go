@@ -39,39 +39,24 @@ func laneWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 
 // laneBox brings channels of x and dy side by side, and makes the tables.
 func (w *weightWork) laneBox(l *lattice, b *box, x, dy *Tensor, first, have int) {
-	src, image := widenBox(&w.wide, x, b, l.groups, l.volume(), first, have)
-	w.turnBox(l, b, src, image, have)
+	w.turnBox(l, b, channelsFrom(x, first, l.groups, l.volume()), have)
 	w.columns(l, b, 1)
 	w.from = w.from[:0]
 	for i := range w.cols {
 		w.from = append(w.from, w.cols[i].From)
 	}
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
-	src, image = widenBox(&w.wide, dy, b, l.groups, plane, first, have)
+	src := channelsFrom(dy, first, l.groups, plane)
+	wide := wides.Get().(*widener)
+	defer wides.Put(wide)
 	n := b.positions()
 	w.dy = cpu.Grow(w.dy, n*vectorSize)
 	if have < vectorSize {
 		clear(w.dy)
 	}
 	at := 0
-	b.runs(l, func(i, from, n int) {
-		cpu.TransposeRows(have, n, src[i*image+from:], plane, w.dy[at:], vectorSize)
+	b.runs(l, func(image, from, n int) {
+		wide.turn(&src, image, 0, from, have, n, w.dy[at:], vectorSize)
 		at += n * vectorSize
 	})
-}
-
-// widenBox returns some of the channels of t, which have size elements, in float32, and the distance of its images: in place, or the box's images
-// at their place in a buffer.
-func widenBox(buf *[]float32, t *Tensor, b *box, channels, size, first, have int) ([]float32, int) {
-	if t.dt == Float32 {
-		return elements[float32](t)[t.off+first*size:], channels * size
-	}
-	n := have * size
-	*buf = cpu.Grow(*buf, b.hi[0]*n)
-	cpu.Parallel(b.hi[0]-b.lo[0], grainOf(n), func(lo, hi int) {
-		for i := b.lo[0] + lo; i < b.lo[0]+hi; i++ {
-			load((*buf)[i*n:(i+1)*n], t, t.off+(i*channels+first)*size, 1)
-		}
-	})
-	return *buf, n
 }

@@ -5,7 +5,7 @@ import "math"
 var opRMSprop *Op
 
 func init() {
-	opRMSprop = updateRow("rmsprop_", "one step of RMSprop, centered or with momentum where asked", "rmsprop", []string{"square", "momentum", "mean"}, rmspropOn[float32], rmspropOn[float64])
+	opRMSprop = updateRow("rmsprop_", "one step of RMSprop, centered or with momentum where asked", "rmsprop", []string{"square", "momentum", "mean"}, rmspropOn[float32], rmspropOn[float64], nil)
 }
 
 // UpdateRMSprop takes one RMSprop step on parameter p from its Grad. square is the moving average of the gradient's square; buf the

@@ -103,12 +103,12 @@ func checkUpdate(c *Call) []int {
 }
 
 // updateRow fills in what the rows of all optimizers have in common.
-func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32], f64 updateKernel[float64]) *Op {
+func updateRow(name, doc, cuda string, state []string, f32 updateKernel[float32], f64 updateKernel[float64], halves updatePass) *Op {
 	args := append([]string{"param", "grad"}, state...)
 	return define(Op{
 		Name: name, Doc: doc, Args: append(args, "inv_scale", "found_inf", "steps", "rate"), CUDA: cuda,
 		Why: "master weights stay in their own dtype", InPlace: true, Changes: len(args), Check: checkUpdate,
-		CPU: floatKernel(func(c *Call) { updateOn(c, f32) }, func(c *Call) { updateOn(c, f64) }),
+		CPU: floatKernel(func(c *Call) { updateOn(c, f32, halves) }, func(c *Call) { updateOn(c, f64, nil) }),
 	})
 }
 
@@ -148,7 +148,7 @@ func pieces[T float32 | float64]() *sync.Pool {
 }
 
 // updateOn walks the tensors, which all lie without gaps.
-func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
+func updateOn[T float32 | float64](c *Call, kernel updateKernel[T], halves updatePass) {
 	state, tail := c.In[2:len(c.In)-told], c.In[len(c.In)-told:]
 	read := func(t *Tensor, otherwise float64) float64 {
 		if t == nil {
@@ -165,6 +165,9 @@ func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
 		u.First = u.Step == u.FirstAt
 	}
 	u.LR = read(tail[3], u.LR)
+	if inv == 1 && halves.run(&u, c.In[:len(c.In)-told]) {
+		return
+	}
 	f, pool, size := kernel(&u), pieces[T](), chunk
 	if inv == 1 && !slices.ContainsFunc(c.In[:len(c.In)-told], func(t *Tensor) bool { return t != nil && !elementsAre[T](t) }) {
 		size = grain // nothing to widen
@@ -176,6 +179,33 @@ func updateOn[T float32 | float64](c *Call, kernel updateKernel[T]) {
 		}
 		pool.Put(k)
 	})
+}
+
+// An updatePass returns the pass that takes the whole step under such settings, and its numbers: its lines are the parameter, the gradient and
+// the state. It returns nil where there is none.
+type updatePass func(u *Update, state []*Tensor) (*cpu.LineKernel, [8]float32)
+
+// run takes the step of halves in one pass, without widened copies; false if it cannot.
+func (f updatePass) run(u *Update, ts []*Tensor) bool {
+	if f == nil || !ts[0].dt.IsHalf() {
+		return false
+	}
+	k, arg := f(u, ts[2:])
+	if k == nil || !k.Halves() {
+		return false
+	}
+	cpu.Parallel(ts[0].Len(), grain, func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		w.Arg = arg
+		for i, t := range ts {
+			if t != nil {
+				w.Half[i] = bits16(t)[t.off:][lo:hi]
+			}
+		}
+		k.RunHalf(hi-lo, ts[0].dt == BFloat16, &w.Line)
+		w.release()
+	})
+	return true
 }
 
 // run fetches n elements from the lo-th on, moves them and stores them.

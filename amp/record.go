@@ -144,6 +144,7 @@ func (r *recorder) next() *rawEvent {
 			dropClocks(oldest)
 			r.dropped += len(oldest)
 			copy(r.chunks, r.chunks[1:])
+			clear(oldest)
 			r.chunks[last] = oldest[:0]
 		} else {
 			r.chunks = append(r.chunks, make([]rawEvent, 0, chunkSize))
@@ -153,7 +154,7 @@ func (r *recorder) next() *rawEvent {
 	c := r.chunks[last]
 	r.chunks[last] = c[:len(c)+1]
 	e := &r.chunks[last][len(c)]
-	*e = rawEvent{seq: r.seq}
+	e.seq = r.seq // the rest is clear
 	r.seq++
 	return e
 }

@@ -75,6 +75,9 @@ func (w *lineWork) sumAt(t *Tensor, off, n int) float64 {
 		return w.SumOf(w.read(0, t, off, 1, n))
 	}
 	w.Acc[0] = cpu.Lanes{}
+	if w.Half[0] = bits16(t)[off:][:n]; cpu.LineSum.RunHalf(n, t.dt == BFloat16, &w.Line) {
+		return w.Acc[0].Sum()
+	}
 	for at := 0; at < n; at += halfPiece {
 		m := min(halfPiece, n-at)
 		w.F32[0] = w.read(0, t, off+at, 1, m)

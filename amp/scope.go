@@ -118,6 +118,7 @@ func NewScope(opts ...Option) *Scope {
 }
 
 func newScope(r *root, seed uint64) *Scope {
+	settleHeap()
 	return &Scope{root: r, arena: &arena{}, rng: NewStream(seed), step: -1}
 }
 

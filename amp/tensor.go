@@ -3,7 +3,6 @@ package amp
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -32,45 +31,6 @@ type Tensor struct {
 	scope    *Scope         // where it was born; nil for tensors that belong to no scope
 	copied   unsafe.Pointer // *Tensor: a copy that autocast made and the graph holds, see sharedCast; atomic, though not an atomic.Pointer: tensors are copied
 	dims     [8]int         // shape and strides of up to four dimensions, in place
-}
-
-// A storage is a buffer shared by a tensor and its views. Its version counts in-place changes.
-type storage struct {
-	dev     Device
-	buf     Buffer
-	mem     []byte
-	dt      DType
-	bytes   int64
-	refs    atomic.Int32
-	version atomic.Uint32
-	watch   WatchedBuffer // buf, if it is one
-	graph   *Graph        // the captured step that it was made in, if any
-	pinned  bool          // a Graph refers to it: never used again
-}
-
-// spareStorages are storages without tensors, for the next tensors: each op makes one.
-var spareStorages = sync.Pool{New: func() any { return new(storage) }}
-
-// newStorage returns a storage with one reference.
-func newStorage(dev Device, buf Buffer, mem []byte, dt DType, bytes int64) *storage {
-	st := spareStorages.Get().(*storage)
-	st.dev, st.buf, st.mem, st.dt, st.bytes, st.graph = dev, buf, mem, dt, bytes, recordingOn(dev)
-	st.version.Store(0)
-	st.refs.Store(1)
-	return st
-}
-
-// unref gives one reference back, and with the last one the memory.
-func (st *storage) unref() {
-	if st.refs.Add(-1) != 0 {
-		return
-	}
-	ledgerOf(st.dev).remove(st.dt, st.bytes)
-	st.buf.Free()
-	if !st.pinned {
-		st.dev, st.buf, st.mem, st.watch = nil, nil, nil, nil
-		spareStorages.Put(st)
-	}
 }
 
 // Element lists the Go types of tensor elements.

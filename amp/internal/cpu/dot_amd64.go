@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	pairsBF16 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 384, grain: 1 << 20, height: zmmHeight, tile: tilePairs,
+	pairsBF16 = kernel[float32]{rows: 12, cols: 32, narrow: 16, depth: 512, grain: 1 << 20, height: zmmHeight, tile: tilePairs, roundTile: roundPairs,
 		lanes: func(k int) int { return (k + 1) / 2 }, unit: 1, packA: packPairsA, packB: packPairsB}
 	// tilesBF16 goes its own way: see tiles_amd64.go.
 	tilesBF16 = kernel[float32]{grain: 1 << 22, lanes: tileLanes, run: runTiles}
@@ -43,11 +43,16 @@ func defaultDot() Dot {
 	if d := mostDot(); d != Pairs {
 		return d
 	}
-	if _, b, c, d := cpuid(0, 0); b == 0x68747541 && d == 0x69746e65 && c == 0x444d4163 { // AuthenticAMD
+	if madeByAMD() {
 		return Pairs
 	}
 	return Strict
 }
+
+var madeByAMD = sync.OnceValue(func() bool {
+	_, b, c, d := cpuid(0, 0)
+	return b == 0x68747541 && d == 0x69746e65 && c == 0x444d4163 // AuthenticAMD
+})
 
 // fewHalves is the number of steps of k from which it pays to narrow numbers that are in memory as float32.
 const fewHalves = 16
@@ -70,12 +75,37 @@ func kernelDot(g *product[float32]) *kernel[float32] {
 // left is how many elements of k there are in steps pairs from pair p on.
 func (g *product[T]) left(p, steps int) int { return max(0, min(2*steps, g.depth-2*p)) }
 
-func packPairsA(g *product[float32], w *workspace[float32], dst []float32, have, p, steps, off int) {
-	packPairs(dst, zmmHeight(have), have, steps, g.left(p, steps), g.a.halves(), off+2*p*g.a.Col, g.a.Row, g.a.Col)
+func packPairsA(g *product[float32], w *workspace[float32], dst []float32, have, p, steps, i int) {
+	a := &g.a
+	packDeep(dst, zmmHeight(have), have, p, steps, g.depth, a.halves(), a.Off+i*a.Row, a.Row, a.Col, a.ColFold)
 }
 
-func packPairsB(g *product[float32], w *workspace[float32], dst []float32, have, p, steps, off int) {
-	packPairs(dst, 32, have, steps, g.left(p, steps), g.b.halves(), off+2*p*g.b.Row, g.b.Col, g.b.Row)
+func packPairsB(g *product[float32], w *workspace[float32], dst []float32, have, p, steps, j int) {
+	b := &g.b
+	if b.ColFold.run(j, have) == have {
+		packDeep(dst, 32, have, p, steps, g.depth, b.halves(), b.Off+b.ColFold.at(j, b.Col), b.Col, b.Row, b.RowFold)
+		return
+	}
+	clear(dst[:32*steps])
+	for y := 0; y < have; {
+		n := b.ColFold.run(j+y, have-y)
+		packAcross(dst[y:], 32, n, n, g.left(p, steps), b.halves(), b.Off+b.ColFold.at(j+y, 1)+2*p*b.Row, b.Row)
+		y += n
+	}
+}
+
+// packDeep is packPairs of steps pairs from pair p on, of depth elements along a row that may be folded.
+func packDeep(dst []float32, width, have, p, steps, depth int, x []uint16, off, sy, sp int, fold Fold) {
+	if fold.Len == 0 {
+		packPairs(dst, width, have, steps, max(0, min(2*steps, depth-2*p)), x, off+2*p*sp, sy, sp)
+		return
+	}
+	for each := fold.pairs(fold.Len); steps > 0; {
+		piece, q := p/each, p%each
+		n := min(steps, each-q)
+		packPairs(dst, width, have, n, min(2*n, fold.Len-2*q), x, off+piece*fold.Step+2*q*sp, sy, sp)
+		dst, p, steps = dst[n*width:], p+n, steps-n
+	}
 }
 
 // amxHeight is 16 or 32.
@@ -89,6 +119,12 @@ var tileConfig = func() *[64]byte {
 	}
 	return c
 }()
+
+// roundPairs is the tile of 12 × 32 rounded to bfloat16. The sums are not subnormal, so that the instruction for it rounds like NarrowBF16.
+func roundPairs(k int, a, b []float32, ldb int, dst []uint16, ldd int, ahead unsafe.Pointer) {
+	_, _, _ = a[12*k-1], b[(k-1)*ldb+31], dst[11*ldd+31]
+	bf16z12x2round(k, &a[0], &b[0], 4*ldb, &dst[0], 2*ldd, ahead)
+}
 
 func tilePairs(rows, cols, k int, a, b []float32, ldb int, c []float32, ldc int, more bool, ahead unsafe.Pointer) {
 	wide := cols > 16

@@ -168,6 +168,16 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 					t.Fatalf("%v, %d×%d×%d, layouts %v %v: element %d %d is %v, want %v", way, m, n, k, la, lb, i, j, g, want)
 				}
 			}
+			if way != Pairs {
+				continue
+			}
+			short := make([]uint16, m*n)
+			GemmTo(m, n, k, x, y, Result[float32]{BF16: short, Row: n})
+			for i, h := range short {
+				if want := F32ToBF16(got[i]); h != want {
+					t.Fatalf("%v, %d×%d×%d, layouts %v %v: element %d is rounded to %#x, want %#x", way, m, n, k, la, lb, i, h, want)
+				}
+			}
 		}
 	}
 	if mostDot() == Strict {

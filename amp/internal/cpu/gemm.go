@@ -24,12 +24,16 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	a.check(m, k)
 	b.check(k, n)
 	out.check(m, n)
-	if n == 1 && m > 1 && out.Done == nil && out.rows == nil && out.Bias == nil && (out.Row == 1 || out.Elems == nil && out.F16 == nil && out.BF16 == nil) {
+	w := workspaces[T]().get()
+	if n == 1 && m > 1 && out.Fold.Len == 0 && out.RowBias == nil && out.Done == nil && out.rows == nil && (out.Row == 1 || out.Elems == nil && out.F16 == nil && out.BF16 == nil) &&
+		(out.Bias == nil || a.dotsRows(m, k)) {
 		// A column is the row that the transposed product gives: its elements then share a register.
 		m, n, a, b = 1, m, b.Transposed(), a.Transposed()
 		out.Row = n
+		if out.Bias != nil {
+			out.Bias = w.repeat(out.Bias[0], n)
+		}
 	}
-	w := workspaces[T]().get()
 	g := &w.call
 	*g = product[T]{m: m, n: n, k: k, depth: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w, serial: products.Add(1)}
 	if h, ok := any(g).(*product[float32]); ok && k > 0 && a.format() != NoHalf && a.format() == b.format() {
@@ -37,8 +41,13 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 			h.kern, h.k = kn, kn.lanes(k)
 		}
 	}
+	if g.folded() {
+		g.checkFolds()
+		g.k = g.a.ColFold.pairs(k)
+	}
 	if h, ok := any(g).(*product[float32]); ok {
 		chooseTiles(h)
+		widenNear(h, any(w).(*workspace[float32]))
 	}
 	switch h, _ := any(g).(*product[float32]); {
 	case g.kern.run != nil:
@@ -49,6 +58,7 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 		if g.k > 0 && g.byColumns() {
 			g.runColumns()
 		} else {
+			g.widenStrips()
 			g.run()
 		}
 	}
@@ -62,23 +72,28 @@ type kernel[T Float] struct {
 	narrow     int  // tile can write any multiple of it up to cols
 	depth      int  // steps of k after which the panels should be changed: they fill the L1 and L2 caches
 	raw        bool // tile can read b with any distance of rows
-	strip      int  // rows of tiles whose halves are widened right before and whose sums are rounded right after they are multiplied
+	strip      int  // rows of tiles whose halves are widened right before they are multiplied
 	grain      int  // multiply-adds of a task that is worth a worker
 	even       bool // tasks have as many rows of tiles as others, or one more
+	tall       int  // rows of tiles of a task at most, if that is not 0
 	// height returns how high a panel of a must be for at most rows rows.
 	height func(rows int) int
 	// tile sets (more false) or raises c, distance of rows ldc, by the product of a panel of a that is rows high and k long and
 	// at least cols columns of b, distance of rows ldb. It works in whole registers: multiples of kernel.narrow columns. What is at
 	// ahead is wanted next, 16 bytes for each step of k: tile may fetch it to the L2 cache.
 	tile func(rows, cols, k int, a, b []T, ldb int, c []T, ldc int, more bool, ahead unsafe.Pointer)
+	// roundTile, if there is one, sets a whole tile of bfloat16.
+	roundTile func(k int, a, b []T, ldb int, dst []uint16, ldd int, ahead unsafe.Pointer)
 	// rowTile is tile for rows of a as they are in memory, lda apart, for the numbers of rows that height returns.
 	rowTile func(rows, cols, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, more bool)
+	// rowTiles, if there is one, is rowTile for n whole tiles below each other.
+	rowTiles func(n, cols, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, more bool)
 
 	// A kernel for shorter elements takes several of them along k as one of its own. lanes returns how many of its own are k of them;
-	// the steps of k are then a multiple of unit. packA and packB pack a panel: steps of k from p on, of the rows or columns at off.
+	// the steps of k are then a multiple of unit. packA and packB pack a panel: steps of k from p on, of have rows or columns from one on.
 	lanes        func(k int) int
 	unit         int
-	packA, packB func(g *product[T], w *workspace[T], dst []T, have, p, steps, off int)
+	packA, packB func(g *product[T], w *workspace[T], dst []T, have, p, steps, from int)
 	// run computes the whole product, if that is not done with tile.
 	run func(g *product[T])
 }
@@ -129,7 +144,7 @@ func (g *product[T]) whole() bool { return g.out.rows != nil }
 func (g *product[T]) plan() {
 	kn := g.kern
 	g.nc, g.ks = up(g.n, kn.cols), g.k
-	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.b.Row >= 0 && g.m <= 2*kn.rows
+	g.raw = kn.raw && g.b.Elems != nil && g.b.Col == 1 && g.b.Row >= 0 && (g.m <= 2*kn.rows || g.panelInMemory())
 	g.rawA = kn.rowTile != nil && g.a.Elems != nil && g.a.Col == 1 && g.a.Row >= 0 && g.n <= fewColumns
 	if !g.raw && g.nc*g.k > fewB {
 		steps := g.even(g.k)
@@ -162,8 +177,8 @@ func (g *product[T]) even(k int) int {
 func (g *product[T]) blocks() (rows, cols int) {
 	kn := g.kern
 	down := max(min(4, (g.m+11*kn.rows-1)/(11*kn.rows)), (g.m+22*kn.rows-1)/(22*kn.rows))
-	if kn.even { // a dozen tiles of c below each other are on few enough pages, and two workers get as many parts
-		down = up((g.m+13*kn.rows-1)/(13*kn.rows), 2)
+	if kn.tall > 0 { // so many tiles of c below each other are on few enough pages, and two workers get as many parts
+		down = up((g.m+kn.tall*kn.rows-1)/(kn.tall*kn.rows), 2)
 	}
 	tasks := min(8, g.m*g.nc*g.ks/kn.grain)
 	if g.nc*g.ks <= nearB { // rows of tiles: see task
@@ -171,7 +186,7 @@ func (g *product[T]) blocks() (rows, cols int) {
 		tasks = down
 	}
 	step := 4
-	if kn.rows%step != 0 { // a lower tile would take as long as a whole one
+	if kn.rows%step != 0 || kn.packA != nil && g.m > 8*kn.rows { // a lower tile would take as long as a whole one, or nearly so
 		step = kn.rows
 	}
 	rows = up((g.m+down-1)/down, step)
@@ -272,6 +287,11 @@ func (g *product[T]) done(i, j int, row []T) {
 			row[q] += v
 		}
 	}
+	if o.RowBias != nil {
+		for q := range row {
+			row[q] += o.RowBias[i]
+		}
+	}
 	switch {
 	case o.rows != nil:
 		o.rows(i, row)
@@ -281,10 +301,7 @@ func (g *product[T]) done(i, j int, row []T) {
 	if o.F16 == nil && o.BF16 == nil {
 		return
 	}
-	at := o.Off + i*o.Row + j
-	if r, ok := any(row).([]float32); ok && o.F16 != nil {
-		NarrowF16(o.F16[at:at+len(r)], r)
-	} else if ok {
-		NarrowBF16(o.BF16[at:at+len(r)], r)
+	if r, ok := any(row).([]float32); ok {
+		o.putRow(i, j, r)
 	}
 }

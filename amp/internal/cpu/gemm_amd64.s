@@ -5296,8 +5296,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
-TEXT ·f32y6x1rows(SB), NOSPLIT, $0-64
+// func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int, tiles int)
+TEXT ·f32y6x1rows(SB), NOSPLIT, $0-72
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DI
@@ -5306,8 +5306,11 @@ TEXT ·f32y6x1rows(SB), NOSPLIT, $0-64
 	MOVQ ldc+40(FP), R9
 	MOVQ more+48(FP), R10
 	MOVQ lda+56(FP), R13
+	MOVQ tiles+64(FP), R12
 	LEAQ (R13)(R13*2), BX
 	LEAQ (SI)(R13*4), R11
+	MOVQ SI, R15
+tile:
 	TESTQ R10, R10
 	JZ zero
 	MOVQ DX, AX
@@ -5362,6 +5365,15 @@ done:
 	VMOVUPS Y4, 0(DX)
 	ADDQ R9, DX
 	VMOVUPS Y5, 0(DX)
+	ADDQ R9, DX
+	LEAQ (R15)(R13*4), R15
+	LEAQ (R15)(R13*2), R15
+	MOVQ R15, SI
+	LEAQ (SI)(R13*4), R11
+	MOVQ b+16(FP), DI
+	MOVQ k+0(FP), CX
+	DECQ R12
+	JNZ tile
 	VZEROUPPER
 	RET
 
@@ -5651,8 +5663,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func f32y6x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
-TEXT ·f32y6x2rows(SB), NOSPLIT, $0-64
+// func f32y6x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int, tiles int)
+TEXT ·f32y6x2rows(SB), NOSPLIT, $0-72
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DI
@@ -5661,8 +5673,11 @@ TEXT ·f32y6x2rows(SB), NOSPLIT, $0-64
 	MOVQ ldc+40(FP), R9
 	MOVQ more+48(FP), R10
 	MOVQ lda+56(FP), R13
+	MOVQ tiles+64(FP), R12
 	LEAQ (R13)(R13*2), BX
 	LEAQ (SI)(R13*4), R11
+	MOVQ SI, R15
+tile:
 	TESTQ R10, R10
 	JZ zero
 	MOVQ DX, AX
@@ -5742,6 +5757,15 @@ done:
 	ADDQ R9, DX
 	VMOVUPS Y10, 0(DX)
 	VMOVUPS Y11, 32(DX)
+	ADDQ R9, DX
+	LEAQ (R15)(R13*4), R15
+	LEAQ (R15)(R13*2), R15
+	MOVQ R15, SI
+	LEAQ (SI)(R13*4), R11
+	MOVQ b+16(FP), DI
+	MOVQ k+0(FP), CX
+	DECQ R12
+	JNZ tile
 	VZEROUPPER
 	RET
 

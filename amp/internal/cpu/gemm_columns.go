@@ -10,7 +10,7 @@ const (
 	allRows    = 3 << 16 // of a at a time
 	fewRows    = 1 << 18 // bytes of a, for AVX2 alone: such processors have an L2 cache of 256 or 512 KB
 	taskPanels = 1 << 15 // of b that a task packs at a time
-	roundRows  = 96      // rows of packed tiles whose sums wait to be rounded
+	roundRows  = 96      // rows of tiles whose sums wait to be rounded
 )
 
 // byColumns says whether to compute the product that way, and plans it.
@@ -19,6 +19,9 @@ func (g *product[T]) byColumns() bool {
 	kc := g.even(g.k)
 	if g.whole() || g.raw || g.nc*g.k <= nearB || g.m*kc > g.nearRows() || g.b.Load != nil && g.b.Table == nil {
 		return false
+	}
+	if kn.packA != nil && kc < g.k {
+		return false // every task would pack all of a
 	}
 	g.kc, g.mb = kc, g.m
 	tasks := max(1, min(8, g.m*g.n*g.k/kn.grain, g.n/kn.cols))
@@ -52,7 +55,12 @@ func (g *product[T]) widensRows() bool {
 
 // widenA widens rows i… of a, k steps from p on.
 func (g *product[T]) widenA(w *workspace[T], i, rows, p, k int) {
-	widenRows(any(w.a[i*g.lda:]).([]float32), g.lda, g.a.halves()[g.a.Off+i*g.a.Row+p:], g.a.Row, rows, k, g.a.F16 != nil)
+	g.widenRowsTo(w.a[i*g.lda:], i, rows, p, k)
+}
+
+// widenRowsTo is widenA to another place.
+func (g *product[T]) widenRowsTo(dst []T, i, rows, p, k int) {
+	widenRows(any(dst).([]float32), g.lda, g.a.halves()[g.a.Off+i*g.a.Row+p:], g.a.Row, rows, k, g.a.F16 != nil)
 }
 
 // rowsOfA returns a from row i and step p on, as it is in memory or widened, and the distance of its rows.
@@ -75,12 +83,11 @@ func (g *product[T]) roundTiles(c []T, ldc, i, rows, j, cols int) {
 	if o.Bias != nil {
 		addToRows(c, rows, ldc, o.Bias[j:j+cols])
 	}
-	src, at := any(c).([]float32), o.Off+i*o.Row+j
-	if o.F16 != nil {
-		narrowRows(o.F16[at:], o.Row, src, ldc, rows, cols, true)
-	} else {
-		narrowRows(o.BF16[at:], o.Row, src, ldc, rows, cols, false)
+	if o.RowBias != nil || o.Fold.Len > 0 {
+		o.putTiles(any(c).([]float32), i, rows, j, cols)
+		return
 	}
+	o.round(i, rows, j, cols, any(c).([]float32), ldc, true)
 }
 
 func (g *product[T]) runColumns() {
@@ -94,17 +101,14 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 	kn := g.kern
 	rounds := g.roundsTiles()
 	c, ldc, padded := []T(nil), kn.cols, true
-	if rounds {
+	if !rounds {
+		c, ldc, padded = g.target(w, 0, g.m, 0, j, cols)
+	} else if g.rawA {
 		w.c = grow(w.c, up(g.m, kn.rows)*ldc)
 		c = w.c
-	} else {
-		c, ldc, padded = g.target(w, 0, g.m, 0, j, cols)
 	}
 	strip := g.m
-	switch {
-	case g.rawA && (rounds || g.lda > 0):
-		strip = kn.strip
-	case rounds:
+	if rounds || g.lda > 0 {
 		strip = roundRows / kn.rows * kn.rows
 	}
 	group := max(1, taskPanels/(g.kc*kn.cols)) * kn.cols
@@ -125,8 +129,16 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 			g.packColumnsB(w, w.last, j+x0, some, p, kc)
 			for x := 0; x < some; x += kn.cols {
 				wide, b := min(kn.cols, some-x), w.last[x*kc:]
-				for y := 0; y < g.m; y += strip {
-					high := min(strip, g.m-y)
+				if rounds && !g.rawA {
+					g.roundedColumn(w, 0, 0, g.m, j+x0+x, wide, kc, b, kn.cols, nil)
+					continue
+				}
+				high := strip
+				if fresh {
+					high = kn.strip
+				}
+				for y := 0; y < g.m; y += high {
+					high = min(high, g.m-y)
 					if fresh {
 						g.widenA(w, y, high, p, kc)
 					}
@@ -149,13 +161,7 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 			}
 		}
 	}
-	switch o := &g.out; {
-	case rounds || o.plain():
-	case o.Elems != nil && o.Done == nil && o.rows == nil:
-		addToRows(c, g.m, ldc, o.Bias[j:j+cols])
-	default:
-		for y := range g.m {
-			g.done(y, j, c[y*ldc:y*ldc+cols])
-		}
+	if !rounds {
+		g.finishTask(0, g.m, j, cols, c, ldc, padded)
 	}
 }

@@ -7,8 +7,8 @@ func largeCases() (all []shapeCase) {
 	kinds := []string{"bf16", "elems", "f16"}
 	for i, s := range [][3]int{{403, 199, 509}, {751, 193, 521}, {751, 521, 523}, {1549, 241, 131}, {433, 313, 463}, {397, 2081, 511}} {
 		for j := range 4 {
-			all = append(all, shapeCase{s[0], s[1], s[2], layout{j&1 > 0, 1, "elems"}, layout{j&2 > 0, 1, "elems"}, "f32", (i+j)%2 == 0})
-			all = append(all, shapeCase{s[0], s[1], s[2], layout{j&1 > 0, 1, kinds[(i+j)%3]}, layout{j&2 > 0, 1, kinds[(i+j+1+i%2)%3]}, []string{"bf16", "f16", "done"}[(i+2*j)%3], (i+j)%2 > 0})
+			all = append(all, shapeCase{s[0], s[1], s[2], layout{j&1 > 0, 1, "elems"}, layout{j&2 > 0, 1, "elems"}, "f32", (i+j)%2 == 0, false})
+			all = append(all, shapeCase{s[0], s[1], s[2], layout{j&1 > 0, 1, kinds[(i+j)%3]}, layout{j&2 > 0, 1, kinds[(i+j+1+i%2)%3]}, []string{"bf16", "f16", "done"}[(i+2*j)%3], (i+j)%2 > 0, false})
 		}
 	}
 	return all

@@ -8,6 +8,9 @@ type Float interface{ float32 | float64 | int64 }
 type Matrix[T Float] struct {
 	Off, Row, Col int
 
+	// RowFold and ColFold say that rows or columns are folded: see PairProducts.
+	RowFold, ColFold Fold
+
 	Elems     []T      // elements of the accumulator's type
 	F16, BF16 []uint16 // halves, for T float32
 
@@ -53,6 +56,7 @@ func (x *Matrix[T]) halves() []uint16 {
 // Transposed returns the matrix with its rows and columns exchanged.
 func (x Matrix[T]) Transposed() Matrix[T] {
 	x.Row, x.Col = x.Col, x.Row
+	x.RowFold, x.ColFold = x.ColFold, x.RowFold
 	if t := x.Table; t != nil {
 		x.Table = &Table[T]{t.Src, t.Col, t.Row}
 	}
@@ -63,8 +67,12 @@ func (x Matrix[T]) Transposed() Matrix[T] {
 // of the three, or none. Bias, if given, has a number per column that is added first. Where Done is given, it is called
 // then, once for every finished piece of a row, from column j on, in any order and from several workers: with the values in
 // Elems, or with a buffer; it may change them, and what it leaves is rounded to F16 or BF16.
+//
+// Rounded products that PairProducts names may have folded columns, and RowBias, a number per row.
 type Result[T Float] struct {
 	Off, Row  int
+	Fold      Fold
+	RowBias   []T
 	Elems     []T
 	F16, BF16 []uint16
 	Bias      []T
@@ -78,7 +86,8 @@ func (x *Matrix[T]) check(rows, cols int) {
 	if rows == 0 || cols == 0 {
 		return
 	}
-	lo, hi := x.Off+min(0, (rows-1)*x.Row)+min(0, (cols-1)*x.Col), x.Off+max(0, (rows-1)*x.Row)+max(0, (cols-1)*x.Col)
+	down, across := x.RowFold.at(rows-1, x.Row), x.ColFold.at(cols-1, x.Col)
+	lo, hi := x.Off+min(0, down)+min(0, across), x.Off+max(0, down)+max(0, across)
 	switch {
 	case x.Elems != nil:
 		_, _ = x.Elems[lo], x.Elems[hi]
@@ -92,7 +101,7 @@ func (x *Matrix[T]) check(rows, cols int) {
 }
 
 func (r *Result[T]) check(m, n int) {
-	last := r.Off + (m-1)*r.Row + n - 1
+	last := r.Off + (m-1)*r.Row + r.Fold.at(n-1, 1)
 	switch {
 	case r.Elems != nil:
 		_, _ = r.Elems[r.Off], r.Elems[last]
@@ -103,6 +112,9 @@ func (r *Result[T]) check(m, n int) {
 	}
 	if r.Bias != nil {
 		_ = r.Bias[n-1]
+	}
+	if r.RowBias != nil {
+		_ = r.RowBias[m-1]
 	}
 }
 

@@ -19,10 +19,11 @@ type shapeCase struct {
 	a, b    layout
 	out     string // f32, f16, bf16, done
 	bias    bool
+	tight   bool // rows of the result follow each other
 }
 
 func (c shapeCase) String() string {
-	return fmt.Sprintf("%d×%d×%d %v %v to %s, bias %v", c.m, c.n, c.k, c.a, c.b, c.out, c.bias)
+	return fmt.Sprintf("%d×%d×%d %v %v to %s, bias %v, tight %v", c.m, c.n, c.k, c.a, c.b, c.out, c.bias, c.tight)
 }
 
 func shapeCases() (all []shapeCase) {
@@ -35,29 +36,54 @@ func shapeCases() (all []shapeCase) {
 				if (i+j+q)%3 == 0 {
 					a = []layout{turned, half}[j%2]
 				}
-				all = append(all, shapeCase{m, n, k, a, row, outs[(i+2*j+q)%4], (j+q)%2 == 0})
+				all = append(all, shapeCase{m, n, k, a, row, outs[(i+2*j+q)%4], (j+q)%2 == 0, false})
 			}
 		}
 	}
-	all = append(all, shapeCase{7, 211, 1031, row, row, "f32", true}, shapeCase{8, 1030, 515, half, row, "bf16", false}) // k is cut
-	for i, s := range [][3]int{{97, 67, 131}, {193, 131, 129}, {205, 70, 257}, {301, 99, 75}} {                          // many rows: packed, and rounded some at a time
+	all = append(all, shapeCase{7, 211, 1031, row, row, "f32", true, false}, shapeCase{8, 1030, 515, half, row, "bf16", false, false}) // k is cut
+	for i, s := range [][3]int{{97, 67, 131}, {193, 131, 129}, {205, 70, 257}, {301, 99, 75}} {                                        // many rows: packed, and rounded some at a time
 		for j, a := range []layout{turned, half, row, {true, 1, "f16"}} {
-			all = append(all, shapeCase{s[0], s[1], s[2], a, []layout{row, half}[(i+j)%2], outs[(i+j)%4], i%2 == 0})
+			all = append(all, shapeCase{s[0], s[1], s[2], a, []layout{row, half}[(i+j)%2], outs[(i+j)%4], i%2 == 0, false})
 		}
 	}
 	for i, s := range [][3]int{{50, 70, 41}, {31, 131, 258}, {300, 67, 130}} { // several panels of AVX2 are packed beside each other
 		for j, b := range []layout{{false, 1, "f16"}, half, row, {true, 1, "f16"}} {
-			all = append(all, shapeCase{s[0], s[1], s[2], []layout{turned, row, {true, 1, "bf16"}}[(i+j)%3], b, outs[(i+j)%4], j%2 == 0})
+			all = append(all, shapeCase{s[0], s[1], s[2], []layout{turned, row, {true, 1, "bf16"}}[(i+j)%3], b, outs[(i+j)%4], j%2 == 0, false})
 		}
 	}
 	for i, k := range []int{1, 2, 3, 4, 65, 66, 67, 68} { // a row times columns: what is left of four steps
-		all = append(all, shapeCase{1, 67, k, []layout{row, half}[i%2], turned, outs[i%4], i%3 == 0})
+		all = append(all, shapeCase{1, 67, k, []layout{row, half}[i%2], turned, outs[i%4], i%3 == 0, false})
+	}
+	for i, n := range []int{16, 31, 32, 33, 47, 48, 64, 79} { // 32 columns, 16, and what is left; whole lines, and what is left of those
+		for j, k := range []int{15, 16, 17, 31, 33, 64, 127} {
+			all = append(all, shapeCase{1, n, k, []layout{row, half}[j%2], turned, outs[(i+j)%4], i%3 == 0, false})
+		}
 	}
 	for i, s := range [][2]int{{257, 1031}, {511, 773}, {1000, 397}, {1031, 403}, {4095, 101}, {4097, 67}, {4131, 261}} { // one row, or column, shared by workers
-		all = append(all, shapeCase{1, s[0], s[1], []layout{row, turned, half}[i%3], []layout{row, row, row, turned}[i%4], outs[i%4], i%2 == 0}, shapeCase{s[0], 1, s[1], turned, row, "f32", false})
+		all = append(all, shapeCase{1, s[0], s[1], []layout{row, turned, half}[i%3], []layout{row, row, row, turned}[i%4], outs[i%4], i%2 == 0, false}, shapeCase{s[0], 1, s[1], turned, row, "f32", false, false})
 	}
-	return append(all, shapeCase{150, 330, 517, row, row, "f32", false}, shapeCase{270, 290, 97, turned, turned, "f32", true},
-		shapeCase{403, 199, 509, row, row, "f32", true}) // large tiles
+	all = append(all, fewColumnCases()...)
+	return append(all, shapeCase{150, 330, 517, row, row, "f32", false, false}, shapeCase{270, 290, 97, turned, turned, "f32", true, false},
+		shapeCase{403, 199, 509, row, row, "f32", true, false}) // large tiles
+}
+
+// fewColumnCases are products of few columns, as small networks have: halves are widened as they lie in memory, whole or row by row.
+func fewColumnCases() (all []shapeCase) {
+	left := []layout{{false, 1, "bf16"}, {true, 1, "f16"}, {false, 1, "elems"}, {false, 1, "f16"}, {true, 1, "bf16"}, {false, 2, "bf16"}, {true, 1, "elems"}}
+	right := []layout{{true, 1, "bf16"}, {false, 1, "elems"}, {false, 1, "f16"}, {true, 1, "elems"}, {false, 1, "bf16"}}
+	outs := []string{"bf16", "f32", "f16", "done"}
+	i := 0
+	for _, m := range []int{13, 97, 611} {
+		for _, n := range []int{1, 8, 16, 17, 40, 64} {
+			for _, k := range []int{1, 8, 16, 67, 300} {
+				for range 3 {
+					all = append(all, shapeCase{m, n, k, left[i%len(left)], right[i/2%len(right)], outs[i%len(outs)], i%3 == 0, i%5 < 3})
+					i++
+				}
+			}
+		}
+	}
+	return all
 }
 
 // product is the bits of the result; some operands are NaN, infinite or subnormal.
@@ -76,6 +102,9 @@ func (c shapeCase) product() []uint32 {
 	a, _ := place[float32](c.a, fill(c.m*c.k, math.NaN(), 0x1p-140), c.m, c.k)
 	b, _ := place[float32](c.b, fill(c.k*c.n, math.Inf(1), -0x1p-130, 0x1p-149), c.k, c.n)
 	row := c.n + 5
+	if c.tight {
+		row = c.n
+	}
 	full, short := make([]float32, 3+c.m*row), make([]uint16, 3+c.m*row)
 	out := Result[float32]{Off: 3, Row: row}
 	if c.bias {

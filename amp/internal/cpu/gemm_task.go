@@ -6,8 +6,17 @@ import "unsafe"
 
 // task computes rows i… and columns jc+j… of the result over steps of k from ps on.
 func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) {
-	c, ldc, padded := g.target(w, i, rows, jc, j, cols)
-	kn := g.kern
+	if g.lda > 0 {
+		g.widenedTask(w, i, rows, jc, j, cols, ps, steps)
+		return
+	}
+	kn, rounds := g.kern, !g.rawA && g.roundsTiles()
+	var c []T
+	var ldc int
+	var padded bool
+	if !rounds {
+		c, ldc, padded = g.target(w, i, rows, jc, j, cols)
+	}
 	for p := 0; p < steps; p += g.kc {
 		kc := min(g.kc, steps-p)
 		if piece := [3]int{int(g.serial), i, ps + p}; !g.rawA && w.piece != piece {
@@ -23,6 +32,10 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			for x := 0; x < cols; x += kn.cols {
 				wide := min(kn.cols, cols-x)
 				b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
+				if rounds {
+					g.roundedColumn(w, i, y, min(y+strip, rows), jc+j+x, wide, kc, b, ldb, g.next(jc, j+x, p, steps))
+					continue
+				}
 				if g.rawA {
 					g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
 					continue
@@ -31,14 +44,19 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			}
 		}
 	}
+	if !rounds && ps+steps == g.k {
+		g.finishTask(i, rows, jc+j, cols, c, ldc, padded)
+	}
+}
+
+// finishTask is what follows the last steps of k where it was not done tile by tile.
+func (g *product[T]) finishTask(i, rows, j, cols int, c []T, ldc int, padded bool) {
 	switch o := &g.out; {
-	case ps+steps < g.k || o.plain():
+	case o.plain():
 	case o.Elems != nil && o.Done == nil && o.rows == nil:
-		addToRows(c, rows, ldc, o.Bias[jc+j:jc+j+cols])
+		addToRows(c, rows, ldc, o.Bias[j:j+cols])
 	default:
-		for y := range rows {
-			g.done(i+y, jc+j, c[y*ldc:y*ldc+cols])
-		}
+		g.finish(i, rows, j, cols, c, ldc, padded)
 	}
 }
 
@@ -50,14 +68,36 @@ func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T,
 		h := kn.height(high)
 		a, at := w.a[y*kc:y*kc+h*kc], (y-from)*ldc+x
 		if padded || high == h && (kn.fits(wide)) {
-			ahead := unsafe.Pointer(&b[0])
-			if part := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); part < len(next) {
-				ahead = unsafe.Pointer(&next[part])
-			}
-			kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, more, ahead)
+			kn.tile(h, wide, kc, a, b, ldb, c[at:], ldc, more, kn.ahead(y, kc, b, next))
 			continue
 		}
 		g.edge(w, h, high, wide, kc, a, b, ldb, c[at:], ldc, more)
+	}
+}
+
+// ahead is what the tile at row y of a column of them should fetch: its share of the next panel of b.
+func (kn *kernel[T]) ahead(y, kc int, b, next []T) unsafe.Pointer {
+	if part := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); part < len(next) {
+		return unsafe.Pointer(&next[part])
+	}
+	return unsafe.Pointer(&b[0])
+}
+
+// roundedColumn computes a column of tiles that are finished, and writes it rounded: rows y … end of those that were packed, the first of which
+// is row i of the result, and wide columns from col on.
+func (g *product[T]) roundedColumn(w *workspace[T], i, y, end, col, wide, kc int, b []T, ldb int, next []T) {
+	kn, o := g.kern, &g.out
+	if kn.roundTile != nil && o.BF16 != nil && o.Bias == nil && o.RowBias == nil && wide == kn.cols && o.Fold.run(col, wide) == wide {
+		for at := o.Off + o.Fold.at(col, 1); end-y >= kn.rows; y += kn.rows {
+			kn.roundTile(kc, w.a[y*kc:], b, ldb, o.BF16[at+(i+y)*o.Row:], o.Row, kn.ahead(y, kc, b, next))
+		}
+	}
+	strip := roundRows / kn.rows * kn.rows
+	w.c = grow(w.c, strip*kn.cols+16) // a vector is stored from anywhere in a row
+	for ; y < end; y += strip {
+		high := min(strip, end-y)
+		g.tileColumn(w, y, y+high, 0, wide, kc, b, ldb, next, w.c, kn.cols, false, true)
+		g.roundTiles(w.c, kn.cols, i+y, high, col, wide)
 	}
 }
 
@@ -65,7 +105,13 @@ func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T,
 func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []T, ldb int, c []T, ldc int, padded bool) {
 	kn := g.kern
 	fits := padded || kn.fits(wide)
-	for y := 0; y < rows; {
+	y := 0
+	if n := rows / kn.rows; n > 0 && fits && kn.rowTiles != nil {
+		a, lda := g.rowsOfA(w, i, p)
+		kn.rowTiles(n, wide, kc, a, lda, b, ldb, c[x:], ldc, p > 0)
+		y = n * kn.rows
+	}
+	for y < rows {
 		h := kn.height(min(kn.rows, rows-y))
 		for h > rows-y {
 			h = kn.height(h / 2)

@@ -5,6 +5,7 @@ package cpu
 
 const (
 	dotHeight  = 16      // rows of a matrix that dotRows16 multiplies
+	dotTall    = 32      // and dotRows32
 	timesLeast = 256     // columns of a matrix from which its rows are read in runs
 	timesWide  = 512     // columns of a range of rows longer than timesWhole
 	timesWhole = 4096    // columns of rows that are read whole, or in as many parts as there are workers
@@ -49,17 +50,23 @@ func rowProduct(g *product[float32], w *workspace[float32]) bool {
 func dotColumns(g *product[float32], a, c []float32) {
 	n, k, b := g.n, g.k, g.b
 	_ = a[k-1]
-	Parallel((n+dotHeight-1)/dotHeight, max(1, readGrain/(dotHeight*k)), func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			j := t * dotHeight
-			if j+dotHeight <= n {
-				clear(c[j : j+dotHeight])
-				dots(k, &b.Elems[b.Off+j*b.Col], 4*b.Col, &a[0], &c[j])
+	Parallel((n+dotTall-1)/dotTall, max(1, readGrain/(dotTall*k)), func(lo, hi int) {
+		for j := lo * dotTall; j < min(hi*dotTall, n); j += dotTall {
+			high := min(dotTall, n-j)
+			if high == dotTall {
+				clear(c[j : j+dotTall])
+				tallDots(k, b.Elems, b.Off+j*b.Col, b.Col, a, c[j:])
 				continue
 			}
-			var last [dotHeight]float32
-			dots(k, &b.Elems[b.Off+(n-dotHeight)*b.Col], 4*b.Col, &a[0], &last[0])
-			copy(c[j:], last[j+dotHeight-n:])
+			if high >= dotHeight {
+				clear(c[j : j+dotHeight])
+				dots(k, &b.Elems[b.Off+j*b.Col], 4*b.Col, &a[0], &c[j])
+			}
+			if rest := high % dotHeight; rest > 0 {
+				var last [dotHeight]float32
+				dots(k, &b.Elems[b.Off+(n-dotHeight)*b.Col], 4*b.Col, &a[0], &last[0])
+				copy(c[n-rest:n], last[dotHeight-rest:])
+			}
 		}
 	})
 }
@@ -104,6 +111,21 @@ func addBlock(c, a, b []float32, ldb, cols, k int) {
 	}
 }
 
+// tallDots raises dotTall sums in c by the products of k elements of b and of each of as many rows of a, the first one at off.
+func tallDots(k int, a []float32, off, lda int, b, c []float32) {
+	lines := 0
+	if variant() == AVX512 && madeByAMD() {
+		if lines = k / 16; lines > 0 {
+			dotRows32(lines, &a[off], 4*lda, &b[0], &c[0])
+		}
+	}
+	if done := 16 * lines; done < k {
+		for i := 0; i < dotTall; i += dotHeight {
+			dots(k-done, &a[off+i*lda+done], 4*lda, &b[done], &c[i])
+		}
+	}
+}
+
 // dots raises dotHeight sums in c by the products of k elements of b and of each of as many rows of a; stride in bytes.
 func dots(k int, a *float32, lda int, b, c *float32) {
 	if variant() == AVX512 {
@@ -116,6 +138,8 @@ func dots(k int, a *float32, lda int, b, c *float32) {
 // timesRows raises cols sums in c, a multiple of 32, by the product of rows elements of a, 1 or 8, and as many rows of b; stride in bytes.
 func timesRows(rows, cols int, a, b *float32, ldb int, c *float32) {
 	switch wide := variant() == AVX512; {
+	case rows == 8 && wide && madeByAMD():
+		rowTimes8Near(cols/32, a, b, ldb, c)
 	case rows == 8 && wide:
 		rowTimes8(cols/32, a, b, ldb, c)
 	case rows == 8:

@@ -16,6 +16,8 @@ type ImageProduct struct {
 	cols            []imageColumns
 	count           [imageTogether + 1]int // of tiles so wide, which come behind those that are wider
 	mostB, mostC    int                    // the last vectors of b, for the first channel, and of sums
+
+	Pairs bool // elements of a and b are pairs of bfloat16, all finite
 }
 
 // imageColumns are the vectors of a tile. Assembly knows the layout.
@@ -125,7 +127,8 @@ func (p *ImageProduct) tiles(rows int, a []float32, rowA int, b, sums []float32,
 	for c := 0; c < p.channels; c += p.panel {
 		n := min(p.panel, p.channels-c)
 		var bad int
-		if variant() == AVX2 {
+		if p.Pairs {
+		} else if variant() == AVX2 {
 			finiteTapsY(rows, n, &a[c*p.inA], 4*rowA, 4*p.inA, haveY(p.taps), &bad)
 		} else {
 			finiteTaps(rows, n, &a[c*p.inA], 4*rowA, 4*p.inA, mask(p.taps), &bad)
@@ -144,9 +147,12 @@ func (p *ImageProduct) tiles(rows int, a []float32, rowA int, b, sums []float32,
 			}
 			some := p.cols[at : at+p.count[wide]]
 			t.n, t.cols = len(some), &some[0]
-			if variant() == AVX2 {
+			switch {
+			case p.Pairs:
+				imagePairs[rows][wide](&t)
+			case variant() == AVX2:
 				imageKernelsY[rows](&t)
-			} else {
+			default:
 				imageKernels[rows][wide](&t)
 			}
 			at += len(some)

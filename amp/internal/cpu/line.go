@@ -124,8 +124,8 @@ func (k *LineKernel) Run(n int, io *Line) {
 // Halves says whether there is a form for halves.
 func (k *LineKernel) Halves() bool { return k.bf16[variant()] != nil }
 
-// RunHalf does the first n elements of the lines in Half, which are bfloat16 or else float16: each is widened, and each result rounded once. It
-// returns false, and does nothing, where the kernel has no such form.
+// RunHalf does the first n elements of the lines in Half, which are bfloat16 or else float16: each is widened, and each result rounded once;
+// sums are those of Run. It returns false, and does nothing, where the kernel has no such form.
 func (k *LineKernel) RunHalf(n int, bfloat bool, io *Line) bool {
 	vec := k.f16[variant()]
 	if bfloat {
@@ -146,8 +146,9 @@ func (k *LineKernel) RunHalf(n int, bfloat bool, io *Line) bool {
 	}
 	was := io.Half
 	for _, j := range k.lines {
-		copy(io.lastHalf[j][:], was[j][whole:n])
-		io.Half[j] = io.lastHalf[j][:]
+		own := io.lastHalf[j][:]
+		clear(own[copy(own, was[j][whole:n]):]) // which a sum does not show
+		io.Half[j] = own
 	}
 	vec(1, io)
 	io.Half = was

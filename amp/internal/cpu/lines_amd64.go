@@ -5,6 +5,8 @@ package cpu
 func init() {
 	LineMax.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaxY, AVX512: lineMaxZ}
 	LineSum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSumY, AVX512: lineSumZ}
+	LineSum.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSumF16Y, AVX512: lineSumF16Z}
+	LineSum.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSumBF16Y, AVX512: lineSumBF16Z}
 	LineDot.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDotY, AVX512: lineDotZ}
 	LineSpread.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSpreadY, AVX512: lineSpreadZ}
 	LineExp.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineExpY, AVX512: lineExpZ}
@@ -62,8 +64,14 @@ func init() {
 	LineAddcmul.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddcmulF16Y, AVX512: lineAddcmulF16Z}
 	LineAddcmul.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddcmulBF16Y, AVX512: lineAddcmulBF16Z}
 	LineAdam.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAdamY, AVX512: lineAdamZ}
+	LineAdam.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAdamF16Y, AVX512: lineAdamF16Z}
+	LineAdam.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAdamBF16Y, AVX512: lineAdamBF16Z}
 	LineMomentum.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMomentumY, AVX512: lineMomentumZ}
+	LineMomentum.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMomentumF16Y, AVX512: lineMomentumF16Z}
+	LineMomentum.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMomentumBF16Y, AVX512: lineMomentumBF16Z}
 	LineDescend.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDescendY, AVX512: lineDescendZ}
+	LineDescend.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDescendF16Y, AVX512: lineDescendF16Z}
+	LineDescend.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineDescendBF16Y, AVX512: lineDescendBF16Z}
 	LineAddNumber.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddNumberY, AVX512: lineAddNumberZ}
 	LineAddNumber.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddNumberF16Y, AVX512: lineAddNumberF16Z}
 	LineAddNumber.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAddNumberBF16Y, AVX512: lineAddNumberBF16Z}

@@ -7,7 +7,7 @@ func (g *product[T]) packA(w *workspace[T], i, rows, p, k int) {
 	if kn.packA != nil {
 		for y := 0; y < rows; y += kn.rows {
 			high := min(kn.rows, rows-y)
-			kn.packA(g, w, w.a[y*k:], high, p, k, g.a.Off+(i+y)*g.a.Row)
+			kn.packA(g, w, w.a[y*k:], high, p, k, i+y)
 		}
 		return
 	}
@@ -92,7 +92,7 @@ func (g *product[T]) packColumnsB(w *workspace[T], dst []T, j, cols, p, steps in
 		d, wide := dst[many*steps:], min(nr, cols-many)
 		switch x := g.b.Table; {
 		case g.kern.packB != nil:
-			g.kern.packB(g, w, d, wide, p, steps, g.b.Off+(j+many)*g.b.Col)
+			g.kern.packB(g, w, d, wide, p, steps, j+many)
 		case x != nil:
 			packTable(d, nr, x.Src, x.Row[p:p+steps], x.Col[j+many:j+many+wide])
 		default:

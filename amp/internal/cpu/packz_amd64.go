@@ -192,27 +192,14 @@ func packPairs(dst []float32, width, have, lanes, k int, x []uint16, off, sy, sp
 	if k == 0 {
 		return
 	}
+	if sy == 1 {
+		packAcross(dst, width, have, width, k, x, off, sp)
+		return
+	}
 	corner := off + (have-1)*sy + (k-1)*sp
 	_, _, _, _ = x[off], x[corner], x[off+(have-1)*sy], x[off+(k-1)*sp]
 	_ = dst[((k+1)/2-1)*width+width-1]
 	switch {
-	case sy == 1:
-		h, w := mask(have), mask(width)
-		if width > 16 {
-			if pairs > 0 {
-				packRowsPair2(pairs, &x[off], 2*sp, &dst[0], 4*width, h, w)
-			}
-			if k&1 == 1 {
-				packRowsLow2(1, &x[off+(k-1)*sp], 0, &dst[pairs*width], 0, h, w)
-			}
-			return
-		}
-		if pairs > 0 {
-			packRowsPair1(pairs, &x[off], 2*sp, &dst[0], 4*width, h, w)
-		}
-		if k&1 == 1 {
-			packRowsLow1(1, &x[off+(k-1)*sp], 0, &dst[pairs*width], 0, h, w)
-		}
 	case sp == 1:
 		y, whole := 0, pairs&^3
 		for n := strip(have); n > 0 && whole > 0; n = strip(have - y) {
@@ -225,6 +212,32 @@ func packPairs(dst []float32, width, have, lanes, k int, x []uint16, off, sy, sp
 		pairsOneByOne(dst, width, y, have, k, x, off, sy, 1)
 	default:
 		pairsOneByOne(dst, width, 0, have, k, x, off, sy, sp)
+	}
+}
+
+// packAcross is packPairs of rows whose elements lie side by side, which writes so many of the width columns of dst, at least have.
+func packAcross(dst []float32, width, have, write, k int, x []uint16, off, sp int) {
+	if k == 0 {
+		return
+	}
+	pairs, last := k/2, off+(k-1)*sp
+	_, _, _ = x[off], x[last], x[max(off, last)+have-1]
+	_ = dst[((k+1)/2-1)*width+write-1]
+	h, w := mask(have), mask(write)
+	if write > 16 {
+		if pairs > 0 {
+			packRowsPair2(pairs, &x[off], 2*sp, &dst[0], 4*width, h, w)
+		}
+		if k&1 == 1 {
+			packRowsLow2(1, &x[last], 0, &dst[pairs*width], 0, h, w)
+		}
+		return
+	}
+	if pairs > 0 {
+		packRowsPair1(pairs, &x[off], 2*sp, &dst[0], 4*width, h, w)
+	}
+	if k&1 == 1 {
+		packRowsLow1(1, &x[last], 0, &dst[pairs*width], 0, h, w)
 	}
 }
 

@@ -61,7 +61,7 @@ func (w *workspace[T]) poison() {
 	if poison.Load() == 0 {
 		return
 	}
-	for _, list := range [][]T{w.a, w.b, w.c, w.tile, w.sum, w.last, w.lines[:]} {
+	for _, list := range [][]T{w.a, w.b, w.c, w.tile, w.sum, w.last, w.wide[0], w.wide[1], w.bias, w.lines[:]} {
 		Poison(list[:cap(list)])
 	}
 	Poison(w.half[:cap(w.half)])

@@ -65,8 +65,12 @@ const panelRows = 8
 // StepKernels says that StepProduct is fast here: else GemmTo gives the same bits.
 func StepKernels() bool { return stepKernels && variant() >= AVX2 }
 
-// StepsWiden says that halves are best widened for kernels of float32 that read them more than once: nothing here multiplies them.
-func StepsWiden() bool { return stepKernels && variant() == AVX2 }
+// StepsWiden says that these halves are best widened for kernels of float32 that read them more than once: nothing here multiplies them faster.
+func StepsWiden(f Format) bool { return StepKernels() && !TileSteps(f) }
+
+// StepsForPoints says that StepProduct is faster than GemmTo also for a matrix of float32 that is multiplied in pieces, a table saying where they
+// lie: GemmTo has gathers to pack it with on AVX-512 only.
+func StepsForPoints() bool { return stepKernels && variant() == AVX2 }
 
 // PanelKernels says that StepPanels is there, too.
 func PanelKernels() bool { return stepKernels && variant() == AVX512 }

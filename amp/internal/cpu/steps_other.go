@@ -77,7 +77,7 @@ func stepPanels(rows int, a, b []float32, steps *StepTable, cols []StepColumn, o
 	panic("cpu: no step kernels")
 }
 
-type ImageProduct struct{}
+type ImageProduct struct{ Pairs bool }
 
 func (p *ImageProduct) Plan(channels, panel, taps, inA, inB int, classes [][]ImageTap, cols []ImageColumn) {
 	panic("cpu: no step kernels")

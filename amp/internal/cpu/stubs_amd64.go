@@ -139,6 +139,11 @@ func bf16z12x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more
 //go:noescape
 func bf16z12x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
+// bf16z12x2round sets, rounded to bfloat16, a 12×32 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
+//
+//go:noescape
+func bf16z12x2round(k int, a *float32, b *float32, ldb int, c *uint16, ldc int, ahead unsafe.Pointer)
+
 // bf16z1x1 sets (more = 0) or raises a 1×16 tile of c by the product of a, k columns of 1, and b, k rows; strides in bytes.
 //
 //go:noescape
@@ -297,6 +302,11 @@ func dotRows16(n int, rest int, a *float32, lda int, b *float32, c *float32)
 //go:noescape
 func dotRows16Y(n int, rest int, a *float32, lda int, b *float32, c *float32)
 
+// dotRows32 raises 32 sums in c by the products of 32 rows of a with b, 16·n elements each; stride in bytes.
+//
+//go:noescape
+func dotRows32(n int, a *float32, lda int, b *float32, c *float32)
+
 // dropY writes n registers full of elements, each kept where its number is above the bound.
 //
 //go:noescape
@@ -346,6 +356,21 @@ func erfcF64Y(blocks int, src *float64, dst *float64)
 //
 //go:noescape
 func erfcF64Z(blocks int, src *float64, dst *float64)
+
+// evenPlacesBF16 writes rows of n elements to every second place of rows of dst, rounded to bfloat16; distances of rows in bytes.
+//
+//go:noescape
+func evenPlacesBF16(rows int, n int, src *float32, lds int, dst *uint16, ldd int)
+
+// evenPlacesF16 writes rows of n elements to every second place of rows of dst, rounded to float16; distances of rows in bytes.
+//
+//go:noescape
+func evenPlacesF16(rows int, n int, src *float32, lds int, dst *uint16, ldd int)
+
+// evenPlacesF32 writes rows of n elements to every second place of rows of dst, as they are; distances of rows in bytes.
+//
+//go:noescape
+func evenPlacesF32(rows int, n int, src *float32, lds int, dst *float32, ldd int)
 
 // evenRows writes rows of 16·n elements, every second one of src, of which it reads 32·n; distances of rows in bytes.
 //
@@ -472,20 +497,20 @@ func f32y4x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, mo
 //go:noescape
 func f32y6x1(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int)
 
-// f32y6x1rows sets (more = 0) or raises a 6×8 tile of c by the product of a, 6 rows of k, and b, k rows; strides in bytes.
+// f32y6x1rows sets (more = 0) or raises a 6×8 tile of c by the product of a, 6 rows of k for each of so many tiles below each other, and b, k rows; strides in bytes.
 //
 //go:noescape
-func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int, tiles int)
 
 // f32y6x2 sets (more = 0) or raises a 6×16 tile of c by the product of a, k columns of 6, and b, k rows; strides in bytes. It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k.
 //
 //go:noescape
 func f32y6x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
-// f32y6x2rows sets (more = 0) or raises a 6×16 tile of c by the product of a, 6 rows of k, and b, k rows; strides in bytes.
+// f32y6x2rows sets (more = 0) or raises a 6×16 tile of c by the product of a, 6 rows of k for each of so many tiles below each other, and b, k rows; strides in bytes.
 //
 //go:noescape
-func f32y6x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int)
+func f32y6x2rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, lda int, tiles int)
 
 // f32z12x1 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //
@@ -701,6 +726,11 @@ func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //
 //go:noescape
 func fetchRows(rows int, at unsafe.Pointer, last unsafe.Pointer, ld int)
+
+// finiteDots sets bad to 0 if the elements of n blocks of 128 are finite.
+//
+//go:noescape
+func finiteDots(n int, x *uint16, bad *int)
 
 // finiteTaps sets bad to 0 if in all rows and channels the elements whose bits are set in have are finite; distances in bytes.
 //
@@ -962,6 +992,86 @@ func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 //go:noescape
 func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 
+// imageDots1x1 sets or raises n tiles of 1 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots1x1(t *imageTiles)
+
+// imageDots1x2 sets or raises n tiles of 1 rows of 2 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots1x2(t *imageTiles)
+
+// imageDots1x3 sets or raises n tiles of 1 rows of 3 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots1x3(t *imageTiles)
+
+// imageDots1x4 sets or raises n tiles of 1 rows of 4 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots1x4(t *imageTiles)
+
+// imageDots2x1 sets or raises n tiles of 2 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots2x1(t *imageTiles)
+
+// imageDots2x2 sets or raises n tiles of 2 rows of 2 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots2x2(t *imageTiles)
+
+// imageDots2x3 sets or raises n tiles of 2 rows of 3 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots2x3(t *imageTiles)
+
+// imageDots2x4 sets or raises n tiles of 2 rows of 4 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots2x4(t *imageTiles)
+
+// imageDots4x1 sets or raises n tiles of 4 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots4x1(t *imageTiles)
+
+// imageDots4x2 sets or raises n tiles of 4 rows of 2 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots4x2(t *imageTiles)
+
+// imageDots4x3 sets or raises n tiles of 4 rows of 3 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots4x3(t *imageTiles)
+
+// imageDots4x4 sets or raises n tiles of 4 rows of 4 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots4x4(t *imageTiles)
+
+// imageDots6x1 sets or raises n tiles of 6 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots6x1(t *imageTiles)
+
+// imageDots6x2 sets or raises n tiles of 6 rows of 2 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots6x2(t *imageTiles)
+
+// imageDots6x3 sets or raises n tiles of 6 rows of 3 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots6x3(t *imageTiles)
+
+// imageDots6x4 sets or raises n tiles of 6 rows of 4 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
+//
+//go:noescape
+func imageDots6x4(t *imageTiles)
+
 // imageTiles1x1 sets or raises n tiles of 1 rows of 1 vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.
 //
 //go:noescape
@@ -1101,6 +1211,26 @@ func lineAbsY(blocks int, io *Line)
 //
 //go:noescape
 func lineAbsZ(blocks int, io *Line)
+
+// lineAdamBF16Y does blocks of 32 elements of lineAdam in bfloat16.
+//
+//go:noescape
+func lineAdamBF16Y(blocks int, io *Line)
+
+// lineAdamBF16Z does blocks of 32 elements of lineAdam in bfloat16.
+//
+//go:noescape
+func lineAdamBF16Z(blocks int, io *Line)
+
+// lineAdamF16Y does blocks of 32 elements of lineAdam in float16.
+//
+//go:noescape
+func lineAdamF16Y(blocks int, io *Line)
+
+// lineAdamF16Z does blocks of 32 elements of lineAdam in float16.
+//
+//go:noescape
+func lineAdamF16Z(blocks int, io *Line)
 
 // lineAdamY does blocks of 32 elements of lineAdam.
 //
@@ -1311,6 +1441,26 @@ func lineCubeY(blocks int, io *Line)
 //
 //go:noescape
 func lineCubeZ(blocks int, io *Line)
+
+// lineDescendBF16Y does blocks of 32 elements of lineDescend in bfloat16.
+//
+//go:noescape
+func lineDescendBF16Y(blocks int, io *Line)
+
+// lineDescendBF16Z does blocks of 32 elements of lineDescend in bfloat16.
+//
+//go:noescape
+func lineDescendBF16Z(blocks int, io *Line)
+
+// lineDescendF16Y does blocks of 32 elements of lineDescend in float16.
+//
+//go:noescape
+func lineDescendF16Y(blocks int, io *Line)
+
+// lineDescendF16Z does blocks of 32 elements of lineDescend in float16.
+//
+//go:noescape
+func lineDescendF16Z(blocks int, io *Line)
 
 // lineDescendY does blocks of 32 elements of lineDescend.
 //
@@ -1792,6 +1942,26 @@ func lineMishY(blocks int, io *Line)
 //go:noescape
 func lineMishZ(blocks int, io *Line)
 
+// lineMomentumBF16Y does blocks of 32 elements of lineMomentum in bfloat16.
+//
+//go:noescape
+func lineMomentumBF16Y(blocks int, io *Line)
+
+// lineMomentumBF16Z does blocks of 32 elements of lineMomentum in bfloat16.
+//
+//go:noescape
+func lineMomentumBF16Z(blocks int, io *Line)
+
+// lineMomentumF16Y does blocks of 32 elements of lineMomentum in float16.
+//
+//go:noescape
+func lineMomentumF16Y(blocks int, io *Line)
+
+// lineMomentumF16Z does blocks of 32 elements of lineMomentum in float16.
+//
+//go:noescape
+func lineMomentumF16Z(blocks int, io *Line)
+
 // lineMomentumY does blocks of 32 elements of lineMomentum.
 //
 //go:noescape
@@ -2272,6 +2442,26 @@ func lineSubY(blocks int, io *Line)
 //go:noescape
 func lineSubZ(blocks int, io *Line)
 
+// lineSumBF16Y does blocks of 32 elements of lineSum in bfloat16.
+//
+//go:noescape
+func lineSumBF16Y(blocks int, io *Line)
+
+// lineSumBF16Z does blocks of 32 elements of lineSum in bfloat16.
+//
+//go:noescape
+func lineSumBF16Z(blocks int, io *Line)
+
+// lineSumF16Y does blocks of 32 elements of lineSum in float16.
+//
+//go:noescape
+func lineSumF16Y(blocks int, io *Line)
+
+// lineSumF16Z does blocks of 32 elements of lineSum in float16.
+//
+//go:noescape
+func lineSumF16Z(blocks int, io *Line)
+
 // lineSumY does blocks of 32 elements of lineSum.
 //
 //go:noescape
@@ -2527,6 +2717,66 @@ func pairRows1(rows int, n int, src *uint16, lds int, other int, second int, dst
 //go:noescape
 func pairRows2(rows int, n int, src *uint16, lds int, other int, second int, dst *uint32, ldd int)
 
+// pairSteps1x1 sets or raises 1 rows of 1 vectors of c by the sums over k pairs of a, k columns of 1, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps1x1(t *pairTile)
+
+// pairSteps1x2 sets or raises 1 rows of 2 vectors of c by the sums over k pairs of a, k columns of 1, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps1x2(t *pairTile)
+
+// pairSteps1x3 sets or raises 1 rows of 3 vectors of c by the sums over k pairs of a, k columns of 1, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps1x3(t *pairTile)
+
+// pairSteps2x1 sets or raises 2 rows of 1 vectors of c by the sums over k pairs of a, k columns of 2, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps2x1(t *pairTile)
+
+// pairSteps2x2 sets or raises 2 rows of 2 vectors of c by the sums over k pairs of a, k columns of 2, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps2x2(t *pairTile)
+
+// pairSteps2x3 sets or raises 2 rows of 3 vectors of c by the sums over k pairs of a, k columns of 2, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps2x3(t *pairTile)
+
+// pairSteps4x1 sets or raises 4 rows of 1 vectors of c by the sums over k pairs of a, k columns of 4, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps4x1(t *pairTile)
+
+// pairSteps4x2 sets or raises 4 rows of 2 vectors of c by the sums over k pairs of a, k columns of 4, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps4x2(t *pairTile)
+
+// pairSteps4x3 sets or raises 4 rows of 3 vectors of c by the sums over k pairs of a, k columns of 4, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps4x3(t *pairTile)
+
+// pairSteps8x1 sets or raises 8 rows of 1 vectors of c by the sums over k pairs of a, k columns of 8, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps8x1(t *pairTile)
+
+// pairSteps8x2 sets or raises 8 rows of 2 vectors of c by the sums over k pairs of a, k columns of 8, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps8x2(t *pairTile)
+
+// pairSteps8x3 sets or raises 8 rows of 3 vectors of c by the sums over k pairs of a, k columns of 8, times 16 pairs of b at the distance that a step gives.
+//
+//go:noescape
+func pairSteps8x3(t *pairTile)
+
 // pause lets n moments pass, of about 10 to 40 ns each.
 //
 //go:noescape
@@ -2666,6 +2916,11 @@ func rowTimes1Y(n int, a *float32, b *float32, ldb int, c *float32)
 //
 //go:noescape
 func rowTimes8(n int, a *float32, b *float32, ldb int, c *float32)
+
+// rowTimes8Near raises 32·n sums in c by the product of 8 elements of a and as many rows of b; stride in bytes.
+//
+//go:noescape
+func rowTimes8Near(n int, a *float32, b *float32, ldb int, c *float32)
 
 // rowTimes8Y raises 32·n sums in c by the product of 8 elements of a and as many rows of b; stride in bytes.
 //
@@ -2981,6 +3236,11 @@ func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 //
 //go:noescape
 func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
+
+// transposeHalvesZ is transposeZ for words of 16 bits.
+//
+//go:noescape
+func transposeHalvesZ(n int, src *uint16, lds int, next int, dst *uint16, ldd int)
 
 // transposeY is transposeZ for AVX2.
 //

@@ -8,10 +8,12 @@ var (
 	wideF32 = kernel[float32]{rows: 8, cols: 48, narrow: 16, depth: 512, raw: true, grain: 1 << 18, height: func(int) int { return 8 }, tile: tileF32W}
 	// largeF32 needs fewer loads for as many multiply-adds than zmmF32, and less power, which the processor turns into a higher clock. Its tiles
 	// are too large for what is read where it is, and for products of few rows.
-	largeF32 = kernel[float32]{rows: 9, cols: 48, narrow: 16, depth: 512, even: true, grain: 1 << 18, height: func(int) int { return 9 }, tile: tileF32L}
+	largeF32 = kernel[float32]{rows: 9, cols: 48, narrow: 16, depth: 512, even: true, tall: 13, grain: 1 << 18, height: func(int) int { return 9 }, tile: tileF32L}
 	zmmF64   = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 17, height: zmmHeight, tile: tileF64Z}
-	ymmF32   = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 256, raw: true, strip: 96, grain: 1 << 17, height: ymmHeight, tile: tileF32Y, rowTile: rowTileF32Y}
-	ymmF64   = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y}
+	// Panels of 512 steps: one of b streams through the L1 cache from the L2 cache, which the tile hides, and half as many tiles of c are read and written.
+	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 512, raw: true, even: true, strip: 96, grain: 1 << 17, height: ymmHeight, tile: tileF32Y,
+		rowTile: rowTileF32Y, rowTiles: rowTilesF32Y}
+	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y}
 )
 
 func kernelF32() *kernel[float32] {
@@ -332,7 +334,7 @@ func rowTileF32Y(rows, cols, k int, a []float32, lda int, b []float32, ldb int, 
 	if wide {
 		switch rows {
 		case 6:
-			f32y6x2rows(k, pa, pb, lb, pc, lc, m, la)
+			f32y6x2rows(k, pa, pb, lb, pc, lc, m, la, 1)
 		case 4:
 			f32y4x2rows(k, pa, pb, lb, pc, lc, m, la)
 		case 2:
@@ -344,7 +346,7 @@ func rowTileF32Y(rows, cols, k int, a []float32, lda int, b []float32, ldb int, 
 	}
 	switch rows {
 	case 6:
-		f32y6x1rows(k, pa, pb, lb, pc, lc, m, la)
+		f32y6x1rows(k, pa, pb, lb, pc, lc, m, la, 1)
 	case 4:
 		f32y4x1rows(k, pa, pb, lb, pc, lc, m, la)
 	case 2:
@@ -352,4 +354,16 @@ func rowTileF32Y(rows, cols, k int, a []float32, lda int, b []float32, ldb int, 
 	case 1:
 		f32y1x1rows(k, pa, pb, lb, pc, lc, m, la)
 	}
+}
+
+// rowTilesF32Y computes n of the highest tiles, below each other.
+func rowTilesF32Y(n, cols, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int, more bool) {
+	tiles := f32y6x1rows
+	if cols > 8 {
+		tiles, cols = f32y6x2rows, 16
+	} else {
+		cols = 8
+	}
+	_, _, _ = a[(6*n-1)*lda+k-1], b[(k-1)*ldb+cols-1], c[(6*n-1)*ldc+cols-1]
+	tiles(k, &a[0], &b[0], 4*ldb, &c[0], 4*ldc, flag(more), 4*lda, n)
 }

@@ -61,7 +61,7 @@ func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols,
 			packWholeRows(g, dst, done, steps, ps, steps, off)
 		}
 		for ; done < cols; done += 32 {
-			packPairsB(g, w, dst[done*steps:], min(32, cols-done), ps, steps, off+done*g.b.Col)
+			packPairs(dst[done*steps:], 32, min(32, cols-done), steps, g.left(ps, steps), x, off+done*g.b.Col+2*ps*g.b.Row, g.b.Col, g.b.Row)
 		}
 		return
 	}

@@ -8,20 +8,21 @@ func TestTranspose(t *testing.T) {
 	defer SetMode(Current())
 	for _, v := range Variants() {
 		SetMode(Mode{Variant: v})
-		t.Run(v.String(), testTranspose)
+		t.Run(v.String(), func(t *testing.T) { testTranspose(t, Transpose, v != Generic) })
+		t.Run(v.String()+" halves", func(t *testing.T) { testTranspose(t, TransposeHalves, v == AVX512) })
 	}
 }
 
-func testTranspose(t *testing.T) {
-	for _, s := range [][4]int{{16, 16, 16, 16}, {16, 32, 17, 33}, {33, 49, 40, 50}, {48, 16, 64, 16}, {15, 40, 20, 40}, {100, 70, 111, 71}} {
+func testTranspose[T uint16 | uint32](t *testing.T, transpose func(dst, src []T, rows, columns, lds, ldd int) (int, int), does bool) {
+	for _, s := range [][4]int{{16, 16, 16, 16}, {16, 32, 17, 33}, {33, 49, 40, 50}, {48, 16, 64, 16}, {15, 40, 20, 40}, {100, 70, 111, 71}, {48, 600, 50, 601}} {
 		rows, columns, lds, ldd := s[0], s[1], s[2], s[3]
-		src, dst := make([]uint32, columns*lds+1)[1:], make([]uint32, rows*ldd+1)[1:]
+		src, dst := make([]T, columns*lds+1)[1:], make([]T, rows*ldd+1)[1:]
 		for i := range src {
-			src[i] = uint32(i + 1)
+			src[i] = T(i + 1)
 		}
-		r, c := Transpose(dst, src, rows, columns, lds, ldd)
+		r, c := transpose(dst, src, rows, columns, lds, ldd)
 		wantRows, wantColumns := 0, 0
-		if variant() != Generic && min(rows, columns) >= 16 {
+		if does && min(rows, columns) >= 16 {
 			wantRows, wantColumns = rows&^15, columns&^15
 		}
 		if r != wantRows || c != wantColumns {
@@ -29,7 +30,7 @@ func testTranspose(t *testing.T) {
 		}
 		for i := range rows {
 			for j := range ldd {
-				want := uint32(0)
+				want := T(0)
 				if i < r && j < c {
 					want = src[j*lds+i]
 				}

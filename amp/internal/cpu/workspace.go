@@ -12,6 +12,8 @@ const line = 256
 type workspace[T Float] struct {
 	a, b, c, tile []T
 	piece         [3]int // what a holds: the product, the row and the step of k
+	wide          [2][]T // operands of a small product widened whole
+	bias          []T    // a number for all columns
 	sum, last     []T    // unfinished rows of a whole product; a narrow panel of b
 	columns       [3]int // what last holds, if it is columns of b: the product, the column and the step of k
 	call          product[T]

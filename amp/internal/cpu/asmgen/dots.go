@@ -7,9 +7,10 @@ import "fmt"
 func dots(f *asmFile) {
 	for _, rows := range []int{1, 2, 4, 8, 12} {
 		for _, vectors := range []int{1, 2} {
-			f.dotTile(rows, vectors)
+			f.dotTile(rows, vectors, false)
 		}
 	}
+	f.dotTile(12, 2, true)
 	for _, rows := range []int{1, 2} {
 		for _, cols := range []int{1, 2} {
 			if rows == 2 && cols == 2 {
@@ -30,8 +31,8 @@ func dots(f *asmFile) {
 }
 
 // dotTile is tile with VDPBF16PS in place of a multiply-add.
-func (f *asmFile) dotTile(rows, vectors int) {
-	s := shape{"bf16z", "Z", 64, 4, nil}
+func (f *asmFile) dotTile(rows, vectors int, round bool) {
+	s := shape{"bf16z", "Z", 64, 4, nil, round}
 	f.tileWith(s, rows, vectors, func(b, t, acc int) { f.vdpbf16ps(b, t, acc) })
 }
 

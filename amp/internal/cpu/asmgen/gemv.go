@@ -7,24 +7,29 @@ import "fmt"
 
 func gemvs(f *asmFile) {
 	f.dotRows()
+	f.dotRows32()
 	f.dotRowsY()
 	for _, reg := range []string{"Z", "Y"} {
-		f.rowTimes(reg, 8)
-		f.rowTimes(reg, 1)
+		f.rowTimes(reg, 8, true)
+		f.rowTimes(reg, 1, true)
 	}
+	f.rowTimes("Z", 8, false)
 }
 
 // transposeLanes turns registers 0 to 3 in their lanes of four elements; 4 to 7 are lost.
-func (f *asmFile) transposeLanes(reg string) {
+func (f *asmFile) transposeLanes(reg string) { f.transposeFour(reg, 0, 4) }
+
+// transposeFour is transposeLanes of four registers from r on; those from spare on are lost.
+func (f *asmFile) transposeFour(reg string, r, spare int) {
 	for i, op := range []string{"VUNPCKLPS", "VUNPCKHPS"} {
-		f.op(op, vec(reg, 1), vec(reg, 0), vec(reg, 4+i))
+		f.op(op, vec(reg, r+1), vec(reg, r), vec(reg, spare+i))
 	}
 	for i, op := range []string{"VUNPCKLPS", "VUNPCKHPS"} {
-		f.op(op, vec(reg, 3), vec(reg, 2), vec(reg, 6+i))
+		f.op(op, vec(reg, r+3), vec(reg, r+2), vec(reg, spare+2+i))
 	}
 	for i := range 2 {
-		f.op("VUNPCKLPD", vec(reg, 6+i), vec(reg, 4+i), vec(reg, 2*i))
-		f.op("VUNPCKHPD", vec(reg, 6+i), vec(reg, 4+i), vec(reg, 2*i+1))
+		f.op("VUNPCKLPD", vec(reg, spare+2+i), vec(reg, spare+i), vec(reg, r+2*i))
+		f.op("VUNPCKHPD", vec(reg, spare+2+i), vec(reg, spare+i), vec(reg, r+2*i+1))
 	}
 }
 
@@ -96,6 +101,62 @@ func (f *asmFile) dotRows() {
 	}
 	f.label("done")
 	f.op("VMOVUPS", "Z8", "(DI)")
+	f.ret()
+}
+
+// dotRows32 is dotRows for caches of few ways, in which rows a page apart drive each other's lines out: of each row a whole line is taken at once.
+// Two chains of sums hide each other's latency.
+func (f *asmFile) dotRows32() {
+	f.fn("dotRows32", "raises 32 sums in c by the products of 32 rows of a with b, 16·n elements each; stride in bytes.",
+		param{"n", "int", "CX"}, param{"a", "*float32", "SI"}, param{"lda", "int", "R8"}, param{"b", "*float32", "DX"}, param{"c", "*float32", "DI"})
+	const (
+		spare = 16 // registers
+		sums  = 20
+	)
+	bases, indexes := []string{"SI", "R10", "R11", "R12"}, []string{"", "(R8*1)", "(R8*2)", "(R13*1)"}
+	for i := 1; i < len(bases); i++ {
+		f.op("LEAQ", fmt.Sprintf("(%s)(R8*4)", bases[i-1]), bases[i])
+	}
+	f.op("LEAQ", "(R8)(R8*2)", "R13")
+	f.op("MOVQ", "R8", "R9")
+	f.op("SHLQ", "$4", "R9") // 16 rows
+	f.op("MOVQ", "$64", "BX")
+	f.op("SUBQ", "R9", "BX") // back, and on by a line
+	for half := range 2 {
+		f.op("VMOVUPS", at(64*half, "DI"), vec("Z", sums+half))
+	}
+	f.op("PCALIGN", "$64")
+	f.label("loop")
+	for half := range 2 {
+		// Register 8·q + r has eight elements of each of two rows, 4 apart; a quarter of them is then a quarter of a column.
+		for i, b := range bases {
+			for j, index := range indexes {
+				for q := range 2 {
+					if r := 8*q + i/2*4 + j; i%2 == 0 {
+						f.op("VMOVUPS", at(32*q, b)+index, vec("Y", r))
+					} else {
+						f.op("VINSERTF64X4", "$1", at(32*q, b)+index, vec("Z", r), vec("Z", r))
+					}
+				}
+			}
+			f.op("ADDQ", []string{"R9", "BX"}[half], b)
+		}
+		for q := range 2 {
+			f.transposeFour("Z", 8*q, spare)
+			f.transposeFour("Z", 8*q+4, spare)
+			for p := range 8 {
+				r := 8*q + p%4
+				f.op("VSHUFF32X4", imm([]int{0x88, 0xdd}[p/4]), vec("Z", r+4), vec("Z", r), vec("Z", spare+p%4))
+				f.op("VFMADD231PS.BCST", at(32*q+4*p, "DX"), vec("Z", spare+p%4), vec("Z", sums+half))
+			}
+		}
+	}
+	f.op("ADDQ", "$64", "DX")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	for half := range 2 {
+		f.op("VMOVUPS", vec("Z", sums+half), at(64*half, "DI"))
+	}
 	f.ret()
 }
 
@@ -181,12 +242,16 @@ func (f *asmFile) dotRowsY() {
 	f.ret()
 }
 
-// rowTimes multiplies a row and a matrix: rows of the matrix are read side by side, each in one run, while as many rows below are fetched.
-func (f *asmFile) rowTimes(reg string, rows int) {
+// rowTimes multiplies a row and a matrix: rows of the matrix are read side by side, each in one run, while as many rows below are fetched, if
+// that is wanted: AMD's processors see by themselves what comes next.
+func (f *asmFile) rowTimes(reg string, rows int, fetch bool) {
 	// Sums of 128 bytes, and as many rows as there are registers for their elements of a.
 	name, width, vectors, factors := fmt.Sprintf("rowTimes%d", rows), 64, 2, 16
 	if reg == "Y" {
 		name, width, vectors, factors = name+"Y", 32, 4, 8
+	}
+	if !fetch {
+		name += "Near"
 	}
 	f.fn(name, fmt.Sprintf("raises 32·n sums in c by the product of %d elements of a and as many rows of b; stride in bytes.", rows),
 		param{"n", "int", "CX"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "DI"}, param{"ldb", "int", "R8"}, param{"c", "*float32", "DX"})
@@ -210,7 +275,7 @@ func (f *asmFile) rowTimes(reg string, rows int) {
 		for v := range vectors {
 			f.op("VFMADD231PS", row(p, width*v), vec(reg, factors+p), vec(reg, v))
 		}
-		for line := range 2 {
+		for line := 0; line < 2 && fetch; line++ {
 			f.op("PREFETCHT0", row(p+rows, 64*line))
 		}
 	}

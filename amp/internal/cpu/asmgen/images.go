@@ -9,7 +9,8 @@ import "fmt"
 func images(f *asmFile) {
 	for _, rows := range []int{1, 2, 4, 6} {
 		for vectors := 1; vectors <= 4; vectors++ {
-			f.imageTiles(rows, vectors)
+			f.imageTiles("imageTiles", "of a", rows, vectors, func(b, t, acc int) { f.op("VFMADD231PS", vec("Z", b), vec("Z", t), vec("Z", acc)) })
+			f.imageTiles("imageDots", "of pairs of bfloat16 of a", rows, vectors, f.vdpbf16ps)
 		}
 	}
 	f.finiteTaps()
@@ -21,9 +22,9 @@ const (
 	imgColTaps, imgColSteps, imgColB, imgColC, imgColSize                                        = 0, 8, 16, 48, 80
 )
 
-// imageTiles is a list of tiles of rows × 16·vectors sums.
-func (f *asmFile) imageTiles(rows, vectors int) {
-	f.fn(fmt.Sprintf("imageTiles%dx%d", rows, vectors), fmt.Sprintf("sets or raises n tiles of %d rows of %d vectors by the sums over k of a times 16 elements of b, both at distances that a step gives.", rows, vectors),
+// imageTiles is a list of tiles of rows × 16·vectors sums, whose multiply-add of registers b and t onto acc is step.
+func (f *asmFile) imageTiles(name, of string, rows, vectors int, step func(b, t, acc int)) {
+	f.fn(fmt.Sprintf("%s%dx%d", name, rows, vectors), fmt.Sprintf("sets or raises n tiles of %d rows of %d vectors by the sums over k %s times 16 elements of b, both at distances that a step gives.", rows, vectors, of),
 		param{"t", "*imageTiles", "BX"})
 	b := []string{"R9", "R10", "R11", "R12"}
 	a := []string{"(DX)", "(DX)(R13*1)", "(DX)(R13*2)", "(DX)(R14*1)", "(DX)(R13*4)", "(DX)(R15*1)"}
@@ -78,10 +79,9 @@ func (f *asmFile) imageTiles(rows, vectors int) {
 	}
 	f.op("PREFETCHT0", "256("+b[vectors-1]+")(AX*1)") // what the next tile of a row meets
 	for i := range rows {
-		t := vec("Z", 28+i%4)
-		f.op("VBROADCASTSS", a[i], t)
+		f.op("VBROADCASTSS", a[i], vec("Z", 28+i%4))
 		for v := range vectors {
-			f.op("VFMADD231PS", vec("Z", 24+v), t, acc(i, v))
+			step(24+v, 28+i%4, i*vectors+v)
 		}
 	}
 	f.op("ADDQ", "$8", "R8")

@@ -25,10 +25,11 @@ func (k lineKind) doc() string {
 	return [...]string{"", " in float16", " in bfloat16"}[k]
 }
 
-// halfLines are those that training in half precision meets. They have no sums.
+// halfLines are those that training in half precision meets. Of those with sums it is the one whose lines may end in zeros.
 var halfLines = map[string]bool{
 	"lineAdd": true, "lineSub": true, "lineMul": true, "lineDiv": true, "lineMaximum": true, "lineMinimum": true, "lineAddcmul": true,
 	"lineScale": true, "lineAddNumber": true, "lineNeg": true, "lineAbs": true, "lineClamp": true, "lineSquare": true,
+	"lineAdam": true, "lineMomentum": true, "lineDescend": true, "lineSum": true,
 	"lineReLU": true, "lineReLUGrad": true, "lineLeaky": true, "lineLeakyGrad": true,
 	"lineGeluGrad": true, "lineGeluTanhGrad": true, "lineSiluGrad": true, "lineSigmoidGrad": true, "lineTanhGrad": true,
 }

@@ -13,13 +13,14 @@ type shape struct {
 	width  int    // bytes of a register
 	elem   int    // bytes of an element
 	rows   []int
+	round  bool // to bfloat16, instead of sums that more can be added to
 }
 
 var shapes = []shape{
-	{"f32z", "Z", 64, 4, []int{1, 2, 4, 8, 9, 12}},
-	{"f64z", "Z", 64, 8, []int{1, 2, 4, 8, 12}},
-	{"f32y", "Y", 32, 4, []int{1, 2, 4, 6}},
-	{"f64y", "Y", 32, 8, []int{1, 2, 4, 6}},
+	{"f32z", "Z", 64, 4, []int{1, 2, 4, 8, 9, 12}, false},
+	{"f64z", "Z", 64, 8, []int{1, 2, 4, 8, 12}, false},
+	{"f32y", "Y", 32, 4, []int{1, 2, 4, 6}, false},
+	{"f64y", "Y", 32, 8, []int{1, 2, 4, 6}, false},
 }
 
 func tiles(f *asmFile) {
@@ -58,11 +59,22 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 		name, doc = name+"rows", fmt.Sprintf("a, %d rows of k,", rows)
 		params = append(params, param{"lda", "int", "R13"})
 	}
+	many := byRows && s.prefix == "f32y" && rows == 6
+	if many {
+		doc = fmt.Sprintf("a, %d rows of k for each of so many tiles below each other,", rows)
+		params = append(params, param{"tiles", "int", "R12"})
+	}
 	large, what := !byRows && rows*vectors >= map[string]int{"Z": 24, "Y": 12}[s.reg], ""
 	if large {
 		params, what = append(params, param{"ahead", "unsafe.Pointer", "R12"}), " It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k."
 	}
-	f.fn(name, fmt.Sprintf("sets (more = 0) or raises a %d×%d tile of c by the product of %s and b, k rows; strides in bytes.%s", rows, vectors*s.width/s.elem, doc, what), params...)
+	sets, wide := "sets (more = 0) or raises", vectors
+	if s.round {
+		name, sets, wide = name+"round", "sets, rounded to bfloat16,", 1
+		params[4].typ, params[6] = "*uint16", params[len(params)-1]
+		params = params[:len(params)-1]
+	}
+	f.fn(name, fmt.Sprintf("%s a %d×%d tile of c by the product of %s and b, k rows; strides in bytes.%s", sets, rows, vectors*s.width/s.elem, doc, what), params...)
 	acc := func(i, j int) string { return vec(s.reg, i*vectors+j) }
 	b := func(j int) string { return vec(s.reg, rows*vectors+j) }
 	spare := rows*vectors + vectors
@@ -77,19 +89,25 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 			f.op("LEAQ", "("+bases[i-1]+")(R13*4)", bases[i])
 		}
 	}
-	f.op("TESTQ", "R10", "R10")
-	f.op("JZ", "zero")
-	f.op("MOVQ", "DX", "AX")
-	for i := range rows {
-		for j := range vectors {
-			f.op("VMOVU"+suffix, at(j*s.width, "AX"), acc(i, j))
-		}
-		if i < rows-1 {
-			f.op("ADDQ", "R9", "AX")
-		}
+	if many {
+		f.op("MOVQ", "SI", "R15")
+		f.label("tile")
 	}
-	f.op("JMP", "loop")
-	f.label("zero")
+	if !s.round {
+		f.op("TESTQ", "R10", "R10")
+		f.op("JZ", "zero")
+		f.op("MOVQ", "DX", "AX")
+		for i := range rows {
+			for j := range vectors {
+				f.op("VMOVU"+suffix, at(j*s.width, "AX"), acc(i, j))
+			}
+			if i < rows-1 {
+				f.op("ADDQ", "R9", "AX")
+			}
+		}
+		f.op("JMP", "loop")
+		f.label("zero")
+	}
 	for i := range rows * vectors {
 		f.op("VXORPS", vec("X", i), vec("X", i), vec("X", i)) // clears the whole register
 	}
@@ -108,7 +126,7 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 	}
 	label := "loop"
 	if !byRows && rows*vectors >= 12 {
-		f.fourSteps(rows, vectors, s, large, one)
+		f.fourSteps(rows, vectors, wide, s, large, one)
 		label = "rest"
 	}
 	f.op("PCALIGN", "$64")
@@ -131,19 +149,33 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 	f.op("JNZ", label)
 	f.label("done")
 	for i := range rows {
-		for j := range vectors {
+		for j := 0; j < vectors && !s.round; j++ {
 			f.op("VMOVU"+suffix, acc(i, j), at(j*s.width, "DX"))
 		}
-		if i < rows-1 {
+		if s.round { // two registers to one
+			f.vcvtne2ps2bf16(2*i, 2*i+1, 2*i)
+			f.op("VMOVUPS", vec(s.reg, 2*i), "(DX)")
+		}
+		if i < rows-1 || many {
 			f.op("ADDQ", "R9", "DX")
 		}
+	}
+	if many {
+		f.op("LEAQ", "(R15)(R13*4)", "R15")
+		f.op("LEAQ", "(R15)(R13*2)", "R15")
+		f.op("MOVQ", "R15", "SI")
+		f.op("LEAQ", "(SI)(R13*4)", "R11")
+		f.op("MOVQ", "b+16(FP)", "DI")
+		f.op("MOVQ", "k+0(FP)", "CX")
+		f.op("DECQ", "R12")
+		f.op("JNZ", "tile")
 	}
 	f.ret()
 }
 
 // fourSteps is a loop that does four steps of k at a time where the rows of b follow each other. A large tile takes long enough to fetch
-// from the L3 cache what is wanted next: first the tile of c below this one, then a part of the next panel of b.
-func (f *asmFile) fourSteps(rows, vectors int, s shape, large bool, one func(u int)) {
+// from the L3 cache what is wanted next: first the tile of c below this one, wide lines of each row, then a part of the next panel of b.
+func (f *asmFile) fourSteps(rows, vectors, wide int, s shape, large bool, one func(u int)) {
 	f.label("loop")
 	f.op("CMPQ", "R8", imm(vectors*s.width))
 	f.op("JNE", "rest")
@@ -171,7 +203,7 @@ func (f *asmFile) fourSteps(rows, vectors int, s shape, large bool, one func(u i
 		f.op("CMOVQLT", "BX", "AX")
 		f.op("SUBQ", "AX", "BX")
 		four("below", "AX", func() {
-			for j := range vectors {
+			for j := range wide {
 				f.op("PREFETCHT0", at(j*s.width, "R13"))
 			}
 			f.op("ADDQ", "R9", "R13")

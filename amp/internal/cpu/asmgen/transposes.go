@@ -7,12 +7,21 @@ import "fmt"
 func transposes(f *asmFile) {
 	f.fn("transposeZ", "writes n squares of 16×16 words, whose first rows follow each other in dst: word (i,j) of a square becomes (j,i). Strides in bytes; squares of src lie next bytes apart.",
 		param{"n", "int", "CX"}, param{"src", "*uint32", "SI"}, param{"lds", "int", "R8"}, param{"next", "int", "R11"}, param{"dst", "*uint32", "DI"}, param{"ldd", "int", "R9"})
+	f.squares("VMOVUPS", "VMOVUPS", 64)
+	f.fn("transposeHalvesZ", "is transposeZ for words of 16 bits.",
+		param{"n", "int", "CX"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"next", "int", "R11"}, param{"dst", "*uint16", "DI"}, param{"ldd", "int", "R9"})
+	f.squares("VPMOVZXWD", "VPMOVDW", 32)
+	f.transposeY()
+}
+
+// squares writes the loop over squares whose rows of so many bytes are loaded as words of 32 bits, and stored from there.
+func (f *asmFile) squares(load, store string, bytes int) {
 	z := func(i int) string { return vec("Z", i) }
 	f.op("PCALIGN", "$32")
 	f.label("loop")
 	f.op("MOVQ", "SI", "AX")
 	for i := range 16 {
-		f.op("VMOVUPS", "(AX)", z(i))
+		f.op(load, "(AX)", z(i))
 		f.op("ADDQ", "R8", "AX")
 	}
 	// Pairs of rows, then fours, within parts of 128 bits; after that parts change places.
@@ -36,15 +45,14 @@ func transposes(f *asmFile) {
 	for j := range 16 { // column j is column j%4 of part j/4
 		k, part := j%4, j/4
 		f.op("VSHUFF32X4", map[bool]string{false: "$0x88", true: "$0xdd"}[part >= 2], z(18+4*k+part%2), z(16+4*k+part%2), z(0))
-		f.op("VMOVUPS", z(0), "(AX)")
+		f.op(store, z(0), "(AX)")
 		f.op("ADDQ", "R9", "AX")
 	}
 	f.op("ADDQ", "R11", "SI")
-	f.op("ADDQ", "$64", "DI")
+	f.op("ADDQ", imm(bytes), "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "loop")
 	f.ret()
-	f.transposeY()
 }
 
 // transposeY turns a square in two halves of 8 columns of dst, and these in two of 8 rows, for AVX2: whole lines of src are read one after
