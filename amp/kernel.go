@@ -58,6 +58,12 @@ func gather[T, S number](dst []T, src []S, off, stride int) {
 			copy(dst, same)
 			return
 		}
+		if wide, ok := any(dst).([]float64); ok {
+			if short, ok := any(src).([]float32); ok {
+				cpu.WidenF64(wide, short)
+				return
+			}
+		}
 		for i, v := range src {
 			dst[i] = T(v)
 		}

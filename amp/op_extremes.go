@@ -14,13 +14,13 @@ func init() {
 	opAmax = extremes("amax", "largest element over dimensions; NaN if there is one", math.Inf(-1), func(a, b float64) bool { return a > b })
 	opAmin = extremes("amin", "smallest element over dimensions; NaN if there is one", math.Inf(1), func(a, b float64) bool { return a < b })
 	same := func(c *Call) int { return c.In[0].shape[c.Dims[0]] }
-	opCummaxIndex = indexRow("cummax_index", "index of the largest element so far along a dimension, the last of several; a NaN stays", same, nil,
-		func(*Call) (lineIndex[float64], lineIndex[int64]) {
-			return sofar(func(a, b float64) bool { return a >= b }), sofar(func(a, b int64) bool { return a >= b })
+	opCummaxIndex = indexRow("cummax_index", "index of the largest element so far along a dimension, the last of several; a NaN stays", same,
+		func(*Call) lineKernels {
+			return lineKernels{sofar(func(a, b float32) bool { return a >= b }), sofar(func(a, b float64) bool { return a >= b }), sofar(func(a, b int64) bool { return a >= b })}
 		})
-	opCumminIndex = indexRow("cummin_index", "index of the smallest element so far along a dimension, the last of several; a NaN stays", same, nil,
-		func(*Call) (lineIndex[float64], lineIndex[int64]) {
-			return sofar(func(a, b float64) bool { return a <= b }), sofar(func(a, b int64) bool { return a <= b })
+	opCumminIndex = indexRow("cummin_index", "index of the smallest element so far along a dimension, the last of several; a NaN stays", same,
+		func(*Call) lineKernels {
+			return lineKernels{sofar(func(a, b float32) bool { return a <= b }), sofar(func(a, b float64) bool { return a <= b }), sofar(func(a, b int64) bool { return a <= b })}
 		})
 	opCummax = define(Op{
 		Name: "cummax", Doc: "largest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummax",
@@ -122,14 +122,14 @@ func extremes(name, doc string, worst float64, beats func(a, b float64) bool) *O
 	})
 }
 
-func sofar[T float64 | int64](beats func(a, b T) bool) lineIndex[T] {
-	return func(out, x []T, _ []numbered[T]) {
+func sofar[T number](beats func(a, b T) bool) func(out []int64, x []T, _, _ []uint64) {
+	return func(out []int64, x []T, _, _ []uint64) {
 		best := 0
 		for i, v := range x {
 			if w := x[best]; v != v || w == w && beats(v, w) {
 				best = i
 			}
-			out[i] = T(best)
+			out[i] = int64(best)
 		}
 	}
 }

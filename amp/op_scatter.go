@@ -1,10 +1,7 @@
 package amp
 
 import (
-	"fmt"
 	"slices"
-
-	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // scatter and scatter_add write the elements of src at the places that index names along a dimension. Where several go to one place,
@@ -82,65 +79,6 @@ func checkScatter(c *Call) []int {
 		fail(c.Op.Name, ErrShape, "index has as many dimensions as x and src and is larger in none, but than x in the one scattered along", "%s along %d", c.shapes(), d)
 	}
 	return x.shape
-}
-
-func scatterCPU(c *Call, add bool) {
-	var src *Tensor
-	if len(c.In) > 2 {
-		src = c.In[2]
-	}
-	if c.Out.dt.IsFloat() {
-		scatterOn[float64](c, c.In[0], c.In[1], src, add)
-		return
-	}
-	scatterOn[int64](c, c.In[0], c.In[1], src, add)
-}
-
-// scatterOn writes or adds src, nil for the number c.Scalar, into x, nil for zeros.
-func scatterOn[T float64 | int64](c *Call, x, index, src *Tensor, add bool) {
-	out, d := c.Out, c.Dims[0]
-	if out.Len() == 0 {
-		return
-	}
-	n, k := out.shape[d], index.shape[d]
-	pool, ints := linePool[T](), linePool[int64]()
-	cpu.Parallel(out.Len()/n, grainOf(8*(n+k)), func(lo, hi int) {
-		b, ib := pool.Get().(*lineBufs[T]), ints.Get().(*lineBufs[int64])
-		defer func() { pool.Put(b); ints.Put(ib) }()
-		row, from, to := b.grow(0, n), b.grow(1, k), ib.grow(0, k)
-		for j := range from {
-			from[j] = T(c.Scalar)
-		}
-		for i := lo; i < hi; i++ {
-			clear(row)
-			if x != nil {
-				load(row, x, lineOf(x, d, i), x.strides[d])
-			}
-			if at, ok := lineWithin(out, index, d, i); ok {
-				load(to, index, at, index.strides[d])
-				if src != nil {
-					at, _ = lineWithin(out, src, d, i)
-					load(from, src, at, src.strides[d])
-				}
-				scatterLine(c, row, to, from, add)
-			}
-			storeLine(out, lineOf(out, d, i), out.strides[d], row)
-		}
-	})
-}
-
-// scatterLine writes or adds the elements of one line.
-func scatterLine[T float64 | int64](c *Call, row []T, to []int64, from []T, add bool) {
-	for j, p := range to {
-		if p < 0 || p >= int64(len(row)) {
-			fail(c.Op.Name, ErrArgument, fmt.Sprintf("use indices from 0 to %d", len(row)-1), "an index is %d", p)
-		}
-		if add {
-			row[p] += from[j]
-		} else {
-			row[p] = from[j]
-		}
-	}
 }
 
 // lineWithin returns where the line of t begins that lies as line i of out does; false where t is too small to have it.

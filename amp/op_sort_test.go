@@ -92,7 +92,7 @@ func TestRadixSort(t *testing.T) {
 				want[i] = i
 			}
 			slices.SortStableFunc(want, func(i, j int) int {
-				o := numbered[float64]{v: line[i]}.order(numbered[float64]{v: line[j]})
+				o := inOrder(line[i], line[j])
 				if down {
 					return -o
 				}

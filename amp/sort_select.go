@@ -87,11 +87,26 @@ func divide(keys []uint64, pivot uint64) int {
 	return n
 }
 
-// A keyedLine finds places in line x of float32 numbers and writes them to out; keys is room for those of all elements.
-type keyedLine func(out []int64, x []float32, keys []uint64)
+// A keyedLine finds places in line x of float32 numbers and writes them to out; keys and room hold a number for each element.
+type keyedLine func(out []int64, x []float32, keys, room []uint64)
 
-// medianKeyed is medianLine.
-func medianKeyed(out []int64, x []float32, keys []uint64) {
+// sortKeyed finds the order of a line.
+func sortKeyed(down bool) keyedLine {
+	return func(out []int64, x []float32, keys, room []uint64) {
+		keysOf(keys, x, down)
+		if len(keys) < radixFrom {
+			slices.Sort(keys)
+		} else {
+			keys = radix32(keys, room)
+		}
+		for i, key := range keys {
+			out[i] = int64(key & placeOf)
+		}
+	}
+}
+
+// medianKeyed finds the first NaN or, if there is none, the median.
+func medianKeyed(out []int64, x []float32, keys, _ []uint64) {
 	for i, v := range x {
 		if v != v {
 			out[0] = int64(i)
@@ -104,25 +119,44 @@ func medianKeyed(out []int64, x []float32, keys []uint64) {
 	out[0] = int64(keys[k] & placeOf)
 }
 
-// topKeyed is topLine.
+// topKeyed finds the first elements in order.
 func topKeyed(largest bool) keyedLine {
-	return func(out []int64, x []float32, keys []uint64) {
+	return func(out []int64, x []float32, keys, room []uint64) {
 		k := len(out)
 		if 16*k <= len(x) && k <= 16 {
 			keys = keys[:k]
 			topFew(keys, x, largest)
 		} else {
 			keysOf(keys, x, largest)
-			if k < len(keys) {
+			switch {
+			case k < radixFrom:
 				nth(keys, k-1)
-				keys = keys[:k]
+				slices.Sort(keys[:k])
+			case k < len(keys):
+				copy(room, keys)
+				nth(room, k-1)
+				last := room[k-1]
+				keys = radix32(keysUpTo(keys, last)[:k], room[:k])
+			default:
+				keys = radix32(keys, room)
 			}
-			slices.Sort(keys)
+			keys = keys[:k]
 		}
 		for i, key := range keys {
 			out[i] = int64(key & placeOf)
 		}
 	}
+}
+
+// keysUpTo keeps the keys up to last, in the order they have.
+func keysUpTo(keys []uint64, last uint64) []uint64 {
+	n := 0
+	for _, key := range keys {
+		keys[n] = key
+		_, above := bits.Sub64(last, key, 0)
+		n += 1 - int(above)
+	}
+	return keys[:n]
 }
 
 // topFew keeps the keys of the first few elements in x's order sorted: hardly one of a long line comes to be among them, which a comparison
@@ -171,21 +205,60 @@ func keyable(t *Tensor, d int) bool {
 
 // overKeys calls f for every line of the input along c's dimension.
 func overKeys(c *Call, f keyedLine) {
+	x, d := c.In[0], c.Dims[0]
+	n := x.shape[d]
+	overPlaces(c, func(lo, hi int, put func(i int, find func(out []int64, keys, room []uint64))) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for i := lo; i < hi; i++ {
+			line := w.read(0, x, lineOf(x, d, i), x.strides[d], n)
+			put(i, func(out []int64, keys, room []uint64) { f(out, line, keys, room) })
+		}
+	})
+}
+
+// overWide does so for lines of float64 or integers.
+func overWide[T float64 | int64](c *Call, f wideLine[T]) {
+	x, d := c.In[0], c.Dims[0]
+	n := x.shape[d]
+	pool := linePool[T]()
+	overPlaces(c, func(lo, hi int, put func(i int, find func(out []int64, keys, room []uint64))) {
+		b := pool.Get().(*lineBufs[T])
+		defer pool.Put(b)
+		for i := lo; i < hi; i++ {
+			at := lineOf(x, d, i)
+			line, ok := direct[T](x, at, x.strides[d], n)
+			if !ok {
+				line = b.grow(0, n)
+				load(line, x, at, x.strides[d])
+			}
+			put(i, func(out []int64, keys, room []uint64) { f(out, line, keys, room) })
+		}
+	})
+}
+
+// overPlaces has f go over lines, for each of which it calls put with what finds the places in it.
+func overPlaces(c *Call, f func(lo, hi int, put func(i int, find func(out []int64, keys, room []uint64)))) {
 	x, out, d := c.In[0], c.Out, c.Dims[0]
 	if out.Len() == 0 {
 		return
 	}
 	n, k := x.shape[d], out.shape[d]
 	cpu.Parallel(out.Len()/k, grainOf(8*n), func(lo, hi int) {
-		w := lineWorks.Get().(*lineWork)
 		p := keysPool.Get().(*[]uint64)
-		*p = resize(*p, n)
+		defer keysPool.Put(p)
+		*p = resize(*p, 2*n)
 		places := make([]int64, k)
-		for i := lo; i < hi; i++ {
-			f(places, w.read(0, x, lineOf(x, d, i), x.strides[d], n), *p)
-			storeLine(out, lineOf(out, d, i), out.strides[d], places)
-		}
-		keysPool.Put(p)
-		w.release()
+		f(lo, hi, func(i int, find func(out []int64, keys, room []uint64)) {
+			at := lineOf(out, d, i)
+			own, ok := direct[int64](out, at, out.strides[d], k)
+			if !ok {
+				own = places
+			}
+			find(own, (*p)[:n], (*p)[n:])
+			if !ok {
+				storeLine(out, at, out.strides[d], own)
+			}
+		})
 	})
 }

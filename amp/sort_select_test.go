@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestSelection compares the places of medians and of the first k with those of a stable sort of all of a line: of lines that are multiples of
+// TestSelection compares orders and the places of medians, of the k-th and of the first k with those of a stable sort of all of a line: of lines that are multiples of
 // nothing, in order, in the opposite one, of few values, with zeros of both signs, infinities and NaN, along either dimension.
 func TestSelection(t *testing.T) { sameOnAnyThreads(t, selectionDigest) }
 
@@ -19,11 +19,14 @@ func selectionDigest() string {
 	s := NewScope(On("cpu"))
 	defer s.Close()
 	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(math.NaN(), -1), 1e-45, -1e-45, 3e38}
-	for _, n := range []int{1, 2, 3, 24, 25, 26, 27, 100, 255, 257, 1023, 1025, 4099} {
+	for _, n := range []int{1, 2, 3, 24, 25, 26, 27, 100, 255, 257, 1023, 1025, 4099, radixLong + 7} {
 		for kind := range 6 {
 			rows := 35
 			if n > 300 { // a worker takes a few of these
 				rows = 9
+			}
+			if n > radixLong {
+				rows = 2
 			}
 			all := make([]float64, rows*n)
 			for i := range all {
@@ -76,7 +79,7 @@ func checkSelection(s *Scope, x *Tensor, d int) {
 				order[i] = i
 			}
 			slices.SortStableFunc(order, func(i, j int) int {
-				o := numbered[float64]{v: line[i]}.order(numbered[float64]{v: line[j]})
+				o := inOrder(line[i], line[j])
 				if down {
 					return -o
 				}
@@ -99,13 +102,32 @@ func checkSelection(s *Scope, x *Tensor, d int) {
 			panic(fmt.Sprintf("%v %v along %d: median of line %d is %v at %v, want place %d", x.dt, x.shape, d, i, v[i], p[i], want))
 		}
 	}
+	lines := func(t *Tensor) []float64 {
+		if d == 0 {
+			t = Contiguous(s, Transpose(s, t, 0, 1))
+		}
+		return t.Float64s()
+	}
+	for down, orders := range map[bool][][]int{false: up, true: down} {
+		p := lines(Argsort(s, x, d, down))
+		for i, order := range orders {
+			for j, want := range order {
+				if p[i*n+j] != float64(want) {
+					panic(fmt.Sprintf("%v %v along %d: order of line %d, descending %v: place %d has %v, want %d", x.dt, x.shape, d, i, down, j, p[i*n+j], want))
+				}
+			}
+		}
+	}
 	for _, k := range slices.Compact([]int{1, min(5, n), min(17, n), (n + 1) / 2, n}) {
+		_, kth := Kthvalue(s, x, k, d)
+		for i, p := range kth.Float64s() {
+			if p != float64(up[i][k-1]) {
+				panic(fmt.Sprintf("%v %v along %d: place %d of line %d is %v, want %d", x.dt, x.shape, d, k, i, p, up[i][k-1]))
+			}
+		}
 		for largest, orders := range map[bool][][]int{false: up, true: down} {
 			_, places := Topk(s, x, k, d, largest)
-			if d == 0 {
-				places = Contiguous(s, Transpose(s, places, 0, 1))
-			}
-			p := places.Float64s()
+			p := lines(places)
 			for i, order := range orders {
 				for j, want := range order[:k] {
 					if p[i*k+j] != float64(want) {
@@ -140,4 +162,15 @@ func TestSelectionOfAnyKeys(t *testing.T) {
 			}
 		}
 	}
+}
+
+// inOrder compares two numbers, NaN after all others.
+func inOrder(a, b float64) int {
+	switch {
+	case a < b || a == a && b != b:
+		return -1
+	case a > b || a != a && b == b:
+		return 1
+	}
+	return 0
 }

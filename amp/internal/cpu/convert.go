@@ -138,3 +138,19 @@ func AddWide(dst []float64, src []float32) {
 		dst[i] += float64(src[i])
 	}
 }
+
+// MulWide multiplies dst by src.
+func MulWide(dst []float64, src []float32) {
+	dst = dst[:len(src)]
+	for i := mulWideVec(dst, src); i < len(src); i++ {
+		dst[i] *= float64(src[i])
+	}
+}
+
+// WidenF64 sets dst to src as float64.
+func WidenF64(dst []float64, src []float32) {
+	dst = dst[:len(src)]
+	for i := widenF64Vec(dst, src); i < len(src); i++ {
+		dst[i] = float64(src[i])
+	}
+}

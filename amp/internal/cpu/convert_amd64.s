@@ -487,3 +487,79 @@ loop:
 	JNZ loop
 	VZEROUPPER
 	RET
+
+// func mulWideZ(blocks int, src *float32, dst *float64)
+TEXT ·mulWideZ(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	PCALIGN $32
+loop:
+	VCVTPS2PD 0(SI), Z0
+	VMULPD 0(DI), Z0, Z0
+	VMOVUPD Z0, 0(DI)
+	VCVTPS2PD 32(SI), Z1
+	VMULPD 64(DI), Z1, Z1
+	VMOVUPD Z1, 64(DI)
+	ADDQ $64, SI
+	ADDQ $128, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func mulWideY(blocks int, src *float32, dst *float64)
+TEXT ·mulWideY(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	PCALIGN $32
+loop:
+	VCVTPS2PD 0(SI), Y0
+	VMULPD 0(DI), Y0, Y0
+	VMOVUPD Y0, 0(DI)
+	VCVTPS2PD 16(SI), Y1
+	VMULPD 32(DI), Y1, Y1
+	VMOVUPD Y1, 32(DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func widenF64Z(blocks int, src *float32, dst *float64)
+TEXT ·widenF64Z(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	PCALIGN $32
+loop:
+	VCVTPS2PD 0(SI), Z0
+	VMOVUPD Z0, 0(DI)
+	VCVTPS2PD 32(SI), Z1
+	VMOVUPD Z1, 64(DI)
+	ADDQ $64, SI
+	ADDQ $128, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func widenF64Y(blocks int, src *float32, dst *float64)
+TEXT ·widenF64Y(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	PCALIGN $32
+loop:
+	VCVTPS2PD 0(SI), Y0
+	VMOVUPD Y0, 0(DI)
+	VCVTPS2PD 16(SI), Y1
+	VMOVUPD Y1, 32(DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 )
@@ -164,26 +165,38 @@ func TestF64ToHalfRoundsOnce(t *testing.T) {
 	}
 }
 
-// TestAddWide: sums in float64 of every variant, for lengths that leave parts of a register.
-func TestAddWide(t *testing.T) {
+// TestWide: float32 in float64, as sums and products of every variant, for lengths that leave parts of a register.
+func TestWide(t *testing.T) {
 	now := Current()
 	defer SetMode(now)
-	for n := range 70 {
-		src, want := make([]float32, n+1)[1:], make([]float64, n)
-		for i := range src {
-			src[i], want[i] = float32(i)/3, float64(i)*1e-9
-		}
-		got := map[Variant][]float64{}
-		for _, v := range Variants() {
-			got[v] = append([]float64{}, want...)
-			SetMode(Mode{Variant: v})
-			AddWide(got[v], src)
-		}
-		for i := range want {
-			want[i] += float64(src[i])
-			for v, g := range got {
-				if g[i] != want[i] {
-					t.Fatalf("%v, %d elements: element %d is %v, want %v", v, n, i, g[i], want[i])
+	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1e-45, -1e-40, math.MaxFloat32}
+	for name, f := range map[string]struct {
+		all func(dst []float64, src []float32)
+		one func(y float64, x float32) float64
+	}{
+		"AddWide":  {AddWide, func(y float64, x float32) float64 { return y + float64(x) }},
+		"MulWide":  {MulWide, func(y float64, x float32) float64 { return y * float64(x) }},
+		"WidenF64": {WidenF64, func(_ float64, x float32) float64 { return float64(x) }},
+	} {
+		for n := range 70 {
+			src, dst := make([]float32, n+1)[1:], make([]float64, n+1)
+			for i := range src {
+				src[i], dst[i] = float32(i)/3, float64(i)*1e-9
+				if i%5 == 4 {
+					src[i] = special[i/5%len(special)]
+				}
+			}
+			for _, v := range Variants() {
+				SetMode(Mode{Variant: v})
+				got := slices.Clone(dst)
+				f.all(got[:n], src)
+				for i := range src {
+					if want := f.one(dst[i], src[i]); math.Float64bits(got[i]) != math.Float64bits(want) && (got[i] == got[i] || want == want) {
+						t.Fatalf("%s, %v, %d elements: element %d is %v, want %v", name, v, n, i, got[i], want)
+					}
+				}
+				if got[n] != dst[n] {
+					t.Fatalf("%s, %v: wrote behind %d elements", name, v, n)
 				}
 			}
 		}

@@ -77,18 +77,25 @@ func (p *factors) plain(x []float32) {
 // result multiplies the parts, which it uses up, and says whether all that was multiplied before the last product is calm: that one is
 // rounded as it should be whatever it is.
 func (p *factors) result() (y float64, all bool) {
-	low, high := p.low[0], p.high[0]
+	low, high := math.Float64bits(p.low[0]), math.Float64bits(p.high[0]) // in the order of the sizes, NaN above all
 	for i := range p.low {
-		low, high = min(low, p.low[i]), max(high, p.high[i])
+		l := math.Float64bits(p.low[i])
+		low, high = min(low, l), max(high, l, math.Float64bits(p.high[i]))
 	}
-	all = low >= leastCalm && high <= mostCalm
-	if low >= 0x1p-60 && high <= 0x1p60 { // 16 of them are calm, but for a NaN, which stays
-		for w := productLanes / 2; w > 0; w /= 2 {
-			for i := range w {
-				p.lanes[i] *= p.lanes[i+w]
-			}
+	all = low >= math.Float64bits(leastCalm) && high <= math.Float64bits(mostCalm)
+	if low >= math.Float64bits(0x1p-60) && high <= math.Float64bits(0x1p60) { // 16 of them are calm, but for a NaN, which stays
+		x := &p.lanes
+		for i := range 16 {
+			x[i] *= x[i+16]
 		}
-		return p.lanes[0], p.lanes[0] == p.lanes[0]
+		for i := range 8 {
+			x[i] *= x[i+8]
+		}
+		for i := range 4 {
+			x[i] *= x[i+4]
+		}
+		y = float64(x[0]*x[2]) * float64(x[1]*x[3])
+		return y, y == y
 	}
 	for w := productLanes / 2; w > 1; w /= 2 {
 		for i := range w {

@@ -2567,6 +2567,16 @@ func logF64Z(blocks int, src *float64, dst *float64)
 //go:noescape
 func maskedTaps(n int, src *float32, lds int, taps *Tap, count int, dst *float32)
 
+// mulWideY converts blocks of 8 elements: float32 to float64, by which it multiplies.
+//
+//go:noescape
+func mulWideY(blocks int, src *float32, dst *float64)
+
+// mulWideZ converts blocks of 16 elements: float32 to float64, by which it multiplies.
+//
+//go:noescape
+func mulWideZ(blocks int, src *float32, dst *float64)
+
 // narrow64Y rounds n blocks of two registers.
 //
 //go:noescape
@@ -3346,6 +3356,16 @@ func widenF16Y(blocks int, src *uint16, dst *float32)
 //
 //go:noescape
 func widenF16Z(blocks int, src *uint16, dst *float32)
+
+// widenF64Y converts blocks of 8 elements: float32 to float64.
+//
+//go:noescape
+func widenF64Y(blocks int, src *float32, dst *float64)
+
+// widenF64Z converts blocks of 16 elements: float32 to float64.
+//
+//go:noescape
+func widenF64Z(blocks int, src *float32, dst *float64)
 
 // widenPanelsBF16 writes k rows of 16 bfloat16 elements, widened to each of so many panels, which lie ldp bytes apart; rows of src lie lds bytes apart.
 //

@@ -85,3 +85,29 @@ func addWideVec(dst []float64, src []float32) int {
 	}
 	return 0
 }
+
+func mulWideVec(dst []float64, src []float32) int {
+	n := len(src)
+	switch v := variant(); {
+	case v == AVX512 && n >= 16:
+		mulWideZ(n/16, &src[0], &dst[:n][0])
+		return n &^ 15
+	case v != Generic && n >= 8:
+		mulWideY(n/8, &src[0], &dst[:n][0])
+		return n &^ 7
+	}
+	return 0
+}
+
+func widenF64Vec(dst []float64, src []float32) int {
+	n := len(src)
+	switch v := variant(); {
+	case v == AVX512 && n >= 16:
+		widenF64Z(n/16, &src[0], &dst[:n][0])
+		return n &^ 15
+	case v != Generic && n >= 8:
+		widenF64Y(n/8, &src[0], &dst[:n][0])
+		return n &^ 7
+	}
+	return 0
+}

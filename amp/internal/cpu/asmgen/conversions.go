@@ -35,6 +35,19 @@ var converters = []converter{
 			f.op("VMOVUPD", vec(reg, i), at(4*lanes*i, "DI"))
 		}
 	}},
+	{"mulWide", "float32 to float64, by which it multiplies", 4, 8, nil, func(f *asmFile, reg, half string, lanes int) {
+		for i := range 2 {
+			f.op("VCVTPS2PD", at(2*lanes*i, "SI"), vec(reg, i))
+			f.op("VMULPD", at(4*lanes*i, "DI"), vec(reg, i), vec(reg, i))
+			f.op("VMOVUPD", vec(reg, i), at(4*lanes*i, "DI"))
+		}
+	}},
+	{"widenF64", "float32 to float64", 4, 8, nil, func(f *asmFile, reg, half string, lanes int) {
+		for i := range 2 {
+			f.op("VCVTPS2PD", at(2*lanes*i, "SI"), vec(reg, i))
+			f.op("VMOVUPD", vec(reg, i), at(4*lanes*i, "DI"))
+		}
+	}},
 }
 
 func bf16Setup(f *asmFile, reg string) {
