@@ -72,56 +72,70 @@ func expF32(v0 float32) float32 {
 
 // logF32 is log64 in float32.
 func logF32(v0 float32) float32 {
-	v2 := v0 < math.Float32frombits(0x800000)
-	v5 := float32(1)
-	if v2 {
-		v5 = 8.388608e+06
+	v2 := math.Float32frombits(math.Float32bits(v0) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+	v3 := math.Float32frombits(math.Float32bits(v2) >> 23)
+	v5 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffff)))
+	v7 := math.Float32frombits(math.Float32bits(v5) + math.Float32bits(0.70710677))
+	v9 := math.Float32frombits(math.Float32bits(v3) | math.Float32bits(8.388608e+06))
+	v11 := float32(v9 - 8.388735e+06)
+	v13 := float32(v7 - 1)
+	v16 := FMA32(-0.07632119, v13, 0.12756427)
+	v18 := FMA32(v16, v13, -0.13158485)
+	v20 := FMA32(v18, v13, 0.14202398)
+	v22 := FMA32(v20, v13, -0.16623631)
+	v24 := FMA32(v22, v13, 0.2000121)
+	v26 := FMA32(v24, v13, -0.2500081)
+	v28 := FMA32(v26, v13, 0.3333333)
+	v30 := FMA32(v28, v13, -0.5)
+	v31 := float32(v13 * v13)
+	v33 := float32(v11 * -1.9046542e-09)
+	v34 := FMA32(v30, v31, v33)
+	v36 := float32(v13 + v34)
+	v37 := FMA32(v11, 0.6931472, v36)
+	v40 := math.Float32frombits(math.Float32bits(v0) - math.Float32bits(math.Float32frombits(0x800000)))
+	v41 := math.Float32frombits(math.Float32bits(v40) >> 2)
+	v42 := 8.1315156e-20 < v41
+	v76 := v37
+	if v42 {
+		v44 := float32(v0 * 8.388608e+06)
+		v45 := math.Float32frombits(math.Float32bits(v44) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+		v46 := math.Float32frombits(math.Float32bits(v45) >> 23)
+		v47 := math.Float32frombits(math.Float32bits(v45) & math.Float32bits(math.Float32frombits(0x7fffff)))
+		v48 := math.Float32frombits(math.Float32bits(v47) + math.Float32bits(0.70710677))
+		v49 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(8.388608e+06))
+		v51 := float32(v49 - 8.388758e+06)
+		v52 := float32(v48 - 1)
+		v53 := FMA32(-0.07632119, v52, 0.12756427)
+		v54 := FMA32(v53, v52, -0.13158485)
+		v55 := FMA32(v54, v52, 0.14202398)
+		v56 := FMA32(v55, v52, -0.16623631)
+		v57 := FMA32(v56, v52, 0.2000121)
+		v58 := FMA32(v57, v52, -0.2500081)
+		v59 := FMA32(v58, v52, 0.3333333)
+		v60 := FMA32(v59, v52, -0.5)
+		v61 := float32(v52 * v52)
+		v62 := float32(v51 * -1.9046542e-09)
+		v63 := FMA32(v60, v61, v62)
+		v64 := float32(v52 + v63)
+		v65 := FMA32(v51, 0.6931472, v64)
+		v67 := v0 < math.Float32frombits(0x7f800000)
+		v68 := v0
+		if v67 {
+			v68 = v65
+		}
+		v70 := v0 < 0
+		v72 := v68
+		if v70 {
+			v72 = math.Float32frombits(0x7fc00000)
+		}
+		v73 := v0 == 0
+		v75 := v72
+		if v73 {
+			v75 = math.Float32frombits(0xff800000)
+		}
+		v76 = v75
 	}
-	v6 := float32(v0 * v5)
-	v8 := math.Float32frombits(math.Float32bits(v6) + math.Float32bits(math.Float32frombits(0x4afb0d)))
-	v9 := math.Float32frombits(math.Float32bits(v8) >> 23)
-	v11 := math.Float32frombits(math.Float32bits(v8) & math.Float32bits(math.Float32frombits(0x7fffff)))
-	v13 := math.Float32frombits(math.Float32bits(v11) + math.Float32bits(0.70710677))
-	v14 := math.Float32frombits(math.Float32bits(v9) | math.Float32bits(8.388608e+06))
-	v17 := float32(8.388735e+06)
-	if v2 {
-		v17 = 8.388758e+06
-	}
-	v18 := float32(v14 - v17)
-	v19 := float32(v13 - 1)
-	v22 := FMA32(-0.07632119, v19, 0.12756427)
-	v24 := FMA32(v22, v19, -0.13158485)
-	v26 := FMA32(v24, v19, 0.14202398)
-	v28 := FMA32(v26, v19, -0.16623631)
-	v30 := FMA32(v28, v19, 0.2000121)
-	v32 := FMA32(v30, v19, -0.2500081)
-	v34 := FMA32(v32, v19, 0.3333333)
-	v35 := float32(v19 * v19)
-	v36 := float32(v35 * v19)
-	v39 := float32(v35 * -0.5)
-	v40 := FMA32(v18, -1.9046542e-09, v39)
-	v41 := FMA32(v36, v34, v40)
-	v43 := FMA32(v18, 0.6931472, v19)
-	v44 := FMA32(-v18, 0.6931472, v43)
-	v45 := float32(v19 - v44)
-	v46 := float32(v45 + v41)
-	v47 := float32(v43 + v46)
-	v49 := v0 < math.Float32frombits(0x7f800000)
-	v50 := v0
-	if v49 {
-		v50 = v47
-	}
-	v52 := v0 < 0
-	v54 := v50
-	if v52 {
-		v54 = math.Float32frombits(0x7fc00000)
-	}
-	v55 := v0 == 0
-	v57 := v54
-	if v55 {
-		v57 = math.Float32frombits(0xff800000)
-	}
-	return v57
+	return v76
 }
 
 // tanhF32 is tanh64 in float32.
@@ -135,31 +149,22 @@ func tanhF32(v0 float32) float32 {
 	v8 := float32(v7 - 1.2582912e+07)
 	v11 := FMA32(-v8, 0.3465736, v4)
 	v12 := FMA32(-v8, -9.523271e-10, v11)
-	v15 := scale32(1, v8)
-	v18 := FMA32(0.088889346, v12, 0.26781225)
-	v20 := FMA32(v18, v12, 0.6666742)
-	v22 := FMA32(v20, v12, 1.3333205)
-	v24 := FMA32(v22, v12, 1.9999999)
-	v25 := FMA32(v24, v12, 2)
-	v26 := float32(v12 * v25)
-	v27 := float32(1 - v15)
-	v28 := FMA32(-v15, v26, v27)
-	v29 := float32(2 - v28)
-	v30 := float32(2 - v29)
-	v31 := float32(v30 - v28)
-	v33 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v29))
-	v34 := FMA32(-v29, v33, 1)
-	v35 := FMA32(v34, v34, v34)
-	v36 := FMA32(v33, v35, v33)
-	v37 := FMA32(-v29, v36, 1)
-	v38 := FMA32(v36, v37, v36)
-	v39 := float32(v28 * v38)
-	v40 := FMA32(-v39, v29, v28)
-	v41 := FMA32(-v39, v31, v40)
-	v42 := FMA32(v41, v38, v39)
-	v43 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
-	v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-	return v44
+	v15 := math.Float32frombits(math.Float32bits(v7) << 23)
+	v16 := math.Float32frombits(math.Float32bits(v15) + math.Float32bits(2))
+	v17 := float32(v12 * v12)
+	v20 := FMA32(0.044444673, v12, 0.13390613)
+	v22 := FMA32(v20, v12, 0.3333371)
+	v24 := FMA32(v22, v12, 0.66666025)
+	v26 := FMA32(v24, v12, 0.99999994)
+	v27 := FMA32(v17, v26, v12)
+	v29 := FMA32(-v16, 0.5, 1)
+	v30 := FMA32(-v16, v27, v29)
+	v31 := FMA32(v16, 0.5, 1)
+	v32 := FMA32(v16, v27, v31)
+	v33 := float32(v30 / v32)
+	v34 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
+	v35 := math.Float32frombits(math.Float32bits(v33) | math.Float32bits(v34))
+	return v35
 }
 
 // sigmoidF32 is sigmoid64 in float32.
