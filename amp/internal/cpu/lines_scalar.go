@@ -721,57 +721,47 @@ func lineGeluTanhGradGo(lo, n int, io *Line) {
 		if -104.5 > v26 {
 			v27 = -104.5
 		}
-		v28 := float32(math.Float32frombits(0x80000000) - v22)
-		v29 := v28
+		v30 := FMA32(v27, 1.442695, 1.2582912e+07)
+		v31 := float32(v30 - 1.2582912e+07)
+		v34 := FMA32(-v31, 0.6931472, v27)
+		v35 := FMA32(-v31, -1.9046542e-09, v34)
+		v36 := float32(math.Float32frombits(0x80000000) - v22)
+		v37 := v36
 		if v24 {
-			v29 = v22
+			v37 = v22
 		}
-		v32 := FMA32(v27, 1.442695, 1.2582912e+07)
-		v33 := float32(v32 - 1.2582912e+07)
-		v36 := FMA32(-v33, 0.6931472, v27)
-		v37 := FMA32(-v33, -1.9046542e-09, v36)
-		v38 := float32(v37 + v29)
-		v41 := FMA32(0.001381493, v38, 0.008368768)
-		v43 := FMA32(v41, v38, 0.04166839)
-		v45 := FMA32(v43, v38, 0.1666652)
-		v47 := FMA32(v45, v38, 0.49999994)
-		v49 := FMA32(v47, v38, 1)
-		v50 := FMA32(v49, v38, 1)
-		v51 := scale32(v50, v33)
-		v52 := float32(1 + v51)
-		v53 := float32(1 - v52)
-		v54 := float32(v53 + v51)
-		v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
-		v57 := FMA32(-v52, v56, 1)
-		v58 := FMA32(v57, v57, v57)
-		v59 := FMA32(v56, v58, v56)
-		v60 := FMA32(-v52, v59, 1)
-		v61 := FMA32(v59, v60, v59)
-		v62 := float32(1)
+		v38 := float32(v35 + v37)
+		v41 := FMA32(7.489089e-23, v38, 4.536718e-22)
+		v43 := FMA32(v41, v38, 2.2588479e-21)
+		v45 := FMA32(v43, v38, 9.034938e-21)
+		v47 := FMA32(v45, v38, 2.7105051e-20)
+		v49 := FMA32(v47, v38, 5.421011e-20)
+		v50 := FMA32(v49, v38, 5.421011e-20)
+		v51 := math.Float32frombits(math.Float32bits(v30) << 23)
+		v53 := math.Float32frombits(math.Float32bits(v51) + math.Float32bits(1.8446744e+19))
+		v54 := float32(v50 * v53)
+		v56 := float32(1 + v54)
+		v57 := float32(1 / v56)
+		v58 := float32(1 - v57)
+		v59 := FMA32(-v57, v54, v58)
+		v60 := FMA32(v59, v57, v57)
+		v61 := float32(v54 * v60)
+		v62 := v60
 		if v24 {
-			v62 = v51
+			v62 = v61
 		}
-		v63 := float32(v62 * v61)
-		v64 := FMA32(-v63, v52, v62)
-		v65 := FMA32(-v63, v54, v64)
-		v66 := FMA32(v65, v61, v63)
-		v67 := float32(v4 * v4)
-		v70 := FMA32(v67, 0.21406445, 1.5957692)
-		v71 := v19 < 0
-		v72 := v51
-		if v71 {
-			v72 = 1
+		v63 := v61
+		if v24 {
+			v63 = v60
 		}
-		v73 := float32(v72 * v61)
-		v74 := FMA32(-v73, v52, v72)
-		v75 := FMA32(-v73, v54, v74)
-		v76 := FMA32(v75, v61, v73)
-		v77 := float32(v66 * v76)
-		v78 := float32(v77 * v4)
-		v79 := FMA32(v78, v70, v66)
-		v80 := x1[i]
-		v81 := float32(v79 * v80)
-		x2[i] = v81
+		v64 := float32(v4 * v4)
+		v67 := FMA32(v64, 0.21406445, 1.5957692)
+		v68 := float32(v62 * v63)
+		v69 := float32(v68 * v4)
+		v70 := FMA32(v69, v67, v62)
+		v71 := x1[i]
+		v72 := float32(v70 * v71)
+		x2[i] = v72
 	}
 }
 
@@ -800,44 +790,34 @@ func lineSiluGradGo(lo, n int, io *Line) {
 		v14 := float32(v13 - 1.2582912e+07)
 		v17 := FMA32(-v14, 0.6931472, v10)
 		v18 := FMA32(-v14, -1.9046542e-09, v17)
-		v21 := FMA32(0.001381493, v18, 0.008368768)
-		v23 := FMA32(v21, v18, 0.04166839)
-		v25 := FMA32(v23, v18, 0.1666652)
-		v27 := FMA32(v25, v18, 0.49999994)
-		v29 := FMA32(v27, v18, 1)
-		v30 := FMA32(v29, v18, 1)
-		v31 := scale32(v30, v14)
-		v32 := float32(1 + v31)
-		v33 := float32(1 - v32)
-		v34 := float32(v33 + v31)
-		v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
-		v37 := FMA32(-v32, v36, 1)
-		v38 := FMA32(v37, v37, v37)
-		v39 := FMA32(v36, v38, v36)
-		v40 := FMA32(-v32, v39, 1)
-		v41 := FMA32(v39, v40, v39)
-		v42 := float32(1)
+		v21 := FMA32(7.489089e-23, v18, 4.536718e-22)
+		v23 := FMA32(v21, v18, 2.2588479e-21)
+		v25 := FMA32(v23, v18, 9.034938e-21)
+		v27 := FMA32(v25, v18, 2.7105051e-20)
+		v29 := FMA32(v27, v18, 5.421011e-20)
+		v30 := FMA32(v29, v18, 5.421011e-20)
+		v31 := math.Float32frombits(math.Float32bits(v13) << 23)
+		v33 := math.Float32frombits(math.Float32bits(v31) + math.Float32bits(1.8446744e+19))
+		v34 := float32(v30 * v33)
+		v36 := float32(1 + v34)
+		v37 := float32(1 / v36)
+		v38 := float32(1 - v37)
+		v39 := FMA32(-v37, v34, v38)
+		v40 := FMA32(v39, v37, v37)
+		v41 := float32(v34 * v40)
+		v42 := v40
 		if v6 {
-			v42 = v31
+			v42 = v41
 		}
-		v43 := float32(v42 * v41)
-		v44 := FMA32(-v43, v32, v42)
-		v45 := FMA32(-v43, v34, v44)
-		v46 := FMA32(v45, v41, v43)
-		v47 := v4 < 0
-		v48 := v31
-		if v47 {
-			v48 = 1
+		v43 := v41
+		if v6 {
+			v43 = v40
 		}
-		v49 := float32(v48 * v41)
-		v50 := FMA32(-v49, v32, v48)
-		v51 := FMA32(-v49, v34, v50)
-		v52 := FMA32(v51, v41, v49)
-		v53 := FMA32(v4, v52, 1)
-		v54 := float32(v46 * v53)
-		v55 := x1[i]
-		v56 := float32(v54 * v55)
-		x2[i] = v56
+		v44 := FMA32(v4, v43, 1)
+		v45 := float32(v42 * v44)
+		v46 := x1[i]
+		v47 := float32(v45 * v46)
+		x2[i] = v47
 	}
 }
 
@@ -1649,36 +1629,31 @@ func lineSoftplusGradGo(lo, n int, io *Line) {
 		v16 := float32(v15 - 1.2582912e+07)
 		v19 := FMA32(-v16, 0.6931472, v12)
 		v20 := FMA32(-v16, -1.9046542e-09, v19)
-		v23 := FMA32(0.001381493, v20, 0.008368768)
-		v25 := FMA32(v23, v20, 0.04166839)
-		v27 := FMA32(v25, v20, 0.1666652)
-		v29 := FMA32(v27, v20, 0.49999994)
-		v30 := FMA32(v29, v20, 1)
-		v31 := FMA32(v30, v20, 1)
-		v32 := scale32(v31, v16)
-		v33 := float32(1 + v32)
-		v34 := float32(1 - v33)
-		v35 := float32(v34 + v32)
-		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
-		v38 := FMA32(-v33, v37, 1)
-		v39 := FMA32(v38, v38, v38)
-		v40 := FMA32(v37, v39, v37)
-		v41 := FMA32(-v33, v40, 1)
-		v42 := FMA32(v40, v41, v40)
-		v43 := float32(1)
+		v23 := FMA32(7.489089e-23, v20, 4.536718e-22)
+		v25 := FMA32(v23, v20, 2.2588479e-21)
+		v27 := FMA32(v25, v20, 9.034938e-21)
+		v29 := FMA32(v27, v20, 2.7105051e-20)
+		v31 := FMA32(v29, v20, 5.421011e-20)
+		v32 := FMA32(v31, v20, 5.421011e-20)
+		v33 := math.Float32frombits(math.Float32bits(v15) << 23)
+		v35 := math.Float32frombits(math.Float32bits(v33) + math.Float32bits(1.8446744e+19))
+		v36 := float32(v32 * v35)
+		v37 := float32(1)
 		if v8 {
-			v43 = v32
+			v37 = v36
 		}
-		v44 := float32(v43 * v42)
-		v45 := FMA32(-v44, v33, v43)
-		v46 := FMA32(-v44, v35, v45)
-		v47 := FMA32(v46, v42, v44)
-		v48 := v47
+		v38 := float32(1 + v36)
+		v39 := float32(1 / v38)
+		v40 := float32(v37 * v39)
+		v41 := float32(v37 - v40)
+		v42 := FMA32(-v40, v36, v41)
+		v43 := FMA32(v42, v39, v40)
+		v44 := v43
 		if v5 {
-			v48 = 1
+			v44 = 1
 		}
-		v49 := float32(v3 * v48)
-		x2[i] = v49
+		v45 := float32(v3 * v44)
+		x2[i] = v45
 	}
 }
 
@@ -1759,32 +1734,27 @@ func lineLogSigmoidGradGo(lo, n int, io *Line) {
 		v12 := float32(v11 - 1.2582912e+07)
 		v15 := FMA32(-v12, 0.6931472, v8)
 		v16 := FMA32(-v12, -1.9046542e-09, v15)
-		v19 := FMA32(0.001381493, v16, 0.008368768)
-		v21 := FMA32(v19, v16, 0.04166839)
-		v23 := FMA32(v21, v16, 0.1666652)
-		v25 := FMA32(v23, v16, 0.49999994)
-		v27 := FMA32(v25, v16, 1)
-		v28 := FMA32(v27, v16, 1)
-		v29 := scale32(v28, v12)
-		v30 := float32(1 + v29)
-		v31 := float32(1 - v30)
-		v32 := float32(v31 + v29)
-		v34 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v30))
-		v35 := FMA32(-v30, v34, 1)
-		v36 := FMA32(v35, v35, v35)
-		v37 := FMA32(v34, v36, v34)
-		v38 := FMA32(-v30, v37, 1)
-		v39 := FMA32(v37, v38, v37)
-		v40 := float32(1)
+		v19 := FMA32(7.489089e-23, v16, 4.536718e-22)
+		v21 := FMA32(v19, v16, 2.2588479e-21)
+		v23 := FMA32(v21, v16, 9.034938e-21)
+		v25 := FMA32(v23, v16, 2.7105051e-20)
+		v27 := FMA32(v25, v16, 5.421011e-20)
+		v28 := FMA32(v27, v16, 5.421011e-20)
+		v29 := math.Float32frombits(math.Float32bits(v11) << 23)
+		v31 := math.Float32frombits(math.Float32bits(v29) + math.Float32bits(1.8446744e+19))
+		v32 := float32(v28 * v31)
+		v34 := float32(1)
 		if v5 {
-			v40 = v29
+			v34 = v32
 		}
-		v41 := float32(v40 * v39)
-		v42 := FMA32(-v41, v30, v40)
-		v43 := FMA32(-v41, v32, v42)
-		v44 := FMA32(v43, v39, v41)
-		v45 := float32(v0 * v44)
-		x2[i] = v45
+		v35 := float32(1 + v32)
+		v36 := float32(1 / v35)
+		v37 := float32(v34 * v36)
+		v38 := float32(v34 - v37)
+		v39 := FMA32(-v37, v32, v38)
+		v40 := FMA32(v39, v36, v37)
+		v41 := float32(v0 * v40)
+		x2[i] = v41
 	}
 }
 
@@ -2137,31 +2107,26 @@ func lineGateGo(lo, n int, io *Line) {
 		v12 := float32(v11 - 1.2582912e+07)
 		v15 := FMA32(-v12, 0.6931472, v8)
 		v16 := FMA32(-v12, -1.9046542e-09, v15)
-		v19 := FMA32(0.001381493, v16, 0.008368768)
-		v21 := FMA32(v19, v16, 0.04166839)
-		v23 := FMA32(v21, v16, 0.1666652)
-		v25 := FMA32(v23, v16, 0.49999994)
-		v27 := FMA32(v25, v16, 1)
-		v28 := FMA32(v27, v16, 1)
-		v29 := scale32(v28, v12)
-		v30 := float32(1 + v29)
-		v31 := float32(1 - v30)
-		v32 := float32(v31 + v29)
-		v34 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v30))
-		v35 := FMA32(-v30, v34, 1)
-		v36 := FMA32(v35, v35, v35)
-		v37 := FMA32(v34, v36, v34)
-		v38 := FMA32(-v30, v37, 1)
-		v39 := FMA32(v37, v38, v37)
-		v40 := float32(1)
+		v19 := FMA32(7.489089e-23, v16, 4.536718e-22)
+		v21 := FMA32(v19, v16, 2.2588479e-21)
+		v23 := FMA32(v21, v16, 9.034938e-21)
+		v25 := FMA32(v23, v16, 2.7105051e-20)
+		v27 := FMA32(v25, v16, 5.421011e-20)
+		v28 := FMA32(v27, v16, 5.421011e-20)
+		v29 := math.Float32frombits(math.Float32bits(v11) << 23)
+		v31 := math.Float32frombits(math.Float32bits(v29) + math.Float32bits(1.8446744e+19))
+		v32 := float32(v28 * v31)
+		v34 := float32(1)
 		if v4 {
-			v40 = v29
+			v34 = v32
 		}
-		v41 := float32(v40 * v39)
-		v42 := FMA32(-v41, v30, v40)
-		v43 := FMA32(-v41, v32, v42)
-		v44 := FMA32(v43, v39, v41)
-		x0[i] = v44
+		v35 := float32(1 + v32)
+		v36 := float32(1 / v35)
+		v37 := float32(v34 * v36)
+		v38 := float32(v34 - v37)
+		v39 := FMA32(-v37, v32, v38)
+		v40 := FMA32(v39, v36, v37)
+		x0[i] = v40
 	}
 }
 

@@ -179,31 +179,26 @@ func sigmoidF32(v0 float32) float32 {
 	v10 := float32(v9 - 1.2582912e+07)
 	v13 := FMA32(-v10, 0.6931472, v6)
 	v14 := FMA32(-v10, -1.9046542e-09, v13)
-	v17 := FMA32(0.001381493, v14, 0.008368768)
-	v19 := FMA32(v17, v14, 0.04166839)
-	v21 := FMA32(v19, v14, 0.1666652)
-	v23 := FMA32(v21, v14, 0.49999994)
-	v25 := FMA32(v23, v14, 1)
-	v26 := FMA32(v25, v14, 1)
-	v27 := scale32(v26, v10)
-	v28 := float32(1 + v27)
-	v29 := float32(1 - v28)
-	v30 := float32(v29 + v27)
-	v32 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v28))
-	v33 := FMA32(-v28, v32, 1)
-	v34 := FMA32(v33, v33, v33)
-	v35 := FMA32(v32, v34, v32)
-	v36 := FMA32(-v28, v35, 1)
-	v37 := FMA32(v35, v36, v35)
-	v38 := float32(1)
+	v17 := FMA32(7.489089e-23, v14, 4.536718e-22)
+	v19 := FMA32(v17, v14, 2.2588479e-21)
+	v21 := FMA32(v19, v14, 9.034938e-21)
+	v23 := FMA32(v21, v14, 2.7105051e-20)
+	v25 := FMA32(v23, v14, 5.421011e-20)
+	v26 := FMA32(v25, v14, 5.421011e-20)
+	v27 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v29 := math.Float32frombits(math.Float32bits(v27) + math.Float32bits(1.8446744e+19))
+	v30 := float32(v26 * v29)
+	v32 := float32(1)
 	if v2 {
-		v38 = v27
+		v32 = v30
 	}
-	v39 := float32(v38 * v37)
-	v40 := FMA32(-v39, v28, v38)
-	v41 := FMA32(-v39, v30, v40)
-	v42 := FMA32(v41, v37, v39)
-	return v42
+	v33 := float32(1 + v30)
+	v34 := float32(1 / v33)
+	v35 := float32(v32 * v34)
+	v36 := float32(v32 - v35)
+	v37 := FMA32(-v35, v30, v36)
+	v38 := FMA32(v37, v34, v35)
+	return v38
 }
 
 // siluF32 is silu64 in float32.
@@ -218,32 +213,27 @@ func siluF32(v0 float32) float32 {
 	v10 := float32(v9 - 1.2582912e+07)
 	v13 := FMA32(-v10, 0.6931472, v6)
 	v14 := FMA32(-v10, -1.9046542e-09, v13)
-	v17 := FMA32(0.001381493, v14, 0.008368768)
-	v19 := FMA32(v17, v14, 0.04166839)
-	v21 := FMA32(v19, v14, 0.1666652)
-	v23 := FMA32(v21, v14, 0.49999994)
-	v25 := FMA32(v23, v14, 1)
-	v26 := FMA32(v25, v14, 1)
-	v27 := scale32(v26, v10)
-	v28 := float32(1 + v27)
-	v29 := float32(1 - v28)
-	v30 := float32(v29 + v27)
-	v32 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v28))
-	v33 := FMA32(-v28, v32, 1)
-	v34 := FMA32(v33, v33, v33)
-	v35 := FMA32(v32, v34, v32)
-	v36 := FMA32(-v28, v35, 1)
-	v37 := FMA32(v35, v36, v35)
-	v38 := float32(1)
+	v17 := FMA32(7.489089e-23, v14, 4.536718e-22)
+	v19 := FMA32(v17, v14, 2.2588479e-21)
+	v21 := FMA32(v19, v14, 9.034938e-21)
+	v23 := FMA32(v21, v14, 2.7105051e-20)
+	v25 := FMA32(v23, v14, 5.421011e-20)
+	v26 := FMA32(v25, v14, 5.421011e-20)
+	v27 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v29 := math.Float32frombits(math.Float32bits(v27) + math.Float32bits(1.8446744e+19))
+	v30 := float32(v26 * v29)
+	v32 := float32(1)
 	if v2 {
-		v38 = v27
+		v32 = v30
 	}
-	v39 := float32(v38 * v37)
-	v40 := FMA32(-v39, v28, v38)
-	v41 := FMA32(-v39, v30, v40)
-	v42 := FMA32(v41, v37, v39)
-	v43 := float32(v0 * v42)
-	return v43
+	v33 := float32(1 + v30)
+	v34 := float32(1 / v33)
+	v35 := float32(v32 * v34)
+	v36 := float32(v32 - v35)
+	v37 := FMA32(-v35, v30, v36)
+	v38 := FMA32(v37, v34, v35)
+	v39 := float32(v0 * v38)
+	return v39
 }
 
 // geluF32 is gelu64 in float32.
@@ -390,42 +380,37 @@ func geluTanhF32(v0 float32) float32 {
 	if -104.5 > v26 {
 		v27 = -104.5
 	}
-	v28 := float32(math.Float32frombits(0x80000000) - v22)
-	v29 := v28
+	v30 := FMA32(v27, 1.442695, 1.2582912e+07)
+	v31 := float32(v30 - 1.2582912e+07)
+	v34 := FMA32(-v31, 0.6931472, v27)
+	v35 := FMA32(-v31, -1.9046542e-09, v34)
+	v36 := float32(math.Float32frombits(0x80000000) - v22)
+	v37 := v36
 	if v24 {
-		v29 = v22
+		v37 = v22
 	}
-	v32 := FMA32(v27, 1.442695, 1.2582912e+07)
-	v33 := float32(v32 - 1.2582912e+07)
-	v36 := FMA32(-v33, 0.6931472, v27)
-	v37 := FMA32(-v33, -1.9046542e-09, v36)
-	v38 := float32(v37 + v29)
-	v41 := FMA32(0.001381493, v38, 0.008368768)
-	v43 := FMA32(v41, v38, 0.04166839)
-	v45 := FMA32(v43, v38, 0.1666652)
-	v47 := FMA32(v45, v38, 0.49999994)
-	v49 := FMA32(v47, v38, 1)
-	v50 := FMA32(v49, v38, 1)
-	v51 := scale32(v50, v33)
-	v52 := float32(1 + v51)
-	v53 := float32(1 - v52)
-	v54 := float32(v53 + v51)
-	v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
-	v57 := FMA32(-v52, v56, 1)
-	v58 := FMA32(v57, v57, v57)
-	v59 := FMA32(v56, v58, v56)
-	v60 := FMA32(-v52, v59, 1)
-	v61 := FMA32(v59, v60, v59)
-	v62 := float32(1)
+	v38 := float32(v35 + v37)
+	v41 := FMA32(7.489089e-23, v38, 4.536718e-22)
+	v43 := FMA32(v41, v38, 2.2588479e-21)
+	v45 := FMA32(v43, v38, 9.034938e-21)
+	v47 := FMA32(v45, v38, 2.7105051e-20)
+	v49 := FMA32(v47, v38, 5.421011e-20)
+	v50 := FMA32(v49, v38, 5.421011e-20)
+	v51 := math.Float32frombits(math.Float32bits(v30) << 23)
+	v53 := math.Float32frombits(math.Float32bits(v51) + math.Float32bits(1.8446744e+19))
+	v54 := float32(v50 * v53)
+	v56 := float32(1)
 	if v24 {
-		v62 = v51
+		v56 = v54
 	}
-	v63 := float32(v62 * v61)
-	v64 := FMA32(-v63, v52, v62)
-	v65 := FMA32(-v63, v54, v64)
-	v66 := FMA32(v65, v61, v63)
-	v67 := float32(v0 * v66)
-	return v67
+	v57 := float32(1 + v54)
+	v58 := float32(1 / v57)
+	v59 := float32(v56 * v58)
+	v60 := float32(v56 - v59)
+	v61 := FMA32(-v59, v54, v60)
+	v62 := FMA32(v61, v58, v59)
+	v63 := float32(v0 * v62)
+	return v63
 }
 
 // geluTanhSlopeF32 is geluTanhSlope64 in float32.
@@ -457,55 +442,45 @@ func geluTanhSlopeF32(v0 float32) float32 {
 	if -104.5 > v26 {
 		v27 = -104.5
 	}
-	v28 := float32(math.Float32frombits(0x80000000) - v22)
-	v29 := v28
+	v30 := FMA32(v27, 1.442695, 1.2582912e+07)
+	v31 := float32(v30 - 1.2582912e+07)
+	v34 := FMA32(-v31, 0.6931472, v27)
+	v35 := FMA32(-v31, -1.9046542e-09, v34)
+	v36 := float32(math.Float32frombits(0x80000000) - v22)
+	v37 := v36
 	if v24 {
-		v29 = v22
+		v37 = v22
 	}
-	v32 := FMA32(v27, 1.442695, 1.2582912e+07)
-	v33 := float32(v32 - 1.2582912e+07)
-	v36 := FMA32(-v33, 0.6931472, v27)
-	v37 := FMA32(-v33, -1.9046542e-09, v36)
-	v38 := float32(v37 + v29)
-	v41 := FMA32(0.001381493, v38, 0.008368768)
-	v43 := FMA32(v41, v38, 0.04166839)
-	v45 := FMA32(v43, v38, 0.1666652)
-	v47 := FMA32(v45, v38, 0.49999994)
-	v49 := FMA32(v47, v38, 1)
-	v50 := FMA32(v49, v38, 1)
-	v51 := scale32(v50, v33)
-	v52 := float32(1 + v51)
-	v53 := float32(1 - v52)
-	v54 := float32(v53 + v51)
-	v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
-	v57 := FMA32(-v52, v56, 1)
-	v58 := FMA32(v57, v57, v57)
-	v59 := FMA32(v56, v58, v56)
-	v60 := FMA32(-v52, v59, 1)
-	v61 := FMA32(v59, v60, v59)
-	v62 := float32(1)
+	v38 := float32(v35 + v37)
+	v41 := FMA32(7.489089e-23, v38, 4.536718e-22)
+	v43 := FMA32(v41, v38, 2.2588479e-21)
+	v45 := FMA32(v43, v38, 9.034938e-21)
+	v47 := FMA32(v45, v38, 2.7105051e-20)
+	v49 := FMA32(v47, v38, 5.421011e-20)
+	v50 := FMA32(v49, v38, 5.421011e-20)
+	v51 := math.Float32frombits(math.Float32bits(v30) << 23)
+	v53 := math.Float32frombits(math.Float32bits(v51) + math.Float32bits(1.8446744e+19))
+	v54 := float32(v50 * v53)
+	v56 := float32(1 + v54)
+	v57 := float32(1 / v56)
+	v58 := float32(1 - v57)
+	v59 := FMA32(-v57, v54, v58)
+	v60 := FMA32(v59, v57, v57)
+	v61 := float32(v54 * v60)
+	v62 := v60
 	if v24 {
-		v62 = v51
+		v62 = v61
 	}
-	v63 := float32(v62 * v61)
-	v64 := FMA32(-v63, v52, v62)
-	v65 := FMA32(-v63, v54, v64)
-	v66 := FMA32(v65, v61, v63)
-	v67 := float32(v4 * v4)
-	v70 := FMA32(v67, 0.21406445, 1.5957692)
-	v71 := v19 < 0
-	v72 := v51
-	if v71 {
-		v72 = 1
+	v63 := v61
+	if v24 {
+		v63 = v60
 	}
-	v73 := float32(v72 * v61)
-	v74 := FMA32(-v73, v52, v72)
-	v75 := FMA32(-v73, v54, v74)
-	v76 := FMA32(v75, v61, v73)
-	v77 := float32(v66 * v76)
-	v78 := float32(v77 * v4)
-	v79 := FMA32(v78, v70, v66)
-	return v79
+	v64 := float32(v4 * v4)
+	v67 := FMA32(v64, 0.21406445, 1.5957692)
+	v68 := float32(v62 * v63)
+	v69 := float32(v68 * v4)
+	v70 := FMA32(v69, v67, v62)
+	return v70
 }
 
 // siluSlopeF32 is siluSlope64 in float32.
@@ -528,42 +503,32 @@ func siluSlopeF32(v0 float32) float32 {
 	v14 := float32(v13 - 1.2582912e+07)
 	v17 := FMA32(-v14, 0.6931472, v10)
 	v18 := FMA32(-v14, -1.9046542e-09, v17)
-	v21 := FMA32(0.001381493, v18, 0.008368768)
-	v23 := FMA32(v21, v18, 0.04166839)
-	v25 := FMA32(v23, v18, 0.1666652)
-	v27 := FMA32(v25, v18, 0.49999994)
-	v29 := FMA32(v27, v18, 1)
-	v30 := FMA32(v29, v18, 1)
-	v31 := scale32(v30, v14)
-	v32 := float32(1 + v31)
-	v33 := float32(1 - v32)
-	v34 := float32(v33 + v31)
-	v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
-	v37 := FMA32(-v32, v36, 1)
-	v38 := FMA32(v37, v37, v37)
-	v39 := FMA32(v36, v38, v36)
-	v40 := FMA32(-v32, v39, 1)
-	v41 := FMA32(v39, v40, v39)
-	v42 := float32(1)
+	v21 := FMA32(7.489089e-23, v18, 4.536718e-22)
+	v23 := FMA32(v21, v18, 2.2588479e-21)
+	v25 := FMA32(v23, v18, 9.034938e-21)
+	v27 := FMA32(v25, v18, 2.7105051e-20)
+	v29 := FMA32(v27, v18, 5.421011e-20)
+	v30 := FMA32(v29, v18, 5.421011e-20)
+	v31 := math.Float32frombits(math.Float32bits(v13) << 23)
+	v33 := math.Float32frombits(math.Float32bits(v31) + math.Float32bits(1.8446744e+19))
+	v34 := float32(v30 * v33)
+	v36 := float32(1 + v34)
+	v37 := float32(1 / v36)
+	v38 := float32(1 - v37)
+	v39 := FMA32(-v37, v34, v38)
+	v40 := FMA32(v39, v37, v37)
+	v41 := float32(v34 * v40)
+	v42 := v40
 	if v6 {
-		v42 = v31
+		v42 = v41
 	}
-	v43 := float32(v42 * v41)
-	v44 := FMA32(-v43, v32, v42)
-	v45 := FMA32(-v43, v34, v44)
-	v46 := FMA32(v45, v41, v43)
-	v47 := v4 < 0
-	v48 := v31
-	if v47 {
-		v48 = 1
+	v43 := v41
+	if v6 {
+		v43 = v40
 	}
-	v49 := float32(v48 * v41)
-	v50 := FMA32(-v49, v32, v48)
-	v51 := FMA32(-v49, v34, v50)
-	v52 := FMA32(v51, v41, v49)
-	v53 := FMA32(v4, v52, 1)
-	v54 := float32(v46 * v53)
-	return v54
+	v44 := FMA32(v4, v43, 1)
+	v45 := float32(v42 * v44)
+	return v45
 }
 
 // sinF32 is sin64 in float32.

@@ -27,9 +27,9 @@ func (p *prog) reduceF(x, low val) (k, r val) {
 }
 
 // powerF returns e^r for the r of reduceF: 1 + r + r²·q(r), 2^-28.
-func (p *prog) powerF(r val) val {
-	return p.poly(r, 1, 1, 0.4999999403953552, 0.1666651964187622, 0.04166838899254799, 0.00836876779794693, 0.0013814930571243167)
-}
+func (p *prog) powerF(r val) val { return p.poly(r, powerSeries...) }
+
+var powerSeries = []float64{1, 1, 0.4999999403953552, 0.1666651964187622, 0.04166838899254799, 0.00836876779794693, 0.0013814930571243167}
 
 // expF is within 1 ulp. It overflows and vanishes where float32 does.
 func (p *prog) expF(x val) val {
@@ -51,20 +51,6 @@ func (p *prog) inverseF(d val) val {
 	e := p.fnma(d, y, one)
 	y = p.fma(y, p.fma(e, e, e), y)
 	return p.fma(y, p.fnma(d, y, one), y)
-}
-
-// A partsF is a sum of a whole number and a smaller one, and what rounding took from it, by which quotients are corrected.
-type partsF struct{ sum, lost, inverse val }
-
-func (p *prog) partsOf(whole, part val) partsF {
-	sum := p.add(whole, part)
-	return partsF{sum, p.add(p.sub(whole, sum), part), p.inverseF(sum)}
-}
-
-// over returns n/d within 1 ulp.
-func (p *prog) over(n val, d partsF) val {
-	q := p.mul(n, d.inverse)
-	return p.fma(p.fnma(q, d.lost, p.fnma(q, d.sum, n)), d.inverse, q)
 }
 
 // expm1SeriesF returns (e^r - 1)/r for the r of reduceF.
@@ -90,26 +76,49 @@ func (p *prog) tanhF(x val) val {
 	return p.or(p.div(less, more), p.sign(x))
 }
 
-// gateF returns σ(v + low), which is z/(1+z) for negative and 1/(1+z) for positive v, z = e^-|v|, and on demand 1 less that; low may be
-// none, -1.
-func (p *prog) gateF(v, low val) (y val, rest func() val) {
-	negative := p.less(v, p.c(0))
+// decayOf returns, for v + low, whether v is negative and e^-|v + low|; low may be none, -1.
+func (p *prog) decayOf(v, low val) (negative, z val) {
+	negative = p.less(v, p.c(0))
 	a := p.max(p.c(-104.5), p.or(v, p.bits(1<<31))) // -|v|
+	t := p.fma(a, p.c(math.Log2E), p.c(magicF))
+	k := p.sub(t, p.c(magicF))
+	r := p.fnma(k, p.c(ln2Rest), p.fnma(k, p.c(ln2Top), a))
 	if low >= 0 {
-		low = p.choose(negative, low, p.neg(low))
+		r = p.add(r, p.choose(negative, low, p.neg(low)))
 	}
-	k, r := p.reduceF(a, low)
-	z, one := p.scale(p.powerF(r), k), p.c(1)
-	d := p.partsOf(one, z)
-	y = p.over(p.choose(negative, z, one), d)
-	return y, func() val { return p.over(p.choose(p.less(v, p.c(0)), one, z), d) }
+	const up = 64 // the power of 2 times 2^64 is normal
+	small := slices.Clone(powerSeries)
+	for i := range small {
+		small[i] = math.Ldexp(small[i], -up)
+	}
+	return negative, p.mul(p.poly(r, small...), p.plus(p.shl(t, 23), p.c(1<<up)))
+}
+
+// ofOnePlus returns n/(1+z) within 1 ulp, for n 1 or z: what n/(1+z) rounded leaves of n is n - y - y·z, of which n - y is exact.
+func (p *prog) ofOnePlus(n, z, inverse val) val {
+	y := p.mul(n, inverse)
+	return p.fma(p.fnma(y, z, p.sub(n, y)), inverse, y)
+}
+
+// gateF returns σ(v + low), which is z/(1+z) for negative and 1/(1+z) for positive v, z = e^-|v|; low may be none, -1.
+func (p *prog) gateF(v, low val) val {
+	negative, z := p.decayOf(v, low)
+	one := p.c(1)
+	return p.ofOnePlus(p.choose(negative, z, one), z, p.div(one, p.add(one, z)))
+}
+
+// gatesF returns σ(v + low), and 1 less that.
+func (p *prog) gatesF(v, low val) (y, rest val) {
+	negative, z := p.decayOf(v, low)
+	one := p.c(1)
+	most := p.div(one, p.add(one, z))
+	most = p.fma(p.fnma(most, z, p.sub(one, most)), most, most)
+	least := p.mul(z, most)
+	return p.choose(negative, least, most), p.choose(negative, most, least)
 }
 
 // sigmoidF is within 2 ulp.
-func (p *prog) sigmoidF(x val) val {
-	y, _ := p.gateF(x, -1)
-	return y
-}
+func (p *prog) sigmoidF(x val) val { return p.gateF(x, -1) }
 
 // siluF is within 3 ulp, or 2^-142 of subnormal results.
 func (p *prog) siluF(x val) val { return p.mul(x, p.sigmoidF(x)) }
@@ -130,8 +139,7 @@ func (p *prog) geluInner(x val) (v, low val) {
 // geluTanhF is within 4 ulp, or 2^-145 of subnormal results.
 func (p *prog) geluTanhF(x val) val {
 	v, low := p.geluInner(p.within(x, -12, 12))
-	y, _ := p.gateF(v, low)
-	return p.mul(x, y)
+	return p.mul(x, p.gateF(v, low))
 }
 
 // millsF returns, for a = |x| held to 14.5 and x then, k and y with e^(-x²/2) = 2^k·y, and t with Φ(-a) = 2^k·y·t: Mills' ratio is a polynomial in
@@ -180,16 +188,16 @@ func (p *prog) nearest(a val, step float64) (index, d val) {
 func (p *prog) geluTanhSlopeF(x val) val {
 	x = p.within(x, -12, 12)
 	v, low := p.geluInner(x)
-	y, rest := p.gateF(v, low)
+	y, rest := p.gatesF(v, low)
 	rate := p.fma(p.mul(x, x), p.c(3*geluRate*geluCubic), p.c(geluRate))
-	return p.fma(p.mul(p.mul(y, rest()), x), rate, y)
+	return p.fma(p.mul(p.mul(y, rest), x), rate, y)
 }
 
 // siluSlopeF: σ·(1 + x·(1-σ)).
 func (p *prog) siluSlopeF(x val) val {
 	x = p.within(x, -150, 150)
-	y, rest := p.gateF(x, -1)
-	return p.mul(y, p.fma(x, rest(), p.c(1)))
+	y, rest := p.gatesF(x, -1)
+	return p.mul(y, p.fma(x, rest, p.c(1)))
 }
 
 // logSeriesF returns (log(1 + f) - f + f²/2)/f³ for f between √½-1 and √2-1.
