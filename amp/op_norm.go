@@ -86,23 +86,56 @@ func meanKeep(s *Scope, x *Tensor, dims []int) *Tensor {
 
 func average(v []float64) float64 { return sumOf(v) / float64(len(v)) }
 
+// Groups of columns are read together, some neighbors of each row at a time: at most columnsTogether, in up to columnRoom numbers of buffers.
+// Buffers lie columnGap numbers apart, or powers of 2 would fall on the same lines of the cache.
+const (
+	columnsTogether = 16
+	columnRoom      = 1 << 17
+	columnGap       = 8
+)
+
 // eachGroup calls f with the elements that a reduction over dims brings together, in float64 and row-major order, for every
 // element i of its result. Groups are spread over the workers.
 func eachGroup(x *Tensor, dims []int, f func(i int, group []float64)) {
 	r := newReduction(x, dims)
-	n, stride, outer, outerStride := last(r.reduced, r.reducedStride)
-	cpu.Parallel(r.nKept, grainOf(4*r.nReduced), func(lo, hi int) {
+	width, near, _, _ := last(r.kept, r.keptStride)
+	together := 1
+	if _, stride, _, _ := last(r.reduced, r.reducedStride); near == 1 && stride != 1 {
+		together = max(1, min(width, columnsTogether, columnRoom/max(1, r.nReduced)))
+	}
+	length := r.nReduced + columnGap
+	cpu.Parallel(r.nKept, max(grainOf(4*r.nReduced), together), func(lo, hi int) {
 		p := rowPool.Get().(*[]float64)
 		defer rowPool.Put(p)
-		group := sized(p, r.nReduced)
-		for i := lo; i < hi; i++ {
-			base := x.off + offset(i, r.kept, r.keptStride)
-			for at := 0; at < r.nReduced; at += n {
-				load(group[at:at+n], x, base+offset(at/n, outer, outerStride), stride)
+		room := sized(p, together*length)
+		for count := 0; lo < hi; lo += count {
+			count = min(together, hi-lo, width-lo%width)
+			r.fill(room, x, lo, count, length)
+			for j := range count {
+				f(lo+j, room[j*length:][:r.nReduced])
 			}
-			f(i, group)
 		}
 	})
+}
+
+// fill puts the elements that belong to count neighbors of the result, from element i on, into buffers of the given length, in row-major order.
+func (r *reduction) fill(room []float64, x *Tensor, i, count, length int) {
+	n, stride, outer, outerStride := last(r.reduced, r.reducedStride)
+	base := x.off + offset(i, r.kept, r.keptStride)
+	var line [columnsTogether]float64
+	for at := 0; at < r.nReduced; at += n {
+		from := base + offset(at/n, outer, outerStride)
+		if count == 1 {
+			load(room[at:at+n], x, from, stride)
+			continue
+		}
+		for k := range n {
+			load(line[:count], x, from+k*stride, 1)
+			for j, v := range line[:count] {
+				room[j*length+at+k] = v
+			}
+		}
+	}
 }
 
 func checkNorm(c *Call) []int {

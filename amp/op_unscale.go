@@ -102,6 +102,15 @@ func unscaleBy(g *Tensor, inv float64) (at int, value float64) {
 }
 
 func unscaleOn[T float32 | float64](g *Tensor, inv float64) (at int, value float64) {
+	if x, ok := direct[T](g, g.off, 1, g.Len()); ok && len(x) <= grain { // a model has many small gradients
+		at, v := unscaleFloats(x, T(inv))
+		return at, float64(v)
+	}
+	return unscaleParts[T](g, inv)
+}
+
+// unscaleParts is unscaleOn for many elements, or for halves.
+func unscaleParts[T float32 | float64](g *Tensor, inv float64) (at int, value float64) {
 	k, pool := T(inv), scratches[T]()
 	var mu sync.Mutex
 	first := g.Len() // the lowest place found by any worker, so that the report does not depend on their order

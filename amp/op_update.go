@@ -68,13 +68,24 @@ func detachedOn(dev Device) *Scope {
 
 // optimizerScope is where an op on p's gradient is recorded: the scope that Backward ran in, in the optimizer phase.
 func optimizerScope(p *Tensor) *Scope {
+	var one optimizerScopes
+	return one.of(p)
+}
+
+// optimizerScopes finds the optimizerScope of one parameter after the other: most have the same.
+type optimizerScopes struct{ from, scope *Scope }
+
+func (o *optimizerScopes) of(p *Tensor) *Scope {
 	s := p.grad.scope
 	if s == nil || s.arena.gen.Load() != s.gen || !sameDevice(s.root.dev, p.grad.st.dev) {
 		s = detachedOn(p.grad.st.dev)
 	}
-	s = s.derive()
-	s.phase, s.noGrad, s.auto, s.path = optimizerPhase, true, autocast{}, ""
-	return s
+	if s == o.from {
+		return o.scope
+	}
+	o.from, o.scope = s, s.derive()
+	o.scope.phase, o.scope.noGrad, o.scope.auto, o.scope.path = optimizerPhase, true, autocast{}, ""
+	return o.scope
 }
 
 // checkUpdate is the shape rule: gradient and state are as the parameter, without gaps.

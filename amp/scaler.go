@@ -189,13 +189,15 @@ func (g *GradScaler) check(opt Optimizer, st *optimizerState, inv float64) {
 			}
 		}
 	}
+	var scopes optimizerScopes
+	u := &Update{}
 	for i, p := range opt.Parameters() {
 		if p.grad == nil || !sameDevice(p.grad.st.dev, home) {
 			continue
 		}
 		st.checked = true
-		u := &Update{}
-		optimizerScope(p).apply(opUnscale, Attrs{Scalar: inv, Update: u}, p.grad)
+		*u = Update{}
+		scopes.of(p).apply(opUnscale, Attrs{Scalar: inv, Update: u}, p.grad)
 		if u.NonFinite && !st.found {
 			st.found, st.culprit, st.value = true, paramName(p, i), fmt.Sprint(u.Value)
 		}

@@ -102,6 +102,7 @@ func sumTaps(out, x *Tensor, along []*taps) {
 	}
 	k := len(out.shape) - 1
 	n, m := out.shape[k], x.shape[k]
+	pairs := along[k] != nil && along[k].pairs()
 	cpu.Parallel(out.Len()/n, grainOf(8*max(n, m)), func(lo, hi int) {
 		buf := tapPool.Get().(*tapRows)
 		defer tapPool.Put(buf)
@@ -112,7 +113,11 @@ func sumTaps(out, x *Tensor, along []*taps) {
 			row := buf.sum
 			if t := along[k]; t != nil {
 				row = buf.out
-				t.apply(row, buf.sum)
+				if pairs {
+					t.applyPairs(row, buf.sum)
+				} else {
+					t.apply(row, buf.sum)
+				}
 			}
 			store(out, out.off+r*n, row)
 		}
@@ -160,6 +165,27 @@ func (t *taps) apply(dst, src []float64) {
 			sum += float64(weight[k] * src[j])
 		}
 		dst[i] = sum
+	}
+}
+
+// pairs says whether each index has two terms with weights, as linear interpolation makes them.
+func (t *taps) pairs() bool {
+	for i, v := range t.start {
+		if v != 2*i {
+			return false
+		}
+	}
+	return t.weight != nil
+}
+
+// applyPairs is apply for pairs.
+func (t *taps) applyPairs(dst, src []float64) {
+	index, weight := t.index[:2*len(dst)], t.weight[:2*len(dst)]
+	for i := range dst {
+		j, w := index[2*i:2*i+2], weight[2*i:2*i+2]
+		sum := 0.0 // makes 0 of -0
+		sum += float64(w[0] * src[j[0]])
+		dst[i] = sum + float64(w[1]*src[j[1]])
 	}
 }
 

@@ -721,57 +721,47 @@ func lineGeluTanhGradGo(lo, n int, io *Line) {
 		if -104.5 > v26 {
 			v27 = -104.5
 		}
-		v28 := float32(math.Float32frombits(0x80000000) - v22)
-		v29 := v28
+		v30 := FMA32(v27, 1.442695, 1.2582912e+07)
+		v31 := float32(v30 - 1.2582912e+07)
+		v34 := FMA32(-v31, 0.6931472, v27)
+		v35 := FMA32(-v31, -1.9046542e-09, v34)
+		v36 := float32(math.Float32frombits(0x80000000) - v22)
+		v37 := v36
 		if v24 {
-			v29 = v22
+			v37 = v22
 		}
-		v32 := FMA32(v27, 1.442695, 1.2582912e+07)
-		v33 := float32(v32 - 1.2582912e+07)
-		v36 := FMA32(-v33, 0.6931472, v27)
-		v37 := FMA32(-v33, -1.9046542e-09, v36)
-		v38 := float32(v37 + v29)
-		v41 := FMA32(0.001381493, v38, 0.008368768)
-		v43 := FMA32(v41, v38, 0.04166839)
-		v45 := FMA32(v43, v38, 0.1666652)
-		v47 := FMA32(v45, v38, 0.49999994)
-		v49 := FMA32(v47, v38, 1)
-		v50 := FMA32(v49, v38, 1)
-		v51 := scale32(v50, v33)
-		v52 := float32(1 + v51)
-		v53 := float32(1 - v52)
-		v54 := float32(v53 + v51)
-		v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
-		v57 := FMA32(-v52, v56, 1)
-		v58 := FMA32(v57, v57, v57)
-		v59 := FMA32(v56, v58, v56)
-		v60 := FMA32(-v52, v59, 1)
-		v61 := FMA32(v59, v60, v59)
-		v62 := float32(1)
+		v38 := float32(v35 + v37)
+		v41 := FMA32(7.489089e-23, v38, 4.536718e-22)
+		v43 := FMA32(v41, v38, 2.2588479e-21)
+		v45 := FMA32(v43, v38, 9.034938e-21)
+		v47 := FMA32(v45, v38, 2.7105051e-20)
+		v49 := FMA32(v47, v38, 5.421011e-20)
+		v50 := FMA32(v49, v38, 5.421011e-20)
+		v51 := math.Float32frombits(math.Float32bits(v30) << 23)
+		v53 := math.Float32frombits(math.Float32bits(v51) + math.Float32bits(1.8446744e+19))
+		v54 := float32(v50 * v53)
+		v56 := float32(1 + v54)
+		v57 := float32(1 / v56)
+		v58 := float32(1 - v57)
+		v59 := FMA32(-v57, v54, v58)
+		v60 := FMA32(v59, v57, v57)
+		v61 := float32(v54 * v60)
+		v62 := v60
 		if v24 {
-			v62 = v51
+			v62 = v61
 		}
-		v63 := float32(v62 * v61)
-		v64 := FMA32(-v63, v52, v62)
-		v65 := FMA32(-v63, v54, v64)
-		v66 := FMA32(v65, v61, v63)
-		v67 := float32(v4 * v4)
-		v70 := FMA32(v67, 0.21406445, 1.5957692)
-		v71 := v19 < 0
-		v72 := v51
-		if v71 {
-			v72 = 1
+		v63 := v61
+		if v24 {
+			v63 = v60
 		}
-		v73 := float32(v72 * v61)
-		v74 := FMA32(-v73, v52, v72)
-		v75 := FMA32(-v73, v54, v74)
-		v76 := FMA32(v75, v61, v73)
-		v77 := float32(v66 * v76)
-		v78 := float32(v77 * v4)
-		v79 := FMA32(v78, v70, v66)
-		v80 := x1[i]
-		v81 := float32(v79 * v80)
-		x2[i] = v81
+		v64 := float32(v4 * v4)
+		v67 := FMA32(v64, 0.21406445, 1.5957692)
+		v68 := float32(v62 * v63)
+		v69 := float32(v68 * v4)
+		v70 := FMA32(v69, v67, v62)
+		v71 := x1[i]
+		v72 := float32(v70 * v71)
+		x2[i] = v72
 	}
 }
 
@@ -800,44 +790,34 @@ func lineSiluGradGo(lo, n int, io *Line) {
 		v14 := float32(v13 - 1.2582912e+07)
 		v17 := FMA32(-v14, 0.6931472, v10)
 		v18 := FMA32(-v14, -1.9046542e-09, v17)
-		v21 := FMA32(0.001381493, v18, 0.008368768)
-		v23 := FMA32(v21, v18, 0.04166839)
-		v25 := FMA32(v23, v18, 0.1666652)
-		v27 := FMA32(v25, v18, 0.49999994)
-		v29 := FMA32(v27, v18, 1)
-		v30 := FMA32(v29, v18, 1)
-		v31 := scale32(v30, v14)
-		v32 := float32(1 + v31)
-		v33 := float32(1 - v32)
-		v34 := float32(v33 + v31)
-		v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
-		v37 := FMA32(-v32, v36, 1)
-		v38 := FMA32(v37, v37, v37)
-		v39 := FMA32(v36, v38, v36)
-		v40 := FMA32(-v32, v39, 1)
-		v41 := FMA32(v39, v40, v39)
-		v42 := float32(1)
+		v21 := FMA32(7.489089e-23, v18, 4.536718e-22)
+		v23 := FMA32(v21, v18, 2.2588479e-21)
+		v25 := FMA32(v23, v18, 9.034938e-21)
+		v27 := FMA32(v25, v18, 2.7105051e-20)
+		v29 := FMA32(v27, v18, 5.421011e-20)
+		v30 := FMA32(v29, v18, 5.421011e-20)
+		v31 := math.Float32frombits(math.Float32bits(v13) << 23)
+		v33 := math.Float32frombits(math.Float32bits(v31) + math.Float32bits(1.8446744e+19))
+		v34 := float32(v30 * v33)
+		v36 := float32(1 + v34)
+		v37 := float32(1 / v36)
+		v38 := float32(1 - v37)
+		v39 := FMA32(-v37, v34, v38)
+		v40 := FMA32(v39, v37, v37)
+		v41 := float32(v34 * v40)
+		v42 := v40
 		if v6 {
-			v42 = v31
+			v42 = v41
 		}
-		v43 := float32(v42 * v41)
-		v44 := FMA32(-v43, v32, v42)
-		v45 := FMA32(-v43, v34, v44)
-		v46 := FMA32(v45, v41, v43)
-		v47 := v4 < 0
-		v48 := v31
-		if v47 {
-			v48 = 1
+		v43 := v41
+		if v6 {
+			v43 = v40
 		}
-		v49 := float32(v48 * v41)
-		v50 := FMA32(-v49, v32, v48)
-		v51 := FMA32(-v49, v34, v50)
-		v52 := FMA32(v51, v41, v49)
-		v53 := FMA32(v4, v52, 1)
-		v54 := float32(v46 * v53)
-		v55 := x1[i]
-		v56 := float32(v54 * v55)
-		x2[i] = v56
+		v44 := FMA32(v4, v43, 1)
+		v45 := float32(v42 * v44)
+		v46 := x1[i]
+		v47 := float32(v45 * v46)
+		x2[i] = v47
 	}
 }
 
@@ -1649,36 +1629,31 @@ func lineSoftplusGradGo(lo, n int, io *Line) {
 		v16 := float32(v15 - 1.2582912e+07)
 		v19 := FMA32(-v16, 0.6931472, v12)
 		v20 := FMA32(-v16, -1.9046542e-09, v19)
-		v23 := FMA32(0.001381493, v20, 0.008368768)
-		v25 := FMA32(v23, v20, 0.04166839)
-		v27 := FMA32(v25, v20, 0.1666652)
-		v29 := FMA32(v27, v20, 0.49999994)
-		v30 := FMA32(v29, v20, 1)
-		v31 := FMA32(v30, v20, 1)
-		v32 := scale32(v31, v16)
-		v33 := float32(1 + v32)
-		v34 := float32(1 - v33)
-		v35 := float32(v34 + v32)
-		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
-		v38 := FMA32(-v33, v37, 1)
-		v39 := FMA32(v38, v38, v38)
-		v40 := FMA32(v37, v39, v37)
-		v41 := FMA32(-v33, v40, 1)
-		v42 := FMA32(v40, v41, v40)
-		v43 := float32(1)
+		v23 := FMA32(7.489089e-23, v20, 4.536718e-22)
+		v25 := FMA32(v23, v20, 2.2588479e-21)
+		v27 := FMA32(v25, v20, 9.034938e-21)
+		v29 := FMA32(v27, v20, 2.7105051e-20)
+		v31 := FMA32(v29, v20, 5.421011e-20)
+		v32 := FMA32(v31, v20, 5.421011e-20)
+		v33 := math.Float32frombits(math.Float32bits(v15) << 23)
+		v35 := math.Float32frombits(math.Float32bits(v33) + math.Float32bits(1.8446744e+19))
+		v36 := float32(v32 * v35)
+		v37 := float32(1)
 		if v8 {
-			v43 = v32
+			v37 = v36
 		}
-		v44 := float32(v43 * v42)
-		v45 := FMA32(-v44, v33, v43)
-		v46 := FMA32(-v44, v35, v45)
-		v47 := FMA32(v46, v42, v44)
-		v48 := v47
+		v38 := float32(1 + v36)
+		v39 := float32(1 / v38)
+		v40 := float32(v37 * v39)
+		v41 := float32(v37 - v40)
+		v42 := FMA32(-v40, v36, v41)
+		v43 := FMA32(v42, v39, v40)
+		v44 := v43
 		if v5 {
-			v48 = 1
+			v44 = 1
 		}
-		v49 := float32(v3 * v48)
-		x2[i] = v49
+		v45 := float32(v3 * v44)
+		x2[i] = v45
 	}
 }
 
@@ -1759,32 +1734,27 @@ func lineLogSigmoidGradGo(lo, n int, io *Line) {
 		v12 := float32(v11 - 1.2582912e+07)
 		v15 := FMA32(-v12, 0.6931472, v8)
 		v16 := FMA32(-v12, -1.9046542e-09, v15)
-		v19 := FMA32(0.001381493, v16, 0.008368768)
-		v21 := FMA32(v19, v16, 0.04166839)
-		v23 := FMA32(v21, v16, 0.1666652)
-		v25 := FMA32(v23, v16, 0.49999994)
-		v27 := FMA32(v25, v16, 1)
-		v28 := FMA32(v27, v16, 1)
-		v29 := scale32(v28, v12)
-		v30 := float32(1 + v29)
-		v31 := float32(1 - v30)
-		v32 := float32(v31 + v29)
-		v34 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v30))
-		v35 := FMA32(-v30, v34, 1)
-		v36 := FMA32(v35, v35, v35)
-		v37 := FMA32(v34, v36, v34)
-		v38 := FMA32(-v30, v37, 1)
-		v39 := FMA32(v37, v38, v37)
-		v40 := float32(1)
+		v19 := FMA32(7.489089e-23, v16, 4.536718e-22)
+		v21 := FMA32(v19, v16, 2.2588479e-21)
+		v23 := FMA32(v21, v16, 9.034938e-21)
+		v25 := FMA32(v23, v16, 2.7105051e-20)
+		v27 := FMA32(v25, v16, 5.421011e-20)
+		v28 := FMA32(v27, v16, 5.421011e-20)
+		v29 := math.Float32frombits(math.Float32bits(v11) << 23)
+		v31 := math.Float32frombits(math.Float32bits(v29) + math.Float32bits(1.8446744e+19))
+		v32 := float32(v28 * v31)
+		v34 := float32(1)
 		if v5 {
-			v40 = v29
+			v34 = v32
 		}
-		v41 := float32(v40 * v39)
-		v42 := FMA32(-v41, v30, v40)
-		v43 := FMA32(-v41, v32, v42)
-		v44 := FMA32(v43, v39, v41)
-		v45 := float32(v0 * v44)
-		x2[i] = v45
+		v35 := float32(1 + v32)
+		v36 := float32(1 / v35)
+		v37 := float32(v34 * v36)
+		v38 := float32(v34 - v37)
+		v39 := FMA32(-v37, v32, v38)
+		v40 := FMA32(v39, v36, v37)
+		v41 := float32(v0 * v40)
+		x2[i] = v41
 	}
 }
 
@@ -2045,62 +2015,76 @@ func lineDivergenceGo(lo, n int, io *Line) {
 		v0 := x0[i]
 		v1 := x1[i]
 		v3 := v1 == 0
-		v5 := v1 < math.Float32frombits(0x800000)
-		v8 := float32(1)
-		if v5 {
-			v8 = 8.388608e+06
+		v5 := math.Float32frombits(math.Float32bits(v1) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+		v6 := math.Float32frombits(math.Float32bits(v5) >> 23)
+		v8 := math.Float32frombits(math.Float32bits(v5) & math.Float32bits(math.Float32frombits(0x7fffff)))
+		v10 := math.Float32frombits(math.Float32bits(v8) + math.Float32bits(0.70710677))
+		v12 := math.Float32frombits(math.Float32bits(v6) | math.Float32bits(8.388608e+06))
+		v14 := float32(v12 - 8.388735e+06)
+		v16 := float32(v10 - 1)
+		v19 := FMA32(-0.07632119, v16, 0.12756427)
+		v21 := FMA32(v19, v16, -0.13158485)
+		v23 := FMA32(v21, v16, 0.14202398)
+		v25 := FMA32(v23, v16, -0.16623631)
+		v27 := FMA32(v25, v16, 0.2000121)
+		v29 := FMA32(v27, v16, -0.2500081)
+		v31 := FMA32(v29, v16, 0.3333333)
+		v33 := FMA32(v31, v16, -0.5)
+		v34 := float32(v16 * v16)
+		v36 := float32(v14 * -1.9046542e-09)
+		v37 := FMA32(v33, v34, v36)
+		v39 := float32(v16 + v37)
+		v40 := FMA32(v14, 0.6931472, v39)
+		v43 := math.Float32frombits(math.Float32bits(v1) - math.Float32bits(math.Float32frombits(0x800000)))
+		v44 := math.Float32frombits(math.Float32bits(v43) >> 2)
+		v45 := 8.1315156e-20 < v44
+		v78 := v40
+		if v45 {
+			v47 := float32(v1 * 8.388608e+06)
+			v48 := math.Float32frombits(math.Float32bits(v47) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+			v49 := math.Float32frombits(math.Float32bits(v48) >> 23)
+			v50 := math.Float32frombits(math.Float32bits(v48) & math.Float32bits(math.Float32frombits(0x7fffff)))
+			v51 := math.Float32frombits(math.Float32bits(v50) + math.Float32bits(0.70710677))
+			v52 := math.Float32frombits(math.Float32bits(v49) | math.Float32bits(8.388608e+06))
+			v54 := float32(v52 - 8.388758e+06)
+			v55 := float32(v51 - 1)
+			v56 := FMA32(-0.07632119, v55, 0.12756427)
+			v57 := FMA32(v56, v55, -0.13158485)
+			v58 := FMA32(v57, v55, 0.14202398)
+			v59 := FMA32(v58, v55, -0.16623631)
+			v60 := FMA32(v59, v55, 0.2000121)
+			v61 := FMA32(v60, v55, -0.2500081)
+			v62 := FMA32(v61, v55, 0.3333333)
+			v63 := FMA32(v62, v55, -0.5)
+			v64 := float32(v55 * v55)
+			v65 := float32(v54 * -1.9046542e-09)
+			v66 := FMA32(v63, v64, v65)
+			v67 := float32(v55 + v66)
+			v68 := FMA32(v54, 0.6931472, v67)
+			v70 := v1 < math.Float32frombits(0x7f800000)
+			v71 := v1
+			if v70 {
+				v71 = v68
+			}
+			v72 := v1 < 0
+			v74 := v71
+			if v72 {
+				v74 = math.Float32frombits(0x7fc00000)
+			}
+			v75 := v1 == 0
+			v77 := v74
+			if v75 {
+				v77 = math.Float32frombits(0xff800000)
+			}
+			v78 = v77
 		}
-		v9 := float32(v1 * v8)
-		v11 := math.Float32frombits(math.Float32bits(v9) + math.Float32bits(math.Float32frombits(0x4afb0d)))
-		v12 := math.Float32frombits(math.Float32bits(v11) >> 23)
-		v14 := math.Float32frombits(math.Float32bits(v11) & math.Float32bits(math.Float32frombits(0x7fffff)))
-		v16 := math.Float32frombits(math.Float32bits(v14) + math.Float32bits(0.70710677))
-		v17 := math.Float32frombits(math.Float32bits(v12) | math.Float32bits(8.388608e+06))
-		v20 := float32(8.388735e+06)
-		if v5 {
-			v20 = 8.388758e+06
-		}
-		v21 := float32(v17 - v20)
-		v22 := float32(v16 - 1)
-		v25 := FMA32(-0.07632119, v22, 0.12756427)
-		v27 := FMA32(v25, v22, -0.13158485)
-		v29 := FMA32(v27, v22, 0.14202398)
-		v31 := FMA32(v29, v22, -0.16623631)
-		v33 := FMA32(v31, v22, 0.2000121)
-		v35 := FMA32(v33, v22, -0.2500081)
-		v37 := FMA32(v35, v22, 0.3333333)
-		v38 := float32(v22 * v22)
-		v39 := float32(v38 * v22)
-		v42 := float32(v38 * -0.5)
-		v43 := FMA32(v21, -1.9046542e-09, v42)
-		v44 := FMA32(v39, v37, v43)
-		v46 := FMA32(v21, 0.6931472, v22)
-		v47 := FMA32(-v21, 0.6931472, v46)
-		v48 := float32(v22 - v47)
-		v49 := float32(v48 + v44)
-		v50 := float32(v46 + v49)
-		v52 := v1 < math.Float32frombits(0x7f800000)
-		v53 := v1
-		if v52 {
-			v53 = v50
-		}
-		v54 := v1 < 0
-		v56 := v53
-		if v54 {
-			v56 = math.Float32frombits(0x7fc00000)
-		}
-		v57 := v1 == 0
-		v59 := v56
-		if v57 {
-			v59 = math.Float32frombits(0xff800000)
-		}
-		v60 := float32(v59 - v0)
-		v61 := float32(v1 * v60)
-		v62 := v61
+		v79 := float32(v78 - v0)
+		v80 := float32(v1 * v79)
+		v81 := v80
 		if v3 {
-			v62 = 0
+			v81 = 0
 		}
-		s0[(i-lo)%32] += v62
+		s0[(i-lo)%32] += v81
 	}
 	io.Acc[0].add(&s0)
 }
@@ -2123,31 +2107,26 @@ func lineGateGo(lo, n int, io *Line) {
 		v12 := float32(v11 - 1.2582912e+07)
 		v15 := FMA32(-v12, 0.6931472, v8)
 		v16 := FMA32(-v12, -1.9046542e-09, v15)
-		v19 := FMA32(0.001381493, v16, 0.008368768)
-		v21 := FMA32(v19, v16, 0.04166839)
-		v23 := FMA32(v21, v16, 0.1666652)
-		v25 := FMA32(v23, v16, 0.49999994)
-		v27 := FMA32(v25, v16, 1)
-		v28 := FMA32(v27, v16, 1)
-		v29 := scale32(v28, v12)
-		v30 := float32(1 + v29)
-		v31 := float32(1 - v30)
-		v32 := float32(v31 + v29)
-		v34 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v30))
-		v35 := FMA32(-v30, v34, 1)
-		v36 := FMA32(v35, v35, v35)
-		v37 := FMA32(v34, v36, v34)
-		v38 := FMA32(-v30, v37, 1)
-		v39 := FMA32(v37, v38, v37)
-		v40 := float32(1)
+		v19 := FMA32(7.489089e-23, v16, 4.536718e-22)
+		v21 := FMA32(v19, v16, 2.2588479e-21)
+		v23 := FMA32(v21, v16, 9.034938e-21)
+		v25 := FMA32(v23, v16, 2.7105051e-20)
+		v27 := FMA32(v25, v16, 5.421011e-20)
+		v28 := FMA32(v27, v16, 5.421011e-20)
+		v29 := math.Float32frombits(math.Float32bits(v11) << 23)
+		v31 := math.Float32frombits(math.Float32bits(v29) + math.Float32bits(1.8446744e+19))
+		v32 := float32(v28 * v31)
+		v34 := float32(1)
 		if v4 {
-			v40 = v29
+			v34 = v32
 		}
-		v41 := float32(v40 * v39)
-		v42 := FMA32(-v41, v30, v40)
-		v43 := FMA32(-v41, v32, v42)
-		v44 := FMA32(v43, v39, v41)
-		x0[i] = v44
+		v35 := float32(1 + v32)
+		v36 := float32(1 / v35)
+		v37 := float32(v34 * v36)
+		v38 := float32(v34 - v37)
+		v39 := FMA32(-v37, v32, v38)
+		v40 := FMA32(v39, v36, v37)
+		x0[i] = v40
 	}
 }
 
@@ -2168,31 +2147,22 @@ func lineTanhGateGo(lo, n int, io *Line) {
 		v10 := float32(v9 - 1.2582912e+07)
 		v13 := FMA32(-v10, 0.3465736, v6)
 		v14 := FMA32(-v10, -9.523271e-10, v13)
-		v17 := scale32(1, v10)
-		v20 := FMA32(0.088889346, v14, 0.26781225)
-		v22 := FMA32(v20, v14, 0.6666742)
-		v24 := FMA32(v22, v14, 1.3333205)
-		v26 := FMA32(v24, v14, 1.9999999)
-		v27 := FMA32(v26, v14, 2)
-		v28 := float32(v14 * v27)
-		v29 := float32(1 - v17)
-		v30 := FMA32(-v17, v28, v29)
-		v31 := float32(2 - v30)
-		v32 := float32(2 - v31)
-		v33 := float32(v32 - v30)
-		v35 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v31))
-		v36 := FMA32(-v31, v35, 1)
-		v37 := FMA32(v36, v36, v36)
-		v38 := FMA32(v35, v37, v35)
-		v39 := FMA32(-v31, v38, 1)
-		v40 := FMA32(v38, v39, v38)
-		v41 := float32(v30 * v40)
-		v42 := FMA32(-v41, v31, v30)
-		v43 := FMA32(-v41, v33, v42)
-		v44 := FMA32(v43, v40, v41)
-		v45 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v46 := math.Float32frombits(math.Float32bits(v44) | math.Float32bits(v45))
-		x0[i] = v46
+		v17 := math.Float32frombits(math.Float32bits(v9) << 23)
+		v18 := math.Float32frombits(math.Float32bits(v17) + math.Float32bits(2))
+		v19 := float32(v14 * v14)
+		v22 := FMA32(0.044444673, v14, 0.13390613)
+		v24 := FMA32(v22, v14, 0.3333371)
+		v26 := FMA32(v24, v14, 0.66666025)
+		v28 := FMA32(v26, v14, 0.99999994)
+		v29 := FMA32(v19, v28, v14)
+		v31 := FMA32(-v18, 0.5, 1)
+		v32 := FMA32(-v18, v29, v31)
+		v33 := FMA32(v18, 0.5, 1)
+		v34 := FMA32(v18, v29, v33)
+		v35 := float32(v32 / v34)
+		v36 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v37 := math.Float32frombits(math.Float32bits(v35) | math.Float32bits(v36))
+		x0[i] = v37
 	}
 }
 
@@ -2223,33 +2193,24 @@ func lineLSTMGo(lo, n int, io *Line) {
 		v14 := float32(v13 - 1.2582912e+07)
 		v17 := FMA32(-v14, 0.3465736, v10)
 		v18 := FMA32(-v14, -9.523271e-10, v17)
-		v21 := scale32(1, v14)
-		v24 := FMA32(0.088889346, v18, 0.26781225)
-		v26 := FMA32(v24, v18, 0.6666742)
-		v28 := FMA32(v26, v18, 1.3333205)
-		v30 := FMA32(v28, v18, 1.9999999)
-		v31 := FMA32(v30, v18, 2)
-		v32 := float32(v18 * v31)
-		v33 := float32(1 - v21)
-		v34 := FMA32(-v21, v32, v33)
-		v35 := float32(2 - v34)
-		v36 := float32(2 - v35)
-		v37 := float32(v36 - v34)
-		v39 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v35))
-		v40 := FMA32(-v35, v39, 1)
-		v41 := FMA32(v40, v40, v40)
-		v42 := FMA32(v39, v41, v39)
-		v43 := FMA32(-v35, v42, 1)
-		v44 := FMA32(v42, v43, v42)
-		v45 := float32(v34 * v44)
-		v46 := FMA32(-v45, v35, v34)
-		v47 := FMA32(-v45, v37, v46)
-		v48 := FMA32(v47, v44, v45)
-		v49 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v50 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v49))
-		v51 := x3[i]
-		v52 := float32(v50 * v51)
-		x6[i] = v52
+		v21 := math.Float32frombits(math.Float32bits(v13) << 23)
+		v22 := math.Float32frombits(math.Float32bits(v21) + math.Float32bits(2))
+		v23 := float32(v18 * v18)
+		v26 := FMA32(0.044444673, v18, 0.13390613)
+		v28 := FMA32(v26, v18, 0.3333371)
+		v30 := FMA32(v28, v18, 0.66666025)
+		v32 := FMA32(v30, v18, 0.99999994)
+		v33 := FMA32(v23, v32, v18)
+		v35 := FMA32(-v22, 0.5, 1)
+		v36 := FMA32(-v22, v33, v35)
+		v37 := FMA32(v22, 0.5, 1)
+		v38 := FMA32(v22, v33, v37)
+		v39 := float32(v36 / v38)
+		v40 := math.Float32frombits(math.Float32bits(v6) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v41 := math.Float32frombits(math.Float32bits(v39) | math.Float32bits(v40))
+		v42 := x3[i]
+		v43 := float32(v41 * v42)
+		x6[i] = v43
 	}
 }
 
@@ -2275,42 +2236,33 @@ func lineLSTMGradOutGo(lo, n int, io *Line) {
 		v11 := float32(v10 - 1.2582912e+07)
 		v14 := FMA32(-v11, 0.3465736, v7)
 		v15 := FMA32(-v11, -9.523271e-10, v14)
-		v18 := scale32(1, v11)
-		v21 := FMA32(0.088889346, v15, 0.26781225)
-		v23 := FMA32(v21, v15, 0.6666742)
-		v25 := FMA32(v23, v15, 1.3333205)
-		v27 := FMA32(v25, v15, 1.9999999)
-		v28 := FMA32(v27, v15, 2)
-		v29 := float32(v15 * v28)
-		v30 := float32(1 - v18)
-		v31 := FMA32(-v18, v29, v30)
-		v32 := float32(2 - v31)
-		v33 := float32(2 - v32)
-		v34 := float32(v33 - v31)
-		v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
-		v37 := FMA32(-v32, v36, 1)
-		v38 := FMA32(v37, v37, v37)
-		v39 := FMA32(v36, v38, v36)
-		v40 := FMA32(-v32, v39, 1)
-		v41 := FMA32(v39, v40, v39)
-		v42 := float32(v31 * v41)
-		v43 := FMA32(-v42, v32, v31)
-		v44 := FMA32(-v42, v34, v43)
-		v45 := FMA32(v44, v41, v42)
-		v46 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v47 := math.Float32frombits(math.Float32bits(v45) | math.Float32bits(v46))
-		v48 := x0[i]
-		v49 := float32(v2 * v47)
-		v50 := float32(v49 * v48)
-		v51 := float32(1 - v48)
-		v52 := float32(v50 * v51)
-		x5[i] = v52
-		v53 := x4[i]
-		v54 := float32(v2 * v48)
-		v55 := FMA32(-v47, v47, 1)
-		v56 := float32(v54 * v55)
-		v57 := float32(v53 + v56)
-		x4[i] = v57
+		v18 := math.Float32frombits(math.Float32bits(v10) << 23)
+		v19 := math.Float32frombits(math.Float32bits(v18) + math.Float32bits(2))
+		v20 := float32(v15 * v15)
+		v23 := FMA32(0.044444673, v15, 0.13390613)
+		v25 := FMA32(v23, v15, 0.3333371)
+		v27 := FMA32(v25, v15, 0.66666025)
+		v29 := FMA32(v27, v15, 0.99999994)
+		v30 := FMA32(v20, v29, v15)
+		v32 := FMA32(-v19, 0.5, 1)
+		v33 := FMA32(-v19, v30, v32)
+		v34 := FMA32(v19, 0.5, 1)
+		v35 := FMA32(v19, v30, v34)
+		v36 := float32(v33 / v35)
+		v37 := math.Float32frombits(math.Float32bits(v3) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v38 := math.Float32frombits(math.Float32bits(v36) | math.Float32bits(v37))
+		v39 := x0[i]
+		v40 := float32(v2 * v38)
+		v41 := float32(v40 * v39)
+		v42 := float32(1 - v39)
+		v43 := float32(v41 * v42)
+		x5[i] = v43
+		v44 := x4[i]
+		v45 := float32(v2 * v39)
+		v46 := FMA32(-v38, v38, 1)
+		v47 := float32(v45 * v46)
+		v48 := float32(v44 + v47)
+		x4[i] = v48
 	}
 }
 
@@ -2380,37 +2332,28 @@ func lineGRUGo(lo, n int, io *Line) {
 		v12 := float32(v11 - 1.2582912e+07)
 		v15 := FMA32(-v12, 0.3465736, v8)
 		v16 := FMA32(-v12, -9.523271e-10, v15)
-		v19 := scale32(1, v12)
-		v22 := FMA32(0.088889346, v16, 0.26781225)
-		v24 := FMA32(v22, v16, 0.6666742)
-		v26 := FMA32(v24, v16, 1.3333205)
-		v28 := FMA32(v26, v16, 1.9999999)
-		v29 := FMA32(v28, v16, 2)
-		v30 := float32(v16 * v29)
-		v31 := float32(1 - v19)
-		v32 := FMA32(-v19, v30, v31)
-		v33 := float32(2 - v32)
-		v34 := float32(2 - v33)
-		v35 := float32(v34 - v32)
-		v37 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v33))
-		v38 := FMA32(-v33, v37, 1)
-		v39 := FMA32(v38, v38, v38)
-		v40 := FMA32(v37, v39, v37)
-		v41 := FMA32(-v33, v40, 1)
-		v42 := FMA32(v40, v41, v40)
-		v43 := float32(v32 * v42)
-		v44 := FMA32(-v43, v33, v32)
-		v45 := FMA32(-v43, v35, v44)
-		v46 := FMA32(v45, v42, v43)
-		v47 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x80000000)))
-		v48 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(v47))
-		x0[i] = v48
-		v49 := x4[i]
-		v50 := float32(v49 - v48)
-		v51 := x2[i]
-		v52 := float32(v50 * v51)
-		v53 := float32(v52 + v48)
-		x5[i] = v53
+		v19 := math.Float32frombits(math.Float32bits(v11) << 23)
+		v20 := math.Float32frombits(math.Float32bits(v19) + math.Float32bits(2))
+		v21 := float32(v16 * v16)
+		v24 := FMA32(0.044444673, v16, 0.13390613)
+		v26 := FMA32(v24, v16, 0.3333371)
+		v28 := FMA32(v26, v16, 0.66666025)
+		v30 := FMA32(v28, v16, 0.99999994)
+		v31 := FMA32(v21, v30, v16)
+		v33 := FMA32(-v20, 0.5, 1)
+		v34 := FMA32(-v20, v31, v33)
+		v35 := FMA32(v20, 0.5, 1)
+		v36 := FMA32(v20, v31, v35)
+		v37 := float32(v34 / v36)
+		v38 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
+		x0[i] = v39
+		v40 := x4[i]
+		v41 := float32(v40 - v39)
+		v42 := x2[i]
+		v43 := float32(v41 * v42)
+		v44 := float32(v43 + v39)
+		x5[i] = v44
 	}
 }
 

@@ -72,56 +72,70 @@ func expF32(v0 float32) float32 {
 
 // logF32 is log64 in float32.
 func logF32(v0 float32) float32 {
-	v2 := v0 < math.Float32frombits(0x800000)
-	v5 := float32(1)
-	if v2 {
-		v5 = 8.388608e+06
+	v2 := math.Float32frombits(math.Float32bits(v0) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+	v3 := math.Float32frombits(math.Float32bits(v2) >> 23)
+	v5 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffff)))
+	v7 := math.Float32frombits(math.Float32bits(v5) + math.Float32bits(0.70710677))
+	v9 := math.Float32frombits(math.Float32bits(v3) | math.Float32bits(8.388608e+06))
+	v11 := float32(v9 - 8.388735e+06)
+	v13 := float32(v7 - 1)
+	v16 := FMA32(-0.07632119, v13, 0.12756427)
+	v18 := FMA32(v16, v13, -0.13158485)
+	v20 := FMA32(v18, v13, 0.14202398)
+	v22 := FMA32(v20, v13, -0.16623631)
+	v24 := FMA32(v22, v13, 0.2000121)
+	v26 := FMA32(v24, v13, -0.2500081)
+	v28 := FMA32(v26, v13, 0.3333333)
+	v30 := FMA32(v28, v13, -0.5)
+	v31 := float32(v13 * v13)
+	v33 := float32(v11 * -1.9046542e-09)
+	v34 := FMA32(v30, v31, v33)
+	v36 := float32(v13 + v34)
+	v37 := FMA32(v11, 0.6931472, v36)
+	v40 := math.Float32frombits(math.Float32bits(v0) - math.Float32bits(math.Float32frombits(0x800000)))
+	v41 := math.Float32frombits(math.Float32bits(v40) >> 2)
+	v42 := 8.1315156e-20 < v41
+	v76 := v37
+	if v42 {
+		v44 := float32(v0 * 8.388608e+06)
+		v45 := math.Float32frombits(math.Float32bits(v44) + math.Float32bits(math.Float32frombits(0x4afb0d)))
+		v46 := math.Float32frombits(math.Float32bits(v45) >> 23)
+		v47 := math.Float32frombits(math.Float32bits(v45) & math.Float32bits(math.Float32frombits(0x7fffff)))
+		v48 := math.Float32frombits(math.Float32bits(v47) + math.Float32bits(0.70710677))
+		v49 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(8.388608e+06))
+		v51 := float32(v49 - 8.388758e+06)
+		v52 := float32(v48 - 1)
+		v53 := FMA32(-0.07632119, v52, 0.12756427)
+		v54 := FMA32(v53, v52, -0.13158485)
+		v55 := FMA32(v54, v52, 0.14202398)
+		v56 := FMA32(v55, v52, -0.16623631)
+		v57 := FMA32(v56, v52, 0.2000121)
+		v58 := FMA32(v57, v52, -0.2500081)
+		v59 := FMA32(v58, v52, 0.3333333)
+		v60 := FMA32(v59, v52, -0.5)
+		v61 := float32(v52 * v52)
+		v62 := float32(v51 * -1.9046542e-09)
+		v63 := FMA32(v60, v61, v62)
+		v64 := float32(v52 + v63)
+		v65 := FMA32(v51, 0.6931472, v64)
+		v67 := v0 < math.Float32frombits(0x7f800000)
+		v68 := v0
+		if v67 {
+			v68 = v65
+		}
+		v70 := v0 < 0
+		v72 := v68
+		if v70 {
+			v72 = math.Float32frombits(0x7fc00000)
+		}
+		v73 := v0 == 0
+		v75 := v72
+		if v73 {
+			v75 = math.Float32frombits(0xff800000)
+		}
+		v76 = v75
 	}
-	v6 := float32(v0 * v5)
-	v8 := math.Float32frombits(math.Float32bits(v6) + math.Float32bits(math.Float32frombits(0x4afb0d)))
-	v9 := math.Float32frombits(math.Float32bits(v8) >> 23)
-	v11 := math.Float32frombits(math.Float32bits(v8) & math.Float32bits(math.Float32frombits(0x7fffff)))
-	v13 := math.Float32frombits(math.Float32bits(v11) + math.Float32bits(0.70710677))
-	v14 := math.Float32frombits(math.Float32bits(v9) | math.Float32bits(8.388608e+06))
-	v17 := float32(8.388735e+06)
-	if v2 {
-		v17 = 8.388758e+06
-	}
-	v18 := float32(v14 - v17)
-	v19 := float32(v13 - 1)
-	v22 := FMA32(-0.07632119, v19, 0.12756427)
-	v24 := FMA32(v22, v19, -0.13158485)
-	v26 := FMA32(v24, v19, 0.14202398)
-	v28 := FMA32(v26, v19, -0.16623631)
-	v30 := FMA32(v28, v19, 0.2000121)
-	v32 := FMA32(v30, v19, -0.2500081)
-	v34 := FMA32(v32, v19, 0.3333333)
-	v35 := float32(v19 * v19)
-	v36 := float32(v35 * v19)
-	v39 := float32(v35 * -0.5)
-	v40 := FMA32(v18, -1.9046542e-09, v39)
-	v41 := FMA32(v36, v34, v40)
-	v43 := FMA32(v18, 0.6931472, v19)
-	v44 := FMA32(-v18, 0.6931472, v43)
-	v45 := float32(v19 - v44)
-	v46 := float32(v45 + v41)
-	v47 := float32(v43 + v46)
-	v49 := v0 < math.Float32frombits(0x7f800000)
-	v50 := v0
-	if v49 {
-		v50 = v47
-	}
-	v52 := v0 < 0
-	v54 := v50
-	if v52 {
-		v54 = math.Float32frombits(0x7fc00000)
-	}
-	v55 := v0 == 0
-	v57 := v54
-	if v55 {
-		v57 = math.Float32frombits(0xff800000)
-	}
-	return v57
+	return v76
 }
 
 // tanhF32 is tanh64 in float32.
@@ -135,31 +149,22 @@ func tanhF32(v0 float32) float32 {
 	v8 := float32(v7 - 1.2582912e+07)
 	v11 := FMA32(-v8, 0.3465736, v4)
 	v12 := FMA32(-v8, -9.523271e-10, v11)
-	v15 := scale32(1, v8)
-	v18 := FMA32(0.088889346, v12, 0.26781225)
-	v20 := FMA32(v18, v12, 0.6666742)
-	v22 := FMA32(v20, v12, 1.3333205)
-	v24 := FMA32(v22, v12, 1.9999999)
-	v25 := FMA32(v24, v12, 2)
-	v26 := float32(v12 * v25)
-	v27 := float32(1 - v15)
-	v28 := FMA32(-v15, v26, v27)
-	v29 := float32(2 - v28)
-	v30 := float32(2 - v29)
-	v31 := float32(v30 - v28)
-	v33 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v29))
-	v34 := FMA32(-v29, v33, 1)
-	v35 := FMA32(v34, v34, v34)
-	v36 := FMA32(v33, v35, v33)
-	v37 := FMA32(-v29, v36, 1)
-	v38 := FMA32(v36, v37, v36)
-	v39 := float32(v28 * v38)
-	v40 := FMA32(-v39, v29, v28)
-	v41 := FMA32(-v39, v31, v40)
-	v42 := FMA32(v41, v38, v39)
-	v43 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
-	v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-	return v44
+	v15 := math.Float32frombits(math.Float32bits(v7) << 23)
+	v16 := math.Float32frombits(math.Float32bits(v15) + math.Float32bits(2))
+	v17 := float32(v12 * v12)
+	v20 := FMA32(0.044444673, v12, 0.13390613)
+	v22 := FMA32(v20, v12, 0.3333371)
+	v24 := FMA32(v22, v12, 0.66666025)
+	v26 := FMA32(v24, v12, 0.99999994)
+	v27 := FMA32(v17, v26, v12)
+	v29 := FMA32(-v16, 0.5, 1)
+	v30 := FMA32(-v16, v27, v29)
+	v31 := FMA32(v16, 0.5, 1)
+	v32 := FMA32(v16, v27, v31)
+	v33 := float32(v30 / v32)
+	v34 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
+	v35 := math.Float32frombits(math.Float32bits(v33) | math.Float32bits(v34))
+	return v35
 }
 
 // sigmoidF32 is sigmoid64 in float32.
@@ -174,31 +179,26 @@ func sigmoidF32(v0 float32) float32 {
 	v10 := float32(v9 - 1.2582912e+07)
 	v13 := FMA32(-v10, 0.6931472, v6)
 	v14 := FMA32(-v10, -1.9046542e-09, v13)
-	v17 := FMA32(0.001381493, v14, 0.008368768)
-	v19 := FMA32(v17, v14, 0.04166839)
-	v21 := FMA32(v19, v14, 0.1666652)
-	v23 := FMA32(v21, v14, 0.49999994)
-	v25 := FMA32(v23, v14, 1)
-	v26 := FMA32(v25, v14, 1)
-	v27 := scale32(v26, v10)
-	v28 := float32(1 + v27)
-	v29 := float32(1 - v28)
-	v30 := float32(v29 + v27)
-	v32 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v28))
-	v33 := FMA32(-v28, v32, 1)
-	v34 := FMA32(v33, v33, v33)
-	v35 := FMA32(v32, v34, v32)
-	v36 := FMA32(-v28, v35, 1)
-	v37 := FMA32(v35, v36, v35)
-	v38 := float32(1)
+	v17 := FMA32(7.489089e-23, v14, 4.536718e-22)
+	v19 := FMA32(v17, v14, 2.2588479e-21)
+	v21 := FMA32(v19, v14, 9.034938e-21)
+	v23 := FMA32(v21, v14, 2.7105051e-20)
+	v25 := FMA32(v23, v14, 5.421011e-20)
+	v26 := FMA32(v25, v14, 5.421011e-20)
+	v27 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v29 := math.Float32frombits(math.Float32bits(v27) + math.Float32bits(1.8446744e+19))
+	v30 := float32(v26 * v29)
+	v32 := float32(1)
 	if v2 {
-		v38 = v27
+		v32 = v30
 	}
-	v39 := float32(v38 * v37)
-	v40 := FMA32(-v39, v28, v38)
-	v41 := FMA32(-v39, v30, v40)
-	v42 := FMA32(v41, v37, v39)
-	return v42
+	v33 := float32(1 + v30)
+	v34 := float32(1 / v33)
+	v35 := float32(v32 * v34)
+	v36 := float32(v32 - v35)
+	v37 := FMA32(-v35, v30, v36)
+	v38 := FMA32(v37, v34, v35)
+	return v38
 }
 
 // siluF32 is silu64 in float32.
@@ -213,32 +213,27 @@ func siluF32(v0 float32) float32 {
 	v10 := float32(v9 - 1.2582912e+07)
 	v13 := FMA32(-v10, 0.6931472, v6)
 	v14 := FMA32(-v10, -1.9046542e-09, v13)
-	v17 := FMA32(0.001381493, v14, 0.008368768)
-	v19 := FMA32(v17, v14, 0.04166839)
-	v21 := FMA32(v19, v14, 0.1666652)
-	v23 := FMA32(v21, v14, 0.49999994)
-	v25 := FMA32(v23, v14, 1)
-	v26 := FMA32(v25, v14, 1)
-	v27 := scale32(v26, v10)
-	v28 := float32(1 + v27)
-	v29 := float32(1 - v28)
-	v30 := float32(v29 + v27)
-	v32 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v28))
-	v33 := FMA32(-v28, v32, 1)
-	v34 := FMA32(v33, v33, v33)
-	v35 := FMA32(v32, v34, v32)
-	v36 := FMA32(-v28, v35, 1)
-	v37 := FMA32(v35, v36, v35)
-	v38 := float32(1)
+	v17 := FMA32(7.489089e-23, v14, 4.536718e-22)
+	v19 := FMA32(v17, v14, 2.2588479e-21)
+	v21 := FMA32(v19, v14, 9.034938e-21)
+	v23 := FMA32(v21, v14, 2.7105051e-20)
+	v25 := FMA32(v23, v14, 5.421011e-20)
+	v26 := FMA32(v25, v14, 5.421011e-20)
+	v27 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v29 := math.Float32frombits(math.Float32bits(v27) + math.Float32bits(1.8446744e+19))
+	v30 := float32(v26 * v29)
+	v32 := float32(1)
 	if v2 {
-		v38 = v27
+		v32 = v30
 	}
-	v39 := float32(v38 * v37)
-	v40 := FMA32(-v39, v28, v38)
-	v41 := FMA32(-v39, v30, v40)
-	v42 := FMA32(v41, v37, v39)
-	v43 := float32(v0 * v42)
-	return v43
+	v33 := float32(1 + v30)
+	v34 := float32(1 / v33)
+	v35 := float32(v32 * v34)
+	v36 := float32(v32 - v35)
+	v37 := FMA32(-v35, v30, v36)
+	v38 := FMA32(v37, v34, v35)
+	v39 := float32(v0 * v38)
+	return v39
 }
 
 // geluF32 is gelu64 in float32.
@@ -385,42 +380,37 @@ func geluTanhF32(v0 float32) float32 {
 	if -104.5 > v26 {
 		v27 = -104.5
 	}
-	v28 := float32(math.Float32frombits(0x80000000) - v22)
-	v29 := v28
+	v30 := FMA32(v27, 1.442695, 1.2582912e+07)
+	v31 := float32(v30 - 1.2582912e+07)
+	v34 := FMA32(-v31, 0.6931472, v27)
+	v35 := FMA32(-v31, -1.9046542e-09, v34)
+	v36 := float32(math.Float32frombits(0x80000000) - v22)
+	v37 := v36
 	if v24 {
-		v29 = v22
+		v37 = v22
 	}
-	v32 := FMA32(v27, 1.442695, 1.2582912e+07)
-	v33 := float32(v32 - 1.2582912e+07)
-	v36 := FMA32(-v33, 0.6931472, v27)
-	v37 := FMA32(-v33, -1.9046542e-09, v36)
-	v38 := float32(v37 + v29)
-	v41 := FMA32(0.001381493, v38, 0.008368768)
-	v43 := FMA32(v41, v38, 0.04166839)
-	v45 := FMA32(v43, v38, 0.1666652)
-	v47 := FMA32(v45, v38, 0.49999994)
-	v49 := FMA32(v47, v38, 1)
-	v50 := FMA32(v49, v38, 1)
-	v51 := scale32(v50, v33)
-	v52 := float32(1 + v51)
-	v53 := float32(1 - v52)
-	v54 := float32(v53 + v51)
-	v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
-	v57 := FMA32(-v52, v56, 1)
-	v58 := FMA32(v57, v57, v57)
-	v59 := FMA32(v56, v58, v56)
-	v60 := FMA32(-v52, v59, 1)
-	v61 := FMA32(v59, v60, v59)
-	v62 := float32(1)
+	v38 := float32(v35 + v37)
+	v41 := FMA32(7.489089e-23, v38, 4.536718e-22)
+	v43 := FMA32(v41, v38, 2.2588479e-21)
+	v45 := FMA32(v43, v38, 9.034938e-21)
+	v47 := FMA32(v45, v38, 2.7105051e-20)
+	v49 := FMA32(v47, v38, 5.421011e-20)
+	v50 := FMA32(v49, v38, 5.421011e-20)
+	v51 := math.Float32frombits(math.Float32bits(v30) << 23)
+	v53 := math.Float32frombits(math.Float32bits(v51) + math.Float32bits(1.8446744e+19))
+	v54 := float32(v50 * v53)
+	v56 := float32(1)
 	if v24 {
-		v62 = v51
+		v56 = v54
 	}
-	v63 := float32(v62 * v61)
-	v64 := FMA32(-v63, v52, v62)
-	v65 := FMA32(-v63, v54, v64)
-	v66 := FMA32(v65, v61, v63)
-	v67 := float32(v0 * v66)
-	return v67
+	v57 := float32(1 + v54)
+	v58 := float32(1 / v57)
+	v59 := float32(v56 * v58)
+	v60 := float32(v56 - v59)
+	v61 := FMA32(-v59, v54, v60)
+	v62 := FMA32(v61, v58, v59)
+	v63 := float32(v0 * v62)
+	return v63
 }
 
 // geluTanhSlopeF32 is geluTanhSlope64 in float32.
@@ -452,55 +442,45 @@ func geluTanhSlopeF32(v0 float32) float32 {
 	if -104.5 > v26 {
 		v27 = -104.5
 	}
-	v28 := float32(math.Float32frombits(0x80000000) - v22)
-	v29 := v28
+	v30 := FMA32(v27, 1.442695, 1.2582912e+07)
+	v31 := float32(v30 - 1.2582912e+07)
+	v34 := FMA32(-v31, 0.6931472, v27)
+	v35 := FMA32(-v31, -1.9046542e-09, v34)
+	v36 := float32(math.Float32frombits(0x80000000) - v22)
+	v37 := v36
 	if v24 {
-		v29 = v22
+		v37 = v22
 	}
-	v32 := FMA32(v27, 1.442695, 1.2582912e+07)
-	v33 := float32(v32 - 1.2582912e+07)
-	v36 := FMA32(-v33, 0.6931472, v27)
-	v37 := FMA32(-v33, -1.9046542e-09, v36)
-	v38 := float32(v37 + v29)
-	v41 := FMA32(0.001381493, v38, 0.008368768)
-	v43 := FMA32(v41, v38, 0.04166839)
-	v45 := FMA32(v43, v38, 0.1666652)
-	v47 := FMA32(v45, v38, 0.49999994)
-	v49 := FMA32(v47, v38, 1)
-	v50 := FMA32(v49, v38, 1)
-	v51 := scale32(v50, v33)
-	v52 := float32(1 + v51)
-	v53 := float32(1 - v52)
-	v54 := float32(v53 + v51)
-	v56 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v52))
-	v57 := FMA32(-v52, v56, 1)
-	v58 := FMA32(v57, v57, v57)
-	v59 := FMA32(v56, v58, v56)
-	v60 := FMA32(-v52, v59, 1)
-	v61 := FMA32(v59, v60, v59)
-	v62 := float32(1)
+	v38 := float32(v35 + v37)
+	v41 := FMA32(7.489089e-23, v38, 4.536718e-22)
+	v43 := FMA32(v41, v38, 2.2588479e-21)
+	v45 := FMA32(v43, v38, 9.034938e-21)
+	v47 := FMA32(v45, v38, 2.7105051e-20)
+	v49 := FMA32(v47, v38, 5.421011e-20)
+	v50 := FMA32(v49, v38, 5.421011e-20)
+	v51 := math.Float32frombits(math.Float32bits(v30) << 23)
+	v53 := math.Float32frombits(math.Float32bits(v51) + math.Float32bits(1.8446744e+19))
+	v54 := float32(v50 * v53)
+	v56 := float32(1 + v54)
+	v57 := float32(1 / v56)
+	v58 := float32(1 - v57)
+	v59 := FMA32(-v57, v54, v58)
+	v60 := FMA32(v59, v57, v57)
+	v61 := float32(v54 * v60)
+	v62 := v60
 	if v24 {
-		v62 = v51
+		v62 = v61
 	}
-	v63 := float32(v62 * v61)
-	v64 := FMA32(-v63, v52, v62)
-	v65 := FMA32(-v63, v54, v64)
-	v66 := FMA32(v65, v61, v63)
-	v67 := float32(v4 * v4)
-	v70 := FMA32(v67, 0.21406445, 1.5957692)
-	v71 := v19 < 0
-	v72 := v51
-	if v71 {
-		v72 = 1
+	v63 := v61
+	if v24 {
+		v63 = v60
 	}
-	v73 := float32(v72 * v61)
-	v74 := FMA32(-v73, v52, v72)
-	v75 := FMA32(-v73, v54, v74)
-	v76 := FMA32(v75, v61, v73)
-	v77 := float32(v66 * v76)
-	v78 := float32(v77 * v4)
-	v79 := FMA32(v78, v70, v66)
-	return v79
+	v64 := float32(v4 * v4)
+	v67 := FMA32(v64, 0.21406445, 1.5957692)
+	v68 := float32(v62 * v63)
+	v69 := float32(v68 * v4)
+	v70 := FMA32(v69, v67, v62)
+	return v70
 }
 
 // siluSlopeF32 is siluSlope64 in float32.
@@ -523,42 +503,32 @@ func siluSlopeF32(v0 float32) float32 {
 	v14 := float32(v13 - 1.2582912e+07)
 	v17 := FMA32(-v14, 0.6931472, v10)
 	v18 := FMA32(-v14, -1.9046542e-09, v17)
-	v21 := FMA32(0.001381493, v18, 0.008368768)
-	v23 := FMA32(v21, v18, 0.04166839)
-	v25 := FMA32(v23, v18, 0.1666652)
-	v27 := FMA32(v25, v18, 0.49999994)
-	v29 := FMA32(v27, v18, 1)
-	v30 := FMA32(v29, v18, 1)
-	v31 := scale32(v30, v14)
-	v32 := float32(1 + v31)
-	v33 := float32(1 - v32)
-	v34 := float32(v33 + v31)
-	v36 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7ef311c3)) - math.Float32bits(v32))
-	v37 := FMA32(-v32, v36, 1)
-	v38 := FMA32(v37, v37, v37)
-	v39 := FMA32(v36, v38, v36)
-	v40 := FMA32(-v32, v39, 1)
-	v41 := FMA32(v39, v40, v39)
-	v42 := float32(1)
+	v21 := FMA32(7.489089e-23, v18, 4.536718e-22)
+	v23 := FMA32(v21, v18, 2.2588479e-21)
+	v25 := FMA32(v23, v18, 9.034938e-21)
+	v27 := FMA32(v25, v18, 2.7105051e-20)
+	v29 := FMA32(v27, v18, 5.421011e-20)
+	v30 := FMA32(v29, v18, 5.421011e-20)
+	v31 := math.Float32frombits(math.Float32bits(v13) << 23)
+	v33 := math.Float32frombits(math.Float32bits(v31) + math.Float32bits(1.8446744e+19))
+	v34 := float32(v30 * v33)
+	v36 := float32(1 + v34)
+	v37 := float32(1 / v36)
+	v38 := float32(1 - v37)
+	v39 := FMA32(-v37, v34, v38)
+	v40 := FMA32(v39, v37, v37)
+	v41 := float32(v34 * v40)
+	v42 := v40
 	if v6 {
-		v42 = v31
+		v42 = v41
 	}
-	v43 := float32(v42 * v41)
-	v44 := FMA32(-v43, v32, v42)
-	v45 := FMA32(-v43, v34, v44)
-	v46 := FMA32(v45, v41, v43)
-	v47 := v4 < 0
-	v48 := v31
-	if v47 {
-		v48 = 1
+	v43 := v41
+	if v6 {
+		v43 = v40
 	}
-	v49 := float32(v48 * v41)
-	v50 := FMA32(-v49, v32, v48)
-	v51 := FMA32(-v49, v34, v50)
-	v52 := FMA32(v51, v41, v49)
-	v53 := FMA32(v4, v52, 1)
-	v54 := float32(v46 * v53)
-	return v54
+	v44 := FMA32(v4, v43, 1)
+	v45 := float32(v42 * v44)
+	return v45
 }
 
 // sinF32 is sin64 in float32.

@@ -38,3 +38,25 @@ func squaresHalfVec(x []uint16, lanes *[squareLanes]float64, f16 bool) int {
 	run(n, &x[0], lanes)
 	return n * squareLanes
 }
+
+// squarePairsVec is squaresHalfVec for sums of two squares each.
+func squarePairsVec(x []uint16, lanes *[squareLanes / 2]float64, f16 bool) int {
+	n := len(x) / squareLanes
+	if n == 0 {
+		return 0
+	}
+	run := squarePairsBF16Z
+	switch v := variant(); {
+	case v == AVX512 && f16:
+		run = squarePairsF16Z
+	case v == AVX512:
+	case v == AVX2 && f16:
+		run = squarePairsF16Y
+	case v == AVX2:
+		run = squarePairsBF16Y
+	default:
+		return 0
+	}
+	run(n, &x[0], lanes)
+	return n * squareLanes
+}

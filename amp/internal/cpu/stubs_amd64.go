@@ -3067,6 +3067,26 @@ func splitRowsF16x2(rows int, n int, factor *float32, src *float32, lds int, dst
 //go:noescape
 func spreadTaps(rows int, taps int, src *uint16, lds int, dst *uint16, index *[32]uint16)
 
+// squarePairsBF16Y adds the squares of n blocks of 32 elements to the lanes, those of two elements added in float32.
+//
+//go:noescape
+func squarePairsBF16Y(n int, x *uint16, lanes *[16]float64)
+
+// squarePairsBF16Z adds the squares of n blocks of 32 elements to the lanes, those of two elements added in float32.
+//
+//go:noescape
+func squarePairsBF16Z(n int, x *uint16, lanes *[16]float64)
+
+// squarePairsF16Y adds the squares of n blocks of 32 elements to the lanes, those of two elements added in float32.
+//
+//go:noescape
+func squarePairsF16Y(n int, x *uint16, lanes *[16]float64)
+
+// squarePairsF16Z adds the squares of n blocks of 32 elements to the lanes, those of two elements added in float32.
+//
+//go:noescape
+func squarePairsF16Z(n int, x *uint16, lanes *[16]float64)
+
 // squaresBF16Y adds the squares of n blocks of 32 elements to the lanes.
 //
 //go:noescape

@@ -27,9 +27,9 @@ func (p *prog) reduceF(x, low val) (k, r val) {
 }
 
 // powerF returns e^r for the r of reduceF: 1 + r + r²·q(r), 2^-28.
-func (p *prog) powerF(r val) val {
-	return p.poly(r, 1, 1, 0.4999999403953552, 0.1666651964187622, 0.04166838899254799, 0.00836876779794693, 0.0013814930571243167)
-}
+func (p *prog) powerF(r val) val { return p.poly(r, powerSeries...) }
+
+var powerSeries = []float64{1, 1, 0.4999999403953552, 0.1666651964187622, 0.04166838899254799, 0.00836876779794693, 0.0013814930571243167}
 
 // expF is within 1 ulp. It overflows and vanishes where float32 does.
 func (p *prog) expF(x val) val {
@@ -53,61 +53,72 @@ func (p *prog) inverseF(d val) val {
 	return p.fma(y, p.fnma(d, y, one), y)
 }
 
-// A partsF is a sum of a whole number and a smaller one, and what rounding took from it, by which quotients are corrected.
-type partsF struct{ sum, lost, inverse val }
-
-func (p *prog) partsOf(whole, part val) partsF {
-	sum := p.add(whole, part)
-	return partsF{sum, p.add(p.sub(whole, sum), part), p.inverseF(sum)}
-}
-
-// over returns n/d within 1 ulp.
-func (p *prog) over(n val, d partsF) val {
-	q := p.mul(n, d.inverse)
-	return p.fma(p.fnma(q, d.lost, p.fnma(q, d.sum, n)), d.inverse, q)
-}
-
 // expm1SeriesF returns (e^r - 1)/r for the r of reduceF.
 func (p *prog) expm1SeriesF(r val) val { return p.poly(r, expm1Series...) }
 
 var expm1Series = []float64{1, 0.4999999701976776, 0.16666506230831146, 0.041667137295007706, 0.00836913287639618, 0.0013888960238546133}
 
-// tanhF is within 2.5 ulp: |tanh x| = -e/(2+e), e = exp(-2|x|) - 1, whose polynomial (e^r-1)/r is good to 2^-26.
+// tanhF is within 2 ulp: |tanh x| = (1 - e)/(1 + e), e = exp(-2|x|) = 2^k·(1 + 2p), each side of the quotient rounded once. (e^r-1)/r is good to 2^-26.
 func (p *prog) tanhF(x val) val {
 	half := p.max(p.c(-20), p.or(x, p.bits(1<<31)))
-	k := p.sub(p.fma(half, p.c(2*math.Log2E), p.c(magicF)), p.c(magicF))
+	t := p.fma(half, p.c(2*math.Log2E), p.c(magicF))
+	k := p.sub(t, p.c(magicF))
 	r := p.fnma(k, p.c(ln2Rest/2), p.fnma(k, p.c(ln2Top/2), half)) // half of that of reduceF
 	one, two := p.c(1), p.c(2)
-	scale := p.scale(one, k)
-	series := slices.Clone(expm1Series)
+	twice := p.plus(p.shl(t, 23), two) // 2^(k+1)
+	series := slices.Clone(expm1Series[1:])
 	for i := range series {
 		series[i] = math.Ldexp(series[i], i+1)
 	}
-	less := p.fnma(scale, p.mul(r, p.poly(r, series...)), p.sub(one, scale)) // -e
-	sum := p.sub(two, less)
-	return p.or(p.over(less, partsF{sum, p.sub(p.sub(two, sum), less), p.inverseF(sum)}), p.sign(x))
+	part := p.fma(p.mul(r, r), p.poly(r, series...), r)
+	less := p.fnma(twice, part, p.fnma(twice, p.c(0.5), one))
+	more := p.fma(twice, part, p.fma(twice, p.c(0.5), one))
+	return p.or(p.div(less, more), p.sign(x))
 }
 
-// gateF returns σ(v + low), which is z/(1+z) for negative and 1/(1+z) for positive v, z = e^-|v|, and on demand 1 less that; low may be
-// none, -1.
-func (p *prog) gateF(v, low val) (y val, rest func() val) {
-	negative := p.less(v, p.c(0))
+// decayOf returns, for v + low, whether v is negative and e^-|v + low|; low may be none, -1.
+func (p *prog) decayOf(v, low val) (negative, z val) {
+	negative = p.less(v, p.c(0))
 	a := p.max(p.c(-104.5), p.or(v, p.bits(1<<31))) // -|v|
+	t := p.fma(a, p.c(math.Log2E), p.c(magicF))
+	k := p.sub(t, p.c(magicF))
+	r := p.fnma(k, p.c(ln2Rest), p.fnma(k, p.c(ln2Top), a))
 	if low >= 0 {
-		low = p.choose(negative, low, p.neg(low))
+		r = p.add(r, p.choose(negative, low, p.neg(low)))
 	}
-	k, r := p.reduceF(a, low)
-	z, one := p.scale(p.powerF(r), k), p.c(1)
-	d := p.partsOf(one, z)
-	y = p.over(p.choose(negative, z, one), d)
-	return y, func() val { return p.over(p.choose(p.less(v, p.c(0)), one, z), d) }
+	const up = 64 // the power of 2 times 2^64 is normal
+	small := slices.Clone(powerSeries)
+	for i := range small {
+		small[i] = math.Ldexp(small[i], -up)
+	}
+	return negative, p.mul(p.poly(r, small...), p.plus(p.shl(t, 23), p.c(1<<up)))
+}
+
+// ofOnePlus returns n/(1+z) within 1 ulp, for n 1 or z: what n/(1+z) rounded leaves of n is n - y - y·z, of which n - y is exact.
+func (p *prog) ofOnePlus(n, z, inverse val) val {
+	y := p.mul(n, inverse)
+	return p.fma(p.fnma(y, z, p.sub(n, y)), inverse, y)
+}
+
+// gateF returns σ(v + low), which is z/(1+z) for negative and 1/(1+z) for positive v, z = e^-|v|; low may be none, -1.
+func (p *prog) gateF(v, low val) val {
+	negative, z := p.decayOf(v, low)
+	one := p.c(1)
+	return p.ofOnePlus(p.choose(negative, z, one), z, p.div(one, p.add(one, z)))
+}
+
+// gatesF returns σ(v + low), and 1 less that.
+func (p *prog) gatesF(v, low val) (y, rest val) {
+	negative, z := p.decayOf(v, low)
+	one := p.c(1)
+	most := p.div(one, p.add(one, z))
+	most = p.fma(p.fnma(most, z, p.sub(one, most)), most, most)
+	least := p.mul(z, most)
+	return p.choose(negative, least, most), p.choose(negative, most, least)
 }
 
 // sigmoidF is within 2 ulp.
-func (p *prog) sigmoidF(x val) val {
-	y, _ := p.gateF(x, -1)
-	return y
-}
+func (p *prog) sigmoidF(x val) val { return p.gateF(x, -1) }
 
 // siluF is within 3 ulp, or 2^-142 of subnormal results.
 func (p *prog) siluF(x val) val { return p.mul(x, p.sigmoidF(x)) }
@@ -128,8 +139,7 @@ func (p *prog) geluInner(x val) (v, low val) {
 // geluTanhF is within 4 ulp, or 2^-145 of subnormal results.
 func (p *prog) geluTanhF(x val) val {
 	v, low := p.geluInner(p.within(x, -12, 12))
-	y, _ := p.gateF(v, low)
-	return p.mul(x, y)
+	return p.mul(x, p.gateF(v, low))
 }
 
 // millsF returns, for a = |x| held to 14.5 and x then, k and y with e^(-x²/2) = 2^k·y, and t with Φ(-a) = 2^k·y·t: Mills' ratio is a polynomial in
@@ -178,43 +188,46 @@ func (p *prog) nearest(a val, step float64) (index, d val) {
 func (p *prog) geluTanhSlopeF(x val) val {
 	x = p.within(x, -12, 12)
 	v, low := p.geluInner(x)
-	y, rest := p.gateF(v, low)
+	y, rest := p.gatesF(v, low)
 	rate := p.fma(p.mul(x, x), p.c(3*geluRate*geluCubic), p.c(geluRate))
-	return p.fma(p.mul(p.mul(y, rest()), x), rate, y)
+	return p.fma(p.mul(p.mul(y, rest), x), rate, y)
 }
 
 // siluSlopeF: σ·(1 + x·(1-σ)).
 func (p *prog) siluSlopeF(x val) val {
 	x = p.within(x, -150, 150)
-	y, rest := p.gateF(x, -1)
-	return p.mul(y, p.fma(x, rest(), p.c(1)))
+	y, rest := p.gatesF(x, -1)
+	return p.mul(y, p.fma(x, rest, p.c(1)))
 }
 
 // logSeriesF returns (log(1 + f) - f + f²/2)/f³ for f between √½-1 and √2-1.
-func (p *prog) logSeriesF(f val) val {
-	return p.poly(f, 0.3333333134651184, -0.25000810623168945, 0.20001210272312164, -0.16623631119728088, 0.1420239806175232,
-		-0.13158485293388367, 0.12756426632404327, -0.07632119208574295)
+func (p *prog) logSeriesF(f val) val { return p.poly(f, logSeries...) }
+
+var logSeries = []float64{0.3333333134651184, -0.25000810623168945, 0.20001210272312164, -0.16623631119728088, 0.1420239806175232,
+	-0.13158485293388367, 0.12756426632404327, -0.07632119208574295}
+
+// logF is within 1 ulp.
+func (p *prog) logF(x val) val {
+	y := p.logNormalF(x, 127)
+	// Less the least normal number and shifted, the bits of positive normal numbers are below all others, and none are those of NaN.
+	far := p.less(p.bits((0x7f800000-0x00800000-1)>>2), p.shr(p.minus(x, p.bits(0x00800000)), 2))
+	return p.rare(far, y, func() val {
+		y := p.logNormalF(p.mul(x, p.c(0x1p23)), 127+23)           // subnormal
+		y = p.choose(p.less(x, p.bits(0x7f800000)), y, x)          // +Inf, NaN
+		y = p.choose(p.less(x, p.c(0)), p.bits(0x7fc00000), y)     // no real number
+		return p.choose(p.equal(x, p.c(0)), p.bits(0xff800000), y) // -Inf
+	})
 }
 
-// logF is within 1 ulp: with x = 2^k·m and f = m-1, log x = k·log 2 + f - f²/2 + f³·q(f), 2^-27.
-func (p *prog) logF(x val) val {
+// logNormalF returns the logarithm of a positive normal x, less (bias - 127)·log 2: with x = 2^k·m and f = m-1, log x = k·log 2 + f - f²/2 + f³·q(f), 2^-27.
+// Where k is not 0 the sum of the last three is below half of the first, and its rounding counts half of the result's or, where the result is smaller, is the only one.
+func (p *prog) logNormalF(x val, bias float64) val {
 	const root = 0x3f3504f3 // √½
-	tiny := p.less(x, p.c(0x1p-126))
-	held := p.mul(x, p.choose(tiny, p.c(0x1p23), p.c(1)))
-	u := p.plus(held, p.bits(0x3f800000-root))
+	u := p.plus(x, p.bits(0x3f800000-root))
 	e := p.shr(u, 23) // k + 127
 	m := p.plus(p.and(u, p.bits(0x7fffff)), p.bits(root))
-	k := p.sub(p.or(e, p.bits(0x4b000000)), p.choose(tiny, p.c(0x1p23+127+23), p.c(0x1p23+127)))
+	k := p.sub(p.or(e, p.bits(0x4b000000)), p.c(0x1p23+bias))
 	f := p.sub(m, p.c(1))
-	q := p.logSeriesF(f)
-	square := p.mul(f, f)
-	rest := p.fma(p.mul(square, f), q, p.fma(k, p.c(ln2Rest), p.mul(square, p.c(-0.5))))
-	// k·ln2Top + f, and what its rounding loses.
-	high := p.fma(k, p.c(ln2Top), f)
-	lost := p.sub(f, p.fnma(k, p.c(ln2Top), high))
-	y := p.add(high, p.add(lost, rest))
-	inf := p.bits(0x7f800000)
-	y = p.choose(p.less(x, inf), y, x)                         // +Inf, NaN
-	y = p.choose(p.less(x, p.c(0)), p.bits(0x7fc00000), y)     // no real number
-	return p.choose(p.equal(x, p.c(0)), p.bits(0xff800000), y) // -Inf
+	rest := p.fma(p.poly(f, append([]float64{-0.5}, logSeries...)...), p.mul(f, f), p.mul(k, p.c(ln2Rest)))
+	return p.fma(k, p.c(ln2Top), p.add(f, rest))
 }
