@@ -25,6 +25,7 @@ type attender[T float32 | float64] struct {
 	most            [queryBlock]T // largest products of the block of keys, where known says so
 	known           [queryBlock / 32]bool
 	row             rowKernels[T]
+	keeper[T]
 }
 
 var (
@@ -129,10 +130,7 @@ func held[T cpu.Float](v []T, row, col int) cpu.Matrix[T] {
 
 // addRows adds a product to rows of a matrix, or sets them where nothing was added so far.
 func addRows[T cpu.Float](v []T, width int, first bool) cpu.Result[T] {
-	if first {
-		return cpu.Result[T]{Row: width, Elems: v}
-	}
-	return cpu.Result[T]{Done: func(i, j int, row []T) { cpu.AddTo(v[i*width+j:][:len(row)], row) }} // from several workers, it may be
+	return cpu.Result[T]{Row: width, Elems: v, Add: !first}
 }
 
 // scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.

@@ -58,13 +58,54 @@ func (w *attender[T]) storeKeys(n int, out *Tensor) {
 	store(out, out.off+sizes[0]+sizes[1]+n*w.S*w.e, w.dv)
 }
 
+// keptKeys is up to how many keys the scores of a block of queries are kept from the first walk to the second.
+const keptKeys = 8 * keyBlock
+
+// A keeper has blocks of p and dp that wait for the second walk.
+type keeper[T float32 | float64] struct {
+	keptP, keptDP []T
+	tops          []T  // by blocks of keys: tops of the queries when they were computed
+	keeps         bool // all blocks of keys are kept, not one
+}
+
+// keepBlocks makes room for the blocks of so many keys.
+func (w *attender[T]) keepBlocks(keys int) {
+	blocks := (keys + keyBlock - 1) / keyBlock
+	w.tops = resize(w.tops, blocks*queryBlock)
+	if w.keeps = keys <= keptKeys; !w.keeps {
+		blocks = 1
+	}
+	w.keptP, w.keptDP = resize(w.keptP, blocks*queryBlock*keyBlock), resize(w.keptDP, blocks*queryBlock*keyBlock)
+}
+
+// place makes p and dp those of the block of keys j.
+func (w *attender[T]) place(j int) {
+	if !w.keeps {
+		j = 0
+	}
+	at := j * queryBlock
+	w.p, w.dp = w.keptP[at:at+queryBlock*keyBlock], w.keptDP[at:at+queryBlock*keyBlock]
+}
+
+// topsAt is where the tops are that the exponentials of the block of keys j were computed with.
+func (w *attender[T]) topsAt(j int) []T { return w.tops[j/keyBlock*queryBlock:][:w.count] }
+
+// sinceTop is what exponentials of query i are still to be multiplied by that were computed with this top.
+func (w *attender[T]) sinceTop(i int, top T) T {
+	if top == w.top[i] {
+		return 1
+	}
+	return T(cpu.Exp.Of(float64(top - w.top[i])))
+}
+
 // backward adds one block of queries to dk and dv and leaves its dq in rows. The first walk over the keys finds each row's top, sum
-// and Σ dP∘P, the second the gradients; a single block of keys is computed once.
+// and Σ dP∘P, the second the gradients, from scores that are computed again if there are too many keys to keep them.
 func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
-	w.dp = resize(w.dp, queryBlock*keyBlock)
 	keys := w.keys()
+	w.keepBlocks(keys)
 	for j := 0; j < keys; j += keyBlock {
 		m := min(keyBlock, keys-j)
+		w.place(j)
 		w.scores(j, m)
 		w.probabilityGradient(dy, j, m)
 		for i := range w.count {
@@ -73,21 +114,20 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 			end := inBlocks(n, m)
 			w.delta[i] = T(w.delta[i]*shrink) + w.row.dot(w.p[i*m:i*m+end], w.dp[i*m:i*m+end])
 		}
+		copy(w.topsAt(j), w.top[:])
 	}
 	for j := 0; j < keys; j += keyBlock {
 		m := min(keyBlock, keys-j)
-		if keys > keyBlock {
-			w.scores(j, m)
-			w.probabilityGradient(dy, j, m)
-			for i := range w.count {
-				if w.sum[i] != 0 {
-					p, scale := w.seen(i, j, m)
-					w.row.exps(p, scale, w.top[i])
-				}
-			}
+		w.place(j)
+		w.ld = m
+		switch {
+		case !w.keeps:
+			w.computeAgain(dy, j, m)
+		case w.drop != nil && keys > keyBlock:
+			w.factors(j, m)
 		}
-		for i := range w.count {
-			w.scoreGradient(i, j, m, 1)
+		for i, top := range w.topsAt(j) {
+			w.scoreGradient(i, j, m, w.sinceTop(i, top))
 			if w.additive() {
 				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
 			}
@@ -99,6 +139,19 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addRows(w.rows, w.d, j == 0))
 		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d, w.first == 0))
 	}
+}
+
+// computeAgain computes p and dp of a block of keys when the tops are known.
+func (w *attender[T]) computeAgain(dy *Tensor, j, m int) {
+	w.scores(j, m)
+	w.probabilityGradient(dy, j, m)
+	for i := range w.count {
+		if w.sum[i] != 0 {
+			p, scale := w.seen(i, j, m)
+			w.row.exps(p, scale, w.top[i])
+		}
+	}
+	copy(w.topsAt(j), w.top[:])
 }
 
 // probabilityGradient sets dp to dy·vᵀ, times dropout's factors.

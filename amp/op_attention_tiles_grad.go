@@ -10,9 +10,6 @@ import (
 // transposed, dvᵀ = dyᵀ·P and dkᵀ = qᵀ·dS, so that P and dS are read as they were computed. P, dS and what they are multiplied by are
 // bfloat16 or sums of two: it has the range of float32, which gradients need, and two hold all of a float16.
 
-// keptKeys is up to how many keys the scores of a block of queries are kept from the first walk to the second.
-const keptKeys = 8 * keyBlock
-
 // pairPart is the distance of the parts of a block of p in pairs of queries.
 const pairPart = queryBlock / 2 * keyBlock
 
@@ -24,8 +21,6 @@ type tileGrader struct {
 	turnedQ       []uint16 // qᵀ and dyᵀ as tiles, in parts
 	turnedDY      []uint16
 	pairs         []uint32  // p or dp in pairs of queries, in parts
-	keptP, keptDP []float32 // blocks of keys
-	tops          []float32 // by blocks of keys: tops of the queries when they were computed
 	dkTiles       []float32 // by blocks of keys: dkᵀ and dvᵀ in tiles
 	dvTiles       []float32
 	wide          []float32
@@ -107,15 +102,9 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 	w.total = resize(w.total, queryBlock*w.dWide)
 	w.parts = resize(w.parts, 2*partSize)
 	keys := w.keys()
-	kept := keys <= keptKeys
-	blocks := upTo(keys, keyBlock) / keyBlock
-	w.tops = resize(w.tops, blocks*queryBlock)
-	if !kept {
-		blocks = 1
-	}
-	w.keptP, w.keptDP = resize(w.keptP, blocks*queryBlock*keyBlock), resize(w.keptDP, blocks*queryBlock*keyBlock)
+	w.keepBlocks(keys)
 	w.keyBlocks(func(j, m int) {
-		w.place(j, kept)
+		w.place(j)
 		w.gradientOfWeights(j, m)
 		w.queryProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
 			wide, scale := w.takeScores(r, rows, high, j, n)
@@ -123,13 +112,13 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 			w.exponentialsOf(cpu.NoHalf, r, rows, wide, scale, 1)
 			w.addDeltas(r, rows, wide, j, m)
 		})
-		copy(w.tops[j/keyBlock*queryBlock:][:w.count], w.top[:])
+		copy(w.topsAt(j), w.top[:])
 	})
 	w.keyBlocks(func(j, m int) {
-		w.place(j, kept)
-		tops := w.tops[j/keyBlock*queryBlock:][:w.count]
+		w.place(j)
+		tops := w.topsAt(j)
 		switch {
-		case !kept:
+		case !w.keeps:
 			copy(tops, w.top[:])
 			w.gradientOfWeights(j, m)
 			w.againExponentials(j, m)
@@ -140,11 +129,7 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 			w.ld = upTo(m, 32)
 		}
 		for i, top := range tops {
-			more := float32(1)
-			if top != w.top[i] {
-				more = float32(cpu.Exp.Of(float64(top - w.top[i])))
-			}
-			w.scoreGradient(i, j, m, more)
+			w.scoreGradient(i, j, m, w.sinceTop(i, top))
 			if w.additive() {
 				store(out, maskAt+i*w.S+j, w.dp[i*w.ld:][:m])
 			}
@@ -155,15 +140,6 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 		w.addGradients(j, m)
 	})
 	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.dWide:], high, rows, w.d, w.rows[r*w.d:], w.d) })
-}
-
-// place makes p and dp those of the block of keys j.
-func (w *tiler) place(j int, kept bool) {
-	if !kept {
-		j = 0
-	}
-	at := j * queryBlock
-	w.p, w.dp = w.keptP[at:at+queryBlock*keyBlock], w.keptDP[at:at+queryBlock*keyBlock]
 }
 
 // gradientOfWeights sets dp to dy·vᵀ, times dropout's factors. Elements that a query does not see are anything.

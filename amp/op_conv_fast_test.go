@@ -45,6 +45,7 @@ func TestConvFastPaths(t *testing.T) {
 		{2, 20, 16, 16, 24, 3, 3, 2, 1, 1, 1}, {2, 40, 16, 32, 48, 1, 1, 2, 0, 1, 1}, {2, 33, 12, 8, 17, 1, 1, 1, 0, 1, 1}, {2, 24, 14, 14, 32, 3, 3, 1, 2, 2, 2},
 		{1, 32, 33, 40, 9, 5, 5, 1, 2, 1, 1}, {2, 12, 20, 24, 36, 3, 2, 1, 0, 1, 3}, {1, 16, 9, 64, 16, 2, 11, 1, 1, 1, 1}, {1, 5, 70, 35, 8, 7, 7, 2, 3, 1, 1},
 		{2, 8, 16, 20, 8, 3, 3, 1, 1, 1, 8}, {1, 6, 11, 16, 12, 3, 3, 1, 1, 1, 6},
+		{1, 3, 63, 64, 20, 7, 7, 2, 3, 1, 1}, {2, 4, 49, 46, 9, 5, 5, 3, 2, 1, 1}, {1, 13, 33, 33, 9, 3, 2, 2, 1, 3, 1}, // columns that a stride skips
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 6 {
@@ -102,6 +103,9 @@ func TestConvSameBits(t *testing.T) {
 		{[]int{2, 24, 40, 40}, []int{24, 1, 3, 3}, options(Padding(1), Groups(24))},
 		{[]int{2, 64, 16, 16}, []int{32, 32, 1, 1}, options(Stride(2), Groups(2))},
 		{[]int{17, 24, 9, 11}, []int{31, 24, 3, 3}, options(Padding(1), Stride(2))},
+		{[]int{2, 3, 37, 64}, []int{20, 3, 7, 7}, options(Padding(3), Stride(2))}, // columns that a stride skips
+		{[]int{2, 5, 20, 46}, []int{9, 5, 2, 5}, options(Padding(0, 2), Stride(1, 3))},
+		{[]int{2, 16, 20, 47}, []int{8, 16, 3, 2}, options(Padding(1), Stride(2, 3), Dilation(1, 3))},
 	} {
 		for _, dt := range []DType{Float32, Float16, BFloat16} {
 			var want []float64

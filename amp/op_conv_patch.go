@@ -6,8 +6,8 @@ import (
 
 // The fast paths of a convolution read windows where they lie, so that no element is copied for each window that it is in. That takes 16
 // positions which follow each other to be neighbors in memory for every tap: the part of the source that a box sees is copied once, as a
-// patch, whose rows are as long as the box and its windows reach, or, where rows are short or windows apart, once for each column of taps, rows
-// as long as the box. Rows that a stride skips are sorted to planes of their own.
+// patch, whose rows are as long as the box and its windows reach, or, where rows are short, once for each column of taps, rows as long as the
+// box. Rows and columns that a stride skips are sorted to planes of their own.
 
 // vectorSize is how many positions a kernel takes together.
 const vectorSize = 16
@@ -17,7 +17,7 @@ type patch struct {
 	b      box
 	shifts []int  // the first column of the source in each copy
 	step   int    // columns of the source between neighbors of a row
-	whole  bool   // one copy holds all columns of taps
+	whole  bool   // a copy holds all columns of taps that are whole strides apart
 	width  int    // elements of a row
 	from   [3]int // the first element of the source, with padding
 	ext    [3]int // elements of the source, with padding
@@ -81,20 +81,23 @@ func (l *lattice) patches(channels, multiple int) []box {
 }
 
 // lay fixes the layout for a box; plane sizes are odd multiples of 16, so that channels do not share sets of the caches.
-func (p *patch) lay(l *lattice, b *box) { p.layout(l, b, false) }
+func (p *patch) lay(l *lattice, b *box) { p.layout(l, b, false, false) }
 
-// layout is lay, with a copy for each column of taps if always.
-func (p *patch) layout(l *lattice, b *box, always bool) {
+// layout is lay, with a copy for each column of taps if always, or with no more copies than columns in a stride where phases may do.
+func (p *patch) layout(l *lattice, b *box, always, phases bool) {
 	p.b = *b
 	lo, hi := l.reach(b)
 	p.from, p.ext = lo, [3]int{hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}
 	across := b.hi[3] - b.lo[3]
 	least := [3]int{lo[0] - b.lo[1]*l.step[0], lo[1] - b.lo[2]*l.step[1], lo[2] - b.lo[3]*l.step[2]}
 	p.step, p.shifts = l.step[2], p.shifts[:0]
-	p.whole = !always && p.step == 1 && across%vectorSize == 0 && p.ext[2] <= 2*across
+	p.whole = !always && (p.step == 1 || phases) && across%vectorSize == 0 && p.ext[2] <= 2*across*p.step
 	p.width = across
 	if p.whole {
-		p.shifts, p.width = append(p.shifts, lo[2]), p.ext[2]
+		p.width = (p.ext[2] + p.step - 1) / p.step
+		for phase := range min(p.step, p.ext[2]) {
+			p.shifts = append(p.shifts, lo[2]+phase)
+		}
 	} else {
 		for _, t := range l.taps {
 			if at := b.lo[3]*p.step + t[2]; !slices.Contains(p.shifts, at) {
@@ -111,7 +114,8 @@ func (p *patch) layout(l *lattice, b *box, always bool) {
 		at := (t[0] - least[0]) * p.rows * p.width
 		at += p.row(l, t[1]-least[1]) * p.width
 		if p.whole {
-			at += t[2] - least[2]
+			right := t[2] - least[2]
+			at += right%p.step*one + right/p.step
 		} else {
 			at += slices.Index(p.shifts, b.lo[3]*p.step+t[2]) * one
 		}

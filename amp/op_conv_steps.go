@@ -130,7 +130,7 @@ func (j *convJob[T]) stepBox(w *stepWork, b *box, flat bool, serial int) {
 	zeros := patchZeros{serial, b.hi[0] - b.lo[0], [3]int(b.lo[1:]), [3]int(b.hi[1:])}
 	w.clean = w.clean && !flat && zeros == w.zeros
 	w.zeros = zeros
-	p.lay(&j.lattice, b)
+	p.layout(&j.lattice, b, false, true)
 	image := j.channels * p.plane
 	if flat {
 		w.flatSteps(&j.lattice)

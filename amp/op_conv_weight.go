@@ -1,6 +1,8 @@
 package amp
 
 import (
+	"slices"
+
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
@@ -39,6 +41,9 @@ func convWeightCPU[T cpu.Float](c *Call) {
 		return
 	}
 	boxes := l.boxes()
+	if boxWeights[T](c.Out, &l, x, dy, boxes, m, k) {
+		return
+	}
 	pool := columnPool[T]()
 	cpu.Parallel(l.groups, groupsAtOnce, func(lo, hi int) {
 		cols, sums := pool.Get().(*columns[T]), pool.Get().(*columns[T])
@@ -48,15 +53,59 @@ func convWeightCPU[T cpu.Float](c *Call) {
 		clear(sums.buf)
 		for i := range boxes {
 			if b := &boxes[i]; b.positions() > 0 && k > 0 {
-				addWeights(cols, sums.buf, &l, x, dy, b, lo, hi)
+				addWeights(cols, sums.buf, &l, x, dy, b, lo, hi, true)
 			}
 		}
 		store(c.Out, c.Out.off+lo*m*k, sums.buf)
 	})
 }
 
-// addWeights adds the products of one box for the groups from first to end.
-func addWeights[T cpu.Float](c *columns[T], sums []T, l *lattice, x, dy *Tensor, b *box, first, end int) {
+// Boxes whose products are computed side by side, and how many elements they may be.
+const (
+	boxesAtOnce = 16
+	boxProducts = 1 << 19
+)
+
+// boxWeights is convWeightCPU for few groups and a small weight: the products of some boxes wait beside each other until they are added, in the
+// order of the boxes. It says whether it is for this gradient.
+func boxWeights[T cpu.Float](out *Tensor, l *lattice, x, dy *Tensor, boxes []box, m, k int) bool {
+	size := l.groups * m * k
+	if size == 0 || l.groups > groupsAtOnce {
+		return false
+	}
+	boxes = slices.DeleteFunc(boxes, func(b box) bool { return b.positions() == 0 })
+	most := min(boxesAtOnce, boxProducts/size, len(boxes))
+	if most < 2 {
+		return false
+	}
+	pool := columnPool[T]()
+	room := pool.Get().(*columns[T])
+	defer pool.Put(room)
+	room.buf = resize(room.buf, (1+most)*size)
+	sums, products := room.buf[:size], room.buf[size:]
+	clear(sums)
+	for len(boxes) > 0 {
+		some := boxes[:min(most, len(boxes))]
+		boxes = boxes[len(some):]
+		cpu.Parallel(len(some), 1, func(lo, hi int) {
+			cols := pool.Get().(*columns[T])
+			defer pool.Put(cols)
+			for i := lo; i < hi; i++ {
+				addWeights(cols, products[i*size:(i+1)*size], l, x, dy, &some[i], 0, l.groups, false)
+			}
+		})
+		cpu.Parallel(size, grain, func(lo, hi int) {
+			for i := range some {
+				cpu.AddTo(sums[lo:hi], products[i*size+lo:i*size+hi])
+			}
+		})
+	}
+	store(out, out.off, sums)
+	return true
+}
+
+// addWeights adds the products of one box for the groups from first to end, or sets them.
+func addWeights[T cpu.Float](c *columns[T], sums []T, l *lattice, x, dy *Tensor, b *box, first, end int, add bool) {
 	c.begin(l, x, b)
 	m, k := dy.shape[1]/l.groups, len(c.row)
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
@@ -78,6 +127,10 @@ func addWeights[T cpu.Float](c *columns[T], sums []T, l *lattice, x, dy *Tensor,
 		right := c.matrix()
 		right = right.Transposed()
 		sum := sums[(g-first)*m*k:]
+		if !add {
+			cpu.GemmTo(m, k, n, left, right, cpu.Result[T]{Row: k, Elems: sum})
+			continue
+		}
 		cpu.GemmTo(m, k, n, left, right, cpu.Result[T]{Done: func(i, from int, row []T) {
 			s := sum[i*k+from:][:len(row)]
 			for j, v := range row {

@@ -219,7 +219,7 @@ func tileWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 			if b.positions() == 0 {
 				continue
 			}
-			w.patch.layout(l, b, true)
+			w.patch.layout(l, b, true, false)
 			w.pairBox(l, x, g, blocks*2)
 			rowA := w.packHalves(l, dy, g, m)
 			w.tileTasks(f, l, m, rowA, blocks, each, more)

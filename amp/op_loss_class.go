@@ -3,6 +3,7 @@ package amp
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -156,19 +157,40 @@ func (g classGrid) picked(buf *lineWork, p, target *Tensor, row, column int) []f
 	return out
 }
 
+// A classPick is what the targets of a call say, by their numbers: the class, -1 for one that does not count, and its weight.
+type classPick struct {
+	class  []int
+	weight []float64
+}
+
+var classPicks = sync.Pool{New: func() any { return new(classPick) }}
+
+// nllBackwardCPU clears the rows of a task and sets the elements at their targets while they are near.
 func nllBackwardCPU(c *Call) {
-	dy, out := c.In[0], c.Out
+	dy, target, out := c.In[0], c.In[1], c.Out
 	g := gridOf(c.Shape)
-	clear(out.st.mem)
+	pick := classPicks.Get().(*classPick)
+	defer classPicks.Put(pick)
+	pick.class, pick.weight = resize(pick.class, target.Len()), resize(pick.weight, target.Len())
+	for i := range pick.class {
+		pick.class[i] = -1
+	}
+	total := g.eachTarget(c, func(i, class int, weight float64) { pick.class[i], pick.weight[i] = class, weight })
 	k := -1.0
 	if c.Reduce == ReduceMean {
-		k = -1 / g.eachTarget(c, func(int, int, float64) {})
+		k = -1 / total
 	}
-	var one [1]float64
-	g.eachTarget(c, func(i, class int, w float64) {
-		load(one[:], dy, dy.off+offset(i, dy.shape, dy.strides), 1)
-		one[0] *= k * w
-		store(out, out.off+(i/g.places*g.classes+class)*g.places+i%g.places, one[:])
+	size, bytes := g.classes*g.places, out.dt.Size()
+	cpu.Parallel(target.Len()/max(1, g.places), grainOf(size), func(lo, hi int) {
+		clear(out.st.mem[(out.off+lo*size)*bytes : (out.off+hi*size)*bytes])
+		var one [1]float64
+		for i := lo * g.places; i < hi*g.places; i++ {
+			if class := pick.class[i]; class >= 0 {
+				load(one[:], dy, dy.off+offset(i, dy.shape, dy.strides), 1)
+				one[0] *= k * pick.weight[i]
+				store(out, out.off+i/g.places*size+class*g.places+i%g.places, one[:])
+			}
+		}
 	})
 }
 

@@ -36,7 +36,7 @@ func GemmTo[T Float](m, n, k int, a, b Matrix[T], out Result[T]) {
 	}
 	g := &w.call
 	*g = product[T]{m: m, n: n, k: k, depth: k, a: a, b: b, out: out, kern: kernelOf[T](), home: w, serial: products.Add(1)}
-	if h, ok := any(g).(*product[float32]); ok && k > 0 && a.format() != NoHalf && a.format() == b.format() {
+	if h, ok := any(g).(*product[float32]); ok && k > 0 && !out.Add && a.format() != NoHalf && a.format() == b.format() {
 		if kn := kernelDot(h); kn != nil {
 			h.kern, h.k = kn, kn.lanes(k)
 		}
@@ -137,6 +137,9 @@ const (
 )
 
 func up(n, step int) int { return (n + step - 1) / step * step }
+
+// more says that the sums of steps of k from p on are added to what is in the result.
+func (g *product[T]) more(p int) bool { return p > 0 || g.out.Add }
 
 func (g *product[T]) whole() bool { return g.out.rows != nil }
 
@@ -274,7 +277,9 @@ func (g *product[T]) zero(w *workspace[T]) {
 		if g.out.Elems != nil {
 			row = g.out.Elems[g.out.Off+i*g.out.Row:][:g.n]
 		}
-		clear(row)
+		if !g.out.Add {
+			clear(row)
+		}
 		g.done(i, 0, row)
 	}
 }

@@ -151,7 +151,7 @@ func (g *product[T]) columns(w *workspace[T], j, cols int) {
 					if g.rawA {
 						g.rowTiles(w, y, high, at, wide, p, kc, b, kn.cols, to, ldc, padded)
 					} else {
-						g.tileColumn(w, y, y+high, at, wide, kc, b, kn.cols, nil, to, ldc, p > 0, padded)
+						g.tileColumn(w, y, y+high, at, wide, kc, b, kn.cols, nil, to, ldc, g.more(p), padded)
 					}
 					if rounds {
 						g.roundTiles(c, ldc, y, high, j+x0+x, wide)

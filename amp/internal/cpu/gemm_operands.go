@@ -68,6 +68,8 @@ func (x Matrix[T]) Transposed() Matrix[T] {
 // then, once for every finished piece of a row, from column j on, in any order and from several workers: with the values in
 // Elems, or with a buffer; it may change them, and what it leaves is rounded to F16 or BF16.
 //
+// With Add the product is added to what is in Elems; halves are then multiplied as float32.
+//
 // Rounded products that PairProducts names may have folded columns, and RowBias, a number per row.
 type Result[T Float] struct {
 	Off, Row  int
@@ -77,6 +79,7 @@ type Result[T Float] struct {
 	F16, BF16 []uint16
 	Bias      []T
 	Done      func(i, j int, row []T)
+	Add       bool
 
 	rows func(i int, row []T) // Done for whole rows
 }

@@ -40,7 +40,7 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 					g.rowTiles(w, i, rows, x, wide, ps+p, kc, b, ldb, c, ldc, padded)
 					continue
 				}
-				g.tileColumn(w, y, min(y+strip, rows), x, wide, kc, b, ldb, g.next(jc, j+x, p, steps), c[y*ldc:], ldc, ps+p > 0, padded)
+				g.tileColumn(w, y, min(y+strip, rows), x, wide, kc, b, ldb, g.next(jc, j+x, p, steps), c[y*ldc:], ldc, g.more(ps+p), padded)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []
 	y := 0
 	if n := rows / kn.rows; n > 0 && fits && kn.rowTiles != nil {
 		a, lda := g.rowsOfA(w, i, p)
-		kn.rowTiles(n, wide, kc, a, lda, b, ldb, c[x:], ldc, p > 0)
+		kn.rowTiles(n, wide, kc, a, lda, b, ldb, c[x:], ldc, g.more(p))
 		y = n * kn.rows
 	}
 	for y < rows {
@@ -118,9 +118,9 @@ func (g *product[T]) rowTiles(w *workspace[T], i, rows, x, wide, p, kc int, b []
 		}
 		a, lda := g.rowsOfA(w, i+y, p)
 		if fits {
-			kn.rowTile(h, wide, kc, a, lda, b, ldb, c[y*ldc+x:], ldc, p > 0)
+			kn.rowTile(h, wide, kc, a, lda, b, ldb, c[y*ldc+x:], ldc, g.more(p))
 		} else {
-			g.aside(w, h, wide, c[y*ldc+x:], ldc, p > 0, func(t []T, ldt int) { kn.rowTile(h, wide, kc, a, lda, b, ldb, t, ldt, p > 0) })
+			g.aside(w, h, wide, c[y*ldc+x:], ldc, g.more(p), func(t []T, ldt int) { kn.rowTile(h, wide, kc, a, lda, b, ldb, t, ldt, g.more(p)) })
 		}
 		y += h
 	}

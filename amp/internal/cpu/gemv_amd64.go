@@ -32,13 +32,18 @@ func rowProduct(g *product[float32], w *workspace[float32]) bool {
 	}
 	w.c = grow(w.c, g.n)
 	c := w.c
-	if g.out.Elems != nil {
+	if g.out.Elems != nil && !g.out.Add {
 		c = g.out.Elems[g.out.Off:][:g.n]
 	}
 	if byRows {
 		dotColumns(g, a, c)
 	} else {
 		addRows(g, a, c)
+	}
+	if g.out.Add {
+		to := g.out.Elems[g.out.Off:][:g.n]
+		AddTo(to, c)
+		c = to
 	}
 	if !g.out.plain() {
 		g.done(0, 0, c)

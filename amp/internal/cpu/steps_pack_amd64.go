@@ -101,6 +101,11 @@ func TakeRows(rows, n, stride int, src []float32, lds int, dst []float32, ldd, a
 			_, _ = src[(rows-1)*lds+2*done-1], dst[(rows-1)*ldd+done-1]
 			evenRows(rows, done/16, &src[0], 4*lds, &dst[0], 4*ldd, &evenIndex)
 		}
+		if done < n && (rows-1)*lds+2*n <= len(src) { // the last 16, some of them again
+			_, _ = src[(rows-1)*lds+2*n-1], dst[(rows-1)*ldd+n-1]
+			evenRows(rows, 1, &src[2*(n-16)], 4*lds, &dst[n-16], 4*ldd, &evenIndex)
+			done = n
+		}
 	}
 	for r := range rows {
 		from, to := src[r*lds:], dst[r*ldd:][:n]
