@@ -2990,6 +2990,351 @@ end:
 	VZEROUPPER
 	RET
 
+// func amxBF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+TEXT ·amxBF16PanelsF16(SB), NOSPLIT, $0-160
+	MOVQ b+24(FP), DI
+	MOVQ c+32(FP), DX
+	MOVQ config+56(FP), AX
+	MOVQ lda+64(FP), R11
+	MOVQ next+80(FP), R14
+	MOVQ result+112(FP), R10
+	MOVQ ldr+120(FP), R9
+	MOVQ quota+128(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x00 // LDTILECFG
+	MOVQ $128, R8
+	MOVQ $64, R13
+	SUBQ R13, R10
+	XORQ R12, R12
+	MOVQ $4096, c+32(FP)
+	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS firstbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstbeginsame:
+	MOVQ AX, packed+96(FP)
+firstbeginnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP firstset0
+firstzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+firstset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	CMPQ more+40(FP), $0
+	JEQ firstzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP firstset2
+firstzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+firstset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	CMPQ more+40(FP), $0
+	JEQ firstzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP firstset1
+firstzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+firstset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	CMPQ more+40(FP), $0
+	JEQ firstzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP firstset3
+firstzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+firstset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+72(FP), SI
+	ADDQ $2048, DI
+	DECQ CX
+	JZ firstdone
+	PCALIGN $32
+first:
+	DECQ left+104(FP)
+	JS firstnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ firstsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+firstsame:
+	MOVQ AX, packed+96(FP)
+firstnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+72(FP), SI
+	ADDQ $2048, DI
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE firstrest
+firstrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB firstrow
+firstrest:
+	DECQ CX
+	JNZ first
+firstdone:
+	CMPQ R12, c+32(FP)
+	JAE firstready
+firstleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB firstleft
+firstready:
+panels:
+	DECQ panels+8(FP)
+	JZ last
+	ADDQ skip+48(FP), DI
+	MOVQ DX, R12
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+144(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
+	LEAQ 4096(DX), AX
+	MOVQ AX, c+32(FP)
+	ADDQ down+136(FP), DX
+	MOVQ a+16(FP), SI
+	MOVQ n+0(FP), CX
+	DECQ left+104(FP)
+	JS nextbeginnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextbeginsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextbeginsame:
+	MOVQ AX, packed+96(FP)
+nextbeginnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x04; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM0, 0(r2 + r8)
+	JMP nextset0
+nextzero0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+nextset0:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x04; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM2, 2048(r2 + r8)
+	JMP nextset2
+nextzero2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+nextset2:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x04; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM1, 64(r2 + r8)
+	JMP nextset1
+nextzero1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+nextset1:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x04; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r12 + r8)
+	CMPQ more+40(FP), $0
+	JEQ nextzero3
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD TMM3, 2112(r2 + r8)
+	JMP nextset3
+nextzero3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+nextset3:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+72(FP), SI
+	ADDQ $2048, DI
+	DECQ CX
+	JZ nextdone
+	PCALIGN $32
+next:
+	DECQ left+104(FP)
+	JS nextnone
+	MOVQ packed+96(FP), AX
+	VMOVDQU64 0(R14), Z20
+	VMOVDQU64 64(R14), Z21
+	VMOVDQU64 128(R14), Z22
+	VMOVDQU64 192(R14), Z23
+	VMOVDQU64 Z20, 0(AX)
+	VMOVDQU64 Z21, 2048(AX)
+	VMOVDQU64 Z22, 4096(AX)
+	VMOVDQU64 Z23, 6144(AX)
+	ADDQ nextRow+88(FP), R14
+	ADDQ $64, AX
+	TESTQ $2047, AX
+	JNZ nextsame
+	ADDQ $6144, AX
+	MOVQ nextRow+88(FP), R15
+	SHLQ $5, R15
+	SUBQ R15, R14
+	ADDQ $256, R14
+nextsame:
+	MOVQ AX, packed+96(FP)
+nextnone:
+	MOVQ R11, R15
+	SHLQ $4, R15
+	ADDQ SI, R15
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x1e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM4, 0(r6 + r11)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x07; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM6, 0(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xc4 // TDPBF16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD TMM5, 0(r15 + r11)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4a; BYTE $0x5c; BYTE $0xd5 // TDPBF16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x07; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 TMM7, 64(r7 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xcc // TDPBF16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x42; BYTE $0x5c; BYTE $0xdd // TDPBF16PS TMM7, TMM5, TMM3
+	ADDQ step+72(FP), SI
+	ADDQ $2048, DI
+	LEAQ (R12)(BX*1), AX
+	CMPQ AX, c+32(FP)
+	CMOVQHI c+32(FP), AX
+	CMPQ R12, AX
+	JAE nextrest
+nextrow:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VCVTPS2PH $0, Z0, 0(R10)
+	VCVTPS2PH $0, Z1, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, AX
+	JB nextrow
+nextrest:
+	DECQ CX
+	JNZ next
+nextdone:
+	CMPQ R12, c+32(FP)
+	JAE nextready
+nextleft:
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x00 // PREFETCHW 0(r10 + r13)
+	BYTE $0x43; BYTE $0x0f; BYTE $0x0d; BYTE $0x4c; BYTE $0x2a; BYTE $0x3f // PREFETCHW 63(r10 + r13)
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VCVTPS2PH $0, Z0, 0(R10)
+	VCVTPS2PH $0, Z1, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, c+32(FP)
+	JB nextleft
+nextready:
+	JMP panels
+last:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x02; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, 0(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x02; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x02; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(r2 + r8)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x02; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(r2 + r8)
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	MOVQ R9, AX
+	SHLQ $5, AX
+	SUBQ AX, R10
+	ADDQ R13, R10
+	MOVQ bias+144(FP), AX
+	VMOVUPS (AX), Z30
+	VMOVUPS 64(AX), Z31
+	ADDQ further+152(FP), AX
+	MOVQ AX, bias+144(FP)
+	MOVQ DX, R12
+	ADDQ $4096, DX
+end:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VADDPS Z30, Z0, Z0
+	VADDPS Z31, Z1, Z1
+	VCVTPS2PH $0, Z0, 0(R10)
+	VCVTPS2PH $0, Z1, 32(R10)
+	ADDQ $128, R12
+	ADDQ R9, R10
+	CMPQ R12, DX
+	JB end
+	VZEROUPPER
+	RET
+
 // func amxBF16PanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 TEXT ·amxBF16PanelsF32(SB), NOSPLIT, $0-160
 	MOVQ b+24(FP), DI

@@ -34,6 +34,11 @@ func amxBF16Panels(n int, panels int, a *float32, b *float32, c *float32, more i
 //go:noescape
 func amxBF16PanelsBF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
 
+// amxBF16PanelsF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to float16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+//
+//go:noescape
+func amxBF16PanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, next *uint16, nextRow int, packed *float32, left int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+
 // amxBF16PanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
 //
 //go:noescape
@@ -991,6 +996,11 @@ func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 //
 //go:noescape
 func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+
+// halveF16Z writes n float16 numbers, widened, as the exact sum of two bfloat16.
+//
+//go:noescape
+func halveF16Z(n int, src *float32, high *uint16, low *uint16)
 
 // imageDots1x1 sets or raises n tiles of 1 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
 //

@@ -66,6 +66,8 @@ func (t *tilePanels) finish(f16 bool, to tileResult) {
 		amxBF16PanelsFlat(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down)
 	case to.format == BF16:
 		amxBF16PanelsBF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
+	case to.format == F16 && !f16: // in parts
+		amxBF16PanelsF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	case to.format == F16:
 		amxF16PanelsF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	case f16:

@@ -15,7 +15,7 @@ type tileRow struct {
 }
 
 var tileRowsOf = map[string][]tileRow{
-	"BF16": {{}, rowFlat, rowBF16, rowF32},
+	"BF16": {{}, rowFlat, rowBF16, rowF16, rowF32},
 	"F16":  {{}, rowF16, rowF32},
 }
 
