@@ -264,7 +264,7 @@ whole:
 	VZEROUPPER
 	RET
 
-// func halveF16Z(n int, src *float32, high *uint16, low *uint16)
+// func halveF16Z(n int, src *uint16, high *uint16, low *uint16)
 TEXT ·halveF16Z(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), BX
 	MOVQ src+8(FP), SI
@@ -282,7 +282,8 @@ some:
 	BZHIQ BX, R15, AX
 	KMOVW AX, K1
 whole:
-	VMOVUPS.Z (SI), K1, Z0
+	VMOVDQU16.Z (SI), K1, Y0
+	VCVTPH2PS Y0, Z0
 	VPADDD Z5, Z0, Z1
 	VPTESTMD Z7, Z0, K2
 	VPANDD.Z Z6, Z1, K2, Z1
@@ -291,7 +292,7 @@ whole:
 	VPSRLD $16, Z2, Z2
 	VPMOVDW Z1, K1, (DI)
 	VPMOVDW Z2, K1, (DX)
-	ADDQ $64, SI
+	ADDQ $32, SI
 	ADDQ $32, DI
 	ADDQ $32, DX
 	SUBQ $16, BX

@@ -10,4 +10,4 @@ func splitPairs(pairs, n int, src []float32, lds int, dst []uint32, ldd, part in
 	panic("cpu: no tiles")
 }
 
-func halveF16(high, low []uint16, src []float32) { panic("cpu: no tiles") }
+func halveF16(high, low, src []uint16) { panic("cpu: no tiles") }

@@ -132,9 +132,9 @@ func TestHalveF16(t *testing.T) {
 	if !TileSteps(BF16) {
 		t.Skip("this processor or mode has no tile registers for halves")
 	}
-	x := make([]float32, 1<<16)
+	x := make([]uint16, 1<<16)
 	for i := range x {
-		x[i] = F16ToF32(uint16(i))
+		x[i] = uint16(i)
 	}
 	high, low := make([]uint16, len(x)), make([]uint16, len(x))
 	for from := 0; from < len(x); {
@@ -142,7 +142,8 @@ func TestHalveF16(t *testing.T) {
 		HalveF16(high[from:from+n], low[from:from+n], x[from:from+n])
 		from += n
 	}
-	for i, v := range x {
+	for i, f := range x {
+		v := F16ToF32(f)
 		h, l := BF16ToF32(high[i]), BF16ToF32(low[i])
 		switch {
 		case v != v:

@@ -80,6 +80,18 @@ func TileSteps(f Format) bool {
 	return CurrentDot() == Tiles && (f == BF16 || f == F16 && hasTilesF16())
 }
 
+// TileParts is in how many parts the tile registers multiply these halves: one as they are, two of float16 where the registers know bfloat16 alone (see
+// HalveF16), none where products do not go through them.
+func TileParts(f Format) int {
+	switch {
+	case TileSteps(f):
+		return 1
+	case f == F16 && TileSteps(BF16):
+		return 2
+	}
+	return 0
+}
+
 // StepHeight returns how high a tile for so many rows is at most: the next panel of a begins after as many.
 func StepHeight(rows int) int {
 	if variant() == AVX2 {

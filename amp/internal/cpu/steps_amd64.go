@@ -190,7 +190,7 @@ func (p *TileProduct) Rows(rows, off int, from []int, pairs int, sums []float32,
 
 func (p *TileProduct) run(tall, wide bool) {
 	t := &p.tile
-	switch f16 := p.Format == F16; {
+	switch f16 := p.Format == F16 && hasTilesF16(); {
 	case tall && wide && f16:
 		amxStepsF16x2x2(t)
 	case tall && wide:

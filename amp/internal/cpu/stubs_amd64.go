@@ -997,10 +997,10 @@ func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 //go:noescape
 func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 
-// halveF16Z writes n float16 numbers, widened, as the exact sum of two bfloat16.
+// halveF16Z writes n float16 numbers as the exact sum of two bfloat16.
 //
 //go:noescape
-func halveF16Z(n int, src *float32, high *uint16, low *uint16)
+func halveF16Z(n int, src *uint16, high *uint16, low *uint16)
 
 // imageDots1x1 sets or raises n tiles of 1 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
 //

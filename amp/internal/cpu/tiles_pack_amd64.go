@@ -115,15 +115,20 @@ func (w *workspace[T]) narrow(x *Matrix[T], parts, n, run, off, next, stride int
 	for i := range n {
 		for from := 0; from < run; from += len(w.lines) {
 			part := w.lines[:min(len(w.lines), run-from)]
-			x.fetch(part, off+i*next+from*stride, stride)
-			dst, src := w.half[i*run+from:][:len(part)], any(part).([]float32)
-			switch {
-			case parts > 1:
-				HalveF16(dst, w.half[stagedElements+i*run+from:], src)
-			case x.Half == F16:
+			at, dst := off+i*next+from*stride, w.half[i*run+from:][:len(part)]
+			if parts > 1 && x.F16 != nil && stride == 1 {
+				HalveF16(dst, w.half[stagedElements+i*run+from:], x.F16[at:at+len(part)])
+				continue
+			}
+			x.fetch(part, at, stride)
+			src := any(part).([]float32)
+			if x.format() == F16 {
 				NarrowF16(dst, src)
-			default:
+			} else {
 				NarrowBF16(dst, src)
+			}
+			if parts > 1 {
+				HalveF16(dst, w.half[stagedElements+i*run+from:], dst)
 			}
 		}
 	}

@@ -130,8 +130,8 @@ func (f *asmFile) splitPairs() {
 // halve writes float16 numbers as two bfloat16. The first is the next smaller magnitude of eight bits, so that a number left remains, of the same sign,
 // unless there was none: an infinity times it is then never NaN.
 func (f *asmFile) halve() {
-	f.fn("halveF16Z", "writes n float16 numbers, widened, as the exact sum of two bfloat16.",
-		param{"n", "int", "BX"}, param{"src", "*float32", "SI"}, param{"high", "*uint16", "DI"}, param{"low", "*uint16", "DX"})
+	f.fn("halveF16Z", "writes n float16 numbers as the exact sum of two bfloat16.",
+		param{"n", "int", "BX"}, param{"src", "*uint16", "SI"}, param{"high", "*uint16", "DI"}, param{"low", "*uint16", "DX"})
 	f.op("MOVQ", "$-1", "R15")
 	f.op("KXNORW", "K1", "K1", "K1")
 	f.op("VPTERNLOGD", "$0xff", "Z5", "Z5", "Z5")
@@ -144,7 +144,8 @@ func (f *asmFile) halve() {
 	f.op("BZHIQ", "BX", "R15", "AX")
 	f.op("KMOVW", "AX", "K1")
 	f.label("whole")
-	f.op("VMOVUPS.Z", "(SI)", "K1", "Z0")
+	f.op("VMOVDQU16.Z", "(SI)", "K1", "Y0")
+	f.op("VCVTPH2PS", "Y0", "Z0")
 	f.op("VPADDD", "Z5", "Z0", "Z1")
 	f.op("VPTESTMD", "Z7", "Z0", "K2")
 	f.op("VPANDD.Z", "Z6", "Z1", "K2", "Z1")
@@ -153,7 +154,7 @@ func (f *asmFile) halve() {
 	f.op("VPSRLD", "$16", "Z2", "Z2")
 	f.op("VPMOVDW", "Z1", "K1", "(DI)")
 	f.op("VPMOVDW", "Z2", "K1", "(DX)")
-	f.op("ADDQ", "$64", "SI")
+	f.op("ADDQ", "$32", "SI")
 	f.op("ADDQ", "$32", "DI")
 	f.op("ADDQ", "$32", "DX")
 	f.op("SUBQ", "$16", "BX")
