@@ -37,13 +37,3 @@ func (j *convJob[T]) inParts() bool {
 	f := halfFormat(j.src)
 	return f != cpu.NoHalf && cpu.TileParts(f) > 1 && j.channels >= leastPartChannels && j.fits() && j.tiles()
 }
-
-// partSteps appends the products of a step: of every part of a with every part of b, which lie so many bytes apart.
-func partSteps(steps []cpu.TileStep, step cpu.TileStep, parts, partA, partB int) []cpu.TileStep {
-	for a := range parts {
-		for b := range parts {
-			steps = append(steps, cpu.TileStep{A: step.A + a*partA, B: step.B + b*partB})
-		}
-	}
-	return steps
-}

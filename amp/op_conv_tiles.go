@@ -153,10 +153,13 @@ func (j *convJob[T]) tileRows(w *tileWork, k *tileKernel, group, first, rows int
 	q := &w.prod
 	q.Format, q.A, q.B, q.RowB = halfFormat(j.src), k.a, w.pairs, p.plane
 	q.RowA, q.NextA = 32*j.kernel.size, 16*32*j.kernel.size
+	if q.PartA, q.PartB = 0, 0; k.x.n > 1 {
+		q.PartA, q.PartB = k.part, part
+	}
 	q.Steps = q.Steps[:0]
 	for c := 0; c < planes; c += 16 {
 		for t, at := range p.taps {
-			q.Steps = partSteps(q.Steps, cpu.TileStep{A: 2 * (c/16*k.block + 32*j.kernel.place[t]), B: 4 * (c*p.plane + at)}, k.x.n, 2*k.part, 4*part)
+			q.Steps = append(q.Steps, cpu.TileStep{A: 2 * (c/16*k.block + 32*j.kernel.place[t]), B: 4 * (c*p.plane + at)})
 		}
 	}
 	pairs := min(planes, 16)

@@ -312,9 +312,9 @@ func (w *weightWork) tileTasks(f cpu.Format, l *lattice, m, high, blocks, each i
 			place := i/depth*p.plane + i%depth*l.step[0]*p.rows*p.width + q
 			step := cpu.TileStep{A: 2 * ((i*((n+31)/32) + q/32) * 32 * high), B: 4 * 8 * place}
 			if q+32 <= n {
-				w.tiles = partSteps(w.tiles, step, w.of.n, 2*w.partA, 4*w.partB)
+				w.tiles = append(w.tiles, step)
 			} else {
-				w.rest = partSteps(w.rest, step, w.of.n, 2*w.partA, 4*w.partB)
+				w.rest = append(w.rest, step)
 			}
 		}
 	}
@@ -334,6 +334,9 @@ func (w *weightWork) tileTasks(f cpu.Format, l *lattice, m, high, blocks, each i
 		defer tileWorks.Put(t)
 		q := &t.prod
 		q.Format, q.A, q.RowA, q.NextA, q.B, q.RowB = f, w.dyHalf, 32, 16*32, w.pairs, 16
+		if w.of.n > 1 {
+			q.PartA, q.PartB = w.partA, w.partB
+		}
 		for i := lo; i < hi; i++ {
 			first, r := i/panels*together, i%panels
 			from := w.from[first:min(first+together, len(w.from))]

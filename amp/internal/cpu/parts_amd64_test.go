@@ -8,21 +8,15 @@ import (
 
 func init() { twinInParts = twinParts }
 
-// twinParts is the sum of float16 numbers in two parts each: so many steps by the four products of parts, then the next ones.
+// twinParts is the sum of float16 numbers in two parts each: 32 steps of each product of parts in turn.
 func twinParts(k int, a, b func(p int) float32) float32 {
+	part := func(x func(p int) float32, low int) func(p int) float32 {
+		return func(p int) float32 { return halved(x(p))[low] }
+	}
 	var c float32
-	pairs := tileLanes(k)
-	cuts := (pairs + tileDepth - 1) / tileDepth
-	ks := up((pairs+cuts-1)/cuts, 16)
-	for ps := 0; ps < pairs; ps += ks {
-		steps := min(ks, pairs-ps)
-		for p, chunk := 0, tileChunks(steps); p < steps; p += chunk {
-			for q := range 4 {
-				part := func(x func(p int) float32, low int) func(p int) float32 {
-					return func(p int) float32 { return halved(x(p))[low] }
-				}
-				c = twinTiles(c, 2*(ps+p), min(k, 2*(ps+min(steps, p+chunk))), part(a, q/2), part(b, q%2))
-			}
+	for p := 0; p < k; p += 32 {
+		for _, low := range [][2]int{{0, 0}, {1, 0}, {1, 1}, {0, 1}} {
+			c = twinTiles(c, p, min(k, p+32), part(a, low[0]), part(b, low[1]))
 		}
 	}
 	return c

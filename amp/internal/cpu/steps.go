@@ -43,6 +43,8 @@ type amxTile struct {
 	c           *float32
 	more        int
 	config      *[64]byte
+
+	partA, partB int // bytes from the first part of numbers in two parts to the second
 }
 
 // A TileStep is 32 of k: the distances in bytes of a tile of 16 rows × 32 elements of a, and of one of 16 pairs × 16 columns of b.

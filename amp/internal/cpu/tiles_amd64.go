@@ -132,11 +132,7 @@ func tileRows(g *product[float32], w *workspace[float32], b []float32, i, rows, 
 		to = g.tileResult(i, j, cols/32)
 	}
 	a := g.tileSource(w, i, rows, cols/32, ps, steps)
-	if g.parts > 1 {
-		multiplyParts(w.tile, a, b, len(g.packed)/g.parts, to, rows, cols, steps, ps > 0)
-	} else {
-		multiplyTiles(g.a.format() == F16, w.tile, a, b, to, rows, cols, steps, ps > 0)
-	}
+	multiplyTiles(g.a.format() == F16, w.tile, a, b, to, rows, cols, steps, ps > 0)
 	if a.next.left > 0 {
 		w.piece = [3]int{int(g.serial), i + 32, ps}
 	}
@@ -172,7 +168,7 @@ type tileSource struct {
 	lda   int            // bytes from row to row
 	block int            // from 32 elements of all rows to the next ones along k
 	next  nextRows
-	part  int // from the elements' first part to the second
+	parts [2]int // of numbers in two parts: bytes from the first to the second, here and in b
 }
 
 // tileSource packs rows, unless they are in memory as the tile registers take them, or were packed while the rows above were multiplied by
@@ -180,7 +176,7 @@ type tileSource struct {
 func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int) tileSource {
 	h, high := g.a.halves(), amxHeight(rows)
 	if g.packedA != nil {
-		return tileSource{at: unsafe.Pointer(&g.packedA[(i-g.from)*g.parts*steps]), lda: 64, block: 64 * high, part: 4 * high * steps}
+		return tileSource{at: unsafe.Pointer(&g.packedA[(i-g.from)*g.parts*steps]), lda: 64, block: 64 * high, parts: g.partsApart(high * steps)}
 	}
 	if g.tilesFromRows(rows, ps, steps) {
 		x := h[g.a.Off+i*g.a.Row+2*ps:]
@@ -200,13 +196,21 @@ func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int)
 		packTilesA(any(g).(*product[float32]), any(w).(*workspace[float32]), any(here).([]float32), rows, ps, steps, g.a.Off+i*g.a.Row)
 	}
 	w.piece = [3]int{}
-	a := tileSource{at: unsafe.Pointer(&here[0]), lda: 64, block: 64 * high, part: 4 * high * steps}
+	a := tileSource{at: unsafe.Pointer(&here[0]), lda: 64, block: 64 * high, parts: g.partsApart(high * steps)}
 	if i+64 <= g.m && rows == 32 && panels >= 8 && g.packsRows(ps, steps) {
 		x := h[g.a.Off+(i+32)*g.a.Row+2*ps:]
 		_ = x[31*g.a.Row+2*steps-1]
 		a.next = nextRows{&x[0], 2 * g.a.Row, (*float32)(unsafe.Pointer(&there[0])), 32 * steps / 64}
 	}
 	return a
+}
+
+// partsApart is how many bytes the second part of numbers lies behind the first, of rows of a that are packed as so many pairs, and of b.
+func (g *product[T]) partsApart(pairs int) [2]int {
+	if g.parts == 1 {
+		return [2]int{}
+	}
+	return [2]int{4 * pairs, 4 * (len(g.packed) / g.parts)}
 }
 
 // packsRows says that kernels can pack rows of a: of 64 pairs at a time.
@@ -225,46 +229,29 @@ const directRow = 1 << 9
 // multiplyTiles sets or raises tiles, rows of 32 sums, by at most 32 rows of a and panels of b. It takes so much of k at a time that these
 // rows stay in the L1 cache. What it can write to the result itself, it does not leave in c.
 func multiplyTiles(f16 bool, c []float32, a tileSource, b []float32, to tileResult, rows, cols, steps int, more bool) {
-	chunk := tileChunks(steps)
-	for p := 0; p < steps; p += chunk {
-		a.multiply(f16, c, b, to, rows, cols, steps, p, min(chunk, steps-p), more || p > 0, p+chunk >= steps)
-	}
-}
-
-// multiplyParts is multiplyTiles for operands in two parts, of which those of b are part elements apart: each part of a times each of b.
-func multiplyParts(c []float32, a tileSource, b []float32, part int, to tileResult, rows, cols, steps int, more bool) {
-	chunk := tileChunks(steps)
-	for p := 0; p < steps; p += chunk {
-		for q := range 4 {
-			x := a
-			x.at = unsafe.Add(a.at, q/2*a.part)
-			x.multiply(false, c, b[q%2*part:], to, rows, cols, steps, p, min(chunk, steps-p), more || p+q > 0, p+chunk >= steps && q == 3)
-		}
-	}
-}
-
-// tileChunks is how many steps are multiplied at a time.
-func tileChunks(steps int) int {
-	cuts := (steps + tileChunk - 1) / tileChunk
-	return up((steps+cuts-1)/cuts, 16)
-}
-
-// multiply is a piece of multiplyTiles: k steps from p on.
-func (a *tileSource) multiply(f16 bool, c, b []float32, to tileResult, rows, cols, steps, p, k int, more, last bool) {
-	_, _ = b[up(cols, 32)*steps-1], c[32*up(cols, 32)-1]
+	_, _ = b[up(cols, 32)*steps-1+a.parts[1]/4], c[32*up(cols, 32)-1]
 	whole, rest := cols/32, cols%32
-	t := tilePanels{n: k / 16, panels: whole, a: (*float32)(unsafe.Add(a.at, p/16*a.block)), b: &b[32*p], c: &c[0], more: flag(more),
-		lda: a.lda, step: a.block, skip: 128 * (steps - k), next: a.next.after(p / 16 * whole)}
-	switch {
-	case whole == 0:
-	case last && to.panels > 0:
-		t.finish(f16, to)
-	default:
-		t.multiply(f16, rows, 32)
+	most := tileChunk
+	if a.parts[0] != 0 {
+		most /= 2
 	}
-	if rest > 0 {
-		t.panels, t.b, t.c, t.next = 1, &b[32*(whole*steps+p)], &c[32*32*whole], nextRows{}
-		t.multiply(f16, rows, rest)
+	cuts := (steps + most - 1) / most
+	chunk := up((steps+cuts-1)/cuts, 16)
+	for p := 0; p < steps; p += chunk {
+		k := min(chunk, steps-p)
+		t := tilePanels{n: k / 16, panels: whole, a: (*float32)(unsafe.Add(a.at, p/16*a.block)), b: &b[32*p], c: &c[0], more: flag(more || p > 0),
+			lda: a.lda, step: a.block, skip: 128 * (steps - k), next: a.next.after(p / 16 * whole), parts: a.parts}
+		switch {
+		case whole == 0:
+		case p+k == steps && to.panels > 0:
+			t.finish(f16, to)
+		default:
+			t.multiply(f16, rows, 32)
+		}
+		if rest > 0 {
+			t.panels, t.b, t.c, t.next = 1, &b[32*(whole*steps+p)], &c[32*32*whole], nextRows{}
+			t.multiply(f16, rows, rest)
+		}
 	}
 }
 
