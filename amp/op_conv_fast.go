@@ -24,5 +24,5 @@ func identity(n int) []int {
 // fast computes the job by one of the ways that copy no window for each tap, if one is for it.
 func (j *convJob[T]) fast() bool {
 	f, ok := any(j).(*convJob[float32])
-	return ok && f.kernel.w != nil && (f.points() || f.pairImages() || f.pairSteps() || f.images() || f.fits() && (f.tiles() || f.steps()))
+	return ok && f.kernel.w != nil && (f.points() || f.pairImages() || f.pairSteps() || f.inParts() || f.images() || f.fits() && (f.tiles() || f.steps()))
 }

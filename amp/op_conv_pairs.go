@@ -171,7 +171,7 @@ func (w *pairWork) fill(l *lattice, src *Tensor, group int) {
 	p := &w.patch
 	image := pairsOf(l.channels) * p.plane
 	for i := range p.b.hi[0] - p.b.lo[0] {
-		p.pairs(l, w.pairs[i*image:(i+1)*image], src, p.b.lo[0]+i, group)
+		p.pairs(l, w.pairs[i*image:(i+1)*image], halvesOf(src)[src.off:], p.b.lo[0]+i, group)
 	}
 }
 

@@ -39,6 +39,8 @@ type tileKernel struct {
 	a     []uint16
 	block int // elements of 32 channels
 	group int // of a group
+	part  int // of one part
+	w, x  halfParts
 }
 
 var (
@@ -55,13 +57,14 @@ var patchJobs atomic.Int64
 // tiles computes the job with the tile registers, where that can be.
 func (j *convJob[T]) tiles() bool {
 	f := halfFormat(j.src)
-	if f == cpu.NoHalf || j.kernel.w.dt != j.src.dt || j.out.dt == Float64 || !cpu.TileSteps(f) || j.m < leastTileRows || j.channels < 2 {
+	if f == cpu.NoHalf || j.kernel.w.dt != j.src.dt || j.out.dt == Float64 || cpu.TileParts(f) == 0 || j.m < leastTileRows || j.channels < 2 {
 		return false
 	}
 	k := tileKernels.Get().(*tileKernel)
-	defer tileKernels.Put(k)
+	defer k.back()
 	k.pack(&j.kernel, j.groups, j.m, j.channels)
-	boxes := j.patches((j.channels+1)/2, 1)
+	k.x.take(j.src)
+	boxes := j.patches((j.channels+1)/2*k.x.n, 1)
 	shares, each := rowShares(j.m, len(boxes)*j.groups, 8, 64, 32)
 	serial := int(patchJobs.Add(1))
 	cpu.Parallel(len(boxes)*j.groups*shares, 1, func(lo, hi int) {
@@ -73,7 +76,7 @@ func (j *convJob[T]) tiles() bool {
 				continue
 			}
 			if piece := [3]int{serial, n, group}; w.held != piece {
-				j.tilePatch(w, &boxes[n], group)
+				j.tilePatch(w, &k.x, &boxes[n], group)
 				w.held = piece
 			}
 			j.tileRows(w, k, group, first, min(each, j.m-first))
@@ -81,6 +84,13 @@ func (j *convJob[T]) tiles() bool {
 		w.prod = cpu.TileProduct{} // hold on to no operand
 	})
 	return true
+}
+
+// back returns what is used up.
+func (k *tileKernel) back() {
+	k.w.drop()
+	k.x.drop()
+	tileKernels.Put(k)
 }
 
 // pack sorts weights by blocks of 32 input channels.
@@ -92,22 +102,23 @@ func (k *tileKernel) pack(l *kernelLayout, groups, m, channels int) {
 		k.block = (m*l.size + 15) / 16 * 16 * 32
 	}
 	k.group = n * k.block
-	k.a = cpu.Grow(k.a, groups*k.group+32*32*l.size) // the last rows of a tile may be none
-	src := halvesOf(l.w)
+	k.w.take(l.w)
+	k.part = groups*k.group + 32*32*l.size // the last rows of a tile may be none
+	k.a = cpu.Grow(k.a, k.w.n*k.part)
 	const rows = 32
-	parts := n
+	pieces := n
 	if !turned {
-		parts = (m + rows - 1) / rows
+		pieces = (m + rows - 1) / rows
 	}
-	cpu.Parallel(groups*parts, max(1, grain/max(1, k.group/parts)), func(lo, hi int) {
+	cpu.Parallel(k.w.n*groups*pieces, max(1, grain/max(1, k.group/pieces)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			g, part := i/parts, i%parts
-			from, to := src[l.at(g):], k.a[g*k.group:]
+			part, g, piece := i/(groups*pieces), i/pieces%groups, i%pieces
+			from, to := k.w.part[part][l.at(g)-l.w.off:], k.a[part*k.part+g*k.group:]
 			if turned {
-				cpu.PackTileColumns(to[part*k.block:(part+1)*k.block], m*l.size, min(32, channels-32*part), from[32*part*l.in:], l.in)
+				cpu.PackTileColumns(to[piece*k.block:(piece+1)*k.block], m*l.size, min(32, channels-32*piece), from[32*piece*l.in:], l.in)
 				continue
 			}
-			first := part * rows
+			first := piece * rows
 			cpu.PackTileRows(to[first*l.size*32:], min(rows, m-first), channels, l.size, from[first*l.out:], l.out, k.block)
 		}
 	})
@@ -123,13 +134,13 @@ func (l *lattice) planes() int {
 }
 
 // tilePatch makes the patch of a box and a group.
-func (j *convJob[T]) tilePatch(w *tileWork, b *box, group int) {
+func (j *convJob[T]) tilePatch(w *tileWork, x *halfParts, b *box, group int) {
 	p := &w.patch
 	p.lay(&j.lattice, b)
 	image := j.planes() * p.plane
-	w.pairs = cpu.Grow(w.pairs, (b.hi[0]-b.lo[0])*image+2*vectorSize)
-	for i := range b.hi[0] - b.lo[0] {
-		p.pairs(&j.lattice, w.pairs[i*image:(i+1)*image], j.src, b.lo[0]+i, group)
+	w.pairs = cpu.Grow(w.pairs, (b.hi[0]-b.lo[0])*x.n*image+2*vectorSize)
+	for i := range (b.hi[0] - b.lo[0]) * x.n {
+		p.pairs(&j.lattice, w.pairs[i*image:(i+1)*image], x.part[i%x.n], b.lo[0]+i/x.n, group)
 	}
 	w.outs, _ = j.places(w.outs, b)
 }
@@ -137,10 +148,14 @@ func (j *convJob[T]) tilePatch(w *tileWork, b *box, group int) {
 // tileRows computes rows of a group for the positions of the patch.
 func (j *convJob[T]) tileRows(w *tileWork, k *tileKernel, group, first, rows int) {
 	p, planes := &w.patch, j.planes()
-	image := planes * p.plane
+	part := planes * p.plane
+	image := k.x.n * part
 	q := &w.prod
 	q.Format, q.A, q.B, q.RowB = halfFormat(j.src), k.a, w.pairs, p.plane
 	q.RowA, q.NextA = 32*j.kernel.size, 16*32*j.kernel.size
+	if q.PartA, q.PartB = 0, 0; k.x.n > 1 {
+		q.PartA, q.PartB = k.part, part
+	}
 	q.Steps = q.Steps[:0]
 	for c := 0; c < planes; c += 16 {
 		for t, at := range p.taps {
@@ -213,8 +228,7 @@ func storeSums[E float32 | uint16](f cpu.Format, dst, piece []E, sums []float32,
 }
 
 // pairs writes the patch of an image's group, as pairs of channels.
-func (p *patch) pairs(l *lattice, dst []uint32, src *Tensor, image, group int) {
-	halves := halvesOf(src)
+func (p *patch) pairs(l *lattice, dst []uint32, src []uint16, image, group int) {
 	size := l.size[0] * l.size[1] * l.size[2]
 	for q := 0; q*p.plane < len(dst); q++ {
 		plane := dst[q*p.plane : (q+1)*p.plane]
@@ -222,7 +236,7 @@ func (p *patch) pairs(l *lattice, dst []uint32, src *Tensor, image, group int) {
 			clear(plane)
 			continue
 		}
-		from := halves[src.off+((image*l.groups+group)*l.channels+2*q)*size:]
+		from := src[((image*l.groups+group)*l.channels+2*q)*size:]
 		if p.border(l) {
 			clear(plane)
 		}

@@ -28,6 +28,9 @@ type weightWork struct {
 	tiles  []cpu.TileStep
 	rest   []cpu.TileStep // of fewer positions
 	from   []int
+	of, by halfParts // x, and dy
+	partA  int       // elements of dyHalf, and of pairs, of a part
+	partB  int
 }
 
 var weightWorks = sync.Pool{New: func() any { return new(weightWork) }}
@@ -202,12 +205,19 @@ func (w *weightWork) columns(l *lattice, b *box, vectors int) {
 // tileWeights computes the gradient with the tile registers, if it can. k runs over the positions, 32 of an image's rows at a time.
 func tileWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 	f := halfFormat(x)
-	if f == cpu.NoHalf || dy.dt != x.dt || out.dt == Float64 || !cpu.TileSteps(f) || m < leastTileRows || l.channels < 2 || l.grid[2]%2 != 0 || !l.fits() || l.step[2] > 2 {
+	if f == cpu.NoHalf || dy.dt != x.dt || out.dt == Float64 || cpu.TileParts(f) == 0 || m < leastTileRows || l.channels < 2 || l.grid[2]%2 != 0 || !l.fits() || l.step[2] > 2 {
+		return false
+	}
+	if cpu.TileParts(f) > 1 && l.channels < leastPartChannels {
 		return false
 	}
 	w := weightWorks.Get().(*weightWork)
 	defer weightWorks.Put(w)
-	boxes := l.patches(l.channels/2, 2) // pairs of positions, in rows that are cut as well
+	w.of.take(x)
+	w.by.take(dy)
+	defer w.of.drop()
+	defer w.by.drop()
+	boxes := l.patches(l.channels/2*w.of.n, 2) // pairs of positions, in rows that are cut as well
 	panels := (m + 31) / 32
 	blocks := (l.channels + 31) / 32
 	each := blocks * len(l.taps) * 1024 // sums of 32 rows
@@ -220,8 +230,8 @@ func tileWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 				continue
 			}
 			w.patch.layout(l, b, true, false)
-			w.pairBox(l, x, g, blocks*2)
-			rowA := w.packHalves(l, dy, g, m)
+			w.pairBox(l, g, blocks*2)
+			rowA := w.packHalves(l, g, m)
 			w.tileTasks(f, l, m, rowA, blocks, each, more)
 			more = true
 		}
@@ -234,18 +244,19 @@ func tileWeights(out *Tensor, l *lattice, x, dy *Tensor, m int) bool {
 }
 
 // pairBox writes what a box sees of a group: for each 16 channels [image copy depth row, pairs of columns, channel].
-func (w *weightWork) pairBox(l *lattice, x *Tensor, group, sixteens int) {
+func (w *weightWork) pairBox(l *lattice, group, sixteens int) {
 	p := &w.patch
 	images := p.b.hi[0] - p.b.lo[0]
 	size := l.size[0] * l.size[1] * l.size[2]
 	one := p.ext[0] * p.rows * p.width
-	w.halves = cpu.Grow(w.halves, images*sixteens*16*p.plane)
-	w.pairs = cpu.Grow(w.pairs, sixteens*images*p.plane*8)
-	src := halvesOf(x)
+	parts := w.of.n
+	w.partB = sixteens * images * p.plane * 8
+	w.halves = cpu.Grow(w.halves, parts*images*sixteens*16*p.plane)
+	w.pairs = cpu.Grow(w.pairs, parts*w.partB)
 	border := p.border(l) || p.plane != one*len(p.shifts)
-	cpu.Parallel(images*sixteens, max(1, grain/4/(16*p.plane)), func(lo, hi int) {
+	cpu.Parallel(parts*images*sixteens, max(1, grain/4/(16*p.plane)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			block, image := i/images, i%images
+			src, block, image := w.of.part[i/(images*sixteens)], i/images%sixteens, i%images
 			have := max(0, min(16, l.channels-16*block))
 			to := w.pairs[i*p.plane*8 : (i+1)*p.plane*8]
 			rows := w.halves[i*16*p.plane : (i+1)*16*p.plane]
@@ -257,7 +268,7 @@ func (w *weightWork) pairBox(l *lattice, x *Tensor, group, sixteens int) {
 			}
 			for c := range have {
 				plane := rows[c*p.plane : (c+1)*p.plane]
-				from := src[x.off+(((p.b.lo[0]+image)*l.groups+group)*l.channels+16*block+c)*size:]
+				from := src[(((p.b.lo[0]+image)*l.groups+group)*l.channels+16*block+c)*size:]
 				for _, r := range p.runs {
 					cpu.TakeHalves(r.rows, r.n, p.step, from[r.src:], l.step[1]*l.size[2], plane[r.dst:], p.width)
 				}
@@ -268,20 +279,21 @@ func (w *weightWork) pairBox(l *lattice, x *Tensor, group, sixteens int) {
 }
 
 // packHalves packs the rows of dy for the box, 32 positions of a plane at a time, and returns how many tall a block of them is.
-func (w *weightWork) packHalves(l *lattice, dy *Tensor, group, m int) int {
+func (w *weightWork) packHalves(l *lattice, group, m int) int {
 	b := &w.patch.b
 	high := (m + 31) / 32 * 32
 	n := (b.hi[2] - b.lo[2]) * (b.hi[3] - b.lo[3])
 	planes := (b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1])
 	steps := (n + 31) / 32
-	w.dyHalf = cpu.Grow(w.dyHalf, planes*steps*32*high)
-	src := halvesOf(dy)
+	parts := w.by.n
+	w.partA = planes * steps * 32 * high
+	w.dyHalf = cpu.Grow(w.dyHalf, parts*w.partA)
 	plane := l.grid[0] * l.grid[1] * l.grid[2]
 	depth := b.hi[1] - b.lo[1]
-	cpu.Parallel(planes, max(1, grain/4/(steps*32*high)), func(lo, hi int) {
+	cpu.Parallel(parts*planes, max(1, grain/4/(steps*32*high)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			image, z := b.lo[0]+i/depth, b.lo[1]+i%depth
-			at := dy.off + (image*l.groups+group)*m*plane + (z*l.grid[1]+b.lo[2])*l.grid[2] + b.lo[3]
+			src, image, z := w.by.part[i/planes], b.lo[0]+i%planes/depth, b.lo[1]+i%depth
+			at := (image*l.groups+group)*m*plane + (z*l.grid[1]+b.lo[2])*l.grid[2] + b.lo[3]
 			cpu.PackTileHalves(w.dyHalf[i*steps*32*high:(i+1)*steps*32*high], m, high, n, src[at:], plane)
 		}
 	})
@@ -322,6 +334,9 @@ func (w *weightWork) tileTasks(f cpu.Format, l *lattice, m, high, blocks, each i
 		defer tileWorks.Put(t)
 		q := &t.prod
 		q.Format, q.A, q.RowA, q.NextA, q.B, q.RowB = f, w.dyHalf, 32, 16*32, w.pairs, 16
+		if w.of.n > 1 {
+			q.PartA, q.PartB = w.partA, w.partB
+		}
 		for i := lo; i < hi; i++ {
 			first, r := i/panels*together, i%panels
 			from := w.from[first:min(first+together, len(w.from))]

@@ -13,8 +13,15 @@ import (
 // for bfloat16 take subnormal numbers, given or computed, as zero; for float16 there are none among the sums, and those given count.
 // (twinPair and twinTile in dot_test.go are all this to the bit.)
 //
-// Which instruction it is depends on the processor alone, and the bits of an element on its row, its column and k alone. Where the same
-// bits are wanted everywhere, HALFTONE_DOT=strict and HALFTONE_CPU=reproducible give float32 multiply-adds in the order of k.
+// Tile registers that know bfloat16 alone multiply float16 in parts (see HalveF16): the products of parts, four of them, add up to the exact one. That is
+// done with at least leastInParts rows, columns and steps of k; smaller matrices are widened.
+//
+// Which instruction it is depends on the processor alone, and the bits of an element on its row, its column and k, for float16 in parts also on
+// whether the product is that large. Where the same bits are wanted everywhere, HALFTONE_DOT=strict and HALFTONE_CPU=reproducible give float32
+// multiply-adds in the order of k.
+
+// leastInParts is the least number of rows, columns and steps of k from which products of float16 are taken apart.
+const leastInParts = 192
 
 // A Dot is a way to multiply matrices of halves.
 type Dot int32
@@ -23,7 +30,7 @@ type Dot int32
 const (
 	Strict Dot = iota // widened to float32
 	Pairs             // VDPBF16PS, of AVX512-BF16; float16 is widened
-	Tiles             // TDPBF16PS and, where the processor has it, TDPFP16PS, of AMX
+	Tiles             // TDPBF16PS and, where the processor has it, TDPFP16PS, of AMX; else float16 is taken apart
 )
 
 func (d Dot) String() string { return [...]string{"strict", "pairs", "tiles"}[d] }

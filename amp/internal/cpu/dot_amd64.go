@@ -13,6 +13,8 @@ var (
 	// tilesBF16 goes its own way: see tiles_amd64.go.
 	tilesBF16 = kernel[float32]{grain: 1 << 22, lanes: tileLanes, run: runTiles}
 	tilesF16  = kernel[float32]{grain: 1 << 22, lanes: tileLanes, run: runTiles}
+	// tilesInParts is for float16 where there are tile registers for bfloat16 alone.
+	tilesInParts = kernel[float32]{grain: 1 << 20, lanes: tileLanes, run: runTiles, inParts: true}
 )
 
 func tileLanes(k int) int { return up(k, 32) / 2 }
@@ -66,10 +68,17 @@ func kernelDot(g *product[float32]) *kernel[float32] {
 		return &tilesBF16
 	case d == Tiles && hasTilesF16():
 		return &tilesF16
+	case d == Tiles && g.worthParts():
+		return &tilesInParts
 	case d == Pairs && bits && g.a.format() == BF16:
 		return &pairsBF16
 	}
 	return nil
+}
+
+// worthParts says that a product of float16 is large enough to be taken apart: below, packing takes longer than widening saves.
+func (g *product[T]) worthParts() bool {
+	return min(g.m, g.n, g.depth) >= leastInParts && g.a.Table == nil && g.b.Table == nil
 }
 
 // left is how many elements of k there are in steps pairs from pair p on.

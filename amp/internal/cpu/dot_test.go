@@ -32,9 +32,11 @@ func twinPair(k int, a, b func(p int) float32) float32 {
 }
 
 // twinTile is the sum of TDPBF16PS over k, in Go.
-func twinTile(k int, a, b func(p int) float32) float32 {
-	var c float32
-	for q := 0; q < k; q += 32 {
+func twinTile(k int, a, b func(p int) float32) float32 { return twinTiles(0, 0, k, a, b) }
+
+// twinTiles raises c by the steps from first to k.
+func twinTiles(c float32, first, k int, a, b func(p int) float32) float32 {
+	for q := first; q < k; q += 32 {
 		var even, odd float32
 		for p := q; p < min(q+32, k); p++ {
 			if p&1 == 0 {
@@ -47,6 +49,9 @@ func twinTile(k int, a, b func(p int) float32) float32 {
 	}
 	return c
 }
+
+// twinInParts is the sum of float16 numbers in parts, where there are tile registers.
+var twinInParts func(k int, a, b func(p int) float32) float32
 
 var ways = map[Dot]func(k int, a, b func(p int) float32) float32{Pairs: twinPair, Tiles: twinTile}
 
@@ -104,11 +109,12 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 	SetMode(Mode{AVX512, false})
 	defer SetDot(SetDot(Tiles))
 	r := rand.New(rand.NewPCG(3, 4))
-	special := []uint16{0x7fc0, 0x7f80, 0xff80, 0x0001, 0x8001, 0x0080, 0x0000, 0x8000, 0x7f7f}
+	special := []uint16{0x7fc0, 0x7c00, 0xfc00, 0x7bff, 0x3c00, 0x7f80, 0xff80, 0x0001, 0x8001, 0x0080, 0x0000, 0x8000, 0x7f7f}
 	for way := Pairs; way <= mostDot(); way++ {
 		SetDot(way)
 		for trial := range 500 {
-			f16 := way == Tiles && hasTilesF16() && trial%2 == 1
+			f16 := way == Tiles && trial%2 == 1
+			inParts := f16 && !hasTilesF16()
 			narrow, wide := F32ToBF16, BF16ToF32
 			if f16 {
 				narrow, wide = F32ToF16, F16ToF32
@@ -126,6 +132,9 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 				m, n, k = 100, 290+trial, 640*(1+trial%2)
 			case trial%7 == 0: // whole tiles: rows are taken from memory
 				m, k = 16*(1+r.IntN(8)), 32*(1+r.IntN(12))
+			}
+			if inParts {
+				m, n, k = max(m, leastInParts), max(n, leastInParts), max(k, leastInParts)
 			}
 			la, lb := halfLayouts(m, k)[r.IntN(7)], halfLayouts(k, n)[r.IntN(7)]
 			below := trial >= 6 && trial < 10
@@ -145,7 +154,7 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 			if x.BF16, y.BF16 = a, b; f16 {
 				x.F16, y.F16, x.BF16, y.BF16 = a, b, nil, nil
 			}
-			if kn := kernelDot(&product[float32]{depth: k, a: x, b: y}); kn == nil || (way == Tiles) != (kn.run != nil) {
+			if kn := kernelDot(&product[float32]{m: m, n: n, depth: k, a: x, b: y}); kn == nil || (way == Tiles) != (kn.run != nil) {
 				t.Fatal("not the kernel to be tested")
 			}
 			if way == Tiles && k >= 16 { // in memory as float32
@@ -156,14 +165,20 @@ func TestDotsMatchTheirTwins(t *testing.T) {
 				case 0:
 					y = widened(y, r.IntN(2) == 0)
 				case 1, 2:
-					y = tabled(y, k, n)
+					if !inParts {
+						y = tabled(y, k, n)
+					}
 				}
 			}
 			got := make([]float32, m*n)
 			GemmTo(m, n, k, x, y, Result[float32]{Elems: got, Row: n})
 			for range 60 {
 				i, j := r.IntN(m), r.IntN(n)
-				want := ways[way](k, func(p int) float32 { return wide(a[la.at(i, p)]) }, func(p int) float32 { return wide(b[lb.at(p, j)]) })
+				twin := ways[way]
+				if inParts {
+					twin = twinInParts
+				}
+				want := twin(k, func(p int) float32 { return wide(a[la.at(i, p)]) }, func(p int) float32 { return wide(b[lb.at(p, j)]) })
 				if g := got[i*n+j]; g != want && (g == g || want == want) {
 					t.Fatalf("%v, %d×%d×%d, layouts %v %v: element %d %d is %v, want %v", way, m, n, k, la, lb, i, j, g, want)
 				}

@@ -94,6 +94,8 @@ type kernel[T Float] struct {
 	lanes        func(k int) int
 	unit         int
 	packA, packB func(g *product[T], w *workspace[T], dst []T, have, p, steps, from int)
+	// inParts says that operands are packed in two parts each, by HalveF16.
+	inParts bool
 	// run computes the whole product, if that is not done with tile.
 	run func(g *product[T])
 }
@@ -119,6 +121,7 @@ type product[T Float] struct {
 	rawA       bool // a is
 	lda        int  // and first widened to rows so far apart, if that is not 0
 	packed     []T  // panels of b
+	parts      int  // of an element, for the tile registers; in what is packed they follow each other
 	packedA    []T  // rows of a, from row from on, that all tasks take where they do not pack them
 	from       int
 	sum        []T // unfinished rows, where k is cut and the result is not in memory

@@ -57,6 +57,8 @@ func PeakDot(n int, f Format) float64 {
 		x := peakHalves(F16)
 		peakTilesF16(n, tileConfig, &x[0])
 		return float64(n) * 4 * 16 * 16 * 32 * 2
+	case d == Tiles: // four products of parts
+		return PeakDot(n, BF16) / 4
 	case d == Pairs && f == BF16:
 		n = n/12 + 1
 		x := peakHalves(BF16)

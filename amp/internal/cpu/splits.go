@@ -20,3 +20,13 @@ func SplitPairs(pairs, n int, src []float32, lds int, dst []uint32, ldd, part in
 	_, _ = src[(2*pairs-1)*lds+n-1], dst[part+(pairs-1)*ldd+up(n, 16)-1]
 	splitPairs(pairs, n, src, lds, dst, ldd, part)
 }
+
+// HalveF16 writes float16 numbers as the exact sum of two bfloat16, so that tile registers that lack float16 multiply them: the product
+// of two numbers is that of their parts, four of them. The low part is zero for zeros alone: for an infinity it is that infinity, and no product of
+// a part is NaN where that of the numbers is not. It is for the processors that TileParts names.
+func HalveF16(high, low, src []uint16) {
+	if n := len(src); n > 0 {
+		_, _ = high[n-1], low[n-1]
+		halveF16(high, low, src)
+	}
+}

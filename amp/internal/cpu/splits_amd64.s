@@ -263,3 +263,39 @@ whole:
 	JNZ row
 	VZEROUPPER
 	RET
+
+// func halveF16Z(n int, src *uint16, high *uint16, low *uint16)
+TEXT ·halveF16Z(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), BX
+	MOVQ src+8(FP), SI
+	MOVQ high+16(FP), DI
+	MOVQ low+24(FP), DX
+	MOVQ $-1, R15
+	KXNORW K1, K1, K1
+	VPTERNLOGD $0xff, Z5, Z5, Z5
+	VPSLLD $16, Z5, Z6
+	VPSRLD $1, Z5, Z7
+	PCALIGN $32
+some:
+	CMPQ BX, $16
+	JGE whole
+	BZHIQ BX, R15, AX
+	KMOVW AX, K1
+whole:
+	VMOVDQU16.Z (SI), K1, Y0
+	VCVTPH2PS Y0, Z0
+	VPADDD Z5, Z0, Z1
+	VPTESTMD Z7, Z0, K2
+	VPANDD.Z Z6, Z1, K2, Z1
+	VSUBPS Z1, Z0, Z2
+	VPSRLD $16, Z1, Z1
+	VPSRLD $16, Z2, Z2
+	VPMOVDW Z1, K1, (DI)
+	VPMOVDW Z2, K1, (DX)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	ADDQ $32, DX
+	SUBQ $16, BX
+	JG some
+	VZEROUPPER
+	RET

@@ -126,3 +126,32 @@ func TestSplitPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestHalveF16 takes every float16 apart: the sum of the parts is the number, neither is subnormal, and the low one is zero for zeros alone.
+func TestHalveF16(t *testing.T) {
+	if !TileSteps(BF16) {
+		t.Skip("this processor or mode has no tile registers for halves")
+	}
+	x := make([]uint16, 1<<16)
+	for i := range x {
+		x[i] = uint16(i)
+	}
+	high, low := make([]uint16, len(x)), make([]uint16, len(x))
+	for from := 0; from < len(x); {
+		n := min(1+from%67, len(x)-from)
+		HalveF16(high[from:from+n], low[from:from+n], x[from:from+n])
+		from += n
+	}
+	for i, f := range x {
+		v := F16ToF32(f)
+		h, l := BF16ToF32(high[i]), BF16ToF32(low[i])
+		switch {
+		case v != v:
+			if l == l {
+				t.Fatalf("%#04x: %v + %v is no NaN", i, h, l)
+			}
+		case h+l != v, flushed(h) != h, flushed(l) != l, l == 0 && v != 0, v == 0 && (h != 0 || l != 0), v != 0 && (math.Signbit(float64(h)) != math.Signbit(float64(v)) || math.Signbit(float64(l)) != math.Signbit(float64(v))):
+			t.Fatalf("%#04x, %v: parts %v and %v", i, v, h, l)
+		}
+	}
+}

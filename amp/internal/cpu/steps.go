@@ -43,6 +43,8 @@ type amxTile struct {
 	c           *float32
 	more        int
 	config      *[64]byte
+
+	partA, partB int // bytes from the first part of numbers in two parts to the second
 }
 
 // A TileStep is 32 of k: the distances in bytes of a tile of 16 rows × 32 elements of a, and of one of 16 pairs × 16 columns of b.
@@ -78,6 +80,18 @@ func PanelKernels() bool { return stepKernels && variant() == AVX512 }
 // TileSteps says that products of these halves go through the tile registers.
 func TileSteps(f Format) bool {
 	return CurrentDot() == Tiles && (f == BF16 || f == F16 && hasTilesF16())
+}
+
+// TileParts is in how many parts the tile registers multiply these halves: one as they are, two of float16 where the registers know bfloat16 alone (see
+// HalveF16), none where products do not go through them.
+func TileParts(f Format) int {
+	switch {
+	case TileSteps(f):
+		return 1
+	case f == F16 && TileSteps(BF16):
+		return 2
+	}
+	return 0
 }
 
 // StepHeight returns how high a tile for so many rows is at most: the next panel of a begins after as many.

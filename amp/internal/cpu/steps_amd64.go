@@ -152,8 +152,11 @@ type TileProduct struct {
 	RowA, NextA int // distances in elements: of rows, and of the tiles of 16 rows
 	B           []uint32
 	RowB        int // distance of pairs in elements
-	tile        amxTile
-	cols        [tileColumnsMost]TileColumns
+
+	PartA, PartB int // distances in elements from the first to the second part of numbers that TileParts says come in two
+
+	tile amxTile
+	cols [tileColumnsMost]TileColumns
 }
 
 // tileColumnsMost is how many pairs of tiles a call takes: so many sums stay in the L1 cache.
@@ -174,6 +177,7 @@ func (p *TileProduct) Rows(rows, off int, from []int, pairs int, sums []float32,
 	t.n, t.steps = len(p.Steps), &p.Steps[0]
 	t.a, t.rowA, t.nextA, t.rowB = &p.A[off], 2*p.RowA, 2*p.NextA, 4*p.RowB
 	t.more, t.config = flag(more), tileShape(pairs)
+	t.partA, t.partB = 2*p.PartA, 4*p.PartB
 	wide := len(from) / 2
 	for i, at := range from {
 		p.cols[i/2][i%2] = &p.B[at]
@@ -190,6 +194,10 @@ func (p *TileProduct) Rows(rows, off int, from []int, pairs int, sums []float32,
 
 func (p *TileProduct) run(tall, wide bool) {
 	t := &p.tile
+	if p.PartA != 0 {
+		p.runParts(tall, wide)
+		return
+	}
 	switch f16 := p.Format == F16; {
 	case tall && wide && f16:
 		amxStepsF16x2x2(t)
@@ -210,12 +218,26 @@ func (p *TileProduct) run(tall, wide bool) {
 	}
 }
 
+func (p *TileProduct) runParts(tall, wide bool) {
+	t := &p.tile
+	switch {
+	case tall && wide:
+		amxStepsPartsx2x2(t)
+	case tall:
+		amxStepsPartsx2x1(t)
+	case wide:
+		amxStepsPartsx1x2(t)
+	default:
+		amxStepsPartsx1x1(t)
+	}
+}
+
 // Check reads what the steps reach at the ends, so that a wrong distance is a panic: for rows rows of a at off, and columns that start from
 // least to most.
 func (p *TileProduct) Check(rows, off, pairs, least, most int) {
 	for _, s := range p.Steps {
-		_, _ = p.A[off+s.A/2], p.A[off+s.A/2+(up(rows, 16)/16-1)*p.NextA+15*p.RowA+2*pairs-1]
-		_, _ = p.B[least+s.B/4], p.B[most+s.B/4+(pairs-1)*p.RowB+15]
+		_, _ = p.A[off+s.A/2], p.A[off+s.A/2+p.PartA+(up(rows, 16)/16-1)*p.NextA+15*p.RowA+2*pairs-1]
+		_, _ = p.B[least+s.B/4], p.B[most+s.B/4+p.PartB+(pairs-1)*p.RowB+15]
 	}
 }
 

@@ -19,6 +19,8 @@ type TileProduct struct {
 	RowA, NextA int
 	B           []uint32
 	RowB        int
+
+	PartA, PartB int
 }
 
 const TileSums = 4096

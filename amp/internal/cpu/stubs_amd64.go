@@ -89,6 +89,36 @@ func amxF16x1x2(n int, panels int, a *float32, b *float32, c *float32, more int,
 //go:noescape
 func amxF16x2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int)
 
+// amxPartsPanels sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxPartsPanels(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, partA int, partB int)
+
+// amxPartsPanelsF16 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. There are two parts of a, partA bytes apart, and of b, partB bytes. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, rounded to float16 after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+//
+//go:noescape
+func amxPartsPanelsF16(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, partA int, partB int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+
+// amxPartsPanelsF32 sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. There are two parts of a, partA bytes apart, and of b, partB bytes. The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, after a bias is added: quota bytes of a tile for each block of the next one. The bias of the next panel is so many bytes further.
+//
+//go:noescape
+func amxPartsPanelsF32(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, partA int, partB int, result unsafe.Pointer, ldr int, quota int, down int, bias *float32, further int)
+
+// amxPartsx1x1 sets (more = 0) or raises tiles of 16×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxPartsx1x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, partA int, partB int)
+
+// amxPartsx1x2 sets (more = 0) or raises tiles of 16×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxPartsx1x2(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, partA int, partB int)
+
+// amxPartsx2x1 sets (more = 0) or raises tiles of 32×16 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxPartsx2x1(n int, panels int, a *float32, b *float32, c *float32, more int, skip int, config *[64]byte, lda int, step int, partA int, partB int)
+
 // amxStepsBF16x1x1 sets or raises tiles of 16×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.
 //
 //go:noescape
@@ -128,6 +158,26 @@ func amxStepsF16x2x1(t *amxTile)
 //
 //go:noescape
 func amxStepsF16x2x2(t *amxTile)
+
+// amxStepsPartsx1x1 sets or raises tiles of 16×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxStepsPartsx1x1(t *amxTile)
+
+// amxStepsPartsx1x2 sets or raises tiles of 16×32 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxStepsPartsx1x2(t *amxTile)
+
+// amxStepsPartsx2x1 sets or raises tiles of 32×16 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxStepsPartsx2x1(t *amxTile)
+
+// amxStepsPartsx2x2 sets or raises tiles of 32×32 sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives. There are two parts of a, partA bytes apart, and of b, partB bytes.
+//
+//go:noescape
+func amxStepsPartsx2x2(t *amxTile)
 
 // bf16z12x1 sets (more = 0) or raises a 12×16 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //
@@ -991,6 +1041,11 @@ func halfRows1(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
 //
 //go:noescape
 func halfRows2(rows int, n int, src *uint16, lds int, dst *uint16, ldd int)
+
+// halveF16Z writes n float16 numbers as the exact sum of two bfloat16.
+//
+//go:noescape
+func halveF16Z(n int, src *uint16, high *uint16, low *uint16)
 
 // imageDots1x1 sets or raises n tiles of 1 rows of 1 vectors by the sums over k of pairs of bfloat16 of a times 16 elements of b, both at distances that a step gives.
 //

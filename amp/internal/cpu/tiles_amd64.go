@@ -23,6 +23,9 @@ const (
 // runTiles computes the product.
 func runTiles(g *product[float32]) {
 	w := g.home
+	if g.parts = 1; g.kern.inParts {
+		g.parts = 2
+	}
 	cuts := (g.k + tileDepth - 1) / tileDepth
 	g.ks = up((g.k+cuts-1)/cuts, 16)
 	if rows := g.out.rows; rows != nil {
@@ -39,9 +42,9 @@ func runTiles(g *product[float32]) {
 		g.sum = w.sum
 	}
 	g.nc = up(g.n, 32)
-	if g.b.halves() == nil { // all workers pack b, as that takes long, and wait for each other
-		g.nc = min(g.nc, max(tilePackB/g.ks&^31, 256))
-		w.b = grow(w.b, g.nc*g.ks)
+	if g.b.halves() == nil || g.parts > 1 { // all workers pack b, as that takes long, and wait for each other
+		g.nc = min(g.nc, max(tilePackB/g.ks/g.parts&^31, 256))
+		w.b = grow(w.b, g.parts*g.nc*g.ks)
 		g.packed = w.b
 	}
 	g.mb, g.nb = g.tileBlocks()
@@ -56,7 +59,7 @@ func runTiles(g *product[float32]) {
 				runTileTasks(g, 0, g.m, jc, cols, ps, steps)
 				continue
 			}
-			high := max(tilePackA/g.ks/g.mb, 1) * g.mb
+			high := max(tilePackA/g.ks/g.parts/g.mb, 1) * g.mb
 			for i := 0; i < g.m; i += high {
 				rows := min(high, g.m-i)
 				packAllRows(g, i, rows, ps, steps)
@@ -69,7 +72,7 @@ func runTiles(g *product[float32]) {
 
 // tileBlocks returns the rows and columns of a task; there should be about sixteen where that leaves each enough.
 func (g *product[T]) tileBlocks() (rows, cols int) {
-	across := (g.nc*g.ks + tileBlock - 1) / tileBlock
+	across := (g.parts*g.nc*g.ks + tileBlock - 1) / tileBlock
 	down := max(1, min(tileTasks/across, g.m/tileLow))
 	across = max(across, min(tileTasks/down, g.nc/tileCols))
 	return up((g.m+down-1)/down, 32), up((g.nc+across-1)/across, 32)
@@ -78,11 +81,11 @@ func (g *product[T]) tileBlocks() (rows, cols int) {
 // packAllRows packs rows of a that several tasks will take.
 func packAllRows(g *product[float32], i, rows, ps, steps int) {
 	w := g.home
-	w.a = grow(w.a, up(rows, 32)*steps)
+	w.a = grow(w.a, g.parts*up(rows, 32)*steps)
 	w.piece = [3]int{}
 	g.packedA, g.from = w.a, i
 	spread((rows+31)/32, max(1, 1<<16/(32*steps)), w, func(w *workspace[float32], t int) {
-		packTilesA(g, w, g.packedA[32*t*steps:], min(32, rows-32*t), ps, steps, g.a.Off+(i+32*t)*g.a.Row)
+		packTilesA(g, w, g.packedA[32*t*g.parts*steps:], min(32, rows-32*t), ps, steps, g.a.Off+(i+32*t)*g.a.Row)
 	})
 }
 
@@ -102,7 +105,7 @@ func runTileTasks(g *product[float32], i0, rows, jc, cols, ps, steps int) {
 func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, ps, steps int) {
 	b := w.last
 	if g.packed != nil {
-		b = g.packed[j*steps : (j+up(cols, 32))*steps]
+		b = g.packed[j*steps:]
 	} else if columns := [3]int{int(g.serial), j, ps}; w.columns != columns {
 		w.last = grow(w.last, up(cols, 32)*steps)
 		b = w.last
@@ -165,6 +168,7 @@ type tileSource struct {
 	lda   int            // bytes from row to row
 	block int            // from 32 elements of all rows to the next ones along k
 	next  nextRows
+	parts [2]int // of numbers in two parts: bytes from the first to the second, here and in b
 }
 
 // tileSource packs rows, unless they are in memory as the tile registers take them, or were packed while the rows above were multiplied by
@@ -172,25 +176,27 @@ type tileSource struct {
 func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int) tileSource {
 	h, high := g.a.halves(), amxHeight(rows)
 	if g.packedA != nil {
-		return tileSource{unsafe.Pointer(&g.packedA[(i-g.from)*steps]), 64, 64 * high, nextRows{}}
+		return tileSource{at: unsafe.Pointer(&g.packedA[(i-g.from)*g.parts*steps]), lda: 64, block: 64 * high, parts: g.partsApart(high * steps)}
 	}
 	if g.tilesFromRows(rows, ps, steps) {
 		x := h[g.a.Off+i*g.a.Row+2*ps:]
 		_ = x[(rows-1)*g.a.Row+2*steps-1]
-		return tileSource{unsafe.Pointer(&x[0]), 2 * g.a.Row, 64, nextRows{}}
+		return tileSource{at: unsafe.Pointer(&x[0]), lda: 2 * g.a.Row, block: 64}
 	}
 	const page = 512 // elements: packNext counts rows by the address
 	w.a = grow(w.a, 64*steps+page)
 	first := int(-uintptr(unsafe.Pointer(&w.a[0]))%2048) / 4
 	here, there := w.a[first:first+32*steps], w.a[first+32*steps:first+64*steps]
-	if i&32 != 0 {
+	if g.parts > 1 {
+		here = w.a[first : first+64*steps]
+	} else if i&32 != 0 {
 		here, there = there, here
 	}
 	if w.piece != [3]int{int(g.serial), i, ps} {
 		packTilesA(any(g).(*product[float32]), any(w).(*workspace[float32]), any(here).([]float32), rows, ps, steps, g.a.Off+i*g.a.Row)
 	}
 	w.piece = [3]int{}
-	a := tileSource{unsafe.Pointer(&here[0]), 64, 64 * high, nextRows{}}
+	a := tileSource{at: unsafe.Pointer(&here[0]), lda: 64, block: 64 * high, parts: g.partsApart(high * steps)}
 	if i+64 <= g.m && rows == 32 && panels >= 8 && g.packsRows(ps, steps) {
 		x := h[g.a.Off+(i+32)*g.a.Row+2*ps:]
 		_ = x[31*g.a.Row+2*steps-1]
@@ -199,14 +205,22 @@ func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int)
 	return a
 }
 
+// partsApart is how many bytes the second part of numbers lies behind the first, of rows of a that are packed as so many pairs, and of b.
+func (g *product[T]) partsApart(pairs int) [2]int {
+	if g.parts == 1 {
+		return [2]int{}
+	}
+	return [2]int{4 * pairs, 4 * (len(g.packed) / g.parts)}
+}
+
 // packsRows says that kernels can pack rows of a: of 64 pairs at a time.
 func (g *product[T]) packsRows(ps, steps int) bool {
-	return g.a.halves() != nil && g.a.Col == 1 && g.a.Row > 0 && g.left(ps, steps) == 2*steps && steps%64 == 0
+	return g.parts == 1 && g.a.halves() != nil && g.a.Col == 1 && g.a.Row > 0 && g.left(ps, steps) == 2*steps && steps%64 == 0
 }
 
 // Rows of halves in memory are as the tile registers take them, if there are as many as those hold and the L1 cache has places for them.
 func (g *product[T]) tilesFromRows(rows, ps, steps int) bool {
-	return g.a.halves() != nil && g.a.Col == 1 && rows%16 == 0 && g.left(ps, steps) == 2*steps && g.a.Row%32 == 0 && g.a.Row > 0 && g.a.Row <= directRow
+	return g.parts == 1 && g.a.halves() != nil && g.a.Col == 1 && rows%16 == 0 && g.left(ps, steps) == 2*steps && g.a.Row%32 == 0 && g.a.Row > 0 && g.a.Row <= directRow
 }
 
 // directRow is the most elements that rows may lie apart; those further apart are packed.
@@ -215,14 +229,18 @@ const directRow = 1 << 9
 // multiplyTiles sets or raises tiles, rows of 32 sums, by at most 32 rows of a and panels of b. It takes so much of k at a time that these
 // rows stay in the L1 cache. What it can write to the result itself, it does not leave in c.
 func multiplyTiles(f16 bool, c []float32, a tileSource, b []float32, to tileResult, rows, cols, steps int, more bool) {
-	_, _ = b[up(cols, 32)*steps-1], c[32*up(cols, 32)-1]
+	_, _ = b[up(cols, 32)*steps-1+a.parts[1]/4], c[32*up(cols, 32)-1]
 	whole, rest := cols/32, cols%32
-	cuts := (steps + tileChunk - 1) / tileChunk
+	most := tileChunk
+	if a.parts[0] != 0 {
+		most /= 2
+	}
+	cuts := (steps + most - 1) / most
 	chunk := up((steps+cuts-1)/cuts, 16)
 	for p := 0; p < steps; p += chunk {
 		k := min(chunk, steps-p)
 		t := tilePanels{n: k / 16, panels: whole, a: (*float32)(unsafe.Add(a.at, p/16*a.block)), b: &b[32*p], c: &c[0], more: flag(more || p > 0),
-			lda: a.lda, step: a.block, skip: 128 * (steps - k), next: a.next.after(p / 16 * whole)}
+			lda: a.lda, step: a.block, skip: 128 * (steps - k), next: a.next.after(p / 16 * whole), parts: a.parts}
 		switch {
 		case whole == 0:
 		case p+k == steps && to.panels > 0:

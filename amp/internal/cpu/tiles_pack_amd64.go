@@ -17,7 +17,7 @@ func packPanels(g *product[float32], jc, cols, ps, steps int) {
 		}
 	}
 	group := 32
-	if g.b.halves() == nil && g.b.Col == 1 && g.b.Table == nil {
+	if (g.b.halves() == nil || g.parts > 1) && g.b.Col == 1 && g.b.Table == nil {
 		group = line // rows of b are read in long runs
 	}
 	jc, cols = jc+whole, cols-whole
@@ -41,7 +41,7 @@ func packTileColumns(g *product[float32], w *workspace[float32], dst []float32, 
 
 // pairsRows says that packWholeRows can pack so many columns of b.
 func (g *product[T]) pairsRows(ps, steps, cols int) bool {
-	return g.b.halves() != nil && g.b.Col == 1 && g.left(ps, steps) == 2*steps && cols >= 64
+	return g.parts == 1 && g.b.halves() != nil && g.b.Col == 1 && g.left(ps, steps) == 2*steps && cols >= 64
 }
 
 // packWholeRows packs rows of halves in one run each, which is what memory gives fastest: n pairs of rows from pair p on, of panels that
@@ -54,7 +54,7 @@ func packWholeRows(g *product[float32], dst []float32, cols, steps, p, n, off in
 }
 
 func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols, ps, steps, off int) {
-	if x := g.b.halves(); x != nil {
+	if x := g.b.halves(); x != nil && g.parts == 1 {
 		done := 0
 		if g.pairsRows(ps, steps, cols) {
 			done = cols &^ 31
@@ -69,16 +69,18 @@ func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols,
 	for q := 0; q < steps; q += chunk {
 		lanes := min(chunk, steps-q)
 		k := g.left(ps+q, lanes)
-		sy, sp := w.stage(&g.b, cols, k, off+2*(ps+q)*g.b.Row, g.b.Col, g.b.Row)
-		for c := 0; c < cols; c += 32 {
-			packPairs(dst[c*steps+32*q:], 32, min(32, cols-c), lanes, k, w.half, c*sy, sy, sp)
+		sy, sp := w.stage(&g.b, g.parts, cols, k, off+2*(ps+q)*g.b.Row, g.b.Col, g.b.Row)
+		for part := range g.parts {
+			for c := 0; c < cols; c += 32 {
+				packPairs(dst[part*len(g.packed)/g.parts+c*steps+32*q:], 32, min(32, cols-c), lanes, k, w.half, part*stagedElements+c*sy, sy, sp)
+			}
 		}
 	}
 }
 
 func packTilesA(g *product[float32], w *workspace[float32], dst []float32, rows, ps, steps, off int) {
 	high := amxHeight(rows)
-	if x := g.a.halves(); x != nil {
+	if x := g.a.halves(); x != nil && g.parts == 1 {
 		packBlocks(w.lines[:], dst, high, rows, steps, g.left(ps, steps), x, off+2*ps*g.a.Col, g.a.Row, g.a.Col)
 		return
 	}
@@ -86,8 +88,10 @@ func packTilesA(g *product[float32], w *workspace[float32], dst []float32, rows,
 	for q := 0; q < steps; q += chunk {
 		lanes := min(chunk, steps-q)
 		k := g.left(ps+q, lanes)
-		sy, sp := w.stage(&g.a, rows, k, off+2*(ps+q)*g.a.Col, g.a.Row, g.a.Col)
-		packBlocks(w.lines[:], dst[q*high:], high, rows, lanes, k, w.half, 0, sy, sp)
+		sy, sp := w.stage(&g.a, g.parts, rows, k, off+2*(ps+q)*g.a.Col, g.a.Row, g.a.Col)
+		for part := range g.parts {
+			packBlocks(w.lines[:], dst[part*high*steps+q*high:], high, rows, lanes, k, w.half, part*stagedElements, sy, sp)
+		}
 	}
 }
 
@@ -95,28 +99,36 @@ func packTilesA(g *product[float32], w *workspace[float32], dst []float32, rows,
 const stagedElements = 32 * line
 
 // stage writes rows × k elements of x, at off + y·sy + p·sp, to w.half in the order in which they lie in memory, and returns the
-// distances there.
-func (w *workspace[T]) stage(x *Matrix[T], rows, k, off, sy, sp int) (int, int) {
-	w.half = grow(w.half, stagedElements)
+// distances there. A second part of them lies behind stagedElements.
+func (w *workspace[T]) stage(x *Matrix[T], parts, rows, k, off, sy, sp int) (int, int) {
+	w.half = grow(w.half, parts*stagedElements)
 	if sy == 1 && sp != 1 {
-		w.narrow(x, k, rows, off, sp, 1)
+		w.narrow(x, parts, k, rows, off, sp, 1)
 		return 1, rows
 	}
-	w.narrow(x, rows, k, off, sy, sp)
+	w.narrow(x, parts, rows, k, off, sy, sp)
 	return k, 1
 }
 
 // narrow writes n runs of so many elements.
-func (w *workspace[T]) narrow(x *Matrix[T], n, run, off, next, stride int) {
+func (w *workspace[T]) narrow(x *Matrix[T], parts, n, run, off, next, stride int) {
 	for i := range n {
 		for from := 0; from < run; from += len(w.lines) {
 			part := w.lines[:min(len(w.lines), run-from)]
-			x.fetch(part, off+i*next+from*stride, stride)
-			dst, src := w.half[i*run+from:][:len(part)], any(part).([]float32)
-			if x.Half == F16 {
+			at, dst := off+i*next+from*stride, w.half[i*run+from:][:len(part)]
+			if parts > 1 && x.F16 != nil && stride == 1 {
+				HalveF16(dst, w.half[stagedElements+i*run+from:], x.F16[at:at+len(part)])
+				continue
+			}
+			x.fetch(part, at, stride)
+			src := any(part).([]float32)
+			if x.format() == F16 {
 				NarrowF16(dst, src)
 			} else {
 				NarrowBF16(dst, src)
+			}
+			if parts > 1 {
+				HalveF16(dst, w.half[stagedElements+i*run+from:], dst)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type tilePanels struct {
 	skip      int      // bytes between panels of b
 	lda, step int      // bytes from row to row of a, and from block to block
 	next      nextRows
+	parts     [2]int // of numbers in two parts: bytes from the first to the second, of a and of b
 }
 
 // nextRows are 32 rows of halves that are packed meanwhile, a part of a row for each block: 256 bytes, which go to four blocks of 2048.
@@ -34,8 +35,26 @@ func (r nextRows) after(parts int) nextRows {
 	return nextRows{(*uint16)(unsafe.Add(unsafe.Pointer(r.from), at)), r.row, (*float32)(unsafe.Add(unsafe.Pointer(r.packed), parts/32*8192+parts%32*64)), r.left - parts}
 }
 
+// multiplyParts is multiply for numbers in two parts.
+func (t *tilePanels) multiplyParts(rows, cols int) {
+	switch high, wide := rows > 16, cols > 16; {
+	case high && wide:
+		amxPartsPanels(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.parts[0], t.parts[1])
+	case high:
+		amxPartsx2x1(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.parts[0], t.parts[1])
+	case wide:
+		amxPartsx1x2(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.parts[0], t.parts[1])
+	default:
+		amxPartsx1x1(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.parts[0], t.parts[1])
+	}
+}
+
 // multiply leaves the sums in c: of 16 or 32 rows and of panels of which 16 or 32 columns are wanted.
 func (t *tilePanels) multiply(f16 bool, rows, cols int) {
+	if t.parts[0] != 0 {
+		t.multiplyParts(rows, cols)
+		return
+	}
 	switch high, wide := rows > 16, cols > 16; {
 	case high && wide && f16:
 		amxF16Panels(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left)
@@ -66,6 +85,10 @@ func (t *tilePanels) finish(f16 bool, to tileResult) {
 		amxBF16PanelsFlat(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down)
 	case to.format == BF16:
 		amxBF16PanelsBF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
+	case t.parts[0] != 0 && to.format == F16:
+		amxPartsPanelsF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.parts[0], t.parts[1], to.at, to.row, quota, down, bias, further)
+	case t.parts[0] != 0:
+		amxPartsPanelsF32(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.parts[0], t.parts[1], to.at, to.row, quota, down, bias, further)
 	case to.format == F16:
 		amxF16PanelsF16(t.n, t.panels, t.a, t.b, t.c, t.more, t.skip, tileConfig, t.lda, t.step, t.next.from, t.next.row, t.next.packed, t.next.left, to.at, to.row, quota, down, bias, further)
 	case f16:

@@ -18,6 +18,7 @@ func dots(f *asmFile) {
 			}
 			f.amxTile("amxBF16", "TDPBF16PS", rows, cols)
 			f.amxTile("amxF16", "TDPFP16PS", rows, cols)
+			f.amxTile("amxParts", inParts, rows, cols)
 		}
 	}
 	for _, row := range tileRowsOf["BF16"] {
@@ -25,6 +26,9 @@ func dots(f *asmFile) {
 	}
 	for _, row := range tileRowsOf["F16"] {
 		f.panels("F16", "TDPFP16PS", row)
+	}
+	for _, row := range tileRowsOf["Parts"] {
+		f.panels("Parts", inParts, row)
 	}
 	f.fetchRows()
 	stores(f)
@@ -40,11 +44,14 @@ func (f *asmFile) dotTile(rows, vectors int, round bool) {
 // from a block of 16 pairs to the next along k it is step bytes: a is packed as such blocks, or as it is in memory; b rows of 32 pairs, as
 // for the other kernels; c rows of 32 sums.
 func (f *asmFile) amxTile(name, dot string, rows, cols int) {
-	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols),
-		fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.", 16*rows, 16*cols),
-		param{"n", "int", "BX"}, param{"panels", "int", "R10"}, param{"a", "*float32", "R12"}, param{"b", "*float32", "DI"},
-		param{"c", "*float32", "DX"}, param{"more", "int", ""}, param{"skip", "int", ""}, param{"config", "*[64]byte", "AX"},
-		param{"lda", "int", "R11"}, param{"step", "int", "R13"})
+	doc := fmt.Sprintf("sets (more = 0) or raises tiles of %d×%d sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels.", 16*rows, 16*cols)
+	params := []param{{"n", "int", "BX"}, {"panels", "int", "R10"}, {"a", "*float32", "R12"}, {"b", "*float32", "DI"}, {"c", "*float32", "DX"}, {"more", "int", ""}, {"skip", "int", ""},
+		{"config", "*[64]byte", "AX"}, {"lda", "int", "R11"}, {"step", "int", "R13"}}
+	if dot == inParts {
+		doc += partsDoc
+		params = append(params, param{"partA", "int", ""}, param{"partB", "int", "R14"})
+	}
+	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols), doc, params...)
 	f.ldtilecfg(regAX)
 	f.op("MOVQ", "$128", "R8")
 	f.op("PCALIGN", "$32")
@@ -71,18 +78,22 @@ func (f *asmFile) amxTile(name, dot string, rows, cols int) {
 	acc(func(t, off int) { f.tilezero(t) })
 	f.op("PCALIGN", "$32")
 	f.label("loop")
-	f.tileMove(tileLoad, 4, 0, regSI, regR11)
-	f.tileMove(tileStream, 6, 0, regDI, regR8)
-	f.tdp(dot, 4, 6, 0)
-	if rows == 2 {
-		f.tileMove(tileLoad, 5, 0, regR15, regR11)
-		f.tdp(dot, 5, 6, 2)
-	}
-	if cols == 2 {
-		f.tileMove(tileStream, 7, 64, regDI, regR8)
-		f.tdp(dot, 4, 7, 1)
+	if dot == inParts {
+		f.partBlock(rows, cols, nil)
+	} else {
+		f.tileMove(tileLoad, 4, 0, regSI, regR11)
+		f.tileMove(tileStream, 6, 0, regDI, regR8)
+		f.tdp(dot, 4, 6, 0)
 		if rows == 2 {
-			f.tdp(dot, 5, 7, 3)
+			f.tileMove(tileLoad, 5, 0, regR15, regR11)
+			f.tdp(dot, 5, 6, 2)
+		}
+		if cols == 2 {
+			f.tileMove(tileStream, 7, 64, regDI, regR8)
+			f.tdp(dot, 4, 7, 1)
+			if rows == 2 {
+				f.tdp(dot, 5, 7, 3)
+			}
 		}
 	}
 	f.op("ADDQ", "R13", "SI")

@@ -15,8 +15,9 @@ type tileRow struct {
 }
 
 var tileRowsOf = map[string][]tileRow{
-	"BF16": {{}, rowFlat, rowBF16, rowF32},
-	"F16":  {{}, rowF16, rowF32},
+	"BF16":  {{}, rowFlat, rowBF16, rowF32},
+	"F16":   {{}, rowF16, rowF32},
+	"Parts": {{}, rowF16, rowF32},
 }
 
 var (
@@ -68,9 +69,16 @@ var panelOrder = []struct{ a, b, acc, loads int }{{4, 6, 0, 2}, {5, 6, 2, 1}, {4
 
 // panels writes the kernel for one way to finish rows; the zero one leaves the sums in c.
 func (f *asmFile) panels(name, dot string, row tileRow) {
-	doc := "sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels. For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048."
+	doc := "sets (more = 0) or raises tiles of 32×32 sums in c, one for each panel of b, by the product of n blocks of 16 pairs of a and b; rows of a are lda bytes apart, its blocks step, and skip bytes lie between panels."
 	params := []param{{"n", "int", ""}, {"panels", "int", ""}, {"a", "*float32", ""}, {"b", "*float32", "DI"}, {"c", "*float32", "DX"}, {"more", "int", ""}, {"skip", "int", ""},
-		{"config", "*[64]byte", "AX"}, {"lda", "int", "R11"}, {"step", "int", ""}, {"next", "*uint16", "R14"}, {"nextRow", "int", ""}, {"packed", "*float32", ""}, {"left", "int", ""}}
+		{"config", "*[64]byte", "AX"}, {"lda", "int", "R11"}, {"step", "int", ""}}
+	if dot == inParts {
+		doc += partsDoc
+		params = append(params, param{"partA", "int", ""}, param{"partB", "int", "R14"})
+	} else {
+		doc += " For each block, while there are any left, it packs 256 bytes of the rows at next, nextRow bytes apart: to packed, a multiple of 2048."
+		params = append(params, param{"next", "*uint16", "R14"}, param{"nextRow", "int", ""}, param{"packed", "*float32", ""}, param{"left", "int", ""})
+	}
 	if row.finish != nil {
 		doc += " The tiles lie down bytes apart, 4096 or 0, and go to result, rows ldr bytes apart, " + row.doc + ": quota bytes of a tile for each block of the next one."
 		params = append(params, param{"result", "unsafe.Pointer", "R10"}, param{"ldr", "int", "R9"}, param{"quota", "int", "BX"}, param{"down", "int", ""})
@@ -89,20 +97,20 @@ func (f *asmFile) panels(name, dot string, row tileRow) {
 		f.op("MOVQ", imm(32*row.bytes), "R13") // by which writing is behind
 		f.op("SUBQ", "R13", "R10")
 		f.op("XORQ", "R12", "R12") // only counts
-		f.op("MOVQ", "$4096", "c+32(FP)")
+		f.op("MOVQ", "$4096", f.arg("c"))
 	}
 	f.panelBegin(dot, "first", false)
 	f.panelLoop(dot, "first", row, false)
 	f.label("panels")
-	f.op("DECQ", "panels+8(FP)")
+	f.op("DECQ", f.arg("panels"))
 	f.op("JZ", "last")
-	f.op("ADDQ", "skip+48(FP)", "DI")
+	f.op("ADDQ", f.arg("skip"), "DI")
 	f.op("MOVQ", "DX", "R12")
 	if row.finish != nil {
 		f.beginResult(row)
 		f.op("LEAQ", "4096(DX)", "AX")
-		f.op("MOVQ", "AX", "c+32(FP)") // where the tile before ends
-		f.op("ADDQ", "down+136(FP)", "DX")
+		f.op("MOVQ", "AX", f.arg("c")) // where the tile before ends
+		f.op("ADDQ", f.arg("down"), "DX")
 	} else {
 		f.op("ADDQ", "$4096", "DX")
 	}
@@ -133,11 +141,11 @@ func (f *asmFile) beginResult(row tileRow) {
 	f.op("SUBQ", "AX", "R10")
 	f.op("ADDQ", "R13", "R10")
 	if row.add {
-		f.op("MOVQ", "bias+144(FP)", "AX")
+		f.op("MOVQ", f.arg("bias"), "AX")
 		f.op("VMOVUPS", "(AX)", "Z30")
 		f.op("VMOVUPS", "64(AX)", "Z31")
-		f.op("ADDQ", "further+152(FP)", "AX")
-		f.op("MOVQ", "AX", "bias+144(FP)")
+		f.op("ADDQ", f.arg("further"), "AX")
+		f.op("MOVQ", "AX", f.arg("bias"))
 	}
 }
 
@@ -146,13 +154,13 @@ func tilePlace(t int) int { return 2048*(t/2) + 64*(t%2) }
 
 // panelBegin is the first block of a panel; after says that the sums of the panel before are to be stored first, at R12.
 func (f *asmFile) panelBegin(dot, name string, after bool) {
-	f.op("MOVQ", "a+16(FP)", "SI")
-	f.op("MOVQ", "n+0(FP)", "CX")
+	f.op("MOVQ", f.arg("a"), "SI")
+	f.op("MOVQ", f.arg("n"), "CX")
 	f.block(dot, name+"begin", func(t int) {
 		if after {
 			f.tileMove(tileStore, t, tilePlace(t), regR12, regR8)
 		}
-		f.op("CMPQ", "more+40(FP)", "$0")
+		f.op("CMPQ", f.arg("more"), "$0")
 		f.op("JEQ", fmt.Sprintf("%szero%d", name, t))
 		f.tileMove(tileLoad, t, tilePlace(t), regDX, regR8)
 		f.op("JMP", fmt.Sprintf("%sset%d", name, t))
@@ -164,35 +172,48 @@ func (f *asmFile) panelBegin(dot, name string, after bool) {
 
 // packNext packs a part of a row that is wanted next: 4 times 16 pairs, for as many blocks. After 32 rows it goes on along k.
 func (f *asmFile) packNext(name string) {
-	f.op("DECQ", "left+104(FP)")
+	f.op("DECQ", f.arg("left"))
 	f.op("JS", name+"none")
-	f.op("MOVQ", "packed+96(FP)", "AX")
+	f.op("MOVQ", f.arg("packed"), "AX")
 	for i := range 4 {
 		f.op("VMOVDQU64", at(64*i, "R14"), vec("Z", 20+i))
 	}
 	for i := range 4 {
 		f.op("VMOVDQU64", vec("Z", 20+i), at(2048*i, "AX"))
 	}
-	f.op("ADDQ", "nextRow+88(FP)", "R14")
+	f.op("ADDQ", f.arg("nextRow"), "R14")
 	f.op("ADDQ", "$64", "AX")
 	f.op("TESTQ", "$2047", "AX")
 	f.op("JNZ", name+"same")
 	f.op("ADDQ", "$6144", "AX")
-	f.op("MOVQ", "nextRow+88(FP)", "R15") // which is set again
+	f.op("MOVQ", f.arg("nextRow"), "R15") // which is set again
 	f.op("SHLQ", "$5", "R15")
 	f.op("SUBQ", "R15", "R14")
 	f.op("ADDQ", "$256", "R14")
 	f.label(name + "same")
-	f.op("MOVQ", "AX", "packed+96(FP)")
+	f.op("MOVQ", "AX", f.arg("packed"))
 	f.label(name + "none")
 }
 
 // block multiplies 16 pairs; before is called before the first product of each tile of sums.
 func (f *asmFile) block(dot, name string, before func(t int)) {
-	f.packNext(name)
+	if dot != inParts {
+		f.packNext(name)
+	}
 	f.op("MOVQ", "R11", "R15")
 	f.op("SHLQ", "$4", "R15")
 	f.op("ADDQ", "SI", "R15")
+	if dot == inParts {
+		f.partBlock(2, 2, before)
+	} else {
+		f.wholeBlock(dot, before)
+	}
+	f.op("ADDQ", f.arg("step"), "SI")
+	f.op("ADDQ", "$2048", "DI")
+}
+
+// wholeBlock multiplies numbers as they are.
+func (f *asmFile) wholeBlock(dot string, before func(t int)) {
 	load := func(t int) {
 		switch t {
 		case 4:
@@ -218,8 +239,6 @@ func (f *asmFile) block(dot, name string, before func(t int)) {
 		}
 		f.tdp(dot, p.a, p.b, p.acc)
 	}
-	f.op("ADDQ", "step+72(FP)", "SI")
-	f.op("ADDQ", "$2048", "DI")
 }
 
 // panelLoop is the rest of a panel.
@@ -231,8 +250,8 @@ func (f *asmFile) panelLoop(dot, name string, row tileRow, after bool) {
 	f.block(dot, name, nil)
 	if row.finish != nil {
 		f.op("LEAQ", "(R12)(BX*1)", "AX")
-		f.op("CMPQ", "AX", "c+32(FP)")
-		f.op("CMOVQHI", "c+32(FP)", "AX")
+		f.op("CMPQ", "AX", f.arg("c"))
+		f.op("CMOVQHI", f.arg("c"), "AX")
 		f.op("CMPQ", "R12", "AX")
 		f.op("JAE", name+"rest")
 		f.label(name + "row")
@@ -249,7 +268,7 @@ func (f *asmFile) panelLoop(dot, name string, row tileRow, after bool) {
 	f.op("JNZ", name)
 	f.label(name + "done")
 	if row.finish != nil {
-		f.op("CMPQ", "R12", "c+32(FP)")
+		f.op("CMPQ", "R12", f.arg("c"))
 		f.op("JAE", name+"ready")
 		f.label(name + "left")
 		if after {
@@ -257,7 +276,7 @@ func (f *asmFile) panelLoop(dot, name string, row tileRow, after bool) {
 		} else {
 			f.fetchRow(row)
 		}
-		f.op("CMPQ", "R12", "c+32(FP)")
+		f.op("CMPQ", "R12", f.arg("c"))
 		f.op("JB", name+"left")
 		f.label(name + "ready")
 	}

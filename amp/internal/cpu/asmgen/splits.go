@@ -10,6 +10,7 @@ func splits(f *asmFile) {
 	f.splitRows("splitRowsBF16x3", 3, true)
 	f.splitRows("splitRowsF16x2", 2, false)
 	f.splitPairs()
+	f.halve()
 }
 
 // narrow32 rounds Z0 and Z1 to 32 halves in Z2, and widens those again to Z3 and Z4.
@@ -123,5 +124,40 @@ func (f *asmFile) splitPairs() {
 	f.op("ADDQ", "R10", "DI")
 	f.op("DECQ", "CX")
 	f.op("JNZ", "row")
+	f.ret()
+}
+
+// halve writes float16 numbers as two bfloat16. The first is the next smaller magnitude of eight bits, so that a number left remains, of the same sign,
+// unless there was none: an infinity times it is then never NaN.
+func (f *asmFile) halve() {
+	f.fn("halveF16Z", "writes n float16 numbers as the exact sum of two bfloat16.",
+		param{"n", "int", "BX"}, param{"src", "*uint16", "SI"}, param{"high", "*uint16", "DI"}, param{"low", "*uint16", "DX"})
+	f.op("MOVQ", "$-1", "R15")
+	f.op("KXNORW", "K1", "K1", "K1")
+	f.op("VPTERNLOGD", "$0xff", "Z5", "Z5", "Z5")
+	f.op("VPSLLD", "$16", "Z5", "Z6")
+	f.op("VPSRLD", "$1", "Z5", "Z7")
+	f.op("PCALIGN", "$32")
+	f.label("some")
+	f.op("CMPQ", "BX", "$16")
+	f.op("JGE", "whole")
+	f.op("BZHIQ", "BX", "R15", "AX")
+	f.op("KMOVW", "AX", "K1")
+	f.label("whole")
+	f.op("VMOVDQU16.Z", "(SI)", "K1", "Y0")
+	f.op("VCVTPH2PS", "Y0", "Z0")
+	f.op("VPADDD", "Z5", "Z0", "Z1")
+	f.op("VPTESTMD", "Z7", "Z0", "K2")
+	f.op("VPANDD.Z", "Z6", "Z1", "K2", "Z1")
+	f.op("VSUBPS", "Z1", "Z0", "Z2")
+	f.op("VPSRLD", "$16", "Z1", "Z1")
+	f.op("VPSRLD", "$16", "Z2", "Z2")
+	f.op("VPMOVDW", "Z1", "K1", "(DI)")
+	f.op("VPMOVDW", "Z2", "K1", "(DX)")
+	f.op("ADDQ", "$32", "SI")
+	f.op("ADDQ", "$32", "DI")
+	f.op("ADDQ", "$32", "DX")
+	f.op("SUBQ", "$16", "BX")
+	f.op("JG", "some")
 	f.ret()
 }

@@ -18,6 +18,7 @@ func steps(f *asmFile) {
 		for _, cols := range []int{1, 2} {
 			f.amxSteps("amxStepsBF16", "TDPBF16PS", rows, cols)
 			f.amxSteps("amxStepsF16", "TDPFP16PS", rows, cols)
+			f.amxSteps("amxStepsParts", inParts, rows, cols)
 		}
 	}
 	for _, s := range sumStores {
@@ -41,7 +42,7 @@ const (
 	fmaK, fmaA, fmaSteps, fmaB, fmaC, fmaRow, fmaMask, fmaBias, fmaAdd, fmaAhead, fmaThrees = 0, 8, 16, 24, 48, 72, 80, 104, 112, 120, 128
 	amxN, amxSteps, amxA, amxRowA, amxNextA, amxPanels, amxCols, amxRowB, amxC              = 0, 8, 16, 24, 32, 40, 48, 56, 64
 	panelN, panelK, panelA, panelNext, panelSteps, panelB, panelSums, panelMore             = 0, 8, 16, 24, 32, 40, 64, 72
-	amxMore, amxConfig                                                                      = 72, 80
+	amxMore, amxConfig, amxPartA, amxPartB                                                  = 72, 80, 88, 96
 )
 
 // stepTile is a tile of rows × 16·vectors sums in float32.
@@ -199,7 +200,7 @@ func (f *asmFile) stepPanel(vectors int) {
 
 // amxSteps is a tile of 16·rows × 16·cols sums in the tile registers 0…3, for several columns of tiles.
 func (f *asmFile) amxSteps(name, dot string, rows, cols int) {
-	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols), fmt.Sprintf("sets or raises tiles of %d×%d sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.", 16*rows, 16*cols),
+	f.fn(fmt.Sprintf("%sx%dx%d", name, rows, cols), fmt.Sprintf("sets or raises tiles of %d×%d sums in c, 32 in a row, by the sums over the steps of a tile of a times a tile of b at the distances that a step gives.", 16*rows, 16*cols)+map[bool]string{true: partsDoc}[dot == inParts],
 		param{"t", "*amxTile", "CX"})
 	f.op("MOVQ", at(amxConfig, "CX"), "AX")
 	f.ldtilecfg(regAX)
@@ -236,6 +237,24 @@ func (f *asmFile) amxSteps(name, dot string, rows, cols int) {
 	f.op("MOVQ", at(amxN, "CX"), "BX")
 	f.op("PCALIGN", "$32")
 	f.label("loop")
+	if dot == inParts {
+		f.partSteps(rows, cols)
+	} else {
+		f.tileSteps(dot, rows, cols)
+	}
+	f.op("ADDQ", "$16", "R8")
+	f.op("DECQ", "BX")
+	f.op("JNZ", "loop")
+	acc(func(t, off int) { f.tileMove(tileStore, t, off, regDX, regR15) })
+	f.op("ADDQ", imm(2048*rows), "DX")
+	f.op("DECQ", "R14")
+	f.op("JNZ", "panel")
+	f.tilerelease()
+	f.op("RET")
+}
+
+// tileSteps is a step of amxSteps.
+func (f *asmFile) tileSteps(dot string, rows, cols int) {
 	f.op("MOVQ", "(R8)", "DI")
 	f.op("ADDQ", "SI", "DI")
 	f.tileMove(tileLoad, 4, 0, regDI, regR9)
@@ -257,15 +276,6 @@ func (f *asmFile) amxSteps(name, dot string, rows, cols int) {
 			f.tdp(dot, 5, 7, 3)
 		}
 	}
-	f.op("ADDQ", "$16", "R8")
-	f.op("DECQ", "BX")
-	f.op("JNZ", "loop")
-	acc(func(t, off int) { f.tileMove(tileStore, t, off, regDX, regR15) })
-	f.op("ADDQ", imm(2048*rows), "DX")
-	f.op("DECQ", "R14")
-	f.op("JNZ", "panel")
-	f.tilerelease()
-	f.op("RET")
 }
 
 // A sumStore writes 16 sums in register Z0 as another format, under mask K1.
