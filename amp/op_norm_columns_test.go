@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestGroupsOfColumns: columns, which eachGroup reads some at a time, give the bits of the same numbers as rows, in views and where many are reduced.
+// TestGroupsOfColumns: on the CPU columns, which eachGroup reads some at a time, give the bits of the same numbers as rows, in views and where many are reduced.
 func TestGroupsOfColumns(t *testing.T) {
-	root := NewScope(Seed(5))
+	root := NewScope(On("cpu"), Seed(5))
 	defer root.Close()
 	rows := func(dt DType, shape ...int) *Tensor { return To(root, Randn(root, Float32, 0, 1, shape...), dt) }
 	for _, dt := range []DType{Float32, BFloat16, Float64} {
