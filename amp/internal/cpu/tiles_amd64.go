@@ -42,7 +42,7 @@ func runTiles(g *product[float32]) {
 		g.sum = w.sum
 	}
 	g.nc = up(g.n, 32)
-	if g.b.halves() == nil || g.parts > 1 { // all workers pack b, as that takes long, and wait for each other
+	if g.b.halves() == nil { // all workers pack b, as that takes long, and wait for each other
 		g.nc = min(g.nc, max(tilePackB/g.ks/g.parts&^31, 256))
 		w.b = grow(w.b, g.parts*g.nc*g.ks)
 		g.packed = w.b
@@ -103,23 +103,23 @@ func runTileTasks(g *product[float32], i0, rows, jc, cols, ps, steps int) {
 // tileTask computes rows i… and columns jc+j…. The columns stay in the L2 cache while rows of a, as many as a tile has, go by: these stay
 // in the L1 cache while they are multiplied by all columns.
 func tileTask(g *product[float32], w *workspace[float32], i, rows, jc, j, cols, ps, steps int) {
-	b := w.last
+	b, apart := w.last, up(cols, 32)*steps
 	if g.packed != nil {
-		b = g.packed[j*steps:]
+		b, apart = g.packed[j*steps:], len(g.packed)/g.parts
 	} else if columns := [3]int{int(g.serial), j, ps}; w.columns != columns {
-		w.last = grow(w.last, up(cols, 32)*steps)
+		w.last = grow(w.last, g.parts*apart)
 		b = w.last
-		packTileColumns(g, w, b, j, cols, ps, steps)
+		packOwnColumns(g, w, b, apart, j, cols, ps, steps)
 		w.columns = columns
 	}
 	w.tile = grow(w.tile, 32*up(cols, 32))
 	for y := 0; y < rows; y += 32 {
-		tileRows(g, w, b, i+y, min(32, rows-y), jc+j, cols, ps, steps)
+		tileRows(g, w, b, apart, i+y, min(32, rows-y), jc+j, cols, ps, steps)
 	}
 }
 
-// tileRows computes at most 32 rows.
-func tileRows(g *product[float32], w *workspace[float32], b []float32, i, rows, j, cols, ps, steps int) {
+// tileRows computes at most 32 rows; the second parts of b lie apart elements behind the first.
+func tileRows(g *product[float32], w *workspace[float32], b []float32, apart, i, rows, j, cols, ps, steps int) {
 	last := ps+steps == g.k
 	aside := last && !g.out.plain() && (g.out.Elems == nil && g.out.Done != nil) // finished sums are handed out by rows
 	if ps > 0 {
@@ -132,6 +132,9 @@ func tileRows(g *product[float32], w *workspace[float32], b []float32, i, rows, 
 		to = g.tileResult(i, j, cols/32)
 	}
 	a := g.tileSource(w, i, rows, cols/32, ps, steps)
+	if g.parts > 1 {
+		a.parts = [2]int{4 * amxHeight(rows) * steps, 4 * apart}
+	}
 	multiplyTiles(g.a.format() == F16, w.tile, a, b, to, rows, cols, steps, ps > 0)
 	if a.next.left > 0 {
 		w.piece = [3]int{int(g.serial), i + 32, ps}
@@ -168,7 +171,7 @@ type tileSource struct {
 	lda   int            // bytes from row to row
 	block int            // from 32 elements of all rows to the next ones along k
 	next  nextRows
-	parts [2]int // of numbers in two parts: bytes from the first to the second, here and in b
+	parts [2]int // of numbers in two parts: bytes from the first to the second, here and in b; else 0
 }
 
 // tileSource packs rows, unless they are in memory as the tile registers take them, or were packed while the rows above were multiplied by
@@ -176,7 +179,7 @@ type tileSource struct {
 func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int) tileSource {
 	h, high := g.a.halves(), amxHeight(rows)
 	if g.packedA != nil {
-		return tileSource{at: unsafe.Pointer(&g.packedA[(i-g.from)*g.parts*steps]), lda: 64, block: 64 * high, parts: g.partsApart(high * steps)}
+		return tileSource{at: unsafe.Pointer(&g.packedA[(i-g.from)*g.parts*steps]), lda: 64, block: 64 * high}
 	}
 	if g.tilesFromRows(rows, ps, steps) {
 		x := h[g.a.Off+i*g.a.Row+2*ps:]
@@ -196,21 +199,13 @@ func (g *product[T]) tileSource(w *workspace[T], i, rows, panels, ps, steps int)
 		packTilesA(any(g).(*product[float32]), any(w).(*workspace[float32]), any(here).([]float32), rows, ps, steps, g.a.Off+i*g.a.Row)
 	}
 	w.piece = [3]int{}
-	a := tileSource{at: unsafe.Pointer(&here[0]), lda: 64, block: 64 * high, parts: g.partsApart(high * steps)}
+	a := tileSource{at: unsafe.Pointer(&here[0]), lda: 64, block: 64 * high}
 	if i+64 <= g.m && rows == 32 && panels >= 8 && g.packsRows(ps, steps) {
 		x := h[g.a.Off+(i+32)*g.a.Row+2*ps:]
 		_ = x[31*g.a.Row+2*steps-1]
 		a.next = nextRows{&x[0], 2 * g.a.Row, (*float32)(unsafe.Pointer(&there[0])), 32 * steps / 64}
 	}
 	return a
-}
-
-// partsApart is how many bytes the second part of numbers lies behind the first, of rows of a that are packed as so many pairs, and of b.
-func (g *product[T]) partsApart(pairs int) [2]int {
-	if g.parts == 1 {
-		return [2]int{}
-	}
-	return [2]int{4 * pairs, 4 * (len(g.packed) / g.parts)}
 }
 
 // packsRows says that kernels can pack rows of a: of 64 pairs at a time.

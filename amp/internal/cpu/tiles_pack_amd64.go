@@ -17,20 +17,35 @@ func packPanels(g *product[float32], jc, cols, ps, steps int) {
 		}
 	}
 	group := 32
-	if (g.b.halves() == nil || g.parts > 1) && g.b.Col == 1 && g.b.Table == nil {
+	if g.b.halves() == nil && g.b.Col == 1 && g.b.Table == nil {
 		group = line // rows of b are read in long runs
 	}
 	jc, cols = jc+whole, cols-whole
 	spread((cols+group-1)/group, max(1, 1<<16/(group*steps)), g.home, func(w *workspace[float32], t int) {
-		packTileColumns(g, w, g.packed[(whole+group*t)*steps:], jc+group*t, min(group, cols-group*t), ps, steps)
+		packTileColumns(g, w, g.packed[(whole+group*t)*steps:], len(g.packed)/g.parts, jc+group*t, min(group, cols-group*t), ps, steps)
 	})
 }
 
-// packTileColumns packs columns j… of b, at most a line of them unless they are halves in memory.
-func packTileColumns(g *product[float32], w *workspace[float32], dst []float32, j, cols, ps, steps int) {
+// packOwnColumns packs columns j… of b, which are halves in memory, for one worker.
+func packOwnColumns(g *product[float32], w *workspace[float32], dst []float32, apart, j, cols, ps, steps int) {
+	group := cols
+	switch {
+	case g.parts > 1 && g.b.Col == 1:
+		group = line // rows of b are read in long runs
+	case g.parts > 1:
+		group = 32
+	}
+	for c := 0; c < cols; c += group {
+		packTileColumns(g, w, dst[c*steps:], apart, j+c, min(group, cols-c), ps, steps)
+	}
+}
+
+// packTileColumns packs columns j… of b, at most a line of them unless they are halves in memory that are not taken apart; second parts lie apart
+// elements behind the first.
+func packTileColumns(g *product[float32], w *workspace[float32], dst []float32, apart, j, cols, ps, steps int) {
 	x := g.b.Table
 	if x == nil {
-		packTilesB(g, w, dst, cols, ps, steps, g.b.Off+j*g.b.Col)
+		packTilesB(g, w, dst, apart, cols, ps, steps, g.b.Off+j*g.b.Col)
 		return
 	}
 	for c := 0; c < cols; c += 32 {
@@ -53,7 +68,7 @@ func packWholeRows(g *product[float32], dst []float32, cols, steps, p, n, off in
 	packPairPanels(n, &x[first], 2*g.b.Row, &dst[0], cols/32, 128*steps)
 }
 
-func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols, ps, steps, off int) {
+func packTilesB(g *product[float32], w *workspace[float32], dst []float32, apart, cols, ps, steps, off int) {
 	if x := g.b.halves(); x != nil && g.parts == 1 {
 		done := 0
 		if g.pairsRows(ps, steps, cols) {
@@ -72,7 +87,7 @@ func packTilesB(g *product[float32], w *workspace[float32], dst []float32, cols,
 		sy, sp := w.stage(&g.b, g.parts, cols, k, off+2*(ps+q)*g.b.Row, g.b.Col, g.b.Row)
 		for part := range g.parts {
 			for c := 0; c < cols; c += 32 {
-				packPairs(dst[part*len(g.packed)/g.parts+c*steps+32*q:], 32, min(32, cols-c), lanes, k, w.half, part*stagedElements+c*sy, sy, sp)
+				packPairs(dst[part*apart+c*steps+32*q:], 32, min(32, cols-c), lanes, k, w.half, part*stagedElements+c*sy, sy, sp)
 			}
 		}
 	}
