@@ -49,10 +49,28 @@ type tally struct {
 	total   totals
 	skips   []string
 	failing []string
+
+	passed map[string]map[string]int // by package and test function: how many of its tests
+	others map[string][]string       // by package: test functions of which not all passed
 }
 
 func newTally(out io.Writer) *tally {
-	return &tally{out: out, tests: map[string]map[string]*test{}, builds: map[string]*strings.Builder{}, loose: map[string]*strings.Builder{}}
+	return &tally{out: out, tests: map[string]map[string]*test{}, builds: map[string]*strings.Builder{}, loose: map[string]*strings.Builder{},
+		passed: map[string]map[string]int{}, others: map[string][]string{}}
+}
+
+// remember keeps what became of a test for its function, the part of its name before a slash.
+func (t *tally) remember(pkg, name string, one *test) {
+	function, _, _ := strings.Cut(name, "/")
+	switch {
+	case one.result != "pass":
+		t.others[pkg] = append(t.others[pkg], function)
+	case !one.parent:
+		if t.passed[pkg] == nil {
+			t.passed[pkg] = map[string]int{}
+		}
+		t.passed[pkg][function]++
+	}
 }
 
 // read takes events until r ends. Lines that are no events are passed on as they are.
@@ -136,6 +154,7 @@ func (t *tally) takePackage(e event) {
 	}
 	for _, name := range names {
 		one := t.tests[e.Package][name]
+		t.remember(e.Package, name, one)
 		switch one.result {
 		case "pass":
 			if !one.parent {

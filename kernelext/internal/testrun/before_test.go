@@ -1,0 +1,104 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestRest(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {}\n")
+	write("long_test.go", "package a\n\nfunc TestLong(t *testing.T) {}\n\nfunc ExampleLong() {}\n")
+	pkg := func(tests ...string) *source { return &source{Dir: dir, GoFiles: []string{"x.go"}, TestGoFiles: tests} }
+	rec := record{
+		Passed: map[string]map[string]int{"same": {"TestA": 3, "TestB": 1}, "more": {"TestA": 2, "TestC": 1}, "less": {"TestB": 4}, "clash": {"TestLong": 5, "TestC": 1}, "skipped": {"TestC": 2}},
+		Other:  map[string][]string{"skipped": {"TestD"}},
+	}
+	plain := map[string]*source{"same": pkg("c_test.go"), "more": pkg("c_test.go"), "clash": pkg("c_test.go"), "skipped": pkg("c_test.go"), "none": pkg()}
+	tagged := map[string]*source{"same": pkg("c_test.go"), "more": pkg("c_test.go", "long_test.go"), "clash": pkg("c_test.go"), "skipped": pkg("c_test.go"), "none": pkg()}
+	packages, skip, known := rec.rest(plain, tagged)
+	if want := []string{"clash", "more", "skipped"}; !slices.Equal(packages, want) {
+		t.Errorf("packages %q, want %q", packages, want)
+	}
+	if skip != "^(TestA|TestB|TestC)$" || known != 3+1+2+1+1+2 {
+		t.Errorf("skip %s, %d tests known", skip, known)
+	}
+
+	// A file that the tags leave out: all of the package runs.
+	plain["less"], tagged["less"] = pkg("a_test.go", "few_test.go"), pkg("a_test.go", "many_test.go")
+	packages, skip, known = rec.rest(plain, tagged)
+	if want := []string{"clash", "less", "more", "same", "skipped"}; !slices.Equal(packages, want) {
+		t.Errorf("packages %q, want %q", packages, want)
+	}
+	if skip != "^(TestC)$" || known != 1+1+2 {
+		t.Errorf("skip %s, %d tests known", skip, known)
+	}
+	if !regexp.MustCompile(skip).MatchString("TestC") {
+		t.Error("the pattern matches nothing")
+	}
+
+	tagged["same"] = &source{Dir: dir, GoFiles: []string{"y.go"}}
+	if _, _, known := rec.rest(plain, tagged); known != 0 {
+		t.Error("the tags change a package itself, and what it did without them is taken for known")
+	}
+}
+
+// What was found holds for the same files, a while.
+func TestBefore(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.go", ".halftone/x"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("a"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &runner{root: dir, passed: map[string]map[string]int{"p": {"TestA": 1}}}
+	ctx := t.Context()
+	keep := func() {
+		t.Helper()
+		state, err := r.state(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.keep(ctx, state)
+	}
+	found := func(want bool, when string) {
+		t.Helper()
+		if rec := r.before(ctx); rec != nil != want || want && rec.Passed["p"]["TestA"] != 1 {
+			t.Errorf("%s: %+v", when, rec)
+		}
+	}
+	found(false, "at first")
+	keep()
+	found(true, "after a run")
+	if err := os.WriteFile(filepath.Join(dir, ".halftone", "x"), []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found(true, "after something was installed")
+	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found(false, "after a file changed")
+	keep()
+	t.Setenv("HALFTONE_CPU", "generic")
+	found(false, "with another environment")
+	keep()
+	rec := r.before(ctx)
+	if rec == nil || time.Since(rec.When) > time.Minute {
+		t.Fatalf("%+v", rec)
+	}
+	r.keep(ctx, "another state")
+	found(true, "after a run while files changed")
+}
