@@ -89,6 +89,11 @@ type kernel[T Float] struct {
 	// rowTiles, if there is one, is rowTile for n whole tiles below each other.
 	rowTiles func(n, cols, k int, a []T, lda int, b []T, ldb int, c []T, ldc int, more bool)
 
+	// tilesDown, if there is one, is tile for n of the largest ones below each other; each fetches its share of what is ahead in next.
+	tilesDown func(n, k int, a, b []T, ldb int, c []T, ldc int, more bool, next []T)
+	// tilesAcross, if there is one, is tile for n whole ones beside each other, whose panels of b are next elements apart.
+	tilesAcross func(n, k int, a, b []T, next int, c []T, ldc int, more bool)
+
 	// A kernel for shorter elements takes several of them along k as one of its own. lanes returns how many of its own are k of them;
 	// the steps of k are then a multiple of unit. packA and packB pack a panel: steps of k from p on, of have rows or columns from one on.
 	lanes        func(k int) int

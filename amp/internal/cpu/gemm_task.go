@@ -29,7 +29,7 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 			strip = kn.rows
 		}
 		for y := 0; y < rows; y += strip {
-			for x := 0; x < cols; x += kn.cols {
+			for x := g.across(w, y, rows, cols, j, p, steps, kc, c, ldc, g.more(ps+p), strip < rows && !rounds); x < cols; x += kn.cols {
 				wide := min(kn.cols, cols-x)
 				b, ldb := g.panel(w, jc, j+x, wide, ps, p, steps, kc)
 				if rounds {
@@ -49,6 +49,17 @@ func (g *product[T]) task(w *workspace[T], i, rows, jc, j, cols, ps, steps int) 
 	}
 }
 
+// across computes the whole tiles of a row of them at once, if that is wanted and the kernel does so, and returns how many columns those are.
+func (g *product[T]) across(w *workspace[T], y, rows, cols, j, p, steps, kc int, c []T, ldc int, more, wanted bool) int {
+	kn := g.kern
+	n := cols / kn.cols
+	if !wanted || kn.tilesAcross == nil || n == 0 || rows-y < kn.rows || g.raw {
+		return 0
+	}
+	kn.tilesAcross(n, kc, w.a[y*kc:(y+kn.rows)*kc], g.packed[j*steps+p*kn.cols:], steps*kn.cols, c[y*ldc:], ldc, more)
+	return n * kn.cols
+}
+
 // finishTask is what follows the last steps of k where it was not done tile by tile.
 func (g *product[T]) finishTask(i, rows, j, cols int, c []T, ldc int, padded bool) {
 	switch o := &g.out; {
@@ -62,8 +73,12 @@ func (g *product[T]) finishTask(i, rows, j, cols int, c []T, ldc int, padded boo
 
 // tileColumn computes a column of tiles: rows y … end of those that were packed, of which c starts with the first.
 func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T, ldb int, next []T, c []T, ldc int, more, padded bool) {
-	kn := g.kern
-	for from := y; y < end; y += kn.rows {
+	kn, from := g.kern, y
+	if n := (end - y) / kn.rows; n > 0 && kn.tilesDown != nil && (wide == kn.cols || padded && wide > kn.cols-kn.narrow) {
+		kn.tilesDown(n, kc, w.a[y*kc:(y+n*kn.rows)*kc], b, ldb, c[x:], ldc, more, kn.share(y, kc, next))
+		y += n * kn.rows
+	}
+	for ; y < end; y += kn.rows {
 		high := min(kn.rows, end-y)
 		h := kn.height(high)
 		a, at := w.a[y*kc:y*kc+h*kc], (y-from)*ldc+x
@@ -77,10 +92,16 @@ func (g *product[T]) tileColumn(w *workspace[T], y, end, x, wide, kc int, b []T,
 
 // ahead is what the tile at row y of a column of them should fetch: its share of the next panel of b.
 func (kn *kernel[T]) ahead(y, kc int, b, next []T) unsafe.Pointer {
-	if part := y / kn.rows * kc * 16 / int(unsafe.Sizeof(b[0])); part < len(next) {
-		return unsafe.Pointer(&next[part])
+	if next = kn.share(y, kc, next); len(next) > 0 {
+		return unsafe.Pointer(&next[0])
 	}
 	return unsafe.Pointer(&b[0])
+}
+
+// share is what the tile at row y of a column of them, and those below, should fetch of the next panel of b.
+func (kn *kernel[T]) share(y, kc int, next []T) []T {
+	var element T
+	return next[min(len(next), y/kn.rows*kc*16/int(unsafe.Sizeof(element))):]
 }
 
 // roundedColumn computes a column of tiles that are finished, and writes it rounded: rows y … end of those that were packed, the first of which

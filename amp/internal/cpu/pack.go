@@ -201,7 +201,11 @@ func (x *Matrix[T]) fetchRows(dst []T, n, off, sp int) {
 
 // transpose is pack for elements in memory that lie side by side along k.
 func transpose[T Float](dst []T, width, have, k int, src []T, off, sy int) {
-	for y := 0; y < have; {
+	y := 0
+	if d, ok := any(dst).([]float32); ok {
+		y = transposePanel(d, width, have, k, any(src).([]float32)[off:], sy)
+	}
+	for y < have {
 		rows, done := 1, 0 // steps of k
 		switch from := src[off+y*sy:]; {
 		case y+4 <= have:

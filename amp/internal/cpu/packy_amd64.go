@@ -51,3 +51,16 @@ func copyPanels[T Float](dst []T, width, k int, src []T, n, c int) int {
 	copyPanels24(c, unsafe.Pointer(&src[0]), n*size, unsafe.Pointer(&dst[0]), panels, width*k*size)
 	return panels
 }
+
+// transposePanel is transpose for the rows that it returns, by blocks larger than four rows.
+func transposePanel(dst []float32, width, have, k int, src []float32, sy int) int {
+	if variant() != AVX2 || sy < 0 || k == 0 {
+		return 0
+	}
+	rows := have &^ 7
+	if have == 6 && width == 6 {
+		rows = 6
+	}
+	TransposeRows(rows, k, src, sy, dst, width)
+	return rows
+}

@@ -557,6 +557,16 @@ func f32y6x1rows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, mo
 //go:noescape
 func f32y6x2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer)
 
+// f32y6x2across is f32y6x2 for n tiles beside each other: rows of b are 64 bytes apart, and its panels next bytes.
+//
+//go:noescape
+func f32y6x2across(n int, k int, a *float32, b *float32, next int, c *float32, ldc int, more int)
+
+// f32y6x2down sets (more = 0) or raises a 6×16 tile of c by the product of a, k columns of 6 for each of so many tiles below each other, and b, k rows; strides in bytes. They fetch what is at ahead, up to end, 64 bytes for 4 steps of k.
+//
+//go:noescape
+func f32y6x2down(k int, a *float32, b *float32, ldb int, c *float32, ldc int, more int, ahead unsafe.Pointer, end unsafe.Pointer, tiles int)
+
 // f32y6x2rows sets (more = 0) or raises a 6×16 tile of c by the product of a, 6 rows of k for each of so many tiles below each other, and b, k rows; strides in bytes.
 //
 //go:noescape
@@ -721,6 +731,11 @@ func f64y6x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //
 //go:noescape
 func f64y6x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int, ahead unsafe.Pointer)
+
+// f64y6x2down sets (more = 0) or raises a 6×8 tile of c by the product of a, k columns of 6 for each of so many tiles below each other, and b, k rows; strides in bytes. They fetch what is at ahead, up to end, 64 bytes for 4 steps of k.
+//
+//go:noescape
+func f64y6x2down(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int, ahead unsafe.Pointer, end unsafe.Pointer, tiles int)
 
 // f64z12x1 sets (more = 0) or raises a 12×8 tile of c by the product of a, k columns of 12, and b, k rows; strides in bytes.
 //

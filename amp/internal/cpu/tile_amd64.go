@@ -12,8 +12,8 @@ var (
 	zmmF64   = kernel[float64]{rows: 12, cols: 16, narrow: 8, depth: 256, raw: true, grain: 1 << 17, height: zmmHeight, tile: tileF64Z}
 	// Panels of 512 steps: one of b streams through the L1 cache from the L2 cache, which the tile hides, and half as many tiles of c are read and written.
 	ymmF32 = kernel[float32]{rows: 6, cols: 16, narrow: 8, depth: 512, raw: true, even: true, strip: 96, grain: 1 << 17, height: ymmHeight, tile: tileF32Y,
-		rowTile: rowTileF32Y, rowTiles: rowTilesF32Y}
-	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y}
+		rowTile: rowTileF32Y, rowTiles: rowTilesF32Y, tilesDown: tilesDownF32Y, tilesAcross: tilesAcrossF32Y}
+	ymmF64 = kernel[float64]{rows: 6, cols: 8, narrow: 4, depth: 256, raw: true, grain: 1 << 16, height: ymmHeight, tile: tileF64Y, tilesDown: tilesDownF64Y}
 )
 
 func kernelF32() *kernel[float32] {
@@ -366,4 +366,31 @@ func rowTilesF32Y(n, cols, k int, a []float32, lda int, b []float32, ldb int, c 
 	}
 	_, _, _ = a[(6*n-1)*lda+k-1], b[(k-1)*ldb+cols-1], c[(6*n-1)*ldc+cols-1]
 	tiles(k, &a[0], &b[0], 4*ldb, &c[0], 4*ldc, flag(more), 4*lda, n)
+}
+
+// tilesAcrossF32Y computes n of the largest tiles, beside each other.
+func tilesAcrossF32Y(n, k int, a, b []float32, next int, c []float32, ldc int, more bool) {
+	_, _, _ = a[6*k-1], b[(n-1)*next+16*k-1], c[5*ldc+16*n-1]
+	f32y6x2across(n, k, &a[0], &b[0], 4*next, &c[0], 4*ldc, flag(more))
+}
+
+// tilesDownF32Y and tilesDownF64Y compute n of the largest tiles, below each other.
+func tilesDownF32Y(n, k int, a, b []float32, ldb int, c []float32, ldc int, more bool, next []float32) {
+	_, _, _ = a[6*n*k-1], b[(k-1)*ldb+15], c[(6*n-1)*ldc+15]
+	ahead, end := bounds(next)
+	f32y6x2down(k, &a[0], &b[0], 4*ldb, &c[0], 4*ldc, flag(more), ahead, end, n)
+}
+
+func tilesDownF64Y(n, k int, a, b []float64, ldb int, c []float64, ldc int, more bool, next []float64) {
+	_, _, _ = a[6*n*k-1], b[(k-1)*ldb+7], c[(6*n-1)*ldc+7]
+	ahead, end := bounds(next)
+	f64y6x2down(k, &a[0], &b[0], 8*ldb, &c[0], 8*ldc, flag(more), ahead, end, n)
+}
+
+// bounds are the first and the last element of b, or nil.
+func bounds[T Float](b []T) (first, last unsafe.Pointer) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	return unsafe.Pointer(&b[0]), unsafe.Pointer(&b[len(b)-1])
 }

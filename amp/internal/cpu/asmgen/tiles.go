@@ -33,22 +33,86 @@ func tiles(f *asmFile) {
 				step := func(b, t, acc int) {
 					f.op("VFMADD231P"+map[int]string{4: "S", 8: "D"}[s.elem], vec(s.reg, b), vec(s.reg, t), vec(s.reg, acc))
 				}
-				f.tileFrom(s, rows, vectors, false, step)
+				f.tileFrom(s, rows, vectors, packed, step)
+				if s.reg == "Y" && rows == 6 && vectors == 2 {
+					f.tileFrom(s, rows, vectors, packedDown, step)
+				}
 				if s.elem == 4 && vectors < 3 && rows != 9 {
-					f.tileFrom(s, rows, vectors, true, step)
+					f.tileFrom(s, rows, vectors, byRows, step)
 				}
 			}
 		}
 	}
+	f.tilesAcross()
+}
+
+// tilesAcross is a row of whole tiles for AVX2: where k is short, to call each of them takes as long as its products.
+func (f *asmFile) tilesAcross() {
+	const rows, vectors, b, spread = 6, 2, 12, 14
+	f.fn("f32y6x2across", "is f32y6x2 for n tiles beside each other: rows of b are 64 bytes apart, and its panels next bytes.",
+		param{"n", "int", "R12"}, param{"k", "int", "R8"}, param{"a", "*float32", "SI"}, param{"b", "*float32", "DI"}, param{"next", "int", "R13"}, param{"c", "*float32", "DX"},
+		param{"ldc", "int", "R9"}, param{"more", "int", "R10"})
+	sums := func(do func(place, reg string)) {
+		f.op("MOVQ", "DX", "AX")
+		for i := range rows * vectors {
+			do(at(32*(i%vectors), "AX"), vec("Y", i))
+			if i%vectors == vectors-1 && i < rows*vectors-1 {
+				f.op("ADDQ", "R9", "AX")
+			}
+		}
+	}
+	f.label("tile")
+	f.op("TESTQ", "R10", "R10")
+	f.op("JZ", "zero")
+	sums(func(place, reg string) { f.op("VMOVUPS", place, reg) })
+	f.op("JMP", "begin")
+	f.label("zero")
+	f.zeroY(rows * vectors)
+	f.label("begin")
+	f.op("MOVQ", "SI", "R11")
+	f.op("MOVQ", "DI", "BX")
+	f.op("MOVQ", "R8", "CX")
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	for j := range vectors {
+		f.op("VMOVUPS", at(32*j, "BX"), vec("Y", b+j))
+	}
+	for i := range rows {
+		t := vec("Y", spread+i%2)
+		f.op("VBROADCASTSS", at(4*i, "R11"), t)
+		for j := range vectors {
+			f.op("VFMADD231PS", vec("Y", b+j), t, vec("Y", i*vectors+j))
+		}
+	}
+	f.op("ADDQ", imm(4*rows), "R11")
+	f.op("ADDQ", "$64", "BX")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	sums(func(place, reg string) { f.op("VMOVUPS", reg, place) })
+	f.op("ADDQ", "$64", "DX")
+	f.op("ADDQ", "R13", "DI")
+	f.op("DECQ", "R12")
+	f.op("JNZ", "tile")
+	f.ret()
 }
 
 // tileWith writes a tile whose multiply-add of registers b and t onto acc is step.
 func (f *asmFile) tileWith(s shape, rows, vectors int, step func(b, t, acc int)) {
-	f.tileFrom(s, rows, vectors, false, step)
+	f.tileFrom(s, rows, vectors, packed, step)
 }
 
-// tileFrom writes a tile that reads a packed, or by rows as it is in memory.
-func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b, t, acc int)) {
+// A tileSource is how a tile reads a.
+type tileSource int
+
+const (
+	packed     tileSource = iota
+	byRows                // as it is in memory
+	packedDown            // packed, for tiles below each other
+)
+
+// tileFrom writes a tile.
+func (f *asmFile) tileFrom(s shape, rows, vectors int, from tileSource, step func(b, t, acc int)) {
+	byRows, down := from == byRows, from == packedDown
 	suffix, ptr := "PS", "*float32"
 	if s.elem == 8 {
 		suffix, ptr = "PD", "*float64"
@@ -65,7 +129,12 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 		params = append(params, param{"tiles", "int", "R12"})
 	}
 	large, what := !byRows && rows*vectors >= map[string]int{"Z": 24, "Y": 12}[s.reg], ""
-	if large {
+	switch {
+	case down:
+		name, doc = name+"down", fmt.Sprintf("a, k columns of %d for each of so many tiles below each other,", rows)
+		params = append(params, param{"ahead", "unsafe.Pointer", "R11"}, param{"end", "unsafe.Pointer", "R15"}, param{"tiles", "int", ""})
+		what = " They fetch what is at ahead, up to end, 64 bytes for 4 steps of k."
+	case large:
 		params, what = append(params, param{"ahead", "unsafe.Pointer", "R12"}), " It fetches the tile below, and what is at ahead, 64 bytes for 4 steps of k."
 	}
 	sets, wide := "sets (more = 0) or raises", vectors
@@ -89,9 +158,18 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 			f.op("LEAQ", "("+bases[i-1]+")(R13*4)", bases[i])
 		}
 	}
-	if many {
+	switch {
+	case many:
 		f.op("MOVQ", "SI", "R15")
 		f.label("tile")
+	case down:
+		f.label("tile")
+		f.op("MOVQ", "R11", "R12")
+		f.op("CMPQ", "R11", "R15")
+		f.op("CMOVQCC", "DI", "R12") // there is nothing left to fetch
+		f.op("MOVQ", "CX", "AX")
+		f.op("SHLQ", "$4", "AX")
+		f.op("ADDQ", "AX", "R11")
 	}
 	if !s.round {
 		f.op("TESTQ", "R10", "R10")
@@ -156,7 +234,7 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 			f.vcvtne2ps2bf16(2*i, 2*i+1, 2*i)
 			f.op("VMOVUPS", vec(s.reg, 2*i), "(DX)")
 		}
-		if i < rows-1 || many {
+		if i < rows-1 || many || down {
 			f.op("ADDQ", "R9", "DX")
 		}
 	}
@@ -168,6 +246,12 @@ func (f *asmFile) tileFrom(s shape, rows, vectors int, byRows bool, step func(b,
 		f.op("MOVQ", "b+16(FP)", "DI")
 		f.op("MOVQ", "k+0(FP)", "CX")
 		f.op("DECQ", "R12")
+		f.op("JNZ", "tile")
+	}
+	if down {
+		f.op("MOVQ", f.arg("b"), "DI")
+		f.op("MOVQ", f.arg("k"), "CX")
+		f.op("DECQ", f.arg("tiles"))
 		f.op("JNZ", "tile")
 	}
 	f.ret()
