@@ -3337,6 +3337,11 @@ func transposeF324(n int, src *float32, lds int, dst *float32, ldd int)
 //go:noescape
 func transposeF328(n int, src *float32, lds int, dst *float32, ldd int)
 
+// transposeHalvesY is transposeHalvesZ for AVX2.
+//
+//go:noescape
+func transposeHalvesY(n int, src *uint16, lds int, next int, dst *uint16, ldd int)
+
 // transposeHalvesZ is transposeZ for words of 16 bits.
 //
 //go:noescape

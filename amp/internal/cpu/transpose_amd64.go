@@ -22,17 +22,22 @@ func Transpose(dst, src []uint32, rows, columns, lds, ldd int) (doneRows, doneCo
 // halvesAcross is how many columns of halves are turned at a time: two squares share the cache lines of their rows, which stay near meanwhile.
 const halvesAcross = 256
 
-// TransposeHalves is Transpose for words of 16 bits, with AVX-512 alone.
+// TransposeHalves is Transpose for words of 16 bits.
 func TransposeHalves(dst, src []uint16, rows, columns, lds, ldd int) (doneRows, doneColumns int) {
 	doneRows, doneColumns = rows&^15, columns&^15
-	if variant() != AVX512 || doneRows == 0 || doneColumns == 0 {
+	v := variant()
+	if v == Generic || doneRows == 0 || doneColumns == 0 {
 		return 0, 0
+	}
+	turn := transposeHalvesY
+	if v == AVX512 {
+		turn = transposeHalvesZ
 	}
 	_, _ = dst[(doneRows-1)*ldd+doneColumns-1], src[(doneColumns-1)*lds+doneRows-1]
 	for j := 0; j < doneColumns; j += halvesAcross {
 		squares := min(halvesAcross, doneColumns-j) / 16
 		for i := 0; i < doneRows; i += 16 {
-			transposeHalvesZ(squares, &src[j*lds+i], 2*lds, 16*2*lds, &dst[i*ldd+j], 2*ldd)
+			turn(squares, &src[j*lds+i], 2*lds, 16*2*lds, &dst[i*ldd+j], 2*ldd)
 		}
 	}
 	return doneRows, doneColumns

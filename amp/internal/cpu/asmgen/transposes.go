@@ -12,6 +12,7 @@ func transposes(f *asmFile) {
 		param{"n", "int", "CX"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"next", "int", "R11"}, param{"dst", "*uint16", "DI"}, param{"ldd", "int", "R9"})
 	f.squares("VPMOVZXWD", "VPMOVDW", 32)
 	f.transposeY()
+	f.transposeHalvesY()
 }
 
 // squares writes the loop over squares whose rows of so many bytes are loaded as words of 32 bits, and stored from there.
@@ -92,6 +93,50 @@ func (f *asmFile) transposeY() {
 				f.op("ADDQ", "$16", "AX")
 				f.op("ADDQ", "$16", "DX")
 			}
+		}
+	}
+	f.op("ADDQ", "R11", "SI")
+	f.op("ADDQ", "$32", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.ret()
+}
+
+// transposeHalvesY turns a square in two halves of 8 rows of dst: row i+8 of src beside row i, so that no part has to change places afterwards.
+// The 24 steps of one half just fit in the registers.
+func (f *asmFile) transposeHalvesY() {
+	f.fn("transposeHalvesY", "is transposeHalvesZ for AVX2.",
+		param{"n", "int", "CX"}, param{"src", "*uint16", "SI"}, param{"lds", "int", "R8"}, param{"next", "int", "R11"}, param{"dst", "*uint16", "DI"}, param{"ldd", "int", "R9"})
+	x, y := func(i int) string { return vec("X", i) }, func(i int) string { return vec("Y", i) }
+	f.op("PCALIGN", "$32")
+	f.label("loop")
+	f.op("MOVQ", "DI", "BX")
+	for part := range 2 {
+		f.op("LEAQ", at(16*part, "SI"), "AX")
+		f.op("LEAQ", "(AX)(R8*8)", "DX")
+		for i := range 8 {
+			f.op("VMOVDQU", "(AX)", x(i))
+			f.op("VINSERTI128", "$1", "(DX)", y(i), y(i))
+			f.op("ADDQ", "R8", "AX")
+			f.op("ADDQ", "R8", "DX")
+		}
+		for i := 0; i < 8; i += 2 { // columns 0 … 3 and 4 … 7 of two rows
+			f.op("VPUNPCKLWD", y(i+1), y(i), y(8+i))
+			f.op("VPUNPCKHWD", y(i+1), y(i), y(9+i))
+		}
+		for i := 0; i < 8; i += 4 { // y(i+k): columns 2k and 2k+1 of rows i … i+3
+			for k := range 2 {
+				f.op("VPUNPCKLDQ", y(10+i+k), y(8+i+k), y(i+2*k))
+				f.op("VPUNPCKHDQ", y(10+i+k), y(8+i+k), y(i+2*k+1))
+			}
+		}
+		for k := range 4 {
+			f.op("VPUNPCKLQDQ", y(4+k), y(k), y(8+2*k))
+			f.op("VPUNPCKHQDQ", y(4+k), y(k), y(9+2*k))
+		}
+		for i := range 8 {
+			f.op("VMOVDQU", y(8+i), "(BX)")
+			f.op("ADDQ", "R9", "BX")
 		}
 	}
 	f.op("ADDQ", "R11", "SI")
