@@ -26,7 +26,7 @@ lab: .halftone/compiled ## from nothing to JupyterLab open on the tutorials (nee
 test: ## format, vet, staticcheck and every test, under 15 minutes on two cores
 	@go run -buildvcs=false ./kernelext/internal/testrun
 
-test-all: ## test, and what is long: training runs, fuzzing
+test-all: ## test, and what is long: training runs, fuzzing; what `make test` has just found on the same files is not run again
 	@go run -buildvcs=false ./kernelext/internal/testrun -tags long -timeout 45m
 
 bench: ## side-by-side benchmarks: latency of cells, time of a training step
