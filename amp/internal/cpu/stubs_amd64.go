@@ -2967,6 +2967,11 @@ func rowMaxY(rows int, n int, src *float32, lds int, most *float32)
 //go:noescape
 func rowSteps(k int, a *float32, steps *int, b *float32, c *float32, cols *StepColumn, n int)
 
+// rowSumsY sets the sums of n elements of each row as LineSum and Lanes.Sum give them; stride and the distance of what is brought into the cache in bytes; mask has as many ones as a block has elements, then zeros.
+//
+//go:noescape
+func rowSumsY(rows int, n int, x *float32, stride int, ahead int, sums *float64, mask *int32)
+
 // rowTimes1 raises 32·n sums in c by the product of 1 elements of a and as many rows of b; stride in bytes.
 //
 //go:noescape

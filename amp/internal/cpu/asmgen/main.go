@@ -33,6 +33,7 @@ func generate() map[string]string {
 		"pairs_amd64.s":     pairs,
 		"splits_amd64.s":    splits,
 		"rowmax_amd64.s":    rowMaxima,
+		"rowsums_amd64.s":   rowSums,
 		"exprows_amd64.s":   expRows,
 		"images_amd64.s":    images,
 		"places_amd64.s":    places,
