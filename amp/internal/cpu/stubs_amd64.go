@@ -2622,6 +2622,16 @@ func logF64Z(blocks int, src *float64, dst *float64)
 //go:noescape
 func maskedTaps(n int, src *float32, lds int, taps *Tap, count int, dst *float32)
 
+// maximumRowsY sets blocks of 32 numbers in best to the larger of each and those of n fours of rows, NaN if one is; stride in bytes.
+//
+//go:noescape
+func maximumRowsY(n int, blocks int, x *float32, stride int, best *float32)
+
+// minimumRowsY sets blocks of 32 numbers in best to the smaller of each and those of n fours of rows, NaN if one is; stride in bytes.
+//
+//go:noescape
+func minimumRowsY(n int, blocks int, x *float32, stride int, best *float32)
+
 // mulWideY converts blocks of 8 elements: float32 to float64, by which it multiplies.
 //
 //go:noescape
