@@ -15,6 +15,7 @@ type lineWork struct {
 	f32  [4][]float32
 	same [3][chunk]uint16 // a half repeated
 	sums []float32
+	wide []float64
 }
 
 var lineWorks = sync.Pool{New: func() any { return new(lineWork) }}

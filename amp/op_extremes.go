@@ -68,16 +68,22 @@ func extremesOfColumns(c *Call, r reduction, largest bool) bool {
 	if len(r.kept) != 1 || r.keptStride[0] != 1 || r.nKept < shortLine || len(r.reduced) != 1 {
 		return false
 	}
-	kernel, worst := &cpu.LineMaximum, float32(math.Inf(-1))
+	kernel, rows, worst := &cpu.LineMaximum, (*cpu.Line).MaximumRows, float32(math.Inf(-1))
 	if !largest {
-		kernel, worst = &cpu.LineMinimum, -worst
+		kernel, rows, worst = &cpu.LineMinimum, (*cpu.Line).MinimumRows, -worst
 	}
-	block := min(max(columnBlock, r.nKept/4), 8*columnBlock) // neighbors that are read together, and enough to share out
+	share := (r.nKept/min(4, cpu.Threads()) + columnBlock - 1) / columnBlock // neighbors that are read together, and enough to share out
+	block := min(max(share, 1), 8) * columnBlock
 	cpu.Parallel(r.nKept, block, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		best := w.buffer(1, hi-lo)
 		fill(best, worst)
+		if x.dt == Float32 && r.reducedStride[0] > 0 {
+			rows(&w.Line, best, elements[float32](x)[x.off+lo:], r.nReduced, r.reducedStride[0])
+			store(out, out.off+lo, best)
+			return
+		}
 		for i := range r.nReduced {
 			w.F32[0], w.F32[1], w.F32[2] = best, w.read(0, x, x.off+lo+i*r.reducedStride[0], 1, hi-lo), best
 			kernel.Run(hi-lo, &w.Line)

@@ -44,6 +44,15 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	pieces := (r.nReduced + sumRun - 1) / sumRun
 	room, parts := cleared(r.nKept * pieces)
+	if pieces == 1 && len(r.kept) == 1 && r.keptStride[0] >= r.nReduced && t.dt == Float32 {
+		x, stride := elements[float32](t)[t.off:], r.keptStride[0]
+		cpu.Parallel(r.nKept, grainOf(r.nReduced), func(lo, hi int) {
+			w := lineWorks.Get().(*lineWork)
+			defer w.release()
+			w.SumRows(parts[lo:hi], x[lo*stride:], r.nReduced, stride)
+		})
+		return room, parts
+	}
 	cpu.Parallel(len(parts), grainOf(r.nReduced), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
@@ -95,6 +104,14 @@ func scatteredSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 		defer w.release()
 		for i := lo; i < hi; i++ {
 			base := t.off + offset(i, r.kept, r.keptStride)
+			if t.dt == Float32 && n <= sumRun && len(outer) == 1 && outerStride[0] >= n {
+				w.wide = resize(w.wide, outer[0])
+				w.SumRows(w.wide, elements[float32](t)[base:], n, outerStride[0])
+				for _, v := range w.wide {
+					sums[i] += v
+				}
+				continue
+			}
 			for j := range r.nReduced / n {
 				from := base + offset(j, outer, outerStride)
 				for at := 0; at < n; at += sumRun {

@@ -186,11 +186,3 @@ func (io *Line) MaxOf(x []float32) float64 {
 	LineMax.Run(len(x), io)
 	return io.Acc[0].Max()
 }
-
-// SumOf returns the sum of x.
-func (io *Line) SumOf(x []float32) float64 {
-	io.F32[0] = x
-	io.Acc[0] = Lanes{}
-	LineSum.Run(len(x), io)
-	return io.Acc[0].Sum()
-}

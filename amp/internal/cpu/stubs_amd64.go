@@ -2637,6 +2637,16 @@ func logF64Z(blocks int, src *float64, dst *float64)
 //go:noescape
 func maskedTaps(n int, src *float32, lds int, taps *Tap, count int, dst *float32)
 
+// maximumRowsY sets blocks of 32 numbers in best to the larger of each and those of n fours of rows, NaN if one is; stride in bytes.
+//
+//go:noescape
+func maximumRowsY(n int, blocks int, x *float32, stride int, best *float32)
+
+// minimumRowsY sets blocks of 32 numbers in best to the smaller of each and those of n fours of rows, NaN if one is; stride in bytes.
+//
+//go:noescape
+func minimumRowsY(n int, blocks int, x *float32, stride int, best *float32)
+
 // mulWideY converts blocks of 8 elements: float32 to float64, by which it multiplies.
 //
 //go:noescape
@@ -2981,6 +2991,11 @@ func rowMaxY(rows int, n int, src *float32, lds int, most *float32)
 //
 //go:noescape
 func rowSteps(k int, a *float32, steps *int, b *float32, c *float32, cols *StepColumn, n int)
+
+// rowSumsY sets the sums of n elements of each row as LineSum and Lanes.Sum give them; stride and the distance of what is brought into the cache in bytes; mask has as many ones as a block has elements, then zeros.
+//
+//go:noescape
+func rowSumsY(rows int, n int, x *float32, stride int, ahead int, sums *float64, mask *int32)
 
 // rowTimes1 raises 32·n sums in c by the product of 1 elements of a and as many rows of b; stride in bytes.
 //

@@ -33,6 +33,8 @@ func generate() map[string]string {
 		"pairs_amd64.s":     pairs,
 		"splits_amd64.s":    splits,
 		"rowmax_amd64.s":    rowMaxima,
+		"rowsums_amd64.s":   rowSums,
+		"maxrows_amd64.s":   rowExtremes,
 		"exprows_amd64.s":   expRows,
 		"images_amd64.s":    images,
 		"places_amd64.s":    places,
