@@ -2882,6 +2882,11 @@ func philoxY(n int, t *philoxTable, dst *uint32)
 //go:noescape
 func philoxZ(n int, t *philoxTable, dst *uint32)
 
+// placedMaximaY writes the keys of the largest of rows at each of 8·n places, the first of which has the number first; distances of rows in bytes, and in places.
+//
+//go:noescape
+func placedMaximaY(rows int, n int, src *float32, lds int, keys *int64, first int, next int)
+
 // planeY does n pairs of registers of pairs.
 //
 //go:noescape

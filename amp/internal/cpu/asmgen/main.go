@@ -33,6 +33,7 @@ func generate() map[string]string {
 		"pairs_amd64.s":     pairs,
 		"splits_amd64.s":    splits,
 		"rowmax_amd64.s":    rowMaxima,
+		"placed_amd64.s":    placedMaxima,
 		"exprows_amd64.s":   expRows,
 		"images_amd64.s":    images,
 		"places_amd64.s":    places,
