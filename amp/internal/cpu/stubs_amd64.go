@@ -952,6 +952,11 @@ func gatherRows1(k int, src *float32, along *int32, across *int32, dst *float32,
 //go:noescape
 func gatherRows2(k int, src *float32, along *int32, across *int32, dst *float32, ldd int, have int, width int)
 
+// gatherRunsY writes rows of some pieces, each from its distance of the places along; rows lie row bytes apart.
+//
+//go:noescape
+func gatherRunsY(k int, src *float32, along *int32, pieces *gatherPiece, n int, dst *float32, row int)
+
 // geluF32Y computes blocks of 8 elements.
 //
 //go:noescape
