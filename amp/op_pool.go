@@ -130,10 +130,9 @@ func adaptiveShape(op string, rank int, size []int) []int {
 	return c.each("output size", size, rank, 1, 1)
 }
 
-// planes is what a worker of a pool holds: one plane of the input and of the result, and where maxima lie.
+// planes is what a worker of a pool holds: one plane of the input and of the result, and keys of maxima.
 type planes[T cpu.Float] struct {
 	in, out []T
-	at      []int
 	keys    []int64
 }
 

@@ -107,7 +107,7 @@ func adaptivePool(s *Scope, o *Op, rank int, x *Tensor, size []int) *Tensor {
 }
 
 // maxima sets at to the place of the largest element of each window: of several the first, of several NaN the last, as PyTorch's.
-func maxima[T cpu.Float](g *poolGrid, x []T, at []int, room *[]int64) {
+func maxima[T cpu.Float](g *poolGrid, x []T, at []int64, room *[]int64) {
 	if short, ok := any(x).([]float32); ok && len(x) <= math.MaxInt32 && g.close() {
 		maxima32(g, short, at, room)
 		return
@@ -127,68 +127,39 @@ func maxima[T cpu.Float](g *poolGrid, x []T, at []int, room *[]int64) {
 						}
 					}
 				}
-				at[i] = best
+				at[i] = int64(best)
 				i++
 			}
 		}
 	}
 }
 
-// maxima32 is maxima without branches that would be as good as random: an element and its place are one number, whose upper half grows
-// with the element and whose lower half decides between equals. The largest of each window's rows come first, then those of the windows.
-func maxima32(g *poolGrid, x []float32, at []int, room *[]int64) {
-	width, n := g.size[2], len(g.span[2])
-	*room = resize(*room, width+n+g.size[0]*g.size[1]*n)
-	keys, best, across := (*room)[:width], (*room)[width:][:n], (*room)[width+n:]
-	for row := range g.size[0] * g.size[1] {
-		for r, v := range x[row*width:][:width] {
-			keys[r] = placedKey(v, uint32(row*width+r))
-		}
-		dst := across[row*n:][:n]
-		for k, c := range g.span[2] {
-			most := int64(math.MinInt64)
-			for r := c.lo; r < c.hi; r += c.step {
-				most = max(most, keys[r])
-			}
-			dst[k] = most
-		}
-	}
+// maxima32 is maxima without branches that would be as good as random: an element and its place are one number, whose largest is what is sought. The
+// largest of the rows of a window at each place come first, by vectors, then of those the windows'.
+func maxima32(g *poolGrid, x []float32, at []int64, room *[]int64) {
+	width := g.size[2]
+	*room = resize(*room, 2*width)
 	for _, a := range g.span[0] {
 		for _, b := range g.span[1] {
-			fill(best, math.MinInt64)
-			for p := a.lo; p < a.hi; p += a.step {
-				for q := b.lo; q < b.hi; q += b.step {
-					for k, v := range across[(p*g.size[1]+q)*n:][:n] {
-						best[k] = max(best[k], v)
-					}
+			keys := (*room)[:0]
+			for p := a.lo; p < a.hi && b.lo < b.hi; p += a.step {
+				some, first := (*room)[len(keys):][:width], (p*g.size[1]+b.lo)*width
+				cpu.PlacedMaxima(b.elements(), width, x[first:], b.step*width, first, some)
+				for i, v := range some[:len(keys)] {
+					keys[i] = max(keys[i], v)
 				}
+				keys = (*room)[:width]
 			}
-			for k, v := range best {
-				at[k] = placeOfKey(v)
+			for k, c := range g.span[2] {
+				most := int64(math.MinInt64)
+				for r := c.lo; r < min(c.hi, len(keys)); r += c.step {
+					most = max(most, keys[r])
+				}
+				at[k] = cpu.PlaceOfKey(most)
 			}
-			at = at[n:]
+			at = at[len(g.span[2]):]
 		}
 	}
-}
-
-// placedKey is the number of an element and its place.
-func placedKey(v float32, place uint32) int64 {
-	bits := int32(math.Float32bits(v + 0)) // 0 for -0, which is as large
-	if uint32(bits)<<1 > 0xff000000 {
-		return math.MaxInt32<<32 | int64(place)
-	}
-	return int64(bits^int32(uint32(bits>>31)>>1))<<32 | int64(^place)
-}
-
-// placeOfKey is the place of the largest such number, -1 of none.
-func placeOfKey(key int64) int {
-	switch {
-	case key == math.MinInt64:
-		return -1
-	case key>>32 == math.MaxInt32:
-		return int(uint32(key))
-	}
-	return int(^uint32(key))
 }
 
 // close says whether the windows read an element once or more on average, so that it pays to look at rows as a whole.
@@ -300,11 +271,7 @@ func poolIndicesCPU[T cpu.Float](c *Call) {
 	g, n, in, out := poolOf(c)
 	index := elements[int64](c.Out)[c.Out.off:]
 	eachPlane(n, in+4*out, func(p *planes[T], i int) {
-		p.at = resize(p.at, out)
-		maxima(g, plane(&p.in, c.In[0], c.In[0].off+i*in, in), p.at, &p.keys)
-		for k, j := range p.at {
-			index[i*out+k] = int64(j)
-		}
+		maxima(g, plane(&p.in, c.In[0], c.In[0].off+i*in, in), index[i*out:(i+1)*out], &p.keys)
 	})
 }
 

@@ -967,6 +967,11 @@ func gatherRows1(k int, src *float32, along *int32, across *int32, dst *float32,
 //go:noescape
 func gatherRows2(k int, src *float32, along *int32, across *int32, dst *float32, ldd int, have int, width int)
 
+// gatherRunsY writes rows of some pieces, each from its distance of the places along; rows lie row bytes apart.
+//
+//go:noescape
+func gatherRunsY(k int, src *float32, along *int32, pieces *gatherPiece, n int, dst *float32, row int)
+
 // geluF32Y computes blocks of 8 elements.
 //
 //go:noescape
@@ -2906,6 +2911,11 @@ func philoxY(n int, t *philoxTable, dst *uint32)
 //
 //go:noescape
 func philoxZ(n int, t *philoxTable, dst *uint32)
+
+// placedMaximaY writes the keys of the largest of rows at each of 8·n places, the first of which has the number first; distances of rows in bytes, and in places.
+//
+//go:noescape
+func placedMaximaY(rows int, n int, src *float32, lds int, keys *int64, first int, next int)
 
 // planeY does n pairs of registers of pairs.
 //

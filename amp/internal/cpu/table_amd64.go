@@ -5,8 +5,11 @@ import (
 	"unsafe"
 )
 
-// gather is packTable with AVX-512. Table.check has seen the offsets.
+// gather is packTable with AVX-512, or with AVX2 where that pays. Table.check has seen the offsets.
 func gather(dst []float32, width int, src []float32, along, across []int32) bool {
+	if variant() == AVX2 {
+		return gatherRuns(dst, width, src, along, across)
+	}
 	if variant() != AVX512 || width > 32 || len(along) == 0 {
 		return false
 	}

@@ -302,3 +302,34 @@ loop:
 	JNZ loop
 	VZEROUPPER
 	RET
+
+// func gatherRunsY(k int, src *float32, along *int32, pieces *gatherPiece, n int, dst *float32, row int)
+TEXT ·gatherRunsY(SB), NOSPLIT, $0-56
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ along+16(FP), R8
+	MOVQ pieces+24(FP), R9
+	MOVQ n+32(FP), R10
+	MOVQ dst+40(FP), DI
+	MOVQ row+48(FP), R13
+	PCALIGN $32
+row:
+	MOVLQSX (R8), AX
+	LEAQ (SI)(AX*4), R12
+	MOVQ R9, BX
+	MOVQ R10, DX
+piece:
+	VMOVUPS 16(BX), Y0
+	MOVQ (BX), AX
+	MOVQ 8(BX), R11
+	VMASKMOVPS (R12)(AX*1), Y0, Y1
+	VMOVUPS Y1, (DI)(R11*1)
+	ADDQ $48, BX
+	DECQ DX
+	JNZ piece
+	ADDQ $4, R8
+	ADDQ R13, DI
+	DECQ CX
+	JNZ row
+	VZEROUPPER
+	RET

@@ -13,6 +13,33 @@ func gathers(f *asmFile) {
 		f.gatherPairs(j)
 		f.gatherPairEights(j)
 	}
+	f.gatherRunsY()
+}
+
+// gatherRunsY takes neighbors with masks, so that nothing beyond them is read. Whole vectors are stored, as stores with a mask are slow.
+func (f *asmFile) gatherRunsY() {
+	f.fn("gatherRunsY", "writes rows of some pieces, each from its distance of the places along; rows lie row bytes apart.",
+		param{"k", "int", "CX"}, param{"src", "*float32", "SI"}, param{"along", "*int32", "R8"}, param{"pieces", "*gatherPiece", "R9"}, param{"n", "int", "R10"}, param{"dst", "*float32", "DI"}, param{"row", "int", "R13"})
+	f.op("PCALIGN", "$32")
+	f.label("row")
+	f.op("MOVLQSX", "(R8)", "AX")
+	f.op("LEAQ", "(SI)(AX*4)", "R12")
+	f.op("MOVQ", "R9", "BX")
+	f.op("MOVQ", "R10", "DX")
+	f.label("piece")
+	f.op("VMOVUPS", "16(BX)", "Y0")
+	f.op("MOVQ", "(BX)", "AX")
+	f.op("MOVQ", "8(BX)", "R11")
+	f.op("VMASKMOVPS", "(R12)(AX*1)", "Y0", "Y1")
+	f.op("VMOVUPS", "Y1", "(DI)(R11*1)")
+	f.op("ADDQ", "$48", "BX")
+	f.op("DECQ", "DX")
+	f.op("JNZ", "piece")
+	f.op("ADDQ", "$4", "R8")
+	f.op("ADDQ", "R13", "DI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "row")
+	f.ret()
 }
 
 // A joiner makes pairs of halves of float32 registers lo and hi, which hold numbers of this format, in lo; reg is Z or Y.

@@ -35,6 +35,7 @@ func generate() map[string]string {
 		"rowmax_amd64.s":    rowMaxima,
 		"rowsums_amd64.s":   rowSums,
 		"maxrows_amd64.s":   rowExtremes,
+		"placed_amd64.s":    placedMaxima,
 		"exprows_amd64.s":   expRows,
 		"images_amd64.s":    images,
 		"places_amd64.s":    places,
