@@ -47,6 +47,8 @@ func TestCPUTable(t *testing.T) {
 		{CPUCase: CPUCase{Name: "gemm/f32/64", Bar: 1, Flops: 1e6}, Threads: 1, Ours: 2e3, Peers: map[string]float64{"torch": 1e3}, Ratio: 0.5, CPU: 0.6, Ceilings: Ceilings{FMA: 1000}},
 		{CPUCase: CPUCase{Name: "gemm/bf16/64", Bar: 1}, Threads: 1, Ours: 1e3, Peers: map[string]float64{"torch": 2e3}, Ratio: 2, CPU: 2},
 		{CPUCase: CPUCase{Name: "gemm/bf16/64", Env: "HALFTONE_DOT=strict"}, Threads: 1, Ours: 4e3},
+		{CPUCase: CPUCase{Name: "gemm/f32/32"}, Threads: 1, Ours: 1e3},
+		{CPUCase: CPUCase{Name: "gemm/bf16/32"}, Threads: 1, Ours: 1e3, Ceilings: Ceilings{Dot: "strict"}},
 		{CPUCase: CPUCase{Name: "gpt/f32"}, Threads: 1, Ours: 1e3, Held: 40},
 		{CPUCase: CPUCase{Name: "gpt/f16"}, Threads: 1, Ours: 1e3, Held: 30, RSS: 300, PeerRSS: map[string]float64{"torch": 200}},
 	}
@@ -55,6 +57,7 @@ func TestCPUTable(t *testing.T) {
 	for _, want := range []string{
 		"| gemm/f32/64 | 2.0 µs | 500.0 GFLOP/s | 50 % FMA | 1.0 µs | – | – | – | – | 0.50 | 0.60 | 1.00 | missed by 50 %; limited by what surrounds its products: at the peak of this run its products alone would take 50 % of its time |", "| 2.00 | 2.00 | 1.00 | ok |",
 		"| gemm/bf16/64 | 1 | 2.0 µs | 1.0 µs | 2.00 | 1.80 | ok |",
+		"| gemm/bf16/32 | 1 | 1.0 µs | 1.0 µs | 1.00 | 0.97 | ok |",
 		"| gemm/bf16/64 HALFTONE_DOT=strict | 1 | 2.0 µs | 4.0 µs | 0.50 | 0.97 | missed by 48 %; limited by " + strictLimit + " |",
 		"| gpt/f16 | 1 | 30.0 | 0.75 | 0.65 | missed by 15 %; limited by " + heldLimit + " | 300 | 200 | missed by 50 %; limited by 270 MiB", "OpenBLAS: not installed", "Bars missed: 4.",
 	} {

@@ -38,7 +38,9 @@ func (c *Compare) trials() (all []*trial) {
 }
 
 // decided says that the case has a bar.
-func (t *trial) decided() bool { return t.Bar != 0 || t.Most != 0 || ownBar(t.CPUCase) != 0 }
+func (t *trial) decided() bool {
+	return t.Bar != 0 || t.Most != 0 || ownBar(CPURow{CPUCase: t.CPUCase}) != 0
+}
 
 // visit takes the rounds of one pass.
 func (t *trial) visit(l *lineup) error {

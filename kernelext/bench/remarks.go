@@ -98,7 +98,8 @@ const heldLimit = "what autocast keeps in float32: the sums along the residual p
 const strictLimit = "widening and copying both operands: float32 reads one where it lies"
 
 func limit(c CPUCase, dot string) string {
-	if strings.Contains(c.Env, "HALFTONE_DOT=strict") {
+	halves := strings.HasPrefix(c.Name, "gemm/bf16/") || strings.HasPrefix(c.Name, "gemm/f16/")
+	if strings.Contains(c.Env, "HALFTONE_DOT=strict") || halves && dot == "strict" {
 		return strictLimit
 	}
 	for _, l := range limits {

@@ -58,8 +58,13 @@ func disturbances(rows []CPURow) string {
 		perPass, tooIdle, tooSlow, mostAgain, rounds, again, left)
 }
 
+// strict says that halves of any format are multiplied as float32, since the processor or HALFTONE_DOT has it so.
+func (r CPURow) strict() bool {
+	return r.Env == "HALFTONE_DOT=strict" || r.Env == "" && r.Ceilings.Dot == "strict"
+}
+
 // ownBar is the bar of a format, or of another form of our kernels, against our float32 as it is.
-func ownBar(c CPUCase) float64 {
+func ownBar(c CPURow) float64 {
 	training := strings.HasPrefix(c.Name, "gpt/") || strings.HasPrefix(c.Name, "resnet18/")
 	switch {
 	case c.Env == "HALFTONE_DOT=strict":
@@ -67,6 +72,8 @@ func ownBar(c CPUCase) float64 {
 	case c.Env != "":
 		return 0
 	case strings.HasPrefix(c.Name, "gemm/f16/"):
+		return 0.97
+	case strings.HasPrefix(c.Name, "gemm/bf16/") && c.strict():
 		return 0.97
 	case strings.HasPrefix(c.Name, "gemm/bf16/"):
 		return 1.8
@@ -96,7 +103,7 @@ func own(w io.Writer, rows []CPURow) (missed int) {
 		if strings.HasPrefix(r.Name, "cast/") || full == r.Name && r.Env == "" || f == 0 || r.Ours == 0 {
 			continue
 		}
-		bar := ownBar(r.CPUCase)
+		bar := ownBar(r)
 		verdict, behind := r.verdict(f/r.Ours, bar)
 		if behind {
 			missed++
