@@ -72,8 +72,7 @@ func extremesOfColumns(c *Call, r reduction, largest bool) bool {
 	if !largest {
 		kernel, rows, worst = &cpu.LineMinimum, (*cpu.Line).MinimumRows, -worst
 	}
-	share := (r.nKept/min(4, cpu.Threads()) + columnBlock - 1) / columnBlock // neighbors that are read together, and enough to share out
-	block := min(max(share, 1), 8) * columnBlock
+	block := min(max(columnBlock, r.nKept/4), 8*columnBlock) // neighbors that are read together, and enough to share out
 	cpu.Parallel(r.nKept, block, func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
