@@ -112,7 +112,7 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	done = true
 	r, err := dev.EndCapture()
 	if err != nil {
-		fail("Capture", ErrCapture, "see the device's message", "%v", err)
+		fail("Capture", ErrCapture, "take what the message names out of the step, and do it before Capture or after Replay", "%v", err)
 	}
 	g.dev, g.stage = r, graphReady
 	return g

@@ -175,10 +175,16 @@ func open(kind string, index int) (Device, error) {
 	return d, err
 }
 
+// noSuchDevice is ErrDevice where there is nothing to mismatch.
+type noSuchDevice struct{}
+
+func (noSuchDevice) Error() string { return "no such device" }
+func (noSuchDevice) Unwrap() error { return ErrDevice }
+
 func mustOpen(op, name string) (Device, string) {
 	dev, note, err := OpenDevice(name)
 	if err != nil {
-		fail(op, ErrDevice, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%s", strings.TrimPrefix(err.Error(), "amp: "))
+		fail(op, noSuchDevice{}, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%s", strings.TrimPrefix(err.Error(), "amp: "))
 	}
 	return dev, note
 }

@@ -98,8 +98,9 @@ func (l *ledger) byDType() map[DType]int64 {
 }
 
 // holders says what dtypes the memory is held in, largest first.
-func (l *ledger) holders() string {
-	by := l.byDType()
+func (l *ledger) holders() string { return holders(l.byDType()) }
+
+func holders(by map[DType]int64) string {
 	var dts []DType
 	for dt := range by {
 		dts = append(dts, dt)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What scopes and scalers print.
+// What scopes, scalers, graphs and memory counts print.
 
 // String is one line: the device, the autocast dtype, what is off, and the place in the model and the loop.
 func (s *Scope) String() string {
@@ -47,6 +47,34 @@ func (g *GradScaler) String() string {
 		st.Scale, st.GrowthFactor, st.BackoffFactor, st.GrowthInterval, st.GrowthTracker)
 	if g.floor > 0 {
 		text += fmt.Sprintf(", min_scale=%g", g.floor)
+	}
+	return text + ")"
+}
+
+// String is one line: the device, and what the step has to do with tensors from outside.
+func (g *Graph) String() string {
+	switch {
+	case g == nil:
+		return "Graph(nil)"
+	case g.closed:
+		return "Graph(" + g.s.Device() + ", closed)"
+	case g.dev == nil && g.stage == graphReady:
+		return "Graph(" + g.s.Device() + ", captures nothing: a replay runs the step again)"
+	case g.stage != graphReady:
+		return "Graph(" + g.s.Device() + ", being captured)"
+	}
+	return fmt.Sprintf("Graph(%s, reads %d tensors from outside, changes %d)", g.s.Device(), len(g.inputs), len(g.changed))
+}
+
+// String is one line, in bytes.
+func (m MemoryStats) String() string {
+	text := fmt.Sprintf("Memory(%d bytes in use", m.Bytes)
+	if m.Bytes > 0 {
+		text += " (" + holders(m.ByDType) + ")"
+	}
+	text += fmt.Sprintf(", peak %d, reserved %d in %d blocks", m.Peak, m.Reserved, m.NewBuffers)
+	if m.Limit > 0 {
+		text += fmt.Sprintf(", limit %d", m.Limit)
 	}
 	return text + ")"
 }

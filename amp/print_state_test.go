@@ -35,3 +35,28 @@ func ExampleGradScaler_String() {
 	// GradScaler(scale=1024, growth_factor=2, backoff_factor=0.5, growth_interval=100, growth_tracker=0, min_scale=1)
 	// GradScaler(enabled=false)
 }
+
+// Printing a graph shows what it is of.
+func ExampleGraph_String() {
+	root := amp.NewScope(amp.On("cpu"))
+	defer root.Close()
+	w := amp.Zeros(root, amp.Float32, 3)
+	g := root.Capture(func(s *amp.Scope) { amp.AddInPlace(s, w, amp.Ones(s, amp.Float32, 3)) })
+	fmt.Println(g)
+	g.Close()
+	fmt.Println(g)
+	// Output:
+	// Graph(cpu, captures nothing: a replay runs the step again)
+	// Graph(cpu, closed)
+}
+
+// Printing memory counts shows them in bytes.
+func ExampleMemoryStats_String() {
+	m := amp.MemoryStats{Bytes: 160, Peak: 320, ByDType: map[amp.DType]int64{amp.Float16: 32, amp.Float32: 128}, NewBuffers: 2, Reserved: 8192}
+	fmt.Println(m)
+	m.Limit = 1 << 20
+	fmt.Println(map[string]amp.MemoryStats{"cpu": m})
+	// Output:
+	// Memory(160 bytes in use (float32 128, float16 32), peak 320, reserved 8192 in 2 blocks)
+	// map[cpu:Memory(160 bytes in use (float32 128, float16 32), peak 320, reserved 8192 in 2 blocks, limit 1048576)]
+}

@@ -82,7 +82,7 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCUDA, err)
 	}
 	if index >= n {
-		return nil, fmt.Errorf("%w: there is no cuda:%d, the driver has %d: cuda:0 to cuda:%d; look at CUDA_VISIBLE_DEVICES", ErrNoCUDA, index, n, n-1)
+		return nil, fmt.Errorf("%w: there is no cuda:%d: the last of the driver's %d is cuda:%d; look at CUDA_VISIBLE_DEVICES", ErrNoCUDA, index, n, n-1)
 	}
 	d := &device{name: fmt.Sprintf("cuda:%d", index), drv: drv, emu: emu}
 	if emu {

@@ -190,7 +190,7 @@ func (f *faulted) judge(t *testing.T, name string, want faulted) {
 		t.Errorf("%s: no error, and other losses: %+v", name, f)
 	case f.Err != "" && (!strings.HasPrefix(f.Err, "amp: ") || !strings.Contains(f.Err, "CUDA_ERROR_")):
 		t.Errorf("%s: the error does not say what failed: %+v", name, f)
-	case strings.Contains(f.Err, "device mismatch"):
+	case strings.Contains(f.Err, "device mismatch") || strings.Contains(f.Err, "no such device"):
 		t.Errorf("%s: a failure is called a mistake of the program's: %+v", name, f)
 	case strings.Contains(f.Err, "CUDA_ERROR_OUT_OF_MEMORY") && !strings.Contains(f.Err, ": out of memory: "):
 		t.Errorf("%s: out of memory by another name: %+v", name, f)

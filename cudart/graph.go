@@ -28,14 +28,15 @@ func (d *device) refuse(what, instead string) error {
 	if !d.capture.on.Load() {
 		return nil
 	}
-	return captureError{what + "; " + instead}
+	return captureError{what, instead}
 }
 
-// A captureError is amp.ErrCapture with a sentence of its own.
-type captureError struct{ text string }
+// A captureError is amp.ErrCapture with a sentence of its own, and what to do instead.
+type captureError struct{ what, instead string }
 
-func (e captureError) Error() string { return e.text }
-func (e captureError) Unwrap() error { return amp.ErrCapture }
+func (e captureError) Error() string  { return e.what }
+func (e captureError) Unwrap() error  { return amp.ErrCapture }
+func (e captureError) Advice() string { return e.instead }
 
 // BeginCapture records what this goroutine queues; it stays on its thread until EndCapture.
 func (d *device) BeginCapture() error {
