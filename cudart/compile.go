@@ -134,14 +134,31 @@ func (k *Kernel) function(d *device) (driver.Function, error) {
 		f, err = d.drv.Function(m, k.name)
 		return err
 	})
-	if errors.Is(err, driver.ErrNotFound) && !strings.Contains(k.program.src, `extern "C"`) {
-		err = fmt.Errorf("%w; declare it as extern \"C\" __global__ void %s(…), since C++ changes names", err, k.name)
+	if errors.Is(err, driver.ErrNotFound) {
+		err = k.notFound(err)
 	}
 	if err == nil {
 		k.loaded[d] = f
 	}
 	return f, err
 }
+
+// notFound says which kernels the program has, or why it may have none of that name.
+func (k *Kernel) notFound(err error) error {
+	if !strings.Contains(k.program.src, `extern "C"`) {
+		return fmt.Errorf("%w; declare it as extern \"C\" __global__ void %s(…), since C++ changes names", err, k.name)
+	}
+	if names := kernelNames(k.program.src); len(names) > 0 {
+		return fmt.Errorf("%w; the source has %s", err, strings.Join(names, ", "))
+	}
+	return err
+}
+
+// String names the program's kernels.
+func (p *Program) String() string { return "Program(" + strings.Join(kernelNames(p.src), ", ") + ")" }
+
+// String is the kernel's declaration.
+func (k *Kernel) String() string { return "Kernel " + k.name + "(" + k.declaration() + ")" }
 
 // A Dim is a number of blocks or threads in up to three dimensions; 0 stands for 1.
 type Dim struct{ X, Y, Z int }

@@ -106,6 +106,44 @@ func afterHead(src, name string) int {
 	}
 }
 
+// kernelNames lists the kernels that a source declares in plain sight, in its order: the word before the parenthesis behind __global__.
+func kernelNames(src string) (names []string) {
+	_, rest, found := strings.Cut(withoutDirectives(withoutComments(src)), "__global__")
+	for found {
+		var head string
+		head, rest, found = strings.Cut(rest, "__global__")
+		if end := strings.IndexAny(head, ";{}"); end >= 0 {
+			head = head[:end]
+		}
+		for strings.Contains(head, "__launch_bounds__") { // has a parenthesis of its own
+			_, after, ok := strings.Cut(head, "__launch_bounds__")
+			if _, after, ok = strings.Cut(after, ")"); !ok {
+				after = ""
+			}
+			head = after
+		}
+		before, _, ok := strings.Cut(head, "(")
+		if list := words(before); ok && len(list) > 0 && !slices.Contains(names, list[len(list)-1]) {
+			names = append(names, list[len(list)-1])
+		}
+	}
+	return names
+}
+
+// withoutDirectives leaves out #define and the like, with the lines they go on to.
+func withoutDirectives(src string) string {
+	var b strings.Builder
+	on := false
+	for line := range strings.Lines(src) {
+		on = on || strings.HasPrefix(strings.TrimSpace(line), "#")
+		if !on {
+			b.WriteString(line)
+		}
+		on = on && strings.HasSuffix(strings.TrimRight(line, "\r\n"), "\\")
+	}
+	return b.String()
+}
+
 // words lists the names of a declaration, without "std::".
 func words(text string) (list []string) {
 	text = strings.ReplaceAll(text, "std::", " ")

@@ -42,6 +42,9 @@ KERNEL(hidden)
 			t.Errorf("%s: %v, %v", name, params, ok)
 		}
 	}
+	if got := strings.Join(kernelNames(src), " "); got != "scale nothing none" {
+		t.Errorf("kernels %s", got)
+	}
 	for _, name := range []string{"hidden", "f", "scal"} {
 		if params, ok := signature(src, name); ok {
 			t.Errorf("%s: found %v", name, params)

@@ -87,7 +87,7 @@ func TestCompileRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Kernel("scal"); !errors.Is(err, driver.ErrNotFound) {
+	if _, err := p.Kernel("scal"); !errors.Is(err, driver.ErrNotFound) || !strings.Contains(err.Error(), "the source has ") {
 		t.Error(err)
 	}
 	k, err := p.Kernel("scale")
