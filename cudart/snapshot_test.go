@@ -45,7 +45,7 @@ func snapshotter(t *testing.T, n int) (amp.Snapshotter, amp.Shared, amp.Buffer) 
 func TestSnapshotsInOrder(t *testing.T) {
 	const n = 1 << 12
 	d, m, part := snapshotter(t, n)
-	dev := d.(amp.Device)
+	dev, pieces := d.(amp.Device), cudart.SnapshotMemory("cuda:0")
 	s := amp.NewScope(amp.On("cuda:0")).NoGrad()
 	defer s.Close()
 	counter, far := amp.Full(s, amp.Int64, 0), amp.Full(s, amp.Float32, 0, 2)
@@ -97,8 +97,8 @@ func TestSnapshotsInOrder(t *testing.T) {
 			snap.Drop()
 		}
 	}
-	if n := cudart.SnapshotMemory("cuda:0"); n > 3 {
-		t.Errorf("%d pieces of page-locked memory for 3 at once", n)
+	if n := cudart.SnapshotMemory("cuda:0"); n > max(3, pieces) {
+		t.Errorf("%d pieces of page-locked memory for 3 at once, there were %d", n, pieces)
 	}
 }
 
