@@ -1,6 +1,10 @@
 package amp
 
-import "fmt"
+import (
+	endian "encoding/binary"
+	"fmt"
+	"math"
+)
 
 // The scaler's settings, and its state for checkpoints.
 
@@ -66,6 +70,24 @@ func (g *GradScaler) State() *ScalerState {
 	defer g.mu.Unlock()
 	g.resolve()
 	return &ScalerState{scale, g.growth, g.backoff, g.interval, g.tracker}
+}
+
+// StateLater is State for one who does not wait for a device: state returns it, given the elements of the tensors of, as they are when all that
+// is queued now is done.
+func (g *GradScaler) StateLater() (of []*Tensor, state func(elements [][]byte) any) {
+	g.mu.Lock()
+	if g.far == nil || !g.enabled {
+		g.mu.Unlock()
+		now := g.State()
+		return nil, func([][]byte) any { return now }
+	}
+	defer g.mu.Unlock()
+	st := ScalerState{GrowthFactor: g.growth, BackoffFactor: g.backoff, GrowthInterval: g.interval}
+	return []*Tensor{g.scale, g.far.tracker}, func(elements [][]byte) any {
+		st.Scale = float64(math.Float32frombits(endian.NativeEndian.Uint32(elements[0])))
+		st.GrowthTracker = int(endian.NativeEndian.Uint64(elements[1]))
+		return &st
+	}
 }
 
 // LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error, as is one that

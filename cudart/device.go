@@ -41,19 +41,20 @@ type device struct {
 	props driver.Properties
 	emu   bool
 
-	stream   driver.Stream
-	pool     pool
-	stage    staging
-	code     code
-	batch    batch
-	products products
-	convs    convolvers
-	capture  capture
-	health   healthRing
-	clocks   clocks
-	sharing  sharing
-	count    counters
-	refused  refusals
+	stream    driver.Stream
+	pool      pool
+	stage     staging
+	code      code
+	batch     batch
+	products  products
+	convs     convolvers
+	capture   capture
+	health    healthRing
+	clocks    clocks
+	snapshots snapshots
+	sharing   sharing
+	count     counters
+	refused   refusals
 }
 
 // counters are what the device did since the start.

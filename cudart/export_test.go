@@ -96,3 +96,14 @@ func UseUpRefusals() (restore func()) {
 		known.list, known.number = list, number
 	}
 }
+
+// SnapshotMemory returns how many pieces of page-locked memory an open device has that no snapshot uses.
+func SnapshotMemory(name string) int {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		return 0
+	}
+	d.(*device).clocks.mu.Lock()
+	defer d.(*device).clocks.mu.Unlock()
+	return len(d.(*device).snapshots.free)
+}

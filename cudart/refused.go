@@ -15,8 +15,11 @@ import (
 // nothing for such an index, and note the first one in device memory. Whoever next waits for the device, to read a value or in Sync, gets it
 // as the error that the CPU would have given at once; what was read is not handed out.
 
-// refusedBytes is the size of struct Refused.
-const refusedBytes = 40
+// refusedBytes is the size of struct Refused, refusedRoom what is set aside for it.
+const (
+	refusedBytes = 40
+	refusedRoom  = 64
+)
 
 // A guard is struct Guard: where a kernel notes an index that it refuses.
 type guard struct{ to, claim uint64 }
@@ -80,11 +83,11 @@ func (d *device) guards() error {
 	if r.ready.Load() {
 		return nil
 	}
-	host, err := d.drv.HostAlloc(64)
+	host, err := d.drv.HostAlloc(refusedRoom)
 	if err != nil {
 		return err
 	}
-	mem, err := d.drv.Alloc(64)
+	mem, err := d.drv.Alloc(refusedRoom)
 	if err == nil {
 		if err = d.drv.Memset8(mem, 0xff, refusedBytes, d.stream); err != nil {
 			_ = d.drv.Free(mem)
@@ -138,13 +141,22 @@ func (d *device) settle() error {
 	if err := d.drv.SyncStream(d.stream); err != nil {
 		return err
 	}
-	word := func(i int) uint64 { return binary.NativeEndian.Uint64(r.host[8*i:]) }
-	claim := word(0)
-	if claim == ^uint64(0) {
+	refused := d.refusedIn(r.host)
+	if refused == nil {
 		return nil
 	}
 	if err := d.drv.Memset8(r.mem, 0xff, refusedBytes, d.stream); err != nil {
 		return err
+	}
+	return refused
+}
+
+// refusedIn returns what a copy of the note says, nil where no index was refused.
+func (d *device) refusedIn(note []byte) error {
+	word := func(i int) uint64 { return binary.NativeEndian.Uint64(note[8*i:]) }
+	claim := word(0)
+	if claim == ^uint64(0) {
+		return nil
 	}
 	known.Lock()
 	why := known.list[claim&claimMost]

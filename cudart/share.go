@@ -168,15 +168,20 @@ func (m *shared) apart(f func(s driver.Stream) error) error {
 func (m *shared) Copy(moves []amp.Move) error {
 	return m.apart(func(s driver.Stream) error {
 		for _, c := range moves {
-			if c.Bytes == 0 {
-				continue
-			}
-			if err := m.d.drv.CopyDtoD(m.mem.Ptr+driver.DevicePtr(c.To), m.mem.Ptr+driver.DevicePtr(c.From), uint64(c.Bytes), s); err != nil {
+			if err := m.move(c, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// move queues one copy; the context is bound.
+func (m *shared) move(c amp.Move, s driver.Stream) error {
+	if c.Bytes == 0 {
+		return nil
+	}
+	return m.d.drv.CopyDtoD(m.mem.Ptr+driver.DevicePtr(c.To), m.mem.Ptr+driver.DevicePtr(c.From), uint64(c.Bytes), s)
 }
 
 func (m *shared) Write(at int64, src []byte) error {

@@ -30,6 +30,7 @@ type Optimizer interface {
 	LearningRate() float64     // of the first group
 	State() *State             // a copy of everything a restart needs
 	LiveState() *State         // the same with the tensors themselves
+	LiveStateLater() *Later    // the same without waiting for a device
 	LoadState(st *State) error // restores it, or changes nothing
 	TakeState(st *State) error // the same, and takes the tensors over
 	kindOf() *kind

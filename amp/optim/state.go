@@ -44,8 +44,11 @@ func (o *base) State() *State {
 
 // LiveState is State with the optimizer's own tensors in place of copies: those that the next step changes. A parameter has some only
 // once it was updated.
-func (o *base) LiveState() *State {
-	st := &State{Kind: o.kind.name, Steps: o.counted(), Tensors: map[string]*amp.Tensor{}}
+func (o *base) LiveState() *State { return o.described(o.counted(), o.known) }
+
+// described writes the state down, with the number of steps and what slots says of each parameter.
+func (o *base) described(steps int, slots func(p *amp.Tensor) slot) *State {
+	st := &State{Kind: o.kind.name, Steps: steps, Tensors: map[string]*amp.Tensor{}}
 	index := 0
 	for _, g := range o.groups {
 		gs := GroupState{Numbers: map[string]float64{}, Flags: map[string]bool{}}
@@ -63,7 +66,7 @@ func (o *base) LiveState() *State {
 			}
 		}
 		for _, p := range g.Params {
-			s := o.known(p)
+			s := slots(p)
 			gs.Params = append(gs.Params, ParamState{p.Name(), s.step})
 			for i, t := range s.tensors {
 				if t != nil {

@@ -46,12 +46,12 @@
 // Scope.Steps, and of Loader.Epoch, which uses it), when a loop ends, an interrupted one too, when the root scope closes, and when
 // Commit is called. If a cell ends in any other way (a panic, os.Exit, SIGKILL, a kernel that dies and starts GoNB again) the next one
 // finds a committed step, whole: usually the last, and if the process was killed while an optimizer changed the weights, one that is at
-// most 25 ms older, or a hundred times what copying them takes. It is told so on standard error. What was changed outside of steps in a
+// most 25 ms older, or two hundred times what copying them takes. It is told so on standard error. What was changed outside of steps in a
 // program that neither closes its root scope nor calls Commit is lost, and the next cell says that, too.
 //
 // Commits copy no large tensor of the host; package store says how that works. Together with the copies that protect an earlier step
-// they take at most about 2 % of the time: a commit that would take more is left to a later step. The memory is that of the tensors twice.
-// Their gradients are ordinary memory.
+// they take at most about 2 % of the time: a commit that would take more is left to a later step. The memory is that of the tensors twice,
+// on a GPU three times. Their gradients are ordinary memory.
 //
 // # Where it is kept
 //
@@ -72,9 +72,12 @@
 //
 // Tensors on a GPU are kept in its memory: a cell allocates it, hands it to the kernel as open files, and the next cell maps it. The kernel
 // loads no driver for that; the memory is the GPU's again when an object is dropped and when the kernel ends, however that may be. Commits
-// and copies are as on the host. A commit waits until the GPU has done what was queued, since only then is it so; between commits nothing
-// waits. A cell on another device finds the objects as well: they are moved there. Where the GPU's memory can't be shared (under WSL, in
-// stock GoNB), commits copy the tensors that have changed to the host, and the next cell copies them back.
+// and copies are as on the host, but that the end of a training step waits for nothing: at most every 25 ms, and so seldom that it is a
+// two-hundredth of the GPU's time, it queues copies of what has changed, and the step is committed when the GPU says that they are made.
+// What the GPU could not do, an index that was out of range, is told at the next end of a step, and never committed. The end of a loop, the
+// close of the root scope, Commit, and what makes or drops objects wait. So does the step in which tensors of the host have changed, too,
+// or an optimizer's state came into being. A cell on another device finds the objects as well: they are moved there. Where the GPU's memory
+// can't be shared (under WSL, in stock GoNB), commits copy the tensors that have changed to the host, and the next cell copies them back.
 //
 // # Limits
 //

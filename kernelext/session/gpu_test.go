@@ -285,9 +285,9 @@ func TestCapturedInASession(t *testing.T) {
 
 // TestGPUIsFull: what does not fit is refused with what there is, and what was kept stays.
 func TestGPUIsFull(t *testing.T) {
-	n := onGPU(t, "memory=68M") // what a process has not mapped the emulated device does not count
+	n := onGPU(t, "memory=100M") // what a process has not mapped the emulated device does not count
 	out := n.run("gpufill", "a", 8, "b", 20)
-	for _, want := range []string{"ok\n", "no space in the session", "on cuda:0 (emulated)", "of 68.0 MiB left", "session.Drop"} {
+	for _, want := range []string{"ok\n", "no space in the session", "on cuda:0 (emulated)", "of 100.0 MiB left", "session.Drop"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in %q", want, out)
 		}

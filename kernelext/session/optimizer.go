@@ -192,6 +192,32 @@ func (p *optimizerPart) prepare(st *store.Store) error {
 	return p.tensorPart.prepare(st)
 }
 
+// settled says whether the optimizer has no tensors but those that the session has given their places.
+func (p *optimizerPart) settled() bool {
+	for key, t := range p.opt.LiveStateLater().Tensors {
+		if p.tensors[key] != t {
+			return false
+		}
+	}
+	return p.tensorPart.settled()
+}
+
+// StateLater is AppendState for the optimizer as it is now, whose steps a device may still count.
+func (p *optimizerPart) StateLater() (of []*amp.Tensor, state func(b []byte, elements [][]byte) ([]byte, error)) {
+	l := p.opt.LiveStateLater()
+	if l.Counter != nil {
+		of = []*amp.Tensor{l.Counter}
+	}
+	return of, func(b []byte, elements [][]byte) ([]byte, error) {
+		var counter []byte
+		if len(elements) > 0 {
+			counter = elements[0]
+		}
+		text, err := json.Marshal(l.State(counter))
+		return append(b, text...), err
+	}
+}
+
 // replaced gives a tensor that the optimizer has made, or loaded, its place in the session.
 func (p *optimizerPart) replaced(key string, t *amp.Tensor) {
 	i := p.homes[key]

@@ -16,6 +16,7 @@ type positionPart struct {
 
 func (p *positionPart) value() any                                  { return p.made }
 func (p *positionPart) prepare(*store.Store) error                  { return nil }
+func (p *positionPart) settled() bool                               { return true }
 func (p *positionPart) AppendSmall(b []byte, _ int) ([]byte, error) { return b, nil }
 func (p *positionPart) AppendState(b []byte) ([]byte, error) {
 	v, err := p.save()
@@ -24,6 +25,22 @@ func (p *positionPart) AppendState(b []byte) ([]byte, error) {
 	}
 	text, err := json.Marshal(v)
 	return append(b, text...), err
+}
+
+// StateLater returns the state of what a device works at, such as a scaler, without waiting.
+func (p *positionPart) StateLater() (of []*amp.Tensor, state func(b []byte, elements [][]byte) ([]byte, error)) {
+	l, ok := p.made.(interface {
+		StateLater() (of []*amp.Tensor, state func(elements [][]byte) any)
+	})
+	if !ok {
+		now, err := p.AppendState(nil)
+		return nil, func(b []byte, _ [][]byte) ([]byte, error) { return append(b, now...), err }
+	}
+	of, later := l.StateLater()
+	return of, func(b []byte, elements [][]byte) ([]byte, error) {
+		text, err := json.Marshal(later(elements))
+		return append(b, text...), err
+	}
 }
 
 // A resumer says how an object of numbers is taken up again.

@@ -36,6 +36,8 @@ type part interface {
 	store.Source
 	// prepare is called before each commit; it may make tensors part of the object.
 	prepare(st *store.Store) error
+	// settled says whether there is nothing for prepare to do, and that without waiting for a device.
+	settled() bool
 	// value is what the function that made the part returned.
 	value() any
 }
@@ -177,6 +179,14 @@ func Cost() (spent, while time.Duration) {
 func (c *session) endStep() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.st.Later() {
+		if !c.st.DueLater() {
+			return c.st.EndStep(false)
+		}
+		if c.settled() {
+			return c.st.EndStepLater()
+		}
+	}
 	due := c.st.Due()
 	if due {
 		if err := c.arrive(); err != nil { // the device computes meanwhile: this is not what the commit costs
@@ -219,6 +229,16 @@ func (c *session) arrive() error {
 		}
 	}
 	return nil
+}
+
+// settled says whether a commit can be made of what is in the session's memory already.
+func (c *session) settled() bool {
+	for _, p := range c.parts {
+		if !p.settled() {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *session) prepare() error {

@@ -82,6 +82,19 @@ func (p *tensorPart) prepare(*store.Store) (err error) {
 	return nil
 }
 
+// settled says whether every tensor is in its memory of the session, and none is mirrored.
+func (p *tensorPart) settled() bool {
+	if len(p.copied) > 0 {
+		return false
+	}
+	for i, t := range p.o.Tensors {
+		if b, s := t.Block(), p.small[i]; b != nil && b.Freed() || s != nil && s.freed.Load() {
+			return false
+		}
+	}
+	return true
+}
+
 // isAt says whether a tensor is on the device that its memory in the session is on.
 func (p *tensorPart) isAt(i int) bool {
 	if want := p.o.Tensors[i].Device; want != "" {

@@ -55,6 +55,7 @@ type valuePart struct{ v any }
 
 func (p *valuePart) value() any                                  { return p.v }
 func (p *valuePart) prepare(*store.Store) error                  { return nil }
+func (p *valuePart) settled() bool                               { return true }
 func (p *valuePart) AppendSmall(b []byte, _ int) ([]byte, error) { return b, nil }
 func (p *valuePart) AppendState(b []byte) ([]byte, error) {
 	w := bytes.NewBuffer(b)

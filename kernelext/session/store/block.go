@@ -12,7 +12,7 @@ import (
 // leaves either value.
 
 func (b *Block) word(k int) *atomic.Uint64 {
-	return (*atomic.Uint64)(unsafe.Pointer(&b.ext.mem[16*b.t.Index+8*k]))
+	return (*atomic.Uint64)(unsafe.Pointer(&b.ext.mem[8*(b.ext.words()*b.t.Index+k)]))
 }
 
 const (
@@ -25,9 +25,38 @@ func (b *Block) setWork(version uint64) {
 	b.word(workWord).Store(version)
 }
 
-func (b *Block) setCopied(version uint64) {
-	b.copied = version
-	b.word(copyWord).Store(version)
+func (b *Block) setCopied(k int, version uint64) {
+	b.copied[k] = version
+	b.word(copyWord + k).Store(version)
+}
+
+// copyOf returns which copy holds a version, -1 for none.
+func (b *Block) copyOf(version uint64) int {
+	if version != 0 {
+		for k, v := range b.copied {
+			if v == version {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// holds says whether any place has the elements of a version.
+func (b *Block) holds(version uint64) bool { return b.work == version || b.copyOf(version) >= 0 }
+
+// spare returns the copy to write next: not what the anchor needs, nor one that is being made, and rather not what the record needs.
+func (b *Block) spare() int {
+	best := -1
+	for k, v := range b.copied[:b.ext.words()-1] {
+		if b.making != 0 && b.into == k || v != 0 && v == b.anchor {
+			continue
+		}
+		if best < 0 || v != b.need {
+			best = k
+		}
+	}
+	return best
 }
 
 // offset returns where in the file the copy begins.
@@ -65,6 +94,9 @@ func (b *Block) BeforeChange() {
 	if b.ext.Copies == 0 {
 		panic(fmt.Sprintf("session: %s can't be changed", b.t.Name))
 	}
+	if s.pending != nil && (b.unsaved() || b.making == 0 && b.work == b.need && b.copyOf(b.need) < 0) {
+		s.land(true) // what it needs of the block is here alone
+	}
 	s.touchLocked()
 	if b.unsaved() {
 		if err := b.save(); err != nil {
@@ -78,7 +110,7 @@ func (b *Block) BeforeChange() {
 
 // unsaved says whether the anchor's elements are in the working place alone.
 func (b *Block) unsaved() bool {
-	return b.work == b.anchor && b.copied != b.anchor && b.anchor != 0 && b.ext.Copies != 0
+	return b.work == b.anchor && b.copyOf(b.anchor) < 0 && b.anchor != 0 && b.ext.Copies != 0
 }
 
 // CopyAhead begins to make the copies that the anchor needs before its elements change, on a goroutine of its own: while the next step
@@ -120,11 +152,11 @@ func (b *Block) save() error {
 		return b.s.saveFar(b.ext)
 	}
 	start := time.Now()
-	b.setCopied(0)
+	b.setCopied(0, 0)
 	if _, err := b.s.b.f.WriteAt(b.Bytes(), b.copyAt()); err != nil {
 		return fmt.Errorf("session: copying %s: %w", b.t.Name, err)
 	}
-	b.setCopied(b.work)
+	b.setCopied(0, b.work)
 	b.s.copyCost += time.Since(start)
 	return nil
 }
@@ -145,11 +177,11 @@ func (s *Store) attach(e *Extent) error {
 
 // readWords reads an extent's words from the file.
 func (s *Store) readWords(e *Extent) ([]uint64, error) {
-	raw := make([]byte, 16*e.Versions)
+	raw := make([]byte, 8*e.words()*e.Versions)
 	if _, err := s.b.f.ReadAt(raw, e.Off); err != nil {
 		return nil, err
 	}
-	words := make([]uint64, 2*e.Versions)
+	words := make([]uint64, e.words()*e.Versions)
 	for i := range words {
 		words[i] = binary.NativeEndian.Uint64(raw[8*i:])
 	}
@@ -168,7 +200,7 @@ func (b *Block) restore() error {
 	if _, err := b.s.b.f.ReadAt(b.Bytes(), b.copyAt()); err != nil {
 		return err
 	}
-	b.setWork(b.copied)
+	b.setWork(b.copied[0])
 	return nil
 }
 

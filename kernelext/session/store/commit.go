@@ -41,7 +41,7 @@ func (s *Store) EndStep(commit bool) error {
 		return s.commit(true)
 	}
 	s.touchLocked()
-	return nil
+	return s.finishMade()
 }
 
 // Charge says what a commit has cost together with what was done for it.
@@ -75,21 +75,17 @@ func (s *Store) Commit() error {
 // The record becomes the anchor as well, which costs a copy of what changes next, when the last one is old enough. A process that is
 // killed while large tensors are being changed goes on from the anchor.
 func (s *Store) commit(live bool) (err error) {
+	if err := s.finish(); err != nil {
+		return err
+	}
 	if err := s.arrive(); err != nil {
 		return err
 	}
 	start := time.Now()
-	if s.buf, err = s.compose(s.buf, live, s.step); err != nil {
+	if s.buf, err = s.compose(s.buf, live, s.step, nil); err != nil {
 		return err
 	}
-	free := 0
-	for free == s.mark || free == s.anchor {
-		free++
-	}
-	if err := s.fit(free, int64(len(s.buf))); err != nil {
-		return err
-	}
-	mem, err := s.slot(free)
+	free, mem, err := s.room(int64(len(s.buf)))
 	if err != nil {
 		return err
 	}
@@ -116,6 +112,18 @@ func (s *Store) commit(live bool) (err error) {
 	s.lastMark = time.Now()
 	s.markCost = s.lastMark.Sub(start)
 	return nil
+}
+
+// room returns a slot that is not in use, and its memory.
+func (s *Store) room(size int64) (free int, mem []byte, err error) {
+	for free == s.mark || free == s.anchor {
+		free++
+	}
+	if err := s.fit(free, size); err != nil {
+		return 0, nil, err
+	}
+	mem, err = s.slot(free)
+	return free, mem, err
 }
 
 // settle gives the elements that were changed, or are new, the version of the record that is about to become current.
@@ -190,6 +198,9 @@ func (s *Store) fit(i int, size int64) error {
 func (s *Store) Describe(o *Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.pending != nil {
+		s.land(true)
+	}
 	if dir, err := directory(s.objects); err == nil {
 		s.dir = dir
 	}

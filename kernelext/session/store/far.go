@@ -13,7 +13,7 @@ import (
 
 // Tensors in a device's memory. Their words stay in the file, and are written as those of the host are; what a word says must be true
 // though the device works behind the host's back. So a commit waits for the device before it says that elements are in place, and a
-// change begins only when the copies that the anchor needs are made. Between commits nothing waits.
+// change begins only when the copies that the anchor needs are made. The commits of training steps wait for nothing: see later.go.
 
 // SetKeeper names who keeps memory of devices, before there is any.
 func (s *Store) SetKeeper(k Keeper) {
@@ -122,10 +122,10 @@ func (s *Store) attachFar(o *Object, e *Extent) error {
 	var back []*Block
 	var moves []amp.Move
 	for _, b := range blocksOf([]*Object{o}) {
-		if b.ext == e && !b.dirty.Load() && b.work != b.need && b.copied == b.need {
+		if k := b.copyOf(b.need); b.ext == e && !b.dirty.Load() && b.work != b.need && k >= 0 {
 			b.setWork(0)
 			back = append(back, b)
-			moves = append(moves, amp.Move{To: b.t.At, From: e.Copies + b.t.At, Bytes: b.t.Size})
+			moves = append(moves, amp.Move{To: b.t.At, From: e.copyFar(k, b.t.At), Bytes: b.t.Size})
 		}
 	}
 	if len(back) == 0 {
@@ -135,7 +135,7 @@ func (s *Store) attachFar(o *Object, e *Extent) error {
 		return err
 	}
 	for _, b := range back {
-		b.setWork(b.copied)
+		b.setWork(b.need)
 	}
 	return nil
 }
@@ -156,19 +156,21 @@ func (s *Store) Files(e *Extent) ([]*os.File, error) {
 func (s *Store) saveFar(e *Extent) error {
 	start := time.Now()
 	var saved []*Block
+	var places []int
 	var moves []amp.Move
 	for _, b := range blocksOf(s.objects) {
 		if b.ext == e && b.unsaved() {
-			b.setCopied(0)
-			saved = append(saved, b)
-			moves = append(moves, amp.Move{To: e.Copies + b.t.At, From: b.t.At, Bytes: b.t.Size})
+			k := b.spare()
+			b.setCopied(k, 0)
+			saved, places = append(saved, b), append(places, k)
+			moves = append(moves, amp.Move{To: e.copyFar(k, b.t.At), From: b.t.At, Bytes: b.t.Size})
 		}
 	}
 	if err := e.far.Copy(moves); err != nil {
 		return fmt.Errorf("session: copying on %s: %w", e.Device, err)
 	}
-	for _, b := range saved {
-		b.setCopied(b.work)
+	for i, b := range saved {
+		b.setCopied(places[i], b.work)
 	}
 	s.copyCost += time.Since(start)
 	return nil
@@ -257,8 +259,9 @@ func (b *Block) Read(dst []byte) error {
 
 // Place says where in the memory of its extent the committed elements are.
 func (b *Block) Place() (e *Extent, at int64) {
-	if b.work == b.need {
+	k := b.copyOf(b.need)
+	if b.work == b.need || k < 0 {
 		return b.ext, b.t.At
 	}
-	return b.ext, b.ext.Copies + b.t.At
+	return b.ext, b.ext.copyFar(k, b.t.At)
 }

@@ -10,6 +10,9 @@ func (s *Store) Move(o *Object, devices []string) (err error) {
 	if !slices.ContainsFunc(o.Tensors, func(t *Tensor) bool { return t.Device != devices[slices.Index(o.Tensors, t)] }) {
 		return nil
 	}
+	if err := s.finish(); err != nil {
+		return err
+	}
 	if err := s.attachObject(o); err != nil {
 		return err
 	}

@@ -89,9 +89,9 @@ func (t *Tensor) fault() string {
 	return ""
 }
 
-// An Extent is a page-aligned part of the file: two words for each tensor that say what its two places hold, the places that
-// processes map and work in, and the copies. Of an extent on a device the words alone are in the file; the places are in memory of the
-// device, which the keeper has.
+// An Extent is a page-aligned part of the file: words for each tensor that say what its places hold, the places that processes map and
+// work in, and the copies. Of an extent on a device the words alone are in the file; the places are in memory of the device, which the
+// keeper has, and there is room for two copies of each tensor: the one that the anchor needs, and one that the device is making.
 type Extent struct {
 	Off      int64 `json:"off"`
 	Len      int64 `json:"len"`
@@ -106,8 +106,19 @@ type Extent struct {
 	far amp.Shared // once mapped
 }
 
+// words is the number of words of a tensor: for the working place and for each copy.
+func (e *Extent) words() int {
+	if e.Device != "" {
+		return 3
+	}
+	return 2
+}
+
 // table is the length of the words.
-func (e *Extent) table() int64 { return roundUp(int64(e.Versions)*16, 64) }
+func (e *Extent) table() int64 { return roundUp(int64(e.Versions*e.words())*8, 64) }
+
+// copyFar returns where in a device's memory the k-th copy of what is at a place begins.
+func (e *Extent) copyFar(k int, at int64) int64 { return e.Copies*int64(1+k) + at }
 
 // A Block is the memory of a large tensor. It is a buffer as package amp wants them.
 type Block struct {
@@ -116,7 +127,10 @@ type Block struct {
 	t   *Tensor
 
 	need, anchor uint64     // versions that the current record and the anchor ask for
-	work, copied uint64     // versions that the two places hold; 0: being changed
+	work         uint64     // version that the working place holds; 0: being changed
+	copied       [2]uint64  // versions that the copies hold; 0: none, or being made. The host has the first alone
+	making       uint64     // version that the device is copying, 0 for none
+	into         int        // which copy that becomes
 	part         amp.Buffer // on a device
 	dirty        atomic.Bool
 	freed        atomic.Bool
@@ -148,7 +162,7 @@ func layOutFar(o *Object, tensors []*Tensor, device string) {
 			at = roundUp(at+t.Size, farAlign)
 		}
 	}
-	e.Copies, e.Far = at, 2*at
+	e.Copies, e.Far = at, 3*at
 	e.Len = roundUp(e.table(), pageSize)
 	o.Extents = append(o.Extents, e)
 }

@@ -76,8 +76,8 @@ func (p *parser) counted() []byte { return p.take(int(binary.LittleEndian.Uint32
 func (p *parser) version() uint64 { return binary.LittleEndian.Uint64(p.take(8)) }
 
 // compose writes the next record into buf. Objects with a source are asked for what they are now, if live says so; the rest is as
-// it was committed.
-func (s *Store) compose(buf []byte, live bool, step int64) ([]byte, error) {
+// it was committed. Numbers that are not there yet are left to p, where there is one.
+func (s *Store) compose(buf []byte, live bool, step int64, p *pending) ([]byte, error) {
 	buf = append(buf[:0], make([]byte, recordHead)...)
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(s.dir)))
 	buf = append(buf, s.dir...)
@@ -87,14 +87,15 @@ func (s *Store) compose(buf []byte, live bool, step int64) ([]byte, error) {
 			src = nil
 		}
 		var err error
-		at := len(buf)
-		buf = append(buf, 0, 0, 0, 0)
-		if src == nil {
-			buf = append(buf, o.state...)
-		} else if buf, err = src.AppendState(buf); err != nil {
-			return buf, fmt.Errorf("session: %s: %w", o.Name, err)
+		if at := len(buf); p == nil || !p.later(o, src, at) {
+			buf = append(buf, 0, 0, 0, 0)
+			if src == nil {
+				buf = append(buf, o.state...)
+			} else if buf, err = src.AppendState(buf); err != nil {
+				return buf, fmt.Errorf("session: %s: %w", o.Name, err)
+			}
+			putLength(buf, at)
 		}
-		binary.LittleEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
 		for i, t := range o.Tensors {
 			if !t.Small() {
 				buf = binary.LittleEndian.AppendUint64(buf, t.block.next(s.seq+1, live))
@@ -111,12 +112,22 @@ func (s *Store) compose(buf []byte, live bool, step int64) ([]byte, error) {
 			}
 		}
 	}
+	if p == nil {
+		seal(buf, s.seq+1, time.Now(), step)
+	}
+	return buf, nil
+}
+
+// putLength writes how much was appended since the length at a place was left free.
+func putLength(buf []byte, at int) { binary.LittleEndian.PutUint32(buf[at:], uint32(len(buf)-at-4)) }
+
+// seal writes a record's head.
+func seal(buf []byte, seq uint64, at time.Time, step int64) {
 	binary.LittleEndian.PutUint64(buf[8:], uint64(len(buf)))
-	binary.LittleEndian.PutUint64(buf[16:], s.seq+1)
-	binary.LittleEndian.PutUint64(buf[24:], uint64(time.Now().UnixNano()))
+	binary.LittleEndian.PutUint64(buf[16:], seq)
+	binary.LittleEndian.PutUint64(buf[24:], uint64(at.UnixNano()))
 	binary.LittleEndian.PutUint64(buf[32:], uint64(step))
 	binary.LittleEndian.PutUint32(buf, crc32.Checksum(buf[4:], castagnoli))
-	return buf, nil
 }
 
 // repoint makes what was committed of the objects that of a record they were composed into.

@@ -82,10 +82,10 @@ func (s *Store) sweep() {
 func (s *Store) Room(device string, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	want := roundUp(2*size, pageSize)
-	if device != "" && want > 0 {
-		return s.roomFar(device, want)
+	if device != "" && size > 0 {
+		return s.roomFar(device, roundUp(3*size, pageSize))
 	}
+	want := roundUp(2*size, pageSize)
 	if want == 0 {
 		return nil
 	}
@@ -102,6 +102,9 @@ func (s *Store) Room(device string, size int64) error {
 func (s *Store) Add(o *Object, tensors []*Tensor, src Source, fixed bool, fill func() error, along ...*Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.finish(); err != nil {
+		return err
+	}
 	s.along = along
 	defer func() { s.along = nil }()
 	if s.find(o.Name) != nil {
@@ -133,6 +136,9 @@ func (s *Store) Add(o *Object, tensors []*Tensor, src Source, fixed bool, fill f
 func (s *Store) Extend(o *Object, tensors []*Tensor) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.finish(); err != nil {
+		return err
+	}
 	had, extents := len(o.Tensors), len(o.Extents)
 	err := s.extend(o, tensors, false)
 	if err == nil {
@@ -218,6 +224,9 @@ func (s *Store) Remove(name string) error {
 	if o == nil {
 		return nil
 	}
+	if err := s.finish(); err != nil {
+		return err
+	}
 	was := s.objects
 	s.objects = slices.DeleteFunc(slices.Clone(was), func(x *Object) bool { return x == o })
 	if o.source != nil {
@@ -238,6 +247,9 @@ func (s *Store) Remove(name string) error {
 func (s *Store) Attach(o *Object, src Source) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.finish(); err != nil {
+		return err
+	}
 	if err := s.attachObject(o); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ import (
 //
 //	0 magic · 8 byte order · 16 page size · 24 flip word · 32 changed · 40 process · 64 three slots of offset and capacity
 const (
-	magic     = "htsess01"
+	magic     = "htsess02"
 	flipAt    = 24
 	changedAt = 32
 	slotsAt   = 64
@@ -64,8 +65,12 @@ type Store struct {
 	usesFar       bool      // there was some
 	devices       map[string]amp.Device
 
+	pending *pending // a commit that devices are working at
+	failed  error    // of the last one, not told yet
+
 	lastMark, lastAnchor time.Time
 	markCost, copyCost   time.Duration
+	farCost              time.Duration // what copies have taken that devices made of themselves
 	spent                time.Duration
 	opened               time.Time
 }
@@ -101,11 +106,12 @@ func open(path string, create bool, patience time.Duration) (*Store, error) {
 	return s, nil
 }
 
-// Close gives the session to the next process. All memory of it that is in use here must not be touched any more; a program that ends
-// need not call it.
+// Close gives the session to the next process, once a commit that devices are working at is made. All memory of it that is in use here
+// must not be touched any more; a program that ends need not call it.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	failed := s.finish()
 	s.closed = true
 	for _, e := range append(s.extents, s.pinned...) {
 		e.detach()
@@ -117,7 +123,7 @@ func (s *Store) Close() error {
 		}
 	}
 	unmap(s.head)
-	return s.b.close()
+	return errors.Join(failed, s.b.close())
 }
 
 func (s *Store) flip() *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&s.head[flipAt])) }
@@ -228,7 +234,7 @@ func (s *Store) recover() error {
 			}
 		}
 	}
-	s.seq, s.step, s.objects = r.seq, r.step, r.objects
+	s.seq, s.step, s.objects = r.newest(), r.step, r.objects
 	if changed {
 		s.lost = &Loss{r.step, r.at}
 	}
@@ -270,15 +276,27 @@ func (s *Store) candidate(slot int) (*record, error) {
 				return nil, err
 			}
 		}
-		b.work, b.copied = words[b.ext][2*b.t.Index], words[b.ext][2*b.t.Index+1]
+		own := words[b.ext][b.ext.words()*b.t.Index:][:b.ext.words()]
+		b.work = own[workWord]
+		copy(b.copied[:], own[copyWord:])
 	}
 	return r, nil
+}
+
+// newest returns the newest version that there ever was: a process that was killed before it had made a commit the current one may have
+// left elements of a version whose number no other may get.
+func (r *record) newest() uint64 {
+	seq := r.seq
+	for _, b := range r.blocks() {
+		seq = max(seq, b.work, b.copied[0], b.copied[1])
+	}
+	return seq
 }
 
 // lacks returns a large tensor whose elements are in neither place, nil if there is none.
 func (r *record) lacks() *Block {
 	for _, b := range r.blocks() {
-		if b.work != b.need && b.copied != b.need {
+		if !b.holds(b.need) {
 			return b
 		}
 	}
