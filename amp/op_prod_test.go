@@ -180,12 +180,15 @@ func TestProductsOfColumns(t *testing.T) {
 				part := Narrow(s, whole, d+1, skip, columns-skip)
 				in, got := Contiguous(s, part).Float64s(), ProdDim(s, part, d).Float64s()
 				n := columns - skip
-				for i, v := range got {
-					p := 1.0
+				want := make([]float64, len(got))
+				for i := range want {
+					want[i] = 1
 					for k := range rows {
-						p *= in[(i/n*rows+k)*n+i%n]
+						want[i] *= in[(i/n*rows+k)*n+i%n]
 					}
-					if p = rounded(dt, p); math.Float64bits(p) != math.Float64bits(v) && (p == p || v == v) {
+				}
+				for i, p := range rounded(dt, want) {
+					if v := got[i]; math.Float64bits(p) != math.Float64bits(v) && (p == p || v == v) {
 						t.Fatalf("%v %v from column %d: product %d is %v, want %v", dt, shape, skip, i, v, p)
 					}
 				}

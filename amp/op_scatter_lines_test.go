@@ -82,8 +82,9 @@ func checkScattered(s *Scope, x *Tensor, d int, index, src *Tensor) {
 			}
 			want[place] = c.put(want[place], from[of])
 		}
+		want = rounded(x.dt, want)
 		for i, v := range c.y.Float64s() {
-			if w := rounded(x.dt, want[i]); math.Float64bits(v+0) != math.Float64bits(w+0) {
+			if w := want[i]; math.Float64bits(v+0) != math.Float64bits(w+0) {
 				panic(fmt.Sprintf("%s, %v %v along %d, index %v of strides %v: element %d is %v, want %v", name, x.dt, x.shape, d, index.shape, index.strides, i, v, w))
 			}
 		}
