@@ -19,14 +19,12 @@ type recorder struct {
 	op    string     // that runs, for what has no name of its own
 	call  launched   // of which nothing was launched yet
 
-	gathered map[string]int // bytes of rows that are launched together
-	plans    map[*driver.ConvolutionPlan]driver.Convolution
+	plans map[*driver.ConvolutionPlan]driver.Convolution
 }
 
 // A launched is one thing that was queued: a kernel, a call of a library, a fill or a copy.
 type launched struct {
 	op, kernel string
-	blocks     int
 	detail     string
 	flops      float64
 	bytes      int
@@ -110,10 +108,9 @@ func (r *recorder) FunctionAttribute(driver.Function, driver.FunctionAttribute) 
 func (r *recorder) ActiveBlocks(driver.Function, int, int) (int, error) { return 2, nil }
 
 func (r *recorder) Launch(f driver.Function, grid, block [3]uint32, shared uint32, _ driver.Stream, a *driver.Args) error {
-	l := launched{op: a.Op, kernel: r.names[f], blocks: int(grid[0] * grid[1] * grid[2])}
-	if mover(l.kernel) {
-		m := (*mapArgs)(a.Param(0))
-		l.bytes = int(m.n) * moved(l.kernel)
+	l := launched{op: a.Op, kernel: r.names[f]}
+	if n, ok := listed(l.kernel, a); ok {
+		l.bytes = n
 	} else if r.call.op == l.op {
 		l.bytes, l.flops = r.call.bytes, r.call.flops
 		r.call = launched{}
@@ -121,22 +118,46 @@ func (r *recorder) Launch(f driver.Function, grid, block [3]uint32, shared uint3
 	return r.add(l)
 }
 
-// mover says whether a kernel is a copy, a fill or a cast, which many ops make besides their own.
-func mover(kernel string) bool {
-	return strings.HasPrefix(kernel, "copy_w") || strings.HasPrefix(kernel, "fill_w") || strings.HasPrefix(kernel, "cast_")
-}
+// sizes are the bytes of an element by the end of a kernel's name.
+var sizes = map[string]int{"w8": 1, "w16": 2, "w32": 4, "w64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i64": 8, "b8": 1}
 
-// moved is the bytes of an element that such a kernel reads and writes.
-func moved(kernel string) int {
-	size := map[string]int{"w8": 1, "w16": 2, "w32": 4, "w64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i64": 8, "b8": 1}
+// listed returns what a kernel reads and writes by its own arguments: copies, fills and casts, which many ops make besides their own
+// kernels, and what is launched for several calls together.
+func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 	parts := strings.Split(kernel, "_")
-	switch parts[0] {
-	case "copy":
-		return 2 * size[parts[1]]
-	case "fill":
-		return size[parts[1]]
+	size, last := sizes[parts[min(1, len(parts)-1)]], sizes[parts[len(parts)-1]]
+	elements := func(n []int64, count int32) (sum int) {
+		for _, n := range n[:count] {
+			sum += int(n)
+		}
+		return sum
 	}
-	return size[parts[1]] + size[parts[2]]
+	switch parts[0] {
+	case "copy", "fill", "cast", "accumulate":
+		n := int((*mapArgs)(a.Param(0)).n)
+		return n * map[string]int{"copy": 2 * size, "fill": size, "cast": size + last, "accumulate": 2*size + last}[parts[0]], true
+	case "copies":
+		u := (*copyArgs)(a.Param(0))
+		return 2 * size * elements(u.n[:], u.count), true
+	case "unscale":
+		u := (*unscaleArgs)(a.Param(0))
+		if u.flags&unscaleKeep != 0 {
+			return size * elements(u.n[:], u.count), true
+		}
+		return 2 * size * elements(u.n[:], u.count), true
+	case "sgd", "adam", "rmsprop", "adagrad":
+		u, passes := (*updateArgs)(a.Param(0)), 3 // of the parameter, and one of the gradient
+		if u.inv != 0 {
+			passes++ // it is written back
+		}
+		for _, state := range u.ptr[2:] {
+			if state[0] != 0 {
+				passes += 2
+			}
+		}
+		return passes * size * elements(u.n[:], u.count), true
+	}
+	return 0, false
 }
 
 // A recorded device tells its driver which call of a row runs.
@@ -147,15 +168,7 @@ type recorded struct {
 
 func (d *recorded) Run(c *amp.Call) error {
 	r := d.r
-	l := launched{op: c.Op.Name, bytes: callBytes(c), flops: callFlops(c)}
-	if gathers[l.op] { // launched later, with others
-		r.mu.Lock()
-		r.gathered[l.op] += l.bytes
-		r.mu.Unlock()
-	} else {
-		r.call = l
-	}
-	r.op = l.op
+	r.op, r.call = c.Op.Name, launched{op: c.Op.Name, bytes: callBytes(c), flops: callFlops(c)}
 	err := d.device.Run(c)
 	r.op, r.call = "", launched{}
 	return err
@@ -167,13 +180,6 @@ func callBytes(c *amp.Call) int {
 	for _, t := range append(slices.Clone(c.In), c.Out) {
 		if t != nil {
 			n += extent(t)
-		}
-	}
-	if c.Op.InPlace {
-		for _, t := range c.In[1:min(len(c.In), max(1, c.Op.Changed()))] { // the first was counted as the result
-			if t != nil {
-				n += extent(t)
-			}
 		}
 	}
 	return n
@@ -274,11 +280,11 @@ func convolved(c *driver.Convolution) int {
 var recorders int
 
 // onRecorder opens a device that records, with cuBLAS and cuDNN.
-func onRecorder(t *testing.T) (*recorder, *recorded, *amp.Scope) {
+func onRecorder(t testing.TB) (*recorder, *recorded, *amp.Scope) {
 	t.Helper()
 	kind := fmt.Sprintf("recorder%d", recorders)
 	recorders++
-	r := &recorder{fake: newFake(141 << 30), names: map[driver.Function]string{}, plans: map[*driver.ConvolutionPlan]driver.Convolution{}, gathered: map[string]int{}}
+	r := &recorder{fake: newFake(141 << 30), names: map[driver.Function]string{}, plans: map[*driver.ConvolutionPlan]driver.Convolution{}}
 	var dev *recorded
 	amp.RegisterDevice(kind, func(index int) (amp.Device, error) {
 		d, err := newDevice(r, false, index)
