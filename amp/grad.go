@@ -59,6 +59,7 @@ type engine struct {
 	pending map[*node]*Tensor   // gradient of each node's result so far
 	leaves  map[*Tensor]*Tensor // gradient of each leaf so far
 	order   []*Tensor           // leaves in the order they were reached
+	parts   map[*Tensor][]part  // gradients of parts of tensors that are still to be put together
 	want    map[*Tensor]int     // Grad: inputs and their index; nil for Backward
 	got     []*Tensor
 	reruns  []rerunMemory
@@ -99,6 +100,7 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 		return e.finishGrad(s, inputs)
 	}
 	for _, leaf := range e.order {
+		e.join(leaf)
 		leaf.accumulate(s, e.on(leaf), e.leaves[leaf])
 	}
 	return nil
@@ -155,19 +157,24 @@ func (e *engine) deliver(t, g *Tensor) {
 	}
 	if t.node == nil {
 		if e.want == nil {
-			old := e.leaves[t]
-			if old == nil {
+			old, seen := e.leaves[t]
+			if !seen {
 				e.order = append(e.order, t)
 			}
 			e.leaves[t] = e.add(t, old, g)
 		}
 		return
 	}
-	old, seen := e.pending[t.node]
-	if !seen {
-		heap.Push(&e.queue, t.node)
+	e.reach(t.node)
+	e.pending[t.node] = e.add(t, e.pending[t.node], g)
+}
+
+// reach puts a node that is to be visited into the queue.
+func (e *engine) reach(n *node) {
+	if _, seen := e.pending[n]; !seen {
+		e.pending[n] = nil
+		heap.Push(&e.queue, n)
 	}
-	e.pending[t.node] = e.add(t, old, g)
 }
 
 // add returns a + b, b where there is no a yet, and holds the result: a gradient of t.
@@ -209,6 +216,7 @@ func (e *engine) drop(g *Tensor) {
 
 // visit runs one node's Backward and passes its gradients on.
 func (e *engine) visit(n *node) {
+	e.join(n.out)
 	dy := e.pending[n]
 	delete(e.pending, n)
 	e.drop(dy)
@@ -229,7 +237,12 @@ func (e *engine) visit(n *node) {
 	if rec != nil && rec.sampled(s) && n.op.View == nil && n.op != opCast && n.op != opToDevice { // those pass numbers on
 		s.results = new([]produced)
 	}
-	n.op.Backward(b)
+	if n.op.Part != nil && b.Needs(0) && e.gathers(n.in[0]) {
+		g, dim, start := n.op.Part(b)
+		e.deliverPart(n.in[0], part{g, dim, start, n})
+	} else {
+		n.op.Backward(b)
+	}
 	if s.results != nil {
 		rec.gradients(s, b.d)
 	}

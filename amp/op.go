@@ -71,6 +71,9 @@ type Op struct {
 	Wide bool
 	// Backward gives the gradients of the inputs by calling table ops; nil for ops without gradient.
 	Backward func(b *Back)
+	// Part says of a view of one range of a dimension which gradient it gives to what elements of its input, for the backward pass to put
+	// several such ranges together: g has the input's sizes but along dim, where it begins at start.
+	Part func(b *Back) (g *Tensor, dim, start int)
 
 	custom *Custom // of an op that Register added
 }

@@ -38,8 +38,8 @@ func init() {
 		Backward: batchNormSecond,
 	})
 	opRunningStats = define(Op{
-		Name: "running_stats_", Doc: "running += momentum·(statistic - running), the variance without bias", Args: []string{"running", "stats"}, Why: "in place", InPlace: true, CUDA: "running_stats_",
-		Check: func(c *Call) []int { return c.In[0].shape }, CPU: runningStatsCPU,
+		Name: "running_stats_", Doc: "mean and var += momentum·(statistic - running), the variance without bias; batches, if given, += 1", Args: []string{"mean", "var", "batches", "stats"},
+		Why: "in place", InPlace: true, Changes: 3, CUDA: "running_stats", Check: func(c *Call) []int { return c.In[0].shape }, CPU: runningStatsCPU,
 	})
 }
 
@@ -54,6 +54,7 @@ func statsResult(c *Call) DType {
 // A BatchNormState holds the settings of BatchNorm and what it keeps between batches.
 type BatchNormState struct {
 	RunningMean, RunningVar *Tensor // [c]; nil where none are kept
+	Batches                 *Tensor // 0-dimensional int64, counts the batches of training; nil where nobody counts
 	Momentum                float64 // weight of the present batch in the running statistics; PyTorch's default is 0.1
 	Eps                     float64 // added to the variance; PyTorch's default is 1e-5
 }
@@ -84,13 +85,23 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 		stats = s.apply(opBatchStats, Attrs{}, x)
 		if running {
 			s.checkStat(x, st.RunningMean, st.RunningVar)
-			unbias := float64(per) / float64(max(1, per-1))
-			plain := s.NoGrad()
-			plain.apply(opRunningStats, Attrs{Scalar: st.Momentum, Pair: [2]float64{1}, Start: 0}, st.RunningMean, stats)
-			plain.apply(opRunningStats, Attrs{Scalar: st.Momentum, Pair: [2]float64{unbias}, Start: 1}, st.RunningVar, stats)
+			st.move(s.NoGrad(), stats, float64(per)/float64(max(1, per-1)))
 		}
 	}
 	return s.apply(opBatchNorm, at, x, contiguousOrNil(s, weight), contiguousOrNil(s, bias), stats)
+}
+
+// move moves the running statistics; unbias is the factor of the variance.
+func (st *BatchNormState) move(s *Scope, stats *Tensor, unbias float64) {
+	st.RunningVar.st.changing() // the first input's change is noted with every row in place
+	if n := st.Batches; n != nil {
+		n.live("batch_norm")
+		if n.dt != Int64 || len(n.shape) != 0 {
+			fail("batch_norm", ErrShape, "count batches in a 0-dimensional int64", "batches is %v %v", n.dt, n.shape)
+		}
+		n.st.changing()
+	}
+	s.apply(opRunningStats, Attrs{Scalar: st.Momentum, Pair: [2]float64{unbias}}, st.RunningMean, st.RunningVar, st.Batches, stats)
 }
 
 // runningStats puts the running statistics together as batch_norm takes them.
@@ -142,9 +153,12 @@ func batchNormBackward(b *Back) {
 		b.Set(0, b.S.apply(opBatchNormBackward, b.Attrs(), dy, x, b.optional(1), stats, sums))
 	}
 	for i := range 2 {
-		if b.Needs(1 + i) {
-			b.Set(1+i, To(b.S, Reshape(b.S, Narrow(b.S, sums, 0, i, 1), -1), b.DType(1+i)))
+		if !b.Needs(1 + i) {
+			continue
 		}
+		g := Reshape(b.S, Narrow(b.S, sums, 0, i, 1), -1)
+		g.apart = true // dx is done with, and the other row is small
+		b.Set(1+i, To(b.S, g, b.DType(1+i)))
 	}
 }
 
@@ -227,13 +241,18 @@ func batchNormSecond(b *Back) {
 }
 
 func runningStatsCPU(c *Call) {
-	r, stats := c.In[0], c.In[1]
-	n := r.shape[0]
+	stats, n := c.In[3], c.In[0].shape[0]
 	was, now := make([]float64, n), make([]float64, n)
-	load(was, r, r.off, r.strides[0])
-	load(now, stats, stats.off+c.Start*n, 1)
-	for i, v := range now {
-		was[i] = float64((1-c.Scalar)*was[i]) + float64(c.Scalar*c.Pair[0]*v)
+	for k, factor := range [2]float64{1, c.Pair[0]} {
+		r := c.In[k]
+		load(was, r, r.off, r.strides[0])
+		load(now, stats, stats.off+k*n, 1)
+		for i, v := range now {
+			was[i] = float64((1-c.Scalar)*was[i]) + float64(c.Scalar*factor*v)
+		}
+		store(r, r.off, was)
 	}
-	store(r, r.off, was)
+	if b := c.In[2]; b != nil {
+		values[int64](b)[b.off]++
+	}
 }

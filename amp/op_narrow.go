@@ -25,6 +25,7 @@ func init() {
 			a.Shape = b.Shape(0)
 			b.Set(0, b.S.apply(opNarrowBackward, a, b.DY))
 		},
+		Part: func(b *Back) (g *Tensor, dim, start int) { return b.DY, b.n.attrs.Dims[0], b.n.attrs.Start },
 	})
 	opNarrowBackward = define(Op{
 		Name: "narrow_backward", Doc: "dy at its place in a tensor of zeros", Args: []string{"dy"}, Why: whyView, Ints: true, CUDA: "narrow_backward",

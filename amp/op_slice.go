@@ -49,6 +49,10 @@ func init() {
 			a.Shape = b.Shape(0)
 			b.Set(0, b.S.apply(opNarrowBackward, a, Unsqueeze(b.S, b.DY, a.Dims[0])))
 		},
+		Part: func(b *Back) (g *Tensor, dim, start int) {
+			a := b.Attrs()
+			return Unsqueeze(b.S, b.DY, a.Dims[0]), a.Dims[0], a.Start
+		},
 	})
 	opSqueeze = define(Op{
 		Name: "squeeze", Doc: "without dimensions of size 1, as a view", Args: []string{"x"}, Why: whyView, Ints: true, CUDA: "view",

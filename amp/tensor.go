@@ -16,7 +16,7 @@ type Tensor struct {
 	dt       DType
 	needs    bool   // a gradient is wanted, here or further up
 	view     bool   // of another's storage
-	apart    bool   // a view of the greater part of its storage, whose elements nothing else reads or writes
+	apart    bool   // a view whose elements nothing else reads or writes, of a storage that may stay for its sake
 	kept     uint32 // not 0 once the graph will read the elements; atomic
 	copiedAt uint32 // of a copy that autocast made: the version of what it is a copy of
 	norm     bool   // kept in float32 when a model is cast (KeepFloat32)

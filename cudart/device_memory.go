@@ -67,10 +67,12 @@ func (p *pool) memory() *driver.Allocator {
 	return p.shared
 }
 
-// get launches what was gathered first, so that memory which was let go of since is there.
+// get launches what was gathered first if memory was let go of since, so that it is there.
 func (p *pool) get(n int, what string) (*block, error) {
-	if err := p.dev.flush(); err != nil {
-		return nil, err
+	if p.dev.batch.keepsSome() {
+		if err := p.dev.flush(); err != nil {
+			return nil, err
+		}
 	}
 	from := p.memory()
 	if p.private != nil {

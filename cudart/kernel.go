@@ -64,6 +64,11 @@ func (d *device) launch(f driver.Function, grid, block [3]uint32, shared uint32,
 		a.Put()
 		return err
 	}
+	return d.queue(f, grid, block, shared, a)
+}
+
+// queue is launch of what may come before what was gathered.
+func (d *device) queue(f driver.Function, grid, block [3]uint32, shared uint32, a *driver.Args) error {
 	d.count.launches.Add(1)
 	err := d.drv.Launch(f, grid, block, shared, d.stream, a)
 	a.Put()

@@ -28,7 +28,6 @@ func init() {
 	register(launchBatchNorm, "batch_norm")
 	register(launchBatchNormBackward, "batch_norm_backward")
 	register(launchGroupNorm, "group_norm")
-	register(launchRunningStats, "running_stats_")
 }
 
 // channelDType is a dtype's number in the kernels.
@@ -176,18 +175,5 @@ func launchGroupNorm(l *launcher) bool {
 	if p.n > 0 {
 		l.run(f, [3]uint32{uint32(int64(x.shape[0]) * groups), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
-	return true
-}
-
-func launchRunningStats(l *launcher) bool {
-	r, stats := &l.in[0], l.in[1]
-	f := l.kernel("running_stats", r.dt, stats.dt)
-	row := flat(stats.ptr, stats.dt, r.len())
-	row.shift(l.c.Start * r.len())
-	if f == 0 || !stats.contiguous() || !l.mapArgs.lay(&l.out, r, &row) {
-		return false
-	}
-	l.mapArgs.attr[0], l.mapArgs.attr[1] = l.c.Scalar, l.c.Pair[0]
-	l.apply(f, &l.out, r, &row)
 	return true
 }

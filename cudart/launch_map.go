@@ -124,17 +124,22 @@ func vectorOf(ops []*view) int {
 	return v
 }
 
+// grid is the number of blocks for what lay has written.
+func (m *mapArgs) grid(ops ...*view) uint32 {
+	per := mapThreads
+	if m.flags&mapVector != 0 {
+		per *= vectorOf(ops)
+	}
+	return blocks(int(m.n), per)
+}
+
 // apply queues an elementwise kernel on what lay has written.
 func (l *launcher) apply(f driver.Function, ops ...*view) {
 	m := &l.mapArgs
 	if m.n == 0 {
 		return
 	}
-	per := mapThreads
-	if m.flags&mapVector != 0 {
-		per *= vectorOf(ops)
-	}
-	l.run(f, [3]uint32{blocks(int(m.n), per), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
+	l.run(f, [3]uint32{m.grid(ops...), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
 }
 
 // elementwise is the launch of a row whose kernel is named after a stem and the dtype of its input dt.
@@ -155,7 +160,7 @@ var (
 	unaryRows = []string{"neg", "relu", "sign", "abs", "isnan", "isinf", "isfinite", "logical_not", "exp", "log", "sqrt", "tanh", "sigmoid", "rsqrt", "reciprocal",
 		"expm1", "log1p", "log2", "log10", "exp2", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv",
 		"floor", "ceil", "round", "trunc", "frac", "gelu", "gelu_tanh", "silu", "mish", "softsign", "tanhshrink", "logsigmoid", "hardswish", "hardsigmoid"}
-	binaryRows = []string{"add", "sub", "mul", "div", "div_nonzero", "xmul", "maximum", "minimum", "relu_backward", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
+	binaryRows = []string{"sub", "mul", "div", "div_nonzero", "xmul", "maximum", "minimum", "relu_backward", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
 		"logical_or", "logical_xor", "pow", "atan2", "hypot", "logaddexp", "gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward", "mish_backward",
 		"softsign_backward", "tanhshrink_backward", "logsigmoid_backward", "hardswish_backward", "hardsigmoid_backward"}
 	ternaryRows = []string{"where", "lerp", "clamp_tensor"}
@@ -234,7 +239,6 @@ func init() {
 		}, name)
 	}
 	register(func(l *launcher) bool { return l.elementwise("clamp", l.in[0].dt, pairAttr, &l.out, &l.in[0]) }, "clamp_")
-	register(launchCast, "cast")
 	register(launchCopyInto, "copy_")
 	register(launchAddInto, "add_")
 	register(func(l *launcher) bool { return l.copy(&l.out, &l.in[0]) }, "contiguous", "to_device")
@@ -262,8 +266,6 @@ func (l *launcher) cast(out, in *view) bool {
 	return true
 }
 
-func launchCast(l *launcher) bool { return l.cast(&l.out, &l.in[0]) }
-
 // Words move elements of any dtype by their size.
 var wordStems = map[int][3]string{1: {"copy_w8", "fill_w8", "masked_fill_w8"}, 2: {"copy_w16", "fill_w16", "masked_fill_w16"},
 	4: {"copy_w32", "fill_w32", "masked_fill_w32"}, 8: {"copy_w64", "fill_w64", "masked_fill_w64"}}
@@ -290,6 +292,9 @@ func (l *launcher) fill(out *view, word uint64) bool {
 }
 
 func launchCopyInto(l *launcher) bool {
+	if l.gatherCopy(&l.out, &l.in[1]) {
+		return true
+	}
 	if l.in[1].dt == l.out.dt {
 		return l.copy(&l.out, &l.in[1])
 	}

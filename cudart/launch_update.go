@@ -62,6 +62,8 @@ type batch struct {
 	update  updateArgs // of an optimizer's row, or
 	unscale unscaleArgs
 	clip    clipArgs
+	copies  copyArgs
+	cast    waitingCast
 	blocks  int32
 	behind  []*block // given back when it is launched
 }
@@ -96,11 +98,21 @@ func (b *batch) keeps(m *block) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.waiting.Load() {
+	if !b.waiting.Load() || b.forget(m) {
 		return false
 	}
 	b.behind = append(b.behind, m)
 	return true
+}
+
+// keepsSome says whether memory was given back that is kept.
+func (b *batch) keepsSome() bool {
+	if !b.waiting.Load() {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.behind) > 0
 }
 
 // launch queues the batch; the lock is held and the context bound.
@@ -110,12 +122,17 @@ func (b *batch) launch(d *device) error {
 	}
 	b.waiting.Store(false)
 	err := b.queue(d)
+	b.letGo()
+	return err
+}
+
+// letGo gives back what was kept.
+func (b *batch) letGo() {
 	for _, m := range b.behind {
 		m.release()
 	}
 	clear(b.behind)
 	b.behind = b.behind[:0]
-	return err
 }
 
 func (b *batch) queue(d *device) error {
@@ -129,6 +146,10 @@ func (b *batch) queue(d *device) error {
 		return b.launchSums(d)
 	case "clip_norm_":
 		a.Struct(unsafe.Pointer(&b.clip), unsafe.Sizeof(b.clip))
+	case "cast":
+		a.Struct(unsafe.Pointer(&b.cast.args), unsafe.Sizeof(b.cast.args))
+	case "copy_":
+		a.Struct(unsafe.Pointer(&b.copies), unsafe.Sizeof(b.copies))
 	case "unscale_":
 		a.Struct(unsafe.Pointer(&b.unscale), unsafe.Sizeof(b.unscale))
 	default:

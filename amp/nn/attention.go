@@ -93,7 +93,15 @@ func (m *MultiheadAttention) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 // key take part (PyTorch's MultiheadAttention, unlike its attention function, has true leave it out). A mask of padding is
 // [batch 1 1 S].
 func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, causal bool) *amp.Tensor {
-	y := amp.ScaledDotProductAttention(s, m.project(s, q, 0), m.project(s, k, 1), m.project(s, v, 2), mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
+	heads := [3]*amp.Tensor{}
+	if q == k && k == v && m.InProjWeight != nil {
+		heads = m.projectAll(s, q)
+	} else {
+		for i, x := range []*amp.Tensor{q, k, v} {
+			heads[i] = m.project(s, x, i)
+		}
+	}
+	y := amp.ScaledDotProductAttention(s, heads[0], heads[1], heads[2], mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
 	shape := q.Shape()
 	shape[len(shape)-1] = m.features
 	turned := amp.Transpose(s, y, -2, -3)
@@ -113,11 +121,27 @@ func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causa
 	return amp.ScaledDotProductAttention(s, m.project(s, q, 0), heads, each, mask, amp.Attention{Causal: causal})
 }
 
-// project returns the heads' part of queries (0), keys (1) or values (2): [… heads positions features/heads].
-func (m *MultiheadAttention) project(s *amp.Scope, x *amp.Tensor, part int) *amp.Tensor {
+// projectAll returns the heads of queries, keys and values of one sequence: views of one product, as in PyTorch.
+func (m *MultiheadAttention) projectAll(s *amp.Scope, x *amp.Tensor) (heads [3]*amp.Tensor) {
+	shape := m.sequence(x)
+	all := amp.Reshape(s, amp.Linear(s, x, m.InProjWeight, m.InProjBias), append(shape[:len(shape)-1], 3, m.Heads, m.features/m.Heads)...)
+	for i := range heads {
+		heads[i] = amp.Transpose(s, amp.Select(s, all, -3, i), -2, -3)
+	}
+	return heads
+}
+
+// sequence returns the shape of x [… positions features].
+func (m *MultiheadAttention) sequence(x *amp.Tensor) []int {
 	if x.Rank() < 2 {
 		panic(&amp.Error{Op: "MultiheadAttention", Kind: amp.ErrShape, Detail: fmt.Sprintf("input is %v", x.Shape()), Fix: "use [… positions features]"})
 	}
+	return x.Shape()
+}
+
+// project returns the heads' part of queries (0), keys (1) or values (2): [… heads positions features/heads].
+func (m *MultiheadAttention) project(s *amp.Scope, x *amp.Tensor, part int) *amp.Tensor {
+	shape := m.sequence(x)
 	w := []*amp.Tensor{m.QProjWeight, m.KProjWeight, m.VProjWeight}[part]
 	if w == nil {
 		w = amp.Narrow(s, m.InProjWeight, 0, part*m.features, m.features)
@@ -127,7 +151,6 @@ func (m *MultiheadAttention) project(s *amp.Scope, x *amp.Tensor, part int) *amp
 		bias = amp.Narrow(s, m.InProjBias, 0, part*m.features, m.features)
 	}
 	y := amp.Linear(s, x, w, bias)
-	shape := x.Shape()
 	shape = append(shape[:len(shape)-1], m.Heads, m.features/m.Heads)
 	return amp.Transpose(s, amp.Reshape(s, y, shape...), -2, -3)
 }

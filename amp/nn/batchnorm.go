@@ -98,11 +98,13 @@ func (b *BatchNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 		panic(&amp.Error{Op: "batch_norm", Kind: amp.ErrShape, Detail: fmt.Sprintf("x %v for a layer made by %s", x.Shape(), b.name), Fix: "use the layer for as many dimensions as x has"})
 	}
 	st := amp.BatchNormState{RunningMean: b.RunningMean, RunningVar: b.RunningVar, Momentum: b.Momentum, Eps: b.Eps}
-	if s.Training() && b.NumBatches != nil {
+	switch {
+	case !s.Training() || b.NumBatches == nil:
+	case b.Cumulative:
 		amp.AddInPlace(s.NoGrad(), b.NumBatches, b.one)
-		if b.Cumulative {
-			st.Momentum = 1 / b.NumBatches.Item()
-		}
+		st.Momentum = 1 / b.NumBatches.Item()
+	default: // counted with the statistics
+		st.Batches = b.NumBatches
 	}
 	return amp.BatchNorm(s, x, b.Weight, b.Bias, st)
 }

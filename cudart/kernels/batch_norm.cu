@@ -138,10 +138,3 @@ template <class T> HT_FN void group_pass(const Channels& p) {
   HT_KERNEL(batch_norm_backward_##S, Channels, p) { channel_pass<T, true>(p); }      \
   HT_KERNEL(group_norm_##S, Channels, p) { group_pass<T>(p); }
 CHANNELS(f16, f16) CHANNELS(bf16, bf16) CHANNELS(f32, float) CHANNELS(f64, double)
-// running_stats_: attr[0] is the momentum, attr[1] the factor of the new statistic.
-struct running_row {
-  template <class C, class D> HT_FN double f(C was, D now, i64, const Map& m) { return (1 - m.attr[0]) * (double)was + m.attr[0] * m.attr[1] * (double)now; }
-};
-#define RUNNING(S, T, D, O) \
-  HT_KERNEL(running_stats_##S##_##D, Map, m) { map2<running_row, T, T, O>(m); }
-RUNNING(f16, f16, f32, float) RUNNING(bf16, bf16, f32, float) RUNNING(f32, float, f32, float) RUNNING(f64, double, f64, double)

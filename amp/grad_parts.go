@@ -1,0 +1,87 @@
+package amp
+
+import "slices"
+
+// Gradients of parts: where a tensor was cut along one dimension, as the product of attention's three projections is, the gradients of the
+// pieces are put one after another when all have come, in one pass over memory. Alone each would be written into zeros of the whole size,
+// and the wholes added up.
+
+// A part is the gradient of a range of one dimension of a tensor.
+type part struct {
+	g          *Tensor
+	dim, start int
+	from       *node // that cut it out
+}
+
+func (p *part) end() int { return p.start + p.g.shape[p.dim] }
+
+// gathers says whether gradients of t's parts are kept until all have come: not where their graph or the fate of each is asked for.
+func (e *engine) gathers(t *Tensor) bool {
+	_, wanted := e.want[t]
+	return !e.cfg.create && e.tracer == nil && !wanted && (t.node != nil || e.want == nil)
+}
+
+// deliverPart keeps the gradient of a part of t.
+func (e *engine) deliverPart(t *Tensor, p part) {
+	if t.node == nil {
+		if _, seen := e.leaves[t]; !seen {
+			e.order = append(e.order, t)
+			e.leaves[t] = nil
+		}
+	} else {
+		e.reach(t.node)
+	}
+	if e.parts == nil {
+		e.parts = map[*Tensor][]part{}
+	}
+	e.parts[t] = append(e.parts[t], p)
+	e.held[p.g]++
+}
+
+// join delivers what was kept of t's parts: one tensor if they make up the whole of t, else each of them among zeros.
+func (e *engine) join(t *Tensor) {
+	parts := e.parts[t]
+	if parts == nil {
+		return
+	}
+	delete(e.parts, t)
+	if g := e.whole(t, parts); g != nil {
+		e.deliver(t, g)
+	} else {
+		for _, p := range parts {
+			e.deliver(t, e.from(t, p).apply(opNarrowBackward, Attrs{Dims: []int{p.dim}, Start: p.start, Shape: t.shape}, p.g))
+		}
+	}
+	for _, p := range parts {
+		e.drop(p.g)
+	}
+}
+
+// whole returns the parts one after another; nil if they do not cover t exactly once along one dimension.
+func (e *engine) whole(t *Tensor, parts []part) *Tensor {
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b part) int { return a.start - b.start })
+	dim, at := parts[0].dim, 0
+	list := make([]*Tensor, len(sorted))
+	for i := range sorted {
+		p := &sorted[i]
+		if p.dim != dim || p.start != at {
+			return nil
+		}
+		list[i], at = p.g, p.end()
+	}
+	switch {
+	case at != t.shape[dim]:
+		return nil
+	case len(list) == 1:
+		return list[0]
+	}
+	return e.from(t, parts[0]).apply(opCat, Attrs{Dims: []int{dim}}, list...)
+}
+
+// from is the scope of what is computed for t's gradient: on its device, in the name of the op that cut the part.
+func (e *engine) from(t *Tensor, p part) *Scope {
+	s := e.on(t).derive()
+	s.inherit, s.path = p.from, p.from.path
+	return s
+}
