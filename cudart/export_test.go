@@ -39,6 +39,15 @@ func CountsOf(name string) (c Counts) {
 	return Counts{n.ops.Load(), n.launches.Load(), n.syncs.Load(), n.uploads.Load(), n.downloads.Load(), n.fills.Load(), n.copies.Load()}
 }
 
+// SharedOf returns how much shared memory a block of an open device may ask for.
+func SharedOf(name string) int {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		panic(err)
+	}
+	return d.(*device).props.SharedPerBlockOptin
+}
+
 // SetShared says how much shared memory a block of an open device may ask for; what it returns sets it back.
 func SetShared(name string, bytes int) func() {
 	d, _, err := amp.OpenDevice(name)
@@ -62,6 +71,13 @@ func NarrowGrid(n int) (restore func()) {
 	before := mostHigh
 	mostHigh = n
 	return func() { mostHigh = before }
+}
+
+// FewTiles makes products of so many tiles large ones, until the function returned is called.
+func FewTiles(n int) (restore func()) {
+	before := wideTiles
+	wideTiles = n
+	return func() { wideTiles = before }
 }
 
 // ShortLists makes lists of indices count as long from n on, until the function returned is called.

@@ -7,13 +7,11 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of matrix products (kernels/gemm.cu).
+// Launches of matrix products (kernels/gemm.cu, gemm_mma.cu).
 
 const (
 	gemmThreads = 256
 	gemmBatch   = 6
-	mmaStages   = 3
-	mmaK        = 64
 )
 
 // gemmArgs is struct Gemm.
@@ -22,7 +20,8 @@ type gemmArgs struct {
 	ra, ca, rb, cb, rx, cx int64
 	ba, bb, bx             [gemmBatch]int64
 	bshape                 [gemmBatch]int32
-	m, n, k, nb, splits, _ int32
+	m, n, k, nb, splits    int32
+	stages                 int32
 	alpha, beta            float64
 	partial                uint64
 }
@@ -102,6 +101,9 @@ func flatten(v *view, rows int) {
 	v.rank, v.shape[0], v.shape[1], v.stride[0], v.stride[1] = 2, rows, n, row, col
 }
 
+// mostStep is the longest way from row to row that kernels on tensor cores take, in elements: they count the bytes of a tile in 32 bits.
+const mostStep = 1 << 22
+
 // contiguousIn says along which of its two dimensions 16-byte pieces of a half operand lie: the column ("k" for a), the row, or none.
 func contiguousIn(ptr uint64, row, col int64, batch []int64) (columns, rows bool) {
 	for _, s := range batch {
@@ -112,26 +114,52 @@ func contiguousIn(ptr uint64, row, col int64, batch []int64) (columns, rows bool
 	if ptr%16 != 0 {
 		return false, false
 	}
-	return col == 1 && row%8 == 0 && row != 0, row == 1 && col%8 == 0 && col != 0
+	apart := func(step int64) bool { return step%8 == 0 && step > 0 && step <= mostStep }
+	return col == 1 && apart(row), row == 1 && apart(col)
 }
 
-// mmaShared is the shared memory of a block on tensor cores.
-func mmaShared(columns int) uint32 { return uint32(mmaStages * (128 + columns) * mmaK * 2) }
+// A mmaBlock is how a block of threads on tensor cores works: on tiles of rows × columns, in steps of k.
+type mmaBlock struct{ rows, columns, k int }
 
-// tensorCores returns the kernel on tensor cores for what lay has written and its block's columns, 0 if there is none.
-func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, columns int) {
+var (
+	wideBlock   = mmaBlock{128, 256, 64} // alone on a multiprocessor
+	squareBlock = mmaBlock{128, 128, 32} // two
+)
+
+// wideTiles is how many tiles a product must have for wide blocks. Tests make it smaller.
+var wideTiles = 96
+
+// threads: a warp has 64 rows and 64 columns.
+func (b mmaBlock) threads() int { return b.rows / 64 * (b.columns / 64) * 32 }
+
+// shared is the shared memory of some stages.
+func (b mmaBlock) shared(stages int) int { return stages * (b.rows + b.columns) * b.k * 2 }
+
+// stages returns how many stages a device has room for in so many blocks at once, 4 or 3; 0 if not even those.
+func (b mmaBlock) stages(blocks, room int) int {
+	for _, n := range []int{4, 3} {
+		if blocks*b.shared(n) <= room {
+			return n
+		}
+	}
+	return 0
+}
+
+// tensorCores returns the kernel on tensor cores for what lay has written, and its block; 0 if there is none.
+func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, b mmaBlock) {
 	g := &l.gemmArgs
 	if !dt.IsHalf() || l.d.props.Capability() < 80 || int64(g.m)*int64(g.n)*int64(g.k) < 16*16*16 {
-		return 0, 0
+		return 0, b
 	}
 	ak, am := contiguousIn(g.a, g.ra, g.ca, g.ba[:g.nb])
 	bn, bk := contiguousIn(g.b, g.rb, g.cb, g.bb[:g.nb])
 	if !ak && !am || !bn && !bk {
-		return 0, 0
+		return 0, b
 	}
-	stem, columns := "gemm_", 128
-	if int(blocks(int(g.m), 128)*blocks(int(g.n), 256))*batches >= 96 && g.n > 128 && l.d.props.SharedPerBlockOptin >= int(mmaShared(256)) {
-		stem, columns = "gemm_wide_", 256
+	room, stem := l.d.props.SharedPerBlockOptin, "gemm_"
+	b, g.stages = squareBlock, int32(squareBlock.stages(2, room))
+	if n := wideBlock.stages(1, room); n > 0 && g.n > 128 && wideBlock.tiles(g.m, g.n)*batches >= wideTiles {
+		stem, b, g.stages = "gemm_wide_", wideBlock, int32(n)
 	}
 	switch {
 	case ak && bk:
@@ -143,7 +171,12 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, co
 	default:
 		stem += "mn"
 	}
-	return l.kernel(stem, dt, amp.NoDType), columns
+	return l.kernel(stem, dt, amp.NoDType), b
+}
+
+// tiles is how many tiles m × n are.
+func (b mmaBlock) tiles(m, n int32) int {
+	return int(blocks(int(m), b.rows)) * int(blocks(int(n), b.columns))
 }
 
 // gemm queues the product that lay has written.
@@ -155,18 +188,18 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 	if g.k > 0 && l.library(dt, batches) {
 		return true
 	}
-	f, columns := l.tensorCores(dt, batches)
-	rows, shared := 128, mmaShared(columns)
+	f, b := l.tensorCores(dt, batches)
+	threads, shared := b.threads(), b.shared(int(g.stages))
 	if f == 0 {
-		f, rows, columns, shared = l.kernel("gemm", dt, amp.NoDType), 64, 64, 0
-		if dt == amp.Float32 && int(blocks(int(g.m), 128)*blocks(int(g.n), 128))*batches >= 128 {
-			f, rows, columns = l.kernel("gemm_large", dt, amp.NoDType), 128, 128
+		f, b, threads, shared = l.kernel("gemm", dt, amp.NoDType), mmaBlock{rows: 64, columns: 64}, gemmThreads, 0
+		if large := (mmaBlock{rows: 128, columns: 128}); dt == amp.Float32 && large.tiles(g.m, g.n)*batches >= 128 {
+			f, b = l.kernel("gemm_large", dt, amp.NoDType), large
 		}
 	}
 	if f == 0 {
 		return false
 	}
-	tiles := int(blocks(int(g.m), rows) * blocks(int(g.n), columns))
+	tiles := b.tiles(g.m, g.n)
 	if few := tiles * batches; few < 96 && g.k >= 1024 && dt != amp.Int64 {
 		g.splits = int32(min((192+few-1)/few, int(g.k)/256, 32))
 		size := 4
@@ -176,12 +209,11 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 		g.partial = l.workspace(int(g.splits) * batches * int(g.m) * int(g.n) * size)
 	}
 	if shared > 48<<10 && l.err == nil {
-		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
+		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, shared)
 	}
-	block := [3]uint32{gemmThreads, 1, 1}
-	l.run(f, [3]uint32{uint32(tiles), uint32(batches), uint32(g.splits)}, block, shared, unsafe.Pointer(g), unsafe.Sizeof(*g))
+	l.run(f, [3]uint32{uint32(tiles), uint32(batches), uint32(g.splits)}, [3]uint32{uint32(threads), 1, 1}, uint32(shared), unsafe.Pointer(g), unsafe.Sizeof(*g))
 	if g.splits > 1 {
-		l.run(l.kernel("gemm_sum", dt, amp.NoDType), [3]uint32{blocks(int(g.m)*int(g.n), gemmThreads), uint32(batches), 1}, block, 0, unsafe.Pointer(g), unsafe.Sizeof(*g))
+		l.run(l.kernel("gemm_sum", dt, amp.NoDType), [3]uint32{blocks(int(g.m)*int(g.n), gemmThreads), uint32(batches), 1}, [3]uint32{gemmThreads, 1, 1}, 0, unsafe.Pointer(g), unsafe.Sizeof(*g))
 	}
 	return true
 }

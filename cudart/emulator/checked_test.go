@@ -36,6 +36,8 @@ func TestCheckedFindsEachMistake(t *testing.T) {
 		{"no_barrier", 1, 64, 0, []string{"kernel no_barrier, block (0,0,0), thread", "static shared memory", "which the block has not written"}},
 		{"no_syncwarp", 1, 32, 0, []string{"which the block has not written"}},
 		{"late_reader", 1, 64, 0, []string{"thread (1,0,0): reads byte", "which thread 0 wrote without a barrier between"}},
+		{"early_copy", 1, 32, 0, []string{"static shared memory", "touched without a barrier between"}},
+		{"no_wait", 1, 32, 0, []string{"static shared memory", "which the block has not written"}},
 		{"unwritten", 1, 32, 0, []string{"thread (16,0,0)", "which the block has not written"}},
 		{"past_shared", 1, 32, 128, []string{"thread (31,0,0)", "writes 4 bytes", "is not device memory"}},
 		{"chain", 4, 1, 0, []string{"block (1,0,0)", "what block number 0 wrote in the same launch"}},

@@ -4,6 +4,16 @@
 
 #if defined(HALFTONE_EMULATOR)
 #define HT_TENSOR_CORES 1
+// Addresses in shared memory are numbers of 32 bits: here, how far they are from the launch's own.
+HT_FN u32 shared_address(const void* p) { return (u32)((const unsigned char*)p - emu::current->dynamicShared); }
+HT_FN void* shared_at(u32 a) { return emu::current->dynamicShared + a; }
+HT_FN void ldmatrix_x4(u32 (&r)[4], u32 row) { ldmatrix_x4(r, (const void*)shared_at(row)); }
+HT_FN void ldmatrix_x4_trans(u32 (&r)[4], u32 row) { ldmatrix_x4_trans(r, (const void*)shared_at(row)); }
+HT_FN void cp_async16_zfill(u32 shared, const void* global, int bytes) { cp_async16_zfill(shared_at(shared), global, bytes); }
+HT_FN void cp_async16_if(u32 shared, const void* global, int yes) {
+  if (yes) cp_async16(shared_at(shared), global);
+}
+HT_FN void cp_async_wait_but(int groups) { emu::asyncWait(groups); }
 #elif __CUDA_ARCH__ >= 800
 #define HT_TENSOR_CORES 1
 HT_FN u32 shared_address(const void* p) {
@@ -11,12 +21,14 @@ HT_FN u32 shared_address(const void* p) {
   asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(a) : "l"(p));
   return a;
 }
-HT_FN void ldmatrix_x4(u32 (&r)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3},[%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_address(row)) : "memory");
+HT_FN void ldmatrix_x4(u32 (&r)[4], u32 row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3},[%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row) : "memory");
 }
-HT_FN void ldmatrix_x4_trans(u32 (&r)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3},[%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_address(row)) : "memory");
+HT_FN void ldmatrix_x4_trans(u32 (&r)[4], u32 row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3},[%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row) : "memory");
 }
+HT_FN void ldmatrix_x4(u32 (&r)[4], const void* row) { ldmatrix_x4(r, shared_address(row)); }
+HT_FN void ldmatrix_x4_trans(u32 (&r)[4], const void* row) { ldmatrix_x4_trans(r, shared_address(row)); }
 HT_FN void mma_m16n8k16_f16(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -26,11 +38,20 @@ HT_FN void mma_m16n8k16_bf16(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // cp_async16_zfill copies bytes of 16 to shared memory and sets the rest to 0.
-HT_FN void cp_async16_zfill(void* shared, const void* global, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(shared_address(shared)), "l"(global), "r"(bytes) : "memory");
+HT_FN void cp_async16_zfill(u32 shared, const void* global, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
+}
+HT_FN void cp_async16_zfill(void* shared, const void* global, int bytes) { cp_async16_zfill(shared_address(shared), global, bytes); }
+// cp_async16_if copies 16 bytes, or does nothing: one instruction, and no branch.
+HT_FN void cp_async16_if(u32 shared, const void* global, int yes) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p,%2,0; @p cp.async.cg.shared.global [%0],[%1],16; }" ::"r"(shared), "l"(global), "r"(yes) : "memory");
 }
 HT_FN void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int N> HT_FN void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+// cp_async_wait_but waits until at most that many groups are under way: 1 or 2.
+HT_FN void cp_async_wait_but(int groups) {
+  asm volatile("{ .reg .pred p; setp.gt.s32 p,%0,1; @p cp.async.wait_group 2; @!p cp.async.wait_group 1; }" ::"r"(groups) : "memory");
+}
 #endif
 
 #if HT_TENSOR_CORES

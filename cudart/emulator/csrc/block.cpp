@@ -289,6 +289,10 @@ void asyncCopy(void* shared, const void* global, int bytes, int total) {
   if (bytes < 0 || bytes > total) worker->fail(719, "cp.async of " + std::to_string(bytes) + " bytes of " + std::to_string(total));
   aligned(shared, total, "cp.async to shared memory");
   aligned(global, total, "cp.async from global memory");
+  // From here to the wait the bytes there are neither the old nor the new ones: whoever reads them, having missed the barrier before the
+  // copy or the wait after it, gets NaN.
+  checkCopy(shared, static_cast<size_t>(total));
+  std::memset(shared, 0xff, static_cast<size_t>(total));
   worker->fiber()->pending.push_back({shared, global, bytes, total});
 }
 void asyncCommit() {

@@ -269,6 +269,16 @@ void checkBegin(Worker* w) {
 void checkThreadEnd() { checkOverwrite(); }
 void checkRead(const void* p, size_t n) { look(p, n, false, false); }
 void checkWrite(const void* p, size_t n) { look(p, n, true, false); }
+void checkCopy(const void* where, size_t n) {
+  checkWrite(where, n);
+  auto p = reinterpret_cast<uintptr_t>(where);
+  auto forget = [&](Range& r) {
+    if (!inside(r, p, n)) return;
+    for (size_t i = 0; i < n; i++) r.cells[p + i - r.begin].writeEpoch = 0;
+  };
+  forget(state->dynamic);
+  for (Range& r : state->statics) forget(r);
+}
 // A device faults where an access is not at a multiple of its size; a processor takes most of them. Of 16 bytes the compiler tells this
 // hook as well if their type wants multiples of 8 alone; the undefined-behavior sanitizer knows the type.
 void checkAligned(const void* p, size_t n, bool write) {

@@ -13,12 +13,14 @@ void checkBegin(Worker* w);  // a block begins on this thread
 void checkThreadEnd();       // a thread of it is done
 void checkRead(const void* p, size_t bytes);
 void checkWrite(const void* p, size_t bytes);
+void checkCopy(const void* p, size_t bytes);  // an asynchronous copy begins, whose bytes are written when it is waited for
 void checkAligned(const void* p, size_t bytes, bool write);  // of an access whose type says that it is
 #else
 inline void checkBegin(Worker*) {}
 inline void checkThreadEnd() {}
 inline void checkRead(const void*, size_t) {}
 inline void checkWrite(const void*, size_t) {}
+inline void checkCopy(const void*, size_t) {}
 #endif
 
 }  // namespace emu

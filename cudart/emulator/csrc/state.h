@@ -34,7 +34,8 @@ using Step = void (*)(void** lanes, unsigned members);
 // wrote into what they gave. ordered: it orders memory between the lanes as well, as __syncwarp does and shuffles do not.
 EMU_SHARED void warp(unsigned mask, void* mine, Step step, bool ordered);
 
-// asyncCopy notes a copy into shared memory; it happens when the thread waits for it, as late as the hardware may be.
+// asyncCopy notes a copy into shared memory; it happens when the thread waits for it, as late as the hardware may be. What lay there is
+// gone at once, as early as the hardware may be.
 EMU_SHARED void asyncCopy(void* shared, const void* global, int bytes, int total);
 EMU_SHARED void asyncCommit();
 EMU_SHARED void asyncWait(int keep);  // until at most keep groups are pending

@@ -24,6 +24,29 @@ extern "C" __global__ void late_reader(int* x) {
   }
 }
 
+// The copy into a buffer begins while others may still read it; it is waited for after a barrier.
+extern "C" __global__ void early_copy(int* x) {
+  __shared__ __align__(16) int s[128];
+  for (int i = 0; i < 4; i++) s[4 * threadIdx.x + i] = i;
+  __syncthreads();
+  x[128 + threadIdx.x] = s[127 - threadIdx.x];
+  cp_async16(s + 4 * threadIdx.x, x + 4 * threadIdx.x);
+  cp_async_commit();
+  __syncthreads();
+  cp_async_wait<0>();
+  __syncthreads();
+  x[128 + threadIdx.x] += s[threadIdx.x];
+}
+
+// The copy is read a barrier later, but nobody has waited for it.
+extern "C" __global__ void no_wait(int* x) {
+  __shared__ __align__(16) int s[128];
+  cp_async16(s + 4 * threadIdx.x, x + 4 * threadIdx.x);
+  cp_async_commit();
+  __syncthreads();
+  x[128 + threadIdx.x] = s[threadIdx.x];
+}
+
 // Half of the threads do not come.
 extern "C" __global__ void half_barrier(int* x) {
   if (threadIdx.x < 32) __syncthreads();
