@@ -9,11 +9,16 @@ import (
 
 // Launches of elementwise kernels (kernels/map.h).
 
-// mapThreads is MAP_THREADS; mapVector is MAP_VECTOR.
+// mapThreads is MAP_THREADS; mapVector is MAP_VECTOR, and mapTwice MAP_TWICE.
 const (
 	mapThreads = 256
 	mapVector  = 1
+	mapTwice   = 2
 )
+
+// longMap is from how many elements on a thread takes two vectors of one input: then there are blocks enough, and a thread should have more
+// bytes on their way. Tests make it smaller.
+var longMap = 1 << 21
 
 // mapArgs is struct Map.
 type mapArgs struct {
@@ -124,11 +129,16 @@ func vectorOf(ops []*view) int {
 	return v
 }
 
-// grid is the number of blocks for what lay has written.
+// grid is the number of blocks for what lay has written; long rows of one input take two vectors a thread.
 func (m *mapArgs) grid(ops ...*view) uint32 {
 	per := mapThreads
 	if m.flags&mapVector != 0 {
-		per *= vectorOf(ops)
+		v := vectorOf(ops)
+		per *= v
+		if len(ops) == 2 && m.rank == 1 && m.stride[1][0] == 1 && m.n >= int64(longMap) && m.n%int64(v) == 0 {
+			m.flags |= mapTwice
+			per *= 2
+		}
 	}
 	return blocks(int(m.n), per)
 }

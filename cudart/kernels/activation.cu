@@ -1,32 +1,14 @@
 // Activations and their gradients: NAME_backward is x, dy, times the slope at y.
 #include "map.h"
-#include "math32.h"
+#include "fast32.h"
 #include "math64.h"
 
-FAST1(gelu, x* ht_phi(x), gelu32(x), gelu64(x))
-FAST1(silu, x* ht_sigmoid(x), silu32(x), silu64(x))
-
-HT_FN float ht_gelu_inner(float x) { return 0.797884561f * ht_fmaf(0.044715f * x * x, x, x); }
-FAST1(gelu_tanh, x* ht_sigmoid(2.0f * ht_gelu_inner(x)), geluTanh32(x), geluTanh64(x))
-
-HT_FN float ht_held(float x, float b) { return x > b ? b : (x < -b ? -b : x); }
-HT_FN float ht_gelu_slope(float x) {
-  x = ht_held(x, 20.0f);
-  return ht_phi(x) + x * 0.398942280f * half_exp(-0.5f * x * x);
-}
-HT_FN float ht_gelu_tanh_slope(float x) {
-  x = ht_held(x, 20.0f);
-  const float y = ht_sigmoid(2.0f * ht_gelu_inner(x)), rest = ht_sigmoid(-2.0f * ht_gelu_inner(x));
-  return y + x * 2.0f * y * rest * 0.797884561f * ht_fmaf(0.134145f * x, x, 1.0f);
-}
-HT_FN float ht_silu_slope(float x) {
-  x = ht_held(x, 100.0f);
-  const float y = ht_sigmoid(x);
-  return y * ht_fmaf(x, ht_sigmoid(-x), 1.0f);
-}
-FAST2(gelu_backward, x* ht_gelu_slope(y), x* geluSlope64(y))
-FAST2(gelu_tanh_backward, x* ht_gelu_tanh_slope(y), x* geluTanhSlope64(y))
-FAST2(silu_backward, x* ht_silu_slope(y), x* siluSlope64(y))
+FAST1(gelu, half_gelu<H>(x), single_gelu(x), gelu64(x))
+FAST1(silu, x* half_sigmoid(x), x* single_sigmoid(x), silu64(x))
+FAST1(gelu_tanh, x* half_sigmoid(gelu_inner(x)), single_gelu_tanh(x), geluTanh64(x))
+FAST2(gelu_backward, x* half_gelu_slope<H>(y), x* single_gelu_slope(y), x* geluSlope64(y))
+FAST2(gelu_tanh_backward, x* half_gelu_tanh_slope(y), x* single_gelu_tanh_slope(y), x* geluTanhSlope64(y))
+FAST2(silu_backward, x* half_silu_slope(y), x* single_silu_slope(y), x* siluSlope64(y))
 // At y, what the row returned: products of sums, which no compiler fuses, with the CPU's bits.
 BINARY(sigmoid_backward, x * ((1 - y) * y))
 BINARY(tanh_backward, x * ((1 - y) * (1 + y)))

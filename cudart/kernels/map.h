@@ -3,7 +3,9 @@
 #pragma once
 #include "prelude.h"
 
-enum { MAP_VECTOR = 1 };  // Map.flags: rows of whole vectors, or one row
+// Map.flags: rows of whole vectors, or one row; of one row without gaps and of one
+// input, n a multiple of a vector, two vectors a thread.
+enum { MAP_VECTOR = 1, MAP_TWICE = 2 };
 
 struct Map {
   void* ptr[5];       // the result, then the inputs: element 0
@@ -55,7 +57,7 @@ template <int V, class T> HT_FN void fetch(typename as<T>::wide (&x)[V], const v
 }
 
 // map_pass runs step.vector(offsets, element) on whole vectors and step.one(offsets, element) on the rest.
-template <int N, int V, class S> HT_FN void map_pass(const Map& m, S step) {
+template <int N, int V, class S> HT_FN void map_pass(const Map& m, S&& step) {
   const int width = m.flags & MAP_VECTOR ? V : 1;
   const i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * width;
   if (i >= m.n) return;
@@ -77,16 +79,47 @@ template <class F, class O, class A> struct Step1 {
   __device__ __forceinline__ void one(const i64 (&off)[2], i64 i) {
     ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), i, m));
   }
-  __device__ __forceinline__ void vector(const i64 (&off)[2], i64 i) {
-    const int V = vec_of<O, A>::n;
-    typename as<A>::wide x[V];
-    fetch<V, A>(x, m.ptr[1], off[1], m.stride[1][m.rank - 1]);
-    vec<V, O> out;
-    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(x[k], i + k, m));
-    *(vec<V, O>*)((O*)m.ptr[0] + off[0]) = out;
+  static const int V = vec_of<O, A>::n;
+  __device__ __forceinline__ vec<V, A> get(i64 from) {
+    vec<V, A> x;
+    if (m.stride[1][m.rank - 1] != 0) return *(const vec<V, A>*)((const A*)m.ptr[1] + from);
+    const A v = ((const A*)m.ptr[1])[from];
+    HT_UNROLL for (int k = 0; k < V; k++) x.v[k] = v;
+    return x;
   }
+  __device__ __forceinline__ void put(i64 to, i64 i, const vec<V, A>& x) {
+    vec<V, O> out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(x.v[k]), i + k, m));
+    *(vec<V, O>*)((O*)m.ptr[0] + to) = out;
+  }
+  __device__ __forceinline__ void vector(const i64 (&off)[2], i64 i) { first = get(off[1]), to = off[0]; }
+  // What vector found, for map1 to write.
+  vec<V, A> first;
+  i64 to = -1;
 };
-template <class F, class O, class A> HT_FN void map1(const Map& m) { map_pass<2, vec_of<O, A>::n>(m, Step1<F, O, A>{m}); }
+// map1 has one place that computes vectors, for one and for two: the two are read before the first is written.
+template <class F, class O, class A> HT_FN void map1(const Map& m) {
+  const int V = vec_of<O, A>::n, hop = MAP_THREADS * V;
+  Step1<F, O, A> step{m};
+  vec<V, A> second;
+  i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * V;
+  int more = 0;
+  if (m.flags & MAP_TWICE) {
+    i += (i64)blockIdx.x * hop;
+    if (i >= m.n) return;
+    const vec<V, A>* from = (const vec<V, A>*)((const A*)m.ptr[1] + i);
+    step.first = from[0], step.to = i;
+    if (i + hop < m.n) second = from[MAP_THREADS], more = 1;
+  } else {
+    map_pass<2, V>(m, step);
+    if (step.to < 0) return;
+  }
+  HT_ROLLED for (;; more--) {
+    step.put(step.to, i, step.first);
+    if (more == 0) return;
+    step.first = second, step.to += hop, i += hop;
+  }
+}
 
 template <class F, class O, class A, class B> struct Step2 {
   const Map& m;
@@ -150,18 +183,21 @@ template <class F, class O, class A, class B, class C> HT_FN void map3(const Map
 #define WIDE2(name, expr)                                                                                                      \
   struct name##_row { template <class C> HT_FN double f(C v, C w, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v, y = (double)w; return (expr); } }; \
   HT_MAP2(name, f16, f16) HT_MAP2(name, bf16, bf16) HT_MAP2(name, f32, float) HT_MAP2(name, f64, double)
-// As WIDE1, with a form in float32 for halves, whose error is far below their rounding, and one for float32, the CPU's.
+// As UNARY and BINARY, with a form for halves, whose error is far below their rounding, one for float32 and one in float64. That for halves sees H,
+// their type.
 #define FAST1(name, half, single, full)                                                                           \
-  struct name##_half { HT_FN float f(float x, i64 i, const Map& m) { (void)i; (void)m; return (half); } };        \
-  struct name##_one { HT_FN double f(float v, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v; return (single); } }; \
+  template <class H> struct name##_half { HT_FN float f(float x, i64 i, const Map& m) { (void)i; (void)m; return (half); } }; \
+  struct name##_one { HT_FN float f(float x, i64 i, const Map& m) { (void)i; (void)m; return (single); } };       \
   struct name##_two { HT_FN double f(double x, i64 i, const Map& m) { (void)i; (void)m; return (full); } };       \
-  HT_KERNEL(name##_f16, Map, m) { map1<name##_half, f16, f16>(m); }                                               \
-  HT_KERNEL(name##_bf16, Map, m) { map1<name##_half, bf16, bf16>(m); }                                            \
+  HT_KERNEL(name##_f16, Map, m) { map1<name##_half<f16>, f16, f16>(m); }                                          \
+  HT_KERNEL(name##_bf16, Map, m) { map1<name##_half<bf16>, bf16, bf16>(m); }                                      \
   HT_KERNEL(name##_f32, Map, m) { map1<name##_one, float, float>(m); }                                            \
   HT_KERNEL(name##_f64, Map, m) { map1<name##_two, double, double>(m); }
-#define FAST2(name, half, expr)                                                                                   \
-  struct name##_row { template <class C> HT_FN double f(C v, C w, i64 i, const Map& m) { (void)i; (void)m; const double x = (double)v, y = (double)w; return (expr); } }; \
-  struct name##_half { HT_FN float f(float x, float y, i64 i, const Map& m) { (void)i; (void)m; return (half); } }; \
-  HT_KERNEL(name##_f16, Map, m) { map2<name##_half, f16, f16, f16>(m); }                                          \
-  HT_KERNEL(name##_bf16, Map, m) { map2<name##_half, bf16, bf16, bf16>(m); }                                      \
-  HT_MAP2(name, f32, float) HT_MAP2(name, f64, double)
+#define FAST2(name, half, single, full)                                                                           \
+  template <class H> struct name##_half { HT_FN float f(float x, float y, i64 i, const Map& m) { (void)i; (void)m; return (half); } }; \
+  struct name##_one { HT_FN float f(float x, float y, i64 i, const Map& m) { (void)i; (void)m; return (single); } }; \
+  struct name##_two { HT_FN double f(double x, double y, i64 i, const Map& m) { (void)i; (void)m; return (full); } }; \
+  HT_KERNEL(name##_f16, Map, m) { map2<name##_half<f16>, f16, f16, f16>(m); }                                     \
+  HT_KERNEL(name##_bf16, Map, m) { map2<name##_half<bf16>, bf16, bf16, bf16>(m); }                                \
+  HT_KERNEL(name##_f32, Map, m) { map2<name##_one, float, float, float>(m); }                                     \
+  HT_KERNEL(name##_f64, Map, m) { map2<name##_two, double, double, double>(m); }

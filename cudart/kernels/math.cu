@@ -1,13 +1,14 @@
-// Elementary functions: float64 inside, the CPU's own operations, and for the halves of the commonest ones float32.
+// Elementary functions: float64 inside, the CPU's own operations, and for halves and float32 of the commonest ones float32.
 #include "map.h"
 #include "refuse.h"
+#include "fast32.h"
 #include "math32.h"
 #include "special.h"
 
-FAST1(exp, half_exp(x), exp32(x), exp64(x))
-FAST1(tanh, ht_tanh(x), tanh32(x), tanh64(x))
-FAST1(sigmoid, ht_sigmoid(x), sigmoid32(x), sigmoid64(x))
-FAST1(log, ht_log(x), log64(x), log64(x))
+FAST1(exp, half_exp(x), single_exp(x), exp64(x))
+FAST1(tanh, half_tanh(x), single_tanh(x), tanh64(x))
+FAST1(sigmoid, half_sigmoid(x), single_sigmoid(x), sigmoid64(x))
+FAST1(log, ht_log(x), (float)log64((double)x), log64(x))
 UNARY(sqrt, ht_sqrt(x))
 WIDE1(rsqrt, 1 / ht_sqrt(x))
 WIDE1(reciprocal, 1 / x)

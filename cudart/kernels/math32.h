@@ -1,4 +1,4 @@
-// Elementary functions in float32, for halves and for the insides of rows that round once: errors are a few units of 2^-24, by the same
+// Exponential and logarithm in float32, for halves and for the insides of rows that round once: errors are a few units of 2^-24, by the same
 // operations on every device.
 #pragma once
 #include "prelude.h"
@@ -38,59 +38,4 @@ HT_FN float ht_log(float x) {
   p = ht_fmaf(p, z, 0.66666669f) * z;
   const float half = 0.5f * f * f;
   return ht_fmaf(k, 0.693145752f, f - (half - ht_fmaf(s, half + p, k * 1.42860677e-06f)));
-}
-
-// ht_log1p returns log(1 + x) for x ≥ 0.
-HT_FN float ht_log1p(float x) {
-  if (x < 0.03125f) return x * ht_fmaf(x, ht_fmaf(x, ht_fmaf(x, ht_fmaf(x, 0.2f, -0.25f), 0.333333333f), -0.5f), 1.0f);
-  return ht_log(1.0f + x);
-}
-
-// e^x and 1/x for halves: the GPU's own approximations, whose errors are far below a half's rounding.
-#if defined(HALFTONE_EMULATOR)
-HT_FN float half_exp(float x) { return ht_exp(x); }
-HT_FN float half_inverse(float x) { return 1.0f / x; }
-#else
-HT_FN float half_exp(float x) { float r; asm("ex2.approx.f32 %0,%1;" : "=f"(r) : "f"(x * 1.44269504f)); return r; }
-HT_FN float half_inverse(float x) { float r; asm("rcp.approx.f32 %0,%1;" : "=f"(r) : "f"(x)); return r; }
-#endif
-
-HT_FN float ht_sigmoid(float x) { return half_inverse(1.0f + half_exp(-x)); }
-
-HT_FN float ht_tanh(float x) {
-  const float a = ht_abs(x);
-  if (a < 0.25f) {
-    const float z = x * x;
-    return ht_fmaf(x * z, ht_fmaf(z, ht_fmaf(z, ht_fmaf(z, 0.0218694885f, -0.0539682540f), 0.133333333f), -0.333333333f), x);
-  }
-  const float y = 1.0f - 2.0f * half_inverse(half_exp(2.0f * a) + 1.0f);
-  return x < 0.0f ? -y : y;
-}
-
-// ht_erfc for x ≥ 0 (Numerical Recipes' Chebyshev fit: relative error 1.2e-7).
-HT_FN float ht_erfc(float x) {
-  const float t = half_inverse(ht_fmaf(0.5f, x, 1.0f));
-  float p = 0.17087277f;
-  p = ht_fmaf(p, t, -0.82215223f);
-  p = ht_fmaf(p, t, 1.48851587f);
-  p = ht_fmaf(p, t, -1.13520398f);
-  p = ht_fmaf(p, t, 0.27886807f);
-  p = ht_fmaf(p, t, -0.18628806f);
-  p = ht_fmaf(p, t, 0.09678418f);
-  p = ht_fmaf(p, t, 0.37409196f);
-  p = ht_fmaf(p, t, 1.00002368f);
-  p = ht_fmaf(p, t, -1.26551223f);
-  return t * half_exp(ht_fmaf(-x, x, p));
-}
-
-// ht_phi is the normal distribution function.
-HT_FN float ht_phi(float x) {
-  const float tail = 0.5f * ht_erfc(0.707106781f * ht_abs(x));
-  return x < 0.0f ? tail : 1.0f - tail;
-}
-
-HT_FN float ht_softplus(float x) {
-  const float a = ht_abs(x);
-  if (x != x) return x;
-  return (x > 0.0f ? x : 0.0f) + ht_log1p(ht_exp(-a));
 }
