@@ -123,3 +123,11 @@ func SnapshotMemory(name string) int {
 	defer d.(*device).clocks.mu.Unlock()
 	return len(d.(*device).snapshots.free)
 }
+
+// SetMost says from which number of places, or of elements of several dimensions, on kernels are launched in pieces; what it returns sets
+// it back.
+func SetMost(places, elements int) func() {
+	p, e := mostPlaces, mostElements
+	mostPlaces, mostElements = places, elements
+	return func() { mostPlaces, mostElements = p, e }
+}

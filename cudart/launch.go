@@ -68,7 +68,7 @@ type launcher struct {
 	unscaleArgs   unscaleArgs
 	gemmArgs      gemmArgs
 	classArgs     classArgs
-	indexArgs     indexArgs
+	indexArgs     indexing
 	rowsArgs      rowsArgs
 	dropoutArgs   dropoutArgs
 	channelArgs   channelArgs

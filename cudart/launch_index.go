@@ -1,10 +1,10 @@
 package cudart
 
 import (
-	"errors"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // Launches of rows that pick and add up by index (kernels/index.cu).
@@ -30,6 +30,15 @@ type indexArgs struct {
 	order              uint64
 	per, inner         int64
 	guard              guard
+	first              int64
+}
+
+// indexing is indexArgs with what it takes to divide it.
+type indexing struct {
+	indexArgs
+	counted view     // what n counts
+	unit    int      // threads for each of them
+	bytes   [4]int64 // an element's, of the operands
 }
 
 // rowsArgs is struct Rows.
@@ -66,25 +75,59 @@ func wordName(stem string, dt amp.DType) string {
 func (l *launcher) indexed(symbol string) bool {
 	p := &l.indexArgs
 	f := l.kernel(symbol, amp.NoDType, amp.NoDType)
-	if f == 0 || p.n >= 1<<31 {
+	if f == 0 || p.unit > mostPlaces {
 		return false
 	}
-	if p.n > 0 {
-		l.run(f, [3]uint32{blocks(int(p.n), indexThreads), 1, 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	if p.n *= int64(p.unit); p.n > int64(mostPlaces) {
+		whole := p.indexArgs
+		for c := range p.counted.pieces(mostPlaces / p.unit) {
+			p.indexArgs = whole
+			p.take(&c)
+			l.indexPiece(f)
+		}
+		return true
 	}
+	l.indexPiece(f)
 	return true
 }
 
-// space writes the dimensions that the kernel goes through: those of v, which is operand k.
-func (p *indexArgs) space(v *view) {
-	*p = indexArgs{n: int64(v.len()), rank: int32(v.rank), per: 1, inner: 1, count: 1 << 62}
+func (l *launcher) indexPiece(f driver.Function) {
+	p := &l.indexArgs.indexArgs
+	if p.n > 0 {
+		l.run(f, [3]uint32{blocks(int(p.n), indexThreads), 1, 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
+}
+
+// take leaves a piece of what is counted.
+func (p *indexing) take(c *piece) {
+	p.first, p.n = int64(c.first), int64(p.unit)
+	var at [4]int64
+	for d := range p.counted.rank {
+		p.n *= int64(c.size[d])
+		p.shape[d] = int32(c.size[d])
+		for k := range at {
+			at[k] += int64(c.start[d]) * p.stride[k][d]
+		}
+	}
+	for k, ptr := range []*uint64{&p.out, &p.x, &p.index, &p.src} {
+		*ptr += uint64(at[k] * p.bytes[k])
+	}
+	if p.order != 0 {
+		p.order += uint64(8 * c.first * p.unit)
+	}
+}
+
+// space writes the dimensions that the kernel goes through: those of v.
+func (p *indexing) space(v *view) {
+	*p = indexing{indexArgs: indexArgs{n: int64(v.len()), rank: int32(v.rank), per: 1, inner: 1, count: 1 << 62}, counted: *v, unit: 1}
 	for d := range v.rank {
 		p.shape[d] = int32(v.shape[d])
 	}
 }
 
 // operand writes the strides of operand k; dimension but has none.
-func (p *indexArgs) operand(k int, v *view, but int) {
+func (p *indexing) operand(k int, v *view, but int) {
+	p.bytes[k] = int64(v.dt.Size())
 	for d := range v.rank {
 		if d != but {
 			p.stride[k][d] = int64(v.stride[d])
@@ -110,7 +153,7 @@ func launchIndexSelect(l *launcher) bool {
 	p.space(&l.out)
 	p.operand(0, &l.out, -1)
 	p.operand(1, x, d)
-	p.stride[2][d] = int64(index.stride[0])
+	p.stride[2][d], p.bytes[2] = int64(index.stride[0]), 8
 	p.out, p.x, p.index, p.along[1], p.size = l.out.ptr, x.ptr, index.ptr, int64(x.stride[d]), int64(x.shape[d])
 	p.count, p.guard = int64(max(1, index.len())), l.indexGuard()
 	for _, n := range l.out.shape[d+1 : l.out.rank] {
@@ -125,7 +168,7 @@ func launchEmbedding(l *launcher) bool {
 	p.space(&l.out)
 	p.operand(0, &l.out, -1)
 	p.operand(2, index, -1)
-	p.stride[1][l.out.rank-1] = int64(w.stride[1])
+	p.stride[1][l.out.rank-1], p.bytes[1] = int64(w.stride[1]), int64(w.dt.Size())
 	p.out, p.x, p.index, p.along[1], p.size = l.out.ptr, w.ptr, index.ptr, int64(w.stride[0]), int64(w.shape[0])
 	p.per, p.guard = int64(max(1, w.shape[1])), l.indexGuard()
 	return l.indexed(wordName("gather", w.dt))
@@ -161,8 +204,9 @@ func launchOneHot(l *launcher) bool {
 	index := &l.in[0]
 	p := &l.indexArgs
 	p.space(index)
+	p.unit = l.c.Start
+	p.operand(0, &l.out, -1) // the classes, its last dimension, are not counted
 	p.operand(2, index, -1)
-	p.n *= int64(l.c.Start)
 	p.out, p.index, p.word, p.size = l.out.ptr, index.ptr, uint64(l.c.Start), int64(l.c.Start)
 	p.guard = l.indexGuard()
 	return l.indexed("one_hot_i64")
@@ -171,8 +215,10 @@ func launchOneHot(l *launcher) bool {
 func launchTriangle(l *launcher) bool {
 	p := &l.indexArgs
 	p.space(&l.out)
+	p.operand(0, &l.out, -1)
 	p.operand(1, &l.in[0], -1)
 	p.out, p.x, p.word = l.out.ptr, l.in[0].ptr, uint64(int64(l.c.Start))
+	p.count, p.size = int64(l.out.shape[l.out.rank-2]), int64(l.out.shape[l.out.rank-1])
 	if l.c.Op.Name == "triu" {
 		p.flags = 1
 	}
@@ -207,13 +253,14 @@ func (l *launcher) scattered(stem, suffix string, index *view, d int) bool {
 	if p.count <= int64(longLine) || p.n >= 64 {
 		return l.indexed(stem + suffix)
 	}
-	p.order = l.order(index, d)
-	p.n *= p.count
-	return l.err == nil && l.indexed(stem+"_sorted"+suffix)
+	order, ok := l.order(index, d)
+	p.order, p.unit = order, int(p.count)
+	return ok && l.indexed(stem+"_sorted"+suffix)
 }
 
-// order queues putting the places of each line of index in the order of their values, one line after another in scratch memory.
-func (l *launcher) order(index *view, d int) uint64 {
+// order queues putting the places of each line of index in the order of their values, one line after another in scratch memory; false for
+// lines that are too long for that.
+func (l *launcher) order(index *view, d int) (uint64, bool) {
 	to := *index
 	n := index.shape[d]
 	to.stride[d] = 1
@@ -223,11 +270,12 @@ func (l *launcher) order(index *view, d int) uint64 {
 			n *= index.shape[k]
 		}
 	}
-	to.ptr = l.workspace(max(8*n, 8))
-	if l.err == nil && (!l.sortArgs.lay(d, &to, index) || !l.sort(index.dt)) {
-		l.err = errors.New("a list of indices is too long to be put in order")
+	if !l.sortArgs.lay(d, &to, index) {
+		return 0, false
 	}
-	return to.ptr
+	to.ptr = l.workspace(max(8*n, 8))
+	l.sortArgs.out = to.ptr
+	return to.ptr, l.err == nil && l.sort(index.dt)
 }
 
 func launchScatter(l *launcher) bool {
@@ -312,12 +360,12 @@ func (l *launcher) rows(dt amp.DType) bool {
 		stem = "rows_sorted"
 	}
 	f := l.kernel(stem, dt, amp.NoDType)
-	if f == 0 || p.n >= 1<<31 || !l.fill(&l.out, 0) {
+	if f == 0 || p.n > int64(mostPlaces) || !l.fill(&l.out, 0) {
 		return false
 	}
 	if p.guard = l.indexGuard(); p.n > int64(longList) {
-		list := flat(p.index, amp.Int64, int(p.n))
-		if p.order = l.order(&list, 0); l.err != nil {
+		list, ok := flat(p.index, amp.Int64, int(p.n)), false
+		if p.order, ok = l.order(&list, 0); !ok {
 			return false
 		}
 	}

@@ -32,7 +32,7 @@ type mapArgs struct {
 }
 
 // lay writes the operands, result first, into m, broadcast to the result and with dimensions merged. It reports false for what the
-// kernels do not take: 2^32 elements or more that are not one row.
+// kernels do not take: 2^32 elements or more that are not one row, which inPieces divides.
 func (m *mapArgs) lay(ops ...*view) bool {
 	out := ops[0]
 	*m = mapArgs{n: int64(out.len())}
@@ -74,7 +74,7 @@ func (m *mapArgs) lay(ops ...*view) bool {
 		m.ptr[i] = v.ptr
 	}
 	m.vectorize(ops)
-	return rank == 1 || m.n < 1<<32
+	return rank == 1 || m.n <= int64(mostElements)
 }
 
 // follows says whether a dimension runs on where dimension last ends, in each of n operands.
@@ -152,11 +152,37 @@ func (l *launcher) apply(f driver.Function, ops ...*view) {
 	l.run(f, [3]uint32{m.grid(ops...), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
 }
 
+// inPieces is apply for what lay does not take. set writes what lay does not, nil for nothing.
+func (l *launcher) inPieces(f driver.Function, set func(m *mapArgs), ops ...*view) bool {
+	cuts, at := make([]view, len(ops)), make([]*view, len(ops))
+	for c := range ops[0].pieces(mostElements) {
+		for i, v := range ops {
+			cuts[i] = v.cut(&c, ops[0].rank)
+			at[i] = &cuts[i]
+		}
+		if !l.mapArgs.lay(at...) {
+			return false
+		}
+		if set != nil {
+			set(&l.mapArgs)
+		}
+		l.apply(f, at...)
+	}
+	return true
+}
+
 // elementwise is the launch of a row whose kernel is named after a stem and the dtype of its input dt.
 func (l *launcher) elementwise(stem string, dt amp.DType, attr func(c *amp.Call, m *mapArgs), ops ...*view) bool {
 	f := l.kernel(stem, dt, amp.NoDType)
-	if f == 0 || !l.mapArgs.lay(ops...) {
+	if f == 0 {
 		return false
+	}
+	if !l.mapArgs.lay(ops...) {
+		return l.inPieces(f, func(m *mapArgs) {
+			if attr != nil {
+				attr(l.c, m)
+			}
+		}, ops...)
 	}
 	if attr != nil {
 		attr(l.c, &l.mapArgs)
@@ -269,8 +295,11 @@ func ternary(stem string, attr func(c *amp.Call, m *mapArgs)) func(l *launcher) 
 // cast queues the conversion of in to out.
 func (l *launcher) cast(out, in *view) bool {
 	f := l.kernel("cast", in.dt, out.dt)
-	if f == 0 || !l.mapArgs.lay(out, in) {
+	if f == 0 {
 		return false
+	}
+	if !l.mapArgs.lay(out, in) {
+		return l.inPieces(f, nil, out, in)
 	}
 	l.apply(f, out, in)
 	return true
@@ -283,8 +312,11 @@ var wordStems = map[int][3]string{1: {"copy_w8", "fill_w8", "masked_fill_w8"}, 2
 // copy queues a copy between tensors of one dtype.
 func (l *launcher) copy(out, in *view) bool {
 	f := l.kernel(wordStems[out.dt.Size()][0], amp.NoDType, amp.NoDType)
-	if f == 0 || !l.mapArgs.lay(out, in) {
+	if f == 0 {
 		return false
+	}
+	if !l.mapArgs.lay(out, in) {
+		return l.inPieces(f, nil, out, in)
 	}
 	l.apply(f, out, in)
 	return true
@@ -293,8 +325,11 @@ func (l *launcher) copy(out, in *view) bool {
 // fill queues setting every element to a word of the dtype's size.
 func (l *launcher) fill(out *view, word uint64) bool {
 	f := l.kernel(wordStems[out.dt.Size()][1], amp.NoDType, amp.NoDType)
-	if f == 0 || !l.mapArgs.lay(out) {
+	if f == 0 {
 		return false
+	}
+	if !l.mapArgs.lay(out) {
+		return l.inPieces(f, func(m *mapArgs) { m.seed = word }, out)
 	}
 	l.mapArgs.seed = word
 	l.apply(f, out)
@@ -316,8 +351,11 @@ func launchAddInto(l *launcher) bool {
 		return l.elementwise("add", l.out.dt, nil, &l.out, &l.in[0], &l.in[1])
 	}
 	f := l.kernel("accumulate", l.in[0].dt, l.in[1].dt)
-	if f == 0 || !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
+	if f == 0 {
 		return false
+	}
+	if !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
+		return l.inPieces(f, nil, &l.out, &l.in[0], &l.in[1])
 	}
 	l.apply(f, &l.out, &l.in[0], &l.in[1])
 	return true
@@ -325,10 +363,14 @@ func launchAddInto(l *launcher) bool {
 
 func launchMaskedFill(l *launcher) bool {
 	f := l.kernel(wordStems[l.out.dt.Size()][2], amp.NoDType, amp.NoDType)
-	if f == 0 || !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
+	if f == 0 {
 		return false
 	}
-	l.mapArgs.seed = wordOf(l.out.dt, l.c.Scalar)
+	word := wordOf(l.out.dt, l.c.Scalar)
+	if !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
+		return l.inPieces(f, func(m *mapArgs) { m.seed = word }, &l.out, &l.in[0], &l.in[1])
+	}
+	l.mapArgs.seed = word
 	l.apply(f, &l.out, &l.in[0], &l.in[1])
 	return true
 }

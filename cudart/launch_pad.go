@@ -31,7 +31,7 @@ func launchPadBackward(l *launcher) bool {
 	mode, ok := padModes[l.c.Mode]
 	f := l.kernel("pad_backward", dy.dt, amp.NoDType)
 	deep := len(l.c.Shape) / 2
-	if f == 0 || !ok || deep < 1 || deep > 3 || dy.dt != out.dt || dy.rank != out.rank || !out.contiguous() || out.len() >= 1<<31 {
+	if f == 0 || !ok || deep < 1 || deep > 3 || dy.dt != out.dt || dy.rank != out.rank || !out.contiguous() || out.len() >= 1<<32 {
 		return false
 	}
 	*p = padArgs{out: out.ptr, dy: dy.ptr, n: int64(out.len()), rank: int32(out.rank), mode: mode, deep: int32(deep)}

@@ -19,7 +19,7 @@ func init() { register(launchQuantize, "quantize") }
 func launchQuantize(l *launcher) bool {
 	x, q := &l.in[0], &l.quantizeArgs
 	f := l.kernel("quantize", x.dt, amp.NoDType)
-	if f == 0 || x.dt != l.out.dt || !l.out.contiguous() || !q.m.lay(&l.out, x) || q.m.n >= 1<<31 {
+	if f == 0 || x.dt != l.out.dt || !l.out.contiguous() || !q.m.lay(&l.out, x) {
 		return false
 	}
 	format := amp.Format(l.c.Start)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // Launches of rows that make indices (kernels/index.cu).
@@ -19,6 +20,7 @@ type ravelArgs struct {
 	stride      [maxRank][maxRank]int64
 	size        [maxRank]int64
 	guard       [maxRank]guard
+	first       int64
 }
 
 func init() {
@@ -29,7 +31,7 @@ func init() {
 func launchRavel(l *launcher) bool {
 	p := &l.ravelArgs
 	f := l.kernel("ravel_index_i64", amp.NoDType, amp.NoDType)
-	if f == 0 || len(l.c.In) > maxRank || !l.out.contiguous() || l.out.len() >= 1<<31 {
+	if f == 0 || len(l.c.In) > maxRank || !l.out.contiguous() {
 		return false
 	}
 	*p = ravelArgs{out: l.out.ptr, n: int64(l.out.len()), rank: int32(l.out.rank), count: int32(len(l.c.In))}
@@ -44,10 +46,36 @@ func launchRavel(l *launcher) bool {
 		}
 		p.guard[k] = l.guardOf(refusal{op: "index", what: "index %d of dimension " + fmt.Sprint(k), fix: "use indices from %d to %d"})
 	}
-	if p.n > 0 {
-		l.run(f, [3]uint32{blocks(int(p.n), indexThreads), 1, 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	if p.n <= int64(mostPlaces) {
+		l.ravelPiece(f)
+		return true
+	}
+	whole := *p
+	for c := range l.out.pieces(mostPlaces) {
+		*p = whole
+		p.take(&c)
+		l.ravelPiece(f)
 	}
 	return true
+}
+
+func (l *launcher) ravelPiece(f driver.Function) {
+	if p := &l.ravelArgs; p.n > 0 {
+		l.run(f, [3]uint32{blocks(int(p.n), indexThreads), 1, 1}, [3]uint32{indexThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
+}
+
+// take leaves a piece of the result.
+func (p *ravelArgs) take(c *piece) {
+	p.first, p.n = int64(c.first), 1
+	p.out += uint64(8 * c.first)
+	for d := range p.rank {
+		p.n *= int64(c.size[d])
+		p.shape[d] = int32(c.size[d])
+		for k := range p.count {
+			p.in[k] += uint64(8 * int64(c.start[d]) * p.stride[k][d])
+		}
+	}
 }
 
 func launchBucketize(l *launcher) bool {
@@ -56,6 +84,7 @@ func launchBucketize(l *launcher) bool {
 		return false
 	}
 	p.space(x)
+	p.operand(0, &l.out, -1)
 	p.operand(1, x, -1)
 	p.out, p.x, p.src, p.size, p.along[3] = l.out.ptr, x.ptr, edges.ptr, int64(edges.shape[0]), int64(edges.stride[0])
 	if l.c.Reverse {

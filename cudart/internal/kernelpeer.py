@@ -102,6 +102,10 @@ for who in ["cuDNN ", ""]:  # Halftone's through cuDNN, and by its own kernels
     measure(f"{who}its gradient of weight", "TFLOP/s", flops, lambda: back([False, True, False]))
 q = torch.rand(8, 12, 1024, 64, device=dev).half()
 measure("attention 8×12×1024×64 causal fp16", "us", 0, lambda: F.scaled_dot_product_attention(q, q, q, is_causal=True))
+q, k, v = (torch.rand(8, 12, 1024, 64, device=dev).half().requires_grad_() for _ in range(3))
+y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+dy = torch.ones_like(y)
+measure("attention backward", "us", 0, lambda: torch.autograd.grad(y, (q, k, v), dy, retain_graph=True))
 out.close()
 if failed:
     sys.exit("not timed: " + "; ".join(failed))

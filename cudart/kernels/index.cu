@@ -20,6 +20,7 @@ struct Index {
   const i64* order;    // of the indices of each line, one line after another, for long ones
   i64 per, inner;      // an index is read by per elements of the result, or its line is one of inner side by side
   Guard guard;
+  i64 first;           // the number of the first of what n counts, where this is a piece of it
 };
 
 // index_at returns index j of line i, at an offset, or -1 after it was refused.
@@ -30,7 +31,10 @@ HT_FN i64 index_at(const Index& p, i64 at, i64 place) {
   return -1;
 }
 // line_place is the number of index j of line i.
-HT_FN i64 line_place(const Index& p, i64 i, i64 j) { return (i / p.inner * p.count + j) * p.inner + i % p.inner; }
+HT_FN i64 line_place(const Index& p, i64 i, i64 j) {
+  i += p.first;
+  return (i / p.inner * p.count + j) * p.inner + i % p.inner;
+}
 
 template <int N> HT_FN void index_offsets(const Index& p, u32 at, i64 (&off)[N]) {
   HT_UNROLL for (int k = 0; k < N; k++) off[k] = 0;
@@ -47,7 +51,7 @@ template <class W> HT_FN void gather(const Index& p) {
   if (i >= p.n) return;
   i64 off[3];
   index_offsets<3>(p, (u32)i, off);
-  const i64 k = index_at(p, off[2], i / p.per % p.count);
+  const i64 k = index_at(p, off[2], (p.first + i) / p.per % p.count);
   ((W*)p.out)[off[0]] = k >= 0 ? ((const W*)p.x)[off[1] + k * p.along[1]] : (W)0;
 }
 // scatter: a thread per line puts src, or a word, at its places in out, the last of several.
@@ -208,16 +212,16 @@ HT_KERNEL(one_hot_i64, Index, p) {
   if (i >= p.n) return;
   i64 off[3];
   index_offsets<3>(p, (u32)(i / (i64)p.word), off);
-  ((i64*)p.out)[i] = index_at(p, off[2], i / (i64)p.word) == i % (i64)p.word;
+  ((i64*)p.out)[i] = index_at(p, off[2], p.first + i / (i64)p.word) == i % (i64)p.word;
 }
 
-// tril and triu: rows and columns of the last two dimensions, shape and stride of x; word is the diagonal; flags: 1 for triu.
+// tril and triu of matrices of count rows and size columns, the last two dimensions, stride of x; word is the diagonal; flags: 1 for triu.
 template <class W> HT_FN void triangle(const Index& p) {
-  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x, at = p.first + i;
   if (i >= p.n) return;
   i64 off[2];
   index_offsets<2>(p, (u32)i, off);
-  const i64 col = i % p.shape[p.rank - 1], row = i / p.shape[p.rank - 1] % p.shape[p.rank - 2], d = (i64)p.word;
+  const i64 col = at % p.size, row = at / p.size % p.count, d = (i64)p.word;
   const bool keep = p.flags ? col >= row + d : col <= row + d;
   ((W*)p.out)[i] = keep ? ((const W*)p.x)[off[1]] : (W)0;
 }
@@ -260,6 +264,7 @@ struct Ravel {
   i64 stride[8][8];   // of each in
   i64 size[8];
   Guard guard[8];
+  i64 first;          // as in Index
 };
 HT_KERNEL(ravel_index_i64, Ravel, p) {
   const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
@@ -275,7 +280,7 @@ HT_KERNEL(ravel_index_i64, Ravel, p) {
     }
     const i64 size = p.size[k], j = p.in[k][off];
     if (j < -size || j >= size) {
-      refuse(p.guard[k], i, j, -size, size);
+      refuse(p.guard[k], p.first + i, j, -size, size);
       number = -1;
       break;
     }

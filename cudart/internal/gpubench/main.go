@@ -94,7 +94,7 @@ func main() {
 	dir := flag.String("o", "results", "folder of the results and logs")
 	python := flag.String("python", "python3", "the Python that has PyTorch")
 	sanitizer := flag.String("sanitizer", "compute-sanitizer", "NVIDIA's checker, empty for none")
-	rounds := flag.Int("rounds", 3, "how often the benchmarks run; the tables hold medians")
+	rounds := flag.Int("rounds", 2, "how often the benchmarks run; the tables hold medians")
 	within := flag.Duration("within", 9*time.Minute, "begin nothing that usually takes longer than what is left of this, and end by then; 0: as long as it takes")
 	again := flag.String("again", "", "also run stages again whose name has this in it")
 	who := flag.Bool("probe", false, "say what the GPU is")

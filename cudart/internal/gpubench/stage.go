@@ -50,17 +50,23 @@ func (p *plan) stages() []stage {
 	list = append(list,
 		p.suite("cudart", 60, 240, nil),
 		p.suite("cudart/driver", 20, 120, nil),
-		p.suite("kernelext/session", 30, 120, nil, "-test.run=OnTheGPU$|CapturedInASession$"),
+		p.suite("kernelext/session", 60, 180, nil, "-test.run=OnTheGPU$|CapturedInASession$|NoStepWaits$|RefusedStepIsNotKept$|KilledFarBehind$"),
 		p.suite("cudart/libraries", 5, 60, nil),
 		stage{name: "cells", side: ours, usual: 15 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}})
-	list = append(list, p.checkers()...)
-	// amp's own tests with the GPU as the device of scopes that name none.
-	list = append(list, p.suite("amp", 60, 240, []string{"HALFTONE_TEST_DEVICE=cuda:0"}, "-test.short"))
+	// The tests of amp, of its optimizers and of its layers with the GPU as the device of scopes that name none.
+	byDefault := []string{"HALFTONE_TEST_DEVICE=cuda:0"}
+	list = append(list,
+		p.suite("amp/optim", 20, 120, byDefault, "-test.short"),
+		p.suite("amp/nn", 60, 240, byDefault, "-test.short", size("-test.skip=^$", "-test.skip="+notRehearsedTests)),
+		p.suite("amp", 60, 240, byDefault, "-test.short"))
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
-	return list
+	return append(list, p.checkers()...)
 }
+
+// notRehearsedTests are tests of layers that train models: minutes of the emulator's.
+const notRehearsedTests = "Learns$|Fits$|Precisions$|ThreadsDoNotChange"
 
 // suite is a test binary in its own folder, as go test would run it.
 func (p *plan) suite(pkg string, usual, limit int, env []string, args ...string) stage {

@@ -5,7 +5,6 @@ package main
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"flag"
@@ -16,6 +15,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +27,7 @@ var withoutGPU = map[string]bool{"cudart/emulator": true, "cudart/kernels": true
 const maxBytes = 60 << 20
 
 func main() {
-	out := flag.String("o", ".halftone/gpu-bundle", "folder to make; the archive is beside it, with .tar.gz")
+	out := flag.String("o", ".halftone/gpu-bundle", "folder to make; the archive is beside it, with .tar.xz, or .tar.gz where nothing here packs the former")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -63,9 +63,9 @@ func build(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, and those of sessions keep tensors
-	// in its memory from process to process. Those of layers and optimizers would add a third to the bundle, for kernels that the walk has seen.
-	for _, path := range []string{"amp", "kernelext/session"} {
+	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, those of sessions keep tensors in its
+	// memory from process to process, and those of layers and optimizers run with the GPU as the device of scopes that name none.
+	for _, path := range []string{"amp", "kernelext/session", "amp/optim", "amp/nn"} {
 		fmt.Println("packing", path)
 		to := filepath.Join(out, "tests", filepath.FromSlash(path))
 		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
@@ -97,7 +97,8 @@ func build(ctx context.Context, out string) error {
 	if err := os.WriteFile(filepath.Join(out, "commit"), bytes.TrimSpace(commit), 0o644); err != nil {
 		return err
 	}
-	return archive(out, out+".tar.gz", maxBytes)
+	p := packers[slices.IndexFunc(packers, packer.there)]
+	return archive(ctx, out, out+p.suffix, maxBytes, p)
 }
 
 // testdata copies a package's testdata, if it has one.
@@ -146,12 +147,12 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 }
 
 // archive packs the folder. One that is too large for where it is to go is an error.
-func archive(dir, file string, most int64) (err error) {
+func archive(ctx context.Context, dir, file string, most int64, p packer) (err error) {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
-	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	z, err := p.pack(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,8 @@ func archive(dir, file string, most int64) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %.1f MB. On the machine: tar xf %s && %s/run, and run again while it says that stages are left\n", file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
+	fmt.Printf("%s: %.1f MB. On the machine: tar xf %[3]s && %[4]s/run, and run again while it says that stages are left; without xz there: python3 -c 'import tarfile; tarfile.open(\"%[3]s\").extractall()'\n",
+		file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
 	if info.Size() > most {
 		return fmt.Errorf("%s has %d bytes, and may have %d", file, info.Size(), most)
 	}

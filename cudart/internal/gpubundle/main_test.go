@@ -2,10 +2,12 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"crypto/rand"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,21 +23,85 @@ func TestArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file := dir + ".tar.gz"
-	if err := archive(dir, file, 10_000); err != nil {
+	file := dir + ".tar"
+	for _, p := range packers {
+		if !p.there() {
+			t.Logf("%s is not there", p.command)
+			continue
+		}
+		if err := archive(t.Context(), dir, file+p.suffix, 10_000, p); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, file+p.suffix)
+	}
+
+	large := make([]byte, 20_000)
+	_, _ = rand.Read(large)
+	if err := os.WriteFile(filepath.Join(dir, "large"), large, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]os.FileMode{}
+	if err := archive(t.Context(), dir, file, 10_000, packers[len(packers)-1]); err == nil || !strings.Contains(err.Error(), "may have 10000") {
+		t.Errorf("a bundle that is too large: %v", err)
+	}
+	broken := packer{suffix: ".broken", command: []string{"sh", "-c", "echo it is full >&2; exit 3"}}
+	if err := archive(t.Context(), dir, file, 10_000, broken); broken.there() && (err == nil || !strings.Contains(err.Error(), "it is full")) {
+		t.Errorf("a packer that fails: %v", err)
+	}
+}
+
+// TestRepeated: what is in the bundle many times, far apart, as the runtime in all its programs, takes its room once.
+func TestRepeated(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gpu-bundle")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	large := make([]byte, 3<<20)
+	_, _ = rand.Read(large)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if err := os.WriteFile(filepath.Join(dir, name), large, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range packers[:len(packers)-1] {
+		if p.there() {
+			if err := archive(t.Context(), dir, dir+p.suffix, 4<<20, p); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// unpacked reads what a packer has packed.
+func unpacked(t *testing.T, file string) io.Reader {
+	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	t.Cleanup(func() { _ = f.Close() })
+	if strings.HasSuffix(file, ".gz") {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	}
+	cmd := exec.Command("xz", "-dc", file)
+	if _, err := exec.LookPath("xz"); err != nil {
+		cmd = exec.Command("python3", "-c", "import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())", file)
+	}
+	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for r := tar.NewReader(z); ; {
+	return bytes.NewReader(out)
+}
+
+// holds checks that an archive has the three files.
+func holds(t *testing.T, file string) {
+	t.Helper()
+	got := map[string]os.FileMode{}
+	for r := tar.NewReader(unpacked(t, file)); ; {
 		h, err := r.Next()
 		if err == io.EOF {
 			break
@@ -50,15 +116,6 @@ func TestArchive(t *testing.T) {
 	}
 	if len(got) != 3 || got["gpu-bundle/run"]&0o100 == 0 || got["gpu-bundle/peer.py"]&0o100 != 0 {
 		t.Errorf("%v", got)
-	}
-
-	large := make([]byte, 20_000)
-	_, _ = rand.Read(large)
-	if err := os.WriteFile(filepath.Join(dir, "large"), large, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive(dir, file, 10_000); err == nil || !strings.Contains(err.Error(), "may have 10000") {
-		t.Errorf("a bundle that is too large: %v", err)
 	}
 }
 
