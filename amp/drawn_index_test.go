@@ -232,6 +232,7 @@ func TestDrawnIndices(t *testing.T) {
 
 // TestDrawnExtremes: the place of the largest and of the smallest element is that of the first of equal ones, and of the first NaN.
 func TestDrawnExtremes(t *testing.T) {
+	computesOnCPU(t)
 	for seed := range uint64(150) {
 		r := newSizeDraw(seed)
 		shape := r.shape(1+r.IntN(4), 3000<<(4*(seed%2)))

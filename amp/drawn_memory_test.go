@@ -19,6 +19,7 @@ func (r sizeDraw) drawnMachine() machine {
 
 // TestDrawnCasts: every dtype to every other, of odd sizes, from views that begin anywhere, is what one number at a time gives.
 func TestDrawnCasts(t *testing.T) {
+	computesOnCPU(t)
 	seed := uint64(0)
 	for _, from := range AllDTypes() {
 		for _, to := range AllDTypes() {
@@ -56,6 +57,7 @@ func TestDrawnCasts(t *testing.T) {
 // TestDrawnRandom: what is drawn is the same on one thread as on three and on every kind of processor, its first numbers are those of a
 // smaller tensor, and dropout drops in backward what it dropped in forward.
 func TestDrawnRandom(t *testing.T) {
+	computesOnCPU(t)
 	makers := map[string]func(s *Scope, n int) *Tensor{
 		"rand":    func(s *Scope, n int) *Tensor { return Rand(s, Float32, 0, 1, n) },
 		"randn":   func(s *Scope, n int) *Tensor { return Randn(s, Float64, 1, 2, n) },
@@ -135,6 +137,7 @@ func TestRandomMoments(t *testing.T) {
 // TestDrawnAccumulation: gradients of a leaf that is used several times, through views and expanded, add up over backward passes and through
 // a checkpoint as the sum of the uses does.
 func TestDrawnAccumulation(t *testing.T) {
+	computesOnCPU(t)
 	for seed := uint64(1); seed <= 60; seed++ {
 		r := newSizeDraw(seed)
 		shape := r.shape(2+r.IntN(2), 1<<(9+3*(seed%4)))

@@ -327,6 +327,7 @@ var drawOn = os.Getenv("HALFTONE_TEST_GO_ON") != ""
 // drawn checks so many draws of each kind, the same each time; with HALFTONE_TEST_SEED as TestDrawnProductsLong, for two minutes.
 func drawn(t *testing.T, n, most int, draws ...func(r sizeDraw, most int) *drawnCall) {
 	t.Helper()
+	computesOnCPU(t)
 	text := os.Getenv("HALFTONE_TEST_SEED")
 	if text == "" {
 		checkCalls(t, 1, n, most, draws...)

@@ -10,6 +10,7 @@ import (
 // TestDrawnTogether: calls of all kinds give the same bits, gradients included, while other goroutines run theirs in scopes of their own on
 // the same threads and memory.
 func TestDrawnTogether(t *testing.T) {
+	computesOnCPU(t)
 	draws := []func(r sizeDraw, most int) *drawnCall{
 		sizeDraw.drawReduction, sizeDraw.drawAlong, sizeDraw.drawNorm, sizeDraw.drawElements, sizeDraw.drawLoss, sizeDraw.drawGather, sizeDraw.drawScatter,
 		sizeDraw.drawMove, sizeDraw.drawJoin, sizeDraw.drawPool, sizeDraw.drawAttention, sizeDraw.drawDropped, sizeDraw.drawEinsum, sizeDraw.drawRecurrent, sizeDraw.drawInterpolate,

@@ -9,7 +9,10 @@ import (
 
 // TestHalfLines: rows that have a form for halves give the bits of the same row in float32 with its result rounded, for halves of every kind, whatever
 // the shapes, the strides, where a tensor begins and the number of threads.
-func TestHalfLines(t *testing.T) { sameOnAnyThreads(t, checkHalfLines) }
+func TestHalfLines(t *testing.T) {
+	computesOnCPU(t)
+	sameOnAnyThreads(t, checkHalfLines)
+}
 
 func checkHalfLines() string {
 	type row struct {

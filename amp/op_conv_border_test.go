@@ -11,6 +11,7 @@ import (
 // TestConvBorders is about patches whose zeros beyond the source are left over from a patch before: cut into many boxes, whole and partial, with
 // groups, strides and other convolutions in between, the bits are those of plain Go, whatever the number of threads.
 func TestConvBorders(t *testing.T) {
+	computesOnCPU(t)
 	was := cpu.Current()
 	defer cpu.SetMode(was)
 	defer cpu.SetThreads(0)

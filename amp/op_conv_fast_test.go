@@ -39,6 +39,7 @@ func slowConv(x, w *Tensor, stride, pad, dilation, groups int) []float64 {
 // way: rows longer and shorter than a vector, channels that fill no tile, strides, dilations, groups. The gradients are those of a sum
 // weighted by dy: g is then linear in the input, and the sums are taken as products with it.
 func TestConvFastPaths(t *testing.T) {
+	computesOnCPU(t)
 	type shape struct{ n, c, h, w, m, kh, kw, stride, pad, dilation, groups int }
 	shapes := []shape{
 		{2, 16, 32, 32, 16, 3, 3, 1, 1, 1, 1}, {3, 34, 8, 8, 40, 3, 3, 1, 1, 1, 1}, {5, 64, 4, 4, 33, 3, 3, 1, 1, 1, 1}, {2, 3, 16, 16, 20, 3, 3, 1, 1, 1, 1},
@@ -73,6 +74,7 @@ func TestConvFastPaths(t *testing.T) {
 // TestConvSameBits: in float32 the bits are those of the column matrix, which the kernels of other processors multiply, and so are those of
 // halves where nothing but float32 multiplies them.
 func TestConvSameBits(t *testing.T) {
+	computesOnCPU(t)
 	was := cpu.Current()
 	defer cpu.SetMode(was)
 	for _, c := range []struct {

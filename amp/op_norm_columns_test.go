@@ -7,6 +7,7 @@ import (
 
 // TestGroupsOfColumns: on the CPU columns, which eachGroup reads some at a time, give the bits of the same numbers as rows, in views and where many are reduced.
 func TestGroupsOfColumns(t *testing.T) {
+	computesOnCPU(t)
 	root := NewScope(On("cpu"), Seed(5))
 	defer root.Close()
 	rows := func(dt DType, shape ...int) *Tensor { return To(root, Randn(root, Float32, 0, 1, shape...), dt) }

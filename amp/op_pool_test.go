@@ -175,7 +175,10 @@ func TestPoolRefusals(t *testing.T) {
 
 // TestMaxPoolsAgree compares max pools of float32 and halves, values, places and gradients, with float64's plain loops: of windows that overlap,
 // leave gaps, stick out or are all padding, along rows that are no multiple of anything, with ties, zeros of both signs, infinities and NaN.
-func TestMaxPoolsAgree(t *testing.T) { sameOnAnyThreads(t, maxPoolDigest) }
+func TestMaxPoolsAgree(t *testing.T) {
+	computesOnCPU(t)
+	sameOnAnyThreads(t, maxPoolDigest)
+}
 
 func maxPoolDigest() string {
 	h := sha256.New()

@@ -11,7 +11,10 @@ import (
 
 // TestScatterLines compares the scatter family with loops over the elements of float64, along every dimension, for lines that lie side by side
 // in several blocks, an index that is smaller than x and src and one that repeats, and views.
-func TestScatterLines(t *testing.T) { sameOnAnyThreads(t, scatterDigest) }
+func TestScatterLines(t *testing.T) {
+	computesOnCPU(t)
+	sameOnAnyThreads(t, scatterDigest)
+}
 
 func scatterDigest() string {
 	h := sha256.New()

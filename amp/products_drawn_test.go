@@ -314,6 +314,7 @@ func productMachines() []machine {
 // bits with each other.
 func (p *drawnProduct) check(t *testing.T, dt DType, m machine, r *rand.Rand) {
 	t.Helper()
+	computesOnCPU(t)
 	m.threads, m.poison = 1+r.IntN(3), 0xff
 	other := m
 	other.threads, other.poison = 1+(m.threads+r.IntN(2))%3, 0x3c

@@ -26,6 +26,7 @@ type largeWalk struct {
 }
 
 func newLargeWalk(t *testing.T) *largeWalk {
+	computesOnCPU(t)
 	was := systemMemory
 	systemMemory = func() uint64 { return largeBlock }
 	t.Cleanup(func() { systemMemory = was })

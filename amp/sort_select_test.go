@@ -11,7 +11,10 @@ import (
 
 // TestSelection compares orders and the places of medians, of the k-th and of the first k with those of a stable sort of all of a line: of lines that are multiples of
 // nothing, in order, in the opposite one, of few values, with zeros of both signs, infinities and NaN, along either dimension.
-func TestSelection(t *testing.T) { sameOnAnyThreads(t, selectionDigest) }
+func TestSelection(t *testing.T) {
+	computesOnCPU(t)
+	sameOnAnyThreads(t, selectionDigest)
+}
 
 func selectionDigest() string {
 	h := sha256.New()

@@ -17,8 +17,12 @@ func sameOnAnyThreads(t *testing.T, digest func() string) {
 		fmt.Println("digest", digest())
 		return
 	}
+	counts := []string{"1", "2", "7"}
+	if home() != "cpu" { // where they change little, and twice tells whether something else does
+		counts = []string{"1", "7"}
+	}
 	var first string
-	for _, threads := range []string{"1", "2", "7"} {
+	for _, threads := range counts {
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), "HALFTONE_TEST_DIGEST="+t.Name(), "HALFTONE_THREADS="+threads)
 		out, err := cmd.CombinedOutput()

@@ -3,8 +3,6 @@ package emulator
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -96,15 +94,10 @@ type build struct {
 	options  Options
 	dir      string // where it is built
 	objects  string // compiled files of this and other builds, by what went into them
-	headers  []byte // a hash of all headers
 }
 
 func (b *build) run(ctx context.Context, files []source) error {
-	hash := sha256.New()
 	for _, f := range files {
-		if filepath.Ext(f.path) == ".h" {
-			fmt.Fprintf(hash, "%s %d\n%s", f.path, len(f.data), f.data)
-		}
 		if filepath.Ext(f.path) == ".cu" {
 			f.data = hostSource(f.data)
 		}
@@ -116,12 +109,11 @@ func (b *build) run(ctx context.Context, files []source) error {
 			return err
 		}
 	}
-	b.headers = hash.Sum(nil)
 	var jobs []func() (string, error)
 	for _, kind := range []string{".cu", ".cpp"} { // the long ones first
 		for _, f := range files {
 			if filepath.Ext(f.path) == kind {
-				jobs = append(jobs, func() (string, error) { return b.object(ctx, f) })
+				jobs = append(jobs, func() (string, error) { return b.object(ctx, files, f) })
 			}
 		}
 	}
@@ -133,14 +125,9 @@ func (b *build) run(ctx context.Context, files []source) error {
 }
 
 // object compiles one file, unless a build before has done it, and returns the object's path; "" if there is nothing in it.
-func (b *build) object(ctx context.Context, f source) (string, error) {
-	all := flags(b.options)
-	if filepath.Ext(f.path) == ".cu" {
-		all = append(all, kernelFlags(b.options)...)
-	}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%s\n%s\n%q\n%x\n%s\n%s", b.compiler.path, b.compiler.version, all, b.headers, f.path, f.data)
-	object := filepath.Join(b.objects, hex.EncodeToString(hash.Sum(nil))[:24]+".o")
+func (b *build) object(ctx context.Context, files []source, f source) (string, error) {
+	options, name := b.objectOf(files, f)
+	object := filepath.Join(b.objects, name)
 	if info, err := os.Stat(object); err == nil {
 		if info.Size() == 0 {
 			return "", nil
@@ -161,7 +148,7 @@ func (b *build) object(ctx context.Context, f source) (string, error) {
 		}
 		path = wrapper
 	}
-	args := append(all, "-I", filepath.Join(b.dir, "csrc"), "-I", filepath.Dir(path), "-c", path, "-o", made)
+	args := append(options, "-I", filepath.Join(b.dir, "csrc"), "-I", filepath.Dir(path), "-c", path, "-o", made)
 	if err := b.command(ctx, args...); err != nil {
 		return "", err
 	}
