@@ -239,7 +239,6 @@ func init() {
 		}, name)
 	}
 	register(func(l *launcher) bool { return l.elementwise("clamp", l.in[0].dt, pairAttr, &l.out, &l.in[0]) }, "clamp_")
-	register(launchCopyInto, "copy_")
 	register(launchAddInto, "add_")
 	register(func(l *launcher) bool { return l.copy(&l.out, &l.in[0]) }, "contiguous", "to_device")
 	register(launchMaskedFill, "masked_fill")
@@ -289,16 +288,6 @@ func (l *launcher) fill(out *view, word uint64) bool {
 	l.mapArgs.seed = word
 	l.apply(f, out)
 	return true
-}
-
-func launchCopyInto(l *launcher) bool {
-	if l.gatherCopy(&l.out, &l.in[1]) {
-		return true
-	}
-	if l.in[1].dt == l.out.dt {
-		return l.copy(&l.out, &l.in[1])
-	}
-	return l.cast(&l.out, &l.in[1])
 }
 
 func launchAddInto(l *launcher) bool {
