@@ -124,22 +124,17 @@ func vectorOf(ops []*view) int {
 	return v
 }
 
-// grid is the number of blocks for what lay has written.
-func (m *mapArgs) grid(ops ...*view) uint32 {
-	per := mapThreads
-	if m.flags&mapVector != 0 {
-		per *= vectorOf(ops)
-	}
-	return blocks(int(m.n), per)
-}
-
 // apply queues an elementwise kernel on what lay has written.
 func (l *launcher) apply(f driver.Function, ops ...*view) {
 	m := &l.mapArgs
 	if m.n == 0 {
 		return
 	}
-	l.run(f, [3]uint32{m.grid(ops...), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
+	per := mapThreads
+	if m.flags&mapVector != 0 {
+		per *= vectorOf(ops)
+	}
+	l.run(f, [3]uint32{blocks(int(m.n), per), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
 }
 
 // elementwise is the launch of a row whose kernel is named after a stem and the dtype of its input dt.

@@ -1,11 +1,6 @@
 package cudart
 
-import (
-	"unsafe"
-
-	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/cudart/driver"
-)
+import "github.com/halftone-ml/halftone/amp"
 
 // Sums of a float32 tensor and one that was cast to float32 for the purpose, as a residual stream and the result of a branch are: the sum
 // reads the halves themselves while the cast waits, and where nothing else wants the cast it is never launched. PyTorch's kernels convert
@@ -31,9 +26,9 @@ func (l *launcher) addHalves(x, y *view) bool {
 	if f == 0 || !l.mapArgs.lay(&l.out, x, &source) || l.err != nil {
 		return false
 	}
-	m := &l.mapArgs
-	a := driver.GetArgs(l.c.Op.Name).Struct(unsafe.Pointer(m), unsafe.Sizeof(*m))
-	l.err = l.d.queue(f, [3]uint32{m.grid(&l.out, x, &source), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, a)
+	l.ahead = true
+	l.apply(f, &l.out, x, &source)
+	l.ahead = false
 	return true
 }
 
