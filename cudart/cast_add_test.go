@@ -59,7 +59,7 @@ func TestSumsReadHalves(t *testing.T) {
 			"two casts": {func(s *amp.Scope, x, h *amp.Tensor) []*amp.Tensor {
 				c, d := amp.To(s, h, amp.Float32), amp.To(s, amp.Narrow(s, h, 0, 0, 1), amp.Float32)
 				return []*amp.Tensor{amp.Add(s, c, d), d}
-			}, 3},
+			}, 2},
 			"not wanted": {func(s *amp.Scope, x, h *amp.Tensor) []*amp.Tensor {
 				amp.To(s, h, amp.Float32).Free()
 				return []*amp.Tensor{amp.Neg(s, x)}
@@ -70,6 +70,7 @@ func TestSumsReadHalves(t *testing.T) {
 					s := amp.NewScope(amp.On(on), amp.Seed(4)).NoGrad()
 					defer s.Close()
 					x, h := amp.Randn(s, amp.Float32, 0, 1, n, n), amp.To(s, amp.Randn(s, amp.Float32, 0, 1, n, n), dt)
+					h.Float64s() // the cast that made it does not wait then
 					before := cudart.CountsOf(device).Launches
 					list := c.run(s, x, h)
 					for _, y := range list {

@@ -84,6 +84,12 @@ func (p *pool) get(n int, what string) (*block, error) {
 		want += redZone
 	}
 	b, err := from.Alloc(want, p.dev.stream, what)
+	if err != nil && p.dev.batch.waiting.Load() { // what waits may keep some
+		if err := p.dev.flush(); err != nil {
+			return nil, err
+		}
+		b, err = from.Alloc(want, p.dev.stream, what)
+	}
 	if err != nil {
 		return nil, err
 	}

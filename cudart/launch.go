@@ -59,6 +59,7 @@ func flat(ptr uint64, dt amp.DType, n int) view {
 type launcher struct {
 	d             *device
 	held          []*block // scratch memory of the call
+	ahead         bool     // of what was gathered is what is queued
 	c             *amp.Call
 	err           error
 	mapArgs       mapArgs
@@ -206,8 +207,14 @@ func (l *launcher) kernel(stem string, a, b amp.DType) driver.Function {
 
 // run queues a kernel whose parameter is the struct at param; the first error stays.
 func (l *launcher) run(f driver.Function, grid, block [3]uint32, shared uint32, param unsafe.Pointer, size uintptr) {
-	if l.err == nil {
-		l.err = l.d.launch(f, grid, block, shared, driver.GetArgs(l.c.Op.Name).Struct(param, size))
+	if l.err != nil {
+		return
+	}
+	a := driver.GetArgs(l.c.Op.Name).Struct(param, size)
+	if l.ahead {
+		l.err = l.d.queue(f, grid, block, shared, a)
+	} else {
+		l.err = l.d.launch(f, grid, block, shared, a)
 	}
 }
 

@@ -1,9 +1,13 @@
 package cudart
 
-import "github.com/halftone-ml/halftone/amp"
+import (
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
 
-// Launches of copies between tensors without gaps (kernels/copies.cu): calls that follow each other are gathered as those of optimizers
-// are. The end of a backward pass is a row of them, one for each gradient that lay in a tensor with others.
+// Launches of copies and casts between tensors without gaps (kernels/copies.cu): calls that follow each other are gathered as those of
+// optimizers are. The end of a backward pass is a row of copies, one for each gradient that lay in a tensor with others; input, weight and
+// bias of a layer under autocast are a row of casts, and so are their gradients.
 
 const copyEach = 16 // elements per thread
 
@@ -16,52 +20,88 @@ type copyArgs struct {
 	_        [2]int32
 }
 
+func init() {
+	register(launchCopyInto, "copy_")
+	register(launchCast, "cast")
+	gathers["copy_"], gathers["cast"] = true, true
+}
+
 var copiesStems = map[int]string{1: "copies_w8", 2: "copies_w16", 4: "copies_w32", 8: "copies_w64"}
 
-func init() { gathers["copy_"] = true }
-
-// gatherCopy gathers a copy; false if it is not one of elements that lie in a row in both tensors.
-func (l *launcher) gatherCopy(to, from *view) bool {
-	n := to.len()
-	if to.dt != from.dt || n == 0 || n != from.len() || !countable(n) || !to.contiguous() || !from.contiguous() {
-		return false
+func launchCopyInto(l *launcher) bool {
+	out, in := &l.out, &l.in[1]
+	if in.dt != out.dt {
+		return l.cast(out, in)
 	}
-	size := to.dt.Size()
-	f := l.kernel(copiesStems[size], amp.NoDType, amp.NoDType)
-	if f == 0 {
+	return l.gather(l.kernel(copiesStems[out.dt.Size()], amp.NoDType, amp.NoDType), out, in) || l.copy(out, in)
+}
+
+// launchCast gathers the casts that autocast makes.
+func launchCast(l *launcher) bool {
+	out, in := &l.out, &l.in[0]
+	if in.dt.IsHalf() && out.dt == amp.Float32 || in.dt == amp.Float32 && out.dt.IsHalf() {
+		if l.gather(l.kernel("casts", in.dt, out.dt), out, in) {
+			return true
+		}
+	}
+	return l.cast(out, in)
+}
+
+// gather lets a copy or cast by kernel f wait for others; false if it is not one of elements that lie in a row in both tensors.
+func (l *launcher) gather(f driver.Function, to, from *view) bool {
+	n := to.len()
+	if f == 0 || n == 0 || n != from.len() || !countable(n) || !to.contiguous() || !from.contiguous() {
 		return false
 	}
 	b := &l.d.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.waiting.Load() && !(b.op == l.c.Op && b.f == f && b.copies.joins(to.ptr, from.ptr, uint64(n*size), uint64(size))) {
+	if b.waiting.Load() && !(b.op == l.c.Op && b.f == f && b.copies.joins(to, from)) {
 		if l.err = b.launch(l.d); l.err != nil {
 			return true
 		}
 	}
 	u := &b.copies
 	if !b.waiting.Load() {
-		b.op, b.f, b.blocks, *u = l.c.Op, f, 0, copyArgs{}
+		b.op, b.f, b.dt, u.count = l.c.Op, f, from.dt, 0
 		b.waiting.Store(true)
 	}
-	u.to[u.count], u.from[u.count], u.n[u.count], u.block[u.count] = to.ptr, from.ptr, int64(n), b.blocks
-	u.count++
-	b.blocks += int32(blocks(n, updateThreads*copyEach))
-	if u.block[u.count] = b.blocks; u.count == updateTensors {
+	u.to[u.count], u.from[u.count], u.n[u.count] = to.ptr, from.ptr, int64(n)
+	if u.count++; u.count == updateTensors {
 		l.err = b.launch(l.d)
 	}
 	return true
 }
 
-// joins says whether a copy of so many bytes may run beside those that wait: it reads nothing that one of them writes, and writes nothing
+// joins says whether a copy or cast like those that wait may run beside them: it reads nothing that one of them writes, and writes nothing
 // that one of them reads or writes.
-func (u *copyArgs) joins(to, from, bytes, size uint64) bool {
-	meet := func(p, q, n uint64) bool { return p < q+n && q < p+bytes }
+func (u *copyArgs) joins(to, from *view) bool {
+	writes, reads := uint64(to.dt.Size()), uint64(from.dt.Size())
+	meet := func(p, size, q, other uint64, n int64) bool {
+		return p < q+other*uint64(n) && q < p+size*uint64(to.len())
+	}
 	for k := range u.count {
-		n := uint64(u.n[k]) * size
-		if meet(to, u.to[k], n) || meet(to, u.from[k], n) || meet(from, u.to[k], n) {
+		if n := u.n[k]; meet(to.ptr, writes, u.to[k], writes, n) || meet(to.ptr, writes, u.from[k], reads, n) || meet(from.ptr, reads, u.to[k], writes, n) {
 			return false
 		}
 	}
 	return true
+}
+
+// spread lays the tensors out on a grid, and returns its blocks.
+func (u *copyArgs) spread() (n int32) {
+	for k := range u.count {
+		u.block[k] = n
+		n += int32(blocks(int(u.n[k]), updateThreads*copyEach))
+	}
+	u.block[u.count] = n
+	return n
+}
+
+// drop takes entry k out.
+func (u *copyArgs) drop(k int) {
+	copy(u.to[k:], u.to[k+1:u.count])
+	copy(u.from[k:], u.from[k+1:u.count])
+	copy(u.n[k:], u.n[k+1:u.count])
+	u.count--
 }

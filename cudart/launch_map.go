@@ -129,8 +129,12 @@ func vectorOf(ops []*view) int {
 	return v
 }
 
-// grid is the number of blocks for what lay has written; long rows of one input take two vectors a thread.
-func (m *mapArgs) grid(ops ...*view) uint32 {
+// apply queues an elementwise kernel on what lay has written.
+func (l *launcher) apply(f driver.Function, ops ...*view) {
+	m := &l.mapArgs
+	if m.n == 0 {
+		return
+	}
 	per := mapThreads
 	if m.flags&mapVector != 0 {
 		v := vectorOf(ops)
@@ -140,16 +144,7 @@ func (m *mapArgs) grid(ops ...*view) uint32 {
 			per *= 2
 		}
 	}
-	return blocks(int(m.n), per)
-}
-
-// apply queues an elementwise kernel on what lay has written.
-func (l *launcher) apply(f driver.Function, ops ...*view) {
-	m := &l.mapArgs
-	if m.n == 0 {
-		return
-	}
-	l.run(f, [3]uint32{m.grid(ops...), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
+	l.run(f, [3]uint32{blocks(int(m.n), per), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
 }
 
 // inPieces is apply for what lay does not take. set writes what lay does not, nil for nothing.
@@ -275,7 +270,6 @@ func init() {
 		}, name)
 	}
 	register(func(l *launcher) bool { return l.elementwise("clamp", l.in[0].dt, pairAttr, &l.out, &l.in[0]) }, "clamp_")
-	register(launchCopyInto, "copy_")
 	register(launchAddInto, "add_")
 	register(func(l *launcher) bool { return l.copy(&l.out, &l.in[0]) }, "contiguous", "to_device")
 	register(launchMaskedFill, "masked_fill")
@@ -334,16 +328,6 @@ func (l *launcher) fill(out *view, word uint64) bool {
 	l.mapArgs.seed = word
 	l.apply(f, out)
 	return true
-}
-
-func launchCopyInto(l *launcher) bool {
-	if l.gatherCopy(&l.out, &l.in[1]) {
-		return true
-	}
-	if l.in[1].dt == l.out.dt {
-		return l.copy(&l.out, &l.in[1])
-	}
-	return l.cast(&l.out, &l.in[1])
 }
 
 func launchAddInto(l *launcher) bool {

@@ -1,50 +1,14 @@
 package cudart
 
-import (
-	"unsafe"
+import "github.com/halftone-ml/halftone/amp"
 
-	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/cudart/driver"
-)
-
-// Sums of a float32 tensor and one that was cast to float32 for the purpose, as a residual stream and the result of a branch are: the cast
-// waits as what is gathered does, the sum reads the halves themselves, and where nothing else wants the cast it is never launched. PyTorch's
-// kernels convert on the way too. The numbers are the same, the cast being exact.
-
-// A waitingCast is what was gathered of a cast to float32.
-type waitingCast struct {
-	args     mapArgs
-	from, to uint64 // both without gaps
-	dt       amp.DType
-	n        int
-}
+// Sums of a float32 tensor and one that was cast to float32 for the purpose, as a residual stream and the result of a branch are: the sum
+// reads the halves themselves while the cast waits, and where nothing else wants the cast it is never launched. PyTorch's kernels convert
+// on the way too. The numbers are the same, the cast being exact.
 
 func init() {
-	register(launchCast, "cast")
 	register(launchAdd, "add")
-	gathers["cast"], gathers["add"] = true, true // the second launches what waits, unless that is a cast it does without
-}
-
-// launchCast lets a cast of halves to float32 wait for the next call.
-func launchCast(l *launcher) bool {
-	out, in := &l.out, &l.in[0]
-	if !in.dt.IsHalf() || out.dt != amp.Float32 || out.len() == 0 || !countable(out.len()) || !in.contiguous() || !out.contiguous() {
-		return l.cast(out, in)
-	}
-	f := l.kernel("cast", in.dt, out.dt)
-	if f == 0 || !l.mapArgs.lay(out, in) {
-		return false
-	}
-	b := &l.d.batch
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if l.err = b.launch(l.d); l.err != nil {
-		return true
-	}
-	b.op, b.f, b.blocks = l.c.Op, f, int32(l.mapArgs.grid(out, in))
-	b.cast = waitingCast{args: l.mapArgs, from: in.ptr, to: out.ptr, dt: in.dt, n: out.len()}
-	b.waiting.Store(true)
-	return true
+	gathers["add"] = true // it launches what waits, unless that is a cast it does without
 }
 
 func launchAdd(l *launcher) bool {
@@ -52,7 +16,7 @@ func launchAdd(l *launcher) bool {
 	return l.addHalves(x, y) || l.addHalves(y, x) || x.dt == y.dt && l.elementwise("add", x.dt, nil, &l.out, x, y)
 }
 
-// addHalves queues x + y where y is the result of the cast that waits, and reads what was cast.
+// addHalves queues x + y where y is the result of a cast that waits, and reads what is cast.
 func (l *launcher) addHalves(x, y *view) bool {
 	source, ok := l.d.batch.source(x, y)
 	if !ok {
@@ -62,37 +26,52 @@ func (l *launcher) addHalves(x, y *view) bool {
 	if f == 0 || !l.mapArgs.lay(&l.out, x, &source) || l.err != nil {
 		return false
 	}
-	m := &l.mapArgs
-	a := driver.GetArgs(l.c.Op.Name).Struct(unsafe.Pointer(m), unsafe.Sizeof(*m))
-	l.err = l.d.queue(f, [3]uint32{m.grid(&l.out, x, &source), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, a)
+	l.ahead = true
+	l.apply(f, &l.out, x, &source)
+	l.ahead = false
 	return true
 }
 
-// source returns what y was cast from, if y is the whole result of the cast that waits and x none of it.
+// source returns what y is cast from, if y is the whole result of a cast that waits, and nothing that waits is to be written to x.
 func (b *batch) source(x, y *view) (source view, ok bool) {
-	if !b.waiting.Load() {
+	if !b.waiting.Load() || x.dt != amp.Float32 || y.dt != amp.Float32 || !y.contiguous() {
 		return source, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := &b.cast
-	if !b.casts() || y.ptr != c.to || y.dt != amp.Float32 || y.len() != c.n || !y.contiguous() || x.dt != amp.Float32 || x.ptr >= c.to && x.ptr < c.to+4*uint64(c.n) {
+	if !b.casts() || !b.dt.IsHalf() {
 		return source, false
 	}
-	source = *y
-	source.ptr, source.dt = c.from, c.dt
-	return source, true
+	for k := range b.copies.count {
+		to, n := b.copies.to[k], b.copies.n[k]
+		switch {
+		case x.ptr >= to && x.ptr < to+4*uint64(n):
+			return source, false
+		case y.ptr == to && int64(y.len()) == n:
+			source, ok = *y, true
+			source.ptr, source.dt = b.copies.from[k], b.dt
+		}
+	}
+	return source, ok
 }
 
-// casts says whether a cast waits; the lock is held.
+// casts says whether casts wait; the lock is held.
 func (b *batch) casts() bool { return b.waiting.Load() && b.op.Name == "cast" }
 
-// forget drops the cast that waits if its result lies in m, which nobody wants any more; the lock is held.
+// forget drops a cast that waits if its result begins at m, which nobody wants any more; the lock is held.
 func (b *batch) forget(m *block) bool {
-	if !b.casts() || uint64(m.ptr) != b.cast.to {
+	if !b.casts() {
 		return false
 	}
-	b.waiting.Store(false)
-	b.letGo()
-	return true
+	for k := range int(b.copies.count) {
+		if b.copies.to[k] != uint64(m.ptr) {
+			continue
+		}
+		if b.copies.drop(k); b.copies.count == 0 {
+			b.waiting.Store(false)
+			b.letGo()
+		}
+		return true
+	}
+	return false
 }

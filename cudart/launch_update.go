@@ -63,7 +63,7 @@ type batch struct {
 	unscale unscaleArgs
 	clip    clipArgs
 	copies  copyArgs
-	cast    waitingCast
+	dt      amp.DType // that copies and casts are from
 	blocks  int32
 	behind  []*block // given back when it is launched
 }
@@ -105,14 +105,14 @@ func (b *batch) keeps(m *block) bool {
 	return true
 }
 
-// keepsSome says whether memory was given back that is kept.
+// keepsSome says whether memory was given back that is kept for longer than until the next call: casts wait for no more.
 func (b *batch) keepsSome() bool {
 	if !b.waiting.Load() {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.behind) > 0
+	return len(b.behind) > 0 && !b.casts()
 }
 
 // launch queues the batch; the lock is held and the context bound.
@@ -136,6 +136,9 @@ func (b *batch) letGo() {
 }
 
 func (b *batch) queue(d *device) error {
+	if b.op.Name == "copy_" || b.op.Name == "cast" {
+		b.blocks = b.copies.spread()
+	}
 	if b.blocks == 0 {
 		return nil
 	}
@@ -146,9 +149,7 @@ func (b *batch) queue(d *device) error {
 		return b.launchSums(d)
 	case "clip_norm_":
 		a.Struct(unsafe.Pointer(&b.clip), unsafe.Sizeof(b.clip))
-	case "cast":
-		a.Struct(unsafe.Pointer(&b.cast.args), unsafe.Sizeof(b.cast.args))
-	case "copy_":
+	case "copy_", "cast":
 		a.Struct(unsafe.Pointer(&b.copies), unsafe.Sizeof(b.copies))
 	case "unscale_":
 		a.Struct(unsafe.Pointer(&b.unscale), unsafe.Sizeof(b.unscale))

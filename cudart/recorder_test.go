@@ -136,9 +136,9 @@ func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 	case "copy", "fill", "cast", "accumulate":
 		n := int((*mapArgs)(a.Param(0)).n)
 		return n * map[string]int{"copy": 2 * size, "fill": size, "cast": size + last, "accumulate": 2*size + last}[parts[0]], true
-	case "copies":
+	case "copies", "casts":
 		u := (*copyArgs)(a.Param(0))
-		return 2 * size * elements(u.n[:], u.count), true
+		return (size + last) * elements(u.n[:], u.count), true
 	case "unscale":
 		u := (*unscaleArgs)(a.Param(0))
 		if u.flags&unscaleKeep != 0 {

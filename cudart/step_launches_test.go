@@ -83,7 +83,9 @@ func TestStepLaunches(t *testing.T) {
 			}
 			kind := map[bool]string{true: "float16 autocast with scaler", false: "float32"}[half]
 			fmt.Fprintf(&text, "%s, %s: %.1f MB of activations\n%s\n", c.name, kind, float64(left[i])/1e6, tabled(r.list))
-			t.Logf("%s, %s, modelled:\n%s", c.name, kind, modelled(r.list, half))
+			if testing.Verbose() {
+				t.Logf("%s, %s, modelled:\n%s", c.name, kind, modelled(r.list, half))
+			}
 		}
 		if share := float64(left[0]) / float64(left[1]); share > 0.6 {
 			t.Errorf("%s: activations under autocast take %.3f of those in float32", c.name, share)

@@ -125,12 +125,35 @@ func (b *basicBlock) modules() []Module {
 
 // Forward returns the block's output.
 func (b *basicBlock) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
-	y := b.bn1.Forward(s.In("bn1"), b.conv1.Forward(s.In("conv1"), x))
-	y = b.bn2.Forward(s.In("bn2"), b.conv2.Forward(s.In("conv2"), amp.ReLU(s, y)))
-	if b.downsample != nil {
-		x = b.downsample.Forward(s.In("downsample"), x)
+	y := normed(s, b.conv1, b.bn1, "1", x)
+	h := amp.ReLU(s, y)
+	y.Done()
+	y = normed(s, b.conv2, b.bn2, "2", h)
+	h.Done()
+	if b.downsample == nil {
+		return b.end(s, y, x)
 	}
-	return amp.ReLU(s, amp.Add(s, y, x))
+	x = b.downsample.Forward(s.In("downsample"), x)
+	defer x.Done()
+	return b.end(s, y, x)
+}
+
+// normed is the norm of a convolution. What only the block has seen it lets go of as soon as the next op has read it, here and below: backward
+// reads the inputs of convolutions and norms, and results of ReLU.
+func normed(s *amp.Scope, conv *Conv, norm *BatchNorm, number string, x *amp.Tensor) *amp.Tensor {
+	c := conv.Forward(s.In("conv"+number), x)
+	y := norm.Forward(s.In("bn"+number), c)
+	c.Done()
+	return y
+}
+
+// end is relu(y + x).
+func (b *basicBlock) end(s *amp.Scope, y, x *amp.Tensor) *amp.Tensor {
+	sum := amp.Add(s, y, x)
+	y.Done()
+	out := amp.ReLU(s, sum)
+	sum.Done()
+	return out
 }
 
 // Parameters returns those of the block's layers.

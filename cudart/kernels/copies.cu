@@ -1,5 +1,5 @@
-// Copies of many tensors in one launch, as the small gradients that the end of a backward pass takes out of larger ones are. Elements are
-// moved by their size.
+// Copies and casts of many tensors in one launch: the small gradients that the end of a backward pass takes out of larger ones, and the
+// input, weight and bias that a layer is given in halves. Copies move elements by their size.
 #include "map.h"
 
 enum { COPY_TENSORS = 24, COPY_THREADS = 256, COPY_EACH = 16 };
@@ -12,27 +12,43 @@ struct Copies {
   int count, unused[2];
 };
 
-template <class W> HT_FN void copies_pass(const Copies& p) {
-  const int V = 16 / sizeof(W);
+template <class A, class O> struct Cast {
+  HT_FN O one(A x) { return narrow<O>::of(wide(x)); }
+};
+template <class W> struct Cast<W, W> {
+  HT_FN W one(W x) { return x; }
+};
+
+// copies_pass moves 16 bytes of the narrower type at a time where both tensors lie so.
+template <class A, class O> HT_FN void copies_pass(const Copies& p) {
+  const int in = 16 / sizeof(A), out = 16 / sizeof(O), V = in > out ? in : out;
   int k = 0;
   HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
   const i64 n = p.n[k], first = (i64)((int)blockIdx.x - p.block[k]) * (COPY_THREADS * COPY_EACH);
-  W* to = (W*)p.to[k];
-  const W* from = (const W*)p.from[k];
+  O* to = (O*)p.to[k];
+  const A* from = (const A*)p.from[k];
   if ((((u64)to | (u64)from) & 15) == 0 && first + COPY_THREADS * COPY_EACH <= n) {
     HT_UNROLL for (int part = 0; part < COPY_EACH / V; part++) {
       const i64 i = first + (i64)(part * COPY_THREADS + threadIdx.x) * V;
-      *(vec<V, W>*)(to + i) = *(const vec<V, W>*)(from + i);
+      vec<in, A> x[V / in];
+      vec<out, O> y[V / out];
+      HT_UNROLL for (int q = 0; q < V / in; q++) x[q] = *(const vec<in, A>*)(from + i + q * in);
+      HT_UNROLL for (int q = 0; q < V; q++) y[q / out].v[q % out] = Cast<A, O>::one(x[q / in].v[q % in]);
+      HT_UNROLL for (int q = 0; q < V / out; q++) *(vec<out, O>*)(to + i + q * out) = y[q];
     }
     return;
   }
   HT_ROLLED for (int part = 0; part < COPY_EACH; part++) {
     const i64 i = first + part * COPY_THREADS + threadIdx.x;
     if (i >= n) return;
-    to[i] = from[i];
+    to[i] = Cast<A, O>::one(from[i]);
   }
 }
-HT_KERNEL(copies_w8, Copies, p) { copies_pass<unsigned char>(p); }
-HT_KERNEL(copies_w16, Copies, p) { copies_pass<unsigned short>(p); }
-HT_KERNEL(copies_w32, Copies, p) { copies_pass<u32>(p); }
-HT_KERNEL(copies_w64, Copies, p) { copies_pass<u64>(p); }
+HT_KERNEL(copies_w8, Copies, p) { copies_pass<unsigned char, unsigned char>(p); }
+HT_KERNEL(copies_w16, Copies, p) { copies_pass<unsigned short, unsigned short>(p); }
+HT_KERNEL(copies_w32, Copies, p) { copies_pass<u32, u32>(p); }
+HT_KERNEL(copies_w64, Copies, p) { copies_pass<u64, u64>(p); }
+HT_KERNEL(casts_f32_f16, Copies, p) { copies_pass<float, f16>(p); }
+HT_KERNEL(casts_f32_bf16, Copies, p) { copies_pass<float, bf16>(p); }
+HT_KERNEL(casts_f16_f32, Copies, p) { copies_pass<f16, float>(p); }
+HT_KERNEL(casts_bf16_f32, Copies, p) { copies_pass<bf16, float>(p); }
