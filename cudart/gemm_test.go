@@ -66,6 +66,21 @@ func TestProductsOnTensorCores(t *testing.T) {
 	}
 }
 
+// TestProductsOfFloat32: the same of float32, in blocks of both sizes.
+func TestProductsOfFloat32(t *testing.T) {
+	device := gpu(t)
+	defer cudart.UseBLAS(cudart.UseBLAS(false))
+	for _, tiles := range []int{1, 128} {
+		defer cudart.FewTiles(tiles)()
+		r := rand.New(rand.NewPCG(2, uint64(tiles)))
+		for _, c := range [][4]int{{1, 128, 128, 32}, {2, 67, 136, 20}, {1, 140, 72, 31}, {3, 5, 8, 4}, {1, 64, 64, 1088}, {1, 129, 131, 18}, {1, 1, 260, 7}} {
+			for turn := range 4 {
+				exactProduct(t, device, r, amp.Float32, c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
+			}
+		}
+	}
+}
+
 // exactProduct multiplies [batch m k] with [batch k n], which lie the other way round if turned, as parts of rows with gaps.
 func exactProduct(t *testing.T, device string, r *rand.Rand, dt amp.DType, batch, m, n, k int, turnA, turnB bool) {
 	t.Helper()
