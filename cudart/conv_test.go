@@ -72,6 +72,30 @@ func TestConvolutionsOnTensorCores(t *testing.T) {
 	}
 }
 
+// TestConvolutionsInLittleRoom: a device with less shared memory has room for one block, or for fewer stages.
+func TestConvolutionsInLittleRoom(t *testing.T) {
+	device := gpu(t)
+	defer cudart.UseCuDNN(cudart.UseCuDNN(false))
+	defer cudart.SetShared(device, 101376)()
+	watch := &launchWatch{seen: map[[2]uint32]int{}}
+	defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })()
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, m := range []int{16, 80} {
+		x, w := wholes(r, 2*16*6*6), wholes(r, m*16*9)
+		run := func(on string, dt amp.DType) []float64 {
+			s := amp.NewScope(amp.On(on)).NoGrad()
+			defer s.Close()
+			return amp.Conv2d(s, placed(s, dt, x, 2, 16, 6, 6), placed(s, dt, w, m, 16, 3, 3), nil, amp.Padding(1)).Float64s()
+		}
+		if i := farApart(run("cpu", amp.Float64), run(device, amp.Float16), 0, 0); i >= 0 {
+			t.Errorf("%d channels: element %d differs", m, i)
+		}
+	}
+	if watch.seen[[2]uint32{128, 3 * 16384}] != 1 || watch.seen[[2]uint32{128, 4 * 20480}] != 1 {
+		t.Errorf("threads and shared memory of the launches: %v", watch.seen)
+	}
+}
+
 func volume(shape []int) int {
 	n := 1
 	for _, d := range shape {

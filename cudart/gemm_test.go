@@ -51,15 +51,18 @@ func TestProductsOnTensorCores(t *testing.T) {
 			defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })()
 			r := rand.New(rand.NewPCG(1, uint64(d.room+d.wide)))
 			for i, c := range [][4]int{
-				{1, 128, 256, 128}, {1, 16, 136, 16}, {1, 130, 264, 40}, {1, 200, 392, 72}, {2, 131, 256, 200}, {1, 64, 136, 264}, {3, 24, 144, 328}, {1, 40, 160, 1096},
-				{1, 1, 512, 48}, {2, 272, 136, 8}, {1, 136, 520, 31}, {1, 257, 160, 97},
+				{1, 128, 256, 128}, {1, 16, 136, 16}, {1, 130, 264, 40}, {2, 131, 256, 200}, {1, 64, 136, 264}, {1, 40, 160, 1096}, {1, 1, 264, 48}, {2, 72, 136, 8},
+				{1, 136, 264, 31}, {1, 257, 72, 97},
 			} {
 				for turn := range 4 {
+					if (i+turn+turn/2)%2 == 0 {
+						continue // each size in two of the four layouts
+					}
 					dt := []amp.DType{amp.Float16, amp.BFloat16}[(i+turn)%2]
 					exactProduct(t, device, r, dt, c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
 				}
 			}
-			if watch.seen[d.launch] < 20 {
+			if watch.seen[d.launch] < 15 {
 				t.Errorf("threads and shared memory of the launches: %v", watch.seen)
 			}
 		})

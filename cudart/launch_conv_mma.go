@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"cmp"
 	"math/bits"
 	"unsafe"
 
@@ -67,67 +68,88 @@ func (p *convArgs) meets() (m mapped) {
 	return m
 }
 
-// convCores queues the convolution that p says, of images of x, on tensor cores. False if it is not for them.
+// convBlock and flatBlock are for more and for few channels of the result; two work on a multiprocessor that has the room.
+var convBlock, flatBlock = mmaBlock{128, 128, 32}, mmaBlock{64, 256, 32}
+
+// mostBytes is the largest copy of x whose bytes the kernels count in 32 bits.
+const mostBytes = 1<<32 - 1<<20
+
+// convCores queues the convolution that convArgs says, of so many images of x, on tensor cores. False if it is not for them.
 func (l *launcher) convCores(images int) bool {
 	p, c, dt := &l.convArgs, &l.coresArgs, l.out.dt
-	room := l.d.props.SharedPerBlockOptin
 	if !dt.IsHalf() || l.d.props.Capability() < 80 || p.m < 16 || p.n < 16 || p.k < 16 || images == 0 {
 		return false
 	}
-	channels := int(p.channels)
-	on, pieces := p.meets(), (channels+7)/8
-	line := int(p.groups) * pieces * 16 // bytes of a place
-	if bytes := uint64(images) * uint64(on.size[0]) * uint64(on.size[1]) * uint64(on.size[2]) * uint64(line); bytes > 1<<32-1<<20 || images > mostInt {
+	on, pieces := p.meets(), int(p.channels+7)/8
+	if !p.layCores(c, &on, images, pieces) {
 		return false
 	}
-	row, plane := int(on.size[2])*line, int(on.size[1])*int(on.size[2])*line
-	*c = coresArgs{out: p.out, bias: p.bias, m: p.m, n: p.n, k: int32(int(p.taps) * pieces * 8), groups: p.groups, splits: 1,
-		channels: p.channels, taps: p.taps, pieces: int32(pieces), aCount: p.m, outM: p.outM, outGroup: p.outGroup, outImage: p.outImage,
-		bGroup: uint32(pieces * 16), image: uint32(int(on.size[0]) * plane),
-		grid:     [3]uint32{uint32(on.step[0]) * uint32(plane), uint32(on.step[1]) * uint32(row), uint32(on.step[2]) * uint32(line)},
-		tap:      [3]uint32{uint32(p.dilation[0]) * uint32(plane), uint32(p.dilation[1]) * uint32(row), uint32(p.dilation[2]) * uint32(line)},
-		byPieces: dividerOf(pieces), byKernel: [2]divider{dividerOf(int(p.kernel[2])), dividerOf(int(p.kernel[1]))},
-		byPlane: dividerOf(product(p.grid)), byGrid: [2]divider{dividerOf(int(p.grid[2])), dividerOf(int(p.grid[1]))}}
-	stem, block := "conv_cores", mmaBlock{128, 128, 32}
+	stem, block := "conv_cores", convBlock
 	if p.mode == convWeight {
 		stem = "conv_cores_weight"
-		c.n, c.k = c.k, p.k
 	}
+	name := stem
 	if p.m <= 64 {
-		block = mmaBlock{64, 256, 32}
+		name, block = stem+"_flat", flatBlock
 	}
-	c.stages = int32(block.stages(2, room))
-	f := l.coresKernel(stem, block, dt)
-	x := packArgs{in: p.b, images: int32(images), groups: p.groups, channels: p.channels, pieces: int32(pieces), from: p.size, to: on.size, before: on.before, apart: on.apart}
-	if f == 0 || c.stages == 0 || l.err != nil || !countable(int(c.n)+1<<10, int(c.k)+1<<10) || !l.packsImages(&x) {
+	room := l.d.props.SharedPerBlockOptin
+	c.stages = int32(cmp.Or(block.stages(2, room), block.stages(1, room)))
+	f := l.kernel(name, dt, amp.NoDType)
+	if f == 0 || c.stages == 0 || l.err != nil || !countable(int(c.n)+1<<10, int(c.k)+1<<10) || !l.packOperands(&on, images, pieces) {
 		return false
-	}
-	c.b = x.out
-	if p.mode == convWeight {
-		width := int(p.m+7) / 8 * 8 // of a group of dy
-		dy := packArgs{in: p.a, images: int32(images), groups: p.groups, channels: p.m, pieces: int32(width / 8), from: p.grid, to: p.grid, apart: [3]int32{1, 1, 1}}
-		if !l.packsImages(&dy) {
-			return false
-		}
-		c.a, c.aStep, c.aGroup, c.aCount = dy.out, int64(p.groups)*int64(width), int64(width), int32(width)
-	} else {
-		w := packArgs{in: p.a, groups: p.groups, channels: p.channels, pieces: int32(pieces), m: p.m, taps: p.taps}
-		if p.mode == convTranspose {
-			w.reversed = 1
-		}
-		l.packWeights(&w)
-		c.a, c.aStep, c.aGroup = w.out, int64(c.k), int64(p.m)*int64(c.k)
 	}
 	l.runCores(f, stem, block)
 	return true
 }
 
-// coresKernel returns the kernel for a block.
-func (l *launcher) coresKernel(stem string, b mmaBlock, dt amp.DType) driver.Function {
-	if b.rows == 64 {
-		stem += "_flat"
+// layCores writes what tensor cores are told of the convolution, but for its operands. False if they lie too far apart.
+func (p *convArgs) layCores(c *coresArgs, on *mapped, images, pieces int) bool {
+	line := int(p.groups) * pieces * 16 // bytes of a place
+	row := int(on.size[2]) * line
+	plane := int(on.size[1]) * row
+	if all := float64(images) * float64(on.size[0]) * float64(on.size[1]) * float64(row); all > mostBytes {
+		return false
 	}
-	return l.kernel(stem, dt, amp.NoDType)
+	*c = coresArgs{out: p.out, bias: p.bias, m: p.m, n: p.n, k: p.taps * int32(pieces) * 8, groups: p.groups, splits: 1,
+		channels: p.channels, taps: p.taps, pieces: int32(pieces), aCount: p.m, outM: p.outM, outGroup: p.outGroup, outImage: p.outImage,
+		bGroup: uint32(pieces * 16), image: uint32(int(on.size[0]) * plane)}
+	for d, n := range [3]int{plane, row, line} {
+		c.grid[d], c.tap[d] = uint32(int(on.step[d])*n), uint32(int(p.dilation[d])*n)
+	}
+	c.byPieces, c.byPlane = dividerOf(pieces), dividerOf(product(p.grid))
+	for d := range 2 {
+		c.byKernel[d], c.byGrid[d] = dividerOf(int(p.kernel[2-d])), dividerOf(int(p.grid[2-d]))
+	}
+	if p.mode == convWeight {
+		c.n, c.k = c.k, p.k
+	}
+	return true
+}
+
+// packOperands queues the copies that the kernels read; false if one is too large for a launch.
+func (l *launcher) packOperands(on *mapped, images, pieces int) bool {
+	p, c := &l.convArgs, &l.coresArgs
+	x := packArgs{in: p.b, images: int32(images), groups: p.groups, channels: p.channels, pieces: int32(pieces), from: p.size, to: on.size, before: on.before, apart: on.apart}
+	if !l.packImages(&x) {
+		return false
+	}
+	c.b = x.out
+	if p.mode == convWeight {
+		width := (p.m + 7) / 8 * 8 // of a group of dy
+		dy := packArgs{in: p.a, images: int32(images), groups: p.groups, channels: p.m, pieces: width / 8, from: p.grid, to: p.grid, apart: [3]int32{1, 1, 1}}
+		if !l.packImages(&dy) {
+			return false
+		}
+		c.a, c.aStep, c.aGroup, c.aCount = dy.out, int64(p.groups)*int64(width), int64(width), width
+		return true
+	}
+	w := packArgs{in: p.a, groups: p.groups, channels: p.channels, pieces: int32(pieces), m: p.m, taps: p.taps}
+	if p.mode == convTranspose {
+		w.reversed = 1
+	}
+	l.packWeights(&w)
+	c.a, c.aStep, c.aGroup = w.out, int64(c.k), int64(p.m)*int64(c.k)
+	return true
 }
 
 // runCores queues what is in coresArgs, and the sum of its splits.
@@ -149,8 +171,8 @@ func (l *launcher) runCores(f driver.Function, stem string, b mmaBlock) {
 	}
 }
 
-// packsImages queues a copy with channels last; false if it is too large for a launch.
-func (l *launcher) packsImages(p *packArgs) bool {
+// packImages queues a copy with channels last; false if it is too large for a launch.
+func (l *launcher) packImages(p *packArgs) bool {
 	plane, all := product(p.to), int(p.groups)*int(p.pieces)*8
 	tiles := int(blocks(plane, 64)) * int(p.images)
 	if tiles > mostInt || blocks(all, 64) > 65535 {
