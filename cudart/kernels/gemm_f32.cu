@@ -9,13 +9,15 @@ struct alignas(16) Four { float v[4]; };
 // A FloatSource reads tiles of Size rows of m or n (AlongK) or of 16 rows of k. Rows behind the last are copies of it: what is multiplied with
 // them is not written.
 template <bool AlongK, int Size> struct FloatSource {
-  static const int per = (AlongK ? (int)F32_TERMS : Size) / 4, pieces = Size * F32_TERMS / 4 / GEMM_THREADS, apart = GEMM_THREADS / per, pitch = Size + F32_GAP;
+  static const int per = (AlongK ? (int)F32_TERMS : Size) / 4, pieces = Size * F32_TERMS / 4 / GEMM_THREADS, apart = GEMM_THREADS / per;
+  static const int pitch = Size + F32_GAP;
   const float *base, *at[pieces];
   i64 step, ahead;
   int first, count, from, to, whole;
   Four held[pieces];
 
-  __device__ __forceinline__ FloatSource(const float* base_, i64 step_, int first_, int count_, int from_, int to_) : base(base_), step(step_), first(first_), count(count_), from(from_), to(to_) {
+  __device__ __forceinline__ FloatSource(const float* base_, i64 step_, int first_, int count_, int from_, int to_)
+      : base(base_), step(step_), first(first_), count(count_), from(from_), to(to_) {
     const int row = threadIdx.x / per, c = threadIdx.x % per * 4;
     whole = to > from ? (to - from) / F32_TERMS : 0;
     ahead = AlongK ? (i64)F32_TERMS : F32_TERMS * step;

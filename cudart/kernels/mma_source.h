@@ -3,8 +3,8 @@
 #include "mma_loop.h"
 
 #if HT_TENSOR_CORES
-// A RowSource copies tiles of an operand that is a matrix: rows of memory are rows of m or n (AlongK), or of k. Rows behind the last are copies of it: what is
-// multiplied with them is not written.
+// A RowSource copies tiles of an operand that is a matrix: rows of memory are rows of m or n (AlongK), or of k. Rows behind the last are copies
+// of it: what is multiplied with them is not written.
 template <class H, bool AlongK, int Size, int K, int Threads> struct RowSource {
   typedef Tile<AlongK, Size, K, Threads> tile;
   const H* base;
@@ -15,7 +15,8 @@ template <class H, bool AlongK, int Size, int K, int Threads> struct RowSource {
   i64 ahead;                    // bytes from tile to tile
   u32 gap, most, place;         // bytes from piece to piece, to the last row; where the first goes
 
-  HT_METHOD RowSource(const H* base_, i64 step_, int first_, int count_, int from_, int to_) : base(base_), step(step_), first(first_), count(count_), from(from_), to(to_) {
+  HT_METHOD RowSource(const H* base_, i64 step_, int first_, int count_, int from_, int to_)
+      : base(base_), step(step_), first(first_), count(count_), from(from_), to(to_) {
     const int row = tile::row(), chunk = tile::chunk();
     whole = to > from ? (to - from) / K : 0;
     gap = (u32)(tile::rows_apart * step * 2);
