@@ -75,9 +75,9 @@ func NarrowGrid(n int) (restore func()) {
 
 // FewTiles makes products of so many tiles large ones, until the function returned is called.
 func FewTiles(n int) (restore func()) {
-	before := wideTiles
-	wideTiles = n
-	return func() { wideTiles = before }
+	wide, large := wideTiles, largeTiles
+	wideTiles, largeTiles = n, n
+	return func() { wideTiles, largeTiles = wide, large }
 }
 
 // ShortLists makes lists of indices count as long from n on, until the function returned is called.

@@ -35,7 +35,7 @@ func wholes(r *rand.Rand, n int) []float64 {
 func TestProductsOnTensorCores(t *testing.T) {
 	device := gpu(t)
 	defer cudart.UseBLAS(cudart.UseBLAS(false))
-	for _, d := range []struct {
+	for which, d := range []struct {
 		room, wide int
 		launch     [2]uint32 // threads and shared memory of a product without a fault in its layout
 	}{
@@ -51,18 +51,31 @@ func TestProductsOnTensorCores(t *testing.T) {
 			defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })()
 			r := rand.New(rand.NewPCG(1, uint64(d.room+d.wide)))
 			for i, c := range [][4]int{
-				{1, 128, 256, 128}, {1, 16, 136, 16}, {1, 130, 264, 40}, {1, 200, 392, 72}, {2, 131, 256, 200}, {1, 64, 136, 264}, {3, 24, 144, 328}, {1, 40, 160, 1096},
-				{1, 1, 512, 48}, {2, 272, 136, 8}, {1, 136, 520, 31}, {1, 257, 160, 97},
+				{1, 128, 256, 128}, {1, 16, 136, 16}, {1, 130, 264, 40}, {2, 131, 256, 200}, {1, 64, 136, 264}, {1, 40, 160, 1096}, {1, 1, 264, 48}, {2, 72, 136, 8},
+				{1, 136, 264, 31}, {1, 257, 72, 97},
 			} {
-				for turn := range 4 {
-					dt := []amp.DType{amp.Float16, amp.BFloat16}[(i+turn)%2]
-					exactProduct(t, device, r, dt, c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
-				}
+				turn := (i + which) % 4 // another of the four layouts for each size and device
+				exactProduct(t, device, r, []amp.DType{amp.Float16, amp.BFloat16}[i/2%2], c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
 			}
-			if watch.seen[d.launch] < 20 {
+			if watch.seen[d.launch] < 7 {
 				t.Errorf("threads and shared memory of the launches: %v", watch.seen)
 			}
 		})
+	}
+}
+
+// TestProductsOfFloat32: the same of float32, in blocks of both sizes.
+func TestProductsOfFloat32(t *testing.T) {
+	device := gpu(t)
+	defer cudart.UseBLAS(cudart.UseBLAS(false))
+	for _, tiles := range []int{1, 128} {
+		defer cudart.FewTiles(tiles)()
+		r := rand.New(rand.NewPCG(2, uint64(tiles)))
+		for _, c := range [][4]int{{1, 128, 128, 32}, {2, 67, 136, 20}, {1, 140, 72, 31}, {3, 5, 8, 4}, {1, 64, 64, 1088}, {1, 129, 131, 18}, {1, 1, 260, 7}} {
+			for turn := range 4 {
+				exactProduct(t, device, r, amp.Float32, c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
+			}
+		}
 	}
 }
 

@@ -75,6 +75,8 @@ type launcher struct {
 	channelArgs   channelArgs
 	poolArgs      poolArgs
 	convArgs      convArgs
+	coresArgs     coresArgs
+	packArgs      packArgs
 	attentionArgs attentionArgs
 	resampleArgs  resampleArgs
 	gridArgs      gridArgs

@@ -20,7 +20,7 @@ const (
 type convArgs struct {
 	out, a, b, bias, partial          uint64
 	m, n, k, groups, splits, mode     int32
-	channels, taps                    int32
+	channels, taps                    int32 // channels are those of a group of b
 	kernel, dilation, stride, padding [3]int32
 	size, grid                        [3]int32
 	aM, aGroup, bImage, bGroup        int64
@@ -84,12 +84,12 @@ func launchConv(l *launcher) bool {
 	}
 	p := l.window(convForward, x.shape[2:x.rank], l.out.shape[2:l.out.rank])
 	channels, plane, places := w.shape[1], product(p.size), product(p.grid)
-	p.a, p.b = w.ptr, x.ptr
+	p.a, p.b, p.channels = w.ptr, x.ptr, int32(channels)
 	p.m, p.n, p.k = int32(w.shape[0])/p.groups, int32(x.shape[0]*places), int32(channels)*p.taps
 	p.aM, p.aGroup = int64(p.k), int64(p.k)*int64(p.m)
 	p.bImage, p.bGroup = int64(x.shape[1]*plane), int64(channels*plane)
 	p.outM, p.outGroup, p.outImage = int64(places), int64(p.m)*int64(places), int64(l.out.shape[1]*places)
-	return l.convolve()
+	return l.convolve(x.shape[0])
 }
 
 // launchConvTranspose: the positions are those of the result; k goes over x's channels and the taps.
@@ -106,12 +106,12 @@ func launchConvTranspose(l *launcher) bool {
 	}
 	p := l.window(convTranspose, x.shape[2:x.rank], l.out.shape[2:l.out.rank])
 	channels, plane, places := x.shape[1]/int(p.groups), product(p.size), product(p.grid)
-	p.a, p.b = w.ptr, x.ptr
+	p.a, p.b, p.channels = w.ptr, x.ptr, int32(channels)
 	p.m, p.n, p.k = int32(w.shape[1]), int32(x.shape[0]*places), int32(channels)*p.taps
 	p.aM, p.aGroup = int64(p.taps), int64(channels)*int64(p.m)*int64(p.taps)
 	p.bImage, p.bGroup = int64(x.shape[1]*plane), int64(channels*plane)
 	p.outM, p.outGroup, p.outImage = int64(places), int64(p.m)*int64(places), int64(l.out.shape[1]*places)
-	return l.convolve()
+	return l.convolve(x.shape[0])
 }
 
 // launchConvWeight: m are the channels of dy, n those of x and the taps, k images and positions.
@@ -128,12 +128,12 @@ func launchConvWeight(l *launcher) bool {
 	}
 	p := l.window(convWeight, x.shape[2:x.rank], dy.shape[2:dy.rank])
 	channels, plane, places := x.shape[1]/int(p.groups), product(p.size), product(p.grid)
-	p.a, p.b = dy.ptr, x.ptr
+	p.a, p.b, p.channels = dy.ptr, x.ptr, int32(channels)
 	p.m, p.n, p.k = int32(dy.shape[1])/p.groups, int32(channels)*p.taps, int32(x.shape[0]*places)
 	p.aM, p.aGroup, p.aImage = int64(places), int64(p.m)*int64(places), int64(dy.shape[1]*places)
 	p.bImage, p.bGroup = int64(x.shape[1]*plane), int64(channels*plane)
 	p.outM, p.outGroup = int64(p.n), int64(p.m)*int64(p.n)
-	return l.convolve()
+	return l.convolve(x.shape[0])
 }
 
 // pointwise queues a convolution whose window is one place as matrix products, one for each image: y[n] = w·x[n] of [channels places], or
@@ -188,8 +188,8 @@ func images(v *view, places int) view {
 	return out
 }
 
-// convolve queues what was written into convArgs.
-func (l *launcher) convolve() bool {
+// convolve queues what was written into convArgs, of so many images.
+func (l *launcher) convolve(images int) bool {
 	p, dt := &l.convArgs, l.out.dt
 	if l.given(2) && p.mode != convWeight {
 		p.bias = l.in[2].ptr
@@ -197,14 +197,11 @@ func (l *launcher) convolve() bool {
 	if p.m == 0 || p.n == 0 || p.groups == 0 {
 		return true
 	}
-	var f driver.Function
-	tile := 128
-	if dt.IsHalf() && l.d.props.Capability() >= 80 && p.m >= 16 && p.n >= 16 && p.k >= 16 {
-		f = l.kernel("conv_mma", dt, amp.NoDType)
+	if l.convCores(images) {
+		return true
 	}
-	if f == 0 {
-		f, tile = l.kernel("conv", dt, amp.NoDType), 64
-	}
+	const tile = 64
+	f := l.kernel("conv", dt, amp.NoDType)
 	tiles := int(blocks(int(p.m), tile)) * int(blocks(int(p.n), tile))
 	if f == 0 || tiles > mostInt || p.groups > 65535 || l.err != nil {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of matrix products (kernels/gemm.cu, gemm_mma.cu).
+// Launches of matrix products (kernels/gemm.cu, gemm_mma.cu, gemm_f32.cu).
 
 const (
 	gemmThreads = 256
@@ -104,18 +104,36 @@ func flatten(v *view, rows int) {
 // mostStep is the longest way from row to row that kernels on tensor cores take, in elements: they count the bytes of a tile in 32 bits.
 const mostStep = 1 << 22
 
-// contiguousIn says along which of its two dimensions 16-byte pieces of a half operand lie: the column ("k" for a), the row, or none.
-func contiguousIn(ptr uint64, row, col int64, batch []int64) (columns, rows bool) {
+// contiguousIn says along which of its two dimensions an operand lies in 16-byte pieces, of so many elements: the column ("k" for a), the row, or
+// none.
+func contiguousIn(ptr uint64, row, col int64, batch []int64, piece int64) (columns, rows bool) {
 	for _, s := range batch {
-		if s%8 != 0 {
+		if s%piece != 0 {
 			return false, false
 		}
 	}
 	if ptr%16 != 0 {
 		return false, false
 	}
-	apart := func(step int64) bool { return step%8 == 0 && step > 0 && step <= mostStep }
+	apart := func(step int64) bool { return step%piece == 0 && step > 0 && step <= mostStep }
 	return col == 1 && apart(row), row == 1 && apart(col)
+}
+
+// layout names along which dimensions a and b lie in 16-byte pieces of so many elements: "kk", "kn", "mk" or "mn"; "" if one does not.
+func (g *gemmArgs) layout(piece int64) string {
+	ak, am := contiguousIn(g.a, g.ra, g.ca, g.ba[:g.nb], piece)
+	bn, bk := contiguousIn(g.b, g.rb, g.cb, g.bb[:g.nb], piece)
+	switch {
+	case ak && bk:
+		return "kk"
+	case ak && bn:
+		return "kn"
+	case am && bk:
+		return "mk"
+	case am && bn:
+		return "mn"
+	}
+	return ""
 }
 
 // A mmaBlock is how a block of threads on tensor cores works: on tiles of rows × columns, in steps of k.
@@ -126,8 +144,9 @@ var (
 	squareBlock = mmaBlock{128, 128, 32} // two
 )
 
-// wideTiles is how many tiles a product must have for wide blocks. Tests make it smaller.
-var wideTiles = 96
+// wideTiles and largeTiles are how many tiles a product must have for wide blocks on tensor cores, and for large ones without. Tests make them
+// smaller.
+var wideTiles, largeTiles = 96, 128
 
 // threads: a warp has 64 rows and 64 columns.
 func (b mmaBlock) threads() int { return b.rows / 64 * (b.columns / 64) * 32 }
@@ -151,9 +170,8 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, b 
 	if !dt.IsHalf() || l.d.props.Capability() < 80 || int64(g.m)*int64(g.n)*int64(g.k) < 16*16*16 {
 		return 0, b
 	}
-	ak, am := contiguousIn(g.a, g.ra, g.ca, g.ba[:g.nb])
-	bn, bk := contiguousIn(g.b, g.rb, g.cb, g.bb[:g.nb])
-	if !ak && !am || !bn && !bk {
+	layout := g.layout(8)
+	if layout == "" {
 		return 0, b
 	}
 	room, stem := l.d.props.SharedPerBlockOptin, "gemm_"
@@ -161,17 +179,23 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, b 
 	if n := wideBlock.stages(1, room); n > 0 && g.n > 128 && wideBlock.tiles(g.m, g.n)*batches >= wideTiles {
 		stem, b, g.stages = "gemm_wide_", wideBlock, int32(n)
 	}
-	switch {
-	case ak && bk:
-		stem += "kk"
-	case ak:
-		stem += "kn"
-	case bk:
-		stem += "mk"
-	default:
-		stem += "mn"
+	return l.kernel(stem+layout, dt, amp.NoDType), b
+}
+
+// multiplyAdds returns the kernel without tensor cores, and its block.
+func (l *launcher) multiplyAdds(dt amp.DType, batches int) (driver.Function, mmaBlock) {
+	g, stem, b := &l.gemmArgs, "gemm", mmaBlock{rows: 64, columns: 64}
+	if dt != amp.Float32 {
+		return l.kernel(stem, dt, amp.NoDType), b
 	}
-	return l.kernel(stem, dt, amp.NoDType), b
+	layout := g.layout(4)
+	if layout != "" {
+		stem, layout = "gemm_pieces", "_"+layout
+	}
+	if large := (mmaBlock{rows: 128, columns: 128}); large.tiles(g.m, g.n)*batches >= largeTiles {
+		stem, b = stem+"_large", large
+	}
+	return l.kernel(stem+layout, dt, amp.NoDType), b
 }
 
 // tiles is how many tiles m × n are.
@@ -191,10 +215,8 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 	f, b := l.tensorCores(dt, batches)
 	threads, shared := b.threads(), b.shared(int(g.stages))
 	if f == 0 {
-		f, b, threads, shared = l.kernel("gemm", dt, amp.NoDType), mmaBlock{rows: 64, columns: 64}, gemmThreads, 0
-		if large := (mmaBlock{rows: 128, columns: 128}); dt == amp.Float32 && large.tiles(g.m, g.n)*batches >= 128 {
-			f, b = l.kernel("gemm_large", dt, amp.NoDType), large
-		}
+		f, b = l.multiplyAdds(dt, batches)
+		threads, shared = gemmThreads, 0
 	}
 	if f == 0 {
 		return false

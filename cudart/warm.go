@@ -11,7 +11,7 @@ import (
 )
 
 // commonUnits are those of which nearly every training step has kernels.
-var commonUnits = []string{"scaler", "update", "cast", "arith", "activation", "reduce", "random", "softmax", "norm", "loss", "gemm", "clip", "copies"}
+var commonUnits = []string{"scaler", "update", "cast", "copies", "arith", "activation", "reduce", "random", "softmax", "norm", "loss", "gemm", "gemm_mma", "gemm_f32", "clip"}
 
 // Warm has the driver compile the kernels that most programs use and returns their number. The driver keeps what it compiled in a cache of
 // the user's (CUDA_CACHE_PATH), so that later processes find it; a kernel that is there already costs a fraction. It ends early,

@@ -1,8 +1,8 @@
-// also for sm_80
 // Convolutions as matrix products whose operands are never written out: out(m, n) = Σ over k of a(m, k)·b(k, n), where b is an element of
 // x (or dy) at a place that k and n give together, 0 outside. One kernel makes the convolution, the transposed one and the gradient of
-// the weight; the host says what m, n and k stand for. Channels come first in memory, [n, c, d, h, w].
-#include "mma.h"
+// the weight; the host says what m, n and k stand for. Channels come first in memory, [n, c, d, h, w]. Halves go to tensor cores where there
+// are some (conv_mma.cu).
+#include "prelude.h"
 
 enum { CONV_THREADS = 256 };
 enum { CONV_FORWARD, CONV_TRANSPOSE, CONV_WEIGHT };
@@ -154,78 +154,3 @@ template <class T> HT_FN void conv_sum(const Conv& p) {
   HT_KERNEL(conv_##S, Conv, p) { conv_tile<T>(p); }           \
   HT_KERNEL(conv_sum_##S, Conv, p) { conv_sum<T>(p); }
 CONV(f16, f16) CONV(bf16, bf16) CONV(f32, float) CONV(f64, double)
-
-#if HT_TENSOR_CORES
-enum { CONV_K = 32 };
-// Elements of the two tiles in shared memory: rows of 32 k, and 32 rows of 128 n, their 16-byte pieces mixed for ldmatrix.
-HT_FN int conv_in_a(int m, int k) { return (m * 4 + ((k >> 3) ^ ((m >> 1) & 3))) * 8 + (k & 7); }
-HT_FN int conv_in_b(int k, int n) { return (k * 16 + ((n >> 3) ^ (k & 7))) * 8 + (n & 7); }
-
-// Blocks of 128 × 128 on tensor cores: the next tiles are read into registers while these are multiplied.
-template <class H> HT_FN void conv_mma(const Conv& p) {
-  const int M = 128, N = 128, TM = 4, TN = 4;
-  __shared__ Chunk ta[M * 4], tb[N * 4];
-  __shared__ Step step[2][CONV_K];
-  const int t = threadIdx.x, lane = t % 32, warp = t / 32, wm = warp / 4 * 64, wn = warp % 4 * 32, tilesM = (p.m + M - 1) / M;
-  const int m0 = (int)(blockIdx.x % tilesM) * M, n0 = (int)(blockIdx.x / tilesM) * N;
-  const int group = blockIdx.z % p.groups, split = blockIdx.z / p.groups;
-  const H *a = (const H*)p.a + group * p.a_group, *b = (const H*)p.b + group * p.b_group;
-  i64 unused;
-  const int mine = n0 + t % N;
-  const Place column = conv_column(p, mine < p.n ? mine : 0, unused);
-  float sum[TM][TN][4];
-  HT_UNROLL for (int i = 0; i < TM; i++) HT_UNROLL for (int j = 0; j < TN; j++) HT_UNROLL for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
-  const int per = ((p.k + p.splits - 1) / p.splits + CONV_K - 1) / CONV_K * CONV_K, from = per * split, to = from + per < p.k ? from + per : p.k;
-  H ra[16], rb[16];
-  if (t < CONV_K && from + t < to) step[0][t] = conv_step(p, from + t);
-  __syncthreads();
-  for (int k0 = from - CONV_K, turn = 0; k0 < to; k0 += CONV_K, turn ^= 1) {
-    // Read the tiles of the next round, whose steps lie in step[turn].
-    const int next = k0 + CONV_K;
-    if (next < to) {
-      HT_UNROLL for (int i = 0; i < 16; i++) {
-        const int k = t % 32, m = t / 32 + 8 * i, k2 = t / N + 2 * i;
-        ra[i] = m0 + m < p.m && next + k < to ? a[(m0 + m) * p.a_m + step[turn][k].a] : H{};
-        rb[i] = mine < p.n && next + k2 < to ? conv_at(p, b, step[turn][k2].b, column) : H{};
-      }
-      if (t < CONV_K && next + CONV_K + t < to) step[turn ^ 1][t] = conv_step(p, next + CONV_K + t);
-    }
-    if (k0 >= from) {
-      HT_UNROLL for (int kk = 0; kk < CONV_K / 16; kk++) {
-        u32 fa[TM][4], fb[TN][2];
-        HT_UNROLL for (int i = 0; i < TM; i++) ldmatrix_x4(fa[i], (const H*)ta + conv_in_a(wm + i * 16 + lane % 16, kk * 16 + lane / 16 * 8));
-        HT_UNROLL for (int j = 0; j < TN; j += 2) {
-          u32 q[4];
-          ldmatrix_x4_trans(q, (const H*)tb + conv_in_b(kk * 16 + lane % 16, wn + j * 8 + lane / 16 * 8));
-          fb[j][0] = q[0], fb[j][1] = q[1], fb[j + 1][0] = q[2], fb[j + 1][1] = q[3];
-        }
-        HT_UNROLL for (int i = 0; i < TM; i++) HT_UNROLL for (int j = 0; j < TN; j++) ht_mma(sum[i][j], fa[i], fb[j], H());
-      }
-    }
-    __syncthreads();
-    if (next < to) {
-      HT_UNROLL for (int i = 0; i < 16; i++) {
-        ((H*)ta)[conv_in_a(t / 32 + 8 * i, t % 32)] = ra[i];
-        ((H*)tb)[conv_in_b(t / N + 2 * i, t % N)] = rb[i];
-      }
-    }
-    __syncthreads();
-  }
-  HT_UNROLL for (int j = 0; j < TN; j++) {
-    HT_UNROLL for (int e = 0; e < 2; e++) {
-      const int n = n0 + wn + j * 8 + lane % 4 * 2 + e;
-      if (n >= p.n) continue;
-      i64 out;
-      conv_column(p, n, out);
-      HT_UNROLL for (int i = 0; i < TM; i++) {
-        HT_UNROLL for (int h = 0; h < 2; h++) {
-          const int m = m0 + wm + i * 16 + h * 8 + lane / 4;
-          if (m < p.m) conv_store<H>(p, sum[i][j][2 * h + e], group, split, m, n, out);
-        }
-      }
-    }
-  }
-}
-HT_KERNEL_OF(CONV_THREADS, conv_mma_f16, Conv, p) { conv_mma<f16>(p); }
-HT_KERNEL_OF(CONV_THREADS, conv_mma_bf16, Conv, p) { conv_mma<bf16>(p); }
-#endif

@@ -1,56 +1,9 @@
 // also for sm_80
 // Matrix products of halves on tensor cores, as gemm.cu. Both operands lie in 16-byte pieces, along k or along m or n.
 #include "gemm.h"
-#include "mma_loop.h"
+#include "mma_source.h"
 
 #if HT_TENSOR_CORES
-// GemmSource copies tiles of an operand: rows of memory are rows of m or n (AlongK), or of k. Rows behind the last are copies of it: what is
-// multiplied with them is not written.
-template <class H, bool AlongK, int Size, int K, int Threads> struct GemmSource {
-  typedef Tile<AlongK, Size, K, Threads> tile;
-  const H* base;
-  i64 step;                     // elements from row to row
-  int first, count, from, to;   // of m or n, of k
-  int whole;
-  const char* at;               // of the thread's first piece of the current tile
-  i64 ahead;                    // bytes from tile to tile
-  u32 gap, most, place;         // bytes from piece to piece, to the last row; where the first goes
-
-  HT_METHOD GemmSource(const H* base_, i64 step_, int first_, int count_, int from_, int to_, int) : base(base_), step(step_), first(first_), count(count_), from(from_), to(to_) {
-    const int row = tile::row(), chunk = tile::chunk();
-    whole = to > from ? (to - from) / K : 0;
-    gap = (u32)(tile::rows_apart * step * 2);
-    place = tile::place(row, chunk);
-    if (AlongK) {
-      const int r = first + row < count ? first + row : count - 1;
-      at = (const char*)(base + r * step + from + chunk * 8);
-      most = (u32)((count - 1 - r) * step * 2);
-      ahead = K * 2;
-    } else {
-      const int c = first + chunk * 8 < count ? first + chunk * 8 : first;
-      if (first + Size > count && count % 8 != 0) whole = 0;  // a piece goes beyond the row
-      at = (const char*)(base + (from + row) * step + c);
-      ahead = K * step * 2;
-    }
-  }
-  template <int I> HT_METHOD void piece(u32 stage, int yes) {
-    u32 far = I * gap;
-    if (AlongK && I > 0) far = far < most ? far : most;
-    cp_async16_if(tile::piece(stage + place, I), at + far, yes);
-  }
-  HT_METHOD void next() { at += ahead; }
-  HT_METHOD void rest(u32 stage, int n) {
-    HT_ROLLED for (int i = 0; i < tile::pieces; i++) {
-      const int row = tile::row() + i * tile::rows_apart, chunk = tile::chunk(), k0 = from + n * K;
-      const int r = AlongK ? first + row : k0 + row, c = (AlongK ? k0 : first) + chunk * 8;
-      const int rows = AlongK ? count : to, width = AlongK ? to : count;
-      int bytes = r < rows ? (width - c) * 2 : 0;
-      bytes = bytes < 0 ? 0 : (bytes > 16 ? 16 : bytes);
-      cp_async16_zfill(stage + tile::place(row, chunk), bytes ? base + r * step + c : base, bytes);
-    }
-  }
-};
-
 // GemmEnd writes 8 sums of a row.
 template <class H> struct GemmEnd {
   const Gemm& p;
@@ -104,8 +57,8 @@ template <class H, bool AK, bool BK, int WM, int WN, int K> HT_FN void gemm_mma(
   const int tiles = to > from ? (to - from + K - 1) / K : 0;
   float sum[4][8][4];
   HT_UNROLL for (int i = 0; i < 4; i++) HT_UNROLL for (int j = 0; j < 8; j++) HT_UNROLL for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
-  GemmSource<H, AK, M, K, T> a((const H*)p.a + o.a, AK ? p.ra : p.ca, m0, p.m, from, to, tiles);
-  GemmSource<H, BK, N, K, T> b((const H*)p.b + o.b, BK ? p.cb : p.rb, n0, p.n, from, to, tiles);
+  RowSource<H, AK, M, K, T> a((const H*)p.a + o.a, AK ? p.ra : p.ca, m0, p.m, from, to);
+  RowSource<H, BK, N, K, T> b((const H*)p.b + o.b, BK ? p.cb : p.rb, n0, p.n, from, to);
   mma_loop<H, WN, K, AK, BK>(sum, a, b, shared_address(dynamic_shared), tiles, p.stages);
   float* part = p.splits > 1 ? (float*)p.partial + ((i64)blockIdx.z * gridDim.y + blockIdx.y) * p.m * p.n : (float*)nullptr;
   const H* x = p.x && p.beta != 0 ? (const H*)p.x + o.x : (const H*)nullptr;

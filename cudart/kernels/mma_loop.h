@@ -19,8 +19,10 @@ struct alignas(128) Banks { Chunk v[8]; };  // shared memory that begins at the 
 template <bool AlongK, int Size, int K, int Threads> struct Tile {
   static const int row_chunks = AlongK ? K / 8 : Size / 8, rows = AlongK ? Size : K, pitch = row_chunks * 16;
   static const int pieces = rows * row_chunks / Threads, rows_apart = Threads / row_chunks, bytes = Size * K * 2;
-  static const int mix = row_chunks == 4 ? 1 : 0;  // 64 bytes a row: two rows reach all banks
-  HT_FN int place(int row, int chunk) { return row * pitch + (chunk ^ (row_chunks == 4 ? (row >> 1) & 3 : row & 7)) * 16; }
+  HT_FN int place(int row, int chunk) {
+    const int mix = row_chunks == 4 ? (row >> 1) & 3 : row & 7;  // of 64 bytes a row, two rows reach all banks
+    return row * pitch + (chunk ^ mix) * 16;
+  }
   HT_FN int row() { return threadIdx.x / row_chunks; }
   HT_FN int chunk() { return threadIdx.x % row_chunks; }
   // The place of the thread's I-th piece, from that of its first.
@@ -86,7 +88,8 @@ HT_FN void mma_group(float (&sum)[4][8][4], const u32 (&fa)[4][4], const u32 (&f
 // Groups KK … K/16-1 of one tile; the last one goes on to the next tile.
 template <class H, int K, bool AK, bool BK, int KK> struct Groups {
   template <class SA, class SB>
-  HT_FN void run(float (&sum)[4][8][4], u32 (&fa)[2][4][4], u32 (&fb)[2][8][2], SA& a, SB& b, u32 stage, u32& ra, u32& rb, u32 forward, int waits, int yesA, int yesB) {
+  HT_FN void run(float (&sum)[4][8][4], u32 (&fa)[2][4][4], u32 (&fb)[2][8][2], SA& a, SB& b, u32 stage, u32& ra, u32& rb, u32 forward, int waits,
+                 int yesA, int yesB) {
     const int last = K / 16 - 1, all = SA::tile::pieces + SB::tile::pieces;
     if constexpr (KK == last) {
       cp_async_commit();
