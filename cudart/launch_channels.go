@@ -53,7 +53,7 @@ func launchBatchStats(l *launcher) bool {
 	if f == 0 || x.rank < 2 || !l.reduceArgs.split(perChannelDims[:x.rank-1], x) {
 		return false
 	}
-	l.reduce(f, l.out.ptr, x.dt.Size())
+	l.reduce(f, l.out.ptr, x.dt.Size(), false)
 	return true
 }
 
@@ -69,7 +69,7 @@ func launchBatchSums(l *launcher) bool {
 		return false
 	}
 	l.reduceArgs.attr[0], l.reduceArgs.more = l.c.Scalar, stats.ptr
-	l.reduce(f, l.out.ptr, x.dt.Size())
+	l.reduce(f, l.out.ptr, x.dt.Size(), false)
 	return true
 }
 

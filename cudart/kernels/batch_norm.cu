@@ -1,29 +1,13 @@
 // Batch and group norms: statistics per channel by reductions, the rest element by element. x is [n, c, plane].
 #include "map.h"
-#include "reduce.h"
+#include "spreads.h"
 
-// Mean and biased variance of each channel, by Welford's and Chan's recurrences.
-struct Moments { double n, mean, m2; };
-struct Stats {
-  typedef Moments A;
-  HT_FN A start(const Reduce&) { return Moments{0, 0, 0}; }
-  HT_FN void begin(A&, i64, const Reduce&) {}
-  template <class C> HT_FN void step(A& a, C v, C, i64, const Reduce&) {
-    const double x = (double)v, d = x - a.mean;
-    a.n += 1;
-    a.mean += d / a.n;
-    a.m2 += d * (x - a.mean);
-  }
-  HT_FN void merge(A& a, const A& b) {
-    if (b.n == 0) return;
-    const double n = a.n + b.n, d = b.mean - a.mean;
-    a.m2 += b.m2 + d * d * (a.n * b.n / n);
-    a.mean += d * (b.n / n);
-    a.n = n;
-  }
-  HT_FN double finish(const A& a, const Reduce&) { return a.n == 0 ? a.m2 / a.n : a.mean; }
-  HT_FN double second(const A& a, const Reduce&) { return a.m2 / a.n; }
+// Mean and biased variance of each channel.
+struct Stats : Spreads {
+  HT_FN double finish(const A& a, const Reduce&) { return a.n == 0 ? a.square / a.n : settled(a).from; }
+  HT_FN double second(const A& a, const Reduce&) { return settled(a).square / a.n; }
 };
+template <> struct reduces<Stats> : reduces<Spreads> {};
 // Σ dy·x̂ and Σ dy: in dy, x; more is mean and variance [2, c] in float32, or float64 for float64; attr[0] is eps.
 template <class S> struct Sums {
   struct A { double mean, rate, sum, product; };
@@ -40,6 +24,7 @@ template <class S> struct Sums {
   HT_FN double finish(const A& a, const Reduce&) { return a.product * a.rate; }
   HT_FN double second(const A& a, const Reduce&) { return a.sum; }
 };
+template <class S> struct reduces<Sums<S>> : Reduces { static const int ahead = 2; };
 #define STATS(S, T, D, O, W)                                                                                          \
   HT_KERNEL(batch_norm_stats_##S##_##D, Reduce, p) { reduce_pass<Stats, 1, O, T, true>(p); }                          \
   HT_KERNEL(batch_norm_sums_##S##_##D, Reduce, p) { reduce_pass<Sums<W>, 2, O, T, true>(p); }
