@@ -1,6 +1,7 @@
 // Rows that work on lines: n elements of one dimension (or of the last ones, merged), one line after another. 1, 32 or 256 lanes share a
 // line; what they add up is added in a fixed order.
 #pragma once
+#include "fast32.h"
 #include "math32.h"
 #include "math64.h"
 
@@ -77,7 +78,7 @@ template <class Op, int N, class C> HT_FN void across_all(C (&v)[N], int lanes) 
 template <class T> struct line_of { typedef float type; };
 template <> struct line_of<double> { typedef double type; };
 
-HT_FN float line_exp(float x) { return ht_exp(x); }
+HT_FN float line_exp(float x) { return single_exp(x); }
 HT_FN double line_exp(double x) { return exp64(x); }
 HT_FN float line_log(float x) { return ht_log(x); }
 HT_FN double line_log(double x) { return log64(x); }
