@@ -87,6 +87,13 @@ func ShortLists(n int) (restore func()) {
 	return func() { longLine, longList = line, list }
 }
 
+// ShortMaps makes elementwise rows of n elements count as long, until the function returned is called.
+func ShortMaps(n int) (restore func()) {
+	before := longMap
+	longMap = n
+	return func() { longMap = before }
+}
+
 // WrapDriver puts a driver around that of an open device; what it returns takes it away.
 func WrapDriver(name string, wrap func(driver.Driver) driver.Driver) func() {
 	d, _, err := amp.OpenDevice(name)

@@ -12,6 +12,7 @@ const (
 	channelVectors = 1
 	channelRunning = 2
 	channelNone    = 4
+	channelEach    = 4 // vectors of a thread
 )
 
 // channelArgs is struct Channels.
@@ -20,6 +21,7 @@ type channelArgs struct {
 	n, c, plane                           int64
 	wdtype, bdtype, sdtype, flags         int32
 	eps, per                              float64
+	lanes, chunks                         int32
 }
 
 func init() {
@@ -52,7 +54,7 @@ func launchBatchStats(l *launcher) bool {
 	if f == 0 || x.rank < 2 || !l.reduceArgs.split(perChannelDims[:x.rank-1], x) {
 		return false
 	}
-	l.reduce(f, l.out.ptr, x.dt.Size())
+	l.reduce(f, l.out.ptr, x.dt.Size(), false)
 	return true
 }
 
@@ -68,7 +70,7 @@ func launchBatchSums(l *launcher) bool {
 		return false
 	}
 	l.reduceArgs.attr[0], l.reduceArgs.more = l.c.Scalar, stats.ptr
-	l.reduce(f, l.out.ptr, x.dt.Size())
+	l.reduce(f, l.out.ptr, x.dt.Size(), false)
 	return true
 }
 
@@ -80,7 +82,7 @@ func (l *launcher) channels(x, weight *view) bool {
 		p.plane *= int64(d)
 	}
 	v := int64(16 / x.dt.Size())
-	if p.plane%v == 0 && x.ptr%16 == 0 && l.out.ptr%16 == 0 {
+	if p.plane%v == 0 && p.n < 1<<31 && x.ptr%16 == 0 && l.out.ptr%16 == 0 {
 		p.flags = channelVectors
 	}
 	if weight != nil {
@@ -99,14 +101,26 @@ func (l *launcher) channelwise(stem string, dt amp.DType) bool {
 	if f == 0 {
 		return false
 	}
-	per := mapThreads
+	if p.n == 0 {
+		return true
+	}
+	grid := blocks(int(p.n), mapThreads)
 	if p.flags&channelVectors != 0 {
-		per *= 16 / dt.Size()
+		grid = p.vectors(16 / dt.Size())
 	}
-	if p.n > 0 {
-		l.run(f, [3]uint32{blocks(int(p.n), per), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
-	}
+	l.run(f, [3]uint32{grid, 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	return true
+}
+
+// vectors shares out planes of vectors of v and returns the blocks.
+func (p *channelArgs) vectors(v int) uint32 {
+	each := int(p.plane) / v
+	p.lanes = 1
+	for p.lanes < mapThreads && int(p.lanes)*channelEach < each {
+		p.lanes *= 2
+	}
+	p.chunks = int32(blocks(each, int(p.lanes)*channelEach))
+	return blocks(int(p.n/p.plane)*int(p.chunks), mapThreads/int(p.lanes))
 }
 
 func (l *launcher) optional(i int) *view {

@@ -12,6 +12,7 @@ import (
 
 const (
 	lineThreads = 256
+	lineVector  = 1
 	lineKeep    = 4 // flag; and how many vectors a lane keeps in registers
 )
 
@@ -80,9 +81,12 @@ func (p *lineArgs) plan(kept bool, v int, ops ...*view) {
 	if int(p.n) <= 32*v*lineKeep {
 		p.lanes = 32
 	}
-	if kept && inner && int(p.n)%v == 0 && int(p.n) <= int(p.lanes)*v*lineKeep && p.aligned(v, ops) {
-		p.flags = lineKeep
-		return
+	if kept && inner && int(p.n)%v == 0 && p.aligned(v, ops) {
+		p.flags = lineVector
+		if int(p.n) <= int(p.lanes)*v*lineKeep {
+			p.flags |= lineKeep
+			return
+		}
 	}
 	if !inner && p.lines >= 1024 || p.n < 8 {
 		p.lanes = 1
@@ -136,7 +140,7 @@ func launchSoftmaxGrad(l *launcher) bool {
 	if f == 0 || dy.dt != y.dt || !l.lineArgs.lay(l.c.Dims, out, dy, y) {
 		return false
 	}
-	l.lineArgs.plan(false, 1, out, dy, y)
+	l.lineArgs.plan(true, min(16/y.dt.Size(), 16/out.dt.Size()), out, dy, y)
 	l.lines(f)
 	return true
 }
@@ -248,8 +252,12 @@ func launchNormBackward(l *launcher) bool {
 	l.lines(f)
 	p.attr[0], p.attr[1] = float64(splits), float64(sums)
 	block := [3]uint32{lineThreads, 1, 1}
-	l.run(l.kernel("norm_columns", x.dt, amp.NoDType), [3]uint32{blocks(n, 32), uint32(splits), 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	columns := 32
+	if p.flags&lineVector != 0 {
+		columns *= v
+	}
+	l.run(l.kernel("norm_columns", x.dt, amp.NoDType), [3]uint32{blocks(n, columns), uint32(splits), 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	p.out = l.out.ptr + uint64(int(p.lines)*n*x.dt.Size())
-	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, lineThreads), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, 32), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	return true
 }

@@ -70,7 +70,7 @@ func launchPairLoss(l *launcher) bool {
 	}
 	attr[2] = share(l.c.Reduce, x)
 	l.reduceArgs.attr = attr
-	l.reduce(f, l.out.ptr, x.dt.Size())
+	l.reduce(f, l.out.ptr, x.dt.Size(), false)
 	return true
 }
 
@@ -106,7 +106,7 @@ func launchWeightedLoss(l *launcher) bool {
 		r := &l.reduceArgs
 		*r = reduceArgs{kept: 1, reduced: int64(step), nr: 1} // for its plan
 		r.rshape[0], r.rstride[0][0] = int32(step), 1
-		r.plan(wide.Size())
+		r.plan(wide.Size(), true)
 		elements := (step*wide.Size() + 255) &^ 255
 		each.ptr = l.workspace(elements + int(r.splits)*accumulatorBytes)
 	}
@@ -130,7 +130,7 @@ func launchWeightedLoss(l *launcher) bool {
 	r := &l.reduceArgs
 	r.in[0], r.attr[0] = each.ptr, share(l.c.Reduce, x)
 	l.partialAt = each.ptr + uint64((each.len()*wide.Size()+255)&^255)
-	l.reduce(l.kernel("sum", wide, l.out.dt), l.out.ptr, wide.Size())
+	l.reduce(l.kernel("sum", wide, l.out.dt), l.out.ptr, wide.Size(), true)
 	l.partialAt = 0
 	return true
 }

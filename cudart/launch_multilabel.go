@@ -71,7 +71,7 @@ func launchMultilabel(l *launcher) bool {
 	r := &l.reduceArgs
 	*r = reduceArgs{kept: 1, reduced: int64(rows), nr: 1}
 	r.rshape[0], r.rstride[0][0] = int32(rows), 1
-	r.plan(8)
+	r.plan(8, true)
 	bytes := (rows*8 + 255) &^ 255
 	p.out = l.workspace(bytes + int(r.splits)*accumulatorBytes)
 	if l.err != nil {
@@ -82,7 +82,7 @@ func launchMultilabel(l *launcher) bool {
 	}
 	r.in[0], r.attr[0] = p.out, rowShare(l.c.Reduce, rows, x.rank)
 	l.partialAt = p.out + uint64(bytes)
-	l.reduce(l.kernel("sum", amp.Float64, l.out.dt), l.out.ptr, 8)
+	l.reduce(l.kernel("sum", amp.Float64, l.out.dt), l.out.ptr, 8, true)
 	l.partialAt = 0
 	return true
 }

@@ -13,6 +13,7 @@ import (
 type dropoutArgs struct {
 	m     mapArgs
 	group int64
+	bound uint64
 }
 
 func init() {
@@ -48,7 +49,10 @@ func launchDropout(l *launcher) bool {
 	} else if l.c.Op.Name == "alpha_dropout_backward" {
 		scale = a
 	}
-	d.m.attr = [4]float64{scale, kept, dropped, math.Ceil(p * (1 << 32))}
+	d.m.attr, d.bound = [4]float64{scale, kept, dropped}, uint64(math.Ceil(p*(1<<32)))
+	if d.group != 1 || d.m.rank != 1 || d.m.stride[1][0] != 1 {
+		d.m.flags = 0 // vectors are of one row, with a number for each element
+	}
 	d.m.drawn(&l.c.Draw)
 	if n := int(d.m.n); n > 0 {
 		l.run(f, [3]uint32{blocks(n, mapThreads*4), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(d), unsafe.Sizeof(*d))

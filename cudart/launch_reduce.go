@@ -72,8 +72,9 @@ func appendDim(shape *[maxRank]int32, stride *[2][maxRank]int64, n int32, size i
 	return n + 1
 }
 
-// plan chooses how many lanes share an element of the result, and in how many splits; it returns the blocks of both dimensions.
-func (r *reduceArgs) plan(size int) (blocksX, blocksY uint32) {
+// plan chooses how many lanes share an element of the result, and in how many splits; it returns the blocks of both dimensions. wide says
+// whether the kernel takes columns in vectors, too.
+func (r *reduceArgs) plan(size int, wide bool) (blocksX, blocksY uint32) {
 	keptStep, redStep := int64(0), int64(0)
 	if r.nk > 0 {
 		keptStep = r.kstride[0][r.nk-1]
@@ -84,6 +85,9 @@ func (r *reduceArgs) plan(size int) (blocksX, blocksY uint32) {
 	v := min(8, 16/size)
 	switch {
 	case keptStep == 1 && redStep != 1 && r.kept > 1:
+		if wide && r.vectorColumns(size, v) {
+			return r.planColumns(int64(v))
+		}
 		r.flags, r.lanes = reduceColumns, 8
 		if r.reduced < 16 {
 			r.lanes = 1
@@ -105,6 +109,33 @@ func (r *reduceArgs) plan(size int) (blocksX, blocksY uint32) {
 		r.splits = int32(min(most, (1024+x-1)/max(x, 1), 512))
 	}
 	return uint32(x), uint32(r.splits)
+}
+
+// planColumns is the plan of columns in vectors of v: up to 32 threads lie side by side, more if there are few rows, and others below them.
+func (r *reduceArgs) planColumns(v int64) (blocksX, blocksY uint32) {
+	side := int64(8)
+	for side < reduceThreads && side*v < r.kept && (side < 32 || reduceThreads/side > r.reduced) {
+		side *= 2
+	}
+	r.flags, r.lanes, r.splits = reduceColumns|reduceVector, int32(reduceThreads/side), 1
+	x := (r.kept + side*v - 1) / (side * v)
+	if most := r.reduced / (int64(r.lanes) * 8); x < 512 && most > 1 {
+		r.splits = int32(min(most, (512+x-1)/x, 256))
+	}
+	return uint32(x), uint32(r.splits)
+}
+
+// vectorColumns says whether columns of the one input can be read 16 bytes at a time.
+func (r *reduceArgs) vectorColumns(size, v int) bool {
+	if r.nr > 1 || int(r.kshape[r.nk-1])%v != 0 || r.in[0]%uint64(v*size) != 0 || r.rstride[0][0]%int64(v) != 0 {
+		return false
+	}
+	for d := range r.nk - 1 {
+		if r.kstride[0][d]%int64(v) != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // vectorRows says whether rows of every input can be read 16 bytes at a time.
@@ -130,14 +161,14 @@ func (r *reduceArgs) vectorRows(size, v int) bool {
 	return true
 }
 
-// reduce queues a kernel on what split has written; out lies without gaps.
-func (l *launcher) reduce(f driver.Function, out uint64, size int) {
+// reduce queues a kernel on what split has written; out lies without gaps, and wide is plan's.
+func (l *launcher) reduce(f driver.Function, out uint64, size int, wide bool) {
 	r := &l.reduceArgs
 	if r.kept == 0 {
 		return
 	}
 	r.out = out
-	x, y := r.plan(size)
+	x, y := r.plan(size, wide)
 	block := [3]uint32{reduceThreads, 1, 1}
 	if y > 1 {
 		if r.partial = l.partialAt; r.partial == 0 {
@@ -162,7 +193,7 @@ func (l *launcher) reduction(stem string, attr [4]float64, ops ...*view) bool {
 		return false
 	}
 	l.reduceArgs.attr = attr
-	l.reduce(f, l.out.ptr, ops[0].dt.Size())
+	l.reduce(f, l.out.ptr, ops[0].dt.Size(), stem == "sum")
 	return true
 }
 
@@ -198,7 +229,7 @@ func launchDot(l *launcher) bool {
 	if f == 0 || l.in[0].dt != l.in[1].dt || !l.reduceArgs.split([]int{0}, &l.in[0], &l.in[1]) {
 		return false
 	}
-	l.reduce(f, l.out.ptr, l.in[0].dt.Size())
+	l.reduce(f, l.out.ptr, l.in[0].dt.Size(), false)
 	return true
 }
 
@@ -238,6 +269,6 @@ func launchVecdot(l *launcher) bool {
 	if f == 0 || !l.reduceArgs.split([]int{d}, &x, &y) {
 		return false
 	}
-	l.reduce(f, l.out.ptr, x.dt.Size())
+	l.reduce(f, l.out.ptr, x.dt.Size(), false)
 	return true
 }

@@ -1,29 +1,13 @@
 // Batch and group norms: statistics per channel by reductions, the rest element by element. x is [n, c, plane].
 #include "map.h"
-#include "reduce.h"
+#include "spreads.h"
 
-// Mean and biased variance of each channel, by Welford's and Chan's recurrences.
-struct Moments { double n, mean, m2; };
-struct Stats {
-  typedef Moments A;
-  HT_FN A start(const Reduce&) { return Moments{0, 0, 0}; }
-  HT_FN void begin(A&, i64, const Reduce&) {}
-  template <class C> HT_FN void step(A& a, C v, C, i64, const Reduce&) {
-    const double x = (double)v, d = x - a.mean;
-    a.n += 1;
-    a.mean += d / a.n;
-    a.m2 += d * (x - a.mean);
-  }
-  HT_FN void merge(A& a, const A& b) {
-    if (b.n == 0) return;
-    const double n = a.n + b.n, d = b.mean - a.mean;
-    a.m2 += b.m2 + d * d * (a.n * b.n / n);
-    a.mean += d * (b.n / n);
-    a.n = n;
-  }
-  HT_FN double finish(const A& a, const Reduce&) { return a.n == 0 ? a.m2 / a.n : a.mean; }
-  HT_FN double second(const A& a, const Reduce&) { return a.m2 / a.n; }
+// Mean and biased variance of each channel.
+struct Stats : Spreads {
+  HT_FN double finish(const A& a, const Reduce&) { return a.n == 0 ? a.square / a.n : settled(a).from; }
+  HT_FN double second(const A& a, const Reduce&) { return settled(a).square / a.n; }
 };
+template <> struct reduces<Stats> : reduces<Spreads> {};
 // Σ dy·x̂ and Σ dy: in dy, x; more is mean and variance [2, c] in float32, or float64 for float64; attr[0] is eps.
 template <class S> struct Sums {
   struct A { double mean, rate, sum, product; };
@@ -40,6 +24,7 @@ template <class S> struct Sums {
   HT_FN double finish(const A& a, const Reduce&) { return a.product * a.rate; }
   HT_FN double second(const A& a, const Reduce&) { return a.sum; }
 };
+template <class S> struct reduces<Sums<S>> : Reduces { static const int ahead = 2; };
 #define STATS(S, T, D, O, W)                                                                                          \
   HT_KERNEL(batch_norm_stats_##S##_##D, Reduce, p) { reduce_pass<Stats, 1, O, T, true>(p); }                          \
   HT_KERNEL(batch_norm_sums_##S##_##D, Reduce, p) { reduce_pass<Sums<W>, 2, O, T, true>(p); }
@@ -53,7 +38,9 @@ struct Channels {
   i64 n, c, plane;                   // n counts all elements
   int wdtype, bdtype, sdtype, flags;  // flags: 1 vectors; 2 the statistics are constants (running ones)
   double eps, per;                   // per: elements of a channel
+  int lanes, chunks;                 // of vectors: threads side by side on a plane; pieces of a plane of CHANNEL_EACH vectors for each of them
 };
+enum { CHANNEL_EACH = 4 };
 HT_FN double channel_value(const void* p, int dt, i64 i) {
   if (dt == CHANNEL_F32) return (double)((const float*)p)[i];
   if (dt == CHANNEL_F64) return ((const double*)p)[i];
@@ -61,41 +48,63 @@ HT_FN double channel_value(const void* p, int dt, i64 i) {
   return (double)wide(((const bf16*)p)[i]);
 }
 
-template <class T, bool Slope> HT_FN void channel_pass(const Channels& p) {
+// Affine is what a channel's elements go through: d·scale + shift of their distance d from the mean, or for the slope (dy - shift - d·slope)·scale.
+template <class T, bool Slope> struct Affine {
   typedef typename as<T>::wide C;
-  const int V = 16 / sizeof(T), width = p.flags & 1 ? V : 1;
-  const i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * width;
-  if (i >= p.n) return;
-  const i64 ch = i / p.plane % p.c;  // of all of a vector, where there are vectors
-  const C mean = (C)channel_value(p.stats, p.sdtype == CHANNEL_F64 ? CHANNEL_F64 : CHANNEL_F32, ch);
-  const C rate = (C)(1 / ht_sqrt(channel_value(p.stats, p.sdtype == CHANNEL_F64 ? CHANNEL_F64 : CHANNEL_F32, p.c + ch) + p.eps));
-  C scale = rate, shift = 0, slope = 0;
-  if (p.wdtype != CHANNEL_NONE) scale *= (C)channel_value(p.weight, p.wdtype, ch);
-  if (Slope) {
-    if (!(p.flags & 2)) {
-      slope = rate * ((C)channel_value(p.sums, p.bdtype, ch) / (C)p.per);
-      shift = (C)channel_value(p.sums, p.bdtype, p.c + ch) / (C)p.per;
+  C mean, scale, shift, slope;
+  __device__ __forceinline__ Affine(const Channels& p, i64 ch) : shift(0), slope(0) {
+    const int stats = p.sdtype == CHANNEL_F64 ? CHANNEL_F64 : CHANNEL_F32;
+    mean = (C)channel_value(p.stats, stats, ch);
+    const C rate = (C)(1 / ht_sqrt(channel_value(p.stats, stats, p.c + ch) + p.eps));
+    scale = rate;
+    if (p.wdtype != CHANNEL_NONE) scale *= (C)channel_value(p.weight, p.wdtype, ch);
+    if (Slope) {
+      if (!(p.flags & 2)) {
+        slope = rate * ((C)channel_value(p.sums, p.bdtype, ch) / (C)p.per);
+        shift = (C)channel_value(p.sums, p.bdtype, p.c + ch) / (C)p.per;
+      }
+    } else if (p.bdtype != CHANNEL_NONE) {
+      shift = (C)channel_value(p.bias, p.bdtype, ch);
     }
-  } else if (p.bdtype != CHANNEL_NONE) {
-    shift = (C)channel_value(p.bias, p.bdtype, ch);
   }
+  __device__ __forceinline__ T of(T x, T dy) const {
+    const C d = wide(x) - mean;
+    return narrow<T>::of(Slope ? (wide(dy) - shift - d * slope) * scale : d * scale + shift);
+  }
+};
+
+// With vectors a thread has CHANNEL_EACH of one plane, which it reads before it asks for the channel's numbers.
+template <class T, bool Slope> HT_FN void channel_vectors(const Channels& p) {
+  const int V = 16 / sizeof(T), most = CHANNEL_EACH;
   struct alignas(16) Vec { T v[V]; };
-  if (p.flags & 1) {
-    const Vec x = *(const Vec*)((const T*)p.x + i);
-    Vec out, dy;
-    if (Slope) dy = *(const Vec*)((const T*)p.dy + i);
-    HT_UNROLL for (int k = 0; k < V; k++) {
-      const C d = wide(x.v[k]) - mean;
-      out.v[k] = narrow<T>::of(Slope ? (wide(dy.v[k]) - shift - d * slope) * scale : d * scale + shift);
+  const u32 unit = blockIdx.x * (u32)(MAP_THREADS / p.lanes) + threadIdx.x / (u32)p.lanes, plane = unit / (u32)p.chunks;
+  const int per = (int)(p.plane / V), first = (int)(unit - plane * (u32)p.chunks) * most * p.lanes + (int)(threadIdx.x % (u32)p.lanes);
+  const i64 base = (i64)plane * per;
+  if ((base + first) * V >= p.n) return;
+  Vec x[most], dy[most];
+  HT_UNROLL for (int j = 0; j < most; j++) {
+    const int at = first + j * p.lanes;
+    if (at < per) {
+      x[j] = ((const Vec*)p.x)[base + at];
+      if (Slope) dy[j] = ((const Vec*)p.dy)[base + at];
     }
-    *(Vec*)((T*)p.out + i) = out;
-    return;
   }
-  const C d = wide(((const T*)p.x)[i]) - mean;
-  C y;
-  if (Slope) y = (wide(((const T*)p.dy)[i]) - shift - d * slope) * scale;
-  else y = d * scale + shift;
-  ((T*)p.out)[i] = narrow<T>::of(y);
+  const Affine<T, Slope> affine(p, plane % (u32)p.c);
+  HT_UNROLL for (int j = 0; j < most; j++) {
+    const int at = first + j * p.lanes;
+    if (at >= per) return;
+    Vec out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = affine.of(x[j].v[k], Slope ? dy[j].v[k] : x[j].v[k]);
+    ((Vec*)p.out)[base + at] = out;
+  }
+}
+template <class T, bool Slope> HT_FN void channel_pass(const Channels& p) {
+  if (p.flags & 1) return channel_vectors<T, Slope>(p);
+  const i64 i = (i64)blockIdx.x * MAP_THREADS + threadIdx.x;
+  if (i >= p.n) return;
+  const Affine<T, Slope> affine(p, i / p.plane % p.c);
+  const T x = ((const T*)p.x)[i];
+  ((T*)p.out)[i] = affine.of(x, Slope ? ((const T*)p.dy)[i] : x);
 }
 // group_norm: a block per group of channels; c is the number of groups, eps as above, per the channels of a group, plane the elements of
 // a channel.

@@ -21,20 +21,52 @@ HT_FN double clip_join(const Clip& p, double a, double b) {
   return a != a || a > b ? a : b;  // NaN stays
 }
 
+// A thread's elements of a tensor: 8 in vectors, a block's side by side. They are read at once where the tensor lies so and goes on so long, one by
+// one elsewhere: the same ones, in the same order.
+template <class T> struct ClipPiece {
+  static const int V = 16 / sizeof(T), parts = CLIP_EACH / V;
+  typedef vec<V, T> Vec;
+  T* at;
+  i64 left;  // elements from at on
+  bool whole;
+  Vec v[parts];
+  __device__ __forceinline__ ClipPiece(const Clip& p) {
+    int k = 0;
+    HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
+    const i64 from = (i64)((int)blockIdx.x - p.block[k]) * (CLIP_THREADS * CLIP_EACH), mine = from + threadIdx.x * V;
+    at = (T*)p.ptr[k] + mine, left = p.n[k] - mine;
+    whole = (u64)p.ptr[k] % 16 == 0 && from + CLIP_THREADS * CLIP_EACH <= p.n[k];
+    if (whole) {
+      HT_UNROLL for (int part = 0; part < parts; part++) v[part] = __builtin_bit_cast(Vec, ((const vec<4, u32>*)at)[part * CLIP_THREADS]);
+      return;
+    }
+    HT_UNROLL for (int part = 0; part < parts; part++)
+      HT_UNROLL for (int i = 0; i < V; i++)
+        if (has(part, i)) v[part].v[i] = at[place(part, i)];
+  }
+  HT_FN i64 place(int part, int i) { return part * CLIP_THREADS * V + i; }
+  __device__ __forceinline__ bool has(int part, int i) const { return whole || place(part, i) < left; }
+  __device__ __forceinline__ void store() {
+    if (whole) {
+      HT_UNROLL for (int part = 0; part < parts; part++) ((Vec*)at)[part * CLIP_THREADS] = v[part];
+      return;
+    }
+    HT_UNROLL for (int part = 0; part < parts; part++)
+      HT_UNROLL for (int i = 0; i < V; i++)
+        if (has(part, i)) at[place(part, i)] = v[part].v[i];
+  }
+};
+
+HT_FN double clip_term(const Clip& p, double v) {
+  return p.flags & (CLIP_ABS | CLIP_LARGEST) ? v : p.flags & CLIP_SQUARE ? v * v : ht_pow(v, p.power);
+}
 template <class T> HT_FN void clip_sum_pass(const Clip& p) {
   __shared__ double sums[CLIP_THREADS];
-  int k = 0;
-  HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
-  const i64 n = p.n[k], from = (i64)((int)blockIdx.x - p.block[k]) * (CLIP_THREADS * CLIP_EACH);
-  const T* g = (const T*)p.ptr[k];
+  const ClipPiece<T> piece(p);
   double sum = 0;
-  HT_ROLLED for (int part = 0; part < CLIP_EACH; part++) {
-    const i64 i = from + part * CLIP_THREADS + threadIdx.x;
-    if (i >= n) break;
-    const double v = ht_abs((double)wide(g[i]));
-    const double term = p.flags & (CLIP_ABS | CLIP_LARGEST) ? v : p.flags & CLIP_SQUARE ? v * v : ht_pow(v, p.power);
-    sum = clip_join(p, term, sum);
-  }
+  HT_UNROLL for (int part = 0; part < piece.parts; part++)
+    HT_UNROLL for (int i = 0; i < piece.V; i++)
+      if (piece.has(part, i)) sum = clip_join(p, clip_term(p, ht_abs((double)wide(piece.v[part].v[i]))), sum);
   sums[threadIdx.x] = sum;
   __syncthreads();
   HT_ROLLED for (int half = CLIP_THREADS / 2; half > 0; half /= 2) {
@@ -70,14 +102,10 @@ template <class T> HT_FN void clip_norm_pass(const Clip& p) {
   const double factor = p.limit / (norm + 1e-6);
   if (factor >= 1) return;
   const C c = (C)factor;
-  int k = 0;
-  HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
-  const i64 n = p.n[k], from = (i64)((int)blockIdx.x - p.block[k]) * (CLIP_THREADS * CLIP_EACH);
-  T* g = (T*)p.ptr[k];
-  HT_ROLLED for (int part = 0; part < CLIP_EACH; part++) {
-    const i64 i = from + part * CLIP_THREADS + threadIdx.x;
-    if (i < n) g[i] = narrow<T>::of(wide(g[i]) * c);
-  }
+  ClipPiece<T> piece(p);
+  HT_UNROLL for (int part = 0; part < piece.parts; part++)
+    HT_UNROLL for (int i = 0; i < piece.V; i++) piece.v[part].v[i] = narrow<T>::of(wide(piece.v[part].v[i]) * c);
+  piece.store();
 }
 HT_KERNEL(clip_norm_f16, Clip, p) { clip_norm_pass<f16>(p); }
 HT_KERNEL(clip_norm_bf16, Clip, p) { clip_norm_pass<bf16>(p); }

@@ -130,7 +130,11 @@ HT_FN float single_gelu_tanh_slope(float x) {
   return x < 0.0f ? d : 1.0f - d;
 }
 
-HT_FN float half_sigmoid(float x) { return fast_inverse(1.0f + fast_exp2(x * -1.44269504f)); }
+// Scaled by 2^-16, so that the reciprocal is a normal number as long as e^-x is one; beyond, the result is 0.
+HT_FN float half_sigmoid(float x) {
+  const float scale = 1.52587891e-5f;
+  return fast_inverse(ht_fmaf(fast_exp2(x * -1.44269504f), scale, scale)) * scale;
+}
 
 HT_FN float half_tanh(float x) {
   const float a = ht_abs(x), z = x * x;

@@ -23,18 +23,26 @@ struct Index {
   i64 first;           // the number of the first of what n counts, where this is a piece of it
 };
 
-// index_at returns index j of line i, at an offset, or -1 after it was refused.
-HT_FN i64 index_at(const Index& p, i64 at, i64 place) {
+// index_at returns the index at an offset, or -1 after it was refused. Its place, which costs divisions, is found only then.
+template <class Place> HT_FN i64 index_at(const Index& p, i64 at, Place place) {
   const i64 k = p.index[at];
   if (k >= 0 && k < p.size) return k;
-  refuse(p.guard, place, k, 0, p.size);
+  refuse(p.guard, place(p), k, 0, p.size);
   return -1;
 }
-// line_place is the number of index j of line i.
-HT_FN i64 line_place(const Index& p, i64 i, i64 j) {
-  i += p.first;
-  return (i / p.inner * p.count + j) * p.inner + i % p.inner;
-}
+// LinePlace is the number of index j of line i; EachPlace that of the index which element i of the
+// result is by, ClassPlace that of one_hot's.
+struct LinePlace {
+  i64 i, j;
+  __device__ __forceinline__ i64 operator()(const Index& p) const {
+    const i64 at = p.first + i;
+    return (at / p.inner * p.count + j) * p.inner + at % p.inner;
+  }
+};
+struct EachPlace {
+  i64 i;
+  __device__ __forceinline__ i64 operator()(const Index& p) const { return (p.first + i) / p.per % p.count; }
+};
 
 template <int N> HT_FN void index_offsets(const Index& p, u32 at, i64 (&off)[N]) {
   HT_UNROLL for (int k = 0; k < N; k++) off[k] = 0;
@@ -45,13 +53,18 @@ template <int N> HT_FN void index_offsets(const Index& p, u32 at, i64 (&off)[N])
   }
 }
 
+struct ClassPlace {
+  i64 i;
+  __device__ __forceinline__ i64 operator()(const Index& p) const { return p.first + i / (i64)p.word; }
+};
+
 // gather: out[i] = x[index[i]] along a dimension, for words of any dtype; an index out of range gives 0.
 template <class W> HT_FN void gather(const Index& p) {
   const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
   if (i >= p.n) return;
   i64 off[3];
   index_offsets<3>(p, (u32)i, off);
-  const i64 k = index_at(p, off[2], (p.first + i) / p.per % p.count);
+  const i64 k = index_at(p, off[2], EachPlace{i});
   ((W*)p.out)[off[0]] = k >= 0 ? ((const W*)p.x)[off[1] + k * p.along[1]] : (W)0;
 }
 // scatter: a thread per line puts src, or a word, at its places in out, the last of several.
@@ -62,7 +75,7 @@ template <class W> HT_FN void scatter(const Index& p) {
   index_offsets<4>(p, (u32)i, off);
   const W word = (W)held(p.word);
   HT_ROLLED for (i64 j = 0; j < p.count; j++) {
-    const i64 k = index_at(p, off[2] + j * p.along[2], line_place(p, i, j));
+    const i64 k = index_at(p, off[2] + j * p.along[2], LinePlace{i, j});
     if (k < 0) continue;
     ((W*)p.out)[off[0] + k * p.along[0]] = p.src ? ((const W*)p.src)[off[3] + j * p.along[3]] : word;
   }
@@ -79,7 +92,7 @@ template <class S, class T> HT_FN void scatter_add(const Index& p) {
   i64 off[4];
   index_offsets<4>(p, (u32)i, off);
   HT_ROLLED for (i64 j = 0; j < p.count; j++) {
-    const i64 k = index_at(p, off[2] + j * p.along[2], line_place(p, i, j));
+    const i64 k = index_at(p, off[2] + j * p.along[2], LinePlace{i, j});
     if (k < 0) continue;
     ((S*)p.out)[off[0] + k * p.along[0]] += (S)wide(((const T*)p.src)[off[3] + j * p.along[3]]);
   }
@@ -176,7 +189,7 @@ struct Sorted {
     s = i % p.count;
     index_offsets<4>(p, (u32)line, off);
     order = p.order + line * p.count;
-    k = index_at(p, off[2] + order[s] * p.along[2], line_place(p, line, order[s]));
+    k = index_at(p, off[2] + order[s] * p.along[2], LinePlace{line, order[s]});
     return k >= 0;
   }
 };
@@ -212,7 +225,7 @@ HT_KERNEL(one_hot_i64, Index, p) {
   if (i >= p.n) return;
   i64 off[3];
   index_offsets<3>(p, (u32)(i / (i64)p.word), off);
-  ((i64*)p.out)[i] = index_at(p, off[2], p.first + i / (i64)p.word) == i % (i64)p.word;
+  ((i64*)p.out)[i] = index_at(p, off[2], ClassPlace{i}) == i % (i64)p.word;
 }
 
 // tril and triu of matrices of count rows and size columns, the last two dimensions, stride of x; word is the diagonal; flags: 1 for triu.

@@ -1,11 +1,12 @@
 // Rows that work on lines: n elements of one dimension (or of the last ones, merged), one line after another. 1, 32 or 256 lanes share a
 // line; what they add up is added in a fixed order.
 #pragma once
+#include "fast32.h"
 #include "math32.h"
 #include "math64.h"
 
 enum { LINE_THREADS = 256 };
-enum { LINE_VECTOR = 1, LINE_COLUMNS = 2, LINE_KEEP = 4 };  // Lines.flags: 16-byte accesses; a lane per line, neighbors side by side; a line fits registers
+enum { LINE_VECTOR = 1, LINE_KEEP = 4 };  // Lines.flags: lines of whole vectors of 16 bytes; such a line fits registers
 
 struct Lines {
   void* out;
@@ -56,13 +57,28 @@ template <class Op, class C> HT_FN C across(C v, int lanes) {
   HT_UNROLL for (int w = 1; w < LINE_THREADS / 32; w++) v = Op::of(v, part[w]);
   return v;
 }
-
+// across_all is across for several values at once, in the time of one.
+template <class Op, int N, class C> HT_FN void across_all(C (&v)[N], int lanes) {
+  if (lanes == 1) return;
+  HT_UNROLL for (int lane = 16; lane > 0; lane >>= 1)
+    HT_UNROLL for (int i = 0; i < N; i++) v[i] = Op::of(v[i], ht_shuffle(v[i], lane));
+  if (lanes == 32) return;
+  __shared__ C part[LINE_THREADS / 32][N];
+  __syncthreads();
+  if (threadIdx.x % 32 == 0)
+    HT_UNROLL for (int i = 0; i < N; i++) part[threadIdx.x / 32][i] = v[i];
+  __syncthreads();
+  HT_UNROLL for (int i = 0; i < N; i++) {
+    v[i] = part[0][i];
+    HT_UNROLL for (int w = 1; w < LINE_THREADS / 32; w++) v[i] = Op::of(v[i], part[w][i]);
+  }
+}
 
 // The type that lines of T are computed in.
 template <class T> struct line_of { typedef float type; };
 template <> struct line_of<double> { typedef double type; };
 
-HT_FN float line_exp(float x) { return ht_exp(x); }
+HT_FN float line_exp(float x) { return single_exp(x); }
 HT_FN double line_exp(double x) { return exp64(x); }
 HT_FN float line_log(float x) { return ht_log(x); }
 HT_FN double line_log(double x) { return log64(x); }

@@ -145,14 +145,19 @@ template <class T> HT_FN void class_total(const Classes& p, bool slope) {
 template <class T> HT_FN void class_slope(const Classes& p) {
   const i64 i = (i64)blockIdx.x * CLASS_THREADS + threadIdx.x, all = p.n * p.classes;
   if (i >= all) return;
-  const i64 place = i % p.places, c = i / p.places % p.classes, row = i / p.places / p.classes;
-  u32 at = (u32)(row * p.places + place);
-  i64 d0 = 0, t = 0;
-  HT_ROLLED for (int d = p.rank - 1; d >= 0; d--) {
-    const u32 q = at / (u32)p.shape[d], r = at - q * (u32)p.shape[d];
-    d0 += r * p.dstride[d];
-    t += r * p.tstride[d];
-    at = q;
+  i64 place = 0, q = i;
+  if (p.places != 1) q = i / p.places, place = i - q * p.places;
+  const i64 row = q / p.classes, c = q - row * p.classes;
+  i64 d0 = row * p.dstride[0], t = row * p.tstride[0];
+  if (p.rank != 1) {
+    u32 at = (u32)(row * p.places + place);
+    d0 = t = 0;
+    HT_ROLLED for (int d = p.rank - 1; d >= 0; d--) {
+      const u32 size = (u32)p.shape[d], rest = at / size, r = at - rest * size;
+      d0 += r * p.dstride[d];
+      t += r * p.tstride[d];
+      at = rest;
+    }
   }
   double v = 0;
   if (p.target[t] == c && c != p.ignore) {

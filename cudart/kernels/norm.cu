@@ -89,48 +89,48 @@ template <bool Center, class T> HT_FN void norm_pass(const Lines& p) {
   else norm_line<Center, T>(p, x, y, lane);
 }
 
-// As norm_slope, with the line in registers.
+// As norm_slope, with the line in registers, as it was read: two sums across the lanes, of x and then of what is left.
 template <bool Center, class T> HT_FN void slope_kept(const Lines& p, const T* dy, const T* x, T* dx, i64 k, int lane) {
   typedef typename line_of<T>::type C;
   const int V = 16 / sizeof(T), step = p.lanes * V;
   typedef typename LineOf<T>::Vec Vec;
-  C v[KEEP][V], d[KEEP][V], sum = 0, square = 0, g = 0, gx = 0;
+  Vec v[KEEP], d[KEEP];
+  C sum = 0;
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     const int at = j * step + lane * V;
-    if (at < p.n) {
-      const Vec in = *(const Vec*)(x + at), in2 = *(const Vec*)(dy + at);
-      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] = (C)wide(in.v[i]), d[j][i] = (C)wide(in2.v[i]), sum += v[j][i];
-    }
+    if (at < p.n) v[j] = *(const Vec*)(x + at), d[j] = *(const Vec*)(dy + at);
+  }
+  if (Center) {
+    HT_UNROLL for (int j = 0; j < KEEP; j++)
+      if (j * step + lane * V < p.n) HT_UNROLL for (int i = 0; i < V; i++) sum += (C)wide(v[j].v[i]);
   }
   const C mean = Center ? (C)(across<Plus>((double)sum, p.lanes) / p.n) : 0;
-  HT_UNROLL for (int j = 0; j < KEEP; j++) {
-    if (j * step + lane * V < p.n) {
-      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] -= mean, square += v[j][i] * v[j][i];
-    }
-  }
-  const double rate = 1 / ht_sqrt(across<Plus>((double)square, p.lanes) / p.n + p.attr[0]);
-  const C r = (C)rate;
   const T* w = (const T*)p.in[2];
+  C square = 0, g = 0, gx = 0;
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     const int at = j * step + lane * V;
     if (at < p.n) {
-      Vec weight;
+      Vec weight{};
       if (w) weight = *(const Vec*)(w + at);
       HT_UNROLL for (int i = 0; i < V; i++) {
-        if (w) d[j][i] *= (C)wide(weight.v[i]);
-        v[j][i] *= r;
-        g += d[j][i];
-        gx += d[j][i] * v[j][i];
+        const C e = (C)wide(v[j].v[i]) - mean, f = w ? (C)wide(d[j].v[i]) * (C)wide(weight.v[i]) : (C)wide(d[j].v[i]);
+        square += e * e, g += f, gx += e * f;
       }
     }
   }
-  g = Center ? (C)(across<Plus>((double)g, p.lanes) / p.n) : 0;
-  gx = (C)(across<Plus>((double)gx, p.lanes) / p.n);
+  double sums[3] = {(double)square, (double)g, (double)gx};
+  across_all<Plus>(sums, p.lanes);
+  const double rate = 1 / ht_sqrt(sums[0] / p.n + p.attr[0]);
+  const C r = (C)rate, shift = Center ? (C)(sums[1] / p.n) : 0, slope = (C)(sums[2] * rate / p.n) * r;
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     const int at = j * step + lane * V;
     if (at < p.n) {
-      Vec out;
-      HT_UNROLL for (int i = 0; i < V; i++) out.v[i] = narrow<T>::of(r * (d[j][i] - g - v[j][i] * gx));
+      Vec out, weight{};
+      if (w) weight = *(const Vec*)(w + at);
+      HT_UNROLL for (int i = 0; i < V; i++) {
+        const C e = (C)wide(v[j].v[i]) - mean, f = w ? (C)wide(d[j].v[i]) * (C)wide(weight.v[i]) : (C)wide(d[j].v[i]);
+        out.v[i] = narrow<T>::of(r * (f - shift - e * slope));
+      }
       *(Vec*)(dx + at) = out;
     }
   }
@@ -184,15 +184,32 @@ template <bool Center, class T> HT_FN void norm_slope(const Lines& p) {
   }
 }
 
-// Σ dy·x̂ and Σ dy over lines, for 32 columns by 8 threads each; blockIdx.y is the split. more[0]: mean and rate; more[1]: partial sums
-// [splits][2][n]. attr[0] is the number of splits.
-template <class T> HT_FN void norm_columns(const Lines& p) {
+// Σ dy·x̂ and Σ dy over lines, for 32 columns, or with LINE_VECTOR 32 vectors of them, by 8 threads each; blockIdx.y is the split. more[0]: mean
+// and rate; more[1]: partial sums [splits][2][n]. attr[0] is the number of splits.
+struct Share { i64 lo, hi; };  // the lines of a split
+HT_FN Share norm_share(const Lines& p) {
+  const int splits = (int)p.attr[0];
+  const i64 each = (p.lines + splits - 1) / splits, lo = each * blockIdx.y;
+  return Share{lo, lo + each < p.lines ? lo + each : p.lines};
+}
+// norm_share_end adds up the 8 rows of a block for column c of its columns, at which the row's thread has dw and db.
+template <int Columns> HT_FN void norm_share_end(const Lines& p, double (&cell)[2][8 * Columns]) {
+  __syncthreads();
+  double* sums = (double*)p.more[1] + (i64)blockIdx.y * 2 * p.n;
+  for (int c = threadIdx.x; c < 2 * Columns; c += LINE_THREADS) {
+    const int which = c / Columns, column = c % Columns, at = blockIdx.x * Columns + column;
+    double sum = cell[which][column];
+    for (int r = 1; r < 8; r++) sum += cell[which][r * Columns + column];
+    if (at < p.n) sums[which * p.n + at] = sum;
+  }
+}
+template <class T> HT_FN void norm_columns_one(const Lines& p) {
   __shared__ double cell[2][LINE_THREADS];
-  const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = blockIdx.x * 32 + column, splits = (int)p.attr[0];
-  const i64 each = (p.lines + splits - 1) / splits, lo = each * blockIdx.y, hi = lo + each < p.lines ? lo + each : p.lines;
+  const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = blockIdx.x * 32 + column;
+  const Share share = norm_share(p);
   double dw = 0, db = 0;
   if (at < p.n) {
-    HT_ROLLED for (i64 k = lo + row; k < hi; k += 8) {
+    HT_ROLLED for (i64 k = share.lo + row; k < share.hi; k += 8) {
       i64 off[3];
       where<3>(p, (u32)k, off);
       const double e = (double)wide(((const T*)p.in[0])[off[1] + at * p.step[1]]);
@@ -203,19 +220,67 @@ template <class T> HT_FN void norm_columns(const Lines& p) {
   }
   cell[0][threadIdx.x] = dw;
   cell[1][threadIdx.x] = db;
-  __syncthreads();
-  if (row != 0 || at >= p.n) return;
-  for (int r = 1; r < 8; r++) dw += cell[0][r * 32 + column], db += cell[1][r * 32 + column];
-  double* sums = (double*)p.more[1] + (i64)blockIdx.y * 2 * p.n;
-  sums[at] = dw;
-  sums[p.n + at] = db;
+  norm_share_end<32>(p, cell);
 }
-// The splits added up: attr[1] is how many of the two sums are wanted.
+// Four lines are read before the first is used, and added up in the type of lines.
+template <class T> HT_FN void norm_columns_vector(const Lines& p) {
+  typedef typename line_of<T>::type C;
+  typedef typename LineOf<T>::Vec Vec;
+  const int V = 16 / sizeof(T), ahead = 4;
+  __shared__ double cell[2][LINE_THREADS * V];
+  const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = (blockIdx.x * 32 + column) * V;
+  const Share share = norm_share(p);
+  double dw[V], db[V];
+  HT_UNROLL for (int i = 0; i < V; i++) dw[i] = db[i] = 0;
+  if (at < p.n) {
+    HT_ROLLED for (i64 k = share.lo + row; k < share.hi; k += 8 * ahead) {
+      Vec d[ahead], x[ahead];
+      C mean[ahead], rest[ahead], rate[ahead], w[V], b[V];
+      HT_UNROLL for (int j = 0; j < ahead; j++) {
+        if (k + 8 * j >= share.hi) {
+          d[j] = x[j] = Vec{}, mean[j] = rest[j] = rate[j] = 0;
+          continue;
+        }
+        i64 off[3];
+        where<3>(p, (u32)(k + 8 * j), off);
+        d[j] = *(const Vec*)((const T*)p.in[0] + off[1] + at), x[j] = *(const Vec*)((const T*)p.in[1] + off[2] + at);
+        const double* stats = (const double*)p.more[0] + 2 * (k + 8 * j);
+        mean[j] = (C)stats[0], rest[j] = (C)(stats[0] - (double)mean[j]), rate[j] = (C)stats[1];
+      }
+      HT_UNROLL for (int i = 0; i < V; i++) w[i] = b[i] = 0;
+      HT_UNROLL for (int j = 0; j < ahead; j++) {
+        HT_UNROLL for (int i = 0; i < V; i++) {
+          const C e = (C)wide(d[j].v[i]);
+          w[i] = fused(e * rate[j], (C)wide(x[j].v[i]) - mean[j] - rest[j], w[i]);
+          b[i] += e;
+        }
+      }
+      HT_UNROLL for (int i = 0; i < V; i++) dw[i] += (double)w[i], db[i] += (double)b[i];
+    }
+  }
+  HT_UNROLL for (int i = 0; i < V; i++) {
+    cell[0][row * 32 * V + column * V + i] = dw[i];
+    cell[1][row * 32 * V + column * V + i] = db[i];
+  }
+  norm_share_end<32 * V>(p, cell);
+}
+template <class T> HT_FN void norm_columns(const Lines& p) {
+  if (p.flags & LINE_VECTOR) norm_columns_vector<T>(p);
+  else norm_columns_one<T>(p);
+}
+// The splits added up, by 8 threads for each of 32 sums: attr[1] is how many of the two sums are wanted.
 template <class T> HT_FN void norm_sums(const Lines& p) {
-  const int at = blockIdx.x * LINE_THREADS + threadIdx.x, splits = (int)p.attr[0];
-  if (at >= p.n * (int)p.attr[1]) return;
+  __shared__ double cell[LINE_THREADS];
+  const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = blockIdx.x * 32 + column, splits = (int)p.attr[0];
+  const bool in = at < p.n * (int)p.attr[1];
   double sum = 0;
-  for (int s = 0; s < splits; s++) sum += ((const double*)p.more[1])[(i64)s * 2 * p.n + at];
+  if (in) {
+    for (int s = row; s < splits; s += 8) sum += ((const double*)p.more[1])[(i64)s * 2 * p.n + at];
+  }
+  cell[threadIdx.x] = sum;
+  __syncthreads();
+  if (row != 0 || !in) return;
+  for (int r = 1; r < 8; r++) sum += cell[r * 32 + column];
   ((T*)p.out)[at] = narrow<T>::of(sum);
 }
 #define NORM(S, T)                                                                  \

@@ -5,39 +5,48 @@
 // draw returns block i of a call's piece of the stream.
 HT_FN four draw(const Map& m, u64 i) {
   const u64* origin = (const u64*)m.ptr[4];
-  return origin ? philox(origin[0], origin[1] + m.block + i) : philox(m.seed, m.block + i);
+  u64 seed = held(m.seed), block = held(m.block) + i;
+  if (origin) seed = origin[0], block += origin[1];
+  return philox(seed, block);
 }
 
 // Four elements share a block of Philox. dropout: attr is scale, shift of what is kept, shift of what is dropped; seed and block the
-// stream; n counts elements, shape[7] is how many of them share a number, and rank and stride are the input's. The bound is attr[3].
-HT_FN bool ht_kept(const Map& m, i64 i) {
-  const four b = draw(m, (u64)(i >> 2));
-  const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
-  return (double)v >= m.attr[3];
-}
+// stream; n counts elements, group of them share a number, and rank and stride are the input's. What is drawn below bound, up to 2^32, is
+// dropped. MAP_VECTOR says that both lie in one row of whole vectors, with a number for each element.
 struct Dropout {
   Map m;
   i64 group;
+  u64 bound;
 };
+HT_FN bool ht_kept(const Dropout& p, i64 i) {
+  const four b = draw(p.m, (u64)(i >> 2));
+  return ((i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]))) >= p.bound;
+}
 template <class T> HT_FN void dropout(const Dropout& p) {
   typedef typename as<T>::wide C;
   const Map& m = p.m;
   const C scale = (C)m.attr[0], kept = (C)m.attr[1], dropped = (C)m.attr[2];
   const i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * 4;
   if (i >= m.n) return;
-  if (p.group == 1 && m.rank == 1 && m.stride[1][0] == 1 && i + 4 <= m.n) {
+  if (m.flags & MAP_VECTOR && i + 4 <= m.n) {
+    const int V = 16 / sizeof(T) > 4 ? 4 : 16 / sizeof(T);
+    typedef vec<V, T> Vec;
+    const Vec* from = (const Vec*)((const T*)m.ptr[1] + i);
+    Vec x[4 / V];
+    HT_UNROLL for (int k = 0; k < 4 / V; k++) x[k] = from[k];
     const four b = draw(m, (u64)(i >> 2));
     HT_UNROLL for (int k = 0; k < 4; k++) {
-      const C x = wide(((const T*)m.ptr[1])[i + k]);
-      ((T*)m.ptr[0])[i + k] = narrow<T>::of((double)b.v[k] >= m.attr[3] ? x * scale + kept : x * (C)0 + dropped);
+      T& e = x[k / V].v[k % V];
+      e = narrow<T>::of(b.v[k] >= p.bound ? wide(e) * scale + kept : wide(e) * (C)0 + dropped);
     }
+    HT_UNROLL for (int k = 0; k < 4 / V; k++) ((Vec*)((T*)m.ptr[0] + i))[k] = x[k];
     return;
   }
   HT_ROLLED for (i64 j = i; j < i + 4 && j < m.n; j++) {
     i64 off[2];
     offsets<2>(m, j, off);
     const C x = wide(((const T*)m.ptr[1])[off[1]]);
-    ((T*)m.ptr[0])[off[0]] = narrow<T>::of(ht_kept(m, j / p.group) ? x * scale + kept : x * (C)0 + dropped);
+    ((T*)m.ptr[0])[off[0]] = narrow<T>::of(ht_kept(p, j / p.group) ? x * scale + kept : x * (C)0 + dropped);
   }
 }
 HT_KERNEL(dropout_f16, Dropout, p) { dropout<f16>(p); }

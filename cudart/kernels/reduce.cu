@@ -1,6 +1,6 @@
 // Sums, means, products, extremes, norms and spreads. Floats are accumulated in float64, as on the CPU, and rounded once.
 #include "math32.h"
-#include "reduce.h"
+#include "spreads.h"
 #include "special.h"
 
 // sum: m.attr[0] is a factor, 1/n of a mean.
@@ -12,6 +12,7 @@ template <class S> struct Sum {
   HT_FN double finish(double a, const Reduce& p) { return p.attr[0] == 1 ? a : a * p.attr[0]; }
   HT_FN i64 finish(i64 a, const Reduce&) { return a; }
 };
+template <class S> struct reduces<Sum<S>> : Reduces { static const int ahead = 4; static const bool columns = true; };
 #define SUMS(S, T) HT_REDUCE(sum, Sum<double>, 1, S, T, f16, f16) HT_REDUCE(sum, Sum<double>, 1, S, T, bf16, bf16) HT_REDUCE(sum, Sum<double>, 1, S, T, f32, float) HT_REDUCE(sum, Sum<double>, 1, S, T, f64, double)
 SUMS(f16, f16) SUMS(bf16, bf16) SUMS(f32, float) SUMS(f64, double)
 HT_REDUCE(sum, Sum<i64>, 1, i64, i64, i64, i64)
@@ -99,29 +100,14 @@ template <int Sign> struct ExtremeNorm {
 WIDER(norm_largest, ExtremeNorm<1>)
 WIDER(norm_smallest, ExtremeNorm<-1>)
 
-// var and std by Welford's and Chan's recurrences: attr[0] is the correction.
-struct Moments { double n, mean, m2; };
-template <int Root> struct Spread {
-  typedef Moments A;
-  HT_FN A start(const Reduce&) { return Moments{0, 0, 0}; }
-  template <class C> HT_FN void step(A& a, C v, C, i64, const Reduce&) {
-    const double x = (double)v, d = x - a.mean;
-    a.n += 1;
-    a.mean += d / a.n;
-    a.m2 += d * (x - a.mean);
-  }
-  HT_FN void merge(A& a, const A& b) {
-    if (b.n == 0) return;
-    const double n = a.n + b.n, d = b.mean - a.mean;
-    a.m2 += b.m2 + d * d * (a.n * b.n / n);
-    a.mean += d * (b.n / n);
-    a.n = n;
-  }
+// var and std: attr[0] is the correction.
+template <int Root> struct Spread : Spreads {
   HT_FN double finish(const A& a, const Reduce& p) {
-    const double v = a.m2 / (a.n - p.attr[0]);
+    const double v = settled(a).square / (a.n - p.attr[0]);
     return Root ? ht_sqrt(v) : v;
   }
 };
+template <int Root> struct reduces<Spread<Root>> : reduces<Spreads> {};
 SAME(var, Spread<0>)
 SAME(std, Spread<1>)
 
@@ -153,6 +139,7 @@ struct Dot {
   HT_FN void merge(A& a, const A& b) { a += b; }
   HT_FN double finish(A a, const Reduce&) { return a; }
 };
+template <> struct reduces<Dot> : Reduces { static const int ahead = 4; };
 HT_REDUCE(dot, Dot, 2, f16, f16, f16, f16)
 HT_REDUCE(dot, Dot, 2, bf16, bf16, bf16, bf16)
 HT_REDUCE(dot, Dot, 2, f32, float, f32, float)

@@ -31,12 +31,13 @@ template <bool Log, class O, class T> HT_FN void softmax_kept(const Lines& p, co
     }
   }
   sum = across<Plus>(sum, p.lanes);
-  const C rest = Log ? (most - most != 0 ? most - most : line_log(sum)) : 1 / sum;
+  const bool half = sizeof(O) == 2;  // which rounds more than the reciprocal of the sum is off
+  const C rest = Log ? (most - most != 0 ? most - most : line_log(sum)) : half ? 1 / sum : sum;
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     const int at = j * step + lane * V;
     if (at < p.n) {
       Out out;
-      HT_UNROLL for (int i = 0; i < V; i++) out.v[i] = narrow<O>::of(Log ? v[j][i] - rest : v[j][i] / sum);
+      HT_UNROLL for (int i = 0; i < V; i++) out.v[i] = narrow<O>::of(Log ? v[j][i] - rest : half ? v[j][i] * rest : v[j][i] / rest);
       *(Out*)(y + at) = out;
     }
   }
