@@ -138,7 +138,7 @@ func launchAttention(l *launcher) bool {
 	if l.out.len() == 0 {
 		return true
 	}
-	if l.flash(dt) {
+	if l.flash(false) {
 		return true
 	}
 	if _, ok := l.attentionShared(dt); !ok {
@@ -164,7 +164,7 @@ func launchAttentionBackward(l *launcher) bool {
 		p.dmask = p.dv + size*uint64(batches)*uint64(p.s)*uint64(p.e)
 	}
 	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
-	if l.flashBackward(dt) {
+	if l.flash(true) {
 		return true
 	}
 	if _, ok := l.attentionShared(dt); !ok {

@@ -22,16 +22,16 @@ type flashTiles struct {
 // shared is the shared memory of a block, for rows of so many halves.
 func (t flashTiles) shared(width int) uint32 { return uint32((t.own*t.kept + t.walked) * width * 2) }
 
-// flashWidths are the widths that kernels are compiled for, with the tiles of each: forward, forward with masks or dropout, over queries and
-// over keys backward.
+// flashWidths are the widths that kernels are compiled for, with the tiles of each: forward, over queries and over keys backward; the second of
+// each is the kernel that knows masks, dropout and negative scales.
 var flashWidths = []struct {
-	width                                int
-	suffix                               string
-	forward, any, queries, keys, keysAny flashTiles
+	width                  int
+	suffix                 string
+	forward, queries, keys [2]flashTiles
 }{
-	{32, "w32", flashTiles{128, 1, 2 * 64}, flashTiles{64, 1, 2 * 64}, flashTiles{64, 2, 4 * 64}, flashTiles{64, 2, 4 * 64}, flashTiles{64, 2, 4 * 32}},
-	{64, "w64", flashTiles{128, 1, 2 * 64}, flashTiles{64, 1, 2 * 64}, flashTiles{64, 2, 4 * 64}, flashTiles{64, 2, 4 * 64}, flashTiles{64, 2, 4 * 32}},
-	{128, "w128", flashTiles{128, 1, 2 * 64}, flashTiles{64, 1, 2 * 64}, flashTiles{64, 2, 4 * 64}, flashTiles{64, 2, 4 * 32}, flashTiles{64, 2, 4 * 32}},
+	{32, "w32", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}},
+	{64, "w64", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}},
+	{128, "w128", [2]flashTiles{{128, 1, 2 * 32}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 32}, {64, 2, 4 * 32}}},
 }
 
 // flashable says whether the kernels on tensor cores take the operands: rows of 16-byte pieces, which heads cut out of a projection are too.
@@ -54,56 +54,41 @@ func (l *launcher) flashable(dt amp.DType, operands ...int) bool {
 	return true
 }
 
-// plain says that scores are products times a positive scale, and all weights count.
-func (p *attentionArgs) plain() bool { return p.masked == 0 && p.bound == 0 && p.scale > 0 }
-
 // flashes queues one of the kernels over blocks of positions; false if there is none, or no room for its tiles.
-func (l *launcher) flashes(stem string, dt amp.DType, positions int, tiles flashTiles, width int) bool {
-	p := &l.attentionArgs
-	f, shared := l.kernel(stem, dt, amp.NoDType), tiles.shared(width)
-	const still = 2 << 10 // at most, that a kernel has besides
+func (l *launcher) flashes(stem string, positions, width int, tiles [2]flashTiles, suffix string) bool {
+	p, dt, t := &l.attentionArgs, l.out.dt, tiles[0]
+	if p.masked != 0 || p.bound != 0 || !(p.scale > 0) { // else scores are products times a factor, and all weights count
+		stem, t = stem+"any_", tiles[1]
+	}
+	const still = 2 << 10 // at most, that a kernel has besides its tiles
+	f, shared := l.kernel(stem+suffix, dt, amp.NoDType), t.shared(width)
 	if f == 0 || int(shared)+still > max(48<<10, l.d.props.SharedPerBlockOptin) {
 		return false
 	}
 	if shared+still > 48<<10 && l.err == nil {
 		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
 	}
-	l.run(f, p.grid(positions, tiles.own), [3]uint32{flashThreads, 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(f, p.grid(positions, t.own), [3]uint32{flashThreads, 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	return true
 }
 
-func (l *launcher) flash(dt amp.DType) bool {
-	p := &l.attentionArgs
-	if !l.flashable(dt, 0, 1, 2) {
+// flash queues attention on tensor cores, or its gradients; false if there are no kernels for it.
+func (l *launcher) flash(backward bool) bool {
+	p, operands := &l.attentionArgs, []int{0, 1, 2, 4}
+	if !backward {
+		operands = operands[:3]
+	}
+	if !l.flashable(l.out.dt, operands...) {
 		return false
 	}
 	for _, w := range flashWidths {
-		if int(max(p.d, p.e)) > w.width {
-			continue
+		switch {
+		case int(max(p.d, p.e)) > w.width:
+		case backward:
+			return l.flashes("flash_queries_", int(p.t), w.width, w.queries, w.suffix) && l.flashes("flash_keys_", int(p.s), w.width, w.keys, w.suffix)
+		default:
+			return l.flashes("flash_", int(p.t), w.width, w.forward, w.suffix)
 		}
-		if p.plain() {
-			return l.flashes("flash_"+w.suffix, dt, int(p.t), w.forward, w.width)
-		}
-		return l.flashes("flash_any_"+w.suffix, dt, int(p.t), w.any, w.width)
-	}
-	return false
-}
-
-func (l *launcher) flashBackward(dt amp.DType) bool {
-	p := &l.attentionArgs
-	if !l.flashable(dt, 0, 1, 2, 4) {
-		return false
-	}
-	for _, w := range flashWidths {
-		if int(max(p.d, p.e)) > w.width {
-			continue
-		}
-		if p.plain() {
-			return l.flashes("flash_queries_"+w.suffix, dt, int(p.t), w.queries, w.width) &&
-				l.flashes("flash_keys_"+w.suffix, dt, int(p.s), w.keys, w.width)
-		}
-		return l.flashes("flash_queries_any_"+w.suffix, dt, int(p.t), w.queries, w.width) &&
-			l.flashes("flash_keys_any_"+w.suffix, dt, int(p.s), w.keysAny, w.width)
 	}
 	return false
 }

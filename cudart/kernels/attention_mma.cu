@@ -1,7 +1,7 @@
 // also for sm_80
 // Attention of halves on tensor cores, forward (Dao, FlashAttention-2, 2023). Four warps of 32 queries go over the keys, 64 at a time. Scores,
-// their maximum and all sums are float32; a weight e^(score - maximum), of up to 2⁸, is rounded once to the half type to multiply the
-// values. Tiles that causal queries do not see are left out, and only those at an edge are masked. Kernels with "any" in their names
+// their maximum and all sums are float32; a weight e^(score - maximum), of up to 2⁸, multiplies the values as two
+// halves, what it is rounded to and the rest, so that the result is that of float32. Tiles that causal queries do not see are left out, and only those at an edge are masked. Kernels with "any" in their names
 // know masks, dropout and negative scales.
 #include "attention_mma.h"
 
@@ -48,7 +48,7 @@ template <class H, int W, int M, int KEYS, bool Any> HT_FN void flash_forward(co
     }
     flash_powers(s, sum, top, Any ? 1.0f : scale);
     if (Any && p.bound != 0) HT_UNROLL for (int m = 0; m < M; m++) flash_drop(s[m], flash_kept<false, N>(p, view, m, at.n));
-    flash_apply<H, W>(out, s, tv);
+    flash_apply<H, W, true>(out, s, tv);
   }
   HT_ROLLED for (; j0 < end; j0 += KEYS) {
     flash_wait();
@@ -69,6 +69,6 @@ template <class H, int W, int M, int KEYS, bool Any> HT_FN void flash_forward(co
 #define FLASHES(S, H, W, M, KEYS)                                                                             \
   HT_KERNEL_OF(FLASH_THREADS, flash_w##W##_##S, Attention, p) { flash_forward<H, W, M, KEYS, false>(p); }      \
   HT_KERNEL_OF(FLASH_THREADS, flash_any_w##W##_##S, Attention, p) { flash_forward<H, W, 1, 64, true>(p); }
-#define FLASHED(S, H) FLASHES(S, H, 32, 2, 64) FLASHES(S, H, 64, 2, 64) FLASHES(S, H, 128, 2, 64)
+#define FLASHED(S, H) FLASHES(S, H, 32, 2, 64) FLASHES(S, H, 64, 2, 64) FLASHES(S, H, 128, 2, 32)
 FLASHED(f16, f16) FLASHED(bf16, bf16)
 #endif

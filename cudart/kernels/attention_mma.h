@@ -129,26 +129,36 @@ template <class H, int W, int M, int N, bool Kept> HT_FN void flash_scores(float
   }
 }
 
-// Sums as first operand of the next product, rounded to the half type; k counts 16 columns.
+// Sums as first operand of the next product, rounded to the half type; k counts 16 columns. rest is what rounding left.
 template <class H, int N> HT_FN void flash_round(u32 (&a)[4], const float (&p)[N][4], int k) {
   HT_UNROLL for (int i = 0; i < 4; i++) a[i] = flash_pair(p[2 * k + i / 2][i % 2 * 2], p[2 * k + i / 2][i % 2 * 2 + 1], H());
 }
-// out += p·tile: the tile has 8·N rows of W.
-template <class H, int W, int M, int N> HT_FN void flash_apply(float (&out)[M][W / 8][4], const float (&p)[M][N][4], const Chunk* tile) {
+template <class H, int N> HT_FN void flash_rest(u32 (&rest)[4], const u32 (&a)[4], const float (&p)[N][4], int k) {
+  HT_UNROLL for (int i = 0; i < 4; i++) {
+    const float l = wide(H{(unsigned short)a[i]}), h = wide(H{(unsigned short)(a[i] >> 16)});
+    rest[i] = flash_pair(p[2 * k + i / 2][i % 2 * 2] - l, p[2 * k + i / 2][i % 2 * 2 + 1] - h, H());
+  }
+}
+// out += p·tile: the tile has 8·N rows of W. With Exact p is two halves, what it is rounded to and the rest.
+template <class H, int W, bool Exact, int M, int N> HT_FN void flash_apply(float (&out)[M][W / 8][4], const float (&p)[M][N][4], const Chunk* tile) {
   const Shared at = shared_of(tile);
   const int lane = flash_lane<W>(false);
   HT_UNROLL for (int k = 0; k < N / 2; k++) {
-    u32 a[M][4];
-    HT_UNROLL for (int m = 0; m < M; m++) flash_round<H>(a[m], p[m], k);
+    u32 a[M][4], rest[M][4];
+    HT_UNROLL for (int m = 0; m < M; m++) {
+      flash_round<H>(a[m], p[m], k);
+      if (Exact) flash_rest<H>(rest[m], a[m], p[m], k);
+    }
     HT_UNROLL for (int j = 0; j < W / 8; j += 2) {
       u32 q[4];
       ldmatrix_at<true>(q, at, flash_at<W>(lane, k * 16, j * 8));
       const u32 b0[2] = {q[0], q[1]}, b1[2] = {q[2], q[3]};
       HT_UNROLL for (int m = 0; m < M; m++) ht_mma(out[m][j], a[m], b0, H()), ht_mma(out[m][j + 1], a[m], b1, H());
+      if (!Exact) continue;
+      HT_UNROLL for (int m = 0; m < M; m++) ht_mma(out[m][j], rest[m], b0, H()), ht_mma(out[m][j + 1], rest[m], b1, H());
     }
   }
 }
-
 // Two such products with one tile.
 template <class H, int W, int N> HT_FN void flash_apply2(float (&x)[1][W / 8][4], const float (&p)[1][N][4], float (&y)[1][W / 8][4], const float (&q)[1][N][4], const Chunk* tile) {
   const Shared at = shared_of(tile);

@@ -198,8 +198,8 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
       }
       if (Any) flash_drop(s[m], bits);
     }
-    flash_apply<H, W>(dv, s, ty + turn * TILE);
-    flash_apply<H, W>(dk, dp, tq + turn * TILE);
+    flash_apply<H, W, false>(dv, s, ty + turn * TILE);
+    flash_apply<H, W, false>(dk, dp, tq + turn * TILE);
   }
   float back[M][2], forth[M][2];
   HT_UNROLL for (int m = 0; m < M; m++) HT_UNROLL for (int h = 0; h < 2; h++) back[m][h] = (float)p.scale / unit, forth[m][h] = kept;
@@ -208,7 +208,7 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
 }
 #define FLASHES(S, H, W, KEYS, M, QUERIES)                                                                                \
   HT_KERNEL_OF(FLASH_THREADS, flash_queries_w##W##_##S, Attention, p) { flash_queries<H, W, KEYS, false>(p); }             \
-  HT_KERNEL_OF(FLASH_THREADS, flash_queries_any_w##W##_##S, Attention, p) { flash_queries<H, W, KEYS, true>(p); }          \
+  HT_KERNEL_OF(FLASH_THREADS, flash_queries_any_w##W##_##S, Attention, p) { flash_queries<H, W, 32, true>(p); }          \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_w##W##_##S, Attention, p) { flash_keys<H, W, M, QUERIES, false>(p); }             \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_any_w##W##_##S, Attention, p) { flash_keys<H, W, 1, 32, true>(p); }
 #define FLASHED(S, H) FLASHES(S, H, 32, 64, 1, 64) FLASHES(S, H, 64, 64, 1, 64) FLASHES(S, H, 128, 64, 1, 32)
