@@ -178,10 +178,6 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
     flash_scores<H, W>(dp, v, ty + turn * TILE);
     const View view = {row, j0};
     if (Any) flash_mask<H, true>(p, s, view, mask, scale);
-    if (j0 + QUERIES > p.t || (p.causal && j0 < row + 16 * M)) {
-      flash_hide<true>(p, s, view, -ht_inf<float>());
-      flash_hide<true>(p, dp, view, 0.0f);
-    }
     HT_UNROLL for (int m = 0; m < M; m++) {
       const u64 bits = Any && p.bound != 0 ? flash_kept<true, N>(p, view, m, at.n) : ~0ull;
       if (Any) flash_drop(dp[m], bits);
@@ -190,13 +186,19 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
           const Numbers x = numbers[turn][j * 8 + threadIdx.x % 4 * 2 + e];
           const float less = -x.mean * unit;
           HT_UNROLL for (int h = 0; h < 2; h++) {
-            const float w = flash_exp2(fused(s[m][j][2 * h + e], factor, -x.sum)), ds = w * fused(dp[m][j][2 * h + e], by, less);
+            float w = flash_exp2(fused(s[m][j][2 * h + e], factor, -x.sum));
+            if (Any && s[m][j][2 * h + e] == -ht_inf<float>()) w = 0;  // also where the sum is not a number
+            const float ds = w * fused(dp[m][j][2 * h + e], by, less);
             s[m][j][2 * h + e] = w;
             dp[m][j][2 * h + e] = Any && w == 0 ? 0.0f : ds;
           }
         }
       }
       if (Any) flash_drop(s[m], bits);
+    }
+    if (j0 + QUERIES > p.t || (p.causal && j0 < row + 16 * M)) {
+      flash_hide<true>(p, s, view, 0.0f);
+      flash_hide<true>(p, dp, view, 0.0f);
     }
     flash_apply<H, W, false>(dv, s, ty + turn * TILE);
     flash_apply<H, W, false>(dk, dp, tq + turn * TILE);
