@@ -149,7 +149,6 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
   if (at.n >= (u32)p.batches) return;
   const int own = threadIdx.x / 32 * 16 * M, first = at.tile * KEYS, row = first + own, begin = p.causal ? first / QUERIES * QUERIES : 0;
   const Rows<H> q = flash_rows<H>(p, 0, p.q, at.n, p.t, p.d), y = flash_rows<H>(p, 4, p.dy, at.n, p.t, p.e);
-  const Numbers* number = flash_numbers(p, at.n);
   const i64 mask = Any && p.masked ? attention_batch(p, 3, at.n) : 0;
   const float scale = (float)p.scale * 1.44269504f, factor = Any ? 1.0f : scale, kept = Any && p.bound != 0 ? (float)p.factor : 1.0f;
   float dk[M][W / 8][4], dv[M][W / 8][4];
@@ -160,7 +159,7 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
     flash_copy<W, QUERIES, FLASH_THREADS>(tq + turn * TILE, q, j0, j0 > begin + QUERIES);
     flash_copy<W, QUERIES, FLASH_THREADS>(ty + turn * TILE, y, j0, j0 > begin + QUERIES);
     const int i = threadIdx.x;
-    if (i < QUERIES) copy_pair(&numbers[turn][i], number + (j0 + i < p.t ? j0 + i : 0), j0 + i < p.t ? 8 : 0);
+    if (i < QUERIES) copy_pair(&numbers[turn][i], flash_numbers(p, at.n) + (j0 + i < p.t ? j0 + i : 0), j0 + i < p.t ? 8 : 0);
     cp_async_commit();
   };
   flash_copy<W, KEYS, FLASH_THREADS>(tk, flash_rows<H>(p, 1, p.k, at.n, p.s, p.d), first, false);
@@ -213,6 +212,6 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
   HT_KERNEL_OF(FLASH_THREADS, flash_queries_any_w##W##_##S, Attention, p) { flash_queries<H, W, 32, true>(p); }          \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_w##W##_##S, Attention, p) { flash_keys<H, W, M, QUERIES, false>(p); }             \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_any_w##W##_##S, Attention, p) { flash_keys<H, W, 1, 32, true>(p); }
-#define FLASHED(S, H) FLASHES(S, H, 32, 64, 1, 64) FLASHES(S, H, 64, 64, 1, 64) FLASHES(S, H, 128, 64, 1, 32)
+#define FLASHED(S, H) FLASHES(S, H, 32, 64, 1, 64) FLASHES(S, H, 64, 64, 2, 32) FLASHES(S, H, 128, 64, 1, 64)
 FLASHED(f16, f16) FLASHED(bf16, bf16)
 #endif
