@@ -29,7 +29,7 @@ var flashWidths = []struct {
 	suffix                 string
 	forward, queries, keys [2]flashTiles
 }{
-	{32, "w32", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}},
+	{32, "w32", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 32}}, [2]flashTiles{{64, 2, 4 * 32}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 32}, {64, 2, 4 * 32}}},
 	{64, "w64", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{128, 2, 4 * 32}, {64, 2, 4 * 32}}},
 	{128, "w128", [2]flashTiles{{128, 1, 2 * 32}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}},
 }

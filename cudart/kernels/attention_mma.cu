@@ -66,9 +66,9 @@ template <class H, int W, int M, int KEYS, bool Any> HT_FN void flash_forward(co
   }
   flash_store<H, W>((H*)p.out + (i64)at.n * p.t * p.e, out, sum, tq, own, row, p.t, p.e);
 }
-#define FLASHES(S, H, W, M, KEYS)                                                                             \
+#define FLASHES(S, H, W, M, KEYS, ANY)                                                                           \
   HT_KERNEL_OF(FLASH_THREADS, flash_w##W##_##S, Attention, p) { flash_forward<H, W, M, KEYS, false>(p); }      \
-  HT_KERNEL_OF(FLASH_THREADS, flash_any_w##W##_##S, Attention, p) { flash_forward<H, W, 1, 64, true>(p); }
-#define FLASHED(S, H) FLASHES(S, H, 32, 2, 64) FLASHES(S, H, 64, 2, 64) FLASHES(S, H, 128, 2, 32)
+  HT_KERNEL_OF(FLASH_THREADS, flash_any_w##W##_##S, Attention, p) { flash_forward<H, W, 1, ANY, true>(p); }
+#define FLASHED(S, H) FLASHES(S, H, 32, 2, 64, 32) FLASHES(S, H, 64, 2, 64, 64) FLASHES(S, H, 128, 2, 32, 64)
 FLASHED(f16, f16) FLASHED(bf16, bf16)
 #endif

@@ -212,6 +212,6 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
   HT_KERNEL_OF(FLASH_THREADS, flash_queries_any_w##W##_##S, Attention, p) { flash_queries<H, W, 32, true>(p); }          \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_w##W##_##S, Attention, p) { flash_keys<H, W, M, QUERIES, false>(p); }             \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_any_w##W##_##S, Attention, p) { flash_keys<H, W, 1, 32, true>(p); }
-#define FLASHED(S, H) FLASHES(S, H, 32, 64, 1, 64) FLASHES(S, H, 64, 64, 2, 32) FLASHES(S, H, 128, 64, 1, 64)
+#define FLASHED(S, H) FLASHES(S, H, 32, 32, 1, 32) FLASHES(S, H, 64, 64, 2, 32) FLASHES(S, H, 128, 64, 1, 64)
 FLASHED(f16, f16) FLASHED(bf16, bf16)
 #endif
