@@ -75,15 +75,22 @@ func largeCases() map[string]opCase {
 		}, 60, 1000),
 		"dropout": one(func(s *Scope, x *Tensor) *Tensor { return Dropout(s, x, 0.3) }, 1037),
 		"mse":     two(func(s *Scope, x, y *Tensor) *Tensor { return MSELoss(s, x, y) }, in(-2, 2, 30, 512), in(-2, 2, 30, 512)),
-		"attention": three(func(s *Scope, x []*Tensor) *Tensor {
-			return ScaledDotProductAttention(s, x[0], x[1], x[2], nil, Attention{Causal: true})
-		},
-			in(-1, 1, 2, 3, 70, 64), in(-1, 1, 2, 3, 70, 64), in(-1, 1, 2, 3, 70, 64)),
-		"attention/cross": three(func(s *Scope, x []*Tensor) *Tensor {
-			return ScaledDotProductAttention(s, x[0], x[1], x[2], nil, Attention{})
-		},
-			in(-1, 1, 3, 40, 24), in(-1, 1, 3, 90, 24), in(-1, 1, 3, 90, 40)),
 	}
+	attention := func(opts Attention, mask func(s *Scope) *Tensor, x ...input) opCase {
+		return opCase{inputs: x, inner: 1, call: func(s *Scope, x []*Tensor) *Tensor {
+			var m *Tensor
+			if mask != nil {
+				m = mask(s)
+			}
+			return ScaledDotProductAttention(s, x[0], x[1], x[2], m, opts)
+		}}
+	}
+	lower := func(s *Scope) *Tensor { return Gt(s, Tril(s, Full(s, Float32, 1, 40, 90), 20), Zeros(s, Float32, 1)) }
+	square, cross := in(-1, 1, 2, 3, 70, 64), []input{in(-1, 1, 3, 40, 24), in(-1, 1, 3, 90, 24), in(-1, 1, 3, 90, 40)}
+	cases["attention"] = attention(Attention{Causal: true}, nil, square, square, square)
+	cases["attention/cross"] = attention(Attention{}, nil, cross...)
+	cases["attention/mask"] = attention(Attention{}, lower, cross...)
+	cases["attention/wide"] = attention(Attention{Causal: true}, nil, in(-1, 1, 130, 128), in(-1, 1, 130, 128), in(-1, 1, 130, 96))
 	for name, terms := range map[string]int{"sum/all": 1 << 18, "sum/split": 1 << 18, "batch_norm/split": 24 * 40 * 40} {
 		c := cases[name]
 		c.terms = terms

@@ -16,8 +16,6 @@ const (
 	attentionBatch   = 6
 	attentionNarrow  = 64 // features up to which the kernels with fewer registers go
 	attentionWidest  = 128
-	flashTile        = 64
-	flashThreads     = 128
 )
 
 // attentionArgs is struct Attention.
@@ -98,44 +96,10 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 	return batches, countable(batches)
 }
 
-// flash says whether the kernels on tensor cores take the operands, and returns the end of their names.
-func (l *launcher) flash(dt amp.DType, operands ...int) (suffix string, ok bool) {
-	p := &l.attentionArgs
-	if !dt.IsHalf() || l.d.props.Capability() < 80 || p.dmask != 0 {
-		return "", false
-	}
-	ptrs := [5]uint64{p.q, p.k, p.v, p.mask, p.dy}
-	for _, i := range operands {
-		if ptrs[i]%16 != 0 || p.columns[i] != 1 || p.rows[i]%8 != 0 {
-			return "", false
-		}
-		for d := range p.nb {
-			if p.batch[i][d]%8 != 0 {
-				return "", false
-			}
-		}
-	}
-	switch w := max(p.d, p.e); {
-	case w <= 32:
-		suffix = "_w32"
-	case w <= 64:
-		suffix = "_w64"
-	default:
-		suffix = "_w128"
-	}
-	return suffix, l.kernel("flash"+suffix, dt, amp.NoDType) != 0
-}
-
 // grid has a block for each tile of positions of each matrix; those that one dimension has no room for are in the next.
 func (p *attentionArgs) grid(positions, tile int) [3]uint32 {
 	high := min(int(p.batches), mostHigh)
 	return [3]uint32{blocks(positions, tile), uint32(high), blocks(int(p.batches), max(high, 1))}
-}
-
-// flashes queues one of the kernels on tensor cores.
-func (l *launcher) flashes(stem string, dt amp.DType, positions int) {
-	p := &l.attentionArgs
-	l.run(l.kernel(stem, dt, amp.NoDType), p.grid(positions, flashTile), [3]uint32{flashThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
 // attentionShared is the shared memory of a block of the kernels without tensor cores; ok is whether the device has as much: with many
@@ -174,8 +138,7 @@ func launchAttention(l *launcher) bool {
 	if l.out.len() == 0 {
 		return true
 	}
-	if suffix, ok := l.flash(dt, 0, 1, 2); ok {
-		l.flashes("flash"+suffix, dt, int(p.t))
+	if l.flash(false) {
 		return true
 	}
 	if _, ok := l.attentionShared(dt); !ok {
@@ -201,9 +164,7 @@ func launchAttentionBackward(l *launcher) bool {
 		p.dmask = p.dv + size*uint64(batches)*uint64(p.s)*uint64(p.e)
 	}
 	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
-	if suffix, ok := l.flash(dt, 0, 1, 2, 4); ok {
-		l.flashes("flash_queries"+suffix, dt, int(p.t))
-		l.flashes("flash_keys"+suffix, dt, int(p.s))
+	if l.flash(true) {
 		return true
 	}
 	if _, ok := l.attentionShared(dt); !ok {

@@ -1,36 +1,14 @@
 // Attention without the matrix of scores: blocks of 32 queries go over the keys, 32 at a time, with a running maximum and sum. The gradient
 // computes scores again: one kernel per block of queries, which leaves maximum, sum and Σ dP∘P of every query behind, and one per block of
 // keys, so that every sum has one owner and a fixed order. Sums are in float32 (float64 for float64).
-#include "lines.h"
+#include "attention.h"
 
 struct alignas(16) Chunk16 { u32 v[4]; };
 
-enum { ATT = 32, ATT_THREADS = 256, ATT_BATCH = 6, ATT_EACH = ATT / 8 };
-
-struct Attention {
-  void *out, *dk, *dv, *dmask;            // out: the result, or dq; without gaps
-  const void *q, *k, *v, *mask, *dy;
-  void* stats;                            // of the gradient: maximum, 1/sum, Σ dP∘P per query
-  i64 rows[5], columns[5], batch[5][ATT_BATCH];  // strides of q, k, v, mask, dy
-  int bshape[ATT_BATCH];
-  int nb, t, s, d, e, causal, masked, batches;  // masked: 1 a mask to add, 2 a bool one
-  double scale, bound, factor;            // numbers below bound drop; factor of what is kept
-  u64 seed, block;
-  const u64* origin;                      // in a captured step: seed, and what is added to block
-};
+enum { ATT = 32, ATT_THREADS = 256, ATT_EACH = ATT / 8 };
 
 template <class T> struct attention_of { typedef float type; };
 template <> struct attention_of<double> { typedef double type; };
-
-HT_FN i64 attention_batch(const Attention& p, int which, u32 n) {
-  i64 off = 0;
-  HT_ROLLED for (int i = p.nb - 1; i >= 0; i--) {
-    const u32 q = n / (u32)p.bshape[i], r = n - q * (u32)p.bshape[i];
-    off += r * p.batch[which][i];
-    n = q;
-  }
-  return off;
-}
 
 // attention_load reads 32 rows of an operand into shared memory, rows of width + 1; those behind the last are 0.
 template <class T, class C> HT_FN void attention_load(const Attention& p, int which, const void* from, i64 off, int first, int count, int width, C* to) {

@@ -82,5 +82,6 @@ inline void ldmatrix_x2_trans(unsigned (&r)[2], const void* row) { emu::ldmatrix
 // cp.async: what is copied is there after the wait, and not before.
 inline void cp_async16(void* shared, const void* global) { emu::asyncCopy(shared, global, 16, 16); }
 inline void cp_async16_zfill(void* shared, const void* global, int bytes) { emu::asyncCopy(shared, global, bytes, 16); }
+inline void cp_async8_zfill(void* shared, const void* global, int bytes) { emu::asyncCopy(shared, global, bytes, 8); }
 inline void cp_async_commit() { emu::asyncCommit(); }
 template <int N> inline void cp_async_wait() { emu::asyncWait(N); }
