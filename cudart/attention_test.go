@@ -11,13 +11,13 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// A launchWatch counts launches, and those of blocks of 128 threads, as attention on tensor cores has.
-type launchWatch struct {
+// A attentionWatch counts launches, and those of blocks of 128 threads, as attention on tensor cores has.
+type attentionWatch struct {
 	driver.Driver
 	all, flash int
 }
 
-func (w *launchWatch) Launch(f driver.Function, grid, block [3]uint32, shared uint32, s driver.Stream, args *driver.Args) error {
+func (w *attentionWatch) Launch(f driver.Function, grid, block [3]uint32, shared uint32, s driver.Stream, args *driver.Args) error {
 	w.all++
 	if block == [3]uint32{128, 1, 1} {
 		w.flash++
@@ -25,7 +25,7 @@ func (w *launchWatch) Launch(f driver.Function, grid, block [3]uint32, shared ui
 	return w.Driver.Launch(f, grid, block, shared, s, args)
 }
 
-func watchLaunches(device string, f func()) (w launchWatch) {
+func watchLaunches(device string, f func()) (w attentionWatch) {
 	defer cudart.WrapDriver(device, func(d driver.Driver) driver.Driver { w.Driver = d; return &w })()
 	f()
 	return w
@@ -194,7 +194,7 @@ func TestAttentionOfBias(t *testing.T) {
 func TestHeadsNeedNoCopy(t *testing.T) {
 	device := gpu(t)
 	const batch, length, heads, width = 2, 40, 3, 16
-	run := func(on string) (w launchWatch, y []float64) {
+	run := func(on string) (w attentionWatch, y []float64) {
 		s := amp.NewScope(amp.On(on)).NoGrad()
 		defer s.Close()
 		qkv := placed(s, amp.Float16, numbers(batch*length*3*heads*width), batch, length, 3*heads*width)
