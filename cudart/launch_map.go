@@ -147,25 +147,6 @@ func (l *launcher) apply(f driver.Function, ops ...*view) {
 	l.run(f, [3]uint32{blocks(int(m.n), per), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))
 }
 
-// inPieces is apply for what lay does not take. set writes what lay does not, nil for nothing.
-func (l *launcher) inPieces(f driver.Function, set func(m *mapArgs), ops ...*view) bool {
-	cuts, at := make([]view, len(ops)), make([]*view, len(ops))
-	for c := range ops[0].pieces(mostElements) {
-		for i, v := range ops {
-			cuts[i] = v.cut(&c, ops[0].rank)
-			at[i] = &cuts[i]
-		}
-		if !l.mapArgs.lay(at...) {
-			return false
-		}
-		if set != nil {
-			set(&l.mapArgs)
-		}
-		l.apply(f, at...)
-	}
-	return true
-}
-
 // elementwise is the launch of a row whose kernel is named after a stem and the dtype of its input dt.
 func (l *launcher) elementwise(stem string, dt amp.DType, attr func(c *amp.Call, m *mapArgs), ops ...*view) bool {
 	f := l.kernel(stem, dt, amp.NoDType)

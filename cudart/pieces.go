@@ -1,6 +1,10 @@
 package cudart
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
 
 // Kernels that find their place from its number in 32 bits are given tensors of more elements in pieces, one launch after another.
 
@@ -68,4 +72,23 @@ func (v view) cut(p *piece, rank int) view {
 	}
 	v.shift(at)
 	return v
+}
+
+// inPieces is apply for what lay does not take. set writes what lay does not, nil for nothing.
+func (l *launcher) inPieces(f driver.Function, set func(m *mapArgs), ops ...*view) bool {
+	cuts, at := make([]view, len(ops)), make([]*view, len(ops))
+	for c := range ops[0].pieces(mostElements) {
+		for i, v := range ops {
+			cuts[i] = v.cut(&c, ops[0].rank)
+			at[i] = &cuts[i]
+		}
+		if !l.mapArgs.lay(at...) {
+			return false
+		}
+		if set != nil {
+			set(&l.mapArgs)
+		}
+		l.apply(f, at...)
+	}
+	return true
 }
