@@ -48,12 +48,8 @@ func TestAmpSuites(t *testing.T) {
 	}
 	for _, s := range suites {
 		t.Run(strings.ReplaceAll(s.dir, "/", "."), func(t *testing.T) {
-			program := filepath.Join(t.TempDir(), "suite.test")
 			dir := filepath.Join("..", "..", filepath.FromSlash(s.dir))
-			if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "./"+dir).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			cmd := exec.CommandContext(t.Context(), program, "-test.short", "-test.v", "-test.timeout=30m", "-test.run="+s.run, "-test.skip="+s.skip)
+			cmd := exec.CommandContext(t.Context(), testProgram(t, s.dir), "-test.short", "-test.v", "-test.timeout=30m", "-test.run="+s.run, "-test.skip="+s.skip)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
 			out, err := cmd.CombinedOutput()

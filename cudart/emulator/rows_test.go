@@ -5,7 +5,6 @@ package emulator
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,10 +60,7 @@ func TestEveryRow(t *testing.T) {
 		t.Skip("compiles amp's tests and both libraries")
 	}
 	useEmulator(t)
-	program := filepath.Join(t.TempDir(), "amp.test")
-	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "../../amp").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := testProgram(t, "amp")
 	for _, c := range rowRuns {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), program, "-test.run="+c.tests(), "-test.v", "-test.timeout="+walkLimit)

@@ -40,7 +40,9 @@ func TestMain(m *testing.M) {
 		noLibrary = err
 		os.Setenv(libraryEnv, suiteLibrary)
 	}
-	os.Exit(drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(suiteLibrary) }))
+	code := drivertest.Main(m, func() (driver.Driver, error) { return driver.Open(suiteLibrary) })
+	removePrograms()
+	os.Exit(code)
 }
 
 // testKernels are the driver suite's and those of testdata.
