@@ -11,7 +11,7 @@
 
 #if HT_TENSOR_CORES
 // What the first kernel leaves of every query: log₂ of the sum of 2^score, the mean of dP; behind all of them, the largest |dy|.
-struct Numbers { float sum, mean; };
+struct alignas(8) Numbers { float sum, mean; };  // copied 8 bytes at once
 HT_FN Numbers* flash_numbers(const Attention& p, u32 n) { return (Numbers*)p.stats + (i64)n * p.t; }
 HT_FN float* flash_largest(const Attention& p, u32 n) { return (float*)((Numbers*)p.stats + (i64)p.batches * p.t) + (i64)n * p.t; }
 
