@@ -77,7 +77,7 @@ func largeCases() map[string]opCase {
 		"mse":     two(func(s *Scope, x, y *Tensor) *Tensor { return MSELoss(s, x, y) }, in(-2, 2, 30, 512), in(-2, 2, 30, 512)),
 	}
 	attention := func(opts Attention, mask func(s *Scope) *Tensor, x ...input) opCase {
-		return opCase{inputs: x, inner: 1, call: func(s *Scope, x []*Tensor) *Tensor {
+		return opCase{inputs: x, call: func(s *Scope, x []*Tensor) *Tensor {
 			var m *Tensor
 			if mask != nil {
 				m = mask(s)

@@ -80,9 +80,6 @@ func (c opCase) agree(t *testing.T, want, got outcome, eps, factor float64) {
 			}
 		}
 		bound := 2*factor*u*size*math.Sqrt(float64(min(len(list), 1000))+4)*4 + float64(c.terms)*u
-		if k > 0 && dt.IsHalf() {
-			bound += c.inner * eps * size
-		}
 		for i, w := range list {
 			g := got.lists[k][i]
 			if g == w || g != g && w != w {

@@ -42,8 +42,8 @@ type Attention struct {
 // part or do not, or floats of q's dtype that are added to the scores. A position that sees no key gets zeros. In the lower dtype
 // under autocast; scores, softmax and sums are float32 inside (float64 for float64) and the result is rounded once. Where the CPU
 // multiplies halves in tile registers (HALFTONE_DOT) those take a weight, and the gradient of a score, as a sum of two halves: of 16 bits
-// or more; on a GPU's tensor cores the result does too, and gradients round them to the half once, as PyTorch's kernels do. It panics with
-// ErrShape or ErrDType for inputs that do not fit, and with ErrArgument for a mask together with Causal.
+// or more; so do a GPU's tensor cores, where PyTorch's kernels round them to one half. It panics with ErrShape or ErrDType for inputs that
+// do not fit, and with ErrArgument for a mask together with Causal.
 // (PyTorch: torch.nn.functional.scaled_dot_product_attention.)
 func ScaledDotProductAttention(s *Scope, q, k, v, mask *Tensor, opts Attention) *Tensor {
 	const op = "scaled_dot_product_attention"

@@ -15,9 +15,6 @@ type opCase struct {
 	through bool
 	// terms counts the products of numbers up to 1 that a float32 accumulator sums and that may cancel: each may round once more.
 	terms int
-	// inner is how many roundings of the dtype a gradient of a half's may be off by, for its largest element: on tensor cores the numbers that
-	// a kernel computes on the way there, to multiply them again, are rounded to the dtype.
-	inner float64
 }
 
 // An input is a shape and the range its values are drawn from, kept off kinks and poles.

@@ -118,8 +118,8 @@ func attentionRuns() map[string]attentionRun {
 	return runs
 }
 
-// TestAttentionOnTensorCores: attention of halves is the CPU's, to one rounding of the result, and of the weights in the gradients; it runs on
-// tensor cores and gives the same bits each time.
+// TestAttentionOnTensorCores: attention of halves is the CPU's, to one rounding of results and gradients; it runs on tensor cores and gives
+// the same bits each time.
 func TestAttentionOnTensorCores(t *testing.T) {
 	device := gpu(t)
 	for name, r := range attentionRuns() {
@@ -141,9 +141,9 @@ func TestAttentionOnTensorCores(t *testing.T) {
 							size = max(size, math.Abs(v))
 						}
 					}
-					absolute := 4 * eps * size
-					if i == 0 {
-						absolute = 2e-5 * size
+					absolute := 2e-5 * size
+					if r.opts.Grouped && i >= 2 { // the heads' shares of a gradient are rounded before they are added up; the CPU adds them first
+						absolute = 4 * eps * size
 					}
 					if r.poison != 0 && i == 2 { // a query's NaN, times weights of 0, reaches the keys of its tile
 						for j, v := range got[i] {

@@ -31,7 +31,7 @@ var flashWidths = []struct {
 }{
 	{32, "w32", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 32}}, [2]flashTiles{{64, 2, 4 * 32}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 32}, {64, 2, 4 * 32}}},
 	{64, "w64", [2]flashTiles{{128, 1, 2 * 64}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{128, 2, 4 * 32}, {64, 2, 4 * 32}}},
-	{128, "w128", [2]flashTiles{{128, 1, 2 * 32}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}},
+	{128, "w128", [2]flashTiles{{128, 1, 2 * 32}, {64, 1, 2 * 64}}, [2]flashTiles{{64, 2, 4 * 32}, {64, 2, 4 * 32}}, [2]flashTiles{{64, 2, 4 * 64}, {64, 2, 4 * 32}}},
 }
 
 // flashable says whether the kernels on tensor cores take the operands: rows of 16-byte pieces, which heads cut out of a projection are too.

@@ -159,19 +159,22 @@ template <class H, int W, bool Exact, int M, int N> HT_FN void flash_apply(float
     }
   }
 }
-// Two such products with one tile.
+// Two such products with one tile, both exact.
 template <class H, int W, int N> HT_FN void flash_apply2(float (&x)[1][W / 8][4], const float (&p)[1][N][4], float (&y)[1][W / 8][4], const float (&q)[1][N][4], const Chunk* tile) {
   const Shared at = shared_of(tile);
   const int lane = flash_lane<W>(false);
   HT_UNROLL for (int k = 0; k < N / 2; k++) {
-    u32 a[4], b[4];
+    u32 a[4], b[4], restA[4], restB[4];
     flash_round<H>(a, p[0], k);
     flash_round<H>(b, q[0], k);
+    flash_rest<H>(restA, a, p[0], k);
+    flash_rest<H>(restB, b, q[0], k);
     HT_UNROLL for (int j = 0; j < W / 8; j += 2) {
       u32 r[4];
       ldmatrix_at<true>(r, at, flash_at<W>(lane, k * 16, j * 8));
       const u32 b0[2] = {r[0], r[1]}, b1[2] = {r[2], r[3]};
       ht_mma(x[0][j], a, b0, H()), ht_mma(y[0][j], b, b0, H()), ht_mma(x[0][j + 1], a, b1, H()), ht_mma(y[0][j + 1], b, b1, H());
+      ht_mma(x[0][j], restA, b0, H()), ht_mma(y[0][j], restB, b0, H()), ht_mma(x[0][j + 1], restA, b1, H()), ht_mma(y[0][j + 1], restB, b1, H());
     }
   }
 }

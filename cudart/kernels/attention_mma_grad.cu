@@ -1,11 +1,12 @@
 // also for sm_80
 // Gradients of attention of halves on tensor cores. One kernel goes over blocks of queries and one over blocks of keys, so that every sum
-// has one owner and a fixed order: eight products where one kernel that adds gradients of q with atomics needs five. The forward pass
-// keeps nothing. With P = e^(score - top), unnormalized, and dP = dy·v, the first kernel finds in one walk over the keys the sum of P,
-// D = Σ P·(dP - c), A = Σ P·(dP - c)·k and B = Σ P·k, where c is the mean of dP over the first keys, a guess of the mean over all: then
-// dq = scale·(A - D/ΣP·B)/ΣP. It leaves log₂ ΣP and the mean of dP to the second.
+// has one owner and a fixed order: eight products, four of them in two halves, where one kernel that adds gradients of q with atomics needs
+// five. The forward pass keeps nothing. With P = e^(score - top), unnormalized, and dP = dy·v, the first kernel finds in one walk over the
+// keys the sum of P, D = Σ P·(dP - c), A = Σ P·(dP - c)·k and B = Σ P·k, where c is the mean of dP over the first keys, a guess of the mean
+// over all: then dq = scale·(A - D/ΣP·B)/ΣP. It leaves log₂ ΣP and the mean of dP to the second.
 //
-// P and dS = P·(dP - c) are rounded once to the half type. To stay in its range, dS is multiplied by a power of 2 that undoes the size of
+// P and dS = P·(dP - c) enter the next product as two halves, what they are rounded to and the rest: rounded once, as in PyTorch's
+// kernels, gradients would leave the row's bound. To stay in the half's range, dS is multiplied by a power of 2 that undoes the size of
 // dy: of a query's row in the first kernel, of a matrix in the second.
 #include "attention_mma.h"
 
@@ -199,8 +200,8 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
       flash_hide<true>(p, s, view, 0.0f);
       flash_hide<true>(p, dp, view, 0.0f);
     }
-    flash_apply<H, W, false>(dv, s, ty + turn * TILE);
-    flash_apply<H, W, false>(dk, dp, tq + turn * TILE);
+    flash_apply<H, W, true>(dv, s, ty + turn * TILE);
+    flash_apply<H, W, true>(dk, dp, tq + turn * TILE);
   }
   float back[M][2], forth[M][2];
   HT_UNROLL for (int m = 0; m < M; m++) HT_UNROLL for (int h = 0; h < 2; h++) back[m][h] = (float)p.scale / unit, forth[m][h] = kept;
@@ -212,6 +213,6 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
   HT_KERNEL_OF(FLASH_THREADS, flash_queries_any_w##W##_##S, Attention, p) { flash_queries<H, W, 32, true>(p); }          \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_w##W##_##S, Attention, p) { flash_keys<H, W, M, QUERIES, false>(p); }             \
   HT_KERNEL_OF(FLASH_THREADS, flash_keys_any_w##W##_##S, Attention, p) { flash_keys<H, W, 1, 32, true>(p); }
-#define FLASHED(S, H) FLASHES(S, H, 32, 32, 1, 32) FLASHES(S, H, 64, 64, 2, 32) FLASHES(S, H, 128, 64, 1, 64)
+#define FLASHED(S, H) FLASHES(S, H, 32, 32, 1, 32) FLASHES(S, H, 64, 64, 2, 32) FLASHES(S, H, 128, 32, 1, 64)
 FLASHED(f16, f16) FLASHED(bf16, bf16)
 #endif
