@@ -115,12 +115,8 @@ func kernelNames(src string) (names []string) {
 		if end := strings.IndexAny(head, ";{}"); end >= 0 {
 			head = head[:end]
 		}
-		for strings.Contains(head, "__launch_bounds__") { // has a parenthesis of its own
-			_, after, ok := strings.Cut(head, "__launch_bounds__")
-			if _, after, ok = strings.Cut(after, ")"); !ok {
-				after = ""
-			}
-			head = after
+		if _, bounds, ok := strings.Cut(head, "__launch_bounds__"); ok { // which has a parenthesis of its own
+			_, head, _ = strings.Cut(bounds, ")")
 		}
 		before, _, ok := strings.Cut(head, "(")
 		if list := words(before); ok && len(list) > 0 && !slices.Contains(names, list[len(list)-1]) {
