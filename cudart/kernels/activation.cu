@@ -5,7 +5,7 @@
 
 FAST1(gelu, half_gelu<H>(x), single_gelu(x), gelu64(x))
 FAST1(silu, x* half_sigmoid(x), silu32(x), silu64(x))
-FAST1(gelu_tanh, x* half_sigmoid(gelu_inner(x)), single_gelu_tanh(x), geluTanh64(x))
+FAST1(gelu_tanh, x* half_sigmoid(gelu_inner(x)), geluTanh32(x), geluTanh64(x))
 FAST2(gelu_backward, x* half_gelu_slope<H>(y), x* single_gelu_slope(y), x* geluSlope64(y))
 FAST2(gelu_tanh_backward, x* half_gelu_tanh_slope(y), x* single_gelu_tanh_slope(y), x* geluTanhSlope64(y))
 FAST2(silu_backward, x* half_silu_slope(y), x* single_silu_slope(y), x* siluSlope64(y))

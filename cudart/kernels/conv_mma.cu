@@ -79,16 +79,7 @@ template <class H, bool Weight> struct ConvEnd {
     row += m0, col += n0;
     if (row >= p.m || col >= p.n) return;
     const int n = p.n - col < 8 ? p.n - col : 8;
-    if (part) {
-      float* to = part + (i64)row * p.n + col;
-      if (p.n % 4 == 0) {
-        *(Floats4*)to = Floats4{{v[0], v[1], v[2], v[3]}};
-        if (n == 8) *(Floats4*)(to + 4) = Floats4{{v[4], v[5], v[6], v[7]}};
-      } else {
-        HT_UNROLL for (int e = 0; e < 8; e++) if (e < n) to[e] = v[e];
-      }
-      return;
-    }
+    if (part) return mma_part(part + (i64)row * p.n + col, v, n, p.n % 4 == 0);
     struct alignas(16) Eight { H v[8]; } y;
     const float more = bias ? wide(bias[row]) : 0.0f;
     HT_UNROLL for (int e = 0; e < 8; e++) y.v[e] = narrow<H>::of(bias ? v[e] + more : v[e]);

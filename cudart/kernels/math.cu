@@ -7,7 +7,7 @@
 
 FAST1(exp, half_exp(x), single_exp(x), exp64(x))
 FAST1(tanh, half_tanh(x), single_tanh(x), tanh64(x))
-FAST1(sigmoid, half_sigmoid(x), single_sigmoid(x), sigmoid64(x))
+FAST1(sigmoid, half_sigmoid(x), sigmoid32(x), sigmoid64(x))
 FAST1(log, ht_log(x), (float)log64((double)x), log64(x))
 UNARY(sqrt, ht_sqrt(x))
 WIDE1(rsqrt, 1 / ht_sqrt(x))

@@ -140,10 +140,19 @@ HT_FN void mma_loop(float (&sum)[4][8][4], SA& a, SB& b, u32 shared, int tiles, 
   __syncthreads();
 }
 
-// mma_rows gives a warp's sums to put(row, column, v), 8 columns at a time, so that 8 lanes write whole lines of memory. They go through shared
-// memory, which has 4608 bytes for each warp.
 struct alignas(8) Floats2 { float x, y; };
 struct alignas(16) Floats4 { float v[4]; };
+// mma_part writes the first n of 8 sums of a row where k is split; n is a multiple of 4 where rows begin at 16 bytes.
+HT_FN void mma_part(float* to, const float (&v)[8], int n, bool aligned) {
+  if (!aligned) {
+    HT_UNROLL for (int e = 0; e < 8; e++) if (e < n) to[e] = v[e];
+    return;
+  }
+  *(Floats4*)to = Floats4{{v[0], v[1], v[2], v[3]}};
+  if (n == 8) *(Floats4*)(to + 4) = Floats4{{v[4], v[5], v[6], v[7]}};
+}
+// mma_rows gives a warp's sums to put(row, column, v), 8 columns at a time, so that 8 lanes write whole lines of memory. They go through shared
+// memory, which has 4608 bytes for each warp.
 template <class Put> HT_FN void mma_rows(const float (&sum)[4][8][4], void* shared, const Put& put) {
   const int lane = threadIdx.x % 32, pitch = 72;
   float* own = (float*)shared + threadIdx.x / 32 * 16 * pitch;

@@ -74,7 +74,38 @@ func run(out string) error {
 	if err := os.WriteFile(filepath.Join(out, "index.txt"), []byte(index.String()), 0o644); err != nil {
 		return err
 	}
+	if err := removeOthers(out, files); err != nil {
+		return err
+	}
 	return writeMade(out)
+}
+
+// removeOthers removes the modules that none of the files makes any more.
+func removeOthers(out string, files []string) error {
+	modules, err := filepath.Glob(filepath.Join(out, "*.ptx.gz"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		archs, err := architectures(file)
+		if err != nil {
+			return err
+		}
+		for _, arch := range archs {
+			modules = slices.DeleteFunc(modules, func(m string) bool { return m == modulePath(out, file, arch) })
+		}
+	}
+	for _, m := range modules {
+		if err := os.Remove(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modulePath is where a file's module for an architecture lies.
+func modulePath(out, file string, arch int) string {
+	return filepath.Join(out, fmt.Sprintf("%s_sm%d.ptx.gz", strings.TrimSuffix(file, ".cu"), arch))
 }
 
 // writeMade notes what the modules in out were made of.
@@ -106,7 +137,7 @@ func makeUnit(file, out string) (u unit) {
 		for _, m := range entry.FindAllSubmatch(ptx, -1) {
 			u.symbols = append(u.symbols, string(m[1]))
 		}
-		if err := pack(filepath.Join(out, fmt.Sprintf("%s_sm%d.ptx.gz", strings.TrimSuffix(file, ".cu"), arch)), ptx); err != nil {
+		if err := pack(modulePath(out, file, arch), ptx); err != nil {
 			return unit{err: err}
 		}
 	}
