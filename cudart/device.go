@@ -157,7 +157,7 @@ func (d *device) Emulated() bool { return d.emu }
 // Run queues an op's kernels; an op without one runs on the host.
 func (d *device) Run(c *amp.Call) error {
 	d.count.ops.Add(1)
-	if !gathers[c.Op.Name] {
+	if !gathers[c.Op.Name] || d.batch.late.Load() != nil {
 		if err := d.flush(); err != nil {
 			return err
 		}

@@ -4,6 +4,6 @@ package cudart_test
 
 // What TestFaults has fail: these calls of these runs; more with the build tag long.
 var (
-	faultKinds = []string{"captured"}
-	faultsAt   = []int{2}
+	faultKinds = []string{"captured", "traced"}
+	faultsAt   = []int{1, 2}
 )

@@ -66,6 +66,8 @@ type batch struct {
 	dt      amp.DType // that copies and casts are from
 	blocks  int32
 	behind  []*block // given back when it is launched
+
+	late atomic.Pointer[error] // a failed launch that whoever caused it could not return: the next call does
 }
 
 func init() {
@@ -82,12 +84,24 @@ var gathers = map[string]bool{}
 
 // flush launches what was gathered. Everything that queues work on the stream, but for the rows that gather, comes here first.
 func (d *device) flush() error {
+	if late := d.batch.late.Swap(nil); late != nil {
+		return *late
+	}
 	if !d.batch.waiting.Load() {
 		return nil
 	}
 	d.batch.mu.Lock()
 	defer d.batch.mu.Unlock()
 	return d.do(func() error { return d.batch.launch(d) })
+}
+
+// flushes is flush for those who only watch, as traces and clocks do, and can return no error: the next call returns it.
+func (d *device) flushes() bool {
+	err := d.flush()
+	if err != nil {
+		d.batch.late.Store(&err)
+	}
+	return err == nil
 }
 
 // keeps says whether something waits to be launched. Then memory that is given back is kept until it is, as tensors of which only the batch

@@ -27,7 +27,7 @@ type timing struct {
 // Start marks the beginning of what is queued next.
 func (d *device) Start() amp.Timing {
 	t := &timing{d: d}
-	if d.capture.on.Load() || d.flush() != nil {
+	if d.capture.on.Load() || !d.flushes() {
 		return t
 	}
 	_ = d.do(func() error {
@@ -40,7 +40,7 @@ func (d *device) Start() amp.Timing {
 }
 
 func (t *timing) Stop() {
-	if t.from == 0 || t.d.flush() != nil {
+	if t.from == 0 || !t.d.flushes() {
 		return
 	}
 	_ = t.d.do(func() error {

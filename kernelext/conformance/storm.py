@@ -305,8 +305,9 @@ def interrupts(rng):
                 ended[reply["status"]] += 1
                 states = [m["content"]["execution_state"] for m in seen if m["msg_type"] == "status"]
                 expect(states[0] == "busy" and states[-1] == "idle" and states.count("idle") == 1, i, code, states)
-                stopped = "signal: interrupt" in text(seen, "stderr")  # a shell command that was: GoNB does not call that an error
-                if reply["status"] == "ok" and out and not stopped:
+                said = [m["content"]["ename"] for m in seen if m["msg_type"] == "error"]
+                expect(reply["status"] != "error" or said == [reply["ename"]], i, code, said, reply)
+                if reply["status"] == "ok" and out:
                     expect(text(seen) == out, i, code, text(seen), text(seen, "stderr"))
             for _ in range(asked):  # an interrupt that is still on its way would be the next cell's
                 expect(k.kc.get_control_msg(timeout=PATIENCE)["content"]["status"] == "ok")

@@ -107,7 +107,9 @@ func (k *kernel) fromChild(ch channel, m *message) {
 			m = m.withContent(mustJSON(r.verdict), k.key)
 		}
 		m = k.magicInput(parent, m)
-		if !k.isSilenced(parent, m) {
+		if r := k.current; r != nil && r.skips && r.m.id == parent && r.replied.IsZero() && isIdle(m) {
+			r.kept = m // an error may have to come before it
+		} else if !k.isSilenced(parent, m) {
 			k.front.iopub.send(m)
 		}
 		k.showMagics(parent, m)

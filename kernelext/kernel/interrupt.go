@@ -40,6 +40,7 @@ func (k *kernel) interrupt() {
 	program := slices.ContainsFunc(all, func(p process) bool { return p.parent == gonb && !isTool(p) })
 	if !program {
 		_ = syscall.Kill(gonb, syscall.SIGINT)
+		r.skips = true
 	}
 	// A shell goes on with its next command when only its child was interrupted: it is told before the child.
 	slices.SortStableFunc(all, func(a, b process) int { return depth(a, gonb) - depth(b, gonb) })
@@ -93,6 +94,7 @@ func (k *kernel) keepInterrupting() {
 		if p.parent == gonb && !r.signaled[p.pid] {
 			r.signaled[p.pid] = true
 			_ = syscall.Kill(p.pid, syscall.SIGINT)
+			r.skips = r.skips && isTool(p) // a program says itself how it has ended
 		}
 	}
 	switch {

@@ -35,6 +35,8 @@ type request struct {
 	killed      time.Time    // when it was interrupted again
 	told        bool         // that it goes on
 	ended       bool         // GoNB has been ended for it
+	skips       bool         // GoNB was told of the interrupt while none of the cell's programs ran: it leaves out the rest of the cell
+	kept        *message     // the idle of such a cell, while the reply is not there
 }
 
 // replyPatience and idlePatience bound the wait for the second half of an answer when the first has come: GoNB leaves
@@ -137,6 +139,9 @@ func (k *kernel) onReply(parent string, m *message) {
 		k.cells.counted(c.Count)
 		k.counter = c.Count
 	}
+	if r.skips && c.Status == "ok" && m.kind == "execute_reply" {
+		m, c.Status = k.stopped(r, m), "error"
+	}
 	r.failed = c.Status == "error"
 	r.replied = time.Now()
 	switch {
@@ -150,6 +155,15 @@ func (k *kernel) onReply(parent string, m *message) {
 		k.outlet(r.m).send(k.complete(r, m))
 	}
 	k.settle(r)
+}
+
+// stopped makes the reply of a cell that GoNB has not gone on with an error, and publishes that: GoNB calls it "ok", though nothing has run.
+func (k *kernel) stopped(r *request, m *message) *message {
+	r.failure = &errorContent{"Interrupted", "the cell was stopped", []string{"Interrupted: the cell was stopped"}}
+	if !r.silent {
+		k.publish("error", r.m, map[string]any{"ename": r.failure.Name, "evalue": r.failure.Value, "traceback": r.failure.Traceback})
+	}
+	return m.withContent(mustJSON(map[string]any{"status": "error"}), k.key)
 }
 
 // complete adds to GoNB's execute_reply what it leaves out.
@@ -230,6 +244,9 @@ func (k *kernel) settle(r *request) {
 
 func (k *kernel) finish(r *request) {
 	k.current, k.active = nil, time.Now()
+	if r.kept != nil {
+		k.front.iopub.send(r.kept)
+	}
 	if k.state == ready {
 		k.failures = 0
 	}
@@ -304,7 +321,7 @@ func (k *kernel) fail(r *request, name, value, text string) {
 		k.sendKept(r)
 	}
 	k.status("idle", r.m)
-	r.failed = true
+	r.failed, r.kept = true, nil
 	k.finish(r)
 }
 

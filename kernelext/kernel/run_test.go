@@ -265,6 +265,9 @@ func TestInterrupt(t *testing.T) {
 		if strings.Contains(r.stdout, "never") || strings.Contains(r.stdout, "nor this") {
 			t.Errorf("it went on: %q", r.stdout)
 		}
+		if r.reply["status"] != "error" || r.reply["ename"] != "Interrupted" { // GoNB calls it ok
+			t.Errorf("%v", r.reply)
+		}
 	})
 
 	t.Run("build", func(t *testing.T) {
