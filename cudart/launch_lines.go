@@ -120,7 +120,6 @@ func init() {
 	register(launchSoftmax, "softmax", "log_softmax")
 	register(launchSoftmaxGrad, "softmax_backward", "log_softmax_backward")
 	register(launchNormalize, "layer_norm", "rms_norm")
-	register(launchNormBackward, "layer_norm_backward", "rms_norm_backward")
 }
 
 func launchSoftmax(l *launcher) bool {
@@ -207,57 +206,5 @@ func (l *launcher) normalize() bool {
 		}
 	}
 	l.lines(f)
-	return true
-}
-
-// launchNormBackward makes the gradients of x, and behind it in one vector those of weight and bias.
-func launchNormBackward(l *launcher) bool {
-	dy, x := &l.in[0], &l.in[1]
-	center := l.c.Op.Name == "layer_norm_backward"
-	f := l.kernel(l.c.Op.Name, x.dt, amp.NoDType)
-	v := 16 / x.dt.Size()
-	ok, vector := l.parameter(2, v)
-	dx := broadcastTo(x, x.shape[:x.rank])
-	step := 1
-	for d := x.rank - 1; d >= 0; d-- {
-		dx.stride[d] = step
-		step *= x.shape[d]
-	}
-	dx.ptr = l.out.ptr
-	if f == 0 || !ok || dy.dt != x.dt || !l.lineArgs.lay(l.c.Dims, &dx, dy, x) {
-		return false
-	}
-	p := &l.lineArgs
-	p.plan(vector, v, &dx, dy, x)
-	p.attr[0] = l.c.Scalar
-	if !l.given(2) {
-		l.lines(f)
-		return true
-	}
-	p.in[2] = l.in[2].ptr
-	n, sums := int(p.n), 1
-	if center {
-		sums = 2
-	}
-	if !countable(sums * n) {
-		return false
-	}
-	if p.lines == 0 || n == 0 {
-		tail := flat(l.out.ptr, x.dt, sums*n)
-		return l.fill(&tail, 0)
-	}
-	splits := max(1, min(int(p.lines)/64, 64))
-	p.more[0] = l.workspace(int(p.lines)*16 + splits*2*n*8)
-	p.more[1] = p.more[0] + uint64(p.lines)*16
-	l.lines(f)
-	p.attr[0], p.attr[1] = float64(splits), float64(sums)
-	block := [3]uint32{lineThreads, 1, 1}
-	columns := 32
-	if p.flags&lineVector != 0 {
-		columns *= v
-	}
-	l.run(l.kernel("norm_columns", x.dt, amp.NoDType), [3]uint32{blocks(n, columns), uint32(splits), 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
-	p.out = l.out.ptr + uint64(int(p.lines)*n*x.dt.Size())
-	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, 32), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	return true
 }

@@ -1,10 +1,15 @@
 package cudart
 
-import "github.com/halftone-ml/halftone/amp"
+import (
+	"slices"
+
+	"github.com/halftone-ml/halftone/amp"
+)
 
 // Sums of a float32 tensor and one that was cast to float32 for the purpose, as a residual stream and the result of a branch are: the sum
 // reads the halves themselves while the cast waits, and where nothing else wants the cast it is never launched. PyTorch's kernels convert
-// on the way too. The numbers are the same, the cast being exact.
+// on the way too. The numbers are the same, the cast being exact. Sums that read nothing of casts that wait go ahead of them: the gradient
+// of a residual stream is added up while the cast that a norm did without is not yet given back.
 
 func init() {
 	register(launchAdd, "add")
@@ -13,15 +18,29 @@ func init() {
 
 func launchAdd(l *launcher) bool {
 	x, y := &l.in[0], &l.in[1]
-	return l.addHalves(x, y) || l.addHalves(y, x) || x.dt == y.dt && l.elementwise("add", x.dt, nil, &l.out, x, y)
+	switch {
+	case l.addHalves(x, y) || l.addHalves(y, x):
+		return true
+	case x.dt != y.dt:
+		return false
+	case l.d.batch.apart(x, y):
+		defer l.d.batch.mu.Unlock()
+		l.ahead = true
+		defer func() { l.ahead = false }()
+	}
+	return l.elementwise("add", x.dt, nil, &l.out, x, y)
 }
 
 // addHalves queues x + y where y is the result of a cast that waits, and reads what is cast.
 func (l *launcher) addHalves(x, y *view) bool {
-	source, ok := l.d.batch.source(x, y)
+	if x.dt != amp.Float32 {
+		return false
+	}
+	source, ok := l.d.batch.source(y, x)
 	if !ok {
 		return false
 	}
+	defer l.d.batch.mu.Unlock()
 	f := l.kernel("accumulate", x.dt, source.dt)
 	if f == 0 || !l.mapArgs.lay(&l.out, x, &source) || l.err != nil {
 		return false
@@ -32,27 +51,49 @@ func (l *launcher) addHalves(x, y *view) bool {
 	return true
 }
 
-// source returns what y is cast from, if y is the whole result of a cast that waits, and nothing that waits is to be written to x.
-func (b *batch) source(x, y *view) (source view, ok bool) {
-	if !b.waiting.Load() || x.dt != amp.Float32 || y.dt != amp.Float32 || !y.contiguous() {
-		return source, false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.casts() || !b.dt.IsHalf() {
+// source returns what y is cast from, if y is the whole result of a cast to float32 that waits, and nothing that waits is to be written to
+// the others. The batch is locked then, and the caller unlocks it once what reads the source is queued: until then nobody launches what
+// waits, and with that gives the source's memory to another.
+func (b *batch) source(y *view, others ...*view) (source view, ok bool) {
+	if y.dt != amp.Float32 || !y.contiguous() || !b.apart(others...) {
 		return source, false
 	}
 	for k := range b.copies.count {
-		to, n := b.copies.to[k], b.copies.n[k]
-		switch {
-		case x.ptr >= to && x.ptr < to+4*uint64(n):
-			return source, false
-		case y.ptr == to && int64(y.len()) == n:
-			source, ok = *y, true
+		if b.dt.IsHalf() && y.ptr == b.copies.to[k] && int64(y.len()) == b.copies.n[k] {
+			source = *y
 			source.ptr, source.dt = b.copies.from[k], b.dt
+			return source, true
 		}
 	}
-	return source, ok
+	b.mu.Unlock()
+	return source, false
+}
+
+// apart says whether casts wait of which none is to be written to the tensors; the batch is locked then.
+func (b *batch) apart(tensors ...*view) bool {
+	if !b.waiting.Load() {
+		return false
+	}
+	b.mu.Lock()
+	if b.casts() && !slices.ContainsFunc(tensors, b.writes) {
+		return true
+	}
+	b.mu.Unlock()
+	return false
+}
+
+// writes says whether x is made by a cast that waits: such a result is a storage of its own. The lock is held.
+func (b *batch) writes(x *view) bool {
+	size := uint64(2)
+	if b.dt.IsHalf() {
+		size = 4
+	}
+	for k := range b.copies.count {
+		if to := b.copies.to[k]; x.ptr >= to && x.ptr < to+size*uint64(b.copies.n[k]) {
+			return true
+		}
+	}
+	return false
 }
 
 // casts says whether casts wait; the lock is held.

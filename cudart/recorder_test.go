@@ -111,6 +111,9 @@ func (r *recorder) Launch(f driver.Function, grid, block [3]uint32, shared uint3
 	l := launched{op: a.Op, kernel: r.names[f]}
 	if n, ok := listed(l.kernel, a); ok {
 		l.bytes = n
+		if strings.HasPrefix(l.kernel, r.call.op) {
+			r.call = launched{} // this was its own
+		}
 	} else if r.call.op == l.op {
 		l.bytes, l.flops = r.call.bytes, r.call.flops
 		r.call = launched{}
@@ -136,6 +139,10 @@ func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 	case "copy", "fill", "cast", "accumulate":
 		n := int((*mapArgs)(a.Param(0)).n)
 		return n * map[string]int{"copy": 2 * size, "fill": size, "cast": size + last, "accumulate": 2*size + last}[parts[0]], true
+	case "layer", "rms":
+		if p := (*lineArgs)(a.Param(0)); strings.HasSuffix(kernel, "_f32_f16") { // of a dy of halves
+			return int(p.lines) * int(p.n) * (2*4 + 2), true
+		}
 	case "copies", "casts":
 		u := (*copyArgs)(a.Param(0))
 		return (size + last) * elements(u.n[:], u.count), true

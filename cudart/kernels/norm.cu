@@ -7,10 +7,12 @@ enum { KEEP = 4 };
 HT_FN float line_rate(double v, float) { return (float)(1 / ht_sqrt(v)); }
 HT_FN double line_rate(double v, double) { return 1 / ht_sqrt(v); }
 
+// LineOf<T>::Vec is 16 bytes of T; LineOf<T>::As<D> as many elements of D: dy may be halves beside a float32 x.
 template <class T> struct LineOf {
   typedef typename line_of<T>::type C;
   static const int V = 16 / sizeof(T);
-  struct alignas(16) Vec { T v[V]; };
+  template <class D> struct alignas(V * sizeof(D)) As { D v[V]; };
+  typedef As<T> Vec;
 };
 
 // norm_affine returns e·weight + bias, rounded once, of those that there are.
@@ -90,15 +92,17 @@ template <bool Center, class T> HT_FN void norm_pass(const Lines& p) {
 }
 
 // As norm_slope, with the line in registers, as it was read: two sums across the lanes, of x and then of what is left.
-template <bool Center, class T> HT_FN void slope_kept(const Lines& p, const T* dy, const T* x, T* dx, i64 k, int lane) {
+template <bool Center, class T, class D> HT_FN void slope_kept(const Lines& p, const D* dy, const T* x, T* dx, i64 k, int lane) {
   typedef typename line_of<T>::type C;
   const int V = 16 / sizeof(T), step = p.lanes * V;
   typedef typename LineOf<T>::Vec Vec;
-  Vec v[KEEP], d[KEEP];
+  typedef typename LineOf<T>::template As<D> VecD;
+  Vec v[KEEP];
+  VecD d[KEEP];
   C sum = 0;
   HT_UNROLL for (int j = 0; j < KEEP; j++) {
     const int at = j * step + lane * V;
-    if (at < p.n) v[j] = *(const Vec*)(x + at), d[j] = *(const Vec*)(dy + at);
+    if (at < p.n) v[j] = *(const Vec*)(x + at), d[j] = *(const VecD*)(dy + at);
   }
   if (Center) {
     HT_UNROLL for (int j = 0; j < KEEP; j++)
@@ -141,16 +145,17 @@ template <bool Center, class T> HT_FN void slope_kept(const Lines& p, const T* d
 }
 
 // The gradient of x, and for that of the weights mean and rate of every line in more[0] (float64, two per line). in: dy, x, weight.
-template <bool Center, class T> HT_FN void norm_slope(const Lines& p) {
+template <bool Center, class T, class D> HT_FN void norm_slope(const Lines& p) {
   typedef typename line_of<T>::type C;
   const int per = LINE_THREADS / p.lanes, lane = threadIdx.x % p.lanes;
   const i64 k = (i64)blockIdx.x * per + threadIdx.x / p.lanes;
   if (k >= p.lines) return;
   i64 off[3];
   where<3>(p, (u32)k, off);
-  const T *dy = (const T*)p.in[0] + off[1], *x = (const T*)p.in[1] + off[2], *w = (const T*)p.in[2];
+  const D* dy = (const D*)p.in[0] + off[1];
+  const T *x = (const T*)p.in[1] + off[2], *w = (const T*)p.in[2];
   T* dx = (T*)p.out + off[0];
-  if (p.flags & LINE_KEEP) return slope_kept<Center, T>(p, dy, x, dx, k, lane);
+  if (p.flags & LINE_KEEP) return slope_kept<Center>(p, dy, x, dx, k, lane);
   const i64 sd = p.step[1], sx = p.step[2];
   double sum = 0, square = 0, g = 0, gx = 0;
   if (Center) {
@@ -203,7 +208,7 @@ template <int Columns> HT_FN void norm_share_end(const Lines& p, double (&cell)[
     if (at < p.n) sums[which * p.n + at] = sum;
   }
 }
-template <class T> HT_FN void norm_columns_one(const Lines& p) {
+template <class T, class D> HT_FN void norm_columns_one(const Lines& p) {
   __shared__ double cell[2][LINE_THREADS];
   const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = blockIdx.x * 32 + column;
   const Share share = norm_share(p);
@@ -212,7 +217,7 @@ template <class T> HT_FN void norm_columns_one(const Lines& p) {
     HT_ROLLED for (i64 k = share.lo + row; k < share.hi; k += 8) {
       i64 off[3];
       where<3>(p, (u32)k, off);
-      const double e = (double)wide(((const T*)p.in[0])[off[1] + at * p.step[1]]);
+      const double e = (double)wide(((const D*)p.in[0])[off[1] + at * p.step[1]]);
       const double* stats = (const double*)p.more[0] + 2 * k;
       dw += e * (((double)wide(((const T*)p.in[1])[off[2] + at * p.step[2]]) - stats[0]) * stats[1]);
       db += e;
@@ -223,9 +228,10 @@ template <class T> HT_FN void norm_columns_one(const Lines& p) {
   norm_share_end<32>(p, cell);
 }
 // Four lines are read before the first is used, and added up in the type of lines.
-template <class T> HT_FN void norm_columns_vector(const Lines& p) {
+template <class T, class D> HT_FN void norm_columns_vector(const Lines& p) {
   typedef typename line_of<T>::type C;
   typedef typename LineOf<T>::Vec Vec;
+  typedef typename LineOf<T>::template As<D> VecD;
   const int V = 16 / sizeof(T), ahead = 4;
   __shared__ double cell[2][LINE_THREADS * V];
   const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = (blockIdx.x * 32 + column) * V;
@@ -234,16 +240,17 @@ template <class T> HT_FN void norm_columns_vector(const Lines& p) {
   HT_UNROLL for (int i = 0; i < V; i++) dw[i] = db[i] = 0;
   if (at < p.n) {
     HT_ROLLED for (i64 k = share.lo + row; k < share.hi; k += 8 * ahead) {
-      Vec d[ahead], x[ahead];
+      VecD d[ahead];
+      Vec x[ahead];
       C mean[ahead], rest[ahead], rate[ahead], w[V], b[V];
       HT_UNROLL for (int j = 0; j < ahead; j++) {
         if (k + 8 * j >= share.hi) {
-          d[j] = x[j] = Vec{}, mean[j] = rest[j] = rate[j] = 0;
+          d[j] = VecD{}, x[j] = Vec{}, mean[j] = rest[j] = rate[j] = 0;
           continue;
         }
         i64 off[3];
         where<3>(p, (u32)(k + 8 * j), off);
-        d[j] = *(const Vec*)((const T*)p.in[0] + off[1] + at), x[j] = *(const Vec*)((const T*)p.in[1] + off[2] + at);
+        d[j] = *(const VecD*)((const D*)p.in[0] + off[1] + at), x[j] = *(const Vec*)((const T*)p.in[1] + off[2] + at);
         const double* stats = (const double*)p.more[0] + 2 * (k + 8 * j);
         mean[j] = (C)stats[0], rest[j] = (C)(stats[0] - (double)mean[j]), rate[j] = (C)stats[1];
       }
@@ -264,9 +271,9 @@ template <class T> HT_FN void norm_columns_vector(const Lines& p) {
   }
   norm_share_end<32 * V>(p, cell);
 }
-template <class T> HT_FN void norm_columns(const Lines& p) {
-  if (p.flags & LINE_VECTOR) norm_columns_vector<T>(p);
-  else norm_columns_one<T>(p);
+template <class T, class D> HT_FN void norm_columns(const Lines& p) {
+  if (p.flags & LINE_VECTOR) norm_columns_vector<T, D>(p);
+  else norm_columns_one<T, D>(p);
 }
 // The splits added up, by 8 threads for each of 32 sums: attr[1] is how many of the two sums are wanted.
 template <class T> HT_FN void norm_sums(const Lines& p) {
@@ -283,11 +290,14 @@ template <class T> HT_FN void norm_sums(const Lines& p) {
   for (int r = 1; r < 8; r++) sum += cell[r * 32 + column];
   ((T*)p.out)[at] = narrow<T>::of(sum);
 }
+#define NORM_GRADIENTS(S, T, D)                                                     \
+  HT_KERNEL(layer_norm_backward_##S, Lines, p) { norm_slope<true, T, D>(p); }       \
+  HT_KERNEL(rms_norm_backward_##S, Lines, p) { norm_slope<false, T, D>(p); }        \
+  HT_KERNEL(norm_columns_##S, Lines, p) { norm_columns<T, D>(p); }
 #define NORM(S, T)                                                                  \
   HT_KERNEL(layer_norm_##S, Lines, p) { norm_pass<true, T>(p); }                    \
   HT_KERNEL(rms_norm_##S, Lines, p) { norm_pass<false, T>(p); }                     \
-  HT_KERNEL(layer_norm_backward_##S, Lines, p) { norm_slope<true, T>(p); }          \
-  HT_KERNEL(rms_norm_backward_##S, Lines, p) { norm_slope<false, T>(p); }           \
-  HT_KERNEL(norm_columns_##S, Lines, p) { norm_columns<T>(p); }                     \
+  NORM_GRADIENTS(S, T, T)                                                           \
   HT_KERNEL(norm_sums_##S, Lines, p) { norm_sums<T>(p); }
 NORM(f16, f16) NORM(bf16, bf16) NORM(f32, float) NORM(f64, double)
+NORM_GRADIENTS(f32_f16, float, f16) NORM_GRADIENTS(f32_bf16, float, bf16)

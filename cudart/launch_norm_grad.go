@@ -1,0 +1,92 @@
+package cudart
+
+import (
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Launches of the gradients of layer_norm and rms_norm (kernels/norm.cu). Under autocast a norm is float32 and what reads it takes halves,
+// so that its gradient is halves that are cast to float32: the kernels read the halves themselves while that cast waits, as sums do
+// (launch_mixed.go).
+
+func init() {
+	for _, name := range []string{"layer_norm_backward", "rms_norm_backward"} {
+		register(launchNormBackward, name)
+		gathers[name] = true // it launches what waits, unless that is a cast it does without
+	}
+}
+
+// launchNormBackward makes the gradients of x, and behind it in one vector those of weight and bias.
+func launchNormBackward(l *launcher) bool {
+	dy, x := &l.in[0], &l.in[1]
+	v := 16 / x.dt.Size()
+	ok, vector := l.parameter(2, v)
+	dx := broadcastTo(x, x.shape[:x.rank])
+	step := 1
+	for d := x.rank - 1; d >= 0; d-- {
+		dx.stride[d] = step
+		step *= x.shape[d]
+	}
+	dx.ptr = l.out.ptr
+	if !ok || dy.dt != x.dt || l.kernel(l.c.Op.Name, x.dt, amp.NoDType) == 0 || !l.lineArgs.lay(l.c.Dims, &dx, dy, x) {
+		return false
+	}
+	p := &l.lineArgs
+	p.plan(vector, v, &dx, dy, x)
+	sums, n := 0, int(p.n)
+	if l.given(2) {
+		sums = 1
+		if l.c.Op.Name == "layer_norm_backward" {
+			sums = 2
+		}
+	}
+	switch {
+	case !countable(sums * n):
+		return false
+	case sums > 0 && (p.lines == 0 || n == 0):
+		tail := flat(l.out.ptr, x.dt, sums*n)
+		return l.fill(&tail, 0)
+	}
+	splits := max(1, min(int(p.lines)/64, 64))
+	if sums > 0 { // before it is known what dy is cast from: memory may come from what waits
+		p.in[2] = l.in[2].ptr
+		p.more[0] = l.workspace(int(p.lines)*16 + splits*2*n*8)
+		p.more[1] = p.more[0] + uint64(p.lines)*16
+	}
+	from, ahead := l.d.batch.source(dy, x, &l.in[2])
+	if ahead && from.ptr%uint64(v*from.dt.Size()) != 0 { // other kernels, and other sums, than those of what the cast would make
+		l.d.batch.mu.Unlock()
+		ahead = false
+	}
+	if !ahead {
+		l.normGradients(amp.NoDType, splits, sums)
+		return true
+	}
+	defer l.d.batch.mu.Unlock()
+	p.in[0], l.ahead = from.ptr, true
+	l.normGradients(from.dt, splits, sums)
+	l.ahead = false
+	return true
+}
+
+// normGradients queues the kernels on what lies in lineArgs: the gradients of lines, and how many sums over lines, in so many splits. dy is
+// of dtype from if that is not the one of x.
+func (l *launcher) normGradients(from amp.DType, splits, sums int) {
+	p, x := &l.lineArgs, &l.in[1]
+	n := int(p.n)
+	p.attr[0] = l.c.Scalar
+	l.lines(l.kernel(l.c.Op.Name, x.dt, from))
+	if sums == 0 {
+		return
+	}
+	p.attr[0], p.attr[1] = float64(splits), float64(sums)
+	block, columns := [3]uint32{lineThreads, 1, 1}, 32
+	if p.flags&lineVector != 0 {
+		columns *= 16 / x.dt.Size()
+	}
+	grid := [3]uint32{blocks(n, columns), uint32(splits), 1}
+	l.run(l.kernel("norm_columns", x.dt, from), grid, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	p.out = l.out.ptr + uint64(int(p.lines)*n*x.dt.Size())
+	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, 32), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+}
