@@ -246,6 +246,9 @@ func (s *Scope) output(c *Call) *Tensor {
 	} else {
 		out = alloc(c.Op.Name, s.root.dev, dt, shape)
 	}
+	if c.Op.Order != nil {
+		out.arrange(c.Op.Order(c, shape))
+	}
 	out.scope = s
 	s.arena.own(out)
 	return out

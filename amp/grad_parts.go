@@ -76,7 +76,39 @@ func (e *engine) whole(t *Tensor, parts []part) *Tensor {
 	case len(list) == 1:
 		return list[0]
 	}
+	if g := e.inPlace(t, list, dim); g != nil {
+		return g
+	}
 	return e.from(t, parts[0]).apply(opCat, Attrs{Dims: []int{dim}}, list...)
+}
+
+// inPlace returns parts that lie in memory as the whole does, as those of attention do; nil if they do not.
+func (e *engine) inPlace(t *Tensor, list []*Tensor, dim int) *Tensor {
+	first := list[0]
+	step := (list[1].off - first.off) / max(1, first.shape[dim])
+	strides := slices.Clone(first.strides)
+	strides[dim] = step
+	off := first.off
+	for _, p := range list {
+		for d, n := range p.strides {
+			if n != strides[d] && p.shape[d] != 1 {
+				return nil
+			}
+		}
+		if p.st != first.st || p.dt != first.dt || p.off != off {
+			return nil
+		}
+		off += step * p.shape[dim]
+	}
+	g := first.alias(t.shape, strides)
+	if lo, hi := g.span(); hi-lo != g.Len() { // with gaps, or repeated
+		g.release()
+		return nil
+	}
+	s := e.on(t)
+	g.scope = s
+	s.arena.own(g)
+	return g
 }
 
 // from is the scope of what is computed for t's gradient: on its device, in the name of the op that cut the part.

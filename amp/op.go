@@ -54,6 +54,9 @@ type Op struct {
 	Check func(c *Call) []int
 	// Result returns the result's dtype; nil: that of the first input.
 	Result func(c *Call) DType
+	// Order returns the order in which the result's dimensions lie in memory, from the outermost on, without gaps; nil for row-major order, as
+	// in all rows without it.
+	Order func(c *Call, shape []int) []int
 	// Composite names the rows that the op is made of; such rows have no kernel. Autocast decides them on their inputs (enter).
 	Composite []string
 	// Parts says of a composite when its parts decide for themselves under autocast.

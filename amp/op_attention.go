@@ -15,10 +15,11 @@ func init() {
 	opAttention = define(Op{
 		Name: "scaled_dot_product_attention", Doc: "softmax(q·kᵀ·scale + mask)·v over the last two dimensions, the softmax in float32",
 		Args: []string{"q", "k", "v", "mask"}, Class: Lower, CPUList: Lower, Why: whyGEMM + "; its softmax runs in float32 inside", CUDA: "attention",
-		Saves: SaveIn0 | SaveIn1 | SaveIn2 | SaveIn3, Check: checkAttention, CPU: attentionCPU, Backward: attentionBackward,
+		Saves: SaveIn0 | SaveIn1 | SaveIn2 | SaveIn3,
+		Check: checkAttention, Order: attentionOrder, CPU: attentionCPU, Backward: attentionBackward,
 	})
 	opAttentionBackward = define(Op{
-		Name: "attention_backward", Doc: "gradients of q, k, v and an additive mask one after another in one vector, from scores computed again",
+		Name: "attention_backward", Doc: "gradients of q, k, v and an additive mask in one vector, from scores computed again",
 		Args: []string{"dy", "q", "k", "v", "mask"}, Why: "runs in the dtype its forward ran in", CUDA: "attention_backward",
 		Saves: SaveIn0 | SaveIn1 | SaveIn2 | SaveIn3 | SaveIn4,
 		Check: func(c *Call) []int {
@@ -42,8 +43,9 @@ type Attention struct {
 // part or do not, or floats of q's dtype that are added to the scores. A position that sees no key gets zeros. In the lower dtype
 // under autocast; scores, softmax and sums are float32 inside (float64 for float64) and the result is rounded once. Where the CPU
 // multiplies halves in tile registers (HALFTONE_DOT) those take a weight, and the gradient of a score, as a sum of two halves: of 16 bits
-// or more; so do a GPU's tensor cores, where PyTorch's kernels round them to one half. It panics with ErrShape or ErrDType for inputs that
-// do not fit, and with ErrArgument for a mask together with Causal.
+// or more; so do a GPU's tensor cores, where PyTorch's kernels round them to one half. The result's dimensions lie in memory in the order of
+// q's, so that turning heads back copies nothing. It panics with ErrShape or ErrDType for inputs that do not fit, and with ErrArgument for a
+// mask together with Causal.
 // (PyTorch: torch.nn.functional.scaled_dot_product_attention.)
 func ScaledDotProductAttention(s *Scope, q, k, v, mask *Tensor, opts Attention) *Tensor {
 	const op = "scaled_dot_product_attention"
@@ -113,7 +115,8 @@ type attention struct {
 	T, S, d, e    int
 	scale         float64
 	causal        bool
-	drop          *mask // nil without dropout
+	drop          *mask      // nil without dropout
+	grads         [3]*Tensor // of attention_backward: see gradients
 }
 
 // newAttention takes q, k, v and mask.
@@ -225,24 +228,12 @@ func attentionBackward(b *Back) {
 		in[3] = b.In(3)
 	}
 	a := newAttention(in, b.n.attrs)
-	all := b.S.apply(opAttentionBackward, b.Attrs(), append([]*Tensor{b.DY}, in...)...)
-	for i, g := range a.split(b.S, all) {
+	at := b.Attrs()
+	at.Dims = a.sideBySide()
+	all := b.S.apply(opAttentionBackward, at, append([]*Tensor{b.DY}, in...)...)
+	for i, g := range a.split(b.S, all, at.Dims) {
 		if g != nil && b.Needs(i) {
 			b.Set(i, b.sumTo(i, g))
 		}
 	}
-}
-
-// split cuts the vector of attention_backward into the gradients of q, k, v and mask over the whole batch.
-func (a *attention) split(s *Scope, all *Tensor) [4]*Tensor {
-	var out [4]*Tensor
-	at, sizes := 0, a.sizes()
-	for i, dims := range [4][2]int{{a.T, a.d}, {a.S, a.d}, {a.S, a.e}, {a.T, a.S}} {
-		if i == 3 && sizes[3] == 0 {
-			break
-		}
-		out[i] = Reshape(s, Narrow(s, all, 0, at, sizes[i]), append(slices.Clone(a.batch), dims[0], dims[1])...)
-		at += sizes[i]
-	}
-	return out
 }

@@ -20,7 +20,7 @@ func attentionSecond(b *Back) {
 		}
 	}
 	a := newAttention(in[1:], b.n.attrs)
-	g := a.split(s, wide(s, b.DY))
+	g := a.split(s, wide(s, b.DY), b.Attrs().Dims)
 	dy, q, k, v := wide(s, in[0]), wide(s, in[1]), wide(s, in[2]), wide(s, in[3])
 	turn := func(x *Tensor) *Tensor { return Transpose(s, x, -1, -2) }
 	scaled := func(x *Tensor) *Tensor { return MulScalar(s, x, a.scale) }

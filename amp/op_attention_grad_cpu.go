@@ -23,13 +23,14 @@ func attentionBackwardCPU(c *Call) {
 func attendBack[T float32 | float64](c *Call, pool *sync.Pool) {
 	a := newAttention(c.In[1:], &c.Attrs)
 	dy, out := c.In[0], c.Out
+	a.grads = a.gradients(out, c.Dims)
 	cpu.Parallel(length(a.batch), max(1, 1<<16/max(1, a.T*a.S*(a.d+a.e))), func(lo, hi int) {
 		w := pool.Get().(*attender[T])
 		defer pool.Put(w)
 		w.attention = a
 		for n := lo; n < hi; n++ {
 			w.matrixBackward(n, dy, out, w.backward)
-			w.storeKeys(n, out)
+			w.storeKeys(n)
 		}
 		w.end()
 	})
@@ -46,16 +47,15 @@ func (w *attender[T]) matrixBackward(n int, dy, out *Tensor, step func(dy, out *
 		w.begin(n, first)
 		step(dy, out, at+first*w.S)
 		w.row.scale(w.rows[:w.count*w.d], T(w.scale))
-		store(out, out.off+(n*w.T+first)*w.d, w.rows[:w.count*w.d])
+		storeRows(w.attention, w.grads[0], n, first, w.rows[:w.count*w.d])
 	}
 }
 
 // storeKeys rounds the gradients of the keys and values of matrix n.
-func (w *attender[T]) storeKeys(n int, out *Tensor) {
-	sizes := w.sizes()
+func (w *attender[T]) storeKeys(n int) {
 	w.row.scale(w.dk, T(w.scale))
-	store(out, out.off+sizes[0]+n*w.S*w.d, w.dk)
-	store(out, out.off+sizes[0]+sizes[1]+n*w.S*w.e, w.dv)
+	storeRows(w.attention, w.grads[1], n, 0, w.dk)
+	storeRows(w.attention, w.grads[2], n, 0, w.dv)
 }
 
 // keptKeys is up to how many keys the scores of a block of queries are kept from the first walk to the second.

@@ -301,7 +301,7 @@ func (w *tiler) tileForward(out *Tensor) {
 	for i := range w.count {
 		row := w.rows[i*w.e : (i+1)*w.e]
 		w.row.scale(row, w.share(i)/factor)
-		store(out, out.off+(w.n*w.T+w.first+i)*w.e, row)
+		storeRows(w.attention, out, w.n, w.first+i, row)
 	}
 }
 

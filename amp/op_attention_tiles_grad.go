@@ -29,6 +29,7 @@ type tileGrader struct {
 func attendBackTiles(c *Call) {
 	a := newAttention(c.In[1:], &c.Attrs)
 	dy, out := c.In[0], c.Out
+	a.grads = a.gradients(out, c.Dims)
 	cpu.Parallel(length(a.batch), max(1, 1<<18/max(1, a.T*a.S*(a.d+a.e))), func(lo, hi int) {
 		w := tilerFor(a)
 		defer w.release()
@@ -40,7 +41,7 @@ func attendBackTiles(c *Call) {
 			} else {
 				w.matrixBackward(n, dy, out, w.backward)
 			}
-			w.storeKeys(n, out)
+			w.storeKeys(n)
 		}
 	})
 }

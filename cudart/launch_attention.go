@@ -16,13 +16,16 @@ const (
 	attentionBatch   = 6
 	attentionNarrow  = 64 // features up to which the kernels with fewer registers go
 	attentionWidest  = 128
+
+	attentionOut      = 5 // of the operands, the first that is written: the result, or the gradients of q, k and v
+	attentionOperands = 8
 )
 
 // attentionArgs is struct Attention.
 type attentionArgs struct {
 	out, dk, dv, dmask, q, k, v, mask, dy, stats uint64
-	rows, columns                                [5]int64
-	batch                                        [5][attentionBatch]int64
+	rows, columns                                [attentionOperands]int64
+	batch                                        [attentionOperands][attentionBatch]int64
 	bshape                                       [attentionBatch]int32
 	nb, t, s, d, e, causal, masked, batches      int32
 	scale, bound, factor                         float64
@@ -84,16 +87,20 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 		batches *= size
 	}
 	for i, v := range ops {
-		if v == nil {
-			continue
-		}
-		p.rows[i], p.columns[i] = batchStride(v, -2), batchStride(v, -1)
-		for d := range int(p.nb) {
-			p.batch[i][d] = batchStride(v, d-int(p.nb)-2)
+		if v != nil {
+			p.lay(i, v)
 		}
 	}
 	p.batches = int32(min(batches, mostInt))
 	return batches, countable(batches)
+}
+
+// lay writes the strides of an operand.
+func (p *attentionArgs) lay(i int, v *view) {
+	p.rows[i], p.columns[i] = batchStride(v, -2), batchStride(v, -1)
+	for d := range int(p.nb) {
+		p.batch[i][d] = batchStride(v, d-int(p.nb)-2)
+	}
 }
 
 // grid has a block for each tile of positions of each matrix; those that one dimension has no room for are in the next.
@@ -130,11 +137,12 @@ func (l *launcher) attention(stem string, dt amp.DType, positions int) {
 func launchAttention(l *launcher) bool {
 	_, ok := l.attend(0)
 	dt := l.out.dt
-	if !ok || l.in[0].dt != dt || !l.out.contiguous() || l.kernel("attention", dt, amp.NoDType) == 0 {
+	p := &l.attentionArgs
+	if !ok || l.in[0].dt != dt || batchStride(&l.out, -1) > 1 || l.kernel("attention", dt, amp.NoDType) == 0 {
 		return false
 	}
-	p := &l.attentionArgs
 	p.out = l.out.ptr
+	p.lay(attentionOut, &l.out)
 	if l.out.len() == 0 {
 		return true
 	}
@@ -148,7 +156,7 @@ func launchAttention(l *launcher) bool {
 	return true
 }
 
-// launchAttentionBackward writes the gradients of q, k, v and an additive mask behind each other.
+// launchAttentionBackward writes the gradients of q, k and v where the row says, and that of an additive mask behind them.
 func launchAttentionBackward(l *launcher) bool {
 	batches, ok := l.attend(1)
 	dt := l.out.dt
@@ -156,12 +164,18 @@ func launchAttentionBackward(l *launcher) bool {
 	if !ok || l.in[0].dt != dt || l.in[1].dt != dt || l.kernel("attention", dt, amp.NoDType) == 0 || p.t == 0 || p.s == 0 || batches == 0 {
 		return false
 	}
-	size := uint64(dt.Size())
-	p.out = l.out.ptr
-	p.dk = p.out + size*uint64(batches)*uint64(p.t)*uint64(p.d)
-	p.dv = p.dk + size*uint64(batches)*uint64(p.s)*uint64(p.d)
+	sizes := 0
+	for i, at := range l.c.AttentionGradients() {
+		g := view{ptr: l.out.ptr, dt: dt, rank: len(at.Shape)}
+		copy(g.shape[:], at.Shape)
+		copy(g.stride[:], at.Strides)
+		g.shift(at.Offset - l.c.Out.Layout().Offset)
+		*[]*uint64{&p.out, &p.dk, &p.dv}[i] = g.ptr
+		p.lay(attentionOut+i, &g)
+		sizes += g.len()
+	}
 	if p.masked == 1 {
-		p.dmask = p.dv + size*uint64(batches)*uint64(p.s)*uint64(p.e)
+		p.dmask = p.out + uint64(sizes*dt.Size())
 	}
 	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
 	if l.flash(true) {

@@ -105,7 +105,7 @@ func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, cau
 	shape := q.Shape()
 	shape[len(shape)-1] = m.features
 	turned := amp.Transpose(s, y, -2, -3)
-	together := amp.Reshape(s, turned, shape...) // a copy
+	together := amp.Reshape(s, turned, shape...) // no copy where y lies as the queries do
 	turned.Done()
 	y.Done()
 	return m.OutProj.Forward(s.In("out_proj"), together)

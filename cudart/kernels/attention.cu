@@ -19,6 +19,11 @@ template <class T, class C> HT_FN void attention_load(const Attention& p, int wh
   }
 }
 
+// attention_row is where a row of matrix n is written.
+template <class T> HT_FN T* attention_row(const Attention& p, int which, void* to, u32 n, int row) {
+  return (T*)to + attention_batch(p, which, n) + row * p.rows[which];
+}
+
 template <class C> struct Tile { C *q, *k, *v, *dy, *p, *ds; };
 template <class C> HT_FN Tile<C> attention_tile(const Attention& p, C* base) {
   Tile<C> t;
@@ -108,9 +113,10 @@ template <class T, int W> HT_FN void attention_forward(const Attention& p) {
   }
   if (query >= p.t) return;
   const C share = sum == 0 ? (C)0 : 1 / sum;
+  T* to = attention_row<T>(p, ATT_OUT, p.out, n, query);
   HT_UNROLL for (int i = 0; i < W; i++) {
     const int c = lane + 8 * i;
-    if (c < p.e) ((T*)p.out)[((i64)n * p.t + query) * p.e + c] = narrow<T>::of(out[i] * share);
+    if (c < p.e) to[c] = narrow<T>::of(out[i] * share);
   }
 }
 
@@ -189,9 +195,10 @@ template <class T, int W> HT_FN void attention_queries(const Attention& p) {
     __syncwarp();
   }
   if (query >= p.t) return;
+  T* to = attention_row<T>(p, ATT_OUT, p.out, n, query);
   HT_UNROLL for (int i = 0; i < W; i++) {
     const int c = lane + 8 * i;
-    if (c < p.d) ((T*)p.out)[((i64)n * p.t + query) * p.d + c] = narrow<T>::of(dq[i] * (C)p.scale);
+    if (c < p.d) to[c] = narrow<T>::of(dq[i] * (C)p.scale);
   }
 }
 
@@ -231,10 +238,11 @@ template <class T, int W> HT_FN void attention_keys(const Attention& p) {
     row_add<W>(dk, tile.ds + kk * (ATT + 1), tile.q, p.d, lane);
   }
   if (key >= p.s) return;
+  T *to = attention_row<T>(p, ATT_DK, p.dk, n, key), *too = attention_row<T>(p, ATT_DV, p.dv, n, key);
   HT_UNROLL for (int i = 0; i < W; i++) {
     const int c = lane + 8 * i;
-    if (c < p.d) ((T*)p.dk)[((i64)n * p.s + key) * p.d + c] = narrow<T>::of(dk[i] * (C)p.scale);
-    if (c < p.e) ((T*)p.dv)[((i64)n * p.s + key) * p.e + c] = narrow<T>::of(dv[i]);
+    if (c < p.d) to[c] = narrow<T>::of(dk[i] * (C)p.scale);
+    if (c < p.e) too[c] = narrow<T>::of(dv[i]);
   }
 }
 #define ATTENTION(S, T, name, W)                                                              \

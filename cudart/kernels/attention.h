@@ -2,13 +2,13 @@
 #pragma once
 #include "lines.h"
 
-enum { ATT_BATCH = 6 };
+enum { ATT_BATCH = 6, ATT_OUT = 5, ATT_DK = 6, ATT_DV = 7 };  // the last: operands, by number, that are written
 
 struct Attention {
-  void *out, *dk, *dv, *dmask;            // out: the result, or dq; without gaps
+  void *out, *dk, *dv, *dmask;            // out: the result, or dq; features lie side by side, and dmask is without gaps
   const void *q, *k, *v, *mask, *dy;
   void* stats;                            // of the gradient: the numbers of every query
-  i64 rows[5], columns[5], batch[5][ATT_BATCH];  // strides of q, k, v, mask, dy
+  i64 rows[8], columns[8], batch[8][ATT_BATCH];  // strides of q, k, v, mask, dy, and of out, dk, dv
   int bshape[ATT_BATCH];
   int nb, t, s, d, e, causal, masked, batches;  // masked: 1 a mask to add, 2 a bool one
   double scale, bound, factor;            // numbers below bound drop; factor of what is kept

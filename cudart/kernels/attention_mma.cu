@@ -64,7 +64,7 @@ template <class H, int W, int M, int KEYS, bool Any> HT_FN void flash_forward(co
       sum[m][h] = all == 0 ? 0.0f : (Any && p.bound != 0 ? (float)p.factor / all : 1 / all);
     }
   }
-  flash_store<H, W>((H*)p.out + (i64)at.n * p.t * p.e, out, sum, tq, own, row, p.t, p.e);
+  flash_store<H, W>(flash_rows<H>(p, ATT_OUT, p.out, at.n, p.t, p.e), out, sum, tq, own, row);
 }
 #define FLASHES(S, H, W, M, KEYS, ANY)                                                                           \
   HT_KERNEL_OF(FLASH_THREADS, flash_w##W##_##S, Attention, p) { flash_forward<H, W, M, KEYS, false>(p); }      \

@@ -274,8 +274,8 @@ template <int M, int N> HT_FN void flash_powers(float (&s)[M][N][4], float (&sum
   }
 }
 
-// flash_store rounds a warp's sums, times by, and writes them as rows of a result without gaps, by way of its own rows of a tile.
-template <class H, int W, int M> HT_FN void flash_store(H* out, const float (&x)[M][W / 8][4], const float (&by)[M][2], Chunk* tile, int own, int first, int count, int width) {
+// flash_store rounds a warp's sums, times by, and writes them as rows of a result, by way of its own rows of a tile.
+template <class H, int W, int M> HT_FN void flash_store(const Rows<H>& out, const float (&x)[M][W / 8][4], const float (&by)[M][2], Chunk* tile, int own, int first) {
   const int lane = threadIdx.x % 32;
   __syncwarp();
   HT_UNROLL for (int m = 0; m < M; m++) {
@@ -284,18 +284,18 @@ template <class H, int W, int M> HT_FN void flash_store(H* out, const float (&x)
     }
   }
   __syncwarp();
-  const bool whole = width % 8 == 0 && (u64)out % 16 == 0;
+  const bool whole = out.width % 8 == 0 && out.step % 8 == 0 && (u64)out.at % 16 == 0;
   HT_UNROLL for (int i = 0; i < M * 16 * (W / 8); i += 32) {
     const int row = (i + lane) / (W / 8), chunk = (i + lane) % (W / 8);
-    if (first + row >= count || chunk * 8 >= width) continue;
+    if (first + row >= out.count || chunk * 8 >= out.width) continue;
     const Chunk c = tile[flash_place<W>(own + row, chunk)];
-    H* to = out + (i64)(first + row) * width + chunk * 8;
+    H* to = (H*)out.at + (first + row) * out.step + chunk * 8;
     if (whole) {
       *(Chunk*)to = c;
       continue;
     }
     HT_UNROLL for (int e = 0; e < 8; e++) {
-      if (chunk * 8 + e < width) to[e].bits = (unsigned short)(c.v[e / 2] >> e % 2 * 16);
+      if (chunk * 8 + e < out.width) to[e].bits = (unsigned short)(c.v[e / 2] >> e % 2 * 16);
     }
   }
 }

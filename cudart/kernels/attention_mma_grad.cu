@@ -125,7 +125,7 @@ template <class H, int W, int KEYS, bool Any> HT_FN void flash_queries(const Att
     flash_numbers(p, at.n)[query] = Numbers{all == 0 ? ht_inf<float>() : top[0][h] + flash_log2(all), guess[h] + mean / unit[h]};
     flash_largest(p, at.n)[query] = size[h];
   }
-  flash_store<H, W>((H*)p.out + (i64)at.n * p.t * p.d, a, by, tq, own, row, p.t, p.d);
+  flash_store<H, W>(flash_rows<H>(p, ATT_OUT, p.out, at.n, p.t, p.d), a, by, tq, own, row);
 }
 
 // flash_matrix_size is the largest |dy| of a matrix.
@@ -205,8 +205,8 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
   }
   float back[M][2], forth[M][2];
   HT_UNROLL for (int m = 0; m < M; m++) HT_UNROLL for (int h = 0; h < 2; h++) back[m][h] = (float)p.scale / unit, forth[m][h] = kept;
-  flash_store<H, W>((H*)p.dk + (i64)at.n * p.s * p.d, dk, back, tk, own, row, p.s, p.d);
-  flash_store<H, W>((H*)p.dv + (i64)at.n * p.s * p.e, dv, forth, tv, own, row, p.s, p.e);
+  flash_store<H, W>(flash_rows<H>(p, ATT_DK, p.dk, at.n, p.s, p.d), dk, back, tk, own, row);
+  flash_store<H, W>(flash_rows<H>(p, ATT_DV, p.dv, at.n, p.s, p.e), dv, forth, tv, own, row);
 }
 #define FLASHES(S, H, W, KEYS, M, QUERIES)                                                                                \
   HT_KERNEL_OF(FLASH_THREADS, flash_queries_w##W##_##S, Attention, p) { flash_queries<H, W, KEYS, false>(p); }             \
