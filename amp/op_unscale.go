@@ -24,6 +24,10 @@ func init() {
 	})
 }
 
+// UnscaleLater is the Mode of unscale_ whose caller does not expect anybody to read the gradient after the optimizer: a device may leave
+// the product out until somebody does.
+const UnscaleLater = "later"
+
 // What was found where, as one number: the parameter's, the element's, and what it is. The lowest is the first.
 const (
 	firstNone    = math.MaxInt64 // every element was finite

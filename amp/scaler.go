@@ -159,7 +159,11 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 func (g *GradScaler) unscale(method string, opt Optimizer, st *optimizerState) {
 	refuseHalf(method, opt.Parameters())
 	if g.far != nil {
-		g.far.check(opt, st, false)
+		mode := ""
+		if method == "Step" {
+			mode = UnscaleLater
+		}
+		g.far.check(opt, st, false, mode)
 		return
 	}
 	g.check(opt, st, g.inv())
@@ -248,7 +252,7 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		case g.fused(opt) == nil:
 			g.unscale("Step", opt, st)
 		case g.far != nil:
-			g.far.check(opt, st, true)
+			g.far.check(opt, st, true, "")
 		default:
 			g.check(opt, st, 1)
 		}

@@ -93,7 +93,7 @@ func (f *farScaler) flagsOf(opt Optimizer) *farFlags {
 }
 
 // check is GradScaler.check without an answer: the flags have it.
-func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool) {
+func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool, mode string) {
 	fl, spread := f.flagsOf(opt), false
 	for i, p := range opt.Parameters() {
 		if p.grad == nil {
@@ -105,7 +105,7 @@ func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool) {
 		}
 		st.checked = true
 		fl.found.st.changing()
-		optimizerScope(p).apply(opUnscale, Attrs{Keep: keep, Start: min(i, firstScale-1)}, p.grad, fl.found, fl.first, f.inverse)
+		optimizerScope(p).apply(opUnscale, Attrs{Keep: keep, Mode: mode, Start: min(i, firstScale-1)}, p.grad, fl.found, fl.first, f.inverse)
 	}
 	if spread {
 		f.checkElsewhere(opt, st)

@@ -185,6 +185,13 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 	if err != nil {
 		return err
 	}
+	for _, v := range args {
+		if t, ok := v.(*amp.Tensor); ok && t != nil {
+			if err := d.reach(t.Layout().Buffer); err != nil {
+				return err
+			}
+		}
+	}
 	f, err := k.function(d)
 	if err != nil {
 		return err

@@ -53,6 +53,7 @@ type device struct {
 	clocks    clocks
 	snapshots snapshots
 	sharing   sharing
+	debts     debts
 	count     counters
 	refused   refusals
 }
@@ -157,6 +158,9 @@ func (d *device) Emulated() bool { return d.emu }
 // Run queues an op's kernels; an op without one runs on the host.
 func (d *device) Run(c *amp.Call) error {
 	d.count.ops.Add(1)
+	if err := d.reachCall(c); err != nil {
+		return err
+	}
 	if !gathers[c.Op.Name] || d.batch.late.Load() != nil {
 		if err := d.flush(); err != nil {
 			return err

@@ -98,6 +98,9 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
+	if err := d.reach(dst); err != nil {
+		return err
+	}
 	to := blockOf(dst).ptr + driver.DevicePtr(at)
 	g := &d.stage
 	g.mu.Lock()
@@ -138,6 +141,9 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
+	if err := d.reach(src); err != nil {
+		return err
+	}
 	from := blockOf(src).ptr + driver.DevicePtr(at)
 	return d.do(func() error {
 		if err := d.drv.CopyDtoHAsync(dst, from, d.stream); err != nil {
@@ -153,6 +159,9 @@ func (d *device) Copy(dst amp.Buffer, to int, src amp.Buffer, from, n int) error
 	if err := d.flush(); err != nil {
 		return err
 	}
+	if err := d.reach(dst, src); err != nil {
+		return err
+	}
 	return d.do(func() error {
 		return d.drv.CopyDtoD(blockOf(dst).ptr+driver.DevicePtr(to), blockOf(src).ptr+driver.DevicePtr(from), uint64(n), d.stream)
 	})
@@ -165,6 +174,9 @@ func (d *device) Fill(dst amp.Buffer, at int, pattern []byte, n int) error {
 	}
 	d.count.fills.Add(1)
 	if err := d.flush(); err != nil {
+		return err
+	}
+	if err := d.reach(dst); err != nil {
 		return err
 	}
 	p, m := blockOf(dst).ptr+driver.DevicePtr(at), uint64(n)

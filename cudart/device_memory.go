@@ -14,6 +14,8 @@ type block struct {
 	b    *driver.Block
 	pool *driver.Allocator
 	n    int // bytes that were asked for, where the memory behind them is fenced
+	debt debt
+	gone bool // it was given back; both under the lock of the debts
 }
 
 func (b *block) Bytes() []byte { return nil }
@@ -21,6 +23,7 @@ func (b *block) Len() int      { return int(b.b.Bytes) }
 
 // Free gives the memory back to its pool, once what was gathered is launched: that may read it.
 func (b *block) Free() {
+	b.dev.forgo(b)
 	if !b.dev.batch.keeps(b) {
 		b.release()
 	}

@@ -138,3 +138,12 @@ func SetMost(places, elements int) func() {
 	mostPlaces, mostElements = places, elements
 	return func() { mostPlaces, mostElements = p, e }
 }
+
+// Debts returns the number of blocks of an open device whose gradients are not divided yet.
+func Debts(name string) int {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		return 0
+	}
+	return int(d.(*device).debts.some.Load())
+}

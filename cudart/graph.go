@@ -21,6 +21,7 @@ type graph struct {
 	memory *driver.Allocator
 	nodes  int
 	guards bool // it has kernels that look at indices
+	claims []claim
 }
 
 // refuse is the error of what can't be part of a graph, nil while nothing is recorded.
@@ -40,9 +41,10 @@ func (e captureError) Advice() string { return e.instead }
 
 // BeginCapture records what this goroutine queues; it stays on its thread until EndCapture.
 func (d *device) BeginCapture() error {
-	if err := d.flush(); err != nil {
+	if err := d.settleDebts(nil); err != nil {
 		return err
 	}
+	d.begin(nil, 0, 0)
 	d.pool.memory()
 	if err := d.do(d.guards); err != nil {
 		return err
@@ -62,8 +64,8 @@ func (d *device) BeginCapture() error {
 // EndCapture makes a graph of what was recorded.
 func (d *device) EndCapture() (amp.Replayer, error) {
 	defer d.drv.Unbind()
-	flushed := d.flush()
-	g := &graph{d: d, memory: d.pool.private, guards: d.refused.baked.Swap(false)}
+	claims, flushed := d.closeDebts()
+	g := &graph{d: d, memory: d.pool.private, guards: d.refused.baked.Swap(false), claims: claims}
 	d.pool.private = nil
 	d.capture.on.Store(false)
 	recorded, err := d.drv.EndCapture(d.stream)
@@ -71,6 +73,7 @@ func (d *device) EndCapture() (amp.Replayer, error) {
 		err = flushed
 	}
 	if err != nil {
+		d.dropAll(claims)
 		d.pool.retire(g.memory)
 		return nil, err
 	}
@@ -78,6 +81,7 @@ func (d *device) EndCapture() (amp.Replayer, error) {
 	g.exec, err = d.drv.Instantiate(recorded)
 	_ = d.drv.DestroyGraph(recorded)
 	if err != nil {
+		d.dropAll(claims)
 		d.pool.retire(g.memory)
 		return nil, err
 	}
@@ -87,14 +91,18 @@ func (d *device) EndCapture() (amp.Replayer, error) {
 // Replay queues the graph.
 func (g *graph) Replay() error {
 	d := g.d
-	if err := d.flush(); err != nil {
+	if err := d.settleDebts(func(b *block) bool { return b.pool != g.memory }); err != nil { // it may read them
 		return err
 	}
 	d.count.launches.Add(1)
 	if g.guards {
 		d.refused.asked.Store(true)
 	}
-	return d.do(func() error { return d.drv.LaunchGraph(g.exec, d.stream) })
+	err := d.do(func() error { return d.drv.LaunchGraph(g.exec, d.stream) })
+	if err == nil {
+		d.claimAll(g.claims)
+	}
+	return err
 }
 
 // Free destroys the graph once its last replay is done. Its memory goes when the last tensor in it is freed.
@@ -107,6 +115,7 @@ func (g *graph) Free() error {
 		}
 		return d.drv.DestroyGraphExec(g.exec)
 	})
+	d.dropAll(g.claims)
 	d.pool.retire(g.memory)
 	if err == nil {
 		err = flushed

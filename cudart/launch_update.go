@@ -27,6 +27,7 @@ const (
 	updateDecoupled = 8
 	updateVector    = 16
 	unscaleKeep     = 32
+	updateLeave     = 64
 )
 
 // updateArgs is struct Update.
@@ -51,6 +52,7 @@ type unscaleArgs struct {
 	_            int32
 	inv          uint64
 	found, first uint64
+	used         uint64
 }
 
 // A batch is what was gathered.
@@ -96,8 +98,11 @@ func (d *device) flush() error {
 }
 
 // flushes is flush for those who only watch, as traces and clocks do, and can return no error: the next call returns it.
-func (d *device) flushes() bool {
+func (d *device) flushes(reads ...amp.Buffer) bool {
 	err := d.flush()
+	if err == nil {
+		err = d.reach(reads...)
+	}
 	if err != nil {
 		d.batch.late.Store(&err)
 	}
@@ -170,7 +175,13 @@ func (b *batch) queue(d *device) error {
 	default:
 		a.Struct(unsafe.Pointer(&b.update), unsafe.Sizeof(b.update))
 	}
-	return d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
+	err := d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
+	if err != nil && b.op.Name == "unscale_" && b.unscale.used != 0 {
+		if f := d.forgive(b.unscale.used); f != nil {
+			b.behind = append(b.behind, f.mem)
+		}
+	}
+	return err
 }
 
 // updateNumbers fills the numbers of the kernels from the settings of a row.
@@ -226,6 +237,10 @@ func launchUpdate(l *launcher) bool {
 			*to = l.in[k+i].ptr
 		}
 	}
+	if o := l.d.owes(l.c.In[1].Layout().Buffer); o.meets(ptr[1], uint64(l.in[1].len()*l.in[1].dt.Size())) {
+		a.inv = uint64(o.mem.ptr)
+		a.flags |= updateLeave
+	}
 	b := &l.d.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,11 +283,25 @@ func (b *batch) joins(a *updateArgs, ptr *[2 + updateState]uint64) bool {
 	return true
 }
 
-// launchUnscale gathers a call of unscale_: grad, found_inf, first, inv_scale. The form that tells the host what it found runs there.
+// launchUnscale gathers a call of unscale_: grad, found_inf, first, inv_scale. The form that tells the host what it found runs there. A
+// gradient that nobody is expected to read stays as it is and owes the product.
 func launchUnscale(l *launcher) bool {
 	if len(l.c.In) < 4 {
 		return false
 	}
+	var due *factor
+	g, own := l.c.In[0].Layout().Buffer.(*block)
+	if own && l.c.Mode == amp.UnscaleLater && l.in[0].dt.Size() >= 4 { // halves would be rounded twice
+		due = l.d.round(l.in[3].ptr)
+	}
+	ok := l.gatherUnscale(due)
+	if ok && l.err == nil && due != nil {
+		l.d.owe(g, due, l.in[0].dt, l.in[0].ptr, l.in[0].len())
+	}
+	return ok
+}
+
+func (l *launcher) gatherUnscale(due *factor) bool {
 	f := l.kernel("unscale", l.in[0].dt, amp.NoDType)
 	if f == 0 {
 		return false
@@ -282,14 +311,17 @@ func launchUnscale(l *launcher) bool {
 	if l.in[0].ptr%16 == 0 {
 		a.flags |= updateVector
 	}
-	if l.c.Keep {
+	if l.c.Keep || due != nil {
 		a.flags |= unscaleKeep
+	}
+	if due != nil {
+		a.used = uint64(due.mem.ptr)
 	}
 	b := &l.d.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := &b.unscale
-	same := b.waiting.Load() && b.op == l.c.Op && b.f == f && u.flags == a.flags && u.found == a.found && u.first == a.first && u.inv == a.inv
+	same := b.waiting.Load() && b.op == l.c.Op && b.f == f && u.flags == a.flags && u.found == a.found && u.first == a.first && u.inv == a.inv && u.used == a.used
 	for k := range u.count {
 		same = same && u.ptr[k] != l.in[0].ptr
 	}

@@ -154,7 +154,7 @@ func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 		return 2 * size * elements(u.n[:], u.count), true
 	case "sgd", "adam", "rmsprop", "adagrad":
 		u, passes := (*updateArgs)(a.Param(0)), 3 // of the parameter, and one of the gradient
-		if u.inv != 0 {
+		if u.inv != 0 && u.flags&updateLeave == 0 {
 			passes++ // it is written back
 		}
 		for _, state := range u.ptr[2:] {

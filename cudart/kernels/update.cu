@@ -4,7 +4,7 @@
 #include "special.h"
 
 enum { UPDATE_TENSORS = 24, UPDATE_STATE = 3, UPDATE_THREADS = 256, UPDATE_EACH = 4 };
-enum { UPDATE_MAXIMIZE = 1, UPDATE_NESTEROV = 2, UPDATE_FIRST = 4, UPDATE_DECOUPLED = 8, UPDATE_VECTOR = 16, UNSCALE_KEEP = 32 };
+enum { UPDATE_MAXIMIZE = 1, UPDATE_NESTEROV = 2, UPDATE_FIRST = 4, UPDATE_DECOUPLED = 8, UPDATE_VECTOR = 16, UNSCALE_KEEP = 32, UPDATE_LEAVE = 64 };
 
 struct Update {
   void* ptr[2 + UPDATE_STATE][UPDATE_TENSORS];  // parameters, gradients, state (null if there is none)
@@ -38,7 +38,7 @@ template <class Rule, class T> HT_FN void update_pass(const Update& p) {
   T *x = (T*)p.ptr[0][k], *g = (T*)p.ptr[1][k];
   T* state[UPDATE_STATE] = {(T*)p.ptr[2][k], (T*)p.ptr[3][k], (T*)p.ptr[4][k]};
   const i64 from = (i64)((int)blockIdx.x - p.block[k]) * (UPDATE_THREADS * UPDATE_EACH);
-  const bool vectors = p.flags & UPDATE_VECTOR;
+  const bool vectors = p.flags & UPDATE_VECTOR, divides = inv != 1 && !(p.flags & UPDATE_LEAVE);
   struct alignas(V * sizeof(T)) Vec { T v[V]; };
   if (vectors && from + UPDATE_THREADS * UPDATE_EACH <= n) {
     HT_UNROLL for (int part = 0; part < UPDATE_EACH / V; part++) {
@@ -54,7 +54,7 @@ template <class Rule, class T> HT_FN void update_pass(const Update& p) {
         HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) s[j].v[q] = narrow<T>::of(st[j]);
       }
       *(Vec*)(x + i) = a;
-      if (inv != 1) *(Vec*)(g + i) = d;
+      if (divides) *(Vec*)(g + i) = d;
       HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) *(Vec*)(state[j] + i) = s[j];
     }
     return;
@@ -63,7 +63,7 @@ template <class Rule, class T> HT_FN void update_pass(const Update& p) {
     const i64 i = from + part * UPDATE_THREADS + threadIdx.x;
     if (i >= n) return;
     C v = wide(x[i]), e = wide(g[i]) * inv, st[UPDATE_STATE] = {0, 0, 0};
-    if (inv != 1) g[i] = narrow<T>::of(e);
+    if (divides) g[i] = narrow<T>::of(e);
     HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) st[j] = wide(state[j][i]);
     rule.move(v, e, st, state[0] != nullptr, state[1] != nullptr, state[2] != nullptr);
     x[i] = narrow<T>::of(v);
@@ -171,7 +171,8 @@ UPDATE(rmsprop, RMSProp)
 UPDATE(adagrad, Adagrad)
 
 // unscale: gradients are multiplied by *inv, unless they are to be kept. found becomes 1 and first the lowest of param·2^42 + index·4 + kind over
-// the elements that were not finite before (kind 0 is +Inf, 1 -Inf, 2 NaN), and of (2^20-1)·2^42 if *inv is not finite.
+// the elements that were not finite before (kind 0 is +Inf, 1 -Inf, 2 NaN), and of (2^20-1)·2^42 if *inv is not finite. Without found nothing
+// is told. used becomes *inv, for who multiplies later.
 struct Unscale {
   void* ptr[UPDATE_TENSORS];
   i64 n[UPDATE_TENSORS];
@@ -181,6 +182,7 @@ struct Unscale {
   const float* inv;
   float* found;
   u64* first;
+  float* used;
 };
 template <class T> HT_FN void unscale_pass(const Unscale& p) {
   typedef typename as<T>::wide C;
@@ -190,6 +192,7 @@ template <class T> HT_FN void unscale_pass(const Unscale& p) {
   const i64 n = p.n[k], from = (i64)((int)blockIdx.x - p.block[k]) * (UPDATE_THREADS * 8);
   const C inv = p.flags & UNSCALE_KEEP ? (C)1 : (C)*p.inv;
   T* g = (T*)p.ptr[k];
+  if (p.used && blockIdx.x == 0 && threadIdx.x == 0) *p.used = *p.inv;
   u64 worst = ~0ull;
   struct alignas(16) Vec { T v[V]; };
   if ((p.flags & UPDATE_VECTOR) && from + UPDATE_THREADS * 8 <= n) {
@@ -212,6 +215,7 @@ template <class T> HT_FN void unscale_pass(const Unscale& p) {
       if (inv != 1) g[i] = narrow<T>::of(v * inv);
     }
   }
+  if (!p.found) return;
   if (worst != ~0ull) worst += (u64)p.param[k] << 42;
   else if (blockIdx.x == 0 && threadIdx.x == 0 && !ht_finite(*p.inv)) worst = (u64)((1 << 20) - 1) << 42;
   else return;

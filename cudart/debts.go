@@ -1,0 +1,352 @@
+package cudart
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
+)
+
+// Gradients that a GradScaler's Step unscales are read by the optimizer, which multiplies on the way, and then mostly removed by ZeroGrad
+// without anybody having looked at them. So they are only tested at first: what is left of unscale_ is a debt of the memory that they lie
+// in, which is settled when something else is about to read or change it. That saves a pass of writing over all gradients in each step.
+
+// A factor is what blocks are still to be multiplied by: the inverse scale as it was, in memory of its own.
+type factor struct {
+	mem  *block
+	refs int // blocks, captured steps, and the round
+}
+
+// A debt is what a block owes: n elements from ptr on are to be multiplied. Two tensors' gradients may lie in it, one behind the other.
+type debt struct {
+	*factor
+	dt  amp.DType
+	ptr uint64
+	n   int
+	at  int // place in the list
+}
+
+func (o *debt) end() uint64 { return o.ptr + uint64(o.n*o.dt.Size()) }
+
+// covers says whether all of a tensor is to be multiplied.
+func (o *debt) covers(ptr, bytes uint64) bool {
+	return o.factor != nil && ptr >= o.ptr && ptr+bytes <= o.end()
+}
+
+// meets says whether some of it is.
+func (o *debt) meets(ptr, bytes uint64) bool {
+	return o.factor != nil && ptr < o.end() && o.ptr < ptr+bytes
+}
+
+// debts are those of a device. The lock is held for nothing that takes another one.
+type debts struct {
+	settling sync.Mutex
+	mu       sync.Mutex
+	some     atomic.Int32 // blocks in the list
+	list     []*block
+	factor   *factor // of the round: calls of unscale_ that follow each other with one inverse scale
+	inv      uint64
+	last     int64 // number of the round's last call
+}
+
+// round returns the factor of a call of unscale_, nil without memory for one.
+func (d *device) round(inv uint64) *factor {
+	q, call := &d.debts, d.count.ops.Load()
+	q.mu.Lock()
+	f := q.factor
+	if f != nil && q.inv == inv && q.last+1 == call {
+		q.last = call
+		q.mu.Unlock()
+		return f
+	}
+	q.mu.Unlock()
+	mem, err := d.pool.get(4, "inverse scales")
+	if err != nil {
+		return nil
+	}
+	f = &factor{mem: mem, refs: 1}
+	d.begin(f, inv, call)
+	return f
+}
+
+// begin makes f the factor of the round; nil ends it.
+func (d *device) begin(f *factor, inv uint64, call int64) {
+	q := &d.debts
+	q.mu.Lock()
+	old := q.factor
+	q.factor, q.inv, q.last = f, inv, call
+	free := old.unref()
+	q.mu.Unlock()
+	free.free()
+}
+
+// unref gives one reference back and returns what is then to be freed, without the lock.
+func (f *factor) unref() *factor {
+	if f == nil {
+		return nil
+	}
+	if f.refs--; f.refs > 0 {
+		return nil
+	}
+	return f
+}
+
+func (f *factor) free() {
+	if f != nil {
+		f.mem.Free()
+	}
+}
+
+// owe notes what n elements of a block are to be multiplied by. It has no debt, or that of what lies just before them.
+func (d *device) owe(b *block, f *factor, dt amp.DType, ptr uint64, n int) {
+	q := &d.debts
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case b.gone:
+		return
+	case b.debt.factor != nil:
+		b.debt.n += n
+		return
+	}
+	f.refs++
+	b.debt = debt{f, dt, ptr, n, len(q.list)}
+	q.list = append(q.list, b)
+	q.some.Add(1)
+}
+
+// remit takes a block's debt from it; the lock is held.
+func (q *debts) remit(b *block) (free *factor) {
+	f := b.debt.factor
+	if f == nil {
+		return nil
+	}
+	last := len(q.list) - 1
+	q.list[b.debt.at] = q.list[last]
+	q.list[b.debt.at].debt.at = b.debt.at
+	q.list[last] = nil
+	q.list = q.list[:last]
+	b.debt = debt{}
+	q.some.Add(-1)
+	return f.unref()
+}
+
+// forgo lets go of the debt of a block whose memory is given back.
+func (d *device) forgo(b *block) {
+	q := &d.debts
+	q.mu.Lock()
+	b.gone = true
+	free := q.remit(b)
+	q.mu.Unlock()
+	free.free()
+}
+
+// owes returns the debt of a buffer's memory.
+func (d *device) owes(buf amp.Buffer) (o debt) {
+	if d.debts.some.Load() == 0 {
+		return o
+	}
+	b, ok := buf.(*block)
+	if !ok || b.dev != d {
+		return o
+	}
+	d.debts.mu.Lock()
+	defer d.debts.mu.Unlock()
+	return b.debt
+}
+
+// reach settles before memory is read or changed. All debts are settled then: who looks at one gradient looks at the next.
+func (d *device) reach(bufs ...amp.Buffer) error {
+	for _, b := range bufs {
+		if o := d.owes(b); o.factor != nil {
+			return d.settleDebts(nil)
+		}
+	}
+	return nil
+}
+
+// reachCall is reach for what a call reads and writes, but for gradients that an optimizer's row multiplies itself, or to which unscale_
+// adds a debt.
+func (d *device) reachCall(c *amp.Call) error {
+	if d.debts.some.Load() == 0 {
+		return nil
+	}
+	for i, t := range c.In {
+		if t == nil || d.takes(c, i) {
+			continue
+		}
+		if err := d.reach(t.Layout().Buffer); err != nil {
+			return err
+		}
+	}
+	if c.Out != nil && c.Out != c.In[0] {
+		return d.reach(c.Out.Layout().Buffer)
+	}
+	return nil
+}
+
+// takes says whether a call can do with its input i as it is.
+func (d *device) takes(c *amp.Call, i int) bool {
+	if hostOnly.Load() {
+		return false
+	}
+	t, n := c.In[i], len(c.In)
+	switch {
+	case c.Update != nil && n > 5 && i == 1 && gathers[c.Op.Name] && c.In[n-4] == nil: // an optimizer's row, given no inverse scale
+		o, at, bytes := d.owes(t.Layout().Buffer), uint64(address(t)), uint64(t.Len()*t.DType().Size())
+		return o.covers(at, bytes) || !o.meets(at, bytes)
+	case c.Mode == amp.UnscaleLater && n == 4 && i == 0:
+		return d.extends(t, c.In[3])
+	}
+	return false
+}
+
+// extends says whether a gradient lies just behind what its memory owes since the round began.
+func (d *device) extends(g, inv *amp.Tensor) bool {
+	o, q := d.owes(g.Layout().Buffer), &d.debts
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return o.factor == q.factor && q.inv == uint64(address(inv)) && q.last+1 == d.count.ops.Load() && o.dt == g.DType() && o.end() == uint64(address(g))
+}
+
+// settleDebts multiplies the blocks that owe, or those of them that are asked for.
+func (d *device) settleDebts(which func(*block) bool) error {
+	if err := d.flush(); err != nil {
+		return err
+	}
+	q := &d.debts
+	q.settling.Lock()
+	defer q.settling.Unlock()
+	var due []*block
+	q.mu.Lock()
+	for _, b := range q.list {
+		if which == nil || which(b) {
+			due = append(due, b)
+		}
+	}
+	q.mu.Unlock()
+	for len(due) > 0 {
+		n, err := d.settleSome(due)
+		if err != nil {
+			return err
+		}
+		due = due[n:]
+	}
+	return nil
+}
+
+// settleSome multiplies the first of these blocks that one launch takes, and returns their number. One that is freed meanwhile gives its
+// memory to what is queued later.
+func (d *device) settleSome(due []*block) (n int, err error) {
+	q := &d.debts
+	q.mu.Lock()
+	first := due[0].debt
+	if first.factor == nil { // settled by what was queued before, or gone
+		q.mu.Unlock()
+		return 1, nil
+	}
+	a := unscaleArgs{inv: uint64(first.mem.ptr), flags: updateVector}
+	grid := int32(0)
+	for ; n < len(due) && n < updateTensors; n++ {
+		b := due[n]
+		if b.debt.factor != first.factor || b.debt.dt != first.dt {
+			break
+		}
+		if b.debt.ptr%16 != 0 {
+			a.flags &^= updateVector
+		}
+		a.ptr[n], a.n[n], a.block[n] = b.debt.ptr, int64(b.debt.n), grid
+		grid += int32(max(1, blocks(b.debt.n, updateThreads*unscaleEach)))
+		a.block[n+1] = grid
+	}
+	a.count = int32(n)
+	q.mu.Unlock()
+	err = d.do(func() error {
+		f, err := d.function("unscale_" + dtypeNames[first.dt])
+		if err != nil {
+			return err
+		}
+		args := driver.GetArgs("unscale_").Struct(unsafe.Pointer(&a), unsafe.Sizeof(a))
+		return d.queue(f, [3]uint32{uint32(grid), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, args)
+	})
+	if err != nil {
+		return 0, err
+	}
+	var free *factor
+	q.mu.Lock()
+	for _, b := range due[:n] {
+		if f := q.remit(b); f != nil {
+			free = f
+		}
+	}
+	q.mu.Unlock()
+	free.free()
+	return n, nil
+}
+
+// forgive drops the debts of a factor: the launch that was to write it has failed, and the gradients are as they were. What it returns is to
+// be freed.
+func (d *device) forgive(at uint64) *factor {
+	q := &d.debts
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var free *factor
+	if f := q.factor; f != nil && uint64(f.mem.ptr) == at {
+		q.factor, free = nil, f.unref()
+	}
+	for i := len(q.list) - 1; i >= 0; i-- {
+		if b := q.list[i]; uint64(b.debt.mem.ptr) == at {
+			if f := q.remit(b); f != nil {
+				free = f
+			}
+		}
+	}
+	return free
+}
+
+// A claim is a debt that every replay of a captured step leaves behind.
+type claim struct {
+	b *block
+	debt
+}
+
+// closeDebts ends the debts of a captured step that is about to end: gradients that were there before it must be whole at the beginning of
+// each replay. It returns those of its own memory, which each replay makes anew.
+func (d *device) closeDebts() (kept []claim, err error) {
+	err = d.settleDebts(func(b *block) bool { return b.pool != d.pool.private })
+	d.begin(nil, 0, 0)
+	q := &d.debts
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := len(q.list) - 1; i >= 0; i-- {
+		if b := q.list[i]; b.pool == d.pool.private {
+			b.debt.refs++
+			kept = append(kept, claim{b, b.debt})
+			q.remit(b) // nothing has been computed yet
+		}
+	}
+	return kept, err
+}
+
+// claimAll puts the debts of a captured step in force again, whatever the memory owed before it was written anew.
+func (d *device) claimAll(list []claim) {
+	for _, c := range list {
+		d.debts.mu.Lock()
+		free := d.debts.remit(c.b)
+		d.debts.mu.Unlock()
+		free.free()
+		d.owe(c.b, c.factor, c.dt, c.ptr, c.n)
+	}
+}
+
+// dropAll gives the references of a captured step back.
+func (d *device) dropAll(list []claim) {
+	for _, c := range list {
+		d.debts.mu.Lock()
+		free := c.factor.unref()
+		d.debts.mu.Unlock()
+		free.free()
+	}
+}
