@@ -58,7 +58,10 @@ func (st *state) report() []byte {
 
 // ended says what a stage has come to. Where the page says that it runs, nobody wrote another: it was cut off with the run.
 func (e *entry) ended() string {
-	if e.Status == running {
+	switch {
+	case e.Status == cut && e.Attempts >= attempts:
+		return string(cut) + " twice"
+	case e.Status == running:
 		return string(cut)
 	}
 	return string(e.Status)

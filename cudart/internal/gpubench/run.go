@@ -182,10 +182,10 @@ func nothingCompiled() bool {
 	return err != nil || len(list) == 0
 }
 
-// bad names the stages that failed; what is missing did not.
+// bad names the stages that failed, or were cut off for the last time; what is missing did not.
 func (st *state) bad() (names []string) {
 	for _, e := range st.Entries {
-		if e.Status == failed || e.Status == tooLong || e.Failed > 0 {
+		if e.Status == failed || e.Status == tooLong || e.Status == cut && e.Attempts >= attempts || e.Failed > 0 {
 			names = append(names, e.Stage)
 		}
 	}

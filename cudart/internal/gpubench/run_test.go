@@ -135,6 +135,9 @@ func TestCutOff(t *testing.T) {
 	if err := st.save(); err != nil {
 		t.Fatal(err)
 	}
+	if bad := strings.Join(st.bad(), " "); bad != "long" || !strings.Contains(string(st.report()), "- long: cut off twice") {
+		t.Errorf("what is given up: %q\n%s", bad, st.report())
+	}
 	if v := st.medians().ours["b"]; v != 3 {
 		t.Errorf("the median of both attempts is %v", v)
 	}
