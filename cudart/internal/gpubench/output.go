@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,8 +182,14 @@ func (e *entry) String() string {
 	if e.Side == tests {
 		text += fmt.Sprintf("  %d passed, %d failed, %d skipped", e.Passed, e.Failed, e.Skipped)
 	}
-	if e.Status != done && len(e.Why) > 0 {
-		text += "  " + strings.Join(e.Why[:min(len(e.Why), 5)], "; ")
+	why := e.wrong()
+	if e.Status != done && len(why) > 0 {
+		text += "  " + strings.Join(why[:min(len(why), 5)], "; ")
 	}
 	return text
+}
+
+// wrong is what a stage has to say but for the tests that were skipped, which the page names.
+func (e *entry) wrong() []string {
+	return slices.DeleteFunc(slices.Clone(e.Why), func(w string) bool { return strings.Contains(w, skippedFor) })
 }

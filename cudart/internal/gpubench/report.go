@@ -109,8 +109,8 @@ func (st *state) notMeasured() (lines []string) {
 				continue // the table says it
 			}
 			reason = e.ended()
-			if len(e.Why) > 0 {
-				reason += ": " + strings.Join(e.Why[:min(3, len(e.Why))], "; ")
+			if why := e.wrong(); len(why) > 0 {
+				reason += ": " + strings.Join(why[:min(3, len(why))], "; ")
 			}
 		}
 		if why[reason] == nil {

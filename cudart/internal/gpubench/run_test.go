@@ -67,6 +67,9 @@ func TestStages(t *testing.T) {
 	if e.Passed != 1 || e.Failed != 1 || e.Skipped != 1 {
 		t.Errorf("%+v", e)
 	}
+	if s := e.String(); !strings.HasSuffix(s, "1 skipped  exit status 1; TestC failed") {
+		t.Error(s)
+	}
 	st.of(t, "slow", tooLong)
 	st.of(t, "again", done)
 	st.of(t, "lacking", missing)
