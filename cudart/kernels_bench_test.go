@@ -12,18 +12,21 @@ import (
 	"github.com/halftone-ml/halftone/amp"
 )
 
-// TestKernelSpeed measures kernels on a real device, where HALFTONE_SPEED names a file for the figures: one JSON object per line, as
-// internal/kernelpeer.py writes them for PyTorch.
+// TestKernelSpeed measures kernels on a real device, where HALFTONE_SPEED names a file for the figures, - the standard output: one JSON
+// object per line, as internal/kernelpeer.py writes them for PyTorch.
 func TestKernelSpeed(t *testing.T) {
 	path := os.Getenv("HALFTONE_SPEED")
 	if path == "" {
 		t.Skip("HALFTONE_SPEED names no file")
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
+	file := os.Stdout
+	if path != "-" {
+		var err error
+		if file, err = os.Create(path); err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
 	}
-	defer file.Close()
 	dev, _, err := amp.OpenDevice("cuda:0")
 	if err != nil {
 		t.Fatal(err)
@@ -32,8 +35,14 @@ func TestKernelSpeed(t *testing.T) {
 	if b.d.Emulated() {
 		b.small = 64
 	}
-	for _, part := range []func(){b.elementwise, b.rows, b.products, b.layers} {
-		b.attempt("a part", part)
+	for _, part := range []struct {
+		name string
+		run  func()
+	}{{"elementwise", b.elementwise}, {"rows", b.rows}, {"products", b.products}, {"layers", b.layers}} {
+		t.Run(part.name, func(t *testing.T) {
+			b.t = t
+			b.attempt("a part", part.run)
+		})
 	}
 }
 

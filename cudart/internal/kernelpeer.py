@@ -1,4 +1,4 @@
-"""The figures of cudart's TestKernelSpeed for PyTorch: python3 kernelpeer.py FILE."""
+"""The figures of cudart's TestKernelSpeed for PyTorch: python3 kernelpeer.py FILE, or - for the standard output."""
 import json
 import statistics
 import sys
@@ -6,7 +6,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-out = open(sys.argv[1], "w", buffering=1)  # a line at a time: a run that is cut off keeps those before
+out = sys.stdout if sys.argv[1] == "-" else open(sys.argv[1], "w", buffering=1)  # a line at a time: a run that is cut off keeps those before
 dev = "cuda"
 failed = []
 
@@ -36,7 +36,7 @@ def timed(name, unit, amount, f):
     took = statistics.median(times)
     v = took * 1e6 if unit == "us" else amount / took
     print(f"torch {name:36s} {v:10.4g} {unit}", flush=True)
-    out.write(json.dumps({"name": name, "value": v, "unit": unit}) + "\n")
+    print(json.dumps({"name": name, "value": v, "unit": unit}), file=out, flush=True)
 
 
 n = 100_000_000
@@ -106,6 +106,5 @@ q, k, v = (torch.rand(8, 12, 1024, 64, device=dev).half().requires_grad_() for _
 y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
 dy = torch.ones_like(y)
 measure("attention backward", "us", 0, lambda: torch.autograd.grad(y, (q, k, v), dy, retain_graph=True))
-out.close()
 if failed:
     sys.exit("not timed: " + "; ".join(failed))

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/driver/drivertest"
-	"github.com/halftone-ml/halftone/cudart/kernels"
 )
 
 var one = [3]uint32{1, 1, 1}
@@ -152,37 +147,13 @@ func compiling(b *bench) {
 	b.report("load a cubin", ms(began), "ms", "")
 }
 
-// startOnly is a process that does as little as a cell can; then it loads modules of Halftone's kernels: "all", or one unit.
-func startOnly(load string) {
+// startOnly is a process that does as little as a cell can.
+func startOnly() {
 	d := get(openDriver())
-	dev := get(d.Device(0))
-	ctx := get(d.RetainContext(dev))
-	must(d.Bind(ctx))
-	b := &bench{d: d, out: json.NewEncoder(os.Stdout)}
+	must(d.Bind(get(d.RetainContext(get(d.Device(0))))))
+	b := &bench{d: d}
 	must(d.Launch(b.kernel("drivertest_empty"), one, one, 0, 0, nil))
 	must(d.Sync())
-	if load == "" {
-		return
-	}
-	props := get(d.Properties(dev))
-	for unit, symbol := range units() {
-		if load != "all" && load != unit {
-			continue
-		}
-		ptx := get(kernels.PTX(unit, props.Capability()))
-		began := time.Now()
-		m, _, err := d.LoadModule(ptx, driver.JIT{})
-		must(err)
-		get(d.Function(m, symbol))
-		b.report("load "+unit, ms(began), "ms", bytesOf(uint64(len(ptx)))+" of PTX")
-	}
-}
-
-// units are the modules of Halftone's kernels, each with a symbol of it.
-func units() map[string]string {
-	list := map[string]string{}
-	kernels.Symbols(func(symbol, unit string) { list[unit] = symbol })
-	return list
 }
 
 // processes times whole processes: with the driver's cache of compiled PTX empty, and full.
@@ -190,54 +161,15 @@ func processes(b *bench) {
 	exe := get(os.Executable())
 	dir := get(os.MkdirTemp("", "gpubench"))
 	defer os.RemoveAll(dir)
-	run := func(args ...string) (took float64, figures []figure) {
-		cmd := exec.Command(exe, args...)
-		cmd.Env = append(os.Environ(), "CUDA_CACHE_PATH="+dir)
-		cmd.Stderr = os.Stderr
+	run := func() float64 {
+		cmd := exec.Command(exe, "-start")
+		cmd.Env, cmd.Stderr = append(os.Environ(), "CUDA_CACHE_PATH="+dir), os.Stderr
 		began := time.Now()
-		out := get(cmd.Output())
-		took = ms(began)
-		for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-			var f figure
-			must(dec.Decode(&f))
-			figures = append(figures, f)
-		}
-		return took, figures
+		must(cmd.Run())
+		return ms(began)
 	}
-	first, _ := run("-start")
-	b.report("a process with one launch, the first", first, "ms", "context, PTX compiled by the driver, launch, end")
-	b.report("a process with one launch", median(5, func() float64 { took, _ := run("-start"); return took }), "ms", "context, module from the driver's cache, launch, end")
-
-	// One process per module: in one process the driver compiles one after another, whatever the threads.
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	all := time.Now()
-	for unit := range units() {
-		wg.Go(func() {
-			var figures []figure
-			err := attempt(func() { _, figures = run("-start", "-load", unit) })
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				failed = fmt.Errorf("%s: %w", unit, err)
-			}
-			for _, f := range figures {
-				b.report(f.Name+", compiled by the driver", f.Value, f.Unit, f.Note)
-			}
-		})
-	}
-	wg.Wait()
-	must(failed)
-	b.report("compile all kernels", ms(all), "ms", sprint(len(units()))+" processes at once")
-	took, figures := run("-start", "-load", "all")
-	sum := 0.0
-	for _, f := range figures {
-		b.report(f.Name+", from the driver's cache", f.Value, f.Unit, f.Note)
-		sum += f.Value
-	}
-	b.report("load all kernels, from the driver's cache", sum, "ms", sprint(len(figures))+" modules")
-	b.report("a process that loads all kernels", took, "ms", "from the driver's cache")
+	b.report("a process with one launch, the first", run(), "ms", "context, PTX compiled by the driver, launch, end")
+	b.report("a process with one launch", median(5, run), "ms", "context, module from the driver's cache, launch, end")
 }
 
 // sharing times memory that another process could map.

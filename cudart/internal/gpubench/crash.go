@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A test that panics, or loses the device, ends its binary, and those behind it would not run. So it is started again without those that it
-// has come to, as long as there is time.
+// A test that panics ends its binary, and those behind it would not run; one that loses the device leaves them none, and its binary is ended
+// (errLost). So it is started again without those that it has come to, as long as there is time.
 
 // mostCrashes is how often a test binary is started again at most, and mostSkipped the length of what Linux takes as one argument.
 const (

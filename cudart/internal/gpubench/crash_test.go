@@ -3,10 +3,14 @@
 package main
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // crashEnv has TestCrasher and those behind it, in a process of their own, end it.
@@ -61,4 +65,40 @@ func TestCrashHidesNothing(t *testing.T) {
 	if e.Passed != 3 || e.Failed != 6 { // the passed: well, deep/well, TestCrasherLast; TestCrasher failed too
 		t.Errorf("%d passed, %d failed: %s", e.Passed, e.Failed, why)
 	}
+}
+
+// TestDeviceLost: a test that loses the device is ended, and those behind it run in a process that has it again. What was said after the loss
+// is no verdict.
+func TestDeviceLost(t *testing.T) {
+	needsShell(t)
+	s := sh("suite", tests, `case "$*" in
+	*TestB*) printf '=== RUN   TestC\n--- PASS: TestC (0.00s)\nPASS\n';;
+	*) printf '=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:3: add: '"$LOST"'; fix: none\n'
+		printf -- '--- FAIL: TestB (0.00s)\n=== RUN   TestC\n--- FAIL: TestC (0.00s)\nFAIL\n'; exec sleep 60;;
+	esac`)
+	s.argv, s.env = append(s.argv, "sh"), []string{"LOST=" + driver.ErrLost.Error()}
+	began := time.Now()
+	dir := t.TempDir()
+	e := call(t, t.Context(), dir, time.Hour, s).of(t, "suite", failed)
+	if time.Since(began) > 30*time.Second {
+		t.Error("it was not ended")
+	}
+	if why := strings.Join(e.Why, "; "); e.Passed != 2 || e.Failed != 1 || !strings.HasPrefix(why, "TestB ended the tests; ") || strings.Contains(why, "TestC") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestEnded: a process that does not end when it is killed is not waited for.
+func TestEnded(t *testing.T) {
+	needsShell(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := exec.Command("/bin/sleep", "3") // of no context: nothing kills it
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	cancel()
+	if err := ended(ctx, cmd, time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not end") {
+		t.Error(err)
+	}
+	_ = cmd.Process.Kill()
 }

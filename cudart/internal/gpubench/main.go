@@ -87,7 +87,6 @@ func get[T any](v T, err error) T {
 func main() {
 	merge := flag.Bool("merge", false, "make a table of the files given, ours first and the peer's second, and so on")
 	start := flag.Bool("start", false, "only start: a context, a module and a launch")
-	load := flag.String("load", "", "with -start: load this unit of Halftone's kernels, or all")
 	only := flag.Bool("bench", false, "run the benchmarks of this program, and print their figures")
 	train := flag.Bool("steps", false, "time training steps, as steps.py does in PyTorch, and print their figures")
 	model := flag.String("model", "", "with -steps: only models whose name has this in it")
@@ -109,7 +108,7 @@ func main() {
 	case *merge:
 		err = table(os.Stdout, flag.Args())
 	case *start:
-		startOnly(*load)
+		startOnly()
 	case *only:
 		err = benchmarks()
 	case *train:

@@ -27,15 +27,15 @@ func (st *state) report() []byte {
 	var remarks []string
 	for _, e := range st.Entries {
 		if e.Side == tests {
-			p("| %s | %s | %d | %d | %d | %.1f |", e.Stage, e.Status, e.Passed, e.Failed, e.Skipped, e.Seconds)
-			for _, why := range e.Why {
+			p("| %s | %s | %d | %d | %d | %.1f |", e.Stage, e.ended(), e.Passed, e.Failed, e.Skipped, e.Seconds)
+			for _, why := range sameReasons(e.Why) {
 				remarks = append(remarks, strings.TrimPrefix(e.Stage, "tests of ")+": "+why)
 			}
 		}
 	}
 	for _, e := range st.Entries {
 		if e.Side == checker && e.Status != missing {
-			remarks = append(remarks, fmt.Sprintf("compute-sanitizer, %s: %s in %.0f s: %s", e.Stage, e.Status, e.Seconds, strings.Join(e.Why, "; ")))
+			remarks = append(remarks, fmt.Sprintf("compute-sanitizer, %s: %s in %.0f s: %s", e.Stage, e.ended(), e.Seconds, strings.Join(e.Why, "; ")))
 		}
 	}
 	list(&b, "", remarks)
@@ -54,6 +54,35 @@ func (st *state) report() []byte {
 	}
 	rows.write(&b)
 	return b.Bytes()
+}
+
+// ended says what a stage has come to. Where the page says that it runs, nobody wrote another: it was cut off with the run.
+func (e *entry) ended() string {
+	switch {
+	case e.Status == cut && e.Attempts >= attempts:
+		return string(cut) + " twice"
+	case e.Status == running:
+		return string(cut)
+	}
+	return string(e.Status)
+}
+
+// sameReasons names the tests that were skipped for one reason at once.
+func sameReasons(why []string) (lines []string) {
+	at := map[string]int{} // of a reason's line
+	for _, w := range why {
+		test, reason, ok := strings.Cut(w, skippedFor)
+		if i, there := at[reason]; ok && there {
+			names, _, _ := strings.Cut(lines[i], skippedFor)
+			lines[i] = names + ", " + test + skippedFor + reason
+			continue
+		}
+		if ok {
+			at[reason] = len(lines)
+		}
+		lines = append(lines, w)
+	}
+	return lines
 }
 
 func list(b *bytes.Buffer, title string, lines []string) {
@@ -79,9 +108,9 @@ func (st *state) notMeasured() (lines []string) {
 			case e.Side == tests && e.Status == failed:
 				continue // the table says it
 			}
-			reason = string(e.Status)
-			if len(e.Why) > 0 {
-				reason += ": " + strings.Join(e.Why[:min(3, len(e.Why))], "; ")
+			reason = e.ended()
+			if why := e.wrong(); len(why) > 0 {
+				reason += ": " + strings.Join(why[:min(3, len(why))], "; ")
 			}
 		}
 		if why[reason] == nil {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -52,7 +51,7 @@ func runAll(o runOptions) error {
 	}
 	st.Calls = append(st.Calls, strings.Join(append([]string{filepath.Base(p.home) + "/" + filepath.Base(p.exe)}, os.Args[1:]...), " "))
 	st.Entries = slices.DeleteFunc(st.Entries, func(e *entry) bool {
-		return e.Status == missing || o.again != "" && strings.Contains(e.Stage, o.again)
+		return e.Status == missing || o.again != "" && strings.Contains(e.Stage, o.again) || e.Stage == compileStage && e.Status == done && !st.Device.Emulated && nothingCompiled()
 	})
 	left := func() time.Duration {
 		if o.within == 0 {
@@ -65,10 +64,16 @@ func runAll(o runOptions) error {
 		return err
 	}
 	fmt.Println("results are in", st.path("results.md"))
-	if bad := st.bad(); len(bad) > 0 {
-		return fmt.Errorf("not well: %s; see %s", strings.Join(bad, ", "), st.path("log.txt"))
+	bad := st.bad()
+	if len(bad) > 0 {
+		err = fmt.Errorf("not well: %s; %s says why; -again NAME runs those once more that have it in their name", strings.Join(bad, "; "), st.path("log.txt"))
 	}
-	return ctx.Err()
+	if n, usual := st.open(st.planned); n > 0 {
+		fmt.Printf("%d of %d stages are left, of about %v: run it again, with the same -o\n", n, len(st.planned), usual.Round(time.Minute))
+	} else {
+		fmt.Printf("no stage is left: take the folder %s home\n", st.dir)
+	}
+	return errors.Join(err, ctx.Err())
 }
 
 // runStages runs what is left of the list while there is time.
@@ -82,11 +87,8 @@ func (st *state) runStages(ctx context.Context, list []stage, left func() time.D
 		if err := st.save(); err != nil || ctx.Err() != nil {
 			return err
 		}
-		s, ok, all := st.next(list, func(s stage) bool { return ran == 0 || s.lacks != "" || s.usual <= left() })
+		s, ok := st.next(list, func(s stage) bool { return ran == 0 || s.lacks != "" || s.usual <= left() })
 		if !ok {
-			if !all {
-				fmt.Println("the time is over and stages are left: run it again, with the same -o")
-			}
 			return nil
 		}
 		e := st.begin(s)
@@ -118,15 +120,17 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 		if len(skip) > 0 {
 			argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
 		}
-		cmd := exec.CommandContext(timed, argv[0], argv[1:]...)
+		one, end := context.WithCancel(timed)
+		cmd := exec.CommandContext(one, argv[0], argv[1:]...)
 		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
 		cmd.WaitDelay = 5 * time.Second
 		together(cmd)
-		if one := st.follow(cmd, s, e.Attempts, log); err == nil {
-			err = one // the first
+		said := st.follow(one, cmd, end, s, e.Attempts, log)
+		if end(); err == nil {
+			err = said // the first
 		}
-		said, _ := os.ReadFile(log.Name())
-		c, ended := crashed(said[min(from, int64(len(said))):])
+		text, _ := os.ReadFile(log.Name())
+		c, ended := crashed(text[min(from, int64(len(text))):])
 		if s.side != tests || timed.Err() != nil || !ended {
 			break
 		}
@@ -159,7 +163,7 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 // environment is that of stages: they share the driver's cache of compiled kernels, which has room for all and is there without a home, too.
 func environment() []string {
 	env := os.Environ()
-	for name, value := range map[string]string{"CUDA_CACHE_PATH": filepath.Join(os.TempDir(), "halftone-gpubench"), "CUDA_CACHE_MAXSIZE": strconv.Itoa(4<<30 - 1)} {
+	for name, value := range map[string]string{"CUDA_CACHE_PATH": cacheDir(), "CUDA_CACHE_MAXSIZE": strconv.Itoa(4<<30 - 1)} {
 		if os.Getenv(name) == "" {
 			env = append(env, name+"="+value)
 		}
@@ -167,114 +171,21 @@ func environment() []string {
 	return env
 }
 
-// follow starts a command and sorts its output: figures, as they come, and the log.
-func (st *state) follow(cmd *exec.Cmd, s stage, attempt int, log io.Writer) error {
-	figures, err := os.OpenFile(st.path("figures.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	defer figures.Close()
-	out, in, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	cmd.Stdout = in
-	sorted := make(chan struct{})
-	go func() {
-		defer close(sorted)
-		defer out.Close()
-		to := json.NewEncoder(figures)
-		to.SetEscapeHTML(false)
-		for lines := bufio.NewReader(out); ; {
-			line, err := lines.ReadBytes('\n')
-			fig := figureOf{Stage: s.name, Side: s.side, Attempt: attempt}
-			if (s.side == ours || s.side == peer) && json.Unmarshal(line, &fig.figure) == nil && fig.Name != "" {
-				_ = to.Encode(fig)
-			} else {
-				_, _ = log.Write(line)
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	err = cmd.Start()
-	in.Close()
-	if err == nil {
-		err = cmd.Wait()
-	}
-	select {
-	case <-sorted: // a grandchild that lives on may hold the pipe
-	case <-time.After(5 * time.Second):
-		_ = out.SetReadDeadline(time.Now())
-		<-sorted
-	}
-	return err
+func cacheDir() string {
+	return cmp.Or(os.Getenv("CUDA_CACHE_PATH"), filepath.Join(os.TempDir(), "halftone-gpubench"))
 }
 
-var (
-	verdict = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): (\S+)`)
-	summary = regexp.MustCompile(`(?m)^=+ .*SUMMARY: .*$`)
-)
-
-// read notes what a stage's output says.
-func (e *entry) read(said []byte) {
-	for _, m := range summary.FindAll(said, -1) {
-		e.Why = append(e.Why, strings.Trim(string(m), "= "))
-	}
-	if e.Side != tests {
-		if e.Status == failed {
-			lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-			e.Why = append(e.Why, lines[max(0, len(lines)-3):]...)
-		}
-		return
-	}
-	seen := map[string]bool{} // a test that one of its parts ended has another verdict when the others have run
-	for _, at := range verdict.FindAllSubmatchIndex(said, -1) {
-		name := string(said[at[4]:at[5]])
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		switch string(said[at[2]:at[3]]) {
-		case "PASS":
-			e.Passed++
-		case "FAIL":
-			e.Failed++
-			e.Why = append(e.Why, name+" failed")
-		default:
-			e.Skipped++
-			e.Why = append(e.Why, name+" skipped: "+reason(said[:at[0]]))
-		}
-	}
+// nothingCompiled is whether the driver's cache is empty: on a machine that is new, though of the same kind, what was compiled on another one
+// has to be compiled again, before it falls into the times of others.
+func nothingCompiled() bool {
+	list, err := os.ReadDir(cacheDir())
+	return err != nil || len(list) == 0
 }
 
-// reason is the line before a verdict, where a test says why it was skipped.
-func reason(before []byte) string {
-	before = bytes.TrimSpace(before)
-	line := string(before[bytes.LastIndexByte(before, '\n')+1:])
-	_, why, ok := strings.Cut(line, ".go:")
-	if _, text, found := strings.Cut(why, ": "); ok && found {
-		return text
-	}
-	return strings.TrimSpace(line)
-}
-
-func (e *entry) String() string {
-	text := fmt.Sprintf("%-40s %-9s %6.1f s", e.Stage, e.Status, e.Seconds)
-	if e.Side == tests {
-		text += fmt.Sprintf("  %d passed, %d failed, %d skipped", e.Passed, e.Failed, e.Skipped)
-	}
-	if e.Status != done && len(e.Why) > 0 {
-		text += "  " + strings.Join(e.Why[:min(len(e.Why), 5)], "; ")
-	}
-	return text
-}
-
-// bad names the stages that failed; what is missing did not.
+// bad names the stages that failed, or were cut off for the last time; what is missing did not.
 func (st *state) bad() (names []string) {
 	for _, e := range st.Entries {
-		if e.Status == failed || e.Status == tooLong || e.Failed > 0 {
+		if e.Status == failed || e.Status == tooLong || e.Status == cut && e.Attempts >= attempts || e.Failed > 0 {
 			names = append(names, e.Stage)
 		}
 	}

@@ -55,29 +55,35 @@ func TestStages(t *testing.T) {
 	dir := t.TempDir()
 	st := call(t, t.Context(), dir, time.Hour,
 		sh("suite", tests, `echo '--- PASS: TestA (0.00s)'; echo '    a_test.go:7: no reason'; echo '--- SKIP: TestB (0.00s)'; echo '--- FAIL: TestC (0.00s)'; exit 1`),
+		sh("parts", tests, `printf '=== RUN   TestD\n=== RUN   TestD/a\n    d_test.go:3: no room\n=== RUN   TestD/b\n=== RUN   TestD/c\n    d_test.go:3: no room\n'
+			printf -- '--- PASS: TestD (0.00s)\n    --- SKIP: TestD/a (0.00s)\n    --- PASS: TestD/b (0.00s)\n    --- SKIP: TestD/c (0.00s)\nPASS\n'`),
 		slow,
 		sh("again", ours, `echo noise; echo '{"name":"a","value":5,"unit":"x"}'; echo '{"name":"copy on the device","value":10,"unit":"x"}'; printf '{"name":"ha'; echo; echo '{"name":"add fp32","value":9}'`),
 		sh("PyTorch", peer, `echo '{"name":"a","value":8,"unit":"x"}'`),
 		lacking,
-		sh("memcheck", checker, `echo '========= ERROR SUMMARY: 0 errors'; exit 99`))
+		sh("memcheck", checker, `echo '========= ERROR SUMMARY: 0 errors'; exit 99`),
+		sh("racecheck", checker, `echo '========= Error: Race reported'; echo '=========     in a kernel'; exit 99`))
 	e := st.of(t, "suite", failed)
 	if e.Passed != 1 || e.Failed != 1 || e.Skipped != 1 {
 		t.Errorf("%+v", e)
+	}
+	if s := e.String(); !strings.HasSuffix(s, "1 skipped  exit status 1; TestC failed") {
+		t.Error(s)
 	}
 	st.of(t, "slow", tooLong)
 	st.of(t, "again", done)
 	st.of(t, "lacking", missing)
 	st.of(t, "memcheck", failed)
-	if bad := strings.Join(st.bad(), " "); bad != "suite slow memcheck" {
+	if bad := strings.Join(st.bad(), " "); bad != "suite slow memcheck racecheck" {
 		t.Error(bad)
 	}
 	text, err := os.ReadFile(st.path("results.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"## 2026-01-02: a device", "| suite | failed | 1 | 1 | 1 |", "- suite: TestB skipped: no reason", "- suite: TestC failed",
+	for _, want := range []string{"## 2026-01-02: a device", "| suite | failed | 1 | 1 | 1 |", "- suite: TestB skipped: no reason", "- suite: TestC failed", "- parts: TestD/a, TestD/c skipped: no room\n",
 		"| a | 4 | 8 | 0.500 | x |", "| add fp32, 100 M | 0.9 | ≥ 0.85 × copy bandwidth | met |", "| add fp32, 100 M | not measured | ≥ 1 × PyTorch's speed |  |",
-		"- lacking: missing: it is not there", "- slow: timed out", "ERROR SUMMARY: 0 errors"} {
+		"- lacking: missing: it is not there", "- slow: timed out", "ERROR SUMMARY: 0 errors", "no summary; 1 errors told until then"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -132,6 +138,9 @@ func TestCutOff(t *testing.T) {
 	if err := st.save(); err != nil {
 		t.Fatal(err)
 	}
+	if bad := strings.Join(st.bad(), " "); bad != "long" || !strings.Contains(string(st.report()), "- long: cut off twice") {
+		t.Errorf("what is given up: %q\n%s", bad, st.report())
+	}
 	if v := st.medians().ours["b"]; v != 3 {
 		t.Errorf("the median of both attempts is %v", v)
 	}
@@ -140,16 +149,40 @@ func TestCutOff(t *testing.T) {
 	if time.Since(began) > 30*time.Second || st.entryOf("long").Attempts != 2 {
 		t.Error("it had a third attempt")
 	}
-	// What a call that was killed had begun is cut off.
+	// What a call that was killed had begun is cut off, and its page says so. What it wrote last may be no whole line.
 	st.entryOf("long").Status, st.entryOf("long").Attempts = running, 1
 	if err := st.save(); err != nil {
 		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(st.path("results.md")); !strings.Contains(string(text), "- long: cut off") {
+		t.Errorf("%s", text)
+	}
+	for _, text := range []string{`{"stage":"long","na`, "", `{"stage":"last","attempt":1,"name":"whole","value":1}` + "\n", ""} {
+		f, err := st.appendFigures()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.WriteString(text)
+		f.Close()
+	}
+	if err := st.readFigures(); err != nil || st.figures[len(st.figures)-1].Name != "whole" {
+		t.Errorf("%v, %v", st.figures, err)
 	}
 	st, err := load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	st.of(t, "long", cut)
+	if n, usual := st.open(list); n != 1 || usual != long.usual {
+		t.Errorf("%d are left, of %v", n, usual)
+	}
+	// One that others depend on has its second attempt before them.
+	for _, first := range []bool{false, true} {
+		long.first = first
+		if s, ok := st.next([]stage{long, sh("other", ours, "true")}, func(stage) bool { return true }); !ok || (s.name == "long") != first {
+			t.Errorf("%s comes next", s.name)
+		}
+	}
 	if err := os.WriteFile(dir+"/state.json", []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -215,10 +248,13 @@ func TestPlan(t *testing.T) {
 		}
 		seen[s.name] = true
 	}
+	if last := p.stages()[len(seen)-1]; last.side != checker {
+		t.Errorf("the last is %s", last.name)
+	}
 	if len(seen) < 20 {
 		t.Errorf("%d stages", len(seen))
 	}
-	// What is worth most comes first: what a call of nine minutes has time for are the walk over the table and all figures once.
+	// What is worth most comes first: what a call of nine minutes has time for are all figures that bars look at, and the walk over the table.
 	var early time.Duration
 	var names []string
 	for _, s := range p.stages() {
@@ -228,7 +264,7 @@ func TestPlan(t *testing.T) {
 		names = append(names, s.name)
 	}
 	first := strings.Join(names, "; ")
-	for _, want := range []string{"compile; tests of amp; ", "steps of GPT 1, PyTorch", "kernels 1, PyTorch", "driver 1, PyTorch"} {
+	for _, want := range []string{"compile; steps of MLP 1; ", "kernels 1, elementwise; ", "kernels 1, layers; kernels 1, PyTorch; ", "steps of GPT 1, PyTorch", "driver 1, PyTorch; cells; tests of amp; ", "tests of cudart"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %q among the first: %s", want, first)
 		}
@@ -243,5 +279,13 @@ func TestEnvironment(t *testing.T) {
 	st := call(t, t.Context(), t.TempDir(), time.Hour, sh("a", ours, `echo "{\"name\":\"$CUDA_CACHE_PATH\",\"value\":$CUDA_CACHE_MAXSIZE}"`))
 	if err := st.save(); err != nil || len(st.figures) != 1 || !strings.HasSuffix(st.figures[0].Name, "/halftone-gpubench") || st.figures[0].Value != 7 {
 		t.Errorf("%v, %v", st.figures, err)
+	}
+	cache := t.TempDir() + "/cache"
+	t.Setenv("CUDA_CACHE_PATH", cache)
+	if !nothingCompiled() {
+		t.Error("a cache that is not there")
+	}
+	if err := os.MkdirAll(cache+"/0", 0o755); err != nil || nothingCompiled() {
+		t.Error("a cache with something in it", err)
 	}
 }

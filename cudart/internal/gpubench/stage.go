@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type stage struct {
 	dir   string
 	env   []string
 	lacks string // why it can't run here
+	first bool   // what comes then is the better for it: cut off, it has its second attempt before them
 }
 
 // A side says what a stage's output is.
@@ -42,31 +44,33 @@ type plan struct {
 func (p *plan) stages() []stage {
 	list := []stage{
 		// What comes then does not wait for the driver's compiler, one kernel after another.
-		{name: "compile", side: ours, usual: 30 * time.Second, limit: 3 * time.Minute, argv: []string{p.exe, "-compile"}},
-		// The walk over the op table: every case of every row on the GPU and on the CPU.
-		p.suite("amp", 60, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
+		{name: compileStage, side: ours, usual: 30 * time.Second, limit: 3 * time.Minute, argv: []string{p.exe, "-compile"}, first: true},
 	}
 	list = append(list, p.figures(1)...)
 	list = append(list,
+		stage{name: "cells", side: ours, usual: 10 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}},
+		// The walk over the op table: every case of every row on the GPU and on the CPU.
+		p.suite("amp", 60, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
 		p.suite("cudart", 60, 240, nil),
 		p.suite("cudart/driver", 20, 120, nil),
 		p.suite("kernelext/session", 60, 180, nil, "-test.run=OnTheGPU$|CapturedInASession$|NoStepWaits$|RefusedStepIsNotKept$|KilledFarBehind$"),
-		p.suite("cudart/libraries", 5, 60, nil),
-		stage{name: "cells", side: ours, usual: 15 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}})
+		p.suite("cudart/libraries", 5, 60, nil))
 	// The tests of amp, of its optimizers and of its layers with the GPU as the device of scopes that name none.
 	byDefault := []string{"HALFTONE_TEST_DEVICE=cuda:0"}
 	list = append(list,
 		p.suite("amp/optim", 20, 120, byDefault, "-test.short"),
-		p.suite("amp/nn", 60, 240, byDefault, "-test.short", size("-test.skip=^$", "-test.skip="+notRehearsedTests)),
-		p.suite("amp", 60, 240, byDefault, "-test.short"))
+		p.suite("amp/nn", 60, 240, byDefault, "-test.short", rehearsedBut("Learns$|Fits$|Precisions$|ThreadsDoNotChange")),
+		p.suite("amp", 60, 240, byDefault, "-test.short", rehearsedBut("Threads$")))
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
 	return append(list, p.checkers()...)
 }
 
-// notRehearsedTests are tests of layers that train models: minutes of the emulator's.
-const notRehearsedTests = "Learns$|Fits$|Precisions$|ThreadsDoNotChange"
+const compileStage = "compile"
+
+// rehearsedBut leaves out of a rehearsal what takes minutes of the emulator's: tests that train models, and that start their programs again.
+func rehearsedBut(tests string) string { return size("-test.skip=^$", "-test.skip="+tests) }
 
 // suite is a test binary in its own folder, as go test would run it.
 func (p *plan) suite(pkg string, usual, limit int, env []string, args ...string) stage {
@@ -84,27 +88,37 @@ func (p *plan) figures(round int) (list []stage) {
 		return append([]string{p.python, "-u", filepath.Join(p.home, name)}, args...)
 	}
 	for _, b := range []struct {
-		name       string
-		usual      int
-		ours, peer []string
-		in         string
-		env        []string
+		name        string
+		usual, peer int
+		ours        [][]string // each a program of its own
+		script      []string
+		in          string
+		env         []string
 	}{
-		// A model a process: one that loses the device takes no other with it.
-		{"steps of MLP", 20, []string{p.exe, "-steps", "-model", "MLP"}, script("steps.py", "MLP"), "", nil},
-		{"steps of ResNet", 40, []string{p.exe, "-steps", "-model", "ResNet"}, script("steps.py", "ResNet"), "", nil},
-		{"steps of GPT", 40, []string{p.exe, "-steps", "-model", "GPT"}, script("steps.py", "GPT"), "", nil},
-		{"kernels", 60, []string{"./suite.test", "-test.run=TestKernelSpeed$", "-test.timeout=235s"}, script("kernelpeer.py", "/dev/stdout"),
-			filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=/dev/stdout"}},
-		{"driver", 60, []string{p.exe, "-bench"}, script("peer.py"), "", nil},
+		// A model a process, and a part of the kernels: one that loses the device takes no other with it.
+		{"steps of MLP", 10, 15, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil},
+		{"kernels", 10, 25, kernelParts, script("kernelpeer.py", "-"), filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=-"}},
+		{"steps of ResNet", 40, 20, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil},
+		{"steps of GPT", 50, 20, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil},
+		{"driver", 15, 20, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil},
 	} {
-		name := fmt.Sprintf("%s %d", b.name, round)
-		usual, limit := time.Duration(b.usual)*time.Second, 4*time.Minute
-		list = append(list,
-			stage{name: name, side: ours, usual: usual, limit: limit, argv: b.ours, dir: b.in, env: b.env},
-			stage{name: name + ", PyTorch", side: peer, usual: usual, limit: limit, argv: b.peer, lacks: p.noPeer})
+		name, limit := fmt.Sprintf("%s %d", b.name, round), 150*time.Second
+		for _, argv := range b.ours {
+			part := name
+			if len(b.ours) > 1 {
+				part += ", " + argv[1][strings.IndexByte(argv[1], '/')+1:len(argv[1])-1]
+			}
+			list = append(list, stage{name: part, side: ours, usual: time.Duration(b.usual) * time.Second, limit: limit, argv: argv, dir: b.in, env: b.env})
+		}
+		list = append(list, stage{name: name + ", PyTorch", side: peer, usual: time.Duration(b.peer) * time.Second, limit: limit, argv: b.script, lacks: p.noPeer})
 	}
 	return list
+}
+
+// kernelParts are the parts of TestKernelSpeed.
+var kernelParts = [][]string{
+	{"./suite.test", "-test.run=TestKernelSpeed$/elementwise$", "-test.timeout=145s"}, {"./suite.test", "-test.run=TestKernelSpeed$/rows$", "-test.timeout=145s"},
+	{"./suite.test", "-test.run=TestKernelSpeed$/products$", "-test.timeout=145s"}, {"./suite.test", "-test.run=TestKernelSpeed$/layers$", "-test.timeout=145s"},
 }
 
 // checkers run the driver's suite and all kernels' tests under NVIDIA's checker of memory accesses, and the kernels under that of races.
@@ -121,13 +135,13 @@ func (p *plan) checkers() (list []stage) {
 		}
 	}
 	for _, c := range []struct{ tool, pkg, run string }{
-		{"memcheck", "cudart/driver", "OnDevice"}, {"memcheck", "cudart", "."}, {"racecheck", "cudart", "Kernel|Row|Gemm|Reduce|Scan|Sort|Attention"},
+		{"memcheck", "cudart/driver", "OnDevice"}, {"memcheck", "cudart", "."}, {"racecheck", "cudart", "OnTensorCores|Attention|Products|Sums|Norm|Scan|Order|Fast|Counts|Clips"},
 	} {
 		list = append(list, stage{name: c.tool + " of " + c.pkg, side: checker, usual: 90 * time.Second, limit: 4 * time.Minute, lacks: lacks,
 			dir: filepath.Join(p.home, "tests", filepath.FromSlash(c.pkg)),
 			// What the suites provoke on purpose, calls with wrong arguments, is not an error of theirs.
 			argv: []string{path, "--tool", c.tool, "--report-api-errors", "no", "--target-processes", "application-only", "--error-exitcode", "99",
-				"./suite.test", "-test.run", c.run, "-test.short"}})
+				"./suite.test", "-test.v", "-test.run", c.run, "-test.short"}})
 	}
 	return list
 }

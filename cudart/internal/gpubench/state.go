@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A state is what a run has come to: it is written before and after each stage, so that one that is cut off loses that stage alone, and
@@ -143,23 +144,32 @@ func (st *state) entryOf(stage string) *entry {
 }
 
 // next returns the stage to run now: the first that was not begun, else one that was cut off, among those that usually fit into the time
-// left; all is whether that is because none is left at all. What is missing is looked for again by each call.
-func (st *state) next(list []stage, fits func(stage) bool) (s stage, ok, all bool) {
-	all = true
+// left. What is missing is looked for again by each call.
+func (st *state) next(list []stage, fits func(stage) bool) (s stage, ok bool) {
 	for _, again := range []bool{false, true} {
 		for _, s := range list {
-			e := st.entryOf(s.name)
-			open := e == nil && !again || e != nil && again && e.Status == cut && e.Attempts < attempts
-			if !open {
-				continue
-			}
-			all = false
-			if fits(s) {
-				return s, true, false
+			if e := st.entryOf(s.name); st.isOpen(s) && (e == nil || again || s.first) && fits(s) {
+				return s, true
 			}
 		}
 	}
-	return stage{}, false, all
+	return stage{}, false
+}
+
+// isOpen is whether a stage was not begun, or was cut off and has another attempt.
+func (st *state) isOpen(s stage) bool {
+	e := st.entryOf(s.name)
+	return e == nil || e.Status == cut && e.Attempts < attempts
+}
+
+// open says how many stages are left, and what they usually take.
+func (st *state) open(list []stage) (n int, usual time.Duration) {
+	for _, s := range list {
+		if st.isOpen(s) {
+			n, usual = n+1, usual+s.usual
+		}
+	}
+	return n, usual
 }
 
 // begin notes that a stage begins.

@@ -90,6 +90,9 @@ func build(ctx context.Context, out string) error {
 			return err
 		}
 	}
+	if err := copyFile(filepath.Join("cudart", "internal", "gpubundle", "README.md"), filepath.Join(out, "README.md")); err != nil {
+		return err
+	}
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {
 		commit = []byte("unknown")
@@ -146,6 +149,14 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
+// steps are what is done with a bundle.
+const steps = `On the machine:
+  tar xf %[1]s || python3 -c 'import tarfile; tarfile.open("%[1]s").extractall()'
+  %[2]s/run -o r        # nine minutes at most; the same again while it says that stages are left
+Here, with the folder r brought home:
+  go run ./cudart/internal/gpubench -record cudart/RESULTS.md -o r
+`
+
 // archive packs the folder. One that is too large for where it is to go is an error.
 func archive(ctx context.Context, dir, file string, most int64, p packer) (err error) {
 	f, err := os.Create(file)
@@ -197,8 +208,8 @@ func archive(ctx context.Context, dir, file string, most int64, p packer) (err e
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %.1f MB. On the machine: tar xf %[3]s && %[4]s/run, and run again while it says that stages are left; without xz there: python3 -c 'import tarfile; tarfile.open(\"%[3]s\").extractall()'\n",
-		file, float64(info.Size())/1e6, filepath.Base(file), filepath.Base(dir))
+	fmt.Printf("%s: %.1f MB; %s/README.md in it has all of what follows\n", file, float64(info.Size())/1e6, filepath.Base(dir))
+	fmt.Printf(steps, filepath.Base(file), filepath.Base(dir))
 	if info.Size() > most {
 		return fmt.Errorf("%s has %d bytes, and may have %d", file, info.Size(), most)
 	}
