@@ -75,8 +75,9 @@ type launcher struct {
 	channelArgs   channelArgs
 	poolArgs      poolArgs
 	convArgs      convArgs
-	coresArgs     coresArgs
+	denseArgs     denseArgs
 	packArgs      packArgs
+	weightsArgs   weightsArgs
 	attentionArgs attentionArgs
 	resampleArgs  resampleArgs
 	gridArgs      gridArgs

@@ -197,7 +197,7 @@ func (l *launcher) convolve(images int) bool {
 	if p.m == 0 || p.n == 0 || p.groups == 0 {
 		return true
 	}
-	if l.convCores(images) {
+	if l.convDense(images) {
 		return true
 	}
 	const tile = 64

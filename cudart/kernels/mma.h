@@ -14,7 +14,6 @@ HT_FN void cp_async16_if(u32 shared, const void* global, int yes) {
   if (yes) cp_async16(shared_at(shared), global);
 }
 HT_FN void cp_async_wait_but(int groups) { emu::asyncWait(groups); }
-HT_FN u32 from_lane(u32 v, int lane) { return __shfl_sync(0xffffffffu, v, lane); }
 #elif __CUDA_ARCH__ >= 800
 #define HT_TENSOR_CORES 1
 HT_FN u32 shared_address(const void* p) {
@@ -49,11 +48,6 @@ HT_FN void cp_async16_if(u32 shared, const void* global, int yes) {
 }
 HT_FN void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int N> HT_FN void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
-#if defined(__clang__)
-HT_FN u32 from_lane(u32 v, int lane) { return (u32)__nvvm_shfl_sync_idx_i32(0xffffffffu, (int)v, lane, 31); }
-#else
-HT_FN u32 from_lane(u32 v, int lane) { return __shfl_sync(0xffffffffu, v, lane); }
-#endif
 // cp_async_wait_but waits until at most that many groups are under way: 1 or 2.
 HT_FN void cp_async_wait_but(int groups) {
   asm volatile("{ .reg .pred p; setp.gt.s32 p,%0,1; @p cp.async.wait_group 2; @!p cp.async.wait_group 1; }" ::"r"(groups) : "memory");

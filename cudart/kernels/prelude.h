@@ -12,6 +12,7 @@
 #define __noinline__ __attribute__((noinline))
 #include "__clang_cuda_builtin_vars.h"
 __device__ __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+__device__ __forceinline__ int __shfl_sync(unsigned m, int v, int lane) { return __nvvm_shfl_sync_idx_i32(m, v, lane, 31); }
 __device__ __forceinline__ int __shfl_xor_sync(unsigned m, int v, int lane) { return __nvvm_shfl_sync_bfly_i32(m, v, lane, 31); }
 __device__ __forceinline__ float __shfl_xor_sync(unsigned m, float v, int lane) {
   return __builtin_bit_cast(float, __nvvm_shfl_sync_bfly_i32(m, __builtin_bit_cast(int, v), lane, 31));
@@ -49,8 +50,11 @@ __device__ __forceinline__ unsigned atomicAdd(unsigned* p, unsigned v) { return 
 #define HT_KERNEL(name, Struct, p) extern "C" __global__ void name(const Struct p)
 #if defined(HALFTONE_EMULATOR)
 #define HT_KERNEL_OF(threads, name, Struct, p) HT_KERNEL(name, Struct, p)
+#define HT_KERNEL_TWICE(threads, name, Struct, p) HT_KERNEL(name, Struct, p)
 #else
 #define HT_KERNEL_OF(threads, name, Struct, p) extern "C" __global__ void __launch_bounds__(threads) name(const Struct p)
+// Registers are dealt out so that two blocks have room on a multiprocessor.
+#define HT_KERNEL_TWICE(threads, name, Struct, p) extern "C" __global__ void __launch_bounds__(threads, 2) name(const Struct p)
 #endif
 
 typedef long long i64;
@@ -97,6 +101,8 @@ HT_FN double ht_ceil(double a) { double r; asm("cvt.rpi.f64.f64 %0,%1;" : "=d"(r
 HT_FN double ht_trunc(double a) { double r; asm("cvt.rzi.f64.f64 %0,%1;" : "=d"(r) : "d"(a)); return r; }
 HT_FN double ht_rint(double a) { double r; asm("cvt.rni.f64.f64 %0,%1;" : "=d"(r) : "d"(a)); return r; }
 #endif
+// from_lane is the v of another lane of the warp; all lanes ask.
+HT_FN u32 from_lane(u32 v, int lane) { return (u32)__shfl_sync(0xffffffffu, (int)v, lane); }
 template <class C> HT_FN bool ht_nan(C v) { return v != v; }
 template <class C> HT_FN bool ht_finite(C v) { return v - v == 0; }
 template <class C> HT_FN C ht_inf() { return (C)ht_float(0x7f800000u); }
