@@ -84,6 +84,7 @@ func (d *debtor) see(ts ...*amp.Tensor) {
 func (d *debtor) end() [][]float64 {
 	d.see(d.w...)
 	d.seen = append(d.seen, []float64{d.scaler.CurrentScale()})
+	d.zero()
 	d.root.Close()
 	return d.seen
 }
