@@ -151,19 +151,16 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 		fail("GradScaler.Unscale", ErrScaler, "call it before Step", "Unscale is being called after Step")
 	}
 	g.warnClipped("Unscale", opt)
-	g.unscale("Unscale", opt, st)
+	g.unscale("Unscale", opt, st, Attrs{})
 	st.stage = unscaled
 }
 
-// unscale is one pass over all gradients: the finite test is on the value before the product.
-func (g *GradScaler) unscale(method string, opt Optimizer, st *optimizerState) {
+// unscale is one pass over all gradients: the finite test is on the value before the product. far says how, on a device that works behind
+// the host's back.
+func (g *GradScaler) unscale(method string, opt Optimizer, st *optimizerState, far Attrs) {
 	refuseHalf(method, opt.Parameters())
 	if g.far != nil {
-		mode := ""
-		if method == "Step" {
-			mode = UnscaleLater
-		}
-		g.far.check(opt, st, false, mode)
+		g.far.check(opt, st, far)
 		return
 	}
 	g.check(opt, st, g.inv())
@@ -250,9 +247,9 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		g.warnClipped("Step", opt)
 		switch {
 		case g.fused(opt) == nil:
-			g.unscale("Step", opt, st)
+			g.unscale("Step", opt, st, Attrs{Mode: UnscaleLater})
 		case g.far != nil:
-			g.far.check(opt, st, true, "")
+			g.far.check(opt, st, Attrs{Keep: true})
 		default:
 			g.check(opt, st, 1)
 		}

@@ -92,8 +92,8 @@ func (f *farScaler) flagsOf(opt Optimizer) *farFlags {
 	return fl
 }
 
-// check is GradScaler.check without an answer: the flags have it.
-func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool, mode string) {
+// check is GradScaler.check without an answer: the flags have it. at says what unscale_ does with the gradients.
+func (f *farScaler) check(opt Optimizer, st *optimizerState, at Attrs) {
 	fl, spread := f.flagsOf(opt), false
 	for i, p := range opt.Parameters() {
 		if p.grad == nil {
@@ -105,7 +105,8 @@ func (f *farScaler) check(opt Optimizer, st *optimizerState, keep bool, mode str
 		}
 		st.checked = true
 		fl.found.st.changing()
-		optimizerScope(p).apply(opUnscale, Attrs{Keep: keep, Mode: mode, Start: min(i, firstScale-1)}, p.grad, fl.found, fl.first, f.inverse)
+		at.Start = min(i, firstScale-1)
+		optimizerScope(p).apply(opUnscale, at, p.grad, fl.found, fl.first, f.inverse)
 	}
 	if spread {
 		f.checkElsewhere(opt, st)

@@ -20,6 +20,20 @@ func TestCapturedConvolutions(t *testing.T) {
 	}
 }
 
+// takeSteps takes n steps, or one and replays of it.
+func takeSteps(root *amp.Scope, n int, captured bool, step func(*amp.Scope)) {
+	if captured {
+		g := root.Capture(step)
+		for range n - 1 {
+			g.Replay()
+		}
+		return
+	}
+	for s := range root.Steps(n) {
+		step(s)
+	}
+}
+
 func capturedConvolutions(t *testing.T, device string) {
 	run := func(captured bool) (weights, buffers [][]float32, skipped int) {
 		root := amp.NewScope(amp.On(device), amp.Seed(1))
@@ -36,17 +50,7 @@ func capturedConvolutions(t *testing.T, device string) {
 			scaler.Step(opt)
 			scaler.Update()
 		}
-		const steps = 8
-		if captured {
-			g := root.Capture(step)
-			for range steps - 1 {
-				g.Replay()
-			}
-		} else {
-			for s := range root.Steps(steps) {
-				step(s)
-			}
-		}
+		takeSteps(root, 8, captured, step)
 		for _, b := range net.Buffers() {
 			if b.DType() == amp.Float32 {
 				buffers = append(buffers, amp.Values[float32](b))

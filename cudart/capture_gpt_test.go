@@ -26,17 +26,7 @@ func TestCapturedGPT(t *testing.T) {
 				scaler.Step(opt)
 				scaler.Update()
 			}
-			const steps = 4
-			if captured {
-				g := root.Capture(step)
-				for range steps - 1 {
-					g.Replay()
-				}
-			} else {
-				for s := range root.Steps(steps) {
-					step(s)
-				}
-			}
+			takeSteps(root, 4, captured, step)
 			if n := scaler.History().Skipped; n > 0 {
 				t.Errorf("%d steps skipped", n)
 			}

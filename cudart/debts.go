@@ -133,14 +133,20 @@ func (q *debts) remit(b *block) (free *factor) {
 	return f.unref()
 }
 
+// remitted is remit without the lock.
+func (d *device) remitted(b *block) {
+	d.debts.mu.Lock()
+	free := d.debts.remit(b)
+	d.debts.mu.Unlock()
+	free.free()
+}
+
 // forgo lets go of the debt of a block whose memory is given back.
 func (d *device) forgo(b *block) {
-	q := &d.debts
-	q.mu.Lock()
+	d.debts.mu.Lock()
 	b.gone = true
-	free := q.remit(b)
-	q.mu.Unlock()
-	free.free()
+	d.debts.mu.Unlock()
+	d.remitted(b)
 }
 
 // owes returns the debt of a buffer's memory.
@@ -194,7 +200,7 @@ func (d *device) takes(c *amp.Call, i int) bool {
 	}
 	t, n := c.In[i], len(c.In)
 	switch {
-	case c.Update != nil && n > 5 && i == 1 && gathers[c.Op.Name] && c.In[n-4] == nil: // an optimizer's row, given no inverse scale
+	case c.Update != nil && n > updateTold && i == 1 && c.In[n-updateTold] == nil: // an optimizer's row, given no inverse scale
 		o, at, bytes := d.owes(t.Layout().Buffer), uint64(address(t)), uint64(t.Len()*t.DType().Size())
 		return o.covers(at, bytes) || !o.meets(at, bytes)
 	case c.Mode == amp.UnscaleLater && n == 4 && i == 0:
@@ -333,10 +339,7 @@ func (d *device) closeDebts() (kept []claim, err error) {
 // claimAll puts the debts of a captured step in force again, whatever the memory owed before it was written anew.
 func (d *device) claimAll(list []claim) {
 	for _, c := range list {
-		d.debts.mu.Lock()
-		free := d.debts.remit(c.b)
-		d.debts.mu.Unlock()
-		free.free()
+		d.remitted(c.b)
 		d.owe(c.b, c.factor, c.dt, c.ptr, c.n)
 	}
 }

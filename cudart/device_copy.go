@@ -95,10 +95,7 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
-	if err := d.flush(); err != nil {
-		return err
-	}
-	if err := d.reach(dst); err != nil {
+	if err := d.ready(dst); err != nil {
 		return err
 	}
 	to := blockOf(dst).ptr + driver.DevicePtr(at)
@@ -138,10 +135,7 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	if err := d.flush(); err != nil {
-		return err
-	}
-	if err := d.reach(src); err != nil {
+	if err := d.ready(src); err != nil {
 		return err
 	}
 	from := blockOf(src).ptr + driver.DevicePtr(at)
@@ -156,10 +150,7 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 // Copy queues a copy within the device.
 func (d *device) Copy(dst amp.Buffer, to int, src amp.Buffer, from, n int) error {
 	d.count.copies.Add(1)
-	if err := d.flush(); err != nil {
-		return err
-	}
-	if err := d.reach(dst, src); err != nil {
+	if err := d.ready(dst, src); err != nil {
 		return err
 	}
 	return d.do(func() error {
@@ -173,10 +164,7 @@ func (d *device) Fill(dst amp.Buffer, at int, pattern []byte, n int) error {
 		return nil
 	}
 	d.count.fills.Add(1)
-	if err := d.flush(); err != nil {
-		return err
-	}
-	if err := d.reach(dst); err != nil {
+	if err := d.ready(dst); err != nil {
 		return err
 	}
 	p, m := blockOf(dst).ptr+driver.DevicePtr(at), uint64(n)

@@ -17,6 +17,7 @@ import (
 const (
 	updateTensors = 24
 	updateState   = 3
+	updateTold    = 4 // inputs of an optimizer's row behind its state: inv_scale, found_inf, steps, rate
 	updateThreads = 256
 	updateEach    = 4 // elements per thread
 	unscaleEach   = 8
@@ -97,12 +98,17 @@ func (d *device) flush() error {
 	return d.do(func() error { return d.batch.launch(d) })
 }
 
-// flushes is flush for those who only watch, as traces and clocks do, and can return no error: the next call returns it.
-func (d *device) flushes(reads ...amp.Buffer) bool {
-	err := d.flush()
-	if err == nil {
-		err = d.reach(reads...)
+// ready is flush for who is about to read or change memory by other means than calls of rows.
+func (d *device) ready(bufs ...amp.Buffer) error {
+	if err := d.flush(); err != nil {
+		return err
 	}
+	return d.reach(bufs...)
+}
+
+// readies is ready for those who only watch, as traces and clocks do, and can return no error: the next call returns it.
+func (d *device) readies(bufs ...amp.Buffer) bool {
+	err := d.ready(bufs...)
 	if err != nil {
 		d.batch.late.Store(&err)
 	}
@@ -218,7 +224,7 @@ func updateFlags(u *amp.Update) (flags int32) {
 
 // launchUpdate gathers a call of an optimizer's row: param, grad, state, inv_scale, found_inf, steps, rate.
 func launchUpdate(l *launcher) bool {
-	stem, k := l.c.Op.CUDA, len(l.c.In)-4
+	stem, k := l.c.Op.CUDA, len(l.c.In)-updateTold
 	f := l.kernel(stem, l.in[0].dt, amp.NoDType)
 	if f == 0 {
 		return false

@@ -35,12 +35,11 @@ func (d *device) Snapshot(copies []amp.SharedMoves, read []*amp.Tensor) (amp.Sna
 	if err := d.refuse("memory can't be copied apart while a step is captured", "do it after Capture"); err != nil {
 		return nil, err
 	}
-	for _, t := range read {
-		if err := d.reach(t.Layout().Buffer); err != nil {
-			return nil, err
-		}
+	bufs := make([]amp.Buffer, len(read))
+	for i, t := range read {
+		bufs[i] = t.Layout().Buffer
 	}
-	if err := d.flush(); err != nil {
+	if err := d.ready(bufs...); err != nil {
 		return nil, err
 	}
 	s := &snapshot{d: d}

@@ -27,7 +27,7 @@ type timing struct {
 // Start marks the beginning of what is queued next.
 func (d *device) Start() amp.Timing {
 	t := &timing{d: d}
-	if d.capture.on.Load() || !d.flushes() {
+	if d.capture.on.Load() || !d.readies() {
 		return t
 	}
 	_ = d.do(func() error {
@@ -40,7 +40,7 @@ func (d *device) Start() amp.Timing {
 }
 
 func (t *timing) Stop() {
-	if t.from == 0 || !t.d.flushes() {
+	if t.from == 0 || !t.d.readies() {
 		return
 	}
 	_ = t.d.do(func() error {

@@ -206,7 +206,7 @@ func (k *kernel) reply(to outlet, m *message, content map[string]any) {
 }
 
 // publish sends a message to all front ends.
-func (k *kernel) publish(kind string, parent *message, content map[string]any) {
+func (k *kernel) publish(kind string, parent *message, content any) {
 	m := k.author.compose(kind, parent, content)
 	m.ids = [][]byte{[]byte("kernel." + kind)}
 	k.front.iopub.send(m)

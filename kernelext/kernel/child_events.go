@@ -108,7 +108,7 @@ func (k *kernel) fromChild(ch channel, m *message) {
 		}
 		m = k.magicInput(parent, m)
 		if r := k.current; r != nil && r.skips && r.m.id == parent && r.replied.IsZero() && isIdle(m) {
-			r.kept = m // an error may have to come before it
+			r.lastIdle = m // an error may have to come before it
 		} else if !k.isSilenced(parent, m) {
 			k.front.iopub.send(m)
 		}

@@ -171,6 +171,14 @@ type errorContent struct {
 	Traceback []string `json:"traceback"`
 }
 
+// newError is an error without frames.
+func newError(name, value string) *errorContent {
+	return &errorContent{name, value, []string{name + ": " + value}}
+}
+
+// What a cell that was stopped ends with.
+const interruptedName, interruptedWhy = "Interrupted", "the cell was stopped"
+
 // name says in an error what went wrong, where GoNB only says that something did. What was held of a panic comes before it, unless the
 // error says all of it.
 func (e *explainer) name(m *message) []*message {
@@ -189,7 +197,7 @@ func (e *explainer) name(m *message) []*message {
 			}
 		}
 	case strings.HasSuffix(c.Value, "signal: interrupt"): // which the stream has said already
-		c.Name, c.Value = "Interrupted", "the cell was stopped"
+		c.Name, c.Value = interruptedName, interruptedWhy
 	case len(e.report) == 0:
 		return append(e.trace.flush(e.key), m)
 	case strings.HasPrefix(c.Value, "failed to run ") && strings.Contains(c.Value, ` get"`):

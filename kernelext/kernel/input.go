@@ -33,7 +33,7 @@ func (k *kernel) onInputRequest(parent string, m *message) {
 	case !r.input.allowed && r.input.refused:
 	case !r.input.allowed:
 		r.input.refused = true
-		r.verdict = &errorContent{"StdinNotAllowed", "the cell asks for input", []string{"StdinNotAllowed: the cell asks for input"}}
+		r.verdict = newError("StdinNotAllowed", "the cell asks for input")
 		if !r.silent {
 			k.stream("stderr", "The cell asks for input, which who runs it does not allow (allow_stdin is false): it is stopped.\n", r.m.header)
 		}

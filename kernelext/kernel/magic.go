@@ -86,15 +86,14 @@ func (k *kernel) runMagics(m *message, cell *magic.Cell, mc *magicCell) {
 
 // refuse keeps the cell from running.
 func (mc *magicCell) refuse(err error) {
-	e := &errorContent{Name: "MagicError", Value: err.Error()}
+	e := newError("MagicError", err.Error())
 	var wrong *magic.Error
 	switch {
 	case errors.Is(err, context.Canceled):
-		e.Name, e.Value = "Interrupted", "the cell was stopped"
+		e = newError(interruptedName, interruptedWhy)
 	case errors.As(err, &wrong) && wrong.Line > 0:
-		e.Value = fmt.Sprintf("line %d: %s", wrong.Line, wrong.Error())
+		e = newError("MagicError", fmt.Sprintf("line %d: %s", wrong.Line, wrong.Error()))
 	}
-	e.Traceback = []string{e.Name + ": " + e.Value}
 	mc.out, mc.verdict = refused, e
 }
 

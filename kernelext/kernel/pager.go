@@ -40,11 +40,11 @@ func (k *kernel) startPager(m *message, code string) bool {
 			if mc.page, _ = found["data"].(map[string]any); mc.page == nil {
 				kind, why := "NotFound", "nothing is known about "+name+": is it spelled right?"
 				if stopped {
-					kind, why = "Interrupted", "the cell was stopped"
+					kind, why = interruptedName, interruptedWhy
 				} else if silent != nil {
 					kind, why = "NoAnswer", "gopls, which knows about "+name+" if anybody does, does not answer ("+silent.Error()+"): ask again, or run `halftone doctor` in a terminal"
 				}
-				mc.verdict = &errorContent{kind, why, []string{kind + ": " + why}}
+				mc.verdict = newError(kind, why)
 				mc.out = refused
 			}
 			m.magic = mc

@@ -36,7 +36,7 @@ type request struct {
 	told        bool         // that it goes on
 	ended       bool         // GoNB has been ended for it
 	skips       bool         // GoNB was told of the interrupt while none of the cell's programs ran: it leaves out the rest of the cell
-	kept        *message     // the idle of such a cell, while the reply is not there
+	lastIdle    *message     // of such a cell, while the reply is not there
 }
 
 // replyPatience and idlePatience bound the wait for the second half of an answer when the first has come: GoNB leaves
@@ -157,11 +157,12 @@ func (k *kernel) onReply(parent string, m *message) {
 	k.settle(r)
 }
 
-// stopped makes the reply of a cell that GoNB has not gone on with an error, and publishes that: GoNB calls it "ok", though nothing has run.
+// stopped makes the reply of a cell that GoNB has not gone on with an error, and publishes that: GoNB calls it "ok", though the rest has not
+// run.
 func (k *kernel) stopped(r *request, m *message) *message {
-	r.failure = &errorContent{"Interrupted", "the cell was stopped", []string{"Interrupted: the cell was stopped"}}
+	r.failure = newError(interruptedName, interruptedWhy)
 	if !r.silent {
-		k.publish("error", r.m, map[string]any{"ename": r.failure.Name, "evalue": r.failure.Value, "traceback": r.failure.Traceback})
+		k.publish("error", r.m, r.failure)
 	}
 	return m.withContent(mustJSON(map[string]any{"status": "error"}), k.key)
 }
@@ -244,8 +245,8 @@ func (k *kernel) settle(r *request) {
 
 func (k *kernel) finish(r *request) {
 	k.current, k.active = nil, time.Now()
-	if r.kept != nil {
-		k.front.iopub.send(r.kept)
+	if r.lastIdle != nil {
+		k.front.iopub.send(r.lastIdle)
 	}
 	if k.state == ready {
 		k.failures = 0
@@ -313,7 +314,7 @@ func (k *kernel) fail(r *request, name, value, text string) {
 		if text != "" {
 			k.stream("stderr", text, r.m.header)
 		}
-		k.publish("error", r.m, map[string]any{"ename": name, "evalue": value, "traceback": []string{name + ": " + value}})
+		k.publish("error", r.m, newError(name, value))
 	}
 	if r.replied.IsZero() {
 		k.replyError(r.m, name, value)
@@ -321,7 +322,7 @@ func (k *kernel) fail(r *request, name, value, text string) {
 		k.sendKept(r)
 	}
 	k.status("idle", r.m)
-	r.failed, r.kept = true, nil
+	r.failed, r.lastIdle = true, nil
 	k.finish(r)
 }
 

@@ -92,9 +92,9 @@ func TestDeviceLost(t *testing.T) {
 func TestEnded(t *testing.T) {
 	needsShell(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.Command("/bin/sleep", "3") // of no context: nothing kills it
+	cmd := exec.Command("/bin/sh", "-c", "exec sleep 3") // of no context: nothing kills it
 	if err := cmd.Start(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	cancel()
 	if err := ended(ctx, cmd, time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not end") {
