@@ -30,6 +30,9 @@ type Options struct {
 	Checked bool
 	// Sanitize builds it with the compiler's address and undefined-behavior sanitizers, for a program started with SanitizerEnv.
 	Sanitize bool
+	// PTX builds it from the modules that a GPU's driver is given, in place of the .cu files that they were made of: each instruction does
+	// what the PTX ISA says. It is slower, and takes minutes to compile.
+	PTX bool
 	// Kernels are the .cu files, and the headers they include, all in one folder; nil are Halftone's own.
 	Kernels fs.FS
 	// Dir is the cache folder; "" is CacheDir().
@@ -66,7 +69,7 @@ func Build(ctx context.Context, o Options) (string, error) {
 			return "", err
 		}
 	}
-	files, err := sources(o.Kernels)
+	files, err := sources(o)
 	if err != nil {
 		return "", err
 	}
@@ -111,17 +114,28 @@ type source struct {
 }
 
 // sources lists the runtime's files and the kernels', sorted.
-func sources(kernelFiles fs.FS) ([]source, error) {
+func sources(o Options) ([]source, error) {
 	var out []source
+	if o.PTX {
+		modules, err := ptxSources()
+		if err != nil {
+			return nil, err
+		}
+		writer, err := translatorSources()
+		if err != nil {
+			return nil, err
+		}
+		out = append(modules, writer...)
+	}
 	for _, from := range []struct {
 		files  fs.FS
 		prefix string
-	}{{runtimeSources, ""}, {kernelFiles, "kernels/"}} {
+	}{{runtimeSources, ""}, {o.Kernels, "kernels/"}} {
 		err := fs.WalkDir(from.files, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			if !slices.Contains([]string{".cpp", ".h", ".cu"}, filepath.Ext(path)) {
+			if ext := filepath.Ext(path); !slices.Contains([]string{".cpp", ".h", ".cu"}, ext) || o.PTX && ext == ".cu" {
 				return nil
 			}
 			data, err := fs.ReadFile(from.files, path)
@@ -139,7 +153,7 @@ func sources(kernelFiles fs.FS) ([]source, error) {
 // key names a build: a hash of all that goes into it.
 func key(c compiler, o Options, files []source) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%q %q\n%v %v\n", runtime.GOARCH, c.path, c.version, flags(o), kernelFlags(o), o.Checked, o.Sanitize)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%q %q\n%v %v %v\n", runtime.GOARCH, c.path, c.version, flags(o), kernelFlags(o), o.Checked, o.Sanitize, o.PTX)
 	for _, f := range files {
 		fmt.Fprintf(h, "%s %d\n", f.path, len(f.data))
 		h.Write(f.data)

@@ -110,7 +110,7 @@ func (b *build) run(ctx context.Context, files []source) error {
 		}
 	}
 	var jobs []func() (string, error)
-	for _, kind := range []string{".cu", ".cpp"} { // the long ones first
+	for _, kind := range []string{".ptx", ".cu", ".cpp"} { // the long ones first
 		for _, f := range files {
 			if filepath.Ext(f.path) == kind {
 				jobs = append(jobs, func() (string, error) { return b.object(ctx, files, f) })
@@ -138,8 +138,12 @@ func (b *build) object(ctx context.Context, files []source, f source) (string, e
 	}
 	path := filepath.Join(b.dir, f.path)
 	made := path + ".o"
-	if filepath.Ext(f.path) == ".cu" {
-		wrapper, err := b.unit(ctx, path)
+	if isKernels(f.path) {
+		unit := b.unit
+		if filepath.Ext(f.path) == ".ptx" {
+			unit = ptxUnit
+		}
+		wrapper, err := unit(ctx, path)
 		if err != nil {
 			return "", err
 		}

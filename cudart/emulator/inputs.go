@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // What an object is compiled from is its own file and the headers that it comes to, not all that there are: so the runtime's files, most of what
@@ -46,6 +47,15 @@ func inputs(files []source, f source) []source {
 		add(dir, "kernel.h")
 		add(dir, "device.h")
 	}
+	if path.Ext(f.path) == ".ptx" { // what it becomes includes these, and depends on who writes it
+		add(dir, "kernel.h")
+		add(dir, "ptx.h")
+		for _, s := range files {
+			if strings.HasPrefix(s.path, translatorFolder) {
+				all = append(all, s)
+			}
+		}
+	}
 	for i := 0; i < len(all); i++ {
 		s := all[i]
 		if computed.Match(s.data) {
@@ -62,9 +72,9 @@ func inputs(files []source, f source) []source {
 func (b *build) objectOf(files []source, f source) (options []string, name string) {
 	in := inputs(files, f)
 	o := b.options
-	o.Checked = o.Checked && (path.Ext(f.path) == ".cu" || slices.ContainsFunc(in, func(s source) bool { return bytes.Contains(s.data, []byte(checkMacro)) }))
+	o.Checked = o.Checked && (isKernels(f.path) || slices.ContainsFunc(in, func(s source) bool { return bytes.Contains(s.data, []byte(checkMacro)) }))
 	options = flags(o)
-	if path.Ext(f.path) == ".cu" {
+	if isKernels(f.path) {
 		options = append(options, kernelFlags(o)...)
 	}
 	hash := sha256.New()

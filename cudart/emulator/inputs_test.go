@@ -40,7 +40,7 @@ func TestInputs(t *testing.T) {
 // the files that look at HALFTONE_CHECK.
 func TestRuntimeIsCompiledOnce(t *testing.T) {
 	names := func(o Options) map[string]string {
-		files, err := sources(o.Kernels)
+		files, err := sources(o)
 		if err != nil {
 			t.Fatal(err)
 		}

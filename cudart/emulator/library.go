@@ -26,7 +26,7 @@ const SanitizeEnv = "HALFTONE_EMULATOR_SANITIZE"
 func Library() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	return Build(ctx, Options{Checked: os.Getenv(CheckedEnv) == "1", Sanitize: os.Getenv(SanitizeEnv) == "1"})
+	return Build(ctx, Options{Checked: os.Getenv(CheckedEnv) == "1", Sanitize: os.Getenv(SanitizeEnv) == "1", PTX: os.Getenv(PTXEnv) == "1"})
 }
 
 // Kernels returns the names of the kernels in a library that is open.

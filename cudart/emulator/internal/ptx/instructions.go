@@ -1,0 +1,198 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A plain is an instruction that computes one value from others: d = function<T>(a, b, …).
+type plain struct {
+	mnemonic string // the opcode without its type
+	function string // of ptx.h
+	operands string // their types in order, T for the instruction's; "TT"; u for u32, p for a predicate
+}
+
+// plains are those there are; a guard, literals and registers of any kind go with all of them.
+var plains = []plain{
+	{"mov", "mov", "T"},
+	{"add", "add", "TT"}, {"add.rn", "add", "TT"},
+	{"sub", "sub", "TT"}, {"sub.rn", "sub", "TT"},
+	{"mul.lo", "mul", "TT"}, {"mul.rn", "mul", "TT"}, {"mul.hi", "mul_hi", "TT"}, {"mul.wide", "mul_wide", "TT"},
+	{"mad.lo", "mad", "TTT"}, {"fma.rn", "fma", "TTT"},
+	{"div", "div", "TT"}, {"div.rn", "div", "TT"}, {"rem", "rem", "TT"},
+	{"neg", "neg", "T"}, {"abs", "abs", "T"}, {"min", "min", "TT"}, {"max", "max", "TT"},
+	{"and", "and_", "TT"}, {"or", "or_", "TT"}, {"xor", "xor_", "TT"}, {"not", "not_", "T"},
+	{"shl", "shl", "Tu"}, {"shr", "shr", "Tu"}, {"bfe", "bfe", "Tuu"}, {"bfi", "bfi", "TTuu"}, {"popc", "popc", "T"},
+	{"sqrt.rn", "sqrt_rn", "T"}, {"rcp.rn", "rcp_rn", "T"},
+	{"rcp.approx.ftz", "rcp_ftz", "T"}, {"ex2.approx", "ex2", "T"}, {"ex2.approx.ftz", "ex2_ftz", "T"}, {"lg2.approx.ftz", "lg2_ftz", "T"},
+	{"selp", "selp", "TTp"},
+}
+
+var plainBy = func() map[string]plain {
+	by := map[string]plain{}
+	for _, p := range plains {
+		by[p.mnemonic] = p
+	}
+	return by
+}()
+
+// others are the instructions that do more, by the first part of their opcode; each writes its statement.
+var others map[string]func(*writer, statement, []string) (string, error)
+
+func init() {
+	others = map[string]func(*writer, statement, []string) (string, error){
+		"mov": packed, "ld": load, "st": store, "setp": compare, "cvt": convert, "cvta": convertAddress, "add": carry, "addc": carry,
+		"shfl": shuffle, "vote": vote, "bar": barrier, "atom": atomic, "mma": product, "ldmatrix": matrix, "cp": copyAsync,
+		"bra": branch, "ret": leave, "call": call,
+	}
+}
+
+// types are those an instruction may be of.
+var types = map[string]int{
+	"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "pred": 1,
+}
+
+// instruction returns the C++ of one.
+func (w *writer) instruction(s statement) (string, error) {
+	text, err := w.unguarded(s)
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", s.opcode, strings.Join(s.operands, ", "), err)
+	}
+	if s.guard == "" {
+		return text, nil
+	}
+	not, name := "", s.guard
+	if strings.HasPrefix(name, "!") {
+		not, name = "!", name[1:]
+	}
+	return fmt.Sprintf("if (%s%s) { %s }", not, register(name), text), nil
+}
+
+func (w *writer) unguarded(s statement) (string, error) {
+	parts := strings.Split(s.opcode, ".")
+	kind := parts[len(parts)-1]
+	p, ok := plainBy[strings.TrimSuffix(s.opcode, "."+kind)]
+	if ok && types[kind] > 0 && !vectors(s) {
+		return w.plain(p, kind, s)
+	}
+	if f := others[parts[0]]; f != nil {
+		return f(w, s, parts[1:])
+	}
+	return "", fmt.Errorf("an instruction that is not known here: give it a row in instructions.go")
+}
+
+func vectors(s statement) bool {
+	for _, o := range s.operands {
+		if o[0] == '{' {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *writer) plain(p plain, kind string, s statement) (string, error) {
+	if len(s.operands) != len(p.operands)+1 {
+		return "", errOperands
+	}
+	var args []string
+	for i, t := range p.operands {
+		v, err := w.value(s.operands[i+1], map[rune]string{'T': kind, 'u': "u32", 'p': "pred"}[t])
+		if err != nil {
+			return "", err
+		}
+		args = append(args, v)
+	}
+	return fmt.Sprintf("put(%s, %s<%s>(%s));", register(s.operands[0]), p.function, kind, strings.Join(args, ", ")), nil
+}
+
+var errOperands = fmt.Errorf("its operands are not those of the instruction")
+
+// packed is mov between a register and a vector of narrower ones.
+func packed(w *writer, s statement, parts []string) (string, error) {
+	if len(s.operands) != 2 || len(parts) != 1 {
+		return "", errOperands
+	}
+	whole := parts[0]
+	if d, ok := vector(s.operands[0]); ok {
+		v, err := w.value(s.operands[1], whole)
+		part := types[whole] / len(d)
+		text := fmt.Sprintf("{ const %s whole = %s; ", whole, v)
+		for i, r := range d {
+			text += fmt.Sprintf("put(%s, static_cast<b%d>(whole >> %d)); ", register(r), 8*part, 8*part*i)
+		}
+		return text + "}", err
+	}
+	a, ok := vector(s.operands[1])
+	if !ok {
+		return "", errOperands
+	}
+	part := types[whole] / len(a)
+	var sum []string
+	for i, r := range a {
+		v, err := w.value(r, fmt.Sprintf("b%d", 8*part))
+		if err != nil {
+			return "", err
+		}
+		sum = append(sum, fmt.Sprintf("static_cast<%s>(%s) << %d", whole, v, 8*part*i))
+	}
+	return fmt.Sprintf("put(%s, static_cast<%s>(%s));", register(s.operands[0]), whole, strings.Join(sum, " | ")), nil
+}
+
+// compare is setp.lt.f32 p, a, b.
+func compare(w *writer, s statement, parts []string) (string, error) {
+	if len(s.operands) != 3 || len(parts) != 2 {
+		return "", errOperands
+	}
+	a, err := w.value(s.operands[1], parts[1])
+	if err != nil {
+		return "", err
+	}
+	b, err := w.value(s.operands[2], parts[1])
+	return fmt.Sprintf("%s = ptx::%s<%s>(%s, %s);", register(s.operands[0]), parts[0], parts[1], a, b), err
+}
+
+// convert is cvt.rn.f16.f32 d, a, and that of two at once.
+func convert(w *writer, s statement, parts []string) (string, error) {
+	n := len(parts)
+	if n < 2 {
+		return "", errOperands
+	}
+	mode, to, from := strings.Join(parts[:n-2], "."), parts[n-2], parts[n-1]
+	var args []string
+	for _, o := range s.operands[1:] {
+		v, err := w.value(o, from)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, v)
+	}
+	d := register(s.operands[0])
+	switch {
+	case to == "f16x2" && mode == "rn" && len(args) == 2, to == "bf16x2" && mode == "rn" && len(args) == 2:
+		return fmt.Sprintf("put(%s, pair_%s(%s));", d, strings.TrimSuffix(to, "x2"), strings.Join(args, ", ")), nil
+	case types[to] == 0 || types[from] == 0 || len(args) != 1:
+		return "", errOperands
+	case mode == "" || mode == "rn":
+		return fmt.Sprintf("put(%s, cvt<%s, %s>(%s));", d, to, from, args[0]), nil
+	case mode == "rzi" || mode == "rni" || mode == "rmi" || mode == "rpi":
+		return fmt.Sprintf("put(%s, cvt<%s, %s>(%s<%s>(%s)));", d, to, from, mode, from, args[0]), nil
+	}
+	return "", fmt.Errorf("a rounding that is not known here")
+}
+
+// carry is add.cc and addc.cc, which keep the carry.
+func carry(w *writer, s statement, parts []string) (string, error) {
+	if len(s.operands) != 3 || len(parts) != 2 || parts[0] != "cc" {
+		return "", errOperands
+	}
+	kind, in := parts[1], "false"
+	if strings.HasPrefix(s.opcode, "addc") {
+		in = "carried"
+	}
+	a, err := w.value(s.operands[1], kind)
+	if err != nil {
+		return "", err
+	}
+	b, err := w.value(s.operands[2], kind)
+	return fmt.Sprintf("put(%s, add_cc<%s>(%s, %s, %s, &carried));", register(s.operands[0]), kind, a, b, in), err
+}
