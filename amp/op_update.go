@@ -23,7 +23,8 @@ type Update struct {
 	Step                                 int     // of this parameter, from 1; with Steps, what is added to it
 	FirstAt                              int     // with Steps: the step at which First holds; 0 for none
 	// InvScale and FoundInf, 0-dimensional float32, make the step a fused one: the gradient is multiplied by InvScale on the way
-	// and written back so, and nothing at all changes if FoundInf is not 0. Each may be nil.
+	// and written back so, and nothing at all changes if FoundInf is not 0. Each may be nil. A device may leave the writing until
+	// somebody looks at the gradient.
 	InvScale, FoundInf *Tensor
 	// Steps, 0-dimensional int64, counts the steps that were applied before this one where the host does not know; Rate,
 	// 0-dimensional float64, is the learning rate in place of LR. Each may be nil.

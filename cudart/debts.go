@@ -11,9 +11,11 @@ import (
 
 // Gradients that a GradScaler's Step unscales are read by the optimizer, which multiplies on the way, and then mostly removed by ZeroGrad
 // without anybody having looked at them. So they are only tested at first: what is left of unscale_ is a debt of the memory that they lie
-// in, which is settled when something else is about to read or change it. That saves a pass of writing over all gradients in each step.
+// in, which is settled when something else is about to read or change it. That saves a pass of writing over all gradients in each step. The
+// row of an optimizer made with Fused multiplies on the way too, and leaves the same debt instead of writing what it read.
 
-// A factor is what blocks are still to be multiplied by: the inverse scale as it was, in memory of its own.
+// A factor is what blocks are still to be multiplied by: the inverse scale as it was, in memory of its own, or 1 if the row that was to
+// multiply skipped the step.
 type factor struct {
 	mem  *block
 	refs int // blocks, captured steps, and the round
@@ -40,23 +42,26 @@ func (o *debt) meets(ptr, bytes uint64) bool {
 	return o.factor != nil && ptr < o.end() && o.ptr < ptr+bytes
 }
 
+// A multiplier is what calls leave out: times the number at inv, unless that at found, where there is one, is not 0.
+type multiplier struct{ inv, found uint64 }
+
 // debts are those of a device. The lock is held for nothing that takes another one.
 type debts struct {
 	settling sync.Mutex
 	mu       sync.Mutex
 	some     atomic.Int32 // blocks in the list
 	list     []*block
-	factor   *factor // of the round: calls of unscale_ that follow each other with one inverse scale
-	inv      uint64
+	factor   *factor // of the round: calls that follow each other and leave out one product
+	of       multiplier
 	last     int64 // number of the round's last call
 }
 
-// round returns the factor of a call of unscale_, nil without memory for one.
-func (d *device) round(inv uint64) *factor {
+// round returns the factor of a call that leaves out a product, nil without memory for one.
+func (d *device) round(of multiplier) *factor {
 	q, call := &d.debts, d.count.ops.Load()
 	q.mu.Lock()
 	f := q.factor
-	if f != nil && q.inv == inv && q.last+1 == call {
+	if f != nil && q.of == of && q.last+1 == call {
 		q.last = call
 		q.mu.Unlock()
 		return f
@@ -67,20 +72,40 @@ func (d *device) round(inv uint64) *factor {
 		return nil
 	}
 	f = &factor{mem: mem, refs: 1}
-	d.begin(f, inv, call)
+	d.begin(f, of, call)
 	return f
 }
 
 // begin makes f the factor of the round; nil ends it.
-func (d *device) begin(f *factor, inv uint64, call int64) {
+func (d *device) begin(f *factor, of multiplier, call int64) {
 	q := &d.debts
 	q.mu.Lock()
 	old := q.factor
-	q.factor, q.inv, q.last = f, inv, call
+	q.factor, q.of, q.last = f, of, call
 	free := old.unref()
 	q.mu.Unlock()
 	free.free()
 }
+
+// renewed ends the round if memory that is about to change holds what its calls multiply by: those behind it would give the factor another
+// value, and it is that of the calls before, too.
+func (d *device) renewed(bufs []amp.Buffer) {
+	q := &d.debts
+	q.mu.Lock()
+	of, on := q.of, q.factor != nil
+	q.mu.Unlock()
+	if !on {
+		return
+	}
+	for _, buf := range bufs {
+		if b, ok := buf.(*block); ok && b.dev == d && (b.holds(of.inv) || b.holds(of.found)) {
+			d.begin(nil, multiplier{}, 0)
+			return
+		}
+	}
+}
+
+func (b *block) holds(at uint64) bool { return at >= uint64(b.ptr) && at < uint64(b.ptr)+b.b.Bytes }
 
 // unref gives one reference back and returns what is then to be freed, without the lock.
 func (f *factor) unref() *factor {
@@ -173,8 +198,8 @@ func (d *device) reach(bufs ...amp.Buffer) error {
 	return nil
 }
 
-// reachCall is reach for what a call reads and writes, but for gradients that an optimizer's row multiplies itself, or to which unscale_
-// adds a debt.
+// reachCall is reach for what a call reads and writes, but for gradients that an optimizer's row multiplies itself, or whose memory is to owe
+// more of the same.
 func (d *device) reachCall(c *amp.Call) error {
 	if d.debts.some.Load() == 0 {
 		return nil
@@ -200,21 +225,24 @@ func (d *device) takes(c *amp.Call, i int) bool {
 	}
 	t, n := c.In[i], len(c.In)
 	switch {
-	case c.Update != nil && n > updateTold && i == 1 && c.In[n-updateTold] == nil: // an optimizer's row, given no inverse scale
+	case c.Update != nil && n > updateTold && i == 1: // an optimizer's row
+		if inv := c.In[n-updateTold]; inv != nil {
+			return d.extends(t, multiplier{uint64(address(inv)), uint64(address(c.In[n-updateTold+1]))})
+		}
 		o, at, bytes := d.owes(t.Layout().Buffer), uint64(address(t)), uint64(t.Len()*t.DType().Size())
-		return o.covers(at, bytes) || !o.meets(at, bytes)
+		return o.covers(at, bytes) && o.dt.Size() >= 4 || !o.meets(at, bytes) // a half is rounded between product and step
 	case c.Mode == amp.UnscaleLater && n == 4 && i == 0:
-		return d.extends(t, c.In[3])
+		return d.extends(t, multiplier{inv: uint64(address(c.In[3]))})
 	}
 	return false
 }
 
 // extends says whether a gradient lies just behind what its memory owes since the round began.
-func (d *device) extends(g, inv *amp.Tensor) bool {
+func (d *device) extends(g *amp.Tensor, of multiplier) bool {
 	o, q := d.owes(g.Layout().Buffer), &d.debts
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return o.factor == q.factor && q.inv == uint64(address(inv)) && q.last+1 == d.count.ops.Load() && o.dt == g.DType() && o.end() == uint64(address(g))
+	return o.factor == q.factor && q.of == of && q.last+1 == d.count.ops.Load() && o.dt == g.DType() && o.end() == uint64(address(g))
 }
 
 // settleDebts multiplies the blocks that owe, or those of them that are asked for.
@@ -322,7 +350,7 @@ type claim struct {
 // each replay. It returns those of its own memory, which each replay makes anew.
 func (d *device) closeDebts() (kept []claim, err error) {
 	err = d.settleDebts(func(b *block) bool { return b.pool != d.pool.private })
-	d.begin(nil, 0, 0)
+	d.begin(nil, multiplier{}, 0)
 	q := &d.debts
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -44,7 +44,7 @@ func (d *device) BeginCapture() error {
 	if err := d.settleDebts(nil); err != nil {
 		return err
 	}
-	d.begin(nil, 0, 0)
+	d.begin(nil, multiplier{}, 0)
 	d.pool.memory()
 	if err := d.do(d.guards); err != nil {
 		return err
@@ -94,6 +94,7 @@ func (g *graph) Replay() error {
 	if err := d.settleDebts(func(b *block) bool { return b.pool != g.memory }); err != nil { // it may read them
 		return err
 	}
+	d.begin(nil, multiplier{}, 0) // it may move the scale
 	d.count.launches.Add(1)
 	if g.guards {
 		d.refused.asked.Store(true)

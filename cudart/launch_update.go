@@ -40,6 +40,7 @@ type updateArgs struct {
 	_            int32
 	inv, found   uint64
 	steps, rate  uint64
+	used         uint64
 	attr         [10]float64
 }
 
@@ -103,6 +104,7 @@ func (d *device) ready(bufs ...amp.Buffer) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
+	d.renewed(bufs)
 	return d.reach(bufs...)
 }
 
@@ -167,7 +169,7 @@ func (b *batch) queue(d *device) error {
 	if b.blocks == 0 {
 		return nil
 	}
-	a := driver.GetArgs(b.op.Name)
+	a, used := driver.GetArgs(b.op.Name), uint64(0)
 	switch b.op.Name {
 	case "norm_add_":
 		a.Put()
@@ -178,12 +180,14 @@ func (b *batch) queue(d *device) error {
 		a.Struct(unsafe.Pointer(&b.copies), unsafe.Sizeof(b.copies))
 	case "unscale_":
 		a.Struct(unsafe.Pointer(&b.unscale), unsafe.Sizeof(b.unscale))
+		used = b.unscale.used
 	default:
 		a.Struct(unsafe.Pointer(&b.update), unsafe.Sizeof(b.update))
+		used = b.update.used
 	}
 	err := d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
-	if err != nil && b.op.Name == "unscale_" && b.unscale.used != 0 {
-		if f := d.forgive(b.unscale.used); f != nil {
+	if err != nil && used != 0 {
+		if f := d.forgive(used); f != nil {
 			b.behind = append(b.behind, f.mem)
 		}
 	}
@@ -222,8 +226,28 @@ func updateFlags(u *amp.Update) (flags int32) {
 	return flags
 }
 
-// launchUpdate gathers a call of an optimizer's row: param, grad, state, inv_scale, found_inf, steps, rate.
+// launchUpdate gathers a call of an optimizer's row: param, grad, state, inv_scale, found_inf, steps, rate. A gradient that it multiplies
+// stays as it is and owes the product.
 func launchUpdate(l *launcher) bool {
+	k := len(l.c.In) - updateTold
+	var due *factor
+	g, own := l.c.In[1].Layout().Buffer.(*block)
+	if own && l.given(k) && l.in[1].len() > 0 { // a launch without elements would leave the factor unwritten
+		due = l.d.round(multiplier{uint64(address(l.c.In[k])), uint64(address(l.c.In[k+1]))})
+	}
+	ok := l.gatherUpdate(due)
+	l.owes(ok, due, g, 1)
+	return ok
+}
+
+// owes notes that input i, in memory of g, is still to be multiplied, once the call that leaves it so is gathered.
+func (l *launcher) owes(gathered bool, due *factor, g *block, i int) {
+	if gathered && l.err == nil && due != nil {
+		l.d.owe(g, due, l.in[i].dt, l.in[i].ptr, l.in[i].len())
+	}
+}
+
+func (l *launcher) gatherUpdate(due *factor) bool {
 	stem, k := l.c.Op.CUDA, len(l.c.In)-updateTold
 	f := l.kernel(stem, l.in[0].dt, amp.NoDType)
 	if f == 0 {
@@ -245,6 +269,10 @@ func launchUpdate(l *launcher) bool {
 	}
 	if o := l.d.owes(l.c.In[1].Layout().Buffer); o.meets(ptr[1], uint64(l.in[1].len()*l.in[1].dt.Size())) {
 		a.inv = uint64(o.mem.ptr)
+		a.flags |= updateLeave
+	}
+	if due != nil {
+		a.used = uint64(due.mem.ptr)
 		a.flags |= updateLeave
 	}
 	b := &l.d.batch
@@ -276,7 +304,7 @@ func launchUpdate(l *launcher) bool {
 // joins says whether a call with these settings and tensors may run beside those that wait.
 func (b *batch) joins(a *updateArgs, ptr *[2 + updateState]uint64) bool {
 	u := &b.update
-	if u.flags != a.flags || u.attr != a.attr || u.inv != a.inv || u.found != a.found || u.steps != a.steps || u.rate != a.rate {
+	if u.flags != a.flags || u.attr != a.attr || u.inv != a.inv || u.found != a.found || u.steps != a.steps || u.rate != a.rate || u.used != a.used {
 		return false
 	}
 	for i, p := range ptr {
@@ -298,12 +326,10 @@ func launchUnscale(l *launcher) bool {
 	var due *factor
 	g, own := l.c.In[0].Layout().Buffer.(*block)
 	if own && l.c.Mode == amp.UnscaleLater && l.in[0].dt.Size() >= 4 { // halves would be rounded twice
-		due = l.d.round(l.in[3].ptr)
+		due = l.d.round(multiplier{inv: l.in[3].ptr})
 	}
 	ok := l.gatherUnscale(due)
-	if ok && l.err == nil && due != nil {
-		l.d.owe(g, due, l.in[0].dt, l.in[0].ptr, l.in[0].len())
-	}
+	l.owes(ok, due, g, 0)
 	return ok
 }
 

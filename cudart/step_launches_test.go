@@ -106,6 +106,34 @@ func TestStepLaunches(t *testing.T) {
 	}
 }
 
+// TestFusedStepLaunches: a step of an optimizer made with Fused queues what that of the plain one does, which reads the gradients twice and
+// writes none.
+func TestFusedStepLaunches(t *testing.T) {
+	for name, build := range map[string]func(p []*amp.Tensor, opts ...optim.Option) optim.Optimizer{
+		"adamw": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamW(p, o...) },
+		"sgd": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer {
+			return optim.NewSGD(p, append(o, optim.Momentum(0.9))...)
+		},
+	} {
+		run := func(opts ...optim.Option) string {
+			r, _, root := onRecorder(t)
+			net := nn.NewGPT(root, nn.GPTConfig{Vocabulary: 256, Context: 64, Features: 64, Layers: 4, Heads: 2})
+			x, y := amp.RandInt(root, 0, 256, 2, 64), amp.RandInt(root, 0, 256, 2, 64)
+			m := recordedModel{build(net.Parameters(), opts...), func(s *amp.Scope) *amp.Tensor { return net.Loss(s, x, y) }}
+			scaler := amp.NewGradScaler()
+			for s := range root.Steps(3) {
+				r.list = nil
+				m.step(s, scaler, true)
+			}
+			return tabled(r.list)
+		}
+		plain, fused := run(), run(optim.Fused())
+		if plain != fused || !strings.Contains(plain, "unscale_f32") {
+			t.Errorf("%s: plain\n%sfused\n%s", name, plain, fused)
+		}
+	}
+}
+
 // changed lists the lines that differ, under the step they belong to.
 func changed(want, got []string) string {
 	var b strings.Builder

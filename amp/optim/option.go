@@ -36,9 +36,10 @@ func WeightDecay(d float64) Option {
 func Maximize() Option { return option("Maximize", func(s *settings) { s.Maximize = true }) }
 
 // Fused lets a GradScaler leave the unscaling to the update, which reads 1/scale and whether a gradient was not finite, as torch.optim's
-// fused optimizers do: a device that works on its own is told to skip without waiting for the host. On the CPU it takes the same
-// time. Gradients of float16 weights are taken, too, since they are divided in float32. The weights are the same bit for bit in
-// float32 and float64. It is an option of the optimizer, not of a group.
+// fused optimizers do: a device that works on its own is told to skip without waiting for the host. It takes the same time, on the CPU
+// and on a GPU, whose update divides with and without it, and which writes divided gradients only once somebody looks at them. The
+// gradients of a skipped step stay scaled. Gradients of float16 weights are taken, too, since they are divided in float32. The weights
+// are the same bit for bit in float32 and float64. It is an option of the optimizer, not of a group.
 func Fused() Option { return option("Fused", func(s *settings) { s.fused = true }) }
 
 // Momentum sets the share of the last update that SGD and RMSprop keep; the default is 0.

@@ -14,6 +14,7 @@ struct Update {
   const float *inv, *found;  // of a fused step; null otherwise
   const i64* steps;          // taken before this one, to be added to attr[1]; or null
   const double* rate;        // learning rate instead of attr[0]; or null
+  float* used;               // becomes what whoever multiplies the gradients later is to take, 1 for a skipped step; or null
   double attr[10];           // see each kernel; attr[8] is the step that finds its state empty where steps are counted here
 };
 
@@ -29,7 +30,9 @@ HT_FN int update_flags(const Update& p) {
 template <class Rule, class T> HT_FN void update_pass(const Update& p) {
   typedef typename as<T>::wide C;
   const int V = 16 / sizeof(T) > 4 ? 4 : 16 / sizeof(T);
-  if (p.found && *p.found != 0) return;
+  const bool skips = p.found && *p.found != 0;
+  if (p.used && blockIdx.x == 0 && threadIdx.x == 0) *p.used = skips ? 1 : *p.inv;
+  if (skips) return;
   int k = 0;
   HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
   const i64 n = p.n[k];
