@@ -11,11 +11,11 @@ import (
 // Launches of attention (kernels/attention.cu).
 
 const (
-	attentionTile    = 32
-	attentionLow     = 16 // positions of a tile where there is no room for more
-	attentionBatch   = 6
-	attentionNarrow  = 64 // features up to which the kernels with fewer registers go
-	attentionWidest  = 128
+	attentionTile   = 32
+	attentionLow    = 16 // positions of a tile where there is no room for more
+	attentionBatch  = 6
+	attentionNarrow = 64 // features up to which the kernels with fewer registers go
+	attentionWidest = 128
 
 	attentionOut      = 5 // of the operands, the first that is written: the result, or the gradients of q, k and v
 	attentionOperands = 8
