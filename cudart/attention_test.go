@@ -2,6 +2,7 @@ package cudart_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -212,5 +213,45 @@ func TestHeadsNeedNoCopy(t *testing.T) {
 	_, want := run("cpu")
 	if w, got := run(device); w.all != 1 || w.flash != 1 || farApart(want, got, 0x1p-9, 1e-4) >= 0 {
 		t.Errorf("%d launches, %d of attention on tensor cores, want one; %d numbers", w.all, w.flash, len(got))
+	}
+}
+
+// TestAttentionInLittleRoom: where a block has too little shared memory for the tiles of wide rows, it takes lower ones, and nothing runs on
+// the host.
+func TestAttentionInLittleRoom(t *testing.T) {
+	device := gpu(t)
+	defer cudart.SetShared(device, 65536)()
+	for name, c := range map[string]struct {
+		width, launches int // of blocks of 128 threads, as the low kernels are
+		dt              amp.DType
+		eps             float64
+	}{
+		"float32":         {120, 3, amp.Float32, 0x1p-20},
+		"float64":         {112, 3, amp.Float64, 0x1p-46},
+		"float64 narrow":  {64, 3, amp.Float64, 0x1p-46},
+		"float32, enough": {64, 0, amp.Float32, 0x1p-20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := attentionRun{q: []int{2, 70, c.width}, k: []int{2, 75, c.width}, v: []int{2, 75, c.width - 7}, dy: 1}
+			masked, causal, dropped := r, r, r
+			masked.mask, causal.opts.Causal, dropped.opts.Dropout = seenKeys(70, 75), true, 0.3
+			for _, r := range []attentionRun{r, masked, causal, dropped} {
+				want, before := r.on("cpu", c.dt), cudart.Fallbacks()
+				var got [4][]float64
+				w := watchLaunches(device, func() { got = r.on(device, c.dt) })
+				if w.flash != c.launches || !maps.Equal(before, cudart.Fallbacks()) {
+					t.Errorf("%d launches of low tiles of %d, want %d; on the host ran %v", w.flash, w.all, c.launches, cudart.Fallbacks())
+				}
+				for i, list := range want {
+					size := 0.0
+					for _, v := range list {
+						size = max(size, math.Abs(v))
+					}
+					if at := farApart(list, got[i], 16*c.eps, 4*c.eps*size); at >= 0 {
+						t.Errorf("list %d number %d: %v, on the CPU %v", i, at, got[i][at], list[at])
+					}
+				}
+			}
+		})
 	}
 }

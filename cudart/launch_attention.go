@@ -11,11 +11,11 @@ import (
 // Launches of attention (kernels/attention.cu).
 
 const (
-	attentionTile    = 32
-	attentionThreads = 256
-	attentionBatch   = 6
-	attentionNarrow  = 64 // features up to which the kernels with fewer registers go
-	attentionWidest  = 128
+	attentionTile   = 32
+	attentionLow    = 16 // positions of a tile where there is no room for more
+	attentionBatch  = 6
+	attentionNarrow = 64 // features up to which the kernels with fewer registers go
+	attentionWidest = 128
 
 	attentionOut      = 5 // of the operands, the first that is written: the result, or the gradients of q, k and v
 	attentionOperands = 8
@@ -109,29 +109,38 @@ func (p *attentionArgs) grid(positions, tile int) [3]uint32 {
 	return [3]uint32{blocks(positions, tile), uint32(high), blocks(int(p.batches), max(high, 1))}
 }
 
-// attentionShared is the shared memory of a block of the kernels without tensor cores; ok is whether the device has as much: with many
-// features an sm_75 lacks it, and for float64 an sm_86.
-func (l *launcher) attentionShared(dt amp.DType) (bytes uint32, ok bool) {
+// attentionRoom is the tile of the kernels without tensor cores, and the shared memory that a block needs for it; ok is whether the device
+// has as much. With many features an sm_75 has it for the lower tile alone, and for float64 an sm_70 and an sm_86 too; for float64 with
+// more than 118 an sm_75 lacks even that.
+func (l *launcher) attentionRoom(dt amp.DType) (tile int, bytes uint32, ok bool) {
 	p, size := &l.attentionArgs, 4
 	if dt == amp.Float64 {
 		size = 8
 	}
-	n := attentionTile * size * (2*(int(p.d)+1) + 2*(int(p.e)+1) + 2*(attentionTile+1))
-	return uint32(n), n <= max(48<<10, l.d.props.SharedPerBlockOptin)
+	for _, tile = range [...]int{attentionTile, attentionLow} {
+		n := tile * size * (2*(int(p.d)+1) + 2*(int(p.e)+1) + 2*(tile+1))
+		if n <= max(48<<10, l.d.props.SharedPerBlockOptin) {
+			return tile, uint32(n), true
+		}
+	}
+	return 0, 0, false
 }
 
 // attention queues one of the kernels over blocks of positions.
 func (l *launcher) attention(stem string, dt amp.DType, positions int) {
 	p := &l.attentionArgs
-	if max(p.d, p.e) > attentionNarrow {
+	tile, shared, _ := l.attentionRoom(dt)
+	switch {
+	case tile == attentionLow:
+		stem += "_low"
+	case max(p.d, p.e) > attentionNarrow:
 		stem += "_wide"
 	}
 	f := l.kernel(stem, dt, amp.NoDType)
-	shared, _ := l.attentionShared(dt)
 	if shared > 48<<10 && l.err == nil {
 		l.err = l.d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, int(shared))
 	}
-	l.run(f, p.grid(positions, attentionTile), [3]uint32{attentionThreads, 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(f, p.grid(positions, tile), [3]uint32{uint32(8 * tile), 1, 1}, shared, unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
 func launchAttention(l *launcher) bool {
@@ -149,7 +158,7 @@ func launchAttention(l *launcher) bool {
 	if l.flash(false) {
 		return true
 	}
-	if _, ok := l.attentionShared(dt); !ok {
+	if _, _, ok := l.attentionRoom(dt); !ok {
 		return false
 	}
 	l.attention("attention", dt, int(p.t))
@@ -181,7 +190,7 @@ func launchAttentionBackward(l *launcher) bool {
 	if l.flash(true) {
 		return true
 	}
-	if _, ok := l.attentionShared(dt); !ok {
+	if _, _, ok := l.attentionRoom(dt); !ok {
 		return false
 	}
 	l.attention("attention_queries", dt, int(p.t))

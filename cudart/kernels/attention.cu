@@ -1,19 +1,18 @@
-// Attention without the matrix of scores: blocks of 32 queries go over the keys, 32 at a time, with a running maximum and sum. The gradient
-// computes scores again: one kernel per block of queries, which leaves maximum, sum and Σ dP∘P of every query behind, and one per block of
-// keys, so that every sum has one owner and a fixed order. Sums are in float32 (float64 for float64).
+// Attention without the matrix of scores: blocks of 32 queries go over the keys, 32 at a time, with a running maximum and sum. Where a block
+// has too little shared memory for rows so wide, it takes 16 of each (low). The gradient computes scores again: one kernel per block of
+// queries, which leaves maximum, sum and Σ dP∘P of every query behind, and one per block of keys, so that every sum has one owner and a
+// fixed order. Sums are in float32 (float64 for float64).
 #include "attention.h"
 
 struct alignas(16) Chunk16 { u32 v[4]; };
 
-enum { ATT = 32, ATT_THREADS = 256, ATT_EACH = ATT / 8 };
-
 template <class T> struct attention_of { typedef float type; };
 template <> struct attention_of<double> { typedef double type; };
 
-// attention_load reads 32 rows of an operand into shared memory, rows of width + 1; those behind the last are 0.
-template <class T, class C> HT_FN void attention_load(const Attention& p, int which, const void* from, i64 off, int first, int count, int width, C* to) {
+// attention_load reads the rows of a tile into shared memory, rows of width + 1; those behind the last are 0.
+template <int ROWS, class T, class C> HT_FN void attention_load(const Attention& p, int which, const void* from, i64 off, int first, int count, int width, C* to) {
   const T* x = (const T*)from + off;
-  for (int i = threadIdx.x; i < ATT * width; i += ATT_THREADS) {
+  for (int i = threadIdx.x; i < ROWS * width; i += ROWS * 8) {
     const int r = i / width, c = i - r * width;
     to[r * (width + 1) + c] = first + r < count ? (C)wide(x[(i64)(first + r) * p.rows[which] + (i64)c * p.columns[which]]) : (C)0;
   }
@@ -25,14 +24,14 @@ template <class T> HT_FN T* attention_row(const Attention& p, int which, void* t
 }
 
 template <class C> struct Tile { C *q, *k, *v, *dy, *p, *ds; };
-template <class C> HT_FN Tile<C> attention_tile(const Attention& p, C* base) {
+template <int ROWS, class C> HT_FN Tile<C> attention_tile(const Attention& p, C* base) {
   Tile<C> t;
   t.q = base;
-  t.k = t.q + ATT * (p.d + 1);
-  t.v = t.k + ATT * (p.d + 1);
-  t.p = t.v + ATT * (p.e + 1);
-  t.ds = t.p + ATT * (ATT + 1);
-  t.dy = t.ds + ATT * (ATT + 1);
+  t.k = t.q + ROWS * (p.d + 1);
+  t.v = t.k + ROWS * (p.d + 1);
+  t.p = t.v + ROWS * (p.e + 1);
+  t.ds = t.p + ROWS * (ROWS + 1);
+  t.dy = t.ds + ROWS * (ROWS + 1);
   return t;
 }
 
@@ -63,9 +62,9 @@ template <class C> HT_FN C row_max(C v) {
   return v;
 }
 
-// row_add adds 32 weights times 32 rows of a tile, width wide, to a lane's columns.
-template <int W, class C> HT_FN void row_add(C (&out)[W], const C* weights, const C* rows, int width, int lane) {
-  HT_ROLLED for (int r = 0; r < ATT; r++) {
+// row_add adds weights times the rows of a tile, width wide, to a lane's columns.
+template <int ROWS, int W, class C> HT_FN void row_add(C (&out)[W], const C* weights, const C* rows, int width, int lane) {
+  HT_ROLLED for (int r = 0; r < ROWS; r++) {
     const C w = weights[r];
     const C* row = rows + r * (width + 1) + lane;
     HT_UNROLL for (int i = 0; i < W; i++) {
@@ -75,41 +74,41 @@ template <int W, class C> HT_FN void row_add(C (&out)[W], const C* weights, cons
 }
 
 // Thread t works on query t/8 and on keys, or columns, t%8 + 8·i. W is how many columns that are at most.
-template <class T, int W> HT_FN void attention_forward(const Attention& p) {
+template <class T, int W, int ROWS> HT_FN void attention_forward(const Attention& p) {
   typedef typename attention_of<T>::type C;
   extern __shared__ Chunk16 dynamic_shared[];
-  const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
-  const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ATT, query = first + r;
+  const Tile<C> tile = attention_tile<ROWS>(p, (C*)dynamic_shared);
+  const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ROWS, query = first + r;
   const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
   if (n >= (u32)p.batches) return;
   const i64 kb = attention_batch(p, 1, n), vb = attention_batch(p, 2, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
-  attention_load<T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
+  attention_load<ROWS, T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
   C out[W], top = -ht_inf<C>(), sum = 0;
   HT_UNROLL for (int i = 0; i < W; i++) out[i] = 0;
-  const int end = p.causal && first + ATT < p.s ? first + ATT : p.s;
-  for (int j = 0; j < end; j += ATT) {
+  const int end = p.causal && first + ROWS < p.s ? first + ROWS : p.s;
+  for (int j = 0; j < end; j += ROWS) {
     __syncthreads();
-    attention_load<T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
-    attention_load<T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
+    attention_load<ROWS, T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
+    attention_load<ROWS, T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
     __syncthreads();
-    C s[ATT_EACH], most = -ht_inf<C>(), part = 0;
-    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+    C s[ROWS / 8], most = -ht_inf<C>(), part = 0;
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
       s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
       most = s[i] > most ? s[i] : most;
     }
     most = row_max(most);
     const C now = most > top ? most : top;
     const C shrink = now == top ? (C)1 : (top == -ht_inf<C>() ? (C)0 : line_exp(top - now));
-    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
       const C e = now == -ht_inf<C>() ? (s[i] == s[i] ? (C)0 : s[i]) : line_exp(s[i] - now);
       part += e;
-      tile.p[r * (ATT + 1) + lane + 8 * i] = e * attention_kept<C>(p, n, query, j + lane + 8 * i);
+      tile.p[r * (ROWS + 1) + lane + 8 * i] = e * attention_kept<C>(p, n, query, j + lane + 8 * i);
     }
     sum = sum * shrink + row_sum(part);
     top = now;
     __syncwarp();
     HT_UNROLL for (int i = 0; i < W; i++) out[i] *= shrink;
-    row_add<W>(out, tile.p + r * (ATT + 1), tile.v, p.e, lane);
+    row_add<ROWS, W>(out, tile.p + r * (ROWS + 1), tile.v, p.e, lane);
   }
   if (query >= p.t) return;
   const C share = sum == 0 ? (C)0 : 1 / sum;
@@ -129,33 +128,33 @@ template <class C> HT_FN C attention_dp(const Attention& p, const Tile<C>& t, u3
 }
 
 // The gradient of q, and of a mask to add; the numbers of every query.
-template <class T, int W> HT_FN void attention_queries(const Attention& p) {
+template <class T, int W, int ROWS> HT_FN void attention_queries(const Attention& p) {
   typedef typename attention_of<T>::type C;
   extern __shared__ Chunk16 dynamic_shared[];
-  const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
-  const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ATT, query = first + r;
+  const Tile<C> tile = attention_tile<ROWS>(p, (C*)dynamic_shared);
+  const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ROWS, query = first + r;
   const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
   if (n >= (u32)p.batches) return;
   const i64 kb = attention_batch(p, 1, n), vb = attention_batch(p, 2, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
-  attention_load<T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
-  attention_load<T>(p, 4, p.dy, attention_batch(p, 4, n), first, p.t, p.e, tile.dy);
+  attention_load<ROWS, T>(p, 0, p.q, attention_batch(p, 0, n), first, p.t, p.d, tile.q);
+  attention_load<ROWS, T>(p, 4, p.dy, attention_batch(p, 4, n), first, p.t, p.e, tile.dy);
   C dq[W], top = -ht_inf<C>(), sum = 0, delta = 0;
   HT_UNROLL for (int i = 0; i < W; i++) dq[i] = 0;
-  const int end = p.causal && first + ATT < p.s ? first + ATT : p.s;
-  for (int j = 0; j < end; j += ATT) {
+  const int end = p.causal && first + ROWS < p.s ? first + ROWS : p.s;
+  for (int j = 0; j < end; j += ROWS) {
     __syncthreads();
-    attention_load<T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
-    attention_load<T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
+    attention_load<ROWS, T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
+    attention_load<ROWS, T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
     __syncthreads();
-    C s[ATT_EACH], most = -ht_inf<C>(), part = 0, both = 0;
-    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+    C s[ROWS / 8], most = -ht_inf<C>(), part = 0, both = 0;
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
       s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
       most = s[i] > most ? s[i] : most;
     }
     most = row_max(most);
     const C now = most > top ? most : top;
     const C shrink = now == top ? (C)1 : (top == -ht_inf<C>() ? (C)0 : line_exp(top - now));
-    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
       const C e = now == -ht_inf<C>() ? (s[i] == s[i] ? (C)0 : s[i]) : line_exp(s[i] - now);
       part += e;
       if (e != 0) both += e * attention_dp(p, tile, n, r, lane + 8 * i, query, j + lane + 8 * i);
@@ -170,28 +169,28 @@ template <class T, int W> HT_FN void attention_queries(const Attention& p) {
     C* stats = (C*)p.stats + ((i64)n * p.t + query) * 3;
     stats[0] = top, stats[1] = share, stats[2] = delta;
   }
-  for (int j = 0; j < p.s; j += ATT) {
+  for (int j = 0; j < p.s; j += ROWS) {
     const bool hidden = j >= end;  // behind what causal queries see: zeros of the mask's gradient alone
     if (hidden && !p.dmask) break;
     if (!hidden) {
       __syncthreads();
-      attention_load<T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
-      attention_load<T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
+      attention_load<ROWS, T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
+      attention_load<ROWS, T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
       __syncthreads();
     }
-    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
       const int kk = lane + 8 * i, key = j + kk;
       C ds = 0;
       if (!hidden && share != 0) {
         const C s = attention_score<T>(p, tile, mb, r, kk, query, key), e = s == -ht_inf<C>() ? (C)0 : line_exp(s - top) * share;
         if (e != 0) ds = e * (attention_dp(p, tile, n, r, kk, query, key) - delta);
       }
-      tile.ds[r * (ATT + 1) + kk] = ds;
+      tile.ds[r * (ROWS + 1) + kk] = ds;
       if (p.dmask && query < p.t && key < p.s) ((T*)p.dmask)[((i64)n * p.t + query) * p.s + key] = narrow<T>::of(ds);
     }
     __syncwarp();
     if (hidden) continue;
-    row_add<W>(dq, tile.ds + r * (ATT + 1), tile.k, p.d, lane);
+    row_add<ROWS, W>(dq, tile.ds + r * (ROWS + 1), tile.k, p.d, lane);
     __syncwarp();
   }
   if (query >= p.t) return;
@@ -202,25 +201,25 @@ template <class T, int W> HT_FN void attention_queries(const Attention& p) {
   }
 }
 
-// The gradients of k and v: a block has 32 keys and goes over the queries. Thread t works on key t/8.
-template <class T, int W> HT_FN void attention_keys(const Attention& p) {
+// The gradients of k and v: a block has ROWS keys and goes over the queries. Thread t works on key t/8.
+template <class T, int W, int ROWS> HT_FN void attention_keys(const Attention& p) {
   typedef typename attention_of<T>::type C;
   extern __shared__ Chunk16 dynamic_shared[];
-  const Tile<C> tile = attention_tile(p, (C*)dynamic_shared);
-  const int t = threadIdx.x, kk = t / 8, lane = t % 8, first = blockIdx.x * ATT, key = first + kk;
+  const Tile<C> tile = attention_tile<ROWS>(p, (C*)dynamic_shared);
+  const int t = threadIdx.x, kk = t / 8, lane = t % 8, first = blockIdx.x * ROWS, key = first + kk;
   const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
   if (n >= (u32)p.batches) return;
   const i64 qb = attention_batch(p, 0, n), yb = attention_batch(p, 4, n), mb = p.masked ? attention_batch(p, 3, n) : 0;
-  attention_load<T>(p, 1, p.k, attention_batch(p, 1, n), first, p.s, p.d, tile.k);
-  attention_load<T>(p, 2, p.v, attention_batch(p, 2, n), first, p.s, p.e, tile.v);
+  attention_load<ROWS, T>(p, 1, p.k, attention_batch(p, 1, n), first, p.s, p.d, tile.k);
+  attention_load<ROWS, T>(p, 2, p.v, attention_batch(p, 2, n), first, p.s, p.e, tile.v);
   C dk[W], dv[W];
   HT_UNROLL for (int i = 0; i < W; i++) dk[i] = dv[i] = 0;
-  for (int j = p.causal ? first : 0; j < p.t; j += ATT) {
+  for (int j = p.causal ? first : 0; j < p.t; j += ROWS) {
     __syncthreads();
-    attention_load<T>(p, 0, p.q, qb, j, p.t, p.d, tile.q);
-    attention_load<T>(p, 4, p.dy, yb, j, p.t, p.e, tile.dy);
+    attention_load<ROWS, T>(p, 0, p.q, qb, j, p.t, p.d, tile.q);
+    attention_load<ROWS, T>(p, 4, p.dy, yb, j, p.t, p.e, tile.dy);
     __syncthreads();
-    HT_UNROLL for (int i = 0; i < ATT_EACH; i++) {
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
       const int r = lane + 8 * i, query = j + r;
       C e = 0, ds = 0;
       if (query < p.t && key < p.s) {
@@ -230,12 +229,12 @@ template <class T, int W> HT_FN void attention_keys(const Attention& p) {
         if (e != 0) ds = e * (attention_dp(p, tile, n, r, kk, query, key) - stats[2]);
         e *= attention_kept<C>(p, n, query, key);
       }
-      tile.p[kk * (ATT + 1) + r] = e;
-      tile.ds[kk * (ATT + 1) + r] = ds;
+      tile.p[kk * (ROWS + 1) + r] = e;
+      tile.ds[kk * (ROWS + 1) + r] = ds;
     }
     __syncwarp();
-    row_add<W>(dv, tile.p + kk * (ATT + 1), tile.dy, p.e, lane);
-    row_add<W>(dk, tile.ds + kk * (ATT + 1), tile.q, p.d, lane);
+    row_add<ROWS, W>(dv, tile.p + kk * (ROWS + 1), tile.dy, p.e, lane);
+    row_add<ROWS, W>(dk, tile.ds + kk * (ROWS + 1), tile.q, p.d, lane);
   }
   if (key >= p.s) return;
   T *to = attention_row<T>(p, ATT_DK, p.dk, n, key), *too = attention_row<T>(p, ATT_DV, p.dv, n, key);
@@ -245,9 +244,9 @@ template <class T, int W> HT_FN void attention_keys(const Attention& p) {
     if (c < p.e) too[c] = narrow<T>::of(dv[i]);
   }
 }
-#define ATTENTION(S, T, name, W)                                                              \
-  HT_KERNEL_OF(ATT_THREADS, attention##name##_##S, Attention, p) { attention_forward<T, W>(p); }   \
-  HT_KERNEL_OF(ATT_THREADS, attention_queries##name##_##S, Attention, p) { attention_queries<T, W>(p); } \
-  HT_KERNEL_OF(ATT_THREADS, attention_keys##name##_##S, Attention, p) { attention_keys<T, W>(p); }
-#define ATTENTIONS(S, T) ATTENTION(S, T, , 8) ATTENTION(S, T, _wide, 16)
+#define ATTENTION(S, T, name, W, ROWS)                                                              \
+  HT_KERNEL_OF(ROWS * 8, attention##name##_##S, Attention, p) { attention_forward<T, W, ROWS>(p); }         \
+  HT_KERNEL_OF(ROWS * 8, attention_queries##name##_##S, Attention, p) { attention_queries<T, W, ROWS>(p); } \
+  HT_KERNEL_OF(ROWS * 8, attention_keys##name##_##S, Attention, p) { attention_keys<T, W, ROWS>(p); }
+#define ATTENTIONS(S, T) ATTENTION(S, T, , 8, 32) ATTENTION(S, T, _wide, 16, 32) ATTENTION(S, T, _low, 16, 16)
 ATTENTIONS(f16, f16) ATTENTIONS(bf16, bf16) ATTENTIONS(f32, float) ATTENTIONS(f64, double)
