@@ -25,4 +25,7 @@
 //
 // The checked library (Checked) looks at each access of a kernel: device memory out of bounds or freed, host memory, shared memory
 // that threads touch without a barrier between them or read before anything was written. It is several times slower.
+//
+// The kernels are compiled from the .cu. With HALFTONE_EMULATOR_PTX=1 (Options.PTX) they are compiled from the embedded PTX, so that what a
+// GPU's driver is given runs, and not only what a compiler made it of.
 package emulator

@@ -14,6 +14,9 @@ func init() {
 		suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5})
 	}
 	rowRuns = append(rowRuns,
+		// What a GPU's driver is given, instruction by instruction.
+		rowRun{name: "PTX", settings: "order=shuffled,seed=8", ptx: true, least: 300, all: true, large: true},
+		rowRun{name: "PTX at odd places", settings: "order=reversed,seed=9", ptx: true, least: 300, odd: true},
 		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
 		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
 		rowRun{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},

@@ -16,6 +16,7 @@ type rowRun struct {
 	name, settings, checked, rows string
 	least                         int // cases that must have run
 	sanitize                      bool
+	ptx                           bool // the kernels of the embedded modules, not of the .cu
 	env                           []string
 	all                           bool // integers too, and inputs with gaps
 	large                         bool // the large cases too: splits, tiles, tensor cores
@@ -67,6 +68,12 @@ func TestEveryRow(t *testing.T) {
 			cmd.Dir = "../../amp"
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
 			cmd.Env = append(cmd.Env, c.env...)
+			if c.ptx {
+				if _, err := Build(t.Context(), Options{PTX: true}); err != nil { // minutes, and no part of the walk
+					t.Fatal(err)
+				}
+				cmd.Env = append(cmd.Env, PTXEnv+"=1")
+			}
 			if c.sanitize {
 				if _, err := Build(t.Context(), Options{Sanitize: true}); err != nil { // before the sanitizer slows the compiler down
 					t.Fatal(err)

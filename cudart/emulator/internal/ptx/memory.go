@@ -42,11 +42,10 @@ func (w *writer) place(a access, operand string) (string, error) {
 
 // address is the number of a pointer.
 func (w *writer) address(space, operand string) (string, error) {
-	inner, ok := strings.CutPrefix(operand, "[")
-	if inner, ok = strings.CutSuffix(inner, "]"); !ok {
+	if len(operand) < 3 || operand[0] != '[' || operand[len(operand)-1] != ']' {
 		return "", fmt.Errorf("%s is no address", operand)
 	}
-	base, offset, plus := strings.Cut(inner, "+")
+	base, offset, plus := strings.Cut(operand[1:len(operand)-1], "+")
 	at, wide := "", strings.TrimSpace(base)
 	switch {
 	case strings.HasPrefix(wide, "%") && w.kinds[wide] == "b32": // of shared memory
