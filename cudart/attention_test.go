@@ -122,7 +122,7 @@ func attentionRuns() map[string]attentionRun {
 // TestAttentionOnTensorCores: attention of halves is the CPU's, to one rounding of results and gradients; it runs on tensor cores and gives
 // the same bits each time.
 func TestAttentionOnTensorCores(t *testing.T) {
-	device := gpu(t)
+	device := tensorCores(t)
 	for name, r := range attentionRuns() {
 		t.Run(name, func(t *testing.T) {
 			for dt, eps := range map[amp.DType]float64{amp.Float16: 0x1p-11, amp.BFloat16: 0x1p-8} {
@@ -176,7 +176,7 @@ func sameBits(a, b [4][]float64) bool {
 
 // TestAttentionOfBias: a mask to add that asks for no gradient goes to tensor cores, forward; rows of it are repeated.
 func TestAttentionOfBias(t *testing.T) {
-	device := gpu(t)
+	device := tensorCores(t)
 	run := func(on string) []float64 {
 		s := amp.NewScope(amp.On(on)).NoGrad()
 		defer s.Close()
@@ -193,7 +193,7 @@ func TestAttentionOfBias(t *testing.T) {
 
 // TestHeadsNeedNoCopy: queries, keys and values cut out of one projection, their heads turned, are attended to without a copy.
 func TestHeadsNeedNoCopy(t *testing.T) {
-	device := gpu(t)
+	device := tensorCores(t)
 	const batch, length, heads, width = 2, 40, 3, 16
 	run := func(on string) (w attentionWatch, y []float64) {
 		s := amp.NewScope(amp.On(on)).NoGrad()

@@ -99,7 +99,7 @@ var strideCases = []convCase{
 
 // TestConvolutionsOnTensorCores compares convolutions of halves, in blocks of both forms.
 func TestConvolutionsOnTensorCores(t *testing.T) {
-	device := gpu(t)
+	device := tensorCores(t)
 	defer cudart.UseCuDNN(cudart.UseCuDNN(false))
 	watch := &launchWatch{seen: map[[2]uint32]int{}}
 	defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })()
@@ -142,7 +142,7 @@ func TestConvolutionsOfFloat32(t *testing.T) {
 
 // TestConvolutionsInLittleRoom: a device with less shared memory has room for one block, or for fewer stages.
 func TestConvolutionsInLittleRoom(t *testing.T) {
-	device := gpu(t)
+	device := tensorCores(t)
 	defer cudart.UseCuDNN(cudart.UseCuDNN(false))
 	defer cudart.SetShared(device, 101376)()
 	watch := &launchWatch{seen: map[[2]uint32]int{}}

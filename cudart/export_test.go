@@ -48,6 +48,15 @@ func SharedOf(name string) int {
 	return d.(*device).props.SharedPerBlockOptin
 }
 
+// HasTensorCores says whether an open device is of those that Halftone's kernels use tensor cores on: of capability 8.0 and above.
+func HasTensorCores(name string) bool {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		panic(err)
+	}
+	return d.(*device).props.Major >= 8
+}
+
 // SetShared says how much shared memory a block of an open device may ask for; what it returns sets it back.
 func SetShared(name string, bytes int) func() {
 	d, _, err := amp.OpenDevice(name)

@@ -90,6 +90,16 @@ func gpu(t testing.TB) string {
 	return "cuda:0"
 }
 
+// tensorCores returns the device of a test of what tensor cores compute, or skips it on a device that has none for Halftone.
+func tensorCores(t testing.TB) string {
+	t.Helper()
+	device := gpu(t)
+	if !cudart.HasTensorCores(device) {
+		t.Skip("below capability 8.0 halves are multiplied without tensor cores")
+	}
+	return device
+}
+
 // TestTrainsAsCPU trains small models on both and compares the losses: they agree to what half precision leaves.
 func TestTrainsAsCPU(t *testing.T) {
 	device := gpu(t)

@@ -28,12 +28,13 @@ const neverSuites = "GPTLearns|GPTPrecisions|ViTLearns|ThreadsDoNotChangeModels|
 type suite struct {
 	dir, run, skip string
 	least          int // tests that must have passed
+	ptx            bool
 }
 
 var suites = []suite{
-	{"amp", "", slowSuites + "|" + neverSuites, 150},
-	{"amp/nn", "", slowSuites + "|" + neverSuites, 20},
-	{"amp/optim", "", slowSuites + "|" + neverSuites, 10},
+	{"amp", "", slowSuites + "|" + neverSuites, 150, false},
+	{"amp/nn", "", slowSuites + "|" + neverSuites, 20, false},
+	{"amp/optim", "", slowSuites + "|" + neverSuites, 10, false},
 }
 
 // TestAmpSuites runs the tests of amp and of its packages for layers and optimizers on the emulated device: operators, autograd, autocast,
@@ -47,11 +48,18 @@ func TestAmpSuites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range suites {
-		t.Run(strings.ReplaceAll(s.dir, "/", "."), func(t *testing.T) {
+		name := strings.ReplaceAll(s.dir, "/", ".")
+		if s.ptx {
+			name += " on PTX"
+		}
+		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("..", "..", filepath.FromSlash(s.dir))
 			cmd := exec.CommandContext(t.Context(), testProgram(t, s.dir), "-test.short", "-test.v", "-test.timeout=30m", "-test.run="+s.run, "-test.skip="+s.skip)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
+			if s.ptx {
+				cmd.Env = append(cmd.Env, onPTX(t))
+			}
 			out, err := cmd.CombinedOutput()
 			text := string(out)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -110,8 +111,9 @@ func (b *build) run(ctx context.Context, files []source) error {
 		}
 	}
 	var jobs []func() (string, error)
-	for _, kind := range []string{".ptx", ".cu", ".cpp"} { // the long ones first
-		for _, f := range files {
+	longest := slices.SortedStableFunc(slices.Values(files), func(a, b source) int { return len(b.data) - len(a.data) })
+	for _, kind := range []string{".ptx", ".cu", ".cpp"} { // those that take longest first
+		for _, f := range longest {
 			if filepath.Ext(f.path) == kind {
 				jobs = append(jobs, func() (string, error) { return b.object(ctx, files, f) })
 			}

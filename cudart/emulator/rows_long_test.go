@@ -10,8 +10,11 @@ import (
 
 func init() {
 	oddFew = nil
-	for _, s := range suites[:2] {
-		suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5})
+	for _, s := range suites {
+		if s.dir != "amp/optim" {
+			suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5, false})
+		}
+		suites = append(suites, suite{s.dir, s.run, s.skip, s.least, true})
 	}
 	rowRuns = append(rowRuns,
 		// What a GPU's driver is given, instruction by instruction.

@@ -69,10 +69,7 @@ func TestEveryRow(t *testing.T) {
 			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
 			cmd.Env = append(cmd.Env, c.env...)
 			if c.ptx {
-				if _, err := Build(t.Context(), Options{PTX: true}); err != nil { // minutes, and no part of the walk
-					t.Fatal(err)
-				}
-				cmd.Env = append(cmd.Env, PTXEnv+"=1")
+				cmd.Env = append(cmd.Env, onPTX(t))
 			}
 			if c.sanitize {
 				if _, err := Build(t.Context(), Options{Sanitize: true}); err != nil { // before the sanitizer slows the compiler down
@@ -90,6 +87,16 @@ func TestEveryRow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// onPTX returns the variable that makes a program run the embedded modules. They have been compiled then: it takes minutes, and is no part
+// of what the program is timed for.
+func onPTX(t *testing.T) string {
+	t.Helper()
+	if _, err := Build(t.Context(), Options{PTX: true}); err != nil {
+		t.Fatal(err)
+	}
+	return PTXEnv + "=1"
 }
 
 // failures keeps of a test's output what is worth reading.

@@ -1,5 +1,5 @@
-// ptx.h: what C++ that was written from PTX calls, an instruction a function, each as the PTX ISA defines it. Types are those of the
-// instruction; a register is of its own, and may be wider or of another kind: get and put go from one to the other.
+// ptx.h: what C++ that was written from PTX calls where an instruction is no operator of C++'s: a function each, as the PTX ISA defines it.
+// Types are those of the instruction; a register is of its own, and may be wider or of another kind: get and put go from one to the other.
 #pragma once
 
 #include <cmath>
@@ -74,10 +74,6 @@ inline unsigned char* place(uint64_t address) {
   if (__builtin_expect(address % n != 0, 0)) emu::trap("an address is no multiple of the bytes that are read or written there at once");
   return reinterpret_cast<unsigned char*>(address);
 }
-template <class T>
-inline T load(const unsigned char* p) { return *reinterpret_cast<const T*>(p); }
-template <class T>
-inline void store(unsigned char* p, T v) { *reinterpret_cast<T*>(p) = v; }
 
 // Whole numbers wrap around.
 template <class T>

@@ -94,6 +94,9 @@ func (w *writer) plain(p plain, kind string, s statement) (string, error) {
 	if len(s.operands) != len(p.operands)+1 {
 		return "", errOperands
 	}
+	if text := w.direct(p.mnemonic, kind, s); text != "" {
+		return text, nil
+	}
 	var args []string
 	for i, t := range p.operands {
 		v, err := w.value(s.operands[i+1], map[rune]string{'T': kind, 'u': "u32", 'p': "pred"}[t])
@@ -102,8 +105,15 @@ func (w *writer) plain(p plain, kind string, s statement) (string, error) {
 		}
 		args = append(args, v)
 	}
-	return fmt.Sprintf("put(%s, %s<%s>(%s));", register(s.operands[0]), p.function, kind, strings.Join(args, ", ")), nil
+	value := fmt.Sprintf("%s<%s>(%s)", p.function, kind, strings.Join(args, ", "))
+	if p.mnemonic == "mul.wide" {
+		kind = wider[kind]
+	}
+	return w.assign(s.operands[0], kind, value), nil
 }
+
+// wider are the types of mul.wide's products.
+var wider = map[string]string{"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 
 var errOperands = fmt.Errorf("its operands are not those of the instruction")
 
@@ -118,7 +128,7 @@ func packed(w *writer, s statement, parts []string) (string, error) {
 		part := types[whole] / len(d)
 		text := fmt.Sprintf("{ const %s whole = %s; ", whole, v)
 		for i, r := range d {
-			text += fmt.Sprintf("put(%s, static_cast<b%d>(whole >> %d)); ", register(r), 8*part, 8*part*i)
+			text += w.assign(r, fmt.Sprintf("b%d", 8*part), fmt.Sprintf("b%d(whole >> %d)", 8*part, 8*part*i)) + " "
 		}
 		return text + "}", err
 	}
@@ -133,15 +143,20 @@ func packed(w *writer, s statement, parts []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		sum = append(sum, fmt.Sprintf("static_cast<%s>(%s) << %d", whole, v, 8*part*i))
+		sum = append(sum, fmt.Sprintf("%s(%s) << %d", whole, v, 8*part*i))
 	}
-	return fmt.Sprintf("put(%s, static_cast<%s>(%s));", register(s.operands[0]), whole, strings.Join(sum, " | ")), nil
+	return w.assign(s.operands[0], whole, whole+"("+strings.Join(sum, " | ")+")"), nil
 }
 
 // compare is setp.lt.f32 p, a, b.
 func compare(w *writer, s statement, parts []string) (string, error) {
 	if len(s.operands) != 3 || len(parts) != 2 {
 		return "", errOperands
+	}
+	if o := comparisons[parts[0]]; strings.Contains(" "+o.kinds+" ", " "+parts[1]+" ") {
+		if text, ok := w.operate(o.text, parts[1], s.operands[1:]); ok {
+			return register(s.operands[0]) + " = " + text + ";", nil
+		}
 	}
 	a, err := w.value(s.operands[1], parts[1])
 	if err != nil {
@@ -172,12 +187,19 @@ func convert(w *writer, s statement, parts []string) (string, error) {
 		return fmt.Sprintf("put(%s, pair_%s(%s));", d, strings.TrimSuffix(to, "x2"), strings.Join(args, ", ")), nil
 	case types[to] == 0 || types[from] == 0 || len(args) != 1:
 		return "", errOperands
+	case w.fills(s.operands[0], to) && (mode == "" || mode == "rn") && casts(to, from):
+		return fmt.Sprintf("%s = %s(%s);", d, to, args[0]), nil
 	case mode == "" || mode == "rn":
 		return fmt.Sprintf("put(%s, cvt<%s, %s>(%s));", d, to, from, args[0]), nil
 	case mode == "rzi" || mode == "rni" || mode == "rmi" || mode == "rpi":
 		return fmt.Sprintf("put(%s, cvt<%s, %s>(%s<%s>(%s)));", d, to, from, mode, from, args[0]), nil
 	}
 	return "", fmt.Errorf("a rounding that is not known here")
+}
+
+// casts says whether a conversion is C++'s: all but those of halves, and of rounded numbers to whole ones.
+func casts(to, from string) bool {
+	return to != "f16" && from != "f16" && (to[0] == 'f' || from[0] != 'f')
 }
 
 // carry is add.cc and addc.cc, which keep the carry.

@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -49,9 +50,9 @@ func (w *writer) address(space, operand string) (string, error) {
 	at, wide := "", strings.TrimSpace(base)
 	switch {
 	case strings.HasPrefix(wide, "%") && w.kinds[wide] == "b32": // of shared memory
-		at = fmt.Sprintf("static_cast<u64>(get<u32>(%s))", register(wide))
+		at = "u64(" + register(wide) + ")"
 	case strings.HasPrefix(wide, "%"):
-		at = fmt.Sprintf("get<u64>(%s)", register(wide))
+		at = w.read(wide, "u64")
 	default:
 		symbol, err := w.symbol(wide)
 		if err != nil {
@@ -60,7 +61,11 @@ func (w *writer) address(space, operand string) (string, error) {
 		at = symbol
 	}
 	if plus {
-		at = fmt.Sprintf("(%s + static_cast<u64>(%sll))", at, strings.TrimSpace(offset))
+		n, err := strconv.ParseInt(strings.TrimSpace(offset), 0, 64)
+		if err != nil {
+			return "", fmt.Errorf("%s is no address: %w", operand, err)
+		}
+		at = fmt.Sprintf("(%s + %dull)", at, uint64(n))
 	}
 	if space == "shared" {
 		at = "SHARED(" + at + ")"
@@ -84,9 +89,12 @@ func load(w *writer, s statement, parts []string) (string, error) {
 	if err != nil || len(to) != a.count {
 		return "", fmt.Errorf("%w %w", errOperands, err)
 	}
+	if len(to) == 1 && w.fills(to[0], a.kind) {
+		return fmt.Sprintf("%s = *reinterpret_cast<const %s*>(%s);", register(to[0]), a.kind, at), nil
+	}
 	text := fmt.Sprintf("{ const unsigned char* at = %s; ", at)
 	for i, r := range to {
-		text += fmt.Sprintf("put(%s, ptx::load<%s>(at + %d)); ", register(r), a.kind, i*types[a.kind])
+		text += w.assign(r, a.kind, fmt.Sprintf("*reinterpret_cast<const %s*>(at + %d)", a.kind, i*types[a.kind])) + " "
 	}
 	return text + "}", nil
 }
@@ -107,13 +115,17 @@ func store(w *writer, s statement, parts []string) (string, error) {
 	if err != nil || len(from) != a.count {
 		return "", fmt.Errorf("%w %w", errOperands, err)
 	}
+	if len(from) == 1 {
+		v, err := w.value(from[0], a.kind)
+		return fmt.Sprintf("*reinterpret_cast<%s*>(%s) = %s;", a.kind, at, v), err
+	}
 	text := fmt.Sprintf("{ unsigned char* at = %s; ", at)
 	for i, r := range from {
 		v, err := w.value(r, a.kind)
 		if err != nil {
 			return "", err
 		}
-		text += fmt.Sprintf("ptx::store<%s>(at + %d, %s); ", a.kind, i*types[a.kind], v)
+		text += fmt.Sprintf("*reinterpret_cast<%s*>(at + %d) = %s; ", a.kind, i*types[a.kind], v)
 	}
 	return text + "}", nil
 }

@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -10,9 +11,10 @@ import (
 type writer struct {
 	b         strings.Builder
 	functions map[string]bool
-	symbols   map[string]string // C++ of the addresses of variables, the module's and the function's
-	kinds     map[string]string // of the function's registers: "b32"
-	shared    int               // bytes of static shared memory so far
+	symbols   map[string]string   // C++ of the addresses of variables, the module's and the function's
+	kinds     map[string]string   // of the registers that can be seen: "b32"
+	outer     []map[string]string // for each open brace, the kinds of those that are hidden since
+	shared    int                 // bytes of static shared memory so far
 }
 
 // Cpp returns a module of PTX as C++ that ends in the table of its kernels, and their names: none for a module without.
@@ -144,6 +146,9 @@ func (w *writer) registers(r registers) error {
 		}
 	}
 	for i, n := range names {
+		if depth := len(w.outer); depth > 0 {
+			w.outer[depth-1][n] = w.kinds[n]
+		}
 		w.kinds[n] = r.kind
 		names[i] = fmt.Sprintf("%s = nothing<%s>()", register(n), c)
 	}
@@ -167,8 +172,17 @@ func (w *writer) statement(s statement) error {
 		return nil
 	}
 	switch s.opcode {
-	case "{", "}":
-		w.b.WriteString(s.opcode + "\n")
+	case "{": // registers in there may hide others
+		w.outer = append(w.outer, map[string]string{})
+		w.b.WriteString("{\n")
+	case "}":
+		if len(w.outer) == 0 {
+			return fmt.Errorf("a } too many")
+		}
+		last := len(w.outer) - 1
+		maps.Copy(w.kinds, w.outer[last])
+		w.outer = w.outer[:last]
+		w.b.WriteString("}\n")
 	case "label":
 		w.b.WriteString(label(s.operands[0]) + ":;\n")
 	default:
@@ -190,11 +204,14 @@ var specials = map[string]string{
 
 // value is an operand that is read as a type: a register, a literal or the address of a variable.
 func (w *writer) value(operand, kind string) (string, error) {
+	if text := literal(operand, kind); text != "" {
+		return text, nil
+	}
 	switch {
 	case specials[operand] != "":
 		return fmt.Sprintf("get<%s>(%s)", kind, specials[operand]), nil
 	case strings.HasPrefix(operand, "%"), w.kinds[operand] != "":
-		return fmt.Sprintf("get<%s>(%s)", kind, register(operand)), nil
+		return w.read(operand, kind), nil
 	case strings.HasPrefix(operand, "0f"):
 		return fmt.Sprintf("get<%s>(u32(0x%s))", kind, operand[2:]), nil
 	case strings.HasPrefix(operand, "0d"):
