@@ -8,14 +8,16 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of attention (kernels/attention.cu).
+// Launches of attention (kernels/attention.cu, kernels/attention_any.cu).
 
 const (
 	attentionTile   = 32
 	attentionLow    = 16 // positions of a tile where there is no room for more
 	attentionBatch  = 6
-	attentionNarrow = 64 // features up to which the kernels with fewer registers go
-	attentionWidest = 128
+	attentionNarrow = 64  // features up to which the kernels with fewer registers go
+	attentionWidest = 128 // features up to which blocks keep whole rows
+	attentionPart   = 128 // PART of kernels/attention_any.cu
+	attentionAny    = 16  // ANY_ROWS
 
 	attentionOut      = 5 // of the operands, the first that is written: the result, or the gradients of q, k and v
 	attentionOperands = 8
@@ -70,7 +72,7 @@ func (l *launcher) attend(first int) (batches int, ok bool) {
 			p.nb = max(p.nb, int32(v.rank-2))
 		}
 	}
-	if !countable(q.shape[q.rank-2], k.shape[k.rank-2], q.shape[q.rank-1], v.shape[v.rank-1]) || p.nb > attentionBatch || q.dt != k.dt || q.dt != v.dt || p.d > attentionWidest || p.e > attentionWidest {
+	if !countable(q.shape[q.rank-2], k.shape[k.rank-2], q.shape[q.rank-1], v.shape[v.rank-1]) || p.nb > attentionBatch || q.dt != k.dt || q.dt != v.dt {
 		return 0, false
 	}
 	batches = 1
@@ -109,13 +111,16 @@ func (p *attentionArgs) grid(positions, tile int) [3]uint32 {
 	return [3]uint32{blocks(positions, tile), uint32(high), blocks(int(p.batches), max(high, 1))}
 }
 
-// attentionRoom is the tile of the kernels without tensor cores, and the shared memory that a block needs for it; ok is whether the device
-// has as much. With many features an sm_75 has it for the lower tile alone, and for float64 an sm_70 and an sm_86 too; for float64 with
-// more than 118 an sm_75 lacks even that.
+// attentionRoom is the tile of the kernels that keep whole rows, without tensor cores, and the shared memory that a block needs for it; ok is
+// whether there are such kernels and the device has as much. With many features an sm_75 has it for the lower tile alone, and for float64
+// an sm_70 and an sm_86 too; for float64 with more than 118 an sm_75 lacks even that.
 func (l *launcher) attentionRoom(dt amp.DType) (tile int, bytes uint32, ok bool) {
 	p, size := &l.attentionArgs, 4
 	if dt == amp.Float64 {
 		size = 8
+	}
+	if max(p.d, p.e) > attentionWidest {
+		return 0, 0, false
 	}
 	for _, tile = range [...]int{attentionTile, attentionLow} {
 		n := tile * size * (2*(int(p.d)+1) + 2*(int(p.e)+1) + 2*(tile+1))
@@ -126,10 +131,16 @@ func (l *launcher) attentionRoom(dt amp.DType) (tile int, bytes uint32, ok bool)
 	return 0, 0, false
 }
 
-// attention queues one of the kernels over blocks of positions.
-func (l *launcher) attention(stem string, dt amp.DType, positions int) {
+// attention queues one of the kernels over blocks of positions; it writes rows of so many features.
+func (l *launcher) attention(stem string, dt amp.DType, positions, width int) {
 	p := &l.attentionArgs
-	tile, shared, _ := l.attentionRoom(dt)
+	tile, shared, ok := l.attentionRoom(dt)
+	if !ok {
+		grid := p.grid(positions, attentionAny)
+		grid[0] *= max(1, blocks(width, attentionPart))
+		l.run(l.kernel(stem+"_any", dt, amp.NoDType), grid, [3]uint32{8 * attentionAny, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+		return
+	}
 	switch {
 	case tile == attentionLow:
 		stem += "_low"
@@ -155,13 +166,9 @@ func launchAttention(l *launcher) bool {
 	if l.out.len() == 0 {
 		return true
 	}
-	if l.flash(false) {
-		return true
+	if !l.flash(false) {
+		l.attention("attention", dt, int(p.t), int(p.e))
 	}
-	if _, _, ok := l.attentionRoom(dt); !ok {
-		return false
-	}
-	l.attention("attention", dt, int(p.t))
 	return true
 }
 
@@ -190,10 +197,7 @@ func launchAttentionBackward(l *launcher) bool {
 	if l.flash(true) {
 		return true
 	}
-	if _, _, ok := l.attentionRoom(dt); !ok {
-		return false
-	}
-	l.attention("attention_queries", dt, int(p.t))
-	l.attention("attention_keys", dt, int(p.s))
+	l.attention("attention_queries", dt, int(p.t), int(p.d))
+	l.attention("attention_keys", dt, int(p.s), int(max(p.d, p.e)))
 	return true
 }

@@ -5,8 +5,10 @@ package emulator
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -201,6 +203,27 @@ func TestHostPointers(t *testing.T) {
 	if report, _ := Report(d); !strings.Contains(strings.Join(report, " "), "is not device memory") {
 		t.Errorf("the device said %q", report)
 	}
+}
+
+// TestIntegersAreNoAddresses: two integers beside each other in a structure are not taken for an address of the host, even where something of
+// the host's lies there.
+func TestIntegersAreNoAddresses(t *testing.T) {
+	d := opened(t)
+	const at, noReplace = 5376<<32 | 4096, 0x100000
+	if got, _, errno := syscall.Syscall6(syscall.SYS_MMAP, at, 4096, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON|noReplace, ^uintptr(0), 0); errno != 0 || got != at {
+		t.Skipf("no memory at %#x: %v", at, errno)
+	}
+	defer syscall.Syscall(syscall.SYS_MUNMAP, at, 4096, 0)
+	b := newBench(t, d, "")
+	p := struct {
+		x, y    driver.DevicePtr
+		columns int32
+		scale   float32
+	}{upload(b, make([]uint16, 4096)), upload(b, make([]float32, 1)), 4096, math.Float32frombits(5376)}
+	b.launch("row_sum_f16", 1, 256, 0, structArgs(&p))
+	b.check(d.SyncStream(b.stream))
+	b.launch("add_one", 1, 1, 0, driver.GetArgs("").Uint64(at)) // alone it is an address
+	b.fails("add_one", "an address of the host's memory")
 }
 
 func TestOverrunsAndLeaks(t *testing.T) {

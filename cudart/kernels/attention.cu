@@ -1,13 +1,10 @@
 // Attention without the matrix of scores: blocks of 32 queries go over the keys, 32 at a time, with a running maximum and sum. Where a block
 // has too little shared memory for rows so wide, it takes 16 of each (low). The gradient computes scores again: one kernel per block of
 // queries, which leaves maximum, sum and Σ dP∘P of every query behind, and one per block of keys, so that every sum has one owner and a
-// fixed order. Sums are in float32 (float64 for float64).
-#include "attention.h"
+// fixed order. Sums are in float32 (float64 for float64). Rows of more features are attention_any.cu's.
+#include "attention_rows.h"
 
 struct alignas(16) Chunk16 { u32 v[4]; };
-
-template <class T> struct attention_of { typedef float type; };
-template <> struct attention_of<double> { typedef double type; };
 
 // attention_load reads the rows of a tile into shared memory, rows of width + 1; those behind the last are 0.
 template <int ROWS, class T, class C> HT_FN void attention_load(const Attention& p, int which, const void* from, i64 off, int first, int count, int width, C* to) {
@@ -16,11 +13,6 @@ template <int ROWS, class T, class C> HT_FN void attention_load(const Attention&
     const int r = i / width, c = i - r * width;
     to[r * (width + 1) + c] = first + r < count ? (C)wide(x[(i64)(first + r) * p.rows[which] + (i64)c * p.columns[which]]) : (C)0;
   }
-}
-
-// attention_row is where a row of matrix n is written.
-template <class T> HT_FN T* attention_row(const Attention& p, int which, void* to, u32 n, int row) {
-  return (T*)to + attention_batch(p, which, n) + row * p.rows[which];
 }
 
 template <class C> struct Tile { C *q, *k, *v, *dy, *p, *ds; };
@@ -37,40 +29,11 @@ template <int ROWS, class C> HT_FN Tile<C> attention_tile(const Attention& p, C*
 
 // attention_score returns the score of a query and a key, -Inf where the key is not seen. The rows lie in shared memory.
 template <class T, class C> HT_FN C attention_score(const Attention& p, const Tile<C>& t, i64 mask, int r, int kk, int query, int key) {
-  if (key >= p.s || query >= p.t || (p.causal && key > query)) return -ht_inf<C>();
+  if (!attention_seen(p, query, key)) return -ht_inf<C>();
   const C *a = t.q + r * (p.d + 1), *b = t.k + kk * (p.d + 1);
   C sum = 0;
   HT_ROLLED for (int x = 0; x < p.d; x++) sum = fused(a[x], b[x], sum);
-  sum *= (C)p.scale;
-  if (p.masked == 1) sum += (C)wide(((const T*)p.mask)[mask + query * p.rows[3] + key * p.columns[3]]);
-  if (p.masked == 2 && !((const b8*)p.mask)[mask + query * p.rows[3] + key * p.columns[3]]) sum = -ht_inf<C>();
-  return sum;
-}
-// attention_kept is dropout's factor.
-template <class C> HT_FN C attention_kept(const Attention& p, u32 n, int query, int key) {
-  if (p.bound == 0) return 1;
-  const i64 i = ((i64)n * p.t + query) * p.s + key;
-  const four b = p.origin ? philox(p.origin[0], p.origin[1] + p.block + (u64)(i >> 2)) : philox(p.seed, p.block + (u64)(i >> 2));
-  const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
-  return (double)v >= p.bound ? (C)p.factor : (C)0;
-}
-
-// The 8 lanes of a query.
-template <class C> HT_FN C row_sum(C v) { HT_UNROLL for (int l = 1; l < 8; l <<= 1) v += ht_shuffle(v, l); return v; }
-template <class C> HT_FN C row_max(C v) {
-  HT_UNROLL for (int l = 1; l < 8; l <<= 1) { const C o = ht_shuffle(v, l); v = o > v ? o : v; }
-  return v;
-}
-
-// row_add adds weights times the rows of a tile, width wide, to a lane's columns.
-template <int ROWS, int W, class C> HT_FN void row_add(C (&out)[W], const C* weights, const C* rows, int width, int lane) {
-  HT_ROLLED for (int r = 0; r < ROWS; r++) {
-    const C w = weights[r];
-    const C* row = rows + r * (width + 1) + lane;
-    HT_UNROLL for (int i = 0; i < W; i++) {
-      if (lane + 8 * i < width) out[i] = fused(w, row[8 * i], out[i]);
-    }
-  }
+  return attention_masked<T>(p, mask, query, key, sum);
 }
 
 // Thread t works on query t/8 and on keys, or columns, t%8 + 8·i. W is how many columns that are at most.
@@ -91,21 +54,12 @@ template <class T, int W, int ROWS> HT_FN void attention_forward(const Attention
     attention_load<ROWS, T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
     attention_load<ROWS, T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
     __syncthreads();
-    C s[ROWS / 8], most = -ht_inf<C>(), part = 0;
+    C s[ROWS / 8];
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
+    const C shrink = attention_weigh(s, top, sum);
     HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
-      s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
-      most = s[i] > most ? s[i] : most;
+      tile.p[r * (ROWS + 1) + lane + 8 * i] = s[i] * attention_kept<C>(p, n, query, j + lane + 8 * i);
     }
-    most = row_max(most);
-    const C now = most > top ? most : top;
-    const C shrink = now == top ? (C)1 : (top == -ht_inf<C>() ? (C)0 : line_exp(top - now));
-    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
-      const C e = now == -ht_inf<C>() ? (s[i] == s[i] ? (C)0 : s[i]) : line_exp(s[i] - now);
-      part += e;
-      tile.p[r * (ROWS + 1) + lane + 8 * i] = e * attention_kept<C>(p, n, query, j + lane + 8 * i);
-    }
-    sum = sum * shrink + row_sum(part);
-    top = now;
     __syncwarp();
     HT_UNROLL for (int i = 0; i < W; i++) out[i] *= shrink;
     row_add<ROWS, W>(out, tile.p + r * (ROWS + 1), tile.v, p.e, lane);
@@ -146,22 +100,13 @@ template <class T, int W, int ROWS> HT_FN void attention_queries(const Attention
     attention_load<ROWS, T>(p, 1, p.k, kb, j, p.s, p.d, tile.k);
     attention_load<ROWS, T>(p, 2, p.v, vb, j, p.s, p.e, tile.v);
     __syncthreads();
-    C s[ROWS / 8], most = -ht_inf<C>(), part = 0, both = 0;
+    C s[ROWS / 8], both = 0;
+    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
+    const C shrink = attention_weigh(s, top, sum);
     HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
-      s[i] = attention_score<T>(p, tile, mb, r, lane + 8 * i, query, j + lane + 8 * i);
-      most = s[i] > most ? s[i] : most;
+      if (s[i] != 0) both += s[i] * attention_dp(p, tile, n, r, lane + 8 * i, query, j + lane + 8 * i);
     }
-    most = row_max(most);
-    const C now = most > top ? most : top;
-    const C shrink = now == top ? (C)1 : (top == -ht_inf<C>() ? (C)0 : line_exp(top - now));
-    HT_UNROLL for (int i = 0; i < ROWS / 8; i++) {
-      const C e = now == -ht_inf<C>() ? (s[i] == s[i] ? (C)0 : s[i]) : line_exp(s[i] - now);
-      part += e;
-      if (e != 0) both += e * attention_dp(p, tile, n, r, lane + 8 * i, query, j + lane + 8 * i);
-    }
-    sum = sum * shrink + row_sum(part);
     delta = delta * shrink + row_sum(both);
-    top = now;
   }
   const C share = sum == 0 ? (C)0 : 1 / sum;
   delta *= share;

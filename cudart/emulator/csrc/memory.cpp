@@ -26,8 +26,9 @@ bool Memory::init(uint64_t, bool fence) {
   fence_ = fence;
   file_ = memfd_create("halftone-emulated-device", MFD_CLOEXEC);
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(size)) != 0) return false;
-  // A far place, so that no address of the host's comes near.
-  void* p = mmap(reinterpret_cast<void*>(uintptr_t(0x200000000000)), 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // A far place, so that no address of the host's comes near, and an odd one: two integers beside each other in a launch's parameters are
+  // seldom 11111 and one below zero, while 8192 and 0 are somebody's sizes.
+  void* p = mmap(reinterpret_cast<void*>(uintptr_t(0x2b6780000000)), 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return false;
   base_ = reinterpret_cast<uint64_t>(p);
   top_ = base_ + page;  // the first page is never given out
