@@ -31,7 +31,7 @@ func init() {
 		Backward: func(b *Back) { // dy within the bounds, the bounds included
 			x, a := b.In(0), b.Attrs()
 			inside := Eq(b.S, x, b.S.apply(opClamp, Attrs{Pair: a.Pair}, x))
-			b.Set(0, Where(b.S, inside, b.DY, MulScalar(b.S, b.DY, 0)))
+			b.Set(0, Where(b.S, inside, b.DY, constant(b.S, b.DY.dt, 0)))
 		},
 	})
 }

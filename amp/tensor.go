@@ -232,6 +232,9 @@ func (t *Tensor) contiguous() bool {
 // axis turns a dimension that may be negative into an index.
 func (t *Tensor) axis(op string, d int) int {
 	n := len(t.shape)
+	if n == 0 {
+		fail(op, ErrShape, "give it one with amp.Unsqueeze(s, t, 0)", "dimension %d of a tensor without dimensions", d)
+	}
 	if d < -n || d >= n {
 		fail(op, ErrShape, fmt.Sprintf("use a dimension from %d to %d", -n, n-1), "dimension %d of a tensor of shape %v", d, t.shape)
 	}
