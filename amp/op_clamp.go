@@ -36,8 +36,8 @@ func init() {
 	})
 }
 
-// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. It panics with ErrArgument
-// unless lo ≤ hi.
+// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. Its gradient is that of x at the
+// bounds too, as PyTorch's was for long; PyTorch 2.15 gives 0 there. It panics with ErrArgument unless lo ≤ hi.
 func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)

@@ -96,9 +96,10 @@ func TestSpreadOfFew(t *testing.T) {
 // TestGradientsOfNothing differentiates rows of tensors without elements whose gradients have formulas of their own.
 func TestGradientsOfNothing(t *testing.T) {
 	for name, f := range map[string]func(s *Scope, x *Tensor) *Tensor{
-		"cumprod":           func(s *Scope, x *Tensor) *Tensor { return Cumprod(s, x, 0) },
-		"logcumsumexp":      func(s *Scope, x *Tensor) *Tensor { return LogCumSumExp(s, x, 0) },
-		"prod along a line": func(s *Scope, x *Tensor) *Tensor { return ProdDim(s, x, 0) },
+		"cumprod":              func(s *Scope, x *Tensor) *Tensor { return Cumprod(s, x, 0) },
+		"logcumsumexp":         func(s *Scope, x *Tensor) *Tensor { return LogCumSumExp(s, x, 0) },
+		"vecdot with a number": func(s *Scope, x *Tensor) *Tensor { return Vecdot(s, Ones(s, Float32, 1, 3).RequireGrad(), x, 0) },
+		"prod along a line":    func(s *Scope, x *Tensor) *Tensor { return ProdDim(s, x, 0) },
 		"batch norm in evaluation": func(s *Scope, x *Tensor) *Tensor {
 			st := BatchNormState{RunningMean: Zeros(s, Float32, 3), RunningVar: Ones(s, Float32, 3), Eps: 1e-5}
 			return BatchNorm(s.Eval(), x, Ones(s, Float32, 3).RequireGrad(), Zeros(s, Float32, 3).RequireGrad(), st)
@@ -128,6 +129,7 @@ func TestShapeCorners(t *testing.T) {
 		"narrow from the end":    {func() *Tensor { return Narrow(s, x, 0, -2, 2) }, []int{2}},
 		"narrow beyond the end":  {func() *Tensor { return Narrow(s, x, 0, -2, 3) }, nil},
 		"narrow without end":     {func() *Tensor { return Narrow(s, x, 0, 1, math.MaxInt) }, nil},
+		"a slice of large steps": {func() *Tensor { return Slice(s, x, 0, 0, 4, math.MaxInt) }, []int{1}},
 		"split of nothing":       {func() *Tensor { return Split(s, none, 2, 0)[0] }, []int{0, 3}},
 		"a number's softmax":     {func() *Tensor { return Softmax(s, number, -1) }, nil},
 		"a number's first":       {func() *Tensor { return Select(s, number, 0, 0) }, nil},
@@ -147,5 +149,38 @@ func TestShapeCorners(t *testing.T) {
 	w := Ones(s, Float32, 3, 2).RequireGrad()
 	if g := Grad(s, []*Tensor{Sum(s, EmbeddingPadded(s, w, From([]int64{0, 2}), -1))}, []*Tensor{w})[0].Float64s(); !slices.Equal(g, []float64{1, 1, 0, 0, 0, 0}) {
 		t.Errorf("the gradient of a table padded by its last row is %v", g)
+	}
+}
+
+// TestRunningStatisticsInViews checks that batch norm does not move statistics that are every other number of a tensor: the row would
+// write the numbers between them.
+func TestRunningStatisticsInViews(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x, both := From([]float32{1, 10, 3, 30}, 2, 2), From([]float32{0, 9, 0, 9})
+	st := BatchNormState{RunningMean: Slice(s, both, 0, 0, 4, 2), RunningVar: Ones(s, Float32, 2), Momentum: 0.5, Eps: 1e-5}
+	if err := Maybe(func() { BatchNorm(s, x, nil, nil, st) }); !errors.Is(err, ErrShape) || !slices.Equal(both.Float64s(), []float64{0, 9, 0, 9}) {
+		t.Errorf("%v, means %v", err, both.Float64s())
+	}
+	st.RunningMean, st.RunningVar = st.RunningVar, st.RunningMean
+	if err := Maybe(func() { BatchNorm(s, x, nil, nil, st) }); !errors.Is(err, ErrShape) {
+		t.Errorf("variances: %v", err)
+	}
+	if y := BatchNorm(s.Eval(), x, nil, nil, st); y.Len() != 4 { // reading them is another matter
+		t.Error(y)
+	}
+}
+
+// TestVecdotBroadcastAlongItself checks the gradients of a Vecdot one of whose operands has a single number along the dimension.
+func TestVecdotBroadcastAlongItself(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	a, b := From([]float32{1, 2, 3}, 1, 3).RequireGrad(), From([]float32{1, 2, 3, 4, 5, 6}, 2, 3).RequireGrad()
+	y := Vecdot(s, a, b, 0)
+	g := Grad(s, []*Tensor{Sum(s, y)}, []*Tensor{a, b})
+	for i, want := range [][]float64{{5, 14, 27}, {5, 7, 9}, {1, 2, 3, 1, 2, 3}} {
+		if got := [][]float64{y.Float64s(), g[0].Float64s(), g[1].Float64s()}[i]; !slices.Equal(got, want) {
+			t.Errorf("number %d: %v, want %v", i, got, want)
+		}
 	}
 }
