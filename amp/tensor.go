@@ -347,6 +347,9 @@ func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
 
 // alloc makes a tensor of t, which is zero.
 func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
+	if dt.Size() == 0 {
+		fail(op, ErrDType, "use amp.Float16, amp.BFloat16, amp.Float32, amp.Float64, amp.Int64 or amp.Bool", "%v", dt)
+	}
 	t.dt = dt
 	t.layout(shape)
 	bytes := count(op, shape) * dt.Size()
