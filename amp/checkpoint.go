@@ -26,6 +26,9 @@ type replay struct {
 // panics with ErrStale if an input was changed in place since.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
+	if fn == nil {
+		fail("checkpoint", ErrArgument, "pass the part of the forward to run", "the function is nil")
+	}
 	for i, t := range in {
 		if t != nil {
 			s.admit(opCheckpoint, i, t)

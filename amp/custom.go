@@ -208,6 +208,9 @@ func (c *Context) widen(b *Back) {
 func Map(s *Scope, x *Tensor, f func(v float64) float64) *Tensor {
 	s.alive("Map")
 	x.live("Map")
+	if f == nil {
+		fail("Map", ErrArgument, "pass the function of an element", "the function is nil")
+	}
 	y := alloc("Map", s.root.dev, x.dt, x.shape)
 	y.scope = s
 	s.arena.own(y)

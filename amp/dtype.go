@@ -16,15 +16,17 @@ const (
 	Bool
 )
 
-// dtypes holds what is known of each dtype, once.
-var dtypes = [...]struct {
+type dtypeInfo struct {
 	name  string
 	short string
 	size  int
 	float bool
 	// Largest finite value and smallest positive normal and subnormal (0 for integers).
 	max, minNormal, minSubnormal float64
-}{
+}
+
+// dtypes holds what is known of each dtype, once.
+var dtypes = [...]dtypeInfo{
 	NoDType:  {"none", "none", 0, false, 0, 0, 0},
 	Float16:  {"float16", "fp16", 2, true, 65504, 0x1p-14, 0x1p-24},
 	BFloat16: {"bfloat16", "bf16", 2, true, 0x1.fep127, 0x1p-126, 0x1p-133},
@@ -32,6 +34,14 @@ var dtypes = [...]struct {
 	Float64:  {"float64", "fp64", 8, true, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074},
 	Int64:    {"int64", "i64", 8, false, 0, 0, 0},
 	Bool:     {"bool", "bool", 1, false, 0, 0, 0},
+}
+
+// info returns what is known of d: as little of a number that is no dtype as of NoDType.
+func (d DType) info() *dtypeInfo {
+	if int(d) >= len(dtypes) {
+		d = NoDType
+	}
+	return &dtypes[d]
 }
 
 // AllDTypes lists every dtype a tensor can have, narrowest float first.
@@ -54,22 +64,22 @@ func (d DType) Short() string {
 }
 
 // Size returns the bytes of one element.
-func (d DType) Size() int { return dtypes[d].size }
+func (d DType) Size() int { return d.info().size }
 
 // IsFloat says whether the dtype is a floating-point type.
-func (d DType) IsFloat() bool { return dtypes[d].float }
+func (d DType) IsFloat() bool { return d.info().float }
 
 // IsHalf says whether the dtype is one of the two 16-bit floats.
 func (d DType) IsHalf() bool { return d == Float16 || d == BFloat16 }
 
 // Max returns the largest finite value of a float dtype, 0 for others.
-func (d DType) Max() float64 { return dtypes[d].max }
+func (d DType) Max() float64 { return d.info().max }
 
 // MinNormal returns the smallest positive normal value of a float dtype; below it precision is lost bit by bit.
-func (d DType) MinNormal() float64 { return dtypes[d].minNormal }
+func (d DType) MinNormal() float64 { return d.info().minNormal }
 
 // MinSubnormal returns the smallest positive value of a float dtype; half of it and below rounds to zero.
-func (d DType) MinSubnormal() float64 { return dtypes[d].minSubnormal }
+func (d DType) MinSubnormal() float64 { return d.info().minSubnormal }
 
 // ParseDType returns the dtype of a long or short name ("float16", "fp16", "f16", "half" …).
 func ParseDType(name string) (DType, error) {

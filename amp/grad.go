@@ -131,6 +131,7 @@ func (e *engine) seed(outputs []*Tensor) {
 		var dy *Tensor
 		if e.cfg.seeds != nil {
 			dy = e.cfg.seeds[i]
+			dy.live("GradOutputs")
 			if dy.dt != t.dt || !slices.Equal(dy.shape, t.shape) {
 				fail("Backward", ErrShape, "a gradient has the shape and dtype of its output", "output %v %v, gradient %v %v", t.dt, t.shape, dy.dt, dy.shape)
 			}

@@ -173,10 +173,16 @@ func (t *Tensor) eachChunk(f func(values []float64)) {
 	w.sequential(func(off [4]int, n int) { f(fetch(&s.buf[0], t, off[0], w.step[0], n)) })
 }
 
+// needGrad refuses a parameter without a gradient, in the name of the function that reads it.
+func (t *Tensor) needGrad(op string) {
+	t.live(op)
+	if t.grad == nil {
+		fail(op, ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(t.name), t.shape)
+	}
+}
+
 // ScaleGrad multiplies a parameter's gradient by k in place: a mean over parts of a batch, for example.
 func ScaleGrad(p *Tensor, k float64) {
-	if p.grad == nil {
-		fail("ScaleGrad", ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(p.name), p.shape)
-	}
+	p.needGrad("ScaleGrad")
 	optimizerScope(p).apply(opScaleInPlace, Attrs{Scalar: k}, p.grad)
 }

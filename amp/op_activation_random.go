@@ -53,6 +53,7 @@ func rreluCPU(c *Call, v, x *Tensor) {
 // RReLU returns x above 0 and a·x below, a drawn for each element between lower and upper from the scope's random stream; in an Eval
 // scope LeakyReLU with their mean. PyTorch's are 1/8 and 1/3. It panics with ErrArgument unless lower ≤ upper.
 func RReLU(s *Scope, x *Tensor, lower, upper float64) *Tensor {
+	s.alive("rrelu")
 	x.live("rrelu")
 	if !(lower <= upper) {
 		fail("rrelu", ErrArgument, "give the smaller bound first", "bounds %v and %v", lower, upper)

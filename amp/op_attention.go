@@ -49,6 +49,7 @@ type Attention struct {
 // (PyTorch: torch.nn.functional.scaled_dot_product_attention.)
 func ScaledDotProductAttention(s *Scope, q, k, v, mask *Tensor, opts Attention) *Tensor {
 	const op = "scaled_dot_product_attention"
+	s.alive(op)
 	for i, t := range []*Tensor{q, k, v} {
 		t.live(op)
 		if len(t.shape) < 2 {

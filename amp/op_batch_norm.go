@@ -66,6 +66,7 @@ type BatchNormState struct {
 // weight and bias may be float32 while x is half, statistics are float32 or wider always. It panics with ErrShape where shapes do
 // not fit, and in training with a single value per channel.
 func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
+	s.alive("batch_norm")
 	x.live("batch_norm")
 	if len(x.shape) < 2 || !x.dt.IsFloat() {
 		fail("batch_norm", ErrShape, "give x a float dtype, a batch and a channel dimension", "x %v %v", x.dt, x.shape)
@@ -93,6 +94,11 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 
 // move moves the running statistics; unbias is the factor of the variance.
 func (st *BatchNormState) move(s *Scope, stats *Tensor, unbias float64) {
+	for _, r := range []*Tensor{st.RunningMean, st.RunningVar} { // the row writes neighbors
+		if !r.contiguous() {
+			fail("batch_norm", ErrShape, "use contiguous tensors", "the running statistics are parts of others that do not lie together")
+		}
+	}
 	st.RunningVar.st.changing() // the first input's change is noted with every row in place
 	if n := st.Batches; n != nil {
 		n.live("batch_norm")

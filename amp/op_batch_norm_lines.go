@@ -124,7 +124,7 @@ func (w channelWalk) columnPairs(add func(k *lineWork, at, from, n int, a, b []f
 	cols := w.columns()
 	block := max(sumRows, (w.n+normBlocks-1)/normBlocks)
 	blocks, strips := (w.n+block-1)/block, (cols+stripWidth-1)/stripWidth
-	parts := make([]float64, 2*cols*blocks)
+	parts := make([]float64, 2*cols*max(1, blocks)) // sums of no rows are 0
 	cpu.Parallel(blocks*strips, 1, func(lo, hi int) {
 		k := lineWorks.Get().(*lineWork)
 		defer k.release()

@@ -24,7 +24,7 @@ func init() {
 			}
 			return x
 		}),
-		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, 0)) }, // flat but at 0
+		Backward: func(b *Back) { b.Set(0, b.flat(0)) }, // but at 0
 	})
 	opAbs = define(Op{
 		Name: "abs", Doc: "|x|", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "abs", Check: checkUnary, Saves: SaveIn0,
@@ -39,7 +39,7 @@ func init() {
 		Name: "where", Doc: "a where mask is not 0, else b; broadcast", Args: []string{"mask", "a", "b"}, Why: whyChoose, Widens: true, Ints: true, CUDA: "where",
 		Check: checkWhere, CPU: whereCPU, Saves: SaveIn0,
 		Backward: func(b *Back) {
-			zero := MulScalar(b.S, b.DY, 0)
+			zero := constant(b.S, b.DY.dt, 0) // not 0·dy, which is NaN where dy is infinite
 			if b.Needs(1) {
 				b.Set(1, b.sumTo(1, b.S.apply(opWhere, Attrs{}, b.In(0), b.DY, zero)))
 			}
@@ -47,7 +47,7 @@ func init() {
 				b.Set(2, b.sumTo(2, b.S.apply(opWhere, Attrs{}, b.In(0), zero, b.DY)))
 			}
 			if b.Needs(0) { // flat in the mask
-				b.Set(0, MulScalar(b.S, b.sumTo(0, b.DY), 0))
+				b.Set(0, b.flat(0))
 			}
 		},
 	})
@@ -57,6 +57,11 @@ func init() {
 	opLe = comparison("le", "a ≤ b", func(o order) bool { return o == less || o == equal })
 	opGt = comparison("gt", "a > b", func(o order) bool { return o == greater })
 	opGe = comparison("ge", "a ≥ b", func(o order) bool { return o == greater || o == equal })
+}
+
+// flat is the gradient of input i where the result does not change with it: zeros, whatever dy is; 0·dy would be NaN where dy is infinite.
+func (b *Back) flat(i int) *Tensor {
+	return MaskedFill(b.S, b.sumTo(i, b.DY), constant(b.S, Bool, 1), 0)
 }
 
 // order is how two numbers compare; NaN compares with nothing.
@@ -170,9 +175,10 @@ func Where(s *Scope, cond, a, b *Tensor) *Tensor {
 	}
 	// A mask is no number: it takes the dtype of the others rather than deciding it.
 	common := opAdd.common([]*Tensor{a, b})
-	if cond.dt != common {
-		cond = To(s, cond, common)
+	if cond.dt.IsFloat() && cond.dt != common { // a small one is not 0, but would round to it
+		cond = To(s, cond, Bool)
 	}
+	cond = To(s, cond, common)
 	return s.apply(opWhere, Attrs{}, cond, a, b)
 }
 

@@ -31,13 +31,13 @@ func init() {
 		Backward: func(b *Back) { // dy within the bounds, the bounds included
 			x, a := b.In(0), b.Attrs()
 			inside := Eq(b.S, x, b.S.apply(opClamp, Attrs{Pair: a.Pair}, x))
-			b.Set(0, Where(b.S, inside, b.DY, MulScalar(b.S, b.DY, 0)))
+			b.Set(0, Where(b.S, inside, b.DY, constant(b.S, b.DY.dt, 0)))
 		},
 	})
 }
 
-// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. It panics with ErrArgument
-// unless lo ≤ hi.
+// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. Its gradient is that of x at the
+// bounds too, as PyTorch's was for long; PyTorch 2.15 gives 0 there. It panics with ErrArgument unless lo ≤ hi.
 func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)

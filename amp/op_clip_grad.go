@@ -39,9 +39,7 @@ func clampTo[T float32 | float64](bounds [2]float64) func(dst, x []T) {
 
 // ClampGrad brings every element of a parameter's gradient into [lo, hi], in place: what clipping by value does. NaN stays NaN.
 func ClampGrad(p *Tensor, lo, hi float64) {
-	if p.grad == nil {
-		fail("ClampGrad", ErrGrad, "call Backward first", "%sof shape %v has no gradient", quoted(p.name), p.shape)
-	}
+	p.needGrad("ClampGrad")
 	optimizerScope(p).apply(opClampInPlace, Attrs{Pair: [2]float64{lo, hi}}, p.grad)
 	p.grad.clipped = true
 }

@@ -60,11 +60,13 @@ func NormOf(sum, p float64) float64 {
 // AddPowers adds Σ |g|ᵖ of a parameter's gradient to sum, 0-dimensional float64 on its device; for an infinite p, sum becomes the largest
 // |g|. Nothing is waited for.
 func AddPowers(sum, p *Tensor, power float64) {
+	p.needGrad("AddPowers")
 	optimizerScope(p).apply(opNormAdd, Attrs{Scalar: power}, sum, p.grad)
 }
 
 // ClipByNorm scales a parameter's gradient by min(1, limit/(norm+1e-6)), where sum is what AddPowers collected.
 func ClipByNorm(p, sum *Tensor, limit, power float64) {
+	p.needGrad("ClipByNorm")
 	optimizerScope(p).apply(opClipNorm, Attrs{Scalar: power, Pair: [2]float64{limit}}, p.grad, sum)
 	p.grad.clipped = true
 }
@@ -77,6 +79,7 @@ func ClipBy(p *Tensor, factor float64) {
 
 // PowerSum returns a zero for AddPowers on the device of p's gradient, which goes when the step does in which Backward made it.
 func PowerSum(p *Tensor) *Tensor {
+	p.needGrad("PowerSum")
 	s := optimizerScope(p)
 	t := alloc("PowerSum", p.grad.st.dev, Float64, nil)
 	t.fill(0)

@@ -264,9 +264,13 @@ func Embedding(s *Scope, weight, index *Tensor) *Tensor {
 	return s.apply(opEmbedding, Attrs{}, weight, Contiguous(s, index))
 }
 
-// EmbeddingPadded is Embedding with a row that stands for padding: it gets no gradient. (PyTorch: padding_idx.)
+// EmbeddingPadded is Embedding with a row that stands for padding: it gets no gradient. A negative row counts from the last. (PyTorch:
+// padding_idx.)
 func EmbeddingPadded(s *Scope, weight, index *Tensor, padding int) *Tensor {
 	weight.live("embedding")
+	if len(weight.shape) == 2 && padding < 0 && padding >= -weight.shape[0] {
+		padding += weight.shape[0]
+	}
 	if len(weight.shape) != 2 || padding < 0 || padding >= weight.shape[0] {
 		fail("embedding", ErrArgument, "name a row of the table", "padding %d, weight %v", padding, weight.shape)
 	}

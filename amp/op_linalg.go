@@ -31,7 +31,16 @@ func init() {
 			})
 		},
 		Backward: func(b *Back) {
-			dy := addDim(b.S, b.DY, b.Attrs().Dims[0]+1) // the dimension counts from the last: -1 and below
+			along := b.Attrs().Dims[0] // counts from the last: -1 and below
+			dy := addDim(b.S, b.DY, along+1)
+			if n, m := sizeAlong(b.Shape(0), along), sizeAlong(b.Shape(1), along); n != m { // one of them was broadcast along it
+				if n == 1 {
+					n = m
+				}
+				shape := dy.Shape()
+				shape[len(shape)+along] = n
+				dy = Expand(b.S, dy, shape...)
+			}
 			if b.Needs(0) {
 				b.Set(0, b.sumTo(0, Mul(b.S, dy, b.In(1))))
 			}
@@ -146,6 +155,14 @@ func eachLines(a, b *Tensor, shape []int, d int, f func(i int, x, y []float64)) 
 			f(i, x, y)
 		}
 	})
+}
+
+// sizeAlong is the size of a dimension that counts from the last, 1 where a shape does not reach that far.
+func sizeAlong(shape []int, along int) int {
+	if len(shape)+along < 0 {
+		return 1
+	}
+	return shape[len(shape)+along]
 }
 
 // Vecdot returns Σ a·b along dim, which goes; other sizes are broadcast: torch.linalg.vecdot. In the lower dtype under autocast.

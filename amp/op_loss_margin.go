@@ -41,11 +41,12 @@ func init() {
 func MarginRankingLoss(s *Scope, a, b, target *Tensor, margin float64, opts ...LossOption) *Tensor {
 	const op = "margin_ranking_loss"
 	c := lossOf(op, 0, opts)
+	opMarginRankingLoss.need(a, b, target)
 	for _, t := range []*Tensor{a, b, target} {
 		t.live(op)
-		if len(t.shape) != len(a.shape) {
-			fail(op, ErrShape, "reshape them to as many dimensions", "a %v, b %v, target %v", a.shape, b.shape, target.shape)
-		}
+	}
+	if n := len(a.shape); len(b.shape) != n || len(target.shape) != n {
+		fail(op, ErrShape, "reshape them to as many dimensions", "a %v, b %v, target %v", a.shape, b.shape, target.shape)
 	}
 	s, in, done := s.enterWide(opMarginRankingLoss, a, b, target)
 	y := Mul(s, Neg(s, in[2]), Sub(s, in[0], in[1]))

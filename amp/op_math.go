@@ -41,7 +41,7 @@ func init() {
 		Backward: func(b *Back) { // c·x^(c-1), and 0 for c = 0 even at x = 0
 			c := b.Attrs().Scalar
 			if c == 0 {
-				b.Set(0, MulScalar(b.S, b.DY, 0))
+				b.Set(0, b.flat(0))
 				return
 			}
 			b.Set(0, Mul(b.S, b.DY, MulScalar(b.S, PowScalar(b.S, b.In(0), c-1), c)))

@@ -132,16 +132,20 @@ func checkCat(c *Call) []int {
 	return shape
 }
 
-// Narrow returns the elements start … start+length-1 of one dimension, as a view.
+// Narrow returns the elements start … start+length-1 of one dimension, as a view; a negative start counts from the end.
 func Narrow(s *Scope, x *Tensor, dim, start, length int) *Tensor {
 	x.live("narrow")
 	dim = x.axis("narrow", dim)
-	if start < 0 || length < 0 || start+length > x.shape[dim] {
+	from := start
+	if start < 0 {
+		from += x.shape[dim]
+	}
+	if from < 0 || length < 0 || length > x.shape[dim]-from {
 		fail("narrow", ErrShape, fmt.Sprintf("dimension %d has the elements 0 to %d", dim, x.shape[dim]-1), "start %d, length %d of shape %v", start, length, x.shape)
 	}
 	shape := slices.Clone(x.shape)
 	shape[dim] = length
-	return s.apply(opNarrow, Attrs{Dims: []int{dim}, Start: start, Shape: shape}, x)
+	return s.apply(opNarrow, Attrs{Dims: []int{dim}, Start: from, Shape: shape}, x)
 }
 
 // Cat returns the tensors one after another along dim; their other sizes are equal, and dtypes are brought to the widest.
@@ -176,16 +180,21 @@ func Stack(s *Scope, dim int, tensors ...*Tensor) *Tensor {
 	return Cat(s, dim, parts...)
 }
 
-// Split returns x cut along dim into pieces of the given size, the last one smaller if need be, as views.
+// Split returns x cut along dim into pieces of the given size, the last one smaller if need be, as views; one empty piece where there
+// is nothing to cut.
 func Split(s *Scope, x *Tensor, size, dim int) []*Tensor {
 	x.live("narrow")
 	dim = x.axis("narrow", dim)
 	if size < 1 {
 		fail("narrow", ErrArgument, "use a size of 1 or above", "split of size %d", size)
 	}
+	n := x.shape[dim]
+	if n == 0 {
+		return []*Tensor{Narrow(s, x, dim, 0, 0)}
+	}
 	var out []*Tensor
-	for at := 0; at < x.shape[dim]; at += size {
-		out = append(out, Narrow(s, x, dim, at, min(size, x.shape[dim]-at)))
+	for at := 0; at < n; at += size {
+		out = append(out, Narrow(s, x, dim, at, min(size, n-at)))
 	}
 	return out
 }

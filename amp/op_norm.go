@@ -59,13 +59,13 @@ func spreadOf(name, doc string, finish func(float64) float64, saves Saved, slope
 	})
 }
 
-// freedom is the number that var divides by.
+// freedom is the number that var divides by, with the correction that was asked for.
 func (b *Back) freedom() float64 {
 	n := 1
 	for _, d := range b.Attrs().Dims {
 		n *= b.Shape(0)[d]
 	}
-	return float64(n) - b.Attrs().Scalar
+	return float64(n) - b.Attrs().Pair[0]
 }
 
 // repeat gives the result of a reduction its reduced dimensions back, as size 1.
@@ -154,10 +154,11 @@ func checkNorm(c *Call) []int {
 // the dtype of x.
 func Var(s *Scope, x *Tensor, dims ...int) *Tensor { return VarCorrection(s, x, 1, dims...) }
 
-// VarCorrection is Var divided by n - correction: 0 gives the variance of the numbers themselves rather than an estimate.
+// VarCorrection is Var divided by n - correction: 0 gives the variance of the numbers themselves rather than an estimate. With a
+// correction of n or more it is +Inf, and NaN where there are no differences to divide by 0.
 func VarCorrection(s *Scope, x *Tensor, correction float64, dims ...int) *Tensor {
 	x.live("var")
-	return s.apply(opVar, Attrs{Dims: reducedAxes("var", x, dims), Scalar: correction}, x)
+	return s.spread(opVar, x, correction, dims)
 }
 
 // Std returns the square root of Var; its gradient is 0 where all numbers are equal.
@@ -166,7 +167,17 @@ func Std(s *Scope, x *Tensor, dims ...int) *Tensor { return StdCorrection(s, x, 
 // StdCorrection returns the square root of VarCorrection.
 func StdCorrection(s *Scope, x *Tensor, correction float64, dims ...int) *Tensor {
 	x.live("std")
-	return s.apply(opStd, Attrs{Dims: reducedAxes("std", x, dims), Scalar: correction}, x)
+	return s.spread(opStd, x, correction, dims)
+}
+
+// spread runs var or std. Where the correction leaves nothing to divide by, the divisor is 0, as PyTorch's, and never negative; the
+// gradient goes by the correction that was asked for, as PyTorch's too, which makes it finite.
+func (s *Scope) spread(o *Op, x *Tensor, correction float64, dims []int) *Tensor {
+	axes, n := reducedAxes(o.Name, x, dims), 1
+	for _, d := range axes {
+		n *= x.shape[d]
+	}
+	return s.apply(o, Attrs{Dims: axes, Scalar: min(correction, float64(n)), Pair: [2]float64{correction}}, x)
 }
 
 // LayerNorm normalizes x over its last dimensions, as many as weight has (the last one if weight is nil), to mean 0 and variance 1,

@@ -173,6 +173,9 @@ func Pad(s *Scope, x *Tensor, pads []int, mode string, value float64) *Tensor {
 
 // shiftAlong returns x moved by one along a dimension, on or, if back, down; fill comes in at the free end.
 func shiftAlong(s *Scope, x *Tensor, dim int, back bool, fill float64) *Tensor {
+	if x.shape[dim] == 0 {
+		return x
+	}
 	pads := make([]int, 2*(len(x.shape)-dim))
 	before := len(pads) - 2
 	pads[before], pads[before+1] = 1, -1

@@ -204,7 +204,7 @@ func (s *Scope) asked(o *Op, x *Tensor, dtype []DType) (*Tensor, Attrs) {
 		return x, Attrs{}
 	}
 	to := dtype[0]
-	if to == Bool {
+	if to == Bool || to.Size() == 0 {
 		fail(o.Name, ErrDType, "use a float dtype or amp.Int64", "result dtype %v", to)
 	}
 	if x.dt != to && (promoteTypes(x.dt, to) != to || kindOf(x.dt) != kindOf(to)) {

@@ -143,6 +143,7 @@ func Nonzero(s *Scope, x *Tensor) *Tensor {
 func MaskedSelect(s *Scope, x, mask *Tensor) *Tensor {
 	s, in := s.enter(opMaskedSelect, x, mask)
 	x = in[0]
+	mask.live("masked_select")
 	if mask.dt != Bool {
 		fail("masked_select", ErrDType, "compare to make a mask, for example amp.Ne(s, m, zero)", "mask is %v", mask.dt)
 	}

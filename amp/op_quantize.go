@@ -21,6 +21,7 @@ func Quantize(s *Scope, x *Tensor, f Format) *Tensor {
 // QuantizeStochastic is Quantize with stochastic rounding: each element becomes one of its two neighbors, with a mean of itself. The
 // numbers come from the scope's stream.
 func QuantizeStochastic(s *Scope, x *Tensor, f Format) *Tensor {
+	s.alive("quantize")
 	x.live("quantize")
 	return s.apply(opQuantize, Attrs{Start: int(f), Reverse: true, Draw: s.draw((x.Len() + 3) / 4)}, x)
 }

@@ -30,7 +30,7 @@ func init() {
 func steps(name, doc string, f func(float64) float64) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x"}, Why: "exact in any dtype", CUDA: name, Check: checkUnary, CPU: mapped(f),
-		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, 0)) },
+		Backward: func(b *Back) { b.Set(0, b.flat(0)) },
 	})
 }
 

@@ -45,7 +45,7 @@ func powerRow(name, doc string, f func(x, c float64) float64, slope func(s *Scop
 		Backward: func(b *Back) {
 			c := b.Attrs().Scalar
 			if c == 0 { // 1, or a sign
-				b.Set(0, MulScalar(b.S, b.DY, 0))
+				b.Set(0, b.flat(0))
 				return
 			}
 			b.Set(0, Mul(b.S, b.DY, MulScalar(b.S, slope(b.S, b.In(0), c), c)))

@@ -49,6 +49,7 @@ func invert(scale float32) float32 { return float32(1 / float64(scale)) }
 // CountStep adds 1 to steps, 0-dimensional int64, unless found, 0-dimensional float32, is not 0; found may be nil. It is how an optimizer
 // counts the steps it takes where the host is not told which were skipped.
 func CountStep(steps, found *Tensor) {
+	steps.live("CountStep")
 	detachedOn(steps.st.dev).optimizing().apply(opCountStep, Attrs{}, steps, found)
 }
 

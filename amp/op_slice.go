@@ -120,7 +120,11 @@ func Slice(s *Scope, x *Tensor, dim, start, end, step int) *Tensor {
 	start = min(max(start, 0), n)
 	end = min(max(end, start), n)
 	shape := slices.Clone(x.shape)
-	shape[dim] = (end - start + step - 1) / step
+	if end > start {
+		shape[dim] = (end-start-1)/step + 1
+	} else {
+		shape[dim] = 0
+	}
 	if step >= max(n, 1) { // one element at most: any step will do
 		step = 1
 	}

@@ -105,9 +105,17 @@ func Permute(s *Scope, x *Tensor, dims ...int) *Tensor {
 	return s.apply(opTranspose, Attrs{Dims: order}, x)
 }
 
-// Expand returns x repeated along its dimensions of size 1 up to shape, as a view; leading dimensions may be added.
+// Expand returns x repeated along its dimensions of size 1 up to shape, as a view; leading dimensions may be added, and -1 leaves one of
+// x's as it is.
 func Expand(s *Scope, x *Tensor, shape ...int) *Tensor {
-	return s.apply(opExpand, Attrs{Shape: slices.Clone(shape)}, x)
+	x.live("expand")
+	want := slices.Clone(shape)
+	for i, lead := 0, len(want)-len(x.shape); lead >= 0 && i < len(x.shape); i++ {
+		if want[lead+i] == -1 {
+			want[lead+i] = x.shape[i]
+		}
+	}
+	return s.apply(opExpand, Attrs{Shape: want}, x)
 }
 
 // Contiguous returns x if its elements lie in row-major order without gaps, else a copy that does.
@@ -129,10 +137,10 @@ func permuted(v, order []int) []int {
 
 func checkExpand(c *Call) []int {
 	in, want := c.In[0].shape, c.Shape
-	ok := len(want) >= len(in)
+	ok := len(want) >= len(in) && !slices.ContainsFunc(want, func(d int) bool { return d < 0 })
 	for i := 0; ok && i < len(in); i++ {
 		d := want[len(want)-len(in)+i]
-		ok = d == in[i] || in[i] == 1 && d >= 0
+		ok = d == in[i] || in[i] == 1
 	}
 	if !ok {
 		fail("expand", ErrShape, "only dimensions of size 1 can be repeated", "x %v to %v", in, want)

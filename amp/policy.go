@@ -94,6 +94,9 @@ func (p Policy) Apply(model Model) *PolicyModel {
 	if (p.Compute == Float64) != (p.Params == Float64) {
 		fail("Policy.Apply", ErrArgument, "use float64 for both, or for neither", "%v: autocast leaves float64 alone", p)
 	}
+	if model == nil {
+		fail("Policy.Apply", ErrArgument, "pass a model", "the model is nil")
+	}
 	for _, t := range model.Parameters() {
 		if t.dt.IsFloat() && t.dt != p.Params {
 			to := alloc("Policy.Apply", t.st.dev, p.Params, t.shape)

@@ -103,6 +103,7 @@ func NewGradScaler(opts ...ScalerOption) *GradScaler {
 // Scale returns loss · scale, differentiable; loss itself if the scaler is disabled. A 0-dimensional float16 loss becomes
 // float32. The product is recorded under "scaler". It panics with ErrDType for an integer loss.
 func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
+	s.alive("GradScaler.Scale")
 	s.root.scaledBy(g)
 	if !g.enabled {
 		return loss
@@ -140,6 +141,7 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 	if !g.enabled {
 		return
 	}
+	needOptimizer("Unscale", opt)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.needScale("Unscale")
@@ -153,6 +155,12 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 	g.warnClipped("Unscale", opt)
 	g.unscale("Unscale", opt, st, Attrs{})
 	st.stage = unscaled
+}
+
+func needOptimizer(method string, opt Optimizer) {
+	if opt == nil {
+		fail("GradScaler."+method, ErrArgument, "pass the optimizer", "the optimizer is nil")
+	}
 }
 
 // unscale is one pass over all gradients: the finite test is on the value before the product. far says how, on a device that works behind
@@ -224,6 +232,7 @@ type SkipObserver interface{ StepSkipped() }
 // and which parameter was the first to overflow. Once per optimizer between updates; a closure is refused, since it
 // would compute gradients after the check.
 func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport {
+	needOptimizer("Step", opt)
 	if !g.enabled {
 		for _, c := range closure {
 			c()

@@ -123,7 +123,13 @@ func newScope(r *root, seed uint64) *Scope {
 }
 
 // derive returns a copy to change.
-func (s *Scope) derive() *Scope { c := *s; return &c }
+func (s *Scope) derive() *Scope {
+	if s == nil {
+		s.alive("Scope")
+	}
+	c := *s
+	return &c
+}
 
 // In returns a scope whose ops are recorded under name, below the present path: s.In("net").In("0") is "net/0".
 func (s *Scope) In(name string) *Scope {
@@ -164,6 +170,9 @@ func (s *Scope) Child() *Scope {
 // the OnStepEnd hooks run. It ends early when the scope's context is done. Parameters, gradients and optimizer state
 // belong to no step.
 func (s *Scope) Steps(n int) iter.Seq[*Scope] {
+	if s == nil {
+		s.alive("Steps")
+	}
 	return func(yield func(*Scope) bool) {
 		a := s.arena.child(s.gen)
 		defer a.drop()

@@ -232,6 +232,9 @@ func (t *Tensor) contiguous() bool {
 // axis turns a dimension that may be negative into an index.
 func (t *Tensor) axis(op string, d int) int {
 	n := len(t.shape)
+	if n == 0 {
+		fail(op, ErrShape, "give it one with amp.Unsqueeze(s, t, 0)", "dimension %d of a tensor without dimensions", d)
+	}
 	if d < -n || d >= n {
 		fail(op, ErrShape, fmt.Sprintf("use a dimension from %d to %d", -n, n-1), "dimension %d of a tensor of shape %v", d, t.shape)
 	}
@@ -344,6 +347,9 @@ func alloc(op string, dev Device, dt DType, shape []int) *Tensor {
 
 // alloc makes a tensor of t, which is zero.
 func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
+	if dt.Size() == 0 {
+		fail(op, ErrDType, "use amp.Float16, amp.BFloat16, amp.Float32, amp.Float64, amp.Int64 or amp.Bool", "%v", dt)
+	}
 	t.dt = dt
 	t.layout(shape)
 	bytes := count(op, shape) * dt.Size()

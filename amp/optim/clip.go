@@ -49,6 +49,12 @@ func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
 	return gradNorm(params, opts).Value()
 }
 
+func needParameters(op string, params []*amp.Tensor) {
+	if i := slices.Index(params, nil); i >= 0 {
+		misused(op, "pass net.Parameters()", "parameter %d is nil", i)
+	}
+}
+
 func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 	n := Norm{power: powerOf(opts)}
 	total, host := 0.0, false
@@ -60,6 +66,7 @@ func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 		}
 	}
 	var sums []*amp.Tensor // one for each device that the host does not reach
+	needParameters("GradNorm", params)
 	for _, t := range params {
 		switch g := t.Grad(); {
 		case g == nil:
@@ -113,6 +120,7 @@ func ClipGradValue(params []*amp.Tensor, max float64) {
 	if !(max >= 0) {
 		misused("ClipGradValue", "use a bound of 0 and above", "bound %v", max)
 	}
+	needParameters("ClipGradValue", params)
 	for _, p := range params {
 		if p.Grad() != nil {
 			amp.ClampGrad(p, -max, max)

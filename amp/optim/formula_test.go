@@ -210,6 +210,8 @@ func TestClipValueAndNorms(t *testing.T) {
 		t.Error("a norm without a gradient")
 	}
 	for name, f := range map[string]func(){
+		"nil in a norm":  func() { optim.ClipGradNorm([]*amp.Tensor{nil}, 1) },
+		"nil in a value": func() { optim.ClipGradValue([]*amp.Tensor{nil}, 1) },
 		"norm type":      func() { optim.ClipGradNorm(params, 1, optim.NormType(0)) },
 		"NaN bound":      func() { optim.ClipGradValue(params, math.NaN()) },
 		"negative bound": func() { optim.ClipGradValue(params, -1) },

@@ -163,7 +163,10 @@ func NewMultiplicativeLR(opt Optimizer, f ...func(step int) float64) *Schedule {
 func (r *lambdaRule) kind() string { return r.name }
 func (r *lambdaRule) fresh() rule  { return r }
 func (r *lambdaRule) problem(groups int) string {
-	if len(r.scale) != 1 && len(r.scale) != groups || slices.ContainsFunc(r.scale, func(f func(int) float64) bool { return f == nil }) {
+	if slices.ContainsFunc(r.scale, func(f func(int) float64) bool { return f == nil }) {
+		return "a function is nil"
+	}
+	if len(r.scale) != 1 && len(r.scale) != groups {
 		return fmt.Sprintf("%d functions for %d groups", len(r.scale), groups)
 	}
 	return ""
