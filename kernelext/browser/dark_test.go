@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -33,7 +34,7 @@ func TestDarkPage(t *testing.T) {
 	convert(t, dir, "dark", notebook)
 	path := filepath.Join(dir, "gallery.html")
 	p := newTab(t, suite.browser, "file://"+path)
-	p.run("opening the page", chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
+	p.run("opening the page", chromedp.ActionFunc(network.SetBlockedURLs(offline).Do), chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
 	p.probe()
 	p.gallery(len(figures))
 	p.walk(t, "nbconvert-dark", figures, false)
@@ -43,7 +44,6 @@ func TestDarkPage(t *testing.T) {
 	if share := p.light(`document.querySelector('.halftone-chart img')`); share < .5 {
 		t.Errorf("on a light page %.0f %% of a picture are light", 100*share)
 	}
-	p.quiet()
 }
 
 // turned finds pictures of charts that are light on a dark page.
