@@ -265,7 +265,7 @@ func median(ns []int64) int64 {
 	return s[len(s)/2]
 }
 
-// RelativeText writes a relative difference: "-0.12%", "+3.4e-06", "–" for none.
+// RelativeText writes a relative difference: "-0.12%", "+673%", "-0.0058%", "×1,180", "–" for none.
 func RelativeText(n Number) string {
 	v := float64(n)
 	switch {
@@ -273,12 +273,25 @@ func RelativeText(n Number) string {
 		return "–"
 	case v == 0:
 		return "0"
-	case math.Abs(v) < 1e-4:
+	case math.Abs(v) < 1e-6:
 		return fmt.Sprintf("%+.1e", v)
-	case math.Abs(v) < 10:
+	case math.Abs(v) < 1e-4:
+		return fmt.Sprintf("%+#.2g%%", 100*v) // # keeps both digits
+	case math.Abs(v) < 1:
 		return fmt.Sprintf("%+.2f%%", 100*v)
+	case math.Abs(v) < 10:
+		return fmt.Sprintf("%+.0f%%", 100*v)
 	}
-	return fmt.Sprintf("×%.3g", v+1)
+	return "×" + timesText(v+1)
+}
+
+// timesText writes how many times as much something is, with three digits.
+func timesText(v float64) string {
+	v = float64(digits(v, 3))
+	if math.Abs(v) < 1000 || math.Abs(v) >= 1e6 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return Count(int64(v))
 }
 
 // LossText writes a loss with five significant digits.

@@ -51,10 +51,25 @@ func TestRelative(t *testing.T) {
 		v, ref float64
 		want   string
 	}{
-		{1.5, 1, "+50.00%"}, {1, 2, "-50.00%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {1.00001, 1, "+1.0e-05"}, {-1, -2, "+50.00%"}, {51, 1, "×51"},
+		{1.5, 1, "+50.00%"}, {1, 2, "-50.00%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {-1, -2, "+50.00%"}, {51, 1, "×51"},
+		{1.0000001, 1, "+1.0e-07"}, {1.00001, 1, "+0.0010%"}, {1 - 5.8e-5, 1, "-0.0058%"}, {7.73, 1, "+673%"}, {1180, 1, "×1,180"}, {2e6, 1, "×2e+06"},
 	} {
 		if got := RelativeText(relative(c.v, c.ref)); got != c.want {
 			t.Errorf("%v against %v: %q, want %q", c.v, c.ref, got, c.want)
+		}
+	}
+}
+
+// TestFarEnds: the sentence and the table have one number for a run that ends far above the reference.
+func TestFarEnds(t *testing.T) {
+	flat := func(v float64) []float64 { return []float64{1, v, v, v} }
+	f := Compare(Run{Name: "a", Loss: flat(1)}, Run{Name: "b", Loss: flat(812)}, Run{Name: "c", Loss: flat(1234)})
+	if want := "They differ: b ends at 812 times a; c ends at 1,230 times a."; f.Runs.Answer != want {
+		t.Errorf("%q, want %q", f.Runs.Answer, want)
+	}
+	for i, want := range []string{"×812", "×1,230"} {
+		if got := f.Runs.Runs[i+1].EndText(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -146,6 +146,9 @@ func (r *RunRow) against(ref string) string {
 	case RunClose:
 		return fmt.Sprintf("%s ends within %s of %s", r.Name, shareText(max(abs(r.End), 1e-4)), ref)
 	case RunHigher:
+		if r.End >= 10 {
+			return fmt.Sprintf("%s ends at %s times %s", r.Name, timesText(float64(r.End)+1), ref)
+		}
 		return fmt.Sprintf("%s ends %s above %s", r.Name, shareText(abs(r.End)), ref)
 	case RunLower:
 		return fmt.Sprintf("%s ends %s below %s", r.Name, shareText(abs(r.End)), ref)

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"net/url"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,10 +26,7 @@ func TestTutorialPages(t *testing.T) {
 		t.Fatalf("no tutorials: %v", err)
 	}
 	dir := t.TempDir()
-	args := append([]string{"-m", "nbconvert", "--to", "html", "--log-level", "ERROR", "--output-dir", dir}, notebooks...)
-	if out, err := exec.CommandContext(t.Context(), filepath.Join(suite.lab.home, "venv", "bin", "python3"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("nbconvert: %v\n%s", err, out)
-	}
+	convert(t, dir, "light", notebooks...)
 	for _, notebook := range notebooks {
 		name := strings.TrimSuffix(filepath.Base(notebook), ".ipynb")
 		t.Run(name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (p *tab) walk(t *testing.T, mode string, figures []figure, narrow bool) {
 					t.Errorf("an image that is not drawn, or whose words have no number: %+v", m)
 				}
 			}
-			if trusted := mode == "light" || mode == "dark" || mode == "nbconvert" || mode == "400px" || strings.HasPrefix(mode, "vscode"); !trusted && s.Scripted > 0 {
+			if trusted := mode == "light" || mode == "dark" || mode == "400px" || strings.HasPrefix(mode, "nbconvert") || strings.HasPrefix(mode, "vscode"); !trusted && s.Scripted > 0 {
 				t.Errorf("%d parts that only a script makes, in a notebook that is not trusted", s.Scripted)
 			}
 		})

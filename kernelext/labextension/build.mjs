@@ -74,7 +74,7 @@ async function echarts() {
 // The scripts in figures' HTML: each is the body of a function of `data`, and the smaller the better, since every figure carries one. They use
 // what the extension uses, where both work something out.
 async function html() {
-  for (const kind of ['bits', 'charts', 'decisions', 'exponents', 'policy']) await script(`src/html/${kind}.ts`, scripts, kind);
+  for (const kind of ['bits', 'charts', 'decisions', 'exponents', 'picture', 'policy']) await script(`src/html/${kind}.ts`, scripts, kind);
   await script('src/float.ts', tried, 'float', { globalName: 'float' });
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 var bfloat16 = []claim{
-	{"100 000 is infinite in float16, and 10⁻⁸ is zero", func(t *testing.T, nb saved) {
+	{"100,000 is infinite in float16, and 10⁻⁸ is zero", func(t *testing.T, nb saved) {
 		want := []struct{ fp16, bf16 string }{{"infinite", "normal"}, {"zero", "normal"}, {"normal", "normal"}}
 		for i, v := range figuresIn(t, nb, "bits")[0].Bits.Values {
 			for _, r := range v.Rows {

@@ -48,7 +48,7 @@ func checkBelowEntropy(t *testing.T, nb saved) {
 
 // checkBlock reads the precision of the ops that the text names.
 func checkBlock(t *testing.T, nb saved) {
-	runs := map[string]string{"linear": "float16", "scaled_dot_product_attention": "float16", "layer_norm": "float32", "gelu": "float16"}
+	runs := map[string]string{"linear": "float16", "scaled_dot_product_attention": "float16", "layer_norm": "float32", "gelu": "float16", "log_softmax": "float32", "nll_loss": "float32"}
 	seen := map[string]bool{}
 	for _, f := range figuresIn(t, nb, "model") {
 		for _, s := range f.Decisions.Sites {

@@ -62,7 +62,7 @@ var given = map[string]map[string]string{
 	},
 	"02-floating-point": {
 		"300²":    "the square of a mean that the cell sets",
-		"100 000": "how many numbers the reader is asked to draw",
+		"100,000": "how many numbers the reader is asked to draw",
 	},
 	"04-autocast": {
 		"10⁻⁸": "Adam's default",
@@ -79,7 +79,7 @@ var given = map[string]map[string]string{
 		"2¹⁴": "2^33 / 2^19, both of which cells show",
 	},
 	"09-cuda-kernels": {
-		"100 001": "one more than the tensor has",
+		"100,001": "one more than the tensor has",
 		"256":     "threads of a block in cudart.For, and in the answer's code",
 		"8.0":     "the compute capability that mma.m16n8k16 needs",
 	},

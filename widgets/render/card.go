@@ -38,7 +38,7 @@ func boldStyle(size vg.Length, c color.Color) text.Style {
 }
 
 // paper paints the card that a figure stands on. An SVG inside <img> cannot know the page's theme, so it brings its own light
-// background and a border that holds on dark pages too.
+// background and a border that holds on dark pages too. Where scripts run, one turns the card over on those: src/html/page.ts.
 func paper(c draw.Canvas) {
 	box := c.Rectangle
 	c.FillPolygon(card, corners(box))

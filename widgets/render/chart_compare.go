@@ -82,7 +82,7 @@ func compareChart(f *widgets.Figure, rows int) drawing {
 }
 
 // lowest and highest are the exponents of ten between which relative differences are shown.
-const lowest, highest = -8.0, 2.0
+const lowest, highest = -8.0, 6.0
 
 // differenceRange is the part of them that a comparison has; false where no run differs from the reference.
 func differenceRange(d *widgets.CompareData) (lo, hi float64, ok bool) {

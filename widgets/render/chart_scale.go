@@ -104,7 +104,7 @@ func thin(in []vg.Point) []vg.Point {
 	return out
 }
 
-// scaleRange is the part of the plane to show: all scales, half an octave of air, and at least four octaves.
+// scaleRange is the part of the plane to show: all scales, air with room for a culprit's name above the highest, and at least four octaves.
 func scaleRange(d *widgets.ScaleData) (x0, x1, y0, y1 float64) {
 	y0, y1 = math.Inf(1), math.Inf(-1)
 	for _, p := range d.Points {
@@ -114,7 +114,7 @@ func scaleRange(d *widgets.ScaleData) (x0, x1, y0, y1 float64) {
 	if y0 > y1 {
 		y0, y1 = 0, 16
 	}
-	y0, y1 = math.Floor(y0)-1.5, math.Ceil(y1)+1.5
+	y0, y1 = math.Floor(y0)-1.5, math.Ceil(y1)+max(1.5, .09*(y1-y0))
 	for y1-y0 < 5 {
 		y0, y1 = y0-.5, y1+.5
 	}

@@ -23,7 +23,9 @@ func esc(s string) string { return html.EscapeString(s) }
 
 // powersHTML escapes text and raises the exponents of powers of two.
 func powersHTML(s string) string {
-	return powerOfTwo.ReplaceAllString(esc(s), `2<sup style="line-height:0;font-size:75%">$1</sup>`)
+	return powerOfTwo.ReplaceAllStringFunc(esc(s), func(p string) string {
+		return `2<sup style="line-height:0;font-size:75%">` + strings.Replace(p[2:], "-", "−", 1) + `</sup>` // a hyphen would let the line break behind it
+	})
 }
 
 var powerOfTwo = regexp.MustCompile(`\b2\^(-?[0-9]+(?:\.[0-9]+)?)`)
@@ -88,7 +90,7 @@ func htmlFace(f *widgets.Figure, chart string) (string, error) {
 
 // heading writes the title and what stands beside it.
 func (p *page) heading(title, beside string) {
-	p.printf(`<div style="margin:0 0 6px 0"><strong style="font-size:15px">%s</strong> <span style="%s">%s</span></div>`, esc(title), stMuted+";margin-left:6px", esc(beside))
+	p.printf(`<div style="margin:0 0 6px 0"><strong style="font-size:15px">%s</strong> <span style="%s">%s</span></div>`, powersHTML(title), stMuted+";margin-left:6px", esc(beside))
 }
 
 // chip is a dtype on its color, with its mark.
@@ -107,7 +109,7 @@ func (p *page) metrics(list ...widgets.Metric) {
 			size = 24
 		}
 		width := 145
-		if utf8.RuneCountInString(m.Value) > 13 {
+		if n := utf8.RuneCountInString(m.Value); n > 13 || i == 0 && n > 9 { // it would touch its neighbor
 			width = 200
 		}
 		p.printf(`<div style="display:inline-block;vertical-align:top;margin:2px 14px 4px 0;width:%dpx"><strong style="font-size:%dpx;line-height:32px;white-space:nowrap">%s</strong><br><span style="%s;font-size:12px">%s</span></div>`,

@@ -159,7 +159,7 @@ func moduleWords(d *widgets.DecisionsData, m widgets.ModuleSites) string {
 
 // maxTable is the length at which the decisions table stops, with room left for a row, for what follows the table, and for
 // the other faces in the bundle.
-const maxTable = 34 << 10
+const maxTable = 46 << 10
 
 func moreRows(n int) string {
 	if n == 1 {

@@ -22,6 +22,8 @@ var (
 	flips string
 	//go:embed scripts/policy.js
 	searches string
+	//go:embed scripts/picture.js
+	follows string
 )
 
 // whatIfData adds what the slider of the exponents needs: the scales as powers of two, where each format loses numbers, and the
@@ -80,6 +82,8 @@ func interactive(f *widgets.Figure) (string, error) {
 		data["values"] = values
 	case f.Policy != nil && f.Policy.Missing == "":
 		code = searches
+	case f.Live != nil && !f.Running() && len(f.Live.Points) > 0:
+		code = follows
 	default:
 		return "", nil
 	}

@@ -18,7 +18,7 @@ import (
 const maxCode = 15 << 9
 
 func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
-	for what, js := range map[string]string{"charts": chartCode, "decisions": tableCode, "exponents": whatIfCode, "bits": flips, "policy": searches} {
+	for what, js := range map[string]string{"charts": chartCode, "decisions": tableCode, "exponents": whatIfCode, "bits": flips, "policy": searches, "picture": follows} {
 		if len(js) > maxCode {
 			t.Errorf("the script of the %s has %d bytes, at most %d are allowed", what, len(js), maxCode)
 		}
@@ -40,7 +40,7 @@ func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 		if err := json.Unmarshal([]byte(data), &v); err != nil || !ok || !ok2 || v.Kind != f.Kind {
 			t.Errorf("%s: %v, kind %q", name, err, v.Kind)
 		}
-		js := map[string]string{widgets.KindDecisions: tableCode, widgets.KindExponents: whatIfCode, widgets.KindBits: flips, widgets.KindPolicy: searches}[f.Kind]
+		js := map[string]string{widgets.KindDecisions: tableCode, widgets.KindExponents: whatIfCode, widgets.KindBits: flips, widgets.KindPolicy: searches, widgets.KindLive: follows}[f.Kind]
 		if js == "" {
 			js = chartCode
 		}
@@ -55,7 +55,7 @@ func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 
 // TestScriptNeverParsesHTML: names reach the page as text only.
 func TestScriptNeverParsesHTML(t *testing.T) {
-	all := strings.ReplaceAll(chartCode+tableCode+whatIfCode+flips+searches, "http://www.w3.org/2000/svg", "") // a name, not an address
+	all := strings.ReplaceAll(chartCode+tableCode+whatIfCode+flips+searches+follows, "http://www.w3.org/2000/svg", "") // a name, not an address
 	for _, bad := range []string{"</script", "<!--", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "http:", "https:", "//"} {
 		if strings.Contains(all, bad) {
 			t.Errorf("the script contains %q", bad)

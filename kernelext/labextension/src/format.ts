@@ -75,12 +75,14 @@ export function tick10(y: number): string {
   return Math.abs(y) <= 4 ? String(v) : Number.isInteger(y) ? `10${sup(y)}` : v.toExponential(0).replace('-', '−');
 }
 
-/** A relative difference: "−0.12%", "+3.4e−6". */
+/** A relative difference: "−0.12%", "+673%", "−0.0058%", "×1,180". */
 export function relative(v: number): string {
   if (!Number.isFinite(v)) return '–';
   if (v === 0) return '0';
   const sign = v < 0 ? '−' : '+', a = Math.abs(v);
-  if (a < 1e-4) return sign + a.toExponential(1).replace('-', '−');
-  if (a < 10) return `${sign}${(100 * a).toFixed(2)}%`;
-  return `×${(v + 1).toPrecision(3)}`;
+  if (a < 1e-6) return sign + a.toExponential(1).replace('-', '−');
+  if (a < 1e-4) return `${sign}${(100 * a).toPrecision(2)}%`;
+  if (a < 1) return `${sign}${(100 * a).toFixed(2)}%`;
+  if (a < 10) return `${sign}${(100 * a).toFixed(0)}%`;
+  return `×${a < 1e6 ? Number((v + 1).toPrecision(3)).toLocaleString('en') : (v + 1).toPrecision(3)}`;
 }

@@ -50,7 +50,6 @@ function nearest(r: Run, step: number): number {
   return at;
 }
 
-/** Lines tell runs apart by dash where they share a color. */
 /** How runs are drawn: by their dtypes' colors and dashes, so that they can be told apart without color too; the reference is wide and pale below
  * the others, so that runs which lie on it stay visible. */
 function lines(runs: Run[], of: (r: Run) => [number, number][], reference = true): Spec['lines'] {
