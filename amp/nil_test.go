@@ -42,6 +42,9 @@ func TestNilInputsAreNamed(t *testing.T) {
 		"checkpoint: bad argument: the function is nil":                func() { Checkpoint(s, nil, x) },
 		"Map: bad argument: the function is nil":                       func() { Map(s, x, nil) },
 		"Policy.Apply: bad argument: the model is nil":                 func() { MustPolicy("params=f32,compute=f16,output=f32").Apply(nil) },
+		"Shape: bad argument: the tensor is nil":                       func() { (*Tensor)(nil).Shape() },
+		"DType: bad argument: the tensor is nil":                       func() { (*Tensor)(nil).DType() },
+		"Training: bad argument: the scope is nil":                     func() { (*Scope)(nil).Training() },
 		"rrelu: bad argument: the scope is nil":                        func() { RReLU(nil, x, 0, 1) },
 		"quantize: bad argument: the scope is nil":                     func() { QuantizeStochastic(nil, x, FormatE4M3) },
 	} {

@@ -155,7 +155,12 @@ func (s *Scope) Eval() *Scope { c := s.derive(); c.eval = true; return c }
 func (s *Scope) Train() *Scope { c := s.derive(); c.eval = false; return c }
 
 // Training says whether layers that differ between training and evaluation train: true unless Eval.
-func (s *Scope) Training() bool { return !s.eval }
+func (s *Scope) Training() bool {
+	if s == nil {
+		s.alive("Training")
+	}
+	return !s.eval
+}
 
 // Child returns a scope with its own memory: what is born in it is freed by its Close.
 func (s *Scope) Child() *Scope {

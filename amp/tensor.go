@@ -175,17 +175,25 @@ func elements[T Element](t *Tensor) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(z)))
 }
 
+// known returns t, which may be freed, unless it is nil.
+func (t *Tensor) known(op string) *Tensor {
+	if t == nil {
+		t.live(op)
+	}
+	return t
+}
+
 // DType returns the element type.
-func (t *Tensor) DType() DType { return t.dt }
+func (t *Tensor) DType() DType { return t.known("DType").dt }
 
 // Shape returns a copy of the shape; empty for a 0-dimensional tensor.
-func (t *Tensor) Shape() []int { return slices.Clone(t.shape) }
+func (t *Tensor) Shape() []int { return slices.Clone(t.known("Shape").shape) }
 
 // Rank returns the number of dimensions.
-func (t *Tensor) Rank() int { return len(t.shape) }
+func (t *Tensor) Rank() int { return len(t.known("Rank").shape) }
 
 // Dim returns the size of dimension d; negative d counts from the last.
-func (t *Tensor) Dim(d int) int { return t.shape[t.axis("Dim", d)] }
+func (t *Tensor) Dim(d int) int { return t.shape[t.known("Dim").axis("Dim", d)] }
 
 // Len returns the number of elements.
 func (t *Tensor) Len() int {

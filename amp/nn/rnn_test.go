@@ -208,6 +208,7 @@ func TestRecurrentRefusals(t *testing.T) {
 		"sizes":   {func() { nn.NewRNN(root, 0, 3, nn.RecurrentOptions{}) }, amp.ErrArgument},
 		"cell":    {func() { nn.NewLSTMCell(root, 3, 0) }, amp.ErrArgument},
 		"dropout": {func() { nn.NewLSTM(root, 3, 3, nn.RecurrentOptions{Dropout: 2}) }, amp.ErrArgument},
+		"nil":     {func() { net.Forward(root, nil) }, amp.ErrArgument},
 		"rank":    {func() { net.Forward(root, amp.Full(root, amp.Float32, 0, 3)) }, amp.ErrShape},
 		"state":   {func() { net.Run(root, x, nn.RecurrentState{H: x}) }, amp.ErrShape},
 		"c":       {func() { net.Run(root, x, nn.RecurrentState{C: x}) }, amp.ErrArgument},

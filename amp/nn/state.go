@@ -11,6 +11,9 @@ import (
 // StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. It panics with
 // amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give names.
 func StateDict(m Module) map[string]*amp.Tensor {
+	if m == nil {
+		panic(&amp.Error{Op: "StateDict", Kind: amp.ErrArgument, Detail: "the module is nil", Fix: "pass a module"})
+	}
 	out := map[string]*amp.Tensor{}
 	for _, t := range append(m.Parameters(), Buffers(m)...) {
 		if other := out[t.Name()]; t.Name() == "" || other != nil && other != t {
@@ -32,6 +35,9 @@ func Partial() LoadOption { return func(strict *bool) { *strict = false } }
 // LoadStateDict copies values by name into the parameters and buffers of a module, rounded to their dtypes. Nothing is changed
 // unless every name of the module is there with the right shape, and no other; the error lists what does not fit. See Partial.
 func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) error {
+	if m == nil {
+		return fmt.Errorf("nn: the state fits no module: the module is nil; pass one")
+	}
 	strict := true
 	for _, o := range opts {
 		o(&strict)

@@ -51,6 +51,9 @@ func TestStateDict(t *testing.T) {
 	if err := amp.Maybe(func() { nn.StateDict(unnamed) }); !errors.Is(err, amp.ErrArgument) {
 		t.Error(err)
 	}
+	if err := amp.Maybe(func() { nn.StateDict(nil) }); !errors.Is(err, amp.ErrArgument) || nn.LoadStateDict(nil, nil) == nil {
+		t.Errorf("the state of no module: %v", err)
+	}
 }
 
 // TestSharedParameters: a tensor that two modules share is one parameter with the name of its first owner.
