@@ -210,14 +210,18 @@ export class Plot {
     axes.append(s('line', { class: 'ht-axis', x1: left, x2: this.width - right, y1: height - bottom, y2: height - bottom }),
       s('text', { x: left - 8, y: height - bottom + 16, 'text-anchor': 'end' }, spec.x));
     const inner = s('g', { 'clip-path': `url(#${this.clip})` });
-    // A band's name lies where no rule has its own.
+    // A band's name lies where no rule has its own and no curve runs.
     const rules = spec.rules.filter(r => r.y >= low && r.y <= high).map(r => py(r.y));
-    const name = [top + 12, height - bottom - 6, top + inside / 2].find(y => rules.every(at => y < at - 16 || y > at + 14)) ?? top + 12;
+    const name = (x: number, wide: number): number => {
+      const curve = spec.lines.flatMap(l => l.points.filter(([at]) => this.px(at) >= x && this.px(at) <= x + wide).map(([, y]) => py(y)));
+      return [top + 12, height - bottom - 6, top + inside / 2].find(y => rules.every(at => y < at - 16 || y > at + 14) && curve.every(at => at < y - 16 || at > y + 6)) ?? top + 12;
+    };
     for (const b of spec.bands) {
       const x = this.px(b.from), w = this.px(b.to) - x;
       if (!(w > 0)) continue;
       inner.append(s('rect', { class: 'ht-band', x, y: top, width: w, height: inside }));
-      if (w > 7 * b.label.length) inner.append(s('text', { class: 'ht-note', x: Math.max(x, left) + 5, y: name }, b.label));
+      const from = Math.max(x, left), wide = 7 * b.label.length;
+      if (w > wide) inner.append(s('text', { class: 'ht-note', x: from + 5, y: name(from, wide) }, b.label));
     }
     for (const r of spec.rules) {
       if (r.y < low || r.y > high) continue;

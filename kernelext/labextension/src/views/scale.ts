@@ -63,7 +63,8 @@ function spec(f: Figure, d: Data): Spec {
     lines: [{ name: 'loss scale', tone: 'scale', step: true, points: d.points.map(([x, y]) => [x, log(y)]) }],
     dots: crosses(d),
     rules: [{ y: 0, label: '1, the floor' }, { y: 24, label: `2${sup(24)}, the ceiling` }, ...(d.floor > 0 && d.floor !== 1 ? [{ y: log(d.floor), label: `set floor ${words(d.floor)}` }] : [])],
-    bands: d.settled !== 0 && d.nominal > 0 ? [{ from: 0, to: d.settled < 0 ? last : Math.min(d.settled, last), label: 'calibrating' }] : [],
+    // What collapses without ever having been steady is not on its way to be.
+    bands: d.nominal > 0 && (d.settled > 0 || d.settled < 0 && d.verdict === 'calibrating') ? [{ from: 0, to: d.settled < 0 ? last : Math.min(d.settled, last), label: 'calibrating' }] : [],
     ticks: powerTicks, tick: y => `2${sup(y)}`,
     say: step => {
       const skip = d.skips.find(k => k.first <= step && step <= k.last);
