@@ -110,16 +110,31 @@ func (b *build) run(ctx context.Context, files []source) error {
 			return err
 		}
 	}
-	var jobs []func() (string, error)
-	longest := slices.SortedStableFunc(slices.Values(files), func(a, b source) int { return len(b.data) - len(a.data) })
-	for _, kind := range []string{".ptx", ".cu", ".cpp"} { // those that take longest first
-		for _, f := range longest {
+	var units []source // linked in this order
+	for _, kind := range []string{".ptx", ".cu", ".cpp"} {
+		for _, f := range files {
 			if filepath.Ext(f.path) == kind {
-				jobs = append(jobs, func() (string, error) { return b.object(ctx, files, f) })
+				units = append(units, f)
 			}
 		}
 	}
-	objects, err := parallel(jobs)
+	objects := make([]string, len(units))
+	longest := make([]int, len(units)) // those that take longest first
+	for i := range units {
+		longest[i] = i
+	}
+	slices.SortStableFunc(longest, func(i, j int) int {
+		a, b := units[i], units[j]
+		if isKernels(a.path) != isKernels(b.path) {
+			return map[bool]int{true: -1, false: 1}[isKernels(a.path)]
+		}
+		return len(b.data) - len(a.data)
+	})
+	err := parallel(len(units), func(n int) (err error) {
+		i := longest[n]
+		objects[i], err = b.object(ctx, files, units[i])
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -249,22 +264,22 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines[:n], "") + fmt.Sprintf("… and %d lines more\n", len(lines)-n)
 }
 
-// parallel runs jobs, as many at once as there are processors, and returns their results in order.
-func parallel(jobs []func() (string, error)) ([]string, error) {
-	results, errs := make([]string, len(jobs)), make([]error, len(jobs))
+// parallel runs n jobs, as many at once as there are processors.
+func parallel(n int, job func(i int) error) error {
+	errs := make([]error, n)
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(runtime.NumCPU(), len(jobs)) {
+	for range min(runtime.NumCPU(), n) {
 		wg.Go(func() {
 			for i := range next {
-				results[i], errs[i] = jobs[i]()
+				errs[i] = job(i)
 			}
 		})
 	}
-	for i := range jobs {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
-	return results, errors.Join(errs...)
+	return errors.Join(errs...)
 }
