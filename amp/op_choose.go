@@ -61,7 +61,7 @@ func init() {
 
 // flat is the gradient of input i where the result does not change with it: zeros, whatever dy is; 0·dy would be NaN where dy is infinite.
 func (b *Back) flat(i int) *Tensor {
-	return MaskedFill(b.S, b.sumTo(i, b.DY), constant(b.S, Bool, 1), 0)
+	return b.S.Own(ZerosOn(b.DY, b.DY.dt, b.Shape(i)...))
 }
 
 // order is how two numbers compare; NaN compares with nothing.
@@ -175,7 +175,7 @@ func Where(s *Scope, cond, a, b *Tensor) *Tensor {
 	}
 	// A mask is no number: it takes the dtype of the others rather than deciding it.
 	common := opAdd.common([]*Tensor{a, b})
-	if cond.dt.IsFloat() && cond.dt != common { // a small one is not 0, but would round to it
+	if promoteTypes(cond.dt, common) != common { // a small one is not 0, but would round to it
 		cond = To(s, cond, Bool)
 	}
 	cond = To(s, cond, common)

@@ -3,7 +3,6 @@ package cudart_test
 import (
 	"fmt"
 	"maps"
-	"math"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -62,15 +61,7 @@ func TestAttentionOfAnyWidth(t *testing.T) {
 					if !maps.Equal(before, cudart.Fallbacks()) {
 						t.Errorf("on the host ran %v", cudart.Fallbacks())
 					}
-					for i, list := range want {
-						size := 0.0
-						for _, v := range list {
-							size = max(size, math.Abs(v))
-						}
-						if at := farApart(list, got[i], 16*eps, 4*eps*size); at >= 0 {
-							t.Errorf("list %d number %d: %v, on the CPU %v", i, at, got[i][at], list[at])
-						}
-					}
+					compareLists(t, want[:], got[:], eps)
 				})
 			}
 		}

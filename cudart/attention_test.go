@@ -242,16 +242,22 @@ func TestAttentionInLittleRoom(t *testing.T) {
 				if w.flash != c.launches || !maps.Equal(before, cudart.Fallbacks()) {
 					t.Errorf("%d launches of low tiles of %d, want %d; on the host ran %v", w.flash, w.all, c.launches, cudart.Fallbacks())
 				}
-				for i, list := range want {
-					size := 0.0
-					for _, v := range list {
-						size = max(size, math.Abs(v))
-					}
-					if at := farApart(list, got[i], 16*c.eps, 4*c.eps*size); at >= 0 {
-						t.Errorf("list %d number %d: %v, on the CPU %v", i, at, got[i][at], list[at])
-					}
-				}
+				compareLists(t, want[:], got[:], c.eps)
 			}
 		})
+	}
+}
+
+// compareLists fails where lists lie apart by more than their sums' order explains, eps being the rounding of their dtype.
+func compareLists(t *testing.T, want, got [][]float64, eps float64) {
+	t.Helper()
+	for i, list := range want {
+		size := 0.0
+		for _, v := range list {
+			size = max(size, math.Abs(v))
+		}
+		if at := farApart(list, got[i], 16*eps, 4*eps*size); at >= 0 {
+			t.Errorf("list %d number %d: %v, on the CPU %v", i, at, got[i][at], list[at])
+		}
 	}
 }

@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,25 +11,22 @@ import (
 // Most instructions are an operator of C++ on variables of the instruction's own type, and are written as that: compilers take twice as long
 // for the functions of ptx.h, which go from any type to any. Those remain for all else.
 
-// operators are the instructions of which that is true, by mnemonic: what is written, with $ for the f of float functions, and the types.
-// C++'s whole numbers of 16 bits become int when they are added, so they are not among them; those with a sign are added as without, for
-// they wrap around.
-var operators = map[string]struct{ text, kinds string }{
-	"mov": {"%s", "pred b16 u16 b32 u32 s32 b64 u64 s64 f32 f64"},
-	"add": {"%s + %s", "u32 s32 u64 s64 f32 f64"}, "add.rn": {"%s + %s", "f32 f64"},
-	"sub": {"%s - %s", "u32 s32 u64 s64 f32 f64"}, "sub.rn": {"%s - %s", "f32 f64"},
-	"mul.lo": {"%s * %s", "u32 s32 u64 s64"}, "mul.rn": {"%s * %s", "f32 f64"}, "div.rn": {"%s / %s", "f32 f64"},
-	"mad.lo": {"%s * %s + %s", "u32 s32 u64 s64"}, "fma.rn": {"__builtin_fma$(%s, %s, %s)", "f32 f64"},
-	"neg": {"-%s", "f32 f64"}, "abs": {"__builtin_fabs$(%s)", "f32 f64"},
-	"and": {"%s & %s", "pred b32 b64"}, "or": {"%s | %s", "pred b32 b64"}, "xor": {"%s ^ %s", "pred b32 b64"}, "not": {"~%s", "b32 b64"},
-	"selp": {"%[3]s ? %[1]s : %[2]s", "b32 u32 s32 b64 u64 s64 f32 f64"},
-}
+// An operator is what is written for an instruction, with $ for the f of float functions, and the types of which that is true.
+type operator struct{ text, kinds string }
+
+// none is that of instructions without.
+var none operator
+
+const (
+	wholes = "b32 u32 s32 b64 u64 s64"
+	wide   = "u32 s32 u64 s64 f32 f64" // of 32 bits or more
+)
 
 // comparisons are setp's that are an operator; ne of rounded numbers is none, for NaN is not unequal to anything there.
-var comparisons = map[string]struct{ text, kinds string }{
-	"eq": {"%s == %s", "b32 u32 s32 b64 u64 s64 f32 f64"}, "ne": {"%s != %s", "b32 u32 s32 b64 u64 s64"}, "neu": {"%s != %s", "f32 f64"},
-	"lt": {"%s < %s", "u32 s32 u64 s64 f32 f64"}, "le": {"%s <= %s", "u32 s32 u64 s64 f32 f64"},
-	"gt": {"%s > %s", "u32 s32 u64 s64 f32 f64"}, "ge": {"%s >= %s", "u32 s32 u64 s64 f32 f64"},
+var comparisons = map[string]operator{
+	"eq": {"%s == %s", wholes + " f32 f64"}, "ne": {"%s != %s", wholes}, "neu": {"%s != %s", "f32 f64"},
+	"lt": {"%s < %s", wide}, "le": {"%s <= %s", wide},
+	"gt": {"%s > %s", wide}, "ge": {"%s >= %s", wide},
 	"ltu": {"!(%s >= %s)", "f32 f64"}, "leu": {"!(%s > %s)", "f32 f64"}, "gtu": {"!(%s <= %s)", "f32 f64"}, "geu": {"!(%s < %s)", "f32 f64"},
 }
 
@@ -44,37 +42,29 @@ func cname(kind string) string {
 }
 
 // direct returns the statement of an instruction that is an operator, or "" if it is none.
-func (w *writer) direct(mnemonic, kind string, s statement) string {
-	o := operators[mnemonic]
-	if mnemonic == "shl" || mnemonic == "shr" {
-		o = w.shift(mnemonic, kind, s)
-	}
-	if !strings.Contains(" "+o.kinds+" ", " "+kind+" ") || !w.fills(s.operands[0], kind) {
+func (w *writer) direct(p plain, kind string, s statement) string {
+	if !p.operator.takes(kind) || !w.fills(s.operands[0], kind) {
 		return ""
 	}
 	as := cname(kind)
-	if mnemonic == "shr" {
+	switch p.mnemonic {
+	case "shr":
 		as = kind // with copies of the sign
+		fallthrough
+	case "shl": // of C++ only by less than there are bits
+		if n, err := strconv.ParseUint(s.operands[2], 0, 8); err != nil || int(n) >= 8*types[kind] {
+			return ""
+		}
 	}
-	text, ok := w.operate(o.text, as, s.operands[1:])
+	text, ok := w.operate(p.operator.text, as, s.operands[1:])
 	if !ok {
 		return ""
 	}
 	return register(s.operands[0]) + " = " + text + ";"
 }
 
-// shift is an operator if it is by a number that is known, and less than there are bits.
-func (w *writer) shift(mnemonic, kind string, s statement) (o struct{ text, kinds string }) {
-	if len(s.operands) != 3 {
-		return o
-	}
-	n, err := strconv.ParseUint(s.operands[2], 0, 8)
-	if err != nil || int(n) >= 8*types[kind] || types[kind] < 4 {
-		return o
-	}
-	o.text, o.kinds = map[string]string{"shl": "%s << %s", "shr": "%s >> %s"}[mnemonic], kind
-	return o
-}
+// takes says whether it is an operator for a type.
+func (o operator) takes(kind string) bool { return slices.Contains(strings.Fields(o.kinds), kind) }
 
 // operate fills in operands; selp's last one is a predicate.
 func (w *writer) operate(text, kind string, operands []string) (string, bool) {

@@ -5,27 +5,33 @@ import (
 	"strings"
 )
 
-// A plain is an instruction that computes one value from others: d = function<T>(a, b, …).
+// A plain is an instruction that computes one value from others: d = function<T>(a, b, …), or for some types an operator of C++.
 type plain struct {
 	mnemonic string // the opcode without its type
 	function string // of ptx.h
 	operands string // their types in order, T for the instruction's; "TT"; u for u32, p for a predicate
+	operator operator
 }
 
-// plains are those there are; a guard, literals and registers of any kind go with all of them.
+// plains are those there are; a guard, literals and registers of any kind go with all of them. C++'s whole numbers of 16 bits become int
+// when they are added, so they have no operator; those with a sign are added as without, for they wrap around.
 var plains = []plain{
-	{"mov", "mov", "T"},
-	{"add", "add", "TT"}, {"add.rn", "add", "TT"},
-	{"sub", "sub", "TT"}, {"sub.rn", "sub", "TT"},
-	{"mul.lo", "mul", "TT"}, {"mul.rn", "mul", "TT"}, {"mul.hi", "mul_hi", "TT"}, {"mul.wide", "mul_wide", "TT"},
-	{"mad.lo", "mad", "TTT"}, {"fma.rn", "fma", "TTT"},
-	{"div", "div", "TT"}, {"div.rn", "div", "TT"}, {"rem", "rem", "TT"},
-	{"neg", "neg", "T"}, {"abs", "abs", "T"}, {"min", "min", "TT"}, {"max", "max", "TT"},
-	{"and", "and_", "TT"}, {"or", "or_", "TT"}, {"xor", "xor_", "TT"}, {"not", "not_", "T"},
-	{"shl", "shl", "Tu"}, {"shr", "shr", "Tu"}, {"bfe", "bfe", "Tuu"}, {"bfi", "bfi", "TTuu"}, {"popc", "popc", "T"},
-	{"sqrt.rn", "sqrt_rn", "T"}, {"rcp.rn", "rcp_rn", "T"},
-	{"rcp.approx.ftz", "rcp_ftz", "T"}, {"ex2.approx", "ex2", "T"}, {"ex2.approx.ftz", "ex2_ftz", "T"}, {"lg2.approx.ftz", "lg2_ftz", "T"},
-	{"selp", "selp", "TTp"},
+	{"mov", "mov", "T", operator{"%s", "pred b16 u16 b32 u32 s32 b64 u64 s64 f32 f64"}},
+	{"add", "add", "TT", operator{"%s + %s", wide}}, {"add.rn", "add", "TT", operator{"%s + %s", "f32 f64"}},
+	{"sub", "sub", "TT", operator{"%s - %s", wide}}, {"sub.rn", "sub", "TT", operator{"%s - %s", "f32 f64"}},
+	{"mul.lo", "mul", "TT", operator{"%s * %s", "u32 s32 u64 s64"}}, {"mul.rn", "mul", "TT", operator{"%s * %s", "f32 f64"}},
+	{"mul.hi", "mul_hi", "TT", none}, {"mul.wide", "mul_wide", "TT", none},
+	{"mad.lo", "mad", "TTT", operator{"%s * %s + %s", "u32 s32 u64 s64"}}, {"fma.rn", "fma", "TTT", operator{"__builtin_fma$(%s, %s, %s)", "f32 f64"}},
+	{"div", "div", "TT", none}, {"div.rn", "div", "TT", operator{"%s / %s", "f32 f64"}}, {"rem", "rem", "TT", none},
+	{"neg", "neg", "T", operator{"-%s", "f32 f64"}}, {"abs", "abs", "T", operator{"__builtin_fabs$(%s)", "f32 f64"}},
+	{"min", "min", "TT", none}, {"max", "max", "TT", none},
+	{"and", "and_", "TT", operator{"%s & %s", "pred b32 b64"}}, {"or", "or_", "TT", operator{"%s | %s", "pred b32 b64"}},
+	{"xor", "xor_", "TT", operator{"%s ^ %s", "pred b32 b64"}}, {"not", "not_", "T", operator{"~%s", "b32 b64"}},
+	{"shl", "shl", "Tu", operator{"%s << %s", wholes}}, {"shr", "shr", "Tu", operator{"%s >> %s", wholes}},
+	{"bfe", "bfe", "Tuu", none}, {"bfi", "bfi", "TTuu", none}, {"popc", "popc", "T", none},
+	{"sqrt.rn", "sqrt_rn", "T", none}, {"rcp.rn", "rcp_rn", "T", none}, {"rcp.approx.ftz", "rcp_ftz", "T", none},
+	{"ex2.approx", "ex2", "T", none}, {"ex2.approx.ftz", "ex2_ftz", "T", none}, {"lg2.approx.ftz", "lg2_ftz", "T", none},
+	{"selp", "selp", "TTp", operator{"%[3]s ? %[1]s : %[2]s", wholes + " f32 f64"}},
 }
 
 var plainBy = func() map[string]plain {
@@ -94,7 +100,7 @@ func (w *writer) plain(p plain, kind string, s statement) (string, error) {
 	if len(s.operands) != len(p.operands)+1 {
 		return "", errOperands
 	}
-	if text := w.direct(p.mnemonic, kind, s); text != "" {
+	if text := w.direct(p, kind, s); text != "" {
 		return text, nil
 	}
 	var args []string
@@ -153,7 +159,7 @@ func compare(w *writer, s statement, parts []string) (string, error) {
 	if len(s.operands) != 3 || len(parts) != 2 {
 		return "", errOperands
 	}
-	if o := comparisons[parts[0]]; strings.Contains(" "+o.kinds+" ", " "+parts[1]+" ") {
+	if o := comparisons[parts[0]]; o.takes(parts[1]) {
 		if text, ok := w.operate(o.text, parts[1], s.operands[1:]); ok {
 			return register(s.operands[0]) + " = " + text + ";", nil
 		}
