@@ -13,6 +13,9 @@ type Back struct {
 	d  []*Tensor
 	w  [savable + 1]*Tensor // of a Wide row: float32 copies of what was saved
 
+	e   *engine // nil of a reference for TraceGradients
+	sum bool // what input 0 gets is a sum with what it had (soFar)
+
 	exact bool // of a reference for TraceGradients: all floats are float64
 }
 
@@ -88,6 +91,17 @@ func (b *Back) Set(i int, g *Tensor) {
 		g = To(b.S, g, b.DType(i))
 	}
 	b.d[i] = g
+}
+
+// soFar returns the gradient that input 0 has from elsewhere, for a row that adds its own to it as it writes it, and says so; nil where there
+// is none, or where each is wanted apart. The sum is that of two rounded gradients, as it would be without.
+func (b *Back) soFar() *Tensor {
+	if b.e == nil { // of a reference
+		return nil
+	}
+	g := b.e.soFar(b)
+	b.sum = g != nil
+	return g
 }
 
 // sumTo sums g over the dimensions along which input i was broadcast.

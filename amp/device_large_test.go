@@ -102,9 +102,16 @@ func largeCases() map[string]opCase {
 		cases["log_softmax/"+name] = one(func(s *Scope, x *Tensor) *Tensor { return LogSoftmax(s, x, 1) }, 5, n)
 		cases["layer_norm/"+name] = three(func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], x[1], x[2], 1e-5) }, in(-2, 2, 9, n), in(0.5, 1, n), in(-1, 1, n))
 		cases["rms_norm/"+name] = three(func(s *Scope, x []*Tensor) *Tensor { return RMSNorm(s, x[0], x[1], 1e-5) }, in(-2, 2, 9, n), in(0.5, 1, n))
+		cases["layer_norm/residual"+name] = three(residualNorm, in(-2, 2, 9, n), in(0.5, 1, n), in(-1, 1, n))
 		cases["softmax/first"+name] = one(func(s *Scope, x *Tensor) *Tensor { return Softmax(s, x, 0) }, n, 3)
 	}
 	return cases
+}
+
+// residualNorm is a block of a residual network: its input has a gradient from elsewhere when the norm's comes.
+func residualNorm(s *Scope, x []*Tensor) *Tensor {
+	h := MulScalar(s, x[0], 1.5)
+	return Add(s, h, LayerNorm(s, h, x[1], x[2], 1e-5))
 }
 
 // TestLargeOnDevice compares large cases, and their gradients, on the device of HALFTONE_COMPARE_DEVICE and on the CPU.

@@ -192,6 +192,29 @@ func (e *engine) add(t, a, b *Tensor) *Tensor {
 	return b
 }
 
+// soFar is Back's. Gradients are wanted apart by those who look at them: a trace, a record of this step, Grad; and a graph of the backward
+// pass shows sums.
+func (e *engine) soFar(b *Back) *Tensor {
+	t := b.n.in[0]
+	if _, asked := e.want[t]; asked || t.node == nil || e.cfg.create || e.tracer != nil || b.S.results != nil || b.n.op.Wide && t.dt.IsHalf() {
+		return nil
+	}
+	if slices.Contains(b.n.in[1:], t) {
+		return nil
+	}
+	if g := e.pending[t.node]; g != nil && g.contiguous() && g.st.dev == b.DY.st.dev {
+		return g
+	}
+	return nil
+}
+
+// replace gives t the sum that a row made of what it had.
+func (e *engine) replace(t, sum *Tensor) {
+	e.drop(e.pending[t.node])
+	e.pending[t.node] = sum
+	e.held[sum]++
+}
+
 // on returns the scope of the backward pass on t's device.
 func (e *engine) on(t *Tensor) *Scope {
 	if t.st.dev == e.s.root.dev {
@@ -232,7 +255,7 @@ func (e *engine) visit(n *node) {
 	}
 	s := e.on(dy).derive()
 	s.inherit, s.path = n, n.path
-	b := &Back{S: s, n: n, d: make([]*Tensor, len(n.in))}
+	b := &Back{S: s, n: n, e: e, d: make([]*Tensor, len(n.in))}
 	b.DY = b.widen(dy)
 	rec := s.root.rec
 	if rec != nil && rec.sampled(s) && n.op.View == nil && n.op != opCast && n.op != opToDevice { // those pass numbers on
@@ -254,6 +277,10 @@ func (e *engine) visit(n *node) {
 	}
 	if e.tracer != nil {
 		e.tracer.visit(n, dy, b.d)
+	}
+	if b.sum {
+		e.replace(n.in[0], b.d[0])
+		b.d[0] = nil
 	}
 	for i, g := range b.d {
 		if g != nil {

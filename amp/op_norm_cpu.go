@@ -99,7 +99,7 @@ func ones(n int) []float32 {
 }
 
 // normBackwardLines is normBackwardWide in passes. Sums over lines are in float32 for sumLines of them at most.
-func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, center bool) {
+func normBackwardLines(c *Call, dy, x, dx *normGroups, sums []float64, block int, center bool) {
 	n := x.r.nReduced
 	weight := vectorOf(c.In, 2)
 	total, gradient := &cpu.LineNormSums, &cpu.LineNormGrad
@@ -131,6 +131,10 @@ func normBackwardLines(c *Call, dy, x *normGroups, sums []float64, block int, ce
 			w.Arg[3] = float32(w.Acc[1].Sum() / float64(n))
 			w.F32[3] = dst
 			gradient.Run(n, &w.Line)
+			if dx != nil {
+				w.F32[0], w.F32[1], w.F32[2] = dst, dx.line(w, 2, i), dst
+				cpu.LineAdd.Run(n, &w.Line)
+			}
 			w.write(c.Out, c.Out.off+i*n, 1, dst)
 			if weight != nil && (i == hi-1 || (i-lo+1)%sumLines == 0) {
 				cpu.AddWide(own, w.sums)

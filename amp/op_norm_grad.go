@@ -2,6 +2,7 @@ package amp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -11,21 +12,25 @@ import (
 var opLayerNormBackward, opRMSNormBackward *Op
 
 func init() {
-	opLayerNormBackward = normGradient("layer_norm_backward", "gradients of layer_norm's x and, with a weight, of weight and bias one after another in one vector", true)
-	opRMSNormBackward = normGradient("rms_norm_backward", "gradients of rms_norm's x and, with a weight, of weight one after another in one vector", false)
+	opLayerNormBackward = normGradient("layer_norm_backward", "gradients of layer_norm's x, added to dx_in, and, with a weight, of weight and bias one after another in one vector", true)
+	opRMSNormBackward = normGradient("rms_norm_backward", "gradients of rms_norm's x, added to dx_in, and, with a weight, of weight one after another in one vector", false)
 }
 
 // normGradient defines a row that gives, with x̂ the normalized x, r the rate it was scaled by and g = dy·weight,
 //
 //	dx = r·(g - mean g - x̂·mean(g·x̂)), dweight = Σ dy·x̂, dbias = Σ dy
 //
-// and for rms_norm the same without the mean and dbias.
+// and for rms_norm the same without the mean and dbias. A gradient that x has from elsewhere, dx_in, is added to dx: in a residual network x
+// is read by its block and by the sum behind it.
 func normGradient(name, doc string, center bool) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"dy", "x", "weight"}, Why: whyBackward, CUDA: name, Saves: SaveIn0 | SaveIn1 | SaveIn2,
+		Name: name, Doc: doc, Args: []string{"dy", "x", "weight", "dx_in"}, Why: whyBackward, CUDA: name, Saves: SaveIn0 | SaveIn1 | SaveIn2,
 		Check: func(c *Call) []int {
 			c.floats()
 			c.sameShape()
+			if dx := c.In[3]; dx != nil && !slices.Equal(dx.shape, c.In[1].shape) {
+				fail(c.Op.Name, ErrShape, "a gradient has the shape of its tensor", "%s", c.shapes())
+			}
 			n := c.In[1].Len()
 			if w := c.In[2]; w != nil {
 				n += w.Len()
@@ -47,7 +52,7 @@ func normBackward(b *Back, row *Op) {
 	if len(b.n.in) > 1 && b.n.in[1] != nil {
 		w = b.In(1)
 	}
-	parts := normParts(b.S, b.S.apply(row, b.Attrs(), dy, x, w), x, w)
+	parts := normParts(b.S, b.S.apply(row, b.Attrs(), dy, x, w, b.soFar()), x, w)
 	parts[0].apart = w == nil || x.Len() > 2*w.Len()
 	b.Set(0, parts[0])
 	if w != nil {
@@ -111,6 +116,7 @@ func normSecond(b *Back, center bool) {
 			b.Set(i, b.sumTo(i, t))
 		}
 	}
+	put(3, a)
 	slope := Neg(s, mul(rate, Add(s, mul(a, gx), mul(g, ax)))) // X
 	ddy := hat
 	if w != nil {
@@ -158,6 +164,10 @@ func (g *normGroups) line(w *lineWork, k, i int) []float32 {
 func normBackwardCPU(c *Call, center bool) {
 	dy := normGroups{c.In[0], newReduction(c.In[0], c.Dims)}
 	x := normGroups{c.In[1], newReduction(c.In[1], c.Dims)}
+	var dx *normGroups
+	if c.In[3] != nil {
+		dx = &normGroups{c.In[3], newReduction(c.In[3], c.Dims)}
+	}
 	groups, n := x.r.nKept, x.r.nReduced
 	if groups == 0 || n == 0 {
 		clear(c.Out.st.mem)
@@ -167,9 +177,9 @@ func normBackwardCPU(c *Call, center bool) {
 	room, sums := cleared((groups + block - 1) / block * 2 * n)
 	defer rowPool.Put(room)
 	if narrowLines(c.In...) {
-		normBackwardLines(c, &dy, &x, sums, block, center)
+		normBackwardLines(c, &dy, &x, dx, sums, block, center)
 	} else {
-		normBackwardWide(c, &dy, &x, sums, block, center)
+		normBackwardWide(c, &dy, &x, dx, sums, block, center)
 	}
 	if c.In[2] == nil {
 		return
@@ -197,7 +207,7 @@ func addBlocks(sums []float64, n int) {
 }
 
 // normBackwardWide writes dx and the blocks' sums, in float64.
-func normBackwardWide(c *Call, dy, x *normGroups, sums []float64, block int, center bool) {
+func normBackwardWide(c *Call, dy, x, dx *normGroups, sums []float64, block int, center bool) {
 	n := x.r.nReduced
 	var weight []float64
 	if c.In[2] != nil {
@@ -213,6 +223,12 @@ func normBackwardWide(c *Call, dy, x *normGroups, sums []float64, block int, cen
 			x.load(v, i)
 			dy.load(d, i)
 			normGroupBackward(v, d, weight, own[:n], own[n:2*n], center, c.Scalar)
+			if dx != nil {
+				dx.load(d, i)
+				for k, e := range d {
+					v[k] += e
+				}
+			}
 			store(c.Out, c.Out.off+i*n, v)
 		}
 	})

@@ -53,18 +53,18 @@ func TestNormGradientsReadHalves(t *testing.T) {
 			out := g.of(c)
 			c.Free()
 			return out
-		}, 3},
+		}, 2},
 		"kept": {func(g *normGradients) []*amp.Tensor {
 			c := g.wide(g.rows(0))
 			return append(g.of(c), c)
-		}, 4},
+		}, 3},
 		"added to": {func(g *normGradients) []*amp.Tensor { // the sum goes ahead of the cast
 			c := g.wide(g.rows(0))
 			out := g.of(c)
 			out = append(out, amp.Add(g.s, out[0], g.in[0]))
 			c.Free()
 			return out
-		}, 4},
+		}, 3},
 		"with gaps": {func(g *normGradients) []*amp.Tensor {
 			c := g.wide(g.rows(0))
 			return g.of(amp.Transpose(g.s, c, 0, 1))
@@ -72,19 +72,19 @@ func TestNormGradientsReadHalves(t *testing.T) {
 		"at an odd place": {func(g *normGradients) []*amp.Tensor { // where halves are not read in vectors
 			flat := amp.Reshape(g.s, g.h, g.h.Len())
 			return g.of(g.wide(amp.Reshape(g.s, amp.Narrow(g.s, flat, 0, 1, n*n), n, n)))
-		}, 4},
+		}, 3},
 		"twice": {func(g *normGradients) []*amp.Tensor {
 			c := g.wide(g.rows(0))
 			out := append(g.of(c), g.of(c)...)
 			c.Free()
 			return out
-		}, 6},
+		}, 4},
 		"halves changed after": {func(g *normGradients) []*amp.Tensor {
 			c := g.wide(g.rows(0))
 			out := g.of(c)
 			amp.CopyInPlace(g.s, g.h, amp.MulScalar(g.s, g.h, 0))
 			return append(out, c, g.h)
-		}, 6},
+		}, 5},
 		"halves freed": {func(g *normGradients) []*amp.Tensor {
 			h := amp.MulScalar(g.s, g.rows(0), 2)
 			c := g.wide(h)
@@ -92,13 +92,13 @@ func TestNormGradientsReadHalves(t *testing.T) {
 			out := g.of(c) // and takes memory
 			c.Free()
 			return append(out, amp.MulScalar(g.s, out[0], 2))
-		}, 5},
+		}, 4},
 		"two casts": {func(g *normGradients) []*amp.Tensor {
 			c, d := g.wide(g.rows(0)), g.wide(g.rows(2))
 			out := g.of(d)
 			d.Free()
 			return append(out, c)
-		}, 4},
+		}, 3},
 		"gradient of a waiting cast": {func(g *normGradients) []*amp.Tensor {
 			c, x := g.wide(g.rows(0)), g.wide(g.rows(1)).RequireGrad()
 			y := amp.RMSNorm(g.s, x, nil, 1e-5)
@@ -139,9 +139,9 @@ func TestNormGradientsReadHalves(t *testing.T) {
 					}
 					need := c.launches
 					if kind == "layer without weight" && name != "gradient of a waiting cast" { // no sums over lines
-						need -= 2
-						if name == "twice" {
-							need -= 2
+						need--
+						if name == "twice" || name == "with gaps" { // which is a norm of two, and one whose columns are a kernel's own
+							need--
 						}
 					}
 					if launches != need {

@@ -156,3 +156,10 @@ func Debts(name string) int {
 	}
 	return int(d.(*device).debts.some.Load())
 }
+
+// SetWholeProcessors sets how many multiprocessors' worth of blocks share the lines of a norm; what it returns sets it back.
+func SetWholeProcessors(n int) func() {
+	before := wholeProcessors
+	wholeProcessors = n
+	return func() { wholeProcessors = before }
+}

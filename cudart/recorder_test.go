@@ -141,7 +141,15 @@ func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 		return n * map[string]int{"copy": 2 * size, "fill": size, "cast": size + last, "accumulate": 2*size + last}[parts[0]], true
 	case "layer", "rms":
 		if p := (*lineArgs)(a.Param(0)); strings.HasSuffix(kernel, "_f32_f16") { // of a dy of halves
-			return int(p.lines) * int(p.n) * (2*4 + 2), true
+			n := int(p.lines) * int(p.n)
+			if p.in[3] != 0 { // and a gradient to add to
+				return n * (3*4 + 2), true
+			}
+			return n * (2*4 + 2), true
+		}
+	case "norm":
+		if p := (*lineArgs)(a.Param(0)); parts[1] == "columns" { // which reads x and dy again
+			return int(p.lines) * int(p.n) * (sizes[parts[2]] + last), true
 		}
 	case "copies", "casts":
 		u := (*copyArgs)(a.Param(0))

@@ -49,6 +49,7 @@ type tally struct {
 	total   totals
 	skips   []string
 	failing []string
+	longest longest
 
 	passed map[string]map[string]int // by package and test function: how many of its tests
 	others map[string][]string       // by package: test functions of which not all passed
@@ -124,6 +125,7 @@ func (t *tally) take(e event) {
 			one.output.WriteString(e.Output)
 		case "pass", "fail", "skip":
 			one.result = e.Action
+			t.longest.add(e)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type runner struct {
 	total   totals
 	skips   []string
 	failing []string
+	longest longest
 
 	passed map[string]map[string]int // see tally
 	others map[string][]string
@@ -85,6 +86,9 @@ func main() {
 	if ctx.Err() != nil {
 		fmt.Println("interrupted: what follows counts only what had run")
 		r.total.failed++
+	}
+	if len(r.longest) > 0 {
+		fmt.Printf("\nlongest:\n%s", r.longest)
 	}
 	if len(r.skips) > 0 {
 		fmt.Println("\nskipped:")
@@ -274,4 +278,7 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 	maps.Copy(r.others, t.others)
 	maps.Copy(r.passed, t.passed)
 	r.failing = append(r.failing, t.failing...)
+	for _, e := range t.longest {
+		r.longest.add(e)
+	}
 }
