@@ -146,10 +146,12 @@ func (rec *record) rest(plain, tagged map[string]*source) (packages []string, sk
 		again := slices.Clone(rec.Other[path])
 		if !slices.Equal(p.tests(), s.tests()) {
 			run = append(run, path)
-			// With a file less, the functions of others may mean something else.
-			less := slices.ContainsFunc(p.tests(), func(f string) bool { return !slices.Contains(s.tests(), f) })
+			// With a file less, or one that begins by changing variables, the functions of others may mean something else.
+			added := func(f string) bool { return !slices.Contains(p.tests(), f) }
+			other := slices.ContainsFunc(p.tests(), func(f string) bool { return !slices.Contains(s.tests(), f) }) ||
+				slices.ContainsFunc(s.tests(), func(f string) bool { return added(f) && begins(filepath.Join(s.Dir, f)) })
 			for _, f := range s.tests() {
-				if less || !slices.Contains(p.tests(), f) {
+				if other || added(f) {
 					again = append(again, testFunctions(filepath.Join(s.Dir, f))...)
 				}
 			}
@@ -174,6 +176,14 @@ func (rec *record) rest(plain, tagged map[string]*source) (packages []string, sk
 	}
 	slices.Sort(run)
 	return slices.Compact(run), "^(" + strings.Join(slices.Sorted(maps.Keys(names)), "|") + ")$", known
+}
+
+var initFunction = regexp.MustCompile(`(?m)^func init\(\)`)
+
+// begins says whether a file has an init, or cannot be read.
+func begins(file string) bool {
+	text, err := os.ReadFile(file)
+	return err != nil || initFunction.Match(text)
 }
 
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)

@@ -46,6 +46,14 @@ func TestRest(t *testing.T) {
 		t.Error("the pattern matches nothing")
 	}
 
+	// A file that puts more into a table which other files' functions walk.
+	write("rows_test.go", "package a\n\nfunc init() { rows = append(rows, 7) }\n")
+	plain["less"], tagged["less"] = pkg("a_test.go"), pkg("a_test.go", "rows_test.go")
+	packages, skip, known = rec.rest(plain, tagged)
+	if !slices.Contains(packages, "less") || skip != "^(TestC)$" || known != 1+1+2 {
+		t.Errorf("packages %q, skip %s, %d known", packages, skip, known)
+	}
+
 	tagged["same"] = &source{Dir: dir, GoFiles: []string{"y.go"}}
 	if _, _, known := rec.rest(plain, tagged); known != 0 {
 		t.Error("the tags change a package itself, and what it did without them is taken for known")
@@ -101,4 +109,14 @@ func TestBefore(t *testing.T) {
 	}
 	r.keep(ctx, "another state")
 	found(true, "after a run while files changed")
+}
+
+func TestWithin(t *testing.T) {
+	dirs := []string{"/c", "/c/a/nested", "/c/b"}
+	args := []string{"./a/nested", "./a/nested/deep/...", "./a", "./bc", "b/x"}
+	for dir, want := range map[string][]string{"/c": {"./a", "./bc"}, "/c/a/nested": {"./.", "./deep/..."}, "/c/b": {"./x"}} {
+		if got := within(dirs, dir, args); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,7 +29,7 @@ type runner struct {
 	root    string
 	tags    string
 	goFlags string
-	counts  sync.Mutex // of what check counts: checks run side by side
+	counts  sync.Mutex // of what is counted: checks run side by side, and so do modules
 	total   totals
 	skips   []string
 	failing []string
@@ -74,9 +75,21 @@ func main() {
 	case whole:
 		r.known = r.before(ctx)
 	}
-	for _, dir := range modules(root) {
-		r.test(ctx, dir, *only, *timeout, flag.Args())
+	// The nested modules' tests, which wait for a browser much of the time, run beside those of the root.
+	dirs := modules(root)
+	var nested sync.WaitGroup
+	test := func(dir string) {
+		if packages := within(dirs, dir, flag.Args()); len(packages) > 0 || flag.NArg() == 0 {
+			r.test(ctx, dir, *only, *timeout, packages)
+		}
 	}
+	nested.Go(func() {
+		for _, dir := range dirs[1:] {
+			test(dir)
+		}
+	})
+	test(dirs[0])
+	nested.Wait()
 	if state != "" && err == nil && ctx.Err() == nil && r.total.failed == 0 {
 		r.keep(ctx, state)
 	}
@@ -236,14 +249,34 @@ func modules(root string) []string {
 	return dirs
 }
 
-// test runs the tests of one module.
+// within returns those of the packages, patterns of paths from the root, that are of the module in dir, as paths from there.
+func within(dirs []string, dir string, packages []string) (own []string) {
+	for _, p := range packages {
+		path, of := filepath.Join(dirs[0], p), dirs[0]
+		for _, d := range dirs[1:] {
+			if path == d || strings.HasPrefix(path, d+string(filepath.Separator)) {
+				of = d
+			}
+		}
+		if of == dir {
+			rel, _ := filepath.Rel(dir, path)
+			own = append(own, "./"+filepath.ToSlash(rel))
+		}
+	}
+	return own
+}
+
+// test runs the tests of one module. Tests wait for programs that they start, so that one
+// package more runs at a time than there are processors.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	args := []string{"test", "-json", "-count=1", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()+1), "-timeout=" + timeout.String(), "-tags=" + r.tags}
 	if len(packages) == 0 {
 		packages = []string{"./..."}
 		if left, skip, known := r.left(ctx, dir); known > 0 {
+			r.counts.Lock()
 			fmt.Printf("ok   %-60s           %d passed, as `make test` found on the same files\n", filepath.Base(dir), known)
 			r.total.passed += known
+			r.counts.Unlock()
 			if len(left) == 0 {
 				return
 			}
@@ -261,7 +294,9 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 	}
 	if err != nil {
 		fmt.Println("FAIL go test:", err)
+		r.counts.Lock()
 		r.total.failed++
+		r.counts.Unlock()
 		return
 	}
 	t := newTally(os.Stdout)
@@ -273,6 +308,8 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 		fmt.Println("FAIL go test:", err)
 		t.total.failed++
 	}
+	r.counts.Lock()
+	defer r.counts.Unlock()
 	r.total.add(t.total)
 	r.skips = append(r.skips, t.skips...)
 	maps.Copy(r.others, t.others)
