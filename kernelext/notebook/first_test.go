@@ -44,10 +44,11 @@ type payload struct {
 
 // A ran is what became of a notebook that was run.
 type ran struct {
-	nb   saved
-	size int           // bytes of the executed notebook
-	text string        // what the run printed
-	cpu  time.Duration // processor time of the run with all that it started
+	nb    saved
+	saved []byte        // the executed notebook
+	size  int           // its bytes
+	text  string        // what the run printed
+	cpu   time.Duration // processor time of the run with all that it started
 }
 
 // execute runs a copy of a notebook through the installed kernel.
@@ -62,7 +63,8 @@ func execute(t *testing.T, path string) (r ran, err error) {
 	}
 	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	r.nb, r.size = load(t, out)
-	return r, nil
+	r.saved, err = os.ReadFile(out)
+	return r, err
 }
 
 // shown returns the data of a cell's figures by kind.

@@ -80,6 +80,18 @@ func (r *runner) keep(ctx context.Context, state string) {
 	}
 }
 
+// keepExecuted makes a folder in which tests keep what tutorials put out; what lies there stays if it is of these files.
+func (r *runner) keepExecuted() error {
+	dir := filepath.Join(r.root, ".halftone", "executed")
+	if r.known == nil {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	r.executed = dir
+	return os.MkdirAll(dir, 0o755)
+}
+
 // before returns what a run on the same files found a moment ago, or nil.
 func (r *runner) before(ctx context.Context) *record {
 	text, err := os.ReadFile(r.recordFile())

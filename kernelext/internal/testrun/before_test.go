@@ -120,3 +120,21 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// What tutorials put out stays for a second run on the same files alone.
+func TestKeepExecuted(t *testing.T) {
+	r := &runner{root: t.TempDir()}
+	for _, known := range []*record{nil, {}, nil} {
+		r.known = known
+		if err := r.keepExecuted(); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(r.executed, "a.ipynb")
+		if _, err := os.Stat(file); (err == nil) != (known != nil) {
+			t.Errorf("known %v: %v", known, err)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

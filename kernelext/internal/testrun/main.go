@@ -38,6 +38,8 @@ type runner struct {
 	passed map[string]map[string]int // see tally
 	others map[string][]string
 	known  *record // what need not be run again
+
+	executed string // folder of what tutorials put out, see keepExecuted
 }
 
 func main() {
@@ -74,6 +76,9 @@ func main() {
 		state, err = r.state(ctx)
 	case whole:
 		r.known = r.before(ctx)
+	}
+	if whole {
+		err = errors.Join(err, r.keepExecuted())
 	}
 	// The nested modules' tests, which wait for a browser much of the time, run beside those of the root.
 	dirs := modules(root)
@@ -157,6 +162,9 @@ func (r *runner) command(ctx context.Context, dir, name string, args ...string) 
 	cmd.Env = append(cmd.Env, "GOFLAGS="+r.goFlags)
 	for k, v := range testenv.Vars(r.root) {
 		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	if r.executed != "" {
+		cmd.Env = append(cmd.Env, "HALFTONE_TEST_EXECUTED="+r.executed)
 	}
 	// Tests start programs of their own: an interrupt goes to them as well, and they get a moment to clean up.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
