@@ -14,7 +14,7 @@ type Back struct {
 	w  [savable + 1]*Tensor // of a Wide row: float32 copies of what was saved
 
 	e   *engine // nil of a reference for TraceGradients
-	sum bool // what input 0 gets is a sum with what it had (soFar)
+	sum bool    // what input 0 gets is a sum with what it had (soFar)
 
 	exact bool // of a reference for TraceGradients: all floats are float64
 }
