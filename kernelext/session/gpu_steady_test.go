@@ -87,8 +87,8 @@ func (r *gpuRun) unattended(s *amp.Scope) {
 }
 
 func init() {
-	// gpusteady eager|captured N: N steps of which it says how often the host waited in those after the first 12, how many commits they
-	// made, and in the end the digest.
+	// gpusteady eager|captured N: N steps, and on until the device has made two copies, which it does the seldomer the longer they take; it says
+	// how often the host waited in those after the first 12, how many copies they made, and in the end the digest.
 	cells["gpusteady"] = func(args []string) {
 		n, _ := strconv.Atoi(args[1])
 		w := watch()
@@ -99,7 +99,8 @@ func init() {
 		var g *amp.Graph
 		var waits, copies int64
 		begun := *r.steps
-		for s := range r.root.Steps(n) {
+		const most = 5000
+		for s := range r.root.Steps(most) {
 			i := *r.steps - begun
 			if i == 12 {
 				w.work()
@@ -119,8 +120,9 @@ func init() {
 				r.unattended(s)
 			}
 			time.Sleep(2 * time.Millisecond)
-			if i == n-1 {
+			if i >= n-1 && (w.copies.Load()-copies >= 2 || i == most-1) {
 				waits, copies = w.waits.Load()-waits, w.copies.Load()-copies
+				break
 			}
 		}
 		fmt.Println(waits, copies, r.sum())
@@ -167,13 +169,13 @@ func TestNoStepWaits(t *testing.T) {
 		var waits, copies, steps int
 		var sum string
 		out := n.run("gpusteady", mode, 60)
-		if _, err := fmt.Sscan(out, &waits, &copies, &steps, &sum); err != nil || steps != 60 {
+		if _, err := fmt.Sscan(out, &waits, &copies, &steps, &sum); err != nil || steps < 60 {
 			t.Fatalf("%s: %q: %v", mode, out, err)
 		}
 		if waits != 0 || copies < 2 {
-			t.Errorf("%s: the host waited %d times in 48 steps, the device made %d copies", mode, waits, copies)
+			t.Errorf("%s: the host waited %d times in %d steps, the device made %d copies", mode, waits, steps-12, copies)
 		}
-		if again := n.run("gpu", "cuda:0", 0); strings.TrimSpace(again) != fmt.Sprint(gpuName, " 60 ", sum) {
+		if again := n.run("gpu", "cuda:0", 0); strings.TrimSpace(again) != fmt.Sprint(gpuName, " ", steps, " ", sum) {
 			t.Errorf("%s: the next cell finds %s, it was left with %s", mode, again, out)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,7 +28,7 @@ type runner struct {
 	root    string
 	tags    string
 	goFlags string
-	counts  sync.Mutex // of what is counted: checks run side by side, and so do modules
+	counts  sync.Mutex // of what check counts: checks run side by side
 	total   totals
 	skips   []string
 	failing []string
@@ -80,21 +79,12 @@ func main() {
 	if whole {
 		err = errors.Join(err, r.keepExecuted())
 	}
-	// The nested modules' tests, which wait for a browser much of the time, run beside those of the root.
 	dirs := modules(root)
-	var nested sync.WaitGroup
-	test := func(dir string) {
+	for _, dir := range dirs {
 		if packages := within(dirs, dir, flag.Args()); len(packages) > 0 || flag.NArg() == 0 {
 			r.test(ctx, dir, *only, *timeout, packages)
 		}
 	}
-	nested.Go(func() {
-		for _, dir := range dirs[1:] {
-			test(dir)
-		}
-	})
-	test(dirs[0])
-	nested.Wait()
 	if state != "" && err == nil && ctx.Err() == nil && r.total.failed == 0 {
 		r.keep(ctx, state)
 	}
@@ -274,17 +264,14 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 	return own
 }
 
-// test runs the tests of one module. Tests wait for programs that they start, so that one
-// package more runs at a time than there are processors.
+// test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()+1), "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
 	if len(packages) == 0 {
 		packages = []string{"./..."}
 		if left, skip, known := r.left(ctx, dir); known > 0 {
-			r.counts.Lock()
 			fmt.Printf("ok   %-60s           %d passed, as `make test` found on the same files\n", filepath.Base(dir), known)
 			r.total.passed += known
-			r.counts.Unlock()
 			if len(left) == 0 {
 				return
 			}
@@ -302,9 +289,7 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 	}
 	if err != nil {
 		fmt.Println("FAIL go test:", err)
-		r.counts.Lock()
 		r.total.failed++
-		r.counts.Unlock()
 		return
 	}
 	t := newTally(os.Stdout)
@@ -316,8 +301,6 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 		fmt.Println("FAIL go test:", err)
 		t.total.failed++
 	}
-	r.counts.Lock()
-	defer r.counts.Unlock()
 	r.total.add(t.total)
 	r.skips = append(r.skips, t.skips...)
 	maps.Copy(r.others, t.others)

@@ -6,3 +6,6 @@ var (
 	faultKinds = []string{"eager", "captured", "traced"}
 	faultsAt   = []int{1, 2, 3, 5, 8, 13, 21, 34, 55}
 )
+
+// attentionAll has TestAttentionOfAnyWidth combine all widths, dtypes and options.
+const attentionAll = true

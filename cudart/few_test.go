@@ -7,3 +7,6 @@ var (
 	faultKinds = []string{"captured", "traced"}
 	faultsAt   = []int{1, 2}
 )
+
+// attentionAll has TestAttentionOfAnyWidth combine all widths, dtypes and options.
+const attentionAll = false
