@@ -46,9 +46,9 @@ func (r *StepReport) Err() error {
 func (r *StepReport) String() string {
 	r.wait()
 	if r.ScaleStep.Applied {
-		return fmt.Sprintf("step %d applied at scale %g", r.Step, r.Scale)
+		return fmt.Sprintf("step %d applied at scale %g", r.Step, float32(r.Scale)) // which it is: fewer digits tell it apart
 	}
-	return fmt.Sprintf("step %d skipped at scale %g: gradient of %s is %s", r.Step, r.Scale, r.ScaleStep.Culprit, r.Value)
+	return fmt.Sprintf("step %d skipped at scale %g: gradient of %s is %s", r.Step, float32(r.Scale), r.ScaleStep.Culprit, r.Value)
 }
 
 // advice is what helps at the end of backing off. A value that is still NaN at so small a scale did not overflow.
