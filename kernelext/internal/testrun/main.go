@@ -153,6 +153,9 @@ func (r *runner) command(ctx context.Context, dir, name string, args ...string) 
 	for k, v := range testenv.Vars(r.root) {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
+	if r.known != nil {
+		cmd.Env = append(cmd.Env, "HALFTONE_TEST_KNOWN=1")
+	}
 	if r.executed != "" {
 		cmd.Env = append(cmd.Env, "HALFTONE_TEST_EXECUTED="+r.executed)
 	}
