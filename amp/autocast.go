@@ -5,6 +5,8 @@ import (
 	"maps"
 	"runtime"
 	"strings"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // autocast is the part of a scope that chooses precisions.
@@ -62,9 +64,7 @@ func (s *Scope) Autocast(dtype DType, opts ...AutocastOption) *Scope {
 	if d := c.auto.dtype; d != Float16 && d != BFloat16 && d != Float32 {
 		fail("Autocast", ErrDType, "use amp.Float16, amp.BFloat16 or amp.Float32", "%v is no dtype autocast can run in", dtype)
 	}
-	for _, o := range opts {
-		o(&c.auto)
-	}
+	optional.Apply("Autocast", opts, &c.auto, misused)
 	return c
 }
 

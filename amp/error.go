@@ -68,6 +68,9 @@ func Maybe(fn func()) (err error) {
 	return nil
 }
 
+// misused is fail for an argument that makes no sense.
+func misused(op, fix, format string, args ...any) { fail(op, ErrArgument, fix, format, args...) }
+
 // fail panics with an *Error.
 func fail(op string, kind error, fix, format string, args ...any) {
 	panic(&Error{Op: op, Kind: kind, Detail: fmt.Sprintf(format, args...), Fix: fix})

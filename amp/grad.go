@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A BackwardOption configures Backward and Grad.
@@ -70,9 +72,7 @@ type engine struct {
 
 func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Tensor {
 	e := engine{pending: map[*node]*Tensor{}, leaves: map[*Tensor]*Tensor{}, held: map[*Tensor]int{}}
-	for _, o := range opts {
-		o(&e.cfg)
-	}
+	optional.Apply("Backward", opts, &e.cfg, misused)
 	e.s = s.derive()
 	e.s.phase = backwardPhase
 	e.s.auto = autocast{}

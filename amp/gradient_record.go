@@ -1,6 +1,10 @@
 package amp
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
+)
 
 // A gradientRecord is what RecordGradients noted in the scopes of one root.
 type gradientRecord struct {
@@ -60,9 +64,7 @@ func (r *gradientRecord) add(t GradientTrace) {
 func recorded(s *Scope, t *Tensor, opts []BackwardOption) {
 	if r := s.root.gradients; r.wants(s.step) {
 		var c backwardConfig
-		for _, o := range opts {
-			o(&c)
-		}
+		optional.Apply("Backward", opts, &c, misused)
 		if c.trace == nil {
 			c.trace = &GradientTrace{}
 			opts = append(opts[:len(opts):len(opts)], TraceGradients(c.trace))

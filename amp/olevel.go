@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // The O-levels of NVIDIA Apex, for code that comes from there: a model and its optimizer are set up once, by a level and overrides.
@@ -112,9 +114,7 @@ func Initialize(model Model, opt Optimizer, level OLevel, overrides ...LevelOpti
 		fail("Initialize", ErrArgument, "use amp.O0, amp.O1, amp.O2 or amp.O3", "level %d", level)
 	}
 	p := levels(level)
-	for _, o := range overrides {
-		o(&p)
-	}
+	optional.Apply("Initialize", overrides, &p, misused)
 	p.check()
 	switch {
 	case model == nil:

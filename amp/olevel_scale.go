@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A levelScaler is Apex's LossScaler for one loss.
@@ -65,9 +67,7 @@ func DelayUnscale() ScaleLossOption { return func(c *scaleLoss) { c.delay = true
 // an unknown LossID.
 func (o *LevelOptimizer) ScaleLoss(s *Scope, loss *Tensor, backward func(scaled *Tensor), opts ...ScaleLossOption) {
 	var c scaleLoss
-	for _, f := range opts {
-		f(&c)
-	}
+	optional.Apply("ScaleLoss", opts, &c, misused)
 	if c.id < 0 || c.id >= len(o.scalers) {
 		fail("ScaleLoss", ErrArgument, "pass amp.NumLosses to Initialize", "loss %d of %d", c.id, len(o.scalers))
 	}

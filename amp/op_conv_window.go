@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A WindowOption says how a convolution or pool moves over its input. Numbers are given once for all spatial dimensions, or one for
@@ -90,9 +92,7 @@ var (
 // newWindow resolves the options of an op of the given spatial rank; allowed names those that it takes.
 func newWindow(op string, rank int, kernel []int, opts []WindowOption, allowed []string) *windowConfig {
 	c := &windowConfig{op: op, Window: Window{Kernel: kernel, Groups: 1, CountPadding: true}}
-	for _, o := range opts {
-		o(c)
-	}
+	optional.Apply(op, opts, c, misused)
 	for name := range c.set {
 		if !slices.Contains(allowed, name) {
 			fail(op, ErrArgument, "leave it out", "amp.%s is no option of %s", name, op)

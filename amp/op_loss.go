@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // What losses have in common: reductions, options, and the machinery of losses that are a sum over elements.
@@ -112,6 +114,7 @@ func SwapNegatives() LossOption {
 // lossOf gathers the options of a loss, which takes those in allowed.
 func lossOf(op string, allowed lossOptions, opts []LossOption) lossConfig {
 	c := lossConfig{ignore: IgnoreIndex}
+	optional.Given(op, opts, misused)
 	for _, o := range opts {
 		o.lossOption(&c)
 	}

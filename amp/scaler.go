@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"sync"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A GradScaler keeps float16 gradients from vanishing: it multiplies the loss by a scale, divides the gradients by it before the
@@ -87,9 +89,7 @@ func ScalerEnabled(on bool) ScalerOption { return func(g *GradScaler) { g.enable
 // settings of a notebook's %amp, where there are some (see [Defaults]); the history then says so. It panics with ErrScaler for a growth factor of 1 or less or a backoff factor of 1 or more.
 func NewGradScaler(opts ...ScalerOption) *GradScaler {
 	g := &GradScaler{enabled: true, init: unset, growth: 2, backoff: 0.5, interval: unsetInterval, floor: unset, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
-	for _, o := range opts {
-		o(g)
-	}
+	optional.Apply("NewGradScaler", opts, g, misused)
 	settings("NewGradScaler").completeScaler(g)
 	if g.enabled && !(g.growth > 1) {
 		fail("NewGradScaler", ErrScaler, "use amp.GrowthFactor(2)", "growth factor %v must exceed 1", g.growth)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A Scope is the first argument of every op. It says how the op runs: the autocast dtype, whether gradients are recorded,
@@ -89,9 +91,7 @@ func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = 
 // a notebook's %amp, where there are some (see [Defaults]); the trace then says so.
 func NewScope(opts ...Option) *Scope {
 	c := config{ctx: defaultContext(), events: 1 << 16}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply("NewScope", opts, &c, misused)
 	d := settings("NewScope")
 	force, set := d.complete(&c)
 	dev, note := defaultDevice(), ""

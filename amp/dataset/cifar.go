@@ -31,7 +31,7 @@ var (
 // such as WriteCIFAR10 makes, may have any number of records per file. Files with the official class names and sizes must have
 // the official checksums. What is wrong with a file is a *FileError.
 func CIFAR10(dir string, opts ...ReadOption) (train, test *Images, err error) {
-	r := newReading(cifar10Known, opts)
+	r := newReading("CIFAR10", cifar10Known, opts)
 	load, err := r.findCIFAR(dir)
 	if err != nil {
 		return nil, nil, err

@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // maxFile bounds what a reader takes into memory, whatever a file claims or holds.
@@ -63,11 +65,9 @@ func Checksum(file, sum string) ReadOption {
 // Unverified accepts files that have the size of an official file and other content, such as relabeled copies.
 func Unverified() ReadOption { return func(r *reading) { r.lenient = true } }
 
-func newReading(official []known, opts []ReadOption) *reading {
+func newReading(op string, official []known, opts []ReadOption) *reading {
 	r := &reading{given: map[string]string{}, official: official}
-	for _, o := range opts {
-		o(r)
-	}
+	optional.Apply(op, opts, r, misused)
 	return r
 }
 

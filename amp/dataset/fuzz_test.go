@@ -44,7 +44,7 @@ func FuzzCIFAR(f *testing.F) {
 			}
 			return others, name, nil
 		}
-		r := newReading(cifar10Known, nil)
+		r := newReading("CIFAR10", cifar10Known, nil)
 		var train, test *Images
 		var err error
 		used := allocated(func() { train, test, err = r.cifar(load) })

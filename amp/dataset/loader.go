@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A Loader makes batches of a dataset's samples: it chooses the order, runs the transforms, prepares batches ahead of time and
@@ -71,6 +72,7 @@ func Prefetch(n int) Option {
 // gives no batch, and a transform that does not fit the samples.
 func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	l := &Loader{data: data, spec: data.Spec(), batch: batch, prefetch: 1, permEpoch: -1}
+	optional.Given("NewLoader", opts, misused)
 	for _, o := range opts {
 		o.configure(l)
 	}

@@ -12,17 +12,17 @@ import (
 // with .gz, from dir or from raw or MNIST/raw in it. Files of the official sizes must have the official checksums. What is wrong
 // with a file is a *FileError.
 func MNIST(dir string, opts ...ReadOption) (train, test *Images, err error) {
-	return idxSet(dir, "MNIST", mnistClasses, newReading(mnistKnown, opts))
+	return idxSet(dir, "MNIST", mnistClasses, newReading("MNIST", mnistKnown, opts))
 }
 
 // FashionMNIST reads the four IDX files of Fashion-MNIST, which have the names of MNIST's; see MNIST.
 func FashionMNIST(dir string, opts ...ReadOption) (train, test *Images, err error) {
-	return idxSet(dir, "FashionMNIST", fashionClasses, newReading(fashionKnown, opts))
+	return idxSet(dir, "FashionMNIST", fashionClasses, newReading("FashionMNIST", fashionKnown, opts))
 }
 
 // IDXImages reads a set of one's own: images [N H W] or [N C H W] and labels [N] of type uint8, one class name per label.
 func IDXImages(images, labels string, classes []string, opts ...ReadOption) (*Images, error) {
-	r := newReading(nil, opts)
+	r := newReading("IDXImages", nil, opts)
 	m, err := r.idxImages(images, labels, classes, "name an IDX file")
 	if err == nil {
 		err = r.unused(filepath.Dir(images))

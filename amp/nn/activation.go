@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"fmt"
-
 	"github.com/halftone-ml/halftone/amp"
 )
 
@@ -83,7 +81,7 @@ type PReLU struct {
 // amp.ErrArgument for n below 1.
 func NewPReLU(s *amp.Scope, n int) *PReLU {
 	if n < 1 {
-		panic(&amp.Error{Op: "NewPReLU", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d slopes", n), Fix: "use 1, or the number of channels"})
+		misused("NewPReLU", "use 1, or the number of channels", "%d slopes", n)
 	}
 	return &PReLU{Weight: amp.Full(s, amp.Float32, 0.25, n).SetName("weight").RequireGrad()}
 }

@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -35,7 +34,7 @@ type AttentionOptions struct {
 func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOptions) *MultiheadAttention {
 	checkSizes("NewMultiheadAttention", []int{features, heads})
 	if features%heads != 0 || !(opts.Dropout >= 0 && opts.Dropout <= 1) {
-		panic(&amp.Error{Op: "NewMultiheadAttention", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d features in %d heads, dropout %v", features, heads, opts.Dropout), Fix: "use as many features as heads, or a multiple, and a probability from 0 to 1"})
+		misused("NewMultiheadAttention", "use as many features as heads, or a multiple, and a probability from 0 to 1", "%d features in %d heads, dropout %v", features, heads, opts.Dropout)
 	}
 	if opts.DType == amp.NoDType {
 		opts.DType = amp.Float32
@@ -134,7 +133,7 @@ func (m *MultiheadAttention) projectAll(s *amp.Scope, x *amp.Tensor) (heads [3]*
 // sequence returns the shape of x [… positions features].
 func (m *MultiheadAttention) sequence(x *amp.Tensor) []int {
 	if x.Rank() < 2 {
-		panic(&amp.Error{Op: "MultiheadAttention", Kind: amp.ErrShape, Detail: fmt.Sprintf("input is %v", x.Shape()), Fix: "use [… positions features]"})
+		misshapen("MultiheadAttention", "use [… positions features]", "input is %v", x.Shape())
 	}
 	return x.Shape()
 }

@@ -1,9 +1,8 @@
 package nn
 
 import (
-	"fmt"
-
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // BatchNorm normalizes the channels of its input over the batch, then scales and shifts them; in evaluation (s.Eval()) by running
@@ -69,9 +68,7 @@ func NewBatchNorm3d(s *amp.Scope, channels int, opts ...NormOption) *BatchNorm {
 func newBatchNorm(s *amp.Scope, name string, least, most, channels int, opts []NormOption) *BatchNorm {
 	checkSizes(name, []int{channels})
 	c := normConfig{momentum: 0.1, eps: 1e-5, affine: true}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply(name, opts, &c, misused)
 	b := &BatchNorm{Momentum: c.momentum, Cumulative: c.cumulative, Eps: c.eps, name: name, least: least, most: most}
 	if c.affine {
 		b.Weight, b.Bias = affine(s, channels)
@@ -95,7 +92,7 @@ func affine(s *amp.Scope, channels int) (weight, bias *amp.Tensor) {
 // Forward returns the normalized x, in x's dtype.
 func (b *BatchNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	if x.Rank() < b.least || x.Rank() > b.most {
-		panic(&amp.Error{Op: "batch_norm", Kind: amp.ErrShape, Detail: fmt.Sprintf("x %v for a layer made by %s", x.Shape(), b.name), Fix: "use the layer for as many dimensions as x has"})
+		misshapen("batch_norm", "use the layer for as many dimensions as x has", "x %v for a layer made by %s", x.Shape(), b.name)
 	}
 	st := amp.BatchNormState{RunningMean: b.RunningMean, RunningVar: b.RunningVar, Momentum: b.Momentum, Eps: b.Eps}
 	switch {
@@ -139,12 +136,10 @@ type GroupNorm struct {
 func NewGroupNorm(s *amp.Scope, groups, channels int, opts ...NormOption) *GroupNorm {
 	checkSizes("NewGroupNorm", []int{groups, channels})
 	if channels%groups != 0 {
-		panic(&amp.Error{Op: "NewGroupNorm", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d channels in %d groups", channels, groups), Fix: "use groups that divide the channels"})
+		misused("NewGroupNorm", "use groups that divide the channels", "%d channels in %d groups", channels, groups)
 	}
 	c := normConfig{eps: 1e-5, affine: true}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply("NewGroupNorm", opts, &c, misused)
 	g := &GroupNorm{Groups: groups, Eps: c.eps}
 	if c.affine {
 		g.Weight, g.Bias = affine(s, channels)
@@ -185,9 +180,7 @@ func NewInstanceNorm3d(s *amp.Scope, channels int, opts ...NormOption) *Instance
 func newInstanceNorm(s *amp.Scope, name string, channels int, opts []NormOption) *InstanceNorm {
 	checkSizes(name, []int{channels})
 	c := normConfig{eps: 1e-5}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply(name, opts, &c, misused)
 	n := &InstanceNorm{Eps: c.eps}
 	if c.affine {
 		n.Weight, n.Bias = affine(s, channels)

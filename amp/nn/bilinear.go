@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // Bilinear is y[o] = Σ a[i]·Weight[o,i,j]·b[j] + Bias[o]. It takes two inputs, so that it is no Module; its Parameters are collected as
@@ -18,9 +19,7 @@ type Bilinear struct {
 func NewBilinear(s *amp.Scope, first, second, out int, opts ...LinearOption) *Bilinear {
 	checkSizes("NewBilinear", []int{first, second, out})
 	c := linearConfig{bias: true, dtype: amp.Float32}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply("NewBilinear", opts, &c, misused)
 	bound := 1 / math.Sqrt(float64(first))
 	l := &Bilinear{Weight: amp.Rand(s, c.dtype, -bound, bound, out, first, second).SetName("weight").RequireGrad()}
 	if c.bias {

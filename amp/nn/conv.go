@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // Conv is a convolution of one, two or three spatial dimensions, or a transposed one.
@@ -158,6 +159,7 @@ type convFunc = func(s *amp.Scope, x, weight, bias *amp.Tensor, opts ...amp.Wind
 
 func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOption, apply convFunc) *Conv {
 	c := convConfig{linearConfig: linearConfig{bias: true, dtype: amp.Float32}, kernel: []int{kernel}, groups: 1}
+	optional.Given(name, opts, misused)
 	for _, o := range opts {
 		o.conv(&c)
 	}
@@ -166,8 +168,7 @@ func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOp
 	}
 	checkSizes(name, append([]int{in, out, c.groups}, c.kernel...))
 	if in%c.groups != 0 || out%c.groups != 0 || len(c.kernel) != rank {
-		panic(&amp.Error{Op: name, Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d and %d channels in %d groups, kernel %v", in, out, c.groups, c.kernel),
-			Fix: fmt.Sprintf("use groups that divide both numbers of channels, and one side of the kernel or %d", rank)})
+		misused(name, fmt.Sprintf("use groups that divide both numbers of channels, and one side of the kernel or %d", rank), "%d and %d channels in %d groups, kernel %v", in, out, c.groups, c.kernel)
 	}
 	rows, cols := out, in
 	if strings.HasPrefix(name, "NewConvTranspose") {
@@ -198,10 +199,10 @@ func (l *Conv) pad(name string, c *convConfig, rank int) {
 		return
 	case "reflect", "replicate", "circular":
 	default:
-		panic(&amp.Error{Op: name, Kind: amp.ErrArgument, Detail: fmt.Sprintf("padding mode %q", c.mode), Fix: "use zeros, reflect, replicate or circular"})
+		misused(name, "use zeros, reflect, replicate or circular", "padding mode %q", c.mode)
 	}
 	if strings.HasPrefix(name, "NewConvTranspose") {
-		panic(&amp.Error{Op: name, Kind: amp.ErrArgument, Detail: fmt.Sprintf("padding mode %q", c.mode), Fix: "pad a transposed convolution with zeros"})
+		misused(name, "pad a transposed convolution with zeros", "padding mode %q", c.mode)
 	}
 	l.mode = c.mode
 	at := func(n []int, d, standard int) int {

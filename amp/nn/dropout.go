@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"fmt"
-
 	"github.com/halftone-ml/halftone/amp"
 )
 
@@ -31,7 +29,7 @@ func NewAlphaDropout(p float64) *Dropout { return newDropout("NewAlphaDropout", 
 
 func newDropout(op string, p float64, drop func(s *amp.Scope, x *amp.Tensor, p float64) *amp.Tensor) *Dropout {
 	if !(p >= 0 && p <= 1) {
-		panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf("p is %v", p), Fix: "use a probability from 0 to 1"})
+		misused(op, "use a probability from 0 to 1", "p is %v", p)
 	}
 	return &Dropout{P: p, drop: drop}
 }

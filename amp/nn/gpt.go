@@ -141,7 +141,7 @@ func (g *GPT) Loss(s *amp.Scope, tokens, targets *amp.Tensor) *amp.Tensor {
 // recorded, and nothing is dropped out. It panics with amp.ErrArgument for an empty prompt, a negative n or a negative temperature.
 func (g *GPT) Generate(s *amp.Scope, prompt []int64, n int, temperature float64, topK int) []int64 {
 	if len(prompt) == 0 || n < 0 || !(temperature >= 0) {
-		panic(&amp.Error{Op: "Generate", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d tokens of prompt, %d to make, temperature %v", len(prompt), n, temperature), Fix: "start from at least one token, and use a temperature of 0 and above"})
+		misused("Generate", "start from at least one token, and use a temperature of 0 and above", "%d tokens of prompt, %d to make, temperature %v", len(prompt), n, temperature)
 	}
 	out := slices.Clone(prompt)
 	for range n {

@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -32,7 +31,7 @@ func fans(shape []int) (in, out int) {
 
 func fansOf(op string, t *amp.Tensor) (in, out int) {
 	if t.Rank() < 2 {
-		panic(&amp.Error{Op: op, Kind: amp.ErrShape, Detail: fmt.Sprintf("a tensor of shape %v has no fans", t.Shape()), Fix: "use it for weights of two dimensions or more"})
+		misshapen(op, "use it for weights of two dimensions or more", "a tensor of shape %v has no fans", t.Shape())
 	}
 	return fans(t.Shape())
 }
@@ -56,7 +55,8 @@ func Gain(nonlinearity string, slope ...float64) float64 {
 	case "selu":
 		return 0.75
 	}
-	panic(&amp.Error{Op: "Gain", Kind: amp.ErrArgument, Detail: fmt.Sprintf("nonlinearity %q", nonlinearity), Fix: "use linear, conv, sigmoid, tanh, relu, leaky_relu or selu"})
+	misused("Gain", "use linear, conv, sigmoid, tanh, relu, leaky_relu or selu", "nonlinearity %q", nonlinearity)
+	return 0
 }
 
 // fill copies values drawn in float64 into t.
@@ -89,7 +89,7 @@ func Normal(s *amp.Scope, t *amp.Tensor, mean, std float64) {
 // TruncNormal fills t with normally distributed numbers of which only those in [lo,hi] occur.
 func TruncNormal(s *amp.Scope, t *amp.Tensor, mean, std, lo, hi float64) {
 	if !(std > 0) || !(lo < hi) {
-		panic(&amp.Error{Op: "TruncNormal", Kind: amp.ErrArgument, Detail: fmt.Sprintf("deviation %v, range %v to %v", std, lo, hi), Fix: "use a deviation above 0 and a range that is not empty"})
+		misused("TruncNormal", "use a deviation above 0 and a range that is not empty", "deviation %v, range %v to %v", std, lo, hi)
 	}
 	if s.SkipsInit() {
 		return
@@ -193,7 +193,7 @@ func Orthogonal(s *amp.Scope, t *amp.Tensor, gain float64) {
 // Eye fills a matrix with the identity: ones on the diagonal, zeros elsewhere.
 func Eye(t *amp.Tensor) {
 	if t.Rank() != 2 {
-		panic(&amp.Error{Op: "Eye", Kind: amp.ErrShape, Detail: fmt.Sprintf("shape %v", t.Shape()), Fix: "use it for matrices"})
+		misshapen("Eye", "use it for matrices", "shape %v", t.Shape())
 	}
 	v := make([]float64, t.Len())
 	for i := range min(t.Dim(0), t.Dim(1)) {

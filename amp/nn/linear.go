@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // Linear is y = x·Weightᵀ + Bias.
@@ -31,9 +32,7 @@ func DType(dt amp.DType) LinearOption { return func(c *linearConfig) { c.dtype =
 func NewLinear(s *amp.Scope, in, out int, opts ...LinearOption) *Linear {
 	checkSizes("NewLinear", []int{in, out})
 	c := linearConfig{bias: true, dtype: amp.Float32}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply("NewLinear", opts, &c, misused)
 	bound := 1 / math.Sqrt(float64(in))
 	l := &Linear{Weight: amp.Rand(s, c.dtype, -bound, bound, out, in).SetName("weight").RequireGrad()}
 	if c.bias {

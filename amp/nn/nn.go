@@ -111,7 +111,7 @@ func NewSequential(modules ...Module) *Sequential {
 			name, m = n.Name, n.Module
 		}
 		if m == nil || used[name] || name == "" {
-			panic(&amp.Error{Op: "NewSequential", Kind: amp.ErrArgument, Detail: fmt.Sprintf("module %d is nil, or its name %q is empty or used twice", i, name), Fix: "give each module its own name"})
+			misused("NewSequential", "give each module its own name", "module %d is nil, or its name %q is empty or used twice", i, name)
 		}
 		used[name] = true
 		Prefix(name, m, prefixed)

@@ -1,9 +1,8 @@
 package nn
 
 import (
-	"fmt"
-
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // LayerNorm normalizes over the last dimensions of its input, then scales and shifts.
@@ -70,12 +69,10 @@ func PaddingRow(row int) EmbeddingOption { return func(e *Embedding) { e.padding
 func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Embedding {
 	checkSizes("NewEmbedding", []int{rows, features})
 	e := &Embedding{Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
-	for _, o := range opts {
-		o(e)
-	}
+	optional.Apply("NewEmbedding", opts, e, misused)
 	row := e.padding - 1
 	if row < -1 || row >= rows || len(opts) > 0 && row < 0 {
-		panic(&amp.Error{Op: "NewEmbedding", Kind: amp.ErrArgument, Detail: fmt.Sprintf("padding row %d of %d", row, rows), Fix: "name a row of the table"})
+		misused("NewEmbedding", "name a row of the table", "padding row %d of %d", row, rows)
 	}
 	if row >= 0 {
 		values := amp.Values[float32](e.Weight)
@@ -103,6 +100,6 @@ func checkSizes(op string, sizes []int) {
 		ok = ok && n >= 1
 	}
 	if !ok {
-		panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf("sizes %v", sizes), Fix: "use at least one size, each of 1 and above"})
+		misused(op, "use at least one size, each of 1 and above", "sizes %v", sizes)
 	}
 }

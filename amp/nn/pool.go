@@ -109,7 +109,7 @@ type Residual struct {
 // panics with amp.ErrArgument for a nil body.
 func NewResidual(body, shortcut Module) *Residual {
 	if body == nil {
-		panic(&amp.Error{Op: "NewResidual", Kind: amp.ErrArgument, Detail: "no body", Fix: "give the module to go around; nn.Identity is one"})
+		misused("NewResidual", "give the module to go around; nn.Identity is one", "no body")
 	}
 	named := map[*amp.Tensor]bool{}
 	Prefix("body", body, named)

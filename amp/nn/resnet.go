@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // ResNet is a residual network of basic blocks (He et al., 2016). Parameters and buffers have the names of torchvision's models.
@@ -35,9 +36,7 @@ func InputChannels(n int) ResNetOption { return func(c *resNetConfig) { c.channe
 // does: normal, of deviation √(2/fan out); the last layer as NewLinear. It panics with amp.ErrArgument for sizes below 1.
 func NewResNet18(s *amp.Scope, classes int, opts ...ResNetOption) *ResNet {
 	c := resNetConfig{width: 64, channels: 3}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply("NewResNet18", opts, &c, misused)
 	checkSizes("NewResNet18", []int{classes, c.width, c.channels})
 	r := &ResNet{}
 	stem := []Module{

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // CellParameters are the weights of a recurrent cell, gate after gate in PyTorch's order.
@@ -72,9 +73,7 @@ func NewLSTMCell(s *amp.Scope, in, hidden int, opts ...LinearOption) *LSTMCell {
 func cellOf(s *amp.Scope, op string, gates, in, hidden int, opts []LinearOption) CellParameters {
 	checkSizes(op, []int{in, hidden})
 	c := linearConfig{bias: true, dtype: amp.Float32}
-	for _, o := range opts {
-		o(&c)
-	}
+	optional.Apply(op, opts, &c, misused)
 	return newCell(s, gates, in, hidden, c.bias, c.dtype, "")
 }
 
@@ -178,7 +177,7 @@ func newRecurrent(s *amp.Scope, op string, gates, in, hidden int, opts Recurrent
 	opts.Layers = max(opts.Layers, 1)
 	checkSizes(op, []int{in, hidden})
 	if !(opts.Dropout >= 0 && opts.Dropout <= 1) {
-		panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf("dropout is %v", opts.Dropout), Fix: "use a probability from 0 to 1"})
+		misused(op, "use a probability from 0 to 1", "dropout is %v", opts.Dropout)
 	}
 	if opts.DType == amp.NoDType {
 		opts.DType = amp.Float32
@@ -224,13 +223,13 @@ func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp
 		x = amp.Reshape(s, x, x.Dim(0), 1, x.Dim(1))
 	}
 	if x.Rank() != 3 {
-		panic(&amp.Error{Op: "Run", Kind: amp.ErrShape, Detail: fmt.Sprintf("x is %v", x.Shape()), Fix: "use [steps batch features], or [steps features]"})
+		misshapen("Run", "use [steps batch features], or [steps features]", "x is %v", x.Shape())
 	}
 	if r.opts.BatchFirst && !alone {
 		x = amp.Transpose(s, x, 0, 1)
 	}
 	if state.C != nil && !r.cell {
-		panic(&amp.Error{Op: "Run", Kind: amp.ErrArgument, Detail: "a cell state", Fix: "leave C nil: only an LSTM has one"})
+		misused("Run", "leave C nil: only an LSTM has one", "a cell state")
 	}
 	h, c := r.states(s, state.H, x.Dim(1), alone), r.states(s, state.C, x.Dim(1), alone)
 	dirs := r.directions()
@@ -267,7 +266,7 @@ func (r *Recurrent) states(s *amp.Scope, t *amp.Tensor, batch int, alone bool) [
 		want = []int{len(r.Cells), r.hidden}
 	}
 	if !slices.Equal(t.Shape(), want) {
-		panic(&amp.Error{Op: "Run", Kind: amp.ErrShape, Detail: fmt.Sprintf("state is %v", t.Shape()), Fix: fmt.Sprintf("use a state of %v, or none for zeros", want)})
+		misshapen("Run", fmt.Sprintf("use a state of %v, or none for zeros", want), "state is %v", t.Shape())
 	}
 	for i := range out {
 		out[i] = amp.Reshape(s, amp.Narrow(s, t, 0, i, 1), batch, r.hidden)

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. It panics with
 // amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give names.
 func StateDict(m Module) map[string]*amp.Tensor {
 	if m == nil {
-		panic(&amp.Error{Op: "StateDict", Kind: amp.ErrArgument, Detail: "the module is nil", Fix: "pass a module"})
+		misused("StateDict", "pass a module", "the module is nil")
 	}
 	out := map[string]*amp.Tensor{}
 	for _, t := range append(m.Parameters(), Buffers(m)...) {
 		if other := out[t.Name()]; t.Name() == "" || other != nil && other != t {
-			panic(&amp.Error{Op: "StateDict", Kind: amp.ErrArgument, Detail: fmt.Sprintf("name %q is empty or used twice", t.Name()),
-				Fix: "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential"})
+			misused("StateDict", "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", t.Name())
 		}
 		out[t.Name()] = t
 	}
@@ -39,9 +39,7 @@ func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) e
 		return fmt.Errorf("nn: the state fits no module: the module is nil; pass one")
 	}
 	strict := true
-	for _, o := range opts {
-		o(&strict)
-	}
+	optional.Apply("LoadStateDict", opts, &strict, misused)
 	own := StateDict(m)
 	if faults := misfits(own, state, strict); len(faults) > 0 {
 		slices.Sort(faults)

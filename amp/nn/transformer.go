@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"fmt"
-
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -93,7 +91,7 @@ func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Te
 func SinusoidalPositions(s *amp.Scope, dt amp.DType, positions, features int) *amp.Tensor {
 	checkSizes("SinusoidalPositions", []int{positions, features})
 	if features%2 != 0 {
-		panic(&amp.Error{Op: "SinusoidalPositions", Kind: amp.ErrArgument, Detail: fmt.Sprintf("%d features", features), Fix: "use an even number: sines and cosines come in pairs"})
+		misused("SinusoidalPositions", "use an even number: sines and cosines come in pairs", "%d features", features)
 	}
 	t := amp.Full(s, dt, 0, positions, features)
 	table := make([]float64, positions*features)
@@ -133,7 +131,7 @@ func NewLearnedPositions(s *amp.Scope, positions, features int) *PositionalEncod
 // the table.
 func (p *PositionalEncoding) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	if x.Rank() < 2 || x.Dim(-2) > p.Table.Dim(0) {
-		panic(&amp.Error{Op: "PositionalEncoding", Kind: amp.ErrShape, Detail: fmt.Sprintf("x %v, table %v", x.Shape(), p.Table.Shape()), Fix: "use [… positions features] of at most as many positions as the table has"})
+		misshapen("PositionalEncoding", "use [… positions features] of at most as many positions as the table has", "x %v, table %v", x.Shape(), p.Table.Shape())
 	}
 	return amp.Dropout(s, amp.Add(s, x, amp.Narrow(s, p.Table, 0, 0, x.Dim(-2))), p.Dropout)
 }

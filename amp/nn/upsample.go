@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -13,7 +12,7 @@ type Upsample struct{ amp.Interpolation }
 // NewUpsample returns a layer that resizes to o.Size or by o.Scale. It panics with amp.ErrArgument unless one of the two is set.
 func NewUpsample(o amp.Interpolation) *Upsample {
 	if (o.Size == nil) == (o.Scale == nil) {
-		panic(&amp.Error{Op: "NewUpsample", Kind: amp.ErrArgument, Detail: fmt.Sprintf("Size %v, Scale %v", o.Size, o.Scale), Fix: "set Size or Scale"})
+		misused("NewUpsample", "set Size or Scale", "Size %v, Scale %v", o.Size, o.Scale)
 	}
 	return &Upsample{o}
 }
@@ -54,7 +53,7 @@ func NewCircularPad(pads ...int) *Pad { return newPad("NewCircularPad", "circula
 
 func newPad(op, mode string, value float64, pads []int) *Pad {
 	if len(pads) == 0 || len(pads)%2 != 0 {
-		panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf("pads %v", pads), Fix: "give a number before and one after for each dimension, the last one first"})
+		misused(op, "give a number before and one after for each dimension, the last one first", "pads %v", pads)
 	}
 	return &Pad{Pads: slices.Clone(pads), Mode: mode, Value: value}
 }

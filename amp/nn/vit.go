@@ -43,7 +43,7 @@ func NewViT(s *amp.Scope, c ViTConfig) *ViT {
 	}
 	checkSizes("NewViT", []int{c.Image, c.Patch, c.Channels, c.Features, c.Layers, c.Heads, c.Hidden, c.Classes})
 	if c.Image%c.Patch != 0 {
-		panic(&amp.Error{Op: "NewViT", Kind: amp.ErrArgument, Detail: fmt.Sprintf("images of %d in patches of %d", c.Image, c.Patch), Fix: "use a patch that divides the image"})
+		misused("NewViT", "use a patch that divides the image", "images of %d in patches of %d", c.Image, c.Patch)
 	}
 	side := c.Image / c.Patch
 	v := &ViT{
@@ -79,7 +79,7 @@ func (v *ViT) Parameters() []*amp.Tensor {
 // for others.
 func (v *ViT) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	if c := v.Config; x.Rank() != 4 || x.Dim(2) != c.Image || x.Dim(3) != c.Image {
-		panic(&amp.Error{Op: "ViT", Kind: amp.ErrShape, Detail: fmt.Sprintf("x is %v", x.Shape()), Fix: fmt.Sprintf("use images [batch %d %d %d]", c.Channels, c.Image, c.Image)})
+		misshapen("ViT", fmt.Sprintf("use images [batch %d %d %d]", c.Channels, c.Image, c.Image), "x is %v", x.Shape())
 	}
 	batch := x.Dim(0)
 	x = v.Patches.Forward(s.In("patch_embed"), x)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A ClipOption configures ClipGradNorm and GradNorm.
@@ -32,13 +33,11 @@ func (n Norm) Value() float64 {
 // String returns the value.
 func (n Norm) String() string { return fmt.Sprint(n.Value()) }
 
-func powerOf(opts []ClipOption) float64 {
+func powerOf(op string, opts []ClipOption) float64 {
 	p := 2.0
-	for _, o := range opts {
-		o(&p)
-	}
+	optional.Apply(op, opts, &p, misused)
 	if !(p > 0) {
-		misused("GradNorm", "use optim.NormType(1), (2) or (math.Inf(1))", "norm type %v", p)
+		misused(op, "use optim.NormType(1), (2) or (math.Inf(1))", "norm type %v", p)
 	}
 	return p
 }
@@ -46,7 +45,7 @@ func powerOf(opts []ClipOption) float64 {
 // GradNorm returns the norm of all gradients taken as one vector, in float64, as torch.nn.utils.get_total_norm; 0 without a gradient.
 // It panics with amp.ErrArgument for a norm type of 0 or below.
 func GradNorm(params []*amp.Tensor, opts ...ClipOption) float64 {
-	return gradNorm(params, opts).Value()
+	return gradNorm("GradNorm", params, opts).Value()
 }
 
 func needParameters(op string, params []*amp.Tensor) {
@@ -55,8 +54,8 @@ func needParameters(op string, params []*amp.Tensor) {
 	}
 }
 
-func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
-	n := Norm{power: powerOf(opts)}
+func gradNorm(op string, params []*amp.Tensor, opts []ClipOption) Norm {
+	n := Norm{power: powerOf(op, opts)}
 	total, host := 0.0, false
 	add := func(sum float64) {
 		if math.IsInf(n.power, 1) {
@@ -66,7 +65,7 @@ func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 		}
 	}
 	var sums []*amp.Tensor // one for each device that the host does not reach
-	needParameters("GradNorm", params)
+	needParameters(op, params)
 	for _, t := range params {
 		switch g := t.Grad(); {
 		case g == nil:
@@ -97,7 +96,7 @@ func gradNorm(params []*amp.Tensor, opts []ClipOption) Norm {
 // scaler.Unscale: where it was called before, the scaler warns. A non-finite norm makes the gradients non-finite too; the step is then
 // skipped by the flag that Unscale recorded. It does not wait for a device, the norm's Value does; but for gradients that lie on several devices.
 func ClipGradNorm(params []*amp.Tensor, limit float64, opts ...ClipOption) Norm {
-	norm := gradNorm(params, opts)
+	norm := gradNorm("ClipGradNorm", params, opts)
 	factor := 1.0
 	if norm.sum == nil {
 		factor = limit / (norm.value + 1e-6)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // An Option configures an optimizer or one of its groups; one that the optimizer has no use for is refused.
@@ -129,9 +130,7 @@ func (s *settings) problem(k *kind) (detail, fix string) {
 // apply runs options and refuses those the optimizer does not take, and values out of range.
 func (s *settings) apply(op string, k *kind, opts []Option) {
 	s.given = nil
-	for _, f := range opts {
-		f(s)
-	}
+	optional.Apply(op, opts, s, misused)
 	for _, name := range s.given {
 		if !k.takes(name) {
 			misused(op, "leave it out; "+k.name+" takes "+strings.Join(k.allOptions(), ", "), "%s is not an option of %s", name, k.name)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 type oneCycleRule struct {
@@ -61,9 +62,7 @@ func NewOneCycleLR(opt Optimizer, max float64, total int, opts ...OneCycleOption
 			r.MaxLR = append(r.MaxLR, max)
 		}
 	}
-	for _, o := range opts {
-		o(r)
-	}
+	optional.Apply("NewOneCycleLR", opts, r, misused)
 	if !(r.div > 0 && r.finalDiv > 0) {
 		misused("NewOneCycleLR", "use quotients above 0", "quotients %v and %v", r.div, r.finalDiv)
 	}

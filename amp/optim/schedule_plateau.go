@@ -3,6 +3,8 @@ package optim
 import (
 	"math"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A Plateau lowers the learning rates when a measure stops improving. Unlike a Scheduler its Step takes the measure.
@@ -59,9 +61,7 @@ func MinChange(eps float64) PlateauOption { return func(p *plateau) { p.Eps = ep
 // factor of 1 or more, negative settings, or a number of lowest rates that fits no groups.
 func NewReduceLROnPlateau(opt Optimizer, opts ...PlateauOption) *Plateau {
 	s := plateau{Factor: 0.1, Patience: 10, Threshold: 1e-4, Eps: 1e-8, MinLRs: []float64{0}}
-	for _, o := range opts {
-		o(&s)
-	}
+	optional.Apply("NewReduceLROnPlateau", opts, &s, misused)
 	if opt == nil {
 		misused("NewReduceLROnPlateau", "pass the optimizer", "no optimizer")
 	}

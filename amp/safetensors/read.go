@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // A Reader gives the tensors of a file one by one, without holding more than the one that is read. It is safe across goroutines if its
@@ -60,9 +61,9 @@ func (r *Reader) Tensor(name string, opts ...Option) (t *amp.Tensor, err error) 
 		return nil, err
 	}
 	var o options
-	for _, f := range opts {
-		f(&o)
-	}
+	optional.Apply("safetensors.Reader.Tensor", opts, &o, func(op, fix, format string, args ...any) {
+		panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf(format, args...), Fix: fix})
+	})
 	d := dtypes[info.rank]
 	// The memory is bounded by the file's size; where amp can't have that much, its panic becomes an error.
 	misuse := amp.Maybe(func() {

@@ -314,6 +314,9 @@ func Rebuild() Option { return func(o *options) { o.rebuild = true } }
 func rebuild(opts []Option) bool {
 	var o options
 	for _, f := range opts {
+		if f == nil {
+			fail("Rebuild", amp.ErrArgument, "leave it out", "an option is nil")
+		}
 		f(&o)
 	}
 	return o.rebuild

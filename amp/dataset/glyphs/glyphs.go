@@ -19,6 +19,7 @@ import (
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/dataset"
+	"github.com/halftone-ml/halftone/amp/internal/optional"
 )
 
 // side is the width and height of an image.
@@ -43,11 +44,9 @@ func Characters(text string) Option {
 // New returns n images. Every run of images as long as there are classes has one of each class, in random order.
 func New(n int, seed uint64, opts ...Option) *dataset.Images {
 	d := &drawing{seed: seed, characters: []rune("0123456789")}
-	for _, o := range opts {
-		o(d)
-	}
+	optional.Apply("glyphs.New", opts, d, misused)
 	if n < 0 {
-		misused("ask for 0 images or more", "%d images", n)
+		misused("glyphs.New", "ask for 0 images or more", "%d images", n)
 	}
 	d.load()
 	set := &dataset.Images{Data: make([]byte, n*3*side*side), Labels: make([]uint8, n), Shape: [3]int{3, side, side}}
@@ -112,17 +111,17 @@ func (d *drawing) all(set *dataset.Images) {
 // load finds the outlines of all characters in all faces.
 func (d *drawing) load() {
 	if n := len(d.characters); n < 2 || n > 256 {
-		misused("give 2 to 256 characters", "%d characters", n)
+		misused("glyphs.New", "give 2 to 256 characters", "%d characters", n)
 	}
 	for i, c := range d.characters {
 		if strings.ContainsRune(string(d.characters[:i]), c) {
-			misused("give each character once", "%q appears twice", c)
+			misused("glyphs.New", "give each character once", "%q appears twice", c)
 		}
 		var faces []outline
 		for _, f := range faces10() {
 			o, err := f.outline(c)
 			if err != nil {
-				misused("use characters that are in the Go fonts and leave a mark", "%q: %v", c, err)
+				misused("glyphs.New", "use characters that are in the Go fonts and leave a mark", "%q: %v", c, err)
 			}
 			faces = append(faces, o)
 		}
@@ -130,6 +129,6 @@ func (d *drawing) load() {
 	}
 }
 
-func misused(fix, format string, args ...any) {
-	panic(&amp.Error{Op: "glyphs.New", Kind: amp.ErrArgument, Detail: fmt.Sprintf(format, args...), Fix: fix})
+func misused(op, fix, format string, args ...any) {
+	panic(&amp.Error{Op: op, Kind: amp.ErrArgument, Detail: fmt.Sprintf(format, args...), Fix: fix})
 }

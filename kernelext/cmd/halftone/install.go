@@ -39,7 +39,8 @@ func installAll(ctx context.Context, args []string) error {
 }
 
 func lab(ctx context.Context, args []string) error {
-	fs := flags("lab", "[-- JUPYTER OPTIONS]", "Installs what is missing and opens JupyterLab on the tutorials.")
+	fs := flags("lab", "[-- JUPYTER OPTIONS]", "Installs what is missing and opens JupyterLab on the tutorials. JupyterLab's own options come after --:\n"+
+		"    halftone lab -- --port 8889        make lab ARGS='-- --port 8889'")
 	newInstaller := installerFlags(fs)
 	o := install.LabOptions{}
 	fs.BoolVar(&o.NoBrowser, "no-browser", false, "print the address and open no browser")
