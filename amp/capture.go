@@ -24,6 +24,7 @@ type Graph struct {
 	s       *Scope // of the recording: its tensors are those of every replay
 	fn      func(s *Scope)
 	dev     Replayer // nil where the device captures nothing, and fn is run again
+	ran     *Scope   // that of its last run then, which stays open
 	stage   graphStage
 	closed  bool
 	before  []func() // what the host does for each replay
@@ -68,7 +69,8 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
 // until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
 // that the step would have drawn. Reading values, and ops that run on the host, random tensors too, are refused in fn (ErrCapture).
-// Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn.
+// Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn; what it made lives until
+// the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	s.alive("Capture")
 	g := &Graph{fn: fn, stage: graphFirst, changed: map[*storage]bool{}, inputs: map[*storage]graphInput{}}
@@ -85,14 +87,16 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	for a := s.arena; a != nil; a = a.parent {
 		a.cache.clear() // casts made before would not be renewed
 	}
+	if !able {
+		g.run()
+		s.root.run("capture hook", &s.root.captures)
+		g.stage = graphReady
+		return g
+	}
 	first := s.Child()
 	fn(first)
 	first.Close()
 	s.root.run("capture hook", &s.root.captures)
-	if !able {
-		g.stage = graphReady
-		return g
-	}
 	if err := dev.BeginCapture(); err != nil {
 		deviceFault("Capture", err)
 	}
@@ -125,9 +129,7 @@ func (g *Graph) Replay() {
 		fail("Graph.Replay", ErrClosed, "capture the step again", "the graph is closed")
 	}
 	if g.dev == nil {
-		c := g.s.Child()
-		defer c.Close()
-		g.fn(c)
+		g.run()
 		return
 	}
 	g.checkInputs()
@@ -149,6 +151,15 @@ func (g *Graph) Replay() {
 	for _, f := range g.after {
 		f()
 	}
+}
+
+// run does the step where there is nothing to replay. What it makes lives until the next time.
+func (g *Graph) run() {
+	if g.ran != nil {
+		g.ran.Close()
+	}
+	g.ran = g.s.Child()
+	g.fn(g.ran)
 }
 
 // Close frees the graph and the tensors that fn made; gradients it left on parameters stay valid until they are replaced. It waits for the

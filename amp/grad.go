@@ -263,7 +263,7 @@ func (e *engine) visit(n *node) {
 	}
 	if n.op.Part != nil && b.Needs(0) && e.gathers(n.in[0]) {
 		g, dim, start := n.op.Part(b)
-		e.deliverPart(n.in[0], part{g, dim, start, n})
+		e.deliverPart(n.in[0], part{g: g, dim: dim, start: start, from: n})
 	} else {
 		n.op.Backward(b)
 	}
@@ -283,7 +283,11 @@ func (e *engine) visit(n *node) {
 		b.d[0] = nil
 	}
 	for i, g := range b.d {
-		if g != nil {
+		switch {
+		case g == nil:
+		case n.op.Part != nil && i == 0 && e.waits(n.in[0]):
+			e.deliverPart(n.in[0], part{g: g, from: n, among: true})
+		default:
 			e.deliver(n.in[i], g)
 		}
 	}

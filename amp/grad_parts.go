@@ -11,15 +11,20 @@ type part struct {
 	g          *Tensor
 	dim, start int
 	from       *node // that cut it out
+	among      bool  // g has the whole size, with zeros around the range
 }
 
 func (p *part) end() int { return p.start + p.g.shape[p.dim] }
 
-// gathers says whether gradients of t's parts are kept until all have come: not where their graph or the fate of each is asked for.
-func (e *engine) gathers(t *Tensor) bool {
+// waits says whether gradients of t's parts are kept until all gradients of t have come: the order in which they are added is then the
+// same, whether they are put together or not.
+func (e *engine) waits(t *Tensor) bool {
 	_, wanted := e.want[t]
-	return !e.cfg.create && e.tracer == nil && !wanted && (t.node != nil || e.want == nil)
+	return !wanted && (t.node != nil || e.want == nil)
 }
+
+// gathers says whether they are put together: not where their graph or the fate of each is asked for.
+func (e *engine) gathers(t *Tensor) bool { return !e.cfg.create && e.tracer == nil && e.waits(t) }
 
 // deliverPart keeps the gradient of a part of t.
 func (e *engine) deliverPart(t *Tensor, p part) {
@@ -49,7 +54,11 @@ func (e *engine) join(t *Tensor) {
 		e.deliver(t, g)
 	} else {
 		for _, p := range parts {
-			e.deliver(t, e.from(t, p).apply(opNarrowBackward, Attrs{Dims: []int{p.dim}, Start: p.start, Shape: t.shape}, p.g))
+			g := p.g
+			if !p.among {
+				g = e.from(t, p).apply(opNarrowBackward, Attrs{Dims: []int{p.dim}, Start: p.start, Shape: t.shape}, g)
+			}
+			e.deliver(t, g)
 		}
 	}
 	for _, p := range parts {
@@ -65,7 +74,7 @@ func (e *engine) whole(t *Tensor, parts []part) *Tensor {
 	list := make([]*Tensor, len(sorted))
 	for i := range sorted {
 		p := &sorted[i]
-		if p.dim != dim || p.start != at {
+		if p.among || p.dim != dim || p.start != at {
 			return nil
 		}
 		list[i], at = p.g, p.end()

@@ -14,17 +14,7 @@ func anyRun(on string, dt amp.DType, d, e int, how string) (out [5][]float64) {
 	const t, n = 37, 41
 	s := amp.NewScope(amp.On(on), amp.Seed(5))
 	defer s.Close()
-	draw := func(i int, shape ...int) *amp.Tensor {
-		size := 1
-		for _, d := range shape {
-			size *= d
-		}
-		x := numbers(size + i)[i:]
-		for j := range x {
-			x[j] /= 8
-		}
-		return placed(s, dt, x, shape...).RequireGrad()
-	}
+	draw := func(i int, shape ...int) *amp.Tensor { return drawn(s, dt, i, 8, shape...) }
 	in := []*amp.Tensor{draw(0, 2, 3, t, d), draw(1, 2, 1, n, d), draw(2, 3, n, e)} // batches that are broadcast, too
 	var mask *amp.Tensor
 	opts := amp.Attention{}

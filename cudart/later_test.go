@@ -38,10 +38,8 @@ func TestStatesLater(t *testing.T) {
 		m.run(s)
 		l := m.opt.LiveStateLater()
 		of, state := m.scaler.StateLater()
-		if l.Counter != nil {
-			of = append(of, l.Counter)
-		}
-		snap, err := d.Snapshot(nil, of)
+		scaler := len(of)
+		snap, err := d.Snapshot(nil, append(of, l.Counters...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +49,7 @@ func TestStatesLater(t *testing.T) {
 			}
 			defer snap.Drop()
 			e := snap.Elements()
-			var counter []byte
-			if l.Counter != nil {
-				counter = e[len(e)-1]
-			}
-			return text(l.State(counter), state(e))
+			return text(l.State(e[scaler:]), state(e))
 		})
 	}
 	for _, f := range told {

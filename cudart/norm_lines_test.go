@@ -13,13 +13,7 @@ import (
 func manyLines(on string, dt amp.DType, norm string, lines, n int) (out [3][]float64) {
 	s := amp.NewScope(amp.On(on), amp.Seed(5))
 	defer s.Close()
-	draw := func(i int, shape ...int) *amp.Tensor {
-		size := 1
-		for _, d := range shape {
-			size *= d
-		}
-		return placed(s, dt, numbers(size + i)[i:], shape...).RequireGrad()
-	}
+	draw := func(i int, shape ...int) *amp.Tensor { return drawn(s, dt, i, 1, shape...) }
 	in := []*amp.Tensor{draw(0, lines, n), draw(1, n), draw(2, n)}
 	h := amp.MulScalar(s, in[0], 1.5)
 	y := amp.LayerNorm(s, h, in[1], in[2], 1e-5)

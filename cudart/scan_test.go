@@ -69,6 +69,19 @@ func placed(s *amp.Scope, dt amp.DType, v []float64, shape ...int) *amp.Tensor {
 	return amp.FromFloat64s(dt, v, shape...).To(s)
 }
 
+// drawn is a leaf of numbers divided by over, others for each i.
+func drawn(s *amp.Scope, dt amp.DType, i int, over float64, shape ...int) *amp.Tensor {
+	size := 1
+	for _, d := range shape {
+		size *= d
+	}
+	x := numbers(size + i)[i:]
+	for j := range x {
+		x[j] /= over
+	}
+	return placed(s, dt, x, shape...).RequireGrad()
+}
+
 var everyDType = []amp.DType{amp.Float16, amp.BFloat16, amp.Float32, amp.Float64, amp.Int64, amp.Bool}
 
 // TestOrderOnDevice sorts lines of every length, and looks for what stands first, in the middle and so far: the places are the CPU's, those

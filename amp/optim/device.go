@@ -3,7 +3,8 @@ package optim
 import "github.com/halftone-ml/halftone/amp"
 
 // Steps that a device takes behind the host's back. Whether one was skipped is known there alone, so the number of steps is counted
-// there, too, and every parameter's own number is kept as its distance from that.
+// there, too, and every parameter's own number is kept as its distance from that. One that a step is taken without, for want of a
+// gradient, is counted by itself from then on: a tensor of its own goes on where that of all steps was.
 
 // follow begins to count on a tensor's device.
 func (o *base) follow(found *amp.Tensor) {
@@ -29,6 +30,14 @@ func (o *base) counted() int {
 	return o.steps
 }
 
+// countOf returns the number that the step of a slot is the distance from. It waits for the device as counted does.
+func (o *base) countOf(st slot) int {
+	if st.own != nil {
+		return int(amp.Values[int64](st.own)[0])
+	}
+	return o.counted()
+}
+
 // known returns the state of a parameter as it is without a counter: its own number of updates, and no state that none of them was
 // applied to. The counter goes on.
 func (o *base) known(p *amp.Tensor) slot {
@@ -37,7 +46,7 @@ func (o *base) known(p *amp.Tensor) slot {
 		return st
 	}
 	if _, any := o.state[p]; any {
-		st.step += o.counted()
+		st.step += o.countOf(st)
 	}
 	if st.firstAt > st.step {
 		for i := range st.tensors {
@@ -54,11 +63,13 @@ func (o *base) settle() {
 	if o.counter == nil {
 		return
 	}
-	n := o.counted()
-	o.counter.Free()
-	o.counter = nil
+	o.counted()
 	for p, st := range o.state {
-		st.step += n
+		st.step += o.countOf(st)
+		if st.own != nil {
+			st.own.Free()
+			st.own = nil
+		}
 		if st.firstAt > st.step {
 			for i, t := range st.tensors {
 				if t != nil && st.fresh[i] {
@@ -70,42 +81,62 @@ func (o *base) settle() {
 		st.firstAt, st.fresh = 0, [3]bool{}
 		o.state[p] = st
 	}
+	o.counter.Free()
+	o.counter = nil
 }
 
 // runFar is run where the host is not told whether the step is skipped.
 func (o *base) runFar(inv, found *amp.Tensor, graph *amp.Graph) (moved bool) {
 	var absent []*amp.Tensor
+	var apart []*amp.Tensor // counters of single parameters
 	for _, g := range o.groups {
 		u, wants := g.set.Update, o.kind.wants(&g.set)
-		u.InvScale, u.FoundInf, u.Steps = inv, found, o.counter
+		u.InvScale, u.FoundInf = inv, found
 		if graph != nil {
 			u.Rate = o.rateOf(g, graph)
 		}
 		for _, p := range g.Params {
-			if p.Grad() != nil {
+			st, known := o.state[p]
+			switch {
+			case p.Grad() != nil:
 				moved = true
 				o.moveFar(p, u, wants)
-			} else if _, ok := o.state[p]; ok {
+				if st.own != nil {
+					apart = append(apart, st.own)
+				}
+			case known && st.own == nil:
 				absent = append(absent, p)
 			}
 		}
 	}
-	if moved {
-		amp.CountStep(o.counter, found)
-		if count := func() { o.steps++; o.unsure = o.unsure || found != nil }; graph != nil && graph.Recording() {
-			graph.After(count)
-		} else {
-			count()
-		}
+	if !moved {
+		return false
 	}
-	if len(absent) > 0 && (found == nil || found.Item() == 0) { // a step without them: their distance grows
-		for _, p := range absent {
-			st := o.state[p]
-			st.step--
-			o.state[p] = st
-		}
+	for _, p := range absent {
+		o.leave(p, graph)
 	}
-	return moved
+	for _, own := range apart {
+		amp.CountStep(own, found)
+	}
+	amp.CountStep(o.counter, found)
+	if count := func() { o.steps++; o.unsure = o.unsure || found != nil }; graph != nil && graph.Recording() {
+		graph.After(count)
+	} else {
+		count()
+	}
+	return true
+}
+
+// leave makes a parameter be counted by itself: this step is taken without it.
+func (o *base) leave(p *amp.Tensor, graph *amp.Graph) {
+	if graph != nil && graph.Recording() { // what is made there is made anew by each replay
+		panic(&amp.Error{Op: o.kind.name + ".Step", Kind: amp.ErrCapture, Detail: "parameter \"" + p.Name() + "\" has no gradient in this run of the step, and had one before",
+			Fix: "make the step the same each time, or call ZeroGrad and take a step without it before Capture"})
+	}
+	st := o.state[p]
+	st.own = amp.Like(o.counter)
+	amp.Assign(st.own, o.counter)
+	o.state[p] = st
 }
 
 // moveFar updates one parameter. State that a skipped step leaves untouched stays: it is zeros, as it will be the next time.
@@ -117,10 +148,13 @@ func (o *base) moveFar(p *amp.Tensor, u amp.Update, wants [3]bool) {
 	for i, want := range wants {
 		if want && st.tensors[i] == nil {
 			st.tensors[i] = amp.Like(p).SetName(p.Name() + "." + o.kind.names[i])
-			st.fresh[i], st.firstAt = true, o.counted()+st.step+1
+			st.fresh[i], st.firstAt = true, o.countOf(st)+st.step+1
 		}
 	}
-	u.Step, u.FirstAt = st.step+1, st.firstAt
+	u.Step, u.FirstAt, u.Steps = st.step+1, st.firstAt, o.counter
+	if st.own != nil {
+		u.Steps = st.own
+	}
 	o.state[p] = st
 	var in [3]*amp.Tensor
 	for i, want := range wants {

@@ -59,8 +59,9 @@ type kind struct {
 type slot struct {
 	step    int // updates of this parameter; with a counter, what is added to that
 	tensors [3]*amp.Tensor
-	firstAt int     // with a counter: the update that finds the fresh tensors empty
-	fresh   [3]bool // with a counter: made since it counts
+	firstAt int         // with a counter: the update that finds the fresh tensors empty
+	fresh   [3]bool     // with a counter: made since it counts
+	own     *amp.Tensor // with a counter: one for this parameter alone, once a step was taken without it
 }
 
 // base is the part that all optimizers share.

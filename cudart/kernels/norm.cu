@@ -49,17 +49,8 @@ template <bool Center, class T> HT_FN void norm_kept(const Lines& p, const T* x,
 template <bool Center, class T> HT_FN void norm_line(const Lines& p, const T* x, T* y, int lane) {
   typedef typename line_of<T>::type C;
   const i64 sx = p.step[1];
-  double sum = 0, square = 0;
-  if (Center) {
-    for (int i = lane; i < p.n; i += p.lanes) sum += (double)wide(x[i * sx]);
-    sum = across<Plus>(sum, p.lanes) / p.n;
-  }
-  const C mean = (C)sum, rest = (C)(sum - (double)mean);
-  for (int i = lane; i < p.n; i += p.lanes) {
-    const C d = (C)wide(x[i * sx]) - mean - rest;
-    square += (double)d * (double)d;
-  }
-  const C rate = line_rate(across<Plus>(square, p.lanes) / p.n + p.attr[0], (C)0);
+  const auto [mean, rest, squares] = line_spread<Center>(p, x, sx, lane);
+  const C rate = line_rate(squares / p.n + p.attr[0], (C)0);
   const T *w = (const T*)p.in[1], *b = (const T*)p.in[2];
   for (int i = lane; i < p.n; i += p.lanes) {
     y[i] = narrow<T>::of(norm_affine(((C)wide(x[i * sx]) - mean - rest) * rate, w, w ? w[i] : T{}, b, b ? b[i] : T{}));

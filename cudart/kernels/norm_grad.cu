@@ -72,17 +72,9 @@ template <bool Center, class T, class D> HT_FN void norm_slope(const Lines& p) {
   T* dx = (T*)p.out + off[0];
   if (p.flags & LINE_KEEP) return slope_kept<Center>(p, dy, x, had, dx, k, lane);
   const i64 sd = p.step[1], sx = p.step[2];
-  double sum = 0, square = 0, g = 0, gx = 0;
-  if (Center) {
-    for (int i = lane; i < p.n; i += p.lanes) sum += (double)wide(x[i * sx]);
-    sum = across<Plus>(sum, p.lanes) / p.n;
-  }
-  const C mean = (C)sum, rest = (C)(sum - (double)mean);
-  for (int i = lane; i < p.n; i += p.lanes) {
-    const C d = (C)wide(x[i * sx]) - mean - rest;
-    square += (double)d * (double)d;
-  }
-  const double rate = 1 / ht_sqrt(across<Plus>(square, p.lanes) / p.n + p.attr[0]);
+  double g = 0, gx = 0;
+  const auto [mean, rest, squares] = line_spread<Center>(p, x, sx, lane);
+  const double rate = 1 / ht_sqrt(squares / p.n + p.attr[0]);
   const C r = (C)rate;
   for (int i = lane; i < p.n; i += p.lanes) {
     C e = (C)wide(dy[i * sd]);

@@ -205,15 +205,8 @@ func (p *optimizerPart) settled() bool {
 // StateLater is AppendState for the optimizer as it is now, whose steps a device may still count.
 func (p *optimizerPart) StateLater() (of []*amp.Tensor, state func(b []byte, elements [][]byte) ([]byte, error)) {
 	l := p.opt.LiveStateLater()
-	if l.Counter != nil {
-		of = []*amp.Tensor{l.Counter}
-	}
-	return of, func(b []byte, elements [][]byte) ([]byte, error) {
-		var counter []byte
-		if len(elements) > 0 {
-			counter = elements[0]
-		}
-		text, err := json.Marshal(l.State(counter))
+	return l.Counters, func(b []byte, elements [][]byte) ([]byte, error) {
+		text, err := json.Marshal(l.State(elements))
 		return append(b, text...), err
 	}
 }

@@ -1,0 +1,197 @@
+package cudart_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// A way is to train a program so that the bits must be those of the plain way.
+type way struct {
+	name string
+	opts []amp.Option
+	set  func(p *program)
+	eval func(p *program, steps int) []float64 // instead of plain steps: their losses
+	same bool                                  // for programs whose steps are all the same
+}
+
+const programSteps = 4
+
+var ways = []way{
+	{name: "traced", opts: []amp.Option{amp.Record(amp.Decisions)}},
+	{name: "health", opts: []amp.Option{amp.Record(amp.Health)}},
+	{name: "gradients recorded", opts: []amp.Option{amp.RecordGradients(1)}},
+	{name: "gradients traced", set: func(p *program) { p.back = append(p.back, amp.TraceGradients(&amp.GradientTrace{})) }},
+	{name: "looked at", set: lookAt(1)},
+	{name: "looked at, at times", set: lookAt(6)},
+	{name: "held", set: func(p *program) { // no memory is used twice
+		p.see = func(ts ...*amp.Tensor) {
+			for _, t := range ts {
+				p.root.Keep(t)
+			}
+		}
+	}},
+	{name: "captured", eval: captured, same: true},
+}
+
+// lookAt reads one in n of what a step hands on.
+func lookAt(n int) func(p *program) {
+	return func(p *program) {
+		draw := rand.New(rand.NewPCG(7, 7))
+		p.see = func(ts ...*amp.Tensor) {
+			for _, t := range ts {
+				if draw.IntN(n) == 0 {
+					t.Float64s()
+				}
+			}
+		}
+	}
+}
+
+// batch changes the data between steps: those of step 2 overflow.
+func (p *program) batch(step int) {
+	v := p.y.Float64s()
+	v[0] = float64(step)
+	if step == 2 && p.dt == amp.Float32 {
+		v[len(v)-1] = math.MaxFloat32
+	} else {
+		v[len(v)-1] = 1
+	}
+	amp.Assign(p.y, amp.FromFloat64s(p.dt, v, p.y.Shape()...).To(p.root))
+}
+
+// eager takes steps and returns their losses, but for the first.
+func eager(p *program, steps int) (losses []float64) {
+	for s := range p.root.Steps(steps) {
+		p.batch(s.Step())
+		losses = append(losses, p.step(s).Item())
+	}
+	return losses[1:]
+}
+
+func captured(p *program, steps int) (losses []float64) {
+	var loss *amp.Tensor
+	p.batch(0)
+	g := p.root.Capture(func(s *amp.Scope) { loss = p.step(s) })
+	for i := 1; i < steps; i++ {
+		p.batch(i)
+		g.Replay()
+		losses = append(losses, loss.Item())
+	}
+	if err := g.Close(); err != nil {
+		panic(err)
+	}
+	return losses
+}
+
+// outcome is what training leaves: losses, weights, statistics, gradients and scale.
+func (p *program) outcome(eval func(p *program, steps int) []float64) map[string][]float64 {
+	defer p.root.Close()
+	out := map[string][]float64{"losses": eval(p, programSteps)}
+	for i, w := range p.params {
+		out[fmt.Sprintf("parameter %d of shape %v", i, w.Shape())] = w.Float64s()
+		if g := w.Grad(); g != nil {
+			out[fmt.Sprintf("gradient %d of shape %v", i, w.Shape())] = g.Float64s()
+		}
+	}
+	for i, t := range p.state {
+		out[fmt.Sprintf("statistics %d", i)] = t.Float64s()
+	}
+	out["scale"] = []float64{p.scaler.CurrentScale()}
+	return out
+}
+
+func (p *program) String() string {
+	var names []string
+	for _, o := range p.ops {
+		names = append(names, o.name)
+	}
+	var opts []string
+	for _, o := range p.opts {
+		opts = append(opts, strings.Join(strings.Fields(fmt.Sprint(o)), " "))
+	}
+	return fmt.Sprintf("[%d %d %d] of %v under %v: %s; %s; clip %v, %d passes", p.b, p.t, p.f, p.dt, p.half, strings.Join(names, ", "), strings.Join(opts, ", "), p.clip, p.passes)
+}
+
+// sameOutcome compares: bit for bit where eps is 0.
+func sameOutcome(want, got map[string][]float64, eps float64) error {
+	if len(want) != len(got) {
+		return fmt.Errorf("%d results, want %d", len(got), len(want))
+	}
+	for name, w := range want {
+		g, ok := got[name]
+		if !ok || len(g) != len(w) {
+			return fmt.Errorf("%s: %d numbers, want %d", name, len(g), len(w))
+		}
+		for i := range w {
+			same := math.Float64bits(w[i]) == math.Float64bits(g[i]) || w[i] != w[i] && g[i] != g[i]
+			if !same && !(eps > 0 && math.Abs(w[i]-g[i]) <= eps*(1+math.Abs(w[i]))) {
+				return fmt.Errorf("%s: number %d is %v, want %v", name, i, g[i], w[i])
+			}
+		}
+	}
+	return nil
+}
+
+// programSeeds are those of a run of tests, or HALFTONE_TEST_PROGRAMS=from-to.
+func programSeeds(t *testing.T) (from, to uint64) {
+	text := os.Getenv("HALFTONE_TEST_PROGRAMS")
+	if text == "" {
+		return 1, 20
+	}
+	a, b, _ := strings.Cut(text, "-")
+	from, err := strconv.ParseUint(a, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to, err = strconv.ParseUint(b, 10, 64); err != nil {
+		to = from
+	}
+	return from, to
+}
+
+// TestDrawnPrograms trains networks that are drawn: whoever looks on, keeps what is made, or captures the step changes no bit of what comes
+// out, on the CPU either, and in float64 the device gives the CPU's numbers.
+func TestDrawnPrograms(t *testing.T) {
+	device := gpu(t)
+	from, to := programSeeds(t)
+	for seed := from; seed <= to; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			about := trainAllWays(t, seed, device)
+			trainAllWays(t, seed, "cpu")
+			exact := drawProgram(seed, "cpu", amp.Float64).outcome(eager)
+			if err := sameOutcome(exact, drawProgram(seed, device, amp.Float64).outcome(eager), 1e-7); err != nil {
+				t.Errorf("in float64: %v\nprogram %s", err, about)
+			}
+		})
+	}
+}
+
+func trainAllWays(t *testing.T, seed uint64, device string) (about string) {
+	plain := drawProgram(seed, device, amp.Float32)
+	about = plain.String()
+	want := plain.outcome(eager)
+	for _, w := range ways {
+		if w.same && plain.frozen != nil {
+			continue
+		}
+		p := drawProgram(seed, device, amp.Float32, w.opts...)
+		if w.set != nil {
+			w.set(p)
+		}
+		eval := w.eval
+		if eval == nil {
+			eval = eager
+		}
+		if err := sameOutcome(want, p.outcome(eval), 0); err != nil {
+			t.Errorf("%s on %s: %v\nprogram %s", w.name, device, err, about)
+		}
+	}
+	return about
+}
