@@ -38,6 +38,10 @@ func TestAdvice(t *testing.T) {
 		"autocast is no way out for float64": {func() error {
 			return Maybe(func() { MSELoss(half, Ones(s, Float16, 2), Ones(s, Float64, 2)) })
 		}, ErrDType, "autocast leaves float64 alone", "run it in an Autocast scope", "fix:"},
+		"nor for an op that it leaves alone": {func() error {
+			x := Ones(s, Float16, 2)
+			return Maybe(func() { Lerp(half, x, x, Ones(s, Float32, 2)) })
+		}, ErrDType, "autocast leaves the inputs of lerp alone", "run it in an Autocast scope", "fix:"},
 		"elsewhere it is": {func() error {
 			return Maybe(func() { MatMul(s, Ones(s, Float16, 2, 2), Ones(s, Float32, 2, 2)) })
 		}, ErrDType, "run it in an Autocast scope", "float64", "fix:"},

@@ -54,8 +54,11 @@ func (c *Call) isFloat(i int) {
 func (c *Call) sameDType(i int) {
 	if t := c.In[i]; t.dt != c.In[0].dt {
 		fix := "run it in an Autocast scope, or convert one with amp.To"
-		if t.dt == Float64 || c.In[0].dt == Float64 {
+		switch {
+		case t.dt == Float64 || c.In[0].dt == Float64:
 			fix = "convert one with amp.To: autocast leaves float64 alone"
+		case c.Op.Class == Unlisted:
+			fix = "convert one with amp.To: autocast leaves the inputs of " + c.Op.Name + " alone"
 		}
 		fail(c.Op.Name, ErrDType, fix, "%s", c.shapes())
 	}

@@ -90,6 +90,68 @@ var drawnKinds = []struct {
 	}},
 }
 
+// more of them, whose kernels are not those of elements and products.
+func init() {
+	drawnKinds = append(drawnKinds, []struct {
+		name string
+		draw func(p *program) tensorFunc
+	}{
+		{"image", func(p *program) tensorFunc {
+			c := 1 + p.draw.IntN(3)
+			w, b, v := p.param(c, 1, 3, 3), p.bias(c), p.param(1, c, 3, 3)
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				y := amp.ReLU(s, amp.Conv2d(s, amp.Unsqueeze(s, x, 1), w, b, amp.Padding(1)))
+				return amp.Squeeze(s, amp.Conv2d(s, y, v, nil, amp.Padding(1)), 1)
+			}
+		}},
+		{"pooled", func(*program) tensorFunc {
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				return amp.MaxPool1d(s, x, 3, amp.Stride(1), amp.Padding(1))
+			}
+		}},
+		{"recurrent", func(p *program) tensorFunc {
+			w := amp.CellWeights{IH: p.param(3*p.f, p.f), HH: p.param(3*p.f, p.f), BiasIH: p.param(3 * p.f), BiasHH: p.param(3 * p.f)}
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				y, _ := amp.GRU(s, amp.Transpose(s, x, 0, 1), nil, w, false)
+				return amp.Transpose(s, y, 0, 1)
+			}
+		}},
+		{"summed up", func(*program) tensorFunc {
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.MulScalar(s, amp.Cumsum(s, x, 1), 0.25) }
+		}},
+		{"sorted", func(*program) tensorFunc {
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				y, _ := amp.Sort(s, x, 2, false)
+				return y
+			}
+		}},
+		{"picked", func(p *program) tensorFunc {
+			at := amp.RandInt(p.root, 0, int64(p.f), p.f)
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.IndexSelect(s, x, 2, at) }
+		}},
+		{"blended", func(p *program) tensorFunc {
+			w := p.param(p.f)
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				return amp.Lerp(s, x, amp.Contiguous(s, amp.Flip(s, x, 1)), amp.Expand(s, amp.To(s, amp.Sigmoid(s, w), x.DType()), p.b, p.t, p.f))
+			}
+		}},
+		{"normalized", func(*program) tensorFunc {
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				return amp.Div(s, x, amp.AddScalar(s, amp.Unsqueeze(s, amp.Norm(s, x, 2), 2), 1))
+			}
+		}},
+		{"pieces", func(*program) tensorFunc {
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+				return amp.Stack(s, 1, amp.Unbind(s, amp.SiLU(s, x), 1)...)
+			}
+		}},
+		{"grouped", func(p *program) tensorFunc {
+			w, b := p.param(p.t), p.param(p.t)
+			return func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.GroupNorm(s, x, 1, w, b, 1e-5) }
+		}},
+	}...)
+}
+
 // drawOp draws an op of one input, or of two, or of another one within a checkpoint.
 func (p *program) drawOp() drawnOp {
 	k := drawnKinds[p.draw.IntN(len(drawnKinds))]

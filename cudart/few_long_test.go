@@ -9,3 +9,6 @@ var (
 
 // attentionAll has TestAttentionOfAnyWidth combine all widths, dtypes and options.
 const attentionAll = true
+
+// drawnPrograms is the number of programs that TestDrawnPrograms draws.
+const drawnPrograms = 60

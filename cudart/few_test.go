@@ -10,3 +10,6 @@ var (
 
 // attentionAll has TestAttentionOfAnyWidth combine all widths, dtypes and options.
 const attentionAll = false
+
+// drawnPrograms is the number of programs that TestDrawnPrograms draws.
+const drawnPrograms = 8

@@ -80,14 +80,14 @@ template <bool Center, class T, class D> HT_FN void norm_slope(const Lines& p) {
     C e = (C)wide(dy[i * sd]);
     if (w) e *= (C)wide(w[i]);
     g += (double)e;
-    gx += (double)e * (double)(((C)wide(x[i * sx]) - mean) * r);
+    gx += (double)e * (double)(((C)wide(x[i * sx]) - mean - rest) * r);
   }
   g = Center ? across<Plus>(g, p.lanes) / p.n : 0;
   gx = across<Plus>(gx, p.lanes) / p.n;
   for (int i = lane; i < p.n; i += p.lanes) {
     C e = (C)wide(dy[i * sd]);
     if (w) e *= (C)wide(w[i]);
-    const C h = ((C)wide(x[i * sx]) - mean) * r;
+    const C h = ((C)wide(x[i * sx]) - mean - rest) * r;
     const C to = r * (e - (C)g - h * (C)gx);
     dx[i] = narrow<T>::of(had ? to + (C)wide(had[i]) : to);
   }
