@@ -3,6 +3,7 @@ package cudart_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -167,5 +168,47 @@ func TestCaptureOfAStepThatChanges(t *testing.T) {
 	})
 	if !errors.Is(err, amp.ErrCapture) || err == nil {
 		t.Error(err)
+	}
+}
+
+// TestStatesLaterOfThoseThatComeAndGo is TestStatesLater for parameters with numbers of updates of their own.
+func TestStatesLaterOfThoseThatComeAndGo(t *testing.T) {
+	d, _, _ := snapshotter(t, 64)
+	for name, opt := range absentees {
+		t.Run(name, func(t *testing.T) {
+			var now []*optim.State
+			run := func(see func(m *absentee)) {
+				m := newAbsentee("cuda:0", opt)
+				defer m.root.Close()
+				for s := range m.root.Steps(14) {
+					m.feed(s.Step())
+					m.without = s.Step()%4 > 1
+					m.step(s)
+					see(m)
+				}
+			}
+			run(func(m *absentee) { now = append(now, m.opt.LiveState()) })
+			var later []func() *optim.State
+			run(func(m *absentee) {
+				l := m.opt.LiveStateLater()
+				snap, err := d.Snapshot(nil, l.Counters)
+				if err != nil {
+					t.Fatal(err)
+				}
+				later = append(later, func() *optim.State {
+					defer snap.Drop()
+					if err := snap.Wait(); err != nil {
+						t.Fatal(err)
+					}
+					return l.State(snap.Elements())
+				})
+			})
+			for i, f := range later {
+				got, want := f(), now[i]
+				if got.Steps != want.Steps || !slices.Equal(got.Groups[0].Params, want.Groups[0].Params) {
+					t.Errorf("step %d: %d steps, %+v, want %d, %+v", i, got.Steps, got.Groups[0].Params, want.Steps, want.Groups[0].Params)
+				}
+			}
+		})
 	}
 }

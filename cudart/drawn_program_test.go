@@ -13,6 +13,7 @@ import (
 // A program is a small network, drawn by a seed, with what trains it. Its ops hand on tensors [b t f] in a pool, of which each op draws its
 // inputs; parameters are drawn as well, and some are used twice.
 type program struct {
+	seed    uint64
 	draw    *rand.Rand
 	root    *amp.Scope
 	dt      amp.DType // of parameters and data
@@ -41,7 +42,7 @@ type drawnOp struct {
 
 // drawProgram draws one for a device: the same one for a seed, whatever the options are that the scope is made with.
 func drawProgram(seed uint64, device string, dt amp.DType, opts ...amp.Option) *program {
-	p := &program{draw: rand.New(rand.NewPCG(seed, 1)), dt: dt, see: func(...*amp.Tensor) {}}
+	p := &program{seed: seed, draw: rand.New(rand.NewPCG(seed, 1)), dt: dt, see: func(...*amp.Tensor) {}}
 	p.root = amp.NewScope(append(opts, amp.On(device), amp.Seed(seed))...)
 	p.b, p.t, p.f = 1+p.draw.IntN(4), 1+p.draw.IntN(9), []int{5, 8, 16, 24, 33}[p.draw.IntN(5)]
 	half := []amp.DType{amp.Float16, amp.BFloat16, amp.Float16, amp.NoDType}[p.draw.IntN(4)]

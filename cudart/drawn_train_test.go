@@ -5,11 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/checkpoint"
 )
 
 // A way is to train a program so that the bits must be those of the plain way.
@@ -40,6 +43,16 @@ var ways = []way{
 		}
 	}},
 	{name: "captured", eval: captured, same: true},
+	{name: "saved and resumed", eval: resumed},
+	{name: "evaluated between", eval: func(p *program, steps int) (losses []float64) {
+		for s := range p.root.Steps(steps) {
+			p.batch(s.Step())
+			p.forward(s.NoGrad().Eval())
+			losses = append(losses, p.step(s).Item())
+		}
+		return losses[1:]
+	}},
+	{name: "graph retained", set: func(p *program) { p.back = append(p.back, amp.RetainGraph()) }},
 }
 
 // lookAt reads one in n of what a step hands on.
@@ -90,6 +103,39 @@ func captured(p *program, steps int) (losses []float64) {
 		panic(err)
 	}
 	return losses
+}
+
+// resumed saves after the second step, and goes on as a program that is drawn and loaded.
+func resumed(p *program, steps int) []float64 {
+	losses := eager(p, 2)
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("halftone-program-%d.safetensors", os.Getpid()))
+	defer os.Remove(path)
+	if err := checkpoint.Save(path, p.parts()); err != nil {
+		panic(err)
+	}
+	device := p.root.Device()
+	p.root.Close()
+	*p = *drawProgram(p.seed, device, p.dt)
+	if err := checkpoint.Load(path, p.parts()); err != nil {
+		panic(err)
+	}
+	for s := range p.root.Steps(steps - 2) {
+		p.batch(s.Step() + 2)
+		losses = append(losses, p.step(s).Item())
+	}
+	return losses
+}
+
+// parts are what a program is resumed from.
+func (p *program) parts() checkpoint.Parts {
+	parts := checkpoint.Parts{Scaler: p.scaler, Random: p.root.Random(), Tensors: map[string]*amp.Tensor{}, Values: map[string]any{"steps": &p.steps}, More: map[string]checkpoint.Parts{}}
+	for i, w := range slices.Concat(p.params, p.state) {
+		parts.Tensors[fmt.Sprint(i)] = w
+	}
+	for i, o := range p.opts {
+		parts.More[fmt.Sprint(i)] = checkpoint.Parts{Optimizer: o.(checkpoint.Optimizer)}
+	}
+	return parts
 }
 
 // outcome is what training leaves: losses, weights, statistics, gradients and scale.

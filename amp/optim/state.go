@@ -83,22 +83,33 @@ func (o *base) described(steps int, slots func(p *amp.Tensor) slot) *State {
 func stateKey(index int, name string) string { return strconv.Itoa(index) + "." + name }
 
 func snapshot(t *amp.Tensor) *amp.Tensor {
-	c := amp.Like(t).SetName(t.Name())
-	amp.Assign(c, t)
-	return c
+	return beside(t, t).SetName(t.Name())
 }
 
 // LoadState restores what State returned: the learning rates and other numbers too, as torch.optim does. The optimizer must be of
 // the same kind, with the same groups of parameters of the same names, shapes and dtypes, and the same flags; otherwise the error
-// says what differs, and nothing is changed. The state is copied.
-func (o *base) LoadState(st *State) error { return o.restore(st, snapshot) }
+// says what differs, and nothing is changed. The state is copied, to the devices of the parameters.
+func (o *base) LoadState(st *State) error { return o.restore(st, beside) }
 
-// TakeState is LoadState that takes the state's tensors over in place of copies of them: from then on they are the optimizer's.
+// TakeState is LoadState that takes the state's tensors over in place of copies of them, where they are on the devices of their
+// parameters: from then on they are the optimizer's.
 func (o *base) TakeState(st *State) error {
-	return o.restore(st, func(t *amp.Tensor) *amp.Tensor { return t })
+	return o.restore(st, func(p, t *amp.Tensor) *amp.Tensor {
+		if t.Device() != p.Device() {
+			return beside(p, t)
+		}
+		return t
+	})
 }
 
-func (o *base) restore(st *State, own func(*amp.Tensor) *amp.Tensor) error {
+// beside returns a copy of t on p's device.
+func beside(p, t *amp.Tensor) *amp.Tensor {
+	c := amp.ZerosOn(p, t.DType(), t.Shape()...)
+	amp.Assign(c, t)
+	return c
+}
+
+func (o *base) restore(st *State, own func(p, t *amp.Tensor) *amp.Tensor) error {
 	o.settle()
 	if st == nil {
 		return o.unfit("there is no state")
@@ -221,7 +232,7 @@ func (o *base) strays(tensors map[string]*amp.Tensor, params int) string {
 }
 
 // adopt takes over a state that fits.
-func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot, own func(*amp.Tensor) *amp.Tensor) {
+func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot, own func(p, t *amp.Tensor) *amp.Tensor) {
 	for i, g := range o.groups {
 		g.set, g.initial = sets[i], nil
 		if v, ok := st.Groups[i].Numbers[initialLR]; ok {
@@ -232,7 +243,7 @@ func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot, own
 		old := o.state[p]
 		for i, t := range s.tensors {
 			if t != nil {
-				s.tensors[i] = own(t).SetName(p.Name() + "." + o.kind.names[i])
+				s.tensors[i] = own(p, t).SetName(p.Name() + "." + o.kind.names[i])
 			}
 		}
 		for i, t := range old.tensors {
