@@ -35,13 +35,16 @@ var suites = []suite{
 	{"amp", "", slowSuites + "|" + neverSuites, 150, false},
 	{"amp/nn", "", slowSuites + "|" + neverSuites, 20, false},
 	{"amp/optim", "", slowSuites + "|" + neverSuites, 10, false},
+	{"amp/checkpoint", "", neverSuites, 5, false},
+	{"amp/safetensors", "", neverSuites, 6, false},
+	{"amp/dataset", "", neverSuites, 40, false},
 }
 
-// TestAmpSuites runs the tests of amp and of its packages for layers and optimizers on the emulated device: operators, autograd, autocast,
-// scaler, scopes, memory.
+// TestAmpSuites runs the tests of amp and of its packages for layers, optimizers, data and files on the emulated device: operators, autograd,
+// autocast, scaler, scopes, memory.
 func TestAmpSuites(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the tests of three packages")
+		t.Skip("compiles the tests of six packages")
 	}
 	useEmulator(t)
 	if _, err := Library(); err != nil {

@@ -18,7 +18,7 @@ func init() {
 		suites, rowRuns = nil, nil
 	}
 	for _, s := range short {
-		if s.dir != "amp/optim" {
+		if s.dir == "amp" || s.dir == "amp/nn" {
 			suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5, false})
 		}
 		suites = append(suites, suite{s.dir, s.run, s.skip, s.least, true})

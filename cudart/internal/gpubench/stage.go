@@ -55,10 +55,11 @@ func (p *plan) stages() []stage {
 		p.suite("cudart/driver", 20, 120, nil),
 		p.suite("kernelext/session", 60, 180, nil, "-test.run=OnTheGPU$|CapturedInASession$|NoStepWaits$|RefusedStepIsNotKept$|KilledFarBehind$"),
 		p.suite("cudart/libraries", 5, 60, nil))
-	// The tests of amp, of its optimizers and of its layers with the GPU as the device of scopes that name none.
+	// The tests of amp, of its optimizers, files and layers with the GPU as the device of scopes that name none.
 	byDefault := []string{"HALFTONE_TEST_DEVICE=cuda:0"}
 	list = append(list,
 		p.suite("amp/optim", 20, 120, byDefault, "-test.short"),
+		p.suite("amp/checkpoint", 5, 60, byDefault, "-test.short"),
 		p.suite("amp/nn", 60, 240, byDefault, "-test.short", rehearsedBut("Learns$|Fits$|Precisions$|ThreadsDoNotChange")),
 		p.suite("amp", 60, 240, byDefault, "-test.short", rehearsedBut("Threads$")))
 	for round := 2; round <= p.rounds; round++ {

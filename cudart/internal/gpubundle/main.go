@@ -65,7 +65,7 @@ func build(ctx context.Context, out string) error {
 	}
 	// amp's own tests hold the walk over the op table, which compares each row on the GPU with the CPU, those of sessions keep tensors in its
 	// memory from process to process, and those of layers and optimizers run with the GPU as the device of scopes that name none.
-	for _, path := range []string{"amp", "kernelext/session", "amp/optim", "amp/nn"} {
+	for _, path := range []string{"amp", "kernelext/session", "amp/optim", "amp/checkpoint", "amp/nn"} {
 		fmt.Println("packing", path)
 		to := filepath.Join(out, "tests", filepath.FromSlash(path))
 		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
