@@ -13,6 +13,7 @@ import (
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/checkpoint"
+	"github.com/halftone-ml/halftone/cudart"
 )
 
 // A way is to train a program so that the bits must be those of the plain way.
@@ -216,12 +217,37 @@ func TestDrawnPrograms(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			about := trainAllWays(t, seed, device)
 			trainAllWays(t, seed, "cpu")
+			if waits, buffers := unwatched(seed, device); waits != 0 || buffers != 0 {
+				t.Errorf("in steps that nobody looks at the host waited %d times, and %d buffers were taken\nprogram %s", waits, buffers, about)
+			}
 			exact := drawProgram(seed, "cpu", amp.Float64).outcome(eager, false)
 			if err := sameOutcome(exact, drawProgram(seed, device, amp.Float64).outcome(eager, false), 1e-7); err != nil {
 				t.Errorf("in float64: %v\nprogram %s", err, about)
 			}
 		})
 	}
+}
+
+// unwatched counts how often the host waits, and what memory is taken, in steps that follow three others. The fourth and fifth have and have
+// not the gradient of a parameter that comes and goes.
+func unwatched(seed uint64, device string) (waits, buffers int64) {
+	p := drawProgram(seed, device, amp.Float32)
+	defer p.root.Close()
+	for s := range p.root.Steps(6) {
+		if s.Step() == 3 {
+			waits, buffers = cudart.CountsOf(device).Syncs, taken()
+		}
+		p.step(s)
+	}
+	return cudart.CountsOf(device).Syncs - waits, taken() - buffers
+}
+
+// taken is how many buffers of tensors were made on all devices.
+func taken() (n int64) {
+	for _, m := range amp.MemStats() {
+		n += m.NewBuffers
+	}
+	return n
 }
 
 func trainAllWays(t *testing.T, seed uint64, device string) (about string) {
