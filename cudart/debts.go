@@ -18,7 +18,7 @@ import (
 // multiply skipped the step.
 type factor struct {
 	mem  *block
-	refs int // blocks, captured steps, and the round
+	refs int // blocks, captured steps, the round, and calls
 }
 
 // A debt is what a block owes: n elements from ptr on are to be multiplied. Two tensors' gradients may lie in it, one behind the other.
@@ -45,7 +45,8 @@ func (o *debt) meets(ptr, bytes uint64) bool {
 // A multiplier is what calls leave out: times the number at inv, unless that at found, where there is one, is not 0.
 type multiplier struct{ inv, found uint64 }
 
-// debts are those of a device. The lock is held for nothing that takes another one.
+// debts are those of a device. Who settles, or is about to say which product a call leaves out or takes over, has the lock settling; mu is
+// that of the fields, and held for nothing that takes another lock of the device.
 type debts struct {
 	settling sync.Mutex
 	mu       sync.Mutex
@@ -56,13 +57,15 @@ type debts struct {
 	last     int64 // number of the round's last call
 }
 
-// round returns the factor of a call that leaves out a product, nil without memory for one.
+// round returns the factor of a call that leaves out a product, nil without memory for one. The call holds a reference, so that no other
+// goroutine's round frees it: see leave.
 func (d *device) round(of multiplier) *factor {
 	q, call := &d.debts, d.count.ops.Load()
 	q.mu.Lock()
 	f := q.factor
 	if f != nil && q.of == of && q.last+1 == call {
 		q.last = call
+		f.refs++
 		q.mu.Unlock()
 		return f
 	}
@@ -71,9 +74,17 @@ func (d *device) round(of multiplier) *factor {
 	if err != nil {
 		return nil
 	}
-	f = &factor{mem: mem, refs: 1}
+	f = &factor{mem: mem, refs: 2} // the round's and the call's
 	d.begin(f, of, call)
 	return f
+}
+
+// leave gives the reference of a call back.
+func (d *device) leave(f *factor) {
+	d.debts.mu.Lock()
+	free := f.unref()
+	d.debts.mu.Unlock()
+	free.free()
 }
 
 // begin makes f the factor of the round; nil ends it.
@@ -189,18 +200,25 @@ func (d *device) owes(buf amp.Buffer) (o debt) {
 }
 
 // reach settles before memory is read or changed. All debts are settled then: who looks at one gradient looks at the next.
-func (d *device) reach(bufs ...amp.Buffer) error {
+func (d *device) reach(bufs ...amp.Buffer) error { return d.reachBy(d.settleDebts, bufs...) }
+
+// reachBy is reach for who settles in one way or the other.
+func (d *device) reachBy(settle func(which func(*block) bool) error, bufs ...amp.Buffer) error {
 	for _, b := range bufs {
 		if o := d.owes(b); o.factor != nil {
-			return d.settleDebts(nil)
+			return settle(nil)
 		}
 	}
 	return nil
 }
 
+// multiplies says whether a call is of the rows that leave out products and take them over. What it finds owed must be so until it is
+// gathered.
+func multiplies(c *amp.Call) bool { return c.Update != nil || c.Mode == amp.UnscaleLater }
+
 // reachCall is reach for what a call reads and writes, but for gradients that an optimizer's row multiplies itself, or whose memory is to owe
 // more of the same.
-func (d *device) reachCall(c *amp.Call) error {
+func (d *device) reachCall(c *amp.Call, settle func(which func(*block) bool) error) error {
 	if d.debts.some.Load() == 0 {
 		return nil
 	}
@@ -208,12 +226,12 @@ func (d *device) reachCall(c *amp.Call) error {
 		if t == nil || d.takes(c, i) {
 			continue
 		}
-		if err := d.reach(t.Layout().Buffer); err != nil {
+		if err := d.reachBy(settle, t.Layout().Buffer); err != nil {
 			return err
 		}
 	}
 	if c.Out != nil && c.Out != c.In[0] {
-		return d.reach(c.Out.Layout().Buffer)
+		return d.reachBy(settle, c.Out.Layout().Buffer)
 	}
 	return nil
 }
@@ -247,12 +265,17 @@ func (d *device) extends(g *amp.Tensor, of multiplier) bool {
 
 // settleDebts multiplies the blocks that owe, or those of them that are asked for.
 func (d *device) settleDebts(which func(*block) bool) error {
+	d.debts.settling.Lock()
+	defer d.debts.settling.Unlock()
+	return d.settleAll(which)
+}
+
+// settleAll is settleDebts for who has the lock.
+func (d *device) settleAll(which func(*block) bool) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
 	q := &d.debts
-	q.settling.Lock()
-	defer q.settling.Unlock()
 	var due []*block
 	q.mu.Lock()
 	for _, b := range q.list {
@@ -271,15 +294,20 @@ func (d *device) settleDebts(which func(*block) bool) error {
 	return nil
 }
 
-// settleSome multiplies the first of these blocks that one launch takes, and returns their number. One that is freed meanwhile gives its
-// memory to what is queued later.
+// settleSome multiplies the first of these blocks that one launch takes, and returns their number. Until it is queued none of them can be
+// given back, which needs the lock: its memory would be another's by then.
 func (d *device) settleSome(due []*block) (n int, err error) {
 	q := &d.debts
+	f, err := d.unscaling(due[0])
 	q.mu.Lock()
 	first := due[0].debt
 	if first.factor == nil { // settled by what was queued before, or gone
 		q.mu.Unlock()
 		return 1, nil
+	}
+	if err != nil || f == 0 { // or asked too early: once more
+		q.mu.Unlock()
+		return 0, err
 	}
 	a := unscaleArgs{inv: uint64(first.mem.ptr), flags: updateVector}
 	grid := int32(0)
@@ -296,20 +324,15 @@ func (d *device) settleSome(due []*block) (n int, err error) {
 		a.block[n+1] = grid
 	}
 	a.count = int32(n)
-	q.mu.Unlock()
 	err = d.do(func() error {
-		f, err := d.function("unscale_" + dtypeNames[first.dt])
-		if err != nil {
-			return err
-		}
 		args := driver.GetArgs("unscale_").Struct(unsafe.Pointer(&a), unsafe.Sizeof(a))
 		return d.queue(f, [3]uint32{uint32(grid), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, args)
 	})
 	if err != nil {
+		q.mu.Unlock()
 		return 0, err
 	}
 	var free *factor
-	q.mu.Lock()
 	for _, b := range due[:n] {
 		if f := q.remit(b); f != nil {
 			free = f
@@ -318,6 +341,19 @@ func (d *device) settleSome(due []*block) (n int, err error) {
 	q.mu.Unlock()
 	free.free()
 	return n, nil
+}
+
+// unscaling returns the kernel that multiplies what a block owes.
+func (d *device) unscaling(b *block) (f driver.Function, err error) {
+	o := d.owes(b)
+	if o.factor == nil {
+		return 0, nil
+	}
+	err = d.do(func() error {
+		f, err = d.function("unscale_" + dtypeNames[o.dt])
+		return err
+	})
+	return f, err
 }
 
 // forgive drops the debts of a factor: the launch that was to write it has failed, and the gradients are as they were. What it returns is to

@@ -158,25 +158,37 @@ func (d *device) Emulated() bool { return d.emu }
 // Run queues an op's kernels; an op without one runs on the host.
 func (d *device) Run(c *amp.Call) error {
 	d.count.ops.Add(1)
-	if err := d.reachCall(c); err != nil {
+	if done, err := d.queueRow(c); done || err != nil {
 		return err
+	}
+	return d.fallBack(c)
+}
+
+// queueRow queues the kernels of a row, and says whether there were any.
+func (d *device) queueRow(c *amp.Call) (done bool, err error) {
+	settle := d.settleDebts
+	if multiplies(c) {
+		d.debts.settling.Lock()
+		defer d.debts.settling.Unlock()
+		settle = d.settleAll
+	}
+	if err := d.reachCall(c, settle); err != nil {
+		return false, err
 	}
 	if !gathers[c.Op.Name] || d.batch.late.Load() != nil {
 		if err := d.flush(); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if k := kernels[c.Op.Name]; k != nil && !hostOnly.Load() {
-		if err := d.drv.Bind(d.ctx); err != nil {
-			return err
-		}
-		done, err := k(d, c)
-		d.drv.Unbind()
-		if done || err != nil {
-			return err
-		}
+	k := kernels[c.Op.Name]
+	if k == nil || hostOnly.Load() {
+		return false, nil
 	}
-	return d.fallBack(c)
+	if err := d.drv.Bind(d.ctx); err != nil {
+		return false, err
+	}
+	defer d.drv.Unbind()
+	return k(d, c)
 }
 
 // Sync waits for the stream and returns the first error of what was queued on it; an index out of range is one, too.

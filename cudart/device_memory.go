@@ -77,6 +77,18 @@ func (p *pool) get(n int, what string) (*block, error) {
 			return nil, err
 		}
 	}
+	b, err := p.take(n, what)
+	if err != nil && p.dev.batch.waiting.Load() { // what waits may keep some
+		if err := p.dev.flush(); err != nil {
+			return nil, err
+		}
+		return p.take(n, what)
+	}
+	return b, err
+}
+
+// take is get as things are.
+func (p *pool) take(n int, what string) (*block, error) {
 	from := p.memory()
 	if p.private != nil {
 		from = p.private
@@ -87,12 +99,6 @@ func (p *pool) get(n int, what string) (*block, error) {
 		want += redZone
 	}
 	b, err := from.Alloc(want, p.dev.stream, what)
-	if err != nil && p.dev.batch.waiting.Load() { // what waits may keep some
-		if err := p.dev.flush(); err != nil {
-			return nil, err
-		}
-		b, err = from.Alloc(want, p.dev.stream, what)
-	}
 	if err != nil {
 		return nil, err
 	}

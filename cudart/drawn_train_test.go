@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -271,4 +272,29 @@ func trainAllWays(t *testing.T, seed uint64, device string) (about string) {
 		}
 	}
 	return about
+}
+
+// TestDrawnProgramsTogether trains programs at the same time, each in a goroutine of its own on the same device: none notices the others.
+func TestDrawnProgramsTogether(t *testing.T) {
+	device := gpu(t)
+	from, to := programSeeds(t)
+	for first := from; first <= to; first += 4 {
+		want := make([]map[string][]float64, 4)
+		for i := range want {
+			want[i] = drawProgram(first+uint64(i), device, amp.Float32).outcome(eager, false)
+		}
+		var wg sync.WaitGroup
+		for i := range want {
+			wg.Go(func() {
+				for round := range 3 {
+					p := drawProgram(first+uint64(i), device, amp.Float32)
+					about := p.String()
+					if err := sameOutcome(want[i], p.outcome(eager, false), 0); err != nil {
+						t.Errorf("seed %d, round %d: %v\nprogram %s", first+uint64(i), round, err, about)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
 }

@@ -78,13 +78,14 @@ func launchClip(l *launcher) bool {
 	return true
 }
 
-// launchSums queues the sums of a gathered norm_add_: those of the blocks, then their total.
+// launchSums queues the sums of a gathered norm_add_: those of the blocks, then their total. The batch is locked: memory is taken and given
+// back without a look at what waits.
 func (b *batch) launchSums(d *device) error {
-	tmp, err := d.pool.get(8*int(b.blocks), b.op.Name)
+	tmp, err := d.pool.take(8*int(b.blocks), b.op.Name)
 	if err != nil {
 		return err
 	}
-	defer tmp.Free()
+	defer tmp.release()
 	total, err := d.function("clip_total")
 	if err != nil {
 		return err
@@ -94,8 +95,8 @@ func (b *batch) launchSums(d *device) error {
 		return driver.GetArgs(b.op.Name).Struct(unsafe.Pointer(&b.clip), unsafe.Sizeof(b.clip))
 	}
 	threads := [3]uint32{updateThreads, 1, 1}
-	if err := d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, threads, 0, args()); err != nil {
+	if err := d.queue(b.f, [3]uint32{uint32(b.blocks), 1, 1}, threads, 0, args()); err != nil {
 		return err
 	}
-	return d.launch(total, [3]uint32{1, 1, 1}, threads, 0, args())
+	return d.queue(total, [3]uint32{1, 1, 1}, threads, 0, args())
 }

@@ -142,13 +142,14 @@ func (b *batch) keepsSome() bool {
 	return len(b.behind) > 0 && !b.casts()
 }
 
-// launch queues the batch; the lock is held and the context bound.
+// launch queues the batch; the lock is held and the context bound. It waits until it is queued: another goroutine's call that found
+// nothing waiting before would overtake it.
 func (b *batch) launch(d *device) error {
 	if !b.waiting.Load() {
 		return nil
 	}
-	b.waiting.Store(false)
 	err := b.queue(d)
+	b.waiting.Store(false)
 	b.letGo()
 	return err
 }
@@ -185,7 +186,7 @@ func (b *batch) queue(d *device) error {
 		a.Struct(unsafe.Pointer(&b.update), unsafe.Sizeof(b.update))
 		used = b.update.used
 	}
-	err := d.launch(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
+	err := d.queue(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
 	if err != nil && used != 0 {
 		if f := d.forgive(used); f != nil {
 			b.behind = append(b.behind, f.mem)
@@ -240,11 +241,16 @@ func launchUpdate(l *launcher) bool {
 	return ok
 }
 
-// owes notes that input i, in memory of g, is still to be multiplied, once the call that leaves it so is gathered.
+// owes notes that input i, in memory of g, is still to be multiplied, once the call that leaves it so is gathered, and gives the call's
+// reference to the factor back.
 func (l *launcher) owes(gathered bool, due *factor, g *block, i int) {
-	if gathered && l.err == nil && due != nil {
+	if due == nil {
+		return
+	}
+	if gathered && l.err == nil {
 		l.d.owe(g, due, l.in[i].dt, l.in[i].ptr, l.in[i].len())
 	}
+	l.d.leave(due)
 }
 
 func (l *launcher) gatherUpdate(due *factor) bool {
