@@ -11,4 +11,4 @@ var (
 const attentionAll = true
 
 // drawnPrograms is the number of programs that TestDrawnPrograms draws.
-const drawnPrograms = 60
+const drawnPrograms = 24

@@ -27,6 +27,9 @@ func init() {
 		// What a GPU's driver is given, instruction by instruction.
 		rowRun{name: "PTX", settings: "order=shuffled,seed=8", ptx: true, least: 300, all: true, large: true},
 		rowRun{name: "PTX at odd places", settings: "order=reversed,seed=9", ptx: true, least: 300, odd: true},
+		// Devices with less shared memory and without tensor cores, and with more: what is chosen by that.
+		rowRun{name: "capability 7.5", settings: "order=forward,capability=75", least: 300, all: true, large: true},
+		rowRun{name: "capability 9.0", settings: "order=forward,capability=90", least: 300, all: true, large: true},
 		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
 		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
 		rowRun{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
