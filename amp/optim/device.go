@@ -1,6 +1,10 @@
 package optim
 
-import "github.com/halftone-ml/halftone/amp"
+import (
+	"fmt"
+
+	"github.com/halftone-ml/halftone/amp"
+)
 
 // Steps that a device takes behind the host's back. Whether one was skipped is known there alone, so the number of steps is counted
 // there, too, and every parameter's own number is kept as its distance from that. One that a step is taken without, for want of a
@@ -130,8 +134,9 @@ func (o *base) runFar(inv, found *amp.Tensor, graph *amp.Graph) (moved bool) {
 // leave makes a parameter be counted by itself: this step is taken without it.
 func (o *base) leave(p *amp.Tensor, graph *amp.Graph) {
 	if graph != nil && graph.Recording() { // what is made there is made anew by each replay
-		panic(&amp.Error{Op: o.kind.name + ".Step", Kind: amp.ErrCapture, Detail: "parameter \"" + p.Name() + "\" has no gradient in this run of the step, and had one before",
-			Fix: "make the step the same each time, or call ZeroGrad and take a step without it before Capture"})
+		panic(&amp.Error{Op: o.kind.name + ".Step", Kind: amp.ErrCapture,
+			Detail: fmt.Sprintf("parameter %q of shape %v has no gradient in the run of the step that is recorded, and had one in the run before", p.Name(), p.Shape()),
+			Fix:    "make the step use the same parameters each time that it runs"})
 	}
 	st := o.state[p]
 	st.own = amp.Like(o.counter)

@@ -126,8 +126,9 @@ func (o *base) ZeroGrad() {
 	}
 }
 
-// Step updates every parameter that has a gradient and leaves the others alone; it panics with amp.ErrGrad if none has one, since
-// a step without Backward is a mistake.
+// Step updates every parameter that has a gradient and leaves the others alone, whose numbers of updates stay what they were. It panics
+// with amp.ErrGrad if none has one, since a step without Backward is a mistake, and with amp.ErrCapture where a step is recorded without
+// a gradient that it had when it ran before.
 func (o *base) Step() { o.run("Step", nil, nil) }
 
 // StepFused is what a GradScaler calls in place of Step for an optimizer made with Fused; see amp.FusedOptimizer.
