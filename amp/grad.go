@@ -36,7 +36,8 @@ func GradOutputs(dy ...*Tensor) BackwardOption {
 // Backward computes the gradient of t, a tensor of one element unless GradOutputs is given, with respect to every leaf that wants
 // one, and adds it to that leaf's Grad. Ops run in the dtypes their forward ran in; where a gradient is a formula of several ops,
 // halves are computed in float32 and rounded once. It panics with ErrGrad when t depends on no such leaf or its graph was used up,
-// and with ErrStale when a saved tensor was changed in place.
+// and with ErrStale when a saved tensor was changed in place. Goroutines may run backward passes at the same time, over parameters that
+// they share: each pass adds its gradients when it ends.
 func (t *Tensor) Backward(opts ...BackwardOption) {
 	t.live("Backward")
 	s := t.scope

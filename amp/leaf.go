@@ -2,6 +2,8 @@ package amp
 
 import (
 	"slices"
+	"sync"
+	"unsafe"
 )
 
 // Leaves: parameters and data, their gradients, and changes in place.
@@ -111,8 +113,15 @@ func (t *Tensor) convert(src *Tensor) {
 	unaryOn(t, src, copyK[float64]) // which holds every value of the other dtypes
 }
 
+// accumulating are locks of leaves, several of which share one: backward passes of other goroutines, over other batches, may end at the
+// same parameters.
+var accumulating [64]sync.Mutex
+
 // accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for.
 func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
+	lock := &accumulating[uintptr(unsafe.Pointer(t))/unsafe.Sizeof(*t)%uintptr(len(accumulating))]
+	lock.Lock()
+	defer lock.Unlock()
 	switch {
 	case !bs.noGrad: // CreateGraph: the gradient is part of a graph
 		if t.grad != nil {
