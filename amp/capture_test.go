@@ -7,7 +7,7 @@ import "testing"
 func TestReplaysOfCPUKeepTheirLoss(t *testing.T) {
 	root := NewScope(On("cpu"))
 	defer root.Close()
-	x := From([]float32{1, 2, 3})
+	x := From([]float32{1, 2, 3}).To(root)
 	var loss *Tensor
 	g := root.Capture(func(s *Scope) { loss = Sum(s, Square(s, x)) })
 	if v := loss.Item(); v != 14 {
