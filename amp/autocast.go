@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // autocast is the part of a scope that chooses precisions.

@@ -22,6 +22,7 @@ type Replayer interface {
 // A Graph is a captured step.
 type Graph struct {
 	s       *Scope // of the recording: its tensors are those of every replay
+	from    *Scope // that Capture was called on
 	fn      func(s *Scope)
 	dev     Replayer // nil where the device captures nothing, and fn is run again
 	ran     *Scope   // that of its last run then, which stays open
@@ -69,11 +70,11 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
 // until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
 // that the step would have drawn. Reading values, and ops that run on the host, random tensors too, are refused in fn (ErrCapture).
-// Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn; what it made lives until
-// the next Replay there.
+// Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn, which a trace shows like
+// any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	s.alive("Capture")
-	g := &Graph{fn: fn, stage: graphFirst, changed: map[*storage]bool{}, inputs: map[*storage]graphInput{}}
+	g := &Graph{from: s, fn: fn, stage: graphFirst, changed: map[*storage]bool{}, inputs: map[*storage]graphInput{}}
 	c := s.Child()
 	c.root = &root{ctx: s.root.ctx, dev: s.root.dev, note: s.root.note}
 	g.s = c
@@ -87,16 +88,13 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	for a := s.arena; a != nil; a = a.parent {
 		a.cache.clear() // casts made before would not be renewed
 	}
+	g.run()
+	s.root.run("capture hook", &s.root.captures)
 	if !able {
-		g.run()
-		s.root.run("capture hook", &s.root.captures)
 		g.stage = graphReady
 		return g
 	}
-	first := s.Child()
-	fn(first)
-	first.Close()
-	s.root.run("capture hook", &s.root.captures)
+	g.forget()
 	if err := dev.BeginCapture(); err != nil {
 		deviceFault("Capture", err)
 	}
@@ -153,13 +151,19 @@ func (g *Graph) Replay() {
 	}
 }
 
-// run does the step where there is nothing to replay. What it makes lives until the next time.
+// run does the step as any other, before there is something to replay or where there never is. What it makes lives until the next time.
 func (g *Graph) run() {
+	g.forget()
+	g.ran = g.from.Child()
+	g.fn(g.ran)
+}
+
+// forget frees what run left.
+func (g *Graph) forget() {
 	if g.ran != nil {
 		g.ran.Close()
+		g.ran = nil
 	}
-	g.ran = g.s.Child()
-	g.fn(g.ran)
 }
 
 // Close frees the graph and the tensors that fn made; gradients it left on parameters stay valid until they are replaced. It waits for the
@@ -173,6 +177,7 @@ func (g *Graph) Close() error {
 	}
 	g.closed = true
 	g.freeStreams()
+	g.forget()
 	g.s.Close()
 	if g.dev == nil {
 		return nil

@@ -33,3 +33,26 @@ func TestReplaysOfCPUKeepTheirLoss(t *testing.T) {
 		t.Error("the loss lives on after Close")
 	}
 }
+
+// TestReplaysOfCPUAreTraced: what is run again is recorded again, as the step in Capture is.
+func TestReplaysOfCPUAreTraced(t *testing.T) {
+	root := NewScope(On("cpu"), Record(Decisions))
+	defer root.Close()
+	x := From([]float32{1, 2, 3}).To(root)
+	seen := len(root.Trace().Events)
+	step := func(s *Scope) { Sum(s, Square(s, x)) }
+	g := root.Capture(step)
+	each := len(root.Trace().Events) - seen
+	if each != 2 {
+		t.Fatalf("Capture recorded %d ops, want square and sum", each)
+	}
+	for i := range 2 {
+		g.Replay()
+		if got := len(root.Trace().Events) - seen; got != (i+2)*each {
+			t.Errorf("after replay %d, %d ops are recorded, want %d", i, got, (i+2)*each)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

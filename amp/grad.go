@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A BackwardOption configures Backward and Grad.

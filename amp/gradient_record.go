@@ -3,7 +3,7 @@ package amp
 import (
 	"sync"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A gradientRecord is what RecordGradients noted in the scopes of one root.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // The O-levels of NVIDIA Apex, for code that comes from there: a model and its optimizer are set up once, by a level and overrides.

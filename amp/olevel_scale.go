@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A levelScaler is Apex's LossScaler for one loss.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A WindowOption says how a convolution or pool moves over its input. Numbers are given once for all spatial dimensions, or one for

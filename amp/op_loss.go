@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // What losses have in common: reductions, options, and the machinery of losses that are a sum over elements.

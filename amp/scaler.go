@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A GradScaler keeps float16 gradients from vanishing: it multiplies the loss by a scale, divides the gradients by it before the

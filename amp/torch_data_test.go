@@ -25,8 +25,11 @@ type torchCase struct {
 	In, DY   []*torchTensor
 	Out      []*torchTensor
 	Grad     []*torchTensor
-	Autocast []struct{ In, Out []DType } // by the CPU lists to bfloat16
+	Autocast []torchDecision // by the CPU lists to bfloat16
 }
+
+// A torchDecision is the dtypes of results under autocast, for those of the float inputs.
+type torchDecision struct{ In, Out []DType }
 
 // A torchTensor is given bits (inputs, integers), or what is known of a result.
 type torchTensor struct {
@@ -140,7 +143,7 @@ func torchFiles(t *testing.T) []torchFile {
 	}
 	var files []torchFile
 	for _, p := range paths {
-		if slices.Contains([]string{"modules.json.gz", "specials.json.gz", "trajectories.json.gz"}, filepath.Base(p)) { // of other tests
+		if slices.Contains([]string{"decisions.json.gz", "modules.json.gz", "specials.json.gz", "trajectories.json.gz"}, filepath.Base(p)) { // of other tests
 			continue
 		}
 		var f torchFile

@@ -172,8 +172,10 @@ func (d *device) queueRow(c *amp.Call) (done bool, err error) {
 		defer d.debts.settling.Unlock()
 		settle = d.settleAll
 	}
-	if err := d.reachCall(c, settle); err != nil {
-		return false, err
+	if d.overdue(c) {
+		if err := settle(nil); err != nil {
+			return false, err
+		}
 	}
 	if !gathers[c.Op.Name] || d.batch.late.Load() != nil {
 		if err := d.flush(); err != nil {

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // maxFile bounds what a reader takes into memory, whatever a file claims or holds.

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A Loader makes batches of a dataset's samples: it chooses the order, runs the transforms, prepares batches ahead of time and

@@ -2,7 +2,7 @@ package nn
 
 import (
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // BatchNorm normalizes the channels of its input over the batch, then scales and shifts them; in evaluation (s.Eval()) by running

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // Bilinear is y[o] = Σ a[i]·Weight[o,i,j]·b[j] + Bias[o]. It takes two inputs, so that it is no Module; its Parameters are collected as

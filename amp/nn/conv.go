@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // Conv is a convolution of one, two or three spatial dimensions, or a transposed one.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // Linear is y = x·Weightᵀ + Bias.

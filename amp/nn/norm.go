@@ -2,7 +2,7 @@ package nn
 
 import (
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // LayerNorm normalizes over the last dimensions of its input, then scales and shifts.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // ResNet is a residual network of basic blocks (He et al., 2016). Parameters and buffers have the names of torchvision's models.

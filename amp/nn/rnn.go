@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // CellParameters are the weights of a recurrent cell, gate after gate in PyTorch's order.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. It panics with

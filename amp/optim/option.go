@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // An Option configures an optimizer or one of its groups; one that the optimizer has no use for is refused.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 type oneCycleRule struct {

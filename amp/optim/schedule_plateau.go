@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A Plateau lowers the learning rates when a measure stops improving. Unlike a Scheduler its Step takes the measure.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // A Reader gives the tensors of a file one by one, without holding more than the one that is read. It is safe across goroutines if its

@@ -19,6 +19,10 @@ func init() {
 			say(func() { session.Join(s) })
 		}
 		say(func() { session.Model("", build) })
+		say(func() { session.Value("lr", 0.1, nil) })
+		say(func() {
+			session.Tensor("x", func(s *amp.Scope) *amp.Tensor { return amp.Zeros(s, amp.Float32, 2) }, session.Rebuild(), nil)
+		})
 		say(func() {
 			session.Model("same", func(s *amp.Scope) *nn.Linear {
 				l := nn.NewLinear(s, 2, 2)
@@ -49,6 +53,8 @@ func TestMisuse(t *testing.T) {
 		"there is no scope to build in; fix: call root := session.NewScope()",
 		"it is the scope of training step 0",
 		"the name is empty",
+		"session.Value: the option is nil; fix: leave it out",
+		"session.Tensor: option 2 of 2 is nil; fix: leave it out",
 		`name "weight" is empty or used twice`,
 		"build made two different models: 0.weight is float32 [4 1] in the session, float32 [4 2] here",
 		"is the result of an op that wants a gradient",

@@ -45,7 +45,7 @@ func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option)
 	m = build(root)
 	again := listOf("Model", m)
 	if d := compare(l.specs, again.specs); d != "" {
-		fail("Model", amp.ErrArgument, "build the same model each time", "build made two different models: %s", d)
+		misused("Model", "build the same model each time", "build made two different models: %s", d)
 	}
 	c.newModel(name, m, again)
 	return m
@@ -86,7 +86,7 @@ func listOf(op string, m amp.Model) *list {
 		if other := names[t.Name()]; other == t {
 			continue
 		} else if t.Name() == "" || other != nil {
-			fail(op, amp.ErrArgument, "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", t.Name())
+			misused(op, "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", t.Name())
 		}
 		names[t.Name()] = t
 		l.add(t)
@@ -142,7 +142,7 @@ func (c *session) attachModel(name string, m amp.Model, l *list, opts []Option) 
 		fault = difference(o.Structure, l.structure)
 	}
 	if fault != "" {
-		if !rebuild(opts) {
+		if !rebuild("Model", opts) {
 			c.refuse("Model", name, fault)
 		}
 		check("Model", c.st.Remove(name))

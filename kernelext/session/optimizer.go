@@ -55,7 +55,7 @@ func (c *session) optimizer(name string, opt optim.Optimizer, opts []Option) {
 			c.st.CopyAhead() // who takes up an optimizer is about to train
 			return
 		}
-		if !rebuild(opts) {
+		if !rebuild("Optimizer", opts) {
 			c.refuse("Optimizer", name, fault)
 		}
 		check("Optimizer", c.st.Remove(name))
@@ -74,7 +74,7 @@ func (c *session) parents(opt optim.Optimizer) map[string]uint64 {
 	for i, t := range opt.Parameters() {
 		o := c.owners[t]
 		if o == nil {
-			fail("Optimizer", amp.ErrArgument, "make the model with session.Model, and the optimizer of what it returns", "parameter %d (%s) is not kept in the session, so that its state would be lost or wrong in the next cell", i, t.Name())
+			misused("Optimizer", "make the model with session.Model, and the optimizer of what it returns", "parameter %d (%s) is not kept in the session, so that its state would be lost or wrong in the next cell", i, t.Name())
 		}
 		of[o.Name] = o.Birth
 	}

@@ -70,7 +70,7 @@ func (c *session) position(op, name string, made any, r resumer, opts []Option) 
 			c.add(name, p)
 			return
 		}
-		if !rebuild(opts) {
+		if !rebuild(op, opts) {
 			c.refuse(op, name, err.Error())
 		}
 		check(op, c.st.Remove(name))
@@ -171,7 +171,7 @@ func keepState[S any](c *session, op, name string, made any, state func() S, loa
 		if p.value() == made {
 			return
 		}
-		fail(op, amp.ErrArgument, "use another name, or what was returned before", "%q is another %T in this cell", name, p.value())
+		misused(op, "use another name, or what was returned before", "%q is another %T in this cell", name, p.value())
 	}
 	resume := func(text []byte) error {
 		var st S

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/optional"
 	"github.com/halftone-ml/halftone/kernelext/session/store"
 )
 
@@ -74,6 +75,9 @@ func fail(op string, kind error, fix, format string, args ...any) {
 	panic(&amp.Error{Op: "session." + op, Kind: kind, Detail: fmt.Sprintf(format, args...), Fix: fix})
 }
 
+// misused is fail for a call that would be wrong in any session.
+func misused(op, fix, format string, args ...any) { fail(op, amp.ErrArgument, fix, format, args...) }
+
 // check panics with an error that the world has given.
 func check(op string, err error) {
 	if err == nil {
@@ -104,7 +108,7 @@ func NewScope(opts ...amp.Option) *amp.Scope { return Join(amp.NewScope(opts...)
 // its loops, and when it closes (the scope s of an %%amp cell does so by itself), unless it closes because of a panic.
 func Join(root *amp.Scope) *amp.Scope {
 	if root.Step() >= 0 {
-		fail("Join", amp.ErrArgument, "join the root scope, before the loop", "it is the scope of training step %d", root.Step())
+		misused("Join", "join the root scope, before the loop", "it is the scope of training step %d", root.Step())
 	}
 	c := use("Join")
 	c.mu.Lock()
@@ -132,7 +136,7 @@ func (c *session) scope(op string) *amp.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.root == nil {
-		fail(op, amp.ErrArgument, "call root := session.NewScope() before, or session.Join(s) with the root scope that is there, as in an %%amp cell", "there is no scope to build in")
+		misused(op, "call root := session.NewScope() before, or session.Join(s) with the root scope that is there, as in an %%amp cell", "there is no scope to build in")
 	}
 	return c.root
 }
@@ -267,15 +271,15 @@ func live[T any](c *session, op, name string) (v T, ok bool) {
 // kept returns the object of a name; one of another kind or, if typ is given, another type is refused, or removed under Rebuild.
 func (c *session) kept(op, name, kind, typ string, opts []Option) *store.Object {
 	if name == "" {
-		fail(op, amp.ErrArgument, "give it one", "the name is empty")
+		misused(op, "give it one", "the name is empty")
 	}
-	o := c.st.Find(name)
+	anew, o := rebuild(op, opts), c.st.Find(name)
 	switch {
 	case o == nil:
 		return nil
 	case o.Kind == kind && (typ == "" || o.Type == "" || o.Type == typ):
 		return o
-	case rebuild(opts):
+	case anew:
 		check(op, c.st.Remove(name))
 		return nil
 	}
@@ -311,14 +315,9 @@ type options struct{ rebuild bool }
 // Rebuild makes what does not fit what is kept under its name take its place, instead of being refused. What fits is kept.
 func Rebuild() Option { return func(o *options) { o.rebuild = true } }
 
-func rebuild(opts []Option) bool {
+func rebuild(op string, opts []Option) bool {
 	var o options
-	for _, f := range opts {
-		if f == nil {
-			fail("Rebuild", amp.ErrArgument, "leave it out", "an option is nil")
-		}
-		f(&o)
-	}
+	optional.Apply(op, opts, &o, misused)
 	return o.rebuild
 }
 

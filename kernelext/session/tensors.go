@@ -245,7 +245,7 @@ func Tensor(name string, build func(s *amp.Scope) *amp.Tensor, opts ...Option) *
 	}
 	t := root.Keep(build(root))
 	if !t.IsLeaf() {
-		fail("Tensor", amp.ErrArgument, "return amp.Detach(s, t), or build it in s.NoGrad()", "%q is the result of an op that wants a gradient", name)
+		misused("Tensor", "return amp.Detach(s, t), or build it in s.NoGrad()", "%q is the result of an op that wants a gradient", name)
 	}
 	o := &store.Object{Name: name, Kind: store.KindTensor, Type: typeName(t)}
 	if t.RequiresGrad() {

@@ -28,7 +28,7 @@ func Value[T any](name string, initial T, opts ...Option) *T {
 	v := &initial
 	p := &valuePart{v}
 	if _, err := p.AppendState(nil); err != nil {
-		fail("Value", amp.ErrArgument, "use numbers, strings, slices, maps, or structs with exported fields", "%T can't be kept: %v", initial, err)
+		misused("Value", "use numbers, strings, slices, maps, or structs with exported fields", "%T can't be kept: %v", initial, err)
 	}
 	typ := fmt.Sprintf("%T", initial)
 	if o := c.kept("Value", name, store.KindValue, typ, opts); o != nil {
@@ -40,7 +40,7 @@ func Value[T any](name string, initial T, opts ...Option) *T {
 			c.add(name, p)
 			return v
 		}
-		if !rebuild(opts) {
+		if !rebuild("Value", opts) {
 			c.refuse("Value", name, err.Error())
 		}
 		check("Value", c.st.Remove(name))

@@ -19,7 +19,7 @@ import (
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/dataset"
-	"github.com/halftone-ml/halftone/amp/internal/optional"
+	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // side is the width and height of an image.

@@ -15,6 +15,7 @@ import sys
 
 import torch
 
+import decisions
 import modules
 import ops_attention
 import ops_conv
@@ -43,9 +44,12 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "modules", "specials", "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "decisions", "modules", "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
+            continue
+        if name == "decisions":
+            write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values())})
             continue
         if name == "modules":
             write("modules.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": modules.modules()})
