@@ -2,4 +2,4 @@
 
 package session_test
 
-func init() { gpuKills = 500 }
+func init() { gpuKills = 250 }

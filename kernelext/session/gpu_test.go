@@ -23,7 +23,7 @@ import (
 // Cells whose tensors stay in the memory of a GPU, the emulated one where there is no other. Each is a process; what is between them is
 // the vault, in this one, which opens no device.
 
-// gpuKills is the number of cells that TestKilledOnTheGPU kills; with the build tag long it is 500.
+// gpuKills is the number of cells that TestKilledOnTheGPU kills; with the build tag long it is 250.
 var gpuKills = 50
 
 // gpuName is what tensors say that they are on.

@@ -12,7 +12,7 @@ import (
 )
 
 // fuzzTime is how long each fuzz target looks for inputs that break it.
-const fuzzTime = 10 * time.Second
+const fuzzTime = 6 * time.Second
 
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(`)
 
