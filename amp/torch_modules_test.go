@@ -1,6 +1,7 @@
 package amp_test
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -119,10 +120,6 @@ func (c moduleCase) check(t *testing.T, build func(s *amp.Scope) nn.Module) {
 	if err := nn.LoadStateDict(m, state); err != nil {
 		t.Fatal(err)
 	}
-	run := s
-	if !c.Train {
-		run = s.Eval()
-	}
 	var in, leaves []*amp.Tensor
 	for _, v := range c.In {
 		x := v.tensor(t, amp.Float32)
@@ -131,12 +128,7 @@ func (c moduleCase) check(t *testing.T, build func(s *amp.Scope) nn.Module) {
 		}
 		in = append(in, x)
 	}
-	var y *amp.Tensor
-	if k, ok := m.(several); ok {
-		y = k.run(run, in)
-	} else {
-		y = m.Forward(run, in[0])
-	}
+	y := c.run(s, m, in)
 	tol := 1e-5
 	if len(c.State) > 100 {
 		tol = 1e-4
@@ -152,6 +144,63 @@ func (c moduleCase) check(t *testing.T, build func(s *amp.Scope) nn.Module) {
 	}
 	for name, v := range c.Buffers {
 		near(t, name, own[name], v, 1e-6)
+	}
+}
+
+func (c moduleCase) run(s *amp.Scope, m nn.Module, in []*amp.Tensor) *amp.Tensor {
+	if !c.Train {
+		s = s.Eval()
+	}
+	if k, ok := m.(several); ok {
+		return k.run(s, in)
+	}
+	return m.Forward(s, in[0])
+}
+
+// TestTorchModuleDecisions compares the dtype of what each module, its parameters in float32, gives under autocast to both dtypes with what
+// PyTorch decides for CUDA tensors (decisions.py), for inputs in three dtypes.
+func TestTorchModuleDecisions(t *testing.T) {
+	var f struct{ Cases []moduleCase }
+	readGzip(t, "testdata/torch/modules.json.gz", &f)
+	cases := map[string]moduleCase{}
+	for _, c := range f.Cases {
+		cases[c.Name] = c
+	}
+	var decided struct {
+		Modules []struct {
+			Name      string
+			To        amp.DType
+			Decisions []struct{ In, Out []amp.DType }
+		}
+	}
+	readGzip(t, "testdata/torch/decisions.json.gz", &decided)
+	n := 0
+	for _, d := range decided.Modules {
+		c := cases[d.Name]
+		for _, a := range d.Decisions {
+			n++
+			s := amp.NewScope(amp.Seed(1))
+			var in []*amp.Tensor
+			for _, v := range c.In {
+				x := v.tensor(t, amp.Float32)
+				if x.DType().IsFloat() {
+					x = amp.To(s, x, a.In[0])
+				}
+				in = append(in, x)
+			}
+			var got []amp.DType
+			err := amp.Maybe(func() { got = append(got, c.run(s.NoGrad().Autocast(d.To), torchModules[d.Name](s), in).DType()) })
+			switch refused := errors.Is(err, amp.ErrDType) && len(a.Out) == 0; {
+			case err != nil && !refused:
+				t.Errorf("%s of %v to %v: %v", d.Name, a.In, d.To, err)
+			case err == nil && !slices.Equal(got, a.Out):
+				t.Errorf("%s of %v to %v gives %v, torch %v", d.Name, a.In, d.To, got, a.Out)
+			}
+			s.Close()
+		}
+	}
+	if n < 140 {
+		t.Errorf("only %d decisions", n)
 	}
 }
 

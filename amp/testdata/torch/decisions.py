@@ -1,5 +1,5 @@
-"""Result dtypes under CUDA autocast, for every case of the families. No GPU is needed: fake tensors have a device, dtypes and
-shapes, but no numbers, and PyTorch's dispatcher sends them through the same autocast rules as real ones.
+"""Result dtypes under CUDA autocast, for every case of the families and every module. No GPU is needed: fake tensors have a device,
+dtypes and shapes, but no numbers, and PyTorch's dispatcher sends them through the same autocast rules as real ones.
 """
 
 import logging
@@ -8,6 +8,7 @@ import zlib
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+import modules
 from vectors import NAMES, SEED, tuple_of
 
 LOWER = (torch.float16, torch.bfloat16)
@@ -26,24 +27,55 @@ def mixes(n, low):
     return out
 
 
-def decide(case, drawn, mix, low):
+def empty(t, dtype=None):
+    return torch.empty(t.shape, dtype=dtype or t.dtype, device="cuda")
+
+
+def under(low, fn):
     """Result dtypes; none where autocast refuses. Without a list torch fails otherwise, mostly as it needs the numbers."""
+    torch.set_autocast_dtype("cuda", low)
+    torch.set_autocast_enabled("cuda", True)  # torch.autocast would look for a GPU
+    try:
+        return [NAMES[y.dtype] for y in tuple_of(fn())]
+    except Exception as e:
+        return [] if "at::autocast" in str(e) or "unsafe to autocast" in str(e) else None
+    finally:
+        torch.set_autocast_enabled("cuda", False)
+        torch.clear_autocast_cache()
+
+
+def decide(case, drawn, mix, low):
     floats = iter(mix)
     with FakeTensorMode(), torch.no_grad():
-        xs = []
-        for d in drawn:
-            dt = None if d is None else next(floats) if d.is_floating_point() else d.dtype
-            xs.append(None if d is None else torch.empty(d.shape, dtype=dt, device="cuda"))
-        torch.set_autocast_dtype("cuda", low)
-        torch.set_autocast_enabled("cuda", True)  # torch.autocast would look for a GPU
-        try:
-            ys = tuple_of(OTHER.get(case.op, case.fn)(*xs, **case.args))
-        except Exception as e:
-            return [] if "at::autocast" in str(e) or "unsafe to autocast" in str(e) else None
-        finally:
-            torch.set_autocast_enabled("cuda", False)
-            torch.clear_autocast_cache()
-    return [NAMES[y.dtype] for y in ys]
+        xs = [None if d is None else empty(d, next(floats) if d.is_floating_point() else None) for d in drawn]
+        return under(low, lambda: OTHER.get(case.op, case.fn)(*xs, **case.args))
+
+
+def of_modules():
+    """Those of every module, its parameters in float32 and its inputs in one dtype."""
+    out = []
+
+    def note(name, module, *inputs, train=True):
+        module.train(train)
+        kept = module.state_dict()
+        for low in LOWER:
+            found = []
+            for dt in (torch.float32, *LOWER):
+                with FakeTensorMode(), torch.no_grad():
+                    state = {k: empty(v) for k, v in kept.items()}
+                    xs = [torch.empty(x, dtype=dt, device="cuda") if isinstance(x, tuple) else empty(x) for x in inputs]
+                    dts = under(low, lambda: modules.plain(torch.func.functional_call(module, state, tuple(xs))))
+                if dts is not None:
+                    found.append({"in": [NAMES[dt]], "out": dts})
+            if found:
+                out.append({"name": name, "to": NAMES[low], "decisions": found})
+
+    full, modules.case = modules.case, note
+    try:
+        modules.modules()
+    finally:
+        modules.case = full
+    return out
 
 
 def decisions(families):

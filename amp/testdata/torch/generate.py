@@ -49,7 +49,7 @@ def main():
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
             continue
         if name == "decisions":
-            write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values())})
+            write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values()), "modules": decisions.of_modules()})
             continue
         if name == "modules":
             write("modules.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": modules.modules()})
