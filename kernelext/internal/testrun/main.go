@@ -28,7 +28,7 @@ type runner struct {
 	root    string
 	tags    string
 	goFlags string
-	counts  sync.Mutex // of what check counts: checks run side by side
+	counts  sync.Mutex // of what check and test count: checks run beside others and tests
 	total   totals
 	skips   []string
 	failing []string
@@ -64,7 +64,6 @@ func main() {
 	if *only == "" {
 		r.check(ctx, "gofmt", r.gofmt)
 		r.check(ctx, "go vet", r.vet)
-		r.check(ctx, "staticcheck", r.staticcheck)
 	}
 	ready.Wait()
 	whole := *only == "" && flag.NArg() == 0
@@ -80,11 +79,16 @@ func main() {
 		err = errors.Join(err, r.keepExecuted())
 	}
 	dirs := modules(root)
-	for _, dir := range dirs {
+	var beside sync.WaitGroup
+	for i, dir := range dirs {
+		if *only == "" && i == min(1, len(dirs)-1) { // nested modules' tests wait for browsers most of the time, while it computes
+			beside.Go(func() { r.check(ctx, "staticcheck", r.staticcheck) })
+		}
 		if packages := within(dirs, dir, flag.Args()); len(packages) > 0 || flag.NArg() == 0 {
 			r.test(ctx, dir, *only, *timeout, packages)
 		}
 	}
+	beside.Wait()
 	if state != "" && err == nil && ctx.Err() == nil && r.total.failed == 0 {
 		r.keep(ctx, state)
 	}
@@ -274,7 +278,9 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 		packages = []string{"./..."}
 		if left, skip, known := r.left(ctx, dir); known > 0 {
 			fmt.Printf("ok   %-60s           %d passed, as `make test` found on the same files\n", filepath.Base(dir), known)
+			r.counts.Lock()
 			r.total.passed += known
+			r.counts.Unlock()
 			if len(left) == 0 {
 				return
 			}
@@ -292,6 +298,8 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 	}
 	if err != nil {
 		fmt.Println("FAIL go test:", err)
+		r.counts.Lock()
+		defer r.counts.Unlock()
 		r.total.failed++
 		return
 	}
@@ -304,6 +312,8 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 		fmt.Println("FAIL go test:", err)
 		t.total.failed++
 	}
+	r.counts.Lock()
+	defer r.counts.Unlock()
 	r.total.add(t.total)
 	r.skips = append(r.skips, t.skips...)
 	maps.Copy(r.others, t.others)
