@@ -35,11 +35,14 @@ func TestEveryModule(t *testing.T) {
 	}
 }
 
-// moduleOf is a module with a kernel of a single instruction.
+// moduleOf is a module with a kernel of a single instruction, behind those that write the registers it may name.
 func moduleOf(instruction string) string {
 	return ".version 7.0\n.target sm_80\n.address_size 64\n.shared .align 8 .b8 cell[16];\n.visible .entry k(\n\t.param .align 8 .b8 k_param_0[16]\n)\n.maxntid 64, 2, 1\n{\n" +
-		"\t.reg .pred \t%p<3>;\n\t.reg .b16 \t%rs<3>;\n\t.reg .b32 \t%r<5>;\n\t.reg .f32 \t%f<5>;\n\t.reg .b64 \t%rd<3>;\n\t" + instruction + "\n\tret;\n}\n"
+		"\t.reg .pred \t%p<3>;\n\t.reg .b16 \t%rs<3>;\n\t.reg .b32 \t%r<5>;\n\t.reg .f32 \t%f<5>;\n\t.reg .b64 \t%rd<3>;\n\t.reg .f32 \t%fresh;\n\t" + filled + instruction + "\n\tret;\n}\n"
 }
+
+const filled = "mov.b64 %rd1, 0; mov.b64 %rd2, 0; mov.b32 %r1, 0; mov.b32 %r2, 0; mov.b32 %r3, 0; mov.b32 %r4, 0; mov.b16 %rs1, 0; mov.b16 %rs2, 0;" +
+	"mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3, 0f00000000; mov.f32 %f4, 0f00000000; setp.eq.s64 %p1, %rd1, 0; setp.eq.s64 %p2, %rd1, 0;\n"
 
 func TestInstructions(t *testing.T) {
 	for _, c := range []struct{ ptx, cpp string }{
@@ -70,7 +73,7 @@ func TestInstructions(t *testing.T) {
 		{"st.shared.f32 [cell+4], %f1;", "*reinterpret_cast<f32*>(place<4>(SHARED(((ptx::statics + 0) + 4ull)))) = r_f1;"},
 		{"ld.shared.u32 %r1, [%r2+-4];", "SHARED((u64(r_r2) + 18446744073709551612ull))"},
 		{"mov.u32 %r1, %tid.x;", "\nr_r1 = get<u32>(threadIdx.x);\n"},
-		{"{ .reg .b16 f; mov.b16 f, %rs1; } mov.f32 %f1, %f2;", "u16 r_f = nothing<u16>();\nr_f = r_rs1;\n}\nr_f1 = r_f2;\n"},
+		{"{ .reg .b16 f; mov.b16 f, %rs1; } mov.f32 %f1, %f2;", "u16 r_f;\nr_f = r_rs1;\n}\nr_f1 = r_f2;\n"},
 	} {
 		cpp, names, err := Cpp(moduleOf(c.ptx))
 		if err != nil || !slices.Equal(names, []string{"k"}) {
@@ -81,6 +84,27 @@ func TestInstructions(t *testing.T) {
 		}
 		if !strings.Contains(cpp, `{"k", enter_f_k, sizes_f_k, 1, 128}`) {
 			t.Errorf("the table's row is wrong:\n%s", cpp)
+		}
+	}
+}
+
+// TestUnwritten: a register holds NaN until it is written, and is declared with it where that may be seen.
+func TestUnwritten(t *testing.T) {
+	for ptx, unwritten := range map[string]bool{
+		"mov.f32 %f1, %fresh;":                                                                                       true,
+		"mov.f32 %fresh, %f1; mov.f32 %f1, %fresh;":                                                                  false,
+		"@%p1 mov.f32 %fresh, %f1; mov.f32 %f1, %fresh;":                                                             true,
+		"@%p1 bra over; mov.f32 %fresh, %f1; over: mov.f32 %f1, %fresh;":                                             true,
+		"@%p1 bra other; mov.f32 %fresh, %f1; bra end; other: mov.f32 %fresh, %f2; end: mov.f32 %f1, %fresh;":        false,
+		"top: st.global.f32 [%rd1], %fresh; mov.f32 %fresh, %f1; bra top;":                                           true,
+		"mov.f32 %fresh, %f1; top: mov.f32 %f1, %fresh; mov.f32 %fresh, %f2; @%p1 bra top;":                          false,
+		"fma.rn.f32 %fresh, %f1, %f2, %fresh;":                                                                       true,
+		"{ .reg .f32 %fresh; mov.f32 %fresh, %f1; } { .reg .f32 %fresh; mov.f32 %f1, %fresh; }":                      true,
+		"{ .reg .f32 %fresh; mov.f32 %fresh, %f1; } { .reg .f32 %fresh; mov.f32 %fresh, %f2; mov.f32 %f1, %fresh; }": false,
+	} {
+		cpp, _, err := Cpp(moduleOf(ptx))
+		if err != nil || strings.Contains(cpp, "r_fresh = nothing<f32>()") != unwritten {
+			t.Errorf("%s: want %v\n%s%v", ptx, unwritten, cpp, err)
 		}
 	}
 }

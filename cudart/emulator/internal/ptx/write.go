@@ -14,6 +14,7 @@ type writer struct {
 	symbols   map[string]string   // C++ of the addresses of variables, the module's and the function's
 	kinds     map[string]string   // of the registers that can be seen: "b32"
 	outer     []map[string]string // for each open brace, the kinds of those that are hidden since
+	unwritten map[string]bool     // those that may be read before they are written
 	shared    int                 // bytes of static shared memory so far
 }
 
@@ -95,9 +96,6 @@ func (w *writer) entry(f *function, table *strings.Builder) {
 	fmt.Fprintf(table, "  {%q, enter_%s, sizes_%s, %d, %d},\n", f.name, name, name, len(f.params), f.threads)
 }
 
-// ctypes are the C++ types of registers.
-var ctypes = map[string]string{"pred": "pred", "b16": "u16", "u16": "u16", "b32": "u32", "u32": "u32", "f32": "f32", "b64": "u64", "u64": "u64", "f64": "f64"}
-
 func (w *writer) function(f *function) error {
 	outer := w.symbols
 	w.symbols, w.kinds = map[string]string{}, map[string]string{}
@@ -112,6 +110,7 @@ func (w *writer) function(f *function) error {
 	if f.returns != "" {
 		w.symbols[f.returns] = "reinterpret_cast<u64>(result)"
 	}
+	w.unwritten = readUnwritten(f.body)
 	w.b.WriteString("bool carried = false; (void)carried;\n")
 	for _, r := range f.registers {
 		if err := w.registers(r); err != nil {
@@ -129,32 +128,6 @@ func (w *writer) function(f *function) error {
 		}
 	}
 	w.b.WriteString("}\n")
-	return nil
-}
-
-// registers declares them, with nothing in them.
-func (w *writer) registers(r registers) error {
-	c := ctypes[r.kind]
-	if c == "" {
-		return fmt.Errorf("registers %s of a kind that is not known here: %s", r.name, r.kind)
-	}
-	names := []string{r.name}
-	if r.n > 0 {
-		names = names[:0]
-		for i := range r.n {
-			names = append(names, r.name+strconv.Itoa(i))
-		}
-	}
-	for i, n := range names {
-		if depth := len(w.outer); depth > 0 {
-			w.outer[depth-1][n] = w.kinds[n]
-		}
-		w.kinds[n] = r.kind
-		names[i] = fmt.Sprintf("%s = nothing<%s>()", register(n), c)
-	}
-	if len(names) > 0 {
-		fmt.Fprintf(&w.b, "%s %s;\n", c, strings.Join(names, ", "))
-	}
 	return nil
 }
 
