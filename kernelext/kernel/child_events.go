@@ -150,6 +150,7 @@ func (k *kernel) onExit(n int, c *child) {
 		return
 	}
 	c.release()
+	k.logf("GoNB %s", c.reason())
 	// One that has been of no use is not started again for ever.
 	useful := k.state == ready && (time.Since(c.started) > usefulAge || k.current != nil && k.current.begun)
 	if useful {
@@ -184,11 +185,13 @@ func (k *kernel) onExit(n int, c *child) {
 // usefulAge is how old a GoNB is whose death is no sign that the next one will die, too.
 const usefulAge = 5 * time.Second
 
-// lastPanic returns the part of a log from its last panic or fatal error on: the rest tells a user nothing.
+// lastPanic returns the part of a log from its last panic or fatal error on, up to where the goroutine was that had it: the rest
+// tells a user nothing.
 func lastPanic(log string) string {
 	at := max(strings.LastIndex(log, "panic: "), strings.LastIndex(log, "fatal error: "))
 	if at < 0 {
 		return ""
 	}
-	return log[at:]
+	parts := strings.SplitN(log[at:], "\n\n", 3)
+	return strings.Join(parts[:min(2, len(parts))], "\n\n")
 }

@@ -306,3 +306,18 @@ func TestManyKernelsStartAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestLastPanic holds that of a long log the user sees the panic and where it was, though GoNB's many goroutines follow.
+func TestLastPanic(t *testing.T) {
+	log := &tail{}
+	fmt.Fprintf(log, "I1126 started\npanic: boom\n\ngoroutine 7 [running]:\nmain.f()\n\t/f.go:3\n")
+	for n := range 60 {
+		fmt.Fprintf(log, "\ngoroutine %d [select]:\n%s\n", n, strings.Repeat("net.(*conn).Read()\n", 20))
+	}
+	if got := lastPanic(log.String()); got != "panic: boom\n\ngoroutine 7 [running]:\nmain.f()\n\t/f.go:3" {
+		t.Errorf("%q", got)
+	}
+	if got := lastPanic("I1126 started\nI1126 ended"); got != "" {
+		t.Errorf("%q", got)
+	}
+}

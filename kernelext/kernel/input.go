@@ -17,7 +17,8 @@ type inputState struct {
 
 // inputGap is the time from a question to its answer, at least, and from an answer to the next question. GoNB asks first and
 // gets ready for the answer then: one that is there at once, as a program's is, would be lost. It writes each answer to the
-// program on its own: two at once can arrive the other way around.
+// program on its own: two at once can arrive the other way around. A cell that may not ask is stopped after as long: behind a
+// question there often is a gonbui.Sync, and GoNB dies ("send on closed channel") when it comes to one of a program that has ended.
 const inputGap = 100 * time.Millisecond
 
 // onInputRequest passes on a question that the running cell asks, one at a time. A front end that cannot ask its user would
@@ -37,7 +38,7 @@ func (k *kernel) onInputRequest(parent string, m *message) {
 		if !r.silent {
 			k.stream("stderr", "The cell asks for input, which who runs it does not allow (allow_stdin is false): it is stopped.\n", r.m.header)
 		}
-		k.interrupt()
+		k.later(r, inputGap, k.interrupt)
 	case r.input.asked != nil || r.input.gap:
 		r.input.waiting = append(r.input.waiting, m)
 	default:
@@ -60,24 +61,26 @@ func (k *kernel) onStdin(m *message) {
 	if json.Unmarshal(m.content, &c) != nil || c.Value == nil {
 		m = m.withContent([]byte(`{"status":"ok","value":""}`), k.key)
 	}
-	later := func(d time.Duration, f func()) {
-		time.AfterFunc(d, func() {
-			k.do(func() {
-				if k.current == r && k.state == ready {
-					f()
-				}
-			})
-		})
-	}
 	r.input.gap = true
-	later(inputGap-time.Since(r.input.since), func() {
+	k.later(r, inputGap-time.Since(r.input.since), func() {
 		k.toChild(k.child.stdin, m)
-		later(inputGap, func() {
+		k.later(r, inputGap, func() {
 			r.input.gap = false
 			if len(r.input.waiting) > 0 {
 				next := r.input.waiting[0]
 				r.input.waiting = r.input.waiting[1:]
 				k.ask(r, next)
+			}
+		})
+	})
+}
+
+// later calls f in the loop after d if the cell still runs.
+func (k *kernel) later(r *request, d time.Duration, f func()) {
+	time.AfterFunc(d, func() {
+		k.do(func() {
+			if k.current == r && k.state == ready {
+				f()
 			}
 		})
 	})

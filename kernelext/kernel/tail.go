@@ -13,7 +13,8 @@ type tail struct {
 	next io.Writer
 }
 
-const tailSize = 4 << 10
+// tailSize holds a Go program's last words: the panic, and behind it where each of GoNB's goroutines was.
+const tailSize = 64 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()

@@ -168,7 +168,8 @@ func (t *tally) takePackage(e event) {
 				t.skips = append(t.skips, e.Package+" "+name+": "+reason(one.output.String()))
 			}
 		default: // failed, or still running when the process died
-			if one.parent && childFailed(name) {
+			if one.parent && childFailed(name) { // it is not counted, but may say why
+				fmt.Fprint(t.out, one.output.String())
 				continue
 			}
 			sum.failed++

@@ -43,7 +43,7 @@ func TestCounts(t *testing.T) {
 	if len(tl.skips) != 1 || tl.skips[0] != "p TestB: no browser: install chromium" {
 		t.Errorf("skipped: %q", tl.skips)
 	}
-	if len(tl.failing) != 1 || tl.failing[0] != "p TestA/two" || !strings.Contains(out, "it broke") {
+	if len(tl.failing) != 1 || tl.failing[0] != "p TestA/two" || !strings.Contains(out, "it broke") || !strings.Contains(out, "detail") {
 		t.Errorf("failing: %q\n%s", tl.failing, out)
 	}
 	if tl.total.String() != "2 passed, 1 failed, 1 skipped" {
