@@ -39,15 +39,19 @@ func anyRun(on string, dt amp.DType, d, e int, how string) (out [5][]float64) {
 }
 
 // TestAttentionOfAnyWidth: rows of more features than a block keeps whole, with every dtype and option, forward and backward, are computed on
-// the device. Without the tag long, every width meets every dtype, and every option some of them.
+// the device. Every width meets every dtype, and every option some of them; with the tag long all meet.
 func TestAttentionOfAnyWidth(t *testing.T) {
+	attentionOfAnyWidth(t, func(n int) bool { return n%5 == 0 })
+}
+
+func attentionOfAnyWidth(t *testing.T, chosen func(n int) bool) {
 	device := gpu(t)
 	dtypes := []amp.DType{amp.Float16, amp.BFloat16, amp.Float32, amp.Float64}
 	eps := map[amp.DType]float64{amp.Float16: 0x1p-10, amp.BFloat16: 0x1p-7, amp.Float32: 0x1p-20, amp.Float64: 0x1p-46}
 	for i, w := range [][2]int{{129, 120}, {24, 300}, {260, 128}, {0, 130}, {131, 0}} {
 		for j, dt := range dtypes {
 			for k, how := range []string{"plain", "causal", "dropped", "masked", "biased"} {
-				if !attentionAll && (i+j+k)%5 != 0 {
+				if !chosen(i + j + k) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%d %d %v %s", w[0], w[1], dt, how), func(t *testing.T) {

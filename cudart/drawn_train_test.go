@@ -196,7 +196,7 @@ func sameOutcome(want, got map[string][]float64, eps float64) error {
 func programSeeds(t *testing.T) (from, to uint64) {
 	text := os.Getenv("HALFTONE_TEST_PROGRAMS")
 	if text == "" {
-		return 1, drawnPrograms
+		return 1, 8
 	}
 	a, b, _ := strings.Cut(text, "-")
 	from, err := strconv.ParseUint(a, 10, 64)
@@ -212,8 +212,12 @@ func programSeeds(t *testing.T) (from, to uint64) {
 // TestDrawnPrograms trains networks that are drawn: whoever looks on, keeps what is made, or captures the step changes no bit of what comes
 // out, on the CPU either, and in float64 the device gives the CPU's numbers.
 func TestDrawnPrograms(t *testing.T) {
-	device := gpu(t)
 	from, to := programSeeds(t)
+	trainDrawn(t, from, to)
+}
+
+func trainDrawn(t *testing.T, from, to uint64) {
+	device := gpu(t)
 	for seed := from; seed <= to; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			about := trainAllWays(t, seed, device)
@@ -291,8 +295,13 @@ func (w way) train() func(p *program, steps int) []float64 {
 
 // TestDrawnProgramsTogether trains programs at the same time, each in a goroutine of its own on the same device: none notices the others.
 func TestDrawnProgramsTogether(t *testing.T) {
-	device := gpu(t)
 	from, to := programSeeds(t)
+	trainDrawnTogether(t, from, to)
+}
+
+func trainDrawnTogether(t *testing.T, from, to uint64) {
+	t.Helper()
+	device := gpu(t)
 	for seed := from; seed <= to; seed += 4 {
 		for _, on := range []string{device, "cpu"} {
 			trainTogether(t, seed, on)

@@ -152,12 +152,16 @@ func withFault(t *testing.T, kind, fault string) faulted {
 
 // TestFaults has each of the first calls to the driver fail, one at a time. The error says what failed in CUDA's words; after one that leaves
 // the device at work the same run is right, bit for bit, and nothing of the first one is left; after others it fails as well, at once.
-func TestFaults(t *testing.T) {
+func TestFaults(t *testing.T) { sweepFaults(t, []string{"captured", "traced"}, 1, 2) }
+
+// sweepFaults does so in runs of these kinds, at these calls of each sort.
+func sweepFaults(t *testing.T, kinds []string, calls ...int) {
+	t.Helper()
 	gpu(t)
 	if os.Getenv(cudart.ModeEnv) != "emulator" {
 		t.Skip("a real device has no faults on demand")
 	}
-	for _, kind := range faultKinds {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			want := withFault(t, kind, "alloc@1000000")
 			if want.Fired || want.Err != "" || want.Left > 64 || len(want.Losses) != 3 || !slices.Equal(want.Losses, want.Again) {
@@ -165,7 +169,7 @@ func TestFaults(t *testing.T) {
 			}
 			for _, what := range []string{"alloc", "launch", "module", "copy", "sync", "kernel", "any"} {
 				fired := 0
-				for _, k := range faultsAt {
+				for _, k := range calls {
 					f := withFault(t, kind, fmt.Sprintf("%s@%d", what, k))
 					if !f.Fired {
 						break

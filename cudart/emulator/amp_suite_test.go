@@ -50,7 +50,12 @@ func TestAmpSuites(t *testing.T) {
 	if _, err := Library(); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range suites {
+	runSuites(t, suites)
+}
+
+func runSuites(t *testing.T, list []suite) {
+	t.Helper()
+	for _, s := range list {
 		name := strings.ReplaceAll(s.dir, "/", ".")
 		if s.ptx {
 			name += " on PTX"

@@ -66,38 +66,47 @@ var odd = map[string]struct {
 
 // TestOddSources compiles them with the stand-in and, where its wheel can be had, with NVIDIA's own NVRTC.
 func TestOddSources(t *testing.T) {
-	opened(t)
-	compilers := map[string]string{"stand-in": filepath.Join(filepath.Dir(suiteLibrary), "libnvrtc.so.13")}
+	compileOdd(t, "stand-in", standIn(t), func(name string) bool { return odd[name].line != -1 || oddFew[name] })
 	if dir, err := wheel.Fetch(t.Context(), wheel.NVRTC); err == nil && runtime.GOARCH == "amd64" {
-		compilers["NVIDIA's"] = filepath.Join(dir, "nvidia", "cuda_nvrtc", "lib", "libnvrtc.so.12")
+		compileOdd(t, "NVIDIA's", filepath.Join(dir, "nvidia", "cuda_nvrtc", "lib", "libnvrtc.so.12"), func(string) bool { return true })
 	}
-	for who, path := range compilers {
-		n, err := driver.OpenNVRTC(path)
-		if err != nil {
-			t.Fatal(err)
+}
+
+// standIn is the emulator's library in NVRTC's place.
+func standIn(t *testing.T) string {
+	t.Helper()
+	opened(t)
+	return filepath.Join(filepath.Dir(suiteLibrary), "libnvrtc.so.13")
+}
+
+// compileOdd compiles the chosen programs with a library.
+func compileOdd(t *testing.T, who, path string, chosen func(name string) bool) {
+	t.Helper()
+	n, err := driver.OpenNVRTC(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range odd {
+		if !chosen(name) {
+			continue
 		}
-		for name, c := range odd {
-			if who == "stand-in" && oddFew != nil && c.line == -1 && !oddFew[name] {
-				continue // these take longest
-			}
-			t.Run(who+"/"+name, func(t *testing.T) {
-				code, err := n.Compile(driver.Source{Name: "kernel.cu", Text: c.source, Arch: 80}, nil)
-				var refused *driver.CompileError
-				switch {
-				case name == "64 KB of shared" && who != "stand-in" && err == nil: // NVRTC 12.4 leaves that to the loading
-				case c.line == -1:
-					if err != nil || len(code.Image) == 0 {
-						t.Errorf("%d bytes, %v", len(code.Image), err)
-					}
-				case !errors.As(err, &refused) || !strings.Contains(err.Error(), c.words):
-					t.Errorf("%v, want an error with %q", err, c.words)
-				case len(refused.Diagnostics) == 0:
-					t.Errorf("it is not understood: %s", refused.Log)
-				case c.line >= 0 && first(refused).Line != c.line:
-					t.Errorf("line %d, want %d: %v", first(refused).Line, c.line, err)
+		t.Run(who+"/"+name, func(t *testing.T) {
+			code, err := n.Compile(driver.Source{Name: "kernel.cu", Text: c.source, Arch: 80}, nil)
+			var refused *driver.CompileError
+			switch {
+			case name == "64 KB of shared" && who != "stand-in" && err == nil: // NVRTC 12.4 leaves that to the loading
+			case c.line == -1:
+				if err != nil || len(code.Image) == 0 {
+					t.Errorf("%d bytes, %v", len(code.Image), err)
 				}
-			})
-		}
+			case !errors.As(err, &refused) || !strings.Contains(err.Error(), c.words):
+				t.Errorf("%v, want an error with %q", err, c.words)
+			case len(refused.Diagnostics) == 0:
+				t.Errorf("it is not understood: %s", refused.Log)
+			case c.line >= 0 && first(refused).Line != c.line:
+				t.Errorf("line %d, want %d: %v", first(refused).Line, c.line, err)
+			}
+		})
 	}
 }
 

@@ -4,42 +4,56 @@ package emulator
 
 import (
 	"os"
+	"testing"
 
 	"github.com/halftone-ml/halftone/cudart"
 )
 
-// knownEnv is set by the tests' runner where the tests without the tag long have just passed on the same files.
-const knownEnv = "HALFTONE_TEST_KNOWN"
+func TestOddSourcesLong(t *testing.T) {
+	compileOdd(t, "stand-in", standIn(t), func(name string) bool { return odd[name].line == -1 && !oddFew[name] })
+}
 
-func init() {
-	oddFew = nil
-	short := suites
-	if os.Getenv(knownEnv) != "" {
-		suites, rowRuns = nil, nil
+// TestAmpSuitesLong runs what TestAmpSuites leaves out, and all that it runs on the embedded modules.
+func TestAmpSuitesLong(t *testing.T) {
+	useEmulator(t)
+	if _, err := Library(); err != nil {
+		t.Fatal(err)
 	}
-	for _, s := range short {
+	var list []suite
+	for _, s := range suites {
 		if s.dir == "amp" || s.dir == "amp/nn" {
-			suites = append(suites, suite{s.dir, slowSuites, neverSuites, 5, false})
+			list = append(list, suite{s.dir, slowSuites, neverSuites, 5, false})
 		}
-		suites = append(suites, suite{s.dir, s.run, s.skip, s.least, true})
+		list = append(list, suite{s.dir, s.run, s.skip, s.least, true})
 	}
-	rowRuns = append(rowRuns,
-		// What a GPU's driver is given, instruction by instruction.
-		rowRun{name: "PTX", settings: "order=shuffled,seed=8", ptx: true, least: 300, all: true, large: true},
-		rowRun{name: "PTX at odd places", settings: "order=reversed,seed=9", ptx: true, least: 300, odd: true},
-		// Devices with less shared memory and without tensor cores, and with more: what is chosen by that.
-		rowRun{name: "capability 7.5", settings: "order=forward,capability=75", least: 300, all: true, large: true},
-		rowRun{name: "capability 9.0", settings: "order=forward,capability=90", least: 300, all: true, large: true},
-		rowRun{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
-		rowRun{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
-		rowRun{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
-		rowRun{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}})
-	if os.Getenv("HALFTONE_TEST_SEED") == "" { // minutes each, of what the walk above sees in one order
-		return
+	runSuites(t, list)
+}
+
+// longRows are the walks that take minutes.
+var longRows = []rowRun{
+	// What a GPU's driver is given, instruction by instruction.
+	{name: "PTX", settings: "order=shuffled,seed=8", ptx: true, least: 300, all: true, large: true},
+	{name: "PTX at odd places", settings: "order=reversed,seed=9", ptx: true, least: 300, odd: true},
+	// Devices with less shared memory and without tensor cores, and with more: what is chosen by that.
+	{name: "capability 7.5", settings: "order=forward,capability=75", least: 300, all: true, large: true},
+	{name: "capability 9.0", settings: "order=forward,capability=90", least: 300, all: true, large: true},
+	{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
+	{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
+	{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
+	{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}},
+}
+
+// moreRows are minutes each, of what a walk above sees in one order: they run where HALFTONE_TEST_SEED asks for other seeds.
+var moreRows = []rowRun{
+	{name: "checked, reversed", settings: "order=reversed,seed=5", checked: "1", least: 300, all: true, large: true},
+	{name: "checked, forward", settings: "order=forward,seed=6", checked: "1", least: 300, all: true, large: true},
+	{name: "checked, another order", settings: "order=shuffled,seed=7", checked: "1", least: 300, all: true, large: true},
+}
+
+// TestEveryRowLong walks the table as TestEveryRow does, in more ways.
+func TestEveryRowLong(t *testing.T) {
+	walkRows(t, longRows)
+	if os.Getenv("HALFTONE_TEST_SEED") != "" {
+		walkRows(t, moreRows)
 	}
-	rowRuns = append(rowRuns,
-		rowRun{name: "checked, reversed", settings: "order=reversed,seed=5", checked: "1", least: 300, all: true, large: true},
-		rowRun{name: "checked, forward", settings: "order=forward,seed=6", checked: "1", least: 300, all: true, large: true},
-		rowRun{name: "checked, another order", settings: "order=shuffled,seed=7", checked: "1", least: 300, all: true, large: true},
-	)
 }

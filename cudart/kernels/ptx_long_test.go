@@ -8,23 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// knownEnv is set by the tests' runner where the tests without the tag long have just passed on the same files.
-const knownEnv = "HALFTONE_TEST_KNOWN"
-
-func init() {
-	known := os.Getenv(knownEnv) != ""
-	assembledFor = func(target int) (out []int) {
-		for _, arch := range []int{70, 80, 90} {
-			if arch > target || arch == target && !known {
-				out = append(out, arch)
-			}
-		}
-		return out
-	}
+func TestPTXAssemblesLong(t *testing.T) {
+	assemble(t, func(target int) []int {
+		return slices.DeleteFunc([]int{70, 80, 90}, func(arch int) bool { return arch <= target })
+	})
 }
 
 // TestPTXIsMadeAgain makes the modules again and compares. They are made by one version of clang: others write other code.

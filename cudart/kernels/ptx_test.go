@@ -61,13 +61,15 @@ func unpacked(path string) ([]byte, error) {
 
 var ptxTarget = regexp.MustCompile(`(?m)^\.version (\d+)\.(\d+)\n\.target sm_(\d+)`)
 
-// assembledFor are the architectures that a module of one is assembled for: its own, and with the tag long the newer ones too, which
-// take all of it.
-var assembledFor = func(target int) []int { return []int{target} }
-
 // TestPTXAssembles gives every module to NVIDIA's assembler, which checks what clang takes on trust: inline PTX, and the limits of
-// shared memory. It does not optimize.
+// shared memory. It does not optimize. With the tag long the modules are assembled for newer architectures too, which take all of it.
 func TestPTXAssembles(t *testing.T) {
+	assemble(t, func(target int) []int { return []int{target} })
+}
+
+// assemble assembles each module for the architectures that are chosen for its own.
+func assemble(t *testing.T, chosen func(target int) []int) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
@@ -99,7 +101,7 @@ func TestPTXAssembles(t *testing.T) {
 		if version := string(m[1]) + "." + string(m[2]); version != "7.0" {
 			t.Errorf("%s is PTX %s: drivers older than that can't load it", file, version)
 		}
-		for _, arch := range assembledFor(target) {
+		for _, arch := range chosen(target) {
 			slots <- true
 			wg.Go(func() {
 				defer func() { <-slots }()

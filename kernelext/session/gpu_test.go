@@ -23,9 +23,6 @@ import (
 // Cells whose tensors stay in the memory of a GPU, the emulated one where there is no other. Each is a process; what is between them is
 // the vault, in this one, which opens no device.
 
-// gpuKills is the number of cells that TestKilledOnTheGPU kills; with the build tag long it is 250.
-var gpuKills = 50
-
 // gpuName is what tensors say that they are on.
 var gpuName = "cuda:0"
 
@@ -202,7 +199,9 @@ func TestOnTheGPU(t *testing.T) {
 // TestKilledOnTheGPU kills cells with SIGKILL while they attach, train and commit, the device at work behind them. What the next one
 // finds is bit for bit what an uninterrupted run is after some step, and never an earlier one than was found before; and the kernel
 // keeps nothing that no commit refers to.
-func TestKilledOnTheGPU(t *testing.T) {
+func TestKilledOnTheGPU(t *testing.T) { killOnTheGPU(t, 50) }
+
+func killOnTheGPU(t *testing.T, kills int) {
 	const steps = 250
 	states := strings.Split(strings.TrimSpace(onGPU(t).run("gpustates", steps)), "\n")
 	if len(states) != steps+1 {
@@ -213,7 +212,7 @@ func TestKilledOnTheGPU(t *testing.T) {
 	found, moved, last := 0, 0, 0
 	const quiet = 300 * time.Millisecond
 	span := quiet // within which a cell is killed
-	for range gpuKills {
+	for range kills {
 		cmd := n.command("gpuendless", steps)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -256,9 +255,9 @@ func TestKilledOnTheGPU(t *testing.T) {
 			last = 0
 		}
 	}
-	t.Logf("%d cells killed, %d had found a state, %d of them a later one", gpuKills, found, moved)
-	if found < gpuKills/2 || moved == 0 {
-		t.Errorf("of %d killed cells %d had found a state, %d a later one: the instants are not random", gpuKills, found, moved)
+	t.Logf("%d cells killed, %d had found a state, %d of them a later one", kills, found, moved)
+	if found < kills/2 || moved == 0 {
+		t.Errorf("of %d killed cells %d had found a state, %d a later one: the instants are not random", kills, found, moved)
 	}
 	if _, said, err := n.try("gpudrop", "opt", "net"); err != nil {
 		t.Fatal(err, said)

@@ -2,4 +2,8 @@
 
 package session_test
 
-func init() { kills = 1000 }
+import "testing"
+
+func TestKilledAtRandomInstantsLong(t *testing.T) { killAtRandomInstants(t, 1000) }
+
+func TestKilledOnTheGPULong(t *testing.T) { killOnTheGPU(t, 250) }

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// kills is the number of cells that TestKilledAtRandomInstants kills; with the build tag long it is 1,000.
-var kills = 100
-
 // knownSteps is how far the uninterrupted run goes.
 const knownSteps = 1500
 
@@ -40,7 +37,9 @@ func init() {
 
 // TestKilledAtRandomInstants kills cells with SIGKILL while they attach, train and commit. What the next one finds is bit for bit what
 // an uninterrupted run is after some step, and never an earlier one than was found before.
-func TestKilledAtRandomInstants(t *testing.T) {
+func TestKilledAtRandomInstants(t *testing.T) { killAtRandomInstants(t, 100) }
+
+func killAtRandomInstants(t *testing.T, kills int) {
 	const steps = knownSteps
 	states := strings.Split(strings.TrimSpace(newNotebook(t).run("states", steps)), "\n")
 	if len(states) != steps+1 {

@@ -2,4 +2,6 @@
 
 package store
 
-func init() { kills = 1000 }
+import "testing"
+
+func TestKilledLong(t *testing.T) { kill(t, 1000) }

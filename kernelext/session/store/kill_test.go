@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// kills is the number of processes that TestKilled kills; with the build tag long it is 1,000.
-var kills = 150
-
 const changerEnv = "STORE_TEST_CHANGER"
 
 func TestMain(m *testing.M) {
@@ -100,7 +97,9 @@ func blockBytes(list []*Block) (out [][]byte) {
 
 // TestKilled kills processes that change and commit as fast as they can. The next one finds everything at one number, and none that
 // is smaller than before.
-func TestKilled(t *testing.T) {
+func TestKilled(t *testing.T) { kill(t, 150) }
+
+func kill(t *testing.T, kills int) {
 	both(t, func(t *testing.T, path string) {
 		s := reopen(t, nil, path)
 		for _, name := range []string{"a", "b"} {

@@ -30,3 +30,15 @@ func TestSumsBeyondInt(t *testing.T) {
 		}
 	}
 }
+
+func TestFaultsLong(t *testing.T) {
+	sweepFaults(t, []string{"eager", "captured", "traced"}, 1, 2, 3, 5, 8, 13, 21, 34, 55)
+}
+
+func TestAttentionOfAnyWidthLong(t *testing.T) {
+	attentionOfAnyWidth(t, func(n int) bool { return n%5 != 0 })
+}
+
+func TestDrawnProgramsLong(t *testing.T) { trainDrawn(t, 9, 24) }
+
+func TestDrawnProgramsTogetherLong(t *testing.T) { trainDrawnTogether(t, 9, 24) }

@@ -1,5 +1,0 @@
-//go:build long
-
-package session_test
-
-func init() { gpuKills = 250 }
