@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/install"
 )
 
 func TestRest(t *testing.T) {
@@ -136,5 +138,43 @@ func TestKeepExecuted(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestLongFilesOnlyAdd holds that the tag long adds test functions and changes none: what would be run again whole takes minutes.
+func TestLongFilesOnlyAdd(t *testing.T) {
+	root, err := install.FindCheckout(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runner{root: root}
+	seen := 0
+	for _, dir := range modules(root) {
+		plain, err := r.sources(t.Context(), dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tagged, err := r.sources(t.Context(), dir, "long")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, s := range tagged {
+			for _, f := range s.tests() {
+				if slices.Contains(plain[path].tests(), f) {
+					continue
+				}
+				if seen++; begins(filepath.Join(s.Dir, f)) {
+					t.Errorf("%s: %s has an init: all tests of the package run again; give what it changes to functions of its own", path, f)
+				}
+			}
+			for _, f := range plain[path].tests() {
+				if !slices.Contains(s.tests(), f) {
+					t.Errorf("%s: the tag long leaves %s out: all tests of the package run again", path, f)
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d long files", seen)
 	}
 }
