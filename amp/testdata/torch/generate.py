@@ -26,6 +26,7 @@ import ops_matmul
 import ops_norm
 import ops_reduce
 import ops_shape
+import programs
 import specials
 import trajectories
 import vectors
@@ -44,12 +45,15 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "decisions", "modules", "specials", "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "decisions", "modules", "programs", "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
             continue
         if name == "decisions":
             write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values()), "modules": decisions.of_modules()})
+            continue
+        if name == "programs":
+            write("programs.json.gz", {"torch": torch.__version__, "cases": programs.programs(100)})
             continue
         if name == "modules":
             write("modules.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": modules.modules()})
