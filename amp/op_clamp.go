@@ -28,16 +28,22 @@ func init() {
 				}
 			})(c)
 		},
-		Backward: func(b *Back) { // dy within the bounds, the bounds included
-			x, a := b.In(0), b.Attrs()
-			inside := Eq(b.S, x, b.S.apply(opClamp, Attrs{Pair: a.Pair}, x))
-			b.Set(0, Where(b.S, inside, b.DY, constant(b.S, b.DY.dt, 0)))
+		Backward: func(b *Back) { // dy within the bounds, 0 at them and for NaN
+			x, dy, zero := b.In(0), b.DY, constant(b.S, b.DY.dt, 0)
+			lo, hi := b.Attrs().Pair[0], b.Attrs().Pair[1]
+			if !math.IsInf(lo, -1) {
+				dy = Where(b.S, Gt(b.S, x, constant(b.S, x.dt, lo)), dy, zero)
+			}
+			if !math.IsInf(hi, 1) {
+				dy = Where(b.S, Lt(b.S, x, constant(b.S, x.dt, hi)), dy, zero)
+			}
+			b.Set(0, dy)
 		},
 	})
 }
 
-// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. Its gradient is that of x at the
-// bounds too, as PyTorch's was for long; PyTorch 2.15 gives 0 there. It panics with ErrArgument unless lo ≤ hi.
+// Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. Its gradient is 0 at the bounds, as
+// PyTorch's is from 2.14 on; it was 1 before. It panics with ErrArgument unless lo ≤ hi.
 func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)

@@ -41,20 +41,30 @@ func init() {
 	opClampTensor = define(Op{
 		Name: "clamp_tensor", Doc: "x held between low and high elementwise, high where they cross; broadcast", Args: []string{"x", "low", "high"}, Why: whyChoose, Widens: true, CUDA: "clamp_tensor",
 		Check: checkThree, Saves: SaveIn0 | SaveIn1 | SaveIn2,
-		CPU: three(func(_ *Call, x, lo, hi float64) float64 { return smaller(larger(x, lo), hi) }),
-		Backward: func(b *Back) { // to x at the bounds, too
-			x, lo, hi := b.In(0), b.In(1), b.In(2)
-			zero := constant(b.S, b.DY.dt, 0)
-			give := func(i int, where func() *Tensor) {
-				if b.Needs(i) {
-					b.Set(i, b.sumTo(i, Where(b.S, where(), b.DY, zero)))
-				}
-			}
-			give(0, func() *Tensor { return LogicalAnd(b.S, Ge(b.S, x, lo), Le(b.S, x, hi)) })
-			give(1, func() *Tensor { return LogicalAnd(b.S, Lt(b.S, x, lo), Lt(b.S, lo, hi)) })
-			give(2, func() *Tensor { return LogicalOr(b.S, Gt(b.S, x, hi), Gt(b.S, lo, hi)) })
-		},
+		CPU:      three(func(_ *Call, x, lo, hi float64) float64 { return smaller(larger(x, lo), hi) }),
+		Backward: clampTensorBackward,
 	})
+}
+
+// clampTensorBackward gives the gradient to what was taken, half of it to each where x is at a bound, and to x where a NaN was taken or all
+// three are equal.
+func clampTensorBackward(b *Back) {
+	s, x, lo, hi := b.S, b.In(0), b.In(1), b.In(2)
+	zero, half := constant(s, b.DY.dt, 0), MulScalar(s, b.DY, 0.5)
+	apart, ordered := Lt(s, lo, hi), Le(s, lo, hi)
+	low := LogicalAnd(s, Lt(s, x, lo), ordered)
+	high := LogicalOr(s, LogicalAnd(s, Gt(s, x, hi), ordered), Gt(s, lo, hi))
+	atLow, atHigh := LogicalAnd(s, Eq(s, x, lo), apart), LogicalAnd(s, Eq(s, x, hi), apart)
+	if b.Needs(0) {
+		rest := Where(s, LogicalOr(s, atLow, atHigh), half, b.DY)
+		b.Set(0, b.sumTo(0, Where(s, LogicalOr(s, low, high), zero, rest)))
+	}
+	if b.Needs(1) {
+		b.Set(1, b.sumTo(1, Where(s, low, b.DY, Where(s, atLow, half, zero))))
+	}
+	if b.Needs(2) {
+		b.Set(2, b.sumTo(2, Where(s, high, b.DY, Where(s, atHigh, half, zero))))
+	}
 }
 
 // pairwiseK makes the kernel of a function of two numbers.
@@ -113,7 +123,7 @@ func Hypot(s *Scope, a, b *Tensor) *Tensor { return s.apply(opHypot, Attrs{}, a,
 func LogAddExp(s *Scope, a, b *Tensor) *Tensor { return s.apply(opLogAddExp, Attrs{}, a, b) }
 
 // ClampTensors returns x held between low and high elementwise, broadcast; either may be nil for no bound. Where they cross it is
-// high. The gradient goes to what was taken, to x at its bounds.
+// high. The gradient goes to what was taken; where x is at a bound, half of it to each.
 func ClampTensors(s *Scope, x, low, high *Tensor) *Tensor {
 	opClampTensor.need(x)
 	if low == nil {

@@ -2,6 +2,7 @@ package amp
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -23,9 +24,44 @@ func TestSpecialFunctions(t *testing.T) {
 	lo, hi := From([]float64{0, 0, 0, 3, nan}), From([]float64{1, 1, 1, 2, 1})
 	wantValues(t, "clamp", ClampTensors(s, From([]float64{-1, 0.5, 2, 0, 0}), lo, hi), 0, 0.5, 1, 2, nan)
 	wantValues(t, "clamp above", ClampTensors(s, From([]float64{-1, 5}), nil, From([]float64{2})), -1, 2)
-	at := From([]float64{0, 1}).RequireGrad()
-	Sum(s, ClampTensors(s, at, From([]float64{0}), From([]float64{1}))).Backward()
-	wantValues(t, "slope at the bounds", at.Grad(), 1, 1)
+}
+
+// TestClampGradients holds who gets the gradient of clamp to PyTorch 2.15, at and beyond bounds that are apart, equal or crossed.
+func TestClampGradients(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		x, lo, hi float64
+		want      [3]float64 // of x, of lo, of hi
+		alone     float64    // of x, where the bounds are numbers
+	}{
+		{-1, 0, 2, [3]float64{0, 1, 0}, 0},
+		{0, 0, 2, [3]float64{0.5, 0.5, 0}, 0},
+		{1, 0, 2, [3]float64{1, 0, 0}, 1},
+		{2, 0, 2, [3]float64{0.5, 0, 0.5}, 0},
+		{3, 0, 2, [3]float64{0, 0, 1}, 0},
+		{0, 1, 1, [3]float64{0, 1, 0}, 0},
+		{1, 1, 1, [3]float64{1, 0, 0}, 0},
+		{2, 1, 1, [3]float64{0, 0, 1}, 0},
+		{1, 2, 0, [3]float64{0, 0, 1}, nan},
+		{0, 2, 0, [3]float64{0, 0, 1}, nan},
+		{nan, 0, 1, [3]float64{1, 0, 0}, 0},
+		{0.5, nan, 1, [3]float64{1, 0, 0}, nan},
+		{0.5, 0, nan, [3]float64{1, 0, 0}, nan},
+		{0, 0, inf, [3]float64{0.5, 0.5, 0}, 0},
+		{inf, 0, inf, [3]float64{0.5, 0, 0.5}, 1}, // a number that is infinite is no bound, as in clamp_min
+		{-inf, -inf, 0, [3]float64{0.5, 0.5, 0}, 1},
+	} {
+		in := []*Tensor{From([]float64{c.x}).RequireGrad(), From([]float64{c.lo}).RequireGrad(), From([]float64{c.hi}).RequireGrad()}
+		for i, g := range Grad(s, []*Tensor{ClampTensors(s, in[0], in[1], in[2])}, in) {
+			wantValues(t, fmt.Sprintf("clamp(%v, %v, %v), gradient of input %d", c.x, c.lo, c.hi, i), g, c.want[i])
+		}
+		if c.alone == c.alone {
+			y := Clamp(s, in[0], c.lo, c.hi)
+			wantValues(t, fmt.Sprintf("clamp(%v) between %v and %v", c.x, c.lo, c.hi), Grad(s, []*Tensor{y}, in[:1])[0], c.alone)
+		}
+	}
 }
 
 // TestRReLU: slopes are uniform between the bounds, the same in backward, their mean in evaluation, and repeat with the seed.

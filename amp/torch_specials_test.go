@@ -102,7 +102,6 @@ var torchCancels = map[string]float64{"log_softmax gradient": 0x1p-23}
 var torchSpecial = map[string]string{
 	"sign result":               "NaN stays NaN here; PyTorch makes it 0",
 	"gelu result":               "the limit at infinity, where PyTorch multiplies it by 0",
-	"clamp gradient":            "1 at the bounds themselves, as PyTorch had it for long; its latest versions give 0",
 	"remainder gradient":        "the quotient by infinity is 0 here; PyTorch rounds it down to -1 where the signs differ",
 	"pow_scalar result float16": "roots of -Inf and -0 as PyTorch takes them in float32 and bfloat16; its float16 uses pow",
 	"std gradient":              "PyTorch's sum of squares overflows, by which it divides; here it is float64",
