@@ -6,7 +6,7 @@ import (
 )
 
 // Writing and reading by lists of indices: index_add, index_copy and index_fill along one dimension; index and index_put with one
-// tensor of indices for each of the first dimensions. All are made of scatter and gather.
+// tensor of indices for each of the first dimensions, or with masks. All are made of scatter and gather.
 
 var opIndexAdd, opIndexCopy, opIndexFill, opIndex, opIndexPut, opRavelIndex, opTakeAlongDim *Op
 
@@ -29,7 +29,7 @@ func init() {
 			shape := c.In[0].shape
 			for i, t := range c.In {
 				if t.dt != Int64 {
-					fail("index", ErrDType, "indices are int64: amp.From([]int64{…}); for a mask use amp.Where", "%s", c.shapes())
+					fail("index", ErrDType, "indices are int64, amp.From([]int64{…}), or masks, amp.From([]bool{…})", "%s", c.shapes())
 				}
 				if !slices.Equal(t.shape, shape) {
 					fail("index", ErrShape, "expand the indices to one shape", "index 0 is %v, index %d is %v", shape, i, t.shape)
@@ -40,12 +40,12 @@ func init() {
 		CPU: ravelIndexCPU,
 	})
 	opIndex = define(Op{
-		Name: "index", Doc: "x[i, j, …] for indices of the first dimensions, broadcast", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "index_select",
-		Composite: []string{"ravel_index", "reshape", "index_select"},
+		Name: "index", Doc: "x[i, j, …] for indices of the first dimensions, broadcast, or where a mask is true", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "index_select",
+		Composite: []string{"select", "ravel_index", "reshape", "index_select"},
 	})
 	opIndexPut = define(Op{
 		Name: "index_put", Doc: "x with values written to or added at x[i, j, …]", Args: []string{"x", "values"}, Class: Promote, Why: whyCombine, Ints: true, CUDA: "index_put",
-		Composite: []string{"ravel_index", "expand", "scatter", "scatter_add", "reshape"},
+		Composite: []string{"select", "ravel_index", "expand", "scatter", "scatter_add", "reshape"},
 	})
 	opTakeAlongDim = define(Op{
 		Name: "take_along_dim", Doc: "gather with x and index broadcast to each other but along the dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather",
@@ -121,13 +121,13 @@ func IndexFill(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tens
 // rows numbers the slices of x that indices of its first dimensions name: x as [slices rest], the numbers, and the shape that
 // indices and rest have together.
 func (s *Scope) rows(op string, x *Tensor, indices []*Tensor) (flat, number *Tensor, shape []int) {
+	indices = s.unmasked(op, x, indices)
 	k := len(indices)
 	if k == 0 || k > len(x.shape) {
 		fail(op, ErrArgument, fmt.Sprintf("give one to %d tensors of indices", len(x.shape)), "%d for shape %v", k, x.shape)
 	}
 	c := &Call{Op: opAdd, In: []*Tensor{{}, {}}}
 	for _, t := range indices {
-		t.live(op)
 		c.In[0].shape, c.In[1].shape = shape, t.shape
 		shape = broadcast(c)
 	}
@@ -140,8 +140,30 @@ func (s *Scope) rows(op string, x *Tensor, indices []*Tensor) (flat, number *Ten
 	return flat, number, append(slices.Clone(shape), x.shape[k:]...)
 }
 
+// unmasked has, in the place of each mask, the indices of where it is true: one tensor for each of the mask's dimensions.
+func (s *Scope) unmasked(op string, x *Tensor, indices []*Tensor) (out []*Tensor) {
+	for i, t := range indices {
+		t.live(op)
+		if t.dt != Bool {
+			out = append(out, t)
+			continue
+		}
+		from, n := len(out), len(t.shape)
+		if n == 0 || from+n > len(x.shape) || !slices.Equal(t.shape, x.shape[from:from+n]) {
+			fail(op, ErrShape, "a mask has the lengths of the dimensions that it chooses from", "index %d is a mask of shape %v, for dimensions from %d of x %v", i, t.shape, from, x.shape)
+		}
+		where := Nonzero(s, t)
+		for d := range n {
+			out = append(out, Select(s, where, 1, d))
+		}
+	}
+	return out
+}
+
 // Index returns x[i, j, …] for indices of the first dimensions of x, int64 and broadcast to each other; the dimensions that are not
-// indexed come last. Negative indices count from the end. It panics with ErrArgument for an index outside.
+// indexed come last. Negative indices count from the end. A bool tensor is a mask of as many dimensions as it has, and stands for the
+// indices of where it is true: Index(s, x, mask) is x[mask]. It is read, for which a device must be waited for. Index panics with
+// ErrArgument for an index outside.
 func Index(s *Scope, x *Tensor, indices ...*Tensor) *Tensor {
 	s, in := s.enter(opIndex, append([]*Tensor{x}, indices...)...)
 	flat, number, shape := s.rows("index", in[0], indices)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -160,6 +161,40 @@ func TestIndexRefuses(t *testing.T) {
 		"interleave below 0":  {ErrArgument, func() { RepeatInterleave(s, x, -1, 0) }},
 	} {
 		if err := Maybe(settled(s, c.f)); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestIndexWithMasks: a mask stands for the indices of where it is true, as in PyTorch.
+func TestIndexWithMasks(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	numbers := make([]float64, 12)
+	for i := range numbers {
+		numbers[i] = float64(i)
+	}
+	x := From(numbers, 3, 4).To(s).RequireGrad()
+	rows := From([]bool{true, false, true}).To(s)
+	some := Gt(s, x, Full(s, Float64, 8.5))
+	wantValues(t, "rows", Index(s, x, rows), 0, 1, 2, 3, 8, 9, 10, 11)
+	wantValues(t, "elements", Index(s, x, some), 9, 10, 11)
+	wantValues(t, "rows and columns", Index(s, x, rows, From([]int64{1, -1}).To(s)), 1, 11)
+	wantValues(t, "a row's mask", Index(s, x, From([]int64{1}).To(s), From([]bool{false, true, true, false}).To(s)), 5, 6)
+	if none := Index(s, x, From([]bool{false, false, false}).To(s)); !slices.Equal(none.Shape(), []int{0, 4}) {
+		t.Errorf("nothing has shape %v", none.Shape())
+	}
+	y := Index(s, x, some)
+	Sum(s, Mul(s, y, y)).Backward()
+	wantValues(t, "gradient", x.Grad(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 18, 20, 22)
+	z := Zeros(s, Float64, 3, 4)
+	wantValues(t, "written", IndexPut(s, z, []*Tensor{rows}, From([]float64{1, 2, 3, 4}).To(s), false), 1, 2, 3, 4, 0, 0, 0, 0, 1, 2, 3, 4)
+	wantValues(t, "added", IndexPut(s, x, []*Tensor{some}, Full(s, Float64, 100), true), 0, 1, 2, 3, 4, 5, 6, 7, 8, 109, 110, 111)
+
+	for name, indices := range map[string][]*Tensor{
+		"length": {From([]bool{true, false}).To(s)}, "rank": {rows, some}, "none": {Full(s, Bool, 1)},
+	} {
+		if err := Maybe(func() { Index(s, x, indices...) }); !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), "mask") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
