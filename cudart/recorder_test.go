@@ -108,6 +108,11 @@ func (r *recorder) FunctionAttribute(driver.Function, driver.FunctionAttribute) 
 func (r *recorder) ActiveBlocks(driver.Function, int, int) (int, error) { return 2, nil }
 
 func (r *recorder) Launch(f driver.Function, grid, block [3]uint32, shared uint32, _ driver.Stream, a *driver.Args) error {
+	return r.add(r.launch(f, a))
+}
+
+// launch is what a kernel's launch is listed as.
+func (r *recorder) launch(f driver.Function, a *driver.Args) launched {
 	l := launched{op: a.Op, kernel: r.names[f]}
 	if n, ok := listed(l.kernel, a); ok {
 		l.bytes = n
@@ -118,7 +123,7 @@ func (r *recorder) Launch(f driver.Function, grid, block [3]uint32, shared uint3
 		l.bytes, l.flops = r.call.bytes, r.call.flops
 		r.call = launched{}
 	}
-	return r.add(l)
+	return l
 }
 
 // sizes are the bytes of an element by the end of a kernel's name.

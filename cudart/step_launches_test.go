@@ -172,10 +172,7 @@ type launchSum struct {
 func summed(list []launched, half bool) []launchSum {
 	by, total := map[string]*launchSum{}, launchSum{what: "all"}
 	for _, l := range list {
-		what := l.kernel
-		if l.op != "" {
-			what = l.op + ", " + l.kernel
-		}
+		what := l.what()
 		s := by[what]
 		if s == nil {
 			s = &launchSum{what: what}
@@ -193,6 +190,14 @@ func summed(list []launched, half bool) []launchSum {
 		out = append(out, *by[what])
 	}
 	return append(out, total)
+}
+
+// what names a launch's op and kernel.
+func (l *launched) what() string {
+	if l.op == "" {
+		return l.kernel
+	}
+	return l.op + ", " + l.kernel
 }
 
 func tabled(list []launched) string {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -87,20 +88,53 @@ func (st *state) runStages(ctx context.Context, list []stage, left func() time.D
 		if err := st.save(); err != nil || ctx.Err() != nil {
 			return err
 		}
-		s, ok := st.next(list, func(s stage) bool { return ran == 0 || s.lacks != "" || s.usual <= left() })
-		if !ok {
+		group := st.group(list, func(s stage) bool { return ran == 0 || s.lacks != "" || s.usual <= left() })
+		if len(group) == 0 {
 			return nil
 		}
-		e := st.begin(s)
+		entries := make([]*entry, len(group))
+		for i, s := range group {
+			entries[i] = st.begin(s)
+		}
 		if err := st.save(); err != nil {
 			return err
 		}
-		st.run(ctx, s, e, left(), log)
-		fmt.Println(e)
+		if err := st.runGroup(ctx, group, entries, left(), log); err != nil {
+			return err
+		}
 	}
 }
 
-// run runs one stage.
+// runGroup runs stages side by side. Each writes a log of its own, which joins the others' when it has ended: what it says is in one piece.
+func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, left time.Duration, log *os.File) error {
+	errs := make([]error, len(group))
+	var all sync.WaitGroup
+	var joining sync.Mutex
+	for i, s := range group {
+		all.Go(func() {
+			runtime.LockOSThread() // a child ends with the thread that started it
+			defer runtime.UnlockOSThread()
+			own, err := os.CreateTemp(st.dir, "stage-*.txt")
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer os.Remove(own.Name())
+			defer own.Close()
+			st.run(ctx, s, entries[i], left, own)
+			said, err := os.ReadFile(own.Name())
+			joining.Lock()
+			defer joining.Unlock()
+			_, e := log.Write(said)
+			errs[i] = errors.Join(err, e)
+			fmt.Println(entries[i])
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// run runs one stage; log is its own.
 func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration, log *os.File) {
 	if s.lacks != "" {
 		e.Status, e.Attempts, e.Why = missing, e.Attempts-1, []string{s.lacks}

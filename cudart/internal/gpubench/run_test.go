@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,34 @@ func TestTime(t *testing.T) {
 	call(t, t.Context(), dir, time.Minute, list...).of(t, "longer", done)
 }
 
+// TestTogether: test binaries run side by side, as many as may, and nothing else runs beside them.
+func TestTogether(t *testing.T) {
+	needsShell(t)
+	dir := t.TempDir()
+	// each waits until the other one is there
+	meets := func(name, other string) stage {
+		s := sh(name, tests, `touch `+dir+`/`+name+`; until test -e `+dir+`/`+other+`; do sleep 0.01; done; echo '--- PASS: Test`+name+` (0.00s)'; echo PASS`)
+		s.limit, s.together = 20*time.Second, 2
+		return s
+	}
+	alone := sh("C", tests, `test -e `+dir+`/A && test ! -e `+dir+`/D && echo '--- PASS: TestC (0.00s)'; echo PASS`)
+	alone.together = 2
+	st := call(t, t.Context(), dir, time.Hour, meets("A", "B"), meets("B", "A"), alone, sh("D", ours, "touch "+dir+"/D"))
+	for _, name := range []string{"A", "B", "C"} {
+		if e := st.of(t, name, done); e.Passed != 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	st.of(t, "D", done)
+	text, err := os.ReadFile(dir + "/log.txt")
+	if err != nil || strings.Count(string(text), "=== stage") != 4 || !strings.Contains(string(text), "TestC") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if left, _ := filepath.Glob(dir + "/stage-*"); len(left) > 0 {
+		t.Error("left behind:", left)
+	}
+}
+
 // TestAppendReport: a run's report is one section of the file, whose place the next report of the same run takes.
 func TestAppendReport(t *testing.T) {
 	needsShell(t)
@@ -264,7 +293,7 @@ func TestPlan(t *testing.T) {
 		names = append(names, s.name)
 	}
 	first := strings.Join(names, "; ")
-	for _, want := range []string{"compile; steps of MLP 1; ", "kernels 1, elementwise; ", "kernels 1, layers; kernels 1, PyTorch; ", "steps of GPT 1, PyTorch", "driver 1, PyTorch; cells; tests of amp; ", "tests of cudart"} {
+	for _, want := range []string{"compile; steps of MLP 1; ", "kernels 1, elementwise; ", "kernels 1, layers; kernels 1, PyTorch; ", "steps of GPT 1, PyTorch", "driver 1, PyTorch; cells; profile of steps; tests of amp; ", "tests of cudart"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %q among the first: %s", want, first)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -20,6 +21,8 @@ type stage struct {
 	env   []string
 	lacks string // why it can't run here
 	first bool   // what comes then is the better for it: cut off, it has its second attempt before them
+	// together is how many test binaries run at once where this one does: they are right or wrong in company as well, figures are not.
+	together int
 }
 
 // A side says what a stage's output is.
@@ -49,6 +52,9 @@ func (p *plan) stages() []stage {
 	list = append(list, p.figures(1)...)
 	list = append(list,
 		stage{name: "cells", side: ours, usual: 10 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}},
+		// Where the steps' time goes, kernel by kernel; it stands in the log.
+		stage{name: "profile of steps", side: ours, usual: 15 * time.Second, limit: time.Minute, dir: filepath.Join(p.home, "tests", "cudart"),
+			argv: []string{"./suite.test", "-test.v", "-test.run=TestStepProfile$", "-test.timeout=55s"}, env: []string{"HALFTONE_PROFILE=1"}},
 		// The walk over the op table: every case of every row on the GPU and on the CPU.
 		p.suite("amp", 60, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
 		p.suite("cudart", 60, 240, nil),
@@ -76,7 +82,8 @@ func rehearsedBut(tests string) string { return size("-test.skip=^$", "-test.ski
 // suite is a test binary in its own folder, as go test would run it.
 func (p *plan) suite(pkg string, usual, limit int, env []string, args ...string) stage {
 	s := stage{name: "tests of " + pkg, side: tests, usual: time.Duration(usual) * time.Second, limit: time.Duration(limit) * time.Second,
-		argv: append([]string{"./suite.test", "-test.v", fmt.Sprintf("-test.timeout=%ds", limit-5)}, args...), dir: filepath.Join(p.home, "tests", filepath.FromSlash(pkg)), env: env}
+		argv: append([]string{"./suite.test", "-test.v", fmt.Sprintf("-test.timeout=%ds", limit-5)}, args...), dir: filepath.Join(p.home, "tests", filepath.FromSlash(pkg)), env: env,
+		together: min(8, runtime.NumCPU()/2)}
 	if len(env) > 0 && env[0] == "HALFTONE_TEST_DEVICE=cuda:0" {
 		s.name += " on the GPU by default"
 	}
