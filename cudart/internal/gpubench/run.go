@@ -50,7 +50,7 @@ func runAll(o runOptions) error {
 	if err := st.identify(ctx, p); err != nil {
 		return err
 	}
-	st.Calls = append(st.Calls, strings.Join(append([]string{filepath.Base(p.home) + "/" + filepath.Base(p.exe)}, os.Args[1:]...), " "))
+	st.Calls = append(st.Calls, filepath.Base(p.home)+"/"+filepath.Base(p.exe)+" "+commandLine(os.Args[1:], o.dir))
 	st.Entries = slices.DeleteFunc(st.Entries, func(e *entry) bool {
 		return e.Status == missing || o.again != "" && strings.Contains(e.Stage, o.again) || e.Stage == compileStage && e.Status == done && !st.Device.Emulated && nothingCompiled()
 	})
@@ -75,6 +75,20 @@ func runAll(o runOptions) error {
 		fmt.Printf("no stage is left: take the folder %s home\n", st.dir)
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// commandLine is the arguments as one would type them beside the results' folder: where that lay is nobody's concern.
+func commandLine(args []string, dir string) string {
+	words := slices.Clone(args)
+	for i, w := range words {
+		if abs, err := filepath.Abs(w); err == nil && abs == dir {
+			words[i] = filepath.Base(dir)
+		}
+		if words[i] == "" {
+			words[i] = `""`
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // runStages runs what is left of the list while there is time.

@@ -210,6 +210,12 @@ func TestTime(t *testing.T) {
 	call(t, t.Context(), dir, time.Minute, list...).of(t, "longer", done)
 }
 
+func TestCommandLine(t *testing.T) {
+	if s := commandLine([]string{"-o", "/somewhere/r", "-sanitizer", "", "-within", "4m"}, "/somewhere/r"); s != `-o r -sanitizer "" -within 4m` {
+		t.Error(s)
+	}
+}
+
 // TestTogether: test binaries run side by side, as many as may, and nothing else runs beside them.
 func TestTogether(t *testing.T) {
 	needsShell(t)
