@@ -19,22 +19,22 @@ template <class W> struct Cast<W, W> {
   HT_FN W one(W x) { return x; }
 };
 
-// copies_pass moves 16 bytes of the narrower type at a time where both tensors lie so.
+// copies_pass moves 16 bytes of the wider type at a time where both tensors lie so: neighbors among the lanes are neighbors in memory, in what
+// is read and in what is written. All of a thread's elements are read before the first is written.
 template <class A, class O> HT_FN void copies_pass(const Copies& p) {
-  const int in = 16 / sizeof(A), out = 16 / sizeof(O), V = in > out ? in : out;
+  const int V = vec_of<A, O>::n, PARTS = COPY_EACH / V;
   int k = 0;
   HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
   const i64 n = p.n[k], first = (i64)((int)blockIdx.x - p.block[k]) * (COPY_THREADS * COPY_EACH);
   O* to = (O*)p.to[k];
   const A* from = (const A*)p.from[k];
   if ((((u64)to | (u64)from) & 15) == 0 && first + COPY_THREADS * COPY_EACH <= n) {
-    HT_UNROLL for (int part = 0; part < COPY_EACH / V; part++) {
-      const i64 i = first + (i64)(part * COPY_THREADS + threadIdx.x) * V;
-      vec<in, A> x[V / in];
-      vec<out, O> y[V / out];
-      HT_UNROLL for (int q = 0; q < V / in; q++) x[q] = *(const vec<in, A>*)(from + i + q * in);
-      HT_UNROLL for (int q = 0; q < V; q++) y[q / out].v[q % out] = Cast<A, O>::one(x[q / in].v[q % in]);
-      HT_UNROLL for (int q = 0; q < V / out; q++) *(vec<out, O>*)(to + i + q * out) = y[q];
+    vec<V, A> x[PARTS];
+    HT_UNROLL for (int part = 0; part < PARTS; part++) x[part] = *(const vec<V, A>*)(from + first + (i64)(part * COPY_THREADS + threadIdx.x) * V);
+    HT_UNROLL for (int part = 0; part < PARTS; part++) {
+      vec<V, O> y;
+      HT_UNROLL for (int q = 0; q < V; q++) y.v[q] = Cast<A, O>::one(x[part].v[q]);
+      *(vec<V, O>*)(to + first + (i64)(part * COPY_THREADS + threadIdx.x) * V) = y;
     }
     return;
   }

@@ -50,12 +50,13 @@ __device__ __forceinline__ unsigned atomicAdd(unsigned* p, unsigned v) { return 
 #define HT_KERNEL(name, Struct, p) extern "C" __global__ void name(const Struct p)
 #if defined(HALFTONE_EMULATOR)
 #define HT_KERNEL_OF(threads, name, Struct, p) HT_KERNEL(name, Struct, p)
-#define HT_KERNEL_TWICE(threads, name, Struct, p) HT_KERNEL(name, Struct, p)
+#define HT_KERNEL_TIMES(threads, blocks, name, Struct, p) HT_KERNEL(name, Struct, p)
 #else
 #define HT_KERNEL_OF(threads, name, Struct, p) extern "C" __global__ void __launch_bounds__(threads) name(const Struct p)
-// Registers are dealt out so that two blocks have room on a multiprocessor.
-#define HT_KERNEL_TWICE(threads, name, Struct, p) extern "C" __global__ void __launch_bounds__(threads, 2) name(const Struct p)
+// Registers are dealt out so that so many blocks have room on a multiprocessor.
+#define HT_KERNEL_TIMES(threads, blocks, name, Struct, p) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Struct p)
 #endif
+#define HT_KERNEL_TWICE(threads, name, Struct, p) HT_KERNEL_TIMES(threads, 2, name, Struct, p)
 
 typedef long long i64;
 typedef unsigned long long u64;

@@ -26,10 +26,12 @@ HT_FN int update_flags(const Update& p) {
   return update_step(p) == p.attr[8] ? p.flags | UPDATE_FIRST : p.flags & ~UPDATE_FIRST;
 }
 
-// A Rule moves one element: x parameter, g gradient, s state.
+// A Rule moves one element: x parameter, g gradient, s state. Its numbers, which may take powers in float64, one thread of a block computes
+// while the others' elements are on their way.
 template <class Rule, class T> HT_FN void update_pass(const Update& p) {
   typedef typename as<T>::wide C;
   const int V = 16 / sizeof(T) > 4 ? 4 : 16 / sizeof(T);
+  __shared__ Rule numbers;
   const bool skips = p.found && *p.found != 0;
   if (p.used && blockIdx.x == 0 && threadIdx.x == 0) *p.used = skips ? 1 : *p.inv;
   if (skips) return;
@@ -37,31 +39,40 @@ template <class Rule, class T> HT_FN void update_pass(const Update& p) {
   HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
   const i64 n = p.n[k];
   const C inv = p.inv ? (C)*p.inv : (C)1;
-  const Rule rule(p);
   T *x = (T*)p.ptr[0][k], *g = (T*)p.ptr[1][k];
   T* state[UPDATE_STATE] = {(T*)p.ptr[2][k], (T*)p.ptr[3][k], (T*)p.ptr[4][k]};
   const i64 from = (i64)((int)blockIdx.x - p.block[k]) * (UPDATE_THREADS * UPDATE_EACH);
   const bool vectors = p.flags & UPDATE_VECTOR, divides = inv != 1 && !(p.flags & UPDATE_LEAVE);
   struct alignas(V * sizeof(T)) Vec { T v[V]; };
+  if (threadIdx.x == 0) numbers.begin(p);  // in registers that the elements take then
   if (vectors && from + UPDATE_THREADS * UPDATE_EACH <= n) {
-    HT_UNROLL for (int part = 0; part < UPDATE_EACH / V; part++) {
+    const int PARTS = UPDATE_EACH / V;
+    Vec a[PARTS], d[PARTS], s[PARTS][UPDATE_STATE];
+    HT_UNROLL for (int part = 0; part < PARTS; part++) {
       const i64 i = from + (i64)(part * UPDATE_THREADS + threadIdx.x) * V;
-      Vec a = *(Vec*)(x + i), d = *(Vec*)(g + i), s[UPDATE_STATE];
-      HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) s[j] = *(Vec*)(state[j] + i);
+      a[part] = *(Vec*)(x + i), d[part] = *(Vec*)(g + i);
+      HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) s[part][j] = *(Vec*)(state[j] + i);
+    }
+    __syncthreads();
+    const Rule rule = numbers;
+    HT_UNROLL for (int part = 0; part < PARTS; part++) {
+      const i64 i = from + (i64)(part * UPDATE_THREADS + threadIdx.x) * V;
       HT_UNROLL for (int q = 0; q < V; q++) {
-        C v = wide(a.v[q]), e = wide(d.v[q]) * inv, st[UPDATE_STATE] = {0, 0, 0};
-        d.v[q] = narrow<T>::of(e);
-        HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) st[j] = wide(s[j].v[q]);
+        C v = wide(a[part].v[q]), e = wide(d[part].v[q]) * inv, st[UPDATE_STATE] = {0, 0, 0};
+        d[part].v[q] = narrow<T>::of(e);
+        HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) st[j] = wide(s[part][j].v[q]);
         rule.move(v, e, st, state[0] != nullptr, state[1] != nullptr, state[2] != nullptr);
-        a.v[q] = narrow<T>::of(v);
-        HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) s[j].v[q] = narrow<T>::of(st[j]);
+        a[part].v[q] = narrow<T>::of(v);
+        HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) s[part][j].v[q] = narrow<T>::of(st[j]);
       }
-      *(Vec*)(x + i) = a;
-      if (divides) *(Vec*)(g + i) = d;
-      HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) *(Vec*)(state[j] + i) = s[j];
+      *(Vec*)(x + i) = a[part];
+      if (divides) *(Vec*)(g + i) = d[part];
+      HT_UNROLL for (int j = 0; j < Rule::states; j++) if (state[j]) *(Vec*)(state[j] + i) = s[part][j];
     }
     return;
   }
+  __syncthreads();
+  const Rule rule = numbers;
   HT_ROLLED for (int part = 0; part < UPDATE_EACH; part++) {
     const i64 i = from + part * UPDATE_THREADS + threadIdx.x;
     if (i >= n) return;
@@ -81,7 +92,9 @@ template <class C> struct SGD {
   static const int states = 1;
   C lr, momentum, fresh, decay;
   int flags;
-  __device__ __forceinline__ SGD(const Update& p) : lr((C)update_rate(p)), momentum((C)p.attr[2]), fresh((C)p.attr[3]), decay((C)p.attr[4]), flags(update_flags(p)) {}
+  __device__ __forceinline__ void begin(const Update& p) {
+    lr = (C)update_rate(p), momentum = (C)p.attr[2], fresh = (C)p.attr[3], decay = (C)p.attr[4], flags = update_flags(p);
+  }
   __device__ __forceinline__ void move(C& x, C d, C (&s)[UPDATE_STATE], bool has, bool, bool) const {
     if (flags & UPDATE_MAXIMIZE) d = -d;
     if (decay != 0) d += decay * x;
@@ -99,7 +112,8 @@ template <class C> struct Adam {
   static const int states = 3;
   C rate, root, eps, b2, new1, new2, decay, shrink;
   int flags;
-  __device__ __forceinline__ Adam(const Update& p) : flags(p.flags) {
+  __device__ __forceinline__ void begin(const Update& p) {
+    flags = p.flags;
     const double lr = update_rate(p);
     double c = p.attr[6], q = p.attr[7];
     if (p.steps) {
@@ -124,10 +138,10 @@ template <class C> struct Adam {
     x = x * shrink - rate * s[0] / (ht_sqrt(q) / root + eps);
   }
 };
-#define UPDATE(name, Rule)                                                               \
-  HT_KERNEL(name##_f16, Update, p) { update_pass<Rule<float>, f16>(p); }                 \
-  HT_KERNEL(name##_bf16, Update, p) { update_pass<Rule<float>, bf16>(p); }               \
-  HT_KERNEL(name##_f32, Update, p) { update_pass<Rule<float>, float>(p); }               \
+#define UPDATE(name, Rule)                                                                                   \
+  HT_KERNEL_TIMES(UPDATE_THREADS, 4, name##_f16, Update, p) { update_pass<Rule<float>, f16>(p); }            \
+  HT_KERNEL_TIMES(UPDATE_THREADS, 4, name##_bf16, Update, p) { update_pass<Rule<float>, bf16>(p); }          \
+  HT_KERNEL_TIMES(UPDATE_THREADS, 4, name##_f32, Update, p) { update_pass<Rule<float>, float>(p); }          \
   HT_KERNEL(name##_f64, Update, p) { update_pass<Rule<double>, double>(p); }
 UPDATE(sgd, SGD)
 UPDATE(adam, Adam)
@@ -138,8 +152,10 @@ template <class C> struct RMSProp {
   static const int states = 3;
   C lr, alpha, fresh, momentum, eps, decay;
   int flags;
-  __device__ __forceinline__ RMSProp(const Update& p)
-      : lr((C)update_rate(p)), alpha((C)p.attr[2]), fresh((C)(1 - p.attr[2])), momentum((C)p.attr[3]), eps((C)p.attr[4]), decay((C)p.attr[5]), flags(p.flags) {}
+  __device__ __forceinline__ void begin(const Update& p) {
+    lr = (C)update_rate(p), alpha = (C)p.attr[2], fresh = (C)(1 - p.attr[2]), momentum = (C)p.attr[3], eps = (C)p.attr[4], decay = (C)p.attr[5];
+    flags = p.flags;
+  }
   __device__ __forceinline__ void move(C& x, C d, C (&s)[UPDATE_STATE], bool, bool has, bool centered) const {
     if (flags & UPDATE_MAXIMIZE) d = -d;
     if (decay != 0) d += decay * x;
@@ -162,7 +178,9 @@ template <class C> struct Adagrad {
   static const int states = 1;
   C rate, eps, decay;
   int flags;
-  __device__ __forceinline__ Adagrad(const Update& p) : rate((C)(update_rate(p) / (1 + (update_step(p) - 1) * p.attr[2]))), eps((C)p.attr[4]), decay((C)p.attr[5]), flags(p.flags) {}
+  __device__ __forceinline__ void begin(const Update& p) {
+    rate = (C)(update_rate(p) / (1 + (update_step(p) - 1) * p.attr[2])), eps = (C)p.attr[4], decay = (C)p.attr[5], flags = p.flags;
+  }
   __device__ __forceinline__ void move(C& x, C d, C (&s)[UPDATE_STATE], bool, bool, bool) const {
     if (flags & UPDATE_MAXIMIZE) d = -d;
     if (decay != 0) d += decay * x;
