@@ -21,7 +21,7 @@ var tilesWidths = []struct {
 	suffix                 string
 	forward, queries, keys [2]int
 }{
-	{64, "w64", [2]int{128, 128}, [2]int{128, 128}, [2]int{128, 64}},
+	{64, "w64", [2]int{128, 128}, [2]int{128, 64}, [2]int{128, 64}},
 	{128, "w128", [2]int{64, 64}, [2]int{64, 64}, [2]int{64, 64}},
 }
 

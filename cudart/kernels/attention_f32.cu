@@ -47,7 +47,7 @@ template <int W, int R, bool Any> HT_FN void tiles_forward(const Attention& p) {
   }
   tiles_store<W>(tiles_rows(p, ATT_OUT, p.out, at.n, p.t, p.e), out, sum, first + own);
 }
-#define TILES(W, R, BLOCKS)                                                              \
-  TILES_KERNEL(BLOCKS, tiles_w##W##_f32, p) { tiles_forward<W, R, false>(p); }      \
+#define TILES(W, R, BLOCKS)                                                               \
+  TILES_KERNEL(BLOCKS, tiles_w##W##_f32, p) { tiles_forward<W, R, false>(p); }            \
   TILES_KERNEL(2, tiles_any_w##W##_f32, p) { tiles_forward<W, R, true>(p); }
 TILES(64, 8, 2) TILES(128, 4, 2)

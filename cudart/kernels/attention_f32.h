@@ -84,8 +84,8 @@ template <int R, int C> HT_FN void tiles_clear(float (&x)[R][C]) {
 // sum = a·bᵀ of rows of so many features: a is at the lane's first row of its tile, b at its first column's.
 template <int W, int R> HT_FN void tiles_products(float (&sum)[R][TILES_FOUR], const float* a, const float* b, int width) {
   tiles_clear(sum);
-  HT_ROLLED for (int x = 0; x < width; x += 16) {
-    HT_UNROLL for (int y = 0; y < 16; y += 4) {
+  HT_ROLLED for (int x = 0; x < width; x += 8) {
+    HT_UNROLL for (int y = 0; y < 8; y += 4) {
       Four right[TILES_FOUR];
       HT_UNROLL for (int j = 0; j < TILES_FOUR; j++) right[j] = four_at(b + j * 8 * (W + 4) + y);
       HT_UNROLL for (int i = 0; i < R; i++) {
@@ -93,7 +93,7 @@ template <int W, int R> HT_FN void tiles_products(float (&sum)[R][TILES_FOUR], c
         HT_UNROLL for (int e = 0; e < 4; e++) HT_UNROLL for (int j = 0; j < TILES_FOUR; j++) sum[i][j] = fused(left.v[e], right[j].v[e], sum[i][j]);
       }
     }
-    a += 16, b += 16;
+    a += 8, b += 8;
   }
 }
 

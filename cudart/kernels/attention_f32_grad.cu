@@ -109,7 +109,7 @@ template <int W, int R, bool Any> HT_FN void tiles_keys(const Attention& p) {
       tiles_write(weights, s);
     }
     __syncwarp();
-    const int from = mine > j0 ? (mine - j0) / 8 * 8 : 0;
+    const int from = 4 * R < TILES_WALK && mine > j0 ? (mine - j0) / 8 * 8 : 0;  // a warp of 32 keys begins with a tile
     tiles_apply<W>(dv, weights, ty, from, TILES_WALK);
     tiles_products<W>(dp, tv + own * (W + 4), ty + tiles_column() * (W + 4), p.e);
     if (drops) tiles_drop(p, dp, kept);
@@ -121,17 +121,17 @@ template <int W, int R, bool Any> HT_FN void tiles_keys(const Attention& p) {
     }
     tiles_write(weights, dp);
     __syncwarp();
-    next();
     tiles_apply<W>(dk, weights, tq, from, TILES_WALK);
+    next();  // the sums leave no registers for it before
   });
   float one[R], scale[R];
   HT_UNROLL for (int i = 0; i < R; i++) one[i] = 1, scale[i] = (float)p.scale;
   tiles_store<W>(tiles_rows(p, ATT_DK, p.dk, at.n, p.s, p.d), dk, scale, first + own);
   tiles_store<W>(tiles_rows(p, ATT_DV, p.dv, at.n, p.s, p.e), dv, one, first + own);
 }
-#define TILES(W, R, ANY)                                                                                       \
-  TILES_KERNEL(2, tiles_queries_w##W##_f32, p) { tiles_queries<W, R, false>(p); }       \
-  TILES_KERNEL(2, tiles_queries_any_w##W##_f32, p) { tiles_queries<W, R, true>(p); }    \
-  TILES_KERNEL(2, tiles_keys_w##W##_f32, p) { tiles_keys<W, R, false>(p); }             \
+#define TILES(W, R, ANY)                                                                            \
+  TILES_KERNEL(2, tiles_queries_w##W##_f32, p) { tiles_queries<W, R, false>(p); }                   \
+  TILES_KERNEL(2, tiles_queries_any_w##W##_f32, p) { tiles_queries<W, ANY, true>(p); }              \
+  TILES_KERNEL(2, tiles_keys_w##W##_f32, p) { tiles_keys<W, R, false>(p); }                         \
   TILES_KERNEL(2, tiles_keys_any_w##W##_f32, p) { tiles_keys<W, ANY, true>(p); }
 TILES(64, 8, 4) TILES(128, 4, 4)
