@@ -13,6 +13,7 @@ const (
 	channelRunning = 2
 	channelNone    = 4
 	channelEach    = 4 // vectors of a thread
+	channelThreads = 256
 )
 
 // channelArgs is struct Channels.
@@ -104,11 +105,11 @@ func (l *launcher) channelwise(stem string, dt amp.DType) bool {
 	if p.n == 0 {
 		return true
 	}
-	grid := blocks(int(p.n), mapThreads)
+	grid := blocks(int(p.n), channelThreads)
 	if p.flags&channelVectors != 0 {
 		grid = p.vectors(16 / dt.Size())
 	}
-	l.run(f, [3]uint32{grid, 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(f, [3]uint32{grid, 1, 1}, [3]uint32{channelThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	return true
 }
 
@@ -116,11 +117,11 @@ func (l *launcher) channelwise(stem string, dt amp.DType) bool {
 func (p *channelArgs) vectors(v int) uint32 {
 	each := int(p.plane) / v
 	p.lanes = 1
-	for p.lanes < mapThreads && int(p.lanes)*channelEach < each {
+	for p.lanes < channelThreads && int(p.lanes)*channelEach < each {
 		p.lanes *= 2
 	}
 	p.chunks = int32(blocks(each, int(p.lanes)*channelEach))
-	return blocks(int(p.n/p.plane)*int(p.chunks), mapThreads/int(p.lanes))
+	return blocks(int(p.n/p.plane)*int(p.chunks), channelThreads/int(p.lanes))
 }
 
 func (l *launcher) optional(i int) *view {
@@ -187,7 +188,7 @@ func launchGroupNorm(l *launcher) bool {
 		return false
 	}
 	if p.n > 0 {
-		l.run(f, [3]uint32{uint32(int64(x.shape[0]) * groups), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+		l.run(f, [3]uint32{uint32(int64(x.shape[0]) * groups), 1, 1}, [3]uint32{channelThreads, 1, 1}, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
 	return true
 }

@@ -11,12 +11,12 @@ import (
 
 // mapThreads is MAP_THREADS; mapVector is MAP_VECTOR, and mapTwice MAP_TWICE.
 const (
-	mapThreads = 256
+	mapThreads = 128
 	mapVector  = 1
 	mapTwice   = 2
 )
 
-// longMap is from how many elements on a thread takes two vectors of one input: then there are blocks enough, and a thread should have more
+// longMap is from how many elements on a thread takes two vectors of one input or two: then there are blocks enough, and a thread should have more
 // bytes on their way. Tests make it smaller.
 var longMap = 1 << 21
 
@@ -139,7 +139,7 @@ func (l *launcher) apply(f driver.Function, ops ...*view) {
 	if m.flags&mapVector != 0 {
 		v := vectorOf(ops)
 		per *= v
-		if len(ops) == 2 && m.rank == 1 && m.stride[1][0] == 1 && m.n >= int64(longMap) && m.n%int64(v) == 0 {
+		if inputs := len(ops) - 1; m.rank == 1 && (inputs == 1 || inputs == 2 && m.stride[2][0] == 1) && m.stride[1][0] == 1 && m.n >= int64(longMap) && m.n%int64(v) == 0 {
 			m.flags |= mapTwice
 			per *= 2
 		}

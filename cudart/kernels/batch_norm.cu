@@ -40,7 +40,7 @@ struct Channels {
   double eps, per;                   // per: elements of a channel
   int lanes, chunks;                 // of vectors: threads side by side on a plane; pieces of a plane of CHANNEL_EACH vectors for each of them
 };
-enum { CHANNEL_EACH = 4 };
+enum { CHANNEL_EACH = 4, CHANNEL_THREADS = 256 };
 HT_FN double channel_value(const void* p, int dt, i64 i) {
   if (dt == CHANNEL_F32) return (double)((const float*)p)[i];
   if (dt == CHANNEL_F64) return ((const double*)p)[i];
@@ -77,7 +77,7 @@ template <class T, bool Slope> struct Affine {
 template <class T, bool Slope> HT_FN void channel_vectors(const Channels& p) {
   const int V = 16 / sizeof(T), most = CHANNEL_EACH;
   struct alignas(16) Vec { T v[V]; };
-  const u32 unit = blockIdx.x * (u32)(MAP_THREADS / p.lanes) + threadIdx.x / (u32)p.lanes, plane = unit / (u32)p.chunks;
+  const u32 unit = blockIdx.x * (u32)(CHANNEL_THREADS / p.lanes) + threadIdx.x / (u32)p.lanes, plane = unit / (u32)p.chunks;
   const int per = (int)(p.plane / V), first = (int)(unit - plane * (u32)p.chunks) * most * p.lanes + (int)(threadIdx.x % (u32)p.lanes);
   const i64 base = (i64)plane * per;
   if ((base + first) * V >= p.n) return;
@@ -100,7 +100,7 @@ template <class T, bool Slope> HT_FN void channel_vectors(const Channels& p) {
 }
 template <class T, bool Slope> HT_FN void channel_pass(const Channels& p) {
   if (p.flags & 1) return channel_vectors<T, Slope>(p);
-  const i64 i = (i64)blockIdx.x * MAP_THREADS + threadIdx.x;
+  const i64 i = (i64)blockIdx.x * CHANNEL_THREADS + threadIdx.x;
   if (i >= p.n) return;
   const Affine<T, Slope> affine(p, i / p.plane % p.c);
   const T x = ((const T*)p.x)[i];
@@ -110,31 +110,31 @@ template <class T, bool Slope> HT_FN void channel_pass(const Channels& p) {
 // a channel.
 template <class T> HT_FN void group_pass(const Channels& p) {
   typedef typename as<T>::wide C;
-  __shared__ double cell[2][MAP_THREADS];
+  __shared__ double cell[2][CHANNEL_THREADS];
   const i64 channels = (i64)p.per, n = channels * p.plane, base = (i64)blockIdx.x * n;
   const T* x = (const T*)p.x + base;
   T* out = (T*)p.out + base;
   double sum = 0, square = 0;
-  for (i64 i = threadIdx.x; i < n; i += MAP_THREADS) sum += (double)wide(x[i]);
+  for (i64 i = threadIdx.x; i < n; i += CHANNEL_THREADS) sum += (double)wide(x[i]);
   cell[0][threadIdx.x] = sum;
   __syncthreads();
-  for (int half = MAP_THREADS / 2; half > 0; half >>= 1) {
+  for (int half = CHANNEL_THREADS / 2; half > 0; half >>= 1) {
     if ((int)threadIdx.x < half) cell[0][threadIdx.x] += cell[0][threadIdx.x + half];
     __syncthreads();
   }
   const double mean = cell[0][0] / (double)n;
-  for (i64 i = threadIdx.x; i < n; i += MAP_THREADS) {
+  for (i64 i = threadIdx.x; i < n; i += CHANNEL_THREADS) {
     const double d = (double)wide(x[i]) - mean;
     square += d * d;
   }
   cell[1][threadIdx.x] = square;
   __syncthreads();
-  for (int half = MAP_THREADS / 2; half > 0; half >>= 1) {
+  for (int half = CHANNEL_THREADS / 2; half > 0; half >>= 1) {
     if ((int)threadIdx.x < half) cell[1][threadIdx.x] += cell[1][threadIdx.x + half];
     __syncthreads();
   }
   const C rate = (C)(1 / ht_sqrt(cell[1][0] / (double)n + p.eps)), m = (C)mean;
-  for (i64 i = threadIdx.x; i < n; i += MAP_THREADS) {
+  for (i64 i = threadIdx.x; i < n; i += CHANNEL_THREADS) {
     const i64 ch = (i64)blockIdx.x % p.c * channels + i / p.plane;
     C scale = rate, shift = 0;
     if (p.wdtype != CHANNEL_NONE) scale *= (C)channel_value(p.weight, p.wdtype, ch);

@@ -4,7 +4,7 @@
 #include "prelude.h"
 
 // Map.flags: rows of whole vectors, or one row; of one row without gaps and of one
-// input, n a multiple of a vector, two vectors a thread.
+// or two inputs, n a multiple of a vector, two vectors a thread.
 enum { MAP_VECTOR = 1, MAP_TWICE = 2 };
 
 struct Map {
@@ -17,8 +17,8 @@ struct Map {
   u64 seed, block;    // of the random stream
 };
 
-// The threads of a block; also the host's number.
-enum { MAP_THREADS = 256 };
+// The threads of a block; also the host's number. Small blocks leave the last wave of a launch little to wait for.
+enum { MAP_THREADS = 128 };
 
 template <int N, class T> struct alignas(N * sizeof(T)) vec { T v[N]; };
 
@@ -73,45 +73,66 @@ template <int N, int V, class S> HT_FN void map_pass(const Map& m, S&& step) {
   }
 }
 
-// F::f(values…, element, m) is computed in the wide type of the first input unless the functor converts.
+// gather is V elements of an input: neighbors, or one for all.
+template <int V, class T> HT_FN vec<V, T> gather(const Map& m, int k, i64 from) {
+  const T* at = (const T*)m.ptr[k] + from;
+  if (m.stride[k][m.rank - 1] != 0) return *(const vec<V, T>*)at;
+  const T v = *at;
+  vec<V, T> x;
+  HT_UNROLL for (int i = 0; i < V; i++) x.v[i] = v;
+  return x;
+}
+
+// F::f(values…, element, m) is computed in the wide type of the first input unless the functor converts. vector only finds and reads its
+// elements; map_once writes them.
 template <class F, class O, class A> struct Step1 {
+  enum { V = vec_of<O, A>::n, inputs = 1 };
+  struct Read { vec<V, A> x; };
   const Map& m;
+  Read first = {};
+  i64 to = -1;
   __device__ __forceinline__ void one(const i64 (&off)[2], i64 i) {
     ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), i, m));
   }
-  static const int V = vec_of<O, A>::n;
-  __device__ __forceinline__ vec<V, A> get(i64 from) {
-    vec<V, A> x;
-    if (m.stride[1][m.rank - 1] != 0) return *(const vec<V, A>*)((const A*)m.ptr[1] + from);
-    const A v = ((const A*)m.ptr[1])[from];
-    HT_UNROLL for (int k = 0; k < V; k++) x.v[k] = v;
-    return x;
-  }
-  __device__ __forceinline__ void put(i64 to, i64 i, const vec<V, A>& x) {
+  __device__ __forceinline__ void vector(const i64 (&off)[2], i64) { first = Read{gather<V, A>(m, 1, off[1])}, to = off[0]; }
+  __device__ __forceinline__ Read read(i64 at) const { return Read{*(const vec<V, A>*)((const A*)m.ptr[1] + at)}; }
+  __device__ __forceinline__ void put(i64 at, i64 i, const Read& r) const {
     vec<V, O> out;
-    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(x.v[k]), i + k, m));
-    *(vec<V, O>*)((O*)m.ptr[0] + to) = out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(r.x.v[k]), i + k, m));
+    *(vec<V, O>*)((O*)m.ptr[0] + at) = out;
   }
-  __device__ __forceinline__ void vector(const i64 (&off)[2], i64 i) { first = get(off[1]), to = off[0]; }
-  // What vector found, for map1 to write.
-  vec<V, A> first;
-  i64 to = -1;
 };
-// map1 has one place that computes vectors, for one and for two: the two are read before the first is written.
-template <class F, class O, class A> HT_FN void map1(const Map& m) {
-  const int V = vec_of<O, A>::n, hop = MAP_THREADS * V;
-  Step1<F, O, A> step{m};
-  vec<V, A> second;
+template <class F, class O, class A, class B> struct Step2 {
+  enum { V = vec_of<O, A, B>::n, inputs = 2 };
+  struct Read { vec<V, A> x; vec<V, B> y; };
+  const Map& m;
+  Read first = {};
+  i64 to = -1;
+  __device__ __forceinline__ void one(const i64 (&off)[3], i64 i) {
+    ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), wide(((const B*)m.ptr[2])[off[2]]), i, m));
+  }
+  __device__ __forceinline__ void vector(const i64 (&off)[3], i64) { first = Read{gather<V, A>(m, 1, off[1]), gather<V, B>(m, 2, off[2])}, to = off[0]; }
+  __device__ __forceinline__ Read read(i64 at) const { return Read{*(const vec<V, A>*)((const A*)m.ptr[1] + at), *(const vec<V, B>*)((const B*)m.ptr[2] + at)}; }
+  __device__ __forceinline__ void put(i64 at, i64 i, const Read& r) const {
+    vec<V, O> out;
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(r.x.v[k]), wide(r.y.v[k]), i + k, m));
+    *(vec<V, O>*)((O*)m.ptr[0] + at) = out;
+  }
+};
+// map_once has one place that computes vectors, for one and for two: the two are read before the first is written.
+template <class S> HT_FN void map_once(const Map& m) {
+  const int V = S::V, hop = MAP_THREADS * V;
+  S step{m};
+  typename S::Read second;
   i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * V;
   int more = 0;
   if (m.flags & MAP_TWICE) {
     i += (i64)blockIdx.x * hop;
     if (i >= m.n) return;
-    const vec<V, A>* from = (const vec<V, A>*)((const A*)m.ptr[1] + i);
-    step.first = from[0], step.to = i;
-    if (i + hop < m.n) second = from[MAP_THREADS], more = 1;
+    step.first = step.read(i), step.to = i;
+    if (i + hop < m.n) second = step.read(i + hop), more = 1;
   } else {
-    map_pass<2, V>(m, step);
+    map_pass<1 + S::inputs, V>(m, step);
     if (step.to < 0) return;
   }
   HT_ROLLED for (;; more--) {
@@ -120,24 +141,8 @@ template <class F, class O, class A> HT_FN void map1(const Map& m) {
     step.first = second, step.to += hop, i += hop;
   }
 }
-
-template <class F, class O, class A, class B> struct Step2 {
-  const Map& m;
-  __device__ __forceinline__ void one(const i64 (&off)[3], i64 i) {
-    ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), wide(((const B*)m.ptr[2])[off[2]]), i, m));
-  }
-  __device__ __forceinline__ void vector(const i64 (&off)[3], i64 i) {
-    const int V = vec_of<O, A, B>::n;
-    typename as<A>::wide x[V];
-    typename as<B>::wide y[V];
-    fetch<V, A>(x, m.ptr[1], off[1], m.stride[1][m.rank - 1]);
-    fetch<V, B>(y, m.ptr[2], off[2], m.stride[2][m.rank - 1]);
-    vec<V, O> out;
-    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(x[k], y[k], i + k, m));
-    *(vec<V, O>*)((O*)m.ptr[0] + off[0]) = out;
-  }
-};
-template <class F, class O, class A, class B> HT_FN void map2(const Map& m) { map_pass<3, vec_of<O, A, B>::n>(m, Step2<F, O, A, B>{m}); }
+template <class F, class O, class A> HT_FN void map1(const Map& m) { map_once<Step1<F, O, A>>(m); }
+template <class F, class O, class A, class B> HT_FN void map2(const Map& m) { map_once<Step2<F, O, A, B>>(m); }
 
 template <class F, class O, class A, class B, class C> struct Step3 {
   const Map& m;
