@@ -19,11 +19,12 @@ template <class T> struct LineOf {
 #define NORM_KERNEL(blocks, name, p) extern "C" __global__ void __launch_bounds__(LINE_THREADS, blocks) name(const Lines p)
 #endif
 
-// A Packed is a vector in registers, four words of it. opened is made anew from them each time: what is widened of halves is not kept for later.
-struct alignas(16) Packed { u32 w[4]; };
-template <class Vec> HT_FN Vec opened(Packed v) {
+// A Packed is a vector in registers, as words. opened is made anew from them each time: what is widened of halves is not kept for later.
+template <int N> struct alignas(4 * N) Words { u32 w[N]; };
+typedef Words<4> Packed;
+template <class Vec, int N> HT_FN Vec opened(Words<N> v) {
 #if !defined(HALFTONE_EMULATOR)
-  HT_UNROLL for (int i = 0; i < 4; i++) asm volatile("" : "+r"(v.w[i]));
+  HT_UNROLL for (int i = 0; i < N; i++) asm volatile("" : "+r"(v.w[i]));
 #endif
   return __builtin_bit_cast(Vec, v);
 }
