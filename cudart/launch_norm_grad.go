@@ -124,7 +124,7 @@ func wholeLines(p *lineArgs, dt amp.DType, v int, sums bool) wholeGrid {
 func (l *launcher) normGradients(from amp.DType, whole wholeGrid, splits, sums int) {
 	p, x := &l.lineArgs, &l.in[1]
 	n := int(p.n)
-	p.attr[0] = l.c.Scalar
+	p.attr[0], p.attr[2] = l.c.Scalar, 1/float64(n)
 	block := [3]uint32{lineThreads, 1, 1}
 	if whole.blocks > 0 {
 		p.lanes = int32(whole.lanes)
@@ -148,5 +148,5 @@ func (l *launcher) normGradients(from amp.DType, whole wholeGrid, splits, sums i
 		l.run(l.kernel("norm_columns", x.dt, from), [3]uint32{blocks(n, columns), uint32(splits), 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
 	p.out = l.out.ptr + uint64(int(p.lines)*n*x.dt.Size())
-	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, 32), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
+	l.run(l.kernel("norm_sums", x.dt, amp.NoDType), [3]uint32{blocks(sums*n, 8), 1, 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 }

@@ -184,40 +184,68 @@ template <class T, class D> HT_FN void norm_columns(const Lines& p) {
   else norm_columns_one<T, D>(p);
 }
 
-// The gradients of x, weight and bias of lines that a block, or a warp, holds in one vector a thread: x and dy are read once. Blocks take one
-// line after another, or 8 warps as many each, and read the next one while they work on this. A thread adds up what its columns give: in
-// registers, in the type of lines, over few of them, then in shared memory, in float64. in: dy, x, weight, dx_in; p.lanes are the threads of a
-// line; more[1]: partial sums [blocks][2][n] of the type of lines, or none. The bound of its threads is one of registers: 96, for 20 warps on a
-// multiprocessor.
-enum { WHOLE_THREADS = 512, WHOLE_WARPS = WHOLE_THREADS / 32, WHOLE_FEW = 8, WHOLE_BOUND = 640 };
+// The gradients of x, weight and bias of lines that a block, or a warp, holds in one vector a thread: x and dy are read once. Blocks, or each of
+// their 8 warps, take four lines at a time, so that much is on its way at once and that a line costs a fourth of what it takes to wait for sums. A
+// thread adds up what its columns give: in registers, in the type of lines, over few lines, then in shared memory, in float64. in: dy, x,
+// weight, dx_in; p.lanes are the threads of a line; more[1]: partial sums [blocks][2][n] of the type of lines, or none. The bound of its
+// threads is one of registers: 96, for 20 warps on a multiprocessor. What the result is added to is read WHOLE_AHEAD lines ahead, for that.
+enum { WHOLE_THREADS = 512, WHOLE_WARPS = WHOLE_THREADS / 32, WHOLE_LINES = 4, WHOLE_AHEAD = 2, WHOLE_FEW = 2, WHOLE_BOUND = 640 };
 
-// whole_sum adds the values of a line's threads up; blocks of several warps call it with turn 0 and 1 by turns, so that one barrier is enough.
-template <int N> HT_FN void whole_sum(double (&v)[N], int lanes, int turn) {
-  HT_UNROLL for (int lane = 16; lane > 0; lane >>= 1)
-    HT_UNROLL for (int i = 0; i < N; i++) v[i] += ht_shuffle(v[i], lane);
+// whole_sum adds up N values of four lines over a line's threads. A lane gets the sums of one of the lines, lane/8: what is computed of them
+// is computed for all four at once. Blocks of several warps call it with turn 0 and 1 by turns, so that one barrier is enough.
+template <int N, class C> HT_FN void whole_sum(const C (&v)[N][WHOLE_LINES], double (&sum)[N], int lanes, int turn) {
+  const int lane = threadIdx.x % 32;
+  const bool upper = lane & 16, odd = lane & 8;
+  HT_UNROLL for (int i = 0; i < N; i++) {
+    const double a = (double)(upper ? v[i][2] : v[i][0]) + (double)ht_shuffle(upper ? v[i][0] : v[i][2], 16);
+    const double b = (double)(upper ? v[i][3] : v[i][1]) + (double)ht_shuffle(upper ? v[i][1] : v[i][3], 16);
+    sum[i] = (odd ? b : a) + ht_shuffle(odd ? a : b, 8);
+  }
+  HT_UNROLL for (int step = 4; step > 0; step >>= 1)
+    HT_UNROLL for (int i = 0; i < N; i++) sum[i] += ht_shuffle(sum[i], step);
   if (lanes == 32) return;
-  __shared__ double part[2][WHOLE_WARPS][N];
-  if (threadIdx.x % 32 == 0)
-    HT_UNROLL for (int i = 0; i < N; i++) part[turn][threadIdx.x / 32][i] = v[i];
+  __shared__ double part[2][N][WHOLE_WARPS][WHOLE_LINES];
+  if (lane % 8 == 0)
+    HT_UNROLL for (int i = 0; i < N; i++) part[turn][i][threadIdx.x / 32][lane / 8] = sum[i];
   __syncthreads();
-  HT_UNROLL for (int i = 0; i < N; i++) v[i] = part[turn][0][i];
-  HT_ROLLED for (int w = 1; w < lanes / 32; w++)
-    HT_UNROLL for (int i = 0; i < N; i++) v[i] += part[turn][w][i];
+  const int warps = lanes / 32, w = lane % 8;
+  HT_UNROLL for (int i = 0; i < N; i++) {
+    sum[i] = w < warps ? part[turn][i][w][lane / 8] : 0;
+    if (w + 8 < warps) sum[i] += part[turn][i][w + 8][lane / 8];
+  }
+  HT_UNROLL for (int step = 4; step > 0; step >>= 1)
+    HT_UNROLL for (int i = 0; i < N; i++) sum[i] += ht_shuffle(sum[i], step);
 }
 
-// A WholeLine is a thread's part of a line; out is where its result goes.
+// whole_of is what the lanes of line l have as v.
+HT_FN float whole_of(float v, int l) { return ht_float(from_lane(ht_bits32(v), 8 * l)); }
+HT_FN double whole_of(double v, int l) {
+  const u64 b = ht_bits(v);
+  return ht_double((u64)from_lane((u32)(b >> 32), 8 * l) << 32 | from_lane((u32)b, 8 * l));
+}
+
+// A WholeLine is a thread's part of a line.
 template <class T, class D> struct WholeLine {
   typename LineOf<T>::Vec x;
   typename LineOf<T>::template As<D> dy;
-  i64 out;
 };
-template <class T, class D> HT_FN void whole_read(const Lines& p, i64 k, int at, WholeLine<T, D>* line) {
+template <class T, class D> HT_FN WholeLine<T, D> whole_read(const Lines& p, i64 k, int at) {
+  WholeLine<T, D> line{};
   i64 off[3];
   where<3>(p, (u32)k, off);
-  line->out = off[0] + at;
-  if (at >= p.n) return;
-  line->dy = *(const typename LineOf<T>::template As<D>*)((const D*)p.in[0] + off[1] + at);
-  line->x = *(const typename LineOf<T>::Vec*)((const T*)p.in[1] + off[2] + at);
+  line.dy = *(const typename LineOf<T>::template As<D>*)((const D*)p.in[0] + off[1] + at);
+  line.x = *(const typename LineOf<T>::Vec*)((const T*)p.in[1] + off[2] + at);
+  return line;
+}
+
+template <class T> HT_FN typename LineOf<T>::Vec whole_had(const Lines& p, bool live, i64 at) {
+  typedef typename LineOf<T>::Vec Vec;
+  return live && p.in[3] ? *(const Vec*)((const T*)p.in[3] + at) : Vec{};
+}
+
+template <class T> HT_FN typename LineOf<T>::Vec whole_weight(const Lines& p, int at) {
+  typedef typename LineOf<T>::Vec Vec;
+  return p.in[2] && at < p.n ? *(const Vec*)((const T*)p.in[2] + at) : __builtin_bit_cast(Vec, all_of<T>(1));
 }
 
 // whole_add moves a thread's sums of few lines to those in shared memory, [2][V][threads].
@@ -242,51 +270,69 @@ template <bool Center, class T, class D> HT_FN void norm_whole(const Lines& p) {
   typedef typename line_of<T>::type C;
   typedef typename LineOf<T>::Vec Vec;
   extern __shared__ double sums[];
-  const int V = 16 / sizeof(T), rows = blockDim.x / p.lanes, at = threadIdx.x % p.lanes * V;
+  const int V = 16 / sizeof(T), L = WHOLE_LINES, rows = blockDim.x / p.lanes, at = threadIdx.x % p.lanes * V;
   const i64 each = (p.lines + gridDim.x - 1) / gridDim.x, lo = each * blockIdx.x, hi = lo + each < p.lines ? lo + each : p.lines;
-  const T *w = (const T*)p.in[2], *had = (const T*)p.in[3];
-  Vec weight{};
-  if (w && at < p.n) weight = *(const Vec*)(w + at);
+  Vec kept{};  // the weight, which kernels of fewer registers to spare read again wherever they use it
+  if (Center) kept = whole_weight<T>(p, at);
   C few[2][V];
   HT_UNROLL for (int i = 0; i < 2 * V; i++) {
     few[i / V][i % V] = 0;
     if (p.more[1]) sums[i * blockDim.x + threadIdx.x] = 0;
   }
-  WholeLine<T, D> line{}, next{};
-  i64 k = lo + threadIdx.x / p.lanes;
-  if (k < hi) whole_read(p, k, at, &line);
-  HT_ROLLED for (int done = 0; k < hi; k += rows, line = next) {
-    Vec more{};
-    if (had && at < p.n) more = *(const Vec*)(had + line.out);
-    if (k + rows < hi) whole_read(p, k + rows, at, &next);
+  int done = 0;
+  const int lines = (int)(hi - lo);
+  HT_ROLLED for (int k = threadIdx.x / p.lanes * L; k < lines; k += L * rows) {
+    WholeLine<T, D> line[L];
+    HT_UNROLL for (int l = 0; l < L; l++) {
+      line[l] = WholeLine<T, D>{};
+      if (at < p.n && k + l < lines) line[l] = whole_read<T, D>(p, lo + k + l, at);
+    }
     C mean = 0, rest = 0;
     if (Center) {
-      C total = 0;
-      HT_UNROLL for (int i = 0; i < V; i++) total += (C)wide(line.x.v[i]);
-      double all[1] = {(double)total};
-      whole_sum(all, p.lanes, done & 1);
-      all[0] /= p.n;
-      mean = (C)all[0], rest = (C)(all[0] - (double)mean);
-    }
-    C square = 0, g = 0, gx = 0, e[V], f[V];
-    HT_UNROLL for (int i = 0; i < V; i++) {
-      e[i] = at < p.n ? (C)wide(line.x.v[i]) - mean - rest : 0;
-      f[i] = (C)wide(line.dy.v[i]);
-      if (w) f[i] *= (C)wide(weight.v[i]);
-      square += e[i] * e[i], g += f[i], gx += e[i] * f[i];
-    }
-    double all[3] = {(double)square, (double)g, (double)gx};
-    whole_sum(all, p.lanes, done & 1);
-    const double rate = 1 / ht_sqrt(all[0] / p.n + p.attr[0]);
-    const C r = (C)rate, shift = Center ? (C)(all[1] / p.n) : 0, slope = (C)(all[2] * rate / p.n) * r;
-    if (at < p.n) {
-      Vec out;
-      HT_UNROLL for (int i = 0; i < V; i++) {
-        const C dx = r * (f[i] - shift - e[i] * slope), d = (C)wide(line.dy.v[i]);
-        out.v[i] = narrow<T>::of(had ? dx + (C)wide(more.v[i]) : dx);
-        few[0][i] += d * (e[i] * r), few[1][i] += d;
+      C v[1][L];
+      double sum[1];
+      HT_UNROLL for (int l = 0; l < L; l++) {
+        C total = 0;
+        HT_UNROLL for (int i = 0; i < V; i++) total += (C)wide(line[l].x.v[i]);
+        v[0][l] = total;
       }
-      *(Vec*)((T*)p.out + line.out) = out;
+      whole_sum(v, sum, p.lanes, done & 1);
+      sum[0] = line_mean(p, sum[0]);
+      mean = (C)sum[0], rest = (C)(sum[0] - (double)mean);
+    }
+    C v[3][L];
+    double sum[3];
+    Vec weight = Center ? kept : whole_weight<T>(p, at);
+    HT_UNROLL for (int l = 0; l < L; l++) {
+      const C m = Center ? whole_of(mean, l) : 0, s = Center ? whole_of(rest, l) : 0;
+      C square = 0, g = 0, gx = 0;
+      HT_UNROLL for (int i = 0; i < V; i++) {
+        const C e = at < p.n ? (C)wide(line[l].x.v[i]) - m - s : 0, f = (C)wide(line[l].dy.v[i]) * (C)wide(weight.v[i]);
+        square = fused(e, e, square), g += f, gx = fused(e, f, gx);
+      }
+      v[0][l] = square, v[1][l] = g, v[2][l] = gx;
+    }
+    whole_sum(v, sum, p.lanes, done & 1);
+    Vec had[L];  // what the result is added to, which lies as that does: line by line, without gaps
+    const i64 to = (lo + k) * p.n + at;
+    HT_UNROLL for (int l = 0; l < WHOLE_AHEAD; l++) had[l] = whole_had<T>(p, at < p.n && k + l < lines, to + l * p.n);
+    if (!Center) weight = whole_weight<T>(p, at);
+    const double rate = 1 / ht_sqrt(sum[0] * p.attr[2] + p.attr[0]);
+    const C r = (C)rate, shift = Center ? (C)(sum[1] * p.attr[2]) : 0, slope = (C)(sum[2] * rate * p.attr[2]) * r;
+    HT_UNROLL for (int l = 0; l < L; l++) {
+      const C m = Center ? whole_of(mean, l) : 0, s = Center ? whole_of(rest, l) : 0, by = whole_of(r, l), less = whole_of(shift, l), tilt = whole_of(slope, l);
+      if (at < p.n && k + l < lines) {
+        Vec out;
+        line[l].dy = opened<typename LineOf<T>::template As<D>>(__builtin_bit_cast(Words<sizeof(line[l].dy) / 4>, line[l].dy));
+        HT_UNROLL for (int i = 0; i < V; i++) {
+          const C e = (C)wide(line[l].x.v[i]) - m - s, d = (C)wide(line[l].dy.v[i]);
+          const C dx = by * (d * (C)wide(weight.v[i]) - less - e * tilt);
+          out.v[i] = narrow<T>::of(p.in[3] ? dx + (C)wide(had[l].v[i]) : dx);
+          few[0][i] = fused(d, e * by, few[0][i]), few[1][i] += d;
+        }
+        *(Vec*)((T*)p.out + to + l * p.n) = out;
+      }
+      if (l + WHOLE_AHEAD < L) had[l + WHOLE_AHEAD] = whole_had<T>(p, at < p.n && k + l + WHOLE_AHEAD < lines, to + (l + WHOLE_AHEAD) * p.n);
     }
     if (++done % WHOLE_FEW == 0 && p.more[1]) whole_add<C, V>(sums, few);
   }
@@ -295,20 +341,25 @@ template <bool Center, class T, class D> HT_FN void norm_whole(const Lines& p) {
   whole_end<C, V>(p, sums);
 }
 
-// The splits added up, by 8 threads for each of 32 sums: attr[1] is how many of the two sums are wanted.
+// The splits added up, by 32 threads for each of 8 sums: attr[1] is how many of the two sums are wanted. Four splits are read before the first
+// is added.
 template <class T> HT_FN void norm_sums(const Lines& p) {
   typedef typename line_of<T>::type C;
-  __shared__ double cell[LINE_THREADS];
-  const int column = threadIdx.x % 32, row = threadIdx.x / 32, at = blockIdx.x * 32 + column, splits = (int)p.attr[0];
+  __shared__ double cell[LINE_THREADS / 32][8];
+  const int column = threadIdx.x % 8, row = threadIdx.x / 8, at = blockIdx.x * 8 + column, splits = (int)p.attr[0], ahead = 4;
   const bool in = at < p.n * (int)p.attr[1];
   double sum = 0;
-  if (in) {
-    for (int s = row; s < splits; s += 8) sum += (double)((const C*)p.more[1])[(i64)s * 2 * p.n + at];
+  for (int s = row; s < splits; s += 32 * ahead) {
+    C v[ahead];
+    HT_UNROLL for (int j = 0; j < ahead; j++) v[j] = in && s + 32 * j < splits ? ((const C*)p.more[1])[(i64)(s + 32 * j) * 2 * p.n + at] : 0;
+    HT_UNROLL for (int j = 0; j < ahead; j++) sum += (double)v[j];
   }
-  cell[threadIdx.x] = sum;
+  sum += ht_shuffle(sum, 8);
+  sum += ht_shuffle(sum, 16);
+  if (row % 4 == 0) cell[row / 4][column] = sum;
   __syncthreads();
   if (row != 0 || !in) return;
-  for (int r = 1; r < 8; r++) sum += cell[r * 32 + column];
+  for (int w = 1; w < LINE_THREADS / 32; w++) sum += cell[w][column];
   ((T*)p.out)[at] = narrow<T>::of(sum);
 }
 #define NORM_GRADIENTS(S, T, D)                                               \
@@ -319,8 +370,8 @@ template <class T> HT_FN void norm_sums(const Lines& p) {
 NORM(f16, f16) NORM(bf16, bf16) NORM(f32, float) NORM(f64, double)
 NORM_GRADIENTS(f32_f16, float, f16) NORM_GRADIENTS(f32_bf16, float, bf16)
 // The backward pass computes these rows in float32 where the network's numbers are halves.
-#define NORM_WHOLE(S, T, D)                                                                         \
-  HT_KERNEL_OF(WHOLE_BOUND, layer_norm_backward_whole_##S, Lines, p) { norm_whole<true, T, D>(p); } \
-  HT_KERNEL_OF(WHOLE_BOUND, rms_norm_backward_whole_##S, Lines, p) { norm_whole<false, T, D>(p); }
-NORM_WHOLE(f32, float, float) NORM_WHOLE(f64, double, double)
-NORM_WHOLE(f32_f16, float, f16) NORM_WHOLE(f32_bf16, float, bf16)
+#define NORM_WHOLE(S, T, D, Bound)                                                            \
+  HT_KERNEL_OF(Bound, layer_norm_backward_whole_##S, Lines, p) { norm_whole<true, T, D>(p); } \
+  HT_KERNEL_OF(Bound, rms_norm_backward_whole_##S, Lines, p) { norm_whole<false, T, D>(p); }
+NORM_WHOLE(f32, float, float, WHOLE_BOUND) NORM_WHOLE(f64, double, double, WHOLE_THREADS)
+NORM_WHOLE(f32_f16, float, f16, WHOLE_BOUND) NORM_WHOLE(f32_bf16, float, bf16, WHOLE_BOUND)
