@@ -8,6 +8,8 @@ import (
 
 // Launches of running statistics (kernels/running.cu).
 
+const runningThreads = 256
+
 // runningArgs is struct Running.
 type runningArgs struct {
 	row              [2]uint64
@@ -36,6 +38,6 @@ func launchRunningStats(l *launcher) bool {
 	if l.given(2) {
 		a.batches = l.in[2].ptr
 	}
-	l.run(f, [3]uint32{max(1, blocks(int(2*a.n), mapThreads)), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(&a), unsafe.Sizeof(a))
+	l.run(f, [3]uint32{max(1, blocks(int(2*a.n), runningThreads)), 1, 1}, [3]uint32{runningThreads, 1, 1}, 0, unsafe.Pointer(&a), unsafe.Sizeof(a))
 	return true
 }

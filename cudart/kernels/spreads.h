@@ -22,11 +22,13 @@ struct Spreads {
     const double d = a.sum / a.n, rest = a.square - a.sum * d;
     return Distances{a.n, a.from + d, 0, rest < 0 ? 0 : rest};
   }
-  HT_FN void merge(A& a, const A& b) {  // Chan's recurrence
+  HT_FN void merge(A& a, const A& b) {  // as if all had been measured from a's element: no divisions, which a block would wait for at every level
     if (b.n == 0) return;
-    const A x = settled(a), y = settled(b);
-    const double n = x.n + y.n, d = y.from - x.from;
-    a = x.n == 0 ? y : Distances{n, x.from + d * (y.n / n), 0, x.square + y.square + d * d * (x.n * y.n / n)};
+    if (a.n == 0) return (void)(a = b);
+    const double far = b.from - a.from;
+    a.square += b.square + far * ht_fma(b.n, far, 2 * b.sum);
+    a.sum += ht_fma(b.n, far, b.sum);
+    a.n += b.n;
   }
   // A vector of halves is added up in float32, which has many more digits than they.
   template <class Vec> HT_FN void vector(A& a, const Vec& x) {

@@ -47,27 +47,27 @@ type plan struct {
 func (p *plan) stages() []stage {
 	list := []stage{
 		// What comes then does not wait for the driver's compiler, one kernel after another.
-		{name: compileStage, side: ours, usual: 30 * time.Second, limit: 3 * time.Minute, argv: []string{p.exe, "-compile"}, first: true},
+		{name: compileStage, side: ours, usual: 20 * time.Second, limit: 3 * time.Minute, argv: []string{p.exe, "-compile"}, first: true},
 	}
 	list = append(list, p.figures(1)...)
 	list = append(list,
-		stage{name: "cells", side: ours, usual: 10 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}},
+		stage{name: "cells", side: ours, usual: 5 * time.Second, limit: 2 * time.Minute, argv: []string{p.exe, "-cells"}},
 		// Where the steps' time goes, kernel by kernel; it stands in the log.
-		stage{name: "profile of steps", side: ours, usual: 15 * time.Second, limit: time.Minute, dir: filepath.Join(p.home, "tests", "cudart"),
+		stage{name: "profile of steps", side: ours, usual: 6 * time.Second, limit: time.Minute, dir: filepath.Join(p.home, "tests", "cudart"),
 			argv: []string{"./suite.test", "-test.v", "-test.run=TestStepProfile$", "-test.timeout=55s"}, env: []string{"HALFTONE_PROFILE=1"}},
 		// The walk over the op table: every case of every row on the GPU and on the CPU.
-		p.suite("amp", 60, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
-		p.suite("cudart", 60, 240, nil),
-		p.suite("cudart/driver", 20, 120, nil),
-		p.suite("kernelext/session", 60, 180, nil, "-test.run=OnTheGPU$|CapturedInASession$|NoStepWaits$|RefusedStepIsNotKept$|KilledFarBehind$"),
-		p.suite("cudart/libraries", 5, 60, nil))
+		p.suite("amp", 15, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
+		p.suite("cudart", 20, 240, nil),
+		p.suite("cudart/driver", 10, 120, nil),
+		p.suite("kernelext/session", 40, 180, nil, "-test.run=OnTheGPU$|CapturedInASession$|NoStepWaits$|RefusedStepIsNotKept$|KilledFarBehind$"),
+		p.suite("cudart/libraries", 1, 60, nil))
 	// The tests of amp, of its optimizers, files and layers with the GPU as the device of scopes that name none.
 	byDefault := []string{"HALFTONE_TEST_DEVICE=cuda:0"}
 	list = append(list,
-		p.suite("amp/optim", 20, 120, byDefault, "-test.short"),
-		p.suite("amp/checkpoint", 5, 60, byDefault, "-test.short"),
-		p.suite("amp/nn", 60, 240, byDefault, "-test.short", rehearsedBut("Learns$|Fits$|Precisions$|ThreadsDoNotChange")),
-		p.suite("amp", 60, 240, byDefault, "-test.short", rehearsedBut("Threads$")))
+		p.suite("amp/optim", 5, 120, byDefault, "-test.short"),
+		p.suite("amp/checkpoint", 2, 60, byDefault, "-test.short"),
+		p.suite("amp/nn", 10, 240, byDefault, "-test.short", rehearsedBut("Learns$|Fits$|Precisions$|ThreadsDoNotChange")),
+		p.suite("amp", 80, 240, byDefault, "-test.short", rehearsedBut("Threads$")))
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
@@ -104,11 +104,11 @@ func (p *plan) figures(round int) (list []stage) {
 		env         []string
 	}{
 		// A model a process, and a part of the kernels: one that loses the device takes no other with it.
-		{"steps of MLP", 10, 15, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil},
-		{"kernels", 10, 25, kernelParts, script("kernelpeer.py", "-"), filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=-"}},
-		{"steps of ResNet", 40, 20, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil},
-		{"steps of GPT", 50, 20, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil},
-		{"driver", 15, 20, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil},
+		{"steps of MLP", 5, 15, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil},
+		{"kernels", 3, 16, kernelParts, script("kernelpeer.py", "-"), filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=-"}},
+		{"steps of ResNet", 12, 13, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil},
+		{"steps of GPT", 25, 15, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil},
+		{"driver", 5, 8, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil},
 	} {
 		name, limit := fmt.Sprintf("%s %d", b.name, round), 150*time.Second
 		for _, argv := range b.ours {
