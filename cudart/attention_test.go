@@ -12,7 +12,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// A attentionWatch counts launches, and those of blocks of 128 threads, as attention on tensor cores has.
+// An attentionWatch counts launches, and those of blocks of 128 threads with memory to share, as attention in tiles has.
 type attentionWatch struct {
 	driver.Driver
 	all, flash int
@@ -20,7 +20,7 @@ type attentionWatch struct {
 
 func (w *attentionWatch) Launch(f driver.Function, grid, block [3]uint32, shared uint32, s driver.Stream, args *driver.Args) error {
 	w.all++
-	if block == [3]uint32{128, 1, 1} {
+	if block == [3]uint32{128, 1, 1} && shared > 0 {
 		w.flash++
 	}
 	return w.Driver.Launch(f, grid, block, shared, s, args)
