@@ -166,7 +166,7 @@ func launchAttention(l *launcher) bool {
 	if l.out.len() == 0 {
 		return true
 	}
-	if !l.flash(false) {
+	if !l.flash(false) && !l.attendTiles(false) {
 		l.attention("attention", dt, int(p.t), int(p.e))
 	}
 	return true
@@ -194,7 +194,7 @@ func launchAttentionBackward(l *launcher) bool {
 		p.dmask = p.out + uint64(sizes*dt.Size())
 	}
 	p.stats = l.workspace(batches * int(p.t) * 3 * 8)
-	if l.flash(true) {
+	if l.flash(true) || l.attendTiles(true) {
 		return true
 	}
 	l.attention("attention_queries", dt, int(p.t), int(p.d))

@@ -40,13 +40,18 @@ func (l *launcher) flashable(dt amp.DType, operands ...int) bool {
 	if !dt.IsHalf() || l.d.props.Capability() < 80 || p.dmask != 0 {
 		return false
 	}
+	return p.inPieces(8, operands)
+}
+
+// inPieces says whether operands lie in rows of 16-byte pieces of so many elements.
+func (p *attentionArgs) inPieces(piece int64, operands []int) bool {
 	ptrs := [5]uint64{p.q, p.k, p.v, p.mask, p.dy}
 	for _, i := range operands {
-		if ptrs[i]%16 != 0 || p.columns[i] != 1 || p.rows[i]%8 != 0 {
+		if ptrs[i]%16 != 0 || p.columns[i] != 1 || p.rows[i]%piece != 0 {
 			return false
 		}
 		for d := range p.nb {
-			if p.batch[i][d]%8 != 0 {
+			if p.batch[i][d]%piece != 0 {
 				return false
 			}
 		}

@@ -11,7 +11,7 @@ template <class H, int W, int M, int KEYS, bool Any> HT_FN void flash_forward(co
   const int QUERIES = FLASH_THREADS / 32 * 16 * M, N = KEYS / 8;
   extern __shared__ Chunk dynamic_shared[];
   Chunk *tq = dynamic_shared, *tk = tq + QUERIES * W / 8, *tv = tk + KEYS * W / 8;
-  const Place at = flash_block<true>(p);
+  const Place at = place_of_block<true>(p);
   if (at.n >= (u32)p.batches) return;
   const int own = threadIdx.x / 32 * 16 * M, first = at.tile * QUERIES, row = first + own;
   const Rows<H> q = flash_rows<H>(p, 0, p.q, at.n, p.t, p.d), k = flash_rows<H>(p, 1, p.k, at.n, p.s, p.d), v = flash_rows<H>(p, 2, p.v, at.n, p.s, p.e);

@@ -2,11 +2,11 @@
 // ldmatrix. A warp has M times 16 rows of the first operand; a lane's sums of 16 rows are of rows lane/4 and lane/4 + 8 (element e is of
 // row e/2), columns 8·j + lane%4·2 + e%2. Exponents are of 2: log₂ e goes into the scale.
 #pragma once
-#include "attention.h"
+#include "attention_place.h"
 #include "mma.h"
 
 #if HT_TENSOR_CORES
-enum { FLASH_THREADS = 128, FLASH_GROUP = 16, FLASH_SLACK = 8 };  // matrices whose blocks are dealt out together; see flash_tops
+enum { FLASH_THREADS = 128, FLASH_SLACK = 8 };  // see flash_tops
 
 #if defined(HALFTONE_EMULATOR)
 HT_FN float flash_exp2(float x) { return __builtin_exp2f(x); }
@@ -38,14 +38,6 @@ HT_FN u32 flash_pair(float x, float y, bf16) { u32 r; asm("cvt.rn.bf16x2.f32 %0,
 #endif
 HT_FN float quad_sum(float v) { v += ht_shuffle(v, 1); return v + ht_shuffle(v, 2); }
 HT_FN float quad_max(float v) { v = flash_larger(v, ht_shuffle(v, 1)); return flash_larger(v, ht_shuffle(v, 2)); }
-
-// A Place is the matrix and the tile of a block. Of a causal matrix the blocks with the longest way go first: Last says that is the last one.
-struct Place { u32 n; int tile; };
-template <bool Last> HT_FN Place flash_block(const Attention& p) {
-  const u32 from = blockIdx.y / FLASH_GROUP * FLASH_GROUP, left = gridDim.y - from, size = left < FLASH_GROUP ? left : FLASH_GROUP;
-  const u32 i = (blockIdx.y - from) * gridDim.x + blockIdx.x, tile = i / size;
-  return Place{blockIdx.z * gridDim.y + from + i - tile * size, (int)(Last && p.causal ? gridDim.x - 1 - tile : tile)};
-}
 
 // Rows of an operand's matrix in memory.
 template <class H> struct Rows { const H* at; i64 step; int count, width; };

@@ -58,7 +58,7 @@ template <class H, int W, int KEYS, bool Any> HT_FN void flash_queries(const Att
   const int QUERIES = FLASH_THREADS / 32 * 16, N = KEYS / 8, TILE = KEYS * W / 8;
   extern __shared__ Chunk dynamic_shared[];
   Chunk *tq = dynamic_shared, *ty = tq + QUERIES * W / 8, *tk = ty + QUERIES * W / 8, *tv = tk + 2 * TILE;  // two of keys, two of values
-  const Place at = flash_block<true>(p);
+  const Place at = place_of_block<true>(p);
   if (at.n >= (u32)p.batches) return;
   const int own = threadIdx.x / 32 * 16, first = at.tile * QUERIES, row = first + own, lane = threadIdx.x % 32;
   const Rows<H> k = flash_rows<H>(p, 1, p.k, at.n, p.s, p.d), v = flash_rows<H>(p, 2, p.v, at.n, p.s, p.e);
@@ -146,7 +146,7 @@ template <class H, int W, int M, int QUERIES, bool Any> HT_FN void flash_keys(co
   __shared__ Numbers numbers[2][QUERIES];
   __shared__ float room[FLASH_THREADS / 32];
   Chunk *tk = dynamic_shared, *tv = tk + KEYS * W / 8, *tq = tv + KEYS * W / 8, *ty = tq + 2 * TILE;  // two of queries, two of gradients
-  const Place at = flash_block<false>(p);
+  const Place at = place_of_block<false>(p);
   if (at.n >= (u32)p.batches) return;
   const int own = threadIdx.x / 32 * 16 * M, first = at.tile * KEYS, row = first + own, begin = p.causal ? first / QUERIES * QUERIES : 0;
   const Rows<H> q = flash_rows<H>(p, 0, p.q, at.n, p.t, p.d), y = flash_rows<H>(p, 4, p.dy, at.n, p.t, p.e);
