@@ -157,6 +157,13 @@ func Debts(name string) int {
 	return int(d.(*device).debts.some.Load())
 }
 
+// SetManyLines sets how many lines of a norm are taken for many; what it returns sets it back.
+func SetManyLines(n int64) func() {
+	before := manyLines
+	manyLines = n
+	return func() { manyLines = before }
+}
+
 // SetWholeProcessors sets how many multiprocessors' worth of blocks share the lines of a norm; what it returns sets it back.
 func SetWholeProcessors(n int) func() {
 	before := wholeProcessors

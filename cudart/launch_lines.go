@@ -188,6 +188,31 @@ func (l *launcher) widened(v *view) (view, bool) {
 	return to, l.err == nil && (n == 0 || l.cast(&to, v))
 }
 
+// keptStems are the kernels of norms that keep up to 4, 8 and 16 vectors a lane.
+var keptStems = map[string][3]string{
+	"layer_norm": {"layer_norm", "layer_norm_8", "layer_norm_16"},
+	"rms_norm":   {"rms_norm", "rms_norm_8", "rms_norm_16"},
+}
+
+// manyLines is from how many on the lines of a norm fill a large device with a warp each: fewer are shared by more lanes. A test has fewer.
+var manyLines int64 = 1024
+
+// planKept gives a line to a warp wherever its lanes can keep it, in more vectors of v elements each than plan lets them; it returns which of
+// the kernels is for that. Float64 has but the first.
+func (p *lineArgs) planKept(v int) int {
+	if p.flags&lineVector == 0 || p.lines < manyLines || v < 4 {
+		return 0
+	}
+	for i := 1; i < 3; i++ {
+		if vectors := int(p.n) / v; vectors > 32*lineKeep && vectors <= 32*lineKeep<<i {
+			p.flags |= lineKeep
+			p.lanes = 32
+			return i
+		}
+	}
+	return 0
+}
+
 func (l *launcher) normalize() bool {
 	x, out := &l.in[0], &l.out
 	v := 16 / x.dt.Size()
@@ -199,7 +224,8 @@ func (l *launcher) normalize() bool {
 	}
 	p := &l.lineArgs
 	p.plan(vecW && vecB, v, out, x)
-	p.attr[0] = l.c.Scalar
+	p.attr[0], p.attr[2] = l.c.Scalar, 1/float64(p.n)
+	f = l.kernel(keptStems[l.c.Op.Name][p.planKept(v)], x.dt, amp.NoDType)
 	for i := 1; i <= 2; i++ {
 		if l.given(i) {
 			p.in[i] = l.in[i].ptr

@@ -49,3 +49,48 @@ func TestNormsOfManyLines(t *testing.T) {
 		}
 	}
 }
+
+// TestNormsOfAnyWidth: lines as long as a lane's registers, a warp or a block can keep, and a vector or an element more or less, shared by a
+// warp or a block, with and without weight and bias.
+func TestNormsOfAnyWidth(t *testing.T) {
+	device := gpu(t)
+	for _, many := range []int64{1, 1 << 40} {
+		defer cudart.SetManyLines(many)()
+		for dt, v := range map[amp.DType]int{amp.Float16: 8, amp.BFloat16: 8, amp.Float32: 4, amp.Float64: 2} {
+			for _, vectors := range []int{1, 32, 128, 192, 256, 512, 1024} {
+				for _, more := range []int{-v, -1, 0, 1, v} {
+					t.Run(fmt.Sprintf("%v %d%+d many from %d", dt, vectors*v, more, many), func(t *testing.T) {
+						for _, lines := range []int{1, 11} {
+							normsOfWidth(t, device, dt, lines, max(1, vectors*v+more))
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// normsOfWidth compares norms of lines of n numbers, far from zero, on a device with those of the CPU.
+func normsOfWidth(t *testing.T, device string, dt amp.DType, lines, n int) {
+	t.Helper()
+	run := func(on string) (out [][]float64) {
+		s := amp.NewScope(amp.On(on), amp.Seed(7))
+		defer s.Close()
+		x := amp.To(s, amp.AddScalar(s, drawn(s, amp.Float32, 0, 1, lines, n), 3), dt)
+		w, b := drawn(s, dt, 1, 1, n), drawn(s, dt, 2, 1, n)
+		for _, y := range []*amp.Tensor{
+			amp.LayerNorm(s, x, w, b, 1e-5), amp.LayerNorm(s, x, w, nil, 1e-5), amp.LayerNorm(s, x, nil, nil, 1e-5),
+			amp.RMSNorm(s, x, w, 1e-5), amp.RMSNorm(s, x, nil, 1e-5),
+		} {
+			out = append(out, y.Float64s())
+		}
+		return out
+	}
+	want, before := run("cpu"), cudart.Fallbacks()
+	got := run(device)
+	if !maps.Equal(before, cudart.Fallbacks()) {
+		t.Errorf("on the host ran %v", cudart.Fallbacks())
+	}
+	eps := map[amp.DType]float64{amp.Float16: 0x1p-10, amp.BFloat16: 0x1p-7, amp.Float32: 0x1p-20, amp.Float64: 0x1p-46}[dt]
+	compareLists(t, want, got, eps)
+}

@@ -9,39 +9,58 @@ template <class C, class T> HT_FN C norm_affine(C e, bool w, T weight, bool b, T
   return b ? e + (C)wide(bias) : e;
 }
 
-template <bool Center, class T> HT_FN void norm_kept(const Lines& p, const T* x, T* y, int lane) {
+// norm_kept has the line in registers, as it was read, Keep vectors a lane: all of them are on their way before the first is used. So are
+// weights, some vectors at a time.
+template <bool Center, int Keep, int Lanes, class T> HT_FN void norm_kept(const Lines& p, const T* x, T* y, int lane) {
   typedef typename line_of<T>::type C;
-  const int V = 16 / sizeof(T), step = p.lanes * V;
   typedef typename LineOf<T>::Vec Vec;
-  C v[KEEP][V];
-  C sum = 0;
-  HT_UNROLL for (int j = 0; j < KEEP; j++) {
-    const int at = j * step + lane * V;
-    if (at < p.n) {
-      const Vec in = *(const Vec*)(x + at);
-      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] = (C)wide(in.v[i]), sum += v[j][i];
+  const int V = 16 / sizeof(T), step = Lanes * V, some = Keep == 8 ? 2 : 4, left = p.n - lane * V;
+  x += lane * V, y += lane * V;
+  Packed v[Keep];
+  HT_UNROLL for (int j = 0; j < Keep; j++)
+    if (j * step < left) v[j] = *(const Packed*)(x + j * step);
+  C mean = 0, rest = 0;
+  if (Center) {
+    Eight<C> sum = Eight<C>::zero();
+    HT_UNROLL for (int j = 0; j < Keep; j++) {
+      const Vec in = opened<Vec>(v[j]);
+      if (j * step < left) HT_UNROLL for (int i = 0; i < V; i++) sum.v[(j * V + i) % 8] += (C)wide(in.v[i]);
     }
+    const double center = line_mean(p, across<Plus>(total(sum), Lanes));
+    mean = (C)center, rest = (C)(center - (double)mean);  // the mean is not rounded
   }
-  const double center = Center ? across<Plus>((double)sum, p.lanes) / p.n : 0;
-  const C mean = (C)center, rest = (C)(center - (double)mean);  // the mean is not rounded
-  C square = 0;
-  HT_UNROLL for (int j = 0; j < KEEP; j++) {
-    if (j * step + lane * V < p.n) {
-      HT_UNROLL for (int i = 0; i < V; i++) v[j][i] = v[j][i] - mean - rest, square += v[j][i] * v[j][i];
-    }
-  }
-  const C rate = line_rate(across<Plus>((double)square, p.lanes) / p.n + p.attr[0], (C)0);
-  const T *w = (const T*)p.in[1], *b = (const T*)p.in[2];
-  HT_UNROLL for (int j = 0; j < KEEP; j++) {
-    const int at = j * step + lane * V;
-    if (at < p.n) {
-      Vec out, weight{}, bias{};
-      if (w) weight = *(const Vec*)(w + at);
-      if (b) bias = *(const Vec*)(b + at);
+  Eight<C> square = Eight<C>::zero();
+  HT_UNROLL for (int j = 0; j < Keep; j++) {
+    const Vec in = opened<Vec>(v[j]);
+    if (j * step < left) {
       HT_UNROLL for (int i = 0; i < V; i++) {
-        out.v[i] = narrow<T>::of(norm_affine(v[j][i] * rate, w, weight.v[i], b, bias.v[i]));
+        const C e = (C)wide(in.v[i]) - mean - rest;
+        C& sum = square.v[(j * V + i) % 8];
+        sum = fused(e, e, sum);
       }
-      *(Vec*)(y + at) = out;
+    }
+  }
+  const C rate = line_rate(across<Plus>(total(square), Lanes) * p.attr[2] + p.attr[0], (C)0);
+  const T *w = (const T*)p.in[1], *b = (const T*)p.in[2];
+  const Packed one = all_of<T>(1), zero = all_of<T>(-0.0f);  // which leave even -0 as it is
+  HT_UNROLL for (int from = 0; from < Keep; from += some) {
+    Packed weights[some], biases[some];
+    HT_UNROLL for (int j = 0; j < some; j++) {
+      const int at = (from + j) * step;
+      weights[j] = one, biases[j] = zero;
+      if (w && at < left) weights[j] = *(const Packed*)(w + lane * V + at);
+      if (b && at < left) biases[j] = *(const Packed*)(b + lane * V + at);
+    }
+    HT_UNROLL for (int j = 0; j < some; j++) {
+      const int at = (from + j) * step;
+      const Vec in = opened<Vec>(v[from + j]), weight = opened<Vec>(weights[j]), bias = opened<Vec>(biases[j]);
+      if (at < left) {
+        Vec out;
+        HT_UNROLL for (int i = 0; i < V; i++) {
+          out.v[i] = narrow<T>::of(fused(((C)wide(in.v[i]) - mean - rest) * rate, (C)wide(weight.v[i]), (C)wide(bias.v[i])));
+        }
+        *(Vec*)(y + at) = out;
+      }
     }
   }
 }
@@ -57,7 +76,7 @@ template <bool Center, class T> HT_FN void norm_line(const Lines& p, const T* x,
   }
 }
 
-template <bool Center, class T> HT_FN void norm_pass(const Lines& p) {
+template <bool Center, int Keep, class T> HT_FN void norm_pass(const Lines& p) {
   const int per = LINE_THREADS / p.lanes, lane = threadIdx.x % p.lanes;
   const i64 k = (i64)blockIdx.x * per + threadIdx.x / p.lanes;
   if (k >= p.lines) return;
@@ -65,11 +84,15 @@ template <bool Center, class T> HT_FN void norm_pass(const Lines& p) {
   where<2>(p, (u32)k, off);
   const T* x = (const T*)p.in[0] + off[1];
   T* y = (T*)p.out + off[0];
-  if (p.flags & LINE_KEEP) norm_kept<Center, T>(p, x, y, lane);
-  else norm_line<Center, T>(p, x, y, lane);
+  if (Keep > KEEP) norm_kept<Center, Keep, 32>(p, x, y, lane);
+  else if (!(p.flags & LINE_KEEP)) norm_line<Center>(p, x, y, lane);
+  else if (p.lanes == 32) norm_kept<Center, Keep, 32>(p, x, y, lane);
+  else norm_kept<Center, Keep, LINE_THREADS>(p, x, y, lane);
 }
 
-#define NORM(S, T)                                               \
-  HT_KERNEL(layer_norm_##S, Lines, p) { norm_pass<true, T>(p); } \
-  HT_KERNEL(rms_norm_##S, Lines, p) { norm_pass<false, T>(p); }
-NORM(f16, f16) NORM(bf16, bf16) NORM(f32, float) NORM(f64, double)
+// A kernel keeps so many vectors a lane: those that keep more than KEEP give each line to a warp, the others take all the rest.
+#define NORM(S, T, Stem, Keep, Blocks)                                                    \
+  NORM_KERNEL(Blocks, layer_norm_##Stem##S, p) { norm_pass<true, Keep, T>(p); } \
+  NORM_KERNEL(Blocks, rms_norm_##Stem##S, p) { norm_pass<false, Keep, T>(p); }
+#define NORMS(S, T) NORM(S, T, , KEEP, 3) NORM(S, T, 8_, 8, 3) NORM(S, T, 16_, 16, 2)
+NORMS(f16, f16) NORMS(bf16, bf16) NORMS(f32, float) NORM(f64, double, , KEEP, 3)

@@ -4,9 +4,6 @@
 
 enum { KEEP = 4 };
 
-HT_FN float line_rate(double v, float) { return (float)(1 / ht_sqrt(v)); }
-HT_FN double line_rate(double v, double) { return 1 / ht_sqrt(v); }
-
 // LineOf<T>::Vec is 16 bytes of T; LineOf<T>::As<D> as many elements of D: dy may be halves beside a float32 x.
 template <class T> struct LineOf {
   typedef typename line_of<T>::type C;
@@ -14,6 +11,44 @@ template <class T> struct LineOf {
   template <class D> struct alignas(V * sizeof(D)) As { D v[V]; };
   typedef As<T> Vec;
 };
+
+// Registers are dealt out so that so many blocks have room on a multiprocessor.
+#if defined(HALFTONE_EMULATOR)
+#define NORM_KERNEL(blocks, name, p) HT_KERNEL(name, Lines, p)
+#else
+#define NORM_KERNEL(blocks, name, p) extern "C" __global__ void __launch_bounds__(LINE_THREADS, blocks) name(const Lines p)
+#endif
+
+// A Packed is a vector in registers, four words of it. opened is made anew from them each time: what is widened of halves is not kept for later.
+struct alignas(16) Packed { u32 w[4]; };
+template <class Vec> HT_FN Vec opened(Packed v) {
+#if !defined(HALFTONE_EMULATOR)
+  HT_UNROLL for (int i = 0; i < 4; i++) asm volatile("" : "+r"(v.w[i]));
+#endif
+  return __builtin_bit_cast(Vec, v);
+}
+
+template <class T> HT_FN Packed all_of(float x) {
+  typename LineOf<T>::Vec v;
+  HT_UNROLL for (T& e : v.v) e = narrow<T>::of(x);
+  return __builtin_bit_cast(Packed, v);
+}
+
+// line_mean is sum/n, rounded as a division rounds it, by way of 1/n in attr[2]. (It is NaN where sum is infinite.)
+HT_FN double line_mean(const Lines& p, double sum) {
+  const double q = sum * p.attr[2];
+  return ht_fma(ht_fma(-q, (double)p.n, sum), p.attr[2], q);
+}
+
+// A lane adds up what it has of a line in eight sums side by side: none waits for the last one, and each rounds less often.
+template <class C> struct Eight {
+  C v[8];
+  HT_FN Eight zero() { return Eight{{0, 0, 0, 0, 0, 0, 0, 0}}; }
+};
+template <class C> HT_FN double total(const Eight<C>& s) { return (double)(((s.v[0] + s.v[1]) + (s.v[2] + s.v[3])) + ((s.v[4] + s.v[5]) + (s.v[6] + s.v[7]))); }
+
+HT_FN float line_rate(double v, float) { return (float)(1 / ht_sqrt(v)); }
+HT_FN double line_rate(double v, double) { return 1 / ht_sqrt(v); }
 
 // The mean of a line, as a number and the rest that it leaves out, and the sum of the squares of what lies around it, without Center
 // around 0: for lines of any step, element by element. All of the line's lanes get it.
