@@ -70,21 +70,26 @@ template <class H, bool AK, bool BK, int WM, int WN, int K, int R> struct Walk {
   typedef RowSource<H, AK, M, K, T, R == 4> SourceA;
   typedef RowSource<H, BK, N, K, T, R == 4> SourceB;
   const Gemm& p;
-  int of_batch, next, written;  // tiles of a batch; the tile that comes next, and the first that is not written
+  int next, written;  // the tile that comes next, and the first that is not written
+
+  HT_METHOD int of_batch() const { return ((p.m + M - 1) / M) * ((p.n + N - 1) / N); }
 
   HT_METHOD SourceA a(int tile) const {
-    return SourceA((const H*)p.a + batch_of(p, tile / of_batch).a, AK ? p.ra : p.ca, corner_of<M, N>(p, tile % of_batch).m0, p.m, 0, p.k);
+    return SourceA((const H*)p.a + batch_of(p, tile / of_batch()).a, AK ? p.ra : p.ca, corner_of<M, N>(p, tile % of_batch()).m0, p.m, 0, p.k);
   }
   HT_METHOD SourceB b(int tile) const {
-    return SourceB((const H*)p.b + batch_of(p, tile / of_batch).b, BK ? p.cb : p.rb, corner_of<M, N>(p, tile % of_batch).n0, p.n, 0, p.k);
+    return SourceB((const H*)p.b + batch_of(p, tile / of_batch()).b, BK ? p.cb : p.rb, corner_of<M, N>(p, tile % of_batch()).n0, p.n, 0, p.k);
   }
-  HT_METHOD void sources(SourceA& sa, SourceB& sb) {
+  HT_METHOD bool more() const { return written < of_batch() * p.batches; }
+  HT_METHOD bool sources(SourceA& sa, SourceB& sb) {
+    if (next >= of_batch() * p.batches) return false;
     sa.to_tile(a(next)), sb.to_tile(b(next));
     next += gridDim.x;
+    return true;
   }
   HT_METHOD void end(const float (&sum)[R][8][4], void* shared) {
-    const Batch o = batch_of(p, written / of_batch);
-    const Corner c = corner_of<M, N>(p, written % of_batch);
+    const Batch o = batch_of(p, written / of_batch());
+    const Corner c = corner_of<M, N>(p, written % of_batch());
     const int warp = threadIdx.x / 32;
     const H* x = p.x && p.beta != 0 ? (const H*)p.x + o.x : (const H*)nullptr;
     mma_thrifty_rows(sum, shared,
@@ -97,12 +102,10 @@ template <class H, bool AK, bool BK, int WM, int WN, int K, int R> struct Walk {
 template <class H, bool AK, bool BK, int WM, int WN, int K, int R> HT_FN void gemm_walk(const Gemm& p) {
   typedef Walk<H, AK, BK, WM, WN, K, R> Tiles;
   extern __shared__ Banks dynamic_shared[];
-  const int of_batch = ((p.m + Tiles::M - 1) / Tiles::M) * ((p.n + Tiles::N - 1) / Tiles::N), all = of_batch * p.batches;
-  Tiles walk{p, of_batch, (int)(blockIdx.x + gridDim.x), (int)blockIdx.x};
+  Tiles walk{p, (int)(blockIdx.x + gridDim.x), (int)blockIdx.x};
   typename Tiles::SourceA a = walk.a(blockIdx.x);
   typename Tiles::SourceB b = walk.b(blockIdx.x);
-  const int left = (all - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x;
-  mma_walk<H, WN, K, AK, BK, R>(a, b, walk, (p.k + K - 1) / K, left, dynamic_shared, p.stages);
+  mma_walk<H, WN, K, AK, BK, R>(a, b, walk, (p.k + K - 1) / K, dynamic_shared, p.stages);
 }
 
 // Blocks of 128 × 256 for products of many tiles, and of 128 × 128, two on a multiprocessor; the others are on trial.

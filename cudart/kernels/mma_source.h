@@ -29,18 +29,19 @@ template <class H, bool AlongK, int Size, int K, int Threads, bool Ragged = true
       ahead = K * 2;
     } else {
       const int c = first + chunk * 8 < count ? first + chunk * 8 : first;
-      if (Size == 192) gap = 64, most = (u32)(count - 8 - c) * 2;
+      if (Size == 192) gap = (u32)(K * step * 2), most = (u32)(count - 8 - c) * 2;
       if (Ragged && first + Size > count && count % 8 != 0) whole = 0;  // a piece goes beyond the row
       at = (const char*)(base + (from + row) * step + c);
       ahead = K * step * 2;
     }
   }
   template <int I> HT_METHOD void piece(u32 stage, int yes) {
-    u32 far = I * gap;
+    u32 far = I * (!AlongK && Size == 192 ? 64 : gap);
     if ((AlongK || Size == 192) && I > 0) far = far < most ? far : most;
     cp_async16_if(tile::piece(stage + place, I), at + far, yes);
   }
-  HT_METHOD void next() { at += ahead; }
+  // Registers are short where nothing is ragged: gap gives ahead.
+  HT_METHOD void next() { at += Ragged ? ahead : AlongK ? K * 2 : gap * (tile::rows_apart ? K / (tile::rows_apart ? tile::rows_apart : 1) : 1); }
   // to_tile goes on with another tile of the same matrices.
   HT_METHOD void to_tile(const RowSource& t) {
     at = t.at, most = t.most;

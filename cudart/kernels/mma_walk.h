@@ -4,28 +4,25 @@
 #include "mma_loop.h"
 
 #if HT_TENSOR_CORES
-// mma_walk sums tiles of a product, each of terms tiles of K. Items is a struct with
-//   more()              whether there is another tile
-//   sources(a, b)       goes to it, and sets its sources
-//   end(sum, shared)    writes the sums of the first tile that has not been written
-// Shared memory has stages, and behind them mma_thrifty_rows'.
+// mma_walk sums tiles of a product, each of some tiles of K. Items is a struct with
+//   sources(a, b)       goes to the tile after, and sets its sources; false if there is none
+//   more()              whether there is a tile whose sums have not been written
+//   end(sum, shared)    writes those of the first
+// Shared memory has stages, and behind them what mma_thrifty_rows needs.
 template <class H, int WN, int K, bool AK, bool BK, int R, class SA, class SB, class Items>
-HT_FN void mma_walk(SA& a, SB& b, Items& items, int tiles, int left, void* memory, int stages) {
+HT_FN void mma_walk(SA& a, SB& b, Items& items, int tiles, void* memory, int stages) {
   typedef typename SA::tile A;
   typedef typename SB::tile B;
   const u32 shared = shared_address(memory), stage = A::bytes + B::bytes, end = shared + stages * stage;
-  const int warp = threadIdx.x / 32, all = A::pieces + B::pieces;
+  const int warp = threadIdx.x / 32, all = A::pieces + B::pieces, none = 1 << 30;
   u32 write = shared;
-  int next = 0, ahead = left;  // the tile of K to copy, and the tiles of the product that are not all copied
+  int next = 0;  // the tile of K to copy; none and above behind the last
   float sum[R][8][4];
   Operands<H, K, AK, BK, R> held;
   HT_ROLLED for (int s = 0; s < stages - 1; s++) {
-    if (next == tiles) {
-      next = 0;
-      if (--ahead > 0) items.sources(a, b);
-    }
-    if (ahead > 0) mma_rest(a, b, write, next);
-    Pieces<0, all>::copy(a, b, write, ahead > 0 && next < a.whole, ahead > 0 && next < b.whole);
+    if (next == tiles) next = items.sources(a, b) ? 0 : none;
+    if (next < tiles) mma_rest(a, b, write, next);
+    Pieces<0, all>::copy(a, b, write, next < a.whole, next < b.whole);
     a.next(), b.next(), next++;
     cp_async_commit();
     write += stage;
@@ -34,18 +31,13 @@ HT_FN void mma_walk(SA& a, SB& b, Items& items, int tiles, int left, void* memor
   __syncthreads();
   u32 ra = shared + lane_place<A, AK, true>(warp / WN * (16 * R)), rb = shared + A::bytes + lane_place<B, BK, false>(warp % WN * 64), read = shared;
   held.template first<A, B>(ra, rb);
-  HT_ROLLED for (; left > 0; left--) {
+  HT_ROLLED while (items.more()) {
     HT_UNROLL for (int i = 0; i < R; i++) HT_UNROLL for (int j = 0; j < 8; j++) HT_UNROLL for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
     HT_ROLLED for (int kt = 0; kt < tiles; kt++) {
-      if (next == tiles) {
-        next = 0;
-        if (--ahead > 0) items.sources(a, b);
-      }
-      if (SA::ragged && ahead > 0 && (next >= a.whole || next >= b.whole)) mma_rest(a, b, write, next);
-      const int yesA = ahead > 0 && next < a.whole, yesB = ahead > 0 && next < b.whole;
-      const bool over = left == 1 && kt + 1 == tiles;  // behind the last tile it is read again, for nothing
-      const u32 after = over ? read : (read + stage == end ? shared : read + stage);
-      held.tile(sum, a, b, write, ra, rb, after - read, stages - 2, yesA, yesB);
+      if (next == tiles) next = items.sources(a, b) ? 0 : none;
+      if (SA::ragged && next < tiles && (next >= a.whole || next >= b.whole)) mma_rest(a, b, write, next);
+      const u32 after = read + stage == end ? shared : read + stage;  // behind the last tile, a stage that nothing comes to
+      held.tile(sum, a, b, write, ra, rb, after - read, stages - 2, next < a.whole, next < b.whole);
       a.next(), b.next(), next++;
       write = read, read = after;
     }
