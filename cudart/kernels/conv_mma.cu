@@ -10,6 +10,7 @@ enum { CONV_TERMS = 32 };
 // Columns are positions: what a thread's pieces have in common is the tap and the channels, what each has of its own the position.
 template <int Size, int Threads> struct TapSource {
   typedef Tile<true, Size, CONV_TERMS, Threads> tile;
+  static const bool ragged = true;
   const ConvDense& p;
   const ConvPhase& f;
   const char *base, *at;
@@ -42,6 +43,7 @@ template <int Size, int Threads> struct TapSource {
 // Rows are positions, one for each lane of a warp: it computes where that lies, and the others ask it. Columns are taps and channels.
 template <int Size, int Threads> struct PositionSource {
   typedef Tile<false, Size, CONV_TERMS, Threads> tile;
+  static const bool ragged = true;
   const ConvDense& p;
   const ConvPhase& f;
   const char* base;

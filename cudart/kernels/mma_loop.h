@@ -1,10 +1,11 @@
-// The main loop of products on tensor cores. A block of WM × WN warps sums 64·WM rows by 64·WN columns, a warp 64 × 64. Tiles of K terms go
+// The main loop of products on tensor cores. A block of WM × WN warps sums 64·WM rows by 64·WN columns, a warp 64 × 64 (or 96 × 64: mma_tall.h). Tiles of K terms go
 // through shared memory in stages; how an operand gets there is its source's affair, a struct with
 //   tile                where it lies in shared memory, a Tile
 //   whole               of all tiles, those before this one are copied piece by piece, the others by rest
 //   piece<I>(to, yes)   queues the copy of the thread's I-th 16 bytes of the current tile, if yes
 //   next()              goes on to the tile after
 //   rest(to, tile)      queues what there is of a tile, and zeros
+//   ragged              whether any tile is not whole
 // Copies of one tile lie among the multiplications of another, and the first operands of a tile are read while the last ones of the tile
 // before are multiplied: the tensor cores find no gap between tiles. Sums go on in the order of k.
 #pragma once
@@ -32,6 +33,18 @@ template <bool AlongK, int Size, int K, int Threads> struct Tile {
   }
 };
 
+// A tile of 192 in rows of k lies as six of 32 columns, one below the other: 24 pieces a row would not go round.
+template <int K, int Threads> struct Tile<false, 192, K, Threads> {
+  static const int rows = K, pitch = 64, pieces = 192 * K / 8 / Threads, rows_apart = 0, bytes = 192 * K * 2;
+  static_assert(Threads == K * 4, "a thread has a piece of each part");
+  HT_FN int place(int row, int chunk) { return (chunk / 4 * K + row) * pitch + (chunk % 4 ^ (row >> 1 & 3)) * 16; }
+  HT_FN int row() { return threadIdx.x / 4; }
+  HT_FN int chunk() { return threadIdx.x % 4; }
+  HT_FN u32 piece(u32 first, int i) { return first + i * K * pitch; }
+  // The place of the x-th 16 columns and the kk-th 16 terms, from a lane's first.
+  HT_FN u32 at(u32 first, int x, int kk) { return (first ^ (x % 2 * 32)) + (x / 2 * K + kk * 16) * pitch; }
+};
+
 // Where a lane reads its rows of ldmatrix: at(first, x, kk) for the x-th 16 rows or columns of its warp, and the kk-th 16 terms.
 template <class T, bool AlongK, bool First> HT_FN u32 lane_place(int from) {
   const int lane = threadIdx.x % 32, low = First ? lane % 16 : lane % 8 + lane / 16 * 8, high = First ? lane / 16 : lane / 8 % 2;
@@ -40,20 +53,24 @@ template <class T, bool AlongK, bool First> HT_FN u32 lane_place(int from) {
   return T::place(k, from / 8 + chunk);
 }
 template <class T, bool AlongK> HT_FN u32 lane_at(u32 first, int x, int kk) {
-  return AlongK ? (first ^ (kk * 32)) + x * 16 * T::pitch : (first ^ (x * 32)) + kk * 16 * T::pitch;
+  if constexpr (T::pitch == 64 && T::bytes == 192 * T::rows * 2) return T::at(first, x, kk);
+  else return AlongK ? (first ^ (kk * 32)) + x * 16 * T::pitch : (first ^ (x * 32)) + kk * 16 * T::pitch;
 }
 
+// read_a reads the i-th 16 rows of a warp, read_b the j-th 16 columns, of the kk-th 16 terms.
+template <class A, bool AK> HT_FN void read_a(u32 (&fa)[4], u32 ra, int i, int kk) {
+  if (AK) ldmatrix_x4(fa, lane_at<A, AK>(ra, i, kk));
+  else ldmatrix_x4_trans(fa, lane_at<A, AK>(ra, i, kk));
+}
+template <class B, bool BK> HT_FN void read_b(u32 (&fb)[8][2], u32 rb, int j, int kk) {
+  u32 q[4];
+  if (BK) ldmatrix_x4(q, lane_at<B, BK>(rb, j, kk));
+  else ldmatrix_x4_trans(q, lane_at<B, BK>(rb, j, kk));
+  fb[2 * j][0] = q[0], fb[2 * j][1] = q[1], fb[2 * j + 1][0] = q[2], fb[2 * j + 1][1] = q[3];
+}
 template <class A, bool AK, class B, bool BK> HT_FN void mma_read(u32 (&fa)[4][4], u32 (&fb)[8][2], u32 ra, u32 rb, int kk) {
-  HT_UNROLL for (int i = 0; i < 4; i++) {
-    if (AK) ldmatrix_x4(fa[i], lane_at<A, AK>(ra, i, kk));
-    else ldmatrix_x4_trans(fa[i], lane_at<A, AK>(ra, i, kk));
-  }
-  HT_UNROLL for (int j = 0; j < 4; j++) {
-    u32 q[4];
-    if (BK) ldmatrix_x4(q, lane_at<B, BK>(rb, j, kk));
-    else ldmatrix_x4_trans(q, lane_at<B, BK>(rb, j, kk));
-    fb[2 * j][0] = q[0], fb[2 * j][1] = q[1], fb[2 * j + 1][0] = q[2], fb[2 * j + 1][1] = q[3];
-  }
+  HT_UNROLL for (int i = 0; i < 4; i++) read_a<A, AK>(fa[i], ra, i, kk);
+  HT_UNROLL for (int j = 0; j < 4; j++) read_b<B, BK>(fb, rb, j, kk);
 }
 
 // Pieces From … To-1 of both operands' tiles, those of a first.
@@ -69,6 +86,7 @@ template <int To> struct Pieces<To, To> {
 };
 
 template <class SA, class SB> HT_FN void mma_rest(SA& a, SB& b, u32 stage, int tile) {
+  if (!SA::ragged) return;
   if (tile >= a.whole) a.rest(stage, tile);
   if (tile >= b.whole) b.rest(stage + SA::tile::bytes, tile);
 }
@@ -107,9 +125,22 @@ template <class H, int K, bool AK, bool BK, int KK> struct Groups {
   }
 };
 
+// Operands are what a warp of 16·R rows holds of both operands, here those of 16 terms and of the next 16.
+template <class H, int K, bool AK, bool BK, int R> struct Operands {
+  u32 fa[2][R][4], fb[2][8][2];
+
+  // first reads the first ones of a tile.
+  template <class A, class B> HT_METHOD void first(u32 ra, u32 rb) { mma_read<A, AK, B, BK>(fa[0], fb[0], ra, rb, 0); }
+  // tile multiplies one, queues the copies of another to stage, and reads the first operands of the next, which lie at forward.
+  template <class SA, class SB>
+  HT_METHOD void tile(float (&sum)[R][8][4], SA& a, SB& b, u32 stage, u32& ra, u32& rb, u32 forward, int waits, int yesA, int yesB) {
+    Groups<H, K, AK, BK, 0>::run(sum, fa, fb, a, b, stage, ra, rb, forward, waits, yesA, yesB);
+  }
+};
+
 // mma_loop sums tiles of K terms. Shared memory from shared on, at a multiple of 128 bytes, has stages of both operands' tiles: 3 or 4.
-template <class H, int WN, int K, bool AK, bool BK, class SA, class SB>
-HT_FN void mma_loop(float (&sum)[4][8][4], SA& a, SB& b, u32 shared, int tiles, int stages) {
+template <class H, int WN, int K, bool AK, bool BK, int R, class SA, class SB>
+HT_FN void mma_loop(float (&sum)[R][8][4], SA& a, SB& b, u32 shared, int tiles, int stages) {
   typedef typename SA::tile A;
   typedef typename SB::tile B;
   const u32 stage = A::bytes + B::bytes, end = shared + stages * stage;
@@ -124,15 +155,15 @@ HT_FN void mma_loop(float (&sum)[4][8][4], SA& a, SB& b, u32 shared, int tiles, 
   }
   cp_async_wait_but(stages - 2);
   __syncthreads();
-  u32 ra = shared + lane_place<A, AK, true>(warp / WN * 64), rb = shared + A::bytes + lane_place<B, BK, false>(warp % WN * 64), read = shared;
-  u32 fa[2][4][4], fb[2][8][2];
-  if (tiles > 0) mma_read<A, AK, B, BK>(fa[0], fb[0], ra, rb, 0);
+  u32 ra = shared + lane_place<A, AK, true>(warp / WN * (16 * R)), rb = shared + A::bytes + lane_place<B, BK, false>(warp % WN * 64), read = shared;
+  Operands<H, K, AK, BK, R> held;
+  if (tiles > 0) held.template first<A, B>(ra, rb);
   HT_ROLLED for (int kt = 0; kt < tiles; kt++) {
     const int next = kt + stages - 1;
-    if (next < tiles && (next >= a.whole || next >= b.whole)) mma_rest(a, b, write, next);
+    if (SA::ragged && next < tiles && (next >= a.whole || next >= b.whole)) mma_rest(a, b, write, next);
     const int yesA = next < a.whole, yesB = next < b.whole;
     const u32 after = kt + 1 == tiles ? read : (read + stage == end ? shared : read + stage);  // behind the last tile it is read again, for nothing
-    Groups<H, K, AK, BK, 0>::run(sum, fa, fb, a, b, write, ra, rb, after - read, stages - 2, yesA, yesB);
+    held.tile(sum, a, b, write, ra, rb, after - read, stages - 2, yesA, yesB);
     a.next(), b.next();
     write = read, read = after;
   }
@@ -153,10 +184,10 @@ HT_FN void mma_part(float* to, const float (&v)[8], int n, bool aligned) {
 }
 // mma_rows gives a warp's sums to put(row, column, v), 8 columns at a time, so that 8 lanes write whole lines of memory. They go through shared
 // memory, which has 4608 bytes for each warp.
-template <class Put> HT_FN void mma_rows(const float (&sum)[4][8][4], void* shared, const Put& put) {
+template <int R, class Put> HT_FN void mma_rows(const float (&sum)[R][8][4], void* shared, const Put& put) {
   const int lane = threadIdx.x % 32, pitch = 72;
   float* own = (float*)shared + threadIdx.x / 32 * 16 * pitch;
-  HT_UNROLL for (int i = 0; i < 4; i++) {
+  HT_UNROLL for (int i = 0; i < R; i++) {
     HT_UNROLL for (int j = 0; j < 8; j++) {
       float* to = own + lane / 4 * pitch + j * 8 + lane % 4 * 2;
       *(Floats2*)to = Floats2{sum[i][j][0], sum[i][j][1]};
