@@ -3,7 +3,6 @@ package cudart_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -56,29 +55,18 @@ func TestProductsOnTensorCores(t *testing.T) {
 				{1, 136, 264, 31}, {1, 257, 72, 97},
 			} {
 				turn := (i + which) % 4 // another of the four layouts for each size and device
-				exactProduct(t, device, r, []amp.DType{amp.Float16, amp.BFloat16}[i/2%2], c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
+				dt := []amp.DType{amp.Float16, amp.BFloat16}[i/2%2]
+				exactProduct(t, device, r, dt, c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
+				exactProduct(t, device, r, dt, c[0], c[2], c[1], c[3], turn&1 != 0, turn&2 != 0)
 			}
-			if watch.seen[d.launch] < 7 && os.Getenv("HALFTONE_DEV_GEMM") == "" {
+			for turn, k := range []int{584, 512, 640, 584} { // round and round the stages
+				exactProduct(t, device, r, amp.Float16, 1, 264, 136, k, turn&1 != 0, turn&2 != 0)
+			}
+			if watch.seen[d.launch] < 7 {
 				t.Errorf("threads and shared memory of the launches: %v", watch.seen)
 			}
 		})
 	}
-}
-
-// TestProductsOfManyTiles: the same for kernels on trial, whose blocks may walk over many tiles, and which may take whole tiles of k alone.
-func TestProductsOfManyTiles(t *testing.T) {
-	device := gpu(t)
-	defer cudart.UseBLAS(cudart.UseBLAS(false))
-	defer cudart.FewTiles(1)()
-	watch := &launchWatch{seen: map[[2]uint32]int{}}
-	defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })()
-	r := rand.New(rand.NewPCG(3, 1))
-	for i, c := range [][4]int{{1, 400, 520, 64}, {3, 200, 264, 128}, {1, 385, 136, 320}, {2, 193, 300, 192}, {1, 96, 776, 576}} {
-		for turn := range 4 {
-			exactProduct(t, device, r, []amp.DType{amp.Float16, amp.BFloat16}[(i+turn)%2], c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
-		}
-	}
-	t.Log("threads and shared memory of the launches:", watch.seen)
 }
 
 // TestProductsOfFloat32: the same of float32, in blocks of both sizes.

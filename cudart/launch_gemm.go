@@ -21,7 +21,7 @@ type gemmArgs struct {
 	ba, bb, bx             [gemmBatch]int64
 	bshape                 [gemmBatch]int32
 	m, n, k, nb, splits    int32
-	stages, group, batches int32
+	stages                 int32
 	alpha, beta            float64
 	partial                uint64
 }
@@ -140,7 +140,7 @@ func (g *gemmArgs) layout(piece int64) string {
 type mmaBlock struct{ rows, columns, k int }
 
 var (
-	wideBlock   = mmaBlock{128, 256, 64} // alone on a multiprocessor
+	wideBlock   = mmaBlock{256, 128, 64} // alone on a multiprocessor
 	squareBlock = mmaBlock{128, 128, 32} // two
 )
 
@@ -148,14 +148,8 @@ var (
 // smaller.
 var wideTiles, largeTiles = 96, 128
 
-// threads: a warp has 64 rows, of 192 rows 96, and 64 columns.
-func (b mmaBlock) threads() int {
-	rows := 64
-	if b.rows == bigBlock.rows {
-		rows = 96
-	}
-	return b.rows / rows * (b.columns / 64) * 32
-}
+// threads: a warp has 64 rows and 64 columns.
+func (b mmaBlock) threads() int { return b.rows / 64 * (b.columns / 64) * 32 }
 
 // shared is the shared memory of some stages.
 func (b mmaBlock) shared(stages int) int { return stages * (b.rows + b.columns) * b.k * 2 }
@@ -180,7 +174,11 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, b 
 	if layout == "" {
 		return 0, b
 	}
-	stem, b := l.gemmTrial(batches)
+	room, stem := l.d.props.SharedPerBlockOptin, "gemm_"
+	b, g.stages = squareBlock, int32(squareBlock.stages(2, room))
+	if n := wideBlock.stages(1, room); n > 0 && g.m > 128 && wideBlock.tiles(g.m, g.n)*batches >= wideTiles {
+		stem, b, g.stages = "gemm_wide_", wideBlock, int32(n)
+	}
 	return l.kernel(stem+layout, dt, amp.NoDType), b
 }
 
@@ -218,17 +216,13 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 	threads, shared := b.threads(), b.shared(int(g.stages))
 	if f == 0 {
 		f, b = l.multiplyAdds(dt, batches)
-		threads, shared, g.batches = gemmThreads, 0, 0
+		threads, shared = gemmThreads, 0
 	}
 	if f == 0 {
 		return false
 	}
 	tiles := b.tiles(g.m, g.n)
-	if g.batches > 0 { // blocks that stay walk over all of them
-		tiles, batches = min(tiles*batches, l.walkers()), 1
-		shared += b.threads() / 32 * 2304
-	}
-	if few := tiles * batches; g.batches == 0 && few < 96 && g.k >= 1024 && dt != amp.Int64 {
+	if few := tiles * batches; few < 96 && g.k >= 1024 && dt != amp.Int64 {
 		g.splits = int32(min((192+few-1)/few, int(g.k)/256, 32))
 		size := 4
 		if dt == amp.Float64 {

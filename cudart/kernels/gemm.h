@@ -12,7 +12,6 @@ struct Gemm {
   int bshape[GEMM_BATCH];
   int m, n, k, nb, splits;
   int stages;                   // of shared memory, on tensor cores
-  int group, batches;           // there: rows of blocks that go together; the batches, where a block walks over them
   double alpha, beta;
   void* partial;                // [splits][batch][m][n] sums, where k is split
 };

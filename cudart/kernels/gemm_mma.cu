@@ -2,8 +2,6 @@
 // Matrix products of halves on tensor cores, as gemm.cu. Both operands lie in 16-byte pieces, along k or along m or n.
 #include "gemm.h"
 #include "mma_source.h"
-#include "mma_tall.h"
-#include "mma_walk.h"
 
 #if HT_TENSOR_CORES
 // GemmEnd writes 8 sums of a row.
@@ -37,86 +35,30 @@ template <class H> struct GemmEnd {
   }
 };
 
-// Where the i-th tile lies. Blocks that run together share rows of a and columns of b in L2: groups of rows of blocks.
-struct Corner { int m0, n0; };
-template <int M, int N> HT_FN Corner corner_of(const Gemm& p, int i) {
-  const int tilesM = (p.m + M - 1) / M, tilesN = (p.n + N - 1) / N;
-  const int group = i / (p.group * tilesN), in = i % (p.group * tilesN), left = tilesM - group * p.group, high = left < p.group ? left : p.group;
-  return {(group * p.group + in % high) * M, in / high * N};
-}
-
-// A block of WM × WN warps: 16·R·WM rows, 64·WN columns. blockIdx.x is the tile, y the batch, z the split.
-template <class H, bool AK, bool BK, int WM, int WN, int K, int R> HT_FN void gemm_mma(const Gemm& p) {
-  const int M = 16 * R * WM, N = 64 * WN, T = 32 * WM * WN;
+// A block of WM × WN warps: 64·WM rows, 64·WN columns. blockIdx.x is the tile, y the batch, z the split.
+template <class H, bool AK, bool BK, int WM, int WN, int K> HT_FN void gemm_mma(const Gemm& p) {
+  const int M = 64 * WM, N = 64 * WN, T = 32 * WM * WN;
   extern __shared__ Banks dynamic_shared[];
-  const Corner c = corner_of<M, N>(p, blockIdx.x);
-  const int m0 = c.m0, n0 = c.n0, warp = threadIdx.x / 32;
+  // Blocks that run together share rows of a and columns of b in L2: groups of 8 rows of blocks.
+  const int tilesM = (p.m + M - 1) / M, tilesN = (p.n + N - 1) / N;
+  const int group = (int)blockIdx.x / (8 * tilesN), in = (int)blockIdx.x % (8 * tilesN), high = tilesM - group * 8 < 8 ? tilesM - group * 8 : 8;
+  const int m0 = (group * 8 + in % high) * M, n0 = in / high * N, warp = threadIdx.x / 32;
   const Batch o = batch_of(p, blockIdx.y);
   const int per = ((p.k + p.splits - 1) / p.splits + K - 1) / K * K, from = per * (int)blockIdx.z, to = from + per < p.k ? from + per : p.k;
   const int tiles = to > from ? (to - from + K - 1) / K : 0;
-  float sum[R][8][4];
-  HT_UNROLL for (int i = 0; i < R; i++) HT_UNROLL for (int j = 0; j < 8; j++) HT_UNROLL for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
-  RowSource<H, AK, M, K, T, R == 4> a((const H*)p.a + o.a, AK ? p.ra : p.ca, m0, p.m, from, to);
-  RowSource<H, BK, N, K, T, R == 4> b((const H*)p.b + o.b, BK ? p.cb : p.rb, n0, p.n, from, to);
+  float sum[4][8][4];
+  HT_UNROLL for (int i = 0; i < 4; i++) HT_UNROLL for (int j = 0; j < 8; j++) HT_UNROLL for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
+  RowSource<H, AK, M, K, T> a((const H*)p.a + o.a, AK ? p.ra : p.ca, m0, p.m, from, to);
+  RowSource<H, BK, N, K, T> b((const H*)p.b + o.b, BK ? p.cb : p.rb, n0, p.n, from, to);
   mma_loop<H, WN, K, AK, BK>(sum, a, b, shared_address(dynamic_shared), tiles, p.stages);
   float* part = p.splits > 1 ? (float*)p.partial + ((i64)blockIdx.z * gridDim.y + blockIdx.y) * p.m * p.n : (float*)nullptr;
   const H* x = p.x && p.beta != 0 ? (const H*)p.x + o.x : (const H*)nullptr;
-  mma_rows(sum, dynamic_shared, GemmEnd<H>{p, (H*)p.out + o.out, part, x, (float)p.alpha, (float)p.beta, m0 + warp / WN * (16 * R), n0 + warp % WN * 64});
+  mma_rows(sum, dynamic_shared, GemmEnd<H>{p, (H*)p.out + o.out, part, x, (float)p.alpha, (float)p.beta, m0 + warp / WN * 64, n0 + warp % WN * 64});
 }
-
-// The tiles of all batches that a block walks over: every gridDim.x-th.
-template <class H, bool AK, bool BK, int WM, int WN, int K, int R> struct Walk {
-  static const int M = 16 * R * WM, N = 64 * WN, T = 32 * WM * WN;
-  typedef RowSource<H, AK, M, K, T, R == 4> SourceA;
-  typedef RowSource<H, BK, N, K, T, R == 4> SourceB;
-  const Gemm& p;
-  int next, written;  // the tile that comes next, and the first that is not written
-
-  HT_METHOD int of_batch() const { return ((p.m + M - 1) / M) * ((p.n + N - 1) / N); }
-
-  HT_METHOD SourceA a(int tile) const {
-    return SourceA((const H*)p.a + batch_of(p, tile / of_batch()).a, AK ? p.ra : p.ca, corner_of<M, N>(p, tile % of_batch()).m0, p.m, 0, p.k);
-  }
-  HT_METHOD SourceB b(int tile) const {
-    return SourceB((const H*)p.b + batch_of(p, tile / of_batch()).b, BK ? p.cb : p.rb, corner_of<M, N>(p, tile % of_batch()).n0, p.n, 0, p.k);
-  }
-  HT_METHOD bool more() const { return written < of_batch() * p.batches; }
-  HT_METHOD bool sources(SourceA& sa, SourceB& sb) {
-    if (next >= of_batch() * p.batches) return false;
-    sa.to_tile(a(next)), sb.to_tile(b(next));
-    next += gridDim.x;
-    return true;
-  }
-  HT_METHOD void end(const float (&sum)[R][8][4], void* shared) {
-    const Batch o = batch_of(p, written / of_batch());
-    const Corner c = corner_of<M, N>(p, written % of_batch());
-    const int warp = threadIdx.x / 32;
-    const H* x = p.x && p.beta != 0 ? (const H*)p.x + o.x : (const H*)nullptr;
-    mma_thrifty_rows(sum, shared,
-                     GemmEnd<H>{p, (H*)p.out + o.out, nullptr, x, (float)p.alpha, (float)p.beta, c.m0 + warp / WN * (16 * R), c.n0 + warp % WN * 64});
-    written += gridDim.x;
-  }
-};
-
-// As gemm_mma, in blocks that stay: k is not split.
-template <class H, bool AK, bool BK, int WM, int WN, int K, int R> HT_FN void gemm_walk(const Gemm& p) {
-  typedef Walk<H, AK, BK, WM, WN, K, R> Tiles;
-  extern __shared__ Banks dynamic_shared[];
-  Tiles walk{p, (int)(blockIdx.x + gridDim.x), (int)blockIdx.x};
-  typename Tiles::SourceA a = walk.a(blockIdx.x);
-  typename Tiles::SourceB b = walk.b(blockIdx.x);
-  mma_walk<H, WN, K, AK, BK, R>(a, b, walk, (p.k + K - 1) / K, dynamic_shared, p.stages);
-}
-
-// Blocks of 128 × 256 for products of many tiles, and of 128 × 128, two on a multiprocessor; the others are on trial.
+// Blocks of 256 × 128 for products of many tiles, and of 128 × 128, two on a multiprocessor.
 #define GEMM_MMA(L, AK, BK, S, H)                                                                              \
-  HT_KERNEL_OF(256, gemm_wide_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 4, 64, 4>(p); }                     \
-  HT_KERNEL_OF(256, gemm_tall_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 4, 2, 64, 4>(p); }                     \
-  HT_KERNEL_TWICE(128, gemm_square_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 2, 64, 4>(p); }                \
-  HT_KERNEL_OF(256, gemm_big_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 4, 64, 6>(p); }                      \
-  HT_KERNEL_OF(256, gemm_walk_##L##_##S, Gemm, p) { gemm_walk<H, AK, BK, 2, 4, 64, 4>(p); }                    \
-  HT_KERNEL_OF(256, gemm_walkbig_##L##_##S, Gemm, p) { gemm_walk<H, AK, BK, 2, 4, 64, 6>(p); }                 \
-  HT_KERNEL_OF(128, gemm_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 2, 32, 4>(p); }
+  HT_KERNEL_OF(256, gemm_wide_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 4, 2, 64>(p); }                        \
+  HT_KERNEL_OF(128, gemm_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 2, 32>(p); }
 #define GEMM_LAYOUTS(S, H)                                                                                     \
   GEMM_MMA(kk, true, true, S, H) GEMM_MMA(kn, true, false, S, H) GEMM_MMA(mk, false, true, S, H) GEMM_MMA(mn, false, false, S, H)
 GEMM_LAYOUTS(f16, f16)
