@@ -55,7 +55,12 @@ func TestProductsOnTensorCores(t *testing.T) {
 				{1, 136, 264, 31}, {1, 257, 72, 97},
 			} {
 				turn := (i + which) % 4 // another of the four layouts for each size and device
-				exactProduct(t, device, r, []amp.DType{amp.Float16, amp.BFloat16}[i/2%2], c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
+				dt := []amp.DType{amp.Float16, amp.BFloat16}[i/2%2]
+				exactProduct(t, device, r, dt, c[0], c[1], c[2], c[3], turn&1 != 0, turn&2 != 0)
+				exactProduct(t, device, r, dt, c[0], c[2], c[1], c[3], turn&1 != 0, turn&2 != 0)
+			}
+			for turn, k := range []int{584, 512, 640, 584} { // round and round the stages
+				exactProduct(t, device, r, amp.Float16, 1, 264, 136, k, turn&1 != 0, turn&2 != 0)
 			}
 			if watch.seen[d.launch] < 7 {
 				t.Errorf("threads and shared memory of the launches: %v", watch.seen)

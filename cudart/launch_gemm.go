@@ -140,7 +140,7 @@ func (g *gemmArgs) layout(piece int64) string {
 type mmaBlock struct{ rows, columns, k int }
 
 var (
-	wideBlock   = mmaBlock{128, 256, 64} // alone on a multiprocessor
+	wideBlock   = mmaBlock{256, 128, 64} // alone on a multiprocessor
 	squareBlock = mmaBlock{128, 128, 32} // two
 )
 
@@ -176,7 +176,7 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, b 
 	}
 	room, stem := l.d.props.SharedPerBlockOptin, "gemm_"
 	b, g.stages = squareBlock, int32(squareBlock.stages(2, room))
-	if n := wideBlock.stages(1, room); n > 0 && g.n > 128 && wideBlock.tiles(g.m, g.n)*batches >= wideTiles {
+	if n := wideBlock.stages(1, room); n > 0 && g.m > 128 && wideBlock.tiles(g.m, g.n)*batches >= wideTiles {
 		stem, b, g.stages = "gemm_wide_", wideBlock, int32(n)
 	}
 	return l.kernel(stem+layout, dt, amp.NoDType), b

@@ -27,7 +27,7 @@ template <int Size, int Threads> struct TapSource {
     piece_of_k = from / 8 + tile::chunk();
     at = base + tap_offset(p, f, piece_of_k);
   }
-  template <int I> HT_METHOD void piece(u32 stage, int yes) { cp_async16_if(tile::piece(stage + place, I), at + off[I], yes); }
+  template <int I> HT_METHOD void piece(u32 first) { cp_async16(tile::piece(first, I), at + off[I]); }
   HT_METHOD void next() {
     piece_of_k += CONV_TERMS / 8;
     at = base + tap_offset(p, f, piece_of_k);
@@ -56,8 +56,8 @@ template <int Size, int Threads> struct PositionSource {
     base = base_ + tap_offset(p, f, first + tile::chunk() * 8 < f.n ? first / 8 + tile::chunk() : first / 8);
     mine = position_offset(p, f, k0 + threadIdx.x % 32);
   }
-  template <int I> HT_METHOD void piece(u32 stage, int yes) {
-    cp_async16_if(tile::piece(stage + place, I), base + from_lane(mine, tile::row() + I * tile::rows_apart), yes);
+  template <int I> HT_METHOD void piece(u32 first) {
+    cp_async16(tile::piece(first, I), base + from_lane(mine, tile::row() + I * tile::rows_apart));
   }
   HT_METHOD void next() {
     k0 += CONV_TERMS;

@@ -55,9 +55,9 @@ template <class H, bool AK, bool BK, int WM, int WN, int K> HT_FN void gemm_mma(
   const H* x = p.x && p.beta != 0 ? (const H*)p.x + o.x : (const H*)nullptr;
   mma_rows(sum, dynamic_shared, GemmEnd<H>{p, (H*)p.out + o.out, part, x, (float)p.alpha, (float)p.beta, m0 + warp / WN * 64, n0 + warp % WN * 64});
 }
-// Blocks of 128 × 256 for products of many tiles, and of 128 × 128, two on a multiprocessor.
+// Blocks of 256 × 128 for products of many tiles, and of 128 × 128, two on a multiprocessor.
 #define GEMM_MMA(L, AK, BK, S, H)                                                                              \
-  HT_KERNEL_OF(256, gemm_wide_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 4, 64>(p); }                        \
+  HT_KERNEL_OF(256, gemm_wide_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 4, 2, 64>(p); }                        \
   HT_KERNEL_OF(128, gemm_##L##_##S, Gemm, p) { gemm_mma<H, AK, BK, 2, 2, 32>(p); }
 #define GEMM_LAYOUTS(S, H)                                                                                     \
   GEMM_MMA(kk, true, true, S, H) GEMM_MMA(kn, true, false, S, H) GEMM_MMA(mk, false, true, S, H) GEMM_MMA(mn, false, false, S, H)

@@ -10,10 +10,11 @@ HT_FN void* shared_at(u32 a) { return emu::current->dynamicShared + a; }
 HT_FN void ldmatrix_x4(u32 (&r)[4], u32 row) { ldmatrix_x4(r, (const void*)shared_at(row)); }
 HT_FN void ldmatrix_x4_trans(u32 (&r)[4], u32 row) { ldmatrix_x4_trans(r, (const void*)shared_at(row)); }
 HT_FN void cp_async16_zfill(u32 shared, const void* global, int bytes) { cp_async16_zfill(shared_at(shared), global, bytes); }
-HT_FN void cp_async16_if(u32 shared, const void* global, int yes) {
-  if (yes) cp_async16(shared_at(shared), global);
+HT_FN void cp_async16(u32 shared, const void* global) { cp_async16(shared_at(shared), global); }
+HT_FN const char* further(const char* at, u32 n, u32 times) { return at + (u64)n * times; }
+HT_FN void cp_async_commit_also(int yes) {
+  if (yes) cp_async_commit();
 }
-HT_FN void cp_async_wait_but(int groups) { emu::asyncWait(groups); }
 #elif __CUDA_ARCH__ >= 800
 #define HT_TENSOR_CORES 1
 HT_FN u32 shared_address(const void* p) {
@@ -42,16 +43,17 @@ HT_FN void cp_async16_zfill(u32 shared, const void* global, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
 }
 HT_FN void cp_async16_zfill(void* shared, const void* global, int bytes) { cp_async16_zfill(shared_address(shared), global, bytes); }
-// cp_async16_if copies 16 bytes, or does nothing: one instruction, and no branch.
-HT_FN void cp_async16_if(u32 shared, const void* global, int yes) {
-  asm volatile("{ .reg .pred p; setp.ne.s32 p,%2,0; @p cp.async.cg.shared.global [%0],[%1],16; }" ::"r"(shared), "l"(global), "r"(yes) : "memory");
+HT_FN void cp_async16(u32 shared, const void* global) { asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(shared), "l"(global) : "memory"); }
+// further is at + n·times, one instruction of the device: compilers would compute the product once, hold its 64 bits, and add them in two.
+HT_FN const char* further(const char* at, u32 n, u32 times) {
+  const char* r;
+  asm("{ .reg .u64 t; mul.wide.u32 t,%1,%2; add.s64 %0,t,%3; }" : "=l"(r) : "r"(n), "r"(times), "l"(at));
+  return r;
 }
 HT_FN void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int N> HT_FN void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
-// cp_async_wait_but waits until at most that many groups are under way: 1 or 2.
-HT_FN void cp_async_wait_but(int groups) {
-  asm volatile("{ .reg .pred p; setp.gt.s32 p,%0,1; @p cp.async.wait_group 2; @!p cp.async.wait_group 1; }" ::"r"(groups) : "memory");
-}
+// cp_async_commit_also makes another group, an empty one, if yes. (Waiting for a number of groups known at run time takes branches.)
+HT_FN void cp_async_commit_also(int yes) { asm volatile("{ .reg .pred p; setp.ne.s32 p,%0,0; @p cp.async.commit_group; }" ::"r"(yes) : "memory"); }
 #endif
 
 #if HT_TENSOR_CORES

@@ -2,7 +2,8 @@
 // through shared memory in stages; how an operand gets there is its source's affair, a struct with
 //   tile                where it lies in shared memory, a Tile
 //   whole               of all tiles, those before this one are copied piece by piece, the others by rest
-//   piece<I>(to, yes)   queues the copy of the thread's I-th 16 bytes of the current tile, if yes
+//   place               where the thread's first 16 bytes of a tile go in it
+//   piece<I>(to)        queues the copy of the thread's I-th 16 bytes of the current tile, the first of which go to there
 //   next()              goes on to the tile after
 //   rest(to, tile)      queues what there is of a tile, and zeros
 // Copies of one tile lie among the multiplications of another, and the first operands of a tile are read while the last ones of the tile
@@ -32,109 +33,128 @@ template <bool AlongK, int Size, int K, int Threads> struct Tile {
   }
 };
 
-// Where a lane reads its rows of ldmatrix: at(first, x, kk) for the x-th 16 rows or columns of its warp, and the kk-th 16 terms.
+// Where a lane reads its rows of ldmatrix.
 template <class T, bool AlongK, bool First> HT_FN u32 lane_place(int from) {
   const int lane = threadIdx.x % 32, low = First ? lane % 16 : lane % 8 + lane / 16 * 8, high = First ? lane / 16 : lane / 8 % 2;
   if (AlongK) return T::place(from + low, high);
   const int k = First ? lane % 8 + lane / 16 * 8 : lane % 16, chunk = First ? lane / 8 % 2 : lane / 16;
   return T::place(k, from / 8 + chunk);
 }
-template <class T, bool AlongK> HT_FN u32 lane_at(u32 first, int x, int kk) {
-  return AlongK ? (first ^ (kk * 32)) + x * 16 * T::pitch : (first ^ (x * 32)) + kk * 16 * T::pitch;
-}
+// Lanes are those places of a tile's chunks: what follows them in rows has one distance.
+template <class T, bool AlongK> struct Lanes {
+  static_assert(!AlongK || T::row_chunks <= 8, "a row of k has a place for each of at most 4 steps");
+  u32 of[4];
 
-template <class A, bool AK, class B, bool BK> HT_FN void mma_read(u32 (&fa)[4][4], u32 (&fb)[8][2], u32 ra, u32 rb, int kk) {
-  HT_UNROLL for (int i = 0; i < 4; i++) {
-    if (AK) ldmatrix_x4(fa[i], lane_at<A, AK>(ra, i, kk));
-    else ldmatrix_x4_trans(fa[i], lane_at<A, AK>(ra, i, kk));
+  HT_METHOD Lanes(u32 first) { HT_UNROLL for (int i = 0; i < 4; i++) of[i] = first ^ (i * 32); }
+  // read reads the x-th 16 rows or columns of a warp, and the kk-th 16 terms, of a tile.
+  HT_METHOD void read(u32 (&q)[4], u32 tile, int x, int kk) const {
+    if (AlongK) ldmatrix_x4(q, of[kk] + tile + x * 16 * T::pitch);
+    else ldmatrix_x4_trans(q, of[x] + tile + kk * 16 * T::pitch);
   }
-  HT_UNROLL for (int j = 0; j < 4; j++) {
-    u32 q[4];
-    if (BK) ldmatrix_x4(q, lane_at<B, BK>(rb, j, kk));
-    else ldmatrix_x4_trans(q, lane_at<B, BK>(rb, j, kk));
-    fb[2 * j][0] = q[0], fb[2 * j][1] = q[1], fb[2 * j + 1][0] = q[2], fb[2 * j + 1][1] = q[3];
-  }
-}
+};
 
 // Pieces From … To-1 of both operands' tiles, those of a first.
 template <int I, int To> struct Pieces {
-  template <class SA, class SB> HT_FN void copy(SA& a, SB& b, u32 stage, int yesA, int yesB) {
-    if constexpr (I < SA::tile::pieces) a.template piece<I>(stage, yesA);
-    else b.template piece<I - SA::tile::pieces>(stage + SA::tile::bytes, yesB);
-    Pieces<I + 1, To>::copy(a, b, stage, yesA, yesB);
+  template <class SA, class SB> HT_FN void copy(SA& a, SB& b, u32 toA, u32 toB) {
+    if constexpr (I < SA::tile::pieces) a.template piece<I>(toA);
+    else b.template piece<I - SA::tile::pieces>(toB);
+    Pieces<I + 1, To>::copy(a, b, toA, toB);
   }
 };
 template <int To> struct Pieces<To, To> {
-  template <class SA, class SB> HT_FN void copy(SA&, SB&, u32, int, int) {}
+  template <class SA, class SB> HT_FN void copy(SA&, SB&, u32, u32) {}
 };
 
-template <class SA, class SB> HT_FN void mma_rest(SA& a, SB& b, u32 stage, int tile) {
-  if (tile >= a.whole) a.rest(stage, tile);
-  if (tile >= b.whole) b.rest(stage + SA::tile::bytes, tile);
+// mma_copy queues one operand's copies of a tile, which may be the last and in part, and goes on to the tile after.
+template <int I, class S> HT_FN void mma_pieces(S& s, u32 to) {
+  if constexpr (I < S::tile::pieces) s.template piece<I>(to), mma_pieces<I + 1>(s, to);
+}
+template <class S> HT_FN void mma_copy(S& s, u32 stage, int tile) {
+  if (tile < s.whole) mma_pieces<0>(s, stage + s.place), s.next();
+  else s.rest(stage, tile);
 }
 
 // mma_group multiplies the operands of 16 terms, and queues the pieces From … To-1 between.
 template <class H, int From, int To, class SA, class SB>
-HT_FN void mma_group(float (&sum)[4][8][4], const u32 (&fa)[4][4], const u32 (&fb)[8][2], SA& a, SB& b, u32 stage, int yesA, int yesB) {
+HT_FN void mma_group(float (&sum)[4][8][4], const u32 (&fa)[4][4], const u32 (&fb)[8][2], SA& a, SB& b, u32 toA, u32 toB) {
   HT_UNROLL for (int j = 0; j < 8; j++) ht_mma(sum[0][j], fa[0], fb[j], H());
-  Pieces<From, From + (To - From) / 3>::copy(a, b, stage, yesA, yesB);
+  Pieces<From, From + (To - From) / 3>::copy(a, b, toA, toB);
   HT_UNROLL for (int j = 7; j >= 0; j--) ht_mma(sum[1][j], fa[1], fb[j], H());
-  Pieces<From + (To - From) / 3, From + (To - From) * 2 / 3>::copy(a, b, stage, yesA, yesB);
+  Pieces<From + (To - From) / 3, From + (To - From) * 2 / 3>::copy(a, b, toA, toB);
   HT_UNROLL for (int j = 0; j < 8; j++) ht_mma(sum[2][j], fa[2], fb[j], H());
-  Pieces<From + (To - From) * 2 / 3, To>::copy(a, b, stage, yesA, yesB);
+  Pieces<From + (To - From) * 2 / 3, To>::copy(a, b, toA, toB);
   HT_UNROLL for (int j = 7; j >= 0; j--) ht_mma(sum[3][j], fa[3], fb[j], H());
 }
 
-// Groups KK … K/16-1 of one tile; the last one goes on to the next tile.
-template <class H, int K, bool AK, bool BK, int KK> struct Groups {
-  template <class SA, class SB>
-  HT_FN void run(float (&sum)[4][8][4], u32 (&fa)[2][4][4], u32 (&fb)[2][8][2], SA& a, SB& b, u32 stage, u32& ra, u32& rb, u32 forward, int waits,
-                 int yesA, int yesB) {
-    const int last = K / 16 - 1, all = SA::tile::pieces + SB::tile::pieces;
-    if constexpr (KK == last) {
-      cp_async_commit();
-      cp_async_wait_but(waits);
-      __syncthreads();
-      ra += forward, rb += forward;
+// Stages are those that a tile is read from, that its successor is, and that another is copied to.
+struct Stages { u32 read, after, write; };
+
+// A Warp multiplies what lies in shared memory.
+template <class H, int K, bool AK, bool BK, class SA, class SB> struct Warp {
+  typedef typename SA::tile A;
+  typedef typename SB::tile B;
+  Lanes<A, AK> laneA;
+  Lanes<B, BK> laneB;
+  u32 fa[2][4][4], fb[2][8][2];
+
+  HT_METHOD Warp(int row, int column) : laneA(lane_place<A, AK, true>(row)), laneB(lane_place<B, BK, false>(column)) {}
+  template <int KK> HT_METHOD void read(u32 stage) {
+    HT_UNROLL for (int i = 0; i < 4; i++) laneA.read(fa[KK & 1][i], stage, i, KK);
+    HT_UNROLL for (int j = 0; j < 4; j++) {
+      u32 q[4];
+      laneB.read(q, stage + A::bytes, j, KK);
+      fb[KK & 1][2 * j][0] = q[0], fb[KK & 1][2 * j][1] = q[1], fb[KK & 1][2 * j + 1][0] = q[2], fb[KK & 1][2 * j + 1][1] = q[3];
     }
-    mma_read<typename SA::tile, AK, typename SB::tile, BK>(fa[(KK + 1) & 1], fb[(KK + 1) & 1], ra, rb, (KK + 1) % (K / 16));
+  }
+  // groups multiplies the groups KK … of a tile, with the copies of another among them if Copies; with the last it reads the first of the next.
+  template <bool Copies, int KK> HT_METHOD void groups(float (&sum)[4][8][4], SA& a, SB& b, const Stages& at, int twice) {
+    const int last = K / 16 - 1, all = Copies ? A::pieces + B::pieces : 0;
     if constexpr (KK < last) {
-      mma_group<H, all * KK / last, all * (KK + 1) / last>(sum, fa[KK & 1], fb[KK & 1], a, b, stage, yesA, yesB);
-      Groups<H, K, AK, BK, KK + 1>::run(sum, fa, fb, a, b, stage, ra, rb, forward, waits, yesA, yesB);
+      read<KK + 1>(at.read);
+      mma_group<H, all * KK / last, all * (KK + 1) / last>(sum, fa[KK & 1], fb[KK & 1], a, b, at.write + a.place, at.write + A::bytes + b.place);
+      groups<Copies, KK + 1>(sum, a, b, at, twice);
     } else {
-      mma_group<H, 0, 0>(sum, fa[KK & 1], fb[KK & 1], a, b, stage, 0, 0);
+      cp_async_commit();
+      cp_async_commit_also(twice);
+      cp_async_wait<2>();
+      __syncthreads();
+      read<0>(at.after);
+      mma_group<H, 0, 0>(sum, fa[KK & 1], fb[KK & 1], a, b, 0, 0);
     }
   }
 };
 
-// mma_loop sums tiles of K terms. Shared memory from shared on, at a multiple of 128 bytes, has stages of both operands' tiles: 3 or 4.
+// mma_loop sums tiles of K terms. Shared memory from shared on, at a multiple of 128 bytes, has stages of both operands' tiles: 3 or 4. As long
+// as whole tiles are left to copy, no instruction asks for it: warps are few, and wait for each one. The others have a loop of their own.
 template <class H, int WN, int K, bool AK, bool BK, class SA, class SB>
 HT_FN void mma_loop(float (&sum)[4][8][4], SA& a, SB& b, u32 shared, int tiles, int stages) {
   typedef typename SA::tile A;
   typedef typename SB::tile B;
   const u32 stage = A::bytes + B::bytes, end = shared + stages * stage;
-  const int warp = threadIdx.x / 32, all = A::pieces + B::pieces;
-  u32 write = shared;
-  HT_ROLLED for (int s = 0; s < stages - 1; s++) {
-    if (s < tiles) mma_rest(a, b, write, s);
-    Pieces<0, all>::copy(a, b, write, s < a.whole, s < b.whole);
-    a.next(), b.next();
+  const int warp = threadIdx.x / 32, ahead = stages - 1, whole = a.whole < b.whole ? a.whole : b.whole;
+  const int twice = stages == 3;  // two of the groups of copies that are under way, whatever the stages, belong to the tiles after the next
+  Stages at = {shared, shared + stage, shared};
+  HT_ROLLED for (int s = 0; s < ahead; s++) {
+    if (s < tiles) mma_copy(a, at.write, s), mma_copy(b, at.write + A::bytes, s);
     cp_async_commit();
-    write += stage;
+    cp_async_commit_also(twice);
+    at.write += stage;
   }
-  cp_async_wait_but(stages - 2);
+  cp_async_wait<2>();
   __syncthreads();
-  u32 ra = shared + lane_place<A, AK, true>(warp / WN * 64), rb = shared + A::bytes + lane_place<B, BK, false>(warp % WN * 64), read = shared;
-  u32 fa[2][4][4], fb[2][8][2];
-  if (tiles > 0) mma_read<A, AK, B, BK>(fa[0], fb[0], ra, rb, 0);
-  HT_ROLLED for (int kt = 0; kt < tiles; kt++) {
-    const int next = kt + stages - 1;
-    if (next < tiles && (next >= a.whole || next >= b.whole)) mma_rest(a, b, write, next);
-    const int yesA = next < a.whole, yesB = next < b.whole;
-    const u32 after = kt + 1 == tiles ? read : (read + stage == end ? shared : read + stage);  // behind the last tile it is read again, for nothing
-    Groups<H, K, AK, BK, 0>::run(sum, fa, fb, a, b, write, ra, rb, after - read, stages - 2, yesA, yesB);
+  Warp<H, K, AK, BK, SA, SB> w(warp / WN * 64, warp % WN * 64);
+  if (tiles > 0) w.template read<0>(at.read);
+  int kt = 0;
+  HT_ROLLED for (; kt + ahead < whole; kt++) {
+    w.template groups<true, 0>(sum, a, b, at, twice);
     a.next(), b.next();
-    write = read, read = after;
+    at = Stages{at.after, at.after + stage == end ? shared : at.after + stage, at.read};
+  }
+  HT_ROLLED for (; kt < tiles; kt++) {
+    if (kt + ahead < tiles) mma_copy(a, at.write, kt + ahead), mma_copy(b, at.write + A::bytes, kt + ahead);
+    if (kt + 1 == tiles) at.after = at.read;  // behind the last tile it is read again, for nothing
+    w.template groups<false, 0>(sum, a, b, at, twice);
+    at = Stages{at.after, at.after + stage == end ? shared : at.after + stage, at.read};
   }
   cp_async_wait<0>();
   __syncthreads();
