@@ -37,7 +37,7 @@ func TestGPTLearns(t *testing.T) {
 		scaler := amp.NewGradScaler(amp.ScalerEnabled(dt == amp.Float16))
 		x, y := windows(text, len(text), 16)
 		first, last := 0.0, 0.0
-		for s := range root.Steps(80) {
+		for s := range root.Steps(120) { // after 80 it hangs by the last bits whether one has learned all of it
 			loss := g.Loss(s.Autocast(dt), x, y)
 			opt.ZeroGrad()
 			scaler.Scale(s, loss).Backward()
@@ -48,7 +48,7 @@ func TestGPTLearns(t *testing.T) {
 				first = last
 			}
 		}
-		if math.Abs(first-math.Log(256)) > 0.2 || last > 0.2 {
+		if math.Abs(first-math.Log(256)) > 0.2 || last > 0.1 {
 			t.Errorf("%v: loss from %v to %v", dt, first, last)
 		}
 		prompt := []int64{'m', 'i', 'x', 'e', 'd'}
