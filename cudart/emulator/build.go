@@ -57,7 +57,7 @@ func Build(ctx context.Context, o Options) (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		return "", fmt.Errorf("%w: it needs Linux on amd64 or arm64, and this is %s/%s", ErrUnavailable, runtime.GOOS, runtime.GOARCH)
 	}
-	c, err := findCompiler(ctx)
+	c, err := findCompiler(ctx, o)
 	if err != nil {
 		return "", err
 	}

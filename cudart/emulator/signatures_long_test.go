@@ -72,7 +72,7 @@ var (
 // TestSignatures holds the emulator's functions to NVIDIA's headers: the same parameters in the same places, as wide, and results as
 // wide where they are written. What package driver calls wrongly would then fail in the suites that run on the emulator.
 func TestSignatures(t *testing.T) {
-	compiler, err := findCompiler(t.Context())
+	compiler, err := findCompiler(t.Context(), Options{})
 	if err != nil {
 		t.Skip(err)
 	}
