@@ -15,19 +15,40 @@ import (
 // blocks take.
 var listed = []int{7, 0, 1, 3, 4, 5, 768, 1023, 1024, 1025, 2307, 4095, 4096, 4097, 8193}
 
-// listedParameters are 130 parameters, more than two launches take, whose gradients lie at odd places if odd.
-func listedParameters(s *amp.Scope, dt amp.DType, odd bool) (params []*amp.Tensor) {
+// listedParameters are 130 parameters, more than two launches take, whose gradients lie at odd places if odd. free gives them back.
+func listedParameters(s *amp.Scope, dt amp.DType, odd bool) (params []*amp.Tensor, free func(opts ...optim.Optimizer)) {
+	var all []*amp.Tensor
+	draw := func(deviation float64, n int) *amp.Tensor {
+		x := amp.Randn(s, amp.Float32, 0, deviation, n)
+		t := amp.To(s, x, dt)
+		if t != x {
+			x.Free()
+		}
+		all = append(all, t)
+		return t
+	}
 	for i := range 130 {
-		p := amp.To(s, amp.Randn(s, amp.Float32, 0, 1, listed[i%len(listed)]), dt).RequireGrad()
-		g := amp.To(s, amp.Randn(s, amp.Float32, 0, 3, p.Len()+8), dt)
-		at := 0
+		p, at := draw(1, listed[i%len(listed)]).RequireGrad(), 0
 		if odd {
 			at = i % 8
 		}
-		p.SetGrad(amp.Narrow(s, g, 0, at, p.Len()))
+		p.SetGrad(amp.Narrow(s, draw(3, p.Len()+8), 0, at, p.Len()))
 		params = append(params, p)
 	}
-	return params
+	return params, func(opts ...optim.Optimizer) {
+		for _, opt := range opts {
+			for _, x := range opt.LiveState().Tensors {
+				x.Free()
+			}
+		}
+		for _, p := range params {
+			p.ZeroGrad()
+		}
+		for _, t := range all {
+			t.Free()
+		}
+		s.Close()
+	}
 }
 
 // TestListsOfTensors: optimizers that step all parameters at once leave the bits of those that step one after the other, also where
@@ -48,8 +69,7 @@ func TestListsOfTensors(t *testing.T) {
 		for dt, bound := range map[amp.DType]float64{amp.Float32: 1e-5, amp.Float64: 1e-12, amp.BFloat16: 0x1p-7} {
 			run := func(on string, odd, together bool) (out [][]float64) {
 				s := amp.NewScope(amp.On(on), amp.Seed(5))
-				defer s.Close()
-				params := listedParameters(s, dt, odd)
+				params, free := listedParameters(s, dt, odd)
 				opts := []optim.Optimizer{build(params...)}
 				if !together {
 					opts = nil
@@ -71,6 +91,7 @@ func TestListsOfTensors(t *testing.T) {
 				for _, p := range params {
 					out = append(out, p.Float64s())
 				}
+				free(opts...)
 				return out
 			}
 			for _, odd := range []bool{false, true} {
@@ -98,7 +119,7 @@ func TestFirstOfLists(t *testing.T) {
 	for _, dt := range []amp.DType{amp.Float32, amp.Float64, amp.BFloat16} {
 		for _, odd := range []bool{false, true} {
 			s := amp.NewScope(amp.On(device), amp.Seed(6))
-			params := listedParameters(s, dt, odd)
+			params, free := listedParameters(s, dt, odd)
 			opt := optim.NewSGD(params, optim.LR(0))
 			scaler := amp.NewGradScaler(amp.InitScale(1<<30), amp.BackoffFactor(1-0x1p-10))
 			scaler.Scale(s, amp.Mean(s, params[0]))
@@ -136,7 +157,7 @@ func TestFirstOfLists(t *testing.T) {
 			if r := scaler.Step(opt); !r.Applied() {
 				t.Errorf("%v, odd places %v: of finite gradients the report names %q", dt, odd, r.Culprit())
 			}
-			s.Close()
+			free(opt)
 		}
 	}
 }
@@ -145,9 +166,9 @@ func TestFirstOfLists(t *testing.T) {
 func TestLaunchesOfLists(t *testing.T) {
 	device := gpu(t)
 	s := amp.NewScope(amp.On(device), amp.Seed(7))
-	defer s.Close()
-	params := listedParameters(s, amp.Float32, true)
+	params, free := listedParameters(s, amp.Float32, true)
 	opt := optim.NewAdam(params)
+	defer free(opt)
 	opt.Step()
 	params[0].Float64s()
 	before := cudart.CountsOf(device).Launches
