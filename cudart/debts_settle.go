@@ -113,24 +113,19 @@ func (d *device) settleSome(due []*block) (n int, err error) {
 		q.mu.Unlock()
 		return 0, nil
 	}
-	a := unscaleArgs{inv: uint64(first.mem.ptr), flags: updateVector}
+	a := unscaleArgs{unscaleSettings: unscaleSettings{inv: uint64(first.mem.ptr)}}
 	grid := int32(0)
-	for ; n < len(due) && n < updateTensors; n++ {
+	for ; n < len(due) && n < listTensors; n++ {
 		b := due[n]
 		if b.debt.factor != first.factor || b.debt.dt != first.dt {
 			break
 		}
-		if b.debt.ptr%16 != 0 {
-			a.flags &^= updateVector
-		}
-		a.ptr[n], a.n[n], a.block[n] = b.debt.ptr, int64(b.debt.n), grid
-		grid += int32(max(1, blocks(b.debt.n, updateThreads*unscaleEach)))
-		a.block[n+1] = grid
+		a.ptr[n] = b.debt.ptr
+		grid = a.lay(b.debt.n, grid, int32(max(1, blocks(b.debt.n, listThreads*unscaleEach))))
 	}
-	a.count = int32(n)
 	err = d.do(func() error {
 		args := driver.GetArgs("unscale_").Struct(unsafe.Pointer(&a), unsafe.Sizeof(a))
-		return d.queue(f, [3]uint32{uint32(grid), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, args)
+		return d.queue(f, [3]uint32{uint32(grid), 1, 1}, [3]uint32{listThreads, 1, 1}, 0, args)
 	})
 	if err != nil {
 		q.mu.Unlock()

@@ -65,8 +65,6 @@ type launcher struct {
 	mapArgs       mapArgs
 	reduceArgs    reduceArgs
 	lineArgs      lineArgs
-	updateArgs    updateArgs
-	unscaleArgs   unscaleArgs
 	gemmArgs      gemmArgs
 	classArgs     classArgs
 	indexArgs     indexing

@@ -2,6 +2,7 @@ package cudart
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -19,13 +20,16 @@ const (
 
 // clipArgs is struct Clip.
 type clipArgs struct {
-	ptr          [updateTensors]uint64
-	n            [updateTensors]int64
-	block        [updateTensors + 1]int32
-	count, flags int32
-	_            int32
+	ptr [listTensors]uint64
+	list
+	clipSettings
+}
+
+type clipSettings struct {
 	sum, partial uint64
 	power, limit float64
+	flags        int32
+	_            int32
 }
 
 func init() {
@@ -44,7 +48,7 @@ func launchClip(l *launcher) bool {
 	if f == 0 {
 		return false
 	}
-	a := clipArgs{sum: sum.ptr, power: l.c.Scalar, limit: l.c.Pair[0]}
+	a := clipSettings{sum: sum.ptr, power: l.c.Scalar, limit: l.c.Pair[0]}
 	switch p := l.c.Scalar; {
 	case math.IsInf(p, 1):
 		a.flags = clipLargest
@@ -57,22 +61,19 @@ func launchClip(l *launcher) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := &b.clip
-	same := b.waiting.Load() && b.op == l.c.Op && b.f == f && u.flags == a.flags && u.sum == a.sum && u.power == a.power && u.limit == a.limit
-	for k := range u.count {
-		same = same && (u.ptr[k] != g.ptr || stem == "clip_sum")
-	}
-	if !same {
+	twice := stem != "clip_sum" && slices.Contains(u.ptr[:u.count], g.ptr)
+	if !(b.waiting.Load() && b.op == l.c.Op && b.f == f && u.clipSettings == a) || twice {
 		if l.err = b.launch(l.d); l.err != nil {
 			return true
 		}
-		b.op, b.f, *u, b.blocks = l.c.Op, f, a, 0
+		b.op, b.f, b.blocks = l.c.Op, f, 0
+		u.clipSettings, u.count = a, 0
 		b.waiting.Store(true)
 	}
 	n := g.len()
-	u.ptr[u.count], u.n[u.count], u.block[u.count] = g.ptr, int64(n), b.blocks
-	u.count++
-	b.blocks += int32(blocks(n, updateThreads*clipEach))
-	if u.block[u.count] = b.blocks; u.count == updateTensors {
+	u.ptr[u.count] = g.ptr
+	b.blocks = u.lay(n, b.blocks, int32(blocks(n, listThreads*clipEach)))
+	if u.full() {
 		l.err = b.launch(l.d)
 	}
 	return true
@@ -94,7 +95,7 @@ func (b *batch) launchSums(d *device) error {
 	args := func() *driver.Args {
 		return driver.GetArgs(b.op.Name).Struct(unsafe.Pointer(&b.clip), unsafe.Sizeof(b.clip))
 	}
-	threads := [3]uint32{updateThreads, 1, 1}
+	threads := [3]uint32{listThreads, 1, 1}
 	if err := d.queue(b.f, [3]uint32{uint32(b.blocks), 1, 1}, threads, 0, args()); err != nil {
 		return err
 	}

@@ -13,11 +13,8 @@ const copyEach = 16 // elements per thread
 
 // copyArgs is struct Copies.
 type copyArgs struct {
-	to, from [updateTensors]uint64
-	n        [updateTensors]int64
-	block    [updateTensors + 1]int32
-	count    int32
-	_        [2]int32
+	to, from [listTensors]uint64
+	list
 }
 
 func init() {
@@ -67,7 +64,7 @@ func (l *launcher) gather(f driver.Function, to, from *view) bool {
 		b.waiting.Store(true)
 	}
 	u.to[u.count], u.from[u.count], u.n[u.count] = to.ptr, from.ptr, int64(n)
-	if u.count++; u.count == updateTensors {
+	if u.count++; u.full() {
 		l.err = b.launch(l.d)
 	}
 	return true
@@ -91,10 +88,10 @@ func (u *copyArgs) joins(to, from *view) bool {
 // spread lays the tensors out on a grid, and returns its blocks.
 func (u *copyArgs) spread() (n int32) {
 	for k := range u.count {
-		u.block[k] = n
-		n += int32(blocks(int(u.n[k]), updateThreads*copyEach))
+		u.begin[k] = n
+		n += int32(blocks(int(u.n[k]), listThreads*copyEach))
 	}
-	u.block[u.count] = n
+	u.begin[u.count] = n
 	return n
 }
 

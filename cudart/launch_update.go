@@ -2,6 +2,7 @@ package cudart
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -15,46 +16,50 @@ import (
 // launched before anything else is queued on the device.
 
 const (
-	updateTensors = 24
-	updateState   = 3
-	updateTold    = 4 // inputs of an optimizer's row behind its state: inv_scale, found_inf, steps, rate
-	updateThreads = 256
-	updateEach    = 4 // elements per thread
-	unscaleEach   = 8
+	updateState = 3
+	updateTold  = 4  // inputs of an optimizer's row behind its state: inv_scale, found_inf, steps, rate
+	updateEach  = 16 // elements per thread
+	unscaleEach = 16
 
 	updateMaximize  = 1
 	updateNesterov  = 2
 	updateFirst     = 4
 	updateDecoupled = 8
-	updateVector    = 16
 	unscaleKeep     = 32
 	updateLeave     = 64
 )
 
 // updateArgs is struct Update.
 type updateArgs struct {
-	ptr          [2 + updateState][updateTensors]uint64
-	n            [updateTensors]int64
-	block        [updateTensors + 1]int32
-	count, flags int32
-	_            int32
-	inv, found   uint64
-	steps, rate  uint64
-	used         uint64
-	attr         [10]float64
+	ptr [2 + updateState][listTensors]uint64
+	list
+	updateSettings
+}
+
+// updateSettings are what calls that are launched together have in common.
+type updateSettings struct {
+	inv, found  uint64
+	steps, rate uint64
+	used        uint64
+	attr        [10]float64
+	flags       int32
+	_           int32
 }
 
 // unscaleArgs is struct Unscale.
 type unscaleArgs struct {
-	ptr          [updateTensors]uint64
-	n            [updateTensors]int64
-	block        [updateTensors + 1]int32
-	param        [updateTensors]int32
-	count, flags int32
-	_            int32
+	ptr [listTensors]uint64
+	list
+	param [listTensors]int32
+	unscaleSettings
+}
+
+type unscaleSettings struct {
 	inv          uint64
 	found, first uint64
 	used         uint64
+	flags        int32
+	_            int32
 }
 
 // A batch is what was gathered.
@@ -186,7 +191,7 @@ func (b *batch) queue(d *device) error {
 		a.Struct(unsafe.Pointer(&b.update), unsafe.Sizeof(b.update))
 		used = b.update.used
 	}
-	err := d.queue(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{updateThreads, 1, 1}, 0, a)
+	err := d.queue(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{listThreads, 1, 1}, 0, a)
 	if err != nil && used != 0 {
 		if f := d.forgive(used); f != nil {
 			b.behind = append(b.behind, f.mem)
@@ -259,14 +264,10 @@ func (l *launcher) gatherUpdate(due *factor) bool {
 	if f == 0 {
 		return false
 	}
-	a := &l.updateArgs
-	*a = updateArgs{flags: updateFlags(l.c.Update) | updateVector, attr: updateNumbers(stem, l.c.Update)}
+	a := updateSettings{flags: updateFlags(l.c.Update), attr: updateNumbers(stem, l.c.Update)}
 	var ptr [2 + updateState]uint64
 	for i := range k {
 		ptr[i] = l.in[i].ptr
-		if ptr[i]%16 != 0 {
-			a.flags &^= updateVector
-		}
 	}
 	for i, to := range [...]*uint64{&a.inv, &a.found, &a.steps, &a.rate} {
 		if l.given(k + i) {
@@ -284,38 +285,33 @@ func (l *launcher) gatherUpdate(due *factor) bool {
 	b := &l.d.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.waiting.Load() && !(b.op == l.c.Op && b.f == f && b.joins(a, &ptr)) {
+	u := &b.update
+	if b.waiting.Load() && !(b.op == l.c.Op && b.f == f && u.updateSettings == a && u.joins(&ptr)) {
 		if l.err = b.launch(l.d); l.err != nil {
 			return true
 		}
 	}
 	if !b.waiting.Load() {
-		b.op, b.f, b.update, b.blocks = l.c.Op, f, *a, 0
+		b.op, b.f, b.blocks = l.c.Op, f, 0
+		u.updateSettings, u.count = a, 0
 		b.waiting.Store(true)
 	}
-	u, n := &b.update, l.in[0].len()
+	n := l.in[0].len()
 	for i, p := range ptr {
 		u.ptr[i][u.count] = p
 	}
-	u.n[u.count] = int64(n)
-	u.block[u.count] = b.blocks
-	u.count++
-	b.blocks += int32(blocks(n, updateThreads*updateEach))
-	if u.block[u.count] = b.blocks; u.count == updateTensors {
+	b.blocks = u.lay(n, b.blocks, int32(blocks(n, listThreads*updateEach)))
+	if u.full() {
 		l.err = b.launch(l.d)
 	}
 	return true
 }
 
-// joins says whether a call with these settings and tensors may run beside those that wait.
-func (b *batch) joins(a *updateArgs, ptr *[2 + updateState]uint64) bool {
-	u := &b.update
-	if u.flags != a.flags || u.attr != a.attr || u.inv != a.inv || u.found != a.found || u.steps != a.steps || u.rate != a.rate || u.used != a.used {
-		return false
-	}
+// joins says whether a call with these tensors may run beside those that wait.
+func (u *updateArgs) joins(ptr *[2 + updateState]uint64) bool {
 	for i, p := range ptr {
-		for k := range u.count {
-			if have := u.ptr[i][k]; have == p && p != 0 || (have == 0) != (p == 0) { // a tensor twice, or state that only some have
+		for _, have := range u.ptr[i][:u.count] {
+			if have == p && p != 0 || (have == 0) != (p == 0) { // a tensor twice, or state that only some have
 				return false
 			}
 		}
@@ -344,11 +340,7 @@ func (l *launcher) gatherUnscale(due *factor) bool {
 	if f == 0 {
 		return false
 	}
-	a := &l.unscaleArgs
-	*a = unscaleArgs{found: l.in[1].ptr, first: l.in[2].ptr, inv: l.in[3].ptr}
-	if l.in[0].ptr%16 == 0 {
-		a.flags |= updateVector
-	}
+	a := unscaleSettings{found: l.in[1].ptr, first: l.in[2].ptr, inv: l.in[3].ptr}
 	if l.c.Keep || due != nil {
 		a.flags |= unscaleKeep
 	}
@@ -359,22 +351,18 @@ func (l *launcher) gatherUnscale(due *factor) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := &b.unscale
-	same := b.waiting.Load() && b.op == l.c.Op && b.f == f && u.flags == a.flags && u.found == a.found && u.first == a.first && u.inv == a.inv && u.used == a.used
-	for k := range u.count {
-		same = same && u.ptr[k] != l.in[0].ptr
-	}
-	if !same {
+	if !(b.waiting.Load() && b.op == l.c.Op && b.f == f && u.unscaleSettings == a) || slices.Contains(u.ptr[:u.count], l.in[0].ptr) {
 		if l.err = b.launch(l.d); l.err != nil {
 			return true
 		}
-		b.op, b.f, *u, b.blocks = l.c.Op, f, *a, 0
+		b.op, b.f, b.blocks = l.c.Op, f, 0
+		u.unscaleSettings, u.count = a, 0
 		b.waiting.Store(true)
 	}
 	n := l.in[0].len()
-	u.ptr[u.count], u.n[u.count], u.block[u.count], u.param[u.count] = l.in[0].ptr, int64(n), b.blocks, int32(l.c.Start)
-	u.count++
-	b.blocks += int32(max(1, blocks(n, updateThreads*unscaleEach)))
-	if u.block[u.count] = b.blocks; u.count == updateTensors {
+	u.ptr[u.count], u.param[u.count] = l.in[0].ptr, int32(l.c.Start)
+	b.blocks = u.lay(n, b.blocks, int32(max(1, blocks(n, listThreads*unscaleEach))))
+	if u.full() {
 		l.err = b.launch(l.d)
 	}
 	return true

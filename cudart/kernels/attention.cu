@@ -4,8 +4,6 @@
 // fixed order. Sums are in float32 (float64 for float64). Rows of more features are attention_any.cu's.
 #include "attention_rows.h"
 
-struct alignas(16) Chunk16 { u32 v[4]; };
-
 // attention_load reads the rows of a tile into shared memory, rows of width + 1; those behind the last are 0.
 template <int ROWS, class T, class C> HT_FN void attention_load(const Attention& p, int which, const void* from, i64 off, int first, int count, int width, C* to) {
   const T* x = (const T*)from + off;
@@ -39,7 +37,7 @@ template <class T, class C> HT_FN C attention_score(const Attention& p, const Ti
 // Thread t works on query t/8 and on keys, or columns, t%8 + 8·i. W is how many columns that are at most.
 template <class T, int W, int ROWS> HT_FN void attention_forward(const Attention& p) {
   typedef typename attention_of<T>::type C;
-  extern __shared__ Chunk16 dynamic_shared[];
+  extern __shared__ Chunk dynamic_shared[];
   const Tile<C> tile = attention_tile<ROWS>(p, (C*)dynamic_shared);
   const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ROWS, query = first + r;
   const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
@@ -84,7 +82,7 @@ template <class C> HT_FN C attention_dp(const Attention& p, const Tile<C>& t, u3
 // The gradient of q, and of a mask to add; the numbers of every query.
 template <class T, int W, int ROWS> HT_FN void attention_queries(const Attention& p) {
   typedef typename attention_of<T>::type C;
-  extern __shared__ Chunk16 dynamic_shared[];
+  extern __shared__ Chunk dynamic_shared[];
   const Tile<C> tile = attention_tile<ROWS>(p, (C*)dynamic_shared);
   const int t = threadIdx.x, r = t / 8, lane = t % 8, first = blockIdx.x * ROWS, query = first + r;
   const u32 n = blockIdx.z * gridDim.y + blockIdx.y;
@@ -149,7 +147,7 @@ template <class T, int W, int ROWS> HT_FN void attention_queries(const Attention
 // The gradients of k and v: a block has ROWS keys and goes over the queries. Thread t works on key t/8.
 template <class T, int W, int ROWS> HT_FN void attention_keys(const Attention& p) {
   typedef typename attention_of<T>::type C;
-  extern __shared__ Chunk16 dynamic_shared[];
+  extern __shared__ Chunk dynamic_shared[];
   const Tile<C> tile = attention_tile<ROWS>(p, (C*)dynamic_shared);
   const int t = threadIdx.x, kk = t / 8, lane = t % 8, first = blockIdx.x * ROWS, key = first + kk;
   const u32 n = blockIdx.z * gridDim.y + blockIdx.y;

@@ -8,17 +8,23 @@
 #include "attention_rows.h"
 
 enum { TILES_THREADS = 128, TILES_WALK = 32, TILES_FOUR = 4, TILES_PITCH = TILES_WALK + 8 };  // columns of a lane's scores; rows of weights
-#if defined(HALFTONE_EMULATOR)
-#define TILES_KERNEL(blocks, name, p) HT_KERNEL(name, Attention, p)
-#else  // registers are dealt out so that so many blocks have room on a multiprocessor
-#define TILES_KERNEL(blocks, name, p) extern "C" __global__ void __launch_bounds__(TILES_THREADS, blocks) name(const Attention p)
-#endif
-struct alignas(16) Four { float v[4]; };
 #define HT_INLINE __attribute__((always_inline))  // a lambda's variables are to stay in registers
-HT_FN Four four_at(const float* p) { return *(const Four*)p; }
+HT_FN Floats4 four_at(const float* p) { return *(const Floats4*)p; }
 
 HT_FN int tiles_row() { return threadIdx.x % 32 / 8; }
 HT_FN int tiles_column() { return threadIdx.x % 8; }
+
+// Where a block works: matrix n, first of its own rows; own among them is the lane's first, top the first of its warp in the matrix.
+struct TilesPlace { u32 n; int first, own, top; };
+template <int R, bool Last> HT_FN TilesPlace tiles_place(const Attention& p) {
+  const Place at = place_of_block<Last>(p);
+  const int warp = threadIdx.x / 32 * 4 * R, first = at.tile * (TILES_THREADS / 8 * R);
+  return TilesPlace{at.n, first, warp + tiles_row(), first + warp};
+}
+// The mask to add of a matrix begins there.
+template <bool Any> HT_FN i64 tiles_mask(const Attention& p, u32 n) { return Any && p.masked ? attention_batch(p, 3, n) : 0; }
+// The queries before this one see keys up to there.
+HT_FN int tiles_seen(const Attention& p, int query) { return p.causal && query < p.s ? query : p.s; }
 
 // Rows of an operand's matrix in memory.
 struct FloatRows { float* at; i64 step; int count, width; };
@@ -27,7 +33,7 @@ HT_FN FloatRows tiles_rows(const Attention& p, int which, const void* from, u32 
 }
 
 // A Piece is a thread's part of 32 rows of W.
-template <int W> struct Piece { Four v[TILES_WALK * W / 4 / TILES_THREADS]; };
+template <int W> struct Piece { Floats4 v[TILES_WALK * W / 4 / TILES_THREADS]; };
 
 // tiles_fetch reads 32 rows from the first-th on; what is behind the last, or the width, is 0.
 template <int W> HT_FN void tiles_fetch(Piece<W>& to, const FloatRows& x, int first) {
@@ -48,7 +54,7 @@ template <int W> HT_FN void tiles_fetch(Piece<W>& to, const FloatRows& x, int fi
 template <int W> HT_FN void tiles_put(float* tile, const Piece<W>& from) {
   const int N = TILES_WALK * W / 4 / TILES_THREADS, apart = TILES_THREADS / (W / 4);
   float* to = tile + threadIdx.x / (W / 4) * (W + 4) + threadIdx.x % (W / 4) * 4;
-  HT_UNROLL for (int i = 0; i < N; i++) *(Four*)(to + i * apart * (W + 4)) = from.v[i];
+  HT_UNROLL for (int i = 0; i < N; i++) *(Floats4*)(to + i * apart * (W + 4)) = from.v[i];
 }
 // tiles_load reads a block's own rows.
 template <int W, int ROWS> HT_FN void tiles_load(float* tile, const FloatRows& x, int first) {
@@ -86,10 +92,10 @@ template <int W, int R> HT_FN void tiles_products(float (&sum)[R][TILES_FOUR], c
   tiles_clear(sum);
   HT_ROLLED for (int x = 0; x < width; x += 8) {
     HT_UNROLL for (int y = 0; y < 8; y += 4) {
-      Four right[TILES_FOUR];
+      Floats4 right[TILES_FOUR];
       HT_UNROLL for (int j = 0; j < TILES_FOUR; j++) right[j] = four_at(b + j * 8 * (W + 4) + y);
       HT_UNROLL for (int i = 0; i < R; i++) {
-        const Four left = four_at(a + i * 4 * (W + 4) + y);
+        const Floats4 left = four_at(a + i * 4 * (W + 4) + y);
         HT_UNROLL for (int e = 0; e < 4; e++) HT_UNROLL for (int j = 0; j < TILES_FOUR; j++) sum[i][j] = fused(left.v[e], right[j].v[e], sum[i][j]);
       }
     }
@@ -110,11 +116,11 @@ template <int W, int R> HT_FN void tiles_apply(float (&out)[R][W / 8], const flo
   tile += from * (W + 4) + tiles_column() * 4, weights += from;
   HT_ROLLED for (int k = from; k < to; k += 8) {
     HT_UNROLL for (int y = 0; y < 8; y += 4) {
-      Four w[R];
+      Floats4 w[R];
       HT_UNROLL for (int i = 0; i < R; i++) w[i] = four_at(weights + i * 4 * TILES_PITCH + y);
       HT_UNROLL for (int e = 0; e < 4; e++) {
         HT_UNROLL for (int g = 0; g < W / 32; g++) {
-          const Four v = four_at(tile + (y + e) * (W + 4) + g * 32);
+          const Floats4 v = four_at(tile + (y + e) * (W + 4) + g * 32);
           HT_UNROLL for (int i = 0; i < R; i++) HT_UNROLL for (int c = 0; c < 4; c++) out[i][g * 4 + c] = fused(w[i].v[e], v.v[c], out[i][g * 4 + c]);
         }
       }
@@ -190,9 +196,9 @@ template <int W, int R> HT_FN void tiles_store(const FloatRows& out, const float
     float* to = out.at + (row + 4 * i) * out.step;
     HT_UNROLL for (int g = 0; g < W / 32; g++) {
       const int column = tiles_column() * 4 + g * 32;
-      Four y;
+      Floats4 y;
       HT_UNROLL for (int e = 0; e < 4; e++) y.v[e] = x[i][g * 4 + e] * by[i];
-      if (whole && column < out.width) *(Four*)(to + column) = y;
+      if (whole && column < out.width) *(Floats4*)(to + column) = y;
       if (!whole) HT_UNROLL for (int e = 0; e < 4; e++) if (column + e < out.width) to[column + e] = y.v[e];
     }
   }

@@ -9,14 +9,14 @@ template <int Size> struct RowFloats {
   const float* at;
   i64 apart;
   int left;  // terms
-  Four held[tile::pieces];
+  Floats4 held[tile::pieces];
 
   __device__ __forceinline__ RowFloats(const float* base, i64 step, int first, int count, int from, int to) : apart(step), left(to - from) {
     at = base + (from + tile::row()) * step + first + (first + tile::column() < count ? tile::column() : 0);
   }
   __device__ __forceinline__ void read(int) {
     HT_UNROLL for (int i = 0; i < tile::pieces; i++)
-      held[i] = tile::row() + i * tile::apart < left ? *(const Four*)(at + i * tile::apart * apart) : Four{{0, 0, 0, 0}};
+      held[i] = tile::row() + i * tile::apart < left ? *(const Floats4*)(at + i * tile::apart * apart) : Floats4{{0, 0, 0, 0}};
     at += F32_TERMS * apart;
     left -= F32_TERMS;
   }
@@ -31,7 +31,7 @@ template <int Size> struct TapFloats {
   const char* base;
   u32 off[tile::pieces];
   int k, to;
-  Four held[tile::pieces];
+  Floats4 held[tile::pieces];
 
   __device__ __forceinline__ TapFloats(const ConvDense& p_, const ConvPhase& f_, const char* base_, int first, int from, int to_)
       : p(p_), f(f_), base(base_), k(from + tile::column()), to(to_) {
@@ -42,7 +42,7 @@ template <int Size> struct TapFloats {
   }
   __device__ __forceinline__ void read(int) {
     const char* at = base + tap_offset(p, f, k / 4);
-    HT_UNROLL for (int i = 0; i < tile::pieces; i++) held[i] = k < to ? *(const Four*)(at + off[i]) : Four{{0, 0, 0, 0}};
+    HT_UNROLL for (int i = 0; i < tile::pieces; i++) held[i] = k < to ? *(const Floats4*)(at + off[i]) : Floats4{{0, 0, 0, 0}};
     k += F32_TERMS;
   }
   __device__ __forceinline__ void write(float* to) const { tile::write(to, held); }
@@ -55,7 +55,7 @@ template <int Size> struct PositionFloats {
   const ConvPhase& f;
   const char* base;
   int k, to;
-  Four held[tile::pieces];
+  Floats4 held[tile::pieces];
 
   __device__ __forceinline__ PositionFloats(const ConvDense& p_, const ConvPhase& f_, const char* base_, int first, int from, int to_)
       : p(p_), f(f_), k(from), to(to_) {
@@ -66,7 +66,7 @@ template <int Size> struct PositionFloats {
     HT_UNROLL for (int i = 0; i < tile::pieces; i++) {
       const int row = tile::row() + i * tile::apart;
       const u32 off = from_lane(mine, row);
-      held[i] = k + row < to ? *(const Four*)(base + off) : Four{{0, 0, 0, 0}};
+      held[i] = k + row < to ? *(const Floats4*)(base + off) : Floats4{{0, 0, 0, 0}};
     }
     k += F32_TERMS;
   }
@@ -107,10 +107,10 @@ template <bool Weight, int E, int WN> HT_FN void conv_f32(const ConvDense& p) {
       const int row = m0 + float_row<E, WN>() + i / 4 * 16 + i % 4;
       if (row >= p.m) continue;
       const float more = bias ? bias[row] : 0.0f;
-      Four y;
+      Floats4 y;
       HT_UNROLL for (int e = 0; e < 4; e++) y.v[e] = bias ? sum[i][g * 4 + e] + more : sum[i][g * 4 + e];
       float* to_row = out + row * step;
-      if (whole && at[0].there) *(Four*)(to_row + at[0].out) = y;
+      if (whole && at[0].there) *(Floats4*)(to_row + at[0].out) = y;
       else HT_UNROLL for (int e = 0; e < 4; e++) if (at[e].there) to_row[at[e].out] = y.v[e];
     }
   }

@@ -1,15 +1,13 @@
 // Copies and casts of many tensors in one launch: the small gradients that the end of a backward pass takes out of larger ones, and the
 // input, weight and bias that a layer is given in halves. Copies move elements by their size.
-#include "map.h"
+#include "lists.h"
 
-enum { COPY_TENSORS = 24, COPY_THREADS = 256, COPY_EACH = 16 };
+enum { COPY_EACH = 16 };
 
 struct Copies {
-  void* to[COPY_TENSORS];
-  const void* from[COPY_TENSORS];
-  i64 n[COPY_TENSORS];          // elements
-  int block[COPY_TENSORS + 1];  // of the grid, where each tensor begins
-  int count, unused[2];
+  void* to[LIST_TENSORS];
+  const void* from[LIST_TENSORS];
+  List list;
 };
 
 template <class A, class O> struct Cast {
@@ -20,28 +18,40 @@ template <class W> struct Cast<W, W> {
 };
 
 // copies_pass moves 16 bytes of the wider type at a time where both tensors lie so: neighbors among the lanes are neighbors in memory, in what
-// is read and in what is written. All of a thread's elements are read before the first is written.
+// is read and in what is written. All of a thread's elements are read before the first is written. What is left of a tensor then, less than a
+// vector, has a thread for each. Tensors that lie otherwise are read four elements at a time.
 template <class A, class O> HT_FN void copies_pass(const Copies& p) {
-  const int V = vec_of<A, O>::n, PARTS = COPY_EACH / V;
-  int k = 0;
-  HT_ROLLED while (k + 1 < p.count && (int)blockIdx.x >= p.block[k + 1]) k++;
-  const i64 n = p.n[k], first = (i64)((int)blockIdx.x - p.block[k]) * (COPY_THREADS * COPY_EACH);
-  O* to = (O*)p.to[k];
-  const A* from = (const A*)p.from[k];
-  if ((((u64)to | (u64)from) & 15) == 0 && first + COPY_THREADS * COPY_EACH <= n) {
+  const int V = vec_of<A, O>::n, PARTS = COPY_EACH / V, AHEAD = 4;
+  const ListBlock b = list_block(p.list, COPY_EACH);
+  const int all = LIST_THREADS * COPY_EACH, left = b.n - b.first < all ? (int)(b.n - b.first) : all;
+  O* to = (O*)p.to[b.k] + b.first;
+  const A* from = (const A*)p.from[b.k] + b.first;
+  if ((((u64)p.to[b.k] | (u64)p.from[b.k]) & 15) == 0) {
     vec<V, A> x[PARTS];
-    HT_UNROLL for (int part = 0; part < PARTS; part++) x[part] = *(const vec<V, A>*)(from + first + (i64)(part * COPY_THREADS + threadIdx.x) * V);
     HT_UNROLL for (int part = 0; part < PARTS; part++) {
+      const int i = (part * LIST_THREADS + threadIdx.x) * V;
+      if (i + V <= left) x[part] = *(const vec<V, A>*)(from + i);
+    }
+    HT_UNROLL for (int part = 0; part < PARTS; part++) {
+      const int i = (part * LIST_THREADS + threadIdx.x) * V;
       vec<V, O> y;
       HT_UNROLL for (int q = 0; q < V; q++) y.v[q] = Cast<A, O>::one(x[part].v[q]);
-      *(vec<V, O>*)(to + first + (i64)(part * COPY_THREADS + threadIdx.x) * V) = y;
+      if (i + V <= left) *(vec<V, O>*)(to + i) = y;
     }
+    const int rest = left / V * V + threadIdx.x;
+    if (rest < left) to[rest] = Cast<A, O>::one(from[rest]);
     return;
   }
-  HT_ROLLED for (int part = 0; part < COPY_EACH; part++) {
-    const i64 i = first + part * COPY_THREADS + threadIdx.x;
-    if (i >= n) return;
-    to[i] = Cast<A, O>::one(from[i]);
+  HT_ROLLED for (int part = 0; part < COPY_EACH; part += AHEAD) {
+    A x[AHEAD];
+    HT_UNROLL for (int j = 0; j < AHEAD; j++) {
+      const int i = (part + j) * LIST_THREADS + threadIdx.x;
+      if (i < left) x[j] = from[i];
+    }
+    HT_UNROLL for (int j = 0; j < AHEAD; j++) {
+      const int i = (part + j) * LIST_THREADS + threadIdx.x;
+      if (i < left) to[i] = Cast<A, O>::one(x[j]);
+    }
   }
 }
 HT_KERNEL(copies_w8, Copies, p) { copies_pass<unsigned char, unsigned char>(p); }

@@ -9,7 +9,6 @@
 #include "prelude.h"
 
 enum { F32_TERMS = 16, F32_THREADS = 256 };
-struct alignas(16) Four { float v[4]; };
 
 // Where 16-byte pieces of an operand's tile lie: in memory in rows of k (AlongK) or of m or n, Size elements; in shared memory always in rows of m
 // or n. What lies along k is turned round on the way, and every fourth row is moved on, so that a warp's writes meet no bank twice.
@@ -19,17 +18,17 @@ template <bool AlongK, int Size> struct FloatTile {
   HT_FN int place(int k) { return k * pitch + (AlongK ? k / 4 * 8 : 0); }
   HT_FN int row() { return threadIdx.x / per; }
   HT_FN int column() { return threadIdx.x % per * 4; }
-  HT_FN void write(float* to, const Four (&held)[pieces]) {
+  HT_FN void write(float* to, const Floats4 (&held)[pieces]) {
     HT_UNROLL for (int i = 0; i < pieces; i++) {
       const int r = row() + i * apart, c = column();
       if (AlongK) HT_UNROLL for (int e = 0; e < 4; e++) to[(c + e) * pitch + c * 2 + r] = held[i].v[e];
-      else *(Four*)(to + r * pitch + c) = held[i];
+      else *(Floats4*)(to + r * pitch + c) = held[i];
     }
   }
 };
 
 // FloatStages is a block's shared memory.
-template <class A, class B> struct FloatStages { Four a[2][A::fours], b[2][B::fours]; };
+template <class A, class B> struct FloatStages { Floats4 a[2][A::fours], b[2][B::fours]; };
 
 // Where a thread's first row and column are in the block's; the next fours are 16 rows and 32 columns on.
 template <int E, int WN> HT_FN int float_row() { return (int)threadIdx.x / 32 / WN * 4 * E + threadIdx.x % 32 / 8 * 4; }
@@ -49,9 +48,9 @@ HT_FN void float_loop(float (&sum)[E][E], SA& a, SB& b, FloatStages<typename SA:
   HT_ROLLED for (int kt = 0; kt < tiles; kt++) {
     const bool more = kt + 1 < tiles;
     if (more) a.read(kt + 1), b.read(kt + 1);
-    const Four *ta = shared.a[kt & 1] + row / 4, *tb = shared.b[kt & 1] + col / 4;
+    const Floats4 *ta = shared.a[kt & 1] + row / 4, *tb = shared.b[kt & 1] + col / 4;
     HT_UNROLL for (int k = 0; k < F32_TERMS; k++) {
-      Four av[G], bv[G];
+      Floats4 av[G], bv[G];
       HT_UNROLL for (int g = 0; g < G; g++) av[g] = ta[A::place(k) / 4 + g * 4], bv[g] = tb[B::place(k) / 4 + g * 8];
       HT_UNROLL for (int i = 0; i < E; i++) HT_UNROLL for (int j = 0; j < E; j++) sum[i][j] = fused(av[i / 4].v[i % 4], bv[j / 4].v[j % 4], sum[i][j]);
     }

@@ -10,7 +10,7 @@ template <bool AlongK, int Size> struct FloatSource {
   const float *base, *at[tile::pieces];
   i64 step, ahead;
   int first, count, from, to, whole;
-  Four held[tile::pieces];
+  Floats4 held[tile::pieces];
 
   __device__ __forceinline__ FloatSource(const float* base_, i64 step_, int first_, int count_, int from_, int to_)
       : base(base_), step(step_), first(first_), count(count_), from(from_), to(to_) {
@@ -25,7 +25,7 @@ template <bool AlongK, int Size> struct FloatSource {
   }
   __device__ __forceinline__ void read(int n) {
     if (n < whole) {
-      HT_UNROLL for (int i = 0; i < tile::pieces; i++) held[i] = *(const Four*)at[i];
+      HT_UNROLL for (int i = 0; i < tile::pieces; i++) held[i] = *(const Floats4*)at[i];
     } else {
       HT_UNROLL for (int i = 0; i < tile::pieces; i++) {
         const int row = tile::row() + i * tile::apart, c = tile::column(), k0 = from + n * F32_TERMS;
@@ -41,10 +41,10 @@ template <bool AlongK, int Size> struct FloatSource {
 // f32_end writes four sums of a row.
 HT_FN void f32_end(const Gemm& p, const float* sum, const float* x, float* out, float* part, int row, int col) {
   if (row >= p.m || col >= p.n) return;
-  Four y;
+  Floats4 y;
   HT_UNROLL for (int e = 0; e < 4; e++) y.v[e] = part || col + e >= p.n ? sum[e] : gemm_end<float>(p, sum[e], x, row, col + e);
   float* to = (part ? part : out) + (i64)row * p.n + col;
-  if (col + 4 <= p.n && (u64)to % 16 == 0) *(Four*)to = y;
+  if (col + 4 <= p.n && (u64)to % 16 == 0) *(Floats4*)to = y;
   else HT_UNROLL for (int e = 0; e < 4; e++) if (col + e < p.n) to[e] = y.v[e];
 }
 

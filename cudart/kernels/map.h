@@ -44,18 +44,6 @@ template <int N> HT_FN void offsets(const Map& m, i64 i, i64 (&off)[N]) {
   }
 }
 
-// fetch reads V elements, neighbors or one for all.
-template <int V, class T> HT_FN void fetch(typename as<T>::wide (&x)[V], const void* p, i64 off, i64 step) {
-  const T* at = (const T*)p + off;
-  if (step == 0) {
-    const typename as<T>::wide v = wide(*at);
-    HT_UNROLL for (int k = 0; k < V; k++) x[k] = v;
-    return;
-  }
-  const vec<V, T> in = *(const vec<V, T>*)at;
-  HT_UNROLL for (int k = 0; k < V; k++) x[k] = wide(in.v[k]);
-}
-
 // map_pass runs step.vector(offsets, element) on whole vectors and step.one(offsets, element) on the rest.
 template <int N, int V, class S> HT_FN void map_pass(const Map& m, S&& step) {
   const int width = m.flags & MAP_VECTOR ? V : 1;
@@ -152,14 +140,11 @@ template <class F, class O, class A, class B, class C> struct Step3 {
   }
   __device__ __forceinline__ void vector(const i64 (&off)[4], i64 i) {
     const int V = vec_of<O, A, B, C>::n;
-    typename as<A>::wide x[V];
-    typename as<B>::wide y[V];
-    typename as<C>::wide z[V];
-    fetch<V, A>(x, m.ptr[1], off[1], m.stride[1][m.rank - 1]);
-    fetch<V, B>(y, m.ptr[2], off[2], m.stride[2][m.rank - 1]);
-    fetch<V, C>(z, m.ptr[3], off[3], m.stride[3][m.rank - 1]);
+    const vec<V, A> x = gather<V, A>(m, 1, off[1]);
+    const vec<V, B> y = gather<V, B>(m, 2, off[2]);
+    const vec<V, C> z = gather<V, C>(m, 3, off[3]);
     vec<V, O> out;
-    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(x[k], y[k], z[k], i + k, m));
+    HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(x.v[k]), wide(y.v[k]), wide(z.v[k]), i + k, m));
     *(vec<V, O>*)((O*)m.ptr[0] + off[0]) = out;
   }
 };

@@ -60,6 +60,3 @@ HT_FN void cp_async_commit_also(int yes) { asm volatile("{ .reg .pred p; setp.ne
 HT_FN void ht_mma(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], f16) { mma_m16n8k16_f16(d, a, b); }
 HT_FN void ht_mma(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], bf16) { mma_m16n8k16_bf16(d, a, b); }
 #endif
-
-// Chunk is 16 bytes.
-struct alignas(16) Chunk { u32 v[4]; };

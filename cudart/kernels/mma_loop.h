@@ -66,11 +66,8 @@ template <int To> struct Pieces<To, To> {
 };
 
 // mma_copy queues one operand's copies of a tile, which may be the last and in part, and goes on to the tile after.
-template <int I, class S> HT_FN void mma_pieces(S& s, u32 to) {
-  if constexpr (I < S::tile::pieces) s.template piece<I>(to), mma_pieces<I + 1>(s, to);
-}
 template <class S> HT_FN void mma_copy(S& s, u32 stage, int tile) {
-  if (tile < s.whole) mma_pieces<0>(s, stage + s.place), s.next();
+  if (tile < s.whole) Pieces<0, S::tile::pieces>::copy(s, s, stage + s.place, 0), s.next();
   else s.rest(stage, tile);
 }
 
@@ -161,7 +158,6 @@ HT_FN void mma_loop(float (&sum)[4][8][4], SA& a, SB& b, u32 shared, int tiles, 
 }
 
 struct alignas(8) Floats2 { float x, y; };
-struct alignas(16) Floats4 { float v[4]; };
 // mma_part writes the first n of 8 sums of a row where k is split; n is a multiple of 4 where rows begin at 16 bytes.
 HT_FN void mma_part(float* to, const float (&v)[8], int n, bool aligned) {
   if (!aligned) {

@@ -16,9 +16,9 @@ template <bool Center, int Keep, int Lanes, class T> HT_FN void norm_kept(const 
   typedef typename LineOf<T>::Vec Vec;
   const int V = 16 / sizeof(T), step = Lanes * V, some = Keep == 8 ? 2 : 4, left = p.n - lane * V;
   x += lane * V, y += lane * V;
-  Packed v[Keep];
+  Chunk v[Keep];
   HT_UNROLL for (int j = 0; j < Keep; j++)
-    if (j * step < left) v[j] = *(const Packed*)(x + j * step);
+    if (j * step < left) v[j] = *(const Chunk*)(x + j * step);
   C mean = 0, rest = 0;
   if (Center) {
     Eight<C> sum = Eight<C>::zero();
@@ -42,14 +42,14 @@ template <bool Center, int Keep, int Lanes, class T> HT_FN void norm_kept(const 
   }
   const C rate = line_rate(across<Plus>(total(square), Lanes) * p.attr[2] + p.attr[0], (C)0);
   const T *w = (const T*)p.in[1], *b = (const T*)p.in[2];
-  const Packed one = all_of<T>(1), zero = all_of<T>(-0.0f);  // which leave even -0 as it is
+  const Chunk one = all_of<T>(1), zero = all_of<T>(-0.0f);  // which leave even -0 as it is
   HT_UNROLL for (int from = 0; from < Keep; from += some) {
-    Packed weights[some], biases[some];
+    Chunk weights[some], biases[some];
     HT_UNROLL for (int j = 0; j < some; j++) {
       const int at = (from + j) * step;
       weights[j] = one, biases[j] = zero;
-      if (w && at < left) weights[j] = *(const Packed*)(w + lane * V + at);
-      if (b && at < left) biases[j] = *(const Packed*)(b + lane * V + at);
+      if (w && at < left) weights[j] = *(const Chunk*)(w + lane * V + at);
+      if (b && at < left) biases[j] = *(const Chunk*)(b + lane * V + at);
     }
     HT_UNROLL for (int j = 0; j < some; j++) {
       const int at = (from + j) * step;
@@ -92,7 +92,7 @@ template <bool Center, int Keep, class T> HT_FN void norm_pass(const Lines& p) {
 
 // A kernel keeps so many vectors a lane: those that keep more than KEEP give each line to a warp, the others take all the rest.
 #define NORM(S, T, Stem, Keep, Blocks)                                                    \
-  NORM_KERNEL(Blocks, layer_norm_##Stem##S, p) { norm_pass<true, Keep, T>(p); } \
-  NORM_KERNEL(Blocks, rms_norm_##Stem##S, p) { norm_pass<false, Keep, T>(p); }
+  HT_KERNEL_TIMES(LINE_THREADS, Blocks, layer_norm_##Stem##S, Lines, p) { norm_pass<true, Keep, T>(p); } \
+  HT_KERNEL_TIMES(LINE_THREADS, Blocks, rms_norm_##Stem##S, Lines, p) { norm_pass<false, Keep, T>(p); }
 #define NORMS(S, T) NORM(S, T, , KEEP, 3) NORM(S, T, 8_, 8, 3) NORM(S, T, 16_, 16, 2)
 NORMS(f16, f16) NORMS(bf16, bf16) NORMS(f32, float) NORM(f64, double, , KEEP, 3)

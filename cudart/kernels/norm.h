@@ -12,27 +12,19 @@ template <class T> struct LineOf {
   typedef As<T> Vec;
 };
 
-// Registers are dealt out so that so many blocks have room on a multiprocessor.
-#if defined(HALFTONE_EMULATOR)
-#define NORM_KERNEL(blocks, name, p) HT_KERNEL(name, Lines, p)
-#else
-#define NORM_KERNEL(blocks, name, p) extern "C" __global__ void __launch_bounds__(LINE_THREADS, blocks) name(const Lines p)
-#endif
-
-// A Packed is a vector in registers, as words. opened is made anew from them each time: what is widened of halves is not kept for later.
-template <int N> struct alignas(4 * N) Words { u32 w[N]; };
-typedef Words<4> Packed;
-template <class Vec, int N> HT_FN Vec opened(Words<N> v) {
+// opened makes a vector of what registers hold, anew each time: what is widened of halves is not kept for later.
+template <class Vec, class Kept> HT_FN Vec opened(const Kept& kept) {
+  struct Words { u32 v[sizeof(Vec) / 4]; } words = __builtin_bit_cast(Words, kept);
 #if !defined(HALFTONE_EMULATOR)
-  HT_UNROLL for (int i = 0; i < N; i++) asm volatile("" : "+r"(v.w[i]));
+  HT_UNROLL for (u32& w : words.v) asm volatile("" : "+r"(w));
 #endif
-  return __builtin_bit_cast(Vec, v);
+  return __builtin_bit_cast(Vec, words);
 }
 
-template <class T> HT_FN Packed all_of(float x) {
+template <class T> HT_FN Chunk all_of(float x) {
   typename LineOf<T>::Vec v;
   HT_UNROLL for (T& e : v.v) e = narrow<T>::of(x);
-  return __builtin_bit_cast(Packed, v);
+  return __builtin_bit_cast(Chunk, v);
 }
 
 // line_mean is sum/n, rounded as a division rounds it, by way of 1/n in attr[2]. (It is NaN where sum is infinite.)

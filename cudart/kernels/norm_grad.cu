@@ -323,7 +323,7 @@ template <bool Center, class T, class D> HT_FN void norm_whole(const Lines& p) {
       const C m = Center ? whole_of(mean, l) : 0, s = Center ? whole_of(rest, l) : 0, by = whole_of(r, l), less = whole_of(shift, l), tilt = whole_of(slope, l);
       if (at < p.n && k + l < lines) {
         Vec out;
-        line[l].dy = opened<typename LineOf<T>::template As<D>>(__builtin_bit_cast(Words<sizeof(line[l].dy) / 4>, line[l].dy));
+        line[l].dy = opened<typename LineOf<T>::template As<D>>(line[l].dy);
         HT_UNROLL for (int i = 0; i < V; i++) {
           const C e = (C)wide(line[l].x.v[i]) - m - s, d = (C)wide(line[l].dy.v[i]);
           const C dx = by * (d * (C)wide(weight.v[i]) - less - e * tilt);

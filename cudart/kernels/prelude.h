@@ -64,15 +64,22 @@ typedef unsigned u32;
 typedef unsigned char b8;  // a bool: 0 or 1
 struct f16 { unsigned short bits; };
 struct bf16 { unsigned short bits; };
+// What is moved at once: 16 bytes, as words and as float32.
+struct alignas(16) Chunk { u32 v[4]; };
+struct alignas(16) Floats4 { float v[4]; };
 
 // held returns a parameter's value through a register. Clang would make a choice between it and a value in memory one between two
 // addresses, and copy all parameters to memory for that.
 #if defined(HALFTONE_EMULATOR)
 HT_FN double held(double v) { return v; }
 HT_FN u64 held(u64 v) { return v; }
+HT_FN u32 held(u32 v) { return v; }
+HT_FN float held(float v) { return v; }
 #else
 HT_FN double held(double v) { asm volatile("" : "+d"(v)); return v; }
 HT_FN u64 held(u64 v) { asm volatile("" : "+l"(v)); return v; }
+HT_FN u32 held(u32 v) { asm volatile("" : "+r"(v)); return v; }
+HT_FN float held(float v) { asm volatile("" : "+f"(v)); return v; }
 #endif
 
 HT_FN double ht_double(u64 b) { return __builtin_bit_cast(double, b); }

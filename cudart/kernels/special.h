@@ -21,6 +21,25 @@ HT_FN bool ht_odd_whole(double y) {
   return w == y && ((i64)w & 1);
 }
 
+// ht_times_power multiplies m·2^exp by x^n, for a finite x other than 0: by repeated squaring.
+HT_FN void ht_times_power(double& m, int& exp, double x, u64 n) {
+  int e = 0;
+  double base = x;
+  if (ht_abs(base) < 2.2250738585072014e-308) base *= 4503599627370496.0, e = -52;
+  e += (int)((ht_bits(base) >> 52) & 0x7ff) - 1022;
+  base = ht_double((ht_bits(base) & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
+  HT_ROLLED for (u64 i = n; i != 0; i >>= 1) {
+    if (e < -4096 || e > 4096) {  // 0 or infinity
+      exp += e;
+      break;
+    }
+    if (i & 1) m *= base, exp += e;
+    base *= base;
+    e *= 2;
+    if (base < 0.5) base += base, e--;
+  }
+}
+
 // ht_pow is amp's power: the whole part of y by repeated squaring, the rest by exp and log.
 HT_MATH double ht_pow(double x, double y) {
   if (y == 0 || x == 1) return 1;
@@ -50,21 +69,7 @@ HT_MATH double ht_pow(double x, double y) {
     if (part > 0.5) part -= 1, whole += 1;
     m = exp64(part * log64(x));
   }
-  int e = 0;
-  double base = x;
-  if (ht_abs(base) < 2.2250738585072014e-308) base *= 4503599627370496.0, e = -52;
-  e += (int)((ht_bits(base) >> 52) & 0x7ff) - 1022;
-  base = ht_double((ht_bits(base) & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
-  HT_ROLLED for (u64 i = (u64)whole; i != 0; i >>= 1) {
-    if (e < -4096 || e > 4096) {  // 0 or infinity
-      exp += e;
-      break;
-    }
-    if (i & 1) m *= base, exp += e;
-    base *= base;
-    e *= 2;
-    if (base < 0.5) base += base, e--;
-  }
+  ht_times_power(m, exp, x, (u64)whole);
   if (y < 0) m = 1 / m, exp = -exp;
   return ht_ldexp(m, exp);
 }
