@@ -53,7 +53,7 @@ def main():
             write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values()), "modules": decisions.of_modules()})
             continue
         if name == "programs":
-            write("programs.json.gz", {"torch": torch.__version__, "cases": programs.programs(100)})
+            write("programs.json.gz", {"torch": torch.__version__, "cases": programs.programs(100, 20)})
             continue
         if name == "modules":
             write("modules.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": modules.modules()})
