@@ -130,7 +130,8 @@ func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ..
 	if !ok {
 		fail("gaussian_nll_loss", ErrShape, "give one variance per element, or one per row", "x %v, variance %v", x.shape, variance.shape)
 	}
-	held := Add(s, variance, Detach(s, Sub(s, ClampMin(s, variance, eps), variance)))
+	missing := ClampMin(s, AddScalar(s, Neg(s, variance), eps), 0) // to eps, 0 for an infinite one
+	held := Add(s, variance, Detach(s, missing))
 	d := Sub(s, x, target)
 	y := MulScalar(s, Add(s, Log(s, held), Div(s, Mul(s, d, d), held)), 0.5)
 	if c.has(hasFull) {
