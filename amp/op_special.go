@@ -133,6 +133,8 @@ func ClampTensors(s *Scope, x, low, high *Tensor) *Tensor {
 		return Minimum(s, x, high)
 	case high == nil:
 		return Maximum(s, x, low)
+	case x.isWhole() && low.isWhole() && high.isWhole():
+		return Minimum(s, Maximum(s, x, low), high)
 	}
 	return s.apply(opClampTensor, Attrs{}, x, low, high)
 }
