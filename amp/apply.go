@@ -146,12 +146,13 @@ func (s *Scope) locate(o *Op, in []*Tensor) {
 	if r == nil {
 		return
 	}
-	if _, fault := r.(runtime.Error); fault {
-		if k := slices.Index(in, nil); k >= 0 {
-			r = o.missing(k)
-		}
+	_, fault := r.(runtime.Error)
+	e, ok := r.(*Error)
+	if k := slices.Index(in, nil); k >= 0 && (fault || ok && e.Detail == noTensor) {
+		e, ok = o.missing(k), true
+		r = e
 	}
-	if e, ok := r.(*Error); ok && e.Module == "" {
+	if ok && e.Module == "" {
 		e.Module = s.path
 	}
 	panic(r)

@@ -47,6 +47,12 @@
 // CreateGraph, can be differentiated again. Freeze excludes a parameter. Checkpoint runs a part of the forward again in
 // backward instead of keeping its results, under the same autocast state and random numbers.
 //
+// # Dtypes and dimensions
+//
+// dtypes follow PyTorch's promotion: a float outranks an integer, and that a boolean; a tensor outranks one without dimensions of the same
+// kind. A number leaves floats what they are; integers and booleans give int64 with a whole number, however it is written, and float32 with
+// another. Functions such as exp take floats alone. A tensor without dimensions goes along dimension 0 or -1 as a line of one element does.
+//
 // # Loss scaling
 //
 // A GradScaler works for any number of losses and optimizers: Scale each loss, Unscale or Step each optimizer, Update once. Step

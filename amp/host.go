@@ -25,7 +25,7 @@ func (t *Tensor) Layout() Layout {
 }
 
 // IsContiguous says whether the elements lie in row-major order without gaps.
-func (t *Tensor) IsContiguous() bool { return t.contiguous() }
+func (t *Tensor) IsContiguous() bool { return t.known("IsContiguous").contiguous() }
 
 // span returns the place of the first element that t covers and that behind the last, in its storage.
 func (t *Tensor) span() (lo, hi int) {

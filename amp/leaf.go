@@ -23,7 +23,7 @@ func (t *Tensor) RequireGrad() *Tensor {
 
 // Freeze makes a leaf want no gradient and returns it.
 func (t *Tensor) Freeze() *Tensor {
-	if t.node != nil {
+	if t.known("Freeze").node != nil {
 		fail("Freeze", ErrGrad, "use Detach for the result of an op", "result of %s", t.node.op.Name)
 	}
 	t.needs = false
@@ -31,15 +31,15 @@ func (t *Tensor) Freeze() *Tensor {
 }
 
 // RequiresGrad says whether Backward computes a gradient of t, for itself or for what it was made from.
-func (t *Tensor) RequiresGrad() bool { return t.needs }
+func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").needs }
 
 // Grad returns the gradient that Backward has left on a leaf, in the leaf's dtype; nil before the first and after ZeroGrad.
-func (t *Tensor) Grad() *Tensor { return t.grad }
+func (t *Tensor) Grad() *Tensor { return t.known("Grad").grad }
 
 // SetGrad replaces the gradient; nil removes it. g must have t's shape and belong to no scope that closes earlier; it is t's from
 // then on, and ZeroGrad frees it.
 func (t *Tensor) SetGrad(g *Tensor) {
-	if g != nil && !slices.Equal(g.shape, t.shape) {
+	if t.known("SetGrad"); g != nil && !slices.Equal(g.shape, t.shape) {
 		fail("SetGrad", ErrShape, "a gradient has the shape of its tensor", "tensor %v, gradient %v", t.shape, g.shape)
 	}
 	t.ZeroGrad()
@@ -48,7 +48,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 
 // ZeroGrad removes the gradient and returns its memory to the pool.
 func (t *Tensor) ZeroGrad() {
-	if t.grad != nil && t.grad.node == nil {
+	if t.known("ZeroGrad").grad != nil && t.grad.node == nil {
 		t.grad.release()
 	}
 	t.grad = nil

@@ -216,7 +216,7 @@ func buffersOf(m Model) []*Tensor {
 
 // KeepFloat32 marks a parameter or buffer of a normalization that is kept in float32 when a model is cast to half, as batch norm's
 // are (KeepBatchNormFP32), and returns it.
-func (t *Tensor) KeepFloat32() *Tensor { t.norm = true; return t }
+func (t *Tensor) KeepFloat32() *Tensor { t.known("KeepFloat32").norm = true; return t }
 
 // castParameters brings the model's floats to half in place, and makes the master weights.
 func (o *LevelOptimizer) castParameters(m *LevelModel) {

@@ -134,6 +134,9 @@ func LogSumExp(s *Scope, x *Tensor, dims ...int) *Tensor {
 // Cumsum returns the sums of the elements so far along dim: float32 under autocast, int64 for integers. An explicit dtype wins over
 // autocast; as in PyTorch, x is brought to it first.
 func Cumsum(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	if x.lone() {
+		return ofLone(s, "cumsum", x, dim, func(x *Tensor) *Tensor { return Cumsum(s, x, 0, dtype...) })
+	}
 	x.live("cumsum")
 	x, a := s.asked(opCumsum, x, dtype)
 	a.Dims = []int{x.axis("cumsum", dim)}

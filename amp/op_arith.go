@@ -3,7 +3,7 @@ package amp
 import "github.com/halftone-ml/halftone/amp/internal/cpu"
 
 // add, sub, mul, div and neg, and their forms with a number. The dtype of a result follows ordinary type promotion; a
-// number never changes it.
+// number never changes that of floats.
 
 var opAdd, opSub, opMul, opDiv, opNeg, opAddScalar, opMulScalar *Op
 
@@ -71,14 +71,24 @@ func init() {
 	})
 }
 
-// Add returns a + b. Shapes are broadcast; dtypes follow ordinary promotion.
-func Add(s *Scope, a, b *Tensor) *Tensor { return s.apply(opAdd, Attrs{}, a, b) }
+// Add returns a + b. Shapes are broadcast; dtypes follow ordinary promotion. Of two booleans it is LogicalOr.
+func Add(s *Scope, a, b *Tensor) *Tensor {
+	if bothBool(a, b) {
+		return LogicalOr(s, a, b)
+	}
+	return s.apply(opAdd, Attrs{}, a, b)
+}
 
 // Sub returns a - b. Shapes are broadcast; dtypes follow ordinary promotion.
 func Sub(s *Scope, a, b *Tensor) *Tensor { return s.apply(opSub, Attrs{}, a, b) }
 
-// Mul returns the elementwise product a · b. Shapes are broadcast; dtypes follow ordinary promotion.
-func Mul(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMul, Attrs{}, a, b) }
+// Mul returns the elementwise product a · b. Shapes are broadcast; dtypes follow ordinary promotion. Of two booleans it is LogicalAnd.
+func Mul(s *Scope, a, b *Tensor) *Tensor {
+	if bothBool(a, b) {
+		return LogicalAnd(s, a, b)
+	}
+	return s.apply(opMul, Attrs{}, a, b)
+}
 
 // Div returns a / b elementwise. Shapes are broadcast; dtypes follow ordinary promotion, and two integers give float32.
 func Div(s *Scope, a, b *Tensor) *Tensor {
@@ -90,15 +100,28 @@ func Div(s *Scope, a, b *Tensor) *Tensor {
 }
 
 // Neg returns -x.
-func Neg(s *Scope, x *Tensor) *Tensor { return s.apply(opNeg, Attrs{}, x) }
+func Neg(s *Scope, x *Tensor) *Tensor {
+	if x.isWhole() && x.dt != Bool {
+		return Mul(s, x, s.number(-1))
+	}
+	return s.apply(opNeg, Attrs{}, x)
+}
 
-// AddScalar returns x + c in x's dtype; the sum is computed in float32 (float64 for float64) and rounded once.
+// AddScalar returns x + c in x's dtype; the sum is computed in float32 (float64 for float64) and rounded once. Integers and booleans give
+// int64 for a whole number c, float32 for any other.
 func AddScalar(s *Scope, x *Tensor, c float64) *Tensor {
+	if x.isWhole() {
+		return Add(s, x, s.number(c))
+	}
 	return s.apply(opAddScalar, Attrs{Scalar: c}, x)
 }
 
-// MulScalar returns x · c in x's dtype; the product is computed in float32 (float64 for float64) and rounded once.
+// MulScalar returns x · c in x's dtype; the product is computed in float32 (float64 for float64) and rounded once. Integers and booleans
+// give int64 for a whole number c, float32 for any other.
 func MulScalar(s *Scope, x *Tensor, c float64) *Tensor {
+	if x.isWhole() {
+		return Mul(s, x, s.number(c))
+	}
 	return s.apply(opMulScalar, Attrs{Scalar: c}, x)
 }
 

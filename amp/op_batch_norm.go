@@ -64,7 +64,7 @@ type BatchNormState struct {
 // mean and biased variance are those of the batch; training then moves the running statistics towards those of the batch, the
 // variance unbiased: running += momentum·(statistic - running). In evaluation the running statistics are used. In the dtype of x;
 // weight and bias may be float32 while x is half, statistics are float32 or wider always. It panics with ErrShape where shapes do
-// not fit, and in training with a single value per channel.
+// not fit, and in training with a single value per channel. An empty batch has an empty result; training counts it, and moves nothing.
 func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 	s.alive("batch_norm")
 	x.live("batch_norm")
@@ -80,6 +80,9 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 		stats = s.runningStats(x, st)
 	} else {
 		per := x.shape[0] * length(x.shape[2:])
+		if per == 0 {
+			return s.batchNormOfNothing(x, weight, bias, st)
+		}
 		if per < 2 {
 			fail("batch_norm", ErrShape, "use a batch of at least two, or s.Eval()", "x %v has %d values per channel: too few for a variance", x.shape, per)
 		}
@@ -92,6 +95,28 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 	return s.apply(opBatchNorm, at, x, contiguousOrNil(s, weight), contiguousOrNil(s, bias), stats)
 }
 
+// batchNormOfNothing normalizes an empty batch, by any statistics: a batch of training is counted, but has none to move the others by.
+func (s *Scope) batchNormOfNothing(x, weight, bias *Tensor, st BatchNormState) *Tensor {
+	if st.RunningMean != nil && st.RunningVar != nil {
+		s.checkStat(x, st.RunningMean, st.RunningVar)
+		if st.Batches != nil {
+			s.NoGrad().apply(opCountStep, Attrs{}, st.checkedBatches(), nil)
+		}
+	}
+	stats := s.Own(Full(s, statsResult(&Call{In: []*Tensor{x}}), 1, 2, x.shape[1]))
+	return s.apply(opBatchNorm, Attrs{Scalar: st.Eps, Mode: modeRunning}, x, contiguousOrNil(s, weight), contiguousOrNil(s, bias), stats)
+}
+
+// checkedBatches returns the counter of batches.
+func (st *BatchNormState) checkedBatches() *Tensor {
+	n := st.Batches
+	n.live("batch_norm")
+	if n.dt != Int64 || len(n.shape) != 0 {
+		fail("batch_norm", ErrShape, "count batches in a 0-dimensional int64", "batches is %v %v", n.dt, n.shape)
+	}
+	return n
+}
+
 // move moves the running statistics; unbias is the factor of the variance.
 func (st *BatchNormState) move(s *Scope, stats *Tensor, unbias float64) {
 	for _, r := range []*Tensor{st.RunningMean, st.RunningVar} { // the row writes neighbors
@@ -100,12 +125,8 @@ func (st *BatchNormState) move(s *Scope, stats *Tensor, unbias float64) {
 		}
 	}
 	st.RunningVar.st.changing() // the first input's change is noted with every row in place
-	if n := st.Batches; n != nil {
-		n.live("batch_norm")
-		if n.dt != Int64 || len(n.shape) != 0 {
-			fail("batch_norm", ErrShape, "count batches in a 0-dimensional int64", "batches is %v %v", n.dt, n.shape)
-		}
-		n.st.changing()
+	if st.Batches != nil {
+		st.checkedBatches().st.changing()
 	}
 	s.apply(opRunningStats, Attrs{Scalar: st.Momentum, Pair: [2]float64{unbias}}, st.RunningMean, st.RunningVar, st.Batches, stats)
 }

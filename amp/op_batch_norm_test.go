@@ -2,6 +2,7 @@ package amp
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -60,6 +61,50 @@ func TestBatchNormRunning(t *testing.T) {
 	}
 	// Without running statistics evaluation uses those of the batch.
 	near("no running statistics", BatchNorm(s.Eval(), x, nil, nil, BatchNormState{}).Float64s(), y)
+}
+
+// TestBatchNormOfNothing: a batch without values has a result and gradients without numbers, or of 0, is counted in training, and leaves
+// the running statistics alone, as PyTorch 2.15's.
+func TestBatchNormOfNothing(t *testing.T) {
+	for _, shape := range [][]int{{0, 2}, {0, 2, 3}, {2, 2, 0}, {3, 2, 0, 4}} {
+		for _, training := range []bool{true, false} {
+			for _, running := range []bool{true, false} {
+				for _, dt := range []DType{Float16, Float32, Float64} {
+					what := fmt.Sprintf("%v %v, training %v, running statistics %v", dt, shape, training, running)
+					s := NewScope()
+					run, statistics, counted := s, Float32, 1.0
+					if dt == Float64 {
+						statistics = Float64
+					}
+					if !training {
+						run, counted = s.Eval(), 0
+					}
+					st := BatchNormState{Momentum: 0.1}
+					if running {
+						st.RunningMean, st.RunningVar, st.Batches = Full(s, statistics, 0.5, 2), Full(s, statistics, 4, 2), Full(s, Int64, 0)
+					}
+					x, w, b := Zeros(s, dt, shape...).RequireGrad(), Full(s, statistics, 2, 2).RequireGrad(), Full(s, statistics, 3, 2).RequireGrad()
+					y := BatchNorm(run, x, w, b, st)
+					if y.dt != dt || !slices.Equal(y.shape, shape) {
+						t.Errorf("%s: %v", what, y)
+					}
+					Sum(s, y).Backward()
+					wantValues(t, what+", gradient", x.Grad())
+					wantValues(t, what+", gradient of the weight", w.Grad(), 0, 0)
+					wantValues(t, what+", gradient of the bias", b.Grad(), 0, 0)
+					if running {
+						wantValues(t, what+", means", st.RunningMean, 0.5, 0.5)
+						wantValues(t, what+", variances", st.RunningVar, 4, 4)
+						wantValues(t, what+", batches", st.Batches, counted)
+					}
+					if z := BatchNorm(run, Zeros(s, dt, shape...), nil, nil, st); z.Len() != 0 {
+						t.Errorf("%s: %v", what, z)
+					}
+					s.Close()
+				}
+			}
+		}
+	}
 }
 
 // TestBatchNormFarFromZero: a mean that is large against the spread costs nothing, in any of the norms.

@@ -109,7 +109,7 @@ func comparePass(holds func(order) bool) func(dst, x, y []float32) {
 func comparison(name, doc string, holds func(order) bool) *Op {
 	return define(Op{
 		Name: name, Doc: doc + ", broadcast, as bool", Args: []string{"a", "b"}, Why: "compares in the widest dtype of its inputs", Widens: true, Ints: true, CUDA: name,
-		Check: checkBinary, Result: func(*Call) DType { return Bool },
+		Check: func(c *Call) []int { c.sameDType(1); return broadcast(c) }, Result: func(*Call) DType { return Bool },
 		CPU: binary(comparePass(holds), compareK[float64](holds), compareK[int64](holds)),
 	})
 }

@@ -43,10 +43,14 @@ func init() {
 }
 
 // Clamp returns x held between lo and hi; use infinities for a side without bound. NaN stays NaN. Its gradient is 0 at the bounds, as
-// PyTorch's is from 2.14 on; it was 1 before. It panics with ErrArgument unless lo ≤ hi.
+// PyTorch's is from 2.14 on; it was 1 before. Integers and booleans give int64 for whole bounds, float32 for others. It panics with
+// ErrArgument unless lo ≤ hi.
 func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)
+	}
+	if x.isWhole() {
+		return clampWhole(s, x, lo, hi)
 	}
 	return s.apply(opClamp, Attrs{Pair: [2]float64{lo, hi}}, x)
 }

@@ -188,6 +188,9 @@ func Cummin(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
 }
 
 func (s *Scope) cumulative(o, index *Op, x *Tensor, dim int) (values, indices *Tensor) {
+	if x.lone() {
+		return ofLone2(s, o.Name, x, dim, func(x *Tensor) (values, indices *Tensor) { return s.cumulative(o, index, x, 0) })
+	}
 	s, in := s.enter(o, x)
 	x = in[0]
 	indices = s.apply(index, Attrs{Dims: []int{x.axis(o.Name, dim)}}, x)

@@ -230,32 +230,50 @@ func checkEmbedding(c *Call) []int {
 
 // ArgMax returns the index of the largest element along dim, as int64; dim goes.
 func ArgMax(s *Scope, x *Tensor, dim int) *Tensor {
+	if x.lone() {
+		return ofLone(s, "argmax", x, dim, func(x *Tensor) *Tensor { return ArgMax(s, x, 0) })
+	}
 	x.live("argmax")
 	return s.apply(opArgMax, Attrs{Dims: []int{x.axis("argmax", dim)}}, x)
 }
 
 // ArgMin returns the index of the smallest element along dim, as int64; dim goes.
 func ArgMin(s *Scope, x *Tensor, dim int) *Tensor {
+	if x.lone() {
+		return ofLone(s, "argmin", x, dim, func(x *Tensor) *Tensor { return ArgMin(s, x, 0) })
+	}
 	x.live("argmin")
 	return s.apply(opArgMin, Attrs{Dims: []int{x.axis("argmin", dim)}}, x)
 }
 
 // Max returns the largest elements along dim and their indices; dim goes. The gradient goes to the element that was picked.
-func Max(s *Scope, x *Tensor, dim int) (values, indices *Tensor) { return pick(s, x, dim, ArgMax) }
+func Max(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
+	return pick(s, "max", x, dim, ArgMax)
+}
 
 // Min returns the smallest elements along dim and their indices; dim goes. The gradient goes to the element that was picked.
-func Min(s *Scope, x *Tensor, dim int) (values, indices *Tensor) { return pick(s, x, dim, ArgMin) }
+func Min(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
+	return pick(s, "min", x, dim, ArgMin)
+}
 
-func pick(s *Scope, x *Tensor, dim int, arg func(*Scope, *Tensor, int) *Tensor) (values, indices *Tensor) {
+func pick(s *Scope, op string, x *Tensor, dim int, arg func(*Scope, *Tensor, int) *Tensor) (values, indices *Tensor) {
+	if x.lone() {
+		return ofLone2(s, op, x, dim, func(x *Tensor) (values, indices *Tensor) { return pick(s, op, x, 0, arg) })
+	}
 	indices = arg(s, x, dim)
 	dim = x.axis("gather", dim)
 	kept := Reshape(s, indices, slices.Insert(slices.Clone(indices.shape), dim, 1)...)
 	return Reshape(s, Gather(s, x, dim, kept), indices.shape...), indices
 }
 
-// Gather returns out[i,j] = x[index[i,j],j] for dim 0, and likewise along other dimensions; index is int64.
+// Gather returns out[i,j] = x[index[i,j],j] for dim 0, and likewise along other dimensions; index is int64. One without dimensions is
+// taken for a list of one, as is x.
 func Gather(s *Scope, x *Tensor, dim int, index *Tensor) *Tensor {
 	x.live("gather")
+	if x.lone() || index.lone() {
+		y := Gather(s, line(s, x), x.axisOr0("gather", dim), line(s, index))
+		return loneAs(s, y, index)
+	}
 	return s.apply(opGather, Attrs{Dims: []int{x.axis("gather", dim)}}, x, index)
 }
 

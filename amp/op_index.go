@@ -130,6 +130,13 @@ func reorder(c *Call, f func(k, i, n int) int) [][]int {
 // ErrArgument for an index outside.
 func IndexSelect(s *Scope, x *Tensor, dim int, index *Tensor) *Tensor {
 	x.live("index_select")
+	if x.lone() || index.lone() {
+		d := x.axisOr0("index_select", dim)
+		if x.lone() && index != nil && index.Len() != 1 {
+			fail("index_select", ErrShape, "give one index, or use amp.Reshape(s, x, 1)", "x has no dimensions, index is %v", index.shape)
+		}
+		return loneAs(s, IndexSelect(s, line(s, x), d, line(s, index)), x)
+	}
 	return s.apply(opIndexSelect, Attrs{Dims: []int{x.axis("index_select", dim)}}, x, index)
 }
 

@@ -94,6 +94,9 @@ func alongSlices(s *Scope, o *Op, x *Tensor, dim int, index *Tensor, src []int) 
 // outside.
 func IndexAdd(s *Scope, x *Tensor, dim int, index, src *Tensor, alpha float64) *Tensor {
 	opIndexAdd.need(x, index, src)
+	if x.lone() || index.lone() || src.lone() {
+		return loneAs(s, IndexAdd(s, line(s, x), x.axisOr0("index_add", dim), line(s, index), line(s, src), alpha), x)
+	}
 	s, in := s.enter(opIndexAdd, x, index, src)
 	x, src, dim = in[0], in[2], in[0].axis("index_add", dim)
 	if alpha != 1 {
@@ -105,6 +108,9 @@ func IndexAdd(s *Scope, x *Tensor, dim int, index, src *Tensor, alpha float64) *
 // IndexCopy returns x with slice index[i] along dim replaced by slice i of src, the last of several.
 func IndexCopy(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
 	opIndexCopy.need(x, index, src)
+	if x.lone() || index.lone() || src.lone() {
+		return loneAs(s, IndexCopy(s, line(s, x), x.axisOr0("index_copy", dim), line(s, index), line(s, src)), x)
+	}
 	s, in := s.enter(opIndexCopy, x, index, src)
 	x, src, dim = in[0], in[2], in[0].axis("index_copy", dim)
 	return Scatter(s, x, dim, alongSlices(s, opIndexCopy, x, dim, index, src.shape), src)
@@ -113,6 +119,9 @@ func IndexCopy(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
 // IndexFill returns x with value in the slices along dim that index, a list of int64, names.
 func IndexFill(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tensor {
 	opIndexFill.need(x, index)
+	if x.lone() || index.lone() {
+		return loneAs(s, IndexFill(s, line(s, x), x.axisOr0("index_fill", dim), line(s, index), value), x)
+	}
 	s, in := s.enter(opIndexFill, x, index)
 	x, dim = in[0], in[0].axis("index_fill", dim)
 	return ScatterValue(s, x, dim, alongSlices(s, opIndexFill, x, dim, index, nil), value)

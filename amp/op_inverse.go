@@ -77,13 +77,23 @@ func Square(s *Scope, x *Tensor) *Tensor {
 	return PowScalar(s, in[0], 2)
 }
 
-// ScalarPow returns c^x, a number to the power of a tensor; float32 under autocast.
+// ScalarPow returns c^x, a number to the power of a tensor; float32 under autocast. Integers and booleans give int64 for a whole number
+// c, float32 for any other.
 func ScalarPow(s *Scope, c float64, x *Tensor) *Tensor {
+	if x.isWhole() && whole(c) {
+		return Pow(s, s.number(c), x)
+	} else if x.isWhole() {
+		x = To(s, x, Float32)
+	}
 	return s.apply(opScalarPow, Attrs{Scalar: c}, x)
 }
 
-// ScalarDiv returns c/x, a number divided by a tensor: the reciprocal times c, as PyTorch computes it; float32 under autocast.
+// ScalarDiv returns c/x, a number divided by a tensor: the reciprocal times c, as PyTorch computes it; float32 under autocast, and of
+// integers and booleans.
 func ScalarDiv(s *Scope, c float64, x *Tensor) *Tensor {
+	if x.isWhole() {
+		x = To(s, x, Float32)
+	}
 	s, in := s.enter(opScalarDiv, x)
 	return MulScalar(s, Reciprocal(s, in[0]), c)
 }

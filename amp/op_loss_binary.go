@@ -18,7 +18,10 @@ func init() {
 		Class: FP32, CPUList: FP32, Why: "sigmoid and logarithm fused, so that neither leaves float32's range", CUDA: "binary_cross_entropy_with_logits",
 	}, func(_ *Call, v *[4]float64) float64 {
 		x, t, p := v[0], v[1], v[3]
-		if p == 1 {
+		switch {
+		case math.IsInf(x, 0):
+			return v[2] * infiniteLogit(x, t, p)
+		case p == 1:
 			return v[2] * (softplus(x) - float64(x*t))
 		}
 		return v[2] * (float64((1-t)*x) + float64((1+float64((p-1)*t))*softplus(-x)))
@@ -30,18 +33,24 @@ func init() {
 			w := AddScalar(b.S, Mul(b.S, AddScalar(b.S, b.In(3), -1), b.In(1)), 1)
 			return Sub(b.S, oneMinus(b.S, b.In(1)), Mul(b.S, w, Sigmoid(b.S, Neg(b.S, b.In(0)))))
 		},
-		func(b *Back) *Tensor { // (p - 1)·log(1 + e^-x) - x
+		func(b *Back) *Tensor { // p·log(1 + e^-x) - log(1 + e^x)
 			if !b.given(3) {
 				return Neg(b.S, b.In(0))
 			}
-			return Sub(b.S, Mul(b.S, AddScalar(b.S, b.In(3), -1), Softplus(b.S, Neg(b.S, b.In(0)))), b.In(0))
+			return Sub(b.S, zeroTimes(b.S, b.In(3), Softplus(b.S, Neg(b.S, b.In(0)))), Softplus(b.S, b.In(0)))
 		},
 		nil,
-		func(b *Back) *Tensor { return Mul(b.S, b.In(1), Softplus(b.S, Neg(b.S, b.In(0)))) },
+		func(b *Back) *Tensor { return zeroTimes(b.S, b.In(1), Softplus(b.S, Neg(b.S, b.In(0)))) },
 	})
-	opBCEWithLogits.CPU = sumPass(&cpu.LineBinaryCrossEntropy, func(c *Call) ([]float64, bool) {
+	each := opBCEWithLogits.CPU
+	pass := sumPass(&cpu.LineBinaryCrossEntropy, func(c *Call) ([]float64, bool) {
 		return nil, slices.Equal(c.In[0].shape, c.In[1].shape) && !slices.ContainsFunc(c.In[2:], func(t *Tensor) bool { return t != nil })
-	}, opBCEWithLogits.CPU)
+	}, each)
+	opBCEWithLogits.CPU = func(c *Call) {
+		if pass(c); c.Reduce != ReduceNone && math.IsNaN(c.Out.at(c.Out.off)) { // of an infinite x, maybe, whose limit the pass does not know
+			each(c)
+		}
+	}
 	opBCE = weightedLoss(Op{
 		Name: "binary_cross_entropy", Doc: "mean (or sum) of -target·log x - (1 - target)·log(1 - x), by element weights", Args: []string{"x", "target", "weight"},
 		Class: Banned, CPUList: FP32, CUDA: "binary_cross_entropy",
@@ -61,6 +70,18 @@ func init() {
 		},
 		nil,
 	})
+}
+
+// infiniteLogit is the limit of an element's loss at an infinite x: what multiplies |x| decides, and 0 of it is 0.
+func infiniteLogit(x, t, p float64) float64 {
+	c := 1 - t
+	if x < 0 {
+		c = float64(p * t)
+	}
+	if c == 0 {
+		return 0
+	}
+	return c * math.Inf(1)
 }
 
 // weightedLoss defines a loss of elements whose input 2 weights them, given the slopes of an element for the other inputs.
@@ -98,7 +119,7 @@ func weightedLoss(o Op, f func(c *Call, v *[4]float64) float64, slopes []func(b 
 func (b *Back) given(i int) bool { return i < len(b.n.in) && b.n.in[i] != nil }
 
 // BCEWithLogits returns the mean binary cross entropy of logits x and targets in [0,1], or what a Reduction asks for; float32 under
-// autocast. It takes LossWeight and PosWeight.
+// autocast. It takes LossWeight and PosWeight. An infinite logit has its limit: 0 where it is right.
 func BCEWithLogits(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	c := lossOf("binary_cross_entropy_with_logits", hasWeight|hasPosWeight, opts)
 	return s.apply(opBCEWithLogits, Attrs{Reduce: c.reduce}, x, target, c.weight, c.posWeight)

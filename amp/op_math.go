@@ -30,7 +30,7 @@ func init() {
 	})
 	opPow = define(Op{
 		Name: "pow", Doc: "x^y elementwise, broadcast", Args: []string{"x", "y"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early",
-		Widens: true, CUDA: "pow", Check: checkBinary, CPU: binary(cpu.Powers, powK[float64], nil), Saves: SaveIn0 | SaveIn1 | SaveOut,
+		Widens: true, Ints: true, CUDA: "pow", Check: checkBinary, CPU: binary(cpu.Powers, powK[float64], powInts), Saves: SaveIn0 | SaveIn1 | SaveOut,
 		Wide:     true,
 		Backward: powBackward,
 	})
@@ -115,11 +115,15 @@ func Log(s *Scope, x *Tensor) *Tensor { return s.apply(opLog, Attrs{}, x) }
 // Sqrt returns the square root.
 func Sqrt(s *Scope, x *Tensor) *Tensor { return s.apply(opSqrt, Attrs{}, x) }
 
-// Pow returns x^y elementwise, broadcast; float32 under autocast.
+// Pow returns x^y elementwise, broadcast; float32 under autocast. Of integers it is an integer, rounded toward 0 where y is negative.
 func Pow(s *Scope, x, y *Tensor) *Tensor { return s.apply(opPow, Attrs{}, x, y) }
 
-// PowScalar returns x^c; float32 under autocast.
+// PowScalar returns x^c; float32 under autocast. Integers and booleans give int64 for a whole number c, which must not be negative, and
+// float32 for any other.
 func PowScalar(s *Scope, x *Tensor, c float64) *Tensor {
+	if x.isWhole() {
+		return powWhole(s, x, c)
+	}
 	return s.apply(opPowScalar, Attrs{Scalar: c}, x)
 }
 

@@ -88,10 +88,20 @@ func minimumK[T number](dst, x, y []T) {
 }
 
 // Maximum returns the larger of a and b elementwise, NaN where either is; broadcast. Equal elements share the gradient.
-func Maximum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMaximum, Attrs{}, a, b) }
+func Maximum(s *Scope, a, b *Tensor) *Tensor {
+	if bothBool(a, b) {
+		return LogicalOr(s, a, b)
+	}
+	return s.apply(opMaximum, Attrs{}, a, b)
+}
 
 // Minimum returns the smaller of a and b elementwise, NaN where either is; broadcast. Equal elements share the gradient.
-func Minimum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMinimum, Attrs{}, a, b) }
+func Minimum(s *Scope, a, b *Tensor) *Tensor {
+	if bothBool(a, b) {
+		return LogicalAnd(s, a, b)
+	}
+	return s.apply(opMinimum, Attrs{}, a, b)
+}
 
 // Lerp returns a + weight·(b - a) for tensors of one dtype, broadcast.
 func Lerp(s *Scope, a, b, weight *Tensor) *Tensor { return s.apply(opLerp, Attrs{}, a, b, weight) }

@@ -183,6 +183,9 @@ func Prod(s *Scope, x *Tensor, dtype ...DType) *Tensor {
 
 // ProdDim returns the products along dim, which goes; see Prod.
 func ProdDim(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	if x.lone() {
+		return ofLone(s, "prod", x, dim, func(x *Tensor) *Tensor { return ProdDim(s, x, 0, dtype...) })
+	}
 	x.live("prod")
 	x, a := s.asked(opProd, x, dtype)
 	a.Dims = []int{x.axis("prod", dim)}
@@ -192,6 +195,9 @@ func ProdDim(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
 // Cumprod returns the products of the elements so far along dim: float32 under autocast, int64 for integers. Its gradient holds at
 // zeros too. An explicit dtype wins over autocast; as in PyTorch, x is brought to it first.
 func Cumprod(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	if x.lone() {
+		return ofLone(s, "cumprod", x, dim, func(x *Tensor) *Tensor { return Cumprod(s, x, 0, dtype...) })
+	}
 	x.live("cumprod")
 	x, a := s.asked(opCumprod, x, dtype)
 	a.Dims = []int{x.axis("cumprod", dim)}

@@ -75,6 +75,9 @@ func logCumSumExpLine(out []float64, in [][]float64) {
 
 // LogCumSumExp returns log Σ e^x of the elements so far along dim, in x's dtype.
 func LogCumSumExp(s *Scope, x *Tensor, dim int) *Tensor {
+	if x.lone() {
+		return ofLone(s, "logcumsumexp", x, dim, func(x *Tensor) *Tensor { return LogCumSumExp(s, x, 0) })
+	}
 	x.live("logcumsumexp")
 	return s.apply(opLogCumSumExp, Attrs{Dims: []int{x.axis("logcumsumexp", dim)}}, x)
 }
@@ -83,6 +86,9 @@ func LogCumSumExp(s *Scope, x *Tensor, dim int) *Tensor {
 // linearly between two of them: [q… others], without dim. NaN where there is one. It panics with ErrArgument for a share
 // outside of 0 to 1.
 func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
+	if x.lone() {
+		return Quantile(s, line(s, x), q, x.axisOr0("quantile", dim))
+	}
 	s, in := s.enter(opQuantile, x)
 	x = in[0]
 	dim = x.axis("quantile", dim)

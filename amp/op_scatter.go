@@ -103,12 +103,18 @@ func lineWithin(out, t *Tensor, d, i int) (int, bool) {
 // dtype.
 func Scatter(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
 	x.live("scatter")
+	if x.lone() || index.lone() || src.lone() {
+		return loneAs(s, Scatter(s, line(s, x), x.axisOr0("scatter", dim), line(s, index), line(s, src)), x)
+	}
 	return s.apply(opScatter, Attrs{Dims: []int{x.axis("scatter", dim)}}, x, index, src)
 }
 
 // ScatterValue returns x with value at the places that index names along dim; see Scatter.
 func ScatterValue(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tensor {
 	x.live("scatter_value")
+	if x.lone() || index.lone() {
+		return loneAs(s, ScatterValue(s, line(s, x), x.axisOr0("scatter_value", dim), line(s, index), value), x)
+	}
 	return s.apply(opScatterValue, Attrs{Dims: []int{x.axis("scatter_value", dim)}, Scalar: value}, x, index)
 }
 
@@ -116,5 +122,8 @@ func ScatterValue(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *T
 // made in float64 and rounded once; under autocast in the wider dtype of x and src.
 func ScatterAdd(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
 	x.live("scatter_add")
+	if x.lone() || index.lone() || src.lone() {
+		return loneAs(s, ScatterAdd(s, line(s, x), x.axisOr0("scatter_add", dim), line(s, index), line(s, src)), x)
+	}
 	return s.apply(opScatterAdd, Attrs{Dims: []int{x.axis("scatter_add", dim)}}, x, index, src)
 }

@@ -78,6 +78,9 @@ func explicit(c *Call) DType {
 // Softmax returns e^x / Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32;
 // x is brought to it first, as in PyTorch.
 func Softmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	if x.lone() {
+		return ofLone(s, "softmax", x, dim, func(x *Tensor) *Tensor { return Softmax(s, x, 0, dtype...) })
+	}
 	x, a := s.axisAttrs(opSoftmax, x, dim, dtype)
 	return s.apply(opSoftmax, a, x)
 }
@@ -85,6 +88,9 @@ func Softmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
 // LogSoftmax returns x - log Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32;
 // x is brought to it first, as in PyTorch.
 func LogSoftmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
+	if x.lone() {
+		return ofLone(s, "log_softmax", x, dim, func(x *Tensor) *Tensor { return LogSoftmax(s, x, 0, dtype...) })
+	}
 	x, a := s.axisAttrs(opLogSoftmax, x, dim, dtype)
 	return s.apply(opLogSoftmax, a, x)
 }

@@ -72,6 +72,9 @@ func indexRow(name, doc string, size func(c *Call) int, kernels func(c *Call) li
 // Argsort returns the indices, int64, that sort dimension dim, from the smallest or, if descending, from the largest. Equal elements
 // keep their order, and NaN counts as greatest.
 func Argsort(s *Scope, x *Tensor, dim int, descending bool) *Tensor {
+	if x.lone() {
+		return ofLone(s, "argsort", x, dim, func(x *Tensor) *Tensor { return Argsort(s, x, 0, descending) })
+	}
 	x.live("argsort")
 	return s.apply(opArgsort, Attrs{Dims: []int{x.axis("argsort", dim)}, Reverse: descending}, x)
 }
@@ -79,6 +82,9 @@ func Argsort(s *Scope, x *Tensor, dim int, descending bool) *Tensor {
 // Sort returns the elements of dimension dim in order and the indices, int64, they had; see Argsort. Gradients go back to where
 // the elements were.
 func Sort(s *Scope, x *Tensor, dim int, descending bool) (values, indices *Tensor) {
+	if x.lone() {
+		return ofLone2(s, "sort", x, dim, func(x *Tensor) (values, indices *Tensor) { return Sort(s, x, 0, descending) })
+	}
 	s, in := s.enter(opSort, x)
 	x = in[0]
 	indices = Argsort(s, x, dim, descending)
@@ -88,6 +94,10 @@ func Sort(s *Scope, x *Tensor, dim int, descending bool) (values, indices *Tenso
 // Topk returns the k largest elements of dimension dim, or the smallest, in order, and the indices they had, the first of equals. NaN
 // counts as greatest. It panics with ErrArgument unless 0 ≤ k ≤ the dimension's size.
 func Topk(s *Scope, x *Tensor, k, dim int, largest bool) (values, indices *Tensor) {
+	if x.lone() {
+		checkRank("topk", x, k, 1, x.axisOr0("topk", dim))
+		return ofLone2(s, "topk", x, dim, func(x *Tensor) (values, indices *Tensor) { return Topk(s, x, k, 0, largest) })
+	}
 	s, in := s.enter(opTopk, x)
 	x = in[0]
 	dim = x.axis("topk", dim)
@@ -97,13 +107,20 @@ func Topk(s *Scope, x *Tensor, k, dim int, largest bool) (values, indices *Tenso
 }
 
 func checkRank(op string, x *Tensor, k, low, dim int) {
-	if k < low || k > x.shape[dim] {
-		fail(op, ErrArgument, fmt.Sprintf("use a k from %d to %d", low, x.shape[dim]), "k is %d for dimension %d of shape %v", k, dim, x.shape)
+	n := 1 // of a tensor without dimensions
+	if !x.lone() {
+		n = x.shape[dim]
+	}
+	if k < low || k > n {
+		fail(op, ErrArgument, fmt.Sprintf("use a k from %d to %d", low, n), "k is %d for dimension %d of shape %v", k, dim, x.shape)
 	}
 }
 
 // Kthvalue returns the k-th smallest elements along dim, from 1, and their indices; dim goes.
 func Kthvalue(s *Scope, x *Tensor, k, dim int) (values, indices *Tensor) {
+	if x.lone() {
+		return ofLone2(s, "kthvalue", x, dim, func(x *Tensor) (values, indices *Tensor) { return Kthvalue(s, x, k, 0) })
+	}
 	s, in := s.enter(opKthvalue, x)
 	x = in[0]
 	dim = x.axis("kthvalue", dim)
@@ -113,6 +130,9 @@ func Kthvalue(s *Scope, x *Tensor, k, dim int) (values, indices *Tensor) {
 
 // Median returns the medians along dim, the lower of two, and their indices; dim goes. NaN if there is one.
 func Median(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
+	if x.lone() {
+		return ofLone2(s, "median", x, dim, func(x *Tensor) (values, indices *Tensor) { return Median(s, x, 0) })
+	}
 	s, in := s.enter(opMedian, x)
 	x = in[0]
 	dim = x.axis("median", dim)

@@ -122,15 +122,19 @@ func Hypot(s *Scope, a, b *Tensor) *Tensor { return s.apply(opHypot, Attrs{}, a,
 // LogAddExp returns log(e^a + e^b) elementwise, broadcast, without overflow.
 func LogAddExp(s *Scope, a, b *Tensor) *Tensor { return s.apply(opLogAddExp, Attrs{}, a, b) }
 
-// ClampTensors returns x held between low and high elementwise, broadcast; either may be nil for no bound. Where they cross it is
-// high. The gradient goes to what was taken; where x is at a bound, half of it to each.
+// ClampTensors returns x held between low and high elementwise, broadcast; one of them may be nil for no bound, which makes it Minimum or
+// Maximum. Where they cross it is high. The gradient goes to what was taken; where x is at a bound, half of it to each.
 func ClampTensors(s *Scope, x, low, high *Tensor) *Tensor {
 	opClampTensor.need(x)
-	if low == nil {
-		low = constant(s, x.dt, math.Inf(-1))
-	}
-	if high == nil {
-		high = constant(s, x.dt, math.Inf(1))
+	switch {
+	case low == nil && high == nil:
+		fail("clamp_tensor", ErrArgument, "give a low bound, a high one or both", "both bounds are nil")
+	case low == nil:
+		return Minimum(s, x, high)
+	case high == nil:
+		return Maximum(s, x, low)
+	case x.isWhole() && low.isWhole() && high.isWhole():
+		return Minimum(s, Maximum(s, x, low), high)
 	}
 	return s.apply(opClampTensor, Attrs{}, x, low, high)
 }

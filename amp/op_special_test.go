@@ -64,6 +64,54 @@ func TestClampGradients(t *testing.T) {
 	}
 }
 
+// TestClampOfOneBound holds a clamp with a bound on one side to PyTorch 2.15: an infinite x is no bound there, and a NaN gives both the
+// gradient. The other side is the same with all signs turned.
+func TestClampOfOneBound(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		x, high, want float64
+		grads         [2]float64 // of x, of high
+	}{
+		{0, 1, 0, [2]float64{1, 0}},
+		{1, 1, 1, [2]float64{0.5, 0.5}},
+		{2, 1, 1, [2]float64{0, 1}},
+		{0, inf, 0, [2]float64{1, 0}},
+		{inf, inf, inf, [2]float64{0.5, 0.5}},
+		{inf, 0, 0, [2]float64{0, 1}},
+		{-inf, 0, -inf, [2]float64{1, 0}},
+		{-inf, -inf, -inf, [2]float64{0.5, 0.5}},
+		{-inf, inf, -inf, [2]float64{1, 0}},
+		{0, -inf, -inf, [2]float64{0, 1}},
+		{nan, 0, nan, [2]float64{1, 1}},
+		{0, nan, nan, [2]float64{1, 1}},
+		{nan, inf, nan, [2]float64{1, 1}},
+		{inf, nan, nan, [2]float64{1, 1}},
+		{nan, nan, nan, [2]float64{1, 1}},
+	} {
+		for _, sign := range []float64{1, -1} {
+			in := []*Tensor{From([]float64{sign * c.x}).RequireGrad(), From([]float64{sign * c.high}).RequireGrad()}
+			low, high := (*Tensor)(nil), in[1]
+			if sign < 0 {
+				low, high = high, low
+			}
+			y := ClampTensors(s, in[0], low, high)
+			what := fmt.Sprintf("clamp(%v, %v, %v)", sign*c.x, low, high)
+			wantValues(t, what, y, sign*c.want)
+			for i, g := range Grad(s, []*Tensor{y}, in) {
+				wantValues(t, fmt.Sprintf("%s, gradient of input %d", what, i), g, c.grads[i])
+			}
+		}
+	}
+	if err := Maybe(func() { ClampTensors(s, Scalar(1.0), nil, nil) }); !errors.Is(err, ErrArgument) {
+		t.Error(err)
+	}
+	if y := ClampTensors(s, From([]int64{1, 5}), nil, From([]int64{2})); y.DType() != Int64 {
+		t.Errorf("integers give %v", y)
+	}
+}
+
 // TestRReLU: slopes are uniform between the bounds, the same in backward, their mean in evaluation, and repeat with the seed.
 func TestRReLU(t *testing.T) {
 	run := func(seed uint64, dt DType) (y, dx []float64) {

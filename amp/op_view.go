@@ -82,8 +82,10 @@ func Transpose(s *Scope, x *Tensor, a, b int) *Tensor {
 	for i := range dims {
 		dims[i] = i
 	}
-	a, b = x.axis("transpose", a), x.axis("transpose", b)
-	dims[a], dims[b] = b, a
+	a, b = x.axisOr0("transpose", a), x.axisOr0("transpose", b)
+	if !x.lone() {
+		dims[a], dims[b] = b, a
+	}
 	return s.apply(opTranspose, Attrs{Dims: dims}, x)
 }
 

@@ -17,11 +17,14 @@ func reducedAxes(op string, t *Tensor, dims []int) []int {
 	}
 	out := make([]int, 0, len(dims))
 	for _, d := range dims {
-		d = t.axis(op, d)
+		d = t.axisOr0(op, d)
 		if slices.Contains(out, d) {
 			fail(op, ErrShape, "name each dimension once", "dims %v of shape %v", dims, t.shape)
 		}
 		out = append(out, d)
+	}
+	if t.lone() { // there is nothing to reduce
+		return out[:0]
 	}
 	slices.Sort(out)
 	return out

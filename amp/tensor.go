@@ -193,19 +193,22 @@ func (t *Tensor) Shape() []int { return slices.Clone(t.known("Shape").shape) }
 func (t *Tensor) Rank() int { return len(t.known("Rank").shape) }
 
 // Dim returns the size of dimension d; negative d counts from the last.
-func (t *Tensor) Dim(d int) int { return t.shape[t.known("Dim").axis("Dim", d)] }
+func (t *Tensor) Dim(d int) int { return t.known("Dim").shape[t.axis("Dim", d)] }
 
 // Len returns the number of elements.
 func (t *Tensor) Len() int {
 	n := 1
-	for _, d := range t.shape {
+	for _, d := range t.known("Len").shape {
 		n *= d
 	}
 	return n
 }
 
 // Bytes returns the size of the elements in bytes.
-func (t *Tensor) Bytes() int64 { return int64(t.Len()) * int64(t.dt.Size()) }
+func (t *Tensor) Bytes() int64 {
+	n := t.known("Bytes").Len()
+	return int64(n) * int64(t.dt.Size())
+}
 
 // Device returns the name of the device that holds the tensor.
 func (t *Tensor) Device() string {
@@ -214,16 +217,16 @@ func (t *Tensor) Device() string {
 }
 
 // Name returns the name given by SetName or by the module that owns the parameter, "" if there is none.
-func (t *Tensor) Name() string { return t.name }
+func (t *Tensor) Name() string { return t.known("Name").name }
 
 // SetName names the tensor for traces and messages and returns it.
-func (t *Tensor) SetName(name string) *Tensor { t.name = name; return t }
+func (t *Tensor) SetName(name string) *Tensor { t.known("SetName").name = name; return t }
 
 // Version counts the in-place changes of the tensor's storage.
 func (t *Tensor) Version() uint32 { t.live("Version"); return t.st.version.Load() }
 
 // IsLeaf says whether no op made the tensor: gradients are kept on leaves.
-func (t *Tensor) IsLeaf() bool { return t.node == nil }
+func (t *Tensor) IsLeaf() bool { return t.known("IsLeaf").node == nil }
 
 // contiguous says whether the elements lie in row-major order without gaps.
 func (t *Tensor) contiguous() bool {
@@ -237,25 +240,13 @@ func (t *Tensor) contiguous() bool {
 	return true
 }
 
-// axis turns a dimension that may be negative into an index.
-func (t *Tensor) axis(op string, d int) int {
-	n := len(t.shape)
-	if n == 0 {
-		fail(op, ErrShape, "give it one with amp.Unsqueeze(s, t, 0)", "dimension %d of a tensor without dimensions", d)
-	}
-	if d < -n || d >= n {
-		fail(op, ErrShape, fmt.Sprintf("use a dimension from %d to %d", -n, n-1), "dimension %d of a tensor of shape %v", d, t.shape)
-	}
-	if d < 0 {
-		d += n
-	}
-	return d
-}
+// noTensor is what is said of a nil tensor.
+const noTensor = "the tensor is nil"
 
 // live panics when the tensor's memory has been returned.
 func (t *Tensor) live(op string) {
 	if t == nil {
-		fail(op, ErrArgument, "pass a tensor; a Grad is nil until Backward reaches its tensor", "the tensor is nil")
+		fail(op, ErrArgument, "pass a tensor; a Grad is nil until Backward reaches its tensor", noTensor)
 	}
 	if t.st == nil {
 		fail(op, ErrClosed, "keep what must outlive its scope with s.Keep(t), or read it before the scope closes",
@@ -280,13 +271,13 @@ func (t *Tensor) birthplace() string {
 
 // Free returns the tensor's memory at once. Tensors born in a scope are freed by its Close; Free is for the others, and for
 // those who are in a hurry. Freeing twice does nothing.
-func (t *Tensor) Free() { t.release() }
+func (t *Tensor) Free() { t.known("Free").release() }
 
 // Done says that the program will read t no more: where no backward is to read it either, its memory returns at once and later uses
 // panic with ErrClosed; else it stays until its scope closes. Under autocast the graph may keep a copy in the lower precision only, and
 // t itself goes. Layers say it of what they alone have seen.
 func (t *Tensor) Done() {
-	if atomic.LoadUint32(&t.kept) == 0 {
+	if atomic.LoadUint32(&t.known("Done").kept) == 0 {
 		t.release()
 	}
 }

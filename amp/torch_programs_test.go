@@ -22,6 +22,7 @@ type torchProgram struct {
 		Op      string
 		Args    torchArgs
 		In, Out []int
+		Tie     bool // of elements that the step names by their indices: each may be named
 	}
 	Passes []struct {
 		Kind   string
@@ -46,6 +47,9 @@ var programCalls = map[string]torchCall{
 	"detach":   torchUnary(Detach),
 }
 
+// namesElements has the ops with results that are indices, programs.NAMING.
+var namesElements = map[string]bool{"max": true, "sort": true, "argmax": true, "argmin": true, "topk": true}
+
 // run computes the program's values, each beside what PyTorch has.
 func (p *torchProgram) run(t *testing.T, s *Scope) []*Tensor {
 	var x []*Tensor
@@ -68,7 +72,7 @@ func (p *torchProgram) run(t *testing.T, s *Scope) []*Tensor {
 		}
 		x = append(x, out...)
 		for j, i := range step.Out {
-			if x[i].DType() == Float64 { // an index is one of several where elements are equal
+			if !step.Tie || x[i].DType() == Float64 {
 				compareProgram(t, fmt.Sprintf("step %d, %s, result %d", k, step.Op, j), x[i], p.Values[i])
 			}
 		}
@@ -144,7 +148,7 @@ func (p *torchProgram) differentiate(t *testing.T, s *Scope, x []*Tensor) {
 func TestTorchPrograms(t *testing.T) {
 	var file struct{ Cases []*torchProgram }
 	readTorch(t, "testdata/torch/programs.json.gz", &file)
-	used := map[string]int{}
+	used, indices, ties := map[string]int{}, 0, 0
 	for _, p := range file.Cases {
 		t.Run(fmt.Sprint(p.Seed), func(t *testing.T) {
 			defer func() {
@@ -158,9 +162,18 @@ func TestTorchPrograms(t *testing.T) {
 		})
 		for _, step := range p.Steps {
 			used[step.Op]++
+			if namesElements[step.Op] {
+				indices++
+			}
+			if step.Tie {
+				ties++
+			}
 		}
 	}
 	if len(file.Cases) < 100 || len(used) < 60 {
 		t.Errorf("%d programs of the ops %v", len(file.Cases), slices.Sorted(maps.Keys(used)))
+	}
+	if ties == 0 || ties > indices/2 {
+		t.Errorf("%d of %d results that are indices have ties: the others alone are compared", ties, indices)
 	}
 }

@@ -44,6 +44,20 @@ WIDE2(hypot, ht_hypot(x, y))
 WIDE2(logaddexp, ht_logaddexp(x, y))
 WIDE2(fmod, ht_fmod(x, y))
 WIDE2(remainder, ht_floormod(x, y))
+// Of integers: modulo 2^64, rounded toward 0 where the exponent is negative.
+HT_FN i64 ht_whole_pow(i64 x, i64 y) {
+  if (y < 0) return x == 1 ? 1 : (x == -1 ? ((y & 1) != 0 ? -1 : 1) : 0);
+  u64 p = 1, square = (u64)x;
+  HT_ROLLED for (u64 left = (u64)y; left != 0; left >>= 1) {
+    if ((left & 1) != 0) p *= square;
+    square *= square;
+  }
+  return (i64)p;
+}
+struct whole_pow_row {
+  template <class C> HT_FN i64 f(C x, C y, i64 i, const Map& m) { (void)i; (void)m; return ht_whole_pow((i64)x, (i64)y); }
+};
+HT_KERNEL(pow_i64, Map, m) { map2<whole_pow_row, i64, i64, i64>(m); }
 // Of integers. There is none of a division by 0, which the host is told of.
 struct WholeMod {
   Map m;

@@ -60,6 +60,11 @@ func Example_tensors() {
 	flat, transposed, first := amp.Reshape(s, x, 4), amp.Transpose(s, x, 0, 1), amp.Select(s, x, 0, 0)
 	fmt.Println(flat.Shape(), transposed.Float64s(), first.Float64s())
 
+	// torch: x[x > 2], torch.where(x > 2, x, 0)
+	mask := amp.Gt(s, x, amp.Scalar[float32](2))
+	chosen, kept := amp.Index(s, x, mask), amp.Where(s, mask, x, amp.Scalar[float32](0))
+	fmt.Println(chosen.Float64s(), kept.Float64s())
+
 	// torch: torch.cat([x, y], dim=0), torch.stack([x, y])
 	c, st := amp.Cat(s, 0, x, f), amp.Stack(s, 0, x, f)
 	fmt.Println(c.Shape(), st.Shape())
@@ -84,6 +89,7 @@ func Example_tensors() {
 	// [21 21 49 49]
 	// [3 7] 2.5 [2 4] [1 1]
 	// [4] [1 3 2 4] [1 2]
+	// [3 4] [0 0 3 4]
 	// [4 2] [2 2 2]
 	// [21 21 49 49]
 	// [0.27 0.73 0.27 0.73] [1 2 3 4]

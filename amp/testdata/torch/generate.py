@@ -27,6 +27,7 @@ import ops_norm
 import ops_reduce
 import ops_shape
 import programs
+import promotions
 import specials
 import trajectories
 import vectors
@@ -45,7 +46,7 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "decisions", "modules", "programs", "specials", "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "decisions", "modules", "programs", "promotions", "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
             continue
@@ -53,7 +54,10 @@ def main():
             write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values()), "modules": decisions.of_modules()})
             continue
         if name == "programs":
-            write("programs.json.gz", {"torch": torch.__version__, "cases": programs.programs(100)})
+            write("programs.json.gz", {"torch": torch.__version__, "cases": programs.programs(100, 20)})
+            continue
+        if name == "promotions":
+            write("promotions.json.gz", {"torch": torch.__version__, "cases": promotions.promotions()})
             continue
         if name == "modules":
             write("modules.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": modules.modules()})

@@ -38,17 +38,33 @@ CALLS = {**UNARY, **BINARY,
          "max_pool2d": lambda x, kernel_size, stride, padding, dilation, ceil_mode: F.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode),
          "conv2d": lambda x, w, stride, padding, dilation, groups: F.conv2d(x, w, None, stride, padding, dilation, groups)}
 
+# Ops that name elements by their indices, and what makes equal ones: programs that are drawn for these have more of them.
+NAMING = {"max": CALLS["max"], "sort": CALLS["sort"], "argmax": torch.argmax, "argmin": torch.argmin,
+          "topk": lambda x, k, dim, largest: torch.topk(x, k, dim, largest)}
+INDICES = [*NAMING] * 6 + ["expand", "repeat", "relu"] * 4
+
 
 def run(op, args, x):
-    y = CALLS[op](*x, **args)
+    y = (CALLS | NAMING)[op](*x, **args)
     return list(y) if isinstance(y, tuple) else [y]
+
+
+def tie(op, args, x):
+    """Says of a step that names elements by their indices that two of them are equal, or nearly: there the index may be that of either."""
+    if op not in NAMING:
+        return {}
+    dim, n = args["dim"], x.shape[args["dim"]]
+    down = args.get("largest", args.get("descending", op != "argmin"))
+    gaps = torch.diff(torch.sort(x.detach(), dim, descending=down)[0], dim=dim).abs()
+    gaps = gaps.narrow(dim, 0, min(n - 1, n if op == "sort" else args.get("k", 1)))
+    return {"tie": True} if bool((gaps < 1e-9).any()) else {}
 
 
 class Draw:
     """Draws a program while it runs: what is not possible with the shapes at hand is not drawn."""
 
-    def __init__(self, seed):
-        self.r = random.Random(seed)
+    def __init__(self, seed, more):
+        self.r, self.ops = random.Random(seed), [*CALLS, *"matmul linear cat narrow transpose expand".split(), *more]
         self.values, self.inputs, self.steps = [], [], []
         for _ in range(self.r.randint(2, 4)):
             self.leaf(self.shape())
@@ -99,7 +115,7 @@ class Draw:
 
     def step(self):
         r = self.r
-        op = r.choice([*CALLS, *"matmul linear cat narrow transpose expand".split()])
+        op = r.choice(self.ops)
         i = self.pick()
         x = self.values[i]
         d = x.dim()
@@ -113,10 +129,12 @@ class Draw:
             args["c"] = round(r.uniform(-1.5, 1.5), 3)
         elif op in ("sum", "mean", "logsumexp", "norm", "amax"):
             args = {"dim": r.sample(range(d), r.randint(1, d)), "keepdim": op == "sum" and r.random() < 0.5}
-        elif op in ("softmax", "log_softmax", "cumsum", "max"):
+        elif op in ("softmax", "log_softmax", "cumsum", "max", "argmax", "argmin"):
             args["dim"] = dim
         elif op == "sort":
             args = {"dim": dim, "descending": r.random() < 0.5}
+        elif op == "topk":
+            args = {"k": r.randint(1, x.shape[dim]), "dim": dim, "largest": r.random() < 0.5}
         elif op == "reshape":
             shape = list(x.shape)
             r.shuffle(shape)
@@ -212,7 +230,10 @@ class Draw:
             return
         if any(y.numel() > 400 or y.numel() == 0 or y.dtype == torch.float64 and not bool((y.detach().abs() < 30).all()) for y in ys):
             return
-        self.steps.append({"op": op, "args": args, "in": ids, "out": list(range(len(self.values), len(self.values) + len(ys)))})
+        tied = tie(op, args, x)
+        if tied and op == "topk":  # which of equals it takes, and so which get the gradient, is nobody's promise
+            return
+        self.steps.append({"op": op, "args": args, "in": ids, "out": list(range(len(self.values), len(self.values) + len(ys)))} | tied)
         self.values += ys
 
 
@@ -246,8 +267,8 @@ def passes(d):
     return out, [{"of": i, "want": None if d.values[i].grad is None else numbers(d.values[i].grad)} for i in leaves]
 
 
-def program(seed):
-    d = Draw(seed)
+def program(seed, more=()):
+    d = Draw(seed, more)
     if len(d.steps) < 4:
         return None
     found = passes(d)
@@ -262,6 +283,7 @@ def program(seed):
             "values": {str(i): numbers(d.values[i]) for s in d.steps for i in s["out"]}}
 
 
-def programs(n):
-    drawn = (p for p in map(program, itertools.count()) if p is not None)
-    return list(itertools.islice(drawn, n))
+def programs(n, indices):
+    """n programs, and some that are drawn for their indices."""
+    take = lambda drawn, n: list(itertools.islice((p for p in drawn if p is not None), n))
+    return take(map(program, itertools.count()), n) + take((program(seed, INDICES) for seed in itertools.count(10**6)), indices)

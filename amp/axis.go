@@ -1,0 +1,63 @@
+package amp
+
+import "fmt"
+
+// Dimensions by number. A tensor without dimensions is taken for one of a single element along dimension 0, or -1, as PyTorch takes it.
+
+// axis turns a dimension that may be negative into an index.
+func (t *Tensor) axis(op string, d int) int {
+	n := len(t.shape)
+	if n == 0 {
+		fail(op, ErrShape, "give it one with amp.Unsqueeze(s, t, 0)", "dimension %d of a tensor without dimensions", d)
+	}
+	if d < -n || d >= n {
+		fail(op, ErrShape, fmt.Sprintf("use a dimension from %d to %d", -n, n-1), "dimension %d of a tensor of shape %v", d, t.shape)
+	}
+	if d < 0 {
+		d += n
+	}
+	return d
+}
+
+// axisOr0 is axis for what a tensor without dimensions may have, too: 0 stands for 0 and -1 then.
+func (t *Tensor) axisOr0(op string, d int) int {
+	if len(t.shape) > 0 {
+		return t.axis(op, d)
+	}
+	if d != 0 && d != -1 {
+		fail(op, ErrShape, "use dimension 0 or -1, which stand for its single element, or none", "dimension %d of a tensor without dimensions", d)
+	}
+	return 0
+}
+
+// lone says whether t has no dimensions; it may be nil, of which others tell.
+func (t *Tensor) lone() bool { return t != nil && len(t.shape) == 0 }
+
+// line returns x, as a line of one element where it has no dimensions.
+func line(s *Scope, x *Tensor) *Tensor {
+	if x.lone() {
+		return Reshape(s, x, 1)
+	}
+	return x
+}
+
+// loneAs returns y, a line of one element, without dimensions if x has none.
+func loneAs(s *Scope, y, x *Tensor) *Tensor {
+	if x.lone() {
+		return Reshape(s, y)
+	}
+	return y
+}
+
+// ofLone runs f, which goes along dimension 0, on a tensor without dimensions as on one with a single element.
+func ofLone(s *Scope, op string, x *Tensor, dim int, f func(x *Tensor) *Tensor) *Tensor {
+	x.axisOr0(op, dim)
+	return Reshape(s, f(line(s, x)))
+}
+
+// ofLone2 is ofLone for values and their indices.
+func ofLone2(s *Scope, op string, x *Tensor, dim int, f func(x *Tensor) (values, indices *Tensor)) (values, indices *Tensor) {
+	x.axisOr0(op, dim)
+	values, indices = f(line(s, x))
+	return Reshape(s, values), Reshape(s, indices)
+}

@@ -1,0 +1,41 @@
+"""What arithmetic makes of every pair of dtypes, of a tensor and a tensor without dimensions, and of a tensor and a number: dtype and values, or
+nothing where PyTorch refuses. Integers and booleans among them, which no vector of the other files has.
+"""
+
+import torch
+
+DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64, "int64": torch.int64, "bool": torch.bool}
+NAMES = {v: k for k, v in DTYPES.items()}
+A, B, NUMBER = [1, 0, 3, -2, 5], [1, 1, 2, -3, 1], [2]
+MASK = torch.tensor([True, False, True, False, True])
+
+PAIRS = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "remainder": torch.remainder, "fmod": torch.fmod, "pow": torch.pow,
+         "minimum": torch.minimum, "maximum": torch.maximum, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
+         "where": lambda a, b: torch.where(MASK, a, b), "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
+         "clamp_max": lambda a, b: torch.clamp(a, max=b), "clamp_tensor": lambda a, b: torch.clamp(a, b, b)}
+NUMBERS = {"add_scalar": lambda x, c: x + c, "mul_scalar": lambda x, c: x * c, "pow_scalar": lambda x, c: x ** c, "__rpow__": lambda x, c: c ** x,
+           "__rdiv__": lambda x, c: c / x, "clamp": lambda x, c: torch.clamp(x, -c, c), "clamp_min": lambda x, c: torch.clamp(x, min=c)}
+ALONE = {"sum": torch.sum, "prod": torch.prod, "mean": torch.mean, "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0), "neg": torch.neg,
+         "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "square": torch.square}
+
+
+def record(op, fn, dtypes, *inputs, **more):
+    case = {"op": op, "in": dtypes} | more
+    try:
+        y = fn(*inputs)
+    except (RuntimeError, TypeError):
+        return case
+    values = y.to(torch.float64).tolist()
+    return case | {"out": NAMES[y.dtype], "values": [str(v) for v in (values if isinstance(values, list) else [values])]}
+
+
+def promotions():
+    out = []
+    for a, ta in DTYPES.items():
+        x = torch.tensor(A, dtype=ta)
+        out += [record(op, fn, [a], x) for op, fn in ALONE.items()]
+        out += [record(op, fn, [a], x, c, number=float(c)) for op, fn in NUMBERS.items() for c in (2, 2.5)]
+        for b, tb in DTYPES.items():
+            out += [record(op, fn, [a, b], x, torch.tensor(B, dtype=tb)) for op, fn in PAIRS.items()]
+            out += [record(op, fn, [a, b], x, torch.tensor(NUMBER[0], dtype=tb), single=True) for op, fn in PAIRS.items()]
+    return out
