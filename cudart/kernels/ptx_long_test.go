@@ -14,8 +14,11 @@ import (
 )
 
 func TestPTXAssemblesLong(t *testing.T) {
-	assemble(t, func(target int) []int {
-		return slices.DeleteFunc([]int{70, 80, 90}, func(arch int) bool { return arch <= target })
+	assemble(t, func(target string) []string {
+		if target == "90a" {
+			return nil
+		}
+		return slices.DeleteFunc([]string{"70", "80", "90"}, func(arch string) bool { return arch <= target })
 	})
 }
 

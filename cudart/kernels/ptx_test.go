@@ -3,7 +3,6 @@ package kernels
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -59,16 +57,16 @@ func unpacked(path string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-var ptxTarget = regexp.MustCompile(`(?m)^\.version (\d+)\.(\d+)\n\.target sm_(\d+)`)
+var ptxTarget = regexp.MustCompile(`(?m)^\.version (\d+)\.(\d+)\n\.target sm_(\d+)(a?)\n`)
 
 // TestPTXAssembles gives every module to NVIDIA's assembler, which checks what clang takes on trust: inline PTX, and the limits of
 // shared memory. It does not optimize. With the tag long the modules are assembled for newer architectures too, which take all of it.
 func TestPTXAssembles(t *testing.T) {
-	assemble(t, func(target int) []int { return []int{target} })
+	assemble(t, func(target string) []string { return []string{target} })
 }
 
 // assemble assembles each module for the architectures that are chosen for its own.
-func assemble(t *testing.T, chosen func(target int) []int) {
+func assemble(t *testing.T, chosen func(target string) []string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -97,18 +95,18 @@ func assemble(t *testing.T, chosen func(target int) []int) {
 			t.Errorf("%s begins with %q", file, ptx[:60])
 			continue
 		}
-		target, _ := strconv.Atoi(string(m[3]))
-		if version := string(m[1]) + "." + string(m[2]); version != "7.0" {
-			t.Errorf("%s is PTX %s: drivers older than that can't load it", file, version)
+		target, version := string(m[3])+string(m[4]), string(m[1])+"."+string(m[2])
+		if want := map[bool]string{false: "7.0", true: "8.0"}[target == "90a"]; version != want {
+			t.Errorf("%s is PTX %s, not %s: drivers older than that can't load it", file, version, want)
 		}
 		for _, arch := range chosen(target) {
 			slots <- true
 			wg.Go(func() {
 				defer func() { <-slots }()
-				cmd := exec.CommandContext(t.Context(), ptxas, "-O0", fmt.Sprintf("-arch=sm_%d", arch), "-o", os.DevNull, "-")
+				cmd := exec.CommandContext(t.Context(), ptxas, "-O0", "-arch=sm_"+arch, "-o", os.DevNull, "-")
 				cmd.Stdin = bytes.NewReader(ptx)
 				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%s for sm_%d: %v\n%s", file, arch, err, out)
+					t.Errorf("%s for sm_%s: %v\n%s", file, arch, err, out)
 				}
 			})
 		}
