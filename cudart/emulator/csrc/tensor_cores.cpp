@@ -155,13 +155,16 @@ void TensorCores::finish(unsigned thread, Warp& warp, WgmmaProduct& p) {
   operands(thread, p.what, &a, &b);
   if (a != p.a || b != p.b) Worker::here()->fail(launchRace, "shared memory was written to while a wgmma that reads it was under way");
   const int n = p.what.n;
-  std::vector<float> wideA(a.size()), wideB(b.size());
-  std::transform(a.begin(), a.end(), wideA.begin(), p.what.wide);
-  std::transform(b.begin(), b.end(), wideB.begin(), p.what.wide);
-  float* sum = p.sums->values.data();
-  for (int row = 0; row < warpRows; row++)
-    for (int column = 0; column < n; column++, sum++)
-      for (int k = 0; k < terms; k++) *sum += wideA[static_cast<size_t>(row * terms + k)] * wideB[static_cast<size_t>(column * terms + k)];
+  std::vector<float> columns(b.size());  // term by term
+  for (int column = 0; column < n; column++)
+    for (int k = 0; k < terms; k++) columns[static_cast<size_t>(k * n + column)] = p.what.wide(b[static_cast<size_t>(column * terms + k)]);
+  for (int row = 0; row < warpRows; row++) {
+    float* sum = p.sums->values.data() + row * n;
+    for (int k = 0; k < terms; k++) {
+      const float by = p.what.wide(a[static_cast<size_t>(row * terms + k)]), *from = columns.data() + k * n;
+      for (int column = 0; column < n; column++) sum[column] += by * from[column];
+    }
+  }
   if (--p.sums->products > 0) return;
   for (int l = 0; l < lanesOfWarp; l++)
     for (int i = 0; i < n / 2; i++) *p.sums->registers[static_cast<size_t>(l * (n / 2) + i)] = p.sums->values[place(l, i, n)];
