@@ -5,6 +5,7 @@ package emulator
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/cudart/driver"
@@ -117,5 +118,20 @@ func TestWarpgroupMistakes(t *testing.T) {
 				t.Errorf("the sum is %v", got)
 			}
 		})
+	}
+}
+
+// TestModuleOfOneCapability: what is compiled for sm_90a runs on devices of capability 9.0 alone, neither on earlier nor on later ones.
+func TestModuleOfOneCapability(t *testing.T) {
+	d := opened(t)
+	image := strings.Replace(strings.Replace(limitsPTX, "sm_70", "sm_90a", 1), "7.0", "8.0", 1)
+	for capability, taken := range map[int]bool{80: false, 89: false, 90: true, 100: false} {
+		newBench(t, d, fmt.Sprintf("capability=%d", capability))
+		if _, _, err := d.LoadModule([]byte(image), driver.JIT{}); (err == nil) != taken || err != nil && !strings.Contains(err.Error(), "sm_90a") {
+			t.Errorf("capability %d: %v", capability, err)
+		}
+	}
+	if err := Control(d, "capability=80"); err != nil {
+		t.Fatal(err)
 	}
 }
