@@ -65,8 +65,8 @@ func TestPTXAssembles(t *testing.T) {
 	assemble(t, func(target string) []string { return []string{target} })
 }
 
-// assemble assembles each module for the architectures that are chosen for its own.
-func assemble(t *testing.T, chosen func(target string) []string) {
+// assembler returns the path of ptxas, or skips the test.
+func assembler(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -78,7 +78,13 @@ func assemble(t *testing.T, chosen func(target string) []string) {
 	if err != nil {
 		t.Skipf("needs NVIDIA's wheel with ptxas, and it can't be had here: %v", err)
 	}
-	ptxas := filepath.Join(dir, "nvidia", "cuda_nvcc", "bin", "ptxas")
+	return filepath.Join(dir, "nvidia", "cuda_nvcc", "bin", "ptxas")
+}
+
+// assemble assembles each module for the architectures that are chosen for its own.
+func assemble(t *testing.T, chosen func(target string) []string) {
+	t.Helper()
+	ptxas := assembler(t)
 	modules, err := fs.Glob(modules, "ptx/*.ptx.gz")
 	if err != nil || len(modules) < 5 {
 		t.Fatalf("%d modules, %v", len(modules), err)
@@ -112,6 +118,24 @@ func assemble(t *testing.T, chosen func(target string) []string) {
 		}
 	}
 	wg.Wait()
+}
+
+// TestWarpgroupsOverlap: products of warpgroups keep their sums in registers, and the assembler leaves one under way while the next begins. Where it
+// can't, it says "serialized", and the tensor cores wait.
+func TestWarpgroupsOverlap(t *testing.T) {
+	ptxas := assembler(t)
+	for _, layout := range []string{"kk", "kn", "mk", "mn"} {
+		ptx, err := Kernel("gemm_wgmma_"+layout+"_f16", 90)
+		if err != nil || ptx == nil {
+			t.Fatalf("%s: %v", layout, err)
+		}
+		cmd := exec.CommandContext(t.Context(), ptxas, "-v", "-arch=sm_90a", "-o", os.DevNull, "-")
+		cmd.Stdin = bytes.NewReader(ptx)
+		out, err := cmd.CombinedOutput()
+		if said := string(out); err != nil || strings.Contains(said, "serialized") || !strings.Contains(said, " 0 bytes spill stores, 0 bytes spill loads") {
+			t.Errorf("%s: %v\n%s", layout, err, said)
+		}
+	}
 }
 
 // TestIndex: a kernel is found in its unit's module.
