@@ -89,6 +89,21 @@ func FewTiles(n int) (restore func()) {
 	return func() { wideTiles, largeTiles = wide, large }
 }
 
+// UseWGMMA has warpgroups compute what they can, or nothing, until the function returned is called.
+func UseWGMMA(on bool) (restore func()) {
+	before := allowWGMMA.Swap(on)
+	return func() { allowWGMMA.Store(before) }
+}
+
+// CapabilityOf returns the compute capability of an open device, such as 90.
+func CapabilityOf(name string) int {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		panic(err)
+	}
+	return d.(*device).props.Capability()
+}
+
 // ShortLists makes lists of indices count as long from n on, until the function returned is called.
 func ShortLists(n int) (restore func()) {
 	line, list := longLine, longList

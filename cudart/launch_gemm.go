@@ -7,7 +7,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of matrix products (kernels/gemm.cu, gemm_mma.cu, gemm_f32.cu).
+// Launches of matrix products (kernels/gemm.cu, gemm_mma.cu, gemm_wgmma.cu, gemm_f32.cu).
 
 const (
 	gemmThreads = 256
@@ -137,22 +137,23 @@ func (g *gemmArgs) layout(piece int64) string {
 }
 
 // A mmaBlock is how a block of threads on tensor cores works: on tiles of rows × columns, in steps of k.
-type mmaBlock struct{ rows, columns, k int }
+// Its shared memory begins at a multiple of align bytes, which a launch does not promise.
+type mmaBlock struct{ rows, columns, k, align int }
 
 var (
-	wideBlock   = mmaBlock{256, 128, 64} // alone on a multiprocessor
-	squareBlock = mmaBlock{128, 128, 32} // two
+	wideBlock   = mmaBlock{rows: 256, columns: 128, k: 64} // alone on a multiprocessor
+	squareBlock = mmaBlock{rows: 128, columns: 128, k: 32} // two
 )
 
 // wideTiles and largeTiles are how many tiles a product must have for wide blocks on tensor cores, and for large ones without. Tests make them
 // smaller.
 var wideTiles, largeTiles = 96, 128
 
-// threads: a warp has 64 rows and 64 columns.
+// threads: a warp has 64 × 64 results.
 func (b mmaBlock) threads() int { return b.rows / 64 * (b.columns / 64) * 32 }
 
 // shared is the shared memory of some stages.
-func (b mmaBlock) shared(stages int) int { return stages * (b.rows + b.columns) * b.k * 2 }
+func (b mmaBlock) shared(stages int) int { return stages*(b.rows+b.columns)*b.k*2 + b.align }
 
 // stages returns how many stages a device has room for in so many blocks at once, 4 or 3; 0 if not even those.
 func (b mmaBlock) stages(blocks, room int) int {
@@ -178,6 +179,9 @@ func (l *launcher) tensorCores(dt amp.DType, batches int) (f driver.Function, b 
 	b, g.stages = squareBlock, int32(squareBlock.stages(2, room))
 	if n := wideBlock.stages(1, room); n > 0 && g.m > 128 && wideBlock.tiles(g.m, g.n)*batches >= wideTiles {
 		stem, b, g.stages = "gemm_wide_", wideBlock, int32(n)
+	}
+	if l.byWarpgroups(batches) {
+		stem, b, g.stages = "gemm_wgmma_", warpgroupBlock, warpgroupStages
 	}
 	return l.kernel(stem+layout, dt, amp.NoDType), b
 }

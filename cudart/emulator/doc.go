@@ -18,7 +18,7 @@
 //	threads=1            of the CPU; the results are the same
 //	memory=64M           of the device
 //	devices=2
-//	capability=70        sm_70
+//	capability=70        sm_70; of 90 are products of warpgroups (wgmma)
 //	fence=0              let the host touch device memory, for debuggers
 //	inject=alloc@3       the third allocation fails; also launch, kernel (fails when it runs), copy, sync, module, any,
 //	                     alloc@3+ from the third on, any@5:214 with another error, several with ; between

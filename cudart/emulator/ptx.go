@@ -16,7 +16,7 @@ import (
 const PTXEnv = "HALFTONE_EMULATOR_PTX"
 
 // ptxCapability is that of the modules it is made of: they hold the kernels of lesser ones too.
-const ptxCapability = 80
+const ptxCapability = 90
 
 // translator is what writes C++ from PTX: libraries that another one wrote are others.
 //

@@ -57,3 +57,13 @@ func TestEveryRowLong(t *testing.T) {
 		walkRows(t, moreRows)
 	}
 }
+
+// TestWarpgroupsLong: products of warpgroups from their PTX, and on the library that looks at each access.
+func TestWarpgroupsLong(t *testing.T) {
+	useEmulator(t)
+	for name, env := range map[string]string{"PTX": onPTX(t), "checked": CheckedEnv + "=1"} {
+		t.Run(name, func(t *testing.T) {
+			onNewerDevice(t, "^TestProductsOfWarpgroups$", "order=shuffled,seed=3", "--- PASS: TestProductsOfWarpgroups", env)
+		})
+	}
+}

@@ -32,7 +32,7 @@ func isWhole(t *testing.T, unit, symbol string) {
 			t.Fatal(err)
 		}
 		if module == nil {
-			if capability == 90 || !SM80(unit) {
+			if capability == 90 || !ForLater(unit) {
 				t.Errorf("%s has no module for %d", symbol, capability)
 			}
 			continue

@@ -167,24 +167,26 @@ HT_FN void mma_part(float* to, const float (&v)[8], int n, bool aligned) {
   *(Floats4*)to = Floats4{{v[0], v[1], v[2], v[3]}};
   if (n == 8) *(Floats4*)(to + 4) = Floats4{{v[4], v[5], v[6], v[7]}};
 }
-// mma_rows gives a warp's sums to put(row, column, v), 8 columns at a time, so that 8 lanes write whole lines of memory. They go through shared
-// memory, which has 4608 bytes for each warp.
-template <class Put> HT_FN void mma_rows(const float (&sum)[4][8][4], void* shared, const Put& put) {
+// mma_row_part gives 16 rows of 64 columns of a warp's sums to put(row, column, v), 8 columns at a time, so that 8 lanes write whole lines of
+// memory. They go through shared memory, which has 4608 bytes for each warp.
+template <class Put> HT_FN void mma_row_part(const float (*sum)[4], void* shared, int row, int column, const Put& put) {
   const int lane = threadIdx.x % 32, pitch = 72;
   float* own = (float*)shared + threadIdx.x / 32 * 16 * pitch;
-  HT_UNROLL for (int i = 0; i < 4; i++) {
-    HT_UNROLL for (int j = 0; j < 8; j++) {
-      float* to = own + lane / 4 * pitch + j * 8 + lane % 4 * 2;
-      *(Floats2*)to = Floats2{sum[i][j][0], sum[i][j][1]};
-      *(Floats2*)(to + 8 * pitch) = Floats2{sum[i][j][2], sum[i][j][3]};
-    }
-    __syncwarp();
-    HT_ROLLED for (int r = lane / 8; r < 16; r += 4) {
-      const Floats4 *from = (const Floats4*)(own + r * pitch + lane % 8 * 8), l = from[0], h = from[1];
-      const float v[8] = {l.v[0], l.v[1], l.v[2], l.v[3], h.v[0], h.v[1], h.v[2], h.v[3]};
-      put(i * 16 + r, lane % 8 * 8, v);
-    }
-    __syncwarp();
+  HT_UNROLL for (int j = 0; j < 8; j++) {
+    float* to = own + lane / 4 * pitch + j * 8 + lane % 4 * 2;
+    *(Floats2*)to = Floats2{sum[j][0], sum[j][1]};
+    *(Floats2*)(to + 8 * pitch) = Floats2{sum[j][2], sum[j][3]};
   }
+  __syncwarp();
+  HT_ROLLED for (int r = lane / 8; r < 16; r += 4) {
+    const Floats4 *from = (const Floats4*)(own + r * pitch + lane % 8 * 8), l = from[0], h = from[1];
+    const float v[8] = {l.v[0], l.v[1], l.v[2], l.v[3], h.v[0], h.v[1], h.v[2], h.v[3]};
+    put(row + r, column + lane % 8 * 8, v);
+  }
+  __syncwarp();
+}
+// mma_rows gives all 64 × 64 of a warp.
+template <class Put> HT_FN void mma_rows(const float (&sum)[4][8][4], void* shared, const Put& put) {
+  HT_UNROLL for (int i = 0; i < 4; i++) mma_row_part(sum[i], shared, i * 16, 0, put);
 }
 #endif

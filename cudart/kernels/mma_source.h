@@ -5,8 +5,8 @@
 #if HT_TENSOR_CORES
 // A RowSource copies tiles of an operand that is a matrix: rows of memory are rows of m or n (AlongK), or of k. Rows behind the last are copies
 // of it: what is multiplied with them is not written.
-template <class H, bool AlongK, int Size, int K, int Threads> struct RowSource {
-  typedef Tile<AlongK, Size, K, Threads> tile;
+template <class H, bool AlongK, int Size, int K, int Threads, class Place = Tile<AlongK, Size, K, Threads>> struct RowSource {
+  typedef Place tile;
   const H* base;
   i64 step;                     // elements from row to row
   int first, count, from, to;   // of m or n, of k

@@ -8,15 +8,41 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-func TestPTXAssemblesLong(t *testing.T) {
-	assemble(t, func(target int) []int {
-		return slices.DeleteFunc([]int{70, 80, 90}, func(arch int) bool { return arch <= target })
+// TestPTXAssembles gives every module to NVIDIA's assembler, for its own architecture and for newer ones, which take all of it. That checks
+// what clang takes on trust: inline PTX, and the limits of shared memory. It does not optimize.
+func TestPTXAssembles(t *testing.T) {
+	ptxas := assembler(t)
+	slots := make(chan bool, runtime.NumCPU())
+	var wg sync.WaitGroup
+	modulesOf(t, func(file string, ptx []byte, target, _ string) {
+		for _, arch := range newerThan(target) {
+			slots <- true
+			wg.Go(func() {
+				defer func() { <-slots }()
+				cmd := exec.CommandContext(t.Context(), ptxas, "-O0", "-arch=sm_"+arch, "-o", os.DevNull, "-")
+				cmd.Stdin = bytes.NewReader(ptx)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s for sm_%s: %v\n%s", file, arch, err, out)
+				}
+			})
+		}
 	})
+	wg.Wait()
+}
+
+// newerThan lists the architectures that take modules for one, that one first. Those for sm_90a are for it alone.
+func newerThan(target string) []string {
+	if target == "90a" {
+		return []string{target}
+	}
+	return slices.DeleteFunc([]string{"70", "80", "90"}, func(arch string) bool { return arch < target })
 }
 
 // TestPTXIsMadeAgain makes the modules again and compares. They are made by one version of clang: others write other code.

@@ -3,7 +3,6 @@ package kernels
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,9 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/halftone-ml/halftone/cudart/internal/wheel"
@@ -59,19 +56,43 @@ func unpacked(path string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-var ptxTarget = regexp.MustCompile(`(?m)^\.version (\d+)\.(\d+)\n\.target sm_(\d+)`)
+var ptxTarget = regexp.MustCompile(`(?m)^\.version (\d+)\.(\d+)\n\.target sm_(\d+)(a?)\n`)
 
-// TestPTXAssembles gives every module to NVIDIA's assembler, which checks what clang takes on trust: inline PTX, and the limits of
-// shared memory. It does not optimize. With the tag long the modules are assembled for newer architectures too, which take all of it.
-func TestPTXAssembles(t *testing.T) {
-	assemble(t, func(target int) []int { return []int{target} })
+// modulesOf calls f with every module and the architecture that it is for.
+func modulesOf(t *testing.T, f func(file string, ptx []byte, target, version string)) {
+	t.Helper()
+	files, err := fs.Glob(modules, "ptx/*.ptx.gz")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d modules, %v", len(files), err)
+	}
+	for _, file := range files {
+		ptx, err := unpacked(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := ptxTarget.FindSubmatch(ptx)
+		if m == nil {
+			t.Errorf("%s begins with %q", file, ptx[:min(60, len(ptx))])
+			continue
+		}
+		f(file, ptx, string(m[3])+string(m[4]), string(m[1])+"."+string(m[2]))
+	}
 }
 
-// assemble assembles each module for the architectures that are chosen for its own.
-func assemble(t *testing.T, chosen func(target int) []int) {
+// TestPTXVersions: modules are of the lowest version of PTX that has what they use. TestPTXAssembles gives them to NVIDIA's assembler.
+func TestPTXVersions(t *testing.T) {
+	modulesOf(t, func(file string, _ []byte, target, version string) {
+		if want := map[bool]string{false: "7.0", true: "8.0"}[target == "90a"]; version != want {
+			t.Errorf("%s is PTX %s, not %s: drivers older than that can't load it", file, version, want)
+		}
+	})
+}
+
+// assembler returns the path of ptxas, or skips the test.
+func assembler(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("takes half a minute")
+		t.Skip("takes a quarter of a minute")
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("NVIDIA's wheel with ptxas is for Linux on amd64")
@@ -80,40 +101,25 @@ func assemble(t *testing.T, chosen func(target int) []int) {
 	if err != nil {
 		t.Skipf("needs NVIDIA's wheel with ptxas, and it can't be had here: %v", err)
 	}
-	ptxas := filepath.Join(dir, "nvidia", "cuda_nvcc", "bin", "ptxas")
-	modules, err := fs.Glob(modules, "ptx/*.ptx.gz")
-	if err != nil || len(modules) < 5 {
-		t.Fatalf("%d modules, %v", len(modules), err)
-	}
-	slots := make(chan bool, runtime.NumCPU())
-	var wg sync.WaitGroup
-	for _, file := range modules {
-		ptx, err := unpacked(file)
-		if err != nil {
-			t.Fatal(err)
+	return filepath.Join(dir, "nvidia", "cuda_nvcc", "bin", "ptxas")
+}
+
+// TestWarpgroupsOverlap: products of warpgroups keep their sums in registers, and the assembler leaves one under way while the next begins. Where it
+// can't, it says "serialized", and the tensor cores wait.
+func TestWarpgroupsOverlap(t *testing.T) {
+	ptxas := assembler(t)
+	for _, layout := range []string{"kk", "kn", "mk", "mn"} {
+		ptx, err := Kernel("gemm_wgmma_"+layout+"_f16", 90)
+		if err != nil || ptx == nil {
+			t.Fatalf("%s: %v", layout, err)
 		}
-		m := ptxTarget.FindSubmatch(ptx)
-		if m == nil {
-			t.Errorf("%s begins with %q", file, ptx[:60])
-			continue
-		}
-		target, _ := strconv.Atoi(string(m[3]))
-		if version := string(m[1]) + "." + string(m[2]); version != "7.0" {
-			t.Errorf("%s is PTX %s: drivers older than that can't load it", file, version)
-		}
-		for _, arch := range chosen(target) {
-			slots <- true
-			wg.Go(func() {
-				defer func() { <-slots }()
-				cmd := exec.CommandContext(t.Context(), ptxas, "-O0", fmt.Sprintf("-arch=sm_%d", arch), "-o", os.DevNull, "-")
-				cmd.Stdin = bytes.NewReader(ptx)
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%s for sm_%d: %v\n%s", file, arch, err, out)
-				}
-			})
+		cmd := exec.CommandContext(t.Context(), ptxas, "-v", "-arch=sm_90a", "-o", os.DevNull, "-")
+		cmd.Stdin = bytes.NewReader(ptx)
+		out, err := cmd.CombinedOutput()
+		if said := string(out); err != nil || strings.Contains(said, "serialized") || !strings.Contains(said, " 0 bytes spill stores, 0 bytes spill loads") {
+			t.Errorf("%s: %v\n%s", layout, err, said)
 		}
 	}
-	wg.Wait()
 }
 
 // TestIndex: a kernel is found in its unit's module.

@@ -130,9 +130,11 @@ static int readPtx(const char* text, const Config& config, Module* m, std::strin
     *log = "ptxas application ptx input, line " + std::to_string(line) + "; fatal   : Parsing error near '." + which + "': syntax error";
     return invalidPtx;
   }
-  int arch = std::atoi(word(target + 7).c_str() + 3);
-  if (arch > config.capability) {
-    *log = "ptxas fatal   : the PTX is for sm_" + std::to_string(arch) + ", and the device is sm_" + std::to_string(config.capability);
+  std::string made = word(target + 7);
+  int arch = std::atoi(made.c_str() + 3);
+  bool only = made.back() == 'a';  // for no other
+  if (arch > config.capability || (only && arch != config.capability)) {
+    *log = "ptxas fatal   : the PTX is for " + made + ", and the device is sm_" + std::to_string(config.capability);
     return noBinary;
   }
   if (std::atof(version + 8) > 9.0) {

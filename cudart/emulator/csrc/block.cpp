@@ -91,6 +91,7 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   auto base = (reinterpret_cast<uintptr_t>(dynamic_.data()) + 15) & ~uintptr_t(15);
   current_.dynamicShared = reinterpret_cast<unsigned char*>(base);
   std::memset(current_.dynamicShared, 0xff, work.sharedBytes);
+  cores_.begin(threads_, work.sharedBytes);
 
   worker = this;
   emu::current = &current_;
@@ -186,6 +187,7 @@ void Worker::ended() {
   unsigned w = f->thread / 32;
   alive_[w] &= ~(1u << (f->thread % 32));
   living_--;
+  if (living_ == 0) cores_.ended();
   if (!waiting_.empty() && waiting_.size() == living_) releaseBarrier();
   for (size_t i = 0; i < warps_[w].size();) {
     if (!releaseWarp(w, i)) i++;
@@ -306,6 +308,8 @@ void asyncWait(int keep) {
     for (const AsyncCopy& c : f->groups.front()) {
       checkRead(c.global, static_cast<size_t>(c.bytes));
       checkWrite(c.shared, static_cast<size_t>(c.total));
+      const auto at = static_cast<uint64_t>(static_cast<unsigned char*>(c.shared) - worker->current().dynamicShared);
+      worker->tensorCores().copied(f->thread, at, c.total);
       std::memcpy(c.shared, c.global, static_cast<size_t>(c.bytes));
       std::memset(static_cast<char*>(c.shared) + c.bytes, 0, static_cast<size_t>(c.total - c.bytes));
     }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "state.h"
+#include "tensor_cores.h"
 
 namespace emu {
 
@@ -93,6 +94,7 @@ class Worker {
   void warp(unsigned mask, void* mine, Step step, bool ordered);
   [[noreturn]] void fail(int code, const std::string& text, uint64_t address = 0);
   Fiber* fiber() { return running_; }
+  TensorCores& tensorCores() { return cores_; }
 
   static Worker* here();  // of this OS thread; null outside of a kernel
   const Work* work() const { return work_; }
@@ -128,6 +130,7 @@ class Worker {
   std::vector<unsigned> alive_;  // per warp, a bit per lane
   std::vector<unsigned> warpEpoch_;
   std::vector<unsigned char> dynamic_;  // shared memory
+  TensorCores cores_;
   size_t head_ = 0;  // ready_ is a queue that begins here
   Fiber* running_ = nullptr;
   void* scheduler_ = nullptr;

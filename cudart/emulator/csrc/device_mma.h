@@ -85,3 +85,18 @@ inline void cp_async16_zfill(void* shared, const void* global, int bytes) { emu:
 inline void cp_async8_zfill(void* shared, const void* global, int bytes) { emu::asyncCopy(shared, global, bytes, 8); }
 inline void cp_async_commit() { emu::asyncCommit(); }
 template <int N> inline void cp_async_wait() { emu::asyncWait(N); }
+
+// wgmma of sm_90a: 64 rows by 256 columns, of halves along k, or turned.
+namespace emu {
+inline void wgmma256(float (&d)[32][4], uint64_t a, uint64_t b, float (*wide)(uint16_t), bool turnA, bool turnB) {
+  float* registers[128];
+  for (int i = 0; i < 128; i++) registers[i] = &d[i / 4][i % 4];
+  wgmma(Wgmma{a, b, 256, true, turnA, turnB, wide, registers});
+}
+}  // namespace emu
+inline void wgmma_m64n256k16_f16(float (&d)[32][4], uint64_t a, uint64_t b, bool turnA, bool turnB) { emu::wgmma256(d, a, b, f16_to_f32, turnA, turnB); }
+inline void wgmma_m64n256k16_bf16(float (&d)[32][4], uint64_t a, uint64_t b, bool turnA, bool turnB) { emu::wgmma256(d, a, b, bf16_to_f32, turnA, turnB); }
+inline void wgmma_fence() { emu::wgmmaFence(); }
+inline void wgmma_commit() { emu::wgmmaCommit(); }
+template <int N> inline void wgmma_wait() { emu::wgmmaWait(N); }
+inline void fence_proxy_async() { emu::proxyFence(); }

@@ -40,6 +40,21 @@ EMU_SHARED void asyncCopy(void* shared, const void* global, int bytes, int total
 EMU_SHARED void asyncCommit();
 EMU_SHARED void asyncWait(int keep);  // until at most keep groups are pending
 
+// Wgmma is one wgmma.mma_async of 16 terms of halves, as a lane gives it.
+struct Wgmma {
+  uint64_t a, b;             // descriptors
+  int n;                     // columns
+  bool add;                  // to the sums there are
+  bool turnA, turnB;         // operands lie along m and n, not along k
+  float (*wide)(uint16_t);   // what a half is
+  float* const* d;           // the lane's n/2 sums
+};
+EMU_SHARED void wgmmaFence();
+EMU_SHARED void wgmma(const Wgmma& w);
+EMU_SHARED void wgmmaCommit();
+EMU_SHARED void wgmmaWait(int keep);  // until at most keep groups are under way
+EMU_SHARED void proxyFence();         // fence.proxy.async
+
 // What the scheduler does for a warp is no access of one thread's: it is not instrumented.
 #define EMU_UNCHECKED __attribute__((no_sanitize("thread")))
 

@@ -67,3 +67,19 @@ extern "C" __global__ void warp_words(long long* out) {
 
 // All blocks store the same to one place: in no order, and it does not matter.
 extern "C" __global__ void same_flag(int* flag) { *flag = 1; }
+
+// A product of a warpgroup whose operands lie in shared memory as image has them: descriptors and turns are the caller's.
+extern "C" __global__ void wgmma_image(const unsigned* image, float* c, int words, unsigned long long a, unsigned long long b, int turns) {
+  extern __shared__ unsigned dynamic_shared[];
+  float d[32][4];
+  for (int i = 0; i < 128; i++) d[i / 4][i % 4] = 1;
+  for (int i = threadIdx.x; i < words; i += 128) dynamic_shared[i] = image[i];
+  fence_proxy_async();
+  __syncthreads();
+  wgmma_fence();
+  wgmma_m64n256k16_f16(d, a, b, turns & 1, turns >> 1);
+  wgmma_commit();
+  wgmma_wait<0>();
+  int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+  for (int i = 0; i < 128; i++) c[(row + i / 2 % 2 * 8) * 256 + column + i / 4 * 8 + i % 2] = d[i / 4][i % 4];
+}

@@ -139,3 +139,23 @@ extern "C" __global__ void odd_rows(unsigned* y) {
 
 // A number that the integer does not hold: a device gives the largest one, a processor the smallest.
 extern "C" __global__ void too_large(int* x) { x[0] = (int)((float)x[1] * 1e20f); }
+
+// Products of a warpgroup of zeros, each wrong in one way: 0 is right.
+extern "C" __global__ void wgmma_wrong(const int* x, float* y, int mistake) {
+  extern __shared__ int zeros[];  // 64 and 256 rows of 16 halves
+  const unsigned long long a = 256ull >> 4 << 32 | 128 >> 4 << 16, b = a | 2048 >> 4;
+  float d[32][4] = {};
+  for (int i = threadIdx.x; i < 2560; i += 128) zeros[i] = 0;
+  if (mistake == 1) cp_async16(zeros + 4 * threadIdx.x, x), cp_async_commit(), cp_async_wait<0>();
+  else fence_proxy_async();
+  __syncthreads();
+  if (mistake == 3 && threadIdx.x >= 96) return;
+  if (mistake == 4 && threadIdx.x % 32 >= 16) return;
+  if (mistake != 2) wgmma_fence();
+  wgmma_m64n256k16_f16(d, mistake == 5 ? a | 1 << 14 : mistake == 6 ? a + threadIdx.x / 32 : a, mistake == 7 ? b + 0x2000 : b, false, false);
+  wgmma_commit();
+  if (mistake == 8) y[threadIdx.x] = d[0][0];
+  if (mistake == 9) zeros[threadIdx.x] = 1;
+  wgmma_wait<0>();
+  if (mistake != 8) y[threadIdx.x] = d[0][0];
+}

@@ -42,6 +42,7 @@ func bars() (list []bar) {
 		for _, n := range []string{"4096", "8192"} {
 			least(t.short+" gemm "+n+"³", "× torch.mm", 0.98, over(of(t.short+" gemm "+n), peers(t.short+" gemm "+n)))
 			least(t.short+" gemm "+n+"³, own kernel", "× cuBLAS", 0.6, over(of("own gemm "+t.long+" "+n), of("cuBLAS gemm "+t.long+" "+n)))
+			least(t.short+" gemm "+n+"³, own kernel of warpgroups", "× cuBLAS (no bar)", 0, over(of("own gemm of warpgroups "+t.long+" "+n), of("cuBLAS gemm "+t.long+" "+n)))
 		}
 	}
 	for _, name := range []string{"add fp32", "mul fp16", "relu fp16", "gelu fp16", "gelu_tanh fp16", "exp fp32", "tanh fp32", "cast fp32 to fp16", "cast fp16 to fp32",

@@ -1,5 +1,6 @@
 // Command generate compiles the kernels to PTX with clang and packs them: go generate ./cudart/kernels. Every .cu becomes a module for
-// sm_70, and one for sm_80 where its first line asks for it. PTX of ISA 7.0 runs on every driver since CUDA 11.
+// sm_70, of PTX ISA 7.0, which runs on every driver since CUDA 11, and another one where its first line asks for it: for sm_80, of the same ISA, or
+// for sm_90a, which devices of capability 9.0 alone take, of ISA 8.0, the first that has all of its instructions (CUDA 12).
 package main
 
 import (
@@ -23,8 +24,17 @@ import (
 // Clang is the compiler that the checked-in modules are made with.
 const clang = "clang-19"
 
-// wantsTensorCores is the first line of files that have a form for sm_80.
-const wantsTensorCores = "// also for sm_80"
+// An architecture is one that files are compiled for, with the instructions of a version of the PTX ISA.
+type architecture struct {
+	name, ptx string
+	asked     string // the first line of files that have a form for it
+}
+
+// common is that of all files, and others are those that files may ask for.
+var (
+	common = architecture{name: "70", ptx: "70"}
+	others = []architecture{{"80", "70", "// also for sm_80\n"}, {"90a", "80", "// also for sm_90a\n"}}
+)
 
 var (
 	entry   = regexp.MustCompile(`\.visible \.entry (\w+)\(`)
@@ -104,8 +114,8 @@ func removeOthers(out string, files []string) error {
 }
 
 // modulePath is where a file's module for an architecture lies.
-func modulePath(out, file string, arch int) string {
-	return filepath.Join(out, fmt.Sprintf("%s_sm%d.ptx.gz", strings.TrimSuffix(file, ".cu"), arch))
+func modulePath(out, file string, arch architecture) string {
+	return filepath.Join(out, fmt.Sprintf("%s_sm%s.ptx.gz", strings.TrimSuffix(file, ".cu"), arch.name))
 }
 
 // writeMade notes what the modules in out were made of.
@@ -163,26 +173,29 @@ func rightClang() error {
 }
 
 // architectures lists those that a file is compiled for.
-func architectures(file string) ([]int, error) {
+func architectures(file string) ([]architecture, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(string(src), wantsTensorCores) {
-		return []int{70, 80}, nil
+	list := []architecture{common}
+	for _, a := range others {
+		if strings.HasPrefix(string(src), a.asked) {
+			list = append(list, a)
+		}
 	}
-	return []int{70}, nil
+	return list, nil
 }
 
 // compile returns the PTX of a file without comments.
-func compile(file string, arch int) ([]byte, error) {
-	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", fmt.Sprintf("--cuda-gpu-arch=sm_%d", arch), "--cuda-feature=+ptx70",
+func compile(file string, arch architecture) ([]byte, error) {
+	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_"+arch.name, "--cuda-feature=+ptx"+arch.ptx,
 		"-O3", "-ffp-contract=off", "-Wall", "-Wno-unused-function", "-S", file, "-o", "-")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	ptx, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s %s for sm_%d: %w\n%s", clang, file, arch, err, errs.String())
+		return nil, fmt.Errorf("%s %s for sm_%s: %w\n%s", clang, file, arch.name, err, errs.String())
 	}
 	ptx = comment.ReplaceAll(ptx, nil)
 	return blank.ReplaceAll(ptx, []byte("\n")), nil

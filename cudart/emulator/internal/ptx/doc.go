@@ -1,5 +1,5 @@
 // Package ptx writes modules of PTX as C++ for the emulator, one statement an instruction: what a GPU's driver is given runs on the CPU,
-// and not only the .cu that a compiler made it of. It knows the instructions that Halftone's modules use, as the PTX ISA 7.0 defines
+// and not only the .cu that a compiler made it of. It knows the instructions that Halftone's modules use, as the PTX ISA defines
 // them, and refuses others.
 //
 // Registers become variables, labels and branches stay what they are, and barriers, warp operations, asynchronous copies and

@@ -49,6 +49,7 @@ func init() {
 	others = map[string]func(*writer, statement, []string) (string, error){
 		"mov": packed, "ld": load, "st": store, "setp": compare, "cvt": convert, "cvta": convertAddress, "add": carry, "addc": carry,
 		"shfl": shuffle, "vote": vote, "bar": barrier, "atom": atomic, "mma": product, "ldmatrix": matrix, "cp": copyAsync,
+		"wgmma": warpgroup, "fence": proxyFence,
 		"bra": branch, "ret": leave, "call": call,
 	}
 }

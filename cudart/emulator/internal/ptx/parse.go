@@ -199,7 +199,7 @@ func (f *function) parseBody(text string) error {
 			text = text[1:]
 			continue
 		}
-		end := strings.IndexAny(text, ";:")
+		end := endOfStatement(text)
 		if end < 0 {
 			return fmt.Errorf("%q has no end", text)
 		}
@@ -238,6 +238,21 @@ func (f *function) parseBody(text string) error {
 			f.body = append(f.body, s)
 		}
 	}
+}
+
+// endOfStatement finds the semicolon, or the colon of a label, that ends what text begins with: "::" is within a name, "shared::cta".
+func endOfStatement(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == ';':
+			return i
+		case strings.HasPrefix(text[i:], "::"):
+			i++
+		case text[i] == ':':
+			return i
+		}
+	}
+	return -1
 }
 
 // parseRegisters reads ".reg .b32 %r<12>" and ".reg .pred p".

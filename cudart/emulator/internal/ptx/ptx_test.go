@@ -13,7 +13,7 @@ func TestEveryModule(t *testing.T) {
 	of := map[string][]string{}
 	kernels.Symbols(func(symbol, unit string) { of[unit] = append(of[unit], symbol) })
 	for unit, want := range of {
-		text, err := kernels.PTX(unit, 80)
+		text, err := kernels.PTX(unit, 90)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,6 +70,10 @@ func TestInstructions(t *testing.T) {
 		{"st.shared.f32 [cell+4], %f1;", "*reinterpret_cast<f32*>(place<4>(SHARED(((ptx::statics + 0) + 4ull)))) = r_f1;"},
 		{"ld.shared.u32 %r1, [%r2+-4];", "SHARED((u64(r_r2) + 18446744073709551612ull))"},
 		{"mov.u32 %r1, %tid.x;", "\nr_r1 = get<u32>(threadIdx.x);\n"},
+		{"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %p1, 1, 1, 0, 1;",
+			"\n{ f32* const sums[] = {&r_f1, &r_f2, &r_f3, &r_f4}; emu::wgmma(emu::Wgmma{r_rd1, r_rd2, 8, r_p1, 0 == 1, 1 == 1, bf16_to_f32, sums}); }\n"},
+		{"wgmma.wait_group.sync.aligned 1;", "\nemu::wgmmaWait(1);\n"},
+		{"fence.proxy.async.shared::cta; over: mov.f32 %f1, %f2;", "\nemu::proxyFence();\nover:;\nr_f1 = r_f2;\n"},
 		{"{ .reg .b16 f; mov.b16 f, %rs1; } mov.f32 %f1, %f2;", "u16 r_f;\nr_f = r_rs1;\n}\nr_f1 = r_f2;\n"},
 	} {
 		cpp, names, err := Cpp(moduleOf(c.ptx))
@@ -95,6 +99,7 @@ func TestUnwritten(t *testing.T) {
 		"@%p1 bra other; mov.f32 %fresh, %f1; bra end; other: mov.f32 %fresh, %f2; end: mov.f32 %f1, %fresh;":        false,
 		"top: st.global.f32 [%rd1], %fresh; mov.f32 %fresh, %f1; bra top;":                                           true,
 		"mov.f32 %fresh, %f1; top: mov.f32 %f1, %fresh; mov.f32 %fresh, %f2; @%p1 bra top;":                          false,
+		"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %fresh}, %rd1, %rd2, %p1, 1, 1, 0, 0;":    true,
 		"fma.rn.f32 %fresh, %f1, %f2, %fresh;":                                                                       true,
 		"{ .reg .f32 %fresh; mov.f32 %fresh, %f1; } { .reg .f32 %fresh; mov.f32 %f1, %fresh; }":                      true,
 		"{ .reg .f32 %fresh; mov.f32 %fresh, %f1; } { .reg .f32 %fresh; mov.f32 %fresh, %f2; mov.f32 %f1, %fresh; }": false,
@@ -114,6 +119,8 @@ func TestRefused(t *testing.T) {
 		{"mov.u64 %rd1, elsewhere;", "elsewhere is no variable"},
 		{"bar.sync 1;", "operands are not those"},
 		{"add.f32 %f1, %f2, 1;", "1 is no f32"},
+		{"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %p1, 1, -1, 0, 0;", "operands are not those"},
+		{"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %r4}, %rd1, %rd2, %p1, 1, 1, 0, 0;", "%r4 is no register of f32"},
 		{"call.uni missing, (%r1);", "no function of that name"},
 	} {
 		if _, _, err := Cpp(moduleOf(c.ptx)); err == nil || !strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), "k: ") {

@@ -79,6 +79,8 @@ func (f *flow) use(s statement, op string) use {
 		return use{fresh: f.numbered(r.names()...)}
 	case len(s.operands) == 0:
 		return use{reads: f.numbered(s.guard)}
+	case strings.HasPrefix(s.opcode, "wgmma.mma_async"): // sums are added to
+		return use{reads: f.numbered(append(s.operands, s.guard)...), writes: f.numbered(s.operands[0])}
 	case s.guard != "" || op == "bar" || strings.ContainsAny(s.operands[0], "[("):
 		return use{reads: f.numbered(append(s.operands, s.guard)...)}
 	}

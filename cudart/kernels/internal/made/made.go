@@ -39,9 +39,13 @@ func Text(sources, ptx fs.FS) (string, error) {
 			fmt.Fprintf(h, "%s %d\n%s", name, len(data), data)
 		}
 		fmt.Fprintf(&out, "%s %s", unit, short(h))
-		modules, err := fs.Glob(ptx, unit+"_sm[0-9][0-9].ptx.gz")
-		if err != nil {
-			return "", err
+		var modules []string
+		for _, pattern := range []string{"_sm[0-9][0-9].ptx.gz", "_sm[0-9][0-9]a.ptx.gz"} {
+			more, err := fs.Glob(ptx, unit+pattern)
+			if err != nil {
+				return "", err
+			}
+			modules = append(modules, more...)
 		}
 		for _, m := range modules {
 			sum, err := unpackedHash(ptx, m)
