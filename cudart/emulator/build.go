@@ -52,7 +52,7 @@ func CacheDir() (string, error) {
 }
 
 // Build returns the path of the library for o, libcuda.so.1. It compiles it if no library of the same sources, options and
-// compiler is in the cache: half a minute or less. libcublas and libnvrtc lie beside it. Several processes may call it at once.
+// compiler is in the cache: a minute or two on two cores. libcublas and libnvrtc lie beside it. Several processes may call it at once.
 func Build(ctx context.Context, o Options) (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		return "", fmt.Errorf("%w: it needs Linux on amd64 or arm64, and this is %s/%s", ErrUnavailable, runtime.GOOS, runtime.GOARCH)
