@@ -40,6 +40,9 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	defer s.locate(o, in)
 	s.alive(o.Name)
 	in = s.bring(o, in)
+	if o.Line != NoLine && slices.ContainsFunc(in, (*Tensor).lone) {
+		return s.onLines(o, at, in)
+	}
 	if o.InPlace {
 		s.guardInPlace(o, in[0])
 	}

@@ -33,6 +33,15 @@ func (t *Tensor) axisOr0(op string, d int) int {
 // lone says whether t has no dimensions; it may be nil, of which others tell.
 func (t *Tensor) lone() bool { return t != nil && len(t.shape) == 0 }
 
+// axis is Tensor.axis for the op that goes along dimension d of x, and axisOr0 where its row takes a tensor without dimensions.
+func (o *Op) axis(x *Tensor, d int) int {
+	x.live(o.Name)
+	if o.Line == NoLine {
+		return x.axis(o.Name, d)
+	}
+	return x.axisOr0(o.Name, d)
+}
+
 // line returns x, as a line of one element where it has no dimensions.
 func line(s *Scope, x *Tensor) *Tensor {
 	if x.lone() {
@@ -41,23 +50,15 @@ func line(s *Scope, x *Tensor) *Tensor {
 	return x
 }
 
-// loneAs returns y, a line of one element, without dimensions if x has none.
-func loneAs(s *Scope, y, x *Tensor) *Tensor {
-	if x.lone() {
-		return Reshape(s, y)
+// onLines is apply with lines of one element for the inputs that have no dimensions.
+func (s *Scope) onLines(o *Op, at Attrs, in []*Tensor) *Tensor {
+	lines := make([]*Tensor, len(in))
+	for i, x := range in {
+		lines[i] = line(s, x)
+	}
+	y := s.apply(o, at, lines...)
+	if !y.lone() && in[o.Line-LikeFirst].lone() {
+		y = Reshape(s, y)
 	}
 	return y
-}
-
-// ofLone runs f, which goes along dimension 0, on a tensor without dimensions as on one with a single element.
-func ofLone(s *Scope, op string, x *Tensor, dim int, f func(x *Tensor) *Tensor) *Tensor {
-	x.axisOr0(op, dim)
-	return Reshape(s, f(line(s, x)))
-}
-
-// ofLone2 is ofLone for values and their indices.
-func ofLone2(s *Scope, op string, x *Tensor, dim int, f func(x *Tensor) (values, indices *Tensor)) (values, indices *Tensor) {
-	x.axisOr0(op, dim)
-	values, indices = f(line(s, x))
-	return Reshape(s, values), Reshape(s, indices)
 }

@@ -44,6 +44,9 @@ type Op struct {
 	Bound float64
 	// Widens says that inputs of different dtypes are brought to a common one first, by the ordinary promotion rules.
 	Widens bool
+	// Line says that the op goes along one dimension, Dims[0], and takes a tensor without dimensions for a line of one element along
+	// dimension 0 or -1, and which input's result is without dimensions then, too.
+	Line Line
 	// InPlace says that the op changes its first input; such ops are never autocast and have no gradient.
 	InPlace bool
 	// Changes is the number of leading inputs that an InPlace op changes, where it is more than one: optimizers change the state, too.
@@ -80,6 +83,16 @@ type Op struct {
 
 	custom *Custom // of an op that Register added
 }
+
+// A Line says how an op that goes along a dimension takes tensors without dimensions.
+type Line uint8
+
+// The rules for tensors without dimensions.
+const (
+	NoLine     Line = iota // not for an op along one dimension
+	LikeFirst              // as lines of one; the result has no dimensions where the first input has none
+	LikeSecond             // as lines of one; the result has no dimensions where the second input has none
+)
 
 // Parts says who decides the precision of a composite.
 type Parts uint8

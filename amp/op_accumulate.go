@@ -29,7 +29,7 @@ func init() {
 	})
 	opCumsum = define(Op{
 		Name: "cumsum", Doc: "sums of the elements so far along a dimension", Args: []string{"x"}, Class: FP32Output, Why: "a sum of many half numbers leaves the half range or its precision",
-		Ints: true, CUDA: "cumsum",
+		Ints: true, CUDA: "cumsum", Line: LikeFirst,
 		Check: func(c *Call) []int { return c.In[0].shape }, Result: sumResult, CPU: cumsumCPU,
 		Backward: func(b *Back) { // the same from the other end
 			a := b.Attrs()
@@ -134,11 +134,8 @@ func LogSumExp(s *Scope, x *Tensor, dims ...int) *Tensor {
 // Cumsum returns the sums of the elements so far along dim: float32 under autocast, int64 for integers. An explicit dtype wins over
 // autocast; as in PyTorch, x is brought to it first.
 func Cumsum(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	if x.lone() {
-		return ofLone(s, "cumsum", x, dim, func(x *Tensor) *Tensor { return Cumsum(s, x, 0, dtype...) })
-	}
 	x.live("cumsum")
 	x, a := s.asked(opCumsum, x, dtype)
-	a.Dims = []int{x.axis("cumsum", dim)}
+	a.Dims = []int{opCumsum.axis(x, dim)}
 	return s.apply(opCumsum, a, x)
 }

@@ -23,11 +23,11 @@ func init() {
 			return lineKernels{sofar(func(a, b float32) bool { return a <= b }), sofar(func(a, b float64) bool { return a <= b }), sofar(func(a, b int64) bool { return a <= b })}
 		})
 	opCummax = define(Op{
-		Name: "cummax", Doc: "largest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummax",
+		Name: "cummax", Doc: "largest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummax", Line: LikeFirst,
 		Composite: []string{"cummax_index", "gather"},
 	})
 	opCummin = define(Op{
-		Name: "cummin", Doc: "smallest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummin",
+		Name: "cummin", Doc: "smallest element so far along a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "cummin", Line: LikeFirst,
 		Composite: []string{"cummin_index", "gather"},
 	})
 	opAny = truth("any", "whether an element over dimensions is not 0, as bool", true)
@@ -188,12 +188,9 @@ func Cummin(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
 }
 
 func (s *Scope) cumulative(o, index *Op, x *Tensor, dim int) (values, indices *Tensor) {
-	if x.lone() {
-		return ofLone2(s, o.Name, x, dim, func(x *Tensor) (values, indices *Tensor) { return s.cumulative(o, index, x, 0) })
-	}
 	s, in := s.enter(o, x)
 	x = in[0]
-	indices = s.apply(index, Attrs{Dims: []int{x.axis(o.Name, dim)}}, x)
+	indices = s.apply(index, Attrs{Dims: []int{o.axis(x, dim)}}, x)
 	return Gather(s, x, dim, indices), indices
 }
 

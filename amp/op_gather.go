@@ -16,7 +16,7 @@ func init() {
 	opArgMax = extreme("argmax", "index of the largest element along a dimension, the first of several; NaN counts as largest", func(a, b float64) bool { return a > b })
 	opArgMin = extreme("argmin", "index of the smallest element along a dimension, the first of several; NaN counts as smallest", func(a, b float64) bool { return a < b })
 	opGather = define(Op{
-		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Saves: SaveIn1,
+		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Line: LikeSecond, Saves: SaveIn1,
 		Check: checkGather, CPU: func(c *Call) {
 			if bySize(c.Out.dt, gatherWords[uint8], gatherWords[uint16], gatherWords[uint32], gatherWords[uint64])(c) {
 				return
@@ -68,7 +68,7 @@ const padded = "padded"
 // extreme defines argmax or argmin.
 func extreme(name, doc string, beats func(a, b float64) bool) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name,
+		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name, Line: LikeFirst,
 		Check: func(c *Call) []int {
 			if n := c.In[0].shape[c.Dims[0]]; n == 0 {
 				fail(name, ErrShape, "use a dimension with elements", "dimension %d of shape %v is empty", c.Dims[0], c.In[0].shape)
@@ -230,20 +230,12 @@ func checkEmbedding(c *Call) []int {
 
 // ArgMax returns the index of the largest element along dim, as int64; dim goes.
 func ArgMax(s *Scope, x *Tensor, dim int) *Tensor {
-	if x.lone() {
-		return ofLone(s, "argmax", x, dim, func(x *Tensor) *Tensor { return ArgMax(s, x, 0) })
-	}
-	x.live("argmax")
-	return s.apply(opArgMax, Attrs{Dims: []int{x.axis("argmax", dim)}}, x)
+	return s.apply(opArgMax, Attrs{Dims: []int{opArgMax.axis(x, dim)}}, x)
 }
 
 // ArgMin returns the index of the smallest element along dim, as int64; dim goes.
 func ArgMin(s *Scope, x *Tensor, dim int) *Tensor {
-	if x.lone() {
-		return ofLone(s, "argmin", x, dim, func(x *Tensor) *Tensor { return ArgMin(s, x, 0) })
-	}
-	x.live("argmin")
-	return s.apply(opArgMin, Attrs{Dims: []int{x.axis("argmin", dim)}}, x)
+	return s.apply(opArgMin, Attrs{Dims: []int{opArgMin.axis(x, dim)}}, x)
 }
 
 // Max returns the largest elements along dim and their indices; dim goes. The gradient goes to the element that was picked.
@@ -257,11 +249,8 @@ func Min(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
 }
 
 func pick(s *Scope, op string, x *Tensor, dim int, arg func(*Scope, *Tensor, int) *Tensor) (values, indices *Tensor) {
-	if x.lone() {
-		return ofLone2(s, op, x, dim, func(x *Tensor) (values, indices *Tensor) { return pick(s, op, x, 0, arg) })
-	}
 	indices = arg(s, x, dim)
-	dim = x.axis("gather", dim)
+	dim = opGather.axis(x, dim)
 	kept := Reshape(s, indices, slices.Insert(slices.Clone(indices.shape), dim, 1)...)
 	return Reshape(s, Gather(s, x, dim, kept), indices.shape...), indices
 }
@@ -269,12 +258,7 @@ func pick(s *Scope, op string, x *Tensor, dim int, arg func(*Scope, *Tensor, int
 // Gather returns out[i,j] = x[index[i,j],j] for dim 0, and likewise along other dimensions; index is int64. One without dimensions is
 // taken for a list of one, as is x.
 func Gather(s *Scope, x *Tensor, dim int, index *Tensor) *Tensor {
-	x.live("gather")
-	if x.lone() || index.lone() {
-		y := Gather(s, line(s, x), x.axisOr0("gather", dim), line(s, index))
-		return loneAs(s, y, index)
-	}
-	return s.apply(opGather, Attrs{Dims: []int{x.axis("gather", dim)}}, x, index)
+	return s.apply(opGather, Attrs{Dims: []int{opGather.axis(x, dim)}}, x, index)
 }
 
 // Embedding returns the rows of weight [rows features] that index, int64 of any shape, names: [index… features].

@@ -12,7 +12,7 @@ var opIndexSelect, opIndexSelectBackward, opFlip, opRoll *Op
 
 func init() {
 	opIndexSelect = define(Op{
-		Name: "index_select", Doc: "the slices of one dimension that index names", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "index_select", Saves: SaveIn1,
+		Name: "index_select", Doc: "the slices of one dimension that index names", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "index_select", Line: LikeFirst, Saves: SaveIn1,
 		Check: func(c *Call) []int {
 			checkIndex(c, 1)
 			shape := slices.Clone(c.In[0].shape)
@@ -130,14 +130,10 @@ func reorder(c *Call, f func(k, i, n int) int) [][]int {
 // ErrArgument for an index outside.
 func IndexSelect(s *Scope, x *Tensor, dim int, index *Tensor) *Tensor {
 	x.live("index_select")
-	if x.lone() || index.lone() {
-		d := x.axisOr0("index_select", dim)
-		if x.lone() && index != nil && index.Len() != 1 {
-			fail("index_select", ErrShape, "give one index, or use amp.Reshape(s, x, 1)", "x has no dimensions, index is %v", index.shape)
-		}
-		return loneAs(s, IndexSelect(s, line(s, x), d, line(s, index)), x)
+	if x.lone() && index != nil && index.Len() != 1 {
+		fail("index_select", ErrShape, "give one index, or use amp.Reshape(s, x, 1)", "x has no dimensions, index is %v", index.shape)
 	}
-	return s.apply(opIndexSelect, Attrs{Dims: []int{x.axis("index_select", dim)}}, x, index)
+	return s.apply(opIndexSelect, Attrs{Dims: []int{opIndexSelect.axis(x, dim)}}, x, index)
 }
 
 // Flip returns a copy of x with the order of the given dimensions reversed; without any it is a copy.

@@ -12,15 +12,15 @@ var opIndexAdd, opIndexCopy, opIndexFill, opIndex, opIndexPut, opRavelIndex, opT
 
 func init() {
 	opIndexAdd = define(Op{
-		Name: "index_add", Doc: "x with slices of src added along a dimension at the places that index names", Args: []string{"x", "index", "src"}, Why: "sums in float64 and rounds once", Ints: true, CUDA: "scatter_add",
+		Name: "index_add", Doc: "x with slices of src added along a dimension at the places that index names", Args: []string{"x", "index", "src"}, Why: "sums in float64 and rounds once", Ints: true, CUDA: "scatter_add", Line: LikeFirst,
 		Composite: []string{"reshape", "expand", "mul_scalar", "scatter_add"},
 	})
 	opIndexCopy = define(Op{
-		Name: "index_copy", Doc: "x with slices of src along a dimension at the places that index names", Args: []string{"x", "index", "src"}, CPUList: Promote, Why: whyChoose, Ints: true, CUDA: "scatter",
+		Name: "index_copy", Doc: "x with slices of src along a dimension at the places that index names", Args: []string{"x", "index", "src"}, CPUList: Promote, Why: whyChoose, Ints: true, CUDA: "scatter", Line: LikeFirst,
 		Composite: []string{"reshape", "expand", "scatter"},
 	})
 	opIndexFill = define(Op{
-		Name: "index_fill", Doc: "x with a number in the slices of a dimension that index names", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "scatter_value",
+		Name: "index_fill", Doc: "x with a number in the slices of a dimension that index names", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "scatter_value", Line: LikeFirst,
 		Composite: []string{"reshape", "expand", "scatter_value"},
 	})
 	opRavelIndex = define(Op{
@@ -75,6 +75,7 @@ func ravelIndexCPU(c *Call) {
 // alongSlices brings a list of indices to the shape of src, whose slices along dim it numbers.
 func alongSlices(s *Scope, o *Op, x *Tensor, dim int, index *Tensor, src []int) *Tensor {
 	x.live(o.Name)
+	x, index = line(s, x), line(s, index)
 	want := slices.Clone(x.shape)
 	if len(index.shape) == 1 {
 		want[dim] = index.shape[0]
@@ -94,11 +95,8 @@ func alongSlices(s *Scope, o *Op, x *Tensor, dim int, index *Tensor, src []int) 
 // outside.
 func IndexAdd(s *Scope, x *Tensor, dim int, index, src *Tensor, alpha float64) *Tensor {
 	opIndexAdd.need(x, index, src)
-	if x.lone() || index.lone() || src.lone() {
-		return loneAs(s, IndexAdd(s, line(s, x), x.axisOr0("index_add", dim), line(s, index), line(s, src), alpha), x)
-	}
 	s, in := s.enter(opIndexAdd, x, index, src)
-	x, src, dim = in[0], in[2], in[0].axis("index_add", dim)
+	x, src, dim = in[0], line(s, in[2]), opIndexAdd.axis(in[0], dim)
 	if alpha != 1 {
 		src = MulScalar(s, src, alpha)
 	}
@@ -108,22 +106,16 @@ func IndexAdd(s *Scope, x *Tensor, dim int, index, src *Tensor, alpha float64) *
 // IndexCopy returns x with slice index[i] along dim replaced by slice i of src, the last of several.
 func IndexCopy(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
 	opIndexCopy.need(x, index, src)
-	if x.lone() || index.lone() || src.lone() {
-		return loneAs(s, IndexCopy(s, line(s, x), x.axisOr0("index_copy", dim), line(s, index), line(s, src)), x)
-	}
 	s, in := s.enter(opIndexCopy, x, index, src)
-	x, src, dim = in[0], in[2], in[0].axis("index_copy", dim)
+	x, src, dim = in[0], line(s, in[2]), opIndexCopy.axis(in[0], dim)
 	return Scatter(s, x, dim, alongSlices(s, opIndexCopy, x, dim, index, src.shape), src)
 }
 
 // IndexFill returns x with value in the slices along dim that index, a list of int64, names.
 func IndexFill(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tensor {
 	opIndexFill.need(x, index)
-	if x.lone() || index.lone() {
-		return loneAs(s, IndexFill(s, line(s, x), x.axisOr0("index_fill", dim), line(s, index), value), x)
-	}
 	s, in := s.enter(opIndexFill, x, index)
-	x, dim = in[0], in[0].axis("index_fill", dim)
+	x, dim = in[0], opIndexFill.axis(in[0], dim)
 	return ScatterValue(s, x, dim, alongSlices(s, opIndexFill, x, dim, index, nil), value)
 }
 

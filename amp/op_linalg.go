@@ -168,7 +168,7 @@ func sizeAlong(shape []int, along int) int {
 // Vecdot returns Σ a·b along dim, which goes; other sizes are broadcast: torch.linalg.vecdot. In the lower dtype under autocast.
 func Vecdot(s *Scope, a, b *Tensor, dim int) *Tensor {
 	if a.lone() && b.lone() {
-		return ofLone(s, "linalg_vecdot", a, dim, func(a *Tensor) *Tensor { return Vecdot(s, a, line(s, b), 0) })
+		a = line(s, a) // b is broadcast to it
 	}
 	return s.apply(opVecdot, Attrs{Dims: []int{fromLast("linalg_vecdot", dim, a, b)}}, a, b)
 }

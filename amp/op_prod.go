@@ -16,7 +16,7 @@ func init() {
 		Check: reducedShape, Result: sumResult, CPU: prodCPU, Backward: prodBackward,
 	})
 	opCumprod = define(Op{
-		Name: "cumprod", Doc: "products of the elements so far along a dimension", Args: []string{"x"}, Class: FP32Output, Why: whyProd, Ints: true, CUDA: "cumprod", Wide: true, Saves: SaveIn0 | SaveOut,
+		Name: "cumprod", Doc: "products of the elements so far along a dimension", Args: []string{"x"}, Class: FP32Output, Why: whyProd, Ints: true, CUDA: "cumprod", Line: LikeFirst, Wide: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { return c.In[0].shape }, Result: sumResult,
 		CPU: func(c *Call) {
 			if c.Out.dt.IsFloat() {
@@ -183,24 +183,18 @@ func Prod(s *Scope, x *Tensor, dtype ...DType) *Tensor {
 
 // ProdDim returns the products along dim, which goes; see Prod.
 func ProdDim(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	if x.lone() {
-		return ofLone(s, "prod", x, dim, func(x *Tensor) *Tensor { return ProdDim(s, x, 0, dtype...) })
-	}
 	x.live("prod")
 	x, a := s.asked(opProd, x, dtype)
-	a.Dims = []int{x.axis("prod", dim)}
+	a.Dims = reducedAxes("prod", x, []int{dim})
 	return s.apply(opProd, a, x)
 }
 
 // Cumprod returns the products of the elements so far along dim: float32 under autocast, int64 for integers. Its gradient holds at
 // zeros too. An explicit dtype wins over autocast; as in PyTorch, x is brought to it first.
 func Cumprod(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	if x.lone() {
-		return ofLone(s, "cumprod", x, dim, func(x *Tensor) *Tensor { return Cumprod(s, x, 0, dtype...) })
-	}
 	x.live("cumprod")
 	x, a := s.asked(opCumprod, x, dtype)
-	a.Dims = []int{x.axis("cumprod", dim)}
+	a.Dims = []int{opCumprod.axis(x, dim)}
 	return s.apply(opCumprod, a, x)
 }
 

@@ -14,7 +14,7 @@ var opLogCumSumExp, opQuantile, opBucketize, opMaskedSelect *Op
 
 func init() {
 	opLogCumSumExp = define(Op{
-		Name: "logcumsumexp", Doc: "log Σ e^x of the elements so far along a dimension", Args: []string{"x"}, Why: "computed with the largest element taken out, in float64", CUDA: "logcumsumexp", Saves: SaveIn0 | SaveOut, Wide: true,
+		Name: "logcumsumexp", Doc: "log Σ e^x of the elements so far along a dimension", Args: []string{"x"}, Why: "computed with the largest element taken out, in float64", CUDA: "logcumsumexp", Line: LikeFirst, Saves: SaveIn0 | SaveOut, Wide: true,
 		Check: checkUnary,
 		CPU:   func(c *Call) { overLines(c.Out, c.Dims[0], c.In, logCumSumExpLine) },
 		Backward: func(b *Back) { // e^(x[i]-y[i]) · Σ over k ≥ i of dy[k]·e^(y[i]-y[k]), a recurrence whose factors are at most 1
@@ -27,7 +27,7 @@ func init() {
 		},
 	})
 	opQuantile = define(Op{
-		Name: "quantile", Doc: "the numbers below which given shares of a dimension's elements lie, interpolated", Args: []string{"x"}, CPUList: FP32, Why: "between two of its inputs", CUDA: "quantile",
+		Name: "quantile", Doc: "the numbers below which given shares of a dimension's elements lie, interpolated", Args: []string{"x"}, CPUList: FP32, Why: "between two of its inputs", CUDA: "quantile", Line: LikeFirst,
 		Composite: []string{"sort", "index_select", "lerp", "where"},
 	})
 	opBucketize = define(Op{
@@ -75,23 +75,15 @@ func logCumSumExpLine(out []float64, in [][]float64) {
 
 // LogCumSumExp returns log Σ e^x of the elements so far along dim, in x's dtype.
 func LogCumSumExp(s *Scope, x *Tensor, dim int) *Tensor {
-	if x.lone() {
-		return ofLone(s, "logcumsumexp", x, dim, func(x *Tensor) *Tensor { return LogCumSumExp(s, x, 0) })
-	}
-	x.live("logcumsumexp")
-	return s.apply(opLogCumSumExp, Attrs{Dims: []int{x.axis("logcumsumexp", dim)}}, x)
+	return s.apply(opLogCumSumExp, Attrs{Dims: []int{opLogCumSumExp.axis(x, dim)}}, x)
 }
 
 // Quantile returns, for each share q from 0 to 1, the number below which that share of the elements along dim lies, interpolated
 // linearly between two of them: [q… others], without dim. NaN where there is one. It panics with ErrArgument for a share
 // outside of 0 to 1.
 func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
-	if x.lone() {
-		return Quantile(s, line(s, x), q, x.axisOr0("quantile", dim))
-	}
 	s, in := s.enter(opQuantile, x)
-	x = in[0]
-	dim = x.axis("quantile", dim)
+	x, dim = line(s, in[0]), opQuantile.axis(in[0], dim)
 	n := x.shape[dim]
 	if n == 0 || len(q) == 0 || !x.dt.IsFloat() {
 		fail("quantile", ErrArgument, "use a dimension with elements of a float dtype, and at least one share", "%v %v along %d, shares %v", x.dt, x.shape, dim, q)

@@ -11,7 +11,7 @@ var opScatter, opScatterValue, opScatterAdd *Op
 
 func init() {
 	opScatter = define(Op{
-		Name: "scatter", Doc: "x with out[index[i,j],j] = src[i,j] along a dimension, the last of several", Args: []string{"x", "index", "src"}, Why: whyChoose, Ints: true, CUDA: "scatter", Saves: SaveIn1,
+		Name: "scatter", Doc: "x with out[index[i,j],j] = src[i,j] along a dimension, the last of several", Args: []string{"x", "index", "src"}, Why: whyChoose, Ints: true, CUDA: "scatter", Line: LikeFirst, Saves: SaveIn1,
 		Check: checkScatter, CPU: func(c *Call) { scatterCPU(c, false) },
 		Backward: func(b *Back) {
 			d := b.Attrs().Dims[0]
@@ -25,12 +25,12 @@ func init() {
 		},
 	})
 	opScatterValue = define(Op{
-		Name: "scatter_value", Doc: "x with a number at the places that index names along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "scatter_value", Saves: SaveIn1,
+		Name: "scatter_value", Doc: "x with a number at the places that index names along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "scatter_value", Line: LikeFirst, Saves: SaveIn1,
 		Check: func(c *Call) []int { holds("scatter_value", c.In[0].dt, c.Scalar); return checkScatter(c) }, CPU: func(c *Call) { scatterCPU(c, false) },
 		Backward: func(b *Back) { b.Set(0, ScatterValue(b.S, b.DY, b.Attrs().Dims[0], b.In(1), 0)) },
 	})
 	opScatterAdd = define(Op{
-		Name: "scatter_add", Doc: "x with src[i,j] added at [index[i,j],j] along a dimension", Args: []string{"x", "index", "src"}, Class: Promote, Why: whyCombine, Ints: true, CUDA: "scatter_add", Saves: SaveIn1,
+		Name: "scatter_add", Doc: "x with src[i,j] added at [index[i,j],j] along a dimension", Args: []string{"x", "index", "src"}, Class: Promote, Why: whyCombine, Ints: true, CUDA: "scatter_add", Line: LikeFirst, Saves: SaveIn1,
 		Check: checkScatter, CPU: func(c *Call) { scatterCPU(c, true) },
 		Backward: func(b *Back) {
 			b.Set(0, b.DY)
@@ -102,28 +102,16 @@ func lineWithin(out, t *Tensor, d, i int) (int, bool) {
 // elements that go to one place the last one stays, and it alone has a gradient. It panics with ErrDType unless x and src have one
 // dtype.
 func Scatter(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
-	x.live("scatter")
-	if x.lone() || index.lone() || src.lone() {
-		return loneAs(s, Scatter(s, line(s, x), x.axisOr0("scatter", dim), line(s, index), line(s, src)), x)
-	}
-	return s.apply(opScatter, Attrs{Dims: []int{x.axis("scatter", dim)}}, x, index, src)
+	return s.apply(opScatter, Attrs{Dims: []int{opScatter.axis(x, dim)}}, x, index, src)
 }
 
 // ScatterValue returns x with value at the places that index names along dim; see Scatter.
 func ScatterValue(s *Scope, x *Tensor, dim int, index *Tensor, value float64) *Tensor {
-	x.live("scatter_value")
-	if x.lone() || index.lone() {
-		return loneAs(s, ScatterValue(s, line(s, x), x.axisOr0("scatter_value", dim), line(s, index), value), x)
-	}
-	return s.apply(opScatterValue, Attrs{Dims: []int{x.axis("scatter_value", dim)}, Scalar: value}, x, index)
+	return s.apply(opScatterValue, Attrs{Dims: []int{opScatterValue.axis(x, dim)}, Scalar: value}, x, index)
 }
 
 // ScatterAdd returns x with src[i,j] added at [index[i,j],j] for dim 0, and likewise along other dimensions; index is int64. Sums are
 // made in float64 and rounded once; under autocast in the wider dtype of x and src.
 func ScatterAdd(s *Scope, x *Tensor, dim int, index, src *Tensor) *Tensor {
-	x.live("scatter_add")
-	if x.lone() || index.lone() || src.lone() {
-		return loneAs(s, ScatterAdd(s, line(s, x), x.axisOr0("scatter_add", dim), line(s, index), line(s, src)), x)
-	}
-	return s.apply(opScatterAdd, Attrs{Dims: []int{x.axis("scatter_add", dim)}}, x, index, src)
+	return s.apply(opScatterAdd, Attrs{Dims: []int{opScatterAdd.axis(x, dim)}}, x, index, src)
 }

@@ -11,14 +11,14 @@ var opSoftmax, opLogSoftmax, opSoftmaxBackward, opLogSoftmaxBackward *Op
 func init() {
 	opSoftmax = define(Op{
 		Name: "softmax", Doc: "e^x / Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
-		Why: "exponentials and their sum need float32's range", CUDA: "softmax",
+		Why: "exponentials and their sum need float32's range", CUDA: "softmax", Line: LikeFirst,
 		Check: checkUnary, Result: explicit, Saves: SaveOut,
 		CPU:      func(c *Call) { softmaxCPU(c, false) },
 		Backward: func(b *Back) { b.softmax(opSoftmaxBackward) },
 	})
 	opLogSoftmax = define(Op{
 		Name: "log_softmax", Doc: "x - log Σ e^x along one dimension", Args: []string{"x"}, Class: FP32Output,
-		Why: "exponentials and their sum need float32's range", CUDA: "log_softmax",
+		Why: "exponentials and their sum need float32's range", CUDA: "log_softmax", Line: LikeFirst,
 		Check: checkUnary, Result: explicit, Saves: SaveOut,
 		CPU:      func(c *Call) { softmaxCPU(c, true) },
 		Backward: func(b *Back) { b.softmax(opLogSoftmaxBackward) },
@@ -78,9 +78,6 @@ func explicit(c *Call) DType {
 // Softmax returns e^x / Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32;
 // x is brought to it first, as in PyTorch.
 func Softmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	if x.lone() {
-		return ofLone(s, "softmax", x, dim, func(x *Tensor) *Tensor { return Softmax(s, x, 0, dtype...) })
-	}
 	x, a := s.axisAttrs(opSoftmax, x, dim, dtype)
 	return s.apply(opSoftmax, a, x)
 }
@@ -88,9 +85,6 @@ func Softmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
 // LogSoftmax returns x - log Σ e^x along dim. An explicit dtype wins over autocast, which otherwise gives float32;
 // x is brought to it first, as in PyTorch.
 func LogSoftmax(s *Scope, x *Tensor, dim int, dtype ...DType) *Tensor {
-	if x.lone() {
-		return ofLone(s, "log_softmax", x, dim, func(x *Tensor) *Tensor { return LogSoftmax(s, x, 0, dtype...) })
-	}
 	x, a := s.axisAttrs(opLogSoftmax, x, dim, dtype)
 	return s.apply(opLogSoftmax, a, x)
 }
@@ -101,7 +95,7 @@ func (s *Scope) axisAttrs(o *Op, x *Tensor, dim int, dtype []DType) (*Tensor, At
 		fail(o.Name, ErrDType, "use a float dtype", "result dtype %v", dtype[0])
 	}
 	x, a := s.asked(o, x, dtype)
-	a.Dims = []int{x.axis(o.Name, dim)}
+	a.Dims = []int{o.axis(x, dim)}
 	return x, a
 }
 

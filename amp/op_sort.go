@@ -22,19 +22,19 @@ func init() {
 	opMedianIndex = indexRow("median_index", "index of the median of a dimension, the lower of two; of a NaN if there is one", func(c *Call) int { return 1 },
 		func(*Call) lineKernels { return lineKernels{medianKeyed, medianWide[float64], medianWide[int64]} })
 	opSort = define(Op{
-		Name: "sort", Doc: "elements of a dimension in order, with the indices they had", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "sort",
+		Name: "sort", Doc: "elements of a dimension in order, with the indices they had", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "sort", Line: LikeFirst,
 		Composite: []string{"argsort", "gather"},
 	})
 	opTopk = define(Op{
-		Name: "topk", Doc: "the k largest, or smallest, elements of a dimension in order, with the indices they had", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "topk",
+		Name: "topk", Doc: "the k largest, or smallest, elements of a dimension in order, with the indices they had", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "topk", Line: LikeFirst,
 		Composite: []string{"topk_index", "gather"},
 	})
 	opKthvalue = define(Op{
-		Name: "kthvalue", Doc: "the k-th smallest element of a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "kthvalue",
+		Name: "kthvalue", Doc: "the k-th smallest element of a dimension, with its index", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "kthvalue", Line: LikeFirst,
 		Composite: []string{"topk_index", "narrow", "gather", "reshape"},
 	})
 	opMedian = define(Op{
-		Name: "median", Doc: "the median of a dimension, the lower of two, with its index; NaN if there is one", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "median",
+		Name: "median", Doc: "the median of a dimension, the lower of two, with its index; NaN if there is one", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "median", Line: LikeFirst,
 		Composite: []string{"median_index", "gather", "reshape"},
 	})
 }
@@ -49,7 +49,7 @@ type lineKernels struct {
 // indexRow defines a row that maps lines to lines of indices.
 func indexRow(name, doc string, size func(c *Call) int, kernels func(c *Call) lineKernels) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name,
+		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name, Line: LikeFirst,
 		Check: func(c *Call) []int {
 			shape := slices.Clone(c.In[0].shape)
 			shape[c.Dims[0]] = size(c)
@@ -72,19 +72,12 @@ func indexRow(name, doc string, size func(c *Call) int, kernels func(c *Call) li
 // Argsort returns the indices, int64, that sort dimension dim, from the smallest or, if descending, from the largest. Equal elements
 // keep their order, and NaN counts as greatest.
 func Argsort(s *Scope, x *Tensor, dim int, descending bool) *Tensor {
-	if x.lone() {
-		return ofLone(s, "argsort", x, dim, func(x *Tensor) *Tensor { return Argsort(s, x, 0, descending) })
-	}
-	x.live("argsort")
-	return s.apply(opArgsort, Attrs{Dims: []int{x.axis("argsort", dim)}, Reverse: descending}, x)
+	return s.apply(opArgsort, Attrs{Dims: []int{opArgsort.axis(x, dim)}, Reverse: descending}, x)
 }
 
 // Sort returns the elements of dimension dim in order and the indices, int64, they had; see Argsort. Gradients go back to where
 // the elements were.
 func Sort(s *Scope, x *Tensor, dim int, descending bool) (values, indices *Tensor) {
-	if x.lone() {
-		return ofLone2(s, "sort", x, dim, func(x *Tensor) (values, indices *Tensor) { return Sort(s, x, 0, descending) })
-	}
 	s, in := s.enter(opSort, x)
 	x = in[0]
 	indices = Argsort(s, x, dim, descending)
@@ -94,14 +87,14 @@ func Sort(s *Scope, x *Tensor, dim int, descending bool) (values, indices *Tenso
 // Topk returns the k largest elements of dimension dim, or the smallest, in order, and the indices they had, the first of equals. NaN
 // counts as greatest. It panics with ErrArgument unless 0 ≤ k ≤ the dimension's size.
 func Topk(s *Scope, x *Tensor, k, dim int, largest bool) (values, indices *Tensor) {
-	if x.lone() {
-		checkRank("topk", x, k, 1, x.axisOr0("topk", dim))
-		return ofLone2(s, "topk", x, dim, func(x *Tensor) (values, indices *Tensor) { return Topk(s, x, k, 0, largest) })
-	}
 	s, in := s.enter(opTopk, x)
 	x = in[0]
-	dim = x.axis("topk", dim)
-	checkRank("topk", x, k, 0, dim)
+	dim = opTopk.axis(x, dim)
+	low := 0
+	if x.lone() {
+		low = 1 // the result has no dimension that could be empty
+	}
+	checkRank("topk", x, k, low, dim)
 	indices = s.apply(opTopkIndex, Attrs{Dims: []int{dim}, Start: k, Reverse: largest}, x)
 	return Gather(s, x, dim, indices), indices
 }
@@ -118,24 +111,16 @@ func checkRank(op string, x *Tensor, k, low, dim int) {
 
 // Kthvalue returns the k-th smallest elements along dim, from 1, and their indices; dim goes.
 func Kthvalue(s *Scope, x *Tensor, k, dim int) (values, indices *Tensor) {
-	if x.lone() {
-		return ofLone2(s, "kthvalue", x, dim, func(x *Tensor) (values, indices *Tensor) { return Kthvalue(s, x, k, 0) })
-	}
 	s, in := s.enter(opKthvalue, x)
-	x = in[0]
-	dim = x.axis("kthvalue", dim)
+	x, dim = line(s, in[0]), opKthvalue.axis(in[0], dim)
 	checkRank("kthvalue", x, k, 1, dim)
 	return s.picked(x, dim, Narrow(s, s.apply(opTopkIndex, Attrs{Dims: []int{dim}, Start: k}, x), dim, k-1, 1))
 }
 
 // Median returns the medians along dim, the lower of two, and their indices; dim goes. NaN if there is one.
 func Median(s *Scope, x *Tensor, dim int) (values, indices *Tensor) {
-	if x.lone() {
-		return ofLone2(s, "median", x, dim, func(x *Tensor) (values, indices *Tensor) { return Median(s, x, 0) })
-	}
 	s, in := s.enter(opMedian, x)
-	x = in[0]
-	dim = x.axis("median", dim)
+	x, dim = line(s, in[0]), opMedian.axis(in[0], dim)
 	if x.shape[dim] == 0 {
 		fail("median", ErrShape, "use a dimension with elements", "dimension %d of shape %v is empty", dim, x.shape)
 	}
