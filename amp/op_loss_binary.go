@@ -18,10 +18,7 @@ func init() {
 		Class: FP32, CPUList: FP32, Why: "sigmoid and logarithm fused, so that neither leaves float32's range", CUDA: "binary_cross_entropy_with_logits",
 	}, func(_ *Call, v *[4]float64) float64 {
 		x, t, p := v[0], v[1], v[3]
-		switch {
-		case math.IsInf(x, 0):
-			return v[2] * infiniteLogit(x, t, p)
-		case p == 1:
+		if p == 1 && !math.IsInf(x, 0) { // ∞ is as below, where 0·∞ is the NaN that PyTorch has
 			return v[2] * (softplus(x) - float64(x*t))
 		}
 		return v[2] * (float64((1-t)*x) + float64((1+float64((p-1)*t))*softplus(-x)))
@@ -47,7 +44,11 @@ func init() {
 		return nil, slices.Equal(c.In[0].shape, c.In[1].shape) && !slices.ContainsFunc(c.In[2:], func(t *Tensor) bool { return t != nil })
 	}, each)
 	opBCEWithLogits.CPU = func(c *Call) {
-		if pass(c); c.Reduce != ReduceNone && math.IsNaN(c.Out.at(c.Out.off)) { // of an infinite x, maybe, whose limit the pass does not know
+		pass(c)
+		if c.Reduce == ReduceNone {
+			return
+		}
+		if y := c.Out.at(c.Out.off); math.IsNaN(y) || math.IsInf(y, 0) { // of an infinite x, maybe, of which the pass takes one for the other
 			each(c)
 		}
 	}
@@ -70,18 +71,6 @@ func init() {
 		},
 		nil,
 	})
-}
-
-// infiniteLogit is the limit of an element's loss at an infinite x: what multiplies |x| decides, and 0 of it is 0.
-func infiniteLogit(x, t, p float64) float64 {
-	c := 1 - t
-	if x < 0 {
-		c = float64(p * t)
-	}
-	if c == 0 {
-		return 0
-	}
-	return c * math.Inf(1)
 }
 
 // weightedLoss defines a loss of elements whose input 2 weights them, given the slopes of an element for the other inputs.
@@ -119,7 +108,7 @@ func weightedLoss(o Op, f func(c *Call, v *[4]float64) float64, slopes []func(b 
 func (b *Back) given(i int) bool { return i < len(b.n.in) && b.n.in[i] != nil }
 
 // BCEWithLogits returns the mean binary cross entropy of logits x and targets in [0,1], or what a Reduction asks for; float32 under
-// autocast. It takes LossWeight and PosWeight. An infinite logit has its limit: 0 where it is right.
+// autocast. It takes LossWeight and PosWeight. As in PyTorch, the loss of an infinite logit is infinite or NaN, also where it is right.
 func BCEWithLogits(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	c := lossOf("binary_cross_entropy_with_logits", hasWeight|hasPosWeight, opts)
 	return s.apply(opBCEWithLogits, Attrs{Reduce: c.reduce}, x, target, c.weight, c.posWeight)

@@ -22,7 +22,9 @@ const aloneEnv = "HALFTONE_TEST_ALONE"
 // follow. It says whether this process has to go on.
 func alone(t *testing.T, device string) bool {
 	t.Helper()
-	if strings.Contains(amp.NewScope(amp.On(device)).Device(), "emulated") || os.Getenv(aloneEnv) != "" {
+	s := amp.NewScope(amp.On(device))
+	defer s.Close()
+	if strings.Contains(s.Device(), "emulated") || os.Getenv(aloneEnv) != "" {
 		return true
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=3m")

@@ -49,16 +49,10 @@ LOSS(poisson_nll_loss, ht_poisson(x, t, a[0], a[1]))
 
 // The binary cross entropies: x, target, weight and positive weight, of which those not given are one 1 repeated. The result may be of
 // a wider dtype, to be summed.
-// The limit at an infinite x: what multiplies |x| decides, and 0 of it is 0.
-HT_FN double ht_infinite_logit(double x, double t, double p) {
-  const double c = x > 0 ? 1 - t : p * t;
-  return c == 0 ? 0.0 : c * ht_infinity();
-}
 struct bce_logits_row {
   template <class C> HT_FN double f(C u, C v, C w, C q, const Map&) {
     const double x = (double)u, t = (double)v, p = (double)q;
-    if (ht_isinf(x)) return (double)w * ht_infinite_logit(x, t, p);
-    if (p == 1) return (double)w * (softplus64(x) - x * t);
+    if (p == 1 && !ht_isinf(x)) return (double)w * (softplus64(x) - x * t);
     return (double)w * ((1 - t) * x + (1 + (p - 1) * t) * softplus64(-x));
   }
 };

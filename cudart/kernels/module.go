@@ -6,8 +6,11 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/halftone-ml/halftone/cudart/kernels/internal/arch"
 )
 
 //go:generate go run ./gen64
@@ -44,39 +47,21 @@ func Symbols(f func(symbol, unit string)) {
 	}
 }
 
-// An architecture is one that modules are compiled for: of devices of a capability and later ones, or of that one alone.
-type architecture struct {
-	name       string // behind "sm"
-	capability int
-	only       bool
-}
-
-// architectures are those there are, the last that a device can take first.
-var architectures = []architecture{{"90a", 90, true}, {"80", 80, false}, {"70", 70, false}}
-
-func (a architecture) serves(capability int) bool {
-	return capability == a.capability || capability > a.capability && !a.only
-}
-
-func (a architecture) file(unit string) string { return "ptx/" + unit + "_sm" + a.name + ".ptx.gz" }
-
 // ForLater says whether a unit has a form for later devices than those of capability 7.0, with kernels that the other one lacks.
 func ForLater(unit string) bool {
-	for _, a := range architectures[:len(architectures)-1] {
-		if _, err := modules.ReadFile(a.file(unit)); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(arch.All, func(a arch.Arch) bool {
+		_, err := modules.ReadFile("ptx/" + a.File(unit))
+		return a.Asked != "" && err == nil
+	})
 }
 
 // PTX returns the module of a unit for a device of a compute capability (70, 86, 90 …).
 func PTX(unit string, capability int) ([]byte, error) {
-	for _, a := range architectures {
-		if !a.serves(capability) {
+	for _, a := range arch.All {
+		if !a.Serves(capability) {
 			continue
 		}
-		packed, err := modules.ReadFile(a.file(unit))
+		packed, err := modules.ReadFile("ptx/" + a.File(unit))
 		if err != nil {
 			continue
 		}

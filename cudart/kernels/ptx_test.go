@@ -91,9 +91,6 @@ func TestPTXVersions(t *testing.T) {
 // assembler returns the path of ptxas, or skips the test.
 func assembler(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes a quarter of a minute")
-	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("NVIDIA's wheel with ptxas is for Linux on amd64")
 	}

@@ -9,8 +9,8 @@
 // row or column, else they have rows or columns of one term. d must not be touched before it has been waited for.
 template <bool AK, bool BK> HT_FN void wgmma(float (&d)[32][4], u64 a, u64 b, f16) { wgmma_m64n256k16_f16(d, a, b, !AK, !BK); }
 template <bool AK, bool BK> HT_FN void wgmma(float (&d)[32][4], u64 a, u64 b, bf16) { wgmma_m64n256k16_bf16(d, a, b, !AK, !BK); }
-// held keeps the compiler from moving what reads or writes sums over it.
-HT_FN void held(float (&)[32][4]) {}
+// wgmma_pin keeps the compiler from moving what reads or writes sums over it.
+HT_FN void wgmma_pin(float (&)[32][4]) {}
 #elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define HT_WARPGROUPS 1
 #define HT_SUMS(i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
@@ -25,7 +25,7 @@ HT_FN void held(float (&)[32][4]) {}
                "},%128,%129,add,1,1,%130,%131; }" : HT_ALL_SUMS : "l"(a), "l"(b), "n"(AK ? 0 : 1), "n"(BK ? 0 : 1))
 template <bool AK, bool BK> HT_FN void wgmma(float (&d)[32][4], u64 a, u64 b, f16) { HT_WGMMA("f16"); }
 template <bool AK, bool BK> HT_FN void wgmma(float (&d)[32][4], u64 a, u64 b, bf16) { HT_WGMMA("bf16"); }
-HT_FN void held(float (&d)[32][4]) { asm volatile("" : HT_ALL_SUMS :: "memory"); }
+HT_FN void wgmma_pin(float (&d)[32][4]) { asm volatile("" : HT_ALL_SUMS :: "memory"); }
 // wgmma_fence comes between other uses of sums and the first wgmma on them.
 HT_FN void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 HT_FN void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

@@ -6,7 +6,7 @@
 #include "wgmma.h"
 
 #if HT_WARPGROUPS
-enum { WGMMA_ROWS = 128, WGMMA_COLUMNS = 256, WGMMA_TERMS = 64, WGMMA_THREADS = 256, WGMMA_STAGES = 4, WGMMA_ALIGN = 1024 };
+enum { WGMMA_ROWS = 128, WGMMA_COLUMNS = 256, WGMMA_TERMS = 64, WGMMA_THREADS = 256, WGMMA_STAGES = 4, WGMMA_AHEAD = WGMMA_STAGES - 2, WGMMA_ALIGN = 1024 };
 
 // Where 16 bytes of an operand's tile lie: rows of 128 bytes, each with the 64 terms of a row of m or n (AlongK), or one term of 64 of m or n. Of
 // the latter, all terms of the first 64 come first.
@@ -31,48 +31,57 @@ template <bool AK, bool BK, class H, class A, class B> HT_FN void wgmma_tile(flo
   wgmma_commit();
 }
 
+// WgmmaTiles are the operands' tiles: their descriptors in the first stage, where that begins, how many tiles there are. WgmmaPlace are the
+// stages that a tile is read from and another is copied to.
+struct WgmmaTiles { u64 a, b; u32 shared; int tiles; };
+struct WgmmaPlace { u32 read, write; };
+
+// wgmma_steps goes through tiles kt … to-1: each is multiplied while the one ahead of it is copied, and the one before it ends.
+template <bool Whole, bool AK, bool BK, class H, class SA, class SB>
+HT_FN void wgmma_steps(float (&sum)[32][4], SA& a, SB& b, const WgmmaTiles& in, WgmmaPlace& at, int& kt, int to, H h) {
+  typedef typename SA::tile A;
+  typedef typename SB::tile B;
+  const u32 stage = A::bytes + B::bytes, end = WGMMA_STAGES * stage;
+  HT_ROLLED for (; kt < to; kt++) {
+    cp_async_wait<WGMMA_AHEAD - 1>();
+    fence_proxy_async();
+    __syncthreads();  // the tile is there, and no warpgroup needs the one before the last any more
+    wgmma_tile<AK, BK, H, A, B>(sum, in.a, in.b, at.read, h);
+    const u32 write = in.shared + at.write;
+    if constexpr (Whole) {
+      Pieces<0, A::pieces + B::pieces>::copy(a, b, write + a.place, write + A::bytes + b.place);
+      a.next(), b.next();
+    } else if (kt + WGMMA_AHEAD < in.tiles) {
+      mma_copy(a, write, kt + WGMMA_AHEAD), mma_copy(b, write + A::bytes, kt + WGMMA_AHEAD);
+    }
+    cp_async_commit();
+    wgmma_wait<1>();
+    at.read = at.read + stage == end ? 0 : at.read + stage, at.write = at.write + stage == end ? 0 : at.write + stage;
+  }
+}
+
 // wgmma_loop sums tiles; shared memory from shared on, at a multiple of WGMMA_ALIGN, has WGMMA_STAGES of both operands' tiles. As long as whole
 // tiles are left to copy, no instruction asks for it.
 template <bool AK, bool BK, class H, class SA, class SB>
 HT_FN void wgmma_loop(float (&sum)[32][4], SA& a, SB& b, u32 shared, int tiles, H h) {
   typedef typename SA::tile A;
   typedef typename SB::tile B;
-  const u32 stage = A::bytes + B::bytes, end = WGMMA_STAGES * stage;
-  const int ahead = WGMMA_STAGES - 2, whole = a.whole < b.whole ? a.whole : b.whole;
+  const int whole = a.whole < b.whole ? a.whole : b.whole;
   const u32 mine = shared + from_lane(threadIdx.x / 128, 0) * A::group;  // one number of a warp
-  const u64 da = wgmma_descriptor(mine, A::along, A::across), db = wgmma_descriptor(shared + A::bytes, B::along, B::across);
-  u32 read = 0, write = 0;  // stages
-  HT_ROLLED for (int s = 0; s < ahead; s++) {
-    if (s < tiles) mma_copy(a, shared + write, s), mma_copy(b, shared + write + A::bytes, s);
+  const WgmmaTiles in = {wgmma_descriptor(mine, A::along, A::across), wgmma_descriptor(shared + A::bytes, B::along, B::across), shared, tiles};
+  WgmmaPlace at = {0, 0};
+  HT_ROLLED for (int s = 0; s < WGMMA_AHEAD; s++) {
+    if (s < tiles) mma_copy(a, shared + at.write, s), mma_copy(b, shared + at.write + A::bytes, s);
     cp_async_commit();
-    write += stage;
+    at.write += A::bytes + B::bytes;
   }
   HT_UNROLL for (int j = 0; j < 32; j++) HT_UNROLL for (int e = 0; e < 4; e++) sum[j][e] = 0;
-  held(sum);
+  wgmma_pin(sum);
   int kt = 0;
-  HT_ROLLED for (; kt + ahead < whole; kt++) {
-    cp_async_wait<ahead - 1>();
-    fence_proxy_async();
-    __syncthreads();  // the tile is there, and no warpgroup needs the one before the last any more
-    wgmma_tile<AK, BK, H, A, B>(sum, da, db, read, h);
-    Pieces<0, A::pieces + B::pieces>::copy(a, b, shared + write + a.place, shared + write + A::bytes + b.place);
-    a.next(), b.next();
-    cp_async_commit();
-    wgmma_wait<1>();
-    read = read + stage == end ? 0 : read + stage, write = write + stage == end ? 0 : write + stage;
-  }
-  HT_ROLLED for (; kt < tiles; kt++) {
-    cp_async_wait<ahead - 1>();
-    fence_proxy_async();
-    __syncthreads();
-    wgmma_tile<AK, BK, H, A, B>(sum, da, db, read, h);
-    if (kt + ahead < tiles) mma_copy(a, shared + write, kt + ahead), mma_copy(b, shared + write + A::bytes, kt + ahead);
-    cp_async_commit();
-    wgmma_wait<1>();
-    read = read + stage == end ? 0 : read + stage, write = write + stage == end ? 0 : write + stage;
-  }
+  wgmma_steps<true, AK, BK>(sum, a, b, in, at, kt, whole - WGMMA_AHEAD, h);
+  wgmma_steps<false, AK, BK>(sum, a, b, in, at, kt, tiles, h);
   wgmma_wait<0>();
-  held(sum);
+  wgmma_pin(sum);
   cp_async_wait<0>();
   __syncthreads();
 }

@@ -91,7 +91,7 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   auto base = (reinterpret_cast<uintptr_t>(dynamic_.data()) + 15) & ~uintptr_t(15);
   current_.dynamicShared = reinterpret_cast<unsigned char*>(base);
   std::memset(current_.dynamicShared, 0xff, work.sharedBytes);
-  cores_.begin(threads_, work.sharedBytes);
+  cores_.idle();
 
   worker = this;
   emu::current = &current_;
@@ -187,7 +187,7 @@ void Worker::ended() {
   unsigned w = f->thread / 32;
   alive_[w] &= ~(1u << (f->thread % 32));
   living_--;
-  if (living_ == 0) cores_.ended();
+  if (living_ == 0 && cores_.working()) cores_.ended();
   if (!waiting_.empty() && waiting_.size() == living_) releaseBarrier();
   for (size_t i = 0; i < warps_[w].size();) {
     if (!releaseWarp(w, i)) i++;

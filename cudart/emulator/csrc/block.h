@@ -94,7 +94,11 @@ class Worker {
   void warp(unsigned mask, void* mine, Step step, bool ordered);
   [[noreturn]] void fail(int code, const std::string& text, uint64_t address = 0);
   Fiber* fiber() { return running_; }
-  TensorCores& tensorCores() { return cores_; }
+  // tensorCores are set up when the block first uses them: few kernels do.
+  TensorCores& tensorCores() {
+    if (!cores_.working()) cores_.begin(threads_, work_->sharedBytes);
+    return cores_;
+  }
 
   static Worker* here();  // of this OS thread; null outside of a kernel
   const Work* work() const { return work_; }

@@ -38,6 +38,8 @@ struct WgmmaProduct {
 class TensorCores {
  public:
   void begin(uint64_t threads, unsigned sharedBytes);  // of a block
+  void idle() { fences_.clear(); }                     // until the next block's begin
+  bool working() const { return !fences_.empty(); }
   // copied notes that a thread has written to shared memory by cp.async; fenced that it has executed fence.proxy.async. A product asks for the fence
   // of who wrote; that the ISA takes one of the reader's behind a barrier as well makes no difference to a kernel that has the first.
   void copied(unsigned thread, uint64_t at, int bytes);

@@ -1,6 +1,5 @@
 // Command generate compiles the kernels to PTX with clang and packs them: go generate ./cudart/kernels. Every .cu becomes a module for
-// sm_70, of PTX ISA 7.0, which runs on every driver since CUDA 11, and another one where its first line asks for it: for sm_80, of the same ISA, or
-// for sm_90a, which devices of capability 9.0 alone take, of ISA 8.0, the first that has all of its instructions (CUDA 12).
+// sm_70, and another one for a later architecture where its first line asks for it.
 package main
 
 import (
@@ -18,23 +17,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/halftone-ml/halftone/cudart/kernels/internal/arch"
 	"github.com/halftone-ml/halftone/cudart/kernels/internal/made"
 )
 
 // Clang is the compiler that the checked-in modules are made with.
 const clang = "clang-19"
-
-// An architecture is one that files are compiled for, with the instructions of a version of the PTX ISA.
-type architecture struct {
-	name, ptx string
-	asked     string // the first line of files that have a form for it
-}
-
-// common is that of all files, and others are those that files may ask for.
-var (
-	common = architecture{name: "70", ptx: "70"}
-	others = []architecture{{"80", "70", "// also for sm_80\n"}, {"90a", "80", "// also for sm_90a\n"}}
-)
 
 var (
 	entry   = regexp.MustCompile(`\.visible \.entry (\w+)\(`)
@@ -101,8 +89,8 @@ func removeOthers(out string, files []string) error {
 		if err != nil {
 			return err
 		}
-		for _, arch := range archs {
-			modules = slices.DeleteFunc(modules, func(m string) bool { return m == modulePath(out, file, arch) })
+		for _, a := range archs {
+			modules = slices.DeleteFunc(modules, func(m string) bool { return m == modulePath(out, file, a) })
 		}
 	}
 	for _, m := range modules {
@@ -114,8 +102,8 @@ func removeOthers(out string, files []string) error {
 }
 
 // modulePath is where a file's module for an architecture lies.
-func modulePath(out, file string, arch architecture) string {
-	return filepath.Join(out, fmt.Sprintf("%s_sm%s.ptx.gz", strings.TrimSuffix(file, ".cu"), arch.name))
+func modulePath(out, file string, a arch.Arch) string {
+	return filepath.Join(out, a.File(strings.TrimSuffix(file, ".cu")))
 }
 
 // writeMade notes what the modules in out were made of.
@@ -139,15 +127,15 @@ func makeUnit(file, out string) (u unit) {
 	if err != nil {
 		return unit{err: err}
 	}
-	for _, arch := range archs {
-		ptx, err := compile(file, arch)
+	for _, a := range archs {
+		ptx, err := compile(file, a)
 		if err != nil {
 			return unit{err: err}
 		}
 		for _, m := range entry.FindAllSubmatch(ptx, -1) {
 			u.symbols = append(u.symbols, string(m[1]))
 		}
-		if err := pack(modulePath(out, file, arch), ptx); err != nil {
+		if err := pack(modulePath(out, file, a), ptx); err != nil {
 			return unit{err: err}
 		}
 	}
@@ -173,14 +161,14 @@ func rightClang() error {
 }
 
 // architectures lists those that a file is compiled for.
-func architectures(file string) ([]architecture, error) {
+func architectures(file string) ([]arch.Arch, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	list := []architecture{common}
-	for _, a := range others {
-		if strings.HasPrefix(string(src), a.asked) {
+	var list []arch.Arch
+	for _, a := range arch.All {
+		if strings.HasPrefix(string(src), a.Asked) {
 			list = append(list, a)
 		}
 	}
@@ -188,14 +176,14 @@ func architectures(file string) ([]architecture, error) {
 }
 
 // compile returns the PTX of a file without comments.
-func compile(file string, arch architecture) ([]byte, error) {
-	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_"+arch.name, "--cuda-feature=+ptx"+arch.ptx,
+func compile(file string, a arch.Arch) ([]byte, error) {
+	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_"+a.Name, "--cuda-feature=+ptx"+a.PTX,
 		"-O3", "-ffp-contract=off", "-Wall", "-Wno-unused-function", "-S", file, "-o", "-")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	ptx, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s %s for sm_%s: %w\n%s", clang, file, arch.name, err, errs.String())
+		return nil, fmt.Errorf("%s %s for sm_%s: %w\n%s", clang, file, a.Name, err, errs.String())
 	}
 	ptx = comment.ReplaceAll(ptx, nil)
 	return blank.ReplaceAll(ptx, []byte("\n")), nil

@@ -6,12 +6,15 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"io/fs"
-	"path"
+	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/cudart/kernels/internal/arch"
 )
 
 // Name is the file that the text lies in, beside the modules.
@@ -39,20 +42,15 @@ func Text(sources, ptx fs.FS) (string, error) {
 			fmt.Fprintf(h, "%s %d\n%s", name, len(data), data)
 		}
 		fmt.Fprintf(&out, "%s %s", unit, short(h))
-		var modules []string
-		for _, pattern := range []string{"_sm[0-9][0-9].ptx.gz", "_sm[0-9][0-9]a.ptx.gz"} {
-			more, err := fs.Glob(ptx, unit+pattern)
-			if err != nil {
-				return "", err
+		for _, a := range slices.Backward(arch.All) {
+			sum, err := unpackedHash(ptx, a.File(unit))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
 			}
-			modules = append(modules, more...)
-		}
-		for _, m := range modules {
-			sum, err := unpackedHash(ptx, m)
 			if err != nil {
-				return "", fmt.Errorf("%s: %w", m, err)
+				return "", fmt.Errorf("%s: %w", a.File(unit), err)
 			}
-			fmt.Fprintf(&out, " %s:%s", strings.TrimPrefix(strings.TrimSuffix(path.Base(m), ".ptx.gz"), unit+"_"), sum)
+			fmt.Fprintf(&out, " sm%s:%s", a.Name, sum)
 		}
 		out.WriteByte('\n')
 	}
