@@ -1,5 +1,5 @@
-// Command testrun is what `make test` runs: format, vet, an installation for the tests, then all tests, and staticcheck beside those of
-// nested modules. It ends with one line of totals that counts what really ran.
+// Command testrun is what `make test` runs: format, vet, an installation for the tests, then all tests, those of nested modules and staticcheck
+// beside the others. It ends with one line of totals that counts what really ran.
 package main
 
 import (
@@ -79,15 +79,21 @@ func main() {
 		err = errors.Join(err, r.keepExecuted())
 	}
 	dirs := modules(root)
-	var beside sync.WaitGroup
-	for i, dir := range dirs {
-		if *only == "" && i == min(1, len(dirs)-1) { // nested modules' tests wait for browsers most of the time, while it computes
-			beside.Go(func() { r.check(ctx, "staticcheck", r.staticcheck) })
-		}
+	test := func(dir string) {
 		if packages := within(dirs, dir, flag.Args()); len(packages) > 0 || flag.NArg() == 0 {
 			r.test(ctx, dir, *only, *timeout, packages)
 		}
 	}
+	var beside sync.WaitGroup
+	beside.Go(func() { // nested modules' tests wait for browsers a third of the time
+		for _, dir := range dirs[1:] {
+			test(dir)
+		}
+		if *only == "" {
+			r.check(ctx, "staticcheck", r.staticcheck)
+		}
+	})
+	test(root)
 	beside.Wait()
 	if state != "" && err == nil && ctx.Err() == nil && r.total.failed == 0 {
 		r.keep(ctx, state)
