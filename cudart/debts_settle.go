@@ -10,6 +10,7 @@ import (
 
 // reach settles before memory is read or changed. All debts are settled then: who looks at one gradient looks at the next.
 func (d *device) reach(bufs ...amp.Buffer) error {
+	d.doubt(bufs...)
 	if !d.anyOwes(bufs...) {
 		return nil
 	}

@@ -54,6 +54,7 @@ type device struct {
 	snapshots snapshots
 	sharing   sharing
 	debts     debts
+	verdicts  verdicts
 	count     counters
 	refused   refusals
 }
@@ -176,6 +177,9 @@ func (d *device) queueRow(c *amp.Call) (done bool, err error) {
 		if err := settle(nil); err != nil {
 			return false, err
 		}
+	}
+	if c.Op.Name != "unscale_" {
+		d.doubts(c)
 	}
 	if !gathers[c.Op.Name] || d.batch.late.Load() != nil {
 		if err := d.flush(); err != nil {

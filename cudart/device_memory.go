@@ -2,6 +2,7 @@ package cudart
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
@@ -16,6 +17,8 @@ type block struct {
 	n    int // bytes that were asked for, where the memory behind them is fenced
 	debt debt
 	gone bool // it was given back; both under the lock of the debts
+
+	verdict atomic.Pointer[verdict]
 }
 
 func (b *block) Bytes() []byte { return nil }
@@ -24,6 +27,7 @@ func (b *block) Len() int      { return int(b.b.Bytes) }
 // Free gives the memory back to its pool, once what was gathered is launched: that may read it.
 func (b *block) Free() {
 	b.dev.forgo(b)
+	b.dev.doubt(b)
 	if !b.dev.batch.keeps(b) {
 		b.release()
 	}

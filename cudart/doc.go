@@ -42,5 +42,6 @@
 //
 // # Without a GPU
 //
-// HALFTONE_CUDA=emulator runs the same kernels on the CPU, for tests: the device's name says "emulated", and "auto" never chooses it.
+// HALFTONE_CUDA=emulator runs the same kernels on the CPU, for tests: the device's name says "emulated", and "auto" never chooses it. A program
+// imports cudart/emulator for it; cells need not where the kernel was started with the variable set.
 package cudart

@@ -185,3 +185,40 @@ func SetWholeProcessors(n int) func() {
 	wholeProcessors = n
 	return func() { wholeProcessors = before }
 }
+
+// Verdicts returns how many blocks of a device have a cast's word for what they hold.
+func Verdicts(name string) int {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		return 0
+	}
+	if d, ok := d.(*device); ok {
+		return int(d.verdicts.some.Load())
+	}
+	return 0
+}
+
+// LeaveWords leaves a device n of its free words; what it returns gives the others back.
+func LeaveWords(name string, n int) func() {
+	opened, _, _ := amp.OpenDevice(name)
+	d := opened.(*device)
+	if err := d.do(d.words); err != nil {
+		panic(err)
+	}
+	q := &d.verdicts
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := q.free[n:]
+	q.free = q.free[:n:n]
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.free = append(q.free, taken...)
+	}
+}
+
+// UseHost makes every row run on the host; what it returns sets it back.
+func UseHost(on bool) func() {
+	before := hostOnly.Swap(on)
+	return func() { hostOnly.Store(before) }
+}

@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -45,8 +46,9 @@ func (d *device) BeginCapture() error {
 		return err
 	}
 	d.begin(nil, multiplier{}, 0)
+	d.doubtAll()
 	d.pool.memory()
-	if err := d.do(d.guards); err != nil {
+	if err := d.do(func() error { return errors.Join(d.guards(), d.words()) }); err != nil {
 		return err
 	}
 	if err := d.drv.Bind(d.ctx); err != nil {
@@ -66,6 +68,7 @@ func (d *device) EndCapture() (amp.Replayer, error) {
 	defer d.drv.Unbind()
 	claims, flushed := d.closeDebts()
 	g := &graph{d: d, memory: d.pool.private, guards: d.refused.baked.Swap(false), claims: claims}
+	d.doubtAll() // nothing has been computed yet
 	d.pool.private = nil
 	d.capture.on.Store(false)
 	recorded, err := d.drv.EndCapture(d.stream)
@@ -95,6 +98,7 @@ func (g *graph) Replay() error {
 		return err
 	}
 	d.begin(nil, multiplier{}, 0) // it may move the scale
+	d.doubtAll()                  // its casts and its unscale_ have words that others may have by now
 	d.count.launches.Add(1)
 	if g.guards {
 		d.refused.asked.Store(true)

@@ -15,6 +15,7 @@ const copyEach = 16 // elements per thread
 type copyArgs struct {
 	to, from [listTensors]uint64
 	list
+	told [listTensors]uint64 // words that casts to float32 set unless all elements are finite, or 0
 }
 
 func init() {
@@ -30,22 +31,44 @@ func launchCopyInto(l *launcher) bool {
 	if in.dt != out.dt {
 		return l.cast(out, in)
 	}
-	return l.gather(l.kernel(copiesStems[out.dt.Size()], amp.NoDType, amp.NoDType), out, in) || l.copy(out, in)
+	return l.gather(l.kernel(copiesStems[out.dt.Size()], amp.NoDType, amp.NoDType), out, in, 0) || l.copy(out, in)
 }
 
 // launchCast gathers the casts that autocast makes.
 func launchCast(l *launcher) bool {
 	out, in := &l.out, &l.in[0]
-	if in.dt.IsHalf() && out.dt == amp.Float32 || in.dt == amp.Float32 && out.dt.IsHalf() {
-		if l.gather(l.kernel("casts", in.dt, out.dt), out, in) {
+	switch {
+	case in.dt.IsHalf() && out.dt == amp.Float32:
+		if l.gatherTelling(out, in) {
+			return true
+		}
+	case in.dt == amp.Float32 && out.dt.IsHalf():
+		if l.gather(l.kernel("casts", in.dt, out.dt), out, in, 0) {
 			return true
 		}
 	}
 	return l.cast(out, in)
 }
 
+// gatherTelling is gather for a cast of halves, which tells whether all of them are finite: the result may be a gradient.
+func (l *launcher) gatherTelling(out, in *view) bool {
+	f, v, word := l.kernel("casts", in.dt, out.dt), l.d.verdict(l.c, out), uint64(0)
+	if v != nil {
+		word = v.word
+	}
+	done := l.gather(f, out, in, word)
+	switch {
+	case v == nil:
+	case done && l.err == nil:
+		l.d.believe(v)
+	default:
+		l.d.unused(v)
+	}
+	return done
+}
+
 // gather lets a copy or cast by kernel f wait for others; false if it is not one of elements that lie in a row in both tensors.
-func (l *launcher) gather(f driver.Function, to, from *view) bool {
+func (l *launcher) gather(f driver.Function, to, from *view, told uint64) bool {
 	n := to.len()
 	if f == 0 || n == 0 || n != from.len() || !countable(n) || !to.contiguous() || !from.contiguous() {
 		return false
@@ -63,7 +86,7 @@ func (l *launcher) gather(f driver.Function, to, from *view) bool {
 		b.op, b.f, b.dt, u.count = l.c.Op, f, from.dt, 0
 		b.waiting.Store(true)
 	}
-	u.to[u.count], u.from[u.count], u.n[u.count] = to.ptr, from.ptr, int64(n)
+	u.to[u.count], u.from[u.count], u.n[u.count], u.told[u.count] = to.ptr, from.ptr, int64(n), told
 	if u.count++; u.full() {
 		l.err = b.launch(l.d)
 	}
@@ -100,5 +123,6 @@ func (u *copyArgs) drop(k int) {
 	copy(u.to[k:], u.to[k+1:u.count])
 	copy(u.from[k:], u.from[k+1:u.count])
 	copy(u.n[k:], u.n[k+1:u.count])
+	copy(u.told[k:], u.told[k+1:u.count])
 	u.count--
 }

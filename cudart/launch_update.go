@@ -48,7 +48,8 @@ type updateSettings struct {
 
 // unscaleArgs is struct Unscale.
 type unscaleArgs struct {
-	ptr [listTensors]uint64
+	ptr  [listTensors]uint64
+	told [listTensors]uint64 // words that say whether all of a tensor is finite, or 0
 	list
 	param [listTensors]int32
 	unscaleSettings
@@ -192,6 +193,9 @@ func (b *batch) queue(d *device) error {
 		used = b.update.used
 	}
 	err := d.queue(b.f, [3]uint32{uint32(b.blocks), 1, 1}, [3]uint32{listThreads, 1, 1}, 0, a)
+	if err != nil {
+		d.doubtAll() // a cast may not have come to its word
+	}
 	if err != nil && used != 0 {
 		if f := d.forgive(used); f != nil {
 			b.behind = append(b.behind, f.mem)
@@ -330,12 +334,19 @@ func launchUnscale(l *launcher) bool {
 	if own && l.c.Mode == amp.UnscaleLater && l.in[0].dt.Size() >= 4 { // halves would be rounded twice
 		due = l.d.round(multiplier{inv: l.in[3].ptr})
 	}
-	ok := l.gatherUnscale(due)
+	told := uint64(0)
+	if own && (due != nil || l.c.Keep) { // who multiplies must read it anyway
+		told = l.d.verdictOn(g, &l.in[0])
+	}
+	ok := l.gatherUnscale(due, told)
 	l.owes(ok, due, g, 0)
+	if own {
+		l.d.doubt(g) // the word is cleared, or the gradient multiplied
+	}
 	return ok
 }
 
-func (l *launcher) gatherUnscale(due *factor) bool {
+func (l *launcher) gatherUnscale(due *factor, told uint64) bool {
 	f := l.kernel("unscale", l.in[0].dt, amp.NoDType)
 	if f == 0 {
 		return false
@@ -360,8 +371,12 @@ func (l *launcher) gatherUnscale(due *factor) bool {
 		b.waiting.Store(true)
 	}
 	n := l.in[0].len()
-	u.ptr[u.count], u.param[u.count] = l.in[0].ptr, int32(l.c.Start)
-	b.blocks = u.lay(n, b.blocks, int32(max(1, blocks(n, listThreads*unscaleEach))))
+	u.ptr[u.count], u.told[u.count], u.param[u.count] = l.in[0].ptr, told, int32(l.c.Start)
+	own := int32(max(1, blocks(n, listThreads*unscaleEach)))
+	if told != 0 {
+		own = 1 // which goes through all of it where it must
+	}
+	b.blocks = u.lay(n, b.blocks, own)
 	if u.full() {
 		l.err = b.launch(l.d)
 	}

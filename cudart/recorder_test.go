@@ -160,11 +160,16 @@ func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 		u := (*copyArgs)(a.Param(0))
 		return (size + last) * elements(u.n[:], u.count), true
 	case "unscale":
-		u := (*unscaleArgs)(a.Param(0))
+		u, passes, n := (*unscaleArgs)(a.Param(0)), 2, 0
 		if u.flags&unscaleKeep != 0 {
-			return size * elements(u.n[:], u.count), true
+			passes = 1
 		}
-		return 2 * size * elements(u.n[:], u.count), true
+		for k, elements := range u.n[:u.count] {
+			if u.told[k] == 0 {
+				n += int(elements)
+			}
+		}
+		return passes * size * n, true
 	case "sgd", "adam", "rmsprop", "adagrad":
 		u, passes := (*updateArgs)(a.Param(0)), 3 // of the parameter, and one of the gradient
 		if u.inv != 0 && u.flags&updateLeave == 0 {

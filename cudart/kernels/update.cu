@@ -247,9 +247,11 @@ UPDATE(adagrad, Adagrad, 8, 6)
 
 // unscale: gradients are multiplied by *inv, unless they are to be kept. found becomes 1 and first the lowest of param·2^42 + index·4 + kind over
 // the elements that were not finite before (kind 0 is +Inf, 1 -Inf, 2 NaN), and of (2^20-1)·2^42 if *inv is not finite. Without found nothing
-// is told. used becomes *inv, for who multiplies later.
+// is told. used becomes *inv, for who multiplies later. A tensor with a word that tells of it has one block: where the word is 0 all elements are
+// finite, else the block looks at them all, and makes it 0.
 struct Unscale {
   void* ptr[LIST_TENSORS];
+  u32* told[LIST_TENSORS];
   List list;
   int param[LIST_TENSORS];  // their numbers
   const float* inv;
@@ -258,12 +260,9 @@ struct Unscale {
   float* used;
   int flags, unused;
 };
-template <class T> HT_FN void unscale_pass(const Unscale& p) {
-  typedef typename as<T>::wide C;
-  const ListBlock b = list_block(p.list, UNSCALE_EACH);
-  const C inv = p.flags & UNSCALE_KEEP ? (C)1 : (C)*p.inv;
-  if (p.used && blockIdx.x == 0 && threadIdx.x == 0) *p.used = *p.inv;
-  Portion<T, UNSCALE_EACH> g(p.ptr[b.k], b);
+// unscale_part returns the place and kind of the first of a thread's elements that is not finite, all bits set without one.
+template <class T, class C> HT_FN u64 unscale_part(void* at, const ListBlock& b, C inv) {
+  Portion<T, UNSCALE_EACH> g(at, b);
   C none = 0;  // stays so as long as all are finite, and becomes NaN
   HT_UNROLL for (int part = 0; part < g.parts; part++)
     HT_UNROLL for (int i = 0; i < g.V; i++) none = fused(wide(g.v[part].v[i]), (C)0, none);
@@ -280,6 +279,26 @@ template <class T> HT_FN void unscale_pass(const Unscale& p) {
     HT_UNROLL for (int part = 0; part < g.parts; part++)
       HT_UNROLL for (int i = 0; i < g.V; i++) g.v[part].v[i] = narrow<T>::of(wide(g.v[part].v[i]) * inv);
     g.store();
+  }
+  return worst;
+}
+template <class T> HT_FN void unscale_pass(const Unscale& p) {
+  typedef typename as<T>::wide C;
+  ListBlock b = list_block(p.list, UNSCALE_EACH);
+  const C inv = p.flags & UNSCALE_KEEP ? (C)1 : (C)*p.inv;
+  if (p.used && blockIdx.x == 0 && threadIdx.x == 0) *p.used = *p.inv;
+  u32* told = p.told[b.k];
+  u64 worst = ~0ull;
+  if (!told || *told) {
+    const i64 end = told ? b.n : b.first + 1;
+    HT_ROLLED for (; b.first < end; b.first += LIST_THREADS * UNSCALE_EACH) {
+      const u64 here = unscale_part<T>(p.ptr[b.k], b, inv);
+      if (here < worst) worst = here;
+    }
+    if (told) {
+      __syncthreads();  // all have asked
+      if (threadIdx.x == 0) *told = 0;
+    }
   }
   if (!p.found) return;
   if (worst != ~0ull) worst += (u64)p.param[b.k] << 42;

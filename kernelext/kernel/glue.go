@@ -9,13 +9,32 @@ import (
 	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
-// Where an NVIDIA driver is, cells that use Halftone get cudart too, without which amp knows no device "cuda". No import of the
+// Where an NVIDIA driver is, cells that use Halftone get cudart too, without which amp knows no device "cuda", and the emulator where the kernel's
+// environment asks for it. No import of the
 // cell's says so: GoNB would remember a blank import and link it into every cell. A file of our own beside GoNB's main.go
 // is there for the cells that need it, and moves none of their lines.
 const (
-	glueName = "halftone_cuda.go"
-	glue     = "package main\n\nimport _ \"" + Module + "/cudart\"\n"
+	glueName     = "halftone_cuda.go"
+	glue         = "package main\n\nimport _ \"" + Module + "/cudart\"\n"
+	emulatorGlue = "package main\n\nimport _ \"" + Module + "/cudart/emulator\"\n"
 )
+
+// glueFor returns what the file has to say, "" if there is nothing to link.
+func glueFor(driver bool, env []string) string {
+	mode := ""
+	for _, v := range env { // the last one holds
+		if value, ok := strings.CutPrefix(v, "HALFTONE_CUDA="); ok {
+			mode = value
+		}
+	}
+	switch {
+	case mode == "emulator":
+		return emulatorGlue
+	case driver:
+		return glue
+	}
+	return ""
+}
 
 // hasDriver says whether there is an NVIDIA driver that cudart finds.
 func hasDriver() bool {
@@ -36,7 +55,7 @@ var usesHalftone = regexp.MustCompile(`\b(?:amp|nn|optim|dataset|glyphs|safetens
 
 // setGlue puts the file in its place for a cell, or takes it away.
 func (k *kernel) setGlue(code string) {
-	if !k.driver || k.child == nil {
+	if k.glue == "" || k.child == nil {
 		return
 	}
 	// What is declared anywhere is in every cell, what is in a main function in its own.
@@ -47,7 +66,7 @@ func (k *kernel) setGlue(code string) {
 		_, err := os.Stat(file)
 		switch {
 		case want && err != nil:
-			_ = os.WriteFile(file, []byte(glue), 0o600)
+			_ = os.WriteFile(file, []byte(k.glue), 0o600)
 		case !want && err == nil:
 			_ = os.Remove(file)
 		}

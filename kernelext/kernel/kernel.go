@@ -40,8 +40,9 @@ type kernel struct {
 	probes   map[string]bool // our own requests to GoNB: their answers are not for front ends
 	counter  int             // GoNB's execution counter
 	cgo      cgo
-	driver   bool // there is a GPU's
-	declares bool // an earlier cell declared something that uses Halftone
+	driver   bool   // there is a GPU's
+	glue     string // see glueFor
+	declares bool   // an earlier cell declared something that uses Halftone
 	comms    comms
 	talks    []string // comms of the extension, oldest first
 	history  history
@@ -107,6 +108,7 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		driver: opts.Driver(),
 		comms:  comms{},
 	}
+	k.glue = glueFor(k.driver, opts.Env)
 	if k.magics, err = newMagics(opts, dir); err != nil {
 		return err
 	}

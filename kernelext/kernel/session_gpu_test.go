@@ -28,7 +28,7 @@ func TestSessionOnGPU(t *testing.T) {
 	t.Setenv("HALFTONE_CUDA", "emulator")
 	t.Setenv("HALFTONE_EMULATOR", "quiet=1")
 	s := startKernel(t, home(t))
-	s.run("import _ \"github.com/halftone-ml/halftone/cudart/emulator\"\n" + onGPU(sessionDecls)).ok(t)
+	s.run(onGPU(sessionDecls)).ok(t)
 	first := s.run(sessionTrain).ok(t)
 	if got := s.run(sessionLook).ok(t); got.stdout != first.stdout || stepsOf(t, got) != 5 {
 		t.Errorf("after a cell: %q, it had %q", got.stdout, first.stdout)
