@@ -191,14 +191,19 @@ func (s *Scope) castInputs(c *Call, d *decision, in []*Tensor, pc uintptr) {
 			}
 		}
 	}
-	if !c.Op.Widens {
+	if !c.Op.Widens && !c.Op.Floats {
 		return
 	}
-	common := c.Op.common(c.In)
+	common, why := c.Op.common(c.In), ruleCastPromotion
+	if c.Op.Floats && !common.IsFloat() {
+		common, why = Float32, ruleCastWhole
+	}
 	for i, t := range c.In {
 		if t != nil && t.dt != common {
-			c.In[i] = s.cast(t, common, ruleCastPromotion, c.Op, i, pc)
-			d.widen()
+			c.In[i] = s.cast(t, common, why, c.Op, i, pc)
+			if why == ruleCastPromotion {
+				d.widen()
+			}
 		}
 	}
 }

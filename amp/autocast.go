@@ -90,6 +90,7 @@ const (
 	ruleCastHit
 	ruleCastUser
 	ruleCastPromotion
+	ruleCastWhole
 	ruleOptimizer
 	rulePart
 	ruleCastInputs
@@ -215,6 +216,7 @@ var rules = map[rule]string{
 	ruleCastHit:       "served from the weight-cast cache for %b",
 	ruleCastUser:      "the program asked for this cast",
 	ruleCastPromotion: "type promotion for %b: its inputs differ",
+	ruleCastWhole:     "type promotion for %b: it gives real numbers",
 	ruleCastInputs:    "CastInputs: an op of this program that was registered with a dtype for its inputs; %w",
 	ruleUnclassified:  "no class: float32, as amp.Unclassified asks",
 	ruleInherit:       "inherit: an op of this program, it follows its inputs; %w",

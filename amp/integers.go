@@ -8,6 +8,9 @@ import "math"
 // isWhole says whether x holds integers or booleans; it may be nil, of which others tell.
 func (t *Tensor) isWhole() bool { return t != nil && !t.dt.IsFloat() }
 
+// isInts says whether x holds integers; it may be nil.
+func (t *Tensor) isInts() bool { return t != nil && t.dt == Int64 }
+
 // bothBool says whether a and b are booleans.
 func bothBool(a, b *Tensor) bool { return a != nil && b != nil && a.dt == Bool && b.dt == Bool }
 

@@ -53,6 +53,8 @@ type Op struct {
 	Changes int
 	// Ints says that the op takes integers too.
 	Ints bool
+	// Floats says that integers and booleans become float32 before the op, as for PyTorch's functions of real numbers.
+	Floats bool
 	// Check panics unless the inputs fit; it returns the result's shape.
 	Check func(c *Call) []int
 	// Result returns the result's dtype; nil: that of the first input.

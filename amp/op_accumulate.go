@@ -12,7 +12,7 @@ var opLogSumExp, opCumsum *Op
 
 func init() {
 	opLogSumExp = define(Op{
-		Name: "logsumexp", Doc: "log Σ e^x over dimensions", Args: []string{"x"}, Class: FP32, Why: "exponentials and their sum need float32's range", CUDA: "logsumexp", Saves: SaveIn0 | SaveOut,
+		Name: "logsumexp", Doc: "log Σ e^x over dimensions", Args: []string{"x"}, Class: FP32, Why: "exponentials and their sum need float32's range", CUDA: "logsumexp", Floats: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { c.floats(); return reducedShape(c) },
 		CPU: func(c *Call) {
 			if logSumExpLines(c) {

@@ -156,6 +156,9 @@ func Hardtanh(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("hardtanh", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)
 	}
+	if x.isInts() {
+		return clampWhole(s, x, lo, hi)
+	}
 	return s.apply(opHardtanh, Attrs{Pair: [2]float64{lo, hi}}, x)
 }
 

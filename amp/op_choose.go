@@ -163,10 +163,23 @@ func whereOn[T number](c *Call) {
 }
 
 // Sign returns -1, 0 or 1.
-func Sign(s *Scope, x *Tensor) *Tensor { return s.apply(opSign, Attrs{}, x) }
+func Sign(s *Scope, x *Tensor) *Tensor {
+	switch {
+	case x.isInts():
+		return clampWhole(s, x, -1, 1)
+	case x.isWhole(): // true or false, which are their own sign
+		return Maximum(s, x, x)
+	}
+	return s.apply(opSign, Attrs{}, x)
+}
 
 // Abs returns |x|. Its gradient at 0 is 0.
-func Abs(s *Scope, x *Tensor) *Tensor { return s.apply(opAbs, Attrs{}, x) }
+func Abs(s *Scope, x *Tensor) *Tensor {
+	if x.isInts() {
+		return Maximum(s, x, Neg(s, x))
+	}
+	return s.apply(opAbs, Attrs{}, x)
+}
 
 // Where returns a where cond is true (not 0), else b; shapes are broadcast, and a and b brought to their common dtype.
 func Where(s *Scope, cond, a, b *Tensor) *Tensor {

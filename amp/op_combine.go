@@ -42,7 +42,7 @@ func init() {
 		},
 	})
 	opAtan2 = define(Op{
-		Name: "atan2", Doc: "angle of the point (x, y), broadcast", Args: []string{"y", "x"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "atan2",
+		Name: "atan2", Doc: "angle of the point (x, y), broadcast", Args: []string{"y", "x"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "atan2", Floats: true,
 		Check: checkBinary, CPU: binary(atan2K[float32], atan2K[float64], nil), Saves: SaveIn0 | SaveIn1,
 		Wide: true,
 		Backward: func(b *Back) { // (x·dy, -y·dx) / (x² + y²), and 0 at the origin

@@ -13,17 +13,17 @@ var opExp, opLog, opSqrt, opPow, opPowScalar *Op
 
 func init() {
 	opExp = define(Op{
-		Name: "exp", Doc: "e^x", Args: []string{"x"}, Class: FP32, Why: "overflows float16 above 11.09", CUDA: "exp",
+		Name: "exp", Doc: "e^x", Args: []string{"x"}, Class: FP32, Why: "overflows float16 above 11.09", CUDA: "exp", Floats: true,
 		Check: checkUnary, CPU: mapped(cpu.Exp), Saves: SaveOut,
 		Backward: func(b *Back) { b.Set(0, Mul(b.S, b.DY, b.Out())) },
 	})
 	opLog = define(Op{
-		Name: "log", Doc: "natural logarithm", Args: []string{"x"}, Class: FP32, Why: "steep near zero, where half precision has few digits", CUDA: "log",
+		Name: "log", Doc: "natural logarithm", Args: []string{"x"}, Class: FP32, Why: "steep near zero, where half precision has few digits", CUDA: "log", Floats: true,
 		Check: checkUnary, CPU: mapped(cpu.Log), Saves: SaveIn0,
 		Backward: func(b *Back) { b.Set(0, Div(b.S, b.DY, b.In(0))) },
 	})
 	opSqrt = define(Op{
-		Name: "sqrt", Doc: "square root", Args: []string{"x"}, Why: "halves the exponent, so it stays in range", CUDA: "sqrt",
+		Name: "sqrt", Doc: "square root", Args: []string{"x"}, Why: "halves the exponent, so it stays in range", CUDA: "sqrt", Floats: true,
 		Check: checkUnary, CPU: mappedBy(&cpu.LineSqrt, math.Sqrt), Saves: SaveOut,
 		Wide:     true,
 		Backward: func(b *Back) { b.Set(0, Div(b.S, b.DY, MulScalar(b.S, b.Out(), 2))) },

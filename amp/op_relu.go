@@ -21,7 +21,12 @@ func init() {
 }
 
 // ReLU returns max(x, 0); NaN stays NaN.
-func ReLU(s *Scope, x *Tensor) *Tensor { return s.apply(opReLU, Attrs{}, x) }
+func ReLU(s *Scope, x *Tensor) *Tensor {
+	if x.isInts() {
+		return ClampMin(s, x, 0)
+	}
+	return s.apply(opReLU, Attrs{}, x)
+}
 
 func reluK[T float32 | float64](dst, x []T) {
 	dst = dst[:len(x)]

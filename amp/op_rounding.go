@@ -2,9 +2,9 @@ package amp
 
 import "math"
 
-// floor, ceil, round, trunc and frac; remainders of divisions.
+// floor, ceil, round, trunc and frac; quotients and remainders of divisions.
 
-var opFloor, opCeil, opRound, opTrunc, opFrac, opFmod, opRemainder *Op
+var opFloor, opCeil, opRound, opTrunc, opFrac, opFmod, opRemainder, opFloorDivide *Op
 
 func init() {
 	opFloor = steps("floor", "largest whole number not above x", math.Floor)
@@ -24,6 +24,55 @@ func init() {
 		}
 		return m
 	}, Floor)
+	opFloorDivide = define(Op{
+		Name: "floor_divide", Doc: "floor(a / b), broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "floor_divide", Check: checkBinary,
+		CPU: binary(pairwiseK[float32](floorDiv), pairwiseK[float64](floorDiv), wholeDivision("floor_divide", "quotient", func(a, b int64) int64 {
+			q := a / b
+			if a%b != 0 && (a < 0) != (b < 0) {
+				q--
+			}
+			return q
+		})),
+		Backward: func(b *Back) {
+			b.Set(0, b.flat(0))
+			if b.Needs(1) {
+				b.Set(1, b.flat(1))
+			}
+		},
+	})
+}
+
+// wholeDivision makes the kernel of integers, which refuses a division by 0.
+func wholeDivision(name, what string, f func(a, b int64) int64) func(dst, x, y []int64) {
+	return func(dst, x, y []int64) {
+		for i, v := range x {
+			if y[i] == 0 {
+				fail(name, ErrArgument, "use floats, for which it is "+map[bool]string{true: "NaN", false: "infinite"}[what == "remainder"], "integer %s of a division by 0", what)
+			}
+			dst[i] = f(v, y[i])
+		}
+	}
+}
+
+// floorDiv is floor(a/b) of the exact quotient, as Python's // finds it: a less its remainder is a multiple of b, and what the division then
+// rounds is less than half of one.
+func floorDiv(a, b float64) float64 {
+	if b == 0 {
+		return a / b
+	}
+	m := math.Mod(a, b)
+	q := (a - m) / b
+	if m != 0 && (m < 0) != (b < 0) {
+		q--
+	}
+	if q == 0 {
+		return math.Copysign(0, a/b)
+	}
+	whole := math.Floor(q)
+	if q-whole > 0.5 {
+		whole++
+	}
+	return whole
 }
 
 // steps defines a row that is flat but at its jumps.
@@ -46,14 +95,7 @@ func floorMod(a, b float64) float64 {
 func remainderOf(name, doc string, f func(a, b float64) float64, ints func(a, b int64) int64, whole func(*Scope, *Tensor) *Tensor) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"a", "b"}, Why: "smaller than both of its inputs", Widens: true, Ints: true, CUDA: name, Saves: SaveIn0 | SaveIn1, Check: checkBinary,
-		CPU: binary(remainderK[float32](f), remainderK[float64](f), func(dst, x, y []int64) {
-			for i, v := range x {
-				if y[i] == 0 {
-					fail(name, ErrArgument, "use floats, for which it is NaN", "integer remainder of a division by 0")
-				}
-				dst[i] = ints(v, y[i])
-			}
-		}),
+		CPU: binary(pairwiseK[float32](f), pairwiseK[float64](f), wholeDivision(name, "remainder", ints)),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
 			if b.Needs(1) {
@@ -63,25 +105,26 @@ func remainderOf(name, doc string, f func(a, b float64) float64, ints func(a, b 
 	})
 }
 
-func remainderK[T float32 | float64](f func(a, b float64) float64) func(dst, x, y []T) {
-	return func(dst, x, y []T) {
-		for i, v := range x {
-			dst[i] = T(f(float64(v), float64(y[i])))
-		}
-	}
-}
-
 // Floor returns the largest whole number not above x. Its gradient is 0, as is that of Ceil, Round and Trunc.
-func Floor(s *Scope, x *Tensor) *Tensor { return s.apply(opFloor, Attrs{}, x) }
+// Integers stay as they are.
+func Floor(s *Scope, x *Tensor) *Tensor { return s.toWhole(opFloor, x) }
 
 // Ceil returns the smallest whole number not below x.
-func Ceil(s *Scope, x *Tensor) *Tensor { return s.apply(opCeil, Attrs{}, x) }
+func Ceil(s *Scope, x *Tensor) *Tensor { return s.toWhole(opCeil, x) }
 
 // Round returns the whole number nearest to x, the even one where two are as near.
-func Round(s *Scope, x *Tensor) *Tensor { return s.apply(opRound, Attrs{}, x) }
+func Round(s *Scope, x *Tensor) *Tensor { return s.toWhole(opRound, x) }
 
 // Trunc returns x without its digits behind the point.
-func Trunc(s *Scope, x *Tensor) *Tensor { return s.apply(opTrunc, Attrs{}, x) }
+func Trunc(s *Scope, x *Tensor) *Tensor { return s.toWhole(opTrunc, x) }
+
+// toWhole applies a row of steps, or copies integers.
+func (s *Scope) toWhole(o *Op, x *Tensor) *Tensor {
+	if x.isInts() {
+		return AddScalar(s, x, 0)
+	}
+	return s.apply(o, Attrs{}, x)
+}
 
 // Frac returns x - Trunc(x).
 func Frac(s *Scope, x *Tensor) *Tensor { return s.apply(opFrac, Attrs{}, x) }
@@ -93,3 +136,6 @@ func Fmod(s *Scope, a, b *Tensor) *Tensor { return s.apply(opFmod, Attrs{}, a, b
 // Remainder returns the remainder of a/b that has the sign of b, as Python's %; floats or integers, broadcast. Integers divided by 0
 // panic with ErrArgument.
 func Remainder(s *Scope, a, b *Tensor) *Tensor { return s.apply(opRemainder, Attrs{}, a, b) }
+
+// FloorDivide returns floor(a/b), as Python's //; floats or integers, broadcast. Integers divided by 0 panic with ErrArgument. Its gradient is 0.
+func FloorDivide(s *Scope, a, b *Tensor) *Tensor { return s.apply(opFloorDivide, Attrs{}, a, b) }

@@ -19,12 +19,23 @@ func TestRoundingAndRemainders(t *testing.T) {
 	a, b := From([]float64{-7, 7, -7, 7, 6}), From([]float64{3, 3, -3, -3, 3})
 	wantValues(t, "fmod", Fmod(s, a, b), -1, 1, -1, 1, 0)
 	wantValues(t, "remainder", Remainder(s, a, b), 2, 1, -1, -2, 0)
+	wantValues(t, "floor_divide", FloorDivide(s, a, b), -3, 2, 2, -3, 2)
 	ai, bi := From([]int64{-7, 7, -7, 7, 6}), From([]int64{3, 3, -3, -3, 3})
 	if got := Values[int64](Fmod(s, ai, bi)); !slices.Equal(got, []int64{-1, 1, -1, 1, 0}) {
 		t.Errorf("fmod of integers %v", got)
 	}
 	if got := Values[int64](Remainder(s, ai, bi)); !slices.Equal(got, []int64{2, 1, -1, -2, 0}) {
 		t.Errorf("remainder of integers %v", got)
+	}
+	if got := Values[int64](FloorDivide(s, ai, bi)); !slices.Equal(got, []int64{-3, 2, 2, -3, 2}) {
+		t.Errorf("floor_divide of integers %v", got)
+	}
+	least := From([]int64{math.MinInt64})
+	if got := Values[int64](FloorDivide(s, least, From([]int64{-1})))[0]; got != math.MinInt64 {
+		t.Errorf("the least integer by -1 is %d", got)
+	}
+	if err := Maybe(settled(s, func() { FloorDivide(s, ai, From([]int64{0})) })); !errors.Is(err, ErrArgument) {
+		t.Errorf("integers divided by 0: %v", err)
 	}
 	if err := Maybe(settled(s, func() { Fmod(s, ai, From([]int64{0})) })); !errors.Is(err, ErrArgument) {
 		t.Errorf("integers modulo 0: %v", err)

@@ -30,7 +30,7 @@ func elementwise[F aFunction | func(c *Call)](name, doc string, class Class, why
 		kernel = mapped(f)
 	}
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Wide: true, Check: checkUnary, CPU: kernel, Saves: saves,
+		Name: name, Doc: doc, Args: []string{"x"}, Class: class, Why: why, CUDA: name, Floats: true, Wide: true, Check: checkUnary, CPU: kernel, Saves: saves,
 		Backward: func(b *Back) { b.Set(0, backward(b)) },
 	})
 }

@@ -171,7 +171,7 @@ func TestMisuseIsExplained(t *testing.T) {
 		{"from", ErrShape, []string{"3 values", "[2 2]"}, func() { From([]float32{1, 2, 3}, 2, 2) }},
 		{"item", ErrShape, []string{"[2 3]", "amp.Mean"}, func() { m(2, 3).Item() }},
 		{"dtypes", ErrDType, []string{"float16", "float32", "Autocast"}, func() { MatMul(s, To(s, m(2, 2), Float16), m(2, 2)) }},
-		{"exp of integers", ErrDType, []string{"exp", "int64"}, func() { Exp(s, ints) }},
+		{"softmax of integers", ErrDType, []string{"softmax", "int64"}, func() { Softmax(s, ints, 0) }},
 		{"values", ErrDType, []string{"int64", "float32"}, func() { Values[float32](ints) }},
 		{"integer loss", ErrDType, []string{"GradScaler.Scale", "int64"}, func() { NewGradScaler().Scale(s, Scalar(int64(1))) }},
 		{"integer backward", ErrGrad, []string{"int64"}, func() { Sum(s, ints).Backward() }},

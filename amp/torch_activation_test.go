@@ -45,7 +45,7 @@ func init() {
 		"glu":     torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return GLU(s, x[0], a.int("dim")) }),
 		"softmin": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Softmin(s, x[0], a.int("dim")) }),
 		"floor":   torchUnary(Floor), "ceil": torchUnary(Ceil), "round": torchUnary(Round), "trunc": torchUnary(Trunc), "frac": torchUnary(Frac),
-		"fmod": torchBinary(Fmod), "remainder": torchBinary(Remainder), "square": torchUnary(Square), "exp2": torchUnary(Exp2),
+		"fmod": torchBinary(Fmod), "remainder": torchBinary(Remainder), "floor_divide": torchBinary(FloorDivide), "square": torchUnary(Square), "exp2": torchUnary(Exp2),
 		"erfinv": torchUnary(Erfinv), "atan": torchUnary(Atan), "asinh": torchUnary(Asinh), "acosh": torchUnary(Acosh), "atanh": torchUnary(Atanh),
 		"isnan": torchUnary(IsNaN), "isinf": torchUnary(IsInf), "isfinite": torchUnary(IsFinite), "logical_not": torchUnary(LogicalNot),
 		"logical_and": torchBinary(LogicalAnd), "logical_or": torchBinary(LogicalOr), "logical_xor": torchBinary(LogicalXor),

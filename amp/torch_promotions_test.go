@@ -55,7 +55,7 @@ var torchRefuses = map[string]string{
 func TestTorchPromotions(t *testing.T) {
 	var file struct{ Cases []torchPromotion }
 	readTorch(t, "testdata/torch/promotions.json.gz", &file)
-	if len(file.Cases) < 1600 {
+	if len(file.Cases) < 2050 {
 		t.Errorf("only %d cases", len(file.Cases))
 	}
 	for _, c := range file.Cases {

@@ -6,7 +6,7 @@ import (
 	"github.com/halftone-ml/halftone/amp"
 )
 
-// Launches of remainders (kernels/math.cu): those of integers refuse a division by 0.
+// Launches of remainders and floored quotients (kernels/math.cu): those of integers refuse a division by 0.
 
 // wholeArgs is struct WholeMod.
 type wholeArgs struct {
@@ -14,7 +14,7 @@ type wholeArgs struct {
 	guard guard
 }
 
-func init() { register(launchRemainder, "fmod", "remainder") }
+func init() { register(launchRemainder, "fmod", "remainder", "floor_divide") }
 
 func launchRemainder(l *launcher) bool {
 	a, b, w := &l.in[0], &l.in[1], &l.wholeArgs
@@ -29,7 +29,11 @@ func launchRemainder(l *launcher) bool {
 		return false
 	}
 	w.m.flags = 0
-	w.guard = l.guard("divisor %d", "use floats, for which it is NaN")
+	instead := "NaN"
+	if l.c.Op.Name == "floor_divide" {
+		instead = "infinite"
+	}
+	w.guard = l.guard("divisor %d", "use floats, for which it is "+instead)
 	if w.m.n > 0 {
 		l.run(f, [3]uint32{blocks(int(w.m.n), mapThreads), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(w), unsafe.Sizeof(*w))
 	}

@@ -41,7 +41,8 @@ func TestIndicesOutOfRange(t *testing.T) {
 		"labels": {func() *amp.Tensor {
 			return amp.MultilabelMarginLoss(s, x, placed(s, amp.Int64, []float64{0, -1, 9, 1, 4, -1, -1, 0, 0, 0, 1, 2}, 4, 3))
 		}, []string{"multilabel_margin_loss", "target[1,1] is 4"}},
-		"remainder": {func() *amp.Tensor { return amp.Remainder(s, list(s, 1, 2), list(s, 1, 0)) }, []string{"remainder", "divisor 1 is 0", "use floats"}},
+		"floor_divide": {func() *amp.Tensor { return amp.FloorDivide(s, list(s, 1, 2), list(s, 0, 1)) }, []string{"floor_divide", "divisor 0 is 0", "infinite"}},
+		"remainder":    {func() *amp.Tensor { return amp.Remainder(s, list(s, 1, 2), list(s, 1, 0)) }, []string{"remainder", "divisor 1 is 0", "use floats"}},
 	} {
 		before := cudart.CountsOf(device)
 		y := c.call()

@@ -44,6 +44,7 @@ WIDE2(hypot, ht_hypot(x, y))
 WIDE2(logaddexp, ht_logaddexp(x, y))
 WIDE2(fmod, ht_fmod(x, y))
 WIDE2(remainder, ht_floormod(x, y))
+WIDE2(floor_divide, ht_floordiv(x, y))
 // Of integers: modulo 2^64, rounded toward 0 where the exponent is negative.
 HT_FN i64 ht_whole_pow(i64 x, i64 y) {
   if (y < 0) return x == 1 ? 1 : (x == -1 ? ((y & 1) != 0 ? -1 : 1) : 0);
@@ -58,25 +59,26 @@ struct whole_pow_row {
   template <class C> HT_FN i64 f(C x, C y, i64 i, const Map& m) { (void)i; (void)m; return ht_whole_pow((i64)x, (i64)y); }
 };
 HT_KERNEL(pow_i64, Map, m) { map2<whole_pow_row, i64, i64, i64>(m); }
-// Of integers. There is none of a division by 0, which the host is told of.
+// Of integers: the remainder, or the quotient. There is none of a division by 0, which the host is told of.
 struct WholeMod {
   Map m;
   Guard guard;
 };
-template <bool Floor> struct whole_mod {
+template <bool Floor, bool Quotient> struct whole_mod {
   const WholeMod& p;
   __device__ __forceinline__ void one(const i64 (&off)[3], i64 i) {
     const i64 x = ((const i64*)p.m.ptr[1])[off[1]], y = ((const i64*)p.m.ptr[2])[off[2]];
-    i64 r = 0;
-    if (y == 0) refuse(p.guard, i, 0, 0, 0);
-    else if (y != -1) r = x % y;
-    if (Floor && r != 0 && (r < 0) != (y < 0)) r += y;
-    ((i64*)p.m.ptr[0])[off[0]] = r;
+    i64 r = 0, q = (i64)(0 - (u64)x);  // by -1
+    if (y == 0) refuse(p.guard, i, 0, 0, 0), q = 0;
+    else if (y != -1) r = x % y, q = Quotient ? x / y : 0;
+    if (Floor && r != 0 && (r < 0) != (y < 0)) r += y, q--;
+    ((i64*)p.m.ptr[0])[off[0]] = Quotient ? q : r;
   }
   __device__ __forceinline__ void vector(const i64 (&off)[3], i64 i) { one(off, i); }
 };
-HT_KERNEL(fmod_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<false>{p}); }
-HT_KERNEL(remainder_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<true>{p}); }
+HT_KERNEL(fmod_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<false, false>{p}); }
+HT_KERNEL(remainder_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<true, false>{p}); }
+HT_KERNEL(floor_divide_i64, WholeMod, p) { map_pass<3, 1>(p.m, whole_mod<true, true>{p}); }
 
 // pow_scalar takes roots where the power is one; m.attr[0] is the power in the dtype's arithmetic.
 WIDE1(pow_scalar, m.attr[0] == 0.5 ? ht_sqrt(x) : (m.attr[0] == -0.5 ? 1 / ht_sqrt(x) : ht_pow(x, m.attr[0])))

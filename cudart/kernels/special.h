@@ -101,6 +101,16 @@ HT_FN double ht_floormod(double a, double b) {
   return r;
 }
 
+HT_FN double ht_floordiv(double a, double b) {
+  if (b == 0) return a / b;
+  const double r = ht_fmod(a, b);
+  double q = (a - r) / b;
+  if (r != 0 && (r < 0) != (b < 0)) q -= 1;
+  if (q == 0) return ht_copysign(0.0, a / b);
+  const double whole = ht_floor(q);
+  return q - whole > 0.5 ? whole + 1 : whole;
+}
+
 HT_FN double ht_hypot(double a, double b) {
   a = ht_abs(a), b = ht_abs(b);
   if (a < b) { const double t = a; a = b, b = t; }

@@ -34,6 +34,7 @@ def cases():
     out += both("logaddexp", torch.logaddexp, (-3, 3), (-3, 3))
     out += both("fmod", torch.fmod, (-3, 3), (0.5, 1))
     out += both("remainder", torch.remainder, (-3, 3), (0.5, 1))
+    out += both("floor_divide", lambda a, b: torch.div(a, b, rounding_mode="floor"), (-3, 3), (0.5, 1))
     out += [Case("lerp", lambda a, b, weight: torch.lerp(a, b, weight), [U(-2, 2, 3, 4), U(-2, 2, 3, 4)], name="number", weight=0.3),
             Case("lerp", torch.lerp, [U(-2, 2, 3, 4), U(-2, 2, 3, 4), U(0, 1, 3, 4)], name="tensor"),
             Case("add_scalar", lambda x, c: x + c, [U(-3, 3, 3, 5)], c=1.3),

@@ -9,14 +9,17 @@ NAMES = {v: k for k, v in DTYPES.items()}
 A, B, NUMBER = [1, 0, 3, -2, 5], [1, 1, 2, -3, 1], [2]
 MASK = torch.tensor([True, False, True, False, True])
 
-PAIRS = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "remainder": torch.remainder, "fmod": torch.fmod, "pow": torch.pow,
-         "minimum": torch.minimum, "maximum": torch.maximum, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
+PAIRS = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "remainder": torch.remainder, "floor_divide": torch.floor_divide, "fmod": torch.fmod, "pow": torch.pow,
+         "minimum": torch.minimum, "maximum": torch.maximum, "atan2": torch.atan2, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
          "where": lambda a, b: torch.where(MASK, a, b), "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
          "clamp_max": lambda a, b: torch.clamp(a, max=b), "clamp_tensor": lambda a, b: torch.clamp(a, b, b)}
 NUMBERS = {"add_scalar": lambda x, c: x + c, "mul_scalar": lambda x, c: x * c, "pow_scalar": lambda x, c: x ** c, "__rpow__": lambda x, c: c ** x,
            "__rdiv__": lambda x, c: c / x, "clamp": lambda x, c: torch.clamp(x, -c, c), "clamp_min": lambda x, c: torch.clamp(x, min=c)}
 ALONE = {"sum": torch.sum, "prod": torch.prod, "mean": torch.mean, "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0), "neg": torch.neg,
-         "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "square": torch.square}
+         "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "square": torch.square,
+         "relu6": torch.nn.functional.relu6, "hardtanh": torch.nn.functional.hardtanh, "logsumexp": lambda x: x.logsumexp(0)} | {
+             op: getattr(torch, op) for op in "abs sign sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
+             "atanh sigmoid erf erfc erfinv reciprocal floor ceil round trunc frac isnan isinf isfinite relu".split()}
 
 
 def record(op, fn, dtypes, *inputs, **more):

@@ -54,7 +54,7 @@ class Given(T):
         return self.tensor
 
 
-BINARY = {"add", "sub", "mul", "div", "pow", "atan2", "maximum", "minimum", "fmod", "remainder", "hypot", "logaddexp"}
+BINARY = {"add", "sub", "mul", "div", "pow", "atan2", "maximum", "minimum", "fmod", "remainder", "floor_divide", "hypot", "logaddexp"}
 
 
 def cases():
