@@ -43,6 +43,11 @@ func Example_tensors() {
 	quarter, squared := amp.MulScalar(s, x, 1.0/4), amp.PowScalar(s, x, 2)
 	fmt.Println(quotient.Shape(), less.Float64s(), quarter.Float64s(), squared.Float64s())
 
+	// torch: i // 3, i % 3
+	i, three := amp.From([]int64{7, -7}), amp.Scalar[int64](3)
+	whole, rest := amp.FloorDivide(s, i, three), amp.Remainder(s, i, three)
+	fmt.Println(amp.Values[int64](whole), amp.Values[int64](rest))
+
 	// torch: x.shape, x.dtype, x.device
 	shape, kind, device := x.Shape(), x.DType(), x.Device()
 	fmt.Println(shape, kind, device)
@@ -85,6 +90,7 @@ func Example_tensors() {
 	// 10 [1 2 3 4]
 	// [8 9 10 11] [7 14 21 28] [2 4 6 8]
 	// [2 2] [0 1 2 3] [0.25 0.5 0.75 1] [1 4 9 16]
+	// [2 -3] [1 2]
 	// [2 2] float32 cpu
 	// [21 21 49 49]
 	// [3 7] 2.5 [2 4] [1 1]
