@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -277,8 +276,7 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 
 // test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	// Tests of kernels and notebooks wait half of their time for processes and clocks, so one package more than there are processors.
-	args := []string{"test", "-json", "-count=1", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()+1), "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
 	if len(packages) == 0 {
 		packages = []string{"./..."}
 		if left, skip, known := r.left(ctx, dir); known > 0 {
