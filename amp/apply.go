@@ -43,6 +43,11 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	if o.Line != NoLine && slices.ContainsFunc(in, (*Tensor).lone) {
 		return s.onLines(o, at, in)
 	}
+	if o.Whole != nil && in[0].isWhole() {
+		if y := o.Whole(s, at, slices.Clone(in)); y != nil { // a clone: callers' lists stay off the heap
+			return y
+		}
+	}
 	if o.InPlace {
 		s.guardInPlace(o, in[0])
 	}

@@ -1,5 +1,10 @@
 package amp
 
+import (
+	"maps"
+	"slices"
+)
+
 // signs gives ±1 in turns, in the dtype of x.
 func signs(x *Tensor, shape ...int) *Tensor {
 	v := make([]float64, length(shape))
@@ -15,7 +20,8 @@ func optionCases(inputs []input, flat bool, call func(s *Scope, x []*Tensor, o .
 	for i, name := range []string{"mean", "sum", "none"} {
 		out = append(out, opCase{name: name, inputs: inputs, flat: flat, call: func(s *Scope, x []*Tensor) *Tensor { return call(s, x, Reduction(i)) }})
 	}
-	for name, o := range options {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		o := options[name]
 		out = append(out, opCase{name: name, inputs: inputs, flat: flat, call: func(s *Scope, x []*Tensor) *Tensor { return call(s, x, o(x[0])...) }})
 	}
 	return out

@@ -105,6 +105,11 @@ func largeCases() map[string]opCase {
 		cases["layer_norm/residual"+name] = three(residualNorm, in(-2, 2, 9, n), in(0.5, 1, n), in(-1, 1, n))
 		cases["softmax/first"+name] = one(func(s *Scope, x *Tensor) *Tensor { return Softmax(s, x, 0) }, n, 3)
 	}
+	for _, lines := range []int{300, 1300} { // sums over lines in few parts and in many
+		name := fmt.Sprintf("%d lines", lines)
+		cases["layer_norm/"+name] = three(func(s *Scope, x []*Tensor) *Tensor { return LayerNorm(s, x[0], x[1], x[2], 1e-5) }, in(-2, 2, lines, 31), in(0.5, 1, 31), in(-1, 1, 31))
+		cases["rms_norm/"+name] = three(func(s *Scope, x []*Tensor) *Tensor { return RMSNorm(s, x[0], x[1], 1e-5) }, in(-2, 2, lines, 64), in(0.5, 1, 64))
+	}
 	return cases
 }
 

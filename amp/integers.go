@@ -8,12 +8,6 @@ import "math"
 // isWhole says whether x holds integers or booleans; it may be nil, of which others tell.
 func (t *Tensor) isWhole() bool { return t != nil && !t.dt.IsFloat() }
 
-// isInts says whether x holds integers; it may be nil.
-func (t *Tensor) isInts() bool { return t != nil && t.dt == Int64 }
-
-// bothBool says whether a and b are booleans.
-func bothBool(a, b *Tensor) bool { return a != nil && b != nil && a.dt == Bool && b.dt == Bool }
-
 // whole says whether a number is an integer that int64 and float64 hold exactly.
 func whole(c float64) bool { return c == math.Trunc(c) && math.Abs(c) <= 1<<53 }
 
@@ -25,8 +19,54 @@ func (s *Scope) number(c float64) *Tensor {
 	return constant(s, Float32, c)
 }
 
-// clampWhole is Clamp of integers and booleans.
-func clampWhole(s *Scope, x *Tensor, lo, hi float64) *Tensor {
+// What rows make of integers and booleans with other rows (Op.Whole).
+
+// ofBools makes the Whole of a row that is another one of two booleans.
+func ofBools(of func(s *Scope, a, b *Tensor) *Tensor) func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	return func(s *Scope, _ Attrs, in []*Tensor) *Tensor {
+		if in[0].dt == Bool && in[1].dt == Bool {
+			return of(s, in[0], in[1])
+		}
+		return nil
+	}
+}
+
+func wholeAddScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	return Add(s, in[0], s.number(at.Scalar))
+}
+
+func wholeMulScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	return Mul(s, in[0], s.number(at.Scalar))
+}
+
+// ofInts makes the Whole of a row that takes no booleans.
+func ofInts(of func(s *Scope, at Attrs, x *Tensor) *Tensor) func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	return func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+		if in[0].dt == Bool {
+			return nil
+		}
+		return of(s, at, in[0])
+	}
+}
+
+var (
+	wholeNeg     = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return MulScalar(s, x, -1) })
+	wholeAbs     = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return Maximum(s, x, Neg(s, x)) })
+	wholeReLU    = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return ClampMin(s, x, 0) })
+	wholeBetween = ofInts(func(s *Scope, at Attrs, x *Tensor) *Tensor { return Clamp(s, x, at.Pair[0], at.Pair[1]) })
+	wholeSteps   = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return AddScalar(s, x, 0) }) // a copy
+)
+
+// wholeSign: true and false are their own signs.
+func wholeSign(s *Scope, _ Attrs, in []*Tensor) *Tensor {
+	if in[0].dt == Bool {
+		return Maximum(s, in[0], in[0])
+	}
+	return Clamp(s, in[0], -1, 1)
+}
+
+func wholeClamp(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	x, lo, hi := in[0], at.Pair[0], at.Pair[1]
 	below, above := math.IsInf(lo, -1), math.IsInf(hi, 1)
 	if !below && !whole(lo) || !above && !whole(hi) {
 		return Clamp(s, To(s, x, Float32), lo, hi)
@@ -41,15 +81,32 @@ func clampWhole(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	return y
 }
 
-// powWhole is PowScalar of integers and booleans.
-func powWhole(s *Scope, x *Tensor, c float64) *Tensor {
+func wholeClampTensor(s *Scope, _ Attrs, in []*Tensor) *Tensor {
+	x, low, high := in[0], in[1], in[2]
+	if !low.isWhole() || !high.isWhole() {
+		return nil
+	}
+	return Minimum(s, Maximum(s, x, low), high)
+}
+
+// wholePowScalar leaves powers that are no whole numbers to the row, for floats.
+func wholePowScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	x, c := in[0], at.Scalar
 	switch {
 	case !whole(c):
-		return PowScalar(s, To(s, x, Float32), c)
+		return nil
 	case c < 0:
 		fail("pow_scalar", ErrArgument, "convert x with amp.To(s, x, amp.Float32)", "%v to the power of %v is no integer", x.dt, c)
 	}
 	return Pow(s, x, s.number(c))
+}
+
+// wholeRPow leaves numbers that are not whole to the row, for floats.
+func wholeRPow(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	if !whole(at.Scalar) {
+		return nil
+	}
+	return Pow(s, s.number(at.Scalar), in[0])
 }
 
 // powInts is x to the power of y modulo 2⁶⁴, rounded toward 0.

@@ -55,6 +55,11 @@ type Op struct {
 	Ints bool
 	// Floats says that integers and booleans become float32 before the op, as for PyTorch's functions of real numbers.
 	Floats bool
+	// Whole returns what the op makes of integers and booleans with other rows, nil where the row itself is to take them or to refuse them; it is
+	// asked if the first input holds some, and nil in a row that makes no such difference.
+	Whole func(s *Scope, at Attrs, in []*Tensor) *Tensor
+	// ByZero says of an op that refuses to divide integers by 0 what it makes of floats then: "NaN", "infinite".
+	ByZero string
 	// Check panics unless the inputs fit; it returns the result's shape.
 	Check func(c *Call) []int
 	// Result returns the result's dtype; nil: that of the first input.

@@ -25,6 +25,7 @@ func init() {
 	opHardtanh = piecewise("hardtanh", "x held between two numbers, its slope 0 at both", func(a *Attrs) polyline {
 		return polyline{lo: a.Pair[0], hi: a.Pair[1], slope: [3]float64{0, 1, 0}, offset: [3]float64{a.Pair[0], 0, a.Pair[1]}}
 	})
+	opHardtanh.Whole = wholeBetween
 	opHardsigmoid = piecewise("hardsigmoid", "(x + 3)/6 held between 0 and 1", func(*Attrs) polyline {
 		return polyline{lo: -3, hi: 3, slope: [3]float64{0, 1.0 / 6, 0}, offset: [3]float64{0, 0.5, 1}}
 	})
@@ -155,9 +156,6 @@ func LeakyReLU(s *Scope, x *Tensor, slope float64) *Tensor {
 func Hardtanh(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("hardtanh", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)
-	}
-	if x.isInts() {
-		return clampWhole(s, x, lo, hi)
 	}
 	return s.apply(opHardtanh, Attrs{Pair: [2]float64{lo, hi}}, x)
 }

@@ -11,7 +11,7 @@ const whyArith = "elementwise and safe in half precision"
 
 func init() {
 	opAdd = define(Op{
-		Name: "add", Doc: "a + b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "add",
+		Name: "add", Doc: "a + b, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, Whole: ofBools(LogicalOr), CUDA: "add",
 		Check: checkBinary, CPU: inHalves(&cpu.LineAdd, byRows(&cpu.LineAddNumber, binary(add32, addK[float64], addK[int64]))),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
@@ -29,7 +29,7 @@ func init() {
 		},
 	})
 	opMul = define(Op{
-		Name: "mul", Doc: "a · b elementwise, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "mul",
+		Name: "mul", Doc: "a · b elementwise, broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, Whole: ofBools(LogicalAnd), CUDA: "mul",
 		Check: checkBinary, CPU: inHalves(&cpu.LineMul, byRows(&cpu.LineScale, binary(mul32, mulK[float64], mulK[int64]))), Saves: SaveIn0 | SaveIn1,
 		Backward: func(b *Back) {
 			if b.Needs(0) {
@@ -41,7 +41,7 @@ func init() {
 		},
 	})
 	opDiv = define(Op{
-		Name: "div", Doc: "a / b elementwise, broadcast; integers give float32", Args: []string{"a", "b"}, Why: whyArith, Widens: true, CUDA: "div",
+		Name: "div", Doc: "a / b elementwise, broadcast; integers give float32", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Floats: true, CUDA: "div",
 		Check: checkBinary, CPU: inHalves(&cpu.LineDiv, binary(pass2OrShort(&cpu.LineDiv, divK[float32]), divK[float64], nil)), Saves: SaveIn0 | SaveIn1, Wide: true,
 		Backward: func(b *Back) { // d(a/b) = da/b - (a/b)·db/b, without the rounding of a saved a/b
 			if !b.Needs(0) && !b.Needs(1) {
@@ -55,73 +55,46 @@ func init() {
 		},
 	})
 	opNeg = define(Op{
-		Name: "neg", Doc: "-x", Args: []string{"x"}, Why: whyArith, CUDA: "neg", Check: checkUnary,
+		Name: "neg", Doc: "-x", Args: []string{"x"}, Why: whyArith, CUDA: "neg", Check: checkUnary, Whole: wholeNeg,
 		CPU:      inHalves(&cpu.LineNeg, unary(passOrShort(&cpu.LineNeg, negK[float32]), negK[float64])),
 		Backward: func(b *Back) { b.Set(0, Neg(b.S, b.DY)) },
 	})
 	opAddScalar = define(Op{
-		Name: "add_scalar", Doc: "x + c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "add_scalar", Check: checkUnary,
+		Name: "add_scalar", Doc: "x + c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "add_scalar", Check: checkUnary, Whole: wholeAddScalar,
 		CPU:      byNumber(&cpu.LineAddNumber, func(x, c float64) float64 { return x + c }),
 		Backward: func(b *Back) { b.Set(0, b.DY) },
 	})
 	opMulScalar = define(Op{
-		Name: "mul_scalar", Doc: "x · c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "mul_scalar", Check: checkUnary,
+		Name: "mul_scalar", Doc: "x · c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "mul_scalar", Check: checkUnary, Whole: wholeMulScalar,
 		CPU:      byNumber(&cpu.LineScale, func(x, c float64) float64 { return x * c }),
 		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, b.Attrs().Scalar)) },
 	})
 }
 
 // Add returns a + b. Shapes are broadcast; dtypes follow ordinary promotion. Of two booleans it is LogicalOr.
-func Add(s *Scope, a, b *Tensor) *Tensor {
-	if bothBool(a, b) {
-		return LogicalOr(s, a, b)
-	}
-	return s.apply(opAdd, Attrs{}, a, b)
-}
+func Add(s *Scope, a, b *Tensor) *Tensor { return s.apply(opAdd, Attrs{}, a, b) }
 
 // Sub returns a - b. Shapes are broadcast; dtypes follow ordinary promotion.
 func Sub(s *Scope, a, b *Tensor) *Tensor { return s.apply(opSub, Attrs{}, a, b) }
 
 // Mul returns the elementwise product a · b. Shapes are broadcast; dtypes follow ordinary promotion. Of two booleans it is LogicalAnd.
-func Mul(s *Scope, a, b *Tensor) *Tensor {
-	if bothBool(a, b) {
-		return LogicalAnd(s, a, b)
-	}
-	return s.apply(opMul, Attrs{}, a, b)
-}
+func Mul(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMul, Attrs{}, a, b) }
 
 // Div returns a / b elementwise. Shapes are broadcast; dtypes follow ordinary promotion, and two integers give float32.
-func Div(s *Scope, a, b *Tensor) *Tensor {
-	opDiv.need(a, b)
-	if !a.dt.IsFloat() && !b.dt.IsFloat() {
-		a = To(s, a, Float32)
-	}
-	return s.apply(opDiv, Attrs{}, a, b)
-}
+func Div(s *Scope, a, b *Tensor) *Tensor { return s.apply(opDiv, Attrs{}, a, b) }
 
 // Neg returns -x.
-func Neg(s *Scope, x *Tensor) *Tensor {
-	if x.isWhole() && x.dt != Bool {
-		return Mul(s, x, s.number(-1))
-	}
-	return s.apply(opNeg, Attrs{}, x)
-}
+func Neg(s *Scope, x *Tensor) *Tensor { return s.apply(opNeg, Attrs{}, x) }
 
 // AddScalar returns x + c in x's dtype; the sum is computed in float32 (float64 for float64) and rounded once. Integers and booleans give
 // int64 for a whole number c, float32 for any other.
 func AddScalar(s *Scope, x *Tensor, c float64) *Tensor {
-	if x.isWhole() {
-		return Add(s, x, s.number(c))
-	}
 	return s.apply(opAddScalar, Attrs{Scalar: c}, x)
 }
 
 // MulScalar returns x · c in x's dtype; the product is computed in float32 (float64 for float64) and rounded once. Integers and booleans
 // give int64 for a whole number c, float32 for any other.
 func MulScalar(s *Scope, x *Tensor, c float64) *Tensor {
-	if x.isWhole() {
-		return Mul(s, x, s.number(c))
-	}
 	return s.apply(opMulScalar, Attrs{Scalar: c}, x)
 }
 

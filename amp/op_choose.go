@@ -14,7 +14,7 @@ const whyChoose = "only chooses among its inputs: exact in any dtype"
 
 func init() {
 	opSign = define(Op{
-		Name: "sign", Doc: "-1, 0 or 1; NaN stays NaN", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "sign", Check: checkUnary,
+		Name: "sign", Doc: "-1, 0 or 1; NaN stays NaN", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "sign", Check: checkUnary, Whole: wholeSign,
 		CPU: mappedBy(&cpu.LineSign, func(x float64) float64 {
 			switch {
 			case x > 0:
@@ -27,7 +27,7 @@ func init() {
 		Backward: func(b *Back) { b.Set(0, b.flat(0)) }, // but at 0
 	})
 	opAbs = define(Op{
-		Name: "abs", Doc: "|x|", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "abs", Check: checkUnary, Saves: SaveIn0,
+		Name: "abs", Doc: "|x|", Args: []string{"x"}, Why: "exact in any dtype", CUDA: "abs", Check: checkUnary, Whole: wholeAbs, Saves: SaveIn0,
 		CPU: inHalves(&cpu.LineAbs, unary(pass(&cpu.LineAbs), func(dst, x []float64) {
 			for i, v := range x {
 				dst[i] = math.Abs(v)
@@ -163,23 +163,10 @@ func whereOn[T number](c *Call) {
 }
 
 // Sign returns -1, 0 or 1.
-func Sign(s *Scope, x *Tensor) *Tensor {
-	switch {
-	case x.isInts():
-		return clampWhole(s, x, -1, 1)
-	case x.isWhole(): // true or false, which are their own sign
-		return Maximum(s, x, x)
-	}
-	return s.apply(opSign, Attrs{}, x)
-}
+func Sign(s *Scope, x *Tensor) *Tensor { return s.apply(opSign, Attrs{}, x) }
 
 // Abs returns |x|. Its gradient at 0 is 0.
-func Abs(s *Scope, x *Tensor) *Tensor {
-	if x.isInts() {
-		return Maximum(s, x, Neg(s, x))
-	}
-	return s.apply(opAbs, Attrs{}, x)
-}
+func Abs(s *Scope, x *Tensor) *Tensor { return s.apply(opAbs, Attrs{}, x) }
 
 // Where returns a where cond is true (not 0), else b; shapes are broadcast, and a and b brought to their common dtype.
 func Where(s *Scope, cond, a, b *Tensor) *Tensor {

@@ -10,7 +10,7 @@ var opClamp *Op
 
 func init() {
 	opClamp = define(Op{
-		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Saves: SaveIn0,
+		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Whole: wholeClamp, Saves: SaveIn0,
 		CPU: func(c *Call) {
 			lo, hi := c.Pair[0], c.Pair[1]
 			if halfPass(&cpu.LineClamp, c.Out, c.In, lo, hi) {
@@ -48,9 +48,6 @@ func init() {
 func Clamp(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("clamp", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)
-	}
-	if x.isWhole() {
-		return clampWhole(s, x, lo, hi)
 	}
 	return s.apply(opClamp, Attrs{Pair: [2]float64{lo, hi}}, x)
 }

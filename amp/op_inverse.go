@@ -34,7 +34,7 @@ func init() {
 		Name: "square", Doc: "x²", Args: []string{"x"}, Why: "PyTorch makes it of pow, which runs in float32", CUDA: "pow_scalar", Composite: []string{"pow_scalar"}, Parts: Apart,
 	})
 	opScalarPow = define(Op{
-		Name: "__rpow__", Doc: "c^x for a number c", Args: []string{"x"}, Class: FP32, Why: whyExponential, CUDA: "rpow_scalar", Check: checkUnary, Saves: SaveIn0 | SaveOut,
+		Name: "__rpow__", Doc: "c^x for a number c", Args: []string{"x"}, Class: FP32, Why: whyExponential, CUDA: "rpow_scalar", Check: checkUnary, Whole: wholeRPow, Floats: true, Saves: SaveIn0 | SaveOut,
 		CPU: func(c *Call) {
 			base := c.Scalar
 			mapped(func(x float64) float64 { return cpu.Pow(base, x) })(c)
@@ -80,20 +80,12 @@ func Square(s *Scope, x *Tensor) *Tensor {
 // ScalarPow returns c^x, a number to the power of a tensor; float32 under autocast. Integers and booleans give int64 for a whole number
 // c, float32 for any other.
 func ScalarPow(s *Scope, c float64, x *Tensor) *Tensor {
-	if x.isWhole() && whole(c) {
-		return Pow(s, s.number(c), x)
-	} else if x.isWhole() {
-		x = To(s, x, Float32)
-	}
 	return s.apply(opScalarPow, Attrs{Scalar: c}, x)
 }
 
 // ScalarDiv returns c/x, a number divided by a tensor: the reciprocal times c, as PyTorch computes it; float32 under autocast, and of
 // integers and booleans.
 func ScalarDiv(s *Scope, c float64, x *Tensor) *Tensor {
-	if x.isWhole() {
-		x = To(s, x, Float32)
-	}
 	s, in := s.enter(opScalarDiv, x)
 	return MulScalar(s, Reciprocal(s, in[0]), c)
 }

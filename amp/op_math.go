@@ -35,7 +35,7 @@ func init() {
 		Backward: powBackward,
 	})
 	opPowScalar = define(Op{
-		Name: "pow_scalar", Doc: "x^c for a number c", Args: []string{"x"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early", CUDA: "pow_scalar",
+		Name: "pow_scalar", Doc: "x^c for a number c", Args: []string{"x"}, Class: FP32, Why: "multiplies the exponent, so it leaves the half range early", CUDA: "pow_scalar", Whole: wholePowScalar, Floats: true,
 		Check: checkUnary, Saves: SaveIn0,
 		CPU: powScalarCPU, Wide: true,
 		Backward: func(b *Back) { // c·x^(c-1), and 0 for c = 0 even at x = 0
@@ -121,9 +121,6 @@ func Pow(s *Scope, x, y *Tensor) *Tensor { return s.apply(opPow, Attrs{}, x, y) 
 // PowScalar returns x^c; float32 under autocast. Integers and booleans give int64 for a whole number c, which must not be negative, and
 // float32 for any other.
 func PowScalar(s *Scope, x *Tensor, c float64) *Tensor {
-	if x.isWhole() {
-		return powWhole(s, x, c)
-	}
 	return s.apply(opPowScalar, Attrs{Scalar: c}, x)
 }
 

@@ -9,6 +9,7 @@ var opMaximum, opMinimum, opLerp, opLerpScalar *Op
 func init() {
 	opMaximum = extremum("maximum", "the larger of a and b", &cpu.LineMaximum, pass2OrShort(&cpu.LineMaximum, maximumK[float32]), maximumK[float64], maximumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Lt(s, a, b) })
 	opMinimum = extremum("minimum", "the smaller of a and b", &cpu.LineMinimum, pass2OrShort(&cpu.LineMinimum, minimumK[float32]), minimumK[float64], minimumK[int64], func(s *Scope, a, b *Tensor) *Tensor { return Gt(s, a, b) })
+	opMaximum.Whole, opMinimum.Whole = ofBools(LogicalOr), ofBools(LogicalAnd)
 	opLerp = define(Op{
 		Name: "lerp", Doc: "a + weight·(b - a), broadcast", Args: []string{"a", "b", "weight"}, Why: "between its inputs", CUDA: "lerp", Wide: true, Saves: SaveIn0 | SaveIn1 | SaveIn2,
 		Check: checkThree, CPU: three(func(_ *Call, a, b, w float64) float64 { return lerp(a, b, w) }),
@@ -88,20 +89,10 @@ func minimumK[T number](dst, x, y []T) {
 }
 
 // Maximum returns the larger of a and b elementwise, NaN where either is; broadcast. Equal elements share the gradient.
-func Maximum(s *Scope, a, b *Tensor) *Tensor {
-	if bothBool(a, b) {
-		return LogicalOr(s, a, b)
-	}
-	return s.apply(opMaximum, Attrs{}, a, b)
-}
+func Maximum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMaximum, Attrs{}, a, b) }
 
 // Minimum returns the smaller of a and b elementwise, NaN where either is; broadcast. Equal elements share the gradient.
-func Minimum(s *Scope, a, b *Tensor) *Tensor {
-	if bothBool(a, b) {
-		return LogicalAnd(s, a, b)
-	}
-	return s.apply(opMinimum, Attrs{}, a, b)
-}
+func Minimum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMinimum, Attrs{}, a, b) }
 
 // Lerp returns a + weight·(b - a) for tensors of one dtype, broadcast.
 func Lerp(s *Scope, a, b, weight *Tensor) *Tensor { return s.apply(opLerp, Attrs{}, a, b, weight) }

@@ -6,7 +6,7 @@ var opReLU, opReLUBackward *Op
 
 func init() {
 	opReLU = define(Op{
-		Name: "relu", Doc: "max(x, 0)", Args: []string{"x"}, Why: "only drops signs: exact in any dtype", CUDA: "relu",
+		Name: "relu", Doc: "max(x, 0)", Args: []string{"x"}, Why: "only drops signs: exact in any dtype", CUDA: "relu", Whole: wholeReLU,
 		Check: checkUnary, CPU: inHalves(&cpu.LineReLU, unary(passOrShort(&cpu.LineReLU, reluK[float32]), reluK[float64])), Saves: SaveOut,
 		Backward: func(b *Back) { b.Set(0, b.S.apply(opReLUBackward, Attrs{}, b.DY, b.Out())) },
 	})
@@ -21,12 +21,7 @@ func init() {
 }
 
 // ReLU returns max(x, 0); NaN stays NaN.
-func ReLU(s *Scope, x *Tensor) *Tensor {
-	if x.isInts() {
-		return ClampMin(s, x, 0)
-	}
-	return s.apply(opReLU, Attrs{}, x)
-}
+func ReLU(s *Scope, x *Tensor) *Tensor { return s.apply(opReLU, Attrs{}, x) }
 
 func reluK[T float32 | float64](dst, x []T) {
 	dst = dst[:len(x)]

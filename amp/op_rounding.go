@@ -25,7 +25,7 @@ func init() {
 		return m
 	}, Floor)
 	opFloorDivide = define(Op{
-		Name: "floor_divide", Doc: "floor(a / b), broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, CUDA: "floor_divide", Check: checkBinary,
+		Name: "floor_divide", Doc: "floor(a / b), broadcast", Args: []string{"a", "b"}, Why: whyArith, Widens: true, Ints: true, ByZero: "infinite", CUDA: "floor_divide", Check: checkBinary,
 		CPU: binary(pairwiseK[float32](floorDiv), pairwiseK[float64](floorDiv), wholeDivision("floor_divide", "quotient", func(a, b int64) int64 {
 			q := a / b
 			if a%b != 0 && (a < 0) != (b < 0) {
@@ -47,7 +47,7 @@ func wholeDivision(name, what string, f func(a, b int64) int64) func(dst, x, y [
 	return func(dst, x, y []int64) {
 		for i, v := range x {
 			if y[i] == 0 {
-				fail(name, ErrArgument, "use floats, for which it is "+map[bool]string{true: "NaN", false: "infinite"}[what == "remainder"], "integer %s of a division by 0", what)
+				fail(name, ErrArgument, "use floats, for which it is "+byName[name].ByZero, "integer %s of a division by 0", what)
 			}
 			dst[i] = f(v, y[i])
 		}
@@ -78,7 +78,7 @@ func floorDiv(a, b float64) float64 {
 // steps defines a row that is flat but at its jumps.
 func steps(name, doc string, f func(float64) float64) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x"}, Why: "exact in any dtype", CUDA: name, Check: checkUnary, CPU: mapped(f),
+		Name: name, Doc: doc, Args: []string{"x"}, Why: "exact in any dtype", CUDA: name, Check: checkUnary, CPU: mapped(f), Whole: wholeSteps,
 		Backward: func(b *Back) { b.Set(0, b.flat(0)) },
 	})
 }
@@ -94,7 +94,7 @@ func floorMod(a, b float64) float64 {
 // remainderOf defines fmod or remainder: a - b·whole(a/b), whose gradient for b is -whole(a/b).
 func remainderOf(name, doc string, f func(a, b float64) float64, ints func(a, b int64) int64, whole func(*Scope, *Tensor) *Tensor) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"a", "b"}, Why: "smaller than both of its inputs", Widens: true, Ints: true, CUDA: name, Saves: SaveIn0 | SaveIn1, Check: checkBinary,
+		Name: name, Doc: doc, Args: []string{"a", "b"}, Why: "smaller than both of its inputs", Widens: true, Ints: true, ByZero: "NaN", CUDA: name, Saves: SaveIn0 | SaveIn1, Check: checkBinary,
 		CPU: binary(pairwiseK[float32](f), pairwiseK[float64](f), wholeDivision(name, "remainder", ints)),
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
@@ -107,24 +107,16 @@ func remainderOf(name, doc string, f func(a, b float64) float64, ints func(a, b 
 
 // Floor returns the largest whole number not above x. Its gradient is 0, as is that of Ceil, Round and Trunc.
 // Integers stay as they are.
-func Floor(s *Scope, x *Tensor) *Tensor { return s.toWhole(opFloor, x) }
+func Floor(s *Scope, x *Tensor) *Tensor { return s.apply(opFloor, Attrs{}, x) }
 
 // Ceil returns the smallest whole number not below x.
-func Ceil(s *Scope, x *Tensor) *Tensor { return s.toWhole(opCeil, x) }
+func Ceil(s *Scope, x *Tensor) *Tensor { return s.apply(opCeil, Attrs{}, x) }
 
 // Round returns the whole number nearest to x, the even one where two are as near.
-func Round(s *Scope, x *Tensor) *Tensor { return s.toWhole(opRound, x) }
+func Round(s *Scope, x *Tensor) *Tensor { return s.apply(opRound, Attrs{}, x) }
 
 // Trunc returns x without its digits behind the point.
-func Trunc(s *Scope, x *Tensor) *Tensor { return s.toWhole(opTrunc, x) }
-
-// toWhole applies a row of steps, or copies integers.
-func (s *Scope) toWhole(o *Op, x *Tensor) *Tensor {
-	if x.isInts() {
-		return AddScalar(s, x, 0)
-	}
-	return s.apply(o, Attrs{}, x)
-}
+func Trunc(s *Scope, x *Tensor) *Tensor { return s.apply(opTrunc, Attrs{}, x) }
 
 // Frac returns x - Trunc(x).
 func Frac(s *Scope, x *Tensor) *Tensor { return s.apply(opFrac, Attrs{}, x) }

@@ -39,7 +39,7 @@ func init() {
 		},
 	})
 	opClampTensor = define(Op{
-		Name: "clamp_tensor", Doc: "x held between low and high elementwise, high where they cross; broadcast", Args: []string{"x", "low", "high"}, Why: whyChoose, Widens: true, CUDA: "clamp_tensor",
+		Name: "clamp_tensor", Doc: "x held between low and high elementwise, high where they cross; broadcast", Args: []string{"x", "low", "high"}, Why: whyChoose, Widens: true, CUDA: "clamp_tensor", Whole: wholeClampTensor,
 		Check: checkThree, Saves: SaveIn0 | SaveIn1 | SaveIn2,
 		CPU:      three(func(_ *Call, x, lo, hi float64) float64 { return smaller(larger(x, lo), hi) }),
 		Backward: clampTensorBackward,
@@ -133,8 +133,6 @@ func ClampTensors(s *Scope, x, low, high *Tensor) *Tensor {
 		return Minimum(s, x, high)
 	case high == nil:
 		return Maximum(s, x, low)
-	case x.isWhole() && low.isWhole() && high.isWhole():
-		return Minimum(s, Maximum(s, x, low), high)
 	}
 	return s.apply(opClampTensor, Attrs{}, x, low, high)
 }

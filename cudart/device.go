@@ -8,10 +8,11 @@ import (
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 // ModeEnv names the variable that chooses another driver than the machine's: "emulator" runs the kernels on the CPU, for tests.
-const ModeEnv = "HALFTONE_CUDA"
+const ModeEnv = libraries.ModeEnv
 
 // emulated returns the library of the emulated driver, and fencing what tells it of tensors' memory; package emulator sets them.
 var (
@@ -128,21 +129,21 @@ func UseDriver(open func() (driver.Driver, error)) { another = open }
 
 func openDriver() (drv driver.Driver, emu bool, err error) {
 	switch mode := os.Getenv(ModeEnv); {
-	case another != nil && (mode == "" || mode == "emulator"):
+	case another != nil && (mode == "" || mode == libraries.ModeEmulator):
 		drv, err = another()
-		emu = mode == "emulator"
+		emu = mode == libraries.ModeEmulator
 	case mode == "":
 		drv, err = driver.Open("")
-	case mode == "emulator" && emulated != nil:
+	case mode == libraries.ModeEmulator && emulated != nil:
 		var path string
 		if path, err = emulated(); err == nil {
 			drv, err = driver.Open(path)
 		}
 		emu = true
-	case mode == "emulator":
-		err = fmt.Errorf("%w: %s=emulator needs import _ %q", ErrNoCUDA, ModeEnv, "github.com/halftone-ml/halftone/cudart/emulator")
+	case mode == libraries.ModeEmulator:
+		err = fmt.Errorf("%w: %s=%s needs import _ %q", ErrNoCUDA, ModeEnv, libraries.ModeEmulator, "github.com/halftone-ml/halftone/cudart/emulator")
 	default:
-		err = fmt.Errorf("%w: %s is %q; leave it empty, or use \"emulator\"", ErrNoCUDA, ModeEnv, mode)
+		err = fmt.Errorf("%w: %s is %q; leave it empty, or use %q", ErrNoCUDA, ModeEnv, mode, libraries.ModeEmulator)
 	}
 	return drv, emu, err
 }

@@ -217,6 +217,21 @@ func LeaveWords(name string, n int) func() {
 	}
 }
 
+// ForgetWords leaves a device as it is before it made its words; what it returns gives them back.
+func ForgetWords(name string) func() {
+	opened, _, _ := amp.OpenDevice(name)
+	q := &opened.(*device).verdicts
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	tried, all, free := q.tried, q.all, q.free
+	q.tried, q.all, q.free = false, nil, nil
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.tried, q.all, q.free = tried, all, free
+	}
+}
+
 // UseHost makes every row run on the host; what it returns sets it back.
 func UseHost(on bool) func() {
 	before := hostOnly.Swap(on)

@@ -1,7 +1,6 @@
 package cudart
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -48,7 +47,11 @@ func (d *device) BeginCapture() error {
 	d.begin(nil, multiplier{}, 0)
 	d.doubtAll()
 	d.pool.memory()
-	if err := d.do(func() error { return errors.Join(d.guards(), d.words()) }); err != nil {
+	err := d.do(func() error {
+		_ = d.words() // without memory for them casts tell nothing, and unscale_ reads
+		return d.guards()
+	})
+	if err != nil {
 		return err
 	}
 	if err := d.drv.Bind(d.ctx); err != nil {

@@ -29,11 +29,7 @@ func launchRemainder(l *launcher) bool {
 		return false
 	}
 	w.m.flags = 0
-	instead := "NaN"
-	if l.c.Op.Name == "floor_divide" {
-		instead = "infinite"
-	}
-	w.guard = l.guard("divisor %d", "use floats, for which it is "+instead)
+	w.guard = l.guard("divisor %d", "use floats, for which it is "+l.c.Op.ByZero)
 	if w.m.n > 0 {
 		l.run(f, [3]uint32{blocks(int(w.m.n), mapThreads), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(w), unsafe.Sizeof(*w))
 	}

@@ -60,7 +60,7 @@ func (d *device) words() error {
 // verdict returns a word for the cast of a call to float32, nil if there is none: then the cast tells nothing.
 func (d *device) verdict(c *amp.Call, to *view) *verdict {
 	b, own := c.Out.Layout().Buffer.(*block)
-	if !own || to.dt != amp.Float32 {
+	if !own {
 		return nil
 	}
 	if !d.capture.on.Load() && d.words() != nil { // which is no reason to fail

@@ -8,6 +8,7 @@ import (
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/optim"
 	"github.com/halftone-ml/halftone/cudart"
+	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // A teller has two weights that its loss uses as halves, so that their gradients are casts, of numbers that the test chooses: what is said of
@@ -261,5 +262,48 @@ func TestFewWords(t *testing.T) {
 		}
 		p.close()
 		restore()
+	}
+}
+
+// A fullDriver has no memory.
+type fullDriver struct {
+	driver.Driver
+	asked int
+}
+
+func (d *fullDriver) Alloc(uint64) (driver.DevicePtr, error) {
+	d.asked++
+	return 0, driver.ErrMemory
+}
+
+// TestCaptureWithoutWords: where there is no memory for the words, a step is captured all the same, and its gradients are read.
+func TestCaptureWithoutWords(t *testing.T) {
+	device := gpu(t)
+	p := newTeller(device, amp.Float16, 64)
+	defer p.close()
+	p.backward(p.root) // what a device makes once is there
+	p.step()
+	defer cudart.ForgetWords(device)()
+	full := &fullDriver{}
+	defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { full.Driver = drv; return full })()
+	var last *amp.StepReport
+	graph := p.root.Capture(func(s *amp.Scope) {
+		p.backward(s)
+		last = p.scaler.Step(p.opt)
+		p.scaler.Update()
+	})
+	defer graph.Close()
+	if full.asked == 0 {
+		t.Error("no memory was asked for: nothing was tested")
+	}
+	for i := range 6 {
+		spoiled := i%3 == 1
+		p.set(0, 60, map[bool]float64{false: 1, true: math.Inf(1)}[spoiled])
+		if graph.Replay(); last.Applied() == spoiled {
+			t.Errorf("replay %d: %v", i, last)
+		}
+	}
+	if n := cudart.Verdicts(p.root.Device()); n != 0 {
+		t.Errorf("%d verdicts without words", n)
 	}
 }

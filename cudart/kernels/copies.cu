@@ -18,31 +18,24 @@ template <class W> struct Cast<W, W> {
   HT_FN W one(W x) { return x; }
 };
 
-// Looks says whether a kernel tells of numbers that are not finite; see cudart/verdicts.go.
-template <class A, class O> struct Looks { enum { on = 0 }; };
-template <> struct Looks<f16, float> { enum { on = 1 }; };
-template <> struct Looks<bf16, float> { enum { on = 1 }; };
-// A Look stays 0 as long as all are finite, and becomes NaN.
-template <class A, bool On> struct Look {
-  float none = 0;
-  __device__ __forceinline__ void at(A x) { none = fused(wide(x), 0.0f, none); }
-  __device__ __forceinline__ void tell(u32* told) const { if (none != 0 && told) *told = 1; }
-};
-template <class A> struct Look<A, false> {
-  __device__ __forceinline__ void at(A) {}
-  __device__ __forceinline__ void tell(u32*) const {}
-};
-
 // copies_pass moves 16 bytes of the wider type at a time where both tensors lie so: neighbors among the lanes are neighbors in memory, in what
 // is read and in what is written. All of a thread's elements are read before the first is written. What is left of a tensor then, less than a
-// vector, has a thread for each. Tensors that lie otherwise are read four elements at a time.
+// vector, has a thread for each. Tensors that lie otherwise are read four elements at a time. Casts of halves to float32 tell whether all were
+// finite; see cudart/verdicts.go.
 template <class A, class O> HT_FN void copies_pass(const Copies& p) {
   const int V = vec_of<A, O>::n, PARTS = COPY_EACH / V, AHEAD = 4;
+  const bool TELLS = sizeof(A) < sizeof(O);
   const ListBlock b = list_block(p.list, COPY_EACH);
   const int all = LIST_THREADS * COPY_EACH, left = b.n - b.first < all ? (int)(b.n - b.first) : all;
   O* to = (O*)p.to[b.k] + b.first;
   const A* from = (const A*)p.from[b.k] + b.first;
-  Look<A, Looks<A, O>::on> look;
+  Finite<float> finite;
+  auto look = [&](A x) {
+    if constexpr (TELLS) finite.see(wide(x));
+  };
+  auto tell = [&] {
+    if (TELLS && !finite.all() && p.told[b.k]) *p.told[b.k] = 1;
+  };
   if ((((u64)p.to[b.k] | (u64)p.from[b.k]) & 15) == 0) {
     vec<V, A> x[PARTS];
     HT_UNROLL for (int part = 0; part < PARTS; part++) {
@@ -55,15 +48,15 @@ template <class A, class O> HT_FN void copies_pass(const Copies& p) {
       HT_UNROLL for (int q = 0; q < V; q++) y.v[q] = Cast<A, O>::one(x[part].v[q]);
       if (i + V > left) continue;
       *(vec<V, O>*)(to + i) = y;
-      HT_UNROLL for (int q = 0; q < V; q++) look.at(x[part].v[q]);
+      HT_UNROLL for (int q = 0; q < V; q++) look(x[part].v[q]);
     }
     const int rest = left / V * V + threadIdx.x;
     if (rest < left) {
       const A last = from[rest];
       to[rest] = Cast<A, O>::one(last);
-      look.at(last);
+      look(last);
     }
-    look.tell(p.told[b.k]);
+    tell();
     return;
   }
   HT_ROLLED for (int part = 0; part < COPY_EACH; part += AHEAD) {
@@ -74,10 +67,10 @@ template <class A, class O> HT_FN void copies_pass(const Copies& p) {
     }
     HT_UNROLL for (int j = 0; j < AHEAD; j++) {
       const int i = (part + j) * LIST_THREADS + threadIdx.x;
-      if (i < left) to[i] = Cast<A, O>::one(x[j]), look.at(x[j]);
+      if (i < left) to[i] = Cast<A, O>::one(x[j]), look(x[j]);
     }
   }
-  look.tell(p.told[b.k]);
+  tell();
 }
 HT_KERNEL(copies_w8, Copies, p) { copies_pass<unsigned char, unsigned char>(p); }
 HT_KERNEL(copies_w16, Copies, p) { copies_pass<unsigned short, unsigned short>(p); }

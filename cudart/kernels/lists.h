@@ -25,6 +25,13 @@ HT_FN ListBlock list_block(const List& l, int each) {
   return ListBlock{k, l.n[k], (i64)((int)blockIdx.x - l.begin[k]) * (LIST_THREADS * each)};
 }
 
+// A Finite says whether all that it saw was finite, with one operation for each: the sum of their products with 0 is 0 then, else NaN.
+template <class C> struct Finite {
+  C sum = 0;
+  __device__ __forceinline__ void see(C x) { sum = fused(x, (C)0, sum); }
+  __device__ __forceinline__ bool all() const { return sum == 0; }
+};
+
 // vector_at and vector_to read and write a vector. The words of 16 bytes go through registers of their own: clang would take some of them
 // together with what a path beside it reads or writes one by one, and leave pieces of the vector.
 template <int V, class T> HT_FN vec<V, T> vector_at(const T* p) {

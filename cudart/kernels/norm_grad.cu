@@ -341,25 +341,29 @@ template <bool Center, class T, class D> HT_FN void norm_whole(const Lines& p) {
   whole_end<C, V>(p, sums);
 }
 
-// The splits added up, by 32 threads for each of 8 sums: attr[1] is how many of the two sums are wanted. Four splits are read before the first
-// is added.
+// The splits added up, by p.lanes threads for each sum: 32 for 8 sums of a block, or one where there are few splits. attr[1] is how many of the
+// two sums are wanted. Four splits are read before the first is added.
 template <class T> HT_FN void norm_sums(const Lines& p) {
   typedef typename line_of<T>::type C;
   __shared__ double cell[LINE_THREADS / 32][8];
-  const int column = threadIdx.x % 8, row = threadIdx.x / 8, at = blockIdx.x * 8 + column, splits = (int)p.attr[0], ahead = 4;
+  const int lanes = p.lanes, columns = LINE_THREADS / lanes, column = threadIdx.x % columns, row = threadIdx.x / columns;
+  const int at = blockIdx.x * columns + column, splits = (int)p.attr[0], ahead = 4;
   const bool in = at < p.n * (int)p.attr[1];
   double sum = 0;
-  for (int s = row; s < splits; s += 32 * ahead) {
+  for (int s = row; s < splits; s += lanes * ahead) {
     C v[ahead];
-    HT_UNROLL for (int j = 0; j < ahead; j++) v[j] = in && s + 32 * j < splits ? ((const C*)p.more[1])[(i64)(s + 32 * j) * 2 * p.n + at] : 0;
+    HT_UNROLL for (int j = 0; j < ahead; j++) v[j] = in && s + lanes * j < splits ? ((const C*)p.more[1])[(i64)(s + lanes * j) * 2 * p.n + at] : 0;
     HT_UNROLL for (int j = 0; j < ahead; j++) sum += (double)v[j];
   }
-  sum += ht_shuffle(sum, 8);
-  sum += ht_shuffle(sum, 16);
-  if (row % 4 == 0) cell[row / 4][column] = sum;
-  __syncthreads();
+  if (lanes > 1) {
+    sum += ht_shuffle(sum, 8);
+    sum += ht_shuffle(sum, 16);
+    if (row % 4 == 0) cell[row / 4][column] = sum;
+    __syncthreads();
+    if (row == 0)
+      for (int w = 1; w < LINE_THREADS / 32; w++) sum += cell[w][column];
+  }
   if (row != 0 || !in) return;
-  for (int w = 1; w < LINE_THREADS / 32; w++) sum += cell[w][column];
   ((T*)p.out)[at] = narrow<T>::of(sum);
 }
 #define NORM_GRADIENTS(S, T, D)                                               \

@@ -263,11 +263,11 @@ struct Unscale {
 // unscale_part returns the place and kind of the first of a thread's elements that is not finite, all bits set without one.
 template <class T, class C> HT_FN u64 unscale_part(void* at, const ListBlock& b, C inv) {
   Portion<T, UNSCALE_EACH> g(at, b);
-  C none = 0;  // stays so as long as all are finite, and becomes NaN
+  Finite<C> finite;
   HT_UNROLL for (int part = 0; part < g.parts; part++)
-    HT_UNROLL for (int i = 0; i < g.V; i++) none = fused(wide(g.v[part].v[i]), (C)0, none);
+    HT_UNROLL for (int i = 0; i < g.V; i++) finite.see(wide(g.v[part].v[i]));
   u64 worst = ~0ull;
-  if (none != 0) {
+  if (!finite.all()) {
     HT_UNROLL for (int part = g.parts - 1; part >= 0; part--) {
       HT_UNROLL for (int i = g.V - 1; i >= 0; i--) {
         const C v = wide(g.v[part].v[i]);

@@ -21,6 +21,12 @@ var (
 // PathEnv names the variable that lists folders to look into first.
 const PathEnv = "HALFTONE_CUDA_PATH"
 
+// ModeEnv names the variable that chooses another driver than the machine's: ModeEmulator runs the kernels on the CPU, for tests.
+const (
+	ModeEnv      = "HALFTONE_CUDA"
+	ModeEmulator = "emulator"
+)
+
 // A Library is one shared library of NVIDIA's, and where it was found.
 type Library struct {
 	Name     string   // "libcuda", "libcublas" …

@@ -23,12 +23,12 @@ const (
 func glueFor(driver bool, env []string) string {
 	mode := ""
 	for _, v := range env { // the last one holds
-		if value, ok := strings.CutPrefix(v, "HALFTONE_CUDA="); ok {
+		if value, ok := strings.CutPrefix(v, libraries.ModeEnv+"="); ok {
 			mode = value
 		}
 	}
 	switch {
-	case mode == "emulator":
+	case mode == libraries.ModeEmulator:
 		return emulatorGlue
 	case driver:
 		return glue

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
 // A gpuTool is the program that does what needs a GPU's driver, in the place of this process: cmd/halftone-gpu. It is built from the
@@ -41,7 +43,7 @@ func (g *gpuTool) build(ctx context.Context) (string, error) {
 		}
 		g.path = filepath.Join(g.dir, "halftone-gpu")
 		args := []string{"build", "-o", g.path}
-		if slices.Contains(g.env, emulatorEnv+"=emulator") {
+		if slices.Contains(g.env, libraries.ModeEnv+"="+libraries.ModeEmulator) {
 			args = append(args, "-tags=halftone_emulator")
 		}
 		cmd := exec.CommandContext(ctx, lookPath(g.env, "go"), append(args, gpuPackage)...)

@@ -54,15 +54,11 @@ func versions(opts Options) [][2]string {
 	}
 }
 
-// emulatorEnv is the variable by which cudart is told to run on its emulator (cudart.ModeEnv; linking cudart would load a driver
-// into the kernel).
-const emulatorEnv = "HALFTONE_CUDA"
-
 // devices lists what cells can run on, without opening any: a device that the kernel held would be taken from them.
 func devices() []magic.Device {
 	list := []magic.Device{{Name: "cpu", Detail: fmt.Sprintf("%d threads, %s", runtime.NumCPU(), runtime.GOARCH)}}
-	if os.Getenv(emulatorEnv) == "emulator" {
-		return append(list, magic.Device{Name: "cuda:0", Detail: "emulated on the CPU, for tests: cells import cudart/emulator"})
+	if os.Getenv(libraries.ModeEnv) == libraries.ModeEmulator {
+		return append(list, magic.Device{Name: "cuda:0", Detail: "emulated on the CPU, for tests"})
 	}
 	for _, lib := range libraries.Discover() {
 		if !lib.Required {

@@ -19,6 +19,15 @@ static __thread Worker* worker = nullptr;
 
 Worker* Worker::here() { return worker; }
 
+#ifdef HALFTONE_CHECK
+uint3 threadOf() { return current->thread; }
+uint3 blockOf() { return current->block; }
+dim3 blockSizeOf() { return current->blockSize; }
+dim3 gridSizeOf() { return current->gridSize; }
+unsigned linearOf() { return current->linear; }
+unsigned char* dynamicSharedOf() { return current->dynamicShared; }
+#endif
+
 static uint64_t mix(uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -66,10 +75,9 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   work_ = &work;
   threads_ = living_ = uint64_t(work.block.x) * work.block.y * work.block.z;
   random_ = work.seed + number;
-  order_ = std::make_unique<Sequence>(threads_, work.order, random());
+  order_ = Sequence(threads_, work.order, random());
   next_ = 0;
   failed_ = false;
-  fault_ = Fault();
   ready_.clear();
   head_ = 0;
   waiting_.clear();
@@ -99,7 +107,8 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   if (sigsetjmp(escape_, 0) == 0) {
     while (living_ > 0 && !failed_) {
       if (Fiber* f = pop()) {
-        switchTo(f);
+        resume(f);
+        emu_switch(&scheduler_, f->sp);
       } else {
         failed_ = true;
         fault_ = {719, stuck(), 0};
@@ -112,12 +121,14 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
     else if (signal == SIGSEGV || signal == SIGBUS) fault_ = {700, where() + ": a forbidden address was touched", signalAddress};
     else fault_ = {719, where() + ": illegal instruction", 0};
   }
+  checkEnd();
   worker = nullptr;
   emu::current = nullptr;
   if (failed_) {  // the fibers that are still parked are given up
     idle_.clear();
     for (auto& f : all_) idle_.push_back(f.get());
     *fault = fault_;
+    fault_ = Fault();
   }
   return !failed_;
 }
@@ -137,38 +148,48 @@ Fiber* Worker::pop() {
   return ready_[head_++];
 }
 
-void Worker::switchTo(Fiber* f) {
-  running_ = f;
-  if (f->parked) {
-    f->parked = false;
-    unsigned t = f->thread;
-    current_.linear = t;
-    current_.thread = {t % work_->block.x, t / work_->block.x % work_->block.y, t / (work_->block.x * work_->block.y)};
-  }
-  emu_switch(&scheduler_, f->sp);
+// place says which thread runs. Most blocks have one dimension, and a division takes longer than all else here.
+void Worker::place(unsigned t) {
+  const dim3& b = work_->block;
+  current_.linear = t;
+  if (b.y == 1 && b.z == 1) current_.thread = {t, 0, 0};
+  else current_.thread = {t % b.x, t / b.x % b.y, t / (b.x * b.y)};
 }
 
+// resume makes f the fiber that runs; the caller switches to it.
+void Worker::resume(Fiber* f) {
+  running_ = f;
+  if (!f->parked) return;
+  f->parked = false;
+  place(f->thread);
+}
+
+// park lets the next fiber run, without the way by the scheduler, which goes on where there is none.
 void Worker::park() {
-  running_->parked = true;
-  emu_switch(&running_->sp, scheduler_);
+  Fiber* mine = running_;
+  mine->parked = true;
+  Fiber* next = pop();
+  if (next) resume(next);
+  if (next == mine) return;
+  emu_switch(&mine->sp, next ? next->sp : scheduler_);
 }
 
 // wake lets fibers go on, in the block's order of threads.
 void Worker::wake(Fiber* const* fibers, size_t n) {
   size_t first = ready_.size();
   ready_.insert(ready_.end(), fibers, fibers + n);
+  auto begin = ready_.begin() + static_cast<long>(first);
   bool back = work_->order == Order::reversed;
-  std::sort(ready_.begin() + static_cast<long>(first), ready_.end(),
-            [back](const Fiber* a, const Fiber* b) { return back ? a->thread > b->thread : a->thread < b->thread; });
+  auto before = [back](const Fiber* a, const Fiber* b) { return back ? a->thread > b->thread : a->thread < b->thread; };
+  if (!std::is_sorted(begin, ready_.end(), before)) std::sort(begin, ready_.end(), before);  // they mostly come in that order
 }
 
 // threads is what a fiber does.
 void Worker::threads() {
   while (next_ < threads_) {
-    unsigned t = static_cast<unsigned>((*order_)[next_++]);
+    unsigned t = static_cast<unsigned>(order_[next_++]);
     running_->thread = t;
-    current_.linear = t;
-    current_.thread = {t % work_->block.x, t / work_->block.x % work_->block.y, t / (work_->block.x * work_->block.y)};
+    place(t);
     work_->call(work_->params);
     checkThreadEnd();
     ended();
@@ -225,7 +246,7 @@ void Worker::warp(unsigned mask, void* mine, Step step, bool ordered) {
   auto& waits = warps_[w];
   size_t i = 0;
   while (i < waits.size() && (waits[i].mask != mask || waits[i].step != step || waits[i].arrived >> l & 1)) i++;
-  if (i == waits.size()) waits.push_back(WarpWait{mask, 0, step, ordered, {}, {}});
+  if (i == waits.size()) waits.emplace_back(mask, step, ordered);
   waits[i].arrived |= 1u << l;
   waits[i].lanes[l] = mine ? mine : f;
   waits[i].fibers[l] = f;
@@ -237,18 +258,18 @@ void Worker::warp(unsigned mask, void* mine, Step step, bool ordered) {
 bool Worker::releaseWarp(unsigned w, size_t i) {
   WarpWait& wait = warps_[w][i];
   if ((wait.mask & alive_[w]) & ~wait.arrived) return false;
+  for (int l = 0; l < 32; l++)
+    if (!(wait.arrived >> l & 1)) wait.lanes[l] = nullptr;
   if (wait.step) wait.step(wait.lanes, wait.arrived);
   if (wait.ordered) warpEpoch_[w]++;
   Fiber* go[32];
   size_t n = 0;
-  for (Fiber* f : wait.fibers)
-    if (f) go[n++] = f;
+  for (int l = 0; l < 32; l++)
+    if (wait.arrived >> l & 1) go[n++] = wait.fibers[l];
   warps_[w].erase(warps_[w].begin() + static_cast<long>(i));
   wake(go, n);
   return true;
 }
-
-uint32_t Worker::warpEpoch() const { return warpEpoch_[running_->thread / 32]; }
 
 void Worker::fail(int code, const std::string& text, uint64_t address) {
   failed_ = true;

@@ -71,9 +71,10 @@ struct Fiber {
   std::vector<std::vector<AsyncCopy>> groups;
 };
 
-// WarpWait is a set of lanes that gather for one step.
+// WarpWait is a set of lanes that gather for one step. What it has of those that have not arrived is nothing.
 struct WarpWait {
-  unsigned mask, arrived;
+  WarpWait(unsigned mask, Step step, bool ordered) : mask(mask), step(step), ordered(ordered) {}
+  unsigned mask, arrived = 0;
   Step step;
   bool ordered;
   void* lanes[32];
@@ -94,6 +95,7 @@ class Worker {
   void warp(unsigned mask, void* mine, Step step, bool ordered);
   [[noreturn]] void fail(int code, const std::string& text, uint64_t address = 0);
   Fiber* fiber() { return running_; }
+  const Fiber* running() const { return running_; }
   // tensorCores are set up when the block first uses them: few kernels do.
   TensorCores& tensorCores() {
     if (!cores_.working()) cores_.begin(threads_, work_->sharedBytes);
@@ -105,7 +107,7 @@ class Worker {
   std::string where() const;  // kernel, block and thread, for messages
   const Current& current() const { return current_; }
   uint64_t blockNumber() const { return blockNumber_; }
-  uint32_t warpEpoch() const;
+  uint32_t warpEpoch() const { return warpEpoch_[running_->thread / 32]; }
   uint64_t blockEpoch() const { return blockEpoch_; }
   uint64_t firstEpoch() const { return firstEpoch_; }
   sigjmp_buf* escape() { return &escape_; }
@@ -115,8 +117,9 @@ class Worker {
  private:
   friend void fiberMain();
   Fiber* takeFiber();
-  void switchTo(Fiber* f);
-  void park();  // from a fiber back to the scheduler
+  void place(unsigned thread);
+  void resume(Fiber* f);
+  void park();  // until the fiber may go on
   void wake(Fiber* const* fibers, size_t n);
   Fiber* pop();
   void threads();  // a fiber's loop
@@ -127,7 +130,7 @@ class Worker {
   uint64_t random();
 
   const Work* work_ = nullptr;
-  std::unique_ptr<Sequence> order_;
+  Sequence order_{1, Order::forward, 0};
   std::vector<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber*> idle_, ready_, waiting_;  // waiting_: at the barrier
   std::vector<std::vector<WarpWait>> warps_;

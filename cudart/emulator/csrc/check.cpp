@@ -42,6 +42,14 @@ struct Range {
 
 struct Span { uintptr_t begin, end; };
 
+// Overwrite is a write over what another block wrote. It is a fault only if the value changes, which shows when it has been done.
+struct Overwrite {
+  uintptr_t at = 0;
+  size_t bytes = 0;
+  unsigned block = 0;
+  char before[16] = {};
+};
+
 // State is one OS thread's.
 struct State {
   Worker* worker = nullptr;
@@ -51,27 +59,20 @@ struct State {
   std::vector<Span> allowed;   // what else a kernel may touch
   std::vector<Span> code;      // the libraries themselves: constants
   uint64_t loaded = 0;         // a number of the libraries in the process that changes when one comes or goes
+  Overwrite overwrite;
 };
 
+// The state of this OS thread, null while it runs no block. Each access begins with it, and asks for it once: that is a call.
 __thread State* state = nullptr;
 
-// Overwrite is a write over what another block wrote. It is a fault only if the value changes, which shows when it has been done.
-struct Overwrite {
-  uintptr_t at = 0;
-  size_t bytes = 0;
-  unsigned block = 0;
-  char before[16] = {};
-};
-__thread Overwrite overwrite;
-
-void checkOverwrite() {
-  if (!overwrite.bytes) return;
-  Overwrite o = overwrite;
-  overwrite.bytes = 0;
+void checkOverwrite(State& s) {
+  if (!s.overwrite.bytes) return;
+  Overwrite o = s.overwrite;
+  s.overwrite.bytes = 0;
   if (!std::memcmp(reinterpret_cast<void*>(o.at), o.before, o.bytes)) return;
   char text[160];
   std::snprintf(text, sizeof text, "overwrites with another value what block number %u wrote in the same launch; blocks run in no order", o.block);
-  state->worker->fail(launchRace, text, o.at);
+  s.worker->fail(launchRace, text, o.at);
 }
 
 // The last write to each byte of device memory: the launch's number and the block's.
@@ -123,84 +124,88 @@ void lookForLibraries(State& s) {
 
 bool inside(const Range& r, uintptr_t p, size_t n) { return p >= r.begin && p + n <= r.end; }
 
-[[noreturn]] void race(const char* what, uintptr_t at, const Range& r, unsigned other) {
+[[noreturn]] void race(const State& s, const char* what, uintptr_t at, const Range& r, unsigned other) {
   char text[200];
   std::snprintf(text, sizeof text, "%s byte %zu of %s shared memory, which thread %u %s without a barrier between", what,
-                static_cast<size_t>(at - r.begin), &r == &state->dynamic ? "dynamic" : "static", other,
-                what[0] == 'r' ? "wrote" : "touched");
-  state->worker->fail(launchRace, text);
+                static_cast<size_t>(at - r.begin), &r == &s.dynamic ? "dynamic" : "static", other, what[0] == 'r' ? "wrote" : "touched");
+  s.worker->fail(launchRace, text);
 }
 
-// A barrier since then orders two accesses; a warp's own barrier does between its lanes.
-bool ordered(const Worker& w, unsigned t, unsigned other, uint64_t epoch, uint32_t warpEpoch) {
-  if (epoch < w.blockEpoch() || other == t) return true;
-  return other / 32 == t / 32 && warpEpoch < w.warpEpoch();
-}
+// Now is when an access happens: the thread, and how many barriers there were.
+struct Now {
+  explicit Now(const Worker& w) : thread(w.running()->thread), warpEpoch(w.warpEpoch()), epoch(w.blockEpoch()), first(w.firstEpoch()) {}
+  unsigned thread;
+  uint32_t warpEpoch;
+  uint64_t epoch, first;
+  // A barrier since then orders two accesses; a warp's own barrier does between its lanes.
+  bool ordered(unsigned other, uint64_t then, uint32_t warpThen) const {
+    if (then < epoch || other == thread) return true;
+    return other / 32 == thread / 32 && warpThen < warpEpoch;
+  }
+};
 
-void shared(Range& r, uintptr_t p, size_t n, bool write) {
-  Worker& w = *state->worker;
-  unsigned t = w.fiber()->thread;
+void shared(const State& s, Range& r, uintptr_t p, size_t n, bool write) {
+  const Now now(*s.worker);
   for (size_t i = 0; i < n; i++) {
     Cell& c = r.cells[p + i - r.begin];
-    bool written = c.writeEpoch >= w.firstEpoch();
+    bool written = c.writeEpoch >= now.first;
     if (!write && !written) {
       char text[120];
       std::snprintf(text, sizeof text, "reads byte %zu of %s shared memory, which the block has not written", static_cast<size_t>(p + i - r.begin),
-                    &r == &state->dynamic ? "dynamic" : "static");
-      w.fail(launchRace, text);
+                    &r == &s.dynamic ? "dynamic" : "static");
+      s.worker->fail(launchRace, text);
     }
-    if (written && !ordered(w, t, c.writer, c.writeEpoch, c.writeWarpEpoch)) race(write ? "writes" : "reads", p + i, r, c.writer);
-    bool read = c.readEpoch >= w.firstEpoch();
+    if (written && !now.ordered(c.writer, c.writeEpoch, c.writeWarpEpoch)) race(s, write ? "writes" : "reads", p + i, r, c.writer);
+    bool before = c.readEpoch == now.epoch;  // read since the last barrier
     if (write) {
-      if (read && c.readEpoch == w.blockEpoch()) {
-        bool fine = c.readers == Cell::one    ? ordered(w, t, c.reader, c.readEpoch, c.readWarpEpoch)
-                    : c.readers == Cell::warp ? c.reader / 32 == static_cast<int>(t / 32) && c.readWarpEpoch < w.warpEpoch()
+      if (before) {
+        bool fine = c.readers == Cell::one    ? now.ordered(c.reader, c.readEpoch, c.readWarpEpoch)
+                    : c.readers == Cell::warp ? c.reader / 32 == static_cast<int>(now.thread / 32) && c.readWarpEpoch < now.warpEpoch
                                               : false;
-        if (!fine) race("writes", p + i, r, c.reader);
+        if (!fine) race(s, "writes", p + i, r, c.reader);
       }
-      c.writer = static_cast<uint16_t>(t);
-      c.writeEpoch = w.blockEpoch();
-      c.writeWarpEpoch = w.warpEpoch();
+      c.writer = static_cast<uint16_t>(now.thread);
+      c.writeEpoch = now.epoch;
+      c.writeWarpEpoch = now.warpEpoch;
       continue;
     }
-    bool before = read && c.readEpoch == w.blockEpoch();
-    if (!before || c.reader == t) c.readers = before ? c.readers : Cell::one;
-    else if (c.reader / 32 == static_cast<int>(t / 32) && c.readers != Cell::many) c.readers = Cell::warp;
+    if (!before || c.reader == now.thread) c.readers = before ? c.readers : Cell::one;
+    else if (c.reader / 32 == static_cast<int>(now.thread / 32) && c.readers != Cell::many) c.readers = Cell::warp;
     else c.readers = Cell::many;
-    c.reader = static_cast<uint16_t>(t);
-    c.readEpoch = w.blockEpoch();
-    c.readWarpEpoch = w.warpEpoch();
+    c.reader = static_cast<uint16_t>(now.thread);
+    c.readEpoch = now.epoch;
+    c.readWarpEpoch = now.warpEpoch;
   }
 }
 
-void device(uintptr_t p, size_t n, bool write, bool atomic) {
-  const Memory& m = Core::get().memory;
-  const Worker& w = *state->worker;
-  const Work& work = *w.work();
+void device(State& s, const Memory& m, uintptr_t p, size_t n, bool write, bool atomic) {
+  const Worker& w = *s.worker;
+  const uint8_t* valid = m.valid();
   uint64_t off = p - m.base();
-  uint64_t mark = (work.launch & 0xffffffff) << 32 | (w.blockNumber() + 1);
+  uint64_t mark = (w.work()->launch & 0xffffffff) << 32 | (w.blockNumber() + 1);
   for (size_t i = 0; i < n; i++) {
     uint64_t at = off + i;
-    if (at % 16 >= m.valid()[at / 16]) {
+    if (at % 16 >= valid[at / 16]) {
       char text[80];
       std::snprintf(text, sizeof text, "%s %zu bytes", write ? "writes" : "reads", n);
-      state->worker->fail(700, text, p + i);
+      s.worker->fail(700, text, p + i);
     }
     uint64_t* cell = writes + at;
-    uint64_t was = __atomic_load_n(cell, __ATOMIC_RELAXED);
     if (atomic) {
       __atomic_store_n(cell, 0, __ATOMIC_RELAXED);
       continue;
     }
-    if (was && was >> 32 == mark >> 32 && was != mark) {
+    uint64_t was = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    if (was >> 32 == mark >> 32 && was != mark && was) {
       auto other = static_cast<unsigned>(was - 1);
-      if (write && n <= sizeof overwrite.before) {
-        overwrite.at = p, overwrite.bytes = n, overwrite.block = other;
-        std::memcpy(overwrite.before, reinterpret_cast<void*>(p), n);
+      Overwrite& o = s.overwrite;
+      if (write && n <= sizeof o.before) {
+        o.at = p, o.bytes = n, o.block = other;
+        std::memcpy(o.before, reinterpret_cast<void*>(p), n);
       } else {
         char text[160];
         std::snprintf(text, sizeof text, "%s what block number %u wrote in the same launch; blocks run in no order", write ? "overwrites" : "reads", other);
-        state->worker->fail(launchRace, text, p + i);
+        s.worker->fail(launchRace, text, p + i);
       }
     }
     if (write) __atomic_store_n(cell, mark, __ATOMIC_RELAXED);
@@ -208,41 +213,43 @@ void device(uintptr_t p, size_t n, bool write, bool atomic) {
 }
 
 // known tells whether a kernel may touch what is not device memory, and looks at it if it is shared memory.
-bool known(uintptr_t p, size_t n, bool write, bool atomic) {
-  for (const Span& s : state->allowed)
-    if (p >= s.begin && p + n <= s.end) return true;
-  if (inside(state->dynamic, p, n)) {
-    if (!atomic) shared(state->dynamic, p, n, write);
+bool known(State& s, uintptr_t p, size_t n, bool write, bool atomic) {
+  if (inside(s.dynamic, p, n)) {
+    if (!atomic) shared(s, s.dynamic, p, n, write);
     return true;
   }
-  for (Range& r : state->statics) {
+  for (const Span& a : s.allowed)
+    if (p >= a.begin && p + n <= a.end) return true;
+  for (Range& r : s.statics) {
     if (!inside(r, p, n)) continue;
-    if (!atomic) shared(r, p, n, write);
+    if (!atomic) shared(s, r, p, n, write);
     return true;
   }
   if (!write)
-    for (const Span& s : state->code)
-      if (p >= s.begin && p + n <= s.end) return true;
+    for (const Span& c : s.code)
+      if (p >= c.begin && p + n <= c.end) return true;
   return false;
 }
 
-void look(const void* where, size_t n, bool write, bool atomic) {
-  if (!state || !Worker::here()) return;
-  checkOverwrite();
+void look(State& s, const void* where, size_t n, bool write, bool atomic) {
+  checkOverwrite(s);
   auto p = reinterpret_cast<uintptr_t>(where);
-  if (Core::get().memory.isDevice(p)) return device(p, n, write, atomic);
-  if (onStack(p) || known(p, n, write, atomic)) return;
-  lookForLibraries(*state);  // a thread's statics of a library are made when it touches the first of them
-  if (known(p, n, write, atomic)) return;
+  const Memory& m = Core::get().memory;
+  if (m.isDevice(p)) return device(s, m, p, n, write, atomic);
+  if (onStack(p) || known(s, p, n, write, atomic)) return;
+  lookForLibraries(s);  // a thread's statics of a library are made when it touches the first of them
+  if (known(s, p, n, write, atomic)) return;
   char text[80];
   std::snprintf(text, sizeof text, "%s %zu bytes", write ? "writes" : "reads", n);
-  state->worker->fail(700, text, p);
+  s.worker->fail(700, text, p);
 }
 
 }  // namespace
 
 void checkBegin(Worker* w) {
-  if (!state) state = new State;
+  static __thread State* own = nullptr;
+  if (!own) own = new State;
+  state = own;
   if (!writes) {  // by the first launch, which is alone
     void* p = mmap(nullptr, 2 * Memory::size * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) std::abort();
@@ -266,9 +273,31 @@ void checkBegin(Worker* w) {
   add(work.data, work.dataBytes);
 }
 
-void checkThreadEnd() { checkOverwrite(); }
-void checkRead(const void* p, size_t n) { look(p, n, false, false); }
-void checkWrite(const void* p, size_t n) { look(p, n, true, false); }
+void checkThreadEnd() { checkOverwrite(*state); }
+void checkEnd() {
+  state->overwrite.bytes = 0;  // of a block that failed
+  state = nullptr;
+}
+
+void checkRead(const void* p, size_t n) {
+  if (State* s = state) look(*s, p, n, false, false);
+}
+void checkWrite(const void* p, size_t n) {
+  if (State* s = state) look(*s, p, n, true, false);
+}
+// A device faults where an access is not at a multiple of its size; a processor takes most of them. Of 16 bytes the compiler tells this
+// hook as well if their type wants multiples of 8 alone; the undefined-behavior sanitizer knows the type.
+void checkAccess(const void* p, size_t n, bool write) {
+  State* s = state;
+  if (!s) return;
+  size_t multiple = n < 8 ? n : 8;
+  if (reinterpret_cast<uintptr_t>(p) % multiple) {
+    char text[120];
+    std::snprintf(text, sizeof text, "%s %zu bytes at an address that is no multiple of %zu", write ? "writes" : "reads", n, multiple);
+    s->worker->fail(716, text, reinterpret_cast<uint64_t>(p));
+  }
+  look(*s, p, n, write, false);
+}
 void checkCopy(const void* where, size_t n) {
   checkWrite(where, n);
   auto p = reinterpret_cast<uintptr_t>(where);
@@ -279,17 +308,10 @@ void checkCopy(const void* where, size_t n) {
   forget(state->dynamic);
   for (Range& r : state->statics) forget(r);
 }
-// A device faults where an access is not at a multiple of its size; a processor takes most of them. Of 16 bytes the compiler tells this
-// hook as well if their type wants multiples of 8 alone; the undefined-behavior sanitizer knows the type.
-void checkAligned(const void* p, size_t n, bool write) {
-  size_t multiple = n < 8 ? n : 8;
-  if (!state || !Worker::here() || reinterpret_cast<uintptr_t>(p) % multiple == 0) return;
-  char text[120];
-  std::snprintf(text, sizeof text, "%s %zu bytes at an address that is no multiple of %zu", write ? "writes" : "reads", n, multiple);
-  state->worker->fail(716, text, reinterpret_cast<uint64_t>(p));
+void touchRead(const void* p, int n) { checkRead(p, static_cast<size_t>(n)); }
+void touchAtomic(const void* p, int n) {
+  if (State* s = state) look(*s, p, static_cast<size_t>(n), true, true);
 }
-void touchRead(const void* p, int n) { look(p, static_cast<size_t>(n), false, false); }
-void touchAtomic(const void* p, int n) { look(p, static_cast<size_t>(n), true, true); }
 
 }  // namespace emu
 

@@ -15,8 +15,8 @@ HOOK void __tsan_func_entry(void*) {}
 HOOK void __tsan_func_exit() {}
 
 #define ACCESS(n)                                                              \
-  HOOK void __tsan_read##n(void* p) { emu::checkAligned(p, n, false), emu::checkRead(p, n); } \
-  HOOK void __tsan_write##n(void* p) { emu::checkAligned(p, n, true), emu::checkWrite(p, n); } \
+  HOOK void __tsan_read##n(void* p) { emu::checkAccess(p, n, false); } \
+  HOOK void __tsan_write##n(void* p) { emu::checkAccess(p, n, true); } \
   HOOK void __tsan_unaligned_read##n(void* p) { emu::checkRead(p, n); }        \
   HOOK void __tsan_unaligned_write##n(void* p) { emu::checkWrite(p, n); }      \
   HOOK void __tsan_volatile_read##n(void* p) { emu::checkRead(p, n); }         \

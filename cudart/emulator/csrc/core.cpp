@@ -300,17 +300,20 @@ static bool smallPair(uint64_t w) { return (w & 0xffffffff) < uint64_t(1) << 20;
 // checkParams looks for what can't be an address of the device, among the words of a launch's parameters: the host's memory, and
 // in the checked build what has been freed. A word of a structure may be two integers, one of its own may not.
 std::string Core::checkParams(const Op& op) const {
+  auto parameter = [](uint64_t w) {
+    char text[100];
+    std::snprintf(text, sizeof text, "the parameter 0x%llx is ", static_cast<unsigned long long>(w));
+    return std::string(text);
+  };
   for (unsigned i = 0; i < op.kernel->count; i++) {
     const unsigned size = op.kernel->sizes[i];
     for (unsigned at = 0; at + 8 <= size; at += 8) {
       uint64_t w;
       std::memcpy(&w, static_cast<const char*>(op.params[i]) + at, sizeof w);
-      char text[100];
-      std::snprintf(text, sizeof text, "the parameter 0x%llx is ", static_cast<unsigned long long>(w));
       // The address sanitizer's shadow lies where two integers beside each other seem to point, small or not.
-      if (!memory.isDevice(w) && !sanitized() && !(size > 8 && smallPair(w)) && hostMemory(w)) return std::string(text) + "an address of the host's memory";
+      if (!memory.isDevice(w) && !sanitized() && !(size > 8 && smallPair(w)) && hostMemory(w)) return parameter(w) + "an address of the host's memory";
 #ifdef HALFTONE_CHECK
-      if (memory.isDevice(w) && !memory.known(w)) return std::string(text) + "no valid address: " + memory.describe(w);
+      if (memory.isDevice(w) && !memory.known(w)) return parameter(w) + "no valid address: " + memory.describe(w);
 #endif
     }
   }

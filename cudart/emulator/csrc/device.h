@@ -46,10 +46,10 @@ struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(16) double2 { double x, y; };
 
-#define threadIdx (emu::current->thread)
-#define blockIdx (emu::current->block)
-#define blockDim (emu::current->blockSize)
-#define gridDim (emu::current->gridSize)
+#define threadIdx (emu::threadOf())
+#define blockIdx (emu::blockOf())
+#define blockDim (emu::blockSizeOf())
+#define gridDim (emu::gridSizeOf())
 #define warpSize 32
 
 inline void __syncthreads(int line = __builtin_LINE()) { emu::barrier(line); }
@@ -65,12 +65,12 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 namespace emu {
 template <class T>
 struct DynamicShared {
-  operator T*() const { return reinterpret_cast<T*>(current->dynamicShared); }
+  operator T*() const { return reinterpret_cast<T*>(dynamicSharedOf()); }
   template <class U>
-  explicit operator U*() const { return reinterpret_cast<U*>(current->dynamicShared); }
+  explicit operator U*() const { return reinterpret_cast<U*>(dynamicSharedOf()); }
 };
 }  // namespace emu
-#define HALFTONE_DYN_SHARED(T, name) T* name = reinterpret_cast<T*>(emu::current->dynamicShared)
+#define HALFTONE_DYN_SHARED(T, name) T* name = reinterpret_cast<T*>(emu::dynamicSharedOf())
 
 #include "device_warp.h"
 #include "device_atomic.h"

@@ -31,7 +31,7 @@ inline T shuffle(unsigned mask, T value, int source) {
   return result;
 }
 
-inline int lane() { return static_cast<int>(current->linear & 31); }
+inline int lane() { return static_cast<int>(linearOf() & 31); }
 
 EMU_UNCHECKED inline void voteStep(void** lanes, unsigned) {
   uint64_t bits = 0;
