@@ -11,6 +11,7 @@
 #include "check.h"
 #include "core.h"
 #include "fiber.h"
+#include "place.h"
 
 namespace emu {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "state.h"
+#include "place.h"
 
 // NVRTC has these without a header, outside of any namespace.
 using std::isfinite;

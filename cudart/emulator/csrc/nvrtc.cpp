@@ -141,7 +141,7 @@ static std::string hostSource(const std::string& cu) {
     for (size_t k = from; k < at; k++) depth += (cu[k] == '{') - (cu[k] == '}');
     std::string type = (*i)[1], name = (*i)[2];
     out += cu.substr(from, at - from);
-    out += depth > 0 ? type + "* const " + name + " = reinterpret_cast<" + type + "*>(emu::current->dynamicShared);" : "static const emu::DynamicShared<" + type + "> " + name + "{};";
+    out += depth > 0 ? type + "* const " + name + " = reinterpret_cast<" + type + "*>(emu::dynamicSharedOf());" : "static const emu::DynamicShared<" + type + "> " + name + "{};";
     for (char c : i->str()) out += c == '\n' ? "\n" : "";  // lines keep their numbers
     from = at + static_cast<size_t>(i->length());
   }
