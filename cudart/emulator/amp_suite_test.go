@@ -16,13 +16,13 @@ import (
 const testDeviceEnv = "HALFTONE_TEST_DEVICE"
 
 // slowSuites are amp's own tests that take the emulated device more than a second or two; they run with the build tag long.
-const slowSuites = "EveryOp(RefusesCleanly|Gradient|SecondOrder|DTypes|Decision$|WithExpandedGradient)|ShapeThreads|Conv(Threads|Blocks|TransposeDefinition)|" +
-	"Checkpoint(IsExact)|HistoryKeepsEverySkip|ThreadsDoNotChangeResults|TestTorch|Attention(Threads|GradientBlocks)|SteadyStep|LevelsTrain|" +
+const slowSuites = "EveryOp(RefusesCleanly|Gradient|SecondOrder|DTypes|Decision$|WithExpandedGradient)|Conv(Blocks|TransposeDefinition)|" +
+	"Checkpoint(IsExact)|HistoryKeepsEverySkip|TestTorch|AttentionGradientBlocks|SteadyStep|LevelsTrain|" +
 	"GPT(Tying|IsCausal|Generate)|ViTFits|ModelGradients|ResNet18Learns|LSTMLearns|Residual|MultiheadAttentionParameters|ConvLayers|NormLayer|TransformerEncoderLayer|OptimizersAgree"
 
-// neverSuites are tests that train models or compare the CPU's own kernels: minutes of the emulator's, for what the walk over the table
-// and shorter training has seen.
-const neverSuites = "GPTLearns|GPTPrecisions|ViTLearns|ThreadsDoNotChangeModels|HalfTables|EveryOpOnDevice|Interrupt"
+// neverSuites are tests that train models or compare the CPU's own kernels, by themselves or with other numbers of its threads: minutes of the
+// emulator's, for what the walk over the table and shorter training has seen.
+const neverSuites = "GPTLearns|GPTPrecisions|ViTLearns|ThreadsDoNotChange|(Shape|Conv|Attention)Threads|HalfTables|EveryOpOnDevice|Interrupt"
 
 // A suite is a package's tests, run with the emulated device as the one that scopes are on if they name none.
 type suite struct {
