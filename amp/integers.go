@@ -1,6 +1,9 @@
 package amp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Arithmetic of integers and booleans, as PyTorch has it: a whole number leaves integers what they are and makes integers of booleans, any
 // other makes both float32; two booleans give a boolean, the sum their "or" and the product their "and".
@@ -87,6 +90,45 @@ func wholeClampTensor(s *Scope, _ Attrs, in []*Tensor) *Tensor {
 		return nil
 	}
 	return Minimum(s, Maximum(s, x, low), high)
+}
+
+// wholeThreshold wants a value that integers have.
+func wholeThreshold(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	if in[0].dt == Bool || !whole(at.Pair[1]) {
+		return nil
+	}
+	return Where(s, Gt(s, in[0], s.number(at.Pair[0])), in[0], s.number(at.Pair[1]))
+}
+
+// allInts says whether all tensors hold integers.
+func allInts(in []*Tensor) bool {
+	return !slices.ContainsFunc(in, func(t *Tensor) bool { return t.dt != Int64 })
+}
+
+// wholeDot leaves what is no pair of vectors to the row, which says so.
+func wholeDot(s *Scope, _ Attrs, in []*Tensor) *Tensor {
+	if !allInts(in) || len(in[0].shape) != 1 || !slices.Equal(in[0].shape, in[1].shape) {
+		return nil
+	}
+	return Sum(s, Mul(s, in[0], in[1]))
+}
+
+func wholeAddcmul(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	if opAddcmul.common(in) != Int64 || !whole(at.Scalar) {
+		return nil
+	}
+	return Add(s, in[0], MulScalar(s, Mul(s, in[1], in[2]), at.Scalar))
+}
+
+// wholeCross leaves what are no vectors of three to the row.
+func wholeCross(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	a, b, dim := in[0], in[1], at.Dims[0]
+	three := func(t *Tensor) bool { return len(t.shape)+dim >= 0 && t.shape[len(t.shape)+dim] == 3 }
+	if !allInts(in) || !three(a) || !three(b) {
+		return nil
+	}
+	next := func(t *Tensor, by int) *Tensor { return Roll(s, t, []int{-by}, []int{len(t.shape) + dim}) }
+	return Sub(s, Mul(s, next(a, 1), next(b, 2)), Mul(s, next(a, 2), next(b, 1)))
 }
 
 // wholePowScalar leaves powers that are no whole numbers to the row, for floats.

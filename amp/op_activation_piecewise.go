@@ -38,6 +38,7 @@ func init() {
 	opThreshold = piecewise("threshold", "x above a threshold, a value at it and below", func(a *Attrs) polyline {
 		return polyline{lo: a.Pair[0], hi: a.Pair[0], slope: [3]float64{0, 1, 1}, offset: [3]float64{a.Pair[1], 0, 0}}
 	})
+	opThreshold.Whole = wholeThreshold
 	opReLU6 = define(Op{
 		Name: "relu6", Doc: "x held between 0 and 6", Args: []string{"x"}, Why: whyChoose, CUDA: "hardtanh", Composite: []string{"hardtanh"}, Parts: Apart,
 	})
@@ -183,7 +184,7 @@ func Softshrink(s *Scope, x *Tensor, lambda float64) *Tensor {
 	return s.apply(opSoftshrink, Attrs{Scalar: lambda}, x)
 }
 
-// Threshold returns x where it is above threshold, else value.
+// Threshold returns x where it is above threshold, else value. Integers stay integers, for a whole value.
 func Threshold(s *Scope, x *Tensor, threshold, value float64) *Tensor {
 	return s.apply(opThreshold, Attrs{Pair: [2]float64{threshold, value}}, x)
 }

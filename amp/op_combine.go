@@ -14,7 +14,7 @@ const whyCombine = "combines numbers of different origin, so none may be narrowe
 
 func init() {
 	opAddcmul = define(Op{
-		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcmul",
+		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, Whole: wholeAddcmul, CUDA: "addcmul",
 		Check: checkThree, CPU: addcmulCPU, Saves: SaveIn1 | SaveIn2,
 		Wide: true,
 		Backward: func(b *Back) {
@@ -59,13 +59,13 @@ func init() {
 		},
 	})
 	opDot = define(Op{
-		Name: "dot", Doc: "Σ a·b of two vectors", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "dot", Saves: SaveIn0 | SaveIn1,
+		Name: "dot", Doc: "Σ a·b of two vectors", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, Whole: wholeDot, CUDA: "dot", Saves: SaveIn0 | SaveIn1,
 		Check: func(c *Call) []int {
-			c.floats()
 			c.sameShape()
 			if len(c.In[0].shape) != 1 {
 				fail("dot", ErrShape, "use amp.MatMul for matrices", "%s: both must be vectors", c.shapes())
 			}
+			c.floats()
 			return nil
 		},
 		CPU: func(c *Call) {
@@ -153,7 +153,7 @@ func addcmulCPU(c *Call) {
 	})
 }
 
-// Addcmul returns x + value·a·b; under autocast in the widest dtype of the three.
+// Addcmul returns x + value·a·b; under autocast in the widest dtype of the three. Of integers it is an integer, for a whole value.
 func Addcmul(s *Scope, x, a, b *Tensor, value float64) *Tensor {
 	return s.apply(opAddcmul, Attrs{Scalar: value}, x, a, b)
 }
@@ -166,5 +166,5 @@ func Addcdiv(s *Scope, x, a, b *Tensor, value float64) *Tensor {
 // Atan2 returns the angle of the point (x, y) in radians; under autocast in the wider dtype of the two.
 func Atan2(s *Scope, y, x *Tensor) *Tensor { return s.apply(opAtan2, Attrs{}, y, x) }
 
-// Dot returns Σ a·b of two vectors; under autocast in the wider dtype of the two.
+// Dot returns Σ a·b of two vectors, of floats or of integers; under autocast in the wider dtype of the two.
 func Dot(s *Scope, a, b *Tensor) *Tensor { return s.apply(opDot, Attrs{}, a, b) }

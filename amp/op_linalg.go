@@ -53,14 +53,14 @@ func init() {
 		Name: "vdot", Doc: "Σ a·b of two vectors", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "dot", Composite: []string{"dot"},
 	})
 	opCross = define(Op{
-		Name: "cross", Doc: "cross product of vectors of three along a dimension, broadcast", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "cross",
+		Name: "cross", Doc: "cross product of vectors of three along a dimension, broadcast", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, Widens: true, Whole: wholeCross, CUDA: "cross",
 		Saves: SaveIn0 | SaveIn1,
 		Check: func(c *Call) []int {
-			c.floats()
 			shape := broadcast(c)
 			if d := c.alongLast(shape); shape[d] != 3 {
 				fail("cross", ErrShape, "use vectors of three", "%s: dimension %d has %d elements", c.shapes(), d, shape[d])
 			}
+			c.floats()
 			return shape
 		},
 		CPU: func(c *Call) {
@@ -179,8 +179,8 @@ func Vdot(s *Scope, a, b *Tensor) *Tensor {
 	return Dot(s, in[0], in[1])
 }
 
-// Cross returns the cross products of vectors of three along dim; other sizes are broadcast. Under autocast in the wider dtype of the
-// two.
+// Cross returns the cross products of vectors of three along dim, of floats or of integers; other sizes are broadcast. Under autocast in the
+// wider dtype of the two.
 func Cross(s *Scope, a, b *Tensor, dim int) *Tensor {
 	return s.apply(opCross, Attrs{Dims: []int{fromLast("cross", dim, a, b)}}, a, b)
 }

@@ -27,7 +27,10 @@ var promotionCalls = map[string]func(s *Scope, x, y *Tensor) *Tensor{
 	},
 	"clamp_max":    func(s *Scope, x, y *Tensor) *Tensor { return ClampTensors(s, x, nil, y) },
 	"clamp_tensor": func(s *Scope, x, y *Tensor) *Tensor { return ClampTensors(s, x, y, y) },
-	"minimum":      Minimum, "maximum": Maximum,
+	"addcmul":      func(s *Scope, x, y *Tensor) *Tensor { return Addcmul(s, x, x, y, 3) },
+	"dot":          Dot, "outer": Outer,
+	"cross":   func(s *Scope, x, y *Tensor) *Tensor { return Cross(s, Narrow(s, x, 0, 0, 3), Narrow(s, y, 0, 0, 3), 0) },
+	"minimum": Minimum, "maximum": Maximum,
 	"sum":    func(s *Scope, x, _ *Tensor) *Tensor { return Sum(s, x) },
 	"prod":   func(s *Scope, x, _ *Tensor) *Tensor { return Prod(s, x) },
 	"mean":   func(s *Scope, x, _ *Tensor) *Tensor { return Mean(s, x) },
@@ -39,13 +42,15 @@ var promotionCalls = map[string]func(s *Scope, x, y *Tensor) *Tensor{
 
 var promotionNumbers = map[string]func(s *Scope, x *Tensor, c float64) *Tensor{
 	"add_scalar": AddScalar, "mul_scalar": MulScalar, "pow_scalar": PowScalar, "clamp_min": ClampMin,
-	"__rpow__": func(s *Scope, x *Tensor, c float64) *Tensor { return ScalarPow(s, c, x) },
-	"__rdiv__": func(s *Scope, x *Tensor, c float64) *Tensor { return ScalarDiv(s, c, x) },
-	"clamp":    func(s *Scope, x *Tensor, c float64) *Tensor { return Clamp(s, x, -c, c) },
+	"__rpow__":  func(s *Scope, x *Tensor, c float64) *Tensor { return ScalarPow(s, c, x) },
+	"__rdiv__":  func(s *Scope, x *Tensor, c float64) *Tensor { return ScalarDiv(s, c, x) },
+	"clamp":     func(s *Scope, x *Tensor, c float64) *Tensor { return Clamp(s, x, -c, c) },
+	"threshold": func(s *Scope, x *Tensor, c float64) *Tensor { return Threshold(s, x, c, c) },
 }
 
 // torchRefuses holds what is allowed here though PyTorch refuses it.
 var torchRefuses = map[string]string{
+	"cross":        "its inputs are brought to one dtype, as by autocast",
 	"sub":          "a boolean is 0 or 1 where it meets a number",
 	"clamp_tensor": "booleans have an order: minimum and maximum take them",
 }
@@ -55,7 +60,7 @@ var torchRefuses = map[string]string{
 func TestTorchPromotions(t *testing.T) {
 	var file struct{ Cases []torchPromotion }
 	readTorch(t, "testdata/torch/promotions.json.gz", &file)
-	if len(file.Cases) < 2050 {
+	if len(file.Cases) < 2230 {
 		t.Errorf("only %d cases", len(file.Cases))
 	}
 	for _, c := range file.Cases {
@@ -140,6 +145,11 @@ func TestIntegerPowers(t *testing.T) {
 		"a negative power":   {ErrArgument, func() { PowScalar(s, x, -1) }},
 		"booleans' power":    {ErrDType, func() { Pow(s, From([]bool{true}), From([]bool{true})) }},
 		"a boolean negated":  {ErrDType, func() { Neg(s, From([]bool{true})) }},
+		"dot of 3 and 2":     {ErrShape, func() { Dot(s, From([]int64{1, 2, 3}), From([]int64{1, 2})) }},
+		"dot of matrices":    {ErrShape, func() { Dot(s, FromFloat64s(Int64, []float64{1, 2}, 1, 2), FromFloat64s(Int64, []float64{1, 2}, 1, 2)) }},
+		"cross of fours":     {ErrShape, func() { Cross(s, From([]int64{1, 2, 3, 4}), From([]int64{1, 2, 3, 4}), 0) }},
+		"half an addcmul":    {ErrDType, func() { Addcmul(s, x, x, x, 0.5) }},
+		"a value of 2.5":     {ErrDType, func() { Threshold(s, x, 1, 2.5) }},
 		"one less the other": {ErrDType, func() { Sub(s, From([]bool{true}), From([]bool{true})) }},
 	} {
 		if err := Maybe(c.f); !errors.Is(err, c.kind) {

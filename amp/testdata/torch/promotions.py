@@ -12,9 +12,12 @@ MASK = torch.tensor([True, False, True, False, True])
 PAIRS = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "remainder": torch.remainder, "floor_divide": torch.floor_divide, "fmod": torch.fmod, "pow": torch.pow,
          "minimum": torch.minimum, "maximum": torch.maximum, "atan2": torch.atan2, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
          "where": lambda a, b: torch.where(MASK, a, b), "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
-         "clamp_max": lambda a, b: torch.clamp(a, max=b), "clamp_tensor": lambda a, b: torch.clamp(a, b, b)}
+         "addcmul": lambda a, b: torch.addcmul(a, a, b, value=3), "clamp_max": lambda a, b: torch.clamp(a, max=b), "clamp_tensor": lambda a, b: torch.clamp(a, b, b)}
+VECTORS = {"dot": torch.dot, "outer": torch.outer, "cross": lambda a, b: torch.linalg.cross(a[:3], b[:3])}
 NUMBERS = {"add_scalar": lambda x, c: x + c, "mul_scalar": lambda x, c: x * c, "pow_scalar": lambda x, c: x ** c, "__rpow__": lambda x, c: c ** x,
-           "__rdiv__": lambda x, c: c / x, "clamp": lambda x, c: torch.clamp(x, -c, c), "clamp_min": lambda x, c: torch.clamp(x, min=c)}
+           "__rdiv__": lambda x, c: c / x, "clamp": lambda x, c: torch.clamp(x, -c, c), "clamp_min": lambda x, c: torch.clamp(x, min=c),
+           "threshold": lambda x, c: torch.nn.functional.threshold(x, c, c)}
+ROUNDED = [("threshold", 2.5)]  # of integers: to 2, without a word
 ALONE = {"sum": torch.sum, "prod": torch.prod, "mean": torch.mean, "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0), "neg": torch.neg,
          "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "square": torch.square,
          "relu6": torch.nn.functional.relu6, "hardtanh": torch.nn.functional.hardtanh, "logsumexp": lambda x: x.logsumexp(0)} | {
@@ -28,7 +31,7 @@ def record(op, fn, dtypes, *inputs, **more):
         y = fn(*inputs)
     except (RuntimeError, TypeError):
         return case
-    values = y.to(torch.float64).tolist()
+    values = y.to(torch.float64).flatten().tolist()
     return case | {"out": NAMES[y.dtype], "values": [str(v) for v in (values if isinstance(values, list) else [values])]}
 
 
@@ -37,8 +40,8 @@ def promotions():
     for a, ta in DTYPES.items():
         x = torch.tensor(A, dtype=ta)
         out += [record(op, fn, [a], x) for op, fn in ALONE.items()]
-        out += [record(op, fn, [a], x, c, number=float(c)) for op, fn in NUMBERS.items() for c in (2, 2.5)]
+        out += [record(op, fn, [a], x, c, number=float(c)) for op, fn in NUMBERS.items() for c in (2, 2.5) if (op, c) not in ROUNDED]
         for b, tb in DTYPES.items():
-            out += [record(op, fn, [a, b], x, torch.tensor(B, dtype=tb)) for op, fn in PAIRS.items()]
+            out += [record(op, fn, [a, b], x, torch.tensor(B, dtype=tb)) for op, fn in (PAIRS | VECTORS).items()]
             out += [record(op, fn, [a, b], x, torch.tensor(NUMBER[0], dtype=tb), single=True) for op, fn in PAIRS.items()]
     return out
