@@ -8,21 +8,16 @@ import (
 // Arithmetic of integers and booleans, as PyTorch has it: a whole number leaves integers what they are and makes integers of booleans, any
 // other makes both float32; two booleans give a boolean, the sum their "or" and the product their "and".
 
-// isWhole says whether x holds integers or booleans; it may be nil, of which others tell.
-func (t *Tensor) isWhole() bool { return t != nil && !t.dt.IsFloat() }
+// isWhole says whether x holds integers or booleans.
+func (t *Tensor) isWhole() bool { return !t.dt.IsFloat() }
 
 // whole says whether a number is an integer that int64 and float64 hold exactly.
 func whole(c float64) bool { return c == math.Trunc(c) && math.Abs(c) <= 1<<53 }
 
-// number is c for arithmetic with integers: one of them if it is whole.
-func (s *Scope) number(c float64) *Tensor {
-	if whole(c) {
-		return constant(s, Int64, c)
-	}
-	return constant(s, Float32, c)
-}
+// integer is the whole number c for arithmetic with integers.
+func (s *Scope) integer(c float64) *Tensor { return constant(s, Int64, c) }
 
-// What rows make of integers and booleans with other rows (Op.Whole).
+// What rows make of integers and booleans with other rows (Op.Whole). Where a number is not whole they leave it to the row, for floats.
 
 // ofBools makes the Whole of a row that is another one of two booleans.
 func ofBools(of func(s *Scope, a, b *Tensor) *Tensor) func(s *Scope, at Attrs, in []*Tensor) *Tensor {
@@ -34,12 +29,14 @@ func ofBools(of func(s *Scope, a, b *Tensor) *Tensor) func(s *Scope, at Attrs, i
 	}
 }
 
-func wholeAddScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
-	return Add(s, in[0], s.number(at.Scalar))
-}
-
-func wholeMulScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
-	return Mul(s, in[0], s.number(at.Scalar))
+// withInteger makes the Whole of a row with a number that is another one with that number as a tensor.
+func withInteger(of func(s *Scope, x, c *Tensor) *Tensor) func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+	return func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+		if !whole(at.Scalar) {
+			return nil
+		}
+		return of(s, in[0], s.integer(at.Scalar))
+	}
 }
 
 // ofInts makes the Whole of a row that takes no booleans.
@@ -72,14 +69,14 @@ func wholeClamp(s *Scope, at Attrs, in []*Tensor) *Tensor {
 	x, lo, hi := in[0], at.Pair[0], at.Pair[1]
 	below, above := math.IsInf(lo, -1), math.IsInf(hi, 1)
 	if !below && !whole(lo) || !above && !whole(hi) {
-		return Clamp(s, To(s, x, Float32), lo, hi)
+		return nil
 	}
 	y := AddScalar(s, x, 0)
 	if !below {
-		y = Maximum(s, y, s.number(lo))
+		y = Maximum(s, y, s.integer(lo))
 	}
 	if !above {
-		y = Minimum(s, y, s.number(hi))
+		y = Minimum(s, y, s.integer(hi))
 	}
 	return y
 }
@@ -92,13 +89,14 @@ func wholeClampTensor(s *Scope, _ Attrs, in []*Tensor) *Tensor {
 	return Minimum(s, Maximum(s, x, low), high)
 }
 
-// wholeThreshold wants a value that integers have.
-func wholeThreshold(s *Scope, at Attrs, in []*Tensor) *Tensor {
-	if in[0].dt == Bool || !whole(at.Pair[1]) {
+// wholeThreshold wants a value that integers have; above any threshold is above the whole number below it.
+var wholeThreshold = ofInts(func(s *Scope, at Attrs, x *Tensor) *Tensor {
+	threshold, value := math.Floor(at.Pair[0]), at.Pair[1]
+	if !whole(threshold) || !whole(value) {
 		return nil
 	}
-	return Where(s, Gt(s, in[0], s.number(at.Pair[0])), in[0], s.number(at.Pair[1]))
-}
+	return Where(s, Gt(s, x, s.integer(threshold)), x, s.integer(value))
+})
 
 // allInts says whether all tensors hold integers.
 func allInts(in []*Tensor) bool {
@@ -131,7 +129,6 @@ func wholeCross(s *Scope, at Attrs, in []*Tensor) *Tensor {
 	return Sub(s, Mul(s, next(a, 1), next(b, 2)), Mul(s, next(a, 2), next(b, 1)))
 }
 
-// wholePowScalar leaves powers that are no whole numbers to the row, for floats.
 func wholePowScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
 	x, c := in[0], at.Scalar
 	switch {
@@ -140,15 +137,7 @@ func wholePowScalar(s *Scope, at Attrs, in []*Tensor) *Tensor {
 	case c < 0:
 		fail("pow_scalar", ErrArgument, "convert x with amp.To(s, x, amp.Float32)", "%v to the power of %v is no integer", x.dt, c)
 	}
-	return Pow(s, x, s.number(c))
-}
-
-// wholeRPow leaves numbers that are not whole to the row, for floats.
-func wholeRPow(s *Scope, at Attrs, in []*Tensor) *Tensor {
-	if !whole(at.Scalar) {
-		return nil
-	}
-	return Pow(s, s.number(at.Scalar), in[0])
+	return Pow(s, x, s.integer(c))
 }
 
 // powInts is x to the power of y modulo 2⁶⁴, rounded toward 0.

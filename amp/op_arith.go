@@ -60,12 +60,12 @@ func init() {
 		Backward: func(b *Back) { b.Set(0, Neg(b.S, b.DY)) },
 	})
 	opAddScalar = define(Op{
-		Name: "add_scalar", Doc: "x + c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "add_scalar", Check: checkUnary, Whole: wholeAddScalar,
+		Name: "add_scalar", Doc: "x + c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "add_scalar", Check: checkUnary, Whole: withInteger(Add), Floats: true,
 		CPU:      byNumber(&cpu.LineAddNumber, func(x, c float64) float64 { return x + c }),
 		Backward: func(b *Back) { b.Set(0, b.DY) },
 	})
 	opMulScalar = define(Op{
-		Name: "mul_scalar", Doc: "x · c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "mul_scalar", Check: checkUnary, Whole: wholeMulScalar,
+		Name: "mul_scalar", Doc: "x · c for a number c", Args: []string{"x"}, Why: whyArith, CUDA: "mul_scalar", Check: checkUnary, Whole: withInteger(Mul), Floats: true,
 		CPU:      byNumber(&cpu.LineScale, func(x, c float64) float64 { return x * c }),
 		Backward: func(b *Back) { b.Set(0, MulScalar(b.S, b.DY, b.Attrs().Scalar)) },
 	})

@@ -10,7 +10,7 @@ var opClamp *Op
 
 func init() {
 	opClamp = define(Op{
-		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Whole: wholeClamp, Saves: SaveIn0,
+		Name: "clamp", Doc: "x held between two numbers", Args: []string{"x"}, Why: whyChoose, CUDA: "clamp", Check: checkUnary, Whole: wholeClamp, Floats: true, Saves: SaveIn0,
 		CPU: func(c *Call) {
 			lo, hi := c.Pair[0], c.Pair[1]
 			if halfPass(&cpu.LineClamp, c.Out, c.In, lo, hi) {

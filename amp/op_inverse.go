@@ -34,7 +34,7 @@ func init() {
 		Name: "square", Doc: "x²", Args: []string{"x"}, Why: "PyTorch makes it of pow, which runs in float32", CUDA: "pow_scalar", Composite: []string{"pow_scalar"}, Parts: Apart,
 	})
 	opScalarPow = define(Op{
-		Name: "__rpow__", Doc: "c^x for a number c", Args: []string{"x"}, Class: FP32, Why: whyExponential, CUDA: "rpow_scalar", Check: checkUnary, Whole: wholeRPow, Floats: true, Saves: SaveIn0 | SaveOut,
+		Name: "__rpow__", Doc: "c^x for a number c", Args: []string{"x"}, Class: FP32, Why: whyExponential, CUDA: "rpow_scalar", Check: checkUnary, Whole: withInteger(func(s *Scope, x, c *Tensor) *Tensor { return Pow(s, c, x) }), Floats: true, Saves: SaveIn0 | SaveOut,
 		CPU: func(c *Call) {
 			base := c.Scalar
 			mapped(func(x float64) float64 { return cpu.Pow(base, x) })(c)

@@ -207,8 +207,8 @@ func reference(functions map[string]string) string {
 	return b.String()
 }
 
-const referenceHead = `Columns: **Go**, the function of package amp; **CPU lists**, the class on PyTorch's CPU lists, which ` + "`amp.UseLists(amp.CPULists)`" + ` chooses; **gradient**, whether the op has one (it
-is made of table ops, so it has one itself); **c**, the constant of the error bound |y - y₆₄| ≤ c·u·√K·Σ|terms| plus one rounding of the
+const referenceHead = `Columns: **Go**, the function of package amp; **CPU lists**, the class on PyTorch's CPU lists, which ` + "`amp.UseLists(amp.CPULists)`" + ` chooses; **integers**, the dtype of the result of int64
+inputs, "or float32" for a number that is not whole, – where they are refused; **gradient**, whether the op has one (it is made of table ops, so it has one itself); **c**, the constant of the error bound |y - y₆₄| ≤ c·u·√K·Σ|terms| plus one rounding of the
 result, with u = 2⁻²⁴ for float16, bfloat16 and float32, which are computed in float32 or wider, and K the number of terms; **CUDA**, the
 stem of the GPU kernel's symbol.
 
@@ -220,7 +220,7 @@ PyTorch, and says so once; popular writing has it fall back to float32, which ` 
 `
 
 func section(b *strings.Builder, title, text string, rows []*Op, functions map[string]string) {
-	fmt.Fprintf(b, "## %s\n\n%s\n\n| op | Go | computes | why | CPU lists | gradient | c | CUDA |\n|---|---|---|---|---|---|---|---|\n", title, text)
+	fmt.Fprintf(b, "## %s\n\n%s\n\n| op | Go | computes | why | CPU lists | integers | gradient | c | CUDA |\n|---|---|---|---|---|---|---|---|---|\n", title, text)
 	for _, o := range rows {
 		gradient := "–"
 		if o.Differentiable() || len(o.Composite) > 0 {
@@ -231,9 +231,30 @@ func section(b *strings.Builder, title, text string, rows []*Op, functions map[s
 			doc += " (made of " + strings.Join(o.Composite, ", ") + ")"
 		}
 		escape := strings.NewReplacer("|", "\\|").Replace
-		fmt.Fprintf(b, "| `%s(%s)` | %s | %s | %s | %s | %s | %s | `%s` |\n", o.Name, strings.Join(o.Args, ", "), functions[o.Name], escape(doc), escape(o.Why), o.CPUList, gradient, bound(o), o.CUDA)
+		fmt.Fprintf(b, "| `%s(%s)` | %s | %s | %s | %s | %s | %s | %s | `%s` |\n", o.Name, strings.Join(o.Args, ", "), functions[o.Name], escape(doc), escape(o.Why), o.CPUList, ofIntegers(o), gradient, bound(o), o.CUDA)
 	}
 	b.WriteString("\n")
+}
+
+// ofIntegers gives the dtypes of a row's results if its inputs are integers.
+func ofIntegers(o *Op) string {
+	in := slices.Repeat([]*Tensor{{dt: Int64}}, len(o.Args))
+	var results []string
+	if o.Ints || o.Whole != nil {
+		results = append(results, o.result(newCall(o, &Attrs{}, in)).String())
+	}
+	if o.Floats {
+		results = append(results, Float32.String())
+	}
+	switch {
+	case o == opCast:
+		return "any"
+	case len(results) > 0:
+		return strings.Join(results, " or ")
+	case len(o.Composite) > 0:
+		return "by parts"
+	}
+	return "–"
 }
 
 // bound is the row's constant, 1 unless it says otherwise, and nothing for rows that move data alone.

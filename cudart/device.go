@@ -11,8 +11,11 @@ import (
 	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
-// ModeEnv names the variable that chooses another driver than the machine's: "emulator" runs the kernels on the CPU, for tests.
-const ModeEnv = libraries.ModeEnv
+// ModeEnv names the variable that chooses another driver than the machine's; with ModeEmulator the kernels run on the CPU, for tests.
+const (
+	ModeEnv      = libraries.ModeEnv
+	ModeEmulator = libraries.ModeEmulator
+)
 
 // emulated returns the library of the emulated driver, and fencing what tells it of tensors' memory; package emulator sets them.
 var (

@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) { sweepFaults(t, []string{"captured", "traced"}, 1
 func sweepFaults(t *testing.T, kinds []string, calls ...int) {
 	t.Helper()
 	gpu(t)
-	if os.Getenv(cudart.ModeEnv) != "emulator" {
+	if os.Getenv(cudart.ModeEnv) != cudart.ModeEmulator {
 		t.Skip("a real device has no faults on demand")
 	}
 	for _, kind := range kinds {

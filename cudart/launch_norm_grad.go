@@ -119,8 +119,10 @@ func wholeLines(p *lineArgs, dt amp.DType, v int, sums bool) wholeGrid {
 	return g
 }
 
-// fewSplits are so few that one thread adds them up: it reads four at a time.
-const fewSplits = 8
+const (
+	fewSplits = 8  // so few that one thread adds them up: it reads four at a time
+	sumLanes  = 32 // threads that add up more
+)
 
 // normGradients queues the kernels on what lies in lineArgs: the gradients of lines, and how many sums over lines, in so many splits. dy is
 // of dtype from if that is not the one of x.
@@ -151,7 +153,7 @@ func (l *launcher) normGradients(from amp.DType, whole wholeGrid, splits, sums i
 		l.run(l.kernel("norm_columns", x.dt, from), [3]uint32{blocks(n, columns), uint32(splits), 1}, block, 0, unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
 	p.out = l.out.ptr + uint64(int(p.lines)*n*x.dt.Size())
-	p.lanes = 32
+	p.lanes = sumLanes
 	if splits <= fewSplits {
 		p.lanes = 1
 	}

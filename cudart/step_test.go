@@ -82,7 +82,7 @@ func resnet(device string, width, batch, size int) *step {
 func gpu(t testing.TB) string {
 	t.Helper()
 	if _, err := driver.Open(""); err != nil && os.Getenv(cudart.ModeEnv) == "" {
-		os.Setenv(cudart.ModeEnv, "emulator") // and for the tests after this one
+		os.Setenv(cudart.ModeEnv, cudart.ModeEmulator) // and for the tests after this one
 	}
 	if err := amp.Maybe(func() { amp.NewScope(amp.On("cuda:0")).Close() }); err != nil {
 		t.Skipf("no CUDA device: %v", err)

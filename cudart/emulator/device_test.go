@@ -14,7 +14,7 @@ import (
 func useEmulator(t *testing.T) {
 	t.Helper()
 	opened(t)
-	t.Setenv(cudart.ModeEnv, "emulator")
+	t.Setenv(cudart.ModeEnv, cudart.ModeEmulator)
 }
 
 func TestScopeOnTheEmulator(t *testing.T) {

@@ -13,7 +13,7 @@ func TestWarm(t *testing.T) {
 	if _, err := emulator.Library(); err != nil {
 		t.Skip(err)
 	}
-	t.Setenv(cudart.ModeEnv, "emulator")
+	t.Setenv(cudart.ModeEnv, cudart.ModeEmulator)
 	n, err := cudart.Warm(t.Context(), 0)
 	if err != nil || n < 300 {
 		t.Errorf("%d kernels, %v", n, err)

@@ -19,7 +19,7 @@ import (
 
 // TestStep: training steps in float16 give the same bits as on the default driver.
 func TestStep(t *testing.T) {
-	if os.Getenv(cudart.ModeEnv) != "emulator" {
+	if os.Getenv(cudart.ModeEnv) != cudart.ModeEmulator {
 		t.Skip("compares two drivers on the emulator's library; run by TestTagged")
 	}
 	const mark = "weights: "

@@ -341,11 +341,11 @@ template <bool Center, class T, class D> HT_FN void norm_whole(const Lines& p) {
   whole_end<C, V>(p, sums);
 }
 
-// The splits added up, by p.lanes threads for each sum: 32 for 8 sums of a block, or one where there are few splits. attr[1] is how many of the
-// two sums are wanted. Four splits are read before the first is added.
+// The splits added up, by p.lanes threads for each sum: 8 or more, a power of two, or one where there are few splits. attr[1] is how many of
+// the two sums are wanted. Four splits are read before the first is added.
 template <class T> HT_FN void norm_sums(const Lines& p) {
   typedef typename line_of<T>::type C;
-  __shared__ double cell[LINE_THREADS / 32][8];
+  __shared__ double cell[LINE_THREADS];  // a warp's sums of each column, one warp after another
   const int lanes = p.lanes, columns = LINE_THREADS / lanes, column = threadIdx.x % columns, row = threadIdx.x / columns;
   const int at = blockIdx.x * columns + column, splits = (int)p.attr[0], ahead = 4;
   const bool in = at < p.n * (int)p.attr[1];
@@ -356,12 +356,11 @@ template <class T> HT_FN void norm_sums(const Lines& p) {
     HT_UNROLL for (int j = 0; j < ahead; j++) sum += (double)v[j];
   }
   if (lanes > 1) {
-    sum += ht_shuffle(sum, 8);
-    sum += ht_shuffle(sum, 16);
-    if (row % 4 == 0) cell[row / 4][column] = sum;
+    for (int m = columns; m < 32; m *= 2) sum += ht_shuffle(sum, m);
+    if (threadIdx.x % 32 < columns) cell[threadIdx.x / 32 * columns + column] = sum;
     __syncthreads();
     if (row == 0)
-      for (int w = 1; w < LINE_THREADS / 32; w++) sum += cell[w][column];
+      for (int w = 1; w < LINE_THREADS / 32; w++) sum += cell[w * columns + column];
   }
   if (row != 0 || !in) return;
   ((T*)p.out)[at] = narrow<T>::of(sum);

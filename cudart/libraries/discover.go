@@ -21,7 +21,7 @@ var (
 // PathEnv names the variable that lists folders to look into first.
 const PathEnv = "HALFTONE_CUDA_PATH"
 
-// ModeEnv names the variable that chooses another driver than the machine's: ModeEmulator runs the kernels on the CPU, for tests.
+// ModeEnv names the variable that chooses another driver than the machine's; with ModeEmulator the kernels run on the CPU, for tests.
 const (
 	ModeEnv      = "HALFTONE_CUDA"
 	ModeEmulator = "emulator"

@@ -94,8 +94,7 @@ class Worker {
   void barrier(int line);
   void warp(unsigned mask, void* mine, Step step, bool ordered);
   [[noreturn]] void fail(int code, const std::string& text, uint64_t address = 0);
-  Fiber* fiber() { return running_; }
-  const Fiber* running() const { return running_; }
+  Fiber* fiber() const { return running_; }
   // tensorCores are set up when the block first uses them: few kernels do.
   TensorCores& tensorCores() {
     if (!cores_.working()) cores_.begin(threads_, work_->sharedBytes);

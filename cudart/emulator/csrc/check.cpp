@@ -133,7 +133,7 @@ bool inside(const Range& r, uintptr_t p, size_t n) { return p >= r.begin && p + 
 
 // Now is when an access happens: the thread, and how many barriers there were.
 struct Now {
-  explicit Now(const Worker& w) : thread(w.running()->thread), warpEpoch(w.warpEpoch()), epoch(w.blockEpoch()), first(w.firstEpoch()) {}
+  explicit Now(const Worker& w) : thread(w.fiber()->thread), warpEpoch(w.warpEpoch()), epoch(w.blockEpoch()), first(w.firstEpoch()) {}
   unsigned thread;
   uint32_t warpEpoch;
   uint64_t epoch, first;
@@ -196,7 +196,7 @@ void device(State& s, const Memory& m, uintptr_t p, size_t n, bool write, bool a
       continue;
     }
     uint64_t was = __atomic_load_n(cell, __ATOMIC_RELAXED);
-    if (was >> 32 == mark >> 32 && was != mark && was) {
+    if (was && was >> 32 == mark >> 32 && was != mark) {
       auto other = static_cast<unsigned>(was - 1);
       Overwrite& o = s.overwrite;
       if (write && n <= sizeof o.before) {
@@ -299,14 +299,16 @@ void checkAccess(const void* p, size_t n, bool write) {
   look(*s, p, n, write, false);
 }
 void checkCopy(const void* where, size_t n) {
-  checkWrite(where, n);
+  State* s = state;
+  if (!s) return;
+  look(*s, where, n, true, false);
   auto p = reinterpret_cast<uintptr_t>(where);
   auto forget = [&](Range& r) {
     if (!inside(r, p, n)) return;
     for (size_t i = 0; i < n; i++) r.cells[p + i - r.begin].writeEpoch = 0;
   };
-  forget(state->dynamic);
-  for (Range& r : state->statics) forget(r);
+  forget(s->dynamic);
+  for (Range& r : s->statics) forget(r);
 }
 void touchRead(const void* p, int n) { checkRead(p, static_cast<size_t>(n)); }
 void touchAtomic(const void* p, int n) {

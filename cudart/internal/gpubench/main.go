@@ -19,7 +19,7 @@ import (
 )
 
 // emulated is whether this is a rehearsal.
-var emulated = os.Getenv(cudart.ModeEnv) == "emulator"
+var emulated = os.Getenv(cudart.ModeEnv) == cudart.ModeEmulator
 
 // openDriver opens NVIDIA's driver, or the emulator's.
 func openDriver() (driver.Driver, error) {

@@ -41,9 +41,9 @@ func (r *runner) state(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool { // what make itself sets
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { // what make itself and shells set
 		name, _, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(name, "MAKE") || name == "MFLAGS" || name == "SHLVL" || name == "_"
+		return strings.HasPrefix(name, "MAKE") || name == "MFLAGS" || name == "SHLVL" || name == "OLDPWD" || name == "_"
 	})
 	slices.Sort(env)
 	fmt.Fprintf(sum, "%s%q%d", version, env, runtime.NumCPU())
