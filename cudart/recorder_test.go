@@ -245,13 +245,15 @@ func callFlops(c *amp.Call) float64 {
 type recordedLibrary struct{ *recorder }
 
 // Gemm and Matmul are cuBLAS and cublasLt.
-func (r recordedLibrary) Gemm(g *driver.Gemm) error { return r.product("cublas", g) }
+func (r recordedLibrary) Gemm(g *driver.Gemm) error { return r.add(multiplied("cublas", g)) }
 
-func (r recordedLibrary) Matmul(g *driver.Fused, _ driver.Stream) error {
-	return r.product(fmt.Sprintf("cublasLt epilogue %d", g.Epilogue), &g.Gemm)
+func (r recordedLibrary) Matmul(g *driver.Fused, _ driver.Stream) error { return r.add(fused(g)) }
+
+func fused(g *driver.Fused) launched {
+	return multiplied(fmt.Sprintf("cublasLt epilogue %d", g.Epilogue), &g.Gemm)
 }
 
-func (r recordedLibrary) product(kernel string, g *driver.Gemm) error {
+func multiplied(kernel string, g *driver.Gemm) launched {
 	n := max(1, g.Batch)
 	of := func(rows, columns int, stride int64) int {
 		if n > 1 && stride == 0 {
@@ -260,8 +262,8 @@ func (r recordedLibrary) product(kernel string, g *driver.Gemm) error {
 		return n * rows * columns
 	}
 	elements := of(g.M, g.K, g.StrideA) + of(g.K, g.N, g.StrideB)
-	return r.add(launched{op: g.Op, kernel: kernel, detail: fmt.Sprintf("%d×%d×%d of %d, %t %t", g.M, g.N, g.K, n, g.TransA, g.TransB),
-		flops: 2 * float64(g.M) * float64(g.N) * float64(g.K) * float64(n), bytes: elements*g.TypeAB.Size() + n*g.M*g.N*g.TypeC.Size()})
+	return launched{op: g.Op, kernel: kernel, detail: fmt.Sprintf("%d×%d×%d of %d, %t %t", g.M, g.N, g.K, n, g.TransA, g.TransB),
+		flops: 2 * float64(g.M) * float64(g.N) * float64(g.K) * float64(n), bytes: elements*g.TypeAB.Size() + n*g.M*g.N*g.TypeC.Size()}
 }
 
 func (r recordedLibrary) Path() string { return "recorder" }
@@ -285,8 +287,12 @@ func (r recordedLibrary) Plan(_ string, c driver.Convolution) (*driver.Convoluti
 func (r recordedLibrary) Plans(func(driver.Convolution, *driver.ConvolutionPlan, error)) {}
 
 func (r recordedLibrary) Convolve(op string, p *driver.ConvolutionPlan, _, _, _, _, _ driver.DevicePtr) error {
+	return r.add(r.convolution(op, p))
+}
+
+func (r recordedLibrary) convolution(op string, p *driver.ConvolutionPlan) launched {
 	c := r.plans[p]
-	return r.add(launched{op: op, kernel: "cudnn", detail: c.String(), flops: 2 * float64(multiplications(&c)), bytes: convolved(&c)})
+	return launched{op: op, kernel: "cudnn", detail: c.String(), flops: 2 * float64(multiplications(&c)), bytes: convolved(&c)}
 }
 
 // convolved is the bytes of a convolution's three tensors.

@@ -24,16 +24,35 @@ type recordedModel struct {
 	loss func(s *amp.Scope) *amp.Tensor
 }
 
-func recordedGPT(root *amp.Scope) recordedModel {
-	net := nn.NewGPT(root, nn.GPTConfig{Vocabulary: 256, Context: 1024, Features: 768, Layers: 12, Heads: 12})
-	x, y := amp.RandInt(root, 0, 256, 8, 1024), amp.RandInt(root, 0, 256, 8, 1024)
-	return recordedModel{optim.NewAdamW(net.Parameters()), func(s *amp.Scope) *amp.Tensor { return net.Loss(s, x, y) }}
+// gpt is a GPT that learns a batch of lines as long as its context.
+func gpt(c nn.GPTConfig, batch int) func(root *amp.Scope) recordedModel {
+	return func(root *amp.Scope) recordedModel {
+		net := nn.NewGPT(root, c)
+		x, y := amp.RandInt(root, 0, int64(c.Vocabulary), batch, c.Context), amp.RandInt(root, 0, int64(c.Vocabulary), batch, c.Context)
+		return recordedModel{optim.NewAdamW(net.Parameters()), func(s *amp.Scope) *amp.Tensor { return net.Loss(s, x, y) }}
+	}
 }
 
-func recordedResNet(root *amp.Scope) recordedModel {
-	net := nn.NewResNet18(root, 10, nn.SmallImages())
-	x, y := amp.Full(root, amp.Float32, 0, 128, 3, 32, 32), amp.RandInt(root, 0, 10, 128)
-	return recordedModel{optim.NewSGD(net.Parameters(), optim.Momentum(0.9)), func(s *amp.Scope) *amp.Tensor { return nn.CrossEntropyLoss(s, net.Forward(s, x), y) }}
+// resNet is a ResNet-18 that learns a batch of images of so many pixels a side.
+func resNet(batch, side int, options ...nn.ResNetOption) func(root *amp.Scope) recordedModel {
+	return func(root *amp.Scope) recordedModel {
+		net := nn.NewResNet18(root, 10, append(options, nn.SmallImages())...)
+		x, y := amp.Full(root, amp.Float32, 0, batch, 3, side, side), amp.RandInt(root, 0, 10, batch)
+		return recordedModel{optim.NewSGD(net.Parameters(), optim.Momentum(0.9)), func(s *amp.Scope) *amp.Tensor { return nn.CrossEntropyLoss(s, net.Forward(s, x), y) }}
+	}
+}
+
+// The models of the bars, with the names that RESULTS.md has them by.
+var recordedModels = []struct {
+	name         string
+	build, small func(root *amp.Scope) recordedModel // small: the same layers, for an emulated device
+}{
+	{
+		"GPT 12×768, 8×1024 tokens",
+		gpt(nn.GPTConfig{Vocabulary: 256, Context: 1024, Features: 768, Layers: 12, Heads: 12}, 8),
+		gpt(nn.GPTConfig{Vocabulary: 256, Context: 16, Features: 32, Layers: 2, Heads: 2}, 2),
+	},
+	{"ResNet-18, 128 images of 32×32", resNet(128, 32), resNet(2, 8, nn.Width(4))},
 }
 
 // step takes one step, and returns the bytes that its forward pass leaves for the backward pass, casts of weights included.
@@ -58,10 +77,7 @@ func (m recordedModel) step(s *amp.Scope, scaler *amp.GradScaler, half bool) (le
 // long the steps would take were every launch as fast as the memory and the tensor cores of an H200: a model, no measurement.
 func TestStepLaunches(t *testing.T) {
 	var text strings.Builder
-	for _, c := range []struct {
-		name  string
-		build func(root *amp.Scope) recordedModel
-	}{{"GPT 12×768, 8×1024 tokens", recordedGPT}, {"ResNet-18, 128 images of 32×32", recordedResNet}} {
+	for _, c := range recordedModels {
 		r, dev, root := onRecorder(t)
 		m := c.build(root)
 		var left [2]int64

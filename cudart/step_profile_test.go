@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/nn"
-	"github.com/halftone-ml/halftone/amp/optim"
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
@@ -23,10 +21,7 @@ func TestStepProfile(t *testing.T) {
 	} else if !dev.(*device).Emulated() && os.Getenv("HALFTONE_PROFILE") == "" {
 		t.Skip("HALFTONE_PROFILE is not set")
 	}
-	for _, c := range []struct {
-		name         string
-		build, small func(root *amp.Scope) recordedModel
-	}{{"GPT 12×768, 8×1024 tokens", recordedGPT, tinyGPT}, {"ResNet-18, 128 images of 32×32", recordedResNet, tinyResNet}} {
+	for _, c := range recordedModels {
 		for _, half := range []bool{true, false} {
 			w, root := onStopwatch(t)
 			build := c.build
@@ -48,18 +43,6 @@ func TestStepProfile(t *testing.T) {
 			root.Close()
 		}
 	}
-}
-
-func tinyGPT(root *amp.Scope) recordedModel {
-	net := nn.NewGPT(root, nn.GPTConfig{Vocabulary: 256, Context: 16, Features: 32, Layers: 2, Heads: 2})
-	x, y := amp.RandInt(root, 0, 256, 2, 16), amp.RandInt(root, 0, 256, 2, 16)
-	return recordedModel{optim.NewAdamW(net.Parameters()), func(s *amp.Scope) *amp.Tensor { return net.Loss(s, x, y) }}
-}
-
-func tinyResNet(root *amp.Scope) recordedModel {
-	net := nn.NewResNet18(root, 10, nn.SmallImages(), nn.Width(4))
-	x, y := amp.Full(root, amp.Float32, 0, 2, 3, 8, 8), amp.RandInt(root, 0, 10, 2)
-	return recordedModel{optim.NewSGD(net.Parameters(), optim.Momentum(0.9)), func(s *amp.Scope) *amp.Tensor { return nn.CrossEntropyLoss(s, net.Forward(s, x), y) }}
 }
 
 // A stopwatch is a driver that records an event before and behind everything it queues, and lists it as the recorder does.
@@ -127,20 +110,12 @@ type timedLibrary struct {
 	dnn  dnn
 }
 
-// last takes what the recorder has listed back, for the stopwatch to list it.
-func (l timedLibrary) last(err error) launched {
-	n := len(l.recorder.list) - 1
-	at := l.recorder.list[n]
-	l.recorder.list = l.recorder.list[:n]
-	return at
-}
-
 func (l timedLibrary) Gemm(g *driver.Gemm) error {
-	return l.w.time(l.last(l.recordedLibrary.Gemm(g)), func() error { return l.blas.Gemm(g) })
+	return l.w.time(multiplied("cublas", g), func() error { return l.blas.Gemm(g) })
 }
 
 func (l timedLibrary) Matmul(g *driver.Fused, s driver.Stream) error {
-	return l.w.time(l.last(l.recordedLibrary.Matmul(g, s)), func() error { return l.lt.Matmul(g, s) })
+	return l.w.time(fused(g), func() error { return l.lt.Matmul(g, s) })
 }
 
 func (l timedLibrary) Path() string { return l.blas.Path() }
@@ -159,7 +134,7 @@ func (l timedLibrary) Plans(f func(driver.Convolution, *driver.ConvolutionPlan, 
 }
 
 func (l timedLibrary) Convolve(op string, p *driver.ConvolutionPlan, x, w, y, b, work driver.DevicePtr) error {
-	return l.w.time(l.last(l.recordedLibrary.Convolve(op, p, x, w, y, b, work)), func() error { return l.dnn.Convolve(op, p, x, w, y, b, work) })
+	return l.w.time(l.convolution(op, p), func() error { return l.dnn.Convolve(op, p, x, w, y, b, work) })
 }
 
 // onStopwatch opens the device once more, with a driver that times.
