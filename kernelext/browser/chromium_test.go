@@ -19,7 +19,6 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
@@ -76,7 +75,7 @@ func startChromium(ctx context.Context, path, dir string) (context.Context, cont
 	return browser, stop, nil
 }
 
-// A tab is a page that remembers nothing of others, and everything that went wrong in it.
+// A tab is a page with a profile of its own, and everything that went wrong in it.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
@@ -91,9 +90,6 @@ type tab struct {
 // tabTime is how long all that a test does with a page may take: a step that hangs fails then.
 const tabTime = 8 * time.Minute
 
-// remembered is what pages leave to later ones.
-const remembered = "cookies,file_systems,indexeddb,local_storage,websql,service_workers,cache_storage,shared_storage,storage_buckets"
-
 // newTab opens an empty page of 1280 × 900 that is closed with the test.
 func newTab(t *testing.T, browser context.Context, server string) *tab {
 	t.Helper()
@@ -102,17 +98,14 @@ func newTab(t *testing.T, browser context.Context, server string) *tab {
 		t.Fatal(err)
 	}
 	var id target.ID
-	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) error {
 		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-		window := target.CreateTarget("about:blank").WithNewWindow(true)
-		if base.Scheme == "file" { // all such pages are one origin: a profile of its own
-			profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(ctx)
-			if err != nil {
-				return err
-			}
-			window = window.WithBrowserContextID(profile)
+		profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(ctx)
+		if err != nil {
+			return err
 		}
-		id, err = window.Do(ctx)
+		// A new profile has no window that a tab could open in.
+		id, err = target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(ctx)
 		return err
 	})); err != nil {
 		t.Fatalf("opening a window: %v", err)
@@ -124,9 +117,6 @@ func newTab(t *testing.T, browser context.Context, server string) *tab {
 	p := &tab{t: t, ctx: ctx, base: base}
 	chromedp.ListenTarget(ctx, p.event)
 	p.run("opening a tab", network.Enable(), emulation.SetDeviceMetricsOverride(1280, 900, 1, false))
-	if base.Scheme != "file" { // what the browser has read and compiled stays: JupyterLab is five megabytes of JavaScript
-		p.run("forgetting other pages", storage.ClearDataForOrigin(base.Scheme+"://"+base.Host, remembered))
-	}
 	return p
 }
 
