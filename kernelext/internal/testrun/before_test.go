@@ -97,6 +97,10 @@ func TestBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	found(true, "after something was installed")
+	for _, name := range []string{"MAKELEVEL", "SHLVL", "OLDPWD"} {
+		t.Setenv(name, "7")
+	}
+	found(true, "from another folder")
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("b"), 0o600); err != nil {
 		t.Fatal(err)
 	}
