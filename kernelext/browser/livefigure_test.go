@@ -13,7 +13,7 @@ import (
 // loopNotebook trains without end and shows how it goes.
 var loopNotebook = []cell{
 	{"code", `%%
-println("pid", os.Getpid(), "")
+fmt.Println("pid", os.Getpid(), "") // in one piece: other outputs may come between two
 root := amp.NewScope(amp.Seed(1))
 defer root.Close()
 x, y := amp.Randn(root, amp.Float32, 0, 1, 64, 8), amp.Randn(root, amp.Float32, 0, 1, 64, 1)

@@ -58,6 +58,32 @@ func TestSave(t *testing.T) {
 	p.quiet()
 }
 
+// A chart that is drawn while its place is wider than in the frames before and after, as when JupyterLab replaces an output, fits afterwards.
+func TestChartsFit(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	all := samples(t)
+	for name, redraw := range map[string]string{
+		"steady":    `stage.dispatchEvent(new KeyboardEvent('keydown', {key: '+'}))`,
+		"exponents": `document.querySelector('.ht-range-input').dispatchEvent(new Event('input'))`,
+	} {
+		p.figure(name, all[name])
+		var drawn int
+		p.eval("drawing in a wide moment", `(() => {
+			const stage = document.querySelector('.ht-stage');
+			stage.style.width = '2000px';
+			`+redraw+`;
+			stage.style.width = '';
+			return Number(stage.firstChild.getAttribute('width'));
+		})()`, &drawn)
+		if drawn != 2000 {
+			t.Fatalf("%s was drawn for %d pixels", name, drawn)
+		}
+		p.wait(name+" fits", `document.querySelector('.ht-stage').scrollWidth <= document.querySelector('.ht-stage').clientWidth`)
+	}
+	p.quiet()
+}
+
 // Everything can be done with keys, and is said.
 func TestKeys(t *testing.T) {
 	ready(t)

@@ -1,6 +1,7 @@
 // A chart of lines over steps, drawn as SVG by DOM calls. It is a slider to the keyboard and to screen readers: arrow keys move
 // from point to point, and what stands there is said. Dragging, or + and −, zoom; Escape shows all.
 import { h, newId, ownKeys, s } from './dom';
+import { Fit } from './fit';
 import { count } from './format';
 
 export interface Line { name: string; tone: string; dash?: string; wide?: boolean; points: [number, number][]; step?: boolean }
@@ -41,8 +42,7 @@ export class Plot {
   private at: number | null = null;
   private dragged: number | null = null;
   private width = 0;
-  private frame = 0;
-  private readonly watch: ResizeObserver | undefined;
+  private readonly fit: Fit;
 
   constructor(private spec: Spec) {
     this.out = h('button', { type: 'button', class: 'ht-button' }, 'show all');
@@ -50,21 +50,11 @@ export class Plot {
     this.below = h('div', { class: 'ht-below' }, this.readout);
     this.node = h('div', { class: 'ht-plot' }, this.stage, this.below);
     this.listen();
+    this.fit = new Fit(this.stage, () => this.width, () => this.draw());
     this.update(spec);
-    if (typeof ResizeObserver === 'function') {
-      this.watch = new ResizeObserver(() => {
-        // A frame later: what is drawn changes the size again.
-        cancelAnimationFrame(this.frame);
-        this.frame = requestAnimationFrame(() => this.stage.clientWidth && Math.abs(this.stage.clientWidth - this.width) > 1 && this.draw());
-      });
-      this.watch.observe(this.stage);
-    }
   }
 
-  dispose(): void {
-    this.watch?.disconnect();
-    cancelAnimationFrame(this.frame);
-  }
+  dispose(): void { this.fit.dispose(); }
 
   /** Draws other data; what is zoomed stays so. */
   update(spec: Spec): void {
@@ -241,6 +231,7 @@ export class Plot {
     this.svg = svg;
     this.stage.replaceChildren(svg);
     this.cursor();
+    this.fit.drawn();
   }
 
   /** The range of y in the window, with some air. */

@@ -2,6 +2,7 @@
 import { button, calm, h, newId, s, table } from '../dom';
 import { fateOf, fates, kinds, named, overflowFrom, type Counted, type Fate, type Range } from '../fates';
 import type { Figure } from '../figure';
+import { Fit } from '../fit';
 import { count, magnitude, percent, plural, scale as words, sup } from '../format';
 import type { Selection } from '../hub';
 import { marks as trackMarks } from '../marks';
@@ -73,7 +74,7 @@ class Exponents {
   private readonly modules = h('div');
   private readonly from: number;
   private readonly to: number;
-  private watch: ResizeObserver | undefined;
+  private fit: Fit | undefined;
   private readonly unfollow: () => void;
   private width = 0;
   private readonly track = h('span', { class: 'ht-marks' });
@@ -109,11 +110,8 @@ class Exponents {
     this.node.append(facts([['loss scale now', words(d.scale)], ['largest safe', this.safe(d.best)], ['smallest, largest', `${magnitude(d.amin)}, ${magnitude(d.amax)}`],
       ['counted', count(d.n), `in ${counted}`], ...(d.infs + d.nans ? [['not finite', count(d.infs + d.nans)] as [string, string]] : [])]),
     this.controls(), this.says, this.stage, this.fates, this.linked, this.kernel(), this.modules);
+    this.fit = new Fit(this.stage, () => this.width, () => this.draw());
     this.draw();
-    if (typeof ResizeObserver === 'function') {
-      this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.stage.clientWidth && Math.abs(this.stage.clientWidth - this.width) > 1 && this.draw()));
-      this.watch.observe(this.stage);
-    }
   }
 
   private controls(): HTMLElement {
@@ -228,6 +226,7 @@ class Exponents {
     this.svg = svg;
     this.stage.setAttribute('aria-label', this.says.textContent ?? '');
     this.stage.replaceChildren(svg);
+    this.fit?.drawn();
   }
 
   private table(): void {
@@ -266,7 +265,7 @@ class Exponents {
 
   dispose(): void {
     this.unfollow();
-    this.watch?.disconnect();
+    this.fit?.dispose();
   }
 }
 
