@@ -23,7 +23,7 @@ lab: .halftone/compiled ## from nothing to JupyterLab open on the tutorials (nee
 	@echo "Compiling the halftone command; this takes about a minute the first time."
 	@mkdir -p $(@D) && touch $@
 
-test: ## format, vet, staticcheck and every test: 17 to 33 minutes on two cores, by the machine and what is compiled already
+test: ## format, vet, staticcheck and every test: 11 to 33 minutes on two cores, by the machine and what is compiled already
 	@go run -buildvcs=false ./kernelext/internal/testrun
 
 test-all: ## test, and what is long: training runs, fuzzing; what `make test` has just found on the same files is not run again
