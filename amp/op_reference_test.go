@@ -207,10 +207,11 @@ func reference(functions map[string]string) string {
 	return b.String()
 }
 
-const referenceHead = `Columns: **Go**, the function of package amp; **CPU lists**, the class on PyTorch's CPU lists, which ` + "`amp.UseLists(amp.CPULists)`" + ` chooses; **integers**, the dtype of the result of int64
-inputs, "or float32" for a number that is not whole, – where they are refused; **gradient**, whether the op has one (it is made of table ops, so it has one itself); **c**, the constant of the error bound |y - y₆₄| ≤ c·u·√K·Σ|terms| plus one rounding of the
-result, with u = 2⁻²⁴ for float16, bfloat16 and float32, which are computed in float32 or wider, and K the number of terms; **CUDA**, the
-stem of the GPU kernel's symbol.
+const referenceHead = `Columns: **Go**, the function of package amp; **CPU lists**, the class on PyTorch's CPU lists, which ` + "`amp.UseLists(amp.CPULists)`" + ` chooses;
+**integers**, the dtype of the result of int64 inputs, "or float32" for a number that is not whole, – where they are refused; **gradient**,
+whether the op has one (it is made of table ops, so it has one itself); **c**, the constant of the error bound
+|y - y₆₄| ≤ c·u·√K·Σ|terms| plus one rounding of the result, with u = 2⁻²⁴ for float16, bfloat16 and float32, which are computed in float32
+or wider, and K the number of terms; **CUDA**, the stem of the GPU kernel's symbol.
 
 Where the reference is known to be at fault, Halftone differs: a cast is cached by tensor, dtype and version, so that neither a nested scope of
 another dtype nor a weight changed in place gets a stale copy; a cast made under NoGrad still has its edge to the weight; an
