@@ -121,7 +121,7 @@ func (a *attention) split(s *Scope, all *Tensor, order []int) [4]*Tensor {
 		copy(out[:], a.apart(s, Narrow(s, all, 0, 0, at), order))
 	}
 	for i, dims := range [4][2]int{{a.T, a.d}, {a.S, a.d}, {a.S, a.e}, {a.T, a.S}} {
-		if out[i] != nil || i == 3 && sizes[3] == 0 {
+		if out[i] != nil || i == 3 && !a.additive() {
 			continue
 		}
 		out[i] = Reshape(s, Narrow(s, all, 0, at, sizes[i]), append(slices.Clone(a.batch), dims[0], dims[1])...)

@@ -58,7 +58,7 @@ func rowShares(rows, n, tasks, least, tile int) (shares, each int) {
 // tables makes what the groups of a box have in common.
 func (j *convJob[T]) tables(c *columns[T], b *box) {
 	c.out, c.outRun = j.places(c.out, b)
-	if len(j.taps) > 0 {
+	if j.channels*len(j.taps) > 0 {
 		c.begin(&j.lattice, j.src, b)
 	}
 }
@@ -67,9 +67,8 @@ func (j *convJob[T]) block(c *columns[T], b *box, group int) {
 	plane := j.outSize[0] * j.outSize[1] * j.outSize[2]
 	first := group * j.m * plane
 	var right cpu.Matrix[T]
-	k := 0
-	if len(j.taps) > 0 {
-		k = j.channels * len(j.taps)
+	k := j.channels * len(j.taps)
+	if k > 0 {
 		c.group(&j.lattice, j.src, b, group)
 		right = c.matrix()
 	}

@@ -153,6 +153,9 @@ func addSlope(sum, d []float64, dy, p float64) {
 func cdistSecond(b *Back) {
 	s, p := b.S, b.Attrs().Scalar
 	x, y := b.In(1), b.In(2)
+	if x.Dim(-1) == 0 {
+		p = 2 // distances without features are 0 for any p, and there is no largest of nothing
+	}
 	v := Sub(s, addDim(s, x, -1), addDim(s, y, -2))
 	g, w := addDim(s, b.DY, -1), addDim(s, b.In(0), 0)
 	last := []int{len(v.shape) - 1}

@@ -153,6 +153,7 @@ func checkGather(c *Call) []int {
 	if !ok {
 		fail("gather", ErrShape, "index has as many dimensions as x, none larger but the one gathered along", "%s along %d", c.shapes(), d)
 	}
+	c.somePlaces(index, d)
 	return index.shape
 }
 
@@ -225,6 +226,7 @@ func checkEmbedding(c *Call) []int {
 	if len(w.shape) != 2 {
 		fail("embedding", ErrShape, "use a table of [rows features]", "%s", c.shapes())
 	}
+	c.somePlaces(index, 0)
 	return append(slices.Clone(index.shape), w.shape[1])
 }
 

@@ -9,6 +9,14 @@ import (
 
 // The kernels of embedding and its gradient, which move whole rows.
 
+// somePlaces refuses an index, unless it is empty, into a dimension without elements. (Where the result has none either, no kernel would
+// look at the index.)
+func (c *Call) somePlaces(index *Tensor, d int) {
+	if c.In[0].shape[d] == 0 && index.Len() > 0 {
+		fail(c.Op.Name, ErrArgument, "index a dimension with elements, or pass an index without any", "%s: dimension %d has no elements", c.shapes(), d)
+	}
+}
+
 // eachIndex calls f with the number of every index and its value, which must be below rows.
 func eachIndex(c *Call, index *Tensor, rows int, f func(i, row int)) {
 	labels, i := elements[int64](index), 0

@@ -109,8 +109,8 @@ func groupNormOfSums(b *Back, at Attrs, groups int) {
 	s, x, dy, shape := b.S, b.In(0), Contiguous(b.S, b.DY), b.Shape(0)
 	n, channels, plane := shape[0], shape[1], length(shape[2:])
 	per := channels / groups
-	flat := func(t *Tensor, parts int) *Tensor { return Reshape(s, t, 1, parts, t.Len()/parts) }
-	stats := s.apply(opBatchStats, Attrs{}, flat(x, n*groups))
+	flat := func(t *Tensor) *Tensor { return Reshape(s, t, 1, n*groups, per*plane) }
+	stats := s.apply(opBatchStats, Attrs{}, flat(x))
 	repeated := Reshape(s, Contiguous(s, Expand(s, Reshape(s, stats, 2, n*groups, 1), 2, n*groups, per)), 2, n*channels)
 	sums := Reshape(s, s.batchSums(at, Reshape(s, dy, 1, n*channels, plane), Reshape(s, x, 1, n*channels, plane), repeated), 2, n, channels)
 	for i := range 2 {
@@ -127,7 +127,7 @@ func groupNormOfSums(b *Back, at Attrs, groups int) {
 		sums = Mul(s, sums, Reshape(s, To(s, w, sums.dt), 1, 1, channels))
 	}
 	sums = Reshape(s, Sum(s, Reshape(s, sums, 2, n*groups, per), 2), 2, n*groups)
-	b.Set(0, Reshape(s, s.apply(opBatchNormBackward, at, flat(g, n*groups), flat(x, n*groups), nil, stats, sums), shape...))
+	b.Set(0, Reshape(s, s.apply(opBatchNormBackward, at, flat(g), flat(x), nil, stats, sums), shape...))
 }
 
 // groupNormLines is groupNormCPU in passes: over a group for its mean and variance, then over each of its channels.

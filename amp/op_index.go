@@ -15,6 +15,7 @@ func init() {
 		Name: "index_select", Doc: "the slices of one dimension that index names", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "index_select", Line: LikeFirst, Saves: SaveIn1,
 		Check: func(c *Call) []int {
 			checkIndex(c, 1)
+			c.somePlaces(c.In[1], c.Dims[0])
 			shape := slices.Clone(c.In[0].shape)
 			shape[c.Dims[0]] = c.In[1].shape[0]
 			return shape

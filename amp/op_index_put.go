@@ -34,6 +34,9 @@ func init() {
 				if !slices.Equal(t.shape, shape) {
 					fail("index", ErrShape, "expand the indices to one shape", "index 0 is %v, index %d is %v", shape, i, t.shape)
 				}
+				if c.Shape[i] == 0 && t.Len() > 0 {
+					fail("index", ErrArgument, "index dimensions with elements, or pass indices without any", "dimension %d has no elements", i)
+				}
 			}
 			return shape
 		},

@@ -53,9 +53,12 @@ func checkNLL(c *Call) []int {
 	if !ok {
 		fail(c.Op.Name, ErrShape, "use [n classes] and a target of [n], or [n classes …] and [n …]", "%s", c.shapes())
 	}
+	classes := p.shape[min(1, len(p.shape)-1)]
+	if classes == 0 && t.Len() > 0 {
+		fail(c.Op.Name, ErrShape, "give every target at least one class", "%s: there are no classes", c.shapes())
+	}
 	if len(c.In) > 2 && c.In[2] != nil {
 		c.sameDType(2)
-		classes := p.shape[min(1, len(p.shape)-1)]
 		if w := c.In[2]; len(w.shape) != 1 || w.shape[0] != classes {
 			fail(c.Op.Name, ErrShape, fmt.Sprintf("use a weight of [%d], one per class", classes), "%s", c.shapes())
 		}

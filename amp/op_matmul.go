@@ -35,7 +35,7 @@ func matmulBackward(b *Back) {
 	}
 	x, dy := b.In(0), b.DY
 	if len(b.Shape(1)) == 2 && len(x.shape) > 2 { // one product over all batches sums before it rounds
-		x, dy = Reshape(b.S, x, -1, x.Dim(-1)), Reshape(b.S, dy, -1, dy.Dim(-1))
+		x, dy = asMatrix(b.S, x), asMatrix(b.S, dy)
 	}
 	b.Set(1, b.sumTo(1, MatMul(b.S, Transpose(b.S, x, -1, -2), dy)))
 }
@@ -161,18 +161,20 @@ func linearBackward(b *Back) {
 	if b.Needs(0) {
 		b.Set(0, MatMul(b.S, dy, b.In(1)))
 	}
-	flat := dy
-	if len(dy.shape) != 2 {
-		flat = Reshape(b.S, dy, -1, b.Shape(1)[0])
-	}
+	rows := asMatrix(b.S, dy)
 	if b.Needs(1) {
-		x := b.In(0)
-		if len(x.shape) != 2 {
-			x = Reshape(b.S, x, -1, b.Shape(1)[1])
-		}
-		b.Set(1, MatMul(b.S, Transpose(b.S, flat, 0, 1), x))
+		b.Set(1, MatMul(b.S, Transpose(b.S, rows, 0, 1), asMatrix(b.S, b.In(0))))
 	}
 	if b.Needs(2) {
-		b.Set(2, Sum(b.S, flat, 0))
+		b.Set(2, Sum(b.S, rows, 0))
 	}
+}
+
+// asMatrix returns x with all dimensions but the last as one. (A size of -1 would not do: it can be anything where the last is 0.)
+func asMatrix(s *Scope, x *Tensor) *Tensor {
+	if len(x.shape) == 2 {
+		return x
+	}
+	last := len(x.shape) - 1
+	return Reshape(s, x, length(x.shape[:last]), x.shape[last])
 }

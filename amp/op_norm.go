@@ -26,13 +26,13 @@ func init() {
 		Name: "layer_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias over the last dimensions", Args: []string{"x", "weight", "bias"},
 		Class: FP32, Why: whyNorm, CUDA: "layer_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, true) },
 		Wide:     true,
-		Backward: func(b *Back) { normBackward(b, opLayerNormBackward) },
+		Backward: func(b *Back) { normBackward(b, opLayerNormBackward, true) },
 	})
 	opRMSNorm = define(Op{
 		Name: "rms_norm", Doc: "x / √(mean x² + eps) · weight over the last dimensions", Args: []string{"x", "weight"},
 		Class: FP32, Why: whyNorm, CUDA: "rms_norm", Saves: SaveIn0 | SaveIn1, Check: checkNorm, CPU: func(c *Call) { normalize(c, false) },
 		Wide:     true,
-		Backward: func(b *Back) { normBackward(b, opRMSNormBackward) },
+		Backward: func(b *Back) { normBackward(b, opRMSNormBackward, false) },
 	})
 }
 

@@ -46,13 +46,13 @@ func normGradient(name, doc string, center bool) *Op {
 }
 
 // normBackward sets the gradients of a norm from its gradient row.
-func normBackward(b *Back, row *Op) {
+func normBackward(b *Back, row *Op, center bool) {
 	dy, x := b.DY, b.In(0)
 	var w *Tensor
 	if len(b.n.in) > 1 && b.n.in[1] != nil {
 		w = b.In(1)
 	}
-	parts := normParts(b.S, b.S.apply(row, b.Attrs(), dy, x, w, b.soFar()), x, w)
+	parts := normParts(b.S, b.S.apply(row, b.Attrs(), dy, x, w, b.soFar()), x, w, center)
 	parts[0].apart = w == nil || x.Len() > 2*w.Len()
 	b.Set(0, parts[0])
 	if w != nil {
@@ -66,11 +66,11 @@ func normBackward(b *Back, row *Op) {
 	}
 }
 
-// normParts cuts the vector of a gradient row into those of x, weight and bias.
-func normParts(s *Scope, all, x, w *Tensor) [3]*Tensor {
+// normParts cuts the vector of a gradient row into those of x and, with a weight, of weight and, for layer_norm, bias.
+func normParts(s *Scope, all, x, w *Tensor, center bool) [3]*Tensor {
 	n := x.Len()
 	out := [3]*Tensor{Reshape(s, Narrow(s, all, 0, 0, n), x.shape...)}
-	for i := 1; w != nil && i < 3 && n < all.Len(); i++ {
+	for i := 1; w != nil && (i == 1 || i == 2 && center); i++ {
 		out[i] = Reshape(s, Narrow(s, all, 0, n, w.Len()), w.shape...)
 		n += w.Len()
 	}
@@ -88,7 +88,7 @@ func normSecond(b *Back, center bool) {
 	if b.n.in[2] != nil {
 		w = b.In(2)
 	}
-	parts := normParts(s, b.DY, x, w)
+	parts := normParts(s, b.DY, x, w, center)
 	a, gw, gb := parts[0], parts[1], parts[2]
 	mean := func(t *Tensor) *Tensor { return meanKeep(s, t, dims) }
 	mul := func(p, q *Tensor) *Tensor { return Mul(s, p, q) }

@@ -78,6 +78,7 @@ func checkScatter(c *Call) []int {
 	if !ok {
 		fail(c.Op.Name, ErrShape, "index has as many dimensions as x and src and is larger in none, but than x in the one scattered along", "%s along %d", c.shapes(), d)
 	}
+	c.somePlaces(index, d)
 	return x.shape
 }
 

@@ -255,8 +255,8 @@ func launchVecdot(l *launcher) bool {
 	for d := range rank {
 		shape[d] = 1
 		for _, v := range []*view{a, b} {
-			if k := d - rank + v.rank; k >= 0 {
-				shape[d] = max(shape[d], v.shape[k])
+			if k := d - rank + v.rank; k >= 0 && v.shape[k] != 1 {
+				shape[d] = v.shape[k]
 			}
 		}
 	}

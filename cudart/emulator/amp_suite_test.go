@@ -16,7 +16,7 @@ import (
 const testDeviceEnv = "HALFTONE_TEST_DEVICE"
 
 // slowSuites are amp's own tests that take the emulated device more than a second or two; they run with the build tag long.
-const slowSuites = "EveryOp(RefusesCleanly|Gradient|SecondOrder|DTypes|Decision$|WithExpandedGradient)|Conv(Blocks|TransposeDefinition)|" +
+const slowSuites = "EveryOp(OfNothing|RefusesCleanly|Gradient|SecondOrder|DTypes|Decision$|WithExpandedGradient)|Conv(Blocks|TransposeDefinition)|" +
 	"Checkpoint(IsExact)|HistoryKeepsEverySkip|TestTorch|AttentionGradientBlocks|SteadyStep|LevelsTrain|" +
 	"GPT(Tying|IsCausal|Generate)|ViTFits|ModelGradients|ResNet18Learns|LSTMLearns|Residual|MultiheadAttentionParameters|ConvLayers|NormLayer|TransformerEncoderLayer|OptimizersAgree"
 
