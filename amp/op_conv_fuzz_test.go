@@ -13,6 +13,7 @@ func FuzzWindows(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 2, 2, 2}, []byte{2, 0, 2, 3, 4}, uint8(4))
 	f.Add([]byte{1, 2, 7, 3, 2, 3}, []byte{1, 1, 1, 1, 1, 3}, uint8(128))
 	f.Add([]byte{3, 3, 7, 1, 2, 1}, []byte{1, 1, 0, 1, 0, 1, 1}, uint8(21))
+	f.Add([]byte{0, 4, 8, 8}, []byte{2}, uint8(28)) // norms of an empty batch
 	f.Fuzz(func(t *testing.T, sizes, numbers []byte, mode uint8) {
 		size := func(i int) int {
 			if i < len(sizes) {

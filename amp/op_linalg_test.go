@@ -57,6 +57,7 @@ func TestTensorProductRefusals(t *testing.T) {
 	}{
 		"vecdot dimension": {ErrShape, "dimension", func() { Vecdot(s, a, a, 2) }},
 		"vecdot shapes":    {ErrShape, "broadcast", func() { Vecdot(s, a, v, 1) }},
+		"cross of numbers": {ErrShape, "a dimension that both have", func() { Cross(s, Scalar(int64(2)), Scalar(int64(3)), 0) }},
 		"cross of two":     {ErrShape, "has 2 elements", func() { Cross(s, a, a, 0) }},
 		"tensordot lists":  {ErrArgument, "as many dimensions", func() { Tensordot(s, a, a, []int{0}, nil) }},
 		"tensordot sizes":  {ErrShape, "dimension 1 has 3 elements, dimension 0 has 2", func() { Tensordot(s, a, v, []int{1}, []int{0}) }},
