@@ -65,19 +65,12 @@ func TestListsAreComplete(t *testing.T) {
 // callers finds the public function of each row: the outermost function of this package that a test's call of the row runs through.
 func callers() map[string]string {
 	found := ""
-	for o := range Ops() {
-		check := o.Check
-		if check == nil {
-			continue
+	defer aroundChecks(func(_ *Op, c *Call, check func(c *Call) []int) []int {
+		if found == "" {
+			found = outermost()
 		}
-		defer func() { o.Check = check }()
-		o.Check = func(c *Call) []int {
-			if found == "" {
-				found = outermost()
-			}
-			return check(c)
-		}
-	}
+		return check(c)
+	})()
 	out := map[string]string{}
 	for name, cases := range opCases {
 		for _, c := range cases {
@@ -91,6 +84,22 @@ func callers() map[string]string {
 		}
 	}
 	return out
+}
+
+// aroundChecks puts f around the check of every row that has one, until the function that it returns is called.
+func aroundChecks(f func(o *Op, c *Call, check func(c *Call) []int) []int) (restore func()) {
+	checks := map[*Op]func(c *Call) []int{}
+	for o := range Ops() {
+		if check := o.Check; check != nil {
+			checks[o] = check
+			o.Check = func(c *Call) []int { return f(o, c, check) }
+		}
+	}
+	return func() {
+		for o, check := range checks {
+			o.Check = check
+		}
+	}
 }
 
 // exported are the functions of the package by their names in lower case.
@@ -131,7 +140,7 @@ func functions(t *testing.T) map[string]string {
 // outermost returns the exported function that was called from a test file.
 func outermost() string {
 	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
 	last := ""
 	for {
 		f, more := frames.Next()
@@ -242,14 +251,16 @@ func ofIntegers(o *Op) string {
 	in := slices.Repeat([]*Tensor{{dt: Int64}}, len(o.Args))
 	var results []string
 	if o.Ints || o.Whole != nil {
-		results = append(results, o.result(newCall(o, &Attrs{}, in)).String())
+		dt := o.result(newCall(o, &Attrs{}, in))
+		if dt == NoDType { // the caller names one
+			return "any"
+		}
+		results = append(results, dt.String())
 	}
 	if o.Floats {
 		results = append(results, Float32.String())
 	}
 	switch {
-	case o == opCast:
-		return "any"
 	case len(results) > 0:
 		return strings.Join(results, " or ")
 	case len(o.Composite) > 0:

@@ -92,10 +92,7 @@ func main() {
 		switch {
 		case *only != "":
 		case r.known != nil:
-			fmt.Printf("ok   %-60s           as `make test` found on the same files\n", "staticcheck")
-			r.counts.Lock()
-			r.total.passed++
-			r.counts.Unlock()
+			r.foundBefore("staticcheck", 1)
 		default:
 			r.check(ctx, "staticcheck", r.staticcheck)
 		}
@@ -290,10 +287,7 @@ func (r *runner) test(ctx context.Context, dir, only string, timeout time.Durati
 	if len(packages) == 0 {
 		packages = []string{"./..."}
 		if left, skip, known := r.left(ctx, dir); known > 0 {
-			fmt.Printf("ok   %-60s           %d passed, as `make test` found on the same files\n", filepath.Base(dir), known)
-			r.counts.Lock()
-			r.total.passed += known
-			r.counts.Unlock()
+			r.foundBefore(filepath.Base(dir), known)
 			if len(left) == 0 {
 				return
 			}
