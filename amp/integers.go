@@ -93,7 +93,7 @@ func wholeClampTensor(s *Scope, _ Attrs, in []*Tensor) *Tensor {
 var wholeThreshold = ofInts(func(s *Scope, at Attrs, x *Tensor) *Tensor {
 	threshold, value := math.Floor(at.Pair[0]), at.Pair[1]
 	if !whole(threshold) || !whole(value) {
-		return nil
+		fail("threshold", ErrArgument, "use whole numbers, or convert x with amp.To(s, x, amp.Float32)", "%v, threshold %v, value %v", x.dt, at.Pair[0], value)
 	}
 	return Where(s, Gt(s, x, s.integer(threshold)), x, s.integer(value))
 })

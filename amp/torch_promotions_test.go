@@ -149,7 +149,7 @@ func TestIntegerPowers(t *testing.T) {
 		"dot of matrices":    {ErrShape, func() { Dot(s, FromFloat64s(Int64, []float64{1, 2}, 1, 2), FromFloat64s(Int64, []float64{1, 2}, 1, 2)) }},
 		"cross of fours":     {ErrShape, func() { Cross(s, From([]int64{1, 2, 3, 4}), From([]int64{1, 2, 3, 4}), 0) }},
 		"half an addcmul":    {ErrDType, func() { Addcmul(s, x, x, x, 0.5) }},
-		"a value of 2.5":     {ErrDType, func() { Threshold(s, x, 1, 2.5) }},
+		"a value of 2.5":     {ErrArgument, func() { Threshold(s, x, 1, 2.5) }},
 		"one less the other": {ErrDType, func() { Sub(s, From([]bool{true}), From([]bool{true})) }},
 	} {
 		if err := Maybe(c.f); !errors.Is(err, c.kind) {

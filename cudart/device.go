@@ -11,7 +11,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart/libraries"
 )
 
-// ModeEnv names the variable that chooses another driver than the machine's; with ModeEmulator the kernels run on the CPU, for tests.
+// ModeEnv and ModeEmulator are those of package libraries.
 const (
 	ModeEnv      = libraries.ModeEnv
 	ModeEmulator = libraries.ModeEmulator

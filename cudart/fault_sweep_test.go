@@ -139,7 +139,7 @@ func withFault(t *testing.T, kind, fault string) faulted {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestFaultProgram$")
-	cmd.Env = append(os.Environ(), faultEnv+"="+kind+" "+fault, cudart.ModeEnv+"=emulator", "HALFTONE_EMULATOR=quiet=1")
+	cmd.Env = append(os.Environ(), faultEnv+"="+kind+" "+fault, cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_EMULATOR=quiet=1")
 	out, err := cmd.CombinedOutput()
 	_, line, ok := bytes.Cut(out, []byte("FAULTED "))
 	line, _, _ = bytes.Cut(line, []byte("\n"))

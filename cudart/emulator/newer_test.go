@@ -36,7 +36,7 @@ func onNewerDevice(t *testing.T, run, settings, passed string, env ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), testProgram(t, "cudart"), "-test.v", "-test.timeout=10m", "-test.run="+run)
 	cmd.Dir = filepath.Join("..", "..", "cudart")
-	cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", "HALFTONE_EMULATOR=quiet=1,capability=90,"+settings)
+	cmd.Env = append(os.Environ(), cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_EMULATOR=quiet=1,capability=90,"+settings)
 	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	if text := string(out); err != nil || !strings.Contains(text, passed) {

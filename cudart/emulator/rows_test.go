@@ -71,7 +71,7 @@ func walkRows(t *testing.T, runs []rowRun) {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), program, "-test.run="+c.tests(), "-test.v", "-test.timeout="+walkLimit)
 			cmd.Dir = "../../amp"
-			cmd.Env = append(os.Environ(), cudart.ModeEnv+"=emulator", "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
+			cmd.Env = append(os.Environ(), cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
 			cmd.Env = append(cmd.Env, c.env...)
 			if c.ptx {
 				cmd.Env = append(cmd.Env, onPTX(t))

@@ -39,7 +39,7 @@ func TestTagged(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run(t, ctx, program, "^(TestSuite|TestUnsupported)$", "LD_LIBRARY_PATH="+suite)
-	run(t, ctx, program, "^TestStep$", "LD_LIBRARY_PATH="+library(t, ctx, emulator.Options{}), cudart.ModeEnv+"=emulator")
+	run(t, ctx, program, "^TestStep$", "LD_LIBRARY_PATH="+library(t, ctx, emulator.Options{}), cudart.ModeEnv+"="+cudart.ModeEmulator)
 }
 
 // library returns a folder with the emulator as libcuda.so, to link with, and as libcuda.so.1, to run with.

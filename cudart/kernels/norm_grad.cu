@@ -341,11 +341,11 @@ template <bool Center, class T, class D> HT_FN void norm_whole(const Lines& p) {
   whole_end<C, V>(p, sums);
 }
 
-// The splits added up, by p.lanes threads for each sum: 8 or more, a power of two, or one where there are few splits. attr[1] is how many of
-// the two sums are wanted. Four splits are read before the first is added.
+// The splits added up, by p.lanes threads for each sum, a power of two. attr[1] is how many of the two sums are wanted. Four splits are read
+// before the first is added.
 template <class T> HT_FN void norm_sums(const Lines& p) {
   typedef typename line_of<T>::type C;
-  __shared__ double cell[LINE_THREADS];  // a warp's sums of each column, one warp after another
+  __shared__ double cell[LINE_THREADS];  // the sums of each part of the block, a column's threads in a warp being one
   const int lanes = p.lanes, columns = LINE_THREADS / lanes, column = threadIdx.x % columns, row = threadIdx.x / columns;
   const int at = blockIdx.x * columns + column, splits = (int)p.attr[0], ahead = 4;
   const bool in = at < p.n * (int)p.attr[1];
@@ -357,10 +357,11 @@ template <class T> HT_FN void norm_sums(const Lines& p) {
   }
   if (lanes > 1) {
     for (int m = columns; m < 32; m *= 2) sum += ht_shuffle(sum, m);
-    if (threadIdx.x % 32 < columns) cell[threadIdx.x / 32 * columns + column] = sum;
+    const int parts = lanes < LINE_THREADS / 32 ? lanes : LINE_THREADS / 32, part = LINE_THREADS / parts;
+    if (threadIdx.x % part < columns) cell[threadIdx.x / part * columns + column] = sum;
     __syncthreads();
     if (row == 0)
-      for (int w = 1; w < LINE_THREADS / 32; w++) sum += cell[w * columns + column];
+      for (int i = 1; i < parts; i++) sum += cell[i * columns + column];
   }
   if (row != 0 || !in) return;
   ((T*)p.out)[at] = narrow<T>::of(sum);

@@ -67,7 +67,7 @@ func watch() *watched {
 	w := &watched{}
 	cudart.UseDriver(func() (driver.Driver, error) {
 		path := ""
-		if os.Getenv(cudart.ModeEnv) == "emulator" {
+		if os.Getenv(cudart.ModeEnv) == cudart.ModeEmulator {
 			var err error
 			if path, err = emulator.Library(); err != nil {
 				return nil, err

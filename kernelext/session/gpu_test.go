@@ -40,7 +40,7 @@ func onGPU(t *testing.T, settings ...string) *notebook {
 		t.Skip(err)
 	}
 	gpuName = "cuda:0 (emulated)"
-	n.env = append(n.env, cudart.ModeEnv+"=emulator", "HALFTONE_EMULATOR="+strings.Join(append(settings, "quiet=1"), ","))
+	n.env = append(n.env, cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_EMULATOR="+strings.Join(append(settings, "quiet=1"), ","))
 	return n
 }
 
