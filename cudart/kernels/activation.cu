@@ -15,7 +15,7 @@ BINARY(tanh_backward, x * ((1 - y) * (1 + y)))
 
 // softplus: m.attr is beta and the threshold.
 WIDE1(softplus, m.attr[0] * x <= m.attr[1] ? softplus64(m.attr[0] * x) / m.attr[0] : x)
-WIDE2(softplus_backward, x*(m.attr[0] * y <= m.attr[1] ? sigmoid64(m.attr[0] * y) : 1.0))
+WIDE2(softplus_backward, x*(m.attr[0] * y > m.attr[1] ? 1.0 : sigmoid64(m.attr[0] * y)))
 WIDE1(logsigmoid, -softplus64(-x))
 WIDE2(logsigmoid_backward, x* sigmoid64(-y))
 
@@ -31,7 +31,8 @@ WIDE2(celu_backward, x* ht_exponential_slope(y, m))
 
 HT_FN double ht_mish_slope(double x) {
   const double t = tanh64(softplus64(x));
-  return t + x * sigmoid64(x) * (1 - t * t);
+  const double bend = sigmoid64(x) * (1 - t * t);
+  return bend == 0 ? t : t + x * bend;  // 0 times infinity is 0 here
 }
 WIDE1(mish, x* tanh64(softplus64(x)))
 WIDE2(mish_backward, x* ht_mish_slope(y))

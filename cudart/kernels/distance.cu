@@ -107,7 +107,7 @@ template <class T> HT_FN void pair_slope(const Pairs& p) {
     const T* b = (const T*)p.b + off[1] + q * p.step[1];
     for (int j = threadIdx.x % p.lanes; j < p.m; j += p.lanes) {
       const double d = mine - (double)wide(b[j * p.row[1]]), by = factor[j];
-      if (d == 0 || by == 0) continue;
+      if (d == 0 || norm[j] == 0 || p.kind == PAIR_COUNT) continue;
       if (p.kind == PAIR_SQUARE) sum += by * d;
       else if (p.kind == PAIR_ABS) sum += d < 0 ? -by : by;
       else if (p.kind == PAIR_LARGEST) sum += ht_abs(d) == norm[j] ? (d < 0 ? -by : by) : 0;

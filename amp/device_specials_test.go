@@ -1,0 +1,104 @@
+package amp
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// specialNumbers are what a tensor holds after an overflow or an underflow, and what may become one.
+var specialNumbers = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), -1e-7, 60000, -6e4, 1}
+
+// specialDiffers holds the rows that may have NaN where the CPU has infinities or numbers, or the other way round, and why.
+var specialDiffers = map[string]string{
+	"conv":                         paddingToo,
+	"upsample":                     weightsOfZero,
+	"scaled_dot_product_attention": "what the device multiplies by a weight of 0, of a masked key, the CPU leaves out, or the other way round",
+}
+
+const (
+	paddingToo    = "kernels and libraries multiply the zeros of the padding too, and 0·∞ is NaN"
+	weightsOfZero = "at an edge the CPU, as PyTorch, adds a neighbor with a weight of 0, and 0·∞ is NaN"
+)
+
+// TestEveryOpOnDeviceOfSpecials, of the rows that a program can call: an overflow is where the CPU has it, NaN as NaN and infinities with their signs, for the GradScaler finds it
+// by them: first from inputs with special numbers, then in the gradients from a gradient with some, as of a scaled loss that was too large.
+func TestEveryOpOnDeviceOfSpecials(t *testing.T) {
+	device, called := compared(t), caseNames()
+	eachCase(t, func(t *testing.T, o *Op, c opCase) {
+		if !slices.Contains(called, o.Name) {
+			return
+		}
+		for name, reason := range specialDiffers {
+			if strings.HasPrefix(strings.TrimPrefix(o.Name, "_"), name) {
+				t.Skip(reason)
+			}
+		}
+		for round := range uint64(12) {
+			for _, dt := range []DType{Float32, Float16, BFloat16} {
+				d := specials{round: round, backward: round >= 8, nan: round%2 == 1}
+				want, got := d.run(c, "cpu", dt), d.run(c, device, dt)
+				if d.backward {
+					want.lists, got.lists = want.lists[1:], got.lists[1:]
+				}
+				for k, list := range want.lists {
+					for i, w := range list {
+						if g := got.lists[k][i]; specialOf(g) != specialOf(w) {
+							t.Errorf("%v, round %d, list %d element %d: %v, on the CPU %v", dt, round, k, i, g, w)
+							break
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// specials are the inputs of a round: those of the case, of which half, or a quarter of the gradient, is special.
+type specials struct {
+	round         uint64
+	backward, nan bool
+}
+
+func (d specials) run(c opCase, device string, dt DType) outcome {
+	defer SetDefaultDevice(SetDefaultDevice(device))
+	root := NewScope(Seed(9))
+	defer root.Close()
+	r := rand.New(rand.NewPCG(d.round, 1))
+	in := c.draws(root, dt, 5)
+	if !d.backward {
+		for i, x := range in {
+			in[i] = fromFloat64s(dt, d.among(r, x.Float64s(), 2), x.shape).RequireGrad()
+		}
+	}
+	return c.outcomeOf(root, in, func(y *Tensor) *Tensor {
+		w := weights(y.Len(), 7)
+		if d.backward {
+			w = d.among(r, w, 4)
+		}
+		return Sum(root, Mul(root, y, fromFloat64s(y.dt, w, y.shape)))
+	})
+}
+
+// among replaces one of n numbers by special ones.
+func (d specials) among(r *rand.Rand, v []float64, n int) []float64 {
+	for k := range v {
+		if s := specialNumbers[r.IntN(len(specialNumbers))]; r.IntN(n) == 0 && (d.nan || s == s) {
+			v[k] = s
+		}
+	}
+	return v
+}
+
+// specialOf is 0 for a number, 1 and -1 for infinities, 2 for NaN.
+func specialOf(v float64) int {
+	switch {
+	case v != v:
+		return 2
+	case math.IsInf(v, 0):
+		return int(math.Copysign(1, v))
+	}
+	return 0
+}
