@@ -14,14 +14,10 @@ var specialNumbers = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Co
 // specialDiffers holds the rows that may have NaN where the CPU has infinities or numbers, or the other way round, and why.
 var specialDiffers = map[string]string{
 	"conv":                         paddingToo,
-	"upsample":                     weightsOfZero,
 	"scaled_dot_product_attention": "what the device multiplies by a weight of 0, of a masked key, the CPU leaves out, or the other way round",
 }
 
-const (
-	paddingToo    = "kernels and libraries multiply the zeros of the padding too, and 0·∞ is NaN"
-	weightsOfZero = "at an edge the CPU, as PyTorch, adds a neighbor with a weight of 0, and 0·∞ is NaN"
-)
+const paddingToo = "kernels and libraries multiply the zeros of the padding too, and 0·∞ is NaN"
 
 // TestEveryOpOnDeviceOfSpecials, of the rows that a program can call: an overflow is where the CPU has it, NaN as NaN and infinities with their signs, for the GradScaler finds it
 // by them: first from inputs with special numbers, then in the gradients from a gradient with some, as of a scaled loss that was too large.

@@ -83,6 +83,9 @@ func linearTaps(n, m int, scale float64, align, _ bool) *taps {
 		at := coordinate(step, i, align, false)
 		lo := min(int(at), n-1)
 		w := min(max(at-float64(lo), 0), 1)
+		if lo == n-1 { // the neighbor would be the element itself: two halves of it, so that 0·∞ makes no NaN of an infinity
+			w = 0.5
+		}
 		t.add(lo, 1-w)
 		t.add(min(lo+1, n-1), w)
 		t.close()
@@ -96,7 +99,7 @@ func cubicTaps(n, m int, scale float64, align, _ bool) *taps {
 		at := coordinate(step, i, align, true)
 		lo := min(int(math.Floor(at)), n-1)
 		for k, w := range cubicWeights(min(max(at-float64(lo), 0), 1)) {
-			t.add(min(max(lo-1+k, 0), n-1), w)
+			t.join(min(max(lo-1+k, 0), n-1), w)
 		}
 		t.close()
 	}

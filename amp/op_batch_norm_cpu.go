@@ -160,14 +160,18 @@ func newChannelRule[T cpu.Float](stats, weight *Tensor, eps float64) channelRule
 }
 
 func batchNormCPU(c *Call) {
-	x := c.In[0]
 	r := newChannelRule[float64](c.In[3], c.In[1], c.Scalar)
 	if b := c.In[2]; b != nil {
 		load(r.shift, b, b.off, b.strides[0])
 	}
+	ruledElements(c.Out, c.In[0], r)
+}
+
+// ruledElements sets out to (x - mean)·scale + shift.
+func ruledElements(out, x *Tensor, r channelRule[float64]) {
 	mapChannels(newChannelWalk(x), func(s *scratch[float64], off, n, ch int, columns bool) {
 		v := fetch(&s.buf[0], x, x.off+off, 1, n)
-		dst, ok := direct[float64](c.Out, c.Out.off+off, 1, n)
+		dst, ok := direct[float64](out, out.off+off, 1, n)
 		if !ok {
 			dst = s.buf[1][:n]
 		}
@@ -183,7 +187,7 @@ func batchNormCPU(c *Call) {
 			}
 		}
 		if !ok {
-			store(c.Out, c.Out.off+off, dst)
+			store(out, out.off+off, dst)
 		}
 	})
 }
@@ -205,12 +209,13 @@ func batchSumsCPU(c *Call) {
 	})
 }
 
-// gradientRule is the rule of batch_norm_backward: dx = (dy - shift - (x - mean)·slope)·scale.
+// gradientRule is the rule of batch_norm_backward: dx = (dy - shift - (x - mean)·slope)·scale. With running statistics, which do not depend
+// on x, it is that of batch_norm for dy: dx = dy·scale, also where x is infinite.
 func gradientRule[T cpu.Float](c *Call, w channelWalk) channelRule[T] {
 	sums := c.In[4]
 	r := newChannelRule[T](c.In[3], c.In[2], c.Scalar)
 	if c.Mode == modeRunning {
-		clear(r.slope)
+		clear(r.mean)
 		return r
 	}
 	n, per := w.c, T(w.perChannel())
@@ -227,6 +232,10 @@ func batchDXCPU(c *Call) {
 	dy, x := c.In[0], c.In[1]
 	w := newChannelWalk(x)
 	r := gradientRule[float64](c, w)
+	if c.Mode == modeRunning {
+		ruledElements(c.Out, dy, r)
+		return
+	}
 	mapChannels(w, func(s *scratch[float64], off, n, ch int, columns bool) {
 		g, v := fetch(&s.buf[0], dy, dy.off+off, 1, n), fetch(&s.buf[1], x, x.off+off, 1, n)
 		dst, ok := direct[float64](c.Out, c.Out.off+off, 1, n)

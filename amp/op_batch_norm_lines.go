@@ -207,11 +207,15 @@ func (w channelWalk) mapLines(follow bool, f func(k *lineWork, at, n, ch int)) {
 }
 
 func batchNormLines(c *Call) {
-	x, out := c.In[0], c.Out
 	r := newChannelRule[float32](c.In[3], c.In[1], c.Scalar)
 	if b := c.In[2]; b != nil {
 		load(r.shift, b, b.off, b.strides[0])
 	}
+	ruledLines(c.Out, c.In[0], r)
+}
+
+// ruledLines sets out to (x - mean)·scale + shift.
+func ruledLines(out, x *Tensor, r channelRule[float32]) {
 	w := newChannelWalk(x)
 	var mean, scale, shift []float32
 	if w.short() {
@@ -235,6 +239,10 @@ func batchDXLines(c *Call) {
 	dy, x, out := c.In[0], c.In[1], c.Out
 	w := newChannelWalk(x)
 	r := gradientRule[float32](c, w)
+	if c.Mode == modeRunning {
+		ruledLines(out, dy, r)
+		return
+	}
 	var mean, scale, slope, shift []float32
 	if w.short() {
 		mean, scale, slope, shift = w.repeat(r.mean), w.repeat(r.scale), w.repeat(r.slope), w.repeat(r.shift)

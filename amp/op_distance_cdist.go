@@ -137,6 +137,8 @@ func addSlope(sum, d []float64, dy, p float64) {
 	for q, v := range d {
 		switch {
 		case v == 0:
+		case v != v:
+			sum[q] = v
 		case p == 2:
 			sum[q] += dy * v / y
 		case p == 1:

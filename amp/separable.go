@@ -36,6 +36,15 @@ func (t *taps) add(index int, weight float64) {
 	t.weight = append(t.weight, weight)
 }
 
+// join is add for terms that an edge may bring to one element: they become one, so that weights of both signs make no NaN of an infinity.
+func (t *taps) join(index int, weight float64) {
+	if last := len(t.index) - 1; last >= t.start[len(t.start)-1] && t.index[last] == index {
+		t.weight[last] += weight
+		return
+	}
+	t.add(index, weight)
+}
+
 func (t *taps) close() { t.start = append(t.start, len(t.index)) }
 
 // len is the size of the result's dimension.

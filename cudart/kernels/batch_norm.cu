@@ -48,18 +48,20 @@ HT_FN double channel_value(const void* p, int dt, i64 i) {
   return (double)wide(((const bf16*)p)[i]);
 }
 
-// Affine is what a channel's elements go through: d·scale + shift of their distance d from the mean, or for the slope (dy - shift - d·slope)·scale.
+// Affine is what a channel's elements go through: d·scale + shift of their distance d from the mean, or for the slope (dy - shift - d·slope)·scale,
+// and dy·scale with constant statistics, also where x is infinite.
 template <class T, bool Slope> struct Affine {
   typedef typename as<T>::wide C;
   C mean, scale, shift, slope;
-  __device__ __forceinline__ Affine(const Channels& p, i64 ch) : shift(0), slope(0) {
+  bool still;
+  __device__ __forceinline__ Affine(const Channels& p, i64 ch) : shift(0), slope(0), still(p.flags & 2) {
     const int stats = p.sdtype == CHANNEL_F64 ? CHANNEL_F64 : CHANNEL_F32;
     mean = (C)channel_value(p.stats, stats, ch);
     const C rate = (C)(1 / ht_sqrt(channel_value(p.stats, stats, p.c + ch) + p.eps));
     scale = rate;
     if (p.wdtype != CHANNEL_NONE) scale *= (C)channel_value(p.weight, p.wdtype, ch);
     if (Slope) {
-      if (!(p.flags & 2)) {
+      if (!still) {
         slope = rate * ((C)channel_value(p.sums, p.bdtype, ch) / (C)p.per);
         shift = (C)channel_value(p.sums, p.bdtype, p.c + ch) / (C)p.per;
       }
@@ -69,7 +71,8 @@ template <class T, bool Slope> struct Affine {
   }
   __device__ __forceinline__ T of(T x, T dy) const {
     const C d = wide(x) - mean;
-    return narrow<T>::of(Slope ? (wide(dy) - shift - d * slope) * scale : d * scale + shift);
+    if (Slope) return narrow<T>::of(still ? wide(dy) * scale : (wide(dy) - shift - d * slope) * scale);
+    return narrow<T>::of(d * scale + shift);
   }
 };
 

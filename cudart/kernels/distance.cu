@@ -109,7 +109,7 @@ template <class T> HT_FN void pair_slope(const Pairs& p) {
       const double d = mine - (double)wide(b[j * p.row[1]]), by = factor[j];
       if (d == 0 || norm[j] == 0 || p.kind == PAIR_COUNT) continue;
       if (p.kind == PAIR_SQUARE) sum += by * d;
-      else if (p.kind == PAIR_ABS) sum += d < 0 ? -by : by;
+      else if (p.kind == PAIR_ABS) sum += d != d ? d : (d < 0 ? -by : by);
       else if (p.kind == PAIR_LARGEST) sum += ht_abs(d) == norm[j] ? (d < 0 ? -by : by) : 0;
       else sum += by * ht_copysign(ht_pow(ht_abs(d) / norm[j], p.power - 1), d);
     }
