@@ -111,6 +111,20 @@ func wholeDot(s *Scope, _ Attrs, in []*Tensor) *Tensor {
 	return Sum(s, Mul(s, in[0], in[1]))
 }
 
+// wholeLinear takes three tensors of integers, or two and no bias.
+func wholeLinear(s *Scope, _ Attrs, in []*Tensor) *Tensor {
+	x, w, bias := in[0], in[1], in[2]
+	if !allInts(in[:2]) || bias != nil && bias.dt != Int64 {
+		return nil
+	}
+	linearShape(&Call{Op: opLinear, In: in})
+	y := MatMul(s, x, Transpose(s, w, 0, 1))
+	if bias != nil {
+		y = Add(s, y, bias)
+	}
+	return y
+}
+
 func wholeAddcmul(s *Scope, at Attrs, in []*Tensor) *Tensor {
 	if opAddcmul.common(in) != Int64 || !whole(at.Scalar) {
 		return nil

@@ -45,17 +45,17 @@ func (c *Call) ranks(rank, from int) {
 
 // addedProduct defines addmm or baddbmm.
 func addedProduct(name, doc string, rank int) *Op {
-	return define(Op{
+	var o *Op
+	o = define(Op{
 		Name: name, Doc: doc, Args: []string{"x", "a", "b"}, Class: Lower, CPUList: Lower, Why: whyGEMM, CUDA: "gemm", Saves: SaveIn1 | SaveIn2,
-		Check: func(c *Call) []int {
-			c.floats()
-			c.ranks(rank, 1)
-			shape := checkMatMul(&Call{Op: c.Op, In: c.In[1:]})
-			sum := broadcast(&Call{Op: c.Op, In: []*Tensor{c.In[0], {dt: c.In[0].dt, shape: shape}}})
-			if !slices.Equal(sum, shape) {
-				fail(name, ErrShape, "x must fit into the product", "%s: the product is %v", c.shapes(), shape)
+		Check: func(c *Call) []int { c.floats(); return c.addedShape(rank) },
+		Whole: func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+			beta, alpha := at.Pair[0], at.Pair[1]
+			if !allInts(in) || !whole(beta) || !whole(alpha) {
+				return nil
 			}
-			return shape
+			(&Call{Op: o, In: in}).addedShape(rank)
+			return Add(s, MulScalar(s, in[0], beta), MulScalar(s, MatMul(s, in[1], in[2]), alpha))
 		},
 		CPU: func(c *Call) {
 			if c.Out.dt == Float64 {
@@ -77,6 +77,18 @@ func addedProduct(name, doc string, rank int) *Op {
 			}
 		},
 	})
+	return o
+}
+
+// addedShape is the shape of a product of matrices, or of batches of them, into which the first input fits.
+func (c *Call) addedShape(rank int) []int {
+	c.ranks(rank, 1)
+	shape := checkMatMul(&Call{Op: c.Op, In: c.In[1:]})
+	sum := broadcast(&Call{Op: c.Op, In: []*Tensor{c.In[0], {dt: c.In[0].dt, shape: shape}}})
+	if !slices.Equal(sum, shape) {
+		fail(c.Op.Name, ErrShape, "x must fit into the product", "%s: the product is %v", c.shapes(), shape)
+	}
+	return shape
 }
 
 // addProduct adds x in the accumulator's precision, before the one rounding.

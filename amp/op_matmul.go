@@ -21,7 +21,7 @@ func init() {
 	opLinear = define(Op{
 		Name: "linear", Doc: "x·weightᵀ + bias, rounded once", Args: []string{"x", "weight", "bias"},
 		Class: Lower, CPUList: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
-		Check: checkLinear, CPU: linearCPU, Backward: linearBackward,
+		Check: checkLinear, CPU: linearCPU, Backward: linearBackward, Whole: wholeLinear,
 	})
 }
 
@@ -114,8 +114,12 @@ func matmulCPU(c *Call) {
 }
 
 func checkLinear(c *Call) []int {
-	x, w, bias := c.In[0], c.In[1], c.In[2]
 	c.floats()
+	return linearShape(c)
+}
+
+func linearShape(c *Call) []int {
+	x, w, bias := c.In[0], c.In[1], c.In[2]
 	if len(w.shape) != 2 || len(x.shape) == 0 || x.shape[len(x.shape)-1] != w.shape[1] {
 		fix := "x needs as many features as the layer was made for"
 		if len(w.shape) == 2 {
