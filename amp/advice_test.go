@@ -36,8 +36,11 @@ func TestAdvice(t *testing.T) {
 			return Maybe(func() { BCE(half, Full(s, Float16, 0.5, 2), Ones(s, Float32, 2)) })
 		}, ErrBanned, "fix: leave the sigmoid out and use amp.BCEWithLogits", "", "BCEWithLogits"},
 		"autocast is no way out for float64": {func() error {
-			return Maybe(func() { MSELoss(half, Ones(s, Float16, 2), Ones(s, Float64, 2)) })
+			return Maybe(func() { MatMul(half, Ones(s, Float16, 2, 2), Ones(s, Float64, 2, 2)) })
 		}, ErrDType, "autocast leaves float64 alone", "run it in an Autocast scope", "fix:"},
+		"nor for a loss that it refuses": {func() error {
+			return Maybe(func() { BCE(s, Full(s, Float16, 0.5, 2), Ones(s, Float32, 2)) })
+		}, ErrDType, "convert one with amp.To", "run it in an Autocast scope", "fix:"},
 		"nor for an op that it leaves alone": {func() error {
 			x := Ones(s, Float16, 2)
 			return Maybe(func() { Lerp(half, x, x, Ones(s, Float32, 2)) })

@@ -57,6 +57,8 @@ func (c *Call) sameDType(i int) {
 		switch {
 		case t.dt == Float64 || c.In[0].dt == Float64:
 			fix = "convert one with amp.To: autocast leaves float64 alone"
+		case c.Op.Class == Banned:
+			fix = "convert one with amp.To: autocast refuses " + c.Op.Name
 		case c.Op.Class == Unlisted:
 			fix = "convert one with amp.To: autocast leaves the inputs of " + c.Op.Name + " alone"
 		}

@@ -15,7 +15,7 @@ func init() {
 	// log(1 + e^-x) is weighted by w = 1 + (p - 1)·target, p the positive weight.
 	opBCEWithLogits = weightedLoss(Op{
 		Name: "binary_cross_entropy_with_logits", Doc: "mean (or sum) of log(1 + e^x) - x·target, by element and positive weights", Args: []string{"x", "target", "weight", "pos_weight"},
-		Class: FP32, CPUList: FP32, Why: "sigmoid and logarithm fused, so that neither leaves float32's range", CUDA: "binary_cross_entropy_with_logits",
+		Class: FP32, CPUList: FP32, Why: "sigmoid and logarithm fused, so that neither leaves float32's range", CUDA: "binary_cross_entropy_with_logits", Widens: true,
 	}, func(_ *Call, v *[4]float64) float64 {
 		x, t, p := v[0], v[1], v[3]
 		if p == 1 && !math.IsInf(x, 0) { // ∞ is as below, where 0·∞ is the NaN that PyTorch has

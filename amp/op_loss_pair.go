@@ -6,7 +6,8 @@ import (
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
-// Losses of two tensors of one shape: mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, hinge_embedding_loss.
+// Losses of two tensors of one shape: mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, hinge_embedding_loss. Dtypes are
+// brought to a common one, as PyTorch does: what a network gives under autocast may be compared with a float32 target outside it.
 
 var opMSELoss, opL1Loss, opSmoothL1Loss, opHuberLoss, opSoftMarginLoss, opHingeEmbeddingLoss *Op
 
@@ -21,7 +22,7 @@ func pairLoss(name, doc string, class Class, why string, f func(c *Call, x, t fl
 // pairLossTimes is pairLoss whose slopes are times a number.
 func pairLossTimes(factor float64, name, doc string, class Class, why string, f func(c *Call, x, t float64) float64, slope, target func(b *Back) *Tensor) *Op {
 	return define(Op{
-		Name: name, Doc: doc, Args: []string{"x", "target"}, Class: class, CPUList: FP32, Why: why, CUDA: name, Wide: true, Saves: SaveIn0 | SaveIn1,
+		Name: name, Doc: doc, Args: []string{"x", "target"}, Class: class, CPUList: FP32, Why: why, CUDA: name, Wide: true, Widens: true, Saves: SaveIn0 | SaveIn1,
 		Check: checkElements, CPU: pairCPU(f),
 		Backward: func(b *Back) {
 			// The slope is multiplied by the factor first and by dy, which carries the loss scale, last.
@@ -181,8 +182,8 @@ func indices(s *Scope, v []int64) *Tensor {
 	return s.Own(t)
 }
 
-// MSELoss returns the mean of (x - target)², or what a Reduction asks for; float32 under autocast. The shapes must be equal:
-// broadcasting a target is the classic silent bug of this loss.
+// MSELoss returns the mean of (x - target)², or what a Reduction asks for; float32 under autocast, else in the wider dtype of the two. The shapes
+// must be equal: broadcasting a target is the classic silent bug of this loss.
 func MSELoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	return s.apply(opMSELoss, Attrs{Reduce: lossOf("mse_loss", 0, opts).reduce}, x, target)
 }

@@ -3,6 +3,7 @@ package amp
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -213,5 +214,41 @@ func TestLossesFreeTheirMemory(t *testing.T) {
 			t.Errorf("%s: %v bytes held after each step", name, held)
 		}
 		root.Close()
+	}
+}
+
+// TestLossesOfMixedDTypes: x and target are brought to a common dtype, and gradients to that of their tensor. (PyTorch's huber_loss takes
+// the dtype of x, and has no gradient then.)
+func TestLossesOfMixedDTypes(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	ones := Ones(s, Float32, 3, 4)
+	for name, f := range map[string]func(x, y *Tensor) *Tensor{
+		"mse_loss":                         func(x, y *Tensor) *Tensor { return MSELoss(s, x, y) },
+		"l1_loss":                          func(x, y *Tensor) *Tensor { return L1Loss(s, x, y) },
+		"smooth_l1_loss":                   func(x, y *Tensor) *Tensor { return SmoothL1Loss(s, x, y, 0.2) },
+		"huber_loss":                       func(x, y *Tensor) *Tensor { return HuberLoss(s, x, y, 0.2) },
+		"kl_div":                           func(x, y *Tensor) *Tensor { return KLDiv(s, x, y) },
+		"poisson_nll_loss":                 func(x, y *Tensor) *Tensor { return PoissonNLLLoss(s, x, y) },
+		"gaussian_nll_loss":                func(x, y *Tensor) *Tensor { return GaussianNLLLoss(s, x, y, ones, 1e-6) },
+		"soft_margin_loss":                 func(x, y *Tensor) *Tensor { return SoftMarginLoss(s, x, y) },
+		"hinge_embedding_loss":             func(x, y *Tensor) *Tensor { return HingeEmbeddingLoss(s, x, Sign(s, y), 1) },
+		"binary_cross_entropy_with_logits": func(x, y *Tensor) *Tensor { return BCEWithLogits(s, x, y, LossWeight(ones), PosWeight(ones)) },
+		"margin_ranking_loss":              func(x, y *Tensor) *Tensor { return MarginRankingLoss(s, x, y, ones, 0) },
+	} {
+		for _, dt := range []DType{Float32, Float64} {
+			x, y := Rand(s, Float16, 0.1, 1, 3, 4).RequireGrad(), Rand(s, dt, 0.1, 1, 3, 4)
+			loss := f(x, y)
+			loss.Backward()
+			wide := To(s, Detach(s, x), dt).RequireGrad()
+			want := f(wide, y)
+			want.Backward()
+			if loss.DType() != dt || x.Grad().DType() != Float16 || math.Abs(loss.Item()-want.Item()) > 1e-6*math.Abs(want.Item()) {
+				t.Errorf("%s of float16 and %v: %v in %v, want %v; gradient in %v", name, dt, loss.Item(), loss.DType(), want.Item(), x.Grad().DType())
+			}
+			if got, want := x.Grad().Float64s(), To(s, wide.Grad(), Float16).Float64s(); !slices.Equal(got, want) {
+				t.Errorf("%s of float16 and %v: gradient %v, want %v", name, dt, got, want)
+			}
+		}
 	}
 }
