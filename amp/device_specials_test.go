@@ -19,8 +19,9 @@ var specialDiffers = map[string]string{
 
 const paddingToo = "kernels and libraries multiply the zeros of the padding too, and 0·∞ is NaN"
 
-// TestEveryOpOnDeviceOfSpecials, of the rows that a program can call: an overflow is where the CPU has it, NaN as NaN and infinities with their signs, for the GradScaler finds it
-// by them: first from inputs with special numbers, then in the gradients from a gradient with some, as of a scaled loss that was too large.
+// TestEveryOpOnDeviceOfSpecials gives every row that a program can call inputs with special numbers, and then gradients with some, as of a scaled
+// loss that was too large. An overflow is where the CPU has it, NaN as NaN and infinities with their signs, for it is by them that a GradScaler
+// knows.
 func TestEveryOpOnDeviceOfSpecials(t *testing.T) {
 	device, called := compared(t), caseNames()
 	eachCase(t, func(t *testing.T, o *Op, c opCase) {
