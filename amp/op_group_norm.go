@@ -49,8 +49,8 @@ func GroupNorm(s *Scope, x *Tensor, groups int, weight, bias *Tensor, eps float6
 func InstanceNorm(s *Scope, x, weight, bias *Tensor, eps float64) *Tensor {
 	s, in := s.enter(opInstanceNorm, x, weight, bias)
 	x = in[0]
-	if len(x.shape) < 3 || length(x.shape[2:]) < 2 {
-		fail("instance_norm", ErrShape, "x is [n c …] with at least two elements per channel", "x %v", x.shape)
+	if len(x.shape) < 3 || length(x.shape[2:]) == 1 {
+		fail("instance_norm", ErrShape, "x is [n c …] with more than one element per channel", "x %v", x.shape)
 	}
 	n, c := x.shape[0], x.shape[1]
 	for i, t := range in[1:] {

@@ -178,6 +178,9 @@ func MatrixNorm(s *Scope, x *Tensor, ord string, dims []int, keep bool, dtype ..
 	if ord == "1" || ord == "-1" {
 		summed, over = rows, columns
 	}
+	if order > 0 && x.shape[over] == 0 {
+		order = 1 // the largest of no sums is 0, as in PyTorch, and so is their sum
+	}
 	y := VectorNorm(s, VectorNorm(s, x, 1, []int{summed}, true, dtype...), order, []int{over}, true)
 	if keep {
 		return y

@@ -16,6 +16,7 @@ import sys
 import torch
 
 import decisions
+import empties
 import extremes
 import modules
 import ops_attention
@@ -47,12 +48,15 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "decisions", "extremes", "modules", "programs", "promotions", "specials", "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "decisions", "empties", "extremes", "modules", "programs", "promotions", "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
             continue
         if name == "decisions":
             write("decisions.json.gz", {"torch": torch.__version__, "cases": decisions.decisions(FAMILIES.values()), "modules": decisions.of_modules()})
+            continue
+        if name == "empties":
+            write("empties.json.gz", {"torch": torch.__version__, "cases": empties.empties(FAMILIES.values())})
             continue
         if name == "extremes":
             write("extremes.json.gz", {"torch": torch.__version__, "cases": extremes.extremes(FAMILIES.values())})
