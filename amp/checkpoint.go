@@ -20,10 +20,10 @@ type replay struct {
 	versions []uint32 // of the inputs
 }
 
-// Checkpoint returns fn(s, in...) and keeps none of the tensors made on the way; Backward runs fn again when it gets there. The
-// result and all gradients, those of parameters that fn uses by itself included, are bit for bit those of a plain call (those of second order up to the order of sums): the second
-// run has the autocast state, the evaluation mode and the random numbers of the first. fn must do the same each time. Backward
-// panics with ErrStale if an input was changed in place since.
+// Checkpoint returns fn(s, in...) and keeps none of the tensors made on the way; Backward runs fn again when it gets there. The result
+// and all gradients, those of parameters that fn uses by itself included, are bit for bit those of a plain call (those of second order
+// up to the order of sums): the second run has the autocast state, the evaluation mode and the random numbers of the first. fn must do
+// the same each time. Backward panics with ErrStale if an input was changed in place since.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
 	if fn == nil {

@@ -89,9 +89,9 @@
 // # Traces, health and memory
 //
 // NewScope(Record(Decisions)) records each op and cast: dtypes, rule, place in the source, time. Record(Health) adds the exponents of
-// each result, HealthEvery takes samples; a GPU counts by itself, and the step waits for nothing. MemStats counts memory by dtype; MemoryLimit makes "does not fit" reproducible.
-// TraceGradients compares one backward pass with float64, number by number, and so knows at which op gradients were lost; RecordGradients
-// does so in the steps of a loop.
+// each result, HealthEvery takes samples; a GPU counts by itself, and the step waits for nothing. MemStats counts memory by dtype;
+// MemoryLimit makes "does not fit" reproducible. TraceGradients compares one backward pass with float64, number by number, and so
+// knows at which op gradients were lost; RecordGradients does so in the steps of a loop.
 //
 // # Devices
 //

@@ -103,7 +103,8 @@ func (w *weightWork) turnPairs(l *lattice, b *box, x *Tensor, group int) {
 	})
 }
 
-// turnHalves sets dst[p·ldd + y], for y below rows and p below n, to the pair of src[y·lds + p] and the element other behind it, if there is a second.
+// turnHalves sets dst[p·ldd + y], for y below rows and p below n, to the pair of src[y·lds + p] and the element other behind it, if
+// there is a second.
 func turnHalves(dst []float32, rows, n int, src []uint16, lds, other int, second bool, ldd int) {
 	var pairs [vectorSize * pairChunk]uint32
 	for from := 0; from < n; from += pairChunk {

@@ -109,8 +109,9 @@ func PoissonNLLLoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 }
 
 // GaussianNLLLoss returns the mean of (log variance + (x - target)²/variance)/2, or what a Reduction asks for. The variance has x's
-// shape, or lacks its last dimension or has it as 1, and is held at eps, PyTorch's is 1e-6, without changing the gradient; so is one below
-// 0, for which PyTorch looks, and waits for the device. It takes FullLikelihood. Not on autocast's lists: its logarithm is, so that its mean is float32.
+// shape, or lacks its last dimension or has it as 1, and is held at eps, PyTorch's is 1e-6, without changing the gradient; so is one
+// below 0, for which PyTorch looks, and waits for the device. It takes FullLikelihood. Not on autocast's lists: its logarithm is, so
+// that its mean is float32.
 func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ...LossOption) *Tensor {
 	c := lossOf("gaussian_nll_loss", hasFull, opts)
 	opGaussianNLLLoss.need(x, target, variance)

@@ -97,7 +97,8 @@ func copyPart(out, t *Tensor, d, at int) {
 	copyRows(&part, t)
 }
 
-// copyLines is copyPart where the elements of both run on from dimension d: a line of t is one copy, without a walk, which would take longer where lines are short.
+// copyLines is copyPart where the elements of both run on from dimension d: a line of t is one copy, without a walk, which would take
+// longer where lines are short.
 func copyLines(out, t *Tensor, d, at int) {
 	size := out.dt.Size()
 	line, step := length(t.shape[d:])*size, length(out.shape[d:])*size

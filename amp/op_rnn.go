@@ -81,7 +81,8 @@ type CellWeights struct {
 }
 
 // RNNTanhCell returns tanh(w.IH·x + w.BiasIH + w.HH·h + w.BiasHH) for x [… in] and h [… hidden]: [… hidden]. A nil state stands for
-// zeros. In the lower dtype under autocast. Like all cells it panics with ErrShape or ErrDType for tensors that do not fit. (PyTorch: torch.rnn_tanh_cell.)
+// zeros. In the lower dtype under autocast. Like all cells it panics with ErrShape or ErrDType for tensors that do not fit. (PyTorch:
+// torch.rnn_tanh_cell.)
 func RNNTanhCell(s *Scope, x, h *Tensor, w CellWeights) *Tensor {
 	return rnnTanh.step(s, x, []*Tensor{h}, w)[0]
 }

@@ -86,7 +86,8 @@ func MinScale(s float64) ScalerOption { return func(g *GradScaler) { g.floor = s
 func ScalerEnabled(on bool) ScalerOption { return func(g *GradScaler) { g.enabled = on } }
 
 // NewGradScaler returns a scaler. What the options leave open of first scale, growth interval and smallest scale is taken from the
-// settings of a notebook's %amp, where there are some (see [Defaults]); the history then says so. It panics with ErrScaler for a growth factor of 1 or less or a backoff factor of 1 or more.
+// settings of a notebook's %amp, where there are some (see [Defaults]); the history then says so. It panics with ErrScaler for a
+// growth factor of 1 or less or a backoff factor of 1 or more.
 func NewGradScaler(opts ...ScalerOption) *GradScaler {
 	g := &GradScaler{enabled: true, init: unset, growth: 2, backoff: 0.5, interval: unsetInterval, floor: unset, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
 	optional.Apply("NewGradScaler", opts, g, misused)

@@ -67,8 +67,8 @@ type config struct {
 	gradients *gradientRecord
 }
 
-// On chooses the device by name: "cpu" (the default, unless SetDefaultDevice), "cuda:0", or "auto" for the best one that is registered and opens; the trace
-// says which. NewScope panics with ErrDevice when it can't be opened.
+// On chooses the device by name: "cpu" (the default, unless SetDefaultDevice), "cuda:0", or "auto" for the best one that is registered
+// and opens; the trace says which. NewScope panics with ErrDevice when it can't be opened.
 func On(device string) Option { return func(c *config) { c.device = device } }
 
 // Seed starts the scope's random stream; the default is 0. The same seed gives the same numbers on every machine.

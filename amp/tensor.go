@@ -57,7 +57,8 @@ func dtypeOf[T Element]() DType {
 }
 
 // From returns a tensor on the default device, the CPU unless SetDefaultDevice, with a copy of data in row-major order; Tensor.To
-// takes it to another. Without a shape it is one-dimensional; shape () of a single value is written amp.Scalar. It panics with ErrShape when the shape does not hold exactly len(data) elements.
+// takes it to another. Without a shape it is one-dimensional; shape () of a single value is written amp.Scalar. It panics with
+// ErrShape when the shape does not hold exactly len(data) elements.
 func From[T Element](data []T, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(data)}

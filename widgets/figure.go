@@ -26,8 +26,9 @@ const (
 	KindCustom       = "custom"
 )
 
-// MaxJSON is the size in bytes that the JSON of a figure never exceeds, one with a user's own faces aside (MaxOwnText …) and the op table ([MaxPolicyJSON]): figures
-// are stored in notebooks, which people keep under version control. What does not fit is left out and counted in the figure.
+// MaxJSON is the size in bytes that the JSON of a figure never exceeds, one with a user's own faces aside (MaxOwnText …) and the op
+// table ([MaxPolicyJSON]): figures are stored in notebooks, which people keep under version control. What does not fit is left out and
+// counted in the figure.
 const MaxJSON = 40 << 10
 
 // MaxParse bounds what Parse reads, in bytes: figures are at most MaxJSON long, but another writer may have indented its JSON.

@@ -174,8 +174,8 @@ func serverFile(runtimeDir string, pid int) string {
 	return filepath.Join(runtimeDir, fmt.Sprintf("jpserver-%d.json", pid))
 }
 
-// serverURL waits until the server has written its address and takes connections, and returns the address. A file from before the server began is one that a
-// killed server with the same process id left behind.
+// serverURL waits until the server has written its address and takes connections, and returns the address. A file from before the
+// server began is one that a killed server with the same process id left behind.
 func serverURL(ctx context.Context, path string, began time.Time, page string, ended chan error) (string, error) {
 	deadline := time.After(2 * time.Minute)
 	for {
