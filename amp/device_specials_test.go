@@ -34,7 +34,7 @@ func TestEveryOpOnDeviceOfSpecials(t *testing.T) {
 			}
 		}
 		for round := range uint64(12) {
-			for _, dt := range []DType{Float32, Float16, BFloat16} {
+			for _, dt := range []DType{Float32, Float16, BFloat16, Float64} {
 				d := specials{round: round, backward: round >= 8, nan: round%2 == 1}
 				want, got := d.run(c, "cpu", dt), d.run(c, device, dt)
 				if d.backward {

@@ -174,10 +174,11 @@ func init() {
 			return x
 		},
 		slope: func(a *Attrs, x float64) float64 {
-			if bx := a.Pair[0] * x; bx <= a.Pair[1] {
-				return sigmoid(bx)
+			bx := a.Pair[0] * x
+			if bx > a.Pair[1] {
+				return 1
 			}
-			return 1
+			return sigmoid(bx) // also of NaN
 		},
 		by: func(a *Attrs) func(dst, x []float32) { return pass(&cpu.LineSoftplus, a.Pair[0], a.Pair[1]) },
 		slopesBy: func(a *Attrs) func(dst, x, dy []float32) {

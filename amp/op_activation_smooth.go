@@ -22,7 +22,10 @@ func init() {
 		f: func(_ *Attrs, x float64) float64 { return x * cpu.Tanh.Of(softplus(x)) },
 		slope: func(_ *Attrs, x float64) float64 {
 			t := cpu.Tanh.Of(softplus(x))
-			return t + float64(x*sigmoid(x)*(1-float64(t*t)))
+			if bend := sigmoid(x) * (1 - float64(t*t)); bend != 0 { // 0·∞ is 0 here
+				t += float64(x * bend)
+			}
+			return t
 		},
 		by: byPass(&cpu.LineMish), slopesBy: slopesByPass(&cpu.LineMishGrad),
 		bend: func(s *Scope, _ *Attrs, x, g *Tensor) *Tensor { // t'·(2 + x·(1 - σ - 2·t·σ)), t' = σ·(1 - t²)

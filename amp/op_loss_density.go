@@ -131,8 +131,10 @@ func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ..
 	if !ok {
 		fail("gaussian_nll_loss", ErrShape, "give one variance per element, or one per row", "x %v, variance %v", x.shape, variance.shape)
 	}
-	missing := ClampMin(s, AddScalar(s, Neg(s, variance), eps), 0) // to eps, 0 for an infinite one
-	held := Add(s, variance, Detach(s, missing))
+	raise := func(v *Tensor, to float64) *Tensor { // by what is missing, which is 0 for an infinite one
+		return Add(s, v, Detach(s, ClampMin(s, AddScalar(s, Neg(s, v), to), 0)))
+	}
+	held := raise(raise(variance, 0), eps) // in two steps: beside a large one below 0 eps would be lost
 	d := Sub(s, x, target)
 	y := MulScalar(s, Add(s, Log(s, held), Div(s, Mul(s, d, d), held)), 0.5)
 	if c.has(hasFull) {

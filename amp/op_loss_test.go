@@ -217,6 +217,21 @@ func TestLossesFreeTheirMemory(t *testing.T) {
 	}
 }
 
+// TestVariancesBelowZero: they are held at eps, however far below they are.
+func TestVariancesBelowZero(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	v := From([]float32{-1e-9, -1e-7, -3, -6e4, -1e30}).RequireGrad()
+	x, y := Full(s, Float32, 2, 5), Full(s, Float32, 1, 5)
+	loss := GaussianNLLLoss(s, x, y, v, 0.25, ReduceNone)
+	Sum(s, loss).Backward()
+	for i, g := range v.Grad().Float64s() {
+		if l, want := loss.Float64s()[i], (math.Log(0.25)+4)/2; math.Abs(l-want) > 1e-6 || math.Abs(g+6) > 1e-5 { // (1/v - 1/v²)/2
+			t.Errorf("variance %v: loss %v, want %v; gradient %v, want -6", v.Float64s()[i], l, want, g)
+		}
+	}
+}
+
 // TestLossesOfMixedDTypes: x and target are brought to a common dtype, and gradients to that of their tensor. (PyTorch's huber_loss takes
 // the dtype of x, and has no gradient then.)
 func TestLossesOfMixedDTypes(t *testing.T) {
