@@ -60,30 +60,37 @@ func (c *torchCase) checkEmpty() (said, difference string) {
 	case err != nil:
 		return "", ""
 	}
-	var ys, dys, leaves []*Tensor
 	for k, y := range outs {
 		if d := differs(y, c.Out[k], c.DType); d != "" {
 			return otherwise, fmt.Sprintf("%s, result %d: %s", of, k, d)
 		}
-		if y.needs {
-			ys, dys = append(ys, y), append(dys, c.DY[k].tensor(c.DType))
-		}
 	}
-	var wanted []*torchTensor
-	for i, x := range in {
-		if x != nil && x.needs && i < len(c.Grad) && c.Grad[i] != nil {
-			leaves, wanted = append(leaves, x), append(wanted, c.Grad[i])
-		}
-	}
-	if len(leaves) == 0 {
-		return "", ""
-	}
-	for i, g := range Grad(root, ys, leaves, GradOutputs(dys...)) {
+	grads, wanted := c.gradients(root, outs, in)
+	for i, g := range grads {
 		if d := differs(g, wanted[i], c.DType); d != "" {
 			return otherwise, fmt.Sprintf("%s, gradient %d: %s", of, i, d)
 		}
 	}
 	return "", ""
+}
+
+// gradients returns the gradients of the inputs for those of the results, and PyTorch's, where it has some.
+func (c *torchCase) gradients(root *Scope, outs, in []*Tensor) (grads []*Tensor, wanted []*torchTensor) {
+	var ys, dys, leaves []*Tensor
+	for k, y := range outs {
+		if y.needs {
+			ys, dys = append(ys, y), append(dys, c.DY[k].tensor(c.DType))
+		}
+	}
+	for i, x := range in {
+		if x != nil && x.needs && i < len(c.Grad) && c.Grad[i] != nil {
+			leaves, wanted = append(leaves, x), append(wanted, c.Grad[i])
+		}
+	}
+	if len(leaves) > 0 {
+		grads = Grad(root, ys, leaves, GradOutputs(dys...))
+	}
+	return grads, wanted
 }
 
 // differs says where a tensor is not PyTorch's: in shape, in what is no number, or by more than rounding.
@@ -106,7 +113,7 @@ func differs(got *Tensor, want *torchTensor, dt DType) string {
 
 const (
 	emptyResult  = "the result is empty here; PyTorch wants an empty batch, if anything"
-	artOfSelect  = "the case looks at a first channel, which is not there"
+	firstChannel = "the case looks at a first channel, which is not there"
 	caseSays     = "the case gives PyTorch the normalized shape apart"
 	noParameters = "PyTorch does not look at parameters of no elements' worth of x"
 	noKernel     = "a kernel of no size"
@@ -124,8 +131,8 @@ var torchEmpties = map[string]string{
 	"conv_transpose1d takes more": emptyResult, "conv_transpose2d takes more": emptyResult, "fold takes more": emptyResult, "unfold takes more": emptyResult,
 	"group_norm takes more": emptyResult, "interpolate takes more": emptyResult, "multilabel_margin_loss takes more": emptyResult,
 	"pad takes more": emptyResult, "quantile takes more": emptyResult,
-	"batch_norm takes more": artOfSelect, "batch_norm_eval takes more": artOfSelect, "batch_norm_running takes more": artOfSelect,
-	"instance_norm takes more": artOfSelect, "layer_norm takes more": caseSays, "rms_norm takes more": caseSays,
+	"batch_norm takes more": firstChannel, "batch_norm_eval takes more": firstChannel, "batch_norm_running takes more": firstChannel,
+	"instance_norm takes more": firstChannel, "layer_norm takes more": caseSays, "rms_norm takes more": caseSays,
 
 	"adaptive_avg_pool2d takes less": "one element is a mean for PyTorch, and NaN of nothing",
 	"batch_norm takes less":          noParameters, "batch_norm_eval takes less": noParameters, "batch_norm_running takes less": noParameters,

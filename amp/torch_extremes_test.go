@@ -34,17 +34,11 @@ func (c *torchCase) checkExtremes(t *testing.T, used map[string]bool) {
 	for k, y := range outs {
 		c.sameExtremes(t, "result", k, y, c.Out[k], used)
 	}
-	var leaves []*Tensor
-	var wanted []*torchTensor
-	for i, x := range in {
-		if c.DType == Float32 && x != nil && x.needs && c.Grad[i] != nil {
-			leaves, wanted = append(leaves, x), append(wanted, c.Grad[i])
-		}
-	}
-	if len(leaves) == 0 {
+	if c.DType != Float32 {
 		return
 	}
-	for i, g := range Grad(root, outs[:1], leaves, GradOutputs(c.DY[0].tensor(c.DType))) {
+	grads, wanted := c.gradients(root, outs, in)
+	for i, g := range grads {
 		c.sameExtremes(t, "gradient", i, g, wanted[i], used)
 	}
 }

@@ -181,5 +181,13 @@ func lost(f Fate) string {
 // Magnitude writes the size of a gradient as a power of two, for figures: "2^-14.3".
 func Magnitude(v Number) string { return magnitude(v) }
 
+// magnitude writes a gradient's size as a power of two, to a tenth.
+func magnitude(v Number) string {
+	if !(v > 0) || !v.finite() {
+		return "0"
+	}
+	return log2Text(math.Round(10*math.Log2(float64(v))) / 10)
+}
+
 // Lost says how much of a module's gradients goes to zero, for figures: "4.1%"; with × what overflows.
 func (f Fate) Lost() string { return lost(f) }
