@@ -33,6 +33,9 @@ type Graph struct {
 	changed map[*storage]bool
 	inputs  map[*storage]graphInput
 	streams []*graphStream
+
+	constants []graphConstant
+	made      int // of them, by the recording
 }
 
 type graphStage uint8
@@ -104,6 +107,7 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 		g.endStreams()
 		if !done { // fn panicked: the recording ends with it
 			g.freeStreams()
+			g.freeConstants()
 			if r, err := dev.EndCapture(); err == nil {
 				_ = r.Free()
 			}
@@ -177,6 +181,7 @@ func (g *Graph) Close() error {
 	}
 	g.closed = true
 	g.freeStreams()
+	g.freeConstants()
 	g.forget()
 	g.s.Close()
 	if g.dev == nil {

@@ -1,5 +1,7 @@
 package amp
 
+import "slices"
+
 // Random numbers of a captured step. Where a random stream stands lies on the device, as seed and block: ops of the step draw from there
 // on, its last op moves the block on by what one run draws, and the host follows by adding the same to the stream. It is written anew
 // only when the stream was used in between.
@@ -56,6 +58,11 @@ func (g *Graph) stream(s *Scope) *graphStream {
 	r.origin = alloc("Capture", s.root.dev, Int64, []int{2}).SetName("random stream")
 	g.streams = append(g.streams, r)
 	return r
+}
+
+// drawsFrom says whether the step draws from the stream itself.
+func (g *Graph) drawsFrom(r *Stream) bool {
+	return slices.ContainsFunc(g.streams, func(have *graphStream) bool { return have.of == r })
 }
 
 // advanceStreams records that the streams on the device move on.

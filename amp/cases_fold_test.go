@@ -16,7 +16,7 @@ func init() {
 			linearCase("first", func(s *Scope, x *Tensor) *Tensor { return Quantile(s, x, []float64{0.4}, 0) }, 3, 2),
 		},
 		"masked_select": {linearCase("", func(s *Scope, x *Tensor) *Tensor {
-			return MaskedSelect(s, x, From([]bool{true, false, true}))
+			return MaskedSelect(s, x, fixed([]bool{true, false, true}))
 		}, 2, 3)},
 	})
 }

@@ -8,16 +8,16 @@ func linearCase(name string, f func(*Scope, *Tensor) *Tensor, shape ...int) opCa
 }
 
 func init() {
-	index := func() *Tensor { return From([]int64{2, 0, 2, 1}) }
+	index := func() *Tensor { return fixed([]int64{2, 0, 2, 1}) }
 	addCases(map[string][]opCase{
 		"masked_fill": {
 			linearCase("", func(s *Scope, x *Tensor) *Tensor {
-				return MaskedFill(s, x, From([]bool{true, false, true, false, false, true}, 2, 3), 1.5)
+				return MaskedFill(s, x, fixed([]bool{true, false, true, false, false, true}, 2, 3), 1.5)
 			}, 2, 3),
 			linearCase("wide mask", func(s *Scope, x *Tensor) *Tensor {
-				return MaskedFill(s, x, From([]bool{true, false, true, false, false, true}, 2, 3), -2)
+				return MaskedFill(s, x, fixed([]bool{true, false, true, false, false, true}, 2, 3), -2)
 			}, 2, 1),
-			linearCase("narrow mask", func(s *Scope, x *Tensor) *Tensor { return MaskedFill(s, x, From([]bool{true, false, true}), 0) }, 2, 2, 3),
+			linearCase("narrow mask", func(s *Scope, x *Tensor) *Tensor { return MaskedFill(s, x, fixed([]bool{true, false, true}), 0) }, 2, 2, 3),
 		},
 		"tril": {
 			linearCase("", func(s *Scope, x *Tensor) *Tensor { return Tril(s, x, 0) }, 3, 3),

@@ -11,7 +11,7 @@ func signs(x *Tensor, shape ...int) *Tensor {
 	for i := range v {
 		v[i] = float64(1 - 2*(i%2))
 	}
-	return fromFloat64s(x.dt, v, shape)
+	return fixedAs(x.dt, v, shape)
 }
 
 // optionCases are the calls of a loss with each of some options.
@@ -35,8 +35,8 @@ func init() {
 	pair := []input{in(-2, 2, 2, 3), in(0.1, 2, 2, 3)}
 	logits := []input{in(-2, 2, 4, 3)}
 	grid := []input{in(-2, 2, 2, 3, 2, 2)}
-	gridClasses := func() *Tensor { return From([]int64{0, 2, 1, IgnoreIndex, 1, 1, 0, 2}, 2, 2, 2) }
-	weight := func(x *Tensor) LossOption { return LossWeight(fromFloat64s(x.dt, []float64{0.5, 1.25, 2}, []int{3})) }
+	gridClasses := func() *Tensor { return fixed([]int64{0, 2, 1, IgnoreIndex, 1, 1, 0, 2}, 2, 2, 2) }
+	weight := func(x *Tensor) LossOption { return LossWeight(fixedAs(x.dt, []float64{0.5, 1.25, 2}, []int{3})) }
 	nll := func(s *Scope, x []*Tensor, o ...LossOption) *Tensor { return NLLLoss(s, x[0], classes(), o...) }
 	ce := func(s *Scope, x []*Tensor, o ...LossOption) *Tensor { return CrossEntropy(s, x[0], classes(), o...) }
 	weighted := func(o ...LossOption) func(x *Tensor) []LossOption {
@@ -45,7 +45,9 @@ func init() {
 	addCases(map[string][]opCase{
 		"nll_loss": append(optionCases([]input{in(-3, 0, 4, 3)}, false, nll, map[string]func(*Tensor) []LossOption{
 			"weighted mean": weighted(), "weighted none": weighted(ReduceNone), "ignoring": only(IgnoreClass(1), ReduceSum),
-		})[1:2], named("vector", unaryCase(func(s *Scope, x *Tensor) *Tensor { return NLLLoss(s, x, Scalar[int64](1)) }, in(-3, 0, 3)))),
+		})[1:2], named("vector", unaryCase(func(s *Scope, x *Tensor) *Tensor {
+			return NLLLoss(s, x, fixture(func() *Tensor { return Scalar[int64](1) }))
+		}, in(-3, 0, 3)))),
 		"nll_loss2d": optionCases(grid, false, func(s *Scope, x []*Tensor, o ...LossOption) *Tensor { return NLLLoss(s, x[0], gridClasses(), o...) }, map[string]func(*Tensor) []LossOption{
 			"weighted mean": weighted(), "weighted none": weighted(ReduceNone)}),
 		"nll_loss2d_backward": {{inputs: []input{in(-2, 2, 2, 2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
@@ -104,12 +106,12 @@ func bceCases() {
 }
 
 func marginCases() {
-	named := func() *Tensor { return From([]int64{1, 3, -1, 0, 0, -1, 2, 2}, 2, 4) }
+	named := func() *Tensor { return fixed([]int64{1, 3, -1, 0, 0, -1, 2, 2}, 2, 4) }
 	rows := []input{in(-2, 2, 4, 3), in(-2, 2, 4, 3)}
 	triplet := []input{in(-2, 2, 3, 4), in(-2, 2, 3, 4), in(-2, 2, 3, 4)}
-	class := func() *Tensor { return From([]int64{1, 0, 2, 1}) }
+	class := func() *Tensor { return fixed([]int64{1, 0, 2, 1}) }
 	weight := func(x *Tensor) []LossOption {
-		return []LossOption{LossWeight(fromFloat64s(x.dt, []float64{0.5, 1.25, 2}, []int{3}))}
+		return []LossOption{LossWeight(fixedAs(x.dt, []float64{0.5, 1.25, 2}, []int{3}))}
 	}
 	multi := func(p int, margin float64) func(s *Scope, x []*Tensor, o ...LossOption) *Tensor {
 		return func(s *Scope, x []*Tensor, o ...LossOption) *Tensor {
@@ -129,15 +131,15 @@ func marginCases() {
 		"multi_margin_loss": append(append(optionCases([]input{in(-2, 2, 4, 3)}, true, multi(1, 5), map[string]func(*Tensor) []LossOption{"weighted": weight}),
 			optionCases([]input{in(-2, 2, 4, 3)}, false, multi(2, 5), nil)...),
 			opCase{name: "vector", inputs: []input{in(-2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor {
-				return MultiMarginLoss(s, x[0], Scalar[int64](2), 2, 5, weight(x[0])...)
+				return MultiMarginLoss(s, x[0], fixture(func() *Tensor { return Scalar[int64](2) }), 2, 5, weight(x[0])...)
 			}}),
 		"multilabel_margin_loss": append(optionCases([]input{in(-0.4, 0.4, 2, 4)}, true, func(s *Scope, x []*Tensor, o ...LossOption) *Tensor {
 			return MultilabelMarginLoss(s, x[0], named(), o...)
 		}, nil), opCase{name: "vector", flat: true, inputs: []input{in(-0.4, 0.4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor {
-			return MultilabelMarginLoss(s, x[0], From([]int64{2, -1, 5}))
+			return MultilabelMarginLoss(s, x[0], fixed([]int64{2, -1, 5}))
 		}}),
 		"multilabel_margin_loss_backward": {{flat: true, inputs: []input{in(-2, 2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
-			return s.apply(opMultilabelMarginLossBackward, Attrs{Reduce: ReduceNone}, x[0], fromFloat64s(x[0].dt, []float64{1, 0.5, 0, 2, 3, 1, 0, 0.5}, []int{2, 4}), named())
+			return s.apply(opMultilabelMarginLossBackward, Attrs{Reduce: ReduceNone}, x[0], fixedAs(x[0].dt, []float64{1, 0.5, 0, 2, 3, 1, 0, 0.5}, []int{2, 4}), named())
 		}}},
 		"multilabel_soft_margin_loss": optionCases([]input{in(-2, 2, 2, 3), in(0, 1, 2, 3)}, false, func(s *Scope, x []*Tensor, o ...LossOption) *Tensor {
 			return MultilabelSoftMarginLoss(s, x[0], x[1], o...)

@@ -13,7 +13,7 @@ func init() {
 		if dt != Float64 {
 			dt = Float32
 		}
-		return BatchNormState{RunningMean: FromFloat64s(dt, []float64{0.5, -0.25}), RunningVar: FromFloat64s(dt, []float64{2, 0.5}), Eps: 1e-2, Momentum: 0.1}
+		return BatchNormState{RunningMean: fixedAs(dt, []float64{0.5, -0.25}, []int{2}), RunningVar: fixedAs(dt, []float64{2, 0.5}, []int{2}), Eps: 1e-2, Momentum: 0.1}
 	}
 	// gradients calls the two rows of the gradient.
 	gradients := func(s *Scope, mode string, dy, x, weight, stats *Tensor) *Tensor {

@@ -18,7 +18,7 @@ func oneSize(f func(s *Scope, x *Tensor, size int) *Tensor) func(s *Scope, x *Te
 }
 
 func init() {
-	index := func() *Tensor { return From([]int64{3, 0, 3, -1, 1, 2}, 1, 2, 3) }
+	index := func() *Tensor { return fixed([]int64{3, 0, 3, -1, 1, 2}, 1, 2, 3) }
 	addCases(map[string][]opCase{
 		"max_pool1d": {poolCase("", MaxPool1d, 2, options(Stride(1), Padding(1), Dilation(2)), 2, 2, 5)},
 		"max_pool2d": {

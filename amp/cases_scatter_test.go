@@ -1,8 +1,8 @@
 package amp
 
 func init() {
-	index := func() *Tensor { return From([]int64{2, 0, 2, 1, 1, 1}, 3, 2) }
-	list := func() *Tensor { return From([]int64{2, 0, 2}) }
+	index := func() *Tensor { return fixed([]int64{2, 0, 2, 1, 1, 1}, 3, 2) }
+	list := func() *Tensor { return fixed([]int64{2, 0, 2}) }
 	flat := func(c opCase) opCase { c.flat = true; return c }
 	addCases(map[string][]opCase{
 		"scatter": {
@@ -22,20 +22,20 @@ func init() {
 		"index_fill": {linearCase("", func(s *Scope, x *Tensor) *Tensor { return IndexFill(s, x, 0, list(), 1.5) }, 4, 2)},
 		"index": {
 			linearCase("", func(s *Scope, x *Tensor) *Tensor {
-				return Index(s, x, From([]int64{1, 0, -1}), From([]int64{2, 2, 2}))
+				return Index(s, x, fixed([]int64{1, 0, -1}), fixed([]int64{2, 2, 2}))
 			}, 3, 4, 2),
 			linearCase("broadcast", func(s *Scope, x *Tensor) *Tensor {
-				return Index(s, x, From([]int64{1, 0}, 2, 1), From([]int64{3, 0, 1}))
+				return Index(s, x, fixed([]int64{1, 0}, 2, 1), fixed([]int64{3, 0, 1}))
 			}, 2, 4),
 		},
 		"index_put": {
 			flat(binaryCase("add", func(s *Scope, x, v *Tensor) *Tensor {
-				return IndexPut(s, x, []*Tensor{From([]int64{1, 0, 1}), From([]int64{2, 2, 2})}, v, true)
+				return IndexPut(s, x, []*Tensor{fixed([]int64{1, 0, 1}), fixed([]int64{2, 2, 2})}, v, true)
 			}, in(-2, 2, 2, 3, 2), in(-2, 2, 3, 2))),
 			flat(binaryCase("write", func(s *Scope, x, v *Tensor) *Tensor {
-				return IndexPut(s, x, []*Tensor{From([]int64{1, -2, 1})}, v, false)
+				return IndexPut(s, x, []*Tensor{fixed([]int64{1, -2, 1})}, v, false)
 			}, in(-2, 2, 2, 3), in(-2, 2, 3))),
 		},
-		"take_along_dim": {linearCase("", func(s *Scope, x *Tensor) *Tensor { return TakeAlongDim(s, x, From([]int64{2, 0}, 1, 2), 1) }, 2, 3)},
+		"take_along_dim": {linearCase("", func(s *Scope, x *Tensor) *Tensor { return TakeAlongDim(s, x, fixed([]int64{2, 0}, 1, 2), 1) }, 2, 3)},
 	})
 }

@@ -63,7 +63,7 @@ func largeCases() map[string]opCase {
 			for i := range index {
 				index[i] = int64(i * i % 41)
 			}
-			return Embedding(s, w, From(index, 7, 100))
+			return Embedding(s, w, fixed(index, 7, 100))
 		}, 50, 72),
 		"cross_entropy": one(func(s *Scope, x *Tensor) *Tensor {
 			target := make([]int64, x.Dim(0))
@@ -71,7 +71,7 @@ func largeCases() map[string]opCase {
 				target[i] = int64(i * 7 % x.Dim(1))
 			}
 			target[3] = IgnoreIndex
-			return CrossEntropy(s, x, From(target))
+			return CrossEntropy(s, x, fixed(target))
 		}, 60, 1000),
 		"dropout": one(func(s *Scope, x *Tensor) *Tensor { return Dropout(s, x, 0.3) }, 1037),
 		"mse":     two(func(s *Scope, x, y *Tensor) *Tensor { return MSELoss(s, x, y) }, in(-2, 2, 30, 512), in(-2, 2, 30, 512)),

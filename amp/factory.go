@@ -68,7 +68,14 @@ func made(s *Scope, op string, dt DType, shape []int, f func(i int) float64) *Te
 	}
 	whole := false
 	defer t.giveUp(&whole)
-	t.setFloat64s(data)
+	byRule(op, t, data, (*Tensor).setFloat64s)
 	whole = true
 	return s.born(t)
+}
+
+// indices returns an int64 vector that belongs to the scope.
+func indices(s *Scope, v []int64) *Tensor {
+	t := alloc("indices", s.root.dev, Int64, []int{len(v)})
+	byRule("indices", t, v, setElements[int64])
+	return s.Own(t)
 }

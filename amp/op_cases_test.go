@@ -44,7 +44,7 @@ func lossCases(f func(s *Scope, x, y *Tensor, r Reduction) *Tensor, x, y input, 
 	return out
 }
 
-func classes() *Tensor { return From([]int64{2, 0, IgnoreIndex, 1}) }
+func classes() *Tensor { return fixed([]int64{2, 0, IgnoreIndex, 1}) }
 
 // opCases holds the calls of every differentiable row.
 var opCases = map[string][]opCase{
@@ -144,7 +144,7 @@ var opCases = map[string][]opCase{
 	"sign":       {{inputs: []input{in(0.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Sign(s, Neg(s, x[0])) }}},
 	"abs":        {{inputs: []input{in(0.1, 2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor { return Abs(s, MulScalar(s, x[0], -1.5)) }}},
 	"where": {{inputs: []input{in(-2, 2, 2, 3), in(-2, 2, 3)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor {
-		return Where(s, From([]bool{true, false, true, false, false, true}, 2, 3), x[0], x[1])
+		return Where(s, fixed([]bool{true, false, true, false, false, true}, 2, 3), x[0], x[1])
 	}}},
 	"narrow": {
 		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Narrow(s, x, 1, 1, 2) }, in(-2, 2, 2, 4)),
@@ -161,22 +161,22 @@ var opCases = map[string][]opCase{
 	},
 	"stack": {binaryCase("", func(s *Scope, x, y *Tensor) *Tensor { return Stack(s, 1, x, y) }, in(-2, 2, 2, 3), in(-2, 2, 2, 3))},
 	"gather": {
-		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Gather(s, x, 1, From([]int64{2, 0, 2, 1}, 2, 2)) }, in(-2, 2, 2, 3)),
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Gather(s, x, 1, fixed([]int64{2, 0, 2, 1}, 2, 2)) }, in(-2, 2, 2, 3)),
 		{name: "max", inputs: []input{in(-2, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { v, _ := Max(s, x[0], 0); return v }},
 	},
 	"gather_backward": {unaryCase(func(s *Scope, x *Tensor) *Tensor {
-		return s.apply(opGatherBackward, Attrs{Dims: []int{0}, Shape: []int{3, 2}}, x, From([]int64{2, 0, 2, 1}, 2, 2))
+		return s.apply(opGatherBackward, Attrs{Dims: []int{0}, Shape: []int{3, 2}}, x, fixed([]int64{2, 0, 2, 1}, 2, 2))
 	}, in(-2, 2, 2, 2))},
 	"embedding": {
-		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Embedding(s, x, From([]int64{2, 0, 2, 3, 3, 3}, 3, 2)) }, in(-2, 2, 4, 3)),
-		{name: "some", inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return EmbeddingPadded(s, x[0], From([]int64{2, 0, 2}), 3) }},
+		unaryCase(func(s *Scope, x *Tensor) *Tensor { return Embedding(s, x, fixed([]int64{2, 0, 2, 3, 3, 3}, 3, 2)) }, in(-2, 2, 4, 3)),
+		{name: "some", inputs: []input{in(-2, 2, 4, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return EmbeddingPadded(s, x[0], fixed([]int64{2, 0, 2}), 3) }},
 	},
 	"embedding_backward": {
 		unaryCase(func(s *Scope, x *Tensor) *Tensor {
-			return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}}, x, From([]int64{2, 0, 2}))
+			return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}}, x, fixed([]int64{2, 0, 2}))
 		}, in(-2, 2, 3, 2)),
 		{name: "padded", inputs: []input{in(-2, 2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
-			return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}, Mode: padded, Ignore: 2}, x[0], From([]int64{2, 0, 2}))
+			return s.apply(opEmbeddingBackward, Attrs{Shape: []int{4, 2}, Mode: padded, Ignore: 2}, x[0], fixed([]int64{2, 0, 2}))
 		}},
 	},
 	"var": {
@@ -243,7 +243,7 @@ func addCases(cases map[string][]opCase) {
 
 // castLike returns data in x's dtype.
 func castLike(x *Tensor, data []float64) *Tensor {
-	return fromFloat64s(x.dt, data, x.shape)
+	return fixedAs(x.dt, data, x.shape)
 }
 
 // eachCase runs f for every case of every row that can be called with float inputs.

@@ -50,8 +50,8 @@ func (b *Blocks) pair(op, name string, v []int, otherwise, low int) [2]int {
 // A blockAxis is one dimension of an image cut into blocks.
 type blockAxis struct {
 	size, pad     int
-	kernel, count int   // elements of a block and number of blocks
-	index         []int // element of the padded dimension, by place in the block and block
+	kernel, count int     // elements of a block and number of blocks
+	index         []int64 // element of the padded dimension, by place in the block and block
 }
 
 // axes works out the blocks of an image.
@@ -68,20 +68,12 @@ func (b *Blocks) axes(op string, image []int) [2]blockAxis {
 		a.count = span/stride[i] + 1
 		for k := range a.kernel {
 			for j := range a.count {
-				a.index = append(a.index, k*dilation[i]+j*stride[i])
+				a.index = append(a.index, int64(k*dilation[i]+j*stride[i]))
 			}
 		}
 		out[i] = a
 	}
 	return out
-}
-
-// indices makes a list of indices that lives as long as the scope.
-func (s *Scope) indices(v []int) *Tensor {
-	t := made(s, "index", Int64, []int{len(v)}, func(i int) float64 { return float64(v[i]) })
-	t.scope = s
-	s.arena.own(t)
-	return t
 }
 
 // Unfold returns the blocks that a window sees of x [n channels h w], as columns: [n channels·kernel blocks], channels first, then the
@@ -95,7 +87,7 @@ func Unfold(s *Scope, x *Tensor, b Blocks) *Tensor {
 	n, c := x.shape[0], x.shape[1]
 	a := b.axes("unfold", x.shape[2:])
 	x = Pad(s, x, []int{a[1].pad, a[1].pad, a[0].pad, a[0].pad}, "constant", 0)
-	x = IndexSelect(s, IndexSelect(s, x, 2, s.indices(a[0].index)), 3, s.indices(a[1].index))
+	x = IndexSelect(s, IndexSelect(s, x, 2, indices(s, a[0].index)), 3, indices(s, a[1].index))
 	x = Permute(s, Reshape(s, x, n, c, a[0].kernel, a[0].count, a[1].kernel, a[1].count), 0, 1, 2, 4, 3, 5)
 	return Reshape(s, x, n, c*a[0].kernel*a[1].kernel, a[0].count*a[1].count)
 }
@@ -119,7 +111,7 @@ func Fold(s *Scope, x *Tensor, size []int, b Blocks) *Tensor {
 	for i, d := range []int{2, 3} {
 		shape := slices.Clone(x.shape)
 		shape[d] = a[i].size + 2*a[i].pad
-		x = s.apply(opIndexSelectBackward, Attrs{Dims: []int{d}, Shape: shape}, x, s.indices(a[i].index))
+		x = s.apply(opIndexSelectBackward, Attrs{Dims: []int{d}, Shape: shape}, x, indices(s, a[i].index))
 	}
 	return Pad(s, x, []int{-a[1].pad, -a[1].pad, -a[0].pad, -a[0].pad}, "constant", 0)
 }

@@ -267,8 +267,6 @@ func AffineGrid(s *Scope, theta *Tensor, size []int, alignCorners bool) *Tensor 
 			return (2*float64(at)+1)/float64(n) - 1
 		}
 	})
-	base.scope = s
-	s.arena.own(base)
-	grid := MatMul(s, Expand(s, base, size[0], count, k+1), Transpose(s, theta, 1, 2))
+	grid := MatMul(s, Expand(s, s.Own(base), size[0], count, k+1), Transpose(s, theta, 1, 2))
 	return Reshape(s, grid, append(append([]int{size[0]}, size[2:]...), k)...)
 }

@@ -175,13 +175,6 @@ func hingeSlope(b *Back) *Tensor {
 // constant returns a tensor of one number and no dimension that belongs to the scope.
 func constant(s *Scope, dt DType, v float64) *Tensor { return s.Own(Full(s, dt, v)) }
 
-// indices returns an int64 vector that belongs to the scope.
-func indices(s *Scope, v []int64) *Tensor {
-	t := alloc("indices", s.root.dev, Int64, []int{len(v)})
-	setElements(t, v)
-	return s.Own(t)
-}
-
 // MSELoss returns the mean of (x - target)², or what a Reduction asks for; float32 under autocast, else in the wider dtype of the two. The shapes
 // must be equal: broadcasting a target is the classic silent bug of this loss.
 func MSELoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {

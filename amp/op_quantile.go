@@ -88,14 +88,14 @@ func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
 	if n == 0 || len(q) == 0 || !x.dt.IsFloat() {
 		fail("quantile", ErrArgument, "use a dimension with elements of a float dtype, and at least one share", "%v %v along %d, shares %v", x.dt, x.shape, dim, q)
 	}
-	var lo, hi []int
+	var lo, hi []int64
 	weight := make([]float64, len(q))
 	for i, share := range q {
 		if !(share >= 0 && share <= 1) {
 			fail("quantile", ErrArgument, "use shares from 0 to 1", "share %d is %v", i, share)
 		}
 		at := float64(share * float64(n-1))
-		lo, hi = append(lo, int(at)), append(hi, int(math.Ceil(at)))
+		lo, hi = append(lo, int64(at)), append(hi, int64(math.Ceil(at)))
 		weight[i] = at - math.Floor(at)
 	}
 	sorted, _ := Sort(s, x, dim, false)
@@ -104,10 +104,8 @@ func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
 		thin[d] = 1
 	}
 	thin[dim] = len(q)
-	w := fromFloat64s(x.dt, weight, thin)
-	w.scope = s
-	s.arena.own(w)
-	y := Lerp(s, IndexSelect(s, sorted, dim, s.indices(lo)), IndexSelect(s, sorted, dim, s.indices(hi)), w)
+	w := s.Own(made(s, "quantile", x.dt, thin, func(i int) float64 { return weight[i] }))
+	y := Lerp(s, IndexSelect(s, sorted, dim, indices(s, lo)), IndexSelect(s, sorted, dim, indices(s, hi)), w)
 	last := Narrow(s, sorted, dim, n-1, 1)
 	y = Where(s, Ne(s, last, last), last, y)
 	order := slices.Delete(after(len(x.shape)), dim, dim+1)
@@ -130,7 +128,7 @@ func Nonzero(s *Scope, x *Tensor) *Tensor {
 		if x.Item() != 0 {
 			count = 1
 		}
-		return Reshape(s, s.indices(nil), count, 0)
+		return Reshape(s, indices(s, nil), count, 0)
 	}
 	places := coordinates(setBytes(x.onHost("Nonzero")), x.shape)
 	return Reshape(s, indices(s, places), len(places)/len(x.shape), len(x.shape))

@@ -26,8 +26,15 @@ type StreamState struct {
 // State returns the present position.
 func (r *Stream) State() StreamState { return StreamState{r.seed, r.counter.Load()} }
 
-// Load moves the stream to a saved position.
-func (r *Stream) Load(st StreamState) { r.seed = st.Seed; r.counter.Store(st.Counter) }
+// Load moves the stream to a saved position. It panics with ErrCapture in a captured step that draws from it: a replay goes on where the last
+// one ended.
+func (r *Stream) Load(st StreamState) {
+	if g := capturing.Load(); g != nil && g.stage == graphRecord && g.drawsFrom(r) {
+		fail("Stream.Load", ErrCapture, "move the stream before Capture or between replays", "the step that is being captured draws from the stream")
+	}
+	r.seed = st.Seed
+	r.counter.Store(st.Counter)
+}
 
 // take reserves n blocks and returns the first.
 func (r *Stream) take(n int) uint64 { return r.counter.Add(uint64(n)) - uint64(n) }
