@@ -52,7 +52,14 @@ var capturing atomic.Pointer[Graph]
 // CapturingOn returns the graph that is being made of what is queued on t's device, nil if there is none. Package optim asks: what a
 // step reads from the host has to lie on the device then.
 func CapturingOn(t *Tensor) *Graph {
-	if g := capturing.Load(); g != nil && t.st != nil && t.st.dev == g.s.root.dev {
+	if t.st == nil {
+		return nil
+	}
+	return capturingOn(t.st.dev)
+}
+
+func capturingOn(dev Device) *Graph {
+	if g := capturing.Load(); g != nil && g.s.root.dev == dev {
 		return g
 	}
 	return nil
@@ -72,7 +79,8 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // then in the tensors that fn used from outside, and its host does nothing but queue it. Change inputs in place between replays
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
 // until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
-// that the step would have drawn. Reading values, and ops that run on the host, random tensors too, are refused in fn (ErrCapture).
+// that the step would have drawn. Reading values, and ops that run on the host, are refused in fn (ErrCapture), as are From and its kin;
+// random tensors, and those made by a rule, such as Arange's, are not.
 // Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn, which a trace shows like
 // any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {

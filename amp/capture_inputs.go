@@ -28,7 +28,7 @@ func (g *Graph) uses(c *Call) {
 
 // recordingOn returns the graph that records what is queued on a device, nil if there is none.
 func recordingOn(dev Device) *Graph {
-	if g := capturing.Load(); g != nil && g.stage == graphRecord && g.s.root.dev == dev {
+	if g := capturingOn(dev); g != nil && g.stage == graphRecord {
 		return g
 	}
 	return nil

@@ -27,7 +27,7 @@ func (r *Stream) source() *Stream {
 
 // draw reserves blocks of the scope's random stream.
 func (s *Scope) draw(blocks int) Draw {
-	if g := capturing.Load(); g != nil && g.s.root.dev == s.root.dev {
+	if g := capturingOn(s.root.dev); g != nil {
 		if r := g.stream(s); g.stage == graphRecord {
 			return r.draw(s.rng, blocks)
 		}

@@ -50,6 +50,12 @@ type Filler interface {
 	Fill(dst Buffer, at int, pattern []byte, n int) error
 }
 
+// A Drawer is a Device that draws random numbers itself, the same bits as the host.
+type Drawer interface {
+	// Draw fills n elements of a dtype from byte at of a buffer on.
+	Draw(dst Buffer, at int, dt DType, n int, r Numbers) error
+}
+
 // A Labeler is a Device that keeps what its memory is for, so that the error of one that has none left says what holds it.
 type Labeler interface {
 	// AllocFor is Alloc; what names the op whose result it is, or the call that makes a tensor.

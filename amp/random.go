@@ -42,11 +42,6 @@ func (r *Stream) take(n int) uint64 { return r.counter.Add(uint64(n)) - uint64(n
 // A drawing writes numbers, two a block from a block on; the last block may give only one. Several workers call it.
 type drawing func(dst []float64, seed, block uint64)
 
-// uniformly draws numbers between lo and hi.
-func uniformly(lo, hi float64) drawing {
-	return func(dst []float64, seed, block uint64) { cpu.Uniforms(dst, seed, block, lo, hi-lo) }
-}
-
 // evenly draws numbers each made from 64 random bits by f.
 func evenly(f func(u, v float64) (float64, float64)) drawing {
 	return func(dst []float64, seed, block uint64) {
@@ -63,10 +58,6 @@ func evenly(f func(u, v float64) (float64, float64)) drawing {
 	}
 }
 
-// normally draws normally distributed numbers.
-func normally(mean, std float64) drawing {
-	return func(dst []float64, seed, block uint64) { cpu.Normal(dst, seed, block, mean, std) }
-}
 
 // draw reserves blocks for n numbers and draws them, a chunk at a time, each of which it gives to put.
 func (r *Stream) draw(n int, f drawing, put func(at int, values []float64)) {
@@ -89,28 +80,30 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 // Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. In the scope of a step or a Child it is freed with
 // it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
-	return draw(s, "Rand", dt, shape, uniformly(lo, hi))
+	return draw(s, dt, shape, Numbers{What: "Rand", Kind: UniformNumbers, A: lo, B: hi - lo})
 }
 
 // Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.
 func Randn(s *Scope, dt DType, mean, std float64, shape ...int) *Tensor {
-	return draw(s, "Randn", dt, shape, normally(mean, std))
+	return draw(s, dt, shape, Numbers{What: "Randn", Kind: NormalNumbers, A: mean, B: std})
 }
 
-func draw(s *Scope, op string, dt DType, shape []int, f drawing) *Tensor {
-	s.alive(op)
+func draw(s *Scope, dt DType, shape []int, r Numbers) *Tensor {
+	s.alive(r.What)
 	if !dt.IsFloat() {
-		fail(op, ErrDType, "use a float dtype", "%v", dt)
+		fail(r.What, ErrDType, "use a float dtype", "%v", dt)
 	}
-	t := alloc(op, s.root.dev, dt, shape)
+	t := alloc(r.What, s.root.dev, dt, shape)
 	if s.noInit {
 		return s.born(t)
 	}
 	whole := false
 	defer t.giveUp(&whole)
-	t.rewrite(op, func(t *Tensor) {
-		s.rng.draw(t.Len(), f, func(at int, values []float64) { store(t, t.off+at, values) })
-	})
+	if !s.drawn(t, r) {
+		t.rewrite(r.What, func(t *Tensor) {
+			s.rng.draw(t.Len(), r.onHost(), func(at int, values []float64) { store(t, t.off+at, values) })
+		})
+	}
 	whole = true
 	return s.born(t)
 }

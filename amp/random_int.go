@@ -17,10 +17,12 @@ func RandInt(s *Scope, lo, hi int64, shape ...int) *Tensor {
 	t := alloc("RandInt", s.root.dev, Int64, shape)
 	whole := false
 	defer t.giveUp(&whole)
-	t.rewrite("RandInt", func(t *Tensor) {
-		numbers := elements[int64](t)[t.off:]
-		s.rng.draw(t.Len(), uniformly(0, 1), func(at int, values []float64) { cpu.Whole(numbers[at:][:len(values)], values, lo, hi-lo) })
-	})
+	if !s.drawn(t, Numbers{What: "RandInt", Kind: WholeNumbers, Low: lo, Span: hi - lo}) {
+		t.rewrite("RandInt", func(t *Tensor) {
+			numbers := elements[int64](t)[t.off:]
+			s.rng.draw(t.Len(), units.onHost(), func(at int, values []float64) { cpu.Whole(numbers[at:][:len(values)], values, lo, hi-lo) })
+		})
+	}
 	whole = true
 	return s.born(t)
 }
@@ -32,6 +34,10 @@ func RandPerm(s *Scope, n int) *Tensor {
 		fail("RandPerm", ErrArgument, "use a number of 0 and above", "%d numbers", n)
 	}
 	s.alive("RandPerm")
+	if capturingOn(s.root.dev) != nil {
+		_, order := Sort(s, draw(s, Float64, []int{n}, Numbers{What: "RandPerm", Kind: UniformNumbers, B: 1}), 0, false)
+		return order
+	}
 	t := alloc("RandPerm", s.root.dev, Int64, []int{n})
 	whole := false
 	defer t.giveUp(&whole)
@@ -39,7 +45,7 @@ func RandPerm(s *Scope, n int) *Tensor {
 	defer keysPool.Put(p)
 	*p = resize(*p, 2*n)
 	keys := (*p)[:n]
-	s.rng.draw(n, uniformly(0, 1), func(at int, values []float64) {
+	s.rng.draw(n, units.onHost(), func(at int, values []float64) {
 		for i, v := range values {
 			keys[at+i] = math.Float64bits(v)
 		}
