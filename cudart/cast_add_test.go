@@ -55,7 +55,7 @@ func TestSumsReadHalves(t *testing.T) {
 				c.Free()
 				h.Free()
 				return []*amp.Tensor{a, amp.MulScalar(s, a, 2), amp.Randn(s, amp.Float32, 0, 1, n, n)}
-			}, 2},
+			}, 3},
 			"two casts": {func(s *amp.Scope, x, h *amp.Tensor) []*amp.Tensor {
 				c, d := amp.To(s, h, amp.Float32), amp.To(s, amp.Narrow(s, h, 0, 0, 1), amp.Float32)
 				return []*amp.Tensor{amp.Add(s, c, d), d}

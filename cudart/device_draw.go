@@ -22,10 +22,6 @@ func (d *device) Draw(dst amp.Buffer, at int, dt amp.DType, n int, r amp.Numbers
 	if n == 0 {
 		return nil
 	}
-	f, err := d.function(drawnKernels[r.Kind] + dtypeNames[dt])
-	if err != nil {
-		return err
-	}
 	p := drawnArgs{out: uint64(blockOf(dst).ptr) + uint64(at), seed: r.Draw.Seed, block: r.Draw.Block, n: int64(n), low: r.Low, span: r.Span, a: r.A, b: r.B}
 	uses := []amp.Buffer{dst}
 	if o := r.Draw.Origin; o != nil {
@@ -36,6 +32,10 @@ func (d *device) Draw(dst amp.Buffer, at int, dt amp.DType, n int, r amp.Numbers
 		return err
 	}
 	return d.do(func() error {
+		f, err := d.function(drawnKernels[r.Kind] + dtypeNames[dt])
+		if err != nil {
+			return err
+		}
 		a := driver.GetArgs(r.What).Struct(unsafe.Pointer(&p), unsafe.Sizeof(p))
 		return d.launch(f, [3]uint32{blocks((n+1)/2, mapThreads), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, a)
 	})

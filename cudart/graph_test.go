@@ -152,7 +152,6 @@ func TestCaptureRefuses(t *testing.T) {
 	}{
 		"reading":  {func(s *amp.Scope) { amp.Mul(s, x, x).Float64s() }, "after Replay"},
 		"data":     {func(s *amp.Scope) { amp.From([]float32{1}).To(s) }, "before Capture"},
-		"random":   {func(s *amp.Scope) { amp.Randn(s, amp.Float32, 0, 1, 4) }, "before Capture"},
 		"the host": {func(s *amp.Scope) { amp.Map(s, x, math.Sqrt) }, "after Replay"},
 		"a panic": {func(s *amp.Scope) {
 			if recording() {
