@@ -154,6 +154,7 @@ func onStopwatch(t *testing.T) (*stopwatch, *amp.Scope) {
 			return nil, err
 		}
 		d := opened.(*device)
+		d.name = kind + ":0"
 		lib := timedLibrary{recordedLibrary: recordedLibrary{r}, w: w}
 		if err := d.do(func() error {
 			d.products.once.Do(func() { d.products.load(d) })
