@@ -58,7 +58,6 @@ func evenly(f func(u, v float64) (float64, float64)) drawing {
 	}
 }
 
-
 // draw reserves blocks for n numbers and draws them, a chunk at a time, each of which it gives to put.
 func (r *Stream) draw(n int, f drawing, put func(at int, values []float64)) {
 	first := r.take((n + 1) / 2)
@@ -78,7 +77,8 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 }
 
 // Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. In the scope of a step or a Child it is freed with
-// it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end.
+// it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end. The numbers are the
+// same bits on every device.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
 	return draw(s, dt, shape, Numbers{What: "Rand", Kind: UniformNumbers, A: lo, B: hi - lo})
 }
