@@ -167,6 +167,15 @@ func (b *speed) elementwise() {
 	one("cast fp16 to fp32", "cast", 6, f32[3], f16[0])
 	scalar := full(s, amp.Float32, 0)
 	b.measure("sum fp32", "GB/s", gb(4), func(*amp.Scope) { b.run("sum", amp.Attrs{Dims: []int{0}}, scalar, f32[0]) })
+	draw := func(name string, kind amp.NumberKind) {
+		b.measure(name, "GB/s", gb(4), func(*amp.Scope) {
+			if err := b.d.Draw(copied, 0, amp.Float32, n, amp.Numbers{What: name, Kind: kind, B: 1}); err != nil {
+				panic(err)
+			}
+		})
+	}
+	draw("randn fp32", amp.NormalNumbers)
+	draw("rand fp32", amp.UniformNumbers)
 	found, first, inv := full(s, amp.Float32, 0), full(s, amp.Int64, 0, 64), full(s, amp.Float32, 0.999)
 	b.measure("unscale and check fp32", "GB/s", gb(8), func(*amp.Scope) {
 		b.run("unscale_", amp.Attrs{}, f32[3], f32[3], found, first, inv)
