@@ -43,6 +43,7 @@ type graphStage uint8
 const (
 	graphFirst graphStage = iota + 1 // fn runs as a step like any other
 	graphRecord
+	graphEnded // what was recorded is not ready yet, and is not if the recording failed
 	graphReady
 )
 
@@ -96,6 +97,11 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 		}
 		defer capturing.Store(nil)
 	}
+	defer func() {
+		if g.stage != graphReady { // fn panicked, or the device can't
+			g.abandon(dev)
+		}
+	}()
 	for a := s.arena; a != nil; a = a.parent {
 		a.cache.clear() // casts made before would not be renewed
 	}
@@ -110,26 +116,32 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 		deviceFault("Capture", err)
 	}
 	g.stage = graphRecord
-	done := false
-	defer func() {
-		g.endStreams()
-		if !done { // fn panicked: the recording ends with it
-			g.freeStreams()
-			g.freeConstants()
-			if r, err := dev.EndCapture(); err == nil {
-				_ = r.Free()
-			}
-		}
-	}()
 	fn(c)
 	g.advanceStreams()
-	done = true
-	r, err := dev.EndCapture()
+	r, err := g.end(dev)
 	if err != nil {
 		fail("Capture", ErrCapture, "take what the message names out of the step, and do it before Capture or after Replay", "%v", err)
 	}
 	g.dev, g.stage = r, graphReady
 	return g
+}
+
+// end ends the recording.
+func (g *Graph) end(dev Capturer) (Replayer, error) {
+	g.stage = graphEnded
+	g.endStreams()
+	return dev.EndCapture()
+}
+
+// abandon frees what a capture that failed has made.
+func (g *Graph) abandon(dev Capturer) {
+	if g.stage == graphRecord {
+		if r, err := g.end(dev); err == nil {
+			g.dev = r
+		}
+	}
+	g.closed = true
+	_ = g.free() // the panic says what happened
 }
 
 // Replay queues the step again. It panics with ErrClosed after Close, with ErrCapture if a tensor that the step reads or changes was freed
@@ -188,6 +200,10 @@ func (g *Graph) Close() error {
 		return &Error{Op: "Graph.Close", Kind: ErrCapture, Detail: "another step is being captured, and nothing can be waited for", Fix: "close the graph after Capture has returned"}
 	}
 	g.closed = true
+	return g.free()
+}
+
+func (g *Graph) free() error {
 	g.freeStreams()
 	g.freeConstants()
 	g.forget()
