@@ -20,11 +20,8 @@ type outcome struct {
 
 // runOn runs a case, forward and backward, on a device.
 func (c opCase) runOn(t *testing.T, device string, dt DType) outcome {
-	before := SetDefaultDevice(device)
-	defer SetDefaultDevice(before)
-	root := NewScope(Seed(9))
-	defer root.Close()
-	return c.outcomeOf(root, c.draws(root, dt, 5), func(y *Tensor) *Tensor { return project(root, y, 7) })
+	defer SetDefaultDevice(SetDefaultDevice(device))
+	return c.alone(dt)
 }
 
 // outcomeOf runs a case on inputs, which lie on the default device, and backward from a loss of its result.
