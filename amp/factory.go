@@ -76,6 +76,9 @@ func made(s *Scope, op string, dt DType, shape []int, f func(i int) float64) *Te
 // indices returns an int64 vector that belongs to the scope.
 func indices(s *Scope, v []int64) *Tensor {
 	t := alloc("indices", s.root.dev, Int64, []int{len(v)})
+	whole := false
+	defer t.giveUp(&whole)
 	byRule("indices", t, v, setElements[int64])
+	whole = true
 	return s.Own(t)
 }

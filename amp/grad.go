@@ -140,8 +140,7 @@ func (e *engine) seed(outputs []*Tensor) {
 			if t.Len() != 1 {
 				fail("Backward", ErrShape, "reduce it with amp.Mean or amp.Sum, or pass amp.GradOutputs", "%v tensor of shape %v has %d elements", t.dt, t.shape, t.Len())
 			}
-			dy = alloc("Backward", t.st.dev, t.dt, t.shape)
-			dy.fill(1)
+			dy = filled("Backward", t.st.dev, t.dt, 1, t.shape)
 			dy.scope = e.on(dy)
 			e.s.arena.own(dy)
 		}

@@ -134,9 +134,10 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 		g.scope, g.view = s, false
 		t.grad = g
 	default: // shared with something else, such as the gradient of another leaf
-		c := alloc("Backward", g.st.dev, g.dt, g.shape)
+		c, whole := alloc("Backward", g.st.dev, g.dt, g.shape), false
+		defer c.giveUp(&whole)
 		CopyInPlace(bs, c, g)
-		c.scope = s
+		c.scope, whole = s, true
 		t.grad = c
 	}
 	t.grad.name = t.name
@@ -145,17 +146,13 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 // ZerosOn returns a tensor of zeros on t's device that belongs to no scope; without a shape it is 0-dimensional.
 func ZerosOn(t *Tensor, dt DType, shape ...int) *Tensor {
 	t.live("ZerosOn")
-	z := alloc("ZerosOn", t.st.dev, dt, shape)
-	z.fill(0)
-	return z
+	return filled("ZerosOn", t.st.dev, dt, 0, shape)
 }
 
 // Like returns a tensor of zeros with t's dtype, shape and device that belongs to no scope: optimizer state.
 func Like(t *Tensor) *Tensor {
 	t.live("Like")
-	z := alloc("Like", t.st.dev, t.dt, t.shape)
-	z.fill(0)
-	return z
+	return filled("Like", t.st.dev, t.dt, 0, t.shape)
 }
 
 // SumOfSquares returns Σ x², accumulated in float64.

@@ -279,7 +279,5 @@ func (k *piece[T]) descend(u *Update, decay T) {
 // LikeFilled is Like with v in every element.
 func LikeFilled(t *Tensor, v float64) *Tensor {
 	t.live("LikeFilled")
-	z := alloc("LikeFilled", t.st.dev, t.dt, t.shape)
-	z.fill(v)
-	return z
+	return filled("LikeFilled", t.st.dev, t.dt, v, t.shape)
 }

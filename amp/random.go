@@ -114,12 +114,17 @@ func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor { return full(s, 
 // full is Full under the name that the user called, for errors.
 func full(s *Scope, op string, dt DType, v float64, shape []int) *Tensor {
 	s.alive(op)
-	t := alloc(op, s.root.dev, dt, shape)
+	return s.born(filled(op, s.root.dev, dt, v, shape))
+}
+
+// filled returns a tensor that holds v everywhere and belongs to no scope.
+func filled(op string, dev Device, dt DType, v float64, shape []int) *Tensor {
+	t := alloc(op, dev, dt, shape)
 	whole := false
 	defer t.giveUp(&whole)
 	t.fill(v)
 	whole = true
-	return s.born(t)
+	return t
 }
 
 // FromFloat64s returns a tensor on the default device of any dtype with the values rounded once to it (int64: truncated; bool: non-zero).

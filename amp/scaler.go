@@ -113,17 +113,32 @@ func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
 	if !loss.dt.IsFloat() {
 		fail("GradScaler.Scale", ErrDType, "compute a float loss, for example with amp.CrossEntropy", "loss is %v of shape %v; an integer has no gradient", loss.dt, loss.shape)
 	}
-	g.mu.Lock()
-	if g.scale == nil {
-		g.scale = alloc("GradScaler.Scale", s.root.dev, Float32, nil)
-		g.scale.name = lossScaleName
-		if !g.scale.IsCPU() {
-			g.beFar(s.root.dev)
-		}
-		g.setScale(float32(g.init))
-	}
-	g.mu.Unlock()
+	g.begin(s.root.dev)
 	return Mul(s.In("scaler"), loss, g.scale)
+}
+
+// begin makes what a scaler keeps on a device, once. Where that fails, for lack of memory, nothing is kept.
+func (g *GradScaler) begin(dev Device) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.scale != nil {
+		return
+	}
+	whole := false
+	g.scale = alloc("GradScaler.Scale", dev, Float32, nil)
+	defer func() {
+		if !whole {
+			g.scale.release()
+			g.far.free()
+			g.scale, g.far = nil, nil
+		}
+	}()
+	g.scale.name = lossScaleName
+	if !g.scale.IsCPU() {
+		g.beFar(dev)
+	}
+	g.setScale(float32(g.init))
+	whole = true
 }
 
 // ScaleAll scales several losses by the same scale.

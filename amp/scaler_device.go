@@ -69,25 +69,40 @@ func (m scaleMove) next(scale float32, tracker int, found bool) (float32, int) {
 func (g *GradScaler) beFar(dev Device) {
 	s := detachedOn(dev).optimizing()
 	f := &farScaler{s: s, scale: float32(g.init), flags: map[Optimizer]*farFlags{}}
-	f.tracker, f.inverse = far(dev, Int64, float64(g.tracker)), far(dev, Float32, float64(invert(f.scale)))
-	f.log, f.count = far(dev, Int64, 0, logSize), far(dev, Int64, 0)
 	g.far = f
+	f.tracker = far(dev, Int64, float64(g.tracker))
+	f.inverse = far(dev, Float32, float64(invert(f.scale)))
+	f.log = far(dev, Int64, 0, logSize)
+	f.count = far(dev, Int64, 0)
 }
 
 // far returns a tensor of a scaler's.
 func far(dev Device, dt DType, v float64, shape ...int) *Tensor {
-	t := alloc("GradScaler", dev, dt, shape)
-	t.fill(v)
-	return t
+	return filled("GradScaler", dev, dt, v, shape)
+}
+
+// free gives back what a scaler that could not be set up has made so far.
+func (f *farScaler) free() {
+	if f == nil {
+		return
+	}
+	for _, t := range []*Tensor{f.tracker, f.inverse, f.log, f.count} {
+		if t != nil {
+			t.release()
+		}
+	}
 }
 
 func (f *farScaler) flagsOf(opt Optimizer) *farFlags {
 	fl := f.flags[opt]
 	if fl == nil {
-		dev := f.s.root.dev
-		fl = &farFlags{found: far(dev, Float32, 0), first: alloc("GradScaler", dev, Int64, nil)}
+		dev, whole := f.s.root.dev, false
+		fl = &farFlags{found: far(dev, Float32, 0)}
+		defer fl.found.giveUp(&whole)
+		fl.first = alloc("GradScaler", dev, Int64, nil)
+		defer fl.first.giveUp(&whole)
 		setElements(fl.first, []int64{firstNone})
-		f.flags[opt] = fl
+		f.flags[opt], whole = fl, true
 	}
 	return fl
 }

@@ -19,11 +19,11 @@ type StepReport struct {
 func (r *StepReport) wait() {
 	if g := r.far; g != nil {
 		g.mu.Lock()
+		defer g.mu.Unlock() // a device that is lost panics
 		g.resolve()
 		if r.last != nil {
 			r.ScaleStep = r.last.ScaleStep
 		}
-		g.mu.Unlock()
 	}
 }
 

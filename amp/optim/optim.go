@@ -173,10 +173,17 @@ func (o *base) idle(method string) {
 	panic(&amp.Error{Op: o.kind.name + "." + method, Kind: amp.ErrGrad, Detail: "no parameter has a gradient", Fix: "call loss.Backward() before Step"})
 }
 
-// move updates one parameter. A skipped step leaves no state behind.
+// move updates one parameter. A step that is skipped, or fails, leaves no state behind.
 func (o *base) move(p *amp.Tensor, u amp.Update, wants [3]bool, skipped bool) {
 	old := o.state[p]
-	st := old
+	st, kept := old, false
+	defer func() {
+		for i, t := range st.tensors {
+			if !kept && t != old.tensors[i] {
+				t.Free()
+			}
+		}
+	}()
 	var in [3]*amp.Tensor
 	for i, want := range wants {
 		if !want {
@@ -192,12 +199,6 @@ func (o *base) move(p *amp.Tensor, u amp.Update, wants [3]bool, skipped bool) {
 	u.Step = st.step
 	o.kind.step(p, in, u)
 	if !skipped {
-		o.state[p] = st
-		return
-	}
-	for i, t := range st.tensors {
-		if t != old.tensors[i] {
-			t.Free()
-		}
+		o.state[p], kept = st, true
 	}
 }
