@@ -31,9 +31,6 @@
 // float32 products and convolutions. Results are the same each time: of cuDNN's engines those that are not deterministic are passed
 // over, unless Deterministic(false) allows them, and so are those that sum in half precision or transform their inputs.
 //
-// HALFTONE_CUDA_WGMMA=1 has Halftone's own products of halves, where they are not cuBLAS's, multiply with the instructions that only
-// devices of capability 9.0 have. No GPU has run those kernels yet.
-//
 // # Memory
 //
 // Tensors give their memory to a cache of the process, which the next ones take it from; amp.MemStats counts both. What is cached goes

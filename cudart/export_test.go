@@ -84,15 +84,15 @@ func NarrowGrid(n int) (restore func()) {
 
 // FewTiles makes products of so many tiles large ones, until the function returned is called.
 func FewTiles(n int) (restore func()) {
-	wide, large := wideTiles, largeTiles
-	wideTiles, largeTiles = n, n
-	return func() { wideTiles, largeTiles = wide, large }
+	wide, large, groups := wideTiles, largeTiles, warpgroupTiles
+	wideTiles, largeTiles, warpgroupTiles = n, n, n
+	return func() { wideTiles, largeTiles, warpgroupTiles = wide, large, groups }
 }
 
-// UseWGMMA has warpgroups compute what they can, or nothing, until the function returned is called.
-func UseWGMMA(on bool) (restore func()) {
-	before := allowWGMMA.Swap(on)
-	return func() { allowWGMMA.Store(before) }
+// UseWarpgroups has warpgroups compute what they can, or nothing, until the function returned is called.
+func UseWarpgroups(on bool) (restore func()) {
+	before := noWarpgroups.Swap(!on)
+	return func() { noWarpgroups.Store(before) }
 }
 
 // CapabilityOf returns the compute capability of an open device, such as 90.
@@ -111,11 +111,12 @@ func ShortLists(n int) (restore func()) {
 	return func() { longLine, longList = line, list }
 }
 
-// ShortMaps makes elementwise rows of n elements count as long, until the function returned is called.
+// ShortMaps makes elementwise rows of n elements count as long, and results of n bytes as larger than any cache, until the function returned is
+// called.
 func ShortMaps(n int) (restore func()) {
-	before := longMap
-	longMap = n
-	return func() { longMap = before }
+	long, streamed := longMap, streamedMap
+	longMap, streamedMap = n, n
+	return func() { longMap, streamedMap = long, streamed }
 }
 
 // WrapDriver puts a driver around that of an open device; what it returns takes it away.

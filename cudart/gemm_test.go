@@ -35,6 +35,7 @@ func wholes(r *rand.Rand, n int) []float64 {
 func TestProductsOnTensorCores(t *testing.T) {
 	device := gpu(t)
 	defer cudart.UseBLAS(cudart.UseBLAS(false))
+	defer cudart.UseWarpgroups(false)()
 	for which, d := range []struct {
 		room, wide int
 		launch     [2]uint32 // threads and shared memory of a product without a fault in its layout

@@ -2,9 +2,6 @@ package cudart_test
 
 import (
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -15,26 +12,6 @@ import (
 // ofWarpgroups are threads and shared memory of the launches of products by warpgroups.
 var ofWarpgroups = [2]uint32{256, 4*49152 + 1024}
 
-// aloneEnv is set in the process of a test that no other is to share a device with.
-const aloneEnv = "HALFTONE_TEST_ALONE"
-
-// alone runs the rest of a test in a process of its own where the device is a real one: kernels that no GPU has run might take it from the tests that
-// follow. It says whether this process has to go on.
-func alone(t *testing.T, device string) bool {
-	t.Helper()
-	s := amp.NewScope(amp.On(device))
-	defer s.Close()
-	if strings.Contains(s.Device(), "emulated") || os.Getenv(aloneEnv) != "" {
-		return true
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=3m")
-	cmd.Env = append(os.Environ(), aloneEnv+"=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	return false
-}
-
 // TestProductsOfWarpgroups compares products of halves by warpgroups with exact sums, bit for bit: all layouts and both types, sizes that tiles cut in
 // every way, fewer terms than the stages hold and more, operands with gaps, split sums, batches.
 func TestProductsOfWarpgroups(t *testing.T) {
@@ -42,12 +19,8 @@ func TestProductsOfWarpgroups(t *testing.T) {
 	if c := cudart.CapabilityOf(device); c != 90 {
 		t.Skipf("the device has capability %d.%d, and these kernels are for 9.0 alone", c/10, c%10)
 	}
-	if !alone(t, device) {
-		return
-	}
 	defer cudart.UseBLAS(cudart.UseBLAS(false))
 	defer cudart.FewTiles(1)()
-	defer cudart.UseWGMMA(true)()
 	watch := &launchWatch{seen: map[[2]uint32]int{}}
 	defer cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })()
 	r := rand.New(rand.NewPCG(3, 9))
@@ -69,23 +42,25 @@ func TestProductsOfWarpgroups(t *testing.T) {
 	}
 }
 
-// TestWarpgroupsAreAskedFor: nobody comes to these kernels who has not asked for them, nor on another device than those they are for.
-func TestWarpgroupsAreAskedFor(t *testing.T) {
+// TestWarpgroupsWhere: these kernels are for devices of capability 9.0 alone, and for products of many tiles.
+func TestWarpgroupsWhere(t *testing.T) {
 	device := gpu(t)
-	if cudart.CapabilityOf(device) == 90 && !alone(t, device) {
-		return
-	}
 	defer cudart.UseBLAS(cudart.UseBLAS(false))
-	defer cudart.FewTiles(1)()
-	for _, asked := range []bool{false, true} {
-		defer cudart.UseWGMMA(asked)()
+	hopper := cudart.CapabilityOf(device) == 90
+	for _, c := range []struct {
+		use   bool
+		tiles int // a product must have
+		want  bool
+	}{{true, 1, hopper}, {true, 2, hopper}, {true, 3, false}, {false, 1, false}} {
+		restoreTiles, restoreUse := cudart.FewTiles(c.tiles), cudart.UseWarpgroups(c.use)
 		watch := &launchWatch{seen: map[[2]uint32]int{}}
 		restore := cudart.WrapDriver(device, func(drv driver.Driver) driver.Driver { watch.Driver = drv; return watch })
-		exactProduct(t, device, rand.New(rand.NewPCG(4, 9)), amp.Float16, 1, 128, 256, 64, false, true)
+		exactProduct(t, device, rand.New(rand.NewPCG(4, 9)), amp.Float16, 1, 128, 512, 64, false, true)
 		restore()
-		want := asked && cudart.CapabilityOf(device) == 90
-		if got := watch.seen[ofWarpgroups] > 0; got != want {
-			t.Errorf("asked for: %v, capability %d: %v", asked, cudart.CapabilityOf(device), watch.seen)
+		restoreUse()
+		restoreTiles()
+		if got := watch.seen[ofWarpgroups] > 0; got != c.want {
+			t.Errorf("%+v, capability %d: %v", c, cudart.CapabilityOf(device), watch.seen)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestKernelSpeed(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func()
-	}{{"elementwise", b.elementwise}, {"rows", b.rows}, {"products", b.products}, {"layers", b.layers}, {"warpgroups", b.warpgroups}} {
+	}{{"elementwise", b.elementwise}, {"rows", b.rows}, {"products", b.products}, {"layers", b.layers}} {
 		t.Run(part.name, func(t *testing.T) {
 			b.t = t
 			b.attempt("a part", part.run)
@@ -241,41 +241,15 @@ func (b *speed) products() {
 				noBLAS.Store(true)
 			}
 			b.measure(name, "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
+			if dt != amp.Float32 && b.d.props.Capability() == 90 {
+				noWarpgroups.Store(true)
+				b.measure(name+" by warps", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
+				noWarpgroups.Store(false)
+			}
 			if !large {
 				turned := amp.Transpose(s, a, 0, 1)
 				b.measure(name+" a·bᵀ", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, turned) })
 				b.measure(name+" aᵀ·b", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, turned, a) })
-			}
-		}
-	}
-}
-
-// warpgroups are products that no GPU has computed yet: a part of their own, should they lose the device.
-func (b *speed) warpgroups() {
-	if b.d.props.Capability() != 90 {
-		b.t.Skip("these kernels are for capability 9.0 alone")
-	}
-	defer allowWGMMA.Store(allowWGMMA.Swap(true))
-	if b.small > 0 {
-		defer func(n int) { wideTiles = n }(wideTiles)
-		wideTiles = 1
-	}
-	s := amp.NewScope(amp.On("cuda:0"))
-	defer s.Close()
-	noBLAS.Store(true)
-	defer noBLAS.Store(false)
-	for _, n := range []int{4096, 8192} {
-		for _, dt := range []amp.DType{amp.Float16, amp.BFloat16} {
-			name := fmt.Sprintf("own gemm of warpgroups %v %d", dt, n)
-			n := max(b.size(n), 192)
-			a := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, n, n), dt)
-			turned, y := amp.Transpose(s, a, 0, 1), full(s, dt, 0, n, n)
-			for _, c := range []struct {
-				name string
-				x, y *amp.Tensor
-			}{{"", a, a}, {" a·bᵀ", a, turned}, {" aᵀ·b", turned, a}, {" aᵀ·bᵀ", turned, turned}} {
-				b.same(s, dt, c.x, c.y)
-				b.measure(name+c.name, "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, c.x, c.y) })
 			}
 		}
 	}

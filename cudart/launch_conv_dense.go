@@ -53,7 +53,7 @@ type denseArgs struct {
 
 // convBlock and flatBlock are for more and for few channels of the result; two work on a multiprocessor that has the room. smallBlock is for
 // float32 where the others would leave multiprocessors without work.
-var convBlock, flatBlock, smallBlock = mmaBlock{128, 128, 32, 0}, mmaBlock{64, 256, 32, 0}, mmaBlock{64, 64, 16, 0}
+var convBlock, flatBlock, smallBlock = mmaBlock{rows: 128, columns: 128, k: 32}, mmaBlock{rows: 64, columns: 256, k: 32}, mmaBlock{rows: 64, columns: 64, k: 16}
 
 // mostBytes is the largest copy of x whose bytes the kernels count in 32 bits.
 const mostBytes = 1<<32 - 1<<20

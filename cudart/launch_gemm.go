@@ -138,11 +138,14 @@ func (g *gemmArgs) layout(piece int64) string {
 
 // A mmaBlock is how a block of threads on tensor cores works: on tiles of rows × columns, in steps of k.
 // Its shared memory begins at a multiple of align bytes, which a launch does not promise.
-type mmaBlock struct{ rows, columns, k, align int }
+type mmaBlock struct {
+	rows, columns, k, align int
+	alone                   bool // on a multiprocessor; else there are two
+}
 
 var (
-	wideBlock   = mmaBlock{rows: 256, columns: 128, k: 64} // alone on a multiprocessor
-	squareBlock = mmaBlock{rows: 128, columns: 128, k: 32} // two
+	wideBlock   = mmaBlock{rows: 256, columns: 128, k: 64, alone: true}
+	squareBlock = mmaBlock{rows: 128, columns: 128, k: 32}
 )
 
 // wideTiles and largeTiles are how many tiles a product must have for wide blocks on tensor cores, and for large ones without. Tests make them
@@ -207,6 +210,14 @@ func (b mmaBlock) tiles(m, n int32) int {
 	return int(blocks(int(m), b.rows)) * int(blocks(int(n), b.columns))
 }
 
+// enough is how many blocks keep a device busy: the terms of fewer are split among more.
+func (b mmaBlock) enough() int {
+	if b.alone {
+		return 64
+	}
+	return 96
+}
+
 // gemm queues the product that lay has written.
 func (l *launcher) gemm(dt amp.DType, batches int) bool {
 	g := &l.gemmArgs
@@ -226,7 +237,7 @@ func (l *launcher) gemm(dt amp.DType, batches int) bool {
 		return false
 	}
 	tiles := b.tiles(g.m, g.n)
-	if few := tiles * batches; few < 96 && g.k >= 1024 && dt != amp.Int64 {
+	if few := tiles * batches; few < b.enough() && g.k >= 1024 && dt != amp.Int64 {
 		g.splits = int32(min((192+few-1)/few, int(g.k)/256, 32))
 		size := 4
 		if dt == amp.Float64 {

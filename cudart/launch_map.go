@@ -9,16 +9,20 @@ import (
 
 // Launches of elementwise kernels (kernels/map.h).
 
-// mapThreads is MAP_THREADS; mapVector is MAP_VECTOR, and mapTwice MAP_TWICE.
+// mapThreads is MAP_THREADS; mapVector is MAP_VECTOR, mapTwice MAP_TWICE, and mapStream MAP_STREAM.
 const (
 	mapThreads = 128
 	mapVector  = 1
 	mapTwice   = 2
+	mapStream  = 4
 )
 
-// longMap is from how many elements on a thread takes two vectors of one input or two: then there are blocks enough, and a thread should have more
-// bytes on their way. Tests make it smaller.
+// longMap is from how many elements on a thread takes two vectors of one input: then there are blocks enough, and a thread should have as many
+// bytes on their way as one with two inputs. Tests make it smaller.
 var longMap = 1 << 21
+
+// streamedMap is from how many bytes on a result is written past the cache, which is smaller (60 MiB on an H200). Tests make it smaller.
+var streamedMap = 64 << 20
 
 // mapArgs is struct Map.
 type mapArgs struct {
@@ -139,9 +143,12 @@ func (l *launcher) apply(f driver.Function, ops ...*view) {
 	if m.flags&mapVector != 0 {
 		v := vectorOf(ops)
 		per *= v
-		if inputs := len(ops) - 1; m.rank == 1 && (inputs == 1 || inputs == 2 && m.stride[2][0] == 1) && m.stride[1][0] == 1 && m.n >= int64(longMap) && m.n%int64(v) == 0 {
+		if len(ops) == 2 && m.rank == 1 && m.stride[1][0] == 1 && m.n >= int64(longMap) && m.n%int64(v) == 0 {
 			m.flags |= mapTwice
 			per *= 2
+		}
+		if int(m.n)*ops[0].dt.Size() >= streamedMap {
+			m.flags |= mapStream
 		}
 	}
 	l.run(f, [3]uint32{blocks(int(m.n), per), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(m), unsafe.Sizeof(*m))

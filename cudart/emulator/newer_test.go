@@ -18,7 +18,7 @@ var newerRuns = []struct{ name, run, settings, passed string }{
 	{"wide blocks", `^TestProductsOnTensorCores$/^\[256_196608\]$`, "", "    --- PASS: TestProductsOnTensorCores/"},
 	{"warpgroups", "^TestProductsOfWarpgroups$", "order=forward", "--- PASS: TestProductsOfWarpgroups"},
 	{"warpgroups, reversed", "^TestProductsOfWarpgroups$", "order=reversed", "--- PASS: TestProductsOfWarpgroups"},
-	{"warpgroups, shuffled", "Warpgroups", "order=shuffled,seed=2", "--- PASS: TestWarpgroupsAreAskedFor"},
+	{"warpgroups, shuffled", "Warpgroups", "order=shuffled,seed=2", "--- PASS: TestWarpgroupsWhere"},
 }
 
 func TestProductsOnNewerDevice(t *testing.T) {

@@ -3,9 +3,9 @@
 #pragma once
 #include "prelude.h"
 
-// Map.flags: rows of whole vectors, or one row; of one row without gaps and of one
-// or two inputs, n a multiple of a vector, two vectors a thread.
-enum { MAP_VECTOR = 1, MAP_TWICE = 2 };
+// Map.flags: rows of whole vectors, or one row; of one row without gaps and of one input, n a multiple of a vector, two vectors a thread; a result
+// that no cache holds.
+enum { MAP_VECTOR = 1, MAP_TWICE = 2, MAP_STREAM = 4 };
 
 struct Map {
   void* ptr[5];       // the result, then the inputs: element 0
@@ -21,6 +21,25 @@ struct Map {
 enum { MAP_THREADS = 128 };
 
 template <int N, class T> struct alignas(N * sizeof(T)) vec { T v[N]; };
+
+// put_vector writes a vector of the result. Of one that no cache holds, lines leave the cache first: they make room for what is read.
+template <class V> HT_FN void put_vector(const Map& m, V* to, const V& v) {
+#if !defined(HALFTONE_EMULATOR)
+  if constexpr (sizeof(V) == 16) {
+    if (m.flags & MAP_STREAM) {
+      const Chunk w = __builtin_bit_cast(Chunk, v);
+      asm volatile("st.global.cs.v4.u32 [%0],{%1,%2,%3,%4};" ::"l"(to), "r"(w.v[0]), "r"(w.v[1]), "r"(w.v[2]), "r"(w.v[3]) : "memory");
+      return;
+    }
+  } else if constexpr (sizeof(V) == 8) {
+    if (m.flags & MAP_STREAM) {
+      asm volatile("st.global.cs.u64 [%0],%1;" ::"l"(to), "l"(__builtin_bit_cast(u64, v)) : "memory");
+      return;
+    }
+  }
+#endif
+  *to = v;
+}
 
 // vec_of is the number of elements a thread takes at a time: 16 bytes of the widest operand, at most 8.
 template <class... T> struct vec_of;
@@ -87,7 +106,7 @@ template <class F, class O, class A> struct Step1 {
   __device__ __forceinline__ void put(i64 at, i64 i, const Read& r) const {
     vec<V, O> out;
     HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(r.x.v[k]), i + k, m));
-    *(vec<V, O>*)((O*)m.ptr[0] + at) = out;
+    put_vector(m, (vec<V, O>*)((O*)m.ptr[0] + at), out);
   }
 };
 template <class F, class O, class A, class B> struct Step2 {
@@ -100,32 +119,35 @@ template <class F, class O, class A, class B> struct Step2 {
     ((O*)m.ptr[0])[off[0]] = narrow<O>::of(F::f(wide(((const A*)m.ptr[1])[off[1]]), wide(((const B*)m.ptr[2])[off[2]]), i, m));
   }
   __device__ __forceinline__ void vector(const i64 (&off)[3], i64) { first = Read{gather<V, A>(m, 1, off[1]), gather<V, B>(m, 2, off[2])}, to = off[0]; }
-  __device__ __forceinline__ Read read(i64 at) const { return Read{*(const vec<V, A>*)((const A*)m.ptr[1] + at), *(const vec<V, B>*)((const B*)m.ptr[2] + at)}; }
   __device__ __forceinline__ void put(i64 at, i64 i, const Read& r) const {
     vec<V, O> out;
     HT_UNROLL for (int k = 0; k < V; k++) out.v[k] = narrow<O>::of(F::f(wide(r.x.v[k]), wide(r.y.v[k]), i + k, m));
-    *(vec<V, O>*)((O*)m.ptr[0] + at) = out;
+    put_vector(m, (vec<V, O>*)((O*)m.ptr[0] + at), out);
   }
 };
-// map_once has one place that computes vectors, for one and for two: the two are read before the first is written.
+// map_once has one place that computes vectors, for one and, of one input, for two: the two are read before the first is written.
 template <class S> HT_FN void map_once(const Map& m) {
   const int V = S::V, hop = MAP_THREADS * V;
   S step{m};
   typename S::Read second;
   i64 i = ((i64)blockIdx.x * MAP_THREADS + threadIdx.x) * V;
   int more = 0;
-  if (m.flags & MAP_TWICE) {
-    i += (i64)blockIdx.x * hop;
-    if (i >= m.n) return;
-    step.first = step.read(i), step.to = i;
-    if (i + hop < m.n) second = step.read(i + hop), more = 1;
-  } else {
+  bool twice = false;
+  if constexpr (S::inputs == 1) {
+    if ((twice = m.flags & MAP_TWICE)) {
+      i += (i64)blockIdx.x * hop;
+      if (i >= m.n) return;
+      step.first = step.read(i), step.to = i;
+      if (i + hop < m.n) second = step.read(i + hop), more = 1;
+    }
+  }
+  if (!twice) {
     map_pass<1 + S::inputs, V>(m, step);
     if (step.to < 0) return;
   }
   HT_ROLLED for (;; more--) {
     step.put(step.to, i, step.first);
-    if (more == 0) return;
+    if (S::inputs > 1 || more == 0) return;
     step.first = second, step.to += hop, i += hop;
   }
 }

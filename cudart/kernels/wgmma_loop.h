@@ -46,7 +46,6 @@ HT_FN void wgmma_steps(float (&sum)[32][4], SA& a, SB& b, const WgmmaTiles& in, 
     cp_async_wait<WGMMA_AHEAD - 1>();
     fence_proxy_async();
     __syncthreads();  // the tile is there, and no warpgroup needs the one before the last any more
-    wgmma_tile<AK, BK, H, A, B>(sum, in.a, in.b, at.read, h);
     const u32 write = in.shared + at.write;
     if constexpr (Whole) {
       Pieces<0, A::pieces + B::pieces>::copy(a, b, write + a.place, write + A::bytes + b.place);
@@ -54,6 +53,7 @@ HT_FN void wgmma_steps(float (&sum)[32][4], SA& a, SB& b, const WgmmaTiles& in, 
     } else if (kt + WGMMA_AHEAD < in.tiles) {
       mma_copy(a, write, kt + WGMMA_AHEAD), mma_copy(b, write + A::bytes, kt + WGMMA_AHEAD);
     }
+    wgmma_tile<AK, BK, H, A, B>(sum, in.a, in.b, at.read, h);  // behind the copies: those are longer on their way
     cp_async_commit();
     wgmma_wait<1>();
     at.read = at.read + stage == end ? 0 : at.read + stage, at.write = at.write + stage == end ? 0 : at.write + stage;

@@ -127,7 +127,6 @@ func (p *plan) figures(round int) (list []stage) {
 var kernelParts = [][]string{
 	{"./suite.test", "-test.run=TestKernelSpeed$/elementwise$", "-test.timeout=145s"}, {"./suite.test", "-test.run=TestKernelSpeed$/rows$", "-test.timeout=145s"},
 	{"./suite.test", "-test.run=TestKernelSpeed$/products$", "-test.timeout=145s"}, {"./suite.test", "-test.run=TestKernelSpeed$/layers$", "-test.timeout=145s"},
-	{"./suite.test", "-test.run=TestKernelSpeed$/warpgroups$", "-test.timeout=145s"},
 }
 
 // checkers run the driver's suite and all kernels' tests under NVIDIA's checker of memory accesses, and the kernels under that of races.

@@ -105,12 +105,14 @@ func steps(model string) error {
 				return err
 			}
 		}
-		var ratio, lo, hi float64
-		if err := attempt(func() { ratio, lo, hi = scalerCost(m.make, size(m.steps, 1)) }); err != nil {
-			fmt.Fprintf(os.Stderr, "%s, the scaler's cost: %v\n", m.name, err)
-			untimed = append(untimed, m.name+", the scaler's cost")
-		} else if err := out.Encode(figure{m.name + ", with the scaler by without", ratio, "×", fmt.Sprintf("rounds in turn, %.4f to %.4f", lo, hi)}); err != nil {
-			return err
+		for _, c := range scalerCosts {
+			var ratio, lo, hi float64
+			if err := attempt(func() { ratio, lo, hi = scalerCost(m.make, size(m.steps, 1), c.scale) }); err != nil {
+				fmt.Fprintf(os.Stderr, "%s, the scaler's cost: %v\n", m.name, err)
+				untimed = append(untimed, m.name+", the scaler's cost")
+			} else if err := out.Encode(figure{m.name + c.name, ratio, "×", fmt.Sprintf("rounds in turn, %.4f to %.4f; %s", lo, hi, c.note)}); err != nil {
+				return err
+			}
 		}
 	}
 	if len(untimed) > 0 {
@@ -119,9 +121,21 @@ func steps(model string) error {
 	return nil
 }
 
-// scalerCost returns the time of n steps with the scaler by that without, the median of rounds that take turns, and the least and the most:
+// scalerCosts are the scales that the scaler's cost is measured with. At 1 gradients have the same bits with the scaler and without, and all that
+// differs is what the scaler has the device do. At another scale products of the backward pass take longer, or less long, by the bits of what they
+// multiply, as a device at its limit of power lowers its clock.
+var scalerCosts = []struct {
+	name  string
+	scale float64
+	note  string
+}{
+	{", with the scaler by without", 1, "scale 1: the same gradients"},
+	{", with the scaler at 1024 by without", 1024, "gradients of other bits, which take other power"},
+}
+
+// scalerCost returns the time of n steps with a scaler by that without, the median of rounds that take turns, and the least and the most:
 // apart, what else changes with time is more than the scaler takes.
-func scalerCost(build func(root *amp.Scope) training, n int) (ratio, lo, hi float64) {
+func scalerCost(build func(root *amp.Scope) training, n int, scale float64) (ratio, lo, hi float64) {
 	root := amp.NewScope(amp.On("cuda:0"), amp.Seed(1))
 	defer root.Close()
 	m := build(root)
@@ -145,7 +159,7 @@ func scalerCost(build func(root *amp.Scope) training, n int) (ratio, lo, hi floa
 		wait()
 		return time.Since(began).Seconds()
 	}
-	with, without := amp.NewGradScaler(amp.InitScale(1024)), amp.NewGradScaler(amp.ScalerEnabled(false))
+	with, without := amp.NewGradScaler(amp.InitScale(scale)), amp.NewGradScaler(amp.ScalerEnabled(false))
 	run(with)
 	run(without)
 	var ratios []float64
