@@ -140,7 +140,6 @@ func (g *Graph) abandon(dev Capturer) {
 			g.dev = r
 		}
 	}
-	g.closed = true
 	_ = g.free() // the panic says what happened
 }
 
@@ -199,11 +198,12 @@ func (g *Graph) Close() error {
 	if other := capturing.Load(); g.dev != nil && other != nil && other.s.root.dev == g.s.root.dev && other.Recording() {
 		return &Error{Op: "Graph.Close", Kind: ErrCapture, Detail: "another step is being captured, and nothing can be waited for", Fix: "close the graph after Capture has returned"}
 	}
-	g.closed = true
 	return g.free()
 }
 
+// free gives back all that the graph holds, which is closed then.
 func (g *Graph) free() error {
+	g.closed = true
 	g.freeStreams()
 	g.freeConstants()
 	g.forget()

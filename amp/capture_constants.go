@@ -14,13 +14,18 @@ type graphConstant struct {
 	sum    uint64
 }
 
-// byRule fills a new tensor with values that are the same in every run of a step.
-func byRule[T float64 | int64](op string, t *Tensor, values []T, fill func(t *Tensor, values []T)) {
+// byRule returns a new tensor with n values that are the same in every run of a step.
+func byRule[T float64 | int64](op string, dev Device, dt DType, shape []int, rule func(n int) []T, fill func(t *Tensor, values []T)) *Tensor {
+	t, whole := alloc(op, dev, dt, shape), false
+	defer t.giveUp(&whole)
+	values := rule(t.Len())
 	if g := CapturingOn(t); g != nil {
 		g.constant(op, t, fingerprint(values), func(t *Tensor) { fill(t, values) })
-		return
+	} else {
+		fill(t, values)
 	}
-	fill(t, values)
+	whole = true
+	return t
 }
 
 // constant is byRule of a step that is being captured.

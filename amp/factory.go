@@ -61,24 +61,17 @@ func Eye(s *Scope, dt DType, rows, columns int) *Tensor {
 // made fills a tensor by a function of the element's number.
 func made(s *Scope, op string, dt DType, shape []int, f func(i int) float64) *Tensor {
 	s.alive(op)
-	t := alloc(op, s.root.dev, dt, shape)
-	data := make([]float64, t.Len())
-	for i := range data {
-		data[i] = f(i)
+	rule := func(n int) []float64 {
+		data := make([]float64, n)
+		for i := range data {
+			data[i] = f(i)
+		}
+		return data
 	}
-	whole := false
-	defer t.giveUp(&whole)
-	byRule(op, t, data, (*Tensor).setFloat64s)
-	whole = true
-	return s.born(t)
+	return s.born(byRule(op, s.root.dev, dt, shape, rule, (*Tensor).setFloat64s))
 }
 
 // indices returns an int64 vector that belongs to the scope.
 func indices(s *Scope, v []int64) *Tensor {
-	t := alloc("indices", s.root.dev, Int64, []int{len(v)})
-	whole := false
-	defer t.giveUp(&whole)
-	byRule("indices", t, v, setElements[int64])
-	whole = true
-	return s.Own(t)
+	return s.Own(byRule("indices", s.root.dev, Int64, []int{len(v)}, func(int) []int64 { return v }, setElements[int64]))
 }

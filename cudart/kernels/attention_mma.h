@@ -212,16 +212,16 @@ template <class H, bool Keys, int M, int N> HT_FN void flash_mask(const Attentio
   }
 }
 
-HT_FN u32 flash_number(const four& b, u64 i) { return (i & 2) ? ((i & 1) ? b.v[3] : b.v[2]) : ((i & 1) ? b.v[1] : b.v[0]); }
 // flash_kept says what dropout keeps of a lane's 4·N numbers of 16 rows, element e of j in bit 4·j + e.
 template <bool Keys, int N> HT_FN u64 flash_kept(const Attention& p, const View& v, int m, u32 n) {
-  const u64 seed = p.origin ? p.origin[0] : p.seed, block = p.origin ? p.origin[1] + p.block : p.block, bound = (u64)p.bound;
+  const Stream stream = stream_of(p.origin, p.seed, p.block);
+  const u64 bound = (u64)p.bound;
   u64 bits = 0, have = ~0ull;
   four b = {};
   HT_ROLLED for (int i = 0; i < 4 * N; i++) {
     const u64 at = ((u64)n * p.t + view_query<Keys>(v, m, i / 4, i % 4)) * p.s + view_key<Keys>(v, m, i / 4, i % 4);
-    if (at >> 2 != have) have = at >> 2, b = philox(seed, block + have);
-    bits |= (u64)(flash_number(b, at) >= bound) << i;
+    if (at >> 2 != have) have = at >> 2, b = philox(stream, have);
+    bits |= (u64)(number_of(b, at) >= bound) << i;
   }
   return bits;
 }

@@ -24,8 +24,7 @@ template <class T, class C> HT_FN C attention_masked(const Attention& p, i64 mas
 template <class C> HT_FN C attention_kept(const Attention& p, u32 n, int query, int key) {
   if (p.bound == 0) return 1;
   const i64 i = ((i64)n * p.t + query) * p.s + key;
-  const four b = p.origin ? philox(p.origin[0], p.origin[1] + p.block + (u64)(i >> 2)) : philox(p.seed, p.block + (u64)(i >> 2));
-  const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
+  const u32 v = number_of(philox(stream_of(p.origin, p.seed, p.block), (u64)(i >> 2)), (u64)i);
   return (double)v >= p.bound ? (C)p.factor : (C)0;
 }
 

@@ -36,16 +36,17 @@ struct whole_numbers {
 template <class Kind, class T> HT_FN void drawn(const Drawn& p) {
   const i64 at = (i64)blockIdx.x * MAP_THREADS + threadIdx.x, i = 2 * at;
   if (i >= p.n) return;
-  const u64* origin = (const u64*)p.origin;
-  u64 seed = held(p.seed), block = held(p.block) + (u64)at;
-  if (origin) seed = origin[0], block += origin[1];
-  const four b = philox(seed, block);
+  const four b = philox(stream_of((const void*)p.origin, p.seed, p.block), (u64)at);
   const double u[2] = {ht_unit(b.v[0], b.v[1]), ht_unit(b.v[2], b.v[3])};
   T y[2];
   Kind::pair(p, u, y);
   T* out = (T*)p.out + i;
-  out[0] = y[0];
-  if (i + 1 < p.n) out[1] = y[1];
+  typedef vec<2, T> Two;
+  if (i + 1 < p.n && (u64)out % sizeof(Two) == 0) *(Two*)out = Two{{y[0], y[1]}};
+  else {
+    out[0] = y[0];
+    if (i + 1 < p.n) out[1] = y[1];
+  }
 }
 HT_KERNEL(uniform_f16, Drawn, p) { drawn<uniform_numbers, f16>(p); }
 HT_KERNEL(uniform_bf16, Drawn, p) { drawn<uniform_numbers, bf16>(p); }

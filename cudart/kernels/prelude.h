@@ -202,3 +202,14 @@ HT_FN four philox(u64 seed, u64 counter) {
   }
   return four{{c0, c1, c2, c3}};
 }
+// A Stream is where a call's piece of the stream begins: block of seed, or, in a captured step, as many blocks behind the place that lies at origin,
+// where every replay finds its own.
+struct Stream { u64 seed, block; };
+HT_FN Stream stream_of(const void* origin, u64 seed, u64 block) {
+  Stream s = {held(seed), held(block)};
+  if (origin) s.seed = ((const u64*)origin)[0], s.block += ((const u64*)origin)[1];
+  return s;
+}
+HT_FN four philox(const Stream& s, u64 i) { return philox(s.seed, s.block + i); }
+// number_of is number i of a stream, in its block i/4.
+HT_FN u32 number_of(const four& b, u64 i) { return (i & 2) ? ((i & 1) ? b.v[3] : b.v[2]) : ((i & 1) ? b.v[1] : b.v[0]); }

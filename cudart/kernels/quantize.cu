@@ -20,10 +20,7 @@ HT_FN double quantize(double v, const Quantize& p, i64 i) {
     e -= (int)m.attr[0];  // of the unit
     const double q = a * ht_power2(-e);
     if (p.random) {
-      const u64* origin = (const u64*)m.ptr[4];  // of a captured step's stream (random.cu)
-      const u64 at = m.block + (u64)(i >> 2);
-      const four b = origin ? philox(origin[0], origin[1] + at) : philox(m.seed, at);
-      const u32 u = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
+      const u32 u = number_of(philox(stream_of(m.ptr[4], m.seed, m.block), (u64)(i >> 2)), (u64)i);
       r = ht_floor(q);
       if (q - r > (double)u / 4294967296.0) r += 1;
     } else {

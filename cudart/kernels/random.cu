@@ -3,12 +3,7 @@
 #include "map.h"
 
 // draw returns block i of a call's piece of the stream.
-HT_FN four draw(const Map& m, u64 i) {
-  const u64* origin = (const u64*)m.ptr[4];
-  u64 seed = held(m.seed), block = held(m.block) + i;
-  if (origin) seed = origin[0], block += origin[1];
-  return philox(seed, block);
-}
+HT_FN four draw(const Map& m, u64 i) { return philox(stream_of(m.ptr[4], m.seed, m.block), i); }
 
 // Four elements share a block of Philox. dropout: attr is scale, shift of what is kept, shift of what is dropped; seed and block the
 // stream; n counts elements, group of them share a number, and rank and stride are the input's. What is drawn below bound, up to 2^32, is
@@ -18,10 +13,7 @@ struct Dropout {
   i64 group;
   u64 bound;
 };
-HT_FN bool ht_kept(const Dropout& p, i64 i) {
-  const four b = draw(p.m, (u64)(i >> 2));
-  return ((i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]))) >= p.bound;
-}
+HT_FN bool ht_kept(const Dropout& p, i64 i) { return number_of(draw(p.m, (u64)(i >> 2)), (u64)i) >= p.bound; }
 template <class T> HT_FN void dropout(const Dropout& p) {
   typedef typename as<T>::wide C;
   const Map& m = p.m;
@@ -58,8 +50,7 @@ HT_KERNEL(dropout_f64, Dropout, p) { dropout<double>(p); }
 struct rrelu_row {
   template <class C> HT_FN double f(C x, C at, i64 i, const Map& m) {
     if (at > 0) return (double)x;
-    const four b = draw(m, (u64)(i >> 2));
-    const u32 v = (i & 3) == 0 ? b.v[0] : ((i & 3) == 1 ? b.v[1] : ((i & 3) == 2 ? b.v[2] : b.v[3]));
+    const u32 v = number_of(draw(m, (u64)(i >> 2)), (u64)i);
     return (double)x * (m.attr[0] + m.attr[1] * ((double)v / 4294967296.0));
   }
 };

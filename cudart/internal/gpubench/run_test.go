@@ -235,8 +235,13 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	st.of(t, "D", done)
+	memory, races := meets("E", "F"), meets("F", "E")
+	memory.side, races.side = checker, checker
+	st = call(t, t.Context(), dir, time.Hour, memory, races)
+	st.of(t, "E", done)
+	st.of(t, "F", done)
 	text, err := os.ReadFile(dir + "/log.txt")
-	if err != nil || strings.Count(string(text), "=== stage") != 4 || !strings.Contains(string(text), "TestC") {
+	if err != nil || strings.Count(string(text), "=== stage") != 6 || !strings.Contains(string(text), "TestC") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if left, _ := filepath.Glob(dir + "/stage-*"); len(left) > 0 {

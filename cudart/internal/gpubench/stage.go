@@ -21,7 +21,8 @@ type stage struct {
 	env   []string
 	lacks string // why it can't run here
 	first bool   // what comes then is the better for it: cut off, it has its second attempt before them
-	// together is how many test binaries run at once where this one does: they are right or wrong in company as well, figures are not.
+	// together is how many test binaries, or checkers of some, run at once where this one does: they are right or wrong in company as well, figures
+	// are not.
 	together int
 }
 
@@ -145,7 +146,7 @@ func (p *plan) checkers() (list []stage) {
 	for _, c := range []struct{ tool, pkg, run string }{
 		{"memcheck", "cudart/driver", "OnDevice"}, {"memcheck", "cudart", "."}, {"racecheck", "cudart", "OnTensorCores|Attention|Products|Sums|Norm|Scan|Order|Fast|Counts|Clips"},
 	} {
-		list = append(list, stage{name: c.tool + " of " + c.pkg, side: checker, usual: 90 * time.Second, limit: 4 * time.Minute, lacks: lacks,
+		list = append(list, stage{name: c.tool + " of " + c.pkg, side: checker, usual: 90 * time.Second, limit: 4 * time.Minute, lacks: lacks, together: 3,
 			dir: filepath.Join(p.home, "tests", filepath.FromSlash(c.pkg)),
 			// What the suites provoke on purpose, calls with wrong arguments, is not an error of theirs.
 			argv: []string{path, "--tool", c.tool, "--report-api-errors", "no", "--target-processes", "application-only", "--error-exitcode", "99",

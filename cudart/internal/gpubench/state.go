@@ -156,15 +156,15 @@ func (st *state) next(list []stage, fits func(stage) bool) (s stage, ok bool) {
 	return stage{}, false
 }
 
-// group is what to run now: the stage that is next, and if that is a test binary, those that may run beside it.
+// group is what to run now: the stage that is next, and if that is a test binary or a checker of one, those that may run beside it.
 func (st *state) group(list []stage, fits func(stage) bool) (group []stage) {
 	at := slices.Clone(list)
 	for {
 		s, ok := st.next(at, fits)
-		if !ok || len(group) > 0 && (s.side != tests || len(group) >= group[0].together) {
+		if !ok || len(group) > 0 && (s.side != group[0].side || len(group) >= group[0].together) {
 			return group
 		}
-		if group = append(group, s); s.side != tests {
+		if group = append(group, s); s.together == 0 {
 			return group
 		}
 		at = slices.DeleteFunc(at, func(o stage) bool { return o.name == s.name })
