@@ -24,7 +24,7 @@ func readAccess(parts []string) (access, error) {
 			a.count = 2
 		case "v4":
 			a.count = 4
-		case "nc", "volatile", "relaxed", "gpu":
+		case "nc", "cs", "volatile", "relaxed", "gpu":
 		default:
 			a.rest = append(a.rest, p)
 		}
