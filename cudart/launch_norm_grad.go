@@ -95,8 +95,8 @@ type wholeGrid struct {
 
 const wholeThreads = 512
 
-// wholeWarps is how many warps of these kernels a multiprocessor holds, of those of halves 16, and wholeProcessors how many of those a large device
-// has. They are the same for every device, since sums go by them; a test has fewer.
+// wholeWarps is how many warps of these kernels a multiprocessor holds, and wholeProcessors how many of those a large device has. They are the
+// same for every device, since sums go by them; a test has fewer.
 const wholeWarps = 20
 
 var wholeProcessors = 132
@@ -104,7 +104,7 @@ var wholeProcessors = 132
 // wholeLines returns the grid for lines of whole vectors of v elements: a line is a block's, or a warp's where a warp is enough. Blocks that
 // make sums over lines take many of them.
 func wholeLines(p *lineArgs, dt amp.DType, v int, sums bool) wholeGrid {
-	if p.flags&lineVector == 0 || p.lines == 0 || int(p.n) > wholeThreads*v {
+	if dt.IsHalf() || p.flags&lineVector == 0 || p.lines == 0 || int(p.n) > wholeThreads*v {
 		return wholeGrid{}
 	}
 	g := wholeGrid{lanes: (int(p.n)/v + 31) / 32 * 32, threads: 256}
@@ -113,11 +113,7 @@ func wholeLines(p *lineArgs, dt amp.DType, v int, sums bool) wholeGrid {
 	}
 	g.blocks = blocks(int(p.lines), g.threads/g.lanes)
 	if sums {
-		warps := wholeWarps
-		if dt.IsHalf() {
-			warps = 16
-		}
-		g.blocks = min(g.blocks, uint32(wholeProcessors*max(1, warps/(g.threads/32))))
+		g.blocks = min(g.blocks, uint32(wholeProcessors*max(1, wholeWarps/(g.threads/32))))
 		g.shared = uint32(g.threads * 2 * v * 8)
 	}
 	return g

@@ -33,8 +33,8 @@ func manyLines(on string, dt amp.DType, norm string, lines, n int) (out [3][]flo
 func TestNormsOfManyLines(t *testing.T) {
 	device := gpu(t)
 	defer cudart.SetWholeProcessors(1)()
-	for dt, eps := range map[amp.DType]float64{amp.Float32: 0x1p-20, amp.Float64: 0x1p-46} {
-		for _, n := range []int{8, 100, 132, 768, 1024, 2048} {
+	for dt, eps := range map[amp.DType]float64{amp.Float16: 0x1p-9, amp.Float32: 0x1p-20, amp.Float64: 0x1p-46} {
+		for _, n := range []int{8, 100, 132, 768, 1024, 2048, 4096} {
 			for _, norm := range []string{"layer_norm", "rms_norm"} {
 				t.Run(fmt.Sprintf("%v %s of %d", dt, norm, n), func(t *testing.T) {
 					lines := 30000/n + 37

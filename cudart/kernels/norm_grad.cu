@@ -373,9 +373,9 @@ template <class T> HT_FN void norm_sums(const Lines& p) {
 #define NORM(S, T) NORM_GRADIENTS(S, T, T) HT_KERNEL(norm_sums_##S, Lines, p) { norm_sums<T>(p); }
 NORM(f16, f16) NORM(bf16, bf16) NORM(f32, float) NORM(f64, double)
 NORM_GRADIENTS(f32_f16, float, f16) NORM_GRADIENTS(f32_bf16, float, bf16)
+// The backward pass computes these rows in float32 where the network's numbers are halves.
 #define NORM_WHOLE(S, T, D, Bound)                                                            \
   HT_KERNEL_OF(Bound, layer_norm_backward_whole_##S, Lines, p) { norm_whole<true, T, D>(p); } \
   HT_KERNEL_OF(Bound, rms_norm_backward_whole_##S, Lines, p) { norm_whole<false, T, D>(p); }
 NORM_WHOLE(f32, float, float, WHOLE_BOUND) NORM_WHOLE(f64, double, double, WHOLE_THREADS)
 NORM_WHOLE(f32_f16, float, f16, WHOLE_BOUND) NORM_WHOLE(f32_bf16, float, bf16, WHOLE_BOUND)
-NORM_WHOLE(f16, f16, f16, WHOLE_THREADS) NORM_WHOLE(bf16, bf16, bf16, WHOLE_THREADS)
