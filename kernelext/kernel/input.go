@@ -13,11 +13,13 @@ type inputState struct {
 	waiting []*message // questions behind it
 	gap     bool       // an answer is on its way: the next question waits
 	refused bool
+	heard   time.Time // when the newest question came
+	stops   bool      // an interrupt waits until GoNB has read what is behind the questions
 }
 
 // inputGap is the time from a question to its answer, at least, and from an answer to the next question. GoNB asks first and
 // gets ready for the answer then: one that is there at once, as a program's is, would be lost. It writes each answer to the
-// program on its own: two at once can arrive the other way around. A cell that may not ask is stopped after as long: behind a
+// program on its own: two at once can arrive the other way around. A cell that has just asked is stopped after as long: behind a
 // question there often is a gonbui.Sync, and GoNB dies ("send on closed channel") when it comes to one of a program that has ended.
 const inputGap = 100 * time.Millisecond
 
@@ -30,6 +32,7 @@ func (k *kernel) onInputRequest(parent string, m *message) {
 		k.logf("dropped a late %s", m.kind)
 		return
 	}
+	r.input.heard = time.Now()
 	switch {
 	case !r.input.allowed && r.input.refused:
 	case !r.input.allowed:
@@ -38,12 +41,27 @@ func (k *kernel) onInputRequest(parent string, m *message) {
 		if !r.silent {
 			k.stream("stderr", "The cell asks for input, which who runs it does not allow (allow_stdin is false): it is stopped.\n", r.m.header)
 		}
-		k.later(r, inputGap, k.interrupt)
+		k.interrupt()
 	case r.input.asked != nil || r.input.gap:
 		r.input.waiting = append(r.input.waiting, m)
 	default:
 		k.ask(r, m)
 	}
+}
+
+// askedJustNow puts off the first interrupt of a cell that has just asked, and says whether it did: until inputGap after the
+// newest question, and no longer if the cell goes on asking.
+func (k *kernel) askedJustNow(r *request) bool {
+	wait := inputGap - time.Since(r.input.heard)
+	if r.input.stops || r.signaled != nil || wait <= 0 {
+		return r.input.stops
+	}
+	r.input.stops = true
+	k.later(r, wait, func() {
+		r.input.stops, r.input.heard = false, time.Time{}
+		k.interrupt()
+	})
+	return true
 }
 
 // onStdin takes an answer. GoNB stops on one without a text, and keeps the reader of a cell that has ended.

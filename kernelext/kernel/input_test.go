@@ -8,6 +8,24 @@ import (
 	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
+// interruptedCell asks and says whether it was left alone for as long as GoNB may take to read what is behind the question.
+const interruptedCell = `import "github.com/janpfeifer/gonb/gonbui"
+%%
+c := make(chan os.Signal, 1)
+signal.Notify(c, os.Interrupt)
+began := time.Now()
+gonbui.RequestInput("now? ", false)
+<-c
+fmt.Println(time.Since(began) >= 100*time.Millisecond)`
+
+// askingCell never stops asking.
+const askingCell = `import "github.com/janpfeifer/gonb/gonbui"
+%%
+for {
+	gonbui.RequestInput("again? ", false)
+	time.Sleep(5 * time.Millisecond)
+}`
+
 // inputCell asks twice at once and reads both answers.
 const inputCell = `import "github.com/janpfeifer/gonb/gonbui"
 %%
@@ -77,6 +95,20 @@ func testInput(t *testing.T, s *server) {
 		t.Errorf("%v", r.reply)
 	}
 	answer(in[0], map[string]any{"status": "ok", "value": "too late"})
+
+	// Interrupted at once: the signal waits for GoNB, and not for questions that never end.
+	m = s.submit(interruptedCell)
+	waitAsked(m, 1)
+	s.reply(s.request(s.control, "interrupt_request", map[string]any{}))
+	if r := s.result(m); r.stdout != "true\n" {
+		t.Errorf("%q %v", r.stdout, r.reply)
+	}
+	m = s.submit(askingCell)
+	waitAsked(m, 1)
+	s.reply(s.request(s.control, "interrupt_request", map[string]any{}))
+	if r := s.result(m); r.reply["ename"] != "Interrupted" {
+		t.Errorf("%v", r.reply)
+	}
 
 	// Who runs the cell cannot be asked.
 	began := time.Now()

@@ -24,7 +24,7 @@ func (k *kernel) interrupt() {
 		r.stop()
 		return
 	}
-	if k.state != ready || r.m.kind != "execute_request" {
+	if k.state != ready || r.m.kind != "execute_request" || k.askedJustNow(r) {
 		return
 	}
 	gonb := k.child.cmd.Process.Pid
