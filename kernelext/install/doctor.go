@@ -240,7 +240,7 @@ func (d *doctor) kernelspec() Part {
 
 func (d *doctor) disk() Part {
 	p := Part{Name: "disk space", Status: OK, Path: d.l.Home}
-	free, err := freeBytes(d.l.Home)
+	free, err := FreeBytes(d.l.Home)
 	if err != nil {
 		p.Status, p.Detail = Broken, err.Error()
 		return p

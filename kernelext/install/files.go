@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// freeBytes is the space that this user may fill where dir lies or would be made.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes is the space that this user may fill where dir lies or would be made.
+func FreeBytes(dir string) (int64, error) {
 	for {
 		var st syscall.Statfs_t
 		err := syscall.Statfs(dir, &st)

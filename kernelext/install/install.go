@@ -77,7 +77,7 @@ func (in *Installer) prepare(ctx context.Context) error {
 			return "", err
 		}
 		in.commit = Commit(in.Checkout)
-		if free, err := freeBytes(in.Layout.Home); err == nil && free < 200<<20 {
+		if free, err := FreeBytes(in.Layout.Home); err == nil && free < 200<<20 {
 			return "", &StepError{Step: "looking at the disk", Err: fmt.Errorf("%d MB are free under %s", free>>20, in.Layout.Home),
 				Advice: "Free about 2 GB, or point HALFTONE_HOME at a larger disk."}
 		}

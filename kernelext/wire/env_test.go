@@ -216,20 +216,48 @@ func TestBuildProxy(t *testing.T) {
 		t.Errorf("%v\nbecame\n%v", before, after)
 	}
 
-	// The go command reads it as a proxy: everything the checkout needs, from there alone and into an empty cache.
-	cache := t.TempDir()
-	defer func() {
-		_ = filepath.WalkDir(cache, func(p string, _ os.DirEntry, _ error) error { return os.Chmod(p, 0o700) })
-	}()
-	cmd := exec.Command(goPath(t), "mod", "download")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOPROXY=file://"+dir, "GOMODCACHE="+cache, "GOFLAGS=", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	// The go command reads it as a proxy: everything the checkout needs, from there alone and into an empty cache. One module after
+	// the other, since all of them unpacked are half a gigabyte.
+	for _, m := range modules(t, root) {
+		downloadFrom(t, dir, root, m)
 	}
 
 	if err := BuildProxy(t.TempDir(), t.TempDir(), goPath(t)); err == nil {
 		t.Error("a folder without go.mod was a checkout")
+	}
+}
+
+// modules lists what the checkout needs, with versions.
+func modules(t *testing.T, root string) (list []string) {
+	t.Helper()
+	all, err := download(t.Context(), root, goPath(t))
+	if err != nil || len(all) < 10 {
+		t.Fatalf("%d modules: %v", len(all), err)
+	}
+	for _, m := range all {
+		list = append(list, m.Path+"@"+m.Version)
+	}
+	return list
+}
+
+// downloadFrom has the go command download a module from a folder into an empty cache.
+func downloadFrom(t *testing.T, proxy, root, module string) {
+	t.Helper()
+	cache, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { // what the go command unpacks is read-only
+		_ = filepath.WalkDir(cache, func(p string, _ os.DirEntry, _ error) error { return os.Chmod(p, 0o700) })
+		if err := os.RemoveAll(cache); err != nil {
+			t.Error(err)
+		}
+	}()
+	cmd := exec.Command(goPath(t), "mod", "download", module)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOPROXY=file://"+proxy, "GOMODCACHE="+cache, "GOFLAGS=", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", module, err, out)
 	}
 }
 

@@ -55,6 +55,7 @@ func main() {
 	}
 	r := &runner{root: root, tags: *tags, goFlags: goFlags(ctx), passed: map[string]map[string]int{}, others: map[string][]string{}}
 	began := time.Now()
+	disk := watchDisk(root, goCache(ctx))
 	var ready sync.WaitGroup
 	ready.Go(func() { // waits for downloads most of the time, while the others compute
 		r.check(ctx, "install", r.install)
@@ -124,7 +125,7 @@ func main() {
 			fmt.Println("  " + s)
 		}
 	}
-	fmt.Printf("\n%.0f s\n%s\n", time.Since(began).Seconds(), r.total)
+	fmt.Printf("\n%s%.0f s\n%s\n", disk(), time.Since(began).Seconds(), r.total)
 	if r.total.failed > 0 || r.total.passed == 0 {
 		os.Exit(1)
 	}
