@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
 // TestKernelSpeed measures kernels on a real device, where HALFTONE_SPEED names a file for the figures, - the standard output: one JSON
@@ -26,11 +27,12 @@ func TestKernelSpeed(t *testing.T) {
 		}
 		defer file.Close()
 	}
+	taker := turns.Begin()
 	dev, _, err := amp.OpenDevice("cuda:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := speed{t: t, d: dev.(*device), out: json.NewEncoder(file)}
+	b := speed{t: t, d: dev.(*device), out: json.NewEncoder(file), turns: taker}
 	if b.d.Emulated() {
 		b.small = 64
 	}
@@ -49,6 +51,7 @@ type speed struct {
 	t     *testing.T
 	d     *device
 	out   *json.Encoder
+	turns *turns.Taker
 	small int // on the emulator, which shows that it runs, sizes are at most that
 }
 
@@ -70,24 +73,26 @@ func (b *speed) attempt(name string, f func()) {
 	f()
 }
 
-// measure reports the median over rounds of the time of n calls in a row, divided by n; amount is what one call moves or computes.
+// measure reports the median over rounds of the time of n calls in a row, divided by n; amount is what one call moves or computes. Rounds
+// are taken in turn with PyTorch's where a run has both.
 func (b *speed) measure(name, unit string, amount float64, f func(s *amp.Scope)) {
 	b.attempt(name, func() { b.timed(name, unit, amount, f) })
 }
 
 func (b *speed) timed(name, unit string, amount float64, f func(s *amp.Scope)) {
-	rounds, first, n := 9, 2, 10 // the first are not counted
+	rounds, n := 9, 10
 	if b.small > 0 {
-		rounds, first, n = 1, 0, 1
+		rounds, n = 1, 1
 	}
-	var times []float64
-	for r := range rounds {
+	once := func() float64 {
 		s := amp.NewScope(amp.On("cuda:0")).NoGrad()
+		defer s.Close()
 		f(s)
 		if err := b.d.Sync(); err != nil {
 			panic(err)
 		}
 		clock := b.d.Start() // the device's, as the peer's: what the host needs to begin and to wait is not the kernel's
+		defer clock.Drop()
 		for range n {
 			f(s)
 		}
@@ -95,12 +100,13 @@ func (b *speed) timed(name, unit string, amount float64, f func(s *amp.Scope)) {
 		if err := b.d.Sync(); err != nil {
 			panic(err)
 		}
-		if r >= first {
-			times = append(times, clock.Duration().Seconds()/float64(n))
-		}
-		clock.Drop()
-		s.Close()
+		return clock.Duration().Seconds() / float64(n)
 	}
+	if b.small == 0 { // these are not counted
+		once()
+		once()
+	}
+	times := b.turns.Rounds(name, rounds, once)
 	slices.Sort(times)
 	took := times[len(times)/2]
 	v := amount / took

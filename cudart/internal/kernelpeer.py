@@ -1,8 +1,10 @@
-"""The figures of cudart's TestKernelSpeed for PyTorch: python3 kernelpeer.py FILE, or - for the standard output."""
+"""The figures of cudart's TestKernelSpeed for PyTorch, in its order: python3 kernelpeer.py FILE, or - for the standard output.
+turns.py is beside it in a bundle, and in the folder turns here (PYTHONPATH)."""
 import json
 import statistics
 import sys
 
+import turns  # first: nothing is loaded while another program measures
 import torch
 import torch.nn.functional as F
 
@@ -20,20 +22,22 @@ def measure(name, unit, amount, f):
 
 
 def timed(name, unit, amount, f):
-    with torch.no_grad():
-        times = []
-        for r in range(9):
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def once():
+        f()
+        torch.cuda.synchronize()
+        start.record()
+        for _ in range(10):
             f()
-            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda.synchronize()
-            start.record()
-            for _ in range(10):
-                f()
-            end.record()
-            torch.cuda.synchronize()
-            if r >= 2:
-                times.append(start.elapsed_time(end) / 1e3 / 10)
-    took = statistics.median(times)
+        end.record()
+        torch.cuda.synchronize()
+        return start.elapsed_time(end) / 1e3 / 10
+
+    with torch.no_grad():
+        once()
+        once()  # these are not counted
+        took = statistics.median(turns.rounds(name, 9, once))
     v = took * 1e6 if unit == "us" else amount / took
     print(f"torch {name:36s} {v:10.4g} {unit}", flush=True)
     print(json.dumps({"name": name, "value": v, "unit": unit}), file=out, flush=True)
@@ -88,6 +92,8 @@ for n in (4096, 8192):
         a = torch.rand(n, 1024, device=dev).mul_(2).sub_(1).to(dt).repeat(1, n // 1024)
         y = torch.empty(n, n, device=dev, dtype=dt)
         flops = 2 * n**3 / 1e12
+        if dt != torch.float32:
+            measure(f"cuBLAS gemm {name} {n}", "TFLOP/s", flops, lambda: torch.mm(a, a, out=y))
         measure(f"own gemm {name} {n}", "TFLOP/s", flops, lambda: torch.mm(a, a, out=y))
         if n == 4096:
             measure(f"own gemm {name} {n} a·bᵀ", "TFLOP/s", flops, lambda: torch.mm(a, a.t(), out=y))

@@ -63,11 +63,11 @@ func bytesOf(n uint64) string {
 func copies(b *bench) {
 	n := size[uint64](1<<30, 1<<20)
 	p, q := get(b.d.Alloc(n)), get(b.d.Alloc(n))
-	b.report("copy on the device", 2*float64(n)/b.device(10, func() { must(b.d.CopyDtoD(q, p, n, b.st)) })/1e9, "GB/s", "1 GB, bytes read and written")
-	b.report("memset", float64(n)/b.device(10, func() { must(b.d.Memset32(p, 0, n/4, b.st)) })/1e9, "GB/s", "1 GB")
+	b.onDevice("copy on the device", 2*float64(n), "1 GB, bytes read and written", func() { must(b.d.CopyDtoD(q, p, n, b.st)) })
+	b.onDevice("memset", float64(n), "1 GB", func() { must(b.d.Memset32(p, 0, n/4, b.st)) })
 	h := get(b.d.HostAlloc(size(256<<20, 1<<20)))
-	b.report("copy to the device, page-locked", float64(len(h))/b.device(5, func() { must(b.d.CopyHtoDAsync(p, h, b.st)) })/1e9, "GB/s", "256 MB")
-	b.report("copy to the host, page-locked", float64(len(h))/b.device(5, func() { must(b.d.CopyDtoHAsync(h, p, b.st)) })/1e9, "GB/s", "256 MB")
+	b.onDevice("copy to the device, page-locked", float64(len(h)), "256 MB", func() { must(b.d.CopyHtoDAsync(p, h, b.st)) })
+	b.onDevice("copy to the host, page-locked", float64(len(h)), "256 MB", func() { must(b.d.CopyDtoHAsync(h, p, b.st)) })
 	g := make([]byte, len(h))
 	b.report("copy to the device, Go's memory", median(3, func() float64 {
 		began := time.Now()
@@ -97,8 +97,8 @@ func graphs(b *bench) {
 	must(b.d.LaunchGraph(x, b.st))
 	must(b.d.SyncStream(b.st))
 	b.report("launch a graph", b.host(20, func() { must(b.d.LaunchGraph(x, b.st)) }), "ns", "1000 kernels, on the host")
-	b.report("kernel in a graph", b.device(10, func() { must(b.d.LaunchGraph(x, b.st)) })/float64(nodes)*1e9, "ns", "each of 1000, on the device")
-	b.report("kernel in a stream", b.device(10, func() {
+	b.report("kernel in a graph", b.device("kernel in a graph", 9, func() { must(b.d.LaunchGraph(x, b.st)) })/float64(nodes)*1e9, "ns", "each of 1000, on the device")
+	b.report("kernel in a stream", b.device("kernel in a stream", 9, func() {
 		for range nodes {
 			must(b.d.Launch(step, one, one, 0, b.st, a))
 		}
@@ -185,7 +185,7 @@ func sharing(b *bench) {
 	twin := get(b.d.Import(b.dev, fd, sh.Bytes))
 	b.report("Import", ms(began), "ms", "1 GB")
 	must(os.NewFile(uintptr(fd), "exported memory").Close())
-	b.report("copy into imported memory", float64(n)/b.device(5, func() { must(b.d.CopyDtoD(twin.Ptr, twin.Ptr+driver.DevicePtr(n/2), n/2, b.st)) })/1e9, "GB/s", "512 MB, bytes read and written")
+	b.onDevice("copy into imported memory", float64(n), "512 MB, bytes read and written", func() { must(b.d.CopyDtoD(twin.Ptr, twin.Ptr+driver.DevicePtr(n/2), n/2, b.st)) })
 	began = time.Now()
 	must(b.d.ReleaseShared(twin))
 	must(b.d.ReleaseShared(sh))

@@ -52,9 +52,10 @@ func products(b *bench) {
 		}{{"fp16", driver.Float16, false}, {"bf16", driver.BFloat16, false}, {"fp32", driver.Float32, false}, {"tf32", driver.Float32, true}} {
 			x, y, z := b.matrix(c.t, n, 1), b.matrix(c.t, n, 2), b.matrix(c.t, n, 3)
 			g := driver.Gemm{Op: "matmul", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: c.t, TypeC: c.t, LDA: n, LDB: n, LDC: n, Alpha: 1, TF32: c.tf32}
-			s := b.device(15, func() { must(blas.Gemm(&g)) })
+			what := fmt.Sprintf("%s gemm %d", c.name, n)
+			s := b.device(what, 9, func() { must(blas.Gemm(&g)) })
 			worst := b.compare(c.t, n, x, y, z.ptr)
-			b.report(fmt.Sprintf("%s gemm %d", c.name, n), 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", fmt.Sprintf("largest error in 64 elements %.2g", worst))
+			b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", fmt.Sprintf("largest error in 64 elements %.2g", worst))
 			for _, m := range []matrix{x, y, z} {
 				must(b.d.Free(m.ptr))
 			}
@@ -100,12 +101,16 @@ func fused(b *bench) {
 	must(err)
 	n := size(4096, 64)
 	x, y, z, bias := b.matrix(driver.Float16, n, 1), b.matrix(driver.Float16, n, 2), b.matrix(driver.Float16, n, 3), b.matrix(driver.Float16, 1024, 4)
-	for name, e := range map[string]driver.Epilogue{"none": driver.NoEpilogue, "bias": driver.Bias, "bias and gelu": driver.GELUBias} {
+	for _, c := range []struct {
+		name string
+		e    driver.Epilogue
+	}{{"none", driver.NoEpilogue}, {"bias", driver.Bias}, {"bias and gelu", driver.GELUBias}} {
 		f := driver.Fused{Gemm: driver.Gemm{Op: "linear", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: driver.Float16, TypeC: driver.Float16, LDA: n, LDB: n, LDC: n, Alpha: 1},
-			Epilogue: e, Bias: bias.ptr}
-		s := b.device(15, func() { must(lt.Matmul(&f, b.st)) })
-		b.report("fp16 cublasLt 4096, epilogue "+name, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", "")
-		if e == driver.NoEpilogue {
+			Epilogue: c.e, Bias: bias.ptr}
+		what := "fp16 cublasLt 4096, epilogue " + c.name
+		s := b.device(what, 9, func() { must(lt.Matmul(&f, b.st)) })
+		b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", "")
+		if c.e == driver.NoEpilogue {
 			b.compare(driver.Float16, n, x, y, z.ptr)
 			b.report("queue a product through cublasLt", b.host(100, func() { must(lt.Matmul(&f, b.st)) }), "ns", "")
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart"
 	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/emulator"
+	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
 // emulated is whether this is a rehearsal.
@@ -64,6 +65,7 @@ type bench struct {
 	st    driver.Stream
 	props driver.Properties
 	out   *json.Encoder
+	turns *turns.Taker
 }
 
 func (b *bench) report(name string, v float64, unit, note string) {
@@ -138,7 +140,7 @@ func main() {
 var notRehearsed = []string{"calls", "graphs", "modules", "nvrtc", "processes"}
 
 func benchmarks() error {
-	b := &bench{out: json.NewEncoder(os.Stdout)}
+	b := &bench{out: json.NewEncoder(os.Stdout), turns: turns.Begin()}
 	var failed []string
 	for _, part := range []struct {
 		name string
@@ -200,23 +202,34 @@ func (b *bench) host(n int, f func()) float64 {
 	})
 }
 
-// device returns the seconds that f's work takes on the device: the median of n, after 3 that are not counted.
-func (b *bench) device(n int, f func()) float64 {
+// device returns the seconds that one call of f takes on the device: the median of n rounds, in turn with PyTorch's where a run has both. A
+// round takes some 20 ms, after a call that is not counted.
+func (b *bench) device(name string, n int, f func()) float64 {
 	from, to := get(b.d.NewEvent(true)), get(b.d.NewEvent(true))
+	calls := 1
 	once := func() float64 {
-		must(b.d.RecordEvent(from, b.st))
 		f()
+		must(b.d.RecordEvent(from, b.st))
+		for range calls {
+			f()
+		}
 		must(b.d.RecordEvent(to, b.st))
 		must(b.d.SyncEvent(to))
-		return get(b.d.Elapsed(from, to)).Seconds()
+		return get(b.d.Elapsed(from, to)).Seconds() / float64(calls)
 	}
-	for range size(3, 0) {
+	if !emulated {
 		once()
+		calls = max(1, min(10, int(0.02/once())))
 	}
-	v := median(size(n, 1), once)
+	v := middle(b.turns.Rounds(name, size(n, 1), once))
 	must(b.d.DestroyEvent(from))
 	must(b.d.DestroyEvent(to))
 	return v
+}
+
+// onDevice reports how many of something, in 10⁹ a second, the device does in calls of amount each.
+func (b *bench) onDevice(name string, amount float64, note string, f func()) {
+	b.report(name, amount/b.device(name, 9, f)/1e9, "GB/s", note)
 }
 
 // open times what a process pays before its first launch.

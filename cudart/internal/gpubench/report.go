@@ -21,7 +21,7 @@ func (st *state) report() []byte {
 	}
 	p("%s, %.0f GiB, capability %s, driver %s, %s. Begun %s. `make gpu-bundle` at commit %s; there `%s`. A figure is a median, and the median over",
 		st.Device.Name, float64(st.Device.Memory)/(1<<30), st.Device.Capability, st.Device.Driver, st.Peer, st.Began, st.Commit, strings.Join(st.Calls, "`, then `"))
-	p("the rounds; a ratio is ours by PyTorch's. Libraries: %s.\n", strings.Join(append(st.Found, "no others"), ", "))
+	p("the rounds; a ratio is ours by PyTorch's: of kernels and copies the median over rounds that both took in turn. Libraries: %s.\n", strings.Join(append(st.Found, "no others"), ", "))
 
 	p("| tests | %s |\n|---|---|---|---|---|---|", "ended | passed | failed | skipped | s")
 	var remarks []string
@@ -42,7 +42,7 @@ func (st *state) report() []byte {
 
 	p("\n### Bars\n")
 	writeBars(&b, st.medians())
-	list(&b, "\n### Not measured\n", st.notMeasured())
+	list(&b, "\n### Not measured\n", append(st.notMeasured(), st.apart()...))
 	p("\n### Figures\n")
 	if st.Device.Emulated {
 		p("%d figures of Halftone and %d of PyTorch were taken; the emulator's times mean nothing.", st.count(ours), st.count(peer))
@@ -50,7 +50,7 @@ func (st *state) report() []byte {
 	}
 	rows := &rowSet{}
 	for _, f := range st.figures {
-		rows.add(f.figure, f.Side == ours)
+		rows.add(f.figure, f.Side)
 	}
 	rows.write(&b)
 	return b.Bytes()
@@ -126,14 +126,14 @@ func (st *state) notMeasured() (lines []string) {
 
 // medians are the figures that bars look at: none in a rehearsal.
 func (st *state) medians() *figures {
-	values := map[side]map[string][]float64{ours: {}, peer: {}}
+	values := map[side]map[string][]float64{ours: {}, peer: {}, paired: {}}
 	for _, f := range st.figures {
 		if !st.Device.Emulated {
 			values[f.Side][f.Name] = append(values[f.Side][f.Name], f.Value)
 		}
 	}
-	m := &figures{map[string]float64{}, map[string]float64{}}
-	for to, from := range map[*map[string]float64]map[string][]float64{&m.ours: values[ours], &m.peer: values[peer]} {
+	m := &figures{map[string]float64{}, map[string]float64{}, map[string]float64{}}
+	for to, from := range map[*map[string]float64]map[string][]float64{&m.ours: values[ours], &m.peer: values[peer], &m.paired: values[paired]} {
 		for name, v := range from {
 			(*to)[name] = middle(v)
 		}

@@ -123,6 +123,10 @@ func (st *state) runStages(ctx context.Context, list []stage, left func() time.D
 func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, left time.Duration, log *os.File) error {
 	errs := make([]error, len(group))
 	var all sync.WaitGroup
+	judged, err := st.referee(group, entries)
+	if err != nil {
+		return err
+	}
 	var joining sync.Mutex
 	for i, s := range group {
 		all.Go(func() {
@@ -131,11 +135,17 @@ func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, 
 			own, err := os.CreateTemp(st.dir, "stage-*.txt")
 			if err != nil {
 				errs[i] = err
+				if s.player != nil {
+					s.player.Close()
+				}
 				return
 			}
 			defer os.Remove(own.Name())
 			defer own.Close()
 			st.run(ctx, s, entries[i], left, own)
+			if s.player != nil {
+				s.player.Close()
+			}
 			said, err := os.ReadFile(own.Name())
 			joining.Lock()
 			defer joining.Unlock()
@@ -145,7 +155,7 @@ func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, 
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, judged())...)
 }
 
 // run runs one stage; log is its own.
@@ -173,6 +183,9 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
 		cmd.WaitDelay = 5 * time.Second
 		together(cmd)
+		if s.player != nil {
+			s.player.Join(cmd)
+		}
 		said := st.follow(one, cmd, end, s, e.Attempts, log)
 		if end(); err == nil {
 			err = said // the first

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
 // A stage is one program that the run starts. Stages stand in the order of their worth: what is cut off at the end was worth least.
@@ -24,6 +26,9 @@ type stage struct {
 	// together is how many test binaries, or checkers of some, run at once where this one does: they are right or wrong in company as well, figures
 	// are not.
 	together int
+	// turns names the stages whose programs take turns: they run at once, and of all but one each moment waits. player is this one's part.
+	turns  string
+	player *turns.Player
 }
 
 // A side says what a stage's output is.
@@ -34,6 +39,7 @@ const (
 	ours    side = "ours"    // lines of JSON, each a figure of Halftone
 	peer    side = "peer"    // the same of PyTorch
 	checker side = "checker" // of compute-sanitizer
+	paired  side = "paired"  // how much faster ours was than the peer's, measured in turn
 )
 
 // A plan is what the stages depend on.
@@ -91,7 +97,8 @@ func (p *plan) suite(pkg string, usual, limit int, env []string, args ...string)
 	return s
 }
 
-// figures are the benchmarks, ours and the peer's in turn, so that what changes with time meets both.
+// figures are the benchmarks, ours and the peer's in turn, so that what changes with time meets both: steps program by program, the rest round
+// by round.
 func (p *plan) figures(round int) (list []stage) {
 	script := func(name string, args ...string) []string {
 		return append([]string{p.python, "-u", filepath.Join(p.home, name)}, args...)
@@ -103,23 +110,28 @@ func (p *plan) figures(round int) (list []stage) {
 		script      []string
 		in          string
 		env         []string
+		inTurn      bool
 	}{
 		// A model a process, and a part of the kernels: one that loses the device takes no other with it.
-		{"steps of MLP", 5, 15, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil},
-		{"kernels", 3, 16, kernelParts, script("kernelpeer.py", "-"), filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=-"}},
-		{"steps of ResNet", 12, 13, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil},
-		{"steps of GPT", 25, 15, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil},
-		{"driver", 5, 8, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil},
+		{"steps of MLP", 5, 15, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil, false},
+		{"kernels", 3, 16, kernelParts, script("kernelpeer.py", "-"), filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=-"}, true},
+		{"steps of ResNet", 12, 13, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil, false},
+		{"steps of GPT", 25, 15, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil, false},
+		{"driver", 5, 8, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil, true},
 	} {
 		name, limit := fmt.Sprintf("%s %d", b.name, round), 150*time.Second
+		turns := ""
+		if b.inTurn {
+			turns = name
+		}
 		for _, argv := range b.ours {
 			part := name
 			if len(b.ours) > 1 {
 				part += ", " + argv[1][strings.IndexByte(argv[1], '/')+1:len(argv[1])-1]
 			}
-			list = append(list, stage{name: part, side: ours, usual: time.Duration(b.usual) * time.Second, limit: limit, argv: argv, dir: b.in, env: b.env})
+			list = append(list, stage{name: part, side: ours, usual: time.Duration(b.usual) * time.Second, limit: limit, argv: argv, dir: b.in, env: b.env, turns: turns})
 		}
-		list = append(list, stage{name: name + ", PyTorch", side: peer, usual: time.Duration(b.peer) * time.Second, limit: limit, argv: b.script, lacks: p.noPeer})
+		list = append(list, stage{name: name + ", PyTorch", side: peer, usual: time.Duration(b.peer) * time.Second, limit: limit, argv: b.script, lacks: p.noPeer, turns: turns})
 	}
 	return list
 }

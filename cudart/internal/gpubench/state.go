@@ -156,19 +156,44 @@ func (st *state) next(list []stage, fits func(stage) bool) (s stage, ok bool) {
 	return stage{}, false
 }
 
-// group is what to run now: the stage that is next, and if that is a test binary or a checker of one, those that may run beside it.
+// group is what to run now: the stage that is next, and if that is a test binary or a checker of one, those that may run beside it; if it
+// takes turns, those that it takes them with.
 func (st *state) group(list []stage, fits func(stage) bool) (group []stage) {
 	at := slices.Clone(list)
 	for {
-		s, ok := st.next(at, fits)
-		if !ok || len(group) > 0 && (s.side != group[0].side || len(group) >= group[0].together) {
+		s, ok := st.next(at, func(s stage) bool {
+			s.usual = st.usualOf(list, s)
+			return fits(s)
+		})
+		if !ok || len(group) > 0 && !group[0].beside(s, len(group)) {
 			return group
 		}
-		if group = append(group, s); s.together == 0 {
+		if group = append(group, s); s.together == 0 && s.turns == "" {
 			return group
 		}
 		at = slices.DeleteFunc(at, func(o stage) bool { return o.name == s.name })
 	}
+}
+
+// beside is whether another stage may run with this one and n-1 others.
+func (s stage) beside(o stage, n int) bool {
+	if s.turns != "" || o.turns != "" {
+		return s.turns == o.turns
+	}
+	return s.side == o.side && n < s.together
+}
+
+// usualOf is the time that a stage usually takes, with those that it takes turns with.
+func (st *state) usualOf(list []stage, s stage) (sum time.Duration) {
+	if s.turns == "" {
+		return s.usual
+	}
+	for _, o := range list {
+		if o.turns == s.turns && o.lacks == "" && st.isOpen(o) {
+			sum += o.usual
+		}
+	}
+	return sum
 }
 
 // isOpen is whether a stage was not begun, or was cut off and has another attempt.

@@ -18,11 +18,11 @@ type rowSet struct {
 
 type row struct {
 	figure
-	ours, peer []float64
+	ours, peer, paired []float64
 }
 
 // add adds a figure. Those of one name, and for times of calls of one note, are one row, with their medians.
-func (t *rowSet) add(f figure, ours bool) {
+func (t *rowSet) add(f figure, whose side) {
 	key := f.Name
 	if f.Unit == "ns" {
 		key += f.Note
@@ -36,9 +36,12 @@ func (t *rowSet) add(f figure, ours bool) {
 		t.byName[key] = r
 		t.rows = append(t.rows, r)
 	}
-	if ours {
-		r.ours, r.Note = append(r.ours, f.Value), f.Note
-	} else {
+	switch whose {
+	case ours:
+		r.ours, r.Unit, r.Note = append(r.ours, f.Value), f.Unit, f.Note
+	case paired: // comes before the figures themselves
+		r.paired = append(r.paired, f.Value)
+	default:
 		r.peer = append(r.peer, f.Value)
 	}
 }
@@ -48,10 +51,21 @@ func (t *rowSet) write(w io.Writer) {
 	for _, r := range t.rows {
 		ours, peer, ratio := text(r.ours), text(r.peer), ""
 		if len(r.ours) > 0 && len(r.peer) > 0 {
-			ratio = fmt.Sprintf("%.3f", middle(r.ours)/middle(r.peer))
+			ratio = fmt.Sprintf("%.3f", r.ratio())
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Name, ours, peer, ratio, r.Unit, strings.ReplaceAll(r.Note, "|", "/"))
 	}
+}
+
+// ratio is ours by the peer's, as measured in turn where it was: that is of speeds, and of times the other way around.
+func (r *row) ratio() float64 {
+	switch {
+	case len(r.paired) == 0:
+		return middle(r.ours) / middle(r.peer)
+	case slices.Contains([]string{"us", "µs", "ns", "ms"}, r.Unit):
+		return 1 / middle(r.paired)
+	}
+	return middle(r.paired)
 }
 
 // table merges files of figures: files at even places are ours, those at odd ones the peer's.
@@ -68,7 +82,7 @@ func table(w io.Writer, files []string) error {
 			if err := json.Unmarshal(in.Bytes(), &fig); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			t.add(fig, i%2 == 0)
+			t.add(fig, []side{ours, peer}[i%2])
 		}
 	}
 	t.write(w)

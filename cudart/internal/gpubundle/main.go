@@ -85,7 +85,7 @@ func build(ctx context.Context, out string) error {
 	if _, err := goCommand(ctx, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(out, "run"), "./cudart/internal/gpubench"); err != nil {
 		return err
 	}
-	for _, script := range []string{"gpubench/peer.py", "gpubench/steps.py", "kernelpeer.py"} {
+	for _, script := range []string{"gpubench/peer.py", "gpubench/steps.py", "kernelpeer.py", "turns/turns.py"} {
 		if err := copyFile(filepath.Join("cudart", "internal", filepath.FromSlash(script)), filepath.Join(out, filepath.Base(script))); err != nil {
 			return err
 		}

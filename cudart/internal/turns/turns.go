@@ -1,0 +1,70 @@
+// Package turns has two programs measure the same things in turn, a round of one and a round of the other: one after the other they
+// would meet a GPU of another clock and temperature, and differ by several percent though both only call the same library.
+//
+// Of all programs that take part one runs at a time. It does so from Begin until it calls Rounds; there it waits for its turns, and goes on
+// behind the last. Two programs that wait with the same name are measured in turn; the names that both have must come in the same order.
+package turns
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+)
+
+// Env is set for a program that takes part. What it is told comes on its file 3, what it answers goes to its file 4.
+const Env = "HALFTONE_TURNS"
+
+// What is said, a line each. Answers are followed by a space and a name or a number of seconds.
+const (
+	begin, round, end = "begin", "round", "end"
+	at, took          = "at", "took"
+)
+
+// A Taker is a program's place among the others. A nil one measures when it likes.
+type Taker struct {
+	told   *bufio.Reader
+	answer *os.File
+}
+
+// Begin waits until the program may run. It returns nil for a program that was started alone. A program calls it before it does anything
+// that another one's figures could feel.
+func Begin() *Taker {
+	if os.Getenv(Env) == "" {
+		return nil
+	}
+	t := &Taker{bufio.NewReader(os.NewFile(3, "turns")), os.NewFile(4, "answers")}
+	t.hear()
+	return t
+}
+
+// Rounds measures what has a name: the seconds of each round, n of them where nobody else says how many.
+func (t *Taker) Rounds(name string, n int, measure func() float64) (seconds []float64) {
+	if t == nil {
+		for range n {
+			seconds = append(seconds, measure())
+		}
+		return seconds
+	}
+	t.say("%s %s", at, name)
+	for t.hear() == round {
+		s := measure()
+		seconds = append(seconds, s)
+		t.say("%s %g", took, s)
+	}
+	return seconds
+}
+
+// hear waits for the next line. Where none can come the run is over, and so is this program: its figures would be of another kind.
+func (t *Taker) hear() string {
+	line, err := t.told.ReadString('\n')
+	if err != nil {
+		panic(fmt.Sprintf("turns: the run has ended: %v", err))
+	}
+	return line[:len(line)-1]
+}
+
+func (t *Taker) say(format string, args ...any) {
+	if _, err := fmt.Fprintf(t.answer, format+"\n", args...); err != nil {
+		panic(fmt.Sprintf("turns: the run has ended: %v", err))
+	}
+}
