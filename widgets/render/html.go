@@ -96,7 +96,7 @@ func (p *page) heading(title, beside string) {
 // chip is a dtype on its color, with its mark.
 func chip(d amp.DType, label string) string {
 	bg := dtypeColor(d)
-	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px;margin:1px 0;display:inline-block;white-space:nowrap">%s %s</span>`,
+	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px 1px;margin:1px 0;display:inline-block;white-space:nowrap">%s %s</span>`,
 		hex(bg), hex(onColor(bg)), widgets.Mark(d), esc(label))
 }
 
