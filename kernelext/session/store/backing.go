@@ -75,6 +75,10 @@ func (b *backing) reserve(off, size int64) error {
 			return fail("%s has %s left", what, Bytes(max(free, 0)))
 		}
 	}
+	// A file system that lacks room gives all it has before it says so: others would find the disk full meanwhile.
+	if free := availableSpace(b.f); free >= 0 && size > free {
+		return fail("the file system has %s left", Bytes(free))
+	}
 	err := allocate(b.f, off, size)
 	if err == nil {
 		return nil

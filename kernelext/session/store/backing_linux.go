@@ -21,6 +21,15 @@ func inMemory(f *os.File) bool {
 	return uint32(st.Type) == tmpfsMagic || uint32(st.Type) == ramfsMagic
 }
 
+// availableSpace returns the bytes that this user may still have of a file's file system, -1 where that has no bound of its own.
+func availableSpace(f *os.File) int64 {
+	var st syscall.Statfs_t
+	if syscall.Fstatfs(int(f.Fd()), &st) != nil || st.Blocks == 0 { // as of memory without a name
+		return -1
+	}
+	return int64(st.Bavail) * st.Bsize
+}
+
 func allocate(f *os.File, off, size int64) error {
 	for {
 		err := syscall.Fallocate(int(f.Fd()), 0, off, size)

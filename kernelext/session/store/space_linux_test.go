@@ -141,7 +141,7 @@ func TestNoSpace(t *testing.T) {
 		mounts bool
 		want   string
 	}{
-		{"tmpfs", true, "the system has no room"},
+		{"tmpfs", true, "the file system has"},
 		{"fsize", false, "ulimit -f"},
 		{"vsize", false, "ulimit -v"},
 		{"shm", true, "has"},
@@ -170,6 +170,42 @@ func TestNoSpace(t *testing.T) {
 			}
 			t.Logf("%s", out)
 		})
+	}
+}
+
+// TestDiskIsLeftAlone: what a disk has no room for is refused without having taken any of it, which other programs would miss meanwhile.
+func TestDiskIsLeftAlone(t *testing.T) {
+	s, err := Create(filepath.Join(t.TempDir(), "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	free := availableSpace(s.b.f)
+	if free <= 0 || s.b.memory {
+		t.Skip("the folder for temporary files is no disk")
+	}
+	done, least := make(chan struct{}), make(chan int64)
+	go func() {
+		most := free
+		for {
+			select {
+			case <-done:
+				least <- most
+				return
+			default:
+				most = min(most, availableSpace(s.b.f))
+			}
+		}
+	}()
+	for range 20 {
+		if err := s.Room("", 2*free); !errors.Is(err, ErrSpace) || !strings.Contains(err.Error(), "the file system has") {
+			t.Errorf("%v", err)
+		}
+	}
+	close(done)
+	// Other programs write meanwhile, and not half of what there is.
+	if got := <-least; got < free/2 {
+		t.Errorf("of %d free bytes %d were left", free, got)
 	}
 }
 
