@@ -120,18 +120,18 @@ func (p *plan) figures(round int) (list []stage) {
 		{"driver", 5, 8, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil, true},
 	} {
 		name, limit := fmt.Sprintf("%s %d", b.name, round), 150*time.Second
-		turns := ""
+		with := "" // takes turns with those of this name
 		if b.inTurn {
-			turns = name
+			with = name
 		}
 		for _, argv := range b.ours {
 			part := name
 			if len(b.ours) > 1 {
 				part += ", " + argv[1][strings.IndexByte(argv[1], '/')+1:len(argv[1])-1]
 			}
-			list = append(list, stage{name: part, side: ours, usual: time.Duration(b.usual) * time.Second, limit: limit, argv: argv, dir: b.in, env: b.env, turns: turns})
+			list = append(list, stage{name: part, side: ours, usual: time.Duration(b.usual) * time.Second, limit: limit, argv: argv, dir: b.in, env: b.env, turns: with})
 		}
-		list = append(list, stage{name: name + ", PyTorch", side: peer, usual: time.Duration(b.peer) * time.Second, limit: limit, argv: b.script, lacks: p.noPeer, turns: turns})
+		list = append(list, stage{name: name + ", PyTorch", side: peer, usual: time.Duration(b.peer) * time.Second, limit: limit, argv: b.script, lacks: p.noPeer, turns: with})
 	}
 	return list
 }
