@@ -80,7 +80,7 @@ func (b *speed) measure(name, unit string, amount float64, f func(s *amp.Scope))
 }
 
 func (b *speed) timed(name, unit string, amount float64, f func(s *amp.Scope)) {
-	rounds, n := 9, 10
+	rounds, n := turns.Usual, 10
 	if b.small > 0 {
 		rounds, n = 1, 1
 	}

@@ -37,7 +37,7 @@ def timed(name, unit, amount, f):
     with torch.no_grad():
         once()
         once()  # these are not counted
-        took = statistics.median(turns.rounds(name, 9, once))
+        took = statistics.median(turns.rounds(name, once))
     v = took * 1e6 if unit == "us" else amount / took
     print(f"torch {name:36s} {v:10.4g} {unit}", flush=True)
     print(json.dumps({"name": name, "value": v, "unit": unit}), file=out, flush=True)

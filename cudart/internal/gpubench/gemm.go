@@ -53,7 +53,7 @@ func products(b *bench) {
 			x, y, z := b.matrix(c.t, n, 1), b.matrix(c.t, n, 2), b.matrix(c.t, n, 3)
 			g := driver.Gemm{Op: "matmul", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: c.t, TypeC: c.t, LDA: n, LDB: n, LDC: n, Alpha: 1, TF32: c.tf32}
 			what := fmt.Sprintf("%s gemm %d", c.name, n)
-			s := b.device(what, 9, func() { must(blas.Gemm(&g)) })
+			s := b.device(what, func() { must(blas.Gemm(&g)) })
 			worst := b.compare(c.t, n, x, y, z.ptr)
 			b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", fmt.Sprintf("largest error in 64 elements %.2g", worst))
 			for _, m := range []matrix{x, y, z} {
@@ -108,7 +108,7 @@ func fused(b *bench) {
 		f := driver.Fused{Gemm: driver.Gemm{Op: "linear", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: driver.Float16, TypeC: driver.Float16, LDA: n, LDB: n, LDC: n, Alpha: 1},
 			Epilogue: c.e, Bias: bias.ptr}
 		what := "fp16 cublasLt 4096, epilogue " + c.name
-		s := b.device(what, 9, func() { must(lt.Matmul(&f, b.st)) })
+		s := b.device(what, func() { must(lt.Matmul(&f, b.st)) })
 		b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", "")
 		if c.e == driver.NoEpilogue {
 			b.compare(driver.Float16, n, x, y, z.ptr)

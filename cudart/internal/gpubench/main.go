@@ -202,9 +202,9 @@ func (b *bench) host(n int, f func()) float64 {
 	})
 }
 
-// device returns the seconds that one call of f takes on the device: the median of n rounds, in turn with PyTorch's where a run has both. A
+// device returns the seconds that one call of f takes on the device: the median of rounds, in turn with PyTorch's where a run has both. A
 // round takes some 20 ms, after a call that is not counted.
-func (b *bench) device(name string, n int, f func()) float64 {
+func (b *bench) device(name string, f func()) float64 {
 	from, to := get(b.d.NewEvent(true)), get(b.d.NewEvent(true))
 	calls := 1
 	once := func() float64 {
@@ -221,7 +221,7 @@ func (b *bench) device(name string, n int, f func()) float64 {
 		once()
 		calls = max(1, min(10, int(0.02/once())))
 	}
-	v := middle(b.turns.Rounds(name, size(n, 1), once))
+	v := middle(b.turns.Rounds(name, size(turns.Usual, 1), once))
 	must(b.d.DestroyEvent(from))
 	must(b.d.DestroyEvent(to))
 	return v
@@ -229,7 +229,7 @@ func (b *bench) device(name string, n int, f func()) float64 {
 
 // onDevice reports how many of something, in 10⁹ a second, the device does in calls of amount each.
 func (b *bench) onDevice(name string, amount float64, note string, f func()) {
-	b.report(name, amount/b.device(name, 9, f)/1e9, "GB/s", note)
+	b.report(name, amount/b.device(name, f)/1e9, "GB/s", note)
 }
 
 // open times what a process pays before its first launch.

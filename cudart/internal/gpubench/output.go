@@ -61,9 +61,7 @@ func (st *state) follow(ctx context.Context, cmd *exec.Cmd, end func(), s stage,
 	}()
 	err = cmd.Start()
 	in.Close()
-	if s.player != nil {
-		s.player.Started()
-	}
+	s.player.Started()
 	if err == nil {
 		err = ended(ctx, cmd, mostEnding)
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
-// pairedRounds is how often each side measures what both have; a round is ten launches or so.
-const pairedRounds = 9
-
 // referee has the stages of a group that take turns do so: it gives each its player. The function returned waits for the referee.
 func (st *state) referee(group []stage, entries []*entry) (wait func() error, err error) {
 	if len(group) == 0 || group[0].turns == "" {
@@ -36,7 +33,7 @@ func (st *state) referee(group []stage, entries []*entry) (wait func() error, er
 	done := make(chan error, 1)
 	go func() {
 		var failed error
-		turns.Referee(mine, theirs, size(pairedRounds, 1), func(name string, which int, a, b []float64) {
+		turns.Referee(mine, theirs, size(turns.Usual, 1), func(name string, which int, a, b []float64) {
 			if err := st.pair(of[which], name, a, b); err != nil {
 				failed = err
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
 // player is a stage of a program that measures some names, each round in so many seconds, and reports some figure of each.
@@ -38,7 +40,7 @@ func TestPairs(t *testing.T) {
 		st.of(t, name, done)
 	}
 	rounds, _ := os.ReadFile(os.Getenv("ROUNDS"))
-	if want := strings.Repeat("a\n", pairedRounds) + strings.Repeat(layer+"\n", 2*pairedRounds) + strings.Repeat("b\n", 2*pairedRounds); string(rounds) != want {
+	if want := strings.Repeat("a\n", turns.Usual) + strings.Repeat(layer+"\n", 2*turns.Usual) + strings.Repeat("b\n", 2*turns.Usual); string(rounds) != want {
 		t.Errorf("%s", rounds)
 	}
 	if err := st.save(); err != nil {

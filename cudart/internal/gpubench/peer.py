@@ -12,8 +12,8 @@ def report(name, value, unit, note=""):
     print(json.dumps({"name": name, "value": value, "unit": unit, "note": note}), flush=True)
 
 
-def device(name, f, n=9):
-    """Seconds on the device of one call: the median of n rounds, in turn with Halftone's. A round takes some 20 ms, after a call that is not counted."""
+def device(name, f):
+    """Seconds on the device of one call: the median of rounds, in turn with Halftone's. A round takes some 20 ms, after a call that is not counted."""
     a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
     def measure(calls):
@@ -27,7 +27,7 @@ def device(name, f, n=9):
 
     measure(1)
     calls = max(1, min(10, int(0.02 / measure(1))))
-    return statistics.median(turns.rounds(name, n, lambda: measure(calls)))
+    return statistics.median(turns.rounds(name, lambda: measure(calls)))
 
 
 def host(f, n):

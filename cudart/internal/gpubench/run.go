@@ -132,20 +132,15 @@ func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, 
 		all.Go(func() {
 			runtime.LockOSThread() // a child ends with the thread that started it
 			defer runtime.UnlockOSThread()
+			defer s.player.Close()
 			own, err := os.CreateTemp(st.dir, "stage-*.txt")
 			if err != nil {
 				errs[i] = err
-				if s.player != nil {
-					s.player.Close()
-				}
 				return
 			}
 			defer os.Remove(own.Name())
 			defer own.Close()
 			st.run(ctx, s, entries[i], left, own)
-			if s.player != nil {
-				s.player.Close()
-			}
 			said, err := os.ReadFile(own.Name())
 			joining.Lock()
 			defer joining.Unlock()
@@ -183,9 +178,7 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
 		cmd.WaitDelay = 5 * time.Second
 		together(cmd)
-		if s.player != nil {
-			s.player.Join(cmd)
-		}
+		s.player.Join(cmd)
 		said := st.follow(one, cmd, end, s, e.Attempts, log)
 		if end(); err == nil {
 			err = said // the first

@@ -26,7 +26,7 @@ type stage struct {
 	// together is how many test binaries, or checkers of some, run at once where this one does: they are right or wrong in company as well, figures
 	// are not.
 	together int
-	// turns names the stages whose programs take turns: they run at once, and of all but one each moment waits. player is this one's part.
+	// turns names the stages whose programs take turns: they run at once, and of all but one each moment waits. player is this one's part, nil without.
 	turns  string
 	player *turns.Player
 }

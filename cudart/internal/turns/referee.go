@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Player is a program that the referee lets run.
+// A Player is a program that the referee lets run. A nil one is of a program that takes no turns.
 type Player struct {
 	tell   *os.File
 	answer *os.File
@@ -37,12 +37,18 @@ func NewPlayer() (*Player, error) {
 
 // Join has a command that was not started yet take part.
 func (p *Player) Join(cmd *exec.Cmd) {
+	if p == nil {
+		return
+	}
 	cmd.ExtraFiles = p.theirs
 	cmd.Env = append(cmd.Environ(), Env+"=1")
 }
 
 // Started is called when the command has started, or can't: the program's end is seen from then on.
 func (p *Player) Started() {
+	if p == nil {
+		return
+	}
 	for _, f := range p.theirs {
 		f.Close()
 	}
@@ -50,6 +56,9 @@ func (p *Player) Started() {
 
 // Close ends a program's part, as its end does: of one that was killed and does not end nobody waits for an answer.
 func (p *Player) Close() {
+	if p == nil {
+		return
+	}
 	p.tell.Close()
 	p.answer.Close()
 }

@@ -20,6 +20,9 @@ const (
 	at, took          = "at", "took"
 )
 
+// Usual is how many rounds a figure is the median of.
+const Usual = 9
+
 // A Taker is a program's place among the others. A nil one measures when it likes.
 type Taker struct {
 	told   *bufio.Reader

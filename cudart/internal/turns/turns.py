@@ -1,6 +1,7 @@
 """A program's place among others that measure the same in turn: turns.go says how, and why. Import it before torch."""
 import os
 
+_USUAL = 9  # rounds; as in turns.go
 _told = _answers = None
 if os.environ.get("HALFTONE_TURNS"):
     _told, _answers = os.fdopen(3), os.fdopen(4, "w", buffering=1)
@@ -17,10 +18,10 @@ if _told:
     _hear()  # until then another program runs
 
 
-def rounds(name, n, measure):
-    """The seconds of each round of what has a name: n of them where nobody else says how many."""
+def rounds(name, measure):
+    """The seconds of each round of what has a name: the usual number of them where nobody else says how many."""
     if not _told:
-        return [measure() for _ in range(n)]
+        return [measure() for _ in range(_USUAL)]
     print("at", name, file=_answers)
     seconds = []
     while _hear() == "round":

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -67,10 +66,10 @@ func goCache(ctx context.Context) string {
 	return strings.TrimSpace(string(out))
 }
 
-// watchDisk watches where the tests write, and returns what ends that and tells.
-func watchDisk(root string, dirs ...string) func() string {
+// watchDisk watches the disks of folders, and returns what ends that and tells.
+func watchDisk(dirs ...string) func() string {
 	ctx, cancel := context.WithCancel(context.Background())
-	list := rooms(append([]string{root, os.TempDir()}, dirs...)...)
+	list := rooms(dirs...)
 	done := make(chan struct{})
 	go func() {
 		watch(ctx, list)

@@ -55,7 +55,7 @@ func main() {
 	}
 	r := &runner{root: root, tags: *tags, goFlags: goFlags(ctx), passed: map[string]map[string]int{}, others: map[string][]string{}}
 	began := time.Now()
-	disk := watchDisk(root, goCache(ctx))
+	disk := watchDisk(root, os.TempDir(), goCache(ctx)) // where the tests write
 	var ready sync.WaitGroup
 	ready.Go(func() { // waits for downloads most of the time, while the others compute
 		r.check(ctx, "install", r.install)

@@ -181,8 +181,8 @@ func TestDiskIsLeftAlone(t *testing.T) {
 	}
 	defer s.Close()
 	free := availableSpace(s.b.f)
-	if free <= 0 || s.b.memory {
-		t.Skip("the folder for temporary files is no disk")
+	if free <= 0 {
+		t.Fatalf("%d bytes are free for temporary files", free)
 	}
 	done, least := make(chan struct{}), make(chan int64)
 	go func() {
@@ -198,7 +198,7 @@ func TestDiskIsLeftAlone(t *testing.T) {
 		}
 	}()
 	for range 20 {
-		if err := s.Room("", 2*free); !errors.Is(err, ErrSpace) || !strings.Contains(err.Error(), "the file system has") {
+		if err := s.Room("", 2*free); !errors.Is(err, ErrSpace) {
 			t.Errorf("%v", err)
 		}
 	}
