@@ -8,7 +8,7 @@ import (
 
 // cpuNames gives the operator names under which the CPU lists hold a row of another name.
 var cpuNames = map[string]string{
-	"cross_entropy": "cross_entropy_loss", "grid_sample": "grid_sampler",
+	"cross_entropy": "cross_entropy_loss", "grid_sample": "grid_sampler", "lstm": "mkldnn_rnn_layer",
 }
 
 // TestEveryOpCPUList holds each row's CPUList to the reference's CPU lists.

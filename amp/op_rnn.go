@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Recurrent cells and layers, made of other rows. Autocast lowers them as a whole. The products are rounded to the lower dtype, what
-// follows them runs in float32 and is rounded once, as in PyTorch's fused cells. LSTMs and GRUs, cells and layers, are one node of the
-// graph (op_rnn_layer.go), which keeps the gates for backward in the lower dtype, as those do.
+// Recurrent cells and layers, made of other rows. Autocast lowers them as a whole, by the CPU lists their products (and an LSTM). Products are
+// rounded to the lower dtype, what follows them runs in float32 and is rounded once, as in PyTorch's fused cells. LSTMs and GRUs, cells and
+// layers, are one node of the graph (op_rnn_layer.go), which keeps the gates for backward in the lower dtype, as those do.
 
 var opRNNTanhCell, opRNNReLUCell, opGRUCell, opLSTMCell *Op
 var opRNNTanh, opRNNReLU, opGRU, opLSTM *Op
@@ -18,7 +18,7 @@ func init() {
 	args := []string{"x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}
 	long := []string{"x", "h", "c", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}
 	pair := func(name, doc string, args, parts []string, gates ...string) (cell, layer *Op) {
-		o := Op{Name: name + "_cell", Doc: doc, Args: args, Class: Lower, Why: whyRecurrent, CUDA: "linear"}
+		o := Op{Name: name + "_cell", Doc: doc, Args: args, Class: Lower, Parts: Apart, Why: whyRecurrent, CUDA: "linear"}
 		whole := append(append([]string{"linear", "narrow", "cast", "add"}, parts...), "stack", "cat")
 		o.Composite = append([]string{"linear", "cast", "add"}, parts...)
 		if gates != nil { // all steps at once: op_rnn_layer.go
@@ -27,6 +27,9 @@ func init() {
 		}
 		cell = define(o)
 		o.Name, o.Doc, o.Composite = name, "one layer of "+name+"_cell over a sequence, in one direction", whole
+		if name == "lstm" { // mkldnn_rnn_layer of the reference's CPU lists; the others are their products there
+			o.CPUList = Lower
+		}
 		return cell, define(o)
 	}
 	opRNNTanhCell, opRNNTanh = pair("rnn_tanh", "tanh(weight_ih·x + bias_ih + weight_hh·h + bias_hh)", args, []string{"tanh"})
@@ -40,6 +43,7 @@ type recurrence struct {
 	cell, layer *Op
 	gates       int
 	next        func(s *Scope, x, h *Tensor, state []*Tensor) []*Tensor // in float32 or wider
+	mixes       bool                                                    // the next state is a mixture with the one before, so that its dtype counts
 	whole       *wholeLayer                                             // how a layer runs all steps at once; nil for step by step
 }
 
@@ -50,14 +54,14 @@ var (
 	rnnReLU = recurrence{gates: 1, next: func(s *Scope, x, h *Tensor, _ []*Tensor) []*Tensor {
 		return []*Tensor{ReLU(s, Add(s, x, h))}
 	}}
-	gru = recurrence{gates: 3, next: func(s *Scope, x, h *Tensor, state []*Tensor) []*Tensor {
+	gru = recurrence{gates: 3, mixes: true, next: func(s *Scope, x, h *Tensor, state []*Tensor) []*Tensor {
 		n := state[0].Dim(-1)
 		gates := Sigmoid(s, Add(s, Narrow(s, x, -1, 0, 2*n), Narrow(s, h, -1, 0, 2*n)))
 		reset, update := Narrow(s, gates, -1, 0, n), Narrow(s, gates, -1, n, n)
 		fresh := Tanh(s, Add(s, Narrow(s, x, -1, 2*n, n), Mul(s, reset, Narrow(s, h, -1, 2*n, n))))
 		return []*Tensor{Add(s, Mul(s, Sub(s, state[0], fresh), update), fresh)}
 	}}
-	lstm = recurrence{gates: 4, next: func(s *Scope, x, h *Tensor, state []*Tensor) []*Tensor {
+	lstm = recurrence{gates: 4, mixes: true, next: func(s *Scope, x, h *Tensor, state []*Tensor) []*Tensor {
 		n := state[0].Dim(-1)
 		sum := Add(s, x, h)
 		gate := func(i int) *Tensor { return Narrow(s, sum, -1, i*n, n) }
@@ -107,7 +111,8 @@ func LSTMCell(s *Scope, x, h, c *Tensor, w CellWeights) (hNext, cNext *Tensor) {
 
 // RNNTanh runs RNNTanhCell along the first dimension of x [steps batch in] from the state h [batch hidden], from the last step to
 // the first if reverse. It returns the states of all steps, in the order of x, and the one it ended with. In the lower dtype under
-// autocast by the CUDA lists, whose cuDNN layer this is; in that of its inputs by the CPU lists. Without steps it panics with ErrShape.
+// autocast by the CUDA lists, whose cuDNN layer this is, and of an LSTM by the CPU lists, too; else the products alone are lowered there, and a
+// GRU's states keep their dtype. Without steps it panics with ErrShape.
 func RNNTanh(s *Scope, x, h *Tensor, w CellWeights, reverse bool) (y, last *Tensor) {
 	y, state := rnnTanh.run(s, x, []*Tensor{h}, w, reverse)
 	return y, state[0]
@@ -134,7 +139,7 @@ func LSTM(s *Scope, x, h, c *Tensor, w CellWeights, reverse bool) (y, lastH, las
 // step is one call of a cell.
 func (r *recurrence) step(s *Scope, x *Tensor, state []*Tensor, w CellWeights) []*Tensor {
 	s, x, state, w = r.begin(s, r.cell, x, state, w)
-	if r.whole != nil {
+	if r.whole != nil && !s.auto.on {
 		_, next := r.runWhole(s, r.cell, Reshape(s, x, append([]int{1}, x.shape...)...), state, w, false)
 		return next
 	}
@@ -148,7 +153,7 @@ func (r *recurrence) run(s *Scope, x *Tensor, state []*Tensor, w CellWeights, re
 		fail(r.layer.Name, ErrShape, "use [steps batch features] with at least one step", "x is %v", x.shape)
 	}
 	s, x, state, w = r.begin(s, r.layer, x, state, w)
-	if r.whole != nil {
+	if r.whole != nil && !s.auto.on { // on where the parts decide for themselves
 		return r.runWhole(s, r.layer, x, state, w, reverse)
 	}
 	return r.stepwise(s, x, state, w, reverse)
@@ -203,7 +208,7 @@ func (r *recurrence) begin(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWe
 	s, in := s.enter(o, all...)
 	k := 1 + len(state)
 	for i, t := range in {
-		if t != nil && (!t.dt.IsFloat() || t.dt != in[0].dt) {
+		if t != nil && (!t.dt.IsFloat() || t.dt != in[0].dt && !s.auto.on) {
 			fail(o.Name, ErrDType, "run it in an Autocast scope, or convert with amp.To", "x is %v, %s %v", in[0].dt, o.argName(i), t.dt)
 		}
 	}
@@ -229,6 +234,9 @@ func (r *recurrence) start(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWe
 func (r *recurrence) advance(s *Scope, x *Tensor, state []*Tensor, w CellWeights) []*Tensor {
 	h := Linear(s, state[0], w.HH, w.BiasHH)
 	dt := h.dt
+	if r.mixes {
+		dt = promoteTypes(dt, state[len(state)-1].dt)
+	}
 	wider := make([]*Tensor, len(state))
 	for i, t := range state {
 		wider[i] = wide(s, t)
