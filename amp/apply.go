@@ -40,6 +40,9 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	defer s.locate(o, in)
 	s.alive(o.Name)
 	in = s.bring(o, in)
+	if s.calling != nil {
+		s.calling.inspect(in)
+	}
 	if o.Line != NoLine && slices.ContainsFunc(in, (*Tensor).lone) {
 		return s.onLines(o, at, in)
 	}

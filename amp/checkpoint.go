@@ -23,7 +23,8 @@ type replay struct {
 // Checkpoint returns fn(s, in...) and keeps none of the tensors made on the way; Backward runs fn again when it gets there. The result
 // and all gradients, those of parameters that fn uses by itself included, are bit for bit those of a plain call (those of second order
 // up to the order of sums): the second run has the autocast state, the evaluation mode and the random numbers of the first. fn must do
-// the same each time. Backward panics with ErrStale if an input was changed in place since.
+// the same each time, and call its ops in the scope it is given: with ErrArgument it panics where a scope around it was used. Backward
+// panics with ErrStale if an input was changed in place since.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
 	if fn == nil {
@@ -40,10 +41,11 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 	r := &replay{s: s, draw: s.rng.State(), fn: fn}
 	first := s.Child()
 	defer first.arena.drop()
-	once := first.NoGrad()
+	once := first.NoGrad().calls("checkpoint")
 	once.casts = s
 	y := fn(once, in...)
 	y.live("checkpoint")
+	once.calling.result(y, in...)
 	out := y.alias(y.shape, y.strides)
 	out.scope = s
 	s.arena.own(out)

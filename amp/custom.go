@@ -22,7 +22,7 @@ type Custom struct {
 	Why   string // why that class, for Explain and the trace
 	// CastInputs is custom_fwd's cast_inputs: under autocast the inputs are cast to it whatever the class. NoDType: by class.
 	CastInputs DType
-	// Forward computes the result from ops of this package in scope c.S. Where the class or CastInputs decided the inputs, autocast
+	// Forward computes the result from ops of this package in scope c.S, and in no other: a result made in a scope around it is refused. Where the class or CastInputs decided the inputs, autocast
 	// is off in that scope; otherwise it is as the caller has it.
 	Forward func(c *Context, in []*Tensor) *Tensor
 	// Backward returns the gradient of each input, nil for those without, given that of the result, which has its dtype. It
@@ -120,11 +120,13 @@ func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 	c := &Call{Op: o, In: slices.Clone(in)}
 	s.castInputs(c, &d, in, pc)
 	ctx := s.context(o, d)
+	inner := ctx.S
 	y := o.custom.Forward(ctx, c.In)
 	if y == nil {
 		fail(o.Name, ErrArgument, "return a tensor", "Forward returned nil")
 	}
 	y.live(o.Name)
+	inner.calling.result(y, slices.Concat(in, c.In)...)
 	c.Out = y
 	if o.Backward != nil {
 		c.Out = y.alias(y.shape, y.strides) // Forward may return an input, which has a place in the graph of its own
@@ -155,7 +157,7 @@ func (s *Scope) decideCustom(o *Op, at *Attrs, in []*Tensor) decision {
 // context returns what Forward runs in: without autocast where the inputs were decided, as custom_fwd does; without a graph where
 // Backward replaces it.
 func (s *Scope) context(o *Op, d decision) *Context {
-	inner := s.In(o.Name)
+	inner := s.In(o.Name).calls(o.Name)
 	if s.auto.on && (d.target != NoDType || d.rule&^ruleForced == ruleUntouched) {
 		inner.auto.on, inner.part = false, o
 	}

@@ -29,6 +29,7 @@ type Scope struct {
 	step    int
 	part    *Op         // the composite whose parts run
 	casts   *Scope      // where a checkpointed part keeps casts of weights
+	calling *calling    // of a function that was handed over, which is to use this scope alone
 	results *[]produced // in backward at level Health: the results of the op that runs
 	inherit *node       // in backward: the forward op whose place in the program and model the ops inherit
 }
