@@ -24,7 +24,8 @@ type replay struct {
 // and all gradients, those of parameters that fn uses by itself included, are bit for bit those of a plain call (those of second order
 // up to the order of sums): the second run has the autocast state, the evaluation mode and the random numbers of the first. fn must do
 // the same each time, and call its ops in the scope it is given: with ErrArgument it panics where a scope around it was used. Backward
-// panics with ErrStale if an input was changed in place since.
+// panics with ErrStale if an input was changed in place since. Running statistics of batch norms move once, in the first run (PyTorch's move
+// twice); layers of your own that count their calls ask s.Recomputing.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
 	if fn == nil {
@@ -84,7 +85,7 @@ func (r *replay) fresh(n *node) {
 func (e *engine) rerun(n *node, dy *Tensor) {
 	n.replay.fresh(n)
 	c := n.replay.s.derive()
-	c.phase, c.inherit, c.noGrad = backwardPhase, nil, false
+	c.phase, c.inherit, c.noGrad, c.again = backwardPhase, nil, false, true
 	c.rng = &Stream{seed: n.replay.draw.Seed, copyOf: n.replay.s.rng.source()}
 	c.rng.Load(n.replay.draw)
 	c.arena, c.gen = e.s.arena.child(e.s.gen), 0

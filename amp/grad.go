@@ -45,6 +45,7 @@ func (t *Tensor) Backward(opts ...BackwardOption) {
 		fail("Backward", ErrGrad, "compute it from parameters outside NoGrad, in a scope", "%v tensor %sof shape %v depends on nothing that wants a gradient", t.dt, quoted(t.name), t.shape)
 	}
 	recorded(s, t, opts)
+	s.untended()
 }
 
 // Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. The results belong to

@@ -191,7 +191,7 @@ func deviceFault(op string, err error) {
 		}
 	}
 	if m := (interface{ OutOfMemory() bool })(nil); errors.As(err, &m) && m.OutOfMemory() {
-		kind, fix = ErrMemory, "use a smaller batch, or close scopes you no longer need"
+		kind, fix = ErrMemory, fixMemory
 	}
 	if a := adviceOf(err); a != "" {
 		fix = a

@@ -87,7 +87,7 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 			fail("batch_norm", ErrShape, "use a batch of at least two, or s.Eval()", "x %v has %d values per channel: too few for a variance", x.shape, per)
 		}
 		stats = s.apply(opBatchStats, Attrs{}, x)
-		if running {
+		if running && !s.again {
 			s.checkStat(x, st.RunningMean, st.RunningVar)
 			st.move(s.NoGrad(), stats, float64(per)/float64(max(1, per-1)))
 		}

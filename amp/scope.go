@@ -23,6 +23,7 @@ type Scope struct {
 	noGrad  bool
 	eval    bool
 	noInit  bool // SkipInit
+	again   bool // a checkpointed part runs for the second time
 	rng     *Stream
 	phase   phase
 	path    string
@@ -161,6 +162,15 @@ func (s *Scope) Training() bool {
 		s.alive("Training")
 	}
 	return !s.eval
+}
+
+// Recomputing says whether a part given to Checkpoint runs for the second time, for backward: what a layer counts or averages over its calls
+// was done by the first. BatchNorm moves its running statistics once.
+func (s *Scope) Recomputing() bool {
+	if s == nil {
+		s.alive("Recomputing")
+	}
+	return s.again
 }
 
 // Child returns a scope with its own memory: what is born in it is freed by its Close.
@@ -321,6 +331,7 @@ type arena struct {
 	cache     castCache
 	parent    *arena
 	parentGen uint32
+	passes    passCount
 }
 
 // child returns a new arena that closes with a at the latest.

@@ -11,6 +11,7 @@ import (
 func TestStrayScopes(t *testing.T) {
 	root := NewScope(Seed(1))
 	defer root.Close()
+	defer forget("stray")
 	half := root.Autocast(Float16)
 	w := Ones(root, Float32, 2, 2).RequireGrad()
 	before := Mul(half, w, w)

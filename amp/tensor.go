@@ -370,7 +370,7 @@ func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
 		}
 	}
 	if err != nil {
-		fail(op, ErrMemory, "use a smaller batch, or close scopes you no longer need", "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
+		fail(op, ErrMemory, fixMemory, "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
 	}
 	t.st = newStorage(dev, buf, buf.Bytes(), dt, int64(bytes))
 }
