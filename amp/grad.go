@@ -101,6 +101,7 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	if e.want != nil {
 		return e.finishGrad(s, inputs)
 	}
+	e.warnMixed(outputs[0])
 	for _, leaf := range e.order {
 		e.join(leaf)
 		leaf.accumulate(s, e.on(leaf), e.leaves[leaf])

@@ -82,8 +82,8 @@ func (f *gradientTracer) visit(n *node, dy *Tensor, grads []*Tensor) {
 	if at == nil {
 		return
 	}
-	if n.op == opMul && len(n.in) == 2 && n.in[1] != nil && n.in[1].name == lossScaleName && n.in[1].Len() == 1 {
-		f.t.Scale = n.in[1].wide64()[0]
+	if scale := n.lossScale(); scale != nil {
+		f.t.Scale = scale.wide64()[0]
 	}
 	unrounded, err := f.run(n, arrived)
 	ref := unrounded

@@ -183,6 +183,7 @@ func needOptimizer(method string, opt Optimizer) {
 // the host's back.
 func (g *GradScaler) unscale(method string, opt Optimizer, st *optimizerState, far Attrs) {
 	refuseHalf(method, opt.Parameters())
+	markDivided(opt)
 	if g.far != nil {
 		g.far.check(opt, st, far)
 		return

@@ -21,6 +21,7 @@ type Tensor struct {
 	copiedAt uint32 // of a copy that autocast made: the version of what it is a copy of
 	norm     bool   // kept in float32 when a model is cast (KeepFloat32)
 	clipped  bool   // a gradient that was clipped since a scaler looked at it
+	divided  bool   // a gradient that a scaler has divided by the loss scale
 	shape    []int
 	strides  []int // in elements; 0 along a broadcast dimension
 	off      int   // first element within the storage
