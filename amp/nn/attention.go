@@ -88,10 +88,13 @@ func (m *MultiheadAttention) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 }
 
 // Attend returns what the queries q [… T features] gather from the values v [… S features] by the keys k [… S features]:
-// [… T features]. mask and causal are those of amp.ScaledDotProductAttention: the mask is broadcast to [… heads T S], and true lets a
-// key take part (PyTorch's MultiheadAttention, unlike its attention function, has true leave it out). A mask of padding is
-// [batch 1 1 S].
+// [… T features]. mask, nil for none, is broadcast to [… heads T S]: bools, where true lets a key take part (PyTorch's
+// MultiheadAttention, unlike its attention function, has true leave it out), or floats that are added to the scores. A mask of padding is
+// [batch 1 1 S], which KeyPaddingMask makes. causal lets query i see the keys up to i alone, of those that the mask has. A query that
+// sees no key gathers zeros. It panics with amp.ErrShape for what does not fit, and for bools [batch S] where batch and T are equal,
+// which say nothing of whether they are padding or a pattern [T S].
 func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, causal bool) *amp.Tensor {
+	mask, causal = m.masked(s, q, k, mask, causal)
 	heads := [3]*amp.Tensor{}
 	if q == k && k == v && m.InProjWeight != nil {
 		heads = m.projectAll(s, q)
@@ -113,11 +116,23 @@ func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, cau
 // Weights returns the weights with which Attend averages the values, [… heads T S], before dropout and without a graph.
 func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) *amp.Tensor {
 	s = s.NoGrad().Eval()
+	mask, causal = m.masked(s, q, k, mask, causal)
 	heads := m.project(s, k, 1)
 	ones := amp.Full(s, heads.DType(), 1, k.Dim(-2), k.Dim(-2))
 	defer ones.Free()
 	each := amp.Tril(s, amp.Triu(s, ones, 0), 0) // values that tell the keys apart
 	return amp.ScaledDotProductAttention(s, m.project(s, q, 0), heads, each, mask, amp.Attention{Causal: causal})
+}
+
+// masked checks a mask and puts the causal pattern into it, since amp.ScaledDotProductAttention takes one of them.
+func (m *MultiheadAttention) masked(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) (*amp.Tensor, bool) {
+	m.sequence(q)
+	m.sequence(k)
+	checkMask(q, k, mask)
+	if mask == nil || !causal {
+		return mask, causal
+	}
+	return withCausal(s, mask, q.Dim(-2), k.Dim(-2)), false
 }
 
 // projectAll returns the heads of queries, keys and values of one sequence: views of one product, as in PyTorch.

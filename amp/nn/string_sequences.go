@@ -86,22 +86,6 @@ func (r *GRU) String() string { return r.described("GRU") }
 // String is the network with its sizes and options.
 func (r *LSTM) String() string { return r.described("LSTM") }
 
-// String shows the parts as an indented tree, with the options.
-func (l *TransformerEncoderLayer) String() string {
-	o, b := l.opts, strings.Builder{}
-	b.WriteString("TransformerEncoderLayer(\n")
-	for i, name := range []string{"self_attn", "linear1", "linear2", "norm1", "norm2"} {
-		fmt.Fprintf(&b, "  (%s): %s\n", name, indented(l.modules()[i]))
-	}
-	fmt.Fprintf(&b, "  (activation): %s\n", indented(o.Activation))
-	for _, set := range []string{where(o.PreNorm, "pre_norm"), where(o.Causal, "causal"), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout))} {
-		if set != "" {
-			b.WriteString("  " + set + "\n")
-		}
-	}
-	return b.String() + ")"
-}
-
 // String is the layer with its table, and whether that is learned.
 func (p *PositionalEncoding) String() string {
 	return written("PositionalEncoding", shapeOf(p.Table), where(p.learned, "learned"), where(p.Dropout != 0, fmt.Sprintf("dropout=%g", p.Dropout)))

@@ -13,11 +13,12 @@ type TransformerEncoderLayer struct {
 	opts             TransformerOptions
 }
 
-// TransformerOptions are the settings of a TransformerEncoderLayer; the zero value is PyTorch's default but for dropout, which is
-// 0.1 there.
+// TransformerOptions are the settings of layers and stacks of transformers; the zero value is PyTorch's default but for dropout, which
+// is 0.1 there.
 type TransformerOptions struct {
 	PreNorm    bool    // normalize the inputs of attention and linear layers (norm_first) instead of the sums
-	Causal     bool    // positions see those before them alone
+	FinalNorm  bool    // of a TransformerEncoder or TransformerDecoder: normalize what the last layer returns, as Transformer does
+	Causal     bool    // positions see themselves and those before them alone; what a decoder sees of the memory is not limited by it
 	Activation Module  // between the linear layers; nil stands for ReLU
 	Dropout    float64 // probability of dropout of weights, hidden features and both branches while training
 	Eps        float64 // of the norms; 0 stands for 1e-5
@@ -26,21 +27,36 @@ type TransformerOptions struct {
 // NewTransformerEncoderLayer returns a layer for sequences of features, with hidden features between its linear layers. The
 // parameters are named and drawn as in PyTorch. It panics with amp.ErrArgument for sizes that do not fit.
 func NewTransformerEncoderLayer(s *amp.Scope, features, heads, hidden int, opts TransformerOptions) *TransformerEncoderLayer {
-	if opts.Activation == nil {
-		opts.Activation = ReLU
-	}
+	opts = opts.filled()
 	l := &TransformerEncoderLayer{
 		SelfAttn: NewMultiheadAttention(s, features, heads, AttentionOptions{Dropout: opts.Dropout}),
 		Linear1:  NewLinear(s, features, hidden), Linear2: NewLinear(s, hidden, features),
 		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), opts: opts,
 	}
-	if opts.Eps != 0 {
-		l.Norm1.Eps, l.Norm2.Eps = opts.Eps, opts.Eps
-	}
-	for i, name := range []string{"self_attn", "linear1", "linear2", "norm1", "norm2"} {
+	opts.setEps(l.Norm1, l.Norm2)
+	for i, name := range encoderParts {
 		Prefix(name, l.modules()[i], nil)
 	}
 	return l
+}
+
+// encoderParts are the names of the modules.
+var encoderParts = []string{"self_attn", "linear1", "linear2", "norm1", "norm2"}
+
+// filled puts in what the zero value stands for.
+func (o TransformerOptions) filled() TransformerOptions {
+	if o.Activation == nil {
+		o.Activation = ReLU
+	}
+	return o
+}
+
+func (o TransformerOptions) setEps(norms ...*LayerNorm) {
+	for _, n := range norms {
+		if o.Eps != 0 {
+			n.Eps = o.Eps
+		}
+	}
 }
 
 func (l *TransformerEncoderLayer) modules() []Module {
@@ -56,7 +72,7 @@ func (l *TransformerEncoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tens
 }
 
 // Run returns the layer's output for x [… positions features]: of the same shape. mask, nil or one as of MultiheadAttention.Attend,
-// says which positions see which; a causal layer takes none.
+// says which positions see which; in a causal layer those of them that do not lie behind.
 func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Tensor {
 	norm := func(n *LayerNorm, name string, x *amp.Tensor, before bool) *amp.Tensor {
 		if before != l.opts.PreNorm {

@@ -1,0 +1,81 @@
+"""Writes torch.json: what torch.nn's transformers and recurrent layers do, for nn's tests.
+
+    python generate.py > torch.json
+
+Made with torch 2.x from PyPI on a CPU; the version is in the file. Weights and inputs follow the formula in fill, which the tests have too.
+"""
+import json
+import warnings
+
+import torch
+from torch import nn
+
+warnings.simplefilter("ignore")
+
+
+def fill(t, k):
+    """Element i of tensor number k is (((7i + 13k + 5) mod 23) - 11) / 40."""
+    i = torch.arange(t.numel(), dtype=torch.float64)
+    with torch.no_grad():
+        t.copy_((((7 * i + 13 * k + 5) % 23) - 11).div(40).reshape(t.shape))
+    return t
+
+
+def prepare(module):
+    """The names and shapes of a module's state, whose tensors are filled."""
+    for k, t in enumerate(module.state_dict().values()):
+        fill(t, k)
+    return [[name, list(t.shape)] for name, t in module.state_dict().items()]
+
+
+def data(k, *shape):
+    return fill(torch.empty(shape, dtype=torch.float64), k).requires_grad_()
+
+
+def gradients(y, inputs, module):
+    """The gradients of a weighted sum of y for inputs and the first parameters."""
+    y.mul(fill(torch.empty_like(y), 99)).sum().backward()
+    return [t.grad.flatten().tolist() for t in inputs], [p.grad.flatten().sum().item() for p in module.parameters()]
+
+
+LENGTHS = torch.tensor([5, 3])
+TARGETS = torch.tensor([2, 4])
+
+
+def padding(lengths, n):
+    return torch.arange(n)[None] >= lengths[:, None]
+
+
+def transformers():
+    for norm_first in (False, True):
+        for activation in ("relu", "gelu"):
+            kw = dict(dim_feedforward=12, dropout=0.0, activation=activation, norm_first=norm_first, batch_first=True, dtype=torch.float64)
+            causal = nn.Transformer.generate_square_subsequent_mask(4, dtype=torch.float64) < 0
+            src, tgt = data(1, 2, 5, 8), data(2, 2, 4, 8)
+            layer = nn.TransformerDecoderLayer(8, 2, **kw)
+            state = prepare(layer)
+            y = layer(tgt, src, tgt_mask=causal, tgt_key_padding_mask=padding(TARGETS, 4), memory_key_padding_mask=padding(LENGTHS, 5))
+            inputs, parameters = gradients(y, [tgt, src], layer)
+            yield {"name": "TransformerDecoderLayer", "norm_first": norm_first, "activation": activation, "state": state,
+                   "y": y.flatten().tolist(), "inputs": inputs, "parameters": parameters}
+
+            src, tgt = data(1, 2, 5, 8), data(2, 2, 4, 8)
+            model = nn.Transformer(8, 2, 2, 2, **kw)
+            state = prepare(model)
+            y = model(src, tgt, tgt_mask=causal, src_key_padding_mask=padding(LENGTHS, 5), tgt_key_padding_mask=padding(TARGETS, 4),
+                      memory_key_padding_mask=padding(LENGTHS, 5))
+            inputs, parameters = gradients(y, [tgt, src], model)
+            yield {"name": "Transformer", "norm_first": norm_first, "activation": activation, "state": state,
+                   "y": y.flatten().tolist(), "inputs": inputs, "parameters": parameters}
+
+    kw = dict(dim_feedforward=12, dropout=0.0, batch_first=True, dtype=torch.float64)
+    x = data(1, 2, 5, 8)
+    stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, **kw), 2, enable_nested_tensor=False)
+    state = prepare(stack)
+    y = stack(x, mask=torch.ones(5, 5, dtype=torch.bool).triu(1), src_key_padding_mask=padding(LENGTHS, 5))
+    inputs, parameters = gradients(y, [x], stack)
+    yield {"name": "TransformerEncoder", "norm_first": False, "activation": "relu", "state": state,
+           "y": y.flatten().tolist(), "inputs": inputs, "parameters": parameters}
+
+
+print(json.dumps({"torch": torch.__version__, "transformers": list(transformers())}))

@@ -1,0 +1,73 @@
+package nn
+
+import "github.com/halftone-ml/halftone/amp"
+
+// TransformerDecoderLayer is attention of a sequence to itself, attention to a memory, such as an encoder's output, and two linear
+// layers, each with a residual connection and a norm.
+type TransformerDecoderLayer struct {
+	SelfAttn            *MultiheadAttention
+	MultiheadAttn       *MultiheadAttention // to the memory
+	Linear1, Linear2    *Linear
+	Norm1, Norm2, Norm3 *LayerNorm
+	opts                TransformerOptions
+}
+
+// decoderParts are the names of the modules.
+var decoderParts = []string{"self_attn", "multihead_attn", "linear1", "linear2", "norm1", "norm2", "norm3"}
+
+// NewTransformerDecoderLayer returns a layer for sequences and memories of features, with hidden features between its linear layers.
+// The parameters are named and drawn as in PyTorch. Positions see later ones unless opts.Causal is set: in PyTorch that is tgt_mask. It
+// panics with amp.ErrArgument for sizes that do not fit.
+func NewTransformerDecoderLayer(s *amp.Scope, features, heads, hidden int, opts TransformerOptions) *TransformerDecoderLayer {
+	opts = opts.filled()
+	attention := AttentionOptions{Dropout: opts.Dropout}
+	l := &TransformerDecoderLayer{
+		SelfAttn: NewMultiheadAttention(s, features, heads, attention), MultiheadAttn: NewMultiheadAttention(s, features, heads, attention),
+		Linear1: NewLinear(s, features, hidden), Linear2: NewLinear(s, hidden, features),
+		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), Norm3: NewLayerNorm(s, features), opts: opts,
+	}
+	opts.setEps(l.Norm1, l.Norm2, l.Norm3)
+	for i, name := range decoderParts {
+		Prefix(name, l.modules()[i], nil)
+	}
+	return l
+}
+
+func (l *TransformerDecoderLayer) modules() []Module {
+	return []Module{l.SelfAttn, l.MultiheadAttn, l.Linear1, l.Linear2, l.Norm1, l.Norm2, l.Norm3}
+}
+
+// Parameters returns those of attention, linear layers and norms.
+func (l *TransformerDecoderLayer) Parameters() []*amp.Tensor { return ParametersOf(l.modules()...) }
+
+// Forward is Run with x as its own memory, without masks.
+func (l *TransformerDecoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return l.Run(s, x, x, nil, nil)
+}
+
+// Run returns the layer's output for x [… T features] and memory [… S features]: of x's shape. mask, nil or broadcast to [… heads T T],
+// says which positions of x see which, in a causal layer of those that do not lie behind; memoryMask, nil or broadcast to
+// [… heads T S], which of the memory's they see. Both are masks as of MultiheadAttention.Attend: KeyPaddingMask makes one of padding.
+func (l *TransformerDecoderLayer) Run(s *amp.Scope, x, memory, mask, memoryMask *amp.Tensor) *amp.Tensor {
+	x = l.opts.branch(s, l.Norm1, "norm1", x, func(in *amp.Tensor) *amp.Tensor {
+		return l.SelfAttn.Attend(s.In("self_attn"), in, in, in, mask, l.opts.Causal)
+	})
+	x = l.opts.branch(s, l.Norm2, "norm2", x, func(in *amp.Tensor) *amp.Tensor {
+		return l.MultiheadAttn.Attend(s.In("multihead_attn"), in, memory, memory, memoryMask, false)
+	})
+	return l.opts.branch(s, l.Norm3, "norm3", x, func(in *amp.Tensor) *amp.Tensor {
+		y := l.opts.Activation.Forward(s.In("activation"), l.Linear1.Forward(s.In("linear1"), in))
+		return l.Linear2.Forward(s.In("linear2"), amp.Dropout(s, y, l.opts.Dropout))
+	})
+}
+
+// branch adds f of x to x, with dropout, and normalizes what f sees, or the sum.
+func (o TransformerOptions) branch(s *amp.Scope, norm *LayerNorm, name string, x *amp.Tensor, f func(in *amp.Tensor) *amp.Tensor) *amp.Tensor {
+	if !o.PreNorm {
+		return norm.Forward(s.In(name), amp.Add(s, x, amp.Dropout(s, f(x), o.Dropout)))
+	}
+	in := norm.Forward(s.In(name), x)
+	y := f(in)
+	in.Done() // under autocast the graph keeps it in the lower precision
+	return amp.Add(s, x, amp.Dropout(s, y, o.Dropout))
+}
