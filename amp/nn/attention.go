@@ -95,16 +95,24 @@ func (m *MultiheadAttention) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 // which say nothing of whether they are padding or a pattern [T S].
 func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, causal bool) *amp.Tensor {
 	mask, causal = m.masked(s, q, k, mask, causal)
-	heads := [3]*amp.Tensor{}
-	if q == k && k == v && m.InProjWeight != nil {
-		heads = m.projectAll(s, q)
-	} else {
-		for i, x := range []*amp.Tensor{q, k, v} {
-			heads[i] = m.project(s, x, i)
-		}
-	}
+	heads := m.heads(s, q, k, v)
 	y := amp.ScaledDotProductAttention(s, heads[0], heads[1], heads[2], mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
-	shape := q.Shape()
+	return m.output(s, y, q.Shape())
+}
+
+// heads returns those of queries, keys and values: [… heads positions features/heads].
+func (m *MultiheadAttention) heads(s *amp.Scope, q, k, v *amp.Tensor) (heads [3]*amp.Tensor) {
+	if q == k && k == v && m.InProjWeight != nil {
+		return m.projectAll(s, q)
+	}
+	for i, x := range []*amp.Tensor{q, k, v} {
+		heads[i] = m.project(s, x, i)
+	}
+	return heads
+}
+
+// output joins what the heads gathered for queries of a shape.
+func (m *MultiheadAttention) output(s *amp.Scope, y *amp.Tensor, shape []int) *amp.Tensor {
 	shape[len(shape)-1] = m.features
 	turned := amp.Transpose(s, y, -2, -3)
 	together := amp.Reshape(s, turned, shape...) // no copy where y lies as the queries do

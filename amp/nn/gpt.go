@@ -3,10 +3,8 @@ package nn
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // GPTConfig is the size of a GPT.
@@ -103,21 +101,26 @@ func (g *GPT) Parameters() []*amp.Tensor { return ParametersOf(g.modules()...) }
 // Forward returns logits [… positions vocabulary] for int64 tokens [… positions]. It panics with amp.ErrShape for a sequence longer
 // than the context and with amp.ErrArgument for a token outside the vocabulary.
 func (g *GPT) Forward(s *amp.Scope, tokens *amp.Tensor) *amp.Tensor {
-	x := g.features(s, tokens)
+	x := g.features(s, tokens, nil)
 	y := g.logits(s, x)
 	x.Done()
 	return y
 }
 
-// features is what the output layer sees.
-func (g *GPT) features(s *amp.Scope, tokens *amp.Tensor) *amp.Tensor {
+// features is what the output layer sees. With a cache the tokens [batch positions] follow those it has seen, and are added to it.
+func (g *GPT) features(s *amp.Scope, tokens *amp.Tensor, cache *gptCache) *amp.Tensor {
 	names := g.names()
 	t := g.Tokens.Forward(s.In("wte"), tokens)
-	x := g.Positions.Forward(s.In("wpe"), t)
+	x := g.Positions.from(s.In("wpe"), t, cache.seen())
 	t.Done()
 	for i, b := range g.Blocks {
-		x = b.Forward(s.In(names[2+i]), x)
+		if cache == nil {
+			x = b.Forward(s.In(names[2+i]), x)
+		} else {
+			x = b.follow(s.In(names[2+i]), x, cache, i)
+		}
 	}
+	cache.add(tokens)
 	return g.Norm.Forward(s.In("ln_f"), x)
 }
 
@@ -133,62 +136,4 @@ func (g *GPT) logits(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 func (g *GPT) Loss(s *amp.Scope, tokens, targets *amp.Tensor) *amp.Tensor {
 	y := g.Forward(s, tokens)
 	return CrossEntropyLoss(s, amp.Reshape(s, y, -1, g.Config.Vocabulary), amp.Reshape(s, targets, -1))
-}
-
-// Generate returns prompt followed by n tokens, each drawn from the model's predictions by the scope's random stream: logits are
-// divided by temperature first, so that below 1 likely tokens become likelier, and with temperature 0 the likeliest is taken. With
-// topK above 0 only the topK likeliest are drawn from. Where the sequence outgrows the context its end counts. No graph is
-// recorded, and nothing is dropped out. It panics with amp.ErrArgument for an empty prompt, a negative n or a negative temperature.
-func (g *GPT) Generate(s *amp.Scope, prompt []int64, n int, temperature float64, topK int) []int64 {
-	if len(prompt) == 0 || n < 0 || !(temperature >= 0) {
-		misused("Generate", "start from at least one token, and use a temperature of 0 and above", "%d tokens of prompt, %d to make, temperature %v", len(prompt), n, temperature)
-	}
-	out := slices.Clone(prompt)
-	for range n {
-		step := s.Child()
-		eval := step.NoGrad().Eval()
-		seen := out[max(0, len(out)-g.Config.Context):]
-		x := g.features(eval, amp.From(seen, 1, len(seen)))
-		y := g.logits(eval, amp.Narrow(eval, x, 1, len(seen)-1, 1))
-		out = append(out, int64(sample(eval, y.Float64s(), temperature, topK)))
-		step.Close()
-	}
-	return out
-}
-
-// sample draws an index by its logit.
-func sample(s *amp.Scope, logits []float64, temperature float64, topK int) int {
-	order := make([]int, len(logits))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case logits[a] > logits[b]:
-			return -1
-		case logits[a] < logits[b]:
-			return 1
-		}
-		return 0
-	})
-	if temperature == 0 {
-		return order[0]
-	}
-	if topK > 0 {
-		order = order[:min(topK, len(order))]
-	}
-	shares, sum := make([]float64, len(order)), 0.0
-	for i, k := range order {
-		shares[i] = cpu.Exp.Of((logits[k] - logits[order[0]]) / temperature)
-		sum += shares[i]
-	}
-	u := amp.Rand(s, amp.Float64, 0, 1, 1)
-	defer u.Free()
-	at := u.Item() * sum
-	for i, p := range shares {
-		if at -= p; at < 0 {
-			return order[i]
-		}
-	}
-	return order[0] // rounding, or no finite logit
 }

@@ -74,6 +74,13 @@ func (l *TransformerEncoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tens
 // Run returns the layer's output for x [… positions features]: of the same shape. mask, nil or one as of MultiheadAttention.Attend,
 // says which positions see which; in a causal layer those of them that do not lie behind.
 func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Tensor {
+	return l.run(s, x, func(s *amp.Scope, in *amp.Tensor) *amp.Tensor {
+		return l.SelfAttn.Attend(s, in, in, in, mask, l.opts.Causal)
+	})
+}
+
+// run is Run with attention of any kind.
+func (l *TransformerEncoderLayer) run(s *amp.Scope, x *amp.Tensor, attend func(s *amp.Scope, in *amp.Tensor) *amp.Tensor) *amp.Tensor {
 	norm := func(n *LayerNorm, name string, x *amp.Tensor, before bool) *amp.Tensor {
 		if before != l.opts.PreNorm {
 			return x
@@ -90,7 +97,7 @@ func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Te
 	}
 
 	in := norm(l.Norm1, "norm1", x, true)
-	y := l.SelfAttn.Attend(s.In("self_attn"), in, in, in, mask, l.opts.Causal)
+	y := attend(s.In("self_attn"), in)
 	done(in)
 	x = norm(l.Norm1, "norm1", amp.Add(s, x, drop(y)), false)
 	in = norm(l.Norm2, "norm2", x, true)
@@ -145,11 +152,14 @@ func NewLearnedPositions(s *amp.Scope, positions, features int) *PositionalEncod
 
 // Forward returns x [… positions features] plus the first rows of the table. It panics with amp.ErrShape for a sequence longer than
 // the table.
-func (p *PositionalEncoding) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
-	if x.Rank() < 2 || x.Dim(-2) > p.Table.Dim(0) {
+func (p *PositionalEncoding) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return p.from(s, x, 0) }
+
+// from is Forward for positions from a place on.
+func (p *PositionalEncoding) from(s *amp.Scope, x *amp.Tensor, at int) *amp.Tensor {
+	if x.Rank() < 2 || at+x.Dim(-2) > p.Table.Dim(0) {
 		misshapen("PositionalEncoding", "use [… positions features] of at most as many positions as the table has", "x %v, table %v", x.Shape(), p.Table.Shape())
 	}
-	return amp.Dropout(s, amp.Add(s, x, amp.Narrow(s, p.Table, 0, 0, x.Dim(-2))), p.Dropout)
+	return amp.Dropout(s, amp.Add(s, x, amp.Narrow(s, p.Table, 0, at, x.Dim(-2))), p.Dropout)
 }
 
 // Parameters returns the table if it is learned.

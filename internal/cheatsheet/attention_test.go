@@ -50,6 +50,11 @@ func Example_attention() {
 	net := nn.NewTransformer(s, nn.TransformerConfig{Features: 16, Heads: 4, EncoderLayers: 1, DecoderLayers: 1, Hidden: 32, Options: nn.TransformerOptions{Causal: true}})
 	y = net.Run(s, memory, x, nn.TransformerMasks{})
 	fmt.Println(y.Shape())
+
+	gpt := nn.NewGPT(s, nn.GPTConfig{Context: 32, Features: 16, Layers: 1, Heads: 2})
+	// torch: gpt.generate(tokens, max_new_tokens=8, do_sample=True, temperature=0.8, top_p=0.9)  # of transformers, use_cache=True
+	out := gpt.Continue(s, tokens, 8, nn.Sampling{Temperature: 0.8, TopP: 0.9})
+	fmt.Println(out.Shape())
 	// Output:
 	// [true true false false true true true false] [2 1 1 4]
 	// [true true true true true true true true false false]
@@ -59,4 +64,5 @@ func Example_attention() {
 	// [2 4 16]
 	// [2 4 16]
 	// [2 4 16]
+	// [2 12]
 }
