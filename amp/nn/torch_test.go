@@ -14,6 +14,7 @@ import (
 
 type torchData struct {
 	Transformers []torchTransformer
+	Averages     []torchAverage
 }
 
 func readTorch(t *testing.T) (d torchData) {

@@ -65,6 +65,8 @@ var schedules = map[string]struct {
 			}
 			return cosineTo(b, 0.01, float64(t-21)/24)
 		}},
+	"SWALR": {func(o optim.Optimizer) optim.Scheduler { return optim.NewSWALR(o, 0.02, 7, false) },
+		func(b float64, t int) float64 { return cosineTo(b, 0.02, math.Min(1, float64(t)/7)) }},
 	"LambdaLR": {func(o optim.Optimizer) optim.Scheduler {
 		return optim.NewLambdaLR(o, func(t int) float64 { return 1 / float64(1+t) })
 	}, func(b float64, t int) float64 { return b / float64(1+t) }},
@@ -144,6 +146,7 @@ func TestScheduleState(t *testing.T) {
 		"StepLR":            func(o optim.Optimizer) optim.Scheduler { return optim.NewStepLR(o, 7, 0.3) },
 		"OneCycleLR":        func(o optim.Optimizer) optim.Scheduler { return optim.NewOneCycleLR(o, 1, 5, optim.ThreePhase()) },
 		"CosineAnnealingLR": func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineAnnealingLR(o, 50, 0) },
+		"SWALR":             func(o optim.Optimizer) optim.Scheduler { return optim.NewSWALR(o, 0.3, 2, true) },
 	}
 	for name, c := range schedules {
 		for _, at := range []int{0, 3, 8} {
@@ -327,6 +330,8 @@ func TestScheduleRefusals(t *testing.T) {
 		"factor of 0":       func() { optim.NewConstantLR(o, 0, 3) },
 		"warm-up from 0":    func() { optim.NewLinearWarmup(o, 0, 3) },
 		"cosine of 0":       func() { optim.NewCosineAnnealingLR(o, 0, 0) },
+		"negative rate":     func() { optim.NewSWALR(o, -1, 3, false) },
+		"negative steps":    func() { optim.NewSWALR(o, 1, -1, true) },
 		"restarts":          func() { optim.NewCosineWarmRestarts(o, 3, 0, 0) },
 		"power":             func() { optim.NewPolynomialLR(o, 3, -1) },
 		"three functions":   func() { f := func(int) float64 { return 1 }; optim.NewLambdaLR(o, f, f, f) },

@@ -43,7 +43,7 @@ func torchVectors(t *testing.T) (v vectors) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Optimizers) != 40 || len(v.Schedules) != 21 || len(v.Plateau) != 6 {
+	if len(v.Optimizers) != 40 || len(v.Schedules) != 24 || len(v.Plateau) != 6 {
 		t.Fatalf("%d optimizers, %d schedules, %d plateaus", len(v.Optimizers), len(v.Schedules), len(v.Plateau))
 	}
 	return v
@@ -138,6 +138,9 @@ var torchSchedules = map[string]func(o optim.Optimizer) optim.Scheduler{
 	"LinearLR":                    func(o optim.Optimizer) optim.Scheduler { return optim.NewLinearLR(o, 0.1, 0.8, 7) },
 	"PolynomialLR":                func(o optim.Optimizer) optim.Scheduler { return optim.NewPolynomialLR(o, 8, 1.5) },
 	"CosineAnnealingLR":           func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineAnnealingLR(o, 5, 0.01) },
+	"SWALR":                       func(o optim.Optimizer) optim.Scheduler { return optim.NewSWALR(o, 0.02, 7, false) },
+	"SWALR along a line":          func(o optim.Optimizer) optim.Scheduler { return optim.NewSWALR(o, 0.7, 4, true) },
+	"SWALR at once":               func(o optim.Optimizer) optim.Scheduler { return optim.NewSWALR(o, 0.02, 0, false) },
 	"CosineAnnealingWarmRestarts": func(o optim.Optimizer) optim.Scheduler { return optim.NewCosineWarmRestarts(o, 3, 2, 0.01) },
 	"LambdaLR": func(o optim.Optimizer) optim.Scheduler {
 		return optim.NewLambdaLR(o, func(t int) float64 { return 1 / float64(1+t) })

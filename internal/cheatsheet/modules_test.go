@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/checkpoint"
@@ -56,6 +57,19 @@ func Example_modules() {
 	counted.Step()
 	fmt.Println(counted != nil)
 
+	// torch: ema = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.999))
+	// torch: ema.update_parameters(net)
+	ema := nn.NewAveragedModel(nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1)), net, nn.EMA(0.999))
+	ema.Update(s)
+	fmt.Println(ema.Averaged())
+
+	normed := nn.NewSequential(nn.NewLinear(s, 8, 4), nn.NewBatchNorm1d(s, 4))
+	batches := slices.Values([]*amp.Tensor{amp.Randn(s, amp.Float32, 0, 1, 6, 8), amp.Randn(s, amp.Float32, 0, 1, 6, 8)})
+	// torch: update_bn(loader, swa_model), SWALR(opt, swa_lr=0.05)
+	nn.UpdateBN(s, normed, batches)
+	swa := optim.NewSWALR(opt, 0.05, 10, false)
+	fmt.Println(nn.StateDict(normed)["1.num_batches_tracked"].Item(), swa.Epoch())
+
 	// torch: net.state_dict(), net.load_state_dict(d)
 	state := nn.StateDict(net)
 	err := nn.LoadStateDict(net, state)
@@ -83,6 +97,8 @@ func Example_modules() {
 	// 4 4
 	// 0.09998
 	// true
+	// 1
+	// 2 0
 	// 4 <nil>
 	// <nil> 4
 	// <nil> <nil>

@@ -1,4 +1,4 @@
-"""Writes torch.json: what torch.nn's transformers and recurrent layers do, for nn's tests.
+"""Writes torch.json: what torch.nn's transformers and recurrent layers and torch.optim's averaged models do, for nn's tests.
 
     python generate.py > torch.json
 
@@ -9,6 +9,7 @@ import warnings
 
 import torch
 from torch import nn
+from torch.optim import swa_utils as swa
 
 warnings.simplefilter("ignore")
 
@@ -78,4 +79,21 @@ def transformers():
            "y": y.flatten().tolist(), "inputs": inputs, "parameters": parameters}
 
 
-print(json.dumps({"torch": torch.__version__, "transformers": list(transformers())}))
+def averages():
+    """Averages of a model that is trained by a formula: parameters, buffers and an output after five updates and after update_bn."""
+    for name, kw in (("mean", {}), ("ema", {"multi_avg_fn": swa.get_ema_multi_avg_fn(0.9)}), ("ema 0.25", {"multi_avg_fn": swa.get_ema_multi_avg_fn(0.25)}),
+                     ("buffers", {"multi_avg_fn": swa.get_ema_multi_avg_fn(0.9), "use_buffers": True})):
+        net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+        model = swa.AveragedModel(net, **kw)
+        for step in range(5):
+            for k, p in enumerate(net.parameters()):
+                fill(p, 10 * step + k)
+            net(fill(torch.empty(6, 3), step))
+            model.update_parameters(net)
+        flat = lambda d: [[k, v.flatten().tolist()] for k, v in d.items()]
+        before = flat(model.state_dict())
+        swa.update_bn([fill(torch.empty(6, 3), 20 + i) for i in range(3)], model)
+        yield {"name": name, "state": before, "after": flat(model.state_dict()), "y": model.eval()(fill(torch.empty(2, 3), 7)).flatten().tolist()}
+
+
+print(json.dumps({"torch": torch.__version__, "transformers": list(transformers()), "averages": list(averages())}))

@@ -9,6 +9,7 @@ import warnings
 
 import torch
 from torch.optim import lr_scheduler as ls
+from torch.optim.swa_utils import SWALR
 
 warnings.simplefilter("ignore")
 
@@ -64,6 +65,9 @@ SCHEDULES = {
     "PolynomialLR": lambda o: ls.PolynomialLR(o, 8, 1.5),
     "CosineAnnealingLR": lambda o: ls.CosineAnnealingLR(o, 5, 0.01),
     "CosineAnnealingWarmRestarts": lambda o: ls.CosineAnnealingWarmRestarts(o, 3, 2, 0.01),
+    "SWALR": lambda o: SWALR(o, 0.02, anneal_epochs=7),
+    "SWALR along a line": lambda o: SWALR(o, 0.7, anneal_epochs=4, anneal_strategy="linear"),
+    "SWALR at once": lambda o: SWALR(o, 0.02, anneal_epochs=0),
     "LambdaLR": lambda o: ls.LambdaLR(o, lambda t: 1 / (1 + t)),
     "MultiplicativeLR": lambda o: ls.MultiplicativeLR(o, lambda t: 0.95),
     "OneCycleLR": lambda o: ls.OneCycleLR(o, 2.0, total_steps=40),
