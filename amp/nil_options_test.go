@@ -44,6 +44,8 @@ func TestNilOptionsAreNamed(t *testing.T) {
 		"NewInstanceNorm1d":    func() { nn.NewInstanceNorm1d(s, 2, nil) },
 		"NewResNet18":          func() { nn.NewResNet18(s, 2, nil) },
 		"LoadStateDict":        func() { _ = nn.LoadStateDict(nn.NewLinear(s, 2, 2), nil, nil) },
+		"StateDict":            func() { nn.StateDict(nn.NewLinear(s, 2, 2), nil) },
+		"NewAveragedModel":     func() { nn.NewAveragedModel(nn.NewLinear(s, 2, 2), nn.NewLinear(s, 2, 2), nil) },
 		"NewAdam":              func() { optim.NewAdam(params, nil) },
 		"GradNorm":             func() { optim.GradNorm(params, nil) },
 		"ClipGradNorm":         func() { optim.ClipGradNorm(params, 1, nil) },

@@ -60,6 +60,9 @@ func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 	for i, m := range g.modules() {
 		Prefix(g.names()[i], m, done)
 	}
+	if c.Tied {
+		tie(g.Tokens.Weight, "lm_head.weight")
+	}
 	return g
 }
 

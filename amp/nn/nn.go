@@ -15,7 +15,7 @@
 //
 // A struct with Forward and Parameters is a Module; Prefix names the tensors of its parts, Buffered adds tensors that are no parameters.
 // Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path. To share a weight, give
-// both layers the same tensor: it counts, moves and is saved once. StateDict and LoadStateDict exchange weights, with
+// both layers the same tensor: it counts, moves and is saved once, under TiedNames with all its names, as PyTorch does. StateDict and LoadStateDict exchange weights, with
 // package safetensors also with Python. Summary prints a model's modules with dtypes, parameters, FLOPs and memory.
 //
 // # Precision
@@ -55,14 +55,19 @@ func Buffers(m Module) []*amp.Tensor {
 
 // Prefix puts "prefix." before the names of a module's parameters and buffers and returns the module; what a model made of other
 // modules calls once for each, in its constructor. Tensors for which done is true are left alone, and done is set for the others,
-// so that a tensor shared by two modules keeps the name its first owner gives it; a nil map shares nothing.
+// so that a tensor shared by two modules keeps the name its first owner gives it; a nil map shares nothing. The name that the second
+// gives it is known to LoadStateDict and TiedNames, if that is a module of this package.
 func Prefix(prefix string, m Module, done map[*amp.Tensor]bool) Module {
 	for _, t := range append(m.Parameters(), Buffers(m)...) {
-		if !done[t] {
-			t.SetName(prefix + "." + t.Name())
-			if done != nil {
-				done[t] = true
+		if done[t] {
+			if name := nameWithin(m, t); name != "" {
+				tie(t, prefix+"."+name)
 			}
+			continue
+		}
+		prefixed(prefix, t)
+		if done != nil {
+			done[t] = true
 		}
 	}
 	return m
@@ -104,7 +109,7 @@ type Named struct {
 func NewSequential(modules ...Module) *Sequential {
 	q := &Sequential{}
 	used := map[string]bool{}
-	prefixed := map[*amp.Tensor]bool{}
+	done := map[*amp.Tensor]bool{}
 	for i, m := range modules {
 		name := fmt.Sprint(i)
 		if n, ok := m.(Named); ok {
@@ -114,7 +119,7 @@ func NewSequential(modules ...Module) *Sequential {
 			misused("NewSequential", "give each module its own name", "module %d is nil, or its name %q is empty or used twice", i, name)
 		}
 		used[name] = true
-		Prefix(name, m, prefixed)
+		Prefix(name, m, done)
 		q.names = append(q.names, name)
 		q.modules = append(q.modules, m)
 	}

@@ -9,18 +9,33 @@ import (
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
-// StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. It panics with
-// amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give names.
-func StateDict(m Module) map[string]*amp.Tensor {
+// A StateOption configures StateDict.
+type StateOption func(*bool)
+
+// TiedNames lists a tensor that modules share under the names of all of them, as PyTorch does, whose strict load_state_dict asks for all.
+func TiedNames() StateOption { return func(all *bool) { *all = true } }
+
+// StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. What modules share has the name of
+// its first owner; see TiedNames. It panics with amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give
+// names.
+func StateDict(m Module, opts ...StateOption) map[string]*amp.Tensor {
 	if m == nil {
 		misused("StateDict", "pass a module", "the module is nil")
 	}
+	all := false
+	optional.Apply("StateDict", opts, &all, misused)
 	out := map[string]*amp.Tensor{}
 	for _, t := range append(m.Parameters(), Buffers(m)...) {
-		if other := out[t.Name()]; t.Name() == "" || other != nil && other != t {
-			misused("StateDict", "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", t.Name())
+		names := []string{t.Name()}
+		if all {
+			names = append(names, furtherNames(t)...)
 		}
-		out[t.Name()] = t
+		for _, name := range names {
+			if other := out[name]; name == "" || other != nil && other != t {
+				misused("StateDict", "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", name)
+			}
+			out[name] = t
+		}
 	}
 	return out
 }
@@ -33,7 +48,8 @@ type LoadOption func(*bool)
 func Partial() LoadOption { return func(strict *bool) { *strict = false } }
 
 // LoadStateDict copies values by name into the parameters and buffers of a module, rounded to their dtypes. Nothing is changed
-// unless every name of the module is there with the right shape, and no other; the error lists what does not fit. See Partial.
+// unless every name of the module is there with the right shape, and no other; the error lists what does not fit. See Partial. A tensor that
+// modules share may be there under the names of all of them, as in PyTorch's state dicts, with the same bits, or under any one.
 func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) error {
 	if m == nil {
 		return fmt.Errorf("nn: the state fits no module: the module is nil; pass one")
@@ -41,7 +57,8 @@ func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) e
 	strict := true
 	optional.Apply("LoadStateDict", opts, &strict, misused)
 	own := StateDict(m)
-	if faults := misfits(own, state, strict); len(faults) > 0 {
+	state, faults := joinTied(own, state)
+	if faults = append(faults, misfits(own, state, strict)...); len(faults) > 0 {
 		slices.Sort(faults)
 		if extra := len(faults) - 8; extra > 0 {
 			faults = append(faults[:8], fmt.Sprintf("and %d more", extra))

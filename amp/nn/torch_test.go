@@ -15,6 +15,7 @@ import (
 type torchData struct {
 	Transformers []torchTransformer
 	Averages     []torchAverage
+	Tied         [][2]any
 }
 
 func readTorch(t *testing.T) (d torchData) {

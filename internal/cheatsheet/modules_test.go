@@ -75,6 +75,13 @@ func Example_modules() {
 	err := nn.LoadStateDict(net, state)
 	fmt.Println(len(state), err)
 
+	words, head := nn.NewEmbedding(s, 10, 4), nn.NewLinear(s, 4, 10, nn.NoBias())
+	// torch: head.weight = words.weight
+	// torch: both = nn.Sequential(words, head).state_dict()  # has both names
+	head.Weight = words.Weight
+	both := nn.StateDict(nn.NewSequential(words, head), nn.TiedNames())
+	fmt.Println(len(both))
+
 	dir, _ := os.MkdirTemp("", "sheet")
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "x.safetensors")
@@ -100,6 +107,7 @@ func Example_modules() {
 	// 1
 	// 2 0
 	// 4 <nil>
+	// 2
 	// <nil> 4
 	// <nil> <nil>
 }

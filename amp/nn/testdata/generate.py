@@ -1,4 +1,4 @@
-"""Writes torch.json: what torch.nn's transformers and recurrent layers and torch.optim's averaged models do, for nn's tests.
+"""Writes torch.json: what torch.nn's transformers and recurrent layers and torch.optim's averaged models do, and a state with tied weights, for nn's tests.
 
     python generate.py > torch.json
 
@@ -96,4 +96,12 @@ def averages():
         yield {"name": name, "state": before, "after": flat(model.state_dict()), "y": model.eval()(fill(torch.empty(2, 3), 7)).flatten().tolist()}
 
 
-print(json.dumps({"torch": torch.__version__, "transformers": list(transformers()), "averages": list(averages())}))
+def tied():
+    """The state of a model whose output layer has the weight of its embedding, which two names have."""
+    net = nn.Sequential(nn.Embedding(7, 4), nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.Linear(4, 7))
+    net[2].weight = net[0].weight
+    prepare(net)
+    return [[name, t.flatten().tolist()] for name, t in net.state_dict().items()]
+
+
+print(json.dumps({"torch": torch.__version__, "transformers": list(transformers()), "averages": list(averages()), "tied": tied()}))

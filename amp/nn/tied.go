@@ -1,0 +1,170 @@
+package nn
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"weak"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Tensors that several modules share. Such a tensor has the name its first owner gives it; PyTorch's state dicts list it under the names
+// of the others too. Those are noted here, beside the tensors, of which few have any.
+
+// tied has the further names of tensors: weak.Pointer[amp.Tensor] to []string.
+var tied sync.Map
+
+// furtherNames returns the names of t within the other modules that share it.
+func furtherNames(t *amp.Tensor) []string {
+	names, _ := tied.Load(weak.Make(t))
+	list, _ := names.([]string)
+	return list
+}
+
+func setFurtherNames(t *amp.Tensor, names []string) {
+	key := weak.Make(t)
+	if _, known := tied.Swap(key, names); !known {
+		runtime.AddCleanup(t, func(key weak.Pointer[amp.Tensor]) { tied.Delete(key) }, key)
+	}
+}
+
+// tie notes a further name of t.
+func tie(t *amp.Tensor, name string) {
+	if names := furtherNames(t); name != t.Name() && !slices.Contains(names, name) {
+		setFurtherNames(t, append(slices.Clone(names), name))
+	}
+}
+
+// prefixed puts prefix before all names of t.
+func prefixed(prefix string, t *amp.Tensor) {
+	t.SetName(prefix + "." + t.Name())
+	names := slices.Clone(furtherNames(t))
+	if len(names) == 0 {
+		return
+	}
+	for i := range names {
+		names[i] = prefix + "." + names[i]
+	}
+	setFurtherNames(t, names)
+}
+
+// nameWithin returns the name of t within a module of this package or a Sequential, "" where that is not known. The name that t has is the
+// one its first owner gave it.
+func nameWithin(m Module, t *amp.Tensor) string {
+	switch m := m.(type) {
+	case Named:
+		return nameWithin(m.Module, t)
+	case *Sequential:
+		for i, part := range m.modules {
+			if name := nameWithin(part, t); name != "" {
+				return m.names[i] + "." + name
+			}
+		}
+		return ""
+	case *GPT, *ViT, *ResNet, *PositionalEncoding: // their fields have other names than their tensors
+		return ""
+	}
+	v := reflect.Indirect(reflect.ValueOf(m))
+	if v.Kind() != reflect.Struct || v.Type().PkgPath() != reflect.TypeFor[Linear]().PkgPath() {
+		return ""
+	}
+	return nameOfField(v, t)
+}
+
+// nameOfField looks for t in the exported fields of a struct, which are named as PyTorch's in Go's spelling.
+func nameOfField(v reflect.Value, t *amp.Tensor) string {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		switch value := v.Field(i).Interface().(type) {
+		case *amp.Tensor:
+			if value == t {
+				return torchName(f.Name)
+			}
+		case CellParameters:
+			if name := nameOfField(reflect.ValueOf(value), t); name != "" {
+				return name
+			}
+		case Module:
+			if reflect.ValueOf(value).IsZero() {
+				continue
+			}
+			if name := nameWithin(value, t); name != "" {
+				return torchName(f.Name) + "." + name
+			}
+		}
+	}
+	return ""
+}
+
+// torchName spells InProjWeight as in_proj_weight and WeightIH as weight_ih.
+func torchName(field string) string {
+	if field == "NumBatches" {
+		return "num_batches_tracked"
+	}
+	var b strings.Builder
+	runes := []rune(field)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// joinTied takes the further names of the module's tensors out of a state: it returns the state with one name for each tensor, and what
+// is wrong where two names of one tensor have different values.
+func joinTied(own, state map[string]*amp.Tensor) (map[string]*amp.Tensor, []string) {
+	joined, copied := state, false
+	var faults []string
+	for name, t := range own {
+		for _, further := range furtherNames(t) {
+			from := state[further]
+			if from == nil || own[further] != nil {
+				continue
+			}
+			if !copied {
+				joined, copied = make(map[string]*amp.Tensor, len(state)), true
+				for k, v := range state {
+					joined[k] = v
+				}
+			}
+			delete(joined, further)
+			if first := joined[name]; first == nil {
+				joined[name] = from
+			} else if !sameBits(first, from) {
+				faults = append(faults, fmt.Sprintf("%s differs from %s, and the module ties them", further, name))
+			}
+		}
+	}
+	return joined, faults
+}
+
+// sameBits says whether two tensors have the same dtype, shape and bits.
+func sameBits(a, b *amp.Tensor) bool {
+	if a == b {
+		return true
+	}
+	if a.DType() != b.DType() || !slices.Equal(a.Shape(), b.Shape()) {
+		return false
+	}
+	return digest(a) == digest(b)
+}
+
+func digest(t *amp.Tensor) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	if err := amp.WriteRaw(h, t); err != nil {
+		panic(err) // a hash takes all
+	}
+	h.Sum(sum[:0])
+	return sum
+}
