@@ -216,22 +216,28 @@ func (r *Recurrent) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 
 // Run returns the last layer's states for all steps of x [steps batch in] ([batch steps in] if BatchFirst, [steps in] without a
 // batch): [steps batch directions·hidden], and the state of all layers after the last step. It starts from state, whose zero value
-// stands for zeros. It panics with amp.ErrShape for tensors that do not fit.
+// stands for zeros. It panics with amp.ErrShape for tensors that do not fit. RunLengths is for sequences of different lengths.
 func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp.Tensor, RecurrentState) {
+	return r.stacked(s, "Run", x, state, func(*amp.Tensor) layerRun { return r.run })
+}
+
+// stacked runs layer after layer; made returns what runs one in one direction, for a batch [steps batch in].
+func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state RecurrentState, made func(x *amp.Tensor) layerRun) (*amp.Tensor, RecurrentState) {
 	alone := x.Rank() == 2
 	if alone {
 		x = amp.Reshape(s, x, x.Dim(0), 1, x.Dim(1))
 	}
 	if x.Rank() != 3 {
-		misshapen("Run", "use [steps batch features], or [steps features]", "x is %v", x.Shape())
+		misshapen(op, "use [steps batch features], or [steps features]", "x is %v", x.Shape())
 	}
 	if r.opts.BatchFirst && !alone {
 		x = amp.Transpose(s, x, 0, 1)
 	}
 	if state.C != nil && !r.cell {
-		misused("Run", "leave C nil: only an LSTM has one", "a cell state")
+		misused(op, "leave C nil: only an LSTM has one", "a cell state")
 	}
-	h, c := r.states(s, state.H, x.Dim(1), alone), r.states(s, state.C, x.Dim(1), alone)
+	run := made(x)
+	h, c := r.states(s, op, state.H, x.Dim(1), alone), r.states(s, op, state.C, x.Dim(1), alone)
 	dirs := r.directions()
 	for i := 0; i < len(r.Cells); i += dirs {
 		if i > 0 {
@@ -239,7 +245,7 @@ func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp
 		}
 		out := make([]*amp.Tensor, dirs)
 		for d := range dirs {
-			out[d], h[i+d], c[i+d] = r.run(s, x, h[i+d], c[i+d], r.Cells[i+d].weights(), d == 1)
+			out[d], h[i+d], c[i+d] = run(s, x, h[i+d], c[i+d], r.Cells[i+d].weights(), d == 1)
 		}
 		x = out[0]
 		if dirs == 2 {
@@ -256,7 +262,7 @@ func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp
 }
 
 // states cuts a state into those of the cells; nil ones without a state.
-func (r *Recurrent) states(s *amp.Scope, t *amp.Tensor, batch int, alone bool) []*amp.Tensor {
+func (r *Recurrent) states(s *amp.Scope, op string, t *amp.Tensor, batch int, alone bool) []*amp.Tensor {
 	out := make([]*amp.Tensor, len(r.Cells))
 	if t == nil {
 		return out
@@ -266,7 +272,7 @@ func (r *Recurrent) states(s *amp.Scope, t *amp.Tensor, batch int, alone bool) [
 		want = []int{len(r.Cells), r.hidden}
 	}
 	if !slices.Equal(t.Shape(), want) {
-		misshapen("Run", fmt.Sprintf("use a state of %v, or none for zeros", want), "state is %v", t.Shape())
+		misshapen(op, fmt.Sprintf("use a state of %v, or none for zeros", want), "state is %v", t.Shape())
 	}
 	for i := range out {
 		out[i] = amp.Reshape(s, amp.Narrow(s, t, 0, i, 1), batch, r.hidden)

@@ -16,6 +16,7 @@ type torchData struct {
 	Transformers []torchTransformer
 	Averages     []torchAverage
 	Tied         [][2]any
+	Recurrent    []torchRecurrent
 }
 
 func readTorch(t *testing.T) (d torchData) {
@@ -64,10 +65,19 @@ func prepare(t *testing.T, m nn.Module, state [][2]any) {
 	}
 }
 
-// sameGradients compares those of inputs, and the sums of those of the parameters.
-func sameGradients(t *testing.T, what string, s *amp.Scope, y *amp.Tensor, inputs []*amp.Tensor, m nn.Module, wantInputs [][]float64, wantParameters []float64) {
+// weighted is the sum that generate.py takes gradients of.
+func weighted(s *amp.Scope, outputs ...*amp.Tensor) *amp.Tensor {
+	loss := amp.Scalar[float32](0)
+	for _, y := range outputs {
+		loss = amp.Add(s, loss, amp.Sum(s, amp.Mul(s, y, filled(99, y.Shape()...))))
+	}
+	return loss
+}
+
+// sameGradients compares those of a loss for inputs, and the sums of those for the parameters.
+func sameGradients(t *testing.T, what string, loss *amp.Tensor, inputs []*amp.Tensor, m nn.Module, wantInputs [][]float64, wantParameters []float64) {
 	t.Helper()
-	amp.Sum(s, amp.Mul(s, y, filled(99, y.Shape()...))).Backward()
+	loss.Backward()
 	for i, x := range inputs {
 		if !near(x.Grad().Float64s(), wantInputs[i], 2e-5) {
 			t.Errorf("%s: gradient of input %d is %v, torch's %v", what, i, x.Grad().Float64s(), wantInputs[i])
@@ -126,7 +136,7 @@ func TestTransformersAsTorch(t *testing.T) {
 		if !near(y.Float64s(), c.Y, 2e-5) {
 			t.Errorf("%s: %v, torch has %v", what, y.Float64s(), c.Y)
 		}
-		sameGradients(t, what, root, y, inputs, m, c.Inputs, c.Parameters)
+		sameGradients(t, what, weighted(root, y), inputs, m, c.Inputs, c.Parameters)
 		root.Close()
 	}
 }

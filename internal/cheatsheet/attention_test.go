@@ -55,6 +55,14 @@ func Example_attention() {
 	// torch: gpt.generate(tokens, max_new_tokens=8, do_sample=True, temperature=0.8, top_p=0.9)  # of transformers, use_cache=True
 	out := gpt.Continue(s, tokens, 8, nn.Sampling{Temperature: 0.8, TopP: 0.9})
 	fmt.Println(out.Shape())
+
+	// torch: lstm = nn.LSTM(16, 8, batch_first=True, bidirectional=True)
+	// torch: packed = pack_padded_sequence(memory, lengths, batch_first=True, enforce_sorted=False)
+	// torch: y, (h, c) = lstm(packed)
+	// torch: y, _ = pad_packed_sequence(y, batch_first=True)
+	lstm := nn.NewLSTM(s, 16, 8, nn.RecurrentOptions{BatchFirst: true, Bidirectional: true})
+	y, state := lstm.RunLengths(s, memory, lengths, nn.RecurrentState{})
+	fmt.Println(y.Shape(), state.H.Shape(), state.C.Shape())
 	// Output:
 	// [true true false false true true true false] [2 1 1 4]
 	// [true true true true true true true true false false]
@@ -65,4 +73,5 @@ func Example_attention() {
 	// [2 4 16]
 	// [2 4 16]
 	// [2 12]
+	// [2 5 16] [2 2 8] [2 2 8]
 }

@@ -22,7 +22,7 @@ var sections = []struct{ file, title, text string }{
 	{"scaler_test.go", "GradScaler", "The same state machine, bit for bit; a step also says what it did."},
 	{"loop_test.go", "The training loop", "`half` is `s.Autocast(amp.Float16)`, `root` the scope that lives longest."},
 	{"modules_test.go", "Modules, optimizers, schedules", "`net` is a module, `opt` an optimizer."},
-	{"attention_test.go", "Attention and masks", "Sequences are `[batch positions features]`. In a mask true lets a key take part: PyTorch's modules have it leave one out."},
+	{"attention_test.go", "Attention, masks, sequences of different lengths", "Sequences are `[batch positions features]`. In a mask true lets a key take part: PyTorch's modules have it leave one out."},
 	{"looking_test.go", "Numbers, memory, devices", "And what to look with when a run goes wrong."},
 }
 

@@ -104,4 +104,31 @@ def tied():
     return [[name, t.flatten().tolist()] for name, t in net.state_dict().items()]
 
 
-print(json.dumps({"torch": torch.__version__, "transformers": list(transformers()), "averages": list(averages()), "tied": tied()}))
+def recurrent():
+    """Networks on a batch of different lengths, from given states."""
+    lengths = torch.tensor([2, 5, 1, 4, 2])
+    for name in ("RNN", "GRU", "LSTM"):
+        for bidirectional in (False, True):
+            net = getattr(nn, name)(3, 4, 2, bidirectional=bidirectional, dtype=torch.float64)
+            state = prepare(net)
+            x, n = data(1, 6, 5, 3), 4 if bidirectional else 2
+            h, c = data(2, n, 5, 4), data(3, n, 5, 4)
+            packed = nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+            y, last = net(packed, (h, c) if name == "LSTM" else h)
+            y, _ = nn.utils.rnn.pad_packed_sequence(y, total_length=6)
+            last = last if name == "LSTM" else (last,)
+            loss = sum(v.mul(fill(torch.empty_like(v), 99)).sum() for v in (y, *last))
+            loss.backward()
+            yield {"name": name, "bidirectional": bidirectional, "lengths": lengths.tolist(), "state": state, "y": y.flatten().tolist(),
+                   "last": [v.flatten().tolist() for v in last], "inputs": [v.grad.flatten().tolist() for v in (x, h, c)[:1 + len(last)]],
+                   "parameters": [p.grad.flatten().sum().item() for p in net.parameters()]}
+
+
+def short(v):
+    """Nine digits, which is more than a float32 has."""
+    if isinstance(v, float):
+        return float(f"{v:.9g}")
+    return {k: short(x) for k, x in v.items()} if isinstance(v, dict) else [short(x) for x in v] if isinstance(v, (list, tuple)) else v
+
+
+print(json.dumps(short({"torch": torch.__version__, "transformers": list(transformers()), "averages": list(averages()), "tied": tied(), "recurrent": list(recurrent())}), separators=(",", ":")).replace('{"name"', '\n{"name"'))
