@@ -9,7 +9,8 @@ import (
 )
 
 // AveragedModel holds running averages of a model's parameters in a second module of the same build, and runs as that. It is
-// torch.optim.swa_utils.AveragedModel; its state has the names of that, "module.0.weight" and "n_averaged", and is saved as any module's.
+// torch.optim.swa_utils.AveragedModel; its state has the names of that, "module.0.weight" and "n_averaged", and is saved as any
+// module's: in a checkpoint as Parts{…, More: map[string]checkpoint.Parts{"ema": {Model: ema}}}.
 //
 //	ema := nn.NewAveragedModel(build(root), net, nn.EMA(0.999))
 //	…

@@ -22,7 +22,7 @@ type Sampling struct {
 // Generate returns prompt followed by n tokens: Continue for one sequence, by temperature and topK alone. It panics with
 // amp.ErrArgument for an empty prompt, a negative n or a negative temperature.
 func (g *GPT) Generate(s *amp.Scope, prompt []int64, n int, temperature float64, topK int) []int64 {
-	return g.generate(s, "Generate", [][]int64{slices.Clone(prompt)}, n, Sampling{Temperature: temperature, TopK: topK})[0]
+	return g.generate(s, "Generate", [][]int64{slices.Clone(prompt)}, n, Sampling{Temperature: temperature, TopK: max(topK, 0)})[0]
 }
 
 // Continue returns prompts, int64 [batch P], each followed by n tokens: [batch P+n]. Tokens are drawn by the scope's random stream as

@@ -18,6 +18,12 @@
 // both layers the same tensor: it counts, moves and is saved once, under TiedNames with all its names, as PyTorch does. StateDict and LoadStateDict exchange weights, with
 // package safetensors also with Python. Summary prints a model's modules with dtypes, parameters, FLOPs and memory.
 //
+// # Sequences
+//
+// Sequences are [batch positions features]. A mask of attention is broadcast to [batch heads T S], and true lets a key take part, which is
+// the opposite of what PyTorch's modules take; KeyPaddingMask makes one of padding, and a causal layer takes it too. Recurrent networks run
+// sequences of different lengths by RunLengths. GPT.Continue generates.
+//
 // # Precision
 //
 // Parameters are float32 unless the DType option says otherwise, and stay so under autocast, which casts copies. Norms compute in
