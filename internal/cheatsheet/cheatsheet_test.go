@@ -29,6 +29,19 @@ var sections = []struct{ file, title, text string }{
 // A line of the sheet.
 type line struct{ torch, halftone []string }
 
+// missing is what programs of PyTorch use and Halftone has not, and what does instead.
+var missing = [][2]string{
+	{"`DistributedDataParallel`, `DataParallel`, `FullyShardedDataParallel`", "none: a program trains on one device, or has the layers of one model on several (`t.To(s)`). `Grad` and `SetGrad` are there for an all-reduce of your own, before `scaler.Step`"},
+	{"`torch.compile`, TorchScript", "on a GPU `root.Capture` makes one launch of a whole step; on a CPU none"},
+	{"in-place ops on results that want gradients: `h += x`", "refused, since gradients would be lost; use the op that returns its result: `h = amp.Add(s, h, x)`. In `s.NoGrad()` tensors may be changed in place"},
+	{"`checkpoint` and `autograd.Function` with several results", "one result each: join them with `amp.Cat`, or make one op for each"},
+	{"`nn.CTCLoss`, `spectral_norm`, `weight_norm`, `nn.TransformerDecoder` with a cache", "none"},
+	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.Quantize` rounds to a format, float8's too, to see what is left"},
+	{"`memory_format=torch.channels_last`", "images are [n c h w] always; the kernels arrange them as they need them"},
+	{"forward mode (`torch.func.jvp`), `vmap`", "none; `amp.CreateGraph` gives gradients of any order"},
+	{"`torch.save` and `torch.load` of `.pt` files", "safetensors, which Python reads and writes too (`safetensors.torch`)"},
+}
+
 // TestCheatSheet holds the sheet to the examples: it is what they say, every line is followed by something printed, and every example
 // has an output to hold it to.
 func TestCheatSheet(t *testing.T) {
@@ -44,6 +57,10 @@ func TestCheatSheet(t *testing.T) {
 		for _, l := range lines {
 			b.WriteString("| " + code(l.torch) + " | " + code(l.halftone) + " |\n")
 		}
+	}
+	b.WriteString("\n## Not here\n\n| PyTorch | Halftone |\n|---|---|\n")
+	for _, m := range missing {
+		b.WriteString("| " + m[0] + " | " + m[1] + " |\n")
 	}
 	if total < 60 {
 		t.Errorf("%d lines", total)
