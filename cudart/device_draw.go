@@ -14,6 +14,9 @@ type drawnArgs struct {
 	a, b                     float64
 }
 
+// drawnBlocks is DRAWN_BLOCKS: the blocks of the stream that a thread draws, of two numbers each.
+const drawnBlocks = 4
+
 // drawnKernels are the kernels of the kinds of numbers.
 var drawnKernels = [...]string{amp.UniformNumbers: "uniform_", amp.NormalNumbers: "normal_", amp.WholeNumbers: "whole_"}
 
@@ -37,6 +40,6 @@ func (d *device) Draw(dst amp.Buffer, at int, dt amp.DType, n int, r amp.Numbers
 			return err
 		}
 		a := driver.GetArgs(r.What).Struct(unsafe.Pointer(&p), unsafe.Sizeof(p))
-		return d.launch(f, [3]uint32{blocks((n+1)/2, mapThreads), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, a)
+		return d.launch(f, [3]uint32{blocks(n, mapThreads*2*drawnBlocks), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, a)
 	})
 }

@@ -24,6 +24,9 @@ var drawnTensors = map[string]func(s *amp.Scope, n int) *amp.Tensor{
 	"order":            amp.RandPerm,
 }
 
+// drawnSizes end in every part of what a thread, a run of threads and a block of threads draw.
+var drawnSizes = []int{0, 1, 2, 3, 7, 8, 9, 255, 257, 511, 513, 777, 1023, 1024, 1025, 70001}
+
 // TestDrawnOnDevice: random tensors have the same bits on a device as on the CPU, whatever was drawn before, and a device draws them itself.
 func TestDrawnOnDevice(t *testing.T) {
 	device := gpu(t)
@@ -32,7 +35,7 @@ func TestDrawnOnDevice(t *testing.T) {
 			here, there := amp.NewScope(amp.On("cpu"), amp.Seed(5)), amp.NewScope(amp.On(device), amp.Seed(5))
 			defer here.Close()
 			defer there.Close()
-			for _, n := range []int{0, 1, 2, 3, 777, 70001} {
+			for _, n := range drawnSizes {
 				before := cudart.CountsOf(device).Uploads
 				x := draw(there, n)
 				if now := cudart.CountsOf(device).Uploads; name != "order" && now != before {
@@ -40,7 +43,7 @@ func TestDrawnOnDevice(t *testing.T) {
 				}
 				want, got := draw(here, n).Float64s(), x.Float64s()
 				for i := range want {
-					if want[i] != got[i] {
+					if math.Float64bits(want[i]) != math.Float64bits(got[i]) {
 						t.Fatalf("number %d of %d: %v, on the CPU %v", i, n, got[i], want[i])
 					}
 				}
@@ -51,6 +54,69 @@ func TestDrawnOnDevice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDrawnIntoParts: numbers drawn into a part of a tensor are those of a whole one, wherever it begins, and nothing beside it changes.
+func TestDrawnIntoParts(t *testing.T) {
+	device := gpu(t)
+	dev, _, err := amp.OpenDevice(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws := map[string]amp.Numbers{
+		"units":   {Kind: amp.UniformNumbers, B: 1},
+		"uniform": {Kind: amp.UniformNumbers, A: -1, B: 4},
+		"normal":  {Kind: amp.NormalNumbers, A: 2, B: 0.3},
+		"whole":   {Kind: amp.WholeNumbers, Low: -3, Span: 1003},
+	}
+	for name, r := range draws {
+		t.Run(name, func(t *testing.T) {
+			for _, dt := range []amp.DType{amp.Float16, amp.BFloat16, amp.Float32, amp.Float64, amp.Int64} {
+				if (dt == amp.Int64) != (r.Kind == amp.WholeNumbers) {
+					continue
+				}
+				for _, n := range []int{1, 8, 9, 515, 1024, 1027} {
+					for from := range 9 {
+						drawnInto(t, dev, device, dt, r, from, n)
+					}
+				}
+			}
+		})
+	}
+}
+
+// drawnInto draws n numbers from element from on of a tensor that is longer by 5.
+func drawnInto(t *testing.T, dev amp.Device, device string, dt amp.DType, r amp.Numbers, from, n int) {
+	t.Helper()
+	here, there := amp.NewScope(amp.On("cpu"), amp.Seed(5)), amp.NewScope(amp.On(device))
+	defer here.Close()
+	defer there.Close()
+	want := onHost(here, dt, r, n).Float64s()
+	x := amp.Full(there, dt, 7, from+n+5)
+	r.What, r.Draw = "test", amp.Draw{Seed: 5}
+	if err := dev.(amp.Drawer).Draw(x.Layout().Buffer, from*dt.Size(), dt, n, r); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range x.Float64s() {
+		w := 7.0
+		if i >= from && i < from+n {
+			w = want[i-from]
+		}
+		if math.Float64bits(v) != math.Float64bits(w) {
+			t.Fatalf("%v: %d numbers at %d: element %d is %v, not %v", dt, n, from, i, v, w)
+		}
+	}
+}
+
+// onHost is what amp draws for r.
+func onHost(s *amp.Scope, dt amp.DType, r amp.Numbers, n int) *amp.Tensor {
+	switch r.Kind {
+	case amp.NormalNumbers:
+		return amp.Randn(s, dt, r.A, r.B, n)
+	case amp.WholeNumbers:
+		return amp.RandInt(s, r.Low, r.Low+r.Span, n)
+	}
+	return amp.Rand(s, dt, r.A, r.A+r.B, n)
 }
 
 // TestReplaysDrawTensors: a captured step makes its random tensors anew in each replay, as the same steps one by one do.
@@ -64,7 +130,7 @@ func TestReplaysDrawTensors(t *testing.T) {
 			pairs := func(noise **amp.Tensor) func(s *amp.Scope) {
 				return func(s *amp.Scope) {
 					draw(s, 3)
-					*noise = amp.Stack(s, 0, draw(s, 777), draw(s, 777))
+					*noise = amp.Stack(s, 0, draw(s, 1777), draw(s, 1777))
 				}
 			}
 			var want, got *amp.Tensor
