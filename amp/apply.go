@@ -39,6 +39,7 @@ var nodeSeq atomic.Uint64
 func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	defer s.locate(o, in)
 	s.alive(o.Name)
+	notKept(o.Name, s.root.dev) // before anything is changed
 	in = s.bring(o, in)
 	if s.calling != nil {
 		s.calling.inspect(in)
@@ -95,7 +96,7 @@ func (s *Scope) run(c *Call) {
 		c.Out.copyOf(c.Op.Name, c.In[0])
 		return
 	}
-	if g := capturing.Load(); g != nil {
+	if g := capturingOn(s.root.dev); g != nil {
 		g.uses(c)
 	}
 	if err := s.root.dev.Run(c); err != nil {

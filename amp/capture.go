@@ -50,7 +50,7 @@ const (
 // capturing is the graph being made; there is one at a time.
 var capturing atomic.Pointer[Graph]
 
-// CapturingOn returns the graph that is being made of what is queued on t's device, nil if there is none. Package optim asks: what a
+// CapturingOn returns the graph that the caller is making of what is queued on t's device, nil if there is none. Package optim asks: what a
 // step reads from the host has to lie on the device then.
 func CapturingOn(t *Tensor) *Graph {
 	if t.st == nil {
@@ -60,7 +60,7 @@ func CapturingOn(t *Tensor) *Graph {
 }
 
 func capturingOn(dev Device) *Graph {
-	if g := capturing.Load(); g != nil && g.s.root.dev == dev {
+	if g := capturing.Load(); g != nil && g.s.root.dev == dev && g.mine() {
 		return g
 	}
 	return nil
@@ -81,17 +81,19 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
 // until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
 // that the step would have drawn. Reading values, and ops that run on the host, are refused in fn (ErrCapture), as are From and its kin;
-// random tensors, and those made by a rule, such as Arange's, are not.
-// Nobody else may use the device during Capture. On a device that captures nothing, the CPU, Replay runs fn, which a trace shows like
-// any other step; what it made lives until the next Replay there.
+// random tensors, and those made by a rule, such as Arange's, are not. Nobody else may use the device during Capture: calls of other
+// goroutines there panic with ErrCapture, of those that fn starts, too. On a device that captures nothing, the CPU, Replay runs fn, which a
+// trace shows like any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	s.alive("Capture")
+	notKept("Capture", s.root.dev)
 	g := &Graph{from: s, fn: fn, stage: graphFirst, changed: map[*storage]bool{}, inputs: map[*storage]graphInput{}}
 	c := s.Child()
 	c.root = &root{ctx: s.root.ctx, dev: s.root.dev, note: s.root.note}
 	g.s = c
 	dev, able := s.root.dev.(Capturer)
 	if able {
+		defer keep(s.root.dev)()
 		if !capturing.CompareAndSwap(nil, g) {
 			fail("Capture", ErrCapture, "end the other one first", "another step is being captured")
 		}
@@ -153,6 +155,7 @@ func (g *Graph) Replay() {
 		g.run()
 		return
 	}
+	notKept("Graph.Replay", g.s.root.dev)
 	g.checkInputs()
 	for _, f := range g.before {
 		f()
@@ -195,7 +198,7 @@ func (g *Graph) Close() error {
 	if g.closed {
 		return nil
 	}
-	if other := capturing.Load(); g.dev != nil && other != nil && other.s.root.dev == g.s.root.dev && other.Recording() {
+	if other := capturingOn(g.s.root.dev); g.dev != nil && (other != nil && other.Recording() || keptFrom(g.s.root.dev)) {
 		return &Error{Op: "Graph.Close", Kind: ErrCapture, Detail: "another step is being captured, and nothing can be waited for", Fix: "close the graph after Capture has returned"}
 	}
 	return g.free()
@@ -216,7 +219,7 @@ func (g *Graph) free() error {
 
 // noteChange remembers what a replay changes.
 func (g *Graph) noteChange(st *storage) {
-	if g.stage == graphRecord && st.dev == g.s.root.dev {
+	if st.dev == g.s.root.dev && g.mine() && g.stage == graphRecord {
 		g.changed[st], st.pinned = true, true
 	}
 }

@@ -29,7 +29,7 @@ func (r *Stream) State() StreamState { return StreamState{r.seed, r.counter.Load
 // Load moves the stream to a saved position. It panics with ErrCapture in a captured step that draws from it: a replay goes on where the last
 // one ended.
 func (r *Stream) Load(st StreamState) {
-	if g := capturing.Load(); g != nil && g.stage == graphRecord && g.drawsFrom(r) {
+	if g := capturing.Load(); g.mine() && g.stage == graphRecord && g.drawsFrom(r) {
 		fail("Stream.Load", ErrCapture, "move the stream before Capture or between replays", "the step that is being captured draws from the stream")
 	}
 	r.seed = st.Seed

@@ -162,6 +162,10 @@ func (d *device) Emulated() bool { return d.emu }
 
 // Run queues an op's kernels; an op without one runs on the host.
 func (d *device) Run(c *amp.Call) error {
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	d.count.ops.Add(1)
 	if done, err := d.queueRow(c); done || err != nil {
 		return err
@@ -203,6 +207,10 @@ func (d *device) queueRow(c *amp.Call) (done bool, err error) {
 
 // Sync waits for the stream and returns the first error of what was queued on it; an index out of range is one, too.
 func (d *device) Sync() error {
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	if err := d.refuse("the device can't be waited for while a step is captured", "wait after Replay"); err != nil {
 		return err
 	}

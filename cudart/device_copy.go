@@ -84,6 +84,10 @@ func (g *staging) next() error {
 
 // CopyIn queues a copy to the device. It waits only when eight megabytes are under way.
 func (d *device) CopyIn(dst amp.Buffer, at int, src []byte) error {
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	if err := d.refuse("values from the host would be the same in every replay", "make the tensor before Capture, and change it in place between replays"); err != nil {
 		return err
 	}
@@ -123,6 +127,10 @@ func (d *device) upload(dst amp.Buffer, at int, src []byte) error {
 
 // CopyOut waits for all that was queued and copies to the host. It returns an index out of range that a kernel found by then as an error.
 func (d *device) CopyOut(dst []byte, src amp.Buffer, at int) error {
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	if err := d.refuse("values can't be read while a step is captured: nothing has been computed", "read them after Replay"); err != nil {
 		return err
 	}
@@ -149,6 +157,10 @@ func (d *device) download(dst []byte, src amp.Buffer, at int) error {
 
 // Copy queues a copy within the device.
 func (d *device) Copy(dst amp.Buffer, to int, src amp.Buffer, from, n int) error {
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	d.count.copies.Add(1)
 	if err := d.ready(dst, src); err != nil {
 		return err
@@ -163,6 +175,10 @@ func (d *device) Fill(dst amp.Buffer, at int, pattern []byte, n int) error {
 	if n == 0 {
 		return nil
 	}
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	d.count.fills.Add(1)
 	if err := d.ready(dst); err != nil {
 		return err

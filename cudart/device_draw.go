@@ -25,6 +25,10 @@ func (d *device) Draw(dst amp.Buffer, at int, dt amp.DType, n int, r amp.Numbers
 	if n == 0 {
 		return nil
 	}
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	p := drawnArgs{out: uint64(blockOf(dst).ptr) + uint64(at), seed: r.Draw.Seed, block: r.Draw.Block, n: int64(n), low: r.Low, span: r.Span, a: r.A, b: r.B}
 	uses := []amp.Buffer{dst}
 	if o := r.Draw.Origin; o != nil {

@@ -61,6 +61,10 @@ func (d *device) Alloc(n int) (amp.Buffer, error) { return d.AllocFor(n, "tensor
 
 // AllocFor is Alloc for what an error of having no memory left then names.
 func (d *device) AllocFor(n int, what string) (amp.Buffer, error) {
+	if err := d.admit(); err != nil {
+		return nil, err
+	}
+	defer d.finish()
 	b, err := d.pool.get(n, what)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,9 @@ import (
 
 // capture is the recording under way.
 type capture struct {
-	on atomic.Bool
+	on     atomic.Bool
+	keeper atomic.Int64 // the thread of the goroutine that has the device for itself, 0 for none
+	calls  atomic.Int64 // that use the device now
 }
 
 // A graph is a recorded step.
@@ -97,6 +99,10 @@ func (d *device) EndCapture() (amp.Replayer, error) {
 // Replay queues the graph.
 func (g *graph) Replay() error {
 	d := g.d
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	if err := d.settleDebts(func(b *block) bool { return b.pool != g.memory }); err != nil { // it may read them
 		return err
 	}
@@ -116,6 +122,10 @@ func (g *graph) Replay() error {
 // Free destroys the graph once its last replay is done. Its memory goes when the last tensor in it is freed.
 func (g *graph) Free() error {
 	d := g.d
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	flushed := d.flush() // what is gathered may read tensors in that memory
 	err := d.do(func() error {
 		if err := d.drv.SyncStream(d.stream); err != nil {

@@ -53,6 +53,10 @@ func (d *device) CanShare() bool { return d.props.ExportFD }
 
 // Share allocates memory for several processes. What the cache of this one keeps is given back first where it is in the way.
 func (d *device) Share(n int64) (amp.Shared, error) {
+	if err := d.admit(); err != nil {
+		return nil, err
+	}
+	defer d.finish()
 	if err := d.refuse("memory can't be shared while a step is captured", "make it before Capture"); err != nil {
 		return nil, err
 	}

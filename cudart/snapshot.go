@@ -32,6 +32,10 @@ const snapshotBytes = 4 << 10
 
 // Snapshot queues the copies.
 func (d *device) Snapshot(copies []amp.SharedMoves, read []*amp.Tensor) (amp.Snapshot, error) {
+	if err := d.admit(); err != nil {
+		return nil, err
+	}
+	defer d.finish()
 	if err := d.refuse("memory can't be copied apart while a step is captured", "do it after Capture"); err != nil {
 		return nil, err
 	}
