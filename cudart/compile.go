@@ -92,7 +92,7 @@ func (p *Program) Log() string { return p.log }
 
 // Kernel returns a kernel of the program; the error wraps driver.ErrNotFound if there is none of that name.
 func (p *Program) Kernel(name string) (*Kernel, error) {
-	k := &Kernel{program: p, name: name, loaded: map[*device]driver.Function{}}
+	k := &Kernel{program: p, name: name, loaded: map[*device]ownKernel{}}
 	k.params, k.known = signature(p.src, name)
 	p.mu.Lock()
 	devices := make([]*device, 0, len(p.modules))
@@ -116,10 +116,10 @@ type Kernel struct {
 	known   bool // params are the declaration's
 
 	mu     sync.Mutex
-	loaded map[*device]driver.Function
+	loaded map[*device]ownKernel
 }
 
-func (k *Kernel) function(d *device) (driver.Function, error) {
+func (k *Kernel) function(d *device) (ownKernel, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if f, ok := k.loaded[d]; ok {
@@ -127,11 +127,11 @@ func (k *Kernel) function(d *device) (driver.Function, error) {
 	}
 	m, err := k.program.module(d)
 	if err != nil {
-		return 0, err
+		return ownKernel{}, err
 	}
-	var f driver.Function
+	var f ownKernel
 	err = d.do(func() (err error) {
-		f, err = d.drv.Function(m, k.name)
+		f, err = d.ownKernel(m, k.name)
 		return err
 	})
 	if errors.Is(err, driver.ErrNotFound) {
@@ -163,10 +163,6 @@ func (k *Kernel) String() string { return "Kernel " + k.name + "(" + k.declarati
 // A Dim is a number of blocks or threads in up to three dimensions; 0 stands for 1.
 type Dim struct{ X, Y, Z int }
 
-func (d Dim) sizes() [3]uint32 {
-	return [3]uint32{uint32(max(d.X, 1)), uint32(max(d.Y, 1)), uint32(max(d.Z, 1))}
-}
-
 // A Config says how many threads run a kernel.
 type Config struct {
 	Grid   Dim // blocks
@@ -179,12 +175,17 @@ func For(n int) Config { return Config{Grid: Dim{X: (n + 255) / 256}, Block: Dim
 
 // Launch queues the kernel on the stream of its tensors' device, in order with the ops there, and returns: what goes wrong while it runs is
 // an error of the next read. Arguments are contiguous tensors, for pointers to their first element, and numbers, which are converted to
-// the parameter's type. The kernel is taken to change the tensors that it has no pointer to const for.
+// the parameter's type. The kernel is taken to change the tensors that it has no pointer to const for. More threads, blocks or shared memory
+// than the device has for the kernel are an error, and so are tensors that are nil or freed.
 func (k *Kernel) Launch(c Config, args ...any) error {
 	d, err := k.device(args)
 	if err != nil {
 		return err
 	}
+	if err := d.admit(); err != nil {
+		return err
+	}
+	defer d.finish()
 	for _, v := range args {
 		if t, ok := v.(*amp.Tensor); ok && t != nil {
 			if err := d.reach(t.Layout().Buffer); err != nil {
@@ -196,6 +197,9 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 	if err != nil {
 		return err
 	}
+	if err := f.takes(c, &d.props); err != nil {
+		return fmt.Errorf("cudart: kernel %s: %w", k.name, err)
+	}
 	a := driver.GetArgs(k.name)
 	if err := k.fill(a, args); err != nil {
 		a.Put()
@@ -204,12 +208,12 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 	return d.do(func() error {
 		const plain = 48 << 10 // bytes that need no permission
 		if c.Shared > plain {
-			if err := d.drv.SetFunctionAttribute(f, driver.FuncDynamicShared, c.Shared); err != nil {
+			if err := d.drv.SetFunctionAttribute(f.fn, driver.FuncDynamicShared, c.Shared); err != nil {
 				a.Put()
 				return err
 			}
 		}
-		return d.launch(f, c.Grid.sizes(), c.Block.sizes(), uint32(max(c.Shared, 0)), a)
+		return d.launch(f.fn, c.Grid.sizes(), c.Block.sizes(), uint32(c.Shared), a)
 	})
 }
 
@@ -218,10 +222,14 @@ func (k *Kernel) device(args []any) (*device, error) {
 	var d *device
 	for i, v := range args {
 		t, ok := v.(*amp.Tensor)
-		if !ok || t == nil {
+		if !ok {
 			continue
 		}
-		b := blockOf(t.Layout().Buffer)
+		var at amp.Layout
+		if err := amp.Maybe(func() { at = t.Layout() }); err != nil { // it is nil, or was freed
+			return nil, fmt.Errorf("cudart: kernel %s: argument %d: %w", k.name, i+1, err)
+		}
+		b := blockOf(at.Buffer)
 		if b == nil {
 			return nil, fmt.Errorf("cudart: kernel %s: argument %d is on %s; bring it to the device with t.To(scope)", k.name, i+1, t.Device())
 		}
@@ -278,8 +286,6 @@ func (p parameter) add(a *driver.Args, v any) error {
 		return addAs(a, v)
 	case !ok:
 		return p.number(a, v)
-	case t == nil:
-		return errors.New("the tensor is nil")
 	}
 	if err := p.tensor(t); err != nil {
 		return err
@@ -297,6 +303,9 @@ func (k *Kernel) Time(rounds int, c Config, args ...any) (time.Duration, error) 
 		return 0, fmt.Errorf("cudart: kernel %s: %d rounds; ask for one or more", k.name, rounds)
 	}
 	d, err := k.device(args)
+	if err == nil {
+		err = d.refuse("a kernel can't be timed while a step is captured: nothing runs", "time it before Capture")
+	}
 	if err != nil {
 		return 0, err
 	}
