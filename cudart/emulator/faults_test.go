@@ -226,6 +226,24 @@ func TestIntegersAreNoAddresses(t *testing.T) {
 	b.fails("add_one", "an address of the host's memory")
 }
 
+// TestDynamicMemoryEnds: what a kernel touches behind its dynamic shared memory is an error of the launch, and no one else's memory.
+func TestDynamicMemoryEnds(t *testing.T) {
+	d := opened(t)
+	for _, c := range []struct {
+		threads, shared uint32
+		first           string
+	}{
+		{1, 0, "thread (0,0,0)"},     // it was not given any
+		{32, 128, "thread (31,0,0)"}, // the last one writes the word behind
+		{1024, 16, "thread (3,0,0)"},
+		{31, 124, "a thread"}, // what is written there touches no page that is guarded
+	} {
+		b := newBench(t, d, "")
+		b.launch("past_shared", 1, c.threads, c.shared, driver.GetArgs("").Ptr(upload(b, iota32(1024))))
+		b.fails("past_shared", c.first, fmt.Sprintf("behind the %d bytes of dynamic shared memory", c.shared))
+	}
+}
+
 func TestOverrunsAndLeaks(t *testing.T) {
 	d := opened(t)
 	b := newBench(t, d, "")

@@ -96,9 +96,11 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   current_.block = block;
   current_.blockSize = work.block;
   current_.gridSize = work.grid;
-  dynamic_.resize(work.sharedBytes + 16);
-  auto base = (reinterpret_cast<uintptr_t>(dynamic_.data()) + 15) & ~uintptr_t(15);
-  current_.dynamicShared = reinterpret_cast<unsigned char*>(base);
+  current_.dynamicShared = dynamic_.begin(work.sharedBytes);
+  if (!current_.dynamicShared) {
+    *fault = {2, std::string("kernel ") + work.name + ": the host has no memory for a block's shared memory", 0};
+    return false;
+  }
   std::memset(current_.dynamicShared, 0xff, work.sharedBytes);
   cores_.idle();
 
@@ -118,9 +120,11 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
   } else {  // a signal in the kernel
     Core::get().memory.admit();  // the handler, which was left by a jump, has none of the thread's rights
     failed_ = true;
-    if (signal == SIGFPE) fault_ = {719, where() + ": an integer was divided by zero", 0};
-    else if (signal == SIGSEGV || signal == SIGBUS) fault_ = {700, where() + ": a forbidden address was touched", signalAddress};
-    else fault_ = {719, where() + ": illegal instruction", 0};
+    signalled();
+  }
+  if (!failed_ && dynamic_.overrun()) {
+    failed_ = true;
+    fault_ = {700, std::string("kernel ") + work.name + ": a thread " + beyond(), 0};
   }
   checkEnd();
   worker = nullptr;
@@ -132,6 +136,19 @@ bool Worker::run(const Work& work, uint3 block, Fault* fault) {
     fault_ = Fault();
   }
   return !failed_;
+}
+
+// signalled says what the signal was that ended a thread.
+void Worker::signalled() {
+  if (signal == SIGFPE) fault_ = {719, where() + ": an integer was divided by zero", 0};
+  else if (signal != SIGSEGV && signal != SIGBUS) fault_ = {719, where() + ": illegal instruction", 0};
+  else if (dynamic_.guards(signalAddress)) fault_ = {700, where() + ": " + beyond(), 0};
+  else fault_ = {700, where() + ": a forbidden address was touched", signalAddress};
+}
+
+// beyond is what a kernel did that went on behind the end of its dynamic shared memory.
+std::string Worker::beyond() const {
+  return "touches what lies behind the " + std::to_string(work_->sharedBytes) + " bytes of dynamic shared memory that the launch gives each block; launch it with more";
 }
 
 // pop takes the fiber to run next: one that may go on, or one that begins more threads. Where threads are shuffled, some go on

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "dynamic.h"
 #include "state.h"
 #include "tensor_cores.h"
 
@@ -126,6 +127,8 @@ class Worker {
   void releaseBarrier();
   bool releaseWarp(unsigned warp, size_t wait);
   std::string stuck() const;
+  void signalled();
+  std::string beyond() const;
   uint64_t random();
 
   const Work* work_ = nullptr;
@@ -135,7 +138,7 @@ class Worker {
   std::vector<std::vector<WarpWait>> warps_;
   std::vector<unsigned> alive_;  // per warp, a bit per lane
   std::vector<unsigned> warpEpoch_;
-  std::vector<unsigned char> dynamic_;  // shared memory
+  DynamicMemory dynamic_;  // shared memory
   TensorCores cores_;
   size_t head_ = 0;  // ready_ is a queue that begins here
   Fiber* running_ = nullptr;
