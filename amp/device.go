@@ -190,7 +190,11 @@ func (noSuchDevice) Unwrap() error { return ErrDevice }
 func mustOpen(op, name string) (Device, string) {
 	dev, note, err := OpenDevice(name)
 	if err != nil {
-		fail(op, noSuchDevice{}, "use amp.On(\"auto\") or amp.On(\"cpu\")", "%s", strings.TrimPrefix(err.Error(), "amp: "))
+		what, fix := strings.TrimPrefix(err.Error(), "amp: "), adviceOf(err)
+		if fix == "" {
+			fix = "use amp.On(\"auto\") or amp.On(\"cpu\")"
+		}
+		fail(op, noSuchDevice{}, fix, "%s", strings.TrimSuffix(what, "; "+fix)) // one fix, once
 	}
 	return dev, note
 }

@@ -144,12 +144,19 @@ func openDriver() (drv driver.Driver, emu bool, err error) {
 		}
 		emu = true
 	case mode == libraries.ModeEmulator:
-		err = fmt.Errorf("%w: %s=%s needs import _ %q", ErrNoCUDA, ModeEnv, libraries.ModeEmulator, "github.com/halftone-ml/halftone/cudart/emulator")
+		err = modeError{ModeEnv + "=" + mode + " is set, and the program does not import the emulator", `import _ "github.com/halftone-ml/halftone/cudart/emulator"`}
 	default:
-		err = fmt.Errorf("%w: %s is %q; leave it empty, or use %q", ErrNoCUDA, ModeEnv, mode, libraries.ModeEmulator)
+		err = modeError{fmt.Sprintf("%s is %q", ModeEnv, mode), fmt.Sprintf("leave it empty, or use %q", libraries.ModeEmulator)}
 	}
 	return drv, emu, err
 }
+
+// A modeError is ErrNoCUDA of a mode that can't be had, and what to do about it.
+type modeError struct{ what, instead string }
+
+func (e modeError) Error() string  { return ErrNoCUDA.Error() + ": " + e.what + "; " + e.instead }
+func (e modeError) Unwrap() error  { return ErrNoCUDA }
+func (e modeError) Advice() string { return e.instead }
 
 // do calls f with the device's context bound to the thread.
 func (d *device) do(f func() error) error { return driver.Do(d.drv, d.ctx, f) }

@@ -74,7 +74,7 @@ func Doctor(ctx context.Context, l layout.Layout, checkout string) []Part {
 		parts = append(parts, d.tool(ctx, t))
 	}
 	parts = append(parts, d.binary(ctx), d.kernelspec(), d.frontEnd(), d.proxy(), d.cache(ctx), d.disk())
-	return append(parts, gpuParts(libraries.Discover())...)
+	return append(parts, gpuParts(os.Getenv(libraries.ModeEnv), libraries.Discover())...)
 }
 
 func (d *doctor) checkout() Part {
