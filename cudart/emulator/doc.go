@@ -10,8 +10,8 @@
 //
 // It is strict rather than fast. Work is deferred until the host waits for it, and runs in an order drawn by a seed, so that
 // whatever was not ordered by a stream or an event comes out wrong. Threads of a block run forward, reversed or shuffled. Device
-// memory can't be touched by the host. New memory and shared memory hold NaN. The variable HALFTONE_EMULATOR, and Control, set
-// how:
+// memory can't be touched by the host, nor what lies behind a block's dynamic shared memory by its threads. New memory and shared memory hold
+// NaN. The variable HALFTONE_EMULATOR, and Control, set how:
 //
 //	seed=7               another order of what is not ordered
 //	order=shuffled       of threads and blocks; also forward, reversed

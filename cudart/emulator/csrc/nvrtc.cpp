@@ -2,6 +2,7 @@
 // shared library, which stands for the machine code; cuModuleLoadDataEx takes it.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -91,14 +92,38 @@ static std::vector<std::string> linesOf(const std::string& text) {
   return lines;
 }
 
-// translate brings the compiler's messages into NVRTC's form: file(line): error: text, the line, a caret.
-static std::string translate(const std::string& said, const Program& p, const std::string& folder, int* errors) {
+// Kernels are those that unit.cpp lists, by its line.
+using Kernels = std::map<size_t, std::string>;
+
+// unlisted is the message about a kernel that the table can't have, at its line of the program: the compiler's own are of the emulator's files.
+static std::string unlisted(const std::string& said, const Program& p, const Kernels& kernels) {
+  static const std::regex line("unit\\.cpp:([0-9]+)");
+  std::string name = kernels.empty() ? "" : kernels.begin()->second;
+  for (std::sregex_iterator i(said.begin(), said.end(), line), end; i != end; ++i) {
+    auto k = kernels.find(std::stoul((*i)[1]));
+    if (k == kernels.end()) continue;
+    name = k->second;
+    break;
+  }
+  std::vector<std::string> lines = linesOf(p.source);
+  const std::regex declared("\\b" + name + "\\s*\\(");
+  size_t at = 0;
+  while (at + 1 < lines.size() && !std::regex_search(lines[at], declared)) at++;
+  return p.name + "(" + std::to_string(at + 1) + "): error: kernel \"" + name +
+         "\" can't be launched: declare it once, outside of namespaces, with parameters that are values or pointers\n  " + (lines.empty() ? "" : lines[at]) + "\n ^\n\n";
+}
+
+// translate brings the compiler's messages into NVRTC's form: file(line): error: text, the line, a caret. What is said of the emulator's own files
+// only follows from what is said of the program's.
+static std::string translate(const std::string& said, const Program& p, const std::string& folder, const Kernels& kernels, int* errors) {
   std::vector<std::string> lines = linesOf(p.source);
   static const std::regex placed("^([^:]+):([0-9]+):([0-9]+): (fatal error|error|warning): (.*)$");
   static const std::regex expansion("^([^:]+):([0-9]+):([0-9]+): note: in expansion of macro .*$");
-  std::string out, inMacro;
+  std::string out, inMacro, follows;  // follows: messages about what is behind the program
   std::istringstream in(said);
   *errors = 0;
+  int followed = 0;
+  bool inTable = false;
   static const std::regex hidden("halftone_hidden_");
   for (std::string l; std::getline(in, l);) {
     l = std::regex_replace(l, hidden, "");
@@ -114,15 +139,27 @@ static std::string translate(const std::string& said, const Program& p, const st
     std::string what = used ? inMacro : m[5].str();
     if (used) inMacro.clear();
     bool error = used || m[4] != "warning", fatal = !used && m[4] == "fatal error";
-    *errors += error;
     // What is missing at the end of the source shows in what follows it.
     bool behind = m[1] == "unit.cpp";
+    if (error && (m[1].str().find("/csrc/kernel.h") != std::string::npos || (behind && (kernels.count(std::stoul(m[2])) || what.find("emu::") != std::string::npos)))) {
+      inTable = true;
+      continue;
+    }
+    (behind ? followed : *errors) += error;
     std::string file = behind ? p.name : m[1].str(), at = behind ? std::to_string(lines.size()) : m[2].str();
-    out += file + "(" + at + "): " + (fatal ? "catastrophic error" : error ? "error" : "warning") + ": " + missingHeader(what) + "\n";
+    std::string& to = behind ? follows : out;
+    to += file + "(" + at + "): " + (fatal ? "catastrophic error" : error ? "error" : "warning") + ": " + missingHeader(what) + "\n";
     size_t line = std::strtoul(at.c_str(), nullptr, 10), column = behind ? 1 : std::strtoul(m[3].str().c_str(), nullptr, 10);
     if (file == p.name && line >= 1 && line <= lines.size())
-      out += "  " + lines[line - 1] + "\n" + std::string(column + 1, ' ') + "^\n";
-    out += "\n";
+      to += "  " + lines[line - 1] + "\n" + std::string(column + 1, ' ') + "^\n";
+    to += "\n";
+  }
+  if (!*errors && inTable) {
+    out += unlisted(said, p, kernels);
+    *errors = 1;
+  } else if (!*errors) {
+    out += follows;
+    *errors = followed;
   }
   if (*errors) out += std::to_string(*errors) + " error" + (*errors > 1 ? "s" : "") + " detected in the compilation of \"" + p.name + "\".\n";
   return out;
@@ -167,9 +204,10 @@ static int compileIn(Program* p, const Toolchain& t, const std::string& folder, 
   // The first pass, without any header of the system's, finds what is included and not there.
   int errors = 0;
   std::string said;
+  Kernels kernels;
   auto fails = [&](const std::vector<std::string>& command) {
     if (runProcess(command, folder, &said)) return false;
-    p->log = translate(said, *p, folder, &errors);
+    p->log = translate(said, *p, folder, kernels, &errors);
     if (!errors) p->log = "error: " + said;
     return true;
   };
@@ -201,6 +239,7 @@ static int compileIn(Program* p, const Toolchain& t, const std::string& folder, 
     if ((*i)[1].length() == 0)  // a template is none, only what it is made into
       if (std::string& b = names[(*i)[4]]; b.empty()) b = (*i)[2].str() + (*i)[3].str();
   for (auto& [n, b] : names) {
+    kernels[static_cast<size_t>(std::count(unit.begin(), unit.end(), '\n')) + 1] = n;
     unit += "  HALFTONE_EMULATED_KERNEL(" + n + ", " + (b.empty() ? "0" : "static_cast<unsigned>(" + b + ")") + "),\n";
     limits += "static_assert(emu::Unpack<&" + n + ">::bytes <= 32764, \"Formal parameter space overflowed (max 32764 bytes allowed) in function " + n + "\");\n";
   }
