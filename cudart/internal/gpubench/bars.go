@@ -45,7 +45,9 @@ func quickness(name string) func(f *figures) (float64, bool) {
 
 func inTurn(name string, otherwise func(f *figures) (float64, bool)) func(f *figures) (float64, bool) {
 	return func(f *figures) (float64, bool) {
-		if v, ok := f.paired[name]; ok {
+		_, mine := f.ours[name]
+		_, theirs := f.peer[name]
+		if v, ok := f.paired[name]; ok && mine && theirs {
 			return v, true
 		}
 		return otherwise(f)

@@ -14,6 +14,11 @@ import (
 // player is a stage of a program that measures some names, each round in so many seconds, and reports some figure of each.
 func player(name string, s side, seconds string, names ...string) stage {
 	script := "read -r told <&3\n"
+	if s == peer {
+		for _, n := range names {
+			script += "echo 'has " + n + "' >&4\n"
+		}
+	}
 	for _, n := range names {
 		script += "echo 'at " + n + "' >&4\n" +
 			"while read -r told <&3 && test \"$told\" = round; do echo '" + n + "' >>$ROUNDS; echo 'took " + seconds + "' >&4; done\n" +
@@ -57,7 +62,7 @@ func TestPairs(t *testing.T) {
 		t.Error(text)
 	}
 	st = call(t, t.Context(), t.TempDir(), time.Hour, player("ours", ours, "1", "x", "y"), player("PyTorch", peer, "1", "y", "x"))
-	if err := st.save(); err != nil || !strings.Contains(string(st.report()), "- not in turn, though both have it: x\n") {
+	if err := st.save(); err != nil || !strings.Contains(string(st.report()), "- not in turn, though both have it: y\n") {
 		t.Errorf("%v\n%s", err, st.report())
 	}
 

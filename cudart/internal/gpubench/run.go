@@ -51,16 +51,17 @@ func runAll(o runOptions) error {
 		return err
 	}
 	st.Calls = append(st.Calls, filepath.Base(p.home)+"/"+filepath.Base(p.exe)+" "+commandLine(os.Args[1:], o.dir))
-	st.Entries = slices.DeleteFunc(st.Entries, func(e *entry) bool {
-		return e.Status == missing || o.again != "" && strings.Contains(e.Stage, o.again) || e.Stage == compileStage && e.Status == done && !st.Device.Emulated && nothingCompiled()
-	})
+	st.planned = p.stages()
+	st.reopen(o.again)
+	if !st.Device.Emulated && nothingCompiled() {
+		st.forget(func(e *entry) bool { return e.Stage == compileStage && e.Status == done })
+	}
 	left := func() time.Duration {
 		if o.within == 0 {
 			return 24 * time.Hour
 		}
 		return o.within - time.Since(began)
 	}
-	st.planned = p.stages()
 	if err := st.runStages(ctx, st.planned, left); err != nil {
 		return err
 	}
@@ -150,7 +151,11 @@ func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, 
 		})
 	}
 	all.Wait()
-	return errors.Join(append(errs, judged())...)
+	if lost := judged(); lost != nil { // the figures themselves are there
+		fmt.Println(lost)
+		_, _ = fmt.Fprintln(log, lost)
+	}
+	return errors.Join(errs...)
 }
 
 // run runs one stage; log is its own.
@@ -174,12 +179,20 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 			argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
 		}
 		one, end := context.WithCancel(timed)
+		sent := s.player.SentOff()
+		go func() {
+			select {
+			case <-sent:
+				end()
+			case <-one.Done():
+			}
+		}()
 		cmd := exec.CommandContext(one, argv[0], argv[1:]...)
 		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
 		cmd.WaitDelay = 5 * time.Second
 		together(cmd)
 		s.player.Join(cmd)
-		said := st.follow(one, cmd, end, s, e.Attempts, log)
+		said := st.follow(one, cmd, end, s, e.Number, log)
 		if end(); err == nil {
 			err = said // the first
 		}
@@ -204,6 +217,8 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 		e.Status = cut
 	case timed.Err() != nil:
 		e.Status, e.Why = tooLong, append(e.Why, fmt.Sprintf("ended after %v", limit))
+	case s.player.Why() != nil:
+		e.Status, e.Why = tooLong, append(e.Why, s.player.Why().Error())
 	case err != nil:
 		e.Status, e.Why = failed, append(e.Why, err.Error())
 	default:

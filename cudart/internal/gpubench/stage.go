@@ -122,7 +122,7 @@ func (p *plan) figures(round int) (list []stage) {
 		name, limit := fmt.Sprintf("%s %d", b.name, round), 150*time.Second
 		with := "" // takes turns with those of this name
 		if b.inTurn {
-			with = name
+			with, limit = name, mostGroup // it waits for the others, and each turn has a limit of its own
 		}
 		for _, argv := range b.ours {
 			part := name
@@ -136,10 +136,10 @@ func (p *plan) figures(round int) (list []stage) {
 	return list
 }
 
-// kernelParts are the parts of TestKernelSpeed.
+// kernelParts are the parts of TestKernelSpeed. They have no limit of their own, which would go on while they wait for their turns.
 var kernelParts = [][]string{
-	{"./suite.test", "-test.run=TestKernelSpeed$/elementwise$", "-test.timeout=145s"}, {"./suite.test", "-test.run=TestKernelSpeed$/rows$", "-test.timeout=145s"},
-	{"./suite.test", "-test.run=TestKernelSpeed$/products$", "-test.timeout=145s"}, {"./suite.test", "-test.run=TestKernelSpeed$/layers$", "-test.timeout=145s"},
+	{"./suite.test", "-test.run=TestKernelSpeed$/elementwise$", "-test.timeout=0"}, {"./suite.test", "-test.run=TestKernelSpeed$/rows$", "-test.timeout=0"},
+	{"./suite.test", "-test.run=TestKernelSpeed$/products$", "-test.timeout=0"}, {"./suite.test", "-test.run=TestKernelSpeed$/layers$", "-test.timeout=0"},
 }
 
 // checkers run the driver's suite and all kernels' tests under NVIDIA's checker of memory accesses, and the kernels under that of races.

@@ -22,6 +22,9 @@ type state struct {
 	Began   string
 	Calls   []string // command lines
 	Entries []*entry // in the order of their last beginnings
+	// Begun is how often a stage was begun, the number that its figures have: it goes on when a stage is run again and its entry begins anew, for
+	// the figures of the last beginning are those that count.
+	Begun   map[string]int
 	dir     string
 	planned []stage
 	figures []figureOf
@@ -39,7 +42,8 @@ type entry struct {
 	Stage                   string
 	Side                    side
 	Status                  status
-	Attempts                int
+	Attempts                int // since it was last asked for
+	Number                  int // how often it was begun
 	Seconds                 float64
 	Passed, Failed, Skipped int
 	Why                     []string // tests skipped and failed, what a checker said, what was missing
@@ -61,7 +65,7 @@ const (
 type figureOf struct {
 	Stage   string `json:"stage"`
 	Side    side   `json:"side"`
-	Attempt int    `json:"attempt"`
+	Attempt int    `json:"attempt"` // the entry's Number
 	figure
 }
 
@@ -69,7 +73,7 @@ func (st *state) path(name string) string { return filepath.Join(st.dir, name) }
 
 // load reads the state in a folder; there may be none.
 func load(dir string) (*state, error) {
-	st := &state{dir: dir}
+	st := &state{dir: dir, Begun: map[string]int{}}
 	text, err := os.ReadFile(st.path("state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return st, os.MkdirAll(dir, 0o755)
@@ -79,6 +83,9 @@ func load(dir string) (*state, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; use another folder: -o", st.path("state.json"), err)
+	}
+	if st.Begun == nil {
+		st.Begun = map[string]int{}
 	}
 	for _, e := range st.Entries {
 		if e.Status == running {
@@ -129,7 +136,7 @@ func (st *state) readFigures() error {
 			last[fig.Stage] = max(last[fig.Stage], fig.Attempt)
 		}
 	}
-	st.figures = slices.DeleteFunc(st.figures, func(f figureOf) bool { return f.Attempt < last[f.Stage] })
+	st.figures = unchecked(slices.DeleteFunc(st.figures, func(f figureOf) bool { return f.Attempt < last[f.Stage] }))
 	return nil
 }
 
@@ -221,6 +228,7 @@ func (st *state) begin(s stage) *entry {
 		st.Entries = slices.DeleteFunc(st.Entries, func(o *entry) bool { return o == e })
 	}
 	st.Entries = append(st.Entries, e)
-	*e = entry{Stage: s.name, Side: s.side, Status: running, Attempts: e.Attempts + 1}
+	st.Begun[s.name]++
+	*e = entry{Stage: s.name, Side: s.side, Status: running, Attempts: e.Attempts + 1, Number: st.Begun[s.name]}
 	return e
 }

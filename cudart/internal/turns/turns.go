@@ -2,7 +2,8 @@
 // would meet a GPU of another clock and temperature, and differ by several percent though both only call the same library.
 //
 // Of all programs that take part one runs at a time. It does so from Begin until it calls Rounds; there it waits for its turns, and goes on
-// behind the last. Two programs that wait with the same name are measured in turn; the names that both have must come in the same order.
+// behind the last. What two programs have is measured in turn; the names that both have must come in the same order. One of the two says
+// its names beforehand: the other may lack any of them, or fail there, and both meet again at the next.
 package turns
 
 import (
@@ -14,10 +15,10 @@ import (
 // Env is set for a program that takes part. What it is told comes on its file 3, what it answers goes to its file 4.
 const Env = "HALFTONE_TURNS"
 
-// What is said, a line each. Answers are followed by a space and a name or a number of seconds.
+// What is said, a line each. Answers but the last are followed by a space and a name or a number of seconds.
 const (
-	begin, round, end = "begin", "round", "end"
-	at, took          = "at", "took"
+	begin, round, end     = "begin", "round", "end"
+	has, at, took, failed = "has", "at", "took", "failed"
 )
 
 // Usual is how many rounds a figure is the median of.
@@ -50,11 +51,26 @@ func (t *Taker) Rounds(name string, n int, measure func() float64) (seconds []fl
 	}
 	t.say("%s %s", at, name)
 	for t.hear() == round {
-		s := measure()
+		s := t.one(measure)
 		seconds = append(seconds, s)
 		t.say("%s %g", took, s)
 	}
 	return seconds
+}
+
+// one measures one round. If that panics the others hear that it has failed, and the panic goes on when this program may: what it is caught
+// by, and does then, would be felt.
+func (t *Taker) one(measure func() float64) float64 {
+	well := false
+	defer func() {
+		if !well {
+			t.say(failed)
+			t.hear()
+		}
+	}()
+	s := measure()
+	well = true
+	return s
 }
 
 // hear waits for the next line. Where none can come the run is over, and so is this program: its figures would be of another kind.

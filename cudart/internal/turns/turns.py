@@ -18,6 +18,21 @@ if _told:
     _hear()  # until then another program runs
 
 
+def has(names):
+    """Says all names that are to come, in their order, before the first of them: the others may lack some."""
+    for name in names if _told else ():
+        print("has", name, file=_answers)
+
+
+def _one(measure):
+    try:
+        return measure()
+    except BaseException:  # whoever catches it runs then: not while another program measures
+        print("failed", file=_answers)
+        _hear()
+        raise
+
+
 def rounds(name, measure):
     """The seconds of each round of what has a name: the usual number of them where nobody else says how many."""
     if not _told:
@@ -25,6 +40,6 @@ def rounds(name, measure):
     print("at", name, file=_answers)
     seconds = []
     while _hear() == "round":
-        seconds.append(measure())
+        seconds.append(_one(measure))
         print("took", seconds[-1], file=_answers)
     return seconds

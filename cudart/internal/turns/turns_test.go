@@ -2,16 +2,18 @@ package turns
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
-	playEnv = "TURNS_TEST_PLAY" // names to measure, "!" to end there
+	playEnv = "TURNS_TEST_PLAY" // a name of its own, and names to measure
 	logEnv  = "TURNS_TEST_LOG"
 )
 
@@ -23,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play measures names and notes each of its rounds.
+// play measures names and notes each of its rounds. What a name ends with is done in its second round, or instead of the first: see the cases.
 func play(names []string) {
 	log, err := os.OpenFile(os.Getenv(logEnv), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -32,26 +34,59 @@ func play(names []string) {
 	who := names[0]
 	t := Begin()
 	fmt.Fprintln(log, who, "begins")
-	for _, name := range names[1:] {
-		if name == "!" {
-			os.Exit(1)
+	if who == "pp" {
+		for _, name := range names[1:] {
+			t.say("%s %s", has, strings.TrimRight(name, special))
 		}
-		n := 0
-		t.Rounds(strings.TrimSuffix(name, "!"), 2, func() float64 {
-			if n++; n == 2 && strings.HasSuffix(name, "!") {
-				os.Exit(1)
-			}
-			fmt.Fprintln(log, who, name)
-			return float64(len(who)) + float64(n)/8
-		})
+	}
+	for _, name := range names[1:] {
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					fmt.Fprintln(log, who, r)
+				}
+			}()
+			plays(t, log, who, name)
+		}()
 	}
 }
 
-// match runs programs and returns what was measured in turn and what they noted.
-func match(t *testing.T, rounds int, peer string, ours ...string) (pairs, log []string) {
+// special are ends of names: it ends before the name, ends, hangs, fails before the name, fails, fails and does not say so.
+const special = "0!#?%^"
+
+func plays(t *Taker, log io.Writer, who, name string) {
+	bare, n := strings.TrimRight(name, special), 0
+	switch end := strings.TrimPrefix(name, bare); end {
+	case "0":
+		os.Exit(1)
+	case "?":
+		panic(bare + " has no room")
+	case "^":
+		t.say("%s %s", at, bare)
+		t.hear()
+		return
+	}
+	t.Rounds(bare, 2, func() float64 {
+		if n++; n == 2 {
+			switch {
+			case strings.HasSuffix(name, "!"):
+				os.Exit(1)
+			case strings.HasSuffix(name, "#"):
+				time.Sleep(time.Minute)
+			case strings.HasSuffix(name, "%"):
+				panic(bare + " fails")
+			}
+		}
+		fmt.Fprintln(log, who, bare)
+		return float64(len(who)) + float64(n)/8
+	})
+}
+
+// match runs programs and returns what was measured in turn and what they noted. The peer is the one named pp.
+func match(t *testing.T, most time.Duration, peer string, ours ...string) (pairs, log []string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "log")
-	start := func(names string) (*Player, func()) {
+	start := func(names string) *Player {
 		p, err := NewPlayer()
 		if err != nil {
 			t.Fatal(err)
@@ -64,23 +99,30 @@ func match(t *testing.T, rounds int, peer string, ours ...string) (pairs, log []
 			t.Fatal(err)
 		}
 		p.Started()
-		return p, func() { _ = cmd.Wait() }
+		ended := make(chan struct{})
+		go func() {
+			select {
+			case <-p.SentOff():
+				_ = cmd.Process.Kill()
+			case <-ended:
+			}
+		}()
+		t.Cleanup(func() {
+			_ = cmd.Wait()
+			close(ended)
+		})
+		return p
 	}
-	var players []*Player
-	for _, names := range ours {
-		p, wait := start(names)
-		defer wait()
-		players = append(players, p)
-	}
-	var other *Player
-	if peer != "" {
-		p, wait := start(peer)
-		defer wait()
-		other = p
-	}
-	Referee(players, other, rounds, func(name string, which int, a, b []float64) {
+	m := Match{Rounds: 2, First: time.Minute, Most: most, Pair: func(name string, which int, a, b []float64) {
 		pairs = append(pairs, fmt.Sprint(name, " of ", which, ": ", a, " ", b))
-	})
+	}}
+	for _, names := range ours {
+		m.Ours = append(m.Ours, start(names))
+	}
+	if peer != "" {
+		m.Peer = start(peer)
+	}
+	m.Referee()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -103,71 +145,11 @@ func TestReferee(t *testing.T) {
 			[]string{"pp begins", "a begins", "a x", "a x", "a y", "pp y", "pp y", "a y", "bbb begins", "bbb w", "bbb w", "bbb z", "pp z", "pp z", "bbb z", "pp q", "pp q"}},
 		{"no peer", "", []string{"a x", "a y"}, nil, []string{"a begins", "a x", "a x", "a begins", "a y", "a y"}},
 		{"a peer alone", "pp x", nil, nil, []string{"pp begins", "pp x", "pp x"}},
-		{"one ends before it waits", "pp x y", []string{"a !", "bbb y"}, nil, []string{"pp begins", "a begins", "bbb begins", "bbb y", "bbb y", "pp x", "pp x", "pp y", "pp y"}},
-		{"one ends in its turn", "pp x y", []string{"a x!", "bbb y"}, []string{"y of 1: [3.125 3.25] [2.125 2.25]"},
-			[]string{"pp begins", "a begins", "a x!", "pp x", "pp x", "bbb begins", "bbb y", "pp y", "pp y", "bbb y"}},
-		{"the peer ends in its turn", "pp x! y", []string{"a x", "bbb y"}, nil,
-			[]string{"pp begins", "a begins", "a x", "pp x!", "a x", "bbb begins", "bbb y", "bbb y"}},
 	} {
-		pairs, log := match(t, 2, c.peer, c.ours...)
+		pairs, log := match(t, time.Minute, c.peer, c.ours...)
 		if !reflect.DeepEqual(pairs, c.pairs) || !reflect.DeepEqual(log, c.log) {
 			t.Errorf("%s: %q\n%q", c.what, pairs, log)
 		}
-	}
-}
-
-// A program in Python takes part as one in Go does.
-func TestPython(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const script = "import turns\nn = 0\ndef m():\n  global n\n  n += 1\n  return n / 4\n" +
-		"print(turns.rounds('x', m), turns.rounds('y', m))"
-	var said [2]strings.Builder
-	var players []*Player
-	var wait []func() error
-	for i := range said {
-		p, err := NewPlayer()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(python, "-c", script)
-		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=."), &said[i], &said[i]
-		p.Join(cmd)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		p.Started()
-		players, wait = append(players, p), append(wait, cmd.Wait)
-	}
-	var pairs []string
-	Referee(players[:1], players[1], 2, func(name string, _ int, a, b []float64) { pairs = append(pairs, fmt.Sprint(name, a, b)) })
-	for i := range wait {
-		if err := wait[i](); err != nil || said[i].String() != "[0.25, 0.5] [0.75, 1.0]\n" {
-			t.Errorf("%v: %s", err, said[i].String())
-		}
-	}
-	if want := []string{"x[0.25 0.5] [0.25 0.5]", "y[0.75 1] [0.75 1]"}; !reflect.DeepEqual(pairs, want) {
-		t.Errorf("%q", pairs)
-	}
-	// Whose referee has gone says so and ends; who has none measures when it likes.
-	alone := exec.Command(python, "-c", script)
-	alone.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=.", Env+"=")
-	if out, err := alone.CombinedOutput(); err != nil || strings.Count(string(out), ",") != 2*(Usual-1) || !strings.HasSuffix(string(out), fmt.Sprint(" ", Usual/2.0, "]\n")) {
-		t.Errorf("%v: %s", err, out)
-	}
-	p, err := NewPlayer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "-c", script)
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=.")
-	p.Join(cmd)
-	p.Close()
-	out, err := cmd.CombinedOutput()
-	if p.Started(); err == nil || !strings.Contains(string(out), "the run has ended") {
-		t.Errorf("%v: %s", err, out)
 	}
 }
 
