@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -87,11 +86,8 @@ func (b *speed) timed(name, unit string, amount float64, f func(s *amp.Scope)) {
 	once := func() float64 {
 		s := amp.NewScope(amp.On("cuda:0")).NoGrad()
 		defer s.Close()
-		f(s)
-		if err := b.d.Sync(); err != nil {
-			panic(err)
-		}
-		clock := b.d.Start() // the device's, as the peer's: what the host needs to begin and to wait is not the kernel's
+		f(s) // not counted: the device is busy with it while the host queues the others, so that none waits for the host
+		clock := b.d.Start()
 		defer clock.Drop()
 		for range n {
 			f(s)
@@ -100,7 +96,11 @@ func (b *speed) timed(name, unit string, amount float64, f func(s *amp.Scope)) {
 		if err := b.d.Sync(); err != nil {
 			panic(err)
 		}
-		return clock.Duration().Seconds() / float64(n)
+		took := clock.Duration().Seconds()
+		if took <= 0 && b.small == 0 {
+			panic("the device's clock has told nothing")
+		}
+		return took / float64(n)
 	}
 	if b.small == 0 { // these are not counted
 		once()
@@ -151,7 +151,7 @@ func (b *speed) elementwise() {
 	}
 	gb := func(bytes int) float64 { return float64(bytes) * float64(n) / 1e9 }
 	copied := f32[3].Layout().Buffer
-	b.measure("copy on the device", "GB/s", gb(8), func(*amp.Scope) {
+	b.measure("copy on the device, 400 MB", "GB/s", gb(8), func(*amp.Scope) {
 		if err := b.d.Copy(copied, 0, f32[0].Layout().Buffer, 0, 4*n); err != nil {
 			panic(err)
 		}
@@ -201,6 +201,7 @@ func (b *speed) rows() {
 	s := amp.NewScope(amp.On("cuda:0"))
 	defer s.Close()
 	x := amp.To(s, amp.Randn(s, amp.Float32, 0, 1, n, m), amp.Float16)
+	dy := amp.To(s, amp.Randn(s, amp.Float32, 0, 1, n, m), amp.Float16)
 	y, y32, dx := full(s, amp.Float16, 0, n, m), full(s, amp.Float32, 0, n, m), full(s, amp.Float16, 0, n*m+2*m)
 	w, bias := full(s, amp.Float16, 1, m), full(s, amp.Float16, 0, m)
 	last := amp.Attrs{Dims: []int{1}, Scalar: 1e-5}
@@ -208,7 +209,7 @@ func (b *speed) rows() {
 	b.measure("softmax fp16 to fp32", "us", 0, func(*amp.Scope) { b.run("softmax", last, y32, x) })
 	b.measure("log_softmax fp16 to fp32", "us", 0, func(*amp.Scope) { b.run("log_softmax", last, y32, x) })
 	b.measure("layer_norm fp16 8192×4096", "us", 0, func(*amp.Scope) { b.run("layer_norm", last, y, x, w, bias) })
-	b.measure("layer_norm backward fp16", "us", 0, func(*amp.Scope) { b.run("layer_norm_backward", last, dx, y, x, w) })
+	b.measure("layer_norm backward fp16", "us", 0, func(*amp.Scope) { b.run("layer_norm_backward", last, dx, dy, x, w) })
 	target := make([]int64, n)
 	for i := range target {
 		target[i] = int64(i * 31 % m)
@@ -223,48 +224,59 @@ func (b *speed) rows() {
 }
 
 func (b *speed) products() {
-	s := amp.NewScope(amp.On("cuda:0"))
-	defer s.Close()
-	noBLAS.Store(true)
 	defer noBLAS.Store(false)
+	_, _, absent := BLAS("cuda:0")
+	library := slices.Contains(by("cuBLAS", absent), "cuBLAS")
 	for _, n := range []int{4096, 8192} {
 		for _, dt := range []amp.DType{amp.Float16, amp.BFloat16, amp.Float32} {
 			if dt == amp.Float32 && n > 4096 {
 				continue
 			}
-			name := fmt.Sprintf("own gemm %v %d", dt, n)
-			large, n := n == 8192, b.size(n)
-			x := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, n, b.size(1024)), dt)
-			a := amp.Contiguous(s, amp.Cat(s, 1, slices.Repeat([]*amp.Tensor{x}, n/b.size(1024))...))
-			y := full(s, dt, 0, n, n)
-			b.same(s, dt, a, a)
-			b.same(s, dt, a, amp.Transpose(s, a, 0, 1))
-			b.same(s, dt, amp.Transpose(s, a, 0, 1), a)
-			b.same(s, dt, amp.Transpose(s, a, 0, 1), amp.Transpose(s, a, 0, 1))
-			if dt != amp.Float32 {
-				noBLAS.Store(false)
-				b.measure("cuBLAS"+strings.TrimPrefix(name, "own"), "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
-				noBLAS.Store(true)
-			}
-			b.measure(name, "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
-			if dt != amp.Float32 && b.d.props.Capability() == 90 {
-				noWarpgroups.Store(true)
-				b.measure(name+" by warps", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, a) })
-				noWarpgroups.Store(false)
-			}
-			if !large {
-				turned := amp.Transpose(s, a, 0, 1)
-				b.measure(name+" a·bᵀ", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, a, turned) })
-				b.measure(name+" aᵀ·b", "TFLOP/s", 2*float64(n)*float64(n)*float64(n)/1e12, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, turned, a) })
-			}
+			name := fmt.Sprintf("gemm %v %d", dt, n)
+			b.attempt(name, func() { b.product(name, dt, n, library && dt != amp.Float32) })
 		}
 	}
 }
 
-// same compares our product with cuBLAS's.
+// product measures products of n×n by our kernels, and by cuBLAS where that is there.
+func (b *speed) product(name string, dt amp.DType, n int, library bool) {
+	noBLAS.Store(true) // whatever the one before was ended in
+	s := amp.NewScope(amp.On("cuda:0"))
+	defer s.Close()
+	large, n := n == 8192, b.size(n)
+	x := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, n, b.size(1024)), dt)
+	a := amp.Contiguous(s, amp.Cat(s, 1, slices.Repeat([]*amp.Tensor{x}, n/b.size(1024))...))
+	turned, y := amp.Transpose(s, a, 0, 1), full(s, dt, 0, n, n)
+	for _, in := range [][2]*amp.Tensor{{a, a}, {a, turned}, {turned, a}, {turned, turned}} {
+		b.same(s, dt, in[0], in[1])
+	}
+	flops := 2 * float64(n) * float64(n) * float64(n) / 1e12
+	measure := func(name string, x, z *amp.Tensor) {
+		b.measure(name, "TFLOP/s", flops, func(*amp.Scope) { b.run("mm", amp.Attrs{}, y, x, z) })
+	}
+	if library {
+		noBLAS.Store(false)
+		measure("cuBLAS "+name, a, a)
+		noBLAS.Store(true)
+	}
+	measure("own "+name, a, a)
+	if dt != amp.Float32 && b.d.props.Capability() == 90 {
+		noWarpgroups.Store(true)
+		measure("own "+name+" by warps", a, a)
+		noWarpgroups.Store(false)
+	}
+	if !large {
+		measure("own "+name+" a·bᵀ", a, turned)
+		measure("own "+name+" aᵀ·b", turned, a)
+	}
+}
+
+// same compares our product with cuBLAS's. One that is wrong has no figure.
 func (b *speed) same(s *amp.Scope, dt amp.DType, x, y *amp.Tensor) {
 	n := x.Dim(0)
 	own, theirs := full(s, dt, 0, n, n), full(s, dt, 1, n, n)
+	defer own.Free()
+	defer theirs.Free()
 	b.run("mm", amp.Attrs{}, own, x, y)
 	noBLAS.Store(false)
 	b.run("mm", amp.Attrs{}, theirs, x, y)
@@ -272,10 +284,27 @@ func (b *speed) same(s *amp.Scope, dt amp.DType, x, y *amp.Tensor) {
 	far := amp.Amax(s, amp.Abs(s, amp.Sub(s, amp.To(s, own, amp.Float32), amp.To(s, theirs, amp.Float32)))).Item()
 	most := amp.Amax(s, amp.Abs(s, amp.To(s, theirs, amp.Float32))).Item()
 	if limit := map[amp.DType]float64{amp.Float16: 0x1p-10, amp.BFloat16: 0x1p-7, amp.Float32: 0x1p-16}[dt]; !(far <= limit*most) {
-		b.t.Errorf("%v %d: products differ by %g, and are up to %g", dt, n, far, most)
+		panic(fmt.Sprintf("products of %d×%d differ by %g, and are up to %g", n, n, far, most))
 	}
-	own.Free()
-	theirs.Free()
+}
+
+// by says who computes rows that a library has as well: that library, if it is there, and "", Halftone's kernels. Without it these would be
+// held against themselves.
+func by(library string, absent error) []string {
+	if absent != nil {
+		fmt.Printf("no rows of %s: %v\n", library, absent)
+		return []string{""}
+	}
+	return []string{library, ""}
+}
+
+func TestBy(t *testing.T) {
+	if got := by("a", nil); !slices.Equal(got, []string{"a", ""}) {
+		t.Errorf("%q", got)
+	}
+	if got := by("a", ErrNoCUDA); !slices.Equal(got, []string{""}) {
+		t.Errorf("%q of what is not there", got)
+	}
 }
 
 func (b *speed) layers() {
@@ -283,34 +312,47 @@ func (b *speed) layers() {
 	defer s.Close()
 	noBLAS.Store(true)
 	defer noBLAS.Store(false)
+	b.convolutions(s)
+	b.attention(s)
+}
+
+// uniform are halves in (-1, 1), as the peer's: what power products take depends on their bits.
+func uniform(s *amp.Scope, shape ...int) *amp.Tensor {
+	return amp.To(s, amp.Rand(s, amp.Float32, -1, 1, shape...), amp.Float16)
+}
+
+func (b *speed) convolutions(s *amp.Scope) {
 	batch, channels, edge := 128, 64, 32
 	if b.small > 0 {
 		batch, channels, edge = 1, 8, 8
 	}
-	x := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, batch, channels, edge, edge), amp.Float16)
-	w := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, channels, channels, 3, 3), amp.Float16)
+	x, dy, w := uniform(s, batch, channels, edge, edge), uniform(s, batch, channels, edge, edge), uniform(s, channels, channels, 3, 3)
 	win := &amp.Window{Kernel: []int{3, 3}, Stride: []int{1, 1}, Padding: []int{1, 1}, Dilation: []int{1, 1}, OutputPadding: []int{0, 0}, Groups: 1}
-	y := full(s, amp.Float16, 0, batch, channels, edge, edge)
+	y, dx := full(s, amp.Float16, 0, x.Shape()...), full(s, amp.Float16, 0, x.Shape()...)
 	flops := 2 * 128.0 * 64 * 64 * 9 * 32 * 32 / 1e12
-	dw := full(s, amp.Float16, 0, channels, channels, 3, 3)
+	dw := full(s, amp.Float16, 0, w.Shape()...)
 	defer noDNN.Store(false)
-	for _, who := range []string{"cuDNN ", ""} { // "" is Halftone's kernels
+	_, _, absent := CuDNN("cuda:0")
+	for _, who := range by("cuDNN ", absent) {
 		noDNN.Store(who == "")
 		b.measure(who+"conv2d 64→64 3×3, 128×32×32 fp16", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv2d", amp.Attrs{Window: win}, y, x, w, nil) })
 		b.measure(who+"its gradient of x", "TFLOP/s", flops, func(*amp.Scope) {
-			b.run("conv_transpose2d", amp.Attrs{Window: win, Shape: []int{batch, channels, edge, edge}}, x, y, w, nil)
+			b.run("conv_transpose2d", amp.Attrs{Window: win, Shape: x.Shape()}, dx, dy, w, nil)
 		})
-		b.measure(who+"its gradient of weight", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv_weight_grad", amp.Attrs{Window: win, Shape: dw.Shape()}, dw, x, y) })
+		b.measure(who+"its gradient of weight", "TFLOP/s", flops, func(*amp.Scope) { b.run("conv_weight_grad", amp.Attrs{Window: win, Shape: w.Shape()}, dw, x, dy) })
 	}
 	stats := full(s, amp.Float32, 0, 2, channels)
 	b.measure("batch_norm statistics", "us", 0, func(*amp.Scope) { b.run("batch_norm_stats", amp.Attrs{}, stats, x) })
 	gamma := full(s, amp.Float32, 1, channels)
 	b.measure("batch_norm", "us", 0, func(*amp.Scope) { b.run("batch_norm", amp.Attrs{Scalar: 1e-5}, y, x, gamma, gamma, stats) })
+}
+
+func (b *speed) attention(s *amp.Scope) {
 	heads, long := b.size(8*12), b.size(1024)
-	q := amp.To(s, amp.Rand(s, amp.Float32, -1, 1, heads/12, 12, long, 64), amp.Float16)
-	o := full(s, amp.Float16, 0, heads/12, 12, long, 64)
+	of := func() *amp.Tensor { return uniform(s, heads/12, 12, long, 64) }
+	q, k, v, dy := of(), of(), of(), of()
+	o, all := full(s, amp.Float16, 0, q.Shape()...), full(s, amp.Float16, 0, 3*q.Len())
 	at := amp.Attrs{Attention: &amp.Attention{Causal: true, Scale: 0.125}}
-	b.measure("attention 8×12×1024×64 causal fp16", "us", 0, func(*amp.Scope) { b.run("scaled_dot_product_attention", at, o, q, q, q, nil) })
-	all := full(s, amp.Float16, 0, 3*q.Len())
-	b.measure("attention backward", "us", 0, func(*amp.Scope) { b.run("attention_backward", at, all, o, q, q, q, nil) })
+	b.measure("attention 8×12×1024×64 causal fp16", "us", 0, func(*amp.Scope) { b.run("scaled_dot_product_attention", at, o, q, k, v, nil) })
+	b.measure("attention backward", "us", 0, func(*amp.Scope) { b.run("attention_backward", at, all, dy, q, k, v, nil) })
 }

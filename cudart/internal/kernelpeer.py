@@ -3,6 +3,7 @@ turns.py is beside it in a bundle, and in the folder turns here (PYTHONPATH)."""
 import json
 import statistics
 import sys
+from types import SimpleNamespace
 
 import turns  # first: nothing is loaded while another program measures
 import torch
@@ -10,23 +11,13 @@ import torch.nn.functional as F
 
 out = sys.stdout if sys.argv[1] == "-" else open(sys.argv[1], "w", buffering=1)  # a line at a time: a run that is cut off keeps those before
 dev = "cuda"
-failed = []
 
 
-def measure(name, unit, amount, f):
-    try:
-        timed(name, unit, amount, f)
-    except Exception as e:  # the other figures are still of use
-        print(f"{name}: {e}", file=sys.stderr)
-        failed.append(name)
-
-
-def timed(name, unit, amount, f):
+def timed(name, unit, amount, f, note):
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
     def once():
-        f()
-        torch.cuda.synchronize()
+        f()  # not counted: the device is busy with it while the host queues the others, so that none waits for the host
         start.record()
         for _ in range(10):
             f()
@@ -40,79 +31,156 @@ def timed(name, unit, amount, f):
         took = statistics.median(turns.rounds(name, once))
     v = took * 1e6 if unit == "us" else amount / took
     print(f"torch {name:36s} {v:10.4g} {unit}", flush=True)
-    print(json.dumps({"name": name, "value": v, "unit": unit}), file=out, flush=True)
+    print(json.dumps({"name": name, "value": v, "unit": unit, "note": note}), file=out, flush=True)
 
 
-n = 100_000_000
-a, b, c, d = (torch.full((n,), 0.25 + i / 8, device=dev) for i in range(4))
-h, k, m = (torch.full((n,), 0.25 + i / 8, device=dev, dtype=torch.half) for i in range(3))
-gb = lambda x: x * n / 1e9
-measure("copy on the device", "GB/s", gb(8), lambda: d.copy_(a))
-measure("add fp32", "GB/s", gb(12), lambda: torch.add(a, b, out=d))
-measure("mul fp16", "GB/s", gb(6), lambda: torch.mul(h, k, out=m))
-measure("relu fp16", "GB/s", gb(4), lambda: torch.clamp_min(h, 0, out=m))
-measure("gelu fp16", "GB/s", gb(4), lambda: F.gelu(h))
-measure("gelu_tanh fp16", "GB/s", gb(4), lambda: F.gelu(h, approximate="tanh"))
-measure("exp fp32", "GB/s", gb(8), lambda: torch.exp(a, out=d))
-measure("tanh fp32", "GB/s", gb(8), lambda: torch.tanh(a, out=d))
-measure("cast fp32 to fp16", "GB/s", gb(6), lambda: m.copy_(a))
-measure("cast fp16 to fp32", "GB/s", gb(6), lambda: d.copy_(h))
-measure("sum fp32", "GB/s", gb(4), lambda: a.sum())
-measure("randn fp32", "GB/s", gb(4), lambda: d.normal_())
-measure("rand fp32", "GB/s", gb(4), lambda: d.uniform_())
-found, inv = torch.zeros(1, device=dev), torch.full((1,), 0.999, device=dev)
-measure("unscale and check fp32", "GB/s", gb(8), lambda: torch._amp_foreach_non_finite_check_and_unscale_([d], found, inv))
-p = torch.nn.Parameter(a)
-p.grad = b
-adam = torch.optim.Adam([p], lr=1e-3, fused=True)
-measure("adam fp32", "GB/s", gb(28), adam.step)
-sgd = torch.optim.SGD([p], lr=1e-3, momentum=0.9, fused=True)
-measure("sgd with momentum fp32", "GB/s", gb(20), sgd.step)
-del a, b, c, d, h, k, m, p, adam, sgd
-torch.cuda.empty_cache()
+# A part is what makes its tensors, and lines that use them: a name, a unit, an amount, a call, and maybe what makes a remark. All names are
+# known before anything is allocated.
 
-x = torch.randn(8192, 4096, device=dev).half()
-y = torch.empty_like(x)
-w, bias = torch.ones(4096, device=dev).half(), torch.zeros(4096, device=dev).half()
-t = torch.arange(8192, device=dev) * 31 % 4096
-measure("softmax fp16 8192×4096", "us", 0, lambda: torch.softmax(x, 1))
-measure("softmax fp16 to fp32", "us", 0, lambda: torch.softmax(x, 1, dtype=torch.float32))
-measure("log_softmax fp16 to fp32", "us", 0, lambda: torch.log_softmax(x, 1, dtype=torch.float32))
-measure("layer_norm fp16 8192×4096", "us", 0, lambda: F.layer_norm(x, (4096,), w, bias))
-mean, rstd = torch.native_layer_norm(x, (4096,), w, bias, 1e-5)[1:]
-measure("layer_norm backward fp16", "us", 0, lambda: torch.ops.aten.native_layer_norm_backward(y, x, (4096,), mean, rstd, w, bias, [True, True, True]))
-with torch.autocast("cuda", torch.half):
-    measure("cross_entropy fp16 8192×4096", "us", 0, lambda: F.cross_entropy(x, t))
-measure("sum of columns fp16", "us", 0, lambda: x.sum(0))
+N = 100_000_000
 
-for n in (4096, 8192):
-    for dt, name in ((torch.half, "float16"), (torch.bfloat16, "bfloat16"), (torch.float32, "float32")):
-        if dt == torch.float32 and n > 4096:
-            continue
-        a = torch.rand(n, 1024, device=dev).mul_(2).sub_(1).to(dt).repeat(1, n // 1024)
-        y = torch.empty(n, n, device=dev, dtype=dt)
-        flops = 2 * n**3 / 1e12
-        if dt != torch.float32:
-            measure(f"cuBLAS gemm {name} {n}", "TFLOP/s", flops, lambda: torch.mm(a, a, out=y))
-        measure(f"own gemm {name} {n}", "TFLOP/s", flops, lambda: torch.mm(a, a, out=y))
-        if n == 4096:
-            measure(f"own gemm {name} {n} a·bᵀ", "TFLOP/s", flops, lambda: torch.mm(a, a.t(), out=y))
-            measure(f"own gemm {name} {n} aᵀ·b", "TFLOP/s", flops, lambda: torch.mm(a.t(), a, out=y))
 
-x = torch.rand(128, 64, 32, 32, device=dev).half()
-w = torch.rand(64, 64, 3, 3, device=dev).half()
-y = F.conv2d(x, w, padding=1)
-flops = 2 * 128 * 64 * 64 * 9 * 32 * 32 / 1e12
-back = lambda mask: torch.ops.aten.convolution_backward(y, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask)
-for who in ["cuDNN ", ""]:  # Halftone's through cuDNN, and by its own kernels
-    measure(f"{who}conv2d 64→64 3×3, 128×32×32 fp16", "TFLOP/s", flops, lambda: F.conv2d(x, w, padding=1))
-    measure(f"{who}its gradient of x", "TFLOP/s", flops, lambda: back([True, False, False]))
-    measure(f"{who}its gradient of weight", "TFLOP/s", flops, lambda: back([False, True, False]))
-q = torch.rand(8, 12, 1024, 64, device=dev).half()
-measure("attention 8×12×1024×64 causal fp16", "us", 0, lambda: F.scaled_dot_product_attention(q, q, q, is_causal=True))
-q, k, v = (torch.rand(8, 12, 1024, 64, device=dev).half().requires_grad_() for _ in range(3))
-y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-dy = torch.ones_like(y)
-measure("attention backward", "us", 0, lambda: torch.autograd.grad(y, (q, k, v), dy, retain_graph=True))
+def gb(n):
+    return n * N / 1e9
+
+
+def flat():
+    a, b, c, d = (torch.full((N,), 0.25 + i / 8, device=dev) for i in range(4))
+    h, k, m = (torch.full((N,), 0.25 + i / 8, device=dev, dtype=torch.half) for i in range(3))
+    p = torch.nn.Parameter(a)
+    p.grad = b
+    return SimpleNamespace(a=a, b=b, c=c, d=d, h=h, k=k, m=m, found=torch.zeros(1, device=dev), inv=torch.full((1,), 0.999, device=dev),
+                           adam=torch.optim.Adam([p], lr=1e-3, fused=True), sgd=torch.optim.SGD([p], lr=1e-3, momentum=0.9, fused=True))
+
+
+elementwise = (
+    ("copy on the device, 400 MB", "GB/s", gb(8), lambda t: t.d.copy_(t.a)),
+    ("add fp32", "GB/s", gb(12), lambda t: torch.add(t.a, t.b, out=t.d)),
+    ("mul fp16", "GB/s", gb(6), lambda t: torch.mul(t.h, t.k, out=t.m)),
+    ("relu fp16", "GB/s", gb(4), lambda t: torch.clamp_min(t.h, 0, out=t.m)),
+    ("gelu fp16", "GB/s", gb(4), lambda t: F.gelu(t.h)),
+    ("gelu_tanh fp16", "GB/s", gb(4), lambda t: F.gelu(t.h, approximate="tanh")),
+    ("exp fp32", "GB/s", gb(8), lambda t: torch.exp(t.a, out=t.d)),
+    ("tanh fp32", "GB/s", gb(8), lambda t: torch.tanh(t.a, out=t.d)),
+    ("cast fp32 to fp16", "GB/s", gb(6), lambda t: t.m.copy_(t.a)),
+    ("cast fp16 to fp32", "GB/s", gb(6), lambda t: t.d.copy_(t.h)),
+    ("sum fp32", "GB/s", gb(4), lambda t: t.a.sum()),
+    ("randn fp32", "GB/s", gb(4), lambda t: t.d.normal_()),
+    ("rand fp32", "GB/s", gb(4), lambda t: t.d.uniform_()),
+    ("unscale and check fp32", "GB/s", gb(8), lambda t: torch._amp_foreach_non_finite_check_and_unscale_([t.d], t.found, t.inv)),
+    ("adam fp32", "GB/s", gb(28), lambda t: t.adam.step()),
+    ("sgd with momentum fp32", "GB/s", gb(20), lambda t: t.sgd.step()),
+)
+
+
+def lines():
+    x, dy = (torch.randn(8192, 4096, device=dev).half() for _ in range(2))
+    w, bias = torch.ones(4096, device=dev).half(), torch.zeros(4096, device=dev).half()
+    mean, rstd = torch.native_layer_norm(x, (4096,), w, bias, 1e-5)[1:]
+    return SimpleNamespace(x=x, dy=dy, w=w, bias=bias, target=torch.arange(8192, device=dev) * 31 % 4096, mean=mean, rstd=rstd)
+
+
+def cross_entropy(t):
+    with torch.autocast("cuda", torch.half):
+        return F.cross_entropy(t.x, t.target)
+
+
+rows = (
+    ("softmax fp16 8192×4096", "us", 0, lambda t: torch.softmax(t.x, 1)),
+    ("softmax fp16 to fp32", "us", 0, lambda t: torch.softmax(t.x, 1, dtype=torch.float32)),
+    ("log_softmax fp16 to fp32", "us", 0, lambda t: torch.log_softmax(t.x, 1, dtype=torch.float32)),
+    ("layer_norm fp16 8192×4096", "us", 0, lambda t: F.layer_norm(t.x, (4096,), t.w, t.bias)),
+    ("layer_norm backward fp16", "us", 0, lambda t: torch.ops.aten.native_layer_norm_backward(
+        t.dy, t.x, (4096,), t.mean, t.rstd, t.w, t.bias, [True, True, True])),
+    ("cross_entropy fp16 8192×4096", "us", 0, cross_entropy),
+    ("sum of columns fp16", "us", 0, lambda t: t.x.sum(0)),
+)
+
+
+def uniform(*shape):
+    return torch.rand(*shape, device=dev).mul_(2).sub_(1)
+
+
+def product(n, dtype, name):
+    def square():
+        return SimpleNamespace(a=uniform(n, 1024).to(dtype).repeat(1, n // 1024), y=torch.empty(n, n, device=dev, dtype=dtype))
+
+    def mm(t):
+        torch.mm(t.a, t.a, out=t.y)
+
+    flops = 2 * n**3 / 1e12
+    some = [(f"cuBLAS gemm {name} {n}", "TFLOP/s", flops, mm)] if dtype != torch.float32 else []
+    some.append((f"own gemm {name} {n}", "TFLOP/s", flops, mm))
+    if n == 4096:
+        some.append((f"own gemm {name} {n} a·bᵀ", "TFLOP/s", flops, lambda t: torch.mm(t.a, t.a.t(), out=t.y)))
+        some.append((f"own gemm {name} {n} aᵀ·b", "TFLOP/s", flops, lambda t: torch.mm(t.a.t(), t.a, out=t.y)))
+    return square, some
+
+
+def images():
+    return SimpleNamespace(x=uniform(128, 64, 32, 32).half(), dy=uniform(128, 64, 32, 32).half(), w=uniform(64, 64, 3, 3).half())
+
+
+def back(t, *mask):
+    return torch.ops.aten.convolution_backward(t.dy, t.x, t.w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, list(mask))
+
+
+FLOPS = 2 * 128 * 64 * 64 * 9 * 32 * 32 / 1e12
+convolutions = [line for who in ("cuDNN ", "") for line in (  # Halftone's through cuDNN, and by its own kernels
+    (f"{who}conv2d 64→64 3×3, 128×32×32 fp16", "TFLOP/s", FLOPS, lambda t: F.conv2d(t.x, t.w, padding=1)),
+    (f"{who}its gradient of x", "TFLOP/s", FLOPS, lambda t: back(t, True, False, False)),
+    (f"{who}its gradient of weight", "TFLOP/s", FLOPS, lambda t: back(t, False, True, False)),
+)]
+
+
+def heads():
+    q, k, v = (uniform(8, 12, 1024, 64).half().requires_grad_() for _ in range(3))
+    t = SimpleNamespace(q=q, k=k, v=v, dy=uniform(8, 12, 1024, 64).half(), y=F.scaled_dot_product_attention(q, k, v, is_causal=True))
+    t.chosen = backend(t)  # for a graph with gradients, as y's
+    return t
+
+
+def backend(t):
+    """Whose kernel PyTorch has chosen for attention, which differs by version and device."""
+    try:
+        from torch.nn.attention import SDPBackend
+
+        return "by " + SDPBackend(torch._fused_sdp_choice(t.q, t.k, t.v, None, 0.0, True)).name
+    except Exception as e:  # no public function says it
+        return f"it is not known by which backend: {e}"
+
+
+attention = (
+    ("attention 8×12×1024×64 causal fp16", "us", 0, lambda t: F.scaled_dot_product_attention(t.q, t.k, t.v, is_causal=True), backend),
+    ("attention backward", "us", 0, lambda t: torch.autograd.grad(t.y, (t.q, t.k, t.v), t.dy, retain_graph=True), lambda t: t.chosen),
+)
+
+parts = [(flat, elementwise), (lines, rows)]
+parts += [product(n, dtype, name) for n in (4096, 8192)
+          for dtype, name in ((torch.half, "float16"), (torch.bfloat16, "bfloat16"), (torch.float32, "float32")) if name != "float32" or n == 4096]
+parts += [(images, convolutions), (heads, attention)]
+
+
+def measure(tensors, some):
+    """Measures the lines of a part, and returns what went wrong. What it allocates it gives back."""
+    failed = []
+    try:
+        t = tensors()
+    except Exception as e:  # the other parts are still of use
+        return [f"{line[0]}: {e}" for line in some]
+    for name, unit, amount, f, *remark in some:
+        try:
+            with torch.no_grad():
+                note = remark[0](t) if remark else ""
+            timed(name, unit, amount, lambda: f(t), note)
+        except Exception as e:
+            failed.append(f"{name}: {e}")
+    del t
+    torch.cuda.empty_cache()
+    return failed
+
+
+turns.has(name for _, some in parts for name, *_ in some)
+failed = [f for part in parts for f in measure(*part)]
 if failed:
     sys.exit("not timed: " + "; ".join(failed))

@@ -67,7 +67,8 @@ func bars() (list []bar) {
 	}
 	for _, name := range []string{"add fp32", "mul fp16", "relu fp16", "gelu fp16", "gelu_tanh fp16", "exp fp32", "tanh fp32", "cast fp32 to fp16", "cast fp16 to fp32",
 		"unscale and check fp32", "adam fp32"} {
-		least(name+", 100 M", "× copy bandwidth", 0.85, over(of(name), of("copy on the device")))
+		// the copy of as many floats, by the same program
+		least(name+", 100 M", "× copy bandwidth", 0.85, over(of(name), of("copy on the device, 400 MB")))
 		least(name+", 100 M", "× PyTorch's speed", 1, speed(name))
 	}
 	for _, name := range []string{"softmax fp16 8192×4096", "layer_norm fp16 8192×4096", "cross_entropy fp16 8192×4096"} {
@@ -79,6 +80,7 @@ func bars() (list []bar) {
 	for _, m := range []string{"ResNet-18 32×32 batch 128", "GPT 12×768 8×1024 tokens"} {
 		step := m + " step, "
 		least(m+", AMP fp16", "× the speed of PyTorch eager", 1, over(peers(step+"eager"), of(step+"eager")))
+		least(m+", AMP fp16", "× the speed of PyTorch tuned (no bar)", 0, over(peers(step+"eager"+tuned), of(step+"eager")))
 		least(m+", AMP fp16", "× our float32's speed", 2, over(of(step+"float32"), of(step+"eager")))
 		least(m+", AMP fp16", "× our float32's speed with TF32 (no bar)", 0, over(of(step+"float32 with TF32"), of(step+"eager")))
 		list = append(list, bar{m + ", activation memory", "× our float32's", 0.6, true, over(of(m+" activations, eager"), of(m+" activations, float32"))},

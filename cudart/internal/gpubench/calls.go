@@ -63,7 +63,7 @@ func bytesOf(n uint64) string {
 func copies(b *bench) {
 	n := size[uint64](1<<30, 1<<20)
 	p, q := get(b.d.Alloc(n)), get(b.d.Alloc(n))
-	b.onDevice("copy on the device", 2*float64(n), "1 GB, bytes read and written", func() { must(b.d.CopyDtoD(q, p, n, b.st)) })
+	b.onDevice("copy on the device, 1 GB", 2*float64(n), "bytes read and written", func() { must(b.d.CopyDtoD(q, p, n, b.st)) })
 	b.onDevice("memset", float64(n), "1 GB", func() { must(b.d.Memset32(p, 0, n/4, b.st)) })
 	h := get(b.d.HostAlloc(size(256<<20, 1<<20)))
 	b.onDevice("copy to the device, page-locked", float64(len(h)), "256 MB", func() { must(b.d.CopyHtoDAsync(p, h, b.st)) })

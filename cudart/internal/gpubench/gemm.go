@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -44,21 +45,10 @@ func products(b *bench) {
 	const workspace = 32 << 20
 	ws := get(b.d.Alloc(workspace))
 	must(blas.SetStream(b.st, ws, workspace))
-	for _, n := range size([]int{4096, 8192}, []int{64}) {
-		for _, c := range []struct {
-			name string
-			t    driver.DataType
-			tf32 bool
-		}{{"fp16", driver.Float16, false}, {"bf16", driver.BFloat16, false}, {"fp32", driver.Float32, false}, {"tf32", driver.Float32, true}} {
-			x, y, z := b.matrix(c.t, n, 1), b.matrix(c.t, n, 2), b.matrix(c.t, n, 3)
-			g := driver.Gemm{Op: "matmul", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: c.t, TypeC: c.t, LDA: n, LDB: n, LDC: n, Alpha: 1, TF32: c.tf32}
-			what := fmt.Sprintf("%s gemm %d", c.name, n)
-			s := b.device(what, func() { must(blas.Gemm(&g)) })
-			worst := b.compare(c.t, n, x, y, z.ptr)
-			b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", fmt.Sprintf("largest error in 64 elements %.2g", worst))
-			for _, m := range []matrix{x, y, z} {
-				must(b.d.Free(m.ptr))
-			}
+	var wrong []error
+	for _, n := range []int{4096, 8192} {
+		for _, k := range kinds {
+			wrong = append(wrong, attempt(func() { b.product(blas, n, k) })) // the others are still of use
 		}
 	}
 	small := b.matrix(driver.Float16, 1024, 1)
@@ -67,6 +57,31 @@ func products(b *bench) {
 	must(b.d.Free(small.ptr))
 	must(blas.Close())
 	must(b.d.Free(ws))
+	must(errors.Join(wrong...))
+}
+
+// A kind is what a product multiplies.
+type kind struct {
+	name string
+	t    driver.DataType
+	tf32 bool
+}
+
+var kinds = []kind{{"fp16", driver.Float16, false}, {"bf16", driver.BFloat16, false}, {"fp32", driver.Float32, false}, {"tf32", driver.Float32, true}}
+
+// product measures one, named by the size that it has on a GPU, as PyTorch's is. One that is wrong has no figure.
+func (b *bench) product(blas *driver.BLAS, named int, k kind) {
+	n, what := size(named, 64), fmt.Sprintf("%s gemm %d", k.name, named)
+	x, y, z := b.matrix(k.t, n, 1), b.matrix(k.t, n, 2), b.matrix(k.t, n, 3)
+	defer func() {
+		for _, m := range []matrix{x, y, z} {
+			_ = b.d.Free(m.ptr)
+		}
+	}()
+	g := driver.Gemm{Op: "matmul", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: k.t, TypeC: k.t, LDA: n, LDB: n, LDC: n, Alpha: 1, TF32: k.tf32}
+	s := b.device(what, func() { must(blas.Gemm(&g)) })
+	worst := b.compare(k.t, n, x, y, z.ptr)
+	b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", fmt.Sprintf("largest error in 64 elements %.2g", worst))
 }
 
 // compare returns the largest error of 64 elements, relative to the sum of the products' magnitudes. More than the type's rounding is a failure.

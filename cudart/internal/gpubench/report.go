@@ -48,13 +48,19 @@ func (st *state) report() []byte {
 		p("%d figures of Halftone and %d of PyTorch were taken; the emulator's times mean nothing.", st.count(ours), st.count(peer))
 		return b.Bytes()
 	}
+	p("%s\n", defaults)
 	rows := &rowSet{}
 	for _, f := range st.figures {
 		rows.add(f.figure, f.Side)
 	}
+	rows.besideTuned()
 	rows.write(&b)
 	return b.Bytes()
 }
+
+// defaults is what PyTorch's steps are of.
+const defaults = "PyTorch takes its steps as it does by default: images with channels before places (NCHW), torch.backends.cudnn.benchmark off, optimizers that are not fused. " +
+	"Those named tuned are with cudnn.benchmark on, a fused optimizer, and for ResNet channels last where that was the faster; ours beside them are the same as above."
 
 // ended says what a stage has come to. Where the page says that it runs, nobody wrote another: it was cut off with the run.
 func (e *entry) ended() string {

@@ -59,7 +59,7 @@ func TestStages(t *testing.T) {
 		sh("parts", tests, `printf '=== RUN   TestD\n=== RUN   TestD/a\n    d_test.go:3: no room\n=== RUN   TestD/b\n=== RUN   TestD/c\n    d_test.go:3: no room\n'
 			printf -- '--- PASS: TestD (0.00s)\n    --- SKIP: TestD/a (0.00s)\n    --- PASS: TestD/b (0.00s)\n    --- SKIP: TestD/c (0.00s)\nPASS\n'`),
 		slow,
-		sh("again", ours, `echo noise; echo '{"name":"a","value":5,"unit":"x"}'; echo '{"name":"copy on the device","value":10,"unit":"x"}'; printf '{"name":"ha'; echo; echo '{"name":"add fp32","value":9}'`),
+		sh("again", ours, `echo noise; echo '{"name":"a","value":5,"unit":"x"}'; echo '{"name":"copy on the device, 400 MB","value":10,"unit":"x"}'; printf '{"name":"ha'; echo; echo '{"name":"add fp32","value":9}'`),
 		sh("PyTorch", peer, `echo '{"name":"a","value":8,"unit":"x"}'`),
 		lacking,
 		sh("memcheck", checker, `echo '========= ERROR SUMMARY: 0 errors'; exit 99`),

@@ -113,10 +113,10 @@ func (p *plan) figures(round int) (list []stage) {
 		inTurn      bool
 	}{
 		// A model a process, and a part of the kernels: one that loses the device takes no other with it.
-		{"steps of MLP", 5, 15, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil, false},
+		{"steps of MLP", 5, 17, [][]string{{p.exe, "-steps", "-model", "MLP"}}, script("steps.py", "MLP"), "", nil, false},
 		{"kernels", 3, 16, kernelParts, script("kernelpeer.py", "-"), filepath.Join(p.home, "tests", "cudart"), []string{"HALFTONE_SPEED=-"}, true},
-		{"steps of ResNet", 12, 13, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil, false},
-		{"steps of GPT", 25, 15, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil, false},
+		{"steps of ResNet", 12, 17, [][]string{{p.exe, "-steps", "-model", "ResNet"}}, script("steps.py", "ResNet"), "", nil, false},
+		{"steps of GPT", 25, 16, [][]string{{p.exe, "-steps", "-model", "GPT"}}, script("steps.py", "GPT"), "", nil, false},
 		{"driver", 5, 8, [][]string{{p.exe, "-bench"}}, script("peer.py"), "", nil, true},
 	} {
 		name, limit := fmt.Sprintf("%s %d", b.name, round), 150*time.Second

@@ -19,6 +19,7 @@ type rowSet struct {
 type row struct {
 	figure
 	ours, peer, paired []float64
+	theirs             string // the peer's remarks
 }
 
 // add adds a figure. Those of one name, and for times of calls of one note, are one row, with their medians.
@@ -32,7 +33,7 @@ func (t *rowSet) add(f figure, whose side) {
 	}
 	r := t.byName[key]
 	if r == nil {
-		r = &row{figure: f}
+		r = &row{figure: figure{Name: f.Name, Unit: f.Unit}}
 		t.byName[key] = r
 		t.rows = append(t.rows, r)
 	}
@@ -42,8 +43,34 @@ func (t *rowSet) add(f figure, whose side) {
 	case paired: // comes before the figures themselves
 		r.paired = append(r.paired, f.Value)
 	default:
-		r.peer = append(r.peer, f.Value)
+		r.peer, r.theirs = append(r.peer, f.Value), f.Note
 	}
+}
+
+// tuned ends the names of steps that PyTorch takes with more than its defaults; ours beside them are those without the ending.
+const tuned = ", tuned"
+
+// besideTuned lays our figures beside those of PyTorch tuned.
+func (t *rowSet) besideTuned() {
+	for _, r := range t.rows {
+		name, ok := strings.CutSuffix(r.Name, tuned)
+		if o := t.byName[name]; ok && o != nil {
+			r.ours = o.ours
+		}
+	}
+}
+
+// remarks are ours, and PyTorch's where they say something else.
+func (r *row) remarks() string {
+	switch {
+	case len(r.ours) == 0:
+		return r.theirs
+	case r.theirs == "" || r.theirs == r.Note:
+		return r.Note
+	case r.Note == "":
+		return "PyTorch: " + r.theirs
+	}
+	return r.Note + "; PyTorch: " + r.theirs
 }
 
 func (t *rowSet) write(w io.Writer) {
@@ -53,7 +80,7 @@ func (t *rowSet) write(w io.Writer) {
 		if len(r.ours) > 0 && len(r.peer) > 0 {
 			ratio = fmt.Sprintf("%.3f", r.ratio())
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Name, ours, peer, ratio, r.Unit, strings.ReplaceAll(r.Note, "|", "/"))
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Name, ours, peer, ratio, r.Unit, strings.ReplaceAll(r.remarks(), "|", "/"))
 	}
 }
 

@@ -35,3 +35,25 @@ func TestTable(t *testing.T) {
 		t.Error("a file that is not there")
 	}
 }
+
+// TestRemarks: what PyTorch says of its figure is told, once, and ours stand beside those of PyTorch tuned.
+func TestRemarks(t *testing.T) {
+	rows := &rowSet{}
+	rows.add(figure{"a", 2, "us", ""}, ours)
+	rows.add(figure{"a", 1, "us", "by FLASH_ATTENTION"}, peer)
+	rows.add(figure{"b", 2, "us", "of 64"}, ours)
+	rows.add(figure{"b", 1, "us", "of 64"}, peer)
+	rows.add(figure{"c step", 2, "us", "mine"}, ours)
+	rows.add(figure{"c step", 8, "us", "its"}, peer)
+	rows.add(figure{"c step" + tuned, 4, "us", "channels last"}, peer)
+	rows.add(figure{"d" + tuned, 4, "us", ""}, peer)
+	var b strings.Builder
+	rows.besideTuned()
+	rows.write(&b)
+	for _, want := range []string{"| a | 2 | 1 | 2.000 | us | PyTorch: by FLASH_ATTENTION |", "| b | 2 | 1 | 2.000 | us | of 64 |", "| c step | 2 | 8 | 0.250 | us | mine; PyTorch: its |",
+		"| c step, tuned | 2 | 4 | 0.500 | us | PyTorch: channels last |", "| d, tuned |  | 4 |  | us |  |"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
