@@ -17,6 +17,7 @@ import (
 type probed struct {
 	Device device
 	Found  []string // paths of libraries
+	Mode   int      // of computing
 }
 
 // probe prints the device as JSON. It is a process of its own, so that the run does not hold the GPU.
@@ -44,6 +45,7 @@ func probe() error {
 		out.Driver = strings.TrimSpace(string(bytes.TrimSpace(said))) + " " + out.Driver
 	}
 	said := probed{Device: out}
+	said.Mode, _ = d.Attribute(dev, computeMode) // what does not say has the usual one
 	for _, l := range cudart.Discover() {
 		if l.Path != "" {
 			said.Found = append(said.Found, l.Path)

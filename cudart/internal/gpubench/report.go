@@ -38,6 +38,9 @@ func (st *state) report() []byte {
 			remarks = append(remarks, fmt.Sprintf("compute-sanitizer, %s: %s in %.0f s: %s", e.Stage, e.ended(), e.Seconds, strings.Join(e.Why, "; ")))
 		}
 	}
+	if st.OnlyOne != "" {
+		remarks = append(remarks, st.OnlyOne)
+	}
 	list(&b, "", remarks)
 
 	p("\n### Bars\n")

@@ -276,6 +276,9 @@ func (st *state) identify(ctx context.Context, p *plan) error {
 	if err != nil {
 		return fmt.Errorf("there is no GPU to run on: %w: %s; to rehearse without one, set HALFTONE_CUDA=emulator", err, strings.TrimSpace(errs.String()))
 	}
+	if p.onlyOne, err = onlyOne(is.Mode); err != nil {
+		return err
+	}
 	d := is.Device
 	st.Found = is.Found
 	commit, err := os.ReadFile(filepath.Join(p.home, "commit"))
@@ -300,5 +303,8 @@ func (st *state) identify(ctx context.Context, p *plan) error {
 		st.Peer = "no PyTorch (" + st.Peer + ")"
 	}
 	fmt.Printf("%s, driver %s, capability %s, %s; commit %s\n", d.Name, d.Driver, d.Capability, st.Peer, commit)
+	if st.OnlyOne = p.onlyOne; st.OnlyOne != "" {
+		fmt.Println(st.OnlyOne)
+	}
 	return nil
 }

@@ -47,6 +47,7 @@ type plan struct {
 	home, exe string // the bundle, this program
 	python    string
 	noPeer    string // why there is no PyTorch
+	onlyOne   string // why no program may run beside another
 	sanitizer string // "" for none
 	rounds    int
 }
@@ -78,7 +79,11 @@ func (p *plan) stages() []stage {
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
-	return append(list, p.checkers()...)
+	list = append(list, p.checkers()...)
+	if p.onlyOne != "" {
+		return oneByOne(list, p.onlyOne)
+	}
+	return list
 }
 
 const compileStage = "compile"

@@ -19,6 +19,7 @@ type state struct {
 	Device  device
 	Found   []string // NVIDIA's libraries
 	Peer    string   // PyTorch's version, or why there is none
+	OnlyOne string   // why nothing ran beside another, "" where it may
 	Began   string
 	Calls   []string // command lines
 	Entries []*entry // in the order of their last beginnings
