@@ -145,7 +145,7 @@ def backend(t):
     try:
         from torch.nn.attention import SDPBackend
 
-        return "by " + SDPBackend(torch._fused_sdp_choice(t.q, t.k, t.v, None, 0.0, True)).name
+        return f"by {SDPBackend(torch._fused_sdp_choice(t.q, t.k, t.v, None, 0.0, True)).name}"
     except Exception as e:  # no public function says it
         return f"it is not known by which backend: {e}"
 

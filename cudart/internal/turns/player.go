@@ -23,7 +23,8 @@ type Player struct {
 	at     string        // the name that it waits with
 	failed bool          // it has no more rounds of that name
 	moved  bool          // it came to that name by itself, out of a round of another
-	names  []string      // those that it has said to come
+	names  []string      // those that it has said to come, and are not behind it
+	all    []string      // and all of them
 	begun  bool
 	over   bool
 	sent   chan struct{} // closed when it is sent off
@@ -92,6 +93,9 @@ func (p *Player) Why() error {
 	}
 }
 
+// Has is what a program has said that it has.
+func (p *Player) Has() []string { return p.all }
+
 // mostDying is how long the next program waits for the end of one that was sent off: what it has the device do would be felt.
 const mostDying = 20 * time.Second
 
@@ -143,7 +147,7 @@ func (p *Player) goOn(first, most time.Duration) {
 		said, name, _ := strings.Cut(answer, " ")
 		switch said {
 		case has:
-			p.names = append(p.names, name)
+			p.names, p.all = append(p.names, name), append(p.all, name)
 			continue
 		case at:
 			p.comesTo(name)

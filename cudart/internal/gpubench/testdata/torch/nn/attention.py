@@ -1,0 +1,3 @@
+from torch import everything
+
+__getattr__ = everything(__name__)
