@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/driver"
 	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
@@ -66,6 +68,10 @@ func (b *speed) size(n int) int {
 func (b *speed) attempt(name string, f func()) {
 	defer func() {
 		if r := recover(); r != nil {
+			if b.turns != nil && strings.Contains(fmt.Sprint(r), driver.ErrLost.Error()) {
+				fmt.Fprintf(os.Stderr, "%s: %v\n", name, r)
+				os.Exit(turns.Lost)
+			}
 			b.t.Errorf("%s: %v", name, r)
 		}
 	}()
@@ -75,6 +81,9 @@ func (b *speed) attempt(name string, f func()) {
 // measure reports the median over rounds of the time of n calls in a row, divided by n; amount is what one call moves or computes. Rounds
 // are taken in turn with PyTorch's where a run has both.
 func (b *speed) measure(name, unit string, amount float64, f func(s *amp.Scope)) {
+	if b.turns.Behind(name) {
+		return
+	}
 	b.attempt(name, func() { b.timed(name, unit, amount, f) })
 }
 

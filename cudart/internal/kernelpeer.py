@@ -167,6 +167,7 @@ def measure(tensors, some):
     try:
         t = tensors()
     except Exception as e:  # the other parts are still of use
+        turns.unless_lost(some[0][0], e)
         return [f"{line[0]}: {e}" for line in some]
     for name, unit, amount, f, *remark in some:
         try:
@@ -174,13 +175,15 @@ def measure(tensors, some):
                 note = remark[0](t) if remark else ""
             timed(name, unit, amount, lambda: f(t), note)
         except Exception as e:
+            turns.unless_lost(name, e)
             failed.append(f"{name}: {e}")
     del t
     torch.cuda.empty_cache()
     return failed
 
 
-turns.has(name for _, some in parts for name, *_ in some)
-failed = [f for part in parts for f in measure(*part)]
+wanted = turns.has(name for _, some in parts for name, *_ in some)
+parts = [(tensors, [line for line in some if line[0] in wanted]) for tensors, some in parts]
+failed = [f for tensors, some in parts if some for f in measure(tensors, some)]
 if failed:
     sys.exit("not timed: " + "; ".join(failed))

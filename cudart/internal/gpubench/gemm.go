@@ -72,6 +72,9 @@ var kinds = []kind{{"fp16", driver.Float16, false}, {"bf16", driver.BFloat16, fa
 // product measures one, named by the size that it has on a GPU, as PyTorch's is. One that is wrong has no figure.
 func (b *bench) product(blas *driver.BLAS, named int, k kind) {
 	n, what := size(named, 64), fmt.Sprintf("%s gemm %d", k.name, named)
+	if b.turns.Behind(what) {
+		return
+	}
 	x, y, z := b.matrix(k.t, n, 1), b.matrix(k.t, n, 2), b.matrix(k.t, n, 3)
 	defer func() {
 		for _, m := range []matrix{x, y, z} {
@@ -123,6 +126,9 @@ func fused(b *bench) {
 		f := driver.Fused{Gemm: driver.Gemm{Op: "linear", M: n, N: n, K: n, A: x.ptr, B: y.ptr, C: z.ptr, TypeAB: driver.Float16, TypeC: driver.Float16, LDA: n, LDB: n, LDC: n, Alpha: 1},
 			Epilogue: c.e, Bias: bias.ptr}
 		what := "fp16 cublasLt 4096, epilogue " + c.name
+		if b.turns.Behind(what) {
+			continue
+		}
 		s := b.device(what, func() { must(lt.Matmul(&f, b.st)) })
 		b.report(what, 2*math.Pow(float64(n), 3)/s/1e12, "TFLOP/s", "")
 		if c.e == driver.NoEpilogue {

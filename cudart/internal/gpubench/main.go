@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/halftone-ml/halftone/cudart"
@@ -174,6 +175,10 @@ func attempt(f func()) (err error) {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
 		}
+		if err != nil && strings.Contains(err.Error(), driver.ErrLost.Error()) {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(turns.Lost)
+		}
 	}()
 	f()
 	return nil
@@ -229,6 +234,9 @@ func (b *bench) device(name string, f func()) float64 {
 
 // onDevice reports how many of something, in 10⁹ a second, the device does in calls of amount each.
 func (b *bench) onDevice(name string, amount float64, note string, f func()) {
+	if b.turns.Behind(name) {
+		return
+	}
 	b.report(name, amount/b.device(name, f)/1e9, "GB/s", note)
 }
 

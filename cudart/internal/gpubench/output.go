@@ -61,7 +61,7 @@ func (st *state) follow(ctx context.Context, cmd *exec.Cmd, end func(), s stage,
 	}()
 	err = cmd.Start()
 	in.Close()
-	s.player.Started()
+	s.seat.who().Started()
 	if err == nil {
 		err = ended(ctx, cmd, mostEnding)
 	}

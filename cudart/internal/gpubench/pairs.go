@@ -20,27 +20,28 @@ var mostFirst, mostTurn = 90 * time.Second, 30 * time.Second
 // still have theirs.
 const mostGroup = 4 * time.Minute
 
-// referee has the stages of a group that take turns do so: it gives each its player. The function returned waits for the referee, and says
+// referee has the stages of a group that take turns do so: it gives each its seat. The function returned waits for the referee, and says
 // what could not be kept.
 func (st *state) referee(group []stage, entries []*entry) (wait func() error, err error) {
 	if len(group) == 0 || group[0].turns == "" {
 		return func() error { return nil }, nil
 	}
 	var of []*entry // of ours
+	over := make(chan struct{})
 	m := &turns.Match{Rounds: size(turns.Usual, 1), First: mostFirst, Most: mostTurn}
 	for i := range group {
 		s := &group[i]
 		if s.lacks != "" {
 			continue
 		}
-		if s.player, err = turns.NewPlayer(); err != nil {
+		if s.seat, err = newSeat(over); err != nil {
 			return nil, err
 		}
 		if s.side == peer {
-			m.Peer = s.player
+			m.Peer = s.seat.player
 			continue
 		}
-		m.Ours, of = append(m.Ours, s.player), append(of, entries[i])
+		m.Ours, of = append(m.Ours, s.seat.player), append(of, entries[i])
 	}
 	var lost []error
 	m.Pair = func(name string, which int, a, b []float64) {
@@ -48,12 +49,11 @@ func (st *state) referee(group []stage, entries []*entry) (wait func() error, er
 			lost = append(lost, fmt.Errorf("no ratio of %s is kept: %w", name, err))
 		}
 	}
-	done := make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(over)
 		m.Referee()
 	}()
-	return func() error { <-done; return errors.Join(lost...) }, nil
+	return func() error { <-over; return errors.Join(lost...) }, nil
 }
 
 // pair keeps how much faster ours was than the peer's: the median over rounds that followed each other.

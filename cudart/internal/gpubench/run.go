@@ -133,7 +133,7 @@ func (st *state) runGroup(ctx context.Context, group []stage, entries []*entry, 
 		all.Go(func() {
 			runtime.LockOSThread() // a child ends with the thread that started it
 			defer runtime.UnlockOSThread()
-			defer s.player.Close()
+			defer s.seat.close()
 			own, err := os.CreateTemp(st.dir, "stage-*.txt")
 			if err != nil {
 				errs[i] = err
@@ -170,7 +170,7 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
-	var err error
+	var err, sentOff error
 	var skip []string
 	for n := 0; ; n++ {
 		from, _ := log.Seek(0, io.SeekEnd)
@@ -179,7 +179,7 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 			argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
 		}
 		one, end := context.WithCancel(timed)
-		sent := s.player.SentOff()
+		sent := s.seat.who().SentOff()
 		go func() {
 			select {
 			case <-sent:
@@ -191,10 +191,18 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
 		cmd.WaitDelay = 5 * time.Second
 		together(cmd)
-		s.player.Join(cmd)
+		s.seat.who().Join(cmd)
 		said := st.follow(one, cmd, end, s, e.Number, log)
 		if end(); err == nil {
 			err = said // the first
+		}
+		if sentOff == nil {
+			sentOff = s.seat.who().Why()
+		}
+		if s.seat.goesOn(timed, cmd.ProcessState) {
+			e.Why = append(e.Why, fmt.Sprintf("%v: another program went on behind it", said))
+			fmt.Fprintf(log, "\n=== stage %q goes on behind what ended it\n", s.name)
+			continue
 		}
 		text, _ := os.ReadFile(log.Name())
 		c, ended := crashed(text[min(from, int64(len(text))):])
@@ -217,8 +225,8 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 		e.Status = cut
 	case timed.Err() != nil:
 		e.Status, e.Why = tooLong, append(e.Why, fmt.Sprintf("ended after %v", limit))
-	case s.player.Why() != nil:
-		e.Status, e.Why = tooLong, append(e.Why, s.player.Why().Error())
+	case sentOff != nil:
+		e.Status, e.Why = tooLong, append(e.Why, sentOff.Error())
 	case err != nil:
 		e.Status, e.Why = failed, append(e.Why, err.Error())
 	default:

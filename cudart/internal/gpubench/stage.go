@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-
-	"github.com/halftone-ml/halftone/cudart/internal/turns"
 )
 
 // A stage is one program that the run starts. Stages stand in the order of their worth: what is cut off at the end was worth least.
@@ -26,9 +24,9 @@ type stage struct {
 	// together is how many test binaries, or checkers of some, run at once where this one does: they are right or wrong in company as well, figures
 	// are not.
 	together int
-	// turns names the stages whose programs take turns: they run at once, and of all but one each moment waits. player is this one's part, nil without.
-	turns  string
-	player *turns.Player
+	// turns names the stages whose programs take turns: they run at once, and of all but one each moment waits.
+	turns string
+	seat  *seat
 }
 
 // A side says what a stage's output is.

@@ -25,11 +25,16 @@ type Player struct {
 	moved  bool          // it came to that name by itself, out of a round of another
 	names  []string      // those that it has said to come, and are not behind it
 	all    []string      // and all of them
+	behind []string      // those that it has come to
 	begun  bool
+	going  bool // it is on its way
 	over   bool
 	sent   chan struct{} // closed when it is sent off
 	why    error         // set before
 	once   sync.Once
+	// Again, if there is one, is called when the program has ended. Where that was before its time it returns the place of another, which is to
+	// be told (BehindEnv) what it need not come to again; else nil.
+	Again func(behind []string) *Player
 }
 
 // NewPlayer makes the place of a program.
@@ -53,7 +58,7 @@ func (p *Player) Join(cmd *exec.Cmd) {
 		return
 	}
 	cmd.ExtraFiles = p.theirs
-	cmd.Env = append(cmd.Environ(), Env+"=1")
+	cmd.Env = append(cmd.Environ(), Env+"=1", BehindEnv+"="+strings.Join(p.behind, "\n"))
 }
 
 // Started is called when the command has started, or can't: the program's end is seen from then on.
@@ -91,6 +96,27 @@ func (p *Player) Why() error {
 	default:
 		return nil
 	}
+}
+
+// Next makes the place of a program that goes on behind names that others had come to.
+func Next(behind []string) (*Player, error) {
+	p, err := NewPlayer()
+	if err == nil {
+		p.behind = slices.Clone(behind)
+	}
+	return p, err
+}
+
+// next is the place of the program that goes on where this one has ended, nil for none. One that ended on its way from a name to the next
+// did so at that: the other is not to try it.
+func (p *Player) next() *Player {
+	if p.going && !p.failed && len(p.names) > 0 { // where it has failed that ended it
+		p.behind = append(p.behind, p.names[0])
+	}
+	if p.Again == nil || len(p.behind) == 0 || len(p.all) > 0 && len(p.names) == 0 { // it came to nothing, or to all
+		return nil
+	}
+	return p.Again(p.behind)
 }
 
 // Has is what a program has said that it has.
@@ -143,6 +169,7 @@ func (p *Player) goOn(first, most time.Duration) {
 	if !p.begun {
 		p.begun, what, most = true, begin, first
 	}
+	p.going = true
 	for answer, ok := p.tells(what, most); ok; answer, ok = p.says(most) {
 		said, name, _ := strings.Cut(answer, " ")
 		switch said {
@@ -160,7 +187,8 @@ func (p *Player) goOn(first, most time.Duration) {
 
 // comesTo notes the name that a program waits with: those before it are behind it.
 func (p *Player) comesTo(name string) {
-	p.at, p.failed = name, false
+	p.at, p.failed, p.going = name, false, false
+	p.behind = append(p.behind, name)
 	p.names = p.names[slices.Index(p.names, name)+1:]
 }
 

@@ -22,30 +22,50 @@ type Match struct {
 func (m *Match) Referee() {
 	if m.Peer == nil {
 		m.Peer = &Player{over: true}
-	} else {
-		m.goOn(m.Peer)
 	}
+	m.peerGoesOn()
 	for i, p := range m.Ours {
-		for m.goOn(p); !p.over; m.goOn(p) {
-			name := p.at
-			if !m.peerComesTo(name) {
-				m.alone(p)
-				continue
-			}
-			if a, b := m.inTurn(p, m.Peer); len(a) == m.Rounds && len(b) == m.Rounds {
-				m.Pair(name, i, a, b)
-			}
-			if !m.Peer.over {
-				m.goOn(m.Peer)
+		for ; p != nil; p = p.next() {
+			for m.goOn(p); !p.over; m.goOn(p) {
+				m.measure(i, p)
 			}
 		}
 	}
-	for ; !m.Peer.over; m.goOn(m.Peer) {
+	for ; !m.Peer.over; m.peerGoesOn() {
 		m.alone(m.Peer)
 	}
 }
 
+// measure has one of ours measure what it waits with.
+func (m *Match) measure(i int, p *Player) {
+	name := p.at
+	if !m.peerComesTo(name) {
+		m.alone(p)
+		return
+	}
+	if a, b := m.inTurn(p, m.Peer); len(a) == m.Rounds && len(b) == m.Rounds {
+		m.Pair(name, i, a, b)
+	}
+	m.peerGoesOn()
+}
+
 func (m *Match) goOn(p *Player) { p.goOn(m.First, m.Most) }
+
+// peerGoesOn has the peer go on to its next name, or, where it has ended, the program that takes its place.
+func (m *Match) peerGoesOn() {
+	if !m.Peer.over {
+		m.goOn(m.Peer)
+	}
+	for m.Peer.over {
+		p := m.Peer.next()
+		if p == nil {
+			m.Peer.Again = nil
+			return
+		}
+		m.Peer = p
+		m.goOn(p)
+	}
+}
 
 // peerComesTo has the peer go on to a name, if it has it: what lies between ours do not have, or they have failed there.
 func (m *Match) peerComesTo(name string) bool {
@@ -54,7 +74,7 @@ func (m *Match) peerComesTo(name string) bool {
 			return true
 		}
 		m.alone(m.Peer)
-		m.goOn(m.Peer)
+		m.peerGoesOn()
 	}
 	return false
 }

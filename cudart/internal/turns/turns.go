@@ -10,10 +10,18 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 )
 
 // Env is set for a program that takes part. What it is told comes on its file 3, what it answers goes to its file 4.
 const Env = "HALFTONE_TURNS"
+
+// BehindEnv holds names, a line each, that a program need not come to: another has, and ended before its time.
+const BehindEnv = "HALFTONE_TURNS_BEHIND"
+
+// Lost is what a program ends with that has lost the device, so that another takes its place: in it all that is behind would fail too.
+const Lost = 3
 
 // What is said, a line each. Answers but the last are followed by a space and a name or a number of seconds.
 const (
@@ -28,6 +36,7 @@ const Usual = 9
 type Taker struct {
 	told   *bufio.Reader
 	answer *os.File
+	behind []string
 }
 
 // Begin waits until the program may run. It returns nil for a program that was started alone. A program calls it before it does anything
@@ -36,10 +45,13 @@ func Begin() *Taker {
 	if os.Getenv(Env) == "" {
 		return nil
 	}
-	t := &Taker{bufio.NewReader(os.NewFile(3, "turns")), os.NewFile(4, "answers")}
+	t := &Taker{bufio.NewReader(os.NewFile(3, "turns")), os.NewFile(4, "answers"), strings.Split(os.Getenv(BehindEnv), "\n")}
 	t.hear()
 	return t
 }
+
+// Behind is whether a name was measured before, by a program that this one takes the place of.
+func (t *Taker) Behind(name string) bool { return t != nil && slices.Contains(t.behind, name) }
 
 // Rounds measures what has a name: the seconds of each round, n of them where nobody else says how many.
 func (t *Taker) Rounds(name string, n int, measure func() float64) (seconds []float64) {

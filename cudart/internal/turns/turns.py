@@ -1,5 +1,6 @@
 """A program's place among others that measure the same in turn: turns.go says how, and why. Import it before torch."""
 import os
+import sys
 
 _USUAL = 9  # rounds; as in turns.go
 _told = _answers = None
@@ -19,9 +20,20 @@ if _told:
 
 
 def has(names):
-    """Says all names that are to come, in their order, before the first of them: the others may lack some."""
+    """Says all names that are to come, in their order, before the first of them, as the others may lack some, and returns them: without those that
+    were measured by a program that this one takes the place of."""
+    behind = os.environ.get("HALFTONE_TURNS_BEHIND", "").split("\n")
+    names = [name for name in names if not _told or name not in behind]
     for name in names if _told else ():
         print("has", name, file=_answers)
+    return names
+
+
+def unless_lost(name, error):
+    """Ends the program, so that another takes its place, if the error has lost it the device: nothing runs in this one any more."""
+    if "CUDA error" in str(error):
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(3)
 
 
 def _one(measure):
