@@ -77,6 +77,8 @@ func (st *state) follow(ctx context.Context, cmd *exec.Cmd, end func(), s stage,
 	return err
 }
 
+var errUnending = errors.New("killed, and it did not end")
+
 // mostEnding is how long a killed process may take to end: one that hangs in the driver may never.
 const mostEnding = 20 * time.Second
 
@@ -93,7 +95,7 @@ func ended(ctx context.Context, cmd *exec.Cmd, most time.Duration) error {
 	case err := <-end:
 		return err
 	case <-time.After(most):
-		return errors.New("killed, and it did not end")
+		return errUnending
 	}
 }
 

@@ -170,55 +170,7 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
-	var err, sentOff error
-	var skip []string
-	for n := 0; ; n++ {
-		from, _ := log.Seek(0, io.SeekEnd)
-		argv := s.argv
-		if len(skip) > 0 {
-			argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
-		}
-		one, end := context.WithCancel(timed)
-		sent := s.seat.who().SentOff()
-		go func() {
-			select {
-			case <-sent:
-				end()
-			case <-one.Done():
-			}
-		}()
-		cmd := exec.CommandContext(one, argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
-		cmd.WaitDelay = 5 * time.Second
-		together(cmd)
-		s.seat.who().Join(cmd)
-		said := st.follow(one, cmd, end, s, e.Number, log)
-		if end(); err == nil {
-			err = said // the first
-		}
-		if sentOff == nil {
-			sentOff = s.seat.who().Why()
-		}
-		if s.seat.goesOn(timed, cmd.ProcessState) {
-			e.Why = append(e.Why, fmt.Sprintf("%v: another program went on behind it", said))
-			fmt.Fprintf(log, "\n=== stage %q goes on behind what ended it\n", s.name)
-			continue
-		}
-		text, _ := os.ReadFile(log.Name())
-		c, ended := crashed(text[min(from, int64(len(text))):])
-		if s.side != tests || timed.Err() != nil || !ended {
-			break
-		}
-		if c.running != "" {
-			e.Failed++
-			e.Why = append(e.Why, c.running+" ended the tests")
-		}
-		if skip = append(skip, c.skip...); n == mostCrashes || len(strings.Join(skip, "|")) > mostSkipped {
-			e.Why = append(e.Why, "the tests behind it did not run")
-			break
-		}
-		fmt.Fprintf(log, "\n=== stage %q goes on behind what ended it\n", s.name)
-	}
+	err, sentOff := st.runPrograms(timed, s, e, log)
 	e.Seconds = time.Since(began).Seconds()
 	switch {
 	case ctx.Err() != nil, timed.Err() != nil && limit < s.limit:
@@ -235,6 +187,69 @@ func (st *state) run(ctx context.Context, s stage, e *entry, left time.Duration,
 	if said, err := os.ReadFile(log.Name()); err == nil && int64(len(said)) >= at {
 		e.read(said[at:])
 	}
+}
+
+// runPrograms runs a stage's program, and where it ends before its time what goes on behind that. It returns the first error, and why the
+// first was sent off that was.
+func (st *state) runPrograms(ctx context.Context, s stage, e *entry, log *os.File) (err, sentOff error) {
+	var skip []string
+	for n := 0; ; n++ {
+		from, _ := log.Seek(0, io.SeekEnd)
+		end, said := st.runProgram(ctx, s, e, skip, log)
+		if err == nil {
+			err = said
+		}
+		if sentOff == nil {
+			sentOff = s.seat.who().Why()
+		}
+		if s.seat.goesOn(ctx, end) {
+			e.Why = append(e.Why, fmt.Sprintf("%v: another program went on behind it", said))
+			fmt.Fprintf(log, "\n=== stage %q goes on behind what ended it\n", s.name)
+			continue
+		}
+		text, _ := os.ReadFile(log.Name())
+		c, ended := crashed(text[min(from, int64(len(text))):])
+		if s.side != tests || ctx.Err() != nil || !ended {
+			return err, sentOff
+		}
+		if c.running != "" {
+			e.Failed++
+			e.Why = append(e.Why, c.running+" ended the tests")
+		}
+		if skip = append(skip, c.skip...); n == mostCrashes || len(strings.Join(skip, "|")) > mostSkipped {
+			e.Why = append(e.Why, "the tests behind it did not run")
+			return err, sentOff
+		}
+		fmt.Fprintf(log, "\n=== stage %q goes on behind what ended it\n", s.name)
+	}
+}
+
+// runProgram runs a program once, without tests that are to be skipped. One that is sent off by the referee is killed.
+func (st *state) runProgram(ctx context.Context, s stage, e *entry, skip []string, log *os.File) (*os.ProcessState, error) {
+	argv := s.argv
+	if len(skip) > 0 {
+		argv = append(slices.Clone(argv), "-test.skip="+strings.Join(skip, "|"))
+	}
+	one, end := context.WithCancel(ctx)
+	defer end()
+	sent := s.seat.who().SentOff()
+	go func() {
+		select {
+		case <-sent:
+			end()
+		case <-one.Done():
+		}
+	}()
+	cmd := exec.CommandContext(one, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stderr = s.dir, append(environment(), s.env...), log
+	cmd.WaitDelay = 5 * time.Second
+	together(cmd)
+	s.seat.who().Join(cmd)
+	said := st.follow(one, cmd, end, s, e.Number, log)
+	if errors.Is(said, errUnending) { // it may yet
+		return nil, said
+	}
+	return cmd.ProcessState, said
 }
 
 // environment is that of stages: they share the driver's cache of compiled kernels, which has room for all and is there without a home, too.
