@@ -54,6 +54,20 @@ func rehearse(t *testing.T, inTurn bool, script string, args ...string) (has []s
 	return has, figures
 }
 
+// sources is whether a name stands in the program that measures the same with Halftone, but for those of products, which are put together.
+func sources(t *testing.T, script, name string) bool {
+	t.Helper()
+	if strings.Contains(name, "gemm ") || strings.Contains(name, "cublasLt ") {
+		return true
+	}
+	files := map[string]string{"../kernelpeer.py": "../../kernels_bench_test.go", "peer.py": "calls.go"}
+	text, err := os.ReadFile(files[script])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(text), `"`+strings.TrimPrefix(name, "cuDNN ")+`"`)
+}
+
 // TestPeers: PyTorch's scripts have the names that they say, in their order, and those that bars ask for.
 func TestPeers(t *testing.T) {
 	f := &figures{map[string]float64{}, map[string]float64{}, map[string]float64{}}
@@ -69,6 +83,11 @@ func TestPeers(t *testing.T) {
 		}
 		if inTurn && (len(has) < 10 || !reflect.DeepEqual(names, has)) {
 			t.Errorf("%s says that it has\n%q, and had\n%q", script[0], has, names)
+		}
+		for _, n := range names {
+			if inTurn && !sources(t, script[0], n) {
+				t.Errorf("%s: %s has no name of Halftone's beside it", script[0], n)
+			}
 		}
 		if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) != len(names) {
 			t.Errorf("%s has a name twice", script[0])

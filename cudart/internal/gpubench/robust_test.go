@@ -68,8 +68,16 @@ func TestUnchecked(t *testing.T) {
 	wrong.argv[2] = strings.Replace(wrong.argv[2], "\necho '{", "\necho 'element 3,4 is 9, want 2' >&2; exit 1; echo '{", 1)
 	st := call(t, t.Context(), t.TempDir(), time.Hour, wrong, player("PyTorch", peer, "2", name))
 	st.of(t, "driver 1", failed)
+	if names := st.ratios(t); names != nil {
+		t.Errorf("%q", names)
+	}
 	if err := st.save(); err != nil || !strings.Contains(string(st.report()), "| fp16 gemm 4096³ | not measured |") {
 		t.Errorf("%v\n%s", err, st.report())
+	}
+	// Another round may have its figure: the ratio of the one that was wrong does not join it.
+	of := func(stage string, s side) figureOf { return figureOf{stage, s, 1, figure{Name: name, Value: 1}} }
+	if left := unchecked([]figureOf{of("driver 1", paired), of("driver 1", ours), of("driver 2", paired)}); len(left) != 2 || left[0].Stage+left[1].Stage != "driver 1driver 1" {
+		t.Errorf("%v", left)
 	}
 	// PyTorch's figure may be what is missing.
 	f := &figures{map[string]float64{name: 1}, map[string]float64{}, map[string]float64{name: 1}}
@@ -172,7 +180,7 @@ func TestNoRatio(t *testing.T) {
 	if names := st.ratios(t); !reflect.DeepEqual(names, []string{"two y"}) {
 		t.Errorf("%q", names)
 	}
-	if log, err := os.ReadFile(st.path("log.txt")); err != nil || !strings.Contains(string(log), "no ratio of x is kept") {
+	if log, err := os.ReadFile(st.path("log.txt")); err != nil || !strings.Contains(string(log), "no ratio of x is kept: the seconds of ours were") {
 		t.Errorf("%v\n%s", err, log)
 	}
 	if lost := (&state{dir: dir + "/absent"}).pair(&entry{}, "x", []float64{1}, []float64{1}); lost == nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// dies is a program like player's that ends in the second round of a name, as a crash does, unless another had come to that.
+// dies is a program like player's that ends in the second round of a name, or before it, as a crash does, unless another had come to that.
 func dies(name string, s side, at, end string, names ...string) stage {
 	st := player(name, s, "1", names...)
 	var script strings.Builder
@@ -22,6 +22,9 @@ func dies(name string, s side, at, end string, names ...string) stage {
 		}
 	}
 	for _, n := range names {
+		if before, ok := strings.CutPrefix(end, "before: "); ok && n == at {
+			script.WriteString(behind(n) + "{ echo it breaks >&2; " + before + "; }\n")
+		}
 		script.WriteString(behind(n) + "{\necho 'at " + n + "' >&4; i=0\nwhile read -r told <&3 && test \"$told\" = round; do\ni=$((i+1))\n")
 		if n == at {
 			script.WriteString("test $i = 2 && { echo it breaks >&2; " + end + "; }\n")
@@ -49,6 +52,7 @@ func TestGoesOn(t *testing.T) {
 		{[]stage{dies("one", ours, "x", "exec sleep 60", names...), other}, tooLong},
 		{[]stage{dies("PyTorch", peer, "x", "kill -9 $$", names...), whole}, failed},
 		{[]stage{dies("PyTorch", peer, "x", "exec sleep 60", names...), whole}, tooLong},
+		{[]stage{dies("PyTorch", peer, "x", "before: kill -9 $$", names...), whole}, failed},
 	} {
 		st := call(t, t.Context(), t.TempDir(), time.Hour, c.list...)
 		e := st.of(t, c.list[0].name, c.status)

@@ -40,6 +40,23 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestFailureWaits: what a program does with its failure it does when the other has measured.
+func TestFailureWaits(t *testing.T) {
+	defer func() { rounds = 2 }()
+	rounds = 4
+	_, log := match(t, time.Minute, "pp x y", "a x% y")
+	fails, last := slices.Index(log, "a x fails"), len(log)-1-slices.Index(reversed(log), "pp x")
+	if fails < last {
+		t.Errorf("%q", log)
+	}
+}
+
+func reversed(lines []string) []string {
+	lines = slices.Clone(lines)
+	slices.Reverse(lines)
+	return lines
+}
+
 // TestHangs: one that does not answer is sent off, and keeps nobody from the rest.
 func TestHangs(t *testing.T) {
 	const most = 500 * time.Millisecond

@@ -82,6 +82,9 @@ func plays(t *Taker, log io.Writer, who, name string) {
 	})
 }
 
+// rounds is how many match has of each name.
+var rounds = 2
+
 // match runs programs and returns what was measured in turn and what they noted. The peer is the one named pp.
 func match(t *testing.T, most time.Duration, peer string, ours ...string) (pairs, log []string) {
 	t.Helper()
@@ -113,7 +116,7 @@ func match(t *testing.T, most time.Duration, peer string, ours ...string) (pairs
 		})
 		return p
 	}
-	m := Match{Rounds: 2, First: time.Minute, Most: most, Pair: func(name string, which int, a, b []float64) {
+	m := Match{Rounds: rounds, First: time.Minute, Most: most, Pair: func(name string, which int, a, b []float64) {
 		pairs = append(pairs, fmt.Sprint(name, " of ", which, ": ", a, " ", b))
 	}}
 	for _, names := range ours {
