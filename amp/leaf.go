@@ -79,29 +79,37 @@ func SetValues[T Element](t *Tensor, values []T) {
 }
 
 // Assign replaces the elements of dst by those of src, rounded to dst's dtype, wherever the two are: loading a saved weight. It needs
-// no scope; what SetValues says of graphs and cached casts holds here. The shapes must be equal.
+// no scope; what SetValues says of graphs and cached casts holds here. The shapes must be equal. dst may be a view of the tensor that is to
+// change, unless its elements share memory, which is ErrArgument.
 func Assign(dst, src *Tensor) {
 	dst.live("Assign")
 	src.live("Assign")
 	if !slices.Equal(dst.shape, src.shape) {
-		fail("Assign", ErrShape, "give both the same shape", "%sof shape %v from shape %v", quoted(dst.name), dst.shape, src.shape)
+		fail("Assign", ErrShape, "give both the same shape", "dst %sof shape %v from src of shape %v", quoted(dst.name), dst.shape, src.shape)
 	}
-	if !dst.contiguous() {
-		fail("Assign", ErrShape, "change the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(dst.name), dst.shape)
-	}
-	if overlap(dst, src) {
-		apart := alloc("Assign", theCPU, src.dt, src.shape)
-		defer apart.release()
-		apart.convert(src.onHost("Assign"))
-		src = apart
-	}
-	dst.st.changing()
-	if dst.dt == src.dt && src.contiguous() {
+	dst.writable("Assign", "dst")
+	switch {
+	case dst.dt == src.dt && dst.contiguous() && src.contiguous() && !overlap(dst, src):
+		dst.st.changing()
 		dst.copyFrom("Assign", src)
-	} else {
+	case sameDevice(dst.st.dev, src.st.dev):
+		copyHere(dst, src)
+	case !dst.contiguous(): // only what changes goes from one device to the other
+		there := src.copyTo("Assign", dst.st.dev)
+		defer there.release()
+		copyHere(dst, there)
+	default:
+		dst.st.changing()
 		src = src.onHost("Assign")
 		dst.rewrite("Assign", func(dst *Tensor) { dst.convert(src) })
 	}
+}
+
+// copyHere is copy_ between tensors of one device, in no scope of the program's.
+func copyHere(dst, src *Tensor) {
+	s := detachedOn(dst.st.dev).Child()
+	defer s.Close()
+	s.NoGrad().inPlace(opCopyInPlace, dst, src)
 }
 
 // convert sets the elements to those of src, rounded once. Both are on the host, and src in other memory.

@@ -11,20 +11,14 @@ var opClampInPlace *Op
 func init() {
 	opClampInPlace = define(Op{
 		Name: "clamp_", Doc: "dst brought into [low, high]; NaN stays", Args: []string{"dst"}, Why: "in place", InPlace: true, CUDA: "clamp_",
-		Check: func(c *Call) []int {
-			c.floats()
-			if !c.In[0].contiguous() {
-				fail(c.Op.Name, ErrShape, "use a contiguous gradient", "%s", c.shapes())
-			}
-			return c.In[0].shape
-		},
-		CPU: func(c *Call) {
+		Check: checkNumberInPlace,
+		CPU: onViews(func(c *Call) {
 			if c.In[0].dt == Float64 {
 				unaryOn(c.Out, c.In[0], clampTo[float64](c.Pair))
 				return
 			}
 			unaryOn(c.Out, c.In[0], clampTo[float32](c.Pair))
-		},
+		}),
 	})
 }
 

@@ -51,7 +51,8 @@ func WriteRaw(w io.Writer, t *Tensor) error {
 func ReadRaw(r io.Reader, t *Tensor) error {
 	t.live("ReadRaw")
 	if !t.contiguous() {
-		fail("ReadRaw", ErrShape, "read into the tensor it is a view of", "%sof shape %v is no contiguous tensor", quoted(t.name), t.shape)
+		fail("ReadRaw", ErrArgument, "read with amp.FromRaw and amp.Assign that to it", "tensor %sof shape %v has gaps or another order than row-major: strides %v",
+			quoted(t.name), t.shape, t.strides)
 	}
 	t.st.changing()
 	var err error

@@ -51,7 +51,7 @@ func TestRaw(t *testing.T) {
 	if err := ReadRaw(bytes.NewReader(make([]byte, 24)), y); err != nil || y.Version() == v || y.Float64s()[0] != 0 {
 		t.Error(err, y.Version())
 	}
-	if err := Maybe(func() { _ = ReadRaw(&b, Transpose(s, x, 0, 1)) }); !errors.Is(err, ErrShape) {
+	if err := Maybe(func() { _ = ReadRaw(&b, Transpose(s, x, 0, 1)) }); !errors.Is(err, ErrArgument) {
 		t.Error(err)
 	}
 }

@@ -144,3 +144,26 @@ func Example_gradients() {
 	// false true false
 	// false
 }
+
+func Example_inPlace() {
+	s := amp.NewScope().NoGrad()
+	defer s.Close()
+	x, k := amp.Zeros(s, amp.Float32, 2, 2), amp.From([]float32{7, 8}, 2, 1)
+
+	// torch: with torch.no_grad(): x[:, 1:2] = k
+	amp.CopyInPlace(s, amp.Narrow(s, x, 1, 1, 1), k)
+	fmt.Println(x.Float64s())
+
+	// torch: x.diagonal().add_(1)
+	amp.AddInPlace(s, amp.Diagonal(s, x, 0, 0, 1), amp.Scalar[float32](1))
+	fmt.Println(x.Float64s())
+
+	// torch: x.T.copy_(y)
+	y := amp.From([]int64{1, 2, 3, 4}, 2, 2)
+	amp.Assign(amp.Transpose(s, x, 0, 1), y)
+	fmt.Println(x.Float64s())
+	// Output:
+	// [0 7 0 8]
+	// [1 7 0 9]
+	// [1 3 2 4]
+}
