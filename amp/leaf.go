@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"unsafe"
@@ -36,11 +37,19 @@ func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").needs }
 // Grad returns the gradient that Backward has left on a leaf, in the leaf's dtype; nil before the first and after ZeroGrad.
 func (t *Tensor) Grad() *Tensor { return t.known("Grad").grad }
 
-// SetGrad replaces the gradient; nil removes it. g must have t's shape and belong to no scope that closes earlier; it is t's from
-// then on, and ZeroGrad frees it.
+// SetGrad replaces the gradient; nil removes it. g must have t's shape and dtype, since later passes are added to it in its own dtype, and
+// belong to no scope that closes earlier; it is t's from then on, and ZeroGrad frees it. It panics with ErrShape or ErrDType.
 func (t *Tensor) SetGrad(g *Tensor) {
-	if t.known("SetGrad"); g != nil && !slices.Equal(g.shape, t.shape) {
-		fail("SetGrad", ErrShape, "a gradient has the shape of its tensor", "tensor %v, gradient %v", t.shape, g.shape)
+	t.known("SetGrad")
+	if g != nil && !slices.Equal(g.shape, t.shape) {
+		fail("SetGrad", ErrShape, "a gradient has the shape of its tensor", "tensor %s%v, gradient %v", quoted(t.name), t.shape, g.shape)
+	}
+	if g != nil && g.dt != t.dt {
+		fail("SetGrad", ErrDType, fmt.Sprintf("convert it to %v with amp.To", t.dt), "tensor %sof shape %v is %v, the gradient %v",
+			quoted(t.name), t.shape, t.dt, g.dt)
+	}
+	if g == t.grad {
+		return
 	}
 	t.ZeroGrad()
 	t.grad = g
