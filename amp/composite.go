@@ -37,3 +37,12 @@ func (s *Scope) whole(o *Op) bool {
 	}
 	return o.Class != Unlisted && o.Parts == Apart
 }
+
+// apart runs f in memory of its own, without gradients or autocast, and hands its result over to s: what f makes on the way goes at once.
+func (s *Scope) apart(f func(s *Scope) *Tensor) *Tensor {
+	c := s.Child()
+	defer c.Close()
+	inner := c.NoGrad()
+	inner.auto, inner.noInit = autocast{}, false
+	return c.Keep(f(inner))
+}

@@ -129,6 +129,10 @@ func Contiguous(s *Scope, x *Tensor) *Tensor {
 	return s.apply(opContiguous, Attrs{}, x)
 }
 
+// Clone returns a copy of x in memory of its own, in row-major order, of x's dtype and on its device. Gradients flow back through it. Where none
+// are to, and the copy is to outlive the scope, Keep it: s.Keep(Clone(s.NoGrad(), x)). (PyTorch: x.clone(); it is the op contiguous.)
+func Clone(s *Scope, x *Tensor) *Tensor { return s.apply(opContiguous, Attrs{}, x) }
+
 func permuted(v, order []int) []int {
 	out := make([]int, len(order))
 	for i, d := range order {

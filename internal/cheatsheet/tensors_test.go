@@ -167,3 +167,49 @@ func Example_inPlace() {
 	// [1 7 0 9]
 	// [1 3 2 4]
 }
+
+func Example_functions() {
+	s := amp.NewScope(amp.Seed(1))
+	defer s.Close()
+	x := amp.From([]float32{1, 2, 3, 4}, 2, 2)
+
+	// torch: x.clone()
+	c := amp.Clone(s, x)
+	fmt.Println(c.Float64s())
+
+	// torch: torch.nan_to_num(x), torch.nan_to_num(x, nan=3.)
+	bad := amp.Log(s, amp.From([]float32{-1, 1}))
+	n, m := amp.NanToNum(s, bad), amp.NanToNum(s, bad, 3)
+	fmt.Println(n.Float64s(), m.Float64s())
+
+	// torch: torch.bernoulli(p)
+	p := amp.From([]float32{0, 1, 1})
+	b := amp.Bernoulli(s, p)
+	fmt.Println(b.Float64s())
+
+	// torch: torch.multinomial(p, 2)
+	// torch: torch.multinomial(p, 5, replacement=True)
+	two, five := amp.Multinomial(s, p, 2, false), amp.Multinomial(s, p, 5, true)
+	fmt.Println(two.Shape(), five.Shape())
+
+	// torch: torch.meshgrid(a, b, indexing="ij")
+	grid := amp.Meshgrid(s, "ij", amp.From([]int64{1, 2}), amp.From([]int64{3, 4, 5}))
+	fmt.Println(grid[0].Float64s(), grid[1].Float64s())
+
+	// torch: torch.bincount(i), torch.bincount(i, weights=w)
+	i, w := amp.From([]int64{0, 2, 2}), amp.From([]float32{1, 2, 3})
+	counts, weighted := amp.Bincount(s, i, nil, -1), amp.Bincount(s, i, w, -1)
+	fmt.Println(counts.Float64s(), weighted.Float64s())
+
+	// torch: torch.unique(i, return_inverse=True, return_counts=True)
+	values, inverse, often := amp.Unique(s, i)
+	fmt.Println(values.Float64s(), inverse.Float64s(), often.Float64s())
+	// Output:
+	// [1 2 3 4]
+	// [0 0] [3 0]
+	// [0 1 1]
+	// [2] [5]
+	// [1 1 1 2 2 2] [3 4 5 3 4 5]
+	// [1 0 2] [1 0 5]
+	// [0 2] [0 1 1] [1 2]
+}
