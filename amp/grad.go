@@ -104,7 +104,7 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	e.warnMixed(outputs[0])
 	for _, leaf := range e.order {
 		e.join(leaf)
-		leaf.accumulate(s, e.on(leaf), e.leaves[leaf])
+		leaf.accumulate(s, e.on(leaf), e.hooked(leaf, e.leaves[leaf]))
 	}
 	return nil
 }
@@ -250,6 +250,7 @@ func (e *engine) visit(n *node) {
 		panic(&Error{Op: "Backward", Kind: ErrGrad, Module: n.path, Detail: "the graph of " + n.op.Name + " was used up by an earlier Backward",
 			Fix: "pass amp.RetainGraph() to the earlier one, or run the forward pass again"})
 	}
+	dy = e.hooked(n.out, dy)
 	if n.replay != nil {
 		e.rerun(n, dy)
 		n.consumed = !e.cfg.retain
@@ -324,6 +325,9 @@ func (e *engine) check(n *node, i int, g *Tensor) {
 // finishGrad moves the results to the memory of the caller's scope.
 func (e *engine) finishGrad(s *Scope, inputs []*Tensor) []*Tensor {
 	for i, g := range e.got {
+		if g != nil && inputs[i].node == nil {
+			e.got[i] = e.hooked(inputs[i], g)
+		}
 		if g == nil && !e.cfg.allowUnused {
 			fail("Grad", ErrGrad, "pass amp.AllowUnused() to get nil for it", "the outputs do not depend on input %d %sof shape %v", i, quoted(inputs[i].name), inputs[i].shape)
 		}

@@ -34,7 +34,8 @@ func (t *Tensor) Freeze() *Tensor {
 // RequiresGrad says whether Backward computes a gradient of t, for itself or for what it was made from.
 func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").needs }
 
-// Grad returns the gradient that Backward has left on a leaf, in the leaf's dtype; nil before the first and after ZeroGrad.
+// Grad returns the gradient that Backward has left on a leaf, or on a result of RetainGrad, in its dtype; nil before the first and after
+// ZeroGrad.
 func (t *Tensor) Grad() *Tensor { return t.known("Grad").grad }
 
 // SetGrad replaces the gradient; nil removes it. g must have t's shape and dtype, since later passes are added to it in its own dtype, and

@@ -29,6 +29,7 @@ type Tensor struct {
 	node     *node // the op that made it; nil for a leaf
 	name     string
 	grad     *Tensor
+	hooks    *tensorHooks   // of RegisterHook and RetainGrad; nil in most
 	scope    *Scope         // where it was born; nil for tensors that belong to no scope
 	copied   unsafe.Pointer // *Tensor: a copy that autocast made and the graph holds, see sharedCast; atomic, though not an atomic.Pointer: tensors are copied
 	dims     [8]int         // shape and strides of up to four dimensions, in place

@@ -213,3 +213,25 @@ func Example_functions() {
 	// [1 0 2] [1 0 5]
 	// [0 2] [0 1 1] [1 2]
 }
+
+func Example_hooks() {
+	s := amp.NewScope()
+	defer s.Close()
+	w := amp.From([]float32{1, 2}).RequireGrad()
+	y := amp.Square(s, w)
+
+	// torch: y.retain_grad()
+	// torch: h = w.register_hook(lambda g: g * 10)
+	y.RetainGrad()
+	remove := w.RegisterHook(func(g *amp.Tensor) *amp.Tensor { return amp.MulScalar(s.NoGrad(), g, 10) })
+	amp.Sum(s, y).Backward()
+	fmt.Println(y.Grad().Float64s(), w.Grad().Float64s())
+
+	// torch: h.remove()
+	remove()
+	amp.Sum(s, amp.Square(s, w)).Backward()
+	fmt.Println(w.Grad().Float64s())
+	// Output:
+	// [1 1] [20 40]
+	// [22 44]
+}
