@@ -3,11 +3,8 @@ package amp
 import (
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
 	"go/token"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,11 +59,12 @@ func TestListsAreComplete(t *testing.T) {
 	}
 }
 
-// callers finds the public function of each row: the outermost function of this package that a test's call of the row runs through.
+// callers finds the public function of each row: the outermost function of this package that a test's call of the row, or of the first part of a
+// composite, runs through.
 func callers() map[string]string {
-	found := ""
-	defer aroundChecks(func(_ *Op, c *Call, check func(c *Call) []int) []int {
-		if found == "" {
+	found, row := "", ""
+	defer aroundChecks(func(o *Op, c *Call, check func(c *Call) []int) []int {
+		if found == "" && (o.Name == row || len(byName[row].Composite) > 0) {
 			found = outermost()
 		}
 		return check(c)
@@ -75,7 +73,7 @@ func callers() map[string]string {
 	for name, cases := range opCases {
 		for _, c := range cases {
 			s := NewScope()
-			found = ""
+			found, row = "", name
 			c.call(s.NoGrad(), c.draws(s, Float64, 1))
 			s.Close()
 			if found != "" && !strings.Contains(out[name], found) {
@@ -100,41 +98,6 @@ func aroundChecks(f func(o *Op, c *Call, check func(c *Call) []int) []int) (rest
 			o.Check = check
 		}
 	}
-}
-
-// exported are the functions of the package by their names in lower case.
-func exported(t *testing.T) map[string]string {
-	out := map[string]string{}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.IsExported() {
-				out[strings.ToLower(fn.Name.Name)] = fn.Name.Name
-			}
-		}
-	}
-	return out
-}
-
-// functions gives the public function of each row: that of its name, or else those that a test's call of it goes through.
-func functions(t *testing.T) map[string]string {
-	out, named := callers(), exported(t)
-	for o := range Ops() {
-		if name, ok := named[strings.ReplaceAll(o.Name, "_", "")]; ok {
-			out[o.Name] = name
-		}
-	}
-	return out
 }
 
 // outermost returns the exported function that was called from a test file.
