@@ -143,10 +143,11 @@ func (s *Scope) runningStats(x *Tensor, st BatchNormState) *Tensor {
 }
 
 func (s *Scope) checkStat(x *Tensor, running ...*Tensor) {
-	for _, r := range running {
+	for i, r := range running {
 		r.live("batch_norm")
 		if len(r.shape) != 1 || r.shape[0] != x.shape[1] || !r.dt.IsFloat() {
-			fail("batch_norm", ErrShape, "running statistics have one float per channel", "%v %v for x %v", r.dt, r.shape, x.shape)
+			fail("batch_norm", ErrShape, fmt.Sprintf("it has one float for each of the %d channels of x", x.shape[1]), "the running %s is %v %v for x %v",
+				[]string{"mean", "variance"}[i], r.dt, r.shape, x.shape)
 		}
 	}
 }
@@ -167,7 +168,8 @@ func (c *Call) checkAffine(params []*Tensor) {
 			fail(c.Op.Name, ErrDType, "weight and bias have the dtype of x, or float32 beside a half x", "%s", c.shapes())
 		}
 		if len(t.shape) != 1 || t.shape[0] != x.shape[1] {
-			fail(c.Op.Name, ErrShape, fmt.Sprintf("%s needs one element per channel", c.Op.argName(i+1)), "%s", c.shapes())
+			fail(c.Op.Name, ErrShape, fmt.Sprintf("%s needs one element for each of the %d channels of x", c.Op.argName(i+1), x.shape[1]), "%s: %s has shape %v",
+				c.shapes(), c.Op.argName(i+1), t.shape)
 		}
 	}
 }

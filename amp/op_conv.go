@@ -143,8 +143,12 @@ func checkConv(c *Call) []int {
 	if len(x.shape) != rank+2 {
 		fail(c.Op.Name, ErrShape, fmt.Sprintf("x has %d dimensions: images, channels, %d of space", rank+2, rank), "%s", c.shapes())
 	}
-	if w.shape[0]%win.Groups != 0 || x.shape[1] != w.shape[1]*win.Groups {
-		fail(c.Op.Name, ErrShape, "x needs weight.Dim(1)·groups channels, and groups must divide weight.Dim(0)", "%s, %d groups", c.shapes(), win.Groups)
+	if w.shape[0]%win.Groups != 0 {
+		fail(c.Op.Name, ErrShape, fmt.Sprintf("use groups that divide the %d channels of the result", w.shape[0]), "%s, %d groups", c.shapes(), win.Groups)
+	}
+	if need := w.shape[1] * win.Groups; x.shape[1] != need {
+		fail(c.Op.Name, ErrShape, fmt.Sprintf("give x %d channels, or make a weight for %d", need, x.shape[1]), "%s: x has %d channels, the weight takes %d in each of %d groups",
+			c.shapes(), x.shape[1], w.shape[1], win.Groups)
 	}
 	c.checkConvBias(w.shape[0])
 	if c.Shape != nil { // the gradient of a transposed convolution knows it
@@ -168,7 +172,7 @@ func (c *Call) checkConvBias(channels int) {
 		return
 	}
 	if b := c.In[2]; len(b.shape) != 1 || b.shape[0] != channels {
-		fail(c.Op.Name, ErrShape, "bias needs one element per output channel", "%s", c.shapes())
+		fail(c.Op.Name, ErrShape, fmt.Sprintf("bias needs one element for each of the %d channels of the result", channels), "%s: bias has shape %v", c.shapes(), b.shape)
 	}
 }
 

@@ -77,8 +77,12 @@ func checkConvTranspose(c *Call) []int {
 	if len(x.shape) != rank+2 {
 		fail(c.Op.Name, ErrShape, fmt.Sprintf("x has %d dimensions: images, channels, %d of space", rank+2, rank), "%s", c.shapes())
 	}
-	if x.shape[1] != w.shape[0] || w.shape[0]%win.Groups != 0 {
-		fail(c.Op.Name, ErrShape, "x needs weight.Dim(0) channels, and groups must divide them", "%s, %d groups", c.shapes(), win.Groups)
+	if x.shape[1] != w.shape[0] {
+		fail(c.Op.Name, ErrShape, fmt.Sprintf("give x %d channels, or make a weight for %d", w.shape[0], x.shape[1]), "%s: x has %d channels, the weight takes %d",
+			c.shapes(), x.shape[1], w.shape[0])
+	}
+	if w.shape[0]%win.Groups != 0 {
+		fail(c.Op.Name, ErrShape, fmt.Sprintf("use groups that divide the %d channels of x", w.shape[0]), "%s, %d groups", c.shapes(), win.Groups)
 	}
 	channels := w.shape[1] * win.Groups
 	c.checkConvBias(channels)

@@ -147,6 +147,10 @@ func (s *Scope) rows(op string, x *Tensor, indices []*Tensor) (flat, number *Ten
 // unmasked has, in the place of each mask, the indices of where it is true: one tensor for each of the mask's dimensions.
 func (s *Scope) unmasked(op string, x *Tensor, indices []*Tensor) (out []*Tensor) {
 	for i, t := range indices {
+		if t == nil { // Python's x[:, index]
+			fail(op, ErrArgument, "choose along one dimension with amp.IndexSelect(s, x, dim, index), or bring it to the front with amp.Transpose first",
+				"index %d is nil: all of a dimension can't be asked for here", i)
+		}
 		t.live(op)
 		if t.dt != Bool {
 			out = append(out, t)

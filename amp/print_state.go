@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What scopes, scalers, graphs and memory counts print.
+// What scopes, scalers, graphs, streams, policies and memory counts print.
 
 // String is one line: the device, the autocast dtype, what is off, and the place in the model and the loop.
 func (s *Scope) String() string {
@@ -77,4 +77,25 @@ func (m MemoryStats) String() string {
 		text += fmt.Sprintf(", limit %d", m.Limit)
 	}
 	return text + ")"
+}
+
+// String is one line: the seed and the blocks of four 32-bit numbers drawn, which are all its state.
+func (r *Stream) String() string {
+	if r == nil {
+		return "Stream(nil)"
+	}
+	st := r.State()
+	return fmt.Sprintf("Stream(seed=%d, counter=%d)", st.Seed, st.Counter)
+}
+
+// String is one line: the policy and how much of the model is under it.
+func (m *PolicyModel) String() string {
+	if m == nil {
+		return "PolicyModel(nil)"
+	}
+	numbers := 0
+	for _, p := range m.Parameters() {
+		numbers += p.Len()
+	}
+	return fmt.Sprintf("PolicyModel(%v, parameters: %d (%d numbers))", m.Policy, len(m.Parameters()), numbers)
 }

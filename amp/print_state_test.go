@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
 )
 
 // Printing a scope shows how its ops run.
@@ -59,4 +60,23 @@ func ExampleMemoryStats_String() {
 	// Output:
 	// Memory(160 bytes in use (float32 128, float16 32), peak 320, reserved 8192 in 2 blocks)
 	// map[cpu:Memory(160 bytes in use (float32 128, float16 32), peak 320, reserved 8192 in 2 blocks, limit 1048576)]
+}
+
+// Printing a random stream shows what would be saved of it.
+func ExampleStream_String() {
+	root := amp.NewScope(amp.On("cpu"), amp.Seed(7))
+	defer root.Close()
+	amp.Rand(root, amp.Float32, 0, 1, 6)
+	fmt.Println(root.Random())
+	// Output:
+	// Stream(seed=7, counter=3)
+}
+
+// Printing a model under a policy shows the policy.
+func ExamplePolicyModel_String() {
+	root := amp.NewScope(amp.On("cpu"))
+	defer root.Close()
+	fmt.Println(amp.MustPolicy("params=f32,compute=f16,output=f16").Apply(nn.NewLinear(root, 3, 4)))
+	// Output:
+	// PolicyModel(params=float32,compute=float16,output=float16, parameters: 2 (16 numbers))
 }

@@ -48,3 +48,20 @@ func (o *base) settingLines(g *Group) []string {
 	}
 	return append(out, fmt.Sprintf("params: %d (%d numbers)", len(g.Params), size))
 }
+
+// String is one line: the group's name, its learning rate, and how much it holds.
+func (g *Group) String() string {
+	if g == nil {
+		return "Group(nil)"
+	}
+	name, numbers := "", 0
+	if g.Name != "" {
+		name = fmt.Sprintf("%q, ", g.Name)
+	}
+	for _, p := range g.Params {
+		if p != nil {
+			numbers += p.Len()
+		}
+	}
+	return fmt.Sprintf("Group(%slr=%v, params: %d (%d numbers))", name, g.set.LR, len(g.Params), numbers)
+}

@@ -69,3 +69,14 @@ func TestString(t *testing.T) {
 		}
 	}
 }
+
+// Printing a group shows its learning rate.
+func ExampleGroup_String() {
+	w, b := amp.From([]float32{1, 2, 3}).RequireGrad(), amp.From([]float32{1}).RequireGrad()
+	opt := optim.NewSGD([]*amp.Tensor{w}, optim.LR(0.1))
+	fmt.Println(opt.AddGroup(optim.Group{Name: "biases", Params: []*amp.Tensor{b}, Options: []optim.Option{optim.LR(0.2)}}))
+	fmt.Println(opt.Groups()[0])
+	// Output:
+	// Group("biases", lr=0.2, params: 1 (1 numbers))
+	// Group(lr=0.1, params: 1 (3 numbers))
+}

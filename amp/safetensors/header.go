@@ -37,6 +37,9 @@ func readHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	switch {
+	case string(length[:4]) == "PK\x03\x04" && (n > maxHeader || int64(n) > size-8): // as a length it would be possible
+		return nil, nil, broken("it is a zip archive, as torch.save writes; convert it in Python with " +
+			"safetensors.torch.save_file(torch.load(path, weights_only=True), other), for a dict of tensors such as a state_dict")
 	case n > maxHeader:
 		return nil, nil, broken("the header claims %d bytes, and %d are allowed", n, maxHeader)
 	case int64(n) > size-8:

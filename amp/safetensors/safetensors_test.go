@@ -235,6 +235,7 @@ var corrupt = map[string]struct {
 	"short":              {[]byte("1234567"), "too few"},
 	"claims too much":    {binary.LittleEndian.AppendUint64(nil, 3), "claims 3"},
 	"over the limit":     {binary.LittleEndian.AppendUint64(nil, 100_000_001), "100000000 are allowed"},
+	"torch.save":         {append([]byte("PK\x03\x04\x00\x00\x08\x08"), make([]byte, 100)...), "safetensors.torch.save_file("},
 	"2^64-1":             {binary.LittleEndian.AppendUint64(nil, math.MaxUint64), "are allowed"},
 	"no header":          {file("", 0), "begin with {"},
 	"leading space":      {file(" {}", 0), "begin with {"},
