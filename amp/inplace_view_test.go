@@ -175,6 +175,7 @@ func TestInPlaceOnGradients(t *testing.T) {
 		says []string
 	}{
 		{true, func() { AddInPlace(s, w, w) }, []string{`dst "w" of shape [3] wants a gradient`, "s.NoGrad()"}},
+		{true, func() { AddInPlace(s, Transpose(s, Narrow(s, Reshape(s, w, 3, 1), 0, 1, 2), 0, 1), w) }, []string{`is a view of the leaf "w" of shape [3]`, "s.NoGrad()"}},
 		{false, func() { AddInPlace(s, y, w) }, []string{"dst of shape [3] is the result of exp", "amp.Add(s, dst, x)"}},
 		{false, func() { CopyInPlace(s, Narrow(s, y, 0, 1, 1), Scalar[float32](2)) }, []string{"is the result of narrow", "amp.Where", "amp.IndexPut"}},
 	} {

@@ -130,8 +130,15 @@ func (s *Scope) guardInPlace(o *Op, t *Tensor) {
 		return
 	}
 	what := fmt.Sprintf("%s %sof shape %v", o.argName(0), quoted(t.name), t.shape)
-	if t.node == nil {
+	leaf := t
+	for leaf.node != nil && leaf.node.op.View != nil {
+		leaf = leaf.node.in[0]
+	}
+	switch {
+	case t.node == nil:
 		fail(o.Name, ErrGrad, "change it in a s.NoGrad() scope, as optimizers do", "%s wants a gradient", what)
+	case leaf.node == nil:
+		fail(o.Name, ErrGrad, "change it in a s.NoGrad() scope, as optimizers do", "%s is a view of the leaf %sof shape %v, which wants a gradient", what, quoted(leaf.name), leaf.shape)
 	}
 	fix := "make a new tensor with an op that is not in place, and use that from there on"
 	switch o {
