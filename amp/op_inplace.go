@@ -43,11 +43,13 @@ func init() {
 func copyInto(c *Call) {
 	dst, x := c.Out, c.In[1]
 	switch {
+	case dst.dt == x.dt && dst.Len() == x.Len() && onePiece(dst, x):
+		size := dst.dt.Size()
+		copy(dst.st.mem[dst.off*size:][:dst.Len()*size], x.st.mem[x.off*size:])
 	case dst.dt == x.dt:
 		if !dst.contiguous() || !slices.Equal(dst.shape, x.shape) || !copyTransposed(dst, x) {
 			copyRows(dst, x)
 		}
-		return
 	case !dst.contiguous():
 		rows := dst.gapless(c.Op.Name)
 		defer rows.release()
