@@ -66,8 +66,7 @@ type ScalerOption func(*GradScaler)
 // DefaultInitScale is the first scale of a GradScaler without InitScale, as in the reference.
 const DefaultInitScale = 65536
 
-// InitScale sets the first scale; the default is DefaultInitScale. NewGradScaler panics with ErrScaler for a negative one, which PyTorch takes,
-// and trains backward with.
+// InitScale sets the first scale; the default is DefaultInitScale.
 func InitScale(scale float64) ScalerOption { return func(g *GradScaler) { g.init = scale } }
 
 // GrowthFactor multiplies the scale after GrowthInterval clean updates; it must exceed 1, the default is 2.
@@ -93,9 +92,6 @@ func NewGradScaler(opts ...ScalerOption) *GradScaler {
 	g := &GradScaler{enabled: true, init: unset, growth: 2, backoff: 0.5, interval: unsetInterval, floor: unset, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
 	optional.Apply("NewGradScaler", opts, g, misused)
 	settings("NewGradScaler").completeScaler(g)
-	if g.enabled && g.init < 0 {
-		fail("NewGradScaler", ErrScaler, "use amp.InitScale(65536)", "initial scale %v must not be negative: it would train backward", g.init)
-	}
 	if g.enabled && !(g.growth > 1) {
 		fail("NewGradScaler", ErrScaler, "use amp.GrowthFactor(2)", "growth factor %v must exceed 1", g.growth)
 	}
