@@ -44,6 +44,11 @@ var alike = []string{widgets.RunSame, widgets.RunClose}
 
 // Compare lists where a figure differs from what was expected, at most limit places. A nil tolerance allows no difference at all.
 func Compare(want, got *widgets.Figure, within *Tolerance, limit int) ([]Difference, error) {
+	return compare(want, got, within, locator{}, limit)
+}
+
+// compare is Compare for figures of cells that may have been run more than once.
+func compare(want, got *widgets.Figure, within *Tolerance, where locator, limit int) ([]Difference, error) {
 	a, err := tree(want)
 	if err != nil {
 		return nil, err
@@ -52,7 +57,7 @@ func Compare(want, got *widgets.Figure, within *Tolerance, limit int) ([]Differe
 	if err != nil {
 		return nil, err
 	}
-	c := comparer{within: within, limit: limit}
+	c := comparer{within: within, where: where, limit: limit}
 	c.values("", "", a, b, 0)
 	return c.found, nil
 }
@@ -69,6 +74,7 @@ func tree(f *widgets.Figure) (any, error) {
 
 type comparer struct {
 	within *Tolerance
+	where  locator
 	limit  int
 	found  []Difference
 }
@@ -142,8 +148,14 @@ func (c *comparer) values(path, name string, want, got any, scale float64) {
 			c.differ(path, want, got)
 		}
 	case string:
-		if g, ok := got.(string); !ok || w != g && !c.sameText(w, g) {
+		g, ok := got.(string)
+		if !ok {
 			c.differ(path, want, got)
+			return
+		}
+		// A place is the same or another one: no tolerance of numbers is for its line.
+		if w, g, agree := c.where.places(w, g); !agree || w != g && !c.sameText(w, g) {
+			c.differ(path, w, g)
 		}
 	default:
 		if want != got {

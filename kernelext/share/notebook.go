@@ -23,6 +23,7 @@ type notebook struct {
 // A code cell.
 type code struct {
 	number int // in the notebook, from 1
+	count  int // execution count, 0 for none
 	text   string
 }
 
@@ -35,6 +36,7 @@ func readNotebook(path string) (*notebook, error) {
 		Cells []struct {
 			Type   string          `json:"cell_type"`
 			Source json.RawMessage `json:"source"`
+			Count  *int            `json:"execution_count"`
 		} `json:"cells"`
 	}
 	if err := json.Unmarshal(b, &raw); err != nil {
@@ -53,7 +55,11 @@ func readNotebook(path string) (*notebook, error) {
 			}
 			text = strings.Join(lines, "")
 		}
-		nb.cells = append(nb.cells, code{i + 1, text})
+		cell := code{number: i + 1, text: text}
+		if c.Count != nil {
+			cell.count = *c.Count
+		}
+		nb.cells = append(nb.cells, cell)
 	}
 	return nb, nil
 }

@@ -32,6 +32,10 @@ type Record struct {
 	Seeds    []Seed            `json:"seeds"`              // in the order of the cells
 	Data     []File            `json:"data,omitempty"`     // what its cells read, relative to the notebook
 	Figures  []Expected        `json:"figures"`            // in the order of the notebook
+
+	// counted are the execution counts of a notebook that was not packed. One that was packed ran from its first cell to its last, as it
+	// does when it is verified, so its counts can be compared as they are.
+	counted executed
 }
 
 // Versions are the parts that make results.
@@ -124,7 +128,7 @@ func Saved(path string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Record{Schema: Schema, Notebook: filepath.Base(path), Cells: nb.hash(), Seeds: nb.seeds(), Figures: expected(saved)}, nil
+	return &Record{Schema: Schema, Notebook: filepath.Base(path), Cells: nb.hash(), Seeds: nb.seeds(), Figures: expected(saved), counted: nb.executed()}, nil
 }
 
 func expected(saved []widgets.Saved) []Expected {

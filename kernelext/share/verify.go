@@ -90,7 +90,11 @@ func Verify(ctx context.Context, path string, rec *Record, here Versions, run Ex
 	if err != nil {
 		return nil, err
 	}
-	return r, r.compare(rec.Figures, got)
+	ran, err := readNotebook(output)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.compare(rec.Figures, got, locator{want: rec.counted, got: ran.executed()})
 }
 
 // checkData compares the files that cells read.
@@ -145,7 +149,7 @@ func exact(then, now Versions) (bool, string) {
 type place struct{ cell, index int }
 
 // compare pairs figures by their places.
-func (r *Report) compare(want []Expected, got []widgets.Saved) error {
+func (r *Report) compare(want []Expected, got []widgets.Saved, where locator) error {
 	within := &Loose
 	if r.Exact {
 		within = nil
@@ -165,12 +169,13 @@ func (r *Report) compare(want []Expected, got []widgets.Saved) error {
 		if f == nil {
 			result.Differences = []Difference{{Path: "figure", Want: fmt.Sprintf("%q", w.Figure.Title), Got: "missing"}}
 		} else {
-			exactly, err := Compare(w.Figure, f, nil, maxDifferences)
+			where.own = w.Cell
+			exactly, err := compare(w.Figure, f, nil, where, maxDifferences)
 			if err != nil {
 				return err
 			}
 			if result.Identical = len(exactly) == 0; !result.Identical {
-				if result.Differences, err = Compare(w.Figure, f, within, maxDifferences); err != nil {
+				if result.Differences, err = compare(w.Figure, f, within, where, maxDifferences); err != nil {
 					return err
 				}
 			}
