@@ -41,7 +41,7 @@ type ScaleData struct {
 	BackoffFactor  Number `json:"backoff_factor"`
 	GrowthInterval int    `json:"growth_interval"`
 	MinScale       Number `json:"min_scale,omitempty"` // floor; 0: none
-	Ceiling        Number `json:"ceiling"`             // upper end of useful scales, 2^24
+	Ceiling        Number `json:"ceiling,omitempty"`   // of figures that were saved by older versions: no scaler has one
 
 	Nominal    int `json:"nominal_steps"`
 	Skipped    int `json:"skipped_steps"`
@@ -93,7 +93,7 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 	d := &ScaleData{
 		Note: h.Note, Enabled: h.Enabled,
 		InitScale: number(h.InitScale), Scale: number(h.Scale), GrowthFactor: number(h.GrowthFactor), BackoffFactor: number(h.BackoffFactor),
-		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale), Ceiling: Ceiling,
+		GrowthInterval: h.GrowthInterval, MinScale: number(h.MinScale),
 		Nominal: h.Nominal, Skipped: h.Skipped, Effective: h.Nominal - h.Skipped, Settled: -1, Points: []ScalePoint{},
 	}
 	if h.Enabled && h.GrowthInterval > 0 {
@@ -111,10 +111,6 @@ func ScaleHistory(h amp.ScaleHistory) *Figure {
 	f.normalize()
 	return f
 }
-
-// Ceiling is drawn as the upper end of useful loss scales: 2^24 lifts float16's smallest subnormal to 1, so that a gradient
-// lost even there is smaller than any float16 update could use.
-const Ceiling = 1 << 24
 
 // points keeps the first step, every change of scale and the last step.
 func (d *ScaleData) points(h amp.ScaleHistory) {
@@ -223,15 +219,42 @@ func (d *ScaleData) judge() {
 		d.Verdict = VerdictCollapsing
 		d.Sentence = d.collapse(trailing, atFloor)
 		d.Fixes = d.fixes()
+	case d.Settled >= 0 && d.recent() > 1:
+		d.Verdict = VerdictCalibrating
+		d.Sentence = fmt.Sprintf("Calibrating again: %s, %s of the last %s skipped, %s of %s in all (%s); it counts as steady while at most one of %d is.",
+			d.nowAt(), Count(d.recent()), plural(min(cleanToSettle, d.Nominal), "step"), Count(d.Skipped), Count(d.Nominal), percent(d.Skipped, d.Nominal), cleanToSettle)
 	case d.Settled < 0:
 		d.Verdict = VerdictCalibrating
 		d.Sentence = fmt.Sprintf("Calibrating: %s, %s of %s skipped (%s); it counts as steady after %d clean steps in a row.",
 			d.nowAt(), Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal), cleanToSettle)
 	default:
 		d.Verdict = VerdictSteady
-		d.Sentence = fmt.Sprintf("Steady at %s since step %s; %s of %s skipped (%s)%s.",
-			ScaleText(d.Scale), Count(d.Since), Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal), d.growth())
+		d.Sentence = fmt.Sprintf("Steady%s; %s of %s skipped (%s)%s.",
+			d.steadyAt(), Count(d.Skipped), plural(d.Nominal, "step"), percent(d.Skipped, d.Nominal), d.growth())
 	}
+}
+
+// recent counts the skipped steps among the last cleanToSettle ones.
+func (d *ScaleData) recent() int {
+	from, n := d.Nominal-cleanToSettle, 0
+	for _, r := range d.Skips {
+		if steps := r.Last + 1 - max(r.First, from); steps > 0 {
+			n += min(steps, r.Count)
+		}
+	}
+	return n
+}
+
+// steadyAt says at what scale: what the last step led to, no step has tried.
+func (d *ScaleData) steadyAt() string {
+	at := " at " + ScaleText(d.Scale) + " since step " + Count(d.Since)
+	if d.Since < d.Nominal || len(d.Points) < 2 {
+		return at
+	}
+	if last := len(d.Skips) - 1; last >= 0 && d.Skips[last].Last == d.Nominal-1 {
+		return ", but the last step was skipped, and the scale went down to " + ScaleText(d.Scale)
+	}
+	return ", and after the last step the scale grew to " + ScaleText(d.Scale)
 }
 
 // nowAt says where the scale stands: "scale 65,536 unchanged so far".
@@ -316,11 +339,19 @@ func opOf(parameter string) string {
 // SkippedShare is the part of the steps that was skipped: "0.3%".
 func (d *ScaleData) SkippedShare() string { return percent(d.Skipped, d.Nominal) }
 
-// Behind is the number of steps skipped so far, nominal minus effective, at the start and the end of each run of skipped steps.
+// maxStairs is up to how many skipped steps each is a stair of its own in [ScaleData.Behind].
+const maxStairs = 600
+
+// Behind is the number of steps skipped before each step where it changes, nominal minus effective: a stair for every skipped step, or one
+// for each run of them where there are very many, and one for runs that were merged across steps that were not skipped.
 func (d *ScaleData) Behind() []ScalePoint {
 	out, n := []ScalePoint{{0, 0}}, 0
 	for _, r := range d.Skips {
-		out = append(out, ScalePoint{r.First, Number(n)})
+		if each := r.Count == r.Last-r.First+1 && d.Skipped <= maxStairs; each {
+			for i := range r.Count - 1 {
+				out = append(out, ScalePoint{r.First + i + 1, Number(n + i + 1)})
+			}
+		}
 		n += r.Count
 		out = append(out, ScalePoint{r.Last + 1, Number(n)})
 	}

@@ -33,8 +33,11 @@ func TestVerdicts(t *testing.T) {
 		{"50 clean", run(50, never), VerdictSteady, []string{"Steady at 65,536 since step 0", "0 of 50 steps skipped (0%)", "next growth in 1,950 clean steps"}},
 		{"a skip every 40", run(400, func(i int) bool { return i%40 == 39 }), VerdictCalibrating, []string{"10 of 400"}},
 		{"skips at first", run(60, func(i int) bool { return i < 5 }), VerdictSteady, []string{"since step 5", "5 of 60"}},
-		{"one late skip", run(400, func(i int) bool { return i == 399 }), VerdictSteady, []string{"Steady at 32,768 since step 400", "1 of 400"}},
-		{"7 skips at the end", run(100, func(i int) bool { return i >= 93 }), VerdictSteady, []string{"512"}},
+		{"one late skip", run(400, func(i int) bool { return i == 399 }), VerdictSteady, []string{"Steady, but the last step was skipped, and the scale went down to 32,768;", "1 of 400"}},
+		{"grown after the last step", run(2000, never), VerdictSteady, []string{"Steady, and after the last step the scale grew to 131,072;", "0 of 2,000"}},
+		{"two skips long ago", run(400, func(i int) bool { return i == 100 || i == 300 }), VerdictSteady, []string{"Steady at 16,384 since step 301", "2 of 400"}},
+		{"two skips at the end", run(400, func(i int) bool { return i == 360 || i == 390 }), VerdictCalibrating, []string{"Calibrating again", "2 of the last 50 steps skipped, 2 of 400 in all"}},
+		{"7 skips at the end", run(100, func(i int) bool { return i >= 93 }), VerdictCalibrating, []string{"512", "7 of the last 50"}},
 		{"8 skips at the end", run(100, func(i int) bool { return i >= 92 }), VerdictCollapsing, []string{"Collapsing: scale 256", "last 8 steps were all skipped", "fc.weight overflowed first in 8 of 8 skips"}},
 		{"only skips", run(20, func(int) bool { return true }), VerdictCollapsing, []string{"0.0625", "20"}},
 		{"recovered", run(200, func(i int) bool { return i >= 80 && i < 96 }), VerdictSteady, []string{"Steady at 1 "}},
@@ -203,7 +206,7 @@ func TestUnits(t *testing.T) {
 		Bytes(0): "0 B", Bytes(999): "999 B", Bytes(1000): "1.00 KB", Bytes(16_384): "16.4 KB", Bytes(4_194_304): "4.19 MB", Bytes(999_999): "1000 KB", Bytes(123_456_789_012): "123 GB",
 		Duration(840): "840 ns", Duration(12_300): "12.3 µs", Duration(1_520_000_000): "1.52 s", Duration(90e9): "90.0 s",
 		Count(0): "0", Count(1234567): "1,234,567", Count(-1000): "-1,000", Count(999): "999",
-		percent(0, 5): "0%", percent(1, 3): "33%", percent(1, 100_000): "under 0.1%", percent(99_999, 100_000): "over 99.9%", percent(5, 5): "100%", percent(1, 20): "5%", percent(3, 0): "0%",
+		percent(0, 5): "0%", percent(1, 3): "33%", percent(8, 30): "27%", percent(995, 1000): "99.5%", percent(1, 100_000): "under 0.1%", percent(99_999, 100_000): "over 99.9%", percent(5, 5): "100%", percent(1, 20): "5%", percent(3, 0): "0%",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -226,22 +229,25 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestBehind: the curve of lost steps ends at what was skipped, never falls, and rises at skipped steps only.
+// TestBehind: the curve has a stair for every skipped step, and counts at each of its points the ones before.
 func TestBehind(t *testing.T) {
 	for name, h := range map[string]amp.ScaleHistory{"steady": sample.Steady(), "collapsing": sample.Collapsing(), "floor": floored(), "clean": sample.Scaler{Steps: 60, Init: 65536, Interval: 20, Overflow: func(int, float64) (string, string) { return "", "" }}.History()} {
 		d := ScaleHistory(h).Scale
-		skipped := map[int]bool{}
-		for _, s := range h.Steps {
-			skipped[s.Step] = !s.Applied
+		before := func(step int) (n Number) {
+			for _, s := range h.Steps {
+				if s.Step < step && !s.Applied {
+					n++
+				}
+			}
+			return n
 		}
 		points := d.Behind()
 		if last := points[len(points)-1]; last.Scale != Number(d.Skipped) || points[0] != (ScalePoint{}) {
 			t.Errorf("%s: from %v to %v, %d skipped", name, points[0], last, d.Skipped)
 		}
 		for i, p := range points[1:] {
-			before := points[i]
-			if p.Step < before.Step || p.Scale < before.Scale || p.Scale > before.Scale && !skipped[before.Step] {
-				t.Errorf("%s: %v after %v", name, p, before)
+			if last := points[i]; p.Step < last.Step || p.Scale > last.Scale+1 || p.Scale != before(p.Step) {
+				t.Errorf("%s: %v after %v, and %v steps were skipped before it", name, p, last, before(p.Step))
 			}
 		}
 	}

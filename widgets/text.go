@@ -190,10 +190,10 @@ func percent(part, whole int) string {
 		return "under 0.1%"
 	case p > 99.9:
 		return "over 99.9%"
-	case p < 10:
+	case p < 9.95 || p > 99:
 		return strings.TrimSuffix(strconv.FormatFloat(p, 'f', 1, 64), ".0") + "%"
 	}
-	return strconv.FormatFloat(math.Floor(p), 'f', 0, 64) + "%"
+	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
 }
 
 // plural writes "1 step", "2 steps".

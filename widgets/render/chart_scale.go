@@ -13,7 +13,7 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// scaleChart draws log2 of the loss scale per step, with each skipped step, the floor, the ceiling and the calibration; with fewer points
+// scaleChart draws log2 of the loss scale per step, with each skipped step, the floor and the calibration; with fewer points
 // and crosses where there is room for fewer rows.
 func scaleChart(f *widgets.Figure, rows int) drawing {
 	d := f.Scale
@@ -74,13 +74,15 @@ func stepLane(c draw.Canvas, d *widgets.ScaleData, last float64) {
 	const ticks = 7
 	base, top := c.Min.Y+ticks+2, c.Max.Y-14
 	y := func(n int) vg.Length { return base + (top-base)*vg.Length(n)/vg.Length(max(d.Skipped, 1)) }
-	pts, n := []vg.Point{{X: c.Min.X, Y: base}}, 0
-	for _, r := range d.Skips {
-		pts = append(pts, vg.Point{X: x(float64(r.First)), Y: y(n)})
-		n += r.Count
-		pts = append(pts, vg.Point{X: x(float64(r.Last)), Y: y(n)})
+	var pts []vg.Point
+	for i, p := range d.Behind() {
+		at := vg.Point{X: x(float64(p.Step)), Y: y(int(p.Scale))}
+		if i > 0 {
+			pts = append(pts, vg.Point{X: at.X, Y: pts[len(pts)-1].Y})
+		}
+		pts = append(pts, at)
 	}
-	pts = append(pts, vg.Point{X: c.Max.X, Y: y(n)})
+	pts = append(pts, vg.Point{X: c.Max.X, Y: pts[len(pts)-1].Y})
 	pts = thin(pts)
 	c.FillPolygon(color.NRGBA{0xfb, 0xec, 0xdf, 0xff}, append(slices.Clone(pts), vg.Point{X: c.Max.X, Y: base}))
 	c.StrokeLines(draw.LineStyle{Color: red, Width: 1.25}, pts)
@@ -121,7 +123,7 @@ func scaleRange(d *widgets.ScaleData) (x0, x1, y0, y1 float64) {
 	return 0, max(x1, 1), y0, y1
 }
 
-// bounds draws the floor and the ceiling where they are within the picture.
+// bounds draws the reference where it is within the picture.
 type bounds struct{ d *widgets.ScaleData }
 
 // Plot implements plot.Plotter.
@@ -138,12 +140,16 @@ func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		c.FillText(s, vg.Point{X: at, Y: y(v) + 2}, label)
 	}
-	floor, text := 0.0, "floor 1: below it gradients shrink"
-	if m := float64(b.d.MinScale); m > 0 {
-		floor, text = math.Log2(m), "floor (MinScale) "+widgets.ScaleText(b.d.MinScale)
+	at, text := reference(b.d)
+	line(at, text)
+}
+
+// reference is the one level that a curve is seen against, and its name: the floor, where one was set, or what is as without a scaler.
+func reference(d *widgets.ScaleData) (log2 float64, name string) {
+	if m := float64(d.MinScale); m > 0 {
+		return math.Log2(m), "floor (MinScale) " + widgets.ScaleText(d.MinScale)
 	}
-	line(floor, text)
-	line(24, "ceiling 2²⁴")
+	return 0, "1, as without a scaler: below it gradients shrink"
 }
 
 // near says whether the curve comes close to a level from a step on: a label there would lie on it.

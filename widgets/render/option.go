@@ -54,7 +54,7 @@ func scaleOption(f *widgets.Figure) map[string]any {
 		charts.WithLineChartOpts(opts.LineChart{Step: "end", Symbol: "none"}),
 		charts.WithLineStyleOpts(opts.LineStyle{Color: hex(blue), Width: 2}),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(blue)}),
-		charts.WithMarkLineNameYAxisItemOpts(limits(d, y1)...),
+		charts.WithMarkLineNameYAxisItemOpts(floorLine(d)),
 		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Position: "insideStartTop", Formatter: "{b}"}, LineStyle: &opts.LineStyle{Color: hex(gray), Type: "dotted"}}),
 	)
 	if end := calibrated(d); end > 0 {
@@ -73,7 +73,7 @@ func scaleOption(f *widgets.Figure) map[string]any {
 	}
 	if behind {
 		c.AddSeries("steps behind", behindPoints(d),
-			charts.WithLineChartOpts(opts.LineChart{Symbol: "none", XAxisIndex: 1, YAxisIndex: 1}),
+			charts.WithLineChartOpts(opts.LineChart{Step: "end", Symbol: "none", XAxisIndex: 1, YAxisIndex: 1}),
 			charts.WithLineStyleOpts(opts.LineStyle{Color: hex(red), Width: 1.5}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: hex(red)}),
 			charts.WithAreaStyleOpts(opts.AreaStyle{Color: hex(red), Opacity: opts.Float(.15)}),
@@ -92,21 +92,10 @@ func behindPoints(d *widgets.ScaleData) []opts.LineData {
 	return out
 }
 
-// limits are the marks of the floor and, where the picture reaches beyond it, of the ceiling.
-func limits(d *widgets.ScaleData, top float64) []opts.MarkLineNameYAxisItem {
-	out := []opts.MarkLineNameYAxisItem{floorLine(d)}
-	if c := math.Log2(widgets.Ceiling); top > c {
-		out = append(out, opts.MarkLineNameYAxisItem{Name: "ceiling 2²⁴", YAxis: c})
-	}
-	return out
-}
-
 // floorLine is the mark of the floor.
 func floorLine(d *widgets.ScaleData) opts.MarkLineNameYAxisItem {
-	if m := float64(d.MinScale); m > 0 {
-		return opts.MarkLineNameYAxisItem{Name: "floor (MinScale) " + widgets.ScaleText(d.MinScale), YAxis: math.Log2(m)}
-	}
-	return opts.MarkLineNameYAxisItem{Name: "floor 1: below it gradients shrink", YAxis: 0.0}
+	at, name := reference(d)
+	return opts.MarkLineNameYAxisItem{Name: name, YAxis: at}
 }
 
 // scalePoints are the points of the line.

@@ -84,6 +84,7 @@ func TestPreview(t *testing.T) {
 		t.Skip("set HALFTONE_PREVIEW to a folder to look at every face")
 	}
 	all := maps.Clone(figures())
+	maps.Copy(all, chartFigures())
 	all["live_running"], all["live_nan"] = liveFigure(2000, 412), liveFigure(0, 90)
 	trace, long := manyEvents()
 	all["many_decisions"], all["many_scale"] = widgets.Decisions(trace), widgets.ScaleHistory(long)

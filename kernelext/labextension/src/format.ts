@@ -34,7 +34,7 @@ export function percent(n: number, all: number): string {
   if (!(all > 0) || !(n > 0)) return '0%';
   if (n >= all) return '100%';
   const p = (100 * n) / all;
-  return p < 0.1 ? 'under 0.1%' : p > 99.9 ? 'over 99.9%' : `${p < 10 ? Math.round(p * 10) / 10 : Math.floor(p)}%`;
+  return p < 0.1 ? 'under 0.1%' : p > 99.9 ? 'over 99.9%' : `${p < 9.95 || p > 99 ? Math.round(p * 10) / 10 : Math.round(p)}%`;
 }
 
 /** A number of at least 1 with three significant digits. */
@@ -63,16 +63,36 @@ export function wait(ns: number): string {
   return hours ? `${count(hours)} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
 }
 
-/** A loss, with five significant digits. */
-export function loss(v: number): string {
-  if (!Number.isFinite(v)) return Number.isNaN(v) ? 'NaN' : v > 0 ? 'Inf' : '−Inf';
-  return String(Number(v.toPrecision(5))).replace('-', '−');
+/** How the numbers of one axis or of one column are written: all with decimals, or all with exponents where one would have many zeros. */
+export function alike(all: readonly number[], digits: number): (v: number) => string {
+  const some = all.filter(v => Number.isFinite(v) && v !== 0).map(Math.abs);
+  const powers = some.some(v => v < 1e-4 || v >= 1e7);
+  return v => {
+    if (!Number.isFinite(v)) return Number.isNaN(v) ? 'NaN' : v > 0 ? 'Inf' : '−Inf';
+    if (!powers || v === 0) return plain(Number(v.toPrecision(digits)));
+    const [m, e] = v.toExponential(digits - 1).split('e');
+    return plain(Number(m)) + (Number(e) ? `e${plain(Number(e))}` : '');
+  };
 }
 
-/** A tick of an axis of decimal logarithms. */
-export function tick10(y: number): string {
-  const v = Number((10 ** y).toPrecision(2));
-  return Math.abs(y) <= 4 ? String(v) : Number.isInteger(y) ? `10${sup(y)}` : v.toExponential(0).replace('-', '−');
+/** A number that is short with decimals, as that: JavaScript itself changes to exponents below 1e-6. */
+const plain = (v: number): string => (Math.abs(v) < 1e-6 && v !== 0 ? v.toFixed(20).replace(/0+$/, '') : String(v)).replace('-', '−');
+
+/** A loss, with five significant digits. */
+export const loss = (v: number): string => alike([v], 5)(v);
+
+/** A tick of a linear axis, written as the others, with as many digits as tell them apart. */
+export function tick(v: number, all: readonly number[]): string {
+  for (let digits = 3; ; digits++) {
+    const write = alike(all, digits), texts = all.map(write);
+    if (digits > 14 || new Set(texts).size === texts.length) return write(v);
+  }
+}
+
+/** A tick of an axis of decimal logarithms, written as the others. */
+export function tick10(y: number, all: readonly number[]): string {
+  const powers = all.every(Number.isInteger) && all.some(x => Math.abs(x) > 4);
+  return powers ? `10${sup(y)}` : alike(all.map(x => 10 ** x), 2)(10 ** y);
 }
 
 /** A relative difference: "−0.12%", "+673%", "−0.0058%", "×1,180". */

@@ -3,6 +3,7 @@
 import { h, newId, ownKeys, s } from './dom';
 import { Fit } from './fit';
 import { count } from './format';
+import { Margin } from './margin';
 
 export interface Line { name: string; tone: string; dash?: string; wide?: boolean; points: [number, number][]; step?: boolean }
 export interface Dot { x: number; y: number; label: string; tone: string }
@@ -18,15 +19,16 @@ export interface Spec {
   rules: Rule[];
   bands: Band[];
   ticks: (low: number, high: number) => number[]; // of y
-  tick: (y: number) => string;
+  tick: (y: number, all: readonly number[]) => string; // one of them all, which are written alike
   say: (x: number) => string; // what stands at x, in a line
+  span?: [number, number]; // of x, where it is not that of what is drawn: charts below each other have the same
   quiet?: boolean; // says nothing until pointed at: the chart above has told how
 }
 
 /** What is beyond any number that is meant would leave no room for the rest, nor for arithmetic. */
 const tame = (y: number): number => Math.min(Math.max(y, -1e30), 1e30);
 
-const left = 54, right = 14, top = 10, bottom = 24;
+const right = 14, top = 10, bottom = 24;
 
 export class Plot {
   readonly node: HTMLElement;
@@ -43,18 +45,24 @@ export class Plot {
   private dragged: number | null = null;
   private width = 0;
   private readonly fit: Fit;
+  private readonly redraw = (): void => this.draw();
 
-  constructor(private spec: Spec) {
+  /** Charts that stand below each other are given the same margin. */
+  constructor(private spec: Spec, private readonly margin = new Margin()) {
     this.out = h('button', { type: 'button', class: 'ht-button' }, 'show all');
     this.out.addEventListener('click', () => { this.zoom(...this.all); this.stage.focus({ preventScroll: true }); });
     this.below = h('div', { class: 'ht-below' }, this.readout);
     this.node = h('div', { class: 'ht-plot' }, this.stage, this.below);
     this.listen();
-    this.fit = new Fit(this.stage, () => this.width, () => this.draw());
+    this.fit = new Fit(this.stage, () => this.width, this.redraw);
+    margin.join(this.redraw);
     this.update(spec);
   }
 
-  dispose(): void { this.fit.dispose(); }
+  dispose(): void {
+    this.fit.dispose();
+    this.margin.leave(this.redraw);
+  }
 
   /** Draws other data; what is zoomed stays so. */
   update(spec: Spec): void {
@@ -64,8 +72,8 @@ export class Plot {
     for (const l of spec.lines) for (const p of l.points) xs.add(p[0]);
     for (const d of spec.dots) xs.add(d.x);
     this.stops = [...xs].sort((a, b) => a - b);
-    const low = this.stops[0] ?? 0;
-    this.all = [low, Math.max(this.stops[this.stops.length - 1] ?? 1, low + 1)];
+    const [low, high] = spec.span ?? [this.stops[0] ?? 0, this.stops[this.stops.length - 1] ?? 1];
+    this.all = [low, Math.max(high, low + 1)];
     if (whole || this.window[0] < this.all[0] || this.window[1] > this.all[1]) this.window = this.all;
     this.stage.setAttribute('aria-label', `${spec.label} Arrow keys move along the ${spec.x}s.`);
     this.draw();
@@ -147,10 +155,10 @@ export class Plot {
     return [from, from + size];
   }
 
-  private unit(): number { return Math.max(this.width - left - right, 1) / (this.window[1] - this.window[0]); }
-  private px(x: number): number { return left + (x - this.window[0]) * this.unit(); }
+  private unit(): number { return Math.max(this.width - this.margin.left - right, 1) / (this.window[1] - this.window[0]); }
+  private px(x: number): number { return this.margin.left + (x - this.window[0]) * this.unit(); }
   private value(e: PointerEvent): number {
-    const x = this.window[0] + (e.clientX - this.svg.getBoundingClientRect().left - left) / this.unit();
+    const x = this.window[0] + (e.clientX - this.svg.getBoundingClientRect().left - this.margin.left) / this.unit();
     return Math.min(Math.max(x, this.window[0]), this.window[1]);
   }
 
@@ -186,12 +194,13 @@ export class Plot {
     this.width = this.stage.clientWidth || 640;
     const [low, high] = this.range(), scale = (height - top - bottom) / (high - low);
     const py = (y: number): number => height - bottom - (tame(y) - low) * scale;
-    const inside = height - top - bottom, plotted = this.width - left - right;
+    const ticks = spec.ticks(low, high).filter(y => y >= low && y <= high).slice(0, 12), labels = ticks.map(y => spec.tick(y, ticks));
+    this.margin.fit([spec.x, ...labels], this.redraw);
+    const { left } = this.margin, inside = height - top - bottom, plotted = this.width - left - right;
     const axes = s('g', { class: 'ht-axes' });
-    for (const y of spec.ticks(low, high).slice(0, 12)) {
-      if (y < low || y > high) continue;
+    for (const [i, y] of ticks.entries()) {
       axes.append(s('line', { class: 'ht-grid', x1: left, x2: this.width - right, y1: py(y), y2: py(y) }),
-        s('text', { x: left - 8, y: py(y), 'text-anchor': 'end', 'dominant-baseline': 'central' }, spec.tick(y)));
+        s('text', { x: left - 8, y: py(y), 'text-anchor': 'end', 'dominant-baseline': 'central' }, labels[i]));
     }
     for (const x of roundSteps(...this.window, Math.max(2, Math.floor(plotted / 90)))) {
       const end = this.px(x) > this.width - right - 16;
@@ -261,9 +270,12 @@ export class Plot {
       pen = true;
     }
     if (l.step && pen) d += `H${this.px(this.all[1]).toFixed(1)}`;
-    return s('path', { class: `ht-line ht-ink-${l.tone}${l.dash ? ` ht-dash-${l.dash}` : ''}${l.wide ? ' ht-wide-line' : ''}`, d });
+    return s('path', { class: strokes(l), d });
   }
 }
+
+/** The classes of a line: of a legend's, too. */
+export const strokes = (l: Omit<Line, 'points'>): string => `ht-line ht-ink-${l.tone}${l.dash ? ` ht-dash-${l.dash}` : ''}${l.wide ? ' ht-wide-line' : ''}`;
 
 /** Round whole numbers between a and b, at most n. */
 export function roundSteps(a: number, b: number, n: number): number[] {

@@ -1,9 +1,10 @@
 // Runs beside each other: did mixed precision change the result?
-import { h, table } from '../dom';
+import { h, s, table } from '../dom';
 import { chip, dtype, tone } from '../dtype';
 import type { Figure } from '../figure';
-import { bytes, count, duration, loss, plural, relative, sup, tick10 } from '../format';
-import { linearTicks, logTicks, Plot, powerTicks, type Spec } from '../plot';
+import { alike, bytes, count, duration, loss, plural, relative, sup, tick, tick10 } from '../format';
+import { Margin } from '../margin';
+import { linearTicks, logTicks, Plot, powerTicks, strokes, type Line, type Spec } from '../plot';
 import { list, member, number, real, text, whole } from '../read';
 import type { Maker, Rows } from '../view';
 import { finding, fold, paragraphs } from './parts';
@@ -44,30 +45,41 @@ const logarithmic = (runs: Run[]): boolean => {
   return all.length > 0 && all.every(v => v > 0) && all.reduce((a, b) => Math.max(a, b), 0) > 20 * all.reduce((a, b) => Math.min(a, b), Infinity);
 };
 
+/** The steps of all charts of the figure. */
+const span = (d: Data): [number, number] => d.runs.reduce(([a, b], r) => [a, Math.max(b, r.at[r.at.length - 1] ?? 0)], [0, 0]);
+
 function nearest(r: Run, step: number): number {
   let at = -1;
   r.at.forEach((x, i) => { if (x <= step) at = i; });
   return at;
 }
 
-/** How runs are drawn: by their dtypes' colors and dashes, so that they can be told apart without color too; the reference is wide and pale below
- * the others, so that runs which lie on it stay visible. */
-function lines(runs: Run[], of: (r: Run) => [number, number][], reference = true): Spec['lines'] {
+type Look = Omit<Line, 'points'>;
+
+/** How runs are drawn, in all charts of the figure: by their dtypes' colors and dashes, so that they can be told apart without color too; the
+ * reference is wide and pale below the others, so that runs which lie on it stay visible. */
+function looks(runs: Run[]): Look[] {
   const seen = new Map<string, number>();
   return runs.map((r, i) => {
-    const t = tone(r.dtype), n = (seen.get(t) ?? 0) + (t === 'half' ? 1 : t === 'brain' ? 2 : 0), wide = reference && !i && runs.length > 1;
+    const t = tone(r.dtype), n = (seen.get(t) ?? 0) + (t === 'half' ? 1 : t === 'brain' ? 2 : 0), wide = !i && runs.length > 1;
     seen.set(t, (seen.get(t) ?? 0) + 1);
-    return { name: r.name, tone: t, wide, dash: n && !wide ? String(Math.min(n, 3)) : undefined, points: of(r) };
+    return { name: r.name, tone: t, wide, dash: n && !wide ? String((n - 1) % 4 + 1) : undefined };
   });
+}
+
+/** A run's line, as the charts draw it, beside its name. */
+function key(r: Run, look: Look): HTMLElement {
+  const line = s('line', { class: strokes(look), x1: 0, x2: 40, y1: 5, y2: 5 });
+  return h('span', {}, s('svg', { class: 'ht-key', width: 40, height: 10, 'aria-hidden': true }, line), ' ', chip(r.dtype, r.name));
 }
 
 function curves(f: Figure, d: Data): Spec {
   const log = logarithmic(d.runs), y = (v: number): number => (log ? Math.log10(v) : v);
   return {
-    label: f.alt, x: 'step', height: 230, lines: lines(d.runs, r => r.loss.map((v, i) => [r.at[i]!, y(v)])),
+    label: f.alt, x: 'step', height: 230, span: span(d), lines: looks(d.runs).map((l, i) => ({ ...l, points: d.runs[i]!.loss.map((v, k) => [d.runs[i]!.at[k]!, y(v)]) })),
     dots: d.runs.flatMap(r => (r.diverged < 0 ? [] : [{ x: r.diverged, y: y(r.loss.filter(Number.isFinite).slice(-1)[0] ?? 1), label: '×', tone: 'over' }])), rules: [], bands: [],
     ticks: log ? logTicks : linearTicks,
-    tick: v => (log ? tick10(v) : String(Number(v.toPrecision(4)))),
+    tick: log ? tick10 : tick,
     say: step => `step ${count(step)}: ` + d.runs.map(r => {
       const i = nearest(r, step);
       return i < 0 ? '' : `${r.name} ${loss(r.loss[i]!)}${r.diff.length && Number.isFinite(r.diff[i]) ? ` (${relative(r.diff[i]!)})` : ''}`;
@@ -77,11 +89,12 @@ function curves(f: Figure, d: Data): Spec {
 
 /** How far the other runs are from the first, on a logarithmic axis. */
 function differences(d: Data): Spec | null {
-  const others = d.runs.filter(r => r.diff.some(v => Number.isFinite(v) && v !== 0));
+  const differ = (r: Run): boolean => r.diff.some(v => Number.isFinite(v) && v !== 0), others = d.runs.filter(differ);
   if (!others.length) return null;
   const log = (v: number): number => (v === 0 || !Number.isFinite(v) ? NaN : Math.log10(Math.abs(v)));
   return {
-    label: `Relative difference of the loss from ${d.runs[0]!.name}.`, x: 'step', height: 150, lines: lines(others, r => r.diff.map((v, i) => [r.at[i]!, log(v)]), false), dots: [], rules: [], bands: [],
+    label: `Relative difference of the loss from ${d.runs[0]!.name}.`, x: 'step', height: 150, span: span(d), dots: [], rules: [], bands: [],
+    lines: looks(d.runs).flatMap((l, i) => (differ(d.runs[i]!) ? [{ ...l, points: d.runs[i]!.diff.map((v, k): [number, number] => [d.runs[i]!.at[k]!, log(v)]) }] : [])),
     ticks: powerTicks, tick: v => `10${sup(v)}`, quiet: true,
     say: step => `step ${count(step)}: ` + others.map(r => `${r.name} differs by ${relative(r.diff[nearest(r, step)] ?? NaN)}`).join(' · '),
   };
@@ -105,17 +118,18 @@ export const compare: Maker = f => {
   const d = read(f), plots: Plot[] = [];
   const node = h('div', {}, finding(d.missing || d.answer || f.alt, d.missing ? 'none' : bad(d) ? 'bad' : 'good', d.missing ? '–' : bad(d) ? '×' : '✓'));
   if (!d.missing && d.runs.length) {
-    const all = lines(d.runs, () => []);
-    node.append(h('div', { class: 'ht-legend' }, ...d.runs.map((r, i) => h('span', {}, h('span', { class: `ht-key ht-key-${all[i]!.tone} ht-key-${all[i]!.wide ? 'wide' : all[i]!.dash ?? 'plain'}`, 'aria-hidden': true }), ' ', chip(r.dtype, r.name)))));
-    plots.push(new Plot(curves(f, d)));
+    const all = looks(d.runs), margin = new Margin();
+    node.append(h('div', { class: 'ht-legend' }, ...d.runs.map((r, i) => key(r, all[i]!))));
+    plots.push(new Plot(curves(f, d), margin));
     node.append(h('p', { class: 'ht-axis-title' }, 'loss'), plots[0]!.node);
     const more = differences(d);
     if (more) {
-      plots.push(new Plot(more));
-      node.append(h('p', { class: 'ht-axis-title' }, `difference from ${d.runs[0]!.name}`), plots[1]!.node);
+      plots.push(new Plot(more, margin));
+      node.append(h('p', { class: 'ht-axis-title' }, `relative difference from ${d.runs[0]!.name}, on a logarithmic axis`), plots[1]!.node);
     }
     const timed = d.runs.some(r => r.ns), diverged = d.runs.some(r => r.diverged >= 0), measured = d.peaks.some(b => b > 0);
-    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name)), loss(r.final), r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, loss(r.best),
+    const final = alike(d.runs.flatMap(r => [r.final, r.best]), 5);
+    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name)), final(r.final), r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, final(r.best),
       count(r.skipped), ...(measured ? [bytes(d.peaks[d.runs.indexOf(r)] ?? 0)] : []), ...(timed ? [r.ns ? duration(r.ns) : ''] : []), ...(diverged ? [r.diverged >= 0 ? `× from step ${count(r.diverged)}` : ''] : [])]);
     node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Final losses' },
       table(`Losses of ${plural(d.runs[0]!.steps, 'step')}. The first run is the reference; ends are means of the last tenth of the common steps, of at most 50.`, ['run', 'final loss', 'at the end', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, ...(measured || timed ? [6] : []), ...(measured && timed ? [7] : [])])));

@@ -1,7 +1,7 @@
 // How a training loop goes, in one block that is updated in place.
 import { h } from '../dom';
 import type { Figure } from '../figure';
-import { bytes, count, loss, plural, scale as words, tick10, wait } from '../format';
+import { bytes, count, loss, plural, scale as words, tick, tick10, wait } from '../format';
 import { linearTicks, logTicks, Plot, type Spec } from '../plot';
 import { list, number, points, positive, text, whole } from '../read';
 import type { Maker, Rows } from '../view';
@@ -28,7 +28,7 @@ function spec(f: Figure, d: Data): Spec {
   return {
     label: f.alt, x: 'step', height: 140, lines: [{ name: 'loss', tone: 'half', points: d.points.map(([a, b]) => [a, y(b)]) }],
     dots: d.skips.map(x => ({ x, y: base, label: '×', tone: 'over' })), rules: [], bands: [], ticks: log ? logTicks : linearTicks,
-    tick: v => (log ? tick10(v) : String(Number(v.toPrecision(4)))),
+    tick: log ? tick10 : tick,
     say: step => {
       const p = d.points.filter(q => q[0] <= step).slice(-1)[0];
       return `step ${count(step)}: loss ${p ? loss(p[1]) : '–'}${d.mean > 1 ? ` (mean of ${d.mean})` : ''}${d.skips.includes(step) ? ' × skipped' : ''}`;

@@ -2,6 +2,7 @@
 import { h, table } from '../dom';
 import type { Figure } from '../figure';
 import { count, percent, plural, scale as words, sup } from '../format';
+import { Margin } from '../margin';
 import { linearTicks, Plot, powerTicks, type Spec } from '../plot';
 import { flag, list, number, points, positive, text, texts, whole } from '../read';
 import type { Context, Maker, Rows } from '../view';
@@ -56,13 +57,16 @@ function crosses(d: Data): Spec['dots'] {
   return d.skips.flatMap(k => Array.from({ length: each ? k.last - k.first + 1 : 1 }, (_, i) => ({ x: k.first + i, y: log(i ? at(d, k.first + i) : k.scale), label: '×', tone: 'over' })));
 }
 
+/** The steps of both charts. What the last step led to stands behind it. */
+const span = (d: Data): [number, number] => [0, Math.max(d.nominal - 1, d.points[d.points.length - 1]?.[0] ?? 0, (d.skips[d.skips.length - 1]?.last ?? -1) + 1)];
+
 function spec(f: Figure, d: Data): Spec {
-  const last = d.points[d.points.length - 1]?.[0] ?? 0;
+  const [, last] = span(d);
   return {
-    label: f.alt, x: 'step', height: 240,
+    label: f.alt, x: 'step', height: 240, span: span(d),
     lines: [{ name: 'loss scale', tone: 'scale', step: true, points: d.points.map(([x, y]) => [x, log(y)]) }],
     dots: crosses(d),
-    rules: [{ y: 0, label: '1, the floor' }, { y: 24, label: `2${sup(24)}, the ceiling` }, ...(d.floor > 0 && d.floor !== 1 ? [{ y: log(d.floor), label: `set floor ${words(d.floor)}` }] : [])],
+    rules: [d.floor > 0 ? { y: log(d.floor), label: `${words(d.floor)}, the floor that was set` } : { y: 0, label: '1, as without a scaler' }],
     // What collapses without ever having been steady is not on its way to be.
     bands: d.nominal > 0 && (d.settled > 0 || d.settled < 0 && d.verdict === 'calibrating') ? [{ from: 0, to: d.settled < 0 ? last : Math.min(d.settled, last), label: 'calibrating' }] : [],
     ticks: powerTicks, tick: y => `2${sup(y)}`,
@@ -85,10 +89,10 @@ function behind(d: Data): Spec {
     n += skipped;
     line.push([k.last + 1, n]);
   }
-  const last = Math.max(d.nominal, line[line.length - 1]![0]);
+  const [, last] = span(d);
   if (last > line[line.length - 1]![0]) line.push([last, n]);
   return {
-    label: `Steps that were skipped: ${count(d.skipped)} of ${count(d.nominal)}.`, x: 'step', height: 96, lines: [{ name: 'steps behind', tone: 'over', step: true, points: line.filter((p, i) => !i || p[0] > line[i - 1]![0]) }],
+    label: `Steps that were skipped: ${count(d.skipped)} of ${count(d.nominal)}.`, x: 'step', height: 96, span: span(d), lines: [{ name: 'steps behind', tone: 'over', step: true, points: line.filter((p, i) => !i || p[0] > line[i - 1]![0]) }],
     dots: [], rules: [], bands: [], quiet: true, ticks: (a, b) => linearTicks(a, b).filter(Number.isInteger), tick: count,
     say: step => `step ${count(step)}: ${plural(line.reduce((v, p) => (p[0] <= step ? p[1] : v), 0), 'step')} behind`,
   };
@@ -105,7 +109,7 @@ const fix = (x: Data['fixes'][number], c: Context): HTMLElement =>
 
 export const scale: Maker = (f, c) => {
   let d = read(f.data);
-  const node = h('div'), plot = new Plot(spec(f, d)), lane = new Plot(behind(d));
+  const node = h('div'), margin = new Margin(), plot = new Plot(spec(f, d), margin), lane = new Plot(behind(d), margin);
   const draw = (): void => {
     const skips = d.skips.map(k => [k.first === k.last ? count(k.first) : `${count(k.first)}–${count(k.last)}`, k.culprit || '–', k.value, words(k.scale), words(k.next)]);
     node.replaceChildren(

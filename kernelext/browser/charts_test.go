@@ -1,0 +1,87 @@
+package browser
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCompareLooks: a run is drawn alike in both charts and beside its name, whatever other runs there are of its dtype.
+func TestCompareLooks(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	p.figure("five runs", samples(t)["compare_alike"])
+	p.snapPage("charts-looks")
+	var seen struct{ Legend, Upper, Lower []string }
+	p.eval("reading how runs are drawn", `(() => {
+		const dash = (e) => { const s = getComputedStyle(e); return s.stroke + ' ' + s.strokeDasharray + ' ' + s.strokeWidth; };
+		const of = (e) => [...e.querySelectorAll('.ht-line')].map(dash), plots = document.querySelectorAll('.ht-plot');
+		return { legend: of(document.querySelector('.ht-legend')), upper: of(plots[0]), lower: of(plots[1]) };
+	})()`, &seen)
+	if len(seen.Upper) != 5 || !slices.Equal(seen.Upper, seen.Legend) || !slices.Equal(seen.Upper[1:], seen.Lower) {
+		t.Errorf("the legend has %q, the losses %q, the differences %q", seen.Legend, seen.Upper, seen.Lower)
+	}
+	p.quiet()
+}
+
+// TestSmallLosses: the labels of an axis are whole and written alike, and so is a column of losses.
+func TestSmallLosses(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	p.figure("small losses", samples(t)["compare_small"])
+	p.snapPage("charts-small")
+	var seen struct {
+		Cut, Ticks, Losses []string
+		Left               []float64
+	}
+	p.eval("reading axes and table", `(() => {
+		const plots = [...document.querySelectorAll('.ht-plot')], first = (e) => [...e.querySelectorAll('.ht-axes text')].filter((x) => x.getAttribute('dominant-baseline'));
+		return {
+			cut: plots.flatMap((q) => [...q.querySelectorAll('.ht-axes text')].filter((x) => x.getBoundingClientRect().left < q.querySelector('svg').getBoundingClientRect().left).map((x) => x.textContent)),
+			ticks: first(plots[0]).map((x) => x.textContent), left: plots.map((q) => Number(q.querySelector('.ht-axis').getAttribute('x1'))),
+			losses: [...document.querySelectorAll('.ht-table tbody tr')].flatMap((r) => [r.cells[1].textContent, r.cells[4].textContent]),
+		};
+	})()`, &seen)
+	if len(seen.Cut) > 0 || len(seen.Left) != 2 || seen.Left[0] != seen.Left[1] {
+		t.Errorf("cut off: %q; the charts begin at %v", seen.Cut, seen.Left)
+	}
+	for what, texts := range map[string][]string{"ticks": seen.Ticks, "losses": seen.Losses} {
+		if len(texts) < 2 || slices.ContainsFunc(texts, func(s string) bool { return !strings.Contains(s, "e−") }) {
+			t.Errorf("%s are not written alike: %q", what, texts)
+		}
+	}
+	// Labels that are wide whatever they are written like.
+	p.figure("wide labels", samples(t)["compare_wide"])
+	var ticks []string
+	p.eval("reading the ticks", `[...document.querySelectorAll('.ht-axes text')].filter((x) => x.getAttribute('dominant-baseline')).map((x) => x.textContent)`, &ticks)
+	if slices.Sort(ticks); len(ticks) < 3 || len(slices.Compact(slices.Clone(ticks))) != len(ticks) {
+		t.Errorf("ticks %q, want several, and each once", ticks)
+	}
+	p.wait("they are whole", `[...document.querySelectorAll('.ht-axes text')].every((x) => x.getBoundingClientRect().left >= x.closest('svg').getBoundingClientRect().left)`)
+	p.quiet()
+}
+
+// TestScaleCharts: both charts of a scale show the same steps, and no limit is drawn that the scaler does not have.
+func TestScaleCharts(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	read := func(name string) (ends []float64, rules []string) {
+		p.figure(name, samples(t)[name])
+		p.snapPage("charts-" + name)
+		p.eval("reading where the curves end", `[...document.querySelectorAll('.ht-line')].map((l) => l.getBBox()).flatMap((b) => [b.x, b.x + b.width])`, &ends)
+		p.eval("reading the rules", `[...document.querySelectorAll('.ht-rule + text')].map((e) => e.textContent)`, &rules)
+		return ends, rules
+	}
+	ends, rules := read("scale_grown")
+	if len(ends) != 4 || math.Abs(ends[0]-ends[2]) > .5 || math.Abs(ends[1]-ends[3]) > .5 {
+		t.Errorf("the curves reach from and to %v", ends)
+	}
+	if len(rules) > 0 {
+		t.Errorf("limits %q of a scaler that has none", rules)
+	}
+	if _, rules = read("scale_floor"); len(rules) != 1 || rules[0] != "4,194,304, the floor that was set" {
+		t.Errorf("of a scaler with a floor: %q", rules)
+	}
+	p.quiet()
+}

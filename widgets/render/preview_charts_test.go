@@ -1,0 +1,51 @@
+package render
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/widgets"
+	"github.com/halftone-ml/halftone/widgets/internal/sample"
+)
+
+// chartFigures are figures that charts are hard to draw of.
+func chartFigures() map[string]*widgets.Figure {
+	return map[string]*widgets.Figure{
+		"compare_alike": widgets.Compare(alike()...),
+		"compare_small": widgets.Compare(
+			widgets.Run{Name: "float32", DType: amp.Float32, Loss: falling(60, 2.296e-6, .95, 0)},
+			widgets.Run{Name: "float16", DType: amp.Float16, Loss: falling(60, 2.296e-6, .95, 1e-4)}),
+		"compare_wide": widgets.Compare(widgets.Run{Name: "float32", DType: amp.Float32, Loss: []float64{-1234567, -1234501, -1234444}}),
+		"scale_grown":  widgets.ScaleHistory(grown(0)),
+		"scale_floor":  widgets.ScaleHistory(grown(1 << 22)),
+	}
+}
+
+// alike are runs most of which share a dtype.
+func alike() []widgets.Run {
+	var runs []widgets.Run
+	for i, d := range []amp.DType{amp.Float16, amp.Float16, amp.Float16, amp.Float16, amp.BFloat16} {
+		runs = append(runs, widgets.Run{Name: fmt.Sprint("run ", i), DType: d, Loss: falling(40, 1, .97, .001*float64(i))})
+	}
+	return runs
+}
+
+// falling is a loss that falls by a factor in every step, and lies above that by a share that grows.
+func falling(steps int, first, factor, above float64) []float64 {
+	out := make([]float64, steps)
+	for i := range out {
+		out[i] = first * math.Pow(factor, float64(i)) * (1 + above*float64(i+1))
+	}
+	return out
+}
+
+// grown is a scale that comes down in the first steps, and grows after the last one.
+func grown(floor float64) amp.ScaleHistory {
+	return sample.Scaler{Steps: 54, Init: 1 << 26, Interval: 50, Min: floor, Overflow: func(i int, _ float64) (string, string) {
+		if i < 4 {
+			return "2.weight", "+Inf"
+		}
+		return "", ""
+	}}.History()
+}
