@@ -44,6 +44,10 @@ type RunRow struct {
 	Common   int       `json:"common"`       // steps that it has in common with the reference
 	Verdict  string    `json:"verdict"`      // RunSame, RunClose …
 	End      Number    `json:"end"`          // relative difference of the means over the last tenth of the common steps; NaN where there is none
+	// Behind is how many skipped steps explain that the run ends elsewhere: as many steps before, the reference was BehindEnd from its end.
+	Behind    int    `json:"behind,omitempty"`
+	BehindEnd Number `json:"behind_end,omitempty"`
+
 	Noise    Number    `json:"noise"`        // how far single steps of the reference lie from their neighbors there, relative to its mean
 	Relative Number    `json:"relative"`     // (loss - reference's loss) / |reference's loss| at the last common step
 	Worst    Number    `json:"worst"`        // largest relative difference from the reference at any common step

@@ -60,6 +60,30 @@ func TestRelative(t *testing.T) {
 	}
 }
 
+// TestSkippedStepsExplain: a run that skipped steps is as many behind, which is no change of the result; more than that is.
+func TestSkippedStepsExplain(t *testing.T) {
+	full := make([]float64, 100)
+	for i := range full {
+		full[i] = math.Pow(.98, float64(i))
+	}
+	late := append(append([]float64{}, full[:70]...), full[64:94]...)
+	for _, c := range []struct {
+		name            string
+		skipped         int
+		verdict, answer string
+	}{
+		{"as many as it is behind", 6, RunClose, "No: half ends within 0.01% of where float32 was 6 steps before, and it skipped as many; from step to step the loss itself moves by 1.4%."},
+		{"none", 0, RunHigher, "Yes: half ends 13% above float32."},
+		{"too few", 2, RunHigher, "Yes: half ends 13% above float32."},
+		{"more than there are", 99, RunHigher, "Yes: half ends 13% above float32."},
+	} {
+		f := Compare(Run{Name: "float32", Loss: full}, Run{Name: "half", DType: amp.Float16, Loss: late, Skipped: c.skipped})
+		if r := f.Runs.Runs[1]; r.Verdict != c.verdict || f.Runs.Answer != c.answer || (r.Behind > 0) != (c.verdict == RunClose) || r.End < .1 {
+			t.Errorf("%s: %s, behind %d: %s", c.name, r.Verdict, r.Behind, f.Runs.Answer)
+		}
+	}
+}
+
 // TestFarEnds: the sentence and the table have one number for a run that ends far above the reference.
 func TestFarEnds(t *testing.T) {
 	flat := func(v float64) []float64 { return []float64{1, v, v, v} }

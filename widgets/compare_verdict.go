@@ -12,7 +12,7 @@ import (
 // What a comparison says of a run against the reference.
 const (
 	RunSame     = "same"     // every common loss is the same number
-	RunClose    = "close"    // it ends where the reference does, as far as the loss of single steps tells
+	RunClose    = "close"    // it ends where the reference does, as far as the loss of single steps tells, or did as many steps before as it skipped
 	RunHigher   = "higher"   // it ends with a higher loss
 	RunLower    = "lower"    // it ends with a lower loss
 	RunDiverged = "diverged" // its loss is not finite where the reference's is
@@ -47,6 +47,7 @@ func (r *RunRow) judge(run, ref Run) {
 		return
 	}
 	tail := min(max(r.Common/10, 1), maxTail)
+	all := a
 	a, b = a[r.Common-tail:], b[r.Common-tail:]
 	ma, mb := mean(a), mean(b)
 	if !finite(ma) {
@@ -60,11 +61,28 @@ func (r *RunRow) judge(run, ref Run) {
 	switch limit := math.Max(leastChange, float64(r.Noise)); {
 	case math.Abs(float64(change)) <= limit:
 		r.Verdict = RunClose
+	case r.explained(all, mb, tail, limit):
+		r.Verdict = RunClose
 	case change > 0:
 		r.Verdict = RunHigher
 	default:
 		r.Verdict = RunLower
 	}
+}
+
+// explained says whether skipped steps alone make the difference: whether the run ends where the reference was as many steps before.
+func (r *RunRow) explained(ref []float64, end float64, tail int, limit float64) bool {
+	from := len(ref) - tail - r.Skipped
+	if r.Skipped == 0 || from < 0 {
+		return false
+	}
+	before := mean(ref[from : from+tail])
+	change := relative(end, before)
+	if !change.finite() || math.Abs(float64(change)) > limit {
+		return false
+	}
+	r.Behind, r.BehindEnd = r.Skipped, digits(float64(change), 3)
+	return true
 }
 
 func mean(v []float64) float64 {
@@ -144,6 +162,9 @@ func (r *RunRow) against(ref string) string {
 	case RunSame:
 		return fmt.Sprintf("%s has the same losses as %s, bit for bit", r.Name, ref)
 	case RunClose:
+		if r.Behind > 0 {
+			return fmt.Sprintf("%s ends within %s of where %s was %s before, and it skipped as many", r.Name, shareText(max(abs(r.BehindEnd), 1e-4)), ref, plural(r.Behind, "step"))
+		}
 		return fmt.Sprintf("%s ends within %s of %s", r.Name, shareText(max(abs(r.End), 1e-4)), ref)
 	case RunHigher:
 		if r.End >= 10 {

@@ -249,7 +249,7 @@ func (d *CompareData) normalize() {
 	for i := range d.Runs {
 		r := &d.Runs[i]
 		r.Name = clip(r.Name, maxName)
-		for _, n := range []*int{&r.Steps, &r.Skipped, &r.WorstAt, &r.Common, &r.OpsMore} {
+		for _, n := range []*int{&r.Steps, &r.Skipped, &r.Behind, &r.WorstAt, &r.Common, &r.OpsMore} {
 			clamp(n, 0)
 		}
 		clamp(&r.Diverged, -1)

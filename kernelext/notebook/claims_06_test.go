@@ -31,6 +31,17 @@ var bfloat16 = []claim{
 		}
 		says("deep", "float16: 60 of 60 steps skipped, scale from 65536 to 2^-44")(t, nb)
 	}},
+	{"its loss falls to a quarter, while float32's falls to a fifth. It ends some three steps behind", func(t *testing.T, nb saved) {
+		runs := figuresIn(t, nb, "deep")[0].Runs.Runs
+		full, brain := runs[0].Loss, runs[1].Loss
+		last := len(full) - 1
+		if a, b := full[last]/full[0], brain[last]/brain[0]; a < .17 || a > .22 || b < .22 || b > .28 {
+			t.Errorf("float32 ends at %.3f of where it began, bfloat16 at %.3f", a, b)
+		}
+		if brain[last] < full[last-2] || brain[last] > full[last-5] {
+			t.Errorf("bfloat16 ends at %g, float32 was at %v in its last steps", brain[last], full[last-5:])
+		}
+	}},
 	{"It is the product in block 13 that cannot hold its result", func(t *testing.T, nb saved) {
 		out := printed(t, nb, "where")
 		_, bad, _ := strings.Cut(out, "float32  largest  5.41e+04,   0 infinite,   0 NaN\n")

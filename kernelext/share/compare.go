@@ -33,7 +33,7 @@ type Tolerance struct {
 var Loose = Tolerance{Relative: 0.02, Share: 0.02}
 
 // ratios are members of figures that are relative already: differences of losses, and noise.
-var ratios = []string{"diff", "end", "noise", "relative", "worst"}
+var ratios = []string{"diff", "end", "behind_end", "noise", "relative", "worst"}
 
 // free members are prose about numbers that are compared themselves, or follow from the noise of rounding and say nothing where
 // bits differ.
