@@ -34,16 +34,16 @@ type CompareData struct {
 
 // A RunRow is one run.
 type RunRow struct {
-	Name     string    `json:"name"`
-	DType    amp.DType `json:"dtype"`
-	Steps    int       `json:"steps"`
-	Skipped  int       `json:"skipped,omitempty"`
-	First    Number    `json:"first"`        // loss of the first step
-	Final    Number    `json:"final"`        // loss of the last step
-	Best     Number    `json:"best"`         // smallest finite loss
-	Common   int       `json:"common"`       // steps that it has in common with the reference
-	Verdict  string    `json:"verdict"`      // RunSame, RunClose …
-	End      Number    `json:"end"`          // relative difference of the means over the last tenth of the common steps; NaN where there is none
+	Name    string    `json:"name"`
+	DType   amp.DType `json:"dtype"`
+	Steps   int       `json:"steps"`
+	Skipped int       `json:"skipped,omitempty"`
+	First   Number    `json:"first"`   // loss of the first step
+	Final   Number    `json:"final"`   // loss of the last step
+	Best    Number    `json:"best"`    // smallest finite loss
+	Common  int       `json:"common"`  // steps that it has in common with the reference
+	Verdict string    `json:"verdict"` // RunSame, RunClose …
+	End     Number    `json:"end"`     // relative difference of the means over the last tenth of the common steps; NaN where there is none
 	// Behind is how many skipped steps explain that the run ends elsewhere: as many steps before, the reference was BehindEnd from its end.
 	Behind    int    `json:"behind,omitempty"`
 	BehindEnd Number `json:"behind_end,omitempty"`

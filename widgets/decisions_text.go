@@ -70,7 +70,7 @@ const (
 func (f *Figure) decisionsText() string {
 	d := f.Decisions
 	var b strings.Builder
-	b.WriteString(f.Title + " · " + strings.Join(d.Strip(), " · ") + "\n")
+	b.WriteString(strings.Join(append([]string{f.Title}, d.Strip()...), " · ") + "\n")
 	if d.Note != "" {
 		b.WriteString("note: " + d.Note + "\n")
 	}
@@ -216,9 +216,12 @@ func wrapCell(s string, n int) []string {
 	return lines
 }
 
-// Strip is the headline in parts: autocast, device, steps.
+// Strip is the headline in parts: autocast, device, steps. Where nothing was recorded, nothing is known of autocast.
 func (d *DecisionsData) Strip() []string {
-	out := []string{strings.ToLower(d.heading()[:1]) + d.heading()[1:]}
+	var out []string
+	if d.Missing == "" {
+		out = append(out, strings.ToLower(d.heading()[:1])+d.heading()[1:])
+	}
 	if d.Device != "" {
 		out = append(out, d.Device)
 	}
@@ -237,7 +240,7 @@ func (d *DecisionsData) Lead() Metric {
 			names = append(names, c.DType.String())
 		}
 	}
-	label := "op calls"
+	label := oneOf(d.PerStepText(d.Summary.Calls), "op call", "op calls")
 	if d.Steps > 0 {
 		label += " per step"
 	}
@@ -264,6 +267,14 @@ func (s *Site) ByText() string {
 	return ""
 }
 
+// oneOf is the first word for the number 1, and the second for others.
+func oneOf(n, one, many string) string {
+	if n == "1" {
+		return one
+	}
+	return many
+}
+
 // A Metric is one number of the summary.
 type Metric struct{ Value, Label string }
 
@@ -276,10 +287,10 @@ func (d *DecisionsData) Metrics() []Metric {
 	}
 	var out []Metric
 	if u.Changed > 0 {
-		out = append(out, Metric{d.PerStepText(u.Changed), "ops" + per + " changed by autocast"})
+		out = append(out, Metric{d.PerStepText(u.Changed), oneOf(d.PerStepText(u.Changed), "op", "ops") + per + " changed by autocast"})
 	}
 	if u.Casts > 0 {
-		out = append(out, Metric{d.PerStepText(u.Casts), "casts" + per + " move " + Bytes(d.StepBytes(u.CastBytes)) + ", " + cached(u) + " come from the cache"})
+		out = append(out, Metric{d.PerStepText(u.Casts), oneOf(d.PerStepText(u.Casts), "cast"+per+" moves ", "casts"+per+" move ") + Bytes(d.StepBytes(u.CastBytes)) + ", " + cached(u) + " come from the cache"})
 	}
 	if u.BytesFP32 != u.Bytes {
 		out = append(out, Metric{Bytes(d.StepBytes(u.Bytes)), "of forward results" + per + ", " + Bytes(d.StepBytes(u.BytesFP32)) + " in float32"})

@@ -19,6 +19,9 @@ type ExponentsData struct {
 	Scale    Number `json:"scale"`             // loss scale now; 1 without one
 	Best     Number `json:"best"`              // largest power of two that keeps the largest finite gradient in float16 with one doubling to spare; smaller than Below
 	Below    Number `json:"below,omitempty"`   // smallest loss scale at which numbers that are not finite were counted: how large those would be cannot be known, so no scale from there on is safe
+	Above    Number `json:"above,omitempty"`   // largest such scale
+	Now      int    `json:"now,omitempty"`     // numbers counted in steps at Scale
+	BadNow   int    `json:"bad_now,omitempty"` // of those not finite
 
 	Steps   int `json:"steps"`            // training steps looked at; 0 outside Scope.Steps
 	Results int `json:"results"`          // gradients counted: one for each input of an op and each call
@@ -211,15 +214,35 @@ func tallyGradients(t *amp.Trace, scale func(step int) int, d *ExponentsData) (t
 			ops[key] = o
 		}
 		shift := scale(e.Step)
-		if at := Number(math.Ldexp(1, shift)); e.Health.Infs+e.Health.NaNs > 0 && (d.Below == 0 || at < d.Below) {
-			d.Below = at
-		}
+		d.note(e.Health, Number(math.Ldexp(1, shift)))
 		total.add(e.Health, shift)
 		m.add(e.Health, shift)
 		o.add(e.Health, shift)
 	}
 	d.Steps = len(steps)
 	return total, by, ops
+}
+
+// note keeps at which loss scales numbers were not finite, and how many at the present one: a scale is not to blame for what others did.
+func (d *ExponentsData) note(h *amp.Exponents, at Number) {
+	bad := h.Infs + h.NaNs
+	if bad > 0 {
+		d.Above = max(d.Above, at)
+		if d.Below == 0 || at < d.Below {
+			d.Below = at
+		}
+	}
+	if Power(at) == Power(d.Scale) {
+		d.Now, d.BadNow = d.Now+h.N, d.BadNow+bad
+	}
+}
+
+// TooLarge says that numbers were not finite at the present loss scale or, where no step was at it, at none that is larger.
+func (d *ExponentsData) TooLarge() bool {
+	if d.Now == 0 { // so do figures that do not know Above
+		return d.Below > 0 && d.Scale >= max(d.Below, d.Above)
+	}
+	return d.BadNow > 0
 }
 
 // gradientOf names the gradients that one kind of backward op gave in one module.
@@ -336,58 +359,3 @@ func (d *ExponentsData) Share(n int) string { return percent(n, d.Scaled.All()) 
 
 // Power is the exponent of a loss scale.
 func Power(scale Number) int { return int(math.Round(math.Log2(float64(scale)))) }
-
-// finding is what float16 makes of the gradients, with the scale and without.
-func (d *ExponentsData) finding() string {
-	all := d.Scaled.All()
-	switch {
-	case all == 0:
-		return fmt.Sprintf("All %s gradients counted are zero or not finite.", Count(d.N))
-	case d.Below > 0 && d.Scale >= d.Below:
-		return fmt.Sprintf("Loss scale %s is too large: %s of the gradients are infinite or NaN. Of the others float16 keeps %s whole and loses %s to zero.", ScaleText(d.Scale),
-			percent(d.Infs+d.NaNs, d.N), percent(d.Scaled.Normal, all), percent(d.Scaled.Zero, all))
-	case d.Scale == 1:
-		return fmt.Sprintf("Without a loss scale float16 keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero and %s to overflow.",
-			percent(d.Unscaled.Normal, all), percent(d.Unscaled.Subnormal, all), percent(d.Unscaled.Zero, all), percent(d.Unscaled.Overflow, all))
-	}
-	s := fmt.Sprintf("At loss scale %s float16 keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero", ScaleText(d.Scale),
-		percent(d.Scaled.Normal, all), percent(d.Scaled.Subnormal, all), percent(d.Scaled.Zero, all))
-	if d.Scaled.Overflow > 0 {
-		s += " and " + percent(d.Scaled.Overflow, all) + " to overflow"
-	}
-	return s + fmt.Sprintf("; without it %s would be lost to zero.", percent(d.Unscaled.Zero, all))
-}
-
-// Rest is what else the finding needs to be understood; "" where there is nothing.
-func (d *ExponentsData) Rest() string {
-	if d.Missing != "" || d.N == 0 {
-		return ""
-	}
-	s := ""
-	switch n := d.Infs + d.NaNs; {
-	case d.Below > 0:
-		at := "at loss scale " + ScaleText(d.Below)
-		if d.Below == 1 {
-			at = "without a loss scale"
-		}
-		if n == 1 {
-			s = "1 number was not finite " + at + ": how large it would be"
-		} else {
-			s = fmt.Sprintf("%s numbers (%s) were not finite %s: how large they would be", Count(n), percent(n, d.N), at)
-		}
-		s += fmt.Sprintf(" cannot be known. Loss scales above %s are not safe, and smaller ones may not be either.", ScaleText(d.Best))
-	default:
-		s = fmt.Sprintf("Largest gradient %s; loss scales up to %s are safe.", magnitude(d.Amax), ScaleText(d.Best))
-		if d.Scale > d.Best && d.Scaled.Overflow == 0 {
-			s += " The present one is above that: when it grows, gradients may overflow."
-		}
-	}
-	if d.Zeros > 0 {
-		s += fmt.Sprintf(" Of the numbers %s are zero", percent(d.Zeros, d.N))
-		if d.Halves > 0 {
-			s += fmt.Sprintf("; %s were 16 bits wide, and what those had lost before is among the zeros", percent(d.Halves, d.N))
-		}
-		s += "."
-	}
-	return s
-}

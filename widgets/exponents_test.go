@@ -3,6 +3,7 @@ package widgets
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,8 +172,38 @@ func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
 		t.Errorf("what is left is tiny, one overflowed at 2^30, and the largest safe scale is %q", d.BestText())
 	}
 	for _, face := range []string{f.Text(), f.Alt} {
-		if flat := strings.Join(strings.Fields(face), " "); !strings.Contains(flat, "7 numbers (under 0.1%) were not finite at loss scale 2^43") || !strings.Contains(flat, "are not safe, and smaller ones may not be either") || strings.Contains(flat, "are safe.") {
+		if flat := strings.Join(strings.Fields(face), " "); !strings.Contains(flat, "7 numbers (under 0.1%) were not finite at loss scales from 2^43 to 2^44") || !strings.Contains(flat, "are not safe, and smaller ones may not be either") || strings.Contains(flat, "are safe.") {
 			t.Errorf("it does not say so: %s", face)
 		}
+	}
+}
+
+// TestAScaleIsNotBlamedForOthers: a scale that came down has no overflow of its own, and grew back to where others were.
+func TestAScaleIsNotBlamedForOthers(t *testing.T) {
+	scales := []float64{1 << 30, 1 << 16, 1 << 15, 1 << 16, 1 << 17}
+	history := amp.ScaleHistory{Enabled: true, Scale: 1 << 17, Nominal: 5}
+	for i, s := range scales {
+		history.Steps = append(history.Steps, amp.ScaleStep{Step: i, Scale: s})
+	}
+	figure := func(bad ...int) *ExponentsData {
+		trace := sample.Gradients(5, -30, func(i int) float64 { return scales[i] }, "net")
+		for i := range trace.Events {
+			h := trace.Events[i].Health
+			h.Infs, h.NaNs = 0, 0
+			if slices.Contains(bad, trace.Events[i].Step) {
+				h.Infs = 5
+			}
+		}
+		return Exponents(trace, history).Exponents
+	}
+	before := figure(0, 1)
+	if before.TooLarge() || strings.Contains(before.Sentence, "too large") || before.Above != 1<<30 || before.Below != 1<<16 || before.BadNow != 0 || before.Now == 0 {
+		t.Errorf("it is blamed for earlier scales: %s", before.Sentence)
+	}
+	if rest := before.Rest(); !strings.Contains(rest, "at loss scales from 65,536 to 1,073,741,824, and none at the present one") || !strings.Contains(rest, "No loss scale above 32,768 was safe in every step") {
+		t.Error(rest)
+	}
+	if now := figure(0, 4); !now.TooLarge() || !strings.Contains(now.Sentence, "Loss scale 131,072 is too large") || !strings.Contains(now.Sentence, "of the gradients counted at it are infinite") {
+		t.Error(now.Sentence)
 	}
 }

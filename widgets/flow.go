@@ -24,6 +24,7 @@ type FlowData struct {
 	Zeros  int `json:"zeros,omitempty"` // of those zero
 	Bad    int `json:"bad,omitempty"`   // of those infinite or NaN
 	Born   int `json:"born,omitempty"`  // not finite in float64 either
+	Later  int `json:"later,omitempty"` // later steps that were skipped, since gradients were not finite
 
 	Here int       `json:"here"`               // gradients lost at any op, each at the op that lost it
 	Fit  LossScale `json:"fit"`                // loss scales for every op
@@ -92,8 +93,9 @@ const (
 //	widgets.Show(widgets.GradientFlow(&trace))
 //
 // [Exponents] counts the gradients of many steps as they were stored, so that what was lost is among its zeros; GradientFlow compares one
-// step with float64, number by number, and so knows which zeros are losses.
-func GradientFlow(t *amp.GradientTrace) *Figure {
+// step with float64, number by number, and so knows which zeros are losses. Given the histories of the scalers, it also says what it was not
+// there to see: that later steps overflowed.
+func GradientFlow(t *amp.GradientTrace, scalers ...amp.ScaleHistory) *Figure {
 	d := &FlowData{Scale: 1, Step: -1, Rows: []FlowRow{}}
 	f := &Figure{Schema: Schema, Kind: KindGradientFlow, Title: "Where did my gradients go?", Flow: d}
 	if t == nil || len(t.Events) == 0 {
@@ -101,7 +103,7 @@ func GradientFlow(t *amp.GradientTrace) *Figure {
 		d.Sentence = d.Missing
 	} else {
 		d.fill(t)
-		d.Sentence = d.finding()
+		d.Sentence = strings.TrimSpace(d.finding() + " " + d.others(scalers))
 	}
 	f.Alt = clip(strings.Join(append([]string{d.Sentence}, d.Lines(1)...), " "), maxAlt)
 	f.normalize()

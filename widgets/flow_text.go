@@ -149,6 +149,9 @@ func (r *FlowRow) line(now Number) string {
 // Notes are what a reader must know.
 func (d *FlowData) Notes() []string {
 	var out []string
+	if d.Note != "" {
+		out = append(out, d.Note)
+	}
 	if d.Born > 0 {
 		out = append(out, plural(d.Born, "gradient")+" are not finite in float64 either: the forward pass has such values, or the derivative is so, and no loss scale helps.")
 	}
@@ -338,7 +341,7 @@ func writeTable(b *strings.Builder, rows [][]string) {
 func (d *FlowData) normalize() {
 	d.Missing, d.Sentence, d.Note, d.Device, d.Why = clip(d.Missing, maxRule), clip(d.Sentence, maxAlt), clip(d.Note, maxRule), clip(d.Device, maxName), clip(d.Why, maxRule)
 	clamp(&d.Step, -1)
-	for _, n := range []*int{&d.Wanted, &d.Zeros, &d.Bad, &d.Born, &d.Here, &d.More, &d.Rest, &d.Skip} {
+	for _, n := range []*int{&d.Wanted, &d.Zeros, &d.Bad, &d.Born, &d.Later, &d.Here, &d.More, &d.Rest, &d.Skip} {
 		clamp(n, 0)
 	}
 	if !(d.Scale > 0) || !d.Scale.finite() {

@@ -176,7 +176,7 @@ func ordered[T any](in []T, span func(*T) (first, last int)) []T {
 
 func (d *ExponentsData) normalize() {
 	d.Missing, d.Sentence, d.Note = clip(d.Missing, maxRule), clip(d.Sentence, maxAlt), clip(d.Note, maxRule)
-	for _, n := range []*int{&d.Steps, &d.Results, &d.N, &d.Zeros, &d.Halves, &d.Infs, &d.NaNs, &d.More} {
+	for _, n := range []*int{&d.Steps, &d.Results, &d.N, &d.Zeros, &d.Halves, &d.Infs, &d.NaNs, &d.Now, &d.BadNow, &d.More} {
 		clamp(n, 0)
 	}
 	for _, s := range []*Number{&d.Scale, &d.Best} {
@@ -184,8 +184,10 @@ func (d *ExponentsData) normalize() {
 			*s = 1
 		}
 	}
-	if !(d.Below > 0) || !d.Below.finite() {
-		d.Below = 0
+	for _, s := range []*Number{&d.Below, &d.Above} {
+		if !(*s > 0) || !s.finite() {
+			*s = 0
+		}
 	}
 	normalizeCounts(&d.Low, &d.Counts)
 	for _, f := range []*Fate{&d.Unscaled, &d.Scaled, &d.BFloat16} {

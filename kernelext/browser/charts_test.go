@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -83,5 +84,38 @@ func TestScaleCharts(t *testing.T) {
 	if _, rules = read("scale_floor"); len(rules) != 1 || rules[0] != "4,194,304, the floor that was set" {
 		t.Errorf("of a scaler with a floor: %q", rules)
 	}
+	p.quiet()
+}
+
+// TestBitsFit: no column of the bits is out of sight, beside a file browser or in a narrow window.
+func TestBitsFit(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	for _, width := range []int64{940, 700, 440} {
+		p.pageTheme("light", width)
+		p.figure("bits", samples(t)["bits_many"])
+		p.snapPage(fmt.Sprint("bits-", width))
+		var over []string
+		p.eval("looking for what scrolls", `[...document.querySelectorAll('.ht-bits .ht-scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.scrollWidth + ' > ' + e.clientWidth)`, &over)
+		if len(over) > 0 {
+			t.Errorf("in %d pixels tables are too wide: %q", width, over)
+		}
+	}
+	p.quiet()
+}
+
+// TestHeadlineSign: the sign of a headline is that of the precision that it names.
+func TestHeadlineSign(t *testing.T) {
+	ready(t)
+	p := openPage(t, strict)
+	for name, want := range map[string]string{"decisions": "▮", "decisions_full": "■"} {
+		p.figure(name, samples(t)[name])
+		var sign string
+		p.eval("reading the sign", `document.querySelector('.ht-finding .ht-mark').textContent`, &sign)
+		if sign != want {
+			t.Errorf("%s begins with %q, want %q", name, sign, want)
+		}
+	}
+	p.snapPage("headline-full")
 	p.quiet()
 }

@@ -43,6 +43,7 @@ type run struct {
 	s     *amp.Scope
 	start time.Time
 	once  sync.Once
+	whole bool // the body returned
 }
 
 // Run calls body with a root scope s and the same under autocast, half, and shows the figures when it ends: by returning, by a
@@ -58,16 +59,15 @@ func Run(o Options, body func(s, half *amp.Scope)) {
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT)
 	go r.watch(signals, ended, cancel)
-	whole := false
 	defer func() { // without recover: a panic keeps the stack of its place
 		close(ended)
 		r.finish()
-		if whole {
+		if r.whole {
 			r.s.Close() // a session commits then; what a panic left half done is not kept
 		}
 	}()
 	body(s, half)
-	whole = true
+	r.whole = true
 }
 
 // scopes are what the body gets. Autocast is off in s, but its dtype is set: step.Autocast(amp.NoDType) is the cell's.
@@ -170,6 +170,10 @@ func (r *run) figures() []*widgets.Figure {
 			want = append(want, "exponents")
 		}
 	}
+	// What failed before its first op has nothing to draw, and its error is what is to be read.
+	if trace.Level != amp.Off.String() && len(trace.Events) == 0 && !r.whole {
+		want = slices.DeleteFunc(slices.Clone(want), func(name string) bool { return name == "decisions" || name == "exponents" })
+	}
 	var figs []*widgets.Figure
 	for _, name := range want {
 		switch name {
@@ -179,15 +183,11 @@ func (r *run) figures() []*widgets.Figure {
 			if len(scalers) == 0 {
 				fmt.Fprintln(os.Stderr, "--show scale: no GradScaler scaled a loss in this cell's scopes, so there is no history to show")
 			}
-			for _, g := range scalers {
-				figs = append(figs, widgets.ScaleHistory(g.History()))
+			for _, h := range r.histories() {
+				figs = append(figs, widgets.ScaleHistory(h))
 			}
 		case "exponents":
-			var histories []amp.ScaleHistory
-			for _, g := range scalers {
-				histories = append(histories, g.History())
-			}
-			figs = append(figs, widgets.Exponents(trace, histories...))
+			figs = append(figs, widgets.Exponents(trace, r.histories()...))
 		case "flow":
 			figs = append(figs, r.flows()...)
 		}
@@ -208,10 +208,20 @@ func (r *run) flows() (figs []*widgets.Figure) {
 		fmt.Fprintf(os.Stderr, "--show flow: step %d has %d backward passes; the first %d are shown\n", traces[0].Step, n, maxFlows)
 		traces = traces[:maxFlows]
 	}
+	// A run without a scaler still has a number of steps, of which the figure is about one.
+	histories := append(r.histories(), amp.ScaleHistory{Nominal: r.s.Trace().Steps})
 	for _, t := range traces {
-		figs = append(figs, widgets.GradientFlow(t))
+		figs = append(figs, widgets.GradientFlow(t, histories...))
 	}
 	return figs
+}
+
+// histories are those of the scalers that scaled a loss of the cell.
+func (r *run) histories() (all []amp.ScaleHistory) {
+	for _, g := range r.s.Scalers() {
+		all = append(all, g.History())
+	}
+	return all
 }
 
 // report leaves what the program used for %amp status. Nothing depends on it.

@@ -3,23 +3,27 @@ package cell
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/optim"
 	"github.com/halftone-ml/halftone/internal/testsignal"
 )
 
 // Bodies run in a process of their own: this test binary again. Outside a notebook figures are printed as text.
 const (
 	childEnv = "CELL_TEST_BODY"
-	showEnv  = "CELL_TEST_SHOW" // with every second step looked at
+	showEnv  = "CELL_TEST_SHOW"  // with every second step looked at
+	everyEnv = "CELL_TEST_EVERY" // or every so manieth one
 )
 
 func TestMain(m *testing.M) {
@@ -34,6 +38,9 @@ func TestMain(m *testing.M) {
 		o := Options{DType: "float16", Trace: "decisions"}
 		if show := os.Getenv(showEnv); show != "" {
 			o.Show, o.Every = strings.Split(show, ","), 2
+			if n, err := strconv.Atoi(os.Getenv(everyEnv)); err == nil {
+				o.Every = n
+			}
 		}
 		Run(o, bodies[name])
 		println("after Run")
@@ -58,6 +65,9 @@ var bodies = map[string]func(s, half *amp.Scope){
 		amp.Exp(half, amp.Ones(s, amp.Float32, 2))
 		panic("too hot")
 	},
+	"fails": func(s, half *amp.Scope) {
+		panic("no data")
+	},
 	"steps": func(s, half *amp.Scope) {
 		for step := range s.Steps(1 << 30) {
 			amp.Exp(step.Autocast(amp.NoDType), amp.Ones(step, amp.Float32, 2))
@@ -75,6 +85,21 @@ var bodies = map[string]func(s, half *amp.Scope){
 			for range 2 + 3*step.Step() {
 				amp.Sum(half, loss).Backward(amp.RetainGraph())
 			}
+		}
+	},
+	"collapses": func(s, half *amp.Scope) {
+		w := amp.Ones(s, amp.Float32, 2, 1).RequireGrad().SetName("w")
+		opt, scaler := optim.NewSGD([]*amp.Tensor{w}, optim.LR(0)), amp.NewGradScaler(amp.InitScale(1))
+		for step := range s.Steps(4) {
+			half, factor := step.Autocast(amp.NoDType), 1.0
+			if step.Step() >= 2 {
+				factor = math.Inf(1)
+			}
+			loss := amp.MulScalar(step, amp.Sum(step, amp.MatMul(half, amp.Ones(half, amp.Float32, 1, 2), w)), factor)
+			opt.ZeroGrad()
+			scaler.Scale(step, loss).Backward()
+			scaler.Step(opt)
+			scaler.Update()
 		}
 	},
 	"sleeps": func(s, half *amp.Scope) {
@@ -105,13 +130,14 @@ func ran(t *testing.T, name string, n int, env ...string) (stdout, stderr string
 	return out.String(), errs.String(), err
 }
 
-// TestRun checks how each kind of body ends, and that its figures come in any case.
+// TestRun checks how each kind of body ends, and that its figures come in any case, but for those that would be empty.
 func TestRun(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		interrupts int
 		says, end  string
 	}{
+		{"fails", 0, "panic: no data", "exit status 2"},
 		{"returns", 0, "matmul gives float16\nafter Run\n", ""},
 		{"outside", 0, "%%amp float16: no op ran under autocast; pass half where it should, and in s.Steps step.Autocast(amp.NoDType)\nafter Run\n", ""},
 		{"panics", 0, "panic: too hot", "exit status 2"},
@@ -121,7 +147,11 @@ func TestRun(t *testing.T) {
 	} {
 		begin := time.Now()
 		stdout, stderr, err := ran(t, c.name, c.interrupts)
-		if !strings.Contains(stdout, "Precision decisions · ") || strings.Count(stdout, "Precision decisions") != 1 {
+		want := 1
+		if c.name == "fails" || c.end != "" && c.name != "panics" { // they ran no op
+			want = 0
+		}
+		if strings.Count(stdout, "Precision decisions · ") != want || strings.Count(stdout, "Precision decisions") != want {
 			t.Errorf("%s: shows\n%s", c.name, stdout)
 		}
 		if end := errorText(err); !strings.Contains(stderr, c.says) || end != c.end {
@@ -147,7 +177,7 @@ func errorText(err error) string {
 // none.
 func TestFlow(t *testing.T) {
 	stdout, stderr, err := ran(t, "learns", 0, showEnv+"=flow")
-	if err != nil || strings.Count(stdout, "Where did my gradients go?") != maxFlows || strings.Count(stdout, "step 2") != maxFlows || !strings.Contains(stdout, "cell_test.go:") {
+	if err != nil || strings.Count(stdout, "Where did my gradients go?") != maxFlows || strings.Count(stdout, "are zero in step 2") != maxFlows || !strings.Contains(stdout, "cell_test.go:") {
 		t.Errorf("%v: shows\n%s", err, stdout)
 	}
 	if !strings.Contains(stderr, "--show flow: step 2 has 8 backward passes; the first 3 are shown\n") {
@@ -156,6 +186,17 @@ func TestFlow(t *testing.T) {
 	stdout, stderr, err = ran(t, "returns", 0, showEnv+"=flow,decisions")
 	if err != nil || strings.Contains(stdout, "gradients go") || !strings.Contains(stdout, "Precision decisions") || !strings.Contains(stderr, "--show flow: no Backward") {
 		t.Errorf("%v: shows\n%s\nsays %s", err, stdout, stderr)
+	}
+}
+
+// TestFlowOfOneStep: the figure says that it is about one step of many, and that later ones overflowed.
+func TestFlowOfOneStep(t *testing.T) {
+	stdout, stderr, err := ran(t, "collapses", 0, showEnv+"=flow", everyEnv+"=0")
+	flat := strings.Join(strings.Fields(stdout), " ")
+	for _, want := range []string{"in step 0", "But of the 3 steps after it 2 were skipped, since gradients were not finite, first step 2: look at that one.", "Of the 4 steps of the run the figure is about step 0 alone."} {
+		if err != nil || !strings.Contains(flat, want) {
+			t.Errorf("%v: without %q:\n%s\n%s", err, want, stdout, stderr)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func TestProtocol(t *testing.T) {
 		"welcome": testWelcome, "unknown kinds": testUnknownKinds, "debugger": testDebugger, "connect": testConnect,
 		"comms": testComms, "counts": testCounts, "silent": testSilent, "expressions": testExpressions,
 		"ids and parents": testParents, "unusual headers": testUnusualHeaders, "frames that are no objects": testNoObjects,
-		"execute on control": testControlExecutes, "cursor outside": testCursorOutside, "input": testInput,
+		"execute on control": testControlExecutes, "cursor outside": testCursorOutside, "input": testInput, "unasked input": testUnaskedInput,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.client.t = t

@@ -107,6 +107,9 @@ func (k *kernel) forward(m *message) {
 	out = forGoNB(out, k.key)
 	r.foreign = !bytes.Equal(out.header, m.header)
 	k.child.shell.send(out.frames())
+	if m.kind == "execute_request" && !r.silent {
+		k.watchStdin(r, 0)
+	}
 }
 
 // enter gives a cell its execution count, unless it has got it before a GoNB died, and keeps it in the history.

@@ -109,7 +109,7 @@ func (e *Engine) run(ctx context.Context, words []Word) (Answer, error) {
 	}
 	c := lookup(words[0].Text)
 	if c == nil {
-		return Answer{}, wrong(words[0].Text, "command of %amp", append(commandNames(), "help"))
+		return Answer{}, wrong(words[0].Text, "command of %amp", commandNames())
 	}
 	return c.run(e, ctx, texts(words[1:]))
 }

@@ -14,7 +14,7 @@ func exponentsHTML(p *page, f *widgets.Figure, chart string) {
 	switch {
 	case d.Missing != "":
 		c = gray
-	case d.Scaled.Overflow > 0, d.Below > 0 && d.Scale >= d.Below:
+	case d.Scaled.Overflow > 0, d.TooLarge():
 		c = red
 	case 100*d.Scaled.Zero > d.Scaled.All() || d.Scale > d.Best && d.Scale > 1: // more than one in a hundred, or no room to grow
 		c = orange

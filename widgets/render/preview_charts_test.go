@@ -17,8 +17,11 @@ func chartFigures() map[string]*widgets.Figure {
 			widgets.Run{Name: "float32", DType: amp.Float32, Loss: falling(60, 2.296e-6, .95, 0)},
 			widgets.Run{Name: "float16", DType: amp.Float16, Loss: falling(60, 2.296e-6, .95, 1e-4)}),
 		"compare_wide": widgets.Compare(widgets.Run{Name: "float32", DType: amp.Float32, Loss: []float64{-1234567, -1234501, -1234444}}),
-		"scale_grown":  widgets.ScaleHistory(grown(0)),
-		"scale_floor":  widgets.ScaleHistory(grown(1 << 22)),
+		"decisions_full": widgets.Decisions(&amp.Trace{Schema: amp.TraceSchema, Level: "decisions", Device: "cpu", Events: []amp.Event{{
+			Step: -1, Phase: amp.PhaseForward, Op: "matmul", Class: "lower", Rule: "autocast is off", Compute: amp.Float32}}}),
+		"flow_later":  widgets.GradientFlow(sample.Flow(9), collapsed()),
+		"scale_grown": widgets.ScaleHistory(grown(0)),
+		"scale_floor": widgets.ScaleHistory(grown(1 << 22)),
 	}
 }
 
@@ -45,6 +48,16 @@ func grown(floor float64) amp.ScaleHistory {
 	return sample.Scaler{Steps: 54, Init: 1 << 26, Interval: 50, Min: floor, Overflow: func(i int, _ float64) (string, string) {
 		if i < 4 {
 			return "2.weight", "+Inf"
+		}
+		return "", ""
+	}}.History()
+}
+
+// collapsed is the history of a run whose steps were skipped from the eighth on.
+func collapsed() amp.ScaleHistory {
+	return sample.Scaler{Steps: 20, Init: 512, Interval: 2000, Overflow: func(i int, _ float64) (string, string) {
+		if i >= 8 {
+			return "2.weight", "NaN"
 		}
 		return "", ""
 	}}.History()

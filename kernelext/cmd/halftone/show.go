@@ -37,6 +37,9 @@ func showFigures(_ context.Context, args []string) error {
 			failed = true
 			fmt.Fprintln(os.Stderr, "halftone show:", err)
 		}
+		if err != nil && len(saved) == 0 { // that it has no figures is not known
+			continue
+		}
 		if err := p.notebook(name, saved, *number, *asJSON, len(names) > 1); err != nil {
 			failed = true
 			fmt.Fprintln(os.Stderr, "halftone show:", err)

@@ -76,7 +76,7 @@ func TestShow(t *testing.T) {
 		"narrow":      {[]string{"--width", "3", good}, 1, nil, nil, "at least 20"},
 		"damaged":     {[]string{bad}, 1, []string{bits.Text()}, nil, "cell 4, output 1"},
 		"empty":       {[]string{empty}, 0, []string{"No figures."}, nil, ""},
-		"missing":     {[]string{"none.ipynb"}, 1, nil, nil, "none.ipynb"},
+		"missing":     {[]string{"none.ipynb"}, 1, nil, []string{"No figures"}, "none.ipynb"},
 		"no notebook": {nil, 1, nil, nil, "name a notebook"},
 		"two":         {[]string{good, empty}, 0, []string{good, empty}, nil, ""},
 		"wrong":       {[]string{"--colour"}, 2, nil, nil, "colour"},

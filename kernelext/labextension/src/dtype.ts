@@ -17,6 +17,7 @@ const looks: Record<string, Look> = {
 export const dtype = (v: unknown): string => (typeof v === 'string' && Object.prototype.hasOwnProperty.call(looks, v) ? v : 'none');
 
 export const short = (name: string): string => looks[dtype(name)]!.short;
+export const sign = (name: string): string => looks[dtype(name)]!.mark || '▢';
 export const tone = (name: string): string => looks[dtype(name)]!.tone;
 
 /** A small box with the dtype's mark and name, or with other text. */

@@ -39,7 +39,7 @@ class Value {
     })), this.error, this.head,
     ...(first ? [h('p', { class: 'ht-para' }, 'Press a bit to turn it: the other formats show what they make of the number. Sign, exponent and fraction stand apart. A ulp is the gap between neighbors.')] : []),
     h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Bits by format' }, h('table', { class: 'ht-table ht-bit-table', 'aria-label': `Bits of ${exact(asked)}` },
-      h('thead', {}, h('tr', {}, ...['format', 'sign, exponent, fraction', 'becomes', 'error', 'relative', 'neighbors'].map(t => h('th', { scope: 'col' }, t)))), this.body)));
+      h('thead', {}, h('tr', {}, ...['format', 'sign, exponent, fraction', 'becomes, between its neighbors', 'error'].map(t => h('th', { scope: 'col' }, t)))), this.body)));
     this.draw();
     this.body.addEventListener('keydown', e => this.key(e));
   }
@@ -73,8 +73,10 @@ class Value {
       if (i === wide - 1 || i === f.fraction) b.classList.add('ht-bit-last');
       bits.append(b);
     }
-    return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', {}, h('strong', {}, minus(r.text)), r.note ? h('div', { class: 'ht-quiet' }, r.note) : null),
-      h('td', { class: 'ht-number' }, minus(r.error)), h('td', { class: 'ht-number' }, minus(r.relative)), h('td', { class: 'ht-quiet ht-wraps' }, minus(r.neighbors.join(' · '))));
+    // Few columns, so that a row fits beside a file browser: what belongs together stands in one.
+    const quiet = (t: string): HTMLElement | null => (t ? h('div', { class: 'ht-quiet' }, t) : null);
+    return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', {}, h('strong', {}, minus(r.text)), quiet(r.note), quiet(r.neighbors.length > 1 ? minus(r.neighbors.join(' · ')) : '')),
+      h('td', {}, minus(r.error), quiet(r.relative === r.error ? '' : minus(r.relative))));
   }
 
   private key(e: KeyboardEvent): void {

@@ -1,6 +1,6 @@
 // In which precision every op ran, and why: a summary, then a tree of the places in the program.
 import { breakable, button, h, newId } from '../dom';
-import { change, chip, dtype, short, tone } from '../dtype';
+import { change, chip, dtype, short, sign, tone } from '../dtype';
 import type { Figure } from '../figure';
 import { bytes, count, duration, plural } from '../format';
 import type { Selection } from '../hub';
@@ -69,7 +69,7 @@ export const eligible = (s: Site): string => (s.dims ? (s.dims.m % 8 || s.dims.k
 function reason(s: Site): (Node | string)[] {
   if (!s.dims) return [s.rule];
   const named = s.rule.endsWith('tensor cores');
-  return [s.rule, h('span', { class: 'ht-quiet' }, named ? `:\u00a0${eligible(s)}` : ` tensor\u00a0cores\u00a0${eligible(s)}`)];
+  return [s.rule, h('span', { class: 'ht-quiet' }, named ? `:\u00a0${eligible(s)}` : `; tensor\u00a0cores\u00a0${eligible(s)}`)];
 }
 
 /** The range of normal numbers of the format that health is about, as powers of two. */
@@ -97,6 +97,7 @@ function summary(d: Data, f: Figure): HTMLElement {
   return facts(list);
 }
 
+const half = (d: string): boolean => d === 'float16' || d === 'bfloat16';
 const name = (s: Site): string => s.module || (s.phase === 'optimizer' ? 'optimizer' : s.phase === 'backward' ? 'backward' : 'top level');
 
 type Grouping = 'module' | 'op' | 'dtype';
@@ -139,7 +140,8 @@ class Decisions {
       chosen: s => c.hub.select(s ? selection(s) : null),
       words: s => `${s.op} in ${name(s)}: ${short(inputs(s))} to ${short(s.compute)}, ${s.rule}`,
     });
-    this.node.append(finding(d.missing || this.sentence(), d.missing ? 'none' : 'plain', d.missing ? '–' : '▮'), ...paragraphs(d.note));
+    const main = d.ops.find(o => half(o.dtype))?.dtype ?? d.ops[0]?.dtype ?? '';
+    this.node.append(finding(d.missing || this.sentence(), d.missing ? 'none' : tone(main), d.missing ? '–' : sign(main)), ...paragraphs(d.note));
     if (!d.missing) this.node.append(shares(d), summary(d, f), this.tools(), this.grid.node);
     if (d.more) this.node.append(h('p', { class: 'ht-para' }, `… and ${plural(d.more, 'more row')}, left out to keep the notebook small.`));
     this.fill();
@@ -147,11 +149,11 @@ class Decisions {
   }
 
   private sentence(): string {
-    const { d } = this, half = d.ops.filter(o => o.dtype === 'float16' || o.dtype === 'bfloat16').reduce((a, o) => a + o.calls, 0);
+    const { d } = this, calls = d.ops.filter(o => half(o.dtype)).reduce((a, o) => a + o.calls, 0);
     if (!d.calls) return this.f.alt;
-    const kind = d.ops.find(o => o.dtype === 'float16' || o.dtype === 'bfloat16')?.dtype;
+    const kind = d.ops.find(o => half(o.dtype))?.dtype;
     if (!kind) return `Every op ran in ${d.ops.map(o => short(o.dtype)).join(' and ')}.`;
-    return `${count(perStep(d, half))} of ${plural(Math.round(perStep(d, d.calls)), 'op call')}${d.steps > 1 ? ' a step' : ''} ran in ${short(kind)}${d.device ? ` on ${d.device}` : ''}.`;
+    return `${count(perStep(d, calls))} of ${plural(Math.round(perStep(d, d.calls)), 'op call')}${d.steps > 1 ? ' a step' : ''} ran in ${short(kind)}${d.device ? ` on ${d.device}` : ''}.`;
   }
 
   private tools(): HTMLElement {

@@ -22,7 +22,7 @@ interface Format extends Range { best: number }
 interface Part extends Counts { module: string; op: string }
 
 interface Data extends Counts {
-  missing: string; sentence: string; note: string; scale: number; best: number; below: number; steps: number; results: number; halves: number; infs: number; nans: number;
+  missing: string; sentence: string; note: string; scale: number; best: number; below: number; above: number; now: number; badNow: number; steps: number; results: number; halves: number; infs: number; nans: number;
   formats: Format[]; modules: Part[]; ops: Part[]; more: number;
 }
 
@@ -36,7 +36,7 @@ function read(d: unknown): Data {
   const known = list(d, 'formats', 8, f => ({ name: text(f, 'name', 20), zero: whole(f, 'zero', -1200, 1100), normal: whole(f, 'normal', -1200, 1100), top: whole(f, 'top', -1200, 1100), best: positive(f, 'best') }))
     .filter(f => f.name && f.zero <= f.normal && f.normal < f.top);
   return {
-    ...counts(d), missing: text(d, 'missing', 300), sentence: text(d, 'sentence', 600), note: text(d, 'note', 300), scale: positive(d, 'scale'), best: positive(d, 'best'), below: positive(d, 'below', 0),
+    ...counts(d), missing: text(d, 'missing', 300), sentence: text(d, 'sentence', 600), note: text(d, 'note', 300), scale: positive(d, 'scale'), best: positive(d, 'best'), below: positive(d, 'below', 0), above: positive(d, 'above', 0), now: whole(d, 'now'), badNow: whole(d, 'bad_now'),
     steps: whole(d, 'steps'), results: whole(d, 'results'), halves: whole(d, 'halves'), infs: whole(d, 'infs'), nans: whole(d, 'nans'),
     formats: known.length ? known : usual.map(r => ({ ...r, best: 1 })), modules: list(d, 'modules', 24, part), ops: list(d, 'ops', 64, part), more: whole(d, 'more') + beyond(d, 'modules', 24),
   };
@@ -98,7 +98,13 @@ class Exponents {
 
   private good(): boolean {
     const x = fates(this.d, Math.round(Math.log2(this.d.scale)), this.d.formats[0]!);
-    return !x.overflow && x.zero <= 0.01 * x.all && !(this.d.below && this.d.scale >= this.d.below);
+    return !x.overflow && x.zero <= 0.01 * x.all && !this.tooLarge();
+  }
+
+  /** Whether numbers were not finite at the present scale or, where no step was at it, at none that is larger. */
+  private tooLarge(): boolean {
+    const { below, above, now, badNow, scale } = this.d;
+    return now ? badNow > 0 : below > 0 && scale >= Math.max(below, above);
   }
 
   /** The largest safe scale in words: where something overflowed, it is only known to be no larger. */

@@ -12,7 +12,7 @@ interface Row {
   zeros: number; gone: number; subnormal: number; infs: number; nans: number; spread: number; fit: Fit;
 }
 interface End { name: string; wanted: number; zeros: number; bad: number; error: number; first: string }
-interface Data { missing: string; sentence: string; scale: number; wanted: number; zeros: number; bad: number; born: number; here: number; fit: Fit; rows: Row[]; more: number; ends: End[]; rest: number; skip: number; why: string }
+interface Data { missing: string; sentence: string; note: string; later: number; scale: number; wanted: number; zeros: number; bad: number; born: number; here: number; fit: Fit; rows: Row[]; more: number; ends: End[]; rest: number; skip: number; why: string }
 
 const size = (v: number): number => (v > 0 && Number.isFinite(v) ? v : 0);
 
@@ -30,7 +30,7 @@ function row(o: unknown): Row {
 }
 
 const read = (d: unknown): Data => ({
-  missing: text(d, 'missing', 300), sentence: text(d, 'sentence', 600), scale: size(number(d, 'scale')) || 1, wanted: whole(d, 'wanted'), zeros: whole(d, 'zeros'), bad: whole(d, 'bad'), born: whole(d, 'born'),
+  missing: text(d, 'missing', 300), sentence: text(d, 'sentence', 600), note: text(d, 'note', 300), later: whole(d, 'later'), scale: size(number(d, 'scale')) || 1, wanted: whole(d, 'wanted'), zeros: whole(d, 'zeros'), bad: whole(d, 'bad'), born: whole(d, 'born'),
   here: whole(d, 'here'), fit: fit(d), rows: list(d, 'rows', 48, row), more: whole(d, 'more'), rest: whole(d, 'rest'), skip: whole(d, 'skip'), why: text(d, 'skip_why', 300),
   ends: list(d, 'ends', 32, o => ({ name: text(o, 'name', 80) || '(no name)', wanted: whole(o, 'wanted'), zeros: whole(o, 'zeros'), bad: whole(o, 'bad'), error: number(o, 'error'), first: text(o, 'first', 200) })),
 });
@@ -74,12 +74,12 @@ function worst(d: Data): string[] {
 }
 
 export const flow: Maker = f => {
-  const d = read(f.data), bad = d.bad > 0 || d.here > 0;
+  const d = read(f.data), bad = d.bad > 0 || d.here > 0 || d.later > 0;
   const node = h('div', {}, finding(d.missing || d.sentence || f.alt, d.missing ? 'none' : bad ? 'bad' : 'good', d.missing ? '–' : bad ? '×' : '✓'));
   if (!d.missing) {
     const lost: [string, string][] = [['lost to zero', percent(d.zeros, d.wanted)], ['not finite', percent(d.bad, d.wanted)]];
     if (d.bad > d.zeros) lost.reverse();
-    node.append(...paragraphs(...worst(d), d.born ? `${plural(d.born, 'gradient')} are not finite in float64 either: no loss scale helps.` : '', d.skip ? `${plural(d.skip, 'gradient tensor')} could not be compared: ${raised(d.why)}` : ''),
+    node.append(...paragraphs(...worst(d), d.note, d.born ? `${plural(d.born, 'gradient')} are not finite in float64 either: no loss scale helps.` : '', d.skip ? `${plural(d.skip, 'gradient tensor')} could not be compared: ${raised(d.why)}` : ''),
       facts([...lost, ['scales that keep 99.9%', range(d.fit)], ['loss scale', d.scale === 1 ? 'none' : power(d.scale)]]),
       h('div', { class: 'ht-legend' }, ...names.map((n, i) => h('span', {}, h('span', { class: `ht-flow-key ht-flow-${i}`, 'aria-hidden': true }), ` ${marks[i]} ${n}`))));
   }

@@ -57,7 +57,9 @@ class Policy {
     const classes = [...this.d.classes, ...[...new Set(list.map(o => o.class))].filter(n => !known.has(n)).map(name => ({ name, means: '', ops: 0 }))];
     const groups: Group<Op>[] = classes.map(k => ({ key: k.name, rows: list.filter(o => o.class === k.name), head: [h('strong', {}, k.name), h('span', { class: 'ht-quiet' }, ` ${k.means}`)] }));
     this.grid.show(groups.filter(g => g.rows.length).map(g => ({ ...g, head: [...g.head, h('span', { class: 'ht-quiet' }, ` · ${count(g.rows.length)}`)] })));
-    this.shown.textContent = list.length === this.d.ops.length ? plural(list.length, 'op') : `${count(list.length)} of ${plural(this.d.ops.length, 'op')}`;
+    // The headline counts what programs call; the rows that such ops are made of stand in the table too.
+    const parts = this.d.ops.filter(o => o.part).length, all = plural(this.d.ops.length - parts, 'op') + (parts ? ` and ${plural(parts, 'row')} that they are made of` : '');
+    this.shown.textContent = list.length === this.d.ops.length ? all : `${plural(list.length, 'row')} of ${all}`;
   }
 
   private details(o: Op): HTMLElement {

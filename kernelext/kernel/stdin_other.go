@@ -1,0 +1,6 @@
+//go:build !linux
+
+package kernel
+
+// readCall is no number: only Linux tells in which call a thread waits.
+const readCall = -1

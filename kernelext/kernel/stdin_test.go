@@ -1,0 +1,36 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// testUnaskedInput: a program that reads without having asked is told how, once, and one that computes is not.
+func testUnaskedInput(t *testing.T, s *server) {
+	for _, read := range []string{"var name string\nfmt.Scanln(&name)", "bufio.NewReader(os.Stdin).ReadString('\\n')"} {
+		m := s.submit("import (\n\"bufio\"\n\"os\"\n)\n%%\n" + read)
+		s.waitOutput(m, "gonbui.RequestInput")
+		s.reply(s.request(s.control, "interrupt_request", map[string]any{}))
+		if r := s.result(m); strings.Count(r.stderr, "has not asked") != 1 {
+			t.Errorf("%q", r.stderr)
+		}
+	}
+	m := s.execute(s.shell, fmt.Sprintf("%%%%\ntime.Sleep(%d * time.Second)", stdinPatience+3), nil)
+	if r := s.result(m).ok(t); r.stderr != "" {
+		t.Errorf("a cell that sleeps is told %q", r.stderr)
+	}
+}
+
+// TestStdinRead reads what the system says of threads.
+func TestStdinRead(t *testing.T) {
+	for line, want := range map[string]bool{
+		fmt.Sprintf("%d 0x0 0xc000012000 0x1000 0x0 0x0 0x0 0x7ffe 0x47b\n", readCall): true,
+		fmt.Sprintf("%d 0x3 0xc000012000 0x1000 0x0 0x0 0x0 0x7ffe 0x47b\n", readCall): false,
+		"202 0x0 0x80 0x0\n": false, "running\n": false, "-1 0x7ffe 0x47b\n": false, "": false,
+	} {
+		if got := isStdinRead(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
