@@ -380,3 +380,12 @@ func TestStatusColors(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownCommandListsEachOnce: what is offered in the place of a command that is none is offered once.
+func TestUnknownCommandListsEachOnce(t *testing.T) {
+	_, err := (&Engine{}).run(t.Context(), []Word{{Text: "foo"}})
+	var e *Error
+	if !errors.As(err, &e) || strings.Count(e.Fix, "help") != 1 {
+		t.Errorf("%v: want help in it once", err)
+	}
+}

@@ -56,17 +56,21 @@ func checkWhoDecides(t *testing.T, nb saved) {
 func checkRecipes(t *testing.T, nb saved) {
 	out := printed(t, nb, "table")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	column := func(line string, from, to int) string {
+	column := func(line, head, next string) string { // they begin where their heads do
+		from, to := strings.Index(lines[0], head), len(line)
+		if next != "" {
+			to = strings.Index(lines[0], next)
+		}
 		return strings.TrimSpace(line[min(from, len(line)):min(to, len(line))])
 	}
 	var fairest string
 	rows := 0
 	for _, line := range lines {
-		name, weights, layers := column(line, 0, 38), column(line, 39, 48), column(line, 49, 58)
+		name, weights, layers := column(line, "recipe", "weights"), column(line, "weights", "layers"), column(line, "layers", "fair")
 		if !strings.Contains(weights, "float") {
 			continue
 		}
-		fair, broken, small := column(line, 59, 66), column(line, 67, 84), column(line, 85, 120)
+		fair, broken, small := column(line, "fair", "broken"), column(line, "broken", "small"), column(line, "small", "")
 		if rows++; rows == 1 {
 			fairest = fair
 		}
