@@ -18,8 +18,14 @@ func benchmark(ctx context.Context, args []string) error {
 	cpuRounds := fs.Int("cpu-rounds", 6, "how often each case of the CPU backend is timed, two rounds in each walk through the table")
 	only := fs.String("cpu", "", "time only the CPU backend, in cases that start with one of these prefixes (with commas; all for every case)")
 	results := fs.String("o", "", "write the table of the CPU backend to this file; amp/RESULTS.md of the checkout without")
-	if err := parse(fs, args); err != nil {
+	if err := parseBare(fs, args); err != nil {
 		return err
+	}
+	if *rounds < 1 || *cpuRounds < 1 {
+		return wrongCall("--rounds %d, --cpu-rounds %d: time each cell and case at least once", *rounds, *cpuRounds)
+	}
+	if *only != "" && len(bench.Select(bench.CPUCases(), prefixes(*only))) == 0 {
+		return wrongCall("--cpu %s: no case starts like that; --cpu all times every one, and amp/RESULTS.md names them", *only)
 	}
 	in, err := newInstaller()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/halftone-ml/halftone/kernelext/notebook"
 	"github.com/halftone-ml/halftone/kernelext/share"
 	"github.com/halftone-ml/halftone/widgets"
 	"github.com/halftone-ml/halftone/widgets/render"
@@ -26,12 +25,12 @@ func compareRuns(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.Inputs("compare", names); err != nil {
+	if err := inputs("compare", names); err != nil {
 		return err
 	}
 	kinds := []string{"", ".html", ".svg", ".png", ".json"}
 	if !slices.Contains(kinds, filepath.Ext(*output)) {
-		return fmt.Errorf("--output %s: a figure is written as .html, .svg, .png or .json", *output)
+		return wrongCall("--output %s: a figure is written as .html, .svg, .png or .json", *output)
 	}
 	var runs []widgets.Run
 	for _, name := range names {

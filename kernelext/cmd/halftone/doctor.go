@@ -11,7 +11,7 @@ import (
 func doctor(ctx context.Context, args []string) error {
 	fs := flags("doctor", "", "Looks at every part of the installation and says how to repair what is missing. The exit code is 1 when cells cannot run.")
 	asJSON := fs.Bool("json", false, "print the report as JSON")
-	if err := parse(fs, args); err != nil {
+	if err := parseBare(fs, args); err != nil {
 		return err
 	}
 	l, err := layout.Default()

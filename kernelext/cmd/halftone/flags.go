@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/halftone-ml/halftone/kernelext/install"
 	"github.com/halftone-ml/halftone/kernelext/layout"
@@ -12,17 +16,58 @@ import (
 // flags returns a flag set whose errors are one sentence and whose help shows how the command is called.
 func flags(name, args, about string) *flag.FlagSet {
 	fs := flag.NewFlagSet("halftone "+name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // flag would print a wrong option and the whole help; parse says one sentence
 	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "usage: halftone %s [options] %s\n\n%s\n\noptions:\n", name, args, about)
-		fs.PrintDefaults()
+		options := false
+		fs.VisitAll(func(*flag.Flag) { options = true })
+		usage := "usage: halftone " + name
+		if options {
+			usage += " [options]"
+		}
+		fmt.Fprintf(fs.Output(), "%s\n\n%s\n", strings.TrimSpace(usage+" "+args), about)
+		if options {
+			fmt.Fprint(fs.Output(), "\noptions:\n")
+			fs.PrintDefaults()
+		}
 	}
 	return fs
 }
 
 // parse parses the options; asking for help or a wrong option ends the command.
 func parse(fs *flag.FlagSet, args []string) error {
-	if err := fs.Parse(args); err != nil {
-		return errUsage
+	err := fs.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fs.SetOutput(os.Stdout)
+		fs.Usage()
+		return errHelp
+	case err != nil:
+		return wrongCall("%w; `%s` lists the options", err, helpFor(fs))
+	}
+	return nil
+}
+
+// parseBare is parse for commands that take options only. A word too many is refused: it may have been meant to keep the command from
+// all it would do.
+func parseBare(fs *flag.FlagSet, args []string) error {
+	if err := parse(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return wrongCall("it takes no argument, not %q: leave it away, or see `%s`", fs.Arg(0), helpFor(fs))
+	}
+	return nil
+}
+
+// helpFor is the command that explains a command.
+func helpFor(fs *flag.FlagSet) string {
+	return "halftone help " + strings.TrimPrefix(fs.Name(), "halftone ")
+}
+
+// notNegative refuses a time limit below 0, which would end the first cell at once.
+func notNegative(name string, d time.Duration) error {
+	if d < 0 {
+		return wrongCall("--%s %v: give a time above 0, such as 90s, or 0 for no limit", name, d)
 	}
 	return nil
 }

@@ -185,8 +185,8 @@ func TestWrongCallsAreOneSentence(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"run"}, 1, "name at least one notebook"},
-		{[]string{"share"}, 1, "halftone share notebooks/"},
+		{[]string{"run"}, 2, "name at least one notebook"},
+		{[]string{"share"}, 2, "halftone share notebooks/"},
 		{[]string{"run", broken}, 1, "broken.ipynb is damaged, or no notebook"},
 		{[]string{"share", broken}, 1, "broken.ipynb is damaged, or no notebook"},
 		{[]string{"run", other}, 1, "it has no nbformat"},

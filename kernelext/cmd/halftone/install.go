@@ -18,7 +18,7 @@ func installAll(ctx context.Context, args []string) error {
 	newInstaller := installerFlags(fs)
 	arch := fs.String("arch", "", "install for another processor, as an image for it is made of: amd64 or arm64")
 	completion := fs.Bool("completion", true, "also build gopls, which completes code and takes longest; cells run without it")
-	if err := parse(fs, args); err != nil {
+	if err := parseBare(fs, args); err != nil {
 		return err
 	}
 	in, err := newInstaller()
@@ -84,7 +84,7 @@ func watchGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func uninstall(_ context.Context, args []string) error {
 	fs := flags("uninstall", "", "Removes the kernel from Jupyter and the folder that everything was installed into.")
-	if err := parse(fs, args); err != nil {
+	if err := parseBare(fs, args); err != nil {
 		return err
 	}
 	l, err := layout.Default()

@@ -22,8 +22,7 @@ func kernelCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	if fs.NArg() != 1 {
-		fs.Usage()
-		return errUsage
+		return wrongCall("name the connection file that Jupyter wrote; Jupyter calls this command itself")
 	}
 	l, state, err := installation()
 	if err != nil {
@@ -76,6 +75,9 @@ func installation() (layout.Layout, layout.State, error) {
 
 // drawFigure draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.
 func drawFigure(_ context.Context, args []string) error {
+	if err := parseBare(flags("render", "", "Draws the figure whose JSON comes on standard input; the notebook runner calls this."), args); err != nil {
+		return err
+	}
 	raw, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err

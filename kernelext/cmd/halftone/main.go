@@ -47,8 +47,19 @@ func init() {
 	}
 }
 
-// errUsage asks for exit code 2; what is wrong has been said.
+// errHelp ends a command that was asked for its help, which has been printed.
+var errHelp = errors.New("help")
+
+// errUsage is what errors of a wrong call wrap: exit code 2.
 var errUsage = errors.New("usage")
+
+// A callError is a wrong call in words of its own.
+type callError struct{ error }
+
+func (e callError) Is(target error) bool { return target == errUsage }
+
+// wrongCall returns the error of a wrong call, which names what to call instead.
+func wrongCall(format string, args ...any) error { return callError{fmt.Errorf(format, args...)} }
 
 // errQuiet asks for exit code 1; what is wrong has been said.
 var errQuiet = errors.New("failed")
@@ -83,36 +94,45 @@ func dispatch(ctx context.Context, args []string) int {
 		if c.name != name {
 			continue
 		}
-		err := c.run(ctx, args)
-		switch {
-		case err == nil:
-			return 0
-		case errors.Is(err, errUsage):
-			return 2
-		case errors.Is(err, errQuiet):
-			return 1
-		case ctx.Err() != nil:
-			fmt.Fprintln(os.Stderr, "halftone: interrupted")
-			return 130
-		}
-		fmt.Fprintf(os.Stderr, "halftone %s: %s\n", name, strings.TrimPrefix(err.Error(), "halftone: "))
-		return 1
+		return exitCode(ctx, name, c.run(ctx, args))
 	}
 	fmt.Fprintf(os.Stderr, "halftone: there is no command %q; `halftone help` lists them\n", name)
 	return 2
 }
 
-func help(_ context.Context, args []string) error {
-	if len(args) > 0 {
+// exitCode says what went wrong with a command, unless that has been done, and returns the code to end with.
+func exitCode(ctx context.Context, name string, err error) int {
+	code := 1
+	switch {
+	case err == nil, errors.Is(err, errHelp):
+		return 0
+	case errors.Is(err, errQuiet):
+		return 1
+	case errors.Is(err, errUsage):
+		code = 2
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "halftone: interrupted")
+		return 130
+	}
+	fmt.Fprintf(os.Stderr, "halftone %s: %s\n", name, strings.TrimPrefix(err.Error(), "halftone: "))
+	return code
+}
+
+func help(ctx context.Context, args []string) error {
+	fs := flags("help", "[COMMAND]", "Lists the commands, or explains one.")
+	if err := parse(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 1 {
+		return wrongCall("name one command, not %d, as in `halftone help run`", fs.NArg())
+	}
+	if fs.NArg() == 1 {
 		for _, c := range commands {
-			if c.name == args[0] && c.name != "help" {
-				err := c.run(context.Background(), []string{"-h"})
-				if errors.Is(err, errUsage) {
-					err = nil
-				}
-				return err
+			if c.name == fs.Arg(0) {
+				return c.run(ctx, []string{"-h"})
 			}
 		}
+		return wrongCall("there is no command %q; `halftone help` lists them", fs.Arg(0))
 	}
 	fmt.Println("halftone: mixed precision you can see, in Go notebooks")
 	fmt.Println()
@@ -140,9 +160,8 @@ func version() string {
 }
 
 func printVersion(_ context.Context, args []string) error {
-	if len(args) > 0 && isHelp(args[0]) {
-		fmt.Println("usage: halftone version")
-		return nil
+	if err := parseBare(flags("version", "", "Prints version, commit and Go version."), args); err != nil {
+		return err
 	}
 	info, _ := debug.ReadBuildInfo()
 	fmt.Printf("halftone %s (sources %s, %s)\n", version(), orUnknown(source), info.GoVersion)
@@ -155,5 +174,3 @@ func orUnknown(s string) string {
 	}
 	return s
 }
-
-func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,11 +24,14 @@ func runNotebooks(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.Inputs("run", names); err != nil {
+	if err := inputs("run", names); err != nil {
+		return err
+	}
+	if err := notNegative("timeout", *timeout); err != nil {
 		return err
 	}
 	if *output != "" && (*inplace || len(names) > 1) {
-		return errors.New("--output names one file: give one notebook, and not --inplace")
+		return wrongCall("--output names one file: give one notebook, and not --inplace")
 	}
 	l, state, err := installation()
 	if err != nil {
@@ -59,6 +61,15 @@ func runNotebooks(ctx context.Context, args []string) error {
 		return errQuiet
 	}
 	return nil
+}
+
+// inputs checks the notebooks named to a command; to name none is a wrong call.
+func inputs(command string, names []string) error {
+	err := notebook.Inputs(command, names)
+	if err != nil && len(names) == 0 {
+		return callError{err}
+	}
+	return err
 }
 
 // destination says where a notebook and its page are written.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,11 +33,14 @@ func shareNotebook(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.Inputs("share", names); err != nil {
+	if err := inputs("share", names); err != nil {
+		return err
+	}
+	if err := notNegative("timeout", *timeout); err != nil {
 		return err
 	}
 	if len(names) > 1 {
-		return errors.New("name one notebook: each is packed into a folder of its own")
+		return wrongCall("name one notebook: each is packed into a folder of its own")
 	}
 	if o.Output == "" {
 		o.Output = strings.TrimSuffix(filepath.Base(names[0]), ".ipynb") + "-shared"
@@ -90,6 +92,9 @@ func verifyNotebooks(ctx context.Context, args []string) error {
 	timeout := fs.Duration("timeout", 600*time.Second, "longest time for one cell; 0 for no limit")
 	names, err := interleaved(fs, args)
 	if err != nil {
+		return err
+	}
+	if err := notNegative("timeout", *timeout); err != nil {
 		return err
 	}
 	if len(names) == 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -23,11 +22,11 @@ func showFigures(_ context.Context, args []string) error {
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return errors.New("name a notebook, as in `halftone show 01-first-amp-training.ipynb`")
+		return wrongCall("name a notebook, as in `halftone show 01-first-amp-training.ipynb`")
 	case *number < 0:
-		return fmt.Errorf("--figure %d: figures are counted from 1", *number)
+		return wrongCall("--figure %d: figures are counted from 1", *number)
 	case *width < 0 || *width > 0 && *width < 20:
-		return fmt.Errorf("--width %d: give at least 20 columns, or 0", *width)
+		return wrongCall("--width %d: give at least 20 columns, or 0", *width)
 	}
 	p := printer{width: *width, bold: install.IsTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""}
 	failed := false
