@@ -74,7 +74,7 @@ func (g *GPT) generate(s *amp.Scope, op string, rows [][]int64, n int, how Sampl
 		for _, row := range rows {
 			tokens = append(tokens, row[from:]...)
 		}
-		x := g.features(eval, amp.From(tokens, batch, len(tokens)/batch).To(eval), cache)
+		x := g.features(eval, step.Own(amp.From(tokens, batch, len(tokens)/batch)).To(eval), cache)
 		logits := g.logits(eval, amp.Narrow(eval, x, 1, x.Dim(1)-1, 1)).Float64s()
 		for i, at := range how.draw(eval, logits, batch) {
 			rows[i] = append(rows[i], int64(at))

@@ -51,6 +51,7 @@ func (e *images) loss(s *amp.Scope, b dataset.Batch) *amp.Tensor {
 func (e *images) test(s *amp.Scope, r *Result) {
 	right, n, loss := 0, 0, 0.0
 	for s, b := range e.held.Batches(s) {
+		b = brought(s, b)
 		y := e.net.Forward(s, b.X)
 		loss += nn.CrossEntropyLoss(s, y, b.Y, amp.ReduceSum).Item()
 		want := amp.Values[int64](b.Y)

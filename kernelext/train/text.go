@@ -56,6 +56,7 @@ func (e *text) loss(s *amp.Scope, b dataset.Batch) *amp.Tensor { return e.net.Lo
 func (e *text) test(s *amp.Scope, r *Result) {
 	n, loss := 0, 0.0
 	for s, b := range e.held.Batches(s) {
+		b = brought(s, b)
 		loss += e.net.Loss(s, b.X, b.Y).Item() * float64(b.Len())
 		n += b.Len()
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/amp/checkpoint"
 	"github.com/halftone-ml/halftone/amp/dataset"
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
@@ -118,6 +117,9 @@ func Run(ctx context.Context, c Config, report func(Progress)) (r Result, err er
 	if c, err = c.Complete(); err != nil {
 		return r, err
 	}
+	if err = writable(c.Save); err != nil {
+		return r, err
+	}
 	misuse := amp.Maybe(func() { r, err = run(ctx, c, report) })
 	if misuse != nil {
 		err = misuse
@@ -142,11 +144,8 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 		r.Parameters += p.Len()
 	}
 	if c.Resume != "" {
-		if err := checkpoint.Load(c.Resume, t.parts()); err != nil {
+		if err := t.resume(); err != nil {
 			return r, fmt.Errorf("resuming: %w", err)
-		}
-		if t.planned != c.Steps {
-			return r, fmt.Errorf("resuming: the run was begun for %d steps, and its learning rates follow that; go on with as many, not %d", t.planned, c.Steps)
 		}
 	}
 	amp.ResetPeakMemory()
@@ -155,7 +154,7 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 	r.Steps, r.StepTime, r.History = t.done, t.median(), t.scaler.History()
 	r.Skipped, r.Scale = r.History.Skipped, t.scaler.CurrentScale()
 	if c.Save != "" {
-		if err := checkpoint.Save(c.Save, t.parts()); err != nil {
+		if err := t.save(); err != nil {
 			return r, fmt.Errorf("saving: %w", err)
 		}
 	}
@@ -193,11 +192,10 @@ type trainer struct {
 	times    []time.Duration
 }
 
-func (t *trainer) parts() checkpoint.Parts {
-	return checkpoint.Parts{
-		Model: t.e.model(), Optimizer: t.opt, Scheduler: t.schedule, Scaler: t.scaler, Random: t.root.Random(), Loader: t.e.loader(),
-		Values: map[string]any{"step": &t.done, "steps": &t.planned},
-	}
+// brought returns a batch on the scope's device: loaders make theirs on the CPU.
+func brought(s *amp.Scope, b dataset.Batch) dataset.Batch {
+	b.X, b.Y = b.X.To(s), b.Y.To(s)
+	return b
 }
 
 // precision returns the scope that forward runs in.
@@ -212,7 +210,7 @@ func (t *trainer) train(report func(Progress)) {
 	params := t.e.model().Parameters()
 	for s := range t.root.Steps(max(0, t.c.Steps-t.done)) {
 		begin := time.Now()
-		b := t.e.loader().Next(s)
+		b := brought(s, t.e.loader().Next(s))
 		loss := t.e.loss(t.precision(s), b)
 		t.opt.ZeroGrad()
 		t.scaler.Scale(s, loss).Backward()

@@ -13,6 +13,11 @@ import (
 // dispatched runs a command in this process and returns what it printed and its exit code.
 func dispatched(t *testing.T, args ...string) result {
 	t.Helper()
+	return dispatchedWith(context.Background(), t, args...)
+}
+
+func dispatchedWith(ctx context.Context, t *testing.T, args ...string) result {
+	t.Helper()
 	out, err := os.Stdout, os.Stderr
 	defer func() { os.Stdout, os.Stderr = out, err }()
 	var texts [2]bytes.Buffer
@@ -27,7 +32,7 @@ func dispatched(t *testing.T, args ...string) result {
 		go func() { _, _ = io.Copy(&texts[i], r); r.Close(); done <- struct{}{} }()
 	}
 	os.Stdout, os.Stderr = ends[0], ends[1]
-	code := dispatch(context.Background(), args)
+	code := dispatch(ctx, args)
 	for _, w := range ends {
 		w.Close()
 	}

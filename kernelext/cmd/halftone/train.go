@@ -35,15 +35,21 @@ func trainModel(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(names) != 1 {
-		return errors.New("name one model: halftone train resnet18, or halftone train gpt")
+		return wrongCall("name one model: halftone train resnet18, or halftone train gpt")
 	}
-	c.Model = names[0]
-	dtypes, err := parsePrecisions(*precisions)
-	if err != nil {
+	if err := noZeros(fs); err != nil {
 		return err
 	}
+	c.Model = names[0]
+	if _, err := c.Complete(); err != nil {
+		return callError{err}
+	}
+	dtypes, err := parsePrecisions(*precisions)
+	if err != nil {
+		return callError{err}
+	}
 	if len(dtypes) > 1 && (c.Save != "" || c.Resume != "") {
-		return errors.New("a checkpoint belongs to one precision: add for example --precision float16")
+		return wrongCall("a checkpoint belongs to one precision: add for example --precision float16")
 	}
 	out := io.Writer(os.Stdout)
 	if *asJSON {
@@ -54,7 +60,10 @@ func trainModel(ctx context.Context, args []string) error {
 		c.Precision = dt
 		r, err := trainOne(ctx, c, out)
 		if err != nil {
-			return err
+			if errors.Is(err, context.Canceled) && c.Save != "" {
+				fmt.Fprintf(os.Stderr, "step %d of %d is saved in %s; go on with\n  %s\n", r.Steps, r.Config.Steps, c.Save, goOn(fs, c))
+			}
+			return deviceError(err, c.Device)
 		}
 		results = append(results, r)
 	}
