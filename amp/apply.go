@@ -3,6 +3,7 @@ package amp
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -158,9 +159,8 @@ func (s *Scope) locate(o *Op, in []*Tensor) {
 	if r == nil {
 		return
 	}
-	_, fault := r.(runtime.Error)
 	e, ok := r.(*Error)
-	if k := slices.Index(in, nil); k >= 0 && (fault || ok && e.Detail == noTensor) {
+	if k := slices.Index(in, nil); k >= 0 && (readsNil(r) || ok && e.Detail == noTensor) {
 		e, ok = o.missing(k), true
 		r = e
 	}
@@ -168,6 +168,12 @@ func (s *Scope) locate(o *Op, in []*Tensor) {
 		e.Module = s.path
 	}
 	panic(r)
+}
+
+// readsNil says whether a panic is that of a nil pointer: any other fault of the runtime is not the doing of an input that is left out.
+func readsNil(r any) bool {
+	e, ok := r.(runtime.Error)
+	return ok && strings.Contains(e.Error(), "nil pointer")
 }
 
 // need panics if one of the op's first inputs is nil; functions that look at shapes before apply begin with it.
@@ -252,6 +258,7 @@ func (s *Scope) output(c *Call) *Tensor {
 	}
 	var out *Tensor
 	if c.Op.View != nil {
+		count(c.Op.Name, shape) // of results with memory of their own alloc counts the elements
 		out = c.Op.View(c)
 		c.node = s.newNode(c, out.dt)
 	} else if dt := c.Op.result(c); s.tapes(c, dt) {

@@ -28,6 +28,7 @@ func RepeatInterleave(s *Scope, x *Tensor, n, dim int) *Tensor {
 		fail("repeat_interleave", ErrArgument, "use a number of 0 and above", "%d times", n)
 	}
 	wide, shape := slices.Insert(slices.Clone(x.shape), dim+1, n), slices.Clone(x.shape)
+	count("repeat_interleave", wide)
 	shape[dim] *= n
 	return s.widen(opRepeatInterleave, x, slices.Insert(slices.Clone(x.shape), dim+1, 1), wide, shape)
 }
@@ -39,6 +40,7 @@ func Repeat(s *Scope, x *Tensor, times ...int) *Tensor {
 	if lead < 0 || slices.ContainsFunc(times, func(n int) bool { return n < 0 }) {
 		fail("repeat", ErrArgument, fmt.Sprintf("give at least %d numbers of 0 and above", len(x.shape)), "x of shape %v %v times", x.shape, times)
 	}
+	count("repeat", slices.Concat(x.shape, times))
 	var thin, wide, shape []int
 	for d, n := range times {
 		size := 1

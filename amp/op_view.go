@@ -54,7 +54,7 @@ func init() {
 func Reshape(s *Scope, x *Tensor, shape ...int) *Tensor {
 	x.live("reshape")
 	want := slices.Clone(shape)
-	known, free := 1, -1
+	free, rest := -1, make([]int, 0, 8)
 	for i, d := range want {
 		switch {
 		case d == -1 && free < 0:
@@ -62,9 +62,10 @@ func Reshape(s *Scope, x *Tensor, shape ...int) *Tensor {
 		case d < 0:
 			fail("reshape", ErrShape, "use sizes of 0 and above, and at most one -1", "shape %v", shape)
 		default:
-			known *= d
+			rest = append(rest, d)
 		}
 	}
+	known := count("reshape", rest)
 	if free >= 0 && known > 0 && x.Len()%known == 0 {
 		want[free] = x.Len() / known
 		known = x.Len()

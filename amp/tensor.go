@@ -308,17 +308,26 @@ func (t *Tensor) release() {
 	st.unref()
 }
 
-// count returns the elements of a shape and refuses negative sizes and overflow.
+// mostElements is the size above which a shape is refused, of a view too: offsets of its elements stay far below an int's limit.
+const mostElements = 1 << 48
+
+// count returns the elements of a shape and refuses negative sizes and overflow. A size of 0 excuses no others: strides are made of them.
 func count(op string, shape []int) int {
-	n := 1
+	n, empty := 1, false
 	for _, d := range shape {
-		if d < 0 {
+		switch {
+		case d < 0:
 			fail(op, ErrShape, "use sizes of 0 and above", "shape %v has a negative size", shape)
-		}
-		if d != 0 && n > (1<<48)/d {
+		case d == 0:
+			empty = true
+		case n > mostElements/d:
 			fail(op, ErrShape, "use a smaller shape", "shape %v has too many elements", shape)
+		default:
+			n *= d
 		}
-		n *= d
+	}
+	if empty {
+		return 0
 	}
 	return n
 }
