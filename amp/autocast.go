@@ -69,7 +69,10 @@ func (s *Scope) Autocast(dtype DType, opts ...AutocastOption) *Scope {
 }
 
 // AutocastDType returns the dtype of the scope's autocast, and false if it is off.
-func (s *Scope) AutocastDType() (DType, bool) { return s.auto.dtype, s.auto.on }
+func (s *Scope) AutocastDType() (DType, bool) {
+	s.known("AutocastDType")
+	return s.auto.dtype, s.auto.on
+}
 
 // rule says what decided an op's precision; the sentence is made when a trace is exported.
 type rule uint8
@@ -250,6 +253,7 @@ func join(ds []DType) string {
 // Explain says what scope s would do with an op whose inputs have the given dtypes, without running it. It panics with
 // ErrArgument for an unknown op and with what the op would panic with for refused dtypes.
 func Explain(s *Scope, op string, inputs ...DType) Explanation {
+	s.known("Explain")
 	o, ok := LookupOp(op)
 	switch {
 	case !ok:

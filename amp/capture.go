@@ -53,7 +53,7 @@ var capturing atomic.Pointer[Graph]
 // CapturingOn returns the graph that the caller is making of what is queued on t's device, nil if there is none. Package optim asks: what a
 // step reads from the host has to lie on the device then.
 func CapturingOn(t *Tensor) *Graph {
-	if t.st == nil {
+	if t.known("CapturingOn").st == nil {
 		return nil
 	}
 	return capturingOn(t.st.dev)
@@ -85,7 +85,9 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // goroutines there panic with ErrCapture, of those that fn starts, too. On a device that captures nothing, the CPU, Replay runs fn, which a
 // trace shows like any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
-	s.alive("Capture")
+	if s.alive("Capture"); fn == nil {
+		fail("Capture", ErrArgument, "pass the step to record", "the function is nil")
+	}
 	notKept("Capture", s.root.dev)
 	g := &Graph{from: s, fn: fn, stage: graphFirst, changed: map[*storage]bool{}, inputs: map[*storage]graphInput{}}
 	c := s.Child()

@@ -58,7 +58,7 @@ func (c *castCache) clear() {
 }
 
 // ClearCastCache forgets the casts cached in this scope's memory; later uses cast again.
-func (s *Scope) ClearCastCache() { s.arena.cache.clear() }
+func (s *Scope) ClearCastCache() { s.known("ClearCastCache").arena.cache.clear() }
 
 // What is no weight is cast again for every operand, and each cast has a gradient of its own. The half copies hold the same numbers,
 // though: while the graph keeps one, the next shares its memory.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -215,15 +214,12 @@ func (d Defaults) note(set []string) string {
 	return "set by " + by + ": " + strings.Join(set, ", ")
 }
 
-// unset stands in a scaler for what no option gave.
-var unset = math.NaN()
-
 // completeScaler fills in what the options of NewGradScaler left open.
 func (d Defaults) completeScaler(g *GradScaler) {
 	var set []string
-	pick := func(dst *float64, given, standard float64, name string) {
+	pick := func(dst *float64, byOption bool, given, standard float64, name string) {
 		switch {
-		case *dst == *dst: // an option gave it
+		case byOption:
 		case given > 0:
 			*dst = given
 			set = append(set, fmt.Sprintf("%s %g", name, given))
@@ -231,9 +227,9 @@ func (d Defaults) completeScaler(g *GradScaler) {
 			*dst = standard
 		}
 	}
-	pick(&g.init, d.Scale, DefaultInitScale, "first scale")
-	pick(&g.floor, d.MinScale, 0, "smallest scale")
-	if g.interval == unsetInterval {
+	pick(&g.init, g.given.init, d.Scale, DefaultInitScale, "first scale")
+	pick(&g.floor, g.given.floor, d.MinScale, 0, "smallest scale")
+	if !g.given.interval {
 		g.interval = 2000
 		if d.Interval > 0 {
 			g.interval = d.Interval
@@ -242,5 +238,3 @@ func (d Defaults) completeScaler(g *GradScaler) {
 	}
 	g.note = d.note(set)
 }
-
-const unsetInterval = math.MinInt

@@ -146,6 +146,20 @@ func OpenDevice(name string) (Device, string, error) {
 	return d, "", err
 }
 
+// knownDevice says whether a device is open by that name, or its kind is registered.
+func knownDevice(name string) bool {
+	devicesMu.Lock()
+	defer devicesMu.Unlock()
+	for _, d := range opened {
+		if d.Name() == name {
+			return true
+		}
+	}
+	kind, _, _ := strings.Cut(name, ":")
+	_, ok := openers[kind]
+	return ok
+}
+
 // openDevices returns the devices opened so far by name.
 func openDevices() map[string]Device {
 	devicesMu.Lock()

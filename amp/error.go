@@ -55,6 +55,9 @@ func (e *Error) Unwrap() error { return e.Kind }
 
 // Maybe calls fn and returns the *Error it panicked with, nil if it returned. Any other panic goes on.
 func Maybe(fn func()) (err error) {
+	if fn == nil {
+		fail("Maybe", ErrArgument, "pass what may panic", "the function is nil")
+	}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

@@ -19,15 +19,18 @@ const (
 	FormatFP32
 )
 
-// formats holds what is known of each format, once.
-var formats = [...]struct {
+// A formatInfo is what is known of a format.
+type formatInfo struct {
 	name     string
 	exponent int // bits
 	mantissa int
 	bias     int
 	max      float64
 	noInf    bool // e4m3 gives its infinities' codes to numbers and overflows to NaN
-}{
+}
+
+// formats holds what is known of each format, once.
+var formats = [...]formatInfo{
 	FormatFP16: {"fp16", 5, 10, 15, 65504, false},
 	FormatBF16: {"bf16", 8, 7, 127, 0x1.fep127, false},
 	FormatTF32: {"tf32", 8, 10, 127, 0x1.ffcp127, false},
@@ -49,27 +52,35 @@ func (f Format) String() string {
 	return formats[f].name
 }
 
+// info panics with ErrArgument for a number that is no format.
+func (f Format) info() *formatInfo {
+	if int(f) >= len(formats) {
+		fail("Format", ErrArgument, "use one that amp.Formats lists, such as amp.FormatFP16", "there is no format number %d", uint8(f))
+	}
+	return &formats[f]
+}
+
 // Bits returns the number of bits: sign, exponent and mantissa. A tf32 has 19, stored in 32.
-func (f Format) Bits() int { return 1 + formats[f].exponent + formats[f].mantissa }
+func (f Format) Bits() int { return 1 + f.info().exponent + f.info().mantissa }
 
 // Fields returns the number of exponent and of stored mantissa bits.
 func (f Format) Fields() (exponent, mantissa int) {
-	return formats[f].exponent, formats[f].mantissa
+	return f.info().exponent, f.info().mantissa
 }
 
 // Max returns the largest finite number.
-func (f Format) Max() float64 { return formats[f].max }
+func (f Format) Max() float64 { return f.info().max }
 
 // MinNormal returns the smallest positive number with full precision; below it digits are lost.
-func (f Format) MinNormal() float64 { return math.Ldexp(1, 1-formats[f].bias) }
+func (f Format) MinNormal() float64 { return math.Ldexp(1, 1-f.info().bias) }
 
 // MinSubnormal returns the smallest positive number. Half of it and less rounds to zero.
 func (f Format) MinSubnormal() float64 {
-	return math.Ldexp(1, 1-formats[f].bias-formats[f].mantissa)
+	return math.Ldexp(1, 1-f.info().bias-f.info().mantissa)
 }
 
 // Epsilon returns the gap between 1 and the next number.
-func (f Format) Epsilon() float64 { return math.Ldexp(1, -formats[f].mantissa) }
+func (f Format) Epsilon() float64 { return math.Ldexp(1, -f.info().mantissa) }
 
 // FormatOf returns the format of a tensor's dtype, and false for one without: float64, integers and bool.
 func FormatOf(dt DType) (Format, bool) {
@@ -90,7 +101,7 @@ func (f Format) spacing(v float64) float64 {
 		return f.MinSubnormal()
 	}
 	_, e := math.Frexp(v)
-	return math.Ldexp(1, max(e-1, 1-formats[f].bias)-formats[f].mantissa)
+	return math.Ldexp(1, max(e-1, 1-f.info().bias)-f.info().mantissa)
 }
 
 // Round returns the format's number nearest to v, ties to even, with gradual underflow. Beyond the largest number it is
@@ -113,13 +124,13 @@ func (f Format) RoundStochastic(v, u float64) float64 {
 
 // settle rounds |v| in units of its spacing.
 func (f Format) settle(v float64, round func(float64) float64) float64 {
-	if v == 0 || v != v || math.IsInf(v, 0) && !formats[f].noInf {
+	if v == 0 || v != v || math.IsInf(v, 0) && !f.info().noInf {
 		return v
 	}
 	unit := f.spacing(v)
 	r := round(math.Abs(v)/unit) * unit
-	if r > formats[f].max {
-		if r = math.Inf(1); formats[f].noInf {
+	if r > f.info().max {
+		if r = math.Inf(1); f.info().noInf {
 			r = math.NaN()
 		}
 	}
@@ -128,7 +139,7 @@ func (f Format) settle(v float64, round func(float64) float64) float64 {
 
 // Encode returns the bits of v rounded to the format: sign, exponent, mantissa from the top.
 func (f Format) Encode(v float64) uint32 {
-	i := formats[f]
+	i := f.info()
 	r := f.Round(v)
 	var sign uint32
 	if math.Signbit(r) {
@@ -153,7 +164,7 @@ func (f Format) Encode(v float64) uint32 {
 
 // Decode returns the number of the given bits. It panics with ErrArgument for bits beyond the format's.
 func (f Format) Decode(bits uint32) float64 {
-	i := formats[f]
+	i := f.info()
 	if f.Bits() < 32 && bits>>f.Bits() != 0 {
 		fail("Decode", ErrArgument, fmt.Sprintf("use the lower %d bits", f.Bits()), "%#x in %v", bits, f)
 	}
@@ -200,7 +211,7 @@ func Half(v float64) Number { return FormatFP16.Inspect(v) }
 
 // Inspect looks at v in the format.
 func (f Format) Inspect(v float64) Number {
-	i := formats[f]
+	i := f.info()
 	bits := f.Encode(v)
 	n := Number{Format: f, Asked: v, Value: f.Decode(bits), Bits: bits,
 		Sign: int(bits >> (i.exponent + i.mantissa)), Biased: bits >> i.mantissa & (1<<i.exponent - 1), Mantissa: bits & (1<<i.mantissa - 1)}
@@ -243,7 +254,7 @@ func (f Format) next(v, direction float64) float64 {
 		unit /= 2 // below a power of two the numbers are twice as dense
 	}
 	w := v + float64(direction*unit)
-	if math.Abs(w) > formats[f].max {
+	if math.Abs(w) > f.info().max {
 		return math.Inf(int(direction))
 	}
 	return w

@@ -26,7 +26,7 @@ func RecordGradients(n int) Option {
 // GradientTraces returns what RecordGradients noted of the newest training step that it looked at: a trace for each of its backward passes,
 // in their order; nil where no pass was looked at.
 func (s *Scope) GradientTraces() []*GradientTrace {
-	r := s.root.gradients
+	r := s.known("GradientTraces").root.gradients
 	if r == nil {
 		return nil
 	}

@@ -49,10 +49,10 @@ func (o *Op) ClassOn(l Lists) Class {
 }
 
 // Lists returns the lists that the scope's autocast goes by.
-func (s *Scope) Lists() Lists { return s.auto.lists }
+func (s *Scope) Lists() Lists { return s.known("Lists").auto.lists }
 
 // Overrides returns the classes that Force and the session's settings gave ops in the scope, by name; the map is the caller's.
-func (s *Scope) Overrides() map[string]Class { return maps.Clone(s.auto.force) }
+func (s *Scope) Overrides() map[string]Class { return maps.Clone(s.known("Overrides").auto.force) }
 
 // class returns the op's class on the chosen lists.
 func (a *autocast) class(o *Op) Class {

@@ -134,7 +134,13 @@ func MemStats() map[string]MemoryStats {
 // limit. A tensor beyond it panics with ErrMemory, which says what the memory is held in: so that "does not fit in
 // float32, fits under autocast" can be shown on any machine.
 func MemoryLimit(device string, bytes int64) int64 {
-	return ledgerNamed(device).limit.Swap(max(bytes, 0))
+	switch {
+	case bytes < 0:
+		fail("MemoryLimit", ErrArgument, "use 0 for no limit", "%d bytes", bytes)
+	case device != theCPU.Name() && !knownDevice(device):
+		fail("MemoryLimit", ErrArgument, "use \"cpu\", or a device such as \"cuda:0\" of a kind that the program imports", "there is no device %q", device)
+	}
+	return ledgerNamed(device).limit.Swap(bytes)
 }
 
 // ResetPeakMemory makes the present use the new peak on every device, as before a step that is to be measured.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -67,6 +68,9 @@ func StaticLossScale(scale float64) LevelOption {
 // DynamicLossScale multiplies losses by a scale that starts at 65536, halves after an overflow and doubles after 2000 clean steps.
 func DynamicLossScale() LevelOption { return func(p *properties) { p.dynamic = true } }
 
+// mostLosses is far above what a program has, and below what takes a machine's memory to keep apart.
+const mostLosses = 1 << 16
+
 // NumLosses makes one loss scale for each of n losses; ScaleLoss says which with LossID. The default is 1.
 func NumLosses(n int) LevelOption { return func(p *properties) { p.losses = n } }
 
@@ -117,9 +121,9 @@ func Initialize(model Model, opt Optimizer, level OLevel, overrides ...LevelOpti
 	optional.Apply("Initialize", overrides, &p, misused)
 	p.check()
 	switch {
-	case model == nil:
+	case absent.Is(model):
 		fail("Initialize", ErrArgument, "pass a model", "the model is nil")
-	case opt == nil:
+	case absent.Is(opt):
 		fail("Initialize", ErrArgument, "pass an optimizer; for inference alone, amp.MustPolicy(\"half\").Apply(model) casts a model", "the optimizer is nil")
 	}
 	for i, t := range slices.Concat(model.Parameters(), opt.Parameters()) {
@@ -144,8 +148,8 @@ func (p *properties) check() {
 		fail("Initialize", ErrArgument, fix, "%v: %s", p.level, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case p.losses < 1:
-		bad("use amp.NumLosses(1) or more", "%d losses", p.losses)
+	case p.losses < 1 || p.losses > mostLosses:
+		bad(fmt.Sprintf("use amp.NumLosses(1) to (%d)", mostLosses), "%d losses", p.losses)
 	case !p.dynamic && !(p.scale > 0):
 		bad("use a scale above 0, or amp.DynamicLossScale()", "loss scale %v", p.scale)
 	case p.castGiven && p.cast != Float16 && p.cast != BFloat16 && p.cast != Float32:

@@ -186,7 +186,12 @@ func (o *LevelOptimizer) Parameters() []*Tensor {
 }
 
 // LossScale returns the scale of a loss; see LossID.
-func (o *LevelOptimizer) LossScale(id int) float64 { return o.scalers[id].scale }
+func (o *LevelOptimizer) LossScale(id int) float64 {
+	if id < 0 || id >= len(o.scalers) {
+		fail("LossScale", ErrArgument, fmt.Sprintf("use numbers from 0 to %d, or more amp.NumLosses", len(o.scalers)-1), "loss %d", id)
+	}
+	return o.scalers[id].scale
+}
 
 // LevelState is what a LevelOptimizer's loss scales need to go on after a restart.
 type LevelState struct {

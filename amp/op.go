@@ -28,7 +28,12 @@ const (
 var classNames = [...]string{"unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned", "inherit"}
 
 // String returns "unlisted", "lower", "fp32", "fp32_output", "fp32_append", "promote", "banned" or "inherit".
-func (c Class) String() string { return classNames[c] }
+func (c Class) String() string {
+	if int(c) >= len(classNames) {
+		return fmt.Sprintf("class(%d)", uint8(c))
+	}
+	return classNames[c]
+}
 
 // An Op is one row of the op table: everything that is known of an op, in one place.
 type Op struct {

@@ -15,6 +15,7 @@ func init() {
 // Quantize returns x rounded to the nearest numbers of format f, in x's dtype: what tf32 or float8 would make of it, on any machine.
 // The gradient passes straight through (Bengio et al., 2013), since that of a staircase is zero.
 func Quantize(s *Scope, x *Tensor, f Format) *Tensor {
+	f.info()
 	return s.apply(opQuantize, Attrs{Start: int(f)}, x)
 }
 
@@ -22,6 +23,7 @@ func Quantize(s *Scope, x *Tensor, f Format) *Tensor {
 // numbers come from the scope's stream.
 func QuantizeStochastic(s *Scope, x *Tensor, f Format) *Tensor {
 	s.alive("quantize")
+	f.info()
 	x.live("quantize")
 	return s.apply(opQuantize, Attrs{Start: int(f), Reverse: true, Draw: s.draw((x.Len() + 3) / 4)}, x)
 }

@@ -176,6 +176,9 @@ func (r *recurrence) stepwise(s *Scope, x *Tensor, state []*Tensor, w CellWeight
 // begin checks the shapes and lets autocast decide.
 func (r *recurrence) begin(s *Scope, o *Op, x *Tensor, state []*Tensor, w CellWeights) (*Scope, *Tensor, []*Tensor, CellWeights) {
 	x.live(o.Name)
+	if len(x.shape) == 0 {
+		fail(o.Name, ErrShape, "give x its features as last dimension", "x is %v", x.shape)
+	}
 	for i, t := range []*Tensor{w.IH, w.HH} {
 		if t == nil {
 			panic(o.missing(1 + len(state) + i))

@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"strings"
+
+	"github.com/halftone-ml/halftone/internal/absent"
 )
 
 // A Policy is jmp's: the dtypes of a model's parameters, of its computation and of its output. It casts explicitly and knows no
@@ -81,6 +83,7 @@ func (p Policy) CastToCompute(s *Scope, t *Tensor) *Tensor { return castFloat(s,
 func (p Policy) CastToOutput(s *Scope, t *Tensor) *Tensor { return castFloat(s, t, p.Output) }
 
 func castFloat(s *Scope, t *Tensor, to DType) *Tensor {
+	t.live("Policy")
 	if !t.dt.IsFloat() {
 		return t
 	}
@@ -94,7 +97,7 @@ func (p Policy) Apply(model Model) *PolicyModel {
 	if (p.Compute == Float64) != (p.Params == Float64) {
 		fail("Policy.Apply", ErrArgument, "use float64 for both, or for neither", "%v: autocast leaves float64 alone", p)
 	}
-	if model == nil {
+	if absent.Is(model) {
 		fail("Policy.Apply", ErrArgument, "pass a model", "the model is nil")
 	}
 	for _, t := range model.Parameters() {

@@ -26,7 +26,7 @@ func (t *Tensor) String() string {
 		return fmt.Sprintf("freed tensor %s%v %v", quoted(t.name), t.dt, t.shape)
 	}
 	p := printer{t: t.onHost("String"), edge: math.MaxInt}
-	if t.Len() > printWhole {
+	if t.Len() > printWhole || t.rows() > printWhole {
 		p.edge = printEdge
 	}
 	p.walk(0, p.t.off, func(off int) { p.width = max(p.width, len(p.text(off))) })
@@ -36,6 +36,19 @@ func (t *Tensor) String() string {
 		p.out.WriteString(", wants a gradient")
 	}
 	return p.out.String()
+}
+
+// rows is the number of brackets that the elements would stand between: a tensor without elements may have many. It stops counting where
+// they are too many to print.
+func (t *Tensor) rows() int {
+	n := 1
+	for _, d := range t.shape {
+		if n > printWhole || d == 0 {
+			return n
+		}
+		n *= min(d, printWhole+1)
+	}
+	return 0 // there are elements, which decide
 }
 
 // A printer writes one tensor.

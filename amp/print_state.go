@@ -12,6 +12,9 @@ func (s *Scope) String() string {
 	if s == nil {
 		return "Scope(nil)"
 	}
+	if s.root == nil {
+		return "Scope(empty: NewScope has not made it)"
+	}
 	parts := []string{s.Device(), "autocast off"}
 	if s.auto.on {
 		parts[1] = "autocast " + s.auto.dtype.String()

@@ -39,6 +39,12 @@ func TestTensorsAreCutWhenPrinted(t *testing.T) {
 	if got := fmt.Sprint(Zeros(s, Float32, 2, 0)); got != "[[],\n []] float32 [2 0]" {
 		t.Errorf("%s", got)
 	}
+	if got, want := fmt.Sprint(Zeros(s, Float32, 3000000, 0)), "[[],\n []"; !strings.HasPrefix(got, want) || strings.Count(got, "[]") != 2*printEdge || !strings.Contains(got, "…") {
+		t.Errorf("%.200s", got)
+	}
+	if got := fmt.Sprint(Zeros(s, Float32, 1<<40, 3, 0)); len(got) > 500 || !strings.HasSuffix(got, "float32 [1099511627776 3 0]") {
+		t.Errorf("%.200s", got)
+	}
 	s.Close()
 	if got := fmt.Sprint(x, (*Tensor)(nil)); got != "freed tensor int64 [10 20 20] nil tensor" {
 		t.Errorf("%s", got)

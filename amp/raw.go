@@ -78,6 +78,17 @@ func readInto(r io.Reader, t *Tensor) error {
 	return nil
 }
 
+// A BoolError is a byte that ReadRaw found in the place of a bool and that is neither 0 nor 1.
+type BoolError struct {
+	Element int
+	Value   byte
+}
+
+// Error names the element and the byte.
+func (e *BoolError) Error() string {
+	return fmt.Sprintf("element %d of a bool tensor is %d, neither 0 nor 1", e.Element, e.Value)
+}
+
 // readBools lets no other byte than 0 and 1 become a Go bool.
 func readBools(r io.Reader, mem []byte) error {
 	clear(mem)
@@ -89,7 +100,7 @@ func readBools(r io.Reader, mem []byte) error {
 		}
 		for i, b := range buf[:n] {
 			if b > 1 {
-				return fmt.Errorf("element %d of a bool tensor is %d, neither 0 nor 1", done+i, b)
+				return &BoolError{done + i, b}
 			}
 			mem[done+i] = b
 		}

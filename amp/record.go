@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -25,7 +26,12 @@ const (
 var levelNames = [...]string{"off", "decisions", "health"}
 
 // String returns "off", "decisions" or "health".
-func (l Level) String() string { return levelNames[l] }
+func (l Level) String() string {
+	if int(l) >= len(levelNames) {
+		return fmt.Sprintf("level(%d)", uint8(l))
+	}
+	return levelNames[l]
+}
 
 // rawArg is an Arg without heap memory for the usual shapes.
 type rawArg struct {

@@ -55,7 +55,7 @@ func (s *Scope) SkipInit() *Scope {
 }
 
 // SkipsInit says whether initializers are to leave a tensor alone; see SkipInit.
-func (s *Scope) SkipsInit() bool { return s.noInit }
+func (s *Scope) SkipsInit() bool { return s.known("SkipsInit").noInit }
 
 // IncrementVersion counts a change in place that no op makes, such as that of a CUDA kernel of the program's own, which is about to be
 // queued. It is torch.autograd.graph.increment_version: what backward saved of the tensor is stale from here on, and so are its cached casts.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -23,8 +24,9 @@ type GradScaler struct {
 	growth   float64
 	backoff  float64
 	interval int
-	floor    float64 // 0: none
-	note     string  // what was set outside the program
+	floor    float64                              // 0: none
+	note     string                               // what was set outside the program
+	given    struct{ init, interval, floor bool } // by options
 
 	scale   *Tensor // float32, 0-dimensional; nil until the first Scale
 	tracker int
@@ -60,43 +62,16 @@ type optimizerState struct {
 	value   string
 }
 
-// A ScalerOption configures NewGradScaler.
-type ScalerOption func(*GradScaler)
-
-// DefaultInitScale is the first scale of a GradScaler without InitScale, as in the reference.
-const DefaultInitScale = 65536
-
-// InitScale sets the first scale; the default is DefaultInitScale.
-func InitScale(scale float64) ScalerOption { return func(g *GradScaler) { g.init = scale } }
-
-// GrowthFactor multiplies the scale after GrowthInterval clean updates; it must exceed 1, the default is 2.
-func GrowthFactor(f float64) ScalerOption { return func(g *GradScaler) { g.growth = f } }
-
-// BackoffFactor multiplies the scale after an overflow; it must be below 1, the default is 0.5.
-func BackoffFactor(f float64) ScalerOption { return func(g *GradScaler) { g.backoff = f } }
-
-// GrowthInterval is the number of clean updates in a row after which the scale grows; the default is 2000.
-func GrowthInterval(n int) ScalerOption { return func(g *GradScaler) { g.interval = n } }
-
-// MinScale stops the scale from falling below s; the report of a step that would have gone below carries an error. Without
-// it the scale has no floor, as in the reference.
-func MinScale(s float64) ScalerOption { return func(g *GradScaler) { g.floor = s } }
-
-// ScalerEnabled(false) makes every method pass through, so that the same loop trains without scaling.
-func ScalerEnabled(on bool) ScalerOption { return func(g *GradScaler) { g.enabled = on } }
-
 // NewGradScaler returns a scaler. What the options leave open of first scale, growth interval and smallest scale is taken from the
 // settings of a notebook's %amp, where there are some (see [Defaults]); the history then says so. It panics with ErrScaler for a
-// growth factor of 1 or less or a backoff factor of 1 or more.
+// growth factor of 1 or less, a backoff factor of 1 or more, and for what would stop training or turn it round: a scale
+// that is not above 0, a backoff factor or interval below 0, what is not finite. A disabled scaler takes anything.
 func NewGradScaler(opts ...ScalerOption) *GradScaler {
-	g := &GradScaler{enabled: true, init: unset, growth: 2, backoff: 0.5, interval: unsetInterval, floor: unset, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
+	g := &GradScaler{enabled: true, growth: 2, backoff: 0.5, opts: map[Optimizer]*optimizerState{}, names: map[Optimizer]string{}}
 	optional.Apply("NewGradScaler", opts, g, misused)
 	settings("NewGradScaler").completeScaler(g)
-	if g.enabled && !(g.growth > 1) {
-		fail("NewGradScaler", ErrScaler, "use amp.GrowthFactor(2)", "growth factor %v must exceed 1", g.growth)
-	}
-	if g.enabled && !(g.backoff < 1) {
-		fail("NewGradScaler", ErrScaler, "use amp.BackoffFactor(0.5)", "backoff factor %v must be below 1", g.backoff)
+	if g.enabled {
+		g.plausible()
 	}
 	return g
 }
@@ -104,6 +79,7 @@ func NewGradScaler(opts ...ScalerOption) *GradScaler {
 // Scale returns loss · scale, differentiable; loss itself if the scaler is disabled. A 0-dimensional float16 loss becomes
 // float32. The product is recorded under "scaler". It panics with ErrDType for an integer loss.
 func (g *GradScaler) Scale(s *Scope, loss *Tensor) *Tensor {
+	g.known("Scale")
 	s.alive("GradScaler.Scale")
 	s.root.scaledBy(g)
 	if !g.enabled {
@@ -143,6 +119,7 @@ func (g *GradScaler) begin(dev Device) {
 
 // ScaleAll scales several losses by the same scale.
 func (g *GradScaler) ScaleAll(s *Scope, losses ...*Tensor) []*Tensor {
+	g.known("ScaleAll")
 	out := make([]*Tensor, len(losses))
 	for i, l := range losses {
 		out[i] = g.Scale(s, l)
@@ -154,6 +131,7 @@ func (g *GradScaler) ScaleAll(s *Scope, losses ...*Tensor) []*Tensor {
 // one will be skipped. At most once between updates and before Step, else it panics with ErrScaler; and with ErrDType
 // for a float16 gradient, before any is changed.
 func (g *GradScaler) Unscale(opt Optimizer) {
+	g.known("Unscale")
 	if !g.enabled {
 		return
 	}
@@ -174,7 +152,7 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 }
 
 func needOptimizer(method string, opt Optimizer) {
-	if opt == nil {
+	if absent.Is(opt) {
 		fail("GradScaler."+method, ErrArgument, "pass the optimizer", "the optimizer is nil")
 	}
 }
@@ -249,6 +227,7 @@ type SkipObserver interface{ StepSkipped() }
 // and which parameter was the first to overflow. Once per optimizer between updates; a closure is refused, since it
 // would compute gradients after the check.
 func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport {
+	g.known("Step")
 	needOptimizer("Step", opt)
 	if !g.enabled {
 		for _, c := range closure {
@@ -302,6 +281,7 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 
 // Update moves the scale by what the steps since the last Update found, and makes every optimizer ready again.
 func (g *GradScaler) Update() {
+	g.known("Update")
 	if !g.enabled {
 		return
 	}
@@ -331,16 +311,20 @@ func (g *GradScaler) Update() {
 func (g *GradScaler) move() scaleMove { return scaleMove{g.growth, g.backoff, g.interval, g.floor} }
 
 // UpdateTo sets the scale instead of working it out; the growth tracker stays, what was found is forgotten. It panics with
-// ErrArgument for a scale beyond float32.
+// ErrArgument for a scale beyond float32, below 0 or NaN.
 func (g *GradScaler) UpdateTo(scale float64) {
+	g.known("UpdateTo")
 	if !g.enabled {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.needScale("Update")
-	if finite(scale) && !finite(float64(float32(scale))) {
+	switch {
+	case finite(scale) && !finite(float64(float32(scale))):
 		fail("GradScaler.UpdateTo", ErrArgument, "use a smaller scale", "%v does not fit into float32", scale)
+	case !(scale >= 0):
+		fail("GradScaler.UpdateTo", ErrArgument, "use a scale above 0", "the scale %v would turn gradients round or destroy them", scale)
 	}
 	g.setScale(float32(scale))
 	g.history.close()

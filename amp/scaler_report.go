@@ -161,7 +161,7 @@ func (g *GradScaler) optimizerName(opt Optimizer) string {
 
 // History returns the settings and what became of every step, as plain data for figures and logs.
 func (g *GradScaler) History() ScaleHistory {
-	scale := g.CurrentScale()
+	scale := g.known("History").CurrentScale()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.resolve()

@@ -10,6 +10,7 @@ import (
 
 // CurrentScale returns the scale: 1 if disabled, and the initial value, unrounded, before the first Scale.
 func (g *GradScaler) CurrentScale() float64 {
+	g.known("CurrentScale")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -23,6 +24,7 @@ func (g *GradScaler) CurrentScale() float64 {
 
 // GrowthTracker returns the clean updates since the scale last changed; 0 if disabled.
 func (g *GradScaler) GrowthTracker() int {
+	g.known("GrowthTracker")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.resolve()
@@ -30,26 +32,26 @@ func (g *GradScaler) GrowthTracker() int {
 }
 
 // Enabled says whether the scaler does anything.
-func (g *GradScaler) Enabled() bool { return g.enabled }
+func (g *GradScaler) Enabled() bool { return g.known("Enabled").enabled }
 
 // GrowthFactor returns the factor of growth.
-func (g *GradScaler) GrowthFactor() float64 { return g.growth }
+func (g *GradScaler) GrowthFactor() float64 { return g.known("GrowthFactor").growth }
 
 // BackoffFactor returns the factor of backoff.
-func (g *GradScaler) BackoffFactor() float64 { return g.backoff }
+func (g *GradScaler) BackoffFactor() float64 { return g.known("BackoffFactor").backoff }
 
 // GrowthInterval returns the clean updates that growth takes.
-func (g *GradScaler) GrowthInterval() int { return g.interval }
+func (g *GradScaler) GrowthInterval() int { return g.known("GrowthInterval").interval }
 
 // SetGrowthFactor changes the factor of growth, unchecked as in the reference.
-func (g *GradScaler) SetGrowthFactor(f float64) { g.growth = f }
+func (g *GradScaler) SetGrowthFactor(f float64) { g.known("SetGrowthFactor").growth = f }
 
 // SetBackoffFactor changes the factor of backoff, unchecked as in the reference.
-func (g *GradScaler) SetBackoffFactor(f float64) { g.backoff = f }
+func (g *GradScaler) SetBackoffFactor(f float64) { g.known("SetBackoffFactor").backoff = f }
 
 // SetGrowthInterval changes the interval. Growth happens when the tracker equals it, so one at or below the present tracker
 // takes effect after the next overflow.
-func (g *GradScaler) SetGrowthInterval(n int) { g.interval = n }
+func (g *GradScaler) SetGrowthInterval(n int) { g.known("SetGrowthInterval").interval = n }
 
 // ScalerState is a scaler's saved state, with the keys of the reference's state_dict.
 type ScalerState struct {
@@ -62,6 +64,7 @@ type ScalerState struct {
 
 // State returns what LoadState needs; nil if the scaler is disabled. Save it after Update.
 func (g *GradScaler) State() *ScalerState {
+	g.known("State")
 	if !g.enabled {
 		return nil
 	}
@@ -75,6 +78,7 @@ func (g *GradScaler) State() *ScalerState {
 // StateLater is State for one who does not wait for a device: state returns it, given the elements of the tensors of, as they are when all that
 // is queued now is done.
 func (g *GradScaler) StateLater() (of []*Tensor, state func(elements [][]byte) any) {
+	g.known("StateLater")
 	g.mu.Lock()
 	if g.far == nil || !g.enabled {
 		g.mu.Unlock()
@@ -93,6 +97,7 @@ func (g *GradScaler) StateLater() (of []*Tensor, state func(elements [][]byte) a
 // LoadState restores what State returned. A disabled scaler ignores it; nil, the state of a disabled scaler, is an error, as is one that
 // was never filled in or whose scale is negative or NaN: it would train backward or not at all.
 func (g *GradScaler) LoadState(st *ScalerState) error {
+	g.known("LoadState")
 	if !g.enabled {
 		return nil
 	}

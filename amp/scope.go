@@ -126,10 +126,7 @@ func newScope(r *root, seed uint64) *Scope {
 
 // derive returns a copy to change.
 func (s *Scope) derive() *Scope {
-	if s == nil {
-		s.alive("Scope")
-	}
-	c := *s
+	c := *s.known("Scope")
 	return &c
 }
 
@@ -157,12 +154,7 @@ func (s *Scope) Eval() *Scope { c := s.derive(); c.eval = true; return c }
 func (s *Scope) Train() *Scope { c := s.derive(); c.eval = false; return c }
 
 // Training says whether layers that differ between training and evaluation train: true unless Eval.
-func (s *Scope) Training() bool {
-	if s == nil {
-		s.alive("Training")
-	}
-	return !s.eval
-}
+func (s *Scope) Training() bool { return !s.known("Training").eval }
 
 // Recomputing says whether a part given to Checkpoint runs for the second time, for backward: what a layer counts or averages over its calls
 // was done by the first. BatchNorm moves its running statistics once.
@@ -186,9 +178,7 @@ func (s *Scope) Child() *Scope {
 // the OnStepEnd hooks run. It ends early when the scope's context is done. Parameters, gradients and optimizer state
 // belong to no step.
 func (s *Scope) Steps(n int) iter.Seq[*Scope] {
-	if s == nil {
-		s.alive("Steps")
-	}
+	s.known("Steps")
 	return func(yield func(*Scope) bool) {
 		a := s.arena.child(s.gen)
 		defer a.drop()
@@ -216,11 +206,12 @@ func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 }
 
 // Step returns the number of the training step this scope belongs to, from 0; -1 outside Steps.
-func (s *Scope) Step() int { return s.step }
+func (s *Scope) Step() int { return s.known("Step").step }
 
 // Close frees every tensor born in the scope or its children. Scopes made by Autocast, NoGrad and In share their parent's
 // memory; closing one of them closes the parent's too.
 func (s *Scope) Close() {
+	s.known("Close")
 	if s.arena.gen.Load() != s.gen {
 		return
 	}
@@ -233,6 +224,7 @@ func (s *Scope) Close() {
 // Keep moves a tensor born in this scope to its parent's memory, so that it outlives the scope; in a root scope it then
 // lives until Free. It returns t.
 func (s *Scope) Keep(t *Tensor) *Tensor {
+	s.known("Keep")
 	t.live("Keep")
 	if t.scope == nil || !s.arena.disown(t) {
 		return t
@@ -269,21 +261,22 @@ func (s *Scope) born(t *Tensor) *Tensor {
 }
 
 // Device returns the name of the scope's device.
-func (s *Scope) Device() string { return s.root.dev.Name() }
+func (s *Scope) Device() string { return s.known("Device").root.dev.Name() }
 
 // Random returns the scope's random stream, shared with every scope derived from the same root.
-func (s *Scope) Random() *Stream { return s.rng }
+func (s *Scope) Random() *Stream { return s.known("Random").rng }
 
 // Context returns the context given by WithContext, or else one that is done once the cell of a notebook is interrupted; outside
 // notebooks that never happens.
 func (s *Scope) Context() context.Context {
-	ask(s.root.ctx)
+	ask(s.known("Context").root.ctx)
 	return s.root.ctx
 }
 
 // Scalers returns the scalers that scaled a loss in this scope or one of the same root, in the order of their first: whose histories
 // a notebook shows after a cell.
 func (s *Scope) Scalers() []*GradScaler {
+	s.known("Scalers")
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()
 	return slices.Clone(s.root.scalers)
@@ -299,13 +292,11 @@ func (r *root) scaledBy(g *GradScaler) {
 }
 
 // Trace returns what was recorded so far. It is empty, with level "off", when NewScope was not asked to Record.
-func (s *Scope) Trace() *Trace { return s.root.trace() }
+func (s *Scope) Trace() *Trace { return s.known("Trace").root.trace() }
 
 // alive panics when the scope is closed.
 func (s *Scope) alive(op string) {
-	if s == nil {
-		fail(op, ErrArgument, "pass a scope: amp.NewScope, or the one that Steps gives", "the scope is nil")
-	}
+	s.known(op)
 	if s.arena.gen.Load() != s.gen {
 		fail(op, ErrClosed, "use a scope that is open: the root, or the one Steps gives in this iteration", "%s is closed", s.label())
 	}

@@ -37,6 +37,9 @@ func (f *Figure) liveText() string {
 
 // LiveMetrics are the numbers of a live figure that a reader looks for, the loss first.
 func (f *Figure) LiveMetrics() []Metric {
+	if f == nil || f.Live == nil {
+		return nil // of a figure that is not live
+	}
 	d, v := f.Live, f.Volatile
 	var out []Metric
 	if d.Step > 0 && len(d.Points) > 0 {

@@ -44,7 +44,7 @@ func mergeSkips(in []SkipRun, gap int) []SkipRun {
 
 // ThinPoints keeps at most limit points: of each stretch of steps the lowest and the highest scale, and both ends.
 func ThinPoints(in []ScalePoint, limit int) []ScalePoint {
-	if len(in) <= limit {
+	if len(in) <= max(limit, 2) { // both ends are always kept
 		return in
 	}
 	buckets := max(limit/2-1, 1)

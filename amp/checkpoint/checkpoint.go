@@ -25,6 +25,7 @@ import (
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
 	"github.com/halftone-ml/halftone/amp/safetensors"
+	"github.com/halftone-ml/halftone/internal/absent"
 )
 
 // ErrMismatch is what errors wrap when a file does not fit the parts it is loaded into.
@@ -64,6 +65,9 @@ type Parts struct {
 
 // Save writes the parts to a file, which is replaced only when all is written; see safetensors.Save.
 func Save(path string, p Parts) error {
+	if err := p.present(""); err != nil {
+		return fmt.Errorf("checkpoint: saving %s: %w", path, err)
+	}
 	c := collection{map[string]*amp.Tensor{}, map[string]string{formatKey: format}, nil}
 	c.add("", p)
 	if c.err != nil {
@@ -71,6 +75,21 @@ func Save(path string, p Parts) error {
 	}
 	if err := safetensors.Save(path, c.tensors, c.metadata); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// present refuses parts that hold a nil pointer: nil itself leaves a part out.
+func (p Parts) present(prefix string) error {
+	for name, part := range map[string]any{"Model": p.Model, "Optimizer": p.Optimizer, "Scheduler": p.Scheduler} {
+		if part != nil && absent.Is(part) {
+			return fmt.Errorf("%s is a nil %T; make it, or leave it out of Parts", prefix+name, part)
+		}
+	}
+	for name, more := range p.More {
+		if err := more.present(prefix + name + "/"); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ import (
 // takes the weights alone. A part that is asked for and not in the file, or does not fit, is an error that wraps ErrMismatch and says
 // what differs; then nothing is changed.
 func Load(path string, p Parts) error {
+	if err := p.present(""); err != nil {
+		return fmt.Errorf("checkpoint: loading %s: %w", path, err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)

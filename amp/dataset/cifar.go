@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -215,52 +214,4 @@ func joinRecords(parts [][]byte, classes []string) *Images {
 		}
 	}
 	return m
-}
-
-// WriteCIFAR10 writes a set in the CIFAR-10 binary format, so that other programs read it too: train evenly over five files,
-// test, and the class names. Images must be [3 32 32] and both sets have the same classes; train needs at least five images.
-func WriteCIFAR10(dir string, train, test *Images) error {
-	want := [3]int{3, 32, 32}
-	if train.Shape != want || test.Shape != want {
-		return fmt.Errorf("dataset: CIFAR-10 images are [3 32 32], these are %v and %v; fix: make them 32×32 in color", train.Shape, test.Shape)
-	}
-	if !slices.Equal(train.Classes, test.Classes) || len(train.Classes) == 0 {
-		return errors.New("dataset: the training and test images need the same class names; fix: set Classes of both")
-	}
-	if train.Len() < len(cifarTrain) || test.Len() == 0 {
-		return fmt.Errorf("dataset: %d training and %d test images don't fill five and one file; fix: use at least 5 and 1", train.Len(), test.Len())
-	}
-	text := []byte(strings.Join(train.Classes, "\n") + "\n")
-	if names, err := parseClasses(cifarMeta, text); err != nil || !slices.Equal(names, train.Classes) {
-		return fmt.Errorf("dataset: class names %q can't be written one a line; fix: use 1 to 256 names without line breaks or outer spaces", train.Classes)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, cifarMeta), text, 0o644); err != nil {
-		return err
-	}
-	at := 0
-	for i, name := range cifarTrain {
-		n := train.Len() / len(cifarTrain)
-		if i < train.Len()%len(cifarTrain) {
-			n++
-		}
-		if err := writeRecords(filepath.Join(dir, name), train.Slice(at, at+n)); err != nil {
-			return err
-		}
-		at += n
-	}
-	return writeRecords(filepath.Join(dir, cifarTest[0]), test)
-}
-
-func writeRecords(path string, m *Images) error {
-	data := make([]byte, 0, m.Len()*cifarRecord)
-	for i, l := range m.Labels {
-		if int(l) >= len(m.Classes) {
-			return fmt.Errorf("dataset: image %d has label %d of %d classes; fix: correct Labels or Classes", i, l, len(m.Classes))
-		}
-		data = append(append(data, l), m.Pixels(i)...)
-	}
-	return os.WriteFile(path, data, 0o644)
 }

@@ -45,8 +45,29 @@ var unit = func() (t [256]float32) {
 
 // Pixels returns the bytes of image i, [C H W], shared with Data.
 func (m *Images) Pixels(i int) []byte {
-	n := m.Shape[0] * m.Shape[1] * m.Shape[2]
+	n := m.whole("Images.Pixels")
+	if i < 0 || i >= len(m.Labels) {
+		misused("Images.Pixels", "keep within the images there are", "image %d of %d", i, len(m.Labels))
+	}
 	return m.Data[i*n : (i+1)*n : (i+1)*n]
+}
+
+// whole returns the bytes of an image, and refuses a set whose Data does not hold them for every label.
+func (m *Images) whole(op string) int {
+	if m == nil {
+		misused(op, "pass a set of images", "the set is nil")
+	}
+	n := 1
+	for _, d := range m.Shape {
+		if d < 0 || d > 0 && n > math.MaxInt32/d {
+			misused(op, "set Shape to channels, height and width", "images of shape %v", m.Shape)
+		}
+		n *= d
+	}
+	if len(m.Labels) > 0 && len(m.Data)/max(len(m.Labels), 1) < n {
+		misused(op, "give Data the bytes of as many images as there are Labels", "%d bytes for %d images of shape %v", len(m.Data), len(m.Labels), m.Shape)
+	}
+	return n
 }
 
 // Slice returns the images from number from up to but not including to, in shared memory.
@@ -54,7 +75,7 @@ func (m *Images) Slice(from, to int) *Images {
 	if from < 0 || to > m.Len() || from > to {
 		misused("Images.Slice", "keep within the images there are", "images %d to %d of %d", from, to, m.Len())
 	}
-	n := m.Shape[0] * m.Shape[1] * m.Shape[2]
+	n := m.whole("Images.Slice")
 	s := *m
 	s.Data, s.Labels = m.Data[from*n:to*n:to*n], m.Labels[from:to:to]
 	return &s
@@ -76,7 +97,10 @@ func (m *Images) Select(index ...int) *Images {
 // Counts returns how many images each class has.
 func (m *Images) Counts() []int {
 	n := make([]int, len(m.Classes))
-	for _, l := range m.Labels {
+	for i, l := range m.Labels {
+		if int(l) >= len(n) {
+			misused("Images.Counts", "correct Labels or Classes", "image %d has label %d of %d classes", i, l, len(n))
+		}
 		n[l]++
 	}
 	return n
@@ -84,6 +108,7 @@ func (m *Images) Counts() []int {
 
 // Stats returns mean and standard deviation of each channel for pixels from 0 to 1, as Normalize wants them. The sums are exact.
 func (m *Images) Stats() (mean, std []float32) {
+	m.whole("Images.Stats")
 	plane := m.Shape[1] * m.Shape[2]
 	for c := range m.Shape[0] {
 		var sum, squares uint64
@@ -126,6 +151,9 @@ func (m *Images) Sheet(columns, rows int) *image.RGBA {
 	if columns < 1 || rows < 1 {
 		misused("Images.Sheet", "ask for at least one column and row", "%d columns, %d rows", columns, rows)
 	}
+	m.whole("Images.Sheet")
+	columns = min(columns, max(m.Len(), 1)) // no room for images that there are not
+	rows = min(rows, max((m.Len()+columns-1)/columns, 1))
 	h, w := m.Shape[1]+gap, m.Shape[2]+gap
 	p := image.NewRGBA(image.Rect(0, 0, columns*w+gap, rows*h+gap))
 	copy(p.Pix, slices.Repeat([]byte{255}, len(p.Pix)))

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -71,6 +72,9 @@ func Prefetch(n int) Option {
 // NewLoader returns a loader at the start of epoch 0. It panics with amp.ErrArgument for a batch below 1, a dataset that
 // gives no batch, and a transform that does not fit the samples.
 func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
+	if absent.Is(data) {
+		misused("NewLoader", "pass a dataset", "the dataset is nil")
+	}
 	l := &Loader{data: data, spec: data.Spec(), batch: batch, prefetch: 1, permEpoch: -1}
 	optional.Given("NewLoader", opts, misused)
 	for _, o := range opts {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -19,7 +20,7 @@ func TiedNames() StateOption { return func(all *bool) { *all = true } }
 // its first owner; see TiedNames. It panics with amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give
 // names.
 func StateDict(m Module, opts ...StateOption) map[string]*amp.Tensor {
-	if m == nil {
+	if absent.Is(m) {
 		misused("StateDict", "pass a module", "the module is nil")
 	}
 	all := false
@@ -51,7 +52,7 @@ func Partial() LoadOption { return func(strict *bool) { *strict = false } }
 // unless every name of the module is there with the right shape, and no other; the error lists what does not fit. See Partial. A tensor that
 // modules share may be there under the names of all of them, as in PyTorch's state dicts, with the same bits, or under any one.
 func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) error {
-	if m == nil {
+	if absent.Is(m) {
 		return fmt.Errorf("nn: the state fits no module: the module is nil; pass one")
 	}
 	strict := true

@@ -20,8 +20,18 @@ type Group struct {
 // LR returns the group's learning rate.
 func (g *Group) LR() float64 { return g.set.LR }
 
-// SetLR changes the group's learning rate.
-func (g *Group) SetLR(lr float64) { g.set.LR = lr }
+// SetLR changes the group's learning rate. It panics with amp.ErrArgument for one below 0, which would climb, an infinite one or NaN.
+func (g *Group) SetLR(lr float64) {
+	needRate("Group.SetLR", lr)
+	g.set.LR = lr
+}
+
+// needRate refuses what is no learning rate.
+func needRate(op string, lr float64) {
+	if !(lr >= 0 && lr <= huge) {
+		misused(op, "use a finite rate of 0 and above; optim.Maximize climbs", "the learning rate is %v", lr)
+	}
+}
 
 // AddGroup adds parameters with settings of their own and returns the group; frozen ones (amp.Tensor.Freeze) stay where they are until
 // they want gradients again. It panics with amp.ErrArgument for options out of range, no parameters, one that is no leaf of a float

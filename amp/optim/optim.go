@@ -97,8 +97,9 @@ func (o *base) Parameters() []*amp.Tensor { return o.params }
 // Groups returns the parameter groups; their LR and SetLR work on each alone.
 func (o *base) Groups() []*Group { return o.groups }
 
-// SetLR changes the learning rate of all groups.
+// SetLR changes the learning rate of all groups. It panics with amp.ErrArgument for one below 0, an infinite one or NaN.
 func (o *base) SetLR(lr float64) {
+	needRate("SetLR", lr)
 	for _, g := range o.groups {
 		g.SetLR(lr)
 	}

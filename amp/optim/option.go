@@ -114,11 +114,15 @@ var flags = []flag{
 func (s *settings) problem(k *kind) (detail, fix string) {
 	for _, n := range numbers {
 		v := *n.of(s)
-		if !k.takes(n.option) || n.option == "Dampening" && v == v {
+		if !k.takes(n.option) {
 			continue
 		}
-		if !(v >= 0) || n.option == "Betas" && v >= 1 {
-			return fmt.Sprintf("%s is %v", n.key, v), "use values of 0 and above, and betas below 1"
+		low := 0.0
+		if n.option == "Dampening" { // torch takes a negative one
+			low = -huge
+		}
+		if !(v >= low && v <= huge) || n.option == "Betas" && v >= 1 {
+			return fmt.Sprintf("%s is %v", n.key, v), "use finite values of 0 and above, and betas below 1"
 		}
 	}
 	if s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/absent"
 )
 
 // A Scheduler moves the learning rates of an optimizer. The rates at the start are set when it is made, as in torch.optim; call Step
@@ -58,7 +59,7 @@ type rule interface {
 }
 
 func newSchedule(opt Optimizer, r rule) *Schedule {
-	if opt == nil {
+	if absent.Is(opt) {
 		misused("New"+r.kind(), "pass the optimizer", "no optimizer")
 	}
 	if p := r.problem(len(opt.Groups())); p != "" {
@@ -108,11 +109,23 @@ func (s *Schedule) set(f func(s *Schedule, i int) float64) {
 	values := make([]float64, len(groups)) // all first: a rule that panics leaves the rates alone
 	for i := range groups {
 		values[i] = f(s, i)
+		if v := values[i]; !(v >= s.lowest() && v <= huge) {
+			misused(s.rule.kind()+".Step", "give the schedule numbers that lead to finite rates of 0 and above", "the learning rate of group %d would be %v", i, v)
+		}
 	}
 	for i, g := range groups {
-		g.SetLR(values[i])
+		g.set.LR = values[i]
 	}
 	s.last = values
+}
+
+// lowest is the rate below which a rule's is refused. Rules of settings in range stay above 0, but for torch's cosine chained to another,
+// which dips a little below for a step; a function may return anything.
+func (s *Schedule) lowest() float64 {
+	if _, ok := s.rule.(*lambdaRule); ok {
+		return 0
+	}
+	return -huge
 }
 
 // lr is the present rate of a group.

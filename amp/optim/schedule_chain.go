@@ -2,7 +2,10 @@ package optim
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"github.com/halftone-ml/halftone/internal/absent"
 )
 
 // Schedules made of others.
@@ -31,12 +34,22 @@ func NewSequentialLR(milestones []int, parts ...Scheduler) *Sequence {
 // NewWarmupCosine raises the rate from start times the optimizer's to the full one in warmup steps, and lowers it to etaMin along half
 // a cosine in the rest of total steps: SequentialLR of LinearLR and CosineAnnealingLR.
 func NewWarmupCosine(opt Optimizer, warmup, total int, start, etaMin float64) *Sequence {
+	const op = "NewWarmupCosine"
+	if absent.Is(opt) {
+		misused(op, "pass the optimizer", "no optimizer")
+	}
+	if warmup < 1 || total <= warmup {
+		misused(op, "use at least 1 step of warm-up, and a total above that", "%d steps of warm-up of a total of %d", warmup, total)
+	}
+	if p := first(in("start", start, math.SmallestNonzeroFloat64, 1), in("etaMin", etaMin, 0, huge)); p != "" {
+		misused(op, "use values in range", "%s", p)
+	}
 	return NewSequentialLR([]int{warmup}, NewLinearWarmup(opt, start, warmup), NewCosineAnnealingLR(opt, total-warmup, etaMin))
 }
 
 func checkParts(op string, parts []Scheduler) {
 	for i, p := range parts {
-		if p == nil || p.optimizer() != parts[0].optimizer() {
+		if absent.Is(p) || p.optimizer() != parts[0].optimizer() {
 			misused(op, "make all schedulers with one optimizer", "scheduler %d is nil or moves another optimizer", i)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -57,7 +58,7 @@ func GroupMaxLR(lr ...float64) OneCycleOption { return func(r *oneCycleRule) { r
 // without momentum unless KeepMomentum is given, and when stepped past the end.
 func NewOneCycleLR(opt Optimizer, max float64, total int, opts ...OneCycleOption) *Schedule {
 	r := &oneCycleRule{TotalSteps: total, PctStart: 0.3, CycleMomentum: true, BaseMomentum: 0.85, MaxMomentum: 0.95, div: 25, finalDiv: 1e4}
-	if opt != nil {
+	if !absent.Is(opt) {
 		for range opt.Groups() {
 			r.MaxLR = append(r.MaxLR, max)
 		}
@@ -70,7 +71,7 @@ func NewOneCycleLR(opt Optimizer, max float64, total int, opts ...OneCycleOption
 		r.InitialLR = append(r.InitialLR, m/r.div)
 		r.MinLR = append(r.MinLR, m/r.div/r.finalDiv)
 	}
-	if opt != nil && r.problem(len(opt.Groups())) == "" {
+	if !absent.Is(opt) && r.problem(len(opt.Groups())) == "" {
 		if k := opt.kindOf(); r.CycleMomentum && !k.takes("Betas") && !k.takes("Momentum") {
 			misused("NewOneCycleLR", "add optim.KeepMomentum()", "%s has no momentum to cycle", k.name)
 		}
@@ -138,7 +139,7 @@ func (r *oneCycleRule) next(s *Schedule, i int) float64 {
 		if r.CycleMomentum {
 			s.setMomentum(i, r.anneal(p.m0, p.m1, t))
 		}
-		return r.anneal(p.lr0, p.lr1, t)
+		return max(0, r.anneal(p.lr0, p.lr1, t)) // torch's line goes on below 0 in the step behind the last
 	}
 	return s.lr(i)
 }

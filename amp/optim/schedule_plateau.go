@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -62,7 +63,7 @@ func MinChange(eps float64) PlateauOption { return func(p *plateau) { p.Eps = ep
 func NewReduceLROnPlateau(opt Optimizer, opts ...PlateauOption) *Plateau {
 	s := plateau{Factor: 0.1, Patience: 10, Threshold: 1e-4, Eps: 1e-8, MinLRs: []float64{0}}
 	optional.Apply("NewReduceLROnPlateau", opts, &s, misused)
-	if opt == nil {
+	if absent.Is(opt) {
 		misused("NewReduceLROnPlateau", "pass the optimizer", "no optimizer")
 	}
 	if len(s.MinLRs) == 1 {
@@ -136,12 +137,17 @@ func (p *Plateau) LastLR() []float64 { return rates(p.opt) }
 
 // State returns the settings, the best measure and the counters.
 func (p *Plateau) State() *ScheduleState {
-	s := p.set
-	if s.Best != nil && math.IsInf(*s.Best, 0) { // JSON has no infinity; nothing is better than this one, which is what it must say
+	s := p.set.finite()
+	return &ScheduleState{Kind: "ReduceLROnPlateau", Settings: encode(&s)}
+}
+
+// finite is s for JSON, which has no infinity; nothing is better than an infinite measure, which is what the number in its place must say.
+func (s plateau) finite() plateau {
+	if s.Best != nil && math.IsInf(*s.Best, 0) {
 		limit := math.Copysign(huge, *s.Best)
 		s.Best = &limit
 	}
-	return &ScheduleState{Kind: "ReduceLROnPlateau", Settings: encode(&s)}
+	return s
 }
 
 // LoadState restores what State returned; load the optimizer's state too, which has the rates. See Schedule.LoadState.

@@ -15,7 +15,27 @@ func in(name string, v, lo, hi float64) string {
 	if v >= lo && v <= hi {
 		return ""
 	}
-	return fmt.Sprintf("%s is %v, not from %v to %v", name, v, lo, hi)
+	return fmt.Sprintf("%s is %v, not %s", name, v, span(lo, hi))
+}
+
+// span words what in takes: limits that stand for none are not named.
+func span(lo, hi float64) string {
+	text := "a finite number"
+	switch {
+	case lo == math.SmallestNonzeroFloat64:
+		text += " above 0"
+	case lo > -huge:
+		text += fmt.Sprintf(" of %v and above", lo)
+	}
+	switch {
+	case hi == below1:
+		text += " and below 1"
+	case hi == math.MaxInt32:
+		text += fmt.Sprintf(", at most %d", math.MaxInt32)
+	case hi < huge:
+		text += fmt.Sprintf(", at most %v", hi)
+	}
+	return text
 }
 
 // first returns the first complaint.
@@ -43,7 +63,7 @@ func NewStepLR(opt Optimizer, size int, gamma float64) *Schedule {
 func (r *stepRule) kind() string { return "StepLR" }
 func (r *stepRule) fresh() rule  { return &stepRule{} }
 func (r *stepRule) problem(int) string {
-	return first(in("step_size", float64(r.StepSize), 1, huge), in("gamma", r.Gamma, -huge, huge))
+	return first(in("step_size", float64(r.StepSize), 1, huge), in("gamma", r.Gamma, 0, huge))
 }
 func (r *stepRule) next(s *Schedule, i int) float64 {
 	if s.epoch == 0 || s.epoch%r.StepSize != 0 {
@@ -71,7 +91,7 @@ func (r *multiStepRule) problem(int) string {
 	if !slices.IsSorted(r.Milestones) {
 		return "the milestones are not in order"
 	}
-	return in("gamma", r.Gamma, -huge, huge)
+	return in("gamma", r.Gamma, 0, huge)
 }
 func (r *multiStepRule) next(s *Schedule, i int) float64 {
 	lr, here := s.lr(i), 0
@@ -101,7 +121,7 @@ func NewExponentialLR(opt Optimizer, gamma float64) *Schedule {
 
 func (r *exponentialRule) kind() string       { return "ExponentialLR" }
 func (r *exponentialRule) fresh() rule        { return &exponentialRule{} }
-func (r *exponentialRule) problem(int) string { return in("gamma", r.Gamma, -huge, huge) }
+func (r *exponentialRule) problem(int) string { return in("gamma", r.Gamma, 0, huge) }
 func (r *exponentialRule) next(s *Schedule, i int) float64 {
 	if s.epoch == 0 {
 		return s.lr(i)

@@ -12,7 +12,14 @@ import (
 func (s *Schedule) String() string { return line(s.rule.kind(), s.rule, s.epoch, s.last) }
 
 // String is one line; see Schedule.String.
-func (p *Plateau) String() string { return line("ReduceLROnPlateau", p.set, -1, p.LastLR()) }
+func (p *Plateau) String() string {
+	shown := p.set.finite()
+	text := line("ReduceLROnPlateau", shown, -1, p.LastLR())
+	if shown.Best != p.set.Best { // an infinite one, which JSON can't say
+		text = strings.Replace(text, fmt.Sprintf("best=%s", encode(*shown.Best)), fmt.Sprintf("best=%v", *p.set.Best), 1)
+	}
+	return text
+}
 
 // String lists the parts.
 func (q *Sequence) String() string {

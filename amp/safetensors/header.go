@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -72,6 +73,9 @@ func parseHeader(text []byte) ([]Info, map[string]string, error) {
 	if !utf8.Valid(text) {
 		return nil, nil, broken("the header is not UTF-8")
 	}
+	if loneSurrogate(text) {
+		return nil, nil, broken("the header has half of a surrogate pair, which is no character")
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	var infos []Info
 	var metadata map[string]string
@@ -101,6 +105,36 @@ func parseHeader(text []byte) ([]Info, map[string]string, error) {
 		return nil, nil, broken("header: text after its end")
 	}
 	return infos, metadata, nil
+}
+
+// loneSurrogate says whether JSON text escapes half of a surrogate pair, for which the decoder would give another character without a word:
+// two names could become one.
+func loneSurrogate(text []byte) bool {
+	for i := 0; i < len(text)-1; i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		r, ok := escaped(text[i:])
+		i++ // what is escaped, which may be a backslash
+		if !ok || !utf16.IsSurrogate(r) {
+			continue
+		}
+		low, _ := escaped(text[min(i+5, len(text)):])
+		if utf16.DecodeRune(r, low) == utf8.RuneError {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// escaped reads \uXXXX.
+func escaped(text []byte) (rune, bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
 // object calls f after each key of a JSON object; f reads the value.

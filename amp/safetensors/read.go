@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -22,6 +24,9 @@ type Reader struct {
 
 // NewReader reads the header of a file of size bytes and checks it.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
+	if absent.Is(r) {
+		return nil, errors.New("safetensors: the reader is nil; pass an open file, or bytes.NewReader")
+	}
 	infos, metadata, err := readHeader(r, size)
 	if err != nil {
 		return nil, err
@@ -82,7 +87,7 @@ func (r *Reader) Tensor(name string, opts ...Option) (t *amp.Tensor, err error) 
 		err = misuse
 	}
 	if err != nil {
-		return nil, fmt.Errorf("safetensors: tensor %q: %w", name, err)
+		return nil, fmt.Errorf("safetensors: tensor %q: %w", name, inFile(err))
 	}
 	return t.SetName(name), nil
 }
@@ -97,9 +102,17 @@ func (r *Reader) ReadInto(name string, t *amp.Tensor) error {
 		return fmt.Errorf("safetensors: tensor %q is %s of shape %v in the file, and is to be read into %v of shape %v", name, info.DType, info.Shape, t.DType(), t.Shape())
 	}
 	if err := amp.ReadRaw(r.section(info), t); err != nil {
-		return fmt.Errorf("safetensors: tensor %q: %w", name, err)
+		return fmt.Errorf("safetensors: tensor %q: %w", name, inFile(err))
 	}
 	return nil
+}
+
+// inFile adds ErrFormat to an error about the elements that a file has.
+func inFile(err error) error {
+	if bad := (*amp.BoolError)(nil); errors.As(err, &bad) {
+		return fmt.Errorf("%w (%w)", err, ErrFormat)
+	}
+	return err
 }
 
 func (r *Reader) section(t *Info) io.Reader { return io.NewSectionReader(r.r, t.Begin, t.End-t.Begin) }

@@ -3,8 +3,10 @@ package safetensors
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -29,8 +31,15 @@ func Save(path string, tensors map[string]*amp.Tensor, metadata map[string]strin
 	}
 	f, err := createBeside(path, mode)
 	if err != nil {
-		return fmt.Errorf("safetensors: %w", err)
+		return fmt.Errorf("safetensors: %w; name a file in a folder that is there and can be written to", err)
 	}
+	done := false
+	defer func() {
+		if !done { // a device failed, which panics
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err = Write(w, tensors, metadata); err == nil {
 		err = w.Flush()
@@ -38,6 +47,7 @@ func Save(path string, tensors map[string]*amp.Tensor, metadata map[string]strin
 	if err == nil {
 		err = f.Sync()
 	}
+	done = true
 	if e := f.Close(); err == nil {
 		err = e
 	}
@@ -47,10 +57,20 @@ func Save(path string, tensors map[string]*amp.Tensor, metadata map[string]strin
 	if err != nil {
 		// The first error is the one to report.
 		_ = os.Remove(f.Name())
-		return fmt.Errorf("safetensors: saving %s: %w", path, err)
+		return fmt.Errorf("safetensors: saving %s: %w%s", path, err, makeRoom(err))
 	}
 	syncFolder(filepath.Dir(path))
 	return nil
+}
+
+// makeRoom is what to do about an error of the disk; "" for others, which say it themselves.
+func makeRoom(err error) string {
+	var file *fs.PathError
+	var link *os.LinkError
+	if errors.As(err, &file) || errors.As(err, &link) {
+		return "; make room, or save to another disk: what was there before stays as it was"
+	}
+	return ""
 }
 
 // createBeside makes a new file in the same folder, so that a rename stays within one file system.
@@ -130,6 +150,9 @@ func header(names []string, tensors map[string]*amp.Tensor, metadata map[string]
 			return nil, fmt.Errorf("safetensors: tensor name %q is not UTF-8", name)
 		case t == nil:
 			return nil, fmt.Errorf("safetensors: tensor %q is nil", name)
+		}
+		if err := amp.Maybe(func() { t.Device() }); err != nil { // its memory is gone
+			return nil, fmt.Errorf("safetensors: tensor %q: %w", name, err)
 		}
 		if i > 0 || metadata != nil {
 			b = append(b, ',')
