@@ -28,8 +28,11 @@ func OnesLike(s *Scope, x *Tensor) *Tensor { return fullLike(s, "OnesLike", x, 1
 // step leads from start to end.
 func Arange(s *Scope, dt DType, start, end, step float64) *Tensor {
 	n := math.Ceil((end - start) / step)
-	if step == 0 || !(n >= 0) || n > 1<<40 {
+	switch {
+	case step == 0 || !(n >= 0):
 		fail("Arange", ErrArgument, "use a step that leads from start to end", "start %v, end %v, step %v", start, end, step)
+	case n > mostElements:
+		fail("Arange", ErrArgument, "use a larger step", "start %v, end %v, step %v: too many elements", start, end, step)
 	}
 	return made(s, "Arange", dt, []int{int(n)}, func(i int) float64 { return start + float64(float64(i)*step) })
 }

@@ -84,6 +84,9 @@ func padOp(a *Attrs) *Op {
 	return opConstantPad
 }
 
+// mostPadded bounds the map of a dimension of a result without elements, whose memory no limit counts.
+const mostPadded = 1 << 24
+
 // padShape checks a padding against the input and returns the shape of the result.
 func padShape(c *Call) []int {
 	in := c.In[0].shape
@@ -91,6 +94,9 @@ func padShape(c *Call) []int {
 	for k := 0; 2*k < len(c.Shape); k++ {
 		d, before, after := len(in)-1-k, c.Shape[2*k], c.Shape[2*k+1]
 		n := in[d]
+		if before > mostElements || after > mostElements {
+			fail(c.Op.Name, ErrShape, "use a smaller padding", "x %v padded by %v has too many elements", in, c.Shape)
+		}
 		most, left := max(before, after), n+min(before, 0)+min(after, 0)
 		switch {
 		case c.Mode == "reflect" && most >= n && most > 0:
@@ -103,6 +109,11 @@ func padShape(c *Call) []int {
 			fail(c.Op.Name, ErrShape, "take off no more than there is", "x %v padded by %v", in, c.Shape)
 		}
 		out[d] = n + before + after
+	}
+	for i, n := range out { // of nothing a long dimension would be mapped, too
+		if n > in[i] && n > mostPadded && length(out) == 0 {
+			fail(c.Op.Name, ErrShape, fmt.Sprintf("pad what has no elements to %d at most", mostPadded), "x %v padded by %v", in, c.Shape)
+		}
 	}
 	return out
 }

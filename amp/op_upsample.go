@@ -129,7 +129,10 @@ func (o *Interpolation) sizes(in []int) ([]int, []float64) {
 		size = make([]int, len(in))
 		for i, n := range in {
 			f := o.Scale[min(i, len(o.Scale)-1)]
-			size[i] = int(float64(n) * f)
+			if !finite(f) {
+				fail("interpolate", ErrArgument, "use finite factors above 0", "Scale %v", o.Scale)
+			}
+			size[i] = int(min(float64(n)*f, 2*mostElements)) // above the limit is refused with the shape
 			if !o.RecomputeScale {
 				scales[i] = f
 			}

@@ -94,6 +94,9 @@ func (e *Embedding) Forward(s *amp.Scope, index *amp.Tensor) *amp.Tensor {
 func (e *Embedding) Parameters() []*amp.Tensor { return []*amp.Tensor{e.Weight} }
 
 // checkSizes refuses a layer without elements.
+// mostElements is the limit of amp's shapes.
+const mostElements = 1 << 48
+
 func checkSizes(op string, sizes []int) {
 	ok := len(sizes) > 0
 	for _, n := range sizes {
@@ -101,5 +104,10 @@ func checkSizes(op string, sizes []int) {
 	}
 	if !ok {
 		misused(op, "use at least one size, each of 1 and above", "sizes %v", sizes)
+	}
+	for i, n := range sizes { // weights are made of two that follow each other; more are counted where a tensor is made of them
+		if n > mostElements || i > 0 && n > mostElements/sizes[i-1] {
+			misused(op, "use smaller sizes", "sizes %v make a weight of too many elements", sizes)
+		}
 	}
 }

@@ -173,7 +173,13 @@ func NewLSTM(s *amp.Scope, in, hidden int, opts RecurrentOptions) *LSTM {
 	return l
 }
 
+// mostLayers is far above what trains, and below what would take a machine's time and memory to make before anybody is told.
+const mostLayers = 1 << 12
+
 func newRecurrent(s *amp.Scope, op string, gates, in, hidden int, opts RecurrentOptions, run layerRun) Recurrent {
+	if opts.Layers < 0 || opts.Layers > mostLayers {
+		misused(op, fmt.Sprintf("use 1 to %d layers; 0 stands for 1", mostLayers), "%d layers", opts.Layers)
+	}
 	opts.Layers = max(opts.Layers, 1)
 	checkSizes(op, []int{in, hidden})
 	if !(opts.Dropout >= 0 && opts.Dropout <= 1) {

@@ -108,6 +108,9 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 	if _, err := os.Stat(abs); err != nil {
 		return fmt.Errorf("no such notebook: %w", err)
 	}
+	if err := forKernel(path, r.Kernel); err != nil {
+		return err
+	}
 	if o.Dir == "" {
 		o.Dir = filepath.Dir(abs)
 	}
@@ -217,54 +220,4 @@ func stopWith(ctx context.Context, cmd *exec.Cmd) chan struct{} {
 func lastLines(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.Join(lines[max(0, len(lines)-6):], "\n")
-}
-
-// Inputs checks the names given to a command: each exists and is a notebook.
-func Inputs(command string, paths []string) error {
-	if len(paths) == 0 {
-		return fmt.Errorf("name at least one notebook, e.g. halftone %s notebooks/01-first-amp-training.ipynb", command)
-	}
-	for _, p := range paths {
-		st, err := os.Stat(p)
-		if err != nil {
-			return fmt.Errorf("no such notebook: %w", err)
-		}
-		if st.IsDir() || !strings.HasSuffix(p, ".ipynb") {
-			return fmt.Errorf("%s is not a notebook (.ipynb)", p)
-		}
-		if err := readable(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readable checks that a file is JSON and says which format of notebooks it has.
-func readable(path string) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	var nb struct {
-		Format int `json:"nbformat"`
-	}
-	if err := json.Unmarshal(b, &nb); err != nil {
-		return fmt.Errorf("%s is damaged, or no notebook: %w", path, err)
-	}
-	if nb.Format == 0 {
-		return fmt.Errorf("%s is no notebook: it has no nbformat", path)
-	}
-	return nil
-}
-
-// writable checks, before anything is computed, that a file can be written.
-func writable(path string) error {
-	if path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("the executed notebook cannot be written: %w; make the folder, or name another with --output", err)
-	}
-	return errors.Join(f.Close(), os.Remove(path+".new"))
 }

@@ -278,7 +278,8 @@ def main():
     except DeadKernelError as err:
         failed = {"kind": "dead", "text": "the kernel died: %s" % err}
 
-    nb.metadata["kernelspec"] = {"display_name": order["display"], "language": "go", "name": order["kernel"]}
+    if nb.metadata.get("kernelspec", {}).get("name", order["kernel"]) == order["kernel"]:  # that of another Go kernel stays
+        nb.metadata["kernelspec"] = {"display_name": order["display"], "language": "go", "name": order["kernel"]}
     settle(nb)
     if order["stable"] and not failed:
         keep_measurements(nb, saved, order["draw"], order["figure"])

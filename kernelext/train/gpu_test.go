@@ -9,7 +9,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart/emulator"
 )
 
-// TestRunOnAGPU: both models train, are tested and write on a device that is not the CPU, to which batches and prompts have to be brought.
+// TestRunOnAGPU: both models train and are tested on a device that is not the CPU, to which batches and prompts have to be brought.
 func TestRunOnAGPU(t *testing.T) {
 	if _, err := emulator.Library(); err != nil {
 		t.Skip(err)
