@@ -55,8 +55,9 @@ func TestSpec21Construction(t *testing.T) {
 	s.is("defaults", *st, ScalerState{Scale: 65536, GrowthFactor: 2, BackoffFactor: 0.5, GrowthInterval: 2000})
 	s.refused("growth factor 1", ErrScaler, func() { NewGradScaler(GrowthFactor(1)) })
 	s.refused("backoff factor 1", ErrScaler, func() { NewGradScaler(BackoffFactor(1)) })
-	NewGradScaler(BackoffFactor(0), InitScale(-1), GrowthInterval(0)) // accepted, as there
-	NewGradScaler(ScalerEnabled(false), GrowthFactor(0))              // not looked at
+	NewGradScaler(BackoffFactor(0), GrowthInterval(0))                              // accepted, as there
+	NewGradScaler(ScalerEnabled(false), GrowthFactor(0))                            // not looked at
+	s.refused("first scale -1", ErrScaler, func() { NewGradScaler(InitScale(-1)) }) // not there, and no state with it could be loaded here
 	s.is("before the first Scale", NewGradScaler(InitScale(0.1)).CurrentScale(), 0.1)
 	for name, f := range map[string]func(g *GradScaler){"Unscale": func(g *GradScaler) { g.Unscale(newMoves(1)) }, "Step": func(g *GradScaler) { g.Step(newMoves(1)) }, "Update": func(g *GradScaler) { g.Update() }} {
 		s.refused(name+" before the first Scale", ErrScaler, func() { f(NewGradScaler()) })
