@@ -105,24 +105,25 @@ func TestMultinomialWithoutReplacement(t *testing.T) {
 
 // TestDrawsRefuse: what PyTorch refuses on the CPU.
 func TestDrawsRefuse(t *testing.T) {
-	s := NewScope()
+	s := NewScope(On("cpu"))
 	defer s.Close()
+	here := func(t *Tensor) *Tensor { return t.To(s) } // another device is not waited for
 	for name, c := range map[string]struct {
 		kind error
 		says string
 		f    func()
 	}{
-		"above 1":        {ErrArgument, "probability 1 is 2", func() { Bernoulli(s, From([]float32{1, 2})) }},
-		"NaN":            {ErrArgument, "is NaN", func() { Bernoulli(s, From([]float64{math.NaN()})) }},
-		"integers":       {ErrDType, "int64", func() { Bernoulli(s, From([]int64{1})) }},
-		"negative":       {ErrArgument, "probability 1 is -1", func() { Multinomial(s, From([]float32{1, -1}), 1, true) }},
-		"infinite":       {ErrArgument, "is +Inf", func() { Multinomial(s, From([]float64{math.Inf(1)}), 1, true) }},
-		"all 0":          {ErrArgument, "row 1 of p of shape [2 2] has 0", func() { Multinomial(s, From([]float32{1, 0, 0, 0}, 2, 2), 1, true) }},
-		"too few":        {ErrArgument, "give 2 probabilities above 0", func() { Multinomial(s, From([]float32{1, 0}), 2, false) }},
-		"too many":       {ErrArgument, "draw up to 2", func() { Multinomial(s, From([]float32{1, 1}), 3, false) }},
-		"no draw":        {ErrArgument, "0 draws", func() { Multinomial(s, From([]float32{1, 1}), 0, true) }},
-		"three dims":     {ErrShape, "[1 1 2]", func() { Multinomial(s, From([]float32{1, 1}, 1, 1, 2), 1, true) }},
-		"integers drawn": {ErrDType, "int64", func() { Multinomial(s, From([]int64{1}), 1, true) }},
+		"above 1":        {ErrArgument, "probability 1 is 2", func() { Bernoulli(s, here(From([]float32{1, 2}))) }},
+		"NaN":            {ErrArgument, "is NaN", func() { Bernoulli(s, here(From([]float64{math.NaN()}))) }},
+		"integers":       {ErrDType, "int64", func() { Bernoulli(s, here(From([]int64{1}))) }},
+		"negative":       {ErrArgument, "probability 1 is -1", func() { Multinomial(s, here(From([]float32{1, -1})), 1, true) }},
+		"infinite":       {ErrArgument, "is +Inf", func() { Multinomial(s, here(From([]float64{math.Inf(1)})), 1, true) }},
+		"all 0":          {ErrArgument, "row 1 of p of shape [2 2] has 0", func() { Multinomial(s, here(From([]float32{1, 0, 0, 0}, 2, 2)), 1, true) }},
+		"too few":        {ErrArgument, "give 2 probabilities above 0", func() { Multinomial(s, here(From([]float32{1, 0})), 2, false) }},
+		"too many":       {ErrArgument, "draw up to 2", func() { Multinomial(s, here(From([]float32{1, 1})), 3, false) }},
+		"no draw":        {ErrArgument, "0 draws", func() { Multinomial(s, here(From([]float32{1, 1})), 0, true) }},
+		"three dims":     {ErrShape, "[1 1 2]", func() { Multinomial(s, here(From([]float32{1, 1}, 1, 1, 2)), 1, true) }},
+		"integers drawn": {ErrDType, "int64", func() { Multinomial(s, here(From([]int64{1})), 1, true) }},
 	} {
 		if err := Maybe(c.f); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

@@ -50,7 +50,7 @@ func TestInPlaceOnViews(t *testing.T) {
 					if op.name == "add_" && from.IsFloat() && !dt.IsFloat() {
 						continue
 					}
-					s := NewScope(On("cpu")).NoGrad()
+					s := NewScope().NoGrad()
 					x, want, places := viewed(s, dt, view)
 					dst := view(s, x)
 					values := make([]float64, dst.Len())
@@ -89,7 +89,7 @@ func viewed(s *Scope, dt DType, view func(s *Scope, x *Tensor) *Tensor) (x *Tens
 
 // TestInPlaceBroadcastsIntoViews: x is broadcast to a view as it is to a tensor without gaps; a view of the same memory is read as it was.
 func TestInPlaceBroadcastsIntoViews(t *testing.T) {
-	s := NewScope(On("cpu")).NoGrad()
+	s := NewScope().NoGrad()
 	defer s.Close()
 	x := From([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9}, 3, 3)
 	AddInPlace(s, Diagonal(s, x, 0, 0, 1), Scalar[float32](1))
@@ -108,7 +108,7 @@ func TestInPlaceBroadcastsIntoViews(t *testing.T) {
 
 // TestInPlaceOnViewsLarge: rows are shared out among threads, and rounded, as those of a tensor without gaps.
 func TestInPlaceOnViewsLarge(t *testing.T) {
-	s := NewScope(On("cpu"), Seed(3)).NoGrad()
+	s := NewScope(Seed(3)).NoGrad()
 	defer s.Close()
 	for _, dt := range []DType{Float16, Float32} {
 		x, y := Randn(s, dt, 0, 1, 300, 301), Randn(s, Float32, 0, 1, 301, 300)
@@ -126,7 +126,7 @@ func TestInPlaceOnViewsLarge(t *testing.T) {
 
 // TestInPlaceOnSharedElements: where elements of a view are one place, there is nothing right to write.
 func TestInPlaceOnSharedElements(t *testing.T) {
-	s := NewScope(On("cpu")).NoGrad()
+	s := NewScope().NoGrad()
 	defer s.Close()
 	x := From([]float32{1, 2, 3}, 3, 1).SetName("w")
 	wide := Expand(s, x, 3, 4)
@@ -152,7 +152,7 @@ func TestStaleThroughViews(t *testing.T) {
 		"copy_":  func(s *Scope, v *Tensor) { CopyInPlace(s, v, Scalar[float32](1)) },
 		"Assign": func(s *Scope, v *Tensor) { Assign(v, Zeros(s, Float32, v.shape...)) },
 	} {
-		s := NewScope(On("cpu"))
+		s := NewScope()
 		w, x := Ones(s, Float32, 3, 3).RequireGrad(), Ones(s, Float32, 3, 3)
 		loss := Sum(s, Mul(s, w, x))
 		change(s, Transpose(s, Narrow(s, x, 1, 1, 1), 0, 1))
@@ -165,7 +165,7 @@ func TestStaleThroughViews(t *testing.T) {
 
 // TestInPlaceOnGradients: the advice is right for what it is given to: a leaf is changed without gradients, the result of an op never.
 func TestInPlaceOnGradients(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	w := Ones(s, Float32, 3).SetName("w").RequireGrad()
 	y := Exp(s, w)

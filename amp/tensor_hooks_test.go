@@ -10,7 +10,7 @@ import (
 
 // TestHooksAsPyTorch: the order, what flows on, what is kept and what Grad returns are those of the same program in PyTorch 2.15.
 func TestHooksAsPyTorch(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	var log []string
 	before := 0.0 // w's gradient
@@ -67,7 +67,7 @@ func TestHooksAsPyTorch(t *testing.T) {
 
 // TestHooksRefuse: what is no gradient of the tensor, and tensors without.
 func TestHooksRefuse(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	for name, c := range map[string]struct {
 		kind error
@@ -96,7 +96,7 @@ func hookedTo(s *Scope, g *Tensor) []float64 {
 
 // TestHookKeepsItsTensor: a tensor of the program's that a hook returns is copied, not taken over, and other passes do not add to it.
 func TestHookKeepsItsTensor(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	mine := From([]float32{5, 6})
 	for range 2 {
@@ -115,7 +115,7 @@ func TestHookKeepsItsTensor(t *testing.T) {
 
 // TestHooksUnderScaler: a hook sees the gradient multiplied by the scale, in the dtype of its tensor, and the scaler divides what it returns.
 func TestHooksUnderScaler(t *testing.T) {
-	root := NewScope(On("cpu"))
+	root := NewScope()
 	defer root.Close()
 	w := From([]float32{1, 2}).RequireGrad()
 	scaler, opt := NewGradScaler(InitScale(1024)), newMoves()
@@ -156,7 +156,7 @@ func TestHooksUnderScaler(t *testing.T) {
 
 // TestHooksOfParts: a result that is read by parts, a checkpointed one, and a second derivative have their hooks run once, on all of it.
 func TestHooksOfParts(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	w := From([]float32{1, 2, 3, 4}).RequireGrad()
 	x, runs := MulScalar(s, w, 2), 0
@@ -189,7 +189,7 @@ func TestHooksOfParts(t *testing.T) {
 
 // TestHooksInTraces: what a hook makes of a gradient is no error of the precision.
 func TestHooksInTraces(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	w := From([]float32{1, 2}).RequireGrad()
 	x := Exp(s, w)

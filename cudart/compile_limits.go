@@ -65,10 +65,10 @@ func (k ownKernel) takes(c Config, p *driver.Properties) error {
 		return fmt.Errorf("a block of %d×%d×%d has %d threads, and %d are the most; take smaller blocks and more of them, as cudart.For does", b[0], b[1], b[2], n, k.threads)
 	}
 	if most := max(48<<10, p.SharedPerBlockOptin) - k.shared; c.Shared > most { // old drivers know of no permission
-		return fmt.Errorf("Shared is %d bytes, and a block has %d beside the kernel's own %d; keep less there at a time", c.Shared, most, k.shared)
+		return fmt.Errorf("%d bytes are Shared, and a block has %d beside the kernel's own %d; keep less there at a time", c.Shared, most, k.shared)
 	}
 	if c.Shared < 0 {
-		return fmt.Errorf("Shared is %d bytes; give a number from 0 on", c.Shared)
+		return fmt.Errorf("%d bytes are Shared; give a number from 0 on", c.Shared)
 	}
 	return nil
 }

@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(64) narrow(float *x) { x[threadIdx.
 		{cudart.Config{Grid: cudart.Dim{X: math.MaxInt32 + 1}, Block: one}, []string{"Grid.X is 2147483648"}},
 		{cudart.Config{Grid: cudart.Dim{X: -1}, Block: one}, []string{"Grid.X is -1"}},
 		{cudart.Config{Grid: one, Block: cudart.Dim{Y: -5}}, []string{"Block.Y is -5"}},
-		{cudart.Config{Grid: one, Block: one, Shared: 1 << 20}, []string{"Shared is 1048576 bytes", "a block has "}},
-		{cudart.Config{Grid: one, Block: one, Shared: -1}, []string{"Shared is -1 bytes"}},
+		{cudart.Config{Grid: one, Block: one, Shared: 1 << 20}, []string{"1048576 bytes are Shared", "a block has "}},
+		{cudart.Config{Grid: one, Block: one, Shared: -1}, []string{"-1 bytes are Shared"}},
 	} {
 		refused(t, fill.Launch(c.config, x, 1, 64), append(c.want, "kernel fill: ")...)
 	}

@@ -137,7 +137,8 @@ func TestMagicCellInterrupted(t *testing.T) {
 	s.waitOutput(m, "at work")
 	begin := time.Now()
 	s.request(s.control, "interrupt_request", map[string]any{})
-	if r := s.result(m); r.reply["ename"] != "Interrupted" || r.figures() != "Precision decisions" || stretch.Over(time.Since(begin), 2*time.Second) {
+	if r := s.result(m); r.reply["ename"] != "Interrupted" || r.figures() != "" || // no op had run, of which one would tell
+		stretch.Over(time.Since(begin), 2*time.Second) {
 		t.Errorf("after %v: %v, figures %s", time.Since(begin), r.reply, r.figures())
 	}
 }

@@ -55,9 +55,15 @@ widgets.Show(widgets.Compare(run))`})
 	if r.code != 0 || !strings.Contains(r.stdout, "Loss of runs") || !strings.Contains(read(t, filepath.Join(dir, "runs.svg")), "<svg") {
 		t.Errorf("compare: %+v", r)
 	}
-	for _, bad := range [][]string{{"share"}, {"share", path, path}, {"verify", dir + "/none"}, {"compare", path}, {"compare", "--output", "x.pdf", path}} {
-		if r := halftone(t, l, bad...); r.code != 1 || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 || r.stderr == "" {
-			t.Errorf("%q: %+v", bad, r)
+	for _, bad := range []struct {
+		code int
+		args []string
+	}{
+		{2, []string{"share"}}, {2, []string{"share", path, path}}, {1, []string{"verify", dir + "/none"}}, {1, []string{"compare", path}},
+		{2, []string{"compare", "--output", "x.pdf", path}},
+	} {
+		if r := halftone(t, l, bad.args...); r.code != bad.code || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 || r.stderr == "" {
+			t.Errorf("%q: %+v", bad.args, r)
 		}
 	}
 }
