@@ -7,7 +7,7 @@ import (
 
 // TestShapeMessages: errors say which tensor does not fit, and the numbers that it would take.
 func TestShapeMessages(t *testing.T) {
-	s := NewScope(On("cpu"))
+	s := NewScope()
 	defer s.Close()
 	m := func(shape ...int) *Tensor { return Ones(s, Float32, shape...) }
 	index := From([]int64{0})
