@@ -44,7 +44,7 @@ func launchDropout(l *launcher) bool {
 		}
 	}
 	scale, kept, dropped := 1/(1-p), 0.0, 0.0
-	if a := 1 / math.Sqrt((alphaPrime*alphaPrime*p+1)*(1-p)); l.c.Op.Name == "alpha_dropout" {
+	if a := 1 / math.Sqrt((float64(alphaPrime*alphaPrime*p)+1)*(1-p)); l.c.Op.Name == "alpha_dropout" {
 		scale, kept, dropped = a, alphaPrime*a*p, alphaPrime*a*(p-1)
 	} else if l.c.Op.Name == "alpha_dropout_backward" {
 		scale = a

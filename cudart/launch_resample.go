@@ -123,7 +123,7 @@ func (l *launcher) resampleSizes(mode int32, before, after, x *view) {
 		case resampleCubic:
 			p.width[d] = 4
 		case resampleLinearSmooth, resampleCubicSmooth:
-			radius := float64(mode-resampleLinearSmooth+1) * max(p.step[d], 1)
+			radius := float64(float64(mode-resampleLinearSmooth+1) * max(p.step[d], 1)) // rounded: twice it is a sum on arm64, which would fuse
 			p.width[d] = int32(min(float64(n), math.Ceil(2*radius)+2))
 		}
 	}
