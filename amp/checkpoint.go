@@ -65,6 +65,15 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 	return out
 }
 
+// Recomputing says whether a part given to Checkpoint runs for the second time, for backward: what a layer counts or averages over its calls
+// was done by the first. BatchNorm moves its running statistics once.
+func (s *Scope) Recomputing() bool {
+	if s == nil {
+		s.alive("Recomputing")
+	}
+	return s.again
+}
+
 // fresh refuses inputs that were changed since.
 func (r *replay) fresh(n *node) {
 	for i, t := range n.in {

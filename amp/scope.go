@@ -31,6 +31,7 @@ type Scope struct {
 	part    *Op         // the composite whose parts run
 	casts   *Scope      // where a checkpointed part keeps casts of weights
 	calling *calling    // of a function that was handed over, which is to use this scope alone
+	values  *scopeValue // of WithValue
 	results *[]produced // in backward at level Health: the results of the op that runs
 	inherit *node       // in backward: the forward op whose place in the program and model the ops inherit
 }
@@ -155,15 +156,6 @@ func (s *Scope) Train() *Scope { c := s.derive(); c.eval = false; return c }
 
 // Training says whether layers that differ between training and evaluation train: true unless Eval.
 func (s *Scope) Training() bool { return !s.known("Training").eval }
-
-// Recomputing says whether a part given to Checkpoint runs for the second time, for backward: what a layer counts or averages over its calls
-// was done by the first. BatchNorm moves its running statistics once.
-func (s *Scope) Recomputing() bool {
-	if s == nil {
-		s.alive("Recomputing")
-	}
-	return s.again
-}
 
 // Child returns a scope with its own memory: what is born in it is freed by its Close.
 func (s *Scope) Child() *Scope {

@@ -67,9 +67,12 @@ func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOpti
 	if !opts.NoBias {
 		amp.Assign(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
 	}
-	Prefix("out_proj", m.OutProj, nil)
+	NameChildren(m)
 	return m
 }
+
+// Children returns the linear layer at the end.
+func (m *MultiheadAttention) Children() []Named { return []Named{{"out_proj", m.OutProj}} }
 
 // Parameters returns the weights and bias of the inputs, then those of the output.
 func (m *MultiheadAttention) Parameters() []*amp.Tensor {

@@ -79,7 +79,7 @@ func NewAveragedModel(into, of Module, opts ...AverageOption) *AveragedModel {
 	for i, t := range own {
 		amp.Assign(t.Freeze(), theirs[i])
 	}
-	Prefix("module", into, nil)
+	NameChildren(a)
 	a.at = a.count.Version()
 	return a
 }
@@ -140,6 +140,9 @@ func (a *AveragedModel) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	return a.Module.Forward(s.In("module"), x)
 }
 
+// Children returns the module with the averages.
+func (a *AveragedModel) Children() []Named { return []Named{{"module", a.Module}} }
+
 // Parameters returns the averages.
 func (a *AveragedModel) Parameters() []*amp.Tensor { return a.Module.Parameters() }
 
@@ -154,5 +157,5 @@ func (a *AveragedModel) String() string {
 	if a.opts.ema {
 		rule = fmt.Sprintf("ema, decay=%g", a.opts.decay)
 	}
-	return tree("AveragedModel", []string{"module"}, []Module{a.Module}, rule, where(a.opts.buffers, "buffers"))
+	return tree(a, "AveragedModel", rule, where(a.opts.buffers, "buffers"))
 }

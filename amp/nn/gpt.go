@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -56,10 +55,7 @@ func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 		g.Head = NewLinear(s, c.Features, c.Vocabulary, NoBias())
 		Normal(s, g.Head.Weight, 0, 0.02)
 	}
-	done := map[*amp.Tensor]bool{}
-	for i, m := range g.modules() {
-		Prefix(g.names()[i], m, done)
-	}
+	NameChildren(g)
 	if c.Tied {
 		tie(g.Tokens.Weight, "lm_head.weight")
 	}
@@ -77,29 +73,18 @@ func initBlock(s *amp.Scope, b *TransformerEncoderLayer, layers int) {
 	Normal(s, b.Linear2.Bias, 0, 0)
 }
 
-// modules lists the parts in their order of use; names gives their names.
-func (g *GPT) modules() []Module {
-	out := []Module{g.Tokens, g.Positions}
-	for _, b := range g.Blocks {
-		out = append(out, b)
-	}
-	out = append(out, g.Norm)
+// Children returns the parts in their order of use.
+func (g *GPT) Children() []Named {
+	out := append([]Named{{"wte", g.Tokens}, {"wpe", g.Positions}}, numbered("h", g.Blocks)...)
+	out = append(out, Named{"ln_f", g.Norm})
 	if g.Head != nil {
-		out = append(out, g.Head)
+		out = append(out, Named{"lm_head", g.Head})
 	}
 	return out
 }
 
-func (g *GPT) names() []string {
-	out := []string{"wte", "wpe"}
-	for i := range g.Blocks {
-		out = append(out, fmt.Sprintf("h.%d", i))
-	}
-	return append(out, "ln_f", "lm_head")
-}
-
 // Parameters returns the parameters in their order of use, a shared table once.
-func (g *GPT) Parameters() []*amp.Tensor { return ParametersOf(g.modules()...) }
+func (g *GPT) Parameters() []*amp.Tensor { return ChildParameters(g) }
 
 // Forward returns logits [… positions vocabulary] for int64 tokens [… positions]. It panics with amp.ErrShape for a sequence longer
 // than the context and with amp.ErrArgument for a token outside the vocabulary.
@@ -112,15 +97,14 @@ func (g *GPT) Forward(s *amp.Scope, tokens *amp.Tensor) *amp.Tensor {
 
 // features is what the output layer sees. With a cache the tokens [batch positions] follow those it has seen, and are added to it.
 func (g *GPT) features(s *amp.Scope, tokens *amp.Tensor, cache *gptCache) *amp.Tensor {
-	names := g.names()
 	t := g.Tokens.Forward(s.In("wte"), tokens)
 	x := g.Positions.from(s.In("wpe"), t, cache.seen())
 	t.Done()
 	for i, b := range g.Blocks {
 		if cache == nil {
-			x = b.Forward(s.In(names[2+i]), x)
+			x = b.Forward(s.In(number("h", i)), x)
 		} else {
-			x = b.follow(s.In(names[2+i]), x, cache, i)
+			x = b.follow(s.In(number("h", i)), x, cache, i)
 		}
 	}
 	cache.add(tokens)

@@ -13,7 +13,8 @@
 //
 // # Models of your own
 //
-// A struct with Forward and Parameters is a Module; Prefix names the tensors of its parts, Buffered adds tensors that are no parameters.
+// A struct with Forward and Parameters is a Module, and with Children, the modules it is made of, a Parent, for which NameChildren,
+// ChildParameters and NamedModules do the rest; Prefix names the tensors of a part, Buffered adds tensors that are no parameters.
 // Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path. To share a weight, give
 // both layers the same tensor: it counts, moves and is saved once, under TiedNames with all its names, as PyTorch does. StateDict and LoadStateDict exchange weights, with
 // package safetensors also with Python. Summary prints a model's modules with dtypes, parameters, FLOPs and memory.
@@ -33,6 +34,7 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -99,10 +101,7 @@ var (
 )
 
 // Sequential runs modules one after another.
-type Sequential struct {
-	names   []string
-	modules []Module
-}
+type Sequential struct{ parts []Named }
 
 // A Named is a module with the name it has within a Sequential.
 type Named struct {
@@ -115,7 +114,6 @@ type Named struct {
 func NewSequential(modules ...Module) *Sequential {
 	q := &Sequential{}
 	used := map[string]bool{}
-	done := map[*amp.Tensor]bool{}
 	for i, m := range modules {
 		name := fmt.Sprint(i)
 		if n, ok := m.(Named); ok {
@@ -125,26 +123,25 @@ func NewSequential(modules ...Module) *Sequential {
 			misused("NewSequential", "give each module its own name", "module %d is nil, or its name %q is empty or used twice", i, name)
 		}
 		used[name] = true
-		Prefix(name, m, done)
-		q.names = append(q.names, name)
-		q.modules = append(q.modules, m)
+		q.parts = append(q.parts, Named{name, m})
 	}
+	NameChildren(q)
 	return q
 }
 
 // Forward runs the modules in order, each recorded under its name.
 func (q *Sequential) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
-	for i, m := range q.modules {
-		x = m.Forward(s.In(q.names[i]), x)
+	for _, part := range q.parts {
+		x = part.Forward(s.In(part.Name), x)
 	}
 	return x
 }
 
 // Parameters returns the parameters of all modules in order, each once.
-func (q *Sequential) Parameters() []*amp.Tensor { return ParametersOf(q.modules...) }
+func (q *Sequential) Parameters() []*amp.Tensor { return ChildParameters(q) }
 
 // Buffers returns the buffers of all modules in order, each once.
-func (q *Sequential) Buffers() []*amp.Tensor { return BuffersOf(q.modules...) }
+func (q *Sequential) Buffers() []*amp.Tensor { return ChildBuffers(q) }
 
 // ParametersOf returns the parameters of modules in order, each once though modules may share it. Nil modules are left out.
 func ParametersOf(modules ...Module) []*amp.Tensor {
@@ -173,5 +170,13 @@ func collect(modules []Module, of func(Module) []*amp.Tensor) []*amp.Tensor {
 	return out
 }
 
+// Children returns the modules with their names.
+func (q *Sequential) Children() []Named { return slices.Clone(q.parts) }
+
 // Modules returns the modules in order.
-func (q *Sequential) Modules() []Module { return append([]Module(nil), q.modules...) }
+func (q *Sequential) Modules() (out []Module) {
+	for _, part := range q.parts {
+		out = append(out, part.Module)
+	}
+	return out
+}

@@ -111,12 +111,9 @@ func NewResidual(body, shortcut Module) *Residual {
 	if body == nil {
 		misused("NewResidual", "give the module to go around; nn.Identity is one", "no body")
 	}
-	named := map[*amp.Tensor]bool{}
-	Prefix("body", body, named)
-	if shortcut != nil {
-		Prefix("shortcut", shortcut, named)
-	}
-	return &Residual{Body: body, Shortcut: shortcut}
+	r := &Residual{Body: body, Shortcut: shortcut}
+	NameChildren(r)
+	return r
 }
 
 // Forward returns body(x) + shortcut(x).
@@ -128,8 +125,17 @@ func (r *Residual) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	return amp.Add(s, y, x)
 }
 
+// Children returns body and shortcut, if there is one.
+func (r *Residual) Children() []Named {
+	out := []Named{{"body", r.Body}}
+	if r.Shortcut != nil {
+		out = append(out, Named{"shortcut", r.Shortcut})
+	}
+	return out
+}
+
 // Parameters returns those of body and shortcut.
-func (r *Residual) Parameters() []*amp.Tensor { return ParametersOf(r.Body, r.Shortcut) }
+func (r *Residual) Parameters() []*amp.Tensor { return ChildParameters(r) }
 
 // Buffers returns those of body and shortcut.
-func (r *Residual) Buffers() []*amp.Tensor { return BuffersOf(r.Body, r.Shortcut) }
+func (r *Residual) Buffers() []*amp.Tensor { return ChildBuffers(r) }

@@ -56,11 +56,13 @@ func NewResNet18(s *amp.Scope, classes int, opts ...ResNetOption) *ResNet {
 		}
 		layer := NewSequential(newBasicBlock(s, in, out, stride), newBasicBlock(s, out, out, 1))
 		name := fmt.Sprintf("layer%d", i+1)
-		r.layers = append(r.layers, Named{name, Prefix(name, layer, nil)})
+		r.layers = append(r.layers, Named{name, layer})
 		in = out
 	}
 	r.head = NewLinear(s, in, classes)
-	Prefix("fc", r.head, nil)
+	for _, c := range append(r.layers, Named{"fc", r.head}) { // the stem's have their names
+		Prefix(c.Name, c.Module, nil)
+	}
 	return r
 }
 
@@ -79,19 +81,16 @@ func (r *ResNet) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	return r.head.Forward(s.In("fc"), x)
 }
 
-func (r *ResNet) modules() []Module {
-	all := []Module{r.stem}
-	for _, l := range r.layers {
-		all = append(all, l.Module)
-	}
-	return append(all, r.head)
+// Children returns the first layers, the four stages and the last layer.
+func (r *ResNet) Children() []Named {
+	return append(append(r.stem.Children(), r.layers...), Named{"fc", r.head})
 }
 
 // Parameters returns the parameters in torchvision's order.
-func (r *ResNet) Parameters() []*amp.Tensor { return ParametersOf(r.modules()...) }
+func (r *ResNet) Parameters() []*amp.Tensor { return ChildParameters(r) }
 
 // Buffers returns the statistics of the batch norms in torchvision's order.
-func (r *ResNet) Buffers() []*amp.Tensor { return BuffersOf(r.modules()...) }
+func (r *ResNet) Buffers() []*amp.Tensor { return ChildBuffers(r) }
 
 // basicBlock is relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)).
 type basicBlock struct {
@@ -108,16 +107,14 @@ func newBasicBlock(s *amp.Scope, in, out, stride int) *basicBlock {
 	if stride != 1 || in != out {
 		b.downsample = NewSequential(resNetConv(s, in, out, 1, Stride(stride)), NewBatchNorm2d(s, out))
 	}
-	for i, m := range b.modules() {
-		Prefix([]string{"conv1", "bn1", "conv2", "bn2", "downsample"}[i], m, nil)
-	}
+	NameChildren(b)
 	return b
 }
 
-func (b *basicBlock) modules() []Module {
-	all := []Module{b.conv1, b.bn1, b.conv2, b.bn2}
+func (b *basicBlock) Children() []Named {
+	all := []Named{{"conv1", b.conv1}, {"bn1", b.bn1}, {"conv2", b.conv2}, {"bn2", b.bn2}}
 	if b.downsample != nil {
-		all = append(all, b.downsample)
+		all = append(all, Named{"downsample", b.downsample})
 	}
 	return all
 }
@@ -156,7 +153,7 @@ func (b *basicBlock) end(s *amp.Scope, y, x *amp.Tensor) *amp.Tensor {
 }
 
 // Parameters returns those of the block's layers.
-func (b *basicBlock) Parameters() []*amp.Tensor { return ParametersOf(b.modules()...) }
+func (b *basicBlock) Parameters() []*amp.Tensor { return ChildParameters(b) }
 
 // Buffers returns those of the block's layers.
-func (b *basicBlock) Buffers() []*amp.Tensor { return BuffersOf(b.modules()...) }
+func (b *basicBlock) Buffers() []*amp.Tensor { return ChildBuffers(b) }

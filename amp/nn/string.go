@@ -12,15 +12,10 @@ import (
 // String shows the modules as an indented tree, as torch prints a Sequential. A layer is its type with the shapes of its parameters
 // and buffers; one with a String method of its own shows itself. Summary has dtypes, sizes and costs.
 func (q *Sequential) String() string {
-	if len(q.modules) == 0 {
+	if len(q.parts) == 0 {
 		return "Sequential()"
 	}
-	var b strings.Builder
-	b.WriteString("Sequential(\n")
-	for i, m := range q.modules {
-		fmt.Fprintf(&b, "  (%s): %s\n", q.names[i], indented(m))
-	}
-	return b.String() + ")"
+	return tree(q, "Sequential")
 }
 
 // String is the name of the function, such as ReLU; "Func" for a function literal, which has none.

@@ -7,12 +7,12 @@ import (
 
 // What transformers print.
 
-// tree is a module with its parts as an indented tree, and further lines below them.
-func tree(name string, names []string, parts []Module, settings ...string) string {
+// tree is a module with its children as an indented tree, and further lines below them.
+func tree(p Parent, name string, settings ...string) string {
 	var b strings.Builder
 	b.WriteString(name + "(\n")
-	for i, part := range parts {
-		fmt.Fprintf(&b, "  (%s): %s\n", names[i], indented(part))
+	for _, c := range p.Children() {
+		fmt.Fprintf(&b, "  (%s): %s\n", c.Name, indented(c.Module))
 	}
 	for _, set := range settings {
 		if set != "" {
@@ -29,25 +29,25 @@ func (o TransformerOptions) said() []string {
 
 // String shows the parts as an indented tree, with the options.
 func (l *TransformerEncoderLayer) String() string {
-	return tree("TransformerEncoderLayer", encoderParts, l.modules(), l.opts.said()...)
+	return tree(l, "TransformerEncoderLayer", l.opts.said()...)
 }
 
 // String shows the parts as an indented tree, with the options.
 func (l *TransformerDecoderLayer) String() string {
-	return tree("TransformerDecoderLayer", decoderParts, l.modules(), l.opts.said()...)
+	return tree(l, "TransformerDecoderLayer", l.opts.said()...)
 }
 
 // String shows the layers as an indented tree.
 func (e *TransformerEncoder) String() string {
-	return tree("TransformerEncoder", stackNames(e.modules(), len(e.Layers)), e.modules())
+	return tree(e, "TransformerEncoder")
 }
 
 // String shows the layers as an indented tree.
 func (d *TransformerDecoder) String() string {
-	return tree("TransformerDecoder", stackNames(d.modules(), len(d.Layers)), d.modules())
+	return tree(d, "TransformerDecoder")
 }
 
 // String shows encoder and decoder as an indented tree.
 func (t *Transformer) String() string {
-	return tree("Transformer", []string{"encoder", "decoder"}, []Module{t.Encoder, t.Decoder})
+	return tree(t, "Transformer")
 }

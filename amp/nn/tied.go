@@ -1,8 +1,9 @@
 package nn
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"runtime"
 	"slices"
@@ -54,30 +55,29 @@ func prefixed(prefix string, t *amp.Tensor) {
 	setFurtherNames(t, names)
 }
 
-// nameWithin returns the name of t within a module of this package or a Sequential, "" where that is not known. The name that t has is the
-// one its first owner gave it.
+// nameWithin returns the name of t within a module, "" where that is not known: t may be a tensor of a module of this package alone, at any
+// depth. The name that t has is the one its first owner gave it.
 func nameWithin(m Module, t *amp.Tensor) string {
-	switch m := m.(type) {
-	case Named:
-		return nameWithin(m.Module, t)
-	case *Sequential:
-		for i, part := range m.modules {
-			if name := nameWithin(part, t); name != "" {
-				return m.names[i] + "." + name
-			}
+	if n, ok := m.(Named); ok {
+		m = n.Module
+	}
+	for _, c := range Children(m) {
+		if name := nameWithin(c.Module, t); name != "" {
+			return c.Name + "." + name
 		}
-		return ""
-	case *GPT, *ViT, *ResNet, *PositionalEncoding: // their fields have other names than their tensors
-		return ""
 	}
 	v := reflect.Indirect(reflect.ValueOf(m))
 	if v.Kind() != reflect.Struct || v.Type().PkgPath() != reflect.TypeFor[Linear]().PkgPath() {
 		return ""
 	}
+	switch m.(type) {
+	case *ViT, *PositionalEncoding: // their tensors have other names than the fields
+		return ""
+	}
 	return nameOfField(v, t)
 }
 
-// nameOfField looks for t in the exported fields of a struct, which are named as PyTorch's in Go's spelling.
+// nameOfField looks for t in the exported fields of a layer, which are named as PyTorch's in Go's spelling.
 func nameOfField(v reflect.Value, t *amp.Tensor) string {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -92,13 +92,6 @@ func nameOfField(v reflect.Value, t *amp.Tensor) string {
 		case CellParameters:
 			if name := nameOfField(reflect.ValueOf(value), t); name != "" {
 				return name
-			}
-		case Module:
-			if reflect.ValueOf(value).IsZero() {
-				continue
-			}
-			if name := nameWithin(value, t); name != "" {
-				return torchName(f.Name) + "." + name
 			}
 		}
 	}
@@ -157,14 +150,25 @@ func sameBits(a, b *amp.Tensor) bool {
 	if a.DType() != b.DType() || !slices.Equal(a.Shape(), b.Shape()) {
 		return false
 	}
-	return digest(a) == digest(b)
+	var bits bytes.Buffer
+	write(&bits, a)
+	rest := remainder(bits.Bytes())
+	write(&rest, b)
+	return len(rest) == 0
 }
 
-func digest(t *amp.Tensor) (sum [sha256.Size]byte) {
-	h := sha256.New()
-	if err := amp.WriteRaw(h, t); err != nil {
-		panic(err) // a hash takes all
+func write(w io.Writer, t *amp.Tensor) {
+	if err := amp.WriteRaw(w, t); err != nil {
+		panic(err) // neither writer fails
 	}
-	h.Sum(sum[:0])
-	return sum
+}
+
+// A remainder is what is left of bytes when those written to it, the same ones, are taken off; once others are written it stays as it is.
+type remainder []byte
+
+func (r *remainder) Write(p []byte) (int, error) {
+	if rest, same := bytes.CutPrefix(*r, p); same {
+		*r = rest
+	}
+	return len(p), nil
 }

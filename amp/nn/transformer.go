@@ -34,14 +34,9 @@ func NewTransformerEncoderLayer(s *amp.Scope, features, heads, hidden int, opts 
 		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), opts: opts,
 	}
 	opts.setEps(l.Norm1, l.Norm2)
-	for i, name := range encoderParts {
-		Prefix(name, l.modules()[i], nil)
-	}
+	NameChildren(l)
 	return l
 }
-
-// encoderParts are the names of the modules.
-var encoderParts = []string{"self_attn", "linear1", "linear2", "norm1", "norm2"}
 
 // filled puts in what the zero value stands for.
 func (o TransformerOptions) filled() TransformerOptions {
@@ -59,12 +54,13 @@ func (o TransformerOptions) setEps(norms ...*LayerNorm) {
 	}
 }
 
-func (l *TransformerEncoderLayer) modules() []Module {
-	return []Module{l.SelfAttn, l.Linear1, l.Linear2, l.Norm1, l.Norm2}
+// Children returns attention, linear layers and norms.
+func (l *TransformerEncoderLayer) Children() []Named {
+	return []Named{{"self_attn", l.SelfAttn}, {"linear1", l.Linear1}, {"linear2", l.Linear2}, {"norm1", l.Norm1}, {"norm2", l.Norm2}}
 }
 
 // Parameters returns those of attention, linear layers and norms.
-func (l *TransformerEncoderLayer) Parameters() []*amp.Tensor { return ParametersOf(l.modules()...) }
+func (l *TransformerEncoderLayer) Parameters() []*amp.Tensor { return ChildParameters(l) }
 
 // Forward is Run without a mask.
 func (l *TransformerEncoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {

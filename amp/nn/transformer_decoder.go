@@ -12,9 +12,6 @@ type TransformerDecoderLayer struct {
 	opts                TransformerOptions
 }
 
-// decoderParts are the names of the modules.
-var decoderParts = []string{"self_attn", "multihead_attn", "linear1", "linear2", "norm1", "norm2", "norm3"}
-
 // NewTransformerDecoderLayer returns a layer for sequences and memories of features, with hidden features between its linear layers.
 // The parameters are named and drawn as in PyTorch. Positions see later ones unless opts.Causal is set: in PyTorch that is tgt_mask. It
 // panics with amp.ErrArgument for sizes that do not fit.
@@ -27,18 +24,18 @@ func NewTransformerDecoderLayer(s *amp.Scope, features, heads, hidden int, opts 
 		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), Norm3: NewLayerNorm(s, features), opts: opts,
 	}
 	opts.setEps(l.Norm1, l.Norm2, l.Norm3)
-	for i, name := range decoderParts {
-		Prefix(name, l.modules()[i], nil)
-	}
+	NameChildren(l)
 	return l
 }
 
-func (l *TransformerDecoderLayer) modules() []Module {
-	return []Module{l.SelfAttn, l.MultiheadAttn, l.Linear1, l.Linear2, l.Norm1, l.Norm2, l.Norm3}
+// Children returns both attentions, linear layers and norms.
+func (l *TransformerDecoderLayer) Children() []Named {
+	return []Named{{"self_attn", l.SelfAttn}, {"multihead_attn", l.MultiheadAttn}, {"linear1", l.Linear1}, {"linear2", l.Linear2},
+		{"norm1", l.Norm1}, {"norm2", l.Norm2}, {"norm3", l.Norm3}}
 }
 
 // Parameters returns those of attention, linear layers and norms.
-func (l *TransformerDecoderLayer) Parameters() []*amp.Tensor { return ParametersOf(l.modules()...) }
+func (l *TransformerDecoderLayer) Parameters() []*amp.Tensor { return ChildParameters(l) }
 
 // Forward is Run with x as its own memory, without masks.
 func (l *TransformerDecoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {

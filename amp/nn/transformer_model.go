@@ -41,8 +41,7 @@ func NewTransformer(s *amp.Scope, c TransformerConfig) *Transformer {
 		Encoder: NewTransformerEncoder(s, c.EncoderLayers, c.Features, c.Heads, c.Hidden, whole),
 		Decoder: NewTransformerDecoder(s, c.DecoderLayers, c.Features, c.Heads, c.Hidden, c.Options),
 	}
-	Prefix("encoder", t.Encoder, nil)
-	Prefix("decoder", t.Decoder, nil)
+	NameChildren(t)
 	for _, p := range t.Parameters() {
 		if p.Rank() > 1 {
 			XavierUniform(s, p, 1)
@@ -51,8 +50,13 @@ func NewTransformer(s *amp.Scope, c TransformerConfig) *Transformer {
 	return t
 }
 
+// Children returns encoder and decoder.
+func (t *Transformer) Children() []Named {
+	return []Named{{"encoder", t.Encoder}, {"decoder", t.Decoder}}
+}
+
 // Parameters returns the encoder's, then the decoder's.
-func (t *Transformer) Parameters() []*amp.Tensor { return ParametersOf(t.Encoder, t.Decoder) }
+func (t *Transformer) Parameters() []*amp.Tensor { return ChildParameters(t) }
 
 // Forward is Run with x as source and target, without masks.
 func (t *Transformer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {

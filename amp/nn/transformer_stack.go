@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"fmt"
-
-	"github.com/halftone-ml/halftone/amp"
-)
+import "github.com/halftone-ml/halftone/amp"
 
 // TransformerEncoder is several TransformerEncoderLayers, one after another.
 type TransformerEncoder struct {
@@ -21,14 +17,15 @@ func NewTransformerEncoder(s *amp.Scope, layers, features, heads, hidden int, op
 	for range layers {
 		e.Layers = append(e.Layers, NewTransformerEncoderLayer(s, features, heads, hidden, opts))
 	}
-	prefixStack(e.modules(), layers)
+	NameChildren(e)
 	return e
 }
 
-func (e *TransformerEncoder) modules() []Module { return stack(e.Layers, e.Norm) }
+// Children returns the layers, then the norm.
+func (e *TransformerEncoder) Children() []Named { return stacked(e.Layers, e.Norm) }
 
 // Parameters returns those of the layers, then the norm's.
-func (e *TransformerEncoder) Parameters() []*amp.Tensor { return ParametersOf(e.modules()...) }
+func (e *TransformerEncoder) Parameters() []*amp.Tensor { return ChildParameters(e) }
 
 // Forward is Run without a mask.
 func (e *TransformerEncoder) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
@@ -38,10 +35,7 @@ func (e *TransformerEncoder) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 // Run returns the stack's output for x [… positions features]: of the same shape. Every layer gets the mask; see
 // TransformerEncoderLayer.Run.
 func (e *TransformerEncoder) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Tensor {
-	for i, l := range e.Layers {
-		x = l.Run(s.In(layerName(i)), x, mask)
-	}
-	return endNorm(s, e.Norm, x)
+	return runStack(s, e.Layers, e.Norm, x, func(l *TransformerEncoderLayer, s *amp.Scope, x *amp.Tensor) *amp.Tensor { return l.Run(s, x, mask) })
 }
 
 // TransformerDecoder is several TransformerDecoderLayers, one after another, with one memory.
@@ -57,14 +51,15 @@ func NewTransformerDecoder(s *amp.Scope, layers, features, heads, hidden int, op
 	for range layers {
 		d.Layers = append(d.Layers, NewTransformerDecoderLayer(s, features, heads, hidden, opts))
 	}
-	prefixStack(d.modules(), layers)
+	NameChildren(d)
 	return d
 }
 
-func (d *TransformerDecoder) modules() []Module { return stack(d.Layers, d.Norm) }
+// Children returns the layers, then the norm.
+func (d *TransformerDecoder) Children() []Named { return stacked(d.Layers, d.Norm) }
 
 // Parameters returns those of the layers, then the norm's.
-func (d *TransformerDecoder) Parameters() []*amp.Tensor { return ParametersOf(d.modules()...) }
+func (d *TransformerDecoder) Parameters() []*amp.Tensor { return ChildParameters(d) }
 
 // Forward is Run with x as its own memory, without masks.
 func (d *TransformerDecoder) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
@@ -74,13 +69,10 @@ func (d *TransformerDecoder) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 // Run returns the stack's output for x [… T features] and memory [… S features]: of x's shape. Every layer gets memory and masks; see
 // TransformerDecoderLayer.Run.
 func (d *TransformerDecoder) Run(s *amp.Scope, x, memory, mask, memoryMask *amp.Tensor) *amp.Tensor {
-	for i, l := range d.Layers {
-		x = l.Run(s.In(layerName(i)), x, memory, mask, memoryMask)
-	}
-	return endNorm(s, d.Norm, x)
+	return runStack(s, d.Layers, d.Norm, x, func(l *TransformerDecoderLayer, s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+		return l.Run(s, x, memory, mask, memoryMask)
+	})
 }
-
-func layerName(i int) string { return fmt.Sprintf("layers.%d", i) }
 
 // finalNorm returns the norm of a stack, nil without.
 func (o TransformerOptions) finalNorm(s *amp.Scope, features int) *LayerNorm {
@@ -92,39 +84,22 @@ func (o TransformerOptions) finalNorm(s *amp.Scope, features int) *LayerNorm {
 	return n
 }
 
-// stack lists layers and a norm that may be nil.
-func stack[L Module](layers []L, norm *LayerNorm) (out []Module) {
-	for _, l := range layers {
-		out = append(out, l)
+// stacked names layers and a norm that may be nil.
+func stacked[L Module](layers []L, norm *LayerNorm) []Named {
+	out := numbered("layers", layers)
+	if norm != nil {
+		out = append(out, Named{"norm", norm})
+	}
+	return out
+}
+
+// runStack runs layers, then a norm that may be nil.
+func runStack[L Module](s *amp.Scope, layers []L, norm *LayerNorm, x *amp.Tensor, run func(l L, s *amp.Scope, x *amp.Tensor) *amp.Tensor) *amp.Tensor {
+	for i, l := range layers {
+		x = run(l, s.In(number("layers", i)), x)
 	}
 	if norm != nil {
-		out = append(out, norm)
+		x = norm.Forward(s.In("norm"), x)
 	}
-	return out
-}
-
-// stackNames are the names of modules of which the first are layers.
-func stackNames(modules []Module, layers int) (out []string) {
-	for i := range modules {
-		if i < layers {
-			out = append(out, layerName(i))
-		} else {
-			out = append(out, "norm")
-		}
-	}
-	return out
-}
-
-func prefixStack(modules []Module, layers int) {
-	for i, name := range stackNames(modules, layers) {
-		Prefix(name, modules[i], nil)
-	}
-}
-
-// endNorm applies a norm that may be nil.
-func endNorm(s *amp.Scope, n *LayerNorm, x *amp.Tensor) *amp.Tensor {
-	if n == nil {
-		return x
-	}
-	return n.Forward(s.In("norm"), x)
+	return x
 }

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -54,25 +55,23 @@ func NewViT(s *amp.Scope, c ViTConfig) *ViT {
 	}
 	v.Positions.Dropout = c.Dropout
 	v.Norm.Eps = 1e-6
-	Prefix("patch_embed", v.Patches, nil)
-	Prefix("pos_embed", v.Positions, nil)
-	for i := range c.Layers {
+	for range c.Layers {
 		b := NewTransformerEncoderLayer(s, c.Features, c.Heads, c.Hidden, TransformerOptions{PreNorm: true, Activation: GELU, Dropout: c.Dropout, Eps: 1e-6})
-		v.Blocks = append(v.Blocks, Prefix(fmt.Sprintf("blocks.%d", i), b, nil).(*TransformerEncoderLayer))
+		v.Blocks = append(v.Blocks, b)
 	}
-	Prefix("norm", v.Norm, nil)
-	Prefix("head", v.Head, nil)
+	NameChildren(v)
 	return v
+}
+
+// Children returns the parts in their order of use.
+func (v *ViT) Children() []Named {
+	out := append([]Named{{"patch_embed", v.Patches}, {"pos_embed", v.Positions}}, numbered("blocks", v.Blocks)...)
+	return append(out, Named{"norm", v.Norm}, Named{"head", v.Head})
 }
 
 // Parameters returns the parameters in their order of use.
 func (v *ViT) Parameters() []*amp.Tensor {
-	out := append(v.Patches.Parameters(), v.Class)
-	out = append(out, v.Positions.Parameters()...)
-	for _, b := range v.Blocks {
-		out = append(out, b.Parameters()...)
-	}
-	return append(out, ParametersOf(v.Norm, v.Head)...)
+	return slices.Insert(ChildParameters(v), len(v.Patches.Parameters()), v.Class)
 }
 
 // Forward returns logits [batch classes] for images [batch channels height width] of the configured size. It panics with amp.ErrShape
@@ -87,7 +86,7 @@ func (v *ViT) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	x = amp.Cat(s, 1, amp.Expand(s, v.Class, batch, 1, v.Config.Features), x)
 	x = v.Positions.Forward(s.In("pos_embed"), x)
 	for i, b := range v.Blocks {
-		x = b.Forward(s.In(fmt.Sprintf("blocks.%d", i)), x)
+		x = b.Forward(s.In(number("blocks", i)), x)
 	}
 	x = amp.Reshape(s, amp.Narrow(s, x, 1, 0, 1), batch, v.Config.Features) // the norm works token by token
 	return v.Head.Forward(s.In("head"), v.Norm.Forward(s.In("norm"), x))

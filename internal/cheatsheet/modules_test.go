@@ -2,6 +2,7 @@ package cheatsheet
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,14 @@ func Example_modules() {
 	swa := optim.NewSWALR(opt, 0.05, 10, false)
 	fmt.Println(nn.StateDict(normed)["1.num_batches_tracked"].Item(), swa.Epoch())
 
+	// torch: dict(net.named_modules()), dict(net.named_children())  # and net.apply(f)
+	modules, children := maps.Collect(nn.NamedModules(net)), nn.Children(net)
+	fmt.Println(len(modules), children[2].Name)
+
+	// torch: [name for name, p in net.named_parameters()]
+	first := net.Parameters()[0].Name()
+	fmt.Println(first)
+
 	// torch: net.state_dict(), net.load_state_dict(d)
 	state := nn.StateDict(net)
 	err := nn.LoadStateDict(net, state)
@@ -106,6 +115,8 @@ func Example_modules() {
 	// true
 	// 1
 	// 2 0
+	// 4 2
+	// 0.weight
 	// 4 <nil>
 	// 2
 	// <nil> 4

@@ -1,0 +1,106 @@
+package nn
+
+import (
+	"iter"
+	"reflect"
+	"strconv"
+
+	"github.com/halftone-ml/halftone/amp"
+)
+
+// Modules within modules: which a model is made of, and under what names.
+
+// A Parent is a module made of others. A model of your own that has Children is walked by NamedModules, and gets its Parameters, its
+// Buffers and the names of its tensors from them:
+//
+//	func (m *model) Children() []nn.Named              { return []nn.Named{{"fc1", m.fc1}, {"fc2", m.fc2}} }
+//	func (m *model) Parameters() []*amp.Tensor         { return nn.ChildParameters(m) }
+//	func newModel(s *amp.Scope) *model                 { m := &model{…}; nn.NameChildren(m); return m }
+type Parent interface {
+	Module
+	// Children returns the modules with their names, which stand before those of their tensors: "fc1" before "weight".
+	Children() []Named
+}
+
+// Children returns the modules that a module is made of, none for one that is no Parent. (PyTorch: named_children.)
+func Children(m Module) []Named {
+	if n, ok := m.(Named); ok {
+		m = n.Module
+	}
+	if p, ok := m.(Parent); ok {
+		return p.Children()
+	}
+	return nil
+}
+
+// NamedModules yields a module, under the name "", and all modules within it, a parent before its children, under names such as
+// "encoder.layers.0.norm1". A module that is there twice comes once. (PyTorch: named_modules; module.apply is a loop over it.)
+//
+//	for name, m := range nn.NamedModules(net) {
+//		if l, ok := m.(*nn.Linear); ok && name != "head" {
+//			nn.KaimingNormal(root, l.Weight, nn.FanIn, 1)
+//		}
+//	}
+func NamedModules(m Module) iter.Seq2[string, Module] {
+	return func(yield func(string, Module) bool) {
+		walk("", m, map[Module]bool{}, yield)
+	}
+}
+
+func walk(name string, m Module, seen map[Module]bool, yield func(string, Module) bool) bool {
+	if n, ok := m.(Named); ok {
+		m = n.Module
+	}
+	if reflect.TypeOf(m).Kind() == reflect.Pointer { // a Func is the same as no other
+		if seen[m] {
+			return true
+		}
+		seen[m] = true
+	}
+	if !yield(name, m) {
+		return false
+	}
+	for _, c := range Children(m) {
+		below := c.Name
+		if name != "" {
+			below = name + "." + c.Name
+		}
+		if !walk(below, c.Module, seen, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// NameChildren puts the names of a module's children before those of their parameters and buffers; what its constructor does once, at its
+// end. Tensors that several of them share keep the name of the first; see Prefix.
+func NameChildren(p Parent) {
+	done := map[*amp.Tensor]bool{}
+	for _, c := range p.Children() {
+		Prefix(c.Name, c.Module, done)
+	}
+}
+
+// ChildParameters returns the parameters of a module's children in order, each once.
+func ChildParameters(p Parent) []*amp.Tensor { return within(p, Module.Parameters) }
+
+// ChildBuffers returns the buffers of a module's children in order, each once.
+func ChildBuffers(p Parent) []*amp.Tensor { return within(p, Buffers) }
+
+func within(p Parent, of func(Module) []*amp.Tensor) []*amp.Tensor {
+	var modules []Module
+	for _, c := range p.Children() {
+		modules = append(modules, c.Module)
+	}
+	return collect(modules, of)
+}
+
+// numbered names layers of a kind by their places: "h.0", "h.1" …
+func numbered[M Module](name string, layers []M) (out []Named) {
+	for i, l := range layers {
+		out = append(out, Named{number(name, i), l})
+	}
+	return out
+}
+
+func number(name string, i int) string { return name + "." + strconv.Itoa(i) }

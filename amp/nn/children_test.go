@@ -1,0 +1,107 @@
+package nn_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
+)
+
+// twoHeads is a model of one's own: a body, and two heads of which one is tied to the other.
+type twoHeads struct {
+	body        *nn.Sequential
+	left, right *nn.Linear
+}
+
+func newTwoHeads(s *amp.Scope) *twoHeads {
+	m := &twoHeads{nn.NewSequential(nn.NewLinear(s, 4, 4), nn.NewBatchNorm1d(s, 4), nn.ReLU), nn.NewLinear(s, 4, 2), nn.NewLinear(s, 4, 2)}
+	m.right.Weight = m.left.Weight
+	nn.NameChildren(m)
+	return m
+}
+
+func (m *twoHeads) Children() []nn.Named {
+	return []nn.Named{{Name: "body", Module: m.body}, {Name: "left", Module: m.left}, {Name: "right", Module: m.right}}
+}
+func (m *twoHeads) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
+func (m *twoHeads) Buffers() []*amp.Tensor    { return nn.ChildBuffers(m) }
+func (m *twoHeads) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	x = m.body.Forward(s.In("body"), x)
+	return amp.Cat(s, -1, m.left.Forward(s.In("left"), x), m.right.Forward(s.In("right"), x))
+}
+
+// A model of one's own that says what it is made of.
+func ExampleNamedModules() {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	net := newTwoHeads(root)
+	for name, m := range nn.NamedModules(net) {
+		if l, ok := m.(*nn.Linear); ok {
+			l.Bias.Freeze()
+			fmt.Println(name, l)
+		}
+	}
+	fmt.Println(slices.Sorted(maps.Keys(nn.StateDict(net, nn.TiedNames())))[7:])
+	// Output:
+	// body.0 Linear(weight=[4 4], bias=[4])
+	// left Linear(weight=[2 4], bias=[2])
+	// right Linear(weight=[2 4], bias=[2])
+	// [left.bias left.weight right.bias right.weight]
+}
+
+// TestNamesOfChildren: each parameter and buffer of the models here has the name that the walk to its layer gives.
+func TestNamesOfChildren(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	body := nn.NewSequential(nn.NewLinear(root, 3, 3), nn.ReLU)
+	ema := nn.NewAveragedModel(newTwoHeads(root), newTwoHeads(root))
+	for _, m := range []nn.Module{
+		newTwoHeads(root), ema, nn.NewResidual(body, nn.NewLinear(root, 3, 3)), nn.NewResNet18(root, 3, nn.SmallImages(), nn.Width(8)),
+		nn.NewGPT(root, nn.GPTConfig{Context: 4, Features: 4, Layers: 2, Heads: 1}),
+		nn.NewViT(root, nn.ViTConfig{Image: 4, Patch: 2, Features: 4, Layers: 2, Heads: 1, Classes: 2}),
+		nn.NewTransformer(root, nn.TransformerConfig{Features: 4, Heads: 2, EncoderLayers: 1, DecoderLayers: 2, Hidden: 4}),
+	} {
+		found := map[*amp.Tensor]bool{}
+		for name, layer := range nn.NamedModules(m) {
+			for _, p := range append(layer.Parameters(), nn.Buffers(layer)...) {
+				found[p] = true
+				tied := strings.HasPrefix(strings.TrimPrefix(name, "module."), "right")
+				if name != "" && !strings.HasPrefix(p.Name(), name+".") && !tied {
+					t.Errorf("%T: %q is in %q", m, p.Name(), name)
+				}
+			}
+		}
+		for _, p := range append(m.Parameters(), nn.Buffers(m)...) {
+			if !found[p] {
+				t.Errorf("%T: %s is in no module", m, p.Name())
+			}
+		}
+	}
+}
+
+// TestModulesOnce: what is there twice comes once, functions each time, under their parents, and a loop may end early.
+func TestModulesOnce(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	l := nn.NewLinear(root, 2, 2)
+	net := nn.NewSequential(l, nn.ReLU, nn.Named{Name: "again", Module: l}, nn.ReLU, nn.NewSequential(nn.MaxPool2d(2)))
+	var names []string
+	for name := range nn.NamedModules(nn.Named{Name: "net", Module: net}) {
+		names = append(names, name)
+	}
+	if got := strings.Join(names, ","); got != ",0,1,3,4,4.0" {
+		t.Errorf("modules %s", got)
+	}
+	for name := range nn.NamedModules(net) {
+		if name == "1" {
+			break
+		}
+	}
+	if c := nn.Children(nn.Named{Name: "net", Module: net}); len(c) != 5 || c[2].Name != "again" || nn.Children(l) != nil {
+		t.Errorf("children %v", c)
+	}
+}
