@@ -1,3 +1,5 @@
 package main
 
-import _ "github.com/halftone-ml/halftone/cudart" // for train --device cuda:0 and auto; the driver is loaded only when a device is opened
+// For train --device cuda:0 and auto. A program chooses its devices, as a cell does; no other package of kernelext links them. The driver is
+// loaded only when a device is opened.
+import _ "github.com/halftone-ml/halftone/cudart"
