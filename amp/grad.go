@@ -101,10 +101,10 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	if e.want != nil {
 		return e.finishGrad(s, inputs)
 	}
-	e.warnMixed(outputs[0])
+	mixes := scaled(outputs[0])
 	for _, leaf := range e.order {
 		e.join(leaf)
-		leaf.accumulate(s, e.on(leaf), e.hooked(leaf, e.leaves[leaf]))
+		leaf.accumulate(s, e.on(leaf), e.hooked(leaf, e.leaves[leaf]), mixes)
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func (e *engine) visit(n *node) {
 		panic(&Error{Op: "Backward", Kind: ErrGrad, Module: n.path, Detail: "the graph of " + n.op.Name + " was used up by an earlier Backward",
 			Fix: "pass amp.RetainGraph() to the earlier one, or run the forward pass again"})
 	}
-	dy = e.hooked(n.out, dy)
+	dy = e.passed(n, dy)
 	if n.replay != nil {
 		e.rerun(n, dy)
 		n.consumed = !e.cfg.retain

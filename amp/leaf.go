@@ -102,6 +102,9 @@ func Assign(dst, src *Tensor) {
 	case dst.dt == src.dt && dst.contiguous() && src.contiguous() && !overlap(dst, src):
 		dst.st.changing()
 		dst.copyFrom("Assign", src)
+	case dst.IsCPU() && src.IsCPU() && dst.contiguous() && !overlap(dst, src):
+		dst.st.changing()
+		dst.convert(src)
 	case sameDevice(dst.st.dev, src.st.dev):
 		copyHere(dst, src)
 	case !dst.contiguous(): // only what changes goes from one device to the other
@@ -135,19 +138,17 @@ func (t *Tensor) convert(src *Tensor) {
 // same parameters.
 var accumulating [64]sync.Mutex
 
-// accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for.
-func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
+// accumulate adds g, a temporary of the backward scope bs, to the leaf's gradient. s is the scope Backward was called for; scaled says
+// whether g carries a loss scale.
+func (t *Tensor) accumulate(s, bs *Scope, g *Tensor, scaled bool) {
 	lock := &accumulating[uintptr(unsafe.Pointer(t))/unsafe.Sizeof(*t)%uintptr(len(accumulating))]
 	lock.Lock()
 	defer lock.Unlock()
+	if scaled {
+		t.warnMixed()
+	}
 	switch {
-	case !bs.noGrad: // CreateGraph: the gradient is part of a graph
-		if t.grad != nil {
-			g = Add(bs, t.grad, g)
-		}
-		t.grad = g
-	case t.grad != nil:
-		AddInPlace(bs, t.grad, g)
+	case t.joins(bs, g):
 	case (g.apart || g.st.refs.Load() == 1 && g.off == 0) && g.contiguous() && bs.arena.disown(g):
 		g.scope, g.view = s, false
 		t.grad = g
@@ -159,6 +160,22 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor) {
 		t.grad = c
 	}
 	t.grad.name = t.name
+}
+
+// joins adds g to the gradient that t has, or with CreateGraph makes it that; it does nothing where t needs one of its own.
+func (t *Tensor) joins(bs *Scope, g *Tensor) bool {
+	switch {
+	case !bs.noGrad: // CreateGraph: the gradient is part of a graph
+		if t.grad != nil {
+			g = Add(bs, t.grad, g)
+		}
+		t.grad = g
+	case t.grad != nil:
+		AddInPlace(bs, t.grad, g)
+	default:
+		return false
+	}
+	return true
 }
 
 // ZerosOn returns a tensor of zeros on t's device that belongs to no scope; without a shape it is 0-dimensional.

@@ -54,23 +54,21 @@ func init() {
 func Reshape(s *Scope, x *Tensor, shape ...int) *Tensor {
 	x.live("reshape")
 	want := slices.Clone(shape)
-	free, rest := -1, make([]int, 0, 8)
+	free := -1
 	for i, d := range want {
 		switch {
 		case d == -1 && free < 0:
-			free = i
+			free, want[i] = i, 1
 		case d < 0:
 			fail("reshape", ErrShape, "use sizes of 0 and above, and at most one -1", "shape %v", shape)
-		default:
-			rest = append(rest, d)
 		}
 	}
-	known := count("reshape", rest)
+	known := count("reshape", want)
 	if free >= 0 && known > 0 && x.Len()%known == 0 {
 		want[free] = x.Len() / known
 		known = x.Len()
 	}
-	if known != x.Len() || free >= 0 && want[free] < 0 {
+	if known != x.Len() {
 		fail("reshape", ErrShape, fmt.Sprintf("use a shape of %d elements", x.Len()), "x %v to %v", x.shape, shape)
 	}
 	return s.apply(opReshape, Attrs{Shape: want}, Contiguous(s, x))

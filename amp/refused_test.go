@@ -105,7 +105,7 @@ func TestScalersThatWouldNotTrainAreRefused(t *testing.T) {
 	defer s.Close()
 	g := NewGradScaler()
 	g.Scale(s, Scalar[float32](1))
-	for _, v := range []float64{nan, -1, 1e39} {
+	for _, v := range []float64{nan, -1, 1e39, 0, 1e-60, math.Inf(1)} {
 		if err := Maybe(func() { g.UpdateTo(v) }); !errors.Is(err, ErrArgument) || g.CurrentScale() != DefaultInitScale {
 			t.Errorf("UpdateTo(%v): %v, the scale is %v", v, err, g.CurrentScale())
 		}

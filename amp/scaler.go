@@ -311,7 +311,7 @@ func (g *GradScaler) Update() {
 func (g *GradScaler) move() scaleMove { return scaleMove{g.growth, g.backoff, g.interval, g.floor} }
 
 // UpdateTo sets the scale instead of working it out; the growth tracker stays, what was found is forgotten. It panics with
-// ErrArgument for a scale beyond float32, below 0 or NaN.
+// ErrArgument for a scale that is not above 0, or beyond float32.
 func (g *GradScaler) UpdateTo(scale float64) {
 	g.known("UpdateTo")
 	if !g.enabled {
@@ -321,9 +321,9 @@ func (g *GradScaler) UpdateTo(scale float64) {
 	defer g.mu.Unlock()
 	g.needScale("Update")
 	switch {
-	case finite(scale) && !finite(float64(float32(scale))):
+	case scale > 0 && !finite(float64(float32(scale))):
 		fail("GradScaler.UpdateTo", ErrArgument, "use a smaller scale", "%v does not fit into float32", scale)
-	case !(scale >= 0):
+	case !(float32(scale) > 0):
 		fail("GradScaler.UpdateTo", ErrArgument, "use a scale above 0", "the scale %v would turn gradients round or destroy them", scale)
 	}
 	g.setScale(float32(scale))

@@ -1,5 +1,7 @@
 package amp
 
+import "fmt"
+
 // Gradients of a scaled loss that are added to gradients already divided by the scale outweigh them by as much: a Backward between Unscale and
 // Step, or the next one where ZeroGrad was forgotten. PyTorch says nothing of it. What a scaler divides gets a mark, and Backward looks for it.
 
@@ -12,19 +14,25 @@ func markDivided(opt Optimizer) {
 	}
 }
 
-// warnMixed warns once where a backward pass of loss is about to add scaled gradients to ones that a scaler has divided. A scale of 1 changes
-// nothing; that of a device is not waited for.
-func (e *engine) warnMixed(loss *Tensor) {
+// scaled says whether the gradients of a loss carry a loss scale. A scale of 1 changes nothing; that of a device is not waited for.
+func scaled(loss *Tensor) bool {
 	scale := loss.node.lossScale()
-	if scale == nil || scale.IsCPU() && scale.Item() == 1 {
-		return
+	return scale != nil && !(scale.IsCPU() && scale.Item() == 1)
+}
+
+// warnMixed warns once of a scaled gradient that is about to be added to the one of p, if a scaler has divided that. p is locked.
+func (p *Tensor) warnMixed() {
+	if p.grad != nil && p.grad.divided {
+		warnOnce("scaled onto unscaled", "Backward of a scaled loss adds to the gradient of %s, which GradScaler has divided by the loss scale before: the sum is of two scales; run every Backward of a step before scaler.Unscale(opt), and call opt.ZeroGrad() after scaler.Step(opt)", p.called())
 	}
-	for i, p := range e.order {
-		if p.grad != nil && p.grad.divided {
-			warnOnce("scaled onto unscaled", "Backward of a scaled loss adds to the gradient of %s, which GradScaler has divided by the loss scale before: the sum is of two scales; run every Backward of a step before scaler.Unscale(opt), and call opt.ZeroGrad() after scaler.Step(opt)", paramName(p, i))
-			return
-		}
+}
+
+// called is the name of a tensor, and its shape where it has none.
+func (t *Tensor) called() string {
+	if t.name != "" {
+		return t.name
 	}
+	return fmt.Sprintf("a parameter of shape %v", t.shape)
 }
 
 // lossScale is what GradScaler.Scale multiplied a loss by, where the node is that product; else nil.

@@ -2,6 +2,7 @@ package amp
 
 import (
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -57,5 +58,28 @@ func TestScaledOntoUnscaled(t *testing.T) {
 			t.Errorf("%s: said %q", c.name, text)
 		}
 		root.Close()
+	}
+}
+
+// TestScaledByManyGoroutines: passes of several goroutines over a scaled loss end at the same parameter; what is looked at for the warning is
+// theirs to change.
+func TestScaledByManyGoroutines(t *testing.T) {
+	root := NewScope()
+	defer root.Close()
+	w := From([]float32{1, 2}).To(root).RequireGrad()
+	g := NewGradScaler(InitScale(4))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				s := root.Child()
+				g.Scale(s, Sum(s, Mul(s, w, w))).Backward()
+				s.Close()
+			}
+		})
+	}
+	all.Wait()
+	if got := w.Grad().Float64s(); got[0] != 4*50*4*2 || got[1] != 4*50*4*4 {
+		t.Errorf("gradient %v", got)
 	}
 }

@@ -41,14 +41,16 @@ func (call *calling) inspect(in []*Tensor) {
 	}
 }
 
-// result refuses the function's result where an op in another scope made it. What it was given, it may return.
+// result refuses the function's result where an op in another scope made it. What it was given, or what is known to have been there before, it
+// may return.
 func (call *calling) result(y *Tensor, given ...*Tensor) {
-	if y.scope != nil && !y.scope.calling.within(call) && !slices.Contains(given, y) {
+	before := y.node != nil && y.node.seq <= call.mark
+	if y.scope != nil && !before && !y.scope.calling.within(call) && !slices.Contains(given, y) {
 		call.refuse("the result of", y)
 	}
 }
 
 func (call *calling) refuse(what string, t *Tensor) {
-	fail(call.op, ErrArgument, "call every op in the scope that the function is given, not in one around it; a tensor from outside may pass through amp.Detach in that scope",
+	fail(call.op, ErrArgument, "call every op in the scope that the function is given, not in one around it; give it what is made outside as one of its inputs, or, if that needs no gradient, through amp.Detach in that scope",
 		"%s the function was made in another scope than it was given: %sof shape %v, in %s", what, quoted(t.name), t.shape, t.scope.label())
 }

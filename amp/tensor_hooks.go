@@ -16,8 +16,8 @@ type tensorHooks struct {
 //
 // The gradient is as Backward computes it: in t's dtype and still multiplied by the scale of a GradScaler. It lives until the pass is over, so
 // that Clone keeps it, and is not to be changed in place, since other tensors may share it; hook computes another in a scope of the
-// program's, under NoGrad unless CreateGraph is given. Grad runs hooks too: what it returns for a leaf has gone through them, and what it
-// returns for the result of an op has not, as in PyTorch. RegisterHook panics with ErrGrad unless t wants a gradient, and the pass with
+// program's, under NoGrad unless CreateGraph is given. Grad runs hooks too: what it returns has gone through them, but for the result of
+// an op from which another of its inputs lies further up, as in PyTorch. It is not for use beside passes of other goroutines. RegisterHook panics with ErrGrad unless t wants a gradient, and the pass with
 // ErrShape, ErrDType or ErrDevice for a replacement that is not like t.
 func (t *Tensor) RegisterHook(hook func(g *Tensor) *Tensor) (remove func()) {
 	t.wantsGrad("RegisterHook")
@@ -90,22 +90,41 @@ func (t *Tensor) checkHook(g *Tensor) {
 
 // retainGrad adds g, a temporary of the backward scope bs, to the Grad of the result of an op.
 func (t *Tensor) retainGrad(bs *Scope, g *Tensor) {
-	switch {
-	case !bs.noGrad: // CreateGraph: the gradient is part of a graph
-		if t.grad != nil {
-			g = Add(bs, t.grad, g)
-		}
-		t.grad = g
-	case t.grad != nil:
-		AddInPlace(bs, t.grad, g)
-	default:
-		c, whole := alloc("RetainGrad", g.st.dev, g.dt, g.shape), false
-		defer c.giveUp(&whole)
-		CopyInPlace(bs, c, g)
-		c.name, c.scope, whole = t.name, t.scope, true
-		t.scope.arena.own(c)
-		t.grad = c
+	if t.joins(bs, g) {
+		return
 	}
+	c, whole := alloc("RetainGrad", g.st.dev, g.dt, g.shape), false
+	defer c.giveUp(&whole)
+	CopyInPlace(bs, c, g)
+	c.name, c.scope, whole = t.name, t.scope, true
+	t.scope.arena.own(c)
+	t.grad = c
+}
+
+// passed returns what the hooks make of the gradient of a node's result before it is passed on. Grad returns that too where nothing else that
+// it was asked about lies further up, and else what was there before, as PyTorch's engine does.
+func (e *engine) passed(n *node, g *Tensor) *Tensor {
+	now := e.hooked(n.out, g)
+	if i, asked := e.want[n.out]; asked && now != g && !e.asksAbove(n, map[*node]bool{}) {
+		e.drop(e.got[i])
+		e.got[i] = now
+		e.held[now]++
+	}
+	return now
+}
+
+// asksAbove says whether Grad was asked about a tensor that n's result was made from.
+func (e *engine) asksAbove(n *node, seen map[*node]bool) bool {
+	seen[n] = true
+	for _, in := range n.in {
+		if in == nil {
+			continue
+		}
+		if _, asked := e.want[in]; asked || in.node != nil && !seen[in.node] && e.asksAbove(in.node, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // replaced takes what a hook returned as its own reference.

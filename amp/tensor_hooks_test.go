@@ -65,6 +65,33 @@ func TestHooksAsPyTorch(t *testing.T) {
 	is("ZeroGrad", 3090, 34, "x1 16", "x2 17", "w1 103")
 }
 
+// TestHooksOfGrad: what Grad returns for a hooked result is what PyTorch 2.15 does, which hangs on what else it is asked about.
+func TestHooksOfGrad(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for _, c := range []struct {
+		ask  string
+		want string
+	}{{"y", "[15]"}, {"yx", "[5 60]"}, {"x", "[60]"}, {"u", "[1]"}, {"yu", "[15 1]"}} {
+		x, u := From([]float32{2}).RequireGrad(), From([]float32{3}).RequireGrad()
+		y := MulScalar(s, x, 4)
+		y.RegisterHook(func(g *Tensor) *Tensor { return MulScalar(s.NoGrad(), g, 3) })
+		z := Add(s, MulScalar(s, y, 5), u)
+		by := map[rune]*Tensor{'x': x, 'y': y, 'u': u}
+		var ask []*Tensor
+		for _, name := range c.ask {
+			ask = append(ask, by[name])
+		}
+		var got []float64
+		for _, g := range Grad(s, []*Tensor{z}, ask) {
+			got = append(got, g.Item())
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("Grad for %s returns %v, PyTorch %s", c.ask, got, c.want)
+		}
+	}
+}
+
 // TestHooksRefuse: what is no gradient of the tensor, and tensors without.
 func TestHooksRefuse(t *testing.T) {
 	s := NewScope()
