@@ -12,6 +12,7 @@ import (
 type gradientTracer struct {
 	t       *GradientTrace
 	s       *Scope // the CPU's, float64
+	of      *root  // of the pass
 	pending map[*node]*arrival
 	ends    map[*Tensor]*arrival // of leaves, and of what Grad wants
 	want    map[*Tensor]int
@@ -38,7 +39,7 @@ func newGradientTracer(s *Scope, t *GradientTrace) *gradientTracer {
 	o.rng.Load(s.rng.State())
 	o.auto, o.noGrad, o.phase = autocast{}, true, backwardPhase
 	o.part, o.casts, o.results, o.inherit = nil, nil, nil, nil
-	return &gradientTracer{t: t, s: o, pending: map[*node]*arrival{}, ends: map[*Tensor]*arrival{}}
+	return &gradientTracer{t: t, s: o, of: s.root, pending: map[*node]*arrival{}, ends: map[*Tensor]*arrival{}}
 }
 
 // start takes what backward begins with as its own reference.
@@ -83,7 +84,7 @@ func (f *gradientTracer) visit(n *node, dy *Tensor, grads []*Tensor) {
 		return
 	}
 	if scale := n.lossScale(); scale != nil {
-		f.t.Scale = scale.wide64()[0]
+		f.t.Scale, f.t.Update = scale.wide64()[0], f.of.updateOf(scale)
 	}
 	unrounded, err := f.run(n, arrived)
 	ref := unrounded

@@ -6,12 +6,13 @@ const GradientSchema = "halftone.gradients/1"
 // A GradientTrace is one backward pass looked at number by number: what each op's gradients are in float64, and what became of them in
 // the precision that the pass ran in. It is plain data with no link to live tensors.
 type GradientTrace struct {
-	Schema string          `json:"schema"` // GradientSchema
-	Device string          `json:"device"` // where the pass ran; what is compared was read back, and the reference is the CPU's
-	Step   int             `json:"step"`   // training step, from 0; -1 outside Scope.Steps
-	Scale  float64         `json:"scale"`  // loss scale of the pass; 1 without one
-	Events []GradientEvent `json:"events"` // from the loss on, in the order in which backward ran
-	Leaves []GradientLeaf  `json:"leaves"` // where the gradients ended: parameters and other leaves, or what Grad was asked for
+	Schema string          `json:"schema"`           // GradientSchema
+	Device string          `json:"device"`           // where the pass ran; what is compared was read back, and the reference is the CPU's
+	Step   int             `json:"step"`             // training step, from 0; -1 outside Scope.Steps
+	Scale  float64         `json:"scale"`            // loss scale of the pass; 1 without one
+	Update int             `json:"update,omitempty"` // the Update of its scaler that the pass is before, counted from 1 (ScaleStep.Step counts from 0); 0 without one
+	Events []GradientEvent `json:"events"`           // from the loss on, in the order in which backward ran
+	Leaves []GradientLeaf  `json:"leaves"`           // where the gradients ended: parameters and other leaves, or what Grad was asked for
 }
 
 // A GradientEvent is one gradient that one op's backward gave: that of one input of a call in the forward pass. Each of its N numbers is

@@ -3,6 +3,7 @@ package amp
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // A StepReport says what became of one GradScaler.Step.
@@ -88,6 +89,22 @@ func (h *scaleHistory) begin(optimizer string) *StepReport {
 
 // close ends the round, at an Update.
 func (h *scaleHistory) close() { h.round = h.nominal }
+
+// updateOf counts the Updates, from 1, of the scaler whose scale a loss was multiplied by, up to the next; 0 if it is none of the root's.
+func (r *root) updateOf(scale *Tensor) int {
+	r.mu.Lock()
+	scalers := slices.Clone(r.scalers)
+	r.mu.Unlock()
+	for _, g := range scalers {
+		g.mu.Lock()
+		at, own := g.history.round+1, g.scale == scale
+		g.mu.Unlock()
+		if own {
+			return at
+		}
+	}
+	return 0
+}
 
 // judge fills in what became of a step.
 func (h *scaleHistory) judge(g *GradScaler, r *StepReport, scale float64, st *optimizerState) {

@@ -206,8 +206,8 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 		return err
 	}
 	return d.do(func() error {
-		const plain = 48 << 10 // bytes that need no permission
-		if c.Shared > plain {
+		const plain = 48 << 10 // bytes, the kernel's own among them, that need no permission
+		if c.Shared+f.shared > plain {
 			if err := d.drv.SetFunctionAttribute(f.fn, driver.FuncDynamicShared, c.Shared); err != nil {
 				a.Put()
 				return err
@@ -303,10 +303,14 @@ func (k *Kernel) Time(rounds int, c Config, args ...any) (time.Duration, error) 
 		return 0, fmt.Errorf("cudart: kernel %s: %d rounds; ask for one or more", k.name, rounds)
 	}
 	d, err := k.device(args)
-	if err == nil {
-		err = d.refuse("a kernel can't be timed while a step is captured: nothing runs", "time it before Capture")
-	}
 	if err != nil {
+		return 0, err
+	}
+	if err := d.admit(); err != nil {
+		return 0, err
+	}
+	defer d.finish()
+	if err := d.refuse("a kernel can't be timed while a step is captured: nothing runs", "time it before Capture"); err != nil {
 		return 0, err
 	}
 	var events [2]driver.Event

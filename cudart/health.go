@@ -68,6 +68,10 @@ type counting struct {
 
 // Count queues the counting of a tensor; nil while a step is captured and for what the kernel does not take.
 func (d *device) Count(t *amp.Tensor) amp.Counting {
+	if d.admit() != nil {
+		return nil
+	}
+	defer d.finish()
 	if d.capture.on.Load() || hostOnly.Load() || t.Len() >= 1<<32 || len(t.Layout().Shape) > maxRank || !d.readies(t.Layout().Buffer) {
 		return nil
 	}

@@ -125,3 +125,35 @@ func TestCaptureWaitsForOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTimingDuringCapture: a timing that another goroutine ends, and a counting that it asks for, while a step is captured are no part of it.
+func TestTimingDuringCapture(t *testing.T) {
+	device := gpu(t)
+	s := amp.NewScope(amp.On(device))
+	defer s.Close()
+	d, _, err := amp.OpenDevice(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := amp.Full(s, amp.Float32, 1, 8)
+	clock, runs := d.(amp.Timer).Start(), 0
+	var counted amp.Counting
+	g := s.Capture(func(c *amp.Scope) {
+		amp.AddInPlace(c, x, x)
+		if runs++; runs == 2 {
+			_ = elsewhere(func() {
+				clock.Stop()
+				counted = d.(amp.Counter).Count(x)
+			})
+		}
+		amp.AddInPlace(c, x, x)
+	})
+	defer g.Close()
+	g.Replay()
+	if !clock.Done() || clock.Duration() != 0 || counted != nil {
+		t.Errorf("a timing that was ended during a capture took %v, a counting is %v", clock.Duration(), counted)
+	}
+	if got := x.Float64s()[0]; got != 16 {
+		t.Errorf("the tensor is %v after a run and a replay", got)
+	}
+}

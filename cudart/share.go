@@ -103,6 +103,10 @@ func (d *device) OpenShared(files []*os.File, n int64) (amp.Shared, error) {
 	if len(files) == 0 {
 		return nil, errors.New("cudart: no file of shared memory")
 	}
+	if err := d.admit(); err != nil {
+		return nil, err
+	}
+	defer d.finish()
 	m := &shared{d: d}
 	err := d.do(func() (err error) { m.mem, err = d.drv.Import(d.dev, int(files[0].Fd()), uint64(n)); return err })
 	if errors.Is(err, driver.ErrMemory) {

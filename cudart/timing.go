@@ -27,6 +27,10 @@ type timing struct {
 // Start marks the beginning of what is queued next.
 func (d *device) Start() amp.Timing {
 	t := &timing{d: d}
+	if d.admit() != nil { // another goroutine captures a step
+		return t
+	}
+	defer d.finish()
 	if d.capture.on.Load() || !d.readies() {
 		return t
 	}
@@ -40,7 +44,16 @@ func (d *device) Start() amp.Timing {
 }
 
 func (t *timing) Stop() {
-	if t.from == 0 || !t.d.readies() {
+	if t.from == 0 {
+		return
+	}
+	if t.d.admit() != nil { // what began before the capture has no end that is known
+		t.Drop()
+		return
+	}
+	defer t.d.finish()
+	if t.d.capture.on.Load() || !t.d.readies() {
+		t.Drop()
 		return
 	}
 	_ = t.d.do(func() error {

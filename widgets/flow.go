@@ -103,7 +103,7 @@ func GradientFlow(t *amp.GradientTrace, scalers ...amp.ScaleHistory) *Figure {
 		d.Sentence = d.Missing
 	} else {
 		d.fill(t)
-		d.Sentence = strings.TrimSpace(d.finding() + " " + d.others(scalers))
+		d.Sentence = strings.TrimSpace(d.finding() + " " + d.others(t.Update, scalers))
 	}
 	f.Alt = clip(strings.Join(append([]string{d.Sentence}, d.Lines(1)...), " "), maxAlt)
 	f.normalize()

@@ -144,3 +144,60 @@ func TestGradientFlowFits(t *testing.T) {
 		t.Errorf("%d rows and %d more, %d leaves and %d more", len(d.Rows), d.More, len(d.Ends), d.Rest)
 	}
 }
+
+// TestFlowOfUpdates: what is said of later steps counts as scalers do, whatever a loop's steps are: several optimizers in one update, several
+// passes in one, and loops that began before.
+func TestFlowOfUpdates(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		optimizers int
+		every      int // steps of the loop for each update
+		traced     int // step of the loop
+		note, says string
+	}{
+		{"one", 1, 1, 2, "Of the 8 steps of the run the figure is about step 2 alone.", "But of the 5 steps after it 4 were skipped, since gradients were not finite, first step 4"},
+		{"two optimizers", 2, 1, 2, "Of the 8 steps of the run the figure is about step 2 alone.", "But of the 5 steps after it 4 were skipped, since gradients were not finite, first step 4"},
+		{"accumulation", 1, 2, 5, "Of the 4 updates of the run the figure is about update 2 alone.", "But of the 1 update after it 1 was skipped, since gradients were not finite, first update 3"},
+		{"the first pass", 1, 2, 0, "Of the 8 steps of the run the figure is about step 0 alone.", "But of the 7 steps after it 2 were skipped"},
+	} {
+		root := amp.NewScope(amp.On("cpu"))
+		w := amp.From([]float32{1, 2}).To(root).RequireGrad()
+		scaler := amp.NewGradScaler(amp.InitScale(4))
+		var opts []*optimizer
+		for range c.optimizers {
+			opts = append(opts, &optimizer{w})
+		}
+		var trace amp.GradientTrace
+		for s := range root.Steps(8) {
+			x := 1.0
+			if s.Step() >= 4 {
+				x = math.Inf(1)
+			}
+			var how []amp.BackwardOption
+			if s.Step() == c.traced {
+				how = append(how, amp.TraceGradients(&trace))
+			}
+			scaler.Scale(s, amp.Sum(s, amp.MulScalar(s, w, x))).Backward(how...)
+			if (s.Step()+1)%c.every > 0 {
+				continue
+			}
+			for _, o := range opts {
+				scaler.Step(o)
+			}
+			scaler.Update()
+			w.ZeroGrad()
+		}
+		f := GradientFlow(&trace, scaler.History(), amp.ScaleHistory{Nominal: 8})
+		if f.Flow.Note != c.note || !strings.Contains(f.Flow.Sentence, c.says) {
+			t.Errorf("%s: %q, and %q", c.name, f.Flow.Note, f.Flow.Sentence)
+		}
+		root.Close()
+	}
+}
+
+// optimizer is one that changes nothing.
+type optimizer struct{ w *amp.Tensor }
+
+func (o *optimizer) Parameters() []*amp.Tensor { return []*amp.Tensor{o.w} }
+func (o *optimizer) ZeroGrad()                 { o.w.ZeroGrad() }
+func (o *optimizer) Step()                     {}

@@ -19,7 +19,8 @@ func TestLaunchLimits(t *testing.T) {
 	root := amp.NewScope(amp.On("cuda:0"))
 	defer root.Close()
 	p, err := cudart.Compile(`extern "C" __global__ void fill(float *x, float by, int n) { if (threadIdx.x < n) x[threadIdx.x] = by; }
-extern "C" __global__ void __launch_bounds__(64) narrow(float *x) { x[threadIdx.x] = 1; }`)
+extern "C" __global__ void __launch_bounds__(64) narrow(float *x) { x[threadIdx.x] = 1; }
+extern "C" __global__ void both(float *x) { __shared__ float a[10000]; extern __shared__ float b[]; a[threadIdx.x] = 1; b[threadIdx.x] = 2; x[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x]; }`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +51,12 @@ extern "C" __global__ void __launch_bounds__(64) narrow(float *x) { x[threadIdx.
 		refused(t, fill.Launch(c.config, x, 1, 64), append(c.want, "kernel fill: ")...)
 	}
 	refused(t, narrow.Launch(cudart.Config{Block: cudart.Dim{X: 65}}, x), "kernel narrow", "65 threads", "64 are the most")
+	// What needs permission is counted with the kernel's own shared memory, 40,000 bytes here.
+	for _, shared := range []int{4 << 10, 20 << 10, 60 << 10} {
+		if err := kernel("both").Launch(cudart.Config{Block: cudart.Dim{X: 32}, Shared: shared}, x); err != nil || amp.Values[float32](x)[31] != 3 {
+			t.Errorf("%d bytes beside the kernel's own: %v", shared, err)
+		}
+	}
 	freed := amp.Zeros(root, amp.Float32, 64)
 	freed.Free()
 	refused(t, fill.Launch(cudart.For(1), freed, 1, 64), "kernel fill: argument 1", "used after Close")
