@@ -285,15 +285,7 @@ func (e *engine) visit(n *node) {
 		e.replace(n.in[0], b.d[0])
 		b.d[0] = nil
 	}
-	for i, g := range b.d {
-		switch {
-		case g == nil:
-		case n.op.Part != nil && i == 0 && e.waits(n.in[0]):
-			e.deliverPart(n.in[0], part{g: g, from: n, among: true})
-		default:
-			e.deliver(n.in[i], g)
-		}
-	}
+	e.passOn(n, b.d)
 	// The graph of a cached cast lives as long as the cache; it saves nothing, so it can be walked again.
 	if !e.cfg.retain && n.op != opCast {
 		n.consumed = true
@@ -301,6 +293,19 @@ func (e *engine) visit(n *node) {
 	if !e.cfg.create {
 		e.s.arena.sweep(e.held)
 		e.freeReruns()
+	}
+}
+
+// passOn delivers the gradients of a node's inputs.
+func (e *engine) passOn(n *node, grads []*Tensor) {
+	for i, g := range grads {
+		switch {
+		case g == nil:
+		case n.op.Part != nil && i == 0 && e.waits(n.in[0]):
+			e.deliverPart(n.in[0], part{g: g, from: n, among: true})
+		default:
+			e.deliver(n.in[i], g)
+		}
 	}
 }
 

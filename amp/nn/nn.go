@@ -16,8 +16,9 @@
 // A struct with Forward and Parameters is a Module, and with Children, the modules it is made of, a Parent, for which NameChildren,
 // ChildParameters and NamedModules do the rest; Prefix names the tensors of a part, Buffered adds tensors that are no parameters.
 // Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path. To share a weight, give
-// both layers the same tensor: it counts, moves and is saved once, under TiedNames with all its names, as PyTorch does. StateDict and LoadStateDict exchange weights, with
-// package safetensors also with Python. Summary prints a model's modules with dtypes, parameters, FLOPs and memory.
+// both layers the same tensor: it counts, moves and is saved once, under TiedNames with all its names, as PyTorch does. StateDict and
+// LoadStateDict exchange weights, with package safetensors also with Python. Summary prints a model's modules with dtypes, parameters,
+// FLOPs and memory.
 //
 // # Sequences
 //
