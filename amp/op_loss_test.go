@@ -132,6 +132,7 @@ func TestLossRefusals(t *testing.T) {
 		"number":              {ErrShape, "no dimension", func() { CrossEntropy(s, Scalar(1.0), class) }},
 		"bce weight":          {ErrShape, "broadcasts to [2 2]", func() { BCEWithLogits(s, x, x, LossWeight(From([]float64{1, 2, 3, 4}, 2, 1, 2))) }},
 		"variance":            {ErrShape, "one per row", func() { GaussianNLLLoss(s, x, x, From([]float64{1, 2, 3}), 1e-6) }},
+		"gaussian target":     {ErrShape, "target [1]", func() { GaussianNLLLoss(s, x, From([]float32{1}), x, 1e-6) }},
 		"gaussian eps":        {ErrArgument, "eps 0", func() { GaussianNLLLoss(s, x, x, x, 0) }},
 		"ranks":               {ErrShape, "as many dimensions", func() { MarginRankingLoss(s, x, x, y, 0) }},
 		"cosine rows":         {ErrShape, "target of [n]", func() { CosineEmbeddingLoss(s, x, x, Scalar(1.0), 0) }},

@@ -70,7 +70,7 @@ func Prefetch(n int) Option {
 }
 
 // NewLoader returns a loader at the start of epoch 0. It panics with amp.ErrArgument for a batch below 1, a dataset that
-// gives no batch, and a transform that does not fit the samples.
+// gives no batch or whose Spec has a size below 0, and a transform that does not fit the samples.
 func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if absent.Is(data) {
 		misused("NewLoader", "pass a dataset", "the dataset is nil")
@@ -92,6 +92,11 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if l.spec.DType != amp.Float32 && l.spec.DType != amp.Int64 {
 		misused("NewLoader", "let Spec say amp.Float32 or amp.Int64", "inputs of dtype %v", l.spec.DType)
 	}
+	for _, shape := range [][]int{l.spec.Shape, l.spec.Target} {
+		if !countable(shape) {
+			misused("NewLoader", "let Spec say sizes of 0 and above that memory can hold", "samples of shape %v, targets of shape %v", l.spec.Shape, l.spec.Target)
+		}
+	}
 	if l.Len() == 0 {
 		misused("NewLoader", "use a smaller batch, or leave DropLast out", "%d samples give no batch of %d", l.samples(), batch)
 	}
@@ -107,6 +112,18 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 		}
 	}
 	return l
+}
+
+// countable says whether a shape has no negative size, and no more elements than a batch can be counted with.
+func countable(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > 1<<40/d {
+			return false
+		}
+		n *= max(d, 1)
+	}
+	return true
 }
 
 // samples returns the samples of an epoch, before DropLast.
