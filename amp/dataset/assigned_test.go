@@ -98,3 +98,19 @@ func TestCancelBetweenSamples(t *testing.T) {
 		root.Close()
 	}
 }
+
+// TestEmptyLoader: a loader that NewLoader has not made says so.
+func TestEmptyLoader(t *testing.T) {
+	root := amp.NewScope()
+	defer root.Close()
+	for _, l := range []*Loader{nil, {}} {
+		for name, f := range map[string]func(){
+			"Len": func() { l.Len() }, "Left": func() { l.Left() }, "State": func() { l.State() }, "Load": func() { _ = l.Load(State{}) }, "SetEpoch": func() { l.SetEpoch(1) },
+			"Next": func() { l.Next(root) }, "Epoch": func() { l.Epoch(root) }, "Batches": func() { l.Batches(root) }, "Dataset": func() { l.Dataset() },
+		} {
+			if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) || !strings.HasPrefix(err.Error(), "amp: Loader."+name+":") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -131,6 +131,7 @@ func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causa
 
 // masked checks a mask and puts the causal pattern into it, since amp.ScaledDotProductAttention takes one of them.
 func (m *MultiheadAttention) masked(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) (*amp.Tensor, bool) {
+	built("MultiheadAttention", m != nil && m.OutProj != nil && m.Heads > 0)
 	m.sequence(q)
 	m.sequence(k)
 	checkMask(q, k, mask)

@@ -235,6 +235,7 @@ func (c *convConfig) paddingOptions() []amp.WindowOption {
 
 // Forward returns the convolution of x.
 func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	built("Conv2d", l != nil && l.apply != nil)
 	if l.pads != nil {
 		x = amp.Pad(s, x, l.pads, l.mode, 0)
 	}

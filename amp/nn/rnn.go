@@ -226,6 +226,7 @@ func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp
 
 // stacked runs layer after layer; made returns what runs one in one direction, for a batch [steps batch in].
 func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state RecurrentState, made func(x *amp.Tensor) layerRun) (*amp.Tensor, RecurrentState) {
+	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
 	alone := x.Rank() == 2
 	if alone {
 		x = amp.Reshape(s, x, x.Dim(0), 1, x.Dim(1))

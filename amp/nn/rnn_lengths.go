@@ -25,6 +25,7 @@ type lengthPlan struct {
 // read. It waits for lengths on a device. (PyTorch: pack_padded_sequence and pad_packed_sequence around the call, with
 // enforce_sorted=False and total_length.) It panics with amp.ErrShape, amp.ErrDType or amp.ErrArgument for what does not fit.
 func (r *Recurrent) RunLengths(s *amp.Scope, x, lengths *amp.Tensor, state RecurrentState) (*amp.Tensor, RecurrentState) {
+	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
 	if x.Rank() != 3 {
 		misshapen("RunLengths", "use [steps batch features]; a single sequence needs no lengths", "x is %v", x.Shape())
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -20,9 +19,7 @@ func TiedNames() StateOption { return func(all *bool) { *all = true } }
 // its first owner; see TiedNames. It panics with amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give
 // names.
 func StateDict(m Module, opts ...StateOption) map[string]*amp.Tensor {
-	if absent.Is(m) {
-		misused("StateDict", "pass a module", "the module is nil")
-	}
+	need("StateDict", m)
 	all := false
 	optional.Apply("StateDict", opts, &all, misused)
 	out := map[string]*amp.Tensor{}
@@ -52,7 +49,7 @@ func Partial() LoadOption { return func(strict *bool) { *strict = false } }
 // unless every name of the module is there with the right shape, and no other; the error lists what does not fit. See Partial. A tensor that
 // modules share may be there under the names of all of them, as in PyTorch's state dicts, with the same bits, or under any one.
 func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) error {
-	if absent.Is(m) {
+	if missing(m) {
 		return fmt.Errorf("nn: the state fits no module: the module is nil; pass one")
 	}
 	strict := true
@@ -97,6 +94,7 @@ func misfits(own, state map[string]*amp.Tensor, strict bool) []string {
 // an optimizer made before goes on with them once its state, if it has any, is loaded again. Modules made in a scope have their
 // parameters on its device from the start. (PyTorch: module.to(device).)
 func To(s *amp.Scope, m Module) Module {
+	need("To", m)
 	for _, t := range append(m.Parameters(), Buffers(m)...) {
 		t.Move(s)
 	}

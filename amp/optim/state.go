@@ -44,7 +44,10 @@ func (o *base) State() *State {
 
 // LiveState is State with the optimizer's own tensors in place of copies: those that the next step changes. A parameter has some only
 // once it was updated.
-func (o *base) LiveState() *State { return o.described(o.counted(), o.known) }
+func (o *base) LiveState() *State {
+	o.made("State")
+	return o.described(o.counted(), o.known)
+}
 
 // described writes the state down, with the number of steps and what slots says of each parameter.
 func (o *base) described(steps int, slots func(p *amp.Tensor) slot) *State {
@@ -111,6 +114,7 @@ func beside(p, t *amp.Tensor) *amp.Tensor {
 }
 
 func (o *base) restore(st *State, own func(p, t *amp.Tensor) *amp.Tensor) error {
+	o.made("LoadState")
 	o.settle()
 	if st == nil {
 		return o.unfit("there is no state")
