@@ -29,7 +29,7 @@ type Scope struct {
 	path    string
 	step    int
 	part    *Op         // the composite whose parts run
-	casts   *Scope      // where a checkpointed part keeps casts of weights
+	casts   *Scope      // where casts of weights are kept: of CastsIn, and of a checkpointed part
 	calling *calling    // of a function that was handed over, which is to use this scope alone
 	values  *scopeValue // of WithValue
 	results *[]produced // in backward at level Health: the results of the op that runs

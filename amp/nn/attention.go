@@ -65,7 +65,7 @@ func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOpti
 	}
 	m.OutProj = NewLinear(s, features, features, linear...)
 	if !opts.NoBias {
-		amp.Assign(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
+		fill(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
 	}
 	NameChildren(m)
 	return m

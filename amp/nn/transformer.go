@@ -125,7 +125,7 @@ func SinusoidalPositions(s *amp.Scope, dt amp.DType, positions, features int) *a
 			table[i] = cpu.Cos.Of(angle)
 		}
 	}
-	amp.Assign(t, amp.FromFloat64s(dt, table, positions, features))
+	fill(t, amp.FromFloat64s(dt, table, positions, features))
 	return t
 }
 
