@@ -240,7 +240,7 @@ func (s *Scope) castFor(o *Op, i int, t *Tensor, to DType, pc uintptr) *Tensor {
 		grad = s.derive()
 		grad.noGrad = false
 	}
-	if s.casts != nil { // a checkpointed part: its memory goes, the copies stay as they would without it
+	if s.casts != nil { // of CastsIn, or a checkpointed part: its memory goes, the copies stay as they would without it
 		grad.arena, grad.gen = s.casts.arena, s.casts.gen
 	}
 	cast := grad.cast(t, to, ruleCast, o, i, pc)

@@ -57,6 +57,23 @@ func (c *castCache) clear() {
 	clear(c.entries)
 }
 
+// CastsIn returns a scope whose casts of weights are made in the memory of keeper, s itself or a scope around it, and stay until that closes:
+// what runs a model in one Child after the other, such as a generator of text, then casts each weight once. It panics with ErrArgument for
+// another keeper, and with ErrClosed for one that is closed.
+func (s *Scope) CastsIn(keeper *Scope) *Scope {
+	keeper.alive("CastsIn")
+	around := s.known("CastsIn").arena
+	for around != nil && around != keeper.arena {
+		around = around.parent
+	}
+	if around == nil {
+		fail("CastsIn", ErrArgument, "pass the scope whose Child this is, or one around it", "%s does not lie within %s", s.label(), keeper.label())
+	}
+	c := s.derive()
+	c.casts = keeper
+	return c
+}
+
 // ClearCastCache forgets the casts cached in this scope's memory; later uses cast again.
 func (s *Scope) ClearCastCache() { s.known("ClearCastCache").arena.cache.clear() }
 

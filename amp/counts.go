@@ -9,7 +9,7 @@ import (
 
 // Bincount returns how often each number from 0 on occurs in x, int64 [n], or the sum of their weights: float32 for float32 weights [n], float64
 // for others; without weights, nil, the counts are int64. The result has length elements, and a number at or above it panics with ErrArgument,
-// as an index outside does. With length -1 it reaches to the largest number; x is read for it, and a device waited for. It has no gradient. It
+// as an index outside does; on a GPU it is told at the next read, of scatter_add. With length -1 it reaches to the largest number; x is read for it, and a device waited for. It has no gradient. It
 // panics with ErrShape and ErrDType for other tensors. (PyTorch: torch.bincount(x, weights) is Bincount(s, x, weights, -1); there minlength may
 // be exceeded, here length says it all.)
 func Bincount(s *Scope, x, weights *Tensor, length int) *Tensor {
@@ -28,8 +28,11 @@ func Bincount(s *Scope, x, weights *Tensor, length int) *Tensor {
 	if length < -1 {
 		fail("Bincount", ErrArgument, "use a length of 0 and above, or -1 for the largest number of x and 1", "length %d", length)
 	}
-	if length < 0 {
+	switch {
+	case length < 0:
 		length = largestCount(x) + 1
+	case x.IsCPU():
+		checkCounts(x, length)
 	}
 	return s.apart(func(s *Scope) *Tensor {
 		switch {
@@ -40,6 +43,15 @@ func Bincount(s *Scope, x, weights *Tensor, length int) *Tensor {
 		}
 		return ScatterAdd(s, Zeros(s, weights.dt, length), 0, x, weights)
 	})
+}
+
+// checkCounts refuses numbers that have no place among so many. A device says it of the op that it finds them in, once it is read.
+func checkCounts(x *Tensor, length int) {
+	for i, v := range Values[int64](x) {
+		if v < 0 || v >= int64(length) {
+			fail("Bincount", ErrArgument, "count numbers from 0 to below the length, or use the length -1", "x[%d] is %d, the length %d", i, v, length)
+		}
+	}
 }
 
 // largestCount reads the largest number of a list, -1 if it is empty, and refuses negative ones.

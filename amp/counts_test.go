@@ -37,12 +37,25 @@ func TestBincount(t *testing.T) {
 	}{
 		"negative":    {ErrArgument, "x[1] is -1", func() { Bincount(s, From([]int64{2, -1}), nil, -1) }},
 		"beyond":      {ErrArgument, "3", func() { Bincount(s, x, nil, 3).Float64s() }}, // a device says so when it is read
+		"below":       {ErrArgument, "", func() { Bincount(s, From([]int64{2, -1}), nil, 3).Float64s() }},
 		"two dims":    {ErrShape, "[1 2]", func() { Bincount(s, From([]int64{1, 2}, 1, 2), nil, -1) }},
 		"floats":      {ErrDType, "float32", func() { Bincount(s, From([]float32{1}), nil, -1) }},
 		"few weights": {ErrShape, "[2]", func() { Bincount(s, x, From([]float32{1, 2}), -1) }},
 	} {
 		if err := Maybe(c.f); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestBincountRefusesByItsOwnName what lies outside a length that is given.
+func TestBincountRefusesByItsOwnName(t *testing.T) {
+	s := NewScope(On("cpu"))
+	defer s.Close()
+	for want, x := range map[string][]int64{"x[2] is 3, the length 3": {0, 1, 3}, "x[0] is -1, the length 3": {-1}} {
+		err := Maybe(func() { Bincount(s, From(x).To(s), nil, 3) })
+		if !errors.Is(err, ErrArgument) || !strings.HasPrefix(err.Error(), "amp: Bincount: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", x, err)
 		}
 	}
 }

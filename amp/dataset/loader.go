@@ -70,7 +70,7 @@ func Prefetch(n int) Option {
 }
 
 // NewLoader returns a loader at the start of epoch 0. It panics with amp.ErrArgument for a batch below 1, a dataset that
-// gives no batch, and a transform that does not fit the samples.
+// gives no batch or whose Spec has a size below 0, and a transform that does not fit the samples.
 func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if absent.Is(data) {
 		misused("NewLoader", "pass a dataset", "the dataset is nil")
@@ -92,6 +92,11 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if l.spec.DType != amp.Float32 && l.spec.DType != amp.Int64 {
 		misused("NewLoader", "let Spec say amp.Float32 or amp.Int64", "inputs of dtype %v", l.spec.DType)
 	}
+	for _, shape := range [][]int{l.spec.Shape, l.spec.Target} {
+		if !countable(shape) {
+			misused("NewLoader", "let Spec say sizes of 0 and above that memory can hold", "samples of shape %v, targets of shape %v", l.spec.Shape, l.spec.Target)
+		}
+	}
 	if l.Len() == 0 {
 		misused("NewLoader", "use a smaller batch, or leave DropLast out", "%d samples give no batch of %d", l.samples(), batch)
 	}
@@ -107,6 +112,25 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 		}
 	}
 	return l
+}
+
+// made refuses a loader that NewLoader has not made.
+func (l *Loader) made(method string) {
+	if l == nil || l.data == nil {
+		misused("Loader."+method, "make it with dataset.NewLoader", "the loader is nil or empty")
+	}
+}
+
+// countable says whether a shape has no negative size, and no more elements than a batch can be counted with.
+func countable(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > 1<<40/d {
+			return false
+		}
+		n *= max(d, 1)
+	}
+	return true
 }
 
 // samples returns the samples of an epoch, before DropLast.
@@ -127,17 +151,24 @@ func (l *Loader) end() int {
 }
 
 // Len returns the batches of an epoch.
-func (l *Loader) Len() int { return (l.end() + l.batch - 1) / l.batch }
+func (l *Loader) Len() int {
+	l.made("Len")
+	return (l.end() + l.batch - 1) / l.batch
+}
 
 // Left returns the batches that are left of the present epoch.
 func (l *Loader) Left() int {
+	l.made("Left")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return (l.end() - l.pos + l.batch - 1) / l.batch
 }
 
 // Dataset returns what the loader reads from.
-func (l *Loader) Dataset() Dataset { return l.data }
+func (l *Loader) Dataset() Dataset {
+	l.made("Dataset")
+	return l.data
+}
 
 // A State is where a loader stands: what a checkpoint keeps of it. Within the body of a loop it is the position after the batch
 // of that body.
@@ -152,6 +183,7 @@ type State struct {
 
 // State returns the present position; batches prepared ahead do not count. Safe to call from any goroutine.
 func (l *Loader) State() State {
+	l.made("State")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return State{Seed: l.seed, Epoch: l.epoch, Position: l.pos, Samples: l.samples(), Batch: l.batch, Order: l.orderName()}
@@ -171,6 +203,7 @@ func (l *Loader) orderName() string {
 // the state's. It refuses a state of another number of samples, batch size or order, and a position that does not exist;
 // SetEpoch starts an epoch afresh instead.
 func (l *Loader) Load(st State) error {
+	l.made("Load")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	want := State{Seed: st.Seed, Epoch: st.Epoch, Position: st.Position, Samples: l.samples(), Batch: l.batch, Order: l.orderName()}
@@ -189,6 +222,7 @@ func (l *Loader) Load(st State) error {
 
 // SetEpoch moves the loader to the start of an epoch.
 func (l *Loader) SetEpoch(epoch int) {
+	l.made("SetEpoch")
 	if epoch < 0 {
 		misused("SetEpoch", "use an epoch of 0 or above", "%d", epoch)
 	}

@@ -27,6 +27,7 @@ func (b Batch) Len() int { return len(b.Index) }
 // It panics with an *amp.Error whose Kind is the dataset's error if a sample can't be had, and with a *WorkerPanic if a dataset
 // or transform panicked; the position is then still that of the batch at fault.
 func (l *Loader) Next(s *amp.Scope) Batch {
+	l.made("Next")
 	l.await(context.Background(), true)
 	return l.take(s)
 }
@@ -40,6 +41,7 @@ func (l *Loader) Next(s *amp.Scope) Batch {
 //
 // It ends early when root's context is done, and panics as Next does.
 func (l *Loader) Epoch(root *amp.Scope) iter.Seq2[*amp.Scope, Batch] {
+	l.made("Epoch")
 	return func(yield func(*amp.Scope, Batch) bool) {
 		defer l.quiet()
 		epoch, left := l.State().Epoch, l.Left()
@@ -61,6 +63,7 @@ func (l *Loader) Epoch(root *amp.Scope) iter.Seq2[*amp.Scope, Batch] {
 //	for s, b := range test.Batches(root.NoGrad()) {
 //		guess := amp.Values[int64](amp.ArgMax(s, net.Forward(s, b.X), 1))
 func (l *Loader) Batches(s *amp.Scope) iter.Seq2[*amp.Scope, Batch] {
+	l.made("Batches")
 	return func(yield func(*amp.Scope, Batch) bool) {
 		defer l.quiet()
 		one := func() bool {

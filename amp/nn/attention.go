@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -65,7 +66,7 @@ func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOpti
 	}
 	m.OutProj = NewLinear(s, features, features, linear...)
 	if !opts.NoBias {
-		amp.Assign(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
+		fill(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
 	}
 	NameChildren(m)
 	return m
@@ -76,13 +77,7 @@ func (m *MultiheadAttention) Children() []Named { return []Named{{"out_proj", m.
 
 // Parameters returns the weights and bias of the inputs, then those of the output.
 func (m *MultiheadAttention) Parameters() []*amp.Tensor {
-	var out []*amp.Tensor
-	for _, t := range []*amp.Tensor{m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias} {
-		if t != nil {
-			out = append(out, t)
-		}
-	}
-	return append(out, m.OutProj.Parameters()...)
+	return append(present(m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias), m.OutProj.Parameters()...)
 }
 
 // Forward is self-attention: Attend of x with itself, without a mask.
@@ -98,6 +93,11 @@ func (m *MultiheadAttention) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 // which say nothing of whether they are padding or a pattern [T S].
 func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, causal bool) *amp.Tensor {
 	mask, causal = m.masked(s, q, k, mask, causal)
+	m.sequence(v)
+	m.together(k, "keys", v, "values")
+	if k.Dim(-2) != v.Dim(-2) {
+		misshapen("MultiheadAttention", "give one value for each key", "keys %v, values %v", k.Shape(), v.Shape())
+	}
 	heads := m.heads(s, q, k, v)
 	y := amp.ScaledDotProductAttention(s, heads[0], heads[1], heads[2], mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
 	return m.output(s, y, q.Shape())
@@ -137,13 +137,22 @@ func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causa
 
 // masked checks a mask and puts the causal pattern into it, since amp.ScaledDotProductAttention takes one of them.
 func (m *MultiheadAttention) masked(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) (*amp.Tensor, bool) {
+	built("MultiheadAttention", m != nil && m.OutProj != nil && m.Heads > 0)
 	m.sequence(q)
 	m.sequence(k)
+	m.together(q, "queries", k, "keys")
 	checkMask(q, k, mask)
 	if mask == nil || !causal {
 		return mask, causal
 	}
 	return withCausal(s, mask, q.Dim(-2), k.Dim(-2)), false
+}
+
+// together refuses sequences of different batches, of which amp.ScaledDotProductAttention would repeat one of 1 for all of the other.
+func (m *MultiheadAttention) together(a *amp.Tensor, first string, b *amp.Tensor, second string) {
+	if x, y := a.Shape(), b.Shape(); !slices.Equal(x[:len(x)-2], y[:len(y)-2]) {
+		misshapen("MultiheadAttention", "use as many sequences of both; amp.Expand repeats one for all", "%s %v, %s %v: the batches differ", first, x, second, y)
+	}
 }
 
 // projectAll returns the heads of queries, keys and values of one sequence: views of one product, as in PyTorch.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -274,5 +275,28 @@ func TestPositions(t *testing.T) {
 	}
 	if err := amp.Maybe(func() { nn.NewPositionalEncoding(root, 5, 3) }); !errors.Is(err, amp.ErrArgument) {
 		t.Error(err)
+	}
+}
+
+// TestAttentionOfOtherBatches: a memory of one sequence is not repeated for a batch, nor a target for a batch of memories.
+func TestAttentionOfOtherBatches(t *testing.T) {
+	s := amp.NewScope(amp.Seed(1))
+	defer s.Close()
+	one, three := amp.Ones(s, amp.Float32, 1, 5, 8), amp.Ones(s, amp.Float32, 3, 4, 8)
+	layer := nn.NewTransformerDecoderLayer(s, 8, 2, 16, nn.TransformerOptions{})
+	m := layer.MultiheadAttn
+	for want, f := range map[string]func(){
+		"queries [3 4 8], keys [1 5 8]: the batches differ": func() { layer.Run(s, three, one, nil, nil) },
+		"queries [1 5 8], keys [3 4 8]: the batches differ": func() { layer.Run(s, one, three, nil, nil) },
+		"keys [1 5 8], values [3 4 8]: the batches differ":  func() { m.Attend(s, one, one, three, nil, false) },
+		"keys [3 4 8], values [3 2 8]":                      func() { m.Attend(s, three, three, amp.Ones(s, amp.Float32, 3, 2, 8), nil, false) },
+		"queries [3 4 8], keys [4 8]: the batches differ":   func() { m.Weights(s, three, amp.Ones(s, amp.Float32, 4, 8), nil, false) },
+	} {
+		if err := amp.Maybe(f); !errors.Is(err, amp.ErrShape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if y := m.Attend(s, three, amp.Expand(s, one, 3, 5, 8), amp.Expand(s, one, 3, 5, 8), nil, false); y.Dim(0) != 3 {
+		t.Error(y.Shape())
 	}
 }

@@ -58,7 +58,7 @@ func NewAveragedModel(into, of Module, opts ...AverageOption) *AveragedModel {
 	if !(a.opts.decay >= 0 && a.opts.decay <= 1) {
 		misused(op, "use a decay from 0 to 1, such as 0.999", "decay %v", a.opts.decay)
 	}
-	if into == nil || of == nil {
+	if missing(into) || missing(of) {
 		misused(op, "pass two modules of the same build", "a module is nil")
 	}
 	own, theirs := tensorsOf(into), tensorsOf(of)
@@ -100,6 +100,7 @@ func (a *AveragedModel) Averaged() int {
 // AveragedModel, and outside of what amp.Capture records, since it counts. It takes no memory but for casts of a model in halves, one at a
 // time.
 func (a *AveragedModel) Update(s *amp.Scope) {
+	built("AveragedModel", a != nil && a.count != nil)
 	n := a.Averaged()
 	weight := 1 / float64(n+1)
 	if a.opts.ema {
@@ -137,6 +138,7 @@ func approach(s *amp.Scope, average, parameter *amp.Tensor, weight float64) {
 
 // Forward runs the module with the averages.
 func (a *AveragedModel) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	built("AveragedModel", a != nil && !missing(a.Module))
 	return a.Module.Forward(s.In("module"), x)
 }
 

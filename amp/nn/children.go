@@ -42,6 +42,7 @@ func Children(m Module) []Named {
 //		}
 //	}
 func NamedModules(m Module) iter.Seq2[string, Module] {
+	need("NamedModules", m)
 	return func(yield func(string, Module) bool) {
 		walk("", m, map[Module]bool{}, yield)
 	}
@@ -75,6 +76,7 @@ func walk(name string, m Module, seen map[Module]bool, yield func(string, Module
 // NameChildren puts the names of a module's children before those of their parameters and buffers; what its constructor does once, at its
 // end. Tensors that several of them share keep the name of the first; see Prefix.
 func NameChildren(p Parent) {
+	need("NameChildren", p)
 	done := map[*amp.Tensor]bool{}
 	for _, c := range p.Children() {
 		Prefix(c.Name, c.Module, done)

@@ -235,6 +235,7 @@ func (c *convConfig) paddingOptions() []amp.WindowOption {
 
 // Forward returns the convolution of x.
 func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	built("Conv2d", l != nil && l.apply != nil)
 	if l.pads != nil {
 		x = amp.Pad(s, x, l.pads, l.mode, 0)
 	}
@@ -242,9 +243,4 @@ func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 }
 
 // Parameters returns weight and bias.
-func (l *Conv) Parameters() []*amp.Tensor {
-	if l.Bias == nil {
-		return []*amp.Tensor{l.Weight}
-	}
-	return []*amp.Tensor{l.Weight, l.Bias}
-}
+func (l *Conv) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }

@@ -29,8 +29,9 @@ type GPT struct {
 	Config    GPTConfig
 }
 
-// NewGPT returns a model with parameters named as GPT-2's, "wte.weight" to "lm_head.weight", blocks being "h.0", "h.1" … Weights are
-// normal with deviation 0.02, those that end a residual branch with 0.02/√(2·Layers), biases zero. It panics with amp.ErrArgument
+// NewGPT returns a model whose parts have GPT-2's names, "wte.weight" and "wpe.weight" to "ln_f.weight" and "lm_head.weight", blocks being
+// "h.0", "h.1" …; within a block the names, and the layout of the weights, are those of PyTorch's encoder layer, "h.0.self_attn.in_proj_weight"
+// to "h.0.norm2.bias", so that a file of GPT-2's needs its blocks renamed and their matrices transposed. Weights are normal with deviation 0.02, those that end a residual branch with 0.02/√(2·Layers), biases zero. It panics with amp.ErrArgument
 // for sizes that do not fit.
 func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 	if c.Vocabulary == 0 {
@@ -97,6 +98,7 @@ func (g *GPT) Forward(s *amp.Scope, tokens *amp.Tensor) *amp.Tensor {
 
 // features is what the output layer sees. With a cache the tokens [batch positions] follow those it has seen, and are added to it.
 func (g *GPT) features(s *amp.Scope, tokens *amp.Tensor, cache *gptCache) *amp.Tensor {
+	built("GPT", g != nil && g.Tokens != nil && g.Positions != nil && g.Norm != nil)
 	t := g.Tokens.Forward(s.In("wte"), tokens)
 	x := g.Positions.from(s.In("wpe"), t, cache.seen())
 	t.Done()

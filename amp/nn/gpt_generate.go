@@ -46,7 +46,7 @@ func (g *GPT) Continue(s *amp.Scope, prompts *amp.Tensor, n int, how Sampling) *
 		rows[i] = slices.Clone(tokens[i*P : (i+1)*P])
 	}
 	all := slices.Concat(g.generate(s, "Continue", rows, n, how)...)
-	return s.Own(amp.From(all, batch, P+n).To(s))
+	return owned(s, amp.From(all, batch, P+n))
 }
 
 // generate appends n tokens to every row; rows are equally long.
@@ -64,7 +64,7 @@ func (g *GPT) generate(s *amp.Scope, op string, rows [][]int64, n int, how Sampl
 	}
 	for range n {
 		step := run.Child()
-		eval := step.NoGrad().Eval()
+		eval := step.NoGrad().Eval().CastsIn(run)
 		from := max(0, len(rows[0])-g.Config.Context)
 		if from > 0 {
 			cache = nil // every position is another one from now on

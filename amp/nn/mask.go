@@ -23,7 +23,7 @@ func LengthMask(s *amp.Scope, lengths *amp.Tensor, positions int) *amp.Tensor {
 	if positions < 0 {
 		misused("LengthMask", "use the positions that the batch is padded to", "%d positions", positions)
 	}
-	return amp.Lt(s, amp.Arange(s, amp.Int64, 0, float64(positions), 1), amp.Unsqueeze(s, lengths, 1))
+	return amp.Lt(s, s.Own(amp.Arange(s, amp.Int64, 0, float64(positions), 1)), amp.Unsqueeze(s, lengths, 1))
 }
 
 // KeyPaddingMask returns a mask of attention that leaves padding out, [batch 1 1 S], for keep [batch S], true for the keys that count:
@@ -44,7 +44,7 @@ func CausalMask(s *amp.Scope, n int) *amp.Tensor { return causalPattern(s, n, n)
 
 // causalPattern has T queries see the keys up to their own place, as Causal of amp.ScaledDotProductAttention does.
 func causalPattern(s *amp.Scope, T, S int) *amp.Tensor {
-	return amp.Tril(s, amp.Full(s, amp.Bool, 1, T, S), 0)
+	return amp.Tril(s, s.Own(amp.Full(s, amp.Bool, 1, T, S)), 0)
 }
 
 // withCausal joins a mask and the causal pattern.
@@ -53,7 +53,7 @@ func withCausal(s *amp.Scope, mask *amp.Tensor, T, S int) *amp.Tensor {
 	if mask.DType() == amp.Bool {
 		return amp.LogicalAnd(s, mask, pattern)
 	}
-	return amp.Where(s, pattern, mask, amp.Full(s, mask.DType(), math.Inf(-1)))
+	return amp.Where(s, pattern, mask, s.Own(amp.Full(s, mask.DType(), math.Inf(-1))))
 }
 
 // checkMask refuses a mask of two dimensions that is, or may be, one of padding [batch S]: it would be read as [T S], by which

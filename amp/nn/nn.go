@@ -65,8 +65,9 @@ func Buffers(m Module) []*amp.Tensor {
 // Prefix puts "prefix." before the names of a module's parameters and buffers and returns the module; what a model made of other
 // modules calls once for each, in its constructor. Tensors for which done is true are left alone, and done is set for the others,
 // so that a tensor shared by two modules keeps the name its first owner gives it; a nil map shares nothing. The name that the second
-// gives it is known to LoadStateDict and TiedNames, if that is a module of this package.
+// gives it is known to LoadStateDict and TiedNames, if that is a module of this package. It panics with amp.ErrArgument for a nil module.
 func Prefix(prefix string, m Module, done map[*amp.Tensor]bool) Module {
+	need("Prefix", m)
 	for _, t := range append(m.Parameters(), Buffers(m)...) {
 		if done[t] {
 			if name := nameWithin(m, t); name != "" {
@@ -86,7 +87,12 @@ func Prefix(prefix string, m Module, done map[*amp.Tensor]bool) Module {
 type Func func(s *amp.Scope, x *amp.Tensor) *amp.Tensor
 
 // Forward calls f.
-func (f Func) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x) }
+func (f Func) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	if f == nil {
+		misused("Func", "give it a function", "the function is nil")
+	}
+	return f(s, x)
+}
 
 // Parameters returns nil.
 func (f Func) Parameters() []*amp.Tensor { return nil }
@@ -120,7 +126,7 @@ func NewSequential(modules ...Module) *Sequential {
 		if n, ok := m.(Named); ok {
 			name, m = n.Name, n.Module
 		}
-		if m == nil || used[name] || name == "" {
+		if missing(m) || used[name] || name == "" {
 			misused("NewSequential", "give each module its own name", "module %d is nil, or its name %q is empty or used twice", i, name)
 		}
 		used[name] = true
@@ -158,7 +164,7 @@ func collect(modules []Module, of func(Module) []*amp.Tensor) []*amp.Tensor {
 	var out []*amp.Tensor
 	seen := map[*amp.Tensor]bool{}
 	for _, m := range modules {
-		if m == nil {
+		if missing(m) {
 			continue
 		}
 		for _, t := range of(m) {

@@ -108,8 +108,8 @@ type Residual struct {
 // NewResidual returns body with a shortcut around it, nil for none but the input. Parameters are named "body.…" and "shortcut.…". It
 // panics with amp.ErrArgument for a nil body.
 func NewResidual(body, shortcut Module) *Residual {
-	if body == nil {
-		misused("NewResidual", "give the module to go around; nn.Identity is one", "no body")
+	if missing(body) || shortcut != nil && missing(shortcut) {
+		misused("NewResidual", "give the module to go around, nn.Identity is one, and nil itself for no shortcut", "body or shortcut is a nil module")
 	}
 	r := &Residual{Body: body, Shortcut: shortcut}
 	NameChildren(r)
@@ -118,6 +118,7 @@ func NewResidual(body, shortcut Module) *Residual {
 
 // Forward returns body(x) + shortcut(x).
 func (r *Residual) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	built("Residual", r != nil && !missing(r.Body))
 	y := r.Body.Forward(s.In("body"), x)
 	if r.Shortcut != nil {
 		x = r.Shortcut.Forward(s.In("shortcut"), x)

@@ -32,10 +32,7 @@ func newCell(s *amp.Scope, gates, in, hidden int, bias bool, dt amp.DType, suffi
 
 // Parameters returns the weights, then the biases.
 func (c CellParameters) Parameters() []*amp.Tensor {
-	if c.BiasIH == nil {
-		return []*amp.Tensor{c.WeightIH, c.WeightHH}
-	}
-	return []*amp.Tensor{c.WeightIH, c.WeightHH, c.BiasIH, c.BiasHH}
+	return present(c.WeightIH, c.WeightHH, c.BiasIH, c.BiasHH)
 }
 
 func (c CellParameters) weights() amp.CellWeights {
@@ -229,6 +226,7 @@ func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp
 
 // stacked runs layer after layer; made returns what runs one in one direction, for a batch [steps batch in].
 func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state RecurrentState, made func(x *amp.Tensor) layerRun) (*amp.Tensor, RecurrentState) {
+	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
 	alone := x.Rank() == 2
 	if alone {
 		x = amp.Reshape(s, x, x.Dim(0), 1, x.Dim(1))

@@ -22,9 +22,11 @@ type lengthPlan struct {
 
 // RunLengths is Run for sequences of which only the first lengths[i] steps count, int64 [batch], from 1 to the steps of x: outputs behind
 // them are 0, the state returned is that after them, and the reverse direction begins at their last step. What lies behind is never
-// read. It waits for lengths on a device. (PyTorch: pack_padded_sequence and pad_packed_sequence around the call, with
+// read. It waits for lengths on a device. Under amp.CPULists outputs are in the lower precision, as Run's, where PyTorch's packed LSTM adds what
+// it multiplied in that to float32 states and returns float32. (PyTorch: pack_padded_sequence and pad_packed_sequence around the call, with
 // enforce_sorted=False and total_length.) It panics with amp.ErrShape, amp.ErrDType or amp.ErrArgument for what does not fit.
 func (r *Recurrent) RunLengths(s *amp.Scope, x, lengths *amp.Tensor, state RecurrentState) (*amp.Tensor, RecurrentState) {
+	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
 	if x.Rank() != 3 {
 		misshapen("RunLengths", "use [steps batch features]; a single sequence needs no lengths", "x is %v", x.Shape())
 	}
@@ -59,7 +61,7 @@ func planLengths(s *amp.Scope, lengths *amp.Tensor, steps, batch int) *lengthPla
 	}
 	p := &lengthPlan{steps: steps, batch: batch}
 	if !slices.IsSorted(order) {
-		p.order, p.back = s.Own(amp.From(order).To(s)), s.Own(amp.From(back).To(s))
+		p.order, p.back = owned(s, amp.From(order)), owned(s, amp.From(back))
 	}
 	for rows, from := batch, 0; rows > 0; {
 		to := int(n[order[rows-1]])
@@ -69,6 +71,9 @@ func planLengths(s *amp.Scope, lengths *amp.Tensor, steps, batch int) *lengthPla
 	}
 	return p
 }
+
+// owned hands a tensor of no scope over to s, and its copy on the device of s where that is another.
+func owned(s *amp.Scope, t *amp.Tensor) *amp.Tensor { return s.Own(s.Own(t).To(s)) }
 
 // sorted puts the sequences along dim into an order; nil tensors and orders change nothing.
 func sorted(s *amp.Scope, t *amp.Tensor, dim int, order *amp.Tensor) *amp.Tensor {
@@ -89,12 +94,12 @@ func (p *lengthPlan) run(s *amp.Scope, layer layerRun, x, h, c *amp.Tensor, w am
 		part := amp.Narrow(s, amp.Narrow(s, x, 0, at.from, at.to-at.from), 1, 0, at.rows)
 		y, nextH, nextC = layer(s, part, h, c, w, reverse)
 		if at.rows < p.batch {
-			y = amp.Cat(s, 1, y, amp.Zeros(s, y.DType(), y.Dim(0), p.batch-at.rows, y.Dim(2)))
+			y = amp.Cat(s, 1, y, s.Own(amp.Zeros(s, y.DType(), y.Dim(0), p.batch-at.rows, y.Dim(2))))
 		}
 		return y, nextH, nextC
 	})
 	if end := p.spans[len(p.spans)-1].to; end < p.steps {
-		pieces = append(pieces, amp.Zeros(s, pieces[0].DType(), p.steps-end, p.batch, pieces[0].Dim(2)))
+		pieces = append(pieces, s.Own(amp.Zeros(s, pieces[0].DType(), p.steps-end, p.batch, pieces[0].Dim(2))))
 	}
 	return sorted(s, amp.Cat(s, 0, pieces...), 1, p.back), sorted(s, lastH, 0, p.back), sorted(s, lastC, 0, p.back)
 }
@@ -156,7 +161,7 @@ func joinRows(s *amp.Scope, now, first *amp.Tensor, from, to int) *amp.Tensor {
 	case from == to:
 		return now
 	case first == nil:
-		return amp.Cat(s, 0, now, amp.Zeros(s, now.DType(), to-from, now.Dim(1)))
+		return amp.Cat(s, 0, now, s.Own(amp.Zeros(s, now.DType(), to-from, now.Dim(1))))
 	}
 	return amp.Cat(s, 0, now, rowsOf(s, first, from, to))
 }

@@ -85,3 +85,37 @@ func TestAssign(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPartialReports: what was not loaded is told, as PyTorch's load_state_dict returns it; a state of another model is an error.
+func TestPartialReports(t *testing.T) {
+	s := amp.NewScope(amp.Seed(1))
+	defer s.Close()
+	net := nn.NewSequential(nn.NewLinear(s, 2, 2), nn.NewLinear(s, 2, 3))
+	state := map[string]*amp.Tensor{"0.weight": amp.From([]float32{1, 2, 3, 4}, 2, 2), "b": amp.Scalar[float32](1), "a": amp.Scalar[float32](1)}
+	var left nn.Misfit
+	if err := nn.LoadStateDict(net, state, nn.Partial(), nn.Report(&left)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(left.Missing, []string{"0.bias", "1.bias", "1.weight"}) || !slices.Equal(left.Unexpected, []string{"a", "b"}) {
+		t.Errorf("%+v", left)
+	}
+	if w := net.Parameters()[0].Float64s(); !slices.Equal(w, []float64{1, 2, 3, 4}) {
+		t.Errorf("weight %v", w)
+	}
+	if err := nn.LoadStateDict(net, state, nn.Report(&left)); err == nil || len(left.Missing) != 3 {
+		t.Errorf("%v, %+v", err, left)
+	}
+	delete(state, "0.weight")
+	if err := nn.LoadStateDict(net, state, nn.Partial()); err == nil || !strings.Contains(err.Error(), "unexpected a") {
+		t.Errorf("nothing fits: %v", err)
+	}
+	if err := nn.LoadStateDict(net, state, nn.Partial(), nn.Report(&left)); err != nil || len(left.Missing) != 4 {
+		t.Errorf("nothing fits, reported: %v, %+v", err, left)
+	}
+	if err := nn.LoadStateDict(net, nil, nn.Partial()); err != nil {
+		t.Errorf("nothing at all: %v", err)
+	}
+	if err := amp.Maybe(func() { nn.Report(nil) }); !errors.Is(err, amp.ErrArgument) {
+		t.Error(err)
+	}
+}

@@ -34,12 +34,14 @@ type SummaryRow struct {
 
 // Summary runs a model on an input as scope s says, with autocast if it is on there, and returns a table of its modules: dtype and
 // shape of their results, parameters, FLOPs and the memory that results take, all of which training keeps at most until backward.
-// It runs in evaluation mode without a graph and on a copy of the random stream, so that nothing is changed.
+// It runs in evaluation mode without a graph and on a copy of the random stream, so that nothing is changed. It panics with
+// amp.ErrArgument for a nil model.
 //
 // FLOPs are worked out from shapes: 2 per multiply-add of linear layers, matrix products, convolutions and attention (masked parts
 // included), 5 per score for attention's softmax, 5 per element for softmax, 8 for norms, 1 per element of the larger side for other
 // arithmetic and reductions, 0 for what only moves numbers.
 func Summary(s *amp.Scope, model Module, input *amp.Tensor) *ModelSummary {
+	need("Summary", model)
 	trace := s.Observe(func(s *amp.Scope) { model.Forward(s.NoGrad().Eval(), input) })
 	m := &ModelSummary{}
 	if dt, on := s.AutocastDType(); on {

@@ -70,6 +70,7 @@ func (l *TransformerEncoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tens
 // Run returns the layer's output for x [… positions features]: of the same shape. mask, nil or one as of MultiheadAttention.Attend,
 // says which positions see which; in a causal layer those of them that do not lie behind.
 func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Tensor {
+	built("TransformerEncoderLayer", l != nil && l.SelfAttn != nil)
 	return l.run(s, x, func(s *amp.Scope, in *amp.Tensor) *amp.Tensor {
 		return l.SelfAttn.Attend(s, in, in, in, mask, l.opts.Causal)
 	})
@@ -77,6 +78,7 @@ func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Te
 
 // run is Run with attention of any kind.
 func (l *TransformerEncoderLayer) run(s *amp.Scope, x *amp.Tensor, attend func(s *amp.Scope, in *amp.Tensor) *amp.Tensor) *amp.Tensor {
+	built("TransformerEncoderLayer", l.Norm1 != nil && l.Linear1 != nil && l.opts.Activation != nil)
 	norm := func(n *LayerNorm, name string, x *amp.Tensor, before bool) *amp.Tensor {
 		if before != l.opts.PreNorm {
 			return x
@@ -123,7 +125,7 @@ func SinusoidalPositions(s *amp.Scope, dt amp.DType, positions, features int) *a
 			table[i] = cpu.Cos.Of(angle)
 		}
 	}
-	amp.Assign(t, amp.FromFloat64s(dt, table, positions, features))
+	fill(t, amp.FromFloat64s(dt, table, positions, features))
 	return t
 }
 

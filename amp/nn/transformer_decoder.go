@@ -46,6 +46,7 @@ func (l *TransformerDecoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tens
 // says which positions of x see which, in a causal layer of those that do not lie behind; memoryMask, nil or broadcast to
 // [… heads T S], which of the memory's they see. Both are masks as of MultiheadAttention.Attend: KeyPaddingMask makes one of padding.
 func (l *TransformerDecoderLayer) Run(s *amp.Scope, x, memory, mask, memoryMask *amp.Tensor) *amp.Tensor {
+	built("TransformerDecoderLayer", l != nil && l.SelfAttn != nil && l.opts.Activation != nil)
 	x = l.opts.branch(s, l.Norm1, "norm1", x, func(in *amp.Tensor) *amp.Tensor {
 		return l.SelfAttn.Attend(s.In("self_attn"), in, in, in, mask, l.opts.Causal)
 	})

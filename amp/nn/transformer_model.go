@@ -73,6 +73,7 @@ type TransformerMasks struct {
 
 // Run returns the decoder's output for source [… S features] and target [… T features]: of the target's shape.
 func (t *Transformer) Run(s *amp.Scope, source, target *amp.Tensor, masks TransformerMasks) *amp.Tensor {
+	built("Transformer", t != nil && t.Encoder != nil && t.Decoder != nil)
 	memory := t.Encoder.Run(s.In("encoder"), source, masks.Source)
 	return t.Decoder.Run(s.In("decoder"), target, memory, masks.Target, masks.Memory)
 }

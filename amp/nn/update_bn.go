@@ -14,8 +14,13 @@ type estimateKey struct{}
 
 // UpdateBN sets the running statistics of a model's batch norms to the means over batches, for weights that were not trained
 // themselves, such as an AveragedModel's. The model runs in training, without a graph, as s says otherwise. Statistics of batch norms
-// that no batch reaches stay as they are. (PyTorch: torch.optim.swa_utils.update_bn.)
+// that no batch reaches stay as they are. It panics with amp.ErrArgument for a nil model or nil batches. (PyTorch:
+// torch.optim.swa_utils.update_bn.)
 func UpdateBN(s *amp.Scope, m Module, batches iter.Seq[*amp.Tensor]) {
+	need("UpdateBN", m)
+	if batches == nil {
+		misused("UpdateBN", "pass the batches, such as slices.Values(list)", "the batches are nil")
+	}
 	s = s.WithValue(estimateKey{}, new(estimate))
 	for x := range batches {
 		step := s.Child()

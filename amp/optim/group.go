@@ -36,7 +36,7 @@ func needRate(op string, lr float64) {
 // AddGroup adds parameters with settings of their own and returns the group; frozen ones (amp.Tensor.Freeze) stay where they are until
 // they want gradients again. It panics with amp.ErrArgument for options out of range, no parameters, one that is no leaf of a float
 // dtype, or one that another group has.
-func (o *base) AddGroup(g Group) *Group { return o.add(o.kind.name+".AddGroup", g) }
+func (o *base) AddGroup(g Group) *Group { return o.add(o.made("AddGroup").kind.name+".AddGroup", g) }
 
 func (o *base) add(op string, g Group) *Group {
 	live := &Group{Name: g.Name, Options: slices.Clone(g.Options), set: o.defaults}

@@ -20,6 +20,7 @@ type Later struct {
 
 // LiveStateLater returns what LiveState would, for one who does not wait for the device.
 func (o *base) LiveStateLater() *Later {
+	o.made("LiveStateLater")
 	if o.counter == nil || !o.unsure && !o.apart() {
 		st := o.LiveState()
 		return &Later{Tensors: st.Tensors, state: st}

@@ -92,13 +92,20 @@ func newBase(k *kind, params []*amp.Tensor, opts []Option) base {
 func (o *base) kindOf() *kind { return o.kind }
 
 // Parameters returns the optimized tensors of all groups, in order.
-func (o *base) Parameters() []*amp.Tensor { return o.params }
+func (o *base) Parameters() []*amp.Tensor {
+	o.made("Parameters")
+	return o.params
+}
 
 // Groups returns the parameter groups; their LR and SetLR work on each alone.
-func (o *base) Groups() []*Group { return o.groups }
+func (o *base) Groups() []*Group {
+	o.made("Groups")
+	return o.groups
+}
 
 // SetLR changes the learning rate of all groups. It panics with amp.ErrArgument for one below 0, an infinite one or NaN.
 func (o *base) SetLR(lr float64) {
+	o.made("SetLR")
 	needRate("SetLR", lr)
 	for _, g := range o.groups {
 		g.SetLR(lr)
@@ -106,11 +113,17 @@ func (o *base) SetLR(lr float64) {
 }
 
 // LearningRate returns the learning rate of the first group.
-func (o *base) LearningRate() float64 { return o.groups[0].LR() }
+func (o *base) LearningRate() float64 {
+	o.made("LearningRate")
+	return o.groups[0].LR()
+}
 
 // Steps returns the number of steps taken: the effective ones, since those that a GradScaler skips do not count. It
 // waits for a device that skips behind the host's back.
-func (o *base) Steps() int { return o.counted() }
+func (o *base) Steps() int {
+	o.made("Steps")
+	return o.counted()
+}
 
 // StepSkipped is what a GradScaler calls when it has skipped a step. A schedule that is stepped all the same then says so.
 func (o *base) StepSkipped() { o.skips++ }
@@ -122,6 +135,7 @@ func (o *base) Fused() bool { return o.defaults.fused }
 
 // ZeroGrad removes the gradients of all parameters.
 func (o *base) ZeroGrad() {
+	o.made("ZeroGrad")
 	for _, p := range o.params {
 		p.ZeroGrad()
 	}
@@ -136,6 +150,7 @@ func (o *base) Step() { o.run("Step", nil, nil) }
 func (o *base) StepFused(inv, found *amp.Tensor) { o.run("StepFused", inv, found) }
 
 func (o *base) run(method string, inv, found *amp.Tensor) {
+	o.made(method)
 	if found != nil && !found.IsCPU() {
 		o.follow(found)
 	}

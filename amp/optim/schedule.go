@@ -79,7 +79,7 @@ func newSchedule(opt Optimizer, r rule) *Schedule {
 
 func (s *Schedule) initial()             { s.undo(); s.Step() }
 func (s *Schedule) undo()                { s.epoch = -1 }
-func (s *Schedule) optimizer() Optimizer { return s.opt }
+func (s *Schedule) optimizer() Optimizer { s.made("Step"); return s.opt }
 
 func (s *Schedule) restart() {
 	s.epoch = 0
@@ -90,6 +90,7 @@ func (s *Schedule) restart() {
 // (see amp.SetWarnings): the rate moves though the weights did not; CountApplied waits for them. It panics with amp.ErrArgument when groups were added since the schedule was made,
 // and past the end of a OneCycleLR.
 func (s *Schedule) Step() {
+	s.made("Step")
 	steps, skips := s.opt.progress()
 	if skips > s.skips && steps == s.steps && !s.warned {
 		s.warned = true
@@ -132,13 +133,20 @@ func (s *Schedule) lowest() float64 {
 func (s *Schedule) lr(i int) float64 { return s.opt.Groups()[i].LR() }
 
 // LastLR returns the learning rates that the last Step set.
-func (s *Schedule) LastLR() []float64 { return slices.Clone(s.last) }
+func (s *Schedule) LastLR() []float64 {
+	s.made("LastLR")
+	return slices.Clone(s.last)
+}
 
 // Epoch returns the steps since the start.
-func (s *Schedule) Epoch() int { return s.epoch }
+func (s *Schedule) Epoch() int {
+	s.made("Epoch")
+	return s.epoch
+}
 
 // State returns the position and the settings.
 func (s *Schedule) State() *ScheduleState {
+	s.made("State")
 	return &ScheduleState{
 		Kind: s.rule.kind(), Epoch: s.epoch, BaseLRs: slices.Clone(s.base), LastLRs: slices.Clone(s.last), Settings: encode(s.rule),
 	}
@@ -148,6 +156,7 @@ func (s *Schedule) State() *ScheduleState {
 // are in the optimizer's state, which is loaded as well. A state of another kind or for another number of groups is refused,
 // and nothing is changed.
 func (s *Schedule) LoadState(st *ScheduleState) error {
+	s.made("LoadState")
 	if err := st.fits(s.rule.kind(), len(s.base), len(s.base), 0); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func rates(opt Optimizer) []float64 {
 	return out
 }
 
-func (q *Sequence) optimizer() Optimizer { return q.parts[0].optimizer() }
+func (q *Sequence) optimizer() Optimizer { q.made("Step"); return q.parts[0].optimizer() }
 func (q *Sequence) restart()             { q.initial() }
 
 func (q *Sequence) undo() {
@@ -102,6 +102,7 @@ func (q *Sequence) current() int {
 
 // Step moves on by one.
 func (q *Sequence) Step() {
+	q.made("Step")
 	q.epoch++
 	i := q.current()
 	if i > 0 && q.milestones[i-1] == q.epoch {
@@ -113,7 +114,10 @@ func (q *Sequence) Step() {
 }
 
 // LastLR returns the learning rates that the last Step set.
-func (q *Sequence) LastLR() []float64 { return slices.Clone(q.last) }
+func (q *Sequence) LastLR() []float64 {
+	q.made("LastLR")
+	return slices.Clone(q.last)
+}
 
 type milestones struct {
 	Milestones []int `json:"_milestones"`
@@ -121,6 +125,7 @@ type milestones struct {
 
 // State returns the position, and the states of the parts.
 func (q *Sequence) State() *ScheduleState {
+	q.made("State")
 	return &ScheduleState{
 		Kind: "SequentialLR", Epoch: q.epoch, LastLRs: slices.Clone(q.last), Parts: states(q.parts), Settings: encode(milestones{q.milestones}),
 	}
@@ -128,6 +133,7 @@ func (q *Sequence) State() *ScheduleState {
 
 // LoadState restores what State returned; see Schedule.LoadState. The milestones must be the same.
 func (q *Sequence) LoadState(st *ScheduleState) error {
+	q.made("LoadState")
 	const kind = "SequentialLR"
 	if err := st.fits(kind, 0, len(q.last), len(q.parts)); err != nil {
 		return err
@@ -156,7 +162,7 @@ func NewChained(parts ...Scheduler) *Chain {
 	return &Chain{slices.Clone(parts)}
 }
 
-func (c *Chain) optimizer() Optimizer { return c.parts[0].optimizer() }
+func (c *Chain) optimizer() Optimizer { c.made("Step"); return c.parts[0].optimizer() }
 func (c *Chain) restart()             { c.initial() }
 
 func (c *Chain) undo() {
@@ -174,21 +180,27 @@ func (c *Chain) initial() {
 
 // Step moves all of them on by one.
 func (c *Chain) Step() {
+	c.made("Step")
 	for _, p := range c.parts {
 		p.Step()
 	}
 }
 
 // LastLR returns the learning rates that the last of them set.
-func (c *Chain) LastLR() []float64 { return c.parts[len(c.parts)-1].LastLR() }
+func (c *Chain) LastLR() []float64 {
+	c.made("LastLR")
+	return c.parts[len(c.parts)-1].LastLR()
+}
 
 // State returns the states of the parts.
 func (c *Chain) State() *ScheduleState {
+	c.made("State")
 	return &ScheduleState{Kind: "ChainedScheduler", Parts: states(c.parts)}
 }
 
 // LoadState restores what State returned; see Schedule.LoadState.
 func (c *Chain) LoadState(st *ScheduleState) error {
+	c.made("LoadState")
 	if err := st.fits("ChainedScheduler", 0, 0, len(c.parts)); err != nil {
 		return err
 	}
@@ -236,12 +248,21 @@ func CountApplied(s Scheduler) *Applied {
 
 // Step moves the scheduler on by the steps that its optimizer has taken since the last call.
 func (a *Applied) Step() {
+	a.made("Step")
 	taken := a.optimizer().Steps()
 	for ; a.seen < taken; a.seen++ {
 		a.Scheduler.Step()
 	}
 	a.seen = taken // less than before when an older state was loaded
 }
+
+// LastLR returns the learning rates that the scheduler's last Step set.
+func (a *Applied) LastLR() []float64 {
+	a.made("LastLR")
+	return a.Scheduler.LastLR()
+}
+
+func (a *Applied) optimizer() Optimizer { a.made("Step"); return a.Scheduler.optimizer() }
 
 func (a *Applied) undo()    { a.seen = a.optimizer().Steps(); a.Scheduler.undo() }
 func (a *Applied) initial() { a.seen = a.optimizer().Steps(); a.Scheduler.initial() }
@@ -253,11 +274,13 @@ type seenSteps struct {
 
 // State returns the state of the scheduler and the steps it has seen.
 func (a *Applied) State() *ScheduleState {
+	a.made("State")
 	return &ScheduleState{Kind: "Applied", Parts: []*ScheduleState{a.Scheduler.State()}, Settings: encode(seenSteps{a.seen})}
 }
 
 // LoadState restores what State returned; load the optimizer's state too. See Schedule.LoadState.
 func (a *Applied) LoadState(st *ScheduleState) error {
+	a.made("LoadState")
 	if err := st.fits("Applied", 0, 0, 1); err != nil {
 		return err
 	}

@@ -91,6 +91,7 @@ func (s *plateau) problem(groups int) string {
 // Step takes the measure of an epoch, and lowers the rates if it has not improved for longer than Patience. A measure of NaN is
 // no better.
 func (p *Plateau) Step(measure float64) {
+	p.made("Step")
 	s := &p.set
 	if s.better(measure) {
 		s.Best, s.Bad = &measure, 0
@@ -133,10 +134,14 @@ func (s *plateau) better(v float64) bool {
 }
 
 // LastLR returns the learning rates.
-func (p *Plateau) LastLR() []float64 { return rates(p.opt) }
+func (p *Plateau) LastLR() []float64 {
+	p.made("LastLR")
+	return rates(p.opt)
+}
 
 // State returns the settings, the best measure and the counters.
 func (p *Plateau) State() *ScheduleState {
+	p.made("State")
 	s := p.set.finite()
 	return &ScheduleState{Kind: "ReduceLROnPlateau", Settings: encode(&s)}
 }
@@ -152,6 +157,7 @@ func (s plateau) finite() plateau {
 
 // LoadState restores what State returned; load the optimizer's state too, which has the rates. See Schedule.LoadState.
 func (p *Plateau) LoadState(st *ScheduleState) error {
+	p.made("LoadState")
 	const kind = "ReduceLROnPlateau"
 	if err := st.fits(kind, 0, 0, 0); err != nil {
 		return err

@@ -9,10 +9,18 @@ import (
 // What schedules print: their name in torch, their settings by torch's names, and where they stand.
 
 // String is one line, such as StepLR(step_size=10, gamma=0.5; step 0, lr 0.1).
-func (s *Schedule) String() string { return line(s.rule.kind(), s.rule, s.epoch, s.last) }
+func (s *Schedule) String() string {
+	if s == nil || s.opt == nil {
+		return "an empty Schedule"
+	}
+	return line(s.rule.kind(), s.rule, s.epoch, s.last)
+}
 
 // String is one line; see Schedule.String.
 func (p *Plateau) String() string {
+	if p == nil || p.opt == nil {
+		return "an empty Plateau"
+	}
 	shown := p.set.finite()
 	text := line("ReduceLROnPlateau", shown, -1, p.LastLR())
 	if shown.Best != p.set.Best { // an infinite one, which JSON can't say
@@ -23,16 +31,27 @@ func (p *Plateau) String() string {
 
 // String lists the parts.
 func (q *Sequence) String() string {
+	if q == nil || len(q.parts) == 0 {
+		return "an empty Sequence"
+	}
 	return fmt.Sprintf("SequentialLR(milestones=%v; step %d, lr %s)", q.milestones, q.epoch, shownRates(q.last)) + listed(q.parts)
 }
 
 // String lists the parts.
 func (c *Chain) String() string {
+	if c == nil || len(c.parts) == 0 {
+		return "an empty Chain"
+	}
 	return fmt.Sprintf("ChainedScheduler(lr %s)", shownRates(c.LastLR())) + listed(c.parts)
 }
 
 // String is that of the scheduler it moves.
-func (a *Applied) String() string { return fmt.Sprintf("CountApplied(%v)", a.Scheduler) }
+func (a *Applied) String() string {
+	if a == nil || a.Scheduler == nil {
+		return "an empty Applied"
+	}
+	return fmt.Sprintf("CountApplied(%v)", a.Scheduler)
+}
 
 // line is a schedule of one rule; settings are what its state says, in the order of its fields.
 func line(kind string, settings any, step int, last []float64) string {

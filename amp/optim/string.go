@@ -9,6 +9,9 @@ import (
 // String lists the parameter groups with their settings, as torch prints an optimizer, and how much each group holds. It shows what the
 // host knows and waits for no device.
 func (o *base) String() string {
+	if o.kind == nil {
+		return "an empty optimizer"
+	}
 	var b strings.Builder
 	b.WriteString(o.kind.name + " (\n")
 	for i, g := range o.groups {
