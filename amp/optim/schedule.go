@@ -78,11 +78,12 @@ func newSchedule(opt Optimizer, r rule) *Schedule {
 }
 
 func (s *Schedule) initial()             { s.undo(); s.Step() }
-func (s *Schedule) undo()                { s.epoch = -1 }
+func (s *Schedule) undo()                { s.epoch = -1; s.whole() }
 func (s *Schedule) optimizer() Optimizer { return s.opt }
 
 func (s *Schedule) restart() {
 	s.epoch = 0
+	s.whole()
 	s.set(s.rule.at)
 }
 
@@ -90,6 +91,13 @@ func (s *Schedule) restart() {
 // (see amp.SetWarnings): the rate moves though the weights did not; CountApplied waits for them. It panics with amp.ErrArgument when groups were added since the schedule was made,
 // and past the end of a OneCycleLR.
 func (s *Schedule) Step() {
+	s.notice()
+	s.epoch++
+	s.set(s.rule.next)
+}
+
+// notice warns once of a step after skipped ones.
+func (s *Schedule) notice() {
 	steps, skips := s.opt.progress()
 	if skips > s.skips && steps == s.steps && !s.warned {
 		s.warned = true
@@ -97,8 +105,6 @@ func (s *Schedule) Step() {
 			"to wait for applied steps make it optim.CountApplied(optim.New%[1]s(…))", s.rule.kind())
 	}
 	s.steps, s.skips = steps, skips
-	s.epoch++
-	s.set(s.rule.next)
 }
 
 func (s *Schedule) set(f func(s *Schedule, i int) float64) {
