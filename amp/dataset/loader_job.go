@@ -17,6 +17,7 @@ type job struct {
 	idx         []int32
 	x           []float32
 	tokens, y   []int64
+	values      []float32 // targets of float32
 	rand        *Rand
 	stop        atomic.Bool
 	done        chan struct{}
@@ -62,6 +63,9 @@ func (l *Loader) start(epoch, from int) *job {
 		} else {
 			j.x = make([]float32, l.batch*size(l.spec.Shape))
 		}
+		if l.target != nil {
+			j.values = make([]float32, l.batch*size(l.target))
+		}
 	}
 	n := min(l.batch, l.end()-from)
 	j.seed, j.epoch, j.from, j.idx = l.seed, epoch, from, j.idx[:n]
@@ -101,6 +105,7 @@ func (j *job) run(l *Loader) {
 		clear(s.Tokens)
 		clear(s.Y)
 		j.rand.key(j.seed, j.epoch, int(i))
+		s.Values = j.valuesOf(l, k)
 		if err := l.data.Sample(int(i), &s); err != nil {
 			j.err = err
 			return
