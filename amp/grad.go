@@ -104,7 +104,8 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	mixes := scaled(outputs[0])
 	for _, leaf := range e.order {
 		e.join(leaf)
-		leaf.accumulate(s, e.on(leaf), e.hooked(leaf, e.leaves[leaf]), mixes)
+		g := e.hooked(leaf, e.leaves[leaf])
+		leaf.accumulate(s, e.on(g), g, mixes) // g is on the leaf's device, where the leaf itself may be gone
 	}
 	return nil
 }
@@ -219,6 +220,7 @@ func (e *engine) replace(t, sum *Tensor) {
 
 // on returns the scope of the backward pass on t's device.
 func (e *engine) on(t *Tensor) *Scope {
+	t.live("Backward")
 	if t.st.dev == e.s.root.dev {
 		return e.s
 	}

@@ -35,11 +35,11 @@ func (t *Tensor) Freeze() *Tensor {
 func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").needs }
 
 // Grad returns the gradient that Backward has left on a leaf, or on a result of RetainGrad, in its dtype; nil before the first and after
-// ZeroGrad.
+// ZeroGrad. Its memory goes with the tensor's: a parameter, which belongs to no scope, keeps it.
 func (t *Tensor) Grad() *Tensor { return t.known("Grad").grad }
 
 // SetGrad replaces the gradient; nil removes it. g must have t's shape and dtype, since later passes are added to it in its own dtype, and
-// belong to no scope that closes earlier; it is t's from then on, and ZeroGrad frees it. It panics with ErrShape or ErrDType.
+// belong to no scope that closes earlier; it is t's from then on, and ZeroGrad and t's Free free it. It panics with ErrShape or ErrDType.
 func (t *Tensor) SetGrad(g *Tensor) {
 	t.known("SetGrad")
 	if g != nil && !slices.Equal(g.shape, t.shape) {
@@ -144,6 +144,9 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor, scaled bool) {
 	lock := &accumulating[uintptr(unsafe.Pointer(t))/unsafe.Sizeof(*t)%uintptr(len(accumulating))]
 	lock.Lock()
 	defer lock.Unlock()
+	if t.st == nil && t.grad != nil && t.grad.st == nil { // freed early, with the gradient that it had by then
+		t.grad = nil
+	}
 	if scaled {
 		t.warnMixed()
 	}

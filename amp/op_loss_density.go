@@ -2,6 +2,7 @@ package amp
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
@@ -108,7 +109,8 @@ func PoissonNLLLoss(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	return s.apply(opPoissonNLLLoss, a, x, target)
 }
 
-// GaussianNLLLoss returns the mean of (log variance + (x - target)²/variance)/2, or what a Reduction asks for. The variance has x's
+// GaussianNLLLoss returns the mean of (log variance + (x - target)²/variance)/2, or what a Reduction asks for. The target has x's shape,
+// where PyTorch broadcasts it; else GaussianNLLLoss panics with ErrShape. The variance has x's
 // shape, or lacks its last dimension or has it as 1, and is held at eps, PyTorch's is 1e-6, without changing the gradient; so is one
 // below 0, for which PyTorch looks, and waits for the device. It takes FullLikelihood. Not on autocast's lists: its logarithm is, so
 // that its mean is float32.
@@ -119,6 +121,9 @@ func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ..
 	x, target, variance = in[0], in[1], in[2]
 	if !(eps > 0) {
 		fail("gaussian_nll_loss", ErrArgument, "use an eps above 0; the usual one is 1e-6", "eps %v", eps)
+	}
+	if !slices.Equal(x.shape, target.shape) {
+		fail("gaussian_nll_loss", ErrShape, "use x and target of one shape; Reshape, Squeeze and Expand make it explicit", "x %v, target %v, variance %v", x.shape, target.shape, variance.shape)
 	}
 	k := len(x.shape) - 1
 	if k >= 0 && len(variance.shape) == k {

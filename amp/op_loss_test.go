@@ -132,6 +132,7 @@ func TestLossRefusals(t *testing.T) {
 		"number":              {ErrShape, "no dimension", func() { CrossEntropy(s, Scalar(1.0), class) }},
 		"bce weight":          {ErrShape, "broadcasts to [2 2]", func() { BCEWithLogits(s, x, x, LossWeight(From([]float64{1, 2, 3, 4}, 2, 1, 2))) }},
 		"variance":            {ErrShape, "one per row", func() { GaussianNLLLoss(s, x, x, From([]float64{1, 2, 3}), 1e-6) }},
+		"gaussian target":     {ErrShape, "target [1]", func() { GaussianNLLLoss(s, x, From([]float32{1}), x, 1e-6) }},
 		"gaussian eps":        {ErrArgument, "eps 0", func() { GaussianNLLLoss(s, x, x, x, 0) }},
 		"ranks":               {ErrShape, "as many dimensions", func() { MarginRankingLoss(s, x, x, y, 0) }},
 		"cosine rows":         {ErrShape, "target of [n]", func() { CosineEmbeddingLoss(s, x, x, Scalar(1.0), 0) }},
@@ -265,5 +266,26 @@ func TestLossesOfMixedDTypes(t *testing.T) {
 				t.Errorf("%s of float16 and %v: gradient %v, want %v", name, dt, got, want)
 			}
 		}
+	}
+}
+
+// TestBCERefusesWhatIsNoProbability, as PyTorch does on the CPU.
+func TestBCERefusesWhatIsNoProbability(t *testing.T) {
+	s := NewScope(On("cpu"))
+	defer s.Close()
+	good := Full(s, Float32, 0.5, 3)
+	for _, v := range []float64{1.5, -1e-9, 1 + 0x1p-23, math.NaN(), math.Inf(1)} {
+		bad := FromFloat64s(Float32, []float64{0, 1, v}).To(s)
+		for want, f := range map[string]func(){
+			"element 2 of x is":      func() { BCE(s, bad, good) },
+			"element 2 of target is": func() { BCE(s, good, bad, ReduceNone) },
+		} {
+			if err := Maybe(f); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v, want %q", v, err, want)
+			}
+		}
+	}
+	if y := BCE(s, FromFloat64s(Float32, []float64{0, 1}).To(s), FromFloat64s(Float32, []float64{0, 1}).To(s)).Item(); y != 0 {
+		t.Errorf("the bounds themselves: %v", y)
 	}
 }

@@ -200,8 +200,9 @@ func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 // Step returns the number of the training step this scope belongs to, from 0; -1 outside Steps.
 func (s *Scope) Step() int { return s.known("Step").step }
 
-// Close frees every tensor born in the scope or its children. Scopes made by Autocast, NoGrad and In share their parent's
-// memory; closing one of them closes the parent's too.
+// Close frees every tensor born in the scope or its children: results of ops, what Own handed over, and in a Child or a step what Rand, Zeros
+// and their like made. What these make in a root scope may be parameters; it belongs to none and lives until Free. Scopes made by Autocast,
+// NoGrad and In share their parent's memory; closing one of them closes the parent's too.
 func (s *Scope) Close() {
 	s.known("Close")
 	if s.arena.gen.Load() != s.gen {

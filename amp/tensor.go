@@ -59,8 +59,9 @@ func dtypeOf[T Element]() DType {
 }
 
 // From returns a tensor on the default device, the CPU unless SetDefaultDevice, with a copy of data in row-major order; Tensor.To
-// takes it to another. Without a shape it is one-dimensional; shape () of a single value is written amp.Scalar. It panics with
-// ErrShape when the shape does not hold exactly len(data) elements.
+// takes it to another. Without a shape it is one-dimensional; shape () of a single value is written amp.Scalar. It belongs to no scope and
+// lives until Free: what a loop makes anew in each step is handed over to the step, s.Own(amp.From(…)). It panics with ErrShape when the
+// shape does not hold exactly len(data) elements.
 func From[T Element](data []T, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(data)}
@@ -76,7 +77,7 @@ func From[T Element](data []T, shape ...int) *Tensor {
 	return t
 }
 
-// Scalar returns a 0-dimensional tensor on the default device.
+// Scalar returns a 0-dimensional tensor on the default device, which belongs to no scope, as From's: in a loop write s.Own(amp.Scalar(…)).
 func Scalar[T Element](v T) *Tensor {
 	t := alloc("Scalar", defaultDevice(), dtypeOf[T](), nil)
 	whole := false
@@ -272,8 +273,8 @@ func (t *Tensor) birthplace() string {
 	return t.scope.label()
 }
 
-// Free returns the tensor's memory at once. Tensors born in a scope are freed by its Close; Free is for the others, and for
-// those who are in a hurry. Freeing twice does nothing.
+// Free returns the tensor's memory at once, and that of a leaf's gradient. Tensors born in a scope are freed by its Close; Free is for the
+// others, and for those who are in a hurry. Freeing twice does nothing.
 func (t *Tensor) Free() { t.known("Free").release() }
 
 // Done says that the program will read t no more: where no backward is to read it either, its memory returns at once and later uses
@@ -299,7 +300,11 @@ func (t *Tensor) giveUp(whole *bool) {
 	}
 }
 
+// release returns the memory of t, and that of a leaf's gradient, which belongs to the leaf alone. Both refuse to be read from then on.
 func (t *Tensor) release() {
+	if t.grad != nil && t.grad.node == nil {
+		t.grad.release()
+	}
 	st := t.st
 	if st == nil {
 		return

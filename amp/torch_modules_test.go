@@ -44,9 +44,7 @@ var torchModules = map[string]func(s *amp.Scope) nn.Module{
 	"batch_norm2d eval":       func(s *amp.Scope) nn.Module { return nn.NewBatchNorm2d(s, 3) },
 	"layer_norm":              func(s *amp.Scope) nn.Module { return nn.NewLayerNorm(s, 3, 4) },
 	"rms_norm": func(s *amp.Scope) nn.Module {
-		n := nn.NewRMSNorm(s, 6)
-		n.Eps = 1e-6
-		return n
+		return nn.NewRMSNormOf(s, []int{6}, nn.Eps(1e-6))
 	},
 	"group_norm":      func(s *amp.Scope) nn.Module { return nn.NewGroupNorm(s, 2, 6) },
 	"instance_norm2d": func(s *amp.Scope) nn.Module { return nn.NewInstanceNorm2d(s, 3, nn.Affine()) },

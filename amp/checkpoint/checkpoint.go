@@ -110,7 +110,7 @@ func (c *collection) add(prefix string, p Parts) {
 		c.addTensors(prefix+"tensors", p.Tensors)
 	}
 	if p.Optimizer != nil {
-		st := p.Optimizer.State()
+		st := stateOf(p.Optimizer)
 		c.text(prefix+"optimizer", st)
 		for key, t := range st.Tensors {
 			c.tensors[prefix+"optimizer."+key] = t
@@ -143,6 +143,30 @@ func (c *collection) add(prefix string, p Parts) {
 		}
 		c.add(prefix+name+"/", more)
 	}
+}
+
+// stateOf is an optimizer's state, with the tensors themselves where copies would be left to nobody: they are only read. One of the
+// program's own, which may hold one of these and add to its State, is asked as it says.
+func stateOf(o Optimizer) *optim.State {
+	if live := plain(o); live != nil {
+		return live.LiveState()
+	}
+	return o.State()
+}
+
+// plain returns an optimizer that is one of optim's itself, whose State makes copies; nil for others.
+func plain(o Optimizer) optim.Optimizer {
+	switch o := o.(type) {
+	case *optim.SGD:
+		return o
+	case *optim.Adam:
+		return o
+	case *optim.RMSprop:
+		return o
+	case *optim.Adagrad:
+		return o
+	}
+	return nil
 }
 
 // plainName keeps the names of More apart from those of tensors.

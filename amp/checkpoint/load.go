@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -202,7 +203,13 @@ func (r *restoration) planOptimizer(prefix string, p Parts) error {
 	}
 	r.large = append(r.large, change{
 		load: func() error { return o.LoadState(&st) },
-		keep: func() func() { old := o.State(); return func() { _ = o.LoadState(old) } },
+		keep: func() func() {
+			old := o.State()
+			if plain(o) != nil { // copies, which go when all is loaded
+				r.read = slices.AppendSeq(r.read, maps.Values(old.Tensors))
+			}
+			return func() { _ = o.LoadState(old) }
+		},
 	})
 	return nil
 }

@@ -8,8 +8,8 @@ type Dataset interface {
 	Len() int
 	// Spec says what every sample looks like.
 	Spec() Spec
-	// Sample writes sample i, from 0 to Len()-1, to dst, whose slices have the sizes that Spec asks for. It must depend on i
-	// and dst.Rand alone, so that a run can be repeated.
+	// Sample writes sample i, from 0 to Len()-1, to dst, whose slices have the sizes that Spec asks for; one of its own in place of
+	// such a slice must have its size, and is copied. It must depend on i and dst.Rand alone, so that a run can be repeated.
 	Sample(i int, dst *Sample) error
 }
 

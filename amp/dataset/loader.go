@@ -19,7 +19,6 @@ type Loader struct {
 	batch      int
 	seed       uint64
 	shuffle    bool
-	target     []int     // shape of one target of float32; nil where targets are integers
 	draws      int       // samples of an epoch that are drawn; 0: each sample once
 	weights    []float64 // of a weighted draw; nil for an even one
 	once       bool      // a weighted draw gives no sample twice
@@ -74,7 +73,7 @@ func Prefetch(n int) Option {
 }
 
 // NewLoader returns a loader at the start of epoch 0. It panics with amp.ErrArgument for a batch below 1, a dataset that
-// gives no batch, and a transform that does not fit the samples.
+// gives no batch or whose Spec has a size below 0, and a transform that does not fit the samples.
 func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if absent.Is(data) {
 		misused("NewLoader", "pass a dataset", "the dataset is nil")
@@ -96,6 +95,14 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if l.spec.DType != amp.Float32 && l.spec.DType != amp.Int64 {
 		misused("NewLoader", "let Spec say amp.Float32 or amp.Int64", "inputs of dtype %v", l.spec.DType)
 	}
+	if t := l.spec.Targets; t != amp.NoDType && t != amp.Int64 && t != amp.Float32 {
+		misused("NewLoader", "let Spec say amp.Int64 or amp.Float32", "targets of dtype %v", t)
+	}
+	for _, shape := range [][]int{l.spec.Shape, l.spec.Target} {
+		if !countable(shape) {
+			misused("NewLoader", "let Spec say sizes of 0 and above that memory can hold", "samples of shape %v, targets of shape %v", l.spec.Shape, l.spec.Target)
+		}
+	}
 	l.needWeights()
 	if l.Len() == 0 {
 		misused("NewLoader", "use a smaller batch, or leave DropLast out", "%d samples give no batch of %d", l.samples(), batch)
@@ -111,8 +118,19 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 			misused("NewLoader", "leave the transform out, or fit its arguments to the samples", "transform %s: %v", t.Name, err)
 		}
 	}
-	l.floatTargets()
 	return l
+}
+
+// countable says whether a shape has no negative size, and no more elements than a batch can be counted with.
+func countable(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > 1<<40/d {
+			return false
+		}
+		n *= max(d, 1)
+	}
+	return true
 }
 
 // samples returns the samples of an epoch, before DropLast.
@@ -143,12 +161,7 @@ func (l *Loader) Left() int {
 }
 
 // Dataset returns what the loader reads from.
-func (l *Loader) Dataset() Dataset {
-	if f, ok := l.data.(floatTargets); ok {
-		return f.Dataset
-	}
-	return l.data
-}
+func (l *Loader) Dataset() Dataset { return l.data }
 
 // A State is where a loader stands: what a checkpoint keeps of it. Within the body of a loop it is the position after the batch
 // of that body.

@@ -54,17 +54,16 @@ func (l *Loader) start(epoch, from int) *job {
 	if n := len(l.free); n > 0 {
 		j, l.free = l.free[n-1], l.free[:n-1]
 	} else {
-		j = &job{
-			idx: make([]int32, l.batch), y: make([]int64, l.batch*size(l.spec.Target)),
-			rand: &Rand{amp.NewStream(0)},
-		}
+		j = &job{idx: make([]int32, l.batch), rand: &Rand{amp.NewStream(0)}}
 		if l.spec.DType == amp.Int64 {
 			j.tokens = make([]int64, l.batch*size(l.spec.Shape))
 		} else {
 			j.x = make([]float32, l.batch*size(l.spec.Shape))
 		}
-		if l.target != nil {
-			j.values = make([]float32, l.batch*size(l.target))
+		if l.spec.Targets == amp.Float32 {
+			j.values = make([]float32, l.batch*size(l.spec.Target))
+		} else {
+			j.y = make([]int64, l.batch*size(l.spec.Target))
 		}
 	}
 	n := min(l.batch, l.end()-from)
@@ -74,47 +73,81 @@ func (l *Loader) start(epoch, from int) *job {
 	j.done = make(chan struct{})
 	l.indices(j.idx, epoch, from)
 	if l.prefetch > 0 {
-		go j.run(l)
+		go j.run(context.Background(), l)
 	}
 	return j
 }
 
-// run fills the job's buffers.
-func (j *job) run(l *Loader) {
+// run fills the job's buffers, unless ctx is done or the job is stopped before it has all samples: then it leaves errGone.
+func (j *job) run(ctx context.Context, l *Loader) {
 	defer close(j.done)
 	defer func() {
 		if r := recover(); r != nil {
 			j.panicked, j.stack = r, debug.Stack()
 		}
 	}()
-	nx, ny := size(l.spec.Shape), size(l.spec.Target)
 	s := Sample{Shape: l.spec.Shape, Rand: j.rand}
 	for k, i := range j.idx {
-		if j.stop.Load() {
+		if j.stop.Load() || ctx.Err() != nil {
 			return
 		}
 		s.Index, j.bad = int(i), int(i)
-		if j.tokens != nil {
-			s.Tokens = j.tokens[k*nx : (k+1)*nx : (k+1)*nx]
-		} else {
-			s.X = j.x[k*nx : (k+1)*nx : (k+1)*nx]
-		}
-		s.Y = j.y[k*ny : (k+1)*ny : (k+1)*ny]
+		own := j.place(l, k)
 		// What a dataset forgets to write is then 0, and not what an earlier batch left.
-		clear(s.X)
-		clear(s.Tokens)
-		clear(s.Y)
+		clear(own.X)
+		clear(own.Tokens)
+		clear(own.Y)
+		clear(own.Values)
+		s.X, s.Tokens, s.Y, s.Values = own.X, own.Tokens, own.Y, own.Values
 		j.rand.key(j.seed, j.epoch, int(i))
-		s.Values = j.valuesOf(l, k)
 		if err := l.data.Sample(int(i), &s); err != nil {
 			j.err = err
 			return
 		}
+		own.take(&s, func() string { return fmt.Sprintf("the dataset %T", l.data) })
 		for _, t := range l.transforms {
 			t.Apply(&s)
+			own.take(&s, func() string { return "the transform " + t.Name })
 		}
 	}
 	j.err = nil
+}
+
+// place is where the k-th sample of a batch is written.
+func (j *job) place(l *Loader, k int) Sample {
+	nx, ny := size(l.spec.Shape), size(l.spec.Target)
+	var own Sample
+	if j.values != nil {
+		own.Values = j.values[k*ny : (k+1)*ny : (k+1)*ny]
+	} else {
+		own.Y = j.y[k*ny : (k+1)*ny : (k+1)*ny]
+	}
+	if j.tokens != nil {
+		own.Tokens = j.tokens[k*nx : (k+1)*nx : (k+1)*nx]
+	} else {
+		own.X = j.x[k*nx : (k+1)*nx : (k+1)*nx]
+	}
+	return own
+}
+
+// take copies slices that a dataset or transform has put in place of those it was to fill, and gives it those again. It panics with
+// amp.ErrArgument for others than the Spec asks for.
+func (own *Sample) take(s *Sample, who func() string) {
+	s.X = taken(who, s.Index, "X", own.X, s.X)
+	s.Tokens = taken(who, s.Index, "Tokens", own.Tokens, s.Tokens)
+	s.Y = taken(who, s.Index, "Y", own.Y, s.Y)
+	s.Values = taken(who, s.Index, "Values", own.Values, s.Values)
+}
+
+func taken[T any](who func() string, index int, field string, own, got []T) []T {
+	if len(own) != len(got) {
+		misused("Loader", "fill the slices of the sample, or assign ones of the sizes that Spec says", "%s gave sample %d a %s of %d numbers, its Spec asks for %d",
+			who(), index, field, len(got), len(own))
+	}
+	if len(own) > 0 && &own[0] != &got[0] {
+		copy(own, got)
+	}
+	return own
 }
 
 // check panics with what went wrong in the job.
@@ -168,9 +201,9 @@ func (l *Loader) await(ctx context.Context, across bool) bool {
 		select {
 		case <-j.done:
 		default:
-			j.run(l)
+			j.run(ctx, l)
 		}
-		return true
+		return !j.gone()
 	}
 	select {
 	case <-j.done:
@@ -179,6 +212,9 @@ func (l *Loader) await(ctx context.Context, across bool) bool {
 		return false
 	}
 }
+
+// gone says whether a job that is over was ended before it had all samples.
+func (j *job) gone() bool { return j.panicked == nil && j.err == errGone }
 
 // drain gives up what was prepared ahead and waits until its goroutines have ended. The caller holds the lock.
 func (l *Loader) drain() {

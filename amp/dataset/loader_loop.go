@@ -99,10 +99,10 @@ func (l *Loader) take(s *amp.Scope) Batch {
 	} else {
 		b.X = s.Own(amp.From(j.x[:n*size(l.spec.Shape)], shape...))
 	}
-	if l.target != nil {
-		b.Y = s.Own(amp.From(j.values[:n*size(l.target)], append([]int{n}, l.target...)...))
+	if shape := append([]int{n}, l.spec.Target...); j.values != nil {
+		b.Y = s.Own(amp.From(j.values[:n*size(l.spec.Target)], shape...))
 	} else {
-		b.Y = s.Own(amp.From(j.y[:n*size(l.spec.Target)], append([]int{n}, l.spec.Target...)...))
+		b.Y = s.Own(amp.From(j.y[:n*size(l.spec.Target)], shape...))
 	}
 	l.epoch, l.pos = l.after(j)
 	return b

@@ -90,4 +90,4 @@ func NewPReLU(s *amp.Scope, n int) *PReLU {
 func (p *PReLU) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.PReLU(s, x, p.Weight) }
 
 // Parameters returns the slopes.
-func (p *PReLU) Parameters() []*amp.Tensor { return []*amp.Tensor{p.Weight} }
+func (p *PReLU) Parameters() []*amp.Tensor { return present(p.Weight) }

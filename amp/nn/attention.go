@@ -76,13 +76,7 @@ func (m *MultiheadAttention) Children() []Named { return []Named{{"out_proj", m.
 
 // Parameters returns the weights and bias of the inputs, then those of the output.
 func (m *MultiheadAttention) Parameters() []*amp.Tensor {
-	var out []*amp.Tensor
-	for _, t := range []*amp.Tensor{m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias} {
-		if t != nil {
-			out = append(out, t)
-		}
-	}
-	return append(out, m.OutProj.Parameters()...)
+	return append(present(m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias), m.OutProj.Parameters()...)
 }
 
 // Forward is self-attention: Attend of x with itself, without a mask.

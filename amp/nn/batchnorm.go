@@ -97,7 +97,7 @@ func (b *BatchNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	st := amp.BatchNormState{RunningMean: b.RunningMean, RunningVar: b.RunningVar, Momentum: b.Momentum, Eps: b.Eps}
 	switch {
 	case !s.Training() || b.NumBatches == nil || s.Recomputing():
-	case b.Cumulative || b.estimating(s):
+	case b.estimating(s) || b.Cumulative: // in this order: UpdateBN begins the statistics of those that are cumulative anew, too
 		amp.AddInPlace(s.NoGrad(), b.NumBatches, b.one)
 		st.Momentum = 1 / b.NumBatches.Item()
 	default: // counted with the statistics

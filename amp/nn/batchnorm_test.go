@@ -147,3 +147,23 @@ func TestInit(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdateBNBeginsAnew: whatever averages a layer keeps, and in whatever scope, UpdateBN leaves the means over its batches.
+func TestUpdateBNBeginsAnew(t *testing.T) {
+	for name, opts := range map[string][]nn.NormOption{"exponential": nil, "cumulative": {nn.CumulativeAverage()}} {
+		root := amp.NewScope(amp.Seed(1))
+		defer root.Close()
+		for kind, s := range map[string]*amp.Scope{"plain": root, "no gradient": root.NoGrad(), "evaluation": root.Eval(), "no initial values": root.SkipInit()} {
+			b := nn.NewBatchNorm1d(root, 1, opts...)
+			for range 3 {
+				b.Forward(root, amp.Full(root, amp.Float32, 100, 2, 1))
+			}
+			nn.UpdateBN(s, b, func(yield func(*amp.Tensor) bool) {
+				_ = yield(amp.Full(root, amp.Float32, 1, 2, 1)) && yield(amp.Full(root, amp.Float32, 5, 2, 1))
+			})
+			if m, v, n := b.RunningMean.Item(), b.RunningVar.Item(), b.NumBatches.Item(); math.Abs(m-3) > 1e-6 || v != 0 || n != 2 {
+				t.Errorf("%s, %s: mean %v, variance %v after %v batches, want 3, 0 and 2", name, kind, m, v, n)
+			}
+		}
+	}
+}

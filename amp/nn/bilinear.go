@@ -34,12 +34,7 @@ func (l *Bilinear) Forward(s *amp.Scope, a, b *amp.Tensor) *amp.Tensor {
 }
 
 // Parameters returns weight and bias.
-func (l *Bilinear) Parameters() []*amp.Tensor {
-	if l.Bias == nil {
-		return []*amp.Tensor{l.Weight}
-	}
-	return []*amp.Tensor{l.Weight, l.Bias}
-}
+func (l *Bilinear) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }
 
 // CosineSimilarity returns amp.CosineSimilarity with PyTorch's numbers: along dimension 1, norms held at 1e-8.
 func CosineSimilarity(s *amp.Scope, a, b *amp.Tensor) *amp.Tensor {

@@ -242,9 +242,4 @@ func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 }
 
 // Parameters returns weight and bias.
-func (l *Conv) Parameters() []*amp.Tensor {
-	if l.Bias == nil {
-		return []*amp.Tensor{l.Weight}
-	}
-	return []*amp.Tensor{l.Weight, l.Bias}
-}
+func (l *Conv) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }

@@ -47,9 +47,4 @@ func (l *Linear) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 }
 
 // Parameters returns weight and bias.
-func (l *Linear) Parameters() []*amp.Tensor {
-	if l.Bias == nil {
-		return []*amp.Tensor{l.Weight}
-	}
-	return []*amp.Tensor{l.Weight, l.Bias}
-}
+func (l *Linear) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }

@@ -32,10 +32,7 @@ func newCell(s *amp.Scope, gates, in, hidden int, bias bool, dt amp.DType, suffi
 
 // Parameters returns the weights, then the biases.
 func (c CellParameters) Parameters() []*amp.Tensor {
-	if c.BiasIH == nil {
-		return []*amp.Tensor{c.WeightIH, c.WeightHH}
-	}
-	return []*amp.Tensor{c.WeightIH, c.WeightHH, c.BiasIH, c.BiasHH}
+	return present(c.WeightIH, c.WeightHH, c.BiasIH, c.BiasHH)
 }
 
 func (c CellParameters) weights() amp.CellWeights {

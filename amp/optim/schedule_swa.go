@@ -52,7 +52,8 @@ func (r *swaRule) next(s *Schedule, i int) float64 {
 	return r.between(s, from)
 }
 
-func (r *swaRule) at(s *Schedule, i int) float64 { return r.between(s, s.base[i]) }
+// at is next: torch's SWALR has no closed form, and begins within a sequence at the rate that the part before it leaves.
+func (r *swaRule) at(s *Schedule, i int) float64 { return r.next(s, i) }
 
 // between is the rate on the way from one.
 func (r *swaRule) between(s *Schedule, from float64) float64 {

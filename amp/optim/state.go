@@ -88,7 +88,8 @@ func snapshot(t *amp.Tensor) *amp.Tensor {
 
 // LoadState restores what State returned: the learning rates and other numbers too, as torch.optim does. The optimizer must be of
 // the same kind, with the same groups of parameters of the same names, shapes and dtypes, and the same flags; otherwise the error
-// says what differs, and nothing is changed. The state is copied, to the devices of the parameters.
+// says what differs, and nothing is changed. Numbers may be any finite ones, since schedules may leave the ranges of the options. The
+// state is copied, to the devices of the parameters.
 func (o *base) LoadState(st *State) error { return o.restore(st, beside) }
 
 // TakeState is LoadState that takes the state's tensors over in place of copies of them, where they are on the devices of their
@@ -152,7 +153,8 @@ func (o *base) unfit(format string, args ...any) error {
 	return fmt.Errorf("optim: the state does not fit this %s: %s; load it into an optimizer built as the saved one was", o.kind.name, fmt.Sprintf(format, args...))
 }
 
-// readGroup checks the settings of one group and returns them.
+// readGroup checks the settings of one group and returns them. Its numbers may be any that are finite, as in torch, not only those that
+// options take: a schedule may have left a rate a little below 0, or a beta above 1, in the optimizer that was saved.
 func (o *base) readGroup(i int, g *Group, gs *GroupState) (settings, error) {
 	set := g.set
 	if len(gs.Params) != len(g.Params) {
@@ -166,18 +168,23 @@ func (o *base) readGroup(i int, g *Group, gs *GroupState) (settings, error) {
 		if !ok {
 			return set, o.unfit("group %d has no %s in it", i, n.key)
 		}
+		if !finite(v) {
+			return set, o.unfit("%s is %v in group %d of it", n.key, v, i)
+		}
 		*n.of(&set) = v
+	}
+	if v := gs.Numbers[initialLR]; !finite(v) {
+		return set, o.unfit("%s is %v in group %d of it", initialLR, v, i)
 	}
 	for _, f := range flags {
 		if o.kind.takes(f.option) && gs.Flags[f.key] != *f.of(&set) {
 			return set, o.unfit("%s is %v in group %d of it, %v here", f.key, gs.Flags[f.key], i, *f.of(&set))
 		}
 	}
-	if detail, _ := set.problem(o.kind); detail != "" {
-		return set, o.unfit("in group %d of it %s", i, detail)
-	}
 	return set, nil
 }
+
+func finite(v float64) bool { return v >= -huge && v <= huge }
 
 // readParam checks the state of one parameter, copies it, and returns it with the number of tensors it has.
 func (o *base) readParam(index int, p *amp.Tensor, ps ParamState, set *settings, tensors map[string]*amp.Tensor) (s slot, n int, err error) {

@@ -2,6 +2,7 @@ package optim_test
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,9 @@ func TestStateRefusals(t *testing.T) {
 		"name":         {func(st *optim.State) { st.Groups[0].Params[1].Name = "bias" }, `"bias", here "b"`},
 		"counter":      {func(st *optim.State) { st.Groups[0].Params[1].Step = -3 }, "-3 steps"},
 		"missing rate": {func(st *optim.State) { delete(st.Groups[0].Numbers, "lr") }, "no lr"},
-		"beta":         {func(st *optim.State) { st.Groups[0].Numbers["beta1"] = 1 }, "beta1 is 1"},
+		"beta":         {func(st *optim.State) { st.Groups[0].Numbers["beta1"] = math.NaN() }, "beta1 is NaN"},
+		"rate":         {func(st *optim.State) { st.Groups[0].Numbers["lr"] = math.Inf(-1) }, "lr is -Inf"},
+		"start":        {func(st *optim.State) { st.Groups[0].Numbers["initial_lr"] = math.Inf(1) }, "initial_lr is +Inf"},
 		"flag":         {func(st *optim.State) { st.Groups[0].Flags["amsgrad"] = true }, "amsgrad is true"},
 		"missing":      {func(st *optim.State) { delete(st.Tensors, "0.exp_avg") }, "exp_avg of parameter 0 (w) is missing"},
 		"stray":        {func(st *optim.State) { st.Tensors["2.exp_avg"] = st.Tensors["0.exp_avg"] }, `"2.exp_avg"`},

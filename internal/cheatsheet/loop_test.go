@@ -57,7 +57,7 @@ func Example_loop() {
 	// torch: with torch.autocast("cuda", dtype=torch.float16):
 	// torch:     loss = loss + sum(p.pow(2).sum() for p in g).sqrt()
 	fit := nn.MSELoss(half, net.Forward(half, x), y)
-	squares := amp.Scalar[float32](0)
+	squares := amp.Full(s, amp.Float32, 0)
 	for _, g := range amp.Grad(s, []*amp.Tensor{scaler.Scale(s, fit)}, net.Parameters(), amp.CreateGraph()) {
 		g = amp.MulScalar(s, g, 1/scaler.CurrentScale())
 		squares = amp.Add(half, squares, amp.Sum(half, amp.Square(half, g)))

@@ -44,7 +44,7 @@ func Example_tensors() {
 	fmt.Println(quotient.Shape(), less.Float64s(), quarter.Float64s(), squared.Float64s())
 
 	// torch: i // 3, i % 3
-	i, three := amp.From([]int64{7, -7}), amp.Scalar[int64](3)
+	i, three := amp.From([]int64{7, -7}), amp.Full(s, amp.Int64, 3)
 	whole, rest := amp.FloorDivide(s, i, three), amp.Remainder(s, i, three)
 	fmt.Println(amp.Values[int64](whole), amp.Values[int64](rest))
 
@@ -66,8 +66,8 @@ func Example_tensors() {
 	fmt.Println(flat.Shape(), transposed.Float64s(), first.Float64s())
 
 	// torch: x[x > 2], torch.where(x > 2, x, 0)
-	mask := amp.Gt(s, x, amp.Scalar[float32](2))
-	chosen, kept := amp.Index(s, x, mask), amp.Where(s, mask, x, amp.Scalar[float32](0))
+	mask := amp.Gt(s, x, amp.Full(s, amp.Float32, 2))
+	chosen, kept := amp.Index(s, x, mask), amp.Where(s, mask, x, amp.Full(s, amp.Float32, 0))
 	fmt.Println(chosen.Float64s(), kept.Float64s())
 
 	// torch: torch.cat([x, y], dim=0), torch.stack([x, y])
@@ -155,7 +155,7 @@ func Example_inPlace() {
 	fmt.Println(x.Float64s())
 
 	// torch: x.diagonal().add_(1)
-	amp.AddInPlace(s, amp.Diagonal(s, x, 0, 0, 1), amp.Scalar[float32](1))
+	amp.AddInPlace(s, amp.Diagonal(s, x, 0, 0, 1), amp.Full(s, amp.Float32, 1))
 	fmt.Println(x.Float64s())
 
 	// torch: x.T.copy_(y)
