@@ -33,6 +33,14 @@ type torchMore struct {
 		Inputs     [][]float64
 		Parameters []float64
 	}
+	Attentions []struct {
+		BiasKV       bool `json:"bias_kv"`
+		Zero, Masked bool
+		State        [][2]any
+		Y            []float64
+		Inputs       [][]float64
+		Parameters   []float64
+	}
 }
 
 func readTorchMore(t *testing.T) (d torchMore) {
@@ -188,6 +196,41 @@ func TestInstanceStatsAsTorch(t *testing.T) {
 			t.Errorf("affine=%v: %d tensors of state, torch has %d", c.Affine, n, len(c.State))
 		}
 		sameGradients(t, fmt.Sprint("affine=", c.Affine), weighted(root, ys[0], ys[2]), []*amp.Tensor{x}, net, c.Inputs, c.Parameters)
+		root.Close()
+	}
+}
+
+// TestMoreKeysAsTorch compares attention with a learned key, one of zeros, and both, with and without masks.
+func TestMoreKeysAsTorch(t *testing.T) {
+	for _, c := range readTorchMore(t).Attentions {
+		root := amp.NewScope()
+		what := fmt.Sprintf("bias_kv=%v zero=%v masked=%v", c.BiasKV, c.Zero, c.Masked)
+		m := nn.NewMultiheadAttention(root, 8, 2, nn.AttentionOptions{BiasKV: c.BiasKV, ZeroAttn: c.Zero})
+		prepare(t, m, c.State)
+		q, k := filled(1, 2, 4, 8).RequireGrad(), filled(2, 2, 5, 8).RequireGrad()
+		var mask *amp.Tensor
+		if c.Masked { // torch's mask has true where a key is 2 or more places behind
+			seen := amp.Tril(root, amp.Full(root, amp.Bool, 1, 4, 5), 1)
+			mask = amp.LogicalAnd(root, seen, nn.KeyPaddingMask(root, nn.LengthMask(root, amp.From([]int64{5, 3}), 5)))
+		}
+		y := m.Attend(root, q, k, k, mask, false)
+		if !near(y.Float64s(), c.Y, 2e-5) {
+			t.Errorf("%s: %v, torch has %v", what, y.Float64s(), c.Y)
+		}
+		sameGradients(t, what, weighted(root, y), []*amp.Tensor{q, k}, m, c.Inputs, c.Parameters)
+		keys := 5
+		for _, more := range []bool{c.BiasKV, c.Zero} {
+			if more {
+				keys++
+			}
+		}
+		w := m.Weights(root, q, k, nil, true)
+		if w.Dim(-1) != keys {
+			t.Errorf("%s: weights %v, want %d keys", what, w.Shape(), keys)
+		}
+		if first := amp.Select(root, amp.Select(root, amp.Select(root, w, 0, 0), 0, 0), 0, 0).Float64s(); first[1] != 0 || first[keys-1] == 0 {
+			t.Errorf("%s: the first query of a causal pattern has weights %v", what, first)
+		}
 		root.Close()
 	}
 }

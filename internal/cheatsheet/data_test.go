@@ -120,6 +120,10 @@ func Example_optimizers() {
 	layer := nn.NewTransformerEncoderLayer(root, 8, 2, 16, nn.TransformerOptions{NoBias: true, Dropout: 0.1})
 	fmt.Println(len(layer.Parameters()))
 
+	// torch: nn.MultiheadAttention(8, 2, add_bias_kv=True, add_zero_attn=True)
+	attention := nn.NewMultiheadAttention(root, 8, 2, nn.AttentionOptions{BiasKV: true, ZeroAttn: true})
+	fmt.Println(len(attention.Parameters()))
+
 	// torch: nn.InstanceNorm2d(8, affine=True, track_running_stats=True)
 	norm := nn.NewInstanceNorm2d(root, 8, nn.Affine(), nn.TrackRunningStats())
 	fmt.Println(len(norm.Buffers()))
@@ -134,6 +138,7 @@ func Example_optimizers() {
 	// 1
 	// Embedding(weight=[100 8])
 	// [5 2 4]
+	// 6
 	// 6
 	// 3
 }
