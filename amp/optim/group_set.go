@@ -50,7 +50,8 @@ func (g *Group) change(op, option string, set func(s *settings)) {
 	}
 	changed := g.set
 	set(&changed)
-	if detail, fix := changed.problem(g.kind); detail != "" {
+	had, _ := g.set.problem(g.kind) // a schedule may have left a rate a little below 0, which is no fault of this call
+	if detail, fix := changed.problem(g.kind); detail != "" && detail != had {
 		misused(op, fix, "%s", detail)
 	}
 	g.set = changed

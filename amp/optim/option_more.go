@@ -7,8 +7,8 @@ func MomentumDecay(d float64) Option {
 	return option("MomentumDecay", func(s *settings) { s.MomentumDecay = d })
 }
 
-// DecoupledWeightDecay makes NAdam and RAdam shrink the parameter as AdamW does, in place of adding the decay to the gradient. It is an
-// option of torch's decoupled_weight_decay; all groups of a state must have it as the saved ones had.
+// DecoupledWeightDecay makes NAdam and RAdam shrink the parameter as AdamW does, in place of adding the decay to the gradient (torch's
+// decoupled_weight_decay). A state is loaded only into groups that have it as the saved ones had.
 func DecoupledWeightDecay() Option {
 	return option("DecoupledWeightDecay", func(s *settings) { s.Decoupled = true })
 }
