@@ -20,6 +20,7 @@ var (
 	ErrMemory   = errors.New("out of memory")
 	ErrCapture  = errors.New("not possible in a captured step")
 	ErrHook     = errors.New("a hook failed")
+	ErrFinite   = errors.New("not finite")        // a number that was to be finite is infinite or NaN
 	ErrFault    = errors.New("the device failed") // an error that a GPU's driver reports, of this op or of earlier ones
 )
 

@@ -18,8 +18,11 @@ type Update struct {
 	First                                bool // the momentum buffer holds nothing yet
 	Beta1, Beta2, Eps                    float64
 	Decoupled                            bool    // weight decay shrinks the parameter instead of entering the gradient
-	Alpha                                float64 // share of RMSprop's average of squares that is kept
+	Alpha                                float64 // share of RMSprop's and Adadelta's average of squares that is kept; the power of ASGD's decay
 	LRDecay                              float64 // of Adagrad
+	MomentumDecay                        float64 // of NAdam
+	Lambda, T0                           float64 // of ASGD: the decay, and the step at which averaging begins
+	EtaMinus, EtaPlus, StepMin, StepMax  float64 // of Rprop: a step's factors and bounds
 	Step                                 int     // of this parameter, from 1; with Steps, what is added to it
 	FirstAt                              int     // with Steps: the step at which First holds; 0 for none
 	// InvScale and FoundInf, 0-dimensional float32, make the step a fused one: the gradient is multiplied by InvScale on the way
@@ -259,7 +262,7 @@ func (k *piece[T]) own() {
 	}
 }
 
-// descend gives the gradient the sign and the weight decay that every optimizer but AdamW has: d = ±d + decay·x.
+// descend gives the gradient the sign and the weight decay that every optimizer has whose decay is not decoupled: d = ±d + decay·x.
 func (k *piece[T]) descend(u *Update, decay T) {
 	if u.Maximize || decay != 0 {
 		k.own()

@@ -54,6 +54,10 @@ var absentees = map[string]func(w []*amp.Tensor) optim.Optimizer{
 	"fused adam": func(w []*amp.Tensor) optim.Optimizer { return optim.NewAdam(w, optim.LR(0.01), optim.Fused()) },
 	"adagrad":    func(w []*amp.Tensor) optim.Optimizer { return optim.NewAdagrad(w, optim.LR(0.01)) },
 	"rmsprop":    func(w []*amp.Tensor) optim.Optimizer { return optim.NewRMSprop(w, optim.LR(0.01), optim.Centered()) },
+	"nadam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewNAdam(w, optim.LR(0.01)) },
+	"radam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRAdam(w, optim.LR(0.01), optim.Betas(0.8, 0.7)) },
+	"asgd":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewASGD(w, optim.LR(0.01), optim.T0(1)) },
+	"rprop":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRprop(w, optim.LR(0.01)) },
 }
 
 // same compares weights, and the states with every parameter's own number of updates.

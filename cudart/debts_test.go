@@ -33,6 +33,10 @@ var debtorOptimizers = map[string]func(w []*amp.Tensor) []amp.Optimizer{
 	"adamw":   func(w []*amp.Tensor) []amp.Optimizer { return []amp.Optimizer{optim.NewAdamW(w, optim.LR(0.1))} },
 	"rmsprop": func(w []*amp.Tensor) []amp.Optimizer { return []amp.Optimizer{optim.NewRMSprop(w, optim.LR(0.1))} },
 	"adagrad": func(w []*amp.Tensor) []amp.Optimizer { return []amp.Optimizer{optim.NewAdagrad(w, optim.LR(0.1))} },
+	"nadam":   func(w []*amp.Tensor) []amp.Optimizer { return []amp.Optimizer{optim.NewNAdam(w, optim.LR(0.1))} },
+	"fused asgd": func(w []*amp.Tensor) []amp.Optimizer {
+		return []amp.Optimizer{optim.NewASGD(w, optim.LR(0.1), optim.T0(1), optim.Fused())}
+	},
 	"backwards": func(w []*amp.Tensor) []amp.Optimizer {
 		w = slices.Clone(w)
 		slices.Reverse(w)

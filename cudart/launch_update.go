@@ -11,7 +11,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of optimizer steps and of the unscaling (kernels/update.cu). The kernels take lists of tensors: calls of one row with the same
+// Launches of optimizer steps and of the unscaling (kernels/update.cu, update_more.cu). The kernels take lists of tensors: calls of one row with the same
 // settings that follow each other, as those for all parameters of a step do, are gathered and launched together. What is gathered is
 // launched before anything else is queued on the device.
 
@@ -81,7 +81,7 @@ type batch struct {
 }
 
 func init() {
-	for _, name := range []string{"sgd_", "adam_", "rmsprop_", "adagrad_"} {
+	for _, name := range []string{"sgd_", "adam_", "rmsprop_", "adagrad_", "adamax_", "nadam_", "radam_", "adadelta_", "rprop_", "asgd_"} {
 		register(launchUpdate, name)
 		gathers[name] = true
 	}
@@ -219,6 +219,14 @@ func updateNumbers(stem string, u *amp.Update) (attr [10]float64) {
 		attr[2], attr[3], attr[4], attr[5] = u.Alpha, u.Momentum, u.Eps, u.WeightDecay
 	case "adagrad":
 		attr[2], attr[4], attr[5] = u.LRDecay, u.Eps, u.WeightDecay
+	case "adamax", "nadam", "radam":
+		attr[2], attr[3], attr[4], attr[5], attr[6] = u.Beta1, u.Beta2, u.Eps, u.WeightDecay, u.MomentumDecay
+	case "adadelta":
+		attr[2], attr[4], attr[5] = u.Alpha, u.Eps, u.WeightDecay
+	case "rprop":
+		attr[2], attr[3], attr[4], attr[5] = u.EtaMinus, u.EtaPlus, u.StepMin, u.StepMax
+	case "asgd":
+		attr[2], attr[3], attr[4], attr[5] = u.Lambda, u.Alpha, u.T0, u.WeightDecay
 	}
 	attr[8] = float64(u.FirstAt)
 	return attr

@@ -65,6 +65,16 @@ func TestListsOfTensors(t *testing.T) {
 			return optim.NewRMSprop(p, optim.LR(0.01), optim.Momentum(0.9), optim.Centered())
 		},
 		"adagrad": func(p ...*amp.Tensor) optim.Optimizer { return optim.NewAdagrad(p, optim.LR(0.01)) },
+		"nadam": func(p ...*amp.Tensor) optim.Optimizer {
+			return optim.NewNAdam(p, optim.LR(0.01), optim.WeightDecay(0.1), optim.DecoupledWeightDecay())
+		},
+		"radam": func(p ...*amp.Tensor) optim.Optimizer {
+			return optim.NewRAdam(p, optim.LR(0.01), optim.Betas(0.8, 0.7))
+		},
+		"adamax":   func(p ...*amp.Tensor) optim.Optimizer { return optim.NewAdamax(p, optim.LR(0.01), optim.Maximize()) },
+		"adadelta": func(p ...*amp.Tensor) optim.Optimizer { return optim.NewAdadelta(p, optim.WeightDecay(0.1)) },
+		"rprop":    func(p ...*amp.Tensor) optim.Optimizer { return optim.NewRprop(p) },
+		"asgd":     func(p ...*amp.Tensor) optim.Optimizer { return optim.NewASGD(p, optim.T0(1), optim.Lambd(0.1)) },
 	} {
 		for dt, bound := range map[amp.DType]float64{amp.Float32: 1e-5, amp.Float64: 1e-12, amp.BFloat16: 0x1p-7} {
 			run := func(on string, odd, together bool) (out [][]float64) {

@@ -170,7 +170,7 @@ func listed(kernel string, a *driver.Args) (bytes int, ok bool) {
 			}
 		}
 		return passes * size * n, true
-	case "sgd", "adam", "rmsprop", "adagrad":
+	case "sgd", "adam", "rmsprop", "adagrad", "adamax", "nadam", "radam", "adadelta", "rprop", "asgd":
 		u, passes := (*updateArgs)(a.Param(0)), 3 // of the parameter, and one of the gradient
 		if u.inv != 0 && u.flags&updateLeave == 0 {
 			passes++ // it is written back

@@ -18,6 +18,7 @@ type Spec struct {
 	Shape   []int     // of one input: [C H W] for images, [T] for tokens
 	DType   amp.DType // of the inputs: Float32 (Sample.X) or Int64 (Sample.Tokens)
 	Target  []int     // shape of one target: empty for a label, [T] for tokens
+	Targets amp.DType // of the targets: Int64 (Sample.Y), which NoDType means too, or Float32 (Sample.Values)
 	Classes []string  // names of the labels; nil where there are none
 }
 
@@ -27,7 +28,8 @@ type Sample struct {
 	Shape  []int     // the Spec's shape, not to be changed
 	X      []float32 // the input in row-major order, pixels from 0 to 1; empty for tokens
 	Tokens []int64   // the input when it is tokens; empty otherwise
-	Y      []int64   // the target
+	Y      []int64   // the target; empty where it is Values
+	Values []float32 // the target when the Spec's Targets are Float32; empty otherwise
 	Rand   *Rand     // this sample's own random numbers in this epoch
 }
 

@@ -11,7 +11,8 @@
 //	train, test, err := dataset.CIFAR10("data")
 //	mean, std := train.Stats()
 //
-// Images are kept as bytes. A set of another kind is any type with the three methods of Dataset.
+// Images are kept as bytes. NewTensors makes a set of tensors, with labels or, for a regression, float32 as targets; NewSubset and
+// RandomSplit take parts of a set. One of another kind is any type with the three methods of Dataset.
 //
 // # Batches
 //
@@ -24,7 +25,7 @@
 //			half := s.Autocast(amp.Float16)
 //			loss := amp.CrossEntropy(half, net.Forward(half, b.X), b.Y)
 //
-// Epoch makes the steps; Next takes a batch inside a step of your own; Batches is for evaluation. A text goes the same way:
+// DrawWeighted and PickWeighted draw samples by weights. Epoch makes the steps; Next takes a batch inside a step of your own; Batches is for evaluation. A text goes the same way:
 //
 //	text, err := dataset.GoSource(1 << 20)
 //	train, validation := text.Split(0.9)

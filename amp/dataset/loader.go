@@ -19,7 +19,10 @@ type Loader struct {
 	batch      int
 	seed       uint64
 	shuffle    bool
-	draws      int // samples per epoch drawn with replacement; 0: each sample once
+	draws      int       // samples of an epoch that are drawn; 0: each sample once
+	weights    []float64 // of a weighted draw; nil for an even one
+	once       bool      // a weighted draw gives no sample twice
+	sums       []float64 // of the weights so far
 	dropLast   bool
 	prefetch   int
 	transforms []Transform
@@ -84,7 +87,7 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 		misused("NewLoader", "use a batch of at least 1 sample", "batch %d", batch)
 	}
 	if l.shuffle && l.draws > 0 {
-		misused("NewLoader", "give one of dataset.Shuffle and dataset.Draw", "both were given")
+		misused("NewLoader", "give one of dataset.Shuffle, dataset.Draw and dataset.DrawWeighted", "more than one was given")
 	}
 	if n := data.Len(); n < 1 || n > 1<<31-1 {
 		misused("NewLoader", "use a dataset of 1 to 2147483647 samples", "the dataset has %d samples", n)
@@ -92,11 +95,15 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if l.spec.DType != amp.Float32 && l.spec.DType != amp.Int64 {
 		misused("NewLoader", "let Spec say amp.Float32 or amp.Int64", "inputs of dtype %v", l.spec.DType)
 	}
+	if t := l.spec.Targets; t != amp.NoDType && t != amp.Int64 && t != amp.Float32 {
+		misused("NewLoader", "let Spec say amp.Int64 or amp.Float32", "targets of dtype %v", t)
+	}
 	for _, shape := range [][]int{l.spec.Shape, l.spec.Target} {
 		if !countable(shape) {
 			misused("NewLoader", "let Spec say sizes of 0 and above that memory can hold", "samples of shape %v, targets of shape %v", l.spec.Shape, l.spec.Target)
 		}
 	}
+	l.needWeights()
 	if l.Len() == 0 {
 		misused("NewLoader", "use a smaller batch, or leave DropLast out", "%d samples give no batch of %d", l.samples(), batch)
 	}
@@ -178,7 +185,7 @@ type State struct {
 	Position int    `json:"position"` // samples of the epoch that were given
 	Samples  int    `json:"samples"`  // of an epoch
 	Batch    int    `json:"batch"`
-	Order    string `json:"order"` // "sequential", "shuffled" or "drawn"
+	Order    string `json:"order"` // "sequential", "shuffled", "drawn", "weighted" or "weighted, each once"
 }
 
 // State returns the present position; batches prepared ahead do not count. Safe to call from any goroutine.
@@ -191,6 +198,10 @@ func (l *Loader) State() State {
 
 func (l *Loader) orderName() string {
 	switch {
+	case l.weights != nil && l.once:
+		return "weighted, each once"
+	case l.weights != nil:
+		return "weighted"
 	case l.draws > 0:
 		return "drawn"
 	case l.shuffle:
@@ -242,7 +253,11 @@ func (l *Loader) indices(idx []int32, epoch, from int) {
 	}
 	if l.permEpoch != epoch {
 		l.perm = slices.Grow(l.perm[:0], l.samples())[:l.samples()]
-		order(l.perm, l.seed, epoch, l.data.Len(), l.draws > 0)
+		if l.weights != nil {
+			l.weigh(epoch)
+		} else {
+			order(l.perm, l.seed, epoch, l.data.Len(), l.draws > 0)
+		}
 		l.permEpoch = epoch
 	}
 	copy(idx, l.perm[from:])

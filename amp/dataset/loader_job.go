@@ -17,6 +17,7 @@ type job struct {
 	idx         []int32
 	x           []float32
 	tokens, y   []int64
+	values      []float32 // targets of float32
 	rand        *Rand
 	stop        atomic.Bool
 	done        chan struct{}
@@ -53,14 +54,16 @@ func (l *Loader) start(epoch, from int) *job {
 	if n := len(l.free); n > 0 {
 		j, l.free = l.free[n-1], l.free[:n-1]
 	} else {
-		j = &job{
-			idx: make([]int32, l.batch), y: make([]int64, l.batch*size(l.spec.Target)),
-			rand: &Rand{amp.NewStream(0)},
-		}
+		j = &job{idx: make([]int32, l.batch), rand: &Rand{amp.NewStream(0)}}
 		if l.spec.DType == amp.Int64 {
 			j.tokens = make([]int64, l.batch*size(l.spec.Shape))
 		} else {
 			j.x = make([]float32, l.batch*size(l.spec.Shape))
+		}
+		if l.spec.Targets == amp.Float32 {
+			j.values = make([]float32, l.batch*size(l.spec.Target))
+		} else {
+			j.y = make([]int64, l.batch*size(l.spec.Target))
 		}
 	}
 	n := min(l.batch, l.end()-from)
@@ -94,7 +97,8 @@ func (j *job) run(ctx context.Context, l *Loader) {
 		clear(own.X)
 		clear(own.Tokens)
 		clear(own.Y)
-		s.X, s.Tokens, s.Y = own.X, own.Tokens, own.Y
+		clear(own.Values)
+		s.X, s.Tokens, s.Y, s.Values = own.X, own.Tokens, own.Y, own.Values
 		j.rand.key(j.seed, j.epoch, int(i))
 		if err := l.data.Sample(int(i), &s); err != nil {
 			j.err = err
@@ -112,7 +116,12 @@ func (j *job) run(ctx context.Context, l *Loader) {
 // place is where the k-th sample of a batch is written.
 func (j *job) place(l *Loader, k int) Sample {
 	nx, ny := size(l.spec.Shape), size(l.spec.Target)
-	own := Sample{Y: j.y[k*ny : (k+1)*ny : (k+1)*ny]}
+	var own Sample
+	if j.values != nil {
+		own.Values = j.values[k*ny : (k+1)*ny : (k+1)*ny]
+	} else {
+		own.Y = j.y[k*ny : (k+1)*ny : (k+1)*ny]
+	}
 	if j.tokens != nil {
 		own.Tokens = j.tokens[k*nx : (k+1)*nx : (k+1)*nx]
 	} else {
@@ -127,6 +136,7 @@ func (own *Sample) take(s *Sample, who func() string) {
 	s.X = taken(who, s.Index, "X", own.X, s.X)
 	s.Tokens = taken(who, s.Index, "Tokens", own.Tokens, s.Tokens)
 	s.Y = taken(who, s.Index, "Y", own.Y, s.Y)
+	s.Values = taken(who, s.Index, "Values", own.Values, s.Values)
 }
 
 func taken[T any](who func() string, index int, field string, own, got []T) []T {

@@ -10,7 +10,7 @@ import (
 // A Batch is some samples as tensors. They belong to the scope of the loop's body, or to the one given to Next.
 type Batch struct {
 	X      *amp.Tensor // inputs: float32 [N C H W] for images, int64 [N T] for tokens
-	Y      *amp.Tensor // targets: int64 [N] for labels, [N T] for tokens
+	Y      *amp.Tensor // targets: int64 [N] for labels, [N T] for tokens; float32 where the Spec's Targets are
 	Index  []int       // the samples' numbers in the dataset
 	Epoch  int
 	Number int // of the batch in its epoch, from 0
@@ -102,7 +102,11 @@ func (l *Loader) take(s *amp.Scope) Batch {
 	} else {
 		b.X = s.Own(amp.From(j.x[:n*size(l.spec.Shape)], shape...))
 	}
-	b.Y = s.Own(amp.From(j.y[:n*size(l.spec.Target)], append([]int{n}, l.spec.Target...)...))
+	if shape := append([]int{n}, l.spec.Target...); j.values != nil {
+		b.Y = s.Own(amp.From(j.values[:n*size(l.spec.Target)], shape...))
+	} else {
+		b.Y = s.Own(amp.From(j.y[:n*size(l.spec.Target)], shape...))
+	}
 	l.epoch, l.pos = l.after(j)
 	return b
 }

@@ -14,10 +14,12 @@ type MultiheadAttention struct {
 	KProjWeight  *amp.Tensor // [features KeyFeatures], in its place
 	VProjWeight  *amp.Tensor // [features ValueFeatures], in its place
 	InProjBias   *amp.Tensor // [3·features], nil without
+	BiasK, BiasV *amp.Tensor // [1 1 features], one more key and its value; nil without
 	OutProj      *Linear     // [features features]
 	Heads        int
 	Dropout      float64 // probability of dropping a weight while training
 	features     int
+	zero         bool // there is one more key of zeros, and a value of zeros
 }
 
 // AttentionOptions are the settings of NewMultiheadAttention; the zero value is PyTorch's default.
@@ -27,10 +29,12 @@ type AttentionOptions struct {
 	KeyFeatures   int       // features of the keys, 0 for those of the queries
 	ValueFeatures int       // features of the values, 0 for those of the queries
 	DType         amp.DType // of the parameters; the zero value stands for float32
+	BiasKV        bool      // learn one more key and its value, which every query sees (PyTorch: add_bias_kv)
+	ZeroAttn      bool      // one more key and value of zeros, which every query sees (PyTorch: add_zero_attn)
 }
 
 // NewMultiheadAttention returns attention of features in so many heads. The parameters are named and drawn as in PyTorch: Xavier
-// uniform for the inputs' weights, ±1/√features for out_proj.weight, zeros for the biases. It panics with amp.ErrArgument unless
+// uniform for the inputs' weights, ±1/√features for out_proj.weight, zeros for the biases, Xavier normal for bias_k and bias_v. It panics with amp.ErrArgument unless
 // heads divides features and dropout lies in 0 … 1.
 func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOptions) *MultiheadAttention {
 	checkSizes("NewMultiheadAttention", []int{features, heads})
@@ -40,7 +44,7 @@ func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOpti
 	if opts.DType == amp.NoDType {
 		opts.DType = amp.Float32
 	}
-	m := &MultiheadAttention{Heads: heads, Dropout: opts.Dropout, features: features}
+	m := &MultiheadAttention{Heads: heads, Dropout: opts.Dropout, features: features, zero: opts.ZeroAttn}
 	xavier := func(name string, out, in int) *amp.Tensor {
 		bound := math.Sqrt(6 / float64(in+out))
 		return amp.Rand(s, opts.DType, -bound, bound, out, in).SetName(name).RequireGrad()
@@ -64,6 +68,9 @@ func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOpti
 	} else {
 		m.InProjBias = amp.Full(s, opts.DType, 0, 3*features).SetName("in_proj_bias").RequireGrad()
 	}
+	if opts.BiasKV {
+		m.BiasK, m.BiasV = newBiasKV(s, opts.DType, features)
+	}
 	m.OutProj = NewLinear(s, features, features, linear...)
 	if !opts.NoBias {
 		fill(m.OutProj.Bias, amp.Full(s, opts.DType, 0, features))
@@ -77,7 +84,7 @@ func (m *MultiheadAttention) Children() []Named { return []Named{{"out_proj", m.
 
 // Parameters returns the weights and bias of the inputs, then those of the output.
 func (m *MultiheadAttention) Parameters() []*amp.Tensor {
-	return append(present(m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias), m.OutProj.Parameters()...)
+	return append(present(m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight, m.InProjBias, m.BiasK, m.BiasV), m.OutProj.Parameters()...)
 }
 
 // Forward is self-attention: Attend of x with itself, without a mask.
@@ -99,6 +106,7 @@ func (m *MultiheadAttention) Attend(s *amp.Scope, q, k, v, mask *amp.Tensor, cau
 		misshapen("MultiheadAttention", "give one value for each key", "keys %v, values %v", k.Shape(), v.Shape())
 	}
 	heads := m.heads(s, q, k, v)
+	heads[1], heads[2] = m.more(s, heads[1], m.BiasK), m.more(s, heads[2], m.BiasV)
 	y := amp.ScaledDotProductAttention(s, heads[0], heads[1], heads[2], mask, amp.Attention{Causal: causal, Dropout: m.Dropout})
 	return m.output(s, y, q.Shape())
 }
@@ -124,12 +132,12 @@ func (m *MultiheadAttention) output(s *amp.Scope, y *amp.Tensor, shape []int) *a
 	return m.OutProj.Forward(s.In("out_proj"), together)
 }
 
-// Weights returns the weights with which Attend averages the values, [… heads T S], before dropout and without a graph.
+// Weights returns the weights with which Attend averages the values, [… heads T S] (S with the keys of BiasKV and ZeroAttn), before dropout and without a graph.
 func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) *amp.Tensor {
 	s = s.NoGrad().Eval()
 	mask, causal = m.masked(s, q, k, mask, causal)
-	heads := m.project(s, k, 1)
-	ones := amp.Full(s, heads.DType(), 1, k.Dim(-2), k.Dim(-2))
+	heads := m.more(s, m.project(s, k, 1), m.BiasK)
+	ones := amp.Full(s, heads.DType(), 1, heads.Dim(-2), heads.Dim(-2))
 	defer ones.Free()
 	each := amp.Tril(s, amp.Triu(s, ones, 0), 0) // values that tell the keys apart
 	return amp.ScaledDotProductAttention(s, m.project(s, q, 0), heads, each, mask, amp.Attention{Causal: causal})
@@ -142,6 +150,9 @@ func (m *MultiheadAttention) masked(s *amp.Scope, q, k, mask *amp.Tensor, causal
 	m.sequence(k)
 	m.together(q, "queries", k, "keys")
 	checkMask(q, k, mask)
+	if m.extra() > 0 {
+		return m.moreMask(s, mask, q.Dim(-2), k.Dim(-2), causal), false
+	}
 	if mask == nil || !causal {
 		return mask, causal
 	}

@@ -25,7 +25,7 @@ type NormOption func(*normConfig)
 type normConfig struct {
 	momentum, eps       float64
 	cumulative, noStats bool
-	affine              bool
+	affine, tracked     bool
 }
 
 // Momentum sets the weight of the present batch in the running statistics; the default is 0.1.
@@ -47,6 +47,9 @@ func Affine() NormOption { return func(c *normConfig) { c.affine = true } }
 
 // NoRunningStats keeps no running statistics: evaluation uses those of the batch.
 func NoRunningStats() NormOption { return func(c *normConfig) { c.noStats = true } }
+
+// TrackRunningStats makes an instance norm keep running statistics, which it has not unless asked: evaluation uses them.
+func TrackRunningStats() NormOption { return func(c *normConfig) { c.tracked = true } }
 
 // NewBatchNorm1d returns a layer for x [n channels] or [n channels w]; see NewBatchNorm2d.
 func NewBatchNorm1d(s *amp.Scope, channels int, opts ...NormOption) *BatchNorm {
@@ -154,44 +157,3 @@ func (g *GroupNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 
 // Parameters returns weight and bias, if there are any.
 func (g *GroupNorm) Parameters() []*amp.Tensor { return present(g.Weight, g.Bias) }
-
-// InstanceNorm normalizes each channel of each image, then scales and shifts the channels.
-type InstanceNorm struct {
-	Weight, Bias *amp.Tensor // [channels]; nil unless Affine was asked for
-	Eps          float64     // added to the variance
-}
-
-// NewInstanceNorm2d returns a layer for x [n channels h w], or any other number of spatial dimensions. It keeps no running statistics,
-// and has no weight and bias unless Affine, as in PyTorch. Options: Eps, Affine.
-func NewInstanceNorm2d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	return newInstanceNorm(s, "NewInstanceNorm2d", channels, opts)
-}
-
-// NewInstanceNorm1d is NewInstanceNorm2d by the name for x [n channels length].
-func NewInstanceNorm1d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	return newInstanceNorm(s, "NewInstanceNorm1d", channels, opts)
-}
-
-// NewInstanceNorm3d is NewInstanceNorm2d by the name for x [n channels d h w].
-func NewInstanceNorm3d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	return newInstanceNorm(s, "NewInstanceNorm3d", channels, opts)
-}
-
-func newInstanceNorm(s *amp.Scope, name string, channels int, opts []NormOption) *InstanceNorm {
-	checkSizes(name, []int{channels})
-	c := normConfig{eps: 1e-5}
-	optional.Apply(name, opts, &c, misused)
-	n := &InstanceNorm{Eps: c.eps}
-	if c.affine {
-		n.Weight, n.Bias = affine(s, channels)
-	}
-	return n
-}
-
-// Forward returns the normalized x, in x's dtype.
-func (n *InstanceNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
-	return amp.InstanceNorm(s, x, n.Weight, n.Bias, n.Eps)
-}
-
-// Parameters returns weight and bias, if there are any.
-func (n *InstanceNorm) Parameters() []*amp.Tensor { return present(n.Weight, n.Bias) }

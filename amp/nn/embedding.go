@@ -10,6 +10,8 @@ type Embedding struct {
 	Weight  *amp.Tensor // [rows features]
 	padded  bool        // padding is a row that stands for padding
 	padding int
+	maxNorm float64 // of a row that Forward looks up; 0 for none
+	norm    float64 // which one it is
 }
 
 // An EmbeddingOption configures NewEmbedding.
@@ -22,11 +24,12 @@ func PaddingRow(row int) EmbeddingOption {
 }
 
 // NewEmbedding returns a table of rows vectors of the given number of features, drawn from the standard normal distribution as
-// PyTorch does. It panics with amp.ErrArgument for sizes below 1 and for a padding row that is not in the table.
+// PyTorch does. It panics with amp.ErrArgument for sizes below 1 and for a padding row that is not in the table. Options: PaddingRow, MaxNorm, MaxNormType.
 func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Embedding {
 	checkSizes("NewEmbedding", []int{rows, features})
-	e := &Embedding{Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
+	e := &Embedding{norm: 2, Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
 	optional.Apply("NewEmbedding", opts, e, misused)
+	e.checkNorm()
 	if !e.padded {
 		return e
 	}
@@ -42,8 +45,9 @@ func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Em
 	return e
 }
 
-// Forward returns the vectors of index, int64 of any shape: [index… features].
+// Forward returns the vectors of index, int64 of any shape: [index… features]. With MaxNorm it shortens those in the table first.
 func (e *Embedding) Forward(s *amp.Scope, index *amp.Tensor) *amp.Tensor {
+	e.shorten(s, index)
 	if e.padded {
 		return amp.EmbeddingPadded(s, e.Weight, index, e.padding)
 	}

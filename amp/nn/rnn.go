@@ -15,6 +15,7 @@ type CellParameters struct {
 	WeightHH *amp.Tensor // [gates·hidden hidden]
 	BiasIH   *amp.Tensor // [gates·hidden], nil without
 	BiasHH   *amp.Tensor // [gates·hidden], nil without
+	WeightHR *amp.Tensor // [projected hidden], nil without; WeightHH is [gates·hidden projected] then
 }
 
 // newCell draws weights and biases uniform in ±1/√hidden, as PyTorch does; suffix completes their names.
@@ -30,9 +31,9 @@ func newCell(s *amp.Scope, gates, in, hidden int, bias bool, dt amp.DType, suffi
 	return c
 }
 
-// Parameters returns the weights, then the biases.
+// Parameters returns the weights, then the biases, then the weight of a projection.
 func (c CellParameters) Parameters() []*amp.Tensor {
-	return present(c.WeightIH, c.WeightHH, c.BiasIH, c.BiasHH)
+	return present(c.WeightIH, c.WeightHH, c.BiasIH, c.BiasHH, c.WeightHR)
 }
 
 func (c CellParameters) weights() amp.CellWeights {
@@ -113,12 +114,13 @@ type RecurrentOptions struct {
 	ReLU          bool      // of RNN: relu for tanh
 	Dropout       float64   // probability of dropout after each layer but the last
 	DType         amp.DType // of the parameters; the zero value stands for float32
+	ProjSize      int       // of an LSTM: features that its hidden state is projected to, fewer than hidden; 0 for no projection
 }
 
 // RecurrentState is what a recurrent network carries from one piece of a sequence to the next.
 type RecurrentState struct {
-	H *amp.Tensor // [layers·directions batch hidden]; nil stands for zeros
-	C *amp.Tensor // cell state of an LSTM, of the same shape; nil otherwise, or for zeros
+	H *amp.Tensor // [layers·directions batch hidden], of an LSTM with ProjSize as many in place of hidden; nil stands for zeros
+	C *amp.Tensor // cell state of an LSTM, [layers·directions batch hidden]; nil otherwise, or for zeros
 }
 
 // A layerRun runs one layer in one direction.
@@ -182,15 +184,23 @@ func newRecurrent(s *amp.Scope, op string, gates, in, hidden int, opts Recurrent
 	if !(opts.Dropout >= 0 && opts.Dropout <= 1) {
 		misused(op, "use a probability from 0 to 1", "dropout is %v", opts.Dropout)
 	}
+	if opts.ProjSize != 0 && (op != "NewLSTM" || opts.ProjSize < 0 || opts.ProjSize >= hidden) {
+		misused(op, "use it for an LSTM, with fewer features than hidden ones", "ProjSize is %d of %d", opts.ProjSize, hidden)
+	}
 	if opts.DType == amp.NoDType {
 		opts.DType = amp.Float32
 	}
 	r := Recurrent{opts: opts, hidden: hidden, run: run}
 	for layer := range opts.Layers {
 		for d := range r.directions() {
-			r.Cells = append(r.Cells, newCell(s, gates, in, hidden, !opts.NoBias, opts.DType, fmt.Sprintf("_l%d%s", layer, []string{"", "_reverse"}[d])))
+			suffix := fmt.Sprintf("_l%d%s", layer, []string{"", "_reverse"}[d])
+			cell := newCell(s, gates, in, hidden, !opts.NoBias, opts.DType, suffix)
+			if opts.ProjSize > 0 {
+				cell.project(s, hidden, opts.ProjSize, opts.DType, suffix)
+			}
+			r.Cells = append(r.Cells, cell)
 		}
-		in = hidden * r.directions()
+		in = r.output() * r.directions()
 	}
 	return r
 }
@@ -218,14 +228,16 @@ func (r *Recurrent) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 }
 
 // Run returns the last layer's states for all steps of x [steps batch in] ([batch steps in] if BatchFirst, [steps in] without a
-// batch): [steps batch directions·hidden], and the state of all layers after the last step. It starts from state, whose zero value
+// batch): [steps batch directions·hidden] (of an LSTM with ProjSize as many in place of hidden), and the state of all layers after the last step. It starts from state, whose zero value
 // stands for zeros. It panics with amp.ErrShape for tensors that do not fit. RunLengths is for sequences of different lengths.
 func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp.Tensor, RecurrentState) {
-	return r.stacked(s, "Run", x, state, func(*amp.Tensor) layerRun { return r.run })
+	return r.stacked(s, "Run", x, state, func(*amp.Tensor) func(layerRun) layerRun {
+		return func(layer layerRun) layerRun { return layer }
+	})
 }
 
-// stacked runs layer after layer; made returns what runs one in one direction, for a batch [steps batch in].
-func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state RecurrentState, made func(x *amp.Tensor) layerRun) (*amp.Tensor, RecurrentState) {
+// stacked runs layer after layer; made returns, for a batch [steps batch in], what a layer's run in one direction becomes.
+func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state RecurrentState, made func(x *amp.Tensor) func(layerRun) layerRun) (*amp.Tensor, RecurrentState) {
 	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
 	alone := x.Rank() == 2
 	if alone {
@@ -241,7 +253,7 @@ func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state Recurr
 		misused(op, "leave C nil: only an LSTM has one", "a cell state")
 	}
 	run := made(x)
-	h, c := r.states(s, op, state.H, x.Dim(1), alone), r.states(s, op, state.C, x.Dim(1), alone)
+	h, c := r.states(s, op, state.H, x.Dim(1), r.output(), alone), r.states(s, op, state.C, x.Dim(1), r.hidden, alone)
 	dirs := r.directions()
 	for i := 0; i < len(r.Cells); i += dirs {
 		if i > 0 {
@@ -249,7 +261,7 @@ func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state Recurr
 		}
 		out := make([]*amp.Tensor, dirs)
 		for d := range dirs {
-			out[d], h[i+d], c[i+d] = run(s, x, h[i+d], c[i+d], r.Cells[i+d].weights(), d == 1)
+			out[d], h[i+d], c[i+d] = run(r.layer(i+d))(s, x, h[i+d], c[i+d], r.Cells[i+d].weights(), d == 1)
 		}
 		x = out[0]
 		if dirs == 2 {
@@ -266,20 +278,20 @@ func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state Recurr
 }
 
 // states cuts a state into those of the cells; nil ones without a state.
-func (r *Recurrent) states(s *amp.Scope, op string, t *amp.Tensor, batch int, alone bool) []*amp.Tensor {
+func (r *Recurrent) states(s *amp.Scope, op string, t *amp.Tensor, batch, features int, alone bool) []*amp.Tensor {
 	out := make([]*amp.Tensor, len(r.Cells))
 	if t == nil {
 		return out
 	}
-	want := []int{len(r.Cells), batch, r.hidden}
+	want := []int{len(r.Cells), batch, features}
 	if alone {
-		want = []int{len(r.Cells), r.hidden}
+		want = []int{len(r.Cells), features}
 	}
 	if !slices.Equal(t.Shape(), want) {
 		misshapen(op, fmt.Sprintf("use a state of %v, or none for zeros", want), "state is %v", t.Shape())
 	}
 	for i := range out {
-		out[i] = amp.Reshape(s, amp.Narrow(s, t, 0, i, 1), batch, r.hidden)
+		out[i] = amp.Reshape(s, amp.Narrow(s, t, 0, i, 1), batch, features)
 	}
 	return out
 }

@@ -30,10 +30,12 @@ func (r *Recurrent) RunLengths(s *amp.Scope, x, lengths *amp.Tensor, state Recur
 	if x.Rank() != 3 {
 		misshapen("RunLengths", "use [steps batch features]; a single sequence needs no lengths", "x is %v", x.Shape())
 	}
-	return r.stacked(s, "RunLengths", x, state, func(x *amp.Tensor) layerRun {
+	return r.stacked(s, "RunLengths", x, state, func(x *amp.Tensor) func(layerRun) layerRun {
 		p := planLengths(s, lengths, x.Dim(0), x.Dim(1))
-		return func(s *amp.Scope, x, h, c *amp.Tensor, w amp.CellWeights, reverse bool) (y, lastH, lastC *amp.Tensor) {
-			return p.run(s, r.run, x, h, c, w, reverse)
+		return func(layer layerRun) layerRun {
+			return func(s *amp.Scope, x, h, c *amp.Tensor, w amp.CellWeights, reverse bool) (y, lastH, lastC *amp.Tensor) {
+				return p.run(s, layer, x, h, c, w, reverse)
+			}
 		}
 	})
 }

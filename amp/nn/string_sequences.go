@@ -54,8 +54,11 @@ func (p *Pad) String() string {
 
 // sizes are a cell's features in and out, and what its parameters are not by default.
 func (c CellParameters) sizes() []string {
-	hidden := c.WeightHH.Shape()
-	return []string{fmt.Sprintf("in=%d", c.WeightIH.Shape()[1]), fmt.Sprintf("hidden=%d", hidden[len(hidden)-1]),
+	hidden := c.WeightHH
+	if c.WeightHR != nil {
+		hidden = c.WeightHR
+	}
+	return []string{fmt.Sprintf("in=%d", c.WeightIH.Shape()[1]), fmt.Sprintf("hidden=%d", hidden.Dim(-1)),
 		where(c.BiasIH == nil, "no_bias"), where(c.WeightHH.DType() != amp.Float32, c.WeightHH.DType().String())}
 }
 
@@ -74,7 +77,8 @@ func (c *LSTMCell) String() string { return written("LSTMCell", c.sizes()...) }
 func (r *Recurrent) described(name string) string {
 	o := r.opts
 	return written(name, append(r.Cells[0].sizes(), where(o.Layers > 1, fmt.Sprintf("layers=%d", o.Layers)), where(o.ReLU, "relu"),
-		where(o.Bidirectional, "bidirectional"), where(o.BatchFirst, "batch_first"), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout)))...)
+		where(o.Bidirectional, "bidirectional"), where(o.BatchFirst, "batch_first"),
+		where(o.ProjSize != 0, fmt.Sprintf("proj_size=%d", o.ProjSize)), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout)))...)
 }
 
 // String is the network with its sizes and options.

@@ -24,7 +24,7 @@ func tree(p Parent, name string, settings ...string) string {
 
 // said are the lines of the options.
 func (o TransformerOptions) said() []string {
-	return []string{"(activation): " + indented(o.Activation), where(o.PreNorm, "pre_norm"), where(o.Causal, "causal"), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout))}
+	return []string{"(activation): " + indented(o.Activation), where(o.PreNorm, "pre_norm"), where(o.Causal, "causal"), where(o.NoBias, "no_bias"), where(o.Dropout != 0, fmt.Sprintf("dropout=%g", o.Dropout))}
 }
 
 // String shows the parts as an indented tree, with the options.

@@ -22,6 +22,7 @@ type TransformerOptions struct {
 	Activation Module  // between the linear layers; nil stands for ReLU
 	Dropout    float64 // probability of dropout of weights, hidden features and both branches while training
 	Eps        float64 // of the norms; 0 stands for 1e-5
+	NoBias     bool    // leave out the biases of attention, linear layers and norms, FinalNorm's too
 }
 
 // NewTransformerEncoderLayer returns a layer for sequences of features, with hidden features between its linear layers. The
@@ -29,11 +30,10 @@ type TransformerOptions struct {
 func NewTransformerEncoderLayer(s *amp.Scope, features, heads, hidden int, opts TransformerOptions) *TransformerEncoderLayer {
 	opts = opts.filled()
 	l := &TransformerEncoderLayer{
-		SelfAttn: NewMultiheadAttention(s, features, heads, AttentionOptions{Dropout: opts.Dropout}),
-		Linear1:  NewLinear(s, features, hidden), Linear2: NewLinear(s, hidden, features),
-		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), opts: opts,
+		SelfAttn: NewMultiheadAttention(s, features, heads, AttentionOptions{Dropout: opts.Dropout, NoBias: opts.NoBias}),
+		Linear1:  opts.linear(s, features, hidden), Linear2: opts.linear(s, hidden, features),
+		Norm1: opts.norm(s, features), Norm2: opts.norm(s, features), opts: opts,
 	}
-	opts.setEps(l.Norm1, l.Norm2)
 	NameChildren(l)
 	return l
 }
@@ -46,12 +46,25 @@ func (o TransformerOptions) filled() TransformerOptions {
 	return o
 }
 
-func (o TransformerOptions) setEps(norms ...*LayerNorm) {
-	for _, n := range norms {
-		if o.Eps != 0 {
-			n.Eps = o.Eps
-		}
+// linear returns a linear layer of a transformer.
+func (o TransformerOptions) linear(s *amp.Scope, in, out int) *Linear {
+	if o.NoBias {
+		return NewLinear(s, in, out, NoBias())
 	}
+	return NewLinear(s, in, out)
+}
+
+// norm returns a norm of a transformer.
+func (o TransformerOptions) norm(s *amp.Scope, features int) *LayerNorm {
+	var opts []LayerNormOption
+	if o.NoBias {
+		opts = append(opts, NoBias())
+	}
+	n := NewLayerNormOf(s, []int{features}, opts...)
+	if o.Eps != 0 {
+		n.Eps = o.Eps
+	}
+	return n
 }
 
 // Children returns attention, linear layers and norms.

@@ -17,13 +17,12 @@ type TransformerDecoderLayer struct {
 // panics with amp.ErrArgument for sizes that do not fit.
 func NewTransformerDecoderLayer(s *amp.Scope, features, heads, hidden int, opts TransformerOptions) *TransformerDecoderLayer {
 	opts = opts.filled()
-	attention := AttentionOptions{Dropout: opts.Dropout}
+	attention := AttentionOptions{Dropout: opts.Dropout, NoBias: opts.NoBias}
 	l := &TransformerDecoderLayer{
 		SelfAttn: NewMultiheadAttention(s, features, heads, attention), MultiheadAttn: NewMultiheadAttention(s, features, heads, attention),
-		Linear1: NewLinear(s, features, hidden), Linear2: NewLinear(s, hidden, features),
-		Norm1: NewLayerNorm(s, features), Norm2: NewLayerNorm(s, features), Norm3: NewLayerNorm(s, features), opts: opts,
+		Linear1: opts.linear(s, features, hidden), Linear2: opts.linear(s, hidden, features),
+		Norm1: opts.norm(s, features), Norm2: opts.norm(s, features), Norm3: opts.norm(s, features), opts: opts,
 	}
-	opts.setEps(l.Norm1, l.Norm2, l.Norm3)
 	NameChildren(l)
 	return l
 }

@@ -79,9 +79,7 @@ func (o TransformerOptions) finalNorm(s *amp.Scope, features int) *LayerNorm {
 	if !o.FinalNorm {
 		return nil
 	}
-	n := NewLayerNorm(s, features)
-	o.setEps(n)
-	return n
+	return o.norm(s, features)
 }
 
 // stacked names layers and a norm that may be nil.

@@ -49,10 +49,10 @@ func drawnSizes(r *rand.Rand) []int {
 // TestDrawnSteps: three steps over many parameters are what the same steps over each number on its own are in float64, with a gradient that
 // is not finite somewhere in the second, which must be found wherever it is and change nothing.
 func TestDrawnSteps(t *testing.T) {
-	names := []string{"sgd", "sgd/momentum", "adam", "adamw/amsgrad", "rmsprop", "adagrad"}
-	for seed := range uint64(72) {
+	names := []string{"sgd", "sgd/momentum", "adam", "adamw/amsgrad", "rmsprop", "adagrad", "nadam", "radam", "adamax", "adadelta", "asgd", "rprop"}
+	for seed := range uint64(168) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		name, fused, dt := names[seed%6], seed/6%2 == 0, []amp.DType{amp.Float32, amp.Float32, amp.Float64}[r.IntN(3)]
+		name, fused, dt := names[seed%12], seed/12%2 == 0, []amp.DType{amp.Float32, amp.Float32, amp.Float64}[r.IntN(3)]
 		sizes, variants := drawnSizes(r), cpu.Variants()
 		variant, threads := variants[r.IntN(len(variants))], 1+r.IntN(3)
 		var filled []int // parameters that have elements

@@ -26,6 +26,18 @@ var makers = map[string]func(p []*amp.Tensor, opts ...optim.Option) optim.Optimi
 	"adagrad": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer {
 		return optim.NewAdagrad(p, append(o, optim.InitialAccumulator(0.1))...)
 	},
+	"nadam": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer {
+		return optim.NewNAdam(p, append(o, optim.DecoupledWeightDecay())...)
+	},
+	"radam": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer {
+		return optim.NewRAdam(p, append(o, optim.Betas(0.8, 0.7))...)
+	},
+	"adamax":   func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamax(p, o...) },
+	"adadelta": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdadelta(p, o...) },
+	"asgd": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer {
+		return optim.NewASGD(p, append(o, optim.T0(2))...)
+	},
+	"rprop": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRprop(p, o...) },
 }
 
 // TestFusedSteps: dividing within the update gives the weights of dividing before it, bit for bit, through skipped steps at the start

@@ -13,6 +13,7 @@ type Group struct {
 	Params  []*amp.Tensor
 	Options []Option
 
+	kind    *kind // of the optimizer that has the group
 	set     settings
 	initial *float64 // the learning rate that schedules start from, once there is one
 }
@@ -39,7 +40,7 @@ func needRate(op string, lr float64) {
 func (o *base) AddGroup(g Group) *Group { return o.add(o.made("AddGroup").kind.name+".AddGroup", g) }
 
 func (o *base) add(op string, g Group) *Group {
-	live := &Group{Name: g.Name, Options: slices.Clone(g.Options), set: o.defaults}
+	live := &Group{Name: g.Name, Options: slices.Clone(g.Options), kind: o.kind, set: o.defaults}
 	live.set.apply(op, o.kind, g.Options)
 	for _, name := range live.set.given {
 		if name == "Fused" || name == "InitialAccumulator" {

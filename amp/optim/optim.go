@@ -46,6 +46,7 @@ func misused(op, fix, format string, args ...any) {
 type kind struct {
 	name     string
 	options  []string // taken besides the common ones
+	lacks    string   // the common option that is not taken
 	defaults settings
 	// names are torch.optim's names of the state tensors, in the order of the row's inputs; wants says which of them the settings ask
 	// for.

@@ -24,11 +24,12 @@ func option(name string, set func(s *settings)) Option {
 	return func(s *settings) { s.given = append(s.given, name); set(s) }
 }
 
-// LR sets the learning rate; the default is 0.001, and 0.01 for RMSprop and Adagrad.
+// LR sets the learning rate; the default is 0.001, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad, Rprop
+// and ASGD, 1 for Adadelta.
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
 // WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW; the default is 0, and 0.01
-// for AdamW.
+// for AdamW; Rprop takes none.
 func WeightDecay(d float64) Option {
 	return option("WeightDecay", func(s *settings) { s.WeightDecay = d })
 }
@@ -52,18 +53,18 @@ func Dampening(d float64) Option { return option("Dampening", func(s *settings) 
 // Nesterov makes SGD look ahead along the momentum; it needs a momentum and no dampening.
 func Nesterov() Option { return option("Nesterov", func(s *settings) { s.Nesterov = true }) }
 
-// Betas sets, for Adam, how much of the averages of the gradient and of its square is kept; the defaults are 0.9 and 0.999.
+// Betas sets, for Adam and its kin, how much of the averages of the gradient and of its square is kept; the defaults are 0.9 and 0.999.
 func Betas(b1, b2 float64) Option {
 	return option("Betas", func(s *settings) { s.Beta1, s.Beta2 = b1, b2 })
 }
 
-// Eps sets what is added to the denominator; the default is 1e-8, and 1e-10 for Adagrad. It must not vanish in the parameters' dtype.
+// Eps sets what is added to the denominator; the default is 1e-8, 1e-10 for Adagrad, 1e-6 for Adadelta. It must not vanish in the parameters' dtype.
 func Eps(eps float64) Option { return option("Eps", func(s *settings) { s.Eps = eps }) }
 
 // AMSGrad makes Adam divide by the largest average of squares so far (Reddi, Kale and Kumar, 2018).
 func AMSGrad() Option { return option("AMSGrad", func(s *settings) { s.amsgrad = true }) }
 
-// Alpha sets how much of its average of squares RMSprop keeps; the default is 0.99.
+// Alpha sets how much of its average of squares RMSprop keeps, 0.99 unless given, and the power of the decay of ASGD's rate, 0.75 unless given.
 func Alpha(a float64) Option { return option("Alpha", func(s *settings) { s.Alpha = a }) }
 
 // Centered makes RMSprop divide by the standard deviation of the gradient instead of its root mean square.
@@ -95,6 +96,14 @@ var numbers = []number{
 	{"Alpha", "alpha", func(s *settings) *float64 { return &s.Alpha }},
 	{"LRDecay", "lr_decay", func(s *settings) *float64 { return &s.LRDecay }},
 	{"InitialAccumulator", "initial_accumulator_value", func(s *settings) *float64 { return &s.accumulator }},
+	{"MomentumDecay", "momentum_decay", func(s *settings) *float64 { return &s.MomentumDecay }},
+	{"Rho", "rho", func(s *settings) *float64 { return &s.Alpha }},
+	{"Etas", "etaminus", func(s *settings) *float64 { return &s.EtaMinus }},
+	{"Etas", "etaplus", func(s *settings) *float64 { return &s.EtaPlus }},
+	{"StepSizes", "step_size_min", func(s *settings) *float64 { return &s.StepMin }},
+	{"StepSizes", "step_size_max", func(s *settings) *float64 { return &s.StepMax }},
+	{"Lambd", "lambd", func(s *settings) *float64 { return &s.Lambda }},
+	{"T0", "t0", func(s *settings) *float64 { return &s.T0 }},
 }
 
 // A flag is a setting that is on or off, as number.
@@ -108,6 +117,7 @@ var flags = []flag{
 	{"Nesterov", "nesterov", func(s *settings) *bool { return &s.Nesterov }},
 	{"AMSGrad", "amsgrad", func(s *settings) *bool { return &s.amsgrad }},
 	{"Centered", "centered", func(s *settings) *bool { return &s.centered }},
+	{"DecoupledWeightDecay", "decoupled_weight_decay", func(s *settings) *bool { return &s.Decoupled }},
 }
 
 // problem says what is out of range, "" if nothing is, and how to repair it.
@@ -128,7 +138,7 @@ func (s *settings) problem(k *kind) (detail, fix string) {
 	if s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
 		return "Nesterov momentum requires a momentum and zero dampening", "add optim.Momentum(0.9) and no dampening"
 	}
-	return "", ""
+	return s.problemMore(k)
 }
 
 // apply runs options and refuses those the optimizer does not take, and values out of range.
@@ -147,8 +157,11 @@ func (s *settings) apply(op string, k *kind, opts []Option) {
 
 var commonOptions = []string{"LR", "WeightDecay", "Maximize", "Fused"}
 
-func (k *kind) allOptions() []string { return append(slices.Clone(commonOptions), k.options...) }
+func (k *kind) allOptions() []string {
+	all := append(slices.Clone(commonOptions), k.options...)
+	return slices.DeleteFunc(all, func(name string) bool { return name == k.lacks })
+}
 
 func (k *kind) takes(option string) bool {
-	return slices.Contains(commonOptions, option) || slices.Contains(k.options, option)
+	return option != k.lacks && (slices.Contains(commonOptions, option) || slices.Contains(k.options, option))
 }

@@ -78,11 +78,12 @@ func newSchedule(opt Optimizer, r rule) *Schedule {
 }
 
 func (s *Schedule) initial()             { s.undo(); s.Step() }
-func (s *Schedule) undo()                { s.epoch = -1 }
+func (s *Schedule) undo()                { s.epoch = -1; s.whole() }
 func (s *Schedule) optimizer() Optimizer { s.made("Step"); return s.opt }
 
 func (s *Schedule) restart() {
 	s.epoch = 0
+	s.whole()
 	s.set(s.rule.at)
 }
 
@@ -91,6 +92,13 @@ func (s *Schedule) restart() {
 // and past the end of a OneCycleLR.
 func (s *Schedule) Step() {
 	s.made("Step")
+	s.notice()
+	s.epoch++
+	s.set(s.rule.next)
+}
+
+// notice warns once of a step after skipped ones.
+func (s *Schedule) notice() {
 	steps, skips := s.opt.progress()
 	if skips > s.skips && steps == s.steps && !s.warned {
 		s.warned = true
@@ -98,8 +106,6 @@ func (s *Schedule) Step() {
 			"to wait for applied steps make it optim.CountApplied(optim.New%[1]s(…))", s.rule.kind())
 	}
 	s.steps, s.skips = steps, skips
-	s.epoch++
-	s.set(s.rule.next)
 }
 
 func (s *Schedule) set(f func(s *Schedule, i int) float64) {

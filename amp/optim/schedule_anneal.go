@@ -105,33 +105,3 @@ func (r *cosineRule) at(s *Schedule, i int) float64 {
 func cosine(start, end, t float64) float64 {
 	return end + float64((start-end)*(1+cpu.Cos.Of(math.Pi*t))/2)
 }
-
-type restartsRule struct {
-	T0     int     `json:"T_0"`
-	TMult  int     `json:"T_mult"`
-	EtaMin float64 `json:"eta_min"`
-}
-
-// NewCosineWarmRestarts lowers the rate to etaMin along half a cosine in n steps, begins again with mult times as many, and so on, as
-// torch's CosineAnnealingWarmRestarts (mult is 1 and etaMin 0 unless given).
-func NewCosineWarmRestarts(opt Optimizer, n, mult int, etaMin float64) *Schedule {
-	return newSchedule(opt, &restartsRule{n, mult, etaMin})
-}
-
-func (r *restartsRule) kind() string { return "CosineAnnealingWarmRestarts" }
-func (r *restartsRule) fresh() rule  { return &restartsRule{} }
-func (r *restartsRule) problem(int) string {
-	return first(in("T_0", float64(r.T0), 1, math.MaxInt32), in("T_mult", float64(r.TMult), 1, math.MaxInt32), in("eta_min", r.EtaMin, 0, huge))
-}
-func (r *restartsRule) next(s *Schedule, i int) float64 {
-	t, n := s.epoch, r.T0
-	if r.TMult == 1 {
-		t %= n
-	}
-	for t >= n && n <= math.MaxInt/r.TMult {
-		t -= n
-		n *= r.TMult
-	}
-	return cosine(s.base[i], r.EtaMin, float64(t)/float64(n))
-}
-func (r *restartsRule) at(s *Schedule, i int) float64 { return r.next(s, i) }

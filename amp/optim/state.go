@@ -11,7 +11,7 @@ import (
 
 // A State is an optimizer's saved state: plain data, all of it JSON but the tensors. It has the names of torch.optim's state_dict.
 type State struct {
-	Kind   string       `json:"kind"`  // "SGD", "Adam", "AdamW", "RMSprop" or "Adagrad"
+	Kind   string       `json:"kind"`  // "SGD", "Adam", "AdamW", "RMSprop", the name of the type
 	Steps  int          `json:"steps"` // what Steps returns
 	Groups []GroupState `json:"param_groups"`
 	// Tensors holds the state by the parameter's place among all groups: "3.exp_avg". They are copies that later steps leave alone.

@@ -49,6 +49,12 @@ func TestString(t *testing.T) {
 		func(p []*amp.Tensor) optim.Optimizer { return optim.NewAdamW(p) },
 		func(p []*amp.Tensor) optim.Optimizer { return optim.NewRMSprop(p) },
 		func(p []*amp.Tensor) optim.Optimizer { return optim.NewAdagrad(p) },
+		func(p []*amp.Tensor) optim.Optimizer { return optim.NewNAdam(p) },
+		func(p []*amp.Tensor) optim.Optimizer { return optim.NewRAdam(p, optim.DecoupledWeightDecay()) },
+		func(p []*amp.Tensor) optim.Optimizer { return optim.NewAdamax(p) },
+		func(p []*amp.Tensor) optim.Optimizer { return optim.NewAdadelta(p) },
+		func(p []*amp.Tensor) optim.Optimizer { return optim.NewRprop(p) },
+		func(p []*amp.Tensor) optim.Optimizer { return optim.NewASGD(p) },
 	} {
 		opt := make([]*amp.Tensor{amp.From([]float32{1}).RequireGrad()})
 		opt.SetLR(0.125)

@@ -1,0 +1,46 @@
+package optim
+
+// Options of Adam's kin, Adadelta, Rprop and ASGD.
+
+// MomentumDecay sets, for NAdam, how soon its momentum grows to beta1: at step t it is beta1·(1 - 0.96^(t·d)/2); the default is 0.004.
+func MomentumDecay(d float64) Option {
+	return option("MomentumDecay", func(s *settings) { s.MomentumDecay = d })
+}
+
+// DecoupledWeightDecay makes NAdam and RAdam shrink the parameter as AdamW does, in place of adding the decay to the gradient (torch's
+// decoupled_weight_decay). A state is loaded only into groups that have it as the saved ones had.
+func DecoupledWeightDecay() Option {
+	return option("DecoupledWeightDecay", func(s *settings) { s.Decoupled = true })
+}
+
+// Rho sets how much of its averages of squares Adadelta keeps, at most 1; the default is 0.9.
+func Rho(r float64) Option { return option("Rho", func(s *settings) { s.Alpha = r }) }
+
+// Etas sets, for Rprop, the factors of a step whose gradient has turned and of one whose has not; the defaults are 0.5 and 1.2.
+func Etas(minus, plus float64) Option {
+	return option("Etas", func(s *settings) { s.EtaMinus, s.EtaPlus = minus, plus })
+}
+
+// StepSizes sets, for Rprop, the shortest and the longest step; the defaults are 1e-6 and 50.
+func StepSizes(shortest, longest float64) Option {
+	return option("StepSizes", func(s *settings) { s.StepMin, s.StepMax = shortest, longest })
+}
+
+// Lambd sets the decay of ASGD's parameters and of its rate; the default is 1e-4.
+func Lambd(l float64) Option { return option("Lambd", func(s *settings) { s.Lambda = l }) }
+
+// T0 sets the step after which ASGD averages; the default is 1e6.
+func T0(t float64) Option { return option("T0", func(s *settings) { s.T0 = t }) }
+
+// problemMore is problem for these.
+func (s *settings) problemMore(k *kind) (detail, fix string) {
+	switch {
+	case k.takes("Rho") && s.Alpha > 1:
+		return "rho is above 1", "use optim.Rho(0.9)"
+	case k.takes("Etas") && !(s.EtaMinus > 0 && s.EtaMinus < 1 && s.EtaPlus > 1):
+		return "etaminus is not between 0 and 1, or etaplus not above 1", "use optim.Etas(0.5, 1.2)"
+	case k.takes("StepSizes") && s.StepMin > s.StepMax:
+		return "the shortest step is longer than the longest", "use optim.StepSizes(1e-6, 50)"
+	}
+	return "", ""
+}
