@@ -31,13 +31,13 @@ func UpdateNAdam(p, mean, square *Tensor, u Update) {
 // nadamFactors are the factors of the gradient and of the mean, worked out in float64 as PyTorch does.
 func (u *Update) nadamFactors() (grad, mean float64) {
 	momentum := func(step float64) float64 {
-		return u.Beta1 * (1 - float64(0.5*cpu.Pow(0.96, step*u.MomentumDecay)))
+		return float64(u.Beta1 * (1 - float64(0.5*cpu.Pow(0.96, step*u.MomentumDecay))))
 	}
 	step, each := float64(u.Step), cpu.Pow(0.96, u.MomentumDecay)
 	product, power := 1.0, each
 	for i := 0; i < u.Step && product >= 0x1p-120; i++ { // what is smaller leaves 1 - product at 1
-		product *= u.Beta1 * (1 - float64(0.5*power))
-		power *= each
+		product = float64(product * float64(u.Beta1*(1-float64(0.5*power))))
+		power = float64(power * each)
 	}
 	mu, next := momentum(step), momentum(step+1)
 	return u.LR * (1 - mu) / (1 - product), u.LR * next / (1 - float64(product*next))

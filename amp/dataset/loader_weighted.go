@@ -90,7 +90,7 @@ func (l *Loader) weighOnce(r *Rand) {
 	}
 	all := make([]arrival, 0, len(l.weights))
 	for i, w := range l.weights {
-		u := 1 - r.Float64() // above 0
+		u := 1 - float64(r.Float64()) // above 0
 		if w > 0 {
 			all = append(all, arrival{-cpu.Log.Of(u) / w, int32(i)})
 		}
