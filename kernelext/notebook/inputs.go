@@ -23,6 +23,9 @@ func Inputs(command string, paths []string) error {
 		if st.IsDir() || !strings.HasSuffix(p, ".ipynb") {
 			return fmt.Errorf("%s is not a notebook (.ipynb)", p)
 		}
+		if !st.Mode().IsRegular() {
+			return fmt.Errorf("%s is no file but a %v, and a notebook is read more than once: copy it to a file", p, st.Mode().Type())
+		}
 		if err := readable(p); err != nil {
 			return err
 		}

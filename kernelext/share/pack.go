@@ -38,7 +38,7 @@ func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Ex
 		return nil, nil, err
 	}
 	dir := filepath.Dir(path)
-	data, notes, err := gather(nb, dir, o.Data)
+	data, notes, err := gather(ctx, nb, dir, o.Data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func name(dir, output string) error {
 }
 
 // gather describes the data: files that cells name, and those asked for.
-func gather(nb *notebook, dir string, asked []string) (data []File, notes []string, err error) {
+func gather(ctx context.Context, nb *notebook, dir string, asked []string) (data []File, notes []string, err error) {
 	inside, outside := nb.files(dir)
 	for _, name := range asked {
 		rel := name
@@ -161,7 +161,7 @@ func gather(nb *notebook, dir string, asked []string) (data []File, notes []stri
 		if slices.Contains([]string{RecordName, "Dockerfile", "README.md"}, filepath.ToSlash(name)) {
 			return nil, nil, fmt.Errorf("the cells read %s, which is the name of a file of the package: call it otherwise", name)
 		}
-		f, err := describe(dir, name)
+		f, err := describe(ctx, dir, name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("packing the data: %w", err)
 		}

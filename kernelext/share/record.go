@@ -72,7 +72,7 @@ type Expected struct {
 // Load reads the record of a folder. A folder without one gives an error that wraps fs.ErrNotExist.
 func Load(dir string) (*Record, error) {
 	path := filepath.Join(dir, RecordName)
-	b, err := os.ReadFile(path)
+	b, err := readFile(path, widgets.MaxNotebook)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 )
 
 // Set by the installer when it builds this command.
@@ -66,17 +65,8 @@ var errQuiet = errors.New("failed")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
-	defer stop()
+	letSecondKill(ctx, stop)
 	os.Exit(dispatch(ctx, os.Args[1:]))
-}
-
-// endings are the signals that end a command. A closed terminal does not end one that nohup has started: to listen to a signal would be
-// to no longer ignore it.
-func endings() []os.Signal {
-	if signal.Ignored(syscall.SIGHUP) {
-		return []os.Signal{os.Interrupt, syscall.SIGTERM}
-	}
-	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
 func dispatch(ctx context.Context, args []string) int {

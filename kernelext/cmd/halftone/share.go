@@ -33,7 +33,7 @@ func shareNotebook(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := inputs("share", names); err != nil {
+	if err := inputs(ctx, "share", names); err != nil {
 		return err
 	}
 	if err := notNegative("timeout", *timeout); err != nil {
@@ -102,7 +102,7 @@ func verifyNotebooks(ctx context.Context, args []string) error {
 	}
 	var paths []string
 	for _, name := range names {
-		found, err := share.Notebooks(name)
+		found, err := within(ctx, func() ([]string, error) { return share.Notebooks(name) })
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func verifyNotebooks(ctx context.Context, args []string) error {
 }
 
 func verifyOne(ctx context.Context, path string, here share.Versions, run share.Execute, asJSON bool) (bool, error) {
-	rec, err := share.RecordOf(path)
+	rec, err := within(ctx, func() (*share.Record, error) { return share.RecordOf(path) })
 	if err != nil {
 		return false, err
 	}

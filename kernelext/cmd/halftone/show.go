@@ -12,7 +12,7 @@ import (
 )
 
 // showFigures prints the figures of saved notebooks.
-func showFigures(_ context.Context, args []string) error {
+func showFigures(ctx context.Context, args []string) error {
 	fs := flags("show", "NOTEBOOK…", "Prints the figures that notebooks have saved, as text, each below the number of its cell. \"-\" reads a notebook from standard input.")
 	number := fs.Int("figure", 0, "print only this figure, counted from 1 over the notebook")
 	asJSON := fs.Bool("json", false, "print the figures' JSON, one line for each, instead of text")
@@ -31,7 +31,10 @@ func showFigures(_ context.Context, args []string) error {
 	p := printer{width: *width, bold: install.IsTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""}
 	failed := false
 	for _, name := range names {
-		saved, err := loadSaved(name)
+		saved, err := within(ctx, func() ([]widgets.Saved, error) { return loadSaved(name) })
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil { // what could be read is shown all the same
 			failed = true
 			fmt.Fprintln(os.Stderr, "halftone show:", err)
