@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -179,11 +180,18 @@ func settings(environ []string) map[string]string {
 	found := map[string]string{}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
-		if strings.HasPrefix(name, "HALFTONE_") && !slices.Contains(ours, name) {
+		if isSetting(name) {
 			found[name] = value
 		}
 	}
 	return found
+}
+
+var settingName = regexp.MustCompile(`^HALFTONE_[A-Z0-9_]+$`)
+
+// isSetting tells a variable that a record may set: whoever made it must not be able to change anything else of the machine that verifies it.
+func isSetting(name string) bool {
+	return settingName.MatchString(name) && !slices.Contains(ours, name)
 }
 
 func copyFile(from, to string) error {

@@ -97,6 +97,11 @@ func (r *Record) check(path string) error {
 			return fmt.Errorf("%s names %q, which is not in its folder: it was not made by `halftone share`", path, name)
 		}
 	}
+	for name, value := range r.Settings {
+		if !isSetting(name) || strings.ContainsRune(value, 0) {
+			return fmt.Errorf("%s sets the environment variable %q, and only HALFTONE_ variables that say how cells compute are taken from it: remove it from there if you trust the rest", path, name)
+		}
+	}
 	if !strings.HasSuffix(r.Notebook, ".ipynb") {
 		return fmt.Errorf("%s names %q, which is no notebook", path, r.Notebook)
 	}

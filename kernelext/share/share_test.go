@@ -349,3 +349,17 @@ func ExampleCompare() {
 	fmt.Println(found[0])
 	// Output: data.runs[0].best is 1.25, expected 1
 }
+
+// TestRecordSetsOnlyItsOwnVariables: a record that was received is no way to set PATH, or where Halftone is.
+func TestRecordSetsOnlyItsOwnVariables(t *testing.T) {
+	for name, ok := range map[string]bool{"HALFTONE_STEPS": true, "HALFTONE_CPU": true, "HALFTONE_HOME": false, "PATH": false, "LD_PRELOAD": false, "GOFLAGS": false,
+		"HALFTONE_": false, "HALFTONE_X=1\nPATH": false, "": false} {
+		dir, rec, _ := packed(t, PackOptions{}, machine)
+		rec.Settings = map[string]string{name: "x"}
+		must(t, rec.Save(dir))
+		_, err := Load(dir)
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
