@@ -67,6 +67,7 @@ func (k *kernel) onTick() {
 		if time.Since(k.child.started) > startTimeout {
 			k.why = errNotReady
 			c := k.child
+			c.ended = fmt.Sprintf("it did not answer within %v", startTimeout)
 			go c.kill() // onExit follows
 		} else {
 			k.probe()
@@ -172,7 +173,7 @@ func (k *kernel) onExit(n int, c *child) {
 		if log := lastPanic(c.tail.String()); log != "" {
 			text += "The end of its log:\n" + log + "\n"
 		}
-		k.fail(r, "KernelDied", "GoNB "+c.reason(), text)
+		k.fail(r, "KernelDied", "GoNB "+c.reason()+"; what earlier cells declared is gone", text)
 	}
 	if k.failures >= 3 {
 		k.state, k.child = broken, nil
