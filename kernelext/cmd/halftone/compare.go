@@ -41,7 +41,7 @@ func compareRuns(ctx context.Context, args []string) error {
 		runs = append(runs, more...)
 	}
 	fig := widgets.Compare(runs...)
-	fmt.Print(fig.Text())
+	fmt.Fprint(stdout, fig.Text())
 	if *output == "" {
 		return nil
 	}
@@ -77,6 +77,6 @@ func writeFigure(fig *widgets.Figure, path string) error {
 	if err := os.WriteFile(path, raw, 0o644); err != nil {
 		return err
 	}
-	fmt.Println("wrote", path)
+	fmt.Fprintln(stdout, "wrote", path)
 	return nil
 }

@@ -95,6 +95,6 @@ func drawFigure(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Println(string(out))
+	_, err = fmt.Fprintln(stdout, string(out))
 	return err
 }

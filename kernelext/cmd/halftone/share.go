@@ -56,7 +56,7 @@ func shareNotebook(ctx context.Context, args []string) error {
 	for _, n := range notes {
 		fmt.Fprintln(os.Stderr, "note:", n)
 	}
-	fmt.Printf("%s: %s computed with %s kernels, %s, %s; `halftone verify %s` compares\n", o.Output, counted(len(rec.Figures), "figure"), rec.Made.Kernels,
+	fmt.Fprintf(stdout, "%s: %s computed with %s kernels, %s, %s; `halftone verify %s` compares\n", o.Output, counted(len(rec.Figures), "figure"), rec.Made.Kernels,
 		counted(len(rec.Seeds), "seed"), counted(len(rec.Data), "data file"), o.Output)
 	if *image == "" {
 		return nil
@@ -147,9 +147,9 @@ func verifyOne(ctx context.Context, path string, here share.Versions, run share.
 		if err != nil {
 			return false, err
 		}
-		fmt.Printf("%s\n", b)
+		fmt.Fprintf(stdout, "%s\n", b)
 	} else {
-		report.Print(os.Stdout)
+		report.Print(stdout)
 	}
 	return report.OK(), nil
 }

@@ -75,7 +75,7 @@ func (p printer) notebook(name string, saved []widgets.Saved, number int, asJSON
 		p.heading(name)
 	}
 	if len(saved) == 0 && !asJSON {
-		fmt.Println("No figures. A cell that ends with widgets.Show(…) leaves them in the notebook when it is saved.")
+		fmt.Fprintln(stdout, "No figures. A cell that ends with widgets.Show(…) leaves them in the notebook when it is saved.")
 	}
 	for i, s := range saved {
 		if number > 0 && i+1 != number {
@@ -86,11 +86,11 @@ func (p printer) notebook(name string, saved []widgets.Saved, number int, asJSON
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%s\n", b)
+			fmt.Fprintf(stdout, "%s\n", b)
 			continue
 		}
 		p.heading(place(i, s))
-		fmt.Println(p.cut(s.Figure.Text()))
+		fmt.Fprintln(stdout, p.cut(s.Figure.Text()))
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (p printer) heading(s string) {
 	if p.bold {
 		s = "\x1b[1m" + s + "\x1b[0m"
 	}
-	fmt.Println(s)
+	fmt.Fprintln(stdout, s)
 }
 
 // cut shortens lines to the width asked for.
