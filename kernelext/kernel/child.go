@@ -81,7 +81,7 @@ func (s *spawner) start(ctx context.Context, n int) (*child, error) {
 	}()
 	if err := c.connect(ctx, conn); err != nil {
 		c.kill()
-		return nil, fmt.Errorf("kernel: GoNB does not answer: %w\n%s", err, c.tail)
+		return nil, fmt.Errorf("kernel: GoNB does not answer: %w: %s", err, lastWords(c.tail.String()))
 	}
 	return c, nil
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -158,7 +157,7 @@ func (k *kernel) onExit(n int, c *child) {
 		k.failures = 0
 	} else {
 		k.failures++
-		k.why = errors.Join(fmt.Errorf("GoNB %s", c.reason()), k.why)
+		k.why = c.end() // the tries before have ended by the same
 	}
 	k.lost = fmt.Sprintf("GoNB, which runs the cells, %s and has been started again. What earlier cells declared is gone: run them again.\n", c.reason())
 	if len(k.cells.cells) == 0 {
