@@ -27,6 +27,9 @@ func (t *Tensor) Layout() Layout {
 // IsContiguous says whether the elements lie in row-major order without gaps.
 func (t *Tensor) IsContiguous() bool { return t.known("IsContiguous").contiguous() }
 
+// IsView says whether t has its elements in memory that was made for another tensor, as what Transpose, Slice and Detach return.
+func (t *Tensor) IsView() bool { return t.known("IsView").view }
+
 // span returns the place of the first element that t covers and that behind the last, in its storage.
 func (t *Tensor) span() (lo, hi int) {
 	lo, hi = t.off, t.off+1

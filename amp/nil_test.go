@@ -51,6 +51,7 @@ func TestNilInputsAreNamed(t *testing.T) {
 		"SetName: bad argument: the tensor is nil":                     func() { (*Tensor)(nil).SetName("x") },
 		"IsLeaf: bad argument: the tensor is nil":                      func() { (*Tensor)(nil).IsLeaf() },
 		"IsContiguous: bad argument: the tensor is nil":                func() { (*Tensor)(nil).IsContiguous() },
+		"IsView: bad argument: the tensor is nil":                      func() { (*Tensor)(nil).IsView() },
 		"Layout: bad argument: the tensor is nil":                      func() { (*Tensor)(nil).Layout() },
 		"Float64s: bad argument: the tensor is nil":                    func() { x.Grad().Float64s() },
 		"Item: bad argument: the tensor is nil":                        func() { (*Tensor)(nil).Item() },

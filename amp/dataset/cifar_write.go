@@ -19,7 +19,11 @@ func WriteCIFAR10(dir string, train, test *Images) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return &FileError{File: dir, Kind: err, Fix: "name a folder that can be made and written to"}
 	}
-	w := newFiles{dir: dir}
+	tmp, err := os.MkdirTemp(dir, "cifar.*.new")
+	if err != nil {
+		return &FileError{File: dir, Kind: err, Fix: "name a folder that can be written to"}
+	}
+	w := newFiles{dir: dir, tmp: tmp}
 	defer w.drop()
 	w.add(cifarMeta, []byte(strings.Join(train.Classes, "\n")+"\n"))
 	at := 0
@@ -73,15 +77,15 @@ func records(m *Images) []byte {
 	return data
 }
 
-// newFiles are files written beside the places that they are to take together.
+// newFiles are files written into a folder of their own, beside the places that they are to take together.
 type newFiles struct {
-	dir   string
-	names []string
-	err   error // the first
+	dir, tmp string
+	names    []string
+	err      error // the first
 }
 
 // temporary is where a file lies until all are written.
-func (w *newFiles) temporary(name string) string { return filepath.Join(w.dir, name+".new") }
+func (w *newFiles) temporary(name string) string { return filepath.Join(w.tmp, name) }
 
 func (w *newFiles) add(name string, data []byte) {
 	if w.err != nil {
@@ -93,7 +97,7 @@ func (w *newFiles) add(name string, data []byte) {
 	}
 }
 
-// place gives the files their names; drop then finds none to remove.
+// place gives the files their names.
 func (w *newFiles) place() error {
 	for _, name := range w.names {
 		if w.err == nil {
@@ -106,11 +110,7 @@ func (w *newFiles) place() error {
 }
 
 // drop removes what was not placed.
-func (w *newFiles) drop() {
-	for _, name := range w.names {
-		_ = os.Remove(w.temporary(name))
-	}
-}
+func (w *newFiles) drop() { _ = os.RemoveAll(w.tmp) }
 
 func (w *newFiles) refused(name string, err error) error {
 	return &FileError{File: filepath.Join(w.dir, name), Kind: err, Fix: "make room for the set, or write it to a folder that can be written to"}

@@ -57,15 +57,24 @@ func TestWriteCIFAR10IsWholeOrNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	blocked := filepath.Join(dir, "test_batch.bin.new")
-	if err := os.Mkdir(blocked, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	err := WriteCIFAR10(dir, ten(5, 2), ten(1, 2))
-	if file := (*FileError)(nil); !errors.As(err, &file) || file.File != filepath.Join(dir, "test_batch.bin") || file.Fix == "" {
+	w := newFiles{dir: dir, tmp: t.TempDir()}
+	w.add("data_batch_1.bin", nil)
+	w.add(filepath.Join("none", "test_batch.bin"), nil) // a file that cannot be written
+	err := w.place()
+	if file := (*FileError)(nil); !errors.As(err, &file) || file.File != filepath.Join(dir, "none", "test_batch.bin") || file.Fix == "" {
 		t.Error(err)
 	}
-	if err := os.RemoveAll(blocked); err != nil {
+	mine := filepath.Join(dir, "test_batch.bin.new")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteCIFAR10(dir, ten(5, 1), ten(1, 1)); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "mine" {
+		t.Errorf("a file of the user's: %q, %v", b, err)
+	}
+	if err := os.Remove(mine); err != nil {
 		t.Fatal(err)
 	}
 	train, test, err := CIFAR10(dir)

@@ -37,6 +37,8 @@ type Options struct {
 	Kernels fs.FS
 	// Dir is the cache folder; "" is CacheDir().
 	Dir string
+	// Compiling is called before a library is compiled, nil for nothing.
+	Compiling func()
 }
 
 // CacheDir returns where libraries are kept: under HALFTONE_HOME, else in the user's cache folder.
@@ -92,14 +94,19 @@ func Build(ctx context.Context, o Options) (string, error) {
 	if _, err := os.Stat(library); err == nil { // another process built it meanwhile
 		return library, nil
 	}
-	work, err := os.MkdirTemp(o.Dir, "build-")
+	if o.Compiling != nil {
+		o.Compiling()
+	}
+	pruneBuilds(o.Dir)
+	work, done, err := workFolder(o.Dir)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(work)
+	defer done()
 	if err := (&build{compiler: c, options: o, dir: work, objects: objects}).run(ctx, files); err != nil {
 		return "", err
 	}
+	_ = os.Remove(filepath.Join(work, inUse))
 	if err := os.Rename(work, dir); err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,18 @@ const SanitizeEnv = "HALFTONE_EMULATOR_SANITIZE"
 func Library() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	return Build(ctx, Options{Checked: os.Getenv(CheckedEnv) == "1", Sanitize: os.Getenv(SanitizeEnv) == "1", PTX: os.Getenv(PTXEnv) == "1"})
+	o := Options{Checked: os.Getenv(CheckedEnv) == "1", Sanitize: os.Getenv(SanitizeEnv) == "1", PTX: os.Getenv(PTXEnv) == "1"}
+	if !quiet(os.Getenv("HALFTONE_EMULATOR")) {
+		o.Compiling = func() {
+			fmt.Fprintln(os.Stderr, "halftone: the CUDA emulator is compiled from C++, which takes a minute or two on two cores; it is kept, and the next program finds it")
+		}
+	}
+	return Build(ctx, o)
+}
+
+// quiet says whether the settings of HALFTONE_EMULATOR ask for no words.
+func quiet(settings string) bool {
+	return slices.Contains(strings.FieldsFunc(settings, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }), "quiet=1")
 }
 
 // Kernels returns the names of the kernels in a library that is open.

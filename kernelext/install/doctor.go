@@ -102,10 +102,10 @@ func (d *doctor) golang(ctx context.Context) Part {
 		if err == nil {
 			p.Version = goVersionOf(out)
 			d.goCmd, d.goVer = d.state.Go, p.Version
-			return p
+			return goSetup(ctx, p, d.state.Go, dir)
 		}
 		p.Status, p.Detail, p.Fix = Broken, "the Go that was installed with does not run", reinstall
-		return p
+		return goSetup(ctx, p, d.state.Go, dir)
 	}
 	path, ver, err := FindGo(ctx, dir)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/halftone-ml/halftone/kernelext/layout"
 )
@@ -31,43 +33,88 @@ func removeFrom(l layout.Layout, data string) (removed []string, err error) {
 	return removed, nil
 }
 
-// Uninstall removes the kernelspec, the front end and the home folder, and returns what it removed.
+// Uninstall removes the kernelspec, the front end and the home folder, and returns what it removed. It looks first whether the folder is
+// an installation with nothing else in it: one that it refuses is left whole, the kernelspec too.
 func Uninstall(l layout.Layout) ([]string, error) {
+	entries, err := os.ReadDir(l.Home)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, explain("reading "+l.Home, l.Home, err, "")
+	}
+	if err := isHome(l, entries); err != nil {
+		return nil, err
+	}
 	var removed []string
-	state, err := l.Load()
-	if err == nil {
+	if state, err := l.Load(); err == nil {
 		out, err := removeFrom(l, state.Data)
 		removed = append(removed, out...)
 		if err != nil {
 			return removed, explain("removing the kernel from "+state.Data, l.Home, err, "")
 		}
 	}
-	entries, err := os.ReadDir(l.Home)
-	if os.IsNotExist(err) {
-		return removed, nil
+	// The files that tell what it is go last, so that one that is cut off here can be gone on with; and what came in meanwhile keeps the folder.
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return installed[a.Name()] - installed[b.Name()] })
+	for _, e := range entries {
+		if err := removeAll(filepath.Join(l.Home, e.Name())); err != nil {
+			return removed, explain("removing "+l.Home, l.Home, err, "")
+		}
 	}
-	if err != nil {
-		return removed, explain("reading "+l.Home, l.Home, err, "")
-	}
-	if !looksLikeHome(entries) {
-		return removed, fmt.Errorf("%s does not look like Halftone's folder, so it stays: remove it by hand if it is", l.Home)
-	}
-	if err := removeAll(l.Home); err != nil {
+	if err := os.Remove(l.Home); err != nil {
 		return removed, explain("removing "+l.Home, l.Home, err, "")
 	}
 	return append(removed, l.Home), nil
 }
 
-// looksLikeHome guards against a HALFTONE_HOME that names a folder with other things in it.
-func looksLikeHome(entries []os.DirEntry) bool {
-	known := map[string]bool{"bin": true, "venv": true, "goproxy": true, "goproxy.from": true, "tmp": true, "jupyter": true, "install.json": true,
-		"install.json.new": true, "install.lock": true, "lab.log": true}
+// installed are the files that tell an installation, or one that was interrupted, from any other folder.
+var installed = map[string]int{"install.lock": 1, "install.json": 2}
+
+// homeParts are what an installation, the kernel and the caches of the emulator and of wheels put into the home.
+var homeParts = []string{"bin", "cache", "goproxy", "goproxy.from", "install.json", "install.json.new", "install.lock", "jupyter", "lab.log", "tmp", "venv"}
+
+// isHome guards against a HALFTONE_HOME that names a folder of something else, or one with other things in it.
+func isHome(l layout.Layout, entries []os.DirEntry) error {
+	marked := false
+	var other []string
 	for _, e := range entries {
-		if !known[e.Name()] {
-			return false
+		marked = marked || installed[e.Name()] > 0
+		if !slices.Contains(homeParts, e.Name()) {
+			other = append(other, e.Name())
 		}
 	}
-	return true
+	if !marked {
+		return fmt.Errorf("%s does not look like Halftone's folder, for it has neither install.json nor install.lock, so it stays: set %s to the folder of the installation, or remove this one by hand",
+			l.Home, layout.HomeEnv)
+	}
+	programs, err := os.ReadDir(l.Bin())
+	if err != nil && !os.IsNotExist(err) {
+		return explain("reading "+l.Bin(), l.Home, err, "")
+	}
+	for _, e := range programs {
+		if !ourProgram(e.Name()) {
+			other = append(other, filepath.Join("bin", e.Name()))
+		}
+	}
+	if len(other) > 0 {
+		return fmt.Errorf("%s holds what Halftone has not put there (%s), so nothing was removed: move that elsewhere and run `halftone uninstall` again",
+			l.Home, firstOf(other, 3))
+	}
+	return nil
+}
+
+// ourProgram tells the programs of the installation, and files that are named after them.
+func ourProgram(name string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	return stem == "halftone" || slices.ContainsFunc(Tools, func(t Tool) bool { return t.Name == stem })
+}
+
+// firstOf lists the first n of some names.
+func firstOf(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
 }
 
 // removeAll is os.RemoveAll that also takes folders which Go made read-only, as it does in a module cache.

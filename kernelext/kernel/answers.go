@@ -118,6 +118,7 @@ func (k *kernel) localAnswer(m *message) map[string]any {
 		Cursor int    `json:"cursor_pos"`
 	}
 	_ = json.Unmarshal(m.content, &c)
+	c.Cursor = min(max(c.Cursor, 0), len([]rune(c.Code)))
 	switch m.kind {
 	case "kernel_info_request":
 		return k.info()

@@ -168,8 +168,9 @@ func TestSpinningGoNB(t *testing.T) {
 	s.press()
 	time.Sleep(time.Second)
 	s.press()
-	if r := s.result(m); r.reply["ename"] != "KernelDied" {
-		t.Errorf("%v", r.reply)
+	r := s.result(m)
+	if why := fmt.Sprint(r.reply["evalue"], r.stderr); r.reply["ename"] != "KernelDied" || !strings.Contains(why, "interrupted a second time") || !strings.Contains(why, "declared is gone") || strings.Contains(why, "memory") {
+		t.Errorf("%v %q", r.reply, r.stderr)
 	}
 	s.run("%%\nfmt.Println(2)").ok(t)
 }

@@ -29,6 +29,7 @@ type child struct {
 	started time.Time
 	exited  chan struct{} // closed when the process has ended
 	err     error         // why, valid after exited
+	ended   string        // why the kernel has ended it, "" where it has not
 	readers sync.WaitGroup
 }
 
@@ -80,7 +81,7 @@ func (s *spawner) start(ctx context.Context, n int) (*child, error) {
 	}()
 	if err := c.connect(ctx, conn); err != nil {
 		c.kill()
-		return nil, fmt.Errorf("kernel: GoNB does not answer: %w\n%s", err, c.tail)
+		return nil, fmt.Errorf("kernel: GoNB does not answer: %w: %s", err, lastWords(c.tail.String()))
 	}
 	return c, nil
 }
@@ -176,6 +177,9 @@ func (c *child) release() {
 
 // reason says why GoNB ended, for people.
 func (c *child) reason() string {
+	if c.ended != "" {
+		return "was ended by the kernel: " + c.ended
+	}
 	var exit *exec.ExitError
 	if errors.As(c.err, &exit) {
 		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

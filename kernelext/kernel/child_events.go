@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,6 +66,7 @@ func (k *kernel) onTick() {
 		if time.Since(k.child.started) > startTimeout {
 			k.why = errNotReady
 			c := k.child
+			c.ended = fmt.Sprintf("it did not answer within %v", startTimeout)
 			go c.kill() // onExit follows
 		} else {
 			k.probe()
@@ -157,7 +157,7 @@ func (k *kernel) onExit(n int, c *child) {
 		k.failures = 0
 	} else {
 		k.failures++
-		k.why = errors.Join(fmt.Errorf("GoNB %s", c.reason()), k.why)
+		k.why = c.end() // the tries before have ended by the same
 	}
 	k.lost = fmt.Sprintf("GoNB, which runs the cells, %s and has been started again. What earlier cells declared is gone: run them again.\n", c.reason())
 	if len(k.cells.cells) == 0 {
@@ -172,7 +172,7 @@ func (k *kernel) onExit(n int, c *child) {
 		if log := lastPanic(c.tail.String()); log != "" {
 			text += "The end of its log:\n" + log + "\n"
 		}
-		k.fail(r, "KernelDied", "GoNB "+c.reason(), text)
+		k.fail(r, "KernelDied", "GoNB "+c.reason()+"; what earlier cells declared is gone", text)
 	}
 	if k.failures >= 3 {
 		k.state, k.child = broken, nil

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 // An explainer gives errors a text. GoNB shows what the compiler says only as HTML, and then reports that a command with a
@@ -198,6 +201,8 @@ func (e *explainer) name(m *message) []*message {
 		}
 	case strings.HasSuffix(c.Value, "signal: interrupt"): // which the stream has said already
 		c.Name, c.Value = interruptedName, interruptedWhy
+	case strings.HasSuffix(c.Value, "exec format error") && wire.OtherSystem(os.Getenv) != "":
+		fix = wire.OtherSystem(os.Getenv)
 	case len(e.report) == 0:
 		return append(e.trace.flush(e.key), m)
 	case strings.HasPrefix(c.Value, "failed to run ") && strings.Contains(c.Value, ` get"`):

@@ -37,6 +37,7 @@ func (k *kernel) interrupt() {
 		return
 	}
 	r.signaled, r.interrupted = map[int]bool{}, time.Now()
+	endHolders(gonb)
 	program := slices.ContainsFunc(all, func(p process) bool { return p.parent == gonb && !isTool(p) })
 	if !program {
 		_ = syscall.Kill(gonb, syscall.SIGINT)
@@ -101,9 +102,11 @@ func (k *kernel) keepInterrupting() {
 	case !r.killed.IsZero() && time.Since(r.killed) > gonbChance && r.replied.IsZero() && !r.ended:
 		r.ended = true // it is GoNB itself that works: on some texts it does so for hours
 		c := k.child
+		c.ended = "the cell was interrupted a second time, and it did not stop"
 		go c.kill() // onExit follows
 	case !r.killed.IsZero() && time.Since(r.killed) > lastChance:
 		signalAll(all, syscall.SIGKILL)
+		signalAll(holders(gonb), syscall.SIGKILL)
 	case !r.told && time.Since(r.interrupted) > stillRuns:
 		r.told = true
 		k.stream("stderr", "halftone: the cell was interrupted and still runs. Interrupt again to end it at once.\n", r.m.header)

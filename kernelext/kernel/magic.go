@@ -36,7 +36,11 @@ func (k *kernel) startMagics(m *message) bool {
 	}
 	cell, wrong := magic.Parse(code)
 	mc := &magicCell{code: code, out: code}
-	switch {
+	switch line, fault := unbalanced(code); {
+	case noProgram.MatchString(code):
+		mc.out, mc.verdict = refused, newError("MagicError", "line 1: %%script names no program; fix: write the one that is to run the cell, as in %%script python3")
+	case wrong == nil && fault != "":
+		mc.out, mc.verdict = refused, newError("CompileError", fmt.Sprintf("cell %d, line %d: %s", k.countOf(m), line, fault))
 	case wrong != nil:
 		mc.refuse(wrong)
 	case len(cell.Lines) == 0 && cell.Block == nil:
@@ -49,6 +53,14 @@ func (k *kernel) startMagics(m *message) bool {
 	}
 	m.magic = mc
 	return false
+}
+
+// countOf is the execution count that a cell has, or will have.
+func (k *kernel) countOf(m *message) int {
+	if m.numbered {
+		return m.count
+	}
+	return k.cells.next
 }
 
 // runMagics answers the lines one after the other on a goroutine of its own.
@@ -169,7 +181,7 @@ func (k *kernel) magicAnswer(m *message) map[string]any {
 	}
 	cursor := len([]rune(c.Code))
 	if c.Cursor != nil {
-		cursor = *c.Cursor
+		cursor = min(max(*c.Cursor, 0), cursor)
 	}
 	if m.kind == "inspect_request" {
 		a, ok := k.magics.Inspect(c.Code, cursor)

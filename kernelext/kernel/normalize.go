@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 )
 
@@ -9,6 +10,9 @@ import (
 
 // emptyCommand is a line with a command's mark and blanks only, on which GoNB stops.
 var emptyCommand = regexp.MustCompile(`(?m)^(?://gonb:)?[%!][ \t]+$`)
+
+// noProgram is a cell for a program that it does not name, on which GoNB stops.
+var noProgram = regexp.MustCompile(`\A%%script[ \t]*\r?(?:\n|\z)`)
 
 type executeRequest struct {
 	Code         string         `json:"code"`
@@ -47,6 +51,23 @@ func (k *kernel) normalize(m *message) (*message, executeRequest) {
 		return m, x
 	}
 	return m.withContent(mustJSON(fields), k.key), x
+}
+
+// codeFault says what is wrong with the code of an execute_request, "" if it is text: as an empty cell it would be run, and nobody be told.
+func codeFault(m *message) string {
+	if m.kind != "execute_request" {
+		return ""
+	}
+	var c struct {
+		Code any `json:"code"`
+	}
+	if err := json.Unmarshal(m.content, &c); err != nil {
+		return "the content of the execute_request cannot be read: " + err.Error()
+	}
+	if _, ok := c.Code.(string); !ok {
+		return fmt.Sprintf("the execute_request has no text in its field code but %.40s; fix: send the cell's code as a string", mustJSON(c.Code))
+	}
+	return ""
 }
 
 // normalizeCursor does the same for an inspection, and sees to it that the cursor is one that GoNB can bear. It returns nil

@@ -50,6 +50,7 @@ func TestProtocol(t *testing.T) {
 		"comms": testComms, "counts": testCounts, "silent": testSilent, "expressions": testExpressions,
 		"ids and parents": testParents, "unusual headers": testUnusualHeaders, "frames that are no objects": testNoObjects,
 		"execute on control": testControlExecutes, "cursor outside": testCursorOutside, "input": testInput, "unasked input": testUnaskedInput,
+		"pipeline": testPipeline, "left behind": testLeftBehind, "code that is no text": testNoText, "cursor in a magic": testCursorInMagic, "no program": testNoProgram,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.client.t = t
@@ -320,6 +321,49 @@ func testCursorOutside(t *testing.T, s *server) {
 				}
 			}
 		}
+	}
+	if s.gonb() != gonb {
+		t.Error("GoNB has died")
+	}
+}
+
+// testNoText: what is not run is not called "ok".
+func testNoText(t *testing.T, s *server) {
+	for _, code := range []any{nil, 7, []string{"fmt.Println(1)"}} {
+		r := s.reply(s.request(s.shell, "execute_request", map[string]any{"code": code, "silent": false}))
+		if r["status"] != "error" || r["ename"] != "BadRequest" || !strings.Contains(fmt.Sprint(r["evalue"]), "no text in its field code") {
+			t.Errorf("%v: %v", code, r)
+		}
+	}
+}
+
+// testCursorInMagic: a front end is not to replace what is not there.
+func testCursorInMagic(t *testing.T, s *server) {
+	for _, code := range []string{"%%amp fl", "%amp se", "%%\nfmt.Pr"} {
+		n := float64(len(code))
+		for _, pos := range []any{-1, 1000, 1e9} {
+			r := s.ask("complete_request", map[string]any{"code": code, "cursor_pos": pos})
+			from, to := r["cursor_start"].(float64), r["cursor_end"].(float64)
+			if r["status"] != "ok" || from < 0 || to < from || to > n {
+				t.Errorf("%q at %v: from %v to %v", code, pos, from, to)
+			}
+		}
+	}
+}
+
+// testNoProgram: GoNB would stop, and with it what has been declared be gone.
+func testNoProgram(t *testing.T, s *server) {
+	gonb := s.gonb()
+	for _, code := range []string{"%%script", "%%script  \necho hi"} {
+		if r := s.run(code); r.reply["ename"] != "MagicError" || !strings.Contains(fmt.Sprint(r.reply["evalue"]), "names no program") {
+			t.Errorf("%q: %v", code, r.reply)
+		}
+	}
+	if r := s.run("%%amp float16\n_ = s\n}"); r.reply["ename"] != "CompileError" || !strings.Contains(fmt.Sprint(r.reply["evalue"]), ", line 3: syntax error: unexpected }") {
+		t.Errorf("a stray bracket: %v", r.reply)
+	}
+	if r := s.run("%%script cat\nhi").ok(t); !strings.Contains(r.stdout, "hi") {
+		t.Errorf("%q", r.stdout)
 	}
 	if s.gonb() != gonb {
 		t.Error("GoNB has died")

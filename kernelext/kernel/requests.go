@@ -75,6 +75,10 @@ func (k *kernel) pump() {
 
 // forward gives a request to GoNB.
 func (k *kernel) forward(m *message) {
+	if fault := codeFault(m); fault != "" {
+		k.refuse(m, "BadRequest", fault, "")
+		return
+	}
 	if k.startMagics(m) || k.startImports(m) {
 		return
 	}
@@ -108,7 +112,7 @@ func (k *kernel) forward(m *message) {
 	r.foreign = !bytes.Equal(out.header, m.header)
 	k.child.shell.send(out.frames())
 	if m.kind == "execute_request" && !r.silent {
-		k.watchStdin(r, 0)
+		k.watch(r, looks{})
 	}
 }
 
@@ -285,6 +289,7 @@ func (k *kernel) checkCurrent() {
 		k.logf("GoNB does not answer a %s and is ended", r.m.kind)
 		r.since = time.Now()
 		c := k.child
+		c.ended = "it did not answer"
 		go c.kill() // onExit follows
 	case r.replied.IsZero() && !r.idle.IsZero() && time.Since(r.idle) > replyPatience:
 		k.replyError(r.m, "NoReply", "GoNB gave no answer")

@@ -20,12 +20,15 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/dev/full", path+".new"); err != nil { // where it is written to first
-		t.Fatal(err)
-	}
-	const program = `import sys
+	const program = `import os, sys, tempfile
 run = {"__name__": "run"}
 exec(open("run.py").read(), run)
+real = tempfile.mkstemp
+def full(**where): # the file that is written to first
+    fd, name = real(**where)
+    os.close(fd)
+    return os.open("/dev/full", os.O_WRONLY), name
+tempfile.mkstemp = full
 try:
     run["replace"](sys.argv[1], lambda f: f.write("new"))
 except run["WriteError"] as err:

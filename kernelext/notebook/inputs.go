@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -21,6 +22,9 @@ func Inputs(command string, paths []string) error {
 		}
 		if st.IsDir() || !strings.HasSuffix(p, ".ipynb") {
 			return fmt.Errorf("%s is not a notebook (.ipynb)", p)
+		}
+		if !st.Mode().IsRegular() {
+			return fmt.Errorf("%s is no file but a %v, and a notebook is read more than once: copy it to a file", p, st.Mode().Type())
 		}
 		if err := readable(p); err != nil {
 			return err
@@ -56,7 +60,13 @@ func writable(path string) error {
 	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY, 0o644)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("what is executed cannot be written: %s is a folder; name a file in it with --output", path)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays one
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
 	if err != nil {
 		fix := "name another with --output"
 		if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +74,7 @@ func writable(path string) error {
 		}
 		return fmt.Errorf("what is executed cannot be written: %w; %s", err, fix)
 	}
-	return errors.Join(f.Close(), os.Remove(path+".new"))
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // forKernel refuses a notebook that was written for a kernel of another language: its cells would fail one by one, or mean something else. One

@@ -62,3 +62,21 @@ func TestUnwritableResult(t *testing.T) {
 		}
 	}
 }
+
+// TestResultSparesNeighbours: a file of the user's beside the one that is written stays, whatever it is called.
+func TestResultSparesNeighbours(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.ipynb")
+	if err := os.WriteFile(path+".new", []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writable(path); err != nil {
+		t.Error(err)
+	}
+	if err := writable(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), "is a folder") {
+		t.Errorf("a folder: %v", err)
+	}
+	left, _ := filepath.Glob(path + "*")
+	if b, err := os.ReadFile(path + ".new"); err != nil || string(b) != "mine" || len(left) != 1 {
+		t.Errorf("%q, %v; there are %v", b, err, left)
+	}
+}

@@ -60,14 +60,15 @@ func (e *CellError) Error() string {
 	if e.Cell > 0 {
 		fmt.Fprintf(&b, "cell %d of %d: ", e.Cell, e.Of)
 	}
-	b.WriteString(e.Text)
+	b.WriteString(plain(e.Text))
 	if e.Source != "" {
-		b.WriteString("\n" + indent(number(e.Source)))
+		b.WriteString("\n" + indent(number(plain(e.Source))))
 	}
-	if e.Traceback != "" {
-		b.WriteString("\n" + indent(e.Traceback))
+	traceback := plain(e.Traceback)
+	if traceback != "" {
+		b.WriteString("\n" + indent(traceback))
 	}
-	if s := strings.TrimSpace(e.Stderr); s != "" && !strings.Contains(e.Traceback, s) {
+	if s := strings.TrimSpace(plain(e.Stderr)); s != "" && !strings.Contains(traceback, s) {
 		b.WriteString("\n" + indent(s))
 	}
 	if e.Kind == "timeout" {
@@ -152,7 +153,7 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 	case last.Failed != nil:
 		f := last.Failed
 		if f.Kind == "write" { // not the last cell's fault
-			return fmt.Errorf("%s: %s; make room, or write elsewhere with --output", path, f.Text)
+			return fmt.Errorf("%s: %s; make room, or write elsewhere with --output", path, plain(f.Text))
 		}
 		return &CellError{Notebook: path, Cell: running.K, Of: running.N, Kind: f.Kind, Text: f.Text, Source: f.Source,
 			Traceback: f.Traceback, Stderr: f.Stderr}
@@ -173,8 +174,9 @@ func (r Runner) follow(stdout io.Reader) (last *event, running event) {
 		switch e.Event {
 		case "start":
 			running = e
+			running.Line = plain(e.Line)
 			if r.TTY {
-				fmt.Fprintf(r.Out, "  %2d/%d  %-60s …", e.K, e.N, e.Line)
+				fmt.Fprintf(r.Out, "  %2d/%d  %-60s …", e.K, e.N, running.Line)
 			}
 		case "end":
 			if r.TTY {

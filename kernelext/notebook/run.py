@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import nbformat
@@ -208,19 +209,26 @@ class WriteError(Exception):
     """A result that could not be kept."""
 
 
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def replace(path, fill):
     """Writes so that readers see the old file or the new one. A disk without space keeps the old one and no piece of the new."""
     path = os.path.realpath(path)  # a link stays one
-    tmp = path + ".new"
+    tmp = None  # a name that nobody has
     try:
-        with open(tmp, "w", encoding="utf-8") as f:
+        fd, tmp = tempfile.mkstemp(dir=os.path.dirname(path), prefix=os.path.basename(path) + ".", suffix=".new")
+        with open(fd, "w", encoding="utf-8") as f:
             fill(f)
-        if os.path.exists(path):
-            os.chmod(tmp, os.stat(path).st_mode & 0o777)
+        os.chmod(tmp, os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o666 & ~umask())
         os.replace(tmp, path)
     except OSError as err:
-        with contextlib.suppress(OSError):
-            os.remove(tmp)
+        if tmp:
+            with contextlib.suppress(OSError):
+                os.remove(tmp)
         raise WriteError("all cells ran, but %s could not be written: %s" % (path, err.strerror or err)) from err
 
 

@@ -31,6 +31,7 @@ func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option)
 	withoutGC(func() {
 		m = build(root.SkipInit())
 		l = listOf("Model", m)
+		c.unowned("Model", name, l.tensors...)
 		attached = c.attachModel(name, m, l, opts)
 	})
 	if attached {
@@ -44,6 +45,7 @@ func Model[M amp.Model](name string, build func(s *amp.Scope) M, opts ...Option)
 	}
 	m = build(root)
 	again := listOf("Model", m)
+	c.unowned("Model", name, again.tensors...)
 	if d := compare(l.specs, again.specs); d != "" {
 		misused("Model", "build the same model each time", "build made two different models: %s", d)
 	}

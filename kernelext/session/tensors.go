@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -166,6 +167,9 @@ func (c *session) newTensors(op string, o *store.Object, l *list, made any) {
 	p := &part
 	for i, t := range l.tensors {
 		l.specs[i].Device = c.place(t)
+		if housed := t.IsCPU() || l.specs[i].Device != ""; housed && (t.IsView() || !t.IsContiguous() || !t.IsLeaf()) {
+			misused(op, "make it of amp.Clone(s.NoGrad(), t), which has memory of its own", "tensor %q of %q is a view or the result of an op", t.Name(), o.Name)
+		}
 		if l.specs[i].Device == "" && t.Bytes() <= store.SmallLimit {
 			p.small[i] = newSmallBuffer(c.st, make([]byte, t.Bytes()))
 			read(t, p.small[i].mem)
@@ -243,10 +247,15 @@ func Tensor(name string, build func(s *amp.Scope) *amp.Tensor, opts ...Option) *
 		c.add(name, &p)
 		return t
 	}
-	t := root.Keep(build(root))
+	t := build(root)
+	if t == nil {
+		misused("Tensor", "return the tensor to keep", "build of %q has returned nil", name)
+	}
 	if !t.IsLeaf() {
 		misused("Tensor", "return amp.Detach(s, t), or build it in s.NoGrad()", "%q is the result of an op that wants a gradient", name)
 	}
+	c.unowned("Tensor", name, t)
+	t = root.Keep(whole(root, t))
 	o := &store.Object{Name: name, Kind: store.KindTensor, Type: typeName(t)}
 	if t.RequiresGrad() {
 		o.Structure = wantsGrad
@@ -255,6 +264,27 @@ func Tensor(name string, build func(s *amp.Scope) *amp.Tensor, opts ...Option) *
 	l.add(t)
 	c.newTensors("Tensor", o, l, t)
 	return t
+}
+
+// whole returns a tensor with memory of its own: a copy of a view or a transpose, which can't be moved without what it is a view of.
+func whole(root *amp.Scope, t *amp.Tensor) *amp.Tensor {
+	if !t.IsView() && t.IsContiguous() {
+		return t
+	}
+	own := amp.Clone(root.NoGrad(), t).SetName(t.Name())
+	if t.RequiresGrad() {
+		own.RequireGrad()
+	}
+	return own
+}
+
+// unowned refuses to keep tensors under a second name: their memory would be that of the second, and the first be committed as it was.
+func (c *session) unowned(op, name string, tensors ...*amp.Tensor) {
+	for _, t := range tensors {
+		if o := c.owners[t]; o != nil && c.st.Find(o.Name) == o {
+			misused(op, "use "+fmt.Sprintf("%q", o.Name)+" for both, or keep a copy: amp.Clone(s, t)", "%q would keep a tensor that the session keeps in %q already", name, o.Name)
+		}
+	}
 }
 
 const wantsGrad = "wants a gradient"

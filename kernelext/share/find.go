@@ -17,22 +17,30 @@ func Notebooks(name string) ([]string, error) {
 		if !strings.HasSuffix(name, ".ipynb") {
 			return nil, fmt.Errorf("%s is neither a notebook (.ipynb) nor a folder", name)
 		}
-		return []string{name}, nil
+		return []string{name}, regular(name, info)
 	}
 	rec, err := Load(name)
 	switch {
 	case err == nil:
 		path := filepath.Join(name, rec.Notebook)
-		if _, err := os.Stat(path); err != nil {
+		info, err := os.Stat(path)
+		if err != nil {
 			return nil, fmt.Errorf("%s names a notebook that is not beside it: %w", filepath.Join(name, RecordName), err)
 		}
-		return []string{path}, nil
+		return []string{path}, regular(path, info)
 	case !missing(err):
 		return nil, err
 	}
 	found, err := filepath.Glob(filepath.Join(name, "*.ipynb"))
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%s holds neither %s nor a notebook: name one, as in `halftone verify 01-first-amp-training.ipynb`", name, RecordName)
+	}
+	for _, path := range found {
+		if info, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if err := regular(path, info); err != nil {
+			return nil, err
+		}
 	}
 	return found, err
 }

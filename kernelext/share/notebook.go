@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/halftone-ml/halftone/widgets"
 )
 
 // A notebook is what of one matters here: its code.
@@ -28,7 +29,7 @@ type code struct {
 }
 
 func readNotebook(path string) (*notebook, error) {
-	b, err := os.ReadFile(path)
+	b, err := readFile(path, widgets.MaxNotebook)
 	if err != nil {
 		return nil, err
 	}
@@ -169,16 +170,4 @@ func (nb *notebook) files(dir string) (inside, outside []string) {
 		}
 	}
 	return inside, outside
-}
-
-// describe returns the record of a file below dir.
-func describe(dir, name string) (File, error) {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return File{}, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	return File{Path: filepath.ToSlash(name), Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/halftone-ml/halftone/widgets"
 )
@@ -29,15 +31,15 @@ type PackOptions struct {
 // Pack executes a notebook, and makes a folder of it, its data and the record of its results: a build context for Docker as well.
 // The notes say what a reader should know, such as that no cell sets a seed.
 func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Execute) (rec *Record, notes []string, err error) {
-	if entries, err := os.ReadDir(o.Output); err == nil && len(entries) > 0 {
-		return nil, nil, fmt.Errorf("%s is there and not empty: remove it, or name another folder with --output", o.Output)
+	if err := unused(&o.Output); err != nil {
+		return nil, nil, err
 	}
 	nb, err := readNotebook(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir := filepath.Dir(path)
-	data, notes, err := gather(nb, dir, o.Data)
+	data, notes, err := gather(ctx, nb, dir, o.Data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,16 +50,11 @@ func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Ex
 		delete(rec.Settings, "HALFTONE_CPU")
 		env = append(env, "HALFTONE_CPU="+Reproducible)
 	}
-	// What is half done never has the name that was asked for.
-	tmp := strings.TrimRight(o.Output, string(filepath.Separator)) + ".new"
-	err = os.RemoveAll(tmp)
-	if err == nil {
-		err = os.MkdirAll(tmp, 0o755)
-	}
+	tmp, drop, err := halfDone(o.Output)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: name a folder that can be made with --output", err)
+		return nil, nil, err
 	}
-	defer os.RemoveAll(tmp)
+	defer drop()
 	executed := filepath.Join(tmp, rec.Notebook)
 	abs, err := filepath.Abs(executed)
 	if err != nil {
@@ -91,12 +88,54 @@ func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Ex
 			return nil, nil, err
 		}
 	}
-	_ = os.Remove(o.Output) // it is empty
-	return rec, notes, os.Rename(tmp, o.Output)
+	return rec, notes, name(tmp, o.Output)
+}
+
+// unused checks that a folder can be made, or is there and empty. A link to such a folder stays one.
+func unused(output *string) error {
+	info, err := os.Stat(*output)
+	if err != nil {
+		return nil // what else is wrong with the name is said when the folder is made
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is a file, and a folder is to be made: name another one with --output", *output)
+	}
+	if entries, err := os.ReadDir(*output); err != nil || len(entries) > 0 {
+		return fmt.Errorf("%s is there and not empty: remove it, or name another folder with --output", *output)
+	}
+	*output, err = filepath.EvalSymlinks(*output)
+	return err
+}
+
+// halfDone makes a folder beside the one that was asked for: what is half done never has that name, and nobody else has this one.
+func halfDone(output string) (dir string, drop func(), err error) {
+	output = filepath.Clean(output)
+	base, around := filepath.Base(output), filepath.Dir(output)
+	if err = os.MkdirAll(around, 0o755); err == nil {
+		dir, err = os.MkdirTemp(around, base+".*.new")
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: name a folder that can be made with --output", err)
+	}
+	drop = func() { _ = os.RemoveAll(filepath.Dir(dir)) }
+	dir = filepath.Join(dir, base) // the one around is for nobody else to read
+	if err = os.Mkdir(dir, 0o755); err != nil {
+		drop()
+	}
+	return dir, drop, err
+}
+
+// name gives a finished folder the name that was asked for, unless that was taken meanwhile.
+func name(dir, output string) error {
+	_ = syscall.Rmdir(output) // an empty one
+	if err := os.Rename(dir, output); err != nil {
+		return fmt.Errorf("%s has been made meanwhile, or cannot be: %w; name another folder with --output", output, err)
+	}
+	return nil
 }
 
 // gather describes the data: files that cells name, and those asked for.
-func gather(nb *notebook, dir string, asked []string) (data []File, notes []string, err error) {
+func gather(ctx context.Context, nb *notebook, dir string, asked []string) (data []File, notes []string, err error) {
 	inside, outside := nb.files(dir)
 	for _, name := range asked {
 		rel := name
@@ -123,7 +162,7 @@ func gather(nb *notebook, dir string, asked []string) (data []File, notes []stri
 		if slices.Contains([]string{RecordName, "Dockerfile", "README.md"}, filepath.ToSlash(name)) {
 			return nil, nil, fmt.Errorf("the cells read %s, which is the name of a file of the package: call it otherwise", name)
 		}
-		f, err := describe(dir, name)
+		f, err := describe(ctx, dir, name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("packing the data: %w", err)
 		}
@@ -141,11 +180,18 @@ func settings(environ []string) map[string]string {
 	found := map[string]string{}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
-		if strings.HasPrefix(name, "HALFTONE_") && !slices.Contains(ours, name) {
+		if isSetting(name) {
 			found[name] = value
 		}
 	}
 	return found
+}
+
+var settingName = regexp.MustCompile(`^HALFTONE_[A-Z0-9_]+$`)
+
+// isSetting tells a variable that a record may set: whoever made it must not be able to change anything else of the machine that verifies it.
+func isSetting(name string) bool {
+	return settingName.MatchString(name) && !slices.Contains(ours, name)
 }
 
 func copyFile(from, to string) error {

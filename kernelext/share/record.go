@@ -72,7 +72,7 @@ type Expected struct {
 // Load reads the record of a folder. A folder without one gives an error that wraps fs.ErrNotExist.
 func Load(dir string) (*Record, error) {
 	path := filepath.Join(dir, RecordName)
-	b, err := os.ReadFile(path)
+	b, err := readFile(path, widgets.MaxNotebook)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +95,11 @@ func (r *Record) check(path string) error {
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("%s names %q, which is not in its folder: it was not made by `halftone share`", path, name)
+		}
+	}
+	for name, value := range r.Settings {
+		if !isSetting(name) || strings.ContainsRune(value, 0) {
+			return fmt.Errorf("%s sets the environment variable %q, and only HALFTONE_ variables that say how cells compute are taken from it: remove it from there if you trust the rest", path, name)
 		}
 	}
 	if !strings.HasSuffix(r.Notebook, ".ipynb") {

@@ -135,6 +135,39 @@ func TestPackKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestPackSparesNeighbours: whatever lies beside the folder that is made, or has its name, is the user's.
+func TestPackSparesNeighbours(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run.ipynb")
+	writeNotebook(t, path, source)
+	mine := filepath.Join(dir, "out.new", "thesis.tex")
+	must(t, os.Mkdir(filepath.Dir(mine), 0o755))
+	must(t, os.WriteFile(mine, []byte("years of work"), 0o644))
+	run := computes(t, source, nil, losses(1))
+	if _, _, err := Pack(t.Context(), path, PackOptions{Output: mine}, machine, run); err == nil || !strings.Contains(err.Error(), "is a file") {
+		t.Errorf("packed over a file: %v", err)
+	}
+	// Another share into the same folder begins and ends while this one runs.
+	output := filepath.Join(dir, "out")
+	var other error
+	_, _, err := Pack(t.Context(), path, PackOptions{Output: output}, machine, func(ctx context.Context, path, to string, env []string) error {
+		_, _, other = Pack(ctx, path, PackOptions{Output: output}, machine, run)
+		return run(ctx, path, to, env)
+	})
+	if other != nil || err == nil || !strings.Contains(err.Error(), "meanwhile") {
+		t.Errorf("the share within: %v; the one around: %v", other, err)
+	}
+	if _, err := Load(output); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(mine); err != nil || len(b) == 0 {
+		t.Errorf("the user's file: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "out*")); len(left) != 2 {
+		t.Errorf("left %v", left)
+	}
+}
+
 // TestVerifyFinds walks what may be other than recorded, and what the report must say.
 func TestVerifyFinds(t *testing.T) {
 	elsewhere := machine
@@ -315,4 +348,18 @@ func ExampleCompare() {
 	found, _ := Compare(want, got, &Loose, 1)
 	fmt.Println(found[0])
 	// Output: data.runs[0].best is 1.25, expected 1
+}
+
+// TestRecordSetsOnlyItsOwnVariables: a record that was received is no way to set PATH, or where Halftone is.
+func TestRecordSetsOnlyItsOwnVariables(t *testing.T) {
+	for name, ok := range map[string]bool{"HALFTONE_STEPS": true, "HALFTONE_CPU": true, "HALFTONE_HOME": false, "PATH": false, "LD_PRELOAD": false, "GOFLAGS": false,
+		"HALFTONE_": false, "HALFTONE_X=1\nPATH": false, "": false} {
+		dir, rec, _ := packed(t, PackOptions{}, machine)
+		rec.Settings = map[string]string{name: "x"}
+		must(t, rec.Save(dir))
+		_, err := Load(dir)
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
 }

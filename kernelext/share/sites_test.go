@@ -87,3 +87,31 @@ func TestPackedPlacesAreComparedAsTheyAre(t *testing.T) {
 		t.Errorf("%v, want the place alone", found)
 	}
 }
+
+// TestPlacesAreNotShapes: numbers in brackets are places where they have a line or the count of a cell, and shapes elsewhere.
+func TestPlacesAreNotShapes(t *testing.T) {
+	ran := executed{3: {1}, 4: {2}}
+	now := executed{1: {1}, 2: {2}}
+	for _, c := range []struct {
+		want, got string
+		same      bool
+	}{
+		{"float32[64]", "float32[32]", false},
+		{"float32[64]", "float32[64]", true},
+		{"float32[4]", "float32[2]", false},
+		{"shape [64]", "shape [32]", false},
+		{"shape [3]", "shape [3]", true},
+		{"in [4]", "in [2]", true},
+		{"in [4]", "in [1]", false},
+		{"[4]:8", "[2]:8", true},
+		{"[4]:8", "[2]:9", false},
+		{"[9]:8", "[2]:8", true},
+		{"[4]:8 of float32[64]", "[2]:8 of float32[64]", true},
+		{"[4]:8 of float32[64]", "[2]:8 of float32[32]", false},
+	} {
+		a, b, agree := locator{own: 2, want: ran, got: now}.places(c.want, c.got)
+		if same := agree && a == b; same != c.same {
+			t.Errorf("%q and %q: the same %v, as %q and %q", c.want, c.got, same, a, b)
+		}
+	}
+}

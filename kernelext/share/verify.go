@@ -54,7 +54,9 @@ func (r *Report) Failed() int {
 func Verify(ctx context.Context, path string, rec *Record, here Versions, run Execute) (*Report, error) {
 	dir := filepath.Dir(path)
 	r := &Report{Notebook: path, Notes: []string{}, Problems: []string{}, Figures: []Result{}}
-	r.checkData(dir, rec)
+	if r.checkData(ctx, dir, rec); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	nb, err := readNotebook(path)
 	if err != nil {
 		return nil, err
@@ -98,12 +100,14 @@ func Verify(ctx context.Context, path string, rec *Record, here Versions, run Ex
 }
 
 // checkData compares the files that cells read.
-func (r *Report) checkData(dir string, rec *Record) {
+func (r *Report) checkData(ctx context.Context, dir string, rec *Record) {
 	for _, want := range rec.Data {
-		got, err := describe(dir, filepath.FromSlash(want.Path))
+		got, err := describeAs(ctx, dir, want)
 		switch {
 		case err != nil:
 			r.Problems = append(r.Problems, fmt.Sprintf("%s, which its cells read, cannot be read: %v", want.Path, err))
+		case got.Bytes != want.Bytes:
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is not the file that was packed: it has %d bytes, expected %d", want.Path, got.Bytes, want.Bytes))
 		case got.SHA256 != want.SHA256:
 			r.Problems = append(r.Problems, fmt.Sprintf("%s is not the file that was packed: %d bytes with SHA-256 %.12s…, expected %d bytes with %.12s…",
 				want.Path, got.Bytes, got.SHA256, want.Bytes, want.SHA256))

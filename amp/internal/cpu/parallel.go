@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -19,12 +20,26 @@ func threads() int {
 }
 
 var defaultThreads = sync.OnceValue(func() int {
-	n := runtime.GOMAXPROCS(0)
-	if v, err := strconv.Atoi(os.Getenv("HALFTONE_THREADS")); err == nil && v > 0 {
-		n = v
-	}
+	n, _ := parseThreads(os.Getenv("HALFTONE_THREADS"), runtime.GOMAXPROCS(0))
 	return n
 })
+
+func init() {
+	if _, err := parseThreads(os.Getenv("HALFTONE_THREADS"), runtime.GOMAXPROCS(0)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// parseThreads reads HALFTONE_THREADS. What is no number of threads is reported and has no effect.
+func parseThreads(s string, have int) (int, error) {
+	if s == "" {
+		return have, nil
+	}
+	if n, err := strconv.Atoi(s); err == nil && n > 0 {
+		return n, nil
+	}
+	return have, fmt.Errorf("halftone: HALFTONE_THREADS=%s: ignored, it is no number of threads, using %d; use a whole number above 0", s, have)
+}
 
 var chosenThreads atomic.Int32
 

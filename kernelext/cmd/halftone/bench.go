@@ -73,11 +73,11 @@ func benchmark(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
-	bench.Print(os.Stdout, "edited cell, from request to idle", cells)
-	bench.Print(os.Stdout, "training step (forward, backward, SGD)", steps)
-	bench.Print(os.Stdout, "training step of 100 MB, kept in a session", kept)
-	bench.Print(os.Stdout, "a kept model, from call to return", attach)
+	fmt.Fprintf(stdout, "\n%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
+	bench.Print(stdout, "edited cell, from request to idle", cells)
+	bench.Print(stdout, "training step (forward, backward, SGD)", steps)
+	bench.Print(stdout, "training step of 100 MB, kept in a session", kept)
+	bench.Print(stdout, "a kept model, from call to return", attach)
 	return nil
 }
 

@@ -32,10 +32,10 @@ func benchmarkCPU(ctx context.Context, goCmd, python, checkout, path string, rou
 	b.WriteString("# The CPU backend beside its peers\n\nWritten by `make bench`: run it again rather than edit this page.\n\n")
 	bench.PrintCPU(&b, rows, versions, bench.Machine())
 	if len(only) > 0 {
-		fmt.Print(b.String())
+		fmt.Fprint(stdout, b.String())
 		return nil
 	}
-	fmt.Printf("\n%s\nwritten to %s\n", b.String(), path)
+	fmt.Fprintf(stdout, "\n%s\nwritten to %s\n", b.String(), path)
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // compareRuns sets the runs of executed notebooks beside each other in one figure.
-func compareRuns(_ context.Context, args []string) error {
+func compareRuns(ctx context.Context, args []string) error {
 	fs := flags("compare", "NOTEBOOK…", "Collects the runs that executed notebooks have saved, such as the points of a parameter grid, into one Compare figure and prints it. "+
 		"The first notebook is the reference.")
 	output := fs.String("output", "", "also write the figure to this file: .html, .svg, .png or .json")
@@ -25,7 +25,7 @@ func compareRuns(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := inputs("compare", names); err != nil {
+	if err := inputs(ctx, "compare", names); err != nil {
 		return err
 	}
 	kinds := []string{"", ".html", ".svg", ".png", ".json"}
@@ -34,14 +34,14 @@ func compareRuns(_ context.Context, args []string) error {
 	}
 	var runs []widgets.Run
 	for _, name := range names {
-		more, err := share.Runs(name)
+		more, err := within(ctx, func() ([]widgets.Run, error) { return share.Runs(name) })
 		if err != nil {
 			return err
 		}
 		runs = append(runs, more...)
 	}
 	fig := widgets.Compare(runs...)
-	fmt.Print(fig.Text())
+	fmt.Fprint(stdout, fig.Text())
 	if *output == "" {
 		return nil
 	}
@@ -77,6 +77,6 @@ func writeFigure(fig *widgets.Figure, path string) error {
 	if err := os.WriteFile(path, raw, 0o644); err != nil {
 		return err
 	}
-	fmt.Println("wrote", path)
+	fmt.Fprintln(stdout, "wrote", path)
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/halftone-ml/halftone/kernelext/install"
 	"github.com/halftone-ml/halftone/kernelext/layout"
@@ -21,11 +20,11 @@ func doctor(ctx context.Context, args []string) error {
 	checkout, _ := install.FindCheckout(".")
 	parts := install.Doctor(ctx, l, checkout)
 	if *asJSON {
-		if err := install.PrintPartsJSON(os.Stdout, parts); err != nil {
+		if err := install.PrintPartsJSON(stdout, parts); err != nil {
 			return err
 		}
 	} else {
-		install.PrintParts(os.Stdout, parts)
+		install.PrintParts(stdout, parts)
 	}
 	if !install.Healthy(parts) {
 		return errQuiet

@@ -3,3 +3,5 @@
 package main
 
 import _ "github.com/halftone-ml/halftone/cudart/emulator" // for HALFTONE_CUDA=emulator
+
+const withEmulator = true

@@ -38,7 +38,7 @@ func parse(fs *flag.FlagSet, args []string) error {
 	err := fs.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fs.SetOutput(os.Stdout)
+		fs.SetOutput(stdout)
 		fs.Usage()
 		return errHelp
 	case err != nil:

@@ -93,13 +93,13 @@ func uninstall(_ context.Context, args []string) error {
 	}
 	removed, err := install.Uninstall(l)
 	for _, path := range removed {
-		fmt.Println("removed", path)
+		fmt.Fprintln(stdout, "removed", path)
 	}
 	if err == nil && len(removed) == 0 {
-		fmt.Println("nothing was installed in", l.Home)
+		fmt.Fprintln(stdout, "nothing was installed in", l.Home)
 	}
 	if err == nil {
-		fmt.Println("Go's build cache and module cache stay; `go clean -cache -modcache` empties them.")
+		fmt.Fprintln(stdout, "Go's build cache and module cache stay; `go clean -cache -modcache` empties them.")
 	}
 	return err
 }

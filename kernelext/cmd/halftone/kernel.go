@@ -74,11 +74,11 @@ func installation() (layout.Layout, layout.State, error) {
 }
 
 // drawFigure draws a figure outside a kernel; the notebook runner uses it to draw saved measurements again.
-func drawFigure(_ context.Context, args []string) error {
+func drawFigure(ctx context.Context, args []string) error {
 	if err := parseBare(flags("render", "", "Draws the figure whose JSON comes on standard input; the notebook runner calls this."), args); err != nil {
 		return err
 	}
-	raw, err := io.ReadAll(os.Stdin)
+	raw, err := within(ctx, func() ([]byte, error) { return io.ReadAll(os.Stdin) })
 	if err != nil {
 		return err
 	}
@@ -95,6 +95,6 @@ func drawFigure(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Println(string(out))
+	_, err = fmt.Fprintln(stdout, string(out))
 	return err
 }

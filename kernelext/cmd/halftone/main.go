@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 )
 
 // Set by the installer when it builds this command.
@@ -66,17 +65,8 @@ var errQuiet = errors.New("failed")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
-	defer stop()
+	letSecondKill(ctx, stop)
 	os.Exit(dispatch(ctx, os.Args[1:]))
-}
-
-// endings are the signals that end a command. A closed terminal does not end one that nohup has started: to listen to a signal would be
-// to no longer ignore it.
-func endings() []os.Signal {
-	if signal.Ignored(syscall.SIGHUP) {
-		return []os.Signal{os.Interrupt, syscall.SIGTERM}
-	}
-	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
 func dispatch(ctx context.Context, args []string) int {
@@ -94,7 +84,11 @@ func dispatch(ctx context.Context, args []string) int {
 		if c.name != name {
 			continue
 		}
-		return exitCode(ctx, name, c.run(ctx, args))
+		err := c.run(ctx, args)
+		if fault := stdout.fault(); fault != nil && (err == nil || errors.Is(err, errHelp)) {
+			err = fault
+		}
+		return exitCode(ctx, name, err)
 	}
 	fmt.Fprintf(os.Stderr, "halftone: there is no command %q; `halftone help` lists them\n", name)
 	return 2
@@ -134,14 +128,14 @@ func help(ctx context.Context, args []string) error {
 		}
 		return wrongCall("there is no command %q; `halftone help` lists them", fs.Arg(0))
 	}
-	fmt.Println("halftone: mixed precision you can see, in Go notebooks")
-	fmt.Println()
+	fmt.Fprintln(stdout, "halftone: mixed precision you can see, in Go notebooks")
+	fmt.Fprintln(stdout)
 	for _, c := range commands {
 		if !c.hidden {
-			fmt.Printf("  halftone %-30s %s\n", c.name+" "+c.args, c.about)
+			fmt.Fprintf(stdout, "  halftone %-30s %s\n", c.name+" "+c.args, c.about)
 		}
 	}
-	fmt.Println("\n`halftone help COMMAND` lists a command's options. HALFTONE_HOME moves the folder that everything is installed into.")
+	fmt.Fprintln(stdout, "\n`halftone help COMMAND` lists a command's options. HALFTONE_HOME moves the folder that everything is installed into.")
 	return nil
 }
 
@@ -164,7 +158,7 @@ func printVersion(_ context.Context, args []string) error {
 		return err
 	}
 	info, _ := debug.ReadBuildInfo()
-	fmt.Printf("halftone %s (sources %s, %s)\n", version(), orUnknown(source), info.GoVersion)
+	fmt.Fprintf(stdout, "halftone %s (sources %s, %s)\n", version(), orUnknown(source), info.GoVersion)
 	return nil
 }
 

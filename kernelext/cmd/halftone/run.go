@@ -24,7 +24,7 @@ func runNotebooks(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := inputs("run", names); err != nil {
+	if err := inputs(ctx, "run", names); err != nil {
 		return err
 	}
 	if err := notNegative("timeout", *timeout); err != nil {
@@ -64,8 +64,8 @@ func runNotebooks(ctx context.Context, args []string) error {
 }
 
 // inputs checks the notebooks named to a command; to name none is a wrong call.
-func inputs(command string, names []string) error {
-	err := notebook.Inputs(command, names)
+func inputs(ctx context.Context, command string, names []string) error {
+	_, err := within(ctx, func() (any, error) { return nil, notebook.Inputs(command, names) })
 	if err != nil && len(names) == 0 {
 		return callError{err}
 	}

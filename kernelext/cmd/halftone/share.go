@@ -33,7 +33,7 @@ func shareNotebook(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := inputs("share", names); err != nil {
+	if err := inputs(ctx, "share", names); err != nil {
 		return err
 	}
 	if err := notNegative("timeout", *timeout); err != nil {
@@ -56,7 +56,7 @@ func shareNotebook(ctx context.Context, args []string) error {
 	for _, n := range notes {
 		fmt.Fprintln(os.Stderr, "note:", n)
 	}
-	fmt.Printf("%s: %s computed with %s kernels, %s, %s; `halftone verify %s` compares\n", o.Output, counted(len(rec.Figures), "figure"), rec.Made.Kernels,
+	fmt.Fprintf(stdout, "%s: %s computed with %s kernels, %s, %s; `halftone verify %s` compares\n", o.Output, counted(len(rec.Figures), "figure"), rec.Made.Kernels,
 		counted(len(rec.Seeds), "seed"), counted(len(rec.Data), "data file"), o.Output)
 	if *image == "" {
 		return nil
@@ -102,7 +102,7 @@ func verifyNotebooks(ctx context.Context, args []string) error {
 	}
 	var paths []string
 	for _, name := range names {
-		found, err := share.Notebooks(name)
+		found, err := within(ctx, func() ([]string, error) { return share.Notebooks(name) })
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func verifyNotebooks(ctx context.Context, args []string) error {
 }
 
 func verifyOne(ctx context.Context, path string, here share.Versions, run share.Execute, asJSON bool) (bool, error) {
-	rec, err := share.RecordOf(path)
+	rec, err := within(ctx, func() (*share.Record, error) { return share.RecordOf(path) })
 	if err != nil {
 		return false, err
 	}
@@ -147,9 +147,9 @@ func verifyOne(ctx context.Context, path string, here share.Versions, run share.
 		if err != nil {
 			return false, err
 		}
-		fmt.Printf("%s\n", b)
+		fmt.Fprintf(stdout, "%s\n", b)
 	} else {
-		report.Print(os.Stdout)
+		report.Print(stdout)
 	}
 	return report.OK(), nil
 }

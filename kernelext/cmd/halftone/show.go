@@ -12,7 +12,7 @@ import (
 )
 
 // showFigures prints the figures of saved notebooks.
-func showFigures(_ context.Context, args []string) error {
+func showFigures(ctx context.Context, args []string) error {
 	fs := flags("show", "NOTEBOOK…", "Prints the figures that notebooks have saved, as text, each below the number of its cell. \"-\" reads a notebook from standard input.")
 	number := fs.Int("figure", 0, "print only this figure, counted from 1 over the notebook")
 	asJSON := fs.Bool("json", false, "print the figures' JSON, one line for each, instead of text")
@@ -31,7 +31,10 @@ func showFigures(_ context.Context, args []string) error {
 	p := printer{width: *width, bold: install.IsTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""}
 	failed := false
 	for _, name := range names {
-		saved, err := loadSaved(name)
+		saved, err := within(ctx, func() ([]widgets.Saved, error) { return loadSaved(name) })
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil { // what could be read is shown all the same
 			failed = true
 			fmt.Fprintln(os.Stderr, "halftone show:", err)
@@ -72,7 +75,7 @@ func (p printer) notebook(name string, saved []widgets.Saved, number int, asJSON
 		p.heading(name)
 	}
 	if len(saved) == 0 && !asJSON {
-		fmt.Println("No figures. A cell that ends with widgets.Show(…) leaves them in the notebook when it is saved.")
+		fmt.Fprintln(stdout, "No figures. A cell that ends with widgets.Show(…) leaves them in the notebook when it is saved.")
 	}
 	for i, s := range saved {
 		if number > 0 && i+1 != number {
@@ -83,11 +86,11 @@ func (p printer) notebook(name string, saved []widgets.Saved, number int, asJSON
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%s\n", b)
+			fmt.Fprintf(stdout, "%s\n", b)
 			continue
 		}
 		p.heading(place(i, s))
-		fmt.Println(p.cut(s.Figure.Text()))
+		fmt.Fprintln(stdout, p.cut(s.Figure.Text()))
 	}
 	return nil
 }
@@ -106,7 +109,7 @@ func (p printer) heading(s string) {
 	if p.bold {
 		s = "\x1b[1m" + s + "\x1b[0m"
 	}
-	fmt.Println(s)
+	fmt.Fprintln(stdout, s)
 }
 
 // cut shortens lines to the width asked for.

@@ -70,7 +70,7 @@ func trainModel(ctx context.Context, args []string) error {
 	if *asJSON {
 		return printJSON(dtypes, results)
 	}
-	return printResults(os.Stdout, dtypes, results)
+	return printResults(stdout, dtypes, results)
 }
 
 // parsePrecisions reads a list such as "float32,float16".
@@ -175,7 +175,7 @@ func printJSON(dtypes []amp.DType, results []train.Result) error {
 	for i, r := range results {
 		byName[dtypes[i].String()] = r
 	}
-	e := json.NewEncoder(os.Stdout)
+	e := json.NewEncoder(stdout)
 	e.SetIndent("", "  ")
 	return e.Encode(byName)
 }

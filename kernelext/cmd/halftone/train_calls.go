@@ -4,9 +4,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/cudart/libraries"
 	"github.com/halftone-ml/halftone/kernelext/train"
 )
 
@@ -52,6 +54,10 @@ func shellWord(s string) string {
 // deviceError words, for the command line, that a device can't be opened.
 func deviceError(err error, device string) error {
 	var misuse *amp.Error
+	if errors.Is(err, amp.ErrDevice) && os.Getenv(libraries.ModeEnv) == libraries.ModeEmulator && !withEmulator {
+		return fmt.Errorf("--device %s: %s=%s is set, and this command was built without the emulator; in a checkout, `go run -tags halftone_emulator ./kernelext/cmd/halftone train …` has it; or train with --device cpu",
+			device, libraries.ModeEnv, libraries.ModeEmulator)
+	}
 	if errors.As(err, &misuse) && misuse.Op == "NewScope" && errors.Is(err, amp.ErrDevice) {
 		return fmt.Errorf("--device %s: %s; or train with --device cpu, or auto for a GPU if there is one", device, misuse.Detail)
 	}
