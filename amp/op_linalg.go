@@ -89,7 +89,7 @@ func init() {
 
 func init() {
 	opTensordot = define(Op{
-		Name: "tensordot", Doc: "Σ a·b over pairs of dimensions", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "gemm", Composite: []string{"transpose", "reshape", "mm"}, Parts: Apart,
+		Name: "tensordot", Doc: "Σ a·b over pairs of dimensions", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "gemm", Composite: []string{"transpose", "reshape", "dot", "mm"}, Parts: Apart,
 	})
 	opMultiDot = define(Op{
 		Name: "multi_dot", Doc: "product of several matrices, in the order of fewest operations; the ends may be vectors", Args: []string{"first", "second", "third"}, Class: Lower, Why: whyGEMM,

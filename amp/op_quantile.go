@@ -41,16 +41,27 @@ func init() {
 		},
 		Result: func(*Call) DType { return Int64 },
 		CPU: func(c *Call) {
-			edges, out, i := c.In[1].Float64s(), elements[int64](c.Out)[c.Out.off:], 0
-			for _, v := range c.In[0].Float64s() {
-				out[i] = int64(sort.Search(len(edges), func(k int) bool { return edges[k] > v || v != v && edges[k] != edges[k] || !c.Reverse && edges[k] == v }))
-				i++
+			if c.In[0].isWhole() {
+				bucketizeOn[int64](c)
+				return
 			}
+			bucketizeOn[float64](c)
 		},
 	})
 	opMaskedSelect = define(Op{
 		Name: "masked_select", Doc: "the elements whose mask is true, as a list", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "index_select",
 		Composite: []string{"expand", "reshape", "index_select"},
+	})
+}
+
+// bucketizeOn is the kernel: T is int64 for integers, which float64 does not tell apart beyond 2^53.
+func bucketizeOn[T float64 | int64](c *Call) {
+	edges := make([]T, c.In[1].Len())
+	load(edges, c.In[1], c.In[1].off, c.In[1].strides[0])
+	unaryOn(c.Out, c.In[0], func(dst, x []T) {
+		for i, v := range x {
+			dst[i] = T(sort.Search(len(edges), func(k int) bool { return edges[k] > v || v != v && edges[k] != edges[k] || !c.Reverse && edges[k] == v }))
+		}
 	})
 }
 

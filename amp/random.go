@@ -76,11 +76,11 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 	r.draw(len(dst), evenly(f), func(at int, values []float64) { copy(dst[at:], values) })
 }
 
-// Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. In the scope of a step or a Child it is freed with
+// Rand returns a tensor of numbers uniform in [lo,hi), rounded to nearest, drawn from the scope's stream. In the scope of a step or a Child it is freed with
 // it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end. The numbers are the
 // same bits on every device.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
-	return draw(s, dt, shape, Numbers{What: "Rand", Kind: UniformNumbers, A: lo, B: hi - lo})
+	return draw(s, dt, shape, Numbers{What: "Rand", Kind: UniformNumbers, A: lo, B: hi - lo, High: hi})
 }
 
 // Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.
@@ -101,7 +101,7 @@ func draw(s *Scope, dt DType, shape []int, r Numbers) *Tensor {
 	defer t.giveUp(&whole)
 	if !s.drawn(t, r) {
 		t.rewrite(r.What, func(t *Tensor) {
-			s.rng.draw(t.Len(), r.onHost(), func(at int, values []float64) { store(t, t.off+at, values) })
+			s.rng.draw(t.Len(), r.onHost(dt), func(at int, values []float64) { store(t, t.off+at, values) })
 		})
 	}
 	whole = true
