@@ -180,8 +180,12 @@ func Vdot(s *Scope, a, b *Tensor) *Tensor {
 }
 
 // Cross returns the cross products of vectors of three along dim, of floats or of integers; other sizes are broadcast. Under autocast in the
-// wider dtype of the two.
+// wider dtype of the two. It panics with ErrShape unless a and b have as many dimensions.
 func Cross(s *Scope, a, b *Tensor, dim int) *Tensor {
+	opCross.need(a, b)
+	if len(a.shape) != len(b.shape) {
+		fail("cross", ErrShape, "give a and b as many dimensions with amp.Unsqueeze", "a %v, b %v", a.shape, b.shape)
+	}
 	return s.apply(opCross, Attrs{Dims: []int{fromLast("cross", dim, a, b)}}, a, b)
 }
 

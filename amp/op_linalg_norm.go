@@ -35,8 +35,8 @@ func normRow(name string, class Class) *Op {
 		Check: func(c *Call) []int {
 			c.floats()
 			shape := reducedShape(c)
-			if math.IsInf(c.Scalar, 0) && c.In[0].Len() == 0 && length(shape) > 0 {
-				fail(name, ErrShape, "use dimensions with elements", "%s: no largest of nothing", c.shapes())
+			if (math.IsInf(c.Scalar, 0) || c.Scalar < 0) && c.In[0].Len() == 0 && length(shape) > 0 {
+				fail(name, ErrShape, "use dimensions with elements, or an order from 0 on", "%s: no largest of nothing, nor a norm of order %v", c.shapes(), c.Scalar)
 			}
 			return shape
 		},

@@ -84,9 +84,13 @@ func poisson(c *Call, x, t float64) float64 {
 
 // KLDiv returns the mean over all elements of target·(log target - x) for logarithms x of probabilities and a target of
 // probabilities of the same shape, or what a Reduction asks for: by the definition of the divergence that is ReduceBatchMean. It
-// takes LogTarget. float32 under autocast.
+// takes LogTarget. float32 under autocast. It panics with ErrDType for integers and booleans.
 func KLDiv(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	c := lossOf("kl_div", hasLogTarget|hasBatchMean, opts)
+	opKLDiv.need(x, target)
+	if x.isWhole() || target.isWhole() {
+		fail("kl_div", ErrDType, "convert them with amp.To(s, t, amp.Float32)", "x %v, target %v: need float dtypes", x.dt, target.dt)
+	}
 	a := Attrs{Reduce: c.reduce}
 	if c.has(hasLogTarget) {
 		a.Mode = modeLogTarget

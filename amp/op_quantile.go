@@ -96,8 +96,8 @@ func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
 	s, in := s.enter(opQuantile, x)
 	x, dim = line(s, in[0]), opQuantile.axis(in[0], dim)
 	n := x.shape[dim]
-	if n == 0 || len(q) == 0 || !x.dt.IsFloat() {
-		fail("quantile", ErrArgument, "use a dimension with elements of a float dtype, and at least one share", "%v %v along %d, shares %v", x.dt, x.shape, dim, q)
+	if x.Len() == 0 || len(q) == 0 || !x.dt.IsFloat() {
+		fail("quantile", ErrArgument, "use a tensor with elements, of a float dtype, and at least one share", "%v %v along %d, shares %v", x.dt, x.shape, dim, q)
 	}
 	var lo, hi []int64
 	weight := make([]float64, len(q))

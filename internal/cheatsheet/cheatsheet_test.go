@@ -36,6 +36,8 @@ var missing = [][2]string{
 	{"in-place ops on results that want gradients: `h += x`", "refused, since gradients would be lost; use the op that returns its result: `h = amp.Add(s, h, x)`. In `s.NoGrad()` tensors may be changed in place"},
 	{"`checkpoint` and `autograd.Function` with several results", "one result each: join them with `amp.Cat`, or make one op for each"},
 	{"`nn.CTCLoss`, `spectral_norm`, `weight_norm`, `nn.TransformerDecoder` with a cache", "none"},
+	{"`torch.linalg.inv`, `solve`, `cholesky`, `det`, `qr`, `svd`, `eigh`", "none; a small system can be solved by descent, and what is fixed in Python beforehand, and loaded from safetensors"},
+	{"`torch.lgamma`, `digamma`; `F.max_unpool2d`; `return_indices=True` of `MaxPool1d` and `MaxPool3d`", "none"},
 	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.Quantize` rounds to a format, float8's too, to see what is left"},
 	{"`memory_format=torch.channels_last`", "images are [n c h w] always; the kernels arrange them as they need them"},
 	{"forward mode (`torch.func.jvp`), `vmap`", "none; `amp.CreateGraph` gives gradients of any order"},
