@@ -27,7 +27,7 @@ func init() {
 		"cross": {
 			binaryCase("", cross(-1), in(-1, 1, 2, 3), in(-1, 1, 2, 3)),
 			binaryCase("middle", cross(1), in(-1, 1, 2, 3, 2), in(-1, 1, 1, 3, 2)),
-			binaryCase("broadcast", cross(-1), in(-1, 1, 2, 3), in(-1, 1, 3)),
+			binaryCase("broadcast", cross(-1), in(-1, 1, 2, 3), in(-1, 1, 1, 3)),
 		},
 		"tensordot": {
 			{name: "two", terms: 6, inputs: []input{in(-1, 1, 2, 3, 2), in(-1, 1, 3, 2, 4)}, call: func(s *Scope, x []*Tensor) *Tensor { return TensordotN(s, x[0], x[1], 2) }},

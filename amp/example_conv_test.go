@@ -33,7 +33,7 @@ func ExampleMaxPool2d() {
 func ExampleBatchNorm() {
 	s := amp.NewScope()
 	defer s.Close()
-	st := amp.BatchNormState{RunningMean: amp.From([]float32{0}), RunningVar: amp.From([]float32{1}), Momentum: 0.5}
+	st := amp.BatchNormState{RunningMean: amp.From([]float32{0}), RunningVar: amp.From([]float32{1}), Momentum: 0.5, Eps: 1e-12}
 	x := amp.FromFloat64s(amp.Float16, []float64{1, 3, 5, 7}, 4, 1)
 	y := amp.BatchNorm(s, x, nil, nil, st) // float16 in and out, statistics in float32
 	fmt.Printf("%.3f %v\n", y.Float64s(), y.DType())

@@ -11,8 +11,8 @@ import (
 // isWhole says whether x holds integers or booleans.
 func (t *Tensor) isWhole() bool { return !t.dt.IsFloat() }
 
-// whole says whether a number is an integer that int64 and float64 hold exactly.
-func whole(c float64) bool { return c == math.Trunc(c) && math.Abs(c) <= 1<<53 }
+// whole says whether a number is an integer that int64 holds.
+func whole(c float64) bool { return c == math.Trunc(c) && c >= math.MinInt64 && c < -math.MinInt64 }
 
 // integer is the whole number c for arithmetic with integers.
 func (s *Scope) integer(c float64) *Tensor { return constant(s, Int64, c) }
@@ -53,8 +53,10 @@ var (
 	wholeNeg     = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return MulScalar(s, x, -1) })
 	wholeAbs     = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return Maximum(s, x, Neg(s, x)) })
 	wholeReLU    = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return ClampMin(s, x, 0) })
-	wholeBetween = ofInts(func(s *Scope, at Attrs, x *Tensor) *Tensor { return Clamp(s, x, at.Pair[0], at.Pair[1]) })
-	wholeSteps   = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return AddScalar(s, x, 0) }) // a copy
+	wholeBetween = ofInts(func(s *Scope, at Attrs, x *Tensor) *Tensor {
+		return Clamp(s, x, math.Trunc(at.Pair[0]), math.Trunc(at.Pair[1]))
+	})
+	wholeSteps = ofInts(func(s *Scope, _ Attrs, x *Tensor) *Tensor { return AddScalar(s, x, 0) }) // a copy
 )
 
 // wholeSign: true and false are their own signs.

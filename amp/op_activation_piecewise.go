@@ -153,7 +153,8 @@ func LeakyReLU(s *Scope, x *Tensor, slope float64) *Tensor {
 	return s.apply(opLeakyReLU, Attrs{Scalar: slope}, x)
 }
 
-// Hardtanh returns x held between lo and hi; PyTorch's bounds are -1 and 1. It panics with ErrArgument unless lo ≤ hi.
+// Hardtanh returns x held between lo and hi; PyTorch's bounds are -1 and 1; for integers they are truncated, as there. It panics with ErrArgument
+// unless lo ≤ hi.
 func Hardtanh(s *Scope, x *Tensor, lo, hi float64) *Tensor {
 	if !(lo <= hi) {
 		fail("hardtanh", ErrArgument, "give the smaller bound first", "bounds %v and %v", lo, hi)

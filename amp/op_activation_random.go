@@ -1,6 +1,10 @@
 package amp
 
-import "github.com/halftone-ml/halftone/amp/internal/cpu"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
 
 // rrelu: leaky_relu with a slope drawn for each element. As with dropout the draws are never stored: element i takes number i%4 of
 // Philox block Draw.Block + i/4.
@@ -51,10 +55,14 @@ func rreluCPU(c *Call, v, x *Tensor) {
 }
 
 // RReLU returns x above 0 and a·x below, a drawn for each element between lower and upper from the scope's random stream; in an Eval
-// scope LeakyReLU with their mean. PyTorch's are 1/8 and 1/3. It panics with ErrArgument unless lower ≤ upper.
+// scope LeakyReLU with their mean. PyTorch's are 1/8 and 1/3. It panics with ErrArgument unless lower ≤ upper
+// and both are finite.
 func RReLU(s *Scope, x *Tensor, lower, upper float64) *Tensor {
 	s.alive("rrelu")
 	x.live("rrelu")
+	if math.IsInf(lower, 0) || math.IsInf(upper, 0) {
+		fail("rrelu", ErrArgument, "use finite bounds; the usual ones are 1/8 and 1/3", "bounds %v and %v", lower, upper)
+	}
 	if !(lower <= upper) {
 		fail("rrelu", ErrArgument, "give the smaller bound first", "bounds %v and %v", lower, upper)
 	}

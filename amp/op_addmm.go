@@ -161,10 +161,12 @@ func Baddbmm(s *Scope, x, a, b *Tensor, beta, alpha float64) *Tensor {
 	return s.apply(opBaddbmm, Attrs{Pair: [2]float64{beta, alpha}}, x, a, b)
 }
 
-// Addmv returns beta·x + alpha·(a·v) for a matrix a [m k], a vector v [k] and x [m].
+// Addmv returns beta·x + alpha·(a·v) for a matrix a [m k], a vector v [k] and x [m], [1] or [].
 func Addmv(s *Scope, x, a, v *Tensor, beta, alpha float64) *Tensor {
 	rankOf("addmv", v, 1)
-	rankOf("addmv", x, 1)
+	if x.live("addmv"); !x.lone() {
+		rankOf("addmv", x, 1)
+	}
 	s, in := s.enter(opAddmv, x, a, v)
 	y := Addmm(s, Reshape(s, in[0], -1, 1), in[1], Reshape(s, in[2], -1, 1), beta, alpha)
 	return Reshape(s, y, y.shape[0])

@@ -74,8 +74,14 @@ func init() {
 // Add returns a + b. Shapes are broadcast; dtypes follow ordinary promotion. Of two booleans it is LogicalOr.
 func Add(s *Scope, a, b *Tensor) *Tensor { return s.apply(opAdd, Attrs{}, a, b) }
 
-// Sub returns a - b. Shapes are broadcast; dtypes follow ordinary promotion.
-func Sub(s *Scope, a, b *Tensor) *Tensor { return s.apply(opSub, Attrs{}, a, b) }
+// Sub returns a - b. Shapes are broadcast; dtypes follow ordinary promotion. It panics with ErrDType for booleans.
+func Sub(s *Scope, a, b *Tensor) *Tensor {
+	opSub.need(a, b)
+	if a.dt == Bool || b.dt == Bool {
+		fail("sub", ErrDType, "use amp.LogicalXor or amp.LogicalNot, or convert it with amp.To", "%v - %v: booleans are not subtracted", a.dt, b.dt)
+	}
+	return s.apply(opSub, Attrs{}, a, b)
+}
 
 // Mul returns the elementwise product a · b. Shapes are broadcast; dtypes follow ordinary promotion. Of two booleans it is LogicalAnd.
 func Mul(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMul, Attrs{}, a, b) }

@@ -64,7 +64,8 @@ type BatchNormState struct {
 // mean and biased variance are those of the batch; training then moves the running statistics towards those of the batch, the
 // variance unbiased: running += momentum·(statistic - running). In evaluation the running statistics are used. In the dtype of x;
 // weight and bias may be float32 while x is half, statistics are float32 or wider always. It panics with ErrShape where shapes do
-// not fit, and in training with a single value per channel. An empty batch has an empty result; training counts it, and moves nothing.
+// not fit, and in training with a single value per channel; with ErrArgument unless eps is above 0, or also 0 where the running statistics are
+// used. An empty batch has an empty result; training counts it, and moves nothing.
 func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 	s.alive("batch_norm")
 	x.live("batch_norm")
@@ -76,6 +77,7 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 	at := Attrs{Scalar: st.Eps}
 	var stats *Tensor
 	if running && !s.Training() {
+		st.checkEps(st.Eps >= 0)
 		at.Mode = modeRunning
 		stats = s.runningStats(x, st)
 	} else {
@@ -86,6 +88,7 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 		if per < 2 {
 			fail("batch_norm", ErrShape, "use a batch of at least two, or s.Eval()", "x %v has %d values per channel: too few for a variance", x.shape, per)
 		}
+		st.checkEps(st.Eps > 0)
 		stats = s.apply(opBatchStats, Attrs{}, x)
 		if running && !s.again {
 			s.checkStat(x, st.RunningMean, st.RunningVar)
@@ -93,6 +96,12 @@ func BatchNorm(s *Scope, x, weight, bias *Tensor, st BatchNormState) *Tensor {
 		}
 	}
 	return s.apply(opBatchNorm, at, x, contiguousOrNil(s, weight), contiguousOrNil(s, bias), stats)
+}
+
+func (st BatchNormState) checkEps(ok bool) {
+	if !ok {
+		fail("batch_norm", ErrArgument, "use an eps above 0; the usual one is 1e-5", "eps %v", st.Eps)
+	}
 }
 
 // batchNormOfNothing normalizes an empty batch, by any statistics: a batch of training is counted, but has none to move the others by.

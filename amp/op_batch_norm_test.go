@@ -39,7 +39,7 @@ func TestBatchNormRunning(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	x := From([]float32{1, 3, 0, 0, 5, 7, 0, 2}, 2, 2, 2)
-	st := BatchNormState{RunningMean: From([]float32{2, 0}), RunningVar: From([]float32{1, 1}), Momentum: 0.25, Eps: 0}
+	st := BatchNormState{RunningMean: From([]float32{2, 0}), RunningVar: From([]float32{1, 1}), Momentum: 0.25, Eps: 1e-12}
 	y := BatchNorm(s, x, nil, nil, st).Float64s()
 	if want := -3 / math.Sqrt(5); !(math.Abs(y[0]-want) <= 1e-6) {
 		t.Errorf("%v, want %v", y[0], want)
@@ -60,7 +60,7 @@ func TestBatchNormRunning(t *testing.T) {
 		t.Error("evaluation changed the running statistics")
 	}
 	// Without running statistics evaluation uses those of the batch.
-	near("no running statistics", BatchNorm(s.Eval(), x, nil, nil, BatchNormState{}).Float64s(), y)
+	near("no running statistics", BatchNorm(s.Eval(), x, nil, nil, BatchNormState{Eps: 1e-12}).Float64s(), y)
 }
 
 // TestBatchNormOfNothing: a batch without values has a result and gradients without numbers, or of 0, is counted in training, and leaves
@@ -79,7 +79,7 @@ func TestBatchNormOfNothing(t *testing.T) {
 					if !training {
 						run, counted = s.Eval(), 0
 					}
-					st := BatchNormState{Momentum: 0.1}
+					st := BatchNormState{Momentum: 0.1, Eps: 1e-5}
 					if running {
 						st.RunningMean, st.RunningVar, st.Batches = Full(s, statistics, 0.5, 2), Full(s, statistics, 4, 2), Full(s, Int64, 0)
 					}
@@ -165,13 +165,13 @@ func TestNormRefusals(t *testing.T) {
 		kind error
 		call func()
 	}{
-		{"no channels", ErrShape, func() { BatchNorm(s, Full(s, Float32, 1, 4), nil, nil, BatchNormState{}) }},
-		{"one value per channel", ErrShape, func() { BatchNorm(s, Full(s, Float32, 1, 1, 4), nil, nil, BatchNormState{}) }},
-		{"weight", ErrShape, func() { BatchNorm(s, x, Full(s, Float32, 1, 3), nil, BatchNormState{}) }},
-		{"half weight beside float32", ErrDType, func() { BatchNorm(s, x, Full(s, Float16, 1, 4), nil, BatchNormState{}) }},
-		{"float32 weight beside float64", ErrDType, func() { BatchNorm(s, To(s, x, Float64), Full(s, Float32, 1, 4), nil, BatchNormState{}) }},
+		{"no channels", ErrShape, func() { BatchNorm(s, Full(s, Float32, 1, 4), nil, nil, BatchNormState{Eps: 1e-5}) }},
+		{"one value per channel", ErrShape, func() { BatchNorm(s, Full(s, Float32, 1, 1, 4), nil, nil, BatchNormState{Eps: 1e-5}) }},
+		{"weight", ErrShape, func() { BatchNorm(s, x, Full(s, Float32, 1, 3), nil, BatchNormState{Eps: 1e-5}) }},
+		{"half weight beside float32", ErrDType, func() { BatchNorm(s, x, Full(s, Float16, 1, 4), nil, BatchNormState{Eps: 1e-5}) }},
+		{"float32 weight beside float64", ErrDType, func() { BatchNorm(s, To(s, x, Float64), Full(s, Float32, 1, 4), nil, BatchNormState{Eps: 1e-5}) }},
 		{"running", ErrShape, func() {
-			BatchNorm(s, x, nil, nil, BatchNormState{RunningMean: Full(s, Float32, 0, 3), RunningVar: Full(s, Float32, 0, 3)})
+			BatchNorm(s, x, nil, nil, BatchNormState{RunningMean: Full(s, Float32, 0, 3), RunningVar: Full(s, Float32, 0, 3), Eps: 1e-5})
 		}},
 		{"groups", ErrShape, func() { GroupNorm(s, x, 3, nil, nil, 1e-5) }},
 		{"integers", ErrDType, func() { GroupNorm(s, To(s, x, Int64), 2, nil, nil, 1e-5) }},

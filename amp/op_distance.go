@@ -2,6 +2,7 @@ package amp
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -28,7 +29,7 @@ func init() {
 	})
 	opPdist = composite(Op{
 		Name: "pdist", Doc: "p-norms of the differences of every two rows: (0,1), (0,2) … (1,2) …", Args: []string{"x"}, Class: FP32, Why: whyPowers,
-		Composite: []string{"embedding", "sub", "linalg_vector_norm"},
+		Composite: []string{"cdist", "reshape", "index_select", "embedding", "sub", "linalg_vector_norm"},
 	})
 	opNormalize = composite(Op{
 		Name: "normalize", Doc: "x / ‖x‖ along a dimension, the p-norm held at eps", Args: []string{"x"}, Class: FP32, Why: "made of norm, which gives float32",
@@ -41,15 +42,19 @@ func init() {
 }
 
 // CosineSimilarity returns the cosine of the angle between a and b along dim, which goes; other sizes are broadcast. Norms are held at
-// eps, PyTorch's is 1e-8 and its dim 1. float32 under autocast.
+// eps, PyTorch's is 1e-8 and its dim 1, without changing the gradient, which is that of norms which are not held. float32 under autocast. It
+// panics with ErrArgument for an eps below 0.
 func CosineSimilarity(s *Scope, a, b *Tensor, dim int, eps float64) *Tensor {
 	a.live("cosine_similarity")
 	b.live("cosine_similarity")
+	if !(eps >= 0) {
+		fail("cosine_similarity", ErrArgument, "use an eps of 0 or above; the usual one is 1e-8", "eps %v", eps)
+	}
 	s, in, done := s.enterWide(opCosineSimilarity, a, b)
 	shape := broadcast(&Call{Op: opCosineSimilarity, In: in})
 	for i, t := range in {
 		t = Expand(s, t, shape...)
-		in[i] = Div(s, t, ClampMin(s, VectorNorm(s, t, 2, []int{dim}, true), eps))
+		in[i] = Div(s, t, raise(s, VectorNorm(s, t, 2, []int{dim}, true), eps))
 	}
 	return done(Sum(s, Mul(s, in[0], in[1]), dim))
 }
@@ -74,6 +79,15 @@ func Pdist(s *Scope, x *Tensor, p float64) *Tensor {
 	checkOrder("pdist", p)
 	s, in, done := s.enterWide(opPdist, x)
 	n := x.shape[0]
+	if math.IsInf(p, 0) { // Cdist's gradient is that of PyTorch's pdist where differences tie; a norm's is not
+		pairs := make([]int64, 0, n*(n-1)/2)
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				pairs = append(pairs, int64(i*n+j))
+			}
+		}
+		return done(IndexSelect(s, Reshape(s, Cdist(s, in[0], in[0], p), n*n), 0, indices(s, pairs)))
+	}
 	first, second := make([]int64, 0, n*(n-1)/2), make([]int64, 0, n*(n-1)/2)
 	for i := range n {
 		for j := i + 1; j < n; j++ {

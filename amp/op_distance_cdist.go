@@ -120,16 +120,10 @@ func addSlope(sum, d []float64, dy, p float64) {
 	if y == 0 || p == 0 {
 		return
 	}
-	if math.IsInf(p, 0) {
-		count := 0.0
-		for _, v := range d {
-			if math.Abs(v) == y {
-				count++
-			}
-		}
+	if math.IsInf(p, 0) { // each of several largest differences has the whole slope, as in PyTorch
 		for q, v := range d {
 			if math.Abs(v) == y {
-				sum[q] += math.Copysign(1, v) * dy / count
+				sum[q] += float64(math.Copysign(1, v) * dy)
 			}
 		}
 		return
@@ -162,7 +156,7 @@ func cdistSecond(b *Back) {
 	g, w := addDim(s, b.DY, -1), addDim(s, b.In(0), 0)
 	last := []int{len(v.shape) - 1}
 	n := VectorNorm(s, v, p, last, true)
-	k := normSlope(s, v, n, Expand(s, constant(s, v.dt, 1), n.shape...), Attrs{Scalar: p, Dims: last})
+	k := pairSlope(s, v, n, Attrs{Scalar: p, Dims: last})
 	along := SumKeep(s, Mul(s, g, k), -1)
 	if b.Needs(0) {
 		b.Set(0, Reshape(s, along, b.Shape(0)...))
@@ -178,6 +172,14 @@ func cdistSecond(b *Back) {
 	}
 }
 
+// pairSlope is the slope k: that of the norm, but for p = ∞, where largest differences do not share it.
+func pairSlope(s *Scope, v, n *Tensor, a Attrs) *Tensor {
+	if math.IsInf(a.Scalar, 0) {
+		return Mul(s, Sign(s, v), To(s, Eq(s, Abs(s, v), n), v.dt))
+	}
+	return normSlope(s, v, n, Expand(s, constant(s, v.dt, 1), n.shape...), a)
+}
+
 // addDim returns t with a dimension of size 1 before its last -k ones; 0 adds it at the end.
 func addDim(s *Scope, t *Tensor, k int) *Tensor {
 	at := len(t.shape) + k
@@ -186,7 +188,7 @@ func addDim(s *Scope, t *Tensor, k int) *Tensor {
 
 // Cdist returns the p-norms of the differences of each row of a [… n features] and each of b [… m features] as [… n m], batches
 // broadcast; PyTorch's p is 2. The distances are sums of squares of differences, not of products, so that near points keep their
-// digits. float32 under autocast. It panics with ErrArgument for a p below 0.
+// digits. Where p is +∞ each of several largest differences has the whole gradient, as in PyTorch. float32 under autocast. It panics with ErrArgument for a p below 0.
 func Cdist(s *Scope, a, b *Tensor, p float64) *Tensor {
 	checkOrder("cdist", p)
 	return s.apply(opCdist, Attrs{Scalar: p}, a, b)

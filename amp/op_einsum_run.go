@@ -88,10 +88,11 @@ func (x labeled) size(labels []label) int {
 // contract multiplies two operands and sums over what they share and nobody needs later.
 func contract(s *Scope, a, b labeled, later []label) labeled {
 	needed := func(l label) bool { return slices.Contains(later, l) }
-	// A dimension of size 1 against a larger one is no dimension: the product repeats it.
+	// A dimension of size 1 against a larger one is no dimension: the product repeats it. Nor is one of size 1 in both that is to be summed: as
+	// in PyTorch, it makes no product of matrices, which autocast would run in the lower dtype.
 	one := func(x, y labeled) func(l label) bool {
 		return func(l label) bool {
-			return y.has(l) && x.size([]label{l}) == 1 && y.size([]label{l}) != 1
+			return y.has(l) && x.size([]label{l}) == 1 && (y.size([]label{l}) != 1 || !needed(l))
 		}
 	}
 	a, b = a.drop(s, one(a, b)), b.drop(s, one(b, a))

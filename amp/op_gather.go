@@ -13,8 +13,8 @@ import (
 var opArgMax, opArgMin, opGather, opGatherBackward, opEmbedding, opEmbeddingBackward *Op
 
 func init() {
-	opArgMax = extreme("argmax", "index of the largest element along a dimension, the first of several; NaN counts as largest", func(a, b float64) bool { return a > b })
-	opArgMin = extreme("argmin", "index of the smallest element along a dimension, the first of several; NaN counts as smallest", func(a, b float64) bool { return a < b })
+	opArgMax = extreme("argmax", "index of the largest element along a dimension, the first of several; NaN counts as largest", laterLarger[float64], laterLarger[int64])
+	opArgMin = extreme("argmin", "index of the smallest element along a dimension, the first of several; NaN counts as smallest", laterSmaller[float64], laterSmaller[int64])
 	opGather = define(Op{
 		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Line: LikeSecond, Saves: SaveIn1,
 		Check: checkGather, CPU: func(c *Call) {
@@ -65,8 +65,11 @@ func init() {
 // padded is the mode of an embedding whose row Ignore has no gradient.
 const padded = "padded"
 
-// extreme defines argmax or argmin.
-func extreme(name, doc string, beats func(a, b float64) bool) *Op {
+func laterLarger[T number](a, b T) bool  { return a > b }
+func laterSmaller[T number](a, b T) bool { return a < b }
+
+// extreme defines argmax or argmin. Integers are compared as such: float64 does not tell those beyond 2^53 apart.
+func extreme(name, doc string, beats func(a, b float64) bool, ints func(a, b int64) bool) *Op {
 	return define(Op{
 		Name: name, Doc: doc, Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: name, Line: LikeFirst,
 		Check: func(c *Call) []int {
@@ -77,7 +80,11 @@ func extreme(name, doc string, beats func(a, b float64) bool) *Op {
 		},
 		Result: func(*Call) DType { return Int64 },
 		CPU: func(c *Call) {
-			if !placesOfLines(c, beats(1, 0)) {
+			switch {
+			case placesOfLines(c, beats(1, 0)):
+			case c.In[0].isWhole():
+				placesOf(c, ints)
+			default:
 				placesOf(c, beats)
 			}
 		},
@@ -85,12 +92,12 @@ func extreme(name, doc string, beats func(a, b float64) bool) *Op {
 }
 
 // placesOf is the kernel of any dtype.
-func placesOf(c *Call, beats func(a, b float64) bool) {
+func placesOf[T number](c *Call, beats func(a, b T) bool) {
 	x, d := c.In[0], c.Dims[0]
 	r := newReduction(x, []int{d})
 	out := elements[int64](c.Out)
 	cpu.Parallel(r.nKept, grainOf(x.shape[d]), func(lo, hi int) {
-		row := make([]float64, x.shape[d])
+		row := make([]T, x.shape[d])
 		for i := lo; i < hi; i++ {
 			load(row, x, x.off+offset(i, r.kept, r.keptStride), x.strides[d])
 			best := 0

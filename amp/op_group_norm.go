@@ -31,13 +31,17 @@ func checkGroupNorm(c *Call) []int {
 	if len(x.shape) < 2 || groups < 1 || x.shape[1]%groups != 0 {
 		fail(c.Op.Name, ErrShape, "x is [n c …], and the number of groups divides c", "%s, %d groups", c.shapes(), groups)
 	}
+	if x.Len() == groups { // one number each, of one image
+		fail(c.Op.Name, ErrShape, "use fewer groups, or a larger batch", "%s, %d groups of one number, of which no variance can be taken", c.shapes(), groups)
+	}
 	c.checkAffine(c.In[1:])
 	return x.shape
 }
 
 // GroupNorm normalizes x [n c …] over each of groups groups of neighboring channels of each image to mean 0 and variance 1, then
 // multiplies by weight [c] and adds bias [c], either of which may be nil. float32 under autocast; outside it
-// weight and bias may be float32 while x is half.
+// weight and bias may be float32 while x is half. It panics with ErrShape where shapes do not fit, and, as PyTorch does, for a batch of one image
+// whose groups have one number each.
 func GroupNorm(s *Scope, x *Tensor, groups int, weight, bias *Tensor, eps float64) *Tensor {
 	x.live("group_norm")
 	return s.apply(opGroupNorm, Attrs{Start: groups, Scalar: eps}, Contiguous(s, x), contiguousOrNil(s, weight), contiguousOrNil(s, bias))

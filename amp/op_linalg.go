@@ -89,7 +89,7 @@ func init() {
 
 func init() {
 	opTensordot = define(Op{
-		Name: "tensordot", Doc: "Σ a·b over pairs of dimensions", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "gemm", Composite: []string{"transpose", "reshape", "mm"}, Parts: Apart,
+		Name: "tensordot", Doc: "Σ a·b over pairs of dimensions", Args: []string{"a", "b"}, Class: Promote, Why: whyCombine, CUDA: "gemm", Composite: []string{"transpose", "reshape", "dot", "mm"}, Parts: Apart,
 	})
 	opMultiDot = define(Op{
 		Name: "multi_dot", Doc: "product of several matrices, in the order of fewest operations; the ends may be vectors", Args: []string{"first", "second", "third"}, Class: Lower, Why: whyGEMM,
@@ -180,8 +180,12 @@ func Vdot(s *Scope, a, b *Tensor) *Tensor {
 }
 
 // Cross returns the cross products of vectors of three along dim, of floats or of integers; other sizes are broadcast. Under autocast in the
-// wider dtype of the two.
+// wider dtype of the two. It panics with ErrShape unless a and b have as many dimensions.
 func Cross(s *Scope, a, b *Tensor, dim int) *Tensor {
+	opCross.need(a, b)
+	if len(a.shape) != len(b.shape) {
+		fail("cross", ErrShape, "give a and b as many dimensions with amp.Unsqueeze", "a %v, b %v", a.shape, b.shape)
+	}
 	return s.apply(opCross, Attrs{Dims: []int{fromLast("cross", dim, a, b)}}, a, b)
 }
 

@@ -35,8 +35,8 @@ func normRow(name string, class Class) *Op {
 		Check: func(c *Call) []int {
 			c.floats()
 			shape := reducedShape(c)
-			if math.IsInf(c.Scalar, 0) && c.In[0].Len() == 0 && length(shape) > 0 {
-				fail(name, ErrShape, "use dimensions with elements", "%s: no largest of nothing", c.shapes())
+			if (math.IsInf(c.Scalar, 0) || c.Scalar < 0) && c.In[0].Len() == 0 && length(shape) > 0 {
+				fail(name, ErrShape, "use dimensions with elements, or an order from 0 on", "%s: no largest of nothing, nor a norm of order %v", c.shapes(), c.Scalar)
 			}
 			return shape
 		},
@@ -104,7 +104,8 @@ func extremeAbs(v []float64, smallest bool) float64 {
 }
 
 // normSlope is dy times the slope of a norm y of x; y and dy have the reduced dimensions as size 1. Where the norm is 0 so is the
-// slope, and so are its own slopes: the subgradient that PyTorch takes.
+// slope, and so are its own slopes: the subgradient that PyTorch takes. Numbers are divided by the norm first, which is at most 1 where dy or a
+// power divided by it might leave the range.
 func normSlope(s *Scope, x, y, dy *Tensor, a Attrs) *Tensor {
 	switch p := a.Scalar; {
 	case p == 0:
@@ -112,13 +113,13 @@ func normSlope(s *Scope, x, y, dy *Tensor, a Attrs) *Tensor {
 	case p == 1:
 		return Mul(s, Sign(s, x), dy)
 	case p == 2:
-		return Mul(s, x, divNonzero(s, dy, y))
+		return Mul(s, divNonzero(s, x, y), dy)
 	case math.IsInf(p, 0): // shared evenly by the elements that have it
 		at := To(s, Eq(s, Abs(s, x), y), x.dt)
 		count := SumKeep(s, at, a.Dims...)
 		return Mul(s, Mul(s, Sign(s, x), at), divNonzero(s, dy, count))
 	default:
-		return Mul(s, signedPow(s, x, p-1), divNonzero(s, dy, absPow(s, y, p-1)))
+		return Mul(s, signedPow(s, divNonzero(s, x, y), p-1), dy)
 	}
 }
 

@@ -34,6 +34,9 @@ func Tensordot(s *Scope, a, b *Tensor, left, right []int) *Tensor {
 	for _, d := range left {
 		k *= a.shape[d]
 	}
+	if len(shapeA)+len(shapeB) == 0 && !a.isWhole() { // a number: PyTorch's dot, which is not on the CPU's list as products of matrices are
+		return Dot(s, Reshape(s, Permute(s, a, left...), k), Reshape(s, Permute(s, b, right...), k))
+	}
 	x := Reshape(s, Permute(s, a, append(restA, left...)...), length(shapeA), k)
 	y := Reshape(s, Permute(s, b, append(slices.Clone(right), restB...)...), k, length(shapeB))
 	return Reshape(s, MM(s, x, y), append(shapeA, shapeB...)...)

@@ -85,9 +85,13 @@ func poisson(c *Call, x, t float64) float64 {
 
 // KLDiv returns the mean over all elements of target·(log target - x) for logarithms x of probabilities and a target of
 // probabilities of the same shape, or what a Reduction asks for: by the definition of the divergence that is ReduceBatchMean. It
-// takes LogTarget. float32 under autocast.
+// takes LogTarget. float32 under autocast. It panics with ErrDType for integers and booleans.
 func KLDiv(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	c := lossOf("kl_div", hasLogTarget|hasBatchMean, opts)
+	opKLDiv.need(x, target)
+	if x.isWhole() || target.isWhole() {
+		fail("kl_div", ErrDType, "convert them with amp.To(s, t, amp.Float32)", "x %v, target %v: need float dtypes", x.dt, target.dt)
+	}
 	a := Attrs{Reduce: c.reduce}
 	if c.has(hasLogTarget) {
 		a.Mode = modeLogTarget
@@ -136,14 +140,16 @@ func GaussianNLLLoss(s *Scope, x, target, variance *Tensor, eps float64, opts ..
 	if !ok {
 		fail("gaussian_nll_loss", ErrShape, "give one variance per element, or one per row", "x %v, variance %v", x.shape, variance.shape)
 	}
-	raise := func(v *Tensor, to float64) *Tensor { // by what is missing, which is 0 for an infinite one
-		return Add(s, v, Detach(s, ClampMin(s, AddScalar(s, Neg(s, v), to), 0)))
-	}
-	held := raise(raise(variance, 0), eps) // in two steps: beside a large one below 0 eps would be lost
+	held := raise(s, raise(s, variance, 0), eps) // in two steps: beside a large one below 0 eps would be lost
 	d := Sub(s, x, target)
 	y := MulScalar(s, Add(s, Log(s, held), Div(s, Mul(s, d, d), held)), 0.5)
 	if c.has(hasFull) {
 		y = AddScalar(s, y, 0.5*cpu.Log.Of(2*math.Pi))
 	}
 	return done(reduceLoss(s, y, c.reduce))
+}
+
+// raise holds v at a number from below, by what is missing, which is 0 for an infinite one, without changing the gradient.
+func raise(s *Scope, v *Tensor, to float64) *Tensor {
+	return Add(s, v, Detach(s, ClampMin(s, AddScalar(s, Neg(s, v), to), 0)))
 }

@@ -77,10 +77,13 @@ func CosineEmbeddingLoss(s *Scope, a, b, target *Tensor, margin float64, opts ..
 
 // TripletMarginLoss returns the mean of max(0, d(anchor, positive) - d(anchor, negative) + margin), or what a Reduction asks for,
 // where d is the p-norm of a difference plus eps along the last dimension. It takes SwapNegatives. PyTorch's margin is 1, its p 2, its
-// eps 1e-6. float32 under autocast.
+// eps 1e-6. float32 under autocast. It panics with ErrArgument for a margin of 0 or below.
 func TripletMarginLoss(s *Scope, anchor, positive, negative *Tensor, margin, p, eps float64, opts ...LossOption) *Tensor {
 	const op = "triplet_margin_loss"
 	c := lossOf(op, hasSwap, opts)
+	if !(margin > 0) {
+		fail(op, ErrArgument, "use a margin above 0; the usual one is 1", "margin %v", margin)
+	}
 	opTripletMarginLoss.need(anchor, positive, negative)
 	for _, t := range []*Tensor{anchor, positive, negative} {
 		t.live(op)

@@ -162,12 +162,12 @@ func init() {
 		}, hingeSlope, nil)
 }
 
-// hingeSlope: 1 unless the target is -1, less 1 unless it is 1 where x is below the margin; at the margin as below it.
+// hingeSlope: 1 unless the target is -1, less 1 unless it is 1 where x is below the margin; at the margin 0, as PyTorch has it since 2.15.
 func hingeSlope(b *Back) *Tensor {
 	x, t := b.In(0), b.In(1)
 	one, zero := constant(b.S, x.dt, 1), constant(b.S, x.dt, 0)
 	similar := Where(b.S, Eq(b.S, t, constant(b.S, t.dt, -1)), zero, one)
-	below := Where(b.S, Le(b.S, x, constant(b.S, x.dt, b.Attrs().Scalar)), one, zero)
+	below := Where(b.S, Lt(b.S, x, constant(b.S, x.dt, b.Attrs().Scalar)), one, zero)
 	apart := Where(b.S, Eq(b.S, t, one), zero, below)
 	return Sub(b.S, similar, apart)
 }

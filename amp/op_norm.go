@@ -18,9 +18,9 @@ func init() {
 		return MulScalar(b.S, c, 2/b.freedom())
 	})
 	opStd = spreadOf("std", "standard deviation over dimensions: √var", math.Sqrt, SaveOut, func(b *Back, c *Tensor) *Tensor {
-		std := b.repeat(b.Out()) // where it is 0 all numbers are equal, and so is the slope, as in PyTorch, though their mean may be rounded
-		c = MaskedFill(b.S, MulScalar(b.S, c, 1/b.freedom()), LogicalNot(b.S, std), 0)
-		return zeroTimes(b.S, c, Reciprocal(b.S, std))
+		// Where std is 0 all numbers are equal, and the slope and its own slopes are 0, as in PyTorch, though the mean may be rounded. The
+		// quotient comes first: it is small where both are, and 1/std is not.
+		return MulScalar(b.S, divNonzero(b.S, c, b.repeat(b.Out())), 1/b.freedom())
 	})
 	opLayerNorm = define(Op{
 		Name: "layer_norm", Doc: "(x - mean) / √(variance + eps) · weight + bias over the last dimensions", Args: []string{"x", "weight", "bias"},
@@ -43,8 +43,10 @@ func spreadOf(name, doc string, finish func(float64) float64, saves Saved, slope
 		Check: func(c *Call) []int { c.floats(); return reducedShape(c) },
 		CPU: func(c *Call) {
 			eachGroup(c.In[0], c.Dims, func(i int, group []float64) {
-				mean := average(group)
-				sum := 0.0
+				mean, sum := average(group), 0.0
+				if allEqual(group) { // whose mean may be rounded
+					mean = group[0]
+				}
 				for _, v := range group {
 					sum += float64((v - mean) * (v - mean))
 				}
@@ -82,6 +84,11 @@ func (b *Back) repeat(g *Tensor) *Tensor {
 
 func meanKeep(s *Scope, x *Tensor, dims []int) *Tensor {
 	return s.apply(opMean, Attrs{Dims: dims, Keep: true}, x)
+}
+
+// allEqual says whether there is one number, however often.
+func allEqual(v []float64) bool {
+	return len(v) > 0 && !slices.ContainsFunc(v, func(x float64) bool { return x != v[0] })
 }
 
 func average(v []float64) float64 { return sumOf(v) / float64(len(v)) }

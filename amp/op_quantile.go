@@ -41,16 +41,27 @@ func init() {
 		},
 		Result: func(*Call) DType { return Int64 },
 		CPU: func(c *Call) {
-			edges, out, i := c.In[1].Float64s(), elements[int64](c.Out)[c.Out.off:], 0
-			for _, v := range c.In[0].Float64s() {
-				out[i] = int64(sort.Search(len(edges), func(k int) bool { return edges[k] > v || v != v && edges[k] != edges[k] || !c.Reverse && edges[k] == v }))
-				i++
+			if c.In[0].isWhole() {
+				bucketizeOn[int64](c)
+				return
 			}
+			bucketizeOn[float64](c)
 		},
 	})
 	opMaskedSelect = define(Op{
 		Name: "masked_select", Doc: "the elements whose mask is true, as a list", Args: []string{"x"}, Why: whyChoose, Ints: true, CUDA: "index_select",
 		Composite: []string{"expand", "reshape", "index_select"},
+	})
+}
+
+// bucketizeOn is the kernel: T is int64 for integers, which float64 does not tell apart beyond 2^53.
+func bucketizeOn[T float64 | int64](c *Call) {
+	edges := make([]T, c.In[1].Len())
+	load(edges, c.In[1], c.In[1].off, c.In[1].strides[0])
+	unaryOn(c.Out, c.In[0], func(dst, x []T) {
+		for i, v := range x {
+			dst[i] = T(sort.Search(len(edges), func(k int) bool { return edges[k] > v || v != v && edges[k] != edges[k] || !c.Reverse && edges[k] == v }))
+		}
 	})
 }
 
@@ -85,8 +96,8 @@ func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
 	s, in := s.enter(opQuantile, x)
 	x, dim = line(s, in[0]), opQuantile.axis(in[0], dim)
 	n := x.shape[dim]
-	if n == 0 || len(q) == 0 || !x.dt.IsFloat() {
-		fail("quantile", ErrArgument, "use a dimension with elements of a float dtype, and at least one share", "%v %v along %d, shares %v", x.dt, x.shape, dim, q)
+	if x.Len() == 0 || len(q) == 0 || !x.dt.IsFloat() {
+		fail("quantile", ErrArgument, "use a tensor with elements, of a float dtype, and at least one share", "%v %v along %d, shares %v", x.dt, x.shape, dim, q)
 	}
 	var lo, hi []int64
 	weight := make([]float64, len(q))

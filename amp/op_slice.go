@@ -193,15 +193,15 @@ func Unsqueeze(s *Scope, x *Tensor, dim int) *Tensor {
 	return s.apply(opUnsqueeze, Attrs{Dims: []int{dim}}, x)
 }
 
-// Flatten returns x with the dimensions start to end, both included, as one; see Reshape.
+// Flatten returns x with the dimensions start to end, both included, as one; see Reshape. x without dimensions is taken for a list of one.
 func Flatten(s *Scope, x *Tensor, start, end int) *Tensor {
 	x.live("reshape")
-	if len(x.shape) == 0 {
-		return Reshape(s, x, 1)
-	}
-	start, end = x.axis("reshape", start), x.axis("reshape", end)
+	start, end = x.axisOr0("reshape", start), x.axisOr0("reshape", end)
 	if start > end {
 		fail("reshape", ErrArgument, "give the first dimension first", "flatten from %d to %d", start, end)
+	}
+	if x.lone() {
+		return Reshape(s, x, 1)
 	}
 	shape := append(slices.Clone(x.shape[:start]), length(x.shape[start:end+1]))
 	return Reshape(s, x, append(shape, x.shape[end+1:]...)...)

@@ -85,16 +85,16 @@ func Sort(s *Scope, x *Tensor, dim int, descending bool) (values, indices *Tenso
 }
 
 // Topk returns the k largest elements of dimension dim, or the smallest, in order, and the indices they had, the first of equals. NaN
-// counts as greatest. It panics with ErrArgument unless 0 ≤ k ≤ the dimension's size.
+// counts as greatest. It panics with ErrArgument unless 0 ≤ k ≤ the dimension's size. Of a tensor without dimensions a k of 0 or 1
+// gives its element, as in PyTorch.
 func Topk(s *Scope, x *Tensor, k, dim int, largest bool) (values, indices *Tensor) {
 	s, in := s.enter(opTopk, x)
 	x = in[0]
 	dim = opTopk.axis(x, dim)
-	low := 0
+	checkRank("topk", x, k, 0, dim)
 	if x.lone() {
-		low = 1 // the result has no dimension that could be empty
+		k = 1 // the result has no dimension that could be empty
 	}
-	checkRank("topk", x, k, low, dim)
 	indices = s.apply(opTopkIndex, Attrs{Dims: []int{dim}, Start: k, Reverse: largest}, x)
 	return Gather(s, x, dim, indices), indices
 }

@@ -76,15 +76,23 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 	r.draw(len(dst), evenly(f), func(at int, values []float64) { copy(dst[at:], values) })
 }
 
-// Rand returns a tensor of numbers uniform in [lo,hi), drawn from the scope's stream. In the scope of a step or a Child it is freed with
+// Rand returns a tensor of numbers uniform in [lo,hi), rounded to nearest, drawn from the scope's stream. In the scope of a step or a Child it is freed with
 // it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end. The numbers are the
-// same bits on every device.
+// same bits on every device. Halves that would be rounded to hi are the largest number below it; a float32 one is with a probability of 2^-25. It
+// panics with ErrArgument unless lo ≤ hi.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
-	return draw(s, dt, shape, Numbers{What: "Rand", Kind: UniformNumbers, A: lo, B: hi - lo})
+	if !(lo <= hi) {
+		fail("Rand", ErrArgument, "give the smaller number first", "from %v to %v", lo, hi)
+	}
+	return draw(s, dt, shape, Numbers{What: "Rand", Kind: UniformNumbers, A: lo, B: hi - lo, High: hi})
 }
 
-// Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand.
+// Randn returns a tensor of normally distributed numbers of the given mean and standard deviation; see Rand. It panics with ErrArgument
+// unless std is 0 or above.
 func Randn(s *Scope, dt DType, mean, std float64, shape ...int) *Tensor {
+	if !(std >= 0) {
+		fail("Randn", ErrArgument, "use a deviation of 0 or above; the usual one is 1", "standard deviation %v", std)
+	}
 	return draw(s, dt, shape, Numbers{What: "Randn", Kind: NormalNumbers, A: mean, B: std})
 }
 
@@ -101,19 +109,21 @@ func draw(s *Scope, dt DType, shape []int, r Numbers) *Tensor {
 	defer t.giveUp(&whole)
 	if !s.drawn(t, r) {
 		t.rewrite(r.What, func(t *Tensor) {
-			s.rng.draw(t.Len(), r.onHost(), func(at int, values []float64) { store(t, t.off+at, values) })
+			s.rng.draw(t.Len(), r.onHost(dt), func(at int, values []float64) { store(t, t.off+at, values) })
 		})
 	}
 	whole = true
 	return s.born(t)
 }
 
-// Full returns a tensor that holds v everywhere; see Rand for its life.
+// Full returns a tensor that holds v everywhere; see Rand for its life. In an Int64 tensor v is truncated; it panics with ErrArgument for NaN and
+// what int64 does not hold.
 func Full(s *Scope, dt DType, v float64, shape ...int) *Tensor { return full(s, "Full", dt, v, shape) }
 
 // full is Full under the name that the user called, for errors.
 func full(s *Scope, op string, dt DType, v float64, shape []int) *Tensor {
 	s.alive(op)
+	checkHolds(op, dt, v)
 	return s.born(filled(op, s.root.dev, dt, v, shape))
 }
 

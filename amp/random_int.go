@@ -20,7 +20,7 @@ func RandInt(s *Scope, lo, hi int64, shape ...int) *Tensor {
 	if !s.drawn(t, Numbers{What: "RandInt", Kind: WholeNumbers, Low: lo, Span: hi - lo}) {
 		t.rewrite("RandInt", func(t *Tensor) {
 			numbers := elements[int64](t)[t.off:]
-			s.rng.draw(t.Len(), units.onHost(), func(at int, values []float64) { cpu.Whole(numbers[at:][:len(values)], values, lo, hi-lo) })
+			s.rng.draw(t.Len(), units.onHost(Float64), func(at int, values []float64) { cpu.Whole(numbers[at:][:len(values)], values, lo, hi-lo) })
 		})
 	}
 	whole = true
@@ -45,7 +45,7 @@ func RandPerm(s *Scope, n int) *Tensor {
 	defer keysPool.Put(p)
 	*p = resize(*p, 2*n)
 	keys := (*p)[:n]
-	s.rng.draw(n, units.onHost(), func(at int, values []float64) {
+	s.rng.draw(n, units.onHost(Float64), func(at int, values []float64) {
 		for i, v := range values {
 			keys[at+i] = math.Float64bits(v)
 		}

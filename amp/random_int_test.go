@@ -59,7 +59,7 @@ func TestPermutationOrder(t *testing.T) {
 	}
 	drawn := func(seed uint64, n int) []float64 {
 		keys := make([]float64, n)
-		NewStream(seed).draw(n, units.onHost(), func(at int, values []float64) { copy(keys[at:], values) })
+		NewStream(seed).draw(n, units.onHost(Float64), func(at int, values []float64) { copy(keys[at:], values) })
 		return keys
 	}
 	for _, n := range []int{0, 1, 2, 9, 511, 513, 30001} {

@@ -11,7 +11,7 @@ import (
 func TestFillNormalIsBoxMuller(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 7, 2*chunk - 1, 2 * chunk, 2*chunk + 1, 40001} {
 		got, u := make([]float64, n), make([]float64, n+1)
-		NewStream(9).draw(n, Numbers{Kind: NormalNumbers, A: 3, B: 2}.onHost(), func(at int, values []float64) { copy(got[at:], values) })
+		NewStream(9).draw(n, Numbers{Kind: NormalNumbers, A: 3, B: 2}.onHost(Float64), func(at int, values []float64) { copy(got[at:], values) })
 		NewStream(9).fill(u[:(n+1)/2*2], func(a, b float64) (float64, float64) { return a, b })
 		for i := range got {
 			r, angle := math.Sqrt(-2*cpu.Log1p.Of(-u[i&^1])), 2*math.Pi*u[i|1]

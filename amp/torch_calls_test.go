@@ -17,6 +17,7 @@ var torchless = map[string]string{
 	"alpha_dropout":   "PyTorch draws other random numbers",
 	"rrelu":           "PyTorch draws other random numbers; where it draws none it has vectors",
 	"max_pool_values": "part of the second gradient of max pools",
+	"abs_pow":         "part of the second gradients of norms, which have vectors of the first",
 	"to_device":       "copies bits; TestGradientsCrossDevices has its gradients",
 	"quantize":        "asks what a format would do; PyTorch has no such op",
 }

@@ -130,7 +130,7 @@ var torchEmpties = map[string]string{
 	"bilinear takes more": emptyResult, "conv1d takes more": emptyResult, "conv2d takes more": emptyResult, "conv3d takes more": emptyResult,
 	"conv_transpose1d takes more": emptyResult, "conv_transpose2d takes more": emptyResult, "fold takes more": emptyResult, "unfold takes more": emptyResult,
 	"group_norm takes more": emptyResult, "interpolate takes more": emptyResult, "multilabel_margin_loss takes more": emptyResult,
-	"pad takes more": emptyResult, "quantile takes more": emptyResult,
+	"pad takes more":        emptyResult,
 	"batch_norm takes more": firstChannel, "batch_norm_eval takes more": firstChannel, "batch_norm_running takes more": firstChannel,
 	"instance_norm takes more": firstChannel, "layer_norm takes more": caseSays, "rms_norm takes more": caseSays,
 

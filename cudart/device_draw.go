@@ -11,7 +11,7 @@ import (
 type drawnArgs struct {
 	out, origin, seed, block uint64
 	n, low, span             int64
-	a, b                     float64
+	a, b, most               float64
 }
 
 // drawnBlocks is DRAWN_BLOCKS: the blocks of the stream that a thread draws, of two numbers each.
@@ -29,7 +29,7 @@ func (d *device) Draw(dst amp.Buffer, at int, dt amp.DType, n int, r amp.Numbers
 		return err
 	}
 	defer d.finish()
-	p := drawnArgs{out: uint64(blockOf(dst).ptr) + uint64(at), seed: r.Draw.Seed, block: r.Draw.Block, n: int64(n), low: r.Low, span: r.Span, a: r.A, b: r.B}
+	p := drawnArgs{out: uint64(blockOf(dst).ptr) + uint64(at), seed: r.Draw.Seed, block: r.Draw.Block, n: int64(n), low: r.Low, span: r.Span, a: r.A, b: r.B, most: r.Most(dt)}
 	uses := []amp.Buffer{dst}
 	if o := r.Draw.Origin; o != nil {
 		p.origin = uint64(address(o))

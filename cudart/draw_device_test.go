@@ -64,8 +64,8 @@ func TestDrawnIntoParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	draws := map[string]amp.Numbers{
-		"units":   {Kind: amp.UniformNumbers, B: 1},
-		"uniform": {Kind: amp.UniformNumbers, A: -1, B: 4},
+		"units":   {Kind: amp.UniformNumbers, B: 1, High: 1},
+		"uniform": {Kind: amp.UniformNumbers, A: -1, B: 4, High: 3},
 		"normal":  {Kind: amp.NormalNumbers, A: 2, B: 0.3},
 		"whole":   {Kind: amp.WholeNumbers, Low: -3, Span: 1003},
 	}

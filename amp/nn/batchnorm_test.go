@@ -15,7 +15,7 @@ import (
 func TestBatchNormLayer(t *testing.T) {
 	s := amp.NewScope()
 	defer s.Close()
-	b := nn.NewBatchNorm1d(s, 1, nn.Momentum(0.5), nn.Eps(0))
+	b := nn.NewBatchNorm1d(s, 1, nn.Momentum(0.5), nn.Eps(1e-12))
 	x := amp.FromFloat64s(amp.Float16, []float64{2, 4, 6, 8}, 4, 1) // mean 5, variance 5, unbiased 20/3
 	y := b.Forward(s, x)
 	if y.DType() != amp.Float16 || math.Abs(y.Float64s()[0]+3/math.Sqrt(5)) > 1e-3 {

@@ -28,27 +28,22 @@ HT_FN void pair_batch(const Pairs& p, i64 at, i64 (&off)[3]) {
   }
 }
 
-// What a distance is made of; ties counts the largest differences.
-struct PairSum { double v; u32 ties; };
-template <int Kind> HT_FN void pair_add(PairSum& s, double d, double power) {
+// What a distance is made of.
+template <int Kind> HT_FN void pair_add(double& sum, double d, double power) {
   d = ht_abs(d);
-  if (Kind == PAIR_SQUARE) s.v += d * d;
-  if (Kind == PAIR_ABS) s.v += d;
-  if (Kind == PAIR_COUNT) s.v += d != 0 ? 1 : 0;
-  if (Kind == PAIR_POWER) s.v += ht_pow(d, power);
-  if (Kind == PAIR_LARGEST) {
-    if (d > s.v || d != d) s.v = d, s.ties = 1;
-    else if (d == s.v) s.ties++;
-  }
+  if (Kind == PAIR_SQUARE) sum += d * d;
+  if (Kind == PAIR_ABS) sum += d;
+  if (Kind == PAIR_COUNT) sum += d != 0 ? 1 : 0;
+  if (Kind == PAIR_POWER) sum += ht_pow(d, power);
+  if (Kind == PAIR_LARGEST && (d > sum || d != d)) sum = d;
 }
-template <int Kind> HT_FN double pair_norm(const PairSum& s, double power) {
-  return Kind == PAIR_SQUARE ? ht_sqrt(s.v) : (Kind == PAIR_POWER ? ht_pow(s.v, 1 / power) : s.v);
+template <int Kind> HT_FN double pair_norm(double sum, double power) {
+  return Kind == PAIR_SQUARE ? ht_sqrt(sum) : (Kind == PAIR_POWER ? ht_pow(sum, 1 / power) : sum);
 }
-// The slope of a distance y to a feature is this times the difference, its sign, or its power.
-template <int Kind> HT_FN double pair_factor(double y, double dy, const PairSum& s) {
+// The slope of a distance y to a feature is this times the difference, its sign, or its power. Each of several largest differences has all of it.
+template <int Kind> HT_FN double pair_factor(double y, double dy) {
   if (y == 0 || Kind == PAIR_COUNT) return 0;
-  if (Kind == PAIR_SQUARE) return dy / y;
-  return Kind == PAIR_LARGEST ? dy / (double)s.ties : dy;
+  return Kind == PAIR_SQUARE ? dy / y : dy;
 }
 
 // A block makes a tile of the distances from tiles of a and b. blockIdx.y, and every gridDim.y-th after it, are rows
@@ -62,7 +57,7 @@ template <class T, bool Slope, int Kind> HT_FN void pair_tiles(const Pairs& p) {
     pair_batch(p, g, off);
     for (i64 row = (i64)blockIdx.y * PAIR_TILE; row < p.n; row += (i64)gridDim.y * PAIR_TILE) {
       const int i = (int)row + y;
-      PairSum sum = {0, 0};
+      double sum = 0;
       for (int k = 0; k < p.k; k += PAIR_TILE) {
         const int q = k + x;
         ta[y][x] = i < p.n && q < p.k ? (double)wide(((const T*)p.a)[off[0] + i * p.row[0] + q * p.step[0]]) : 0;
@@ -77,7 +72,7 @@ template <class T, bool Slope, int Kind> HT_FN void pair_tiles(const Pairs& p) {
       const i64 at = (g * p.n + i) * p.m + j;
       if (Slope) {
         p.norm[at] = norm;
-        p.norm[p.batches * p.n * p.m + at] = pair_factor<Kind>(norm, (double)wide(((const T*)p.dy)[off[2] + i * p.row[2] + j * p.step[2]]), sum);
+        p.norm[p.batches * p.n * p.m + at] = pair_factor<Kind>(norm, (double)wide(((const T*)p.dy)[off[2] + i * p.row[2] + j * p.step[2]]));
       } else {
         ((T*)p.out)[at] = narrow<T>::of(norm);
       }

@@ -6,11 +6,11 @@
 #include "math64.h"
 
 // a and b are the lowest number and the distance to the highest of uniform ones, the mean and the deviation of normal ones; whole ones are span
-// numbers from low on. In a captured step the seed and the first block of the stream lie at origin.
+// numbers from low on. Uniform halves above most become it: they would be rounded to the highest number, which is none of theirs. In a captured step the seed and the first block of the stream lie at origin.
 struct Drawn {
   u64 out, origin, seed, block;
   i64 n, low, span;
-  double a, b;
+  double a, b, most;
 };
 
 // The blocks that a thread draws; also the host's number. All have the same keys, which are made once.
@@ -29,6 +29,9 @@ struct uniform_numbers {
   template <int N, class T> HT_FN void of(const Drawn& p, double (&u)[N], T (&y)[N]) {
     if (p.a != 0 || p.b != 1) {  // else a + b·u has the bits of u, which is never -0
       HT_UNROLL for (int k = 0; k < N; k++) u[k] = p.a + p.b * u[k];
+    }
+    if (sizeof(T) == 2) {
+      HT_UNROLL for (int k = 0; k < N; k++) u[k] = u[k] > p.most ? p.most : u[k];
     }
     narrowed(u, y);
   }

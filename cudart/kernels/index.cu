@@ -243,17 +243,17 @@ HT_KERNEL(triangle_w16, Index, p) { triangle<unsigned short>(p); }
 HT_KERNEL(triangle_w32, Index, p) { triangle<u32>(p); }
 HT_KERNEL(triangle_w64, Index, p) { triangle<u64>(p); }
 
-// bucketize: how many of the sorted edges src are below x, or, with flags 1, not above it; NaN is above all. Computed in float64.
-template <class T> HT_FN void bucketize(const Index& p) {
+// bucketize: how many of the sorted edges src are below x, or, with flags 1, not above it; NaN is above all. Computed in float64, of integers in i64.
+template <class T, class V = double> HT_FN void bucketize(const Index& p) {
   const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x;
   if (i >= p.n) return;
   i64 off[2];
   index_offsets<2>(p, (u32)i, off);
-  const double v = (double)wide(((const T*)p.x)[off[1]]);
+  const V v = (V)wide(((const T*)p.x)[off[1]]);
   i64 lo = 0, hi = p.size;
   while (lo < hi) {
     const i64 m = (lo + hi) / 2;
-    const double e = (double)wide(((const T*)p.src)[m * p.along[3]]);
+    const V e = (V)wide(((const T*)p.src)[m * p.along[3]]);
     if (e > v || (v != v && e != e) || (!p.flags && e == v)) hi = m;
     else lo = m + 1;
   }
@@ -263,7 +263,7 @@ HT_KERNEL(bucketize_f16, Index, p) { bucketize<f16>(p); }
 HT_KERNEL(bucketize_bf16, Index, p) { bucketize<bf16>(p); }
 HT_KERNEL(bucketize_f32, Index, p) { bucketize<float>(p); }
 HT_KERNEL(bucketize_f64, Index, p) { bucketize<double>(p); }
-HT_KERNEL(bucketize_i64, Index, p) { bucketize<i64>(p); }
+HT_KERNEL(bucketize_i64, Index, p) { bucketize<i64, i64>(p); }
 HT_KERNEL(bucketize_b8, Index, p) { bucketize<b8>(p); }
 
 // ravel_index: the row-major number of the element that one index of each dimension names; negative ones count from the end. An index out of

@@ -46,11 +46,12 @@ SAME(amax, Extreme<1>)
 SAME(amin, Extreme<-1>)
 
 // argmax and argmin: the first of several, and of NaN.
-struct Place { double v; i64 at; };
-template <int Sign> struct Arg {
-  typedef Place A;
-  HT_FN A start(const Reduce&) { return Place{0, -1}; }
-  template <class C> HT_FN void step(A& a, C x, C, i64 r, const Reduce&) { merge(a, Place{(double)x, r}); }
+// S is i64 for integers, which double does not tell apart beyond 2^53.
+template <class S> struct Place { S v; i64 at; };
+template <int Sign, class S> struct Arg {
+  typedef Place<S> A;
+  HT_FN A start(const Reduce&) { return A{0, -1}; }
+  template <class C> HT_FN void step(A& a, C x, C, i64 r, const Reduce&) { merge(a, A{(S)x, r}); }
   HT_FN void merge(A& a, const A& b) {
     if (b.at < 0) return;
     if (a.at < 0) { a = b; return; }
@@ -60,8 +61,12 @@ template <int Sign> struct Arg {
   }
   HT_FN i64 finish(A a, const Reduce&) { return a.at; }
 };
-#define ARGS(S, T) HT_REDUCE(argmax, Arg<1>, 1, S, T, i64, i64) HT_REDUCE(argmin, Arg<-1>, 1, S, T, i64, i64)
-ARGS(f16, f16) ARGS(bf16, bf16) ARGS(f32, float) ARGS(f64, double) ARGS(i64, i64) ARGS(b8, b8)
+typedef Arg<1, double> ArgLargest;
+typedef Arg<-1, double> ArgSmallest;
+typedef Arg<1, i64> ArgLargestWhole;
+typedef Arg<-1, i64> ArgSmallestWhole;
+#define ARGS(S, T, Kind) HT_REDUCE(argmax, ArgLargest##Kind, 1, S, T, i64, i64) HT_REDUCE(argmin, ArgSmallest##Kind, 1, S, T, i64, i64)
+ARGS(f16, f16, ) ARGS(bf16, bf16, ) ARGS(f32, float, ) ARGS(f64, double, ) ARGS(i64, i64, Whole) ARGS(b8, b8, Whole)
 
 template <int Any> struct Truth {
   typedef int A;

@@ -42,6 +42,8 @@ var missing = [][2]string{
 	{"`ASGD`'s `eta` and NAdam's `mu_product` in a state", "worked out from the number of updates and the present settings; ASGD's `eta` is not one step behind a schedule"},
 	{"`nn.EmbeddingBag`; `Embedding(sparse=True, scale_grad_by_freq=True)`", "`amp.Embedding`, then `amp.Sum` or `amp.Mean` over the bag; none for the other two"},
 	{"`collate_fn`, `batch_sampler`, `IterableDataset`, `ConcatDataset`", "samples have one shape, which `Spec` says, and are batched by the loader; a `Dataset` of your own has three methods"},
+	{"`torch.linalg.inv`, `solve`, `cholesky`, `det`, `qr`, `svd`, `eigh`", "none; a small system can be solved by descent, and what is fixed in Python beforehand, and loaded from safetensors"},
+	{"`torch.lgamma`, `digamma`; `F.max_unpool2d`; `return_indices=True` of `MaxPool1d` and `MaxPool3d`", "none"},
 	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.Quantize` rounds to a format, float8's too, to see what is left"},
 	{"`memory_format=torch.channels_last`", "images are [n c h w] always; the kernels arrange them as they need them"},
 	{"forward mode (`torch.func.jvp`), `vmap`", "none; `amp.CreateGraph` gives gradients of any order"},
