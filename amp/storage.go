@@ -50,3 +50,10 @@ func (st *storage) unref() {
 	st.dev, st.buf, st.mem, st.watch = nil, nil, nil, nil
 	spareStorages.Put(st)
 }
+
+// giveUp returns the memory of a tensor that is being made if its values could not be written, whole not being set.
+func (t *Tensor) giveUp(whole *bool) {
+	if !*whole {
+		t.release()
+	}
+}

@@ -293,13 +293,6 @@ func (t *Tensor) keep() {
 	}
 }
 
-// giveUp returns the memory of a tensor that is being made if its values could not be written, whole not being set.
-func (t *Tensor) giveUp(whole *bool) {
-	if !*whole {
-		t.release()
-	}
-}
-
 // release returns the memory of t, and that of a leaf's gradient, which belongs to the leaf alone. Both refuse to be read from then on.
 func (t *Tensor) release() {
 	if t.grad != nil && t.grad.node == nil {
