@@ -44,8 +44,10 @@ func TestSays(t *testing.T) {
 		{"done", "live_done", nil, []string{"✓ done", "took 2.7 s"}, []string{"so far", "left"}},
 		{"stopped", "live_stopped", nil, []string{"■ stopped", "took 2.7 s"}, []string{"so far", "left"}},
 		{"running", "live_running", nil, []string{"▶ running", "10.4 s left, 2.7 s so far"}, []string{"took"}},
-		{"as often in every step", "decisions", map[string]any{"data.steps": 25}, []string{" ×2"}, []string{" in 25 steps"}},
-		{"not as often in every step", "decisions", map[string]any{"data.steps": 40}, []string{" ×50 in 40 steps"}, []string{" ×1 "}},
+		{"as often in every step", "decisions", map[string]any{"data.steps": 25}, []string{" ×4"}, []string{" in 25 steps"}},
+		{"not as often in every step", "decisions", map[string]any{"data.steps": 40}, []string{" ×100 in 40 steps"}, []string{" ×3 "}},
+		{"runs of no dtype", "compare_none", nil, []string{"mean at the end", "against the first"}, []string{"■", "▯", "▮"}},
+		{"the mean that a percentage is of", "compare", nil, []string{"0.084401", "0.085038", "+0.755%"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.figure(c.name, edited(t, c.of, c.values))

@@ -94,10 +94,20 @@ func (p *page) heading(title, beside string) {
 }
 
 // chip is a dtype on its color, with its mark.
-func chip(d amp.DType, label string) string {
-	bg := dtypeColor(d)
-	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px 1px;margin:1px 0;display:inline-block;white-space:nowrap">%s %s</span>`,
-		hex(bg), hex(onColor(bg)), widgets.Mark(d), esc(label))
+func chip(d amp.DType, words string) string {
+	return label(dtypeColor(d), widgets.Mark(d)+" "+words)
+}
+
+// label is words on a color.
+func label(bg color.NRGBA, words string) string {
+	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px 1px;margin:1px 0;display:inline-block;white-space:nowrap">%s</span>`,
+		hex(bg), hex(onColor(bg)), esc(words))
+}
+
+// note writes what has to be known of the table below it. It is not the table's caption, which is as wide as the table and would be cut on a
+// narrow page, where the table scrolls.
+func (p *page) note(words string) {
+	p.printf(`<div style="%s;margin:8px 0 0 0">%s</div>`, stMuted, esc(words))
 }
 
 // metrics writes numbers with their labels below; the first one, which a reader wants most, is the largest.
