@@ -292,21 +292,21 @@ func (d *ExponentsData) safe(h amp.Exponents, f amp.Format) Number {
 	return best
 }
 
-// BestText writes the largest safe loss scale of float16; "≤ 2,048" where only that is known.
+// BestText writes the largest safe loss scale of float16; "≤ 2^11" where only that is known.
 func (d *ExponentsData) BestText() string {
 	if d.Below > 0 {
-		return "≤ " + ScaleText(d.Best)
+		return "≤ " + powerText(d.Best)
 	}
-	return ScaleText(d.Best)
+	return powerText(d.Best)
 }
 
 // BestIn is BestText for any of the formats. What was too large for float16 may fit into one of a larger range, or not.
 func (d *ExponentsData) BestIn(r *FormatRow) string {
 	switch {
 	case d.Below == 0:
-		return ScaleText(r.Best)
+		return powerText(r.Best)
 	case len(d.Formats) > 0 && r.Top <= d.Formats[0].Top:
-		return "≤ " + ScaleText(r.Best)
+		return "≤ " + powerText(r.Best)
 	}
 	return "not known"
 }

@@ -152,7 +152,7 @@ func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
 		trace.Events[i].Health.Infs, trace.Events[i].Health.NaNs = 0, 0
 	}
 	clean := Exponents(trace, h).Exponents
-	if clean.Below != 0 || clean.BestText() != ScaleText(clean.Best) {
+	if clean.Below != 0 || clean.BestText() != powerText(clean.Best) {
 		t.Fatalf("all are finite, and below is %v", clean.Below)
 	}
 	trace.Events[0].Health.Infs, trace.Events[1].Health.NaNs = 5, 2
@@ -168,7 +168,7 @@ func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
 	}
 	tiny := sample.Gradients(1, -60, func(int) float64 { return 1 << 30 }, "net")
 	tiny.Events[0].Health.Infs = 1
-	if d := Exponents(tiny, amp.ScaleHistory{Enabled: true, Scale: 1 << 30, Nominal: 1}).Exponents; d.Best != 1<<29 || d.BestText() != "≤ 536,870,912" {
+	if d := Exponents(tiny, amp.ScaleHistory{Enabled: true, Scale: 1 << 30, Nominal: 1}).Exponents; d.Best != 1<<29 || d.BestText() != "≤ 2^29" {
 		t.Errorf("what is left is tiny, one overflowed at 2^30, and the largest safe scale is %q", d.BestText())
 	}
 	for _, face := range []string{f.Text(), f.Alt} {

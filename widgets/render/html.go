@@ -46,7 +46,7 @@ const (
 	stScroll  = `overflow-x:auto;margin:8px 0`
 	stTable   = `border-collapse:collapse;table-layout:auto;margin:0;font-size:13px`
 	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 4px 0`
-	stImg     = `display:block;width:100%;min-width:600px;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
+	stImg     = `display:block;width:100%;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
 	stSummary = `cursor:pointer;margin:6px 0`
 )
 
@@ -129,8 +129,7 @@ func (p *page) metrics(list ...widgets.Metric) {
 }
 
 // chartImage is a chart as an image. It is the PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls
-// it insecure), and the PNG is drawn at twice its size anyway. On a narrow page it scrolls rather than shrink until nobody can
-// read it.
+// it insecure), and the PNG is drawn at twice its size anyway. On a narrow page it shrinks with it.
 func chartImage(alt, svg string, img []byte) string {
 	mime := "image/png"
 	if len(img) > maxInline && len(svg) < len(img) {

@@ -22,6 +22,12 @@ export function scale(v: number): string {
   return Number.isInteger(power) ? `2${sup(power)}` : v.toPrecision(4);
 }
 
+/** A loss scale as the power of two that most are, so that a column of them is written alike. */
+export function powerScale(v: number): string {
+  const power = v > 0 && Number.isFinite(v) ? Math.log2(Math.fround(v)) : NaN;
+  return Number.isInteger(power) ? `2${sup(power)}` : scale(v);
+}
+
 /** A size as a power of two, to a tenth: "2^-14.3" with the exponent raised. */
 export function magnitude(v: number): string {
   if (!(v > 0) || !Number.isFinite(v)) return '0';

@@ -2,7 +2,7 @@
 // only while the panel is open.
 import { h } from './dom';
 import { MIME, read, type Figure } from './figure';
-import { bytes, count, loss, plural, scale as words } from './format';
+import { bytes, count, loss, plural, raised, scale as words } from './format';
 import type { Hub } from './hub';
 import type { Cell, NotebookPanel } from './jupyter';
 import { Unanswered } from './kernel';
@@ -101,7 +101,7 @@ export class PanelView {
     this.list.replaceChildren(...all.map(e => h('li', {}, (() => {
       const b = button('', () => void show(p!, e), { class: 'ht-entry' });
       const kind = Object.prototype.hasOwnProperty.call(kinds, e.figure.kind) ? kinds[e.figure.kind]! : 'figure';
-      b.append(h('strong', {}, e.figure.title), h('span', { class: 'ht-quiet' }, ` ${kind}${e.ran ? ` · [${count(e.ran)}]` : ''}`), h('span', { class: 'ht-excerpt' }, e.figure.alt));
+      b.append(h('strong', {}, raised(e.figure.title)), h('span', { class: 'ht-quiet' }, ` ${kind}${e.ran ? ` · [${count(e.ran)}]` : ''}`), h('span', { class: 'ht-excerpt' }, raised(e.figure.alt)));
       return b;
     })())));
     if (!all.length) this.list.replaceChildren(h('li', { class: 'ht-quiet' }, p ? 'None yet: widgets.Show in a cell makes one, and so does %%amp float16 --show decisions.' : 'No notebook is open.'));

@@ -80,10 +80,26 @@ export function copiers(root: HTMLElement): void {
   });
 }
 
+// On paper nothing can be tried, and nothing scrolls: tables are as small as they have to be to fit on A4.
+const paper = '@media print{.halftone-figure :is(input,select,button,label,.halftone-says,.halftone-type,.halftone-try){display:none!important}.halftone-figure div{overflow:visible!important}.halftone-figure table{zoom:.75}.halftone-figure table.halftone-bits{zoom:.62}.halftone-figure img{max-width:100%!important;break-inside:avoid}}';
+
+// A slide's text is larger than a page's, and what is higher than a slide scrolls.
+const slides = '.reveal .halftone-figure{zoom:1.4;text-align:left}.reveal .jp-OutputArea:has(.halftone-figure){max-height:560px;overflow-y:auto}';
+
+/** Gives the page the rules that follow it, once; what is stored has none, since a rule would restyle the page of a notebook that is not trusted. */
+export function styled(): void {
+  turned();
+  const id = 'halftone-page';
+  if (document.getElementById(id)) return;
+  const s = element('style', '', paper + slides);
+  s.id = id;
+  document.head.append(s);
+}
+
 /** Turns the pictures of charts over on a dark page: their light card takes the page's ground, ink becomes light, and hues stay. The blue of
  * magnitudes, which are drawn of letters, is lighter there. What is stored cannot know the page; a rule can, and follows it when its theme is
  * changed. The attribute is JupyterLab's and nbconvert's, the class VS Code's. */
-export function turned(): void {
+function turned(): void {
   const id = 'halftone-turned';
   if (document.getElementById(id)) return;
   const dark = ':is([data-jp-theme-light="false"],.vscode-dark)';
