@@ -53,7 +53,7 @@ func (p *tab) onPaper(name, figure, place string) {
 	p.eval("looking at what is printed", `(async () => { await probe.frames(3); const f = `+figure+`, right = `+place+`.getBoundingClientRect().right + 1.5, seen = (e) => e.getClientRects().length > 0;
 		const cut = [...f.querySelectorAll('table, img, svg')].filter((e) => seen(e) && e.getBoundingClientRect().right > right).map((e) => e.tagName + ' ' + Math.round(e.getBoundingClientRect().right - right) + ' too wide');
 		const used = [...f.querySelectorAll('input, select, button:not(.ht-bit)')].filter(seen).map((e) => e.outerHTML.slice(0, 80));
-		const hint = [...f.querySelectorAll('*')].filter((e) => !e.children.length && seen(e) && /Click a bit|Press a bit/.test(e.textContent)).map((e) => e.textContent);
+		const hint = [...f.querySelectorAll('*')].filter((e) => !e.children.length && seen(e) && /Click a bit|Press a bit|Arrow keys/.test(e.textContent)).map((e) => e.textContent);
 		return [...cut, ...used, ...hint]; })()`, &bad)
 	if len(bad) > 0 {
 		p.t.Errorf("%s on paper: %s", name, strings.Join(bad, "; "))

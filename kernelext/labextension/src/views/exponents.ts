@@ -83,7 +83,7 @@ class Exponents {
   constructor(f: Figure, private readonly c: Context) {
     const d = (this.d = read(f.data));
     this.k = Math.round(Math.log2(d.scale));
-    this.format = d.formats.find(x => x.name === 'float16') ?? d.formats[0]!;
+    this.format = d.formats[0]!; // the one that the run computed in
     const best = Math.round(Math.log2(d.best)), nonempty = d.counts.flatMap((n, i) => (n ? [d.low + i] : []));
     const least = nonempty.length ? Math.min(...nonempty) : -30, most = nonempty.length ? Math.max(...nonempty) : 0;
     const lowest = Math.max(Math.min(-8, this.k, best), -160), highest = Math.min(Math.max(24, this.k, best + 4), 160);
