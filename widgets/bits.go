@@ -120,7 +120,7 @@ func bitsRow(format amp.Format, v float64) BitsRow {
 		Above: Exact(n.Above), ULP: Exact(n.ULP), Error: Exact(n.Error), ErrorULP: Number(math.NaN()), Relative: Number(math.NaN()),
 	}
 	if !math.IsInf(n.Error, 0) && n.Error == n.Error && !math.IsInf(n.ULP, 0) {
-		r.ErrorULP, r.Relative = digits(away(n.Error/n.ULP), 3), digits(away(n.Relative), 3)
+		r.ErrorULP, r.Relative = digits(away(n.Error/n.ULP), 3), digits(n.Relative, 6) // which is shown with two, and rounded once
 	}
 	r.Becomes = becomes(format, n)
 	return r

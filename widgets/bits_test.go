@@ -219,6 +219,14 @@ func TestTiesOfDigits(t *testing.T) {
 	}
 }
 
+// TestRelativeErrorIsRoundedOnce: two digits of 0.03649% are 0.036%, as the page has them.
+func TestRelativeErrorIsRoundedOnce(t *testing.T) {
+	r := Bits(6e-5).Bits.Values[0].row(amp.FormatFP16)
+	if got := r.RelativeError(); got != "0.036%" {
+		t.Errorf("%s of %v", got, r.Relative)
+	}
+}
+
 // FuzzBits: any number, in any format: the nearest one between its neighbors, and an error of at most half an ulp.
 func FuzzBits(f *testing.F) {
 	for _, v := range []float64{0, .1, -1, 65519.99, 1e-8, 5e-324, math.MaxFloat64, math.Inf(-1), math.NaN(), 464} {
