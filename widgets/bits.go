@@ -120,7 +120,7 @@ func bitsRow(format amp.Format, v float64) BitsRow {
 		Above: Exact(n.Above), ULP: Exact(n.ULP), Error: Exact(n.Error), ErrorULP: Number(math.NaN()), Relative: Number(math.NaN()),
 	}
 	if !math.IsInf(n.Error, 0) && n.Error == n.Error && !math.IsInf(n.ULP, 0) {
-		r.ErrorULP, r.Relative = digits(n.Error/n.ULP, 3), digits(n.Relative, 3)
+		r.ErrorULP, r.Relative = digits(away(n.Error/n.ULP), 3), digits(n.Relative, 6) // which is shown with two, and rounded once
 	}
 	r.Becomes = becomes(format, n)
 	return r
@@ -221,7 +221,7 @@ func decimal(v float64, n int) string {
 	case v == 0:
 		return strconv.FormatFloat(v, 'f', 0, 64) // "-0" is a number too
 	}
-	v = math.Nextafter(v, math.Copysign(math.MaxFloat64, v)) // so that a tie goes away from zero, as browsers round it
+	v = away(v)
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', n-1, 64), "e")
 	e, _ := strconv.Atoi(exponent)
 	if a < 1e-4 || e >= 9 {
@@ -231,6 +231,14 @@ func decimal(v float64, n int) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return trimZeros(strconv.FormatFloat(v, 'f', n-1-e, 64))
+}
+
+// away is the next number further from zero, so that a tie of decimal digits is rounded as browsers round it.
+func away(v float64) float64 {
+	if v == 0 {
+		return v
+	}
+	return math.Nextafter(v, math.Copysign(math.Inf(1), v))
 }
 
 // Text writes a number of the format: whole where seven digits hold it, else with as many digits as tell it from its neighbors.

@@ -210,6 +210,23 @@ func TestDecimalText(t *testing.T) {
 	}
 }
 
+// TestTiesOfDigits: an error that lies between two decimals is written as the page writes it.
+func TestTiesOfDigits(t *testing.T) {
+	for v, want := range map[float64]string{1 + 0.3125/1024: "-0.313 ulp", -1 - 0.3125/1024: "+0.313 ulp", 1 + 0.25/1024: "-0.25 ulp", 1: "0"} {
+		if got := Bits(v).Bits.Values[0].row(amp.FormatFP16).ErrorText(); got != want {
+			t.Errorf("%v is off by %s, want %s", v, got, want)
+		}
+	}
+}
+
+// TestRelativeErrorIsRoundedOnce: two digits of 0.03649% are 0.036%, as the page has them.
+func TestRelativeErrorIsRoundedOnce(t *testing.T) {
+	r := Bits(6e-5).Bits.Values[0].row(amp.FormatFP16)
+	if got := r.RelativeError(); got != "0.036%" {
+		t.Errorf("%s of %v", got, r.Relative)
+	}
+}
+
 // FuzzBits: any number, in any format: the nearest one between its neighbors, and an error of at most half an ulp.
 func FuzzBits(f *testing.F) {
 	for _, v := range []float64{0, .1, -1, 65519.99, 1e-8, 5e-324, math.MaxFloat64, math.Inf(-1), math.NaN(), 464} {

@@ -13,7 +13,7 @@ import (
 // A Run is one training run to compare: its loss of every step.
 type Run struct {
 	Name    string    // e.g. "float16 + scaler"
-	DType   amp.DType // dtype of its autocast scope; NoDType, for none, is shown as float32
+	DType   amp.DType // dtype of its autocast scope; NoDType, for none, is float32 beside runs that have one, and no dtype where none has
 	Loss    []float64 // loss per step; NaN and infinities are kept and reported
 	StepNS  []int64   // optional: duration of each step in nanoseconds
 	Skipped int       // optimizer steps skipped for overflow
@@ -38,12 +38,13 @@ type RunRow struct {
 	DType   amp.DType `json:"dtype"`
 	Steps   int       `json:"steps"`
 	Skipped int       `json:"skipped,omitempty"`
-	First   Number    `json:"first"`   // loss of the first step
-	Final   Number    `json:"final"`   // loss of the last step
-	Best    Number    `json:"best"`    // smallest finite loss
-	Common  int       `json:"common"`  // steps that it has in common with the reference
-	Verdict string    `json:"verdict"` // RunSame, RunClose …
-	End     Number    `json:"end"`     // relative difference of the means over the last tenth of the common steps; NaN where there is none
+	First   Number    `json:"first"`              // loss of the first step
+	Final   Number    `json:"final"`              // loss of the last step
+	Best    Number    `json:"best"`               // smallest finite loss
+	Common  int       `json:"common"`             // steps that it has in common with the reference
+	EndMean Number    `json:"end_mean,omitempty"` // mean loss over the last tenth of the common steps; NaN where it is not finite, 0 where a stored figure lacks it
+	Verdict string    `json:"verdict"`            // RunSame, RunClose …
+	End     Number    `json:"end"`                // relative difference of EndMean from the reference's over the same steps; NaN where there is none
 	// Behind is how many skipped steps explain that the run ends elsewhere: as many steps before, the reference was BehindEnd from its end.
 	Behind    int    `json:"behind,omitempty"`
 	BehindEnd Number `json:"behind_end,omitempty"`
@@ -75,6 +76,7 @@ func Compare(runs ...Run) *Figure {
 	shown := runs[:min(len(runs), maxRuns)]
 	f := &Figure{Schema: Schema, Kind: KindCompare, Title: "Loss of runs side by side", Runs: d}
 	times, peaks := make([]int64, len(shown)), make([]int64, len(shown))
+	typed := slices.ContainsFunc(shown, func(r Run) bool { return knownDType(r.DType) != amp.NoDType })
 	traced := 0
 	for _, r := range shown[min(1, len(shown)):] {
 		if r.Trace != nil && shown[0].Trace != nil {
@@ -83,6 +85,14 @@ func Compare(runs ...Run) *Figure {
 	}
 	for i, r := range shown {
 		row := summarize(r, shown[0], maxLossPoints/len(shown))
+		if row.DType == amp.NoDType && typed { // no autocast
+			row.DType = amp.Float32
+		}
+		if row.Name == "" && row.DType != amp.NoDType {
+			row.Name = row.DType.String()
+		} else if row.Name == "" {
+			row.Name = fmt.Sprintf("run %d", i+1)
+		}
 		if i == 0 {
 			row.Diff = nil // against itself
 		} else if traced > 0 {
@@ -132,12 +142,6 @@ func summarize(r, ref Run, limit int) RunRow {
 	row := RunRow{
 		Name: clip(r.Name, maxName), DType: knownDType(r.DType), Steps: len(r.Loss), Skipped: max(r.Skipped, 0),
 		First: nan, Final: nan, Best: nan, Relative: nan, Worst: nan, Diverged: -1,
-	}
-	if row.DType == amp.NoDType { // no autocast: float32
-		row.DType = amp.Float32
-	}
-	if row.Name == "" {
-		row.Name = row.DType.String()
 	}
 	for i, v := range r.Loss {
 		n := number(v)
@@ -269,7 +273,7 @@ func median(ns []int64) int64 {
 	return s[len(s)/2]
 }
 
-// RelativeText writes a relative difference: "-0.12%", "+673%", "-0.0058%", "×1,180", "–" for none.
+// RelativeText writes a relative difference with three digits: "-0.120%", "+673%", "-0.00580%", "×1,180", "–" for none.
 func RelativeText(n Number) string {
 	v := float64(n)
 	switch {
@@ -279,12 +283,8 @@ func RelativeText(n Number) string {
 		return "0"
 	case math.Abs(v) < 1e-6:
 		return fmt.Sprintf("%+.1e", v)
-	case math.Abs(v) < 1e-4:
-		return fmt.Sprintf("%+#.2g%%", 100*v) // # keeps both digits
-	case math.Abs(v) < 1:
-		return fmt.Sprintf("%+.2f%%", 100*v)
-	case math.Abs(v) < 10:
-		return fmt.Sprintf("%+.0f%%", 100*v)
+	case math.Abs(v) < 9.995:
+		return strings.TrimSuffix(fmt.Sprintf("%+#.3g", 100*v), ".") + "%" // # keeps zeros, and the point behind three digits
 	}
 	return "×" + timesText(v+1)
 }
@@ -312,10 +312,10 @@ func (d *CompareData) finding() string {
 		return d.Missing
 	}
 	ref := d.Runs[0]
-	parts := []string{fmt.Sprintf("Final loss after %s: %s %s", plural(ref.Steps, "step"), ref.Name, LossText(ref.Final))}
+	parts := []string{fmt.Sprintf("Mean loss at the end of %s: %s %s", plural(ref.Steps, "step"), ref.Name, ref.EndMeanText())}
 	shown := d.Runs[1:min(len(d.Runs), 6)]
 	for _, r := range shown {
-		p := fmt.Sprintf("%s %s", r.Name, LossText(r.Final))
+		p := fmt.Sprintf("%s %s", r.Name, r.EndMeanText())
 		switch {
 		case r.Diverged >= 0:
 			p += fmt.Sprintf(" (not finite from step %s)", Count(r.Diverged))

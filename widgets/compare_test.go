@@ -51,8 +51,8 @@ func TestRelative(t *testing.T) {
 		v, ref float64
 		want   string
 	}{
-		{1.5, 1, "+50.00%"}, {1, 2, "-50.00%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {-1, -2, "+50.00%"}, {51, 1, "×51"},
-		{1.0000001, 1, "+1.0e-07"}, {1.00001, 1, "+0.0010%"}, {1 - 5.8e-5, 1, "-0.0058%"}, {7.73, 1, "+673%"}, {1180, 1, "×1,180"}, {2e6, 1, "×2e+06"},
+		{1.5, 1, "+50.0%"}, {1, 2, "-50.0%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {-1, -2, "+50.0%"}, {51, 1, "×51"},
+		{1.0000001, 1, "+1.0e-07"}, {1.00001, 1, "+0.00100%"}, {1 - 5.8e-5, 1, "-0.00580%"}, {7.73, 1, "+673%"}, {.438, 1, "-56.2%"}, {5.74, 1, "+474%"}, {10.99, 1, "+999%"}, {10.999, 1, "×11"}, {1180, 1, "×1,180"}, {2e6, 1, "×2e+06"},
 	} {
 		if got := RelativeText(relative(c.v, c.ref)); got != c.want {
 			t.Errorf("%v against %v: %q, want %q", c.v, c.ref, got, c.want)
@@ -91,9 +91,65 @@ func TestFarEnds(t *testing.T) {
 	if want := "They differ: b ends at 812 times a; c ends at 1,230 times a."; f.Runs.Answer != want {
 		t.Errorf("%q, want %q", f.Runs.Answer, want)
 	}
+	// A sentence has one unit, that of its largest.
+	g := Compare(Run{Name: "a", Loss: flat(1)}, Run{Name: "b", Loss: flat(812)}, Run{Name: "c", Loss: flat(10.54)}, Run{Name: "d", Loss: flat(.5)})
+	if want := "They differ: b ends at 812 times a; c ends at 10.5 times a; d ends at 0.5 times a."; g.Runs.Answer != want {
+		t.Errorf("%q, want %q", g.Runs.Answer, want)
+	}
 	for i, want := range []string{"×812", "×1,230"} {
 		if got := f.Runs.Runs[i+1].EndText(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestEndIsOfTheMeansShown: every face has the numbers that its percentage is of, which the last step alone need not agree with.
+func TestEndIsOfTheMeansShown(t *testing.T) {
+	a, b := make([]float64, 20), make([]float64, 20)
+	for i := range a {
+		a[i], b[i] = 1, .9
+	}
+	b[19] = .8 + .1 // the means of the last two steps
+	a[18], a[19] = 1.2, .8
+	f := Compare(Run{Name: "a", DType: amp.Float32, Loss: a}, Run{Name: "b", DType: amp.Float16, Loss: b})
+	r := f.Runs.Runs
+	if r[0].Final != number(.8) || r[0].EndMean != 1 || r[1].EndMean != number(.9) || r[1].EndText() != "-10.0%" {
+		t.Errorf("%+v", r)
+	}
+	for _, w := range []string{"MEAN AT END", "-10.0%", "Yes: b ends 10% below a."} {
+		if !strings.Contains(f.Text(), w) {
+			t.Errorf("no %q in %s", w, f.Text())
+		}
+	}
+	if want := "Yes: b ends 10% below a. Mean loss at the end of 20 steps: a 1, b 0.9."; f.Alt != want {
+		t.Errorf("%q, want %q", f.Alt, want)
+	}
+	old := r[1]
+	if old.EndMean = 0; old.EndMeanText() != "–" { // as a figure that was stored before is read
+		t.Error(old.EndMeanText())
+	}
+}
+
+// TestRunsWithoutDType: runs without autocast are float32 beside runs under it, and of no dtype where there is none.
+func TestRunsWithoutDType(t *testing.T) {
+	run := func(name string, d amp.DType) Run { return Run{Name: name, DType: d, Loss: []float64{1, 2}} }
+	for _, c := range []struct {
+		name string
+		runs []Run
+		want []amp.DType
+		text string
+	}{
+		{"beside autocast", []Run{run("full", amp.NoDType), run("half", amp.Float16)}, []amp.DType{amp.Float32, amp.Float16}, "  ■ full"},
+		{"none", []Run{run("weights in float32", amp.NoDType), run("in bfloat16", amp.NoDType)}, []amp.DType{amp.NoDType, amp.NoDType}, "    in bfloat16"},
+	} {
+		f := Compare(c.runs...)
+		for i, r := range f.Runs.Runs {
+			if r.DType != c.want[i] {
+				t.Errorf("%s: %s is of %v, want %v", c.name, r.Name, r.DType, c.want[i])
+			}
+		}
+		if !strings.Contains(f.Text(), c.text) {
+			t.Errorf("%s: no %q in %s", c.name, c.text, f.Text())
 		}
 	}
 }

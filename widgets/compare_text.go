@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/halftone-ml/halftone/amp"
 )
 
 // compareText draws the figure for a terminal: a table with a sparkline of each loss curve.
@@ -29,7 +31,7 @@ func (f *Figure) compareText() string {
 	}
 	name = min(name, 36) + 4
 	timed, sized := f.Measured(0) > 0, f.Volatile != nil && len(f.Volatile.Peaks) > 0
-	b.WriteString("  " + pad("RUN", name) + pad("LOSS", 34) + padLeft("FIRST", 11) + padLeft("FINAL", 11) + padLeft("VS FIRST RUN", 14) + padLeft("SKIPPED", 9))
+	b.WriteString("  " + pad("RUN", name) + pad("LOSS", 26) + padLeft("FIRST", 10) + padLeft("FINAL", 11) + padLeft("MEAN AT END", 13) + padLeft("VS FIRST RUN", 14) + padLeft("SKIPPED", 9))
 	if timed {
 		b.WriteString(padLeft("STEP", 10))
 	}
@@ -44,8 +46,8 @@ func (f *Figure) compareText() string {
 		if i == 0 {
 			diff = "reference"
 		}
-		b.WriteString("  " + pad(Mark(r.DType)+" "+clip(r.Name, 36), name) + pad(r.spark(32, lo, hi), 34) +
-			padLeft(LossText(r.First), 11) + padLeft(LossText(r.Final), 11) + padLeft(diff, 14) + padLeft(Count(r.Skipped), 9))
+		b.WriteString("  " + pad(runMark(r.DType)+" "+clip(r.Name, 36), name) + pad(r.spark(24, lo, hi), 26) +
+			padLeft(LossText(r.First), 10) + padLeft(LossText(r.Final), 11) + padLeft(r.EndMeanText(), 13) + padLeft(diff, 14) + padLeft(Count(r.Skipped), 9))
 		if timed {
 			t := "–"
 			if ns := f.Measured(i); ns > 0 {
@@ -70,6 +72,14 @@ func (f *Figure) compareText() string {
 	}
 	d.opsText(&b)
 	return b.String()
+}
+
+// runMark is a run's dtype as a mark, a blank for a run of none.
+func runMark(d amp.DType) string {
+	if d == amp.NoDType {
+		return " "
+	}
+	return Mark(d)
 }
 
 // opsText draws the error of every op as a bar on a logarithmic axis.

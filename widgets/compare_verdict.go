@@ -30,11 +30,16 @@ const (
 func (r *RunRow) judge(run, ref Run) {
 	nan := Number(math.NaN())
 	r.Common = min(len(run.Loss), len(ref.Loss))
-	r.Verdict, r.End, r.Noise = RunUnknown, nan, nan
+	r.Verdict, r.EndMean, r.End, r.Noise = RunUnknown, nan, nan, nan
 	if r.Common == 0 {
 		return
 	}
 	a, b := ref.Loss[:r.Common], run.Loss[:r.Common]
+	tail := min(max(r.Common/10, 1), maxTail)
+	r.EndMean = number(mean(b[r.Common-tail:]))
+	if !r.EndMean.finite() {
+		r.EndMean = nan
+	}
 	if slices.Equal(a, b) {
 		r.Verdict, r.End, r.Noise = RunSame, 0, 0
 		return
@@ -46,7 +51,6 @@ func (r *RunRow) judge(run, ref Run) {
 		}
 		return
 	}
-	tail := min(max(r.Common/10, 1), maxTail)
 	all := a
 	a, b = a[r.Common-tail:], b[r.Common-tail:]
 	ma, mb := mean(a), mean(b)
@@ -120,10 +124,10 @@ func (d *CompareData) answer() string {
 		return "One run, and nothing to compare it with."
 	}
 	var changed, close, unknown []string
-	noise := Number(0)
+	noise, times := Number(0), slices.ContainsFunc(d.Runs[1:], func(r RunRow) bool { return r.Verdict == RunHigher && r.End >= 10 })
 	for i := range d.Runs[1:] {
 		r := &d.Runs[i+1]
-		if text := r.against(d.Runs[0].Name); r.Verdict == RunSame || r.Verdict == RunClose {
+		if text := r.against(d.Runs[0].Name, times); r.Verdict == RunSame || r.Verdict == RunClose {
 			close = append(close, text)
 			noise = max(noise, r.Noise)
 		} else if r.Verdict == RunUnknown {
@@ -156,8 +160,8 @@ func (d *CompareData) answer() string {
 	return s + "."
 }
 
-// against says in a few words how a run ends.
-func (r *RunRow) against(ref string) string {
+// against says in a few words how a run ends, by what factor where another of the same sentence does.
+func (r *RunRow) against(ref string, times bool) string {
 	switch r.Verdict {
 	case RunSame:
 		return fmt.Sprintf("%s has the same losses as %s, bit for bit", r.Name, ref)
@@ -166,13 +170,14 @@ func (r *RunRow) against(ref string) string {
 			return fmt.Sprintf("%s ends within %s of where %s was %s before, and it skipped as many", r.Name, shareText(max(abs(r.BehindEnd), 1e-4)), ref, plural(r.Behind, "step"))
 		}
 		return fmt.Sprintf("%s ends within %s of %s", r.Name, shareText(max(abs(r.End), 1e-4)), ref)
-	case RunHigher:
-		if r.End >= 10 {
+	case RunHigher, RunLower:
+		if times {
 			return fmt.Sprintf("%s ends at %s times %s", r.Name, timesText(float64(r.End)+1), ref)
 		}
+		if r.End < 0 {
+			return fmt.Sprintf("%s ends %s below %s", r.Name, shareText(abs(r.End)), ref)
+		}
 		return fmt.Sprintf("%s ends %s above %s", r.Name, shareText(abs(r.End)), ref)
-	case RunLower:
-		return fmt.Sprintf("%s ends %s below %s", r.Name, shareText(abs(r.End)), ref)
 	case RunDiverged:
 		return fmt.Sprintf("the loss of %s is not finite from step %s on", r.Name, Count(r.Diverged))
 	}
@@ -180,6 +185,14 @@ func (r *RunRow) against(ref string) string {
 		return fmt.Sprintf("%s has no step in common with %s", r.Name, ref)
 	}
 	return fmt.Sprintf("%s cannot be held against %s, whose loss is not finite", r.Name, ref)
+}
+
+// EndMeanText writes the mean loss at the end, which EndText is the difference of; "–" where it is not known.
+func (r *RunRow) EndMeanText() string {
+	if !r.EndMean.finite() || r.EndMean == 0 && r.Final != 0 {
+		return "–"
+	}
+	return LossText(r.EndMean)
 }
 
 // EndText writes how far a run ends from the reference, by the same means as the answer; by the last common step where there are none.

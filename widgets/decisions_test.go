@@ -263,7 +263,7 @@ func TestAltHasTheNumbers(t *testing.T) {
 		"collapsing":      {"0.25", "20 of 20", "4.weight"},
 		"calibrating":     {"32,768", "1 of 12"},
 		"disabled":        {"No scaling needed"},
-		"compare":         {"0.0834", "0.76%", "1 step skipped"},
+		"compare":         {"0.084401", "0.76%", "1 step skipped"},
 		"compare_nan":     {"not finite from step 1"},
 		"compare_nothing": {"Loss"},
 	} {

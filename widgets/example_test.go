@@ -55,7 +55,7 @@ func ExampleCompare() {
 		widgets.Run{Name: "float16", DType: amp.Float16, Loss: []float64{1, 0.5, 0.251}, Skipped: 1},
 	)
 	fmt.Println(f.Alt)
-	// Output: No: float16 ends within 0.4% of float32. Final loss after 3 steps: float32 0.25, float16 0.251 with 1 step skipped.
+	// Output: No: float16 ends within 0.4% of float32. Mean loss at the end of 3 steps: float32 0.25, float16 0.251 with 1 step skipped.
 }
 
 // A figure is read back from a notebook's output.

@@ -36,11 +36,11 @@ type ExponentsData struct {
 	Low    int    `json:"low"`              // exponent of Counts[0]
 	Counts []int  `json:"counts,omitempty"` // finite numbers that are not zero with 2^(Low+i) ≤ |g| < 2^(Low+i+1)
 
-	Unscaled Fate `json:"unscaled"` // in float16, at scale 1
-	Scaled   Fate `json:"scaled"`   // in float16, at Scale
+	Unscaled Fate `json:"unscaled"` // in the first of Formats, at scale 1
+	Scaled   Fate `json:"scaled"`   // in it, at Scale
 	BFloat16 Fate `json:"bfloat16"` // in bfloat16, at scale 1
 
-	Formats []FormatRow   `json:"formats,omitempty"` // what float16 and other formats make of the gradients
+	Formats []FormatRow   `json:"formats,omitempty"` // what formats make of the gradients, first that of the run's autocast
 	Modules []ExponentRow `json:"modules,omitempty"` // the modules that lose most first
 	More    int           `json:"more,omitempty"`    // modules left out
 	Ops     []OpGradients `json:"ops,omitempty"`     // the same numbers by backward op, in the order of Modules; left out where there are too many
@@ -100,7 +100,7 @@ const (
 	maxOps       = 60
 )
 
-// Exponents shows the magnitudes of gradients against the range of float16: what is lost to zero and what overflows, at the present loss scale
+// Exponents shows the magnitudes of gradients against the range of float16, or of bfloat16 where the run was under autocast in that: what is lost to zero and what overflows, at the present loss scale
 // and without one. It reads the gradients of ops' inputs in a trace recorded at level Health; with the history of the scaler that scaled the
 // loss the scale is taken out of them, and the gradient of the loss, which is the scale, is left out. Numbers that were float16 already had
 // been rounded when they were counted: what they lost is among the zeros.
@@ -118,7 +118,7 @@ func Exponents(t *amp.Trace, scaler ...amp.ScaleHistory) *Figure {
 	if d.Missing != "" {
 		d.Sentence = d.Missing
 	} else {
-		d.fill(total, by, ops)
+		d.fill(total, by, ops, autocastOf(t))
 		d.Sentence = d.finding()
 		f.Title = d.title()
 	}
@@ -145,9 +145,9 @@ func (d *ExponentsData) fit(f *Figure) {
 // title says whether the magnitudes that it shows are multiplied by the loss scale.
 func (d *ExponentsData) title() string {
 	if d.Scale == 1 {
-		return "Gradient exponents in float16, unscaled"
+		return "Gradient exponents in " + d.In() + ", unscaled"
 	}
-	return "Gradient exponents in float16: scaled by " + ScaleText(d.Scale) + ", and unscaled"
+	return "Gradient exponents in " + d.In() + ": scaled by " + ScaleText(d.Scale) + ", and unscaled"
 }
 
 // scalesOf returns the loss scale of each step, as a power of two.
@@ -252,25 +252,28 @@ type gradientOf struct{ module, op string }
 func ofLoss(e *amp.Event) bool { return e.Module == "scaler" && e.Health.N == 1 }
 
 // fill sets what the figure shows from the counts.
-func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradientOf]*spread) {
+func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradientOf]*spread, about amp.Format) {
+	formats := slices.Clone(whatIf)
+	slices.SortStableFunc(formats, func(a, b formatName) int { return b2i(b.format == about) - b2i(a.format == about) })
+	for _, f := range formats {
+		_, top := math.Frexp(f.format.Max())
+		d.Formats = append(d.Formats, FormatRow{Name: f.name, Zero: int(math.Log2(f.format.MinSubnormal())) - 1, Normal: int(math.Log2(f.format.MinNormal())), Top: top})
+	}
 	h := total.done(maxExponents)
 	d.N, d.Zeros, d.Infs, d.NaNs = h.N, h.Zeros, h.Infs, h.NaNs
 	d.Amax, d.Amin, d.Low, d.Counts = number(h.Amax), number(h.Amin), h.Low, h.Counts
-	d.Best = d.safe(h, amp.FormatFP16)
-	d.Unscaled, d.Scaled = fate(h, amp.FormatFP16, 1), fate(h, amp.FormatFP16, float64(d.Scale))
+	d.Best = d.safe(h, about)
+	d.Unscaled, d.Scaled = fate(h, about, 1), fate(h, about, float64(d.Scale))
 	d.BFloat16 = fate(h, amp.FormatBF16, 1)
-	for _, f := range whatIf {
-		_, top := math.Frexp(f.format.Max())
-		d.Formats = append(d.Formats, FormatRow{
-			Name: f.name, Zero: int(math.Log2(f.format.MinSubnormal())) - 1, Normal: int(math.Log2(f.format.MinNormal())), Top: top,
-			Best: d.safe(h, f.format), Plain: fate(h, f.format, 1), Scaled: fate(h, f.format, float64(d.Scale)),
-		})
+	for i, f := range formats {
+		r := &d.Formats[i]
+		r.Best, r.Plain, r.Scaled = d.safe(h, f.format), fate(h, f.format, 1), fate(h, f.format, float64(d.Scale))
 	}
 	for name, m := range by {
 		h := m.done(maxExponents)
 		d.Modules = append(d.Modules, ExponentRow{
 			Module: name, Low: h.Low, Counts: h.Counts, N: h.N, Zeros: h.Zeros, Amax: number(h.Amax), Amin: number(h.Amin),
-			Unscaled: fate(h, amp.FormatFP16, 1), Scaled: fate(h, amp.FormatFP16, float64(d.Scale)),
+			Unscaled: fate(h, about, 1), Scaled: fate(h, about, float64(d.Scale)),
 		})
 	}
 	slices.SortFunc(d.Modules, func(a, b ExponentRow) int {
@@ -283,39 +286,67 @@ func (d *ExponentsData) fill(total *spread, by map[string]*spread, ops map[gradi
 	d.byOp(ops)
 }
 
-// safe is the largest loss scale that may be safe in a format: what overflowed at Below in float16's range does so in any smaller one.
+// safe is the largest loss scale that may be safe in a format: what overflowed at Below in the range of In does so in any smaller one.
 func (d *ExponentsData) safe(h amp.Exponents, f amp.Format) Number {
 	best := number(h.SuggestScale(f, 1))
-	if d.Below > 0 && f.Max() <= amp.FormatFP16.Max() {
+	if d.Below > 0 && f.Max() <= d.format().Max() {
 		best = min(best, d.Below/2)
 	}
 	return best
 }
 
-// BestText writes the largest safe loss scale of float16; "≤ 2,048" where only that is known.
+// BestText writes the largest safe loss scale of In; "≤ 2^11" where only that is known.
 func (d *ExponentsData) BestText() string {
 	if d.Below > 0 {
-		return "≤ " + ScaleText(d.Best)
+		return "≤ " + powerText(d.Best)
 	}
-	return ScaleText(d.Best)
+	return powerText(d.Best)
 }
 
-// BestIn is BestText for any of the formats. What was too large for float16 may fit into one of a larger range, or not.
+// BestIn is BestText for any of the formats. What was too large for the first may fit into one of a larger range, or not.
 func (d *ExponentsData) BestIn(r *FormatRow) string {
 	switch {
 	case d.Below == 0:
-		return ScaleText(r.Best)
+		return powerText(r.Best)
 	case len(d.Formats) > 0 && r.Top <= d.Formats[0].Top:
-		return "≤ " + ScaleText(r.Best)
+		return "≤ " + powerText(r.Best)
 	}
 	return "not known"
 }
 
 // whatIf are the formats that the figure asks about.
-var whatIf = []struct {
+var whatIf = []formatName{{"float16", amp.FormatFP16}, {"bfloat16", amp.FormatBF16}, {"e5m2", amp.FormatE5M2}, {"e4m3", amp.FormatE4M3}}
+
+type formatName struct {
 	name   string
 	format amp.Format
-}{{"float16", amp.FormatFP16}, {"bfloat16", amp.FormatBF16}, {"e5m2", amp.FormatE5M2}, {"e4m3", amp.FormatE4M3}}
+}
+
+// In names the format that the figure is about, the first of Formats: that of the run's autocast, float16 where it had none.
+func (d *ExponentsData) In() string {
+	if d.format() == amp.FormatBF16 {
+		return "bfloat16"
+	}
+	return "float16"
+}
+
+func (d *ExponentsData) format() amp.Format {
+	if len(d.Formats) > 0 && d.Formats[0].Name == "bfloat16" {
+		return amp.FormatBF16
+	}
+	return amp.FormatFP16
+}
+
+// autocastOf is the format that a run computed in under autocast: bfloat16 where it had that and no float16.
+func autocastOf(t *amp.Trace) amp.Format {
+	of := func(d amp.DType) bool {
+		return slices.ContainsFunc(t.Events, func(e amp.Event) bool { return e.Autocast == d })
+	}
+	if of(amp.BFloat16) && !of(amp.Float16) {
+		return amp.FormatBF16
+	}
+	return amp.FormatFP16
+}
 
 // byOp lists the gradients by op within the modules that are listed.
 func (d *ExponentsData) byOp(ops map[gradientOf]*spread) {
@@ -349,9 +380,9 @@ func fate(h amp.Exponents, f amp.Format, scale float64) Fate {
 	return Fate{x.Zero, x.Subnormal, x.Normal, x.Overflow}
 }
 
-// FateAt says what float16 makes of the gradients at loss scale 2^k.
+// FateAt says what the format of In makes of the gradients at loss scale 2^k.
 func (d *ExponentsData) FateAt(k int) Fate {
-	return fate(amp.Exponents{Low: d.Low, Counts: d.Counts}, amp.FormatFP16, math.Ldexp(1, k))
+	return fate(amp.Exponents{Low: d.Low, Counts: d.Counts}, d.format(), math.Ldexp(1, k))
 }
 
 // Share writes a part of the gradients that are not zero: "0.2%".

@@ -142,6 +142,31 @@ func TestFatesAtEveryScale(t *testing.T) {
 	}
 }
 
+// TestExponentsAreInTheRunsFormat: a run under autocast in bfloat16 is held against that, with every word and number of the figure.
+func TestExponentsAreInTheRunsFormat(t *testing.T) {
+	for _, c := range []struct {
+		autocast []amp.DType // of the ops, in turn
+		want     string
+	}{
+		{[]amp.DType{amp.NoDType}, "float16"}, {[]amp.DType{amp.Float16}, "float16"},
+		{[]amp.DType{amp.BFloat16, amp.NoDType}, "bfloat16"}, {[]amp.DType{amp.BFloat16, amp.Float16}, "float16"},
+	} {
+		trace := sample.Gradients(2, -18, func(int) float64 { return 1 }, "net/0", "net/1")
+		for i := range trace.Events {
+			trace.Events[i].Autocast = c.autocast[i%len(c.autocast)]
+		}
+		f := Exponents(trace)
+		d := f.Exponents
+		other := map[string]string{"float16": "in bfloat16", "bfloat16": "float16 keeps"}[c.want]
+		if face := f.Text() + f.Alt; f.Title != "Gradient exponents in "+c.want+", unscaled" || d.Formats[0].Name != c.want || strings.Contains(face, " "+other) || !strings.Contains(face, "in "+c.want) {
+			t.Errorf("%v: %s\n%s", c.autocast, f.Title, face)
+		}
+		if d.Unscaled != d.Formats[0].Plain || d.FateAt(0) != d.Unscaled || d.Best != d.Formats[0].Best || len(d.Formats) != len(whatIf) {
+			t.Errorf("%v: %+v", c.autocast, d)
+		}
+	}
+}
+
 // TestNoScaleIsSafeWhereGradientsOverflowed: what is not finite has no size, so the largest safe scale is known only to be below the scale
 // at which that was seen, however small the gradients are that are left.
 func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
@@ -152,7 +177,7 @@ func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
 		trace.Events[i].Health.Infs, trace.Events[i].Health.NaNs = 0, 0
 	}
 	clean := Exponents(trace, h).Exponents
-	if clean.Below != 0 || clean.BestText() != ScaleText(clean.Best) {
+	if clean.Below != 0 || clean.BestText() != powerText(clean.Best) {
 		t.Fatalf("all are finite, and below is %v", clean.Below)
 	}
 	trace.Events[0].Health.Infs, trace.Events[1].Health.NaNs = 5, 2
@@ -168,7 +193,7 @@ func TestNoScaleIsSafeWhereGradientsOverflowed(t *testing.T) {
 	}
 	tiny := sample.Gradients(1, -60, func(int) float64 { return 1 << 30 }, "net")
 	tiny.Events[0].Health.Infs = 1
-	if d := Exponents(tiny, amp.ScaleHistory{Enabled: true, Scale: 1 << 30, Nominal: 1}).Exponents; d.Best != 1<<29 || d.BestText() != "≤ 536,870,912" {
+	if d := Exponents(tiny, amp.ScaleHistory{Enabled: true, Scale: 1 << 30, Nominal: 1}).Exponents; d.Best != 1<<29 || d.BestText() != "≤ 2^29" {
 		t.Errorf("what is left is tiny, one overflowed at 2^30, and the largest safe scale is %q", d.BestText())
 	}
 	for _, face := range []string{f.Text(), f.Alt} {

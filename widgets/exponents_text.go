@@ -22,6 +22,9 @@ var fateMarks = [...]rune{'○', '░', '═', '×'}
 // FateOf says what float16 makes of the numbers with 2^e ≤ |g| < 2^(e+1) when they are multiplied by scale.
 func FateOf(e int, scale Number) int { return fateIn(amp.FormatFP16, e, scale) }
 
+// FateOf says it of the format that the figure is about.
+func (d *ExponentsData) FateOf(e int, scale Number) int { return fateIn(d.format(), e, scale) }
+
 // fateIn is FateOf for any format.
 func fateIn(format amp.Format, e int, scale Number) int {
 	f := fate(amp.Exponents{Low: e, Counts: []int{1}}, format, float64(scale))
@@ -137,7 +140,7 @@ func (d *ExponentsData) bars() string {
 		if k > 0 {
 			line[c] = levels[int(math.Ceil(float64(k)/float64(most)*float64(len(levels))))-1]
 		}
-		without[c], with[c] = fateMarks[FateOf(first+c*per, 1)], fateMarks[FateOf(first+c*per, d.Scale)]
+		without[c], with[c] = fateMarks[d.FateOf(first+c*per, 1)], fateMarks[d.FateOf(first+c*per, d.Scale)]
 	}
 	var b strings.Builder
 	label := func(s string) string { return "  " + pad(s, 20) }
@@ -149,7 +152,7 @@ func (d *ExponentsData) bars() string {
 	ends := []string{log2Text(float64(first)), log2Text(float64(first + n*per - 1))}
 	gap := max(n-width(ends[0]), width(ends[1])+1)
 	b.WriteString(label("") + ends[0] + padLeft(ends[1], gap) + "\n")
-	b.WriteString(label("in float16") + "○ lost to zero  ░ fewer digits  ═ kept  × overflow\n")
+	b.WriteString(label("in "+d.In()) + "○ lost to zero  ░ fewer digits  ═ kept  × overflow\n")
 	return b.String()
 }
 

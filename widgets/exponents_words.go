@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// finding is what float16 makes of the gradients, with the scale and without.
+// finding is what the run's format makes of the gradients, with the scale and without.
 func (d *ExponentsData) finding() string {
 	all := d.Scaled.All()
 	switch {
@@ -16,13 +16,13 @@ func (d *ExponentsData) finding() string {
 		if d.Now > 0 && d.Now < d.N {
 			bad, at = percent(d.BadNow, d.Now), " counted at it"
 		}
-		return fmt.Sprintf("Loss scale %s is too large: %s of the gradients%s are infinite or NaN. Of the others float16 keeps %s whole and loses %s to zero.", ScaleText(d.Scale),
-			bad, at, percent(d.Scaled.Normal, all), percent(d.Scaled.Zero, all))
+		return fmt.Sprintf("Loss scale %s is too large: %s of the gradients%s are infinite or NaN. Of the others %s keeps %s whole and loses %s to zero.", ScaleText(d.Scale),
+			bad, at, d.In(), percent(d.Scaled.Normal, all), percent(d.Scaled.Zero, all))
 	case d.Scale == 1:
-		return fmt.Sprintf("Without a loss scale float16 keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero and %s to overflow.",
-			percent(d.Unscaled.Normal, all), percent(d.Unscaled.Subnormal, all), percent(d.Unscaled.Zero, all), percent(d.Unscaled.Overflow, all))
+		return fmt.Sprintf("Without a loss scale %s keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero and %s to overflow.",
+			d.In(), percent(d.Unscaled.Normal, all), percent(d.Unscaled.Subnormal, all), percent(d.Unscaled.Zero, all), percent(d.Unscaled.Overflow, all))
 	}
-	s := fmt.Sprintf("At loss scale %s float16 keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero", ScaleText(d.Scale),
+	s := fmt.Sprintf("At loss scale %s %s keeps %s of the gradients whole and %s with fewer digits, and loses %s to zero", ScaleText(d.Scale), d.In(),
 		percent(d.Scaled.Normal, all), percent(d.Scaled.Subnormal, all), percent(d.Scaled.Zero, all))
 	if d.Scaled.Overflow > 0 {
 		s += " and " + percent(d.Scaled.Overflow, all) + " to overflow"

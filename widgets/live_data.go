@@ -90,6 +90,12 @@ func (f *Figure) Stopped() *Figure {
 	return &g
 }
 
+// Scaled says whether there is a loss scale. Nothing but skipped steps brings one to 0, and where there is no scaler none are.
+func (d *LiveData) Scaled() bool { return d.Scale != 0 || d.Skipped > 0 }
+
+// Collapsed says that skipped steps have brought the loss scale to 0: gradients are lost, and no step can repair that.
+func (d *LiveData) Collapsed() bool { return d.Scaled() && d.Scale == 0 }
+
 // describe sets the texts that follow from the data.
 func (d *LiveData) describe(f *Figure) {
 	d.Sentence = d.say()
@@ -127,6 +133,9 @@ func (d *LiveData) say() string {
 		if d.Culprit != "" {
 			b.WriteString(", last for " + d.Culprit)
 		}
+	}
+	if d.Collapsed() {
+		b.WriteString("; the loss scale has collapsed to 0")
 	}
 	return b.String() + "."
 }

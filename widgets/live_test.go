@@ -77,6 +77,41 @@ func TestLiveOutsideNotebooks(t *testing.T) {
 	}
 }
 
+// TestLiveSaysHowItStands: every text face says that a scale has collapsed, and only a figure that runs says "so far".
+func TestLiveSaysHowItStands(t *testing.T) {
+	faces := func(f *Figure) string {
+		s := f.Text() + "\n" + f.liveLine() + "\n" + f.Alt + "\n"
+		for _, m := range f.LiveMetrics() {
+			s += m.Value + " " + m.Label + "\n"
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name        string
+		data        LiveData
+		want, never []string
+	}{
+		{"no scaler", LiveData{State: LiveDone, Total: 9, Step: 9}, nil, []string{"scale", "skipped", "so far"}},
+		{"a scale", LiveData{State: LiveDone, Total: 9, Step: 9, Scale: 1024}, []string{"loss scale   1,024", "scale 1,024"}, []string{"collapsed", "so far"}},
+		{"collapsed", LiveData{State: LiveStopped, Total: 9, Step: 8, Skipped: 7}, []string{"loss scale   0, collapsed", "7 of 8 steps", "scale 0 · 7 skipped", "has collapsed to 0.", "0 loss scale: collapsed, 7 steps skipped"}, []string{"so far"}},
+		{"running", LiveData{State: LiveRunning, Total: 9, Step: 8}, []string{"so far"}, []string{"scale"}},
+	} {
+		f := &Figure{Kind: KindLive, Title: "T", Live: &c.data, Volatile: &Volatile{WallNS: 2e9, LeftNS: 1e9}}
+		c.data.describe(f)
+		got := faces(f)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: no %q in %s", c.name, w, got)
+			}
+		}
+		for _, w := range c.never {
+			if strings.Contains(got, w) {
+				t.Errorf("%s: %q in %s", c.name, w, got)
+			}
+		}
+	}
+}
+
 func TestLiveCurve(t *testing.T) {
 	var c liveCurve
 	const steps = 1_000_000

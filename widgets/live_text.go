@@ -49,10 +49,13 @@ func (f *Figure) LiveMetrics() []Metric {
 		}
 		out = append(out, Metric{LossText(d.Loss), label})
 	}
-	if d.Scale > 0 || d.Skipped > 0 {
+	if d.Scaled() {
 		label := "loss scale, no step skipped"
 		if d.Skipped > 0 {
 			label = "loss scale, " + plural(d.Skipped, "step") + " skipped"
+		}
+		if d.Collapsed() {
+			label = "loss scale: collapsed, " + plural(d.Skipped, "step") + " skipped"
 		}
 		if d.Culprit != "" {
 			label += ", last for " + clip(d.Culprit, 40)
@@ -85,10 +88,12 @@ func (f *Figure) LiveMetrics() []Metric {
 func (f *Figure) liveFacts() [][2]string {
 	d := f.Live
 	var facts [][2]string
-	if d.Scale > 0 {
-		facts = append(facts, [2]string{"loss scale", ScaleText(d.Scale)})
-	}
-	if d.Scale > 0 || d.Skipped > 0 {
+	if d.Scaled() {
+		scale := ScaleText(d.Scale)
+		if d.Collapsed() {
+			scale += ", collapsed"
+		}
+		facts = append(facts, [2]string{"loss scale", scale})
 		skipped := Count(d.Skipped) + " of " + plural(d.Step, "step")
 		if d.Culprit != "" {
 			skipped += " (" + d.Culprit + ")"
@@ -126,7 +131,7 @@ func (f *Figure) liveLine() string {
 	if d.Step > 0 && !math.IsNaN(float64(d.First)) || d.Diverged >= 0 {
 		parts = append(parts, "loss "+LossText(d.Loss)+" "+d.spark(12))
 	}
-	if d.Scale > 0 {
+	if d.Scaled() {
 		parts = append(parts, "scale "+ScaleText(d.Scale))
 	}
 	if d.Skipped > 0 {

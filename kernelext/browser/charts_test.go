@@ -14,12 +14,15 @@ func TestCompareLooks(t *testing.T) {
 	p := openPage(t, strict)
 	p.figure("five runs", samples(t)["compare_alike"])
 	p.snapPage("charts-looks")
-	var seen struct{ Legend, Upper, Lower []string }
+	var seen struct{ Legend, Upper, Lower, Colors []string }
 	p.eval("reading how runs are drawn", `(() => {
 		const dash = (e) => { const s = getComputedStyle(e); return s.stroke + ' ' + s.strokeDasharray + ' ' + s.strokeWidth; };
 		const of = (e) => [...e.querySelectorAll('.ht-line')].map(dash), plots = document.querySelectorAll('.ht-plot');
-		return { legend: of(document.querySelector('.ht-legend')), upper: of(plots[0]), lower: of(plots[1]) };
+		return { legend: of(document.querySelector('.ht-legend')), upper: of(plots[0]), lower: of(plots[1]), colors: [...plots[0].querySelectorAll('.ht-line')].map((e) => getComputedStyle(e).stroke) };
 	})()`, &seen)
+	if slices.Sort(seen.Colors); len(slices.Compact(seen.Colors)) != 5 {
+		t.Errorf("five runs have the colors %q", seen.Colors)
+	}
 	if len(seen.Upper) != 5 || !slices.Equal(seen.Upper, seen.Legend) || !slices.Equal(seen.Upper[1:], seen.Lower) {
 		t.Errorf("the legend has %q, the losses %q, the differences %q", seen.Legend, seen.Upper, seen.Lower)
 	}
@@ -41,7 +44,7 @@ func TestSmallLosses(t *testing.T) {
 		return {
 			cut: plots.flatMap((q) => [...q.querySelectorAll('.ht-axes text')].filter((x) => x.getBoundingClientRect().left < q.querySelector('svg').getBoundingClientRect().left).map((x) => x.textContent)),
 			ticks: first(plots[0]).map((x) => x.textContent), left: plots.map((q) => Number(q.querySelector('.ht-axis').getAttribute('x1'))),
-			losses: [...document.querySelectorAll('.ht-table tbody tr')].flatMap((r) => [r.cells[1].textContent, r.cells[4].textContent]),
+			losses: [...document.querySelectorAll('.ht-table tbody tr')].flatMap((r) => [r.cells[1].textContent, r.cells[2].textContent, r.cells[5].textContent]),
 		};
 	})()`, &seen)
 	if len(seen.Cut) > 0 || len(seen.Left) != 2 || seen.Left[0] != seen.Left[1] {

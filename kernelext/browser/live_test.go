@@ -99,12 +99,18 @@ func (p *tab) complete() {
 	p.fatal("completing amp.NewSco", errors.New("NewScope is neither offered nor filled in"))
 }
 
-// restart gives a new kernel that counts from one.
-func (p *tab) restart() {
+// restartKernel restarts the kernel as people do.
+func (p *tab) restartKernel() {
+	p.t.Helper()
 	p.button("notebook:restart-kernel")
 	p.wait("JupyterLab asks", `document.querySelector('.jp-Dialog .jp-Dialog-button.jp-mod-accept')`)
 	p.click(p.place(`document.querySelector('.jp-Dialog .jp-Dialog-button.jp-mod-accept')`))
 	p.wait("the dialog is gone and the kernel idle", `!document.querySelector('.jp-Dialog') && probe.status() === 'idle'`)
+}
+
+// restart gives a new kernel that counts from one.
+func (p *tab) restart() {
+	p.restartKernel()
 	p.eval("a new cell", `probe.cells()[2].model.sharedModel.setSource('%%\nprint(6 * 8)'); true`, nil)
 	p.runCell(2)
 	p.wait("a cell runs in the new kernel", `probe.count(2) === 1 && probe.outputText(2).includes('48')`)

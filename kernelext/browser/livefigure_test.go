@@ -44,10 +44,12 @@ func TestLiveFigure(t *testing.T) {
 	for _, end := range []struct {
 		name    string
 		figures int
+		says    string
 		do      func(pid int)
 	}{
-		{"interrupted", 2, func(int) { p.button("notebook:interrupt-kernel") }}, // what follows the loop is shown, too
-		{"killed", 1, func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }},
+		{"interrupted", 2, "Stopped after", func(int) { p.button("notebook:interrupt-kernel") }}, // what follows the loop is shown, too
+		{"killed", 1, "Stopped after", func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }},
+		{"restarted", 1, "Interrupted by a restart of the kernel.", func(int) { p.restartKernel() }}, // which takes with it who would have said so
 	} {
 		t.Run(end.name, func(t *testing.T) {
 			defer p.in(t)()
@@ -60,8 +62,8 @@ func TestLiveFigure(t *testing.T) {
 				p.look(end.name + "-running-" + strings.ToLower(theme))
 			}
 			end.do(p.pid())
-			p.wait("it has stopped", fmt.Sprintf(`probe.status() === 'idle' && probe.outputs().length === %d && probe.outputText(0).includes('■ stopped') && probe.outputText(0).includes('Stopped after')`, end.figures))
-			p.wait("it has its chart", `(() => { const c = probe.outputs()[0].querySelector('.ht-svg path.ht-line'); return c && c.getAttribute('d').length > 200 && probe.outputs()[0].querySelector('[role=slider]').getAttribute('aria-label').includes('Stopped after'); })()`)
+			p.wait("it has stopped", fmt.Sprintf(`probe.status() === 'idle' && probe.outputs().length === %d && probe.outputText(0).includes('■ stopped') && probe.outputText(0).includes(%q) && !/left|so far/.test(probe.outputText(0))`, end.figures, end.says))
+			p.wait("it has its chart", `(() => { const c = probe.outputs()[0].querySelector('.ht-svg path.ht-line'); return c && c.getAttribute('d').length > 200; })()`)
 			for _, theme := range []string{"Dark", "Light"} {
 				p.theme(theme)
 				p.look(end.name + "-" + strings.ToLower(theme))

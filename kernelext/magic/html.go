@@ -19,10 +19,10 @@ const (
 	stScroll  = `overflow-x:auto;margin:6px 0`
 	stTable   = `border-collapse:collapse;table-layout:auto;margin:0;font-size:12.5px`
 	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 4px 0`
-	stHead    = `text-align:left;vertical-align:bottom;padding:4px 10px 4px 0`
+	stHead    = `text-align:left;vertical-align:bottom;padding:4px 10px 4px 0;border-bottom:0`
 	stRow     = `background-color:transparent;border-top:1px solid rgba(128,128,128,0.35)`
-	stCell    = `text-align:left;vertical-align:top;padding:4px 10px 4px 0`
-	stNumber  = `text-align:right;vertical-align:top;padding:4px 10px 4px 0;white-space:nowrap`
+	stCell    = `text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:0` // pages of slides have rules of their own
+	stNumber  = `text-align:right;vertical-align:top;padding:4px 10px 4px 0;white-space:nowrap;border-bottom:0`
 	stCode    = `background-color:rgba(128,128,128,0.14);border-radius:3px;padding:0 3px;font-family:monospace;font-size:12px`
 	stBlock   = `background-color:rgba(128,128,128,0.14);border-radius:3px;padding:6px 10px;margin:6px 0;font-family:monospace;font-size:12px;white-space:pre;overflow-x:auto`
 )

@@ -192,22 +192,34 @@ func runStyle(d *widgets.CompareData, i int) draw.LineStyle {
 		s.Dashes = []vg.Length{6, 3}
 	case amp.BFloat16:
 		s.Dashes = []vg.Length{1.5, 3}
+	default:
+		if k := extra(d, i); k > 0 {
+			s.Dashes = [][]vg.Length{{9, 3, 2, 3}, {10, 3, 2, 2, 2, 3}}[k%2]
+		}
 	}
 	return s
 }
 
-// runColor is its dtype's color for the first run of a dtype, and another for each that follows.
-func runColor(d *widgets.CompareData, i int) color.NRGBA {
-	dt, same := d.Runs[i].DType, 0
-	for _, r := range d.Runs[:i] {
-		if r.DType == dt {
-			same++
+// extra counts the runs up to the i-th whose dtype's color is taken, or which have no dtype; 0 where the i-th is none of them.
+func extra(d *widgets.CompareData, i int) int {
+	seen, n := map[amp.DType]bool{amp.NoDType: true}, 0
+	for k, r := range d.Runs[:i+1] {
+		if seen[r.DType] {
+			n++
+		} else if k == i {
+			return 0
 		}
+		seen[r.DType] = true
 	}
-	if same > 0 {
-		return seriesColors[(same-1)%len(seriesColors)]
+	return n
+}
+
+// runColor is its dtype's color for the first run of a dtype, and another for each that follows, or that has none.
+func runColor(d *widgets.CompareData, i int) color.NRGBA {
+	if k := extra(d, i); k > 0 {
+		return seriesColors[(k-1)%len(seriesColors)]
 	}
-	return dtypeColor(dt)
+	return dtypeColor(d.Runs[i].DType)
 }
 
 // lossLines draws the curves; the reference is wide and pale below the others, so that runs which lie on it stay visible.

@@ -15,14 +15,17 @@ import (
 	"github.com/halftone-ml/halftone/widgets"
 )
 
-// The range of float16 as powers of two: what rounds to zero ends at 2^-25, normal numbers begin at 2^-14 and end at 2^16.
-const (
-	zeroEnd    = -25
-	normalFrom = -14
-	normalEnd  = 16
-)
+// zones are the range of the format that a figure is about, as powers of two: what rounds to zero ends at the first, normal numbers begin at the
+// second and end at the third.
+func zones(d *widgets.ExponentsData) (zero, normal, top float64) {
+	if len(d.Formats) == 0 {
+		return -25, -14, 16
+	}
+	f := d.Formats[0]
+	return float64(f.Zero), float64(f.Normal), float64(f.Top)
+}
 
-// exponentsChart draws the gradients' magnitudes over the range of float16: with the loss scale above, without it below. Each has at
+// exponentsChart draws the gradients' magnitudes over the range of the run's format: with the loss scale above, without it below. Each has at
 // most about the given number of bars.
 func exponentsChart(f *widgets.Figure, bars int) drawing {
 	d := f.Exponents
@@ -30,8 +33,10 @@ func exponentsChart(f *widgets.Figure, bars int) drawing {
 		return note(f.Title, d.Sentence)
 	}
 	k := int(math.Round(math.Log2(float64(d.Scale))))
-	lo, hi := float64(min(d.Low, d.Low+k, zeroEnd-5))-3, float64(max(d.Low, d.Low+k)+len(d.Counts))
-	hi = max(hi, normalEnd+4)
+	zero, _, top := zones(d)
+	lo, hi := float64(min(d.Low, d.Low+k)), float64(max(d.Low, d.Low+k)+len(d.Counts))
+	// A format of a range far beyond the gradients is drawn as far as one can still see them.
+	lo, hi = max(min(lo, zero-5)-3, min(lo, -30)-30), min(max(hi, top+4), max(hi, 20)+30)
 	panels := []exponentPanel{{d, 0, 1, "Unscaled", d.Unscaled, bars}}
 	if d.Scale != 1 {
 		panels = append([]exponentPanel{{d, k, d.Scale, "Scaled by " + widgets.ScaleText(d.Scale), d.Scaled, bars}}, panels...)
@@ -44,7 +49,7 @@ func exponentsChart(f *widgets.Figure, bars int) drawing {
 		c.Min.Y += sweepHeight
 		below.Max.Y = c.Min.Y - 16
 		drawSweep(below, d)
-		axisLabels(c, "share of the numbers", "magnitude, as float16 sees it")
+		axisLabels(c, "share of the numbers", "magnitude, as "+d.In()+" sees it")
 		c = draw.Crop(c, 0, 0, 12, -14)
 		each := (c.Max.Y - c.Min.Y) / vg.Length(len(panels))
 		for i, panel := range panels {
@@ -88,13 +93,13 @@ func (e exponentPanel) top() float64 {
 	return max(1.3*float64(most)/float64(max(e.d.N, 1)), 1e-9)
 }
 
-// fateColors tell what float16 makes of a bar's numbers.
+// fateColors tell what the format makes of a bar's numbers.
 var fateColors = [...]color.NRGBA{widgets.FateZero: gray, widgets.FateSubnormal: sky, widgets.FateNormal: blue, widgets.FateOverflow: red}
 
 // Plot implements plot.Plotter.
 func (e exponentPanel) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	e.bands(c, x)
+	e.bands(c, x, p.X.Min, p.X.Max)
 	grid{}.Plot(c, p)
 	per := e.binades()
 	var bars [len(fateColors)]vg.Path // one path for each color: a path for each bar is most of a small picture
@@ -104,7 +109,7 @@ func (e exponentPanel) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		from, to := x(float64(e.d.Low+i+e.k)), x(float64(e.d.Low+i+per+e.k))
-		path := &bars[widgets.FateOf(e.d.Low+i, e.scale)]
+		path := &bars[e.d.FateOf(e.d.Low+i, e.scale)]
 		for k, at := range corners(vg.Rectangle{Min: vg.Point{X: from + .4, Y: c.Min.Y}, Max: vg.Point{X: max(to-.4, from+1.2), Y: c.Min.Y + max(y(float64(n)/float64(e.d.N))-c.Min.Y, 1)}}) {
 			if k == 0 {
 				path.Move(at)
@@ -140,27 +145,34 @@ func (e exponentPanel) losses() string {
 	return lost + " lost to zero" + over
 }
 
-// bands shades where float16 keeps numbers whole and where with fewer digits, and names the parts of its range.
-func (e exponentPanel) bands(c draw.Canvas, x func(float64) vg.Length) {
+// bands shades where the format keeps numbers whole and where with fewer digits, and names the parts of its range.
+func (e exponentPanel) bands(c draw.Canvas, x func(float64) vg.Length, lo, hi float64) {
+	zeroEnd, normalFrom, normalEnd := zones(e.d)
+	within := func(v float64) float64 { return min(max(v, lo), hi) }
 	band := func(from, to float64, col color.NRGBA) {
+		from, to = within(from), within(to)
 		fill(c, col, x(from), c.Min.Y, x(to)-x(from), c.Max.Y-c.Min.Y)
 	}
 	band(zeroEnd, normalFrom, color.NRGBA{0xf3, 0xf7, 0xfb, 0xff})
 	band(normalFrom, normalEnd, color.NRGBA{0xe6, 0xf0, 0xf8, 0xff})
 	for _, at := range []float64{zeroEnd, normalFrom, normalEnd} {
+		if at < lo || at > hi {
+			continue
+		}
 		c.StrokeLine2(draw.LineStyle{Color: gray, Width: .75, Dashes: []vg.Length{2, 3}}, x(at), c.Min.Y, x(at), c.Max.Y-13)
 	}
 	s := textStyle(8, faint)
 	s.XAlign = draw.XCenter
 	name := func(from, to float64, text string) {
+		from, to = max(from, lo), min(to, hi+1)
 		if x(to)-x(from) > s.Width(text)+4 {
 			c.FillText(s, vg.Point{X: (x(from) + x(to)) / 2, Y: c.Max.Y - 22}, text)
 		}
 	}
-	p0, p1 := zeroEnd-6.0, normalEnd+5.0
+	p0, p1 := zeroEnd-6, normalEnd+5
 	name(p0, zeroEnd, "lost")
 	name(zeroEnd, normalFrom, "fewer digits")
-	name(normalFrom, normalEnd, "float16 keeps them")
+	name(normalFrom, normalEnd, e.d.In()+" keeps them")
 	name(normalEnd, p1, "overflow")
 }
 

@@ -46,7 +46,7 @@ const (
 	stScroll  = `overflow-x:auto;margin:8px 0`
 	stTable   = `border-collapse:collapse;table-layout:auto;margin:0;font-size:13px`
 	stCaption = `caption-side:top;text-align:left;opacity:0.75;padding:2px 0 4px 0`
-	stImg     = `display:block;width:100%;min-width:600px;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
+	stImg     = `display:block;width:100%;max-width:960px;height:auto;margin:8px 0;border-radius:4px`
 	stSummary = `cursor:pointer;margin:6px 0`
 )
 
@@ -94,10 +94,20 @@ func (p *page) heading(title, beside string) {
 }
 
 // chip is a dtype on its color, with its mark.
-func chip(d amp.DType, label string) string {
-	bg := dtypeColor(d)
-	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px 1px;margin:1px 0;display:inline-block;white-space:nowrap">%s %s</span>`,
-		hex(bg), hex(onColor(bg)), widgets.Mark(d), esc(label))
+func chip(d amp.DType, words string) string {
+	return label(dtypeColor(d), widgets.Mark(d)+" "+words)
+}
+
+// label is words on a color.
+func label(bg color.NRGBA, words string) string {
+	return fmt.Sprintf(`<span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px 1px;margin:1px 0;display:inline-block;white-space:nowrap">%s</span>`,
+		hex(bg), hex(onColor(bg)), esc(words))
+}
+
+// note writes what has to be known of the table below it. It is not the table's caption, which is as wide as the table and would be cut on a
+// narrow page, where the table scrolls.
+func (p *page) note(words string) {
+	p.printf(`<div style="%s;margin:8px 0 0 0">%s</div>`, stMuted, esc(words))
 }
 
 // metrics writes numbers with their labels below; the first one, which a reader wants most, is the largest.
@@ -119,8 +129,7 @@ func (p *page) metrics(list ...widgets.Metric) {
 }
 
 // chartImage is a chart as an image. It is the PNG: an SVG in a data URL is sharper but stripped by some viewers (GitHub calls
-// it insecure), and the PNG is drawn at twice its size anyway. On a narrow page it scrolls rather than shrink until nobody can
-// read it.
+// it insecure), and the PNG is drawn at twice its size anyway. On a narrow page it shrinks with it.
 func chartImage(alt, svg string, img []byte) string {
 	mime := "image/png"
 	if len(img) > maxInline && len(svg) < len(img) {

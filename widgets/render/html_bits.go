@@ -23,7 +23,8 @@ func bitsHTML(p *page, f *widgets.Figure) {
 	if d.Missing != "" {
 		return
 	}
-	p.printf(`<div style="%s"><table class="halftone-bits" style="%s"><caption style="%s">Rounded to nearest, ties to even. A ulp is the gap between neighbors.</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
+	p.note("Rounded to nearest, ties to even. A ulp is the gap between neighbors.")
+	p.printf(`<div style="%s"><table class="halftone-bits" style="%s"><caption style="%s">Bits by format</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
 	for _, h := range [...][2]string{{"Format", stHead}, {"Becomes", stHead}, {"Sign", stHeadNum}, {"Exponent", stHeadNum}, {"Fraction", stHead}, {"Error", stHeadNum}, {"Relative", stHeadNum}, {"Neighbors", stHead}} {
 		p.printf(`<th scope="col" style="%s">%s</th>`, h[1], h[0])
 	}

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"slices"
 
+	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
@@ -22,14 +23,15 @@ func compareHTML(p *page, f *widgets.Figure, chart string) {
 		}
 	}
 	p.WriteString(chart)
-	heads := []string{"Run", "Steps", "First loss", "Final loss", "At the end", "Largest difference", "Skipped"}
+	heads := []string{"Run", "Steps", "First loss", "Final loss", "Mean at the end", "Against the first", "Largest difference", "Skipped"}
 	if timed(f) {
 		heads = append(heads, "Step time")
 	}
 	if sized(f) {
 		heads = append(heads, "Memory")
 	}
-	p.printf(`<div style="%s"><table style="%s"><caption style="%s">The first run is the reference; differences are relative to its loss. Ends are means of the last tenth of the common steps, of at most 50.</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
+	p.note("The first run is the reference; differences are relative to its loss. Means at the end, and what is said against the first, are of the last tenth of the common steps, of at most 50.")
+	p.printf(`<div style="%s"><table style="%s"><caption style="%s">Losses of runs</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
 	for i, h := range heads {
 		align := stHeadNum
 		if i == 0 {
@@ -67,8 +69,10 @@ func opsTable(p *page, d *widgets.CompareData) {
 	if len(runs) > 3 {
 		bar = 90
 	}
-	p.printf(`<details open><summary style="%s"><strong>Op by op</strong></summary><div style="%s"><table style="%s"><caption style="%s">Largest difference from %s in the first step, relative to the largest number of the result; bars are logarithmic, from 1e-8 to 1.</caption><thead><tr style="%s"><th scope="col" style="%s">Pass</th><th scope="col" style="%s">Op</th>`,
-		stSummary, stScroll, stTable, stCaption, esc(d.Runs[0].Name), stSub, stHead, stHead)
+	p.printf(`<details open><summary style="%s"><strong>Op by op</strong></summary>`, stSummary)
+	p.note("Largest difference from " + d.Runs[0].Name + " in the first step, relative to the largest number of the result; bars are logarithmic, from 1e-8 to 1.")
+	p.printf(`<div style="%s"><table style="%s"><caption style="%s">Errors of ops</caption><thead><tr style="%s"><th scope="col" style="%s">Pass</th><th scope="col" style="%s">Op</th>`,
+		stScroll, stTable, stCaption, stSub, stHead, stHead)
 	for _, i := range runs {
 		p.printf(`<th scope="col" style="%s;min-width:%dpx">%s</th>`, stHead, bar, esc(d.Runs[i].Name))
 	}
@@ -143,10 +147,19 @@ func opRows(d *widgets.CompareData, runs []int) []opRow {
 	return rows
 }
 
+// runChip is a run's name on the color of its curve, with its dtype's mark where it has one.
+func runChip(d *widgets.CompareData, i int) string {
+	mark := ""
+	if dt := d.Runs[i].DType; dt != amp.NoDType {
+		mark = widgets.Mark(dt) + " "
+	}
+	return label(runColor(d, i), mark+d.Runs[i].Name)
+}
+
 // runRow writes one run.
 func runRow(p *page, f *widgets.Figure, i int) {
 	r := &f.Runs.Runs[i]
-	p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, chip(r.DType, r.Name))
+	p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, runChip(f.Runs, i))
 	diff, worst := r.EndText(), widgets.RelativeText(r.Worst)
 	if i == 0 {
 		diff, worst = "reference", ""
@@ -156,7 +169,7 @@ func runRow(p *page, f *widgets.Figure, i int) {
 	if r.Diverged >= 0 {
 		diff = "not finite from step " + group(int64(r.Diverged))
 	}
-	cells := []string{group(int64(r.Steps)), widgets.LossText(r.First), widgets.LossText(r.Final), diff, worst, group(int64(r.Skipped))}
+	cells := []string{group(int64(r.Steps)), widgets.LossText(r.First), widgets.LossText(r.Final), r.EndMeanText(), diff, worst, group(int64(r.Skipped))}
 	known := func(n int64, text string) string {
 		if n > 0 {
 			return text

@@ -75,7 +75,7 @@ func scaleTable(p *page, d *widgets.ExponentsData) {
 		}
 	}
 	for k := 4; k <= 24; k += 4 {
-		row(fmt.Sprintf("float16, × 2^%d", k), d.FateAt(k), "")
+		row(fmt.Sprintf("%s, × 2^%d", d.In(), k), d.FateAt(k), "")
 	}
 	p.WriteString(`</tbody></table></div></details>`)
 }

@@ -13,6 +13,7 @@ import (
 func chartFigures() map[string]*widgets.Figure {
 	return map[string]*widgets.Figure{
 		"compare_alike": widgets.Compare(alike()...),
+		"compare_none":  widgets.Compare(noDTypes()...),
 		"compare_small": widgets.Compare(
 			widgets.Run{Name: "float32", DType: amp.Float32, Loss: falling(60, 2.296e-6, .95, 0)},
 			widgets.Run{Name: "float16", DType: amp.Float16, Loss: falling(60, 2.296e-6, .95, 1e-4)}),
@@ -30,6 +31,15 @@ func alike() []widgets.Run {
 	var runs []widgets.Run
 	for i, d := range []amp.DType{amp.Float16, amp.Float16, amp.Float16, amp.Float16, amp.BFloat16} {
 		runs = append(runs, widgets.Run{Name: fmt.Sprint("run ", i), DType: d, Loss: falling(40, 1, .97, .001*float64(i))})
+	}
+	return runs
+}
+
+// noDTypes are runs that differ in something else than the dtype of a scope.
+func noDTypes() []widgets.Run {
+	var runs []widgets.Run
+	for i, name := range []string{"weights in float32", "in bfloat16", "in float16", "in bfloat16, stochastic"} {
+		runs = append(runs, widgets.Run{Name: name, Loss: falling(40, 1, .97, .02*float64(i))})
 	}
 	return runs
 }

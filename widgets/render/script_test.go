@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"image/color"
 	"math"
 	"regexp"
 	"slices"
@@ -113,6 +114,24 @@ func contrast(t *testing.T, a, b string) float64 {
 }
 
 func TestRunsOfOneDTypeDifferInColor(t *testing.T) {
+	none := amp.NoDType
+	for _, dtypes := range [][]amp.DType{{none, none, none, none}, {amp.Float16, amp.Float16, amp.Float32, amp.Float32}, {amp.Float32, none, none}} {
+		var runs []widgets.Run
+		for _, d := range dtypes {
+			runs = append(runs, widgets.Run{Name: "r", DType: d, Loss: []float64{1}})
+		}
+		f, seen := widgets.Compare(runs...), map[color.NRGBA]bool{}
+		for i := range runs {
+			seen[runColor(f.Runs, i)] = true
+		}
+		if len(seen) != len(runs) {
+			t.Errorf("%v are drawn in %d colors", dtypes, len(seen))
+		}
+		if page := face(t, f, "text/html"); dtypes[0] == none && strings.Contains(page, "■") {
+			t.Error("runs of no dtype have the mark of float32")
+		}
+	}
+
 	f := widgets.Compare(widgets.Run{DType: amp.Float16, Loss: []float64{1}}, widgets.Run{DType: amp.Float16, Loss: []float64{2}}, widgets.Run{DType: amp.Float32, Loss: []float64{2}})
 	a, b, c := runColor(f.Runs, 0), runColor(f.Runs, 1), runColor(f.Runs, 2)
 	if a != blue || b == a || c != orange {

@@ -1,5 +1,6 @@
 // The frame around every figure: its title, what can be taken from it, and the one place that speaks to screen readers.
 import { button, h, newId } from './dom';
+import { raised } from './format';
 import { savePNG, saveCSV, saveSVG } from './export';
 import type { Faces } from './export';
 import type { Figure } from './figure';
@@ -34,7 +35,7 @@ export function card(faces: Faces): Card {
       figure = f;
       if (view !== v) body.replaceChildren(v.node);
       view = v;
-      title.textContent = f.title;
+      title.textContent = raised(f.title);
       node.dataset.kind = f.kind;
     },
   };

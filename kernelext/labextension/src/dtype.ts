@@ -20,10 +20,10 @@ export const short = (name: string): string => looks[dtype(name)]!.short;
 export const sign = (name: string): string => looks[dtype(name)]!.mark || '▢';
 export const tone = (name: string): string => looks[dtype(name)]!.tone;
 
-/** A small box with the dtype's mark and name, or with other text. */
-export function chip(name: string, words = short(name)): HTMLElement {
+/** A small box with the dtype's mark and name, or with other text and color. */
+export function chip(name: string, words = short(name), color = tone(name)): HTMLElement {
   const l = looks[dtype(name)]!;
-  return h('span', { class: `ht-chip ht-is-${l.tone}` }, h('span', { 'aria-hidden': true }, l.mark ? l.mark + ' ' : ''), words);
+  return h('span', { class: `ht-chip ht-is-${color}` }, h('span', { 'aria-hidden': true }, l.mark ? l.mark + ' ' : ''), words);
 }
 
 /** "fp32 → fp16", or one chip where both are the same. */

@@ -22,6 +22,12 @@ export function scale(v: number): string {
   return Number.isInteger(power) ? `2${sup(power)}` : v.toPrecision(4);
 }
 
+/** A loss scale as the power of two that most are, so that a column of them is written alike. */
+export function powerScale(v: number): string {
+  const power = v > 0 && Number.isFinite(v) ? Math.log2(Math.fround(v)) : NaN;
+  return Number.isInteger(power) ? `2${sup(power)}` : scale(v);
+}
+
 /** A size as a power of two, to a tenth: "2^-14.3" with the exponent raised. */
 export function magnitude(v: number): string {
   if (!(v > 0) || !Number.isFinite(v)) return '0';
@@ -95,14 +101,12 @@ export function tick10(y: number, all: readonly number[]): string {
   return powers ? `10${sup(y)}` : alike(all.map(x => 10 ** x), 2)(10 ** y);
 }
 
-/** A relative difference: "−0.12%", "+673%", "−0.0058%", "×1,180". */
+/** A relative difference with three digits: "−0.120%", "+673%", "−0.00580%", "×1,180". */
 export function relative(v: number): string {
   if (!Number.isFinite(v)) return '–';
   if (v === 0) return '0';
   const sign = v < 0 ? '−' : '+', a = Math.abs(v);
   if (a < 1e-6) return sign + a.toExponential(1).replace('-', '−');
-  if (a < 1e-4) return `${sign}${(100 * a).toPrecision(2)}%`;
-  if (a < 1) return `${sign}${(100 * a).toFixed(2)}%`;
-  if (a < 10) return `${sign}${(100 * a).toFixed(0)}%`;
+  if (a < 9.995) return `${sign}${(100 * a).toPrecision(3)}%`;
   return `×${a < 1e6 ? Number((v + 1).toPrecision(3)).toLocaleString('en') : (v + 1).toPrecision(3)}`;
 }

@@ -20,6 +20,7 @@ export interface KernelConnection {
   readonly id: string;
   readonly name: string;
   readonly handleComms: boolean;
+  readonly status: string;
   createComm(target: string): Comm;
 }
 
@@ -28,6 +29,8 @@ export interface KernelSource {
   current(): KernelConnection | null;
   /** Calls back when it is another, or restarts. */
   changed(l: () => void): () => void;
+  /** Calls back with what the kernel does now, whenever that changes. */
+  watch(l: (status: string) => void): () => void;
 }
 
 /** An answer that says what is wrong, in a sentence with a fix. */
@@ -68,6 +71,17 @@ export class Kernel {
   follow(l: () => void): () => void {
     this.listeners.add(l);
     return () => { this.listeners.delete(l); };
+  }
+
+  /** What the kernel does, in Jupyter's words: "busy", "idle" …; "none" where there is none, "unknown" outside of a notebook. */
+  status(): string {
+    return this.source ? this.source.current()?.status ?? 'none' : 'unknown';
+  }
+
+  /** Calls back now and whenever status() changes, until the returned function is called. */
+  watch(l: (status: string) => void): () => void {
+    l(this.status());
+    return this.source?.watch(l) ?? (() => {});
   }
 
   /** Asks for something and gives the answer, or throws what is wrong with it. */

@@ -2,7 +2,7 @@
 // only while the panel is open.
 import { h } from './dom';
 import { MIME, read, type Figure } from './figure';
-import { bytes, count, loss, plural, scale as words } from './format';
+import { bytes, count, loss, plural, raised, scale as words } from './format';
 import type { Hub } from './hub';
 import type { Cell, NotebookPanel } from './jupyter';
 import { Unanswered } from './kernel';
@@ -101,7 +101,7 @@ export class PanelView {
     this.list.replaceChildren(...all.map(e => h('li', {}, (() => {
       const b = button('', () => void show(p!, e), { class: 'ht-entry' });
       const kind = Object.prototype.hasOwnProperty.call(kinds, e.figure.kind) ? kinds[e.figure.kind]! : 'figure';
-      b.append(h('strong', {}, e.figure.title), h('span', { class: 'ht-quiet' }, ` ${kind}${e.ran ? ` · [${count(e.ran)}]` : ''}`), h('span', { class: 'ht-excerpt' }, e.figure.alt));
+      b.append(h('strong', {}, raised(e.figure.title)), h('span', { class: 'ht-quiet' }, ` ${kind}${e.ran ? ` · [${count(e.ran)}]` : ''}`), h('span', { class: 'ht-excerpt' }, raised(e.figure.alt)));
       return b;
     })())));
     if (!all.length) this.list.replaceChildren(h('li', { class: 'ht-quiet' }, p ? 'None yet: widgets.Show in a cell makes one, and so does %%amp float16 --show decisions.' : 'No notebook is open.'));
@@ -134,7 +134,9 @@ export class PanelView {
     rows.push(['kernel', running ? 'runs a cell' : 'idle', waiting ? `${plural(waiting, 'cell')} waiting` : '']);
     rows.push(['device', (training && text(live, 'device', 40)) || text(a, 'device', 40) || 'cpu', training ? 'of the training' : 'of the next cell']);
     const now = positive(live, 'scale', 0) || positive(history, 'scale', 0), first = positive(a, 'first_scale', 0);
-    if (now) rows.push(['loss scale', words(now), training ? 'right now' : text(history, 'verdict', 20) || 'last seen']);
+    const collapsed = !positive(live, 'scale', 0) && whole(live, 'skipped') > 0;
+    if (collapsed) rows.push(['loss scale', '0', `collapsed, ${count(whole(live, 'skipped'))} skipped`]);
+    else if (now) rows.push(['loss scale', words(now), training ? 'right now' : text(history, 'verdict', 20) || 'last seen']);
     if (first) rows.push(['first loss scale', words(first), 'set for the next scaler']);
     if (live) rows.push(['loss', loss(number(live, 'loss')), `${text(live, 'state', 10)} ${count(whole(live, 'step'))}${whole(live, 'total') ? ` of ${count(whole(live, 'total'))}` : ''}`]);
     if (whole(live, 'bytes') || whole(live, 'peak')) rows.push(['tensors', bytes(whole(live, 'bytes')), `peak ${bytes(whole(live, 'peak'))}`]);

@@ -24,6 +24,11 @@ function source(panel: NotebookPanel): KernelSource {
         context.statusChanged.disconnect(status);
       };
     },
+    watch(l) {
+      const status = (_: unknown, now: string): void => l(now);
+      context.statusChanged.connect(status);
+      return () => { context.statusChanged.disconnect(status); };
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 // The bits of a number can be clicked, and another number or pattern typed. Whatever goes wrong, the static face stays.
 import { decimal, decode, describe, digits, encode, formats, typed, width } from '../float';
-import { button, choice, element, field, figure, line, own } from './page';
+import { button, choice, element, field, figure, line, own, paged } from './page';
 
 /** The numbers of the table's groups, NaN and infinities as words. */
 declare const data: { values: (number | string)[] };
@@ -107,4 +107,7 @@ function group(body: HTMLTableSectionElement, asked: number, table: HTMLTableEle
 }
 
 const table = figure()?.querySelector<HTMLTableElement>('table.halftone-bits');
-if (table) start(table);
+if (table) {
+  paged();
+  start(table);
+}

@@ -1,6 +1,6 @@
 // Charts by ECharts, with zoom and tooltips. The library is the page's own, or comes from the page's own server.
 import { sup } from '../format';
-import { copiers, element, figure, turned } from './page';
+import { copiers, element, figure, styled } from './page';
 
 type Any = any;
 
@@ -85,7 +85,7 @@ function draw(root: HTMLElement, box: HTMLElement, echarts: Any): void {
 const root = figure();
 if (root) {
   copiers(root);
-  turned();
+  styled();
   const box = root.querySelector<HTMLElement>('.halftone-chart');
   if (box) library().then(echarts => draw(root, box, echarts)).catch(() => { /* the picture stays */ });
 }

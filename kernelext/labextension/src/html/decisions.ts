@@ -1,5 +1,5 @@
 // The decisions: rows in other groups than modules, a filter, keys to move between rows, and the row in words with its override.
-import { button, choice, copier, copiers, element, figure, ground, line, own, turned } from './page';
+import { button, choice, copier, copiers, element, figure, ground, line, own, styled } from './page';
 
 /** An op's row with its casts, what it can be grouped by, and the body of the module that it is of. */
 interface Row { tr: HTMLTableRowElement[]; head: Element; home: HTMLElement; module: string; op: string; dtype: string; changed: boolean; label?: HTMLElement }
@@ -120,7 +120,7 @@ function start(tree: HTMLElement): void {
 const root = figure();
 if (root) {
   copiers(root);
-  turned();
+  styled();
   const tree = root.querySelector<HTMLElement>('.halftone-tree');
   if (tree) start(tree);
 }

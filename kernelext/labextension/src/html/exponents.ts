@@ -2,7 +2,7 @@
 import { fateOf, fates, kinds, named, overflowFrom, type Counted, type Fate, type Range } from '../fates';
 import { percent, sup } from '../format';
 import { marks } from '../marks';
-import { button, choice, element, figure, line, own } from './page';
+import { button, choice, element, figure, line, own, styled } from './page';
 
 interface Format extends Range { best: number }
 
@@ -79,6 +79,7 @@ function start(box: HTMLElement): void {
   said.append(says, sums);
   svg.before(said);
   const bar = element('div', 'display:flex;flex-wrap:wrap;gap:8px 12px;align-items:flex-start;margin:4px 0');
+  bar.className = 'halftone-try';
   bar.append(element('span', '', 'loss scale'), track, button('none', () => set(0)));
   if (data.now) bar.append(button(`now ${scale(data.now)}`, () => set(data.now)));
   bar.append(safe, choice('format', data.formats.map(f => f.name), i => {
@@ -96,4 +97,7 @@ function start(box: HTMLElement): void {
 }
 
 const box = figure()?.querySelector<HTMLElement>('.halftone-chart');
-if (box) start(box);
+if (box) {
+  styled();
+  start(box);
+}

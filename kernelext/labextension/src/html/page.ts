@@ -80,14 +80,32 @@ export function copiers(root: HTMLElement): void {
   });
 }
 
+// On paper nothing can be tried, and nothing scrolls: tables are as small as they have to be to fit on A4. A slide's text is larger than a page's,
+// and what is higher than a slide scrolls.
+const bitsPage = '@media print{.halftone-says,.halftone-type{display:none!important}.halftone-bits{zoom:.62}}.reveal .halftone-figure{zoom:1.4}';
+const page = '@media print{.halftone-figure{:is(input,select,button,label,.halftone-try,.halftone-detail){display:none!important}div{overflow:visible!important}table:not(.halftone-bits){zoom:.75}.halftone-tree{zoom:.68}.halftone-tree table{zoom:1!important}img{break-inside:avoid}}}.reveal{.halftone-figure{zoom:1.4;text-align:left}.jp-OutputArea:has(.halftone-figure){max-height:560px;overflow-y:auto}}';
+
+/** Gives the page rules that follow it, once. What is stored has none, since they would restyle the page of a notebook that is not trusted. */
+function rules(id: string, css: string): void {
+  if (document.getElementById(id)) return;
+  const s = element('style', '', css);
+  s.id = id;
+  document.head.append(s);
+}
+
+/** For paper and slides, of a figure of bits, whose script has no room for more. */
+export const paged = (): void => rules('halftone-bits', bitsPage);
+
+/** For paper, slides and dark pages. */
+export function styled(): void {
+  rules('halftone-page', page);
+  turned();
+}
+
 /** Turns the pictures of charts over on a dark page: their light card takes the page's ground, ink becomes light, and hues stay. The blue of
  * magnitudes, which are drawn of letters, is lighter there. What is stored cannot know the page; a rule can, and follows it when its theme is
  * changed. The attribute is JupyterLab's and nbconvert's, the class VS Code's. */
-export function turned(): void {
-  const id = 'halftone-turned';
-  if (document.getElementById(id)) return;
+function turned(): void {
   const dark = ':is([data-jp-theme-light="false"],.vscode-dark)';
-  const s = element('style', '', `${dark} .halftone-chart img{filter:invert(.95) hue-rotate(180deg) brightness(1.4)}${dark} .halftone-tree [style="color:#0072b2"]{color:#56b4e9!important}`);
-  s.id = id;
-  document.head.append(s);
+  rules('halftone-turned', `${dark} .halftone-chart img{filter:invert(.95) hue-rotate(180deg) brightness(1.4)}${dark} .halftone-tree [style="color:#0072b2"]{color:#56b4e9!important}`);
 }

@@ -1,4 +1,4 @@
 // A picture with nothing to try: it only follows the page's theme.
-import { figure, turned } from './page';
+import { figure, styled } from './page';
 
-if (figure()) turned();
+if (figure()) styled();

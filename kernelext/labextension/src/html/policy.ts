@@ -1,5 +1,5 @@
 // A field that searches the op table, which stands in the page.
-import { element, field, figure, line, turned } from './page';
+import { element, field, figure, line, styled } from './page';
 
 function start(list: Element): void {
   const box = element('div', 'margin:8px 0'), label = element('label', '', 'Search '), input = field('search the op table', 'conv, fp32, overflows, bool', '420px'), says = line('margin:4px 0;opacity:0.75');
@@ -31,6 +31,6 @@ function start(list: Element): void {
 
 const list = figure()?.querySelector('.halftone-policy');
 if (list) {
-  turned();
+  styled();
   start(list);
 }

@@ -37,7 +37,7 @@ class Value {
       this.set(this.asked, 'Back to the figure’s number.');
       input.value = String(asked);
     })), this.error, this.head,
-    ...(first ? [h('p', { class: 'ht-para' }, 'Press a bit to turn it: the other formats show what they make of the number. Sign, exponent and fraction stand apart. A ulp is the gap between neighbors.')] : []),
+    ...(first ? [h('p', { class: 'ht-para' }, h('span', { class: 'ht-hint' }, 'Press a bit to turn it: the other formats show what they make of the number. '), 'Sign, exponent and fraction stand apart. A ulp is the gap between neighbors.')] : []),
     h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Bits by format' }, h('table', { class: 'ht-table ht-bit-table', 'aria-label': `Bits of ${exact(asked)}` },
       h('thead', {}, h('tr', {}, ...['format', 'sign, exponent, fraction', 'becomes, between its neighbors', 'error'].map(t => h('th', { scope: 'col' }, t)))), this.body)));
     this.draw();
@@ -75,7 +75,7 @@ class Value {
     }
     // Few columns, so that a row fits beside a file browser: what belongs together stands in one.
     const quiet = (t: string): HTMLElement | null => (t ? h('div', { class: 'ht-quiet' }, t) : null);
-    return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', {}, h('strong', {}, minus(r.text)), quiet(r.note), quiet(r.neighbors.length > 1 ? minus(r.neighbors.join(' · ')) : '')),
+    return h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, bits), h('td', {}, h('strong', {}, minus(r.text)), quiet(minus(r.note)), quiet(r.neighbors.length > 1 ? minus(r.neighbors.join(' · ')) : '')),
       h('td', {}, minus(r.error), quiet(r.relative === r.error ? '' : minus(r.relative))));
   }
 

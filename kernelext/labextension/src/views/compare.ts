@@ -10,7 +10,7 @@ import type { Maker, Rows } from '../view';
 import { finding, fold, paragraphs } from './parts';
 
 interface Run {
-  name: string; dtype: string; steps: number; skipped: number; final: number; best: number; end: number; worst: number; worstAt: number; diverged: number;
+  name: string; dtype: string; tone: string; mean: number; steps: number; skipped: number; final: number; best: number; end: number; worst: number; worstAt: number; diverged: number;
   at: number[]; loss: number[]; diff: number[]; ns: number; verdict: string; ops: OpError[]; opsMore: number; opsNote: string;
 }
 interface OpError { phase: string; module: string; op: string; error: number; dtype: string; calls: number }
@@ -25,7 +25,7 @@ function run(v: unknown, ns: number): Run {
   }
   const n = at.length ? Math.min(at.length, losses.length) : losses.length;
   return {
-    name: text(v, 'name', 80) || '?', dtype: dtype(member(v, 'dtype')), steps: whole(v, 'steps'), skipped: whole(v, 'skipped'), final: number(v, 'final'), best: number(v, 'best'),
+    name: text(v, 'name', 80) || '?', dtype: dtype(member(v, 'dtype')), tone: '', mean: number(v, 'end_mean'), steps: whole(v, 'steps'), skipped: whole(v, 'skipped'), final: number(v, 'final'), best: number(v, 'best'),
     end: Number.isFinite(number(v, 'end')) ? number(v, 'end') : number(v, 'relative'), worst: number(v, 'worst'), worstAt: whole(v, 'worst_at'), diverged: whole(v, 'diverged', -1, undefined, -1),
     at: at.length ? at.slice(0, n) : losses.map((_, i) => i), loss: losses.slice(0, n), diff: list(v, 'diff', 1500, real).slice(0, n), ns, verdict: text(v, 'verdict', 20), opsMore: whole(v, 'ops_more'), opsNote: text(v, 'ops_note', 400),
     ops: list(v, 'ops', 100, o => ({ phase: text(o, 'phase', 20), module: text(o, 'module'), op: text(o, 'op', 80), error: number(o, 'error'), dtype: dtype(member(o, 'dtype')), calls: whole(o, 'calls') })),
@@ -36,7 +36,7 @@ function read(f: Figure): Data {
   let i = 0;
   return {
     missing: text(f.data, 'missing', 300), answer: text(f.data, 'answer', 600), more: whole(f.data, 'more'), peaks: f.volatile.peaks,
-    runs: list(f.data, 'runs', 12, v => run(v, f.volatile.ns[i++] ?? 0)),
+    runs: color(list(f.data, 'runs', 12, v => run(v, f.volatile.ns[i++] ?? 0))),
   };
 }
 
@@ -56,21 +56,32 @@ function nearest(r: Run, step: number): number {
 
 type Look = Omit<Line, 'points'>;
 
-/** How runs are drawn, in all charts of the figure: by their dtypes' colors and dashes, so that they can be told apart without color too; the
+/** Gives runs the colors that they have in the stored picture: the first run of a dtype its dtype's, every other one, and who has no dtype, one
+ * that tells it apart. */
+function color(runs: Run[]): Run[] {
+  const seen = new Set(['none']);
+  let more = 0;
+  for (const r of runs) {
+    r.tone = seen.has(r.dtype) ? `run-${more++ % 5}` : tone(r.dtype);
+    seen.add(r.dtype);
+  }
+  return runs;
+}
+
+/** How runs are drawn, in all charts of the figure: by their colors and dashes, so that they can be told apart without color too; the
  * reference is wide and pale below the others, so that runs which lie on it stay visible. */
 function looks(runs: Run[]): Look[] {
-  const seen = new Map<string, number>();
   return runs.map((r, i) => {
-    const t = tone(r.dtype), n = (seen.get(t) ?? 0) + (t === 'half' ? 1 : t === 'brain' ? 2 : 0), wide = !i && runs.length > 1;
-    seen.set(t, (seen.get(t) ?? 0) + 1);
-    return { name: r.name, tone: t, wide, dash: n && !wide ? String((n - 1) % 4 + 1) : undefined };
+    const wide = !i && runs.length > 1, more = r.tone.startsWith('run-') ? Number(r.tone.slice(4)) : -1;
+    const dash = r.dtype === 'float16' ? 1 : r.dtype === 'bfloat16' ? 2 : more < 0 ? 0 : 3 + more % 2;
+    return { name: r.name, tone: r.tone, wide, dash: dash && !wide ? String(dash) : undefined };
   });
 }
 
 /** A run's line, as the charts draw it, beside its name. */
 function key(r: Run, look: Look): HTMLElement {
   const line = s('line', { class: strokes(look), x1: 0, x2: 40, y1: 5, y2: 5 });
-  return h('span', {}, s('svg', { class: 'ht-key', width: 40, height: 10, 'aria-hidden': true }, line), ' ', chip(r.dtype, r.name));
+  return h('span', {}, s('svg', { class: 'ht-key', width: 40, height: 10, 'aria-hidden': true }, line), ' ', chip(r.dtype, r.name, r.tone));
 }
 
 function curves(f: Figure, d: Data): Spec {
@@ -106,7 +117,7 @@ const bad = (d: Data): boolean => d.runs.some((r, i) => r.diverged >= 0 || (i > 
 /** How far the result of each op is from the reference's, as a bar from 1e-8 to 1. */
 function ops(r: Run, reference: Run): HTMLElement {
   const bar = (e: number, of: string): HTMLElement => {
-    const b = h('span', { class: `ht-bar ht-fill-${e === Infinity ? 'over' : tone(of)}` });
+    const b = h('span', { class: `ht-bar ht-fill-${e === Infinity ? 'over' : of === r.dtype ? r.tone : tone(of)}` });
     b.style.setProperty('width', `${Math.round(Math.min(Math.max((Math.log10(e > 0 ? e : 1e-9) + 8) / 8, 0.01), 1) * 100)}px`);
     return h('span', { class: 'ht-row' }, b, e === Infinity ? '× not finite' : Number.isFinite(e) ? e.toExponential(1).replace('-', '−') : '–');
   };
@@ -128,11 +139,11 @@ export const compare: Maker = f => {
       node.append(h('p', { class: 'ht-axis-title' }, `relative difference from ${d.runs[0]!.name}, on a logarithmic axis`), plots[1]!.node);
     }
     const timed = d.runs.some(r => r.ns), diverged = d.runs.some(r => r.diverged >= 0), measured = d.peaks.some(b => b > 0);
-    const final = alike(d.runs.flatMap(r => [r.final, r.best]), 5);
-    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name)), final(r.final), r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, final(r.best),
+    const final = alike(d.runs.flatMap(r => [r.final, r.mean, r.best]), 5);
+    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name, r.tone)), final(r.final), Number.isFinite(r.mean) && (r.mean || !r.final) ? final(r.mean) : '–', r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, final(r.best),
       count(r.skipped), ...(measured ? [bytes(d.peaks[d.runs.indexOf(r)] ?? 0)] : []), ...(timed ? [r.ns ? duration(r.ns) : ''] : []), ...(diverged ? [r.diverged >= 0 ? `× from step ${count(r.diverged)}` : ''] : [])]);
     node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Final losses' },
-      table(`Losses of ${plural(d.runs[0]!.steps, 'step')}. The first run is the reference; ends are means of the last tenth of the common steps, of at most 50.`, ['run', 'final loss', 'at the end', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, ...(measured || timed ? [6] : []), ...(measured && timed ? [7] : [])])));
+      table(`Losses of ${plural(d.runs[0]!.steps, 'step')}. The first run is the reference; means at the end, and what is said against the first, are of the last tenth of the common steps, of at most 50.`, ['run', 'final loss', 'mean at the end', 'against the first', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, 6, ...(measured || timed ? [7] : []), ...(measured && timed ? [8] : [])])));
     for (const r of d.runs) {
       if (r.ops.length) node.append(ops(r, d.runs[0]!));
       node.append(...paragraphs(r.opsNote));

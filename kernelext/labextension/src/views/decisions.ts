@@ -62,6 +62,13 @@ function read(f: Figure): Data {
 }
 
 export const perStep = (d: Data, n: number): number => (d.steps > 1 ? n / d.steps : n);
+
+/** How often a row runs in a step, as package widgets writes it: "" for once, " ×2" for twice, " ×4 in 3 steps" where steps differ. */
+export function times(d: Data, calls: number): string {
+  const steps = Math.max(d.steps, 1);
+  return calls === steps ? '' : calls % steps ? ` ×${count(calls)} in ${plural(steps, 'step')}` : ` ×${count(calls / steps)}`;
+}
+
 export const inputs = (s: Site): string => (s.from.length ? s.from.find(x => x !== s.compute) ?? s.from[0]! : s.compute);
 export const eligible = (s: Site): string => (s.dims ? (s.dims.m % 8 || s.dims.k % 8 || s.dims.n % 8 ? '✗' : '✓') : '');
 
@@ -193,9 +200,8 @@ class Decisions {
   }
 
   private cells(s: Site, healthy: boolean, timed: boolean): (Node | string)[] {
-    const { d } = this, calls = perStep(d, s.calls);
-    const times = calls > 1 ? ` ×${count(calls)}` : '';
-    const first = h('span', {}, h('code', {}, ...breakable(s.op)), times, this.by === 'module' ? '' : h('span', { class: 'ht-quiet' }, ` ${name(s)}`), s.where ? h('span', { class: 'ht-quiet ht-where' }, ` ${s.where}`) : null);
+    const { d } = this;
+    const first = h('span', {}, h('code', {}, ...breakable(s.op)), times(d, s.calls), this.by === 'module' ? '' : h('span', { class: 'ht-quiet' }, ` ${name(s)}`), s.where ? h('span', { class: 'ht-quiet ht-where' }, ` ${s.where}`) : null);
     const casts = s.casts.length ? h('span', { class: 'ht-quiet ht-change' }, ` ${plural(s.casts.length, 'cast')}`) : null;
     const cells: (Node | string)[] = [first, h('span', {}, change(inputs(s), s.compute), casts), h('span', {}, ...reason(s)),
       h('span', { class: 'ht-backs' }, ...s.back.slice(0, 4).map(b => h('span', {}, chip(b.compute), ' ', h('span', { class: 'ht-quiet' }, ...breakable(b.op)))), s.back.length > 4 ? ` +${s.back.length - 4}` : null)];

@@ -3,7 +3,7 @@ import { button, calm, h, newId, s, table } from '../dom';
 import { fateOf, fates, kinds, named, overflowFrom, type Counted, type Fate, type Range } from '../fates';
 import type { Figure } from '../figure';
 import { Fit } from '../fit';
-import { count, magnitude, percent, plural, scale as words, sup } from '../format';
+import { count, magnitude, percent, plural, powerScale, scale as words, sup } from '../format';
 import type { Selection } from '../hub';
 import { marks as trackMarks } from '../marks';
 import { beyond, list, positive, text, whole } from '../read';
@@ -83,7 +83,7 @@ class Exponents {
   constructor(f: Figure, private readonly c: Context) {
     const d = (this.d = read(f.data));
     this.k = Math.round(Math.log2(d.scale));
-    this.format = d.formats.find(x => x.name === 'float16') ?? d.formats[0]!;
+    this.format = d.formats[0]!; // the one that the run computed in
     const best = Math.round(Math.log2(d.best)), nonempty = d.counts.flatMap((n, i) => (n ? [d.low + i] : []));
     const least = nonempty.length ? Math.min(...nonempty) : -30, most = nonempty.length ? Math.max(...nonempty) : 0;
     const lowest = Math.max(Math.min(-8, this.k, best), -160), highest = Math.min(Math.max(24, this.k, best + 4), 160);
@@ -108,7 +108,7 @@ class Exponents {
   }
 
   /** The largest safe scale in words: where something overflowed, it is only known to be no larger. */
-  private safe(best: number): string { return `${this.d.below ? '≤ ' : ''}${words(best)}`; }
+  private safe(best: number): string { return `${this.d.below ? '≤ ' : ''}${powerScale(best)}`; }
 
   private build(): void {
     const { d } = this;
@@ -242,7 +242,7 @@ class Exponents {
     const row = (p: Part): string[] => {
       const x = fates(p, k, format), t = told?.of.get(p), y = t ? { ...t, all: x.all } : x;
       return [p.module || '(top level)', magnitude(p.amin), magnitude(p.amax), ...(p.counts.length ? [percent(y.zero, x.all), percent(y.subnormal, x.all), percent(y.overflow, x.all)] : ['–', '–', '–']), percent(p.zeros, p.n),
-        ...(told ? [t?.best ? words(t.best) : '–'] : [])];
+        ...(told ? [t?.best ? powerScale(t.best) : '–'] : [])];
     };
     const known = d.modules.some(p => p.counts.length), title = titles[format.name] ?? format.name;
     const bins = d.counts.map((n, i) => ({ e: d.low + i, n })).filter(b => b.n);

@@ -4,7 +4,7 @@ import type { Figure } from '../figure';
 import { bytes, count, loss, plural, scale as words, tick, tick10, wait } from '../format';
 import { linearTicks, logTicks, Plot, type Spec } from '../plot';
 import { list, number, points, positive, text, whole } from '../read';
-import type { Maker, Rows } from '../view';
+import type { Context, Maker, Rows } from '../view';
 
 interface Data {
   state: string; sentence: string; total: number; step: number; device: string; loss: number; best: number; bestAt: number; diverged: number;
@@ -36,6 +36,10 @@ function spec(f: Figure, d: Data): Spec {
   };
 }
 
+/** The states of a kernel that has lost what it ran, and how long one has to be idle before a figure believes it: the last state of a cell that ends
+ * may come after. */
+const gone = /restarting|dead|terminating/, settle = 1500;
+
 const signs: Record<string, string> = { running: '▶', done: '✓', stopped: '■' };
 
 class Live {
@@ -48,32 +52,68 @@ class Live {
   private readonly row = h('div', { class: 'ht-row' }, this.state, this.left);
   private readonly chips = h('dl', { class: 'ht-facts' });
   private readonly ends = h('p', { class: 'ht-para', role: 'status' });
+  private lost = ''; // why no update follows, though the last one said that it runs
+  private timer = 0;
+  private readonly unfollow: () => void;
 
-  constructor(private f: Figure) {
+  constructor(private f: Figure, private readonly c: Context) {
     this.d = read(f.data);
     this.plot = new Plot(spec(f, this.d));
     this.node.append(this.row, this.chips, this.ends);
     this.draw();
+    this.unfollow = c.hub.kernel.watch(now => this.watch(now));
   }
 
   update(f: Figure): boolean {
     this.f = f;
     this.d = read(f.data);
+    this.lost = '';
     this.plot.update(spec(f, this.d));
     this.draw();
+    this.watch(this.c.hub.kernel.status());
     return true;
   }
 
+  /** A kernel that is killed or restarted sends no last state, so the page itself tells that nothing runs any more. */
+  private watch(now: string): void {
+    clearTimeout(this.timer);
+    if (this.d.state !== 'running' || this.lost) return;
+    if (gone.test(now)) this.lose('Interrupted by a restart of the kernel.');
+    else if (now === 'idle' || now === 'none') {
+      this.timer = window.setTimeout(() => {
+        if (this.c.hub.kernel.status() === now && !this.asked()) this.lose('Its cell does not run any more.');
+        else this.watch(this.c.hub.kernel.status());
+      }, settle);
+    }
+  }
+
+  /** Whether JupyterLab still waits for the cell: a kernel that answers the side panel calls itself idle meanwhile. */
+  private asked(): boolean {
+    return this.node.closest('.jp-Cell')?.querySelector('.jp-InputPrompt')?.textContent?.includes('*') ?? false;
+  }
+
+  private lose(why: string): void {
+    this.lost = why;
+    this.draw();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.unfollow();
+    this.plot.dispose();
+  }
+
   private draw(): void {
-    const { d } = this, v = this.f.volatile;
+    const { d } = this, v = this.f.volatile, state = this.lost ? 'stopped' : d.state, running = state === 'running';
     const of = d.total ? `${count(d.step)} of ${count(d.total)}` : plural(d.step, 'step');
-    this.state.textContent = `${signs[d.state]} ${d.state} ${of}`;
-    this.state.className = `ht-state ht-tone-${d.diverged >= 0 ? 'bad' : d.state === 'stopped' ? 'calibrating' : 'good'}`;
+    this.state.textContent = `${signs[state]} ${state} ${of}`;
+    this.state.className = `ht-state ht-tone-${d.diverged >= 0 ? 'bad' : state === 'stopped' ? 'calibrating' : 'good'}`;
     if (d.total && !this.bar.isConnected) this.state.after(this.bar);
     if (d.total) Object.assign(this.bar, { max: d.total, value: Math.min(d.step, d.total) });
-    this.left.textContent = [d.state === 'running' && v.left ? `${wait(v.left)} left` : '', v.wall ? `${wait(v.wall)} so far` : ''].filter(Boolean).join(', ');
+    this.left.textContent = [running && v.left ? `${wait(v.left)} left` : '', v.wall ? (running ? `${wait(v.wall)} so far` : `took ${wait(v.wall)}`) : ''].filter(Boolean).join(', ');
     const list: [string, string, string][] = [['loss', loss(d.loss), ''], ['best', loss(d.best), `at ${count(d.bestAt)}`]];
-    if (d.scale) list.push(['loss scale', words(d.scale), d.skipped ? `${count(d.skipped)} skipped` : 'none skipped']);
+    // Nothing but skipped steps brings a scale to 0, and where there is no scaler, none are.
+    if (d.scale || d.skipped) list.push(['loss scale', words(d.scale), `${d.scale ? '' : 'collapsed, '}${d.skipped ? `${count(d.skipped)} skipped` : 'none skipped'}`]);
     if (v.rate) list.push(['speed', `${v.rate < 10 ? v.rate.toPrecision(2) : count(v.rate)}`, 'steps/s']);
     if (v.peak || v.bytes) list.push(['memory', bytes(v.bytes || v.peak), v.peak ? `peak ${bytes(v.peak)}` : '']);
     if (d.device) list.push(['device', d.device, '']);
@@ -86,7 +126,7 @@ class Live {
       dd.replaceChildren(value, h('small', {}, beside ? ' ' + beside : ''));
     });
     if (d.points.length > 1 && this.plot.node.parentNode !== this.node) this.chips.after(this.plot.node);
-    const text = d.state === 'running' ? '' : d.sentence;
+    const text = running ? '' : [this.lost, d.sentence].filter(Boolean).join(' ');
     if (this.ends.textContent !== text) this.ends.textContent = text;
   }
 
@@ -95,7 +135,7 @@ class Live {
   }
 }
 
-export const live: Maker = f => {
-  const v = new Live(f);
-  return { node: v.node, update: g => v.update(g), rows: () => v.rows(), svg: () => (v.plot.node.isConnected ? v.plot.svg : null), dispose: () => v.plot.dispose() };
+export const live: Maker = (f, c) => {
+  const v = new Live(f, c);
+  return { node: v.node, update: g => v.update(g), rows: () => v.rows(), svg: () => (v.plot.node.isConnected ? v.plot.svg : null), dispose: () => v.dispose() };
 };
