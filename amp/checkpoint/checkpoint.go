@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -156,17 +157,11 @@ func stateOf(o Optimizer) *optim.State {
 
 // plain returns an optimizer that is one of optim's itself, whose State makes copies; nil for others.
 func plain(o Optimizer) optim.Optimizer {
-	switch o := o.(type) {
-	case *optim.SGD:
-		return o
-	case *optim.Adam:
-		return o
-	case *optim.RMSprop:
-		return o
-	case *optim.Adagrad:
-		return o
+	own, ok := o.(optim.Optimizer)
+	if t := reflect.TypeOf(o); !ok || t.Kind() != reflect.Pointer || t.Elem().PkgPath() != reflect.TypeFor[optim.SGD]().PkgPath() {
+		return nil
 	}
-	return nil
+	return own
 }
 
 // plainName keeps the names of More apart from those of tensors.

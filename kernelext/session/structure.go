@@ -43,6 +43,11 @@ func (d *describer) line(depth int, name, text string) {
 
 var tensorType = reflect.TypeFor[amp.Tensor]()
 
+// isNamed says whether a type is nn.Named, which programs that keep no model need not link.
+func isNamed(t reflect.Type) bool {
+	return t.Name() == "Named" && t.PkgPath() == tensorType.PkgPath()+"/nn"
+}
+
 // value writes one value and what it holds.
 func (d *describer) value(name string, v reflect.Value, depth int) {
 	if depth > deepest || !v.IsValid() {
@@ -52,6 +57,10 @@ func (d *describer) value(name string, v reflect.Value, depth int) {
 	case reflect.Interface, reflect.Pointer:
 		d.pointer(name, v, depth)
 	case reflect.Struct:
+		if isNamed(v.Type()) { // a part under its name, as any field is
+			d.value(v.FieldByName("Name").String(), v.FieldByName("Module"), depth)
+			return
+		}
 		d.line(depth, name, v.Type().String())
 		for i := range v.NumField() {
 			d.value(v.Type().Field(i).Name, v.Field(i), depth+1)
