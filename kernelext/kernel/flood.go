@@ -18,8 +18,9 @@ import (
 type dam struct {
 	author author
 	send   func(*message)
-	first  int // bytes of each stream, and of displays, that go through; 0: floodText and floodShows
-	last   int // bytes kept of the rest; 0: floodLast
+	first  int    // bytes of each stream, and of displays, that go through; 0: floodText and floodShows
+	last   int    // bytes kept of the rest; 0: floodLast
+	flood  func() // is called when there is too much; nil: nothing
 
 	parent  []byte // header of the request that the rest is about
 	streams [2]flood
@@ -106,6 +107,9 @@ func (d *dam) pass(m *message, p piece) bool {
 		cut := runeStart(c.Text, free)
 		if cut > 0 {
 			d.send(m.withContent(mustJSON(streamContent{c.Name, c.Text[:cut]}), d.author.key))
+		}
+		if d.flood != nil {
+			d.flood()
 		}
 		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s on %s, and a page does not bear much more; from here on the newest lines are shown now and "+
 			"then, and the end when the cell ends. Print less often, or write to a file, which gets all of it: f, _ := os.Create(\"out.txt\"), then fmt.Fprintln(f, …). "+

@@ -41,14 +41,16 @@ type parcel struct {
 
 const (
 	joinFor  = 25 * time.Millisecond
-	joinSize = 256 << 10
+	joinSize = 128 << 10
 	// joinRate slows a page down as it fills: it lays out all of a cell's text for each piece of it, 8 MB of it in about a second.
 	joinRate = 8 << 20
 	// The notebook server drops what comes when it has had 3 MB of text, or 3000 messages, within three seconds (ServerApp's
 	// iopub_data_rate_limit and iopub_msg_rate_limit): paceBurst and three times paceRate are less.
-	paceBurst = 5 << 18
+	// A page takes a few seconds to lay out a burst already, and lines cost it more than bytes.
+	paceBurst = 1 << 19
 	paceRate  = 1 << 19 // a second
 	paceLeast = 1 << 10 // what a message costs, however short
+	paceLine  = 24      // what a line costs above its bytes
 )
 
 func newOutflow(key []byte, send func(*message)) *outflow {
@@ -139,7 +141,7 @@ func (o *outflow) next(now time.Time) (m *message, pause time.Duration, ended bo
 			return nil, pause, false
 		}
 		o.shown += p.text.Len()
-		o.credit -= max(p.text.Len(), paceLeast)
+		o.credit -= p.cost()
 	}
 	o.queue[0] = nil
 	o.queue = o.queue[1:]
@@ -158,10 +160,14 @@ func (o *outflow) pause(p *parcel, now time.Time) time.Duration {
 		}
 		wait = join - now.Sub(p.came)
 	}
-	if short := max(min(p.text.Len(), paceBurst/2), paceLeast) - o.credit; short > 0 {
+	if short := min(p.cost(), paceBurst) - o.credit; short > 0 {
 		wait = max(wait, time.Duration(short)*time.Second/paceRate+time.Millisecond)
 	}
 	return wait
+}
+
+func (p *parcel) cost() int {
+	return max(paceLeast, p.text.Len()+paceLine*bytes.Count(p.text.Bytes(), []byte(`\n`)))
 }
 
 // message is the parcel as it is sent. A single piece goes as it came.
@@ -172,9 +178,9 @@ func (p *parcel) message(key []byte) *message {
 	return p.m.withContent(piece{name: p.name, text: p.text.Bytes()}.content(), key)
 }
 
-// condense leaves out what waits here, all but the end of it: who stops a cell that prints without end wants to see it stopped, and not
-// what it printed before.
-func (o *outflow) condense(keep int, a author) {
+// condense leaves out what waits here, all but the end of it: nobody wants to see what a cell that prints without end, or was stopped, has
+// printed before. why ends the note on that.
+func (o *outflow) condense(keep int, a author, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	size := 0
@@ -199,7 +205,7 @@ func (o *outflow) condense(keep int, a author) {
 			rest = append(rest, p)
 		}
 	}
-	note := fmt.Sprintf("\nhalftone: %s, %d lines that were on their way when the cell was interrupted are left out here.\n", sizeText(left), lines)
+	note := fmt.Sprintf("\nhalftone: %s, %d lines that were on their way%s are left out here.\n", sizeText(left), lines, why)
 	said := &parcel{m: a.compose("stream", &message{header: o.queue[0].m.parent}, streamContent{"stderr", note}), name: "stderr"}
 	p, _ := readPiece(said.m)
 	said.text.Write(p.text)

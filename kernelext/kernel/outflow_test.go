@@ -94,8 +94,8 @@ func TestOutflowPaces(t *testing.T) {
 		within        time.Duration
 	}{
 		{"a few lines", 100, 60, 1, 1, 0},
-		{"20,000 lines", 20_000, 65, 1, 8, 500 * time.Millisecond},
-		{"4 MB", 64_000, 65, 1, 30, 8 * time.Second},
+		{"20,000 lines", 20_000, 65, 1, 16, 3 * time.Second},
+		{"4 MB", 64_000, 65, 1, 40, 11 * time.Second},
 		{"lines that cannot be joined", 3000, 20, 2, 3000, 6 * time.Second},
 	} {
 		f := newFlow(t)
@@ -155,8 +155,8 @@ func TestOutflowCondenses(t *testing.T) {
 	f.put(f.a.compose("display_data", cell, map[string]any{}))
 	f.print(cell, "stdout", "last\n")
 	f.put(f.a.compose("status", cell, map[string]any{"execution_state": "idle"}))
-	f.condense(4<<10, f.a)
-	f.condense(4<<10, f.a) // there is nothing to leave out any more
+	f.condense(4<<10, f.a, "")
+	f.condense(4<<10, f.a, "") // there is nothing to leave out any more
 	got := f.take(time.Second)
 	shown, left := strings.Count(strings.Join(got, ""), "line "), 0
 	if len(got) != 5 {
