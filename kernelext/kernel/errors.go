@@ -102,9 +102,11 @@ func (e *explainer) describe(m *message) *message {
 	}
 	// The compiler sorts by line and column: a variable that is not used yet, since its value does not compile, comes before the reason.
 	unused := func(l string) bool { return unusedName.MatchString(l) }
-	e.report = slices.Concat(filter(lines, func(l string) bool { return !unused(l) }), filter(lines, unused))
-	lines = e.report
-	data["text/html"], data["text/plain"] = mustJSON(cleanReport(html)), mustJSON(strings.Join(lines, "\n"))
+	all := slices.Concat(filter(lines, func(l string) bool { return !unused(l) }), filter(lines, unused))
+	lines = unfold(all[0], e.cells)
+	html = unfoldHTML(cleanReport(html), lines)
+	e.report = append(lines, all[1:]...)
+	data["text/html"], data["text/plain"] = mustJSON(html), mustJSON(strings.Join(e.report, "\n"))
 	return rebuild(m, e.key, content, data)
 }
 
