@@ -33,6 +33,14 @@ func TestExplainer(t *testing.T) {
 	if v := failed("exit status 3"); v["evalue"] != "exit status 3" || v["ename"] != "ERROR" {
 		t.Errorf("%v", v)
 	}
+	for text, said := range map[string]bool{"exit status 3\n": false, "exit status 3": false, "exit status 4\n": true, "exit status 3, says the program\n": true} {
+		shown := len(e.explain(a.compose("stream", request, streamContent{"stderr", text})))
+		shown += len(e.explain(a.compose("error", request, errorContent{"ERROR", "exit status 3", []string{"exit status 3"}}))) - 1
+		if (shown > 0) != said {
+			t.Errorf("%q is shown %d times beside the error", text, shown)
+		}
+		e = &explainer{key: key}
+	}
 	if v := failed("signal: interrupt"); v["ename"] != "Interrupted" || v["traceback"].([]any)[0] != "Interrupted: the cell was stopped" {
 		t.Errorf("%v", v)
 	}
@@ -89,13 +97,18 @@ func TestPanicsAreToldOnce(t *testing.T) {
 		end       = "exit status 2\n"
 	)
 	for name, c := range map[string]struct{ text, stderr, traceback string }{
-		"misuse":   {"panic: amp: matmul: bad; fix: do\n\n" + goroutine + ours + main + end, "", "panic: amp: matmul: bad|  fix: do|  cell 2, line 4, in main"},
-		"plain":    {"panic: boom\n\n" + goroutine + main + end, "", "panic: boom|  cell 2, line 4, in main"},
-		"lines":    {"panic: a\nb\n\n" + goroutine + main + end, "", "panic: a\nb|  cell 2, line 4, in main"},
-		"signal":   {"panic: runtime error: nil\n[signal SIGSEGV: x]\n\n" + goroutine + "main.(*T).f(0x0)\n\tcell 1, line 2 +0x1\n" + main + end, "", "panic: runtime error: nil|  cell 1, line 2, in (*T).f|  cell 2, line 4, in main"},
-		"started":  {"panic: boom\n\ngoroutine 7 [running]:\nmain.main.func1()\n\tcell 2, line 2 +0x25\ncreated by main.main in goroutine 1\n\tcell 2, line 2 +0x59\n" + end, "", "panic: boom|  cell 2, line 2, in main.func1|  cell 2, line 2, in main, which started it"},
-		"a module": {"panic: amp: bad\n\n" + goroutine + ours + theirs + main + end, "", "panic: amp: bad|  /home/me/m/f.go:6, in example.com/m.F|  cell 2, line 4, in main"},
-		"before":   {"note\npanic: boom\n\n" + goroutine + main + end, "note\n", "panic: boom|  cell 2, line 4, in main"},
+		"misuse":    {"panic: amp: matmul: bad; fix: do\n\n" + goroutine + ours + main + end, "", "panic: amp: matmul: bad|  fix: do|  cell 2, line 4, in main"},
+		"plain":     {"panic: boom\n\n" + goroutine + main + end, "", "panic: boom|  cell 2, line 4, in main"},
+		"lines":     {"panic: a\nb\n\n" + goroutine + main + end, "", "panic: a\nb|  cell 2, line 4, in main"},
+		"signal":    {"panic: runtime error: nil\n[signal SIGSEGV: x]\n\n" + goroutine + "main.(*T).f(0x0)\n\tcell 1, line 2 +0x1\n" + main + end, "", "panic: runtime error: nil|  cell 1, line 2, in (*T).f|  cell 2, line 4, in main"},
+		"started":   {"panic: boom\n\ngoroutine 7 [running]:\nmain.main.func1()\n\tcell 2, line 2 +0x25\ncreated by main.main in goroutine 1\n\tcell 2, line 2 +0x59\n" + end, "", "panic: boom|  cell 2, line 2, in main.func1|  cell 2, line 2, in main, which started it"},
+		"a module":  {"panic: amp: bad\n\n" + goroutine + ours + theirs + main + end, "", "panic: amp: bad|  /home/me/m/f.go:6, in example.com/m.F|  cell 2, line 4, in main"},
+		"before":    {"note\npanic: boom\n\n" + goroutine + main + end, "note\n", "panic: boom|  cell 2, line 4, in main"},
+		"recursion": {"panic: deep\n\n" + goroutine + strings.Repeat("main.f(0x1)\n\tcell 1, line 1 +0x2b\n", 3) + main + end, "", "panic: deep|  cell 1, line 1, in f, 3 times|  cell 2, line 4, in main"},
+		"overflow": {"runtime: goroutine stack exceeds 1000000000-byte limit\nruntime: sp=0x1 stack=[0x1, 0x2]\nfatal error: stack overflow\n\nruntime stack:\nruntime.throw({0x1, 0x2})\n\t/go/panic.go:1 +0x4\n\n" +
+			goroutine + strings.Repeat("main.f(...)\n\tcell 1, line 1\n", 60) + "...99 frames elided...\n" + main + "\ngoroutine 2:\nx()\n\tcell 9, line 9\n" + end, "", "fatal error: stack overflow|  cell 1, line 1, in f, over and over|  cell 2, line 4, in main"},
+		"memory":      {"fatal error: runtime: out of memory\n\nruntime stack:\nruntime.throw({0x1, 0x2})\n\t/go/panic.go:1 +0x4\n\n" + goroutine + main + end, "", "fatal error: runtime: out of memory|  cell 2, line 4, in main"},
+		"memory, far": {"fatal error: runtime: out of memory\n\nruntime stack:\nruntime.throw({0x1, 0x2})\n\t/go/panic.go:1 +0x4\n\n" + goroutine + end, "all", "fatal error: runtime: out of memory"},
 		// What the error cannot stand for stays.
 		"our fault":     {"panic: runtime error: x\n\n" + goroutine + ours + main + end, "all", "panic: runtime error: x|  cell 2, line 4, in main"},
 		"recovered":     {"panic: a [recovered]\n\tpanic: b\n\n" + goroutine + main + end, "all", "panic: a [recovered]|  cell 2, line 4, in main"},
@@ -126,8 +139,10 @@ func TestPanicsAreToldOnce(t *testing.T) {
 			}
 			for text := c.text; text != ""; {
 				n := min(size, len(text))
-				if at := strings.Index(text, "panic: "); at >= 0 && at < n {
-					n = max(n, at+len("panic: ")) // the runtime writes the word at once
+				for _, word := range panicWords {
+					if at := strings.Index(text, word); at >= 0 && at < n {
+						n = max(n, at+len(word)) // the runtime writes the word at once
+					}
 				}
 				take("stream", streamContent{"stderr", text[:n]})
 				text = text[n:]
