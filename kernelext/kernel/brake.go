@@ -1,6 +1,10 @@
 package kernel
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -20,10 +24,10 @@ type brake struct {
 
 const (
 	brakeWindow = 100 * time.Millisecond
-	brakeOver   = 500 // messages in a window: more than anybody reads; GoNB passes on ten times as many
+	brakeOver   = 100 // messages in a window: more than anybody reads, and what GoNB passes on even on a busy machine
 	brakeRuns   = 10 * time.Millisecond
-	brakeQuiet  = 15 * time.Millisecond // without a message: all has come through
-	brakeHolds  = 2 * time.Second       // at most, whatever comes
+	brakeQuiet  = 15 * time.Millisecond // without a message, and without work for GoNB: all has come through
+	brakeHolds  = 10 * time.Second      // at most, whatever comes
 )
 
 // count counts a message of a stream.
@@ -60,8 +64,20 @@ func (b *brake) stop() {
 	defer signalAll(all, syscall.SIGCONT)
 	last, at := b.seen.Load(), time.Now()
 	for began := at; time.Since(at) < brakeQuiet && time.Since(began) < brakeHolds; time.Sleep(2 * time.Millisecond) {
-		if n := b.seen.Load(); n != last {
+		if n := b.seen.Load(); n != last || runs(b.gonb) {
 			last, at = n, time.Now()
 		}
 	}
+}
+
+// runs says whether a thread of a process runs or would run if the machine were less busy, where the system tells: Linux does.
+func runs(pid int) bool {
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+	for _, t := range threads {
+		b, err := os.ReadFile(t)
+		if _, state, ok := strings.Cut(string(b), ") "); err == nil && ok && strings.HasPrefix(state, "R") {
+			return true
+		}
+	}
+	return false
 }

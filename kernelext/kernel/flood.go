@@ -47,7 +47,7 @@ const (
 	floodText = 4 << 20
 	// floodShows is for pictures, which cost a page less.
 	floodShows = 64 << 20
-	floodLast  = 64 << 10
+	floodLast  = 32 << 10
 	floodNews  = 2 << 10 // of the newest lines, shown while the cell goes on
 	newsEvery  = time.Second
 	// floodEnv sets how many MiB a cell may print on each stream, and show.

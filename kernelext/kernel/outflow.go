@@ -50,7 +50,7 @@ const (
 	paceBurst = 1 << 19
 	paceRate  = 1 << 19 // a second
 	paceLeast = 1 << 10 // what a message costs, however short
-	paceLine  = 24      // what a line costs above its bytes
+	paceLine  = 40      // what a line costs above its bytes: 50,000 short ones keep a page busy for ten seconds
 )
 
 func newOutflow(key []byte, send func(*message)) *outflow {

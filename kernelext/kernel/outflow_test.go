@@ -94,8 +94,8 @@ func TestOutflowPaces(t *testing.T) {
 		within        time.Duration
 	}{
 		{"a few lines", 100, 60, 1, 1, 0},
-		{"20,000 lines", 20_000, 65, 1, 16, 3 * time.Second},
-		{"4 MB", 64_000, 65, 1, 40, 11 * time.Second},
+		{"20,000 lines", 20_000, 65, 1, 16, 4 * time.Second},
+		{"4 MB", 64_000, 65, 1, 60, 15 * time.Second},
 		{"lines that cannot be joined", 3000, 20, 2, 3000, 6 * time.Second},
 	} {
 		f := newFlow(t)
