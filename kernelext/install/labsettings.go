@@ -6,8 +6,10 @@ import (
 )
 
 // labDefaults are defaults of JupyterLab's settings, below what the user has set: without them the first thing to see is a
-// question whether to fetch news from the network.
+// question whether to fetch news from the network, and of completions that take more than a second, as those of gopls do on a busy machine,
+// nothing is shown.
 const labDefaults = `{
+  "@jupyterlab/completer-extension:manager": {"providerTimeout": 5000},
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}
 }
 `

@@ -32,7 +32,11 @@ func (k *kernel) onStarted(n int, c *child, err error) {
 	}
 	k.output = newPipeline(k.draw, k.author, k.cells.file, func(m *message) { take(iopubChannel, m) }, func(m *message) { take(shellChannel, m) })
 	output := k.output
+	brake := &brake{gonb: c.cmd.Process.Pid}
 	c.read(k.key, func(ch channel, m *message) {
+		if ch == iopubChannel && m.kind == "stream" {
+			brake.count()
+		}
 		if ch == iopubChannel || ch == shellChannel && isCellReply(m) {
 			output.put(m)
 		} else {

@@ -69,7 +69,7 @@ func (e *explainer) listen(m *message) []*message {
 		switch {
 		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
 			e.panicky, e.frames, e.traced = line, nil, false
-		case e.panicky != "" && !e.traced && strings.HasPrefix(line, "\tcell ") && len(e.frames) < maxFrames:
+		case e.panicky != "" && !e.traced && strings.HasPrefix(line, "\tcell ") && len(e.frames) < maxCollected:
 			e.frames = append(e.frames, frame(e.called, strings.TrimSpace(line)))
 		case line == "" && len(e.frames) > 0:
 			e.traced = true // other goroutines follow
@@ -78,9 +78,6 @@ func (e *explainer) listen(m *message) []*message {
 	}
 	return e.trace.take(m, c.Text, open, e.key)
 }
-
-// maxFrames is how many lines of cells an error names: a recursion has thousands.
-const maxFrames = 8
 
 const reportMark = `<div class="jp-RenderedText" data-mime-type="application/vnd.jupyter.stderr"`
 
@@ -105,9 +102,11 @@ func (e *explainer) describe(m *message) *message {
 	}
 	// The compiler sorts by line and column: a variable that is not used yet, since its value does not compile, comes before the reason.
 	unused := func(l string) bool { return unusedName.MatchString(l) }
-	e.report = slices.Concat(filter(lines, func(l string) bool { return !unused(l) }), filter(lines, unused))
-	lines = e.report
-	data["text/html"], data["text/plain"] = mustJSON(cleanReport(html)), mustJSON(strings.Join(lines, "\n"))
+	all := slices.Concat(filter(lines, func(l string) bool { return !unused(l) }), filter(lines, unused))
+	lines = unfold(all[0], e.cells)
+	html = unfoldHTML(cleanReport(html), lines)
+	e.report = append(lines, all[1:]...)
+	data["text/html"], data["text/plain"] = mustJSON(html), mustJSON(strings.Join(e.report, "\n"))
 	return rebuild(m, e.key, content, data)
 }
 
@@ -190,10 +189,16 @@ func (e *explainer) name(m *message) []*message {
 		return append(e.trace.flush(e.key), m)
 	}
 	fix := ""
+	if e.panicky == "" {
+		e.trace.dropExit(c.Value)
+	}
 	switch {
 	case c.Value == "exit status 2" && e.panicky != "":
 		c.Name, c.Value, _ = strings.Cut(e.panicky, ": ")
-		if e.trace.held != nil {
+		e.frames = shorten(e.frames)
+		if e.trace.isFatal() && len(e.frames) > 0 {
+			e.trace.drop()
+		} else if e.trace.held != nil {
 			if message, frames, ok := parsePanic(e.trace.text.String()); ok {
 				c.Value, e.frames = message, frames
 				e.trace.drop()

@@ -33,6 +33,14 @@ func TestExplainer(t *testing.T) {
 	if v := failed("exit status 3"); v["evalue"] != "exit status 3" || v["ename"] != "ERROR" {
 		t.Errorf("%v", v)
 	}
+	for text, said := range map[string]bool{"exit status 3\n": false, "exit status 3": false, "exit status 4\n": true, "exit status 3, says the program\n": true} {
+		shown := len(e.explain(a.compose("stream", request, streamContent{"stderr", text})))
+		shown += len(e.explain(a.compose("error", request, errorContent{"ERROR", "exit status 3", []string{"exit status 3"}}))) - 1
+		if (shown > 0) != said {
+			t.Errorf("%q is shown %d times beside the error", text, shown)
+		}
+		e = &explainer{key: key}
+	}
 	if v := failed("signal: interrupt"); v["ename"] != "Interrupted" || v["traceback"].([]any)[0] != "Interrupted: the cell was stopped" {
 		t.Errorf("%v", v)
 	}
@@ -89,13 +97,18 @@ func TestPanicsAreToldOnce(t *testing.T) {
 		end       = "exit status 2\n"
 	)
 	for name, c := range map[string]struct{ text, stderr, traceback string }{
-		"misuse":   {"panic: amp: matmul: bad; fix: do\n\n" + goroutine + ours + main + end, "", "panic: amp: matmul: bad|  fix: do|  cell 2, line 4, in main"},
-		"plain":    {"panic: boom\n\n" + goroutine + main + end, "", "panic: boom|  cell 2, line 4, in main"},
-		"lines":    {"panic: a\nb\n\n" + goroutine + main + end, "", "panic: a\nb|  cell 2, line 4, in main"},
-		"signal":   {"panic: runtime error: nil\n[signal SIGSEGV: x]\n\n" + goroutine + "main.(*T).f(0x0)\n\tcell 1, line 2 +0x1\n" + main + end, "", "panic: runtime error: nil|  cell 1, line 2, in (*T).f|  cell 2, line 4, in main"},
-		"started":  {"panic: boom\n\ngoroutine 7 [running]:\nmain.main.func1()\n\tcell 2, line 2 +0x25\ncreated by main.main in goroutine 1\n\tcell 2, line 2 +0x59\n" + end, "", "panic: boom|  cell 2, line 2, in main.func1|  cell 2, line 2, in main, which started it"},
-		"a module": {"panic: amp: bad\n\n" + goroutine + ours + theirs + main + end, "", "panic: amp: bad|  /home/me/m/f.go:6, in example.com/m.F|  cell 2, line 4, in main"},
-		"before":   {"note\npanic: boom\n\n" + goroutine + main + end, "note\n", "panic: boom|  cell 2, line 4, in main"},
+		"misuse":    {"panic: amp: matmul: bad; fix: do\n\n" + goroutine + ours + main + end, "", "panic: amp: matmul: bad|  fix: do|  cell 2, line 4, in main"},
+		"plain":     {"panic: boom\n\n" + goroutine + main + end, "", "panic: boom|  cell 2, line 4, in main"},
+		"lines":     {"panic: a\nb\n\n" + goroutine + main + end, "", "panic: a\nb|  cell 2, line 4, in main"},
+		"signal":    {"panic: runtime error: nil\n[signal SIGSEGV: x]\n\n" + goroutine + "main.(*T).f(0x0)\n\tcell 1, line 2 +0x1\n" + main + end, "", "panic: runtime error: nil|  cell 1, line 2, in (*T).f|  cell 2, line 4, in main"},
+		"started":   {"panic: boom\n\ngoroutine 7 [running]:\nmain.main.func1()\n\tcell 2, line 2 +0x25\ncreated by main.main in goroutine 1\n\tcell 2, line 2 +0x59\n" + end, "", "panic: boom|  cell 2, line 2, in main.func1|  cell 2, line 2, in main, which started it"},
+		"a module":  {"panic: amp: bad\n\n" + goroutine + ours + theirs + main + end, "", "panic: amp: bad|  /home/me/m/f.go:6, in example.com/m.F|  cell 2, line 4, in main"},
+		"before":    {"note\npanic: boom\n\n" + goroutine + main + end, "note\n", "panic: boom|  cell 2, line 4, in main"},
+		"recursion": {"panic: deep\n\n" + goroutine + strings.Repeat("main.f(0x1)\n\tcell 1, line 1 +0x2b\n", 3) + main + end, "", "panic: deep|  cell 1, line 1, in f, 3 times|  cell 2, line 4, in main"},
+		"overflow": {"runtime: goroutine stack exceeds 1000000000-byte limit\nruntime: sp=0x1 stack=[0x1, 0x2]\nfatal error: stack overflow\n\nruntime stack:\nruntime.throw({0x1, 0x2})\n\t/go/panic.go:1 +0x4\n\n" +
+			goroutine + strings.Repeat("main.f(...)\n\tcell 1, line 1\n", 60) + "...99 frames elided...\n" + main + "\ngoroutine 2:\nx()\n\tcell 9, line 9\n" + end, "", "fatal error: stack overflow|  cell 1, line 1, in f, over and over|  cell 2, line 4, in main"},
+		"memory":      {"fatal error: runtime: out of memory\n\nruntime stack:\nruntime.throw({0x1, 0x2})\n\t/go/panic.go:1 +0x4\n\n" + goroutine + main + end, "", "fatal error: runtime: out of memory|  cell 2, line 4, in main"},
+		"memory, far": {"fatal error: runtime: out of memory\n\nruntime stack:\nruntime.throw({0x1, 0x2})\n\t/go/panic.go:1 +0x4\n\n" + goroutine + end, "all", "fatal error: runtime: out of memory"},
 		// What the error cannot stand for stays.
 		"our fault":     {"panic: runtime error: x\n\n" + goroutine + ours + main + end, "all", "panic: runtime error: x|  cell 2, line 4, in main"},
 		"recovered":     {"panic: a [recovered]\n\tpanic: b\n\n" + goroutine + main + end, "all", "panic: a [recovered]|  cell 2, line 4, in main"},
@@ -126,8 +139,10 @@ func TestPanicsAreToldOnce(t *testing.T) {
 			}
 			for text := c.text; text != ""; {
 				n := min(size, len(text))
-				if at := strings.Index(text, "panic: "); at >= 0 && at < n {
-					n = max(n, at+len("panic: ")) // the runtime writes the word at once
+				for _, word := range panicWords {
+					if at := strings.Index(text, word); at >= 0 && at < n {
+						n = max(n, at+len(word)) // the runtime writes the word at once
+					}
 				}
 				take("stream", streamContent{"stderr", text[:n]})
 				text = text[n:]
@@ -145,23 +160,31 @@ func TestFixes(t *testing.T) {
 	m := newCellMap(filepath.Join(t.TempDir(), "cells"))
 	for _, code := range []string{"x := 1", "%%\nx, lost := 3, 4\nvar w int", "%%amp float16\nfmt.Println(x, lost, w, z)", "%%\n}\nf()", "%%\nmlp.New()",
 		"import torch", "%%\nfor i in range(3):\n    print(i)", "%%\nopt := optim.NewAdam(p, lr=0.1)\nif a = 3 {", "%%\nfmt.Println(fmt.Sprinft(1))\ntorch.ones(2)",
-		"%%\nwith amp.Autocast(amp.Float16):\nwith torch.no_grad():\nwith amp.NoGrad() {\nwith open(x) as f:"} {
+		"%%\nwith amp.Autocast(amp.Float16):\nwith torch.no_grad():\nwith amp.NoGrad() {\nwith open(x) as f:",
+		"%%amp float16\nimport \"fmt\"\nfunc inner() {}", "func train() {}\ntype T struct{ A int }\nvar V = T{A: 1}\nfunc (t *T) M() int {\n\treturn t.A\n}", "type T struct{ B int }"} {
 		if err := m.add(code, true); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for line, want := range map[string]string{
-		"cell 1, line 1: expected declaration, found x": "put a line %% above it",
-		"cell 4, line 3: expected declaration, found f": "",
-		"cell 3, line 2: undefined: x":                  "x lived in the body of cell 2",
-		"cell 3, line 2: undefined: lost":               "lost lived in the body of cell 2",
-		"cell 3, line 2: undefined: w":                  "w lived in the body of cell 2",
-		"cell 3, line 2: undefined: z":                  "",
-		"cell 5, line 2: undefined: mlp":                "if mlp is a package, import it",
-		"cell 5, line 2: declared and not used: x":      "_ = x",
-		"cell 5, line 2: undefined: amp.Foo":            "",
-		"cell 5, line 2: undefined: amp.Relu":           "%amp ops relu finds this one",
-		"cell 5, line 2: undefined: optim.NewLBFGS":     "a step of L-BFGS",
+		"cell 1, line 1: expected declaration, found x":                                                                 "put a line %% above it",
+		"cell 4, line 3: expected declaration, found f":                                                                 "",
+		"cell 3, line 2: undefined: x":                                                                                  "x lived in the body of cell 2",
+		"cell 3, line 2: undefined: lost":                                                                               "lost lived in the body of cell 2",
+		"cell 3, line 2: undefined: w":                                                                                  "w lived in the body of cell 2",
+		"cell 3, line 2: undefined: z":                                                                                  "no cell that has run declares z: run the one that does, or look at the spelling; after a restart of the kernel every cell has to run again",
+		"cell 3, line 2: undefined: train":                                                                              "cell 12 declares train, but failed, or has been forgotten since: run it again",
+		"cell 11, line 2: expected statement, found 'import'":                                                           "imports stand above the line that begins with %%",
+		"cell 11, line 3: expected '(', found inner":                                                                    "functions with a name stand above the line that begins with %%; below it a variable holds one: inner := func() { … }",
+		"cell 12, line 1: expected '(', found inner":                                                                    "",
+		"cell 12, line 3: unknown field A in struct literal of type T":                                                  "V of cell 12 is still declared, and does not fit what this cell declares anew: put a line %rm V above it, and run cell 12 again once it fits",
+		"cell 12, line 5: t.A undefined (type T has no field or method A)":                                              "T~M of cell 12 is still declared",
+		"cell 13, line 1: unknown field A in struct literal of type T":                                                  "",
+		"cell 5, line 2: undefined: mlp":                                                                                "if mlp is a package, import it",
+		"cell 5, line 2: declared and not used: x":                                                                      "_ = x",
+		"cell 5, line 2: undefined: amp.Foo":                                                                            "",
+		"cell 5, line 2: undefined: amp.Relu":                                                                           "%amp ops relu finds this one",
+		"cell 5, line 2: undefined: optim.NewLBFGS":                                                                     "a step of L-BFGS",
 		"cell 5, line 2: g.GetScale undefined (type *amp.GradScaler has no field or method GetScale)":                   "that is CurrentScale() here",
 		"cell 5, line 2: x.Half undefined (type *amp.Tensor has no field or method Half, but does have field half)":     "that is amp.To(s, x, amp.Float16)",
 		"cell 5, line 2: x.Softmax undefined (type *amp.Tensor has no field or method Softmax)":                         "%amp ops softmax finds this one",
@@ -221,6 +244,31 @@ func TestCleanReport(t *testing.T) {
 		}
 	}
 	if !strings.Contains(got, `Cell[2]: Line 2</span>`) || !strings.Contains(got, "declared and not used: x") || strings.Count(got, "<div") != 1 {
+		t.Error(got)
+	}
+}
+
+// What the parser only counts is shown, and counted in English.
+func TestUnfold(t *testing.T) {
+	m := newCellMap(filepath.Join(t.TempDir(), "cells"))
+	for _, code := range []string{"%%\nx := 1 1\nvar y = )\nz := 2", "%%amp float16\nvar a = )\nvar b = )\nvar c = )\nvar d = )\nvar e = )", "fine"} {
+		if err := m.add(code, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{
+		"plain": "plain",
+		"cell 1, line 2: expected ';', found 1 (and 2 more errors)":       "cell 1, line 2: expected ';', found 1|cell 1, line 3: expected operand, found ')'",
+		"cell 9, line 2: expected ';' (and 1 more errors)":                "cell 9, line 2: expected ';' (and 1 more error)",
+		"./main.go:3:4: expected ';' (and 2 more errors)":                 "./main.go:3:4: expected ';' (and 2 more errors)",
+		"cell 2, line 2: expected operand, found ')' (and 6 more errors)": "cell 2, line 2: expected operand, found ')'|cell 2, line 3: expected ';', found 'var'|cell 2, line 4: expected ';', found 'var'|cell 2, line 5: expected ';', found 'var' (and 2 more errors)",
+	} {
+		got := unfold(line, m.file)
+		if s := strings.Join(got, "|"); s != want {
+			t.Errorf("%s: %q, want %q", line, s, want)
+		}
+	}
+	if got := unfoldHTML("<b>a (and 1 more errors)</b>", []string{"a", "b < c"}); got != "<b>a<br>b &lt; c</b>" {
 		t.Error(got)
 	}
 }

@@ -27,6 +27,9 @@ var (
 // fixFor says how to repair the first error of a report, "" where that is not known. file has the cells.
 func fixFor(report []string, file string) string {
 	for i, line := range report {
+		if fix := fixPlace(line, file); fix != "" {
+			return fix
+		}
 		if m := outsideMain.FindStringSubmatch(line); m != nil {
 			at, _ := strconv.Atoi(m[2])
 			if fix := fixPython(line, file); fix != "" {
@@ -50,7 +53,9 @@ func fixFor(report []string, file string) string {
 			return scopeFirst
 		}
 		if m := missingMember.FindStringSubmatch(line); m != nil {
-			return fixMissing("", m[2], m[1])
+			if fix := fixMissing("", m[2], m[1]); fix != "" {
+				return fix
+			}
 		}
 		if m := typeCalled.FindStringSubmatch(line); m != nil {
 			return "New" + m[1] + " makes one"
@@ -60,6 +65,9 @@ func fixFor(report []string, file string) string {
 		}
 		if m := unusedName.FindStringSubmatch(line); m != nil && i == 0 { // else there is another reason above
 			return fmt.Sprintf("use it, take it out, or write _ = %s", m[1])
+		}
+		if fix := fixOlder(line, file); fix != "" {
+			return fix
 		}
 	}
 	return ""
@@ -90,7 +98,7 @@ func fixUnknown(name, cell, file string) string {
 	if regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\pL`).MatchString(code) {
 		return fmt.Sprintf("if %s is a package, import it by its path; if it is a variable, declare it", name)
 	}
-	return ""
+	return fixNotRun(name, cell, file)
 }
 
 // body is what follows %% in a cell.

@@ -7,20 +7,28 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
+	"time"
 	"unicode/utf8"
 )
 
 // A dam bounds what one cell prints and shows, so that a loop that prints or draws for ever ends neither the browser nor the notebook's
-// file: the beginning goes through, of the rest the end is kept and shown when the cell ends, and what is left out is counted and said.
+// file: the beginning goes through, of the rest the newest lines now and then, and the end when the cell ends; what is left out is counted
+// and said.
 type dam struct {
 	author author
 	send   func(*message)
-	first  int // bytes of each stream, and of displays, that go through; 0: floodFirst
-	last   int // bytes kept of the rest; 0: floodLast
+	first  int    // bytes of each stream, and of displays, that go through; 0: floodText and floodShows
+	last   int    // bytes kept of the rest; 0: floodLast
+	flood  func() // is called when there is too much; nil: nothing
 
 	parent  []byte // header of the request that the rest is about
 	streams [2]flood
 	shows   gallery
+	turn    string    // the stream that was written to last
+	began   time.Time // when there was too much
+	sampled time.Time // when the newest lines were shown last
+	samples int       // bytes of those
 }
 
 // A flood is one stream of a cell.
@@ -28,14 +36,20 @@ type flood struct {
 	name  string
 	seen  int    // bytes that went through
 	rest  []byte // the end of what did not
+	open  bool   // what was shown of that ended within a line
 	bytes int    // left out
 	lines int    // that ended in what was left out
 }
 
 const (
-	// floodFirst is what notebooks print on purpose, datasets included; a loop that prints for ever passes it within seconds.
-	floodFirst = 64 << 20
-	floodLast  = 64 << 10
+	// floodText is more than notebooks print on purpose, and what JupyterLab still lays out while one waits: with twice as much a page
+	// needs seconds to answer. A loop that prints for ever passes it within seconds.
+	floodText = 4 << 20
+	// floodShows is for pictures, which cost a page less.
+	floodShows = 64 << 20
+	floodLast  = 32 << 10
+	floodNews  = 2 << 10 // of the newest lines, shown while the cell goes on
+	newsEvery  = time.Second
 	// floodEnv sets how many MiB a cell may print on each stream, and show.
 	floodEnv = "HALFTONE_OUTPUT_MB"
 )
@@ -57,7 +71,7 @@ func (d *dam) put(m *message) {
 	}
 	switch {
 	case m.kind == "clear_output":
-		d.streams, d.shows = [2]flood{}, gallery{}
+		d.streams, d.shows, d.samples = [2]flood{}, gallery{}, 0
 	case m.kind == "display_data" && !d.hang(m), m.kind == "update_display_data" && d.shows.replace(m, d.author.key):
 		return
 	case m.kind == "error" || isIdle(m):
@@ -77,10 +91,13 @@ func (d *dam) pass(m *message, p piece) bool {
 		f = &d.streams[1]
 	}
 	f.name = p.name
-	limit := cmp.Or(d.first, floodFirst)
-	free := limit - f.seen
-	f.seen += p.size
-	if p.size <= free {
+	limit := cmp.Or(d.first, floodText)
+	free, cost := limit-f.seen, p.size
+	if p.name != d.turn {
+		d.turn, cost = p.name, cost+limit>>12 // pieces that cannot be joined cost more
+	}
+	f.seen += cost
+	if cost <= free {
 		return true
 	}
 	var c streamContent
@@ -91,11 +108,19 @@ func (d *dam) pass(m *message, p piece) bool {
 		if cut > 0 {
 			d.send(m.withContent(mustJSON(streamContent{c.Name, c.Text[:cut]}), d.author.key))
 		}
-		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s on %s; from here on only the end is kept, and shown when the cell ends. "+
-			"Print less often, or write to a file; %s=N starts the kernel with N MiB for a cell.\n", sizeText(limit), c.Name, floodEnv))
+		if d.flood != nil {
+			d.flood()
+		}
+		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s on %s, and a page does not bear much more; from here on the newest lines are shown now and "+
+			"then, and the end when the cell ends. Print less often, or write to a file, which gets all of it: f, _ := os.Create(\"out.txt\"), then fmt.Fprintln(f, …). "+
+			"%s=N in the kernel's environment allows N MiB.\n", sizeText(limit), c.Name, floodEnv))
 		c.Text = c.Text[cut:]
+		d.began, d.sampled = time.Now(), time.Now()
 	}
 	f.hold(c.Text, cmp.Or(d.last, floodLast))
+	if now := time.Now(); now.Sub(d.sampled) >= d.newsPause(now) {
+		d.sample(now)
+	}
 	return false
 }
 
@@ -118,6 +143,47 @@ func (f *flood) drop(n int) {
 	f.rest = append(f.rest[:0], f.rest[n:]...)
 }
 
+// newsPause is the time between two looks at what is held back: longer and longer, so that a cell that prints for days fills no page.
+func (d *dam) newsPause(now time.Time) time.Duration {
+	if d.samples < cmp.Or(d.first, floodText)/4 {
+		return newsEvery
+	}
+	return max(newsEvery, now.Sub(d.began)/8)
+}
+
+// due tells when held lines are to be shown though nothing more is printed; nil where none is held.
+func (d *dam) due(now time.Time) <-chan time.Time {
+	if len(d.streams[0].rest)+len(d.streams[1].rest) == 0 {
+		return nil
+	}
+	return time.After(d.sampled.Add(d.newsPause(now)).Sub(now))
+}
+
+// sample shows the newest lines of what was held back.
+func (d *dam) sample(now time.Time) {
+	d.sampled = now
+	for i := range d.streams {
+		f := &d.streams[i]
+		if len(f.rest) == 0 {
+			continue
+		}
+		if len(f.rest) > floodNews {
+			f.drop(len(f.rest) - floodNews)
+		}
+		text := string(f.rest)
+		if f.bytes > 0 {
+			text = fmt.Sprintf("… halftone: %s, %d lines of %s are left out …\n", sizeText(f.bytes), f.lines, f.name) + text
+			if f.open {
+				text = "\n" + text
+			}
+		}
+		f.open = !strings.HasSuffix(text, "\n")
+		f.rest, f.bytes, f.lines = f.rest[:0], 0, 0
+		d.samples += len(text)
+		d.say(f.name, text)
+	}
+}
+
 // end shows the ends of what was held back.
 func (d *dam) end() {
 	last := cmp.Or(d.last, floodLast)
@@ -132,7 +198,7 @@ func (d *dam) end() {
 			d.say(f.name, string(f.rest))
 		}
 	}
-	d.streams = [2]flood{}
+	d.streams, d.turn, d.samples = [2]flood{}, "", 0
 	d.takeDown()
 }
 

@@ -2,8 +2,12 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/halftone-ml/halftone/internal/stretch"
 )
 
 // Of a cell that displays more than it may, beginning and end arrive, and what is left out is said.
@@ -28,5 +32,28 @@ gonbui.Sync()`).ok(t)
 	}
 	if r := s.run("%%\nfmt.Println(1)").ok(t); r.stdout != "1\n" || r.stderr != "" {
 		t.Errorf("%q %q", r.stdout, r.stderr)
+	}
+}
+
+// A cell that prints for ever keeps its page small, is idle soon after it was stopped, and its newest lines are there.
+func TestEndlessLoopIsStopped(t *testing.T) {
+	s := startKernel(t, home(t))
+	s.run("%%\nfmt.Println(1)").ok(t)
+	m := s.submit("%%\nfor i := 0; ; i++ {\n\tfmt.Println(\"step\", i)\n}")
+	s.wait("flood", func() bool {
+		return slices.ContainsFunc(s.iopub, func(p *message) bool { return p.parentID() == m.id && p.kind == "stream" })
+	})
+	time.Sleep(4 * time.Second)
+	began := time.Now()
+	s.reply(s.request(s.control, "interrupt_request", map[string]any{}))
+	r := s.result(m)
+	if d := time.Since(began); stretch.Over(d, 5*time.Second) {
+		t.Errorf("idle %v after the interrupt", d)
+	}
+	if n := len(r.stdout); n > 8<<20 || len(r.messages) > 400 {
+		t.Errorf("%d bytes in %d messages", n, len(r.messages))
+	}
+	if len(r.errors) != 1 || r.errors[0]["ename"] != interruptedName || !strings.Contains(r.stderr, "left out here") {
+		t.Errorf("%v %q", r.errors, r.stderr)
 	}
 }

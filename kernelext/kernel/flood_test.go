@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestDam(t *testing.T) {
@@ -84,5 +85,56 @@ func TestDam(t *testing.T) {
 	stream(two, "stdout", "of two")
 	if len(sent) != 2 || sent[0].parentID() != one.id || sent[1].parentID() != two.id {
 		t.Errorf("%d messages", len(sent))
+	}
+}
+
+// What a flooding cell prints newest is shown while it goes on, ever more seldom; every line is shown once or counted once.
+func TestDamShowsNews(t *testing.T) {
+	a := author{[]byte("k"), "s"}
+	cell := a.compose("execute_request", nil, 1)
+	var text strings.Builder
+	shows := 0
+	d := &dam{author: a, first: 40 << 10, send: func(m *message) {
+		var c streamContent
+		_ = json.Unmarshal(m.content, &c)
+		text.WriteString(c.Text)
+		if c.Name == "stdout" {
+			shows++
+		}
+	}}
+	now, n := time.Now(), 0
+	print := func() {
+		d.put(a.compose("stream", cell, streamContent{"stdout", fmt.Sprintf("line %07d\n", n)}))
+		n++
+	}
+	for range 10_000 {
+		print()
+	}
+	if d.due(now) == nil {
+		t.Fatal("nothing is due")
+	}
+	shows = 0
+	for range 3600 { // an hour
+		for range 20 {
+			print()
+		}
+		if now = now.Add(time.Second); now.Sub(d.sampled) >= d.newsPause(now) {
+			if d.sample(now); !strings.HasSuffix(text.String(), fmt.Sprintf("line %07d\n", n-1)) {
+				t.Fatalf("the newest line is not shown: %q", text.String()[text.Len()-100:])
+			}
+		}
+	}
+	if shows < 20 || shows > 200 {
+		t.Errorf("%d times in an hour", shows)
+	}
+	d.put(a.compose("status", cell, map[string]any{"execution_state": "idle"}))
+	shown, left := strings.Count(text.String(), "line "), 0
+	for _, part := range strings.Split(text.String(), "iB, ")[1:] {
+		k := 0
+		_, _ = fmt.Sscan(part, &k)
+		left += k
+	}
+	if shown+left != n || d.due(now) != nil {
+		t.Errorf("%d lines shown, %d left out, of %d", shown, left, n)
 	}
 }

@@ -61,7 +61,7 @@ func listen(c connection, h handlers) (*front, error) {
 
 // unread is how many bytes wait for a front end that takes a cell's output more slowly than the cell gives it: all that the dam lets pass of
 // one cell, which is three times its limit, and what JSON adds to it.
-func unread() int { return 4 * cmp.Or(floodLimit(), floodFirst) }
+func unread() int { return 4 * cmp.Or(floodLimit(), floodShows) }
 
 // linger is what a front end that reads slowly may cost at the end.
 const linger = 300 * time.Millisecond

@@ -38,6 +38,7 @@ func (k *kernel) interrupt() {
 	}
 	r.signaled, r.interrupted = map[int]bool{}, time.Now()
 	endHolders(gonb)
+	k.output.output.condense(floodLast, k.author, " when the cell was interrupted")
 	program := slices.ContainsFunc(all, func(p process) bool { return p.parent == gonb && !isTool(p) })
 	if !program {
 		_ = syscall.Kill(gonb, syscall.SIGINT)

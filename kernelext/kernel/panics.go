@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,23 +55,64 @@ func (p *panicText) drop() {
 	p.text.Reset()
 }
 
-// panicStart is where a line of text begins with a panic, -1 if none does.
+// panicWords are what a text begins with that the error stands for: a panic, the end of a program that recurses without end or wants more
+// memory than there is, and GoNB's word for a program that has ended itself.
+var panicWords = []string{"panic: ", overflowWord, fatalWord, exitWord}
+
+const (
+	overflowWord = "runtime: goroutine stack exceeds "
+	fatalWord    = "fatal error: "
+	exitWord     = "exit status "
+)
+
+// fatals are the fatal errors whose trace tells a user nothing that the cells' lines do not tell. That of a deadlock does.
+var fatals = []string{"stack overflow\n", "runtime: out of memory", "runtime: cannot allocate memory"}
+
+// panicStart is where a line of text begins with one of panicWords, -1 if none does.
 func panicStart(text string, open bool) int {
-	const word = "panic: "
-	if !open && strings.HasPrefix(text, word) {
-		return 0
+	start := -1
+	for _, word := range panicWords {
+		at := -1
+		if !open && strings.HasPrefix(text, word) {
+			at = 0
+		} else if at = strings.Index(text, "\n"+word); at >= 0 {
+			at++
+		}
+		if at >= 0 && (start < 0 || at < start) {
+			start = at
+		}
 	}
-	if at := strings.Index(text, "\n"+word); at >= 0 {
-		return at + 1
-	}
-	return -1
+	return start
 }
 
-// mayBePanic reports whether text can be how a trace of a panic begins: behind the message comes an empty line, then a goroutine.
+// mayBePanic reports whether text can be how the end of a program begins: behind the message comes an empty line, then a goroutine.
 func mayBePanic(text string) bool {
+	if rest, ok := strings.CutPrefix(text, exitWord); ok {
+		return strings.Trim(rest, "0123456789") == "" || strings.Trim(rest, "0123456789") == "\n"
+	}
+	if rest, ok := strings.CutPrefix(text, fatalWord); ok && !slices.ContainsFunc(fatals, func(f string) bool { return begins(rest, f) }) {
+		return false
+	}
 	_, rest, found := strings.Cut(text, "\n\n")
-	const next = "goroutine "
-	return !found || strings.HasPrefix(rest, next) || strings.HasPrefix(next, rest)
+	return !found || begins(rest, "goroutine ") || !strings.HasPrefix(text, "panic: ") && begins(rest, "runtime stack:")
+}
+
+// begins reports whether text begins with word, or is the beginning of it.
+func begins(text, word string) bool {
+	return strings.HasPrefix(text, word) || strings.HasPrefix(word, text)
+}
+
+// isFatal tells the held text of a fatal error.
+func (p *panicText) isFatal() bool {
+	text := p.text.String()
+	return p.held != nil && (strings.HasPrefix(text, overflowWord) || strings.HasPrefix(text, fatalWord))
+}
+
+// dropExit lets go of what only says what the error says.
+func (p *panicText) dropExit(value string) {
+	if p.held != nil && strings.TrimSuffix(p.text.String(), "\n") == value {
+		p.drop()
+	}
 }
 
 // parsePanic takes the text of a panic apart: its message, and the places on the way to it that are not Halftone's, the runtime's or the
@@ -100,11 +143,37 @@ func parsePanic(text string) (message string, frames []string, ok bool) {
 		case !inCell && isOurs(function) && !misuse:
 			return message, nil, false
 		case !inCell && (isOurs(function) || isStandard(function)):
-		case len(frames) < maxFrames:
+		case len(frames) < maxCollected:
 			frames = append(frames, frame(function, place))
 		}
 	}
-	return message, frames, cells
+	return message, shorten(frames), cells
+}
+
+// maxFrames is how many lines of cells an error names, maxCollected how many are read to find them: a recursion has thousands.
+const (
+	maxFrames    = 8
+	maxCollected = 200
+)
+
+// shorten says of frames that follow each other and are the same how many there are.
+func shorten(frames []string) (list []string) {
+	for i := 0; i < len(frames) && len(list) < maxFrames; {
+		n := 1
+		for i+n < len(frames) && frames[i+n] == frames[i] {
+			n++
+		}
+		line := frames[i]
+		switch {
+		case n >= 50: // of more than a hundred the runtime leaves out the middle
+			line += ", over and over"
+		case n > 1:
+			line += fmt.Sprintf(", %d times", n)
+		}
+		list = append(list, line)
+		i += n
+	}
+	return list
 }
 
 // frame is a line of a traceback.

@@ -12,13 +12,12 @@ import (
 // other channels wait for a drawing. Only the reply to a cell does: programs that run notebooks wait for what a cell has shown some
 // seconds from its reply on (four, nbclient) and leave out what comes later.
 type pipeline struct {
-	reply  func(*message)
 	draw   *drawer
 	live   *liveFigures
 	trace  *tracer
 	speech *explainer
-	output *joiner
 	dam    *dam
+	output *outflow
 	author author
 	noted  map[string]bool // what the user was told about the figures of this cell
 	parent string          // header of the request that noted is about
@@ -39,9 +38,16 @@ type item struct {
 }
 
 func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) *pipeline {
-	dam := &dam{author: a, send: send, first: floodLimit()}
+	output := newOutflow(a.key, func(m *message) {
+		if isCellReply(m) {
+			reply(m)
+		} else {
+			send(m)
+		}
+	})
 	p := &pipeline{
-		reply: reply, draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells}, output: &joiner{key: a.key, send: dam.put}, dam: dam, author: a,
+		draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells},
+		dam: &dam{author: a, send: output.put, first: floodLimit(), flood: func() { output.condense(floodNews, a, "") }}, output: output, author: a,
 		late: lateFor, waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()
@@ -95,16 +101,18 @@ func (p *pipeline) run() {
 				p.say(m)
 			}
 			for _, m := range p.speech.trace.flush(p.author.key) {
-				p.output.put(m)
+				p.dam.put(m)
 			}
-			p.output.expire()
 			p.dam.end()
+			p.output.finish()
 			return
 		}
 		p.show(p.live.held(time.Now()))
 		select {
 		case <-p.wake:
 		case <-p.live.due(time.Now()):
+		case <-p.dam.due(time.Now()):
+			p.dam.sample(time.Now())
 		}
 	}
 }
@@ -112,7 +120,7 @@ func (p *pipeline) run() {
 // pass sends a message on, with what comes before it: live figures get their final state before their cell is idle.
 func (p *pipeline) pass(m *message) {
 	if isCellReply(m) {
-		p.reply(m)
+		p.output.put(m)
 		return
 	}
 	if isIdle(m) {
@@ -170,7 +178,7 @@ func (p *pipeline) show(list []*message) {
 // say sends what is left of a message when errors are explained.
 func (p *pipeline) say(m *message) {
 	for _, m := range p.speech.explain(m) {
-		p.output.put(m)
+		p.dam.put(m)
 	}
 }
 
@@ -187,7 +195,7 @@ func (p *pipeline) note(m *message, notes []string) {
 			continue
 		}
 		p.noted[note] = true
-		p.output.put(p.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
+		p.dam.put(p.author.compose("stream", &message{header: m.parent}, streamContent{"stderr", note}))
 	}
 }
 

@@ -30,6 +30,9 @@ var (
 
 const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow]"
 
+// askHelp are flags of other commands that print how they are used.
+var askHelp = []string{"--help", "-h", "-help"}
+
 // block reads a %%amp line.
 func (c *Cell) block(rows []string, l Line) *Error {
 	if c.Block != nil {
@@ -48,6 +51,9 @@ func (c *Cell) block(rows []string, l Line) *Error {
 				return err
 			}
 			continue
+		}
+		if slices.Contains(askHelp, flag) {
+			return &Error{Word: flag, Detail: "it takes " + strings.TrimPrefix(blockUsage, CellMagic+" "), Fix: "%amp help %%amp says more"}
 		}
 		if !slices.Contains(blockFlags, flag) {
 			return wrong(flag, "flag of %%amp", blockFlags)

@@ -112,6 +112,7 @@ func TestWrongWords(t *testing.T) {
 		"%amp policy MatMul":           {Word: "MatMul", Near: "matmul"},
 		"%amp policy softmax lienar":   {Word: "lienar", Near: "linear"},
 		"%amp force gelu":              {Word: "gelu"},
+		"%amp force off":               {Word: "off", Near: "clear"},
 		"%amp force gelu=int8":         {Word: "int8"},
 		"%amp force gelu=fp23":         {Word: "fp23", Near: "fp32"},
 		"%amp force clear softmax":     {Word: "softmax"},

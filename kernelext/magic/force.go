@@ -31,6 +31,9 @@ var forcible = []struct {
 	{"promote", amp.Promote}, {"fp32_output", amp.FP32Output}, {"unlisted", amp.Unlisted},
 }
 
+// noForce are words by which people mean clear.
+var noForce = []string{"off", "none", "no", "reset", "default", "false"}
+
 func forcibleWords() []string {
 	var words []string
 	for _, f := range forcible {
@@ -64,6 +67,9 @@ func (e *Engine) force(_ context.Context, args []string) (Answer, error) {
 	lower := ""
 	for _, arg := range args {
 		name, dtype, ok := strings.Cut(arg, "=")
+		if slices.Contains(noForce, arg) {
+			return Answer{}, &Error{Word: arg, Detail: fmt.Sprintf("%q is no op", arg), Near: "clear"}
+		}
 		if !ok {
 			if _, err := op(arg); err != nil {
 				return Answer{}, err

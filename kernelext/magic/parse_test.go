@@ -79,6 +79,7 @@ func TestParseBlock(t *testing.T) {
 		"%%amp float16 --every x":                    `"x" is no number`,
 		"%%amp float16 --every 0":                    `"0" is no number`,
 		"%%amp float16 --trcae off":                  `did you mean "--trace"?`,
+		"%%amp --help":                               "%amp help %%amp says more",
 		"%%amp float16 -trace off":                   `did you mean "--trace"?`,
 		"%%amp float16 --trace healthy":              `did you mean "health"?`,
 		"%%amp float16 --trace off --show exponents": "use --trace health",
