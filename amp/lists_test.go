@@ -81,7 +81,7 @@ func TestCompositesDecide(t *testing.T) {
 		{"cross_entropy is one op on the CPU lists", []AutocastOption{UseLists(CPULists)}, func(s *Scope) *Tensor { return CrossEntropy(s, logits, target) }, Float32, 1},
 		{"softmax stays low on the CPU lists", []AutocastOption{UseLists(CPULists)}, func(s *Scope) *Tensor { return Softmax(s, logits, -1) }, BFloat16, 0},
 		{"stack promotes", []AutocastOption{UseLists(CPULists)}, func(s *Scope) *Tensor { return Stack(s, 0, logits, matrix) }, Float32, 1},
-		{"BCE is allowed on a CPU", []AutocastOption{UseLists(CPULists)}, func(s *Scope) *Tensor { return BCE(s, Sigmoid(s, logits), matrix) }, Float32, 1},
+		{"BCE is allowed on a CPU", []AutocastOption{UseLists(CPULists)}, func(s *Scope) *Tensor { return BCE(s, Sigmoid(s, logits), From([]float32{0, 1, 1, 0.5}, 2, 2)) }, Float32, 1},
 	} {
 		s := NewScope(Record(Decisions))
 		y := c.call(s.Autocast(BFloat16, c.opts...))

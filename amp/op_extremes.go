@@ -160,17 +160,11 @@ func truth(name, doc string, looks bool) *Op {
 }
 
 // Amax returns the largest elements over dims, over all dimensions without any; reduced dimensions go. NaN if there is one. Equal
-// elements share the gradient, where Max gives it to the first.
-func Amax(s *Scope, x *Tensor, dims ...int) *Tensor {
-	x.live("amax")
-	return s.apply(opAmax, Attrs{Dims: reducedAxes("amax", x, dims)}, x)
-}
+// elements share the gradient, where Max gives it to the first. Integers and bools go by ArgMax and Gather.
+func Amax(s *Scope, x *Tensor, dims ...int) *Tensor { return extremeOver(s, opAmax, ArgMax, x, dims) }
 
 // Amin returns the smallest elements over dims; see Amax.
-func Amin(s *Scope, x *Tensor, dims ...int) *Tensor {
-	x.live("amin")
-	return s.apply(opAmin, Attrs{Dims: reducedAxes("amin", x, dims)}, x)
-}
+func Amin(s *Scope, x *Tensor, dims ...int) *Tensor { return extremeOver(s, opAmin, ArgMin, x, dims) }
 
 // Aminmax returns Amin and Amax.
 func Aminmax(s *Scope, x *Tensor, dims ...int) (low, high *Tensor) {

@@ -1,5 +1,7 @@
 package amp
 
+import "slices"
+
 // diagonal and trace.
 
 var opDiagonal, opDiagonalBackward, opTrace *Op
@@ -71,6 +73,27 @@ func Diagonal(s *Scope, x *Tensor, offset, first, second int) *Tensor {
 	}
 	_, shape := others(x, []int{first, second})
 	return s.apply(opDiagonal, Attrs{Dims: []int{first, second}, Start: offset, Shape: append(shape, max(n, 0))}, x)
+}
+
+// DiagEmbed returns matrices with the last dimension of x, [… n], on the diagonal that is offset above the main one, below it for a negative
+// offset, and 0 elsewhere: [… m m], where m is n and the offset's size. (PyTorch: torch.diag_embed, and torch.diag of a vector.)
+func DiagEmbed(s *Scope, x *Tensor, offset int) *Tensor {
+	x.live("DiagEmbed")
+	if len(x.shape) == 0 {
+		fail("DiagEmbed", ErrShape, "use [… n]", "x has no dimension")
+	}
+	if offset > 1<<24 || offset < -1<<24 {
+		fail("DiagEmbed", ErrArgument, "use an offset within the matrix", "offset %d", offset)
+	}
+	n := x.shape[len(x.shape)-1]
+	m := n + max(offset, -offset)
+	before := max(offset, 0) - min(offset, 0)*m // elements before the first of the diagonal, in row-major order
+	// One element and m zeros make a diagonal where rows have m elements.
+	lines := Pad(s, Unsqueeze(s, x, -1), []int{0, m}, "constant", 0)
+	batch := x.shape[:len(x.shape)-1]
+	flat := Reshape(s, lines, append(slices.Clone(batch), n*(m+1))...)
+	all := Pad(s, flat, []int{before, m*m - before - n*(m+1)}, "constant", 0) // which takes zeros off again where they go beyond the end
+	return Reshape(s, all, append(slices.Clone(batch), m, m)...)
 }
 
 // MatrixTrace returns the sum of the diagonal of a matrix, accumulated wide and rounded once: torch.trace.

@@ -79,13 +79,13 @@ func init() {
 	}
 }
 
-// probabilities refuses an input with an element outside [0,1], as PyTorch does on the CPU: the loss of such a one, NaN held at a bound,
-// looks like any other.
+// probabilities refuses an input with an element outside [0,1], as PyTorch does on the CPU: the loss of such a one, held at a bound, looks like
+// any other. NaN, which PyTorch refuses too, is the loss's, so that a GradScaler skips the step.
 func (c *Call) probabilities(i int) {
 	at := 0
 	c.In[i].eachChunk(func(values []float64) {
 		for k, v := range values {
-			if !(v >= 0 && v <= 1) {
+			if v < 0 || v > 1 {
 				fail(c.Op.Name, ErrArgument, "pass probabilities, such as Sigmoid's; BCEWithLogits takes logits", "element %d of %s is %v, outside [0, 1]", at+k, c.Op.argName(i), v)
 			}
 		}
@@ -135,8 +135,8 @@ func BCEWithLogits(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 }
 
 // BCE returns the mean binary cross entropy of probabilities x and targets in [0,1], or what a Reduction asks for; it takes
-// LossWeight. Under autocast it panics with ErrBanned: use BCEWithLogits. On the CPU others than in [0,1] panic with ErrArgument; on a GPU,
-// which is not waited for, they give a loss without a meaning.
+// LossWeight. Under autocast it panics with ErrBanned: use BCEWithLogits. On the CPU others than in [0,1] panic with ErrArgument, but for
+// NaN, of which the loss is NaN; on a GPU, which is not waited for, they give a loss without a meaning.
 func BCE(s *Scope, x, target *Tensor, opts ...LossOption) *Tensor {
 	c := lossOf("binary_cross_entropy", hasWeight, opts)
 	return s.apply(opBCE, Attrs{Reduce: c.reduce}, x, target, c.weight)

@@ -274,7 +274,7 @@ func TestBCERefusesWhatIsNoProbability(t *testing.T) {
 	s := NewScope(On("cpu"))
 	defer s.Close()
 	good := Full(s, Float32, 0.5, 3)
-	for _, v := range []float64{1.5, -1e-9, 1 + 0x1p-23, math.NaN(), math.Inf(1)} {
+	for _, v := range []float64{1.5, -1e-9, 1 + 0x1p-23, math.Inf(1), math.Inf(-1)} {
 		bad := FromFloat64s(Float32, []float64{0, 1, v}).To(s)
 		for want, f := range map[string]func(){
 			"element 2 of x is":      func() { BCE(s, bad, good) },
@@ -284,6 +284,9 @@ func TestBCERefusesWhatIsNoProbability(t *testing.T) {
 				t.Errorf("%v: %v, want %q", v, err, want)
 			}
 		}
+	}
+	if y := BCE(s, FromFloat64s(Float32, []float64{0, math.NaN(), 1}).To(s), good).Item(); y == y {
+		t.Errorf("of NaN: %v", y)
 	}
 	if y := BCE(s, FromFloat64s(Float32, []float64{0, 1}).To(s), FromFloat64s(Float32, []float64{0, 1}).To(s)).Item(); y != 0 {
 		t.Errorf("the bounds themselves: %v", y)

@@ -50,7 +50,7 @@ func spaceCases() []spaceCase {
 		sampled("crowded", amp.GridSampling{Padding: "border"}, []int{1, 2, 2, 3}, []int{1, 40, 30, 2}),
 		sampled("reflected", amp.GridSampling{Padding: "reflection", Mode: "bicubic"}, []int{2, 2, 6, 7}, []int{2, 9, 9, 2}),
 		sampled("volume", amp.GridSampling{Padding: "reflection", AlignCorners: true}, []int{1, 2, 4, 5, 6}, []int{1, 5, 6, 7, 3}),
-		{"cross", [][]int{{7, 3, 5}, {3, 1}}, func(s *amp.Scope, in []*amp.Tensor) *amp.Tensor { return amp.Cross(s, in[0], in[1], 1) }},
+		{"cross", [][]int{{7, 3, 5}, {1, 3, 1}}, func(s *amp.Scope, in []*amp.Tensor) *amp.Tensor { return amp.Cross(s, in[0], in[1], 1) }},
 	}
 	for _, p := range []float64{2, 1, 0, 3, math.Inf(1)} {
 		cases = append(cases, distances(p, []int{3, 21, 18}, []int{1, 35, 18}))
