@@ -171,7 +171,7 @@ func Example_inPlace() {
 func Example_functions() {
 	s := amp.NewScope(amp.Seed(1))
 	defer s.Close()
-	x := amp.From([]float32{1, 2, 3, 4}, 2, 2)
+	x, p := amp.From([]float32{1, 2, 3, 4}, 2, 2), amp.From([]float32{0, 1, 1})
 
 	// torch: x.clone()
 	c := amp.Clone(s, x)
@@ -182,8 +182,15 @@ func Example_functions() {
 	n, m := amp.NanToNum(s, bad), amp.NanToNum(s, bad, 3)
 	fmt.Println(n.Float64s(), m.Float64s())
 
+	// torch: x.amax(1, keepdim=True), x.std(0, keepdim=True)
+	most, std := amp.KeepDims(s, amp.Amax, x, 1), amp.KeepDims(s, amp.Std, x, 0)
+	fmt.Println(most.Float64s(), std.Shape())
+
+	// torch: torch.count_nonzero(x), torch.isclose(x, x + 1e-6), torch.diag_embed(v)
+	some, close, diagonal := amp.CountNonzero(s, x), amp.IsClose(s, x, amp.AddScalar(s, x, 1e-6), 1e-5, 1e-8), amp.DiagEmbed(s, p, 0)
+	fmt.Println(some.Item(), amp.All(s, close).Item(), diagonal.Shape())
+
 	// torch: torch.bernoulli(p)
-	p := amp.From([]float32{0, 1, 1})
 	b := amp.Bernoulli(s, p)
 	fmt.Println(b.Float64s())
 
@@ -207,6 +214,8 @@ func Example_functions() {
 	// Output:
 	// [1 2 3 4]
 	// [0 0] [3 0]
+	// [2 4] [1 2]
+	// 4 1 [3 3]
 	// [0 1 1]
 	// [2] [5]
 	// [1 1 1 2 2 2] [3 4 5 3 4 5]

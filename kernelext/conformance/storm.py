@@ -128,17 +128,20 @@ def small(rng):
 
 
 def huge(rng):
-    """Single messages of many megabytes in both directions."""
+    """Single messages of many megabytes in both directions: displays whole, text as much as a page bears, and the end of the rest."""
     with Kernel() as k:
-        n = SIZE << 20
+        n, whole = SIZE << 20, 1 << 20
         reply, _ = k.run("%%\n_ = `" + "x" * n + "`\nfmt.Println(1)")
         expect(reply["status"] == "ok", reply)
         reply, seen = k.run(
-            'import "github.com/janpfeifer/gonb/gonbui"\n%%%%\ngonbui.DisplayHTML(strings.Repeat("y", %d))\ngonbui.Sync()\nfmt.Print(strings.Repeat("z", %d))' % (n, n)
+            'import "github.com/janpfeifer/gonb/gonbui"\n%%%%\ngonbui.DisplayHTML(strings.Repeat("y", %d))\ngonbui.Sync()\nfmt.Print(strings.Repeat("z", %d))' % (n, whole)
         )
         expect(reply["status"] == "ok", reply)
         html = [m["content"]["data"]["text/html"] for m in seen if m["msg_type"] == "display_data"]
-        expect(len(html) == 1 and len(html[0]) == n and text(seen) == "z" * n, len(html), len(text(seen)))
+        expect(len(html) == 1 and len(html[0]) == n and text(seen) == "z" * whole, len(html), len(text(seen)))
+        reply, seen = k.run('%%%%\nfmt.Print(strings.Repeat("z", %d), "end")' % n)
+        got = text(seen)
+        expect(reply["status"] == "ok" and got.startswith("z" * 1000) and got.endswith("zend") and len(got) < 5 << 20, reply, len(got), got[-80:])
         k.works()
         return {"megabytes": SIZE}
 
