@@ -53,19 +53,20 @@ func (k *kernel) normalize(m *message) (*message, executeRequest) {
 	return m.withContent(mustJSON(fields), k.key), x
 }
 
-// codeFault says what is wrong with the code of an execute_request, "" if it is text: as an empty cell it would be run, and nobody be told.
+// codeFault says what is wrong with the code of an execute_request, "" if it is text or left out, which is an empty cell: as one it would be
+// run, and nobody be told.
 func codeFault(m *message) string {
 	if m.kind != "execute_request" {
 		return ""
 	}
-	var c struct {
-		Code any `json:"code"`
-	}
+	var c map[string]any
 	if err := json.Unmarshal(m.content, &c); err != nil {
 		return "the content of the execute_request cannot be read: " + err.Error()
 	}
-	if _, ok := c.Code.(string); !ok {
-		return fmt.Sprintf("the execute_request has no text in its field code but %.40s; fix: send the cell's code as a string", mustJSON(c.Code))
+	if code, given := c["code"]; given {
+		if _, ok := code.(string); !ok {
+			return fmt.Sprintf("the execute_request has no text in its field code but %.40s; fix: send the cell's code as a string", mustJSON(code))
+		}
 	}
 	return ""
 }
