@@ -9,9 +9,9 @@ import (
 
 // Bincount returns how often each number from 0 on occurs in x, int64 [n], or the sum of their weights: float32 for float32 weights [n], float64
 // for others; without weights, nil, the counts are int64. The result has length elements, and a number at or above it panics with ErrArgument,
-// as an index outside does; on a GPU it is told at the next read, of scatter_add. With length -1 it reaches to the largest number; x is read for it, and a device waited for. It has no gradient. It
-// panics with ErrShape and ErrDType for other tensors. (PyTorch: torch.bincount(x, weights) is Bincount(s, x, weights, -1); there minlength may
-// be exceeded, here length says it all.)
+// as an index outside does; on a GPU it is told at the next read, of scatter_add. With length -1 it reaches to the largest number; x is
+// read for it, and a device waited for. It has no gradient. It panics with ErrShape and ErrDType for other tensors. (PyTorch:
+// torch.bincount(x, weights) is Bincount(s, x, weights, -1); there minlength may be exceeded, here length says it all.)
 func Bincount(s *Scope, x, weights *Tensor, length int) *Tensor {
 	s.alive("Bincount")
 	x.live("Bincount")

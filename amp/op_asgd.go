@@ -9,8 +9,8 @@ func init() {
 }
 
 // UpdateASGD takes one step of averaged stochastic gradient descent (Polyak and Juditsky, 1992) on parameter p from its Grad; average is
-// that of the parameter, zeros before the first step, and u.Step counts steps from 1. It is recorded in the scope in which Backward computed the gradient.
-// With g = grad + WeightDecay·p and t = Step - 1:
+// that of the parameter, zeros before the first step, and u.Step counts steps from 1. It is recorded in the scope in which Backward
+// computed the gradient. With g = grad + WeightDecay·p and t = Step - 1:
 //
 //	eta      = LR / (1 + Lambda·LR·t)^Alpha
 //	p        = p·(1 - Lambda·eta) - eta·g

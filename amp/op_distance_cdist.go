@@ -188,7 +188,8 @@ func addDim(s *Scope, t *Tensor, k int) *Tensor {
 
 // Cdist returns the p-norms of the differences of each row of a [… n features] and each of b [… m features] as [… n m], batches
 // broadcast; PyTorch's p is 2. The distances are sums of squares of differences, not of products, so that near points keep their
-// digits. Where p is +∞ each of several largest differences has the whole gradient, as in PyTorch. float32 under autocast. It panics with ErrArgument for a p below 0.
+// digits. Where p is +∞ each of several largest differences has the whole gradient, as in PyTorch. float32 under autocast. It panics with
+// ErrArgument for a p below 0.
 func Cdist(s *Scope, a, b *Tensor, p float64) *Tensor {
 	checkOrder("cdist", p)
 	return s.apply(opCdist, Attrs{Scalar: p}, a, b)

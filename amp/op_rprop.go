@@ -7,8 +7,8 @@ func init() {
 }
 
 // UpdateRprop takes one step of resilient backpropagation (Riedmiller and Braun, 1993) on parameter p from the signs of its Grad; before is
-// the gradient of the step before, size how far each element goes; with u.First, where they hold nothing yet, every size is LR. It is recorded in the scope in which
-// Backward computed the gradient.
+// the gradient of the step before, size how far each element goes; with u.First, where they hold nothing yet, every size is LR. It is
+// recorded in the scope in which Backward computed the gradient.
 //
 //	size  *= EtaPlus where grad·before > 0, EtaMinus where it is below 0; then brought into [StepMin, StepMax]
 //	before = grad, 0 where grad·before was below 0

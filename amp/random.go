@@ -76,10 +76,10 @@ func (r *Stream) fill(dst []float64, f func(u, v float64) (float64, float64)) {
 	r.draw(len(dst), evenly(f), func(at int, values []float64) { copy(dst[at:], values) })
 }
 
-// Rand returns a tensor of numbers uniform in [lo,hi), rounded to nearest, drawn from the scope's stream. In the scope of a step or a Child it is freed with
-// it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end. The numbers are the
-// same bits on every device. Halves that would be rounded to hi are the largest number below it; a float32 one is with a probability of 2^-25. It
-// panics with ErrArgument unless lo ≤ hi.
+// Rand returns a tensor of numbers uniform in [lo,hi), rounded to nearest, drawn from the scope's stream. In the scope of a step or a Child
+// it is freed with it; made in a root scope it belongs to none, so that it may be a parameter or data: Free it, or let the process end. The
+// numbers are the same bits on every device. Halves that would be rounded to hi are the largest number below it; a float32 one is with a
+// probability of 2^-25. It panics with ErrArgument unless lo ≤ hi.
 func Rand(s *Scope, dt DType, lo, hi float64, shape ...int) *Tensor {
 	if !(lo <= hi) {
 		fail("Rand", ErrArgument, "give the smaller number first", "from %v to %v", lo, hi)

@@ -17,8 +17,8 @@ type tensorHooks struct {
 // The gradient is as Backward computes it: in t's dtype and still multiplied by the scale of a GradScaler. It lives until the pass is over, so
 // that Clone keeps it, and is not to be changed in place, since other tensors may share it; hook computes another in a scope of the
 // program's, under NoGrad unless CreateGraph is given. Grad runs hooks too: what it returns has gone through them, but for the result of
-// an op from which another of its inputs lies further up, as in PyTorch. It is not for use beside passes of other goroutines. RegisterHook panics with ErrGrad unless t wants a gradient, and the pass with
-// ErrShape, ErrDType or ErrDevice for a replacement that is not like t.
+// an op from which another of its inputs lies further up, as in PyTorch. It is not for use beside passes of other goroutines. RegisterHook
+// panics with ErrGrad unless t wants a gradient, and the pass with ErrShape, ErrDType or ErrDevice for a replacement that is not like t.
 func (t *Tensor) RegisterHook(hook func(g *Tensor) *Tensor) (remove func()) {
 	t.wantsGrad("RegisterHook")
 	if hook == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
-// Launches of optimizer steps and of the unscaling (kernels/update.cu, update_more.cu). The kernels take lists of tensors: calls of one row with the same
-// settings that follow each other, as those for all parameters of a step do, are gathered and launched together. What is gathered is
-// launched before anything else is queued on the device.
+// Launches of optimizer steps and of the unscaling (kernels/update.cu, update_more.cu). The kernels take lists of tensors: calls of one row
+// with the same settings that follow each other, as those for all parameters of a step do, are gathered and launched together. What is
+// gathered is launched before anything else is queued on the device.
 
 const (
 	updateState = 3

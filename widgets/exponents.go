@@ -100,10 +100,10 @@ const (
 	maxOps       = 60
 )
 
-// Exponents shows the magnitudes of gradients against the range of float16, or of bfloat16 where the run was under autocast in that: what is lost to zero and what overflows, at the present loss scale
-// and without one. It reads the gradients of ops' inputs in a trace recorded at level Health; with the history of the scaler that scaled the
-// loss the scale is taken out of them, and the gradient of the loss, which is the scale, is left out. Numbers that were float16 already had
-// been rounded when they were counted: what they lost is among the zeros.
+// Exponents shows the magnitudes of gradients against the range of float16, or of bfloat16 where the run was under autocast in that: what
+// is lost to zero and what overflows, at the present loss scale and without one. It reads the gradients of ops' inputs in a trace recorded
+// at level Health; with the history of the scaler that scaled the loss the scale is taken out of them, and the gradient of the loss, which
+// is the scale, is left out. Numbers that were float16 already had been rounded when they were counted: what they lost is among the zeros.
 func Exponents(t *amp.Trace, scaler ...amp.ScaleHistory) *Figure {
 	d := &ExponentsData{Scale: 1}
 	scales := scalesOf(t, scaler, d)

@@ -25,7 +25,8 @@
 //			half := s.Autocast(amp.Float16)
 //			loss := amp.CrossEntropy(half, net.Forward(half, b.X), b.Y)
 //
-// DrawWeighted and PickWeighted draw samples by weights. Epoch makes the steps; Next takes a batch inside a step of your own; Batches is for evaluation. A text goes the same way:
+// DrawWeighted and PickWeighted draw samples by weights. Epoch makes the steps; Next takes a batch inside a step of your own; Batches is
+// for evaluation. A text goes the same way:
 //
 //	text, err := dataset.GoSource(1 << 20)
 //	train, validation := text.Split(0.9)

@@ -2,9 +2,9 @@ package dataset
 
 import "fmt"
 
-// A Transform changes one sample's input in place, or puts another of the same size there. Transforms run in the order they are given to NewLoader; what is random in
-// them comes from Sample.Rand, so that results do not depend on how many workers prepare the batches. One of your own is a
-// value of this type:
+// A Transform changes one sample's input in place, or puts another of the same size there. Transforms run in the order they are given to
+// NewLoader; what is random in them comes from Sample.Rand, so that results do not depend on how many workers prepare the batches. One of
+// your own is a value of this type:
 //
 //	invert := dataset.Transform{Name: "invert", Apply: func(s *dataset.Sample) {
 //		for i, v := range s.X {

@@ -34,8 +34,8 @@ type AttentionOptions struct {
 }
 
 // NewMultiheadAttention returns attention of features in so many heads. The parameters are named and drawn as in PyTorch: Xavier
-// uniform for the inputs' weights, ±1/√features for out_proj.weight, zeros for the biases, Xavier normal for bias_k and bias_v. It panics with amp.ErrArgument unless
-// heads divides features and dropout lies in 0 … 1.
+// uniform for the inputs' weights, ±1/√features for out_proj.weight, zeros for the biases, Xavier normal for bias_k and bias_v. It panics
+// with amp.ErrArgument unless heads divides features and dropout lies in 0 … 1.
 func NewMultiheadAttention(s *amp.Scope, features, heads int, opts AttentionOptions) *MultiheadAttention {
 	checkSizes("NewMultiheadAttention", []int{features, heads})
 	if features%heads != 0 || !(opts.Dropout >= 0 && opts.Dropout <= 1) {
@@ -132,7 +132,8 @@ func (m *MultiheadAttention) output(s *amp.Scope, y *amp.Tensor, shape []int) *a
 	return m.OutProj.Forward(s.In("out_proj"), together)
 }
 
-// Weights returns the weights with which Attend averages the values, [… heads T S] (S with the keys of BiasKV and ZeroAttn), before dropout and without a graph.
+// Weights returns the weights with which Attend averages the values, [… heads T S] (S with the keys of BiasKV and ZeroAttn), before dropout
+// and without a graph.
 func (m *MultiheadAttention) Weights(s *amp.Scope, q, k, mask *amp.Tensor, causal bool) *amp.Tensor {
 	s = s.NoGrad().Eval()
 	mask, causal = m.masked(s, q, k, mask, causal)

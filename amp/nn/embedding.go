@@ -24,7 +24,8 @@ func PaddingRow(row int) EmbeddingOption {
 }
 
 // NewEmbedding returns a table of rows vectors of the given number of features, drawn from the standard normal distribution as
-// PyTorch does. It panics with amp.ErrArgument for sizes below 1 and for a padding row that is not in the table. Options: PaddingRow, MaxNorm, MaxNormType.
+// PyTorch does. It panics with amp.ErrArgument for sizes below 1 and for a padding row that is not in the table. Options: PaddingRow,
+// MaxNorm, MaxNormType.
 func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Embedding {
 	checkSizes("NewEmbedding", []int{rows, features})
 	e := &Embedding{norm: 2, Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}

@@ -31,8 +31,8 @@ type GPT struct {
 
 // NewGPT returns a model whose parts have GPT-2's names, "wte.weight" and "wpe.weight" to "ln_f.weight" and "lm_head.weight", blocks being
 // "h.0", "h.1" …; within a block the names, and the layout of the weights, are those of PyTorch's encoder layer, "h.0.self_attn.in_proj_weight"
-// to "h.0.norm2.bias", so that a file of GPT-2's needs its blocks renamed and their matrices transposed. Weights are normal with deviation 0.02, those that end a residual branch with 0.02/√(2·Layers), biases zero. It panics with amp.ErrArgument
-// for sizes that do not fit.
+// to "h.0.norm2.bias", so that a file of GPT-2's needs its blocks renamed and their matrices transposed. Weights are normal with deviation
+// 0.02, those that end a residual branch with 0.02/√(2·Layers), biases zero. It panics with amp.ErrArgument for sizes that do not fit.
 func NewGPT(s *amp.Scope, c GPTConfig) *GPT {
 	if c.Vocabulary == 0 {
 		c.Vocabulary = 256

@@ -228,8 +228,9 @@ func (r *Recurrent) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 }
 
 // Run returns the last layer's states for all steps of x [steps batch in] ([batch steps in] if BatchFirst, [steps in] without a
-// batch): [steps batch directions·hidden] (of an LSTM with ProjSize as many in place of hidden), and the state of all layers after the last step. It starts from state, whose zero value
-// stands for zeros. It panics with amp.ErrShape for tensors that do not fit. RunLengths is for sequences of different lengths.
+// batch): [steps batch directions·hidden] (of an LSTM with ProjSize as many in place of hidden), and the state of all layers after the last
+// step. It starts from state, whose zero value stands for zeros. It panics with amp.ErrShape for tensors that do not fit. RunLengths is for
+// sequences of different lengths.
 func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp.Tensor, RecurrentState) {
 	return r.stacked(s, "Run", x, state, func(*amp.Tensor) func(layerRun) layerRun {
 		return func(layer layerRun) layerRun { return layer }

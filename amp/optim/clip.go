@@ -117,8 +117,8 @@ func gradNorm(op string, params []*amp.Tensor, power float64) Norm {
 // ClipGradNorm scales all gradients together so that their norm (the 2-norm, unless NormType says otherwise) does not exceed limit, and
 // returns the norm they had, as torch.nn.utils.clip_grad_norm_: the factor is min(1, limit/(norm+1e-6)). Call it after
 // scaler.Unscale: where it was called before, the scaler warns. A non-finite norm makes the gradients non-finite too; the step is then
-// skipped by the flag that Unscale recorded. It panics with amp.ErrArgument for a limit below 0, which would turn the gradients round, or NaN. It does not wait
-// for a device, the norm's Value does; but for gradients that lie on several devices, and with ErrorIfNonfinite.
+// skipped by the flag that Unscale recorded. It panics with amp.ErrArgument for a limit below 0, which would turn the gradients round, or
+// NaN. It does not wait for a device, the norm's Value does; but for gradients that lie on several devices, and with ErrorIfNonfinite.
 func ClipGradNorm(params []*amp.Tensor, limit float64, opts ...ClipOption) Norm {
 	if !(limit >= 0) {
 		misused("ClipGradNorm", "use a limit of 0 and above", "limit %v", limit)

@@ -88,8 +88,8 @@ func (s *Schedule) restart() {
 }
 
 // Step moves on by one and sets the learning rates. After steps that were all skipped by a GradScaler it warns once, where torch warns
-// (see amp.SetWarnings): the rate moves though the weights did not; CountApplied waits for them. It panics with amp.ErrArgument when groups were added since the schedule was made,
-// and past the end of a OneCycleLR.
+// (see amp.SetWarnings): the rate moves though the weights did not; CountApplied waits for them. It panics with amp.ErrArgument when groups
+// were added since the schedule was made, and past the end of a OneCycleLR.
 func (s *Schedule) Step() {
 	s.made("Step")
 	s.notice()

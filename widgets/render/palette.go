@@ -50,6 +50,7 @@ func onColor(bg color.NRGBA) color.NRGBA {
 	return card
 }
 
-// seriesColors tell runs apart that share a dtype, or have none; the extension has the same in its style sheet. Sky comes late: beside float16's blue, which is pale where the run is the reference, it
-// is told by its width alone. Yellow is not among them: nobody sees it on white.
+// seriesColors tell runs apart that share a dtype, or have none; the extension has the same in its style sheet. Sky comes late: beside
+// float16's blue, which is pale where the run is the reference, it is told by its width alone. Yellow is not among them: nobody sees it on
+// white.
 var seriesColors = []color.NRGBA{purple, red, gray, sky, ink}
