@@ -35,7 +35,7 @@ func (u *Update) nadamFactors() (grad, mean float64) {
 	}
 	step, each := float64(u.Step), cpu.Pow(0.96, u.MomentumDecay)
 	product, power := 1.0, each
-	for i := 0; i < u.Step && product >= 0x1p-120; i++ { // what is smaller leaves 1 - product at 1
+	for i := 0; i < u.Step && product >= 0x1p-54; i++ { // what is smaller leaves 1 - product at 1
 		product = float64(product * float64(u.Beta1*(1-float64(0.5*power))))
 		power = float64(power * each)
 	}

@@ -32,7 +32,7 @@ template <class C> struct NAdam {
     const double lr = update_rate(p), b1 = held(p.attr[2]), psi = held(p.attr[6]), step = update_step(p);
     const double mu = nadam_momentum(b1, step, psi), next = nadam_momentum(b1, step + 1, psi), each = ht_pow(0.96, psi);
     double product = 1, power = each;
-    HT_ROLLED for (double i = 0; i < step && product >= 0x1p-120; i++) {  // what is smaller leaves 1 - product at 1
+    HT_ROLLED for (double i = 0; i < step && product >= 0x1p-54; i++) {  // what is smaller leaves 1 - product at 1
       product *= b1 * (1 - 0.5 * power);
       power *= each;
     }
