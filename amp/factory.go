@@ -1,6 +1,10 @@
 package amp
 
-import "math"
+import (
+	"math"
+
+	"github.com/halftone-ml/halftone/amp/internal/limits"
+)
 
 // Tensors made of a rule. See Rand for their life.
 
@@ -43,7 +47,7 @@ func Arange(s *Scope, dt DType, start, end, step float64) *Tensor {
 		fail("Arange", ErrArgument, "use finite numbers", "start %v, end %v, step %v", start, end, step)
 	case step == 0 || !(n >= 0):
 		fail("Arange", ErrArgument, "use a step that leads from start to end", "start %v, end %v, step %v", start, end, step)
-	case n > mostElements:
+	case n > limits.Elements:
 		fail("Arange", ErrArgument, "use a larger step", "start %v, end %v, step %v: too many elements", start, end, step)
 	}
 	return made(s, "Arange", dt, []int{int(n)}, func(i int) float64 { return start + float64(float64(i)*step) })

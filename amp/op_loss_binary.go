@@ -56,9 +56,13 @@ func init() {
 		Name: "binary_cross_entropy", Doc: "mean (or sum) of -target·log x - (1 - target)·log(1 - x), by element weights", Args: []string{"x", "target", "weight"},
 		Class: Banned, CPUList: FP32, CUDA: "binary_cross_entropy",
 		Why: "its gradient 1/(x·(1-x)) leaves float16's range, and casting x to float32 does not help, since the cast is undone in backward",
-	}, func(_ *Call, v *[4]float64) float64 {
-		// Logarithms are held at -100, as in PyTorch, so that x = 0 and x = 1 give a finite loss.
+	}, func(c *Call, v *[4]float64) float64 {
 		x, t := v[0], v[1]
+		if x < 0 || x > 1 || t < 0 || t > 1 {
+			c.probabilities(0)
+			c.probabilities(1)
+		}
+		// Logarithms are held at -100, as in PyTorch, so that x = 0 and x = 1 give a finite loss.
 		return v[2] * (float64(-t*math.Max(cpu.Log.Of(x), -100)) - float64((1-t)*math.Max(cpu.Log1p.Of(-x), -100)))
 	}, []func(b *Back) *Tensor{
 		func(b *Back) *Tensor { // (x - target) / (x·(1-x))
@@ -71,12 +75,6 @@ func init() {
 		},
 		nil,
 	})
-	sum := opBCE.CPU
-	opBCE.CPU = func(c *Call) {
-		c.probabilities(0)
-		c.probabilities(1)
-		sum(c)
-	}
 }
 
 // probabilities refuses an input with an element outside [0,1], as PyTorch does on the CPU: the loss of such a one, held at a bound, looks like

@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/limits"
 )
 
 // Padding: a result is larger than x at the ends of its last dimensions, or smaller where a padding is negative. Every dimension
@@ -94,7 +96,7 @@ func padShape(c *Call) []int {
 	for k := 0; 2*k < len(c.Shape); k++ {
 		d, before, after := len(in)-1-k, c.Shape[2*k], c.Shape[2*k+1]
 		n := in[d]
-		if before > mostElements || after > mostElements {
+		if before > limits.Elements || after > limits.Elements {
 			fail(c.Op.Name, ErrShape, "use a smaller padding", "x %v padded by %v has too many elements", in, c.Shape)
 		}
 		most, left := max(before, after), n+min(before, 0)+min(after, 0)

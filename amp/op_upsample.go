@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/limits"
 )
 
 // The upsample family: each row resizes the last one to three dimensions by weights that depend on each dimension alone (taps of
@@ -132,7 +134,7 @@ func (o *Interpolation) sizes(in []int) ([]int, []float64) {
 			if !finite(f) {
 				fail("interpolate", ErrArgument, "use finite factors above 0", "Scale %v", o.Scale)
 			}
-			size[i] = int(min(float64(n)*f, 2*mostElements)) // above the limit is refused with the shape
+			size[i] = int(min(float64(n)*f, 2*limits.Elements)) // above the limit is refused with the shape
 			if !o.RecomputeScale {
 				scales[i] = f
 			}

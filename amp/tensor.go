@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp/bfloat16"
+	"github.com/halftone-ml/halftone/amp/internal/limits"
 	"github.com/x448/float16"
 )
 
@@ -306,9 +307,6 @@ func (t *Tensor) release() {
 	st.unref()
 }
 
-// mostElements is the size above which a shape is refused, of a view too: offsets of its elements stay far below an int's limit.
-const mostElements = 1 << 48
-
 // count returns the elements of a shape and refuses negative sizes and overflow. A size of 0 excuses no others: strides are made of them.
 func count(op string, shape []int) int {
 	n, empty := 1, false
@@ -318,7 +316,7 @@ func count(op string, shape []int) int {
 			fail(op, ErrShape, "use sizes of 0 and above", "shape %v has a negative size", shape)
 		case d == 0:
 			empty = true
-		case n > mostElements/d:
+		case n > limits.Elements/d:
 			fail(op, ErrShape, "use a smaller shape", "shape %v has too many elements", shape)
 		default:
 			n *= d

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/bidi"
 )
 
 // Bounds of texts that come from users' code: module paths, op, parameter and run names, rules.
@@ -32,7 +33,7 @@ func clip(s string, max int) string {
 			break
 		}
 		switch {
-		case r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+		case bidi.Mark(r):
 			continue // direction marks could reorder the text around a name
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 			r = ' '

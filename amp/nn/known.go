@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"strings"
+
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/internal/absent"
 )
@@ -22,9 +24,15 @@ func need(op string, m Module) {
 	}
 }
 
-// built refuses to run a layer that no constructor has made: nil, or an empty struct, by a part that all have.
-func built(kind string, there bool) {
-	if !there {
-		panic(&amp.Error{Op: kind, Kind: amp.ErrArgument, Detail: "the layer is nil or empty", Fix: "make it with nn.New" + kind})
+// built refuses to run a layer that no constructor has made: nil, or an empty struct, by a part that all have. The constructor is NewX for a
+// kind X; where several make the kind they are named.
+func built(kind string, there bool, constructors ...string) {
+	if there {
+		return
 	}
+	by := "nn.New" + kind
+	if len(constructors) > 0 {
+		by = strings.Join(constructors, " or ")
+	}
+	panic(&amp.Error{Op: kind, Kind: amp.ErrArgument, Detail: "the layer is nil or empty", Fix: "make it with " + by})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/internal/limits"
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
@@ -138,9 +139,6 @@ func (l *RMSNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 // Parameters returns the weight, if there is one.
 func (l *RMSNorm) Parameters() []*amp.Tensor { return present(l.Weight) }
 
-// mostElements is the limit of amp's shapes.
-const mostElements = 1 << 48
-
 // checkSizes refuses a layer without elements.
 func checkSizes(op string, sizes []int) {
 	ok := len(sizes) > 0
@@ -151,7 +149,7 @@ func checkSizes(op string, sizes []int) {
 		misused(op, "use at least one size, each of 1 and above", "sizes %v", sizes)
 	}
 	for i, n := range sizes { // weights are made of two that follow each other; more are counted where a tensor is made of them
-		if n > mostElements || i > 0 && n > mostElements/sizes[i-1] {
+		if n > limits.Elements || i > 0 && n > limits.Elements/sizes[i-1] {
 			misused(op, "use smaller sizes", "sizes %v make a weight of too many elements", sizes)
 		}
 	}

@@ -205,6 +205,10 @@ func newRecurrent(s *amp.Scope, op string, gates, in, hidden int, opts Recurrent
 	return r
 }
 
+func (r *Recurrent) built() {
+	built("Recurrent", r != nil && r.run != nil && len(r.Cells) > 0, "nn.NewRNN", "nn.NewGRU", "nn.NewLSTM")
+}
+
 func (r *Recurrent) directions() int {
 	if r.opts.Bidirectional {
 		return 2
@@ -239,7 +243,7 @@ func (r *Recurrent) Run(s *amp.Scope, x *amp.Tensor, state RecurrentState) (*amp
 
 // stacked runs layer after layer; made returns, for a batch [steps batch in], what a layer's run in one direction becomes.
 func (r *Recurrent) stacked(s *amp.Scope, op string, x *amp.Tensor, state RecurrentState, made func(x *amp.Tensor) func(layerRun) layerRun) (*amp.Tensor, RecurrentState) {
-	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
+	r.built()
 	alone := x.Rank() == 2
 	if alone {
 		x = amp.Reshape(s, x, x.Dim(0), 1, x.Dim(1))

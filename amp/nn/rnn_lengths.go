@@ -26,7 +26,7 @@ type lengthPlan struct {
 // it multiplied in that to float32 states and returns float32. (PyTorch: pack_padded_sequence and pad_packed_sequence around the call, with
 // enforce_sorted=False and total_length.) It panics with amp.ErrShape, amp.ErrDType or amp.ErrArgument for what does not fit.
 func (r *Recurrent) RunLengths(s *amp.Scope, x, lengths *amp.Tensor, state RecurrentState) (*amp.Tensor, RecurrentState) {
-	built("LSTM", r != nil && r.run != nil && len(r.Cells) > 0)
+	r.built()
 	if x.Rank() != 3 {
 		misshapen("RunLengths", "use [steps batch features]; a single sequence needs no lengths", "x is %v", x.Shape())
 	}

@@ -92,31 +92,11 @@ func (l *TransformerEncoderLayer) Run(s *amp.Scope, x, mask *amp.Tensor) *amp.Te
 // run is Run with attention of any kind.
 func (l *TransformerEncoderLayer) run(s *amp.Scope, x *amp.Tensor, attend func(s *amp.Scope, in *amp.Tensor) *amp.Tensor) *amp.Tensor {
 	built("TransformerEncoderLayer", l.Norm1 != nil && l.Linear1 != nil && l.opts.Activation != nil)
-	norm := func(n *LayerNorm, name string, x *amp.Tensor, before bool) *amp.Tensor {
-		if before != l.opts.PreNorm {
-			return x
-		}
-		return n.Forward(s.In(name), x)
-	}
-	drop := func(x *amp.Tensor) *amp.Tensor { return amp.Dropout(s, x, l.opts.Dropout) }
-
-	// done lets go of a norm's result: under autocast linear layers keep it in the lower precision, and nobody reads the float32 one.
-	done := func(y *amp.Tensor) {
-		if l.opts.PreNorm {
-			y.Done()
-		}
-	}
-
-	in := norm(l.Norm1, "norm1", x, true)
-	y := attend(s.In("self_attn"), in)
-	done(in)
-	x = norm(l.Norm1, "norm1", amp.Add(s, x, drop(y)), false)
-	in = norm(l.Norm2, "norm2", x, true)
-	y = l.Linear1.Forward(s.In("linear1"), in)
-	done(in)
-	y = drop(l.opts.Activation.Forward(s.In("activation"), y))
-	y = l.Linear2.Forward(s.In("linear2"), y)
-	return norm(l.Norm2, "norm2", amp.Add(s, x, drop(y)), false)
+	x = l.opts.branch(s, l.Norm1, "norm1", x, func(in *amp.Tensor, done func()) *amp.Tensor {
+		defer done()
+		return attend(s.In("self_attn"), in)
+	})
+	return l.opts.branch(s, l.Norm2, "norm2", x, l.opts.feedForward(s, l.Linear1, l.Linear2))
 }
 
 // SinusoidalPositions returns the table of Vaswani et al., Attention Is All You Need, 2017: row p holds the sines and cosines of p at

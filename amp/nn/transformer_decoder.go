@@ -46,25 +46,13 @@ func (l *TransformerDecoderLayer) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tens
 // [… heads T S], which of the memory's they see. Both are masks as of MultiheadAttention.Attend: KeyPaddingMask makes one of padding.
 func (l *TransformerDecoderLayer) Run(s *amp.Scope, x, memory, mask, memoryMask *amp.Tensor) *amp.Tensor {
 	built("TransformerDecoderLayer", l != nil && l.SelfAttn != nil && l.opts.Activation != nil)
-	x = l.opts.branch(s, l.Norm1, "norm1", x, func(in *amp.Tensor) *amp.Tensor {
+	x = l.opts.branch(s, l.Norm1, "norm1", x, func(in *amp.Tensor, done func()) *amp.Tensor {
+		defer done()
 		return l.SelfAttn.Attend(s.In("self_attn"), in, in, in, mask, l.opts.Causal)
 	})
-	x = l.opts.branch(s, l.Norm2, "norm2", x, func(in *amp.Tensor) *amp.Tensor {
+	x = l.opts.branch(s, l.Norm2, "norm2", x, func(in *amp.Tensor, done func()) *amp.Tensor {
+		defer done()
 		return l.MultiheadAttn.Attend(s.In("multihead_attn"), in, memory, memory, memoryMask, false)
 	})
-	return l.opts.branch(s, l.Norm3, "norm3", x, func(in *amp.Tensor) *amp.Tensor {
-		y := l.opts.Activation.Forward(s.In("activation"), l.Linear1.Forward(s.In("linear1"), in))
-		return l.Linear2.Forward(s.In("linear2"), amp.Dropout(s, y, l.opts.Dropout))
-	})
-}
-
-// branch adds f of x to x, with dropout, and normalizes what f sees, or the sum.
-func (o TransformerOptions) branch(s *amp.Scope, norm *LayerNorm, name string, x *amp.Tensor, f func(in *amp.Tensor) *amp.Tensor) *amp.Tensor {
-	if !o.PreNorm {
-		return norm.Forward(s.In(name), amp.Add(s, x, amp.Dropout(s, f(x), o.Dropout)))
-	}
-	in := norm.Forward(s.In(name), x)
-	y := f(in)
-	in.Done() // under autocast the graph keeps it in the lower precision
-	return amp.Add(s, x, amp.Dropout(s, y, o.Dropout))
+	return l.opts.branch(s, l.Norm3, "norm3", x, l.opts.feedForward(s, l.Linear1, l.Linear2))
 }

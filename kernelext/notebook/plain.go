@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/halftone-ml/halftone/internal/bidi"
 )
 
 // escapes are what terminals obey: colors and moves (CSI), titles and links (OSC and the like, to their end), and the short ones.
@@ -18,7 +20,7 @@ func plain(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+		case bidi.Mark(r):
 			return -1
 		case r == '\r' || r == '\u2028' || r == '\u2029':
 			return '\n'

@@ -114,7 +114,7 @@ var (
 	LineAddcmul = LineKernel{plain: lineAddcmulGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
 	// LineAdam takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6); a7 is 1/a5.
 	LineAdam = LineKernel{plain: lineAdamGo, lines: []int{0, 1, 2, 3}, written: []int{0, 2, 3}}
-	// LineMomentum takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2.
+	// LineMomentum takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2; with a3 = 0 an infinite x0 is not in x2.
 	LineMomentum = LineKernel{plain: lineMomentumGo, lines: []int{0, 1, 2}, written: []int{0, 2}}
 	// LineDescend subtracts a0·x1 from x0.
 	LineDescend = LineKernel{plain: lineDescendGo, lines: []int{0, 1}, written: []int{0}}
@@ -1023,7 +1023,7 @@ func lineAdamGo(lo, n int, io *Line) {
 	}
 }
 
-// lineMomentumGo takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2. It does elements lo to n.
+// lineMomentumGo takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2; with a3 = 0 an infinite x0 is not in x2. It does elements lo to n.
 func lineMomentumGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
 	x1 := io.F32[1][:n]
@@ -1035,16 +1035,21 @@ func lineMomentumGo(lo, n int, io *Line) {
 	for i := lo; i < n; i++ {
 		v0 := x0[i]
 		v1 := x1[i]
-		v3 := float32(a3 * v0)
-		v4 := float32(v1 + v3)
-		v6 := x2[i]
-		v7 := float32(a1 * v6)
-		v9 := float32(a2 * v4)
-		v10 := float32(v7 + v9)
-		x2[i] = v10
-		v12 := float32(a0 * v10)
-		v13 := float32(v0 - v12)
-		x0[i] = v13
+		v4 := a3 == 0
+		v6 := float32(a3 * v0)
+		v7 := v6
+		if v4 {
+			v7 = 0
+		}
+		v8 := float32(v1 + v7)
+		v10 := x2[i]
+		v11 := float32(a1 * v10)
+		v13 := float32(a2 * v8)
+		v14 := float32(v11 + v13)
+		x2[i] = v14
+		v16 := float32(a0 * v14)
+		v17 := float32(v0 - v16)
+		x0[i] = v17
 	}
 }
 

@@ -157,9 +157,9 @@ var basicLines = []line{
 		size := l.add(l.quotientBy(l.sqrt(v), l.arg(5), l.arg(7)), l.arg(6))
 		l.put(l.sub(l.mul(x, l.arg(3)), l.div(l.mul(l.arg(4), m), size)), outSet, 0)
 	}},
-	{"lineMomentum", "takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2.", nil, func(l *lineProg) {
+	{"lineMomentum", "takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2; with a3 = 0 an infinite x0 is not in x2.", nil, func(l *lineProg) {
 		x := l.line(0)
-		g := l.add(l.line(1), l.mul(l.arg(3), x))
+		g := l.add(l.line(1), l.choose(l.equal(l.arg(3), l.c(0)), l.c(0), l.mul(l.arg(3), x)))
 		m := l.add(l.mul(l.arg(1), l.line(2)), l.mul(l.arg(2), g))
 		l.put(m, outSet, 2)
 		l.put(l.sub(x, l.mul(l.arg(0), m)), outSet, 0)
