@@ -70,9 +70,12 @@ func TestLiveIsStableWhenAsked(t *testing.T) {
 }
 
 func TestLiveOutsideNotebooks(t *testing.T) {
+	began := time.Now()
 	out, errs, _ := shown(t, "live", false)
+	most := 2 + int(time.Since(began)/logEvery) // on a busy machine
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
-	if out != "1\n" || len(lines) != 2 || !strings.HasPrefix(lines[1], "A loop: ████████████████ 300/300 · loss 0.0066667 ") || !strings.HasSuffix(lines[1], " · done") {
+	last := lines[len(lines)-1]
+	if out != "1\n" || len(lines) < 2 || len(lines) > most || !strings.HasPrefix(last, "A loop: ████████████████ 300/300 · loss 0.0066667 ") || !strings.HasSuffix(last, " · done") {
 		t.Errorf("printed %q and %q", out, errs)
 	}
 }
