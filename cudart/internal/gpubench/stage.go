@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -143,35 +141,4 @@ func (p *plan) figures(round int) (list []stage) {
 var kernelParts = [][]string{
 	{"./suite.test", "-test.run=TestKernelSpeed$/elementwise$", "-test.timeout=0"}, {"./suite.test", "-test.run=TestKernelSpeed$/rows$", "-test.timeout=0"},
 	{"./suite.test", "-test.run=TestKernelSpeed$/products$", "-test.timeout=0"}, {"./suite.test", "-test.run=TestKernelSpeed$/layers$", "-test.timeout=0"},
-}
-
-// checkers run the driver's suite and all kernels' tests under NVIDIA's checker of memory accesses, and the kernels under that of races.
-func (p *plan) checkers() (list []stage) {
-	if p.sanitizer == "" {
-		return nil
-	}
-	path, err := exec.LookPath(p.sanitizer)
-	lacks := ""
-	if err != nil {
-		path = "/usr/local/cuda/bin/compute-sanitizer"
-		if _, e := os.Stat(path); e != nil {
-			lacks = err.Error()
-		}
-	}
-	// In parts, side by side: each is slow on the host, and two tests take as long as all others.
-	const owe, attention = "TestGradientsThatOwe$", "TestAttention"
-	for _, c := range []struct{ tool, pkg, part, run, skip string }{
-		{"memcheck", "cudart/driver", "", "OnDevice", ""}, {"memcheck", "cudart", "", ".", owe}, {"memcheck", "cudart", ", debts", owe, ""},
-		{"racecheck", "cudart", "", "OnTensorCores|Products|Sums|Norm|Scan|Order|Fast|Counts|Clips", attention}, {"racecheck", "cudart", ", attention", attention, ""},
-	} {
-		argv := []string{path, "--tool", c.tool, "--report-api-errors", "no", "--target-processes", "application-only", "--error-exitcode", "99",
-			"./suite.test", "-test.v", "-test.run", c.run, "-test.short"}
-		if c.skip != "" {
-			argv = append(argv, "-test.skip", c.skip)
-		}
-		// What the suites provoke on purpose, calls with wrong arguments, is not an error of theirs.
-		list = append(list, stage{name: c.tool + " of " + c.pkg + c.part, side: checker, usual: 90 * time.Second, limit: 4 * time.Minute, lacks: lacks, together: 5,
-			dir: filepath.Join(p.home, "tests", filepath.FromSlash(c.pkg)), argv: argv})
-	}
-	return list
 }
