@@ -41,6 +41,19 @@ func lerp[T float32 | float64](a, b, weight T) T {
 	return b - T((b-a)*(1-weight))
 }
 
+// adamAverages are what moves the averages of Adam and its kin.
+type adamAverages[T float32 | float64] struct{ b2, new1, new2 T }
+
+func averagesOf[T float32 | float64](u *Update) adamAverages[T] {
+	return adamAverages[T]{T(u.Beta2), T(1 - u.Beta1), T(1 - u.Beta2)}
+}
+
+// move takes gradient g into the averages of the gradient and of its square.
+func (c adamAverages[T]) move(mean, square *T, g T) {
+	*mean = lerp(*mean, g, c.new1)
+	*square = T(c.b2**square) + T(c.new2*g*g)
+}
+
 // adamFactors are the numbers of a step: its two corrections are worked out in float64 whatever the parameters' dtype, as PyTorch's scalars
 // are, and the decay of the gradient and what shrinks the parameter, of which one says nothing.
 func (u *Update) adamFactors() (rate, root, decay, shrink float64) {
@@ -65,18 +78,17 @@ func adamPass(u *Update, state []*Tensor) (*cpu.LineKernel, [8]float32) {
 func adamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	lr, c2, d, less := u.adamFactors()
 	rate, root, eps, decay, shrink := T(lr), T(c2), T(u.Eps), T(d), T(less)
-	b2, new1, new2 := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2)
+	by := averagesOf[T](u)
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		m, v, top := k.state[0], k.state[1], k.state[2]
-		if x, ok := any(k.x).([]float32); ok && top == nil && new1 < 0.5 { // the pass has the first of lerp's two formulas
-			k.line.Arg = [8]float32{float32(new1), float32(b2), float32(new2), float32(shrink), float32(rate), float32(root), float32(eps), 1 / float32(root)}
+		if x, ok := any(k.x).([]float32); ok && top == nil && by.new1 < 0.5 { // the pass has the first of lerp's two formulas
+			k.line.Arg = [8]float32{float32(by.new1), float32(by.b2), float32(by.new2), float32(shrink), float32(rate), float32(root), float32(eps), 1 / float32(root)}
 			k.pass(&cpu.LineAdam, x, any(k.d).([]float32), any(m).([]float32), any(v).([]float32))
 			return
 		}
 		for i, g := range k.d {
-			m[i] = lerp(m[i], g, new1)
-			v[i] = T(b2*v[i]) + T(new2*g*g)
+			by.move(&m[i], &v[i], g)
 			s := v[i]
 			if top != nil {
 				top[i] = max(top[i], s)

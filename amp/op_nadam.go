@@ -47,13 +47,12 @@ func nadamOn[T float32 | float64](u *Update) func(k *piece[T]) {
 	ofGrad, ofMean := u.nadamFactors()
 	_, _, d, less := u.adamFactors()
 	grad, mean, bias, eps := T(ofGrad), T(ofMean), T(1-cpu.Pow(u.Beta2, float64(u.Step))), T(u.Eps)
-	b2, new1, new2, decay, shrink := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2), T(d), T(less)
+	by, decay, shrink := averagesOf[T](u), T(d), T(less)
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		m, v := k.state[0], k.state[1]
 		for i, g := range k.d {
-			m[i] = lerp(m[i], g, new1)
-			v[i] = T(b2*v[i]) + T(new2*g*g)
+			by.move(&m[i], &v[i], g)
 			root := T(math.Sqrt(float64(v[i]/bias))) + eps
 			k.x[i] = T(k.x[i]*shrink) - grad*g/root
 			k.x[i] -= mean * m[i] / root

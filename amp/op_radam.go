@@ -39,16 +39,15 @@ func (u *Update) radamRate() (rate float64, adapts bool) {
 }
 
 func radamOn[T float32 | float64](u *Update) func(k *piece[T]) {
-	by, adapts := u.radamRate()
+	r, adapts := u.radamRate()
 	_, _, d, less := u.adamFactors()
-	rate, eps, decay, shrink := T(by), T(u.Eps), T(d), T(less)
-	b2, new1, new2 := T(u.Beta2), T(1-u.Beta1), T(1-u.Beta2)
+	rate, eps, decay, shrink := T(r), T(u.Eps), T(d), T(less)
+	by := averagesOf[T](u)
 	return func(k *piece[T]) {
 		k.descend(u, decay)
 		m, v := k.state[0], k.state[1]
 		for i, g := range k.d {
-			m[i] = lerp(m[i], g, new1)
-			v[i] = T(b2*v[i]) + T(new2*g*g)
+			by.move(&m[i], &v[i], g)
 			step := T(rate * m[i])
 			if adapts {
 				step /= T(math.Sqrt(float64(v[i]))) + eps
