@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -163,11 +164,30 @@ func scalerCost(build func(root *amp.Scope) training, n int, scale float64) (rat
 	run(with)
 	run(without)
 	var ratios []float64
-	for r := range size(11, 1) {
+	began := time.Now()
+	for r := range size(mostRounds, 1) {
 		a, b := inOrder(r%2 == 1, func() float64 { return run(with) }, func() float64 { return run(without) })
-		ratios = append(ratios, a/b)
+		if ratios = append(ratios, a/b); settled(ratios) || time.Since(began) > 20*time.Second {
+			break
+		}
 	}
 	return middle(ratios), slices.Min(ratios), slices.Max(ratios)
+}
+
+// Rounds of a ratio that is held against a bar of a hundredth: as many as it takes on a host that is busy.
+const leastRounds, mostRounds = 11, 101
+
+// settled is whether the median of ratios is known to two thousandths: half the width of its interval of 95 %, between order statistics n/2 ± √n
+// (the binomial distribution's 1.96·√n/2), is less. What the median is has no part in it.
+func settled(ratios []float64) bool {
+	n := len(ratios)
+	if n < leastRounds {
+		return false
+	}
+	sorted := slices.Sorted(slices.Values(ratios))
+	half := int(math.Ceil(0.98 * math.Sqrt(float64(n))))
+	low, high := max(n/2-half, 0), min(n/2+half, n-1)
+	return sorted[high]-sorted[low] < 2*0.002
 }
 
 // inOrder calls a and b, or, turned, b and a: one that were always the first would have the drift of clocks on its side.
