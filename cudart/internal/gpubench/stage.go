@@ -61,7 +61,7 @@ func (p *plan) stages() []stage {
 			argv: []string{"./suite.test", "-test.v", "-test.run=TestStepProfile$", "-test.timeout=55s"}, env: []string{"HALFTONE_PROFILE=1"}},
 		// The walk over the op table: every case of every row on the GPU and on the CPU.
 		p.suite("amp", 15, 240, []string{"HALFTONE_COMPARE_DEVICE=cuda:0"}, "-test.run=OnDevice$"),
-		p.suite("cudart", 20, 240, nil),
+		p.suite("cudart", 25, 240, nil),
 		p.suite("cudart/driver", 10, 120, nil),
 		p.suite("kernelext/session", 40, 180, nil, "-test.run=OnTheGPU$|CapturedInASession$|NoStepWaits$|RefusedStepIsNotKept$|KilledFarBehind$"),
 		p.suite("cudart/libraries", 1, 60, nil))
@@ -71,7 +71,7 @@ func (p *plan) stages() []stage {
 		p.suite("amp/optim", 5, 120, byDefault, "-test.short"),
 		p.suite("amp/checkpoint", 2, 60, byDefault, "-test.short"),
 		p.suite("amp/nn", 10, 240, byDefault, "-test.short", rehearsedBut("Learns$|Fits$|Precisions$|ThreadsDoNotChange")),
-		p.suite("amp", 80, 240, byDefault, "-test.short", rehearsedBut("Threads$")))
+		p.suite("amp", 100, 240, byDefault, "-test.short", rehearsedBut("Threads$")))
 	for round := 2; round <= p.rounds; round++ {
 		list = append(list, p.figures(round)...)
 	}
