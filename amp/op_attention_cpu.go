@@ -17,7 +17,7 @@ const (
 type attender[T float32 | float64] struct {
 	*attention
 	n, first, count int // matrix of the batch, first query and number of queries
-	p, dp, kept     []T // scores, then probabilities, of a block of keys; their gradient; dropout's factors
+	p, dp           []T // scores, then probabilities, of a block of keys; their gradient
 	ld              int // distance of their rows
 	rows, dk, dv    []T // sums
 	bias            [keyBlock]T
@@ -26,6 +26,7 @@ type attender[T float32 | float64] struct {
 	known           [queryBlock / 32]bool
 	row             rowKernels[T]
 	keeper[T]
+	dropper
 }
 
 var (
@@ -99,10 +100,7 @@ func (w *attender[T]) forward(out *Tensor) {
 				w.row.scale(w.rows[i*w.e:(i+1)*w.e], shrink)
 			}
 		}
-		if w.drop != nil {
-			w.factors(j, m)
-			multiply(w.p[:w.count*m], w.kept)
-		}
+		w.dropRows(0, w.count, j, m, w.p)
 		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addRows(w.rows, w.e, j == 0))
 	}
 	for i := range w.count {
@@ -177,29 +175,6 @@ func (w *attender[T]) masked(i, j int, row []T) T {
 		w.row.mask(row, bias, scale)
 	}
 	return 1
-}
-
-// factors sets kept to what dropout multiplies the weights of m keys from j on with.
-func (w *attender[T]) factors(j, m int) {
-	w.kept = resize(w.kept, queryBlock*keyBlock)
-	for i := range w.count {
-		first := (w.n*w.T+w.first+i)*w.S + j
-		var block [4]uint32
-		have := -1
-		for x := range m {
-			at := i*w.ld + x
-			w.kept[at] = 0
-			if w.drop.keep(first+x, &block, &have) {
-				w.kept[at] = T(w.drop.scale)
-			}
-		}
-	}
-}
-
-func multiply[T float32 | float64](dst, by []T) {
-	for i := range dst {
-		dst[i] *= by[i]
-	}
 }
 
 // maskRow returns where the mask of query i and key j lies, and the step to the next key.

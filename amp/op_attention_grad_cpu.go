@@ -120,11 +120,8 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		m := min(keyBlock, keys-j)
 		w.place(j)
 		w.ld = m
-		switch {
-		case !w.keeps:
+		if !w.keeps {
 			w.computeAgain(dy, j, m)
-		case w.drop != nil && keys > keyBlock:
-			w.factors(j, m)
 		}
 		for i, top := range w.topsAt(j) {
 			w.scoreGradient(i, j, m, w.sinceTop(i, top))
@@ -132,9 +129,7 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
 			}
 		}
-		if w.drop != nil {
-			multiply(w.p[:w.count*m], w.kept)
-		}
+		w.dropRows(0, w.count, j, m, w.p)
 		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addRows(w.dv[j*w.e:], w.e, w.first == 0))
 		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addRows(w.rows, w.d, j == 0))
 		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d, w.first == 0))
@@ -157,10 +152,7 @@ func (w *attender[T]) computeAgain(dy *Tensor, j, m int) {
 // probabilityGradient sets dp to dy·vᵀ, times dropout's factors.
 func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
 	cpu.GemmTo(w.count, m, w.e, w.operand(dy, w.first), transposed(w.operand(w.v, j)), cpu.Result[T]{Row: m, Elems: w.dp})
-	if w.drop != nil {
-		w.factors(j, m)
-		multiply(w.dp[:w.count*m], w.kept)
-	}
+	w.dropRows(0, w.count, j, m, w.dp)
 }
 
 // scoreGradient turns row i of p, exponentials that are still to be multiplied by more, into probabilities and of dp into the gradient of the
