@@ -104,10 +104,9 @@ func (w *attender[T]) forward(out *Tensor) {
 		cpu.GemmTo(w.count, w.e, m, held(w.p, w.ld, 1), w.operand(w.v, j), addRows(w.rows, w.e, j == 0))
 	}
 	for i := range w.count {
-		row := w.rows[i*w.e : (i+1)*w.e]
-		w.row.scale(row, w.share(i))
-		storeRows(w.attention, out, w.n, w.first+i, row)
+		w.row.scale(w.rows[i*w.e:(i+1)*w.e], w.share(i))
 	}
+	storeRows(w.attention, out, w.n, w.first, w.rows[:w.count*w.e])
 }
 
 // operand is the matrix of t that belongs to this part of the batch, from a row on.

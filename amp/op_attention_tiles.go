@@ -295,10 +295,9 @@ func (w *tiler) tileForward(out *Tensor) {
 	})
 	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.eWide:], high, rows, w.e, w.rows[r*w.e:], w.e) })
 	for i := range w.count {
-		row := w.rows[i*w.e : (i+1)*w.e]
-		w.row.scale(row, w.share(i)/factor)
-		storeRows(w.attention, out, w.n, w.first+i, row)
+		w.row.scale(w.rows[i*w.e:(i+1)*w.e], w.share(i)/factor)
 	}
+	storeRows(w.attention, out, w.n, w.first, w.rows[:w.count*w.e])
 }
 
 // weightFactor is what weights of float16 are multiplied by, so that the largest are near its bound and the smallest far from the other: a
