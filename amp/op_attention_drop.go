@@ -2,7 +2,7 @@ package amp
 
 import "github.com/halftone-ml/halftone/amp/internal/cpu"
 
-// A dropper draws dropout's factors for a row of weights: they are drawn anew each time, which is quicker than to keep them.
+// A dropper draws dropout's factors for a row of weights, each time they are wanted: none are kept.
 type dropper struct {
 	numbers [keyBlock + 4]uint32
 }

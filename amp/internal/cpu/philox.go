@@ -19,7 +19,7 @@ func PhiloxBlock(seed, block uint64) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// philoxRun is how many numbers the widest registers make at a time, fewNumbers from how many on it pays to make them for fewer.
+// philoxRun is how many numbers the widest registers make at a time, fewNumbers the most that are made block by block.
 const (
 	philoxRun  = 64
 	fewNumbers = 8
