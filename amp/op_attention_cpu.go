@@ -17,7 +17,7 @@ const (
 type attender[T float32 | float64] struct {
 	*attention
 	n, first, count int // matrix of the batch, first query and number of queries
-	p, dp, kept     []T // scores, then probabilities, of a block of keys; their gradient; dropout's factors
+	p, dp           []T // scores, then probabilities, of a block of keys; their gradient
 	ld              int // distance of their rows
 	rows, dk, dv    []T // sums
 	bias            [keyBlock]T
@@ -26,6 +26,7 @@ type attender[T float32 | float64] struct {
 	known           [queryBlock / 32]bool
 	row             rowKernels[T]
 	keeper[T]
+	dropper
 }
 
 var (
@@ -99,17 +100,13 @@ func (w *attender[T]) forward(out *Tensor) {
 				w.row.scale(w.rows[i*w.e:(i+1)*w.e], shrink)
 			}
 		}
-		if w.drop != nil {
-			w.factors(j, m)
-			multiply(w.p[:w.count*m], w.kept)
-		}
-		cpu.GemmTo(w.count, w.e, m, held(w.p, m, 1), w.operand(w.v, j), addRows(w.rows, w.e, j == 0))
+		w.dropRows(0, w.count, j, m, w.p)
+		cpu.GemmTo(w.count, w.e, m, held(w.p, w.ld, 1), w.operand(w.v, j), addRows(w.rows, w.e, j == 0))
 	}
 	for i := range w.count {
-		row := w.rows[i*w.e : (i+1)*w.e]
-		w.row.scale(row, w.share(i))
-		storeRows(w.attention, out, w.n, w.first+i, row)
+		w.row.scale(w.rows[i*w.e:(i+1)*w.e], w.share(i))
 	}
+	storeRows(w.attention, out, w.n, w.first, w.rows[:w.count*w.e])
 }
 
 // operand is the matrix of t that belongs to this part of the batch, from a row on.
@@ -135,11 +132,11 @@ func addRows[T cpu.Float](v []T, width int, first bool) cpu.Result[T] {
 
 // scores sets p to the products of the queries with m keys from j on; exponentials scales and masks them.
 func (w *attender[T]) scores(j, m int) {
-	w.ld = m
-	cpu.GemmTo(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), cpu.Result[T]{Row: m, Elems: w.p})
+	w.ld = rowLength[T](m)
+	cpu.GemmTo(w.count, m, w.d, w.operand(w.q, w.first), transposed(w.operand(w.k, j)), cpu.Result[T]{Row: w.ld, Elems: w.p})
 	for r := 0; r < w.count; r += 32 {
 		if w.known[r/32] = w.bare(r, j, m); w.known[r/32] {
-			w.row.most(min(32, w.count-r), m, w.p[r*m:], m, w.most[r:])
+			w.row.most(min(32, w.count-r), m, w.p[r*w.ld:], w.ld, w.most[r:])
 		}
 	}
 }
@@ -177,29 +174,6 @@ func (w *attender[T]) masked(i, j int, row []T) T {
 		w.row.mask(row, bias, scale)
 	}
 	return 1
-}
-
-// factors sets kept to what dropout multiplies the weights of m keys from j on with.
-func (w *attender[T]) factors(j, m int) {
-	w.kept = resize(w.kept, queryBlock*keyBlock)
-	for i := range w.count {
-		first := (w.n*w.T+w.first+i)*w.S + j
-		var block [4]uint32
-		have := -1
-		for x := range m {
-			at := i*w.ld + x
-			w.kept[at] = 0
-			if w.drop.keep(first+x, &block, &have) {
-				w.kept[at] = T(w.drop.scale)
-			}
-		}
-	}
-}
-
-func multiply[T float32 | float64](dst, by []T) {
-	for i := range dst {
-		dst[i] *= by[i]
-	}
 }
 
 // maskRow returns where the mask of query i and key j lies, and the step to the next key.
@@ -244,9 +218,9 @@ func (w *attender[T]) exponentials(i, j, m int) (shrink T) {
 // that suits vectors; what no query may look at is cleared.
 func (w *attender[T]) seen(i, j, m int) (p []T, scale T) {
 	n := w.visible(i, j, m)
-	row := w.p[i*w.ld:][:m]
+	row := w.p[i*w.ld:][:w.ld]
 	scale = w.masked(i, j, row[:n])
-	end := inBlocks(n, m)
+	end := w.inBlocks(n)
 	for x := n; x < end; x++ {
 		row[x] = T(math.Inf(-1))
 	}
@@ -254,8 +228,16 @@ func (w *attender[T]) seen(i, j, m int) (p []T, scale T) {
 	return row[:end], scale
 }
 
-// inBlocks is up to where the passes go over a row of m elements of which n count: in whole blocks they do not copy the rest of a row.
-func inBlocks(n, m int) int { return min(m, (n+31)/32*32) }
+// rowLength is the distance of rows of m elements: whole blocks of float32, so that no pass over a row has to copy the rest of one.
+func rowLength[T float32 | float64](m int) int {
+	if _, ok := any(T(0)).(float32); ok {
+		return upTo(m, 32)
+	}
+	return m
+}
+
+// inBlocks is up to where the passes go over a row of which n elements count.
+func (w *attender[T]) inBlocks(n int) int { return min(w.ld, upTo(n, 32)) }
 
 // share is what one exponential of query i is to be multiplied with; 0 for a query without keys.
 func (w *attender[T]) share(i int) T {

@@ -110,34 +110,30 @@ func (w *attender[T]) backward(dy, out *Tensor, maskAt int) {
 		w.probabilityGradient(dy, j, m)
 		for i := range w.count {
 			shrink, n := w.exponentials(i, j, m), w.visible(i, j, m)
-			clear(w.dp[i*m+n : (i+1)*m]) // NaN may be there, and p is 0
-			end := inBlocks(n, m)
-			w.delta[i] = T(w.delta[i]*shrink) + w.row.dot(w.p[i*m:i*m+end], w.dp[i*m:i*m+end])
+			row := i * w.ld
+			clear(w.dp[row+n : row+w.ld]) // NaN may be there, and p is 0
+			end := row + w.inBlocks(n)
+			w.delta[i] = T(w.delta[i]*shrink) + w.row.dot(w.p[row:end], w.dp[row:end])
 		}
 		copy(w.topsAt(j), w.top[:])
 	}
 	for j := 0; j < keys; j += keyBlock {
 		m := min(keyBlock, keys-j)
 		w.place(j)
-		w.ld = m
-		switch {
-		case !w.keeps:
+		w.ld = rowLength[T](m)
+		if !w.keeps {
 			w.computeAgain(dy, j, m)
-		case w.drop != nil && keys > keyBlock:
-			w.factors(j, m)
 		}
 		for i, top := range w.topsAt(j) {
 			w.scoreGradient(i, j, m, w.sinceTop(i, top))
 			if w.additive() {
-				store(out, maskAt+i*w.S+j, w.dp[i*m:(i+1)*m])
+				store(out, maskAt+i*w.S+j, w.dp[i*w.ld:][:m])
 			}
 		}
-		if w.drop != nil {
-			multiply(w.p[:w.count*m], w.kept)
-		}
-		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, m), w.operand(dy, w.first), addRows(w.dv[j*w.e:], w.e, w.first == 0))
-		cpu.GemmTo(w.count, w.d, m, held(w.dp, m, 1), w.operand(w.k, j), addRows(w.rows, w.d, j == 0))
-		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, m), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d, w.first == 0))
+		w.dropRows(0, w.count, j, m, w.p)
+		cpu.GemmTo(m, w.e, w.count, held(w.p, 1, w.ld), w.operand(dy, w.first), addRows(w.dv[j*w.e:], w.e, w.first == 0))
+		cpu.GemmTo(w.count, w.d, m, held(w.dp, w.ld, 1), w.operand(w.k, j), addRows(w.rows, w.d, j == 0))
+		cpu.GemmTo(m, w.d, w.count, held(w.dp, 1, w.ld), w.operand(w.q, w.first), addRows(w.dk[j*w.d:], w.d, w.first == 0))
 	}
 }
 
@@ -156,19 +152,16 @@ func (w *attender[T]) computeAgain(dy *Tensor, j, m int) {
 
 // probabilityGradient sets dp to dy·vᵀ, times dropout's factors.
 func (w *attender[T]) probabilityGradient(dy *Tensor, j, m int) {
-	cpu.GemmTo(w.count, m, w.e, w.operand(dy, w.first), transposed(w.operand(w.v, j)), cpu.Result[T]{Row: m, Elems: w.dp})
-	if w.drop != nil {
-		w.factors(j, m)
-		multiply(w.dp[:w.count*m], w.kept)
-	}
+	cpu.GemmTo(w.count, m, w.e, w.operand(dy, w.first), transposed(w.operand(w.v, j)), cpu.Result[T]{Row: w.ld, Elems: w.dp})
+	w.dropRows(0, w.count, j, m, w.dp)
 }
 
 // scoreGradient turns row i of p, exponentials that are still to be multiplied by more, into probabilities and of dp into the gradient of the
 // scores, P∘(dP - Σ dP∘P).
 func (w *attender[T]) scoreGradient(i, j, m int, more T) {
 	n := w.visible(i, j, m)
-	end := inBlocks(n, m)
-	p, dp, k := w.p[i*w.ld:][:end], w.dp[i*w.ld:][:m], w.share(i)
+	end := w.inBlocks(n)
+	p, dp, k := w.p[i*w.ld:][:end], w.dp[i*w.ld:][:w.ld], w.share(i)
 	clear(dp[n:])
 	dp = dp[:end]
 	if k == 0 {

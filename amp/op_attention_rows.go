@@ -31,8 +31,14 @@ func newLineRows() rowKernels[float32] {
 			return float32(io.Acc[0].Sum())
 		},
 		scale: func(v []float32, k float32) {
-			io.F32[0], io.F32[1], io.Arg[0] = v, v, k
-			cpu.LineScale.Run(len(v), io)
+			whole := len(v) &^ 31
+			if whole > 0 {
+				io.F32[0], io.F32[1], io.Arg[0] = v, v, k
+				cpu.LineScale.Run(whole, io)
+			}
+			for i := range v[whole:] { // fewer than a pass would copy
+				v[whole+i] *= k
+			}
 		},
 		add: func(v, x []float32, k float32) {
 			io.F32[0], io.F32[1], io.Arg[0] = v, x, k

@@ -285,21 +285,45 @@ func TestAttentionThreads(t *testing.T) {
 func TestAttentionDropout(t *testing.T) {
 	root := NewScope(Seed(12))
 	defer root.Close()
-	q, k, v := Randn(root, Float64, 0, 1, 2, 70, 4), Randn(root, Float64, 0, 1, 2, 300, 4), Randn(root, Float64, 0, 1, 2, 300, 3)
-	at := root.Random().State()
-	got := ScaledDotProductAttention(root, q, k, v, nil, Attention{Dropout: 0.25})
-	after := root.Random().State()
-	root.Random().Load(at)
-	p := Softmax(root, MulScalar(root, MatMul(root, q, Transpose(root, k, -1, -2)), 0.5), -1)
-	want := MatMul(root, Dropout(root, p, 0.25), v)
-	if root.Random().State() != after {
-		t.Error("another number of random numbers")
-	}
-	for i, w := range want.Float64s() {
-		if !(math.Abs(got.Float64s()[i]-w) <= 1e-12) {
-			t.Fatalf("element %d: %v, want %v", i, got.Float64s()[i], w)
+	for _, c := range []struct {
+		dt    DType
+		keys  int // of an odd number, rows begin within a block of random numbers
+		bound float64
+	}{{Float64, 300, 1e-12}, {Float64, 77, 1e-12}, {Float32, 300, 1e-5}, {Float32, 301, 1e-5}, {Float32, 77, 1e-5}, {Float32, 3, 1e-5}} {
+		q, k, v := Randn(root, c.dt, 0, 1, 2, 70, 4), Randn(root, c.dt, 0, 1, 2, c.keys, 4), Randn(root, c.dt, 0, 1, 2, c.keys, 3)
+		dy := Randn(root, c.dt, 0, 1, 2, 70, 3)
+		at := root.Random().State()
+		run := func(f func(q, k, v *Tensor) *Tensor) (out [][]float64) {
+			root.Random().Load(at)
+			leaves := []*Tensor{q.leafAs(root, c.dt), k.leafAs(root, c.dt), v.leafAs(root, c.dt)}
+			y := f(leaves[0], leaves[1], leaves[2])
+			y.Backward(GradOutputs(dy))
+			out = append(out, y.Float64s())
+			for _, x := range leaves {
+				out = append(out, x.Grad().Float64s())
+			}
+			return out
+		}
+		got := run(func(q, k, v *Tensor) *Tensor {
+			return ScaledDotProductAttention(root, q, k, v, nil, Attention{Dropout: 0.25})
+		})
+		after := root.Random().State()
+		want := run(func(q, k, v *Tensor) *Tensor {
+			p := Softmax(root, MulScalar(root, MatMul(root, q, Transpose(root, k, -1, -2)), 0.5), -1)
+			return MatMul(root, Dropout(root, p, 0.25), v)
+		})
+		if root.Random().State() != after {
+			t.Errorf("%v, %d keys: another number of random numbers", c.dt, c.keys)
+		}
+		for n := range want {
+			for i, w := range want[n] {
+				if !(math.Abs(got[n][i]-w) <= c.bound*(1+math.Abs(w))) {
+					t.Fatalf("%v, %d keys: result %d, element %d: %v, want %v", c.dt, c.keys, n, i, got[n][i], w)
+				}
+			}
 		}
 	}
+	q, k, v := Randn(root, Float64, 0, 1, 2, 70, 4), Randn(root, Float64, 0, 1, 2, 300, 4), Randn(root, Float64, 0, 1, 2, 300, 3)
 	plain := ScaledDotProductAttention(root, q, k, v, nil, Attention{})
 	if eval := ScaledDotProductAttention(root.Eval(), q, k, v, nil, Attention{Dropout: 0.25}); !slices.Equal(eval.Float64s(), plain.Float64s()) {
 		t.Error("dropped in evaluation")

@@ -274,9 +274,6 @@ func (w *tiler) tileForward(out *Tensor) {
 	w.keyBlocks(func(j, m int) {
 		w.weighted.begin(w.f, w.parts, partRow, 16*partRow, w.valuePairs[j/2*w.eWide:], w.eWide)
 		w.ld = upTo(m, 32)
-		if w.drop != nil {
-			w.factors(j, m)
-		}
 		w.queryProduct(w.queries, w.dWide, w.keyPairs, j, m, func(r, rows, high, n int) {
 			wide, scale := w.takeScores(r, rows, high, j, n)
 			w.raiseTops(r, rows, scale)
@@ -284,9 +281,8 @@ func (w *tiler) tileForward(out *Tensor) {
 				w.exponentialsOf(w.f, r, rows, wide, scale, factor)
 			} else {
 				w.exponentialsOf(cpu.NoHalf, r, rows, wide, scale, 1)
-				p := w.p[r*w.ld : (r+rows)*w.ld]
-				multiply(p, w.kept[r*w.ld:])
-				cpu.SplitRows(w.f, 2, rows, n, factor, p, w.ld, w.parts[r*partRow:], partRow, partSize)
+				w.dropRows(r, rows, j, m, w.p)
+				cpu.SplitRows(w.f, 2, rows, n, factor, w.p[r*w.ld:], w.ld, w.parts[r*partRow:], partRow, partSize)
 			}
 			for i, shrink := range w.shrink[:rows] {
 				if shrink != 1 && j > 0 {
@@ -299,10 +295,9 @@ func (w *tiler) tileForward(out *Tensor) {
 	})
 	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.eWide:], high, rows, w.e, w.rows[r*w.e:], w.e) })
 	for i := range w.count {
-		row := w.rows[i*w.e : (i+1)*w.e]
-		w.row.scale(row, w.share(i)/factor)
-		storeRows(w.attention, out, w.n, w.first+i, row)
+		w.row.scale(w.rows[i*w.e:(i+1)*w.e], w.share(i)/factor)
 	}
+	storeRows(w.attention, out, w.n, w.first, w.rows[:w.count*w.e])
 }
 
 // weightFactor is what weights of float16 are multiplied by, so that the largest are near its bound and the smallest far from the other: a

@@ -118,16 +118,11 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 	w.keyBlocks(func(j, m int) {
 		w.place(j)
 		tops := w.topsAt(j)
-		switch {
-		case !w.keeps:
+		w.ld = upTo(m, 32)
+		if !w.keeps {
 			copy(tops, w.top[:])
 			w.gradientOfWeights(j, m)
 			w.againExponentials(j, m)
-		case w.drop != nil && keys > keyBlock:
-			w.ld = upTo(m, 32)
-			w.factors(j, m)
-		default:
-			w.ld = upTo(m, 32)
 		}
 		for i, top := range tops {
 			w.scoreGradient(i, j, m, w.sinceTop(i, top))
@@ -135,9 +130,7 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 				store(out, maskAt+i*w.S+j, w.dp[i*w.ld:][:m])
 			}
 		}
-		if w.drop != nil {
-			multiply(w.p[:w.count*w.ld], w.kept)
-		}
+		w.dropRows(0, w.count, j, m, w.p)
 		w.addGradients(j, m)
 	})
 	w.rowGroups(func(r, rows, high int) { unfold(w.total[r*w.dWide:], high, rows, w.d, w.rows[r*w.d:], w.d) })
@@ -146,10 +139,7 @@ func (w *tiler) tileBackward(dy, out *Tensor, maskAt int) {
 // gradientOfWeights sets dp to dy·vᵀ, times dropout's factors. Elements that a query does not see are anything.
 func (w *tiler) gradientOfWeights(j, m int) {
 	w.queryProduct(w.gradients, w.eWide, w.valueFeatures, j, m, func(r, rows, high, n int) { unfold(w.sums, high, rows, n, w.dp[r*w.ld:], w.ld) })
-	if w.drop != nil {
-		w.factors(j, m)
-		multiply(w.dp[:w.count*w.ld], w.kept)
-	}
+	w.dropRows(0, w.count, j, m, w.dp)
 }
 
 // addDeltas adds Σ dP∘P over m keys from j on, of which p has a number of for the queries r ….

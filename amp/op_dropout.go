@@ -75,14 +75,6 @@ func dropMask(d Draw, p float64) *mask {
 	return m
 }
 
-// keep says whether group i is kept; block holds the numbers of the four groups around it.
-func (m *mask) keep(i int, block *[4]uint32, have *int) bool {
-	if b := i / 4; b != *have {
-		*block, *have = cpu.PhiloxBlock(m.Seed, m.Block+uint64(b)), b
-	}
-	return uint64(block[i%4]) >= m.bound
-}
-
 // draw sets kept[i] to 1 where the number of element first+i is large enough, else to 0.
 func (m *mask) draw(kept []uint8, first int) {
 	if m.group == 1 {

@@ -24,14 +24,9 @@ type Line struct {
 // vector.
 type Lanes [8]float64
 
-// Sum returns the sum of the lanes, which it uses up.
+// Sum returns the sum of the lanes: of each and the one four behind it, and so on.
 func (a *Lanes) Sum() float64 {
-	for w := len(a) / 2; w > 0; w /= 2 {
-		for i := range w {
-			a[i] += a[i+w]
-		}
-	}
-	return a[0]
+	return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
 // Max returns the largest lane; none is NaN.

@@ -19,9 +19,20 @@ func PhiloxBlock(seed, block uint64) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
+// philoxRun is how many numbers the widest registers make at a time, fewNumbers the most that are made block by block.
+const (
+	philoxRun  = 64
+	fewNumbers = 8
+)
+
 // Philox fills dst with the numbers of consecutive blocks, four each; of the last one as many as there is room for.
 func Philox(dst []uint32, seed, block uint64) {
 	done := philoxVec(dst, seed, block)
+	if len(dst)-done > fewNumbers {
+		var more [philoxRun]uint32
+		n := philoxVec(more[:], seed, block+uint64(done/4))
+		done += copy(dst[done:], more[:n])
+	}
 	for block += uint64(done / 4); done < len(dst); block++ {
 		numbers := PhiloxBlock(seed, block)
 		done += copy(dst[done:], numbers[:])
