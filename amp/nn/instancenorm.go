@@ -78,7 +78,7 @@ func (n *InstanceNorm) normalize(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 		return amp.BatchNorm(s, x, n.Weight, n.Bias, amp.BatchNormState{RunningMean: n.RunningMean, RunningVar: n.RunningVar, Eps: n.Eps})
 	}
 	y := amp.InstanceNorm(s, x, n.Weight, n.Bias, n.Eps)
-	if !s.Recomputing() {
+	if !s.Recomputing() && x.Len() > 0 { // no image has no mean
 		n.move(s.In("running").NoGrad().Autocast(amp.Float32), x)
 	}
 	return y

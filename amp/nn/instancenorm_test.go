@@ -54,3 +54,17 @@ func TestInstanceNormOfOneImage(t *testing.T) {
 		}
 	}
 }
+
+// TestInstanceNormOfNoImage: an empty batch leaves the running statistics alone, as batch norms' does.
+func TestInstanceNormOfNoImage(t *testing.T) {
+	s := amp.NewScope()
+	defer s.Close()
+	n := nn.NewInstanceNorm1d(s, 2, nn.TrackRunningStats())
+	y := n.Forward(s, amp.Zeros(s, amp.Float32, 0, 2, 3))
+	if !slices.Equal(y.Shape(), []int{0, 2, 3}) {
+		t.Errorf("%v of an empty batch", y.Shape())
+	}
+	if m, v := n.RunningMean.Float64s(), n.RunningVar.Float64s(); !slices.Equal(m, []float64{0, 0}) || !slices.Equal(v, []float64{1, 1}) {
+		t.Errorf("mean %v, variance %v", m, v)
+	}
+}
