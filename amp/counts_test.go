@@ -157,6 +157,9 @@ func TestNanToNum(t *testing.T) {
 	if err := Maybe(func() { NanToNum(s, i, 1, 2, 3, 4) }); !errors.Is(err, ErrArgument) {
 		t.Error(err)
 	}
+	if err := Maybe(func() { NanToNum(s, FromFloat64s(Float16, values), 0, 1e9) }); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "NanToNum") {
+		t.Error(err)
+	}
 }
 
 // TestClone: a copy of its own, which gradients flow through.

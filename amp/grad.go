@@ -35,14 +35,17 @@ func GradOutputs(dy ...*Tensor) BackwardOption {
 
 // Backward computes the gradient of t, a tensor of one element unless GradOutputs is given, with respect to every leaf that wants
 // one, and adds it to that leaf's Grad. Ops run in the dtypes their forward ran in; where a gradient is a formula of several ops,
-// halves are computed in float32 and rounded once. It panics with ErrGrad when t depends on no such leaf or its graph was used up,
-// and with ErrStale when a saved tensor was changed in place. Goroutines may run backward passes at the same time, over parameters that
-// they share: each pass adds its gradients when it ends.
+// halves are computed in float32 and rounded once. It panics with ErrGrad when t depends on no such leaf, belongs to no scope (as
+// a leaf of amp.From's, and what a root scope keeps), or its graph was used up, and with ErrStale when a saved tensor was changed in place.
+// Goroutines may run backward passes at the same time, over parameters that they share: each pass adds its gradients when it ends.
 func (t *Tensor) Backward(opts ...BackwardOption) {
 	t.live("Backward")
 	s := t.scope
-	if s == nil || !t.needs {
+	switch {
+	case !t.needs:
 		fail("Backward", ErrGrad, "compute it from parameters outside NoGrad, in a scope", "%v tensor %sof shape %v depends on nothing that wants a gradient", t.dt, quoted(t.name), t.shape)
+	case s == nil: // whose memory and device the pass would work in
+		fail("Backward", ErrGrad, "call it on what an op makes of the tensor, amp.MulScalar(s, t, 1) at least", "%v tensor %sof shape %v belongs to no scope", t.dt, quoted(t.name), t.shape)
 	}
 	recorded(s, t, opts)
 	s.untended()

@@ -4,7 +4,8 @@ import "math"
 
 // NanToNum returns x with numbers in the place of what is none: NaN becomes the first of to, +∞ the second and -∞ the third; those not given
 // are 0, the largest number of x's dtype and the smallest. The gradient is 0 where an element was replaced. Integers and bools are copied.
-// It panics with ErrArgument for more than three numbers. (PyTorch: torch.nan_to_num(x, nan, posinf, neginf).)
+// It panics with ErrArgument for more than three numbers, and for one that overflows x's dtype. (PyTorch: torch.nan_to_num(x, nan, posinf,
+// neginf).)
 func NanToNum(s *Scope, x *Tensor, to ...float64) *Tensor {
 	x.live("NanToNum")
 	if len(to) > 3 {
@@ -12,6 +13,9 @@ func NanToNum(s *Scope, x *Tensor, to ...float64) *Tensor {
 	}
 	if !x.dt.IsFloat() {
 		return Clone(s, x)
+	}
+	for _, v := range to {
+		holds("NanToNum", x.dt, v) // PyTorch has infinity for what overflows, which is no number
 	}
 	instead := [3]float64{0, x.dt.Max(), -x.dt.Max()}
 	copy(instead[:], to)

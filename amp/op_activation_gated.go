@@ -78,7 +78,11 @@ func checkPReLU(c *Call) []int {
 		channels = x.shape[1]
 	}
 	if len(w.shape) > 1 || w.Len() != 1 && w.Len() != channels {
-		fail("prelu", ErrShape, fmt.Sprintf("use a weight of [1] or of [%d], the size of dimension 1 of x", channels), "%s", c.shapes())
+		fix := "use a weight of [1]"
+		if channels > 1 {
+			fix += fmt.Sprintf(" or of [%d], the size of dimension 1 of x", channels)
+		}
+		fail("prelu", ErrShape, fix, "%s", c.shapes())
 	}
 	return x.shape
 }

@@ -153,6 +153,9 @@ func TestPReLUAndGLU(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := Maybe(func() { PReLU(s, w, From([]float64{1, 2, 3})) }); err == nil || !strings.HasSuffix(err.Error(), "use a weight of [1]") {
+		t.Errorf("prelu of a vector, whose numbers are no channels: %v", err)
+	}
 }
 
 // TestPReLUIsLowered: its input is cast down, and its weight through the cache, once for two uses.

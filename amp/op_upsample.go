@@ -97,6 +97,10 @@ type Interpolation struct {
 // interpolate does: the same coordinates and weights. With Scale the result has ⌊size·scale⌋ elements along a dimension, and
 // coordinates are divided by the scale as given unless RecomputeScale. float32 under autocast, but for "area", which follows its
 // input. It panics with ErrArgument for a mode that does not fit the number of dimensions and with ErrShape for sizes below 1.
+//
+// PyTorch 2.15's CPU kernels part with this, its definition, in three places: "nearest" of images takes coordinates from the sizes even with
+// a Scale, gradients of "nearest" by a fraction as Scale are not those of its result, and Antialias to a width of 1 and another height has
+// the first row's number in all.
 func Interpolate(s *Scope, x *Tensor, o Interpolation) *Tensor {
 	x.live("interpolate")
 	k := len(x.shape) - 2

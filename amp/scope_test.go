@@ -181,6 +181,7 @@ func TestMisuseIsExplained(t *testing.T) {
 		{"float targets", ErrDType, []string{"int64"}, func() { NLLLoss(s, m(2, 3), m(2)) }},
 		{"backward of a vector", ErrShape, []string{"[2 3]", "amp.Mean"}, func() { Exp(s, m(2, 3).RequireGrad()).Backward() }},
 		{"backward of data", ErrGrad, []string{"depends on nothing"}, func() { Sum(s, m(2, 3)).Backward() }},
+		{"backward of a leaf", ErrGrad, []string{"belongs to no scope", "MulScalar"}, func() { Scalar(float32(1)).RequireGrad().Backward() }},
 		{"in place on a leaf", ErrGrad, []string{"NoGrad"}, func() { AddInPlace(s, m(2).RequireGrad(), m(2)) }},
 		{"step without backward", ErrScaler, []string{"Backward()"}, func() {
 			g := NewGradScaler()

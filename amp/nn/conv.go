@@ -33,10 +33,10 @@ type convConfig struct {
 	options []amp.WindowOption // but for padding
 	said    []string           // the options in words
 
-	padding, dilation []int
-	same              bool
-	mode              string
-	before            string // nonlinearity that the weight is drawn for, by Kaiming's normal rule and fan out; "": PyTorch's default
+	padding, dilation, stride []int
+	same                      bool
+	mode                      string
+	before                    string // nonlinearity that the weight is drawn for, by Kaiming's normal rule and fan out; "": PyTorch's default
 }
 
 // drawnFor draws the weight as models do whose activations follow the convolution.
@@ -80,7 +80,7 @@ func Kernel(n ...int) WindowOption {
 
 // Stride sets the distance of neighboring windows.
 func Stride(n ...int) WindowOption {
-	return WindowOption{option: amp.Stride(n...), said: words("stride", n)}
+	return WindowOption{option: amp.Stride(n...), change: func(c *convConfig) { c.stride = n }, said: words("stride", n)}
 }
 
 // Padding adds elements on both sides of each dimension.
@@ -129,7 +129,7 @@ func NewConv1d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
 // NewConv2d returns a convolution of windows of kernel × kernel from in to out channels, x [n in h w] to [n out h' w']. Weight and
 // bias are drawn from the scope's stream, uniform in ±1/√(in/groups·kernel²), as PyTorch initialises its Conv2d (Kaiming uniform
 // with a = √5). Options: Kernel, Stride, Padding, SamePadding, PaddingMode, Dilation, Groups, NoBias, DType. It panics with amp.ErrArgument for
-// sizes below 1, or groups that do not divide the channels.
+// sizes below 1, groups that do not divide the channels, or SamePadding with another stride than 1.
 func NewConv2d(s *amp.Scope, in, out, kernel int, opts ...ConvOption) *Conv {
 	return newConv(s, "NewConv2d", 2, in, out, kernel, opts, amp.Conv2d)
 }
@@ -169,6 +169,9 @@ func newConv(s *amp.Scope, name string, rank, in, out, kernel int, opts []ConvOp
 	checkSizes(name, append([]int{in, out, c.groups}, c.kernel...))
 	if in%c.groups != 0 || out%c.groups != 0 || len(c.kernel) != rank {
 		misused(name, fmt.Sprintf("use groups that divide both numbers of channels, and one side of the kernel or %d", rank), "%d and %d channels in %d groups, kernel %v", in, out, c.groups, c.kernel)
+	}
+	if c.same && slices.ContainsFunc(c.stride, func(n int) bool { return n != 1 }) {
+		misused(name, "use nn.Padding, or stride 1", "SamePadding keeps the size, stride %v does not", c.stride)
 	}
 	rows, cols := out, in
 	if strings.HasPrefix(name, "NewConvTranspose") {

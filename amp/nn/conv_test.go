@@ -79,6 +79,8 @@ func TestConvLayers(t *testing.T) {
 		"mode":        func() { nn.NewConv2d(s, 2, 2, 1, nn.PaddingMode("mirror")) },
 		"transposed":  func() { nn.NewConvTranspose2d(s, 2, 2, 1, nn.PaddingMode("reflect")) },
 		"sides":       func() { nn.NewConv2d(s, 4, 6, 1, nn.Kernel(1, 2, 3)) },
+		"same":        func() { nn.NewConv2d(s, 2, 2, 3, nn.SamePadding(), nn.Stride(1, 2)) },
+		"same mirror": func() { nn.NewConv2d(s, 2, 2, 3, nn.SamePadding(), nn.Stride(2), nn.PaddingMode("reflect")) },
 	} {
 		if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) {
 			t.Errorf("%s: %v", name, err)

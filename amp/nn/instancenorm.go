@@ -12,33 +12,35 @@ type InstanceNorm struct {
 	NumBatches              *amp.Tensor // int64, 0: PyTorch saves it with the statistics and counts nothing in it; nil without them
 	Momentum                float64     // weight of the present batch in the running statistics
 	Eps                     float64     // added to the variance
+	name                    string
+	channels, rank          int // what the constructor was given, and the spatial dimensions; 0 of a literal
 }
 
-// NewInstanceNorm2d returns a layer for x [n channels h w], or any other number of spatial dimensions. It keeps no running statistics
+// NewInstanceNorm2d returns a layer for x [n channels h w], or [channels h w] for one image. It keeps no running statistics
 // unless TrackRunningStats, and has no weight and bias unless Affine, as in PyTorch. Options: Eps, Affine, TrackRunningStats, Momentum (0.1
 // unless given).
 func NewInstanceNorm2d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	return newInstanceNorm(s, "NewInstanceNorm2d", channels, opts)
+	return newInstanceNorm(s, "NewInstanceNorm2d", 2, channels, opts)
 }
 
-// NewInstanceNorm1d is NewInstanceNorm2d by the name for x [n channels length].
+// NewInstanceNorm1d is NewInstanceNorm2d for x [n channels length] or [channels length].
 func NewInstanceNorm1d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	return newInstanceNorm(s, "NewInstanceNorm1d", channels, opts)
+	return newInstanceNorm(s, "NewInstanceNorm1d", 1, channels, opts)
 }
 
-// NewInstanceNorm3d is NewInstanceNorm2d by the name for x [n channels d h w].
+// NewInstanceNorm3d is NewInstanceNorm2d for x [n channels d h w] or [channels d h w].
 func NewInstanceNorm3d(s *amp.Scope, channels int, opts ...NormOption) *InstanceNorm {
-	return newInstanceNorm(s, "NewInstanceNorm3d", channels, opts)
+	return newInstanceNorm(s, "NewInstanceNorm3d", 3, channels, opts)
 }
 
-func newInstanceNorm(s *amp.Scope, name string, channels int, opts []NormOption) *InstanceNorm {
+func newInstanceNorm(s *amp.Scope, name string, rank, channels int, opts []NormOption) *InstanceNorm {
 	checkSizes(name, []int{channels})
 	c := normConfig{momentum: 0.1, eps: 1e-5}
 	optional.Apply(name, opts, &c, misused)
 	if c.cumulative {
 		misused(name, "use nn.Momentum(0.1)", "an instance norm has no cumulative averages")
 	}
-	n := &InstanceNorm{Eps: c.eps, Momentum: c.momentum}
+	n := &InstanceNorm{Eps: c.eps, Momentum: c.momentum, name: name, channels: channels, rank: rank}
 	if c.affine {
 		n.Weight, n.Bias = affine(s, channels)
 	}
@@ -51,8 +53,24 @@ func newInstanceNorm(s *amp.Scope, name string, channels int, opts []NormOption)
 }
 
 // Forward returns the normalized x, in x's dtype. With running statistics training moves them by the mean of the images' own, the variances
-// unbiased, and evaluation normalizes by them.
+// unbiased, and evaluation normalizes by them. It panics with amp.ErrShape for another number of dimensions or channels than the layer was
+// made for.
 func (n *InstanceNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	if n.rank == 0 {
+		return n.normalize(s, x)
+	}
+	one := x.Rank() == n.rank+1
+	if !one && x.Rank() != n.rank+2 || x.Dim(-n.rank-1) != n.channels {
+		misshapen("instance_norm", "make the layer for the dimensions and channels that x has", "x %v for a layer of %d channels made by %s", x.Shape(), n.channels, n.name)
+	}
+	if !one {
+		return n.normalize(s, x)
+	}
+	return amp.Squeeze(s, n.normalize(s, amp.Unsqueeze(s, x, 0)), 0)
+}
+
+// normalize is Forward for a batch.
+func (n *InstanceNorm) normalize(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	if n.RunningMean == nil {
 		return amp.InstanceNorm(s, x, n.Weight, n.Bias, n.Eps)
 	}
@@ -60,7 +78,7 @@ func (n *InstanceNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 		return amp.BatchNorm(s, x, n.Weight, n.Bias, amp.BatchNormState{RunningMean: n.RunningMean, RunningVar: n.RunningVar, Eps: n.Eps})
 	}
 	y := amp.InstanceNorm(s, x, n.Weight, n.Bias, n.Eps)
-	if !s.Recomputing() {
+	if !s.Recomputing() && x.Len() > 0 { // no image has no mean
 		n.move(s.In("running").NoGrad().Autocast(amp.Float32), x)
 	}
 	return y

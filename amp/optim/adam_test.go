@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -70,6 +71,9 @@ func TestAdamMisuse(t *testing.T) {
 	}
 	if err := amp.Maybe(func() { optim.NewAdam(p).Step() }); !errors.Is(err, amp.ErrGrad) {
 		t.Error(err)
+	}
+	if err := amp.Maybe(func() { optim.NewAdam(p, optim.DecoupledWeightDecay()) }); err == nil || !strings.Contains(err.Error(), "use optim.NewAdamW") {
+		t.Errorf("decoupled decay of Adam: %v", err)
 	}
 }
 

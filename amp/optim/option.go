@@ -147,7 +147,11 @@ func (s *settings) apply(op string, k *kind, opts []Option) {
 	optional.Apply(op, opts, s, misused)
 	for _, name := range s.given {
 		if !k.takes(name) {
-			misused(op, "leave it out; "+k.name+" takes "+strings.Join(k.allOptions(), ", "), "%s is not an option of %s", name, k.name)
+			fix := "leave it out; " + k.name + " takes " + strings.Join(k.allOptions(), ", ")
+			if k == adamKind && name == "DecoupledWeightDecay" { // which torch's Adam takes
+				fix = "use optim.NewAdamW, whose weight decay is 0.01 unless given"
+			}
+			misused(op, fix, "%s is not an option of %s", name, k.name)
 		}
 	}
 	if detail, fix := s.problem(k); detail != "" {
