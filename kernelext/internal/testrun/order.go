@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/halftone-ml/halftone/kernelext/install"
+)
+
+// long are the packages whose tests take a minute and more, with the build tag long or without, the longest first. They begin before the
+// others, in this order, since go test begins packages in the order in which they are named: what is short fills the gaps at the end, where
+// one that is long would have the processors to itself.
+var long = []string{
+	"cudart/emulator", "kernelext/kernel", "kernelext/conformance", "docker", "kernelext/cmd/halftone", "amp/nn", "kernelext/train", "cudart/kernels",
+	"cudart", "kernelext/session", "kernelext/notebook", "amp", "kernelext/bench", "amp/internal/cpu",
+}
+
+// longFirst sorts import paths.
+func longFirst(packages []string) []string {
+	rank := func(path string) int {
+		if at := slices.Index(long, strings.TrimPrefix(path, install.Module+"/")); at >= 0 {
+			return at
+		}
+		return len(long)
+	}
+	sorted := slices.Clone(packages)
+	slices.SortStableFunc(sorted, func(a, b string) int { return rank(a) - rank(b) })
+	return sorted
+}
+
+// longFirst returns all packages of a module; without an answer a pattern for them, and go test says what is wrong.
+func (r *runner) longFirst(ctx context.Context, dir string) []string {
+	out, err := r.command(ctx, dir, "go", "list", "-tags="+r.tags, "./...").Output()
+	if packages := strings.Fields(string(out)); err == nil && len(packages) > 0 {
+		return longFirst(packages)
+	}
+	return []string{"./..."}
+}
+
+// lanes is the flag for how many packages run at a time: one more than there are processors, since tests of kernels, servers and containers
+// wait a third of their time.
+func lanes() string { return fmt.Sprintf("-p=%d", runtime.NumCPU()+1) }
