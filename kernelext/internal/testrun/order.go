@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,17 +19,33 @@ var long = []string{
 	"cudart", "kernelext/session", "kernelext/notebook", "amp", "kernelext/bench", "amp/internal/cpu",
 }
 
+// longModules are nested modules, of which one begins when the one before has ended. What the last of them needs others have built then.
+var longModules = []string{"kernelext/browser", "cudart/gorgoniacu"}
+
+// place is where a package or module is in a list, or behind its end.
+func place(list []string, path string) int {
+	if at := slices.Index(list, path); at >= 0 {
+		return at
+	}
+	return len(list)
+}
+
 // longFirst sorts import paths.
 func longFirst(packages []string) []string {
-	rank := func(path string) int {
-		if at := slices.Index(long, strings.TrimPrefix(path, install.Module+"/")); at >= 0 {
-			return at
-		}
-		return len(long)
-	}
 	sorted := slices.Clone(packages)
-	slices.SortStableFunc(sorted, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(sorted, func(a, b string) int {
+		return place(long, strings.TrimPrefix(a, install.Module+"/")) - place(long, strings.TrimPrefix(b, install.Module+"/"))
+	})
 	return sorted
+}
+
+// longModulesFirst sorts folders below root.
+func longModulesFirst(root string, dirs []string) {
+	at := func(dir string) int {
+		rel, _ := filepath.Rel(root, dir)
+		return place(longModules, filepath.ToSlash(rel))
+	}
+	slices.SortStableFunc(dirs, func(a, b string) int { return at(a) - at(b) })
 }
 
 // longFirst returns all packages of a module; without an answer a pattern for them, and go test says what is wrong.

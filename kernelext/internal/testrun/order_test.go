@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -25,6 +26,12 @@ func TestLongAreThere(t *testing.T) {
 	for i, path := range long {
 		if all[i] != install.Module+"/"+path {
 			t.Errorf("package %d to run is %s, want %s of the module", i, all[i], path)
+		}
+	}
+	dirs := modules(root)
+	for i, path := range longModules {
+		if len(dirs) <= i+1 || dirs[i+1] != filepath.Join(root, filepath.FromSlash(path)) {
+			t.Errorf("modules %q: %s is not the next", dirs, path)
 		}
 	}
 	slices.Sort(all)
