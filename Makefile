@@ -1,7 +1,9 @@
 # Thin on purpose: the work is in `go run ./kernelext/cmd/halftone` and `go test`.
 SHELL := /bin/bash
 # -buildvcs=false: stamping a commit fails in containers where another user owns the checkout, and nothing here reads it.
-HALFTONE := go run -buildvcs=false ./kernelext/cmd/halftone
+# Without debug data, as cells are built: packages are then compiled once for the command and for cells.
+GORUN := go run -buildvcs=false -gcflags=all=-dwarf=false
+HALFTONE := $(GORUN) ./kernelext/cmd/halftone
 # What tests and saved notebooks use instead of the user's own folders (kernelext/internal/testenv).
 J := $(CURDIR)/.halftone/jupyter
 ISOLATED := HALFTONE_HOME="$(CURDIR)/.halftone/home" JUPYTER_DATA_DIR="$(J)/data" JUPYTER_CONFIG_DIR="$(J)/config" \
@@ -24,16 +26,16 @@ lab: .halftone/compiled ## from nothing to JupyterLab open on the tutorials (nee
 	@mkdir -p $(@D) && touch $@
 
 test: ## format, vet, staticcheck and every test: 11 to 33 minutes on two cores, by the machine and what is compiled already
-	@go run -buildvcs=false ./kernelext/internal/testrun
+	@$(GORUN) ./kernelext/internal/testrun
 
 test-all: ## test, and what is long: training runs, fuzzing; what `make test` has just found on the same files is not run again
-	@go run -buildvcs=false ./kernelext/internal/testrun -tags long -timeout 45m
+	@$(GORUN) ./kernelext/internal/testrun -tags long -timeout 45m
 
 bench: ## side-by-side benchmarks: latency of cells, time of a training step
 	@$(HALFTONE) bench $(ARGS)
 
 gpu-bundle: ## pack the CUDA tests and benchmarks for a machine with a GPU and without Go
-	@go run -buildvcs=false ./cudart/internal/gpubundle
+	@$(GORUN) ./cudart/internal/gpubundle
 
 notebooks: ## execute the tutorials again and save their outputs, the same on every CPU: the only thing that rewrites them
 	@$(ISOLATED) $(HALFTONE) install --private

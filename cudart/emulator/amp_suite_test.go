@@ -17,7 +17,7 @@ const testDeviceEnv = "HALFTONE_TEST_DEVICE"
 
 // slowSuites are amp's own tests that take the emulated device more than a second or two; they run with the build tag long.
 const slowSuites = "EveryOp(OfNothing|RefusesCleanly|Gradient|SecondOrder|DTypes|Decision$|WithExpandedGradient)|Conv(Blocks|TransposeDefinition)|" +
-	"Checkpoint(IsExact)|HistoryKeepsEverySkip|TestTorch|AttentionGradientBlocks|SteadyStep|LevelsTrain|" +
+	"Checkpoint(IsExact)|HistoryKeepsEverySkip|TestTorch|AttentionGradientBlocks|SteadyStep|LevelsTrain|LoopWithoutSteps|" +
 	"GPT(Tying|IsCausal|Generate)|GPTCache(InHalves)?$|TestSampling$|ViTFits|ModelGradients|ResNet18Learns|LSTMLearns|Residual|MultiheadAttentionParameters|ConvLayers|NormLayer|Transformer(EncoderLayer|Defaults|Modules)|OptimizersAgree"
 
 // neverSuites are tests that train models or compare the CPU's own kernels, by themselves or with other numbers of its threads: minutes of the

@@ -34,7 +34,7 @@ func testProgram(t *testing.T, pkg string) string {
 		return program
 	}
 	dir := "." + string(filepath.Separator) + filepath.Join("..", "..", filepath.FromSlash(pkg))
-	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", program, dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program

@@ -226,7 +226,7 @@ func Steps(ctx context.Context, goCmd, checkout, pkg, name string, count int) ([
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "bench.test")
-	build := exec.CommandContext(ctx, goCmd, "test", "-c", "-o", binary, pkg)
+	build := exec.CommandContext(ctx, goCmd, "test", "-c", "-vet=off", "-o", binary, pkg)
 	build.Dir = checkout
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building %s: %w\n%s", pkg, err, out)

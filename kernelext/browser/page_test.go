@@ -66,7 +66,7 @@ func samples(t *testing.T) map[string]json.RawMessage {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run=^TestPreview$", "./widgets/render")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-run=^TestPreview$", "./widgets/render")
 	cmd.Dir, cmd.Env = checkout, append(os.Environ(), "HALFTONE_PREVIEW="+dir, "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("making figures: %v\n%s", err, out)

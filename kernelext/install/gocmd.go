@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 // minGo is the language version that go.mod asks for.
@@ -57,7 +59,7 @@ func stableGo(inRoot, path string) string {
 }
 
 // goEnv is the environment for building what we install: the same choices that change compiled packages as the cells have
-// (no cgo, no -trimpath), so that the standard library is compiled once for both.
+// (no cgo, no -trimpath, no debug data), so that the standard library, amp and widgets are compiled once for both.
 func goEnv(arch string) []string {
 	env := os.Environ()
 	kept := env[:0:0]
@@ -70,7 +72,7 @@ func goEnv(arch string) []string {
 			kept = append(kept, e)
 		}
 	}
-	kept = append(kept, "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
+	kept = append(kept, "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false "+wire.NoDebugData)
 	return append(kept, archEnv(arch)...)
 }
 

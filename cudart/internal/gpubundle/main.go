@@ -56,7 +56,7 @@ func build(ctx context.Context, out string) error {
 		}
 		fmt.Println("packing", path)
 		to := filepath.Join(out, "tests", filepath.FromSlash(path))
-		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
+		if _, err := goCommand(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
 			return err
 		}
 		if err := testdata(dir, to); err != nil {
@@ -68,7 +68,7 @@ func build(ctx context.Context, out string) error {
 	for _, path := range []string{"amp", "kernelext/session", "amp/optim", "amp/checkpoint", "amp/nn"} {
 		fmt.Println("packing", path)
 		to := filepath.Join(out, "tests", filepath.FromSlash(path))
-		if _, err := goCommand(ctx, "test", "-c", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
+		if _, err := goCommand(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", filepath.Join(to, "suite.test"), "./"+path); err != nil {
 			return err
 		}
 		if err := testdata(path, to); err != nil {

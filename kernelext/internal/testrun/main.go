@@ -90,15 +90,15 @@ func main() {
 		for _, dir := range dirs[1:] {
 			test(dir)
 		}
-		switch {
-		case *only != "":
-		case r.known != nil:
-			r.foundBefore("staticcheck", 1)
-		default:
-			r.check(ctx, "staticcheck", r.staticcheck)
-		}
 	})
 	test(root)
+	switch { // it has work for all processors, whatever of the tests beside it is left
+	case *only != "":
+	case r.known != nil:
+		r.foundBefore("staticcheck", 1)
+	default:
+		r.check(ctx, "staticcheck", r.staticcheck)
+	}
 	beside.Wait()
 	if state != "" && err == nil && ctx.Err() == nil && r.total.failed == 0 {
 		r.keep(ctx, state)
@@ -246,7 +246,7 @@ func (r *runner) install(ctx context.Context) (string, error) {
 	return "", in.Completion(ctx)
 }
 
-// modules returns the module root and the nested modules that have packages.
+// modules returns the module root and the nested modules that have packages, those whose tests are long first.
 func modules(root string) []string {
 	dirs := []string{root}
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -262,6 +262,7 @@ func modules(root string) []string {
 		}
 		return nil
 	})
+	longModulesFirst(root, dirs[1:])
 	return dirs
 }
 
@@ -284,15 +285,15 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 
 // test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	args := []string{"test", "-json", "-count=1", "-vet=off", lanes(), "-timeout=" + timeout.String(), "-tags=" + r.tags}
 	if len(packages) == 0 {
-		packages = []string{"./..."}
+		packages = r.longFirst(ctx, dir)
 		if left, skip, known := r.left(ctx, dir); known > 0 {
 			r.foundBefore(filepath.Base(dir), known)
 			if len(left) == 0 {
 				return
 			}
-			packages, args = left, append(args, "-skip="+skip)
+			packages, args = longFirst(left), append(args, "-skip="+skip)
 		}
 	}
 	if only != "" {
