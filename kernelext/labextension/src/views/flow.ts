@@ -90,7 +90,7 @@ export const flow: Maker = f => {
   }
   if (d.more) node.append(...paragraphs(`… and ${plural(d.more, 'more row')} that lost less.`));
   if (d.ends.length) {
-    node.append(fold('Parameters', table('What the parameters got, those that lost most first; the error is the difference from float64 relative to its norm', ['parameter', 'zero', 'not finite', 'error', 'first lost at'],
+    node.append(fold('Parameters', ...paragraphs('Those that lost most come first; the error is the difference from float64, relative to its norm.'), table('What the parameters got', ['parameter', 'zero', 'not finite', 'error', 'first lost at'],
       d.ends.map(e => [e.name, percent(e.zeros, e.wanted), percent(e.bad, e.wanted), Number.isFinite(e.error) ? String(Number(e.error.toPrecision(2))) : '–', e.first]), [1, 2, 3])));
     if (d.rest) node.append(...paragraphs(`… and ${count(d.rest)} more.`));
   }
