@@ -14,7 +14,7 @@ import (
 // questions say, and nothing else. So a cell is looked at while it runs, and where its program waits in a read the kernel asks the user itself,
 // and writes the answer to where the program reads. Where nobody can be asked the cell is told why it waits.
 const (
-	stdinPrompt = "standard input: "
+	stdinPrompt = "standard input:"
 	stdinHint   = "The cell's program reads from standard input, and who runs it does not allow questions (allow_stdin is false): it waits for ever. " +
 		"Run it where there is a box to type in, as in JupyterLab, or give it what it reads: strings.NewReader(\"…\") instead of os.Stdin.\n"
 )
