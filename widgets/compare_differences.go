@@ -29,13 +29,11 @@ func RelativeText(n Number) string {
 }
 
 // EndText writes how far run i ends from the reference, by the same means as the answer; by the last common step where there are none.
-// All runs are written alike: as percentages, or as multiples of the reference where one of them is at least ten times it.
-func (d *CompareData) EndText(i int) string { return d.difference(i, (*RunRow).ends) }
+// All runs are written alike: as percentages, or as multiples of the reference where one of them ends at many times it.
+func (d *CompareData) EndText(i int) string { return d.difference(d.Runs[i].ends()) }
 
-// WorstText writes how far run i is from the reference where it is furthest; all runs alike, as EndText.
-func (d *CompareData) WorstText(i int) string {
-	return d.difference(i, func(r *RunRow) Number { return r.Worst })
-}
+// WorstText writes how far run i is from the reference where it is furthest, in the form of EndText.
+func (d *CompareData) WorstText(i int) string { return d.difference(d.Runs[i].Worst) }
 
 // ends is the difference at the end; at the last common step where the means at the end have none.
 func (r *RunRow) ends() Number {
@@ -45,16 +43,17 @@ func (r *RunRow) ends() Number {
 	return r.Relative
 }
 
-// difference writes what of gives for run i, in the form that suits the whole column.
-func (d *CompareData) difference(i int, of func(*RunRow) Number) string {
-	v := of(&d.Runs[i])
-	if !v.finite() {
-		return "–"
+// difference writes a relative difference in the form of the whole table.
+func (d *CompareData) difference(v Number) string {
+	if v.finite() && d.multiples() {
+		return "×" + timesText(float64(v)+1)
 	}
-	if !d.positive() || !slices.ContainsFunc(d.Runs[1:], func(r RunRow) bool { return of(&r).finite() && of(&r) >= manyTimes }) {
-		return RelativeText(v)
-	}
-	return "×" + timesText(float64(v)+1)
+	return RelativeText(v)
+}
+
+// multiples says whether a run ends so far above the reference that people count in multiples of it.
+func (d *CompareData) multiples() bool {
+	return d.positive() && slices.ContainsFunc(d.Runs[1:], func(r RunRow) bool { return r.ends().finite() && r.ends() >= manyTimes })
 }
 
 // positive says whether every loss of the reference is above zero: nothing is so many times a negative number.

@@ -136,6 +136,11 @@ func TestDifferencesAreWrittenAlike(t *testing.T) {
 			t.Errorf("%v: %q", c.losses, d.Answer)
 		}
 	}
+	// What is said of a step on the way is in the form of the ends.
+	d := Compare(Run{Name: "a", Loss: flat(1)}, Run{Name: "b", Loss: []float64{1, 90, 1, 1.5}}).Runs
+	if end, worst := d.EndText(1), d.WorstText(1); end != "+50.0%" || worst != "+8,900%" {
+		t.Errorf("%q at the end, %q at worst", end, worst)
+	}
 }
 
 // TestEndIsOfTheMeansShown: every face has the numbers that its percentage is of, which the last step alone need not agree with.

@@ -112,10 +112,10 @@ export function relative(v: number): string {
 
 const plainExponent = (a: number): string => a.toExponential(1).replace('-', '−').replace('+', '');
 
-/** How the relative differences of a column are written, all alike: as percentages, or as multiples of the reference where one is at least ten
- * times it; of a reference that is not above zero there are no multiples. */
-export function differences(all: readonly number[], positive: boolean): (v: number) => string {
-  if (!positive || !all.some(v => Number.isFinite(v) && v >= 10)) return relative;
+/** How the relative differences of a table are written, all alike: as percentages, or as multiples of the reference where one of the runs ends at
+ * ten times more at least; of a reference that is not above zero there are no multiples. */
+export function differences(ends: readonly number[], positive: boolean): (v: number) => string {
+  if (!positive || !ends.some(v => Number.isFinite(v) && v >= 10)) return relative;
   return v => {
     if (!Number.isFinite(v)) return '–';
     const x = v + 1, a = Math.abs(x), short = Number(a.toPrecision(a >= 1 && a < 2 ? 4 : 3)); // a fourth digit just above one, which would be lost

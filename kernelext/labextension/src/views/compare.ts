@@ -73,7 +73,7 @@ function color(runs: Run[]): Run[] {
 function looks(runs: Run[]): Look[] {
   return runs.map((r, i) => {
     const wide = !i && runs.length > 1, more = r.tone.startsWith('run-') ? Number(r.tone.slice(4)) : -1;
-    const dash = r.dtype === 'float16' ? 1 : r.dtype === 'bfloat16' ? 2 : more < 0 ? 0 : 3 + more % 2;
+    const dash = more >= 0 ? 3 + more % 2 : r.dtype === 'float16' ? 1 : r.dtype === 'bfloat16' ? 2 : 0;
     return { name: r.name, tone: r.tone, wide, dash: dash && !wide ? String(dash) : undefined };
   });
 }
@@ -139,9 +139,9 @@ export const compare: Maker = f => {
       node.append(h('p', { class: 'ht-axis-title' }, `relative difference from ${d.runs[0]!.name}, on a logarithmic axis`), plots[1]!.node);
     }
     const timed = d.runs.some(r => r.ns), diverged = d.runs.some(r => r.diverged >= 0), measured = d.peaks.some(b => b > 0);
-    const positive = d.runs[0]!.loss.every(v => !(v <= 0)), end = differences(d.runs.slice(1).map(r => r.end), positive), worst = differences(d.runs.slice(1).map(r => r.worst), positive);
+    const against = differences(d.runs.slice(1).map(r => r.end), d.runs[0]!.loss.every(v => !(v <= 0)));
     const final = alike(d.runs.flatMap(r => [r.final, r.mean, r.best]), 5);
-    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name, r.tone)), final(r.final), Number.isFinite(r.mean) && (r.mean || !r.final) ? final(r.mean) : '–', r === d.runs[0] ? 'reference' : end(r.end), r === d.runs[0] ? '' : `${worst(r.worst)} at ${count(r.worstAt)}`, final(r.best),
+    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name, r.tone)), final(r.final), Number.isFinite(r.mean) && (r.mean || !r.final) ? final(r.mean) : '–', r === d.runs[0] ? 'reference' : against(r.end), r === d.runs[0] ? '' : `${against(r.worst)} at ${count(r.worstAt)}`, final(r.best),
       count(r.skipped), ...(measured ? [bytes(d.peaks[d.runs.indexOf(r)] ?? 0)] : []), ...(timed ? [r.ns ? duration(r.ns) : ''] : []), ...(diverged ? [r.diverged >= 0 ? `× from step ${count(r.diverged)}` : ''] : [])]);
     node.append(...paragraphs('The first run is the reference; means at the end, and what is said against the first, are of the last tenth of the common steps, of at most 50.'));
     node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Final losses' },
