@@ -88,6 +88,14 @@ func (p *tab) typeName() {
 	p.run("typing a name", chromedp.KeyEvent("Ada"), chromedp.KeyEvent(kb.Enter))
 	p.wait("the cell has read it", `probe.outputText(3).includes('Good morning, Ada.') && probe.status() === 'idle'`)
 	p.wait("the box is gone", `!probe.output(3).querySelector('.jp-Stdin-input')`)
+	// Who does not want to answer stops the cell, and the next one runs.
+	p.runCell(3)
+	p.wait("there is a box again", `probe.output(3).querySelector('.jp-Stdin-input')`)
+	p.button("notebook:interrupt-kernel")
+	p.wait("the button has stopped the cell", `probe.status() === 'idle' && probe.outputText(3).includes('Interrupted')`)
+	p.snap("live-box-interrupted")
+	p.runCell(2)
+	p.wait("the next cell runs", `probe.outputText(2).includes('42') && probe.status() === 'idle'`)
 }
 
 // complete asks for what amp has to offer.

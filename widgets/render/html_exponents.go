@@ -63,7 +63,7 @@ func scaleTable(p *page, d *widgets.ExponentsData) {
 	}
 	p.WriteString(`</tr></thead><tbody>`)
 	row := func(name string, f widgets.Fate, best string) {
-		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, powersHTML(name))
+		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal;white-space:nowrap">%s</th>`, stRow, stCell, powersHTML(name))
 		for _, v := range []string{d.Share(f.Zero), d.Share(f.Subnormal), d.Share(f.Overflow), best} {
 			p.printf(`<td style="%s">%s</td>`, stNumber, powersHTML(v))
 		}
