@@ -111,6 +111,10 @@ func (c *Call) sameShape() {
 		same = a[i] == b[i]
 	}
 	if !same {
-		fail(c.Op.Name, ErrShape, "reshape one with amp.Reshape so that the shapes are equal", "%s", c.shapes())
+		fix := "reshape one with amp.Reshape so that the shapes are equal"
+		if n, m := c.In[0].Len(), c.In[1].Len(); n != m {
+			fix = fmt.Sprintf("make the shapes equal: one has %d numbers, the other %d, which no reshape changes", n, m)
+		}
+		fail(c.Op.Name, ErrShape, fix, "%s", c.shapes())
 	}
 }

@@ -37,7 +37,7 @@ func TestExplainTellsListsApart(t *testing.T) {
 	if e := Explain(s.Autocast(BFloat16, UseLists(CPULists)), "softmax", BFloat16); !strings.HasPrefix(e.Rule, want) {
 		t.Errorf("rule %q", e.Rule)
 	}
-	for name, fix := range map[string]string{"MatMul": `use "matmul"`, "mat_mul": `use "matmul"`, "nothing": "use a name of amp.Ops()"} {
+	for name, fix := range map[string]string{"MatMul": `use "matmul"`, "mat_mul": `use "matmul"`, "rellu": `use "relu", if`, "geluu": `use "gelu", if`, "zebrafish": "use a name of amp.Ops()", "nothing": "use a name of amp.Ops()"} {
 		for _, err := range []error{Maybe(func() { Explain(s, name, Float32) }), Maybe(func() { s.Autocast(Float16, Force(name, Lower)) })} {
 			if !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), fix) {
 				t.Errorf("%s: %v", name, err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/halftone-ml/halftone/internal/spelling"
 )
 
 // A Class says what autocast does with an op's inputs. The lists are the CUDA lists of PyTorch 2.x on every device, so that a
@@ -248,14 +250,22 @@ func LookupOp(name string) (*Op, bool) {
 }
 
 // unknownOp panics over a name that the table does not hold; it proposes the row whose name differs in case or underscores alone,
-// such as matmul for MatMul.
+// such as matmul for MatMul, or in a letter or two.
 func unknownOp(caller, name string) {
 	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 	fix := "use a name of amp.Ops(), such as \"linear\""
+	var known []string
 	for o := range Ops() {
+		known = append(known, o.Name)
 		if plain(o.Name) == plain(name) {
-			fix = fmt.Sprintf("use %q", o.Name)
+			known = []string{o.Name}
+			break
 		}
+	}
+	if len(known) == 1 {
+		fix = fmt.Sprintf("use %q", known[0])
+	} else if near := spelling.Nearest(name, known); near != "" {
+		fix = fmt.Sprintf("use %q, if that is what is meant; amp.Ops() has all names", near)
 	}
 	fail(caller, ErrArgument, fix, "no op %q in the table", name)
 }

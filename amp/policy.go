@@ -60,7 +60,8 @@ func ParsePolicy(text string) (Policy, error) {
 func MustPolicy(text string) Policy {
 	p, err := ParsePolicy(text)
 	if err != nil {
-		fail("MustPolicy", ErrArgument, "write it as \"params=f32,compute=f16,output=f16\"", "%v", err)
+		said, fix, _ := strings.Cut(strings.TrimPrefix(err.Error(), "amp: "), "; ")
+		fail("MustPolicy", ErrArgument, fix, "%s", said)
 	}
 	return p
 }

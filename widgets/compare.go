@@ -273,31 +273,6 @@ func median(ns []int64) int64 {
 	return s[len(s)/2]
 }
 
-// RelativeText writes a relative difference with three digits: "-0.120%", "+673%", "-0.00580%", "×1,180", "–" for none.
-func RelativeText(n Number) string {
-	v := float64(n)
-	switch {
-	case math.IsNaN(v), math.IsInf(v, 0):
-		return "–"
-	case v == 0:
-		return "0"
-	case math.Abs(v) < 1e-6:
-		return fmt.Sprintf("%+.1e", v)
-	case math.Abs(v) < 9.995:
-		return strings.TrimSuffix(fmt.Sprintf("%+#.3g", 100*v), ".") + "%" // # keeps zeros, and the point behind three digits
-	}
-	return "×" + timesText(v+1)
-}
-
-// timesText writes how many times as much something is, with three digits.
-func timesText(v float64) string {
-	v = float64(digits(v, 3))
-	if math.Abs(v) < 1000 || math.Abs(v) >= 1e6 {
-		return fmt.Sprintf("%.3g", v)
-	}
-	return Count(int64(v))
-}
-
 // LossText writes a loss with five significant digits.
 func LossText(n Number) string {
 	if !n.finite() {

@@ -51,8 +51,8 @@ func TestRelative(t *testing.T) {
 		v, ref float64
 		want   string
 	}{
-		{1.5, 1, "+50.0%"}, {1, 2, "-50.0%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {-1, -2, "+50.0%"}, {51, 1, "×51"},
-		{1.0000001, 1, "+1.0e-07"}, {1.00001, 1, "+0.00100%"}, {1 - 5.8e-5, 1, "-0.00580%"}, {7.73, 1, "+673%"}, {.438, 1, "-56.2%"}, {5.74, 1, "+474%"}, {10.99, 1, "+999%"}, {10.999, 1, "×11"}, {1180, 1, "×1,180"}, {2e6, 1, "×2e+06"},
+		{1.5, 1, "+50.0%"}, {1, 2, "-50.0%"}, {1, 1, "0"}, {0, 0, "0"}, {1, 0, "–"}, {math.NaN(), 1, "–"}, {-1, -2, "+50.0%"}, {51, 1, "+5,000%"},
+		{1.0000001, 1, "+1.0e-05%"}, {1.00001, 1, "+0.00100%"}, {1 - 5.8e-5, 1, "-0.00580%"}, {7.73, 1, "+673%"}, {.438, 1, "-56.2%"}, {5.74, 1, "+474%"}, {10.99, 1, "+999%"}, {10.999, 1, "+1,000%"}, {1180, 1, "+118,000%"}, {2e6, 1, "+2.0e+08%"}, {-20, 1, "-2,100%"},
 	} {
 		if got := RelativeText(relative(c.v, c.ref)); got != c.want {
 			t.Errorf("%v against %v: %q, want %q", c.v, c.ref, got, c.want)
@@ -96,10 +96,50 @@ func TestFarEnds(t *testing.T) {
 	if want := "They differ: b ends at 812 times a; c ends at 10.5 times a; d ends at 0.5 times a."; g.Runs.Answer != want {
 		t.Errorf("%q, want %q", g.Runs.Answer, want)
 	}
-	for i, want := range []string{"×812", "×1,230"} {
-		if got := f.Runs.Runs[i+1].EndText(); got != want {
-			t.Errorf("%q, want %q", got, want)
+}
+
+// TestWideLossesStayApart: numbers of the text's table do not run into each other.
+func TestWideLossesStayApart(t *testing.T) {
+	text := Compare(Run{Name: "a", Loss: []float64{-1234567, -1234444}}).Text()
+	if want := "-1.2346e+06  -1.2344e+06  -1.2344e+06 "; !strings.Contains(text, want) {
+		t.Errorf("no %q in %s", want, text)
+	}
+}
+
+// TestDifferencesAreWrittenAlike: the differences of a column are all percentages or all multiples, and there is no multiple of a loss below zero.
+func TestDifferencesAreWrittenAlike(t *testing.T) {
+	flat := func(v float64) []float64 { return []float64{v, v, v, v} }
+	for _, c := range []struct {
+		losses []float64
+		end    []string // of all but the reference
+		answer string
+	}{
+		{[]float64{1, 1.5, .992, 10.54}, []string{"+50.0%", "-0.800%", "+954%"}, "d ends 954% above a"},
+		{[]float64{1, 812, 10.54, 1.0074, .992, 1}, []string{"×812", "×10.5", "×1.007", "×0.992", "×1"}, "b ends at 812 times a"},
+		{[]float64{1, 1234, math.NaN()}, []string{"×1,230", "–"}, "b ends at 1,230 times a"},
+		{[]float64{-1, 20, -1.5}, []string{"+2,100%", "-50.0%"}, "b ends 2,100% above a"},
+	} {
+		var runs []Run
+		for i, v := range c.losses {
+			runs = append(runs, Run{Name: string(rune('a' + i)), Loss: flat(v)})
 		}
+		d := Compare(runs...).Runs
+		for i, want := range c.end {
+			if got := d.EndText(i + 1); got != want {
+				t.Errorf("%v: run %d ends %q, want %q", c.losses, i+1, got, want)
+			}
+			if got := d.WorstText(i + 1); got != want { // the losses are flat
+				t.Errorf("%v: run %d is at worst %q, want %q", c.losses, i+1, got, want)
+			}
+		}
+		if !strings.Contains(d.Answer, c.answer) {
+			t.Errorf("%v: %q", c.losses, d.Answer)
+		}
+	}
+	// What is said of a step on the way is in the form of the ends.
+	d := Compare(Run{Name: "a", Loss: flat(1)}, Run{Name: "b", Loss: []float64{1, 90, 1, 1.5}}).Runs
+	if end, worst := d.EndText(1), d.WorstText(1); end != "+50.0%" || worst != "+8,900%" {
+		t.Errorf("%q at the end, %q at worst", end, worst)
 	}
 }
 
@@ -113,7 +153,7 @@ func TestEndIsOfTheMeansShown(t *testing.T) {
 	a[18], a[19] = 1.2, .8
 	f := Compare(Run{Name: "a", DType: amp.Float32, Loss: a}, Run{Name: "b", DType: amp.Float16, Loss: b})
 	r := f.Runs.Runs
-	if r[0].Final != number(.8) || r[0].EndMean != 1 || r[1].EndMean != number(.9) || r[1].EndText() != "-10.0%" {
+	if r[0].Final != number(.8) || r[0].EndMean != 1 || r[1].EndMean != number(.9) || f.Runs.EndText(1) != "-10.0%" {
 		t.Errorf("%+v", r)
 	}
 	for _, w := range []string{"MEAN AT END", "-10.0%", "Yes: b ends 10% below a."} {

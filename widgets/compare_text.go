@@ -30,8 +30,9 @@ func (f *Figure) compareText() string {
 		name = max(name, width(r.Name))
 	}
 	name = min(name, 36) + 4
+	first, final, mean := d.columnWidth(10, (*RunRow).firstText), d.columnWidth(11, (*RunRow).finalText), d.columnWidth(13, (*RunRow).EndMeanText)
 	timed, sized := f.Measured(0) > 0, f.Volatile != nil && len(f.Volatile.Peaks) > 0
-	b.WriteString("  " + pad("RUN", name) + pad("LOSS", 26) + padLeft("FIRST", 10) + padLeft("FINAL", 11) + padLeft("MEAN AT END", 13) + padLeft("VS FIRST RUN", 14) + padLeft("SKIPPED", 9))
+	b.WriteString("  " + pad("RUN", name) + pad("LOSS", 26) + padLeft("FIRST", first) + padLeft("FINAL", final) + padLeft("MEAN AT END", mean) + padLeft("VS FIRST RUN", 14) + padLeft("SKIPPED", 9))
 	if timed {
 		b.WriteString(padLeft("STEP", 10))
 	}
@@ -42,12 +43,12 @@ func (f *Figure) compareText() string {
 	lo, hi := d.Range()
 	for i := range d.Runs {
 		r := &d.Runs[i]
-		diff := r.EndText()
+		diff := d.EndText(i)
 		if i == 0 {
 			diff = "reference"
 		}
 		b.WriteString("  " + pad(runMark(r.DType)+" "+clip(r.Name, 36), name) + pad(r.spark(24, lo, hi), 26) +
-			padLeft(LossText(r.First), 10) + padLeft(LossText(r.Final), 11) + padLeft(r.EndMeanText(), 13) + padLeft(diff, 14) + padLeft(Count(r.Skipped), 9))
+			padLeft(r.firstText(), first) + padLeft(r.finalText(), final) + padLeft(r.EndMeanText(), mean) + padLeft(diff, 14) + padLeft(Count(r.Skipped), 9))
 		if timed {
 			t := "–"
 			if ns := f.Measured(i); ns > 0 {
@@ -72,6 +73,17 @@ func (f *Figure) compareText() string {
 	}
 	d.opsText(&b)
 	return b.String()
+}
+
+func (r *RunRow) firstText() string { return LossText(r.First) }
+func (r *RunRow) finalText() string { return LossText(r.Final) }
+
+// columnWidth is least, or what keeps the longest text of a column apart from the column before.
+func (d *CompareData) columnWidth(least int, text func(*RunRow) string) int {
+	for i := range d.Runs {
+		least = max(least, width(text(&d.Runs[i]))+2)
+	}
+	return least
 }
 
 // runMark is a run's dtype as a mark, a blank for a run of none.

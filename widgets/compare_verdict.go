@@ -124,7 +124,7 @@ func (d *CompareData) answer() string {
 		return "One run, and nothing to compare it with."
 	}
 	var changed, close, unknown []string
-	noise, times := Number(0), slices.ContainsFunc(d.Runs[1:], func(r RunRow) bool { return r.Verdict == RunHigher && r.End >= 10 })
+	noise, times := Number(0), slices.ContainsFunc(d.Runs[1:], func(r RunRow) bool { return r.Verdict == RunHigher && r.End >= manyTimes && d.positive() })
 	for i := range d.Runs[1:] {
 		r := &d.Runs[i+1]
 		if text := r.against(d.Runs[0].Name, times); r.Verdict == RunSame || r.Verdict == RunClose {
@@ -195,15 +195,7 @@ func (r *RunRow) EndMeanText() string {
 	return LossText(r.EndMean)
 }
 
-// EndText writes how far a run ends from the reference, by the same means as the answer; by the last common step where there are none.
-func (r *RunRow) EndText() string {
-	if r.End.finite() {
-		return RelativeText(r.End)
-	}
-	return RelativeText(r.Relative)
-}
-
-// shareText writes a share of a loss for people: "0.12%", "under 0.01%", "×12".
+// shareText writes a share of a loss for people: "0.12%", "under 0.01%", "1,200%".
 func shareText(n Number) string {
 	switch v := float64(n); {
 	case v == 0:
@@ -211,7 +203,7 @@ func shareText(n Number) string {
 	case v < 10:
 		return decimal(100*v, 2) + "%"
 	default:
-		return "a factor of " + decimal(v, 2)
+		return strings.TrimPrefix(RelativeText(n), "+")
 	}
 }
 

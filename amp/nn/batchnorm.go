@@ -95,7 +95,11 @@ func affine(s *amp.Scope, channels int) (weight, bias *amp.Tensor) {
 // Forward returns the normalized x, in x's dtype.
 func (b *BatchNorm) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	if x.Rank() < b.least || x.Rank() > b.most {
-		misshapen("batch_norm", "use the layer for as many dimensions as x has", "x %v for a layer made by %s", x.Shape(), b.name)
+		fix := "use the layer for as many dimensions as x has"
+		if x.Rank() == b.least-1 {
+			fix += "; one sample alone is a batch of 1: amp.Unsqueeze(s, x, 0)"
+		}
+		misshapen("batch_norm", fix, "x %v for a layer made by %s", x.Shape(), b.name)
 	}
 	st := amp.BatchNormState{RunningMean: b.RunningMean, RunningVar: b.RunningVar, Momentum: b.Momentum, Eps: b.Eps}
 	switch {

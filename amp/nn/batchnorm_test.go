@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -164,6 +165,25 @@ func TestUpdateBNBeginsAnew(t *testing.T) {
 			if m, v, n := b.RunningMean.Item(), b.RunningVar.Item(), b.NumBatches.Item(); math.Abs(m-3) > 1e-6 || v != 0 || n != 2 {
 				t.Errorf("%s, %s: mean %v, variance %v after %v batches, want 3, 0 and 2", name, kind, m, v, n)
 			}
+		}
+	}
+}
+
+// TestBatchNormOfOneSample: an image without a batch is refused, and told how to be one.
+func TestBatchNormOfOneSample(t *testing.T) {
+	s := amp.NewScope()
+	defer s.Close()
+	layer := nn.NewBatchNorm2d(s, 3)
+	for _, c := range []struct {
+		shape []int
+		say   string
+	}{
+		{[]int{3, 4, 4}, "a batch of 1: amp.Unsqueeze(s, x, 0)"},
+		{[]int{4, 3}, "as many dimensions as x has"},
+	} {
+		err := amp.Maybe(func() { layer.Forward(s, amp.Zeros(s, amp.Float32, c.shape...)) })
+		if !errors.Is(err, amp.ErrShape) || !strings.HasSuffix(err.Error(), c.say) {
+			t.Errorf("%v: %v", c.shape, err)
 		}
 	}
 }

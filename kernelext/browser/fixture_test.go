@@ -82,6 +82,11 @@ for {
 }`},
 	{"code", `%%
 print(6 * 7)`},
+	{"code", `%%
+var name string
+fmt.Print("Who is there? ")
+fmt.Scanln(&name)
+fmt.Println("Good morning, " + name + ".")`},
 }
 
 // writeNotebook writes cells as a notebook of our kernel.

@@ -21,7 +21,7 @@ func TestLive(t *testing.T) {
 		name string
 		do   func()
 	}{
-		{"run", p.runFigure}, {"interrupt", p.interrupt}, {"complete", p.complete}, {"restart", p.restart},
+		{"run", p.runFigure}, {"interrupt", p.interrupt}, {"type", p.typeName}, {"complete", p.complete}, {"restart", p.restart},
 	} {
 		if !t.Run(step.name, func(t *testing.T) {
 			defer p.in(t)()
@@ -78,6 +78,24 @@ func (p *tab) interrupt() {
 	p.wait("the button has stopped it", `probe.status() === 'idle'`)
 	p.runCell(2)
 	p.wait("the next cell runs", `probe.outputText(2).includes('42')`)
+}
+
+// typeName types what a cell reads from standard input, which it has not asked for.
+func (p *tab) typeName() {
+	p.runCell(3)
+	p.wait("there is a box to type in", `probe.output(3).querySelector('.jp-Stdin-input')`)
+	p.snap("live-box")
+	p.run("typing a name", chromedp.KeyEvent("Ada"), chromedp.KeyEvent(kb.Enter))
+	p.wait("the cell has read it", `probe.outputText(3).includes('Good morning, Ada.') && probe.status() === 'idle'`)
+	p.wait("the box is gone", `!probe.output(3).querySelector('.jp-Stdin-input')`)
+	// Who does not want to answer stops the cell, and the next one runs.
+	p.runCell(3)
+	p.wait("there is a box again", `probe.output(3).querySelector('.jp-Stdin-input')`)
+	p.button("notebook:interrupt-kernel")
+	p.wait("the button has stopped the cell", `probe.status() === 'idle' && probe.outputText(3).includes('Interrupted')`)
+	p.snap("live-box-interrupted")
+	p.runCell(2)
+	p.wait("the next cell runs", `probe.outputText(2).includes('42') && probe.status() === 'idle'`)
 }
 
 // complete asks for what amp has to offer.

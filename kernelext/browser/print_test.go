@@ -33,6 +33,11 @@ func TestNarrowAndPrinted(t *testing.T) {
 		p.onPaper(kind, fmt.Sprintf(`visual.figures()[%d]`, i), fmt.Sprintf(`visual.output(visual.figures()[%d])`, i))
 		p.snapElement(fmt.Sprintf("paper-%d-%s", i, kind), fmt.Sprintf(`visual.output(visual.figures()[%d])`, i))
 	}
+	var cut []string
+	p.eval("looking at the code", `[...document.querySelectorAll('.highlight pre')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.slice(0, 40))`, &cut)
+	if len(cut) > 0 {
+		t.Errorf("code that is cut off on paper: %q", cut)
+	}
 	p.quiet()
 	t.Run("extension", func(t *testing.T) {
 		p := openPage(t, strict)

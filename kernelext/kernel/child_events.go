@@ -30,7 +30,7 @@ func (k *kernel) onStarted(n int, c *child, err error) {
 			k.front.iopub.send(m)
 		}
 	}
-	k.output = newPipeline(k.draw, k.author, k.cells.file, func(m *message) { take(iopubChannel, m) }, func(m *message) { take(shellChannel, m) })
+	k.output = newPipeline(k.draw, k.author, k.cells.file, k.opts.Checkout, func(m *message) { take(iopubChannel, m) }, func(m *message) { take(shellChannel, m) })
 	output := k.output
 	brake := &brake{gonb: c.cmd.Process.Pid}
 	c.read(k.key, func(ch channel, m *message) {

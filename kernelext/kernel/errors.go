@@ -18,6 +18,7 @@ import (
 type explainer struct {
 	key   []byte
 	cells string // file
+	root  string // of the module that cells import
 
 	parent  []byte    // header of the request that the rest is about
 	report  []string  // what the tools said
@@ -35,7 +36,7 @@ func (e *explainer) explain(m *message) []*message {
 	var before []*message
 	if !bytes.Equal(m.parent, e.parent) {
 		before = e.trace.flush(e.key)
-		*e = explainer{key: e.key, cells: e.cells, parent: m.parent}
+		*e = explainer{key: e.key, cells: e.cells, root: e.root, parent: m.parent}
 	}
 	switch m.kind {
 	case "stream":
@@ -213,15 +214,20 @@ func (e *explainer) name(m *message) []*message {
 	case strings.HasPrefix(c.Value, "failed to run ") && strings.Contains(c.Value, ` get"`):
 		c.Name, c.Value = "ImportError", strings.Join(e.report, "\n")
 	case strings.HasPrefix(c.Value, "failed to run "), strings.HasPrefix(c.Value, "parsing go files"):
-		c.Name, c.Value, fix = "CompileError", strings.Join(e.report, "\n"), fixFor(e.report, e.cells)
+		c.Name, c.Value, fix = "CompileError", strings.Join(e.report, "\n"), fixFor(e.report, e.cells, e.root)
 	default:
 		return append(e.trace.flush(e.key), m)
 	}
 	// Front ends show the traceback, below the report; tools without one show the value.
 	if c.Name == "panic" || c.Name == "fatal error" {
 		said, fix, found := strings.Cut(c.Value, "; fix: ")
+		if !found {
+			if fix = fixRuntime(said); fix != "" {
+				c.Value += "; fix: " + fix
+			}
+		}
 		c.Traceback = []string{c.Name + ": " + said}
-		if found {
+		if fix != "" {
 			c.Traceback = append(c.Traceback, "  fix: "+fix)
 		}
 		c.Traceback = append(c.Traceback, e.frames...)

@@ -24,8 +24,8 @@ var (
 	unusedName    = regexp.MustCompile(`: declared and not used: (\S+)$`)
 )
 
-// fixFor says how to repair the first error of a report, "" where that is not known. file has the cells.
-func fixFor(report []string, file string) string {
+// fixFor says how to repair the first error of a report, "" where that is not known. file has the cells, root the module that they import.
+func fixFor(report []string, file, root string) string {
 	for i, line := range report {
 		if fix := fixPlace(line, file); fix != "" {
 			return fix
@@ -44,7 +44,9 @@ func fixFor(report []string, file string) string {
 			return fixUnknown(m[3], m[1], file)
 		}
 		if m := missingName.FindStringSubmatch(line); m != nil {
-			return fixMissing(m[1], m[2], "")
+			if fix := fixMissing(m[1], m[2], ""); fix != "" {
+				return fix
+			}
 		}
 		if m := otherCase.FindStringSubmatch(line); m != nil {
 			return "in Go upper and lower case differ, and a method is called with (): " + m[1] + "()"
@@ -57,6 +59,9 @@ func fixFor(report []string, file string) string {
 				return fix
 			}
 		}
+		if fix := fixSpelling(line, root); fix != "" {
+			return fix
+		}
 		if m := typeCalled.FindStringSubmatch(line); m != nil {
 			return "New" + m[1] + " makes one"
 		}
@@ -67,6 +72,9 @@ func fixFor(report []string, file string) string {
 			return fmt.Sprintf("use it, take it out, or write _ = %s", m[1])
 		}
 		if fix := fixOlder(line, file); fix != "" {
+			return fix
+		}
+		if fix := fixGo(line); fix != "" {
 			return fix
 		}
 	}
@@ -86,7 +94,7 @@ func fixUnknown(name, cell, file string) string {
 		if strconv.Itoa(cells[i].Count) == cell || !declared.MatchString(body(cells[i].Code)) {
 			continue
 		}
-		return fmt.Sprintf("%s lived in the body of cell %d, a program that has ended; declare it above %%%% (var %s = …), or keep it with session.Value", name, cells[i].Count, name)
+		return fmt.Sprintf("%s lived in the body of cell %d, a program that has ended; declare it here with :=, or above %%%% (var %s = …), or keep it with session.Value", name, cells[i].Count, name)
 	}
 	code := cellCode(file, cell)
 	if name == "torch" {

@@ -7,11 +7,12 @@ import (
 
 // An inputState is what a cell has asked the user.
 type inputState struct {
-	allowed bool       // the front end that runs the cell answers questions
-	asked   *message   // the question that is with the user
-	since   time.Time  // when it was asked
-	waiting []*message // questions behind it
-	gap     bool       // an answer is on its way: the next question waits
+	allowed bool        // the front end that runs the cell answers questions
+	asked   *message    // the question that is with the user
+	reader  stdinReader // whom the answer is for, where the kernel asks for a program that reads
+	since   time.Time   // when it was asked
+	waiting []*message  // questions behind it
+	gap     bool        // an answer is on its way: the next question waits
 	refused bool
 	heard   time.Time // when the newest question came
 	stops   bool      // an interrupt waits until GoNB has read what is behind the questions
@@ -77,20 +78,28 @@ func (k *kernel) onStdin(m *message) {
 		Value *string `json:"value"`
 	}
 	if json.Unmarshal(m.content, &c) != nil || c.Value == nil {
+		c.Value = new(string)
 		m = m.withContent([]byte(`{"status":"ok","value":""}`), k.key)
 	}
 	r.input.gap = true
+	if r.input.reader != (stdinReader{}) {
+		k.typed(r, *c.Value)
+		return
+	}
 	k.later(r, inputGap-time.Since(r.input.since), func() {
 		k.toChild(k.child.stdin, m)
-		k.later(r, inputGap, func() {
-			r.input.gap = false
-			if len(r.input.waiting) > 0 {
-				next := r.input.waiting[0]
-				r.input.waiting = r.input.waiting[1:]
-				k.ask(r, next)
-			}
-		})
+		k.later(r, inputGap, func() { k.askNext(r) })
 	})
+}
+
+// askNext asks what has waited for the answer to the question before.
+func (k *kernel) askNext(r *request) {
+	r.input.gap = false
+	if len(r.input.waiting) > 0 {
+		next := r.input.waiting[0]
+		r.input.waiting = r.input.waiting[1:]
+		k.ask(r, next)
+	}
 }
 
 // later calls f in the loop after d if the cell still runs.

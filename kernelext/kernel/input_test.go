@@ -37,30 +37,35 @@ fmt.Scanln(&a)
 fmt.Scanln(&b)
 fmt.Println("got", a, b)`
 
-func testInput(t *testing.T, s *server) {
-	asked := func(m *message) []*message {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		var list []*message
-		for _, in := range s.inputs {
-			if in.parentID() == m.id {
-				list = append(list, in)
-			}
+// asked lists the questions of a cell so far.
+func (s *server) asked(m *message) []*message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*message
+	for _, in := range s.inputs {
+		if in.parentID() == m.id {
+			list = append(list, in)
 		}
-		return list
 	}
+	return list
+}
+
+// waitAsked waits until a cell has asked n times.
+func (s *server) waitAsked(t *testing.T, m *message, n int) []*message {
+	t.Helper()
+	for began := time.Now(); len(s.asked(m)) < n; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > patience {
+			t.Fatalf("%d questions", len(s.asked(m)))
+		}
+	}
+	return s.asked(m)
+}
+
+func testInput(t *testing.T, s *server) {
 	answer := func(to *message, content any) {
 		s.stdin.send(s.author.compose("input_reply", to, content).frames())
 	}
-	waitAsked := func(m *message, n int) []*message {
-		t.Helper()
-		for began := time.Now(); len(asked(m)) < n; time.Sleep(10 * time.Millisecond) {
-			if time.Since(began) > patience {
-				t.Fatalf("%d questions", len(asked(m)))
-			}
-		}
-		return asked(m)
-	}
+	waitAsked := func(m *message, n int) []*message { t.Helper(); return s.waitAsked(t, m, n) }
 	gonb := s.gonb()
 	answer(nil, map[string]any{"value": "to nobody"})
 
@@ -117,7 +122,7 @@ func testInput(t *testing.T, s *server) {
 	if d := time.Since(began); r.reply["status"] != "error" || r.reply["ename"] != "StdinNotAllowed" || !strings.Contains(r.stderr, "allow_stdin") || stretch.Over(d, 10*time.Second) {
 		t.Errorf("%v %q after %v", r.reply, r.stderr, d)
 	}
-	if len(asked(m)) > 0 {
+	if len(s.asked(m)) > 0 {
 		t.Error("it was asked")
 	}
 	if r := s.run("%%\nfmt.Println(1)").ok(t); r.stdout != "1\n" || s.gonb() != gonb {

@@ -37,7 +37,7 @@ type item struct {
 	update string // names cell and display of the live figure that the message updates, "" if it is none that runs
 }
 
-func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) *pipeline {
+func newPipeline(d *drawer, a author, cells, root string, send, reply func(*message)) *pipeline {
 	output := newOutflow(a.key, func(m *message) {
 		if isCellReply(m) {
 			reply(m)
@@ -46,7 +46,7 @@ func newPipeline(d *drawer, a author, cells string, send, reply func(*message)) 
 		}
 	})
 	p := &pipeline{
-		draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells},
+		draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells, root: root},
 		dam: &dam{author: a, send: output.put, first: floodLimit(), flood: func() { output.condense(floodNews, a, "") }}, output: output, author: a,
 		late: lateFor, waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}

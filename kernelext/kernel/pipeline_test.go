@@ -53,7 +53,7 @@ func newPipe(t *testing.T, drawing time.Duration) *pipe {
 		defer p.mu.Unlock()
 		p.got, p.at = append(p.got, strings.TrimPrefix(word, "update_display_data")), append(p.at, time.Now())
 	}
-	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, "", send, send)
+	p.pipeline = newPipeline(&drawer{draw: draw, timeout: time.Minute}, p.a, "", "", send, send)
 	return p
 }
 

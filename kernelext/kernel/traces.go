@@ -29,7 +29,7 @@ type tracer struct {
 }
 
 // traceLine is a place in GoNB's file, with GoNB's mark in front of it or without.
-var traceLine = regexp.MustCompile(`(?: ?\x1b\[7m\[\[ Cell (?:\[\d+\] )?Line \d+ \]\]\x1b\[0m ?)?(/\S*/gonb_[0-9a-f]+)/(main(?:_test)?\.go):(\d+)`)
+var traceLine = regexp.MustCompile(`(?: ?\x1b\[7m\[\[ Cell (?:\[(\d+)\] )?Line (\d+) \]\]\x1b\[0m ?)?(/\S*/gonb_[0-9a-f]+)/(main(?:_test)?\.go):(\d+)`)
 
 // maxHeld bounds what is held of a line that does not end.
 const maxHeld = 4 << 10
@@ -90,10 +90,12 @@ func (t *tracer) name(text string) string {
 	}
 	return traceLine.ReplaceAllStringFunc(text, func(found string) string {
 		part := traceLine.FindStringSubmatch(found)
-		line, _ := strconv.Atoi(part[3])
-		t.load(filepath.Join(part[1], part[2]))
+		line, _ := strconv.Atoi(part[5])
+		t.load(filepath.Join(part[3], part[4]))
 		count, at := cellsource.Find(t.program, line, t.list)
-		if at == 0 {
+		if at == 0 && part[1] != "" { // what GoNB writes otherwise than the cell has it: the value of a variable outside main
+			return fmt.Sprintf("cell %s, line %s", part[1], part[2])
+		} else if at == 0 {
 			return found
 		}
 		return fmt.Sprintf("cell %d, line %d", count, at)

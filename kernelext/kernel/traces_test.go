@@ -57,7 +57,13 @@ func TestTracer(t *testing.T) {
 			t.Errorf("%s:\n%q\nwant\n%q", name, got, want)
 		}
 	}
-	tr := &tracer{key: a.key}
+	// GoNB writes the value of a variable outside main otherwise than the cell has it: its own mark is what tells then.
+	tr := &tracer{key: a.key, cells: cells}
+	out := tr.pass(a.compose("stream", request, streamContent{"stderr", "main.init()\n\t \x1b[7m[[ Cell [16] Line 1 ]]\x1b[0m " + file + ":99 +0x108\n"}))
+	if len(out) != 1 || !strings.Contains(string(out[0].content), `\tcell 16, line 1 +0x108`) {
+		t.Errorf("%s", out[0].content)
+	}
+	tr = &tracer{key: a.key}
 	if tr.pass(a.compose("stream", request, streamContent{"stderr", "\t"})) != nil {
 		t.Error("the beginning of a trace's line was not held")
 	}
@@ -76,7 +82,7 @@ func TestPanicsNameTheCell(t *testing.T) {
 	}
 	r := s.run("%%\nl := &Layer{make([]float64, 2)}\nfor i := range 9 {\n\tfmt.Println(l.at(i))\n}")
 	want := []any{
-		"panic: runtime error: index out of range [2] with length 2", "  cell 1, line 4, in (*Layer).at", "  cell 4, line 4, in main",
+		"panic: runtime error: index out of range [2] with length 2", "  fix: the first is 0, and the last one less than the length: for i := range list goes through all of them", "  cell 1, line 4, in (*Layer).at", "  cell 4, line 4, in main",
 	}
 	if got := r.errors[0]["traceback"]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("traceback %q", got)

@@ -340,19 +340,6 @@ func TestCompleteAndInspect(t *testing.T) {
 	}
 }
 
-// TestNearest checks typing errors against words that are none.
-func TestNearest(t *testing.T) {
-	known := []string{"status", "trace", "scale", "session", "ops"}
-	for word, want := range map[string]string{"staus": "status", "sttaus": "status", "trcae": "trace", "op": "ops", "sess": "session", "SCALE": "scale", "zebra": "", "": "", "o": "", "tracesession": ""} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-	if d := distance("ab", "ba"); d != 1 {
-		t.Errorf("two letters swapped: %d", d)
-	}
-}
-
 // TestStatusColors: marks are graphics, which WCAG 2.2 (1.4.11) wants at a contrast of 3 to what they stand on, light or dark.
 func TestStatusColors(t *testing.T) {
 	luminance := func(color string) float64 {

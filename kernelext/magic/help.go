@@ -35,7 +35,7 @@ func (e *Engine) help(args []string) (Answer, error) {
 	}
 	a.text("A cell that begins with `%%amp` runs in a scope that is ready, and ends with its figures:")
 	a.code(Example)
-	a.text("A cell that reads what you type (`fmt.Scanln`, `bufio`) asks first: `gonbui.RequestInput(\"name? \", false)`, of `github.com/janpfeifer/gonb/gonbui`. Without it there is no box, and the cell waits.")
+	a.text("A cell that reads standard input (`fmt.Scanln`, `bufio`) gets a box to type in, on Linux. For a prompt of its own, for a password (`true`), and on other systems it asks first: `gonbui.RequestInput(\"name? \", false)`, of `github.com/janpfeifer/gonb/gonbui`.")
 	a.text("More: `%amp help trace`, `%amp help %%amp`; GoNB's own commands: `%help`.")
 	return a, nil
 }

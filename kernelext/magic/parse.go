@@ -3,6 +3,8 @@ package magic
 import (
 	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/internal/spelling"
 )
 
 // The two magics.
@@ -64,6 +66,8 @@ func Parse(code string) (*Cell, *Error) {
 				return c, err
 			}
 			i += l.Rows - 1
+		case word == "%" && spaced(rows[i]):
+			return c, &Error{Line: i + 1, Source: trim(rows[i]), Word: word, Detail: "there is a space behind the %", Near: LineMagic}
 		case mistyped(word):
 			near := LineMagic
 			if strings.HasPrefix(word, "%%") {
@@ -78,10 +82,16 @@ func Parse(code string) (*Cell, *Error) {
 	return c, nil
 }
 
+// spaced tells "% amp …". Behind %% there may be words: they are arguments of the program.
+func spaced(row string) bool {
+	f := strings.Fields(trim(row))
+	return len(f) > 1 && f[1] == strings.TrimLeft(LineMagic, "%")
+}
+
 // mistyped tells a word that was meant to be one of our magics.
 func mistyped(word string) bool {
 	name := strings.TrimLeft(word, "%")
-	return strings.HasPrefix(word, "%") && name != "" && distance(strings.ToLower(name), "amp") == 1 && !slices.Contains(neighbors, word) ||
+	return strings.HasPrefix(word, "%") && name != "" && spelling.Distance(strings.ToLower(name), "amp") == 1 && !slices.Contains(neighbors, word) ||
 		strings.HasPrefix(word, "%") && name == "AMP"
 }
 

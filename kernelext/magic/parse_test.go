@@ -193,3 +193,13 @@ func TestMoved(t *testing.T) {
 		t.Error("a cursor in a magic has a place in what has none")
 	}
 }
+
+// TestParseSpaced: a space behind the % is told; behind %% it begins the program's arguments, which is GoNB's.
+func TestParseSpaced(t *testing.T) {
+	for code, want := range map[string]string{"% amp status": `did you mean "%amp"?`, "//gonb:% amp status\nx": `did you mean "%amp"?`, "%% amp status": "", "% ls": "", "% ": ""} {
+		_, err := Parse(code)
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", code, err)
+		}
+	}
+}

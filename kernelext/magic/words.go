@@ -3,7 +3,8 @@ package magic
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/halftone-ml/halftone/internal/spelling"
 )
 
 // A Word is one word of a line and where it stands there, in bytes. Quotes that were around it are not in Text.
@@ -65,53 +66,6 @@ func texts(words []Word) []string {
 	return out
 }
 
-// nearest returns the known word that a mistyped one was most likely meant to be, "" if none is near: the one with the fewest
-// typing errors between them, at most one for each three letters.
-func nearest(word string, known []string) string {
-	best, at := "", 1+max(1, utf8.RuneCountInString(word)/3)
-	w := strings.ToLower(word)
-	for _, k := range known {
-		d := distance(w, strings.ToLower(k))
-		if d < at {
-			best, at = k, d
-		}
-	}
-	if best != "" {
-		return best
-	}
-	for _, k := range known { // what was begun and not ended
-		if len(w) >= 2 && strings.HasPrefix(strings.ToLower(k), w) {
-			return k
-		}
-	}
-	return ""
-}
-
-// distance counts the letters to insert, remove, replace or swap with their neighbor to turn a into b (optimal string
-// alignment).
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	before, last, now := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		now[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				now[j] = min(now[j], before[j-2]+1)
-			}
-		}
-		before, last, now = last, now, before
-	}
-	return last[len(y)]
-}
-
 // An Error is a line that cannot be answered: which word of it was wrong, and the right one where one is near.
 type Error struct {
 	Line   int    // of the cell, from 1; 0 when not known
@@ -139,7 +93,7 @@ func (e *Error) Error() string {
 
 // wrong returns an error over a word for which only known ones can stand.
 func wrong(word, what string, known []string) *Error {
-	e := &Error{Word: word, Detail: fmt.Sprintf("%q is no %s", word, what), Near: nearest(word, known)}
+	e := &Error{Word: word, Detail: fmt.Sprintf("%q is no %s", word, what), Near: spelling.Nearest(word, known)}
 	if len(known) > 0 && len(known) <= 16 {
 		e.Fix = "use " + either(known)
 	}

@@ -183,19 +183,18 @@ func drawGaps(c draw.Canvas, style draw.LineStyle, n, limit int, point func(int)
 }
 
 // runStyle is how a run is drawn: its dtype's color and dash, so that it can be told apart without color too; runs beyond the
-// first of a dtype take another color.
+// first of a dtype take another color and another dash.
 func runStyle(d *widgets.CompareData, i int) draw.LineStyle {
-	dt := d.Runs[i].DType
 	s := draw.LineStyle{Color: runColor(d, i), Width: 2}
-	switch dt {
+	if k := extra(d, i); k > 0 {
+		s.Dashes = [][]vg.Length{{10, 3, 2, 2, 2, 3}, {9, 3, 2, 3}}[k%2]
+		return s
+	}
+	switch d.Runs[i].DType {
 	case amp.Float16:
 		s.Dashes = []vg.Length{6, 3}
 	case amp.BFloat16:
 		s.Dashes = []vg.Length{1.5, 3}
-	default:
-		if k := extra(d, i); k > 0 {
-			s.Dashes = [][]vg.Length{{9, 3, 2, 3}, {10, 3, 2, 2, 2, 3}}[k%2]
-		}
 	}
 	return s
 }

@@ -128,8 +128,8 @@ func (e exponentPanel) Plot(c draw.Canvas, p *plot.Plot) {
 	e.zeros(c, x, y)
 	s := boldStyle(9, ink)
 	text := e.title + ":"
-	c.FillText(s, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - 10}, text)
-	c.FillText(textStyle(9, ink), vg.Point{X: c.Min.X + 8 + s.Width(text), Y: c.Max.Y - 10}, e.losses())
+	fillPowers(c, s, vg.Point{X: c.Min.X + 4, Y: c.Max.Y - 10}, text)
+	c.FillText(textStyle(9, ink), vg.Point{X: c.Min.X + 8 + powersWidth(s, text), Y: c.Max.Y - 10}, e.losses())
 }
 
 // binades is the number of binades that one bar stands for: as tall as the highest of them.

@@ -1,9 +1,6 @@
 package render
 
 import (
-	"strings"
-
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -92,27 +89,6 @@ func drawFlow(c draw.Canvas, r *widgets.FlowRow, y vg.Length) {
 	bold := boldStyle(9.5, ink)
 	c.FillText(bold, vg.Point{X: flowText, Y: base}, fit(bold, r.HereText(), flowFit-flowText-4))
 	fillPowers(c, op, vg.Point{X: flowFit, Y: base}, r.FitText())
-}
-
-// fillPowers writes a line with the exponents of its powers of two raised. The spaces around a part are left out of it and left free: SVG
-// drops them, and would stretch the rest of the part to the width that they were measured with.
-func fillPowers(c draw.Canvas, style text.Style, at vg.Point, s string) {
-	raised := style
-	raised.Handler = powers{style.Handler}
-	for len(s) > 0 {
-		st, n := style, len(s)
-		if m := powerOfTwo.FindStringIndex(s); m != nil && m[0] == 0 {
-			st, n = raised, m[1]
-		} else if m != nil {
-			n = m[0]
-		}
-		part := strings.TrimLeft(s[:n], " ")
-		from := at
-		from.X += st.Width(s[:n]) - st.Width(part)
-		c.FillText(st, from, strings.TrimRight(part, " "))
-		at.X += st.Width(s[:n])
-		s = s[n:]
-	}
 }
 
 // drawFlowBar draws the parts of a row one after another, what was lost here with its mark.

@@ -136,9 +136,9 @@ func (b bounds) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1, Dashes: []vg.Length{2, 3}}, c.Min.X, y(v), c.Max.X, y(v))
 		s, at := textStyle(8, faint), c.Min.X+6
 		if !b.near(v, .65*p.X.Max) {
-			s.XAlign, at = draw.XRight, c.Max.X-3
+			at = c.Max.X - 3 - powersWidth(s, label)
 		}
-		c.FillText(s, vg.Point{X: at, Y: y(v) + 2}, label)
+		fillPowers(c, s, vg.Point{X: at, Y: y(v) + 2}, label)
 	}
 	at, text := reference(b.d)
 	line(at, text)

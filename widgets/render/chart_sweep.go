@@ -76,7 +76,7 @@ func (w sweep) mark(c draw.Canvas, x func(float64) vg.Length, name string, k int
 	at := x(float64(k))
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{3, 2}}, at, c.Min.Y, at, c.Max.Y)
 	s := boldStyle(8.5, ink)
-	wide := s.Width(name)
+	wide := powersWidth(s, name)
 	switch {
 	case right && at+4+wide > c.Max.X:
 		right = false
@@ -90,5 +90,5 @@ func (w sweep) mark(c draw.Canvas, x func(float64) vg.Length, name string, k int
 		left = at - 4 - wide
 	}
 	fill(c, card, left-1, c.Max.Y-10, wide+2, 10)
-	c.FillText(s, vg.Point{X: left, Y: c.Max.Y - 9}, name)
+	fillPowers(c, s, vg.Point{X: left, Y: c.Max.Y - 9}, name)
 }

@@ -110,6 +110,11 @@ func (p *page) note(words string) {
 	p.printf(`<div style="%s;margin:8px 0 0 0">%s</div>`, stMuted, esc(words))
 }
 
+// table begins a table that scrolls in itself, up to its first heading. The caption is short: it is no wider than the table.
+func (p *page) table(caption string) {
+	p.printf(`<div style="%s"><table style="%s"><caption style="%s">%s</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, esc(caption), stSub)
+}
+
 // metrics writes numbers with their labels below; the first one, which a reader wants most, is the largest.
 func (p *page) metrics(list ...widgets.Metric) {
 	p.WriteString(`<div style="margin:4px 0 2px 0">`)

@@ -31,7 +31,7 @@ func compareHTML(p *page, f *widgets.Figure, chart string) {
 		heads = append(heads, "Memory")
 	}
 	p.note("The first run is the reference; differences are relative to its loss. Means at the end, and what is said against the first, are of the last tenth of the common steps, of at most 50.")
-	p.printf(`<div style="%s"><table style="%s"><caption style="%s">Losses of runs</caption><thead><tr style="%s">`, stScroll, stTable, stCaption, stSub)
+	p.table("Losses of runs")
 	for i, h := range heads {
 		align := stHeadNum
 		if i == 0 {
@@ -71,8 +71,8 @@ func opsTable(p *page, d *widgets.CompareData) {
 	}
 	p.printf(`<details open><summary style="%s"><strong>Op by op</strong></summary>`, stSummary)
 	p.note("Largest difference from " + d.Runs[0].Name + " in the first step, relative to the largest number of the result; bars are logarithmic, from 1e-8 to 1.")
-	p.printf(`<div style="%s"><table style="%s"><caption style="%s">Errors of ops</caption><thead><tr style="%s"><th scope="col" style="%s">Pass</th><th scope="col" style="%s">Op</th>`,
-		stScroll, stTable, stCaption, stSub, stHead, stHead)
+	p.table("Errors of ops")
+	p.printf(`<th scope="col" style="%s">Pass</th><th scope="col" style="%s">Op</th>`, stHead, stHead)
 	for _, i := range runs {
 		p.printf(`<th scope="col" style="%s;min-width:%dpx">%s</th>`, stHead, bar, esc(d.Runs[i].Name))
 	}
@@ -160,7 +160,7 @@ func runChip(d *widgets.CompareData, i int) string {
 func runRow(p *page, f *widgets.Figure, i int) {
 	r := &f.Runs.Runs[i]
 	p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, runChip(f.Runs, i))
-	diff, worst := r.EndText(), widgets.RelativeText(r.Worst)
+	diff, worst := f.Runs.EndText(i), f.Runs.WorstText(i)
 	if i == 0 {
 		diff, worst = "reference", ""
 	} else if r.Worst != 0 && worst != "–" {

@@ -51,8 +51,9 @@ func scaleTable(p *page, d *widgets.ExponentsData) {
 	if len(d.Formats) == 0 {
 		return
 	}
-	p.printf(`<details><summary style="%s">Other formats and loss scales</summary><div style="%s"><table style="%s"><caption style="%s">What a format loses of the gradients that are not zero: to zero ○, to fewer digits ░, and to overflow ×.</caption><thead><tr style="%s">`,
-		stSummary, stScroll, stTable, stCaption, stSub)
+	p.printf(`<details><summary style="%s">Other formats and loss scales</summary>`, stSummary)
+	p.note("What a format loses of the gradients that are not zero: to zero ○, to fewer digits ░, and to overflow ×.")
+	p.table("Formats and loss scales")
 	for i, h := range []string{"Format, loss scale", "○ Zero", "░ Fewer digits", "× Overflow", "Largest safe scale"} {
 		style := stHeadNum
 		if i == 0 {
@@ -62,7 +63,7 @@ func scaleTable(p *page, d *widgets.ExponentsData) {
 	}
 	p.WriteString(`</tr></thead><tbody>`)
 	row := func(name string, f widgets.Fate, best string) {
-		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal">%s</th>`, stRow, stCell, powersHTML(name))
+		p.printf(`<tr style="%s"><th scope="row" style="%s;font-weight:normal;white-space:nowrap">%s</th>`, stRow, stCell, powersHTML(name))
 		for _, v := range []string{d.Share(f.Zero), d.Share(f.Subnormal), d.Share(f.Overflow), best} {
 			p.printf(`<td style="%s">%s</td>`, stNumber, powersHTML(v))
 		}
@@ -82,8 +83,9 @@ func scaleTable(p *page, d *widgets.ExponentsData) {
 
 // moduleTable writes what each module's gradients lose.
 func moduleTable(p *page, d *widgets.ExponentsData) {
-	p.printf(`<details><summary style="%s">Modules</summary><div style="%s"><table style="%s"><caption style="%s">Those that lose most come first; × is what overflows.</caption><thead><tr style="%s">`,
-		stSummary, stScroll, stTable, stCaption, stSub)
+	p.printf(`<details><summary style="%s">Modules</summary>`, stSummary)
+	p.note("Those that lose most come first; × is what overflows.")
+	p.table("Gradients of modules")
 	for i, h := range []string{"Module", "Smallest", "Largest", "Zeros", "Lost now", "Lost without a scale"} {
 		style := stHeadNum
 		if i == 0 {

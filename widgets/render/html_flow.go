@@ -51,11 +51,12 @@ func flowRows(p *page, d *widgets.FlowData) {
 	if len(d.Rows) == 0 {
 		return
 	}
-	p.printf(`<div style="%s"><table style="%s"><caption style="caption-side:top;text-align:left;padding:2px 0 4px 0">From the loss on, what became of the gradients that float64 has:`, stScroll, stTable)
+	p.WriteString(`<div style="margin:8px 0 0 0">From the loss on, what became of the gradients that float64 has:`)
 	for i, name := range widgets.FlowParts {
 		p.printf(` <span style="background-color:%s;color:%s;border-radius:3px;padding:0 5px;margin:1px 0;display:inline-block;white-space:nowrap">%s %s</span>`, hex(flowColors[i]), hex(onColor(flowColors[i])), widgets.FlowMarks[i], esc(name))
 	}
-	p.printf(`</caption><thead><tr style="%s">`, stSub)
+	p.WriteString(`</div>`)
+	p.table("Gradients from the loss on")
 	for i, h := range []string{"Op", "Module", "Gradient", "Precision", "What became of it", "Lost here", "Before", "Scales that keep 99.9%"} {
 		style := stHead
 		if i == 5 || i == 6 {
@@ -118,8 +119,9 @@ func flowEnds(p *page, d *widgets.FlowData) {
 	if len(d.Ends) == 0 {
 		return
 	}
-	p.printf(`<details><summary style="%s">Parameters</summary><div style="%s"><table style="%s"><caption style="%s">Those that lost most come first. The error is the difference from float64, relative to its norm.</caption><thead><tr style="%s">`,
-		stSummary, stScroll, stTable, stCaption, stSub)
+	p.printf(`<details><summary style="%s">Parameters</summary>`, stSummary)
+	p.note("Those that lost most come first. The error is the difference from float64, relative to its norm.")
+	p.table("Gradients of parameters")
 	for i, h := range []string{"Parameter", "Zero", "Not finite", "Error", "First lost at"} {
 		style := stHeadNum
 		if i == 0 || i == 4 {

@@ -38,6 +38,41 @@ func TestHeadingsRaisePowers(t *testing.T) {
 	}
 }
 
+// TestDrawnPowersAreRaised: no picture has the character that stands for a power in text, and its texts have no spaces that a viewer drops.
+func TestDrawnPowersAreRaised(t *testing.T) {
+	words := regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
+	beside := map[string]bool{} // words
+	for name, f := range chartFigures() {
+		for _, m := range words.FindAllStringSubmatch(face(t, f, "image/svg+xml"), -1) {
+			if strings.Contains(m[1], "^") || strings.TrimSpace(m[1]) != m[1] {
+				t.Errorf("%s: %q", name, m[1])
+			}
+			beside[m[1]] = true
+		}
+	}
+	for _, w := range []string{"Scaled by", "not safe above", "now", "floor (MinScale)"} {
+		if !beside[w] {
+			t.Errorf("no picture says %q beside a power", w)
+		}
+	}
+}
+
+// TestCaptionsAreShort: a caption is as narrow as its table, so what takes a sentence stands above it.
+func TestCaptionsAreShort(t *testing.T) {
+	caption := regexp.MustCompile(`<caption[^>]*>(.*?)</caption>`)
+	tags := regexp.MustCompile(`<[^>]*>`)
+	for name, f := range figures() {
+		if f.Decisions != nil { // theirs are only heard, and their tables as wide as the figure
+			continue
+		}
+		for _, m := range caption.FindAllStringSubmatch(face(t, f, "text/html"), -1) {
+			if words := tags.ReplaceAllString(m[1], ""); words == "" || len(words) > 60 {
+				t.Errorf("%s: the caption %q", name, words)
+			}
+		}
+	}
+}
+
 // TestLeadHasRoom: the largest number of a figure keeps off the one beside it.
 func TestLeadHasRoom(t *testing.T) {
 	width := regexp.MustCompile(`width:(\d+)px"><strong`)

@@ -48,6 +48,44 @@ func (h powers) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) {
 	c.FillString(h.Cache().Lookup(small, small.Size), vg.Point{X: pt.X + bw, Y: pt.Y + sty.Font.Size*expRise}, exp)
 }
 
+// fillPowers writes a line with the exponents of its powers of two raised. The spaces around a part are left out
+// of it and left free: SVG drops them, and would stretch the rest of the part to the width that they were measured with.
+func fillPowers(c draw.Canvas, style draw.TextStyle, at vg.Point, s string) {
+	above := style.Font.Size - style.FontExtents().Ascent // of the line's lower edge, where plain text stands
+	powerParts(style, s, func(st draw.TextStyle, part string) {
+		trimmed := strings.TrimLeft(part, " ")
+		from := at
+		if _, power := st.Handler.(powers); power {
+			from.Y += above
+		}
+		from.X += st.Width(part) - st.Width(trimmed)
+		c.FillText(st, from, strings.TrimRight(trimmed, " "))
+		at.X += st.Width(part)
+	})
+}
+
+// powersWidth is how wide fillPowers writes a line.
+func powersWidth(style draw.TextStyle, s string) (width vg.Length) {
+	powerParts(style, s, func(st draw.TextStyle, part string) { width += st.Width(part) })
+	return width
+}
+
+// powerParts divides a line into its powers of two and what is between them, each with the style that writes it.
+func powerParts(style draw.TextStyle, s string, part func(style draw.TextStyle, part string)) {
+	raised := style
+	raised.Handler = powers{style.Handler}
+	for len(s) > 0 {
+		st, n := style, len(s)
+		if m := powerOfTwo.FindStringIndex(s); m != nil && m[0] == 0 {
+			st, n = raised, m[1]
+		} else if m != nil {
+			n = m[0]
+		}
+		part(st, s[:n])
+		s = s[n:]
+	}
+}
+
 // powerTicks labels whole exponents, at most about eight of them.
 type powerTicks struct{}
 

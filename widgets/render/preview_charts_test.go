@@ -18,12 +18,31 @@ func chartFigures() map[string]*widgets.Figure {
 			widgets.Run{Name: "float32", DType: amp.Float32, Loss: falling(60, 2.296e-6, .95, 0)},
 			widgets.Run{Name: "float16", DType: amp.Float16, Loss: falling(60, 2.296e-6, .95, 1e-4)}),
 		"compare_wide": widgets.Compare(widgets.Run{Name: "float32", DType: amp.Float32, Loss: []float64{-1234567, -1234501, -1234444}}),
+		"compare_far": widgets.Compare(
+			widgets.Run{Name: "float32", DType: amp.Float32, Loss: falling(60, 1, .97, 0)},
+			widgets.Run{Name: "float16", DType: amp.Float16, Loss: falling(60, 1, .97, 1e-3)},
+			widgets.Run{Name: "float16, no scaler", DType: amp.Float16, Loss: falling(60, 1.7, 1.002, 0)}),
+		"exponents_bfloat16": widgets.Exponents(inBFloat16(sample.Gradients(3, -18, fixed(0x1p40), "net/1", "net/0")), amp.ScaleHistory{Enabled: true, Scale: 0x1p40, Nominal: 3}),
 		"decisions_full": widgets.Decisions(&amp.Trace{Schema: amp.TraceSchema, Level: "decisions", Device: "cpu", Events: []amp.Event{{
 			Step: -1, Phase: amp.PhaseForward, Op: "matmul", Class: "lower", Rule: "autocast is off", Compute: amp.Float32}}}),
 		"flow_later":  widgets.GradientFlow(sample.Flow(9), collapsed()),
 		"scale_grown": widgets.ScaleHistory(grown(0)),
 		"scale_floor": widgets.ScaleHistory(grown(1 << 22)),
+		"scale_low":   widgets.ScaleHistory(shrunk()),
 	}
+}
+
+// inBFloat16 makes a trace one of a run under autocast in bfloat16.
+func inBFloat16(t *amp.Trace) *amp.Trace {
+	for i := range t.Events {
+		t.Events[i].Autocast = amp.BFloat16
+	}
+	return t
+}
+
+// shrunk is a history whose scale falls to a floor that is written as a power.
+func shrunk() amp.ScaleHistory {
+	return sample.Scaler{Steps: 20, Init: 1, Interval: 2000, Min: 0x1p-12, Overflow: func(int, float64) (string, string) { return "2.weight", "+Inf" }}.History()
 }
 
 // alike are runs most of which share a dtype.

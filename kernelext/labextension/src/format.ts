@@ -101,12 +101,24 @@ export function tick10(y: number, all: readonly number[]): string {
   return powers ? `10${sup(y)}` : alike(all.map(x => 10 ** x), 2)(10 ** y);
 }
 
-/** A relative difference with three digits: "−0.120%", "+673%", "−0.00580%", "×1,180". */
+/** A relative difference with three digits: "−0.120%", "+673%", "−0.00580%", "+81,100%". */
 export function relative(v: number): string {
   if (!Number.isFinite(v)) return '–';
   if (v === 0) return '0';
-  const sign = v < 0 ? '−' : '+', a = Math.abs(v);
-  if (a < 1e-6) return sign + a.toExponential(1).replace('-', '−');
-  if (a < 9.995) return `${sign}${(100 * a).toPrecision(3)}%`;
-  return `×${a < 1e6 ? Number((v + 1).toPrecision(3)).toLocaleString('en') : (v + 1).toPrecision(3)}`;
+  const sign = v < 0 ? '−' : '+', a = 100 * Math.abs(v);
+  if (a < 1e-4 || a >= 1e6) return `${sign}${plainExponent(a)}%`;
+  return `${sign}${a < 999.5 ? a.toPrecision(3) : Number(a.toPrecision(3)).toLocaleString('en-US')}%`;
+}
+
+const plainExponent = (a: number): string => a.toExponential(1).replace('-', '−').replace('+', '');
+
+/** How the relative differences of a table are written, all alike: as percentages, or as multiples of the reference where one of the runs ends at
+ * ten times more at least; of a reference that is not above zero there are no multiples. */
+export function differences(ends: readonly number[], positive: boolean): (v: number) => string {
+  if (!positive || !ends.some(v => Number.isFinite(v) && v >= 10)) return relative;
+  return v => {
+    if (!Number.isFinite(v)) return '–';
+    const x = v + 1, a = Math.abs(x), short = Number(a.toPrecision(a >= 1 && a < 2 ? 4 : 3)); // a fourth digit just above one, which would be lost
+    return `×${x < 0 ? '−' : ''}${a < 1e6 ? short.toLocaleString('en-US', { maximumSignificantDigits: 4 }) : plainExponent(a)}`;
+  };
 }

@@ -80,10 +80,11 @@ export function copiers(root: HTMLElement): void {
   });
 }
 
-// On paper nothing can be tried, and nothing scrolls: tables are as small as they have to be to fit on A4. A slide's text is larger than a page's,
-// and what is higher than a slide scrolls.
+// Where people choose their own colors the system takes backgrounds away: not those that are what is shown. On paper nothing can be tried, and
+// nothing scrolls: tables are as small as they have to be to fit on A4, and lines of code are broken. A slide's text is larger than a page's,
+// its code has tabs as wide as in JupyterLab and is not cut off, and what is higher than a slide, code with its figures, scrolls as a whole.
 const bitsPage = '@media print{.halftone-says,.halftone-type{display:none!important}.halftone-bits{zoom:.62}}.reveal .halftone-figure{zoom:1.4}';
-const page = '@media print{.halftone-figure{:is(input,select,button,label,.halftone-try,.halftone-detail){display:none!important}div{overflow:visible!important}table:not(.halftone-bits){zoom:.75}.halftone-tree{zoom:.68}.halftone-tree table{zoom:1!important}img{break-inside:avoid}}}.reveal{.halftone-figure{zoom:1.4;text-align:left}.jp-OutputArea:has(.halftone-figure){max-height:560px;overflow-y:auto}}';
+const page = '@media print{.highlight pre{tab-size:4;white-space:pre-wrap;overflow-wrap:anywhere}:is(h1,h2,h3){break-after:avoid}.halftone-figure{:is(input,select,button,label,.halftone-try,.halftone-detail){display:none!important}div{overflow:visible!important}table:not(.halftone-bits){zoom:.75}.halftone-tree{zoom:.68}.halftone-tree table{zoom:1!important}img{break-inside:avoid}}}@media(forced-colors:active){.halftone-figure [style*="background-color:#"]{forced-color-adjust:none}}.reveal{.halftone-figure,.halftone-answer{zoom:1.4;text-align:left}section:not(.stack):has(.halftone-figure){max-height:700px;overflow-y:auto}pre{tab-size:4;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere}}';
 
 /** Gives the page rules that follow it, once. What is stored has none, since they would restyle the page of a notebook that is not trusted. */
 function rules(id: string, css: string): void {

@@ -2,7 +2,7 @@
 import { h, s, table } from '../dom';
 import { chip, dtype, tone } from '../dtype';
 import type { Figure } from '../figure';
-import { alike, bytes, count, duration, loss, plural, relative, sup, tick, tick10 } from '../format';
+import { alike, bytes, count, differences, duration, loss, plural, relative, sup, tick, tick10 } from '../format';
 import { Margin } from '../margin';
 import { linearTicks, logTicks, Plot, powerTicks, strokes, type Line, type Spec } from '../plot';
 import { list, member, number, real, text, whole } from '../read';
@@ -73,7 +73,7 @@ function color(runs: Run[]): Run[] {
 function looks(runs: Run[]): Look[] {
   return runs.map((r, i) => {
     const wide = !i && runs.length > 1, more = r.tone.startsWith('run-') ? Number(r.tone.slice(4)) : -1;
-    const dash = r.dtype === 'float16' ? 1 : r.dtype === 'bfloat16' ? 2 : more < 0 ? 0 : 3 + more % 2;
+    const dash = more >= 0 ? 3 + more % 2 : r.dtype === 'float16' ? 1 : r.dtype === 'bfloat16' ? 2 : 0;
     return { name: r.name, tone: r.tone, wide, dash: dash && !wide ? String(dash) : undefined };
   });
 }
@@ -99,7 +99,7 @@ function curves(f: Figure, d: Data): Spec {
 }
 
 /** How far the other runs are from the first, on a logarithmic axis. */
-function differences(d: Data): Spec | null {
+function distances(d: Data): Spec | null {
   const differ = (r: Run): boolean => r.diff.some(v => Number.isFinite(v) && v !== 0), others = d.runs.filter(differ);
   if (!others.length) return null;
   const log = (v: number): number => (v === 0 || !Number.isFinite(v) ? NaN : Math.log10(Math.abs(v)));
@@ -133,17 +133,19 @@ export const compare: Maker = f => {
     node.append(h('div', { class: 'ht-legend' }, ...d.runs.map((r, i) => key(r, all[i]!))));
     plots.push(new Plot(curves(f, d), margin));
     node.append(h('p', { class: 'ht-axis-title' }, 'loss'), plots[0]!.node);
-    const more = differences(d);
+    const more = distances(d);
     if (more) {
       plots.push(new Plot(more, margin));
       node.append(h('p', { class: 'ht-axis-title' }, `relative difference from ${d.runs[0]!.name}, on a logarithmic axis`), plots[1]!.node);
     }
     const timed = d.runs.some(r => r.ns), diverged = d.runs.some(r => r.diverged >= 0), measured = d.peaks.some(b => b > 0);
+    const against = differences(d.runs.slice(1).map(r => r.end), d.runs[0]!.loss.every(v => !(v <= 0)));
     const final = alike(d.runs.flatMap(r => [r.final, r.mean, r.best]), 5);
-    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name, r.tone)), final(r.final), Number.isFinite(r.mean) && (r.mean || !r.final) ? final(r.mean) : '–', r === d.runs[0] ? 'reference' : relative(r.end), r === d.runs[0] ? '' : `${relative(r.worst)} at ${count(r.worstAt)}`, final(r.best),
+    const rows = d.runs.map(r => [h('span', { class: 'ht-run' }, chip(r.dtype, r.name, r.tone)), final(r.final), Number.isFinite(r.mean) && (r.mean || !r.final) ? final(r.mean) : '–', r === d.runs[0] ? 'reference' : against(r.end), r === d.runs[0] ? '' : `${against(r.worst)} at ${count(r.worstAt)}`, final(r.best),
       count(r.skipped), ...(measured ? [bytes(d.peaks[d.runs.indexOf(r)] ?? 0)] : []), ...(timed ? [r.ns ? duration(r.ns) : ''] : []), ...(diverged ? [r.diverged >= 0 ? `× from step ${count(r.diverged)}` : ''] : [])]);
+    node.append(...paragraphs('The first run is the reference; means at the end, and what is said against the first, are of the last tenth of the common steps, of at most 50.'));
     node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'Final losses' },
-      table(`Losses of ${plural(d.runs[0]!.steps, 'step')}. The first run is the reference; means at the end, and what is said against the first, are of the last tenth of the common steps, of at most 50.`, ['run', 'final loss', 'mean at the end', 'against the first', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, 6, ...(measured || timed ? [7] : []), ...(measured && timed ? [8] : [])])));
+      table(`Losses of ${plural(d.runs[0]!.steps, 'step')}`, ['run', 'final loss', 'mean at the end', 'against the first', 'furthest', 'best', 'skipped', ...(measured ? ['memory, peak'] : []), ...(timed ? ['time of a step'] : []), ...(diverged ? ['not finite'] : [])], rows, [1, 2, 3, 4, 5, 6, ...(measured || timed ? [7] : []), ...(measured && timed ? [8] : [])])));
     for (const r of d.runs) {
       if (r.ops.length) node.append(ops(r, d.runs[0]!));
       node.append(...paragraphs(r.opsNote));

@@ -2,7 +2,7 @@
 import { breakable, button, h, newId } from '../dom';
 import { change, chip, dtype, short, sign, tone } from '../dtype';
 import type { Figure } from '../figure';
-import { bytes, count, duration, plural } from '../format';
+import { bytes, count, duration, magnitude, plural } from '../format';
 import type { Selection } from '../hub';
 import { beyond, flag, list, member, text, texts, whole } from '../read';
 import { TreeGrid, type Group } from '../treegrid';
@@ -224,7 +224,7 @@ class Decisions {
 }
 
 function healthWords(s: Site, back: Health | null): string {
-  const one = (n: string, x: Health | null): string => (x ? `${n}: largest 2^${Math.log2(x.amax || 1).toFixed(1)}, ${count(x.zeros)} of ${count(x.n)} zero` : '');
+  const one = (n: string, x: Health | null): string => (x ? `${n}: largest ${magnitude(x.amax)}, ${count(x.zeros)} of ${count(x.n)} zero` : '');
   return [one('forward', s.health), one('backward', back)].filter(Boolean).join('; ');
 }
 

@@ -84,13 +84,14 @@ export const flow: Maker = f => {
       h('div', { class: 'ht-legend' }, ...names.map((n, i) => h('span', {}, h('span', { class: `ht-flow-key ht-flow-${i}`, 'aria-hidden': true }), ` ${marks[i]} ${n}`))));
   }
   if (d.rows.length) {
-    node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'From the loss to the parameters' }, table('From the loss on: what became of the gradients that float64 has',
+    node.append(...paragraphs('From the loss on, what became of the gradients that float64 has:'));
+    node.append(h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'From the loss to the parameters' }, table('Gradients from the loss on',
       ['op', 'module', 'gradient', 'precision', 'what became of it', 'lost here', 'before', 'keeps 99.9%'],
       d.rows.map(r => [h('span', {}, h('code', {}, r.op), r.where ? ` ${r.where}` : ''), r.module, `dL/d${r.of}`, chip(r.dtype), bar(r), here(r) ? h('strong', {}, percent(here(r), r.wanted)) : '', share(before(r), r.wanted), half(r) || here(r) ? range(r.fit) : '']), [5, 6])));
   }
   if (d.more) node.append(...paragraphs(`… and ${plural(d.more, 'more row')} that lost less.`));
   if (d.ends.length) {
-    node.append(fold('Parameters', table('What the parameters got, those that lost most first; the error is the difference from float64 relative to its norm', ['parameter', 'zero', 'not finite', 'error', 'first lost at'],
+    node.append(fold('Parameters', ...paragraphs('Those that lost most come first; the error is the difference from float64, relative to its norm.'), table('What the parameters got', ['parameter', 'zero', 'not finite', 'error', 'first lost at'],
       d.ends.map(e => [e.name, percent(e.zeros, e.wanted), percent(e.bad, e.wanted), Number.isFinite(e.error) ? String(Number(e.error.toPrecision(2))) : '–', e.first]), [1, 2, 3])));
     if (d.rest) node.append(...paragraphs(`… and ${count(d.rest)} more.`));
   }
