@@ -34,7 +34,8 @@ type dam struct {
 // A flood is one stream of a cell.
 type flood struct {
 	name  string
-	seen  int    // bytes that went through
+	seen  int    // bytes that went through, and what turns cost
+	turns int    // pieces among them that another stream's came before
 	rest  []byte // the end of what did not
 	open  bool   // what was shown of that ended within a line
 	bytes int    // left out
@@ -95,6 +96,7 @@ func (d *dam) pass(m *message, p piece) bool {
 	free, cost := limit-f.seen, p.size
 	if p.name != d.turn {
 		d.turn, cost = p.name, cost+limit>>12 // pieces that cannot be joined cost more
+		f.turns++
 	}
 	f.seen += cost
 	if cost <= free {
@@ -104,16 +106,16 @@ func (d *dam) pass(m *message, p piece) bool {
 	_ = json.Unmarshal(m.content, &c) // readPiece has seen that it can
 	if free >= 0 {                    // the first piece that is too much
 		f.seen = limit + 1
-		cut := runeStart(c.Text, free)
+		cut := runeStart(c.Text, min(free, len(c.Text))) // with what its turn costs even a piece that fits is too much
 		if cut > 0 {
 			d.send(m.withContent(mustJSON(streamContent{c.Name, c.Text[:cut]}), d.author.key))
 		}
 		if d.flood != nil {
 			d.flood()
 		}
-		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s on %s, and a page does not bear much more; from here on the newest lines are shown now and "+
+		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s, and a page does not bear much more; from here on the newest lines are shown now and "+
 			"then, and the end when the cell ends. Print less often, or write to a file, which gets all of it: f, _ := os.Create(\"out.txt\"), then fmt.Fprintln(f, …). "+
-			"%s=N in the kernel's environment allows N MiB.\n", sizeText(limit), c.Name, floodEnv))
+			"%s=N in the kernel's environment allows N MiB.\n", f.printed(limit), floodEnv))
 		c.Text = c.Text[cut:]
 		d.began, d.sampled = time.Now(), time.Now()
 	}
@@ -122,6 +124,15 @@ func (d *dam) pass(m *message, p piece) bool {
 		d.sample(now)
 	}
 	return false
+}
+
+// printed says how much of a stream went through until it reached the limit.
+func (f *flood) printed(limit int) string {
+	turns := f.turns * (limit >> 12)
+	if turns < limit/2 {
+		return fmt.Sprintf("%s on %s", sizeText(limit), f.name)
+	}
+	return fmt.Sprintf("%s on %s, in %d pieces between those of the other stream", sizeText(max(1, limit-turns)), f.name, f.turns)
 }
 
 // hold keeps the end of what a stream prints.
