@@ -182,7 +182,7 @@ func TestOutflowCondensesLongLines(t *testing.T) {
 		f.print(cell, "stdout", fmt.Sprintf("\r<%05d> é", i))
 	}
 	f.condense(4<<10, f.a, "")
-	got := f.take(time.Second)
+	got := f.take(time.Minute)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "stderr:\nhalftone: ") || !strings.HasSuffix(got[1], "\r<09999> é") || len(got[1]) < 2<<10 || len(got[1]) > 5<<10 {
 		t.Errorf("%d messages: %.100q", len(got), got)
 	}
