@@ -18,7 +18,8 @@ import (
 type dam struct {
 	author author
 	send   func(*message)
-	first  int    // bytes of each stream, and of displays, that go through; 0: floodText and floodShows
+	first  int    // bytes of each stream that go through; 0: floodText
+	shown  int    // bytes of displays that do; 0: floodShows
 	last   int    // bytes kept of the rest; 0: floodLast
 	flood  func() // is called when there is too much; nil: nothing
 
@@ -51,7 +52,7 @@ const (
 	floodLast  = 32 << 10
 	floodNews  = 2 << 10 // of the newest lines, shown while the cell goes on
 	newsEvery  = time.Second
-	// floodEnv sets how many MiB a cell may print on each stream, and show.
+	// floodEnv sets how many MiB a cell may print on each stream, and how many it may show where that is more than floodShows.
 	floodEnv = "HALFTONE_OUTPUT_MB"
 )
 
@@ -63,6 +64,9 @@ func floodLimit() int {
 	}
 	return n << 20
 }
+
+// showLimit is that of displays: who wants more text wants no fewer pictures.
+func showLimit() int { return max(floodLimit(), floodShows) }
 
 // put takes a message and sends it on, or holds it back. Messages come in order.
 func (d *dam) put(m *message) {
