@@ -301,7 +301,7 @@ def main():
             failed["traceback"] = "\n".join(next(o for o in cell.outputs if o.output_type == "error").traceback)
             failed["stderr"] = "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stderr")
             failed["stderr"] = failed["stderr"] or shown_errors(cell)
-            for what in ("source", "traceback", "stderr"):  # a terminal is to show them, and the line that tells them is to be read
+            for what in ("traceback", "stderr"):  # a terminal is to show them, and the line that tells them is to be read
                 failed[what] = end_of(failed[what])
     except CellTimeoutError:
         failed = {"kind": "timeout", "text": "a cell took longer than %d s" % order["timeout"]}
