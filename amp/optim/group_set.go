@@ -50,7 +50,8 @@ func (g *Group) change(op, option string, set func(s *settings)) {
 	}
 	changed := g.set
 	set(&changed)
-	if detail, fix := changed.problemOf(option); detail != "" { // a schedule may have left others out of range, which is no fault of this call
+	// Of this option alone: a schedule may have left others out of range, which is no fault of this call.
+	if detail, fix := changed.problemOf(option); detail != "" {
 		misused(op, fix, "%s", detail)
 	}
 	g.set = changed
