@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -75,20 +76,20 @@ func TestCancelBetweenSamples(t *testing.T) {
 	for _, prefetch := range []int{0, 1} {
 		ctx, cancel := context.WithCancel(context.Background())
 		root := amp.NewScope(amp.WithContext(ctx))
-		asked := 0
+		var asked atomic.Int64 // the last sample; batches are prepared beside each other
 		l := NewLoader(made{pairs, func(i int, s *Sample) error {
 			if i == 3 {
 				cancel()
 				<-ctx.Done()
 			}
-			asked = max(asked, i)
+			asked.Store(max(asked.Load(), int64(i)))
 			return nil
 		}}, 5, Prefetch(prefetch))
 		for range l.Epoch(root) {
 			t.Error("a batch after the context was done")
 		}
-		if prefetch == 0 && asked != 3 || l.State().Position != 0 {
-			t.Errorf("prefetch %d: sample %d was asked for, at position %d", prefetch, asked, l.State().Position)
+		if prefetch == 0 && asked.Load() != 3 || l.State().Position != 0 {
+			t.Errorf("prefetch %d: sample %d was asked for, at position %d", prefetch, asked.Load(), l.State().Position)
 		}
 		again := amp.NewScope()
 		if b := l.Next(again); b.Len() != 5 {

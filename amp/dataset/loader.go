@@ -18,6 +18,7 @@ type Loader struct {
 	spec       Spec
 	batch      int
 	seed       uint64
+	orders     int // options that choose the order
 	shuffle    bool
 	draws      int       // samples of an epoch that are drawn; 0: each sample once
 	weights    []float64 // of a weighted draw; nil for an even one
@@ -46,7 +47,9 @@ func (t Transform) configure(l *Loader) { l.transforms = append(l.transforms, t)
 
 // Shuffle gives every sample once per epoch, in an order that depends on seed and epoch. Without it or Draw the order is the
 // dataset's.
-func Shuffle(seed uint64) Option { return option(func(l *Loader) { l.shuffle, l.seed = true, seed }) }
+func Shuffle(seed uint64) Option {
+	return option(func(l *Loader) { l.shuffle, l.seed, l.orders = true, seed, l.orders+1 })
+}
 
 // Draw makes an epoch of n samples drawn independently, with replacement: for windows of a text, of which there are too many to
 // see them all.
@@ -54,7 +57,7 @@ func Draw(n int, seed uint64) Option {
 	if n < 1 {
 		misused("Draw", "draw at least 1 sample per epoch", "%d", n)
 	}
-	return option(func(l *Loader) { l.draws, l.seed = n, seed })
+	return option(func(l *Loader) { l.draws, l.seed, l.orders = n, seed, l.orders+1 })
 }
 
 // Seed sets the seed of random transforms where there is no Shuffle or Draw.
@@ -86,8 +89,8 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if batch < 1 {
 		misused("NewLoader", "use a batch of at least 1 sample", "batch %d", batch)
 	}
-	if l.shuffle && l.draws > 0 {
-		misused("NewLoader", "give one of dataset.Shuffle, dataset.Draw and dataset.DrawWeighted", "more than one was given")
+	if l.orders > 1 {
+		misused("NewLoader", "give one of dataset.Shuffle, dataset.Draw, dataset.DrawWeighted and dataset.PickWeighted", "%d of them were given", l.orders)
 	}
 	if n := data.Len(); n < 1 || n > 1<<31-1 {
 		misused("NewLoader", "use a dataset of 1 to 2147483647 samples", "the dataset has %d samples", n)

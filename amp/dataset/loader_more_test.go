@@ -251,6 +251,8 @@ func TestMoreMisuse(t *testing.T) {
 		"all zero":        loader(dataset.DrawWeighted(make([]float64, 6), 3, 1)),
 		"too many":        loader(dataset.PickWeighted([]float64{1, 1, 0, 0, 0, 0}, 3, 1)),
 		"two orders":      loader(dataset.DrawWeighted([]float64{1, 1, 1, 1, 1, 1}, 3, 1), dataset.Shuffle(1)),
+		"two draws":       loader(dataset.DrawWeighted([]float64{1, 1, 1, 1, 1, 1}, 3, 1), dataset.Draw(2, 1)),
+		"draws and picks": loader(dataset.Draw(2, 1), dataset.PickWeighted([]float64{1, 1, 1, 1, 1, 1}, 3, 1)),
 		"no draws":        func() { dataset.DrawWeighted([]float64{1}, 0, 1) },
 	} {
 		if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) {

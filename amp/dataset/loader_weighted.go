@@ -26,7 +26,9 @@ func weighted(op string, weights []float64, n int, seed uint64, once bool) Optio
 		misused(op, "draw at least 1 sample per epoch", "%d", n)
 	}
 	weights = append([]float64{}, weights...)
-	return option(func(l *Loader) { l.weights, l.draws, l.seed, l.once = weights, n, seed, once })
+	return option(func(l *Loader) {
+		l.weights, l.draws, l.seed, l.once, l.orders = weights, n, seed, once, l.orders+1
+	})
 }
 
 // needWeights refuses weights that do not fit the dataset.

@@ -153,6 +153,31 @@ func TestAverageMemory(t *testing.T) {
 	}
 }
 
+// TestUpdateBNFreesABatchThatFails: what a batch has made until its Forward panics is freed with the others.
+func TestUpdateBNFreesABatchThatFails(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	x := amp.Ones(root, amp.Float32, 4, 2)
+	bytes := func() (sum int64) {
+		for _, m := range amp.MemStats() {
+			sum += m.Bytes
+		}
+		return sum
+	}
+	before := bytes()
+	failing := nn.Func(func(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+		amp.Neg(s, x)
+		panic("on purpose")
+	})
+	func() {
+		defer func() { _ = recover() }()
+		nn.UpdateBN(root, failing, slices.Values([]*amp.Tensor{x}))
+	}()
+	if now := bytes(); now != before {
+		t.Errorf("%d bytes, before %d", now, before)
+	}
+}
+
 // TestAverageState: averages go on from a saved state, the count of them too.
 func TestAverageState(t *testing.T) {
 	root := amp.NewScope(amp.Seed(4))

@@ -18,7 +18,8 @@ import (
 //	func newModel(s *amp.Scope) *model                 { m := &model{…}; nn.NameChildren(m); return m }
 type Parent interface {
 	Module
-	// Children returns the modules with their names, which stand before those of their tensors: "fc1" before "weight".
+	// Children returns the modules with their names, which stand before those of their tensors: "fc1" before "weight". One that is nil is
+	// as good as none.
 	Children() []Named
 }
 
@@ -52,7 +53,7 @@ func walk(name string, m Module, seen map[Module]bool, yield func(string, Module
 	if n, ok := m.(Named); ok {
 		m = n.Module
 	}
-	if reflect.TypeOf(m).Kind() == reflect.Pointer { // a Func is the same as no other
+	if t := reflect.TypeOf(m); t.Kind() == reflect.Pointer && t.Elem().Size() > 0 { // a Func, or a pointer to nothing, is the same as no other
 		if seen[m] {
 			return true
 		}
@@ -62,6 +63,9 @@ func walk(name string, m Module, seen map[Module]bool, yield func(string, Module
 		return false
 	}
 	for _, c := range Children(m) {
+		if missing(c) {
+			continue
+		}
 		below := c.Name
 		if name != "" {
 			below = name + "." + c.Name
@@ -79,7 +83,9 @@ func NameChildren(p Parent) {
 	need("NameChildren", p)
 	done := map[*amp.Tensor]bool{}
 	for _, c := range p.Children() {
-		Prefix(c.Name, c.Module, done)
+		if !missing(c) {
+			Prefix(c.Name, c.Module, done)
+		}
 	}
 }
 

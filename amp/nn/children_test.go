@@ -105,3 +105,39 @@ func TestModulesOnce(t *testing.T) {
 		t.Errorf("children %v", c)
 	}
 }
+
+// A halving is a module without fields, which lies where every other such module does.
+type halving struct{}
+
+func (*halving) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return amp.MulScalar(s, x, 0.5) }
+func (*halving) Parameters() []*amp.Tensor                       { return nil }
+
+type optionalParts struct {
+	nn.Module
+	first, second *nn.Linear
+	half, again   *halving
+}
+
+func (m *optionalParts) Children() []nn.Named {
+	return []nn.Named{{"first", m.first}, {"half", m.half}, {"second", m.second}, {"again", m.again}, {"none", nil}}
+}
+func (m *optionalParts) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
+
+// TestModulesOfNothing: modules without fields are not taken for one, and a part that is nil is left out everywhere.
+func TestModulesOfNothing(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	net := &optionalParts{first: nn.NewLinear(root, 2, 2), half: &halving{}, again: &halving{}}
+	nn.NameChildren(net)
+	var names []string
+	for name, m := range nn.NamedModules(net) {
+		names = append(names, name)
+		m.Parameters()
+	}
+	if got := strings.Join(names, ","); got != ",first,half,again" {
+		t.Errorf("modules %s", got)
+	}
+	if state := nn.StateDict(net); len(state) != 2 || state["first.weight"] != net.first.Weight {
+		t.Errorf("state %v", state)
+	}
+}

@@ -110,6 +110,8 @@ func (c *loadConfig) misfits(own, state map[string]*amp.Tensor) []string {
 			left.Missing = append(left.Missing, name)
 		case !slices.Equal(from.Shape(), t.Shape()):
 			faults = append(faults, fmt.Sprintf("%s is %v, the module's %v", name, from.Shape(), t.Shape()))
+		case amp.Maybe(func() { from.Version() }) != nil:
+			faults = append(faults, fmt.Sprintf("%s has been freed with its scope, which s.Keep prevents", name))
 		}
 	}
 	for name := range state {

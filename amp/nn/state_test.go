@@ -86,6 +86,30 @@ func TestAssign(t *testing.T) {
 	}
 }
 
+// TestLoadOfFreedTensors is an error that names one, and changes nothing.
+func TestLoadOfFreedTensors(t *testing.T) {
+	s := amp.NewScope(amp.Seed(1))
+	defer s.Close()
+	net := nn.NewBatchNorm1d(s, 2)
+	step := s.Child()
+	state := map[string]*amp.Tensor{}
+	for name := range nn.StateDict(net) {
+		state[name] = amp.Full(s, amp.Float32, 9, 2)
+	}
+	state["num_batches_tracked"] = amp.Full(s, amp.Int64, 9)
+	state["running_var"] = amp.Neg(step, state["weight"])
+	step.Close()
+	err := nn.LoadStateDict(net, state)
+	if err == nil || !strings.Contains(err.Error(), "running_var has been freed") {
+		t.Error(err)
+	}
+	for name, p := range nn.StateDict(net) {
+		if slices.Contains(p.Float64s(), 9) {
+			t.Errorf("%s was loaded", name)
+		}
+	}
+}
+
 // TestPartialReports: what was not loaded is told, as PyTorch's load_state_dict returns it; a state of another model is an error.
 func TestPartialReports(t *testing.T) {
 	s := amp.NewScope(amp.Seed(1))

@@ -22,10 +22,13 @@ func UpdateBN(s *amp.Scope, m Module, batches iter.Seq[*amp.Tensor]) {
 		misused("UpdateBN", "pass the batches, such as slices.Values(list)", "the batches are nil")
 	}
 	s = s.WithValue(estimateKey{}, new(estimate))
-	for x := range batches {
+	one := func(x *amp.Tensor) {
 		step := s.Child()
+		defer step.Close() // after a panic, too
 		m.Forward(step.NoGrad().Train(), x)
-		step.Close()
+	}
+	for x := range batches {
+		one(x)
 	}
 }
 

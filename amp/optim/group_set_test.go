@@ -87,6 +87,72 @@ func TestGroupSettersRefuse(t *testing.T) {
 	}
 }
 
+// TestGroupSettersAfterASchedule: a schedule that has left the rate and the momentum out of their ranges hides no wrong call, and keeps no
+// right one from being made.
+func TestGroupSettersAfterASchedule(t *testing.T) {
+	leaf := func() []*amp.Tensor { return []*amp.Tensor{amp.From([]float32{1}).RequireGrad()} }
+	for _, opt := range []optim.Optimizer{optim.NewSGD(leaf(), optim.Momentum(0.9)), optim.NewAdam(leaf())} {
+		g := opt.Groups()[0]
+		st := opt.State()
+		st.Groups[0].Numbers["lr"] = -1e-18
+		for _, key := range []string{"momentum", "beta1"} {
+			if _, ok := st.Groups[0].Numbers[key]; ok {
+				st.Groups[0].Numbers[key] = -0.5
+			}
+		}
+		if err := opt.LoadState(st); err != nil {
+			t.Fatal(err)
+		}
+		before := fmt.Sprint(opt)
+		for i, f := range []func(){func() { g.SetWeightDecay(-5) }, func() { g.SetEps(-1) }, func() { g.SetMomentum(-0.5) }, func() { g.SetBetas(-0.5, 0.9) }} {
+			if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		if after := fmt.Sprint(opt); after != before {
+			t.Errorf("a refused setting changed %s to %s", before, after)
+		}
+		if g.SetWeightDecay(0.5); g.WeightDecay() != 0.5 {
+			t.Errorf("the weight decay is %v", g.WeightDecay())
+		}
+	}
+}
+
+// TestCyclesAreTheirOwn: a list that the caller goes on to change is not the schedule's.
+func TestCyclesAreTheirOwn(t *testing.T) {
+	opt := optim.NewSGD([]*amp.Tensor{amp.From([]float32{1}).RequireGrad()}, optim.Momentum(0.9))
+	low, high := []float64{0.1}, []float64{0.9}
+	s := optim.NewCyclicLR(opt, 0, 0, optim.GroupCycle(low, high), optim.CycleSteps(1, 1))
+	low[0], high[0] = 7, 7
+	if s.Step(); opt.LearningRate() != 0.9 {
+		t.Errorf("the rate is %v", opt.LearningRate())
+	}
+	if s.Step(); opt.LearningRate() != 0.1 {
+		t.Errorf("the rate is %v", opt.LearningRate())
+	}
+}
+
+// TestLoadStateOfFreedTensors is an error that names one, and changes nothing.
+func TestLoadStateOfFreedTensors(t *testing.T) {
+	w := weightsOf(amp.Float32)
+	opt := optim.NewAdam(w)
+	train(opt, 0, 3)
+	st := opt.State()
+	for key, gone := range st.Tensors {
+		if strings.HasSuffix(key, "exp_avg_sq") {
+			gone.Free()
+		}
+	}
+	train(opt, 3, 5)
+	before := fmt.Sprint(opt.State().Tensors, opt.Steps())
+	if err := opt.LoadState(st); err == nil || !strings.Contains(err.Error(), "exp_avg_sq of parameter 0") {
+		t.Error(err)
+	}
+	if after := fmt.Sprint(opt.State().Tensors, opt.Steps()); after != before {
+		t.Errorf("a refused state changed %s to %s", before, after)
+	}
+}
+
 // TestClipErrorIfNonfinite: a norm that is not finite is refused before a gradient is changed; a finite one is clipped by as ever.
 func TestClipErrorIfNonfinite(t *testing.T) {
 	p := amp.From([]float32{0, 0}).RequireGrad()

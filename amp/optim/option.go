@@ -122,9 +122,19 @@ var flags = []flag{
 
 // problem says what is out of range, "" if nothing is, and how to repair it.
 func (s *settings) problem(k *kind) (detail, fix string) {
+	for _, option := range k.allOptions() {
+		if detail, fix = s.problemOf(option); detail != "" {
+			return detail, fix
+		}
+	}
+	return s.problemMore(k)
+}
+
+// problemOf is problem for what one option sets.
+func (s *settings) problemOf(option string) (detail, fix string) {
 	for _, n := range numbers {
 		v := *n.of(s)
-		if !k.takes(n.option) {
+		if n.option != option {
 			continue
 		}
 		low := 0.0
@@ -135,10 +145,10 @@ func (s *settings) problem(k *kind) (detail, fix string) {
 			return fmt.Sprintf("%s is %v", n.key, v), "use finite values of 0 and above, and betas below 1"
 		}
 	}
-	if s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
+	if option == "Momentum" && s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
 		return "Nesterov momentum requires a momentum and zero dampening", "add optim.Momentum(0.9) and no dampening"
 	}
-	return s.problemMore(k)
+	return "", ""
 }
 
 // apply runs options and refuses those the optimizer does not take, and values out of range.

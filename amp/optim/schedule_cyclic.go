@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 	"github.com/halftone-ml/halftone/internal/absent"
@@ -47,7 +48,7 @@ func CycleMomenta(base, max float64) CyclicOption {
 
 // GroupCycle sets the lowest and the highest rate of every group, in place of those for all.
 func GroupCycle(base, max []float64) CyclicOption {
-	return func(r *cyclicRule) { r.BaseLR, r.MaxLR = base, max }
+	return func(r *cyclicRule) { r.BaseLR, r.MaxLR = slices.Clone(base), slices.Clone(max) }
 }
 
 // NewCyclicLR moves the rate from base to max and back, cycle after cycle, and the momentum (Adam's first beta) the other way (Smith, 2017),

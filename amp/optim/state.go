@@ -210,6 +210,8 @@ func (o *base) readParam(index int, p *amp.Tensor, ps ParamState, set *settings,
 			if wants[i] && ps.Step > 0 && name != "momentum_buffer" {
 				return s, 0, o.unfit("%s of %s is missing in it", name, who)
 			}
+		case amp.Maybe(func() { t.Version() }) != nil:
+			return s, 0, o.unfit("%s of %s has been freed", name, who)
 		case t.DType() != p.DType() && !(p.DType().IsHalf() && t.DType() == amp.Float32): // that of a master weight
 			return s, 0, o.unfit("%s of %s is %v in it, the parameter %v", name, who, t.DType(), p.DType())
 		case !slices.Equal(t.Shape(), p.Shape()):

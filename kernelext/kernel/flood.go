@@ -18,7 +18,8 @@ import (
 type dam struct {
 	author author
 	send   func(*message)
-	first  int    // bytes of each stream, and of displays, that go through; 0: floodText and floodShows
+	first  int    // bytes of each stream that go through; 0: floodText
+	shown  int    // bytes of displays that do; 0: floodShows
 	last   int    // bytes kept of the rest; 0: floodLast
 	flood  func() // is called when there is too much; nil: nothing
 
@@ -34,7 +35,8 @@ type dam struct {
 // A flood is one stream of a cell.
 type flood struct {
 	name  string
-	seen  int    // bytes that went through
+	seen  int    // bytes that went through, and what turns cost
+	turns int    // pieces among them that another stream's came before
 	rest  []byte // the end of what did not
 	open  bool   // what was shown of that ended within a line
 	bytes int    // left out
@@ -50,7 +52,7 @@ const (
 	floodLast  = 32 << 10
 	floodNews  = 2 << 10 // of the newest lines, shown while the cell goes on
 	newsEvery  = time.Second
-	// floodEnv sets how many MiB a cell may print on each stream, and show.
+	// floodEnv sets how many MiB a cell may print on each stream, and how many it may show where that is more than floodShows.
 	floodEnv = "HALFTONE_OUTPUT_MB"
 )
 
@@ -62,6 +64,9 @@ func floodLimit() int {
 	}
 	return n << 20
 }
+
+// showLimit is that of displays: who wants more text wants no fewer pictures.
+func showLimit() int { return max(floodLimit(), floodShows) }
 
 // put takes a message and sends it on, or holds it back. Messages come in order.
 func (d *dam) put(m *message) {
@@ -95,6 +100,7 @@ func (d *dam) pass(m *message, p piece) bool {
 	free, cost := limit-f.seen, p.size
 	if p.name != d.turn {
 		d.turn, cost = p.name, cost+limit>>12 // pieces that cannot be joined cost more
+		f.turns++
 	}
 	f.seen += cost
 	if cost <= free {
@@ -104,16 +110,16 @@ func (d *dam) pass(m *message, p piece) bool {
 	_ = json.Unmarshal(m.content, &c) // readPiece has seen that it can
 	if free >= 0 {                    // the first piece that is too much
 		f.seen = limit + 1
-		cut := runeStart(c.Text, free)
+		cut := runeStart(c.Text, min(free, len(c.Text))) // with what its turn costs even a piece that fits is too much
 		if cut > 0 {
 			d.send(m.withContent(mustJSON(streamContent{c.Name, c.Text[:cut]}), d.author.key))
 		}
 		if d.flood != nil {
 			d.flood()
 		}
-		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s on %s, and a page does not bear much more; from here on the newest lines are shown now and "+
+		d.say("stderr", fmt.Sprintf("\nhalftone: this cell has printed %s, and a page does not bear much more; from here on the newest lines are shown now and "+
 			"then, and the end when the cell ends. Print less often, or write to a file, which gets all of it: f, _ := os.Create(\"out.txt\"), then fmt.Fprintln(f, …). "+
-			"%s=N in the kernel's environment allows N MiB.\n", sizeText(limit), c.Name, floodEnv))
+			"%s=N in the kernel's environment allows N MiB.\n", f.printed(limit), floodEnv))
 		c.Text = c.Text[cut:]
 		d.began, d.sampled = time.Now(), time.Now()
 	}
@@ -122,6 +128,15 @@ func (d *dam) pass(m *message, p piece) bool {
 		d.sample(now)
 	}
 	return false
+}
+
+// printed says how much of a stream went through until it reached the limit.
+func (f *flood) printed(limit int) string {
+	turns := f.turns * (limit >> 12)
+	if turns < limit/2 {
+		return fmt.Sprintf("%s on %s", sizeText(limit), f.name)
+	}
+	return fmt.Sprintf("%s on %s, in %d pieces between those of the other stream", sizeText(max(1, limit-turns)), f.name, f.turns)
 }
 
 // hold keeps the end of what a stream prints.

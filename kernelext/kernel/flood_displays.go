@@ -18,7 +18,7 @@ type gallery struct {
 // hang reports whether a display goes through. One that does not is held back, and the one held before it is left out.
 func (d *dam) hang(m *message) bool {
 	g := &d.shows
-	n, limit := weight(m), cmp.Or(d.first, floodShows)
+	n, limit := weight(m), cmp.Or(d.shown, floodShows)
 	if !g.full && n <= limit-g.seen {
 		g.seen += n
 		return true

@@ -12,7 +12,7 @@ func TestDamDisplays(t *testing.T) {
 	a := author{[]byte("k"), "s"}
 	cell, next := a.compose("execute_request", nil, 1), a.compose("execute_request", nil, 2)
 	var sent []*message
-	d := &dam{author: a, send: func(m *message) { sent = append(sent, m) }, first: 2000, last: 40}
+	d := &dam{author: a, send: func(m *message) { sent = append(sent, m) }, first: 2000, shown: 2000, last: 40}
 	show := func(parent *message, kind, id, text string) {
 		content := map[string]any{"data": map[string]string{"text/html": text}, "metadata": map[string]any{}, "transient": map[string]string{"display_id": id}}
 		d.put(a.compose(kind, parent, content))
@@ -76,5 +76,14 @@ func TestDamDisplays(t *testing.T) {
 	idle(next)
 	if displays, notes := take(); len(displays) != 52 || strings.Contains(notes, "left out") || !strings.Contains(notes, "only the last display is kept") {
 		t.Errorf("%d displays, %q", len(displays), notes)
+	}
+}
+
+// More text for a cell is not less room for what it shows.
+func TestShowLimit(t *testing.T) {
+	for mib, want := range map[string]int{"": 64 << 20, "8": 64 << 20, "100": 100 << 20, "-1": 64 << 20} {
+		if t.Setenv(floodEnv, mib); showLimit() != want {
+			t.Errorf("%s=%s: %d bytes of displays, want %d", floodEnv, mib, showLimit(), want)
+		}
 	}
 }

@@ -213,32 +213,21 @@ func (o *outflow) condense(keep int, a author, why string) {
 	o.nudge()
 }
 
-// drop takes about n bytes of JSON from the beginning of a parcel, up to the end of a line, and returns what was in them.
+// drop takes about n bytes of JSON from the beginning of a parcel, up to the end of a line unless that is far, and returns what was in them.
 func (p *parcel) drop(n int) (lines, size int) {
-	text := p.text.String()
-	n = lineEnd(text, n)
-	var said string
-	_ = json.Unmarshal([]byte(`"`+text[:n]+`"`), &said)
-	p.text.Reset()
-	p.text.WriteString(text[n:])
-	p.more = true
-	return strings.Count(said, "\n"), len(said)
-}
-
-// lineEnd is the place behind the first end of a line, from n on, in the inside of a JSON string; all of it if there is none.
-func lineEnd(text string, n int) int {
-	for n < len(text) {
-		i := strings.Index(text[n:], `\n`)
-		if i < 0 {
-			break
+	var text string
+	_ = json.Unmarshal(fmt.Appendf(nil, `"%s"`, p.text.Bytes()), &text) // readPiece has seen that it can
+	if n = len(text) * n / p.text.Len(); n < len(text) {
+		n = runeStart(text, n)
+		if i := strings.IndexByte(text[n:], '\n'); i >= 0 && i < 1<<10 {
+			n += i + 1
 		}
-		n += i
-		if before := text[:n]; (len(before)-len(strings.TrimRight(before, `\`)))%2 == 0 {
-			return n + 2
-		}
-		n += 2
 	}
-	return len(text)
+	rest := mustJSON(text[n:])
+	p.text.Reset()
+	p.text.Write(rest[1 : len(rest)-1])
+	p.more = true
+	return strings.Count(text[:n], "\n"), n
 }
 
 // streamContent is the content of a stream message.

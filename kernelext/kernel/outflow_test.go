@@ -173,6 +173,21 @@ func TestOutflowCondenses(t *testing.T) {
 	}
 }
 
+// So it does of text without ends of lines, such as a bar that is drawn again and again.
+func TestOutflowCondensesLongLines(t *testing.T) {
+	f := newFlow(t)
+	cell := f.a.compose("execute_request", nil, 1)
+	f.credit = 0
+	for i := range 10_000 {
+		f.print(cell, "stdout", fmt.Sprintf("\r<%05d> é", i))
+	}
+	f.condense(4<<10, f.a, "")
+	got := f.take(time.Minute)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "stderr:\nhalftone: ") || !strings.HasSuffix(got[1], "\r<09999> é") || len(got[1]) < 2<<10 || len(got[1]) > 5<<10 {
+		t.Errorf("%d messages: %.100q", len(got), got)
+	}
+}
+
 func TestMuchOutput(t *testing.T) {
 	s := startKernel(t, home(t))
 	r := s.run("%%\nfor i := range 100000 {\n\tfmt.Println(\"line\", i)\n}").ok(t)

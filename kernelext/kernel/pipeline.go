@@ -47,7 +47,7 @@ func newPipeline(d *drawer, a author, cells, root string, send, reply func(*mess
 	})
 	p := &pipeline{
 		draw: d, live: newLiveFigures(), trace: &tracer{key: a.key, cells: cells}, speech: &explainer{key: a.key, cells: cells, root: root},
-		dam: &dam{author: a, send: output.put, first: floodLimit(), flood: func() { output.condense(floodNews, a, "") }}, output: output, author: a,
+		dam: &dam{author: a, send: output.put, first: floodLimit(), shown: showLimit(), flood: func() { output.condense(floodNews, a, "") }}, output: output, author: a,
 		late: lateFor, waiting: map[string]int{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go p.run()

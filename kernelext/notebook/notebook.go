@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,7 +120,7 @@ func (r Runner) Run(ctx context.Context, path string, o Options) error {
 		return err
 	}
 	order, err := json.Marshal(map[string]any{
-		"notebook": abs, "dir": o.Dir, "kernel": r.Kernel, "display": r.Display, "timeout": int(o.Timeout.Seconds()),
+		"notebook": abs, "dir": o.Dir, "kernel": r.Kernel, "display": r.Display, "timeout": int(math.Ceil(o.Timeout.Seconds())), // 0 is no limit
 		"output": o.Output, "html": o.HTML, "stable": o.Stable, "draw": r.Draw, "figure": widgets.MIME, "keep_failed": false,
 	})
 	if err != nil {
@@ -194,6 +195,7 @@ func (r Runner) follow(stdout io.Reader) (last *event, running event) {
 			last = &e
 		}
 	}
+	_, _ = io.Copy(io.Discard, stdout) // after a line beyond what is read: a runner that can't write would not end
 	if running.Event == "start" && r.TTY {
 		fmt.Fprintln(r.Out)
 	}

@@ -38,6 +38,13 @@ def say(**event):
     sys.stdout.flush()
 
 
+def end_of(text, most=50000):
+    """The end of a text, from the beginning of a line on."""
+    if len(text) <= most:
+        return text
+    return "…" + (text[-most:].partition("\n")[2] or text[-most:])
+
+
 def first_line(source):
     """The first line that says what a cell is about."""
     lines = [line.strip() for line in source.splitlines()]
@@ -225,15 +232,26 @@ def replace(path, fill):
             fill(f)
         os.chmod(tmp, os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o666 & ~umask())
         os.replace(tmp, path)
-    except OSError as err:
+    except BaseException as err:
         if tmp:
             with contextlib.suppress(OSError):
                 os.remove(tmp)
+        if not isinstance(err, OSError):
+            raise
         raise WriteError("all cells ran, but %s could not be written: %s" % (path, err.strerror or err)) from err
 
 
 def write(nb, path):
     replace(path, lambda f: nbformat.write(nb, f, version=nbformat.NO_CONVERT))
+
+
+def content(path):
+    """The bytes of a file, None where there is none."""
+    try:
+        with open(path, "rb") as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
 
 
 # The page as nbconvert makes it, without the scripts that it would load from a network.
@@ -254,6 +272,8 @@ def export_html(nb, path):
 
 def main():
     order = json.loads(sys.argv[1])
+    over = order["output"] and os.path.realpath(order["output"]) == os.path.realpath(order["notebook"])
+    before = over and content(order["notebook"])
     saved = read(order["notebook"])
     nb = read(order["notebook"])
     client = Client(
@@ -281,6 +301,8 @@ def main():
             failed["traceback"] = "\n".join(next(o for o in cell.outputs if o.output_type == "error").traceback)
             failed["stderr"] = "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stderr")
             failed["stderr"] = failed["stderr"] or shown_errors(cell)
+            for what in ("traceback", "stderr"):  # a terminal is to show them, and the line that tells them is to be read
+                failed[what] = end_of(failed[what])
     except CellTimeoutError:
         failed = {"kind": "timeout", "text": "a cell took longer than %d s" % order["timeout"]}
     except DeadKernelError as err:
@@ -293,6 +315,8 @@ def main():
         keep_measurements(nb, saved, order["draw"], order["figure"])
         keep_volatile(nb, saved)
     if order["output"] and (not failed or order["keep_failed"]):
+        if over and content(order["notebook"]) != before:  # saved by an editor, say
+            raise WriteError("all cells ran, but %s was changed meanwhile, so it stays as it is: run it again" % order["output"])
         write(nb, order["output"])
         say(event="wrote", path=order["output"])
     if order["html"]:

@@ -102,11 +102,13 @@ func (d *describer) pointer(name string, v reflect.Value, depth int) {
 	if v.Type().Elem() == tensorType {
 		return // parameters and buffers are compared one by one, and others are made by build
 	}
-	if d.seen[v.Pointer()] {
-		d.line(depth, name, "as above")
-		return
+	if v.Type().Elem().Size() > 0 { // what holds nothing lies where everything else does that holds nothing
+		if d.seen[v.Pointer()] {
+			d.line(depth, name, "as above")
+			return
+		}
+		d.seen[v.Pointer()] = true
 	}
-	d.seen[v.Pointer()] = true
 	d.value(name, v.Elem(), depth)
 }
 

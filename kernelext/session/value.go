@@ -21,9 +21,10 @@ import (
 //		*losses = append(*losses, loss.Item())
 //	}
 //
-// Values are kept as encoding/gob writes them: numbers (NaN too), strings, slices, maps and structs of exported fields. A struct with a
-// field that would be lost, and a value that holds itself, are refused. A value of another type than the kept one, or of one whose fields
-// were renamed, removed, added or given another type since, is refused with ErrStructure, and a message that names them; see Rebuild.
+// Values are kept as encoding/gob writes them: numbers (NaN too), strings, slices, maps and structs of exported fields. It writes no zeros, so
+// that a field which is an empty slice or map, or a pointer to a zero, is nil in the next cell. A struct with a field that would be lost, and
+// a value that holds itself, are refused. A value of another type than the kept one, or of one whose fields were renamed, removed, added or
+// given another type since, is refused with ErrStructure, and a message that names them; see Rebuild.
 func Value[T any](name string, initial T, opts ...Option) *T {
 	c := use("Value")
 	if v, ok := live[*T](c, "Value", name); ok {

@@ -55,6 +55,11 @@ func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Ex
 		return nil, nil, err
 	}
 	defer drop()
+	for _, f := range data { // as the cells find it: they may write the file as well
+		if err := copyFile(filepath.Join(dir, filepath.FromSlash(f.Path)), filepath.Join(tmp, filepath.FromSlash(f.Path))); err != nil {
+			return nil, nil, err
+		}
+	}
 	executed := filepath.Join(tmp, rec.Notebook)
 	abs, err := filepath.Abs(executed)
 	if err != nil {
@@ -73,11 +78,6 @@ func Pack(ctx context.Context, path string, o PackOptions, here Versions, run Ex
 	rec.Figures = expected(saved)
 	if len(rec.Seeds) == 0 {
 		notes = append(notes, "no cell sets a seed: results that depend on random numbers will be others each time")
-	}
-	for _, f := range data {
-		if err := copyFile(filepath.Join(dir, filepath.FromSlash(f.Path)), filepath.Join(tmp, filepath.FromSlash(f.Path))); err != nil {
-			return nil, nil, err
-		}
 	}
 	if err := rec.Save(tmp); err != nil {
 		return nil, nil, err

@@ -113,6 +113,29 @@ func TestPackRecordsWhatReproduces(t *testing.T) {
 	}
 }
 
+// TestPackTakesDataAsCellsFindIt: a notebook that writes a file which it reads is packed with what it read.
+func TestPackTakesDataAsCellsFindIt(t *testing.T) {
+	dir := t.TempDir()
+	path, data := filepath.Join(dir, "run.ipynb"), filepath.Join(dir, "weights.bin")
+	writeNotebook(t, path, "%%\nb, _ := os.ReadFile(\"weights.bin\")")
+	if err := os.WriteFile(data, []byte("before"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := PackOptions{Output: filepath.Join(dir, "out")}
+	rec, _, err := Pack(t.Context(), path, o, machine, func(ctx context.Context, path, output string, env []string) error {
+		if err := os.WriteFile(data, []byte("after"), 0o644); err != nil {
+			t.Error(err)
+		}
+		return computes(t, source, nil, losses(1))(ctx, path, output, env)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := describeAs(t.Context(), o.Output, rec.Data[0]); err != nil || got != rec.Data[0] {
+		t.Errorf("packed %+v, recorded %+v: %v", got, rec.Data[0], err)
+	}
+}
+
 func TestPackKeepsWhatIsThere(t *testing.T) {
 	dir, _, _ := packed(t, PackOptions{}, machine)
 	_, _, err := Pack(t.Context(), filepath.Join(filepath.Dir(dir), "run.ipynb"), PackOptions{Output: dir}, machine, computes(t, source, nil, losses(1)))

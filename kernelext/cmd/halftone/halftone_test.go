@@ -148,6 +148,20 @@ func TestRunOfAFailingNotebook(t *testing.T) {
 	}
 }
 
+// TestRunKeepsWhatWasSavedMeanwhile: an editor may save a notebook while it runs, and what was typed there is not written over.
+func TestRunKeepsWhatWasSavedMeanwhile(t *testing.T) {
+	l, _ := testenv.Installed(t)
+	path := writeNotebook(t, cell{code: "!echo >> *.ipynb"})
+	before := read(t, path)
+	r := halftone(t, l, "run", "--inplace", path)
+	if r.code != 1 || !strings.Contains(r.stderr, "was changed meanwhile, so it stays as it is") {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if read(t, path) != before+"\n" {
+		t.Error("the notebook was written over")
+	}
+}
+
 func TestRunGoesOnWithTheNextNotebook(t *testing.T) {
 	l, _ := testenv.Installed(t)
 	r := halftone(t, l, "run", writeNotebook(t, cell{code: "%%\npanic(1)"}), writeNotebook(t, hello))
