@@ -44,7 +44,8 @@ func EMA(decay float64) AverageOption {
 	return func(o *averageOptions) { o.ema, o.decay = true, decay }
 }
 
-// AverageBuffers averages float buffers as well; unless it is given they are copied. (PyTorch: use_buffers.)
+// AverageBuffers averages float buffers as well; unless it is given they are copied, as whole numbers always are, whose averages PyTorch
+// rounds down. (PyTorch: use_buffers.)
 func AverageBuffers() AverageOption { return func(o *averageOptions) { o.buffers = true } }
 
 // NewAveragedModel returns averages of a model's parameters, to be kept in the module into, which was built as the model was. Its
