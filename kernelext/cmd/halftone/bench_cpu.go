@@ -36,7 +36,7 @@ func benchmarkCPU(ctx context.Context, goCmd, python, checkout, path string, rou
 		return nil
 	}
 	fmt.Fprintf(stdout, "\n%s\nwritten to %s\n", b.String(), path)
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return writeWhole(path, b.Bytes())
 }
 
 // resultsFile is where the table goes: to the checkout's page, unless another file is named, which keeps what another kind of processor

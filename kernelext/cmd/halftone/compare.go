@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -74,7 +73,7 @@ func writeFigure(fig *widgets.Figure, path string) error {
 			raw = fmt.Appendf(nil, "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%s</title></head>\n<body>\n%s\n</body>\n</html>\n", html.EscapeString(fig.Title), face)
 		}
 	}
-	if err := os.WriteFile(path, raw, 0o644); err != nil {
+	if err := writeWhole(path, raw); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, "wrote", path)
