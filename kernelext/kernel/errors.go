@@ -235,7 +235,11 @@ func (e *explainer) name(m *message) []*message {
 		c.Traceback = []string{fmt.Sprintf("%s: %s", c.Name, firstLine(c.Value))}
 		if fix != "" {
 			c.Traceback = append(c.Traceback, "  fix: "+fix)
-			c.Value += "; fix: " + fix
+			if strings.Contains(c.Value, "\n") { // of several lines the fix is not the last's alone
+				c.Value += "\nfix: " + fix
+			} else {
+				c.Value += "; fix: " + fix
+			}
 		}
 	}
 	return append(e.trace.flush(e.key), m.withContent(mustJSON(c), e.key))

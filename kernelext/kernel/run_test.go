@@ -42,8 +42,9 @@ func TestCells(t *testing.T) {
 		if r.reply["status"] != "error" || len(r.errors) != 1 || len(r.displays) != 1 {
 			t.Fatalf("%v %v", r.reply, r.errors)
 		}
-		for _, what := range []any{r.reply["evalue"], r.errors[0]["evalue"], r.displays[0]["text/plain"]} {
-			if !strings.HasPrefix(what.(string), "cell 4, line 2: cannot use \"one\"") || !strings.HasSuffix(what.(string), "\ncell 4, line 2: declared and not used: x") {
+		const last, fix = "\ncell 4, line 2: declared and not used: x", "\nfix: a number is written without quotes"
+		for what, end := range map[any]string{r.reply["evalue"]: last + fix, r.errors[0]["evalue"]: last + fix, r.displays[0]["text/plain"]: last} {
+			if !strings.HasPrefix(what.(string), "cell 4, line 2: cannot use \"one\"") || !strings.HasSuffix(what.(string), end) {
 				t.Errorf("%q", what)
 			}
 		}
