@@ -285,7 +285,7 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 
 // test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", lanes(), "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
 	if len(packages) == 0 {
 		packages = r.longFirst(ctx, dir)
 		if left, skip, known := r.left(ctx, dir); known > 0 {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -56,7 +54,3 @@ func (r *runner) longFirst(ctx context.Context, dir string) []string {
 	}
 	return []string{"./..."}
 }
-
-// lanes is the flag for how many packages run at a time: one more than there are processors, since tests of kernels, servers and containers
-// wait a third of their time.
-func lanes() string { return fmt.Sprintf("-p=%d", runtime.NumCPU()+1) }
