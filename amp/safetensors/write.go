@@ -8,58 +8,34 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // Save writes tensors and metadata, which may be nil, to a file. It writes to a temporary file beside it, which takes its place when
 // all is on the disk: after a crash there is the old file or the new one, whole. Tensors of any strides are written in row-major
 // order; the same name for a tensor and the metadata, or names that are not UTF-8, are errors.
 func Save(path string, tensors map[string]*amp.Tensor, metadata map[string]string) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the file that a link points to is replaced, not the link
-	}
-	mode := os.FileMode(0o666)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := createBeside(path, mode)
+	f, err := wholefile.Create(path, 0o666)
 	if err != nil {
 		return fmt.Errorf("safetensors: %w; name a file in a folder that is there and can be written to", err)
 	}
-	done := false
-	defer func() {
-		if !done { // a device failed, which panics
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
+	defer f.Discard() // also where a device fails, which panics
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err = Write(w, tensors, metadata); err == nil {
 		err = w.Flush()
 	}
 	if err == nil {
-		err = f.Sync()
-	}
-	done = true
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = f.Commit()
 	}
 	if err != nil {
-		// The first error is the one to report.
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("safetensors: saving %s: %w%s", path, err, makeRoom(err))
 	}
-	syncFolder(filepath.Dir(path))
 	return nil
 }
 
@@ -71,25 +47,6 @@ func makeRoom(err error) string {
 		return "; make room, or save to another disk: what was there before stays as it was"
 	}
 	return ""
-}
-
-// createBeside makes a new file in the same folder, so that a rename stays within one file system.
-func createBeside(path string, mode os.FileMode) (*os.File, error) {
-	for try := 0; ; try++ {
-		name := fmt.Sprintf("%s.%08x.tmp", path, rand.Uint32())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if !os.IsExist(err) || try == 100 {
-			return f, err
-		}
-	}
-}
-
-// syncFolder brings the new name to the disk; not every system can, and the data is safe without.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
 }
 
 // Write writes what Save does to w.

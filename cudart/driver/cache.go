@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // A Cache keeps compiled code in a folder, one file per source, options, architecture and compiler version. Several processes may
@@ -81,19 +83,7 @@ func (c *Cache) store(key string, code Code) error {
 	}
 	rest := binary.LittleEndian.AppendUint64(nil, uint64(len(code.Log)))
 	rest = append(append(rest, code.Log...), code.Image...)
-	f, err := os.CreateTemp(c.Dir, "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(slices.Concat([]byte(cacheMagic), sumOf(rest), rest))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), c.file(key))
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := wholefile.Replace(c.file(key), slices.Concat([]byte(cacheMagic), sumOf(rest), rest), 0o600); err != nil {
 		return err
 	}
 	c.trim()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/wholefile"
 	"github.com/halftone-ml/halftone/widgets"
 )
 
@@ -236,8 +237,7 @@ func (r *run) report() {
 		peak[name] = stats[name].Peak
 	}
 	b, err := json.Marshal(map[string]any{"seconds": time.Since(r.start).Seconds(), "peak": peak, "steps": r.s.Trace().Steps})
-	if err != nil || os.WriteFile(file+".new", b, 0o600) != nil {
-		return
+	if err == nil {
+		_ = wholefile.Replace(file, b, 0o600)
 	}
-	_ = os.Rename(file+".new", file)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/halftone-ml/halftone/internal/wholefile"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 )
 
@@ -75,10 +76,5 @@ func writeIfChanged(path string, content []byte) (bool, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return false, err
 	}
-	tmp := path + ".new"
-	if err := os.WriteFile(tmp, content, 0o644); err != nil {
-		os.Remove(tmp)
-		return false, err
-	}
-	return true, os.Rename(tmp, path)
+	return true, wholefile.Write(path, content, 0o644)
 }

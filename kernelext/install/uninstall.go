@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/halftone-ml/halftone/internal/wholefile"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 )
 
@@ -71,7 +72,7 @@ func Uninstall(l layout.Layout) ([]string, error) {
 var installed = map[string]int{"install.lock": 1, "install.json": 2}
 
 // homeParts are what an installation, the kernel and the caches of the emulator and of wheels put into the home.
-var homeParts = []string{"bin", "cache", "goproxy", "goproxy.from", "install.json", "install.json.new", "install.lock", "jupyter", "lab.log", "tmp", "venv"}
+var homeParts = []string{"bin", "cache", "goproxy", "goproxy.from", "install.json", "install.lock", "jupyter", "lab.log", "tmp", "venv"}
 
 // isHome guards against a HALFTONE_HOME that names a folder of something else, or one with other things in it.
 func isHome(l layout.Layout, entries []os.DirEntry) error {
@@ -79,7 +80,7 @@ func isHome(l layout.Layout, entries []os.DirEntry) error {
 	var other []string
 	for _, e := range entries {
 		marked = marked || installed[e.Name()] > 0
-		if !slices.Contains(homeParts, e.Name()) {
+		if !slices.Contains(homeParts, wholefile.Meant(e.Name())) {
 			other = append(other, e.Name())
 		}
 	}

@@ -2,9 +2,9 @@ package kernel
 
 import (
 	"encoding/json"
-	"os"
 
 	"github.com/halftone-ml/halftone/internal/cellsource"
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // A cellMap is the list of cells that this kernel has run, in a file that every cell's program can read. GoNB compiles a
@@ -73,8 +73,5 @@ func (m *cellMap) write() error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(m.file+".new", b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(m.file+".new", m.file)
+	return wholefile.Replace(m.file, b, 0o600)
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // HomeEnv names the variable that moves the folder of everything private to Halftone.
@@ -105,9 +107,5 @@ func (l Layout) Save(s State) error {
 	if err := os.MkdirAll(l.Home, 0o700); err != nil {
 		return err
 	}
-	tmp := l.StateFile() + ".new"
-	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, l.StateFile())
+	return wholefile.Write(l.StateFile(), append(b, '\n'), 0o600)
 }

@@ -3,11 +3,11 @@ package magic
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // Settings are what %amp has set in a notebook: what cells take where their program says nothing. They live as long as the
@@ -21,10 +21,7 @@ func (s Settings) Write(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return wholefile.Replace(file, b, 0o600)
 }
 
 // clone is a copy that can be changed.

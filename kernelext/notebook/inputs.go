@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // Inputs checks the names given to a command: each exists and is a notebook.
@@ -63,18 +64,14 @@ func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("what is executed cannot be written: %s is a folder; name a file in it with --output", path)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays one
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
-	if err != nil {
+	if err := wholefile.Writable(path); err != nil {
 		fix := "name another with --output"
 		if errors.Is(err, fs.ErrNotExist) {
 			fix = "make the folder, or " + fix
 		}
 		return fmt.Errorf("what is executed cannot be written: %w; %s", err, fix)
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return nil
 }
 
 // forKernel refuses a notebook that was written for a kernel of another language: its cells would fail one by one, or mean something else. One

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/checkpoint"
 	"github.com/halftone-ml/halftone/amp/safetensors"
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // parts are what a checkpoint of a run restores.
@@ -83,10 +83,8 @@ func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a folder, and the checkpoint needs a file: name one in it", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
+	if err := wholefile.Writable(path); err != nil {
 		return fmt.Errorf("the checkpoint cannot be written: %w; name a file in a folder that is there and can be written to", err)
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	return nil
 }

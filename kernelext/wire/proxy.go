@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/module"
+
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // BuildProxy fills dir with a module proxy of files: every module that the checkout needs, at exactly the version it
@@ -204,11 +206,7 @@ func replaceFile(name string, content []byte) error {
 	if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, content) {
 		return nil
 	}
-	tmp := name + "." + rand.Text()
-	if err := os.WriteFile(tmp, content, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, name)
+	return wholefile.Replace(name, content, 0o644)
 }
 
 // forget unlists modules that the checkout does not need any more and removes their archives, which are what takes space.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // report is the results as a section of cudart/RESULTS.md: what was seen, with its date, machine and command, and what was not measured.
@@ -182,5 +184,5 @@ func appendReport(dir, file string) error {
 	begun := []byte("Begun " + st.Began + ".")
 	parts := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n## ")), func(p []byte) bool { return bytes.Contains(p, begun) })
 	text = bytes.TrimSuffix(bytes.Join(parts, nil), []byte("\n## "))
-	return replace(file, append(append(bytes.TrimRight(text, "\n"), "\n\n"...), section...))
+	return wholefile.Write(file, append(append(bytes.TrimRight(text, "\n"), "\n\n"...), section...), 0o644)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/wholefile"
 )
 
 // A state is what a run has come to: it is written before and after each stage, so that one that is cut off loses that stage alone, and
@@ -102,20 +104,13 @@ func (st *state) save() error {
 	if err != nil {
 		return err
 	}
-	if err := replace(st.path("state.json"), text); err != nil {
+	if err := wholefile.Replace(st.path("state.json"), text, 0o644); err != nil {
 		return err
 	}
 	if err := st.readFigures(); err != nil {
 		return err
 	}
-	return replace(st.path("results.md"), st.report())
-}
-
-func replace(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return wholefile.Replace(st.path("results.md"), st.report(), 0o644)
 }
 
 // readFigures reads what all stages have measured. A line that was cut off is none.

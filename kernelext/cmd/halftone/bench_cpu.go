@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/halftone-ml/halftone/internal/wholefile"
 	"github.com/halftone-ml/halftone/kernelext/bench"
 )
 
@@ -36,7 +37,7 @@ func benchmarkCPU(ctx context.Context, goCmd, python, checkout, path string, rou
 		return nil
 	}
 	fmt.Fprintf(stdout, "\n%s\nwritten to %s\n", b.String(), path)
-	return writeWhole(path, b.Bytes())
+	return wholefile.Write(path, b.Bytes(), 0o644)
 }
 
 // resultsFile is where the table goes: to the checkout's page, unless another file is named, which keeps what another kind of processor

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/halftone-ml/halftone/internal/wholefile"
 	"github.com/halftone-ml/halftone/kernelext/share"
 	"github.com/halftone-ml/halftone/widgets"
 	"github.com/halftone-ml/halftone/widgets/render"
@@ -73,7 +74,7 @@ func writeFigure(fig *widgets.Figure, path string) error {
 			raw = fmt.Appendf(nil, "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%s</title></head>\n<body>\n%s\n</body>\n</html>\n", html.EscapeString(fig.Title), face)
 		}
 	}
-	if err := writeWhole(path, raw); err != nil {
+	if err := wholefile.Write(path, raw, 0o644); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, "wrote", path)

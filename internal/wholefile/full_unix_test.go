@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package wholefile
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWriteWholeLeavesWhatWasThere: a disk that takes a part of a file.
-func TestWriteWholeLeavesWhatWasThere(t *testing.T) {
+// TestWriteLeavesWhatWasThere: a disk that takes a part of a file.
+func TestWriteLeavesWhatWasThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "figure.svg")
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestWriteWholeLeavesWhatWasThere(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 1 << 16, Max: limit.Max}); err != nil {
 		t.Fatal(err)
 	}
-	err := writeWhole(path, make([]byte, 1<<20))
+	err := Write(path, make([]byte, 1<<20), 0o644)
 	if e := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); e != nil {
 		t.Fatal(e)
 	}
