@@ -255,15 +255,15 @@ func unknownOp(caller, name string) {
 	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 	fix := "use a name of amp.Ops(), such as \"linear\""
 	var known []string
+	same := ""
 	for o := range Ops() {
 		known = append(known, o.Name)
 		if plain(o.Name) == plain(name) {
-			known = []string{o.Name}
-			break
+			same = o.Name
 		}
 	}
-	if len(known) == 1 {
-		fix = fmt.Sprintf("use %q", known[0])
+	if same != "" {
+		fix = fmt.Sprintf("use %q", same)
 	} else if near := spelling.Nearest(name, known); near != "" {
 		fix = fmt.Sprintf("use %q, if that is what is meant; amp.Ops() has all names", near)
 	}

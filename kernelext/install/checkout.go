@@ -12,10 +12,11 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/kernelext/layout"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 // Module is the path of the module whose checkout cells import.
-const Module = "github.com/halftone-ml/halftone"
+const Module = wire.Module
 
 // FindCheckout returns the module root at or above dir.
 func FindCheckout(dir string) (string, error) {

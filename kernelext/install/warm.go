@@ -6,16 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
-// warmImports is what tutorial cells import: our packages as far as the checkout has them, and the usual ones of the
-// standard library.
-var warmImports = []string{
-	Module + "/amp", Module + "/amp/nn", Module + "/amp/optim", Module + "/amp/dataset", Module + "/amp/dataset/glyphs",
-	Module + "/amp/safetensors", Module + "/amp/checkpoint", Module + "/widgets", Module + "/kernelext/session",
-	Module + "/kernelext/cell", Module + "/cudart",
+// warmStandard are the usual packages of the standard library.
+var warmStandard = []string{
 	"bufio", "bytes", "context", "encoding/json", "errors", "flag", "fmt", "image", "image/color", "image/png", "io", "log", "maps",
 	"math", "math/rand", "math/rand/v2", "os", "os/signal", "path/filepath", "regexp", "runtime", "slices", "sort", "strconv",
 	"strings", "sync", "text/tabwriter", "time", "unsafe",
@@ -80,12 +79,12 @@ func writeWarm(dir, checkout, goVersion string) error {
 	ver := strings.TrimPrefix(strings.Fields(goVersion)[0], "go")
 	var main strings.Builder
 	main.WriteString("package main\n\nimport (\n")
-	for _, path := range warmImports {
-		if rel, ours := strings.CutPrefix(path, Module+"/"); ours {
-			if found, _ := filepath.Glob(filepath.Join(checkout, filepath.FromSlash(rel), "*.go")); len(found) == 0 {
-				continue
-			}
+	for _, folder := range slices.Concat(wire.CellPackages, wire.AskedPackages, []string{"kernelext/cell"}) { // as far as the checkout has them
+		if found, _ := filepath.Glob(filepath.Join(checkout, filepath.FromSlash(folder), "*.go")); len(found) > 0 {
+			fmt.Fprintf(&main, "\t_ %q\n", Module+"/"+folder)
 		}
+	}
+	for _, path := range warmStandard {
 		fmt.Fprintf(&main, "\t_ %q\n", path)
 	}
 	main.WriteString(")\n\nfunc main() {}\n")

@@ -11,15 +11,10 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/internal/spelling"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 // Names that are nearly those of a package of the module: its source, which cells are built from, says what there is.
-
-// packageDirs are the packages that cells use, by the name they are written with.
-var packageDirs = map[string]string{
-	"amp": "amp", "nn": "amp/nn", "optim": "amp/optim", "dataset": "amp/dataset", "checkpoint": "amp/checkpoint", "safetensors": "amp/safetensors",
-	"widgets": "widgets", "session": "kernelext/session", "cudart": "cudart",
-}
 
 var misspelledName = regexp.MustCompile(`: undefined: (\pL[\pL\pN]*)\.(\pL[\pL\pN_]*)(?: \(but have \pL[\pL\pN]*\))?$`)
 
@@ -141,8 +136,8 @@ func public(names []string) []string {
 // declaredIn reads a package's source; nil where it is not to be had. It is read anew each time: it may have been edited, and a cell that
 // does not compile is no moment for haste.
 func declaredIn(root, pkg string) (all []ast.Decl) {
-	dir, ok := packageDirs[pkg]
-	if !ok || root == "" {
+	dir := wire.PackageFolder(pkg)
+	if dir == "" || root == "" {
 		return nil
 	}
 	files, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/halftone-ml/halftone/kernelext/kernel/lsp"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 // An overlay is a cell as gopls can read it: a file beside GoNB's main.go, which holds what earlier cells declared.
@@ -86,7 +87,7 @@ func knownImports(cells []cell) map[string]string {
 	for _, p := range standard {
 		known[path.Base(p)] = p
 	}
-	for _, p := range preludePackages {
+	for _, p := range wire.CellPackages {
 		known[path.Base(p)] = Module + "/" + p
 	}
 	for _, c := range cells {

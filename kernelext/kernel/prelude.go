@@ -6,13 +6,11 @@ import (
 	"strings"
 
 	"github.com/halftone-ml/halftone/kernelext/magic"
+	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
 // Module is the path that cells import Halftone by.
-const Module = "github.com/halftone-ml/halftone"
-
-// preludePackages are imported into every notebook, below Module.
-var preludePackages = []string{"amp", "amp/nn", "amp/optim", "amp/dataset", "amp/dataset/glyphs", "amp/safetensors", "amp/checkpoint", "widgets", "kernelext/session"}
+const Module = wire.Module
 
 // prelude runs a cell that nobody sees and that only imports: GoNB remembers imports, and leaves those that a cell does
 // not use out of its program. A cell then needs no import line for Halftone, and goimports need not search the module
@@ -37,7 +35,7 @@ func (k *kernel) hidden(code string) {
 // preludeCode returns the prelude for the packages that the checkout has.
 func preludeCode(checkout string) string {
 	var b strings.Builder
-	for _, pkg := range preludePackages {
+	for _, pkg := range wire.CellPackages {
 		if files, _ := filepath.Glob(filepath.Join(checkout, filepath.FromSlash(pkg), "*.go")); checkout != "" && len(files) > 0 {
 			fmt.Fprintf(&b, "import %q\n", Module+"/"+pkg)
 		}
