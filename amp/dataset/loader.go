@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -18,7 +19,7 @@ type Loader struct {
 	spec       Spec
 	batch      int
 	seed       uint64
-	orders     int // options that choose the order
+	orders     []string // the options that were given for the order, of which one may be
 	shuffle    bool
 	draws      int       // samples of an epoch that are drawn; 0: each sample once
 	weights    []float64 // of a weighted draw; nil for an even one
@@ -48,7 +49,7 @@ func (t Transform) configure(l *Loader) { l.transforms = append(l.transforms, t)
 // Shuffle gives every sample once per epoch, in an order that depends on seed and epoch. Without it or Draw the order is the
 // dataset's.
 func Shuffle(seed uint64) Option {
-	return option(func(l *Loader) { l.shuffle, l.seed, l.orders = true, seed, l.orders+1 })
+	return option(func(l *Loader) { l.shuffle, l.seed, l.orders = true, seed, append(l.orders, "Shuffle") })
 }
 
 // Draw makes an epoch of n samples drawn independently, with replacement: for windows of a text, of which there are too many to
@@ -57,7 +58,7 @@ func Draw(n int, seed uint64) Option {
 	if n < 1 {
 		misused("Draw", "draw at least 1 sample per epoch", "%d", n)
 	}
-	return option(func(l *Loader) { l.draws, l.seed, l.orders = n, seed, l.orders+1 })
+	return option(func(l *Loader) { l.draws, l.seed, l.orders = n, seed, append(l.orders, "Draw") })
 }
 
 // Seed sets the seed of random transforms where there is no Shuffle or Draw.
@@ -89,8 +90,8 @@ func NewLoader(data Dataset, batch int, opts ...Option) *Loader {
 	if batch < 1 {
 		misused("NewLoader", "use a batch of at least 1 sample", "batch %d", batch)
 	}
-	if l.orders > 1 {
-		misused("NewLoader", "give one of dataset.Shuffle, dataset.Draw, dataset.DrawWeighted and dataset.PickWeighted", "%d of them were given", l.orders)
+	if len(l.orders) > 1 {
+		misused("NewLoader", "give one of dataset.Shuffle, dataset.Draw, dataset.DrawWeighted and dataset.PickWeighted", "%s were given", strings.Join(l.orders, " and "))
 	}
 	if n := data.Len(); n < 1 || n > 1<<31-1 {
 		misused("NewLoader", "use a dataset of 1 to 2147483647 samples", "the dataset has %d samples", n)

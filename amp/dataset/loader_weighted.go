@@ -27,7 +27,7 @@ func weighted(op string, weights []float64, n int, seed uint64, once bool) Optio
 	}
 	weights = append([]float64{}, weights...)
 	return option(func(l *Loader) {
-		l.weights, l.draws, l.seed, l.once, l.orders = weights, n, seed, once, l.orders+1
+		l.weights, l.draws, l.seed, l.once, l.orders = weights, n, seed, once, append(l.orders, op)
 	})
 }
 
