@@ -88,25 +88,27 @@ func near(got, want, from float64, dt amp.DType) bool {
 	return math.Abs(got-want) <= 16*ulp*(math.Abs(want)+from)
 }
 
+// build makes the optimizers by torch's names.
+var build = map[string]func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer{
+	"SGD":      func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewSGD(p, o...) },
+	"Adam":     func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdam(p, o...) },
+	"AdamW":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamW(p, o...) },
+	"RMSprop":  func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRMSprop(p, o...) },
+	"Adagrad":  func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdagrad(p, o...) },
+	"NAdam":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewNAdam(p, o...) },
+	"RAdam":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRAdam(p, o...) },
+	"Adamax":   func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamax(p, o...) },
+	"Adadelta": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdadelta(p, o...) },
+	"Rprop":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRprop(p, o...) },
+	"ASGD":     func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewASGD(p, o...) },
+}
+
 // TestTorchOptimizers compares eight steps, and the state after them, with torch's.
 func TestTorchOptimizers(t *testing.T) {
 	compareOptimizers(t, torchVectors(t))
 }
 
 func compareOptimizers(t *testing.T, v vectors) {
-	build := map[string]func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer{
-		"SGD":      func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewSGD(p, o...) },
-		"Adam":     func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdam(p, o...) },
-		"AdamW":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamW(p, o...) },
-		"RMSprop":  func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRMSprop(p, o...) },
-		"Adagrad":  func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdagrad(p, o...) },
-		"NAdam":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewNAdam(p, o...) },
-		"RAdam":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRAdam(p, o...) },
-		"Adamax":   func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdamax(p, o...) },
-		"Adadelta": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdadelta(p, o...) },
-		"Rprop":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRprop(p, o...) },
-		"ASGD":     func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewASGD(p, o...) },
-	}
 	for _, c := range v.Optimizers {
 		t.Run(fmt.Sprint(c.Name, c.Config, c.DType), func(t *testing.T) {
 			var params []*amp.Tensor
