@@ -116,8 +116,14 @@ func (s *Scope) timed(c *Call) (t took) {
 	if d, ok := s.root.dev.(Timer); ok {
 		t.clock = d.Start()
 	}
-	start := s.root.rec.now()
+	start, ran := s.root.rec.now(), false
+	defer func() {
+		if !ran && t.clock != nil { // nobody will ask it
+			t.clock.Drop()
+		}
+	}()
 	s.run(c)
+	ran = true
 	if t.clock != nil {
 		t.clock.Stop()
 		return t
