@@ -159,6 +159,9 @@ func (g *Graph) Replay() {
 		return
 	}
 	notKept("Graph.Replay", g.s.root.dev)
+	if other := capturingOn(g.s.root.dev); other != nil { // the host's part of a replay can't be recorded
+		fail("Graph.Replay", ErrCapture, "replay the one before or behind the other", "another step is being captured, of which this one can't be a part")
+	}
 	g.checkInputs()
 	for _, f := range g.before {
 		f()

@@ -42,8 +42,11 @@ func wholeStep(on string) (losses []float64, err error) {
 	}()
 	err = amp.Maybe(func() {
 		root := amp.NewScope(amp.On(on), amp.Seed(1), amp.Record(amp.Health))
-		defer root.Close()
 		dev, _, _ := amp.OpenDevice(on)
+		defer func() {
+			_ = dev.Sync() // so that the trace knows its times
+			root.Close()
+		}()
 		d := dev.(amp.Snapshotter)
 		x, y := keep(amp.Randn(root, amp.Float32, 0, 1, 8, 4)), keep(amp.RandInt(root, 0, 3, 8))
 		w := keep(amp.Randn(root, amp.Float32, 0, 0.5, 3, 4)).RequireGrad()

@@ -80,6 +80,32 @@ func TestTracedOpsThatFailKeepNoEvents(t *testing.T) {
 	}
 }
 
+// TestClosedTracesKeepNoEvents: scopes that were closed have given the events of their traces back, and the traces have the times.
+func TestClosedTracesKeepNoEvents(t *testing.T) {
+	device := gpu(t)
+	dev, _, _ := amp.OpenDevice(device)
+	var f *failing
+	defer cudart.WrapDriver(device, func(d driver.Driver) driver.Driver { f = newFailing(d); return f })()
+	defer func() { f.rest() }()
+	most := 0
+	for round := range 4 {
+		s := amp.NewScope(amp.On(device), amp.Record(amp.Decisions)).NoGrad()
+		x := amp.Ones(s, amp.Float32, 4)
+		for range 300 {
+			amp.Exp(s, x)
+		}
+		if err := dev.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if n := f.holds()["event"]; round == 0 {
+			most = n
+		} else if n > most {
+			t.Errorf("round %d: %d events, after the first %d", round, n, most)
+		}
+	}
+}
+
 // TestProductsThatCuBLASRefuses: a product that cuBLAS has no algorithm for is computed by Halftone's kernel.
 func TestProductsThatCuBLASRefuses(t *testing.T) {
 	device := gpu(t)
