@@ -111,13 +111,22 @@ type took struct {
 	clock Timing
 }
 
+// clockUnless gives the clock up where no event will ask it, since a device's error came before.
+func (t took) clockUnless(done *bool) {
+	if !*done && t.clock != nil {
+		t.clock.Drop()
+	}
+}
+
 // timed runs the kernel for a recorder.
 func (s *Scope) timed(c *Call) (t took) {
 	if d, ok := s.root.dev.(Timer); ok {
 		t.clock = d.Start()
 	}
-	start := s.root.rec.now()
+	start, ran := s.root.rec.now(), false
+	defer t.clockUnless(&ran)
 	s.run(c)
+	ran = true
 	if t.clock != nil {
 		t.clock.Stop()
 		return t

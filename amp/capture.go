@@ -10,6 +10,7 @@ type Capturer interface {
 	// BeginCapture records what the calling goroutine queues from here on, instead of doing it; memory handed out meanwhile belongs
 	// to the recording. What must wait for the device fails until EndCapture, which the same goroutine calls.
 	BeginCapture() error
+	// EndCapture's error is ErrCapture where the step did what can't be recorded.
 	EndCapture() (Replayer, error)
 }
 
@@ -124,7 +125,7 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	g.advanceStreams()
 	r, err := g.end(dev)
 	if err != nil {
-		fail("Capture", ErrCapture, "take what the message names out of the step, and do it before Capture or after Replay", "%v", err)
+		deviceFault("Capture", err)
 	}
 	g.dev, g.stage = r, graphReady
 	return g
@@ -158,6 +159,9 @@ func (g *Graph) Replay() {
 		return
 	}
 	notKept("Graph.Replay", g.s.root.dev)
+	if other := capturingOn(g.s.root.dev); other != nil { // the host's part of a replay can't be recorded
+		fail("Graph.Replay", ErrCapture, "replay the one before or behind the other", "another step is being captured, of which this one can't be a part")
+	}
 	g.checkInputs()
 	for _, f := range g.before {
 		f()

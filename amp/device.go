@@ -205,6 +205,9 @@ func mustOpen(op, name string) (Device, string) {
 	dev, note, err := OpenDevice(name)
 	if err != nil {
 		what, fix := strings.TrimPrefix(err.Error(), "amp: "), adviceOf(err)
+		if outOfMemory(err) {
+			deviceFault(op, err)
+		}
 		if fix == "" {
 			fix = "use amp.On(\"auto\") or amp.On(\"cpu\")"
 		}

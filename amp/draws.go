@@ -33,7 +33,7 @@ func checkChances(op string, p *Tensor, most float64) {
 		return
 	}
 	at := 0
-	p.eachChunk(func(values []float64) {
+	p.eachChunk(op, func(values []float64) {
 		for i, v := range values {
 			if !(v >= 0 && v <= most) {
 				fail(op, ErrArgument, fmt.Sprintf("use numbers from 0 to %v", most), "probability %d %sis %v", at+i, quoted(p.name), v)
@@ -106,7 +106,7 @@ func checkMultinomial(p *Tensor, n int, replacement bool) {
 		need = 1
 	}
 	some, i := 0, 0
-	p.eachChunk(func(values []float64) {
+	p.eachChunk("Multinomial", func(values []float64) {
 		for _, v := range values {
 			if v > 0 {
 				some++

@@ -36,7 +36,7 @@ func CountExponents(t *Tensor) Exponents {
 			return *h
 		}
 	}
-	return t.countHere()
+	return t.countHere("CountExponents")
 }
 
 // countThere asks the tensor's device; nil if the host has to count.
@@ -52,7 +52,7 @@ func (t *Tensor) count() Counting {
 	if k := t.countThere(); k != nil {
 		return k
 	}
-	h := counted(t.countHere())
+	h := counted(t.countHere("trace"))
 	return &h
 }
 
@@ -61,10 +61,10 @@ type counted Exponents
 
 func (c *counted) Exponents() *Exponents { return (*Exponents)(c) }
 
-func (t *Tensor) countHere() Exponents {
+func (t *Tensor) countHere(op string) Exponents {
 	c := tally{n: t.Len()}
 	normal := dtypes[t.dt].minNormal
-	t.eachChunk(func(values []float64) {
+	t.eachChunk(op, func(values []float64) {
 		c.pick(values)
 		c.count(values, normal)
 	})

@@ -348,7 +348,7 @@ func (c *tally) place(a float64) {
 // wide64 returns the elements of t as float64, in row-major order.
 func (t *Tensor) wide64() []float64 {
 	out := make([]float64, 0, t.Len())
-	t.eachChunk(func(values []float64) { out = append(out, values...) })
+	t.eachChunk("trace", func(values []float64) { out = append(out, values...) })
 	return out
 }
 

@@ -193,13 +193,19 @@ func deviceFault(op string, err error) {
 			kind = k
 		}
 	}
-	if m := (interface{ OutOfMemory() bool })(nil); errors.As(err, &m) && m.OutOfMemory() {
+	if outOfMemory(err) {
 		kind, fix = ErrMemory, fixMemory
 	}
 	if a := adviceOf(err); a != "" {
 		fix = a
 	}
 	fail(op, kind, fix, "%v", err)
+}
+
+// outOfMemory says whether a device has no memory left.
+func outOfMemory(err error) bool {
+	m := (interface{ OutOfMemory() bool })(nil)
+	return errors.As(err, &m) && m.OutOfMemory()
 }
 
 // adviceOf is what a device's error says to do, "" if it does not say.

@@ -200,7 +200,7 @@ func SumOfSquares(t *Tensor) float64 {
 		return sumSquares(t, t.off, t.Len())
 	}
 	sum := 0.0
-	t.eachChunk(func(values []float64) {
+	t.eachChunk("SumOfSquares", func(values []float64) {
 		for _, v := range values {
 			sum += float64(v * v)
 		}
@@ -208,9 +208,9 @@ func SumOfSquares(t *Tensor) float64 {
 	return sum
 }
 
-// eachChunk calls f with the elements in row-major order, some at a time, as float64.
-func (t *Tensor) eachChunk(f func(values []float64)) {
-	t = t.onHost("eachChunk")
+// eachChunk calls f with the elements in row-major order, some at a time, as float64; op is who reads them, for errors.
+func (t *Tensor) eachChunk(op string, f func(values []float64)) {
+	t = t.onHost(op)
 	w := newRowWalk(t)
 	s := scratch64.Get().(*scratch[float64])
 	defer scratch64.Put(s)

@@ -49,7 +49,7 @@ func sumOfPowers(t *Tensor, p float64) float64 {
 		return SumOfSquares(t)
 	}
 	sum := 0.0
-	t.eachChunk(func(values []float64) {
+	t.eachChunk("SumOfPowers", func(values []float64) {
 		for _, v := range values {
 			switch v = math.Abs(v); {
 			case p == 1:

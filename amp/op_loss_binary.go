@@ -81,7 +81,7 @@ func init() {
 // any other. NaN, which PyTorch refuses too, is the loss's, so that a GradScaler skips the step.
 func (c *Call) probabilities(i int) {
 	at := 0
-	c.In[i].eachChunk(func(values []float64) {
+	c.In[i].eachChunk(c.Op.Name, func(values []float64) {
 		for k, v := range values {
 			if v < 0 || v > 1 {
 				fail(c.Op.Name, ErrArgument, "pass probabilities, such as Sigmoid's; BCEWithLogits takes logits", "element %d of %s is %v, outside [0, 1]", at+k, c.Op.argName(i), v)

@@ -128,6 +128,18 @@ func askClocks(events []rawEvent, wait bool) {
 	}
 }
 
+// settle asks the clocks of work that is done, which then have no need of the device's any more: a trace that nobody reads keeps few.
+func (r *recorder) settle() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.chunks {
+		askClocks(c, false)
+	}
+}
+
 // dropClocks gives up the clocks of events that nobody will read.
 func dropClocks(events []rawEvent) {
 	for i := range events {
@@ -179,12 +191,15 @@ func (e *rawEvent) fill(s *Scope, rl rule, pc uintptr, t took) {
 
 // op records one call; in are the inputs as the caller gave them.
 func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, t took) {
+	noted := false
+	defer t.clockUnless(&noted)
 	health := r.look(s, c)
 	begin, sample := r.sample()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
 	e.fill(s, rl, pc, t)
+	noted = true
 	e.op, e.health = c.Op, health
 	e.out.set(c.Out)
 	e.compute = c.Out.dt
@@ -262,6 +277,8 @@ func (r *recorder) look(s *Scope, c *Call) Counting {
 // castEvent records a cast, or a use of a cached one.
 func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, t took) {
 	var health, before Counting
+	noted := false
+	defer t.clockUnless(&noted)
 	if rl != ruleCastHit {
 		health = r.look(s, &Call{Op: opCast, Out: to})
 	}
@@ -275,6 +292,7 @@ func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operan
 	defer r.mu.Unlock()
 	e := r.next()
 	e.fill(s, rl, pc, t)
+	noted = true
 	e.health, e.before = health, before
 	e.op, e.by, e.operand, e.cast = opCast, by, uint8(operand), true
 	e.name = from.name

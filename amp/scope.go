@@ -210,6 +210,7 @@ func (s *Scope) Close() {
 	}
 	if s.arena.parent == nil {
 		s.root.run("closing hook", &s.root.close)
+		s.root.rec.settle()
 	}
 	s.arena.drop()
 }

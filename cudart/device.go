@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -88,6 +89,9 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCUDA, err)
 	}
+	if n == 0 {
+		return nil, fmt.Errorf("%w: the driver sees no GPU: look at nvidia-smi, CUDA_VISIBLE_DEVICES, and whether a container was given one (--gpus all)", ErrNoCUDA)
+	}
 	if index >= n {
 		return nil, fmt.Errorf("%w: there is no cuda:%d: the last of the driver's %d is cuda:%d; look at CUDA_VISIBLE_DEVICES", ErrNoCUDA, index, n, n-1)
 	}
@@ -103,7 +107,7 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 		return nil, err
 	}
 	if d.ctx, err = drv.RetainContext(d.dev); err != nil {
-		return nil, err
+		return nil, noRoom(d.name, err)
 	}
 	if emu && fencing != nil && another == nil {
 		if d.pool.fence, err = fencing(drv); err != nil {
@@ -115,12 +119,35 @@ func newDevice(drv driver.Driver, emu bool, index int) (amp.Device, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		_ = drv.ReleaseContext(d.dev)
+		return nil, noRoom(d.name, err)
 	}
 	opened.Lock()
 	opened.devices = append(opened.devices, d)
 	opened.Unlock()
 	return d, nil
+}
+
+// A roomError is a device that has no memory left for a program to begin with.
+type roomError struct {
+	device string
+	error
+}
+
+func (e roomError) Error() string {
+	return e.device + " has no memory left to open it: other programs hold it: " + e.error.Error()
+}
+func (e roomError) Unwrap() error { return e.error }
+func (e roomError) Advice() string {
+	return "end what nvidia-smi lists, in notebooks other kernels, or use another device"
+}
+
+// noRoom is the error of opening a device.
+func noRoom(name string, err error) error {
+	if errors.Is(err, driver.ErrMemory) {
+		return roomError{name, err}
+	}
+	return err
 }
 
 // another opens the driver that takes the default one's place.

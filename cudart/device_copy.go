@@ -74,11 +74,14 @@ func (g *staging) next() error {
 		return err
 	}
 	cur.armed = true
-	g.at, g.fill = (g.at+1)%segments, 0
-	if s := &g.ring[g.at]; s.armed {
+	following := (g.at + 1) % segments
+	if s := &g.ring[following]; s.armed {
+		if err := g.dev.drv.SyncEvent(s.done); err != nil { // the next copy tries again
+			return err
+		}
 		s.armed = false
-		return g.dev.drv.SyncEvent(s.done)
 	}
+	g.at, g.fill = following, 0
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"fmt"
+
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
@@ -237,4 +239,54 @@ func ForgetWords(name string) func() {
 func UseHost(on bool) func() {
 	before := hostOnly.Swap(on)
 	return func() { hostOnly.Store(before) }
+}
+
+var others int
+
+// OpenOn opens a device on an implementation of the emulated driver under a name of its own, when it is first used.
+func OpenOn(drv driver.Driver) (name string) {
+	kind := fmt.Sprintf("other%d", others)
+	others++
+	amp.RegisterDevice(kind, func(index int) (amp.Device, error) {
+		d, err := newDevice(drv, true, index)
+		if err == nil {
+			d.(*device).name = kind + ":0"
+			d.(*device).pool.fence = nil
+		}
+		return d, err
+	})
+	return kind + ":0"
+}
+
+// InUse returns the bytes of an open device that are handed out.
+func InUse(name string) uint64 {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		return 0
+	}
+	return d.(*device).pool.memory().Stats().InUse
+}
+
+// A refuser is a cuBLAS without algorithms.
+type refuser struct{ asked *int }
+
+func (r refuser) refuse() error {
+	*r.asked++
+	return &driver.Error{Code: 15, Name: "CUBLAS_STATUS_NOT_SUPPORTED", Kind: driver.ErrUnsupported}
+}
+func (r refuser) Gemm(*driver.Gemm) error                   { return r.refuse() }
+func (r refuser) Matmul(*driver.Fused, driver.Stream) error { return r.refuse() }
+func (r refuser) Path() string                              { return "" }
+func (r refuser) Version() int                              { return 0 }
+
+// RefuseProducts gives an open device a cuBLAS that has no algorithm for anything; asked counts the products that it was asked for.
+func RefuseProducts(name string) (restore func(), asked *int) {
+	opened, _, _ := amp.OpenDevice(name)
+	d := opened.(*device)
+	p := &d.products
+	p.once.Do(func() { _ = d.do(func() error { p.load(d); return nil }) })
+	b, lt, err := p.blas, p.lt, p.err
+	asked = new(int)
+	p.blas, p.lt, p.err = refuser{asked}, refuser{asked}, nil
+	return func() { p.blas, p.lt, p.err = b, lt, err }, asked
 }

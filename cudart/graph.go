@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"cmp"
+	"errors"
 	"sync/atomic"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -77,7 +79,11 @@ func (d *device) EndCapture() (amp.Replayer, error) {
 	d.pool.private = nil
 	d.capture.on.Store(false)
 	recorded, err := d.drv.EndCapture(d.stream)
-	if err == nil {
+	if errors.Is(err, driver.ErrCapture) {
+		err = captureError{err.Error(), "take what the message names out of the step, and do it before Capture or after Replay"}
+	}
+	if err == nil && flushed != nil {
+		_ = d.drv.DestroyGraph(recorded)
 		err = flushed
 	}
 	if err != nil {
@@ -128,10 +134,8 @@ func (g *graph) Free() error {
 	defer d.finish()
 	flushed := d.flush() // what is gathered may read tensors in that memory
 	err := d.do(func() error {
-		if err := d.drv.SyncStream(d.stream); err != nil {
-			return err
-		}
-		return d.drv.DestroyGraphExec(g.exec)
+		err := d.drv.SyncStream(d.stream)
+		return cmp.Or(err, d.drv.DestroyGraphExec(g.exec))
 	})
 	d.dropAll(g.claims)
 	d.pool.retire(g.memory)

@@ -215,3 +215,30 @@ func TestCloseWhileCapturing(t *testing.T) {
 		}
 	}
 }
+
+// TestNoGraphWithinAnother: a captured step is no part of another one, since what the host does for each replay can't be recorded. Both are
+// as good as before.
+func TestNoGraphWithinAnother(t *testing.T) {
+	root := amp.NewScope(amp.On(gpu(t))).NoGrad()
+	defer root.Close()
+	x := amp.Zeros(root, amp.Float32, 3)
+	g := root.Capture(func(s *amp.Scope) { amp.AddInPlace(s, x, amp.Full(s, amp.Float32, 1, 3)) })
+	defer g.Close()
+	for _, first := range []bool{true, false} { // run of the other one
+		runs := 0
+		err := amp.Maybe(func() {
+			root.Capture(func(s *amp.Scope) {
+				if runs++; runs == 1 && first || runs == 2 {
+					g.Replay()
+				}
+			})
+		})
+		if !errors.Is(err, amp.ErrCapture) || !strings.Contains(err.Error(), "can't be a part") {
+			t.Errorf("%v", err)
+		}
+	}
+	g.Replay()
+	if got := x.Float64s()[0]; got != 2 {
+		t.Errorf("after the first run and one replay: %v", got)
+	}
+}

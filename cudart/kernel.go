@@ -52,10 +52,12 @@ func (d *device) function(symbol string) (driver.Function, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f, err = d.drv.Function(m, symbol); err == nil {
-		k.loaded[symbol] = f
+	if f, err = d.drv.Function(m, symbol); err != nil {
+		_ = d.drv.UnloadModule(m) // the next call loads it again
+		return 0, err
 	}
-	return f, err
+	k.loaded[symbol] = f
+	return f, nil
 }
 
 // launch queues one kernel and gives the parameters back.

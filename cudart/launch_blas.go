@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -91,12 +92,17 @@ func (l *launcher) library(dt amp.DType, batches int) bool {
 	if p.err != nil || bias && p.lt == nil {
 		return false
 	}
-	l.d.count.launches.Add(1)
-	if !bias {
-		l.err = p.blas.Gemm(&c)
-		return true
+	var err error
+	if bias {
+		err = p.lt.Matmul(&driver.Fused{Gemm: c, Epilogue: driver.Bias, Bias: driver.DevicePtr(g.x)}, l.d.stream)
+	} else {
+		err = p.blas.Gemm(&c)
 	}
-	l.err = p.lt.Matmul(&driver.Fused{Gemm: c, Epilogue: driver.Bias, Bias: driver.DevicePtr(g.x)}, l.d.stream)
+	if errors.Is(err, driver.ErrUnsupported) { // it has no algorithm for these rows or addresses, and ours takes any
+		return false
+	}
+	l.d.count.launches.Add(1)
+	l.err = err
 	return true
 }
 

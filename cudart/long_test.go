@@ -35,6 +35,8 @@ func TestFaultsLong(t *testing.T) {
 	sweepFaults(t, []string{"eager", "captured", "traced"}, 1, 2, 3, 5, 8, 13, 21, 34, 55)
 }
 
+func TestCallsFailLong(t *testing.T) { failCalls(t, 1) }
+
 func TestAttentionOfAnyWidthLong(t *testing.T) {
 	attentionOfAnyWidth(t, func(n int) bool { return n%5 != 0 })
 }

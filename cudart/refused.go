@@ -135,20 +135,21 @@ func (d *device) settle() error {
 	if !r.asked.Swap(false) {
 		return d.drv.SyncStream(d.stream)
 	}
-	if err := d.drv.CopyDtoHAsync(r.host[:refusedBytes], r.mem, d.stream); err != nil {
-		return err
+	err := d.drv.CopyDtoHAsync(r.host[:refusedBytes], r.mem, d.stream)
+	if err == nil {
+		err = d.drv.SyncStream(d.stream)
 	}
-	if err := d.drv.SyncStream(d.stream); err != nil {
-		return err
+	if err == nil {
+		refused := d.refusedIn(r.host)
+		if refused == nil {
+			return nil
+		}
+		if err = d.drv.Memset8(r.mem, 0xff, refusedBytes, d.stream); err == nil {
+			return refused
+		}
 	}
-	refused := d.refusedIn(r.host)
-	if refused == nil {
-		return nil
-	}
-	if err := d.drv.Memset8(r.mem, 0xff, refusedBytes, d.stream); err != nil {
-		return err
-	}
-	return refused
+	r.asked.Store(true) // whoever waits next looks at it
+	return err
 }
 
 // refusedIn returns what a copy of the note says, nil where no index was refused.

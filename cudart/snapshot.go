@@ -1,7 +1,6 @@
 package cudart
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -74,8 +73,11 @@ func (s *snapshot) begin(read []*amp.Tensor) (err error) {
 	if s.host, err = d.snapshots.take(d, n); err != nil {
 		return err
 	}
-	if s.from, s.to = d.clocks.take(d), d.clocks.take(d); s.from == 0 || s.to == 0 {
-		return fmt.Errorf("cudart: %s has no events left", d.name)
+	if s.from, err = d.clocks.take(d); err != nil {
+		return err
+	}
+	if s.to, err = d.clocks.take(d); err != nil {
+		return err
 	}
 	return d.drv.RecordEvent(s.from, d.stream)
 }

@@ -35,7 +35,9 @@ func (d *device) Start() amp.Timing {
 		return t
 	}
 	_ = d.do(func() error {
-		if t.from, t.to = d.clocks.take(d), d.clocks.take(d); t.from == 0 || t.to == 0 || d.drv.RecordEvent(t.from, d.stream) != nil {
+		t.from, _ = d.clocks.take(d)
+		t.to, _ = d.clocks.take(d)
+		if t.from == 0 || t.to == 0 || d.drv.RecordEvent(t.from, d.stream) != nil {
 			t.Drop()
 		}
 		return nil
@@ -108,18 +110,14 @@ func (t *timing) Drop() {
 	t.from, t.to = 0, 0
 }
 
-// take returns an event, 0 without any; the context is bound.
-func (c *clocks) take(d *device) driver.Event {
+// take returns an event; the context is bound.
+func (c *clocks) take(d *device) (driver.Event, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := len(c.free); n > 0 {
 		e := c.free[n-1]
 		c.free = c.free[:n-1]
-		return e
+		return e, nil
 	}
-	e, err := d.drv.NewEvent(true)
-	if err != nil {
-		return 0
-	}
-	return e
+	return d.drv.NewEvent(true)
 }

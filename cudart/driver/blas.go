@@ -56,7 +56,14 @@ func NewBLAS(d Driver, path string) (*BLAS, error) {
 	b.handle = uintptr(o.out[0])
 	err = b.call(&b.f.version, "", b.handle, o.o(1))
 	b.version = int(int32(o.out[1]))
-	return b, err
+	if err == nil {
+		err = b.SetReducedReduction(false) // a new handle allows it
+	}
+	if err != nil {
+		_ = b.Close()
+		return nil, err
+	}
+	return b, nil
 }
 
 // own returns the default driver behind d: libraries must share its context.

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -122,13 +123,26 @@ var (
 // Open loads the driver's library, the file path or, for "", the first that libraries.Find finds, and initializes it. A path is
 // opened once: later calls return the same Driver. Errors wrap ErrNoCUDA and say what was tried and what to do.
 func Open(path string) (Driver, error) {
-	if path == "" {
-		lib := libraries.Find("libcuda")
-		if lib.Path == "" {
-			return nil, lib.Missing()
-		}
-		path = lib.Path
+	if path != "" {
+		return open(path)
 	}
+	lib := libraries.Find("libcuda")
+	if lib.Path == "" {
+		return nil, lib.Missing()
+	}
+	d, err := open(lib.Path)
+	for _, path := range lib.Also {
+		if !errors.Is(err, errLoad) { // once a library is loaded, it is the libcuda of NVIDIA's other libraries too
+			break
+		}
+		if other, e := open(path); e == nil || !errors.Is(e, errLoad) {
+			d, err = other, e
+		}
+	}
+	return d, err
+}
+
+func open(path string) (Driver, error) {
 	loadedMu.Lock()
 	defer loadedMu.Unlock()
 	if d := loaded[path]; d != nil {

@@ -141,6 +141,9 @@ func (d *cuda) HostAlloc(n int) ([]byte, error) {
 	if n <= 0 || n > math.MaxInt/2 {
 		return nil, fmt.Errorf("driver: %d bytes of page-locked memory were asked for; ask for one or more", n)
 	}
+	if d.captures.here() {
+		defer d.relax()()
+	}
 	const portable = 1 // page-locked for every context
 	o := newFrame()
 	defer o.put()
@@ -156,6 +159,9 @@ func (d *cuda) HostFree(b []byte) error {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	if !d.hosts.remove(p, len(b)) {
 		return fmt.Errorf("driver: HostFree was given %d bytes that are not a whole block of HostAlloc's, or were freed before", len(b))
+	}
+	if d.captures.here() {
+		defer d.relax()()
 	}
 	return d.call(&d.f.hostFree, "", p)
 }

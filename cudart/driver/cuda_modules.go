@@ -79,7 +79,12 @@ func text(b []byte) string {
 	return string(b)
 }
 
-func (d *cuda) UnloadModule(m Module) error { return d.call(&d.f.moduleUnload, "", uintptr(m)) }
+func (d *cuda) UnloadModule(m Module) error {
+	if d.captures.here() {
+		defer d.relax()()
+	}
+	return d.call(&d.f.moduleUnload, "", uintptr(m))
+}
 
 func (d *cuda) Function(m Module, name string) (Function, error) {
 	c := cstring(name)

@@ -57,9 +57,20 @@ func (d *cuda) RecordEvent(e Event, s Stream) error {
 	return d.call(&d.f.eventRecord, "", uintptr(e), uintptr(s))
 }
 
-func (d *cuda) SyncEvent(e Event) error { return d.call(&d.f.eventSync, "", uintptr(e)) }
+// SyncEvent and EventDone are of events from before a capture where this thread captures; without relax they would end it.
+func (d *cuda) SyncEvent(e Event) error {
+	if d.captures.here() {
+		defer d.relax()()
+	}
+	return d.call(&d.f.eventSync, "", uintptr(e))
+}
 
-func (d *cuda) EventDone(e Event) (bool, error) { return d.done(&d.f.eventQuery, uintptr(e)) }
+func (d *cuda) EventDone(e Event) (bool, error) {
+	if d.captures.here() {
+		defer d.relax()()
+	}
+	return d.done(&d.f.eventQuery, uintptr(e))
+}
 
 func (d *cuda) Elapsed(from, to Event) (time.Duration, error) {
 	o := newFrame()

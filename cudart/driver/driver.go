@@ -146,7 +146,8 @@ type Modules interface {
 // Graphs are captured sequences of work. Every method needs a bound context.
 type Graphs interface {
 	// BeginCapture turns what this thread queues on s from here on into nodes of a graph, instead of running it. Stay bound up to
-	// EndCapture, which must run on the same thread. Calls that could wait are errors while any capture runs on this thread.
+	// EndCapture, which must run on the same thread. Calls that could wait are errors while any capture runs on this thread, but for those
+	// that ask, or wait for, events recorded before it.
 	BeginCapture(s Stream) error
 	EndCapture(s Stream) (Graph, error)
 	// Capturing tells whether a stream is being captured.

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -16,10 +17,17 @@ import (
 func load(path string) (uintptr, error) {
 	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrNoCUDA, err)
+		return 0, fmt.Errorf("%w: %w", ErrNoCUDA, loadError{err})
 	}
 	return h, nil
 }
+
+// errLoad is matched by the error of a file that is no library that the loader takes.
+var errLoad = errors.New("the loader does not take it")
+
+type loadError struct{ error }
+
+func (loadError) Is(target error) bool { return target == errLoad }
 
 // resolve fills the symbol fields of the struct at table with the library's functions of their tags' names. It returns those
 // that the library lacks.

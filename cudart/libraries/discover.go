@@ -136,6 +136,8 @@ func DiscoverIn(getenv func(string) string, root string) []Library {
 				file := filepath.Join(dir, l.name+".so."+v)
 				if info, err := os.Stat(file); err != nil || info.IsDir() {
 					lib.Tried = append(lib.Tried, file)
+				} else if foreign(file) {
+					lib.Tried = append(lib.Tried, file+" (which is for another machine than "+runtime.GOARCH+")")
 				} else if lib.Path == "" {
 					lib.Path = file
 				} else {
@@ -176,6 +178,11 @@ func folders(getenv func(string) string, root string) []string {
 	var dirs []string
 	add := func(list ...string) {
 		for _, d := range list {
+			if d != "" && !filepath.IsAbs(d) { // without a slash the loader would look elsewhere
+				if whole, err := filepath.Abs(d); err == nil {
+					d = whole
+				}
+			}
 			if d != "" && !slices.Contains(dirs, d) {
 				dirs = append(dirs, d)
 			}

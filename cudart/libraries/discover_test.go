@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -110,6 +111,48 @@ func TestVersion(t *testing.T) {
 	for path, want := range map[string]string{wheel: "9.28.0.42", linked: "9.5.1", write("other/libcudnn.so.9"): "9", "": ""} {
 		if got := (Library{Name: "libcudnn", Path: path}).Version(); got != want {
 			t.Errorf("%s: version %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestForeignLibraries: where the libraries of 32-bit programs are installed too, which the loader's folders name first, they are passed over.
+func TestForeignLibraries(t *testing.T) {
+	root := t.TempDir()
+	write := func(file string, class, machine byte) string {
+		path, head := place(t, root, file), make([]byte, 64)
+		copy(head, "\x7fELF")
+		head[4], head[5], head[18] = class, 1, machine
+		if err := os.WriteFile(path, head, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	own := byte(machines[runtime.GOARCH])
+	conf := place(t, root, "etc/ld.so.conf.d/lib32.conf")
+	if err := os.WriteFile(conf, []byte("/usr/lib32\n/opt/other\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	narrow := write("usr/lib32/libcuda.so.1", 1, 3)
+	other := write("opt/other/libcuda.so.1", 2, own^1)
+	look := func() Library { return find(DiscoverIn(func(string) string { return "" }, root), "libcuda") }
+	if lib := look(); lib.Path != "" || !strings.Contains(lib.Missing().Error(), narrow+" (which is for another machine than "+runtime.GOARCH+")") {
+		t.Errorf("%+v", lib)
+	}
+	want := write("usr/lib/libcuda.so.1", 2, own)
+	if lib := look(); lib.Path != want || len(lib.Also) != 0 {
+		t.Errorf("%+v, and not %s", lib, other)
+	}
+}
+
+// TestRelativeFolders: the path that is found is whole, so that the loader opens that file and no other.
+func TestRelativeFolders(t *testing.T) {
+	root := t.TempDir()
+	want := place(t, root, "here/libcuda.so.1")
+	t.Chdir(filepath.Dir(want))
+	for _, v := range []string{".", "../here"} {
+		lib := find(DiscoverIn(func(k string) string { return map[string]string{PathEnv: v}[k] }, root), "libcuda")
+		if lib.Path != want {
+			t.Errorf("%q: %q, want %q", v, lib.Path, want)
 		}
 	}
 }

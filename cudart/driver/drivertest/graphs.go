@@ -20,7 +20,8 @@ func graphs(t *testing.T, s *suite) {
 	check(t, err)
 	step, from := s.kernel(t, "drivertest_step"), s.kernel(t, "drivertest_step_from")
 	out, in := s.alloc(t, 4), s.alloc(t, 8)
-	check(t, s.d.Memset32(out, 1, 1, st), s.d.SyncStream(st))
+	before, err := s.d.NewEvent(true)
+	check(t, err, s.d.Memset32(out, 1, 1, st), s.d.RecordEvent(before, st), s.d.SyncStream(st))
 
 	check(t, s.d.BeginCapture(st))
 	if on, err := s.d.Capturing(st); err != nil || !on {
@@ -30,6 +31,11 @@ func graphs(t *testing.T, s *suite) {
 	a := driver.GetArgs("step_from").Ptr(out).Ptr(in)
 	check(t, s.d.Launch(from, one, one, 0, st, a))
 	a.Put()
+	if done, err := s.d.EventDone(before); err != nil || !done { // of work that is done; a capture that was broken ends in an error below
+		t.Errorf("an event from before the capture is done: %v, %v", done, err)
+	}
+	pinned, err := s.d.HostAlloc(64)
+	check(t, err, s.d.SyncEvent(before), s.d.HostFree(pinned))
 	scratch, err := s.d.Alloc(64) // is allowed, and is not captured
 	check(t, err, s.d.Memset32(scratch, 9, 16, st))
 	g, err := s.d.EndCapture(st)
@@ -57,7 +63,7 @@ func graphs(t *testing.T, s *suite) {
 	if got := s.word(t, scratch+60); got != 9 {
 		t.Errorf("the captured memset wrote %d", got)
 	}
-	check(t, s.d.DestroyGraphExec(x), s.d.Free(scratch))
+	check(t, s.d.DestroyGraphExec(x), s.d.Free(scratch), s.d.DestroyEvent(before))
 }
 
 func capturedCopies(t *testing.T, s *suite) {
