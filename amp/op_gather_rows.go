@@ -154,13 +154,16 @@ func (b *rowAdder) rows(out *Tensor, to, n int, dy *Tensor, from, apart, step in
 	}
 	sum := b.grow(0, n)
 	clear(sum)
-	for _, i := range rows {
+	for k, i := range rows {
 		at := from + i*apart
+		if next := k + 1; step == 1 && next < len(rows) {
+			cpu.Fetch(dy.st.mem[(from+rows[next]*apart)*size:][:n*size])
+		}
 		if step != 1 || dy.dt == Float64 {
 			row := b.grow(1, n)
 			load(row, dy, at, step)
-			for k, v := range row {
-				sum[k] += v
+			for j, v := range row {
+				sum[j] += v
 			}
 			continue
 		}

@@ -22,6 +22,17 @@ again:
 	JNZ again
 	RET
 
+// func fetch(n int, p *byte)
+TEXT ·fetch(SB), NOSPLIT, $0-16
+	MOVQ n+0(FP), CX
+	MOVQ p+8(FP), SI
+again:
+	PREFETCHT0 (SI)
+	ADDQ $64, SI
+	DECQ CX
+	JNZ again
+	RET
+
 // func widenF16Z(blocks int, src *uint16, dst *float32)
 TEXT ·widenF16Z(SB), NOSPLIT, $0-24
 	MOVQ blocks+0(FP), CX

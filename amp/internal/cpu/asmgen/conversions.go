@@ -109,6 +109,13 @@ func conversions(f *asmFile) {
 	f.op("DECQ", "CX")
 	f.op("JNZ", "again")
 	f.op("RET")
+	f.fn("fetch", "has n cache lines from p on fetched.", param{"n", "int", "CX"}, param{"p", "*byte", "SI"})
+	f.label("again")
+	f.op("PREFETCHT0", "(SI)")
+	f.op("ADDQ", "$64", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "again")
+	f.op("RET")
 	for _, c := range converters {
 		for _, v := range []struct {
 			reg, half, suffix string
