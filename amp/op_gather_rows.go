@@ -154,6 +154,13 @@ func (b *rowAdder) rows(out *Tensor, to, n int, dy *Tensor, from, apart, step in
 	}
 	sum := b.grow(0, n)
 	clear(sum)
+	b.add(sum, dy, from, apart, step, rows)
+	store(out, to, sum)
+}
+
+// add raises the numbers of sum by those of rows of dy, as rows has them, which are fetched one ahead: their order is their own.
+func (b *rowAdder) add(sum []float64, dy *Tensor, from, apart, step int, rows []int) {
+	n, size := len(sum), dy.dt.Size()
 	for k, i := range rows {
 		at := from + i*apart
 		if next := k + 1; step == 1 && next < len(rows) {
@@ -175,5 +182,4 @@ func (b *rowAdder) rows(out *Tensor, to, n int, dy *Tensor, from, apart, step in
 		}
 		cpu.AddWide(sum, x)
 	}
-	store(out, to, sum)
 }
