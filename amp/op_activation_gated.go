@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
 
 // prelu, whose slope is learned, glu, whose second half gates the first, and softmin.
@@ -148,8 +150,17 @@ func halves(x *Tensor, d int) (a, b *Tensor) {
 }
 
 func gluK[T float32 | float64](dst, a, b []T) {
-	for i, v := range a {
-		dst[i] = T(float64(v) * sigmoid(float64(b[i])))
+	var gates [256]float64
+	for len(a) > 0 {
+		gate := gates[:min(len(gates), len(a))]
+		for i := range gate {
+			gate[i] = float64(b[i])
+		}
+		cpu.Sigmoid.F64(gate, gate)
+		for i, y := range gate {
+			dst[i] = T(float64(a[i]) * y)
+		}
+		dst, a, b = dst[len(gate):], a[len(gate):], b[len(gate):]
 	}
 }
 
@@ -166,8 +177,9 @@ func gluBackwardCPU(c *Call) {
 			first := fetch(&s.buf[1], a, off[2], w.step[2], n)
 			gate := fetch(&s.buf[2], b, off[3], w.step[3], n)
 			dst := s.buf[3][:n]
+			cpu.Sigmoid.F64(dst, gate)
 			for i, v := range g {
-				y := sigmoid(gate[i])
+				y := dst[i]
 				dst[i] = v * y
 				if k == 1 {
 					dst[i] *= first[i] * (1 - y)

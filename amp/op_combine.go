@@ -99,10 +99,30 @@ func checkThree(c *Call) []int {
 	return broadcast(&Call{Op: c.Op, In: []*Tensor{{dt: c.In[0].dt, shape: broadcast(c)}, c.In[2]}})
 }
 
+// allFloat32 says whether all are float32.
+func allFloat32(in []*Tensor) bool {
+	for _, t := range in {
+		if t.dt != Float32 {
+			return false
+		}
+	}
+	return true
+}
+
 // three makes the kernel of a function of three inputs, computed in float64 and rounded once.
 func three(f func(c *Call, x, a, b float64) float64) func(c *Call) {
 	return func(c *Call) {
 		w := newRowWalk(c.Out, c.In[0], c.In[1], c.In[2])
+		if c.Out.dt == Float32 && w.step == [4]int{w.step[0], 1, 1, 1} && allFloat32(c.In) { // nothing to bring to float64 beforehand
+			dst, x, a, b := values[float32](c.Out), values[float32](c.In[0]), values[float32](c.In[1]), values[float32](c.In[2])
+			w.runBy(grain, func(off [4]int, n int) {
+				x, a, b := x[off[1]:][:n], a[off[2]:][:n], b[off[3]:][:n]
+				for i := range dst[off[0]:][:n] {
+					dst[off[0]+i] = float32(f(c, float64(x[i]), float64(a[i]), float64(b[i])))
+				}
+			})
+			return
+		}
 		pool := scratches[float64]()
 		w.run(func(off [4]int, n int) {
 			s := pool.Get().(*scratch[float64])

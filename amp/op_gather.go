@@ -18,7 +18,7 @@ func init() {
 	opGather = define(Op{
 		Name: "gather", Doc: "out[i,j] = x[index[i,j],j] along a dimension", Args: []string{"x", "index"}, Why: whyChoose, Ints: true, CUDA: "gather", Line: LikeSecond, Saves: SaveIn1,
 		Check: checkGather, CPU: func(c *Call) {
-			if bySize(c.Out.dt, gatherWords[uint8], gatherWords[uint16], gatherWords[uint32], gatherWords[uint64])(c) {
+			if gatherSlices(c) || bySize(c.Out.dt, gatherWords[uint8], gatherWords[uint16], gatherWords[uint32], gatherWords[uint64])(c) {
 				return
 			}
 			if !c.Out.dt.IsFloat() {

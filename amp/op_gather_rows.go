@@ -154,13 +154,23 @@ func (b *rowAdder) rows(out *Tensor, to, n int, dy *Tensor, from, apart, step in
 	}
 	sum := b.grow(0, n)
 	clear(sum)
-	for _, i := range rows {
+	b.add(sum, dy, from, apart, step, rows)
+	store(out, to, sum)
+}
+
+// add raises the numbers of sum by those of rows of dy, as rows has them, which are fetched one ahead: their order is their own.
+func (b *rowAdder) add(sum []float64, dy *Tensor, from, apart, step int, rows []int) {
+	n, size := len(sum), dy.dt.Size()
+	for k, i := range rows {
 		at := from + i*apart
+		if next := k + 1; step == 1 && next < len(rows) {
+			cpu.Fetch(dy.st.mem[(from+rows[next]*apart)*size:][:n*size])
+		}
 		if step != 1 || dy.dt == Float64 {
 			row := b.grow(1, n)
 			load(row, dy, at, step)
-			for k, v := range row {
-				sum[k] += v
+			for j, v := range row {
+				sum[j] += v
 			}
 			continue
 		}
@@ -172,5 +182,4 @@ func (b *rowAdder) rows(out *Tensor, to, n int, dy *Tensor, from, apart, step in
 		}
 		cpu.AddWide(sum, x)
 	}
-	store(out, to, sum)
 }

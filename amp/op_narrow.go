@@ -43,6 +43,9 @@ func init() {
 		Name: "cat", Doc: "tensors one after another along a dimension", Args: []string{"first", "second", "third"}, CPUList: Promote, Why: whyChoose, Widens: true, Ints: true, CUDA: "cat",
 		Check: checkCat,
 		CPU: func(c *Call) {
+			if catLines(c.Out, c.In, c.Dims[0]) {
+				return
+			}
 			at := 0
 			for _, t := range c.In {
 				copyPart(c.Out, t, c.Dims[0], at)
@@ -115,6 +118,40 @@ func copyLines(out, t *Tensor, d, at int) {
 		return
 	}
 	cpu.Parallel(line, 4*grain, func(lo, hi int) { copy(dst[lo:hi], src[lo:]) })
+}
+
+// catLines joins tensors whose elements run on from dimension d, line by line, so that the result is written once from its begin to its end; it
+// says whether they are so. One tensor after another would come back to the pages of all of it for each.
+func catLines(out *Tensor, in []*Tensor, d int) bool {
+	size := out.dt.Size()
+	whole := length(out.shape[d:]) * size
+	if whole == 0 || out.Len()*size == whole || !out.contiguous() {
+		return false
+	}
+	type part struct {
+		src  []byte
+		line int
+	}
+	parts := make([]part, 0, len(in))
+	for _, t := range in {
+		if t.Len() == 0 {
+			continue
+		}
+		if !t.contiguous() {
+			return false
+		}
+		parts = append(parts, part{t.st.mem[t.off*size : (t.off+t.Len())*size], length(t.shape[d:]) * size})
+	}
+	dst := out.st.mem[out.off*size:]
+	cpu.Parallel(out.Len()*size/whole, max(1, 4*grain/whole), func(lo, hi int) {
+		at := lo * whole
+		for i := lo; i < hi; i++ {
+			for _, p := range parts {
+				at += copy(dst[at:], p.src[i*p.line:(i+1)*p.line])
+			}
+		}
+	})
+	return true
 }
 
 func checkCat(c *Call) []int {

@@ -16,6 +16,7 @@ func scatterCPU(c *Call, add bool) {
 	}
 	switch {
 	case c.Out.Len() == 0:
+	case scatterSlices(c, c.In[0], c.In[1], src, add):
 	case !add && scatterable(c.Out, c.In[0], c.In[1], src, c.Dims[0]):
 		bySize(c.Out.dt, scatterWords[uint8], scatterWords[uint16], scatterWords[uint32], scatterWords[uint64])(c, src)
 	case c.Out.dt.IsFloat():

@@ -787,6 +787,11 @@ func f64z8x1(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more i
 //go:noescape
 func f64z8x2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, more int)
 
+// fetch has n cache lines from p on fetched.
+//
+//go:noescape
+func fetch(n int, p *byte)
+
 // fetchRows fetches, to be written, the cache lines at at and at last in so many rows; distance of rows in bytes.
 //
 //go:noescape

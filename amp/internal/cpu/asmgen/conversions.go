@@ -12,6 +12,10 @@ type converter struct {
 	body      func(f *asmFile, reg, half string, lanes int)
 }
 
+// halvesAhead is how many bytes behind the halves that a loop for AVX2 reads or writes it fetches: the processor does not guess what lies beyond a
+// page, and a row of halves is often half a page long.
+const halvesAhead = 2048
+
 var converters = []converter{
 	{"widenF16", "float16 to float32", 2, 4, nil, func(f *asmFile, reg, half string, lanes int) {
 		f.op("VCVTPH2PS", "(SI)", vec(reg, 0))
@@ -105,6 +109,13 @@ func conversions(f *asmFile) {
 	f.op("DECQ", "CX")
 	f.op("JNZ", "again")
 	f.op("RET")
+	f.fn("fetch", "has n cache lines from p on fetched.", param{"n", "int", "CX"}, param{"p", "*byte", "SI"})
+	f.label("again")
+	f.op("PREFETCHT0", "(SI)")
+	f.op("ADDQ", "$64", "SI")
+	f.op("DECQ", "CX")
+	f.op("JNZ", "again")
+	f.op("RET")
 	for _, c := range converters {
 		for _, v := range []struct {
 			reg, half, suffix string
@@ -122,19 +133,52 @@ func conversions(f *asmFile) {
 			if c.setup != nil {
 				c.setup(f, v.reg)
 			}
-			f.op("PCALIGN", "$32")
-			f.label("loop")
-			c.body(f, v.reg, v.half, v.lanes)
-			f.op("ADDQ", imm(c.from*v.lanes), "SI")
-			f.op("ADDQ", imm(c.to*v.lanes), "DI")
-			f.op("DECQ", "CX")
-			f.op("JNZ", "loop")
+			block := func() {
+				c.body(f, v.reg, v.half, v.lanes)
+				f.op("ADDQ", imm(c.from*v.lanes), "SI")
+				f.op("ADDQ", imm(c.to*v.lanes), "DI")
+			}
+			if v.reg == "Y" && c.to+c.from == 6 {
+				halves := "SI"
+				if c.to == 2 {
+					halves = "DI"
+				}
+				f.linesAhead(block, 64/(2*v.lanes), halves)
+			} else {
+				f.op("PCALIGN", "$32")
+				f.label("loop")
+				block()
+				f.op("DECQ", "CX")
+				f.op("JNZ", "loop")
+			}
 			f.ret()
 			if c.to+c.from == 6 {
 				f.convertRows(c, v.reg, v.half, v.suffix, src, dst, v.lanes)
 			}
 		}
 	}
+}
+
+// linesAhead does CX blocks, so many of which read or write a cache line of halves, and fetches one for each.
+func (f *asmFile) linesAhead(block func(), blocks int, halves string) {
+	f.op("SUBQ", imm(blocks), "CX")
+	f.op("JLT", "rest")
+	f.op("PCALIGN", "$32")
+	f.label("line")
+	f.op("PREFETCHT0", at(halvesAhead, halves))
+	for range blocks {
+		block()
+	}
+	f.op("SUBQ", imm(blocks), "CX")
+	f.op("JGE", "line")
+	f.label("rest")
+	f.op("ADDQ", imm(blocks), "CX")
+	f.op("JZ", "done")
+	f.label("loop")
+	block()
+	f.op("DECQ", "CX")
+	f.op("JNZ", "loop")
+	f.label("done")
 }
 
 // convertRows is a converter for rows that lie apart.
