@@ -57,3 +57,14 @@ func TestEndlessLoopIsStopped(t *testing.T) {
 		t.Errorf("%v %q", r.errors, r.stderr)
 	}
 }
+
+// The reply to a cell that floods waits for its output: what executes notebooks stops to listen a few seconds after the reply.
+func TestReplyComesBehindFlood(t *testing.T) {
+	s := startKernel(t, home(t))
+	s.run("%%\nfmt.Println(1)").ok(t)
+	m := s.submit("%%\nfor i := range 200_000 {\n\tfmt.Println(\"line\", i)\n}")
+	s.reply(m)
+	s.waitFor("the end of the output", 2*time.Second, func() bool {
+		return slices.ContainsFunc(s.iopub, func(p *message) bool { return p.parentID() == m.id && isIdle(p) })
+	})
+}

@@ -20,7 +20,8 @@ type request struct {
 	idle        time.Time
 	active      time.Time // when something was last published for it
 	failed      bool
-	reply       *message      // of a failed cell: kept until the error is known that goes into it
+	reply       *message      // of a cell: kept until all that it showed has left, and the error is known that goes into it
+	whole       bool          // the reply leaves nothing out
 	failure     *errorContent // as published
 	verdict     *errorContent // why the kernel has stopped the cell, where it has
 	stopOnError bool
@@ -154,12 +155,9 @@ func (k *kernel) onReply(parent string, m *message) {
 	switch {
 	case m.kind != "execute_reply":
 		k.outlet(r.m).send(m)
-	case r.failed:
-		r.reply = m
-	case c.Count > 0 && len(r.expressions) == 0 && len(r.m.magic.payload()) == 0:
-		k.outlet(r.m).send(m)
 	default:
-		k.outlet(r.m).send(k.complete(r, m))
+		r.whole = !r.failed && c.Count > 0 && len(r.expressions) == 0 && len(r.m.magic.payload()) == 0
+		r.reply = m
 	}
 	k.settle(r)
 }
@@ -271,12 +269,17 @@ func (k *kernel) finish(r *request) {
 	k.pump()
 }
 
-// sendKept sends the reply of a failed cell, with the error that was published: tools that execute notebooks report it.
+// sendKept sends the reply of a cell when its output has left: tools that execute notebooks wait for output a few seconds from the reply on
+// (nbclient four) and leave out what comes later, and a flood is paced and takes longer. A failed one has the error that was published:
+// they report it.
 func (k *kernel) sendKept(r *request) {
 	if r.reply == nil {
 		return
 	}
-	k.outlet(r.m).send(k.complete(r, r.reply))
+	if !r.whole {
+		r.reply = k.complete(r, r.reply)
+	}
+	k.outlet(r.m).send(r.reply)
 	r.reply = nil
 }
 
