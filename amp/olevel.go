@@ -6,6 +6,7 @@ import (
 
 	"github.com/halftone-ml/halftone/internal/absent"
 	"github.com/halftone-ml/halftone/internal/optional"
+	"github.com/halftone-ml/halftone/internal/parents"
 )
 
 // The O-levels of NVIDIA Apex, for code that comes from there: a model and its optimizer are set up once, by a level and overrides.
@@ -208,12 +209,17 @@ func (m *LevelModel) Forward(s *Scope, x *Tensor) *Tensor {
 func (m *LevelModel) Parameters() []*Tensor { return m.model.Parameters() }
 
 // Buffers returns the model's buffers, if it has any.
-func (m *LevelModel) Buffers() []*Tensor { return buffersOf(m.model) }
+func (m *LevelModel) Buffers() []*Tensor { return BuffersOf(m.model) }
 
-// buffersOf returns a model's buffers, none for one without.
-func buffersOf(m Model) []*Tensor {
+// BuffersOf returns a model's buffers, such as the running statistics of batch norm: what its method Buffers returns, without one those of
+// its children if it is a module made of others (nn.Parent), else none.
+func BuffersOf(m Model) []*Tensor {
 	if b, ok := m.(interface{ Buffers() []*Tensor }); ok {
 		return b.Buffers()
+	}
+	if parents.Buffers != nil {
+		list, _ := parents.Buffers(m).([]*Tensor)
+		return list
 	}
 	return nil
 }

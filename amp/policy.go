@@ -137,4 +137,4 @@ func (m *PolicyModel) Forward(s *Scope, x *Tensor) *Tensor {
 func (m *PolicyModel) Parameters() []*Tensor { return m.model.Parameters() }
 
 // Buffers returns the model's buffers, if it has any.
-func (m *PolicyModel) Buffers() []*Tensor { return buffersOf(m.model) }
+func (m *PolicyModel) Buffers() []*Tensor { return BuffersOf(m.model) }

@@ -13,9 +13,12 @@ import (
 // A Parent is a module made of others. A model of your own that has Children is walked by NamedModules, and gets its Parameters, its
 // Buffers and the names of its tensors from them:
 //
-//	func (m *model) Children() []nn.Named              { return []nn.Named{{"fc1", m.fc1}, {"fc2", m.fc2}} }
-//	func (m *model) Parameters() []*amp.Tensor         { return nn.ChildParameters(m) }
-//	func newModel(s *amp.Scope) *model                 { m := &model{…}; nn.NameChildren(m); return m }
+//	func (m *model) Children() []nn.Named      { return []nn.Named{{Name: "fc1", Module: m.fc1}, {Name: "fc2", Module: m.fc2}} }
+//	func (m *model) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
+//	func newModel(s *amp.Scope) *model         { m := &model{…}; nn.NameChildren(m); return m }
+//
+// A model of several inputs has a method of its own beside Forward, as Transformer has Run; Forward may panic where one input is
+// not enough.
 type Parent interface {
 	Module
 	// Children returns the modules with their names, which stand before those of their tensors: "fc1" before "weight". One that is nil is

@@ -141,3 +141,65 @@ func TestModulesOfNothing(t *testing.T) {
 		t.Errorf("state %v", state)
 	}
 }
+
+// normed is a model of one's own as the documentation of Parent writes it: it says nothing of buffers, which its batch norm has.
+type normed struct {
+	fc *nn.Linear
+	bn *nn.BatchNorm
+}
+
+func newNormed(s *amp.Scope) *normed {
+	m := &normed{nn.NewLinear(s, 4, 4), nn.NewBatchNorm1d(s, 4)}
+	nn.NameChildren(m)
+	return m
+}
+func (m *normed) Children() []nn.Named {
+	return []nn.Named{{Name: "fc", Module: m.fc}, {Name: "bn", Module: m.bn}}
+}
+func (m *normed) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
+func (m *normed) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return m.bn.Forward(s, m.fc.Forward(s, x))
+}
+
+// TestBuffersOfChildren: running statistics of a Parent that has no Buffers are named, saved, restored and averaged all the same, within
+// other modules too.
+func TestBuffersOfChildren(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	m := newNormed(root)
+	net := nn.NewSequential(m, nn.ReLU)
+	ema := nn.NewAveragedModel(nn.NewSequential(newNormed(root), nn.ReLU), net, nn.AverageBuffers())
+	net.Forward(root, amp.Randn(root, amp.Float32, 3, 1, 8, 4))
+	state := nn.StateDict(net)
+	want := []string{"0.bn.bias", "0.bn.num_batches_tracked", "0.bn.running_mean", "0.bn.running_var", "0.bn.weight", "0.fc.bias", "0.fc.weight"}
+	if got := slices.Sorted(maps.Keys(state)); !slices.Equal(got, want) {
+		t.Fatalf("state of %v, want %v", got, want)
+	}
+	back := nn.NewSequential(newNormed(root), nn.ReLU)
+	if err := nn.LoadStateDict(back, state); err != nil {
+		t.Fatal(err)
+	}
+	ema.Update(root)
+	x := amp.Randn(root, amp.Float32, 0, 1, 2, 4)
+	y := net.Forward(root.Eval(), x).Float64s()
+	for name, got := range map[string][]float64{"restored": back.Forward(root.Eval(), x).Float64s(), "averaged": ema.Forward(root.Eval(), x).Float64s()} {
+		if !slices.Equal(got, y) {
+			t.Errorf("%s: %v, want %v", name, got, y)
+		}
+	}
+	if n := len(nn.Buffers(nn.Named{Name: "x", Module: m})); n != 3 {
+		t.Errorf("a Named of it has %d buffers, want 3", n)
+	}
+}
+
+// TestBuffersOfWrappedModels: so do package amp, which does not know of children, and what it wraps such a model in.
+func TestBuffersOfWrappedModels(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	m := newNormed(root)
+	for name, got := range map[string][]*amp.Tensor{"model": amp.BuffersOf(m), "policy": amp.MustPolicy("float16").Apply(m).Buffers(), "none": append(nn.Buffers(m), amp.BuffersOf(m.fc)...)} {
+		if !slices.Equal(got, nn.Buffers(m.bn)) {
+			t.Errorf("%s: %d buffers, want 3", name, len(got))
+		}
+	}
+}

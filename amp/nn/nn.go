@@ -38,6 +38,7 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/parents"
 )
 
 // A Module is a layer or a model.
@@ -54,12 +55,29 @@ type Buffered interface {
 	Buffers() []*amp.Tensor
 }
 
-// Buffers returns the buffers of a module, none for one that is not Buffered.
+// Buffers returns the buffers of a module: those it says it has, else those of its children. A module that is neither Buffered nor a
+// Parent has none, whatever layers it holds.
 func Buffers(m Module) []*amp.Tensor {
+	if n, ok := m.(Named); ok {
+		m = n.Module
+	}
 	if b, ok := m.(Buffered); ok {
 		return b.Buffers()
 	}
+	if p, ok := m.(Parent); ok {
+		return ChildBuffers(p)
+	}
 	return nil
+}
+
+// amp.BuffersOf asks here for what a model of amp's does not say.
+func init() {
+	parents.Buffers = func(model any) any {
+		if p, ok := model.(Parent); ok {
+			return ChildBuffers(p)
+		}
+		return nil
+	}
 }
 
 // Prefix puts "prefix." before the names of a module's parameters and buffers and returns the module; what a model made of other

@@ -79,10 +79,7 @@ func (c *session) sizes(l *list) map[string]int64 {
 // listOf lists parameters and buffers.
 func listOf(op string, m amp.Model) *list {
 	l := &list{structure: describe(m)}
-	all := m.Parameters()
-	if b, ok := m.(interface{ Buffers() []*amp.Tensor }); ok {
-		all = append(slices.Clone(all), b.Buffers()...)
-	}
+	all := append(slices.Clone(m.Parameters()), amp.BuffersOf(m)...)
 	names := map[string]*amp.Tensor{}
 	for _, t := range all {
 		if other := names[t.Name()]; other == t {

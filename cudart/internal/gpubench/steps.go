@@ -33,11 +33,7 @@ func (t training) free() {
 			s.Free()
 		}
 	}
-	list := t.net.Parameters()
-	if b, ok := t.net.(interface{ Buffers() []*amp.Tensor }); ok {
-		list = append(slices.Clone(list), b.Buffers()...)
-	}
-	for _, p := range list {
+	for _, p := range append(slices.Clone(t.net.Parameters()), nn.Buffers(t.net)...) {
 		p.ZeroGrad()
 		p.Free()
 	}
