@@ -148,7 +148,7 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor, scaled bool) {
 		t.grad = nil
 	}
 	if scaled {
-		t.warnMixed()
+		t.mix()
 	}
 	switch {
 	case t.joins(bs, g):

@@ -147,6 +147,7 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 		fail("GradScaler.Unscale", ErrScaler, "call it before Step", "Unscale is being called after Step")
 	}
 	g.warnClipped("Unscale", opt)
+	warnMixed("Unscale", opt)
 	g.unscale("Unscale", opt, st, Attrs{})
 	st.stage = unscaled
 }
@@ -248,8 +249,10 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
 	case unscaled:
 		clippedAs(opt)
+		warnMixed("Step", opt)
 	case ready:
 		g.warnClipped("Step", opt)
+		warnMixed("Step", opt)
 		switch {
 		case g.fused(opt) == nil:
 			g.unscale("Step", opt, st, Attrs{Mode: UnscaleLater})

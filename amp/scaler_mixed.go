@@ -1,9 +1,8 @@
 package amp
 
-import "fmt"
-
 // Gradients of a scaled loss that are added to gradients already divided by the scale outweigh them by as much: a Backward between Unscale and
-// Step, or the next one where ZeroGrad was forgotten. PyTorch says nothing of it. What a scaler divides gets a mark, and Backward looks for it.
+// Step, or the next one where ZeroGrad was forgotten. PyTorch says nothing of it. What a scaler divides gets a mark,
+// Backward marks what it adds to such a gradient, and the scaler looks for that.
 
 // markDivided notes that the gradients of opt carry no loss scale any more.
 func markDivided(opt Optimizer) {
@@ -20,19 +19,29 @@ func scaled(loss *Tensor) bool {
 	return scale != nil && !(scale.IsCPU() && scale.Item() == 1)
 }
 
-// warnMixed warns once of a scaled gradient that is about to be added to the one of p, if a scaler has divided that. p is locked.
-func (p *Tensor) warnMixed() {
+// mix notes that a scaled gradient is about to be added to the one of p, if a scaler has divided that. p is locked. It is no fault yet: a
+// loss of a generator adds to the gradients of a discriminator that has had its step, and that ZeroGrad removes before the next.
+func (p *Tensor) mix() {
 	if p.grad != nil && p.grad.divided {
-		warnOnce("scaled onto unscaled", "Backward of a scaled loss adds to the gradient of %s, which GradScaler has divided by the loss scale before: the sum is of two scales; run every Backward of a step before scaler.Unscale(opt), and call opt.ZeroGrad() after scaler.Step(opt)", p.called())
+		p.grad.mixed = true
 	}
 }
 
-// called is the name of a tensor, and its shape where it has none.
-func (t *Tensor) called() string {
-	if t.name != "" {
-		return t.name
+// warnMixed warns once where such a sum is about to be used. It takes the marks away.
+func warnMixed(method string, opt Optimizer) {
+	name := ""
+	for i, p := range opt.Parameters() {
+		if p.grad == nil || !p.grad.mixed {
+			continue
+		}
+		p.grad.mixed = false
+		if name == "" {
+			name = paramName(p, i)
+		}
 	}
-	return fmt.Sprintf("a parameter of shape %v", t.shape)
+	if name != "" {
+		warnOnce("scaled onto unscaled", "GradScaler.%s: Backward of a scaled loss has added to the gradient of %s, which GradScaler had divided by the loss scale before: the sum is of two scales; run every Backward of a step before scaler.Unscale(opt), and call opt.ZeroGrad() after scaler.Step(opt)", method, name)
+	}
 }
 
 // lossScale is what GradScaler.Scale multiplied a loss by, where the node is that product; else nil.

@@ -36,7 +36,14 @@ func TestScaledOntoUnscaled(t *testing.T) {
 			opt.ZeroGrad()
 		}, false},
 		{"ZeroGrad forgotten", 1024, func(back, _ func(), g *GradScaler, opt Optimizer) { back(); g.Step(opt) }, true},
+		{"ZeroGrad forgotten, unscaled", 1024, func(back, _ func(), g *GradScaler, opt Optimizer) { back(); g.Unscale(opt); g.Step(opt) }, true},
 		{"ZeroGrad at the beginning", 1024, func(back, _ func(), g *GradScaler, opt Optimizer) { opt.ZeroGrad(); back(); g.Step(opt) }, false},
+		{"another model's loss, removed before the next step", 1024, func(back, _ func(), g *GradScaler, opt Optimizer) {
+			opt.ZeroGrad()
+			back()
+			g.Step(opt)
+			back() // as a generator's loss goes through its discriminator
+		}, false},
 		{"a scale of 1", 1, func(back, _ func(), g *GradScaler, opt Optimizer) { back(); g.Step(opt) }, false},
 	} {
 		root := NewScope(On("cpu"))

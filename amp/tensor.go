@@ -23,6 +23,7 @@ type Tensor struct {
 	norm     bool   // kept in float32 when a model is cast (KeepFloat32)
 	clipped  bool   // a gradient that was clipped since a scaler looked at it
 	divided  bool   // a gradient that a scaler has divided by the loss scale
+	mixed    bool   // such a one, with a scaled gradient added since
 	shape    []int
 	strides  []int // in elements; 0 along a broadcast dimension
 	off      int   // first element within the storage
