@@ -22,6 +22,7 @@ var sections = []struct{ file, title, text string }{
 	{"scaler_test.go", "GradScaler", "The same state machine, bit for bit; a step also says what it did."},
 	{"loop_test.go", "The training loop", "`half` is `s.Autocast(amp.Float16)`, `root` the scope that lives longest."},
 	{"modules_test.go", "Modules, optimizers, schedules", "`net` is a module, `opt` an optimizer."},
+	{"models_test.go", "Models of your own", "A model is a struct with `Children`, `Parameters` and `Forward`, as the comment of `nn.Parent` shows; the whole of this one is in [the example](../internal/cheatsheet/models_test.go)."},
 	{"data_test.go", "Data; more optimizers, schedules and layers", "`p` is `net.Parameters()`. A loader's order is a function of seed and epoch, and resumes in the middle of one."},
 	{"attention_test.go", "Attention, masks, sequences of different lengths", "Sequences are `[batch positions features]`. In a mask true lets a key take part: PyTorch's modules have it leave one out."},
 	{"looking_test.go", "Numbers, memory, devices", "And what to look with when a run goes wrong."},
@@ -48,6 +49,7 @@ var missing = [][2]string{
 	{"`x.reshape` and `x.flatten` that share the memory of a view with gaps; `x.view`", "`amp.Reshape` and `amp.Flatten` share memory where `x` is contiguous, else they copy: change `x` itself in place"},
 	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.Quantize` rounds to a format, float8's too, to see what is left"},
 	{"`memory_format=torch.channels_last`", "images are [n c h w] always; the kernels arrange them as they need them"},
+	{"`torch.distributions`", "none; `amp.Multinomial` draws classes, `amp.LogSoftmax` and `amp.Gather` give their log-probabilities"},
 	{"forward mode (`torch.func.jvp`), `vmap`", "none; `amp.CreateGraph` gives gradients of any order"},
 	{"`torch.save` and `torch.load` of `.pt` files", "safetensors, which Python reads and writes too (`safetensors.torch`)"},
 }
