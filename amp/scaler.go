@@ -146,8 +146,7 @@ func (g *GradScaler) Unscale(opt Optimizer) {
 	case stepped:
 		fail("GradScaler.Unscale", ErrScaler, "call it before Step", "Unscale is being called after Step")
 	}
-	g.warnClipped("Unscale", opt)
-	warnMixed("Unscale", opt)
+	g.warnMarks("Unscale", opt, false)
 	g.unscale("Unscale", opt, st, Attrs{})
 	st.stage = unscaled
 }
@@ -248,11 +247,9 @@ func (g *GradScaler) Step(opt Optimizer, closure ...func() *Tensor) *StepReport 
 	case stepped:
 		fail("GradScaler.Step", ErrScaler, "call Update after each Step", "Step has already been called on this optimizer since the last Update")
 	case unscaled:
-		clippedAs(opt)
-		warnMixed("Step", opt)
+		g.warnMarks("Step", opt, true)
 	case ready:
-		g.warnClipped("Step", opt)
-		warnMixed("Step", opt)
+		g.warnMarks("Step", opt, false)
 		switch {
 		case g.fused(opt) == nil:
 			g.unscale("Step", opt, st, Attrs{Mode: UnscaleLater})

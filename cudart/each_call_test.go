@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -170,6 +171,9 @@ func failCalls(t *testing.T, stride int) {
 	}
 }
 
+// ofTheTest are the errors that wholeStep itself makes, of calls that return theirs.
+var ofTheTest = regexp.MustCompile(`^amp: (Share|Snapshot): `)
+
 func (o *oneFailure) text() string {
 	if o.err == nil {
 		return ""
@@ -186,6 +190,10 @@ func (o *oneFailure) judge(t *testing.T, want oneFailure, lost bool) {
 	case o.panicked != "":
 		t.Errorf("%v: panics: %s", f, o.panicked)
 		return
+	case strings.Contains(o.text(), "device mismatch") || strings.Contains(o.text(), "no such device") && !strings.HasPrefix(o.text(), "amp: NewScope: "): // which opens it
+		t.Errorf("%v: a failure is called a mistake of the program's: %v", f, o.err)
+	case lost && o.err != nil && !strings.Contains(o.text(), "start the program again") && !ofTheTest.MatchString(o.text()):
+		t.Errorf("%v: the device is lost, and no advice is given: %v", f, o.err)
 	case o.err == nil && !slices.Equal(o.losses, want.losses):
 		t.Errorf("%v: no error, and other losses: %v, want %v", f, o.losses, want.losses)
 	case o.err != nil && (!strings.Contains(o.err.Error(), name) || !strings.HasPrefix(o.err.Error(), "amp: ")):

@@ -31,9 +31,7 @@ func TestSumsBeyondInt(t *testing.T) {
 	}
 }
 
-func TestFaultsLong(t *testing.T) {
-	sweepFaults(t, []string{"eager", "captured", "traced"}, 1, 2, 3, 5, 8, 13, 21, 34, 55)
-}
+func TestKernelsFailLong(t *testing.T) { failKernels(t, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89) }
 
 func TestCallsFailLong(t *testing.T) { failCalls(t, 1) }
 

@@ -61,13 +61,7 @@ func Buffers(m Module) []*amp.Tensor {
 	if n, ok := m.(Named); ok {
 		m = n.Module
 	}
-	if b, ok := m.(Buffered); ok {
-		return b.Buffers()
-	}
-	if p, ok := m.(Parent); ok {
-		return ChildBuffers(p)
-	}
-	return nil
+	return amp.BuffersOf(m)
 }
 
 // amp.BuffersOf asks here for what a model of amp's does not say.

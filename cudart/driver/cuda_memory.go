@@ -22,9 +22,7 @@ func size(n uint64) string { return fmt.Sprintf("%d bytes", n) }
 
 func (d *cuda) Alloc(n uint64) (DevicePtr, error) {
 	// Plain allocation is refused while this thread captures, unless it says that it knows what it does.
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	o := newFrame()
 	defer o.put()
 	if r := d.f.memAlloc.invoke(o.o(0), uintptr(n)); r != 0 {
@@ -34,14 +32,16 @@ func (d *cuda) Alloc(n uint64) (DevicePtr, error) {
 }
 
 func (d *cuda) Free(p DevicePtr) error {
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	return d.call(&d.f.memFree, "", uintptr(p))
 }
 
-// relax allows calls that capture forbids on this thread, until what it returns is called.
-func (d *cuda) relax() func() {
+// uncaptured allows calls that capture forbids, where this thread captures, until what it returns is called: for the driver's own, and for
+// libraries that allocate and load code of their own when they begin.
+func (d *cuda) uncaptured() func() {
+	if d == nil || !d.captures.here() {
+		return func() {}
+	}
 	const relaxed = 2
 	o := newFrame()
 	o.out[0] = relaxed
@@ -50,14 +50,6 @@ func (d *cuda) relax() func() {
 		_ = d.call(&d.f.captureMode, "", o.o(0)) // exchanged: what it was before
 		o.put()
 	}
-}
-
-// uncaptured is relax where this thread captures, for libraries that allocate and load code of their own when they begin.
-func (d *cuda) uncaptured() func() {
-	if d == nil || !d.captures.here() {
-		return func() {}
-	}
-	return d.relax()
 }
 
 func (d *cuda) AllocAsync(n uint64, s Stream) (DevicePtr, error) {
@@ -141,9 +133,7 @@ func (d *cuda) HostAlloc(n int) ([]byte, error) {
 	if n <= 0 || n > math.MaxInt/2 {
 		return nil, fmt.Errorf("driver: %d bytes of page-locked memory were asked for; ask for one or more", n)
 	}
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	const portable = 1 // page-locked for every context
 	o := newFrame()
 	defer o.put()
@@ -160,9 +150,7 @@ func (d *cuda) HostFree(b []byte) error {
 	if !d.hosts.remove(p, len(b)) {
 		return fmt.Errorf("driver: HostFree was given %d bytes that are not a whole block of HostAlloc's, or were freed before", len(b))
 	}
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	return d.call(&d.f.hostFree, "", p)
 }
 

@@ -46,9 +46,7 @@ func (d *cuda) LoadModule(image []byte, j JIT) (Module, string, error) {
 	}
 	o := newFrame()
 	defer o.put()
-	if d.captures.here() { // a kernel that the step's first run had no use for
-		defer d.relax()()
-	}
+	defer d.uncaptured()() // a kernel that the step's first run had no use for
 	r := d.f.moduleLoad.invoke(o.o(0), address(image), uintptr(len(options)), heap(unsafe.Pointer(&keys[0])), heap(unsafe.Pointer(&values[0])))
 	runtime.KeepAlive(image)
 	runtime.KeepAlive(keys)
@@ -80,9 +78,7 @@ func text(b []byte) string {
 }
 
 func (d *cuda) UnloadModule(m Module) error {
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	return d.call(&d.f.moduleUnload, "", uintptr(m))
 }
 

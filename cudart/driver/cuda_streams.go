@@ -57,18 +57,14 @@ func (d *cuda) RecordEvent(e Event, s Stream) error {
 	return d.call(&d.f.eventRecord, "", uintptr(e), uintptr(s))
 }
 
-// SyncEvent and EventDone are of events from before a capture where this thread captures; without relax they would end it.
+// SyncEvent and EventDone are of events from before a capture where this thread captures; without uncaptured they would end it.
 func (d *cuda) SyncEvent(e Event) error {
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	return d.call(&d.f.eventSync, "", uintptr(e))
 }
 
 func (d *cuda) EventDone(e Event) (bool, error) {
-	if d.captures.here() {
-		defer d.relax()()
-	}
+	defer d.uncaptured()()
 	return d.done(&d.f.eventQuery, uintptr(e))
 }
 

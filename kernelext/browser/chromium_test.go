@@ -115,6 +115,11 @@ func newTab(t *testing.T, browser context.Context, server string) *tab {
 	ctx, cancelTime := context.WithTimeout(ctx, tabTime)
 	t.Cleanup(cancelTime)
 	p := &tab{t: t, ctx: ctx, base: base}
+	t.Cleanup(func() {
+		if t.Failed() && suite.lab != nil { // an error of the server's is a number on the page's console
+			t.Logf("the end of JupyterLab's log:\n%s", suite.lab.log)
+		}
+	})
 	chromedp.ListenTarget(ctx, p.event)
 	p.run("opening a tab", network.Enable(), emulation.SetDeviceMetricsOverride(1280, 900, 1, false))
 	return p

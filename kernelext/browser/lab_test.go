@@ -269,7 +269,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, p...)
-	if n := len(t.b) - 8<<10; n > 0 {
+	if n := len(t.b) - 16<<10; n > 0 {
 		t.b = t.b[n:]
 	}
 	return len(p), nil
