@@ -15,7 +15,7 @@ const whyCombine = "combines numbers of different origin, so none may be narrowe
 func init() {
 	opAddcmul = define(Op{
 		Name: "addcmul", Doc: "x + c·a·b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, Whole: wholeAddcmul, CUDA: "addcmul",
-		Check: checkThree, CPU: addcmulCPU, Saves: SaveIn1 | SaveIn2,
+		Check: checkThree, CPU: threeLines(&cpu.LineAddcmul, func(c *Call, x, a, b float64) float64 { return x + float64(c.Scalar*a*b) }), Saves: SaveIn1 | SaveIn2,
 		Wide: true,
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
@@ -30,7 +30,7 @@ func init() {
 	})
 	opAddcdiv = define(Op{
 		Name: "addcdiv", Doc: "x + c·a/b for a number c, broadcast", Args: []string{"x", "a", "b"}, Class: Promote, Why: whyCombine, Widens: true, CUDA: "addcdiv",
-		Check: checkThree, CPU: three(func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a/b }), Saves: SaveIn1 | SaveIn2,
+		Check: checkThree, CPU: threeLines(&cpu.LineAddcdiv, func(c *Call, x, a, b float64) float64 { return x + c.Scalar*a/b }), Saves: SaveIn1 | SaveIn2,
 		Wide: true,
 		Backward: func(b *Back) {
 			b.Set(0, b.sumTo(0, b.DY))
@@ -99,31 +99,11 @@ func checkThree(c *Call) []int {
 	return broadcast(&Call{Op: c.Op, In: []*Tensor{{dt: c.In[0].dt, shape: broadcast(c)}, c.In[2]}})
 }
 
-// allFloat32 says whether all are float32.
-func allFloat32(in []*Tensor) bool {
-	for _, t := range in {
-		if t.dt != Float32 {
-			return false
-		}
-	}
-	return true
-}
-
 // three makes the kernel of a function of three inputs, computed in float64 and rounded once.
 func three(f func(c *Call, x, a, b float64) float64) func(c *Call) {
 	return func(c *Call) {
-		w := newRowWalk(c.Out, c.In[0], c.In[1], c.In[2])
-		if c.Out.dt == Float32 && w.step == [4]int{w.step[0], 1, 1, 1} && allFloat32(c.In) { // nothing to bring to float64 beforehand
-			dst, x, a, b := values[float32](c.Out), values[float32](c.In[0]), values[float32](c.In[1]), values[float32](c.In[2])
-			w.runBy(grain, func(off [4]int, n int) {
-				x, a, b := x[off[1]:][:n], a[off[2]:][:n], b[off[3]:][:n]
-				for i := range dst[off[0]:][:n] {
-					dst[off[0]+i] = float32(f(c, float64(x[i]), float64(a[i]), float64(b[i])))
-				}
-			})
-			return
-		}
 		pool := scratches[float64]()
+		w := newRowWalk(c.Out, c.In[0], c.In[1], c.In[2])
 		w.run(func(off [4]int, n int) {
 			s := pool.Get().(*scratch[float64])
 			x := fetch(&s.buf[0], c.In[0], off[1], w.step[1], n)
@@ -139,38 +119,40 @@ func three(f func(c *Call, x, a, b float64) float64) func(c *Call) {
 	}
 }
 
-var addcmul64 = three(func(c *Call, x, a, b float64) float64 { return x + float64(c.Scalar*a*b) })
-
-func addcmulCPU(c *Call) {
-	x, a, b, out := c.In[0], c.In[1], c.In[2], c.Out
-	if out.dt == Float64 {
-		addcmul64(c)
-		return
-	}
-	if halfPass(&cpu.LineAddcmul, out, c.In, c.Scalar) {
-		return
-	}
-	w := newRowWalk(out, x, a, b)
-	size := chunk
-	if out.dt == Float32 && w.step == [4]int{w.step[0], 1, 1, 1} {
-		size = grain // nothing to widen
-	}
-	w.runBy(size, func(off [4]int, n int) {
-		s, l := scratch32.Get().(*scratch[float32]), lineWorks.Get().(*lineWork)
-		defer func() { scratch32.Put(s); l.release() }()
-		for k, t := range c.In {
-			if d, ok := direct[float32](t, off[k+1], w.step[k+1], n); ok {
-				l.F32[k] = d
-				continue
-			}
-			l.F32[k] = fetch(&s.buf[k], t, off[k+1], w.step[k+1], n)
+// threeLines makes the kernel of such a function that is computed in float32 by a line kernel, which has c.Scalar for a0; of float64 it is f.
+func threeLines(k *cpu.LineKernel, f func(c *Call, x, a, b float64) float64) func(c *Call) {
+	wide := three(f)
+	return func(c *Call) {
+		out := c.Out
+		if out.dt == Float64 {
+			wide(c)
+			return
 		}
-		l.F32[3] = l.target(3, out, off[0], 1, n)
-		dst := l.F32[3]
-		l.Arg[0] = float32(c.Scalar)
-		cpu.LineAddcmul.Run(n, &l.Line)
-		l.write(out, off[0], 1, dst)
-	})
+		if halfPass(k, out, c.In, c.Scalar) {
+			return
+		}
+		w := newRowWalk(out, c.In[0], c.In[1], c.In[2])
+		size := chunk
+		if out.dt == Float32 && w.step == [4]int{w.step[0], 1, 1, 1} {
+			size = grain // nothing to widen
+		}
+		w.runBy(size, func(off [4]int, n int) {
+			s, l := scratch32.Get().(*scratch[float32]), lineWorks.Get().(*lineWork)
+			defer func() { scratch32.Put(s); l.release() }()
+			for i, t := range c.In {
+				if d, ok := direct[float32](t, off[i+1], w.step[i+1], n); ok {
+					l.F32[i] = d
+					continue
+				}
+				l.F32[i] = fetch(&s.buf[i], t, off[i+1], w.step[i+1], n)
+			}
+			l.F32[3] = l.target(3, out, off[0], 1, n)
+			dst := l.F32[3]
+			l.Arg[0] = float32(c.Scalar)
+			k.Run(n, &l.Line)
+			l.write(out, off[0], 1, dst)
+		})
+	}
 }
 
 // Addcmul returns x + value·a·b; under autocast in the widest dtype of the three. Of integers it is an integer, for a whole value.

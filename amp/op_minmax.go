@@ -12,7 +12,7 @@ func init() {
 	opMaximum.Whole, opMinimum.Whole = ofBools(LogicalOr), ofBools(LogicalAnd)
 	opLerp = define(Op{
 		Name: "lerp", Doc: "a + weight·(b - a), broadcast", Args: []string{"a", "b", "weight"}, Why: "between its inputs", CUDA: "lerp", Wide: true, Saves: SaveIn0 | SaveIn1 | SaveIn2,
-		Check: checkThree, CPU: three(func(_ *Call, a, b, w float64) float64 { return lerp(a, b, w) }),
+		Check: checkThree, CPU: threeLines(&cpu.LineLerp, func(_ *Call, a, b, w float64) float64 { return lerp(a, b, w) }),
 		Backward: func(b *Back) {
 			dy, w := b.DY, b.In(2)
 			if b.Needs(0) {
@@ -30,17 +30,14 @@ func init() {
 		Name: "lerp_scalar", Doc: "a + c·(b - a) for a number c, broadcast", Args: []string{"a", "b"}, Why: "between its inputs", CUDA: "lerp_scalar", Check: checkBinary,
 		CPU: func(c *Call) {
 			w := c.Scalar
-			binary(
-				func(dst, x, y []float32) {
-					for i, v := range x {
-						dst[i] = float32(lerp(float64(v), float64(y[i]), w))
-					}
-				},
-				func(dst, x, y []float64) {
-					for i, v := range x {
-						dst[i] = lerp(v, y[i], w)
-					}
-				}, nil)(c)
+			if halfPass(&cpu.LineLerpNumber, c.Out, c.In, w) {
+				return
+			}
+			binary(pass2(&cpu.LineLerpNumber, w), func(dst, x, y []float64) {
+				for i, v := range x {
+					dst[i] = lerp(v, y[i], w)
+				}
+			}, nil)(c)
 		},
 		Backward: func(b *Back) {
 			w := b.Attrs().Scalar

@@ -41,7 +41,7 @@ func init() {
 	opClampTensor = define(Op{
 		Name: "clamp_tensor", Doc: "x held between low and high elementwise, high where they cross; broadcast", Args: []string{"x", "low", "high"}, Why: whyChoose, Widens: true, CUDA: "clamp_tensor", Whole: wholeClampTensor,
 		Check: checkThree, Saves: SaveIn0 | SaveIn1 | SaveIn2,
-		CPU:      three(func(_ *Call, x, lo, hi float64) float64 { return smaller(larger(x, lo), hi) }),
+		CPU:      threeLines(&cpu.LineClampTo, func(_ *Call, x, lo, hi float64) float64 { return smaller(larger(x, lo), hi) }),
 		Backward: clampTensorBackward,
 	})
 }

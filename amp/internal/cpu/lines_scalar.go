@@ -110,8 +110,16 @@ var (
 	LineMaximum = LineKernel{plain: lineMaximumGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineMinimum sets x2 to the smaller of x0 and x1, NaN if either is.
 	LineMinimum = LineKernel{plain: lineMinimumGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineClampTo sets x3 to the smaller of x2 and the larger of x0 and x1, NaN if one is.
+	LineClampTo = LineKernel{plain: lineClampToGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
 	// LineAddcmul sets x3 to x0 + a0·x1·x2.
 	LineAddcmul = LineKernel{plain: lineAddcmulGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
+	// LineAddcdiv sets x3 to x0 + a0·x1/x2, with what the roundings of product and quotient leave added, so that a difference of neighbors is right.
+	LineAddcdiv = LineKernel{plain: lineAddcdivGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
+	// LineLerp sets x3 to x0 + x2·(x1 - x0), from the end that is nearer.
+	LineLerp = LineKernel{plain: lineLerpGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
+	// LineLerpNumber sets x2 to x0 + a0·(x1 - x0), from the end that is nearer.
+	LineLerpNumber = LineKernel{plain: lineLerpNumberGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineAdam takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6); a7 is 1/a5.
 	LineAdam = LineKernel{plain: lineAdamGo, lines: []int{0, 1, 2, 3}, written: []int{0, 2, 3}}
 	// LineMomentum takes a step of descent with momentum on the parameter x0 with the gradient x1 and the buffer x2: x2 = a1·x2 + a2·(x1 + a3·x0), x0 -= a0·x2; with a3 = 0 an infinite x0 is not in x2.
@@ -958,6 +966,50 @@ func lineMinimumGo(lo, n int, io *Line) {
 	}
 }
 
+// lineClampToGo sets x3 to the smaller of x2 and the larger of x0 and x1, NaN if one is. It does elements lo to n.
+func lineClampToGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := v0 == v0
+		v3 := v0 == v1
+		v4 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(v1))
+		v5 := v1
+		if v0 > v1 {
+			v5 = v0
+		}
+		v6 := v5
+		if v3 {
+			v6 = v4
+		}
+		v7 := v0
+		if v2 {
+			v7 = v6
+		}
+		v8 := x2[i]
+		v9 := v7 == v7
+		v10 := v7 == v8
+		v11 := math.Float32frombits(math.Float32bits(v7) | math.Float32bits(v8))
+		v12 := v8
+		if v7 < v8 {
+			v12 = v7
+		}
+		v13 := v12
+		if v10 {
+			v13 = v11
+		}
+		v14 := v7
+		if v9 {
+			v14 = v13
+		}
+		x3[i] = v14
+	}
+}
+
 // lineAddcmulGo sets x3 to x0 + a0·x1·x2. It does elements lo to n.
 func lineAddcmulGo(lo, n int, io *Line) {
 	x0 := io.F32[0][:n]
@@ -972,6 +1024,112 @@ func lineAddcmulGo(lo, n int, io *Line) {
 		v4 := x2[i]
 		v5 := FMA32(v3, v4, v0)
 		x3[i] = v5
+	}
+}
+
+// lineAddcdivGo sets x3 to x0 + a0·x1/x2, with what the roundings of product and quotient leave added, so that a difference of neighbors is right. It does elements lo to n.
+func lineAddcdivGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := float32(a0 * v1)
+		v4 := float32(v3 / v2)
+		v5 := FMA32(-v4, v2, v3)
+		v6 := FMA32(-a0, v1, v3)
+		v7 := float32(v5 - v6)
+		v8 := float32(v7 / v2)
+		v9 := x0[i]
+		v10 := float32(v9 + v4)
+		v12 := math.Float32frombits(math.Float32bits(v8) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v14 := v12 < math.Float32frombits(0x7f800000)
+		v16 := float32(0)
+		if v14 {
+			v16 = v8
+		}
+		v17 := float32(v10 + v16)
+		x3[i] = v17
+	}
+}
+
+// lineLerpGo sets x3 to x0 + x2·(x1 - x0), from the end that is nearer. It does elements lo to n.
+func lineLerpGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := x2[i]
+		v3 := float32(v1 - v0)
+		v5 := v2 < 0.5
+		v6 := float32(v3 - v1)
+		v7 := float32(v3 - v6)
+		v8 := float32(v1 - v7)
+		v9 := float32(v0 + v6)
+		v10 := float32(v8 - v9)
+		v12 := float32(v2 - 1)
+		v13 := v12
+		if v5 {
+			v13 = v2
+		}
+		v14 := v1
+		if v5 {
+			v14 = v0
+		}
+		v15 := FMA32(v3, v13, v14)
+		v16 := float32(v10 * v13)
+		v18 := math.Float32frombits(math.Float32bits(v16) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v20 := v18 < math.Float32frombits(0x7f800000)
+		v22 := float32(0)
+		if v20 {
+			v22 = v16
+		}
+		v23 := float32(v15 + v22)
+		x3[i] = v23
+	}
+}
+
+// lineLerpNumberGo sets x2 to x0 + a0·(x1 - x0), from the end that is nearer. It does elements lo to n.
+func lineLerpNumberGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v3 := float32(v1 - v0)
+		v5 := a0 < 0.5
+		v6 := float32(v3 - v1)
+		v7 := float32(v3 - v6)
+		v8 := float32(v1 - v7)
+		v9 := float32(v0 + v6)
+		v10 := float32(v8 - v9)
+		v12 := float32(a0 - 1)
+		v13 := v12
+		if v5 {
+			v13 = a0
+		}
+		v14 := v1
+		if v5 {
+			v14 = v0
+		}
+		v15 := FMA32(v3, v13, v14)
+		v16 := float32(v10 * v13)
+		v18 := math.Float32frombits(math.Float32bits(v16) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v20 := v18 < math.Float32frombits(0x7f800000)
+		v22 := float32(0)
+		if v20 {
+			v22 = v16
+		}
+		v23 := float32(v15 + v22)
+		x2[i] = v23
 	}
 }
 

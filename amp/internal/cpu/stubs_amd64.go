@@ -1382,6 +1382,36 @@ func lineAddY(blocks int, io *Line)
 //go:noescape
 func lineAddZ(blocks int, io *Line)
 
+// lineAddcdivBF16Y does blocks of 32 elements of lineAddcdiv in bfloat16.
+//
+//go:noescape
+func lineAddcdivBF16Y(blocks int, io *Line)
+
+// lineAddcdivBF16Z does blocks of 32 elements of lineAddcdiv in bfloat16.
+//
+//go:noescape
+func lineAddcdivBF16Z(blocks int, io *Line)
+
+// lineAddcdivF16Y does blocks of 32 elements of lineAddcdiv in float16.
+//
+//go:noescape
+func lineAddcdivF16Y(blocks int, io *Line)
+
+// lineAddcdivF16Z does blocks of 32 elements of lineAddcdiv in float16.
+//
+//go:noescape
+func lineAddcdivF16Z(blocks int, io *Line)
+
+// lineAddcdivY does blocks of 32 elements of lineAddcdiv.
+//
+//go:noescape
+func lineAddcdivY(blocks int, io *Line)
+
+// lineAddcdivZ does blocks of 32 elements of lineAddcdiv.
+//
+//go:noescape
+func lineAddcdivZ(blocks int, io *Line)
+
 // lineAddcmulBF16Y does blocks of 32 elements of lineAddcmul in bfloat16.
 //
 //go:noescape
@@ -1491,6 +1521,36 @@ func lineClampF16Y(blocks int, io *Line)
 //
 //go:noescape
 func lineClampF16Z(blocks int, io *Line)
+
+// lineClampToBF16Y does blocks of 32 elements of lineClampTo in bfloat16.
+//
+//go:noescape
+func lineClampToBF16Y(blocks int, io *Line)
+
+// lineClampToBF16Z does blocks of 32 elements of lineClampTo in bfloat16.
+//
+//go:noescape
+func lineClampToBF16Z(blocks int, io *Line)
+
+// lineClampToF16Y does blocks of 32 elements of lineClampTo in float16.
+//
+//go:noescape
+func lineClampToF16Y(blocks int, io *Line)
+
+// lineClampToF16Z does blocks of 32 elements of lineClampTo in float16.
+//
+//go:noescape
+func lineClampToF16Z(blocks int, io *Line)
+
+// lineClampToY does blocks of 32 elements of lineClampTo.
+//
+//go:noescape
+func lineClampToY(blocks int, io *Line)
+
+// lineClampToZ does blocks of 32 elements of lineClampTo.
+//
+//go:noescape
+func lineClampToZ(blocks int, io *Line)
 
 // lineClampY does blocks of 32 elements of lineClamp.
 //
@@ -1891,6 +1951,66 @@ func lineLeakyY(blocks int, io *Line)
 //
 //go:noescape
 func lineLeakyZ(blocks int, io *Line)
+
+// lineLerpBF16Y does blocks of 32 elements of lineLerp in bfloat16.
+//
+//go:noescape
+func lineLerpBF16Y(blocks int, io *Line)
+
+// lineLerpBF16Z does blocks of 32 elements of lineLerp in bfloat16.
+//
+//go:noescape
+func lineLerpBF16Z(blocks int, io *Line)
+
+// lineLerpF16Y does blocks of 32 elements of lineLerp in float16.
+//
+//go:noescape
+func lineLerpF16Y(blocks int, io *Line)
+
+// lineLerpF16Z does blocks of 32 elements of lineLerp in float16.
+//
+//go:noescape
+func lineLerpF16Z(blocks int, io *Line)
+
+// lineLerpNumberBF16Y does blocks of 32 elements of lineLerpNumber in bfloat16.
+//
+//go:noescape
+func lineLerpNumberBF16Y(blocks int, io *Line)
+
+// lineLerpNumberBF16Z does blocks of 32 elements of lineLerpNumber in bfloat16.
+//
+//go:noescape
+func lineLerpNumberBF16Z(blocks int, io *Line)
+
+// lineLerpNumberF16Y does blocks of 32 elements of lineLerpNumber in float16.
+//
+//go:noescape
+func lineLerpNumberF16Y(blocks int, io *Line)
+
+// lineLerpNumberF16Z does blocks of 32 elements of lineLerpNumber in float16.
+//
+//go:noescape
+func lineLerpNumberF16Z(blocks int, io *Line)
+
+// lineLerpNumberY does blocks of 32 elements of lineLerpNumber.
+//
+//go:noescape
+func lineLerpNumberY(blocks int, io *Line)
+
+// lineLerpNumberZ does blocks of 32 elements of lineLerpNumber.
+//
+//go:noescape
+func lineLerpNumberZ(blocks int, io *Line)
+
+// lineLerpY does blocks of 32 elements of lineLerp.
+//
+//go:noescape
+func lineLerpY(blocks int, io *Line)
+
+// lineLerpZ does blocks of 32 elements of lineLerp.
+//
+//go:noescape
+func lineLerpZ(blocks int, io *Line)
 
 // lineLogSigmoidGradY does blocks of 32 elements of lineLogSigmoidGrad.
 //

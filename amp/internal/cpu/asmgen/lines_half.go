@@ -27,7 +27,7 @@ func (k lineKind) doc() string {
 
 // halfLines are those that training in half precision meets. Of those with sums it is the one whose lines may end in zeros.
 var halfLines = map[string]bool{
-	"lineAdd": true, "lineSub": true, "lineMul": true, "lineDiv": true, "lineMaximum": true, "lineMinimum": true, "lineAddcmul": true,
+	"lineAdd": true, "lineSub": true, "lineMul": true, "lineDiv": true, "lineMaximum": true, "lineMinimum": true, "lineAddcmul": true, "lineAddcdiv": true, "lineLerp": true, "lineLerpNumber": true, "lineClampTo": true,
 	"lineScale": true, "lineAddNumber": true, "lineNeg": true, "lineAbs": true, "lineClamp": true, "lineSquare": true,
 	"lineAdam": true, "lineMomentum": true, "lineDescend": true, "lineSum": true,
 	"lineReLU": true, "lineReLUGrad": true, "lineLeaky": true, "lineLeakyGrad": true,

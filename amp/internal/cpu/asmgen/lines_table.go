@@ -28,6 +28,30 @@ func (l *lineProg) quotientBy(n, d, inverse val) val {
 // deviation returns x0 - a0 - a4, for a mean in two parts.
 func (l *lineProg) deviation() val { return l.sub(l.sub(l.line(0), l.arg(0)), l.arg(4)) }
 
+// larger and smaller are NaN if a or b is; 0 is above -0.
+func (l *lineProg) larger(a, b val) val {
+	return l.choose(l.equal(a, a), l.choose(l.equal(a, b), l.and(a, b), l.max(a, b)), a)
+}
+
+func (l *lineProg) smaller(a, b val) val {
+	return l.choose(l.equal(a, a), l.choose(l.equal(a, b), l.or(a, b), l.min(a, b)), a)
+}
+
+// lerp is a + w·(b - a), or from b for w of 0.5 and above, so that it is b where w is 1. What the rounding of b - a leaves (Knuth's sum of two)
+// is not lost.
+func (l *lineProg) lerp(a, b, w val) val {
+	d, near := l.sub(b, a), l.less(w, l.c(0.5))
+	other := l.sub(d, b)
+	left := l.sub(l.sub(b, l.sub(d, other)), l.add(a, other))
+	w = l.choose(near, w, l.sub(w, l.c(1)))
+	return l.add(l.fma(d, w, l.choose(near, a, b)), l.number(l.mul(left, w)))
+}
+
+// number is x, and 0 where x is NaN or infinite, as what a rounding leaves is where its result is no number.
+func (l *lineProg) number(x val) val {
+	return l.choose(l.less(l.abs(x), l.bits(0x7f800000)), x, l.c(0))
+}
+
 // The lines. x0 … are the lines, a0 … arguments, s0 … sums.
 var lines = slices.Concat(basicLines, curveLines, lossLines, recurrentLines)
 
@@ -136,17 +160,27 @@ var basicLines = []line{
 	{"lineSub", "sets x2 to x0 - x1.", nil, func(l *lineProg) { l.put(l.sub(l.line(0), l.line(1)), outSet, 2) }},
 	{"lineMul", "sets x2 to x0·x1.", nil, func(l *lineProg) { l.put(l.mul(l.line(0), l.line(1)), outSet, 2) }},
 	{"lineDiv", "sets x2 to x0/x1.", nil, func(l *lineProg) { l.put(l.div(l.line(0), l.line(1)), outSet, 2) }},
-	{"lineMaximum", "sets x2 to the larger of x0 and x1, NaN if either is.", nil, func(l *lineProg) {
-		a, b := l.line(0), l.line(1)
-		l.put(l.choose(l.equal(a, a), l.choose(l.equal(a, b), l.and(a, b), l.max(a, b)), a), outSet, 2) // 0 is above -0
-	}},
-	{"lineMinimum", "sets x2 to the smaller of x0 and x1, NaN if either is.", nil, func(l *lineProg) {
-		a, b := l.line(0), l.line(1)
-		l.put(l.choose(l.equal(a, a), l.choose(l.equal(a, b), l.or(a, b), l.min(a, b)), a), outSet, 2)
+	{"lineMaximum", "sets x2 to the larger of x0 and x1, NaN if either is.", nil, func(l *lineProg) { l.put(l.larger(l.line(0), l.line(1)), outSet, 2) }},
+	{"lineMinimum", "sets x2 to the smaller of x0 and x1, NaN if either is.", nil, func(l *lineProg) { l.put(l.smaller(l.line(0), l.line(1)), outSet, 2) }},
+	{"lineClampTo", "sets x3 to the smaller of x2 and the larger of x0 and x1, NaN if one is.", nil, func(l *lineProg) {
+		l.put(l.smaller(l.larger(l.line(0), l.line(1)), l.line(2)), outSet, 3)
 	}},
 	{"lineAddcmul", "sets x3 to x0 + a0·x1·x2.", nil, func(l *lineProg) {
 		x := l.line(0)
 		l.put(l.fma(l.mul(l.line(1), l.arg(0)), l.line(2), x), outSet, 3)
+	}},
+	{"lineAddcdiv", "sets x3 to x0 + a0·x1/x2, with what the roundings of product and quotient leave added, so that a difference of neighbors is right.", nil, func(l *lineProg) {
+		c, a, b := l.arg(0), l.line(1), l.line(2)
+		p := l.mul(c, a)
+		q := l.div(p, b)
+		left := l.div(l.sub(l.fnma(q, b, p), l.fnma(c, a, p)), b)
+		l.put(l.add(l.add(l.line(0), q), l.number(left)), outSet, 3)
+	}},
+	{"lineLerp", "sets x3 to x0 + x2·(x1 - x0), from the end that is nearer.", nil, func(l *lineProg) {
+		l.put(l.lerp(l.line(0), l.line(1), l.line(2)), outSet, 3)
+	}},
+	{"lineLerpNumber", "sets x2 to x0 + a0·(x1 - x0), from the end that is nearer.", nil, func(l *lineProg) {
+		l.put(l.lerp(l.line(0), l.line(1), l.arg(0)), outSet, 2)
 	}},
 	{"lineAdam", "takes a step of Adam on the parameter x0 with the gradient x1, its moving average x2 and that of its square x3: x2 += a0·(x1 - x2), x3 = a1·x3 + a2·x1·x1, x0 = x0·a3 - a4·x2/(√x3/a5 + a6); a7 is 1/a5.", nil, func(l *lineProg) {
 		x, g, m, v := l.line(0), l.line(1), l.line(2), l.line(3)
