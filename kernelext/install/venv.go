@@ -149,8 +149,7 @@ func pipInstall(ctx context.Context, venv, arch string, p *Progress) error {
 		seen := 0
 		python := venvPython(venv)
 		// A wheel is a zip file, and Python runs a package out of one.
-		args = append([]string{filepath.Join(dir, pipWheel, "pip"), "--disable-pip-version-check", "--no-input", "install",
-			"--progress-bar=off", "--no-compile"}, args...)
+		args = append([]string{filepath.Join(dir, pipWheel, "pip"), "--disable-pip-version-check", "--no-input"}, args...)
 		cmd := exec.Command(python, args...)
 		cmd.Env = append(append(pythonEnv(python), archEnv(arch)...), "PIP_NO_WARN_SCRIPT_LOCATION=1", "PYTHONDONTWRITEBYTECODE=1")
 		cmd.Dir = dir
@@ -168,9 +167,15 @@ func pipInstall(ctx context.Context, venv, arch string, p *Progress) error {
 		})
 		return explain("installing JupyterLab into "+venv, filepath.Dir(venv), err, out)
 	}
-	if err := pip("--require-hashes", "--only-binary=:all:", "-r", filepath.Join(dir, filepath.Base(lockFile))); err != nil {
+	install := []string{"install", "--progress-bar=off", "--no-compile", "--no-deps"} // the lock has all of them
+	if err := pip(append(install, "--require-hashes", "--only-binary=:all:", "-r", filepath.Join(dir, filepath.Base(lockFile)))...); err != nil {
 		return err
 	}
+	if old, _ := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages", strings.ReplaceAll(slowImport, "-", "_")+"-*.dist-info")); len(old) > 0 {
+		if err := pip("uninstall", "--yes", slowImport); err != nil {
+			return err
+		}
+	}
 	// For whoever wants to add an extension to this JupyterLab.
-	return pip("--no-index", "--no-deps", filepath.Join(dir, pipWheel))
+	return pip(append(install, "--no-index", filepath.Join(dir, pipWheel))...)
 }

@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+# jsonschema takes seconds to import a parser of a format that notebooks have nothing of, where that is installed.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
