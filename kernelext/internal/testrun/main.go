@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -285,7 +286,7 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 
 // test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags, fmt.Sprintf("-p=%d", runtime.NumCPU()+1)} // packages wait for kernels and servers a third of their time
 	if len(packages) == 0 {
 		packages = r.longFirst(ctx, dir)
 		if left, skip, known := r.left(ctx, dir); known > 0 {
