@@ -49,21 +49,23 @@ func checkCdist(c *Call) []int {
 	return append(batchOf("cdist", 2, a, b), a.shape[ra-2], b.shape[rb-2])
 }
 
+// batchPlace is where batch g of t begins, which may be broadcast to a shape of batches.
+func batchPlace(t *Tensor, batch []int, g int) int {
+	off := t.off
+	for d := len(batch) - 1; d >= 0; d-- {
+		off += batchOffset(t, d-(len(batch)+2-len(t.shape)), g%batch[d])
+		g /= batch[d]
+	}
+	return off
+}
+
 // eachPair calls rows for every batch of a and b with what a worker needs: f(i, a row, all rows of b, as float64) for each row i of a.
 func eachPair(a, b *Tensor, batch []int, f func(g, i int, row, all []float64)) {
 	ra, rb := len(a.shape), len(b.shape)
 	n, m, k := a.shape[ra-2], b.shape[rb-2], a.shape[ra-1]
 	all := make([]float64, m*k)
 	for g := range length(batch) {
-		at := func(t *Tensor) int {
-			off, rest := t.off, g
-			for d := len(batch) - 1; d >= 0; d-- {
-				off += batchOffset(t, d-(len(batch)+2-len(t.shape)), rest%batch[d])
-				rest /= batch[d]
-			}
-			return off
-		}
-		oa, ob := at(a), at(b)
+		oa, ob := batchPlace(a, batch, g), batchPlace(b, batch, g)
 		for j := range m {
 			load(all[j*k:(j+1)*k], b, ob+j*b.strides[rb-2], b.strides[rb-1])
 		}
@@ -78,6 +80,9 @@ func eachPair(a, b *Tensor, batch []int, f func(g, i int, row, all []float64)) {
 }
 
 func cdistCPU(c *Call) {
+	if cdistLines(c) {
+		return
+	}
 	a, b, out := c.In[0], c.In[1], c.Out
 	r := len(out.shape)
 	n, m, k := out.shape[r-2], out.shape[r-1], a.shape[len(a.shape)-1]
@@ -97,6 +102,9 @@ func cdistCPU(c *Call) {
 }
 
 func cdistBackwardCPU(c *Call) {
+	if cdistBackwardLines(c) {
+		return
+	}
 	dy, a, b, out := c.In[0], c.In[1], c.In[2], c.Out
 	r := len(out.shape)
 	n, m, k := dy.shape[r-2], dy.shape[r-1], out.shape[r-1]

@@ -22,6 +22,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineAddcmul": &LineAddcmul, "lineAddcdiv": &LineAddcdiv, "lineLerp": &LineLerp, "lineLerpNumber": &LineLerpNumber, "lineClampTo": &LineClampTo,
 	"lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
+	"lineSquaresApart": &LineSquaresApart, "lineAmountsApart": &LineAmountsApart, "linePull": &LinePull, "linePullSign": &LinePullSign,
 	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
 	"lineChannel": &LineChannel, "lineChannels": &LineChannels, "lineChannelGrad": &LineChannelGrad, "lineChannelsGrad": &LineChannelsGrad,
 	"lineSpreadColumns": &LineSpreadColumns, "lineProductColumns": &LineProductColumns,

@@ -111,6 +111,10 @@ func init() {
 	LineCompare.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineCompareY, AVX512: lineCompareZ}
 	LineWhere.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineWhereY, AVX512: lineWhereZ}
 	LineApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineApartY, AVX512: lineApartZ}
+	LineSquaresApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineSquaresApartY, AVX512: lineSquaresApartZ}
+	LineAmountsApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountsApartY, AVX512: lineAmountsApartZ}
+	LinePull.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: linePullY, AVX512: linePullZ}
+	LinePullSign.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: linePullSignY, AVX512: linePullSignZ}
 	LineMaxNaN.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaxNaNY, AVX512: lineMaxNaNZ}
 	LineChannel.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelY, AVX512: lineChannelZ}
 	LineChannels.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelsY, AVX512: lineChannelsZ}

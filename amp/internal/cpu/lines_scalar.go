@@ -148,6 +148,14 @@ var (
 	LineWhere = LineKernel{plain: lineWhereGo, lines: []int{0, 1, 2, 3}, written: []int{3}}
 	// LineApart adds (x0 - x1)² to s0.
 	LineApart = LineKernel{plain: lineApartGo, lines: []int{0, 1}, written: []int{}}
+	// LineSquaresApart adds (x0 - a0)² + (x1 - a1)² + (x2 - a2)² + (x3 - a3)² to x4, and to x5 the same with a4 to a7.
+	LineSquaresApart = LineKernel{plain: lineSquaresApartGo, lines: []int{0, 1, 2, 3, 4, 5}, written: []int{4, 5}}
+	// LineAmountsApart adds |x0 - a0| + |x1 - a1| + |x2 - a2| + |x3 - a3| to x4, and to x5 the same with a4 to a7.
+	LineAmountsApart = LineKernel{plain: lineAmountsApartGo, lines: []int{0, 1, 2, 3, 4, 5}, written: []int{4, 5}}
+	// LinePull adds x2·(a0 - x0) to s0 and x2·(a1 - x1) to s1.
+	LinePull = LineKernel{plain: linePullGo, lines: []int{0, 1, 2}, written: []int{}}
+	// LinePullSign adds x2 with the sign of a0 - x0 to s0, and with that of a1 - x1 to s1: 0 where they are equal, NaN where one is.
+	LinePullSign = LineKernel{plain: linePullSignGo, lines: []int{0, 1, 2}, written: []int{}}
 	// LineMaxNaN leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.
 	LineMaxNaN = LineKernel{plain: lineMaxNaNGo, lines: []int{0}, written: []int{}, pad: func(io *Line, k int) float32 {
 		switch k {
@@ -1410,6 +1418,170 @@ func lineApartGo(lo, n int, io *Line) {
 		s0[(i-lo)%32] += v3
 	}
 	io.Acc[0].add(&s0)
+}
+
+// lineSquaresApartGo adds (x0 - a0)² + (x1 - a1)² + (x2 - a2)² + (x3 - a3)² to x4, and to x5 the same with a4 to a7. It does elements lo to n.
+func lineSquaresApartGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	a0 := io.Arg[0]
+	a4 := io.Arg[4]
+	a1 := io.Arg[1]
+	a5 := io.Arg[5]
+	a2 := io.Arg[2]
+	a6 := io.Arg[6]
+	a3 := io.Arg[3]
+	a7 := io.Arg[7]
+	for i := lo; i < n; i++ {
+		v0 := x4[i]
+		v1 := x5[i]
+		v2 := x0[i]
+		v4 := float32(v2 - a0)
+		v5 := FMA32(v4, v4, v0)
+		v7 := float32(v2 - a4)
+		v8 := FMA32(v7, v7, v1)
+		v9 := x1[i]
+		v11 := float32(v9 - a1)
+		v12 := FMA32(v11, v11, v5)
+		v14 := float32(v9 - a5)
+		v15 := FMA32(v14, v14, v8)
+		v16 := x2[i]
+		v18 := float32(v16 - a2)
+		v19 := FMA32(v18, v18, v12)
+		v21 := float32(v16 - a6)
+		v22 := FMA32(v21, v21, v15)
+		v23 := x3[i]
+		v25 := float32(v23 - a3)
+		v26 := FMA32(v25, v25, v19)
+		x4[i] = v26
+		v28 := float32(v23 - a7)
+		v29 := FMA32(v28, v28, v22)
+		x5[i] = v29
+	}
+}
+
+// lineAmountsApartGo adds |x0 - a0| + |x1 - a1| + |x2 - a2| + |x3 - a3| to x4, and to x5 the same with a4 to a7. It does elements lo to n.
+func lineAmountsApartGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	x3 := io.F32[3][:n]
+	x4 := io.F32[4][:n]
+	x5 := io.F32[5][:n]
+	a0 := io.Arg[0]
+	a4 := io.Arg[4]
+	a1 := io.Arg[1]
+	a5 := io.Arg[5]
+	a2 := io.Arg[2]
+	a6 := io.Arg[6]
+	a3 := io.Arg[3]
+	a7 := io.Arg[7]
+	for i := lo; i < n; i++ {
+		v0 := x4[i]
+		v1 := x5[i]
+		v2 := x0[i]
+		v4 := float32(v2 - a0)
+		v6 := math.Float32frombits(math.Float32bits(v4) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v7 := float32(v6 + v0)
+		v9 := float32(v2 - a4)
+		v10 := math.Float32frombits(math.Float32bits(v9) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v11 := float32(v10 + v1)
+		v12 := x1[i]
+		v14 := float32(v12 - a1)
+		v15 := math.Float32frombits(math.Float32bits(v14) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v16 := float32(v15 + v7)
+		v18 := float32(v12 - a5)
+		v19 := math.Float32frombits(math.Float32bits(v18) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v20 := float32(v19 + v11)
+		v21 := x2[i]
+		v23 := float32(v21 - a2)
+		v24 := math.Float32frombits(math.Float32bits(v23) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v25 := float32(v24 + v16)
+		v27 := float32(v21 - a6)
+		v28 := math.Float32frombits(math.Float32bits(v27) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v29 := float32(v28 + v20)
+		v30 := x3[i]
+		v32 := float32(v30 - a3)
+		v33 := math.Float32frombits(math.Float32bits(v32) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v34 := float32(v33 + v25)
+		x4[i] = v34
+		v36 := float32(v30 - a7)
+		v37 := math.Float32frombits(math.Float32bits(v36) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v38 := float32(v37 + v29)
+		x5[i] = v38
+	}
+}
+
+// linePullGo adds x2·(a0 - x0) to s0 and x2·(a1 - x1) to s1. It does elements lo to n.
+func linePullGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	s0 := lanes32{}
+	s1 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x2[i]
+		v2 := x0[i]
+		v3 := float32(a0 - v2)
+		v4 := float32(v0 * v3)
+		s0[(i-lo)%32] += v4
+		v6 := x1[i]
+		v7 := float32(a1 - v6)
+		v8 := float32(v0 * v7)
+		s1[(i-lo)%32] += v8
+	}
+	io.Acc[0].add(&s0)
+	io.Acc[1].add(&s1)
+}
+
+// linePullSignGo adds x2 with the sign of a0 - x0 to s0, and with that of a1 - x1 to s1: 0 where they are equal, NaN where one is. It does elements lo to n.
+func linePullSignGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	s0 := lanes32{}
+	s1 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x2[i]
+		v2 := x0[i]
+		v3 := float32(a0 - v2)
+		v5 := 0 < v3
+		v6 := v3 < 0
+		v8 := float32(math.Float32frombits(0x80000000) - v0)
+		v9 := v3
+		if v6 {
+			v9 = v8
+		}
+		v10 := v9
+		if v5 {
+			v10 = v0
+		}
+		s0[(i-lo)%32] += v10
+		v12 := x1[i]
+		v13 := float32(a1 - v12)
+		v14 := 0 < v13
+		v15 := v13 < 0
+		v16 := float32(math.Float32frombits(0x80000000) - v0)
+		v17 := v13
+		if v15 {
+			v17 = v16
+		}
+		v18 := v17
+		if v14 {
+			v18 = v0
+		}
+		s1[(i-lo)%32] += v18
+	}
+	io.Acc[0].add(&s0)
+	io.Acc[1].add(&s1)
 }
 
 // lineMaxNaNGo leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1. It does elements lo to n.

@@ -1442,6 +1442,16 @@ func lineAddcmulY(blocks int, io *Line)
 //go:noescape
 func lineAddcmulZ(blocks int, io *Line)
 
+// lineAmountsApartY does blocks of 32 elements of lineAmountsApart.
+//
+//go:noescape
+func lineAmountsApartY(blocks int, io *Line)
+
+// lineAmountsApartZ does blocks of 32 elements of lineAmountsApart.
+//
+//go:noescape
+func lineAmountsApartZ(blocks int, io *Line)
+
 // lineApartY does blocks of 32 elements of lineApart.
 //
 //go:noescape
@@ -2312,6 +2322,26 @@ func lineProductColumnsY(blocks int, io *Line)
 //go:noescape
 func lineProductColumnsZ(blocks int, io *Line)
 
+// linePullSignY does blocks of 32 elements of linePullSign.
+//
+//go:noescape
+func linePullSignY(blocks int, io *Line)
+
+// linePullSignZ does blocks of 32 elements of linePullSign.
+//
+//go:noescape
+func linePullSignZ(blocks int, io *Line)
+
+// linePullY does blocks of 32 elements of linePull.
+//
+//go:noescape
+func linePullY(blocks int, io *Line)
+
+// linePullZ does blocks of 32 elements of linePull.
+//
+//go:noescape
+func linePullZ(blocks int, io *Line)
+
 // lineReLUBF16Y does blocks of 32 elements of lineReLU in bfloat16.
 //
 //go:noescape
@@ -2611,6 +2641,16 @@ func lineSquareY(blocks int, io *Line)
 //
 //go:noescape
 func lineSquareZ(blocks int, io *Line)
+
+// lineSquaresApartY does blocks of 32 elements of lineSquaresApart.
+//
+//go:noescape
+func lineSquaresApartY(blocks int, io *Line)
+
+// lineSquaresApartZ does blocks of 32 elements of lineSquaresApart.
+//
+//go:noescape
+func lineSquaresApartZ(blocks int, io *Line)
 
 // lineSubBF16Y does blocks of 32 elements of lineSub in bfloat16.
 //

@@ -52,6 +52,25 @@ func (l *lineProg) number(x val) val {
 	return l.choose(l.less(l.abs(x), l.bits(0x7f800000)), x, l.c(0))
 }
 
+func (l *lineProg) fmaSquare(d, sum val) val { return l.fma(d, d, sum) }
+
+// apart adds what add makes of the differences of four lines from numbers to x4, and of those from four others to x5.
+func (l *lineProg) apart(add func(d, sum val) val) {
+	var sums [2]val
+	for k := range 2 {
+		sums[k] = l.line(4 + k)
+	}
+	for q := range 4 {
+		x := l.line(q)
+		for k := range 2 {
+			sums[k] = add(l.sub(x, l.arg(4*k+q)), sums[k])
+		}
+	}
+	for k := range 2 {
+		l.put(sums[k], outSet, 4+k)
+	}
+}
+
 // The lines. x0 … are the lines, a0 … arguments, s0 … sums.
 var lines = slices.Concat(basicLines, curveLines, lossLines, recurrentLines)
 
@@ -234,6 +253,23 @@ var basicLines = []line{
 	{"lineApart", "adds (x0 - x1)² to s0.", nil, func(l *lineProg) {
 		d := l.sub(l.line(0), l.line(1))
 		l.put(l.mul(d, d), outSum, 0)
+	}},
+	{"lineSquaresApart", "adds (x0 - a0)² + (x1 - a1)² + (x2 - a2)² + (x3 - a3)² to x4, and to x5 the same with a4 to a7.", nil, func(l *lineProg) { l.apart(l.fmaSquare) }},
+	{"lineAmountsApart", "adds |x0 - a0| + |x1 - a1| + |x2 - a2| + |x3 - a3| to x4, and to x5 the same with a4 to a7.", nil, func(l *lineProg) {
+		l.apart(func(d, sum val) val { return l.add(l.abs(d), sum) })
+	}},
+	{"linePull", "adds x2·(a0 - x0) to s0 and x2·(a1 - x1) to s1.", nil, func(l *lineProg) {
+		w := l.line(2)
+		for k := range 2 {
+			l.put(l.mul(w, l.sub(l.arg(k), l.line(k))), outSum, k)
+		}
+	}},
+	{"linePullSign", "adds x2 with the sign of a0 - x0 to s0, and with that of a1 - x1 to s1: 0 where they are equal, NaN where one is.", nil, func(l *lineProg) {
+		w := l.line(2)
+		for k := range 2 {
+			d := l.sub(l.arg(k), l.line(k))
+			l.put(l.choose(l.less(l.c(0), d), w, l.choose(l.less(d, l.c(0)), l.neg(w), d)), outSum, k)
+		}
 	}},
 	{"lineMaxNaN", "leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.", map[int]string{0: padLowest}, func(l *lineProg) {
 		x := l.line(0)
