@@ -255,7 +255,7 @@ func (t *Tensor) live(op string) {
 		fail(op, ErrArgument, "pass a tensor; a Grad is nil until Backward reaches its tensor", noTensor)
 	}
 	if t.st == nil {
-		fail(op, ErrClosed, "keep what must outlive its scope with s.Keep(t), or read it before the scope closes",
+		fail(op, ErrClosed, "keep what must outlive its scope with s.Keep(t); copy what each step replaces, such as a hidden state, with amp.Assign into a tensor made outside; or read it before the scope closes",
 			"tensor %sof shape %v, born in %s", quoted(t.name), t.shape, t.birthplace())
 	}
 }
