@@ -29,7 +29,7 @@ test: ## format, vet, staticcheck and every test: 11 to 33 minutes on two cores,
 	@$(GORUN) ./kernelext/internal/testrun
 
 test-all: ## test, and what is long: training runs, fuzzing; what `make test` has just found on the same files is not run again
-	@$(GORUN) ./kernelext/internal/testrun -tags long -timeout 45m
+	@$(GORUN) ./kernelext/internal/testrun -tags long
 
 bench: ## side-by-side benchmarks: latency of cells, time of a training step
 	@$(HALFTONE) bench $(ARGS)

@@ -213,6 +213,10 @@ func rowsOn[T word](out, x *Tensor) {
 		})
 		return
 	}
+	if last := len(w.shape) - 1; last >= 0 && w.inner < tile && w.strides[1][last] == 1 && w.step[0] == 1 && w.strides[0][last] == w.inner {
+		weaveOn(w, dst, src)
+		return
+	}
 	w.runBy(grain, func(off [4]int, n int) {
 		to, from := off[0], off[1]
 		if w.step[0] == 1 && w.step[1] == 1 {
@@ -222,6 +226,28 @@ func rowsOn[T word](out, x *Tensor) {
 		for range n {
 			dst[to] = src[from]
 			to, from = to+w.step[0], from+w.step[1]
+		}
+	})
+}
+
+// weaveOn is rowsOn for short rows side by side whose elements lie in a row each: those of pixel_shuffle, or few channels that become the last
+// dimension.
+func weaveOn[T word](w *rowWalk, dst, src []T) {
+	const some = 512 // of each row, so that what is written between others stays in the nearest cache
+	n, last := w.inner, len(w.shape)-1
+	count := w.shape[last]
+	cpu.Parallel(length(w.shape), grainOf(n), func(lo, hi int) {
+		for lo < hi {
+			off, run := w.row(lo), min(hi-lo, count-lo%count, some)
+			to := dst[off[0]:][:run*n]
+			for j := range n {
+				at := j
+				for _, v := range src[off[1]+j*w.step[1]:][:run] {
+					to[at] = v
+					at += n
+				}
+			}
+			lo += run
 		}
 	})
 }

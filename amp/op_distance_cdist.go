@@ -80,7 +80,7 @@ func eachPair(a, b *Tensor, batch []int, f func(g, i int, row, all []float64)) {
 }
 
 func cdistCPU(c *Call) {
-	if cdistLines(c) {
+	if cdistDirect(c) || cdistLines(c) {
 		return
 	}
 	a, b, out := c.In[0], c.In[1], c.Out
@@ -102,7 +102,7 @@ func cdistCPU(c *Call) {
 }
 
 func cdistBackwardCPU(c *Call) {
-	if cdistBackwardLines(c) {
+	if cdistBackwardDirect(c) || cdistBackwardLines(c) {
 		return
 	}
 	dy, a, b, out := c.In[0], c.In[1], c.In[2], c.Out

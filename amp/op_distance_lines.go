@@ -12,6 +12,7 @@ import (
 const (
 	pairColumns  = 512 // rows of b in a block, whose features lie side by side
 	pairFeatures = 4   // that a pass takes
+	turnedRows   = 16  // that are turned at a time: a cache line of their features
 	pairSum      = 256 // features that are added up before the sum of all is touched: rounding grows with the number of additions
 )
 
@@ -32,8 +33,14 @@ func newPairLines(a, b *Tensor, order float64) *pairLines {
 		return nil
 	}
 	p.padded = (p.k + pairFeatures - 1) / pairFeatures * pairFeatures
+	p.turned = *turnedRoom.Get().(*[]float32)
 	return p
 }
+
+// release keeps the room of the turned rows for the next call.
+func (p *pairLines) release() { turnedRoom.Put(&p.turned) }
+
+var turnedRoom = sync.Pool{New: func() any { return new([]float32) }}
 
 // turn reads the batch of b that begins at off.
 func (p *pairLines) turn(off int) {
@@ -46,8 +53,8 @@ func (p *pairLines) turn(off int) {
 			first := j * pairColumns
 			n := min(pairColumns, p.m-first)
 			block := p.turned[first*p.padded:][:n*p.padded]
-			for y := 0; y < n; y += 4 {
-				rows := min(4, n-y)
+			for y := 0; y < n; y += turnedRows {
+				rows := min(turnedRows, n-y)
 				some := b.grow(&b.rows, rows*p.k)
 				for r := range rows {
 					load(some[r*p.k:][:p.k], p.b, off+(first+y+r)*row, feature)
@@ -59,20 +66,14 @@ func (p *pairLines) turn(off int) {
 	})
 }
 
-// turnRows writes rows of k numbers as columns that are n apart.
+// turnRows writes rows of k numbers, at most turnedRows, as columns that are n apart.
 func turnRows(dst []float32, n int, src []float32, rows, k int) {
-	if rows < 4 {
-		for q := range k {
-			for r := range rows {
-				dst[q*n+r] = src[r*k+q]
-			}
+	for q := range k {
+		to, at := dst[q*n:][:rows], q
+		for r := range to {
+			to[r] = src[at]
+			at += k
 		}
-		return
-	}
-	a, b, c, d := src[:k], src[k:][:k], src[2*k:][:k], src[3*k:][:k]
-	for q, v := range a {
-		to := dst[q*n:][:4]
-		to[0], to[1], to[2], to[3] = v, b[q], c[q], d[q]
 	}
 }
 
@@ -137,6 +138,7 @@ func cdistLines(c *Call) bool {
 	if p == nil {
 		return false
 	}
+	defer p.release()
 	batch := out.shape[:len(out.shape)-2]
 	blocks, pairs := (p.m+pairColumns-1)/pairColumns, (p.n+1)/2
 	for g := range length(batch) {
@@ -166,10 +168,14 @@ func cdistLines(c *Call) bool {
 // the sign of the difference for order 1). It says whether it was for it.
 func cdistBackwardLines(c *Call) bool {
 	dy, a, b, out := c.In[0], c.In[1], c.In[2], c.Out
-	p := newPairLines(a, b, c.Scalar)
-	if p == nil || dy.dt == Float64 {
+	if dy.dt == Float64 {
 		return false
 	}
+	p := newPairLines(a, b, c.Scalar)
+	if p == nil {
+		return false
+	}
+	defer p.release()
 	r := len(dy.shape)
 	batch := dy.shape[:r-2]
 	pull := &cpu.LinePull

@@ -15,6 +15,7 @@ func TestPairLines(t *testing.T) {
 	for _, c := range []struct{ a, b []int }{
 		{[]int{1, 1}, []int{16, 1}}, {[]int{3, 2}, []int{37, 2}}, {[]int{5, 7}, []int{515, 7}}, {[]int{2, 300}, []int{33, 300}}, {[]int{7, 258}, []int{1030, 258}},
 		{[]int{2, 3, 4}, []int{1, 20, 4}}, {[]int{3, 5}, []int{2, 17, 5}}, {[]int{2, 1, 3, 6}, []int{3, 21, 6}},
+		{[]int{1, 33}, []int{70, 33}}, {[]int{40, 130}, []int{3, 130}}, {[]int{2, 2, 100}, []int{1, 30, 100}}, // directly
 	} {
 		for _, p := range []float64{1, 2} {
 			for _, dt := range []DType{Float32, Float16, BFloat16} {

@@ -23,6 +23,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineAddNumber": &LineAddNumber, "lineNeg": &LineNeg, "lineAbs": &LineAbs,
 	"lineClamp": &LineClamp, "lineReLU": &LineReLU, "lineReLUGrad": &LineReLUGrad, "lineLeaky": &LineLeaky, "lineLeakyGrad": &LineLeakyGrad,
 	"lineSquaresApart": &LineSquaresApart, "lineAmountsApart": &LineAmountsApart, "linePull": &LinePull, "linePullSign": &LinePullSign,
+	"lineAmountApart": &LineAmountApart, "lineFollow": &LineFollow, "lineFollowSign": &LineFollowSign,
 	"lineApart": &LineApart, "lineCompare": &LineCompare, "lineWhere": &LineWhere, "lineMaxNaN": &LineMaxNaN,
 	"lineChannel": &LineChannel, "lineChannels": &LineChannels, "lineChannelGrad": &LineChannelGrad, "lineChannelsGrad": &LineChannelsGrad,
 	"lineSpreadColumns": &LineSpreadColumns, "lineProductColumns": &LineProductColumns,

@@ -115,6 +115,9 @@ func init() {
 	LineAmountsApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountsApartY, AVX512: lineAmountsApartZ}
 	LinePull.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: linePullY, AVX512: linePullZ}
 	LinePullSign.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: linePullSignY, AVX512: linePullSignZ}
+	LineAmountApart.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountApartY, AVX512: lineAmountApartZ}
+	LineFollow.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineFollowY, AVX512: lineFollowZ}
+	LineFollowSign.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineFollowSignY, AVX512: lineFollowSignZ}
 	LineMaxNaN.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineMaxNaNY, AVX512: lineMaxNaNZ}
 	LineChannel.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelY, AVX512: lineChannelZ}
 	LineChannels.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineChannelsY, AVX512: lineChannelsZ}

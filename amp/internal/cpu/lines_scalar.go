@@ -156,6 +156,12 @@ var (
 	LinePull = LineKernel{plain: linePullGo, lines: []int{0, 1, 2}, written: []int{}}
 	// LinePullSign adds x2 with the sign of a0 - x0 to s0, and with that of a1 - x1 to s1: 0 where they are equal, NaN where one is.
 	LinePullSign = LineKernel{plain: linePullSignGo, lines: []int{0, 1, 2}, written: []int{}}
+	// LineAmountApart adds |x0 - x1| to s0.
+	LineAmountApart = LineKernel{plain: lineAmountApartGo, lines: []int{0, 1}, written: []int{}}
+	// LineFollow adds a0·(x0 - x1) to x2.
+	LineFollow = LineKernel{plain: lineFollowGo, lines: []int{0, 1, 2}, written: []int{2}}
+	// LineFollowSign adds a0 with the sign of x0 - x1 to x2: 0 where they are equal, NaN where one is.
+	LineFollowSign = LineKernel{plain: lineFollowSignGo, lines: []int{0, 1, 2}, written: []int{2}}
 	// LineMaxNaN leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.
 	LineMaxNaN = LineKernel{plain: lineMaxNaNGo, lines: []int{0}, written: []int{}, pad: func(io *Line, k int) float32 {
 		switch k {
@@ -1582,6 +1588,64 @@ func linePullSignGo(lo, n int, io *Line) {
 	}
 	io.Acc[0].add(&s0)
 	io.Acc[1].add(&s1)
+}
+
+// lineAmountApartGo adds |x0 - x1| to s0. It does elements lo to n.
+func lineAmountApartGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	s0 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		v4 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		s0[(i-lo)%32] += v4
+	}
+	io.Acc[0].add(&s0)
+}
+
+// lineFollowGo adds a0·(x0 - x1) to x2. It does elements lo to n.
+func lineFollowGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v2 := float32(v0 - v1)
+		v4 := x2[i]
+		v5 := FMA32(v2, a0, v4)
+		x2[i] = v5
+	}
+}
+
+// lineFollowSignGo adds a0 with the sign of x0 - x1 to x2: 0 where they are equal, NaN where one is. It does elements lo to n.
+func lineFollowSignGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	for i := lo; i < n; i++ {
+		v1 := x0[i]
+		v2 := x1[i]
+		v3 := float32(v1 - v2)
+		v5 := 0 < v3
+		v6 := v3 < 0
+		v8 := float32(math.Float32frombits(0x80000000) - a0)
+		v9 := v3
+		if v6 {
+			v9 = v8
+		}
+		v10 := v9
+		if v5 {
+			v10 = a0
+		}
+		v11 := x2[i]
+		v12 := float32(v10 + v11)
+		x2[i] = v12
+	}
 }
 
 // lineMaxNaNGo leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1. It does elements lo to n.

@@ -1442,6 +1442,16 @@ func lineAddcmulY(blocks int, io *Line)
 //go:noescape
 func lineAddcmulZ(blocks int, io *Line)
 
+// lineAmountApartY does blocks of 32 elements of lineAmountApart.
+//
+//go:noescape
+func lineAmountApartY(blocks int, io *Line)
+
+// lineAmountApartZ does blocks of 32 elements of lineAmountApart.
+//
+//go:noescape
+func lineAmountApartZ(blocks int, io *Line)
+
 // lineAmountsApartY does blocks of 32 elements of lineAmountsApart.
 //
 //go:noescape
@@ -1731,6 +1741,26 @@ func lineExpY(blocks int, io *Line)
 //
 //go:noescape
 func lineExpZ(blocks int, io *Line)
+
+// lineFollowSignY does blocks of 32 elements of lineFollowSign.
+//
+//go:noescape
+func lineFollowSignY(blocks int, io *Line)
+
+// lineFollowSignZ does blocks of 32 elements of lineFollowSign.
+//
+//go:noescape
+func lineFollowSignZ(blocks int, io *Line)
+
+// lineFollowY does blocks of 32 elements of lineFollow.
+//
+//go:noescape
+func lineFollowY(blocks int, io *Line)
+
+// lineFollowZ does blocks of 32 elements of lineFollow.
+//
+//go:noescape
+func lineFollowZ(blocks int, io *Line)
 
 // lineGRUGradResetY does blocks of 32 elements of lineGRUGradReset.
 //

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,7 +44,7 @@ type runner struct {
 func main() {
 	tags := flag.String("tags", "", "build tags, e.g. long")
 	only := flag.String("run", "", "run only tests that match, and no other checks")
-	timeout := flag.Duration("timeout", 20*time.Minute, "longest time for one package")
+	timeout := flag.Duration("timeout", 40*time.Minute, "longest time for one package")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -286,7 +285,7 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 
 // test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags, fmt.Sprintf("-p=%d", runtime.NumCPU()+1)} // packages wait for kernels and servers a third of their time
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
 	if len(packages) == 0 {
 		packages = r.longFirst(ctx, dir)
 		if left, skip, known := r.left(ctx, dir); known > 0 {

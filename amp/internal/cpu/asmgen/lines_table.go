@@ -54,6 +54,11 @@ func (l *lineProg) number(x val) val {
 
 func (l *lineProg) fmaSquare(d, sum val) val { return l.fma(d, d, sum) }
 
+// signed is w with the sign of d, and d where that is 0 or NaN.
+func (l *lineProg) signed(w, d val) val {
+	return l.choose(l.less(l.c(0), d), w, l.choose(l.less(d, l.c(0)), l.neg(w), d))
+}
+
 // apart adds what add makes of the differences of four lines from numbers to x4, and of those from four others to x5.
 func (l *lineProg) apart(add func(d, sum val) val) {
 	var sums [2]val
@@ -267,9 +272,15 @@ var basicLines = []line{
 	{"linePullSign", "adds x2 with the sign of a0 - x0 to s0, and with that of a1 - x1 to s1: 0 where they are equal, NaN where one is.", nil, func(l *lineProg) {
 		w := l.line(2)
 		for k := range 2 {
-			d := l.sub(l.arg(k), l.line(k))
-			l.put(l.choose(l.less(l.c(0), d), w, l.choose(l.less(d, l.c(0)), l.neg(w), d)), outSum, k)
+			l.put(l.signed(w, l.sub(l.arg(k), l.line(k))), outSum, k)
 		}
+	}},
+	{"lineAmountApart", "adds |x0 - x1| to s0.", nil, func(l *lineProg) { l.put(l.abs(l.sub(l.line(0), l.line(1))), outSum, 0) }},
+	{"lineFollow", "adds a0·(x0 - x1) to x2.", nil, func(l *lineProg) {
+		l.put(l.fma(l.sub(l.line(0), l.line(1)), l.arg(0), l.line(2)), outSet, 2)
+	}},
+	{"lineFollowSign", "adds a0 with the sign of x0 - x1 to x2: 0 where they are equal, NaN where one is.", nil, func(l *lineProg) {
+		l.put(l.add(l.signed(l.arg(0), l.sub(l.line(0), l.line(1))), l.line(2)), outSet, 2)
 	}},
 	{"lineMaxNaN", "leaves the largest of x0 in the lanes of s0, NaN aside, and adds the number of NaN to s1.", map[int]string{0: padLowest}, func(l *lineProg) {
 		x := l.line(0)
