@@ -16,15 +16,17 @@ import (
 func builtFile(l layout.Layout) string { return l.Halftone() + ".from" }
 
 func builtFrom(l layout.Layout) string {
-	if _, err := os.Stat(l.Halftone()); err != nil {
-		return ""
+	for _, program := range []string{l.Halftone(), l.CellGo()} {
+		if _, err := os.Stat(program); err != nil {
+			return ""
+		}
 	}
 	b, _ := os.ReadFile(builtFile(l))
 	return strings.TrimSpace(string(b))
 }
 
-// buildBinary installs the halftone command, rebuilt when the checkout's sources or the Go version differ from what the
-// installed one was made from.
+// buildBinary installs the halftone command and what cells find as the go command, rebuilt when the checkout's sources or the Go version
+// differ from what the installed ones were made from.
 func (in *Installer) buildBinary(ctx context.Context, p *Progress) (string, error) {
 	want := in.source + " " + in.goVersion
 	if err := clearForeign(in.Layout, in.Arch); err != nil {
@@ -34,11 +36,16 @@ func (in *Installer) buildBinary(ctx context.Context, p *Progress) (string, erro
 		return short(in.commit, in.source), nil
 	}
 	os.Remove(builtFile(in.Layout))
-	out, err := goBuild(ctx, in.goCmd, in.Arch, in.Checkout, "./kernelext/cmd/halftone", in.Layout.Halftone(), func(line string) {
-		p.Status("%s %s", verb(line), strings.TrimPrefix(line, "go: downloading "))
-	}, "-ldflags=-s -w -X main.commit="+in.commit+" -X main.source="+in.source)
-	if err != nil {
-		return "", explain("building the halftone command", in.Layout.Home, err, out)
+	for _, b := range []struct{ pkg, out, flags string }{
+		{"./kernelext/cmd/halftone", in.Layout.Halftone(), "-ldflags=-s -w -X main.commit=" + in.commit + " -X main.source=" + in.source},
+		{"./kernelext/cmd/halftone-go", in.Layout.CellGo(), "-ldflags=-s -w"},
+	} {
+		out, err := goBuild(ctx, in.goCmd, in.Arch, in.Checkout, b.pkg, b.out, func(line string) {
+			p.Status("%s %s", verb(line), strings.TrimPrefix(line, "go: downloading "))
+		}, b.flags)
+		if err != nil {
+			return "", explain("building the "+filepath.Base(b.out)+" command", in.Layout.Home, err, out)
+		}
 	}
 	if err := os.WriteFile(builtFile(in.Layout), []byte(want+"\n"), 0o644); err != nil {
 		return "", explain("writing "+builtFile(in.Layout), in.Layout.Home, err, "")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/halftone-ml/halftone/kernelext/wire"
 )
 
@@ -90,7 +92,7 @@ func writeWarm(dir, checkout, goVersion string) error {
 	main.WriteString(")\n\nfunc main() {}\n")
 	for name, text := range map[string]string{
 		"go.mod":  "module gonb_warm\n\ngo " + ver + "\n",
-		"go.work": "go " + ver + "\n\nuse (\n\t.\n\t" + quoteMod(checkout) + "\n)\n",
+		"go.work": "go " + ver + "\n\nuse (\n\t.\n\t" + modfile.AutoQuote(checkout) + "\n)\n",
 		"main.go": main.String(),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -98,12 +100,4 @@ func writeWarm(dir, checkout, goVersion string) error {
 		}
 	}
 	return nil
-}
-
-// quoteMod writes a path as go.mod wants it.
-func quoteMod(path string) string {
-	if strings.ContainsAny(path, " \t\"`'()[]{},") {
-		return fmt.Sprintf("%q", path)
-	}
-	return path
 }

@@ -112,7 +112,7 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 	if k.magics, err = newMagics(opts, dir); err != nil {
 		return err
 	}
-	release, env := k.keepSession(dir, childEnv(opts.Env, dir, k.cells.file))
+	release, env := k.keepSession(dir, k.linkGo(dir, childEnv(opts.Env, dir, k.cells.file)))
 	defer release()
 	k.spawn = &spawner{
 		opts: opts, conn: conn, base: filepath.Base(connectionFile), dir: dir,

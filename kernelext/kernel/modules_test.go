@@ -126,6 +126,58 @@ func TestOtherModulesComeFromTheUsersProxy(t *testing.T) {
 	}
 }
 
+// TestGetOnlyWhereNeeded: a cell does not wait for a `go get` that has nothing to get; one that imports something new does.
+func TestGetOnlyWhereNeeded(t *testing.T) {
+	realGo, err := exec.LookPath("go")
+	if err == nil {
+		realGo, err = filepath.EvalSymlinks(realGo)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := t.TempDir()
+	log, bin := filepath.Join(base, "log"), filepath.Join(base, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(filepath.Dir(filepath.Dir(realGo)), "src"), filepath.Join(base, "src")); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\necho \"$1\" >> " + log + "\nexec " + realGo + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	proxy := newModuleServer(t)
+	s := startKernel(t, home(t), "PATH="+bin+":"+os.Getenv("PATH"), "GOPROXY="+proxy.URL, "GONOSUMDB=example.org")
+	s.run("%%").ok(t) // the first cell makes the module
+	for _, c := range []struct {
+		what, code string
+		gets       int
+	}{
+		{"Halftone and the library", "%%\nfmt.Println(amp.Float16)", 0},
+		{"a module of others", greetCell, 1},
+		{"the same again", greetCell, 0},
+		{"neither", "%%\nfmt.Println(1)", 0},
+		{"a test", "import \"example.org/greet\"\n%test\nfunc TestGreet(t *testing.T) { t.Log(greet.Hello()) }", 0},
+	} {
+		_ = os.Remove(log)
+		s.run(c.code).ok(t)
+		calls, _ := os.ReadFile(log)
+		lines := strings.Fields(string(calls))
+		gets, builds := 0, 0
+		for _, l := range lines {
+			gets += map[bool]int{true: 1}[l == "get"]
+			builds += map[bool]int{true: 1}[l == "build" || l == "test"]
+		}
+		if gets != c.gets || builds != 1 {
+			t.Errorf("%s: called %v, want get %d times and one build", c.what, lines, c.gets)
+		}
+	}
+	if out := s.run("!*which go; go env GOROOT").ok(t).stdout; !strings.Contains(out, "/bin/go") || !strings.Contains(out, filepath.Dir(filepath.Dir(realGo))) {
+		t.Errorf("go in a shell: %s", out)
+	}
+}
+
 // TestOtherModulesAreVerified leaves the checksum database on: it does not know example.org/greet, or cannot be reached.
 func TestOtherModulesAreVerified(t *testing.T) {
 	proxy := newModuleServer(t)

@@ -20,6 +20,9 @@ type Options struct {
 	// GoNB is the program that runs cells; required.
 	GoNB string
 
+	// Go is the program that GoNB finds as the go command (package cellgo); "" leaves it the one in PATH.
+	Go string
+
 	// Checkout is the module root that cells import from; "" for none.
 	Checkout string
 
@@ -63,6 +66,11 @@ func (o *Options) complete() error {
 		return err
 	}
 	o.GoNB = abs
+	if o.Go != "" {
+		if o.Go, err = filepath.Abs(o.Go); err != nil {
+			return err
+		}
+	}
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/halftone-ml/halftone/internal/testsignal"
+	"github.com/halftone-ml/halftone/kernelext/cellgo"
 	"github.com/halftone-ml/halftone/kernelext/layout"
 	"github.com/halftone-ml/halftone/kernelext/magic"
 	"github.com/halftone-ml/halftone/kernelext/wire"
@@ -41,6 +42,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "go" { // Options.Go
+		os.Exit(cellgo.Main())
+	}
 	if file := os.Getenv(serveEnv); file != "" {
 		os.Exit(serve(file))
 	}
@@ -117,7 +121,8 @@ func serve(file string) int {
 	l := layout.Layout{Home: os.Getenv(homeEnv)}
 	s := layout.State{Checkout: checkoutOf(l)}
 	s.Go, _ = exec.LookPath("go")
-	opts := Options{GoNB: l.GoNB(), Checkout: s.Checkout, Env: wire.Env(l, s, os.Environ()), Tmp: l.Tmp(), Version: "test", Draw: testDraw, Doctor: testDoctor, Log: os.Stderr}
+	self, _ := os.Executable()
+	opts := Options{GoNB: l.GoNB(), Go: self, Checkout: s.Checkout, Env: wire.Env(l, s, os.Environ()), Tmp: l.Tmp(), Version: "test", Draw: testDraw, Doctor: testDoctor, Log: os.Stderr}
 	if d := os.Getenv(driverEnv); d != "" {
 		opts.Driver = func() bool { return d == "yes" }
 	}

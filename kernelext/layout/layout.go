@@ -55,6 +55,9 @@ func (l Layout) Halftone() string { return filepath.Join(l.Bin(), "halftone") }
 // GoNB is the pinned stock kernel that runs behind ours.
 func (l Layout) GoNB() string { return filepath.Join(l.Bin(), "gonb") }
 
+// CellGo is what GoNB finds as the go command; see package cellgo.
+func (l Layout) CellGo() string { return filepath.Join(l.Bin(), "halftone-go") }
+
 // Venv is the private Python environment, present when no JupyterLab 4 was found.
 func (l Layout) Venv() string { return filepath.Join(l.Home, "venv") }
 

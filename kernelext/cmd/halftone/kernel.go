@@ -31,6 +31,7 @@ func kernelCommand(ctx context.Context, args []string) error {
 	// An interrupt, which ends other commands, is for the running cell: the kernel looks at signals itself.
 	return kernel.Run(context.WithoutCancel(ctx), fs.Arg(0), kernel.Options{
 		GoNB:     l.GoNB(),
+		Go:       l.CellGo(),
 		Checkout: state.Checkout,
 		Env:      wire.Env(l, state, os.Environ()),
 		Tmp:      l.Tmp(),
