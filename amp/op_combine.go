@@ -140,10 +140,6 @@ func threeLines(k *cpu.LineKernel, f func(c *Call, x, a, b float64) float64) fun
 			s, l := scratch32.Get().(*scratch[float32]), lineWorks.Get().(*lineWork)
 			defer func() { scratch32.Put(s); l.release() }()
 			for i, t := range c.In {
-				if d, ok := direct[float32](t, off[i+1], w.step[i+1], n); ok {
-					l.F32[i] = d
-					continue
-				}
 				l.F32[i] = fetch(&s.buf[i], t, off[i+1], w.step[i+1], n)
 			}
 			l.F32[3] = l.target(3, out, off[0], 1, n)

@@ -49,34 +49,22 @@ func checkCdist(c *Call) []int {
 	return append(batchOf("cdist", 2, a, b), a.shape[ra-2], b.shape[rb-2])
 }
 
-// batchPlace is where batch g of t begins, which may be broadcast to a shape of batches.
-func batchPlace(t *Tensor, batch []int, g int) int {
-	off := t.off
-	for d := len(batch) - 1; d >= 0; d-- {
-		off += batchOffset(t, d-(len(batch)+2-len(t.shape)), g%batch[d])
-		g /= batch[d]
-	}
-	return off
-}
-
-// eachPair calls rows for every batch of a and b with what a worker needs: f(i, a row, all rows of b, as float64) for each row i of a.
+// eachPair calls f(g, i, row i of a, all rows of b) for every batch g of a and b and each row of a, with numbers in float64.
 func eachPair(a, b *Tensor, batch []int, f func(g, i int, row, all []float64)) {
-	ra, rb := len(a.shape), len(b.shape)
-	n, m, k := a.shape[ra-2], b.shape[rb-2], a.shape[ra-1]
+	n, m, k := a.shape[len(a.shape)-2], b.shape[len(b.shape)-2], a.shape[len(a.shape)-1]
 	all := make([]float64, m*k)
-	for g := range length(batch) {
-		oa, ob := batchPlace(a, batch, g), batchPlace(b, batch, g)
+	eachBatch(a, b, batch, func(g int, a, b matrixRows) {
 		for j := range m {
-			load(all[j*k:(j+1)*k], b, ob+j*b.strides[rb-2], b.strides[rb-1])
+			loadRow(all[j*k:][:k], b, j, 0)
 		}
 		cpu.Parallel(n, grainOf(m*k), func(lo, hi int) {
 			row := make([]float64, k)
 			for i := lo; i < hi; i++ {
-				load(row, a, oa+i*a.strides[ra-2], a.strides[ra-1])
+				loadRow(row, a, i, 0)
 				f(g, i, row, all)
 			}
 		})
-	}
+	})
 }
 
 func cdistCPU(c *Call) {
@@ -111,7 +99,7 @@ func cdistBackwardCPU(c *Call) {
 	batch := dy.shape[:r-2]
 	eachPair(a, b, batch, func(g, i int, row, all []float64) {
 		d, line, sum := make([]float64, k), make([]float64, m), make([]float64, k)
-		load(line, dy, dy.off+offset(g, batch, dy.strides)+i*dy.strides[r-2], dy.strides[r-1])
+		loadRow(line, batchRows(dy, batch, g), i, 0)
 		for j := range m {
 			for q, v := range all[j*k : (j+1)*k] {
 				d[q] = row[q] - v

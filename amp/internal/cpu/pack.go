@@ -199,6 +199,11 @@ func (x *Matrix[T]) fetchRows(dst []T, n, off, sp int) {
 	}
 }
 
+// Turn writes rows of k numbers, which lie row apart in src, as columns of dst, whose rows lie width apart.
+func Turn(dst []float32, width, rows, k int, src []float32, row int) {
+	transpose(dst, width, rows, k, src, 0, row)
+}
+
 // transpose is pack for elements in memory that lie side by side along k.
 func transpose[T Float](dst []T, width, have, k int, src []T, off, sy int) {
 	y := 0
