@@ -32,7 +32,7 @@ type client struct {
 }
 
 // patience is how long a test waits for what should come. Some cells compile everything from an empty cache, beside other tests.
-const patience = 4 * time.Minute
+const patience = 8 * time.Minute
 
 func dial(t *testing.T, conn connection) *client {
 	t.Helper()

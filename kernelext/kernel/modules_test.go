@@ -12,16 +12,34 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// emptyCache returns environment that gives Go a module cache with nothing in it.
+// emptyCache returns environment that gives Go a module cache with nothing in it, at the same place each time: Go compiles again, for
+// a minute and more, what lies in another.
 func emptyCache(t *testing.T) string {
-	dir := t.TempDir()
-	t.Cleanup(func() { // Go makes it read-only
-		_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error { return os.Chmod(p, 0o700) })
+	t.Helper()
+	dir := filepath.Join(filepath.Dir(toolsDir), "modules")
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // tests of another process may use it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear := func() error {
+		_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error { return os.Chmod(p, 0o700) }) // Go makes it read-only
+		return os.RemoveAll(dir)
+	}
+	t.Cleanup(func() {
+		_ = clear()
+		_ = lock.Close()
 	})
+	if err := clear(); err != nil {
+		t.Fatal(err)
+	}
 	return "GOMODCACHE=" + dir
 }
 
@@ -198,7 +216,7 @@ func TestPublicModule(t *testing.T) {
 	defer cancel()
 	probe := exec.CommandContext(ctx, "go", "mod", "download", "github.com/google/uuid@v1.6.0")
 	probe.Dir = t.TempDir()
-	probe.Env = append(os.Environ(), emptyCache(t))
+	probe.Env = append(os.Environ(), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
 	if out, err := probe.CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: public modules cannot be reached: %v: %s", err, out)
 	}
