@@ -7,8 +7,8 @@ import (
 	"github.com/halftone-ml/halftone/internal/optional"
 )
 
-// Bilinear is y[o] = Σ a[i]·Weight[o,i,j]·b[j] + Bias[o]. It takes two inputs, so that it is no Module; its Parameters are collected as
-// those of one are.
+// Bilinear is y[o] = Σ a[i]·Weight[o,i,j]·b[j] + Bias[o]. It takes two inputs, so that it is no Module; NoForward
+// makes one of it.
 type Bilinear struct {
 	Weight *amp.Tensor // [out first second]
 	Bias   *amp.Tensor // [out], nil without

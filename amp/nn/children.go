@@ -17,8 +17,8 @@ import (
 //	func (m *model) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
 //	func newModel(s *amp.Scope) *model         { m := &model{…}; nn.NameChildren(m); return m }
 //
-// A model of several inputs has a method of its own beside Forward, as Transformer has Run; Forward may panic where one input is
-// not enough.
+// A model of several inputs has a method of its own beside Forward, as Transformer has Run; where one input is not enough it has no Forward,
+// and NoForward makes a module of it.
 type Parent interface {
 	Module
 	// Children returns the modules with their names, which stand before those of their tensors: "fc1" before "weight". One that is nil is
@@ -56,7 +56,11 @@ func walk(name string, m Module, seen map[Module]bool, yield func(string, Module
 	if n, ok := m.(Named); ok {
 		m = n.Module
 	}
-	if t := reflect.TypeOf(m); t.Kind() == reflect.Pointer && t.Elem().Size() > 0 { // a Func, or a pointer to nothing, is the same as no other
+	var held any = m
+	if n, ok := m.(NoForward); ok {
+		held = n.Of
+	}
+	if t := reflect.TypeOf(held); t.Kind() == reflect.Pointer && t.Elem().Size() > 0 { // a Func, or a pointer to nothing, is the same as no other
 		if seen[m] {
 			return true
 		}

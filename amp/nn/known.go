@@ -9,10 +9,13 @@ import (
 
 // Modules that are not there: nil, a nil pointer in a Module, and an empty struct that no constructor has filled.
 
-// missing says whether a module is nil, holds a nil pointer or function, or is a Named of such a one.
+// missing says whether a module is nil, holds a nil pointer or function, or is a Named or a NoForward of such a one.
 func missing(m Module) bool {
 	if n, ok := m.(Named); ok {
 		m = n.Module
+	}
+	if n, ok := m.(NoForward); ok {
+		return absent.Is(n.Of)
 	}
 	return absent.Is(m)
 }

@@ -48,6 +48,10 @@ func layer(m Module) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	return layerOf(t.Name(), m)
+}
+
+func layerOf(name string, m Module) string {
 	var parts []string
 	for _, p := range append(m.Parameters(), Buffers(m)...) {
 		if p.Rank() > 0 { // counters are no part of a layer's shape
@@ -57,7 +61,7 @@ func layer(m Module) string {
 	if n := len(parts); n > 6 {
 		parts = append(parts[:6], fmt.Sprintf("… %d more", n-6))
 	}
-	return t.Name() + "(" + strings.Join(parts, ", ") + ")"
+	return name + "(" + strings.Join(parts, ", ") + ")"
 }
 
 // shapeOf is the last part of a tensor's name, which says what it is within its layer, and its shape; the dtype where it is not float32.

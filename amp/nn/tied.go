@@ -66,11 +66,15 @@ func nameWithin(m Module, t *amp.Tensor) string {
 			return c.Name + "." + name
 		}
 	}
-	v := reflect.Indirect(reflect.ValueOf(m))
+	var held any = m
+	if n, ok := m.(NoForward); ok {
+		held = n.Of
+	}
+	v := reflect.Indirect(reflect.ValueOf(held))
 	if v.Kind() != reflect.Struct || v.Type().PkgPath() != reflect.TypeFor[Linear]().PkgPath() {
 		return ""
 	}
-	switch m.(type) {
+	switch held.(type) {
 	case *ViT, *PositionalEncoding: // their tensors have other names than the fields
 		return ""
 	}
