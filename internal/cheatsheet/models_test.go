@@ -38,6 +38,13 @@ func Example_models() {
 	nn.NameChildren(net)
 	fmt.Println(net.Parameters()[0].Name(), len(nn.StateDict(net)), net.Forward(root, amp.Ones(root, amp.Float32, 2, 3, 8, 8)).Shape())
 
+	// torch: def forward(self, a, b): …  # of a model with nn.Bilinear
+	// torch: model.state_dict()
+	mix := nn.NewBilinear(root, 3, 4, 1) // a model of your own too: go doc nn.NoForward
+	between := mix.Forward(s, amp.Ones(s, amp.Float32, 5, 3), amp.Ones(s, amp.Float32, 5, 4))
+	state := nn.StateDict(nn.NoForward{Of: mix})
+	fmt.Println(between.Shape(), len(state))
+
 	// torch: nn.init.normal_(w, 0, 0.02), nn.init.zeros_(b), nn.init.kaiming_normal_(w, nonlinearity="relu")
 	w, b := net.head.Weight, net.head.Bias
 	amp.Assign(w, amp.Randn(root, amp.Float32, 0, 0.02, w.Shape()...))
@@ -80,6 +87,7 @@ func Example_models() {
 
 	// Output:
 	// conv.weight 9 [2 10]
+	// [5 1] 2
 	// 0
 	// 2 0
 	// 0.0001
