@@ -82,8 +82,10 @@ func TestProgramsOfAnotherProcessorAreReplaced(t *testing.T) {
 		if want == "" {
 			want = runtime.GOARCH
 		}
-		if got := builtFor(in.Layout.Halftone()); got != want {
-			t.Errorf("step %d: built for %s", i, got)
+		for _, program := range []string{in.Layout.Halftone(), in.Layout.CellGo()} {
+			if got := builtFor(program); got != want {
+				t.Errorf("step %d: %s was built for %s", i, program, got)
+			}
 		}
 	}
 }

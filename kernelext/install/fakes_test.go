@@ -106,6 +106,7 @@ func newInstaller(t *testing.T) (*Installer, *bytes.Buffer) {
 	checkout := t.TempDir()
 	write(t, filepath.Join(checkout, "go.mod"), "module "+Module+"\n\ngo 1.26\n")
 	write(t, filepath.Join(checkout, "go.sum"), "")
+	write(t, filepath.Join(checkout, "kernelext", "cmd", "halftone-go", "main.go"), "package main\n\nfunc main() {}\n")
 	return &Installer{Layout: l, Checkout: checkout, Report: NewReporter(&out)}, &out
 }
 

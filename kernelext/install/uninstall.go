@@ -93,7 +93,7 @@ func isHome(l layout.Layout, entries []os.DirEntry) error {
 		return explain("reading "+l.Bin(), l.Home, err, "")
 	}
 	for _, e := range programs {
-		if !ourProgram(e.Name()) {
+		if !ourProgram(l, e.Name()) {
 			other = append(other, filepath.Join("bin", e.Name()))
 		}
 	}
@@ -105,9 +105,9 @@ func isHome(l layout.Layout, entries []os.DirEntry) error {
 }
 
 // ourProgram tells the programs of the installation, and files that are named after them.
-func ourProgram(name string) bool {
+func ourProgram(l layout.Layout, name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
-	return stem == "halftone" || slices.ContainsFunc(Tools, func(t Tool) bool { return t.Name == stem })
+	return stem == "halftone" || stem == filepath.Base(l.CellGo()) || slices.ContainsFunc(Tools, func(t Tool) bool { return t.Name == stem })
 }
 
 // firstOf lists the first n of some names.

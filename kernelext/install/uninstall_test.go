@@ -26,7 +26,9 @@ func TestUninstall(t *testing.T) {
 	if _, err := installFrontEnd(l, data); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(l.Bin(), "gonb"), "")
+	for _, program := range []string{l.GoNB(), l.Halftone(), l.CellGo(), builtFile(l)} {
+		write(t, program, "")
+	}
 	if _, err := labConfig(l.Home); err != nil {
 		t.Fatal(err)
 	}
