@@ -53,6 +53,9 @@ func cumsumCPU(c *Call) {
 }
 
 func cumsumOn[T float64 | int64](c *Call) {
+	if scanAcross(c, 0, cumsumStep[T]) {
+		return
+	}
 	overLines(c.Out, c.Dims[0], c.In, func(out []T, in [][]T) {
 		var sum T
 		if c.Reverse {

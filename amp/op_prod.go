@@ -20,10 +20,10 @@ func init() {
 		Check: func(c *Call) []int { return c.In[0].shape }, Result: sumResult,
 		CPU: func(c *Call) {
 			if c.Out.dt.IsFloat() {
-				overLines(c.Out, c.Dims[0], c.In, cumprodLine[float64])
+				cumprodOn[float64](c)
 				return
 			}
-			overLines(c.Out, c.Dims[0], c.In, cumprodLine[int64])
+			cumprodOn[int64](c)
 		},
 		Backward: func(b *Back) { // dx[i] = y[i-1] · Σ over k ≥ i of dy[k]·x[i+1]·…·x[k]
 			d := b.Attrs().Dims[0]
@@ -36,6 +36,9 @@ func init() {
 		Name: "recurrence", Doc: "h[i] = a[i]·h[i-1] + b[i] along a dimension, from h = 0 before the first", Args: []string{"a", "b"}, Why: "runs in the dtype its forward ran in", CUDA: "recurrence", Wide: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { c.floats(); c.sameShape(); return c.In[0].shape },
 		CPU: func(c *Call) {
+			if scanAcross(c, 0, recurrenceStep) {
+				return
+			}
 			overLines(c.Out, c.Dims[0], c.In, func(out []float64, in [][]float64) { recurrenceLine(out, in[0], in[1], c.Reverse) })
 		},
 		Backward: func(b *Back) { // the same from the other end
@@ -146,6 +149,12 @@ func prodColumns(c *Call, r *reduction) bool {
 	})
 	store(c.Out, c.Out.off, y)
 	return true
+}
+
+func cumprodOn[T float64 | int64](c *Call) {
+	if !scanAcross(c, 1, cumprodStep[T]) {
+		overLines(c.Out, c.Dims[0], c.In, cumprodLine[T])
+	}
 }
 
 func cumprodLine[T float64 | int64](out []T, in [][]T) {
