@@ -47,8 +47,8 @@ class GoKernel(jkt.KernelTests):
         {"text": "%amp doct", "matches": {"doctor"}},
         {"text": "%%\nnothingLikeThis.At", "matches": set()},
     ]
-    complete_code_samples = ["", "var x = 1", "%%\nfmt.Println(1)", "func f() {\n}", "!ls (", "amp.NewScope?"]
-    incomplete_code_samples = ["func f() {", "%%\nfor {", "var s = `a", "x := 1 +", "/* a", "%%bash\nls"]
+    complete_code_samples = ["", "var x = 1", "%%\nfmt.Println(1)\n", "func f() {\n}", "!ls (", "amp.NewScope?"]
+    incomplete_code_samples = ["func f() {", "%%\nfor {", "%%\nfmt.Println(1)", "var s = `a", "x := 1 +", "/* a", "%%bash\nls"]
     invalid_code_samples = ["}", "f(]", 'var s = "a', "x := 'ab"]
     code_page_something = "amp.NewGradScaler?"
     code_generate_error = "%amp doctr"

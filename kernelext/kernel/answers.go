@@ -181,7 +181,7 @@ func (k *kernel) info() map[string]any {
 		"status": "ok", "protocol_version": protocolVersion,
 		"implementation": "halftone", "implementation_version": k.opts.Version,
 		"language_info": language, "debugger": false, "supported_features": []string{},
-		"banner": "Halftone " + k.opts.Version + ": Go with automatic mixed precision. Cells are Go declarations; lines after %% run.",
+		"banner": "Halftone " + k.opts.Version + ": Go with automatic mixed precision. Cells are Go declarations; lines after %% run (in a console, at an empty line).",
 		"help_links": []map[string]string{
 			{"text": "Halftone", "url": "https://github.com/halftone-ml/halftone"},
 			{"text": "GoNB tutorial", "url": "https://github.com/janpfeifer/gonb/blob/main/examples/tutorial.ipynb"},

@@ -124,6 +124,21 @@ func TestAssistant(t *testing.T) {
 		}
 	})
 
+	t.Run("exit", func(t *testing.T) {
+		before := s.run("fmt.Println?").ok(t).reply["execution_count"].(float64)
+		for _, code := range []string{"exit", "quit()", " quit\n"} {
+			before++
+			r := s.run(code).ok(t)
+			payload := fmt.Sprint(r.reply["payload"])
+			if payload != "[map[keepkernel:false source:ask_exit]]" || r.reply["execution_count"] != before || r.stdout != exitText {
+				t.Errorf("%q: %v, prints %q", code, r.reply, r.stdout)
+			}
+		}
+		if r := s.run("exit(1)"); r.reply["status"] != "error" {
+			t.Errorf("%v", r.reply)
+		}
+	})
+
 	t.Run("stopped while it waits", func(t *testing.T) {
 		gopls := 0
 		for _, p := range sessionMembers(s.gonb()) {

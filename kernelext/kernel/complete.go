@@ -3,10 +3,15 @@ package kernel
 import (
 	"go/scanner"
 	"go/token"
+	"slices"
 	"strings"
 )
 
-// isComplete is the content of is_complete_reply: whether a console should run code or ask for another line.
+// indentation is of spaces, because consoles show a tab as ^I.
+const indentation = "    "
+
+// isComplete is the content of is_complete_reply: whether a console should run code or ask for another line. As after a cell magic of
+// IPython, an empty line ends the body of a cell: a body may always go on, and typed line by line none would get a second one.
 func isComplete(code string) map[string]any {
 	depth, unfinished, wrong := openBrackets(code)
 	switch {
@@ -14,10 +19,16 @@ func isComplete(code string) map[string]any {
 		return map[string]any{"status": "complete"}
 	case wrong:
 		return map[string]any{"status": "invalid"}
-	case depth <= 0 && !unfinished:
+	case depth <= 0 && !unfinished && !inBody(code):
 		return map[string]any{"status": "complete"}
 	}
-	return map[string]any{"status": "incomplete", "indent": strings.Repeat("\t", max(depth, 0))}
+	return map[string]any{"status": "incomplete", "indent": strings.Repeat(indentation, max(depth, 0))}
+}
+
+// inBody reports whether code ends inside the body of main, not in an empty line that ends it.
+func inBody(code string) bool {
+	lines := strings.Split(code, "\n")
+	return strings.TrimSpace(lines[len(lines)-1]) != "" && slices.ContainsFunc(lines, startsBody)
 }
 
 // openBrackets scans Go and counts the brackets left open; unfinished tells of a line that cannot be the last: one in a
@@ -33,6 +44,7 @@ func openBrackets(code string) (depth int, unfinished, wrong bool) {
 			lines[i], goesOn = "", strings.HasSuffix(line, "\\")
 		}
 	}
+	unfinished = goesOn
 	src := []byte(strings.Join(lines, "\n"))
 	var s scanner.Scanner
 	fset := token.NewFileSet()

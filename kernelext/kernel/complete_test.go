@@ -31,10 +31,21 @@ func TestIsComplete(t *testing.T) {
 		"// comment {":                          "complete",
 		"s := \"{\"":                            "complete",
 		"r := '{'":                              "complete",
-		"%%":                                    "complete",
-		"%%\nfmt.Println(1)":                    "complete",
+		"!echo \\":                              "incomplete",
+		"%%":                                    "incomplete", // what it is to run comes yet
+		"%%\n":                                  "complete",
+		"%%\nx := 1":                            "incomplete", // as does what uses x
+		"%%\nx := 1\nfmt.Println(x)":            "incomplete",
+		"%%\nx := 1\nfmt.Println(x)\n":          "complete",
+		"%%\nfor {\n\n":                         "incomplete",
+		"%%\nfor {\n\n}\n    ":                  "complete",
+		"%%\n}":                                 "invalid",
+		"%%amp float16":                         "incomplete",
+		"%%amp float16\nx := 1\n":               "complete",
+		"import \"fmt\"\n%main\nfmt.Println()":  "incomplete",
 		"%%\nfor {":                             "incomplete",
-		"%% --n=(":                              "complete",
+		"%% --n=(":                              "incomplete",
+		"%% --n=(\nf()\n":                       "complete",
 		"!ls (":                                 "complete",
 		"%env A=(\nvar x = 1":                   "complete",
 		"%%bash\nfor i in (":                    "incomplete",
@@ -48,7 +59,7 @@ func TestIsComplete(t *testing.T) {
 			t.Errorf("%q is %s, want %s", code, got, want)
 		}
 	}
-	if got := isComplete("func f() {\n\tif x {")["indent"]; got != "\t\t" {
+	if got := isComplete("func f() {\n\tif x {")["indent"]; got != "        " {
 		t.Errorf("indent %q", got)
 	}
 }

@@ -18,6 +18,7 @@ type magicCell struct {
 	answers []magic.Answer
 	verdict *errorContent  // a line was wrong: the cell is not run
 	page    map[string]any // help that the cell asked for
+	exit    bool           // the cell asks a console to end
 }
 
 // refused is a cell that GoNB fails at once, and counts: it stands for one that is not to run. What is wrong with it is said in
@@ -33,6 +34,10 @@ func (k *kernel) startMagics(m *message) bool {
 	code := codeOf(m)
 	if isHelp(code) {
 		return k.startPager(m, code)
+	}
+	if exitCell.MatchString(code) {
+		m.magic = &magicCell{code: code, exit: true}
+		return false
 	}
 	cell, wrong := magic.Parse(code)
 	mc := &magicCell{code: code, out: code}
@@ -128,6 +133,9 @@ func (k *kernel) showMagics(parent string, m *message) {
 	r := k.current
 	if m.kind != "execute_input" || r == nil || r.m.id != parent || r.m.magic == nil {
 		return
+	}
+	if r.m.magic.exit {
+		k.stream("stdout", exitText, r.m.header)
 	}
 	for _, a := range r.m.magic.answers {
 		k.publish("display_data", r.m, map[string]any{"data": k.faces(a), "metadata": map[string]any{}, "transient": map[string]any{}})

@@ -174,7 +174,8 @@ func TestMagicCompletionAndHelp(t *testing.T) {
 	}
 	for code, want := range map[string]string{
 		"%%amp float16\nfor range 3 {": "incomplete",
-		"%%amp float16\nx := 1":        "complete",
+		"%%amp float16\nx := 1":        "incomplete",
+		"%%amp float16\nx := 1\n":      "complete",
 		"%amp status":                  "complete",
 	} {
 		if r := s.ask("is_complete_request", map[string]any{"code": code}); r["status"] != want {

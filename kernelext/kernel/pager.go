@@ -55,12 +55,21 @@ func (k *kernel) startPager(m *message, code string) bool {
 	return true
 }
 
-// payload is what an execute_reply carries for the pager.
+// exitCell is a cell that ends a console, as in IPython: `jupyter console` leaves the word to the kernel. Notebooks pay no heed to it.
+var exitCell = regexp.MustCompile(`\A\s*(?:exit|quit)(?:\(\))?\s*\z`)
+
+const exitText = "This ends a console; a notebook's kernel ends by the menu Kernel, Shut Down Kernel.\n"
+
+// payload is what an execute_reply asks of the front end: to open its pager, or to end.
 func (mc *magicCell) payload() []map[string]any {
-	if mc == nil || mc.page == nil {
-		return []map[string]any{}
+	switch {
+	case mc == nil:
+	case mc.page != nil:
+		return []map[string]any{{"source": "page", "data": mc.page, "start": 0}}
+	case mc.exit:
+		return []map[string]any{{"source": "ask_exit", "keepkernel": false}}
 	}
-	return []map[string]any{{"source": "page", "data": mc.page, "start": 0}}
+	return []map[string]any{}
 }
 
 // isHelp reports whether code is a cell that asks for help.

@@ -185,7 +185,7 @@ func TestInformation(t *testing.T) {
 	})
 
 	t.Run("is_complete", func(t *testing.T) {
-		if r := s.ask("is_complete_request", map[string]any{"code": "func f() {"}); r["status"] != "incomplete" || r["indent"] != "\t" {
+		if r := s.ask("is_complete_request", map[string]any{"code": "func f() {"}); r["status"] != "incomplete" || r["indent"] != "    " {
 			t.Errorf("%v", r)
 		}
 		if r := s.ask("is_complete_request", map[string]any{"code": "func f() {}"}); r["status"] != "complete" {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/halftone-ml/halftone/widgets"
 )
@@ -91,5 +92,6 @@ func interactive(f *widgets.Figure) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("render: chart option: %w", err)
 	}
-	return "<script>(function(data){\n" + code + "\n})(" + string(b) + ")</script>", nil
+	// Without an empty line: in Markdown, to which notebooks are converted, it would end the HTML inside the script.
+	return "<script>(function(data){\n" + strings.TrimSpace(code) + "\n})(" + string(b) + ")</script>", nil
 }

@@ -54,6 +54,26 @@ func TestScriptIsSmallAndCarriesItsOption(t *testing.T) {
 	}
 }
 
+// TestHTMLHasNoEmptyLine: nbconvert --to markdown puts the HTML of a figure into the text as it is, and Markdown ends it at an empty line: what
+// follows becomes a paragraph, here one inside a script.
+func TestHTMLHasNoEmptyLine(t *testing.T) {
+	for name, f := range everything() {
+		faces, err := Bundle(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _ := faces["text/html"].(string)
+		if page == "" {
+			t.Errorf("%s has no HTML", name)
+		}
+		for i, line := range strings.Split(page, "\n") {
+			if strings.TrimSpace(line) == "" {
+				t.Errorf("%s: line %d is empty", name, i+1)
+			}
+		}
+	}
+}
+
 // TestScriptNeverParsesHTML: names reach the page as text only.
 func TestScriptNeverParsesHTML(t *testing.T) {
 	all := strings.ReplaceAll(chartCode+tableCode+whatIfCode+flips+searches+follows, "http://www.w3.org/2000/svg", "") // a name, not an address

@@ -92,6 +92,15 @@ func TestWrongCallsAreRefusedBeforeAnythingHappens(t *testing.T) {
 	}
 }
 
+// TestKernelTakesNoNoticeOfArgumentsOfConsoles: `jupyter run --kernel halftone cell.go` starts "halftone kernel CONNECTION_FILE cell.go".
+func TestKernelTakesNoNoticeOfArgumentsOfConsoles(t *testing.T) {
+	t.Setenv("HALFTONE_HOME", filepath.Join(t.TempDir(), "none"))
+	alone, more := dispatched(t, "kernel", "connection.json"), dispatched(t, "kernel", "connection.json", "cell.go", "--flag")
+	if alone.code != 1 || more != alone {
+		t.Errorf("exit code %d, %d with more arguments\n%s%s", alone.code, more.code, alone.stderr, more.stderr)
+	}
+}
+
 // TestHelpOfEveryCommand: asked for in either way it is on standard output, with exit code 0, and lists options only where there are some.
 func TestHelpOfEveryCommand(t *testing.T) {
 	for _, c := range commands {

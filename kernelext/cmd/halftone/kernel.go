@@ -21,7 +21,7 @@ func kernelCommand(ctx context.Context, args []string) error {
 	if err := parse(fs, args); err != nil {
 		return err
 	}
-	if fs.NArg() != 1 {
+	if fs.NArg() == 0 { // behind the file `jupyter run FILE` and `jupyter console` hand on arguments of their own, which are nothing to a kernel
 		return wrongCall("name the connection file that Jupyter wrote; Jupyter calls this command itself")
 	}
 	l, state, err := installation()
