@@ -100,6 +100,10 @@ func gather16[T number, S ~uint16](dst []T, src []S, off, stride int, all func([
 		for i := 0; i < len(dst); i += chunk {
 			wide := s.buf[0][:min(chunk, len(dst)-i)]
 			all(wide, half[i:i+len(wide)])
+			if d, ok := any(dst).([]float64); ok {
+				cpu.WidenF64(d[i:i+len(wide)], wide)
+				continue
+			}
 			for j, v := range wide {
 				dst[i+j] = T(v)
 			}
@@ -126,6 +130,10 @@ func store[T number](t *Tensor, off int, src []T) {
 			cpu.NarrowF16(dst, s)
 			return
 		}
+		if s, ok := any(src).([]float64); ok {
+			cpu.RoundF16(dst, s)
+			return
+		}
 		for i, v := range src {
 			dst[i] = cpu.F64ToF16(float64(v))
 		}
@@ -133,6 +141,10 @@ func store[T number](t *Tensor, off int, src []T) {
 		dst := raw16(elements[bfloat16.BFloat16](t)[off : off+len(src)])
 		if s, ok := any(src).([]float32); ok {
 			cpu.NarrowBF16(dst, s)
+			return
+		}
+		if s, ok := any(src).([]float64); ok {
+			cpu.RoundBF16(dst, s)
 			return
 		}
 		for i, v := range src {

@@ -3,9 +3,10 @@ package cellgo
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/mod/modfile"
@@ -16,7 +17,11 @@ import (
 // root is the Go of the tests, as goRoot finds it.
 func root(t *testing.T) string {
 	t.Helper()
-	r, err := filepath.EvalSymlinks(runtime.GOROOT())
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := filepath.EvalSymlinks(strings.TrimSpace(string(out)))
 	if err != nil {
 		t.Fatal(err)
 	}

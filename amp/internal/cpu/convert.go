@@ -86,6 +86,37 @@ func F64ToBF16(x float64) uint16 {
 	return F32ToBF16(oddF32(x))
 }
 
+// RoundF16 sets dst to src rounded once to binary16, straight from float64.
+func RoundF16(dst []uint16, src []float64) {
+	var buf [256]float32
+	for len(src) > 0 {
+		n := min(len(src), len(buf))
+		NarrowF16(dst[:n], oddF32s(buf[:n], src[:n]))
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// RoundBF16 sets dst to src rounded once to bfloat16, straight from float64.
+func RoundBF16(dst []uint16, src []float64) {
+	var buf [256]float32
+	for len(src) > 0 {
+		n := min(len(src), len(buf))
+		NarrowBF16(dst[:n], oddF32s(buf[:n], src[:n]))
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// oddF32s is oddF32 for numbers most of which, having been made of halves, are exact in float32.
+func oddF32s(dst []float32, src []float64) []float32 {
+	NarrowF64(dst, src)
+	for i, x := range src {
+		if float64(dst[i]) != x {
+			dst[i] = oddF32(x)
+		}
+	}
+	return dst
+}
+
 // WidenF16 sets dst to src as float32.
 func WidenF16(dst []float32, src []uint16) {
 	dst = dst[:len(src)]

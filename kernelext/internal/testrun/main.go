@@ -9,11 +9,11 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -286,33 +286,20 @@ func within(dirs []string, dir string, packages []string) (own []string) {
 // test runs the tests of one module.
 func (r *runner) test(ctx context.Context, dir, only string, timeout time.Duration, packages []string) {
 	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout.String(), "-tags=" + r.tags}
-	var beside sync.WaitGroup
-	defer beside.Wait()
 	if len(packages) == 0 {
 		packages = r.longFirst(ctx, dir)
 		if left, skip, known := r.left(ctx, dir); known > 0 {
 			r.foundBefore(filepath.Base(dir), known)
-			packages, args = longFirst(left), append(args, "-skip="+skip)
-		} else if only == "" {
-			var halves [][]string
-			packages, halves = r.halve(packages)
-			for _, h := range halves {
-				beside.Go(func() { r.goTest(ctx, dir, slices.Concat(args, h)) })
+			if len(left) == 0 {
+				return
 			}
-		}
-		if len(packages) == 0 {
-			return
+			packages, args = longFirst(left), append(args, "-skip="+skip)
 		}
 	}
 	if only != "" {
 		args = append(args, "-run="+only)
 	}
-	r.goTest(ctx, dir, append(args, packages...))
-}
-
-// goTest runs go test once and counts what it says.
-func (r *runner) goTest(ctx context.Context, dir string, args []string) {
-	cmd := r.command(ctx, dir, "go", args...)
+	cmd := r.command(ctx, dir, "go", append(args, packages...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -338,7 +325,8 @@ func (r *runner) goTest(ctx context.Context, dir string, args []string) {
 	defer r.counts.Unlock()
 	r.total.add(t.total)
 	r.skips = append(r.skips, t.skips...)
-	r.remember(t)
+	maps.Copy(r.others, t.others)
+	maps.Copy(r.passed, t.passed)
 	r.failing = append(r.failing, t.failing...)
 	for _, e := range t.longest {
 		r.longest.add(e)

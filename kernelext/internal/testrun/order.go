@@ -11,7 +11,8 @@ import (
 
 // long are the packages whose tests take a minute and more, with the build tag long or without, the longest first. They begin before the
 // others, in this order, since go test begins packages in the order in which they are named: what is short fills the gaps at the end, where
-// one that is long would have the processors to itself.
+// one that is long would have the processors to itself. More packages at a time than there are processors, or the tests of one in two processes,
+// keep the machine busier and take as long.
 var long = []string{
 	"cudart/emulator", "kernelext/kernel", "kernelext/conformance", "docker", "kernelext/cmd/halftone", "amp/nn", "kernelext/train", "cudart/kernels",
 	"cudart", "kernelext/session", "kernelext/notebook", "amp", "kernelext/bench", "amp/internal/cpu",
