@@ -85,3 +85,21 @@ func (p *tab) notices(t *testing.T, list *[]string, want string) {
 	defer p.mu.Unlock()
 	t.Errorf("not noticed: %s\nnoticed: %q", want, *list)
 }
+
+// TestServersOwnError: an answer of the server's is excused by what its log says of it, and nothing else is.
+func TestServersOwnError(t *testing.T) {
+	const log = "Traceback\ntraitlets.traitlets.TraitError: " + listCause + ".\n"
+	for _, c := range []struct {
+		problem, log string
+		want         bool
+	}{
+		{listError, log, true},
+		{listError, "KeyError: 'x'\n", false},
+		{listError + "/7", log, false},
+		{"console: Error", log, false},
+	} {
+		if got := ofTheServer(c.problem, c.log); got != c.want {
+			t.Errorf("%q with the log %q: %v", c.problem, c.log, got)
+		}
+	}
+}
