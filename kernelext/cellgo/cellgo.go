@@ -30,19 +30,26 @@ func Main() int {
 	return 126
 }
 
-// behind returns the go command that would be found if this one were not there.
+// behind returns the go command that would be found if this one were not there: the first behind its own last place in PATH. Another installation's
+// program of this package may stand there, or before it; since each looks only behind itself, none calls one that has called it.
 func behind(self string, path []string) (string, error) {
 	own, err := os.Stat(self)
+	behind := ""
 	for _, dir := range path {
 		found, lookErr := exec.LookPath(filepath.Join(dir, "go"))
 		if lookErr != nil || !filepath.IsAbs(found) {
 			continue
 		}
-		if info, statErr := os.Stat(found); statErr == nil && (err != nil || !os.SameFile(info, own)) {
-			return found, nil
+		if info, statErr := os.Stat(found); err == nil && statErr == nil && os.SameFile(info, own) {
+			behind = ""
+		} else if behind == "" {
+			behind = found
 		}
 	}
-	return "", errors.New("there is no go command in PATH; install Go, or add its folder to PATH")
+	if behind == "" {
+		return "", errors.New("there is no go command in PATH; install Go, or add its folder to PATH")
+	}
+	return behind, nil
 }
 
 // gets says whether the arguments are those that GoNB gives: no packages, and so the one in the folder.

@@ -187,6 +187,43 @@ func TestGetIsInterrupted(t *testing.T) {
 	}
 }
 
+// TestTwoInstallations: a kernel that is started from another installation's has a second program of this package in PATH, before its own or
+// behind it, and both end at the user's go command, which is called once.
+func TestTwoInstallations(t *testing.T) {
+	b := newBench(t, imports("example.org/a"), "")
+	other := filepath.Join(filepath.Dir(b.dir), "other")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err == nil {
+		err = os.Mkdir(other, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(other, "go"), program, 0o700) // a copy, since a link is known for the same program
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range [][]string{
+		{b.front, other, b.real}, {other, b.front, b.real}, {b.front, other, b.front, b.real}, {other, b.front, other, b.real}, {other, b.real},
+	} {
+		b.env[0] = "PATH=" + strings.Join(append(path, "/usr/bin", "/bin"), ":")
+		for _, args := range []string{"version", "get"} {
+			_ = os.Remove(filepath.Join(b.dir, memoryName))
+			cmd := b.command(args)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			stop := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			out, err := cmd.CombinedOutput()
+			stop.Stop()
+			if got := b.calls(); err != nil || got != args+"\n" {
+				t.Errorf("%s with PATH %v: called %q: %v %s", args, path, got, err, out)
+			}
+		}
+	}
+}
+
 // TestNoGo: without a go command behind it there is an error that says so, and not one program that calls itself for ever.
 func TestNoGo(t *testing.T) {
 	b := newBench(t, nil, "")
