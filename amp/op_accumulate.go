@@ -46,33 +46,13 @@ func cumsumCPU(c *Call) {
 		return
 	}
 	if !x.dt.IsFloat() {
-		cumsumOn[int64](c)
+		cumsums[int64]().run(c)
 		return
 	}
-	cumsumOn[float64](c)
+	cumsums[float64]().run(c)
 }
 
-func cumsumOn[T float64 | int64](c *Call) {
-	if scanAcross(c, 0, cumsumStep[T]) {
-		return
-	}
-	overLines(c.Out, c.Dims[0], c.In, func(out []T, in [][]T) {
-		var sum T
-		if c.Reverse {
-			for k := len(out) - 1; k >= 0; k-- {
-				sum += in[0][k]
-				out[k] = sum
-			}
-			return
-		}
-		for k, v := range in[0] {
-			sum += v
-			out[k] = sum
-		}
-	})
-}
-
-// cumsumRows is cumsumOn for rows of float32 whose elements are neighbors, four rows at a time: each sum waits for the one before it.
+// cumsumRows is the scan for rows of float32 whose elements are neighbors, four rows at a time: each sum waits for the one before it.
 func cumsumRows(dst, x []float32, n int) {
 	rows := len(x) / max(1, n)
 	cpu.Parallel((rows+3)/4, grainOf(4*n), func(lo, hi int) {

@@ -20,10 +20,10 @@ func init() {
 		Check: func(c *Call) []int { return c.In[0].shape }, Result: sumResult,
 		CPU: func(c *Call) {
 			if c.Out.dt.IsFloat() {
-				cumprodOn[float64](c)
+				cumprods[float64]().run(c)
 				return
 			}
-			cumprodOn[int64](c)
+			cumprods[int64]().run(c)
 		},
 		Backward: func(b *Back) { // dx[i] = y[i-1] · Σ over k ≥ i of dy[k]·x[i+1]·…·x[k]
 			d := b.Attrs().Dims[0]
@@ -35,12 +35,7 @@ func init() {
 	opRecurrence = define(Op{
 		Name: "recurrence", Doc: "h[i] = a[i]·h[i-1] + b[i] along a dimension, from h = 0 before the first", Args: []string{"a", "b"}, Why: "runs in the dtype its forward ran in", CUDA: "recurrence", Wide: true, Saves: SaveIn0 | SaveOut,
 		Check: func(c *Call) []int { c.floats(); c.sameShape(); return c.In[0].shape },
-		CPU: func(c *Call) {
-			if scanAcross(c, 0, recurrenceStep) {
-				return
-			}
-			overLines(c.Out, c.Dims[0], c.In, func(out []float64, in [][]float64) { recurrenceLine(out, in[0], in[1], c.Reverse) })
-		},
+		CPU:   recurrences.run,
 		Backward: func(b *Back) { // the same from the other end
 			d, reverse := b.Attrs().Dims[0], b.Attrs().Reverse
 			g := b.S.recurrence(shiftAlong(b.S, b.In(0), d, !reverse, 0), b.DY, d, !reverse)
@@ -149,32 +144,6 @@ func prodColumns(c *Call, r *reduction) bool {
 	})
 	store(c.Out, c.Out.off, y)
 	return true
-}
-
-func cumprodOn[T float64 | int64](c *Call) {
-	if !scanAcross(c, 1, cumprodStep[T]) {
-		overLines(c.Out, c.Dims[0], c.In, cumprodLine[T])
-	}
-}
-
-func cumprodLine[T float64 | int64](out []T, in [][]T) {
-	p := T(1)
-	for i, v := range in[0] {
-		p *= v
-		out[i] = p
-	}
-}
-
-func recurrenceLine(h, a, b []float64, reverse bool) {
-	last := 0.0
-	for k := range h {
-		i := k
-		if reverse {
-			i = len(h) - 1 - k
-		}
-		last = float64(a[i]*last) + b[i]
-		h[i] = last
-	}
 }
 
 func (s *Scope) recurrence(a, b *Tensor, dim int, reverse bool) *Tensor {

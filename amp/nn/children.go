@@ -28,13 +28,27 @@ type Parent interface {
 
 // Children returns the modules that a module is made of, none for one that is no Parent. (PyTorch: named_children.)
 func Children(m Module) []Named {
-	if n, ok := m.(Named); ok {
-		m = n.Module
-	}
-	if p, ok := m.(Parent); ok {
+	if p, ok := unnamed(m).(Parent); ok {
 		return p.Children()
 	}
 	return nil
+}
+
+// unnamed is a module without the name that it has among others.
+func unnamed(m Module) Module {
+	if n, ok := m.(Named); ok {
+		return n.Module
+	}
+	return m
+}
+
+// held is what stands behind a module's wrappers, a Named and a NoForward: what has the fields and may be nil.
+func held(m Module) any {
+	m = unnamed(m)
+	if n, ok := m.(NoForward); ok {
+		return n.Of
+	}
+	return m
 }
 
 // NamedModules yields a module, under the name "", and all modules within it, a parent before its children, under names such as
@@ -53,14 +67,8 @@ func NamedModules(m Module) iter.Seq2[string, Module] {
 }
 
 func walk(name string, m Module, seen map[Module]bool, yield func(string, Module) bool) bool {
-	if n, ok := m.(Named); ok {
-		m = n.Module
-	}
-	var held any = m
-	if n, ok := m.(NoForward); ok {
-		held = n.Of
-	}
-	if t := reflect.TypeOf(held); t.Kind() == reflect.Pointer && t.Elem().Size() > 0 { // a Func, or a pointer to nothing, is the same as no other
+	m = unnamed(m)
+	if t := reflect.TypeOf(held(m)); t.Kind() == reflect.Pointer && t.Elem().Size() > 0 { // a Func, or a pointer to nothing, is the same as no other
 		if seen[m] {
 			return true
 		}

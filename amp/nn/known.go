@@ -11,13 +11,7 @@ import (
 
 // missing says whether a module is nil, holds a nil pointer or function, or is a Named or a NoForward of such a one.
 func missing(m Module) bool {
-	if n, ok := m.(Named); ok {
-		m = n.Module
-	}
-	if n, ok := m.(NoForward); ok {
-		return absent.Is(n.Of)
-	}
-	return absent.Is(m)
+	return absent.Is(held(m))
 }
 
 // need refuses a module that is missing.

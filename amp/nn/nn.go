@@ -58,10 +58,7 @@ type Buffered interface {
 // Buffers returns the buffers of a module: those it says it has, else those of its children. A module that is neither Buffered nor a
 // Parent has none, whatever layers it holds.
 func Buffers(m Module) []*amp.Tensor {
-	if n, ok := m.(Named); ok {
-		m = n.Module
-	}
-	return amp.BuffersOf(m)
+	return amp.BuffersOf(unnamed(m))
 }
 
 // amp.BuffersOf asks here for what a model of amp's does not say.

@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"reflect"
-
-	"github.com/halftone-ml/halftone/amp"
-)
+import "github.com/halftone-ml/halftone/amp"
 
 // NoForward is the Module of something that has parameters and no Forward of one input: a Bilinear, or a model of your own that takes two. It can
 // be among the Children of another and in a checkpoint, and StateDict, LoadStateDict and NamedModules take it. Names, buffers and children are
@@ -57,9 +53,8 @@ func (n NoForward) String() string {
 	if s, ok := n.Of.(interface{ String() string }); ok {
 		return s.String()
 	}
-	name := reflect.Indirect(reflect.ValueOf(n.Of)).Type().Name()
 	if len(n.Children()) > 0 {
-		return tree(n, name)
+		return tree(n, kindName(n))
 	}
-	return layerOf(name, n)
+	return layer(n)
 }

@@ -44,14 +44,6 @@ func indented(m Module) string { return strings.ReplaceAll(describe(m), "\n", "\
 
 // layer is a module's type with the shapes of its parameters and buffers.
 func layer(m Module) string {
-	t := reflect.TypeOf(m)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return layerOf(t.Name(), m)
-}
-
-func layerOf(name string, m Module) string {
 	var parts []string
 	for _, p := range append(m.Parameters(), Buffers(m)...) {
 		if p.Rank() > 0 { // counters are no part of a layer's shape
@@ -61,8 +53,11 @@ func layerOf(name string, m Module) string {
 	if n := len(parts); n > 6 {
 		parts = append(parts[:6], fmt.Sprintf("… %d more", n-6))
 	}
-	return name + "(" + strings.Join(parts, ", ") + ")"
+	return kindName(m) + "(" + strings.Join(parts, ", ") + ")"
 }
+
+// kindName is the name of a module's type, such as "Linear".
+func kindName(m Module) string { return reflect.Indirect(reflect.ValueOf(held(m))).Type().Name() }
 
 // shapeOf is the last part of a tensor's name, which says what it is within its layer, and its shape; the dtype where it is not float32.
 func shapeOf(p *amp.Tensor) string {

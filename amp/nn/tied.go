@@ -58,23 +58,17 @@ func prefixed(prefix string, t *amp.Tensor) {
 // nameWithin returns the name of t within a module, "" where that is not known: t may be a tensor of a module of this package alone, at any
 // depth. The name that t has is the one its first owner gave it.
 func nameWithin(m Module, t *amp.Tensor) string {
-	if n, ok := m.(Named); ok {
-		m = n.Module
-	}
 	for _, c := range Children(m) {
 		if name := nameWithin(c.Module, t); name != "" {
 			return c.Name + "." + name
 		}
 	}
-	var held any = m
-	if n, ok := m.(NoForward); ok {
-		held = n.Of
-	}
-	v := reflect.Indirect(reflect.ValueOf(held))
+	of := held(m)
+	v := reflect.Indirect(reflect.ValueOf(of))
 	if v.Kind() != reflect.Struct || v.Type().PkgPath() != reflect.TypeFor[Linear]().PkgPath() {
 		return ""
 	}
-	switch held.(type) {
+	switch of.(type) {
 	case *ViT, *PositionalEncoding: // their tensors have other names than the fields
 		return ""
 	}

@@ -86,7 +86,8 @@ func F64ToBF16(x float64) uint16 {
 	return F32ToBF16(oddF32(x))
 }
 
-// RoundF16 sets dst to src rounded once to binary16, straight from float64.
+// RoundF16 sets dst to src rounded once to binary16, straight from float64. (It and RoundBF16 stand apart since a func that is handed buf would
+// move it to the heap.)
 func RoundF16(dst []uint16, src []float64) {
 	var buf [256]float32
 	for len(src) > 0 {
