@@ -219,9 +219,7 @@ static Module* find(Call& c, void* handle) {
 static Function* findFunction(Call& c, void* handle) {
   auto* f = static_cast<Function*>(handle);
   if (!c) return nullptr;
-  for (Module* m : c.core.modules)
-    for (auto& [name, one] : m->functions)
-      if (one.get() == f) return f;
+  if (c.core.functions.count(f)) return f;
   c.code = invalidHandle;
   return nullptr;
 }
@@ -267,6 +265,7 @@ EMU_API int cuModuleUnload(void* module) {
   if (!c || !c.waits()) return c.code;
   int code = c.core.finishAll(c.lock);
   c.core.modules.erase(m);
+  for (auto& [name, f] : m->functions) c.core.functions.erase(f.get());
   delete m;
   return code;
 }
@@ -288,6 +287,7 @@ EMU_API int cuModuleGetFunction(void** function, void* module, const char* name)
     f->kernel = k;
     f->limits = m->names[name];
     f->dynamicShared = (48 << 10) - f->limits.shared;
+    c.core.functions.insert(f.get());
   }
   *function = f.get();
   return ok;

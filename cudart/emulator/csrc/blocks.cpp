@@ -86,7 +86,8 @@ bool runBlocks(const Work& work, int threads, Fault* fault) {
   static Helpers* helpers = new Helpers;
   uint64_t total = uint64_t(work.grid.x) * work.grid.y * work.grid.z;
   Job job{&work, Sequence(total, work.order, work.seed), total, {0}, {false}, {}, {}};
-  unsigned n = threads ? static_cast<unsigned>(threads) : std::min(8u, std::max(1u, std::thread::hardware_concurrency()));
+  static const unsigned processors = std::min(8u, std::max(1u, std::thread::hardware_concurrency()));  // it reads a file each time
+  unsigned n = threads ? static_cast<unsigned>(threads) : processors;
   bool shared = n > 1 && total > 1 && total * work.block.x * work.block.y * work.block.z >= 8192;
   if (shared) {
     std::lock_guard<std::mutex> lock(helpers->mutex);

@@ -226,8 +226,12 @@ void Core::deviceThread() {
       auto gone = std::remove_if(targets_.begin(), targets_.end(), [](const OpPtr& t) { return t->done; });
       if (gone != targets_.end()) {
         targets_.erase(gone, targets_.end());
-        if (targets_.empty()) memory.close();
+        const bool all = targets_.empty();
+        if (all) memory.close();
+        lock.unlock();  // else who waited wakes up only to wait for the lock
         finished_.notify_all();
+        lock.lock();
+        if (all) break;  // what others want by now finds the memory closed
       }
     }
   }

@@ -131,6 +131,7 @@ class Core {
   std::unordered_set<Stream*> streams;             // that exist; handles are checked against these
   std::unordered_set<Event*> events;
   std::unordered_set<Module*> modules;
+  std::unordered_set<struct Function*> functions;  // of all modules
   std::unordered_map<void*, size_t> hostBlocks;    // page-locked
   bool ready = false;
   int lost = 0;  // the error that every call returns since a kernel or the device failed
