@@ -24,6 +24,9 @@ const slowSuites = "EveryOp(OfNothing|RefusesCleanly|Gradient|SecondOrder|DTypes
 // emulator's, for what the walk over the table and shorter training has seen.
 const neverSuites = "GPTLearns|GPTPrecisions|ViTLearns|ThreadsDoNotChange|(Shape|Conv|Attention)Threads|HalfTables|EveryOpOnDevice|Interrupt"
 
+// onceSuites are tests of what is around kernels that take long and launch none that the walk on PTX does not.
+const onceSuites = "PairLines|WholeLayers|EveryOpTogether"
+
 // A suite is a package's tests, run with the emulated device as the one that scopes are on if they name none.
 type suite struct {
 	dir, run, skip string
@@ -64,7 +67,7 @@ func runSuites(t *testing.T, list []suite) {
 			dir := filepath.Join("..", "..", filepath.FromSlash(s.dir))
 			cmd := exec.CommandContext(t.Context(), testProgram(t, s.dir), "-test.short", "-test.v", "-test.timeout=30m", "-test.run="+s.run, "-test.skip="+s.skip)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), cudart.ModeEnv+"="+cudart.ModeEmulator, testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
+			cmd.Env = append(os.Environ(), fewCollections, cudart.ModeEnv+"="+cudart.ModeEmulator, testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
 			if s.ptx {
 				cmd.Env = append(cmd.Env, onPTX(t))
 			}

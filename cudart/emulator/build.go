@@ -30,6 +30,9 @@ type Options struct {
 	Checked bool
 	// Sanitize builds it with the compiler's address and undefined-behavior sanitizers, for a program started with SanitizerEnv.
 	Sanitize bool
+	// Unsanitized are units, .cu files without the ending, that Sanitize leaves as they are: a third of its time is saved for programs that launch
+	// none of their kernels.
+	Unsanitized []string
 	// PTX builds it from the modules that a GPU's driver is given, in place of the .cu files that they were made of: each instruction does
 	// what the PTX ISA says. It is slower, and takes minutes to compile.
 	PTX bool
@@ -160,7 +163,7 @@ func sources(o Options) ([]source, error) {
 // key names a build: a hash of all that goes into it.
 func key(c compiler, o Options, files []source) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%q %q\n%v %v %v\n", runtime.GOARCH, c.path, c.version, flags(o), kernelFlags(o), o.Checked, o.Sanitize, o.PTX)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%q %q\n%v %v %q %v\n", runtime.GOARCH, c.path, c.version, flags(o), kernelFlags(o), o.Checked, o.Sanitize, o.Unsanitized, o.PTX)
 	for _, f := range files {
 		fmt.Fprintf(h, "%s %d\n", f.path, len(f.data))
 		h.Write(f.data)

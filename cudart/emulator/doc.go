@@ -18,6 +18,7 @@
 //	threads=1            of the CPU; the results are the same
 //	memory=64M           of the device
 //	devices=2
+//	launched=FILE        the names of the kernels that have run are added to the file, one a line; its path has no comma or blank
 //	capability=70        sm_70; of 90 are products of warpgroups (wgmma)
 //	fence=0              let the host touch device memory, for debuggers
 //	inject=alloc@3       the third allocation fails; also launch, kernel (fails when it runs), copy, sync, module, any,

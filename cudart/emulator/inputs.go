@@ -73,6 +73,7 @@ func (b *build) objectOf(files []source, f source) (options []string, name strin
 	in := inputs(files, f)
 	o := b.options
 	o.Checked = o.Checked && (isKernels(f.path) || slices.ContainsFunc(in, func(s source) bool { return bytes.Contains(s.data, []byte(checkMacro)) }))
+	o.Sanitize = o.Sanitize && !slices.Contains(o.Unsanitized, strings.TrimSuffix(filepath.Base(f.path), filepath.Ext(f.path)))
 	options = flags(o)
 	if isKernels(f.path) {
 		options = append(options, kernelFlags(o)...)

@@ -18,9 +18,13 @@ func init() { cudart.UseEmulator(Library, fence) }
 // CheckedEnv names the variable that makes Library return the checked library, when it is "1".
 const CheckedEnv = "HALFTONE_EMULATOR_CHECKED"
 
-// SanitizeEnv names the variable that makes Library return the library with the compiler's sanitizers, when it is "1". The program has
-// to be started as SanitizerEnv says.
+// SanitizeEnv names the variable that makes Library return the library with the compiler's sanitizers, when it is "1", or "small": then those units
+// are left as they are whose kernels amp's op table with its small cases launches none of. The program has to be started as SanitizerEnv says.
 const SanitizeEnv = "HALFTONE_EMULATOR_SANITIZE"
+
+// notSmall are those units.
+var notSmall = []string{"attention_any", "attention_mma", "attention_mma_grad", "attention_f32", "attention_f32_grad", "gemm_mma", "gemm_wgmma", "running", "update",
+	"update_more", "scaler", "health", "clip"}
 
 // Library returns the path of the library with Halftone's kernels, to be opened as the driver's. The first call compiles it; an
 // error says what is missing.
@@ -28,6 +32,9 @@ func Library() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	o := Options{Checked: os.Getenv(CheckedEnv) == "1", Sanitize: os.Getenv(SanitizeEnv) == "1", PTX: os.Getenv(PTXEnv) == "1"}
+	if os.Getenv(SanitizeEnv) == "small" {
+		o.Sanitize, o.Unsanitized = true, notSmall
+	}
 	if !quiet(os.Getenv("HALFTONE_EMULATOR")) {
 		o.Compiling = func() {
 			fmt.Fprintln(os.Stderr, "halftone: the CUDA emulator is compiled from C++, which takes a minute or two on two cores; it is kept, and the next program finds it")

@@ -4,6 +4,10 @@ package emulator
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/cudart"
@@ -13,7 +17,7 @@ func TestOddSourcesLong(t *testing.T) {
 	compileOdd(t, "stand-in", standIn(t), func(name string) bool { return odd[name].line == -1 && !oddFew[name] })
 }
 
-// TestAmpSuitesLong runs what TestAmpSuites leaves out, and all that it runs on the embedded modules.
+// TestAmpSuitesLong runs what TestAmpSuites leaves out, and what it runs on the embedded modules.
 func TestAmpSuitesLong(t *testing.T) {
 	useEmulator(t)
 	if _, err := Library(); err != nil {
@@ -24,7 +28,7 @@ func TestAmpSuitesLong(t *testing.T) {
 		if s.dir == "amp" || s.dir == "amp/nn" {
 			list = append(list, suite{s.dir, slowSuites, neverSuites, 5, false})
 		}
-		list = append(list, suite{s.dir, s.run, s.skip, s.least, true})
+		list = append(list, suite{s.dir, s.run, strings.TrimPrefix(s.skip+"|"+onceSuites, "|"), s.least, true})
 	}
 	runSuites(t, list)
 }
@@ -32,14 +36,15 @@ func TestAmpSuitesLong(t *testing.T) {
 // longRows are the walks that take minutes.
 var longRows = []rowRun{
 	// What a GPU's driver is given, instruction by instruction.
-	{name: "PTX", settings: "order=shuffled,seed=8", ptx: true, least: 300, all: true, large: true},
+	{name: "PTX", settings: "order=shuffled,seed=8", ptx: true, least: 300, all: true, large: true, short: true},
 	{name: "PTX at odd places", settings: "order=reversed,seed=9", ptx: true, least: 300, odd: true},
-	// Devices with less shared memory and without tensor cores, and with more: what is chosen by that.
-	{name: "capability 7.5", settings: "order=forward,capability=75", least: 300, all: true, large: true},
-	{name: "capability 9.0", settings: "order=forward,capability=90", least: 300, all: true, large: true},
-	{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true},
+	// Devices with less shared memory and without tensor cores, and with more: what is chosen by that. The small cases launch the same kernels
+	// there (TestSmallCasesLaunchTheSame runs them), so that special numbers, views and odd places have nothing new to see.
+	{name: "capability 7.5", settings: "order=forward,capability=75", least: 80, large: true},
+	{name: "capability 9.0", settings: "order=forward,capability=90", least: 80, large: true},
+	{name: "checked", settings: "order=shuffled,seed=4", checked: "1", least: 300, all: true, large: true, short: true},
 	{name: "sanitized", settings: "order=forward", sanitize: true, least: 300},
-	{name: "sanitized, at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
+	{name: "sanitized at odd places", settings: "order=forward", sanitize: true, least: 300, odd: true},
 	{name: "cuDNN sanitized", rows: "/^conv", sanitize: true, least: 15, env: []string{cudart.DNNEnv + "=all"}},
 }
 
@@ -55,6 +60,39 @@ func TestEveryRowLong(t *testing.T) {
 	walkRows(t, longRows)
 	if os.Getenv("HALFTONE_TEST_SEED") != "" {
 		walkRows(t, moreRows)
+	}
+}
+
+// TestSmallCasesLaunchTheSame: devices of all kinds run the walk's small cases by the same kernels.
+func TestSmallCasesLaunchTheSame(t *testing.T) {
+	useEmulator(t)
+	program := testProgram(t, "amp")
+	launched := func(capability string) []string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "launched")
+		cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestEveryOpOnDevice$", "-test.timeout="+walkLimit)
+		cmd.Dir = "../../amp"
+		cmd.Env = append(os.Environ(), fewCollections, cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0",
+			"HALFTONE_EMULATOR=launched="+file+",capability="+capability)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		names, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := strings.Fields(string(names))
+		slices.Sort(list)
+		return list
+	}
+	want := launched("80")
+	if len(want) < 500 {
+		t.Errorf("only %d kernels ran", len(want))
+	}
+	for _, capability := range []string{"75", "90"} {
+		if got := launched(capability); !slices.Equal(got, want) {
+			t.Errorf("capability %s: %d kernels, and of 80 %d: %v", capability, len(got), len(want), got)
+		}
 	}
 }
 

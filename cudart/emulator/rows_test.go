@@ -5,10 +5,13 @@ package emulator
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/cudart"
+	"github.com/halftone-ml/halftone/cudart/kernels"
 )
 
 // A rowRun is one walk over the table: with settings of the emulator, on the checked library, of rows whose names match, with variables.
@@ -18,8 +21,9 @@ type rowRun struct {
 	sanitize                      bool
 	ptx                           bool // the kernels of the embedded modules, not of the .cu
 	env                           []string
-	all                           bool // integers too, and inputs with gaps
-	large                         bool // the large cases too: splits, tiles, tensor cores
+	all                           bool // integers too, inputs with gaps and special numbers
+	large                         bool // the large cases too, alone without all: splits, tiles, tensor cores
+	short                         bool // fewer draws of special numbers
 	far                           bool // instead, inputs whose elements lie 2³¹ elements apart
 	odd                           bool // instead, inputs that begin at no multiple of 16 bytes
 }
@@ -31,8 +35,10 @@ func (r rowRun) tests() string {
 		return "^TestFarApartOnDevice$"
 	case r.odd:
 		return "^TestEveryOpOnDeviceAtOddPlaces$"
-	case r.large:
+	case r.large && r.all:
 		return "^Test(EveryOp|Large)OnDevice"
+	case r.large:
+		return "^TestLargeOnDevice$"
 	case r.all:
 		return "^TestEveryOpOnDevice"
 	}
@@ -53,6 +59,9 @@ func (r rowRun) skip() string {
 // walkLimit is the longest time of one walk. Alone on two cores the longest, checked and with the large cases, takes half a minute, the
 // others three to ten seconds; machines are busy at times. Over it, the program says which row it was at.
 const walkLimit = "10m"
+
+// fewCollections saves the programs of many small tensors a tenth of their time.
+const fewCollections = "GOGC=400"
 
 // rowRuns are how TestEveryRow walks; with the build tag long TestEveryRowLong walks in more ways.
 var rowRuns = []rowRun{
@@ -82,19 +91,24 @@ func walkRows(t *testing.T, runs []rowRun) {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), program, "-test.run="+c.tests(), "-test.v", "-test.timeout="+walkLimit)
 			cmd.Dir = "../../amp"
-			cmd.Env = append(os.Environ(), cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
+			cmd.Env = append(os.Environ(), fewCollections, cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
+			launched := ""
 			if skip := c.skip(); skip != "" {
 				cmd.Args = append(cmd.Args, "-test.skip="+skip)
+			}
+			if c.short {
+				cmd.Args = append(cmd.Args, "-test.short")
 			}
 			cmd.Env = append(cmd.Env, c.env...)
 			if c.ptx {
 				cmd.Env = append(cmd.Env, onPTX(t))
 			}
 			if c.sanitize {
-				if _, err := Build(t.Context(), Options{Sanitize: true}); err != nil { // before the sanitizer slows the compiler down
+				if _, err := Build(t.Context(), Options{Sanitize: true, Unsanitized: notSmall}); err != nil { // before the sanitizer slows the compiler down
 					t.Fatal(err)
 				}
-				cmd.Env = append(cmd.Env, sanitized(t)...)
+				launched = filepath.Join(t.TempDir(), "launched")
+				cmd.Env = append(append(cmd.Env, sanitized(t)...), SanitizeEnv+"=small", "HALFTONE_EMULATOR="+c.settings+",launched="+launched)
 			}
 			out, err := cmd.CombinedOutput()
 			text := string(out)
@@ -104,7 +118,24 @@ func walkRows(t *testing.T, runs []rowRun) {
 			if n := strings.Count(text, "    --- PASS"); n < c.least {
 				t.Errorf("only %d cases ran", n)
 			}
+			if launched != "" {
+				sanitizedAll(t, launched)
+			}
 		})
+	}
+}
+
+// sanitizedAll checks that the kernels in a file, which have run, are of units that were compiled with sanitizers.
+func sanitizedAll(t *testing.T, file string) {
+	t.Helper()
+	names, err := os.ReadFile(file)
+	if err != nil || len(names) == 0 {
+		t.Errorf("no kernel ran: %v", err)
+	}
+	for _, name := range strings.Fields(string(names)) {
+		if unit := kernels.Unit(name); slices.Contains(notSmall, unit) {
+			t.Errorf("%s runs without sanitizers: take %s out of notSmall", name, unit)
+		}
 	}
 }
 

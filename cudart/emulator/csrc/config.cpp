@@ -1,6 +1,7 @@
 // config.cpp: see config.h.
 #include "config.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace emu {
@@ -50,6 +51,10 @@ std::string Config::setOne(const std::string& name, const std::string& value) {
     else return "order is forward, reversed or shuffled, not \"" + value + "\"";
     return "";
   }
+  if (name == "launched") {
+    launched = value;
+    return "";
+  }
   if (name == "inject") {  // what@n[+][:code]; empty: none any more
     injections.clear();
     counts.clear();
@@ -95,6 +100,14 @@ int Config::injected(const char* what) {
     if (count && (count == in.at || (in.always && count > in.at))) return in.code;
   }
   return 0;
+}
+
+void Config::ran(const std::string& kernel) {
+  if (launched.empty() || !noted_.insert(kernel).second) return;
+  if (FILE* f = std::fopen(launched.c_str(), "a")) {
+    std::fprintf(f, "%s\n", kernel.c_str());
+    std::fclose(f);
+  }
 }
 
 }  // namespace emu

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Config {
   uint64_t memory = uint64_t(4) << 30;
   bool fence = true, quiet = false;
   int capability = 80;
+  std::string launched;  // file that the names of kernels are added to, each when it first runs; "" for none
   std::vector<Injection> injections;
   std::map<std::string, uint64_t> counts;
 
@@ -33,9 +35,12 @@ struct Config {
   std::string set(const std::string& text);
   // injected counts a call and returns the error it is to return, 0 for none.
   int injected(const char* what);
+  // ran notes that a kernel has run.
+  void ran(const std::string& kernel);
 
  private:
   std::string setOne(const std::string& name, const std::string& value);
+  std::set<std::string> noted_;
 };
 
 }  // namespace emu

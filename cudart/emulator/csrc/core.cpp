@@ -253,6 +253,7 @@ void Core::perform(std::unique_lock<std::mutex>& lock, const OpPtr& op) {
       lock.unlock();
       bool ok = runBlocks(work, config.threads, &fault);
       lock.lock();
+      config.ran(op->name);
       if (!ok) fail(fault.code, fault.text + (fault.address ? ": " + memory.describe(fault.address) : ""));
       return;
     }

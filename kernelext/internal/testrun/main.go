@@ -209,7 +209,7 @@ func (r *runner) gofmt(ctx context.Context) (string, error) {
 const everyFile = "long"
 
 func (r *runner) vet(ctx context.Context) (string, error) {
-	return r.everyModule(ctx, "go", "vet", "-tags="+everyFile, "./...")
+	return r.everyModule(ctx, "env", "GOGC=400", "go", "vet", "-tags="+everyFile, "./...") // it compiles what is not yet, a sixth faster so
 }
 
 // staticcheck is built at the version that its own module pins.
