@@ -40,7 +40,7 @@ func (r *runner) fuzz(ctx context.Context) {
 			rel, _ := filepath.Rel(r.root, dir)
 			r.check(ctx, fmt.Sprintf("fuzz %s %s", rel, name), func(ctx context.Context) (string, error) {
 				// Minimizing is for whoever looks at a failure; here it would take the time away from searching.
-				out, err := r.command(ctx, dir, "go", "test", "-vet=off", "-run=^$", "-fuzz=^"+name+"$", "-fuzztime="+fuzzTime.String(), "-fuzzminimizetime=1x", ".").CombinedOutput()
+				out, err := r.command(ctx, dir, "env", fewCollections, "go", "test", "-vet=off", "-run=^$", "-fuzz=^"+name+"$", "-fuzztime="+fuzzTime.String(), "-fuzzminimizetime=1x", ".").CombinedOutput()
 				if err != nil && timeIsUp(string(out)) {
 					err = nil
 				}

@@ -208,8 +208,11 @@ func (r *runner) gofmt(ctx context.Context) (string, error) {
 // everyFile is the build tag with which all files of the checkout are read, those of the long tests too.
 const everyFile = "long"
 
+// fewCollections takes a sixth off the time in which go commands compile what has changed. It is not for the tests themselves.
+const fewCollections = "GOGC=400"
+
 func (r *runner) vet(ctx context.Context) (string, error) {
-	return r.everyModule(ctx, "env", "GOGC=400", "go", "vet", "-tags="+everyFile, "./...") // it compiles what is not yet, a sixth faster so
+	return r.everyModule(ctx, "env", fewCollections, "go", "vet", "-tags="+everyFile, "./...")
 }
 
 // staticcheck is built at the version that its own module pins.
