@@ -1,5 +1,5 @@
 // Package cellgo is the go command that GoNB finds in a kernel: the user's, but that `go get`, which GoNB runs before it builds a cell, ends at
-// once where it has nothing to do, and that `go build` collects less garbage. It takes 0.03 to 0.05 s of the 0.35 to 0.65 s of a warm cell.
+// once where it has nothing to do (0.03 to 0.05 s of the 0.35 to 0.65 s of a warm cell), and that `go build` collects less garbage.
 package cellgo
 
 import (
