@@ -57,7 +57,13 @@ func layer(m Module) string {
 }
 
 // kindName is the name of a module's type, such as "Linear".
-func kindName(m Module) string { return reflect.Indirect(reflect.ValueOf(held(m))).Type().Name() }
+func kindName(m Module) string {
+	t := reflect.TypeOf(held(m))
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Name()
+}
 
 // shapeOf is the last part of a tensor's name, which says what it is within its layer, and its shape; the dtype where it is not float32.
 func shapeOf(p *amp.Tensor) string {
