@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,23 +98,6 @@ func TestOthersAreTheGoCommands(t *testing.T) {
 		}
 		if got := b.calls(); got != strings.Join(args, " ")+"\n" {
 			t.Errorf("%q: called %q", args, got)
-		}
-	}
-}
-
-// TestBuildCollectsLess: only `go build` does, and not where the user says how often.
-func TestBuildCollectsLess(t *testing.T) {
-	b := newBench(t, nil, `echo "GOGC=$GOGC"`)
-	plain := b.env
-	for _, c := range []struct{ set, command, want string }{
-		{"", "build", fewCollections}, {"", "test", "GOGC="}, {"", "run", "GOGC="}, {"GOGC=off", "build", "GOGC=off"}, {"GOGC=", "build", "GOGC="},
-	} {
-		b.env = plain
-		if c.set != "" {
-			b.env = append(slices.Clip(plain), c.set)
-		}
-		if status, out := b.run(c.command); status != 0 || out != c.want+"\n" {
-			t.Errorf("%s with %q: %d %q, want %s", c.command, c.set, status, out, c.want)
 		}
 	}
 }
