@@ -24,7 +24,7 @@ const slowSuites = "EveryOp(OfNothing|RefusesCleanly|Gradient|SecondOrder|DTypes
 // emulator's, for what the walk over the table and shorter training has seen.
 const neverSuites = "GPTLearns|GPTPrecisions|ViTLearns|ThreadsDoNotChange|(Shape|Conv|Attention)Threads|HalfTables|EveryOpOnDevice|Interrupt"
 
-// onceSuites are tests of what is around kernels that take long and launch none that the walk on PTX does not.
+// onceSuites are tests of what is around kernels that take long and launch none that the walk on PTX does not (as the emulator's launched=FILE shows).
 const onceSuites = "PairLines|WholeLayers|EveryOpTogether"
 
 // A suite is a package's tests, run with the emulated device as the one that scopes are on if they name none.

@@ -30,8 +30,8 @@ type Options struct {
 	Checked bool
 	// Sanitize builds it with the compiler's address and undefined-behavior sanitizers, for a program started with SanitizerEnv.
 	Sanitize bool
-	// Unsanitized are units, .cu files without the ending, that Sanitize leaves as they are: a third of its time is saved for programs that launch
-	// none of their kernels.
+	// Unsanitized are units, .cu files without the ending, that Sanitize leaves as they are, since the program launches none of their kernels:
+	// sanitizers make the compiling several times as long.
 	Unsanitized []string
 	// PTX builds it from the modules that a GPU's driver is given, in place of the .cu files that they were made of: each instruction does
 	// what the PTX ISA says. It is slower, and takes minutes to compile.
