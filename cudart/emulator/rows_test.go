@@ -60,7 +60,7 @@ func (r rowRun) skip() string {
 // others three to ten seconds; machines are busy at times. Over it, the program says which row it was at.
 const walkLimit = "10m"
 
-// fewCollections saves the programs of many small tensors a tenth of their time.
+// fewCollections saves the programs of many small tensors a twentieth of their time.
 const fewCollections = "GOGC=400"
 
 // rowRuns are how TestEveryRow walks; with the build tag long TestEveryRowLong walks in more ways.
