@@ -34,22 +34,22 @@ func Main() int {
 // program of this package may stand there, or before it; since each looks only behind itself, none calls one that has called it.
 func behind(self string, path []string) (string, error) {
 	own, err := os.Stat(self)
-	behind := ""
+	next := ""
 	for _, dir := range path {
 		found, lookErr := exec.LookPath(filepath.Join(dir, "go"))
 		if lookErr != nil || !filepath.IsAbs(found) {
 			continue
 		}
 		if info, statErr := os.Stat(found); err == nil && statErr == nil && os.SameFile(info, own) {
-			behind = ""
-		} else if behind == "" {
-			behind = found
+			next = ""
+		} else if next == "" {
+			next = found
 		}
 	}
-	if behind == "" {
+	if next == "" {
 		return "", errors.New("there is no go command in PATH; install Go, or add its folder to PATH")
 	}
-	return behind, nil
+	return next, nil
 }
 
 // gets says whether the arguments are those that GoNB gives: no packages, and so the one in the folder.
