@@ -67,7 +67,7 @@ func runSuites(t *testing.T, list []suite) {
 			dir := filepath.Join("..", "..", filepath.FromSlash(s.dir))
 			cmd := exec.CommandContext(t.Context(), testProgram(t, s.dir), "-test.short", "-test.v", "-test.timeout=30m", "-test.run="+s.run, "-test.skip="+s.skip)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), fewCollections, cudart.ModeEnv+"="+cudart.ModeEmulator, testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
+			cmd.Env = append(os.Environ(), cudart.ModeEnv+"="+cudart.ModeEmulator, testDeviceEnv+"=cuda:0", "HALFTONE_EMULATOR=quiet=1")
 			if s.ptx {
 				cmd.Env = append(cmd.Env, onPTX(t))
 			}

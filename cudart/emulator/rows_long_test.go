@@ -4,8 +4,6 @@ package emulator
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -69,21 +67,7 @@ func TestSmallCasesLaunchTheSame(t *testing.T) {
 	program := testProgram(t, "amp")
 	launched := func(capability string) []string {
 		t.Helper()
-		file := filepath.Join(t.TempDir(), "launched")
-		cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestEveryOpOnDevice(OfIntegers|ThroughViews)?$", "-test.timeout="+walkLimit)
-		cmd.Dir = "../../amp"
-		cmd.Env = append(os.Environ(), fewCollections, cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0",
-			"HALFTONE_EMULATOR=launched="+file+",capability="+capability)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		names, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list := strings.Fields(string(names))
-		slices.Sort(list)
-		return list
+		return walk(t, program, rowRun{settings: "order=forward,capability=" + capability, least: 300, plain: true})
 	}
 	want := launched("80")
 	if len(want) < 500 {

@@ -24,6 +24,7 @@ type rowRun struct {
 	all                           bool // integers too, inputs with gaps and special numbers
 	large                         bool // the large cases too, alone without all: splits, tiles, tensor cores
 	short                         bool // fewer draws of special numbers
+	plain                         bool // integers too, and inputs with gaps, nothing else
 	far                           bool // instead, inputs whose elements lie 2³¹ elements apart
 	odd                           bool // instead, inputs that begin at no multiple of 16 bytes
 }
@@ -39,6 +40,8 @@ func (r rowRun) tests() string {
 		return "^Test(EveryOp|Large)OnDevice"
 	case r.large:
 		return "^TestLargeOnDevice$"
+	case r.plain:
+		return "^TestEveryOpOnDevice(OfIntegers|ThroughViews)?$"
 	case r.all:
 		return "^TestEveryOpOnDevice"
 	}
@@ -59,9 +62,6 @@ func (r rowRun) skip() string {
 // walkLimit is the longest time of one walk. Alone on two cores the longest, checked and with the large cases, takes half a minute, the
 // others three to ten seconds; machines are busy at times. Over it, the program says which row it was at.
 const walkLimit = "10m"
-
-// fewCollections saves the programs of many small tensors a twentieth of their time.
-const fewCollections = "GOGC=400"
 
 // rowRuns are how TestEveryRow walks; with the build tag long TestEveryRowLong walks in more ways.
 var rowRuns = []rowRun{
@@ -89,54 +89,55 @@ func walkRows(t *testing.T, runs []rowRun) {
 	program := testProgram(t, "amp")
 	for _, c := range runs {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), program, "-test.run="+c.tests(), "-test.v", "-test.timeout="+walkLimit)
-			cmd.Dir = "../../amp"
-			cmd.Env = append(os.Environ(), fewCollections, cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings, CheckedEnv+"="+c.checked)
-			launched := ""
-			if skip := c.skip(); skip != "" {
-				cmd.Args = append(cmd.Args, "-test.skip="+skip)
-			}
-			if c.short {
-				cmd.Args = append(cmd.Args, "-test.short")
-			}
-			cmd.Env = append(cmd.Env, c.env...)
-			if c.ptx {
-				cmd.Env = append(cmd.Env, onPTX(t))
-			}
-			if c.sanitize {
-				if _, err := Build(t.Context(), Options{Sanitize: true, Unsanitized: notSmall}); err != nil { // before the sanitizer slows the compiler down
-					t.Fatal(err)
+			launched := walk(t, program, c)
+			for _, name := range launched {
+				if unit := kernels.Unit(name); c.sanitize && slices.Contains(notSmall, unit) {
+					t.Errorf("%s runs without sanitizers: take %s out of notSmall", name, unit)
 				}
-				launched = filepath.Join(t.TempDir(), "launched")
-				cmd.Env = append(append(cmd.Env, sanitized(t)...), SanitizeEnv+"=small", "HALFTONE_EMULATOR="+c.settings+",launched="+launched)
-			}
-			out, err := cmd.CombinedOutput()
-			text := string(out)
-			if err != nil || strings.Contains(text, "emulated device:") || strings.Contains(text, "runtime error:") {
-				t.Fatalf("%v\n%s", err, failures(text))
-			}
-			if n := strings.Count(text, "    --- PASS"); n < c.least {
-				t.Errorf("only %d cases ran", n)
-			}
-			if launched != "" {
-				sanitizedAll(t, launched)
 			}
 		})
 	}
 }
 
-// sanitizedAll checks that the kernels in a file, which have run, are of units that were compiled with sanitizers.
-func sanitizedAll(t *testing.T, file string) {
+// walk walks once, and returns the names of the kernels that were launched, sorted.
+func walk(t *testing.T, program string, c rowRun) (launched []string) {
 	t.Helper()
+	file := filepath.Join(t.TempDir(), "launched")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run="+c.tests(), "-test.v", "-test.timeout="+walkLimit)
+	cmd.Dir = "../../amp"
+	cmd.Env = append(os.Environ(), cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_COMPARE_DEVICE=cuda:0", "HALFTONE_EMULATOR="+c.settings+",launched="+file,
+		CheckedEnv+"="+c.checked)
+	if skip := c.skip(); skip != "" {
+		cmd.Args = append(cmd.Args, "-test.skip="+skip)
+	}
+	if c.short {
+		cmd.Args = append(cmd.Args, "-test.short")
+	}
+	cmd.Env = append(cmd.Env, c.env...)
+	if c.ptx {
+		cmd.Env = append(cmd.Env, onPTX(t))
+	}
+	if c.sanitize {
+		if _, err := Build(t.Context(), Options{Sanitize: true, Unsanitized: notSmall}); err != nil { // before the sanitizer slows the compiler down
+			t.Fatal(err)
+		}
+		cmd.Env = append(cmd.Env, sanitized(t, "small")...)
+	}
+	out, err := cmd.CombinedOutput()
+	text := string(out)
+	if err != nil || strings.Contains(text, "emulated device:") || strings.Contains(text, "runtime error:") {
+		t.Fatalf("%v\n%s", err, failures(text))
+	}
+	if n := strings.Count(text, "    --- PASS"); n < c.least {
+		t.Errorf("only %d cases ran", n)
+	}
 	names, err := os.ReadFile(file)
 	if err != nil || len(names) == 0 {
 		t.Errorf("no kernel ran: %v", err)
 	}
-	for _, name := range strings.Fields(string(names)) {
-		if unit := kernels.Unit(name); slices.Contains(notSmall, unit) {
-			t.Errorf("%s runs without sanitizers: take %s out of notSmall", name, unit)
-		}
-	}
+	launched = strings.Fields(string(names))
+	slices.Sort(launched)
+	return launched
 }
 
 // onPTX returns the variable that makes a program run the embedded modules. They have been compiled then: it takes minutes, and is no part

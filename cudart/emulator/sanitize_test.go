@@ -17,14 +17,14 @@ import (
 // childEnv names the mistake that TestMistakes makes in a process of its own: the device, or the process, does not survive it.
 const childEnv = "HALFTONE_EMULATOR_TEST_MISTAKE"
 
-// sanitized returns the environment of a program on the library with sanitizers, or skips the test.
-func sanitized(t *testing.T) []string {
+// sanitized returns the environment of a program on the library with sanitizers, for a value of SanitizeEnv, or skips the test.
+func sanitized(t *testing.T, how string) []string {
 	t.Helper()
 	env, err := SanitizerEnv(t.Context())
 	if err != nil {
 		t.Skip(err)
 	}
-	return append(env, SanitizeEnv+"=1")
+	return append(env, SanitizeEnv+"="+how)
 }
 
 // mistakes are made by TestMistake; each ends with what it wants to be told.
@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 				if _, err := Build(t.Context(), sanitizedTests()); err != nil { // before the sanitizer slows the compiler down
 					t.Fatal(err)
 				}
-				cmd.Env = append(cmd.Env, sanitized(t)...)
+				cmd.Env = append(cmd.Env, sanitized(t, "1")...)
 			}
 			out, err := cmd.CombinedOutput()
 			if err == nil {

@@ -40,9 +40,12 @@ func behind(self string, path []string) (string, error) {
 		if lookErr != nil || !filepath.IsAbs(found) {
 			continue
 		}
-		if info, statErr := os.Stat(found); err == nil && statErr == nil && os.SameFile(info, own) {
+		info, statErr := os.Stat(found)
+		switch {
+		case statErr != nil:
+		case err == nil && os.SameFile(info, own):
 			next = ""
-		} else if next == "" {
+		case next == "":
 			next = found
 		}
 	}
