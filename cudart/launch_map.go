@@ -24,6 +24,8 @@ var longMap = 1 << 21
 // streamedMap is from how many bytes on a result is written past the cache, which is smaller (60 MiB on an H200). Tests make it smaller.
 var streamedMap = 64 << 20
 
+func streamed(n int, dt amp.DType) bool { return n*dt.Size() >= streamedMap }
+
 // mapArgs is struct Map.
 type mapArgs struct {
 	ptr         [5]uint64
@@ -147,7 +149,7 @@ func (l *launcher) apply(f driver.Function, ops ...*view) {
 			m.flags |= mapTwice
 			per *= 2
 		}
-		if int(m.n)*ops[0].dt.Size() >= streamedMap {
+		if streamed(int(m.n), ops[0].dt) {
 			m.flags |= mapStream
 		}
 	}
