@@ -162,14 +162,21 @@ func (l *launcher) pack() bool {
 
 // packed queues a copy without gaps into scratch memory.
 func (l *launcher) packed(v *view) (view, bool) {
+	to := l.scratch(v, v.dt)
+	return to, l.err == nil && (to.len() == 0 || l.copy(&to, v))
+}
+
+// scratch is memory for as many elements of a dtype as v has, without gaps.
+func (l *launcher) scratch(v *view, dt amp.DType) view {
 	to := *v
+	to.dt = dt
 	n := 1
 	for d := v.rank - 1; d >= 0; d-- {
 		to.stride[d] = n
 		n *= v.shape[d]
 	}
-	to.ptr = l.workspace(max(n*v.dt.Size(), 1))
-	return to, l.err == nil && (n == 0 || l.copy(&to, v))
+	to.ptr = l.workspace(max(n*dt.Size(), 1))
+	return to
 }
 
 // given says whether the call has input i.

@@ -181,8 +181,7 @@ var (
 	unaryRows = []string{"neg", "relu", "sign", "abs", "isnan", "isinf", "isfinite", "logical_not", "exp", "log", "sqrt", "tanh", "sigmoid", "rsqrt", "reciprocal",
 		"expm1", "log1p", "log2", "log10", "exp2", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv",
 		"floor", "ceil", "round", "trunc", "frac", "gelu", "gelu_tanh", "silu", "mish", "softsign", "tanhshrink", "logsigmoid", "hardswish", "hardsigmoid"}
-	binaryRows = []string{"sub", "mul", "div", "div_nonzero", "xmul", "maximum", "minimum", "relu_backward", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
-		"logical_or", "logical_xor", "pow", "atan2", "hypot", "logaddexp", "gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward", "mish_backward",
+	binaryRows = []string{"sub", "mul", "div", "div_nonzero", "xmul", "maximum", "minimum", "relu_backward", "eq", "ne", "lt", "le", "gt", "ge", "pow", "atan2", "hypot", "logaddexp", "gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward", "mish_backward",
 		"softsign_backward", "tanhshrink_backward", "logsigmoid_backward", "hardswish_backward", "hardsigmoid_backward"}
 	ternaryRows = []string{"where", "lerp", "clamp_tensor"}
 )
@@ -244,6 +243,9 @@ func init() {
 			return l.in[0].dt == l.in[1].dt && l.elementwise(name, l.in[0].dt, nil, &l.out, &l.in[0], &l.in[1])
 		}, name)
 	}
+	for _, name := range []string{"logical_and", "logical_or", "logical_xor"} {
+		register(func(l *launcher) bool { return launchLogical(l, name) }, name)
+	}
 	for _, name := range ternaryRows {
 		register(ternary(name, nil), name)
 	}
@@ -267,6 +269,30 @@ func init() {
 	register(launchGLUBackward, "glu_backward")
 	register(launchPReLU, "prelu")
 	register(launchPReLUBackward, "prelu_backward")
+}
+
+// launchLogical makes bools of inputs of two dtypes first.
+func launchLogical(l *launcher, name string) bool {
+	a, b := l.in[0], l.in[1]
+	if a.dt != b.dt {
+		for _, v := range []*view{&a, &b} {
+			to, ok := l.truths(v)
+			if !ok {
+				return false
+			}
+			*v = to
+		}
+	}
+	return l.elementwise(name, a.dt, nil, &l.out, &a, &b)
+}
+
+// truths queues a cast to bool into scratch memory.
+func (l *launcher) truths(v *view) (view, bool) {
+	if v.dt == amp.Bool {
+		return *v, true
+	}
+	to := l.scratch(v, amp.Bool)
+	return to, l.err == nil && (to.len() == 0 || l.cast(&to, v))
 }
 
 func ternary(stem string, attr func(c *amp.Call, m *mapArgs)) func(l *launcher) bool {
