@@ -136,6 +136,9 @@ func launchSoftmax(l *launcher) bool {
 func launchSoftmaxGrad(l *launcher) bool {
 	dy, y, out := &l.in[0], &l.in[1], &l.out
 	f := l.kernel(l.c.Op.Name, y.dt, out.dt)
+	if f == 0 && y.dt == amp.Float64 && out.dt.IsHalf() {
+		return l.through(amp.Float64, launchSoftmaxGrad)
+	}
 	if f == 0 || dy.dt != y.dt || !l.lineArgs.lay(l.c.Dims, out, dy, y) {
 		return false
 	}
@@ -160,7 +163,7 @@ func launchNormalize(l *launcher) bool {
 			if !l.given(i) || l.in[i].dt == amp.Float32 {
 				continue
 			}
-			wide, ok := l.widened(&l.in[i])
+			wide, ok := l.converted(&l.in[i], amp.Float32)
 			if !ok {
 				return false
 			}
@@ -173,19 +176,6 @@ func launchNormalize(l *launcher) bool {
 		return l.normalize() && l.cast(&out, &l.out)
 	}
 	return l.normalize()
-}
-
-// widened queues a conversion to float32 into scratch memory, without gaps.
-func (l *launcher) widened(v *view) (view, bool) {
-	to := *v
-	to.dt = amp.Float32
-	n := 1
-	for d := v.rank - 1; d >= 0; d-- {
-		to.stride[d] = n
-		n *= v.shape[d]
-	}
-	to.ptr = l.workspace(max(4*n, 1))
-	return to, l.err == nil && (n == 0 || l.cast(&to, v))
 }
 
 // keptStems are the kernels of norms that keep up to 4, 8 and 16 vectors a lane.

@@ -243,9 +243,6 @@ func init() {
 			return l.in[0].dt == l.in[1].dt && l.elementwise(name, l.in[0].dt, nil, &l.out, &l.in[0], &l.in[1])
 		}, name)
 	}
-	for _, name := range []string{"logical_and", "logical_or", "logical_xor"} {
-		register(func(l *launcher) bool { return launchLogical(l, name) }, name)
-	}
 	for _, name := range ternaryRows {
 		register(ternary(name, nil), name)
 	}
@@ -262,37 +259,12 @@ func init() {
 		}, name)
 	}
 	register(func(l *launcher) bool { return l.elementwise("clamp", l.in[0].dt, pairAttr, &l.out, &l.in[0]) }, "clamp_")
-	register(launchAddInto, "add_")
 	register(func(l *launcher) bool { return l.copy(&l.out, &l.in[0]) }, "contiguous", "to_device")
 	register(launchMaskedFill, "masked_fill")
 	register(launchGLU, "glu")
 	register(launchGLUBackward, "glu_backward")
 	register(launchPReLU, "prelu")
 	register(launchPReLUBackward, "prelu_backward")
-}
-
-// launchLogical makes bools of inputs of two dtypes first.
-func launchLogical(l *launcher, name string) bool {
-	a, b := l.in[0], l.in[1]
-	if a.dt != b.dt {
-		for _, v := range []*view{&a, &b} {
-			to, ok := l.truths(v)
-			if !ok {
-				return false
-			}
-			*v = to
-		}
-	}
-	return l.elementwise(name, a.dt, nil, &l.out, &a, &b)
-}
-
-// truths queues a cast to bool into scratch memory.
-func (l *launcher) truths(v *view) (view, bool) {
-	if v.dt == amp.Bool {
-		return *v, true
-	}
-	to := l.scratch(v, amp.Bool)
-	return to, l.err == nil && (to.len() == 0 || l.cast(&to, v))
 }
 
 func ternary(stem string, attr func(c *amp.Call, m *mapArgs)) func(l *launcher) bool {
@@ -343,21 +315,6 @@ func (l *launcher) fill(out *view, word uint64) bool {
 	}
 	l.mapArgs.seed = word
 	l.apply(f, out)
-	return true
-}
-
-func launchAddInto(l *launcher) bool {
-	if l.in[0].dt == l.in[1].dt {
-		return l.elementwise("add", l.out.dt, nil, &l.out, &l.in[0], &l.in[1])
-	}
-	f := l.kernel("accumulate", l.in[0].dt, l.in[1].dt)
-	if f == 0 {
-		return false
-	}
-	if !l.mapArgs.lay(&l.out, &l.in[0], &l.in[1]) {
-		return l.inPieces(f, nil, &l.out, &l.in[0], &l.in[1])
-	}
-	l.apply(f, &l.out, &l.in[0], &l.in[1])
 	return true
 }
 

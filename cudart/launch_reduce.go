@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
@@ -213,15 +214,24 @@ func init() {
 	register(launchVecdot, "linalg_vecdot")
 }
 
+// launchNorm computes in float64, if input or result is that, or else in float32, where there is no kernel from one to the other.
 func launchNorm(l *launcher) bool {
-	p := l.c.Scalar
+	stem, attr := "norm", [4]float64{l.c.Scalar}
 	switch {
-	case math.IsInf(p, 1):
-		return l.reduction("norm_largest", [4]float64{}, &l.in[0])
-	case math.IsInf(p, -1):
-		return l.reduction("norm_smallest", [4]float64{}, &l.in[0])
+	case math.IsInf(l.c.Scalar, 1):
+		stem, attr = "norm_largest", [4]float64{}
+	case math.IsInf(l.c.Scalar, -1):
+		stem, attr = "norm_smallest", [4]float64{}
 	}
-	return l.reduction("norm", [4]float64{p}, &l.in[0])
+	norm := func(l *launcher) bool { return l.reduction(stem, attr, &l.in[0]) }
+	x, out, wide := l.in[0].dt, l.out.dt, amp.Float32
+	if x == amp.Float64 || out == amp.Float64 {
+		wide = amp.Float64
+	}
+	if x == out || x.IsHalf() && out == amp.Float32 {
+		return norm(l)
+	}
+	return l.through(wide, norm)
 }
 
 func launchDot(l *launcher) bool {
