@@ -3,6 +3,8 @@ package amp
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -71,6 +73,44 @@ func TestEveryOpOnDeviceOfTwoDTypes(t *testing.T) {
 			}
 		}
 	}
+	if ran < 300 {
+		t.Errorf("only %d calls were compared", ran)
+	}
+}
+
+// TestEveryOpOnDeviceOfMixedInputs gives the last input of every row, or all but the first, another dtype than the others.
+// Rows of backward passes are called with the dtypes that their forward pass had.
+func TestEveryOpOnDeviceOfMixedInputs(t *testing.T) {
+	device, ran := compared(t), 0
+	pairs := [][2]DType{{Float32, Float16}, {Float16, Float32}, {BFloat16, Float16}, {Float32, Float64}, {Float64, BFloat16}}
+	eachCase(t, func(t *testing.T, o *Op, c opCase) {
+		if strings.Contains(o.Name, "backward") || slices.Contains(gradientRows, o.Name) {
+			return
+		}
+		for _, pair := range pairs {
+			for first := 1; first < len(c.inputs); first += max(1, len(c.inputs)-2) {
+				run := func(on string) (out outcome, err error) {
+					defer SetDefaultDevice(SetDefaultDevice(on))
+					s := NewScope(Seed(9))
+					defer s.Close()
+					in := append(c.draws(s, pair[0], 5)[:first], c.draws(s, pair[1], 5)[first:]...)
+					err = Maybe(func() { out = c.outcomeOf(s, in, func(y *Tensor) *Tensor { return project(s, y, 7) }) })
+					return out, err
+				}
+				want, refused := run("cpu")
+				onDeviceAlone(t, func() {
+					got, err := run(device)
+					if (err == nil) != (refused == nil) {
+						t.Fatalf("%v from input %d on: error %v, on the CPU %v", pair, first, err, refused)
+					}
+					if err == nil {
+						ran++
+						c.agree(t, want, got, 0x1p-8, max(o.Bound, 1))
+					}
+				})
+			}
+		}
+	})
 	if ran < 300 {
 		t.Errorf("only %d calls were compared", ran)
 	}
