@@ -17,7 +17,8 @@ type backwardConfig struct {
 	trace                       *GradientTrace
 }
 
-// CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph.
+// CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph. The Grad that
+// Backward leaves is a tensor of its own then too, which later passes may add to.
 func CreateGraph() BackwardOption {
 	return func(c *backwardConfig) { c.create, c.retain = true, true }
 }
@@ -51,8 +52,8 @@ func (t *Tensor) Backward(opts ...BackwardOption) {
 	s.untended()
 }
 
-// Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. The results belong to
-// scope s. It panics with ErrGrad for an input that the outputs do not depend on, unless AllowUnused.
+// Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. It walks what lies between them
+// and no more: the graph above an input that is itself a result is not used up. The results belong to scope s. It panics with ErrGrad for an input that the outputs do not depend on, unless AllowUnused.
 func Grad(s *Scope, outputs, inputs []*Tensor, opts ...BackwardOption) []*Tensor {
 	s.alive("Grad")
 	return backward(s, outputs, inputs, opts)
