@@ -19,8 +19,11 @@ type Back struct {
 	exact bool // of a reference for TraceGradients: all floats are float64
 }
 
-// Needs says whether the gradient of input i is wanted.
-func (b *Back) Needs(i int) bool { return b.n.in[i] != nil && b.n.in[i].needs }
+// Needs says whether the gradient of input i is wanted: under Grad, whether it is on the way to one that was asked about.
+func (b *Back) Needs(i int) bool {
+	in := b.n.in[i]
+	return in != nil && in.needs && (b.e == nil || b.e.wants(in))
+}
 
 // Shape and DType describe input i without reading it.
 func (b *Back) Shape(i int) []int { return b.n.in[i].shape }

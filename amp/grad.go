@@ -17,7 +17,8 @@ type backwardConfig struct {
 	trace                       *GradientTrace
 }
 
-// CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph.
+// CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph. The Grad that
+// Backward leaves is a tensor of its own then too, which later passes may add to.
 func CreateGraph() BackwardOption {
 	return func(c *backwardConfig) { c.create, c.retain = true, true }
 }
@@ -51,8 +52,8 @@ func (t *Tensor) Backward(opts ...BackwardOption) {
 	s.untended()
 }
 
-// Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. The results belong to
-// scope s. It panics with ErrGrad for an input that the outputs do not depend on, unless AllowUnused.
+// Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. It walks what lies between them
+// and no more: the graph above an input that is itself a result is not used up. The results belong to scope s. It panics with ErrGrad for an input that the outputs do not depend on, unless AllowUnused.
 func Grad(s *Scope, outputs, inputs []*Tensor, opts ...BackwardOption) []*Tensor {
 	s.alive("Grad")
 	return backward(s, outputs, inputs, opts)
@@ -67,7 +68,8 @@ type engine struct {
 	leaves  map[*Tensor]*Tensor // gradient of each leaf so far
 	order   []*Tensor           // leaves in the order they were reached
 	parts   map[*Tensor][]part  // gradients of parts of tensors that are still to be put together
-	want    map[*Tensor]int     // Grad: inputs and their index; nil for Backward
+	want    map[*Tensor]int     // Grad: inputs and their index, the first of several; nil for Backward
+	ways    map[*node]bool      // Grad: what leads found out
 	got     []*Tensor
 	reruns  []rerunMemory
 	others  map[Device]*Scope // of parts of the graph on other devices
@@ -122,7 +124,9 @@ func (e *engine) expect(inputs []*Tensor) {
 		if !in.needs {
 			fail("Grad", ErrGrad, "call RequireGrad on it before the forward pass", "input %d %sof shape %v wants no gradient", i, quoted(in.name), in.shape)
 		}
-		e.want[in] = i
+		if _, twice := e.want[in]; !twice {
+			e.want[in] = i
+		}
 	}
 }
 
@@ -172,8 +176,10 @@ func (e *engine) deliver(t, g *Tensor) {
 		}
 		return
 	}
-	e.reach(t.node)
-	e.pending[t.node] = e.add(t, e.pending[t.node], g)
+	if e.wants(t) { // of one that was asked about, for its hooks at least
+		e.reach(t.node)
+		e.pending[t.node] = e.add(t, e.pending[t.node], g)
+	}
 }
 
 // reach puts a node that is to be visited into the queue.
@@ -251,11 +257,14 @@ func (e *engine) visit(n *node) {
 	dy := e.pending[n]
 	delete(e.pending, n)
 	e.drop(dy)
-	if n.consumed {
+	if n.consumed && e.leads(n) {
 		panic(&Error{Op: "Backward", Kind: ErrGrad, Module: n.path, Detail: "the graph of " + n.op.Name + " was used up by an earlier Backward",
 			Fix: "pass amp.RetainGraph() to the earlier one, or run the forward pass again"})
 	}
 	dy = e.passed(n, dy)
+	if !e.leads(n) {
+		return
+	}
 	if n.replay != nil {
 		e.rerun(n, dy)
 		n.consumed = !e.cfg.retain
@@ -317,7 +326,9 @@ func (e *engine) passOn(n *node, grads []*Tensor) {
 // traceEnds compares the gradients of leaves, or of the inputs that Grad was asked about.
 func (e *engine) traceEnds(inputs []*Tensor) {
 	for i, t := range inputs {
-		e.tracer.end(t, e.got[i])
+		if e.want[t] == i {
+			e.tracer.end(t, e.got[i])
+		}
 	}
 	for _, leaf := range e.order {
 		e.tracer.end(leaf, e.leaves[leaf])
@@ -335,6 +346,10 @@ func (e *engine) check(n *node, i int, g *Tensor) {
 // finishGrad moves the results to the memory of the caller's scope.
 func (e *engine) finishGrad(s *Scope, inputs []*Tensor) []*Tensor {
 	for i, g := range e.got {
+		if first := e.want[inputs[i]]; first != i { // asked about twice
+			e.got[i] = e.got[first]
+			continue
+		}
 		if g != nil && inputs[i].node == nil {
 			e.got[i] = e.hooked(inputs[i], g)
 		}

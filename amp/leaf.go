@@ -168,11 +168,10 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor, scaled bool) {
 // joins adds g to the gradient that t has, or with CreateGraph makes it that; it does nothing where t needs one of its own.
 func (t *Tensor) joins(bs *Scope, g *Tensor) bool {
 	switch {
-	case !bs.noGrad: // CreateGraph: the gradient is part of a graph
-		if t.grad != nil {
-			g = Add(bs, t.grad, g)
-		}
-		t.grad = g
+	case !bs.noGrad && t.grad != nil: // CreateGraph: the gradient is part of a graph
+		t.grad = Add(bs, t.grad, g)
+	case !bs.noGrad: // g may be another leaf's gradient too, what the caller gave, or saved in the graph: it must not change with this one
+		t.grad = Clone(bs, g)
 	case t.grad != nil:
 		AddInPlace(bs, t.grad, g)
 	default:

@@ -126,11 +126,31 @@ func TestQuantileAndKin(t *testing.T) {
 		"no share":  {ErrArgument, func() { Quantile(s, x, nil, 0) }},
 		"integers":  {ErrArgument, func() { Quantile(s, From([]int64{1}), []float64{0.5}, 0) }},
 		"bucketize": {ErrShape, func() { Bucketize(s, edges, z, false) }},
-		"dtypes":    {ErrDType, func() { Bucketize(s, x, edges, false) }},
 		"mask":      {ErrDType, func() { MaskedSelect(s, edges, edges) }},
 	} {
 		if err := Maybe(c.f); !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestBucketizeOfTwoDTypes: x and boundaries are compared in the wider dtype, as in PyTorch: the numbers are torch 2.15's.
+func TestBucketizeOfTwoDTypes(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	half := s.Autocast(BFloat16)
+	for name, c := range map[string]struct {
+		got  *Tensor
+		want []float64
+	}{
+		"integers in floats": {Bucketize(s, From([]int64{0, 1, 2}), From([]float32{0.5, 1.5}), false), []float64{0, 1, 2}},
+		"booleans in floats": {Bucketize(s, From([]bool{false, true}), From([]float32{0.5, 1.5}), false), []float64{0, 1}},
+		"floats in integers": {Bucketize(s, From([]float32{0.1, 1, 2}), From([]int64{0, 1, 2}), false), []float64{1, 1, 2}},
+		"half in floats":     {Bucketize(s, FromFloat64s(Float16, []float64{1}, 1), From([]float32{1.0001}), false), []float64{0}},
+		"floats in halves":   {Bucketize(half, From([]float32{1.0001}), FromFloat64s(Float16, []float64{1}, 1), false), []float64{1}},
+	} {
+		if got := c.got.Float64s(); c.got.DType() != Int64 || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v %v, want %v", name, c.got.DType(), got, c.want)
 		}
 	}
 }

@@ -34,12 +34,13 @@ func Tensordot(s *Scope, a, b *Tensor, left, right []int) *Tensor {
 	for _, d := range left {
 		k *= a.shape[d]
 	}
-	if len(shapeA)+len(shapeB) == 0 && !a.isWhole() { // a number: PyTorch's dot, which is not on the CPU's list as products of matrices are
-		return Dot(s, Reshape(s, Permute(s, a, left...), k), Reshape(s, Permute(s, b, right...), k))
+	shape := append(shapeA, shapeB...)
+	rowsOfA, columnsOfB := Permute(s, a, append(restA, left...)...), Permute(s, b, append(slices.Clone(right), restB...)...)
+	m, n := length(shapeA), length(shapeB)
+	if m == 1 && n == 1 && !a.isWhole() { // one number: PyTorch's dot, which is not on the CPU's list as products of matrices are
+		return Reshape(s, Dot(s, Reshape(s, rowsOfA, k), Reshape(s, columnsOfB, k)), shape...)
 	}
-	x := Reshape(s, Permute(s, a, append(restA, left...)...), length(shapeA), k)
-	y := Reshape(s, Permute(s, b, append(slices.Clone(right), restB...)...), k, length(shapeB))
-	return Reshape(s, MM(s, x, y), append(shapeA, shapeB...)...)
+	return Reshape(s, MM(s, Reshape(s, rowsOfA, m, k), Reshape(s, columnsOfB, k, n)), shape...)
 }
 
 // TensordotN is Tensordot of the last n dimensions of a with the first n of b; PyTorch's n is 2.

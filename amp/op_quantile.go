@@ -31,7 +31,7 @@ func init() {
 		Composite: []string{"sort", "index_select", "lerp", "where"},
 	})
 	opBucketize = define(Op{
-		Name: "bucketize", Doc: "the number of boundaries below x, or with right those not above x, as int64", Args: []string{"x", "boundaries"}, Why: "compares with sorted numbers", Ints: true, CUDA: "bucketize",
+		Name: "bucketize", Doc: "the number of boundaries below x, or with right those not above x, as int64", Args: []string{"x", "boundaries"}, Why: "compares with sorted numbers", Widens: true, Ints: true, CUDA: "bucketize",
 		Check: func(c *Call) []int {
 			c.sameDType(1)
 			if len(c.In[1].shape) != 1 {
@@ -124,7 +124,7 @@ func Quantile(s *Scope, x *Tensor, q []float64, dim int) *Tensor {
 }
 
 // Bucketize returns, as int64, how many of the sorted boundaries lie below each element of x, or, with right, are not above it. NaN
-// lies above all.
+// lies above all. x and boundaries of different dtypes are compared in the wider one.
 func Bucketize(s *Scope, x, boundaries *Tensor, right bool) *Tensor {
 	return s.apply(opBucketize, Attrs{Reverse: right}, x, boundaries)
 }

@@ -99,7 +99,7 @@ func (c *torchCase) mayRefuse(in []DType) bool {
 	if len(slices.Compact(slices.Sorted(slices.Values(in)))) == 1 {
 		return false
 	}
-	alone := []string{"index_add", "index_copy", "bucketize", "batch_norm", "batch_norm_running", "batch_norm_eval", "instance_norm"}
+	alone := []string{"index_add", "index_copy", "batch_norm", "batch_norm_running", "batch_norm_eval", "instance_norm"}
 	return slices.Contains(in, Float64) || slices.Contains(alone, c.Op)
 }
 

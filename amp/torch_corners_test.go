@@ -80,6 +80,8 @@ func TestProductsOnCPUList(t *testing.T) {
 		"tensordot of vectors":   {TensordotN(half, ones(3), ones(3), 1), Float32},
 		"tensordot of ones":      {TensordotN(half, ones(1, 1), ones(1, 1), 2), Float32},
 		"tensordot of numbers":   {TensordotN(half, scalar, scalar, 0), Float32},
+		"tensordot to ones":      {TensordotN(half, ones(1, 3), ones(3, 1, 1), 1), Float32},
+		"inner of one row":       {Inner(half, ones(1, 3), ones(3)), Float32},
 		"tensordot of one":       {TensordotN(half, ones(2, 3), ones(3, 2), 1), BFloat16},
 		"tensordot of none":      {TensordotN(half, ones(2, 3), ones(2, 3), 0), BFloat16},
 		"tensordot, vector":      {TensordotN(half, ones(3), ones(3, 2), 1), BFloat16},
