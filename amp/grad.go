@@ -53,7 +53,8 @@ func (t *Tensor) Backward(opts ...BackwardOption) {
 }
 
 // Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. It walks what lies between them
-// and no more: the graph above an input that is itself a result is not used up. The results belong to scope s. It panics with ErrGrad for an input that the outputs do not depend on, unless AllowUnused.
+// and no more: the graph above an input that is itself a result is not used up. The results belong to scope s. It panics with ErrGrad for
+// an input that the outputs do not depend on, unless AllowUnused.
 func Grad(s *Scope, outputs, inputs []*Tensor, opts ...BackwardOption) []*Tensor {
 	s.alive("Grad")
 	return backward(s, outputs, inputs, opts)
