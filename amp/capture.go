@@ -86,7 +86,7 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values, none before the
 // first (reading them is ErrCapture), and lives until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
 // that the step would have drawn. Reading values, and ops that run on the host, are refused in fn (ErrCapture), as are From and its kin;
-// random tensors, and those made by a rule, such as Arange's, are not. Nobody else may use the device during Capture: calls of other
+// random tensors, and those made by a rule, such as Arange's, are not; what fn does on another GPU is refused, too. Nobody else may use the device during Capture: calls of other
 // goroutines there panic with ErrCapture, of those that fn starts, too. On a device that captures nothing, the CPU, Replay runs fn, which a
 // trace shows like any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
@@ -152,7 +152,7 @@ func (g *Graph) abandon(dev Capturer) {
 	_ = g.free() // the panic says what happened
 }
 
-// Replay queues the step again. It panics with ErrClosed after Close, with ErrCapture if a tensor that the step reads or changes was freed
+// Replay queues the step again. It panics with ErrClosed after Close, its own or that of the scope that Capture was called on, with ErrCapture if a tensor that the step reads or changes was freed
 // or moved since Capture, and with ErrFault for an error of the device.
 func (g *Graph) Replay() {
 	if g.closed {
@@ -161,6 +161,9 @@ func (g *Graph) Replay() {
 	if g.dev == nil {
 		g.run()
 		return
+	}
+	if g.s.arena.gen.Load() != g.s.gen {
+		fail("Graph.Replay", ErrClosed, "capture in a scope that is open as long as the graph, such as the root", "the scope that the step was captured in is closed, and with it what the step makes")
 	}
 	notKept("Graph.Replay", g.s.root.dev)
 	if other := capturingOn(g.s.root.dev); other != nil { // the host's part of a replay can't be recorded
