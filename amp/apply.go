@@ -98,7 +98,7 @@ func (s *Scope) run(c *Call) {
 		return
 	}
 	if g := capturingOn(s.root.dev); g != nil {
-		g.uses(c)
+		g.Uses(c.In...)
 	}
 	if err := s.root.dev.Run(c); err != nil {
 		deviceFault(c.Op.Name, err)

@@ -1,6 +1,9 @@
 package amp
 
-import "sync/atomic"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // Whole steps as one graph: what the host queues on a device is recorded once and then queued again as a whole, without the host going
 // through it (CUDA graphs; torch.cuda.graph).
@@ -28,6 +31,7 @@ type Graph struct {
 	dev     Replayer // nil where the device captures nothing, and fn is run again
 	ran     *Scope   // that of its last run then, which stays open
 	stage   graphStage
+	played  bool // there was a replay: what the recording made holds values
 	closed  bool
 	before  []func() // what the host does for each replay
 	after   []func()
@@ -79,12 +83,14 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 
 // Capture runs fn once, as a step like any other, and then records it on the scope's device: Replay does the step again, with what is
 // then in the tensors that fn used from outside, and its host does nothing but queue it. Change inputs in place between replays
-// (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values and lives
-// until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay draws the numbers
-// that the step would have drawn. Reading values, and ops that run on the host, are refused in fn (ErrCapture), as are From and its kin;
-// random tensors, and those made by a rule, such as Arange's, are not. Nobody else may use the device during Capture: calls of other
-// goroutines there panic with ErrCapture, of those that fn starts, too. On a device that captures nothing, the CPU, Replay runs fn, which a
-// trace shows like any other step; what it made lives until the next Replay there.
+// (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values, none before
+// the first (reading them is ErrCapture), and lives until Close. Learning rates, the scaler's scale, the number of steps and the random
+// stream are followed: a replay draws the numbers that the step would have drawn. Where a schedule has changed an optimizer's momentum, which
+// is recorded, Replay panics. Reading values, and ops that run on the host, are refused
+// in fn (ErrCapture), as are From and its kin and work on another GPU; random tensors, and those made by a rule, such as Arange's, are not.
+// Nobody else may use the device during Capture: calls of other goroutines there panic with ErrCapture, of those that fn starts, too. On a
+// device that captures nothing, the CPU, Replay runs fn, which a trace shows like any other step; what it made lives until the next Replay
+// there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	if s.alive("Capture"); fn == nil {
 		fail("Capture", ErrArgument, "pass the step to record", "the function is nil")
@@ -148,7 +154,7 @@ func (g *Graph) abandon(dev Capturer) {
 	_ = g.free() // the panic says what happened
 }
 
-// Replay queues the step again. It panics with ErrClosed after Close, with ErrCapture if a tensor that the step reads or changes was freed
+// Replay queues the step again. It panics with ErrClosed after Close, its own or that of the scope that Capture was called on, with ErrCapture if a tensor that the step reads or changes was freed
 // or moved since Capture, and with ErrFault for an error of the device.
 func (g *Graph) Replay() {
 	if g.closed {
@@ -157,6 +163,9 @@ func (g *Graph) Replay() {
 	if g.dev == nil {
 		g.run()
 		return
+	}
+	if g.s.arena.gen.Load() != g.s.gen {
+		fail("Graph.Replay", ErrClosed, "capture in a scope that is open as long as the graph, such as the root", "the scope that the step was captured in is closed, and with it what the step makes")
 	}
 	notKept("Graph.Replay", g.s.root.dev)
 	if other := capturingOn(g.s.root.dev); other != nil { // the host's part of a replay can't be recorded
@@ -175,6 +184,7 @@ func (g *Graph) Replay() {
 	if err := g.dev.Replay(); err != nil {
 		deviceFault("Graph.Replay", err)
 	}
+	g.played = true
 	for _, r := range g.streams {
 		r.advance()
 	}
@@ -227,5 +237,8 @@ func (g *Graph) free() error {
 func (g *Graph) noteChange(st *storage) {
 	if st.dev == g.s.root.dev && g.mine() && g.stage == graphRecord {
 		g.changed[st], st.pinned = true, true
+		if _, known := g.inputs[st]; !known {
+			g.input(st, graphInput{st.buf, fmt.Sprintf("%v of %d bytes", st.dt, st.bytes), true})
+		}
 	}
 }

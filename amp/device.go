@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,9 +139,12 @@ func OpenDevice(name string) (Device, string, error) {
 	kind, num, hasIndex := strings.Cut(name, ":")
 	index := 0
 	if hasIndex {
-		if _, err := fmt.Sscanf(num, "%d", &index); err != nil || index < 0 {
+		digits, _, _ := strings.Cut(num, " ") // a device's Name may say more behind the number
+		n, err := strconv.ParseUint(digits, 10, 31)
+		if err != nil {
 			return nil, "", fmt.Errorf("amp: device %q: the part after the colon must be a number, as in %q", name, kind+":0")
 		}
+		index = int(n)
 	}
 	d, err := open(kind, index)
 	return d, "", err

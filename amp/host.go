@@ -55,6 +55,7 @@ func (t *Tensor) onHost(op string) *Tensor {
 	if t.st.mem != nil {
 		return t
 	}
+	t.played(op)
 	lo, hi := t.span()
 	size := t.dt.Size()
 	if c := t.gathered(hi - lo); c != nil {
@@ -158,6 +159,7 @@ func (t *Tensor) copyFrom(op string, src *Tensor) {
 	case b.mem != nil:
 		a.must(op, a.dev.CopyIn(a.buf, to, b.mem[from:][:n]))
 	case a.mem != nil:
+		src.played(op)
 		b.must(op, b.dev.CopyOut(a.mem[to:][:n], b.buf, from))
 	case a == b && to < from+n && from < to+n: // the same elements
 	case sameDevice(a.dev, b.dev):

@@ -98,6 +98,9 @@ func Assign(dst, src *Tensor) {
 		fail("Assign", ErrShape, "give both the same shape", "dst %sof shape %v from src of shape %v", quoted(dst.name), dst.shape, src.shape)
 	}
 	dst.writable("Assign", "dst")
+	if g := capturingOn(dst.st.dev); g != nil {
+		g.Uses(dst, src)
+	}
 	switch {
 	case dst.dt == src.dt && dst.contiguous() && src.contiguous() && !overlap(dst, src):
 		dst.st.changing()

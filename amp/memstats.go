@@ -69,13 +69,23 @@ func (l *ledger) admit(dt DType, bytes int64) error {
 	now := l.bytes.Add(bytes)
 	if limit := l.limit.Load(); limit > 0 && now > limit {
 		l.bytes.Add(-bytes)
-		return fmt.Errorf("the limit is %d bytes, %d are in use (%s)", limit, now-bytes, l.holders())
+		held := ""
+		if by := l.holders(); by != "" {
+			held = " (" + by + ")"
+		}
+		return fmt.Errorf("the limit is %d bytes, %d are in use%s", limit, now-bytes, held)
 	}
 	l.by[dt].Add(bytes)
+	return nil
+}
+
+// rise takes what is in use for the peak if it is more: memory that was asked for in vain is none.
+func (l *ledger) rise() {
+	now := l.bytes.Load()
 	for {
 		peak := l.peak.Load()
 		if now <= peak || l.peak.CompareAndSwap(peak, now) {
-			return nil
+			return
 		}
 	}
 }
@@ -134,10 +144,12 @@ func MemStats() map[string]MemoryStats {
 // limit. A tensor beyond it panics with ErrMemory, which says what the memory is held in: so that "does not fit in
 // float32, fits under autocast" can be shown on any machine.
 func MemoryLimit(device string, bytes int64) int64 {
-	switch {
-	case bytes < 0:
+	if bytes < 0 {
 		fail("MemoryLimit", ErrArgument, "use 0 for no limit", "%d bytes", bytes)
-	case device != theCPU.Name() && !knownDevice(device):
+	}
+	if d, _, err := OpenDevice(device); err == nil {
+		device = d.Name() // "cuda" and "cuda:0" are one, whose name may say more
+	} else if !knownDevice(device) {
 		fail("MemoryLimit", ErrArgument, "use \"cpu\", or a device such as \"cuda:0\" of a kind that the program imports", "there is no device %q", device)
 	}
 	return ledgerNamed(device).limit.Swap(bytes)

@@ -173,6 +173,8 @@ func Where(s *Scope, cond, a, b *Tensor) *Tensor {
 	for _, t := range []*Tensor{cond, a, b} {
 		t.live("where")
 	}
+	in := s.bring(opWhere, []*Tensor{cond, a, b})
+	cond, a, b = in[0], in[1], in[2]
 	// A mask is no number: it takes the dtype of the others rather than deciding it.
 	common := opAdd.common([]*Tensor{a, b})
 	if promoteTypes(cond.dt, common) != common { // a small one is not 0, but would round to it

@@ -102,5 +102,8 @@ func (s *Scope) refuseMixture(o *Op, i int, in []*Tensor) {
 		how = "with its model by nn.To(s, model), or alone by t.Move(s)"
 	}
 	name, _, _ := strings.Cut(from, " ")
+	if s.phase == optimizerPhase && i >= 2 && sameDevice(in[0].st.dev, s.root.dev) { // its state, which programs have no hand on
+		fail(o.Name, ErrDevice, "load the optimizer's state again, opt.LoadState(opt.State()), which brings it to its parameters, moved since", "%s, the scope on %s", strings.Join(places, ", "), to)
+	}
 	fail(o.Name, ErrDevice, fmt.Sprintf("bring %s to %s %s, or make the scope with amp.On(%q)", o.argName(i), to, how, name), "%s, the scope on %s", strings.Join(places, ", "), to)
 }

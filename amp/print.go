@@ -14,7 +14,7 @@ const (
 )
 
 // String returns the values with four significant digits, the dtype and the shape, for fmt and notebooks: large tensors are cut to
-// the ends of each dimension, and one whose memory was returned says so instead.
+// the ends of each dimension, and one whose memory was returned says so instead, as does one that a captured step has not computed.
 //
 //	[[     1,   -2.5],
 //	 [0.0625,      0]] float16 [2 2]
@@ -24,6 +24,9 @@ func (t *Tensor) String() string {
 		return "nil tensor"
 	case t.st == nil:
 		return fmt.Sprintf("freed tensor %s%v %v", quoted(t.name), t.dt, t.shape)
+	}
+	if why := t.unread(); why != "" {
+		return fmt.Sprintf("%s %s%v %v", why, quoted(t.name), t.dt, t.shape)
 	}
 	p := printer{t: t.onHost("String"), edge: math.MaxInt}
 	if t.Len() > printWhole || t.rows() > printWhole {

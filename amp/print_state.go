@@ -66,7 +66,13 @@ func (g *Graph) String() string {
 	case g.stage != graphReady:
 		return "Graph(" + g.s.Device() + ", being captured)"
 	}
-	return fmt.Sprintf("Graph(%s, reads %d tensors from outside, changes %d)", g.s.Device(), len(g.inputs), len(g.changed))
+	changed := 0
+	for st := range g.inputs {
+		if g.changed[st] {
+			changed++
+		}
+	}
+	return fmt.Sprintf("Graph(%s, uses %d tensors from outside and changes %d of them)", g.s.Device(), len(g.inputs), changed)
 }
 
 // String is one line, in bytes.

@@ -380,6 +380,7 @@ func (t *Tensor) alloc(op string, dev Device, dt DType, shape []int) {
 	if err != nil {
 		fail(op, ErrMemory, fixMemory, "%d bytes for %v %v on %s: %v", bytes, dt, shape, dev.Name(), err)
 	}
+	l.rise()
 	t.st = newStorage(dev, buf, buf.Bytes(), dt, int64(bytes))
 }
 

@@ -1,13 +1,13 @@
 package cudart
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
@@ -33,9 +33,13 @@ type Program struct {
 //	k, err := p.Kernel("scale")
 //	err = k.Launch(cudart.For(x.Len()), x, 2, x.Len())
 //
-// Options are NVRTC's, such as "-DTILE=32" or "--use_fast_math". There are no CUDA headers to include but what NVRTC has built in. An error
-// in the source is a *driver.CompileError with the lines; where there is no device it wraps ErrNoCUDA, and where there is no NVRTC
-// driver.ErrUnsupported, and says what to install.
+// Options are NVRTC's, such as "-DTILE=32" or "--use_fast_math". There are no CUDA headers to include but what NVRTC has built in, unless an
+// option names a toolkit's folder ("-I/usr/local/cuda/include"). #include "halftone.h" gives what halves need, which are unsigned short to a
+// kernel: float16_to_float, float_to_float16, bfloat16_to_float and float_to_bfloat16. A template is __device__, called by a kernel for each
+// type. What goes with which parameter is said of Kernel.Launch.
+//
+// An error in the source is, or wraps, a *driver.CompileError with the lines; where there is no device it wraps ErrNoCUDA, and where there is
+// no NVRTC driver.ErrUnsupported, and says what to install.
 func Compile(src string, options ...string) (*Program, error) {
 	dev, _, err := amp.OpenDevice("cuda:0")
 	if err != nil {
@@ -63,9 +67,13 @@ func (p *Program) module(d *device) (driver.Module, error) {
 	if err != nil {
 		return 0, err
 	}
-	code, err := nvrtc.Compile(driver.Source{Name: "kernel.cu", Text: p.src, Options: p.options, Arch: d.props.Capability()}, driver.UserCache())
+	source := driver.Source{Name: "kernel.cu", Text: p.src, Options: p.options, Arch: d.props.Capability()}
+	if strings.Contains(p.src, halvesName) {
+		source.Headers = map[string]string{halvesName: halves}
+	}
+	code, err := nvrtc.Compile(source, driver.UserCache())
 	if err != nil {
-		return 0, err
+		return 0, withAdvice(err)
 	}
 	var m driver.Module
 	err = d.do(func() (err error) {
@@ -77,6 +85,31 @@ func (p *Program) module(d *device) (driver.Module, error) {
 	}
 	p.modules[d], p.log = m, code.Log
 	return m, nil
+}
+
+// halves is what a program may include.
+//
+//go:embed halftone.h
+var halves string
+
+const halvesName = "halftone.h"
+
+// withAdvice says what to do where a program misses CUDA's headers, which NVRTC has none of.
+func withAdvice(err error) error {
+	var c *driver.CompileError
+	if !errors.As(err, &c) {
+		return err
+	}
+	for _, d := range c.Diagnostics {
+		absent := strings.Contains(d.Text, "open source file")
+		for _, name := range []string{"half", "__half", "__half2", "half2", "__nv_bfloat16", "nv_bfloat16", "__float2half", "__half2float"} {
+			absent = absent || strings.Contains(d.Text, "\""+name+"\"") || strings.Contains(d.Text, "'"+name+"'")
+		}
+		if absent {
+			return fmt.Errorf("%w\nthere are no CUDA headers: for halves declare unsigned short and #include \"halftone.h\", which converts them; for the rest give Compile a toolkit's folder, such as \"-I/usr/local/cuda/include\"", err)
+		}
+	}
+	return err
 }
 
 // nvrtc is the compiler for a device's kernels: the emulator brings its own, beside its driver.
@@ -92,6 +125,9 @@ func (p *Program) Log() string { return p.log }
 
 // Kernel returns a kernel of the program; the error wraps driver.ErrNotFound if there is none of that name.
 func (p *Program) Kernel(name string) (*Kernel, error) {
+	if p == nil {
+		return nil, errors.New("cudart: the program is nil; look at the error of Compile, which gave none")
+	}
 	k := &Kernel{program: p, name: name, loaded: map[*device]ownKernel{}}
 	k.params, k.known = signature(p.src, name)
 	p.mu.Lock()
@@ -131,7 +167,11 @@ func (k *Kernel) function(d *device) (ownKernel, error) {
 	}
 	var f ownKernel
 	err = d.do(func() (err error) {
-		f, err = d.ownKernel(m, k.name)
+		if f, err = d.ownKernel(m, k.name); err != nil {
+			return err
+		}
+		sizes, err := d.paramSizes(f.fn)
+		f.params, f.known = k.parameters(sizes)
 		return err
 	})
 	if errors.Is(err, driver.ErrNotFound) {
@@ -145,6 +185,10 @@ func (k *Kernel) function(d *device) (ownKernel, error) {
 
 // notFound says which kernels the program has, or why it may have none of that name.
 func (k *Kernel) notFound(err error) error {
+	name, _, _ := strings.Cut(k.name, "<")
+	if isTemplate(k.program.src, name) {
+		return fmt.Errorf("%w; it is a template: write a kernel of its own for each type, extern \"C\" __global__ void %s_float(float *x) { … }, that calls a template declared __device__", err, name)
+	}
 	if !strings.Contains(k.program.src, `extern "C"`) {
 		return fmt.Errorf("%w; declare it as extern \"C\" __global__ void %s(…), since C++ changes names", err, k.name)
 	}
@@ -159,188 +203,3 @@ func (p *Program) String() string { return "Program(" + strings.Join(kernelNames
 
 // String is the kernel's declaration.
 func (k *Kernel) String() string { return "Kernel " + k.name + "(" + k.declaration() + ")" }
-
-// A Dim is a number of blocks or threads in up to three dimensions; 0 stands for 1.
-type Dim struct{ X, Y, Z int }
-
-// A Config says how many threads run a kernel.
-type Config struct {
-	Grid   Dim // blocks
-	Block  Dim // threads per block, at most 1024 in all
-	Shared int // bytes of dynamic shared memory per block (extern __shared__)
-}
-
-// For returns a Config of at least n threads in one dimension, in blocks of 256.
-func For(n int) Config { return Config{Grid: Dim{X: (n + 255) / 256}, Block: Dim{X: 256}} }
-
-// Launch queues the kernel on the stream of its tensors' device, in order with the ops there, and returns: what goes wrong while it runs is
-// an error of the next read. Arguments are contiguous tensors, for pointers to their first element, and numbers, which are converted to
-// the parameter's type. The kernel is taken to change the tensors that it has no pointer to const for. More threads, blocks or shared memory
-// than the device has for the kernel are an error, and so are tensors that are nil or freed.
-func (k *Kernel) Launch(c Config, args ...any) error {
-	d, err := k.device(args)
-	if err != nil {
-		return err
-	}
-	if err := d.admit(); err != nil {
-		return err
-	}
-	defer d.finish()
-	for _, v := range args {
-		if t, ok := v.(*amp.Tensor); ok && t != nil {
-			if err := d.reach(t.Layout().Buffer); err != nil {
-				return err
-			}
-		}
-	}
-	f, err := k.function(d)
-	if err != nil {
-		return err
-	}
-	if err := f.takes(c, &d.props); err != nil {
-		return fmt.Errorf("cudart: kernel %s: %w", k.name, err)
-	}
-	a := driver.GetArgs(k.name)
-	if err := k.fill(a, args); err != nil {
-		a.Put()
-		return err
-	}
-	return d.do(func() error {
-		const plain = 48 << 10 // bytes, the kernel's own among them, that need no permission
-		if c.Shared+f.shared > plain {
-			if err := d.drv.SetFunctionAttribute(f.fn, driver.FuncDynamicShared, c.Shared); err != nil {
-				a.Put()
-				return err
-			}
-		}
-		return d.launch(f.fn, c.Grid.sizes(), c.Block.sizes(), uint32(c.Shared), a)
-	})
-}
-
-// device is that of the tensors among the arguments.
-func (k *Kernel) device(args []any) (*device, error) {
-	var d *device
-	for i, v := range args {
-		t, ok := v.(*amp.Tensor)
-		if !ok {
-			continue
-		}
-		var at amp.Layout
-		if err := amp.Maybe(func() { at = t.Layout() }); err != nil { // it is nil, or was freed
-			return nil, fmt.Errorf("cudart: kernel %s: argument %d: %w", k.name, i+1, err)
-		}
-		b := blockOf(at.Buffer)
-		if b == nil {
-			return nil, fmt.Errorf("cudart: kernel %s: argument %d is on %s; bring it to the device with t.To(scope)", k.name, i+1, t.Device())
-		}
-		if d != nil && d != b.dev {
-			return nil, fmt.Errorf("cudart: kernel %s: argument %d is on %s, others on %s; bring them to one device with t.To(scope)", k.name, i+1, b.dev.name, d.name)
-		}
-		d = b.dev
-	}
-	if d == nil {
-		return nil, fmt.Errorf("cudart: kernel %s: no argument is a tensor; pass those that the kernel reads and writes", k.name)
-	}
-	return d, nil
-}
-
-// fill adds the arguments as parameters.
-func (k *Kernel) fill(a *driver.Args, args []any) error {
-	if k.known && len(args) != len(k.params) {
-		return fmt.Errorf("cudart: kernel %s takes %d arguments (%s), not %d", k.name, len(k.params), k.declaration(), len(args))
-	}
-	for i, v := range args {
-		var p parameter
-		if k.known {
-			p = k.params[i]
-		}
-		if err := p.add(a, v); err != nil {
-			what := ""
-			if p.text != "" {
-				what = " (" + p.text + ")"
-			}
-			return fmt.Errorf("cudart: kernel %s: argument %d%s: %w", k.name, i+1, what, err)
-		}
-	}
-	for i, v := range args {
-		if t, ok := v.(*amp.Tensor); ok && !(k.known && k.params[i].readOnly) {
-			t.IncrementVersion()
-		}
-	}
-	return nil
-}
-
-func (k *Kernel) declaration() string {
-	var all []string
-	for _, p := range k.params {
-		all = append(all, p.text)
-	}
-	return strings.Join(all, ", ")
-}
-
-// add adds one argument.
-func (p parameter) add(a *driver.Args, v any) error {
-	t, ok := v.(*amp.Tensor)
-	switch {
-	case !ok && p.text == "":
-		return addAs(a, v)
-	case !ok:
-		return p.number(a, v)
-	}
-	if err := p.tensor(t); err != nil {
-		return err
-	}
-	if v := (launcher{}); !v.view(&v.out, t) || !v.out.contiguous() {
-		return errors.New("the tensor is a view with gaps; pass amp.Contiguous of it")
-	}
-	a.Ptr(address(t))
-	return nil
-}
-
-// Time launches the kernel rounds times, after one more to warm up, and returns the time of one by the device's clock. It waits for the device.
-func (k *Kernel) Time(rounds int, c Config, args ...any) (time.Duration, error) {
-	if rounds < 1 {
-		return 0, fmt.Errorf("cudart: kernel %s: %d rounds; ask for one or more", k.name, rounds)
-	}
-	d, err := k.device(args)
-	if err != nil {
-		return 0, err
-	}
-	if err := d.admit(); err != nil {
-		return 0, err
-	}
-	defer d.finish()
-	if err := d.refuse("a kernel can't be timed while a step is captured: nothing runs", "time it before Capture"); err != nil {
-		return 0, err
-	}
-	var events [2]driver.Event
-	defer func() {
-		for _, e := range events {
-			if e != 0 {
-				_ = d.do(func() error { return d.drv.DestroyEvent(e) })
-			}
-		}
-	}()
-	for i := range events {
-		err = errors.Join(err, d.do(func() (err error) { events[i], err = d.drv.NewEvent(true); return err }))
-	}
-	mark := func(i int) error { return d.do(func() error { return d.drv.RecordEvent(events[i], d.stream) }) }
-	if err := errors.Join(err, k.Launch(c, args...)); err != nil {
-		return 0, err
-	}
-	err = mark(0)
-	for range rounds {
-		err = errors.Join(err, k.Launch(c, args...))
-	}
-	if err = errors.Join(err, mark(1)); err != nil {
-		return 0, err
-	}
-	var all time.Duration
-	err = d.do(func() (err error) {
-		if err = d.drv.SyncEvent(events[1]); err == nil {
-			all, err = d.drv.Elapsed(events[0], events[1])
-		}
-		return err
-	})
-	return all / time.Duration(rounds), err
-}

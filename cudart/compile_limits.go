@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/halftone-ml/halftone/cudart/driver"
@@ -13,6 +14,8 @@ type ownKernel struct {
 	fn      driver.Function
 	threads int // that a block can have: registers and __launch_bounds__ limit them
 	shared  int // bytes of its static shared memory
+	params  []parameter
+	known   bool // params are what it takes
 }
 
 // ownKernel finds a kernel in a module; the context is bound.
@@ -25,6 +28,22 @@ func (d *device) ownKernel(m driver.Module, name string) (k ownKernel, err error
 	}
 	k.shared, err = d.drv.FunctionAttribute(k.fn, driver.FuncSharedBytes)
 	return k, err
+}
+
+// paramSizes returns the bytes of the kernel's parameters as the driver knows them, nil if it does not; the context is bound.
+func (d *device) paramSizes(fn driver.Function) ([]int, error) {
+	p, ok := d.drv.(driver.ParamSizer)
+	if !ok {
+		return nil, nil
+	}
+	sizes, err := p.ParamSizes(fn)
+	if errors.Is(err, driver.ErrUnsupported) {
+		return nil, nil
+	}
+	if err == nil && sizes == nil {
+		sizes = []int{}
+	}
+	return sizes, err
 }
 
 // Limits of every CUDA device, by dimension.

@@ -31,6 +31,26 @@
 // float32 products and convolutions. Results are the same each time: of cuDNN's engines those that are not deterministic are passed
 // over, unless Deterministic(false) allows them, and so are those that sum in half precision or transform their inputs.
 //
+// # Kernels of your own
+//
+// Compile takes CUDA C++ and Kernel.Launch queues a kernel of it on tensors, in order with the ops: see there for what goes with which
+// parameter, and how halves are converted. A launch is an op, with a gradient and under autocast, inside of what amp.Register makes:
+//
+//	square := amp.Register(amp.Custom{Name: "square", Args: []string{"x"}, Class: amp.FP32,
+//		Forward: func(c *amp.Context, in []*amp.Tensor) *amp.Tensor {
+//			x := amp.Contiguous(c.S, in[0])
+//			c.Save(x)
+//			y := amp.ZerosLike(c.S, x)
+//			check(forward.Launch(cudart.For(x.Len()), x, y, x.Len()))
+//			return y
+//		},
+//		Backward: func(c *amp.Context, dy *amp.Tensor) []*amp.Tensor {
+//			x := c.Saved(0)
+//			dx := amp.ZerosLike(c.S, x)
+//			check(backward.Launch(cudart.For(x.Len()), x, amp.Contiguous(c.S, dy), dx, x.Len()))
+//			return []*amp.Tensor{dx}
+//		}})
+//
 // # Memory
 //
 // Tensors give their memory to a cache of the process, which the next ones take it from; amp.MemStats counts both. What is cached goes

@@ -67,12 +67,17 @@ func (d *device) BeginCapture() error {
 	}
 	d.pool.private = d.pool.shared.Private(d.name + ", captured step")
 	d.capture.on.Store(true)
+	recordedOn.Store(d)
 	return nil
 }
 
 // EndCapture makes a graph of what was recorded.
 func (d *device) EndCapture() (amp.Replayer, error) {
 	defer d.drv.Unbind()
+	recordedOn.Store(nil)
+	if err := d.drv.Bind(d.ctx); err == nil { // another device's is bound where the step has freed tensors there
+		defer d.drv.Unbind()
+	}
 	claims, flushed := d.closeDebts()
 	g := &graph{d: d, memory: d.pool.private, guards: d.refused.baked.Swap(false), claims: claims}
 	d.doubtAll() // nothing has been computed yet

@@ -2,6 +2,7 @@ package cudart
 
 import (
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -39,11 +40,20 @@ func (d *device) KeptFrom() bool {
 // admit counts a call that uses the device, which calls finish at its end, or refuses it. Calls may lie within each other.
 func (d *device) admit() error {
 	d.capture.calls.Add(1)
-	if !d.KeptFrom() {
-		return nil
+	switch other := recordedOn.Load(); {
+	case d.KeptFrom():
+		d.finish()
+		return captureError{amp.KeptByAnother(d.name), amp.AwaitCapture}
+	case other != nil && other != d && !other.KeptFrom():
+		d.finish()
+		return captureError{"the step is captured on " + other.name + ", and a replay would not do what it does on " + d.name,
+			"capture on each device what the step does there, and replay one behind the other, with copies between them (Assign)"}
 	}
-	d.finish()
-	return captureError{amp.KeptByAnother(d.name), amp.AwaitCapture}
+	return nil
 }
+
+// recordedOn is the device whose stream is recorded now, nil for none: what the goroutine that does so queues on others would be done once and
+// in no replay.
+var recordedOn atomic.Pointer[device]
 
 func (d *device) finish() { d.capture.calls.Add(-1) }

@@ -1,13 +1,10 @@
 package cudart
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/cudart/driver"
 )
 
 // A parameter is one of a kernel's, as its source declares it.
@@ -16,6 +13,8 @@ type parameter struct {
 	kind     string // "float", "long long" …, of what a pointer points to; "" if the source's own name for a type
 	pointer  bool
 	readOnly bool // a pointer to const
+	open     bool // whether it is a pointer is not known
+	bytes    int  // by the driver; 0 if it does not tell
 }
 
 // The types that parameters are checked against, by their names in CUDA C++.
@@ -75,45 +74,63 @@ func withoutComments(src string) string {
 	return b.String()
 }
 
-// afterHead returns where the parameters of a kernel begin: behind __global__, its name and a parenthesis; -1 if it is nowhere declared.
-func afterHead(src, name string) int {
+// A declaration is one __global__ in a source.
+type declaration struct {
+	template bool   // one, or one made of it: no kernel that is found by the name alone
+	head     string // from behind __global__ to the body, if not further
+	at       int    // where the head begins
+}
+
+// declarations lists them, in the source's order.
+func declarations(src string) (all []declaration) {
 	const global = "__global__"
 	for at := 0; ; {
 		i := strings.Index(src[at:], global)
 		if i < 0 {
-			return -1
+			return all
 		}
+		before := src[:at+i]
 		at += i + len(global)
 		head := src[at:]
 		if end := strings.IndexAny(head, ";{}"); end >= 0 {
 			head = head[:end]
 		}
-		for from := 0; ; {
-			i := strings.Index(head[from:], name)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + 1
-			if i > 0 && isWord(head[i-1]) {
-				continue
-			}
-			rest := head[i+len(name):]
-			if open := strings.TrimLeft(rest, " \t\r\n"); strings.HasPrefix(open, "(") {
-				return at + len(head) - len(open) + 1
-			}
+		before = before[strings.LastIndexAny(before, ";{}")+1:]
+		all = append(all, declaration{slices.Contains(words(before), "template"), head, at})
+	}
+}
+
+// parameters returns where those of a kernel begin: behind its name and a parenthesis; -1 if it is another's declaration.
+func (d declaration) parameters(name string) int {
+	for from := 0; ; {
+		i := strings.Index(d.head[from:], name)
+		if i < 0 {
+			return -1
+		}
+		i += from
+		from = i + 1
+		if i > 0 && isWord(d.head[i-1]) {
+			continue
+		}
+		rest := d.head[i+len(name):]
+		if open := strings.TrimLeft(rest, " \t\r\n"); strings.HasPrefix(open, "(") {
+			return d.at + len(d.head) - len(open) + 1
 		}
 	}
 }
 
+// isTemplate says whether a source has a kernel of that name only as a template.
+func isTemplate(src, name string) bool {
+	src = withoutComments(src)
+	return slices.ContainsFunc(declarations(src), func(d declaration) bool { return d.template && d.parameters(name) >= 0 })
+}
+
 // kernelNames lists the kernels that a source declares in plain sight, in its order: the word before the parenthesis behind __global__.
 func kernelNames(src string) (names []string) {
-	_, rest, found := strings.Cut(withoutDirectives(withoutComments(src)), "__global__")
-	for found {
-		var head string
-		head, rest, found = strings.Cut(rest, "__global__")
-		if end := strings.IndexAny(head, ";{}"); end >= 0 {
-			head = head[:end]
+	for _, d := range declarations(withoutDirectives(withoutComments(src))) {
+		head := d.head
+		if d.template {
+			continue
 		}
 		if _, bounds, ok := strings.Cut(head, "__launch_bounds__"); ok { // which has a parenthesis of its own
 			_, head, _ = strings.Cut(bounds, ")")
@@ -157,15 +174,42 @@ func words(text string) (list []string) {
 	return list
 }
 
-// signature returns the parameters of a kernel in a source; ok is false if it is not declared in plain sight, as where a macro makes it.
+// signature returns the parameters of a kernel in a source; ok is false if it is not declared in plain sight, as where a macro makes it, or
+// in several ways, of which the preprocessor takes one. Where these differ in a parameter's type alone, that is left open.
 func signature(src, name string) (params []parameter, ok bool) {
 	src = withoutComments(src)
-	begin := afterHead(src, name)
-	if begin < 0 {
-		return nil, false
+	for _, d := range declarations(src) {
+		begin := d.parameters(name)
+		if begin < 0 || d.template {
+			continue
+		}
+		list, closed := parametersFrom(src[begin:])
+		switch {
+		case !closed || ok && len(list) != len(params):
+			return nil, false
+		case !ok:
+			params, ok = list, true
+			continue
+		}
+		for i, p := range list {
+			params[i].agree(p)
+		}
 	}
-	depth, start := 0, begin
-	for i := begin; i < len(src); i++ {
+	return params, ok
+}
+
+// agree leaves open what another declaration of the parameter says in another way.
+func (p *parameter) agree(o parameter) {
+	if p.kind != o.kind || p.pointer != o.pointer {
+		p.kind, p.pointer, p.open = "", p.pointer && o.pointer, p.open || p.pointer != o.pointer
+	}
+	p.readOnly = p.readOnly && o.readOnly
+}
+
+// parametersFrom reads parameters up to the parenthesis that closes their list.
+func parametersFrom(src string) (params []parameter, closed bool) {
+	depth, start := 0, 0
+	for i := range len(src) {
 		switch c := src[i]; {
 		case c == '(' || c == '<' || c == '[':
 			depth++
@@ -207,126 +251,3 @@ func kindOfWords(list []string) string {
 
 // qualifiers say nothing of a type's size.
 var qualifiers = []string{"__restrict__", "__restrict", "restrict", "volatile", "__grid_constant__", "const"}
-
-// tensor says why a tensor does not go with the parameter; nil if it does or that can't be known.
-func (p parameter) tensor(t *amp.Tensor) error {
-	switch {
-	case !p.pointer && p.kind != "":
-		return fmt.Errorf("the kernel takes a number there; pass one, such as t.Item()")
-	case p.kind == "" || p.kind == "void":
-		return nil
-	}
-	for _, k := range elementKinds[t.DType()] {
-		if k == p.kind {
-			return nil
-		}
-	}
-	return fmt.Errorf("a tensor of %v; cast it, or declare the parameter for %v", t.DType(), t.DType())
-}
-
-// number adds a Go number to a launch's parameters as the C type that the kernel declares. For a type of the source's own the Go type's
-// size is taken, and int, which has none in C, is refused.
-func (p parameter) number(a *driver.Args, v any) error {
-	if p.pointer {
-		return fmt.Errorf("the kernel takes a pointer there; pass a tensor")
-	}
-	f, i, whole, ok := numberOf(v)
-	if !ok {
-		return fmt.Errorf("a %T can't be passed; pass a tensor or a number", v)
-	}
-	inexact := func() error { return fmt.Errorf("%v does not fit %s", v, p.kind) }
-	switch p.kind {
-	case "float":
-		a.Float32(float32(f))
-	case "double":
-		a.Float64(f)
-	case "int":
-		if !whole || int64(int32(i)) != i {
-			return inexact()
-		}
-		a.Int32(int32(i))
-	case "unsigned":
-		if !whole || int64(uint32(i)) != i {
-			return inexact()
-		}
-		a.Int32(int32(uint32(i)))
-	case "bool":
-		return addBool(a, v)
-	case "long long":
-		if !whole {
-			return inexact()
-		}
-		a.Int64(i)
-	case "unsigned long long":
-		if !whole || i < 0 {
-			return inexact()
-		}
-		a.Int64(i)
-	case "":
-		return addAs(a, v)
-	default:
-		return fmt.Errorf("a parameter of %s is not supported; declare it as int or float", p.kind)
-	}
-	return nil
-}
-
-// numberOf returns a number as float64 and as int64; whole says that the second is exact.
-func numberOf(v any) (f float64, i int64, whole, ok bool) {
-	switch v := v.(type) {
-	case int:
-		return float64(v), int64(v), true, true
-	case int32:
-		return float64(v), int64(v), true, true
-	case int64:
-		return float64(v), v, true, true
-	case uint32:
-		return float64(v), int64(v), true, true
-	case uint64:
-		return float64(v), int64(v), v <= math.MaxInt64, true
-	case float32:
-		return float64(v), int64(v), float32(int64(v)) == v, true
-	case float64:
-		return v, int64(v), float64(int64(v)) == v, true
-	case bool:
-		if v {
-			return 1, 1, true, true
-		}
-		return 0, 0, true, true
-	}
-	return 0, 0, false, false
-}
-
-func addBool(a *driver.Args, v any) error {
-	b, ok := v.(bool)
-	if !ok {
-		return fmt.Errorf("%v is not a bool", v)
-	}
-	a.Int32(0) // a byte in a word of zeros
-	if b {
-		*(*byte)(a.Param(a.Len() - 1)) = 1
-	}
-	return nil
-}
-
-// addAs adds a number as its Go type.
-func addAs(a *driver.Args, v any) error {
-	switch v := v.(type) {
-	case int32:
-		a.Int32(v)
-	case uint32:
-		a.Int32(int32(v))
-	case int64:
-		a.Int64(v)
-	case uint64:
-		a.Uint64(v)
-	case float32:
-		a.Float32(v)
-	case float64:
-		a.Float64(v)
-	case bool:
-		return addBool(a, v)
-	default:
-		return fmt.Errorf("the size of a Go %T in C is not known; pass int32(…) or int64(…)", v)
-	}
-	return nil
-}

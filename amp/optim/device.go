@@ -193,9 +193,35 @@ func (o *base) rateOf(g *Group, graph *amp.Graph) *amp.Tensor {
 		}
 	}
 	if graph.Recording() {
-		graph.Before(update)
+		recorded := g.set.Update
+		graph.Before(func() {
+			g.unchanged(recorded)
+			update()
+		})
 	} else {
 		update()
 	}
 	return r.t
+}
+
+// unchanged refuses a replay where other settings of the group than the learning rate, which is on the device, have changed since they were
+// recorded: the kernels would go on with what they were.
+func (g *Group) unchanged(recorded amp.Update) {
+	now := g.set.Update
+	now.LR = recorded.LR
+	if now == recorded {
+		return
+	}
+	const scheduled = "the optimizer's %s is %v and was %v at Capture, which a replay would go on with"
+	detail, fix := "the optimizer's settings have changed since Capture, and a replay would go on with the old ones", "capture the step again after LoadState"
+	switch {
+	case now.Beta1 != recorded.Beta1:
+		detail = fmt.Sprintf(scheduled, "first beta", now.Beta1, recorded.Beta1)
+	case now.Momentum != recorded.Momentum:
+		detail = fmt.Sprintf(scheduled, "momentum", now.Momentum, recorded.Momentum)
+	}
+	if now.Beta1 != recorded.Beta1 || now.Momentum != recorded.Momentum {
+		fix = "make the schedule leave it alone (OneCycleLR with optim.KeepMomentum(), CyclicLR with optim.FixedMomentum()), or capture the step again"
+	}
+	panic(&amp.Error{Op: "Graph.Replay", Kind: amp.ErrCapture, Detail: detail, Fix: fix})
 }

@@ -67,6 +67,7 @@ type api struct {
 	moduleGlobal     symbol `c:"cuModuleGetGlobal_v2"`
 	funcGet          symbol `c:"cuFuncGetAttribute"`
 	funcSet          symbol `c:"cuFuncSetAttribute"`
+	funcParam        symbol `c:"cuFuncGetParamInfo"`
 	occupancy        symbol `c:"cuOccupancyMaxActiveBlocksPerMultiprocessor"`
 	launch           symbol `c:"cuLaunchKernel"`
 	captureBegin     symbol `c:"cuStreamBeginCapture_v2"`
@@ -97,7 +98,7 @@ type api struct {
 var optional = []string{
 	"cuDeviceGetUuid", "cuMemAllocAsync", "cuMemFreeAsync", "cuMemAllocFromPoolAsync", "cuDeviceGetDefaultMemPool",
 	"cuMemPoolCreate", "cuMemPoolDestroy", "cuMemPoolSetAttribute", "cuMemPoolGetAttribute", "cuMemPoolTrimTo",
-	"cuModuleGetGlobal_v2", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+	"cuModuleGetGlobal_v2", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuFuncGetParamInfo", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
 	"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuStreamIsCapturing", "cuThreadExchangeStreamCaptureMode", "cuGraphGetNodes",
 	"cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuGraphDestroy", "cuGraphExecDestroy",
 	"cuMemGetAllocationGranularity", "cuMemCreate", "cuMemRelease", "cuMemAddressReserve", "cuMemAddressFree", "cuMemMap", "cuMemUnmap",

@@ -116,6 +116,26 @@ func (d *cuda) SetFunctionAttribute(f Function, a FunctionAttribute, v int) erro
 	return d.call(&d.f.funcSet, "", uintptr(f), uintptr(a), uintptr(v))
 }
 
+// ParamSizes asks for one parameter after the other: the driver tells the number of them by refusing the next.
+func (d *cuda) ParamSizes(f Function) (sizes []int, err error) {
+	if d.f.funcParam.addr == 0 {
+		return nil, d.absence(&d.f.funcParam, "")
+	}
+	o := newFrame()
+	defer o.put()
+	defer d.uncaptured()()
+	for {
+		switch r := d.f.funcParam.invoke(uintptr(f), uintptr(len(sizes)), o.o(0), o.o(1)); r {
+		case 0:
+			sizes = append(sizes, int(o.out[1]))
+		case codeInvalidValue:
+			return sizes, nil
+		default:
+			return nil, d.failure(d.f.funcParam.name, r, "")
+		}
+	}
+}
+
 func (d *cuda) ActiveBlocks(f Function, blockSize, sharedBytes int) (int, error) {
 	o := newFrame()
 	defer o.put()

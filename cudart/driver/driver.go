@@ -143,6 +143,12 @@ type Modules interface {
 	Launch(f Function, grid, block [3]uint32, sharedBytes uint32, s Stream, a *Args) error
 }
 
+// A ParamSizer is a Driver that knows what its kernels take.
+type ParamSizer interface {
+	// ParamSizes returns the bytes of each of a kernel's parameters, whatever its source says; ErrUnsupported before CUDA 12.4.
+	ParamSizes(f Function) ([]int, error)
+}
+
 // Graphs are captured sequences of work. Every method needs a bound context.
 type Graphs interface {
 	// BeginCapture turns what this thread queues on s from here on into nodes of a graph, instead of running it. Stay bound up to

@@ -6,6 +6,7 @@ import "slices"
 
 // Codes of CUresult that are told apart.
 const (
+	codeInvalidValue   = 1
 	codeMemory         = 2
 	codeStub           = 34
 	codeUnavailable    = 46

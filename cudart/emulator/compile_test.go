@@ -105,7 +105,7 @@ func TestCompileRefuses(t *testing.T) {
 		"pass one, such as t.Item()": {x, x, x, 32},
 		"1.5 does not fit":           {x, x, 2, 1.5},
 		"a string can't be passed":   {x, x, "2", 32},
-		"no argument is a tensor":    {1, 2, 3, 4},
+		"argument 1 (const float *x": {1, 2, 3, 4},
 		"the tensor is nil":          {x, (*amp.Tensor)(nil), 2, 32},
 	} {
 		if err := k.Launch(cudart.For(32), args...); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,9 @@
 //
 // Nothing else picks it: "auto" never does, and the device's name says "emulated".
 //
+// A program's own kernels (cudart.Compile) find most of what CUDA C++ has without a header: vector types, warp and atomic operations, and the
+// functions of device_more.h. There is no inline PTX.
+//
 // It is strict rather than fast. Work is deferred until the host waits for it, and runs in an order drawn by a seed, so that
 // whatever was not ordered by a stream or an event comes out wrong. Threads of a block run forward, reversed or shuffled. Device
 // memory can't be touched by the host, nor what lies behind a block's dynamic shared memory by its threads. New memory and shared memory hold

@@ -3,6 +3,7 @@ package drivertest
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,15 @@ func modules(t *testing.T, s *suite) {
 	for a, limit := range map[driver.FunctionAttribute]int{driver.FuncMaxThreads: 1024, driver.FuncRegisters: 32, driver.FuncLocalBytes: 1 << 16} {
 		if v, err := s.d.FunctionAttribute(f, a); err != nil || v < 0 || v > limit {
 			t.Errorf("attribute %d is %d, %v", a, v, err)
+		}
+	}
+	if p, ok := s.d.(driver.ParamSizer); ok {
+		g, err := s.d.Function(m, "drivertest_struct")
+		check(t, err)
+		for of, want := range map[driver.Function][]int{f: {8, 8, 4, 8}, g: {4, 56, 4}} {
+			if sizes, err := p.ParamSizes(of); !slices.Equal(sizes, want) && !errors.Is(err, driver.ErrUnsupported) {
+				t.Errorf("parameters of %v bytes, want %v: %v", sizes, want, err)
+			}
 		}
 	}
 	if n, err := s.d.ActiveBlocks(f, 256, 0); err != nil || n < 1 || n > 64 {

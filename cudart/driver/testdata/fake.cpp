@@ -197,6 +197,13 @@ int cuModuleGetFunction(Function** f, void*, const char* name) { CTX; if (!kerne
 int cuModuleGetGlobal_v2(u64*, size_t*, void*, const char*) { return NOTFOUND; }
 int cuFuncGetAttribute(int* v, int a, Function* f) { static int values[] = {1024, 0, 0, 0, 16, 70, 80, 0}; *v = a == 8 ? f->dynamicShared : values[a]; return OK; }
 int cuFuncSetAttribute(Function* f, int a, int v) { if (a != 8 || v > 99 << 10) return INVALID; f->dynamicShared = v; return OK; }
+int cuFuncGetParamInfo(Function* f, size_t i, size_t* offset, size_t* size) {
+  const auto& sizes = kernels[f->name];
+  if (i >= sizes.size()) return INVALID;
+  *offset = 0, *size = sizes[i];
+  for (size_t k = 0; k < i; k++) *offset += sizes[k];
+  return OK;
+}
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* n, Function*, int threads, size_t) { *n = 2048 / threads; return OK; }
 int cuLaunchKernel(Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* s, void** params, void**) {
   CTX;

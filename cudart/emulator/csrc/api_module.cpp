@@ -315,6 +315,25 @@ EMU_API int cuFuncGetAttribute(int* value, int a, void* function) {
   }
 }
 
+EMU_API int cuFuncGetParamInfo(void* function, size_t i, size_t* offset, size_t* size) {
+  Call c(1);
+  Function* f = findFunction(c, function);
+  if (!c) return c.code;
+  if (i >= f->kernel->count) return invalidValue;
+  // A parameter lies at a multiple of its alignment, which is not known here: that of its size up to 16.
+  size_t at = 0;
+  for (size_t k = 0;; k++) {
+    size_t bytes = f->kernel->sizes[k], align = 1;
+    while (align < 16 && bytes % (2 * align) == 0) align *= 2;
+    at = (at + align - 1) / align * align;
+    if (k == i) break;
+    at += bytes;
+  }
+  *offset = at;
+  if (size) *size = f->kernel->sizes[i];
+  return ok;
+}
+
 EMU_API int cuFuncSetAttribute(void* function, int a, int value) {
   Call c(1);
   Function* f = findFunction(c, function);

@@ -62,25 +62,43 @@ static bool write(const std::string& path, const std::string& text) {
   return f.good();
 }
 
+// Given is what options leave: what the compiler is told, and macros. These are the program's and not of the headers that come before it, where
+// any of their names may mean something.
+struct Given {
+  std::vector<std::string> options;
+  std::string macros;
+
+  void define(const std::string& d) {
+    size_t equals = d.find('=');
+    macros += "#define " + d.substr(0, equals) + " " + (equals == std::string::npos ? "1" : d.substr(equals + 1)) + "\n";
+  }
+};
+
 // options takes NVRTC's options and leaves those that mean something here. It returns the one that is none.
-static std::string options(int n, const char* const* given, std::vector<std::string>* out) {
+static std::string options(int n, const char* const* given, Given* out) {
   static const char* const ignored[] = {"--gpu-architecture", "-arch", "--use_fast_math", "-use_fast_math", "--fmad", "-fmad", "--std", "-std", "-lineinfo",
                                         "--generate-line-info", "-G", "--device-debug", "--maxrregcount", "-maxrregcount", "--restrict", "-restrict",
                                         "--ftz", "-ftz", "--prec-div", "-prec-div", "--prec-sqrt", "-prec-sqrt", "-w", "--disable-warnings", "-default-device",
                                         "--device-as-default-execution-space", "--dopt", "-dopt", "--ptxas-options", "-Xptxas", "--diag-suppress"};
+  static const std::map<std::string, char> longNames{{"--define-macro", 'D'}, {"--undefine-macro", 'U'}, {"--include-path", 'I'}};
   for (int i = 0; i < n; i++) {
-    std::string o = given[i], name = o.substr(0, o.find('='));
-    bool known = false;
-    if (o.size() > 2 && o[0] == '-' && std::strchr("DUI", o[1])) {
-      out->push_back(o);
-      continue;
-    }
-    if (name == "--define-macro") {
-      out->push_back("-D" + o.substr(name.size() + 1));
+    std::string o = given[i], name = o.substr(0, o.find('=')), argument;
+    bool known = false, split = i + 1 < n && given[i + 1][0] != '-';  // the argument may be a string of its own
+    auto named = longNames.find(name);
+    char what = named != longNames.end() ? named->second : o.size() > 1 && o[0] == '-' && std::strchr("DUI", o[1]) ? o[1] : '\0';
+    if (what) {
+      argument = o.substr(named == longNames.end() ? 2 : std::min(o.size(), name.size() + 1));
+      if (argument.empty() && split) argument = given[++i];
+      argument.erase(0, argument.find_first_not_of(' '));
+      if (argument.empty()) return o;
+      if (what == 'D') out->define(argument);
+      else if (what == 'U') out->macros += "#undef " + argument + "\n";
+      else out->options.push_back("-I" + argument);
       continue;
     }
     for (const char* k : ignored) known = known || name == k;
     if (!known) return o;
+    if (name == o && split) i++;
   }
   return "";
 }
@@ -148,7 +166,7 @@ static std::string translate(const std::string& said, const Program& p, const st
     (behind ? followed : *errors) += error;
     std::string file = behind ? p.name : m[1].str(), at = behind ? std::to_string(lines.size()) : m[2].str();
     std::string& to = behind ? follows : out;
-    to += file + "(" + at + "): " + (fatal ? "catastrophic error" : error ? "error" : "warning") + ": " + missingHeader(what) + "\n";
+    to += file + "(" + at + "): " + (fatal ? "catastrophic error" : error ? "error" : "warning") + ": " + missing(what) + "\n";
     size_t line = std::strtoul(at.c_str(), nullptr, 10), column = behind ? 1 : std::strtoul(m[3].str().c_str(), nullptr, 10);
     if (file == p.name && line >= 1 && line <= lines.size())
       to += "  " + lines[line - 1] + "\n" + std::string(column + 1, ' ') + "^\n";
@@ -192,12 +210,13 @@ emu::Table halftoneEmulatedTable{kernels, sizeof kernels / sizeof kernels[0] - 1
 )";
 
 // compileIn compiles the program in a folder of its own.
-static int compileIn(Program* p, const Toolchain& t, const std::string& folder, const std::vector<std::string>& extra, bool defaultDevice) {
-  bool written = write(folder + "/" + p->name, hostSource(p->source));
+static int compileIn(Program* p, const Toolchain& t, const std::string& folder, const Given& given, bool defaultDevice) {
+  const std::string options = folder + "/halftone_options.h";
+  bool written = write(folder + "/" + p->name, hostSource(p->source)) && write(options, given.macros);
   for (auto& [name, text] : p->headers) written = written && write(folder + "/" + name, text);
   std::vector<std::string> base{t.compiler};
   base.insert(base.end(), t.flags.begin(), t.flags.end());
-  base.insert(base.end(), extra.begin(), extra.end());
+  base.insert(base.end(), given.options.begin(), given.options.end());
   base.push_back("-w");
   base.push_back("-I" + folder);
 
@@ -212,14 +231,14 @@ static int compileIn(Program* p, const Toolchain& t, const std::string& folder, 
     return true;
   };
   auto bare = base;
-  for (const std::string& o : {std::string("-nostdinc"), std::string("-nostdinc++"), std::string("-include"), t.folder + "/csrc/hidden.h", std::string("-E"), std::string("-x"), std::string("c++"),
+  for (const std::string& o : {std::string("-nostdinc"), std::string("-nostdinc++"), std::string("-include"), t.folder + "/csrc/hidden.h", std::string("-include"), options, std::string("-E"), std::string("-x"), std::string("c++"),
                                folder + "/" + p->name, std::string("-o"), folder + "/bare"})
     bare.push_back(o);
   if (!written || fails(bare)) return nvrtcCompilation;
 
   // The second finds the kernels, and what is not the device's.
   base.push_back("-I" + t.folder + "/csrc");
-  for (const char* header : {"device.h", "kernel.h", "hidden.h"}) base.push_back("-include"), base.push_back(header);
+  for (const std::string& header : {std::string("device_more.h"), std::string("kernel.h"), std::string("hidden.h"), options}) base.push_back("-include"), base.push_back(header);
   auto scan = base;
   for (const std::string& o : {std::string("-DHALFTONE_SCAN=1"), std::string("-E"), std::string("-x"), std::string("c++"), folder + "/" + p->name, std::string("-o"), folder + "/scanned"})
     scan.push_back(o);
@@ -230,7 +249,9 @@ static int compileIn(Program* p, const Toolchain& t, const std::string& folder, 
     p->log += std::to_string(errors) + " error" + (errors > 1 ? "s" : "") + " detected in the compilation of \"" + p->name + "\".\n";
     return nvrtcCompilation;
   }
-  std::string unit = "#include \"kernel.h\"\n#include \"" + p->name + "\"\nstatic const emu::Kernel kernels[] = {\n";
+  std::string unit = "#include \"kernel.h\"\n#include \"" + p->name + "\"\n";
+  for (const char* w : {"kernels", "call", "sizes", "count", "bytes", "name", "table"}) unit += std::string("#undef ") + w + "\n";  // of the program
+  unit += "static const emu::Kernel kernels[] = {\n";
   static const std::string bounds = "(?:halftone_bounds\\(\\s*([^,)]*)[^)]*\\)\\s*)?";
   static const std::regex kernel("(template\\s*<[^;{}]*>\\s*)?halftone_global\\s+" + bounds + "void\\s+" + bounds + "(\\w+)\\s*\\(");
   std::string limits;
@@ -321,8 +342,8 @@ EMU_API int nvrtcCompileProgram(void* program, int n, const char* const* given) 
   p->log.clear();
   Toolchain t;
   if (!readToolchain(&t, &p->log)) return nvrtcInternal;
-  std::vector<std::string> extra;
-  std::string unknown = options(n, given, &extra);
+  Given left;
+  std::string unknown = options(n, given, &left);
   if (!unknown.empty()) {
     p->log = "nvrtc: error: unrecognized option " + unknown + " found\n";
     return nvrtcInvalidOption;
@@ -335,7 +356,7 @@ EMU_API int nvrtcCompileProgram(void* program, int n, const char* const* given) 
   }
   bool defaultDevice = false;
   for (int i = 0; i < n; i++) defaultDevice = defaultDevice || !std::strcmp(given[i], "-default-device") || !std::strcmp(given[i], "--device-as-default-execution-space");
-  int code = compileIn(p, t, folder, extra, defaultDevice);
+  int code = compileIn(p, t, folder, left, defaultDevice);
   removeFolder(folder);
   return code;
 }

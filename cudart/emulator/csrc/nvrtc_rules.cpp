@@ -137,7 +137,9 @@ std::string annotations(const std::string& text, const std::string& folder, cons
   return out;
 }
 
-std::string missingHeader(const std::string& text) {
+std::string missing(const std::string& text) {
+  if (text.compare(0, 3, "'__") == 0 && text.find("was not declared in this scope") != std::string::npos)
+    return text + " (the emulator has not all of CUDA's functions)";
   size_t end = text.find(": No such file or directory");
   if (end == std::string::npos) return text;
   return "could not open source file \"" + text.substr(0, end) + "\" (no directories in search list)";

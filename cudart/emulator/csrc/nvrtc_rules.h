@@ -14,8 +14,8 @@ std::string programText(const std::string& scanned, const std::string& folder);
 // for kernels that return something. It returns NVRTC's messages, and their number.
 std::string annotations(const std::string& text, const std::string& folder, const std::vector<std::string>& lines, int* errors);
 
-// missingHeader takes the preprocessor's message that there is no such file, and makes it NVRTC's.
-std::string missingHeader(const std::string& text);
+// missing takes the preprocessor's message that there is no such file, and makes it NVRTC's.
+std::string missing(const std::string& text);
 
 // Symbols are what a library's own table says: its functions, and the thread-local variables, which kernels' static shared memory is here.
 struct Symbols {
