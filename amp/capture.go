@@ -86,11 +86,10 @@ func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 // (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values, none before
 // the first (reading them is ErrCapture), and lives until Close. Learning rates, the scaler's scale, the number of steps and the random
 // stream are followed: a replay draws the numbers that the step would have drawn. Where a schedule has changed an optimizer's momentum, which
-// is recorded, Replay panics. Reading values, and ops that run on the host, are refused
-// in fn (ErrCapture), as are From and its kin and work on another GPU; random tensors, and those made by a rule, such as Arange's, are not.
-// Nobody else may use the device during Capture: calls of other goroutines there panic with ErrCapture, of those that fn starts, too. On a
-// device that captures nothing, the CPU, Replay runs fn, which a trace shows like any other step; what it made lives until the next Replay
-// there.
+// is recorded, Replay panics. Reading values, and ops that run on the host, are refused in fn (ErrCapture), as are From and its kin and work on
+// another GPU; random tensors, and those made by a rule, such as Arange's, are not. Nobody else may use the device during Capture: calls of
+// other goroutines there panic with ErrCapture, of those that fn starts, too. On a device that captures nothing, the CPU, Replay runs fn, which
+// a trace shows like any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	if s.alive("Capture"); fn == nil {
 		fail("Capture", ErrArgument, "pass the step to record", "the function is nil")
@@ -154,8 +153,9 @@ func (g *Graph) abandon(dev Capturer) {
 	_ = g.free() // the panic says what happened
 }
 
-// Replay queues the step again. It panics with ErrClosed after Close, its own or that of the scope that Capture was called on, with ErrCapture if a tensor that the step reads or changes was freed
-// or moved since Capture, and with ErrFault for an error of the device.
+// Replay queues the step again. It panics with ErrClosed after Close, its own or that of the scope that Capture was called on, with ErrCapture
+// if a tensor that the step reads or changes was freed or moved since Capture, or an optimizer's settings other than its learning rate have
+// changed, and with ErrFault for an error of the device.
 func (g *Graph) Replay() {
 	if g.closed {
 		fail("Graph.Replay", ErrClosed, "capture the step again", "the graph is closed")

@@ -174,10 +174,15 @@ func (n number) add(a *driver.Args, bytes int) {
 	a.Int32(int32(uint32(n.bits)))
 }
 
+// fixedBytes are those of the kinds that have the same size in C on every machine.
+var fixedBytes = map[reflect.Kind]int{
+	reflect.Int8: 1, reflect.Uint8: 1, reflect.Int16: 2, reflect.Uint16: 2, reflect.Int32: 4, reflect.Uint32: 4, reflect.Int64: 8, reflect.Uint64: 8,
+	reflect.Float32: 4, reflect.Float64: 8, reflect.Bool: 1,
+}
+
 // addAs adds a number to a parameter of the source's own type and of some bytes, 0 if they are not known.
 func (n number) addAs(a *driver.Args, bytes int) error {
-	own := map[reflect.Kind]int{reflect.Int8: 1, reflect.Uint8: 1, reflect.Int16: 2, reflect.Uint16: 2, reflect.Int32: 4, reflect.Uint32: 4, reflect.Int64: 8, reflect.Uint64: 8,
-		reflect.Float32: 4, reflect.Float64: 8, reflect.Bool: 1}[n.kind]
+	own := fixedBytes[n.kind]
 	switch {
 	case own == 0 && bytes == 0:
 		return fmt.Errorf("the size of a Go %T in C is not known; pass int32(…) or int64(…)", n.v)
@@ -251,8 +256,6 @@ func (p parameter) value(a *driver.Args, v any) error {
 // plain says whether values of a type are what C has, too: numbers of fixed size, and structs and arrays of them.
 func plain(t reflect.Type) bool {
 	switch t.Kind() {
-	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
-		return true
 	case reflect.Array:
 		return plain(t.Elem())
 	case reflect.Struct:
@@ -263,5 +266,5 @@ func plain(t reflect.Type) bool {
 		}
 		return true
 	}
-	return false
+	return fixedBytes[t.Kind()] > 0
 }

@@ -201,14 +201,14 @@ func TestFunctionsOfCUDA(t *testing.T) {
 	float4 v = make_float4(three[1].x, three[1].y, three[1].z, 1);
 	float is[] = {rsqrtf(4), min(3, 4), max(-1, 2u), max(v.y, v.z), __saturatef(3), __fmaf_rn(2, 3, 4), __float2int_rn(2.5f), __float2int_rz(-2.7f), __float2uint_ru(-3.f),
 		__brev(1) >> 28, __funnelshift_l(0x80000000u, 1, 1), __byte_perm(0x03020100, 0x07060504, 7), low, all, __expf(0), clock64() > 0, __mulhi(1 << 30, 8),
-		min(5ull, 7ll), __fdividef(3, 2)};
-	for (int i = 0; i < 19; i++) x[i] = is[i];
+		min(5ull, 7ll), __fdividef(3, 2), __mul24(-1, 2), __umul24(0x1000003, 2)};
+	for (int i = 0; i < 21; i++) x[i] = is[i];
 }`, "f")
-	x, three := amp.Zeros(root, amp.Float32, 19), amp.Arange(root, amp.Float32, 0, 6, 1)
+	x, three := amp.Zeros(root, amp.Float32, 21), amp.Arange(root, amp.Float32, 0, 6, 1)
 	if err := k.Launch(cudart.Config{Block: cudart.Dim{X: 32}}, x, three); err != nil {
 		t.Fatal(err)
 	}
-	want := []float64{0.5, 3, 1 << 32, 5, 1, 10, 2, -2, 0, 8, 3, 7, 3, 496, 1, 1, 2, 5, 1.5}
+	want := []float64{0.5, 3, 1 << 32, 5, 1, 10, 2, -2, 0, 8, 3, 7, 3, 496, 1, 1, 2, 5, 1.5, -2, 6}
 	if got := x.Float64s(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -28,8 +28,11 @@ func TestAmpSuitesLong(t *testing.T) {
 		}
 		list = append(list, suite{s.dir, s.run, strings.TrimPrefix(s.skip+"|"+onceSuites, "|"), s.least, true})
 	}
-	runSuites(t, list)
+	runSuites(t, append(list, suite{"cudart", rareSuites, "", 15, true}))
 }
+
+// rareSuites are tests of cudart that launch most of the kernels which neither a walk on PTX does nor amp's suites, in less than a minute.
+const rareSuites = "ConvolutionsO[fn]|ProductsOfFloat32|(Order|Space|Clips|Scans)OnDevice|AttentionOfAnyWidth|ReadHalves|HealthWaits|NarrowGrid|SumsOfColumns|CastsTell"
 
 // longRows are the walks that take minutes.
 var longRows = []rowRun{

@@ -145,7 +145,10 @@ inline float __double2float_rn(double v) { return static_cast<float>(v); }
 inline int __ffsll(long long v) { return __builtin_ffsll(v); }
 inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64); }
-inline int __mul24(int a, int b) { return static_cast<int>((static_cast<unsigned>(a) << 8 >> 8) * (static_cast<unsigned>(b) << 8 >> 8)); }
+namespace emu {
+inline unsigned signed24(int v) { return static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(v) << 8) >> 8); }
+}  // namespace emu
+inline int __mul24(int a, int b) { return static_cast<int>(emu::signed24(a) * emu::signed24(b)); }
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 inline unsigned __brev(unsigned v) {
   unsigned r = 0;
