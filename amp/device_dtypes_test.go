@@ -48,27 +48,14 @@ func TestEveryOpOnDeviceOfTwoDTypes(t *testing.T) {
 		for _, from := range all {
 			for _, to := range all {
 				t.Run(fmt.Sprintf("%s/%v to %v", name, from, to), func(t *testing.T) {
-					run := func(on string) (out outcome, err error) {
-						defer SetDefaultDevice(SetDefaultDevice(on))
-						s := NewScope(Seed(3))
-						defer s.Close()
-						c := opCase{inputs: []input{{shape: []int{5, 67}, lo: 0.5, hi: 1.5}}}
-						in := c.draws(s, from, 7)
-						c.call = func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], to) }
-						err = Maybe(func() { out = c.outcomeOf(s, in, func(y *Tensor) *Tensor { return project(s, y, 7) }) })
-						return out, err
+					c := opCase{inputs: []input{{shape: []int{5, 67}, lo: 0.5, hi: 1.5}}, terms: 67}
+					c.call = func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], to) }
+					if want, got, ok := onBoth(t, device, func(s *Scope) outcome {
+						return c.outcomeOf(s, c.draws(s, from, 7), func(y *Tensor) *Tensor { return project(s, y, 7) })
+					}); ok {
+						ran++
+						c.agree(t, want, got, max(rounding[from], rounding[to]), 2)
 					}
-					want, refused := run("cpu")
-					onDeviceAlone(t, func() {
-						got, err := run(device)
-						if (err == nil) != (refused == nil) {
-							t.Fatalf("error %v, on the CPU %v", err, refused)
-						}
-						if err == nil {
-							ran++
-							opCase{terms: 67}.agree(t, want, got, max(rounding[from], rounding[to]), 2)
-						}
-					})
 				})
 			}
 		}
@@ -89,25 +76,14 @@ func TestEveryOpOnDeviceOfMixedInputs(t *testing.T) {
 		}
 		for _, pair := range pairs {
 			for first := 1; first < len(c.inputs); first += max(1, len(c.inputs)-2) {
-				run := func(on string) (out outcome, err error) {
-					defer SetDefaultDevice(SetDefaultDevice(on))
-					s := NewScope(Seed(9))
-					defer s.Close()
+				want, got, ok := onBoth(t, device, func(s *Scope) outcome {
 					in := append(c.draws(s, pair[0], 5)[:first], c.draws(s, pair[1], 5)[first:]...)
-					err = Maybe(func() { out = c.outcomeOf(s, in, func(y *Tensor) *Tensor { return project(s, y, 7) }) })
-					return out, err
-				}
-				want, refused := run("cpu")
-				onDeviceAlone(t, func() {
-					got, err := run(device)
-					if (err == nil) != (refused == nil) {
-						t.Fatalf("%v from input %d on: error %v, on the CPU %v", pair, first, err, refused)
-					}
-					if err == nil {
-						ran++
-						c.agree(t, want, got, 0x1p-8, max(o.Bound, 1))
-					}
+					return c.outcomeOf(s, in, func(y *Tensor) *Tensor { return project(s, y, 7) })
 				})
+				if ok {
+					ran++
+					c.agree(t, want, got, 0x1p-8, max(o.Bound, 1))
+				}
 			}
 		}
 	})

@@ -2,14 +2,12 @@ package amp_test
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/amp/optim"
-	"github.com/halftone-ml/halftone/cudart"
 )
 
 // TestDeviceNames: a name is a kind and a number, and what is behind the number is no part of another one.
@@ -28,12 +26,10 @@ func TestDeviceNames(t *testing.T) {
 
 // TestMemoryOfDevices: a limit holds for a device by each of its names, and memory that there was not is no peak.
 func TestMemoryOfDevices(t *testing.T) {
-	names := []string{"cpu", "cpu:0"}
-	if os.Getenv(cudart.ModeEnv) != "" {
-		names = []string{"cuda", "cuda:0"}
-	}
-	s := amp.NewScope(amp.On(names[0]))
+	s := amp.NewScope()
 	defer s.Close()
+	kind, _, _ := strings.Cut(s.Device(), ":")
+	names := []string{kind, kind + ":0"}
 	for i, name := range names {
 		other := names[1-i]
 		before := amp.MemoryLimit(name, amp.MemStats()[s.Device()].Bytes+100)
@@ -66,17 +62,13 @@ func TestMemoryOfDevices(t *testing.T) {
 // TestMixturesAreToldOfTheCall: a mask on another device is told of where, not of a cast in it, and an optimizer whose parameters moved says
 // how its state follows.
 func TestMixturesAreToldOfTheCall(t *testing.T) {
-	if os.Getenv(cudart.ModeEnv) == "" {
-		t.Skip("there is one device")
-	}
-	gpu, cpu := amp.NewScope(amp.On("cuda:0")), amp.NewScope(amp.On("cpu"))
-	defer gpu.Close()
-	defer cpu.Close()
-	x, mask := amp.Ones(gpu, amp.Float32, 3), amp.Ones(cpu, amp.Bool, 3)
-	if err := amp.Maybe(func() { amp.Where(gpu, mask, x, x) }); !errors.Is(err, amp.ErrDevice) || !strings.Contains(err.Error(), "amp: where: ") || !strings.Contains(err.Error(), "bring mask to cuda") {
+	defer amp.SetDefaultDevice(amp.SetDefaultDevice("cpu")) // where a model is moved from
+	cpu, far := pair(t)
+	x, mask := amp.Ones(far, amp.Float32, 3), amp.Ones(cpu, amp.Bool, 3)
+	if err := amp.Maybe(func() { amp.Where(far, mask, x, x) }); !errors.Is(err, amp.ErrDevice) || !strings.Contains(err.Error(), "amp: where: ") || !strings.Contains(err.Error(), "bring mask to remote") {
 		t.Error(err)
 	}
-	if got := amp.Where(gpu, mask.To(gpu), x, amp.Zeros(cpu, amp.Float32)); amp.Sum(gpu, got).Item() != 3 {
+	if got := amp.Where(far, mask.To(far), x, amp.Zeros(cpu, amp.Float32)); amp.Sum(far, got).Item() != 3 {
 		t.Errorf("with a number of the CPU: %v", got)
 	}
 	net := nn.NewLinear(cpu, 3, 3)
@@ -87,14 +79,14 @@ func TestMixturesAreToldOfTheCall(t *testing.T) {
 		opt.Step()
 	}
 	step(cpu)
-	nn.To(gpu, net)
-	if err := amp.Maybe(func() { step(gpu) }); !errors.Is(err, amp.ErrDevice) || !strings.Contains(err.Error(), "opt.LoadState(opt.State())") {
+	nn.To(far, net)
+	if err := amp.Maybe(func() { step(far) }); !errors.Is(err, amp.ErrDevice) || !strings.Contains(err.Error(), "opt.LoadState(opt.State())") {
 		t.Error(err)
 	}
 	if err := opt.LoadState(opt.State()); err != nil {
 		t.Fatal(err)
 	}
-	step(gpu)
+	step(far)
 	if opt.Steps() < 2 {
 		t.Errorf("%v", opt)
 	}

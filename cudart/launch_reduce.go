@@ -225,11 +225,11 @@ func launchNorm(l *launcher) bool {
 	}
 	norm := func(l *launcher) bool { return l.reduction(stem, attr, &l.in[0]) }
 	x, out, wide := l.in[0].dt, l.out.dt, amp.Float32
+	if l.kernel(stem, x, out) != 0 {
+		return norm(l)
+	}
 	if x == amp.Float64 || out == amp.Float64 {
 		wide = amp.Float64
-	}
-	if x == out || x.IsHalf() && out == amp.Float32 {
-		return norm(l)
 	}
 	return l.through(wide, norm)
 }

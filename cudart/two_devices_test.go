@@ -17,20 +17,19 @@ const twoEnv = "HALFTONE_TEST_TWO_DEVICES"
 // which no replay would do. The device captures again afterwards. A process of its own has two emulated devices.
 func TestCaptureBesideAnotherDevice(t *testing.T) {
 	if os.Getenv(twoEnv) == "" {
-		gpu(t) // there is an emulator, or a device
+		if gpu(t); os.Getenv(cudart.ModeEnv) == "" {
+			t.Skip("this machine has a GPU, and may have no compiler for the emulator, which makes two of it")
+		}
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.Env = append(os.Environ(), twoEnv+"=1", cudart.ModeEnv+"="+cudart.ModeEmulator, "HALFTONE_EMULATOR=quiet=1,devices=2")
 		out, err := cmd.CombinedOutput()
-		if strings.Contains(string(out), "--- SKIP") {
-			t.Skip(string(out))
-		}
 		if err != nil || !strings.Contains(string(out), "--- PASS") {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return
 	}
 	if err := amp.Maybe(func() { amp.NewScope(amp.On("cuda:1")).Close() }); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	here, there := amp.NewScope(amp.On("cuda:0")), amp.NewScope(amp.On("cuda:1"))
 	defer here.Close()
