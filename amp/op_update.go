@@ -17,14 +17,17 @@ type Update struct {
 	Nesterov, Maximize                   bool
 	First                                bool // the momentum buffer holds nothing yet
 	Beta1, Beta2, Eps                    float64
-	Decoupled                            bool    // weight decay shrinks the parameter instead of entering the gradient
-	Alpha                                float64 // share of RMSprop's and Adadelta's average of squares that is kept; the power of ASGD's decay
-	LRDecay                              float64 // of Adagrad
-	MomentumDecay                        float64 // of NAdam
-	Lambda, T0                           float64 // of ASGD: the decay, and the step at which averaging begins
-	EtaMinus, EtaPlus, StepMin, StepMax  float64 // of Rprop: a step's factors and bounds
-	Step                                 int     // of this parameter, from 1; with Steps, what is added to it
-	FirstAt                              int     // with Steps: the step at which First holds; 0 for none
+	Decoupled                            bool       // weight decay shrinks the parameter instead of entering the gradient
+	Alpha                                float64    // share of RMSprop's and Adadelta's average of squares that is kept; the power of ASGD's decay
+	LRDecay                              float64    // of Adagrad
+	MomentumDecay                        float64    // of NAdam
+	Lambda, T0                           float64    // of ASGD: the decay, and the step at which averaging begins
+	EtaMinus, EtaPlus, StepMin, StepMax  float64    // of Rprop: a step's factors and bounds
+	NS                                   [3]float64 // of Muon: the iteration's coefficients
+	NSSteps                              float64    // of Muon: its steps, a whole number
+	MatchRMSAdamW, SpectralUnclamped     bool       // of Muon: see UpdateMuon
+	Step                                 int        // of this parameter, from 1; with Steps, what is added to it
+	FirstAt                              int        // with Steps: the step at which First holds; 0 for none
 	// InvScale and FoundInf, 0-dimensional float32, make the step a fused one: the gradient is multiplied by InvScale on the way
 	// and written back so, and nothing at all changes if FoundInf is not 0. Each may be nil. A device may leave the writing until
 	// somebody looks at the gradient.
@@ -44,12 +47,7 @@ const maxState = 3
 
 // update runs an optimizer row on p and its gradient.
 func update(o *Op, p *Tensor, u Update, state ...*Tensor) {
-	p.live(o.Name)
-	if p.grad == nil {
-		fail(o.Name, ErrGrad, "call Backward before the step", "parameter %sof shape %v has no gradient", quoted(p.name), p.shape)
-	}
-	p.grad.live(o.Name)
-	in := append([]*Tensor{p, p.grad}, state...)
+	in := append([]*Tensor{p, gradientOf(o.Name, p)}, state...)
 	in = append(in, u.InvScale, u.FoundInf, u.Steps, u.Rate)
 	for _, st := range state {
 		if st != nil {
@@ -57,6 +55,16 @@ func update(o *Op, p *Tensor, u Update, state ...*Tensor) {
 		}
 	}
 	optimizerScope(p).apply(o, Attrs{Update: &u}, in...)
+}
+
+// gradientOf returns the gradient of a parameter that a step is to move.
+func gradientOf(op string, p *Tensor) *Tensor {
+	p.live(op)
+	if p.grad == nil {
+		fail(op, ErrGrad, "call Backward before the step", "parameter %sof shape %v has no gradient", quoted(p.name), p.shape)
+	}
+	p.grad.live(op)
+	return p.grad
 }
 
 // detached serves, by device, optimizers whose gradients were made outside any scope that is still open.

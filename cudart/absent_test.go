@@ -11,7 +11,7 @@ import (
 	"github.com/halftone-ml/halftone/cudart"
 )
 
-// An absentee is a model of two weights, of which the loss of some steps depends on the first alone.
+// An absentee is a model of two weights, matrices for Muon's sake, of which the loss of some steps depends on the first alone.
 type absentee struct {
 	root    *amp.Scope
 	w       []*amp.Tensor
@@ -23,7 +23,7 @@ type absentee struct {
 
 func newAbsentee(device string, opt func(w []*amp.Tensor) optim.Optimizer) *absentee {
 	m := &absentee{root: amp.NewScope(amp.On(device), amp.Seed(3)), scaler: amp.NewGradScaler(amp.InitScale(4), amp.GrowthInterval(3))}
-	m.w = []*amp.Tensor{amp.Randn(m.root, amp.Float32, 0, 1, 5).RequireGrad().SetName("a"), amp.Randn(m.root, amp.Float32, 0, 1, 5).RequireGrad().SetName("b")}
+	m.w = []*amp.Tensor{amp.Randn(m.root, amp.Float32, 0, 1, 1, 5).RequireGrad().SetName("a"), amp.Randn(m.root, amp.Float32, 0, 1, 1, 5).RequireGrad().SetName("b")}
 	m.x, m.opt = amp.Ones(m.root, amp.Float32, 5), opt(m.w)
 	return m
 }
@@ -56,6 +56,7 @@ var absentees = map[string]func(w []*amp.Tensor) optim.Optimizer{
 	"rmsprop":    func(w []*amp.Tensor) optim.Optimizer { return optim.NewRMSprop(w, optim.LR(0.01), optim.Centered()) },
 	"nadam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewNAdam(w, optim.LR(0.01)) },
 	"radam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRAdam(w, optim.LR(0.01), optim.Betas(0.8, 0.7)) },
+	"muon":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewMuon(w, optim.LR(0.01)) },
 	"asgd":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewASGD(w, optim.LR(0.01), optim.T0(1)) },
 	"rprop":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRprop(w, optim.LR(0.01)) },
 }

@@ -86,3 +86,32 @@ func ExampleGroup() {
 	// 0.weight 0.0003 0.1
 	// 0.bias 0.0003 0
 }
+
+// Muon for the weights of hidden layers, AdamW for what is no matrix and for the last layer. One scaler serves both, and the trace shows the
+// products of bfloat16 that Muon's step is made of.
+func ExampleNewMuon() {
+	root := amp.NewScope(amp.Seed(1))
+	defer root.Close()
+	first, hidden, last := nn.NewLinear(root, 8, 32), nn.NewLinear(root, 32, 32), nn.NewLinear(root, 32, 2)
+	net := nn.NewSequential(first, nn.ReLU, hidden, nn.ReLU, last)
+	muon := optim.NewMuon([]*amp.Tensor{first.Weight, hidden.Weight}, optim.LR(0.02))
+	adamw := optim.NewAdamW(append(last.Parameters(), first.Bias, hidden.Bias), optim.LR(3e-3))
+	scaler := amp.NewGradScaler(amp.InitScale(1024))
+	x := amp.Randn(root, amp.Float32, 0, 1, 64, 8)
+	y := amp.Narrow(root, x, 1, 0, 2)
+	var losses []float64
+	for s := range root.Steps(20) {
+		half := s.Autocast(amp.Float16)
+		loss := nn.MSELoss(half, net.Forward(half, x), y)
+		muon.ZeroGrad()
+		adamw.ZeroGrad()
+		scaler.Scale(s, loss).Backward()
+		scaler.Step(muon)
+		scaler.Step(adamw)
+		scaler.Update()
+		losses = append(losses, loss.Item())
+	}
+	fmt.Println(losses[19] < losses[0]/2, muon.Steps(), adamw.Steps())
+	// Output:
+	// true 20 20
+}

@@ -54,6 +54,9 @@ func (o *base) add(op string, g Group) *Group {
 		if p == nil || !p.IsLeaf() || !p.DType().IsFloat() {
 			misused(op, "pass leaves made with RequireGrad, such as net.Parameters()", "%s is no leaf of a float dtype", paramName(p, i))
 		}
+		if o.kind.matrices && len(p.Shape()) != 2 {
+			misused(op, "give it to another optimizer, such as AdamW", "%s has shape %v, and %s moves matrices alone", paramName(p, i), p.Shape(), o.kind.name)
+		}
 		if slices.Contains(o.params, p) {
 			misused(op, "leave it out of one of them", "%s is in two groups", paramName(p, i))
 		}

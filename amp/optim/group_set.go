@@ -51,7 +51,7 @@ func (g *Group) change(op, option string, set func(s *settings)) {
 	changed := g.set
 	set(&changed)
 	// Of this option alone: a schedule may have left others out of range, which is no fault of this call.
-	if detail, fix := changed.problemOf(option); detail != "" {
+	if detail, fix := changed.problemOf(g.kind, option); detail != "" {
 		misused(op, fix, "%s", detail)
 	}
 	g.set = changed

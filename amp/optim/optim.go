@@ -46,7 +46,8 @@ func misused(op, fix, format string, args ...any) {
 type kind struct {
 	name     string
 	options  []string // taken besides the common ones
-	lacks    string   // the common option that is not taken
+	lacks    []string // common options that are not taken
+	matrices bool     // parameters must have two dimensions
 	defaults settings
 	// names are torch.optim's names of the state tensors, in the order of the row's inputs; wants says which of them the settings ask
 	// for.

@@ -24,33 +24,33 @@ func option(name string, set func(s *settings)) Option {
 	return func(s *settings) { s.given = append(s.given, name); set(s) }
 }
 
-// LR sets the learning rate; the default is 0.001, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad, Rprop
+// LR sets the learning rate; the default is 0.001, also for Muon, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad, Rprop
 // and ASGD, 1 for Adadelta.
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
-// WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW; the default is 0, and 0.01
-// for AdamW; Rprop takes none.
+// WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW and Muon; the default is 0, 0.01
+// for AdamW and 0.1 for Muon; Rprop takes none.
 func WeightDecay(d float64) Option {
 	return option("WeightDecay", func(s *settings) { s.WeightDecay = d })
 }
 
-// Maximize climbs instead of descending.
+// Maximize climbs instead of descending; Muon does not.
 func Maximize() Option { return option("Maximize", func(s *settings) { s.Maximize = true }) }
 
 // Fused lets a GradScaler leave the unscaling to the update, which reads 1/scale and whether a gradient was not finite, as torch.optim's
 // fused optimizers do: a device that works on its own is told to skip without waiting for the host. It takes the same time, on the CPU
 // and on a GPU, whose update divides with and without it, and which writes divided gradients only once somebody looks at them. The
 // gradients of a skipped step stay scaled. Gradients of float16 weights are taken, too, since they are divided in float32. The weights
-// are the same bit for bit in float32 and float64. It is an option of the optimizer, not of a group.
+// are the same bit for bit in float32 and float64. It is an option of the optimizer, not of a group. Muon does not take it.
 func Fused() Option { return option("Fused", func(s *settings) { s.fused = true }) }
 
-// Momentum sets the share of the last update that SGD and RMSprop keep; the default is 0.
+// Momentum sets the share of the last update that SGD, RMSprop and Muon keep; the default is 0, and 0.95 for Muon.
 func Momentum(m float64) Option { return option("Momentum", func(s *settings) { s.Momentum = m }) }
 
 // Dampening reduces, for SGD, the gradient's share in the momentum buffer after the first step; the default is 0.
 func Dampening(d float64) Option { return option("Dampening", func(s *settings) { s.Dampening = d }) }
 
-// Nesterov makes SGD look ahead along the momentum; it needs a momentum and no dampening.
+// Nesterov makes SGD look ahead along the momentum, as Muon does unless NoNesterov is given; SGD then needs a momentum and no dampening.
 func Nesterov() Option { return option("Nesterov", func(s *settings) { s.Nesterov = true }) }
 
 // Betas sets, for Adam and its kin, how much of the averages of the gradient and of its square is kept; the defaults are 0.9 and 0.999.
@@ -58,7 +58,7 @@ func Betas(b1, b2 float64) Option {
 	return option("Betas", func(s *settings) { s.Beta1, s.Beta2 = b1, b2 })
 }
 
-// Eps sets what is added to the denominator; the default is 1e-8, 1e-10 for Adagrad, 1e-6 for Adadelta. It must not vanish in the parameters' dtype.
+// Eps sets what is added to the denominator; the default is 1e-8, 1e-10 for Adagrad, 1e-6 for Adadelta; in Muon, 1e-7, the least norm that is divided by. It must not vanish in the parameters' dtype.
 func Eps(eps float64) Option { return option("Eps", func(s *settings) { s.Eps = eps }) }
 
 // AMSGrad makes Adam divide by the largest average of squares so far (Reddi, Kale and Kumar, 2018).
@@ -104,6 +104,10 @@ var numbers = []number{
 	{"StepSizes", "step_size_max", func(s *settings) *float64 { return &s.StepMax }},
 	{"Lambd", "lambd", func(s *settings) *float64 { return &s.Lambda }},
 	{"T0", "t0", func(s *settings) *float64 { return &s.T0 }},
+	{"NSCoefficients", "ns_a", func(s *settings) *float64 { return &s.NS[0] }},
+	{"NSCoefficients", "ns_b", func(s *settings) *float64 { return &s.NS[1] }},
+	{"NSCoefficients", "ns_c", func(s *settings) *float64 { return &s.NS[2] }},
+	{"NSSteps", "ns_steps", func(s *settings) *float64 { return &s.NSSteps }},
 }
 
 // A flag is a setting that is on or off, as number.
@@ -118,12 +122,14 @@ var flags = []flag{
 	{"AMSGrad", "amsgrad", func(s *settings) *bool { return &s.amsgrad }},
 	{"Centered", "centered", func(s *settings) *bool { return &s.centered }},
 	{"DecoupledWeightDecay", "decoupled_weight_decay", func(s *settings) *bool { return &s.Decoupled }},
+	{"MatchRMSAdamW", "match_rms_adamw", func(s *settings) *bool { return &s.MatchRMSAdamW }},
+	{"SpectralUnclamped", "spectral_unclamped", func(s *settings) *bool { return &s.SpectralUnclamped }},
 }
 
 // problem says what is out of range, "" if nothing is, and how to repair it.
 func (s *settings) problem(k *kind) (detail, fix string) {
 	for _, option := range k.allOptions() {
-		if detail, fix = s.problemOf(option); detail != "" {
+		if detail, fix = s.problemOf(k, option); detail != "" {
 			return detail, fix
 		}
 	}
@@ -131,21 +137,21 @@ func (s *settings) problem(k *kind) (detail, fix string) {
 }
 
 // problemOf is problem for what one option sets.
-func (s *settings) problemOf(option string) (detail, fix string) {
+func (s *settings) problemOf(k *kind, option string) (detail, fix string) {
 	for _, n := range numbers {
 		v := *n.of(s)
 		if n.option != option {
 			continue
 		}
 		low := 0.0
-		if n.option == "Dampening" { // torch takes a negative one
+		if n.option == "Dampening" || n.option == "NSCoefficients" { // torch takes negative ones
 			low = -huge
 		}
 		if !(v >= low && v <= huge) || n.option == "Betas" && v >= 1 {
 			return fmt.Sprintf("%s is %v", n.key, v), "use finite values of 0 and above, and betas below 1"
 		}
 	}
-	if option == "Momentum" && s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
+	if option == "Momentum" && k == sgdKind && s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
 		return "Nesterov momentum requires a momentum and zero dampening", "add optim.Momentum(0.9) and no dampening"
 	}
 	return "", ""
@@ -173,9 +179,9 @@ var commonOptions = []string{"LR", "WeightDecay", "Maximize", "Fused"}
 
 func (k *kind) allOptions() []string {
 	all := append(slices.Clone(commonOptions), k.options...)
-	return slices.DeleteFunc(all, func(name string) bool { return name == k.lacks })
+	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(k.lacks, name) })
 }
 
 func (k *kind) takes(option string) bool {
-	return option != k.lacks && (slices.Contains(commonOptions, option) || slices.Contains(k.options, option))
+	return slices.Contains(k.allOptions(), option)
 }

@@ -1,6 +1,8 @@
 package optim
 
-// Options of Adam's kin, Adadelta, Rprop and ASGD.
+import "fmt"
+
+// Options of Adam's kin, Adadelta, Rprop, ASGD and Muon.
 
 // MomentumDecay sets, for NAdam, how soon its momentum grows to beta1: at step t it is beta1·(1 - 0.96^(t·d)/2); the default is 0.004.
 func MomentumDecay(d float64) Option {
@@ -32,6 +34,28 @@ func Lambd(l float64) Option { return option("Lambd", func(s *settings) { s.Lamb
 // T0 sets the step after which ASGD averages; the default is 1e6.
 func T0(t float64) Option { return option("T0", func(s *settings) { s.T0 = t }) }
 
+// NoNesterov makes Muon step along its momentum buffer (torch's nesterov=False).
+func NoNesterov() Option { return option("NoNesterov", func(s *settings) { s.Nesterov = false }) }
+
+// NSCoefficients sets the coefficients of Muon's Newton-Schulz iteration; the defaults are 3.4445, -4.7750 and 2.0315.
+func NSCoefficients(a, b, c float64) Option {
+	return option("NSCoefficients", func(s *settings) { s.NS = [3]float64{a, b, c} })
+}
+
+// NSSteps sets the number of steps of Muon's Newton-Schulz iteration, below 100; the default is 5.
+func NSSteps(n int) Option { return option("NSSteps", func(s *settings) { s.NSSteps = float64(n) }) }
+
+// MatchRMSAdamW makes Muon's steps as long as AdamW's, whose rates and decays it can then take over: 0.2·√max(out, in) times the
+// orthogonal matrix (torch's adjust_lr_fn="match_rms_adamw"; Liu et al., 2025). The default is √max(1, out/in).
+func MatchRMSAdamW() Option {
+	return option("MatchRMSAdamW", func(s *settings) { s.MatchRMSAdamW = true })
+}
+
+// SpectralUnclamped makes Muon's steps √(out/in) times the orthogonal matrix (torch's adjust_lr_fn="spectral_unclamped"; Bernstein, 2025).
+func SpectralUnclamped() Option {
+	return option("SpectralUnclamped", func(s *settings) { s.SpectralUnclamped = true })
+}
+
 // problemMore is problem for these.
 func (s *settings) problemMore(k *kind) (detail, fix string) {
 	switch {
@@ -41,6 +65,10 @@ func (s *settings) problemMore(k *kind) (detail, fix string) {
 		return "etaminus is not between 0 and 1, or etaplus not above 1", "use optim.Etas(0.5, 1.2)"
 	case k.takes("StepSizes") && s.StepMin > s.StepMax:
 		return "the shortest step is longer than the longest", "use optim.StepSizes(1e-6, 50)"
+	case k.takes("NSSteps") && s.NSSteps >= 100:
+		return fmt.Sprintf("%v steps of the Newton-Schulz iteration", s.NSSteps), "use fewer than 100; five are enough"
+	case s.MatchRMSAdamW && s.SpectralUnclamped:
+		return "MatchRMSAdamW and SpectralUnclamped exclude each other", "leave one of them out"
 	}
 	return "", ""
 }

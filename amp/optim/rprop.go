@@ -7,7 +7,7 @@ import "github.com/halftone-ml/halftone/amp"
 type Rprop struct{ base }
 
 var rpropKind = &kind{
-	name: "Rprop", options: []string{"Etas", "StepSizes"}, lacks: "WeightDecay",
+	name: "Rprop", options: []string{"Etas", "StepSizes"}, lacks: []string{"WeightDecay"},
 	defaults: settings{Update: amp.Update{LR: 0.01, EtaMinus: 0.5, EtaPlus: 1.2, StepMin: 1e-6, StepMax: 50}},
 	names:    [3]string{"prev", "step_size"},
 	wants:    func(s *settings) [3]bool { return [3]bool{true, true} },

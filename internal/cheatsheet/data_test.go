@@ -79,6 +79,10 @@ func Example_optimizers() {
 	others := []optim.Optimizer{optim.NewAdadelta(p, optim.Rho(0.9)), optim.NewRprop(p, optim.Etas(0.5, 1.2)), optim.NewASGD(p, optim.T0(1000))}
 	fmt.Println(len(others))
 
+	// torch: optim.Muon([net[0].weight], lr=0.02, adjust_lr_fn="match_rms_adamw")
+	muon := optim.NewMuon(p[:1], optim.LR(0.02), optim.MatchRMSAdamW())
+	fmt.Println(muon.Groups()[0].Momentum())
+
 	// torch: opt.param_groups[0]["weight_decay"] = 0.1
 	opt.Groups()[0].SetWeightDecay(0.1)
 	fmt.Println(opt.Groups()[0].WeightDecay())
@@ -130,6 +134,7 @@ func Example_optimizers() {
 	// Output:
 	// 3
 	// 3
+	// 0.95
 	// 0.1
 	// 0.5 1e-06
 	// true
