@@ -73,9 +73,12 @@ func MatMul(s *Scope, a, b *Tensor) *Tensor {
 }
 
 // Linear returns x·weightᵀ + bias for x [… in], weight [out in] and bias [out] or nil: [… out]. In the lower dtype under autocast;
-// half inputs are accumulated in float32 and rounded once, bias included.
+// half inputs are accumulated in float32 and rounded once, bias included. A weight [in] without a bias gives […]: the dot products.
 func Linear(s *Scope, x, weight, bias *Tensor) *Tensor {
-	x.live("linear")
+	opLinear.need(x, weight)
+	if len(weight.shape) == 1 && bias == nil {
+		return MatMul(s, x, weight)
+	}
 	if len(x.shape) > 2 {
 		x = Contiguous(s, x) // so that all rows lie at one distance
 	}

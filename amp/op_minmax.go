@@ -91,8 +91,14 @@ func Maximum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMaximum, Attrs{}
 // Minimum returns the smaller of a and b elementwise, NaN where either is; broadcast. Equal elements share the gradient.
 func Minimum(s *Scope, a, b *Tensor) *Tensor { return s.apply(opMinimum, Attrs{}, a, b) }
 
-// Lerp returns a + weight·(b - a) for tensors of one dtype, broadcast.
-func Lerp(s *Scope, a, b, weight *Tensor) *Tensor { return s.apply(opLerp, Attrs{}, a, b, weight) }
+// Lerp returns a + weight·(b - a) for tensors of one dtype, broadcast; a 0-dimensional weight may have another.
+func Lerp(s *Scope, a, b, weight *Tensor) *Tensor {
+	opLerp.need(a, b, weight)
+	if len(weight.shape) == 0 && a.dt.IsFloat() {
+		weight = To(s, weight, a.dt)
+	}
+	return s.apply(opLerp, Attrs{}, a, b, weight)
+}
 
 // LerpScalar returns a + weight·(b - a) for a number weight; a and b have one dtype and are broadcast.
 func LerpScalar(s *Scope, a, b *Tensor, weight float64) *Tensor {

@@ -186,13 +186,26 @@ func Narrow(s *Scope, x *Tensor, dim, start, length int) *Tensor {
 	return s.apply(opNarrow, Attrs{Dims: []int{dim}, Start: from, Shape: shape}, x)
 }
 
-// Cat returns the tensors one after another along dim; their other sizes are equal, and dtypes are brought to the widest.
+// Cat returns the tensors one after another along dim; their other sizes are equal, and dtypes are brought to the widest. Among tensors of
+// more dimensions one of shape [0] is nothing, as in torch: what a loop that collects batches begins with.
 func Cat(s *Scope, dim int, tensors ...*Tensor) *Tensor {
 	if len(tensors) == 0 {
 		fail("cat", ErrArgument, "pass at least one tensor", "nothing to join")
 	}
-	tensors[0].live("cat")
+	opCat.need(tensors...)
+	if some := withoutNothing(tensors); len(some) < len(tensors) {
+		y := Cat(s, dim, some...)
+		return To(s, y, promoteTypes(y.dt, opCat.common(tensors)))
+	}
 	return s.apply(opCat, Attrs{Dims: []int{tensors[0].axis("cat", dim)}}, tensors...)
+}
+
+// withoutNothing leaves out tensors of shape [0] where there are others of more dimensions.
+func withoutNothing(tensors []*Tensor) []*Tensor {
+	if !slices.ContainsFunc(tensors, func(t *Tensor) bool { return len(t.shape) > 1 }) {
+		return tensors
+	}
+	return slices.DeleteFunc(slices.Clone(tensors), func(t *Tensor) bool { return len(t.shape) == 1 && t.shape[0] == 0 })
 }
 
 // Stack returns the tensors, all of one shape, along a new dimension dim.
