@@ -17,7 +17,7 @@ func UpdateMuon(p, buf *Tensor, u Update) {
 	grad := gradientOf(op, p)
 	rankOf(op, p, 2)
 	if u.InvScale != nil || u.Maximize {
-		fail(op, ErrArgument, "divide the gradients before the step", "neither InvScale nor Maximize")
+		fail(op, ErrArgument, "divide the gradients before the step", "InvScale and Maximize are not for it")
 	}
 	buf.live(op)
 	s := optimizerScope(p).Child()

@@ -23,6 +23,7 @@ type Update struct {
 	MomentumDecay                        float64    // of NAdam
 	Lambda, T0                           float64    // of ASGD: the decay, and the step at which averaging begins
 	EtaMinus, EtaPlus, StepMin, StepMax  float64    // of Rprop: a step's factors and bounds
+	Beta2Decay, ClipThreshold, Eps2      float64    // of Adafactor: the power of a step's share in the averages, the longest direction, the least length
 	NS                                   [3]float64 // of Muon: the iteration's coefficients
 	NSSteps                              float64    // of Muon: its steps, a whole number
 	MatchRMSAdamW, SpectralUnclamped     bool       // of Muon: see UpdateMuon

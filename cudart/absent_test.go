@@ -57,6 +57,7 @@ var absentees = map[string]func(w []*amp.Tensor) optim.Optimizer{
 	"nadam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewNAdam(w, optim.LR(0.01)) },
 	"radam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRAdam(w, optim.LR(0.01), optim.Betas(0.8, 0.7)) },
 	"muon":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewMuon(w, optim.LR(0.01)) },
+	"adafactor":  func(w []*amp.Tensor) optim.Optimizer { return optim.NewAdafactor(w, optim.LR(0.01)) },
 	"asgd":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewASGD(w, optim.LR(0.01), optim.T0(1)) },
 	"rprop":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRprop(w, optim.LR(0.01)) },
 }

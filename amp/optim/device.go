@@ -150,9 +150,10 @@ func (o *base) moveFar(p *amp.Tensor, u amp.Update, wants [3]bool) {
 	if !known {
 		st.step = -o.counted()
 	}
+	wants = o.kept(p, wants)
 	for i, want := range wants {
 		if want && st.tensors[i] == nil {
-			st.tensors[i] = amp.Like(p).SetName(p.Name() + "." + o.kind.names[i])
+			st.tensors[i] = o.fresh(p, i)
 			st.fresh[i], st.firstAt = true, o.countOf(st)+st.step+1
 		}
 	}

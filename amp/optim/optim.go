@@ -51,8 +51,11 @@ type kind struct {
 	defaults settings
 	// names are torch.optim's names of the state tensors, in the order of the row's inputs; wants says which of them the settings ask
 	// for.
-	names   [3]string
-	wants   func(s *settings) [3]bool
+	names [3]string
+	wants func(s *settings) [3]bool
+	// keeps says which of those a parameter has at all, and shape what shape one has; nil for all, and for that of the parameter.
+	keeps   func(p *amp.Tensor) [3]bool
+	shape   func(p *amp.Tensor, i int) []int
 	initial func(p *amp.Tensor, s *settings) slot // state that exists from the start, Adagrad's sum; nil for none
 	step    func(p *amp.Tensor, state [3]*amp.Tensor, u amp.Update)
 }
@@ -203,12 +206,12 @@ func (o *base) move(p *amp.Tensor, u amp.Update, wants [3]bool, skipped bool) {
 		}
 	}()
 	var in [3]*amp.Tensor
-	for i, want := range wants {
+	for i, want := range o.kept(p, wants) {
 		if !want {
 			continue
 		}
 		if st.tensors[i] == nil {
-			st.tensors[i] = amp.Like(p).SetName(p.Name() + "." + o.kind.names[i])
+			st.tensors[i] = o.fresh(p, i)
 			u.First = true
 		}
 		in[i] = st.tensors[i]
@@ -219,4 +222,26 @@ func (o *base) move(p *amp.Tensor, u amp.Update, wants [3]bool, skipped bool) {
 	if !skipped {
 		o.state[p], kept = st, true
 	}
+}
+
+// kept returns which state a parameter has, of what the settings ask for.
+func (o *base) kept(p *amp.Tensor, wants [3]bool) [3]bool {
+	if o.kind.keeps != nil {
+		for i, keep := range o.kind.keeps(p) {
+			wants[i] = wants[i] && keep
+		}
+	}
+	return wants
+}
+
+// fresh returns zeros for the i-th state of a parameter.
+func (o *base) fresh(p *amp.Tensor, i int) *amp.Tensor {
+	return amp.ZerosOn(p, p.DType(), o.shapeOf(p, i)...).SetName(p.Name() + "." + o.kind.names[i])
+}
+
+func (o *base) shapeOf(p *amp.Tensor, i int) []int {
+	if o.kind.shape == nil {
+		return p.Shape()
+	}
+	return o.kind.shape(p, i)
 }

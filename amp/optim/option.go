@@ -24,8 +24,8 @@ func option(name string, set func(s *settings)) Option {
 	return func(s *settings) { s.given = append(s.given, name); set(s) }
 }
 
-// LR sets the learning rate; the default is 0.001, also for Muon, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad, Rprop
-// and ASGD, 1 for Adadelta.
+// LR sets the learning rate; the default is 0.001, also for Muon, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad,
+// Adafactor, Rprop and ASGD, 1 for Adadelta.
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
 // WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW and Muon; the default is 0, 0.01
@@ -104,6 +104,10 @@ var numbers = []number{
 	{"StepSizes", "step_size_max", func(s *settings) *float64 { return &s.StepMax }},
 	{"Lambd", "lambd", func(s *settings) *float64 { return &s.Lambda }},
 	{"T0", "t0", func(s *settings) *float64 { return &s.T0 }},
+	{"Beta2Decay", "beta2_decay", func(s *settings) *float64 { return &s.Beta2Decay }},
+	{"ClipThreshold", "d", func(s *settings) *float64 { return &s.ClipThreshold }},
+	{"Epsilons", "eps1", func(s *settings) *float64 { return &s.Eps }},
+	{"Epsilons", "eps2", func(s *settings) *float64 { return &s.Eps2 }},
 	{"NSCoefficients", "ns_a", func(s *settings) *float64 { return &s.NS[0] }},
 	{"NSCoefficients", "ns_b", func(s *settings) *float64 { return &s.NS[1] }},
 	{"NSCoefficients", "ns_c", func(s *settings) *float64 { return &s.NS[2] }},
@@ -144,7 +148,8 @@ func (s *settings) problemOf(k *kind, option string) (detail, fix string) {
 			continue
 		}
 		low := 0.0
-		if n.option == "Dampening" || n.option == "NSCoefficients" { // torch takes negative ones
+		switch n.option {
+		case "Dampening", "NSCoefficients", "Beta2Decay": // torch takes negative ones
 			low = -huge
 		}
 		if !(v >= low && v <= huge) || n.option == "Betas" && v >= 1 {

@@ -2,7 +2,7 @@ package optim
 
 import "fmt"
 
-// Options of Adam's kin, Adadelta, Rprop, ASGD and Muon.
+// Options of Adam's kin, Adadelta, Rprop, ASGD, Adafactor and Muon.
 
 // MomentumDecay sets, for NAdam, how soon its momentum grows to beta1: at step t it is beta1·(1 - 0.96^(t·d)/2); the default is 0.004.
 func MomentumDecay(d float64) Option {
@@ -33,6 +33,22 @@ func Lambd(l float64) Option { return option("Lambd", func(s *settings) { s.Lamb
 
 // T0 sets the step after which ASGD averages; the default is 1e6.
 func T0(t float64) Option { return option("T0", func(s *settings) { s.T0 = t }) }
+
+// Beta2Decay sets, for Adafactor, the power of the step's number that a step's share in the averages of squares is; the default is -0.8.
+func Beta2Decay(power float64) Option {
+	return option("Beta2Decay", func(s *settings) { s.Beta2Decay = power })
+}
+
+// ClipThreshold sets Adafactor's longest direction before it is multiplied by the rate, at least 1, which is the default (torch's d).
+func ClipThreshold(d float64) Option {
+	return option("ClipThreshold", func(s *settings) { s.ClipThreshold = d })
+}
+
+// Epsilons sets Adafactor's bounds: the least root of an average of squares, and the least length of a parameter that its steps are measured
+// by. The defaults are the machine epsilon of the parameter's dtype, which 0 stands for, and 1e-3.
+func Epsilons(eps1, eps2 float64) Option {
+	return option("Epsilons", func(s *settings) { s.Eps, s.Eps2 = eps1, eps2 })
+}
 
 // NoNesterov makes Muon step along its momentum buffer (torch's nesterov=False).
 func NoNesterov() Option { return option("NoNesterov", func(s *settings) { s.Nesterov = false }) }
@@ -65,6 +81,10 @@ func (s *settings) problemMore(k *kind) (detail, fix string) {
 		return "etaminus is not between 0 and 1, or etaplus not above 1", "use optim.Etas(0.5, 1.2)"
 	case k.takes("StepSizes") && s.StepMin > s.StepMax:
 		return "the shortest step is longer than the longest", "use optim.StepSizes(1e-6, 50)"
+	case k.takes("Beta2Decay") && s.Beta2Decay > 0:
+		return fmt.Sprintf("beta2_decay is %v", s.Beta2Decay), "use optim.Beta2Decay(-0.8), or another power of 0 and below"
+	case k.takes("ClipThreshold") && s.ClipThreshold < 1:
+		return fmt.Sprintf("the clipping threshold is %v", s.ClipThreshold), "use optim.ClipThreshold(1), or a larger one"
 	case k.takes("NSSteps") && s.NSSteps >= 100:
 		return fmt.Sprintf("%v steps of the Newton-Schulz iteration", s.NSSteps), "use fewer than 100; five are enough"
 	case s.MatchRMSAdamW && s.SpectralUnclamped:

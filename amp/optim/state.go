@@ -200,7 +200,7 @@ func (o *base) readParam(index int, p *amp.Tensor, ps ParamState, set *settings,
 		return s, 0, o.unfit("%s has %d steps in it", who, ps.Step)
 	}
 	s.step = ps.Step
-	wants := o.kind.wants(set)
+	wants := o.kept(p, o.kind.wants(set))
 	for i, name := range o.kind.names {
 		t := tensors[stateKey(index, name)]
 		switch {
@@ -214,7 +214,9 @@ func (o *base) readParam(index int, p *amp.Tensor, ps ParamState, set *settings,
 			return s, 0, o.unfit("%s of %s has been freed", name, who)
 		case t.DType() != p.DType() && !(p.DType().IsHalf() && t.DType() == amp.Float32): // that of a master weight
 			return s, 0, o.unfit("%s of %s is %v in it, the parameter %v", name, who, t.DType(), p.DType())
-		case !slices.Equal(t.Shape(), p.Shape()):
+		case o.kind.keeps != nil && !wants[i]:
+			return s, 0, o.unfit("%s of %s is in it, and a parameter of shape %v has none", name, who, p.Shape())
+		case !slices.Equal(t.Shape(), o.shapeOf(p, i)):
 			return s, 0, o.unfit("%s of %s is %v in it, the parameter %v", name, who, t.Shape(), p.Shape())
 		default:
 			s.tensors[i] = t

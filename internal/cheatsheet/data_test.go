@@ -79,6 +79,10 @@ func Example_optimizers() {
 	others := []optim.Optimizer{optim.NewAdadelta(p, optim.Rho(0.9)), optim.NewRprop(p, optim.Etas(0.5, 1.2)), optim.NewASGD(p, optim.T0(1000))}
 	fmt.Println(len(others))
 
+	// torch: optim.Adafactor(p, lr=0.01, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0)
+	small := optim.NewAdafactor(p, optim.LR(0.01), optim.Beta2Decay(-0.8), optim.Epsilons(0, 1e-3), optim.ClipThreshold(1))
+	fmt.Println(len(small.Parameters()))
+
 	// torch: optim.Muon([net[0].weight], lr=0.02, adjust_lr_fn="match_rms_adamw")
 	muon := optim.NewMuon(p[:1], optim.LR(0.02), optim.MatchRMSAdamW())
 	fmt.Println(muon.Groups()[0].Momentum())
@@ -134,6 +138,7 @@ func Example_optimizers() {
 	// Output:
 	// 3
 	// 3
+	// 4
 	// 0.95
 	// 0.1
 	// 0.5 1e-06
