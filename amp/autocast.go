@@ -95,6 +95,7 @@ const (
 	ruleCastPromotion
 	ruleCastWhole
 	ruleOptimizer
+	ruleOptimizerPart
 	rulePart
 	ruleCastInputs
 	ruleUnclassified
@@ -131,6 +132,9 @@ func (s *Scope) decide(o *Op, at *Attrs, in []*Tensor) decision {
 		case backwardPhase:
 			return decision{rule: ruleBackward}
 		case optimizerPhase:
+			if s.part != nil {
+				return decision{rule: ruleOptimizerPart}
+			}
 			return decision{rule: ruleOptimizer}
 		}
 		return decision{rule: ruleOff}
@@ -225,6 +229,7 @@ var rules = map[rule]string{
 	ruleInherit:       "inherit: an op of this program, it follows its inputs; %w",
 	rulePart:          "part of an op whose inputs autocast has decided",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
+	ruleOptimizerPart: "optimizer: part of a step that is made of several ops",
 }
 
 // An Explanation says what a scope would do with an op.

@@ -23,7 +23,7 @@ func UpdateAdafactor(p, rows, cols, squares *Tensor, u Update) {
 	if p.Len() == 0 {
 		return
 	}
-	s := optimizerScope(p).Child()
+	s := stepScope(p)
 	defer s.Close()
 	f := &factored{s: s, u: &u, dt: p.dt, eps: u.Eps}
 	if p.dt.IsHalf() {

@@ -31,8 +31,11 @@ func To(s *Scope, x *Tensor, dtype DType) *Tensor {
 		return x
 	}
 	r := ruleCastUser
-	if s.phase == backwardPhase {
+	switch {
+	case s.phase == backwardPhase:
 		r = ruleBackward
+	case s.phase == optimizerPhase && s.part != nil:
+		r = ruleOptimizerPart
 	}
 	var pc uintptr
 	if s.root.rec != nil {

@@ -20,7 +20,7 @@ func UpdateMuon(p, buf *Tensor, u Update) {
 		fail(op, ErrArgument, "divide the gradients before the step", "InvScale and Maximize are not for it")
 	}
 	buf.live(op)
-	s := optimizerScope(p).Child()
+	s := stepScope(p)
 	defer s.Close()
 	if u.FoundInf != nil { // nothing changes where it is set: between buf and buf lies buf
 		grad = Where(s, To(s, u.FoundInf, Bool), buf, grad)

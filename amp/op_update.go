@@ -101,6 +101,13 @@ func (o *optimizerScopes) of(p *Tensor) *Scope {
 	return o.scope
 }
 
+// stepScope is where a step on p that is made of several ops is recorded; its Close frees what they leave.
+func stepScope(p *Tensor) *Scope {
+	s := optimizerScope(p).Child()
+	s.part = opSGD // which ends such a step
+	return s
+}
+
 // checkUpdate is the shape rule: gradient and state are as the parameter, without gaps.
 func checkUpdate(c *Call) []int {
 	p, tail := c.In[0], c.In[len(c.In)-told:]

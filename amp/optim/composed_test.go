@@ -219,3 +219,28 @@ func TestComposedStepsOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestMuonIsSeen: the trace has the products of Muon's iteration, in bfloat16 beside parameters of float32, as parts of the step.
+func TestMuonIsSeen(t *testing.T) {
+	root := amp.NewScope(amp.Seed(1), amp.Record(amp.Decisions))
+	defer root.Close()
+	m := newHidden(root, "muon")
+	for s := range root.Steps(1) {
+		m.step(s)
+		m.scaler.Step(m.opt)
+		m.scaler.Update()
+	}
+	products := 0
+	for _, e := range root.Trace().Events {
+		if e.Phase != amp.PhaseOptimizer || e.Op != "matmul" && e.Op != "addmm" {
+			continue
+		}
+		products++
+		if e.Compute != amp.BFloat16 || e.Out.DType != amp.BFloat16 || e.Rule != "optimizer: part of a step that is made of several ops" {
+			t.Errorf("%s in %v to %v: %s", e.Op, e.Compute, e.Out.DType, e.Rule)
+		}
+	}
+	if products != 2*5*3 {
+		t.Errorf("%d products of two parameters in five steps of the iteration", products)
+	}
+}

@@ -38,7 +38,7 @@ var missing = [][2]string{
 	{"in-place ops on results that want gradients: `h += x`", "refused, since gradients would be lost; use the op that returns its result: `h = amp.Add(s, h, x)`. In `s.NoGrad()` tensors may be changed in place"},
 	{"`checkpoint` and `autograd.Function` with several results", "one result each: join them with `amp.Cat`, or make one op for each"},
 	{"`nn.CTCLoss`, `spectral_norm`, `weight_norm`, `nn.TransformerDecoder` with a cache", "none"},
-	{"`optim.LBFGS`, `Adafactor`, `Muon`, `SparseAdam`", "none; the other optimizers of `torch.optim` are there"},
+	{"`optim.LBFGS`, `SparseAdam`", "none; the other optimizers of `torch.optim` are there"},
 	{"closures: `opt.step(closure)`", "run the model before `opt.Step()`; no optimizer evaluates it again"},
 	{"`ASGD`'s `eta` and NAdam's `mu_product` in a state", "worked out from the number of updates and the present settings; ASGD's `eta` is not one step behind a schedule"},
 	{"`nn.EmbeddingBag`; `Embedding(sparse=True, scale_grad_by_freq=True)`", "`amp.Embedding`, then `amp.Sum` or `amp.Mean` over the bag; none for the other two"},
