@@ -24,7 +24,7 @@ func option(name string, set func(s *settings)) Option {
 	return func(s *settings) { s.given = append(s.given, name); set(s) }
 }
 
-// LR sets the learning rate; the default is 0.001, also for Muon, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad,
+// LR sets the learning rate; the default is 0.001, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad,
 // Adafactor, Rprop and ASGD, 1 for Adadelta.
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
