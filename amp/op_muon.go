@@ -9,9 +9,10 @@ import "math"
 //	d   = buf, or g + Momentum·(buf - g) with Nesterov
 //	p  -= LR·(WeightDecay·p + r·NS(d))
 //
-// NS brings the singular values of d near 1 (Newton and Schulz's iteration, see orthogonal); r is √max(1, out/in), 0.2·√max(out, in) with
-// MatchRMSAdamW, √(out/in) with SpectralUnclamped. Formulas are those of torch.optim.Muon. It panics with ErrShape unless p is a matrix,
-// with ErrGrad without a gradient and with ErrArgument for InvScale and Maximize, which Muon does not take.
+// NS brings the singular values of d near 1: NSSteps steps of Newton and Schulz's iteration X ← a·X + (b·A + c·A²)·X in bfloat16, with
+// A = X·Xᵀ, from X = d/max(‖d‖, Eps) on. r is √max(1, out/in), 0.2·√max(out, in) with MatchRMSAdamW, √(out/in) with SpectralUnclamped.
+// Formulas are those of torch.optim.Muon. It panics with ErrShape unless p is a matrix, with ErrGrad without a gradient and with
+// ErrArgument for InvScale and Maximize, which Muon does not take.
 func UpdateMuon(p, buf *Tensor, u Update) {
 	const op = "muon"
 	grad := gradientOf(op, p)
@@ -35,8 +36,8 @@ func UpdateMuon(p, buf *Tensor, u Update) {
 	s.apply(opSGD, Attrs{Update: &move}, p, d, nil, nil, u.FoundInf, nil, u.Rate)
 }
 
-// orthogonal returns NSSteps steps of X ← a·X + (b·A + c·A²)·X in bfloat16, with A = X·Xᵀ, from d/‖d‖ on: an odd polynomial that moves every
-// singular value towards 1 (Jordan, 2024, "Muon: an optimizer for hidden layers in neural networks"). A is the smaller of the two products.
+// orthogonal is NS: an odd polynomial that moves every singular value towards 1 (Jordan, 2024, "Muon: an optimizer for hidden layers in
+// neural networks"). A is the smaller of the two products.
 func orthogonal(s *Scope, d *Tensor, u *Update) *Tensor {
 	x, tall := To(s, d, BFloat16), d.shape[0] > d.shape[1]
 	if tall {
