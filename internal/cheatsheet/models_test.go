@@ -47,8 +47,8 @@ func Example_models() {
 
 	// torch: nn.init.normal_(w, 0, 0.02), nn.init.zeros_(b), nn.init.kaiming_normal_(w, nonlinearity="relu")
 	w, b := net.head.Weight, net.head.Bias
-	amp.Assign(w, amp.Randn(root, amp.Float32, 0, 0.02, w.Shape()...))
-	amp.Assign(b, amp.Zeros(root, amp.Float32, b.Shape()...))
+	nn.Normal(root, w, 0, 0.02)
+	nn.Constant(root, b, 0)
 	nn.KaimingNormal(root, w, nn.FanIn, math.Sqrt2)
 	fmt.Println(b.Float64s()[0])
 
