@@ -64,7 +64,7 @@ func Example_data() {
 func Example_optimizers() {
 	root := amp.NewScope(amp.Seed(1))
 	defer root.Close()
-	net, _, _ := problem(root)
+	net, x, y := problem(root)
 	p := net.Parameters()
 	opt := optim.NewSGD(p, optim.LR(0.1), optim.Momentum(0.9))
 	for _, p := range p {
@@ -78,6 +78,17 @@ func Example_optimizers() {
 	// torch: optim.Adadelta(p, rho=0.9), optim.Rprop(p, etas=(0.5, 1.2)), optim.ASGD(p, t0=1000)
 	others := []optim.Optimizer{optim.NewAdadelta(p, optim.Rho(0.9)), optim.NewRprop(p, optim.Etas(0.5, 1.2)), optim.NewASGD(p, optim.T0(1000))}
 	fmt.Println(len(others))
+
+	// torch: lbfgs = optim.LBFGS(p, lr=1, line_search_fn="strong_wolfe")
+	// torch: loss = lbfgs.step(closure)
+	lbfgs := optim.NewLBFGS(p, 1, optim.StrongWolfe())
+	began := lbfgs.Step(root, func(s *amp.Scope) *amp.Tensor {
+		lbfgs.ZeroGrad()
+		loss := nn.MSELoss(s, net.Forward(s, x), y)
+		loss.Backward()
+		return loss
+	})
+	fmt.Println(nn.MSELoss(root, net.Forward(root, x), y).Item() < began/2)
 
 	// torch: opt.param_groups[0]["weight_decay"] = 0.1
 	opt.Groups()[0].SetWeightDecay(0.1)
@@ -130,6 +141,7 @@ func Example_optimizers() {
 	// Output:
 	// 3
 	// 3
+	// true
 	// 0.1
 	// 0.5 1e-06
 	// true
