@@ -2,6 +2,7 @@ package optim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/internal/optional"
@@ -69,8 +70,9 @@ func ToleranceChange(v float64) LBFGSOption {
 // without it LBFGS goes by the learning rate.
 func StrongWolfe() LBFGSOption { return func(s *lbfgsSettings) { s.wolfe = true } }
 
-// NewLBFGS returns an optimizer of params with learning rate lr, 1 in torch. It panics with amp.ErrArgument for settings out of range, no
-// parameters, one that is no leaf or wants no gradient, and for others than float32 or float64 of one dtype on one device.
+// NewLBFGS returns an optimizer of params with learning rate lr, 1 in torch; frozen ones (amp.Tensor.Freeze) stay where they are. It panics with
+// amp.ErrArgument for settings out of range, no parameters, one that is no leaf, none that wants a gradient, and for others than float32
+// or float64 of one dtype on one device.
 func NewLBFGS(params []*amp.Tensor, lr float64, opts ...LBFGSOption) *LBFGS {
 	const op = "NewLBFGS"
 	o := &LBFGS{set: lbfgsSettings{lr: lr, gradTolerance: 1e-7, changeTolerance: 1e-9, maxIter: 20, maxEval: -1, history: 100}}
@@ -86,10 +88,13 @@ func NewLBFGS(params []*amp.Tensor, lr float64, opts ...LBFGSOption) *LBFGS {
 	if len(params) == 0 {
 		misused(op, "pass net.Parameters()", "no parameters")
 	}
+	if !slices.ContainsFunc(params, func(p *amp.Tensor) bool { return p == nil || !p.IsLeaf() || p.RequiresGrad() }) {
+		misused(op, "call RequireGrad on those to train", "no parameter wants a gradient")
+	}
 	seen := map[*amp.Tensor]bool{}
 	for i, p := range params {
-		if p == nil || !p.IsLeaf() || !p.RequiresGrad() {
-			misused(op, "pass leaves that RequireGrad marked, without frozen ones", "%s wants no gradient", paramName(p, i))
+		if p == nil || !p.IsLeaf() {
+			misused(op, "pass leaves made with RequireGrad, such as net.Parameters()", "%s is no leaf", paramName(p, i))
 		}
 		if dt := p.DType(); dt != amp.Float32 && dt != amp.Float64 || dt != params[0].DType() || p.Device() != params[0].Device() {
 			misused(op, "keep all parameters in float32, or all in float64, on one device; autocast lowers them op by op", "%s is %v on %s, parameter 0 %v on %s",
@@ -105,32 +110,49 @@ func NewLBFGS(params []*amp.Tensor, lr float64, opts ...LBFGSOption) *LBFGS {
 }
 
 // Parameters returns the optimized tensors.
-func (o *LBFGS) Parameters() []*amp.Tensor { return o.params }
+func (o *LBFGS) Parameters() []*amp.Tensor {
+	o.made("Parameters")
+	return o.params
+}
 
 // ZeroGrad removes the gradients of all parameters: what a closure does first.
 func (o *LBFGS) ZeroGrad() {
+	o.made("ZeroGrad")
 	for _, p := range o.params {
 		p.ZeroGrad()
 	}
 }
 
 // LearningRate returns the learning rate.
-func (o *LBFGS) LearningRate() float64 { return o.set.lr }
+func (o *LBFGS) LearningRate() float64 {
+	o.made("LearningRate")
+	return o.set.lr
+}
 
 // SetLR changes the learning rate. It panics with amp.ErrArgument for one below 0, an infinite one or NaN.
 func (o *LBFGS) SetLR(lr float64) {
+	o.made("SetLR")
 	needRate("LBFGS.SetLR", lr)
 	o.set.lr = lr
 }
 
 // Iterations returns the number of iterations of all steps, torch's n_iter.
-func (o *LBFGS) Iterations() int { return o.iterations }
+func (o *LBFGS) Iterations() int {
+	o.made("Iterations")
+	return o.iterations
+}
 
 // Evaluations returns how often closures were called, torch's func_evals.
-func (o *LBFGS) Evaluations() int { return o.evaluations }
+func (o *LBFGS) Evaluations() int {
+	o.made("Evaluations")
+	return o.evaluations
+}
 
 // String lists the settings, as torch prints an optimizer, and how far it is.
 func (o *LBFGS) String() string {
+	if o == nil || len(o.params) == 0 {
+		return "an empty LBFGS"
+	}
 	return fmt.Sprintf("LBFGS(lr=%v, max_iter=%d, max_eval=%d, history_size=%d, tolerance_grad=%v, tolerance_change=%v, strong_wolfe=%v; params: %d (%d numbers), %d iterations, %d evaluations)",
 		o.set.lr, o.set.maxIter, o.set.maxEval, o.set.history, o.set.gradTolerance, o.set.changeTolerance, o.set.wolfe, len(o.params), o.size, o.iterations, o.evaluations)
 }
@@ -141,9 +163,7 @@ func (o *LBFGS) String() string {
 // parameters' dtype, whatever the autocast state of s, and are read: a device is waited for. Step panics with amp.ErrGrad if closure left no
 // gradient. (torch: opt.step(closure).)
 func (o *LBFGS) Step(s *amp.Scope, closure func(s *amp.Scope) *amp.Tensor) float64 {
-	if o.size == 0 {
-		misused("LBFGS.Step", "make it with optim.NewLBFGS", "the optimizer is empty")
-	}
+	o.made("Step")
 	w := &lbfgsRun{LBFGS: o, closure: closure, eval: s.EnableGrad(), s: s.NoGrad().Autocast(amp.NoDType, amp.Enabled(false)).In("lbfgs")}
 	if o.grad == nil {
 		o.grad = o.vector()

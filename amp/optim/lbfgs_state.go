@@ -33,6 +33,7 @@ func (s *lbfgsSettings) numbers(m *lbfgsMemory) []lbfgsNumber {
 
 // State returns a copy of everything that LoadState needs to go on: settings, counts and history.
 func (o *LBFGS) State() *State {
+	o.made("State")
 	gs := GroupState{Numbers: map[string]float64{}, Flags: map[string]bool{"strong_wolfe": o.set.wolfe}}
 	for _, n := range o.set.numbers(&o.lbfgsMemory) {
 		gs.Numbers[n.key] = *n.of
@@ -68,6 +69,7 @@ func (m *lbfgsMemory) vectors() map[string]*amp.Tensor {
 // LoadState restores what State returned, settings too. The optimizer must have parameters of the same names, shapes and dtype, and
 // the same line search; otherwise the error says what differs, and nothing is changed. Vectors are copied.
 func (o *LBFGS) LoadState(st *State) error {
+	o.made("LoadState")
 	set, m := o.set, lbfgsMemory{}
 	if err := o.fits(st); err != nil {
 		return err

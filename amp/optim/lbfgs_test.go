@@ -285,7 +285,8 @@ func TestLBFGSMisuse(t *testing.T) {
 	o := optim.NewLBFGS(one, 1)
 	for want, f := range map[string]func(){
 		"no parameters":                func() { optim.NewLBFGS(nil, 1) },
-		"parameter 0 wants no":         func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float32, 2)}, 1) },
+		"no parameter wants a":         func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float32, 2)}, 1) },
+		"parameter 1 (y) is no leaf":   func() { optim.NewLBFGS([]*amp.Tensor{w, amp.Square(s, w).SetName("y")}, 1) },
 		"parameter 0 is float16":       func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float16, 2).RequireGrad()}, 1) },
 		"parameter 1 is float64":       func() { optim.NewLBFGS([]*amp.Tensor{w, amp.Ones(s, amp.Float64, 2).RequireGrad()}, 1) },
 		"the learning rate is -1":      func() { optim.NewLBFGS(one, -1) },
@@ -294,7 +295,6 @@ func TestLBFGSMisuse(t *testing.T) {
 		"ToleranceGrad NaN":            func() { optim.NewLBFGS(one, 1, optim.ToleranceGrad(math.NaN())) },
 		"the closure returned nil":     func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return nil }) },
 		"the closure left no gradient": func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return amp.Sum(s, w) }) },
-		"the optimizer is empty":       func() { new(optim.LBFGS).Step(s, nil) },
 	} {
 		if err := amp.Maybe(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -322,5 +322,37 @@ func TestLBFGSPanickingClosure(t *testing.T) {
 	})
 	if !errors.Is(err, amp.ErrShape) || !slices.Equal(p[0].Float64s(), want) {
 		t.Errorf("%v; parameters %v, before %v", err, p[0].Float64s(), want)
+	}
+}
+
+// TestLBFGSFrozen: a frozen parameter stays where it is, and those that train go as without it.
+func TestLBFGSFrozen(t *testing.T) {
+	s := amp.NewScope()
+	defer s.Close()
+	run := func(more ...*amp.Tensor) []float64 {
+		w := amp.Arange(s, amp.Float32, 1, 4, 1).RequireGrad()
+		o := optim.NewLBFGS(append(more, w), 0.3, optim.MaxIter(5))
+		o.Step(s, func(s *amp.Scope) *amp.Tensor {
+			o.ZeroGrad()
+			loss := amp.Sum(s, amp.Square(s, amp.Square(s, w)))
+			loss.Backward()
+			return loss
+		})
+		return w.Float64s()
+	}
+	frozen := amp.Full(s, amp.Float32, 5, 2)
+	if a, b := run(), run(frozen); !slices.Equal(a, b) || !slices.Equal(frozen.Float64s(), []float64{5, 5}) {
+		t.Errorf("%v, beside a frozen parameter %v, which is %v", a, b, frozen.Float64s())
+	}
+}
+
+// TestEmptyLBFGS: what no constructor has made says so by each of its methods, and prints.
+func TestEmptyLBFGS(t *testing.T) {
+	for _, o := range []*optim.LBFGS{nil, new(optim.LBFGS)} {
+		refused(t, o, map[string]func(){
+			"Step": func() { o.Step(amp.NewScope(), nil) }, "ZeroGrad": o.ZeroGrad, "State": func() { o.State() }, "LoadState": func() { _ = o.LoadState(nil) },
+			"Parameters": func() { o.Parameters() }, "SetLR": func() { o.SetLR(1) }, "LearningRate": func() { o.LearningRate() },
+			"Iterations": func() { o.Iterations() }, "Evaluations": func() { o.Evaluations() },
+		})
 	}
 }
