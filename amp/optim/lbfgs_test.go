@@ -70,7 +70,7 @@ func (c *lbfgsCase) build(t *testing.T) ([]*amp.Tensor, func(s *amp.Scope) *amp.
 			x := leaves[0]
 			left, right := amp.Narrow(s, x, 0, 0, 3), amp.Narrow(s, x, 0, 1, 3)
 			valley := amp.MulScalar(s, amp.Square(s, amp.Sub(s, right, amp.Square(s, left))), 100)
-			return amp.Sum(s, amp.Add(s, valley, amp.Square(s, amp.AddScalar(s, amp.Neg(s, left), 1))))
+			return amp.Sum(s, amp.Add(s, valley, amp.Square(s, amp.ScalarSub(s, 1, left))))
 		}
 	}
 	matrix := func(rows [][]float64) *amp.Tensor {

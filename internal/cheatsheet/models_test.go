@@ -64,7 +64,7 @@ func Example_models() {
 
 	x := amp.From([]float32{1, 2, 3, 4}, 2, 2)
 	// torch: 1 - x, x.size(0), x.dim()
-	rest, rows, dims := amp.AddScalar(s, amp.Neg(s, x), 1), x.Shape()[0], len(x.Shape())
+	rest, rows, dims := amp.ScalarSub(s, 1, x), x.Shape()[0], len(x.Shape())
 	fmt.Println(rest.Float64s(), rows, dims)
 
 	// torch: x[:, None], x[:, :-1], x[:, -1]
