@@ -29,6 +29,10 @@ func Example_data() {
 	some := dataset.NewSubset(data, 3, 1, 4)
 	fmt.Println(some.Len())
 
+	// torch: ConcatDataset([some, test])
+	joined := dataset.NewConcat(some, test)
+	fmt.Println(joined.Len())
+
 	// torch: loader = DataLoader(train, 8, shuffle=True, drop_last=True)
 	// torch: for x, y in loader:
 	loader := dataset.NewLoader(train, 8, dataset.Shuffle(1), dataset.DropLast())
@@ -55,6 +59,7 @@ func Example_data() {
 	// 32
 	// 24 8
 	// 3
+	// 11
 	// 3 1
 	// [5 5 5 5 5 5 5 5]
 	// 2
