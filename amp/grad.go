@@ -52,9 +52,10 @@ func (t *Tensor) Backward(opts ...BackwardOption) {
 	s.untended()
 }
 
-// Grad returns the gradients of the sum of outputs with respect to inputs, and leaves every Grad alone. It walks what lies between them
-// and no more: the graph above an input that is itself a result is not used up. The results belong to scope s. It panics with ErrGrad for
-// an input that the outputs do not depend on, unless AllowUnused.
+// Grad returns the gradients of the sum of outputs, each of one element unless GradOutputs is given, with respect to inputs, and leaves
+// every Grad alone. It walks what lies between them and no more: the graph above an input that is itself a result is not used up. The
+// results belong to scope s. It panics with ErrShape for an output of several elements, whose gradient amp.Sum of it gives, and with
+// ErrGrad for an input that the outputs do not depend on, unless AllowUnused. (PyTorch: torch.autograd.grad.)
 func Grad(s *Scope, outputs, inputs []*Tensor, opts ...BackwardOption) []*Tensor {
 	s.alive("Grad")
 	return backward(s, outputs, inputs, opts)
@@ -132,26 +133,30 @@ func (e *engine) expect(inputs []*Tensor) {
 }
 
 func (e *engine) seed(outputs []*Tensor) {
+	op := "Backward"
+	if e.want != nil {
+		op = "Grad"
+	}
 	if e.cfg.seeds != nil && len(e.cfg.seeds) != len(outputs) {
-		fail("Backward", ErrArgument, "give one gradient per output", "%d outputs, %d gradients", len(outputs), len(e.cfg.seeds))
+		fail(op, ErrArgument, "give one gradient per output", "%d outputs, %d gradients", len(outputs), len(e.cfg.seeds))
 	}
 	for i, t := range outputs {
-		t.live("Backward")
+		t.live(op)
 		if !t.dt.IsFloat() || !t.needs {
-			fail("Backward", ErrGrad, "compute it from parameters that want gradients, outside NoGrad; only floats have gradients", "output %v %v", t.dt, t.shape)
+			fail(op, ErrGrad, "compute it from parameters that want gradients, outside NoGrad; only floats have gradients", "output %v %v", t.dt, t.shape)
 		}
 		var dy *Tensor
 		if e.cfg.seeds != nil {
 			dy = e.cfg.seeds[i]
 			dy.live("GradOutputs")
 			if dy.dt != t.dt || !slices.Equal(dy.shape, t.shape) {
-				fail("Backward", ErrShape, "a gradient has the shape and dtype of its output", "output %v %v, gradient %v %v", t.dt, t.shape, dy.dt, dy.shape)
+				fail(op, ErrShape, "a gradient has the shape and dtype of its output", "output %v %v, gradient %v %v", t.dt, t.shape, dy.dt, dy.shape)
 			}
 		} else {
 			if t.Len() != 1 {
-				fail("Backward", ErrShape, "reduce it with amp.Mean or amp.Sum, or pass amp.GradOutputs", "%v tensor of shape %v has %d elements", t.dt, t.shape, t.Len())
+				fail(op, ErrShape, "reduce it with amp.Mean or amp.Sum, or pass amp.GradOutputs", "%v tensor of shape %v has %d elements", t.dt, t.shape, t.Len())
 			}
-			dy = filled("Backward", t.st.dev, t.dt, 1, t.shape)
+			dy = filled(op, t.st.dev, t.dt, 1, t.shape)
 			dy.scope = e.on(dy)
 			e.s.arena.own(dy)
 		}

@@ -98,6 +98,10 @@ func AddScalar(s *Scope, x *Tensor, c float64) *Tensor {
 	return s.apply(opAddScalar, Attrs{Scalar: c}, x)
 }
 
+// ScalarSub returns c - x, a number less a tensor: Neg and AddScalar, with the dtypes of those, rounded once. It panics with ErrDType for
+// booleans, as in PyTorch. (PyTorch: 1 - x, torch.rsub; its CPU kernel rounds c to the dtype of a half x first, its CUDA kernel does not.)
+func ScalarSub(s *Scope, c float64, x *Tensor) *Tensor { return AddScalar(s, Neg(s, x), c) }
+
 // MulScalar returns x · c in x's dtype; the product is computed in float32 (float64 for float64) and rounded once. Integers and booleans
 // give int64 for a whole number c, float32 for any other.
 func MulScalar(s *Scope, x *Tensor, c float64) *Tensor {

@@ -82,7 +82,7 @@ func init() {
 
 func sigmoid(x float64) float64 { return cpu.Sigmoid.Of(x) }
 
-func oneMinus(s *Scope, x *Tensor) *Tensor { return AddScalar(s, Neg(s, x), 1) }
+func oneMinus(s *Scope, x *Tensor) *Tensor { return ScalarSub(s, 1, x) }
 
 // Sigmoid returns 1 / (1 + e^-x).
 func Sigmoid(s *Scope, x *Tensor) *Tensor { return s.apply(opSigmoid, Attrs{}, x) }

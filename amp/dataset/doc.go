@@ -12,7 +12,7 @@
 //	mean, std := train.Stats()
 //
 // Images are kept as bytes. NewTensors makes a set of tensors, with labels or, for a regression, float32 as targets; NewSubset and
-// RandomSplit take parts of a set. One of another kind is any type with the three methods of Dataset.
+// RandomSplit take parts of a set, NewConcat joins several. One of another kind is any type with the three methods of Dataset.
 //
 // # Batches
 //

@@ -17,6 +17,13 @@ import (
 //	func (m *model) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
 //	func newModel(s *amp.Scope) *model         { m := &model{…}; nn.NameChildren(m); return m }
 //
+// Tensors of the model's own, such as a class token, are leaves with a name, which its Parameters puts beside those of the children:
+//
+//	m.token = amp.Zeros(s, amp.Float32, 1, 1, 64).RequireGrad().SetName("token")
+//	nn.Normal(s, m.token, 0, 0.02)
+//	…
+//	func (m *model) Parameters() []*amp.Tensor { return append([]*amp.Tensor{m.token}, nn.ChildParameters(m)...) }
+//
 // A model of several inputs has a method of its own beside Forward, as Transformer has Run; where one input is not enough it has no Forward,
 // and NoForward makes a module of it.
 type Parent interface {

@@ -16,8 +16,8 @@ type StateOption func(*bool)
 func TiedNames() StateOption { return func(all *bool) { *all = true } }
 
 // StateDict returns the parameters and buffers of a module by name: the tensors themselves, not copies. What modules share has the name of
-// its first owner; see TiedNames. It panics with amp.ErrArgument when two have one name, or one has none; NewSequential and Prefix give
-// names.
+// its first owner; see TiedNames. It panics with amp.ErrArgument when two have one name, or one has none; NewSequential, NameChildren and
+// Prefix give names.
 func StateDict(m Module, opts ...StateOption) map[string]*amp.Tensor {
 	need("StateDict", m)
 	all := false
@@ -30,12 +30,20 @@ func StateDict(m Module, opts ...StateOption) map[string]*amp.Tensor {
 		}
 		for _, name := range names {
 			if other := out[name]; name == "" || other != nil && other != t {
-				misused("StateDict", "name the tensors with SetName, or their modules with nn.Prefix or nn.NewSequential", "name %q is empty or used twice", name)
+				misused("StateDict", namingAdvice(m), "name %q is empty or used twice", name)
 			}
 			out[name] = t
 		}
 	}
 	return out
+}
+
+// namingAdvice says how the tensors of a module get names of their own.
+func namingAdvice(m Module) string {
+	if _, ok := held(m).(interface{ Children() []Named }); ok {
+		return "call nn.NameChildren at the end of the model's constructor, and give tensors of its own names with SetName"
+	}
+	return "give the model the method Children and call nn.NameChildren in its constructor (go doc nn.Parent), or name its tensors with SetName"
 }
 
 // A LoadOption configures LoadStateDict.

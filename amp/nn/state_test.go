@@ -143,3 +143,36 @@ func TestPartialReports(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNamingAdvice: a model of one's own whose tensors have no names of their own is told the step that it forgot.
+func TestNamingAdvice(t *testing.T) {
+	s := amp.NewScope()
+	defer s.Close()
+	parts := func() (a, b *nn.Linear) { return nn.NewLinear(s, 1, 1), nn.NewLinear(s, 1, 1) }
+	a, b := parts()
+	for want, m := range map[string]nn.Module{
+		"fix: call nn.NameChildren at the end": &unnamedParent{plainPair{a, b}},
+		"fix: give the model the method Child": &plainPair{a, b},
+	} {
+		if err := amp.Maybe(func() { nn.StateDict(m) }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := amp.Maybe(func() { nn.StateDict(nn.NoForward{Of: &unnamedParent{plainPair{a, b}}}) }); err == nil || !strings.Contains(err.Error(), "nn.NameChildren at the end") {
+		t.Errorf("%v", err)
+	}
+}
+
+// plainPair is a model without Children, unnamedParent one with them that nobody named.
+type plainPair struct{ a, b *nn.Linear }
+
+func (m *plainPair) Parameters() []*amp.Tensor { return nn.ParametersOf(m.a, m.b) }
+func (m *plainPair) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
+	return m.b.Forward(s, m.a.Forward(s, x))
+}
+
+type unnamedParent struct{ plainPair }
+
+func (m *unnamedParent) Children() []nn.Named {
+	return []nn.Named{{Name: "a", Module: m.a}, {Name: "b", Module: m.b}}
+}

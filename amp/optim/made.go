@@ -10,6 +10,12 @@ func (o *base) made(method string) *base {
 	return o
 }
 
+func (o *LBFGS) made(method string) {
+	if o == nil || len(o.params) == 0 {
+		misused("LBFGS."+method, "make it with optim.NewLBFGS", "the optimizer is nil or empty")
+	}
+}
+
 // made refuses a schedule that is nil or empty, as there says of a part that all have.
 func made(kind, method string, there bool) {
 	if !there {

@@ -10,7 +10,7 @@
 // Each constructor takes the parameters of a model, some of which may be frozen, and options (LR, Momentum, Betas …); what is left out
 // has torch.optim's default. ClipGradNorm and ClipGradValue belong between GradScaler.Unscale and GradScaler.Step. A schedule is made
 // for an optimizer and moved by its Step; CountApplied makes one that skipped steps do not move. Fused takes the scaler's factor and
-// its found-inf flag into the step itself.
+// its found-inf flag into the step itself. LBFGS stands apart: its Step evaluates the model several times.
 package optim
 
 import (

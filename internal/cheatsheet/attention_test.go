@@ -14,7 +14,7 @@ func Example_attention() {
 	tokens, lengths := amp.From([]int64{7, 8, 0, 0, 7, 8, 9, 0}, 2, 4), amp.From([]int64{5, 3})
 
 	// torch: key_padding_mask = tokens == 0  # [batch S], true is left out
-	padding := nn.KeyPaddingMask(s, amp.Ne(s, tokens, amp.Full(s, amp.Int64, 0))) // [batch 1 1 S], true takes part
+	padding := nn.KeyPaddingMask(s, amp.NeScalar(s, tokens, 0)) // [batch 1 1 S], true takes part
 	fmt.Println(amp.Values[bool](padding), padding.Shape())
 
 	// torch: torch.arange(5)[None] >= lengths[:, None]  # of padding

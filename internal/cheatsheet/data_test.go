@@ -29,6 +29,10 @@ func Example_data() {
 	some := dataset.NewSubset(data, 3, 1, 4)
 	fmt.Println(some.Len())
 
+	// torch: ConcatDataset([some, test])
+	joined := dataset.NewConcat(some, test)
+	fmt.Println(joined.Len())
+
 	// torch: loader = DataLoader(train, 8, shuffle=True, drop_last=True)
 	// torch: for x, y in loader:
 	loader := dataset.NewLoader(train, 8, dataset.Shuffle(1), dataset.DropLast())
@@ -55,6 +59,7 @@ func Example_data() {
 	// 32
 	// 24 8
 	// 3
+	// 11
 	// 3 1
 	// [5 5 5 5 5 5 5 5]
 	// 2
@@ -64,7 +69,7 @@ func Example_data() {
 func Example_optimizers() {
 	root := amp.NewScope(amp.Seed(1))
 	defer root.Close()
-	net, _, _ := problem(root)
+	net, x, y := problem(root)
 	p := net.Parameters()
 	opt := optim.NewSGD(p, optim.LR(0.1), optim.Momentum(0.9))
 	for _, p := range p {
@@ -86,6 +91,17 @@ func Example_optimizers() {
 	// torch: optim.Muon([net[0].weight], lr=0.02, adjust_lr_fn="match_rms_adamw")
 	muon := optim.NewMuon(p[:1], optim.LR(0.02), optim.MatchRMSAdamW())
 	fmt.Println(muon.Groups()[0].Momentum())
+
+	// torch: lbfgs = optim.LBFGS(p, lr=1, line_search_fn="strong_wolfe")
+	// torch: loss = lbfgs.step(closure)
+	lbfgs := optim.NewLBFGS(p, 1, optim.StrongWolfe())
+	began := lbfgs.Step(root, func(s *amp.Scope) *amp.Tensor {
+		lbfgs.ZeroGrad()
+		loss := nn.MSELoss(s, net.Forward(s, x), y)
+		loss.Backward()
+		return loss
+	})
+	fmt.Println(nn.MSELoss(root, net.Forward(root, x), y).Item() < began/2)
 
 	// torch: opt.param_groups[0]["weight_decay"] = 0.1
 	opt.Groups()[0].SetWeightDecay(0.1)
@@ -140,6 +156,7 @@ func Example_optimizers() {
 	// 3
 	// 4
 	// 0.95
+	// true
 	// 0.1
 	// 0.5 1e-06
 	// true

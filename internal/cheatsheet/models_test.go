@@ -47,8 +47,8 @@ func Example_models() {
 
 	// torch: nn.init.normal_(w, 0, 0.02), nn.init.zeros_(b), nn.init.kaiming_normal_(w, nonlinearity="relu")
 	w, b := net.head.Weight, net.head.Bias
-	amp.Assign(w, amp.Randn(root, amp.Float32, 0, 0.02, w.Shape()...))
-	amp.Assign(b, amp.Zeros(root, amp.Float32, b.Shape()...))
+	nn.Normal(root, w, 0, 0.02)
+	nn.Constant(root, b, 0)
 	nn.KaimingNormal(root, w, nn.FanIn, math.Sqrt2)
 	fmt.Println(b.Float64s()[0])
 
@@ -64,7 +64,7 @@ func Example_models() {
 
 	x := amp.From([]float32{1, 2, 3, 4}, 2, 2)
 	// torch: 1 - x, x.size(0), x.dim()
-	rest, rows, dims := amp.AddScalar(s, amp.Neg(s, x), 1), x.Shape()[0], len(x.Shape())
+	rest, rows, dims := amp.ScalarSub(s, 1, x), x.Shape()[0], len(x.Shape())
 	fmt.Println(rest.Float64s(), rows, dims)
 
 	// torch: x[:, None], x[:, :-1], x[:, -1]

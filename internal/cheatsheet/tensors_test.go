@@ -66,7 +66,7 @@ func Example_tensors() {
 	fmt.Println(flat.Shape(), transposed.Float64s(), first.Float64s())
 
 	// torch: x[x > 2], torch.where(x > 2, x, 0)
-	mask := amp.Gt(s, x, amp.Full(s, amp.Float32, 2))
+	mask := amp.GtScalar(s, x, 2)
 	chosen, kept := amp.Index(s, x, mask), amp.Where(s, mask, x, amp.Full(s, amp.Float32, 0))
 	fmt.Println(chosen.Float64s(), kept.Float64s())
 
