@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/internal/absent"
 )
 
 // Modules within modules: which a model is made of, and under what names.
@@ -25,7 +26,7 @@ import (
 //	func (m *model) Parameters() []*amp.Tensor { return append([]*amp.Tensor{m.token}, nn.ChildParameters(m)...) }
 //
 // A model of several inputs has a method of its own beside Forward, as Transformer has Run; where one input is not enough it has no Forward,
-// and NoForward makes a module of it.
+// and NoForward makes a module of it for StateDict, checkpoints and the Children of another.
 type Parent interface {
 	Module
 	// Children returns the modules with their names, which stand before those of their tensors: "fc1" before "weight". One that is nil is
@@ -101,8 +102,15 @@ func walk(name string, m Module, seen map[Module]bool, yield func(string, Module
 
 // NameChildren puts the names of a module's children before those of their parameters and buffers; what its constructor does once, at its
 // end. Tensors that several of them share keep the name of the first; see Prefix.
-func NameChildren(p Parent) {
-	need("NameChildren", p)
+//
+// It takes a model without a Forward of one input as it is, as ChildParameters and ChildBuffers do: no NoForward is needed for that.
+func NameChildren(p interface{ Children() []Named }) {
+	if absent.Is(p) {
+		misused("NameChildren", "pass a module", "the module is nil")
+	}
+	if m, ok := p.(Module); ok {
+		need("NameChildren", m)
+	}
 	done := map[*amp.Tensor]bool{}
 	for _, c := range p.Children() {
 		if !missing(c) {
@@ -112,12 +120,14 @@ func NameChildren(p Parent) {
 }
 
 // ChildParameters returns the parameters of a module's children in order, each once.
-func ChildParameters(p Parent) []*amp.Tensor { return within(p, Module.Parameters) }
+func ChildParameters(p interface{ Children() []Named }) []*amp.Tensor {
+	return within(p, Module.Parameters)
+}
 
 // ChildBuffers returns the buffers of a module's children in order, each once.
-func ChildBuffers(p Parent) []*amp.Tensor { return within(p, Buffers) }
+func ChildBuffers(p interface{ Children() []Named }) []*amp.Tensor { return within(p, Buffers) }
 
-func within(p Parent, of func(Module) []*amp.Tensor) []*amp.Tensor {
+func within(p interface{ Children() []Named }, of func(Module) []*amp.Tensor) []*amp.Tensor {
 	var modules []Module
 	for _, c := range p.Children() {
 		modules = append(modules, c.Module)

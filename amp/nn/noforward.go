@@ -9,7 +9,10 @@ import "github.com/halftone-ml/halftone/amp"
 //	func (m *towers) Children() []nn.Named {
 //		return []nn.Named{{Name: "left", Module: m.left}, {Name: "mix", Module: nn.NoForward{Of: m.mix}}}
 //	}
-//	func (m *towers) Parameters() []*amp.Tensor { return nn.ChildParameters(nn.NoForward{Of: m}) }
+//	func (m *towers) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
+//	…
+//	nn.NameChildren(m)
+//	state := nn.StateDict(nn.NoForward{Of: m})
 //
 // (In PyTorch forward takes any inputs.)
 type NoForward struct {

@@ -20,14 +20,14 @@ type towers struct {
 
 func newTowers(s *amp.Scope) *towers {
 	m := &towers{nn.NewSequential(nn.NewLinear(s, 3, 4), nn.NewBatchNorm1d(s, 4)), nn.NewSequential(nn.NewLinear(s, 2, 4)), nn.NewBilinear(s, 4, 4, 1)}
-	nn.NameChildren(nn.NoForward{Of: m})
+	nn.NameChildren(m)
 	return m
 }
 
 func (m *towers) Children() []nn.Named {
 	return []nn.Named{{Name: "left", Module: m.left}, {Name: "right", Module: m.right}, {Name: "mix", Module: nn.NoForward{Of: m.mix}}}
 }
-func (m *towers) Parameters() []*amp.Tensor { return nn.ChildParameters(nn.NoForward{Of: m}) }
+func (m *towers) Parameters() []*amp.Tensor { return nn.ChildParameters(m) }
 func (m *towers) Run(s *amp.Scope, a, b *amp.Tensor) *amp.Tensor {
 	return m.mix.Forward(s.In("mix"), m.left.Forward(s.In("left"), a), m.right.Forward(s.In("right"), b))
 }
@@ -112,5 +112,26 @@ func TestNoForwardRefuses(t *testing.T) {
 	}
 	if got := fmt.Sprint(nn.NoForward{}); got != "NoForward(nil)" {
 		t.Error(got)
+	}
+}
+
+// TestChildrenWithoutForward: what a model of several inputs asks for in its own methods, it asks for itself, and a wrapped one is the same.
+func TestChildrenWithoutForward(t *testing.T) {
+	s := amp.NewScope()
+	defer s.Close()
+	m := newTowers(s)
+	if a, b := nn.ChildParameters(m), nn.ChildParameters(nn.NoForward{Of: m}); len(a) != 8 || !slices.Equal(a, b) {
+		t.Errorf("%d parameters, %d wrapped", len(a), len(b))
+	}
+	if a, b := nn.ChildBuffers(m), nn.ChildBuffers(nn.NoForward{Of: m}); len(a) != 3 || !slices.Equal(a, b) {
+		t.Errorf("%d buffers, %d wrapped", len(a), len(b))
+	}
+	if name := m.left.Parameters()[0].Name(); name != "left.0.weight" {
+		t.Errorf("named %q", name)
+	}
+	for _, missing := range []interface{ Children() []nn.Named }{nil, (*towers)(nil), nn.NoForward{}} {
+		if err := amp.Maybe(func() { nn.NameChildren(missing) }); !errors.Is(err, amp.ErrArgument) {
+			t.Errorf("%T: %v", missing, err)
+		}
 	}
 }
