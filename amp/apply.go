@@ -99,6 +99,7 @@ func (s *Scope) run(c *Call) {
 	}
 	if g := capturingOn(s.root.dev); g != nil {
 		g.Uses(c.In...)
+		g.Uses(c.Draw.Origin) // of another graph, for backward of what that made
 	}
 	if err := s.root.dev.Run(c); err != nil {
 		deviceFault(c.Op.Name, err)

@@ -38,6 +38,7 @@ type Graph struct {
 	changed map[*storage]bool
 	inputs  map[*storage]graphInput
 	streams []*graphStream
+	added   []graphGradient
 
 	constants []graphConstant
 	made      int // of them, by the recording
@@ -81,15 +82,16 @@ func (g *Graph) Before(f func()) { g.before = append(g.before, f) }
 // After adds what the host does after each replay has been queued.
 func (g *Graph) After(f func()) { g.after = append(g.after, f) }
 
-// Capture runs fn once, as a step like any other, and then records it on the scope's device: Replay does the step again, with what is
-// then in the tensors that fn used from outside, and its host does nothing but queue it. Change inputs in place between replays
-// (SetValues, Assign), in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values, none before
-// the first (reading them is ErrCapture), and lives until Close. Learning rates, the scaler's scale, the number of steps and the random
-// stream are followed: a replay draws the numbers that the step would have drawn. Where a schedule has changed an optimizer's momentum, which
-// is recorded, Replay panics. Reading values, and ops that run on the host, are refused in fn (ErrCapture), as are From and its kin and work on
-// another GPU; random tensors, and those made by a rule, such as Arange's, are not. Nobody else may use the device during Capture: calls of
-// other goroutines there panic with ErrCapture, of those that fn starts, too. On a device that captures nothing, the CPU, Replay runs fn, which
-// a trace shows like any other step; what it made lives until the next Replay there.
+// Capture runs fn once, as a step like any other, and then records it on the scope's device: Replay does the step again, with what is then in
+// the tensors that fn used from outside, and its host does nothing but queue it. Change inputs in place between replays (SetValues, Assign),
+// in the same shape; what fn made, a loss that it stored in a variable, holds the last replay's values, none before the first (reading them is
+// ErrCapture), and lives until Close. Learning rates, the scaler's scale, the number of steps and the random stream are followed: a replay
+// draws the numbers that the step would have drawn, and backward of what it made, in another captured step or none, those of the last replay
+// again. Where a schedule has changed an optimizer's momentum, which is recorded, Replay panics. A step that adds to the gradients that it
+// finds has to leave the same ones: begin it with ZeroGrad otherwise. Reading values, and ops that run on the host, are refused in fn
+// (ErrCapture), as are From and its kin and work on another GPU; random tensors, and those made by a rule, such as Arange's, are not. Nobody
+// else may use the device during Capture: calls of other goroutines there panic with ErrCapture, of those that fn starts, too. On a device
+// that captures nothing, the CPU, Replay runs fn, which a trace shows like any other step; what it made lives until the next Replay there.
 func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 	if s.alive("Capture"); fn == nil {
 		fail("Capture", ErrArgument, "pass the step to record", "the function is nil")
@@ -126,13 +128,16 @@ func (s *Scope) Capture(fn func(s *Scope)) *Graph {
 		deviceFault("Capture", err)
 	}
 	g.stage = graphRecord
-	fn(c)
 	g.advanceStreams()
+	fn(c)
+	g.checkGradients()
 	r, err := g.end(dev)
 	if err != nil {
 		deviceFault("Capture", err)
 	}
-	g.dev, g.stage = r, graphReady
+	g.dev = r
+	g.measureStreams()
+	g.stage = graphReady
 	return g
 }
 

@@ -16,6 +16,7 @@ var opCheckpoint = &Op{Name: "checkpoint", Args: []string{"input"}}
 type replay struct {
 	s        *Scope
 	draw     StreamState
+	from     *graphStream // where the first run drew that a graph has recorded
 	fn       func(s *Scope, in ...*Tensor) *Tensor
 	versions []uint32 // of the inputs
 }
@@ -39,7 +40,7 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 	if s.noGrad {
 		return fn(s, in...)
 	}
-	r := &replay{s: s, draw: s.rng.State(), fn: fn}
+	r := &replay{s: s, draw: s.rng.State(), from: s.recorded(), fn: fn}
 	first := s.Child()
 	defer first.arena.drop()
 	once := first.NoGrad().calls("checkpoint")
@@ -95,7 +96,7 @@ func (e *engine) rerun(n *node, dy *Tensor) {
 	n.replay.fresh(n)
 	c := n.replay.s.derive()
 	c.phase, c.inherit, c.noGrad, c.again = backwardPhase, nil, false, true
-	c.rng = &Stream{seed: n.replay.draw.Seed, copyOf: n.replay.s.rng.source()}
+	c.rng = &Stream{seed: n.replay.draw.Seed, copyOf: n.replay.s.rng, from: n.replay.from}
 	c.rng.Load(n.replay.draw)
 	c.arena, c.gen = e.s.arena.child(e.s.gen), 0
 	c.casts = n.replay.s

@@ -153,6 +153,9 @@ func (t *Tensor) accumulate(s, bs *Scope, g *Tensor, scaled bool) {
 	if scaled {
 		t.mix()
 	}
+	if c := recordingOn(g.st.dev); c != nil && t.grad != nil {
+		c.addsTo(t)
+	}
 	switch {
 	case t.joins(bs, g):
 	case (g.apart || g.st.refs.Load() == 1 && g.off == 0) && g.contiguous() && bs.arena.disown(g):

@@ -12,6 +12,8 @@ type Stream struct {
 	seed    uint64
 	counter atomic.Uint64
 	copyOf  *Stream // of a checkpointed part that runs again: the stream that it drew from first
+
+	from *graphStream // of such a part whose first run was recorded
 }
 
 // NewStream returns a stream at position 0.

@@ -67,3 +67,40 @@ func TestReplayKnowsItsSettings(t *testing.T) {
 		})
 	}
 }
+
+// TestCaptureRefusesSchedules: a schedule that moves on in the step that is recorded would stand still in its replays. It has moved once then,
+// in the step's first run.
+func TestCaptureRefusesSchedules(t *testing.T) {
+	device := gpu(t)
+	for name, f := range map[string]func(o optim.Optimizer) optim.Scheduler{
+		"one": func(o optim.Optimizer) optim.Scheduler { return optim.NewStepLR(o, 1, 0.5) },
+		"sequence": func(o optim.Optimizer) optim.Scheduler {
+			return optim.NewSequentialLR([]int{2}, optim.NewStepLR(o, 1, 0.5), optim.NewStepLR(o, 1, 0.5))
+		},
+		"chain":   func(o optim.Optimizer) optim.Scheduler { return optim.NewChained(optim.NewStepLR(o, 1, 0.5)) },
+		"applied": func(o optim.Optimizer) optim.Scheduler { return optim.CountApplied(optim.NewStepLR(o, 1, 0.5)) },
+	} {
+		root := amp.NewScope(amp.On(device))
+		p := amp.Ones(root, amp.Float32, 3).RequireGrad()
+		opt := optim.NewSGD([]*amp.Tensor{p}, optim.LR(1))
+		schedule := f(opt)
+		err := amp.Maybe(func() {
+			root.Capture(func(s *amp.Scope) {
+				opt.ZeroGrad()
+				amp.Sum(s, amp.Mul(s, p, p)).Backward()
+				opt.Step()
+				schedule.Step()
+			})
+		})
+		if lr := opt.Groups()[0].LR(); !errors.Is(err, amp.ErrCapture) || !strings.Contains(err.Error(), "after each Replay") || lr != 0.5 {
+			t.Errorf("%s: rate %v, %v", name, lr, err)
+		}
+		root.Close()
+	}
+	root := amp.NewScope(amp.On(device))
+	defer root.Close()
+	plateau := optim.NewReduceLROnPlateau(optim.NewSGD([]*amp.Tensor{amp.Ones(root, amp.Float32, 3).RequireGrad()}))
+	if err := amp.Maybe(func() { root.Capture(func(s *amp.Scope) { plateau.Step(1) }) }); !errors.Is(err, amp.ErrCapture) {
+		t.Errorf("plateau: %v", err)
+	}
+}

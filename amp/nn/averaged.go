@@ -98,8 +98,8 @@ func (a *AveragedModel) Averaged() int {
 
 // Update takes the model's present parameters into the averages, in place: the first ones as they are, then with a weight of 1 - decay, or
 // of one among all updates. Buffers are copied unless AverageBuffers says otherwise. Call it after a step that was applied: see
-// AveragedModel, and outside of what amp.Capture records, since it counts. It takes no memory but for casts of a model in halves, one at a
-// time.
+// AveragedModel. It takes no memory but for casts of a model in halves, one at a time. A step that Scope.Capture records may have that of an
+// EMA, which each replay counts; the first update of one, and a mean, whose weight is another each time, are amp.ErrCapture there.
 func (a *AveragedModel) Update(s *amp.Scope) {
 	built("AveragedModel", a != nil && a.count != nil)
 	n := a.Averaged()
@@ -112,17 +112,41 @@ func (a *AveragedModel) Update(s *amp.Scope) {
 	}
 	step := s.Child()
 	defer step.Close()
-	theirs, parameters := tensorsOf(a.of), len(a.Module.Parameters())
-	for i, t := range tensorsOf(a.Module) {
+	own, theirs, parameters := tensorsOf(a.Module), tensorsOf(a.of), len(a.Module.Parameters())
+	graph := recording(own)
+	if graph != nil && (n == 0 || !a.opts.ema) {
+		panic(&amp.Error{Op: "AveragedModel.Update", Kind: amp.ErrCapture, Detail: fmt.Sprintf("this update has the weight %g, and the same in every replay", weight),
+			Fix: "call it after each Replay, or average by nn.EMA in every run of the step"})
+	}
+	for i, t := range own {
 		if p := theirs[i]; weight == 1 || i >= parameters && !(a.opts.buffers && t.DType().IsFloat()) {
 			amp.Assign(t, p)
 		} else {
 			approach(step.NoGrad(), t, p, weight)
 		}
 	}
-	a.n++
-	amp.SetValues(a.count, []int64{int64(a.n)})
-	a.at = a.count.Version()
+	if graph != nil {
+		graph.After(a.counted)
+	} else {
+		a.counted()
+	}
+}
+
+// counted counts an update.
+func (a *AveragedModel) counted() {
+	n := a.Averaged() + 1
+	amp.SetValues(a.count, []int64{int64(n)})
+	a.n, a.at = n, a.count.Version()
+}
+
+// recording returns the graph that records what is queued on a module's device, nil if there is none.
+func recording(tensors []*amp.Tensor) *amp.Graph {
+	for _, t := range tensors {
+		if g := amp.CapturingOn(t); g != nil && g.Recording() {
+			return g
+		}
+	}
+	return nil
 }
 
 // approach moves an average by a share of its way to a parameter: average -= weight·(average - parameter). That is a step of gradient

@@ -104,6 +104,7 @@ func (o *base) runFar(inv, found *amp.Tensor, graph *amp.Graph) (moved bool) {
 			switch {
 			case p.Grad() != nil:
 				moved = true
+				o.enter(p, wants, graph)
 				o.moveFar(p, u, wants)
 				if st.own != nil {
 					apart = append(apart, st.own)
@@ -142,6 +143,20 @@ func (o *base) leave(p *amp.Tensor, graph *amp.Graph) {
 	st.own = amp.Like(o.counter)
 	amp.Assign(st.own, o.counter)
 	o.state[p] = st
+}
+
+// enter refuses to record the first step of a parameter with state: zeros that are made there are made anew by each replay.
+func (o *base) enter(p *amp.Tensor, wants [3]bool, graph *amp.Graph) {
+	if graph == nil || !graph.Recording() {
+		return
+	}
+	for i, want := range wants {
+		if want && o.state[p].tensors[i] == nil {
+			panic(&amp.Error{Op: o.kind.name + ".Step", Kind: amp.ErrCapture,
+				Detail: fmt.Sprintf("parameter %q of shape %v has a gradient in the run of the step that is recorded, and its first: there is no %s of it yet", p.Name(), p.Shape(), o.kind.names[i]),
+				Fix:    "take one such step before Capture, or make the step use the same parameters each time that it runs"})
+		}
+	}
 }
 
 // moveFar updates one parameter. State that a skipped step leaves untouched stays: it is zeros, as it will be the next time.

@@ -89,12 +89,26 @@ func (s *Schedule) restart() {
 
 // Step moves on by one and sets the learning rates. After steps that were all skipped by a GradScaler it warns once, where torch warns
 // (see amp.SetWarnings): the rate moves though the weights did not; CountApplied waits for them. It panics with amp.ErrArgument when groups
-// were added since the schedule was made, and past the end of a OneCycleLR.
+// were added since the schedule was made, and past the end of a OneCycleLR, and with amp.ErrCapture where a step is recorded, whose replays
+// would not move on.
 func (s *Schedule) Step() {
 	s.made("Step")
+	outside(s.rule.kind(), s.opt)
 	s.notice()
 	s.epoch++
 	s.set(s.rule.next)
+}
+
+// outside refuses to move a schedule on in what Scope.Capture records: that is the host's, and no replay does it again.
+func outside(kind string, o Optimizer) {
+	for _, g := range o.Groups() {
+		for _, p := range g.Params {
+			if graph := amp.CapturingOn(p); graph != nil && graph.Recording() {
+				panic(&amp.Error{Op: kind + ".Step", Kind: amp.ErrCapture, Detail: "no replay of the step that is recorded moves the schedule on",
+					Fix: "call it after Capture and after each Replay, which follow the learning rate"})
+			}
+		}
+	}
 }
 
 // notice warns once of a step after skipped ones.

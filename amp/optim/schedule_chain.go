@@ -103,6 +103,7 @@ func (q *Sequence) current() int {
 // Step moves on by one.
 func (q *Sequence) Step() {
 	q.made("Step")
+	outside("SequentialLR", q.optimizer())
 	q.epoch++
 	i := q.current()
 	if i > 0 && q.milestones[i-1] == q.epoch {
@@ -249,6 +250,7 @@ func CountApplied(s Scheduler) *Applied {
 // Step moves the scheduler on by the steps that its optimizer has taken since the last call.
 func (a *Applied) Step() {
 	a.made("Step")
+	outside("Applied", a.optimizer())
 	taken := a.optimizer().Steps()
 	for ; a.seen < taken; a.seen++ {
 		a.Scheduler.Step()

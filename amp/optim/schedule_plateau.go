@@ -92,6 +92,7 @@ func (s *plateau) problem(groups int) string {
 // no better.
 func (p *Plateau) Step(measure float64) {
 	p.made("Step")
+	outside("ReduceLROnPlateau", p.opt)
 	s := &p.set
 	if s.better(measure) {
 		s.Best, s.Bad = &measure, 0
