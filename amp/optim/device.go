@@ -150,7 +150,7 @@ func (o *base) enter(p *amp.Tensor, wants [3]bool, graph *amp.Graph) {
 	if graph == nil || !graph.Recording() {
 		return
 	}
-	for i, want := range wants {
+	for i, want := range o.kept(p, wants) {
 		if want && o.state[p].tensors[i] == nil {
 			panic(&amp.Error{Op: o.kind.name + ".Step", Kind: amp.ErrCapture,
 				Detail: fmt.Sprintf("parameter %q of shape %v has a gradient in the run of the step that is recorded, and its first: there is no %s of it yet", p.Name(), p.Shape(), o.kind.names[i]),

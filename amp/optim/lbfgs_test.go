@@ -52,7 +52,7 @@ func (c *lbfgsCase) build(t *testing.T) ([]*amp.Tensor, func(s *amp.Scope) *amp.
 	for i, raw := range c.Start {
 		var matrix [][]float64
 		var line []float64
-		shape := []int{}
+		var shape []int
 		if json.Unmarshal(raw, &matrix) == nil {
 			shape = []int{len(matrix), len(matrix[0])}
 			for _, row := range matrix {
