@@ -2,6 +2,7 @@ package cudart
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/cudart/driver"
@@ -289,4 +290,25 @@ func RefuseProducts(name string) (restore func(), asked *int) {
 	asked = new(int)
 	p.blas, p.lt, p.err = refuser{asked}, refuser{asked}, nil
 	return func() { p.blas, p.lt, p.err = b, lt, err }, asked
+}
+
+// Named returns how many addresses the lists of gathered launches of a device hold.
+func Named(name string) (n int) {
+	d, _, err := amp.OpenDevice(name)
+	if err != nil {
+		panic(err)
+	}
+	b := &d.(*device).batch
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lists := [][]uint64{b.clip.ptr[:], b.copies.to[:], b.copies.from[:], b.copies.told[:], b.unscale.ptr[:], b.unscale.told[:]}
+	for i := range b.update.ptr {
+		lists = append(lists, b.update.ptr[i][:])
+	}
+	for _, p := range slices.Concat(lists...) {
+		if p != 0 {
+			n++
+		}
+	}
+	return n
 }
