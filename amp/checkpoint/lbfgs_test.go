@@ -18,7 +18,7 @@ func TestLBFGS(t *testing.T) {
 	y := amp.Randn(root, amp.Float32, 0, 1, 12, 1)
 	build := func() (checkpoint.Parts, func() float64) {
 		net := nn.NewSequential(nn.NewLinear(root, 3, 5), nn.Tanh, nn.NewLinear(root, 5, 1))
-		opt := optim.NewLBFGS(net.Parameters(), 1, optim.StrongWolfe(), optim.MaxIter(4))
+		opt := optim.NewLBFGS(net.Parameters(), optim.StrongWolfe(), optim.MaxIter(4))
 		return checkpoint.Parts{Model: net, Optimizer: opt}, func() float64 {
 			return opt.Step(root, func(s *amp.Scope) *amp.Tensor {
 				opt.ZeroGrad()

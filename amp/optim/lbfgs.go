@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
-	"github.com/halftone-ml/halftone/internal/optional"
 )
 
 // LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno (Nocedal and Wright, Numerical Optimization, 2006,
 // algorithm 7.4), as torch.optim.LBFGS. It evaluates a model several times in a step, and is for problems small enough to take all data at once:
 //
-//	opt := optim.NewLBFGS(net.Parameters(), 1, optim.StrongWolfe())
+//	opt := optim.NewLBFGS(net.Parameters(), optim.StrongWolfe())
 //	for s := range root.Steps(15) {
 //		loss := opt.Step(s, func(s *amp.Scope) *amp.Tensor {
 //			opt.ZeroGrad()
@@ -40,45 +39,54 @@ type lbfgsMemory struct {
 	rho                     []float64     // 1/(dirs·steps)
 }
 
-// An LBFGSOption configures NewLBFGS.
-type LBFGSOption func(*lbfgsSettings)
-
 type lbfgsSettings struct {
 	lr, gradTolerance, changeTolerance float64
 	maxIter, maxEval, history          int
 	wolfe                              bool
 }
 
-// MaxIter sets the most iterations of one Step; the default is 20.
-func MaxIter(n int) LBFGSOption { return func(s *lbfgsSettings) { s.maxIter = n } }
+// MaxIter sets, for LBFGS, the most iterations of one Step; the default is 20.
+func MaxIter(n int) Option { return option("MaxIter", func(s *settings) { s.lbfgs.maxIter = n }) }
 
-// MaxEval sets after how many evaluations of the closure a Step ends; the default is 5/4 of MaxIter.
-func MaxEval(n int) LBFGSOption { return func(s *lbfgsSettings) { s.maxEval = n } }
+// MaxEval sets, for LBFGS, after how many evaluations of the closure a Step ends; the default is 5/4 of MaxIter.
+func MaxEval(n int) Option { return option("MaxEval", func(s *settings) { s.lbfgs.maxEval = n }) }
 
 // HistorySize sets of how many steps LBFGS remembers how the gradient changed: two vectors as long as all parameters for each; the default is 100.
-func HistorySize(n int) LBFGSOption { return func(s *lbfgsSettings) { s.history = n } }
-
-// ToleranceGrad ends a Step at a gradient whose elements are all at most v; the default is 1e-7.
-func ToleranceGrad(v float64) LBFGSOption { return func(s *lbfgsSettings) { s.gradTolerance = v } }
-
-// ToleranceChange ends a Step in which the loss changes by less than v, or no parameter by more; the default is 1e-9.
-func ToleranceChange(v float64) LBFGSOption {
-	return func(s *lbfgsSettings) { s.changeTolerance = v }
+func HistorySize(n int) Option {
+	return option("HistorySize", func(s *settings) { s.lbfgs.history = n })
 }
 
-// StrongWolfe searches along each direction for a point that meets the strong Wolfe conditions, torch's line_search_fn="strong_wolfe";
-// without it LBFGS goes by the learning rate.
-func StrongWolfe() LBFGSOption { return func(s *lbfgsSettings) { s.wolfe = true } }
+// ToleranceGrad ends a Step of LBFGS at a gradient whose elements are all at most v; the default is 1e-7.
+func ToleranceGrad(v float64) Option {
+	return option("ToleranceGrad", func(s *settings) { s.lbfgs.gradTolerance = v })
+}
 
-// NewLBFGS returns an optimizer of params with learning rate lr, 1 in torch; frozen ones (amp.Tensor.Freeze) stay where they are. It panics with
+// ToleranceChange ends a Step of LBFGS in which the loss changes by less than v, or no parameter by more; the default is 1e-9.
+func ToleranceChange(v float64) Option {
+	return option("ToleranceChange", func(s *settings) { s.lbfgs.changeTolerance = v })
+}
+
+// StrongWolfe makes LBFGS search along each direction for a point that meets the strong Wolfe conditions, torch's line_search_fn="strong_wolfe";
+// without it, it goes by the learning rate.
+func StrongWolfe() Option { return option("StrongWolfe", func(s *settings) { s.lbfgs.wolfe = true }) }
+
+// lbfgsKind has what the options of all optimizers go by; LBFGS has no row.
+var lbfgsKind = &kind{
+	name: "LBFGS", options: []string{"MaxIter", "MaxEval", "HistorySize", "ToleranceGrad", "ToleranceChange", "StrongWolfe"},
+	lacks:    []string{"WeightDecay", "Maximize", "Fused"},
+	defaults: settings{Update: amp.Update{LR: 1}, lbfgs: lbfgsSettings{gradTolerance: 1e-7, changeTolerance: 1e-9, maxIter: 20, history: 100}},
+}
+
+// NewLBFGS returns an optimizer of params; frozen ones (amp.Tensor.Freeze) stay where they are. It panics with
 // amp.ErrArgument for settings out of range, no parameters, one that is no leaf, none that wants a gradient, and for others than float32
 // or float64 of one dtype on one device.
-func NewLBFGS(params []*amp.Tensor, lr float64, opts ...LBFGSOption) *LBFGS {
+func NewLBFGS(params []*amp.Tensor, opts ...Option) *LBFGS {
 	const op = "NewLBFGS"
-	o := &LBFGS{set: lbfgsSettings{lr: lr, gradTolerance: 1e-7, changeTolerance: 1e-9, maxIter: 20, maxEval: -1, history: 100}}
-	optional.Apply(op, opts, &o.set, misused)
-	needRate(op, lr)
-	if o.set.maxEval < 0 {
+	set := lbfgsKind.defaults
+	set.apply(op, lbfgsKind, opts)
+	o := &LBFGS{set: set.lbfgs}
+	o.set.lr = set.LR
+	if !slices.Contains(set.given, "MaxEval") {
 		o.set.maxEval = o.set.maxIter * 5 / 4
 	}
 	if s := o.set; s.maxIter < 1 || s.maxEval < 1 || s.history < 1 || !(s.gradTolerance >= 0) || !(s.changeTolerance >= 0) {

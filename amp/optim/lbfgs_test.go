@@ -24,20 +24,22 @@ type lbfgsCase struct {
 }
 
 var lbfgsOptions = map[string]func(p []*amp.Tensor) *optim.LBFGS{
-	"rosenbrock": func(p []*amp.Tensor) *optim.LBFGS { return optim.NewLBFGS(p, 0.02, optim.MaxIter(6)) },
+	"rosenbrock": func(p []*amp.Tensor) *optim.LBFGS { return optim.NewLBFGS(p, optim.LR(0.02), optim.MaxIter(6)) },
 	"rosenbrock wolfe": func(p []*amp.Tensor) *optim.LBFGS {
-		return optim.NewLBFGS(p, 1, optim.MaxIter(8), optim.MaxEval(14), optim.HistorySize(3), optim.StrongWolfe())
+		return optim.NewLBFGS(p, optim.MaxIter(8), optim.MaxEval(14), optim.HistorySize(3), optim.StrongWolfe())
 	},
 	"rosenbrock short": func(p []*amp.Tensor) *optim.LBFGS {
-		return optim.NewLBFGS(p, 1, optim.MaxIter(9), optim.MaxEval(3), optim.StrongWolfe())
+		return optim.NewLBFGS(p, optim.MaxIter(9), optim.MaxEval(3), optim.StrongWolfe())
 	},
 	"network": func(p []*amp.Tensor) *optim.LBFGS {
-		return optim.NewLBFGS(p, 0.5, optim.MaxIter(5), optim.HistorySize(2))
+		return optim.NewLBFGS(p, optim.LR(0.5), optim.MaxIter(5), optim.HistorySize(2))
 	},
-	"network wolfe":    func(p []*amp.Tensor) *optim.LBFGS { return optim.NewLBFGS(p, 1, optim.MaxIter(4), optim.StrongWolfe()) },
-	"network tolerant": func(p []*amp.Tensor) *optim.LBFGS { return optim.NewLBFGS(p, 0.5, optim.ToleranceChange(1e-2)) },
+	"network wolfe": func(p []*amp.Tensor) *optim.LBFGS { return optim.NewLBFGS(p, optim.MaxIter(4), optim.StrongWolfe()) },
+	"network tolerant": func(p []*amp.Tensor) *optim.LBFGS {
+		return optim.NewLBFGS(p, optim.LR(0.5), optim.ToleranceChange(1e-2))
+	},
 	"network flat": func(p []*amp.Tensor) *optim.LBFGS {
-		return optim.NewLBFGS(p, 1, optim.ToleranceGrad(0.3), optim.StrongWolfe())
+		return optim.NewLBFGS(p, optim.ToleranceGrad(0.3), optim.StrongWolfe())
 	},
 }
 
@@ -156,10 +158,10 @@ func bowl(s *amp.Scope) (p []*amp.Tensor, f func(o *optim.LBFGS) func(s *amp.Sco
 
 // TestLBFGSResumes: what a state holds is enough to go on with the same bits, also through JSON.
 func TestLBFGSResumes(t *testing.T) {
-	for _, opts := range [][]optim.LBFGSOption{{optim.StrongWolfe(), optim.MaxIter(3), optim.MaxEval(30), optim.HistorySize(4)}, {optim.MaxIter(3), optim.MaxEval(30), optim.HistorySize(4)}} {
+	for _, opts := range [][]optim.Option{{optim.StrongWolfe(), optim.MaxIter(3), optim.MaxEval(30), optim.HistorySize(4)}, {optim.MaxIter(3), optim.MaxEval(30), optim.HistorySize(4)}} {
 		root := amp.NewScope()
 		p, f := bowl(root)
-		o := optim.NewLBFGS(p, 0.1, opts...)
+		o := optim.NewLBFGS(p, append([]optim.Option{optim.LR(0.1)}, opts...)...)
 		o.Step(root, f(o))
 		o.Step(root, f(o))
 		text, err := json.Marshal(o.State())
@@ -175,7 +177,7 @@ func TestLBFGSResumes(t *testing.T) {
 		for i := range q {
 			amp.Assign(q[i], p[i])
 		}
-		other := optim.NewLBFGS(q, 1, opts...)
+		other := optim.NewLBFGS(q, opts...)
 		if err := other.LoadState(st); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestLBFGSRefusesStates(t *testing.T) {
 	root := amp.NewScope()
 	defer root.Close()
 	p, f := bowl(root)
-	o := optim.NewLBFGS(p, 0.1, optim.MaxIter(3), optim.MaxEval(9))
+	o := optim.NewLBFGS(p, optim.LR(0.1), optim.MaxIter(3), optim.MaxEval(9))
 	o.Step(root, f(o))
 	before := o.String()
 	for want, spoil := range map[string]func(st *optim.State){
@@ -232,7 +234,7 @@ func TestLBFGSSteady(t *testing.T) {
 	root := amp.NewScope()
 	defer root.Close()
 	p, f := bowl(root)
-	o := optim.NewLBFGS(p, 0.01, optim.MaxIter(4), optim.HistorySize(3))
+	o := optim.NewLBFGS(p, optim.LR(0.01), optim.MaxIter(4), optim.HistorySize(3))
 	device := p[0].Device()
 	var buffers, bytes int64
 	for s := range root.Steps(9) {
@@ -252,7 +254,7 @@ func TestLBFGSUnderAutocast(t *testing.T) {
 	root := amp.NewScope(amp.Record(amp.Decisions))
 	defer root.Close()
 	w := amp.Full(root, amp.Float32, 0.3, 4, 4).SetName("w").RequireGrad()
-	o := optim.NewLBFGS([]*amp.Tensor{w}, 1, optim.StrongWolfe(), optim.MaxIter(5))
+	o := optim.NewLBFGS([]*amp.Tensor{w}, optim.StrongWolfe(), optim.MaxIter(5))
 	x := amp.Ones(root, amp.Float32, 2, 4)
 	ran := amp.NoDType
 	step := func() float64 {
@@ -282,19 +284,22 @@ func TestLBFGSMisuse(t *testing.T) {
 	defer s.Close()
 	w := amp.Ones(s, amp.Float32, 2).SetName("w").RequireGrad()
 	one := []*amp.Tensor{w}
-	o := optim.NewLBFGS(one, 1)
+	o := optim.NewLBFGS(one)
 	for want, f := range map[string]func(){
-		"no parameters":                func() { optim.NewLBFGS(nil, 1) },
-		"no parameter wants a":         func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float32, 2)}, 1) },
-		"parameter 1 (y) is no leaf":   func() { optim.NewLBFGS([]*amp.Tensor{w, amp.Square(s, w).SetName("y")}, 1) },
-		"parameter 0 is float16":       func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float16, 2).RequireGrad()}, 1) },
-		"parameter 1 is float64":       func() { optim.NewLBFGS([]*amp.Tensor{w, amp.Ones(s, amp.Float64, 2).RequireGrad()}, 1) },
-		"the learning rate is -1":      func() { optim.NewLBFGS(one, -1) },
-		"MaxIter 0":                    func() { optim.NewLBFGS(one, 1, optim.MaxIter(0)) },
-		"HistorySize 0":                func() { optim.NewLBFGS(one, 1, optim.HistorySize(0)) },
-		"ToleranceGrad NaN":            func() { optim.NewLBFGS(one, 1, optim.ToleranceGrad(math.NaN())) },
-		"the closure returned nil":     func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return nil }) },
-		"the closure left no gradient": func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return amp.Sum(s, w) }) },
+		"no parameters":                      func() { optim.NewLBFGS(nil) },
+		"no parameter wants a":               func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float32, 2)}) },
+		"parameter 1 (y) is no leaf":         func() { optim.NewLBFGS([]*amp.Tensor{w, amp.Square(s, w).SetName("y")}) },
+		"parameter 0 is float16":             func() { optim.NewLBFGS([]*amp.Tensor{amp.Ones(s, amp.Float16, 2).RequireGrad()}) },
+		"parameter 1 is float64":             func() { optim.NewLBFGS([]*amp.Tensor{w, amp.Ones(s, amp.Float64, 2).RequireGrad()}) },
+		"lr is -1":                           func() { optim.NewLBFGS(one, optim.LR(-1)) },
+		"MaxIter 0":                          func() { optim.NewLBFGS(one, optim.MaxIter(0)) },
+		"MaxEval -1":                         func() { optim.NewLBFGS(one, optim.MaxEval(-1)) },
+		"Momentum is not an option of LBFGS": func() { optim.NewLBFGS(one, optim.Momentum(0.9)) },
+		"MaxIter is not an option of SGD":    func() { optim.NewSGD(one, optim.MaxIter(3)) },
+		"HistorySize 0":                      func() { optim.NewLBFGS(one, optim.HistorySize(0)) },
+		"ToleranceGrad NaN":                  func() { optim.NewLBFGS(one, optim.ToleranceGrad(math.NaN())) },
+		"the closure returned nil":           func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return nil }) },
+		"the closure left no gradient":       func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return amp.Sum(s, w) }) },
 	} {
 		if err := amp.Maybe(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -307,7 +312,7 @@ func TestLBFGSPanickingClosure(t *testing.T) {
 	s := amp.NewScope()
 	defer s.Close()
 	p, f := bowl(s)
-	o := optim.NewLBFGS(p, 1, optim.StrongWolfe())
+	o := optim.NewLBFGS(p, optim.StrongWolfe())
 	want, calls := p[0].Float64s(), 0
 	err := amp.Maybe(func() {
 		o.Step(s, func(s *amp.Scope) *amp.Tensor {
@@ -331,7 +336,7 @@ func TestLBFGSFrozen(t *testing.T) {
 	defer s.Close()
 	run := func(more ...*amp.Tensor) []float64 {
 		w := amp.Arange(s, amp.Float32, 1, 4, 1).RequireGrad()
-		o := optim.NewLBFGS(append(more, w), 0.3, optim.MaxIter(5))
+		o := optim.NewLBFGS(append(more, w), optim.LR(0.3), optim.MaxIter(5))
 		o.Step(s, func(s *amp.Scope) *amp.Tensor {
 			o.ZeroGrad()
 			loss := amp.Sum(s, amp.Square(s, amp.Square(s, w)))

@@ -16,7 +16,8 @@ type Option func(*settings)
 type settings struct {
 	amp.Update
 	amsgrad, centered, fused bool
-	accumulator              float64  // Adagrad's sum before the first step
+	accumulator              float64 // Adagrad's sum before the first step
+	lbfgs                    lbfgsSettings
 	given                    []string // options that were named, for refusals
 }
 
@@ -25,7 +26,7 @@ func option(name string, set func(s *settings)) Option {
 }
 
 // LR sets the learning rate; the default is 0.001, 0.002 for NAdam and Adamax, 0.01 for RMSprop, Adagrad,
-// Adafactor, Rprop and ASGD, 1 for Adadelta.
+// Adafactor, Rprop and ASGD, 1 for Adadelta and LBFGS.
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
 // WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW and Muon; the default is 0, 0.01

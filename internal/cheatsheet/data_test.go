@@ -94,7 +94,7 @@ func Example_optimizers() {
 
 	// torch: lbfgs = optim.LBFGS(p, lr=1, line_search_fn="strong_wolfe")
 	// torch: loss = lbfgs.step(closure)
-	lbfgs := optim.NewLBFGS(p, 1, optim.StrongWolfe())
+	lbfgs := optim.NewLBFGS(p, optim.StrongWolfe())
 	began := lbfgs.Step(root, func(s *amp.Scope) *amp.Tensor {
 		lbfgs.ZeroGrad()
 		loss := nn.MSELoss(s, net.Forward(s, x), y)
