@@ -56,7 +56,7 @@ var absentees = map[string]func(w []*amp.Tensor) optim.Optimizer{
 	"rmsprop":    func(w []*amp.Tensor) optim.Optimizer { return optim.NewRMSprop(w, optim.LR(0.01), optim.Centered()) },
 	"nadam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewNAdam(w, optim.LR(0.01)) },
 	"radam":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRAdam(w, optim.LR(0.01), optim.Betas(0.8, 0.7)) },
-	"muon":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewMuon(w, optim.LR(0.01)) },
+	"muon":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewMuon(w) }, // at a small rate: devices round bfloat16 sums of another order
 	"adafactor":  func(w []*amp.Tensor) optim.Optimizer { return optim.NewAdafactor(w, optim.LR(0.01)) },
 	"asgd":       func(w []*amp.Tensor) optim.Optimizer { return optim.NewASGD(w, optim.LR(0.01), optim.T0(1)) },
 	"rprop":      func(w []*amp.Tensor) optim.Optimizer { return optim.NewRprop(w, optim.LR(0.01)) },
