@@ -203,7 +203,7 @@ func TestFixes(t *testing.T) {
 		"cell 5, line 2: invalid operation: a * b (mismatched types int and float64)":                                                                                          "Go converts no number by itself: float64(x) for the other one",
 		"cell 5, line 2: assignment mismatch: 1 variable but f returns 3 values":                                                                                               "it gives 3: take as many",
 		"cell 5, line 2: undefined: amp.Relu":                                                                           "%amp ops relu finds this one",
-		"cell 5, line 2: undefined: optim.NewAdafactor":                                                                 "optim has no Adafactor",
+		"cell 5, line 2: undefined: optim.NewSparseAdam":                                                                "gradients are dense here",
 		"cell 5, line 2: g.GetScale undefined (type *amp.GradScaler has no field or method GetScale)":                   "that is CurrentScale() here",
 		"cell 5, line 2: x.Half undefined (type *amp.Tensor has no field or method Half, but does have field half)":     "that is amp.To(s, x, amp.Float16)",
 		"cell 5, line 2: x.Softmax undefined (type *amp.Tensor has no field or method Softmax)":                         "%amp ops softmax finds this one",

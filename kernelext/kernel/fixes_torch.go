@@ -38,7 +38,7 @@ var torchNames = map[string]string{
 	"zerograd":                     "that is ZeroGrad() of an optimizer or a tensor",
 	"eval":                         "a scope has that, not a model: s.Eval()",
 	"train":                        "a scope has that, not a model: s.Train()",
-	"newadafactor":                 "optim has no Adafactor; NewAdamW with weights in float32 is the nearest",
+	"newsparseadam":                "gradients are dense here, those of an embedding too; optim.NewAdam is the nearest",
 	"lr":                           "that is LearningRate() of an optimizer, LastLR() of a schedule",
 	"dtype":                        "that is DType() here",
 	"divscalar":                    "that is amp.MulScalar(s, x, 1.0/4), or amp.ScalarDiv(s, 4, x) for 4/x",
