@@ -171,7 +171,9 @@ func (o *LBFGS) String() string {
 // parameters' dtype, whatever the autocast state of s, and are read: a device is waited for. Step panics with amp.ErrGrad if closure left no
 // gradient. (torch: opt.step(closure).)
 func (o *LBFGS) Step(s *amp.Scope, closure func(s *amp.Scope) *amp.Tensor) float64 {
-	o.made("Step")
+	if o.made("Step"); closure == nil {
+		misused("LBFGS.Step", "pass the function that computes the loss", "the closure is nil")
+	}
 	w := &lbfgsRun{LBFGS: o, closure: closure, eval: s.EnableGrad(), s: s.NoGrad().Autocast(amp.NoDType, amp.Enabled(false)).In("lbfgs")}
 	if o.grad == nil {
 		o.grad = o.vector()

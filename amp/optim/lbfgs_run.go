@@ -2,6 +2,7 @@ package optim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -28,7 +29,7 @@ func (w *lbfgsRun) evaluate(into *amp.Tensor) float64 {
 	w.evaluations++
 	some := false
 	w.each(into, func(s *amp.Scope, p, part *amp.Tensor) {
-		if g := p.Grad(); g != nil {
+		if g := p.Grad(); g != nil && p.RequiresGrad() {
 			some = true
 			amp.Assign(part, g)
 		} else {
@@ -134,6 +135,7 @@ func (w *lbfgsRun) remember() {
 	s := w.s.Child()
 	defer s.Close()
 	y, step := amp.Sub(s, o.grad, o.before), amp.MulScalar(s, o.direction, o.t)
+	w.rest(y)
 	ys := w.dot(y, step)
 	if !(ys > 1e-10) {
 		return
@@ -164,4 +166,17 @@ func (w *lbfgsRun) direct() {
 	for i, y := range o.dirs {
 		w.add(q, o.steps[i], shares[i]-w.dot(y, q)*o.rho[i])
 	}
+	w.rest(q)
+}
+
+// rest zeroes the parts of parameters that are frozen: the history may be of steps in which they trained.
+func (w *lbfgsRun) rest(v *amp.Tensor) {
+	if !slices.ContainsFunc(w.params, func(p *amp.Tensor) bool { return !p.RequiresGrad() }) {
+		return
+	}
+	w.each(v, func(s *amp.Scope, p, part *amp.Tensor) {
+		if !p.RequiresGrad() {
+			amp.Assign(part, amp.ZerosLike(s, part))
+		}
+	})
 }

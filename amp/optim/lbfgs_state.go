@@ -124,6 +124,9 @@ func (o *LBFGS) fits(st *State) error {
 // readVectors takes the vectors of the state, which are still its own.
 func (o *LBFGS) readVectors(st *State, m *lbfgsMemory) error {
 	for key, t := range st.Tensors {
+		if t != nil && amp.Maybe(func() { t.Version() }) != nil {
+			return o.unfit("its %s has been freed", key)
+		}
 		if t == nil || !slices.Equal(t.Shape(), []int{o.size}) || t.DType() != o.params[0].DType() {
 			return o.unfit("its %s is no vector of %d %v", key, o.size, o.params[0].DType())
 		}

@@ -213,6 +213,7 @@ func TestLBFGSRefusesStates(t *testing.T) {
 		"step 1 of its history":      func(st *optim.State) { delete(st.Groups[0].Numbers, "ro.1") },
 		"vectors are not those of 3": func(st *optim.State) { delete(st.Tensors, "0.d") },
 		"it remembers 2 steps of 1":  func(st *optim.State) { st.Groups[0].Numbers["history_size"] = 1 },
+		"its 0.d has been freed":     func(st *optim.State) { st.Tensors["0.d"].Free() },
 		"is not of one group of 2":   func(st *optim.State) { st.Groups[0].Params = st.Groups[0].Params[:1] },
 	} {
 		st := o.State()
@@ -298,6 +299,7 @@ func TestLBFGSMisuse(t *testing.T) {
 		"MaxIter is not an option of SGD":    func() { optim.NewSGD(one, optim.MaxIter(3)) },
 		"HistorySize 0":                      func() { optim.NewLBFGS(one, optim.HistorySize(0)) },
 		"ToleranceGrad NaN":                  func() { optim.NewLBFGS(one, optim.ToleranceGrad(math.NaN())) },
+		"the closure is nil":                 func() { o.Step(s, nil) },
 		"the closure returned nil":           func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return nil }) },
 		"the closure left no gradient":       func() { o.Step(s, func(s *amp.Scope) *amp.Tensor { return amp.Sum(s, w) }) },
 	} {
@@ -348,6 +350,31 @@ func TestLBFGSFrozen(t *testing.T) {
 	frozen := amp.Full(s, amp.Float32, 5, 2)
 	if a, b := run(), run(frozen); !slices.Equal(a, b) || !slices.Equal(frozen.Float64s(), []float64{5, 5}) {
 		t.Errorf("%v, beside a frozen parameter %v, which is %v", a, b, frozen.Float64s())
+	}
+}
+
+// TestLBFGSFrozenLater: a parameter that is frozen after some steps stays where it is, whatever the history says and the gradient that it
+// was left with; the others go on.
+func TestLBFGSFrozenLater(t *testing.T) {
+	for _, opts := range [][]optim.Option{{optim.StrongWolfe(), optim.MaxIter(3)}, {optim.LR(0.1), optim.MaxIter(3)}} {
+		root := amp.NewScope()
+		p, f := bowl(root)
+		o := optim.NewLBFGS(p, opts...)
+		loss := f(o)
+		o.Step(root, loss)
+		p[1].Freeze()
+		left := amp.Ones(root, amp.Float32, 2, 3)
+		stale := func(s *amp.Scope) *amp.Tensor {
+			value := loss(s)
+			p[1].SetGrad(left)
+			return value
+		}
+		frozen := p[1].Float64s()
+		first := o.Step(root, stale)
+		if last := o.Step(root, stale); !slices.Equal(p[1].Float64s(), frozen) || !(last < first) {
+			t.Errorf("from %v to %v; frozen %v, after it %v", first, last, frozen, p[1].Float64s())
+		}
+		root.Close()
 	}
 }
 
