@@ -42,7 +42,7 @@ type lbfgsMemory struct {
 type lbfgsSettings struct {
 	lr, gradTolerance, changeTolerance float64
 	maxIter, maxEval, history          int
-	wolfe                              bool
+	wolfe, maximize                    bool
 }
 
 // MaxIter sets, for LBFGS, the most iterations of one Step; the default is 20.
@@ -73,7 +73,7 @@ func StrongWolfe() Option { return option("StrongWolfe", func(s *settings) { s.l
 // lbfgsKind has what the options of all optimizers go by; LBFGS has no row.
 var lbfgsKind = &kind{
 	name: "LBFGS", options: []string{"MaxIter", "MaxEval", "HistorySize", "ToleranceGrad", "ToleranceChange", "StrongWolfe"},
-	lacks:    []string{"WeightDecay", "Maximize", "Fused"},
+	lacks:    []string{"WeightDecay", "Fused"},
 	defaults: settings{Update: amp.Update{LR: 1}, lbfgs: lbfgsSettings{gradTolerance: 1e-7, changeTolerance: 1e-9, maxIter: 20, history: 100}},
 }
 
@@ -85,7 +85,7 @@ func NewLBFGS(params []*amp.Tensor, opts ...Option) *LBFGS {
 	set := lbfgsKind.defaults
 	set.apply(op, lbfgsKind, opts)
 	o := &LBFGS{set: set.lbfgs}
-	o.set.lr = set.LR
+	o.set.lr, o.set.maximize = set.LR, set.Maximize
 	if !slices.Contains(set.given, "MaxEval") {
 		o.set.maxEval = o.set.maxIter * 5 / 4
 	}
@@ -161,11 +161,11 @@ func (o *LBFGS) String() string {
 	if o == nil || len(o.params) == 0 {
 		return "an empty LBFGS"
 	}
-	return fmt.Sprintf("LBFGS(lr=%v, max_iter=%d, max_eval=%d, history_size=%d, tolerance_grad=%v, tolerance_change=%v, strong_wolfe=%v; params: %d (%d numbers), %d iterations, %d evaluations)",
-		o.set.lr, o.set.maxIter, o.set.maxEval, o.set.history, o.set.gradTolerance, o.set.changeTolerance, o.set.wolfe, len(o.params), o.size, o.iterations, o.evaluations)
+	return fmt.Sprintf("LBFGS(lr=%v, max_iter=%d, max_eval=%d, history_size=%d, tolerance_grad=%v, tolerance_change=%v, strong_wolfe=%v, maximize=%v; params: %d (%d numbers), %d iterations, %d evaluations)",
+		o.set.lr, o.set.maxIter, o.set.maxEval, o.set.history, o.set.gradTolerance, o.set.changeTolerance, o.set.wolfe, o.set.maximize, len(o.params), o.size, o.iterations, o.evaluations)
 }
 
-// Step minimizes the loss that closure computes by up to MaxIter iterations, and returns the loss before them. closure gets a scope of its own
+// Step minimizes the loss that closure computes, or maximizes it, by up to MaxIter iterations, and returns the loss before them. closure gets a scope of its own
 // for each evaluation, freed after it; in that it calls ZeroGrad, runs the model and Backward, and returns the loss, of one element. What
 // it draws or drops out it must draw the same way each time. Sums of vectors and their products are made in the
 // parameters' dtype, whatever the autocast state of s, and are read: a device is waited for. Step panics with amp.ErrGrad if closure left no
@@ -182,7 +182,7 @@ func (o *LBFGS) Step(s *amp.Scope, closure func(s *amp.Scope) *amp.Tensor) float
 	if !(w.largest(o.grad) <= o.set.gradTolerance) { // NaN goes on, as in torch
 		w.iterate(first)
 	}
-	return first
+	return w.sign(first)
 }
 
 // vector returns one that lives until Free.

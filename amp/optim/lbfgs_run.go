@@ -16,7 +16,15 @@ type lbfgsRun struct {
 	calls   int        // of the closure in this step
 }
 
-// evaluate runs the closure, writes the gradient to into and returns the loss.
+// sign turns a loss that is maximized into one that is minimized, and back.
+func (w *lbfgsRun) sign(loss float64) float64 {
+	if w.set.maximize {
+		return -loss
+	}
+	return loss
+}
+
+// evaluate runs the closure, writes the gradient to into and returns the loss, both as what is minimized has them.
 func (w *lbfgsRun) evaluate(into *amp.Tensor) float64 {
 	s := w.eval.Child()
 	defer s.Close()
@@ -24,13 +32,16 @@ func (w *lbfgsRun) evaluate(into *amp.Tensor) float64 {
 	if loss == nil {
 		misused("LBFGS.Step", "return the loss, after its Backward", "the closure returned nil")
 	}
-	value := loss.Item()
+	value := w.sign(loss.Item())
 	w.calls++
 	w.evaluations++
 	some := false
 	w.each(into, func(s *amp.Scope, p, part *amp.Tensor) {
 		if g := p.Grad(); g != nil && p.RequiresGrad() {
 			some = true
+			if w.set.maximize {
+				g = amp.Neg(s, g)
+			}
 			amp.Assign(part, g)
 		} else {
 			amp.Assign(part, amp.ZerosLike(s, part))

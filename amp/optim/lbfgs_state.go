@@ -31,10 +31,15 @@ func (s *lbfgsSettings) numbers(m *lbfgsMemory) []lbfgsNumber {
 	return []lbfgsNumber{{"lr", &s.lr}, {"tolerance_grad", &s.gradTolerance}, {"tolerance_change", &s.changeTolerance}, {"t", &m.t}, {"H_diag", &m.diagonal}}
 }
 
+// flags are what a state must have as the optimizer has it.
+func (s *lbfgsSettings) flags() map[string]bool {
+	return map[string]bool{"strong_wolfe": s.wolfe, "maximize": s.maximize}
+}
+
 // State returns a copy of everything that LoadState needs to go on: settings, counts and history.
 func (o *LBFGS) State() *State {
 	o.made("State")
-	gs := GroupState{Numbers: map[string]float64{}, Flags: map[string]bool{"strong_wolfe": o.set.wolfe}}
+	gs := GroupState{Numbers: map[string]float64{}, Flags: o.set.flags()}
 	for _, n := range o.set.numbers(&o.lbfgsMemory) {
 		gs.Numbers[n.key] = *n.of
 	}
@@ -67,7 +72,7 @@ func (m *lbfgsMemory) vectors() map[string]*amp.Tensor {
 }
 
 // LoadState restores what State returned, settings too. The optimizer must have parameters of the same names, shapes and dtype, and
-// the same line search; otherwise the error says what differs, and nothing is changed. Vectors are copied.
+// the same line search, and Maximize or not; otherwise the error says what differs, and nothing is changed. Vectors are copied.
 func (o *LBFGS) LoadState(st *State) error {
 	o.made("LoadState")
 	set, m := o.set, lbfgsMemory{}
@@ -110,8 +115,11 @@ func (o *LBFGS) fits(st *State) error {
 		return o.unfit("it was saved by %s", strconv.Quote(st.Kind))
 	case len(st.Groups) != 1 || len(st.Groups[0].Params) != len(o.params):
 		return o.unfit("it is not of one group of %d parameters", len(o.params))
-	case st.Groups[0].Flags["strong_wolfe"] != o.set.wolfe:
-		return o.unfit("strong_wolfe is %v in it, %v here", st.Groups[0].Flags["strong_wolfe"], o.set.wolfe)
+	}
+	for key, here := range o.set.flags() {
+		if saved := st.Groups[0].Flags[key]; saved != here {
+			return o.unfit("%s is %v in it, %v here", key, saved, here)
+		}
 	}
 	for i, p := range o.params {
 		if name := st.Groups[0].Params[i].Name; name != p.Name() {

@@ -206,6 +206,7 @@ func TestLBFGSRefusesStates(t *testing.T) {
 		"saved by \"SGD\"":           func(st *optim.State) { st.Kind = "SGD" },
 		"strong_wolfe is true":       func(st *optim.State) { st.Groups[0].Flags["strong_wolfe"] = true },
 		"parameter 1 is \"c\"":       func(st *optim.State) { st.Groups[0].Params[1].Name = "c" },
+		"maximize is true in it":     func(st *optim.State) { st.Groups[0].Flags["maximize"] = true },
 		"its t is missing":           func(st *optim.State) { delete(st.Groups[0].Numbers, "t") },
 		"its n_iter is no count":     func(st *optim.State) { st.Groups[0].Numbers["n_iter"] = 1.5 },
 		"setting of it is out of":    func(st *optim.State) { st.Groups[0].Numbers["history_size"] = 0 },

@@ -30,7 +30,7 @@ func option(name string, set func(s *settings)) Option {
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
 // WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW and Muon; the default is 0, 0.01
-// for AdamW and 0.1 for Muon; Rprop takes none.
+// for AdamW and 0.1 for Muon; Rprop and LBFGS take none.
 func WeightDecay(d float64) Option {
 	return option("WeightDecay", func(s *settings) { s.WeightDecay = d })
 }
@@ -42,7 +42,7 @@ func Maximize() Option { return option("Maximize", func(s *settings) { s.Maximiz
 // fused optimizers do: a device that works on its own is told to skip without waiting for the host. It takes the same time, on the CPU
 // and on a GPU, whose update divides with and without it, and which writes divided gradients only once somebody looks at them. The
 // gradients of a skipped step stay scaled. Gradients of float16 weights are taken, too, since they are divided in float32. The weights
-// are the same bit for bit in float32 and float64. It is an option of the optimizer, not of a group. Muon does not take it.
+// are the same bit for bit in float32 and float64. It is an option of the optimizer, not of a group. Adafactor, LBFGS and Muon do not take it.
 func Fused() Option { return option("Fused", func(s *settings) { s.fused = true }) }
 
 // Momentum sets the share of the last update that SGD, RMSprop and Muon keep; the default is 0, and 0.95 for Muon.
