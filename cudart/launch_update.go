@@ -161,23 +161,6 @@ func (b *batch) launch(d *device) error {
 	return err
 }
 
-// blank clears the lists of what was launched: a later launch of fewer tensors would name, behind its last, memory that has been freed since.
-func (b *batch) blank() {
-	switch b.op.Name {
-	case "norm_add_", "clip_norm_":
-		clear(b.clip.ptr[:])
-	case "copy_", "cast":
-		clear(b.copies.to[:])
-		clear(b.copies.from[:])
-		clear(b.copies.told[:])
-	case "unscale_":
-		clear(b.unscale.ptr[:])
-		clear(b.unscale.told[:])
-	default:
-		clear(b.update.ptr[:])
-	}
-}
-
 // letGo gives back what was kept.
 func (b *batch) letGo() {
 	for _, m := range b.behind {

@@ -18,7 +18,7 @@ func (g *Group) SetWeightDecay(d float64) {
 func (g *Group) Momentum() float64 { return g.set.Momentum }
 
 // SetMomentum changes the group's momentum; a buffer that was not needed so far begins with the next step. It panics with amp.ErrArgument
-// for an optimizer that takes no momentum, a value below 0, an infinite one or NaN, and for 0 with Nesterov.
+// for an optimizer that takes no momentum, a value below 0, an infinite one or NaN, and for 0 with SGD's Nesterov.
 func (g *Group) SetMomentum(m float64) {
 	g.change("Group.SetMomentum", "Momentum", func(s *settings) { s.Momentum = m })
 }

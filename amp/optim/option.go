@@ -29,8 +29,8 @@ func option(name string, set func(s *settings)) Option {
 // Adafactor, Rprop and ASGD, 1 for Adadelta and LBFGS.
 func LR(lr float64) Option { return option("LR", func(s *settings) { s.LR = lr }) }
 
-// WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW and Muon; the default is 0, 0.01
-// for AdamW and 0.1 for Muon; Rprop and LBFGS take none.
+// WeightDecay adds that multiple of the parameter to its gradient, or shrinks the parameter in AdamW, Adafactor and Muon; the default is
+// 0, 0.01 for AdamW and 0.1 for Muon; Rprop and LBFGS take none.
 func WeightDecay(d float64) Option {
 	return option("WeightDecay", func(s *settings) { s.WeightDecay = d })
 }
@@ -59,7 +59,8 @@ func Betas(b1, b2 float64) Option {
 	return option("Betas", func(s *settings) { s.Beta1, s.Beta2 = b1, b2 })
 }
 
-// Eps sets what is added to the denominator; the default is 1e-8, 1e-10 for Adagrad, 1e-6 for Adadelta; in Muon, 1e-7, the least norm that is divided by. It must not vanish in the parameters' dtype.
+// Eps sets what is added to the denominator; the default is 1e-8, 1e-10 for Adagrad, 1e-6 for Adadelta. It must not vanish in the parameters'
+// dtype. For Muon it is the least norm that is divided by, 1e-7 unless given.
 func Eps(eps float64) Option { return option("Eps", func(s *settings) { s.Eps = eps }) }
 
 // AMSGrad makes Adam divide by the largest average of squares so far (Reddi, Kale and Kumar, 2018).
