@@ -20,8 +20,8 @@ import (
 //		})
 //	}
 //
-// It is no Optimizer: neither a GradScaler nor a schedule knows its closure (torch's scaler refuses it too). Under autocast in bfloat16
-// it needs none; SetLR changes the rate. State and LoadState make it a part of a checkpoint.
+// It is no Optimizer: neither a GradScaler nor a schedule knows its closure (torch's scaler refuses it too), and a session keeps none. Under
+// autocast in bfloat16 it needs no scaler; SetLR changes the rate. State and LoadState make it a part of a checkpoint.
 type LBFGS struct {
 	set    lbfgsSettings
 	params []*amp.Tensor

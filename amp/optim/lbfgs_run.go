@@ -102,9 +102,10 @@ func (w *lbfgsRun) add(dst, x *amp.Tensor, k float64) {
 func (w *lbfgsRun) iterate(loss float64) {
 	o, set := w.LBFGS, w.LBFGS.set
 	for n := 1; ; n++ {
-		o.iterations++
-		if o.iterations == 1 {
+		if o.direction == nil {
 			o.direction, o.before, o.diagonal = o.vector(), o.vector(), 1
+		}
+		if o.iterations++; o.iterations == 1 {
 			w.scale(o.direction, o.grad, -1)
 		} else {
 			w.remember()
