@@ -176,7 +176,7 @@ func (w *lbfgsRun) direct() {
 	}
 	w.scale(q, q, o.diagonal)
 	for i, y := range o.dirs {
-		w.add(q, o.steps[i], shares[i]-w.dot(y, q)*o.rho[i])
+		w.add(q, o.steps[i], shares[i]-float64(w.dot(y, q)*o.rho[i]))
 	}
 	w.rest(q)
 }

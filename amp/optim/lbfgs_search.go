@@ -48,7 +48,7 @@ func (l *lineSearch) at(t float64) linePoint {
 	return p
 }
 
-func (l *lineSearch) high(p linePoint) bool { return p.f > l.from.f+wolfeFall*p.t*l.from.slope }
+func (l *lineSearch) high(p linePoint) bool { return p.f > l.from.f+float64(wolfeFall*p.t*l.from.slope) }
 func (l *lineSearch) flat(p linePoint) bool { return math.Abs(p.slope) <= -wolfeFlat*l.from.slope }
 
 // find looks for two points with a good one between them, and then for that, with so many evaluations after the first.
@@ -63,7 +63,7 @@ func (l *lineSearch) find(t float64, left int) linePoint {
 		case p.slope >= 0:
 			return l.zoom(last, p, left-n)
 		}
-		t := cubic(last, p, p.t+0.01*(p.t-last.t), p.t*10)
+		t := cubic(last, p, p.t+float64(0.01*(p.t-last.t)), p.t*10)
 		last, p = p, l.at(t)
 	}
 	if l.from.f <= p.f {
@@ -83,7 +83,7 @@ func (l *lineSearch) zoom(a, b linePoint, left int) linePoint {
 	for ; left > 0 && !(math.Abs(b.t-a.t)*width < l.set.changeTolerance); left-- {
 		least, most := min(a.t, b.t), max(a.t, b.t)
 		t := cubic(a, b, least, most)
-		edge := 0.1 * (most - least)
+		edge := float64(0.1 * (most - least))
 		if min(most-t, t-least) < edge { // near an end twice, or at it: away from it
 			if stuck || t >= most || t <= least {
 				if math.Abs(t-most) < math.Abs(t-least) {
@@ -121,15 +121,15 @@ func (l *lineSearch) zoom(a, b linePoint, left int) linePoint {
 // (Nocedal and Wright, equation 3.59).
 func cubic(a, b linePoint, lo, hi float64) float64 {
 	d1 := a.slope + b.slope - 3*(a.f-b.f)/(a.t-b.t)
-	square := d1*d1 - a.slope*b.slope
+	square := float64(d1*d1) - float64(a.slope*b.slope)
 	if !(square >= 0) {
 		return (lo + hi) / 2
 	}
 	d2, at := math.Sqrt(square), 0.0
 	if a.t <= b.t {
-		at = b.t - (b.t-a.t)*((b.slope+d2-d1)/(b.slope-a.slope+2*d2))
+		at = b.t - float64((b.t-a.t)*((b.slope+d2-d1)/(b.slope-a.slope+2*d2)))
 	} else {
-		at = a.t - (a.t-b.t)*((a.slope+d2-d1)/(a.slope-b.slope+2*d2))
+		at = a.t - float64((a.t-b.t)*((a.slope+d2-d1)/(a.slope-b.slope+2*d2)))
 	}
 	return min(max(at, lo), hi)
 }
