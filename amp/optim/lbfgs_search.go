@@ -48,7 +48,9 @@ func (l *lineSearch) at(t float64) linePoint {
 	return p
 }
 
-func (l *lineSearch) high(p linePoint) bool { return p.f > l.from.f+float64(wolfeFall*p.t*l.from.slope) }
+func (l *lineSearch) high(p linePoint) bool {
+	return p.f > l.from.f+float64(wolfeFall*p.t*l.from.slope)
+}
 func (l *lineSearch) flat(p linePoint) bool { return math.Abs(p.slope) <= -wolfeFlat*l.from.slope }
 
 // find looks for two points with a good one between them, and then for that, with so many evaluations after the first.
