@@ -30,7 +30,7 @@ func UpdateAdafactor(p, rows, cols, squares *Tensor, u Update) {
 		f.dt = Float32
 	}
 	if f.eps == 0 {
-		f.eps = epsilonOf(p.dt)
+		f.eps = machineEpsilon(p.dt)
 	}
 	if u.FoundInf != nil {
 		f.found = To(s, u.FoundInf, Bool)
@@ -105,15 +105,10 @@ func (f *factored) rms(x *Tensor) *Tensor {
 	return MulScalar(f.s, Norm(f.s, x), 1/math.Sqrt(float64(x.Len())))
 }
 
-// epsilonOf is the distance from 1 to the next number of a dtype.
-func epsilonOf(dt DType) float64 {
-	switch dt {
-	case Float16:
-		return 0x1p-10
-	case BFloat16:
-		return 0x1p-7
-	case Float32:
-		return 0x1p-23
+// machineEpsilon is the gap between 1 and the next number of a dtype.
+func machineEpsilon(dt DType) float64 {
+	if f, ok := FormatOf(dt); ok {
+		return f.Epsilon()
 	}
-	return 0x1p-52
+	return 0x1p-52 // of float64
 }

@@ -1,6 +1,9 @@
 package amp
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // UpdateMuon takes one Muon step on a matrix p [out in] from its Grad; buf is the momentum buffer. It is made of other ops, recorded in the
 // scope in which Backward computed the gradient, among them the products of bfloat16 that make the step. With g = grad:
@@ -10,7 +13,7 @@ import "math"
 //	p  -= LR·(WeightDecay·p + r·NS(d))
 //
 // NS brings the singular values of d near 1: NSSteps steps of Newton and Schulz's iteration X ← a·X + (b·A + c·A²)·X in bfloat16, with
-// A = X·Xᵀ, from X = d/max(‖d‖, Eps) on. r is √max(1, out/in), 0.2·√max(out, in) with MatchRMSAdamW, √(out/in) with SpectralUnclamped.
+// A = X·Xᵀ, from X = d/max(‖d‖, Eps) on. r is AdjustLR's.
 // Formulas are those of torch.optim.Muon. It panics with ErrShape unless p is a matrix, with ErrGrad without a gradient and with
 // ErrArgument for InvScale and Maximize, which Muon does not take.
 func UpdateMuon(p, buf *Tensor, u Update) {
@@ -31,7 +34,7 @@ func UpdateMuon(p, buf *Tensor, u Update) {
 	if u.Nesterov {
 		mean = LerpScalar(s, grad, mean, u.Momentum)
 	}
-	d := MulScalar(s, To(s, orthogonal(s, mean, &u), p.dt), muonRatio(&u, p.shape))
+	d := MulScalar(s, To(s, orthogonal(s, mean, &u), p.dt), u.AdjustLR.ratio(p.shape))
 	move := Update{LR: u.LR, WeightDecay: u.WeightDecay}
 	s.apply(opSGD, Attrs{Update: &move}, p, d, nil, nil, u.FoundInf, nil, u.Rate)
 }
@@ -54,15 +57,40 @@ func orthogonal(s *Scope, d *Tensor, u *Update) *Tensor {
 	return x
 }
 
-// muonRatio is what makes steps of matrices of all shapes alike.
-func muonRatio(u *Update, shape []int) float64 {
+// An AdjustLR is what Muon multiplies its learning rate by, so that one rate suits matrices of all shapes: torch's adjust_lr_fn.
+type AdjustLR uint8
+
+const (
+	// AdjustOriginal is √max(1, out/in).
+	AdjustOriginal AdjustLR = iota
+	// AdjustMatchRMSAdamW is 0.2·√max(out, in): steps are as long as AdamW's, whose rates and decays serve (Liu et al., 2025).
+	AdjustMatchRMSAdamW
+	// AdjustSpectralUnclamped is √(out/in) (Bernstein, 2025).
+	AdjustSpectralUnclamped
+)
+
+var adjustments = [...]string{"original", "match_rms_adamw", "spectral_unclamped"}
+
+// Valid says whether it is one of the constants.
+func (a AdjustLR) Valid() bool { return int(a) < len(adjustments) }
+
+// String returns torch's name.
+func (a AdjustLR) String() string {
+	if !a.Valid() {
+		return fmt.Sprintf("adjustment(%d)", uint8(a))
+	}
+	return adjustments[a]
+}
+
+// ratio is the factor for a matrix of a shape.
+func (a AdjustLR) ratio(shape []int) float64 {
 	out, in := float64(shape[0]), float64(shape[1])
 	switch {
 	case shape[0] == 0 || shape[1] == 0:
 		return 0
-	case u.MatchRMSAdamW:
+	case a == AdjustMatchRMSAdamW:
 		return 0.2 * math.Sqrt(max(out, in))
-	case u.SpectralUnclamped:
+	case a == AdjustSpectralUnclamped:
 		return math.Sqrt(out / in)
 	}
 	return math.Sqrt(max(1, out/in))

@@ -26,7 +26,7 @@ type Update struct {
 	Beta2Decay, ClipThreshold, Eps2      float64    // of Adafactor: the power of a step's share in the averages, the longest direction, the least length
 	NS                                   [3]float64 // of Muon: the iteration's coefficients
 	NSSteps                              float64    // of Muon: its steps, a whole number
-	MatchRMSAdamW, SpectralUnclamped     bool       // of Muon: see UpdateMuon
+	AdjustLR                             AdjustLR   // of Muon: what its rate is multiplied by
 	Step                                 int        // of this parameter, from 1; with Steps, what is added to it
 	FirstAt                              int        // with Steps: the step at which First holds; 0 for none
 	// InvScale and FoundInf, 0-dimensional float32, make the step a fused one: the gradient is multiplied by InvScale on the way

@@ -9,8 +9,12 @@ type Adam struct{ base }
 var adamKind, adamWKind = newAdamKind("Adam", 0, false), newAdamKind("AdamW", 0.01, true)
 
 func newAdamKind(name string, decay float64, decoupled bool) *kind {
+	fix := "use optim.NewAdamW, whose weight decay is 0.01 unless given" // torch's Adam takes it
+	if decoupled {
+		fix = "leave it out; AdamW's weight decay is decoupled"
+	}
 	return &kind{
-		name: name, options: []string{"Betas", "Eps", "AMSGrad"},
+		name: name, options: []string{"Betas", "Eps", "AMSGrad"}, fixes: map[string]string{"DecoupledWeightDecay": fix},
 		defaults: settings{Update: amp.Update{LR: 0.001, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: decay, Decoupled: decoupled}},
 		names:    [3]string{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
 		wants:    func(s *settings) [3]bool { return [3]bool{true, true, s.amsgrad} },

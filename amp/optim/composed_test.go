@@ -154,7 +154,7 @@ func TestComposedStatesThatDoNotFit(t *testing.T) {
 		name  string
 		state *optim.State
 	}{
-		"match_rms_adamw is true":                     {"muon", saved("muon", optim.MatchRMSAdamW())},
+		"match_rms_adamw is true":                     {"muon", saved("muon", optim.AdjustLR(amp.AdjustMatchRMSAdamW))},
 		"saved by \"Muon\"":                           {"adafactor", saved("muon")},
 		"row_var of parameter 0 (up) is [1 12] in it": {"adafactor", swapped},
 		"variance of parameter 0 (up) is in it":       {"adafactor", vector},
@@ -181,7 +181,9 @@ func TestComposedRefuse(t *testing.T) {
 		"ns_steps is -1":                           func() { optim.NewMuon(leaf(2, 2), optim.NSSteps(-1)) },
 		"ns_b is NaN":                              func() { optim.NewMuon(leaf(2, 2), optim.NSCoefficients(1, math.NaN(), 1)) },
 		"momentum is -1":                           func() { optim.NewMuon(leaf(2, 2), optim.Momentum(-1)) },
-		"exclude each other":                       func() { optim.NewMuon(leaf(2, 2), optim.SpectralUnclamped(), optim.MatchRMSAdamW()) },
+		"no adjustment(3) of the rate":             func() { optim.NewMuon(leaf(2, 2), optim.AdjustLR(3)) },
+		"AdjustLR is not an option of AdamW":       func() { optim.NewAdamW(leaf(2, 2), optim.AdjustLR(amp.AdjustOriginal)) },
+		"AdamW's weight decay is decoupled":        func() { optim.NewAdamW(leaf(2, 2), optim.DecoupledWeightDecay()) },
 		"Fused is not an option of Adafactor":      func() { optim.NewAdafactor(leaf(2), optim.Fused()) },
 		"beta2_decay is 0.5":                       func() { optim.NewAdafactor(leaf(2), optim.Beta2Decay(0.5)) },
 		"the clipping threshold is 0.5":            func() { optim.NewAdafactor(leaf(2), optim.ClipThreshold(0.5)) },

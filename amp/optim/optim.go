@@ -51,13 +51,22 @@ type kind struct {
 	defaults settings
 	// names are torch.optim's names of the state tensors, in the order of the row's inputs; wants says which of them the settings ask
 	// for.
-	names [3]string
-	wants func(s *settings) [3]bool
+	names  [3]string
+	wants  func(s *settings) [3]bool
+	checks []check
+	// fixes says what to use in place of options that are another kind's, where there is more to say than to leave them out.
+	fixes map[string]string
 	// keeps says which of those a parameter has at all, and shape what shape one has; nil for all, and for that of the parameter.
 	keeps   func(p *amp.Tensor) [3]bool
 	shape   func(p *amp.Tensor, i int) []int
 	initial func(p *amp.Tensor, s *settings) slot // state that exists from the start, Adagrad's sum; nil for none
 	step    func(p *amp.Tensor, state [3]*amp.Tensor, u amp.Update)
+}
+
+// A check says what is wrong with what an option sets, beyond the range of its numbers, and how to repair it; "" for nothing.
+type check struct {
+	option string
+	of     func(s *settings) (detail, fix string)
 }
 
 // A slot is the state of one parameter.

@@ -119,17 +119,17 @@ var numbers = []number{
 // A flag is a setting that is on or off, as number.
 type flag struct {
 	option, key string
-	of          func(s *settings) *bool
+	of          func(s *settings) bool
 }
 
 var flags = []flag{
-	{"Maximize", "maximize", func(s *settings) *bool { return &s.Maximize }},
-	{"Nesterov", "nesterov", func(s *settings) *bool { return &s.Nesterov }},
-	{"AMSGrad", "amsgrad", func(s *settings) *bool { return &s.amsgrad }},
-	{"Centered", "centered", func(s *settings) *bool { return &s.centered }},
-	{"DecoupledWeightDecay", "decoupled_weight_decay", func(s *settings) *bool { return &s.Decoupled }},
-	{"MatchRMSAdamW", "match_rms_adamw", func(s *settings) *bool { return &s.MatchRMSAdamW }},
-	{"SpectralUnclamped", "spectral_unclamped", func(s *settings) *bool { return &s.SpectralUnclamped }},
+	{"Maximize", "maximize", func(s *settings) bool { return s.Maximize }},
+	{"Nesterov", "nesterov", func(s *settings) bool { return s.Nesterov }},
+	{"AMSGrad", "amsgrad", func(s *settings) bool { return s.amsgrad }},
+	{"Centered", "centered", func(s *settings) bool { return s.centered }},
+	{"DecoupledWeightDecay", "decoupled_weight_decay", func(s *settings) bool { return s.Decoupled }},
+	{"AdjustLR", "match_rms_adamw", func(s *settings) bool { return s.AdjustLR == amp.AdjustMatchRMSAdamW }},
+	{"AdjustLR", "spectral_unclamped", func(s *settings) bool { return s.AdjustLR == amp.AdjustSpectralUnclamped }},
 }
 
 // problem says what is out of range, "" if nothing is, and how to repair it.
@@ -139,7 +139,7 @@ func (s *settings) problem(k *kind) (detail, fix string) {
 			return detail, fix
 		}
 	}
-	return s.problemMore(k)
+	return "", ""
 }
 
 // problemOf is problem for what one option sets.
@@ -158,8 +158,13 @@ func (s *settings) problemOf(k *kind, option string) (detail, fix string) {
 			return fmt.Sprintf("%s is %v", n.key, v), "use finite values of 0 and above, and betas below 1"
 		}
 	}
-	if option == "Momentum" && k == sgdKind && s.Nesterov && (s.Momentum <= 0 || s.Dampening != 0) {
-		return "Nesterov momentum requires a momentum and zero dampening", "add optim.Momentum(0.9) and no dampening"
+	for _, c := range k.checks {
+		if c.option != option {
+			continue
+		}
+		if detail, fix = c.of(s); detail != "" {
+			return detail, fix
+		}
 	}
 	return "", ""
 }
@@ -171,8 +176,8 @@ func (s *settings) apply(op string, k *kind, opts []Option) {
 	for _, name := range s.given {
 		if !k.takes(name) {
 			fix := "leave it out; " + k.name + " takes " + strings.Join(k.allOptions(), ", ")
-			if k == adamKind && name == "DecoupledWeightDecay" { // which torch's Adam takes
-				fix = "use optim.NewAdamW, whose weight decay is 0.01 unless given"
+			if better := k.fixes[name]; better != "" {
+				fix = better
 			}
 			misused(op, fix, "%s is not an option of %s", name, k.name)
 		}

@@ -1,6 +1,6 @@
 package optim
 
-import "fmt"
+import "github.com/halftone-ml/halftone/amp"
 
 // Options of Adam's kin, Adadelta, Rprop, ASGD, Adafactor and Muon.
 
@@ -61,34 +61,8 @@ func NSCoefficients(a, b, c float64) Option {
 // NSSteps sets the number of steps of Muon's Newton-Schulz iteration, below 100; the default is 5.
 func NSSteps(n int) Option { return option("NSSteps", func(s *settings) { s.NSSteps = float64(n) }) }
 
-// MatchRMSAdamW makes Muon's steps as long as AdamW's, whose rates and decays it can then take over: 0.2·√max(out, in) times the
-// orthogonal matrix (torch's adjust_lr_fn="match_rms_adamw"; Liu et al., 2025). The default is √max(1, out/in).
-func MatchRMSAdamW() Option {
-	return option("MatchRMSAdamW", func(s *settings) { s.MatchRMSAdamW = true })
-}
-
-// SpectralUnclamped makes Muon's steps √(out/in) times the orthogonal matrix (torch's adjust_lr_fn="spectral_unclamped"; Bernstein, 2025).
-func SpectralUnclamped() Option {
-	return option("SpectralUnclamped", func(s *settings) { s.SpectralUnclamped = true })
-}
-
-// problemMore is problem for these.
-func (s *settings) problemMore(k *kind) (detail, fix string) {
-	switch {
-	case k.takes("Rho") && s.Alpha > 1:
-		return "rho is above 1", "use optim.Rho(0.9)"
-	case k.takes("Etas") && !(s.EtaMinus > 0 && s.EtaMinus < 1 && s.EtaPlus > 1):
-		return "etaminus is not between 0 and 1, or etaplus not above 1", "use optim.Etas(0.5, 1.2)"
-	case k.takes("StepSizes") && s.StepMin > s.StepMax:
-		return "the shortest step is longer than the longest", "use optim.StepSizes(1e-6, 50)"
-	case k.takes("Beta2Decay") && s.Beta2Decay > 0:
-		return fmt.Sprintf("beta2_decay is %v", s.Beta2Decay), "use optim.Beta2Decay(-0.8), or another power of 0 and below"
-	case k.takes("ClipThreshold") && s.ClipThreshold < 1:
-		return fmt.Sprintf("the clipping threshold is %v", s.ClipThreshold), "use optim.ClipThreshold(1), or a larger one"
-	case k.takes("NSSteps") && s.NSSteps >= 100:
-		return fmt.Sprintf("%v steps of the Newton-Schulz iteration", s.NSSteps), "use fewer than 100; five are enough"
-	case s.MatchRMSAdamW && s.SpectralUnclamped:
-		return "MatchRMSAdamW and SpectralUnclamped exclude each other", "leave one of them out"
-	}
-	return "", ""
+// AdjustLR sets what Muon multiplies its learning rate by, so that one rate suits matrices of all shapes (torch's adjust_lr_fn); the default is
+// amp.AdjustOriginal.
+func AdjustLR(by amp.AdjustLR) Option {
+	return option("AdjustLR", func(s *settings) { s.AdjustLR = by })
 }

@@ -9,9 +9,23 @@ type Rprop struct{ base }
 var rpropKind = &kind{
 	name: "Rprop", options: []string{"Etas", "StepSizes"}, lacks: []string{"WeightDecay"},
 	defaults: settings{Update: amp.Update{LR: 0.01, EtaMinus: 0.5, EtaPlus: 1.2, StepMin: 1e-6, StepMax: 50}},
-	names:    [3]string{"prev", "step_size"},
-	wants:    func(s *settings) [3]bool { return [3]bool{true, true} },
-	step:     func(p *amp.Tensor, st [3]*amp.Tensor, u amp.Update) { amp.UpdateRprop(p, st[0], st[1], u) },
+	checks: []check{
+		{"Etas", func(s *settings) (detail, fix string) {
+			if !(s.EtaMinus > 0 && s.EtaMinus < 1 && s.EtaPlus > 1) {
+				return "etaminus is not between 0 and 1, or etaplus not above 1", "use optim.Etas(0.5, 1.2)"
+			}
+			return "", ""
+		}},
+		{"StepSizes", func(s *settings) (detail, fix string) {
+			if s.StepMin > s.StepMax {
+				return "the shortest step is longer than the longest", "use optim.StepSizes(1e-6, 50)"
+			}
+			return "", ""
+		}},
+	},
+	names: [3]string{"prev", "step_size"},
+	wants: func(s *settings) [3]bool { return [3]bool{true, true} },
+	step:  func(p *amp.Tensor, st [3]*amp.Tensor, u amp.Update) { amp.UpdateRprop(p, st[0], st[1], u) },
 }
 
 // NewRprop returns an optimizer of params. It panics with amp.ErrArgument for settings out of range, no parameters, one that is no leaf,

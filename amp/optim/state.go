@@ -65,7 +65,7 @@ func (o *base) described(steps int, slots func(p *amp.Tensor) slot) *State {
 		}
 		for _, f := range flags {
 			if o.kind.takes(f.option) {
-				gs.Flags[f.key] = *f.of(&g.set)
+				gs.Flags[f.key] = f.of(&g.set)
 			}
 		}
 		for _, p := range g.Params {
@@ -181,8 +181,8 @@ func (o *base) readGroup(i int, g *Group, gs *GroupState) (settings, error) {
 		return set, o.unfit("%s is %v in group %d of it", initialLR, v, i)
 	}
 	for _, f := range flags {
-		if o.kind.takes(f.option) && gs.Flags[f.key] != *f.of(&set) {
-			return set, o.unfit("%s is %v in group %d of it, %v here", f.key, gs.Flags[f.key], i, *f.of(&set))
+		if o.kind.takes(f.option) && gs.Flags[f.key] != f.of(&set) {
+			return set, o.unfit("%s is %v in group %d of it, %v here", f.key, gs.Flags[f.key], i, f.of(&set))
 		}
 	}
 	return set, nil

@@ -40,7 +40,7 @@ func (o *base) settingLines(g *Group) []string {
 	}
 	for _, f := range flags {
 		if o.kind.takes(f.option) {
-			out = append(out, fmt.Sprintf("%s: %v", f.key, *f.of(&g.set)))
+			out = append(out, fmt.Sprintf("%s: %v", f.key, f.of(&g.set)))
 		}
 	}
 	out = append(out, fmt.Sprintf("fused: %v", o.Fused()))

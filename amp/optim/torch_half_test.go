@@ -13,11 +13,8 @@ type halfVectors struct {
 	Start      [][]float64
 	Grads      [][][]float64
 	Optimizers []struct {
-		Name         string
-		Config       map[string]any
-		DType        amp.DType
-		Fused        bool
-		After, Exact [][][]float64
+		torchRun
+		Fused bool
 	}
 }
 
@@ -31,27 +28,16 @@ func TestTorchHalfOptimizers(t *testing.T) {
 	}
 	for _, c := range v.Optimizers {
 		t.Run(fmt.Sprint(c.Name, c.Config, c.DType), func(t *testing.T) {
-			var params []*amp.Tensor
-			for _, p := range v.Start {
-				params = append(params, amp.FromFloat64s(c.DType, p).RequireGrad())
-			}
-			o := build[c.Name](params, options(t, c.Config)...)
 			var ours, theirs float64 // the largest distances from exact
-			for step, grads := range v.Grads {
-				for i, p := range params {
-					p.SetGrad(amp.FromFloat64s(c.DType, grads[i]))
-				}
-				o.Step()
-				for i, p := range params {
-					for k, got := range p.Float64s() {
-						want, exact := c.After[step][i][k], c.Exact[step][i][k]
-						if c.Fused && got != want {
-							t.Fatalf("step %d parameter %d element %d: %v, torch has %v", step, i, k, got, want)
-						}
-						ours, theirs = max(ours, math.Abs(got-exact)), max(theirs, math.Abs(want-exact))
+			o := c.follow(t, v.Start, nil, v.Grads, func(step, i int, p *amp.Tensor) {
+				for k, got := range p.Float64s() {
+					want, exact := c.After[step][i][k], c.Exact[step][i][k]
+					if c.Fused && got != want {
+						t.Fatalf("step %d parameter %d element %d: %v, torch has %v", step, i, k, got, want)
 					}
+					ours, theirs = max(ours, math.Abs(got-exact)), max(theirs, math.Abs(want-exact))
 				}
-			}
+			})
 			if !(ours <= 2*theirs) {
 				t.Errorf("%v from exact, torch is %v", ours, theirs)
 			}

@@ -15,14 +15,8 @@ import (
 type vectors struct {
 	Start      [][]float64
 	Grads      [][][]float64
-	Optimizers []struct {
-		Name   string
-		Config map[string]any
-		DType  amp.DType
-		After  [][][]float64
-		State  map[string][]float64
-	}
-	Schedules []struct {
+	Optimizers []torchRun
+	Schedules  []struct {
 		Name    string
 		Rates   [][]float64
 		Momenta []float64
@@ -58,29 +52,55 @@ func readVectors(t *testing.T, file string, to any) {
 func options(t *testing.T, config map[string]any) (out []optim.Option) {
 	t.Helper()
 	for key, v := range config {
-		if on, ok := v.(bool); ok && on {
-			f := map[string]func() optim.Option{"nesterov": optim.Nesterov, "maximize": optim.Maximize, "amsgrad": optim.AMSGrad, "centered": optim.Centered,
-				"decoupled_weight_decay": optim.DecoupledWeightDecay}[key]
-			out = append(out, f())
-			continue
+		var o optim.Option
+		switch v := v.(type) {
+		case bool:
+			o = torchFlags[fmt.Sprintf("%s=%v", key, v)]
+		case string:
+			o = torchFlags[key+"="+v]
+		case float64:
+			if f := torchNumbers[key]; f != nil {
+				o = f(v)
+			}
+		case []any:
+			var tuple []float64
+			for _, x := range v {
+				tuple = append(tuple, x.(float64))
+			}
+			if f := torchTuples[key]; f != nil {
+				o = f(tuple)
+			}
 		}
-		if pair, ok := v.([]any); ok {
-			f := map[string]func(a, b float64) optim.Option{"betas": optim.Betas, "etas": optim.Etas, "step_sizes": optim.StepSizes}[key]
-			out = append(out, f(pair[0].(float64), pair[1].(float64)))
-			continue
-		}
-		f := map[string]func(float64) optim.Option{
-			"lr": optim.LR, "momentum": optim.Momentum, "dampening": optim.Dampening, "weight_decay": optim.WeightDecay, "eps": optim.Eps,
-			"alpha": optim.Alpha, "lr_decay": optim.LRDecay, "initial_accumulator_value": optim.InitialAccumulator,
-			"momentum_decay": optim.MomentumDecay, "rho": optim.Rho, "lambd": optim.Lambd, "t0": optim.T0,
-		}[key]
-		if f == nil {
+		if o == nil {
 			t.Fatalf("no option for %s=%v", key, v)
 		}
-		out = append(out, f(v.(float64)))
+		out = append(out, o)
 	}
 	return out
 }
+
+// Torch's keywords, by what their values are.
+var (
+	torchFlags = map[string]optim.Option{
+		"nesterov=true": optim.Nesterov(), "nesterov=false": optim.NoNesterov(), "maximize=true": optim.Maximize(), "amsgrad=true": optim.AMSGrad(),
+		"centered=true": optim.Centered(), "decoupled_weight_decay=true": optim.DecoupledWeightDecay(),
+		"adjust_lr_fn=match_rms_adamw":    optim.AdjustLR(amp.AdjustMatchRMSAdamW),
+		"adjust_lr_fn=spectral_unclamped": optim.AdjustLR(amp.AdjustSpectralUnclamped),
+	}
+	torchNumbers = map[string]func(float64) optim.Option{
+		"lr": optim.LR, "momentum": optim.Momentum, "dampening": optim.Dampening, "weight_decay": optim.WeightDecay, "eps": optim.Eps,
+		"alpha": optim.Alpha, "lr_decay": optim.LRDecay, "initial_accumulator_value": optim.InitialAccumulator,
+		"momentum_decay": optim.MomentumDecay, "rho": optim.Rho, "lambd": optim.Lambd, "t0": optim.T0,
+		"beta2_decay": optim.Beta2Decay, "d": optim.ClipThreshold, "ns_steps": func(n float64) optim.Option { return optim.NSSteps(int(n)) },
+	}
+	torchTuples = map[string]func([]float64) optim.Option{
+		"betas":           func(v []float64) optim.Option { return optim.Betas(v[0], v[1]) },
+		"etas":            func(v []float64) optim.Option { return optim.Etas(v[0], v[1]) },
+		"step_sizes":      func(v []float64) optim.Option { return optim.StepSizes(v[0], v[1]) },
+		"eps":             func(v []float64) optim.Option { return optim.Epsilons(v[0], v[1]) },
+		"ns_coefficients": func(v []float64) optim.Option { return optim.NSCoefficients(v[0], v[1], v[2]) },
+	}
+)
 
 // near says whether two numbers agree to a few units in the last place of the dtype, of the number or of what it was made from.
 func near(got, want, from float64, dt amp.DType) bool {
@@ -101,6 +121,63 @@ var build = map[string]func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer{
 	"Adadelta": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdadelta(p, o...) },
 	"Rprop":    func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewRprop(p, o...) },
 	"ASGD":     func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewASGD(p, o...) },
+
+	"Adafactor": func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewAdafactor(p, o...) },
+	"Muon":      func(p []*amp.Tensor, o ...optim.Option) optim.Optimizer { return optim.NewMuon(p, o...) },
+}
+
+// A torchRun is one optimizer of torch and what it made of the parameters: after each step, and in the end of its state. Exact is what it
+// makes of them in float64 where the vectors have that.
+type torchRun struct {
+	Name         string
+	Config       map[string]any
+	DType        amp.DType
+	After, Exact [][][]float64
+	State        map[string][]float64
+	ExactState   map[string][]float64 `json:"exact_state"`
+}
+
+// follow takes the same steps, gives each parameter to compare after each, with its place in After, and returns the optimizer. Parameters
+// without shapes are vectors.
+func (c *torchRun) follow(t *testing.T, start [][]float64, shapes [][]int, grads [][][]float64, compare func(step, i int, p *amp.Tensor)) optim.Optimizer {
+	t.Helper()
+	fill := func(i int, values []float64) *amp.Tensor {
+		if shapes == nil {
+			return amp.FromFloat64s(c.DType, values)
+		}
+		return amp.FromFloat64s(c.DType, values, shapes[i]...)
+	}
+	var params []*amp.Tensor
+	for i, v := range start {
+		params = append(params, fill(i, v).RequireGrad())
+	}
+	o := build[c.Name](params, options(t, c.Config)...)
+	for step := range grads {
+		for i, p := range params {
+			p.SetGrad(fill(i, grads[step][i]))
+		}
+		o.Step()
+		for i, p := range params {
+			compare(step, i, p)
+		}
+	}
+	return o
+}
+
+// compareState gives every tensor of the state to compare, which has the same names as torch's.
+func (c *torchRun) compareState(t *testing.T, o optim.Optimizer, compare func(name string, got []float64)) {
+	t.Helper()
+	state := o.State().Tensors
+	if len(state) != len(c.State) {
+		t.Errorf("%d tensors of state, torch has %d", len(state), len(c.State))
+	}
+	for name := range c.State {
+		if state[name] == nil {
+			t.Errorf("no %s, which torch has", name)
+			continue
+		}
+		compare(name, state[name].Float64s())
+	}
 }
 
 // TestTorchOptimizers compares eight steps, and the state after them, with torch's.
@@ -111,11 +188,6 @@ func TestTorchOptimizers(t *testing.T) {
 func compareOptimizers(t *testing.T, v vectors) {
 	for _, c := range v.Optimizers {
 		t.Run(fmt.Sprint(c.Name, c.Config, c.DType), func(t *testing.T) {
-			var params []*amp.Tensor
-			for _, p := range v.Start {
-				params = append(params, amp.FromFloat64s(c.DType, p).RequireGrad())
-			}
-			o := build[c.Name](params, options(t, c.Config)...)
 			whole, part := 0.5, 1e-6 // what the weights, and the state, were made from
 			if c.Name == "RAdam" {
 				whole = 2 // its length of the average is a small difference of large numbers
@@ -123,34 +195,20 @@ func compareOptimizers(t *testing.T, v vectors) {
 					part = decay // gradients of 1e-6 get a share of weights of 1
 				}
 			}
-			for step, grads := range v.Grads {
-				for i, p := range params {
-					p.SetGrad(amp.FromFloat64s(c.DType, grads[i]))
-				}
-				o.Step()
-				for i, p := range params {
-					for k, got := range p.Float64s() {
-						if want := c.After[step][i][k]; !near(got, want, whole, c.DType) {
-							t.Fatalf("step %d parameter %d element %d: %v, torch has %v", step, i, k, got, want)
-						}
+			o := c.follow(t, v.Start, nil, v.Grads, func(step, i int, p *amp.Tensor) {
+				for k, got := range p.Float64s() {
+					if want := c.After[step][i][k]; !near(got, want, whole, c.DType) {
+						t.Fatalf("step %d parameter %d element %d: %v, torch has %v", step, i, k, got, want)
 					}
 				}
-			}
-			state := o.State().Tensors
-			if len(state) != len(c.State) {
-				t.Errorf("%d tensors of state, torch has %d", len(state), len(c.State))
-			}
-			for name, want := range c.State {
-				if state[name] == nil {
-					t.Errorf("no %s, which torch has", name)
-					continue
-				}
-				for k, got := range state[name].Float64s() {
-					if !near(got, want[k], part, c.DType) {
-						t.Errorf("%s element %d: %v, torch has %v", name, k, got, want[k])
+			})
+			c.compareState(t, o, func(name string, state []float64) {
+				for k, got := range state {
+					if want := c.State[name][k]; !near(got, want, part, c.DType) {
+						t.Errorf("%s element %d: %v, torch has %v", name, k, got, want)
 					}
 				}
-			}
+			})
 		})
 	}
 }

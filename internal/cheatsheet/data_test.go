@@ -89,7 +89,7 @@ func Example_optimizers() {
 	fmt.Println(len(small.Parameters()))
 
 	// torch: optim.Muon([net[0].weight], lr=0.02, adjust_lr_fn="match_rms_adamw")
-	muon := optim.NewMuon(p[:1], optim.LR(0.02), optim.MatchRMSAdamW())
+	muon := optim.NewMuon(p[:1], optim.LR(0.02), optim.AdjustLR(amp.AdjustMatchRMSAdamW))
 	fmt.Println(muon.Groups()[0].Momentum())
 
 	// torch: lbfgs = optim.LBFGS(p, lr=1, line_search_fn="strong_wolfe")

@@ -42,7 +42,7 @@ def optimizers():
         for dtype, dt in DTYPES.items():
             after, state = run(config, dt, dt)
             exact, exact_state = run(config, torch.float64, dt)
-            yield {"config": config, "dtype": dtype, "after": after, "exact": exact, "state": state, "exact_state": exact_state}
+            yield {"name": "Adafactor", "config": config, "dtype": dtype, "after": after, "exact": exact, "state": state, "exact_state": exact_state}
 
 
-print(json.dumps({"torch": torch.__version__, "shapes": SHAPES, "start": START, "grads": GRADS, "runs": list(optimizers())}, separators=(",", ":")).replace('{"config"', '\n{"config"'))
+print(json.dumps({"torch": torch.__version__, "shapes": SHAPES, "start": START, "grads": GRADS, "runs": list(optimizers())}, separators=(",", ":")).replace('{"name"', '\n{"name"'))

@@ -44,7 +44,7 @@ def run(config, dt, as_dt):
             p.grad = torch.tensor(g, dtype=as_dt).to(dt).reshape(p.shape)
         opt.step()
         after.append([p.flatten().tolist() for p in params])
-    return after, [opt.state[p]["momentum_buffer"].flatten().tolist() for p in params]
+    return after, {f"{i}.momentum_buffer": opt.state[p]["momentum_buffer"].flatten().tolist() for i, p in enumerate(params)}
 
 
 def optimizers():
@@ -55,7 +55,7 @@ def optimizers():
             _muon._zeropower_via_newtonschulz = unrounded
             exact, _ = run(config, torch.float64, dt)
             _muon._zeropower_via_newtonschulz = theirs
-            yield {"config": config, "dtype": dtype, "after": after, "exact": exact, "state": state}
+            yield {"name": "Muon", "config": config, "dtype": dtype, "after": after, "exact": exact, "state": state}
 
 
-print(json.dumps({"torch": torch.__version__, "shapes": SHAPES, "start": START, "grads": GRADS, "runs": list(optimizers())}, separators=(",", ":")).replace('{"config"', '\n{"config"'))
+print(json.dumps({"torch": torch.__version__, "shapes": SHAPES, "start": START, "grads": GRADS, "runs": list(optimizers())}, separators=(",", ":")).replace('{"name"', '\n{"name"'))
