@@ -89,6 +89,7 @@ type base struct {
 	skips    int         // steps that a GradScaler skipped, as far as the host knows
 	counter  *amp.Tensor // of steps, on a device that does not tell which it skipped; nil where the host knows
 	unsure   bool        // steps counts skipped ones as well
+	restored bool        // state was loaded since the last step
 	rates    map[*Group]*rate
 }
 
@@ -165,6 +166,9 @@ func (o *base) StepFused(inv, found *amp.Tensor) { o.run("StepFused", inv, found
 
 func (o *base) run(method string, inv, found *amp.Tensor) {
 	o.made(method)
+	if o.restored {
+		o.fitDTypes()
+	}
 	if found != nil && !found.IsCPU() {
 		o.follow(found)
 	}

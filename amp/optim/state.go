@@ -91,7 +91,8 @@ func snapshot(t *amp.Tensor) *amp.Tensor {
 
 // LoadState restores what State returned: the learning rates and other numbers too, as torch.optim does. The optimizer must be of
 // the same kind, with the same groups of parameters of the same names, shapes and dtypes, and the same flags; otherwise the error
-// says what differs, and nothing is changed. Numbers may be any finite ones, since schedules may leave the ranges of the options. The
+// says what differs, and nothing is changed. Float32 state of a parameter of 16 bits is rounded to its dtype by the next step, as torch does,
+// unless the parameter has a master (amp.O2). Numbers may be any finite ones, since schedules may leave the ranges of the options. The
 // state is copied, to the devices of the parameters.
 func (o *base) LoadState(st *State) error { return o.restore(st, beside) }
 
@@ -268,5 +269,22 @@ func (o *base) adopt(st *State, sets []settings, slots map[*amp.Tensor]slot, own
 		}
 		o.state[p] = s
 	}
-	o.steps = st.Steps
+	o.steps, o.restored = st.Steps, true
+}
+
+// fitDTypes rounds float32 state that was loaded for parameters of 16 bits, unless they are float32 now, in the step: those that have masters.
+func (o *base) fitDTypes() {
+	for p, s := range o.state {
+		for i, t := range s.tensors {
+			if t == nil || t.DType() == p.DType() {
+				continue
+			}
+			rounded := amp.ZerosOn(p, p.DType(), t.Shape()...).SetName(t.Name())
+			amp.Assign(rounded, t)
+			s.tensors[i] = rounded
+			o.state[p] = s
+			t.Free()
+		}
+	}
+	o.restored = false
 }

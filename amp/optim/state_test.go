@@ -170,3 +170,44 @@ func TestTakeState(t *testing.T) {
 		train(fresh, 9, 10)
 	}
 }
+
+// TestStateOfMasters: float32 state serves a parameter of 16 bits that has no master: it is rounded by the next step.
+func TestStateOfMasters(t *testing.T) {
+	for _, fused := range []bool{false, true} {
+		build := func(dt amp.DType) (*amp.Tensor, *optim.Adam) {
+			p := amp.FromFloat64s(dt, []float64{1, 2}).SetName("w").RequireGrad()
+			if fused {
+				return p, optim.NewAdam([]*amp.Tensor{p}, optim.Fused())
+			}
+			return p, optim.NewAdam([]*amp.Tensor{p})
+		}
+		step := func(p *amp.Tensor, o *optim.Adam) {
+			p.SetGrad(amp.FromFloat64s(p.DType(), []float64{0.3, -0.7}))
+			o.Step()
+		}
+		full, from := build(amp.Float32)
+		step(full, from)
+		half, to := build(amp.BFloat16)
+		if err := to.LoadState(from.State()); err != nil {
+			t.Fatal(err)
+		}
+		if dt := to.State().Tensors["0.exp_avg"].DType(); dt != amp.Float32 {
+			t.Errorf("%v before the step", dt)
+		}
+		step(half, to)
+		own, same := build(amp.BFloat16) // whose state was of 16 bits from the start
+		step(own, same)
+		step(own, same)
+		for name, got := range to.State().Tensors {
+			want := same.State().Tensors[name]
+			if got.DType() != amp.BFloat16 || !slices.Equal(got.Shape(), want.Shape()) {
+				t.Errorf("%s is %v %v", name, got.DType(), got.Shape())
+			}
+			for i, v := range got.Float64s() {
+				if w := want.Float64s()[i]; math.Abs(v-w) > 0x1p-7*math.Abs(w) {
+					t.Errorf("%s, element %d: %v, want %v", name, i, v, w)
+				}
+			}
+		}
+	}
+}
