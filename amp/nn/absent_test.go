@@ -34,6 +34,8 @@ func TestModulesThatAreNotThere(t *testing.T) {
 		"Prefix: bad argument: the module":             func() { nn.Prefix("a", nil, nil) },
 		"NamedModules: bad argument: the module":       func() { nn.NamedModules(gone) },
 		"NameChildren: bad argument: the module":       func() { nn.NameChildren(nil) },
+		"ChildParameters: bad argument: the module":    func() { nn.ChildParameters(nil) },
+		"ChildBuffers: bad argument: the module":       func() { nn.ChildBuffers((*nn.GPT)(nil)) },
 		"StateDict: bad argument: the module":          func() { nn.StateDict(nn.Named{}) },
 		"Conv2d: bad argument: the layer is":           func() { new(nn.Conv).Forward(s, images) },
 		"Recurrent: bad argument: the layer is":        func() { new(nn.LSTM).Forward(s, x) },

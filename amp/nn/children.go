@@ -105,9 +105,7 @@ func walk(name string, m Module, seen map[Module]bool, yield func(string, Module
 //
 // It takes a model without a Forward of one input as it is, as ChildParameters and ChildBuffers do: no NoForward is needed for that.
 func NameChildren(p interface{ Children() []Named }) {
-	if absent.Is(p) {
-		misused("NameChildren", "pass a module", "the module is nil")
-	}
+	needChildren("NameChildren", p)
 	if m, ok := p.(Module); ok {
 		need("NameChildren", m)
 	}
@@ -119,15 +117,24 @@ func NameChildren(p interface{ Children() []Named }) {
 	}
 }
 
-// ChildParameters returns the parameters of a module's children in order, each once.
-func ChildParameters(p interface{ Children() []Named }) []*amp.Tensor {
-	return within(p, Module.Parameters)
+func needChildren(op string, p interface{ Children() []Named }) {
+	if absent.Is(p) {
+		misused(op, "pass a module", "the module is nil")
+	}
 }
 
-// ChildBuffers returns the buffers of a module's children in order, each once.
-func ChildBuffers(p interface{ Children() []Named }) []*amp.Tensor { return within(p, Buffers) }
+// ChildParameters returns the parameters of a module's children in order, each once. It panics with amp.ErrArgument for a nil module.
+func ChildParameters(p interface{ Children() []Named }) []*amp.Tensor {
+	return within("ChildParameters", p, Module.Parameters)
+}
 
-func within(p interface{ Children() []Named }, of func(Module) []*amp.Tensor) []*amp.Tensor {
+// ChildBuffers returns the buffers of a module's children in order, each once. It panics with amp.ErrArgument for a nil module.
+func ChildBuffers(p interface{ Children() []Named }) []*amp.Tensor {
+	return within("ChildBuffers", p, Buffers)
+}
+
+func within(op string, p interface{ Children() []Named }, of func(Module) []*amp.Tensor) []*amp.Tensor {
+	needChildren(op, p)
 	var modules []Module
 	for _, c := range p.Children() {
 		modules = append(modules, c.Module)
