@@ -43,7 +43,7 @@ func init() {
 	})
 	opCTCLossCurvature = define(Op{
 		Name: "ctc_loss_curvature", Doc: "dy times what ctc_loss_backward changes by along v", Args: []string{"v", "dy", "logp", "targets", "lengths", "alpha"},
-		Why: whyBackward, CUDA: "ctc_loss_curvature", Saves: SaveIn0 | SaveIn1 | SaveIn2 | SaveIn3 | SaveIn4, Wide: true,
+		Why: whyBackward, CUDA: "ctc_loss_backward", Saves: SaveIn0 | SaveIn1 | SaveIn2 | SaveIn3 | SaveIn4, Wide: true,
 		Check: func(c *Call) []int { return checkCTC(c, c.In[2], sameShapeAs(c.In[2])) }, CPU: ctcCurvatureCPU,
 		Backward: ctcThird,
 	})

@@ -3,7 +3,6 @@ package amp
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -34,7 +33,31 @@ func (i *ctcItem) jumps(state int) bool {
 	return state%2 == 1 && state > 1 && i.labels[state/2] != i.labels[state/2-1]
 }
 
-// ctcCall is a call of one of the rows: logp [steps n classes] in memory, its items and the place of alpha.
+// before returns what x, a number for each state, has at those from which a path comes to one, or none.
+func (i *ctcItem) before(state int, x []float64, none float64) [3]float64 {
+	p := [3]float64{x[state], none, none}
+	if state > 0 {
+		p[1] = x[state-1]
+	}
+	if i.jumps(state) {
+		p[2] = x[state-2]
+	}
+	return p
+}
+
+// after is before for the states to which a path goes on.
+func (i *ctcItem) after(state int, x []float64, none float64) [3]float64 {
+	p := [3]float64{x[state], none, none}
+	if state+1 < len(x) {
+		p[1] = x[state+1]
+	}
+	if state+2 < len(x) && i.jumps(state+2) {
+		p[2] = x[state+2]
+	}
+	return p
+}
+
+// A ctcCall is a call of one of the rows: logp [steps n classes] in memory, its items and the place of alpha.
 type ctcCall struct {
 	*Call
 	logp  *Tensor
@@ -74,7 +97,7 @@ func newCTC(c *Call, logp, targets, lengths *Tensor) *ctcCall {
 		total += size
 	}
 	if len(targets.shape) == 1 && total != int64(len(labels)) {
-		fail("ctc_loss", ErrArgument, fmt.Sprintf("use lengths that add up to %d", len(labels)), "the sum of the target lengths is %d", total)
+		fail("ctc_loss", ErrArgument, "use lengths that add up to the number of targets", "the sum of all %d target lengths is %d", n, total)
 	}
 	return k
 }
@@ -103,7 +126,7 @@ var noPath = math.Inf(-1)
 
 func ctcAlphaCPU(c *Call) {
 	k := newCTC(c, c.In[0], c.In[1], c.In[2])
-	alpha := elements[float64](c.Out)[c.Out.off:c.Out.off+c.Out.Len()]
+	alpha := elements[float64](c.Out)[c.Out.off : c.Out.off+c.Out.Len()]
 	fill(alpha, noPath)
 	cpu.Parallel(len(k.items), 1, func(lo, hi int) {
 		lp := make([]float64, k.logp.shape[2])
@@ -177,14 +200,3 @@ func ctcLossCPU(c *Call) {
 		store(c.Out, c.Out.off, []float64{sum})
 	}
 }
-
-func ctcSlopeCPU(c *Call) {
-	k := newCTC(c, c.In[1], c.In[2], c.In[3])
-	k.slopes(nil, c.In[0], c.In[4])
-}
-
-func ctcCurvatureCPU(c *Call) {
-	k := newCTC(c, c.In[2], c.In[3], c.In[4])
-	k.slopes(c.In[0], c.In[1], c.In[5])
-}
-
