@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -217,4 +218,20 @@ func TestCTCLossUnderAutocast(t *testing.T) {
 	if dt := loss(cpu, x); dt != Float32 {
 		t.Errorf("on the CPU lists: %v", dt)
 	}
+}
+
+// TestThreadsDoNotChangeCTCLoss: items and steps are shared out by shape.
+func TestThreadsDoNotChangeCTCLoss(t *testing.T) {
+	sameOnAnyThreads(t, func() string {
+		s := NewScope(Seed(6))
+		defer s.Close()
+		x := Randn(s, Float32, 0, 1, 60, 5, 700).RequireGrad()
+		targets := make([]int64, 50)
+		for i := range targets {
+			targets[i] = int64(1 + i*i%13)
+		}
+		y := CTCLoss(s, LogSoftmax(s, x, -1), From(targets, 5, 10), From([]int64{60, 50, 40, 30, 20}), From([]int64{10, 9, 8, 7, 6}))
+		y.Backward()
+		return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, y.Item(), x.Grad().Float64s())))
+	})
 }
