@@ -15,17 +15,11 @@ var adafactorKind = &kind{
 	name: "Adafactor", options: []string{"Beta2Decay", "ClipThreshold", "Epsilons"}, lacks: []string{"Fused"},
 	defaults: settings{Update: amp.Update{LR: 0.01, Beta2Decay: -0.8, ClipThreshold: 1, Eps2: 1e-3}},
 	checks: []check{
-		{"Beta2Decay", func(s *settings) (detail, fix string) {
-			if s.Beta2Decay > 0 {
-				return fmt.Sprintf("beta2_decay is %v", s.Beta2Decay), "use optim.Beta2Decay(-0.8), or another power of 0 and below"
-			}
-			return "", ""
+		{"Beta2Decay", "use optim.Beta2Decay(-0.8), or another power of 0 and below", func(s *settings) string {
+			return when(s.Beta2Decay > 0, fmt.Sprintf("beta2_decay is %v", s.Beta2Decay))
 		}},
-		{"ClipThreshold", func(s *settings) (detail, fix string) {
-			if s.ClipThreshold < 1 {
-				return fmt.Sprintf("the clipping threshold is %v", s.ClipThreshold), "use optim.ClipThreshold(1), or a larger one"
-			}
-			return "", ""
+		{"ClipThreshold", "use optim.ClipThreshold(1), or a larger one", func(s *settings) string {
+			return when(s.ClipThreshold < 1, fmt.Sprintf("the clipping threshold is %v", s.ClipThreshold))
 		}},
 	},
 	names: [3]string{"row_var", "col_var", "variance"},

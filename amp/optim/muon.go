@@ -16,17 +16,11 @@ var muonKind = &kind{
 	lacks: []string{"Maximize", "Fused"}, matrices: true,
 	defaults: settings{Update: amp.Update{LR: 0.001, WeightDecay: 0.1, Momentum: 0.95, Nesterov: true, Eps: 1e-7, NS: [3]float64{3.4445, -4.7750, 2.0315}, NSSteps: 5}},
 	checks: []check{
-		{"NSSteps", func(s *settings) (detail, fix string) {
-			if s.NSSteps >= 100 {
-				return fmt.Sprintf("%v steps of the Newton-Schulz iteration", s.NSSteps), "use fewer than 100; five are enough"
-			}
-			return "", ""
+		{"NSSteps", "use fewer than 100; five are enough", func(s *settings) string {
+			return when(s.NSSteps >= 100, fmt.Sprintf("%v steps of the Newton-Schulz iteration", s.NSSteps))
 		}},
-		{"AdjustLR", func(s *settings) (detail, fix string) {
-			if !s.AdjustLR.Valid() {
-				return fmt.Sprintf("there is no %v of the rate", s.AdjustLR), "use amp.AdjustOriginal, amp.AdjustMatchRMSAdamW or amp.AdjustSpectralUnclamped"
-			}
-			return "", ""
+		{"AdjustLR", "use amp.AdjustOriginal, amp.AdjustMatchRMSAdamW or amp.AdjustSpectralUnclamped", func(s *settings) string {
+			return when(!s.AdjustLR.Valid(), fmt.Sprintf("there is no %v of the rate", s.AdjustLR))
 		}},
 	},
 	names: [3]string{"momentum_buffer"},

@@ -63,10 +63,17 @@ type kind struct {
 	step    func(p *amp.Tensor, state [3]*amp.Tensor, u amp.Update)
 }
 
-// A check says what is wrong with what an option sets, beyond the range of its numbers, and how to repair it; "" for nothing.
+// A check refuses what an option sets beyond the range of its numbers.
 type check struct {
-	option string
-	of     func(s *settings) (detail, fix string)
+	option, fix string
+	wrong       func(s *settings) string // what is, "" for nothing
+}
+
+func when(wrong bool, detail string) string {
+	if wrong {
+		return detail
+	}
+	return ""
 }
 
 // A slot is the state of one parameter.

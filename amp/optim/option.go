@@ -128,8 +128,8 @@ var flags = []flag{
 	{"AMSGrad", "amsgrad", func(s *settings) bool { return s.amsgrad }},
 	{"Centered", "centered", func(s *settings) bool { return s.centered }},
 	{"DecoupledWeightDecay", "decoupled_weight_decay", func(s *settings) bool { return s.Decoupled }},
-	{"AdjustLR", "match_rms_adamw", func(s *settings) bool { return s.AdjustLR == amp.AdjustMatchRMSAdamW }},
-	{"AdjustLR", "spectral_unclamped", func(s *settings) bool { return s.AdjustLR == amp.AdjustSpectralUnclamped }},
+	{"AdjustLR", amp.AdjustMatchRMSAdamW.String(), func(s *settings) bool { return s.AdjustLR == amp.AdjustMatchRMSAdamW }},
+	{"AdjustLR", amp.AdjustSpectralUnclamped.String(), func(s *settings) bool { return s.AdjustLR == amp.AdjustSpectralUnclamped }},
 }
 
 // problem says what is out of range, "" if nothing is, and how to repair it.
@@ -162,8 +162,8 @@ func (s *settings) problemOf(k *kind, option string) (detail, fix string) {
 		if c.option != option {
 			continue
 		}
-		if detail, fix = c.of(s); detail != "" {
-			return detail, fix
+		if detail = c.wrong(s); detail != "" {
+			return detail, c.fix
 		}
 	}
 	return "", ""

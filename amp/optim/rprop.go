@@ -10,17 +10,11 @@ var rpropKind = &kind{
 	name: "Rprop", options: []string{"Etas", "StepSizes"}, lacks: []string{"WeightDecay"},
 	defaults: settings{Update: amp.Update{LR: 0.01, EtaMinus: 0.5, EtaPlus: 1.2, StepMin: 1e-6, StepMax: 50}},
 	checks: []check{
-		{"Etas", func(s *settings) (detail, fix string) {
-			if !(s.EtaMinus > 0 && s.EtaMinus < 1 && s.EtaPlus > 1) {
-				return "etaminus is not between 0 and 1, or etaplus not above 1", "use optim.Etas(0.5, 1.2)"
-			}
-			return "", ""
+		{"Etas", "use optim.Etas(0.5, 1.2)", func(s *settings) string {
+			return when(!(s.EtaMinus > 0 && s.EtaMinus < 1 && s.EtaPlus > 1), "etaminus is not between 0 and 1, or etaplus not above 1")
 		}},
-		{"StepSizes", func(s *settings) (detail, fix string) {
-			if s.StepMin > s.StepMax {
-				return "the shortest step is longer than the longest", "use optim.StepSizes(1e-6, 50)"
-			}
-			return "", ""
+		{"StepSizes", "use optim.StepSizes(1e-6, 50)", func(s *settings) string {
+			return when(s.StepMin > s.StepMax, "the shortest step is longer than the longest")
 		}},
 	},
 	names: [3]string{"prev", "step_size"},

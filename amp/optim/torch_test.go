@@ -171,9 +171,9 @@ func (c *torchRun) compareState(t *testing.T, o optim.Optimizer, compare func(na
 	if len(state) != len(c.State) {
 		t.Errorf("%d tensors of state, torch has %d", len(state), len(c.State))
 	}
-	for name := range c.State {
-		if state[name] == nil {
-			t.Errorf("no %s, which torch has", name)
+	for name, want := range c.State {
+		if state[name] == nil || state[name].Len() != len(want) {
+			t.Errorf("no %s of %d elements, which torch has", name, len(want))
 			continue
 		}
 		compare(name, state[name].Float64s())
