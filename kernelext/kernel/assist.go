@@ -216,7 +216,7 @@ func (k *kernel) onQuestion(m *message) {
 		k.answerNow(m, nil)
 	default:
 		go func() {
-			content, _ := k.assistant.ask(context.Background(), q)
+			content, _ := k.assistant.ask(k.life, q)
 			k.do(func() { k.answerNow(m, content) })
 		}()
 	}
@@ -247,6 +247,6 @@ func (k *kernel) warm() {
 	k.warmed = k.number
 	m := k.author.compose("complete_request", nil, map[string]any{"code": "%%\namp."})
 	if q, ok := k.question(m); ok {
-		go func() { _, _ = k.assistant.ask(context.Background(), q) }()
+		go func() { _, _ = k.assistant.ask(k.life, q) }()
 	}
 }

@@ -74,6 +74,44 @@ func TestGoNBCannotStart(t *testing.T) {
 	}
 }
 
+// TestShutdownWithoutGopls: what waits for a gopls that is not installed, or has not started yet, holds up nobody who ends the kernel.
+func TestShutdownWithoutGopls(t *testing.T) {
+	for name, wait := range map[string]func(s *server){
+		"warming": func(*server) { time.Sleep(warmAfter + 500*time.Millisecond) },
+		"asked": func(s *server) {
+			s.request(s.shell, "complete_request", map[string]any{"code": "fmt.", "cursor_pos": 4})
+			time.Sleep(200 * time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := home(t)
+			err := os.Remove(l.Bin()) // a link to all programs
+			if err == nil {
+				err = os.Mkdir(l.Bin(), 0o700)
+			}
+			for _, program := range []string{"gonb", "goimports"} {
+				if err == nil {
+					err = os.Symlink(filepath.Join(toolsDir, program), filepath.Join(l.Bin(), program))
+				}
+			}
+			if err == nil { // before any other in PATH
+				err = os.WriteFile(filepath.Join(l.Bin(), "gopls"), []byte("#!/bin/sh\nexec sleep 77\n"), 0o700)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := startKernel(t, l)
+			wait(s)
+			began := time.Now()
+			s.reply(s.request(s.control, "shutdown_request", map[string]any{"restart": false}))
+			s.waitExit()
+			if d := time.Since(began); stretch.Over(d, 2*time.Second) {
+				t.Errorf("it took %v", d)
+			}
+		})
+	}
+}
+
 func TestShutdown(t *testing.T) {
 	for _, how := range []string{"idle", "busy", "stubborn", "restart", "at once", "on shell"} {
 		t.Run(how, func(t *testing.T) {

@@ -29,7 +29,7 @@ type kernel struct {
 	closed chan struct{} // the loop has ended
 	starts sync.WaitGroup
 
-	life     context.Context // of children
+	life     context.Context // of children, and of what is asked gopls
 	child    *child          // nil while none runs
 	output   *pipeline       // of its output
 	state    childState

@@ -19,7 +19,7 @@ func (k *kernel) startPager(m *message, code string) bool {
 	name := asked[1] + asked[2]
 	mc := &magicCell{code: code}
 	ask := k.author.compose("inspect_request", nil, map[string]any{"code": "%%\n" + name})
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(k.life)
 	r := &request{m: m, stop: stop}
 	k.current = r
 	k.announce(m)
