@@ -3442,6 +3442,16 @@ func storeTileF32(rows int, src *float32, dst *float32, ldd int, have int, bias 
 //go:noescape
 func storeTileFlat(rows int, src *float32, dst *uint16, ldd int, have int, bias *float32)
 
+// subtractY takes k steps of a·b from a tile of c; the distances of rows are in bytes.
+//
+//go:noescape
+func subtractY(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+
+// subtractZ takes k steps of a·b from a tile of c; the distances of rows are in bytes.
+//
+//go:noescape
+func subtractZ(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+
 // tanhF32Y computes blocks of 8 elements.
 //
 //go:noescape

@@ -47,6 +47,7 @@ func generate() map[string]string {
 		"finite_amd64.s":    finites,
 		"normal_amd64.s":    normals,
 		"doubles_amd64.s":   doubles,
+		"factor_amd64.s":    factors,
 		"squares_amd64.s":   squares,
 		"products_amd64.s":  products,
 		"table_amd64.s":     gathers,
