@@ -20,8 +20,9 @@ var (
 	ErrMemory   = errors.New("out of memory")
 	ErrCapture  = errors.New("not possible in a captured step")
 	ErrHook     = errors.New("a hook failed")
-	ErrFinite   = errors.New("not finite")        // a number that was to be finite is infinite or NaN
-	ErrFault    = errors.New("the device failed") // an error that a GPU's driver reports, of this op or of earlier ones
+	ErrFinite   = errors.New("not finite")                // a number that was to be finite is infinite or NaN
+	ErrFault    = errors.New("the device failed")         // an error that a GPU's driver reports, of this op or of earlier ones
+	ErrSingular = errors.New("no such factor or inverse") // of a matrix that is singular, or not positive definite
 )
 
 // An Error is one misuse of the package: what went wrong, where, and one way to fix it.

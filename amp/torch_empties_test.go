@@ -135,6 +135,7 @@ var torchEmpties = map[string]string{
 	"instance_norm takes more": firstChannel, "layer_norm takes more": caseSays, "rms_norm takes more": caseSays,
 
 	"adaptive_avg_pool2d takes less": "one element is a mean for PyTorch, and NaN of nothing",
+	"linalg_lu_factor takes less":    "square matrices only",
 	"batch_norm takes less":          noParameters, "batch_norm_eval takes less": noParameters, "batch_norm_running takes less": noParameters,
 	"instance_norm takes less": noParameters, "conv1d takes less": noKernel, "conv2d takes less": noKernel, "conv3d takes less": noKernel,
 	"index_add takes less": "PyTorch does not look at an index where nothing is added", "scaled_dot_product_attention takes less": atOnce,

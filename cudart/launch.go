@@ -80,6 +80,7 @@ type launcher struct {
 	resampleArgs  resampleArgs
 	gridArgs      gridArgs
 	pairArgs      pairArgs
+	factorArgs    factorArgs
 	partialAt     uint64 // memory for partial reductions that is there already
 	in            [9]view
 	out           view

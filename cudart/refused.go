@@ -44,6 +44,8 @@ type refusal struct {
 	rows   bool   // the place is one in rows, end elements wide
 	leave  int64  // with leaves: the index that leaves a row out, which fix names too
 	leaves bool
+	// singular says that it is no index: a matrix, the place, has no factor or no inverse, for what is found at the value.
+	singular bool
 }
 
 // known numbers the refusals, so that a claim carries its own. Number 0 is for those that come when the numbers are used up.
@@ -168,6 +170,10 @@ func (d *device) refusedIn(note []byte) error {
 
 // failure words an index that was refused.
 func (w refusal) failure(device string, place, value, first, end int64) error {
+	if w.singular {
+		return &amp.Error{Op: w.op, Module: w.module, Kind: amp.ErrSingular, Fix: w.fix,
+			Detail: fmt.Sprintf(w.what, place, value+1) + fmt.Sprintf(" (%s found it after the call had returned)", device)}
+	}
 	at := fmt.Sprintf(w.what, place)
 	if w.rows {
 		at = fmt.Sprintf(w.what, place/end, place%end)

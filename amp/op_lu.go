@@ -1,0 +1,235 @@
+package amp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/halftone-ml/halftone/amp/internal/cpu"
+)
+
+// LU factors with partial pivoting, and the systems, inverses and determinants that are made of them. The row of factors gives float64, whatever
+// the dtype, so that results are rounded once.
+
+var opLU, opLUSolve, opLUDet *Op
+
+// luMore is the number of columns behind those of the factors: the row, from 1, that changed places with each, and the order that made, from 0.
+const luMore = 2
+
+// Modes of lu_substitute and lu_determinant.
+const (
+	luChecked = ""       // a pivot that is 0 is an error
+	luPlain   = "plain"  // it is taken as it is
+	luNudged  = "nudged" // it becomes a small number: for the gradient of a determinant that is 0
+	luLog     = "log"    // the logarithm of the determinant's amount
+	luSign    = "sign"   // its sign
+)
+
+const saysSingular = "matrix %d: pivot %d is 0" // as kernels/linalg.cu tells it
+
+func init() {
+	opLU = define(Op{
+		Name: "lu_packed", Doc: "L and U of P·x = L·U in one matrix of float64, pivots by amount; then the pivots and the order of rows", Args: []string{"x"}, Why: whyDense,
+		CUDA: "lu", Saves: SaveOut, CPU: luCPU, Backward: luBackward,
+		Check: func(c *Call) []int {
+			c.floats()
+			n := c.square(0)
+			shape := slices.Clone(c.In[0].shape)
+			shape[len(shape)-1] = n + luMore
+			return shape
+		},
+		Result: func(*Call) DType { return Float64 },
+	})
+	opLUSolve = define(Op{
+		Name: "lu_substitute", Doc: "the x with a·x = b, or aᵀ·x = b, by the factors that lu_packed gives of a", Args: []string{"a", "b", "factors"}, Why: whyDense,
+		CUDA: "lu_substitute", Saves: SaveIn0 | SaveIn2 | SaveOut, Wide: true, CPU: luSolveCPU,
+		Check: func(c *Call) []int {
+			c.isFloat(0)
+			c.isFloat(1)
+			c.sameDType(1)
+			c.system(1)
+			c.sameBatch(2)
+			return c.In[1].shape
+		},
+		Backward: func(b *Back) { // Reverse: aᵀ
+			s, at := b.S, b.Attrs()
+			a, turned := b.In(0), at
+			turned.Reverse = !at.Reverse
+			g := s.apply(opLUSolve, turned, a, b.DY, b.In(2))
+			if b.Needs(0) {
+				y, z := g, b.Out()
+				if at.Reverse {
+					y, z = z, y
+				}
+				b.Set(0, Neg(s, MatMul(s, y, mT(s, z))))
+			}
+			b.Set(1, g)
+		},
+	})
+	opLUDet = define(Op{
+		Name: "lu_determinant", Doc: "the determinant of a, its sign, or the logarithm of its amount, by the factors that lu_packed gives of a", Args: []string{"a", "factors"}, Why: whyDense,
+		CUDA: "lu_determinant", Saves: SaveIn0 | SaveIn1, Wide: true, CPU: luDetCPU,
+		Check: func(c *Call) []int {
+			c.isFloat(0)
+			c.square(0)
+			c.sameBatch(1)
+			return c.In[0].shape[:len(c.In[0].shape)-2]
+		},
+		// Jacobi's formula: det(a)·a⁻ᵀ, the cofactors, and a⁻ᵀ for the logarithm. Cofactors of a singular matrix are those of one near to it.
+		Backward: func(b *Back) {
+			s, a, factors := b.S, b.In(0), b.In(1)
+			n := a.shape[len(a.shape)-1]
+			d, mode := b.DY, luPlain
+			switch b.Attrs().Mode {
+			case luSign:
+				return
+			case luLog:
+			default:
+				mode = luNudged
+				d = Mul(s, d, s.apply(opLUDet, Attrs{Mode: luNudged}, a, factors))
+			}
+			one := Mul(s, addDim(s, addDim(s, d, 0), 0), identities(s, a, n))
+			b.Set(0, s.apply(opLUSolve, Attrs{Mode: mode, Reverse: true}, a, one, factors))
+		},
+	})
+}
+
+func luCPU(c *Call) {
+	x, out := c.In[0], c.Out
+	n := c.square(0)
+	batch := x.shape[:len(x.shape)-2]
+	eachDense(length(batch), n*n*n, n*(n+luMore), func(g int, a []float64) {
+		rows, pivots, order := batchRows(x, batch, g), make([]int, n), make([]int, n)
+		for i := range n {
+			loadRow(a[i*(n+luMore):][:n], rows, i, 0)
+			order[i] = i
+		}
+		cpu.LU(a, n, n+luMore, pivots)
+		for k, at := range pivots {
+			order[k], order[at] = order[at], order[k]
+		}
+		for i := range n {
+			a[i*(n+luMore)+n], a[i*(n+luMore)+n+1] = float64(pivots[i]+1), float64(order[i])
+		}
+		store(out, out.off+g*n*(n+luMore), a)
+	})
+}
+
+// luBackward is the gradient of the factors of square matrices: Pᵀ·L⁻ᵀ·(tril(Lᵀ·dL, -1) + triu(dU·Uᵀ))·U⁻ᵀ, as PyTorch has it.
+func luBackward(b *Back) {
+	s, n := b.S, b.Shape(0)[len(b.Shape(0))-1]
+	square := func(t *Tensor) *Tensor { return Narrow(s, t, -1, 0, n) }
+	lu, g := square(b.Out()), square(b.DY)
+	l, u := Add(s, Tril(s, lu, -1), identities(s, lu, n)), Triu(s, lu, 0)
+	d := Add(s, Tril(s, MatMul(s, mT(s, l), Tril(s, g, -1)), -1), Triu(s, MatMul(s, Triu(s, g, 0), mT(s, u)), 0))
+	d = SolveTriangular(s, mT(s, l), d, Triangular{Upper: true, Unit: true})
+	d = SolveTriangular(s, mT(s, u), d, Triangular{Right: true})
+	order := Argsort(s, Narrow(s, Detach(s, b.Out()), -1, n+1, 1), -2, false) // where each row of x has gone
+	b.Set(0, To(s, Gather(s, d, -2, Expand(s, order, d.shape...)), b.DType(0)))
+}
+
+// nudgeOf is what stands for a pivot that is 0 in a mode.
+func nudgeOf(mode string, n int, pivot func(k int) float64) float64 {
+	if mode != luNudged {
+		return 0
+	}
+	most := 0.0
+	for k := range n {
+		most = max(most, math.Abs(pivot(k)))
+	}
+	if most == 0 {
+		most = 1
+	}
+	return most * 0x1p-52
+}
+
+func luSolveCPU(c *Call) {
+	b, factors, out := c.In[1], c.In[2], c.Out
+	r := len(b.shape)
+	n, m, batch := b.shape[r-2], b.shape[r-1], b.shape[:r-2]
+	var failed fault
+	eachDense(length(batch), n*n*m, n*n+n*m+2*n, func(g int, room []float64) {
+		t, x, order, pivots := room[:n*n], room[n*n:n*n+n*m], room[n*n+n*m:][:n], room[n*n+n*m+n:]
+		rows, right := batchRows(factors, batch, g), batchRows(b, batch, g)
+		load(order, rows.t, rows.off+(n+1)*rows.step, rows.stride)
+		load(pivots, rows.t, rows.off, rows.stride+rows.step)
+		nudge := nudgeOf(c.Mode, n, func(k int) float64 { return pivots[k] })
+		for k, v := range pivots {
+			if v == 0 && c.Mode == luChecked {
+				failed.note(g, k)
+				return
+			}
+			if v == 0 {
+				pivots[k] = nudge
+			}
+		}
+		side := func(transposed, backwards, unit bool) {
+			loadMatrix(t, rows, n, n, transposed, backwards)
+			for k, v := range pivots {
+				if backwards {
+					k = n - 1 - k
+				}
+				t[k*n+k] = v
+			}
+			solveLower(t, n, unit, backwards, x, m)
+		}
+		if !c.Reverse {
+			for i, from := range order {
+				loadRow(x[i*m:][:m], right, int(from), 0)
+			}
+			side(false, false, true)
+			side(false, true, false)
+			store(out, out.off+g*n*m, x)
+			return
+		}
+		loadMatrix(x, right, n, m, false, false)
+		side(true, false, false)
+		side(true, true, true)
+		for i, to := range order {
+			store(out, out.off+(g*n+int(to))*m, x[i*m:][:m])
+		}
+	})
+	failed.raise("linalg_solve", saysSingular, fixSingular)
+}
+
+func luDetCPU(c *Call) {
+	factors, out := c.In[1], c.Out
+	n, batch := c.square(0), out.shape
+	eachDense(length(batch), n, 2*n, func(g int, room []float64) {
+		pivots, swaps := room[:n], room[n:]
+		rows := batchRows(factors, batch, g)
+		load(pivots, rows.t, rows.off, rows.stride+rows.step)
+		load(swaps, rows.t, rows.off+n*rows.step, rows.stride)
+		store(out, out.off+g, []float64{determinant(c.Mode, pivots, swaps)})
+	})
+}
+
+// determinant is what a mode of lu_determinant asks for; swaps are the rows, from 1, that changed places with each.
+func determinant(mode string, pivots, swaps []float64) float64 {
+	nudge := nudgeOf(mode, len(pivots), func(k int) float64 { return pivots[k] })
+	y, logs := 1.0, 0.0
+	for k, v := range pivots {
+		if v == 0 {
+			v = nudge
+		}
+		if int(swaps[k]) != k+1 {
+			y = -y
+		}
+		switch mode {
+		case luLog:
+			logs += cpu.Log.Of(math.Abs(v))
+		case luSign:
+			switch {
+			case v < 0:
+				y = -y
+			case !(v > 0):
+				y *= v
+			}
+		default:
+			y *= v
+		}
+	}
+	if mode == luLog {
+		return logs
+	}
+	return y + 0 // no -0
+}
