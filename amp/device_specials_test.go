@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -39,7 +40,14 @@ func TestEveryOpOnDeviceOfSpecials(t *testing.T) {
 			}
 			for _, dt := range []DType{Float32, Float16, BFloat16, Float64} {
 				d := specials{round: round, backward: round >= backwardRounds, nan: round%2 == 1, probabilities: o == opBCE}
-				want, got := d.run(c, "cpu", dt), d.run(c, device, dt)
+				var want, got outcome
+				refused, there := Maybe(func() { want = d.run(c, "cpu", dt) }), Maybe(func() { got = d.run(c, device, dt) })
+				if refused != nil || there != nil { // a matrix has no factor, which both have to say
+					if !errors.Is(refused, ErrSingular) || !errors.Is(there, ErrSingular) {
+						t.Errorf("%v, round %d: %v, on the CPU %v", dt, round, there, refused)
+					}
+					continue
+				}
 				if d.backward {
 					want.lists, got.lists = want.lists[1:], got.lists[1:]
 				}

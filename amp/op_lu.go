@@ -17,7 +17,8 @@ const luMore = 2
 
 // Modes of lu_substitute and lu_determinant.
 const (
-	luChecked = ""       // a pivot that is 0 is an error
+	luChecked = ""       // a pivot that is 0 is an error, of linalg_solve
+	luInverse = "inv"    // of linalg_inv
 	luPlain   = "plain"  // it is taken as it is
 	luNudged  = "nudged" // it becomes a small number: for the gradient of a determinant that is 0
 	luLog     = "log"    // the logarithm of the determinant's amount
@@ -147,6 +148,7 @@ func luSolveCPU(c *Call) {
 	r := len(b.shape)
 	n, m, batch := b.shape[r-2], b.shape[r-1], b.shape[:r-2]
 	var failed fault
+	refusing := map[string]string{luChecked: "linalg_solve", luInverse: "linalg_inv"}[c.Mode]
 	eachDense(length(batch), n*n*m, n*n+n*m+2*n, func(g int, room []float64) {
 		t, x, order, pivots := room[:n*n], room[n*n:n*n+n*m], room[n*n+n*m:][:n], room[n*n+n*m+n:]
 		rows, right := batchRows(factors, batch, g), batchRows(b, batch, g)
@@ -154,7 +156,7 @@ func luSolveCPU(c *Call) {
 		load(pivots, rows.t, rows.off, rows.stride+rows.step)
 		nudge := nudgeOf(c.Mode, n, func(k int) float64 { return pivots[k] })
 		for k, v := range pivots {
-			if v == 0 && c.Mode == luChecked {
+			if v == 0 && refusing != "" {
 				failed.note(g, k)
 				return
 			}
@@ -188,7 +190,7 @@ func luSolveCPU(c *Call) {
 			store(out, out.off+(g*n+int(to))*m, x[i*m:][:m])
 		}
 	})
-	failed.raise("linalg_solve", saysSingular, fixSingular)
+	failed.raise(refusing, saysSingular, fixSingular)
 }
 
 func luDetCPU(c *Call) {

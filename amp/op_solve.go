@@ -65,7 +65,7 @@ func Inv(s *Scope, x *Tensor) *Tensor {
 	s, in := s.enter(opInv, x)
 	x = in[0]
 	factors := s.factors("linalg_inv", x)
-	return s.apply(opLUSolve, Attrs{}, x, identities(s, x, x.shape[len(x.shape)-1]), factors)
+	return s.apply(opLUSolve, Attrs{Mode: luInverse}, x, identities(s, x, x.shape[len(x.shape)-1]), factors)
 }
 
 // Det returns the determinants of square matrices x [… n n]: […]. Its gradient is the matrix of cofactors, also where the determinant is 0, where

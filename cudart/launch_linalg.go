@@ -21,7 +21,7 @@ const (
 )
 
 // Modes of kernels on LU factors, by the name that amp gives them.
-var luModes = map[string]int32{"": 0, "plain": 1, "nudged": 2, "log": 3, "sign": 4}
+var luModes = map[string]int32{"": 0, "inv": 0, "plain": 1, "nudged": 2, "log": 3, "sign": 4}
 
 // factorArgs is struct Dense.
 type factorArgs struct {
@@ -131,8 +131,9 @@ func launchLUSubstitute(l *launcher) bool {
 	if factors.dt != amp.Float64 || !p.lay(&l.out, factors, b) {
 		return false
 	}
-	if p.upper, p.mode = word(l.c.Reverse), luModes[l.c.Mode]; l.c.Mode == "" {
-		p.guard = l.guardOf(refusal{op: "linalg_solve", what: "matrix %d: pivot %d is 0", fix: fixSingular, singular: true})
+	p.upper, p.mode = word(l.c.Reverse), luModes[l.c.Mode]
+	if op := map[string]string{"": "linalg_solve", "inv": "linalg_inv"}[l.c.Mode]; op != "" {
+		p.guard = l.guardOf(refusal{op: op, what: "matrix %d: pivot %d is 0", fix: fixSingular, singular: true})
 	}
 	return l.factor("lu_substitute", b.dt, p.columns(), int(p.n)*factorColumns, int(p.n)*int(p.m))
 }

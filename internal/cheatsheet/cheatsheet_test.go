@@ -43,7 +43,7 @@ var missing = [][2]string{
 	{"`ASGD`'s `eta` and NAdam's `mu_product` in a state", "worked out from the number of updates and the present settings; ASGD's `eta` is not one step behind a schedule"},
 	{"`nn.EmbeddingBag`; `Embedding(sparse=True, scale_grad_by_freq=True)`", "`amp.Embedding`, then `amp.Sum` or `amp.Mean` over the bag; none for the other two"},
 	{"`collate_fn`, `batch_sampler`, `IterableDataset`", "samples have one shape, which `Spec` says, and are batched by the loader; a `Dataset` of your own has three methods"},
-	{"`torch.linalg.inv`, `solve`, `cholesky`, `det`, `qr`, `svd`, `eigh`", "none; a small system can be solved by descent, and what is fixed in Python beforehand, and loaded from safetensors"},
+	{"`torch.linalg.qr`, `lstsq`, `svd`, `eigh`", "none; least squares by `amp.Solve` or `amp.CholeskySolve` of the normal equations; what is fixed in Python beforehand, and loaded from safetensors"},
 	{"`torch.lgamma`, `digamma`; `F.max_unpool2d`; `return_indices=True` of `MaxPool1d` and `MaxPool3d`", "none"},
 	{"bitwise operators and shifts, `scatter_reduce`, `masked_scatter`, `torch.quantile(interpolation=…)`, `rounding_mode=\"trunc\"`", "none; `amp.Trunc` of a quotient is the last"},
 	{"`x.reshape` and `x.flatten` that share the memory of a view with gaps; `x.view`", "`amp.Reshape` and `amp.Flatten` share memory where `x` is contiguous, else they copy: change `x` itself in place"},

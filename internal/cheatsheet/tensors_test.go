@@ -81,6 +81,25 @@ func Example_tensors() {
 	// torch: F.softmax(x, dim=1), F.relu(x)
 	p, a := amp.Softmax(s, x, 1), amp.ReLU(s, x)
 	fmt.Printf("%.2f %v\n", p.Float64s(), a.Float64s())
+
+	// torch: torch.linalg.cholesky(a), torch.cholesky_solve(b, l)
+	spd, one := amp.From([]float32{4, 2, 2, 2}, 2, 2), amp.From([]float32{4, 2}, 2, 1)
+	l := amp.Cholesky(s, spd, false)
+	fmt.Println(l.Float64s(), amp.CholeskySolve(s, one, l, false).Float64s())
+
+	// torch: torch.linalg.solve(a, b), torch.linalg.inv(a)
+	sol, inv := amp.Solve(s, spd, one), amp.Inv(s, spd)
+	fmt.Println(sol.Float64s(), inv.Float64s())
+
+	// torch: torch.linalg.solve_triangular(r, b, upper=True)
+	tri := amp.SolveTriangular(s, spd, one, amp.Triangular{Upper: true})
+	fmt.Println(tri.Float64s())
+
+	// torch: torch.linalg.det(a), torch.linalg.slogdet(a), torch.linalg.lu_factor(a)
+	det := amp.Det(s, spd)
+	sign, logabsdet := amp.Slogdet(s, spd)
+	lu, pivots := amp.LUFactor(s, spd)
+	fmt.Println(det.Float64s(), sign.Float64s(), logabsdet.Shape(), lu.Float64s(), pivots.Float64s())
 	// Output:
 	// [2 2] float32
 	// [64 8]
@@ -99,6 +118,10 @@ func Example_tensors() {
 	// [4 2] [2 2 2]
 	// [21 21 49 49]
 	// [0.27 0.73 0.27 0.73] [1 2 3 4]
+	// [2 0 1 1] [1 0]
+	// [1 0] [0.5 -0.5 -0.5 1]
+	// [0.5 1]
+	// [4] [1] [] [4 2 0.5 1] [1 2]
 }
 
 func Example_gradients() {
