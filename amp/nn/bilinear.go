@@ -12,6 +12,7 @@ import (
 type Bilinear struct {
 	Weight *amp.Tensor // [out first second]
 	Bias   *amp.Tensor // [out], nil without
+	reparametrized
 }
 
 // NewBilinear returns a layer from first and second to out features. Weight and bias are drawn from the scope's stream, uniform in
@@ -30,11 +31,15 @@ func NewBilinear(s *amp.Scope, first, second, out int, opts ...LinearOption) *Bi
 
 // Forward returns the layer's output for a [… first] and b [… second]: [… out].
 func (l *Bilinear) Forward(s *amp.Scope, a, b *amp.Tensor) *amp.Tensor {
-	return amp.Bilinear(s, a, b, l.Weight, l.Bias)
+	return amp.Bilinear(s, a, b, l.weight(s, l.Weight), l.Bias)
 }
 
 // Parameters returns weight and bias.
-func (l *Bilinear) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }
+func (l *Bilinear) Parameters() []*amp.Tensor { return l.parameters(l.Weight, l.Bias) }
+
+func (l *Bilinear) parametrized() (**amp.Tensor, *reparametrized) {
+	return &l.Weight, &l.reparametrized
+}
 
 // CosineSimilarity returns amp.CosineSimilarity with PyTorch's numbers: along dimension 1, norms held at 1e-8.
 func CosineSimilarity(s *amp.Scope, a, b *amp.Tensor) *amp.Tensor {

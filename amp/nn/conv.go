@@ -14,6 +14,7 @@ import (
 type Conv struct {
 	Weight *amp.Tensor // [out in/groups k…]; transposed [in out/groups k…]
 	Bias   *amp.Tensor // [out], nil without
+	reparametrized
 
 	options []amp.WindowOption
 	pads    []int  // of a padding mode other than zeros: before and after, last dimension first
@@ -242,8 +243,10 @@ func (l *Conv) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
 	if l.pads != nil {
 		x = amp.Pad(s, x, l.pads, l.mode, 0)
 	}
-	return l.apply(s, x, l.Weight, l.Bias, l.options...)
+	return l.apply(s, x, l.weight(s, l.Weight), l.Bias, l.options...)
 }
 
 // Parameters returns weight and bias.
-func (l *Conv) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }
+func (l *Conv) Parameters() []*amp.Tensor { return l.parameters(l.Weight, l.Bias) }
+
+func (l *Conv) parametrized() (**amp.Tensor, *reparametrized) { return &l.Weight, &l.reparametrized }

@@ -7,8 +7,9 @@ import (
 
 // Embedding maps numbers to vectors by looking them up in a table.
 type Embedding struct {
-	Weight  *amp.Tensor // [rows features]
-	padded  bool        // padding is a row that stands for padding
+	Weight *amp.Tensor // [rows features]
+	reparametrized
+	padded  bool // padding is a row that stands for padding
 	padding int
 	maxNorm float64 // of a row that Forward looks up; 0 for none
 	norm    float64 // which one it is
@@ -50,10 +51,14 @@ func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Em
 func (e *Embedding) Forward(s *amp.Scope, index *amp.Tensor) *amp.Tensor {
 	e.shorten(s, index)
 	if e.padded {
-		return amp.EmbeddingPadded(s, e.Weight, index, e.padding)
+		return amp.EmbeddingPadded(s, e.weight(s, e.Weight), index, e.padding)
 	}
-	return amp.Embedding(s, e.Weight, index)
+	return amp.Embedding(s, e.weight(s, e.Weight), index)
 }
 
 // Parameters returns the table.
-func (e *Embedding) Parameters() []*amp.Tensor { return present(e.Weight) }
+func (e *Embedding) Parameters() []*amp.Tensor { return e.parameters(e.Weight, nil) }
+
+func (e *Embedding) parametrized() (**amp.Tensor, *reparametrized) {
+	return &e.Weight, &e.reparametrized
+}

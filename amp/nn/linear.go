@@ -11,6 +11,7 @@ import (
 type Linear struct {
 	Weight *amp.Tensor // [out in]
 	Bias   *amp.Tensor // [out], nil without
+	reparametrized
 }
 
 // A LinearOption configures NewLinear.
@@ -43,8 +44,10 @@ func NewLinear(s *amp.Scope, in, out int, opts ...LinearOption) *Linear {
 
 // Forward returns x·Weightᵀ + Bias for x [… in]: [… out].
 func (l *Linear) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor {
-	return amp.Linear(s, x, l.Weight, l.Bias)
+	return amp.Linear(s, x, l.weight(s, l.Weight), l.Bias)
 }
 
 // Parameters returns weight and bias.
-func (l *Linear) Parameters() []*amp.Tensor { return present(l.Weight, l.Bias) }
+func (l *Linear) Parameters() []*amp.Tensor { return l.parameters(l.Weight, l.Bias) }
+
+func (l *Linear) parametrized() (**amp.Tensor, *reparametrized) { return &l.Weight, &l.reparametrized }

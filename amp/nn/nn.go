@@ -17,7 +17,8 @@
 // ChildParameters and NamedModules do the rest; Prefix names the tensors of a part, Buffered adds tensors that are no parameters.
 // Parameters are named by their place in the model ("0.weight"), and ops are recorded under the same path. To share a weight, give
 // both layers the same tensor: it counts, moves and is saved once, under TiedNames with all its names, as PyTorch does. StateDict and
-// LoadStateDict exchange weights, with package safetensors also with Python. Summary prints a model's modules with dtypes, parameters,
+// LoadStateDict exchange weights, with package safetensors also with Python. WeightNorm and SpectralNorm compute a layer's weight from other
+// tensors, which are then trained instead. Summary prints a model's modules with dtypes, parameters,
 // FLOPs and memory.
 //
 // # Sequences

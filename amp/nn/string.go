@@ -53,6 +53,9 @@ func layer(m Module) string {
 	if n := len(parts); n > 6 {
 		parts = append(parts[:6], fmt.Sprintf("… %d more", n-6))
 	}
+	if by := parametrizedBy(held(m)); by != "" {
+		parts = append(parts, by)
+	}
 	return kindName(m) + "(" + strings.Join(parts, ", ") + ")"
 }
 

@@ -64,6 +64,9 @@ func nameWithin(m Module, t *amp.Tensor) string {
 		}
 	}
 	of := held(m)
+	if name := nameOfPart(of, t); name != "" {
+		return name
+	}
 	v := reflect.Indirect(reflect.ValueOf(of))
 	if v.Kind() != reflect.Struct || v.Type().PkgPath() != reflect.TypeFor[Linear]().PkgPath() {
 		return ""

@@ -41,11 +41,25 @@ func filled(k int, shape ...int) *amp.Tensor {
 	for i := range v {
 		v[i] = float64((7*i+13*k+5)%23-11) / 40
 	}
+	if len(shape) == 0 {
+		return amp.Scalar(float32(v[0]))
+	}
 	return amp.FromFloat64s(amp.Float32, v, shape...)
 }
 
-// prepare loads the formula's numbers under torch's names: all of the module's, and no others.
+// prepare is fillState for a module whose state is in the order of its parameters.
 func prepare(t *testing.T, m nn.Module, state [][2]any) {
+	t.Helper()
+	fillState(t, m, state)
+	for k, p := range m.Parameters() {
+		if p.Name() != state[k][0] {
+			t.Errorf("parameter %d is %s, torch's %s", k, p.Name(), state[k][0])
+		}
+	}
+}
+
+// fillState loads the formula's numbers under torch's names: all of the module's, and no others.
+func fillState(t *testing.T, m nn.Module, state [][2]any) {
 	t.Helper()
 	tensors := map[string]*amp.Tensor{}
 	for k, entry := range state {
@@ -57,11 +71,6 @@ func prepare(t *testing.T, m nn.Module, state [][2]any) {
 	}
 	if err := nn.LoadStateDict(m, tensors); err != nil {
 		t.Fatal(err)
-	}
-	for k, p := range m.Parameters() {
-		if p.Name() != state[k][0] {
-			t.Errorf("parameter %d is %s, torch's %s", k, p.Name(), state[k][0])
-		}
 	}
 }
 

@@ -34,6 +34,10 @@ func Example_modules() {
 	table, attention, drop := nn.NewEmbedding(s, 100, 16), nn.NewMultiheadAttention(s, 16, 4, nn.AttentionOptions{}), nn.NewDropout(0.1)
 	fmt.Println(table.Forward(s, amp.RandInt(s, 0, 100, 5)).Shape(), len(attention.Parameters()), len(drop.Parameters()))
 
+	// torch: spectral_norm(nn.Linear(8, 4)), weight_norm(nn.Conv1d(4, 8, 3))  # of torch.nn.utils.parametrizations
+	bounded, split := nn.SpectralNorm(s, nn.NewLinear(s, 8, 4)), nn.WeightNorm(s, nn.NewConv1d(s, 4, 8, 3))
+	fmt.Println(len(bounded.Buffers()), len(split.Parameters()))
+
 	// torch: torchvision.models.resnet18(num_classes=10)
 	resnet := nn.NewResNet18(s, 10)
 	fmt.Println(len(resnet.Parameters()))
@@ -108,6 +112,7 @@ func Example_modules() {
 	// 2
 	// [1 8 4 4] 3 2
 	// [5 16] 4 0
+	// 2 3
 	// 62
 	// 1.386 1
 	// 4 4
