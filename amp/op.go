@@ -145,7 +145,7 @@ type Attrs struct {
 	Reverse   bool       // of cumsum: from the last element on
 	DType     DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
 	Reduce    Reduction  // what a loss does with its elements
-	Ignore    int64      // target that nll_loss leaves out
+	Ignore    int64      // target that nll_loss leaves out, blank of ctc_loss
 	Mode      string     // "zeros", "bilinear" …: the variant of ops that have several
 	Window    *Window    // of convolutions and pools
 	Scales    []float64  // of interpolation: one factor per spatial dimension as the caller gave it, 0 for that of the sizes

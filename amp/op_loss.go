@@ -45,6 +45,7 @@ type lossConfig struct {
 	smoothing         float64
 	ignore            int64
 	eps               float64
+	blank             int
 	given             lossOptions
 }
 
@@ -61,9 +62,12 @@ const (
 	hasFull
 	hasSwap
 	hasBatchMean
+	hasBlank
+	hasZeroInfinity
 )
 
-var lossOptionNames = []string{"weight", "positive weight", "label smoothing", "class to ignore", "logarithmic target", "rate as input", "full likelihood", "swap", "batch mean"}
+var lossOptionNames = []string{"weight", "positive weight", "label smoothing", "class to ignore", "logarithmic target", "rate as input", "full likelihood", "swap", "batch mean", "blank",
+	"zero for infinity"}
 
 // LossWeight weights a loss: one number per class for NLLLoss, CrossEntropy, MultiMarginLoss and MultilabelSoftMarginLoss, per
 // element (broadcast) for BCE and BCEWithLogits. PyTorch's weight.

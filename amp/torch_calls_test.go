@@ -12,14 +12,15 @@ type torchCall func(s *Scope, a torchArgs, x []*Tensor) []*Tensor
 // torchless says why a differentiable row has no vectors. Those that run within vectors of another op, such as the rows of gradients,
 // need none of their own.
 var torchless = map[string]string{
-	"dropout":         "PyTorch draws other random numbers",
-	"feature_dropout": "PyTorch draws other random numbers",
-	"alpha_dropout":   "PyTorch draws other random numbers",
-	"rrelu":           "PyTorch draws other random numbers; where it draws none it has vectors",
-	"max_pool_values": "part of the second gradient of max pools",
-	"abs_pow":         "part of the second gradients of norms, which have vectors of the first",
-	"to_device":       "copies bits; TestGradientsCrossDevices has its gradients",
-	"quantize":        "asks what a format would do; PyTorch has no such op",
+	"dropout":            "PyTorch draws other random numbers",
+	"feature_dropout":    "PyTorch draws other random numbers",
+	"alpha_dropout":      "PyTorch draws other random numbers",
+	"rrelu":              "PyTorch draws other random numbers; where it draws none it has vectors",
+	"max_pool_values":    "part of the second gradient of max pools",
+	"ctc_loss_curvature": "PyTorch has no second derivative of ctc_loss; TestEveryOpSecondOrder has it",
+	"abs_pow":            "part of the second gradients of norms, which have vectors of the first",
+	"to_device":          "copies bits; TestGradientsCrossDevices has its gradients",
+	"quantize":           "asks what a format would do; PyTorch has no such op",
 }
 
 func addTorch(calls map[string]torchCall) { maps.Copy(torchCalls, calls) }

@@ -64,6 +64,13 @@ func init() {
 		"gaussian_nll_loss": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return GaussianNLLLoss(s, x[0], x[1], x[2], a.float("eps"), a.options()...)
 		}),
+		"ctc_loss": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			o := append(a.options(), CTCBlank(a.int("blank")))
+			if a.bool("zero_infinity") {
+				o = append(o, ZeroInfinity())
+			}
+			return CTCLoss(s, x[0], x[1], x[2], x[3], o...)
+		}),
 		"soft_margin_loss": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 			return SoftMarginLoss(s, x[0], as(s, x[0], x[1]), a.reduction())
 		}),

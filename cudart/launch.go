@@ -90,6 +90,7 @@ type launcher struct {
 	padArgs      padArgs
 	quantizeArgs quantizeArgs
 	labelArgs    labelArgs
+	ctcArgs      ctcArgs
 	ravelArgs    ravelArgs
 	wholeArgs    wholeArgs
 }

@@ -19,6 +19,10 @@ func TestIndicesOutOfRange(t *testing.T) {
 	defer s.Close()
 	x := placed(s, amp.Float32, numbers(12), 4, 3)
 	plain := amp.Exp(s, x)
+	steps := amp.Reshape(s, x, 2, 2, 3)
+	ctc := func(targets *amp.Tensor, lengths ...int64) func() *amp.Tensor {
+		return func() *amp.Tensor { return amp.CTCLoss(s, steps, targets, list(s, 2, 2), list(s, lengths...)) }
+	}
 	for name, c := range map[string]struct {
 		call func() *amp.Tensor
 		says []string
@@ -41,6 +45,13 @@ func TestIndicesOutOfRange(t *testing.T) {
 		"labels": {func() *amp.Tensor {
 			return amp.MultilabelMarginLoss(s, x, placed(s, amp.Int64, []float64{0, -1, 9, 1, 4, -1, -1, 0, 0, 0, 1, 2}, 4, 3))
 		}, []string{"multilabel_margin_loss", "target[1,1] is 4"}},
+		"ctc label":  {ctc(list(s, 1, 2, 3), 2, 1), []string{"ctc_loss", "target 2 is 3", "from 0 to 2 but for the blank, 0"}},
+		"ctc blank":  {ctc(list(s, 1, 0, 3), 2, 1), []string{"ctc_loss", "target 1 is 0"}},
+		"ctc length": {ctc(list(s, 1, 2, 1), 2, 2), []string{"target length 1 is 2", "from 0 to 1"}},
+		"ctc sum":    {ctc(list(s, 1, 2, 1), 1, 1), []string{"the sum of all 2 target lengths is 2", "number of targets"}},
+		"ctc steps": {func() *amp.Tensor {
+			return amp.CTCLoss(s, steps, placed(s, amp.Int64, []float64{1, 2, 1, 9}, 2, 2), list(s, 2, 3), list(s, 2, 1))
+		}, []string{"input length 1 is 3", "from 0 to 2"}},
 		"floor_divide": {func() *amp.Tensor { return amp.FloorDivide(s, list(s, 1, 2), list(s, 0, 1)) }, []string{"floor_divide", "divisor 0 is 0", "infinite"}},
 		"remainder":    {func() *amp.Tensor { return amp.Remainder(s, list(s, 1, 2), list(s, 1, 0)) }, []string{"remainder", "divisor 1 is 0", "use floats"}},
 	} {

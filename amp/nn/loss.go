@@ -83,6 +83,11 @@ func TripletMarginLoss(s *amp.Scope, anchor, positive, negative *amp.Tensor, opt
 	return amp.TripletMarginLoss(s.In("loss"), anchor, positive, negative, 1, 2, 1e-6, opts...)
 }
 
+// CTCLoss returns amp.CTCLoss of log-probabilities [steps n classes], recorded under "loss".
+func CTCLoss(s *amp.Scope, logp, targets, inputLengths, targetLengths *amp.Tensor, opts ...amp.LossOption) *amp.Tensor {
+	return amp.CTCLoss(s.In("loss"), logp, targets, inputLengths, targetLengths, opts...)
+}
+
 // MultiMarginLoss returns amp.MultiMarginLoss with p and margin 1, recorded under "loss".
 func MultiMarginLoss(s *amp.Scope, x, target *amp.Tensor, opts ...amp.LossOption) *amp.Tensor {
 	return amp.MultiMarginLoss(s.In("loss"), x, target, 1, 1, opts...)

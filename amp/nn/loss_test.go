@@ -14,6 +14,7 @@ func TestLosses(t *testing.T) {
 	x, y := amp.From([]float64{0.5, -1, 2, 0.3}, 2, 2), amp.From([]float64{0.2, 0.9, 0.4, 0.7}, 2, 2)
 	signs, sign := amp.From([]float64{1, -1, -1, 1}, 2, 2), amp.From([]float64{1, -1})
 	class, labels := amp.From([]int64{1, 0}), amp.From([]int64{1, -1, 0, -1}, 2, 2)
+	steps, one, zero := amp.Unsqueeze(root, amp.LogSoftmax(root, x, -1), 1), amp.From([]int64{2}), amp.From([]int64{0})
 	for name, c := range map[string]struct{ got, want *amp.Tensor }{
 		"mse":             {MSELoss(s, x, y), amp.MSELoss(root, x, y)},
 		"l1":              {L1Loss(s, x, y, amp.ReduceSum), amp.L1Loss(root, x, y, amp.ReduceSum)},
@@ -31,6 +32,7 @@ func TestLosses(t *testing.T) {
 		"ranking":         {MarginRankingLoss(s, x, y, signs), amp.MarginRankingLoss(root, x, y, signs, 0)},
 		"cosine":          {CosineEmbeddingLoss(s, x, y, sign), amp.CosineEmbeddingLoss(root, x, y, sign, 0)},
 		"triplet":         {TripletMarginLoss(s, x, y, signs), amp.TripletMarginLoss(root, x, y, signs, 1, 2, 1e-6)},
+		"ctc":             {CTCLoss(s, steps, zero, one, amp.From([]int64{1}), amp.CTCBlank(1)), amp.CTCLoss(root, steps, zero, one, amp.From([]int64{1}), amp.CTCBlank(1))},
 		"multi margin":    {MultiMarginLoss(s, x, class), amp.MultiMarginLoss(root, x, class, 1, 1)},
 		"multilabel":      {MultilabelMarginLoss(s, x, labels), amp.MultilabelMarginLoss(root, x, labels)},
 		"multilabel soft": {MultilabelSoftMarginLoss(s, x, y), amp.MultilabelSoftMarginLoss(root, x, y)},

@@ -35,6 +35,11 @@ func Example_attention() {
 	y, weights := attention.Attend(s, x, memory, memory, nil, false), attention.Weights(s, x, memory, nil, false)
 	fmt.Println(y.Shape(), weights.Shape())
 
+	// torch: F.ctc_loss(F.log_softmax(logits, -1), targets, input_lengths, target_lengths)  # logits [steps batch classes]
+	logits, targets := amp.Randn(s, amp.Float32, 0, 1, 6, 2, 5), amp.From([]int64{1, 2, 2, 4, 0, 0}, 2, 3) // blank 0; amp.CTCBlank, amp.ZeroInfinity
+	loss := nn.CTCLoss(s, amp.LogSoftmax(s, logits, -1), targets, amp.From([]int64{6, 4}), amp.From([]int64{3, 1}))
+	fmt.Println(loss.DType())
+
 	// torch: nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, 0, norm_first=True), 2)
 	encoder := nn.NewTransformerEncoder(s, 2, 16, 4, 32, nn.TransformerOptions{PreNorm: true})
 	fmt.Println(encoder.Run(s, x, padding).Shape())
@@ -69,6 +74,7 @@ func Example_attention() {
 	// [4 4]
 	// [2 4 16]
 	// [2 4 16] [2 4 4 5]
+	// float32
 	// [2 4 16]
 	// [2 4 16]
 	// [2 4 16]

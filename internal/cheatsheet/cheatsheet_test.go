@@ -37,7 +37,7 @@ var missing = [][2]string{
 	{"`torch.compile`, TorchScript", "on a GPU `root.Capture` makes one launch of a whole step; on a CPU none"},
 	{"in-place ops on results that want gradients: `h += x`", "refused, since gradients would be lost; use the op that returns its result: `h = amp.Add(s, h, x)`. In `s.NoGrad()` tensors may be changed in place"},
 	{"`checkpoint` and `autograd.Function` with several results", "one result each: join them with `amp.Cat`, or make one op for each"},
-	{"`nn.CTCLoss`, `nn.TransformerDecoder` with a cache", "none"},
+	{"`nn.TransformerDecoder` with a cache", "none"},
 	{"`optim.SparseAdam`", "none; the other optimizers of `torch.optim` are there"},
 	{"closures: `opt.step(closure)`", "`LBFGS` takes one; for the others run the model before `opt.Step()`"},
 	{"`ASGD`'s `eta` and NAdam's `mu_product` in a state", "worked out from the number of updates and the present settings; ASGD's `eta` is not one step behind a schedule"},

@@ -16,6 +16,16 @@ def gaussian_nll(x, t, v, reduction, full, eps):
     return F.gaussian_nll_loss(x, t, v, full=full, eps=eps, reduction=reduction)
 
 
+def ctc():
+    """Both layouts of the targets, repeated labels, none, fewer steps than there are, and a target that does not fit its steps."""
+    rows, flat = T([[1, 2, 2], [3, 3, 3], [2, 0, 0]]), T([1, 1, 2, 3, 1])
+    out = reduced("ctc_loss", F.ctc_loss, [U(-4, 0, 6, 3, 4), rows, T([6, 5, 4]), T([3, 2, 0])], blank=0, zero_infinity=False)
+    out += reduced("ctc_loss", F.ctc_loss, [U(-4, 0, 5, 3, 4), flat, T([5, 3, 5]), T([2, 0, 3])], name="list", blank=0, zero_infinity=False)
+    out += reduced("ctc_loss", F.ctc_loss, [U(-4, 0, 5, 3, 4), T([[1, 2], [0, 0], [2, 1]]), T([5, 2, 3]), T([2, 2, 1])], name="zeroed", blank=3, zero_infinity=True)
+    out += reduced("ctc_loss", F.ctc_loss, [U(-4, 0, 5, 4), T([1, 1]), T(4), T(2)], name="one", blank=0, zero_infinity=False)
+    return out
+
+
 def cases():
     x, t = U(-2, 2, 3, 4), U(-2, 2, 3, 4)
     signs = T([[1, -1, 1, -1], [-1, -1, 1, 1], [1, 1, -1, -1]])
@@ -60,6 +70,7 @@ def cases():
     out += reduced("multilabel_margin_loss", F.multilabel_margin_loss, [U(-2, 2, 3, 4), T([[1, 3, -1, 0], [0, -1, 2, 2], [3, 2, 1, -1]])])
     out += reduced("multilabel_soft_margin_loss", lambda x, y, reduction: F.multilabel_soft_margin_loss(x, y.to(x.dtype), reduction=reduction),
                    [U(-3, 3, 3, 4), T([[1, 0, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0]])])
+    out += ctc()
     out += [
         Case("cosine_similarity", F.cosine_similarity, [U(-2, 2, 4, 5), U(-2, 2, 4, 5)], dim=1, eps=1e-8),
         Case("cosine_similarity", F.cosine_similarity, [U(-2, 2, 3, 4), U(-2, 2, 3, 4)], name="first", dim=0, eps=1e-8),
