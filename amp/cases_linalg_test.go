@@ -2,7 +2,7 @@ package amp
 
 // einsumCase runs an equation on operands of shapes; terms bounds the products that one element sums.
 func einsumCase(name, equation string, flat bool, shapes ...[]int) opCase {
-	c := opCase{name: name, flat: flat, terms: 16, call: func(s *Scope, x []*Tensor) *Tensor { return Einsum(s, equation, x...) }}
+	c := opCase{name: name, flat: flat, terms: 16, products: len(shapes) > 2, call: func(s *Scope, x []*Tensor) *Tensor { return Einsum(s, equation, x...) }}
 	for _, shape := range shapes {
 		c.inputs = append(c.inputs, in(-1, 1, shape...))
 	}

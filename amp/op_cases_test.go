@@ -15,6 +15,8 @@ type opCase struct {
 	through bool
 	// terms counts the products of numbers up to 1 that a float32 accumulator sums and that may cancel: each may round once more.
 	terms int
+	// products marks sums of products of more than two numbers up to 1: products of two are rounded to the dtype on the way, and what is summed may cancel.
+	products bool
 }
 
 // An input is a shape and the range its values are drawn from, kept off kinks and poles.

@@ -198,6 +198,9 @@ func (c opCase) far(o, exact outcome, eps, factor float64) string {
 			}
 		}
 		bound := factor*size*(16*eps+4*0x1p-24*math.Sqrt(float64(c.most()))) + float64(c.terms)*0x1p-24
+		if c.products { // the rounding errors of as many terms, of about a quarter each, walk at random
+			bound += eps / 4 * math.Sqrt(float64(c.most()/max(len(list), 1)))
+		}
 		for i, w := range list {
 			g := o.lists[k][i]
 			if g == w || g != g && w != w || o.dt == Float16 && math.Abs(w) > 3e4 {
