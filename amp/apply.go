@@ -67,7 +67,10 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	if d.output != NoDType {
 		c.DType = d.output
 	}
+	s.chooseFP8(c, &d)
+	s.readFP8(c, in)
 	time := s.execute(c)
+	c.dropFP8()
 	if rec != nil {
 		rec.op(s, c, in, d.rule, pc, time)
 	}
@@ -96,6 +99,11 @@ func (s *Scope) run(c *Call) {
 	if c.Op == opToDevice && !sameDevice(c.In[0].st.dev, s.root.dev) {
 		c.Out.copyOf(c.Op.Name, c.In[0])
 		return
+	}
+	if c.reads != nil {
+		kept := c.In
+		c.In = c.reads
+		defer func() { c.In = kept }()
 	}
 	if g := capturingOn(s.root.dev); g != nil {
 		g.Uses(c.In...)
@@ -152,7 +160,7 @@ func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintpt
 		c.Out.copiedAt = t.st.version.Load()
 	}
 	if rec := s.root.rec; rec != nil {
-		rec.castEvent(s, t, c.Out, r, by, operand, pc, time)
+		rec.castEvent(s, t, c.Out, casting{rule: r, by: by, operand: operand}, pc, time)
 	}
 	s.tape(c, pc)
 	out := c.Out
@@ -240,7 +248,7 @@ func (s *Scope) castFor(o *Op, i int, t *Tensor, to DType, pc uintptr) *Tensor {
 	}
 	if hit := s.arena.lookup(t, to); hit != nil {
 		if rec := s.root.rec; rec != nil {
-			rec.castEvent(s, t, hit, ruleCastHit, o, i, pc, took{})
+			rec.castEvent(s, t, hit, casting{rule: ruleCastHit, by: o, operand: i}, pc, took{})
 		}
 		return hit
 	}

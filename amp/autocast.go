@@ -18,6 +18,7 @@ type autocast struct {
 
 	unclassified Class // of the user's ops without a class; Unlisted: they follow their inputs, with a warning
 	force        map[string]Class
+	fp8          *FP8Recipe // nil: products read the lower dtype
 }
 
 // An AutocastOption configures Scope.Autocast.
@@ -51,7 +52,7 @@ func Force(op string, class Class) AutocastOption {
 
 // Autocast returns a scope in which every op runs in the precision that its class asks for, with dtype (Float16, BFloat16, or
 // Float32 to opt out within an autocast scope) as the lower one. NoDType keeps the present dtype, float16 outside of any.
-// Overrides and the cache setting are inherited by nested scopes. Run the forward pass and the loss in it, not Backward:
+// Overrides, the recipe of FP8 and the cache setting are inherited by nested scopes. Run the forward pass and the loss in it, not Backward:
 // a backward op runs in the dtype its forward ran in.
 func (s *Scope) Autocast(dtype DType, opts ...AutocastOption) *Scope {
 	c := s.derive()
@@ -100,6 +101,11 @@ const (
 	ruleCastInputs
 	ruleUnclassified
 	ruleInherit
+	ruleFP8
+	ruleFP8Left
+	ruleFP8Sizes
+	ruleCastFP8
+	ruleCastFP8Back
 	ruleListed = 1 << 6 // with one of the above: the scope's lists hold the op otherwise than the table
 	ruleForced = 1 << 7 // with one of the above
 )
@@ -117,6 +123,9 @@ func (d *decision) widen() {
 		d.rule += ruleWidened - ruleUnlisted
 	}
 }
+
+// lower says whether the lower dtype was chosen, by the class or by an override.
+func (d *decision) lower() bool { return d.rule&^(ruleListed|ruleForced) == ruleLower }
 
 // eligible says whether autocast may cast a tensor: floating point and not float64.
 func eligible(t *Tensor) bool { return t != nil && t.dt.IsFloat() && t.dt != Float64 }
@@ -228,6 +237,11 @@ var rules = map[rule]string{
 	ruleUnclassified:  "no class: float32, as amp.Unclassified asks",
 	ruleInherit:       "inherit: an op of this program, it follows its inputs; %w",
 	rulePart:          "part of an op whose inputs autocast has decided",
+	ruleFP8:           "lower: on operands rounded to 8 bits, as the scope's FP8 asks; %w",
+	ruleFP8Left:       "lower: the scope's FP8 leaves this module out; %w",
+	ruleFP8Sizes:      "lower: not in 8 bits, since a size is no multiple of 16, or of 32 for a scale per block; %w",
+	ruleCastFP8:       "cast for %b: it reads numbers of 8 bits and their scale",
+	ruleCastFP8Back:   "backward: its products read numbers of 8 bits, as the forward product did",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
 	ruleOptimizerPart: "optimizer: part of a step that is made of several ops",
 }
@@ -300,6 +314,9 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	at.DType = d.output
 	e.Output = o.result(&Call{Op: o, Attrs: at, In: in})
 	e.Rule = sentence(d.rule, o, s.auto.dtype, "")
+	if r := s.auto.fp8; r != nil && o.FP8 != nil && d.lower() {
+		e.Rule += fmt.Sprintf("; of operands rounded to 8 bits where its sizes are multiples of %d", r.sizes())
+	}
 	return e
 }
 

@@ -7,11 +7,12 @@ import (
 
 // A Back is one call of a row's Backward: what it may read, and where it puts the gradients.
 type Back struct {
-	S  *Scope  // scope to call table ops in; autocast is off
-	DY *Tensor // gradient of the result
-	n  *node
-	d  []*Tensor
-	w  [savable + 1]*Tensor // of a Wide row: float32 copies of what was saved
+	S   *Scope  // scope to call table ops in; autocast is off
+	DY  *Tensor // gradient of the result
+	n   *node
+	d   []*Tensor
+	w   [savable + 1]*Tensor // of a Wide row: float32 copies of what was saved
+	dy8 *Tensor              // DY rounded to 8 bits, of a product whose recipe has one scale for it
 
 	e   *engine // nil of a reference for TraceGradients
 	sum bool    // what input 0 gets is a sum with what it had (soFar)

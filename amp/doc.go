@@ -41,6 +41,10 @@
 // UseLists takes the lists of PyTorch's CPU autocast, of Apex, or none; Force overrides one op. Explain says what would happen,
 // without running anything. Backward runs each op in the dtype of its forward.
 //
+// FP8 makes the products of Linear read operands rounded to 8 bits by a recipe of Transformer Engine or torchao, forward and backward, with
+// a scale per tensor, row or block. The products run in the lower dtype, on any device, and give the numbers of 8-bit ones up to the order of
+// sums; the trace has each rounding as a cast, with what it lost.
+//
 // # Gradients
 //
 // Backward leaves gradients on leaves that RequireGrad marked, in the leaf's dtype; Grad returns those of any inputs and, with
@@ -83,7 +87,7 @@
 // # Formats and numbers
 //
 // Half and Format.Inspect take a number apart: bits, spacing, rounding error. Quantize rounds a tensor to float8, tf32 or another
-// Format as a what-if. CountExponents counts a tensor's numbers by their power of two, says what a format would lose and which
+// Format as a what-if, QuantizeScaled with scales. CountExponents counts a tensor's numbers by their power of two, says what a format would lose and which
 // scale would save it. ExperimentSums adds numbers in several orders.
 //
 // # Traces, health and memory

@@ -51,6 +51,9 @@ func (e *rawEvent) export(src *sources) Event {
 	}
 	if e.cast {
 		x.Cast = &Cast{From: e.in[0].dt, To: e.out.dt, By: by, Operand: int(e.operand), Name: e.name, Cached: e.cached}
+		if e.short {
+			x.Cast.Format = e.format.String()
+		}
 		if before := numbers(e.before); before != nil && x.Health != nil {
 			x.Cast.Lost, x.Cast.Over = x.Health.Zeros-before.Zeros, x.Health.Infs-before.Infs
 		}

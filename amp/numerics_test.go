@@ -11,7 +11,8 @@ import (
 
 func init() {
 	addCases(map[string][]opCase{
-		"quantize": {{inputs: []input{in(-2, 2, 2, 3)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor { return Quantize(s, x[0], FormatE4M3) }}},
+		"quantize_scaled": {{inputs: []input{in(-2, 2, 2, 3)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor { return QuantizeScaled(s, x[0], FormatE4M3, PerRow, 1) }}},
+		"quantize":        {{inputs: []input{in(-2, 2, 2, 3)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor { return Quantize(s, x[0], FormatE4M3) }}},
 	})
 }
 

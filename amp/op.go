@@ -74,6 +74,9 @@ type Op struct {
 	// Order returns the order in which the result's dimensions lie in memory, from the outermost on, without gaps; nil for row-major order, as
 	// in all rows without it.
 	Order func(c *Call, shape []int) []int
+	// FP8 says of a product of its first two inputs whether its sizes are the multiples of a number that products of 8-bit numbers need; nil for a
+	// row that never reads any. Backward rounds with Back.short what its own products read.
+	FP8 func(c *Call, multiple int) bool
 	// Composite names the rows that the op is made of; such rows have no kernel. Autocast decides them on their inputs (enter).
 	Composite []string
 	// Parts says of a composite when its parts decide for themselves under autocast.
@@ -152,6 +155,7 @@ type Attrs struct {
 	Draw      Draw       // random numbers, of dropout and the like
 	Attention *Attention // of scaled_dot_product_attention
 	Update    *Update    // settings of an in-place optimizer op
+	FP8       *FP8Recipe // of a product whose operands are rounded to 8 bits
 }
 
 // A Window says how a convolution or pool moves over its input: one number per spatial dimension each.
@@ -180,6 +184,7 @@ type Call struct {
 	// Module is the path of the module that calls, such as "net/0", for errors that a device finds only later.
 	Module string
 	few    [4]*Tensor // In, where it fits
+	reads  []*Tensor  // what the kernel reads in place of In, of products in 8 bits
 	node   *node      // of Out on the tape, mostly in one piece of memory with it; nil if no gradient may be asked for
 }
 
@@ -200,7 +205,7 @@ func (c *Call) free() {
 	if !c.Attrs.none() {
 		c.Attrs = Attrs{}
 	}
-	c.In, c.Out, c.Module, c.node = nil, nil, "", nil
+	c.In, c.Out, c.Module, c.node, c.reads = nil, nil, "", nil, nil
 	clear(c.few[:])
 	spareCalls.Put(c)
 }
@@ -211,7 +216,7 @@ func (a *Attrs) none() bool {
 		math.Float64bits(a.Scalar)|math.Float64bits(a.Pair[0])|math.Float64bits(a.Pair[1]) == 0 && // -0 is something
 		a.Start == 0 && !a.Reverse &&
 		a.DType == NoDType && a.Reduce == 0 && a.Ignore == 0 && a.Mode == "" && a.Window == nil && a.Scales == nil &&
-		a.Draw == Draw{} && a.Attention == nil && a.Update == nil
+		a.Draw == Draw{} && a.Attention == nil && a.Update == nil && a.FP8 == nil
 }
 
 var (

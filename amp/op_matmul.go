@@ -21,7 +21,7 @@ func init() {
 	opLinear = define(Op{
 		Name: "linear", Doc: "x·weightᵀ + bias, rounded once", Args: []string{"x", "weight", "bias"},
 		Class: Lower, CPUList: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
-		Check: checkLinear, CPU: linearCPU, Backward: linearBackward, Whole: wholeLinear,
+		Check: checkLinear, CPU: linearCPU, Backward: linearBackward, Whole: wholeLinear, FP8: linearFP8,
 	})
 }
 
@@ -136,6 +136,15 @@ func linearShape(c *Call) []int {
 	return append(slices.Clone(x.shape[:len(x.shape)-1]), w.shape[0])
 }
 
+// linearFP8 says whether rows, in and out are multiples of what products of 8-bit numbers need: each is summed over once, forward or backward.
+func linearFP8(c *Call, multiple int) bool {
+	x, w := c.In[0], c.In[1]
+	if len(w.shape) != 2 || len(x.shape) == 0 {
+		return false // which Check refuses
+	}
+	return w.shape[0]%multiple == 0 && w.shape[1]%multiple == 0 && length(x.shape[:len(x.shape)-1])%multiple == 0
+}
+
 func linearCPU(c *Call) {
 	if c.Out.dt == Float64 {
 		linearOn[float64](c)
@@ -166,11 +175,12 @@ func linearOn[T cpu.Float](c *Call) {
 func linearBackward(b *Back) {
 	dy := b.DY
 	if b.Needs(0) {
-		b.Set(0, MatMul(b.S, dy, b.In(1)))
+		b.Set(0, MatMul(b.S, b.short(dy, true, -1), b.short(b.In(1), false, 0)))
 	}
 	rows := asMatrix(b.S, dy)
 	if b.Needs(1) {
-		b.Set(1, MatMul(b.S, Transpose(b.S, rows, 0, 1), asMatrix(b.S, b.In(0))))
+		x := asMatrix(b.S, b.In(0))
+		b.Set(1, MatMul(b.S, Transpose(b.S, b.short(rows, true, 0), 0, 1), b.short(x, false, 0)))
 	}
 	if b.Needs(2) {
 		b.Set(2, Sum(b.S, rows, 0))

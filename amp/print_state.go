@@ -18,6 +18,9 @@ func (s *Scope) String() string {
 	parts := []string{s.Device(), "autocast off"}
 	if s.auto.on {
 		parts[1] = "autocast " + s.auto.dtype.String()
+		if r := s.auto.fp8; r != nil {
+			parts = append(parts, r.String())
+		}
 	}
 	if s.noGrad {
 		parts = append(parts, "no grad")

@@ -1,6 +1,7 @@
 package amp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -94,6 +95,8 @@ type rawEvent struct {
 	health   Counting // at level Health
 	before   Counting // of a cast: what it was given
 	gradient bool
+	short    bool   // a cast to a format shorter than its dtype
+	format   Format // that format
 }
 
 // chunkSize is the number of events in a block; blocks are reused in a ring.
@@ -275,11 +278,11 @@ func (r *recorder) look(s *Scope, c *Call) Counting {
 }
 
 // castEvent records a cast, or a use of a cached one.
-func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operand int, pc uintptr, t took) {
+func (r *recorder) castEvent(s *Scope, from, to *Tensor, as casting, pc uintptr, t took) {
 	var health, before Counting
 	noted := false
 	defer t.clockUnless(&noted)
-	if rl != ruleCastHit {
+	if as.rule != ruleCastHit {
 		health = r.look(s, &Call{Op: opCast, Out: to})
 	}
 	if health != nil && from.dt.IsFloat() { // what was zero or infinite before is not the cast's doing
@@ -291,16 +294,17 @@ func (r *recorder) castEvent(s *Scope, from, to *Tensor, rl rule, by *Op, operan
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.next()
-	e.fill(s, rl, pc, t)
+	e.fill(s, as.rule, pc, t)
 	noted = true
 	e.health, e.before = health, before
-	e.op, e.by, e.operand, e.cast = opCast, by, uint8(operand), true
-	e.name = from.name
+	e.op, e.by, e.operand, e.cast = opCast, as.by, uint8(as.operand), true
+	e.name = cmp.Or(as.name, from.name)
 	e.nin = 1
 	e.in[0].set(from)
 	e.out.set(to)
 	e.compute = to.dt
-	e.cached = rl == ruleCast && s.cacheable(from, to.dt)
+	e.cached = as.rule == ruleCast && s.cacheable(from, to.dt)
+	e.format, e.short = as.format, as.rule == ruleCastFP8 || as.rule == ruleCastFP8Back
 	s.remember(to, e)
 	if sample {
 		r.spend(begin, sampledEvery)

@@ -65,6 +65,7 @@ type Arg struct {
 type Cast struct {
 	From    DType  `json:"from"`
 	To      DType  `json:"to"`
+	Format  string `json:"format,omitempty"` // format it rounded to within To, e.g. "e4m3": of operands of products in 8 bits
 	Bytes   int64  `json:"bytes"`            // bytes read plus written; 0 on a cache hit
 	Hit     bool   `json:"hit,omitempty"`    // served from the weight-cast cache
 	Cached  bool   `json:"cached,omitempty"` // stored in the weight-cast cache

@@ -1,12 +1,13 @@
 package cudart
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
 )
 
-// The launch of quantize (kernels/quantize.cu).
+// The launches of quantize and quantize_scaled (kernels/quantize.cu).
 
 // quantizeArgs is struct Quantize.
 type quantizeArgs struct {
@@ -14,7 +15,26 @@ type quantizeArgs struct {
 	random, _ int32
 }
 
-func init() { register(launchQuantize, "quantize") }
+func init() {
+	register(launchQuantize, "quantize")
+	register(func(l *launcher) bool {
+		return l.in[0].dt == l.in[1].dt && l.elementwise("quantize_scaled", l.in[0].dt, scaledAttr, &l.out, &l.in[0], &l.in[1])
+	}, "quantize_scaled")
+}
+
+// formatAttr returns what the kernels read of a format: bits of the mantissa, exponent of the smallest normal number, the largest number.
+func formatAttr(f amp.Format) (attr [4]float64) {
+	exponent, mantissa := f.Fields()
+	return [4]float64{float64(mantissa), float64(2 - int(1)<<(exponent-1)), f.Max()}
+}
+
+func scaledAttr(c *amp.Call, m *mapArgs) {
+	m.attr = formatAttr(amp.Format(c.Start))
+	m.attr[3], m.block = math.MaxFloat64, uint64(c.Scalar)
+	if f, ok := amp.FormatOf(c.Out.DType()); ok {
+		m.attr[3] = f.Max()
+	}
+}
 
 func launchQuantize(l *launcher) bool {
 	x, q := &l.in[0], &l.quantizeArgs
@@ -23,12 +43,10 @@ func launchQuantize(l *launcher) bool {
 		return false
 	}
 	format := amp.Format(l.c.Start)
-	exponent, mantissa := format.Fields()
-	finite := 0.0
+	q.m.attr = formatAttr(format)
 	if format == amp.FormatE4M3 {
-		finite = 1
+		q.m.attr[3] = 1 // no infinity
 	}
-	q.m.attr = [4]float64{float64(mantissa), float64(2 - int(1)<<(exponent-1)), format.Max(), finite}
 	q.random = 0
 	if l.c.Reverse {
 		q.random = 1

@@ -108,6 +108,7 @@ type CastSite struct {
 	Operand int       `json:"operand"`        // index of the op's input
 	From    amp.DType `json:"from"`
 	To      amp.DType `json:"to"`
+	Format  string    `json:"format,omitempty"` // format within To that it rounded to, e.g. "e4m3": of products in 8 bits
 	Count   int       `json:"count"`            // how often it was asked for
 	Hits    int       `json:"hits,omitempty"`   // of them served from the cache
 	Bytes   int64     `json:"bytes"`            // read and written by all of them
@@ -115,6 +116,14 @@ type CastSite struct {
 	Cached  bool      `json:"cached,omitempty"` // results are kept in the weight-cast cache
 	Lost    int       `json:"lost,omitempty"`   // numbers rounded to zero, at level health
 	Over    int       `json:"over,omitempty"`   // numbers rounded to an infinity, at level health
+}
+
+// ToText returns the dtype or the format that a cast is to: "fp16", "e4m3".
+func (c CastSite) ToText() string {
+	if c.Format != "" {
+		return c.Format
+	}
+	return c.To.Short()
 }
 
 // CastText says what a cast cost, and what it lost where that was looked at: "once, 4.19 MB, then cached ×49", "once a step,

@@ -130,6 +130,11 @@ func (b *tally) cast(e *amp.Event) {
 
 // op counts a call and gives it the casts in front of it.
 func (b *tally) op(e *amp.Event) {
+	if e.Cast != nil && e.Cast.Format != "" { // the dtypes do not say what it does
+		named := *e
+		named.Op += " to " + e.Cast.Format
+		e = &named
+	}
 	s := b.site(e)
 	s.Calls++
 	s.Bytes += e.Bytes
@@ -187,14 +192,14 @@ func (b *tally) attach(s *siteTally) {
 		c := e.Cast
 		name := clip(c.Name, maxName)
 		k := slices.IndexFunc(s.Casts, func(x CastSite) bool {
-			return x.Name == name && x.Operand == c.Operand && x.From == c.From && x.To == c.To
+			return x.Name == name && x.Operand == c.Operand && x.From == c.From && x.To == c.To && x.Format == c.Format
 		})
 		if k < 0 {
 			if len(s.Casts) == maxCasts {
 				continue
 			}
 			k = len(s.Casts)
-			s.Casts = append(s.Casts, CastSite{Name: name, Operand: c.Operand, From: c.From, To: c.To})
+			s.Casts = append(s.Casts, CastSite{Name: name, Operand: c.Operand, From: c.From, To: c.To, Format: c.Format})
 		}
 		x := &s.Casts[k]
 		x.Count++

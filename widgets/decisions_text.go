@@ -132,7 +132,7 @@ func (d *DecisionsData) textRow(b *strings.Builder, r SiteRow) {
 	}
 	row(b, "  "+s.Op+d.Times(s), s.Precision(), why, d.backwardText(r.Backward), s.Where)
 	for _, c := range s.Casts {
-		row(b, "    ↳ cast "+s.CastLabel(c), c.From.Short()+" → "+c.To.Short(), d.CastText(c), "", "")
+		row(b, "    ↳ cast "+s.CastLabel(c), c.From.Short()+" → "+c.ToText(), d.CastText(c), "", "")
 	}
 	what := "forward"
 	if s.Phase == amp.PhaseOptimizer {

@@ -51,6 +51,10 @@ func Example_autocast() {
 	forced := s.Autocast(amp.Float16, amp.Force("linear", amp.FP32))
 	fmt.Println(net.Forward(forced, x).DType())
 
+	// torch: with te.fp8_autocast(fp8_recipe=Float8CurrentScaling()): …  # Transformer Engine; torchao: convert_to_float8_training(net)
+	short := s.Autocast(amp.BFloat16, amp.FP8(&amp.FP8Recipe{Leave: func(module string) bool { return module == "net/head" }})) // its numbers, in bfloat16
+	fmt.Println(net.Forward(short.In("net"), x).DType())
+
 	// torch: torch.amp.custom_fwd(cast_inputs=torch.float32), custom_bwd
 	square := amp.Register(amp.Custom{
 		Name: "sheet_square", Doc: "x²", Class: amp.FP32, Why: "squares leave the half range",
@@ -94,6 +98,7 @@ func Example_autocast() {
 	// true float16
 	// float32
 	// float32
+	// bfloat16
 	// 90000
 	// [6 6 6 6]
 	// true 0.6931

@@ -47,7 +47,7 @@ var missing = [][2]string{
 	{"`torch.lgamma`, `digamma`; `F.max_unpool2d`; `return_indices=True` of `MaxPool1d` and `MaxPool3d`", "none"},
 	{"bitwise operators and shifts, `scatter_reduce`, `masked_scatter`, `torch.quantile(interpolation=…)`, `rounding_mode=\"trunc\"`", "none; `amp.Trunc` of a quotient is the last"},
 	{"`x.reshape` and `x.flatten` that share the memory of a view with gaps; `x.view`", "`amp.Reshape` and `amp.Flatten` share memory where `x` is contiguous, else they copy: change `x` itself in place"},
-	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.Quantize` rounds to a format, float8's too, to see what is left"},
+	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.FP8` computes with float8's numbers and scales, kept in 16 bits; `amp.Quantize` rounds to any format, to see what is left"},
 	{"`memory_format=torch.channels_last`", "images are [n c h w] always; the kernels arrange them as they need them"},
 	{"`torch.distributions`", "none; `amp.Multinomial` draws classes, `amp.LogSoftmax` and `amp.Gather` give their log-probabilities"},
 	{"forward mode (`torch.func.jvp`), `vmap`", "none; `amp.CreateGraph` gives gradients of any order"},

@@ -25,6 +25,7 @@ type Options struct {
 	DType string   // "float16", "bfloat16", or "off" for no autocast
 	Trace string   // level of the recorder; "": what amp.NewScope takes by itself
 	Every int      // at level health, and for the figure "flow", look at every n-th step; 0: as amp.NewScope, and for "flow" the first alone
+	FP8   string   // "tensor", "row" or "block": linear layers read 8 bits with such scales (amp.FP8); "": they do not
 	Show  []string // figures to show: "decisions", "scale", "exponents", "flow"; nil: what there is to show
 }
 
@@ -80,11 +81,30 @@ func (r *run) scopes() (s, half *amp.Scope) {
 			panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: err.Error(), Fix: `use "float16", "bfloat16" or "off"`})
 		}
 	}
-	s = r.s.Autocast(d, amp.Enabled(false))
+	off := []amp.AutocastOption{amp.Enabled(false)}
+	if r.o.FP8 != "" {
+		off = append(off, amp.FP8(&amp.FP8Recipe{Granularity: r.granularity()}))
+	}
+	s = r.s.Autocast(d, off...)
 	if r.o.DType == "off" {
 		return s, s
 	}
 	return s, s.Autocast(d, amp.Enabled(true))
+}
+
+// granularity is that of FP8.
+func (r *run) granularity() amp.Granularity {
+	refuse := func(detail, fix string) {
+		panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: detail, Fix: fix})
+	}
+	g, err := amp.ParseGranularity(r.o.FP8)
+	switch {
+	case err != nil:
+		refuse(err.Error(), `use "tensor", "row" or "block"`)
+	case r.o.DType == "off":
+		refuse("FP8 without autocast", `use DType "bfloat16" or "float16"`)
+	}
+	return g
 }
 
 func (r *run) options(ctx context.Context) []amp.Option {

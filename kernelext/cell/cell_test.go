@@ -24,6 +24,7 @@ const (
 	childEnv = "CELL_TEST_BODY"
 	showEnv  = "CELL_TEST_SHOW"  // with every second step looked at
 	everyEnv = "CELL_TEST_EVERY" // or every so manieth one
+	fp8Env   = "CELL_TEST_FP8"
 )
 
 func TestMain(m *testing.M) {
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 				panic(err)
 			}
 		}
-		o := Options{DType: "float16", Trace: "decisions"}
+		o := Options{DType: "float16", Trace: "decisions", FP8: os.Getenv(fp8Env)}
 		if show := os.Getenv(showEnv); show != "" {
 			o.Show, o.Every = strings.Split(show, ","), 2
 			if n, err := strconv.Atoi(os.Getenv(everyEnv)); err == nil {
@@ -57,6 +58,13 @@ var bodies = map[string]func(s, half *amp.Scope){
 		}
 		x := amp.Ones(s, amp.Float32, 2, 2)
 		println("matmul gives", amp.MatMul(half, x, x).DType().String())
+	},
+	"eight": func(s, half *amp.Scope) {
+		x := amp.Ones(s, amp.Float32, 16, 16).RequireGrad()
+		for step := range s.Steps(1) {
+			half := step.Autocast(amp.NoDType)
+			amp.Sum(half, amp.Linear(half, x, x, nil)).Backward()
+		}
 	},
 	"outside": func(s, half *amp.Scope) {
 		amp.Exp(s, amp.Ones(s, amp.Float32, 2))
@@ -173,6 +181,16 @@ func errorText(err error) string {
 	return err.Error()
 }
 
+// TestFP8: the layers of a cell read 8 bits, those of a step's own autocast too.
+func TestFP8(t *testing.T) {
+	for _, granularity := range []string{"", "row"} {
+		stdout, stderr, err := ran(t, "eight", 0, fp8Env+"="+granularity)
+		if err != nil || strings.Contains(stdout, "fp16 → e4m3") != (granularity != "") {
+			t.Errorf("%q: %v, shows\n%s\nsays %s", granularity, err, stdout, stderr)
+		}
+	}
+}
+
 // TestFlow checks the figures of gradients: those of the newest step that was looked at, of a few passes, and what is said where there are
 // none.
 func TestFlow(t *testing.T) {
@@ -222,7 +240,7 @@ func TestUsage(t *testing.T) {
 
 // TestRunRefuses checks the errors of Run itself.
 func TestRunRefuses(t *testing.T) {
-	for _, o := range []Options{{DType: "float17"}, {}, {DType: "off", Trace: "loud"}, {DType: "int64"}} {
+	for _, o := range []Options{{DType: "float17"}, {}, {DType: "off", Trace: "loud"}, {DType: "int64"}, {DType: "float16", FP8: "column"}, {DType: "off", FP8: "row"}} {
 		err := amp.Maybe(func() { Run(o, func(s, half *amp.Scope) { t.Errorf("%+v: the body ran", o) }) })
 		if !errors.Is(err, amp.ErrArgument) && !errors.Is(err, amp.ErrDType) {
 			t.Errorf("%+v: %v", o, err)

@@ -17,18 +17,20 @@ type Block struct {
 	DType string   // "float16", "bfloat16" or "off"
 	Trace string   // level asked for; "" if the line names none
 	Every int      // steps between two looks at level health; 0 if the line names none
+	FP8   string   // what shares a scale of 8 bits: "tensor", "row", "block"; "" if the line does not ask for 8 bits
 	Show  []string // figures asked for; nil if the line names none, empty for "none"
 }
 
 // What %%amp takes.
 var (
 	blockDTypes  = []string{"float16", "bfloat16", "off"}
-	blockFlags   = []string{"--trace", "--every", "--show"}
+	blockFlags   = []string{"--trace", "--every", "--show", "--fp8"}
+	blockScales  = []string{"tensor", "row", "block"}
 	blockFigures = []string{"decisions", "scale", "exponents", "flow"}
 	levels       = []string{"off", "decisions", "health"}
 )
 
-const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow]"
+const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow] [--fp8 tensor|row|block]"
 
 // askHelp are flags of other commands that print how they are used.
 var askHelp = []string{"--help", "-h", "-help"}
@@ -78,6 +80,9 @@ func (c *Cell) block(rows []string, l Line) *Error {
 	if slices.Contains(b.Show, "decisions") && b.Trace == "off" {
 		return &Error{Word: "off", Detail: "--show decisions draws what was recorded, and --trace off records nothing", Fix: "use --trace decisions"}
 	}
+	if b.FP8 != "" && b.DType == "off" {
+		return &Error{Word: "off", Detail: "--fp8 is for products under autocast, which is off", Fix: "write %%amp bfloat16 --fp8 " + b.FP8}
+	}
 	c.Block = b
 	return nil
 }
@@ -112,6 +117,11 @@ func (b *Block) flag(flag, value string) *Error {
 			return &Error{Word: value, Detail: fmt.Sprintf("--every counts steps, and %q is no number of them", value), Fix: "use --every 10"}
 		}
 		b.Every = n
+	case "--fp8":
+		if !slices.Contains(blockScales, value) {
+			return wrong(value, "thing that shares a scale", blockScales)
+		}
+		b.FP8 = value
 	case "--show":
 		b.Show = []string{}
 		if value == "none" {

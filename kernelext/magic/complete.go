@@ -127,6 +127,8 @@ func completeBlock(p place) []Choice {
 	switch flag {
 	case "--trace":
 		out = choices(levels...)
+	case "--fp8":
+		out = choices(blockScales...)
 	case "--show":
 		done := ""
 		if i := strings.LastIndex(word, ","); i >= 0 {

@@ -85,6 +85,7 @@ func blockHelp() Answer {
 	t.row("`--trace LEVEL`", "`off`, `decisions` (what ran where and why; the default) or `health` (also what the results hold: reads every result)")
 	t.row("`--every N`", "look at every N-th training step alone: at level health, where each is looked at otherwise, and for `flow`, where it is the first alone")
 	t.row("`--show LIST`", "the figures to show: `decisions`, `scale`, `exponents`, `flow` (at which op of a backward pass gradients became zero or infinite; slow in the steps it looks at), with commas between them; or `none`")
+	t.row("`--fp8 SCALES`", "linear layers read operands rounded to 8 bits, forward and backward, with a scale per `tensor`, `row` or `block` (`amp.FP8`); the decisions show each rounding")
 	a.code(Example)
 	return a
 }

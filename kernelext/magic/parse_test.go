@@ -54,6 +54,7 @@ func TestParseBlock(t *testing.T) {
 		"%%amp --trace health --every 3 off --show scale":    {DType: "off", Trace: "health", Every: 3, Show: []string{"scale"}},
 		"%%amp half --show=decisions,scale,decisions":        {DType: "float16", Show: []string{"decisions", "scale"}},
 		"%%amp float16 --every 5 --show flow,scale":          {DType: "float16", Every: 5, Show: []string{"flow", "scale"}},
+		"%%amp bf16 --fp8 block":                             {DType: "bfloat16", FP8: "block"},
 		"//gonb:%%amp float16 --show none":                   {DType: "float16", Show: []string{}},
 		"%%amp float16 \\\n --show exponents --trace health": {DType: "float16", Trace: "health", Show: []string{"exponents"}},
 	} {
@@ -63,7 +64,7 @@ func TestParseBlock(t *testing.T) {
 			continue
 		}
 		b := *c.Block
-		if b.Index != 1 || b.DType != want.DType || b.Trace != want.Trace || b.Every != want.Every || (b.Show == nil) != (want.Show == nil) || strings.Join(b.Show, ",") != strings.Join(want.Show, ",") {
+		if b.Index != 1 || b.DType != want.DType || b.Trace != want.Trace || b.Every != want.Every || b.FP8 != want.FP8 || (b.Show == nil) != (want.Show == nil) || strings.Join(b.Show, ",") != strings.Join(want.Show, ",") {
 			t.Errorf("%s: %+v", line, b)
 		}
 	}
@@ -78,6 +79,9 @@ func TestParseBlock(t *testing.T) {
 		"%%amp float16 --show ,":                     `"" is no figure`,
 		"%%amp float16 --every x":                    `"x" is no number`,
 		"%%amp float16 --every 0":                    `"0" is no number`,
+		"%%amp float16 --fp8":                        "--fp8 needs a value",
+		"%%amp float16 --fp8 rows":                   `did you mean "row"?`,
+		"%%amp off --fp8 row":                        "write %%amp bfloat16 --fp8 row",
 		"%%amp float16 --trcae off":                  `did you mean "--trace"?`,
 		"%%amp --help":                               "%amp help %%amp says more",
 		"%%amp float16 -trace off":                   `did you mean "--trace"?`,
@@ -157,6 +161,7 @@ func TestRewriteOptions(t *testing.T) {
 		{"%%amp off --show exponents", Settings{}, `halftonecell.Options{DType: "off", Trace: "health", Show: []string{"exponents"}}`},
 		{"%%amp off --show exponents", health, `halftonecell.Options{DType: "off", Show: []string{"exponents"}}`},
 		{"%%amp float16 --show flow", Settings{}, `halftonecell.Options{DType: "float16", Trace: "decisions", Show: []string{"flow"}}`},
+		{"%%amp bfloat16 --fp8=row", Settings{}, `halftonecell.Options{DType: "bfloat16", Trace: "decisions", FP8: "row"}`},
 		{"%%amp off --show none --every 4", Settings{}, `halftonecell.Options{DType: "off", Trace: "decisions", Every: 4, Show: []string{}}`},
 	} {
 		cell, err := Parse(c.line)

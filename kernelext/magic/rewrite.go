@@ -69,6 +69,9 @@ func (b *Block) options(s Settings) string {
 	if b.Every > 0 {
 		add("Every", b.Every)
 	}
+	if b.FP8 != "" {
+		add("FP8", b.FP8)
+	}
 	if b.Show != nil {
 		add("Show", b.Show)
 	}

@@ -218,7 +218,7 @@ func siteRow(p *page, f *widgets.Figure, r widgets.SiteRow, columns int) {
 	p.WriteString(`</tr>`)
 	for _, c := range s.Casts {
 		p.printf(`<tr class="%s" style="%s"><td style="%s">↳ cast <code style="`+stCode+`">%s</code></td><td style="%s">%s → %s</td><td colspan="%d" style="%s">%s</td></tr>`,
-			class, stSub, stCast+";padding-left:20px", breakable(s.CastLabel(c)), stCast+";white-space:nowrap", esc(c.From.Short()), esc(c.To.Short()), columns-2, stCast, esc(d.CastText(c)))
+			class, stSub, stCast+";padding-left:20px", breakable(s.CastLabel(c)), stCast+";white-space:nowrap", esc(c.From.Short()), esc(c.ToText()), columns-2, stCast, esc(d.CastText(c)))
 	}
 }
 

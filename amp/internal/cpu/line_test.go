@@ -32,6 +32,7 @@ var lineKernels = map[string]*LineKernel{
 	"lineLogSigmoid": &LineLogSigmoid, "lineLogSigmoidGrad": &LineLogSigmoidGrad, "lineMish": &LineMish, "lineMishGrad": &LineMishGrad,
 	"lineHardswish": &LineHardswish, "lineHardswishGrad": &LineHardswishGrad,
 	"lineDistance": &LineDistance, "lineHuber": &LineHuber, "lineBinaryCrossEntropy": &LineBinaryCrossEntropy, "lineDivergence": &LineDivergence,
+	"lineShort": &LineShort, "lineAmount": &LineAmount, "lineAmounts": &LineAmounts,
 	"lineMomentum": &LineMomentum, "lineAdam": &LineAdam, "lineDescend": &LineDescend, "lineExpScale": &LineExpScale, "lineNormPlainSums": &LineNormPlainSums, "lineNormGrad": &LineNormGrad, "lineNormPlainGrad": &LineNormPlainGrad,
 	"lineGate": &LineGate, "lineTanhGate": &LineTanhGate, "lineLSTM": &LineLSTM, "lineLSTMGradOut": &LineLSTMGradOut, "lineLSTMGradIn": &LineLSTMGradIn, "lineLSTMGradForget": &LineLSTMGradForget,
 	"lineGRU": &LineGRU, "lineGRUGrad": &LineGRUGrad, "lineGRUGradReset": &LineGRUGradReset,
@@ -122,6 +123,11 @@ func TestLineKernels(t *testing.T) {
 			}
 			if name == "lineHuber" { // where two branches meet
 				io.Arg[1] = float32(math.Abs(float64(io.Arg[1])))
+			}
+			if name == "lineAmount" { // a largest amount is none below 0
+				for i, v := range io.Acc[0] {
+					io.Acc[0][i] = math.Abs(v)
+				}
 			}
 			want := io.clone()
 			SetMode(Mode{Variant: Generic})

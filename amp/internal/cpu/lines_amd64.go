@@ -156,4 +156,13 @@ func init() {
 	LineGRU.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGRUY, AVX512: lineGRUZ}
 	LineGRUGrad.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGRUGradY, AVX512: lineGRUGradZ}
 	LineGRUGradReset.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineGRUGradResetY, AVX512: lineGRUGradResetZ}
+	LineAmount.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountY, AVX512: lineAmountZ}
+	LineAmount.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountF16Y, AVX512: lineAmountF16Z}
+	LineAmount.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountBF16Y, AVX512: lineAmountBF16Z}
+	LineAmounts.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountsY, AVX512: lineAmountsZ}
+	LineAmounts.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountsF16Y, AVX512: lineAmountsF16Z}
+	LineAmounts.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineAmountsBF16Y, AVX512: lineAmountsBF16Z}
+	LineShort.vec = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineShortY, AVX512: lineShortZ}
+	LineShort.f16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineShortF16Y, AVX512: lineShortF16Z}
+	LineShort.bf16 = [AVX512 + 1]func(blocks int, io *Line){AVX2: lineShortBF16Y, AVX512: lineShortBF16Z}
 }

@@ -246,6 +246,12 @@ var (
 	LineGRUGrad = LineKernel{plain: lineGRUGradGo, lines: []int{0, 1, 2, 3, 4, 5}, written: []int{0, 4, 5}}
 	// LineGRUGradReset sets x3 to the gradient of r before its σ and x4 to that of the product x2 that r multiplies, for the gradient x0 of their sum and r x1.
 	LineGRUGradReset = LineKernel{plain: lineGRUGradResetGo, lines: []int{0, 1, 2, 3, 4}, written: []int{3, 4}}
+	// LineAmount leaves the largest |x0| in the lanes of s0, NaN aside, and adds the number of NaN to s1.
+	LineAmount = LineKernel{plain: lineAmountGo, lines: []int{0}, written: []int{}}
+	// LineAmounts sets x1 to the larger of |x0| and x1, NaN if either is.
+	LineAmounts = LineKernel{plain: lineAmountsGo, lines: []int{0, 1}, written: []int{1}}
+	// LineShort sets x2 to x0 rounded to numbers of a short format times a scale for the largest |x0| x1: Arg as cpu.ShortArgs makes it.
+	LineShort = LineKernel{plain: lineShortGo, lines: []int{0, 1, 2}, written: []int{2}}
 )
 
 // lineMaxGo leaves the largest of x0 in the lanes of s0, NaN aside. It does elements lo to n.
@@ -2803,5 +2809,129 @@ func lineGRUGradResetGo(lo, n int, io *Line) {
 		x3[i] = v7
 		v8 := float32(v0 * v1)
 		x4[i] = v8
+	}
+}
+
+// lineAmountGo leaves the largest |x0| in the lanes of s0, NaN aside, and adds the number of NaN to s1. It does elements lo to n.
+func lineAmountGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	s0 := lowest32
+	s1 := lanes32{}
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		if v2 > s0[(i-lo)%32] {
+			s0[(i-lo)%32] = v2
+		}
+		v3 := v0 == v0
+		v6 := float32(1)
+		if v3 {
+			v6 = 0
+		}
+		s1[(i-lo)%32] += v6
+	}
+	io.Acc[0].most(&s0)
+	io.Acc[1].add(&s1)
+}
+
+// lineAmountsGo sets x1 to the larger of |x0| and x1, NaN if either is. It does elements lo to n.
+func lineAmountsGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v3 := x1[i]
+		v4 := v2 == v2
+		v5 := v2 == v3
+		v6 := math.Float32frombits(math.Float32bits(v2) & math.Float32bits(v3))
+		v7 := v3
+		if v2 > v3 {
+			v7 = v2
+		}
+		v8 := v7
+		if v5 {
+			v8 = v6
+		}
+		v9 := v2
+		if v4 {
+			v9 = v8
+		}
+		x1[i] = v9
+	}
+}
+
+// lineShortGo sets x2 to x0 rounded to numbers of a short format times a scale for the largest |x0| x1: Arg as cpu.ShortArgs makes it. It does elements lo to n.
+func lineShortGo(lo, n int, io *Line) {
+	x0 := io.F32[0][:n]
+	x1 := io.F32[1][:n]
+	x2 := io.F32[2][:n]
+	a0 := io.Arg[0]
+	a1 := io.Arg[1]
+	a2 := io.Arg[2]
+	a3 := io.Arg[3]
+	a4 := io.Arg[4]
+	a5 := io.Arg[5]
+	a7 := io.Arg[7]
+	a6 := io.Arg[6]
+	for i := lo; i < n; i++ {
+		v0 := x0[i]
+		v1 := x1[i]
+		v6 := math.Float32frombits(math.Float32bits(v1) & math.Float32bits(math.Float32frombits(0x7f800000)))
+		v8 := math.Float32frombits(math.Float32bits(v1) & math.Float32bits(math.Float32frombits(0x7fffff)))
+		v10 := math.Float32frombits(math.Float32bits(v8) | math.Float32bits(1))
+		v11 := math.Float32frombits(math.Float32bits(a0) - math.Float32bits(v6))
+		v12 := a1 < v10
+		v14 := float32(v11 * 0.5)
+		v15 := v11
+		if v12 {
+			v15 = v14
+		}
+		v16 := v1 < a2
+		v19 := float32(math.Float32frombits(0x800000))
+		if v15 > math.Float32frombits(0x800000) {
+			v19 = v15
+		}
+		v20 := v19
+		if v16 {
+			v20 = math.Float32frombits(0x7e800000)
+		}
+		v21 := v1 < math.Float32frombits(0x7f800000)
+		v22 := float32(1)
+		if v21 {
+			v22 = v20
+		}
+		v24 := math.Float32frombits(math.Float32bits(math.Float32frombits(0x7f000000)) - math.Float32bits(v22))
+		v26 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x7fffffff)))
+		v27 := float32(v26 * v22)
+		v29 := float32(a3)
+		if v27 < a3 {
+			v29 = v27
+		}
+		v32 := float32(a4)
+		if v29 > a4 {
+			v32 = v29
+		}
+		v33 := math.Float32frombits(math.Float32bits(v32) & math.Float32bits(math.Float32frombits(0x7f800000)))
+		v34 := float32(v33 * a5)
+		v35 := float32(v29 + v34)
+		v36 := float32(v35 - v34)
+		v37 := float32(v36 * v24)
+		v39 := a7 < v37
+		v41 := FMA32(-v36, a6, v36)
+		v42 := float32(v41 * v24)
+		v43 := v37
+		if v39 {
+			v43 = v42
+		}
+		v44 := float32(v0 - v0)
+		v46 := v44 == 0
+		v48 := math.Float32frombits(math.Float32bits(v0) & math.Float32bits(math.Float32frombits(0x80000000)))
+		v49 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v48))
+		v50 := v0
+		if v46 {
+			v50 = v49
+		}
+		x2[i] = v50
 	}
 }

@@ -1452,6 +1452,36 @@ func lineAmountApartY(blocks int, io *Line)
 //go:noescape
 func lineAmountApartZ(blocks int, io *Line)
 
+// lineAmountBF16Y does blocks of 32 elements of lineAmount in bfloat16.
+//
+//go:noescape
+func lineAmountBF16Y(blocks int, io *Line)
+
+// lineAmountBF16Z does blocks of 32 elements of lineAmount in bfloat16.
+//
+//go:noescape
+func lineAmountBF16Z(blocks int, io *Line)
+
+// lineAmountF16Y does blocks of 32 elements of lineAmount in float16.
+//
+//go:noescape
+func lineAmountF16Y(blocks int, io *Line)
+
+// lineAmountF16Z does blocks of 32 elements of lineAmount in float16.
+//
+//go:noescape
+func lineAmountF16Z(blocks int, io *Line)
+
+// lineAmountY does blocks of 32 elements of lineAmount.
+//
+//go:noescape
+func lineAmountY(blocks int, io *Line)
+
+// lineAmountZ does blocks of 32 elements of lineAmount.
+//
+//go:noescape
+func lineAmountZ(blocks int, io *Line)
+
 // lineAmountsApartY does blocks of 32 elements of lineAmountsApart.
 //
 //go:noescape
@@ -1461,6 +1491,36 @@ func lineAmountsApartY(blocks int, io *Line)
 //
 //go:noescape
 func lineAmountsApartZ(blocks int, io *Line)
+
+// lineAmountsBF16Y does blocks of 32 elements of lineAmounts in bfloat16.
+//
+//go:noescape
+func lineAmountsBF16Y(blocks int, io *Line)
+
+// lineAmountsBF16Z does blocks of 32 elements of lineAmounts in bfloat16.
+//
+//go:noescape
+func lineAmountsBF16Z(blocks int, io *Line)
+
+// lineAmountsF16Y does blocks of 32 elements of lineAmounts in float16.
+//
+//go:noescape
+func lineAmountsF16Y(blocks int, io *Line)
+
+// lineAmountsF16Z does blocks of 32 elements of lineAmounts in float16.
+//
+//go:noescape
+func lineAmountsF16Z(blocks int, io *Line)
+
+// lineAmountsY does blocks of 32 elements of lineAmounts.
+//
+//go:noescape
+func lineAmountsY(blocks int, io *Line)
+
+// lineAmountsZ does blocks of 32 elements of lineAmounts.
+//
+//go:noescape
+func lineAmountsZ(blocks int, io *Line)
 
 // lineApartY does blocks of 32 elements of lineApart.
 //
@@ -2511,6 +2571,36 @@ func lineShiftY(blocks int, io *Line)
 //
 //go:noescape
 func lineShiftZ(blocks int, io *Line)
+
+// lineShortBF16Y does blocks of 32 elements of lineShort in bfloat16.
+//
+//go:noescape
+func lineShortBF16Y(blocks int, io *Line)
+
+// lineShortBF16Z does blocks of 32 elements of lineShort in bfloat16.
+//
+//go:noescape
+func lineShortBF16Z(blocks int, io *Line)
+
+// lineShortF16Y does blocks of 32 elements of lineShort in float16.
+//
+//go:noescape
+func lineShortF16Y(blocks int, io *Line)
+
+// lineShortF16Z does blocks of 32 elements of lineShort in float16.
+//
+//go:noescape
+func lineShortF16Z(blocks int, io *Line)
+
+// lineShortY does blocks of 32 elements of lineShort.
+//
+//go:noescape
+func lineShortY(blocks int, io *Line)
+
+// lineShortZ does blocks of 32 elements of lineShort.
+//
+//go:noescape
+func lineShortZ(blocks int, io *Line)
 
 // lineSigmoidGradBF16Y does blocks of 32 elements of lineSigmoidGrad in bfloat16.
 //

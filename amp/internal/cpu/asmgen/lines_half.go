@@ -29,6 +29,7 @@ func (k lineKind) doc() string {
 var halfLines = map[string]bool{
 	"lineAdd": true, "lineSub": true, "lineMul": true, "lineDiv": true, "lineMaximum": true, "lineMinimum": true, "lineAddcmul": true, "lineAddcdiv": true, "lineLerp": true, "lineLerpNumber": true, "lineClampTo": true,
 	"lineScale": true, "lineAddNumber": true, "lineNeg": true, "lineAbs": true, "lineClamp": true, "lineSquare": true,
+	"lineShort": true, "lineAmount": true, "lineAmounts": true,
 	"lineAdam": true, "lineMomentum": true, "lineDescend": true, "lineSum": true,
 	"lineReLU": true, "lineReLUGrad": true, "lineLeaky": true, "lineLeakyGrad": true,
 	"lineGeluGrad": true, "lineGeluTanhGrad": true, "lineSiluGrad": true, "lineSigmoidGrad": true, "lineTanhGrad": true,

@@ -77,7 +77,7 @@ func (l *lineProg) apart(add func(d, sum val) val) {
 }
 
 // The lines. x0 … are the lines, a0 … arguments, s0 … sums.
-var lines = slices.Concat(basicLines, curveLines, lossLines, recurrentLines)
+var lines = slices.Concat(basicLines, curveLines, lossLines, recurrentLines, shortLines)
 
 var basicLines = []line{
 	{"lineMax", "leaves the largest of x0 in the lanes of s0, NaN aside.", map[int]string{0: padLowest}, func(l *lineProg) {

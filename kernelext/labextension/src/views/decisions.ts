@@ -11,7 +11,7 @@ import { details } from './decisions_row';
 import { facts, finding, paragraphs } from './parts';
 import { readHealth, strip, type Health } from './strip';
 
-export interface Cast { name: string; operand: number; from: string; to: string; count: number; hits: number; bytes: number; each: number; lost: number; over: number }
+export interface Cast { name: string; operand: number; from: string; to: string; format: string; count: number; hits: number; bytes: number; each: number; lost: number; over: number }
 
 export interface Site {
   index: number; phase: string; module: string; modules: number; op: string; rule: string; by: string; from: string[]; compute: string; out: string;
@@ -36,7 +36,7 @@ function site(v: unknown, index: number, rules: string[], ns: number[]): Site {
     calls: whole(v, 'calls'), bytes: whole(v, 'bytes'), saved: whole(v, 'saved'), changed: flag(v, 'changed'), of: whole(v, 'of'), force: text(v, 'force', 400), ns: ns[index] ?? 0,
     dims: dims ? { m: whole(dims, 'm'), k: whole(dims, 'k'), n: whole(dims, 'n') } : null,
     casts: list(v, 'casts', 8, c => ({
-      name: text(c, 'name', 80), operand: whole(c, 'operand'), from: dtype(member(c, 'from')), to: dtype(member(c, 'to')), count: whole(c, 'count', 1), hits: whole(c, 'hits'),
+      name: text(c, 'name', 80), operand: whole(c, 'operand'), from: dtype(member(c, 'from')), to: dtype(member(c, 'to')), format: text(c, 'format', 10), count: whole(c, 'count', 1), hits: whole(c, 'hits'),
       bytes: whole(c, 'bytes'), each: whole(c, 'each'), lost: whole(c, 'lost'), over: whole(c, 'over'),
     })),
     health: readHealth(member(v, 'health'), o => member(o, 'fate')), back: [],

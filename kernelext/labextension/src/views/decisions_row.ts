@@ -42,7 +42,7 @@ export function details(s: Site, d: Data, c: Context): HTMLElement {
   if (s.where) terms.push(['where', s.where]);
   if (s.dims) terms.push(['tensor cores', eligible(s) === '✓' ? `✓ ${s.dims.m} × ${s.dims.k} × ${s.dims.n} are multiples of 8` : `✗ of ${s.dims.m} × ${s.dims.k} × ${s.dims.n} not all are multiples of 8`]);
   if (s.saved) terms.push(['saved', `${bytes(perStep(d, s.saved))}${d.steps > 1 ? ' a step' : ''} against float32`]);
-  for (const k of s.casts) terms.push([`cast of ${k.name || `input ${k.operand}`}`, h('span', {}, chip(k.from), ' → ', chip(k.to), ` ${castWords(k, d)}`)]);
+  for (const k of s.casts) terms.push([`cast of ${k.name || `input ${k.operand}`}`, h('span', {}, chip(k.from), ' → ', k.format || chip(k.to), ` ${castWords(k, d)}`)]);
   if (s.back.length) terms.push(['backward', h('span', {}, ...s.back.map((b, i) => h('span', {}, i ? ', ' : '', h('code', {}, b.op), ' ', chip(b.compute))))]);
   node.append(h('dl', { class: 'ht-terms' }, ...terms.map(([t, v]) => h('div', {}, h('dt', {}, t), h('dd', {}, v)))));
   const health = [...(s.health ? [healthRow('forward', s.health, d.format)] : []), ...s.back.filter(b => b.health).map(b => healthRow(`backward ${b.op}`, b.health!, d.format))];
