@@ -19,6 +19,7 @@ type replay struct {
 	from     *graphStream // where the first run drew that a graph has recorded
 	fn       func(s *Scope, in ...*Tensor) *Tensor
 	versions []uint32 // of the inputs
+	kept     *memories
 }
 
 // Checkpoint returns fn(s, in...) and keeps none of the tensors made on the way; Backward runs fn again when it gets there. The result
@@ -26,7 +27,8 @@ type replay struct {
 // up to the order of sums): the second run has the autocast state, the evaluation mode and the random numbers of the first. fn must do
 // the same each time, and call its ops in the scope it is given: with ErrArgument it panics where a scope around it was used. Backward
 // panics with ErrStale if an input was changed in place since. Running statistics of batch norms move once, in the first run (PyTorch's move
-// twice); layers of your own that count their calls ask s.Recomputing.
+// twice); layers of your own that count their calls ask s.Recomputing, and those that compute with what
+// training moves use s.Remember.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
 	if fn == nil {
@@ -40,11 +42,11 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 	if s.noGrad {
 		return fn(s, in...)
 	}
-	r := &replay{s: s, draw: s.rng.State(), from: s.recorded(), fn: fn}
+	r := &replay{s: s, draw: s.rng.State(), from: s.recorded(), fn: fn, kept: &memories{owner: s}}
 	first := s.Child()
 	defer first.arena.drop()
 	once := first.NoGrad().calls("checkpoint")
-	once.casts = s
+	once.casts, once.remembers = s, r.kept
 	y := fn(once, in...)
 	y.live("checkpoint")
 	once.calling.result(y, in...)
@@ -100,6 +102,7 @@ func (e *engine) rerun(n *node, dy *Tensor) {
 	c.rng.Load(n.replay.draw)
 	c.arena, c.gen = e.s.arena.child(e.s.gen), 0
 	c.casts = n.replay.s
+	c.remembers, c.recalls = nil, &recalling{of: n.replay.kept, had: map[any]int{}}
 	mark := nodeSeq.Load()
 	y := n.replay.fn(c, n.in...)
 	if y.dt != n.out.dt || !slices.Equal(y.shape, n.out.shape) {

@@ -16,24 +16,26 @@ import (
 // the device, the recorder, the random stream and the context that can cancel a loop. Scopes are immutable and safe across
 // goroutines; never store one in a layer.
 type Scope struct {
-	root    *root
-	arena   *arena
-	gen     uint32 // arena generation this scope belongs to
-	auto    autocast
-	noGrad  bool
-	eval    bool
-	noInit  bool // SkipInit
-	again   bool // a checkpointed part runs for the second time
-	rng     *Stream
-	phase   phase
-	path    string
-	step    int
-	part    *Op         // the composite whose parts run
-	casts   *Scope      // where casts of weights are kept: of CastsIn, and of a checkpointed part
-	calling *calling    // of a function that was handed over, which is to use this scope alone
-	values  *scopeValue // of WithValue
-	results *[]produced // in backward at level Health: the results of the op that runs
-	inherit *node       // in backward: the forward op whose place in the program and model the ops inherit
+	root      *root
+	arena     *arena
+	gen       uint32 // arena generation this scope belongs to
+	auto      autocast
+	noGrad    bool
+	eval      bool
+	noInit    bool // SkipInit
+	again     bool // a checkpointed part runs for the second time
+	rng       *Stream
+	phase     phase
+	path      string
+	step      int
+	part      *Op         // the composite whose parts run
+	casts     *Scope      // where casts of weights are kept: of CastsIn, and of a checkpointed part
+	remembers *memories   // of a checkpointed part's first run
+	recalls   *recalling  // of its second
+	calling   *calling    // of a function that was handed over, which is to use this scope alone
+	values    *scopeValue // of WithValue
+	results   *[]produced // in backward at level Health: the results of the op that runs
+	inherit   *node       // in backward: the forward op whose place in the program and model the ops inherit
 }
 
 // A root is what all scopes derived from one NewScope share.
