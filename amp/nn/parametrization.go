@@ -10,7 +10,8 @@ import (
 // Weights that are computed from other tensors each time a layer runs; see WeightNorm and SpectralNorm.
 
 // A Parametrizable layer is one whose weight WeightNorm and SpectralNorm can compute: a Linear, a Conv of any kind, an Embedding or a
-// Bilinear.
+// Bilinear, and the Linears within other modules, such as a MultiheadAttention's OutProj. The weights of recurrent networks and the
+// projection into attention are not: they have no layer of their own, and do not compile here.
 type Parametrizable interface {
 	Parameters() []*amp.Tensor
 	// parametrized returns the field with the weight and the part that says how it is computed.
@@ -52,7 +53,11 @@ func (r *reparametrized) weight(s *amp.Scope, original *amp.Tensor) *amp.Tensor 
 		return original
 	}
 	s = s.In(weightPath).Autocast(amp.Float32)
-	w := r.rule.weight(s, original)
+	wide := original
+	if original.DType().IsHalf() { // else a σ or a length of one number would be rounded to it: they promote nothing
+		wide = amp.To(s, original, amp.Float32)
+	}
+	w := r.rule.weight(s, wide)
 	if w.DType() != original.DType() {
 		w = amp.To(s, w, original.DType())
 	}
@@ -119,12 +124,25 @@ func parametrize(op string, layer Parametrizable, make func(weight *amp.Tensor) 
 	if e, ok := layer.(*Embedding); ok && e.maxNorm != 0 {
 		misused(op, "leave out MaxNorm", "the embedding shortens the rows of its table, which would be computed anew each time")
 	}
+	needOwn(op, *weight)
 	rule := make(*weight)
 	prefix := prefixOf(*weight)
 	for _, p := range append(rule.parameters(*weight), rule.buffers()...) {
 		p.tensor.SetName(prefix + weightPath + "." + p.name)
 	}
 	by.rule = rule
+}
+
+// needOwn refuses a weight that several layers share: one would run with it and another with what is computed from it, and their names in a
+// state would not be PyTorch's.
+func needOwn(op string, weight *amp.Tensor) {
+	if names := furtherNames(weight); len(names) > 0 {
+		misused(op, "give each layer a weight of its own; for one layer in several places, call "+op+" before the model is built",
+			"the weight is shared: it is %s and %s", weight.Name(), strings.Join(names, ", "))
+	}
+	if strings.HasSuffix(prefixOf(weight), weightPath+".") {
+		misused(op, "use that layer in both places", "the weight is shared with a layer whose weight is computed from it, as %s", weight.Name())
+	}
 }
 
 // prefixOf is what stands before the last part of a tensor's name: "0." of "0.weight".

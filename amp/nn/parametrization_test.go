@@ -64,6 +64,11 @@ type torchParametrized struct {
 	After                 map[string][]float64
 }
 
+// squared is a Bilinear of x and x, a layer as a program's own that embeds one.
+type squared struct{ *nn.Bilinear }
+
+func (l squared) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return l.Bilinear.Forward(s, x, x) }
+
 // layerOf makes the layers of generate_parametrizations.py.
 func layerOf(s *amp.Scope, kind string) nn.Parametrizable {
 	switch kind {
@@ -79,6 +84,10 @@ func layerOf(s *amp.Scope, kind string) nn.Parametrizable {
 		return nn.NewConvTranspose1d(s, 4, 3, 3)
 	case "ConvTranspose2d":
 		return nn.NewConvTranspose2d(s, 4, 6, 3, nn.Stride(2), nn.Groups(2))
+	case "ConvTranspose3d":
+		return nn.NewConvTranspose3d(s, 2, 3, 2)
+	case "Bilinear":
+		return squared{nn.NewBilinear(s, 4, 4, 3)}
 	}
 	return nn.NewEmbedding(s, 7, 4, nn.PaddingRow(2))
 }
@@ -100,7 +109,8 @@ func parametrizedAs(s *amp.Scope, layer nn.Parametrizable, rule string) nn.Modul
 }
 
 // inputsOf are the sizes of the inputs there.
-var inputsOf = map[string][]int{"Linear": {4, 6}, "Conv1d": {2, 4, 5}, "Conv2d": {2, 3, 5, 5}, "Conv3d": {1, 2, 3, 3, 3}, "ConvTranspose1d": {2, 4, 5}, "ConvTranspose2d": {1, 4, 3, 3}}
+var inputsOf = map[string][]int{"Linear": {4, 6}, "Conv1d": {2, 4, 5}, "Conv2d": {2, 3, 5, 5}, "Conv3d": {1, 2, 3, 3, 3}, "ConvTranspose1d": {2, 4, 5}, "ConvTranspose2d": {1, 4, 3, 3},
+	"ConvTranspose3d": {1, 2, 2, 2, 2}, "Bilinear": {2, 4}}
 
 // TestParametrizationsAsTorch: a forward pass, its gradients, three steps of SGD and an evaluation, with torch's names.
 func TestParametrizationsAsTorch(t *testing.T) {

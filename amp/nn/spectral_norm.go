@@ -20,12 +20,13 @@ import (
 //
 // The layer's field Weight holds what training moves from then on, and WeightOf returns the weight. Names are PyTorch's:
 // "parametrizations.weight.original" is the parameter, "parametrizations.weight.0._u" and "….0._v" are buffers, drawn from the scope's stream
-// and moved 15 times at first. They are float32, also for a weight in halves, and are saved with the model's state. Under autocast too the
+// and moved 15 times at first. They are float32 for a weight in halves too, unless a whole model is cast, as amp.O3 does, and are saved with the
+// model's state. Under autocast, and for a weight in halves, the
 // weight is computed in float32, as PyTorch does on a CPU; on a GPU it multiplies W with u and v in the lower dtype. It is then cast for the
 // layer's op each time it runs.
 //
-// It panics with amp.ErrArgument for a layer that has a parametrization, an Embedding with MaxNorm, a dimension the weight has not, less than one
-// iteration, or an eps below 0. (PyTorch: torch.nn.utils.parametrizations.spectral_norm.)
+// It panics with amp.ErrArgument for a layer that has a parametrization, a weight that layers share or that is all zeros, an Embedding with
+// MaxNorm, a dimension the weight has not, less than one iteration, or an eps below 0. (PyTorch: torch.nn.utils.parametrizations.spectral_norm.)
 func SpectralNorm[L Parametrizable](s *amp.Scope, layer L, opts ...ParametrizationOption) L {
 	const op = "SpectralNorm"
 	c := parametrizationConfig{iterations: 1, eps: 1e-12}
@@ -65,9 +66,15 @@ func (p *spectralNorm) begin(s *amp.Scope, weight *amp.Tensor) {
 	rows := weight.Dim(p.dim)
 	p.u = amp.Randn(s, dt, 0, 1, rows).KeepFloat32()
 	p.v = amp.Randn(s, dt, 0, 1, weight.Len()/rows).KeepFloat32()
+	if s.SkipsInit() { // the weight has no values yet
+		return
+	}
 	step := s.Child()
 	defer step.Close()
 	quiet := step.NoGrad().Autocast(amp.Float32)
+	if amp.Norm(quiet, weight).Item() == 0 {
+		misused("SpectralNorm", "give the layer its weight first, by nn.KaimingUniform for example", "the weight is zeros, and σ would be 0")
+	}
 	for _, t := range []*amp.Tensor{p.u, p.v} {
 		amp.Assign(t, amp.Normalize(quiet, t, 2, 0, p.eps))
 	}
@@ -82,27 +89,41 @@ func (p *spectralNorm) matrix(s *amp.Scope, weight *amp.Tensor) *amp.Tensor {
 	return amp.Reshape(s, weight, weight.Dim(0), -1)
 }
 
-// move runs n power iterations, writes u and v, and returns them as tensors of their own: a graph keeps these, so that the layer may run
-// again before Backward, as a discriminator does.
-func (p *spectralNorm) move(s *amp.Scope, m *amp.Tensor, n int) (u, v *amp.Tensor) {
-	u, v = p.u, p.v
+// move runs n power iterations, writes u and v, and returns them as tensors of their own.
+func (p *spectralNorm) move(s *amp.Scope, m *amp.Tensor, n int) []*amp.Tensor {
+	u, v := p.u, p.v
 	for range n {
 		u = amp.Normalize(s, amp.MV(s, m, v), 2, 0, p.eps)
 		v = amp.Normalize(s, amp.MV(s, amp.Transpose(s, m, 0, 1), u), 2, 0, p.eps)
 	}
 	amp.CopyInPlace(s, p.u, u)
 	amp.CopyInPlace(s, p.v, v)
-	return u, v
+	return []*amp.Tensor{u, v}
+}
+
+// vectors are the u and v to run with, moved in training. A graph keeps them, and a checkpointed part remembers them, so they are tensors of
+// their own: the layer may run again before Backward, as a discriminator does.
+func (p *spectralNorm) vectors(s *amp.Scope, m *amp.Tensor) (u, v *amp.Tensor) {
+	both := s.Remember(p, func(s *amp.Scope) []*amp.Tensor {
+		if s.Training() {
+			return p.move(s, m, p.iterations)
+		}
+		return []*amp.Tensor{copyAs(s, p.u, m.DType()), copyAs(s, p.v, m.DType())}
+	})
+	return both[0], both[1]
+}
+
+// copyAs is a copy of t in a dtype.
+func copyAs(s *amp.Scope, t *amp.Tensor, dt amp.DType) *amp.Tensor {
+	if t.DType() != dt {
+		return amp.To(s, t, dt)
+	}
+	return amp.Clone(s, t)
 }
 
 func (p *spectralNorm) weight(s *amp.Scope, weight *amp.Tensor) *amp.Tensor {
 	m := p.matrix(s, weight)
-	var u, v *amp.Tensor
-	if s.Training() && !s.Recomputing() {
-		u, v = p.move(s.NoGrad(), m, p.iterations)
-	} else {
-		u, v = amp.Clone(s, p.u), amp.Clone(s, p.v)
-	}
+	u, v := p.vectors(s, m)
 	return amp.Div(s, weight, amp.Vdot(s, u, amp.MV(s, m, v)))
 }
 

@@ -87,7 +87,7 @@ func LoadStateDict(m Module, state map[string]*amp.Tensor, opts ...LoadOption) e
 	var c loadConfig
 	optional.Apply("LoadStateDict", opts, &c, misused)
 	own := StateDict(m)
-	state, faults := joinTied(own, state)
+	state, faults := joinTied(own, newNames(own, state))
 	faults = append(faults, c.misfits(own, state)...)
 	if len(faults) > 0 {
 		slices.Sort(faults)

@@ -49,7 +49,7 @@ func Summary(s *amp.Scope, model Module, input *amp.Tensor) *ModelSummary {
 	}
 	root := &branch{row: &SummaryRow{}, most: -1}
 	for _, e := range trace.Events {
-		root.find(e.Module).record(e)
+		root.find(e.Module, e).record(e)
 	}
 	root.collect(m, 0, "")
 	for _, t := range model.Parameters() {
@@ -69,22 +69,27 @@ type branch struct {
 	name string
 	row  *SummaryRow
 	subs []*branch
-	most int64 // FLOPs of the op that gave Compute
+	most int64   // FLOPs of the op that gave Compute
+	last amp.Arg // the last result of its own or below it
 }
 
-func (b *branch) find(path string) *branch {
+// find returns the module that caused an event, and tells those above it of its result.
+func (b *branch) find(path string, e amp.Event) *branch {
+	if e.Cast == nil {
+		b.last = e.Out
+	}
 	if path == "" {
 		return b
 	}
 	name, rest, _ := strings.Cut(path, "/")
 	for _, sub := range b.subs {
 		if sub.name == name {
-			return sub.find(rest)
+			return sub.find(rest, e)
 		}
 	}
 	sub := &branch{name: name, row: &SummaryRow{}, most: -1}
 	b.subs = append(b.subs, sub)
-	return sub.find(rest)
+	return sub.find(rest, e)
 }
 
 // record adds one event to the module that caused it.
@@ -114,8 +119,8 @@ func (b *branch) record(e amp.Event) {
 // collect lists the tree from the root down.
 func (b *branch) collect(m *ModelSummary, depth int, path string) {
 	b.row.Module, b.row.Depth = path, depth
-	if b.row.Out.Shape == nil && len(b.subs) > 0 { // it only passes on what those below give
-		defer func(at int) { m.Rows[at].Out = m.Rows[len(m.Rows)-1].Out }(len(m.Rows))
+	if b.row.Out.Shape == nil { // it only passes on what those below give
+		b.row.Out = b.last
 	}
 	m.Rows = append(m.Rows, *b.row)
 	m.FLOPs += b.row.FLOPs

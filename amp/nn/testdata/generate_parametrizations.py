@@ -20,6 +20,8 @@ LAYERS = {
     "Conv3d": (lambda: nn.Conv3d(2, 3, 2), (1, 2, 3, 3, 3)),
     "ConvTranspose1d": (lambda: nn.ConvTranspose1d(4, 3, 3), (2, 4, 5)),
     "ConvTranspose2d": (lambda: nn.ConvTranspose2d(4, 6, 3, stride=2, groups=2), (1, 4, 3, 3)),
+    "ConvTranspose3d": (lambda: nn.ConvTranspose3d(2, 3, 2), (1, 2, 2, 2, 2)),
+    "Bilinear": (lambda: nn.Bilinear(4, 4, 3), (2, 4)),
     "Embedding": (lambda: nn.Embedding(7, 4, padding_idx=2), None),
 }
 RULES = {
@@ -36,6 +38,10 @@ def loss(y):
     return y.float().mul(fill(torch.empty(y.shape, dtype=torch.float64), 99).float()).sum()
 
 
+def call(net, x):
+    return net(x, x) if isinstance(net, nn.Bilinear) else net(x)
+
+
 def cases():
     for kind, (make, shape) in LAYERS.items():
         for rule, (norm, options) in RULES.items():
@@ -46,11 +52,11 @@ def cases():
                 net = norm(make(), **options)
                 state = prepare(net)
                 x = INDEX if shape is None else data(1, *shape).detach().float().requires_grad_()
-                run = lambda: net(x)
+                run = lambda: call(net, x)
                 if autocast:
                     def run():
                         with torch.autocast("cpu", autocast):
-                            return net(x)
+                            return call(net, x)
                 parameters = list(net.parameters())
                 opt = torch.optim.SGD(parameters, lr=0.1)
                 y = run()
