@@ -41,8 +41,15 @@ func TestParametrizationsOfAModel(t *testing.T) {
 	if at := slices.IndexFunc(rows, func(r nn.SummaryRow) bool { return r.Module == "linear1/parametrizations.weight" }); at < 0 || rows[at].Parameters != 32 || rows[at].Compute != amp.Float32 {
 		t.Errorf("row %d of the weight of linear1 in %v", at, rows)
 	}
-	if text := fmt.Sprint(net.Linear1); text != "Linear(bias=[8], original=[8 4], _u=[8], _v=[4], spectral_norm(dim=0, iterations=1))" {
-		t.Errorf("it is %s", text)
+	for text, l := range map[string]any{
+		"Linear(bias=[8], original=[8 4], _u=[8], _v=[4], spectral_norm(dim=0, iterations=1))":     net.Linear1,
+		"Bilinear(bias=[2], original=[2 3 3], _u=[3], _v=[6], spectral_norm(dim=1, iterations=1))": nn.SpectralNorm(root, nn.NewBilinear(root, 3, 3, 2), nn.NormDim(1)),
+		"ConvTranspose2d(bias=[2], original0=[3 1 1 1], original1=[3 2 2 2], weight_norm(dim=0))":  nn.WeightNorm(root, nn.NewConvTranspose2d(root, 3, 2, 2)),
+		"Conv1d(original1=[2 3 1], weight_norm(whole), stride=2)":                                  nn.WeightNorm(root, nn.NewConv1d(root, 3, 2, 1, nn.Stride(2), nn.NoBias()), nn.WholeNorm()),
+	} {
+		if got := fmt.Sprint(l); got != text {
+			t.Errorf("it is %s, want %s", got, text)
+		}
 	}
 	for _, m := range nn.NamedModules(net) {
 		if l, ok := m.(nn.Parametrizable); ok {

@@ -257,6 +257,42 @@ func TestParametrizationsInACheckpoint(t *testing.T) {
 	}
 }
 
+// TestParametrizationsOfSecondOrder: the gradient of a penalty on the input's gradient, as discriminators have, is that of central differences.
+func TestParametrizationsOfSecondOrder(t *testing.T) {
+	for _, rule := range parametrizationRules {
+		root := amp.NewScope(amp.Seed(5))
+		s := root.Eval() // differences want a u and v that stay
+		net := nn.NewSequential(parametrizedAs(root, nn.NewLinear(root, 4, 3, nn.DType(amp.Float64)), rule), nn.Tanh)
+		x := amp.Randn(root, amp.Float64, 0, 1, 2, 4).RequireGrad()
+		penalty := func() *amp.Tensor {
+			g := amp.Grad(s, []*amp.Tensor{amp.Sum(s, net.Forward(s, x))}, []*amp.Tensor{x}, amp.CreateGraph())
+			return amp.Sum(s, amp.Square(s, g[0]))
+		}
+		penalty().Backward()
+		const h = 1e-5
+		for _, p := range net.Parameters() {
+			values := p.Float64s()
+			at := func(i int, v float64) float64 {
+				moved := slices.Clone(values)
+				if moved[i] = v; p.Rank() == 0 {
+					amp.Assign(p, amp.Scalar(v))
+				} else {
+					amp.SetValues(p, moved)
+				}
+				return penalty().Item()
+			}
+			for i, g := range p.Grad().Float64s() {
+				want := (at(i, values[i]+h) - at(i, values[i]-h)) / (2 * h)
+				at(i, values[i])
+				if math.Abs(g-want) > 1e-7*(1+math.Abs(want)) {
+					t.Errorf("%s: the gradient of %s at %d is %v, by differences %v", rule, p.Name(), i, g, want)
+				}
+			}
+		}
+		root.Close()
+	}
+}
+
 // TestParametrizationsAveraged: averages are of what is trained, g and v, and u and v of SpectralNorm are copied.
 func TestParametrizationsAveraged(t *testing.T) {
 	for _, rule := range parametrizationRules {

@@ -44,12 +44,7 @@ func indented(m Module) string { return strings.ReplaceAll(describe(m), "\n", "\
 
 // layer is a module's type with the shapes of its parameters and buffers.
 func layer(m Module) string {
-	var parts []string
-	for _, p := range append(m.Parameters(), Buffers(m)...) {
-		if p.Rank() > 0 { // counters are no part of a layer's shape
-			parts = append(parts, shapeOf(p))
-		}
-	}
+	parts := shapesOf(append(m.Parameters(), Buffers(m)...))
 	if n := len(parts); n > 6 {
 		parts = append(parts[:6], fmt.Sprintf("… %d more", n-6))
 	}
@@ -57,6 +52,16 @@ func layer(m Module) string {
 		parts = append(parts, by)
 	}
 	return kindName(m) + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// shapesOf are the shapes of tensors, but of counters, which are no part of a layer's shape.
+func shapesOf(tensors []*amp.Tensor) (parts []string) {
+	for _, p := range tensors {
+		if p.Rank() > 0 {
+			parts = append(parts, shapeOf(p))
+		}
+	}
+	return parts
 }
 
 // kindName is the name of a module's type, such as "Linear".

@@ -30,11 +30,7 @@ func where(set bool, text string) string {
 
 // String is the layer with the shapes of what it holds.
 func (l *Bilinear) String() string {
-	var parts []string
-	for _, p := range l.Parameters() {
-		parts = append(parts, shapeOf(p))
-	}
-	return written("Bilinear", parts...)
+	return written("Bilinear", append(shapesOf(append(l.Parameters(), l.Buffers()...)), parametrizedBy(l))...)
 }
 
 // String is the layer with the size, or the factors, and the mode.
