@@ -50,6 +50,7 @@ func TestModulesThatAreNotThere(t *testing.T) {
 		"AveragedModel: bad argument: the layer":      func() { new(nn.AveragedModel).Forward(s, x) },
 		"linear: bad argument":                        func() { new(nn.Linear).Forward(s, x) },
 		"embedding: bad argument":                     func() { new(nn.Embedding).Forward(s, tokens) },
+		"EmbeddingBag: bad argument: the layer is":    func() { new(nn.EmbeddingBag).Forward(s, tokens) },
 	} {
 		if err := amp.Maybe(f); !errors.Is(err, amp.ErrArgument) || !strings.HasPrefix(err.Error(), "amp: "+want) {
 			t.Errorf("%v, want %q", err, want)
@@ -58,7 +59,7 @@ func TestModulesThatAreNotThere(t *testing.T) {
 	if n := len(nn.ParametersOf(one, gone, nil)) + len(nn.BuffersOf(none, gone)); n != 2 {
 		t.Errorf("%d tensors of one layer among nil ones", n)
 	}
-	for _, m := range []nn.Module{new(nn.Linear), new(nn.Conv), new(nn.LayerNorm), new(nn.RMSNorm), new(nn.Embedding), new(nn.PReLU), new(nn.LSTM)} {
+	for _, m := range []nn.Module{new(nn.Linear), new(nn.Conv), new(nn.LayerNorm), new(nn.RMSNorm), new(nn.Embedding), new(nn.EmbeddingBag), new(nn.PReLU), new(nn.LSTM)} {
 		if n := len(m.Parameters()); n != 0 {
 			t.Errorf("%v has %d parameters", m, n)
 		}

@@ -13,9 +13,11 @@ type Embedding struct {
 	padding int
 	maxNorm float64 // of a row that Forward looks up; 0 for none
 	norm    float64 // which one it is
+
+	lastOffset bool // of an EmbeddingBag
 }
 
-// An EmbeddingOption configures NewEmbedding.
+// An EmbeddingOption configures NewEmbedding and NewEmbeddingBag.
 type EmbeddingOption func(*Embedding)
 
 // PaddingRow makes a row stand for padding: it is zeros at first and gets no gradient. A negative one counts from the end, -1 is the last
@@ -28,15 +30,24 @@ func PaddingRow(row int) EmbeddingOption {
 // PyTorch does. It panics with amp.ErrArgument for sizes below 1 and for a padding row that is not in the table. Options: PaddingRow,
 // MaxNorm, MaxNormType.
 func NewEmbedding(s *amp.Scope, rows, features int, opts ...EmbeddingOption) *Embedding {
-	checkSizes("NewEmbedding", []int{rows, features})
+	const op = "NewEmbedding"
+	e := newEmbedding(op, s, rows, features, opts)
+	if e.lastOffset {
+		misused(op, "use NewEmbeddingBag", "LastOffset for an embedding that has no bags")
+	}
+	return e
+}
+
+func newEmbedding(op string, s *amp.Scope, rows, features int, opts []EmbeddingOption) *Embedding {
+	checkSizes(op, []int{rows, features})
 	e := &Embedding{norm: 2, Weight: amp.Randn(s, amp.Float32, 0, 1, rows, features).SetName("weight").RequireGrad()}
-	optional.Apply("NewEmbedding", opts, e, misused)
-	e.checkNorm()
+	optional.Apply(op, opts, e, misused)
+	e.checkNorm(op)
 	if !e.padded {
 		return e
 	}
 	if e.padding < -rows || e.padding >= rows {
-		misused("NewEmbedding", "name a row of the table, or count from its end with -1 and below", "padding row %d of %d", e.padding, rows)
+		misused(op, "name a row of the table, or count from its end with -1 and below", "padding row %d of %d", e.padding, rows)
 	}
 	if e.padding < 0 {
 		e.padding += rows
@@ -62,3 +73,5 @@ func (e *Embedding) Parameters() []*amp.Tensor { return e.parameters(e.Weight, n
 func (e *Embedding) parametrized() (**amp.Tensor, *reparametrized) {
 	return &e.Weight, &e.reparametrized
 }
+
+func (e *Embedding) table() *Embedding { return e }

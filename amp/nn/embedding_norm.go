@@ -22,9 +22,9 @@ func MaxNorm(max float64) EmbeddingOption {
 func MaxNormType(p float64) EmbeddingOption { return func(e *Embedding) { e.norm = p } }
 
 // checkNorm refuses norms that no row can have.
-func (e *Embedding) checkNorm() {
+func (e *Embedding) checkNorm(op string) {
 	if m := e.maxNorm; m != 0 && !(m > 0 && !math.IsInf(m, 1)) || !(e.norm > 0) {
-		misused("NewEmbedding", "use a finite largest norm above 0, and a norm type above 0", "largest norm %v of type %v", e.maxNorm, e.norm)
+		misused(op, "use a finite largest norm above 0, and a norm type above 0", "largest norm %v of type %v", e.maxNorm, e.norm)
 	}
 }
 

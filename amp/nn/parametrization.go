@@ -9,8 +9,8 @@ import (
 
 // Weights that are computed from other tensors each time a layer runs; see WeightNorm and SpectralNorm.
 
-// A Parametrizable layer is one whose weight WeightNorm and SpectralNorm can compute: a Linear, a Conv of any kind, an Embedding or a
-// Bilinear, and the Linears within other modules, such as a MultiheadAttention's OutProj. The weights of recurrent networks and the
+// A Parametrizable layer is one whose weight WeightNorm and SpectralNorm can compute: a Linear, a Conv of any kind, an Embedding, an
+// EmbeddingBag or a Bilinear, and the Linears within other modules, such as a MultiheadAttention's OutProj. The weights of recurrent networks and the
 // projection into attention are not: they have no layer of their own, and do not compile here.
 type Parametrizable interface {
 	Parameters() []*amp.Tensor
@@ -121,7 +121,7 @@ func parametrize(op string, layer Parametrizable, make func(weight *amp.Tensor) 
 	case by.rule != nil:
 		misused(op, "call RemoveParametrization first", "the layer has %v", by.rule)
 	}
-	if e, ok := layer.(*Embedding); ok && e.maxNorm != 0 {
+	if e := tableOf(layer); e != nil && e.maxNorm != 0 {
 		misused(op, "leave out MaxNorm", "the embedding shortens the rows of its table, which would be computed anew each time")
 	}
 	needOwn(op, *weight)
@@ -131,6 +131,14 @@ func parametrize(op string, layer Parametrizable, make func(weight *amp.Tensor) 
 		p.tensor.SetName(prefix + weightPath + "." + p.name)
 	}
 	by.rule = rule
+}
+
+// tableOf returns an Embedding, also of an EmbeddingBag, nil for another layer.
+func tableOf(layer Parametrizable) *Embedding {
+	if e, ok := layer.(interface{ table() *Embedding }); ok {
+		return e.table()
+	}
+	return nil
 }
 
 // needOwn refuses a weight that several layers share: one would run with it and another with what is computed from it, and their names in a

@@ -61,6 +61,11 @@ func (l *RMSNorm) String() string { return layer(l) }
 // String is the layer with the shapes of what it holds.
 func (l *Embedding) String() string { return layer(l) }
 
+// String is the layer with the shapes of what it holds, the mode, and last_offset where offsets say where the last bag ends.
+func (e *EmbeddingBag) String() string {
+	return strings.TrimSuffix(layer(e), ")") + ", mode=" + e.Mode.String() + where(e.lastOffset, ", last_offset") + ")"
+}
+
 // String is the layer with the shapes of what it holds.
 func (l *PReLU) String() string { return layer(l) }
 

@@ -85,15 +85,13 @@ func nameOfField(v reflect.Value, t *amp.Tensor) string {
 		if !f.IsExported() {
 			continue
 		}
-		switch value := v.Field(i).Interface().(type) {
-		case *amp.Tensor:
-			if value == t {
-				return torchName(f.Name)
-			}
-		case CellParameters:
-			if name := nameOfField(reflect.ValueOf(value), t); name != "" {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct { // the CellParameters of a cell, the Embedding of an EmbeddingBag
+			if name := nameOfField(v.Field(i), t); name != "" {
 				return name
 			}
+		}
+		if v.Field(i).Interface() == any(t) {
+			return torchName(f.Name)
 		}
 	}
 	return ""

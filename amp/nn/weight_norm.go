@@ -68,9 +68,9 @@ func (w *weightNorm) shape(weight *amp.Tensor) []int {
 
 // needDirections refuses parts of a new weight that are zeros, but the row that stands for padding.
 func (w *weightNorm) needDirections(op string, layer Parametrizable) {
-	e, ok := layer.(*Embedding)
+	e := tableOf(layer)
 	for i, n := range w.g.Float64s() {
-		if n == 0 && !(ok && e.padded && w.dim == 0 && i == e.padding) {
+		if n == 0 && !(e != nil && e.padded && w.dim == 0 && i == e.padding) {
 			misused(op, "give the layer its weight first, by nn.KaimingUniform for example",
 				"part %d of %d of the weight is zeros, which have no direction and would stay zeros", i, w.g.Len())
 		}

@@ -41,7 +41,7 @@ var missing = [][2]string{
 	{"`optim.SparseAdam`", "none; the other optimizers of `torch.optim` are there"},
 	{"closures: `opt.step(closure)`", "`LBFGS` takes one; for the others run the model before `opt.Step()`"},
 	{"`ASGD`'s `eta` and NAdam's `mu_product` in a state", "worked out from the number of updates and the present settings; ASGD's `eta` is not one step behind a schedule"},
-	{"`nn.EmbeddingBag`; `Embedding(sparse=True, scale_grad_by_freq=True)`", "`amp.Embedding`, then `amp.Sum` or `amp.Mean` over the bag; none for the other two"},
+	{"`Embedding(sparse=True, scale_grad_by_freq=True)`", "none"},
 	{"`collate_fn`, `batch_sampler`, `IterableDataset`", "samples have one shape, which `Spec` says, and are batched by the loader; a `Dataset` of your own has three methods"},
 	{"`torch.linalg.qr`, `lstsq`, `svd`, `eigh`", "none; least squares by `amp.Solve` or `amp.CholeskySolve` of the normal equations; what is fixed in Python beforehand, and loaded from safetensors"},
 	{"`torch.lgamma`, `digamma`; `F.max_unpool2d`; `return_indices=True` of `MaxPool1d` and `MaxPool3d`", "none"},

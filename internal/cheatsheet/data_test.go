@@ -136,6 +136,10 @@ func Example_optimizers() {
 	table := nn.NewEmbedding(root, 100, 8, nn.PaddingRow(0), nn.MaxNorm(1))
 	fmt.Println(table)
 
+	// torch: nn.EmbeddingBag(100, 8, mode="sum")(words, offsets, per_sample_weights=weights)
+	words, offsets, weights := amp.From([]int64{1, 2, 4, 5}), amp.From([]int64{0, 3}), amp.Ones(root, amp.Float32, 4)
+	fmt.Println(nn.NewEmbeddingBag(root, 100, 8, nn.SumBag).Run(root, words, offsets, weights).Shape())
+
 	// torch: nn.LSTM(8, 16, proj_size=4)
 	lstm := nn.NewLSTM(root, 8, 16, nn.RecurrentOptions{ProjSize: 4})
 	fmt.Println(lstm.Forward(root, amp.Zeros(root, amp.Float32, 5, 2, 8)).Shape())
@@ -164,6 +168,7 @@ func Example_optimizers() {
 	// 0.005
 	// 1
 	// Embedding(weight=[100 8])
+	// [2 8]
 	// [5 2 4]
 	// 6
 	// 6
