@@ -27,8 +27,7 @@ type replay struct {
 // up to the order of sums): the second run has the autocast state, the evaluation mode and the random numbers of the first. fn must do
 // the same each time, and call its ops in the scope it is given: with ErrArgument it panics where a scope around it was used. Backward
 // panics with ErrStale if an input was changed in place since. Running statistics of batch norms move once, in the first run (PyTorch's move
-// twice); layers of your own that count their calls ask s.Recomputing, and those that compute with what
-// training moves use s.Remember.
+// twice); layers of your own that count their calls ask s.Recomputing, and those that compute with what training moves use s.Remember.
 func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	s.alive("checkpoint")
 	if fn == nil {

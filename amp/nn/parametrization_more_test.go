@@ -168,6 +168,29 @@ func TestParametrizationsOfOtherDTypes(t *testing.T) {
 	}
 }
 
+// TestParametrizationsUnderPolicies: a model under a policy, which casts parameters and not buffers, computes near what it did, and learns.
+func TestParametrizationsUnderPolicies(t *testing.T) {
+	for policy, dt := range map[string]amp.DType{"half": amp.Float16, "f64": amp.Float64, "params=f32,compute=bf16,output=f32": amp.Float32} {
+		for _, rule := range parametrizationRules {
+			root := amp.NewScope(amp.Seed(1))
+			net := nn.NewSequential(parametrizedAs(root, nn.NewLinear(root, 3, 4), rule))
+			x := filled(1, 2, 3)
+			want := net.Forward(root.Eval(), x).Float64s()
+			m := amp.MustPolicy(policy).Apply(net)
+			if y := m.Forward(root.Eval(), x).Float64s(); !near(y, want, 5e-3) {
+				t.Errorf("%s under %s: %v, alone %v", rule, policy, y, want)
+			}
+			weighted(root, wide(root, m.Forward(root, x))).Backward()
+			for _, p := range net.Parameters() {
+				if g := p.Grad(); g.DType() != dt || slices.Max(g.Float64s()) == slices.Min(g.Float64s()) && p.Rank() > 0 {
+					t.Errorf("%s under %s: the gradient of %s is %v %v", rule, policy, p.Name(), g.DType(), g.Float64s())
+				}
+			}
+			root.Close()
+		}
+	}
+}
+
 // TestParametrizationsAtOLevels: three steps at each of Apex's levels, with the dtypes that it leaves parameters and buffers in, come near those
 // in float32.
 func TestParametrizationsAtOLevels(t *testing.T) {
