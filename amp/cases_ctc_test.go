@@ -41,6 +41,11 @@ func init() {
 		logp, lengths := ctcLogp(x[0].dt), ctcLengths()
 		return s.apply(opCTCLossCurvature, Attrs{Reduce: ReduceNone}, x[0], x[1], logp, targets, lengths, s.apply(opCTCAlpha, Attrs{}, logp, targets, lengths))
 	}
+	given := func(s *Scope, x []*Tensor, o Reduction) *Tensor {
+		targets, _, _ := ctcLists()
+		logp, lengths := normal(s, x[0]), ctcLengths()
+		return s.apply(opCTCNLL, Attrs{Reduce: o}, logp, targets, lengths, s.apply(opCTCAlpha, Attrs{}, logp, targets, lengths))
+	}
 	addCases(map[string][]opCase{
 		"ctc_loss": append(append(optionCases([]input{in(-2, 2, 4, 3, 3)}, false, list, nil), optionCases([]input{in(-2, 2, 5, 2, 3)}, false, rows, nil)...),
 			opCase{name: "infinite", inputs: []input{in(-2, 2, 2, 3)}, call: func(s *Scope, x []*Tensor) *Tensor {
@@ -53,6 +58,8 @@ func init() {
 				steps := fixture(func() *Tensor { return Scalar[int64](3) })
 				return CTCLoss(s, normal(s, x[0]), fixed([]int64{2, 1}), steps, size, ReduceNone)
 			}}),
+		"ctc_nll": {{inputs: []input{in(-2, 2, 4, 3, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return given(s, x, ReduceNone) }},
+			{name: "mean", inputs: []input{in(-2, 2, 4, 3, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return given(s, x, ReduceMean) }}},
 		"ctc_loss_backward":  {{flat: true, inputs: []input{in(-2, 2, 3)}, call: back}},
 		"ctc_loss_curvature": {{inputs: []input{in(-2, 2, 4, 3, 3), in(-2, 2, 3)}, call: curvature}},
 	})

@@ -20,43 +20,6 @@ type ctcItem struct {
 // states is the number of states: blanks before, between and behind the labels.
 func (i *ctcItem) states() int { return 2*len(i.labels) + 1 }
 
-// class returns the class of a state.
-func (i *ctcItem) class(state int, blank int64) int {
-	if state%2 == 0 {
-		return int(blank)
-	}
-	return int(i.labels[state/2])
-}
-
-// jumps says whether a path may come to the state from two before it.
-func (i *ctcItem) jumps(state int) bool {
-	return state%2 == 1 && state > 1 && i.labels[state/2] != i.labels[state/2-1]
-}
-
-// before returns what x, a number for each state, has at those from which a path comes to one, or none.
-func (i *ctcItem) before(state int, x []float64, none float64) [3]float64 {
-	p := [3]float64{x[state], none, none}
-	if state > 0 {
-		p[1] = x[state-1]
-	}
-	if i.jumps(state) {
-		p[2] = x[state-2]
-	}
-	return p
-}
-
-// after is before for the states to which a path goes on.
-func (i *ctcItem) after(state int, x []float64, none float64) [3]float64 {
-	p := [3]float64{x[state], none, none}
-	if state+1 < len(x) {
-		p[1] = x[state+1]
-	}
-	if state+2 < len(x) && i.jumps(state+2) {
-		p[2] = x[state+2]
-	}
-	return p
-}
-
 // A ctcCall is a call of one of the rows: logp [steps n classes] in memory, its items and the place of alpha.
 type ctcCall struct {
 	*Call
@@ -107,21 +70,6 @@ func (k *ctcCall) row(dst []float64, x *Tensor, t, n int) {
 	load(dst, x, x.off+t*x.strides[0]+n*x.strides[1], x.strides[2])
 }
 
-// logSum returns the logarithm of the sum of e^p.
-func logSum(p [3]float64) float64 {
-	most := p[0]
-	if p[1] > most {
-		most = p[1]
-	}
-	if p[2] > most {
-		most = p[2]
-	}
-	if math.IsInf(most, -1) {
-		return most
-	}
-	return cpu.Log.Of(cpu.Exp.Of(p[0]-most)+cpu.Exp.Of(p[1]-most)+cpu.Exp.Of(p[2]-most)) + most
-}
-
 var noPath = math.Inf(-1)
 
 func ctcAlphaCPU(c *Call) {
@@ -130,28 +78,19 @@ func ctcAlphaCPU(c *Call) {
 	fill(alpha, noPath)
 	cpu.Parallel(len(k.items), 1, func(lo, hi int) {
 		lp := make([]float64, k.logp.shape[2])
+		var paths ctcPaths
 		for n := lo; n < hi; n++ {
 			item := &k.items[n]
+			paths.along(item.labels, k.Ignore, false)
+			var before []float64
 			for t := range item.steps {
 				k.row(lp, k.logp, t, n)
 				now := alpha[t*k.width+item.at:][:item.states()]
-				if t == 0 {
-					for s := range min(2, len(now)) {
-						now[s] = lp[item.class(s, c.Ignore)]
-					}
-					continue
-				}
-				k.forward(item, now, alpha[(t-1)*k.width+item.at:][:item.states()], lp)
+				paths.step(now, before, lp)
+				before = now
 			}
 		}
 	})
-}
-
-// forward sets alpha of a step from that of the one before.
-func (k *ctcCall) forward(item *ctcItem, now, before, lp []float64) {
-	for s := range now {
-		now[s] = logSum(item.before(s, before, noPath)) + lp[item.class(s, k.Ignore)]
-	}
 }
 
 // lossOf returns the loss of an item.
@@ -166,7 +105,7 @@ func (k *ctcCall) lossOf(item *ctcItem, alpha *Tensor) float64 {
 	if len(last) == 1 {
 		return -last[0]
 	}
-	return -logSum([3]float64{last[len(last)-1], last[len(last)-2], noPath})
+	return -ctcLogSum(last[len(last)-1], last[len(last)-2])
 }
 
 // share is the weight that the reduction gives an item.
@@ -182,7 +121,7 @@ func (k *ctcCall) zeroed(loss float64) bool {
 	return k.Mode == modeZeroInfinity && math.IsInf(loss, 1)
 }
 
-func ctcLossCPU(c *Call) {
+func ctcNLLCPU(c *Call) {
 	k := newCTC(c, c.In[0], c.In[1], c.In[2])
 	sum := 0.0
 	for n := range k.items {

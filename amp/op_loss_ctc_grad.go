@@ -1,7 +1,6 @@
 package amp
 
 import (
-	"math"
 	"sync"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
@@ -23,8 +22,8 @@ func ctcCurvatureCPU(c *Call) {
 	newCTC(c, c.In[2], c.In[3], c.In[4]).slopes(c.In[0], c.In[1], c.In[5])
 }
 
-// slopes computes the gradient, or what it changes by along v. First, for each item, gamma: the share of paths that are at a state at a
-// step, or what that changes by. Then, for each step of each item, its classes.
+// slopes computes the gradient, or what it changes by along v. First, for each item, the log-probability of all paths that are at a state at
+// a step, and with v what it changes by. Then, for each step of each item, its classes.
 func (k *ctcCall) slopes(v, dy, alpha *Tensor) {
 	w := ctcWorks.Get().(*ctcWork)
 	defer ctcWorks.Put(w)
@@ -34,39 +33,38 @@ func (k *ctcCall) slopes(v, dy, alpha *Tensor) {
 		w.along = resize(w.along, steps*k.width)
 	}
 	losses := make([]float64, n)
+	all := elements[float64](alpha)[alpha.off:]
 	cpu.Parallel(n, 1, func(lo, hi int) {
+		p := newCTCPass(k, w, all, v)
 		for i := lo; i < hi; i++ {
 			losses[i] = k.lossOf(&k.items[i], alpha)
-			all := elements[float64](alpha)[alpha.off:]
-			change := 0.0
-			if v != nil {
-				change = k.alphaAlong(w, i, losses[i], all, v)
-			}
-			k.occupied(w, i, losses[i], change, all, v)
+			p.run(i, losses[i])
 		}
 	})
 	cpu.Parallel(steps*n, grainOf(8*classes), func(lo, hi int) {
-		lp, to, one := make([]float64, classes), make([]float64, classes), make([]float64, 1)
+		lp, to, shares, one := make([]float64, classes), make([]float64, classes), []float64(nil), make([]float64, 1)
 		for r := lo; r < hi; r++ {
 			t, i := r/n, r%n
-			clear(to)
-			if item := &k.items[i]; t < item.steps && !k.zeroed(losses[i]) {
-				load(one, dy, dy.off+offset(i, dy.shape, dy.strides), 1)
-				k.row(lp, k.logp, t, i)
-				k.slope(to, lp, losses[i])
-				if v != nil {
-					k.row(lp, v, t, i)
-					for c := range to {
-						to[c] *= lp[c]
-					}
-				}
-				for s, g := range w.gamma[t*k.width+item.at:][:item.states()] {
-					to[item.class(s, k.Ignore)] -= g
-				}
-				f := one[0] * k.share(item)
-				for c := range to {
-					to[c] *= f
-				}
+			item := &k.items[i]
+			if t >= item.steps || k.zeroed(losses[i]) {
+				clear(to)
+				store(k.Out, k.Out.off+r*classes, to)
+				continue
+			}
+			load(one, dy, dy.off+offset(i, dy.shape, dy.strides), 1)
+			k.row(lp, k.logp, t, i)
+			k.slope(to, lp, losses[i])
+			shares = resize(shares, item.states())
+			k.shares(shares, w.gamma[t*k.width+item.at:], item, lp, losses[i])
+			if v != nil {
+				k.row(lp, v, t, i)
+				multiply(to, lp)
+				multiplyNonzero(shares, w.along[t*k.width+item.at:])
+			}
+			k.spread(to, shares, item)
+			f := one[0] * k.share(item)
+			for c := range to {
+				to[c] *= f
 			}
 			store(k.Out, k.Out.off+r*classes, to)
 		}
@@ -76,110 +74,127 @@ func (k *ctcCall) slopes(v, dy, alpha *Tensor) {
 // slope sets the part of the gradient that is e^logp, and to NaN the classes that PyTorch's formula, e^logp - e^(log Σ e^(alpha+beta) + loss -
 // logp), makes NaN even where the sum is 0.
 func (k *ctcCall) slope(to, lp []float64, loss float64) {
+	cpu.Exp.F64(to, lp)
+	none := noPath + loss
 	for c, x := range lp {
-		to[c] = cpu.Exp.Of(x)
-		if math.IsNaN(noPath + loss - x) {
-			to[c] = math.NaN()
+		if d := none - x; d != d {
+			to[c] = d
 		}
 	}
 }
 
-// backward sets beta of a step, the log-probability of the ends of paths from a state on, from that of the step after, if there is one.
-func (k *ctcCall) backward(item *ctcItem, now, after, lp []float64) {
-	for s := range now {
-		switch {
-		case after != nil:
-			now[s] = logSum(item.after(s, after, noPath)) + lp[item.class(s, k.Ignore)]
-		case s >= len(now)-2:
-			now[s] = lp[item.class(s, k.Ignore)]
-		default:
-			now[s] = noPath
+// shares sets the share of all paths that are at each state, from the logarithm of their probability.
+func (k *ctcCall) shares(to, gamma []float64, item *ctcItem, lp []float64, loss float64) {
+	gamma = gamma[:len(to)]
+	blank := loss - lp[k.Ignore]
+	for s, g := range gamma {
+		less := blank
+		if s%2 == 1 {
+			less = loss - lp[item.labels[s/2]]
+		}
+		to[s] = noPath
+		if g != noPath { // NaN, too
+			to[s] = g + less
+		}
+	}
+	cpu.Exp.F64(to, to)
+}
+
+// spread takes the shares of an item's states from their classes.
+func (k *ctcCall) spread(to, shares []float64, item *ctcItem) {
+	blank := to[k.Ignore]
+	for j, c := range item.labels {
+		blank -= shares[2*j]
+		to[c] -= shares[2*j+1]
+	}
+	to[k.Ignore] = blank - shares[2*len(item.labels)]
+}
+
+func multiply(x, y []float64) {
+	for i, v := range y {
+		x[i] *= v
+	}
+}
+
+// multiplyNonzero leaves what is 0, also where y is NaN.
+func multiplyNonzero(x, y []float64) {
+	for i, v := range y[:len(x)] {
+		if x[i] != 0 {
+			x[i] *= v
 		}
 	}
 }
 
-// occupied sets gamma of item i, or with a direction v what it changes by: then along is there, and change is what the loss changes by.
-func (k *ctcCall) occupied(w *ctcWork, i int, loss, change float64, alpha []float64, v *Tensor) {
-	item := &k.items[i]
-	classes, states := k.logp.shape[2], item.states()
-	lp, d := make([]float64, classes), make([]float64, classes)
-	rows := make([]float64, 4*states)
-	now, spare, nowAlong, afterAlong := rows[:states], rows[states:2*states], rows[2*states:3*states], rows[3*states:]
+// A ctcPass goes through items for slopes, with memory of its own for one step.
+type ctcPass struct {
+	*ctcCall
+	work                        *ctcWork
+	alpha                       []float64
+	v                           *Tensor
+	paths                       ctcPaths
+	lp, d                       []float64 // rows of logp and v
+	now, after, change, changed []float64
+}
+
+func newCTCPass(k *ctcCall, w *ctcWork, alpha []float64, v *Tensor) *ctcPass {
+	classes := k.logp.shape[2]
+	return &ctcPass{ctcCall: k, work: w, alpha: alpha, v: v, lp: make([]float64, classes), d: make([]float64, classes)}
+}
+
+// run goes back through the steps of item i, with beta, the log-probability of the ends of paths from a state on, in reverse.
+func (p *ctcPass) run(i int, loss float64) {
+	item := &p.items[i]
+	states, more := item.states(), 0.0
+	if p.v != nil {
+		more = p.forward(i, loss)
+	}
+	p.paths.along(item.labels, p.Ignore, true)
+	p.now, p.after, p.change, p.changed = resize(p.now, states), resize(p.after, states), resize(p.change, states), resize(p.changed, states)
 	var after []float64
 	for t := item.steps - 1; t >= 0; t-- {
-		k.row(lp, k.logp, t, i)
-		k.backward(item, now, after, lp)
-		if v != nil {
-			k.row(d, v, t, i)
-			for s := range now {
-				c := item.class(s, k.Ignore)
-				nowAlong[s] = d[c]
-				if after != nil {
-					nowAlong[s] += moved(item.after(s, after, noPath), item.after(s, afterAlong, 0), lp[c]-now[s])
-				}
+		p.row(p.lp, p.logp, t, i)
+		p.paths.step(p.now, after, p.lp)
+		at := t*p.width + item.at
+		alpha, gamma := p.alpha[at:][:states], p.work.gamma[at:][:states]
+		for s, a := range alpha {
+			gamma[s] = a + p.now[states-1-s]
+		}
+		if after == nil && states > 2 {
+			fill(gamma[:states-2], noPath) // whatever alpha is
+		}
+		if p.v != nil {
+			p.row(p.d, p.v, t, i)
+			p.paths.change(p.change, p.now, after, p.changed, p.lp, p.d)
+			along := p.work.along[at:][:states]
+			for s := range along {
+				along[s] += p.change[states-1-s] + more - p.d[p.paths.of(states-1-s)]
 			}
 		}
-		at := t*k.width + item.at
-		for s, b := range now {
-			c := item.class(s, k.Ignore)
-			g := portion(alpha[at+s]+b, loss-lp[c])
-			if v != nil && g != 0 {
-				g *= w.along[at+s] + nowAlong[s] + change - d[c]
-			}
-			w.gamma[at+s] = g
-		}
-		if after == nil {
-			after = spare
-		}
-		now, after = after, now
-		nowAlong, afterAlong = afterAlong, nowAlong
+		after = p.now
+		p.now, p.after = p.after, p.now
+		p.change, p.changed = p.changed, p.change
 	}
 }
 
-// alphaAlong sets what alpha of item i changes by along v, and returns what the loss changes by.
-func (k *ctcCall) alphaAlong(w *ctcWork, i int, loss float64, alpha []float64, v *Tensor) float64 {
-	item := &k.items[i]
-	classes, states := k.logp.shape[2], item.states()
-	lp, d := make([]float64, classes), make([]float64, classes)
-	var before, beforeAlong, now, along []float64
+// forward sets what alpha of item i changes by along v, and returns what the loss changes by.
+func (p *ctcPass) forward(i int, loss float64) float64 {
+	item := &p.items[i]
+	states := item.states()
+	p.paths.along(item.labels, p.Ignore, false)
+	var before, past, now, along []float64
 	for t := range item.steps {
-		k.row(lp, k.logp, t, i)
-		k.row(d, v, t, i)
-		at := t*k.width + item.at
-		now, along = alpha[at:][:states], w.along[at:][:states]
-		for s := range along {
-			c := item.class(s, k.Ignore)
-			along[s] = d[c]
-			if t > 0 {
-				along[s] += moved(item.before(s, before, noPath), item.before(s, beforeAlong, 0), lp[c]-now[s])
-			}
-		}
-		before, beforeAlong = now, along
+		p.row(p.lp, p.logp, t, i)
+		p.row(p.d, p.v, t, i)
+		at := t*p.width + item.at
+		now, along = p.alpha[at:][:states], p.work.along[at:][:states]
+		p.paths.change(along, now, before, past, p.lp, p.d)
+		before, past = now, along
 	}
-	change := 0.0
+	more := 0.0
 	for s := max(0, states-2); s < len(now); s++ {
-		if p := portion(now[s], loss); p != 0 {
-			change -= float64(p * along[s])
+		if q := portion(now[s], loss); q != 0 {
+			more -= float64(q * along[s])
 		}
 	}
-	return change
-}
-
-// moved returns what the logarithm of a sum changes by, whose terms are e^p and change by d: less is minus that logarithm.
-func moved(p, d [3]float64, less float64) float64 {
-	sum := 0.0
-	for j := range p {
-		if q := portion(p[j], less); q != 0 {
-			sum += float64(q * d[j])
-		}
-	}
-	return sum
-}
-
-// portion returns e^(p + less), 0 where there are no paths: where less is infinite, too.
-func portion(p, less float64) float64 {
-	if math.IsInf(p, -1) {
-		return 0
-	}
-	return cpu.Exp.Of(p + less)
+	return more
 }

@@ -185,7 +185,7 @@ func TestCTCLossRefusals(t *testing.T) {
 		"target below 0":    {ErrArgument, "target 0 is -1", func() { CTCLoss(s, x, one(-1, 1), full, one(1, 1)) }},
 		"blank":             {ErrArgument, "blank 3", func() { CTCLoss(s, x, rows, full, sizes, CTCBlank(3)) }},
 		"float targets":     {ErrDType, "int64", func() { CTCLoss(s, x, From([]float32{1, 2}), full, sizes) }},
-		"integers":          {ErrDType, "floats", func() { CTCLoss(s, Zeros(s, Int64, 4, 2, 3), rows, full, sizes) }},
+		"integers":          {ErrDType, "ctc_loss: dtype mismatch: logp int64 [4 2 3]", func() { CTCLoss(s, Zeros(s, Int64, 4, 2, 3), rows, full, sizes) }},
 		"no steps":          {ErrShape, "not empty", func() { CTCLoss(s, Zeros(s, Float32, 0, 2, 3), rows, full, sizes) }},
 		"one dimension":     {ErrShape, "[steps n classes]", func() { CTCLoss(s, Zeros(s, Float32, 3), rows, full, sizes) }},
 		"lengths":           {ErrShape, "lengths of [2]", func() { CTCLoss(s, x, rows, one(4), sizes) }},
@@ -217,6 +217,40 @@ func TestCTCLossUnderAutocast(t *testing.T) {
 	}
 	if dt := loss(cpu, x); dt != Float32 {
 		t.Errorf("on the CPU lists: %v", dt)
+	}
+}
+
+// TestCTCLossForced: in a dtype that autocast is told to use, the paths forward and backward see the same rounded numbers, and shares add up to 1.
+func TestCTCLossForced(t *testing.T) {
+	s := NewScope(Seed(8))
+	defer s.Close()
+	const steps, classes = 300, 20
+	v := LogSoftmax(s, Randn(s, Float32, 0, 3, steps, 1, classes), -1).Float64s()
+	slope := func(s *Scope, x *Tensor) []float64 {
+		CTCLoss(s, x, From([]int64{1, 2, 3, 3}), From([]int64{steps}), From([]int64{4}), ReduceSum).Backward()
+		return x.Grad().Float64s()
+	}
+	x := FromFloat64s(Float32, v, steps, 1, classes).RequireGrad()
+	rounded := FromFloat64s(Float16, v, steps, 1, classes).RequireGrad()
+	wantValues(t, "gradient", FromFloat64s(Float64, slope(s.Autocast(Float16, Force("ctc_loss", Lower)), x), x.Len()), slope(s, rounded)...)
+}
+
+// TestCTCLossLengths: of lengths only their number counts, as in PyTorch.
+func TestCTCLossLengths(t *testing.T) {
+	s := NewScope(Seed(9))
+	defer s.Close()
+	logp := LogSoftmax(s, Randn(s, Float64, 0, 1, 4, 2, 3), -1)
+	targets, inputs, sizes := From([]int64{1, 2, 2}), []int64{4, 3}, []int64{2, 1}
+	want := CTCLoss(s, logp, targets, From(inputs), From(sizes)).Item()
+	wantValues(t, "columns", CTCLoss(s, logp, targets, From(inputs, 2, 1), From(sizes, 1, 2)), want)
+	first := Narrow(s, logp, 1, 0, 1)
+	want = CTCLoss(s, first, From([]int64{1, 2}), From(inputs[:1]), From(sizes[:1])).Item()
+	for name, x := range map[string]*Tensor{"one item": first, "no items": Squeeze(s, first, 1)} {
+		for _, a := range []*Tensor{Scalar[int64](4), From(inputs[:1])} {
+			for _, b := range []*Tensor{Scalar[int64](2), From(sizes[:1])} {
+				wantValues(t, name, CTCLoss(s, x, From([]int64{1, 2}), a, b), want)
+			}
+		}
 	}
 }
 

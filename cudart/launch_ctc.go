@@ -23,7 +23,7 @@ type ctcArgs struct {
 
 func init() {
 	register(launchCTCAlpha, "ctc_alpha")
-	register(launchCTCLoss, "ctc_loss")
+	register(launchCTCNLL, "ctc_nll")
 	register(func(l *launcher) bool { return launchCTCSlopes(l, nil, l.in[:]) }, "ctc_loss_backward")
 	register(func(l *launcher) bool { return launchCTCSlopes(l, &l.in[0], l.in[1:]) }, "ctc_loss_curvature")
 }
@@ -67,7 +67,7 @@ func launchCTCAlpha(l *launcher) bool {
 	return true
 }
 
-func launchCTCLoss(l *launcher) bool {
+func launchCTCNLL(l *launcher) bool {
 	x := &l.in[0]
 	if x.dt != l.out.dt || !l.in[3].contiguous() || !l.ctc(x, &l.in[1], &l.in[2]) {
 		return false

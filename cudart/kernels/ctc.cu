@@ -1,4 +1,4 @@
-// ctc_loss: the recursions of amp/op_loss_ctc_cpu.go and op_loss_ctc_grad.go in the same order, in float64. A block has an item and goes through
+// ctc_loss: the recursions of amp/op_loss_ctc_paths.go and op_loss_ctc_grad.go in the same order, in float64. A block has an item and goes through
 // its steps; of the gradient another kernel has a block for each step of each item.
 #include "map.h"
 #include "special.h"
@@ -56,12 +56,20 @@ HT_FN CtcItem ctc_block(const Ctc& p, i64 n) {
 
 HT_FN double ctc_none() { return -(double)ht_inf<float>(); }
 
+// The larger and the smaller of two; NaN where one is.
+HT_FN double ctc_max(double a, double b) { return ht_nan(a) || a > b ? a : b; }
+HT_FN double ctc_min(double a, double b) { return ht_nan(a) || a < b ? a : b; }
+
+// ctc_below is x - most: -inf where there are no paths, NaN for an infinite or undefined number of them.
+HT_FN double ctc_below(double x, double most) {
+  if (most - most == 0) return x - most;
+  return most < 0 ? ctc_none() : ht_nan64();
+}
+
+// Of 1 and what the smaller terms are to the largest.
 HT_MATH double ctc_log_sum(double a, double b, double c) {
-  double most = a;
-  if (b > most) most = b;
-  if (c > most) most = c;
-  if (most == ctc_none()) return most;
-  return log64(exp64(a - most) + exp64(b - most) + exp64(c - most)) + most;
+  const double high = ctc_max(a, b), most = ctc_max(high, c);
+  return log64(1 + exp64(ctc_below(ctc_min(a, b), most)) + exp64(ctc_below(ctc_min(high, c), most))) + most;
 }
 // ctc_portion is e^(p + less), 0 where there are no paths.
 HT_FN double ctc_portion(double p, double less) { return p == ctc_none() ? 0 : exp64(p + less); }
@@ -195,7 +203,7 @@ template <class T> HT_FN void ctc_path(const Ctc& p) {
         b = lp;
       }
       now[s] = b;
-      double g = ctc_portion(p.alpha[at + s] + b, loss - lp);
+      double g = last && s < i.states - 2 ? 0 : ctc_portion(p.alpha[at + s] + b, loss - lp);
       if (p.v) {
         const double v = ctc_v<T>(i, t, c);
         double d = v;

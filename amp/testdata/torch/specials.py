@@ -49,6 +49,22 @@ class Rows:
                              [top, top, top], [-top, top, 0], [0, 0, 0], [0, -0.0, 2], [5, 5, 5]], dtype=dt)
 
 
+class Steps:
+    """Log-probabilities of five steps, an item for each special value at each place: a label's at the first step and at the second, the blank's, that
+    of a class which the target [1, 2] has not, those of all classes, those of the fifth step, which no item has, and of the fourth, which some have."""
+
+    grad = True
+    VALUES = (float("nan"), float("-inf"), float("inf"))
+    PLACES = ((0, 1), (1, 1), (0, 0), (2, 0), (2, 3), (1, slice(None)), (4, 0), (3, 1))
+
+    def at(self, dt):
+        x = torch.arange(5 * 4, dtype=torch.float64).mul(7).remainder(9).mul(-0.25).sub(0.25).reshape(5, 1, 4)
+        x = x.repeat(1, len(self.VALUES) * len(self.PLACES), 1)
+        for i, (step, c) in enumerate(self.PLACES * len(self.VALUES)):
+            x[step, i, c] = self.VALUES[i // len(self.PLACES)]
+        return x.to(dt)
+
+
 class Given(T):
     def at(self, dt):
         return self.tensor
@@ -82,6 +98,10 @@ def cases():
     labels = [0, 1, 2] * 4 + [1]
     for reduction in ("none", "mean"):
         out.append(Case("cross_entropy", torch.nn.functional.cross_entropy, [Rows(), Given(labels)], name=reduction, reduction=reduction))
+    n = len(Steps.VALUES) * len(Steps.PLACES)
+    for zero in (False, True):
+        out.append(Case("ctc_loss", torch.nn.functional.ctc_loss, [Steps(), Given([[1, 2]] * n), Given([4, 3, 4] * (n // 3)), Given([2] * n)],
+                        name="zeroed" if zero else "infinite", reduction="none", blank=0, zero_infinity=zero))
     return out
 
 
