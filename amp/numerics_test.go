@@ -11,9 +11,18 @@ import (
 
 func init() {
 	addCases(map[string][]opCase{
-		"quantize_scaled": {{inputs: []input{in(-2, 2, 2, 3)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor { return QuantizeScaled(s, x[0], FormatE4M3, PerRow, 1) }}},
-		"quantize":        {{inputs: []input{in(-2, 2, 2, 3)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor { return Quantize(s, x[0], FormatE4M3) }}},
+		"quantize_scaled": {
+			scaledCase("tensor", PerTensor, 0, 2, 3), scaledCase("rows", PerRow, 1, 2, 3), scaledCase("columns", PerRow, 0, 2, 3),
+			scaledCase("blocks", PerBlock, 1, 2, 32), scaledCase("blocks of columns", PerBlock, 1, 2, 32, 2),
+		},
+		"quantize": {{inputs: []input{in(-2, 2, 2, 3)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor { return Quantize(s, x[0], FormatE4M3) }}},
 	})
+}
+
+func scaledCase(name string, g Granularity, dim int, shape ...int) opCase {
+	return opCase{name: name, inputs: []input{in(-2, 2, shape...)}, flat: true, through: true, call: func(s *Scope, x []*Tensor) *Tensor {
+		return QuantizeScaled(s, x[0], FormatE4M3, g, dim)
+	}}
 }
 
 func TestQuantize(t *testing.T) {

@@ -16,11 +16,17 @@ func init() {
 		Name: "quantize_scaled", Doc: "round(x·2^k)·2^-k in another format, with the largest k whose 2^k·amax the format holds; the gradient passes straight through",
 		Args: []string{"x", "amax"}, Why: "asks what 8 bits and a scale would do, in the dtype at hand", CUDA: "quantize_scaled",
 		Check: func(c *Call) []int {
-			checkBinary(c)
-			if shape := broadcast(c); !slices.Equal(shape, c.In[0].shape) {
-				fail(c.Op.Name, ErrShape, "give amax the dimensions of x, or 1", "%s: amax is larger", c.shapes())
+			c.floats()
+			c.sameDType(1)
+			x, amax := c.In[0].shape, c.In[1].shape
+			fits := len(x) == len(amax)
+			for d := 0; fits && d < len(x); d++ {
+				fits = amax[d] == 1 || amax[d] == x[d] || amax[d]*scaleBlock == x[d]
 			}
-			return c.In[0].shape
+			if !fits {
+				fail(c.Op.Name, ErrShape, "give amax the sizes of x, 1, or along one dimension a 32nd", "%s", c.shapes())
+			}
+			return x
 		},
 		CPU:      quantizeScaledCPU,
 		Backward: func(b *Back) { b.Set(0, b.DY) }, // the straight-through estimator; what a scale does to a result is rounding too
@@ -101,37 +107,11 @@ func (s *Scope) quantizeScaled(x *Tensor, to casting) *Tensor {
 	if to.granularity != PerTensor {
 		dim = x.axis(op, dim)
 	}
-	var dims []int // nil for all
-	blocks := x
-	switch to.granularity {
-	case PerRow:
-		dims = []int{dim}
-	case PerBlock:
-		n := x.shape[dim]
-		if n%scaleBlock != 0 {
-			fail(op, ErrShape, "use amp.PerRow, or pad it with amp.Pad", "dimension %d of shape %v has %d elements, which are no blocks of %d", dim, x.shape, n, scaleBlock)
-		}
-		blocks = Reshape(s, x, slices.Concat(x.shape[:dim], []int{n / scaleBlock, scaleBlock}, x.shape[dim+1:])...)
-		dims = []int{dim + 1}
+	if to.granularity == PerBlock && x.shape[dim]%scaleBlock != 0 {
+		fail(op, ErrShape, "use amp.PerRow, or pad it with amp.Pad", "dimension %d of shape %v has %d elements, which are no blocks of %d", dim, x.shape, x.shape[dim], scaleBlock)
 	}
-	y := s.scaled(x, blocks, dims, to)
-	if blocks != x {
-		y = Reshape(s, y, x.shape...)
-	}
-	return y
-}
-
-// scaled rounds blocks, x in another shape, with a scale for each group of dims. In the trace it is one op, or one cast of x.
-func (s *Scope) scaled(x, blocks *Tensor, dims []int, to casting) *Tensor {
-	quiet := s.derive() // no gradient flows through the scale, and autocast has no say in it
-	quiet.noGrad = true
-	amax, spent := blocks, took{}
-	if x.Len() > 0 {
-		largest := newCall(opVectorNorm, &Attrs{Dims: reducedAxes(opVectorNorm.Name, blocks, dims), Keep: true, Scalar: math.Inf(1)}, []*Tensor{blocks})
-		defer largest.free()
-		spent = quiet.execute(largest)
-		spent.clockUnless(new(bool))
-		amax = largest.Out
+	amax, spent := s.largest(x, to.granularity, dim)
+	if amax != x {
 		defer amax.release()
 	}
 	var pc uintptr
@@ -139,7 +119,7 @@ func (s *Scope) scaled(x, blocks *Tensor, dims []int, to casting) *Tensor {
 	if rec != nil {
 		pc = s.callSite()
 	}
-	in := []*Tensor{blocks, amax}
+	in := []*Tensor{x, amax}
 	c := newCall(opQuantizeScaled, &Attrs{Start: int(to.format), Scalar: float64(to.margin)}, in)
 	defer c.free()
 	t := s.execute(c)
@@ -153,6 +133,50 @@ func (s *Scope) scaled(x, blocks *Tensor, dims []int, to casting) *Tensor {
 	}
 	s.tape(c, pc)
 	return c.Out
+}
+
+// largest returns the largest |x| of all that share a scale, in the dimensions of x, for a row to read: the trace does not have it, and no
+// gradient flows through it. It is x itself where x has no elements.
+func (s *Scope) largest(x *Tensor, g Granularity, dim int) (*Tensor, took) {
+	if x.Len() == 0 {
+		return x, took{}
+	}
+	at := Attrs{Dims: []int{dim}, Keep: true, Scalar: math.Inf(1)}
+	switch g {
+	case PerTensor:
+		at.Dims = reducedAxes(opVectorNorm.Name, x, nil)
+	case PerBlock:
+		x, at.Dims, at.Keep = x.inBlocks(dim), []int{dim + 1}, false
+	}
+	quiet := s.derive()
+	quiet.noGrad = true
+	c := newCall(opVectorNorm, &at, []*Tensor{x})
+	defer c.free()
+	t := quiet.execute(c)
+	t.clockUnless(new(bool))
+	return c.Out, t
+}
+
+// inBlocks returns t for a kernel to see, dimension d is two, blocks and what is in each.
+func (t *Tensor) inBlocks(d int) *Tensor {
+	return t.seen(slices.Concat(t.shape[:d], []int{t.shape[d] / scaleBlock, scaleBlock}, t.shape[d+1:]),
+		slices.Concat(t.strides[:d], []int{t.strides[d] * scaleBlock, t.strides[d]}, t.strides[d+1:]))
+}
+
+// seen returns t with another shape, for a kernel: it lives as long as t does.
+func (t *Tensor) seen(shape, strides []int) *Tensor {
+	return &Tensor{dt: t.dt, off: t.off, st: t.st, view: true, shape: shape, strides: strides}
+}
+
+// ScaledBlocks returns the dimension along which a call of quantize_scaled has a scale for each block, and the size of a block; -1 if it has none.
+func (c *Call) ScaledBlocks() (dim, size int) {
+	x, amax := c.In[0].shape, c.In[1].shape
+	for d, n := range amax {
+		if n != 1 && n != x[d] {
+			return d, scaleBlock
+		}
+	}
+	return -1, 0
 }
 
 // scaleExponent returns the largest k from -126 to 126 with amax·2^(k+margin) ≤ the largest number of the format; 0 for an amax that says nothing.
@@ -196,10 +220,14 @@ func dtypeMax(dt DType) float64 {
 
 func quantizeScaledCPU(c *Call) {
 	x, amax, out, f := c.In[0], c.In[1], c.Out, Format(c.Start)
+	if d, _ := c.ScaledBlocks(); d >= 0 {
+		x, out = x.inBlocks(d), out.inBlocks(d)
+		amax = amax.seen(slices.Insert(slices.Clone(amax.shape), d+1, 1), slices.Insert(slices.Clone(amax.strides), d+1, 0))
+	}
 	margin, most := int(c.Scalar), dtypeMax(x.dt)
 	if x.dt != Float64 && f.info().exponent < 8 { // float32 has room for the format's smallest numbers, and for a rounding below them
 		args := cpu.ShortArgs(f.info().mantissa, f.MinNormal(), f.Max(), margin, most)
-		if !quantizeBlocks(c, args[:]) && !halfPass(&cpu.LineShort, out, c.In, args[:]...) {
+		if !quantizeBlocks(out, x, amax, args[:]) && !halfPass(&cpu.LineShort, out, []*Tensor{x, amax}, args[:]...) {
 			binaryOn(out, x, amax, pass2(&cpu.LineShort, args[:]...))
 		}
 		return
@@ -219,8 +247,7 @@ func quantizeScaledCPU(c *Call) {
 }
 
 // quantizeBlocks is the kernel for blocks of neighbors, several of which make a line that pays; it says whether x holds such blocks.
-func quantizeBlocks(c *Call, args []float64) bool {
-	x, amax, out := c.In[0], c.In[1], c.Out
+func quantizeBlocks(out, x, amax *Tensor, args []float64) bool {
 	n := len(x.shape)
 	if n == 0 || len(amax.shape) != n || x.shape[n-1] != scaleBlock || amax.shape[n-1] != 1 || amax.Len()*scaleBlock != x.Len() || !x.IsContiguous() || !amax.IsContiguous() {
 		return false

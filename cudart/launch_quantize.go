@@ -18,6 +18,9 @@ type quantizeArgs struct {
 func init() {
 	register(launchQuantize, "quantize")
 	register(func(l *launcher) bool {
+		if d, size := l.c.ScaledBlocks(); d >= 0 && !(l.out.split(d, size) && l.in[0].split(d, size) && l.in[1].split(d, 1)) {
+			return false
+		}
 		return l.in[0].dt == l.in[1].dt && l.elementwise("quantize_scaled", l.in[0].dt, scaledAttr, &l.out, &l.in[0], &l.in[1])
 	}, "quantize_scaled")
 }
@@ -55,5 +58,18 @@ func launchQuantize(l *launcher) bool {
 	if q.m.n > 0 {
 		l.run(f, [3]uint32{blocks(int(q.m.n), mapThreads), 1, 1}, [3]uint32{mapThreads, 1, 1}, 0, unsafe.Pointer(q), unsafe.Sizeof(*q))
 	}
+	return true
+}
+
+// split makes dimension d two, the second of a size that divides it; it says whether there is room for one more.
+func (v *view) split(d, size int) bool {
+	if v.rank == maxRank {
+		return false
+	}
+	copy(v.shape[d+2:], v.shape[d+1:v.rank])
+	copy(v.stride[d+2:], v.stride[d+1:v.rank])
+	v.rank++
+	v.shape[d], v.shape[d+1] = v.shape[d]/size, size
+	v.stride[d], v.stride[d+1] = v.stride[d]*size, v.stride[d]
 	return true
 }
