@@ -84,8 +84,17 @@ func expected(class Class, in, lower DType) (run, out DType) {
 	return in, in
 }
 
-// onlyParts are rows that only run within composites, which decide for them, on factors in float64 whatever the dtype.
-var onlyParts = map[string]bool{"lu_packed": true, "lu_substitute": true, "lu_determinant": true}
+// resultOf is what a row gives where the policy says want: want, unless the row has one dtype of results whatever its inputs.
+func resultOf(o *Op, want DType) DType {
+	if o.Result == nil {
+		return want
+	}
+	of := func(dt DType) DType { return o.Result(&Call{Op: o, In: []*Tensor{{dt: dt}}}) }
+	if dt := of(Float16); dt != NoDType && dt == of(Float32) {
+		return dt
+	}
+	return want
+}
 
 // TestEveryOpDecision runs each row under autocast for each input dtype, and compares the dtypes of the result and the recorded
 // kernel with the policy, and Explain with both.
@@ -100,8 +109,8 @@ func TestEveryOpDecision(t *testing.T) {
 					if o.Class == Banned {
 						continue // TestBanned
 					}
-					if o.Class == Unlisted && o.Parts != Together || onlyParts[o.Name] {
-						continue // its parts decide, or what it is a part of
+					if o.Class == Unlisted && o.Parts != Together {
+						continue // its parts decide
 					}
 					if o.Class == Promote && dt.IsHalf() && lower.IsHalf() && dt != lower {
 						continue // refused
@@ -115,6 +124,7 @@ func TestEveryOpDecision(t *testing.T) {
 						name = o.Composite[len(o.Composite)-1]
 					}
 					run, want := expected(class, dt, lower)
+					want = resultOf(o, want)
 					if out.dt != want {
 						t.Errorf("%s gives %v, want %v", o.Name, out.dt, want)
 					}
@@ -134,6 +144,7 @@ func TestEveryOpDecision(t *testing.T) {
 						if (class == FP32Output || class == FP32Append) && dt != Float64 {
 							compute = Float32 // accumulates and writes float32
 						}
+						compute = max(compute, c.compute)
 						if found.Compute != compute || found.Out.DType != want {
 							t.Errorf("%s recorded as %v → %v, want %v → %v", o.Name, found.Compute, found.Out.DType, compute, want)
 						}

@@ -18,6 +18,7 @@ func mild(s *Scope, x *Tensor) *Tensor {
 }
 
 func init() {
+	mat := func(shape ...int) input { return in(-0.5, 0.5, shape...) }
 	onRegular := func(f func(s *Scope, x *Tensor) *Tensor, x input) opCase {
 		return opCase{terms: 16, inputs: []input{x}, call: func(s *Scope, in []*Tensor) *Tensor { return f(s, regular(s, in[0])) }}
 	}
@@ -32,8 +33,18 @@ func init() {
 	cholesky := func(upper bool) func(s *Scope, x *Tensor) *Tensor {
 		return func(s *Scope, x *Tensor) *Tensor { return Cholesky(s, positive(s, x), upper) }
 	}
-	mat := func(shape ...int) input { return in(-0.5, 0.5, shape...) }
-	factors := []opCase{onRegular(func(s *Scope, x *Tensor) *Tensor { lu, _ := LUFactor(s, x); return lu }, mat(2, 3, 3))}
+	factored := func(name string, at Attrs) opCase { // a row on factors, which are float64 whatever the dtype
+		return opCase{name: name, terms: 16, compute: Float64, inputs: []input{mat(2, 3, 3), mat(2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
+			a := regular(s, x[0])
+			return s.apply(opLUSolve, at, a, x[1], s.factors(a))
+		}}
+	}
+	determined := func(name string, at Attrs, near func(s *Scope, x *Tensor) *Tensor) opCase {
+		return opCase{name: name, terms: 16, compute: Float64, inputs: []input{mat(2, 3, 3)}, call: func(s *Scope, x []*Tensor) *Tensor {
+			a := near(s, x[0])
+			return s.apply(opLUDet, at, a, s.factors(a))
+		}}
+	}
 	addCases(map[string][]opCase{
 		"linalg_cholesky": {
 			{terms: 16, inputs: []input{mat(3, 3)}, call: func(s *Scope, x []*Tensor) *Tensor { return cholesky(false)(s, x[0]) }},
@@ -53,24 +64,13 @@ func init() {
 			onRegular(func(s *Scope, x *Tensor) *Tensor { return CholeskyInverse(s, x, false) }, mat(2, 3, 3)),
 			named("upper", onRegular(func(s *Scope, x *Tensor) *Tensor { return CholeskyInverse(s, x, true) }, mat(3, 3))),
 		},
-		"lu_packed": factors, "linalg_lu_factor": factors,
-		"lu_substitute": {
-			{terms: 16, inputs: []input{mat(2, 3, 3), mat(2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
-				a := regular(s, x[0])
-				return s.apply(opLUSolve, Attrs{}, a, x[1], s.factors("linalg_solve", a))
-			}},
-			{name: "turned", terms: 16, inputs: []input{mat(2, 3, 3), mat(2, 3, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
-				a := regular(s, x[0])
-				return s.apply(opLUSolve, Attrs{Reverse: true}, a, x[1], s.factors("linalg_solve", a))
-			}},
-		},
-		"lu_determinant": {
-			unaryCase(func(s *Scope, x *Tensor) *Tensor { return Det(s, mild(s, x)) }, mat(2, 3, 3)),
-			named("log", onRegular(func(s *Scope, x *Tensor) *Tensor { _, y := Slogdet(s, x); return y }, mat(2, 3, 3))),
-		},
-		"linalg_solve":   {solve("", mat(3, 3), mat(3, 2)), solve("vector", mat(3, 3), mat(3)), solve("broadcast", mat(2, 3, 3), mat(3, 1))},
-		"linalg_inv":     {onRegular(Inv, mat(3, 3)), named("batch", onRegular(Inv, mat(2, 2, 2)))},
-		"linalg_det":     {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Det(s, mild(s, x)) }, mat(3, 3))},
-		"linalg_slogdet": {onRegular(func(s *Scope, x *Tensor) *Tensor { _, y := Slogdet(s, x); return y }, mat(3, 3))},
+		"linalg_lu_factor": {onRegular(func(s *Scope, x *Tensor) *Tensor { lu, _ := LUFactor(s, x); return lu }, mat(2, 3, 3))},
+		"lu_packed":        {onRegular(func(s *Scope, x *Tensor) *Tensor { return s.apply(opLU, Attrs{}, x) }, mat(2, 3, 3))},
+		"lu_substitute":    {factored("", Attrs{}), factored("turned", Attrs{Reverse: true})},
+		"lu_determinant":   {determined("", Attrs{}, mild), determined("log", Attrs{Mode: luLog}, regular)},
+		"linalg_solve":     {solve("", mat(3, 3), mat(3, 2)), solve("vector", mat(3, 3), mat(3)), solve("broadcast", mat(2, 3, 3), mat(3, 1))},
+		"linalg_inv":       {onRegular(Inv, mat(3, 3)), named("batch", onRegular(Inv, mat(2, 2, 2)))},
+		"linalg_det":       {unaryCase(func(s *Scope, x *Tensor) *Tensor { return Det(s, mild(s, x)) }, mat(3, 3))},
+		"linalg_slogdet":   {onRegular(func(s *Scope, x *Tensor) *Tensor { _, y := Slogdet(s, x); return y }, mat(3, 3))},
 	})
 }

@@ -17,6 +17,8 @@ type opCase struct {
 	terms int
 	// products marks sums of products of more than two numbers up to 1: products of two are rounded to the dtype on the way, and what is summed may cancel.
 	products bool
+	// compute is the widest dtype of the row's inputs where the call itself makes one that is the same whatever it is given: factors.
+	compute DType
 }
 
 // An input is a shape and the range its values are drawn from, kept off kinks and poles.

@@ -6,7 +6,10 @@ import "github.com/halftone-ml/halftone/amp/internal/cpu"
 
 var opCholesky, opCholeskySolve, opCholeskyInverse *Op
 
-const saysPositive = "matrix %d: its leading minor of order %d is not positive" // as kernels/linalg.cu tells it
+const (
+	saysPositive = "matrix %d: its leading minor of order %d is not positive" // as cudart/launch_linalg.go tells it
+	whyTwice     = "PyTorch's CUDA lists leave it in the dtype of its inputs; two solutions in float64, the first rounded to float32 or to its own dtype"
+)
 
 func init() {
 	opCholesky = define(Op{
@@ -28,11 +31,11 @@ func init() {
 		},
 	})
 	opCholeskySolve = define(Op{
-		Name: "cholesky_solve", Doc: "the x with L·Lᵀ·x = b for a Cholesky factor L, or Uᵀ·U·x = b", Args: []string{"b", "factor"}, CPUList: FP32, Why: whyDense,
+		Name: "cholesky_solve", Doc: "the x with L·Lᵀ·x = b for a Cholesky factor L, or Uᵀ·U·x = b", Args: []string{"b", "factor"}, CPUList: FP32, Why: whyTwice,
 		CUDA: "triangular", Composite: []string{"transpose", "expand", "linalg_solve_triangular"},
 	})
 	opCholeskyInverse = define(Op{
-		Name: "cholesky_inverse", Doc: "the inverse of L·Lᵀ for a Cholesky factor L, or of Uᵀ·U", Args: []string{"factor"}, CPUList: FP32, Why: whyDense,
+		Name: "cholesky_inverse", Doc: "the inverse of L·Lᵀ for a Cholesky factor L, or of Uᵀ·U", Args: []string{"factor"}, CPUList: FP32, Why: whyTwice,
 		CUDA: "triangular", Composite: []string{"transpose", "expand", "linalg_solve_triangular"},
 	})
 }
@@ -43,7 +46,7 @@ func choleskyCPU(c *Call) {
 	batch := x.shape[:len(x.shape)-2]
 	var failed fault
 	eachDense(length(batch), n*n*n, n*n, func(g int, a []float64) {
-		loadMatrix(a, batchRows(x, batch, g), n, n, false, false)
+		loadMatrix(a, batchRows(x, batch, g), n, n)
 		if k := cpu.Cholesky(a, n); k >= 0 {
 			failed.note(g, k)
 		}
@@ -54,8 +57,8 @@ func choleskyCPU(c *Call) {
 
 // Cholesky returns the lower triangular L of x = L·Lᵀ, or, if upper, the upper triangular U of x = Uᵀ·U, for symmetric positive definite
 // matrices x [… n n]. Only the triangle of that name is read, and the gradient is symmetric (torch.linalg.cholesky). It is
-// computed in float64 and rounded once. A matrix that is not positive definite panics with ErrSingular on the CPU; on a GPU the
-// factor has NaN, and the error comes with the next read.
+// computed in float64 and rounded once. A matrix that is not positive definite panics with ErrSingular on the CPU; on a GPU the error
+// comes with the next read.
 func Cholesky(s *Scope, x *Tensor, upper bool) *Tensor {
 	if !upper {
 		return s.apply(opCholesky, Attrs{}, x)
@@ -75,25 +78,25 @@ func matrices(op string, t *Tensor) {
 // Batches are broadcast. (torch.cholesky_solve(b, factor, upper))
 func CholeskySolve(s *Scope, b, factor *Tensor, upper bool) *Tensor {
 	opCholeskySolve.need(b, factor)
-	s, in := s.enter(opCholeskySolve, b, factor)
-	return choleskySolve(s, "cholesky_solve", in[0], in[1], upper)
+	s, in, done := s.enterWide(opCholeskySolve, b, factor)
+	opCholeskySolve.sized(0, 2, opCholeskySolve.squares(1, in...), in...)
+	return done(choleskySolve(s, in[0], in[1], upper, ""))
 }
 
-func choleskySolve(s *Scope, op string, b, factor *Tensor, upper bool) *Tensor {
-	matrices(op, factor)
-	matrices(op, b)
+func choleskySolve(s *Scope, b, factor *Tensor, upper bool, mode string) *Tensor {
 	l := factor
 	if upper {
 		l = mT(s, factor)
 	}
-	y := SolveTriangular(s, l, b, Triangular{})
+	y := s.solveTriangular(l, b, Attrs{Mode: mode})
 	return SolveTriangular(s, mT(s, l), y, Triangular{Upper: true})
 }
 
 // CholeskyInverse returns the inverse of a [… n n] from its Cholesky factor: lower triangular, or upper triangular if upper. To solve a
-// system CholeskySolve is faster and nearer. (torch.cholesky_inverse)
+// system CholeskySolve is faster and nearer. A 0 on the diagonal panics with ErrSingular on the CPU; on a GPU the error comes with the next
+// read. (torch.cholesky_inverse)
 func CholeskyInverse(s *Scope, factor *Tensor, upper bool) *Tensor {
-	s, in := s.enter(opCholeskyInverse, factor)
-	matrices("cholesky_inverse", in[0])
-	return choleskySolve(s, "cholesky_inverse", identities(s, in[0], in[0].shape[len(in[0].shape)-1]), in[0], upper)
+	s, in, done := s.enterWide(opCholeskyInverse, factor)
+	n := opCholeskyInverse.squares(0, in[0])
+	return done(choleskySolve(s, identities(s, in[0], n), in[0], upper, triangularChecked))
 }

@@ -15,6 +15,7 @@ const whyDense = "PyTorch's CUDA lists leave it in the dtype of its inputs; comp
 
 const (
 	fixSingular = "pass a matrix of full rank, or add a small multiple of the identity to it"
+	fixSides    = "use matrices [… n n] and right-hand sides [… n m]"
 	fixPositive = "pass a symmetric matrix that is positive definite, or add a small multiple of the identity to it"
 )
 
@@ -28,6 +29,24 @@ func (c *Call) square(i int) int {
 	return shape[r-1]
 }
 
+// squares checks the inputs of a composite before its parts do, which would name themselves and tensors that the caller never gave: floats of
+// one dtype, and input i a batch of square matrices, of the size that it returns.
+func (o *Op) squares(i int, in ...*Tensor) int {
+	c := Call{Op: o, In: in}
+	for _, t := range in {
+		t.live(o.Name)
+	}
+	c.floats()
+	return c.square(i)
+}
+
+// sized checks that a dimension of input i, from its end, has n elements, as those of the square matrices have that it goes with.
+func (o *Op) sized(i, fromEnd, n int, in ...*Tensor) {
+	if shape := in[i].shape; len(shape) < fromEnd || shape[len(shape)-fromEnd] != n {
+		fail(o.Name, ErrShape, fixSides, "%s", (&Call{Op: o, In: in}).shapes())
+	}
+}
+
 // sameBatch refuses an input whose batch is not that of the first.
 func (c *Call) sameBatch(i int) {
 	a, b := c.In[0].shape, c.In[i].shape
@@ -36,30 +55,10 @@ func (c *Call) sameBatch(i int) {
 	}
 }
 
-// loadMatrix reads a matrix of n rows and m columns, transposed, and each dimension backwards, as asked.
-func loadMatrix(dst []float64, x matrixRows, n, m int, transposed, backwards bool) {
-	row, step, off := x.stride, x.step, x.off
-	if transposed {
-		row, step = step, row
-	}
-	if backwards {
-		off += (n-1)*row + (m-1)*step
-		row, step = -row, -step
-	}
+// loadMatrix reads a matrix of n rows and m columns.
+func loadMatrix(dst []float64, x matrixRows, n, m int) {
 	for i := range n {
-		if m > 0 {
-			load(dst[i*m:(i+1)*m], x.t, off+i*row, step)
-		}
-	}
-}
-
-// turnRows reverses the order of n rows of m elements.
-func turnRows(x []float64, n, m int) {
-	for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
-		a, b := x[i*m:(i+1)*m], x[j*m:(j+1)*m]
-		for q, v := range a {
-			a[q], b[q] = b[q], v
-		}
+		loadRow(dst[i*m:(i+1)*m], x, i, 0)
 	}
 }
 
@@ -76,6 +75,17 @@ func (f *fault) note(batch, at int) {
 	if !f.some || batch < f.batch {
 		f.some, f.batch, f.at = true, batch, at
 	}
+}
+
+// zero notes the first 0 on the diagonal of a matrix; it says whether there is one.
+func (f *fault) zero(batch int, t *cpu.Triangle) bool {
+	for k := range t.N {
+		if t.At(k, k) == 0 {
+			f.note(batch, k)
+			return true
+		}
+	}
+	return false
 }
 
 // raise panics if a fault was noted; what names the matrix and the place.
@@ -108,7 +118,12 @@ func onBatch(s *Scope, t *Tensor, batch []int) *Tensor {
 	return Expand(s, t, shape...)
 }
 
+// onDiagonals are n×n matrices with a number of d [… 1] on the diagonal, and zeros.
+func onDiagonals(s *Scope, d *Tensor, n int) *Tensor {
+	return DiagEmbed(s, Expand(s, d, append(slices.Clone(d.shape[:len(d.shape)-1]), n)...), 0)
+}
+
 // identities are n×n identity matrices like a batch of t's.
 func identities(s *Scope, t *Tensor, n int) *Tensor {
-	return onBatch(s, s.Own(Eye(s, t.dt, n, n)), t.shape[:len(t.shape)-2])
+	return onBatch(s, onDiagonals(s, s.Own(Ones(s, t.dt, 1)), n), t.shape[:len(t.shape)-2])
 }

@@ -69,6 +69,40 @@ func TestDenseSingular(t *testing.T) {
 	}
 }
 
+// TestDenseSmallDeterminants: cofactors are right where the determinant of the dtype is 0 by underflow, or would be of a pivot that is 0.
+func TestDenseSmallDeterminants(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for dt, scale := range map[DType]float64{Float16: 0x1p-13, BFloat16: 0x1p-70, Float32: 0x1p-70, Float64: 0x1p-400} {
+		for _, v := range [][]float64{{1, 2, 2, 4}, {1, 2, 2, 8}} {
+			a := fromFloat64s(dt, []float64{v[0] * scale, v[1] * scale, v[2] * scale, v[3] * scale}, []int{2, 2}).RequireGrad()
+			d := Det(s, a)
+			g := Grad(s, []*Tensor{d}, []*Tensor{a})[0].Float64s()
+			for i, want := range []float64{v[3], -v[2], -v[1], v[0]} {
+				if !(math.Abs(g[i]/scale-want) <= 1e-2) {
+					t.Errorf("%v: cofactors %v of %v·2^%v, whose determinant is %v", dt, g, v, math.Log2(scale), d.Item())
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestDenseZeros: a 0 on a diagonal keeps its sign, and is told even where no right-hand sides are.
+func TestDenseZeros(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	for _, zero := range []float64{0, math.Copysign(0, -1)} {
+		a := From([]float64{1, 1, 1, zero}, 2, 2)
+		for _, upper := range []bool{false, true} {
+			x := SolveTriangular(s, a, From([]float64{1, 3}, 2, 1), Triangular{Upper: upper}).Float64s()
+			if want := math.Copysign(math.Inf(1), zero); x[1] != want {
+				t.Errorf("upper %v, a diagonal with %v: %v", upper, zero, x)
+			}
+		}
+	}
+}
+
 func TestDenseRefusals(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
@@ -76,6 +110,7 @@ func TestDenseRefusals(t *testing.T) {
 	a, v := From([]float64{1, 2, 3, 4, 5, 6}, 2, 3), From([]float64{1, 2})
 	sq := From([]float64{2, 0, 0, 2}, 2, 2)
 	nan := From([]float64{math.NaN(), 0, 0, 1}, 2, 2)
+	half, whole := From([]float64{1, 0, 1, 0}, 2, 2), From([]int64{1}, 1, 1)
 	for name, c := range map[string]struct {
 		kind error
 		say  string
@@ -87,14 +122,27 @@ func TestDenseRefusals(t *testing.T) {
 		"singular":       {ErrSingular, "matrix 1: pivot 2 is 0", func() { Solve(s, two, From([]float32{1, 1}, 2, 1)) }},
 		"singular inv":   {ErrSingular, "linalg_inv: no such factor or inverse: matrix 1: pivot 2 is 0", func() { Inv(s, two) }},
 		"NaN":            {ErrSingular, "order 1", func() { Cholesky(s, nan, false) }},
-		"integers":       {ErrDType, "linalg_cholesky", func() { Cholesky(s, From([]int64{1}, 1, 1), false) }},
+		"nothing":        {ErrSingular, "linalg_solve: no such factor or inverse: matrix 1: pivot 2 is 0", func() { Solve(s, two, Zeros(s, Float32, 2, 0)) }},
+		"zero":           {ErrSingular, "cholesky_inverse: no such factor or inverse: matrix 0: element 2 of its diagonal is 0", func() { CholeskyInverse(s, half, false) }},
+		"zero upper":     {ErrSingular, "cholesky_inverse: no such factor or inverse: matrix 0: element 2 of its diagonal is 0", func() { CholeskyInverse(s, half, true) }},
+		"integers":       {ErrDType, "linalg_cholesky", func() { Cholesky(s, whole, false) }},
+		"integers det":   {ErrDType, "linalg_det: ", func() { Det(s, whole) }},
+		"integers solve": {ErrDType, "linalg_solve: ", func() { Solve(s, whole, whole) }},
 		"triangular":     {ErrShape, "[… n m]", func() { SolveTriangular(s, sq, v, Triangular{}) }},
-		"rows":           {ErrShape, "[… n m]", func() { SolveTriangular(s, sq, mT(s, a), Triangular{}) }},
+		"rows":           {ErrShape, "linalg_solve_triangular: ", func() { SolveTriangular(s, sq, mT(s, a), Triangular{}) }},
+		"right":          {ErrShape, "a is [2 2], b [2 3]", func() { SolveTriangular(s, sq, a, Triangular{Right: true}) }},
 		"dtypes":         {ErrDType, "amp.To", func() { SolveTriangular(s, sq, From([]float32{1, 2}, 2, 1), Triangular{}) }},
-		"solve":          {ErrShape, "[… n n]", func() { Solve(s, a, v) }},
+		"cholesky solve": {ErrShape, "cholesky_solve: ", func() { CholeskySolve(s, mT(s, a), sq, false) }},
+		"factor":         {ErrShape, "cholesky_inverse: shape mismatch: factor is [2 3]", func() { CholeskyInverse(s, a, false) }},
+		"solve":          {ErrShape, "linalg_solve: shape mismatch: a is [2 3]", func() { Solve(s, a, v) }},
+		"solve rows":     {ErrShape, "linalg_solve: shape mismatch: a float64 [2 2], b float64 [3 2]", func() { Solve(s, sq, mT(s, a)) }},
+		"solve vector":   {ErrShape, "linalg_solve: shape mismatch: a float64 [2 2], b float64 [3]", func() { Solve(s, sq, Zeros(s, Float64, 3)) }},
+		"solve number":   {ErrShape, "linalg_solve: ", func() { Solve(s, sq, Zeros(s, Float64)) }},
 		"solve dtypes":   {ErrDType, "amp.To", func() { Solve(s, sq, From([]float32{1, 2})) }},
-		"inv":            {ErrShape, "[… n n]", func() { Inv(s, a) }},
+		"lu":             {ErrShape, "linalg_lu_factor: shape mismatch: x is [2 3]", func() { LUFactor(s, a) }},
+		"inv":            {ErrShape, "linalg_inv: shape mismatch: x is [2 3]", func() { Inv(s, a) }},
 		"det":            {ErrShape, "[… n", func() { Det(s, v) }},
+		"slogdet":        {ErrShape, "linalg_slogdet: ", func() { Slogdet(s, a) }},
 	} {
 		if err := Maybe(settled(s, c.f)); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v", name, err)
@@ -138,11 +186,12 @@ func TestDenseResiduals(t *testing.T) {
 // worstOf is the largest element.
 func worstOf(x *Tensor) float64 { return slices.Max(x.Float64s()) }
 
-// TestFactorsHaveTheBitsOfTheCPU: on a device the factors of matrices are those of the CPU bit for bit, and so are pivots, also where
-// amounts are equal.
+// TestFactorsHaveTheBitsOfTheCPU: on a device the factors of matrices, and the solutions of systems, are those of the CPU bit for bit, and so
+// are pivots, also where amounts are equal.
 func TestFactorsHaveTheBitsOfTheCPU(t *testing.T) {
 	device := compared(t)
-	factors := func(on string, n int, whole bool) (out [3][]float64) {
+	names := []string{"LU", "pivots", "Cholesky", "lower", "upper, transposed", "system", "inverse"}
+	factors := func(on string, n int, whole bool) (out [][]float64) {
 		defer SetDefaultDevice(SetDefaultDevice(on))
 		s := NewScope(Seed(uint64(n)))
 		defer s.Close()
@@ -152,12 +201,20 @@ func TestFactorsHaveTheBitsOfTheCPU(t *testing.T) {
 		}
 		lu, pivots := LUFactor(s, a)
 		l := Cholesky(s, Add(s, Add(s, a, mT(s, a)), MulScalar(s, identities(s, a, n), 8*float64(n))), false)
-		return [3][]float64{lu.Float64s(), pivots.Float64s(), l.Float64s()}
+		b := Randn(s, Float64, 0, 1, n, 19)
+		regular := Add(s, a, MulScalar(s, Eye(s, Float64, n, n), 2.5))
+		x := Solve(s, regular, b)
+		lower := SolveTriangular(s, l, b, Triangular{})
+		upper := SolveTriangular(s, mT(s, l), b, Triangular{Upper: true})
+		for _, y := range []*Tensor{lu, pivots, l, lower, upper, x, Inv(s, regular)} {
+			out = append(out, y.Float64s())
+		}
+		return out
 	}
 	for _, n := range []int{1, 2, 5, 33, 70} {
 		for _, whole := range []bool{false, true} {
 			want, got := factors("cpu", n, whole), factors(device, n, whole)
-			for k, name := range []string{"LU", "pivots", "Cholesky"} {
+			for k, name := range names {
 				if len(want[k]) == 0 || len(want[k]) != len(got[k]) {
 					t.Fatalf("n %d: %s has %d numbers, on the CPU %d", n, name, len(got[k]), len(want[k]))
 				}

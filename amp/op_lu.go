@@ -3,6 +3,7 @@ package amp
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -25,7 +26,7 @@ const (
 	luSign    = "sign"   // its sign
 )
 
-const saysSingular = "matrix %d: pivot %d is 0" // as kernels/linalg.cu tells it
+const saysSingular = "matrix %d: pivot %d is 0" // as cudart/launch_linalg.go tells it
 
 func init() {
 	opLU = define(Op{
@@ -68,18 +69,19 @@ func init() {
 	})
 	opLUDet = define(Op{
 		Name: "lu_determinant", Doc: "the determinant of a, its sign, or the logarithm of its amount, by the factors that lu_packed gives of a", Args: []string{"a", "factors"}, Why: whyDense,
-		CUDA: "lu_determinant", Saves: SaveIn0 | SaveIn1, Wide: true, CPU: luDetCPU,
+		CUDA: "lu_determinant", Saves: SaveIn0 | SaveIn1, CPU: luDetCPU,
 		Check: func(c *Call) []int {
 			c.isFloat(0)
 			c.square(0)
 			c.sameBatch(1)
 			return c.In[0].shape[:len(c.In[0].shape)-2]
 		},
-		// Jacobi's formula: det(a)·a⁻ᵀ, the cofactors, and a⁻ᵀ for the logarithm. Cofactors of a singular matrix are those of one near to it.
+		// Jacobi's formula: det(a)·a⁻ᵀ, the cofactors, and a⁻ᵀ for the logarithm. Cofactors of a singular matrix are those of one near to it. In
+		// float64, since the determinant may be a very small number, or a large one, where the cofactors are neither.
 		Backward: func(b *Back) {
-			s, a, factors := b.S, b.In(0), b.In(1)
+			s, a, factors := b.S, To(b.S, b.In(0), Float64), b.In(1)
 			n := a.shape[len(a.shape)-1]
-			d, mode := b.DY, luPlain
+			d, mode := To(s, b.DY, Float64), luPlain
 			switch b.Attrs().Mode {
 			case luSign:
 				return
@@ -88,18 +90,25 @@ func init() {
 				mode = luNudged
 				d = Mul(s, d, s.apply(opLUDet, Attrs{Mode: luNudged}, a, factors))
 			}
-			one := Mul(s, addDim(s, addDim(s, d, 0), 0), identities(s, a, n))
-			b.Set(0, s.apply(opLUSolve, Attrs{Mode: mode, Reverse: true}, a, one, factors))
+			d = onDiagonals(s, addDim(s, d, 0), n)
+			b.Set(0, To(s, s.apply(opLUSolve, Attrs{Mode: mode, Reverse: true}, a, d, factors), b.DType(0)))
 		},
 	})
 }
+
+// orders lends memory for the pivots of a matrix, and the order of rows that they make.
+var orders = sync.Pool{New: func() any { return new([]int) }}
 
 func luCPU(c *Call) {
 	x, out := c.In[0], c.Out
 	n := c.square(0)
 	batch := x.shape[:len(x.shape)-2]
-	eachDense(length(batch), n*n*n, n*(n+luMore), func(g int, a []float64) {
-		rows, pivots, order := batchRows(x, batch, g), make([]int, n), make([]int, n)
+	eachDense(length(batch), n*n*n, 0, func(g int, _ []float64) {
+		a := elements[float64](out)[out.off+g*n*(n+luMore):][:n*(n+luMore)]
+		own := orders.Get().(*[]int)
+		defer orders.Put(own)
+		*own = resize(*own, 2*n)
+		rows, pivots, order := batchRows(x, batch, g), (*own)[:n], (*own)[n:]
 		for i := range n {
 			loadRow(a[i*(n+luMore):][:n], rows, i, 0)
 			order[i] = i
@@ -111,7 +120,6 @@ func luCPU(c *Call) {
 		for i := range n {
 			a[i*(n+luMore)+n], a[i*(n+luMore)+n+1] = float64(pivots[i]+1), float64(order[i])
 		}
-		store(out, out.off+g*n*(n+luMore), a)
 	})
 }
 
@@ -129,13 +137,13 @@ func luBackward(b *Back) {
 }
 
 // nudgeOf is what stands for a pivot that is 0 in a mode.
-func nudgeOf(mode string, n int, pivot func(k int) float64) float64 {
+func nudgeOf(mode string, f *cpu.Triangle) float64 {
 	if mode != luNudged {
 		return 0
 	}
 	most := 0.0
-	for k := range n {
-		most = max(most, math.Abs(pivot(k)))
+	for k := range f.N {
+		most = max(most, math.Abs(f.At(k, k)))
 	}
 	if most == 0 {
 		most = 1
@@ -149,46 +157,29 @@ func luSolveCPU(c *Call) {
 	n, m, batch := b.shape[r-2], b.shape[r-1], b.shape[:r-2]
 	var failed fault
 	refusing := map[string]string{luChecked: "linalg_solve", luInverse: "linalg_inv"}[c.Mode]
-	eachDense(length(batch), n*n*m, n*n+n*m+2*n, func(g int, room []float64) {
-		t, x, order, pivots := room[:n*n], room[n*n:n*n+n*m], room[n*n+n*m:][:n], room[n*n+n*m+n:]
-		rows, right := batchRows(factors, batch, g), batchRows(b, batch, g)
-		load(order, rows.t, rows.off+(n+1)*rows.step, rows.stride)
-		load(pivots, rows.t, rows.off, rows.stride+rows.step)
-		nudge := nudgeOf(c.Mode, n, func(k int) float64 { return pivots[k] })
-		for k, v := range pivots {
-			if v == 0 && refusing != "" {
-				failed.note(g, k)
-				return
-			}
-			if v == 0 {
-				pivots[k] = nudge
-			}
-		}
-		side := func(transposed, backwards, unit bool) {
-			loadMatrix(t, rows, n, n, transposed, backwards)
-			for k, v := range pivots {
-				if backwards {
-					k = n - 1 - k
-				}
-				t[k*n+k] = v
-			}
-			solveLower(t, n, unit, backwards, x, m)
-		}
-		if !c.Reverse {
-			for i, from := range order {
-				loadRow(x[i*m:][:m], right, int(from), 0)
-			}
-			side(false, false, true)
-			side(false, true, false)
-			store(out, out.off+g*n*m, x)
+	pack := packRoom(n, m)
+	eachDense(length(batch), n*n*m, 2*pack, func(g int, room []float64) {
+		f := triangleOf(batchRows(factors, batch, g), n, nil)
+		if refusing != "" && failed.zero(g, &f) {
 			return
 		}
-		loadMatrix(x, right, n, m, false, false)
-		side(true, false, false)
-		side(true, true, true)
-		for i, to := range order {
-			store(out, out.off+(g*n+int(to))*m, x[i*m:][:m])
+		f.Nudge = nudgeOf(c.Mode, &f)
+		unit := f
+		unit.Unit = true
+		first, second := unit, f.Back() // L, and U backwards
+		order := func(i int) int { return int(f.At(i, n+1)) }
+		x := sides{from: batchRows(b, batch, g), out: out, at: out.off + g*n*m, n: n, m: m}
+		if c.Reverse {
+			first, second = f.Transposed(), unit.Transposed().Back()
+			x.to = order
+		} else {
+			x.source = order
 		}
+		first, second = packed(first, room[:pack]), packed(second, room[pack:])
+		x.each(func(x cpu.Sides) {
+			first.Solve(x)
+			second.Solve(x.Back(n))
+		})
 	})
 	failed.raise(refusing, saysSingular, fixSingular)
 }
@@ -196,24 +187,22 @@ func luSolveCPU(c *Call) {
 func luDetCPU(c *Call) {
 	factors, out := c.In[1], c.Out
 	n, batch := c.square(0), out.shape
-	eachDense(length(batch), n, 2*n, func(g int, room []float64) {
-		pivots, swaps := room[:n], room[n:]
-		rows := batchRows(factors, batch, g)
-		load(pivots, rows.t, rows.off, rows.stride+rows.step)
-		load(swaps, rows.t, rows.off+n*rows.step, rows.stride)
-		store(out, out.off+g, []float64{determinant(c.Mode, pivots, swaps)})
+	eachDense(length(batch), n, 0, func(g int, _ []float64) {
+		f := triangleOf(batchRows(factors, batch, g), n, nil)
+		store(out, out.off+g, []float64{determinant(c.Mode, &f)})
 	})
 }
 
-// determinant is what a mode of lu_determinant asks for; swaps are the rows, from 1, that changed places with each.
-func determinant(mode string, pivots, swaps []float64) float64 {
-	nudge := nudgeOf(mode, len(pivots), func(k int) float64 { return pivots[k] })
+// determinant is what a mode of lu_determinant asks for of factors.
+func determinant(mode string, f *cpu.Triangle) float64 {
+	nudge := nudgeOf(mode, f)
 	y, logs := 1.0, 0.0
-	for k, v := range pivots {
+	for k := range f.N {
+		v := f.At(k, k)
 		if v == 0 {
 			v = nudge
 		}
-		if int(swaps[k]) != k+1 {
+		if int(f.At(k, f.N)) != k+1 { // rows changed places
 			y = -y
 		}
 		switch mode {

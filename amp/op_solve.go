@@ -19,18 +19,14 @@ func init() {
 }
 
 // factors are those of a, for a row that computes with them and has the gradient of a.
-func (s *Scope) factors(op string, a *Tensor) *Tensor {
-	matrices(op, a)
-	return s.NoGrad().apply(opLU, Attrs{}, a)
-}
+func (s *Scope) factors(a *Tensor) *Tensor { return s.NoGrad().apply(opLU, Attrs{}, a) }
 
 // LUFactor returns the LU factors of matrices x [… n n] with partial pivoting, P·x = L·U: L, whose diagonal is 1, below the diagonal of lu and U on it
 // and above; and pivots [… n], int64 from 1 as in PyTorch: row k and row pivots[k] changed places. The first of several largest amounts
 // is the pivot, on every device. A singular matrix has factors, too: U then has a 0 on its diagonal. (torch.linalg.lu_factor_ex)
 func LUFactor(s *Scope, x *Tensor) (lu, pivots *Tensor) {
 	s, in := s.enter(opLUFactor, x)
-	matrices("linalg_lu_factor", in[0])
-	n := in[0].shape[len(in[0].shape)-1]
+	n := opLUFactor.squares(0, in[0])
 	all := s.apply(opLU, Attrs{}, in[0])
 	at := Narrow(s, Detach(s, all), -1, n, 1)
 	pivots = To(s, Reshape(s, at, at.shape[:len(at.shape)-1]...), Int64)
@@ -44,14 +40,16 @@ func Solve(s *Scope, a, b *Tensor) *Tensor {
 	opSolve.need(a, b)
 	s, in := s.enter(opSolve, a, b)
 	a, b = in[0], in[1]
-	matrices("linalg_solve", a)
-	b.live("linalg_solve")
+	n := opSolve.squares(0, a, b)
 	vector := len(b.shape) == 1 || slices.Equal(b.shape, a.shape[:len(a.shape)-1])
 	if vector {
+		opSolve.sized(1, 1, n, a, b)
 		b = addDim(s, b, 0)
+	} else {
+		opSolve.sized(1, 2, n, a, b)
 	}
 	batch := batchOf("linalg_solve", 2, a, b)
-	factors := s.factors("linalg_solve", a)
+	factors := s.factors(a)
 	x := s.apply(opLUSolve, Attrs{}, onBatch(s, a, batch), onBatch(s, b, batch), onBatch(s, factors, batch))
 	if vector {
 		return Reshape(s, x, x.shape[:len(x.shape)-1]...)
@@ -64,21 +62,25 @@ func Solve(s *Scope, a, b *Tensor) *Tensor {
 func Inv(s *Scope, x *Tensor) *Tensor {
 	s, in := s.enter(opInv, x)
 	x = in[0]
-	factors := s.factors("linalg_inv", x)
-	return s.apply(opLUSolve, Attrs{Mode: luInverse}, x, identities(s, x, x.shape[len(x.shape)-1]), factors)
+	n := opInv.squares(0, x)
+	return s.apply(opLUSolve, Attrs{Mode: luInverse}, x, identities(s, x, n), s.factors(x))
 }
 
-// Det returns the determinants of square matrices x [… n n]: […]. Its gradient is the matrix of cofactors, also where the determinant is 0, where
-// PyTorch's is 0; but a second gradient there makes no sense. (torch.linalg.det)
+// Det returns the determinants of square matrices x [… n n]: […]; 1 for those of no rows. Its gradient is the matrix of cofactors, also of a
+// singular matrix, where PyTorch's is 0 unless it makes a graph of it. A second gradient is made of the inverse: it has as many digits less
+// as the matrix is near to a singular one, and none at such. (torch.linalg.det)
 func Det(s *Scope, x *Tensor) *Tensor {
 	s, in := s.enter(opDet, x)
-	return s.apply(opLUDet, Attrs{}, in[0], s.factors("linalg_det", in[0]))
+	opDet.squares(0, in[0])
+	return s.apply(opLUDet, Attrs{}, in[0], s.factors(in[0]))
 }
 
 // Slogdet returns the signs, 1, -1 or 0, of the determinants of square matrices x [… n n], and the logarithms of their amounts, -Inf for
-// 0: […] both. The signs have no gradient. (torch.linalg.slogdet)
+// 0: […] both. The signs have no gradient, and the gradient of the logarithm at a singular matrix is infinite or NaN. The sign of NaN is
+// NaN, where PyTorch's is 0. (torch.linalg.slogdet)
 func Slogdet(s *Scope, x *Tensor) (sign, logabsdet *Tensor) {
 	s, in := s.enter(opSlogdet, x)
-	factors := s.factors("linalg_slogdet", in[0])
+	opSlogdet.squares(0, in[0])
+	factors := s.factors(in[0])
 	return s.NoGrad().apply(opLUDet, Attrs{Mode: luSign}, in[0], factors), s.apply(opLUDet, Attrs{Mode: luLog}, in[0], factors)
 }

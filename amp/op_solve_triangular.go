@@ -13,11 +13,14 @@ type Triangular struct {
 	Unit  bool // the diagonal of a counts as 1 and is not read (unitriangular)
 }
 
+// triangularChecked is the mode of cholesky_inverse: a 0 on the diagonal is an error.
+const triangularChecked = "inv"
+
 func init() {
 	opSolveTriangular = define(Op{
 		Name: "linalg_solve_triangular", Doc: "the x with a·x = b for a triangular a; the other triangle is not read", Args: []string{"a", "b"}, Why: whyDense,
 		CUDA: "triangular", Saves: SaveIn0 | SaveOut, Wide: true, CPU: triangularCPU,
-		Check: func(c *Call) []int { // Reverse: upper; Keep: a unit diagonal
+		Check: func(c *Call) []int { // Reverse: upper; Keep: a unit diagonal; Mode: whether it may have a 0
 			c.floats()
 			c.system(1)
 			return c.In[1].shape
@@ -47,33 +50,33 @@ func init() {
 func (c *Call) system(i int) {
 	n := c.square(0)
 	c.sameBatch(i)
-	if b := c.In[i].shape; b[len(b)-2] != n {
-		fail(c.Op.Name, ErrShape, "use [… n n] and [… n m]", "%s", c.shapes())
-	}
+	c.Op.sized(i, 2, n, c.In...)
 }
+
+const saysZero = "matrix %d: element %d of its diagonal is 0" // as cudart/launch_linalg.go tells it
 
 func triangularCPU(c *Call) {
 	a, b, out := c.In[0], c.In[1], c.Out
 	r := len(b.shape)
 	n, m, batch := b.shape[r-2], b.shape[r-1], b.shape[:r-2]
-	eachDense(length(batch), n*n*m, n*n+n*m, func(g int, room []float64) {
-		t, x := room[:n*n], room[n*n:]
-		loadMatrix(t, batchRows(a, batch, g), n, n, false, c.Reverse) // an upper triangle backwards is a lower one
-		loadMatrix(x, batchRows(b, batch, g), n, m, false, false)
-		solveLower(t, n, c.Keep, c.Reverse, x, m)
-		store(out, out.off+g*n*m, x)
+	var failed fault
+	wide, pack := widenRoom(a, n), packRoom(n, m)
+	eachDense(length(batch), n*n*m, wide+pack, func(g int, room []float64) {
+		t := triangleOf(batchRows(a, batch, g), n, room[:wide])
+		if c.Mode == triangularChecked && failed.zero(g, &t) {
+			return
+		}
+		t.Unit = c.Keep
+		x := sides{from: batchRows(b, batch, g), out: out, at: out.off + g*n*m, n: n, m: m}
+		if c.Reverse { // an upper triangle backwards is a lower one
+			t = packed(t.Back(), room[wide:])
+			x.each(func(x cpu.Sides) { t.Solve(x.Back(n)) })
+			return
+		}
+		t = packed(t, room[wide:])
+		x.each(t.Solve)
 	})
-}
-
-// solveLower solves for x, n rows of m, whose order t, loaded backwards, has where upper.
-func solveLower(t []float64, n int, unit, upper bool, x []float64, m int) {
-	if upper {
-		turnRows(x, n, m)
-	}
-	cpu.SolveLower(t, n, unit, x, m)
-	if upper {
-		turnRows(x, n, m)
-	}
+	failed.raise("cholesky_inverse", saysZero, fixSingular)
 }
 
 // SolveTriangular returns the x of a·x = b for triangular matrices a [… n n] and b [… n m], or of x·a = b for b [… m n]; see Triangular. Batches
@@ -84,8 +87,15 @@ func SolveTriangular(s *Scope, a, b *Tensor, opts Triangular) *Tensor {
 	matrices(opSolveTriangular.Name, a)
 	matrices(opSolveTriangular.Name, b)
 	if opts.Right {
+		if n := len(a.shape); a.shape[n-1] != b.shape[len(b.shape)-1] { // before it is turned
+			fail(opSolveTriangular.Name, ErrShape, "use matrices [… n n] and right-hand sides [… m n]", "a is %v, b %v", a.shape, b.shape)
+		}
 		return mT(s, SolveTriangular(s, mT(s, a), mT(s, b), Triangular{Upper: !opts.Upper, Unit: opts.Unit}))
 	}
+	return s.solveTriangular(a, b, Attrs{Reverse: opts.Upper, Keep: opts.Unit})
+}
+
+func (s *Scope) solveTriangular(a, b *Tensor, at Attrs) *Tensor {
 	batch := batchOf(opSolveTriangular.Name, 2, a, b)
-	return s.apply(opSolveTriangular, Attrs{Reverse: opts.Upper, Keep: opts.Unit}, onBatch(s, a, batch), onBatch(s, b, batch))
+	return s.apply(opSolveTriangular, at, onBatch(s, a, batch), onBatch(s, b, batch))
 }

@@ -20,8 +20,14 @@ const (
 	fixPositive = "pass a symmetric matrix that is positive definite, or add a small multiple of the identity to it"
 )
 
-// Modes of kernels on LU factors, by the name that amp gives them.
-var luModes = map[string]int32{"": 0, "inv": 0, "plain": 1, "nudged": 2, "log": 3, "sign": 4}
+// Modes of kernels on LU factors, by the name that amp gives them, and what those that refuse a matrix are part of.
+var (
+	luModes   = map[string]int32{"": denseChecked, "inv": denseChecked, "plain": 0, "nudged": 2, "log": 3, "sign": 4}
+	luRefuses = map[string]string{"": "linalg_solve", "inv": "linalg_inv"}
+)
+
+// denseChecked is the mode that refuses a 0 on the diagonal.
+const denseChecked = 1
 
 // factorArgs is struct Dense.
 type factorArgs struct {
@@ -82,7 +88,7 @@ func (l *launcher) factor(stem string, dt amp.DType, grid int64, elements, work 
 	if f == 0 || grid >= 1<<31 {
 		return false
 	}
-	if l.out.len() == 0 {
+	if grid == 0 {
 		return true
 	}
 	if work > 0 {
@@ -96,8 +102,10 @@ func (l *launcher) factor(stem string, dt amp.DType, grid int64, elements, work 
 	return true
 }
 
-// columns is the number of blocks that share the right-hand sides of all matrices.
-func (p *factorArgs) columns() int64 { return p.batches * int64(blocks(int(p.m), factorColumns)) }
+// columns is the number of blocks that share the right-hand sides of all matrices: one for each at least, which looks at its pivots.
+func (p *factorArgs) columns() int64 {
+	return p.batches * int64(max(1, blocks(int(p.m), factorColumns)))
+}
 
 func launchCholesky(l *launcher) bool {
 	x, p := &l.in[0], &l.factorArgs
@@ -115,6 +123,10 @@ func launchTriangular(l *launcher) bool {
 		return false
 	}
 	p.upper, p.unit = word(l.c.Reverse), word(l.c.Keep)
+	if l.c.Mode == "inv" {
+		p.mode = denseChecked
+		p.guard = l.guardOf(refusal{op: "cholesky_inverse", what: "matrix %d: element %d of its diagonal is 0", fix: fixSingular, singular: true})
+	}
 	return l.factor("triangular", b.dt, p.columns(), int(p.n)*factorColumns, int(p.n)*int(p.m))
 }
 
@@ -132,7 +144,7 @@ func launchLUSubstitute(l *launcher) bool {
 		return false
 	}
 	p.upper, p.mode = word(l.c.Reverse), luModes[l.c.Mode]
-	if op := map[string]string{"": "linalg_solve", "inv": "linalg_inv"}[l.c.Mode]; op != "" {
+	if op := luRefuses[l.c.Mode]; op != "" {
 		p.guard = l.guardOf(refusal{op: op, what: "matrix %d: pivot %d is 0", fix: fixSingular, singular: true})
 	}
 	return l.factor("lu_substitute", b.dt, p.columns(), int(p.n)*factorColumns, int(p.n)*int(p.m))

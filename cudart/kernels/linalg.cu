@@ -1,12 +1,12 @@
 // Factors of dense matrices and the systems that they solve: a block for each matrix, or for a few columns of its right-hand sides. All is
-// float64, and every element gets its updates in the order of elimination, each a product that is rounded and a difference that is rounded, as
+// float64, and every element gets its updates in the order of elimination, each a product and a difference that are rounded once together, as
 // on the CPU (amp/internal/cpu/factor.go): so factors have the CPU's bits, and its pivots. A matrix that has no factor or no solution is
 // noted for the host (refuse.h).
 #include "refuse.h"
 #include "math64.h"
 
 enum { DENSE_COLUMNS = 8 };  // right-hand sides of a block
-enum { LU_CHECKED = 0, LU_PLAIN = 1, LU_NUDGED = 2, LU_LOG = 3, LU_SIGN = 4 };  // Dense.mode
+enum { DENSE_PLAIN = 0, DENSE_CHECKED = 1, LU_NUDGED = 2, LU_LOG = 3, LU_SIGN = 4 };  // Dense.mode
 
 struct Dense {
   void* out;         // without gaps
@@ -32,13 +32,8 @@ HT_FN void dense_batch(const Dense& p, i64 g, i64 (&off)[2]) {
   }
 }
 
-// minus is a - x·y with two roundings.
-#if defined(HALFTONE_EMULATOR)
-HT_FN double product(double x, double y) { volatile double p = x * y; return p; }
-#else
-HT_FN double product(double x, double y) { double r; asm("mul.rn.f64 %0,%1,%2;" : "=d"(r) : "d"(x), "d"(y)); return r; }
-#endif
-HT_FN double minus(double a, double x, double y) { return a - product(x, y); }
+// minus is a - x·y with one rounding.
+HT_FN double minus(double a, double x, double y) { return ht_fma(-x, y, a); }
 
 // Elements of a matrix of float64, or widened.
 template <class T> struct Rows {
@@ -78,13 +73,13 @@ template <class T> HT_FN void cholesky(const Dense& p) {
   HT_ROLLED for (i64 i = t; i < (i64)n * n; i += threads) out[i] = narrow<T>::of(i % n <= i / n ? w[i] : 0.0);
 }
 
-// solve_lower replaces columns of x, rows ld apart, by those of T⁻¹·x for a lower triangle; nudge stands for a pivot that is 0.
+// solve_lower replaces columns of x, rows ld apart, by those of T⁻¹·x for a lower triangle; nudge, if it is not 0, stands for a pivot that is.
 template <class R> HT_FN void solve_lower(const R& a, i64 n, bool unit, double nudge, double* x, i64 ld, int columns) {
   const int t = threadIdx.x, threads = blockDim.x;
   HT_ROLLED for (i64 k = 0; k < n; k++) {
     if (!unit && t < columns) {
       const double d = a(k, k);
-      x[k * ld + t] /= d == 0 ? nudge : d;
+      x[k * ld + t] /= d == 0 && nudge != 0 ? nudge : d;  // else a 0 keeps its sign
     }
     __syncthreads();
     HT_ROLLED for (i64 q = t; q < (n - k - 1) * columns; q += threads) {
@@ -98,8 +93,18 @@ template <class R> HT_FN void solve_lower(const R& a, i64 n, bool unit, double n
 // A block has columns from first on of matrix g.
 struct Columns { i64 g, first; int count; };
 HT_FN Columns columns_of(const Dense& p) {
-  const i64 tiles = (p.m + DENSE_COLUMNS - 1) / DENSE_COLUMNS, g = blockIdx.x / tiles, first = (blockIdx.x % tiles) * DENSE_COLUMNS;
+  const i64 some = (p.m + DENSE_COLUMNS - 1) / DENSE_COLUMNS, tiles = some > 0 ? some : 1, g = blockIdx.x / tiles, first = (blockIdx.x % tiles) * DENSE_COLUMNS;
   return Columns{g, first, (int)(p.m - first < DENSE_COLUMNS ? p.m - first : DENSE_COLUMNS)};
+}
+
+// refuse_zero notes the first 0 on the diagonal of a matrix, from the block that has its first columns.
+template <class R> HT_FN void refuse_zero(const Dense& p, const Columns& c, const R& a) {
+  if (p.mode != DENSE_CHECKED || c.first != 0 || threadIdx.x != 0) return;
+  HT_ROLLED for (i64 k = 0; k < p.n; k++) {
+    if (a(k, k) != 0) continue;
+    refuse(p.guard, c.g, k, 0, 0);
+    return;
+  }
 }
 
 template <class T> HT_FN void triangular(const Dense& p) {
@@ -111,6 +116,7 @@ template <class T> HT_FN void triangular(const Dense& p) {
   const Rows<T> a{(const T*)p.a + off[0], p.row[0], p.step[0]}, b{(const T*)p.b + off[1], p.row[1], p.step[1]};
   double* x = p.work + c.g * n * m + c.first;
   T* out = (T*)p.out + c.g * n * m + c.first;
+  refuse_zero(p, c, a);
   HT_ROLLED for (i64 q = t; q < n * c.count; q += threads) x[q / c.count * m + q % c.count] = b(q / c.count, c.first + q % c.count);
   __syncthreads();
   if (p.upper) solve_lower(a.back(n), n, p.unit, 0.0, x + (n - 1) * m, -m, c.count);
@@ -193,13 +199,7 @@ template <class T> HT_FN void lu_substitute(const Dense& p) {
   const Rows<T> b{(const T*)p.b + off[1], p.row[1], p.step[1]};
   double* x = p.work + c.g * n * m + c.first;
   T* out = (T*)p.out + c.g * n * m + c.first;
-  if (p.mode == LU_CHECKED && c.first == 0 && t == 0) {
-    HT_ROLLED for (i64 k = 0; k < n; k++) {
-      if (f(k, k) != 0) continue;
-      refuse(p.guard, c.g, k, 0, 0);
-      break;
-    }
-  }
+  refuse_zero(p, c, f);
   const double nudge = p.mode == LU_NUDGED ? lu_nudge(f, n) : 0.0;
   HT_ROLLED for (i64 q = t; q < n * c.count; q += threads) {
     const i64 i = q / c.count, j = q % c.count;

@@ -1,40 +1,50 @@
 package cpu
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
-// Factors of dense matrices and triangular systems, in float64. Every element gets its updates in the order of elimination, each a product
-// that is rounded and a difference that is rounded, whatever the blocks: so the bits, and the pivots, are those of the plain loops, of any
-// processor, and of the GPU's kernels, and do not depend on the number of threads.
+// Factors of dense matrices, in float64. Every element gets its updates in the order of elimination, each a product and a difference that are
+// rounded once together (fused), whatever the blocks: so the bits, and the pivots, are those of the plain loops, of any processor, and of the
+// GPU's kernels, and do not depend on the number of threads.
 
 const (
 	factorBlock = 32 // columns that are eliminated at a time; the rest gets their updates in one pass
-	factorRows  = 16 // rows of such a pass that are one piece of work
+	factorPanel = 8  // columns of LU that are eliminated one by one
+	factorRows  = 32 // rows of such a pass that are one piece of work
 )
+
+// factorRooms lends memory for columns that were eliminated, as rows.
+var factorRooms = sync.Pool{New: func() any { return new([]float64) }}
 
 // Cholesky replaces the n×n matrix a, of which it reads the lower triangle, by the lower triangular L with L·Lᵀ = a and zeros above. It
 // returns the column whose leading minor is not positive, from where on L makes no sense, or -1.
 func Cholesky(a []float64, n int) int {
-	var turned []float64 // the columns that were eliminated, as rows
-	block := make([]float64, factorBlock*factorBlock)
+	room := factorRooms.Get().(*[]float64)
+	defer factorRooms.Put(room)
 	for p := 0; p < n; p += factorBlock {
 		e := min(p+factorBlock, n)
-		if k := eliminate(a, n, p, e, block); k >= 0 {
+		if k := eliminate(a, n, p, e); k >= 0 {
 			return k
 		}
-		left := n - e
+		left, deep := n-e, e-p
 		if left == 0 {
 			break
 		}
-		Parallel(left, grainFor((e-p)*(e-p)), func(lo, hi int) {
-			for i := e + lo; i < e+hi; i++ {
-				divideRow(a[i*n+p:i*n+e], block)
+		panel := a[e*n+p:]
+		turned := turnRows(room, panel, n, left, deep) // L of these rows is the x of L'·xᵀ = aᵀ, L' that of the rows above
+		(&Triangle{Data: a, Off: p*n + p, Row: n, Step: 1, N: deep}).Solve(Sides{Data: turned, Row: left, M: left})
+		for i := range left {
+			row := panel[i*n:][:deep]
+			for k := range row {
+				row[k] = turned[k*left+i]
 			}
-		})
-		turned = turnRows(turned, a[e*n+p:], n, left, e-p)
-		Parallel((left+factorRows-1)/factorRows, grainFor(factorRows*left*(e-p)), func(lo, hi int) {
+		}
+		Parallel((left+factorRows-1)/factorRows, grainFor(factorRows*left*deep/2), func(lo, hi int) {
 			for q := lo; q < hi; q++ {
-				from, to := e+q*factorRows, min(e+(q+1)*factorRows, n)
-				subtract(a[from*n+e:], n, a[from*n+p:], n, turned, left, to-from, to-e, e-p)
+				from, to := q*factorRows, min((q+1)*factorRows, left)
+				subtract(a[(e+from)*n+e:], n, factor{panel, from * n, n, 1}, turned, left, to-from, to, deep)
 			}
 		})
 	}
@@ -44,76 +54,73 @@ func Cholesky(a []float64, n int) int {
 	return -1
 }
 
-// eliminate is Cholesky for the block of columns p to e-1 and the rows of these numbers. It leaves the block's columns as rows of block.
-func eliminate(a []float64, n, p, e int, block []float64) int {
-	w := e - p
-	for i := range w {
-		row := a[(p+i)*n+p:][:i+1]
-		divideRow(row[:i], block)
-		for _, l := range row[:i] {
-			row[i] -= float64(l * l)
-		}
-		if !(row[i] > 0) {
-			return p + i
-		}
-		row[i] = math.Sqrt(row[i])
-		for k, l := range row {
-			block[k*factorBlock+i] = l
+// eliminate is Cholesky for the block of columns p to e-1 and the rows of these numbers.
+func eliminate(a []float64, n, p, e int) int {
+	for i := p; i < e; i++ {
+		row := a[i*n : i*n+i+1]
+		for j := p; j <= i; j++ {
+			other := a[j*n : j*n+j+1]
+			v := row[j]
+			for k := p; k < j; k++ {
+				v = math.FMA(-row[k], other[k], v)
+			}
+			if j < i {
+				row[j] = v / other[j]
+				continue
+			}
+			if !(v > 0) {
+				return i
+			}
+			row[i] = math.Sqrt(v)
 		}
 	}
 	return -1
 }
 
-// divideRow makes a row of L, to the left of the diagonal, of the row of a matrix whose updates from earlier blocks are done.
-func divideRow(row, block []float64) {
-	for k := range row {
-		l := row[k] / block[k*factorBlock+k]
-		row[k] = l
-		minusRow(row[k+1:], block[k*factorBlock+k+1:], l)
-	}
-}
-
 // LU replaces the first n columns of a, n rows that are stride apart, by its factors: U on and above the diagonal, and L, whose diagonal
 // is 1, below. Before column k is eliminated its row k and row pivots[k] change places: that of the first of the largest amounts.
-func LU(a []float64, n, stride int, pivots []int) {
-	for p := 0; p < n; p += factorBlock {
-		e := min(p+factorBlock, n)
-		for k := p; k < e; k++ {
-			at := largest(a, n, stride, k)
-			pivots[k] = at
-			if at != k {
-				x, y := a[k*stride:k*stride+n], a[at*stride:at*stride+n]
-				for j, v := range x {
-					x[j], y[j] = y[j], v
-				}
-			}
-			top := a[k*stride : k*stride+e]
-			pivot := top[k]
-			for i := k + 1; i < n; i++ {
-				row := a[i*stride : i*stride+e]
-				l := row[k]
-				if pivot != 0 {
-					l /= pivot
-				}
-				row[k] = l
-				minusRow(row[k+1:], top[k+1:], l)
+func LU(a []float64, n, stride int, pivots []int) { luColumns(a, n, stride, 0, n, pivots) }
+
+// luColumns is LU for columns p to e-1, which have the updates from those before them: those of the first half, then those of the second.
+func luColumns(a []float64, n, stride, p, e int, pivots []int) {
+	if e-p <= factorPanel {
+		luPanel(a, n, stride, p, e, pivots)
+		return
+	}
+	mid := p + (e-p+2*factorPanel-1)/(2*factorPanel)*factorPanel
+	luColumns(a, n, stride, p, mid, pivots)
+	deep, wide, left := mid-p, e-mid, n-mid
+	(&Triangle{Data: a, Off: p*stride + p, Row: stride, Step: 1, N: deep, Unit: true}).Solve(Sides{Data: a, Off: p*stride + mid, Row: stride, M: wide})
+	Parallel((left+factorRows-1)/factorRows, grainFor(factorRows*wide*deep), func(lo, hi int) {
+		for q := lo; q < hi; q++ {
+			from, to := mid+q*factorRows, min(mid+(q+1)*factorRows, n)
+			subtract(a[from*stride+mid:], stride, factor{a, from*stride + p, stride, 1}, a[p*stride+mid:], stride, to-from, wide, deep)
+		}
+	})
+	luColumns(a, n, stride, mid, e, pivots)
+}
+
+func luPanel(a []float64, n, stride, p, e int, pivots []int) {
+	for k := p; k < e; k++ {
+		at := largest(a, n, stride, k)
+		pivots[k] = at
+		if at != k {
+			x, y := a[k*stride:k*stride+n], a[at*stride:at*stride+n]
+			for j, v := range x {
+				x[j], y[j] = y[j], v
 			}
 		}
-		left, deep := n-e, e-p
-		if left == 0 {
-			return
-		}
-		for i := p; i < e; i++ {
-			for k := p; k < i; k++ {
-				minusRow(a[i*stride+e:i*stride+n], a[k*stride+e:k*stride+n], a[i*stride+k])
+		top := a[k*stride : k*stride+e]
+		pivot := top[k]
+		for i := k + 1; i < n; i++ {
+			row := a[i*stride : i*stride+e]
+			l := row[k]
+			if pivot != 0 {
+				l /= pivot
 			}
+			row[k] = l
+			minusFew(row[k+1:], top[k+1:], l)
 		}
-		Parallel((left+factorRows-1)/factorRows, grainFor(factorRows*left*deep), func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				from, to := e+q*factorRows, min(e+(q+1)*factorRows, n)
-				subtract(a[from*stride+e:], stride, a[from*stride+p:], stride, a[p*stride+e:], stride, to-from, left, deep)
-			}
-		})
 	}
 }
 
@@ -128,108 +135,19 @@ func largest(a []float64, n, stride, k int) int {
 	return at
 }
 
-// SolveLower replaces x, n rows of m, by T⁻¹·x for the lower triangular n×n matrix t, whose diagonal counts as 1 if unit.
-func SolveLower(t []float64, n int, unit bool, x []float64, m int) {
-	for p := 0; p < n; p += factorBlock {
-		e := min(p+factorBlock, n)
-		for i := p; i < e; i++ {
-			row := x[i*m : (i+1)*m]
-			for k := p; k < i; k++ {
-				minusRow(row, x[k*m:(k+1)*m], t[i*n+k])
-			}
-			if !unit {
-				d := t[i*n+i]
-				for j := range row {
-					row[j] /= d
-				}
-			}
-		}
-		left, deep := n-e, e-p
-		if left == 0 {
-			break
-		}
-		Parallel((left+factorRows-1)/factorRows, grainFor(factorRows*m*deep), func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				from, to := e+q*factorRows, min(e+(q+1)*factorRows, n)
-				subtract(x[from*m:], m, t[from*n+p:], n, x[p*m:], m, to-from, m, deep)
-			}
-		})
-	}
-}
-
 // grainFor is how many pieces of so many updates go to a worker at a time.
 func grainFor(work int) int { return max(1, 1<<17/max(1, work)) }
 
-// turnRows returns the n×m matrix a, rows stride apart, as m rows of n.
-func turnRows(room, a []float64, stride, n, m int) []float64 {
-	if len(room) < n*m {
-		room = make([]float64, n*m)
+// turnRows returns the n×m matrix a, rows stride apart, as m rows of n, in room.
+func turnRows(room *[]float64, a []float64, stride, n, m int) []float64 {
+	if cap(*room) < n*m {
+		*room = make([]float64, n*m)
 	}
+	turned := (*room)[:n*m]
 	for i := range n {
 		for j, v := range a[i*stride : i*stride+m] {
-			room[j*n+i] = v
+			turned[j*n+i] = v
 		}
 	}
-	return room
-}
-
-// minusRow subtracts f times x from row.
-func minusRow(row, x []float64, f float64) {
-	x = x[:len(row)]
-	for j, v := range x {
-		row[j] -= float64(f * v)
-	}
-}
-
-// subtract takes a·b from c, m×n, for m rows of k in a and k rows of n in b; each slice begins at its first element.
-func subtract(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, m, n, k int) {
-	if m == 0 || n == 0 || k == 0 {
-		return
-	}
-	fours := m &^ 3
-	done := subtractVec(c, ldc, a, lda, b, ldb, fours, n, k)
-	for i := 0; i < fours; i += 4 {
-		j := done
-		for ; j+2 <= n; j += 2 {
-			subtractTile(c[i*ldc+j:], ldc, a[i*lda:], lda, b[j:], ldb, k)
-		}
-		if j < n {
-			subtractFew(c[i*ldc+j:], ldc, a[i*lda:], lda, b[j:], ldb, 4, n-j, k)
-		}
-	}
-	if fours < m {
-		subtractFew(c[fours*ldc:], ldc, a[fours*lda:], lda, b, ldb, m-fours, n, k)
-	}
-}
-
-// subtractTile is subtract for four rows and two columns, whose sums stay in registers.
-func subtractTile(c []float64, ldc int, a []float64, lda int, b []float64, ldb, k int) {
-	a0, a1, a2, a3 := a[:k], a[lda:][:k], a[2*lda:][:k], a[3*lda:][:k]
-	r0, r1, r2, r3 := c[:2], c[ldc:][:2], c[2*ldc:][:2], c[3*ldc:][:2]
-	s00, s01, s10, s11, s20, s21, s30, s31 := r0[0], r0[1], r1[0], r1[1], r2[0], r2[1], r3[0], r3[1]
-	for q, v := range a0 {
-		x, y := b[q*ldb], b[q*ldb+1]
-		s00 -= float64(v * x)
-		s01 -= float64(v * y)
-		v = a1[q]
-		s10 -= float64(v * x)
-		s11 -= float64(v * y)
-		v = a2[q]
-		s20 -= float64(v * x)
-		s21 -= float64(v * y)
-		v = a3[q]
-		s30 -= float64(v * x)
-		s31 -= float64(v * y)
-	}
-	r0[0], r0[1], r1[0], r1[1], r2[0], r2[1], r3[0], r3[1] = s00, s01, s10, s11, s20, s21, s30, s31
-}
-
-// subtractFew is subtract for what fills no tile.
-func subtractFew(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, m, n, k int) {
-	for i := range m {
-		row := c[i*ldc:][:n]
-		for q, v := range a[i*lda:][:k] {
-			minusRow(row, b[q*ldb:][:n], v)
-		}
-	}
+	return turned
 }

@@ -2,15 +2,16 @@
 
 #include "textflag.h"
 
-// func subtractY(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
-TEXT ·subtractY(SB), NOSPLIT, $0-56
+// func subtractY(k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int)
+TEXT ·subtractY(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ lda+16(FP), AX
-	MOVQ b+24(FP), BX
-	MOVQ ldb+32(FP), DX
-	MOVQ c+40(FP), DI
-	MOVQ ldc+48(FP), R8
+	MOVQ step+24(FP), R11
+	MOVQ b+32(FP), BX
+	MOVQ ldb+40(FP), DX
+	MOVQ c+48(FP), DI
+	MOVQ ldc+56(FP), R8
 	LEAQ (DI)(R8*2), R9
 	LEAQ (SI)(AX*2), R10
 	VMOVUPD (DI), Y0
@@ -26,27 +27,19 @@ loop:
 	VMOVUPD (BX), Y8
 	VMOVUPD 32(BX), Y9
 	VBROADCASTSD (SI), Y10
-	VMULPD Y10, Y8, Y11
-	VMULPD Y10, Y9, Y12
-	VSUBPD Y11, Y0, Y0
-	VSUBPD Y12, Y1, Y1
-	VBROADCASTSD (SI)(AX*1), Y13
-	VMULPD Y13, Y8, Y14
-	VMULPD Y13, Y9, Y15
-	VSUBPD Y14, Y2, Y2
-	VSUBPD Y15, Y3, Y3
-	VBROADCASTSD (R10), Y10
-	VMULPD Y10, Y8, Y11
-	VMULPD Y10, Y9, Y12
-	VSUBPD Y11, Y4, Y4
-	VSUBPD Y12, Y5, Y5
+	VFNMADD231PD Y8, Y10, Y0
+	VFNMADD231PD Y9, Y10, Y1
+	VBROADCASTSD (SI)(AX*1), Y11
+	VFNMADD231PD Y8, Y11, Y2
+	VFNMADD231PD Y9, Y11, Y3
+	VBROADCASTSD (R10), Y12
+	VFNMADD231PD Y8, Y12, Y4
+	VFNMADD231PD Y9, Y12, Y5
 	VBROADCASTSD (R10)(AX*1), Y13
-	VMULPD Y13, Y8, Y14
-	VMULPD Y13, Y9, Y15
-	VSUBPD Y14, Y6, Y6
-	VSUBPD Y15, Y7, Y7
-	ADDQ $8, SI
-	ADDQ $8, R10
+	VFNMADD231PD Y8, Y13, Y6
+	VFNMADD231PD Y9, Y13, Y7
+	ADDQ R11, SI
+	ADDQ R11, R10
 	ADDQ DX, BX
 	DECQ CX
 	JNZ loop
@@ -61,15 +54,16 @@ loop:
 	VZEROUPPER
 	RET
 
-// func subtractZ(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
-TEXT ·subtractZ(SB), NOSPLIT, $0-56
+// func subtractZ(k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int)
+TEXT ·subtractZ(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ lda+16(FP), AX
-	MOVQ b+24(FP), BX
-	MOVQ ldb+32(FP), DX
-	MOVQ c+40(FP), DI
-	MOVQ ldc+48(FP), R8
+	MOVQ step+24(FP), R11
+	MOVQ b+32(FP), BX
+	MOVQ ldb+40(FP), DX
+	MOVQ c+48(FP), DI
+	MOVQ ldc+56(FP), R8
 	LEAQ (DI)(R8*2), R9
 	LEAQ (SI)(AX*2), R10
 	VMOVUPD (DI), Z0
@@ -85,27 +79,19 @@ loop:
 	VMOVUPD (BX), Z8
 	VMOVUPD 64(BX), Z9
 	VBROADCASTSD (SI), Z10
-	VMULPD Z10, Z8, Z11
-	VMULPD Z10, Z9, Z12
-	VSUBPD Z11, Z0, Z0
-	VSUBPD Z12, Z1, Z1
-	VBROADCASTSD (SI)(AX*1), Z13
-	VMULPD Z13, Z8, Z14
-	VMULPD Z13, Z9, Z15
-	VSUBPD Z14, Z2, Z2
-	VSUBPD Z15, Z3, Z3
-	VBROADCASTSD (R10), Z10
-	VMULPD Z10, Z8, Z11
-	VMULPD Z10, Z9, Z12
-	VSUBPD Z11, Z4, Z4
-	VSUBPD Z12, Z5, Z5
+	VFNMADD231PD Z8, Z10, Z0
+	VFNMADD231PD Z9, Z10, Z1
+	VBROADCASTSD (SI)(AX*1), Z11
+	VFNMADD231PD Z8, Z11, Z2
+	VFNMADD231PD Z9, Z11, Z3
+	VBROADCASTSD (R10), Z12
+	VFNMADD231PD Z8, Z12, Z4
+	VFNMADD231PD Z9, Z12, Z5
 	VBROADCASTSD (R10)(AX*1), Z13
-	VMULPD Z13, Z8, Z14
-	VMULPD Z13, Z9, Z15
-	VSUBPD Z14, Z6, Z6
-	VSUBPD Z15, Z7, Z7
-	ADDQ $8, SI
-	ADDQ $8, R10
+	VFNMADD231PD Z8, Z13, Z6
+	VFNMADD231PD Z9, Z13, Z7
+	ADDQ R11, SI
+	ADDQ R11, R10
 	ADDQ DX, BX
 	DECQ CX
 	JNZ loop
@@ -117,5 +103,73 @@ loop:
 	VMOVUPD Z5, 64(R9)
 	VMOVUPD Z6, (R9)(R8*1)
 	VMOVUPD Z7, 64(R9)(R8*1)
+	VZEROUPPER
+	RET
+
+// func minusY(n int, f *float64, x *float64, row *float64)
+TEXT ·minusY(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ f+8(FP), SI
+	MOVQ x+16(FP), BX
+	MOVQ row+24(FP), DI
+	VBROADCASTSD (SI), Y0
+loop:
+	VMOVUPD (DI), Y1
+	VFNMADD231PD (BX), Y0, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ $32, BX
+	ADDQ $32, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func overY(n int, f *float64, row *float64)
+TEXT ·overY(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ f+8(FP), SI
+	MOVQ row+16(FP), DI
+	VBROADCASTSD (SI), Y0
+loop:
+	VMOVUPD (DI), Y1
+	VDIVPD Y0, Y1, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ $32, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func minusZ(n int, f *float64, x *float64, row *float64)
+TEXT ·minusZ(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ f+8(FP), SI
+	MOVQ x+16(FP), BX
+	MOVQ row+24(FP), DI
+	VBROADCASTSD (SI), Z0
+loop:
+	VMOVUPD (DI), Z1
+	VFNMADD231PD (BX), Z0, Z1
+	VMOVUPD Z1, (DI)
+	ADDQ $64, BX
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func overZ(n int, f *float64, row *float64)
+TEXT ·overZ(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ f+8(FP), SI
+	MOVQ row+16(FP), DI
+	VBROADCASTSD (SI), Z0
+loop:
+	VMOVUPD (DI), Z1
+	VDIVPD Z0, Z1, Z1
+	VMOVUPD Z1, (DI)
+	ADDQ $64, DI
+	DECQ CX
+	JNZ loop
 	VZEROUPPER
 	RET

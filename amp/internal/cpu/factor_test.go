@@ -7,54 +7,101 @@ import (
 	"testing"
 )
 
-// TestFactorsArePlainLoops compares bits of the blocked kernels with those of the textbook's loops, for sizes around the blocks.
+// TestFactorsArePlainLoops compares bits of the blocked kernels with those of the textbook's loops, for sizes around the blocks and their
+// tiles, on every variant.
 func TestFactorsArePlainLoops(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 3, 5, factorBlock - 1, factorBlock, factorBlock + 1, 2*factorBlock + 7} {
-		r := rand.New(rand.NewPCG(1, uint64(n)))
-		a := make([]float64, n*n)
-		for i := range a {
-			a[i] = r.NormFloat64()
-		}
-		spd := make([]float64, n*n)
-		for i := range n {
-			for j := range n {
-				for k := range n {
-					spd[i*n+j] += float64(a[i*n+k] * a[j*n+k])
-				}
+	for _, v := range Variants() {
+		t.Run(v.String(), func(t *testing.T) {
+			defer SetMode(Current())
+			SetMode(Mode{Variant: v})
+			for _, n := range []int{0, 1, 2, 3, 5, factorPanel + 1, factorBlock - 1, factorBlock, factorBlock + 1, 2*factorBlock + 7, 4*factorBlock + 10} {
+				factorsArePlain(t, n)
 			}
-			spd[i*n+i]++
-		}
-		got, want := slices.Clone(spd), slices.Clone(spd)
-		if at := Cholesky(got, n); at != -1 {
-			t.Fatalf("n %d: minor %d", n, at)
-		}
-		plainCholesky(want, n)
-		sameNumbers(t, "Cholesky", n, got, want)
+		})
+	}
+}
 
-		rows, plain := make([]int, n), make([]int, n)
-		got, want = slices.Clone(a), slices.Clone(a)
-		LU(got, n, n, rows)
-		plainLU(want, n, plain)
-		sameNumbers(t, "LU", n, got, want)
-		if !slices.Equal(rows, plain) {
-			t.Errorf("n %d: pivots %v, want %v", n, rows, plain)
+func factorsArePlain(t *testing.T, n int) {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	a := normals64(r, n*n)
+	spd := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				spd[i*n+j] += float64(a[i*n+k] * a[j*n+k])
+			}
 		}
+		spd[i*n+i]++
+	}
+	got, want := slices.Clone(spd), slices.Clone(spd)
+	if at := Cholesky(got, n); at != -1 {
+		t.Fatalf("n %d: minor %d", n, at)
+	}
+	plainCholesky(want, n)
+	sameNumbers(t, "Cholesky", n, got, want)
 
-		for _, m := range []int{1, 2, 5} {
-			x := slices.Clone(a)
-			x = append(x, a...)[:min(n*m, 2*n*n)]
-			m := len(x) / max(n, 1)
+	const more = 2 // columns that are left alone
+	got, want = normals64(r, n*(n+more)), nil
+	want = slices.Clone(got)
+	rows, plain := make([]int, n), make([]int, n)
+	LU(got, n, n+more, rows)
+	plainLU(want, n, n+more, plain)
+	sameNumbers(t, "LU", n, got, want)
+	if !slices.Equal(rows, plain) {
+		t.Errorf("n %d: pivots %v, want %v", n, rows, plain)
+	}
+
+	if n > 2 {
+		spd[n*n-1] = 0
+	}
+	for _, m := range []int{0, 1, 2, 5, 8, 23, SolveColumns + 19} {
+		for way := range 16 {
+			lower := Triangle{Data: spd, Row: n, Step: 1, N: n, Unit: way&1 != 0}
+			if way&8 != 0 {
+				lower.Nudge = 0.5
+			}
+			x := normals64(r, n*(m+1))
 			y := slices.Clone(x)
-			SolveLower(spd, n, false, x, m)
-			for i := range n {
-				for j := range m {
-					for k := range i {
-						y[i*m+j] -= float64(spd[i*n+k] * y[k*m+j])
-					}
-					y[i*m+j] /= spd[i*n+i]
-				}
+			sides, plain := Sides{Data: x, Row: m + 1, M: m}, Sides{Data: y, Row: m + 1, M: m}
+			if way&2 != 0 {
+				lower = lower.Transposed()
 			}
-			sameNumbers(t, "SolveLower", n, x, y)
+			if way&4 != 0 {
+				lower, sides, plain = lower.Back(), sides.Back(n), plain.Back(n)
+			}
+			packed, z := sides, slices.Clone(x)
+			packed.Data = z
+			lower.Solve(sides)
+			plainSolve(&lower, &plain)
+			sameNumbers(t, "Solve", n, x, y)
+			lower = lower.Pack(normals64(r, PackRoom(n)))
+			lower.Solve(packed)
+			sameNumbers(t, "Solve, packed", n, z, y)
+		}
+	}
+}
+
+func normals64(r *rand.Rand, n int) []float64 {
+	a := make([]float64, n)
+	for i := range a {
+		a[i] = r.NormFloat64()
+	}
+	return a
+}
+
+func plainSolve(t *Triangle, x *Sides) {
+	for i := range t.N {
+		for j := range x.M {
+			v := x.row(i)[j]
+			for k := range i {
+				v = math.FMA(-t.At(i, k), x.row(k)[j], v)
+			}
+			if d := t.At(i, i); !t.Unit && d == 0 && t.Nudge != 0 {
+				v /= t.Nudge
+			} else if !t.Unit {
+				v /= d
+			}
+			x.row(i)[j] = v
 		}
 	}
 }
@@ -66,23 +113,23 @@ func plainCholesky(a []float64, n int) {
 			a[i*n+k] /= a[k*n+k]
 			a[k*n+i] = 0
 			for j := k + 1; j <= i; j++ {
-				a[i*n+j] -= float64(a[i*n+k] * a[j*n+k])
+				a[i*n+j] = math.FMA(-a[i*n+k], a[j*n+k], a[i*n+j])
 			}
 		}
 	}
 }
 
-func plainLU(a []float64, n int, pivots []int) {
+func plainLU(a []float64, n, stride int, pivots []int) {
 	for k := range n {
-		at := largest(a, n, n, k)
+		at := largest(a, n, stride, k)
 		pivots[k] = at
 		for j := range n {
-			a[k*n+j], a[at*n+j] = a[at*n+j], a[k*n+j]
+			a[k*stride+j], a[at*stride+j] = a[at*stride+j], a[k*stride+j]
 		}
 		for i := k + 1; i < n; i++ {
-			a[i*n+k] /= a[k*n+k]
+			a[i*stride+k] /= a[k*stride+k]
 			for j := k + 1; j < n; j++ {
-				a[i*n+j] -= float64(a[i*n+k] * a[k*n+j])
+				a[i*stride+j] = math.FMA(-a[i*stride+k], a[k*stride+j], a[i*stride+j])
 			}
 		}
 	}

@@ -2937,6 +2937,16 @@ func maximumRowsY(n int, blocks int, x *float32, stride int, best *float32)
 //go:noescape
 func minimumRowsY(n int, blocks int, x *float32, stride int, best *float32)
 
+// minusY takes *f times x from row, n registers of numbers.
+//
+//go:noescape
+func minusY(n int, f *float64, x *float64, row *float64)
+
+// minusZ takes *f times x from row, n registers of numbers.
+//
+//go:noescape
+func minusZ(n int, f *float64, x *float64, row *float64)
+
 // mulWideY converts blocks of 8 elements: float32 to float64, by which it multiplies.
 //
 //go:noescape
@@ -2996,6 +3006,16 @@ func narrowF16Y(blocks int, src *float32, dst *uint16)
 //
 //go:noescape
 func narrowF16Z(blocks int, src *float32, dst *uint16)
+
+// overY divides row by *f, n registers of numbers.
+//
+//go:noescape
+func overY(n int, f *float64, row *float64)
+
+// overZ divides row by *f, n registers of numbers.
+//
+//go:noescape
+func overZ(n int, f *float64, row *float64)
 
 // packBlock copies k rows of the halves whose bits are set in have to rows of 32; distance of rows in bytes.
 //
@@ -3532,15 +3552,15 @@ func storeTileF32(rows int, src *float32, dst *float32, ldd int, have int, bias 
 //go:noescape
 func storeTileFlat(rows int, src *float32, dst *uint16, ldd int, have int, bias *float32)
 
-// subtractY takes k steps of a·b from a tile of c; the distances of rows are in bytes.
+// subtractY takes k steps of a·b from a tile of c; the distances of rows, and of the steps of a, are in bytes.
 //
 //go:noescape
-func subtractY(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+func subtractY(k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int)
 
-// subtractZ takes k steps of a·b from a tile of c; the distances of rows are in bytes.
+// subtractZ takes k steps of a·b from a tile of c; the distances of rows, and of the steps of a, are in bytes.
 //
 //go:noescape
-func subtractZ(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+func subtractZ(k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int)
 
 // tanhF32Y computes blocks of 8 elements.
 //
