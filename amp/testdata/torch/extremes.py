@@ -1,6 +1,7 @@
 """Tensors after an overflow: the cases of all families with zeros, infinities, NaN and numbers near the ends of float16 among their inputs.
 
-A case keeps PyTorch's results and its gradients for a gradient of ones; what is compared is which of them are finite.
+A case keeps PyTorch's results and its gradients for a gradient of ones; what is compared is which of them are finite. A matrix that has no
+factor or no inverse is kept with what PyTorch says of it.
 """
 
 import torch
@@ -37,9 +38,13 @@ def drawn(case, dt, round):
 def record(case, dtype, round):
     dt = DTYPES[dtype]
     low = drawn(case, dt, round)
+    some = lambda f, list: [f(t) if t is not None else None for t in list]
+    record = {"op": case.op, "name": f"{case.name} {round}".strip(), "dtype": dtype, "args": case.args, "in": some(tensor, low)}
     try:
         dys = [torch.ones_like(y) if y.is_floating_point() else None for y in tuple_of(case.fn(*low, **case.args))]
         outs, grads = forward(case, low, dys)
+    except torch.linalg.LinAlgError as e:
+        return record | {"refused": str(e)}
     except (RuntimeError, NotImplementedError, IndexError, ValueError):
         return None  # PyTorch refuses such numbers, or has no code for the dtype
     if outs is None or any(y.is_floating_point() and y.dtype != dt for y in outs):
@@ -47,9 +52,7 @@ def record(case, dtype, round):
     known = lambda t: {"shape": list(t.shape), "torch": raw(t)} if t.is_floating_point() else tensor(t)
     it = iter(grads)
     kept = [next(it) if x is not None and x.requires_grad else None for x in low]
-    some = lambda f, list: [f(t) if t is not None else None for t in list]
-    return {"op": case.op, "name": f"{case.name} {round}".strip(), "dtype": dtype, "args": case.args, "in": some(tensor, low),
-            "dy": some(tensor, dys), "out": some(known, outs), "grad": some(known, kept)}
+    return record | {"dy": some(tensor, dys), "out": some(known, outs), "grad": some(known, kept)}
 
 
 def extremes(families):
