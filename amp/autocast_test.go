@@ -84,18 +84,6 @@ func expected(class Class, in, lower DType) (run, out DType) {
 	return in, in
 }
 
-// resultOf is what a row gives where the policy says want: want, unless the row has one dtype of results whatever its inputs.
-func resultOf(o *Op, want DType) DType {
-	if o.Result == nil {
-		return want
-	}
-	of := func(dt DType) DType { return o.Result(&Call{Op: o, In: []*Tensor{{dt: dt}}}) }
-	if dt := of(Float16); dt != NoDType && dt == of(Float32) {
-		return dt
-	}
-	return want
-}
-
 // TestEveryOpDecision runs each row under autocast for each input dtype, and compares the dtypes of the result and the recorded
 // kernel with the policy, and Explain with both.
 func TestEveryOpDecision(t *testing.T) {
