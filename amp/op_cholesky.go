@@ -36,7 +36,7 @@ func init() {
 	})
 	opCholeskyInverse = define(Op{
 		Name: "cholesky_inverse", Doc: "the inverse of L·Lᵀ for a Cholesky factor L, or of Uᵀ·U", Args: []string{"factor"}, CPUList: FP32, Why: whyTwice,
-		CUDA: "triangular", Composite: []string{"transpose", "expand", "linalg_solve_triangular"},
+		CUDA: "triangular", Composite: []string{"transpose", "expand", "tril", "triu", "linalg_solve_triangular"},
 	})
 }
 

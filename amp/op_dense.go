@@ -120,7 +120,8 @@ func onBatch(s *Scope, t *Tensor, batch []int) *Tensor {
 
 // onDiagonals are n×n matrices with a number of d [… 1] on the diagonal, and zeros.
 func onDiagonals(s *Scope, d *Tensor, n int) *Tensor {
-	return DiagEmbed(s, Expand(s, d, append(slices.Clone(d.shape[:len(d.shape)-1]), n)...), 0)
+	full := Expand(s, addDim(s, d, 0), append(slices.Clone(d.shape[:len(d.shape)-1]), n, n)...)
+	return Triu(s, Tril(s, full, 0), 0) // DiagEmbed has lists of places on the heap
 }
 
 // identities are n×n identity matrices like a batch of t's.

@@ -13,7 +13,7 @@ func init() {
 	}
 	opLUFactor = composite(Op{Name: "linalg_lu_factor", Doc: "L below the diagonal and U of P·x = L·U, with the pivots from 1", Args: []string{"x"}}, "narrow", "reshape")
 	opSolve = composite(Op{Name: "linalg_solve", Doc: "the x with a·x = b", Args: []string{"a", "b"}, CPUList: FP32}, "expand", "reshape", "lu_substitute")
-	opInv = composite(Op{Name: "linalg_inv", Doc: "the inverse of a matrix", Args: []string{"x"}, CPUList: FP32}, "expand", "lu_substitute")
+	opInv = composite(Op{Name: "linalg_inv", Doc: "the inverse of a matrix", Args: []string{"x"}, CPUList: FP32}, "expand", "tril", "triu", "lu_substitute")
 	opDet = composite(Op{Name: "linalg_det", Doc: "the determinant of a matrix", Args: []string{"x"}}, "lu_determinant")
 	opSlogdet = composite(Op{Name: "linalg_slogdet", Doc: "the sign of the determinant of a matrix, and the logarithm of its amount", Args: []string{"x"}}, "lu_determinant")
 }
