@@ -72,6 +72,22 @@ var bfloat16 = []claim{
 	}},
 	{"an average of weights stops at a quarter of the way", says("decay", "float32   1 · 0.999¹⁰⁰⁰ = 0.3677   average after 10000 steps towards 1: 1.0000\n",
 		"float16   1 · 0.999¹⁰⁰⁰ = 0.37", "1: 0.75", "bfloat16  1 · 0.999¹⁰⁰⁰ = 1.0000   average after 10000 steps towards 1: 0.2500\n")},
+	{"with one scale for the whole tensor a single row can take all others with it", func(t *testing.T, nb saved) {
+		r := rowsOf(t, nb, "eight", `(\S+) % +(\S+) %`, 4)
+		half, tensor, row, block := r[0], r[1], r[2], r[3]
+		if half[0] > 0.35 || half[1] != half[0] || math.Abs(tensor[0]-4) > 0.5 || tensor[1] != 100 || math.Abs(row[1]-4) > 0.5 || math.Abs(block[1]-4) > 0.5 {
+			t.Errorf("errors: %v", r)
+		}
+		lost := map[string]int{}
+		for _, s := range figuresIn(t, nb, "eight")[0].Decisions.Sites {
+			for _, c := range s.Casts {
+				lost[s.Module+" "+c.Name+" "+c.ToText()] += c.Lost
+			}
+		}
+		if lost["per tensor x e4m3"] != 255*128 || lost["per row x e4m3"] != 0 {
+			t.Errorf("lost: %v", lost)
+		}
+	}},
 	{"bfloat16 gives the same gradient at any scale, to the last digit", func(t *testing.T, nb saved) {
 		r := rowsOf(t, nb, "gradients", `error of the gradient +(\S+) %`, 4)
 		scaled, unscaled, brain, small := r[0][0], r[1][0], r[2][0], r[3][0]
