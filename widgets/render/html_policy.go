@@ -88,12 +88,18 @@ func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 	p.WriteString(`</div>`)
 }
 
-// otherwise is what other lists have otherwise, and what the op gives where that is no float; it stands in brackets.
+// otherwise is what other lists have otherwise, and what the op gives where that is no float; it stands in brackets: "CUDA, Apex: unlisted; gives bool".
 func otherwise(o *widgets.PolicyOp, lists string) string {
 	var notes []string
+	before := ""
 	for _, other := range [...][2]string{{"cuda", "CUDA"}, {"cpu", "CPU"}, {"apex", "Apex"}} {
-		if c := o.On(other[0]); c != o.On(lists) {
-			notes = append(notes, other[1]+": "+c)
+		switch c := o.On(other[0]); {
+		case c == o.On(lists):
+		case c == before: // said once
+			last := len(notes) - 1
+			notes[last] = strings.TrimSuffix(notes[last], ": "+c) + ", " + other[1] + ": " + c
+		default:
+			notes, before = append(notes, other[1]+": "+c), c
 		}
 	}
 	if !o.Gives.IsFloat() && o.Gives != 0 {
@@ -105,5 +111,5 @@ func otherwise(o *widgets.PolicyOp, lists string) string {
 	if len(notes) == 0 {
 		return ""
 	}
-	return " (" + esc(strings.Join(notes, ", ")) + ")"
+	return " (" + esc(strings.Join(notes, "; ")) + ")"
 }
