@@ -22,7 +22,7 @@ func (t *trainer) parts() checkpoint.Parts {
 // save writes the checkpoint, which says in which precision it trained.
 func (t *trainer) save() error {
 	p := t.parts()
-	p.Values["precision"] = t.c.Precision.String()
+	p.Values["precision"] = t.c.Name()
 	return checkpoint.Save(t.c.Save, p)
 }
 
@@ -35,8 +35,8 @@ func (t *trainer) resume() error {
 	if made == "" && t.c.Precision == amp.Float16 {
 		made = amp.Float32.String() // or bfloat16
 	}
-	if made != "" && made != t.c.Precision.String() {
-		return fmt.Errorf("%s was made with --precision %s, not %v; go on with that", t.c.Resume, made, t.c.Precision)
+	if made != "" && made != t.c.Name() {
+		return fmt.Errorf("%s was made with --precision %s, not %s; go on with that", t.c.Resume, made, t.c.Name())
 	}
 	if err := checkpoint.Load(t.c.Resume, t.parts()); err != nil {
 		return err

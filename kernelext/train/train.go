@@ -19,6 +19,7 @@ import (
 type Config struct {
 	Model     string    // "resnet18" or "gpt"
 	Precision amp.DType // Float32 trains without autocast; Float16 with a gradient scaler
+	FP8       string    // "tensor", "row" or "block": linear layers read 8 bits with such scales under autocast (amp.FP8); "": they do not
 	Device    string
 	Data      string // "" for the data that is drawn or found here, else a folder of CIFAR-10 or a text file
 	Steps     int
@@ -108,7 +109,35 @@ func (c Config) Complete() (Config, error) {
 	if !slices.Contains([]amp.DType{amp.Float32, amp.Float16, amp.BFloat16}, c.Precision) {
 		return c, fmt.Errorf("can't train in %v; use float32, float16 or bfloat16", c.Precision)
 	}
-	return c, nil
+	return c, c.fits8Bits()
+}
+
+// fits8Bits says what does not go with FP8.
+func (c Config) fits8Bits() error {
+	if c.FP8 == "" {
+		return nil
+	}
+	if _, err := amp.ParseGranularity(c.FP8); err != nil {
+		return err
+	}
+	switch {
+	case c.Precision == amp.Float32:
+		return fmt.Errorf("8 bits are for layers under autocast; use bfloat16 or float16 with FP8")
+	case c.Model != "gpt":
+		return fmt.Errorf("%s convolves, and 8-bit products are those of linear layers; train gpt in fp8", c.Model)
+	}
+	return nil
+}
+
+// Name is what a run's precision is called: "float32", "float16", "bfloat16", or, with layers that read 8 bits, "fp8", "fp8-row", "fp8-block".
+func (c Config) Name() string {
+	switch c.FP8 {
+	case "":
+		return c.Precision.String()
+	case "tensor":
+		return "fp8"
+	}
+	return "fp8-" + c.FP8
 }
 
 // Run trains and tests. It calls report after every step. When ctx ends, the step that runs is finished, the checkpoint saved, and the
@@ -203,7 +232,11 @@ func (t *trainer) precision(s *amp.Scope) *amp.Scope {
 	if t.c.Precision == amp.Float32 {
 		return s
 	}
-	return s.Autocast(t.c.Precision)
+	if t.c.FP8 == "" {
+		return s.Autocast(t.c.Precision)
+	}
+	g, _ := amp.ParseGranularity(t.c.FP8) // Complete has seen to it
+	return s.Autocast(t.c.Precision, amp.FP8(&amp.FP8Recipe{Granularity: g}))
 }
 
 func (t *trainer) train(report func(Progress)) {

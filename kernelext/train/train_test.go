@@ -34,6 +34,20 @@ func losses(t *testing.T, c Config) (out []float64, r Result) {
 	return out, r
 }
 
+// TestRunsOf8BitsDiffer: each precision has a name of its own and losses of its own, and all of them learn.
+func TestRunsOf8BitsDiffer(t *testing.T) {
+	seen := map[float64]string{}
+	for want, fp8 := range map[string]string{"bfloat16": "", "fp8": "tensor", "fp8-row": "row", "fp8-block": "block"} {
+		c := small("gpt", amp.BFloat16, 20)
+		c.FP8 = fp8
+		l, r := losses(t, c)
+		if r.Config.Name() != want || !(l[19] < l[0]) || seen[l[19]] != "" {
+			t.Errorf("%s, %s: losses %v, as %s", want, r.Config.Name(), l, seen[l[19]])
+		}
+		seen[l[19]] = want
+	}
+}
+
 // TestRunLearns: a few steps of each model in each precision bring the loss down, and the report is whole.
 func TestRunLearns(t *testing.T) {
 	for _, model := range []string{"resnet18", "gpt"} {
@@ -112,8 +126,11 @@ func TestRefusals(t *testing.T) {
 	}
 	for want, c := range map[string]Config{
 		"resnet18 or gpt":  {Model: "bert"},
+		"granularity":      {Model: "gpt", Precision: amp.BFloat16, FP8: "column"},
 		"at least 1 step":  {Model: "gpt", Steps: -1},
 		"float32, float16": {Model: "gpt", Precision: amp.Float64},
+		"for layers under": {Model: "gpt", FP8: "row"},
+		"train gpt in fp8": {Model: "resnet18", Precision: amp.BFloat16, FP8: "row"},
 		"no such file":     {Model: "resnet18", Data: "/no/such/folder"},
 		"no such file ":    {Model: "gpt", Data: "/no/such/text"},
 		"amp":              {Model: "gpt", Data: empty},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,7 +20,7 @@ import (
 func trainModel(ctx context.Context, args []string) error {
 	fs := flags("train", "resnet18 | gpt", "Trains ResNet-18 on 32×32 images or a small GPT on source text, and tests it. With several precisions it trains one after\nanother from the same start and prints them side by side. Data comes from this machine: drawn characters, Go's own source.")
 	var c train.Config
-	precisions := fs.String("precision", "float32,float16", "float32, float16 or bfloat16; several, separated by commas, are compared")
+	precisions := fs.String("precision", "float32,float16", "float32, float16, bfloat16, or for gpt fp8, fp8-row or fp8-block (8 bits in bfloat16, a scale per tensor, row or block); several, separated by commas, are compared")
 	fs.StringVar(&c.Device, "device", "cpu", "where to train: cpu, cuda:0 or auto")
 	fs.StringVar(&c.Data, "data", "", "a folder of CIFAR-10 (binary version), or a text file")
 	fs.IntVar(&c.Steps, "steps", 0, "training steps (default 700 for resnet18, 1800 for gpt)")
@@ -41,14 +42,11 @@ func trainModel(ctx context.Context, args []string) error {
 		return err
 	}
 	c.Model = names[0]
-	if _, err := c.Complete(); err != nil {
-		return callError{err}
-	}
-	dtypes, err := parsePrecisions(*precisions)
+	configs, err := inPrecisions(c, *precisions)
 	if err != nil {
 		return callError{err}
 	}
-	if len(dtypes) > 1 && (c.Save != "" || c.Resume != "") {
+	if len(configs) > 1 && (c.Save != "" || c.Resume != "") {
 		return wrongCall("a checkpoint belongs to one precision: add for example --precision float16")
 	}
 	out := io.Writer(os.Stdout)
@@ -56,8 +54,7 @@ func trainModel(ctx context.Context, args []string) error {
 		out = os.Stderr
 	}
 	var results []train.Result
-	for _, dt := range dtypes {
-		c.Precision = dt
+	for _, c := range configs {
 		r, err := trainOne(ctx, c, out)
 		if err != nil {
 			if errors.Is(err, context.Canceled) && c.Save != "" {
@@ -68,26 +65,29 @@ func trainModel(ctx context.Context, args []string) error {
 		results = append(results, r)
 	}
 	if *asJSON {
-		return printJSON(dtypes, results)
+		return printJSON(results)
 	}
-	return printResults(stdout, dtypes, results)
+	return printResults(stdout, results)
 }
 
-// parsePrecisions reads a list such as "float32,float16".
-func parsePrecisions(text string) ([]amp.DType, error) {
-	var out []amp.DType
-	for name := range strings.SplitSeq(text, ",") {
+// precisions are those that runs can have, but for their steps.
+var precisions = []train.Config{{Precision: amp.Float32}, {Precision: amp.Float16}, {Precision: amp.BFloat16},
+	{Precision: amp.BFloat16, FP8: "tensor"}, {Precision: amp.BFloat16, FP8: "row"}, {Precision: amp.BFloat16, FP8: "block"}}
+
+// inPrecisions returns c in each precision of a list such as "float32,float16".
+func inPrecisions(c train.Config, list string) ([]train.Config, error) {
+	var out []train.Config
+	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
-		found := amp.NoDType
-		for _, dt := range []amp.DType{amp.Float32, amp.Float16, amp.BFloat16} {
-			if name == dt.String() || name == dt.Short() {
-				found = dt
-			}
+		k := slices.IndexFunc(precisions, func(p train.Config) bool { return name == p.Name() || p.FP8 == "" && name == p.Precision.Short() })
+		if k < 0 {
+			return nil, fmt.Errorf("there is no precision %q; use float32, float16, bfloat16, fp8, fp8-row or fp8-block, several separated by commas", name)
 		}
-		if found == amp.NoDType {
-			return nil, fmt.Errorf("there is no precision %q; use float32, float16 or bfloat16, several separated by commas", name)
+		c.Precision, c.FP8 = precisions[k].Precision, precisions[k].FP8
+		if _, err := c.Complete(); err != nil {
+			return nil, err
 		}
-		out = append(out, found)
+		out = append(out, c)
 	}
 	return out, nil
 }
@@ -97,7 +97,7 @@ func trainOne(ctx context.Context, c train.Config, out io.Writer) (r train.Resul
 	f, isFile := out.(*os.File)
 	tty := isFile && install.IsTerminal(f)
 	report := install.NewReporter(out)
-	err = report.Phase(fmt.Sprintf("%s %s", c.Model, c.Precision.Short()), func(p *install.Progress) (string, error) {
+	err = report.Phase(fmt.Sprintf("%s %s", c.Model, c.Name()), func(p *install.Progress) (string, error) {
 		tenth := 0
 		r, err = train.Run(ctx, c, func(t train.Progress) {
 			p.Bar(t.Step, t.Steps)
@@ -137,7 +137,7 @@ func score(r train.Result) string {
 }
 
 // printResults sets the precisions side by side.
-func printResults(w io.Writer, dtypes []amp.DType, results []train.Result) error {
+func printResults(w io.Writer, results []train.Result) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	row := func(name string, f func(r train.Result) string) {
 		fmt.Fprint(tw, name)
@@ -147,8 +147,8 @@ func printResults(w io.Writer, dtypes []amp.DType, results []train.Result) error
 		fmt.Fprintln(tw)
 	}
 	fmt.Fprintf(w, "\n%s, %d parameters\n\n", results[0].Config.Model, results[0].Parameters)
-	for _, dt := range dtypes {
-		fmt.Fprint(tw, "\t", dt)
+	for _, r := range results {
+		fmt.Fprint(tw, "\t", r.Config.Name())
 	}
 	fmt.Fprintln(tw)
 	row(results[0].Metric, func(r train.Result) string { return fmt.Sprintf("%.3f", r.Value) })
@@ -162,18 +162,18 @@ func printResults(w io.Writer, dtypes []amp.DType, results []train.Result) error
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	for i, r := range results {
+	for _, r := range results {
 		if r.Sample != "" {
-			fmt.Fprintf(w, "\n%v writes:\n%s\n", dtypes[i], r.Sample)
+			fmt.Fprintf(w, "\n%s writes:\n%s\n", r.Config.Name(), r.Sample)
 		}
 	}
 	return nil
 }
 
-func printJSON(dtypes []amp.DType, results []train.Result) error {
+func printJSON(results []train.Result) error {
 	byName := map[string]train.Result{}
-	for i, r := range results {
-		byName[dtypes[i].String()] = r
+	for _, r := range results {
+		byName[r.Config.Name()] = r
 	}
 	e := json.NewEncoder(stdout)
 	e.SetIndent("", "  ")

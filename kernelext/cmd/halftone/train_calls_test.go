@@ -22,6 +22,7 @@ func TestTrainRefusesBeforeTheFirstStep(t *testing.T) {
 		{2, "name one model", []string{"train"}},
 		{2, "train resnet18 or gpt", []string{"train", "bogus"}},
 		{2, `no precision "int8"`, []string{"train", "gpt", "--precision", "int8"}},
+		{2, "train gpt in fp8", []string{"train", "resnet18", "--precision", "float32,fp8"}},
 		{2, "belongs to one precision", []string{"train", "gpt", "--save", filepath.Join(dir, "x")}},
 		{2, "at least 1 step", []string{"train", "gpt", "--steps", "-3"}},
 		{2, "--steps 0", []string{"train", "gpt", "--steps", "0"}},
@@ -39,6 +40,14 @@ func TestTrainRefusesBeforeTheFirstStep(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("%v are left behind", left)
+	}
+}
+
+// TestTrainIn8Bits: the precisions stand side by side by their names.
+func TestTrainIn8Bits(t *testing.T) {
+	r := dispatched(t, "train", "gpt", "--width", "32", "--batch", "2", "--steps", "1", "--precision", "bf16, fp8-block")
+	if r.code != 0 || !strings.Contains(r.stdout, "bfloat16   fp8-block\n") {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
 
