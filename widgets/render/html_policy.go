@@ -67,10 +67,11 @@ func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 	}
 	p.WriteString(`<div style="margin:4px 0 12px 16px">`)
 	for _, g := range groups {
-		p.printf(`<div class="halftone-reason"><div style="opacity:0.75">%s</div>`, esc(g.Why))
+		all, note := shared(g.Ops, d.Lists)
+		p.printf(`<div class="halftone-reason"><div style="opacity:0.75">%s%s</div>`, esc(g.Why), all)
 		if parts {
 			for i, o := range g.Ops {
-				p.printf(`<span>%s%s%s</span> `, esc(o.Name), otherwise(o, d.Lists), map[bool]string{true: ","}[i+1 < len(g.Ops)])
+				p.printf(`<span>%s%s%s</span> `, esc(o.Name), note(o), map[bool]string{true: ","}[i+1 < len(g.Ops)])
 			}
 		} else {
 			p.WriteString(`<ul style="margin:2px 0 8px 0;padding-left:20px">`)
@@ -79,13 +80,28 @@ func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 				if p.Len() > maxDocs {
 					doc = ""
 				}
-				p.printf(`<li><b>%s</b> %s%s</li>`, esc(o.Name), esc(doc), otherwise(o, d.Lists))
+				p.printf(`<li><b>%s</b> %s%s</li>`, esc(o.Name), esc(doc), note(o))
 			}
 			p.WriteString(`</ul>`)
 		}
 		p.WriteString(`</div>`)
 	}
 	p.WriteString(`</div>`)
+}
+
+// shared returns what otherwise says of all ops, to be said once, and what is then left to say of each.
+func shared(ops []*widgets.PolicyOp, lists string) (all string, note func(o *widgets.PolicyOp) string) {
+	each := func(o *widgets.PolicyOp) string { return otherwise(o, lists) }
+	all = each(ops[0])
+	for _, o := range ops[1:] {
+		if each(o) != all {
+			return "", each
+		}
+	}
+	if len(ops) == 1 {
+		return "", each
+	}
+	return all, func(*widgets.PolicyOp) string { return "" }
 }
 
 // otherwise is what other lists have otherwise, and what the op gives where that is no float; it stands in brackets: "CUDA, Apex: unlisted; gives bool".
