@@ -127,6 +127,26 @@ func (t took) clockUnless(done *bool) {
 	}
 }
 
+// and returns the time of two kernels that make one event.
+func (t took) and(u took) took {
+	t.ns += u.ns
+	switch {
+	case t.clock == nil:
+		t.clock = u.clock
+	case u.clock != nil:
+		t.clock = twoTimings{t.clock, u.clock}
+	}
+	return t
+}
+
+// twoTimings are measurements that have ended.
+type twoTimings [2]Timing
+
+func (t twoTimings) Stop()                   {}
+func (t twoTimings) Done() bool              { return t[0].Done() && t[1].Done() }
+func (t twoTimings) Duration() time.Duration { return t[0].Duration() + t[1].Duration() }
+func (t twoTimings) Drop()                   { t[0].Drop(); t[1].Drop() }
+
 // timed runs the kernel for a recorder.
 func (s *Scope) timed(c *Call) (t took) {
 	if d, ok := s.root.dev.(Timer); ok {

@@ -314,7 +314,9 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	at.DType = d.output
 	e.Output = o.result(&Call{Op: o, Attrs: at, In: in})
 	e.Rule = sentence(d.rule, o, s.auto.dtype, "")
-	if r := s.auto.fp8; r != nil && o.FP8 != nil && d.lower() {
+	if r := s.auto.fp8; r != nil && o.FP8 != nil && d.lower() && r.leaves(s.path) {
+		e.Rule = sentence(ruleFP8Left|(d.rule-ruleLower), o, s.auto.dtype, "")
+	} else if r != nil && o.FP8 != nil && d.lower() {
 		e.Rule += fmt.Sprintf("; of operands rounded to 8 bits where its sizes are multiples of %d", r.sizes())
 	}
 	return e

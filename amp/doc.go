@@ -42,8 +42,8 @@
 // without running anything. Backward runs each op in the dtype of its forward.
 //
 // FP8 makes the products of Linear read operands rounded to 8 bits by a recipe of Transformer Engine or torchao, forward and backward, with
-// a scale per tensor, row or block. The products run in the lower dtype, on any device, and give the numbers of 8-bit ones up to the order of
-// sums; the trace has each rounding as a cast, with what it lost.
+// a scale per tensor, row or block, a power of two. The products run in the lower dtype, on any device, and give the numbers of 8-bit ones with
+// such scales up to the order of sums; the trace has each rounding as a cast, with what it lost.
 //
 // # Gradients
 //

@@ -23,8 +23,8 @@ func ExampleFP8() {
 	// forward x e4m3
 	// forward weight e4m3
 	// backward  e5m2
-	// backward  e4m3
-	// backward  e4m3
+	// backward weight e4m3
+	// backward x e4m3
 }
 
 // The largest number that E4M3 holds is 448. With a scale for all, what is small beside the largest number becomes zero; with one for each row,

@@ -5,19 +5,21 @@ import "fmt"
 // Products of 8-bit numbers under autocast: torchao's float8 training and Transformer Engine's recipes, on any machine and in the trace.
 //
 // An 8-bit number with its scale, a power of two, is a number of the lower dtype, too. A product that reads operands rounded so and adds up in
-// float32 gives the numbers of one in 8 bits, but for the order of sums; what it does not have is that one's speed.
+// float32 gives the numbers of one in 8 bits that adds up in float32, but for the order of sums; what it does not have is that one's speed.
 
 // An FP8Recipe says which 8-bit numbers products read in an autocast scope with the option FP8. The zero value is Transformer Engine's
-// Float8CurrentScaling with its hybrid formats, and torchao's "tensorwise" but for the gradients: E4M3 forward, E5M2 for gradients, one scale per
-// tensor, taken from its largest number. Scales are powers of two.
+// Float8CurrentScaling with Format.HYBRID and torchao's "tensorwise": E4M3 forward, E5M2 for gradients, one scale per tensor, taken from its
+// largest number. Scales are powers of two, which those two recipes have as an option: use_power_2_scales, round_scales_to_power_of_2.
 type FP8Recipe struct {
-	// Granularity says what shares a scale: PerTensor, PerRow (torchao's "rowwise") or PerBlock (MXFP8).
+	// Granularity says what shares a scale: PerTensor, PerRow (with E4M3 torchao's "rowwise") or PerBlock (with E4M3 Transformer Engine's
+	// MXFP8BlockScaling).
 	Granularity Granularity
 	// E4M3 rounds gradients to E4M3, too, as Transformer Engine's Format.E4M3: more digits, less range.
 	E4M3 bool
-	// Margin leaves room for 2^Margin times the largest number, from 0 to 8.
+	// Margin leaves room for 2^Margin times the largest number, from 0 to 8: Transformer Engine's DelayedScaling has one.
 	Margin int
-	// Leave says which modules stay in the lower dtype, by their path, such as "net/head"; nil leaves none.
+	// Leave says which modules stay in the lower dtype, by their path, such as "net/head"; nil leaves none. It is called for each product, by
+	// the goroutine that asks for it.
 	Leave func(module string) bool
 }
 
@@ -53,6 +55,9 @@ func (r *FP8Recipe) gradients() Format {
 	return FormatE5M2
 }
 
+// leaves says whether a module stays in the lower dtype.
+func (r *FP8Recipe) leaves(module string) bool { return r.Leave != nil && r.Leave(module) }
+
 // sizes returns what the sizes of a product must be multiples of: Hopper's and Blackwell's products of 8 bits read 16 bytes at a time.
 func (r *FP8Recipe) sizes() int {
 	if r.Granularity == PerBlock {
@@ -67,9 +72,10 @@ func (s *Scope) chooseFP8(c *Call, d *decision) {
 	if r == nil || c.Op.FP8 == nil || !d.lower() {
 		return
 	}
+	c.Op.Check(c) // what the op refuses it does itself, before anything is rounded
 	flags := d.rule - ruleLower
 	switch {
-	case r.Leave != nil && r.Leave(s.path):
+	case r.leaves(s.path):
 		d.rule = ruleFP8Left | flags
 	case !c.Op.FP8(c, r.sizes()):
 		d.rule = ruleFP8Sizes | flags
@@ -105,15 +111,20 @@ func (c *Call) dropFP8() {
 	c.reads = nil
 }
 
-// short returns what a product of backward reads of t, a saved operand or (in the recipe's format for them) a gradient: t itself unless the forward
-// product read 8-bit numbers. The product sums over dim.
-func (b *Back) short(t *Tensor, gradient bool, dim int) *Tensor {
+// ofResult stands for b.DY, the gradient of the result, where Back.short is asked for an operand.
+const ofResult = -1
+
+// short returns what a product of backward reads of t, saved operand i or, in the recipe's format for gradients, ofResult: t itself unless the
+// forward product read 8-bit numbers. The product sums over dim.
+func (b *Back) short(t *Tensor, i, dim int) *Tensor {
 	if b.n.attrs == nil || b.n.attrs.FP8 == nil || b.exact {
 		return t
 	}
 	r := b.n.attrs.FP8
-	if !gradient {
-		return b.S.quantizeScaled(t, r.cast(FormatE4M3, dim))
+	if i != ofResult {
+		to := r.cast(FormatE4M3, dim)
+		to.name = tensorName(b.n.in[i])
+		return b.S.quantizeScaled(t, to)
 	}
 	to := r.cast(r.gradients(), dim)
 	if r.Granularity != PerTensor {

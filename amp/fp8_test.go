@@ -78,6 +78,25 @@ func TestFP8Decisions(t *testing.T) {
 	}
 }
 
+// TestFP8Names: the casts of backward name the tensors whose copies they round, too.
+func TestFP8Names(t *testing.T) {
+	for _, g := range []Granularity{PerTensor, PerRow} {
+		root := NewScope(Record(Decisions))
+		x, w := fp8Layer(root, 2*16, 16, 32)
+		Sum(root, Linear(root.Autocast(BFloat16, FP8(&FP8Recipe{Granularity: g})), Reshape(root, x, 2, 16, 16).SetName("x"), w, nil)).Backward()
+		count := map[string]int{}
+		for _, e := range root.Trace().Events {
+			if e.Cast != nil && e.Cast.Format == "e4m3" {
+				count[e.Phase+" "+e.Cast.Name]++
+			}
+		}
+		if len(count) != 4 || count["forward x"]*count["forward w"]*count["backward x"]*count["backward w"] != 1 {
+			t.Errorf("a scale per %v: %v", g, count)
+		}
+		root.Close()
+	}
+}
+
 // TestFP8Casts: the casts to 8 bits name their operand's tensor and count, at level health, what they lost.
 func TestFP8Casts(t *testing.T) {
 	root := NewScope(Record(Health))
@@ -151,6 +170,44 @@ func TestFP8SecondOrder(t *testing.T) {
 	}
 }
 
+// TestFP8RefusesAsLinear: what is no linear layer is refused as that, not for what 8 bits would need, and before anything is rounded.
+func TestFP8RefusesAsLinear(t *testing.T) {
+	root := NewScope(Record(Decisions))
+	defer root.Close()
+	s := root.In("net").Autocast(BFloat16, FP8(&FP8Recipe{Granularity: PerBlock}))
+	w := Ones(root, Float32, 32, 32)
+	for want, x := range map[string]*Tensor{
+		"amp: linear (in net): shape mismatch: x bfloat16 [32 48]": Ones(root, Float32, 32, 48),
+		"amp: linear (in net): dtype mismatch: x is int64":         Ones(root, Int64, 32, 32),
+	} {
+		if err := Maybe(func() { Linear(s, x, w, nil) }); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s …", err, want)
+		}
+	}
+	if casts := casts8(root.Trace(), PhaseForward); len(casts) > 0 {
+		t.Error("rounded before:", casts)
+	}
+}
+
+// TestQuantizeScaledIsAnOp: it names the module in its errors, and sees tensors that a function made in another scope than it was given.
+func TestQuantizeScaledIsAnOp(t *testing.T) {
+	root := NewScope()
+	defer root.Close()
+	x := Ones(root, Float32, 2, 3).RequireGrad()
+	for want, f := range map[string]func(){
+		"quantize_scaled (in net): shape mismatch": func() { QuantizeScaled(root.In("net"), x, FormatE4M3, PerBlock, 1) },
+		"made in another scope": func() {
+			Checkpoint(root, func(s *Scope, in ...*Tensor) *Tensor {
+				return QuantizeScaled(s, Exp(root, in[0]), FormatE4M3, PerTensor, 0)
+			}, x)
+		},
+	} {
+		if err := Maybe(f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 // TestFP8Infinite: what is infinite or NaN stays so, for a GradScaler to see.
 func TestFP8Infinite(t *testing.T) {
 	root := NewScope()
@@ -202,5 +259,9 @@ func TestFP8Margin(t *testing.T) {
 	}
 	if got := Explain(half, "linear", Float32, Float32).Rule; !strings.HasSuffix(got, "of operands rounded to 8 bits where its sizes are multiples of 32") {
 		t.Errorf("Explain says %q", got)
+	}
+	left := s.Autocast(BFloat16, FP8(&FP8Recipe{Leave: func(m string) bool { return m == "head" }})).In("head")
+	if got := Explain(left, "linear", Float32, Float32).Rule; !strings.HasPrefix(got, "lower: the scope's FP8 leaves this module out") {
+		t.Errorf("of a module that is left out Explain says %q", got)
 	}
 }

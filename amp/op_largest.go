@@ -43,11 +43,7 @@ func largestOfRuns(c *Call, r *reduction) {
 		}
 	})
 	for i := range r.nKept {
-		best := 0.0
-		for _, v := range parts[i*pieces : (i+1)*pieces] {
-			best = math.Max(best, v) // NaN stays
-		}
-		parts[i] = best // behind what is still to be read
+		parts[i] = extremeAbs(parts[i*pieces:(i+1)*pieces], false) // behind what is still to be read
 	}
 	store(c.Out, c.Out.off, parts[:r.nKept])
 	rowPool.Put(room)

@@ -139,9 +139,6 @@ func linearShape(c *Call) []int {
 // linearFP8 says whether rows, in and out are multiples of what products of 8-bit numbers need: each is summed over once, forward or backward.
 func linearFP8(c *Call, multiple int) bool {
 	x, w := c.In[0], c.In[1]
-	if len(w.shape) != 2 || len(x.shape) == 0 {
-		return false // which Check refuses
-	}
 	return w.shape[0]%multiple == 0 && w.shape[1]%multiple == 0 && length(x.shape[:len(x.shape)-1])%multiple == 0
 }
 
@@ -175,12 +172,12 @@ func linearOn[T cpu.Float](c *Call) {
 func linearBackward(b *Back) {
 	dy := b.DY
 	if b.Needs(0) {
-		b.Set(0, MatMul(b.S, b.short(dy, true, -1), b.short(b.In(1), false, 0)))
+		b.Set(0, MatMul(b.S, b.short(dy, ofResult, -1), b.short(b.In(1), 1, 0)))
 	}
 	rows := asMatrix(b.S, dy)
 	if b.Needs(1) {
 		x := asMatrix(b.S, b.In(0))
-		b.Set(1, MatMul(b.S, Transpose(b.S, b.short(rows, true, 0), 0, 1), b.short(x, false, 0)))
+		b.Set(1, MatMul(b.S, Transpose(b.S, b.short(rows, ofResult, 0), 0, 1), b.short(x, 0, 0)))
 	}
 	if b.Needs(2) {
 		b.Set(2, Sum(b.S, rows, 0))

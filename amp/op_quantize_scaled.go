@@ -76,13 +76,20 @@ func (g Granularity) check(op string) {
 // QuantizeScaled returns x rounded to numbers of format f times a scale, in x's dtype and shape: what a tensor in 8 bits and its scales hold.
 // A scale is a power of two that float32 holds with its inverse, from 2^-126 to 2^126, the smallest with which f holds the largest |x| that
 // shares it: no number overflows. All of x shares one (PerTensor), or each line along dim (PerRow), or each 32 neighbors along dim (PerBlock; with
-// ErrShape it panics where dim is no multiple of 32). What is infinite or NaN stays what it is, for a GradScaler to see; a number that would be
+// ErrShape it panics where dim is no multiple of 32). What is infinite or NaN stays what it is, for a GradScaler to see; the scale beside it is 1,
+// with which f's largest stands for what is larger, as it does in float64 for what is larger with a scale of 2^126. A number that would be
 // rounded up past the largest of x's dtype becomes the largest of f's that the dtype holds. The gradient passes straight through (Bengio et al., 2013).
 func QuantizeScaled(s *Scope, x *Tensor, f Format, g Granularity, dim int) *Tensor {
-	s.alive("quantize_scaled")
+	o, in := opQuantizeScaled, []*Tensor{x}
+	defer s.locate(o, in)
+	s.alive(o.Name)
+	notKept(o.Name, s.root.dev)
 	f.info()
-	g.check("quantize_scaled")
-	opQuantizeScaled.need(x)
+	g.check(o.Name)
+	o.need(x)
+	if s.calling != nil {
+		s.calling.inspect(in)
+	}
 	return s.quantizeScaled(x, casting{format: f, granularity: g, dim: dim})
 }
 
@@ -111,6 +118,8 @@ func (s *Scope) quantizeScaled(x *Tensor, to casting) *Tensor {
 		fail(op, ErrShape, "use amp.PerRow, or pad it with amp.Pad", "dimension %d of shape %v has %d elements, which are no blocks of %d", dim, x.shape, x.shape[dim], scaleBlock)
 	}
 	amax, spent := s.largest(x, to.granularity, dim)
+	ran := false
+	defer spent.clockUnless(&ran)
 	if amax != x {
 		defer amax.release()
 	}
@@ -122,8 +131,8 @@ func (s *Scope) quantizeScaled(x *Tensor, to casting) *Tensor {
 	in := []*Tensor{x, amax}
 	c := newCall(opQuantizeScaled, &Attrs{Start: int(to.format), Scalar: float64(to.margin)}, in)
 	defer c.free()
-	t := s.execute(c)
-	t.ns += spent.ns
+	t := s.execute(c).and(spent)
+	ran = true
 	switch {
 	case rec == nil:
 	case to.rule != 0:
@@ -136,7 +145,7 @@ func (s *Scope) quantizeScaled(x *Tensor, to casting) *Tensor {
 }
 
 // largest returns the largest |x| of all that share a scale, in the dimensions of x, for a row to read: the trace does not have it, and no
-// gradient flows through it. It is x itself where x has no elements.
+// gradient flows through it. It is x itself where x has no elements. The time is the caller's to record.
 func (s *Scope) largest(x *Tensor, g Granularity, dim int) (*Tensor, took) {
 	if x.Len() == 0 {
 		return x, took{}
@@ -153,7 +162,6 @@ func (s *Scope) largest(x *Tensor, g Granularity, dim int) (*Tensor, took) {
 	c := newCall(opVectorNorm, &at, []*Tensor{x})
 	defer c.free()
 	t := quiet.execute(c)
-	t.clockUnless(new(bool))
 	return c.Out, t
 }
 

@@ -81,6 +81,7 @@ func castShape(casts []CastSite) string {
 	for _, c := range casts {
 		b.WriteString(stars(c.Name))
 		b.Write([]byte{0, byte(c.Operand), byte(c.From), byte(c.To)})
+		b.WriteString(c.Format)
 	}
 	return b.String()
 }

@@ -80,44 +80,6 @@ func newTally(t *amp.Trace) *tally {
 	return b
 }
 
-// strange says whether an event names a dtype that amp does not have.
-func strange(e *amp.Event) bool {
-	odd := func(d amp.DType) bool { return knownDType(d) != d }
-	return odd(e.Compute) || odd(e.Autocast) || odd(e.Out.DType) || slices.ContainsFunc(e.In, func(a amp.Arg) bool { return odd(a.DType) }) ||
-		e.Cast != nil && (odd(e.Cast.From) || odd(e.Cast.To))
-}
-
-// known returns a copy of the event in which dtypes that amp does not have are none: a trace may come from anywhere.
-func known(e amp.Event) *amp.Event {
-	e.Compute, e.Autocast, e.Out.DType = knownDType(e.Compute), knownDType(e.Autocast), knownDType(e.Out.DType)
-	e.In = slices.Clone(e.In)
-	for i := range e.In {
-		e.In[i].DType = knownDType(e.In[i].DType)
-	}
-	if e.Cast != nil {
-		c := *e.Cast
-		c.From, c.To = knownDType(c.From), knownDType(c.To)
-		e.Cast = &c
-	}
-	return &e
-}
-
-func knownDType(d amp.DType) amp.DType {
-	if int(d) >= len(dtypeNames) {
-		return amp.NoDType
-	}
-	return d
-}
-
-// dtypeNames are all dtypes that amp has, and none.
-var dtypeNames = func() []string {
-	names := make([]string, slices.Max(amp.AllDTypes())+1)
-	for i := range names {
-		names[i] = amp.DType(i).String()
-	}
-	return names
-}()
-
 // cast counts a cast that autocast or promotion made and keeps it for the op that asked.
 func (b *tally) cast(e *amp.Event) {
 	b.sum.Casts++

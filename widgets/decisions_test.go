@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -177,6 +178,34 @@ func TestCastsBelongToTheOpThatAsked(t *testing.T) {
 	d.site(t, amp.PhaseForward, "", "cast")
 	if len(linear.Casts) != 1 || linear.Casts[0].Count != 1 || len(relu.Casts) != 0 || d.Summary.Casts != 4 || d.Summary.Calls != 2 {
 		t.Errorf("linear %+v, relu %+v, summary %+v", linear.Casts, relu.Casts, d.Summary)
+	}
+}
+
+// TestCastFormats: casts to different formats are told apart, and a format that no cast rounds to is none.
+func TestCastFormats(t *testing.T) {
+	var events []amp.Event
+	for i, format := range []string{"e4m3", "e5m2", "<b>", ""} {
+		module := fmt.Sprint("block_", i)
+		cast := amp.Event{Phase: amp.PhaseForward, Module: module, Op: "cast", Cast: &amp.Cast{From: amp.Float16, To: amp.Float16, Format: format, By: "linear", Bytes: 4}}
+		events = append(events, cast, amp.Event{Phase: amp.PhaseForward, Module: module, Op: "linear", Compute: amp.Float16})
+		cast.Phase, cast.Cast = amp.PhaseBackward, &amp.Cast{From: amp.Float16, To: amp.Float16, Format: format}
+		events = append(events, cast)
+	}
+	formats, rows := map[string]bool{}, map[string]bool{}
+	for _, s := range Decisions(&amp.Trace{Events: events}).Decisions.Sites {
+		for _, c := range s.Casts {
+			formats[c.ToText()] = true
+		}
+		rows[s.Op] = true
+	}
+	if want := map[string]bool{"e4m3": true, "e5m2": true, "fp16": true}; !maps.Equal(formats, want) {
+		t.Errorf("formats %v, want %v", formats, want)
+	}
+	if castShape([]CastSite{{Format: "e4m3"}}) == castShape([]CastSite{{Format: "e5m2"}}) {
+		t.Error("sites of different formats would be folded into one")
+	}
+	if want := map[string]bool{"linear": true, "cast to e4m3": true, "cast to e5m2": true, "cast": true}; !maps.Equal(rows, want) {
+		t.Errorf("rows %v, want %v", rows, want)
 	}
 }
 
