@@ -51,7 +51,7 @@ type run struct {
 // Run calls body with a root scope s and the same under autocast, half, and shows the figures when it ends: by returning, by a
 // panic, which goes on afterwards, or by an interrupt. An interrupt ends the loops of s.Steps after the step that runs, and what
 // follows them runs; a body that goes on all the same, or that has no such loop, is cut off. Run panics with amp.ErrArgument for
-// a dtype or level that is none.
+// a dtype, level or granularity that is none.
 func Run(o Options, body func(s, half *amp.Scope)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
