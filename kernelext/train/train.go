@@ -54,7 +54,7 @@ type Result struct {
 	Value      float64          `json:"value"`  // in percent for an accuracy
 	Scale      float64          `json:"scale"`
 	StepTime   time.Duration    `json:"step_ns"` // median
-	Peak       int64            `json:"peak_bytes"`
+	Peak       int64            `json:"peak_bytes"` // of tensors while training, the model's among them
 	History    amp.ScaleHistory `json:"scale_history"`
 	Sample     string           `json:"sample,omitempty"` // text that the GPT wrote
 }
@@ -160,6 +160,7 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 	r := Result{Config: c}
 	root := amp.NewScope(amp.On(c.Device), amp.Seed(c.Seed), amp.WithContext(ctx))
 	defer root.Close()
+	before := amp.MemStats()[root.Device()].Bytes // of earlier runs: models live on
 	e, err := start(root, c)
 	if err != nil {
 		return r, err
@@ -179,7 +180,7 @@ func run(ctx context.Context, c Config, report func(Progress)) (Result, error) {
 	}
 	amp.ResetPeakMemory()
 	t.train(report)
-	r.Peak = amp.MemStats()[root.Device()].Peak
+	r.Peak = amp.MemStats()[root.Device()].Peak - before
 	r.Steps, r.StepTime, r.History = t.done, t.median(), t.scaler.History()
 	r.Skipped, r.Scale = r.History.Skipped, t.scaler.CurrentScale()
 	if c.Save != "" {

@@ -48,6 +48,16 @@ func TestRunsOf8BitsDiffer(t *testing.T) {
 	}
 }
 
+// TestPeakIsTheRunsOwn: a run takes no more memory for having had another before it.
+func TestPeakIsTheRunsOwn(t *testing.T) {
+	c := small("gpt", amp.Float32, 3)
+	_, first := losses(t, c)
+	_, second := losses(t, c)
+	if first.Peak != second.Peak {
+		t.Errorf("peaks of %d and %d bytes", first.Peak, second.Peak)
+	}
+}
+
 // TestRunLearns: a few steps of each model in each precision bring the loss down, and the report is whole.
 func TestRunLearns(t *testing.T) {
 	for _, model := range []string{"resnet18", "gpt"} {
