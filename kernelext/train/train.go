@@ -53,7 +53,7 @@ type Result struct {
 	Metric     string           `json:"metric"` // "accuracy" or "nats per byte"
 	Value      float64          `json:"value"`  // in percent for an accuracy
 	Scale      float64          `json:"scale"`
-	StepTime   time.Duration    `json:"step_ns"` // median
+	StepTime   time.Duration    `json:"step_ns"`    // median
 	Peak       int64            `json:"peak_bytes"` // of tensors while training, the model's among them
 	History    amp.ScaleHistory `json:"scale_history"`
 	Sample     string           `json:"sample,omitempty"` // text that the GPT wrote
