@@ -79,11 +79,7 @@ func Unique(s *Scope, x *Tensor) (values, inverse, counts *Tensor) {
 }
 
 func uniqueOf[T float64 | int64](s *Scope, x *Tensor, v []T) (values, inverse, counts *Tensor) {
-	order := make([]int, len(v))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	order := placesInOrder(len(v), func(a, b int) int {
 		switch x, y := v[a], v[b]; {
 		case x < y || x == x && y != y:
 			return -1

@@ -68,12 +68,10 @@ func (e *engine) join(t *Tensor) {
 
 // whole returns the parts one after another; nil if they do not cover t exactly once along one dimension.
 func (e *engine) whole(t *Tensor, parts []part) *Tensor {
-	sorted := slices.Clone(parts)
-	slices.SortStableFunc(sorted, func(a, b part) int { return a.start - b.start })
 	dim, at := parts[0].dim, 0
-	list := make([]*Tensor, len(sorted))
-	for i := range sorted {
-		p := &sorted[i]
+	list := make([]*Tensor, len(parts))
+	for i, k := range placesInOrder(len(parts), func(a, b int) int { return parts[a].start - parts[b].start }) {
+		p := &parts[k]
 		if p.among || p.dim != dim || p.start != at {
 			return nil
 		}

@@ -3,7 +3,6 @@ package amp
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -115,9 +114,12 @@ func holders(by map[DType]int64) string {
 	for dt := range by {
 		dts = append(dts, dt)
 	}
-	slices.SortFunc(dts, func(a, b DType) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	var parts []string
-	for _, dt := range dts {
+	for _, i := range placesInOrder(len(dts), func(i, k int) int {
+		a, b := dts[i], dts[k]
+		return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b))
+	}) {
+		dt := dts[i]
 		parts = append(parts, fmt.Sprintf("%v %d", dt, by[dt]))
 	}
 	return strings.Join(parts, ", ")

@@ -56,17 +56,19 @@ func (a *attention) sideBySide() []int {
 	for d, n := range q.shape {
 		sides = append(sides, side{d, n, q.strides[d]})
 	}
-	slices.SortStableFunc(sides, func(a, b side) int {
+	places := placesInOrder(len(sides), func(i, k int) int {
+		a, b := sides[i], sides[k]
 		if (a.size == 1) != (b.size == 1) { // wherever they lie
 			return cmp.Compare(a.size, b.size)
 		}
 		return cmp.Compare(b.stride, a.stride)
 	})
-	if sides[r].dim != r-1 {
+	if sides[places[r]].dim != r-1 {
 		return nil
 	}
 	order, n := make([]int, r+1), 1
-	for i, s := range slices.Backward(sides) {
+	for i, at := range slices.Backward(places) {
+		s := sides[at]
 		if s.size == 0 || s.size != 1 && s.stride != n {
 			return nil
 		}

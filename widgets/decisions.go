@@ -1,7 +1,6 @@
 package widgets
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -242,15 +241,15 @@ func (d *DecisionsData) Modules() []ModuleSites {
 			m.Rows = append(m.Rows, SiteRow{Forward: i})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b ModuleSites) int { return cmp.Compare(order(a), order(b)) })
-	return out
-}
-
-func order(m ModuleSites) int {
-	if m.Optimizer {
-		return 1
+	var models, optimizers []ModuleSites
+	for _, m := range out {
+		if m.Optimizer {
+			optimizers = append(optimizers, m)
+		} else {
+			models = append(models, m)
+		}
 	}
-	return 0
+	return append(models, optimizers...)
 }
 
 // ModuleSites are the sites of one module: its forward rows, and the backward sites that belong to no single one of them.

@@ -238,10 +238,11 @@ func (b *tally) data() *DecisionsData {
 		d.Steps, d.Events, d.Dropped = max(t.Steps, 0), len(t.Events), t.Dropped
 	}
 	d.Missing = b.missing()
-	for _, c := range b.byDType {
-		d.Summary.Ops = append(d.Summary.Ops, *c)
+	for i := range dtypeNames { // in their order
+		if c := b.byDType[amp.DType(i)]; c != nil {
+			d.Summary.Ops = append(d.Summary.Ops, *c)
+		}
 	}
-	slices.SortFunc(d.Summary.Ops, func(a, c DTypeCount) int { return cmp.Compare(a.DType, c.DType) })
 	d.Summary.Sites = len(b.sites)
 	b.fold()
 	b.sort()
