@@ -67,8 +67,10 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	if d.output != NoDType {
 		c.DType = d.output
 	}
-	s.chooseFP8(c, &d)
-	s.readFP8(c, in)
+	if s.auto.fp8 != nil {
+		s.chooseFP8(c, &d)
+		s.readFP8(c, in)
+	}
 	time := s.execute(c)
 	c.dropFP8()
 	if rec != nil {
@@ -100,16 +102,17 @@ func (s *Scope) run(c *Call) {
 		c.Out.copyOf(c.Op.Name, c.In[0])
 		return
 	}
+	kept := c.In
 	if c.reads != nil {
-		kept := c.In
 		c.In = c.reads
-		defer func() { c.In = kept }()
 	}
 	if g := capturingOn(s.root.dev); g != nil {
 		g.Uses(c.In...)
 		g.Uses(c.Draw.Origin) // of another graph, for backward of what that made
 	}
-	if err := s.root.dev.Run(c); err != nil {
+	err := s.root.dev.Run(c)
+	c.In = kept
+	if err != nil {
 		deviceFault(c.Op.Name, err)
 	}
 }

@@ -239,7 +239,7 @@ var rules = map[rule]string{
 	rulePart:          "part of an op whose inputs autocast has decided",
 	ruleFP8:           "lower: on operands rounded to 8 bits, as the scope's FP8 asks; %w",
 	ruleFP8Left:       "lower: the scope's FP8 leaves this module out; %w",
-	ruleFP8Sizes:      "lower: not in 8 bits, since a size is no multiple of 16, or of 32 for a scale per block; %w",
+	ruleFP8Sizes:      fmt.Sprintf("lower: not in 8 bits, since a size is no multiple of %d, or of %d for a scale per block; %%w", product8, scaleBlock),
 	ruleCastFP8:       "cast for %b: it reads numbers of 8 bits and their scale",
 	ruleCastFP8Back:   "backward: its products read numbers of 8 bits, as the forward product did",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
@@ -314,10 +314,12 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	at.DType = d.output
 	e.Output = o.result(&Call{Op: o, Attrs: at, In: in})
 	e.Rule = sentence(d.rule, o, s.auto.dtype, "")
-	if r := s.auto.fp8; r != nil && o.FP8 != nil && d.lower() && r.leaves(s.path) {
-		e.Rule = sentence(ruleFP8Left|(d.rule-ruleLower), o, s.auto.dtype, "")
-	} else if r != nil && o.FP8 != nil && d.lower() {
-		e.Rule += fmt.Sprintf("; of operands rounded to 8 bits where its sizes are multiples of %d", r.sizes())
+	if r := s.auto.fp8; r != nil && o.FP8 != nil && d.lower() {
+		if r.leaves(s.path) {
+			e.Rule = sentence(ruleFP8Left|(d.rule-ruleLower), o, s.auto.dtype, "")
+		} else {
+			e.Rule += fmt.Sprintf("; of operands rounded to 8 bits where its sizes are multiples of %d", r.sizes())
+		}
 	}
 	return e
 }

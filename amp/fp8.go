@@ -1,6 +1,9 @@
 package amp
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Products of 8-bit numbers under autocast: torchao's float8 training and Transformer Engine's recipes, on any machine and in the trace.
 //
@@ -41,6 +44,9 @@ func FP8(r *FP8Recipe) AutocastOption {
 // String returns "fp8 e4m3, gradients e5m2, a scale per tensor".
 func (r FP8Recipe) String() string {
 	text := fmt.Sprintf("fp8 %v, gradients %v, a scale per %v", FormatE4M3, r.gradients(), r.Granularity)
+	if r.Granularity == PerBlock {
+		text += fmt.Sprintf(" of %d", scaleBlock)
+	}
 	if r.Margin > 0 {
 		text += fmt.Sprintf(", margin %d", r.Margin)
 	}
@@ -58,20 +64,24 @@ func (r *FP8Recipe) gradients() Format {
 // leaves says whether a module stays in the lower dtype.
 func (r *FP8Recipe) leaves(module string) bool { return r.Leave != nil && r.Leave(module) }
 
-// sizes returns what the sizes of a product must be multiples of: Hopper's and Blackwell's products of 8 bits read 16 bytes at a time.
+// product8 is what the sizes of a product of 8 bits must be multiples of: Hopper's and Blackwell's read 16 bytes at a time.
+const product8 = 16
+
+// sizes returns what the sizes of a product must be multiples of.
 func (r *FP8Recipe) sizes() int {
 	if r.Granularity == PerBlock {
 		return scaleBlock
 	}
-	return 16
+	return product8
 }
 
-// chooseFP8 makes a product that autocast runs in the lower dtype one of 8-bit numbers where the scope's recipe has it, and words why not.
+// chooseFP8 makes a product that autocast runs in the lower dtype one of 8-bit numbers where the scope's recipe has it, and words why not; s has a
+// recipe.
 func (s *Scope) chooseFP8(c *Call, d *decision) {
-	r := s.auto.fp8
-	if r == nil || c.Op.FP8 == nil || !d.lower() {
+	if c.Op.FP8 == nil || !d.lower() {
 		return
 	}
+	r := s.auto.fp8
 	c.Op.Check(c) // what the op refuses it does itself, before anything is rounded
 	flags := d.rule - ruleLower
 	switch {
@@ -93,7 +103,7 @@ func (s *Scope) readFP8(c *Call, in []*Tensor) {
 	}
 	quiet := s.derive()
 	quiet.noGrad = true
-	c.reads = append([]*Tensor(nil), c.In...)
+	c.reads = slices.Clone(c.In)
 	for i := range 2 {
 		to := c.FP8.cast(FormatE4M3, -1)
 		to.rule, to.by, to.operand, to.name = ruleCastFP8, c.Op, i, in[i].name

@@ -16,13 +16,12 @@ func attentionOrder(c *Call, shape []int) []int {
 	if len(q.shape) != r || !slices.Equal(q.shape[:r-1], shape[:r-1]) {
 		return nil
 	}
-	order := make([]int, r)
-	for d := range order {
-		if order[d] = d; q.strides[d] == 0 && q.shape[d] > 1 {
+	for d, n := range q.shape {
+		if q.strides[d] == 0 && n > 1 {
 			return nil
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(q.strides[b], q.strides[a]) })
+	order := placesInOrder(r, func(a, b int) int { return cmp.Compare(q.strides[b], q.strides[a]) })
 	if order[r-1] != r-1 { // kernels write the features of a row one after another
 		return nil
 	}

@@ -9,9 +9,6 @@ import (
 // The largest |x| over dimensions, in passes of package cpu: the norm of order ∞, and what scales of short formats are made of. A largest number
 // is exact in any dtype and order.
 
-// amountPiece is how many neighbors of a run one worker goes over at a time.
-const amountPiece = 1 << 15
-
 // largestAmounts is the kernel where the numbers to choose from, or the results, are neighbors; it says whether they are.
 func largestAmounts(c *Call) bool {
 	x := c.In[0]
@@ -31,17 +28,9 @@ func largestAmounts(c *Call) bool {
 
 // largestOfRuns shares out pieces of runs.
 func largestOfRuns(c *Call, r *reduction) {
-	x, n := c.In[0], r.nReduced
-	pieces := (n + amountPiece - 1) / amountPiece
+	pieces := r.pieces()
 	room, parts := cleared(r.nKept * pieces)
-	cpu.Parallel(len(parts), grainOf(min(n, amountPiece)), func(lo, hi int) {
-		w := lineWorks.Get().(*lineWork)
-		defer w.release()
-		for p := lo; p < hi; p++ {
-			at := p % pieces * amountPiece
-			parts[p] = w.amountAt(x, x.off+offset(p/pieces, r.kept, r.keptStride)+at, min(amountPiece, n-at))
-		}
-	})
+	r.inPieces(c.In[0], parts, (*lineWork).amountAt)
 	for i := range r.nKept {
 		parts[i] = extremeAbs(parts[i*pieces:(i+1)*pieces], false) // behind what is still to be read
 	}
@@ -72,13 +61,13 @@ func largestOfColumns(c *Call, r *reduction) {
 	x, out := c.In[0], c.Out
 	last := len(r.kept) - 1
 	n := r.kept[last]
-	blocks := (n + amountPiece - 1) / amountPiece
-	cpu.Parallel(r.nKept/n*blocks, grainOf(r.nReduced*min(n, amountPiece)), func(lo, hi int) {
+	blocks := (n + sumRun - 1) / sumRun
+	cpu.Parallel(r.nKept/n*blocks, grainOf(r.nReduced*min(n, sumRun)), func(lo, hi int) {
 		w := lineWorks.Get().(*lineWork)
 		defer w.release()
 		for b := lo; b < hi; b++ {
-			at := b % blocks * amountPiece
-			from, to, size := x.off+offset(b/blocks, r.kept[:last], r.keptStride[:last])+at, out.off+b/blocks*n+at, min(amountPiece, n-at)
+			at := b % blocks * sumRun
+			from, to, size := x.off+offset(b/blocks, r.kept[:last], r.keptStride[:last])+at, out.off+b/blocks*n+at, min(sumRun, n-at)
 			best := w.target(3, out, to, 1, size)
 			clear(best)
 			for i := range r.nReduced {

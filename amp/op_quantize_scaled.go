@@ -43,12 +43,12 @@ const (
 	PerBlock                     // one for each 32 neighbors along it
 )
 
-var granularityNames = [...]string{"tensor", "row", "block of 32"}
+var granularityNames = [...]string{"tensor", "row", "block"}
 
 // scaleBlock is the number of neighbors that share a scale PerBlock: the block size k of the MX formats.
 const scaleBlock = 32
 
-// String returns "tensor", "row" or "block of 32".
+// String returns "tensor", "row" or "block".
 func (g Granularity) String() string {
 	if int(g) >= len(granularityNames) {
 		return fmt.Sprintf("granularity(%d)", uint8(g))
@@ -56,14 +56,12 @@ func (g Granularity) String() string {
 	return granularityNames[g]
 }
 
-// ParseGranularity returns the granularity of a name: "tensor", "row" or "block".
+// ParseGranularity returns the granularity of a name, as Granularity.String gives it.
 func ParseGranularity(name string) (Granularity, error) {
-	for g, known := range granularityNames {
-		if short, _, _ := strings.Cut(known, " "); name == short || name == known {
-			return Granularity(g), nil
-		}
+	if i := slices.Index(granularityNames[:], name); i >= 0 {
+		return Granularity(i), nil
 	}
-	return 0, fmt.Errorf("amp: unknown granularity %q; use tensor, row or block", name)
+	return 0, fmt.Errorf("amp: unknown granularity %q; use %s", name, strings.Join(granularityNames[:], ", "))
 }
 
 // check panics with ErrArgument for a number that is no granularity.
@@ -155,7 +153,7 @@ func (s *Scope) largest(x *Tensor, g Granularity, dim int) (*Tensor, took) {
 	case PerTensor:
 		at.Dims = reducedAxes(opVectorNorm.Name, x, nil)
 	case PerBlock:
-		x, at.Dims, at.Keep = x.inBlocks(dim), []int{dim + 1}, false
+		x, at.Dims, at.Keep = x.split(dim, scaleBlock), []int{dim + 1}, false
 	}
 	quiet := s.derive()
 	quiet.noGrad = true
@@ -165,15 +163,14 @@ func (s *Scope) largest(x *Tensor, g Granularity, dim int) (*Tensor, took) {
 	return c.Out, t
 }
 
-// inBlocks returns t for a kernel to see, dimension d is two, blocks and what is in each.
-func (t *Tensor) inBlocks(d int) *Tensor {
-	return t.seen(slices.Concat(t.shape[:d], []int{t.shape[d] / scaleBlock, scaleBlock}, t.shape[d+1:]),
-		slices.Concat(t.strides[:d], []int{t.strides[d] * scaleBlock, t.strides[d]}, t.strides[d+1:]))
-}
-
-// seen returns t with another shape, for a kernel: it lives as long as t does.
-func (t *Tensor) seen(shape, strides []int) *Tensor {
-	return &Tensor{dt: t.dt, off: t.off, st: t.st, view: true, shape: shape, strides: strides}
+// split returns t for a kernel to see: dimension d is two, the second of a size that divides it. It lives as long as t does.
+func (t *Tensor) split(d, size int) *Tensor {
+	v := &Tensor{dt: t.dt, off: t.off, st: t.st, view: true}
+	v.shape = slices.Insert(slices.Clone(t.shape), d+1, size)
+	v.shape[d] /= size
+	v.strides = slices.Insert(slices.Clone(t.strides), d+1, t.strides[d])
+	v.strides[d] *= size
+	return v
 }
 
 // ScaledBlocks returns the dimension along which a call of quantize_scaled has a scale for each block, and the size of a block; -1 if it has none.
@@ -218,21 +215,12 @@ func (f Format) roundScaled(v float64, k int, most float64) float64 {
 	return math.Copysign(y, v)
 }
 
-// dtypeMax returns the largest finite number of a float dtype.
-func dtypeMax(dt DType) float64 {
-	if f, ok := FormatOf(dt); ok {
-		return f.Max()
-	}
-	return math.MaxFloat64
-}
-
 func quantizeScaledCPU(c *Call) {
 	x, amax, out, f := c.In[0], c.In[1], c.Out, Format(c.Start)
 	if d, _ := c.ScaledBlocks(); d >= 0 {
-		x, out = x.inBlocks(d), out.inBlocks(d)
-		amax = amax.seen(slices.Insert(slices.Clone(amax.shape), d+1, 1), slices.Insert(slices.Clone(amax.strides), d+1, 0))
+		x, out, amax = x.split(d, scaleBlock), out.split(d, scaleBlock), amax.split(d, 1)
 	}
-	margin, most := int(c.Scalar), dtypeMax(x.dt)
+	margin, most := int(c.Scalar), x.dt.Max()
 	if x.dt != Float64 && f.info().exponent < 8 { // float32 has room for the format's smallest numbers, and for a rounding below them
 		args := cpu.ShortArgs(f.info().mantissa, f.MinNormal(), f.Max(), margin, most)
 		if !quantizeBlocks(out, x, amax, args[:]) && !halfPass(&cpu.LineShort, out, []*Tensor{x, amax}, args[:]...) {

@@ -16,7 +16,7 @@ func scaledNumbers(r *rand.Rand, dt DType, exponent, n int) []float64 {
 		case 1:
 			v[i] = math.Ldexp(float64(1+r.IntN(64)), -149)
 		case 2:
-			v[i] = dtypeMax(dt) * (1 - r.Float64()/8)
+			v[i] = dt.Max() * (1 - r.Float64()/8)
 			if exponent < 0 { // those would hide the others
 				v[i] = math.Ldexp(1+float64(r.IntN(8))/8, exponent) // halfway between numbers of the formats, and at their ends
 			}
@@ -71,7 +71,7 @@ func checkScaled(t *testing.T, s *Scope, x *Tensor, to casting) {
 	for i, v := range in {
 		amax[share(i)] = max(amax[share(i)], math.Abs(v))
 	}
-	most := dtypeMax(x.dt)
+	most := x.dt.Max()
 	for i, v := range in {
 		want := to.format.roundScaled(v, to.format.scaleExponent(amax[share(i)], to.margin), most)
 		if math.Float64bits(got[i]) != math.Float64bits(want) {
@@ -85,14 +85,14 @@ func TestLargestAmountIsNaN(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
 	for _, dt := range []DType{Float16, BFloat16, Float32, Float64} {
-		for _, shape := range [][]int{{3 * amountPiece, 1}, {3, amountPiece}} { // runs in pieces, and columns
-			v := make([]float64, 3*amountPiece)
-			v[5], v[2*amountPiece+5] = math.Inf(1), math.NaN()
+		for _, shape := range [][]int{{3 * sumRun, 1}, {3, sumRun}} { // runs in pieces, and columns
+			v := make([]float64, 3*sumRun)
+			v[5], v[2*sumRun+5] = math.Inf(1), math.NaN()
 			for range 2 {
 				if y := VectorNorm(s, To(s, From(v, shape...), dt), math.Inf(1), []int{0}, false).Float64s(); y[5%shape[1]] == y[5%shape[1]] {
 					t.Errorf("%v %v: the largest is %v", dt, shape, y[5%shape[1]])
 				}
-				v[5], v[2*amountPiece+5] = v[2*amountPiece+5], v[5]
+				v[5], v[2*sumRun+5] = v[2*sumRun+5], v[5]
 			}
 		}
 	}

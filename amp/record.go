@@ -95,8 +95,7 @@ type rawEvent struct {
 	health   Counting // at level Health
 	before   Counting // of a cast: what it was given
 	gradient bool
-	short    bool   // a cast to a format shorter than its dtype
-	format   Format // that format
+	format   Format // of a cast to one shorter than its dtype (ruleCastFP8 and ruleCastFP8Back)
 }
 
 // chunkSize is the number of events in a block; blocks are reused in a ring.
@@ -304,7 +303,7 @@ func (r *recorder) castEvent(s *Scope, from, to *Tensor, as casting, pc uintptr,
 	e.out.set(to)
 	e.compute = to.dt
 	e.cached = as.rule == ruleCast && s.cacheable(from, to.dt)
-	e.format, e.short = as.format, as.rule == ruleCastFP8 || as.rule == ruleCastFP8Back
+	e.format = as.format
 	s.remember(to, e)
 	if sample {
 		r.spend(begin, sampledEvery)

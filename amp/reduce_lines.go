@@ -8,7 +8,7 @@ import (
 
 // Sums of float32 and halves in passes of package cpu.
 
-// sumRun is how many neighbors, and sumRows how many rows of a matrix, one task adds up.
+// sumRun is how many neighbors, and sumRows how many rows of a matrix, one task adds up or compares.
 const (
 	sumRun  = 1 << 15
 	sumRows = 512
@@ -42,7 +42,7 @@ func sumLinesInto(out, t *Tensor, r reduction, scale float64) bool {
 
 // runSums adds up neighbors.
 func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
-	pieces := (r.nReduced + sumRun - 1) / sumRun
+	pieces := r.pieces()
 	room, parts := cleared(r.nKept * pieces)
 	if pieces == 1 && len(r.kept) == 1 && r.keptStride[0] >= r.nReduced && t.dt == Float32 {
 		x, stride := elements[float32](t)[t.off:], r.keptStride[0]
@@ -53,14 +53,7 @@ func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 		})
 		return room, parts
 	}
-	cpu.Parallel(len(parts), grainOf(r.nReduced), func(lo, hi int) {
-		w := lineWorks.Get().(*lineWork)
-		defer w.release()
-		for p := lo; p < hi; p++ {
-			at := p % pieces * sumRun
-			parts[p] = w.sumAt(t, t.off+offset(p/pieces, r.kept, r.keptStride)+at, min(sumRun, r.nReduced-at))
-		}
-	})
+	r.inPieces(t, parts, (*lineWork).sumAt)
 	if pieces == 1 {
 		return room, parts
 	}
@@ -73,6 +66,22 @@ func runSums(t *Tensor, r *reduction) (room *[]float64, sums []float64) {
 	}
 	return room, parts[:r.nKept]
 }
+
+// inPieces sets parts to what f makes of each piece of sumRun neighbors of each run, the last piece of a run shorter.
+func (r *reduction) inPieces(t *Tensor, parts []float64, f func(w *lineWork, t *Tensor, off, n int) float64) {
+	pieces := r.pieces()
+	cpu.Parallel(len(parts), grainOf(r.nReduced), func(lo, hi int) {
+		w := lineWorks.Get().(*lineWork)
+		defer w.release()
+		for p := lo; p < hi; p++ {
+			at := p % pieces * sumRun
+			parts[p] = f(w, t, t.off+offset(p/pieces, r.kept, r.keptStride)+at, min(sumRun, r.nReduced-at))
+		}
+	})
+}
+
+// pieces is how many of them a run has.
+func (r *reduction) pieces() int { return (r.nReduced + sumRun - 1) / sumRun }
 
 // halfPiece is how many halves are widened at a time to be summed, which the L1 cache holds; as many as a pass adds up in float32, so that
 // a sum's bits do not depend on it.

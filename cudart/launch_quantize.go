@@ -1,7 +1,6 @@
 package cudart
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -33,10 +32,7 @@ func formatAttr(f amp.Format) (attr [4]float64) {
 
 func scaledAttr(c *amp.Call, m *mapArgs) {
 	m.attr = formatAttr(amp.Format(c.Start))
-	m.attr[3], m.block = math.MaxFloat64, uint64(c.Scalar)
-	if f, ok := amp.FormatOf(c.Out.DType()); ok {
-		m.attr[3] = f.Max()
-	}
+	m.attr[3], m.block = c.Out.DType().Max(), uint64(c.Scalar)
 }
 
 func launchQuantize(l *launcher) bool {

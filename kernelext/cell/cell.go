@@ -100,7 +100,7 @@ func (r *run) granularity() amp.Granularity {
 	g, err := amp.ParseGranularity(r.o.FP8)
 	switch {
 	case err != nil:
-		refuse(err.Error(), `use "tensor", "row" or "block"`)
+		refuse(err.Error(), `leave FP8 out for products in 16 bits`)
 	case r.o.DType == "off":
 		refuse("FP8 without autocast", `use DType "bfloat16" or "float16"`)
 	}

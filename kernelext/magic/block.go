@@ -25,7 +25,7 @@ type Block struct {
 var (
 	blockDTypes  = []string{"float16", "bfloat16", "off"}
 	blockFlags   = []string{"--trace", "--every", "--show", "--fp8"}
-	blockScales  = []string{"tensor", "row", "block"}
+	blockScales  = []string{amp.PerTensor.String(), amp.PerRow.String(), amp.PerBlock.String()}
 	blockFigures = []string{"decisions", "scale", "exponents", "flow"}
 	levels       = []string{"off", "decisions", "health"}
 )

@@ -134,7 +134,7 @@ func (c Config) Name() string {
 	switch c.FP8 {
 	case "":
 		return c.Precision.String()
-	case "tensor":
+	case amp.PerTensor.String():
 		return "fp8"
 	}
 	return "fp8-" + c.FP8

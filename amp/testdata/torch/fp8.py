@@ -62,14 +62,14 @@ def roundings():
             x = x.to(dtype)
             cases = []
             for fmt, f in FORMATS.items():
-                for granularity, dim in (("tensor", 0), ("row", 0), ("row", 1), ("block of 32", 0), ("block of 32", 1)):
+                for granularity, dim in (("tensor", 0), ("row", 0), ("row", 1), ("block", 0), ("block", 1)):
                     y = rounded(x.to(torch.float64), f, granularity, 0, dim, dtype).to(dtype)
                     cases.append({"format": fmt, "granularity": granularity, "dim": dim, "out": tensor(y)})
             out.append({"name": kind, "dtype": name, "in": tensor(x), "cases": cases})
     return out
 
 
-RECIPES = (("tensor", False, 0), ("row", True, 0), ("block of 32", False, 1))
+RECIPES = (("tensor", False, 0), ("row", True, 0), ("block", False, 1))
 
 
 def linears():

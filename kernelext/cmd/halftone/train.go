@@ -72,7 +72,7 @@ func trainModel(ctx context.Context, args []string) error {
 
 // precisions are those that runs can have, but for their steps.
 var precisions = []train.Config{{Precision: amp.Float32}, {Precision: amp.Float16}, {Precision: amp.BFloat16},
-	{Precision: amp.BFloat16, FP8: "tensor"}, {Precision: amp.BFloat16, FP8: "row"}, {Precision: amp.BFloat16, FP8: "block"}}
+	{Precision: amp.BFloat16, FP8: amp.PerTensor.String()}, {Precision: amp.BFloat16, FP8: amp.PerRow.String()}, {Precision: amp.BFloat16, FP8: amp.PerBlock.String()}}
 
 // inPrecisions returns c in each precision of a list such as "float32,float16".
 func inPrecisions(c train.Config, list string) ([]train.Config, error) {
@@ -81,7 +81,11 @@ func inPrecisions(c train.Config, list string) ([]train.Config, error) {
 		name = strings.TrimSpace(name)
 		k := slices.IndexFunc(precisions, func(p train.Config) bool { return name == p.Name() || p.FP8 == "" && name == p.Precision.Short() })
 		if k < 0 {
-			return nil, fmt.Errorf("there is no precision %q; use float32, float16, bfloat16, fp8, fp8-row or fp8-block, several separated by commas", name)
+			var known []string
+			for _, p := range precisions {
+				known = append(known, p.Name())
+			}
+			return nil, fmt.Errorf("there is no precision %q; use %s, several separated by commas", name, strings.Join(known, ", "))
 		}
 		c.Precision, c.FP8 = precisions[k].Precision, precisions[k].FP8
 		if _, err := c.Complete(); err != nil {
