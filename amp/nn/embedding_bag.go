@@ -70,7 +70,6 @@ func (e *EmbeddingBag) Run(s *amp.Scope, index, offsets, weights *amp.Tensor) *a
 	if rows.DType().IsHalf() {
 		rows = amp.To(s, rows, amp.Float32)
 	}
-	dt := rows.DType()
 	if weights != nil {
 		rows = amp.Mul(s, rows, amp.Unsqueeze(s, weights, -1))
 	}
@@ -79,14 +78,7 @@ func (e *EmbeddingBag) Run(s *amp.Scope, index, offsets, weights *amp.Tensor) *a
 	if e.padded {
 		pads = amp.Unsqueeze(s, amp.EqScalar(s, index, float64(e.padding)), -1)
 	}
-	y := e.reduce(s, in, rows, pads)
-	if y.DType() != dt {
-		y = amp.To(s, y, dt)
-	}
-	if dt = e.Weight.DType(); y.DType() != dt {
-		y = amp.To(s, y, dt)
-	}
-	return y
+	return amp.To(s, e.reduce(s, in, rows, pads), e.Weight.DType())
 }
 
 // reduce makes one vector of each bag's rows.

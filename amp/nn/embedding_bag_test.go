@@ -1,11 +1,9 @@
 package nn_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -75,15 +73,11 @@ func (c *torchBag) make(t *testing.T, s *amp.Scope) *nn.EmbeddingBag {
 
 // TestEmbeddingBagAsTorch compares results, tables and gradients; in float32, alone and under autocast, which changes nothing.
 func TestEmbeddingBagAsTorch(t *testing.T) {
-	var d struct{ Cases []*torchBag }
-	text, err := os.ReadFile("testdata/torch_embedding_bag.json")
-	if err == nil {
-		err = json.Unmarshal(text, &d)
+	cases := readData[struct{ Cases []*torchBag }](t, "torch_embedding_bag.json").Cases
+	if len(cases) == 0 {
+		t.Fatal("no cases")
 	}
-	if err != nil || len(d.Cases) == 0 {
-		t.Fatalf("%d cases, %v", len(d.Cases), err)
-	}
-	for _, c := range d.Cases {
+	for _, c := range cases {
 		for _, half := range []bool{false, true} {
 			root := amp.NewScope(amp.Seed(1))
 			e, s := c.make(t, root), root

@@ -57,11 +57,7 @@ func (r *reparametrized) weight(s *amp.Scope, original *amp.Tensor) *amp.Tensor 
 	if original.DType().IsHalf() { // else a σ or a length of one number would be rounded to it: they promote nothing
 		wide = amp.To(s, original, amp.Float32)
 	}
-	w := r.rule.weight(s, wide)
-	if w.DType() != original.DType() {
-		w = amp.To(s, w, original.DType())
-	}
-	return w
+	return amp.To(s, r.rule.weight(s, wide), original.DType())
 }
 
 // parameters are weight and bias, or what the weight is computed from in place of it, then behind the bias, as in torch.

@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,36 +12,22 @@ import (
 	"github.com/halftone-ml/halftone/amp/optim"
 )
 
-// The rules of parametrizedAs, and a layer of every kind that layerOf makes.
-var (
-	parametrizationRules = []string{"weight_norm", "weight_norm dim=1", "weight_norm whole", "spectral_norm", "spectral_norm dim=1 iterations=3 eps=0.5"}
-	parametrizedKinds    = []string{"Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Bilinear", "Embedding"}
-)
+// parametrizationRules are the names of torchRules.
+var parametrizationRules = slices.Sorted(maps.Keys(torchRules))
 
 // eachParametrized runs f with every rule on every kind of layer, in a recorded scope of its own.
 func eachParametrized(t *testing.T, f func(t *testing.T, root *amp.Scope, net nn.Module, x *amp.Tensor)) {
 	t.Helper()
-	for _, kind := range parametrizedKinds {
+	for _, kind := range slices.Sorted(maps.Keys(torchLayers)) {
 		for _, rule := range parametrizationRules {
 			t.Run(kind+" "+rule, func(t *testing.T) {
 				root := amp.NewScope(amp.Seed(7), amp.Record(amp.Decisions))
 				defer root.Close()
-				x := amp.From([]int64{1, 3, 1, 0, 2, 6}, 2, 3)
-				if shape := inputsOf[kind]; shape != nil {
-					x = filled(1, shape...).RequireGrad()
-				}
-				f(t, root, parametrizedAs(root, layerOf(root, kind), rule), x)
+				net, x := parametrizedCase(root, kind, rule)
+				f(t, root, net, x)
 			})
 		}
 	}
-}
-
-// wide is y in float32.
-func wide(s *amp.Scope, y *amp.Tensor) *amp.Tensor {
-	if y.DType() == amp.Float32 {
-		return y
-	}
-	return amp.To(s, y, amp.Float32)
 }
 
 // staysWide says whether a layer runs in the dtype of its weight: an Embedding copies rows, and a Bilinear is in the list that promotes.
@@ -60,7 +47,7 @@ func TestParametrizationDecisions(t *testing.T) {
 			s := root.Autocast(dt)
 			stays := staysWide(net)
 			from := len(root.Trace().Events)
-			amp.Sum(root, wide(root, net.Forward(s, x))).Backward()
+			amp.Sum(root, amp.To(root, net.Forward(s, x), amp.Float32)).Backward()
 			inside, lower := map[string]int{}, 0
 			for _, e := range root.Trace().Events[from:] {
 				switch {
@@ -88,7 +75,7 @@ func TestParametrizationsUnderAScaler(t *testing.T) {
 		s := root.Autocast(amp.Float16)
 		run := func(g *amp.GradScaler, opt *optim.SGD) bool {
 			opt.ZeroGrad()
-			g.Scale(root, weighted(root, wide(root, net.Forward(s, x)))).Backward()
+			g.Scale(root, weighted(root, amp.To(root, net.Forward(s, x), amp.Float32))).Backward()
 			g.Unscale(opt)
 			return g.Step(opt).Applied()
 		}
@@ -180,7 +167,7 @@ func TestParametrizationsUnderPolicies(t *testing.T) {
 			if y := m.Forward(root.Eval(), x).Float64s(); !near(y, want, 5e-3) {
 				t.Errorf("%s under %s: %v, alone %v", rule, policy, y, want)
 			}
-			weighted(root, wide(root, m.Forward(root, x))).Backward()
+			weighted(root, amp.To(root, m.Forward(root, x), amp.Float32)).Backward()
 			for _, p := range net.Parameters() {
 				if g := p.Grad(); g.DType() != dt || slices.Max(g.Float64s()) == slices.Min(g.Float64s()) && p.Rank() > 0 {
 					t.Errorf("%s under %s: the gradient of %s is %v %v", rule, policy, p.Name(), g.DType(), g.Float64s())
@@ -234,7 +221,9 @@ func TestParametrizationsAtOLevels(t *testing.T) {
 // and for a second backward too: gradients are those of plain runs, bit for bit, and u and v move as often.
 func TestParametrizationsInACheckpoint(t *testing.T) {
 	part := func(net nn.Module) func(s *amp.Scope, in ...*amp.Tensor) *amp.Tensor {
-		return func(s *amp.Scope, in ...*amp.Tensor) *amp.Tensor { return wide(s, net.Forward(s, in[0])) }
+		return func(s *amp.Scope, in ...*amp.Tensor) *amp.Tensor {
+			return amp.To(s, net.Forward(s, in[0]), amp.Float32)
+		}
 	}
 	ways := map[string]func(s *amp.Scope, net nn.Module, x *amp.Tensor) *amp.Tensor{
 		"plain":      func(s *amp.Scope, net nn.Module, x *amp.Tensor) *amp.Tensor { return part(net)(s, x) },
@@ -246,7 +235,7 @@ func TestParametrizationsInACheckpoint(t *testing.T) {
 	run := func(kind, rule, way string, eval bool) (out [][]float64) {
 		root := amp.NewScope(amp.Seed(7))
 		defer root.Close()
-		net, x := parametrizedAs(root, layerOf(root, kind), rule), filled(1, inputsOf[kind]...).RequireGrad()
+		net, x := parametrizedCase(root, kind, rule)
 		s := root.Autocast(amp.BFloat16)
 		if eval {
 			s = s.Eval()

@@ -1,11 +1,9 @@
 package nn_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -69,60 +67,63 @@ type squared struct{ *nn.Bilinear }
 
 func (l squared) Forward(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return l.Bilinear.Forward(s, x, x) }
 
-// layerOf makes the layers of generate_parametrizations.py.
-func layerOf(s *amp.Scope, kind string) nn.Parametrizable {
-	switch kind {
-	case "Linear":
-		return nn.NewLinear(s, 6, 5)
-	case "Conv1d":
-		return nn.NewConv1d(s, 4, 6, 3, nn.Padding(1), nn.Groups(2))
-	case "Conv2d":
-		return nn.NewConv2d(s, 3, 5, 3, nn.Stride(2), nn.NoBias())
-	case "Conv3d":
-		return nn.NewConv3d(s, 2, 3, 2)
-	case "ConvTranspose1d":
-		return nn.NewConvTranspose1d(s, 4, 3, 3)
-	case "ConvTranspose2d":
-		return nn.NewConvTranspose2d(s, 4, 6, 3, nn.Stride(2), nn.Groups(2))
-	case "ConvTranspose3d":
-		return nn.NewConvTranspose3d(s, 2, 3, 2)
-	case "Bilinear":
-		return squared{nn.NewBilinear(s, 4, 4, 3)}
-	}
-	return nn.NewEmbedding(s, 7, 4, nn.PaddingRow(2))
+// A torchLayer is one of generate_parametrizations.py's.
+type torchLayer struct {
+	input []int // the sizes, nil for an index
+	make  func(s *amp.Scope) nn.Parametrizable
 }
 
+// torchLayers are the layers there.
+var torchLayers = map[string]torchLayer{
+	"Linear": {[]int{4, 6}, func(s *amp.Scope) nn.Parametrizable { return nn.NewLinear(s, 6, 5) }},
+	"Conv1d": {[]int{2, 4, 5}, func(s *amp.Scope) nn.Parametrizable { return nn.NewConv1d(s, 4, 6, 3, nn.Padding(1), nn.Groups(2)) }},
+	"Conv2d": {[]int{2, 3, 5, 5}, func(s *amp.Scope) nn.Parametrizable { return nn.NewConv2d(s, 3, 5, 3, nn.Stride(2), nn.NoBias()) }},
+	"Conv3d": {[]int{1, 2, 3, 3, 3}, func(s *amp.Scope) nn.Parametrizable { return nn.NewConv3d(s, 2, 3, 2) }},
+
+	"ConvTranspose1d": {[]int{2, 4, 5}, func(s *amp.Scope) nn.Parametrizable { return nn.NewConvTranspose1d(s, 4, 3, 3) }},
+	"ConvTranspose2d": {[]int{1, 4, 3, 3}, func(s *amp.Scope) nn.Parametrizable {
+		return nn.NewConvTranspose2d(s, 4, 6, 3, nn.Stride(2), nn.Groups(2))
+	}},
+	"ConvTranspose3d": {[]int{1, 2, 2, 2, 2}, func(s *amp.Scope) nn.Parametrizable { return nn.NewConvTranspose3d(s, 2, 3, 2) }},
+
+	"Bilinear":  {[]int{2, 4}, func(s *amp.Scope) nn.Parametrizable { return squared{nn.NewBilinear(s, 4, 4, 3)} }},
+	"Embedding": {nil, func(s *amp.Scope) nn.Parametrizable { return nn.NewEmbedding(s, 7, 4, nn.PaddingRow(2)) }},
+}
+
+// torchRules are the rules there.
+var torchRules = map[string]func(s *amp.Scope, l nn.Parametrizable){
+	"weight_norm":       func(s *amp.Scope, l nn.Parametrizable) { nn.WeightNorm(s, l) },
+	"weight_norm dim=1": func(s *amp.Scope, l nn.Parametrizable) { nn.WeightNorm(s, l, nn.NormDim(1)) },
+	"weight_norm whole": func(s *amp.Scope, l nn.Parametrizable) { nn.WeightNorm(s, l, nn.WholeNorm()) },
+	"spectral_norm":     func(s *amp.Scope, l nn.Parametrizable) { nn.SpectralNorm(s, l) },
+	"spectral_norm dim=1 iterations=3 eps=0.5": func(s *amp.Scope, l nn.Parametrizable) {
+		nn.SpectralNorm(s, l, nn.NormDim(1), nn.PowerIterations(3), nn.PowerEps(0.5))
+	},
+}
+
+// parametrizedAs applies one of torchRules to a layer.
 func parametrizedAs(s *amp.Scope, layer nn.Parametrizable, rule string) nn.Module {
-	switch rule {
-	case "weight_norm":
-		nn.WeightNorm(s, layer)
-	case "weight_norm dim=1":
-		nn.WeightNorm(s, layer, nn.NormDim(1))
-	case "weight_norm whole":
-		nn.WeightNorm(s, layer, nn.WholeNorm())
-	case "spectral_norm":
-		nn.SpectralNorm(s, layer)
-	default:
-		nn.SpectralNorm(s, layer, nn.NormDim(1), nn.PowerIterations(3), nn.PowerEps(0.5))
-	}
+	torchRules[rule](s, layer)
 	return layer.(nn.Module)
 }
 
-// inputsOf are the sizes of the inputs there.
-var inputsOf = map[string][]int{"Linear": {4, 6}, "Conv1d": {2, 4, 5}, "Conv2d": {2, 3, 5, 5}, "Conv3d": {1, 2, 3, 3, 3}, "ConvTranspose1d": {2, 4, 5}, "ConvTranspose2d": {1, 4, 3, 3},
-	"ConvTranspose3d": {1, 2, 2, 2, 2}, "Bilinear": {2, 4}}
+// parametrizedCase is one of torchLayers under one of torchRules, and its input.
+func parametrizedCase(s *amp.Scope, kind, rule string) (net nn.Module, x *amp.Tensor) {
+	l := torchLayers[kind]
+	net = parametrizedAs(s, l.make(s), rule)
+	if l.input == nil {
+		return net, amp.From([]int64{1, 3, 1, 0, 2, 6}, 2, 3)
+	}
+	return net, filled(1, l.input...).RequireGrad()
+}
 
 // TestParametrizationsAsTorch: a forward pass, its gradients, three steps of SGD and an evaluation, with torch's names.
 func TestParametrizationsAsTorch(t *testing.T) {
-	var d struct{ Cases []torchParametrized }
-	text, err := os.ReadFile("testdata/torch_parametrizations.json")
-	if err == nil {
-		err = json.Unmarshal(text, &d)
+	cases := readData[struct{ Cases []torchParametrized }](t, "torch_parametrizations.json").Cases
+	if len(cases) == 0 {
+		t.Fatal("no cases")
 	}
-	if err != nil || len(d.Cases) == 0 {
-		t.Fatalf("%d cases, %v", len(d.Cases), err)
-	}
-	for _, c := range d.Cases {
+	for _, c := range cases {
 		t.Run(c.Layer+" "+c.Rule+" "+c.Autocast, func(t *testing.T) { sameAsTorch(t, c) })
 	}
 }
@@ -130,12 +131,8 @@ func TestParametrizationsAsTorch(t *testing.T) {
 func sameAsTorch(t *testing.T, c torchParametrized) {
 	root := amp.NewScope(amp.Seed(1))
 	defer root.Close()
-	net := parametrizedAs(root, layerOf(root, c.Layer), c.Rule)
+	net, x := parametrizedCase(root, c.Layer, c.Rule)
 	fillState(t, net, c.State)
-	x := amp.From([]int64{1, 3, 1, 0, 2, 6}, 2, 3)
-	if shape := inputsOf[c.Layer]; shape != nil {
-		x = filled(1, shape...).RequireGrad()
-	}
 	s, tol := root, 2e-5
 	switch c.Autocast {
 	case "bfloat16":
@@ -151,11 +148,7 @@ func sameAsTorch(t *testing.T, c torchParametrized) {
 	}
 	lossOf := func() (y, loss *amp.Tensor) {
 		y = net.Forward(s, x)
-		wide := y
-		if y.DType() != amp.Float32 {
-			wide = amp.To(root, y, amp.Float32)
-		}
-		return y, weighted(root, wide)
+		return y, weighted(root, amp.To(root, y, amp.Float32))
 	}
 	opt := optim.NewSGD(net.Parameters(), optim.LR(0.1))
 	y, loss := lossOf()

@@ -91,10 +91,7 @@ func (p *spectralNorm) matrix(s *amp.Scope, weight *amp.Tensor) *amp.Tensor {
 
 // move runs n power iterations, writes u and v, and returns them as tensors of their own.
 func (p *spectralNorm) move(s *amp.Scope, m *amp.Tensor, n int) []*amp.Tensor {
-	u, v := p.u, p.v
-	if v.DType() != m.DType() { // of a model that was cast since
-		v = amp.To(s, v, m.DType())
-	}
+	u, v := p.u, amp.To(s, p.v, m.DType()) // another dtype in a model that was cast since
 	for range n {
 		u = amp.Normalize(s, amp.MV(s, m, v), 2, 0, p.eps)
 		v = amp.Normalize(s, amp.MV(s, amp.Transpose(s, m, 0, 1), u), 2, 0, p.eps)

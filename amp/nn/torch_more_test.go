@@ -1,11 +1,9 @@
 package nn_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -43,16 +41,9 @@ type torchMore struct {
 	}
 }
 
-func readTorchMore(t *testing.T) (d torchMore) {
+func readTorchMore(t *testing.T) torchMore {
 	t.Helper()
-	text, err := os.ReadFile("testdata/torch_more.json")
-	if err == nil {
-		err = json.Unmarshal(text, &d)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return readData[torchMore](t, "torch_more.json")
 }
 
 // TestMaxNormAsTorch: the rows looked up are shortened in the table, before they are returned, and get torch's gradients.

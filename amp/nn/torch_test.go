@@ -19,9 +19,15 @@ type torchData struct {
 	Recurrent    []torchRecurrent
 }
 
-func readTorch(t *testing.T) (d torchData) {
+func readTorch(t *testing.T) torchData {
 	t.Helper()
-	text, err := os.ReadFile("testdata/torch.json")
+	return readData[torchData](t, "torch.json")
+}
+
+// readData reads a file of testdata.
+func readData[T any](t *testing.T, name string) (d T) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
 	if err == nil {
 		err = json.Unmarshal(text, &d)
 	}

@@ -112,15 +112,12 @@ func (w *weightNorm) String() string {
 
 // newNames gives g and v of a state of PyTorch's older weight_norm, "0.weight_g" and "0.weight_v", the names that they have in a module now.
 func newNames(own, state map[string]*amp.Tensor) map[string]*amp.Tensor {
-	renamed, copied := state, false
+	renamed := maps.Clone(state)
 	for name := range own {
 		layer, ok := strings.CutSuffix(name, weightPath+".original0")
 		oldG, oldV, newV := layer+"weight_g", layer+"weight_v", layer+weightPath+".original1"
 		if !ok || state[oldG] == nil || state[oldV] == nil || state[name] != nil || state[newV] != nil {
 			continue
-		}
-		if !copied {
-			renamed, copied = maps.Clone(state), true
 		}
 		renamed[name], renamed[newV] = state[oldG], state[oldV]
 		delete(renamed, oldG)

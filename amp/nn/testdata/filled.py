@@ -1,4 +1,4 @@
-"""What generate.py and generate_more.py make weights and inputs of."""
+"""What the generate scripts make weights and inputs of, and how they write numbers."""
 import torch
 
 
@@ -19,3 +19,10 @@ def prepare(module):
 
 def data(k, *shape):
     return fill(torch.empty(shape, dtype=torch.float64), k).requires_grad_()
+
+
+def short(v):
+    """Nine digits, which give a float32 back."""
+    if isinstance(v, float):
+        return float(f"{v:.9g}")
+    return {k: short(x) for k, x in v.items()} if isinstance(v, dict) else [short(x) for x in v] if isinstance(v, (list, tuple)) else v

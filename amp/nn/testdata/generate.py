@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.optim import swa_utils as swa
 
-from filled import data, fill, prepare
+from filled import data, fill, prepare, short
 
 warnings.simplefilter("ignore")
 
@@ -105,13 +105,6 @@ def recurrent():
             yield {"name": name, "bidirectional": bidirectional, "lengths": lengths.tolist(), "state": state, "y": y.flatten().tolist(),
                    "last": [v.flatten().tolist() for v in last], "inputs": [v.grad.flatten().tolist() for v in (x, h, c)[:1 + len(last)]],
                    "parameters": [p.grad.flatten().sum().item() for p in net.parameters()]}
-
-
-def short(v):
-    """Nine digits, which is more than a float32 has."""
-    if isinstance(v, float):
-        return float(f"{v:.9g}")
-    return {k: short(x) for k, x in v.items()} if isinstance(v, dict) else [short(x) for x in v] if isinstance(v, (list, tuple)) else v
 
 
 print(json.dumps(short({"torch": torch.__version__, "transformers": list(transformers()), "averages": list(averages()), "tied": tied(), "recurrent": list(recurrent())}), separators=(",", ":")).replace('{"name"', '\n{"name"'))

@@ -11,7 +11,7 @@ import json
 import torch
 from torch import nn
 
-from filled import data, fill, prepare
+from filled import data, fill, prepare, short
 
 INPUTS = {
     "bags": ([[1, 3, 1, 8], [0, 5, 3, 6], [5, 5, 5, 5]], None),
@@ -20,14 +20,6 @@ INPUTS = {
     "empty": ([], [0, 0]),
     "no bags": ([], []),
 }
-
-
-def short(v):
-    if isinstance(v, float):
-        return float(f"{v:.9g}")
-    if isinstance(v, list):
-        return [short(e) for e in v]
-    return {k: short(e) for k, e in v.items()} if isinstance(v, dict) else v
 
 
 def cases():

@@ -11,7 +11,7 @@ import warnings
 import torch
 from torch import nn
 
-from filled import data, fill, prepare
+from filled import data, fill, prepare, short
 
 warnings.simplefilter("ignore")
 
@@ -79,13 +79,6 @@ def attentions():
         q, k = data(1, 2, 4, 8), data(2, 2, 5, 8)
         y, _ = net(q, k, k, attn_mask=mask if masked else None, key_padding_mask=torch.arange(5)[None] >= torch.tensor([5, 3])[:, None] if masked else None)
         yield {"name": "MultiheadAttention", "bias_kv": bias_kv, "zero": zero, "masked": masked, "state": state, "y": y.flatten().tolist()} | gradients([y], [q, k], net)
-
-
-def short(v):
-    """Nine digits, which is more than a float32 has."""
-    if isinstance(v, float):
-        return float(f"{v:.9g}")
-    return {k: short(x) for k, x in v.items()} if isinstance(v, dict) else [short(x) for x in v] if isinstance(v, (list, tuple)) else v
 
 
 print(json.dumps(short({"torch": torch.__version__, "embeddings": list(embeddings()), "projected": list(projected()), "transformers": list(transformers()),

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 
-from filled import data, fill, prepare
+from filled import data, fill, prepare, short
 
 LAYERS = {
     "Linear": (lambda: nn.Linear(6, 5), (4, 6)),
@@ -72,15 +72,6 @@ def cases():
                 with torch.no_grad():
                     case["eval"] = run().flatten().tolist()
                 yield case | {"after": {n: t.flatten().tolist() for n, t in net.state_dict().items()}}
-
-
-def short(v):
-    """Nine significant digits, which give float32 back."""
-    if isinstance(v, float):
-        return float(f"{v:.9g}")
-    if isinstance(v, list):
-        return [short(e) for e in v]
-    return {k: short(e) for k, e in v.items()} if isinstance(v, dict) else v
 
 
 print(json.dumps({"torch": torch.__version__, "cases": [short(c) for c in cases()]}, separators=(",", ":")).replace('{"layer"', '\n{"layer"'))
