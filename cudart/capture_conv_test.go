@@ -20,6 +20,16 @@ func TestCapturedConvolutions(t *testing.T) {
 	}
 }
 
+// firstStep takes a step, captured or not, and returns what takes further ones and what ends them.
+func firstStep(root *amp.Scope, captured bool, step func(*amp.Scope)) (again, done func()) {
+	if captured {
+		g := root.Capture(step)
+		return g.Replay, func() { g.Close() }
+	}
+	step(root)
+	return func() { step(root) }, func() {}
+}
+
 // takeSteps takes n steps, or one and replays of it.
 func takeSteps(root *amp.Scope, n int, captured bool, step func(*amp.Scope)) {
 	if captured {

@@ -34,14 +34,8 @@ func TestCapturedBags(t *testing.T) {
 			amp.Sum(s, amp.Square(s, amp.AddScalar(s, y, 1))).Backward()
 			opt.Step()
 		}
-		replay := func() { step(root) }
-		if captured {
-			g := root.Capture(step)
-			defer g.Close()
-			replay = g.Replay
-		} else {
-			step(root)
-		}
+		replay, done := firstStep(root, captured, step)
+		defer done()
 		for i := range indices {
 			amp.SetValues(index, indices[i])
 			amp.SetValues(begins, offsets[i])

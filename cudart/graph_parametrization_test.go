@@ -35,14 +35,8 @@ func TestCapturedParametrizations(t *testing.T) {
 			scaler.Step(opt)
 			scaler.Update()
 		}
-		replay := func() { step(root) }
-		if captured {
-			g := root.Capture(step)
-			defer g.Close()
-			replay = g.Replay
-		} else {
-			step(root)
-		}
+		replay, done := firstStep(root, captured, step)
+		defer done()
 		for range 4 {
 			replay()
 			for _, p := range append(net.Parameters(), net.Buffers()...) {
