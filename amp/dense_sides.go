@@ -52,7 +52,7 @@ type sides struct {
 // each has f solve for some columns after others.
 func (x *sides) each(f func(x cpu.Sides)) {
 	groups := (x.m + cpu.SolveColumns - 1) / cpu.SolveColumns
-	cpu.Parallel(groups, max(1, 1<<16/max(1, x.n*x.n*cpu.SolveColumns)), func(lo, hi int) {
+	cpu.Parallel(groups, grainOf(x.n*x.n*cpu.SolveColumns/2), func(lo, hi int) {
 		own := rowPool.Get().(*[]float64)
 		defer rowPool.Put(own)
 		for q := lo; q < hi; q++ {

@@ -67,6 +67,9 @@ type Op struct {
 	Whole func(s *Scope, at Attrs, in []*Tensor) *Tensor
 	// ByZero says of an op that refuses to divide integers by 0 what it makes of floats then: "NaN", "infinite".
 	ByZero string
+	// Singular says of an op that refuses a matrix without a factor or an inverse, in a mode, which op is named, what is said of the matrix
+	// and the place in it, counted from 1, and what to do about it; no op is named in a mode that takes such matrices. nil for other ops.
+	Singular func(mode string) (op, what, fix string)
 	// Check panics unless the inputs fit; it returns the result's shape.
 	Check func(c *Call) []int
 	// Result returns the result's dtype; nil: that of the first input.

@@ -6,15 +6,15 @@ import "github.com/halftone-ml/halftone/amp/internal/cpu"
 
 var opCholesky, opCholeskySolve, opCholeskyInverse *Op
 
-const (
-	saysPositive = "matrix %d: its leading minor of order %d is not positive" // as cudart/launch_linalg.go tells it
-	whyTwice     = "PyTorch's CUDA lists leave it in the dtype of its inputs; two solutions in float64, the first rounded to float32 or to its own dtype"
-)
+const whyTwice = "PyTorch's CUDA lists leave it in the dtype of its inputs; two solutions in float64, the first rounded to float32 or to its own dtype"
 
 func init() {
 	opCholesky = define(Op{
 		Name: "linalg_cholesky", Doc: "the lower triangular L with L·Lᵀ = x, of which the lower triangle is read", Args: []string{"x"}, CPUList: FP32, Why: whyDense,
 		CUDA: "cholesky", Saves: SaveOut, Wide: true, CPU: choleskyCPU,
+		Singular: func(string) (op, what, fix string) {
+			return "linalg_cholesky", "matrix %d: its leading minor of order %d is not positive", "pass a symmetric matrix that is positive definite, or add a small multiple of the identity to it"
+		},
 		Check: func(c *Call) []int {
 			c.floats()
 			c.square(0)
@@ -52,7 +52,7 @@ func choleskyCPU(c *Call) {
 		}
 		store(out, out.off+g*n*n, a)
 	})
-	failed.raise(c.Op.Name, saysPositive, fixPositive)
+	failed.raise(c)
 }
 
 // Cholesky returns the lower triangular L of x = L·Lᵀ, or, if upper, the upper triangular U of x = Uᵀ·U, for symmetric positive definite

@@ -16,7 +16,6 @@ const whyDense = "PyTorch's CUDA lists leave it in the dtype of its inputs; comp
 const (
 	fixSingular = "pass a matrix of full rank, or add a small multiple of the identity to it"
 	fixSides    = "use matrices [… n n] and right-hand sides [… n m]"
-	fixPositive = "pass a symmetric matrix that is positive definite, or add a small multiple of the identity to it"
 )
 
 // square returns the size of the matrices that input i holds.
@@ -77,8 +76,11 @@ func (f *fault) note(batch, at int) {
 	}
 }
 
-// zero notes the first 0 on the diagonal of a matrix; it says whether there is one.
-func (f *fault) zero(batch int, t *cpu.Triangle) bool {
+// zero notes the first 0 on the diagonal of a matrix, where the call refuses it; it says whether there is one.
+func (f *fault) zero(c *Call, batch int, t *cpu.Triangle) bool {
+	if op, _, _ := c.Op.Singular(c.Mode); op == "" {
+		return false
+	}
 	for k := range t.N {
 		if t.At(k, k) == 0 {
 			f.note(batch, k)
@@ -88,16 +90,17 @@ func (f *fault) zero(batch int, t *cpu.Triangle) bool {
 	return false
 }
 
-// raise panics if a fault was noted; what names the matrix and the place.
-func (f *fault) raise(op, what, fix string) {
+// raise panics if a fault was noted.
+func (f *fault) raise(c *Call) {
 	if f.some {
+		op, what, fix := c.Op.Singular(c.Mode)
 		fail(op, ErrSingular, fix, what, f.batch, f.at+1)
 	}
 }
 
 // eachDense calls f for every matrix of a batch with room for so many numbers.
 func eachDense(batches, work, room int, f func(g int, room []float64)) {
-	cpu.Parallel(batches, max(1, 1<<16/max(1, work)), func(lo, hi int) {
+	cpu.Parallel(batches, grainOf(work/2), func(lo, hi int) {
 		own := rowPool.Get().(*[]float64)
 		defer rowPool.Put(own)
 		for g := lo; g < hi; g++ {

@@ -26,8 +26,6 @@ const (
 	luSign    = "sign"   // its sign
 )
 
-const saysSingular = "matrix %d: pivot %d is 0" // as cudart/launch_linalg.go tells it
-
 func init() {
 	opLU = define(Op{
 		Name: "lu_packed", Doc: "L and U of P·x = L·U in one matrix of float64, pivots by amount; then the pivots and the order of rows", Args: []string{"x"}, Why: whyDense,
@@ -44,6 +42,15 @@ func init() {
 	opLUSolve = define(Op{
 		Name: "lu_substitute", Doc: "the x with a·x = b, or aᵀ·x = b, by the factors that lu_packed gives of a", Args: []string{"a", "b", "factors"}, Why: whyDense,
 		CUDA: "lu_substitute", Saves: SaveIn0 | SaveIn2 | SaveOut, Wide: true, CPU: luSolveCPU,
+		Singular: func(mode string) (op, what, fix string) {
+			switch what = "matrix %d: pivot %d is 0"; mode {
+			case luChecked:
+				op = "linalg_solve"
+			case luInverse:
+				op = "linalg_inv"
+			}
+			return op, what, fixSingular
+		},
 		Check: func(c *Call) []int {
 			c.isFloat(0)
 			c.isFloat(1)
@@ -156,11 +163,10 @@ func luSolveCPU(c *Call) {
 	r := len(b.shape)
 	n, m, batch := b.shape[r-2], b.shape[r-1], b.shape[:r-2]
 	var failed fault
-	refusing := map[string]string{luChecked: "linalg_solve", luInverse: "linalg_inv"}[c.Mode]
 	pack := packRoom(n, m)
 	eachDense(length(batch), n*n*m, 2*pack, func(g int, room []float64) {
 		f := triangleOf(batchRows(factors, batch, g), n, nil)
-		if refusing != "" && failed.zero(g, &f) {
+		if failed.zero(c, g, &f) {
 			return
 		}
 		f.Nudge = nudgeOf(c.Mode, &f)
@@ -181,7 +187,7 @@ func luSolveCPU(c *Call) {
 			second.Solve(x.Back(n))
 		})
 	})
-	failed.raise(refusing, saysSingular, fixSingular)
+	failed.raise(c)
 }
 
 func luDetCPU(c *Call) {

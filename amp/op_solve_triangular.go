@@ -20,6 +20,12 @@ func init() {
 	opSolveTriangular = define(Op{
 		Name: "linalg_solve_triangular", Doc: "the x with a·x = b for a triangular a; the other triangle is not read", Args: []string{"a", "b"}, Why: whyDense,
 		CUDA: "triangular", Saves: SaveIn0 | SaveOut, Wide: true, CPU: triangularCPU,
+		Singular: func(mode string) (op, what, fix string) {
+			if mode == triangularChecked {
+				return "cholesky_inverse", "matrix %d: element %d of its diagonal is 0", fixSingular
+			}
+			return
+		},
 		Check: func(c *Call) []int { // Reverse: upper; Keep: a unit diagonal; Mode: whether it may have a 0
 			c.floats()
 			c.system(1)
@@ -53,8 +59,6 @@ func (c *Call) system(i int) {
 	c.Op.sized(i, 2, n, c.In...)
 }
 
-const saysZero = "matrix %d: element %d of its diagonal is 0" // as cudart/launch_linalg.go tells it
-
 func triangularCPU(c *Call) {
 	a, b, out := c.In[0], c.In[1], c.Out
 	r := len(b.shape)
@@ -63,7 +67,7 @@ func triangularCPU(c *Call) {
 	wide, pack := widenRoom(a, n), packRoom(n, m)
 	eachDense(length(batch), n*n*m, wide+pack, func(g int, room []float64) {
 		t := triangleOf(batchRows(a, batch, g), n, room[:wide])
-		if c.Mode == triangularChecked && failed.zero(g, &t) {
+		if failed.zero(c, g, &t) {
 			return
 		}
 		t.Unit = c.Keep
@@ -76,7 +80,7 @@ func triangularCPU(c *Call) {
 		t = packed(t, room[wide:])
 		x.each(t.Solve)
 	})
-	failed.raise("cholesky_inverse", saysZero, fixSingular)
+	failed.raise(c)
 }
 
 // SolveTriangular returns the x of a·x = b for triangular matrices a [… n n] and b [… n m], or of x·a = b for b [… m n]; see Triangular. Batches

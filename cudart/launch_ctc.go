@@ -33,14 +33,11 @@ func (l *launcher) ctc(logp, targets, lengths *view) bool {
 	p := &l.ctcArgs
 	*p = ctcArgs{out: l.out.ptr, logp: logp.ptr, targets: targets.ptr, lengths: lengths.ptr, steps: int64(logp.shape[0]), items: int64(logp.shape[1]),
 		classes: int64(logp.shape[2]), labels: int64(targets.len()), columns: -1, blank: l.c.Ignore, lt: int64(logp.stride[0]), ln: int64(logp.stride[1]),
-		lc: int64(logp.stride[2]), tstep: int64(targets.stride[0]), lrow: int64(lengths.stride[0]), lstep: int64(lengths.stride[1]), reduce: int32(l.c.Reduce)}
+		lc: int64(logp.stride[2]), tstep: int64(targets.stride[0]), lrow: int64(lengths.stride[0]), lstep: int64(lengths.stride[1]), reduce: int32(l.c.Reduce), zero: word(l.c.Mode != "")}
 	if targets.rank == 2 {
 		p.columns, p.trow, p.tstep = int64(targets.shape[1]), int64(targets.stride[0]), int64(targets.stride[1])
 	}
 	p.width = 2*p.labels + p.items
-	if l.c.Mode != "" {
-		p.zero = 1
-	}
 	return l.out.contiguous() && p.steps*p.items < 1<<31 && l.kernel("ctc_loss", logp.dt, amp.NoDType) != 0
 }
 

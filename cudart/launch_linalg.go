@@ -14,17 +14,8 @@ const (
 	factorThreads = 1024 // of a block at most
 )
 
-// As amp says it of the CPU.
-const (
-	fixSingular = "pass a matrix of full rank, or add a small multiple of the identity to it"
-	fixPositive = "pass a symmetric matrix that is positive definite, or add a small multiple of the identity to it"
-)
-
-// Modes of kernels on LU factors, by the name that amp gives them, and what those that refuse a matrix are part of.
-var (
-	luModes   = map[string]int32{"": denseChecked, "inv": denseChecked, "plain": 0, "nudged": 2, "log": 3, "sign": 4}
-	luRefuses = map[string]string{"": "linalg_solve", "inv": "linalg_inv"}
-)
+// luModes are the modes of kernels on LU factors that refuse no matrix, by the name that amp gives them.
+var luModes = map[string]int32{"plain": 0, "nudged": 2, "log": 3, "sign": 4}
 
 // denseChecked is the mode that refuses a 0 on the diagonal.
 const denseChecked = 1
@@ -107,12 +98,20 @@ func (p *factorArgs) columns() int64 {
 	return p.batches * int64(max(1, blocks(int(p.m), factorColumns)))
 }
 
+// refuseSingular has the kernel refuse a matrix without a factor or an inverse, where the call does.
+func (l *launcher) refuseSingular() {
+	if op, what, fix := l.c.Op.Singular(l.c.Mode); op != "" {
+		l.factorArgs.mode = denseChecked
+		l.factorArgs.guard = l.guardOf(refusal{op: op, what: what, fix: fix, singular: true})
+	}
+}
+
 func launchCholesky(l *launcher) bool {
 	x, p := &l.in[0], &l.factorArgs
 	if !p.lay(&l.out, x, nil) {
 		return false
 	}
-	p.guard = l.guardOf(refusal{op: l.c.Op.Name, what: "matrix %d: its leading minor of order %d is not positive", fix: fixPositive, singular: true})
+	l.refuseSingular()
 	n := int(p.n)
 	return l.factor("cholesky", x.dt, p.batches, n*n/4, n*n)
 }
@@ -123,10 +122,7 @@ func launchTriangular(l *launcher) bool {
 		return false
 	}
 	p.upper, p.unit = word(l.c.Reverse), word(l.c.Keep)
-	if l.c.Mode == "inv" {
-		p.mode = denseChecked
-		p.guard = l.guardOf(refusal{op: "cholesky_inverse", what: "matrix %d: element %d of its diagonal is 0", fix: fixSingular, singular: true})
-	}
+	l.refuseSingular()
 	return l.factor("triangular", b.dt, p.columns(), int(p.n)*factorColumns, int(p.n)*int(p.m))
 }
 
@@ -144,9 +140,7 @@ func launchLUSubstitute(l *launcher) bool {
 		return false
 	}
 	p.upper, p.mode = word(l.c.Reverse), luModes[l.c.Mode]
-	if op := luRefuses[l.c.Mode]; op != "" {
-		p.guard = l.guardOf(refusal{op: op, what: "matrix %d: pivot %d is 0", fix: fixSingular, singular: true})
-	}
+	l.refuseSingular()
 	return l.factor("lu_substitute", b.dt, p.columns(), int(p.n)*factorColumns, int(p.n)*int(p.m))
 }
 

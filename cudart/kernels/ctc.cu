@@ -137,9 +137,20 @@ HT_FN double ctc_loss_of(const CtcItem& i) {
 HT_FN bool ctc_zeroed(const Ctc& p, double loss) { return p.zero && loss == -ctc_none(); }
 HT_FN double ctc_share(const CtcItem& i) { return i.p.reduce == CTC_MEAN ? 1 / (double)((i.labels < 1 ? 1 : i.labels) * i.p.items) : 1; }
 
+// ctc_sum adds up what the threads of a block have.
+HT_FN double ctc_sum(double v) {
+  __shared__ double cell[CTC_THREADS];
+  cell[threadIdx.x] = v;
+  __syncthreads();
+  for (int half = CTC_THREADS / 2; half > 0; half >>= 1) {
+    if ((int)threadIdx.x < half) cell[threadIdx.x] += cell[threadIdx.x + half];
+    __syncthreads();
+  }
+  return cell[0];
+}
+
 // One block has the losses of all items.
 template <class T> HT_FN void ctc_losses(const Ctc& p) {
-  __shared__ double cell[CTC_THREADS];
   double sum = 0;
   HT_ROLLED for (i64 n = threadIdx.x; n < p.items; n += CTC_THREADS) {
     const CtcItem i = ctc_item(p, n, ctc_first(p, n));
@@ -149,13 +160,8 @@ template <class T> HT_FN void ctc_losses(const Ctc& p) {
     else sum += loss * ctc_share(i);
   }
   if (p.reduce == CTC_NONE) return;
-  cell[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = CTC_THREADS / 2; half > 0; half >>= 1) {
-    if ((int)threadIdx.x < half) cell[threadIdx.x] += cell[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) ((T*)p.out)[0] = narrow<T>::of(cell[0]);
+  const double all = ctc_sum(sum);
+  if (threadIdx.x == 0) ((T*)p.out)[0] = narrow<T>::of(all);
 }
 
 // ctc_alphas_along sets what alpha changes by along v, and returns what the loss changes by.
@@ -225,7 +231,6 @@ template <class T> HT_FN double ctc_slope(const CtcItem& i, i64 t, i64 c, double
 
 // ctc_slopes writes a step of an item. The first state of each class adds up the shares of them all.
 template <class T> HT_FN void ctc_slopes(const Ctc& p) {
-  __shared__ double cell[CTC_THREADS];
   const i64 t = blockIdx.x / p.items;
   const CtcItem i = ctc_block(p, blockIdx.x % p.items);
   T* out = (T*)p.out + (i64)blockIdx.x * p.classes;
@@ -239,13 +244,8 @@ template <class T> HT_FN void ctc_slopes(const Ctc& p) {
   const double* gamma = p.gamma + t * p.width + i.at;
   double sum = 0;
   for (i64 j = threadIdx.x; j <= i.labels; j += CTC_THREADS) sum += gamma[2 * j];
-  cell[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = CTC_THREADS / 2; half > 0; half >>= 1) {
-    if ((int)threadIdx.x < half) cell[threadIdx.x] += cell[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) out[p.blank] = narrow<T>::of((ctc_slope<T>(i, t, p.blank, loss) - cell[0]) * f);
+  const double blanks = ctc_sum(sum);
+  if (threadIdx.x == 0) out[p.blank] = narrow<T>::of((ctc_slope<T>(i, t, p.blank, loss) - blanks) * f);
   HT_ROLLED for (i64 j = threadIdx.x; j < i.labels; j += CTC_THREADS) {
     const i64 c = i.class_of(2 * j + 1);
     bool first = c != p.blank;

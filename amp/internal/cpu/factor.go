@@ -33,14 +33,11 @@ func Cholesky(a []float64, n int) int {
 			break
 		}
 		panel := a[e*n+p:]
-		turned := turnRows(room, panel, n, left, deep) // L of these rows is the x of L'·xᵀ = aᵀ, L' that of the rows above
+		*room = grow(*room, left*deep)
+		turned := *room
+		transpose(turned, left, left, deep, panel, 0, n) // L of these rows is the x of L'·xᵀ = aᵀ, L' that of the rows above
 		(&Triangle{Data: a, Off: p*n + p, Row: n, Step: 1, N: deep}).Solve(Sides{Data: turned, Row: left, M: left})
-		for i := range left {
-			row := panel[i*n:][:deep]
-			for k := range row {
-				row[k] = turned[k*left+i]
-			}
-		}
+		transpose(panel, n, deep, left, turned, 0, left)
 		Parallel((left+factorRows-1)/factorRows, grainFor(factorRows*left*deep/2), func(lo, hi int) {
 			for q := lo; q < hi; q++ {
 				from, to := q*factorRows, min((q+1)*factorRows, left)
@@ -137,17 +134,3 @@ func largest(a []float64, n, stride, k int) int {
 
 // grainFor is how many pieces of so many updates go to a worker at a time.
 func grainFor(work int) int { return max(1, 1<<17/max(1, work)) }
-
-// turnRows returns the n×m matrix a, rows stride apart, as m rows of n, in room.
-func turnRows(room *[]float64, a []float64, stride, n, m int) []float64 {
-	if cap(*room) < n*m {
-		*room = make([]float64, n*m)
-	}
-	turned := (*room)[:n*m]
-	for i := range n {
-		for j, v := range a[i*stride : i*stride+m] {
-			turned[j*n+i] = v
-		}
-	}
-	return turned
-}
