@@ -2,8 +2,10 @@ package render
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ var broken = []string{
 	`{"schema":"halftone.figure/1","kind":"scale_history","data":{"enabled":true,"points":[[5,1],[-9,"NaN"],[9000000000,1e300]],"skips":[{"first":-3,"last":9000000000,"count":-1}],"settled":99}}`,
 	`{"schema":"halftone.figure/1","kind":"compare","data":{"runs":[{"loss":[1,2],"at":[-5,1000000000000],"steps":-4}]}}`,
 	`{"schema":"halftone.figure/1","kind":"decisions","data":{"steps":-1,"sites":[{"rule":-4,"of":7,"casts":[{"count":-1,"hits":9}],"compute":"bool"}]}}`,
+	`{"schema":"halftone.figure/1","kind":"policy","data":{"lists":"cpu","classes":[{"class":"lower","ops":1}],"ops":[{"name":"matmul","cpu":"lower"}]}}`,
 }
 
 // drawable draws the faces that text decides on, and fails on a panic or on one that takes long.
@@ -66,6 +69,9 @@ func TestBrokenNumbers(t *testing.T) {
 		s := seeds[r.IntN(len(seeds))]
 		for range 1 + r.IntN(6) {
 			at := numbers.FindAllStringIndex(s, -1)
+			if len(at) == 0 {
+				break
+			}
 			k := at[r.IntN(len(at))]
 			s = s[:k[0]] + values[r.IntN(len(values))] + s[k[1]:]
 		}
@@ -78,6 +84,74 @@ func TestBrokenNumbers(t *testing.T) {
 			drawable(t, []byte(s))
 		})
 	}
+}
+
+// TestMissingMembers draws each figure without each of its members in turn, in every element of a list: figures come from other
+// programs and older versions, too.
+func TestMissingMembers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range figures() {
+		b, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole any
+		if err := json.Unmarshal(b, &whole); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range members(whole, "") {
+			if name := string(f.Kind) + path; !seen[name] {
+				seen[name] = true
+				t.Run(name, func(t *testing.T) {
+					raw, err := json.Marshal(without(whole, strings.Split(path, "/")[1:]))
+					if err != nil {
+						t.Fatal(err)
+					}
+					drawable(t, raw)
+				})
+			}
+		}
+	}
+	if len(seen) < 200 {
+		t.Errorf("%d members", len(seen))
+	}
+}
+
+// members lists the paths of a value's members; a "*" stands for each element of a list.
+func members(v any, at string) (out []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			out = append(append(out, at+"/"+k), members(inner, at+"/"+k)...)
+		}
+	case []any:
+		for _, inner := range v {
+			out = append(out, members(inner, at+"/*")...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// without is v without the member at the path, a copy.
+func without(v any, path []string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		v = maps.Clone(v)
+		if inner, there := v[path[0]]; len(path) == 1 {
+			delete(v, path[0])
+		} else if there {
+			v[path[0]] = without(inner, path[1:])
+		}
+		return v
+	case []any:
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] = without(v[i], path[1:])
+		}
+		return v
+	}
+	return v
 }
 
 // FuzzDraw: whatever a cell sends, the kernel lives. Run it with -fuzzminimizetime=1x, drawing is slow.

@@ -110,7 +110,7 @@ func otherwise(o *widgets.PolicyOp, lists string) string {
 	before := ""
 	for _, other := range [...][2]string{{"cuda", "CUDA"}, {"cpu", "CPU"}, {"apex", "Apex"}} {
 		switch c := o.On(other[0]); {
-		case c == o.On(lists):
+		case c == "", c == o.On(lists): // a figure that a cell wrote by itself may lack one
 		case c == before: // said once
 			last := len(notes) - 1
 			notes[last] = strings.TrimSuffix(notes[last], ": "+c) + ", " + other[1] + ": " + c
