@@ -73,6 +73,9 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	}
 	time := s.execute(c)
 	c.dropFP8()
+	if s.rounding != nil {
+		s.rounding.op(s, c, in, d.rule)
+	}
 	if rec != nil {
 		rec.op(s, c, in, d.rule, pc, time)
 	}
@@ -182,6 +185,9 @@ func (s *Scope) cast(t *Tensor, to DType, r rule, by *Op, operand int, pc uintpt
 		time = s.execute(c)
 		c.Out.copiedAt = t.st.version.Load()
 	}
+	if s.rounding != nil {
+		s.rounding.cast(s, t, c.Out, r, by, operand)
+	}
 	if rec := s.root.rec; rec != nil {
 		rec.castEvent(s, t, c.Out, casting{rule: r, by: by, operand: operand}, pc, time)
 	}
@@ -270,6 +276,9 @@ func (s *Scope) castFor(o *Op, i int, t *Tensor, to DType, pc uintptr) *Tensor {
 		return s.cast(t, to, ruleCast, o, i, pc)
 	}
 	if hit := s.arena.lookup(t, to); hit != nil {
+		if s.rounding != nil { // it may be older than the trace
+			s.rounding.cast(s, t, hit, ruleCastHit, o, i)
+		}
 		if rec := s.root.rec; rec != nil {
 			rec.castEvent(s, t, hit, casting{rule: ruleCastHit, by: o, operand: i}, pc, took{})
 		}

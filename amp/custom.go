@@ -138,6 +138,9 @@ func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 			ctx.S = nil
 			c.Out.node.custom = ctx
 		}
+		if s.rounding != nil {
+			s.rounding.custom(s, c, in, d.rule)
+		}
 	}
 	if rec != nil {
 		rec.op(s, c, in, d.rule, pc, took{ns: max(0, time.Since(start)-(rec.kernelTime()-parts))})
@@ -162,7 +165,7 @@ func (s *Scope) context(o *Op, d decision) *Context {
 		inner.auto.on, inner.part = false, o
 	}
 	if o.Backward != nil {
-		inner.noGrad = true
+		inner.noGrad, inner.rounding = true, nil // it is followed as a whole
 	}
 	return &Context{S: inner, auto: inner.auto}
 }

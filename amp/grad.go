@@ -15,6 +15,7 @@ type backwardConfig struct {
 	create, retain, allowUnused bool
 	seeds                       []*Tensor
 	trace                       *GradientTrace
+	watch                       func(n *node, dy *Tensor, grads []*Tensor) // of TraceRounding: told of each node, and leaves get nothing
 }
 
 // CreateGraph records the backward pass itself, so that the gradients can be differentiated again. It implies RetainGraph. The Grad that
@@ -86,6 +87,9 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	e.s.phase = backwardPhase
 	e.s.auto = autocast{}
 	e.s.noGrad = !e.cfg.create
+	if e.s.noGrad { // a graph of the gradients may lead to a loss, which TraceRounding then asks about
+		e.s.rounding = nil
+	}
 	if !e.cfg.create { // temporaries live in memory of their own and go as soon as they are read
 		e.s.arena, e.s.gen = s.arena.child(s.gen), 0
 		defer e.s.arena.drop()
@@ -107,6 +111,9 @@ func backward(s *Scope, outputs, inputs []*Tensor, opts []BackwardOption) []*Ten
 	}
 	if e.want != nil {
 		return e.finishGrad(s, inputs)
+	}
+	if e.cfg.watch != nil {
+		return nil
 	}
 	mixes := scaled(outputs[0])
 	for _, leaf := range e.order {
@@ -214,7 +221,7 @@ func (e *engine) add(t, a, b *Tensor) *Tensor {
 // pass shows sums.
 func (e *engine) soFar(b *Back) *Tensor {
 	t := b.n.in[0]
-	if _, asked := e.want[t]; asked || t.node == nil || e.cfg.create || e.tracer != nil || b.S.results != nil || b.n.op.Wide && t.dt.IsHalf() {
+	if _, asked := e.want[t]; asked || t.node == nil || e.cfg.create || e.tracer != nil || e.cfg.watch != nil || b.S.results != nil || b.n.op.Wide && t.dt.IsHalf() {
 		return nil
 	}
 	if slices.Contains(b.n.in[1:], t) {
@@ -300,6 +307,9 @@ func (e *engine) visit(n *node) {
 	}
 	if e.tracer != nil {
 		e.tracer.visit(n, dy, b.d)
+	}
+	if e.cfg.watch != nil {
+		e.cfg.watch(n, dy, b.d)
 	}
 	if b.sum {
 		e.replace(n.in[0], b.d[0])

@@ -38,7 +38,7 @@ func newGradientTracer(s *Scope, t *GradientTrace) *gradientTracer {
 	o.rng = NewStream(0)
 	o.rng.Load(s.rng.State())
 	o.auto, o.noGrad, o.phase = autocast{}, true, backwardPhase
-	o.part, o.casts, o.results, o.inherit = nil, nil, nil, nil
+	o.part, o.casts, o.results, o.inherit, o.rounding = nil, nil, nil, nil, nil
 	return &gradientTracer{t: t, s: o, of: s.root, pending: map[*node]*arrival{}, ends: map[*Tensor]*arrival{}}
 }
 

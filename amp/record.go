@@ -204,7 +204,7 @@ func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, t to
 	noted = true
 	e.op, e.health = c.Op, health
 	e.out.set(c.Out)
-	e.compute = c.Out.dt
+	e.compute = c.computes(in, rl)
 	for i, t := range in {
 		if t == nil || int(e.nin) == len(e.in) {
 			continue
@@ -212,17 +212,37 @@ func (r *recorder) op(s *Scope, c *Call, in []*Tensor, rl rule, pc uintptr, t to
 		e.in[e.nin].set(t)
 		e.nin++
 		if used := c.In[i]; used.dt.IsFloat() {
-			e.compute = used.dt
 			e.changed = e.changed || used.dt != t.dt && e.autocast != NoDType
 		}
 	}
-	if rl&^ruleForced == ruleOutput && c.Out.dt != in[0].dt {
-		e.compute, e.changed = Float32, true
-	}
+	e.changed = e.changed || rl.widens(c, in)
 	s.remember(c.Out, e)
 	if sample {
 		r.spend(begin, sampledEvery)
 	}
+}
+
+// computes returns the dtype that the kernel works in: of in, the inputs as the caller gave them, the first few decide.
+func (c *Call) computes(in []*Tensor, rl rule) DType {
+	if rl.widens(c, in) {
+		return Float32
+	}
+	dt, seen := c.Out.dt, 0
+	for i, t := range in {
+		if t == nil || seen == len(rawEvent{}.in) {
+			continue
+		}
+		seen++
+		if used := c.In[i]; used.dt.IsFloat() {
+			dt = used.dt
+		}
+	}
+	return dt
+}
+
+// widens says whether the list of ops with a float32 result made a call's wider than its inputs.
+func (r rule) widens(c *Call, in []*Tensor) bool {
+	return r&^ruleForced == ruleOutput && c.Out.dt != in[0].dt
 }
 
 // A produced is a result of one op's backward and its event.

@@ -33,6 +33,7 @@ type Scope struct {
 	remembers *memories   // of a checkpointed part's first run
 	recalls   *recalling  // of its second
 	calling   *calling    // of a function that was handed over, which is to use this scope alone
+	rounding  follower    // of TraceRounding; nil without it
 	values    *scopeValue // of WithValue
 	results   *[]produced // in backward at level Health: the results of the op that runs
 	inherit   *node       // in backward: the forward op whose place in the program and model the ops inherit

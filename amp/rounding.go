@@ -1,0 +1,254 @@
+package amp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+)
+
+// A follower looks on while a scope's ops run. It is an interface so that programs that trace no rounding do not link what does.
+type follower interface {
+	op(s *Scope, c *Call, in []*Tensor, r rule)
+	cast(s *Scope, from, to *Tensor, r rule, by *Op, operand int)
+	custom(s *Scope, c *Call, in []*Tensor, r rule)
+}
+
+// TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and which op's rounding put how much error into
+// it: what [widgets.Rounding] shows. Next to each op it runs the same op twice more in float64 on the CPU: once from the operands that
+// the op really got, which tells what it rounded itself, and once from those of a reference that is in float64 from the parameters and inputs on.
+// The derivatives of the reference's loss then weigh each op's own rounding: Σ Share is Loss - Exact to first order. (This is adjoint-based
+// error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision tuning", 2018.)
+// What f calls is as without the trace, bit for bit, and Backward of the loss works as ever. Call every op in the scope that f is given; ErrArgument says
+// where another was used. What has no derivative, such as a comparison, an index, a sign or a drawn number, is the reference's too as the pass
+// decided it; so is what changes tensors in place. Conversions between float32 and narrower formats, amp.Quantize's among them, count as rounding.
+// Return the loss itself and not the one that a scaler has multiplied. The trace is meant for single steps: it holds all results of f in
+// float64, and runs each op four times more, two of them for what it would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with ErrCapture in a captured step.
+//
+// [widgets.Rounding]: https://pkg.go.dev/github.com/halftone-ml/halftone/widgets#Rounding
+func TraceRounding(s *Scope, f func(s *Scope) (loss *Tensor)) (loss *Tensor, trace *RoundingTrace) {
+	s.alive("TraceRounding")
+	switch {
+	case f == nil:
+		fail("TraceRounding", ErrArgument, "pass the forward pass", "the function is nil")
+	case capturing.Load() != nil:
+		fail("TraceRounding", ErrCapture, "trace a step before it is captured", "a trace of rounding reads results back")
+	}
+	r := newRounding(s)
+	defer r.end()
+	inner := s.derive().calls("TraceRounding")
+	inner.rounding = r
+	loss = f(inner)
+	if loss == nil {
+		fail("TraceRounding", ErrArgument, "return the loss", "the function returned nil")
+	}
+	loss.live("TraceRounding")
+	if loss.Len() != 1 || !loss.dt.IsFloat() {
+		fail("TraceRounding", ErrShape, "reduce it with amp.Mean or amp.Sum", "the loss is a %v tensor of shape %v", loss.dt, loss.shape)
+	}
+	inner.calling.result(loss)
+	r.finish(loss)
+	return loss, r.t
+}
+
+// A rounding follows one forward pass.
+type rounding struct {
+	mu      sync.Mutex // ops may run in goroutines
+	t       *RoundingTrace
+	s       *Scope // the reference's: the CPU's, float64, always with a graph
+	shadows map[*Tensor]shadow
+	same    map[*storage][]*Tensor // those with shadows, by where their elements are
+	events  []*roundingEvent
+	of      map[*node]*roundingEvent // by the reference's node
+	done    bool
+}
+
+func newRounding(s *Scope) *rounding {
+	o := s.derive()
+	o.root = &root{ctx: context.Background(), dev: theCPU}
+	o.arena, o.gen = s.arena.child(s.gen), 0
+	o.rng = NewStream(0)
+	o.auto, o.noGrad, o.phase, o.path = autocast{}, false, forwardPhase, ""
+	o.part, o.casts, o.results, o.inherit, o.calling, o.rounding = nil, nil, nil, nil, nil, nil
+	return &rounding{
+		t: &RoundingTrace{Schema: RoundingSchema, Device: s.root.dev.Name(), Step: s.step, Events: []RoundingEvent{}},
+		s: o, shadows: map[*Tensor]shadow{}, same: map[*storage][]*Tensor{}, of: map[*node]*roundingEvent{},
+	}
+}
+
+// op follows a call of a row.
+func (r *rounding) op(s *Scope, c *Call, in []*Tensor, rl rule) {
+	o := c.Op
+	switch {
+	case s.phase == optimizerPhase || !c.Out.dt.IsFloat() || o.InPlace || o.Backward == nil:
+		return // what it makes is taken as it is
+	case o == opToDevice:
+		r.pass(c.Out, c.In[0])
+		return
+	case o == opQuantize || o == opQuantizeScaled: // what is rounded on purpose
+		r.cast(s, c.In[0], c.Out, rl, o, 0)
+		return
+	}
+	r.follow(s, c, in, rl, func(s *Scope, at Attrs, in []*Tensor) *Tensor {
+		if o == opReshape { // a view of what the reference may have in another order
+			return Reshape(s, in[0], at.Shape...)
+		}
+		return s.apply(o, at, in...)
+	})
+}
+
+// custom follows an op of the program's own that has a gradient of its own.
+func (r *rounding) custom(s *Scope, c *Call, in []*Tensor, rl rule) {
+	r.follow(s, c, in, rl, func(s *Scope, at Attrs, in []*Tensor) *Tensor { return s.runCustom(c.Op, in) })
+}
+
+// follow runs a call again with run, from what it got and from the reference's operands.
+func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *Scope, at Attrs, in []*Tensor) *Tensor) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done || !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.dt.IsFloat() }) {
+		return
+	}
+	at := c.Attrs
+	at.FP8 = nil
+	if at.DType.IsFloat() {
+		at.DType = Float64
+	}
+	e := r.event(s, c.Op)
+	e.Rule, e.Compute = sentence(rl, c.Op, e.Autocast, ""), c.computes(in, rl)
+	var ref *Tensor
+	err := Maybe(func() { ref = run(r.s, at, r.operands(c.In)) })
+	if err != nil {
+		e.fail(c.Out, err)
+		r.add(e)
+		return
+	}
+	ref = r.put(c.Out, ref)
+	if c.Op.View != nil {
+		return
+	}
+	w := r.s.Child().NoGrad()
+	defer w.arena.drop()
+	var unrounded *Tensor
+	if err := Maybe(func() { unrounded = run(w, at, exactly(w, c.In)) }); err != nil {
+		e.fail(c.Out, err)
+		r.add(e)
+		return
+	}
+	e.compare(c.Out, unrounded.wide64(), ref.wide64())
+	e.run = func(s *Scope, in []*Tensor) *Tensor { return run(s, at, in) }
+	for _, t := range in {
+		e.operands = append(e.operands, r.hold(t))
+	}
+	r.of[ref.node] = e
+	r.add(e)
+}
+
+// cast follows a conversion, or the use of a cached one.
+func (r *rounding) cast(s *Scope, from, to *Tensor, rl rule, by *Op, operand int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done || s.phase == optimizerPhase || !from.dt.IsFloat() || !to.dt.IsFloat() || r.known(to) {
+		return
+	}
+	ref := r.shadow(from)
+	if to.dt.Size() > from.dt.Size() {
+		r.put(to, ref)
+		return
+	}
+	e := r.event(s, opCast)
+	e.Compute, e.Of = from.dt, tensorName(from)
+	switch by {
+	case nil:
+		e.Rule = sentence(rl, opCast, to.dt, "")
+	case opQuantize, opQuantizeScaled:
+		e.Op, e.Rule = by.Name, sentence(rl, by, e.Autocast, "")
+	default:
+		e.For, e.Of, e.Rule = by.Name, cmp.Or(e.Of, by.argName(operand)), sentence(rl, opCast, to.dt, by.Name)
+	}
+	ref = r.put(to, Reshape(r.s, ref, ref.shape...)) // a node of its own, whose adjoint is that of the uses of the copy
+	e.compare(to, from.wide64(), ref.wide64())
+	r.of[ref.node] = e
+	r.add(e)
+}
+
+// end frees the reference. Scopes that f has kept go on without a trace.
+func (r *rounding) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.s.arena.drop()
+	r.done, r.shadows, r.same, r.events, r.of = true, nil, nil, nil, nil
+}
+
+// event begins that of an op in s.
+func (r *rounding) event(s *Scope, o *Op) *roundingEvent {
+	e := &roundingEvent{}
+	e.Op, e.Module = o.Name, s.path
+	if s.auto.on {
+		e.Autocast = s.auto.dtype
+	}
+	if s.inherit != nil {
+		e.Module, e.pc = s.inherit.path, s.inherit.pc
+		return e
+	}
+	pc, known := callSites.Program()
+	if !known {
+		pc = callSites.Learn()
+	}
+	e.pc = pc
+	return e
+}
+
+// add notes an event.
+func (r *rounding) add(e *roundingEvent) {
+	if e.N > 0 {
+		r.events = append(r.events, e)
+	}
+}
+
+// finish weighs every event by what the reference's loss has for a derivative there.
+func (r *rounding) finish(loss *Tensor) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.t
+	t.DType, t.Loss = loss.dt, loss.Item()
+	if !finite(t.Loss) {
+		t.Loss, t.Bad = 0, true
+	}
+	ref := r.shadow(loss)
+	if ref.node == nil {
+		fail("TraceRounding", ErrArgument, "compute the loss in the scope that the function is given", "no op of the function made the loss")
+	}
+	t.Exact = ref.Item()
+	if !finite(t.Exact) {
+		t.Exact, t.Bad = 0, true
+	}
+	backward(r.s, []*Tensor{ref}, nil, []BackwardOption{func(c *backwardConfig) { c.watch = r.weigh }})
+	src, sum := newSources(), 0.0
+	for _, e := range r.events {
+		var at Event
+		src.place(&at, e.pc)
+		e.Func, e.File, e.Line, e.Cell, e.CellLine = at.Func, at.File, at.Line, at.Cell, at.CellLine
+		t.Events = append(t.Events, e.RoundingEvent)
+		t.First += e.Share
+		sum += float64(e.Spread * e.Spread)
+	}
+	t.Spread = math.Sqrt(sum)
+}
+
+// weigh takes the derivative of the loss by a node's result and by its operands.
+func (r *rounding) weigh(n *node, dy *Tensor, grads []*Tensor) {
+	e := r.of[n]
+	if e == nil {
+		return
+	}
+	g := dy.wide64()
+	e.weigh(g)
+	if e.run == nil {
+		return
+	}
+	for _, dt := range []DType{BFloat16, Float16} {
+		e.what(r.s, dt, g, grads)
+	}
+}

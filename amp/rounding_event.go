@@ -1,0 +1,111 @@
+package amp
+
+import (
+	"math"
+	"slices"
+)
+
+// A roundingEvent is a RoundingEvent with what it is worked out of.
+type roundingEvent struct {
+	RoundingEvent
+	pc       uintptr
+	own      []float32                            // result - unrounded; 0 where one of them is not finite
+	operands []*Tensor                            // as the caller gave them
+	run      func(s *Scope, in []*Tensor) *Tensor // runs it again; nil for a conversion
+}
+
+// fail notes that nothing can be compared.
+func (e *roundingEvent) fail(out *Tensor, err error) {
+	e.DType, e.Shape, e.N, e.Err = out.dt, slices.Clone(out.shape), out.Len(), err.Error()
+}
+
+// compare holds a result against the unrounded and the exact one, both in row-major order.
+func (e *roundingEvent) compare(out *Tensor, unrounded, exact []float64) {
+	e.DType, e.Shape, e.N = out.dt, slices.Clone(out.shape), out.Len()
+	e.own = make([]float32, e.N)
+	var size, own, total float64
+	n := 0 // finite in all three
+	for i, y := range out.wide64() {
+		u, x := unrounded[i], exact[i]
+		switch {
+		case !finite(y) && finite(u):
+			e.Bad++
+			continue
+		case !finite(y) || !finite(u) || !finite(x):
+			continue
+		}
+		e.own[i] = float32(y - u)
+		n++
+		size += float64(x * x)
+		own += float64((y - u) * (y - u))
+		total += float64((y - x) * (y - x))
+	}
+	if n > 0 {
+		e.Size, e.Own, e.Total = math.Sqrt(size/float64(n)), math.Sqrt(own/float64(n)), math.Sqrt(total/float64(n))
+	}
+}
+
+// weigh adds up what the own errors do to the loss, whose derivatives g are.
+func (e *roundingEvent) weigh(g []float64) {
+	squares := 0.0
+	for i, d := range e.own {
+		if p := g[i] * float64(d); finite(p) {
+			e.Share += p
+			squares += float64(p * p)
+		}
+	}
+	e.Spread = math.Sqrt(squares)
+}
+
+// what works out what the op would do in another dtype, all else as it is: g are the derivatives of the loss by its result, grads by its operands.
+func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
+	if slices.ContainsFunc(e.operands, changed) {
+		return
+	}
+	x, squares := RoundingIf{DType: dt}, 0.0
+	add := func(g []float64, from, to []float64) {
+		for i, v := range from {
+			switch {
+			case !finite(v):
+			case !finite(to[i]):
+				x.Over++
+			default:
+				if p := g[i] * (to[i] - v); finite(p) {
+					squares += float64(p * p)
+				}
+			}
+		}
+	}
+	w := s.Child().NoGrad()
+	defer w.arena.drop()
+	in := exactly(w, e.operands)
+	for k, t := range in {
+		if t == nil || t.dt != Float64 {
+			continue
+		}
+		in[k] = short(w, t, dt)
+		if k < len(grads) && grads[k] != nil {
+			add(grads[k].wide64(), t.wide64(), in[k].wide64())
+		}
+	}
+	if err := Maybe(func() {
+		y := e.run(w, in)
+		from, to := y.wide64(), short(w, y, dt).wide64()
+		for i, v := range from {
+			if v != 0 && to[i] == 0 {
+				x.Lost++
+			}
+		}
+		add(g, from, to)
+	}); err != nil {
+		return
+	}
+	x.Spread = math.Sqrt(squares)
+	e.If = append(e.If, x)
+}
+
+// short returns t rounded to dt, in float64.
+func short(s *Scope, t *Tensor, dt DType) *Tensor { return To(s, To(s, t, dt), Float64) }
+
+// changed says of a tensor that is held whether the program has changed it in place since.
+func changed(t *Tensor) bool { return t != nil && t.st.version.Load() != t.copiedAt }
