@@ -57,8 +57,7 @@ type rounding struct {
 	mu      sync.Mutex // ops may run in goroutines
 	t       *RoundingTrace
 	s       *Scope // the reference's: the CPU's, float64, always with a graph
-	shadows map[*Tensor]shadow
-	same    map[*storage][]*Tensor // those with shadows, by where their elements are
+	shadows map[*storage][]shadow
 	events  []*roundingEvent
 	of      map[*node]*roundingEvent // by the reference's node
 	done    bool
@@ -73,7 +72,7 @@ func newRounding(s *Scope) *rounding {
 	o.part, o.casts, o.results, o.inherit, o.calling, o.rounding = nil, nil, nil, nil, nil, nil
 	return &rounding{
 		t: &RoundingTrace{Schema: RoundingSchema, Device: s.root.dev.Name(), Step: s.step, Events: []RoundingEvent{}},
-		s: o, shadows: map[*Tensor]shadow{}, same: map[*storage][]*Tensor{}, of: map[*node]*roundingEvent{},
+		s: o, shadows: map[*storage][]shadow{}, of: map[*node]*roundingEvent{},
 	}
 }
 
@@ -149,7 +148,7 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 func (r *rounding) cast(s *Scope, from, to *Tensor, rl rule, by *Op, operand int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.done || s.phase == optimizerPhase || !from.dt.IsFloat() || !to.dt.IsFloat() || r.known(to) {
+	if r.done || s.phase == optimizerPhase || !from.dt.IsFloat() || !to.dt.IsFloat() || r.find(to) != nil {
 		return
 	}
 	ref := r.shadow(from)
@@ -178,7 +177,7 @@ func (r *rounding) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.s.arena.drop()
-	r.done, r.shadows, r.same, r.events, r.of = true, nil, nil, nil, nil
+	r.done, r.shadows, r.events, r.of = true, nil, nil, nil
 }
 
 // event begins that of an op in s.
@@ -190,6 +189,8 @@ func (r *rounding) event(s *Scope, o *Op) *roundingEvent {
 	}
 	if s.inherit != nil {
 		e.Module, e.pc = s.inherit.path, s.inherit.pc
+	}
+	if e.pc != 0 {
 		return e
 	}
 	pc, known := callSites.Program()
@@ -224,7 +225,11 @@ func (r *rounding) finish(loss *Tensor) {
 	if !finite(t.Exact) {
 		t.Exact, t.Bad = 0, true
 	}
-	backward(r.s, []*Tensor{ref}, nil, []BackwardOption{func(c *backwardConfig) { c.watch = r.weigh }})
+	if err := Maybe(func() {
+		backward(r.s, []*Tensor{ref}, nil, []BackwardOption{func(c *backwardConfig) { c.watch = r.weigh }})
+	}); err != nil {
+		t.Err = err.Error()
+	}
 	src, sum := newSources(), 0.0
 	for _, e := range r.events {
 		var at Event

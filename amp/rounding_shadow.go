@@ -1,28 +1,50 @@
 package amp
 
+import "slices"
+
 // The reference of TraceRounding: for each tensor of the forward pass its shadow, the same in float64.
 
-// A shadow is a tensor's, while its elements are at a version.
+// A shadow is that of the elements that a tensor has in a storage, while they are at a version. Tensors with the same elements, such as what Detach
+// returns, share it.
 type shadow struct {
-	ref     *Tensor
-	version uint32
+	dt             DType
+	off            int
+	shape, strides []int
+	version        uint32
+	ref            *Tensor
 }
 
-// known says whether t has a shadow of its own that still holds.
-func (r *rounding) known(t *Tensor) bool {
-	s, ok := r.shadows[t]
-	return ok && s.version == t.st.version.Load()
+// of says whether s is the shadow of t.
+func (s *shadow) of(t *Tensor) bool {
+	if s.dt != t.dt || s.off != t.off || !slices.Equal(s.shape, t.shape) || s.version != t.st.version.Load() {
+		return false
+	}
+	for d, n := range t.shape {
+		if n != 1 && s.strides[d] != t.strides[d] {
+			return false
+		}
+	}
+	return true
 }
 
-// put makes ref the shadow of t, in the order of memory that t has where that is row-major, and returns it.
+// find returns the shadow of t, nil where it has none that still holds.
+func (r *rounding) find(t *Tensor) *Tensor {
+	for _, s := range slices.Backward(r.shadows[t.st]) {
+		if s.of(t) {
+			return s.ref
+		}
+	}
+	return nil
+}
+
+// put makes ref the shadow of t, in the order of memory that t has where that is row-major, and returns it. The storage is held, for that of a
+// tensor that is freed would serve another.
 func (r *rounding) put(t, ref *Tensor) *Tensor {
 	if t.contiguous() && !ref.contiguous() {
 		ref = r.s.apply(opContiguous, Attrs{}, ref)
 	}
-	if _, ok := r.shadows[t]; !ok {
-		r.same[t.st] = append(r.same[t.st], t)
-	}
-	r.shadows[t] = shadow{ref, t.st.version.Load()}
+	r.hold(t)
+	r.shadows[t.st] = append(r.shadows[t.st], shadow{t.dt, t.off, slices.Clone(t.shape), slices.Clone(t.strides), t.st.version.Load(), ref})
 	return ref
 }
 
@@ -35,30 +57,12 @@ func (r *rounding) pass(t, from *Tensor) {
 	}
 }
 
-// shadow returns that of t, of a tensor with the same elements (Detach, a copy of a view), or a new one of the numbers that t holds.
+// shadow returns that of t, or a new one of the numbers that t holds.
 func (r *rounding) shadow(t *Tensor) *Tensor {
-	if r.known(t) {
-		return r.shadows[t].ref
-	}
-	for _, other := range r.same[t.st] {
-		if other.st == t.st && r.known(other) && other.places(t) {
-			return r.put(t, r.shadows[other].ref)
-		}
+	if ref := r.find(t); ref != nil {
+		return ref
 	}
 	return r.put(t, r.leaf(t))
-}
-
-// places says whether t and u are the same elements of one storage.
-func (t *Tensor) places(u *Tensor) bool {
-	if t.off != u.off || t.dt != u.dt || len(t.shape) != len(u.shape) {
-		return false
-	}
-	for d, n := range t.shape {
-		if n != u.shape[d] || n != 1 && t.strides[d] != u.strides[d] {
-			return false
-		}
-	}
-	return true
 }
 
 // leaf returns the numbers of t in float64, in the order of memory that t has: kernels rely on it. A derivative is wanted, so that those of all

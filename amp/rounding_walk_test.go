@@ -9,6 +9,7 @@ import (
 // notFirstOrder are rows whose gradient is not the derivative by each operand alone, with the reason.
 var notFirstOrder = map[string]string{
 	"ctc_loss":            "its gradient is that of logits, through the log_softmax that made its operand, as PyTorch's is",
+	"ctc_nll":             "its part",
 	"ctc_loss_curvature":  "a derivative of ctc_loss's gradient",
 	"batch_norm_backward": "the sums that it reads come from a row without a gradient",
 }
