@@ -75,5 +75,8 @@ func recorded(s *Scope, t *Tensor, opts []BackwardOption) {
 			}
 		}()
 	}
+	if s.rounding != nil {
+		s.rounding.backward(t)
+	}
 	backward(s, []*Tensor{t}, nil, opts)
 }

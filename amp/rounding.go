@@ -13,6 +13,8 @@ type follower interface {
 	op(s *Scope, c *Call, in []*Tensor, r rule)
 	cast(s *Scope, from, to *Tensor, r rule, by *Op, operand int)
 	custom(s *Scope, c *Call, in []*Tensor, r rule)
+	backward(loss *Tensor)
+	stop()
 }
 
 // TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and which op's rounding put how much error into
@@ -60,20 +62,37 @@ type rounding struct {
 	shadows map[*storage][]shadow
 	events  []*roundingEvent
 	of      map[*node]*roundingEvent // by the reference's node
+	held    int                      // numbers of the reference so far
 	done    bool
+	from    *Scope          // that is followed
+	record  *roundingRecord // nil of TraceRounding
+}
+
+// idle says that nothing is followed: the trace is done, or a step is captured, in which nothing can be read back.
+func (r *rounding) idle() bool {
+	if r.record != nil && r.held > loose && r.from.step < 0 && !r.done {
+		r.drop()
+	}
+	return r.done || capturing.Load() != nil
 }
 
 func newRounding(s *Scope) *rounding {
+	r := &rounding{from: s}
+	r.begin()
+	return r
+}
+
+// begin makes an empty trace, and memory for its reference.
+func (r *rounding) begin() {
+	s := r.from
 	o := s.derive()
 	o.root = &root{ctx: context.Background(), dev: theCPU}
 	o.arena, o.gen = s.arena.child(s.gen), 0
 	o.rng = NewStream(0)
 	o.auto, o.noGrad, o.phase, o.path = autocast{}, false, forwardPhase, ""
 	o.part, o.casts, o.results, o.inherit, o.calling, o.rounding = nil, nil, nil, nil, nil, nil
-	return &rounding{
-		t: &RoundingTrace{Schema: RoundingSchema, Device: s.root.dev.Name(), Step: s.step, Events: []RoundingEvent{}},
-		s: o, shadows: map[*storage][]shadow{}, of: map[*node]*roundingEvent{},
-	}
+	r.t = &RoundingTrace{Schema: RoundingSchema, Device: s.root.dev.Name(), Step: s.step, Events: []RoundingEvent{}}
+	r.s, r.shadows, r.of, r.held, r.done = o, map[*storage][]shadow{}, map[*node]*roundingEvent{}, 0, false
 }
 
 // op follows a call of a row.
@@ -82,6 +101,8 @@ func (r *rounding) op(s *Scope, c *Call, in []*Tensor, rl rule) {
 	switch {
 	case s.phase == optimizerPhase || !c.Out.dt.IsFloat() || o.InPlace || o.Backward == nil:
 		return // what it makes is taken as it is
+	case o == opMul && c.In[1].name == lossScaleName: // that of a GradScaler comes after the loss
+		return
 	case o == opToDevice:
 		r.pass(c.Out, c.In[0])
 		return
@@ -106,7 +127,7 @@ func (r *rounding) custom(s *Scope, c *Call, in []*Tensor, rl rule) {
 func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *Scope, at Attrs, in []*Tensor) *Tensor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.done || !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.dt.IsFloat() }) {
+	if r.idle() || !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.dt.IsFloat() }) {
 		return
 	}
 	at := c.Attrs
@@ -148,7 +169,7 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 func (r *rounding) cast(s *Scope, from, to *Tensor, rl rule, by *Op, operand int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.done || s.phase == optimizerPhase || !from.dt.IsFloat() || !to.dt.IsFloat() || r.find(to) != nil {
+	if r.idle() || s.phase == optimizerPhase || !from.dt.IsFloat() || !to.dt.IsFloat() || r.find(to) != nil {
 		return
 	}
 	ref := r.shadow(from)
@@ -176,6 +197,10 @@ func (r *rounding) cast(s *Scope, from, to *Tensor, rl rule, by *Op, operand int
 func (r *rounding) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drop()
+}
+
+func (r *rounding) drop() {
 	r.s.arena.drop()
 	r.done, r.shadows, r.events, r.of = true, nil, nil, nil
 }

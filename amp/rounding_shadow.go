@@ -44,6 +44,7 @@ func (r *rounding) put(t, ref *Tensor) *Tensor {
 		ref = r.s.apply(opContiguous, Attrs{}, ref)
 	}
 	r.hold(t)
+	r.held += t.Len()
 	r.shadows[t.st] = append(r.shadows[t.st], shadow{t.dt, t.off, slices.Clone(t.shape), slices.Clone(t.strides), t.st.version.Load(), ref})
 	return ref
 }
@@ -52,7 +53,7 @@ func (r *rounding) put(t, ref *Tensor) *Tensor {
 func (r *rounding) pass(t, from *Tensor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.done {
+	if !r.idle() {
 		r.put(t, r.shadow(from))
 	}
 }

@@ -56,6 +56,7 @@ type root struct {
 	scalers []*GradScaler // that scaled a loss, in the order of their first
 
 	gradients *gradientRecord // of RecordGradients; nil without it
+	rounding  *roundingRecord // of RecordRounding; nil without it
 }
 
 // An Option configures NewScope.
@@ -71,6 +72,7 @@ type config struct {
 	every    int
 
 	gradients *gradientRecord
+	rounding  *roundingRecord
 }
 
 // On chooses the device by name: "cpu" (the default, unless SetDefaultDevice), "cuda:0", or "auto" for the best one that is registered
@@ -114,12 +116,16 @@ func NewScope(opts ...Option) *Scope {
 	if g := c.gradients; g != nil && g.every < 0 {
 		fail("NewScope", ErrArgument, "pass 0 for the first step, n for every n-th", "RecordGradients(%d)", g.every)
 	}
-	r := &root{ctx: c.ctx, dev: dev, note: note, gradients: c.gradients}
+	if g := c.rounding; g != nil && g.every < 0 {
+		fail("NewScope", ErrArgument, "pass 0 for the first step, n for every n-th", "RecordRounding(%d)", g.every)
+	}
+	r := &root{ctx: c.ctx, dev: dev, note: note, gradients: c.gradients, rounding: c.rounding}
 	if c.level != Off {
 		r.rec = newRecorder(c.level, c.events, c.every)
 	}
 	s := newScope(r, c.seed)
 	s.auto.force = force
+	r.rounding.begin(s)
 	return s
 }
 
@@ -175,6 +181,9 @@ func (s *Scope) Child() *Scope {
 func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 	s.known("Steps")
 	return func(yield func(*Scope) bool) {
+		if s.rounding != nil {
+			s.rounding.stop()
+		}
 		a := s.arena.child(s.gen)
 		defer a.drop()
 		defer watch(s.root.ctx)()
@@ -189,6 +198,7 @@ func (s *Scope) Steps(n int) iter.Seq[*Scope] {
 			c.step = s.root.steps
 			s.root.steps++
 			s.root.mu.Unlock()
+			s.root.rounding.begin(c)
 			more := yield(c)
 			a.close()
 			s.root.endStep(c.step)
