@@ -95,7 +95,8 @@
 // NewScope(Record(Decisions)) records each op and cast: dtypes, rule, place in the source, time. Record(Health) adds the exponents of
 // each result, HealthEvery takes samples; a GPU counts by itself, and the step waits for nothing. MemStats counts memory by dtype;
 // MemoryLimit makes "does not fit" reproducible. TraceGradients compares one backward pass with float64, number by number, and so
-// knows at which op gradients were lost; RecordGradients does so in the steps of a loop.
+// knows at which op gradients were lost; RecordGradients does so in the steps of a loop. TraceRounding compares a forward pass with float64 and tells
+// which op's rounding put how much error into the loss, and what lowering an op would cost before it is lowered; RecordRounding does so in the steps of a loop.
 //
 // # Devices
 //

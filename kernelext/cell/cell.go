@@ -24,9 +24,9 @@ import (
 type Options struct {
 	DType string   // "float16", "bfloat16", or "off" for no autocast
 	Trace string   // level of the recorder; "": what amp.NewScope takes by itself
-	Every int      // at level health, and for the figure "flow", look at every n-th step; 0: as amp.NewScope, and for "flow" the first alone
+	Every int      // at level health, and for the figures "flow" and "rounding", look at every n-th step; 0: as amp.NewScope, and for those the first alone
 	FP8   string   // "tensor", "row" or "block": linear layers read 8 bits with such scales (amp.FP8); "": they do not
-	Show  []string // figures to show: "decisions", "scale", "exponents", "flow"; nil: what there is to show
+	Show  []string // figures to show: "decisions", "scale", "exponents", "flow", "rounding"; nil: what there is to show
 }
 
 // UsageEnv names the variable by which a kernel tells where the program leaves what it used, as JSON.
@@ -122,6 +122,9 @@ func (r *run) options(ctx context.Context) []amp.Option {
 	if slices.Contains(r.o.Show, "flow") {
 		opts = append(opts, amp.RecordGradients(r.o.Every))
 	}
+	if slices.Contains(r.o.Show, "rounding") {
+		opts = append(opts, amp.RecordRounding(r.o.Every))
+	}
 	return opts
 }
 
@@ -211,28 +214,43 @@ func (r *run) figures() []*widgets.Figure {
 			figs = append(figs, widgets.Exponents(trace, r.histories()...))
 		case "flow":
 			figs = append(figs, r.flows()...)
+		case "rounding":
+			figs = append(figs, r.roundings()...)
 		}
 	}
 	return figs
 }
 
-// maxFlows bounds the figures of a step that calls Backward many times, as one that accumulates gradients does.
-const maxFlows = 3
+// maxPasses bounds the figures of a step that calls Backward many times, as one that accumulates gradients does.
+const maxPasses = 3
+
+// passes returns what there is of the backward passes of the newest step that was looked at; step is that of the first, and none says what it means if there
+// is nothing.
+func passes[T any](figure string, traces []T, step func(T) int, none string) []T {
+	switch n := len(traces); {
+	case n == 0:
+		fmt.Fprintf(os.Stderr, "--show %s: no Backward of a loss of this cell's scopes ran in a step that was looked at, so %s\n", figure, none)
+	case n > maxPasses:
+		fmt.Fprintf(os.Stderr, "--show %s: step %d has %d backward passes; the first %d are shown\n", figure, step(traces[0]), n, maxPasses)
+		traces = traces[:maxPasses]
+	}
+	return traces
+}
 
 // flows are the gradients' ways in the backward passes of the newest step that was looked at.
 func (r *run) flows() (figs []*widgets.Figure) {
-	traces := r.s.GradientTraces()
-	switch n := len(traces); {
-	case n == 0:
-		fmt.Fprintln(os.Stderr, "--show flow: no Backward of a loss of this cell's scopes ran in a step that was looked at, so there are no gradients to follow")
-	case n > maxFlows:
-		fmt.Fprintf(os.Stderr, "--show flow: step %d has %d backward passes; the first %d are shown\n", traces[0].Step, n, maxFlows)
-		traces = traces[:maxFlows]
-	}
 	// A run without a scaler still has a number of steps, of which the figure is about one.
 	histories := append(r.histories(), amp.ScaleHistory{Nominal: r.s.Trace().Steps})
-	for _, t := range traces {
+	for _, t := range passes("flow", r.s.GradientTraces(), func(t *amp.GradientTrace) int { return t.Step }, "there are no gradients to follow") {
 		figs = append(figs, widgets.GradientFlow(t, histories...))
+	}
+	return figs
+}
+
+// roundings are what rounding did to the losses of those backward passes.
+func (r *run) roundings() (figs []*widgets.Figure) {
+	for _, t := range passes("rounding", r.s.RoundingTraces(), func(t *amp.RoundingTrace) int { return t.Step }, "there is no loss to hold against float64") {
+		figs = append(figs, widgets.Rounding(t))
 	}
 	return figs
 }

@@ -195,7 +195,7 @@ func TestFP8(t *testing.T) {
 // none.
 func TestFlow(t *testing.T) {
 	stdout, stderr, err := ran(t, "learns", 0, showEnv+"=flow")
-	if err != nil || strings.Count(stdout, "Where did my gradients go?") != maxFlows || strings.Count(stdout, "are zero in step 2") != maxFlows || !strings.Contains(stdout, "cell_test.go:") {
+	if err != nil || strings.Count(stdout, "Where did my gradients go?") != maxPasses || strings.Count(stdout, "are zero in step 2") != maxPasses || !strings.Contains(stdout, "cell_test.go:") {
 		t.Errorf("%v: shows\n%s", err, stdout)
 	}
 	if !strings.Contains(stderr, "--show flow: step 2 has 8 backward passes; the first 3 are shown\n") {
@@ -215,6 +215,21 @@ func TestFlowOfOneStep(t *testing.T) {
 		if err != nil || !strings.Contains(flat, want) {
 			t.Errorf("%v: without %q:\n%s\n%s", err, want, stdout, stderr)
 		}
+	}
+}
+
+// TestRoundings checks the figures of what rounding did to the losses of a step, and what is said where there are none.
+func TestRoundings(t *testing.T) {
+	stdout, stderr, err := ran(t, "learns", 0, showEnv+"=rounding")
+	if err != nil || strings.Count(stdout, "Where does rounding enter the loss?") != maxPasses || !strings.Contains(stdout, "cell_test.go:") {
+		t.Errorf("%v: shows\n%s", err, stdout)
+	}
+	if !strings.Contains(stderr, "--show rounding: step 2 has 8 backward passes; the first 3 are shown\n") {
+		t.Errorf("says %s", stderr)
+	}
+	_, stderr, err = ran(t, "returns", 0, showEnv+"=rounding")
+	if err != nil || !strings.Contains(stderr, "--show rounding: no Backward") {
+		t.Errorf("%v: says %s", err, stderr)
 	}
 }
 

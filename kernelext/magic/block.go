@@ -26,11 +26,11 @@ var (
 	blockDTypes  = []string{"float16", "bfloat16", "off"}
 	blockFlags   = []string{"--trace", "--every", "--show", "--fp8"}
 	blockScales  = []string{amp.PerTensor.String(), amp.PerRow.String(), amp.PerBlock.String()}
-	blockFigures = []string{"decisions", "scale", "exponents", "flow"}
+	blockFigures = []string{"decisions", "scale", "exponents", "flow", "rounding"}
 	levels       = []string{"off", "decisions", "health"}
 )
 
-const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow] [--fp8 tensor|row|block]"
+const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow,rounding] [--fp8 tensor|row|block]"
 
 // askHelp are flags of other commands that print how they are used.
 var askHelp = []string{"--help", "-h", "-help"}

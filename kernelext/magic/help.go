@@ -83,8 +83,8 @@ func blockHelp() Answer {
 		"When the body ends, also by a panic or an interrupt, the cell shows its figures. Without `--show`: the decisions, the history of each scaler that scaled a loss, and at level health the exponents of the gradients.")
 	t := a.table("", "flag", "")
 	t.row("`--trace LEVEL`", "`off`, `decisions` (what ran where and why; the default) or `health` (also what the results hold: reads every result)")
-	t.row("`--every N`", "look at every N-th training step alone: at level health, where each is looked at otherwise, and for `flow`, where it is the first alone")
-	t.row("`--show LIST`", "the figures to show: `decisions`, `scale`, `exponents`, `flow` (at which op of a backward pass gradients became zero or infinite; slow in the steps it looks at), with commas between them; or `none`")
+	t.row("`--every N`", "look at every N-th training step alone: at level health, where each is looked at otherwise, and for `flow` and `rounding`, where it is the first alone")
+	t.row("`--show LIST`", "the figures to show: `decisions`, `scale`, `exponents`, `flow` (at which op of a backward pass gradients became zero or infinite), `rounding` (which op's rounding put how much error into the loss; both are slow in the steps that they look at), with commas between them; or `none`")
 	t.row("`--fp8 SCALES`", "linear layers read operands rounded to 8 bits, forward and backward, with a scale per `tensor`, `row` or `block` (`amp.FP8`); the decisions show each rounding")
 	a.code(Example)
 	return a

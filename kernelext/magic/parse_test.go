@@ -54,6 +54,7 @@ func TestParseBlock(t *testing.T) {
 		"%%amp --trace health --every 3 off --show scale":    {DType: "off", Trace: "health", Every: 3, Show: []string{"scale"}},
 		"%%amp half --show=decisions,scale,decisions":        {DType: "float16", Show: []string{"decisions", "scale"}},
 		"%%amp float16 --every 5 --show flow,scale":          {DType: "float16", Every: 5, Show: []string{"flow", "scale"}},
+		"%%amp bf16 --show rounding":                         {DType: "bfloat16", Show: []string{"rounding"}},
 		"%%amp bf16 --fp8 block":                             {DType: "bfloat16", FP8: "block"},
 		"//gonb:%%amp float16 --show none":                   {DType: "float16", Show: []string{}},
 		"%%amp float16 \\\n --show exponents --trace health": {DType: "float16", Trace: "health", Show: []string{"exponents"}},
