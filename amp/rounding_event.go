@@ -49,7 +49,7 @@ func (e *roundingEvent) compare(out *Tensor, unrounded, exact []float64) {
 func (e *roundingEvent) weigh(g []float64) {
 	squares := 0.0
 	for i, d := range e.own {
-		if p := g[i] * float64(d); finite(p) {
+		if p := float64(g[i] * float64(d)); finite(p) {
 			e.Share += p
 			squares += float64(p * p)
 		}
@@ -70,7 +70,7 @@ func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
 			case !finite(to[i]):
 				x.Over++
 			default:
-				if p := g[i] * (to[i] - v); finite(p) {
+				if p := float64(g[i] * (to[i] - v)); finite(p) {
 					squares += float64(p * p)
 				}
 			}
