@@ -21,6 +21,7 @@ const (
 	KindLive         = "live"
 	KindExponents    = "exponents"
 	KindGradientFlow = "gradient_flow"
+	KindRounding     = "rounding"
 	KindBits         = "bits"
 	KindPolicy       = "policy"
 	KindCustom       = "custom"
@@ -47,6 +48,7 @@ type Figure struct {
 	Live      *LiveData      // set when Kind is KindLive
 	Exponents *ExponentsData // set when Kind is KindExponents
 	Flow      *FlowData      // set when Kind is KindGradientFlow
+	Rounding  *RoundingData  // set when Kind is KindRounding
 	Bits      *BitsData      // set when Kind is KindBits
 	Policy    *PolicyData    // set when Kind is KindPolicy
 	Custom    *CustomData    // set when Kind is KindCustom
@@ -74,7 +76,7 @@ type Volatile struct {
 }
 
 // kinds lists the kinds of figures.
-var kinds = []string{KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents, KindGradientFlow, KindBits, KindPolicy, KindCustom}
+var kinds = []string{KindDecisions, KindScaleHistory, KindCompare, KindLive, KindExponents, KindGradientFlow, KindRounding, KindBits, KindPolicy, KindCustom}
 
 // part is the data of a figure of a kind, nil for a kind that is not known.
 func (f *Figure) part(kind string) any {
@@ -91,6 +93,8 @@ func (f *Figure) part(kind string) any {
 		return f.Exponents
 	case KindGradientFlow:
 		return f.Flow
+	case KindRounding:
+		return f.Rounding
 	case KindBits:
 		return f.Bits
 	case KindPolicy:
@@ -116,6 +120,8 @@ func (f *Figure) make(kind string) any {
 		f.Exponents = new(ExponentsData)
 	case KindGradientFlow:
 		f.Flow = new(FlowData)
+	case KindRounding:
+		f.Rounding = new(RoundingData)
 	case KindBits:
 		f.Bits = new(BitsData)
 	case KindPolicy:
@@ -218,6 +224,8 @@ func (f *Figure) Text() string {
 		return f.exponentsText()
 	case f.Flow != nil:
 		return f.flowText()
+	case f.Rounding != nil:
+		return f.roundingText()
 	case f.Bits != nil:
 		return f.bitsText()
 	case f.Policy != nil:

@@ -26,6 +26,8 @@ func (f *Figure) normalize() {
 		f.Exponents.normalize()
 	case f.Flow != nil:
 		f.Flow.normalize()
+	case f.Rounding != nil:
+		f.Rounding.normalize()
 	case f.Bits != nil:
 		f.Bits.normalize(f)
 	case f.Policy != nil:

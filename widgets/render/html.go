@@ -72,6 +72,8 @@ func htmlFace(f *widgets.Figure, chart string) (string, error) {
 		exponentsHTML(p, f, chart)
 	case f.Flow != nil:
 		flowHTML(p, f)
+	case f.Rounding != nil:
+		roundingHTML(p, f)
 	case f.Bits != nil:
 		bitsHTML(p, f)
 	case f.Policy != nil:

@@ -25,10 +25,13 @@ func chartFigures() map[string]*widgets.Figure {
 		"exponents_bfloat16": widgets.Exponents(inBFloat16(sample.Gradients(3, -18, fixed(0x1p40), "net/1", "net/0")), amp.ScaleHistory{Enabled: true, Scale: 0x1p40, Nominal: 3}),
 		"decisions_full": widgets.Decisions(&amp.Trace{Schema: amp.TraceSchema, Level: "decisions", Device: "cpu", Events: []amp.Event{{
 			Step: -1, Phase: amp.PhaseForward, Op: "matmul", Class: "lower", Rule: "autocast is off", Compute: amp.Float32}}}),
-		"flow_later":  widgets.GradientFlow(sample.Flow(9), collapsed()),
-		"scale_grown": widgets.ScaleHistory(grown(0)),
-		"scale_floor": widgets.ScaleHistory(grown(1 << 22)),
-		"scale_low":   widgets.ScaleHistory(shrunk()),
+		"flow_later":        widgets.GradientFlow(sample.Flow(9), collapsed()),
+		"rounding_bfloat16": widgets.Rounding(sample.Rounding(amp.BFloat16)),
+		"rounding_few":      widgets.Rounding(few(sample.Rounding(amp.Float16), 3)),
+		"rounding_deep":     widgets.Rounding(sample.RoundingDeep(9, func(i int) string { return fmt.Sprint("transformer/stages.", i, "/blocks/a_rather_long_name/") })),
+		"scale_grown":       widgets.ScaleHistory(grown(0)),
+		"scale_floor":       widgets.ScaleHistory(grown(1 << 22)),
+		"scale_low":         widgets.ScaleHistory(shrunk()),
 	}
 }
 
@@ -90,4 +93,10 @@ func collapsed() amp.ScaleHistory {
 		}
 		return "", ""
 	}}.History()
+}
+
+// few keeps the last ops of a pass.
+func few(t *amp.RoundingTrace, n int) *amp.RoundingTrace {
+	t.Events = t.Events[len(t.Events)-n:]
+	return t
 }

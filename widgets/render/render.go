@@ -165,6 +165,8 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 		return exponentsChart(f, 3*rows+4), true
 	case f.Flow != nil:
 		return flowChart(f, rows), true
+	case f.Rounding != nil:
+		return roundingChart(f, rows*9/5), true
 	case f.Bits != nil:
 		return bitsChart(f), true
 	case f.Policy != nil:
