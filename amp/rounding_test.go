@@ -75,19 +75,24 @@ var roundingPrograms = []struct {
 }
 
 // tracedOwn is an op with a gradient of its own, tracedParts one whose gradient follows its ops.
-var tracedOwn, tracedParts = Register(Custom{
-	Name: "traced_own", Class: Inherit,
-	Forward: func(c *Context, in []*Tensor) *Tensor {
-		c.Save(in[0])
-		return Mul(c.S, in[0], in[0])
-	},
-	Backward: func(c *Context, dy *Tensor) []*Tensor {
-		return []*Tensor{Mul(c.S, dy, MulScalar(c.S, c.Saved(0), 2))}
-	},
-}), Register(Custom{
-	Name: "traced_parts", Class: Inherit,
-	Forward: func(c *Context, in []*Tensor) *Tensor { return Sigmoid(c.S, in[0]) },
-})
+var tracedOwn, tracedParts func(s *Scope, in ...*Tensor) *Tensor
+
+func registerTraced(t *testing.T) {
+	tracedOwn = register(t, Custom{
+		Name: "traced_own", Class: Inherit,
+		Forward: func(c *Context, in []*Tensor) *Tensor {
+			c.Save(in[0])
+			return Mul(c.S, in[0], in[0])
+		},
+		Backward: func(c *Context, dy *Tensor) []*Tensor {
+			return []*Tensor{Mul(c.S, dy, MulScalar(c.S, c.Saved(0), 2))}
+		},
+	})
+	tracedParts = register(t, Custom{
+		Name: "traced_parts", Class: Inherit,
+		Forward: func(c *Context, in []*Tensor) *Tensor { return Sigmoid(c.S, in[0]) },
+	})
+}
 
 // roundingInputs draws what the programs are given.
 func roundingInputs(s *Scope) (x, w *Tensor) {
@@ -96,6 +101,7 @@ func roundingInputs(s *Scope) (x, w *Tensor) {
 
 // TestRoundingOfPrograms: a trace changes neither loss nor gradient, and the shares of all events add up to what rounding did to the loss.
 func TestRoundingOfPrograms(t *testing.T) {
+	registerTraced(t)
 	for _, p := range roundingPrograms {
 		t.Run(p.name, func(t *testing.T) {
 			run := func(trace bool) (loss float64, grad []float64, r *RoundingTrace) {
