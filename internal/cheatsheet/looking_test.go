@@ -85,6 +85,23 @@ func Example_looking() {
 	}
 	fmt.Println(lost.Flow.Step)
 	root.Close()
+
+	// torch: # no such thing: which op's rounding moved the loss by how much, and what other precisions would do
+	loss, rounded := amp.TraceRounding(s, func(s *amp.Scope) *amp.Tensor {
+		half := s.Autocast(amp.Float16)
+		return nn.MSELoss(half, net.Forward(half.In("net"), x), y)
+	})
+	loss.Backward()
+	fmt.Println(widgets.Rounding(rounded).Kind, rounded.Exact > 0)
+
+	// torch: # no such thing: the same in every 10th step of a loop
+	root = amp.NewScope(amp.On("auto"), amp.RecordRounding(10))
+	for s := range root.Steps(20) {
+		half := s.Autocast(amp.Float16)
+		nn.MSELoss(half, net.Forward(half, x), y).Backward()
+	}
+	fmt.Println(len(root.RoundingTraces()))
+	root.Close()
 	// Output:
 	// cpu
 	// cpu
@@ -100,4 +117,6 @@ func Example_looking() {
 	// decisions
 	// 0
 	// 10
+	// rounding true
+	// 1
 }
