@@ -26,7 +26,7 @@ type follower interface {
 // where another was used. What has no derivative, such as a comparison, an index, a sign or a drawn number, is the reference's too as the pass
 // decided it; so is what changes tensors in place. Conversions between float32 and narrower formats, amp.Quantize's among them, count as rounding.
 // Return the loss itself and not the one that a scaler has multiplied. The trace is meant for single steps: it holds all results of f in
-// float64, and runs each op four times more, two of them for what it would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with ErrCapture in a captured step.
+// float64, and runs each op five times more, three of them for what it would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with ErrCapture in a captured step.
 //
 // [widgets.Rounding]: https://pkg.go.dev/github.com/halftone-ml/halftone/widgets#Rounding
 func TraceRounding(s *Scope, f func(s *Scope) (loss *Tensor)) (loss *Tensor, trace *RoundingTrace) {
@@ -278,7 +278,7 @@ func (r *rounding) weigh(n *node, dy *Tensor, grads []*Tensor) {
 	if e.run == nil {
 		return
 	}
-	for _, dt := range []DType{BFloat16, Float16} {
+	for _, dt := range []DType{Float32, BFloat16, Float16} {
 		e.what(r.s, dt, g, grads)
 	}
 }
