@@ -1,4 +1,4 @@
-// Package wideint adds and multiplies integers of several words, for what must be exact or rounded once: math/big would do, but is 80 KB
+// Package wideint adds and multiplies integers of several words, for what must be exact or rounded once: math/big would do, but is 82 KB
 // of every cell. Words stand lowest first.
 package wideint
 
