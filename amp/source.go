@@ -1,7 +1,6 @@
 package amp
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,7 +16,7 @@ const CellsEnv = "HALFTONE_CELLS"
 // sources resolves program counters once each.
 type sources struct {
 	frames map[uintptr]place
-	cells  cellsource.File
+	cells  []cellsource.Cell
 	files  map[string][]string
 }
 
@@ -30,10 +29,7 @@ func newSources() *sources {
 	s := &sources{frames: map[uintptr]place{}, files: map[string][]string{}}
 	if name := os.Getenv(CellsEnv); name != "" {
 		if b, err := os.ReadFile(name); err == nil {
-			// A file that can't be read only costs the cell numbers.
-			if json.Unmarshal(b, &s.cells) != nil || s.cells.Version != 1 {
-				s.cells = cellsource.File{}
-			}
+			s.cells, _ = cellsource.Decode(b) // a file that can't be read only costs the cell numbers
 		}
 	}
 	return s
@@ -58,7 +54,7 @@ func (s *sources) place(e *Event, pc uintptr) {
 
 // cellOf finds the cell, and the line in it, of a line of the program. It returns zeros when there is none.
 func (s *sources) cellOf(file string, line int) (cell, cellLine int) {
-	if len(s.cells.Cells) == 0 {
+	if len(s.cells) == 0 {
 		return 0, 0
 	}
 	main, ok := s.files[file]
@@ -67,5 +63,5 @@ func (s *sources) cellOf(file string, line int) (cell, cellLine int) {
 		main = cellsource.Squeeze(string(b))
 		s.files[file] = main
 	}
-	return cellsource.Find(main, line, s.cells.Cells)
+	return cellsource.Find(main, line, s.cells)
 }

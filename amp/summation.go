@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/halftone-ml/halftone/amp/internal/wideint"
 )
 
 // A SumResult is one way of adding numbers up, and what came of it.
@@ -28,15 +29,14 @@ type SumExperiment struct {
 // add in float32, and in what order they had better do it. It panics with ErrArgument for values that are not finite in f.
 func ExperimentSums(values []float64, f Format) SumExperiment {
 	x := make([]float64, len(values))
-	exact := new(big.Float).SetPrec(2200)
+	var exact wideint.Sum
 	for i, v := range values {
 		if x[i] = f.Round(v); !finite(x[i]) {
 			fail("ExperimentSums", ErrArgument, "use values within the format's range", "value %d is %v, in %v %v", i, v, f, x[i])
 		}
-		exact.Add(exact, big.NewFloat(x[i]))
+		exact.Add(x[i])
 	}
-	e := SumExperiment{Format: f, N: len(x)}
-	e.Exact, _ = exact.Float64()
+	e := SumExperiment{Format: f, N: len(x), Exact: exact.Float64()}
 	add := func(order string, sum float64) {
 		e.Results = append(e.Results, SumResult{order, sum, sum - e.Exact})
 	}

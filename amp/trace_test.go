@@ -2,17 +2,18 @@ package amp
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halftone-ml/halftone/internal/cellsource"
 )
 
 func TestTraceSaysWhatRan(t *testing.T) {
-	cells := filepath.Join(t.TempDir(), "cells.json")
+	cells := filepath.Join(t.TempDir(), "cells")
 	t.Setenv(CellsEnv, cells)
 	choice := "auto"
 	if home() != "cpu" { // the tests run elsewhere
@@ -71,12 +72,11 @@ func TestCellsAreFoundByText(t *testing.T) {
 	dir := t.TempDir()
 	compiled := filepath.Join(dir, "main.go")
 	os.WriteFile(compiled, []byte("package main\n\nfunc helper() {\n\tdo(1)\n}\n\nfunc main() {\n\tflag.Parse()\n\tx := f(a, b)\n\tdo(1)\n\ty := g(x)\n}\n"), 0o600)
-	cells := filepath.Join(dir, "cells.json")
-	code, _ := json.Marshal(map[string]any{"version": 1, "cells": []map[string]any{
-		{"count": 2, "code": "func helper() {\ndo( 1 )\n}"},
-		{"count": 5, "code": "%%\nx:=f(a,b)\ndo(1)\ny := g(x)"},
-	}})
-	os.WriteFile(cells, code, 0o600)
+	cells := filepath.Join(dir, "cells")
+	os.WriteFile(cells, cellsource.Encode([]cellsource.Cell{
+		{Count: 2, Code: "func helper() {\ndo( 1 )\n}"},
+		{Count: 5, Code: "%%\nx:=f(a,b)\ndo(1)\ny := g(x)"},
+	}), 0o600)
 	t.Setenv(CellsEnv, cells)
 	src := newSources()
 	for line, want := range map[int][2]int{4: {2, 2}, 9: {5, 2}, 10: {5, 3}, 11: {5, 4}, 8: {0, 0}, 99: {0, 0}} {
@@ -85,7 +85,7 @@ func TestCellsAreFoundByText(t *testing.T) {
 			t.Errorf("line %d: cell %d line %d, want %v", line, cell, cellLine, want)
 		}
 	}
-	os.WriteFile(cells, []byte("{damaged"), 0o600)
+	os.WriteFile(cells, []byte("damaged"), 0o600)
 	if cell, _ := newSources().cellOf(compiled, 9); cell != 0 {
 		t.Error("a damaged cell file gave a cell")
 	}

@@ -6,14 +6,8 @@ import "strings"
 
 // A Cell is a cell that has been run: its execution count and its text as the user wrote it.
 type Cell struct {
-	Count int    `json:"count"`
-	Code  string `json:"code"`
-}
-
-// File is the JSON in which a kernel keeps the cells for the programs it runs. Version is 1.
-type File struct {
-	Version int    `json:"version"`
-	Cells   []Cell `json:"cells"`
+	Count int
+	Code  string
 }
 
 // Squeeze splits a text into lines without any white space, since gofmt rewrites it.

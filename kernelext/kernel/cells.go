@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"encoding/json"
-
 	"github.com/halftone-ml/halftone/internal/cellsource"
 	"github.com/halftone-ml/halftone/internal/wholefile"
 )
@@ -69,9 +67,5 @@ func (m *cellMap) counted(n int) {
 
 // write replaces the file in one step: a cell's program may be reading it.
 func (m *cellMap) write() error {
-	b, err := json.Marshal(cellsource.File{Version: 1, Cells: append([]cell{}, m.cells...)})
-	if err != nil {
-		return err
-	}
-	return wholefile.Replace(m.file, b, 0o600)
+	return wholefile.Replace(m.file, cellsource.Encode(m.cells), 0o600)
 }

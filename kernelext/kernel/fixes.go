@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -146,10 +145,7 @@ func cellCode(file, count string) string {
 }
 
 func readCells(file string) []cell {
-	var f cellsource.File
-	b, err := os.ReadFile(file)
-	if err != nil || json.Unmarshal(b, &f) != nil {
-		return nil
-	}
-	return f.Cells
+	b, _ := os.ReadFile(file)
+	cells, _ := cellsource.Decode(b)
+	return cells
 }

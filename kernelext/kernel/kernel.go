@@ -99,7 +99,7 @@ func Run(ctx context.Context, connectionFile string, opts Options) error {
 		opts:   opts,
 		key:    []byte(conn.Key),
 		author: author{[]byte(conn.Key), newID()},
-		cells:  newCellMap(filepath.Join(dir, "cells.json")),
+		cells:  newCellMap(filepath.Join(dir, "cells")),
 		draw:   &drawer{draw: opts.Draw, timeout: drawTimeout},
 		events: make(chan func()),
 		closed: make(chan struct{}),

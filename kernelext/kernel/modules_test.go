@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halftone-ml/halftone/internal/cellsource"
 )
 
 // emptyCache returns environment that gives Go a module cache with nothing in it, at the same place each time: Go compiles again, for
@@ -232,16 +234,13 @@ const cellsOf = "%%\nb, _ := os.ReadFile(os.Getenv(\"HALFTONE_CELLS\"))\nfmt.Pri
 
 func TestCellMap(t *testing.T) {
 	s := startKernel(t, home(t))
-	read := func(r result) (list []cell) {
+	read := func(r result) []cell {
 		t.Helper()
-		var v struct {
-			Version int
-			Cells   []cell
-		}
-		if err := json.Unmarshal([]byte(r.ok(t).stdout), &v); err != nil || v.Version != 1 {
+		list, err := cellsource.Decode([]byte(r.ok(t).stdout))
+		if err != nil {
 			t.Fatalf("%v in %q", err, r.stdout)
 		}
-		return v.Cells
+		return list
 	}
 	s.run("var one = 1").ok(t)
 	// Queued behind a slow cell: the file must be right when each runs, not when it was sent.
@@ -265,7 +264,7 @@ func TestCellMap(t *testing.T) {
 }
 
 func TestCellMapIsBounded(t *testing.T) {
-	m := newCellMap(filepath.Join(t.TempDir(), "cells.json"))
+	m := newCellMap(filepath.Join(t.TempDir(), "cells"))
 	for range 3 * maxCells {
 		if err := m.add("x", true); err != nil {
 			t.Fatal(err)

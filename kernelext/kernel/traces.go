@@ -109,8 +109,5 @@ func (t *tracer) load(file string) {
 	}
 	b, _ := os.ReadFile(file)
 	t.program = cellsource.Squeeze(string(b))
-	var f cellsource.File
-	if b, err := os.ReadFile(t.cells); err == nil && json.Unmarshal(b, &f) == nil {
-		t.list = f.Cells
-	}
+	t.list = readCells(t.cells)
 }

@@ -21,9 +21,9 @@ func TestTracer(t *testing.T) {
 	if err := os.WriteFile(file, []byte("package main\n\nfunc f() {\n\tpanic(1)\n}\n\nfunc main() {\n\tf()\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cells := filepath.Join(dir, "cells.json")
-	list := cellsource.File{Version: 1, Cells: []cell{{Count: 3, Code: "func f() {\n  panic(1)\n}"}, {Count: 4, Code: "%%\nf()"}}}
-	if err := os.WriteFile(cells, mustJSON(list), 0o600); err != nil {
+	cells := filepath.Join(dir, "cells")
+	list := []cell{{Count: 3, Code: "func f() {\n  panic(1)\n}"}, {Count: 4, Code: "%%\nf()"}}
+	if err := os.WriteFile(cells, cellsource.Encode(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a := author{[]byte("k"), "s"}

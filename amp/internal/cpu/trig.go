@@ -2,7 +2,9 @@ package cpu
 
 import (
 	"math"
-	"math/big"
+	"math/bits"
+
+	"github.com/halftone-ml/halftone/amp/internal/wideint"
 )
 
 // Sine, cosine and tangent beyond the range of the generated functions: the multiple of π/2 is taken off in integers.
@@ -70,36 +72,56 @@ func turn(k int, r, c float64) float64 {
 	return y
 }
 
-const twoOverPiBits = 1280
-
-// twoOverPi holds so many bits of 2/π; halfPi is π/2 with more bits than two float64 have.
+// twoOverPi is 2/π after 64 zero bits, highest word first; halfPi is π/2·2^191, lowest word first.
 var (
-	twoOverPi, _ = new(big.Int).SetString("a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e006492eea09d1921c"+
-		"fe1deb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639835339f49c845f8bbdf9283b1ff897ffde05980fef2f118b5a0a6d1f6d367ecf27cb09b7"+
-		"4f463f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6babf0cfbc209af4361d", 16)
-	halfPi, _ = new(big.Float).SetPrec(160).SetString("1.57079632679489661923132169163975144209858469968755291048747229615390820314310449931")
+	twoOverPi = [21]uint64{
+		0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+		0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+		0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+		0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+		0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
+	}
+	halfPi = [3]uint64{0x29024e088a67cc74, 0xc4c6628b80dc1cd1, 0xc90fdaa22168c234}
 )
 
-// largeQuadrant writes x as k·π/2 + r + c, k modulo 4; infinity and NaN give NaN.
+// largeQuadrant writes x, beyond quadrantLimit, as k·π/2 + r + c, k modulo 4; infinity and NaN give NaN. As Payne and Hanek do (1983), it
+// multiplies by those bits of 2/π alone whose products are neither multiples of 4 nor below all that r and c hold.
 func largeQuadrant(x float64) (k int, r, c float64) {
 	if math.IsInf(x, 0) || x != x {
 		return 0, math.NaN(), 0
 	}
-	frac, exp := math.Frexp(math.Abs(x)) // x = frac·2^53 · 2^(exp-53), exp > 20
-	p := new(big.Int).Mul(big.NewInt(int64(frac*(1<<53))), twoOverPi)
-	bits := uint(twoOverPiBits + 53 - exp) // of the fraction of p, which is x·2/π
-	p.Add(p, new(big.Int).Lsh(big.NewInt(1), bits-1))
-	whole := new(big.Int).Rsh(p, bits)
-	k = int(whole.Uint64() & 3)
-	p.Sub(p, whole.Lsh(whole, bits))
-	p.Sub(p, new(big.Int).Lsh(big.NewInt(1), bits-1))
-	f := new(big.Float).SetPrec(160).SetInt(p)
-	f.SetMantExp(f, -int(bits))
-	f.Mul(f, halfPi)
-	r, _ = f.Float64()
-	c, _ = f.Sub(f, new(big.Float).SetFloat64(r)).Float64()
-	if x < 0 {
-		return -k & 3, -r, -c
+	b := math.Float64bits(x)
+	mantissa := b&(1<<52-1) | 1<<52 // |x| is mantissa·2^(exp-53)
+	exp := int(b>>52&0x7ff) - 1022
+
+	var window, f [4]uint64
+	at, shift := uint(exp+9)/64, uint(exp+9)%64 // the first bit used: its product with the mantissa's last is 2
+	for i := range uint(4) {
+		window[3-i] = twoOverPi[at+i]<<shift | twoOverPi[at+i+1]>>(64-shift)
 	}
-	return k, r, c
+	wideint.Mul(f[:], window[:], []uint64{mantissa}) // x·2/π modulo 4, in parts of 2^-254, of which it may lack 2^53
+	k = int((f[3] + 1<<61) >> 62)
+	f[3] -= uint64(k) << 62 // in two's complement, from -1/2 to 1/2
+
+	// No float64 comes as near as 2^-62 to a multiple of π/2, in parts of it: the highest word of the distance is not 0.
+	sign := uint64(int64(f[3]) >> 63)
+	f[3] ^= sign
+	zeros := uint(bits.LeadingZeros64(f[3])) - 1 // without the sign's
+	for i := 3; i > 0; i-- {
+		f[i-1] ^= sign
+		f[i] = f[i]<<zeros | f[i-1]>>(64-zeros)
+	}
+	var p [6]uint64
+	wideint.Mul(p[:], f[1:], halfPi[:])
+	r = wideint.Float64(p[:], -320)
+	p[5] -= uint64(r)
+	c = wideint.Float64(p[:], -320)
+	scale := math.Ldexp(1, -61-int(zeros))
+	if sign != 0 != (x < 0) {
+		scale = -scale
+	}
+	if x < 0 {
+		k = -k & 3
+	}
+	return k, r * scale, c * scale
 }
