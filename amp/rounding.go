@@ -19,14 +19,19 @@ type follower interface {
 
 // TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and which op's rounding put how much error into
 // it: what [widgets.Rounding] shows. Next to each op it runs the same op twice more in float64 on the CPU: once from the operands that
-// the op really got, which tells what it rounded itself, and once from those of a reference that is in float64 from the parameters and inputs on.
-// The derivatives of the reference's loss then weigh each op's own rounding: Σ Share is Loss - Exact to first order. (This is adjoint-based
-// error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision tuning", 2018.)
-// What f calls is as without the trace, bit for bit, and Backward of the loss works as ever. Call every op in the scope that f is given; ErrArgument says
-// where another was used. What has no derivative, such as a comparison, an index, a sign or a drawn number, is the reference's too as the pass
-// decided it; so is what changes tensors in place. Conversions between float32 and narrower formats, amp.Quantize's among them, count as rounding.
-// Return the loss itself and not the one that a scaler has multiplied. The trace is meant for single steps: it holds all results of f in
-// float64, and runs each op five times more, three of them for what it would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with ErrCapture in a captured step.
+// the op really got, which tells what it rounded itself, and once from those of a reference that is in float64 from the parameters and
+// inputs on. The derivatives of the reference's loss then weigh each op's own rounding: the sum of all Share is Loss - Exact to first order.
+// (This is adjoint-based error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision
+// tuning", 2018.) ctc_loss gives the derivative by logits, as PyTorch's does, so that what it says of its operand is not quite that.
+//
+// What f calls is as without the trace, bit for bit, and Backward of the loss works as ever. Call every op in the scope that f is given;
+// ErrArgument says where another was used. What has no derivative, such as a comparison, an index, a sign or a drawn number, the reference
+// takes as the pass decided it; so it does what was changed in place. Conversions to narrower formats, amp.Quantize's among them, count as
+// rounding; operands that a product reads in 8 bits (FP8) are that product's own. Return the loss itself, not what a scaler made of it.
+//
+// The trace is meant for single steps: it holds all results of f in float64, and runs each op five times more, three of them for what it
+// would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
+// ErrCapture in a captured step.
 //
 // [widgets.Rounding]: https://pkg.go.dev/github.com/halftone-ml/halftone/widgets#Rounding
 func TraceRounding(s *Scope, f func(s *Scope) (loss *Tensor)) (loss *Tensor, trace *RoundingTrace) {
