@@ -13,10 +13,11 @@ type roundingRecord struct {
 // loose bounds the numbers that RecordRounding holds outside Steps, where it does not know whether a loss will come: 1 GiB of float64.
 const loose = 1 << 27
 
-// RecordRounding traces forward passes as TraceRounding does, without a function around them: what runs in every n-th training step, with 0 in the first alone,
-// up to each Backward, whose loss it weighs the ops' rounding by; the scale that a GradScaler gave the loss is left out. Outside Steps it is what
-// runs up to the first Backward, unless that is more than 2^27 numbers. A step without one leaves nothing. What a traced pass costs, TraceRounding says; a captured step is not traced. NewScope
-// panics with ErrArgument where n is negative. See Scope.RoundingTraces.
+// RecordRounding traces forward passes as TraceRounding does, without a function around them: what runs in every n-th training step, with 0
+// in the first alone, up to each Backward, whose loss it weighs the ops' rounding by; the scale that a GradScaler gave the loss is left
+// out. Outside Steps it is what runs up to the first Backward, unless that is more than 2^27 numbers. A step without one leaves nothing.
+// What a traced pass costs, TraceRounding says; a captured step is not traced. NewScope panics with ErrArgument where n is negative. See
+// Scope.RoundingTraces.
 func RecordRounding(n int) Option {
 	return func(c *config) {
 		c.rounding = &roundingRecord{every: n, start: func(s *Scope, r *roundingRecord) follower {
@@ -27,8 +28,8 @@ func RecordRounding(n int) Option {
 	}
 }
 
-// RoundingTraces returns what RecordRounding noted of the newest training step that it looked at: a trace for each of its losses that Backward was
-// called on, in their order; nil where there was none.
+// RoundingTraces returns what RecordRounding noted of the newest training step that it looked at: a trace for each of its losses that
+// Backward was called on, in their order; nil where there was none.
 func (s *Scope) RoundingTraces() []*RoundingTrace {
 	r := s.known("RoundingTraces").root.rounding
 	if r == nil {
@@ -41,8 +42,11 @@ func (s *Scope) RoundingTraces() []*RoundingTrace {
 
 // begin follows s, the scope of a step or of what is outside of any, if its step is to be looked at.
 func (r *roundingRecord) begin(s *Scope) {
+	if r == nil {
+		return
+	}
 	s.rounding = nil
-	if r != nil && (s.step <= 0 || r.every > 0 && s.step%r.every == 0) {
+	if s.step <= 0 || r.every > 0 && s.step%r.every == 0 {
 		s.rounding = r.start(s, r)
 	}
 }

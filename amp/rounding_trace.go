@@ -14,16 +14,16 @@ type RoundingTrace struct {
 	Exact  float64 `json:"exact"`         // of the same program in float64, from the same parameters and inputs
 	First  float64 `json:"first"`         // what first order explains of Loss - Exact: the sum of Share over all events
 	Spread float64 `json:"spread"`        // size of Loss - Exact to be expected, had every number been rounded the other way at random: √Σ Spread² of all events
-	Bad    bool    `json:"bad,omitempty"` // the loss is not finite
+	Bad    bool    `json:"bad,omitempty"` // the loss is not finite, or Exact is not
 	Err    string  `json:"err,omitempty"` // why the shares of some events are missing: an op has no derivative of that order
 
 	Events []RoundingEvent `json:"events"` // in the order in which the pass ran; views are left out
 }
 
-// A RoundingEvent is the result of one op call, or of one cast that autocast or type promotion put in front of an op. Its numbers are held against two
-// others, both in float64: the unrounded result, this op from the operands that it really got, and the exact one, of the program in
-// float64 from the start. Own is what the op changed by rounding, Total what it and all before it did. How much that matters is a question of the
-// derivative: Share is Own's part of the loss's error, to first order Σ dL/dy · (y - unrounded).
+// A RoundingEvent is the result of one op call, or of one cast that autocast or type promotion put in front of an op. Its numbers are held
+// against two others, both in float64: the unrounded result, this op from the operands that it really got, and the exact one, of the
+// program in float64 from the start. Own is what the op changed by rounding, Total what it and all before it did. How much that matters is
+// a question of the derivative: Share is Own's part of the loss's error, to first order Σ dL/dy · (y - unrounded).
 type RoundingEvent struct {
 	Op       string `json:"op"`                  // row of the op table; "cast" for casts
 	For      string `json:"for,omitempty"`       // of casts: the op that asked
@@ -52,8 +52,8 @@ type RoundingEvent struct {
 	If []RoundingIf `json:"if,omitempty"` // what the op would do in other dtypes: float32, bfloat16, float16; none for casts
 }
 
-// A RoundingIf is what an op would do to the loss if autocast ran it in DType: its operands and its result rounded to it, and all else as it was. For a
-// program in float32 it says, before anything is lowered, what lowering would cost.
+// A RoundingIf is what an op would do to the loss if autocast ran it in DType: its operands and its result rounded to it, and all else as it
+// was. For a program in float32 it says, before anything is lowered, what lowering would cost.
 type RoundingIf struct {
 	DType  DType   `json:"dtype"`
 	Spread float64 `json:"spread"`         // as in RoundingEvent, of operands and result together

@@ -14,8 +14,8 @@ var notFirstOrder = map[string]string{
 	"batch_norm_backward": "the sums that it reads come from a row without a gradient",
 }
 
-// TestRoundingOfEveryOp traces each case of each row, in every dtype: the trace changes no number, everything that is no exception runs in float64, and what the ops'
-// own rounding does to the loss adds up to the distance of the loss from that of the reference.
+// TestRoundingOfEveryOp traces each case of each row, in every dtype: the trace changes no number, every op runs in float64, and what the
+// ops' own rounding does to the loss adds up to the distance of the loss from that of the reference.
 func TestRoundingOfEveryOp(t *testing.T) {
 	eachCase(t, func(t *testing.T, o *Op, c opCase) {
 		for _, dt := range []DType{Float16, BFloat16, Float32} {
