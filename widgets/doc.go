@@ -1,6 +1,6 @@
 // Package widgets turns what amp recorded into figures: which precision every op ran in and why ([Decisions]), how the loss
 // scale moved ([ScaleHistory]), what float16 makes of the gradients ([Exponents]), at which op of a step they were
-// lost ([GradientFlow]), whether autocast changed a result ([Compare]), and how
+// lost ([GradientFlow]), which ops' rounding moved the loss ([Rounding]), whether autocast changed a result ([Compare]), and how
 // a training loop goes while it runs ([Live]); and it shows what there is to know before: a number bit by bit in every format ([Bits]),
 // and what autocast does with every op ([Policy]). [Own] shows a figure that the user's program draws itself.
 //

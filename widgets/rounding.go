@@ -81,10 +81,14 @@ const (
 func Rounding(t *amp.RoundingTrace) *Figure {
 	d := &RoundingData{Step: -1, Rows: []RoundingRow{}}
 	f := &Figure{Schema: Schema, Kind: KindRounding, Title: "Where does rounding enter the loss?", Rounding: d}
-	if t == nil || len(t.Events) == 0 {
+	switch {
+	case t != nil && !Number(t.Exact).finite():
+		d.Missing = "The loss is not finite in float64 either: no rounding is to blame, and there is nothing to compare with."
+		d.Sentence = d.Missing
+	case t == nil || len(t.Events) == 0:
 		d.Missing = "No forward pass was traced: widgets.Rounding draws the trace of loss, trace := amp.TraceRounding(s, func(s *amp.Scope) *amp.Tensor { … })."
 		d.Sentence = d.Missing
-	} else {
+	default:
 		d.fill(t)
 		d.Sentence = d.finding(t)
 		d.cut(maxRoundingRows)
@@ -107,8 +111,11 @@ type roundingKey struct {
 }
 
 func (d *RoundingData) fill(t *amp.RoundingTrace) {
-	d.Device, d.Step, d.DType, d.Bad = t.Device, t.Step, knownDType(t.DType), t.Bad
+	d.Device, d.Step, d.DType, d.Bad = t.Device, t.Step, knownDType(t.DType), t.Bad || !Number(t.Loss).finite()
 	d.Loss, d.Exact, d.First = number(t.Loss), number(t.Exact), digits(t.First, 4)
+	if t.Err != "" {
+		d.Note = "Some shares are missing: " + strings.TrimSuffix(t.Err, ".") + "."
+	}
 	if !d.Bad {
 		d.Error = digits(t.Loss-t.Exact, 4)
 	}

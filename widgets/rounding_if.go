@@ -1,7 +1,9 @@
 package widgets
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -87,34 +89,83 @@ func (d *RoundingData) Parts() []float64 {
 	return out
 }
 
-// With is the size of the loss's error to be expected with the given rows in another dtype, and all others as they were. A cast stands for
-// the op that it is for, and goes where that runs in the dtype of what is cast.
-func (d *RoundingData) With(dt amp.DType, rows ...int) float64 {
+// A roundingPlace is an op with the casts for it.
+type roundingPlace struct {
+	lead  int   // its row; the first cast where the op itself has none
+	rows  []int // all
+	casts bool
+}
+
+// places are the ops with the casts for them, in the program's order.
+func (d *RoundingData) places() []roundingPlace {
 	type key struct{ op, module, where string }
-	chosen := map[key]bool{}
-	for _, i := range rows {
+	at := map[key]int{}
+	var out []roundingPlace
+	for i := range d.Rows {
 		r := &d.Rows[i]
 		op := r.Op
 		if r.For != "" {
 			op = r.For
 		}
-		chosen[key{op, r.Module, r.Where}] = true
+		k, ok := at[key{op, r.Module, r.Where}]
+		if !ok {
+			k = len(out)
+			at[key{op, r.Module, r.Where}] = k
+			out = append(out, roundingPlace{lead: i})
+		}
+		p := &out[k]
+		if r.For == "" && d.Rows[p.lead].For != "" {
+			p.lead = i
+		}
+		p.rows, p.casts = append(p.rows, i), p.casts || r.For != ""
+	}
+	return out
+}
+
+// With is the size of the loss's error to be expected with the given rows in another dtype, and all others as they were. A cast stands for
+// the op that it is for, and goes where that runs in the dtype of what is cast.
+func (d *RoundingData) With(dt amp.DType, rows ...int) float64 {
+	chosen := make([]bool, len(d.Rows))
+	for _, p := range d.places() {
+		if slices.ContainsFunc(p.rows, func(i int) bool { return slices.Contains(rows, i) }) {
+			for _, i := range p.rows {
+				chosen[i] = true
+			}
+		}
 	}
 	all := float64(d.MoreSpread)
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		v := float64(r.Spread)
-		switch {
-		case r.For != "" && chosen[key{r.For, r.Module, r.Where}]:
+		if o, ok := r.In(dt); chosen[i] && r.For != "" {
 			v = 0
-		case chosen[key{r.Op, r.Module, r.Where}]:
-			if o, ok := r.In(dt); ok {
-				v = float64(o.Spread)
-			}
+		} else if chosen[i] && ok {
+			v = float64(o.Spread)
 		}
 		all = math.Hypot(all, v)
 	}
 	return all
+}
+
+// leaders are the places that together make two thirds of what rounding does to the loss, the largest first, five at most, with their rows,
+// their part, and how many places there are that do anything.
+func (d *RoundingData) leaders() (first []roundingPlace, rows []int, sum float64, of int) {
+	parts, all := d.Parts(), d.places()
+	part := func(p roundingPlace) (sum float64) {
+		for _, i := range p.rows {
+			sum += parts[i]
+		}
+		return sum
+	}
+	all = slices.DeleteFunc(all, func(p roundingPlace) bool { return part(p) == 0 })
+	slices.SortStableFunc(all, func(a, b roundingPlace) int { return cmp.Compare(part(b), part(a)) })
+	for _, p := range all {
+		if len(first) == 5 || sum >= 2.0/3 {
+			break
+		}
+		first, rows, sum = append(first, p), append(rows, p.rows...), sum+part(p)
+	}
+	return first, rows, min(sum, 1), len(all)
 }
 
 // without is the size of what is left of a dtype's cost without some rows.
@@ -124,33 +175,4 @@ func (d *RoundingData) without(dt amp.DType, rows []int) float64 {
 		left -= part(d.Rows[i].weight(dt), d.all(dt))
 	}
 	return d.all(dt) * math.Sqrt(max(left, 0))
-}
-
-// leaders are the rows that together make two thirds of what rounding does to the loss, the largest first, five at most, and their part.
-func (d *RoundingData) leaders() (rows []int, sum float64) {
-	parts := d.Parts()
-	order := d.Ranked()
-	for len(rows) < 5 && sum < 2.0/3 {
-		best := -1
-		for _, k := range order {
-			if parts[k] > 0 && (best < 0 || parts[k] > parts[best]) {
-				best = k
-			}
-		}
-		if best < 0 {
-			break
-		}
-		rows, sum = append(rows, best), sum+parts[best]
-		parts[best] = 0
-	}
-	return rows, min(sum, 1)
-}
-
-// places counts the rows that change the loss, or would.
-func (d *RoundingData) places() int {
-	n, dt := d.More, d.Lower()
-	for i := range d.Rows {
-		n += b2i(d.Rows[i].weight(dt) > 0)
-	}
-	return n
 }

@@ -17,7 +17,7 @@ func TestForcedColors(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		p.pageTheme(scheme, 1100)
 		p.run("forced colors", emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: scheme}}))
-		for _, name := range []string{"decisions_health", "collapsing", "exponents", "compare_ops", "bits_many", "policy", "live_running", "flow"} {
+		for _, name := range []string{"decisions_health", "collapsing", "exponents", "compare_ops", "bits_many", "policy", "live_running", "flow", "rounding"} {
 			p.figure(name, samples(t)[name])
 			p.snapPage(fmt.Sprintf("forced-%s-%s", name, scheme))
 			var lost []string

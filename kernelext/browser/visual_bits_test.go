@@ -85,11 +85,11 @@ func (p *tab) tryBits(t *testing.T, i int) {
 		return said(fmt.Sprintf(`%s.tBodies[0].rows[%d].innerText.replace(/\s+/g, ' ')`, table, k))
 	}
 	all := table + `.innerText`
+	p.eval("showing", fmt.Sprintf(`visual.show(%d)`, i), nil) // far out of sight it has no text
 	before := said(all)
 	bit := func(k, n int) string {
 		return fmt.Sprintf(`%s.tBodies[0].rows[%d].querySelectorAll('.halftone-bit')[%d]`, table, k, n)
 	}
-	p.eval("showing", fmt.Sprintf(`visual.show(%d)`, i), nil)
 	p.click(p.place(bit(1, 15)))
 	for k, want := range []string{"fp32 0.100036621 0 01111011 10011001110000000000000 0 0", "fp16 0.10004 0 01011 1001100111 0 0", "bf16 0.1001", "fp8 e4m3 0.1015625", "fp8 e5m2 0.09375"} {
 		if got := row(k); !strings.HasPrefix(got, want) {

@@ -94,10 +94,21 @@ var trace amp.GradientTrace
 loss := amp.MulScalar(half, nn.MSELoss(half, net.Forward(half.In("net"), x), amp.Zeros(root, amp.Float32, 64, 1)), 1e-5)
 loss.Backward(amp.TraceGradients(&trace))
 widgets.Show(widgets.GradientFlow(&trace))`},
+	{"code", `%%
+event := func(op, module string, dt amp.DType, own, total, share, spread float64) amp.RoundingEvent {
+	e := amp.RoundingEvent{Op: op, Module: module, Compute: dt, DType: dt, Cell: 3, CellLine: 12, N: 640, Size: 0.5, Own: own, Total: total, Share: share, Spread: spread}
+	for i, other := range []amp.DType{amp.Float32, amp.BFloat16, amp.Float16} {
+		e.If = append(e.If, amp.RoundingIf{DType: other, Spread: spread * []float64{1e-4, 8, 1}[i]})
+	}
+	return e
+}
+widgets.Show(widgets.Rounding(&amp.RoundingTrace{Schema: amp.RoundingSchema, Device: "cpu", Step: -1, DType: amp.Float32, Loss: 2.30412, Exact: 2.30331, First: 7.9e-4, Spread: 8.6e-4, Events: []amp.RoundingEvent{
+	event("linear", "net/0", amp.Float16, 1e-4, 1e-4, 9e-5, 1.6e-4), event("relu", "net/1", amp.Float16, 0, 9e-5, 0, 0), event("linear", "net/2", amp.Float16, 1e-4, 1.4e-4, 7e-4, 8.4e-4), event("nll_loss", "loss", amp.Float32, 1e-8, 2e-4, 1e-9, 2e-9),
+}}))`},
 }
 
 // galleryKinds are the kinds of the gallery's figures, in order.
-var galleryKinds = []string{"decisions", "scale_history", "exponents", "compare", "bits", "bits", "policy", "custom", "live", "gradient_flow"}
+var galleryKinds = []string{"decisions", "scale_history", "exponents", "compare", "bits", "bits", "policy", "custom", "live", "gradient_flow", "rounding"}
 
 // gallery returns the executed gallery and a page made of it, once for all tests.
 func gallery(t *testing.T) (notebook, page string) {

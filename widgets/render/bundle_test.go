@@ -55,8 +55,29 @@ func makeHostile() map[string]*widgets.Figure {
 	return map[string]*widgets.Figure{
 		"exponents": widgets.Exponents(gradients, amp.ScaleHistory{Enabled: true, Scale: 1024, Nominal: 7, Steps: []amp.ScaleStep{{Scale: math.NaN()}}}),
 		"decisions": widgets.Decisions(trace), "scale": widgets.ScaleHistory(h), "runs": widgets.Compare(runs...),
-		"policy": hostilePolicy(evil), "ops": hostileOps(evil),
+		"policy": hostilePolicy(evil), "ops": hostileOps(evil), "roundings": widgets.Rounding(hostileRounding(evil, long)),
 	}
+}
+
+// hostileRounding is a trace with bad names and bad numbers, in more places than a figure has rows.
+func hostileRounding(evil, long string) *amp.RoundingTrace {
+	t := sample.RoundingDeep(9, func(i int) string { return fmt.Sprint(evil, i, long) })
+	t.Device, t.Loss, t.Step, t.DType = evil+long, math.NaN(), -7, amp.DType(99)
+	for i := range t.Events {
+		e := &t.Events[i]
+		e.Op, e.For, e.File, e.Cell, e.Line = evil, evil, evil, 0, 3
+		switch i % 5 {
+		case 0:
+			e.Own, e.Total, e.Share = math.Inf(1), math.NaN(), math.Inf(-1)
+		case 1:
+			e.Compute, e.N, e.Bad = amp.DType(77), -5, math.MaxInt
+		case 2:
+			e.Err, e.Size = evil, 0
+		case 3:
+			e.If = append(e.If, amp.RoundingIf{DType: amp.DType(88), Spread: math.NaN(), Lost: -1, Over: math.MaxInt}, amp.RoundingIf{}, amp.RoundingIf{DType: amp.Bool})
+		}
+	}
+	return t
 }
 
 // hostilePolicy is an op table with bad names, as a file may bring it.
@@ -141,6 +162,7 @@ func extreme() map[string]*widgets.Figure {
 		"sawteeth":  widgets.ScaleHistory(sawtooth(30_000)),
 		"noise":     widgets.Compare(noisyRuns()...),
 		"live":      noisyLive(),
+		"roundings": widgets.Rounding(sample.RoundingDeep(9, func(i int) string { return fmt.Sprint("stages.", i, strings.Repeat("/block", 20)) })),
 		"long":      widgets.Compare(widgets.Run{Name: "a", Loss: sample.Loss(100_000, 5, .1, 1e-4, .3)}, widgets.Run{Name: "b", Loss: sample.Loss(99_000, 5, .1, 1e-4, .5)}),
 	}
 }

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -50,7 +48,7 @@ func roundingChart(f *widgets.Figure, most int) drawing {
 		top := c.Max.Y - head + 4
 		bottom := top - vg.Length(roundRow*len(rows))
 		a := newRoundAxis(d)
-		roundingHeads(c, d, top)
+		roundingHeads(c, d, a, top)
 		a.draw(c, top, bottom)
 		parts := d.Parts()
 		l := &layers{c: c}
@@ -80,85 +78,27 @@ func roundingRows(d *widgets.RoundingData, most int) []int {
 	return index
 }
 
-func roundingHeads(c draw.Canvas, d *widgets.RoundingData, top vg.Length) {
+func roundingHeads(c draw.Canvas, d *widgets.RoundingData, a roundAxis, top vg.Length) {
 	y := top + 22
 	style := boldStyle(8, faint)
 	right := style
 	right.XAlign = draw.XRight
-	last := "PART OF WHAT ROUNDING CAN DO"
+	part, last := "PART OF ALL ROUNDING", "MOVED IT BY"
 	if dt := d.Lower(); dt != amp.NoDType {
-		last = "COST IN " + strings.ToUpper(dt.Short())
-		for _, other := range d.Columns() {
-			if other != dt {
-				c.FillText(right, vg.Point{X: roundRight, Y: y}, "IN "+strings.ToUpper(other.Short()))
-			}
-		}
+		part, last = "PART, IN "+strings.ToUpper(dt.Short()), "IN "+strings.ToUpper(dt.Short())
 	}
 	c.FillText(style, vg.Point{X: roundLeft, Y: y}, "IN THE PROGRAM'S ORDER")
-	c.FillText(style, vg.Point{X: roundPart, Y: y}, last)
-	c.FillText(style, vg.Point{X: roundAxisL, Y: y}, "RELATIVE ERROR")
+	c.FillText(style, vg.Point{X: roundPart, Y: y}, part)
+	c.FillText(right, vg.Point{X: roundRight, Y: y}, last)
+	c.FillText(style, vg.Point{X: roundAxisL, Y: y}, strings.ToUpper(a.title))
 	quiet := textStyle(8.5, faint)
-	x, l := vg.Length(roundAxisL)+style.Width("RELATIVE ERROR")+9, &layers{c: c}
-	for i, name := range []string{"own", "with all before"} {
-		l.dot(faint, vg.Point{X: x + 3, Y: y + 3}, i == 0)
+	x, l := vg.Length(roundAxisL)+style.Width(strings.ToUpper(a.title))+9, &layers{c: c}
+	for i, name := range a.names {
+		l.dot(a.colors[i], vg.Point{X: x + 3, Y: y + 3}, i == 0)
 		l.text(quiet, x+9, y, name)
 		x += 9 + quiet.Width(name) + 8
 	}
 	l.flush()
-}
-
-// A roundAxis is a logarithmic axis of relative errors, from 2^lo to 2^hi.
-type roundAxis struct{ lo, hi float64 }
-
-// roundGuides are the unit roundoffs: the most that rounding to nearest changes a normal number, relative to it.
-var roundGuides = []struct {
-	dt    amp.DType
-	power float64
-}{{amp.Float32, -24}, {amp.Float16, -11}, {amp.BFloat16, -8}}
-
-// log2 is the logarithm of an error relative to a size; false where there is none to draw.
-func log2(v, size widgets.Number) (float64, bool) {
-	e := math.Log2(float64(v) / float64(size))
-	return e, !math.IsNaN(e) && !math.IsInf(e, 0)
-}
-
-func newRoundAxis(d *widgets.RoundingData) roundAxis {
-	a := roundAxis{-27, -5}
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		for _, v := range []widgets.Number{r.Own, r.Total} {
-			if e, ok := log2(v, r.Size); ok {
-				a.lo, a.hi = min(a.lo, math.Floor(e)-1), max(a.hi, math.Ceil(e)+1)
-			}
-		}
-	}
-	return roundAxis{max(a.lo, -60), min(a.hi, 12)}
-}
-
-func (a roundAxis) x(e float64) vg.Length {
-	e = min(max(e, a.lo), a.hi)
-	return roundAxisL + (roundAxisR-roundAxisL)*vg.Length((e-a.lo)/(a.hi-a.lo))
-}
-
-// draw draws the guides with their names and marks above and their powers below.
-func (a roundAxis) draw(c draw.Canvas, top, bottom vg.Length) {
-	for i, g := range roundGuides {
-		x := a.x(g.power)
-		c.StrokeLine2(draw.LineStyle{Color: dtypeColor(g.dt), Width: 1, Dashes: []vg.Length{2, 2}}, x, bottom, x, top+2)
-		name, power := boldStyle(8, faint), textStyle(8.5, faint)
-		label := fmt.Sprintf("2^%.0f", g.power)
-		wide, below := 8+name.Width(g.dt.Short()), powersWidth(power, label)
-		at, under := x-wide/2, x-below/2
-		switch i { // two guides are near each other
-		case 1:
-			at, under = x-wide-1, x-below-1
-		case 2:
-			at, under = x+1, x+1
-		}
-		mark(c, g.dt, at, top+5.5, dtypeColor(g.dt))
-		c.FillText(name, vg.Point{X: at + 8, Y: top + 6}, g.dt.Short())
-		fillPowers(c, power, vg.Point{X: under, Y: bottom - 13}, label)
-	}
 }
 
 func drawRounding(l *layers, d *widgets.RoundingData, r *widgets.RoundingRow, a roundAxis, part float64, y vg.Length) {
@@ -173,25 +113,9 @@ func drawRounding(l *layers, d *widgets.RoundingData, r *widgets.RoundingRow, a 
 	roundingPart(l, d, r, part, y)
 }
 
-// marks draws the two errors of a row and what is between them.
-func (a roundAxis) marks(l *layers, r *widgets.RoundingRow, y vg.Length) {
-	col := dtypeColor(r.DType)
-	own, ok := log2(r.Own, r.Size)
-	total, all := log2(r.Total, r.Size)
-	if ok && all {
-		l.line(col, 1.5, a.x(own), y, a.x(total), y)
-	}
-	if all {
-		l.dot(col, vg.Point{X: a.x(total), Y: y}, false)
-	}
-	if ok {
-		l.dot(col, vg.Point{X: a.x(own), Y: y}, true)
-	}
-}
-
 // roundingPart draws the part of a row as a bar, or says what broke there.
 func roundingPart(l *layers, d *widgets.RoundingData, r *widgets.RoundingRow, part float64, y vg.Length) {
-	base, style := y+4.5, textStyle(9, ink)
+	base := y + 4.5
 	dt := d.Lower()
 	if o, _ := r.In(dt); r.Bad > 0 || o.Over > 0 {
 		words := "overflows"
@@ -200,18 +124,21 @@ func roundingPart(l *layers, d *widgets.RoundingData, r *widgets.RoundingRow, pa
 		}
 		cross(l.c, vg.Point{X: roundPart + 4, Y: y + roundRow/2.}, 3.5)
 		s := boldStyle(9, ink)
-		l.text(s, roundPart+13, base, fit(s, words, roundRight-roundPart-60))
-	} else if part > 0 {
-		l.fill(dtypeColor(barDType(r, dt)), roundPart, y+4, max((roundPartR-roundPart)*vg.Length(part), .75), roundRow-8)
-		l.text(boldStyle(9, ink), roundText, base, widgets.PartText(part))
+		l.text(s, roundPart+13, base, fit(s, words, roundRight-roundPart-13))
+		return
 	}
-	right := style
+	if part < widgets.RoundingLeast {
+		return
+	}
+	w := max((roundPartR-roundPart)*vg.Length(part), .75)
+	l.fill(dtypeColor(barDType(r, dt)), roundPart, y+4, w, roundRow-8)
+	l.text(boldStyle(9, ink), roundPart+w+5, base, widgets.PartText(part))
+	right, last := textStyle(9, ink), r.ShareText()
 	right.XAlign = draw.XRight
-	for _, other := range d.Columns() {
-		if dt != amp.NoDType && other != dt {
-			l.text(right, roundRight, base, fit(style, r.IfText(other), 60))
-		}
+	if dt != amp.NoDType {
+		last = r.IfText(dt)
 	}
+	l.text(right, roundRight, base, fit(right, last, roundRight-roundPartR-30))
 }
 
 // barDType is the dtype whose color a row's bar has: the one that is tried, or its own.

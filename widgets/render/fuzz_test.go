@@ -20,6 +20,8 @@ var broken = []string{
 	`{"schema":"halftone.figure/1","kind":"compare","data":{"runs":[{"loss":[1,2],"at":[-5,1000000000000],"steps":-4}]}}`,
 	`{"schema":"halftone.figure/1","kind":"decisions","data":{"steps":-1,"sites":[{"rule":-4,"of":7,"casts":[{"count":-1,"hits":9}],"compute":"bool"}]}}`,
 	`{"schema":"halftone.figure/1","kind":"policy","data":{"lists":"cpu","classes":[{"class":"lower","ops":1}],"ops":[{"name":"matmul","cpu":"lower"}]}}`,
+	`{"schema":"halftone.figure/1","kind":"rounding","data":{"exact":0,"error":1e308,"spread":-1,"halves":["float16","int64"],"if":[{"dtype":"float16","spread":1e308,"over":-1}],"rows":[{"op":"exp","own":1e308,"size":1e-308,"total":"NaN","share":"-Inf","if":[{"spread":5e-324},{"dtype":"bool"}]},{}]}}`,
+	`{"schema":"halftone.figure/1","kind":"rounding","data":{"exact":1e-300,"if":[{"dtype":"bfloat16","spread":1e300}],"rows":[{"if":[{"dtype":"bfloat16","spread":1e-300,"lost":7}]},{"if":[{"dtype":"bfloat16","spread":1e300}]}]}}`,
 }
 
 // drawable draws the faces that text decides on, and fails on a panic or on one that takes long.
@@ -55,7 +57,7 @@ func drawable(t *testing.T, raw []byte) {
 // TestBrokenNumbers puts wrong numbers everywhere, always the same ones.
 func TestBrokenNumbers(t *testing.T) {
 	seeds := append([]string(nil), broken...)
-	for _, name := range []string{"calibrating", "decisions_none", "compare", "collapsing"} {
+	for _, name := range []string{"calibrating", "decisions_none", "compare", "collapsing", "rounding", "rounding_fp32"} {
 		b, err := json.Marshal(figures()[name])
 		if err != nil {
 			t.Fatal(err)

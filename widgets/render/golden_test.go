@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden drawings anew")
 
 // TestGoldenSVG: a drawing changes when somebody means it to, and the change is seen in the file.
 func TestGoldenSVG(t *testing.T) {
-	for _, name := range []string{"decisions_health", "steady", "collapsing", "exponents", "flow", "live_done"} {
+	for _, name := range []string{"decisions_health", "steady", "collapsing", "exponents", "flow", "rounding", "rounding_fp32", "live_done"} {
 		got := face(t, figures()[name], "image/svg+xml")
 		file := filepath.Join("testdata", name+".svg")
 		if *update {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"regexp"
 
 	"github.com/halftone-ml/halftone/amp"
 	"github.com/halftone-ml/halftone/widgets"
@@ -11,9 +12,12 @@ import (
 
 // The widths of the strips and of the bars, in pixels.
 const (
-	roundStrip = 180
+	roundStrip = 160
 	roundBar   = 90
 )
+
+// maxRoundingTable is the number of rows of the table; the JSON has all. The other faces need room in the bundle, too.
+const maxRoundingTable = 24
 
 // roundingHTML writes the finding, the ops that matter most, and all ops in the program's order.
 func roundingHTML(p *page, f *widgets.Figure) {
@@ -21,18 +25,23 @@ func roundingHTML(p *page, f *widgets.Figure) {
 	p.heading(f.Title, "") // the finding names the step
 	c := roundingColor(d)
 	p.printf(`<div style="border-left:5px solid %s;padding:6px 12px;margin:4px 0 8px 0;background-color:rgba(%d,%d,%d,0.1);border-radius:3px"><strong>%s</strong>`,
-		hex(c), c.R, c.G, c.B, powersHTML(d.Sentence))
+		hex(c), c.R, c.G, c.B, errorsHTML(d.Sentence))
 	if d.Missing != "" {
 		p.WriteString(`</div>`)
 		return
 	}
 	for _, text := range append(d.Lines(3), d.Notes()...) {
-		p.printf(`<div>%s</div>`, powersHTML(text))
+		p.printf(`<div>%s</div>`, errorsHTML(text))
 	}
 	p.WriteString(`</div>`)
 	p.metrics(d.Metrics()...)
 	roundingTable(p, d)
 }
+
+// errorsHTML is powersHTML, of a text with errors in it: behind the sign of their exponents no line is to break.
+func errorsHTML(s string) string { return errorExponent.ReplaceAllString(powersHTML(s), "$1−") }
+
+var errorExponent = regexp.MustCompile(`(\de)-`)
 
 // roundingColor is red where something broke, and orange where the loss is off by more than one rounding of it to bfloat16, or would break in
 // 16 bits.
@@ -61,7 +70,7 @@ func roundingTable(p *page, d *widgets.RoundingData) {
 		number bool
 	}
 	dt := d.Lower()
-	heads := []head{{"Op", false}, {"Module", false}, {"Precision", false}, {"Error of the results, own ● total ○", false}, {"Own", true}, {"Total", true}, {"Part", false}}
+	heads := []head{{"Op", false}, {"Module", false}, {"Precision", false}, {a.title, false}, {"Own → total", true}, {"Part", false}}
 	if dt == amp.NoDType {
 		heads = append(heads, head{"Moved the loss by", true})
 	}
@@ -75,25 +84,20 @@ func roundingTable(p *page, d *widgets.RoundingData) {
 		}
 		p.printf(`<th scope="col" style="%s">%s`, style, esc(h.words))
 		if i == 3 {
+			for k, name := range a.names {
+				p.printf(` <span style="font-weight:normal;white-space:nowrap">%s %s</span>`, a.keyHTML(k), esc(name))
+			}
 			p.WriteString(a.guidesHTML())
 		}
 		p.WriteString(`</th>`)
 	}
 	p.WriteString(`</tr></thead><tbody>`)
-	parts, left := d.Parts(), d.More
-	for i := range d.Rows {
-		if p.Len() > maxTable+8<<10 {
-			left++
-			continue
-		}
-		roundingRowHTML(p, d, &d.Rows[i], a, parts[i])
+	parts, rows := d.Parts(), roundingRows(d, maxRoundingTable)
+	for _, k := range rows {
+		roundingRowHTML(p, d, &d.Rows[k], a, parts[k])
 	}
-	if left > 0 {
-		more := "… and " + moreRows(left)
-		if left == d.More {
-			more = "… and " + d.MoreText()
-		}
-		p.printf(`<tr style="%s"><td colspan="%d" style="%s">%s</td></tr>`, stRow, len(heads), stCell, esc(more))
+	if left := len(d.Rows) - len(rows) + d.More; left > 0 {
+		p.printf(`<tr style="%s"><td colspan="%d" style="%s">… and %s that matter less</td></tr>`, stRow, len(heads), stCell, moreRows(left))
 	}
 	p.WriteString(`</tbody></table></div>`)
 }
@@ -105,11 +109,15 @@ func roundingRowHTML(p *page, d *widgets.RoundingData, r *widgets.RoundingRow, a
 	}
 	for _, beside := range []string{r.Of, r.Where} {
 		if beside != "" {
-			p.printf(` <span style="%s">%s</span>`, stMuted, breakable(beside))
+			p.printf(` <span style="%s">%s</span>`, stMuted, unbroken(beside))
 		}
 	}
-	p.printf(`</th><td style="%s">%s</td><td style="%s">%s</td><td style="%s">%s</td>`, stCell, breakable(r.Module), stCell, chip(r.DType, r.Precision()), stCell, a.stripHTML(r))
-	p.printf(`<td style="%s">%s</td><td style="%s">%s</td><td style="%s">%s</td>`, stNumber, esc(r.OwnText()), stNumber, esc(r.TotalText()), stCell, partHTML(d, r, part))
+	p.printf(`</th><td style="%s">%s</td><td style="%s">%s</td><td style="%s">%s</td>`, stCell, unbroken(r.Module), stCell, chip(r.DType, r.Precision()), stCell, a.stripHTML(r))
+	errors := r.OwnText()
+	if total := r.TotalText(); total != errors {
+		errors += " → " + total
+	}
+	p.printf(`<td style="%s">%s</td><td style="%s">%s</td>`, stNumber, esc(errors), stCell, partHTML(d, r, part))
 	if d.Lower() == amp.NoDType {
 		p.printf(`<td style="%s">%s</td>`, stNumber, esc(r.ShareText()))
 	}
@@ -124,6 +132,14 @@ func roundingRowHTML(p *page, d *widgets.RoundingData, r *widgets.RoundingRow, a
 	p.WriteString(`</tr>`)
 }
 
+// unbroken is breakable, of names that are too long for one line.
+func unbroken(name string) string {
+	if len(name) < 20 {
+		return `<span style="white-space:nowrap">` + esc(name) + `</span>`
+	}
+	return breakable(name)
+}
+
 // partHTML is a row's part as a bar with its number, or what broke there.
 func partHTML(d *widgets.RoundingData, r *widgets.RoundingRow, part float64) string {
 	if r.Bad > 0 {
@@ -133,58 +149,6 @@ func partHTML(d *widgets.RoundingData, r *widgets.RoundingRow, part float64) str
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf(`<div style="white-space:nowrap"><span style="display:inline-block;height:11px;width:%dpx;background-color:%s;border-radius:2px"></span> <strong>%s</strong></div>`,
+	return fmt.Sprintf(`<div style="white-space:nowrap"><span title="%[3]s" style="display:inline-block;height:11px;width:%[1]dpx;background-color:%[2]s;border-radius:2px"></span> <strong>%[3]s</strong></div>`,
 		max(int(math.Round(roundBar*part)), 1), hex(dtypeColor(barDType(r, d.Lower()))), esc(text))
-}
-
-// percent is where an error stands on a strip.
-func (a roundAxis) percent(e float64) float64 {
-	return 100 * (min(max(e, a.lo), a.hi) - a.lo) / (a.hi - a.lo)
-}
-
-// guidesHTML names the unit roundoffs above the strips.
-func (a roundAxis) guidesHTML() string {
-	out, at := fmt.Sprintf(`<div style="width:%dpx;font-weight:normal;font-size:11px;white-space:nowrap">`, roundStrip), 0.0
-	for i, g := range roundGuides {
-		end := a.percent(g.power)
-		if i == 2 { // the next guide is near: its name begins there
-			out += fmt.Sprintf(`<span style="display:inline-block;padding:0 0 0 4px;border-left:2px solid %s">%s</span>`, hex(dtypeColor(g.dt)), g.dt.Short())
-			break
-		}
-		out += fmt.Sprintf(`<span style="display:inline-block;box-sizing:border-box;text-align:right;padding:0 4px 0 0;border-right:2px solid %s;width:%.1f%%">%s</span>`,
-			hex(dtypeColor(g.dt)), end-at, g.dt.Short())
-		at = end
-	}
-	return out + `</div>`
-}
-
-// stripHTML draws the two errors of a row and what is between them; its words stand in the columns beside it.
-func (a roundAxis) stripHTML(r *widgets.RoundingRow) string {
-	own, ok := log2(r.Own, r.Size)
-	total, all := log2(r.Total, r.Size)
-	if !ok && !all {
-		return ""
-	}
-	if !ok {
-		own = total
-	}
-	if !all {
-		total = own
-	}
-	col := hex(dtypeColor(r.DType))
-	const mark = 9 // pixels
-	span := float64(roundStrip - mark)
-	from, to := span*a.percent(min(own, total))/100, span*a.percent(max(own, total))/100
-	first, second := "●", "○"
-	if !ok || all && total < own {
-		first, second = second, first
-	}
-	out := fmt.Sprintf(`<div style="width:%dpx;white-space:nowrap;line-height:14px;color:%s"><span style="display:inline-block;width:%.0fpx"></span>%s`, roundStrip, col, from, first)
-	if to-from >= 1 {
-		if line := to - from - mark; line >= 1 {
-			out += fmt.Sprintf(`<span style="display:inline-block;vertical-align:middle;width:%.0fpx;border-top:2px solid %s"></span>`, line, col)
-		}
-		out += second
-	}
-	return out + `</div>`
 }

@@ -28,6 +28,7 @@ func chartFigures() map[string]*widgets.Figure {
 		"flow_later":        widgets.GradientFlow(sample.Flow(9), collapsed()),
 		"rounding_bfloat16": widgets.Rounding(sample.Rounding(amp.BFloat16)),
 		"rounding_few":      widgets.Rounding(few(sample.Rounding(amp.Float16), 3)),
+		"rounding_blocks":   widgets.Rounding(sample.RoundingDeep(12, func(i int) string { return fmt.Sprint("h.", i, "/") })),
 		"rounding_deep":     widgets.Rounding(sample.RoundingDeep(9, func(i int) string { return fmt.Sprint("transformer/stages.", i, "/blocks/a_rather_long_name/") })),
 		"scale_grown":       widgets.ScaleHistory(grown(0)),
 		"scale_floor":       widgets.ScaleHistory(grown(1 << 22)),

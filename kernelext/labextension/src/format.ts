@@ -84,6 +84,15 @@ export function alike(all: readonly number[], digits: number): (v: number) => st
 /** A number that is short with decimals, as that: JavaScript itself changes to exponents below 1e-6. */
 const plain = (v: number): string => (Math.abs(v) < 1e-6 && v !== 0 ? v.toFixed(20).replace(/0+$/, '') : String(v)).replace('-', '−');
 
+/** An error with two digits: "8.1e−4", "0.013", "2.5". */
+export function tiny(v: number): string {
+  if (!Number.isFinite(v)) return '–';
+  const a = Math.abs(v);
+  if (v === 0 || (a >= 0.01 && a < 1e9)) return (a >= 100 ? v.toFixed(0) : String(Number(v.toPrecision(2)))).replace('-', '−');
+  const [m, e] = v.toExponential(1).split('e');
+  return `${Number(m)}e${Number(e)}`.replace(/-/g, '−');
+}
+
 /** A loss, with five significant digits. */
 export const loss = (v: number): string => alike([v], 5)(v);
 
