@@ -19,6 +19,7 @@ func oneSize(f func(s *Scope, x *Tensor, size int) *Tensor) func(s *Scope, x *Te
 
 func init() {
 	index := func() *Tensor { return fixed([]int64{3, 0, 3, -1, 1, 2}, 1, 2, 3) }
+	flat := func(c opCase) opCase { c.flat = true; return c }
 	addCases(map[string][]opCase{
 		"max_pool1d": {poolCase("", MaxPool1d, 2, options(Stride(1), Padding(1), Dilation(2)), 2, 2, 5)},
 		"max_pool2d": {
@@ -35,6 +36,20 @@ func init() {
 		"adaptive_max_pool1d": {adaptiveCase(oneSize(AdaptiveMaxPool1d), []int{3}, 1, 2, 5)},
 		"adaptive_max_pool2d": {adaptiveCase(AdaptiveMaxPool2d, []int{2, 3}, 1, 2, 3, 4)},
 		"adaptive_max_pool3d": {adaptiveCase(AdaptiveMaxPool3d, []int{2}, 1, 1, 2, 3, 1)},
+		"max_unpool2d": {
+			flat(unaryCase(func(s *Scope, x *Tensor) *Tensor {
+				return MaxUnpool2d(s, x, fixed([]int64{5, 2, 8, 11, 0, 7}, 1, 2, 1, 3), 2, Kernel(2, 2), Stride(2, 2))
+			}, in(-2, 2, 1, 2, 1, 3))),
+			flat(opCase{name: "size and twice", inputs: []input{in(-2, 2, 2, 2, 2)}, call: func(s *Scope, x []*Tensor) *Tensor {
+				return MaxUnpool2d(s, x[0], fixed([]int64{3, 3, 0, 14, 14, 14, 1, 2}, 2, 2, 2), 2, Padding(1), Stride(3), OutputSize(3, 5))
+			}}),
+			flat(opCase{name: "1d", inputs: []input{in(-2, 2, 2, 1, 3)}, call: func(s *Scope, x []*Tensor) *Tensor {
+				return MaxUnpool1d(s, x[0], fixed([]int64{1, 2, 4, 0, 3, 5}, 2, 1, 3), 2)
+			}}),
+		},
+		"max_unpool3d": {flat(unaryCase(func(s *Scope, x *Tensor) *Tensor {
+			return MaxUnpool3d(s, x, fixed([]int64{3, 9, 14, 8}, 1, 2, 1, 1, 2), 2)
+		}, in(-2, 2, 1, 2, 1, 1, 2)))},
 		"max_pool_values": {{inputs: []input{in(-2, 2, 1, 2, 2, 2)}, flat: true, call: func(s *Scope, x []*Tensor) *Tensor {
 			return s.apply(opPoolValues, Attrs{}, Contiguous(s, x[0]), index())
 		}}},

@@ -72,6 +72,7 @@ func init() {
 			answerCases[name] = append(answerCases[name], answerCase{[][]int{{3, 37, 4}}, 0, func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], dim) }})
 		}
 	}
+	answerCases["topk_index"] = append(answerCases["topk_index"], answerCase{[][]int{{3, 37, 4}}, 0, func(s *Scope, in []*Tensor) *Tensor { _, i := Kthvalue(s, in[0], 5, 1); return i }})
 	for _, right := range []bool{false, true} {
 		answerCases["bucketize"] = append(answerCases["bucketize"], answerCase{[][]int{large, {5}}, 0, func(s *Scope, in []*Tensor) *Tensor {
 			bounds, _ := Sort(s, in[1], 0, false)
@@ -80,6 +81,15 @@ func init() {
 	}
 	answerCases["max_pool_indices"] = []answerCase{{[][]int{{2, 3, 9, 11}}, 0, func(s *Scope, in []*Tensor) *Tensor {
 		_, i := MaxPool2dIndices(s, in[0], 3, Padding(1))
+		return i
+	}}, {[][]int{{3, 2, 65}}, 0, func(s *Scope, in []*Tensor) *Tensor {
+		_, i := MaxPool1dIndices(s, in[0], 2)
+		return i
+	}}, {[][]int{{1, 3, 5, 4, 7}}, 0, func(s *Scope, in []*Tensor) *Tensor {
+		_, i := MaxPool3dIndices(s, in[0], 2, Stride(1), Dilation(2, 1, 3))
+		return i
+	}}, {[][]int{{3, 9, 11}}, 0, func(s *Scope, in []*Tensor) *Tensor {
+		_, i := AdaptiveMaxPool2dIndices(s, in[0], 4, 3)
 		return i
 	}}}
 	answerCases["one_hot"] = []answerCase{{[][]int{{3, 17}}, 2, func(s *Scope, in []*Tensor) *Tensor { return OneHot(s, in[0], 5) }}}

@@ -30,6 +30,18 @@ func ExampleMaxPool2d() {
 	// [3 4 6 7] [5]
 }
 
+func ExampleMaxUnpool2d() {
+	s := amp.NewScope()
+	defer s.Close()
+	x := amp.From([]float32{1, 2, 3, 4, 6, 5}, 1, 1, 2, 3)
+	y, indices := amp.MaxPool2dIndices(s, x, 2)
+	fmt.Println(y.Float64s(), indices.Float64s())
+	fmt.Println(amp.MaxUnpool2d(s, y, indices, 2, amp.OutputSize(x.Shape()...)).Float64s())
+	// Output:
+	// [6] [4]
+	// [0 0 0 0 6 0]
+}
+
 func ExampleBatchNorm() {
 	s := amp.NewScope()
 	defer s.Close()

@@ -16,6 +16,7 @@ type windowConfig struct {
 	op      string // whose options these are, for messages
 	same    bool
 	divisor int
+	output  []int // of unpooling, nil unless given
 	set     map[string]bool
 }
 

@@ -72,13 +72,33 @@ func maxPool(s *Scope, rank int, x *Tensor, kernel int, opts []WindowOption) *Te
 	})
 }
 
-// MaxPool2dIndices is MaxPool2d that also returns where the maxima lie, as int64: h·width + w within each plane of x.
+// MaxPool1dIndices is MaxPool1d that also returns where the maxima lie; see MaxPool2dIndices.
+func MaxPool1dIndices(s *Scope, x *Tensor, kernel int, opts ...WindowOption) (values, indices *Tensor) {
+	return maxPoolIndices(s, 1, x, kernel, opts)
+}
+
+// MaxPool2dIndices is MaxPool2d that also returns where the maxima lie, as int64: h·width + w within each plane of x, of several the first,
+// and -1 for a window of padding alone. MaxUnpool2d puts them back there.
 func MaxPool2dIndices(s *Scope, x *Tensor, kernel int, opts ...WindowOption) (values, indices *Tensor) {
-	w := poolWindow(opMaxPool[1].Name, 2, kernel, opts, maxPoolOptions)
-	values = unbatched(s, opMaxPool[1], 2, x, func(x *Tensor) *Tensor {
+	return maxPoolIndices(s, 2, x, kernel, opts)
+}
+
+// MaxPool3dIndices is MaxPool3d that also returns where the maxima lie: (d·height + h)·width + w; see MaxPool2dIndices.
+func MaxPool3dIndices(s *Scope, x *Tensor, kernel int, opts ...WindowOption) (values, indices *Tensor) {
+	return maxPoolIndices(s, 3, x, kernel, opts)
+}
+
+func maxPoolIndices(s *Scope, rank int, x *Tensor, kernel int, opts []WindowOption) (values, indices *Tensor) {
+	w := poolWindow(opMaxPool[rank-1].Name, rank, kernel, opts, maxPoolOptions)
+	return withIndices(s, opMaxPool[rank-1], Attrs{Window: &w.Window}, x, rank)
+}
+
+// withIndices returns what a max pool makes of x, and where.
+func withIndices(s *Scope, o *Op, a Attrs, x *Tensor, rank int) (values, indices *Tensor) {
+	values = unbatched(s, o, rank, x, func(x *Tensor) *Tensor {
 		x = Contiguous(s, x)
-		indices = s.apply(opPoolIndices, Attrs{Window: &w.Window}, x)
-		return s.apply(opMaxPool[1], Attrs{Window: &w.Window}, x)
+		indices = s.apply(opPoolIndices, a, x)
+		return s.apply(o, a, x)
 	})
 	return values, Reshape(s, indices, values.shape...)
 }
@@ -97,6 +117,26 @@ func AdaptiveMaxPool2d(s *Scope, x *Tensor, size ...int) *Tensor {
 // AdaptiveMaxPool3d is AdaptiveMaxPool2d for x [n c d h w] or [c d h w].
 func AdaptiveMaxPool3d(s *Scope, x *Tensor, size ...int) *Tensor {
 	return adaptivePool(s, opAdaptiveMaxPool[2], 3, x, size)
+}
+
+// AdaptiveMaxPool1dIndices is AdaptiveMaxPool1d that also returns where the maxima lie; see MaxPool2dIndices.
+func AdaptiveMaxPool1dIndices(s *Scope, x *Tensor, size int) (values, indices *Tensor) {
+	return adaptiveIndices(s, 1, x, []int{size})
+}
+
+// AdaptiveMaxPool2dIndices is AdaptiveMaxPool2d that also returns where the maxima lie; see MaxPool2dIndices.
+func AdaptiveMaxPool2dIndices(s *Scope, x *Tensor, size ...int) (values, indices *Tensor) {
+	return adaptiveIndices(s, 2, x, size)
+}
+
+// AdaptiveMaxPool3dIndices is AdaptiveMaxPool3d that also returns where the maxima lie; see MaxPool3dIndices.
+func AdaptiveMaxPool3dIndices(s *Scope, x *Tensor, size ...int) (values, indices *Tensor) {
+	return adaptiveIndices(s, 3, x, size)
+}
+
+func adaptiveIndices(s *Scope, rank int, x *Tensor, size []int) (values, indices *Tensor) {
+	o := opAdaptiveMaxPool[rank-1]
+	return withIndices(s, o, Attrs{Shape: adaptiveShape(o.Name, rank, size)}, x, rank)
 }
 
 func adaptivePool(s *Scope, o *Op, rank int, x *Tensor, size []int) *Tensor {

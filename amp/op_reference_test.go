@@ -70,15 +70,27 @@ func callers() map[string]string {
 		return check(c)
 	})()
 	out := map[string]string{}
+	note := func(name string, call func(s *Scope)) {
+		s := NewScope().NoGrad()
+		defer s.Close()
+		found, row = "", name
+		call(s)
+		if known := strings.Split(out[name], ", "); found != "" && !slices.Contains(known, found) {
+			out[name] = strings.TrimPrefix(out[name]+", "+found, ", ")
+		}
+	}
 	for name, cases := range opCases {
 		for _, c := range cases {
-			s := NewScope()
-			found, row = "", name
-			c.call(s.NoGrad(), c.draws(s, Float64, 1))
-			s.Close()
-			if found != "" && !strings.Contains(out[name], found) {
-				out[name] = strings.TrimPrefix(out[name]+", "+found, ", ")
+			note(name, func(s *Scope) { c.call(s, c.draws(s, Float64, 1)) })
+		}
+	}
+	for name, cases := range answerCases {
+		for _, c := range cases {
+			dt := Float64
+			if c.below > 0 {
+				dt = Int64
 			}
+			note(name, func(s *Scope) { c.call(s, c.draws(dt)) })
 		}
 	}
 	return out

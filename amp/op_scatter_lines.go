@@ -26,9 +26,9 @@ func scatterCPU(c *Call, add bool) {
 	}
 }
 
-// scatterable says whether elements along d are neighbors in all of the tensors, of which src may be nil.
+// scatterable says whether elements along d are neighbors in all of the tensors, of which src may be nil and x one number repeated.
 func scatterable(out, x, index, src *Tensor, d int) bool {
-	return out.strides[d] == 1 && x.strides[d] == 1 && index.strides[d] == 1 && (src == nil || src.strides[d] == 1)
+	return out.strides[d] == 1 && uint(x.strides[d]) <= 1 && index.strides[d] == 1 && (src == nil || src.strides[d] == 1)
 }
 
 // scatterWords writes the elements of src, nil for the number c.Scalar, as words.
@@ -39,7 +39,13 @@ func scatterWords[T word](c *Call, src *Tensor) {
 	cpu.Parallel(out.Len()/n, grainOf(n+k), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := words[T](out)[lineOf(out, d, i):][:n]
-			copy(row, words[T](x)[lineOf(x, d, i):])
+			if start := words[T](x)[lineOf(x, d, i):]; x.strides[d] == 1 {
+				copy(row, start)
+			} else {
+				for j := range row {
+					row[j] = start[0]
+				}
+			}
 			at, ok := lineWithin(out, index, d, i)
 			if !ok {
 				continue

@@ -22,6 +22,30 @@ func init() {
 	} {
 		torchCalls[name] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return f(s, x[0], a.ints("output_size")...) })
 	}
+	for name, f := range map[string]func(s *Scope, x *Tensor, kernel int, opts ...WindowOption) (values, indices *Tensor){
+		"max_pool1d_with_indices": MaxPool1dIndices, "max_pool2d_with_indices": MaxPool2dIndices, "max_pool3d_with_indices": MaxPool3dIndices,
+	} {
+		torchCalls[name] = torchPair(func(s *Scope, a torchArgs, x []*Tensor) (*Tensor, *Tensor) {
+			return f(s, x[0], a.ints("kernel_size")[0], a.windowOptions()...)
+		})
+	}
+	for name, f := range map[string]func(s *Scope, x *Tensor, size ...int) (values, indices *Tensor){
+		"adaptive_max_pool1d_with_indices": func(s *Scope, x *Tensor, size ...int) (values, indices *Tensor) {
+			return AdaptiveMaxPool1dIndices(s, x, size[0])
+		},
+		"adaptive_max_pool2d_with_indices": AdaptiveMaxPool2dIndices, "adaptive_max_pool3d_with_indices": AdaptiveMaxPool3dIndices,
+	} {
+		torchCalls[name] = torchPair(func(s *Scope, a torchArgs, x []*Tensor) (*Tensor, *Tensor) {
+			return f(s, x[0], a.ints("output_size")...)
+		})
+	}
+	for name, f := range map[string]func(s *Scope, x, indices *Tensor, kernel int, opts ...WindowOption) *Tensor{
+		"max_unpool1d": MaxUnpool1d, "max_unpool2d": MaxUnpool2d, "max_unpool3d": MaxUnpool3d,
+	} {
+		torchCalls[name] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
+			return f(s, x[0], x[1], a.ints("kernel_size")[0], a.windowOptions()...)
+		})
+	}
 	torchCalls["batch_norm"] = torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor {
 		return BatchNorm(s, x[0], x[1], x[2], BatchNormState{Eps: a.float("eps")})
 	})
@@ -44,7 +68,7 @@ func init() {
 func (a torchArgs) windowOptions() []WindowOption {
 	var out []WindowOption
 	for name, option := range map[string]func(...int) WindowOption{
-		"kernel_size": Kernel, "stride": Stride, "padding": Padding, "dilation": Dilation, "output_padding": OutputPadding,
+		"kernel_size": Kernel, "stride": Stride, "padding": Padding, "dilation": Dilation, "output_padding": OutputPadding, "output_size": OutputSize,
 	} {
 		if a.has(name) {
 			out = append(out, option(a.ints(name)...))

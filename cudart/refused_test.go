@@ -38,6 +38,9 @@ func TestIndicesOutOfRange(t *testing.T) {
 		"add": {func() *amp.Tensor {
 			return amp.IndexAdd(s, x, 0, list(s, 4), placed(s, amp.Float32, numbers(3), 1, 3), 1)
 		}, []string{"scatter_add", "index 0 is 4"}},
+		"unpool": {func() *amp.Tensor {
+			return amp.MaxUnpool1d(s, amp.Reshape(s, x, 4, 3), placed(s, amp.Int64, []float64{0, 1, 2, 3, 4, 6, 5, 4, 3, 2, 1, 0}, 4, 3), 2)
+		}, []string{"scatter", "index 5 is 6", "from 0 to 5"}},
 		"index":   {func() *amp.Tensor { return amp.Index(s, x, list(s, -4, 0), list(s, 0, -4)) }, []string{"index 1 of dimension 1 is -4", "from -3 to 2"}},
 		"one_hot": {func() *amp.Tensor { return amp.OneHot(s, list(s, 0, 3), 3) }, []string{"one_hot", "index 1 is 3"}},
 		"nll":     {func() *amp.Tensor { return amp.NLLLoss(s, x, list(s, 0, -100, 3, 2)) }, []string{"nll_loss", "target[2] is 3", "from 0 to 2, or -100"}},

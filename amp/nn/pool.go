@@ -10,7 +10,14 @@ import (
 
 type poolFunc = func(s *amp.Scope, x *amp.Tensor, kernel int, opts ...amp.WindowOption) *amp.Tensor
 
-func newPool(name string, f poolFunc, kernel int, opts []WindowOption) Module {
+// poolSettings are the window of a pool, and what it prints.
+type poolSettings struct {
+	kernel  int
+	options []amp.WindowOption
+	text    string
+}
+
+func newPoolSettings(name string, kernel int, opts []WindowOption) poolSettings {
 	c := convConfig{kernel: []int{kernel}}
 	for _, o := range opts {
 		o.conv(&c)
@@ -21,8 +28,18 @@ func newPool(name string, f poolFunc, kernel int, opts []WindowOption) Module {
 	} else if len(c.kernel) == 1 {
 		kernel = c.kernel[0]
 	}
-	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x, kernel, c.options...) },
-		name + "(" + strings.Join(append([]string{words("kernel", c.kernel)}, c.said...), ", ") + ")"}
+	return poolSettings{kernel, c.options, name + "(" + strings.Join(append([]string{words("kernel", c.kernel)}, c.said...), ", ") + ")"}
+}
+
+// Parameters returns nil.
+func (p poolSettings) Parameters() []*amp.Tensor { return nil }
+
+// String is the name with the settings.
+func (p poolSettings) String() string { return p.text }
+
+func newPool(name string, f poolFunc, kernel int, opts []WindowOption) Module {
+	p := newPoolSettings(name, kernel, opts)
+	return shown{func(s *amp.Scope, x *amp.Tensor) *amp.Tensor { return f(s, x, p.kernel, p.options...) }, p.text}
 }
 
 // MaxPool1d takes the largest element of windows of kernel elements: amp.MaxPool1d.

@@ -140,6 +140,13 @@ func Example_optimizers() {
 	words, offsets, weights := amp.From([]int64{1, 2, 4, 5}), amp.From([]int64{0, 3}), amp.Ones(root, amp.Float32, 4)
 	fmt.Println(nn.NewEmbeddingBag(root, 100, 8, nn.SumBag).Run(root, words, offsets, weights).Shape())
 
+	images := amp.Rand(root, amp.Float32, 0, 1, 1, 2, 5, 4)
+	// torch: y, i = nn.MaxPool2d(2, return_indices=True)(images)  # F.max_pool2d(images, 2, return_indices=True)
+	// torch: nn.MaxUnpool2d(2)(y, i, output_size=images.size())  # F.max_unpool2d(y, i, 2, output_size=…)
+	pooled, i := nn.MaxPool2dIndices(2).Forward(root, images) // amp.MaxPool2dIndices(s, images, 2)
+	back := nn.MaxUnpool2d(2).Forward(root, pooled, i, images.Shape()...)
+	fmt.Println(pooled.Shape(), i.DType(), back.Shape())
+
 	// torch: nn.LSTM(8, 16, proj_size=4)
 	lstm := nn.NewLSTM(root, 8, 16, nn.RecurrentOptions{ProjSize: 4})
 	fmt.Println(lstm.Forward(root, amp.Zeros(root, amp.Float32, 5, 2, 8)).Shape())
@@ -169,6 +176,7 @@ func Example_optimizers() {
 	// 1
 	// Embedding(weight=[100 8])
 	// [2 8]
+	// [1 2 2 2] int64 [1 2 5 4]
 	// [5 2 4]
 	// 6
 	// 6

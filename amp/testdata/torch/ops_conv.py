@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from vectors import Case, D, U
+from vectors import Case, D, T, U
 
 
 def conv(op, name, x, w, bias=True, transposed=False, **args):
@@ -18,6 +18,33 @@ def transposed(op, name, x, w, bias=True, **args):
 
 def pool(op, name, *shape, **args):
     return Case(op, getattr(F, op), [D(-3, 3, *shape)], name=name, **args)
+
+
+def indices(rank, name, *shape, adaptive=False, **args):
+    """A pool that also returns where its maxima lie."""
+    fn = getattr(F, f"{'adaptive_' if adaptive else ''}max_pool{rank}d")
+    return Case(fn.__name__ + "_with_indices", lambda x, **a: fn(x, return_indices=True, **a), [D(-3, 3, *shape)], name=name, **args)
+
+
+def alone(fn):
+    """fn, which PyTorch says may differ from run to run, where it does not: no place is named twice."""
+    def call(*args, **options):
+        torch.use_deterministic_algorithms(False)
+        try:
+            return fn(*args, **options)
+        finally:
+            torch.use_deterministic_algorithms(True)
+    return call
+
+
+def unpool(rank, name, *shape, output_size=None, **args):
+    """The inverse of the pool of the same options, of numbers between -1 and 1 in its places: those of windows that do not overlap, as of several
+    that go to one place PyTorch gives each a gradient."""
+    pool, fn = getattr(F, f"max_pool{rank}d"), getattr(F, f"max_unpool{rank}d")
+    x = torch.arange(torch.Size(shape).numel(), dtype=torch.float64).mul(37).remainder(101).reshape(shape)
+    y, places = pool(x, return_indices=True, **args)
+    size = {} if output_size is None else {"output_size": output_size}
+    return Case(fn.__name__, alone(fn), [U(-1, 1, *y.shape), T(places.tolist())], name=name, **args, **size)
 
 
 def cases():
@@ -61,5 +88,18 @@ def cases():
         pool("adaptive_max_pool1d", "plain", 2, 2, 7, output_size=3),
         pool("adaptive_max_pool2d", "plain", 1, 2, 5, 6, output_size=[2, 4]),
         pool("adaptive_max_pool3d", "plain", 1, 1, 3, 4, 5, output_size=[2, 2, 3]),
+        indices(1, "overlap", 1, 2, 9, kernel_size=3, stride=2, padding=1, dilation=1),
+        indices(2, "plain", 1, 2, 4, 6, kernel_size=2, stride=2, padding=0, dilation=1),
+        indices(2, "unbatched", 2, 5, 6, kernel_size=[2, 3], stride=[1, 2], padding=[1, 0], dilation=[2, 1], ceil_mode=True),
+        indices(3, "plain", 1, 1, 4, 4, 3, kernel_size=2, stride=[2, 1, 1], padding=0, dilation=1),
+        indices(1, "plain", 2, 2, 7, adaptive=True, output_size=3),
+        indices(2, "plain", 1, 2, 5, 6, adaptive=True, output_size=[2, 4]),
+        indices(3, "plain", 1, 1, 3, 4, 5, adaptive=True, output_size=[2, 2, 3]),
+        unpool(1, "plain", 2, 2, 8, kernel_size=2, stride=2, padding=0),
+        unpool(1, "size", 2, 9, output_size=[9], kernel_size=2, stride=2, padding=0),
+        unpool(2, "plain", 1, 2, 4, 6, kernel_size=2, stride=2, padding=0),
+        unpool(2, "padding", 2, 1, 5, 7, output_size=[5, 7], kernel_size=[2, 3], stride=[2, 4], padding=[1, 1]),
+        unpool(2, "unbatched", 2, 4, 5, output_size=[4, 5], kernel_size=[2, 2], stride=[2, 2], padding=[0, 0]),
+        unpool(3, "plain", 1, 2, 4, 4, 3, kernel_size=[2, 2, 3], stride=[2, 2, 3], padding=0),
     ]
     return out
