@@ -9,6 +9,8 @@ func named(name string, c opCase) opCase { c.name = name; return c }
 
 func straight(c opCase) opCase { c.flat = true; return c }
 
+func tied(c opCase) opCase { c.flat, c.ties = true, true; return c }
+
 // slopeCase is the gradient row of a unary row at its attributes.
 func slopeCase(row string, at Attrs, x input) opCase {
 	return opCase{inputs: []input{in(-2, 2, x.shape...), x}, call: func(s *Scope, in []*Tensor) *Tensor {
@@ -111,13 +113,19 @@ func mathCases() {
 		"remainder":    {straight(binaryCase("", Remainder, in(2.1, 2.9, 2, 3), in(1, 1, 3))), straight(binaryCase("negative", Remainder, in(-2.9, -2.1, 2, 3), in(1, 1, 3)))},
 		"floor_divide": {straight(binaryCase("", FloorDivide, in(2.1, 2.9, 2, 3), in(1, 1, 3))), straight(binaryCase("negative", FloorDivide, in(-2.9, -2.1, 2, 3), in(1, 1, 3)))},
 		"erfinv":       {unaryCase(Erfinv, in(-0.8, 0.8, 2, 3))},
-		"atan":         {unaryCase(Atan, in(-2, 2, 2, 3))},
-		"asinh":        {unaryCase(Asinh, in(-2, 2, 2, 3))},
-		"acosh":        {unaryCase(Acosh, in(1.5, 3, 2, 3))},
-		"atanh":        {unaryCase(Atanh, in(-0.7, 0.7, 2, 3))},
-		"exp2":         {unaryCase(Exp2, in(-2, 2, 2, 3))},
-		"square":       {unaryCase(Square, in(-2, 2, 2, 3))},
-		"__rpow__":     {unaryCase(func(s *Scope, x *Tensor) *Tensor { return ScalarPow(s, 1.7, x) }, in(-2, 2, 2, 3))},
-		"__rdiv__":     {unaryCase(func(s *Scope, x *Tensor) *Tensor { return ScalarDiv(s, 1.7, x) }, in(0.5, 2, 2, 3))},
+		"lgamma":       {unaryCase(Lgamma, in(0.2, 4, 2, 3)), named("negative", unaryCase(Lgamma, in(-2.9, -2.1, 2, 3)))},
+		"digamma":      {unaryCase(Digamma, in(0.3, 4, 2, 3)), named("negative", unaryCase(Digamma, in(-1.8, -1.2, 2, 3)))},
+		"polygamma": {
+			unaryCase(func(s *Scope, x *Tensor) *Tensor { return Polygamma(s, 1, x) }, in(0.5, 4, 2, 3)),
+			named("second", unaryCase(func(s *Scope, x *Tensor) *Tensor { return Polygamma(s, 2, x) }, in(0.8, 4, 2, 3))),
+		},
+		"atan":     {unaryCase(Atan, in(-2, 2, 2, 3))},
+		"asinh":    {unaryCase(Asinh, in(-2, 2, 2, 3))},
+		"acosh":    {unaryCase(Acosh, in(1.5, 3, 2, 3))},
+		"atanh":    {unaryCase(Atanh, in(-0.7, 0.7, 2, 3))},
+		"exp2":     {unaryCase(Exp2, in(-2, 2, 2, 3))},
+		"square":   {unaryCase(Square, in(-2, 2, 2, 3))},
+		"__rpow__": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return ScalarPow(s, 1.7, x) }, in(-2, 2, 2, 3))},
+		"__rdiv__": {unaryCase(func(s *Scope, x *Tensor) *Tensor { return ScalarDiv(s, 1.7, x) }, in(0.5, 2, 2, 3))},
 	})
 }

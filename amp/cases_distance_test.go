@@ -39,8 +39,8 @@ func init() {
 		"frobenius_norm":     {unaryCase(func(s *Scope, x *Tensor) *Tensor { return FrobeniusNorm(s, x, 0) }, in(-2, 2, 2, 3))},
 		"linalg_matrix_norm": {
 			unaryCase(func(s *Scope, x *Tensor) *Tensor { return MatrixNorm(s, x, "fro", nil, false) }, in(-2, 2, 2, 2, 3)),
-			named("columns", straight(unaryCase(func(s *Scope, x *Tensor) *Tensor { return MatrixNorm(s, x, "1", nil, false) }, in(0.2, 2, 2, 2, 3)))),
-			named("rows", straight(unaryCase(func(s *Scope, x *Tensor) *Tensor { return MatrixNorm(s, x, "-inf", []int{2, 0}, true) }, in(0.2, 2, 2, 2, 3)))),
+			named("columns", tied(unaryCase(func(s *Scope, x *Tensor) *Tensor { return MatrixNorm(s, x, "1", nil, false) }, in(0.2, 2, 2, 2, 3)))),
+			named("rows", tied(unaryCase(func(s *Scope, x *Tensor) *Tensor { return MatrixNorm(s, x, "-inf", []int{2, 0}, true) }, in(0.2, 2, 2, 2, 3)))),
 		},
 		"cosine_similarity": {
 			{inputs: pair, call: func(s *Scope, x []*Tensor) *Tensor { return CosineSimilarity(s, x[0], x[1], 1, 1e-8) }},

@@ -15,6 +15,8 @@ type opCase struct {
 	through bool
 	// terms counts the products of numbers up to 1 that a float32 accumulator sums and that may cancel: each may round once more.
 	terms int
+	// ties marks a choice among sums that halves round: many large ones are then equal, of which float64 knows the largest.
+	ties bool
 	// products marks sums of products of more than two numbers up to 1: products of two are rounded to the dtype on the way, and what is summed may cancel.
 	products bool
 	// compute is the widest dtype of the row's inputs where the call itself makes one that is the same whatever it is given: factors.

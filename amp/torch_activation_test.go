@@ -46,7 +46,9 @@ func init() {
 		"softmin": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Softmin(s, x[0], a.int("dim")) }),
 		"floor":   torchUnary(Floor), "ceil": torchUnary(Ceil), "round": torchUnary(Round), "trunc": torchUnary(Trunc), "frac": torchUnary(Frac),
 		"fmod": torchBinary(Fmod), "remainder": torchBinary(Remainder), "floor_divide": torchBinary(FloorDivide), "square": torchUnary(Square), "exp2": torchUnary(Exp2),
-		"erfinv": torchUnary(Erfinv), "atan": torchUnary(Atan), "asinh": torchUnary(Asinh), "acosh": torchUnary(Acosh), "atanh": torchUnary(Atanh),
+		"lgamma": torchUnary(Lgamma), "digamma": torchUnary(Digamma),
+		"polygamma": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Polygamma(s, a.int("n"), x[0]) }),
+		"erfinv":    torchUnary(Erfinv), "atan": torchUnary(Atan), "asinh": torchUnary(Asinh), "acosh": torchUnary(Acosh), "atanh": torchUnary(Atanh),
 		"isnan": torchUnary(IsNaN), "isinf": torchUnary(IsInf), "isfinite": torchUnary(IsFinite), "logical_not": torchUnary(LogicalNot),
 		"logical_and": torchBinary(LogicalAnd), "logical_or": torchBinary(LogicalOr), "logical_xor": torchBinary(LogicalXor),
 	})

@@ -110,6 +110,7 @@ var torchExtremes = map[string]string{
 	"interpolate result": limitTaken, "kl_div result": limitTaken, "kl_div gradient": limitTaken, "poisson_nll_loss result float16": limitTaken,
 	"conv1d gradient": zeroPadding, "conv2d gradient": zeroPadding, "conv3d gradient": zeroPadding, "conv3d result": zeroPadding,
 	"conv_transpose1d result": zeroPadding, "conv_transpose2d result": zeroPadding, "conv_transpose3d result": zeroPadding,
+	"digamma gradient": trigammaAtPoles, "polygamma result": trigammaAtPoles,
 	"cholesky_solve gradient": infiniteParts, "linalg_lu_factor gradient": infiniteParts, "linalg_det gradient": infiniteParts,
 	"linalg_slogdet gradient": infiniteParts, "linalg_slogdet result": signOfNaN,
 	"scaled_dot_product_attention result": maskedKeys, "scaled_dot_product_attention gradient": maskedKeys,

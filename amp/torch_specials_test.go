@@ -90,9 +90,10 @@ var torchOverflows = map[string]string{
 }
 
 const (
-	exactRemainder = "PyTorch's vector code divides, and the quotient overflows; here the remainder is exact"
-	factorFirst    = "PyTorch multiplies x by a number above 1 before it divides, or infinity by 0; here the limit is taken"
-	wideSum        = "sums and products are accumulated in float64 here"
+	exactRemainder  = "PyTorch's vector code divides, and the quotient overflows; here the remainder is exact"
+	factorFirst     = "PyTorch multiplies x by a number above 1 before it divides, or infinity by 0; here the limit is taken"
+	trigammaAtPoles = "PyTorch's polygamma(1, x) divides by sin² of a rounded multiple of π at negative whole numbers, and of float32 at those too large to have others; here it is infinite at all"
+	wideSum         = "sums and products are accumulated in float64 here"
 )
 
 // torchCancels holds results that are differences of numbers near 1, of which PyTorch rounds each: what is left is no more exact than that.
@@ -104,5 +105,7 @@ var torchSpecial = map[string]string{
 	"gelu result":               "the limit at infinity, where PyTorch multiplies it by 0",
 	"remainder gradient":        "the quotient by infinity is 0 here; PyTorch rounds it down to -1 where the signs differ",
 	"pow_scalar result float16": "roots of -Inf and -0 as PyTorch takes them in float32 and bfloat16; its float16 uses pow",
+	"digamma gradient":          trigammaAtPoles,
+	"polygamma result":          trigammaAtPoles + "; of more derivatives it has NaN at ∞, where the limit is 0",
 	"std gradient":              "PyTorch's sum of squares overflows, by which it divides; here it is float64",
 }

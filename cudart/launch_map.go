@@ -179,7 +179,7 @@ func (l *launcher) elementwise(stem string, dt amp.DType, attr func(c *amp.Call,
 // The rows that are one elementwise kernel, by the number of their inputs.
 var (
 	unaryRows = []string{"neg", "relu", "sign", "abs", "isnan", "isinf", "isfinite", "logical_not", "exp", "log", "sqrt", "tanh", "sigmoid", "rsqrt", "reciprocal",
-		"expm1", "log1p", "log2", "log10", "exp2", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv",
+		"expm1", "log1p", "log2", "log10", "exp2", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma",
 		"floor", "ceil", "round", "trunc", "frac", "gelu", "gelu_tanh", "silu", "mish", "softsign", "tanhshrink", "logsigmoid", "hardswish", "hardsigmoid"}
 	binaryRows = []string{"sub", "mul", "div", "div_nonzero", "xmul", "maximum", "minimum", "relu_backward", "eq", "ne", "lt", "le", "gt", "ge", "pow", "atan2", "hypot", "logaddexp", "gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward", "mish_backward",
 		"softsign_backward", "tanhshrink_backward", "logsigmoid_backward", "hardswish_backward", "hardsigmoid_backward"}
@@ -189,7 +189,7 @@ var (
 // The rows whose kernels read numbers: how the call's become the kernel's.
 var attrRows = map[string]func(c *amp.Call, m *mapArgs){
 	"add_scalar": scalarAttr, "mul_scalar": scalarAttr, "mul_scalar_": scalarAttr, "lerp_scalar": scalarAttr, "addcmul": scalarAttr, "addcdiv": scalarAttr,
-	"abs_pow": scalarAttr, "signed_pow": scalarAttr, "__rpow__": scalarAttr, "pow_scalar": powAttr,
+	"abs_pow": scalarAttr, "signed_pow": scalarAttr, "__rpow__": scalarAttr, "pow_scalar": powAttr, "digamma": scalarAttr, "polygamma": scalarAttr,
 	"leaky_relu": scalarAttr, "leaky_relu_backward": scalarAttr,
 	"clamp": pairAttr, "softplus": pairAttr, "softplus_backward": pairAttr,
 	"elu": eluAttr, "elu_backward": eluAttr, "selu": seluAttr, "selu_backward": seluAttr, "celu": celuAttr, "celu_backward": celuAttr,

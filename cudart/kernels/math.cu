@@ -31,6 +31,8 @@ WIDE1(atanh, atanh64(x))
 WIDE1(erf, erf64(x))
 WIDE1(erfc, erfc64(x))
 WIDE1(erfinv, ht_erfinv(x))
+WIDE1(lgamma, ht_lgamma(x))
+WIDE1(polygamma, ht_polygamma((int)m.attr[0], x))  // digamma for 0
 
 WIDE1(floor, ht_floor(x))
 WIDE1(ceil, ht_ceil(x))

@@ -232,6 +232,80 @@ HT_MATH double ht_erfinv(double x) {
   return ht_copysign(y, x);
 }
 
+// ht_polynomial is the sum of c[i]·x^i for n of them.
+HT_FN double ht_polynomial(const double* c, int n, double x) {
+  double y = 0;
+  HT_UNROLL for (int i = n - 1; i >= 0; i--) y = ht_fma(y, x, c[i]);
+  return y;
+}
+// ht_lgamma_two is log Γ(2+z)/z for z from -1/2 to 1/2; ht_lgamma_one is log Γ(1+z), ht_lgamma_above log Γ(a) from 1/2 on.
+HT_MATH double ht_lgamma_two(double z) {
+  const double two[18] = {0.42278433509846713, 0.3224670334241132, -0.06735230105319563, 0.02058080842778338, -0.007385551028935545, 0.002890510330865901,
+                          -0.0011927539009983087, 0.0005096695196526673, -0.00022315497746292723, 9.945761692157133e-05, -4.4923727564247656e-05,
+                          2.050601970174762e-05, -9.45628851510172e-06, 4.3828545383846665e-06, -1.9743106888421067e-06, 9.242852225162277e-07,
+                          -5.811277768921246e-07, 2.7475390051909663e-07};
+  return ht_polynomial(two, 18, z);
+}
+HT_FN double ht_lgamma_one(double z) { return z * ht_lgamma_two(z) - log1p64(z); }
+HT_MATH double ht_lgamma_above(double a) {
+  if (a >= 10) {
+    const double stirling[7] = {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360, 1.0 / 156};
+    const double rest = ht_polynomial(stirling, 7, 1 / (a * a)) / a;
+    return ht_fma(a - 0.5, log64(a) - 1, 0.4189385332046727 + rest);
+  }
+  if (a < 1.5) return ht_lgamma_one(a - 1);
+  double p = 1;
+  HT_ROLLED for (; a >= 2.5;) a -= 1, p *= a;
+  const double z = a - 2;
+  return ht_fma(z, ht_lgamma_two(z), log64(p));
+}
+HT_MATH double ht_lgamma(double x) {
+  const double a = ht_abs(x), pi = 3.141592653589793;
+  if (!ht_finite(x)) return a;
+  if (x <= 0 && x == ht_floor(x)) return ht_infinity();
+  if (a < 0.5) return ht_lgamma_one(x) - log64(a);
+  if (x > 0) return ht_lgamma_above(x);
+  const double r = a - ht_floor(a + 0.5);
+  return log64(pi / (a * ht_abs(sin64(pi * r)))) - ht_lgamma_above(a);
+}
+
+HT_FN double ht_whole_power(double a, int n) {
+  double p = 1;
+  HT_ROLLED for (int i = 0; i < n; i++) p *= a;
+  return p;
+}
+// ht_polygamma_above is the derivative n of digamma above 0, by Euler and Maclaurin's formula.
+HT_MATH double ht_polygamma_above(int n, double x) {
+  const double euler[8] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000};
+  double a = x, sum = 0;
+  HT_ROLLED for (int k = 1; a < (double)(12 + n); k++) {
+    sum += 1 / ht_whole_power(a, n + 1);
+    a = x + (double)k;
+  }
+  double rest = n == 0 ? -log64(a) : 1 / (double)n;
+  rest += 0.5 / a;
+  const double w = 1 / (a * a);
+  double p = w * (double)(n + 1);
+  HT_UNROLL for (int j = 0; j < 8; j++) {
+    rest = ht_fma(p, euler[j], rest);
+    p = p * w * (double)((n + 2 * j + 2) * (n + 2 * j + 3));
+  }
+  sum += rest / ht_whole_power(a, n);
+  HT_ROLLED for (int k = 2; k <= n; k++) sum *= (double)k;
+  return n & 1 ? sum : -sum;
+}
+HT_MATH double ht_polygamma(int n, double x) {
+  if (x > 0 || x != x) return ht_polygamma_above(n, x);
+  if (x == 0 && n == 0) return ht_copysign(ht_infinity(), -x);
+  if (x == ht_floor(x)) {
+    if (n == 0 || (n == 1 && ht_isinf(x))) return ht_nan64();
+    return n & 1 ? ht_infinity() : -ht_infinity();
+  }
+  double mirrored = ht_polygamma_above(n, 1 - x) - ht_polygamma_above(n, ht_ceil(x) - x);
+  if (n & 1) mirrored = -mirrored;
+  return ht_polygamma_above(n, x - ht_floor(x)) + mirrored;
+}
+
 // A product of many numbers whose exponent is kept apart: m·2^e with m in [0.5, 1), or 0, infinite or NaN with e 0. However it is put
 // together it neither overflows nor underflows on the way, so that 0·∞ is that of elements alone.
 struct Scaled { double m; i64 e; };

@@ -213,6 +213,10 @@ func Example_functions() {
 	some, close, diagonal := amp.CountNonzero(s, x), amp.IsClose(s, x, amp.AddScalar(s, x, 1e-6), 1e-5, 1e-8), amp.DiagEmbed(s, p, 0)
 	fmt.Println(some.Item(), amp.All(s, close).Item(), diagonal.Shape())
 
+	// torch: torch.lgamma(x), torch.digamma(x), torch.polygamma(1, x)
+	lgamma, digamma, trigamma := amp.Lgamma(s, x), amp.Digamma(s, x), amp.Polygamma(s, 1, x)
+	fmt.Printf("%.4f %.4f %.4f\n", lgamma.Float64s(), digamma.Float64s(), trigamma.Float64s())
+
 	// torch: torch.bernoulli(p)
 	b := amp.Bernoulli(s, p)
 	fmt.Println(b.Float64s())
@@ -239,6 +243,7 @@ func Example_functions() {
 	// [0 0] [3 0]
 	// [2 4] [1 2]
 	// 4 1 [3 3]
+	// [0.0000 0.0000 0.6931 1.7918] [-0.5772 0.4228 0.9228 1.2561] [1.6449 0.6449 0.3949 0.2838]
 	// [0 1 1]
 	// [2] [5]
 	// [1 1 1 2 2 2] [3 4 5 3 4 5]

@@ -162,5 +162,7 @@ var (
 	Acosh = &Function{of: acosh64}
 	Atanh = &Function{of: atanh64}
 
-	Erfinv = &Function{of: erfinv}
+	Erfinv  = &Function{of: erfinv}
+	Lgamma  = &Function{of: lgamma}
+	Digamma = &Function{of: func(x float64) float64 { return Polygamma(0, x) }}
 )

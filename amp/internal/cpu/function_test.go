@@ -28,6 +28,15 @@ var functionsByName = map[string]struct {
 	"softplus": {Softplus, func(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
 	"erf":      {Erf, math.Erf}, "erfc": {Erfc, math.Erfc}, "sin": {Sin, math.Sin}, "cos": {Cos, math.Cos}, "tan": {Tan, math.Tan},
 	"asin": {Asin, math.Asin}, "acos": {Acos, math.Acos}, "atan": {Atan, math.Atan},
+	"lgamma": {Lgamma, func(x float64) float64 {
+		y, _ := math.Lgamma(math.Max(x, -math.MaxFloat64)) // of -∞ it is -∞
+		return y
+	}},
+	"digamma": {Digamma, nil}, "polygamma1": {polygammaOf(1), nil}, "polygamma2": {polygammaOf(2), nil}, "polygamma7": {polygammaOf(7), nil},
+}
+
+func polygammaOf(n int) *Function {
+	return &Function{of: func(x float64) float64 { return Polygamma(n, x) }}
 }
 
 // steps returns how many float64 lie between a and b.
@@ -43,10 +52,11 @@ func steps(a, b float64) uint64 {
 	return uint64(max(d, -d))
 }
 
-// allowed is how many float64 a result may be off. The slopes are sums that cancel, and gelu takes a rounded multiple of x far
+// allowed is how many float64 a result may be off. The slopes and digamma are sums that cancel, and gelu takes a rounded multiple of x far
 // out on the bell curve.
 var allowed = map[string]uint64{"exp": 1, "expm1": 1, "log": 1, "log1p": 1, "log2": 1, "log10": 1, "tanh": 1, "sinh": 1, "cosh": 1, "sigmoid": 1, "erf": 1, "erfc": 1,
 	"sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "exp2": 1, "softplus": 2, "silu": 2, "asinh": 3, "acosh": 3, "atanh": 3, "erfinv": 3,
+	"lgamma": 2, "digamma": 64, "polygamma1": 4, "polygamma2": 5, "polygamma7": 5,
 	"gelu": 60, "geluSlope": 400, "geluTanh": 60, "geluTanhSlope": 400, "siluSlope": 60}
 
 // TestFunctionVectors holds the functions to values computed with 400 bits (mpmath) and rounded: the neighbor is allowed.
@@ -80,9 +90,10 @@ func TestFunctionVectors(t *testing.T) {
 
 // better holds values where package math is off, computed with 400 bits (mpmath).
 var better = map[string]map[float64]float64{
-	"log":   {5e-324: -744.4400719213812, 1e-310: -713.8013788281542},
-	"log10": {5e-324: -323.3062153431158, 1e-310: -310},
-	"log2":  {1 + 0x1p-52: 3.203426503814917e-16},
+	"log":    {5e-324: -744.4400719213812, 1e-310: -713.8013788281542},
+	"log10":  {5e-324: -323.3062153431158, 1e-310: -310},
+	"log2":   {1 + 0x1p-52: 3.203426503814917e-16},
+	"lgamma": {5e-324: 744.4400719213812, 1e-310: 713.8013788281542},
 }
 
 // TestFunctionLimits compares with package math where formulas break: zeros, infinities, NaN, the ends of the ranges.
@@ -97,7 +108,7 @@ func TestFunctionLimits(t *testing.T) {
 		for _, v := range values {
 			for _, x := range []float64{v, -v} {
 				got, want := f.f.Of(x), f.std(x)
-				if exact, ok := better[name][v]; ok && x > 0 {
+				if exact, ok := better[name][v]; ok && (x > 0 || name == "lgamma") {
 					want = exact
 				}
 				if got != got && want != want {

@@ -1,5 +1,7 @@
 """Elementwise functions and activations."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -55,6 +57,12 @@ def cases():
                          "reciprocal": (0.3, 3), "rsqrt": (0.2, 4), "sigmoid": (-6, 6), "relu": (-3, 3),
                          "floor": (-4, 4), "ceil": (-4, 4), "round": (-4, 4), "trunc": (-4, 4), "frac": (-4, 4)}.items():
         out += unary(op, getattr(torch, op), lo, hi)
+    out += unary("lgamma", torch.lgamma, 0.2, 5)
+    out += unary("lgamma", torch.lgamma, -2.9, -2.1, name="negative")
+    out += unary("digamma", torch.digamma, 0.2, 5, exact=lambda x: Polygamma.apply(x, 0))
+    out += unary("digamma", torch.digamma, -1.9, -1.1, name="negative", exact=lambda x: Polygamma.apply(x, 0))
+    for n in (1, 2, 3):
+        out += unary("polygamma", lambda x, n: torch.polygamma(n, x), 0.3, 5, name=str(n), exact=lambda x, n: Polygamma.apply(x, n), n=n)
     for op in ("silu", "softplus", "relu6", "selu", "mish", "hardswish", "hardtanh", "softsign", "logsigmoid", "tanhshrink", "softshrink", "hardshrink"):
         out += unary(op, getattr(F, op), -5, 5)
     out += unary("gelu", F.gelu, -4, 4)
@@ -93,6 +101,20 @@ def cases():
     for op in ("isnan", "isinf", "isfinite"):
         out.append(Case(op, getattr(torch, op), [Special()]))
     return out
+
+
+class Polygamma(torch.autograd.Function):
+    """Derivative n of digamma by Hurwitz's zeta function: torch.polygamma(1, x) in float64 has ten digits."""
+
+    @staticmethod
+    def forward(ctx, x, n):
+        ctx.save_for_backward(x)
+        ctx.n = n
+        return (-1) ** (n + 1) * math.factorial(n) * torch.special.zeta(n + 1.0, x) if n > 0 else torch.digamma(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * Polygamma.apply(ctx.saved_tensors[0], ctx.n + 1), None
 
 
 class Quarters(U):

@@ -22,7 +22,7 @@ ALONE = {"sum": torch.sum, "prod": torch.prod, "mean": torch.mean, "cumsum": lam
          "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "square": torch.square,
          "relu6": torch.nn.functional.relu6, "hardtanh": torch.nn.functional.hardtanh, "logsumexp": lambda x: x.logsumexp(0)} | {
              op: getattr(torch, op) for op in "abs sign sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-             "atanh sigmoid erf erfc erfinv reciprocal floor ceil round trunc frac isnan isinf isfinite relu".split()}
+             "atanh sigmoid erf erfc erfinv lgamma reciprocal floor ceil round trunc frac isnan isinf isfinite relu".split()}
 
 
 def record(op, fn, dtypes, *inputs, **more):
