@@ -55,6 +55,11 @@ func init() {
 			{[][]int{large, row}, 0, func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], Eq(s, in[1], in[1])) }}, // of two dtypes
 			{[][]int{row, large}, 0, func(s *Scope, in []*Tensor) *Tensor { return f(s, Eq(s, in[0], in[0]), in[1]) }}}
 	}
+	for _, f := range []func(s *Scope, a, b *Tensor) *Tensor{BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseLeftShift, BitwiseRightShift} {
+		two := func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], in[1]) }
+		answerCases["bitwise"] = append(answerCases["bitwise"], answerCase{[][]int{large, row}, 0, two}, answerCase{[][]int{{3, 1}, row}, 67, two})
+	}
+	answerCases["bitwise"] = append(answerCases["bitwise"], answerCase{[][]int{large}, 0, func(s *Scope, in []*Tensor) *Tensor { return BitwiseNot(s, in[0]) }})
 	for name, f := range map[string]func(s *Scope, x *Tensor, dims ...int) *Tensor{"all": All, "any": Any} {
 		for _, dims := range [][]int{{}, {0}, {1}, {0, 2}} {
 			answerCases[name] = append(answerCases[name], answerCase{[][]int{{3, 37, 4}}, 0, func(s *Scope, in []*Tensor) *Tensor { return f(s, in[0], dims...) }})

@@ -49,6 +49,8 @@ func init() {
 		"lgamma": torchUnary(Lgamma), "digamma": torchUnary(Digamma),
 		"polygamma": torchOne(func(s *Scope, a torchArgs, x []*Tensor) *Tensor { return Polygamma(s, a.int("n"), x[0]) }),
 		"erfinv":    torchUnary(Erfinv), "atan": torchUnary(Atan), "asinh": torchUnary(Asinh), "acosh": torchUnary(Acosh), "atanh": torchUnary(Atanh),
+		"bitwise_and": torchBinary(BitwiseAnd), "bitwise_or": torchBinary(BitwiseOr), "bitwise_xor": torchBinary(BitwiseXor), "bitwise_not": torchUnary(BitwiseNot),
+		"bitwise_left_shift": torchBinary(BitwiseLeftShift), "bitwise_right_shift": torchBinary(BitwiseRightShift),
 		"isnan": torchUnary(IsNaN), "isinf": torchUnary(IsInf), "isfinite": torchUnary(IsFinite), "logical_not": torchUnary(LogicalNot),
 		"logical_and": torchBinary(LogicalAnd), "logical_or": torchBinary(LogicalOr), "logical_xor": torchBinary(LogicalXor),
 	})

@@ -45,6 +45,23 @@ COMPARE(logical_and, x != 0 && y != 0)
 COMPARE(logical_or, x != 0 || y != 0)
 COMPARE(logical_xor, (x != 0) != (y != 0))
 
+// The bits of integers, by cudart's bitwiseModes; a shift by 64 and more, or less than 0, leaves nothing but the sign.
+struct bitwise_row {
+  template <class C> HT_FN i64 f(C v, C w, i64 i, const Map& m) {
+    (void)i;
+    const i64 x = (i64)v, y = (i64)w;
+    const bool far = (u64)y > 63;
+    switch ((int)m.attr[0]) {
+      case 0: return x & y;
+      case 1: return x | y;
+      case 2: return x ^ y;
+      case 3: return far ? 0 : (i64)((u64)x << y);
+    }
+    return x >> (far ? 63 : y);
+  }
+};
+HT_KERNEL(bitwise_i64, Map, m) { map2<bitwise_row, i64, i64, i64>(m); }
+
 #define HT_BOOL1(name, S, T) \
   HT_KERNEL(name##_##S, Map, m) { map1<name##_row, b8, T>(m); }
 #define QUESTION(name, expr)                                                                                        \

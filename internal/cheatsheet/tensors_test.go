@@ -223,8 +223,8 @@ func Example_functions() {
 
 	// torch: torch.multinomial(p, 2)
 	// torch: torch.multinomial(p, 5, replacement=True)
-	two, five := amp.Multinomial(s, p, 2, false), amp.Multinomial(s, p, 5, true)
-	fmt.Println(two.Shape(), five.Shape())
+	few, five := amp.Multinomial(s, p, 2, false), amp.Multinomial(s, p, 5, true)
+	fmt.Println(few.Shape(), five.Shape())
 
 	// torch: torch.meshgrid(a, b, indexing="ij")
 	grid := amp.Meshgrid(s, "ij", amp.From([]int64{1, 2}), amp.From([]int64{3, 4, 5}))
@@ -234,6 +234,12 @@ func Example_functions() {
 	i, w := amp.From([]int64{0, 2, 2}), amp.From([]float32{1, 2, 3})
 	counts, weighted := amp.Bincount(s, i, nil, -1), amp.Bincount(s, i, w, -1)
 	fmt.Println(counts.Float64s(), weighted.Float64s())
+
+	// torch: i & 2, i | 1, ~i, i << 3, mask_a ^ mask_b
+	two, one, three := amp.Scalar(int64(2)), amp.Scalar(int64(1)), amp.Scalar(int64(3))
+	and, or, not, shifted := amp.BitwiseAnd(s, i, two), amp.BitwiseOr(s, i, one), amp.BitwiseNot(s, i), amp.BitwiseLeftShift(s, i, three)
+	either := amp.BitwiseXor(s, amp.Gt(s, i, one), amp.Eq(s, i, two))
+	fmt.Println(and.Float64s(), or.Float64s(), not.Float64s(), shifted.Float64s(), either.DType())
 
 	// torch: torch.unique(i, return_inverse=True, return_counts=True)
 	values, inverse, often := amp.Unique(s, i)
@@ -248,6 +254,7 @@ func Example_functions() {
 	// [2] [5]
 	// [1 1 1 2 2 2] [3 4 5 3 4 5]
 	// [1 0 2] [1 0 5]
+	// [0 2 2] [1 3 3] [-1 -3 -3] [0 16 16] bool
 	// [0 2] [0 1 1] [1 2]
 }
 

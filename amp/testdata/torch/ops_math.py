@@ -98,6 +98,10 @@ def cases():
     for op in ("logical_and", "logical_or", "logical_xor"):
         out.append(Case(op, getattr(torch, op), [Quarters(3, 6), Quarters(6)]))
     out.append(Case("logical_not", torch.logical_not, [Quarters(3, 6)]))
+    bits = [[5, -3, 1 << 40, 0, -1], [6, -(1 << 63), 7, 1, 12]]
+    for op in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"):
+        out.append(Case(op, getattr(torch, op), [T(bits), T([3, 62, 1, 64, -2])], only=["float32"]))
+    out.append(Case("bitwise_not", torch.bitwise_not, [T(bits)], only=["float32"]))
     for op in ("isnan", "isinf", "isfinite"):
         out.append(Case(op, getattr(torch, op), [Special()]))
     return out

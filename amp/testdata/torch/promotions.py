@@ -9,7 +9,8 @@ NAMES = {v: k for k, v in DTYPES.items()}
 A, B, NUMBER = [1, 0, 3, -2, 5], [1, 1, 2, -3, 1], [2]
 MASK = torch.tensor([True, False, True, False, True])
 
-PAIRS = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "remainder": torch.remainder, "floor_divide": torch.floor_divide, "fmod": torch.fmod, "pow": torch.pow,
+BITS = {op: getattr(torch, "bitwise_" + op) for op in ("and", "or", "xor", "left_shift", "right_shift")}
+PAIRS = {"bitwise_" + op: f for op, f in BITS.items()} | {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "remainder": torch.remainder, "floor_divide": torch.floor_divide, "fmod": torch.fmod, "pow": torch.pow,
          "minimum": torch.minimum, "maximum": torch.maximum, "atan2": torch.atan2, "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
          "where": lambda a, b: torch.where(MASK, a, b), "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
          "addcmul": lambda a, b: torch.addcmul(a, a, b, value=3), "clamp_max": lambda a, b: torch.clamp(a, max=b), "clamp_tensor": lambda a, b: torch.clamp(a, b, b)}
@@ -19,7 +20,7 @@ NUMBERS = {"add_scalar": lambda x, c: x + c, "mul_scalar": lambda x, c: x * c, "
            "threshold": lambda x, c: torch.nn.functional.threshold(x, c, c)}
 ROUNDED = [("threshold", 2.5)]  # of integers: to 2, without a word
 ALONE = {"sum": torch.sum, "prod": torch.prod, "mean": torch.mean, "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0), "neg": torch.neg,
-         "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "square": torch.square,
+         "any": torch.any, "all": torch.all, "max": lambda x: x.max(0)[0], "sort": lambda x: x.sort(0)[0], "logical_not": torch.logical_not, "bitwise_not": torch.bitwise_not, "square": torch.square,
          "relu6": torch.nn.functional.relu6, "hardtanh": torch.nn.functional.hardtanh, "logsumexp": lambda x: x.logsumexp(0)} | {
              op: getattr(torch, op) for op in "abs sign sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
              "atanh sigmoid erf erfc erfinv lgamma reciprocal floor ceil round trunc frac isnan isinf isfinite relu".split()}
