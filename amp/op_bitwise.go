@@ -15,7 +15,7 @@ const (
 	bitwiseRight = "right_shift"
 )
 
-// bitwiseModes number them for the loop over elements.
+// bitwiseModes number them for the loops over elements, here and on a device.
 var bitwiseModes = []string{bitwiseAnd, bitwiseOr, bitwiseXor, bitwiseLeft, bitwiseRight}
 
 func init() {
@@ -28,10 +28,9 @@ func init() {
 			return broadcast(c)
 		},
 		CPU: func(c *Call) {
-			mode := slices.Index(bitwiseModes, c.Mode)
 			binaryOn(c.Out, c.In[0], c.In[1], func(dst, x, y []int64) {
 				for i, v := range x {
-					dst[i] = bitwise(mode, v, y[i])
+					dst[i] = bitwise(c.Start, v, y[i])
 				}
 			})
 		},
@@ -59,7 +58,7 @@ func (s *Scope) bits(mode string, logic func(s *Scope, a, b *Tensor) *Tensor, a,
 	if logic != nil && a.dt == Bool && b.dt == Bool {
 		return logic(s, a, b)
 	}
-	return s.apply(opBitwise, Attrs{Mode: mode}, a, b)
+	return s.apply(opBitwise, Attrs{Mode: mode, Start: slices.Index(bitwiseModes, mode)}, a, b)
 }
 
 // BitwiseAnd returns a & b of int64 or bools, broadcast: int64, or bools of bools. It panics with ErrDType for floats.

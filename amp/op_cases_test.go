@@ -15,7 +15,7 @@ type opCase struct {
 	through bool
 	// terms counts the products of numbers up to 1 that a float32 accumulator sums and that may cancel: each may round once more.
 	terms int
-	// ties marks a choice among sums that halves round: many large ones are then equal, of which float64 knows the largest.
+	// ties marks a choice among sums that halves round: many large ones are then equal, and the gradient goes to another than float64's.
 	ties bool
 	// products marks sums of products of more than two numbers up to 1: products of two are rounded to the dtype on the way, and what is summed may cancel.
 	products bool

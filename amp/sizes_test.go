@@ -188,6 +188,9 @@ func (c opCase) far(o, exact outcome, eps, factor float64) string {
 		return fmt.Sprintf("%d lists, and %d", len(o.lists), len(exact.lists))
 	}
 	for k, list := range exact.lists {
+		if c.ties && k > 0 && o.dt.Size() == 2 {
+			break
+		}
 		if len(o.lists[k]) != len(list) {
 			return fmt.Sprintf("list %d: %d elements and %d", k, len(o.lists[k]), len(list))
 		}

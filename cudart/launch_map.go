@@ -1,7 +1,6 @@
 package cudart
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/halftone-ml/halftone/amp"
@@ -191,7 +190,7 @@ var (
 var attrRows = map[string]func(c *amp.Call, m *mapArgs){
 	"add_scalar": scalarAttr, "mul_scalar": scalarAttr, "mul_scalar_": scalarAttr, "lerp_scalar": scalarAttr, "addcmul": scalarAttr, "addcdiv": scalarAttr,
 	"abs_pow": scalarAttr, "signed_pow": scalarAttr, "__rpow__": scalarAttr, "pow_scalar": powAttr, "digamma": scalarAttr, "polygamma": scalarAttr,
-	"bitwise":    bitwiseAttr,
+	"bitwise":    startAttr,
 	"leaky_relu": scalarAttr, "leaky_relu_backward": scalarAttr,
 	"clamp": pairAttr, "softplus": pairAttr, "softplus_backward": pairAttr,
 	"elu": eluAttr, "elu_backward": eluAttr, "selu": seluAttr, "selu_backward": seluAttr, "celu": celuAttr, "celu_backward": celuAttr,
@@ -215,17 +214,10 @@ func as(dt amp.DType, v float64) float64 {
 
 func scalarAttr(c *amp.Call, m *mapArgs) { m.attr[0] = c.Scalar }
 func pairAttr(c *amp.Call, m *mapArgs)   { m.attr[0], m.attr[1] = c.Pair[0], c.Pair[1] }
-
-// bitwiseModes are those of the row, by their numbers in the kernel.
-var bitwiseModes = []string{"and", "or", "xor", "left_shift", "right_shift"}
-
-func bitwiseAttr(c *amp.Call, m *mapArgs) {
-	m.attr[0] = float64(slices.Index(bitwiseModes, c.Mode))
-}
-
-func eluAttr(c *amp.Call, m *mapArgs)  { m.attr[0], m.attr[1], m.attr[2] = c.Scalar, 1, 1 }
-func seluAttr(_ *amp.Call, m *mapArgs) { m.attr[0], m.attr[1], m.attr[2] = seluAlpha, 1, seluScale }
-func celuAttr(c *amp.Call, m *mapArgs) { m.attr[0], m.attr[1], m.attr[2] = c.Scalar, 1/c.Scalar, 1 }
+func startAttr(c *amp.Call, m *mapArgs)  { m.attr[0] = float64(c.Start) }
+func eluAttr(c *amp.Call, m *mapArgs)    { m.attr[0], m.attr[1], m.attr[2] = c.Scalar, 1, 1 }
+func seluAttr(_ *amp.Call, m *mapArgs)   { m.attr[0], m.attr[1], m.attr[2] = seluAlpha, 1, seluScale }
+func celuAttr(c *amp.Call, m *mapArgs)   { m.attr[0], m.attr[1], m.attr[2] = c.Scalar, 1/c.Scalar, 1 }
 
 // The CPU row takes the power in the arithmetic of the dtype, but for the roots.
 func powAttr(c *amp.Call, m *mapArgs) { m.attr[0] = as(c.In[0].DType(), c.Scalar) }

@@ -45,7 +45,7 @@ COMPARE(logical_and, x != 0 && y != 0)
 COMPARE(logical_or, x != 0 || y != 0)
 COMPARE(logical_xor, (x != 0) != (y != 0))
 
-// The bits of integers, by cudart's bitwiseModes; a shift by 64 and more, or less than 0, leaves nothing but the sign.
+// The bits of integers, by amp's bitwiseModes; a shift by 64 and more, or less than 0, leaves nothing but the sign.
 struct bitwise_row {
   template <class C> HT_FN i64 f(C v, C w, i64 i, const Map& m) {
     (void)i;
