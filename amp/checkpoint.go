@@ -101,6 +101,7 @@ func (e *engine) rerun(n *node, dy *Tensor) {
 	c.rng.Load(n.replay.draw)
 	c.arena, c.gen = e.s.arena.child(e.s.gen), 0
 	c.casts = n.replay.s
+	c.rounding = e.s.rounding // was followed in its first run
 	c.remembers, c.recalls = nil, &recalling{of: n.replay.kept, had: map[any]int{}}
 	mark := nodeSeq.Load()
 	y := n.replay.fn(c, n.in...)

@@ -12,7 +12,7 @@ import (
 type follower interface {
 	op(s *Scope, c *Call, in []*Tensor, r rule)
 	cast(s *Scope, from, to *Tensor, r rule, by *Op, operand int)
-	custom(s *Scope, c *Call, in []*Tensor, r rule)
+	custom(s *Scope, c *Call, in []*Tensor, r rule, from StreamState)
 	backward(loss *Tensor)
 	stop()
 }
@@ -73,12 +73,12 @@ type rounding struct {
 	record  *roundingRecord // nil of TraceRounding
 }
 
-// idle says that nothing is followed: the trace is done, or a step is captured, in which nothing can be read back.
+// idle says that nothing is followed: the trace is done, its step is over, or one is captured, in which nothing can be read back.
 func (r *rounding) idle() bool {
 	if r.record != nil && r.held > loose && r.from.step < 0 && !r.done {
 		r.drop()
 	}
-	return r.done || capturing.Load() != nil
+	return r.done || r.s.arena.gen.Load() != r.s.gen || capturing.Load() != nil
 }
 
 func newRounding(s *Scope) *rounding {
@@ -91,10 +91,10 @@ func newRounding(s *Scope) *rounding {
 func (r *rounding) begin() {
 	s := r.from
 	o := s.derive()
-	o.root = &root{ctx: context.Background(), dev: theCPU}
+	o.root = &root{ctx: context.Background(), dev: theCPU, reference: true}
 	o.arena, o.gen = s.arena.child(s.gen), 0
 	o.rng = NewStream(0)
-	o.auto, o.noGrad, o.phase, o.path = autocast{}, false, forwardPhase, ""
+	o.auto, o.noGrad, o.phase, o.path, o.again = autocast{}, false, forwardPhase, "", true
 	o.part, o.casts, o.results, o.inherit, o.calling, o.rounding = nil, nil, nil, nil, nil, nil
 	r.t = &RoundingTrace{Schema: RoundingSchema, Device: s.root.dev.Name(), Step: s.step, Events: []RoundingEvent{}}
 	r.s, r.shadows, r.of, r.held, r.done = o, map[*storage][]shadow{}, map[*node]*roundingEvent{}, 0, false
@@ -104,12 +104,18 @@ func (r *rounding) begin() {
 func (r *rounding) op(s *Scope, c *Call, in []*Tensor, rl rule) {
 	o := c.Op
 	switch {
-	case s.phase == optimizerPhase || !c.Out.dt.IsFloat() || o.InPlace || o.Backward == nil:
+	case s.phase == optimizerPhase || !c.Out.dt.IsFloat():
+		return
+	case o.Counted:
+		r.part(c)
+		return
+	case o.InPlace || o.Backward == nil:
 		return // what it makes is taken as it is
-	case o == opMul && c.In[1].name == lossScaleName: // that of a GradScaler comes after the loss
+	case o == opMul && c.In[1].name == lossScaleName: // that of a GradScaler: a power of two
+		r.pass(c.Out, c.In[0], c.In[1])
 		return
 	case o == opToDevice:
-		r.pass(c.Out, c.In[0])
+		r.pass(c.Out, c.In[0], nil)
 		return
 	case o == opQuantize || o == opQuantizeScaled: // what is rounded on purpose
 		r.cast(s, c.In[0], c.Out, rl, o, 0)
@@ -123,11 +129,6 @@ func (r *rounding) op(s *Scope, c *Call, in []*Tensor, rl rule) {
 	})
 }
 
-// custom follows an op of the program's own that has a gradient of its own.
-func (r *rounding) custom(s *Scope, c *Call, in []*Tensor, rl rule) {
-	r.follow(s, c, in, rl, func(s *Scope, at Attrs, in []*Tensor) *Tensor { return s.runCustom(c.Op, in) })
-}
-
 // follow runs a call again with run, from what it got and from the reference's operands.
 func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *Scope, at Attrs, in []*Tensor) *Tensor) {
 	r.mu.Lock()
@@ -135,6 +136,7 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 	if r.idle() || !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.dt.IsFloat() }) {
 		return
 	}
+	of := r.s
 	at := c.Attrs
 	at.FP8 = nil
 	if at.DType.IsFloat() {
@@ -142,27 +144,34 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 	}
 	e := r.event(s, c.Op)
 	e.Rule, e.Compute = sentence(rl, c.Op, e.Autocast, ""), c.computes(in, rl)
-	var ref *Tensor
-	err := Maybe(func() { ref = run(r.s, at, r.operands(c.In)) })
-	if err != nil {
-		e.fail(c.Out, err)
-		r.add(e)
+	again := func(s *Scope, operands func() []*Tensor) (y *Tensor) {
+		err := attempt(c.Op.Name, func() { y = To(s, run(s, at, operands()), Float64).like(c.Out.shape) })
+		switch {
+		case r.s != of || r.idle(): // a Backward elsewhere ended the trace while code of the program's own ran
+			return nil
+		case err != nil:
+			e.fail(c.Out, err)
+			r.add(e)
+			return nil
+		}
+		return y
+	}
+	ref := again(of, func() []*Tensor { return r.operands(c.In) })
+	if ref == nil {
 		return
 	}
 	ref = r.put(c.Out, ref)
 	if c.Op.View != nil {
 		return
 	}
-	w := r.s.Child().NoGrad()
+	w := of.Child().NoGrad()
 	defer w.arena.drop()
-	var unrounded *Tensor
-	if err := Maybe(func() { unrounded = run(w, at, exactly(w, c.In)) }); err != nil {
-		e.fail(c.Out, err)
-		r.add(e)
+	unrounded := again(w, func() []*Tensor { return r.got(w, c.In) })
+	if unrounded == nil {
 		return
 	}
 	e.compare(c.Out, unrounded.wide64(), ref.wide64())
-	e.run = func(s *Scope, in []*Tensor) *Tensor { return run(s, at, in) }
+	e.run = func(s *Scope, in []*Tensor) *Tensor { return run(s, at, in).like(e.Shape) }
 	for _, t := range in {
 		e.operands = append(e.operands, r.hold(t))
 	}
@@ -238,24 +247,20 @@ func (r *rounding) add(e *roundingEvent) {
 	}
 }
 
-// finish weighs every event by what the reference's loss has for a derivative there.
-func (r *rounding) finish(loss *Tensor) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := r.t
-	t.DType, t.Loss = loss.dt, loss.Item()
-	if !finite(t.Loss) {
-		t.Loss, t.Bad = 0, true
+// finish weighs every event by what the reference's loss has for a derivative there; it says whether the trace was not done before.
+func (r *rounding) finish(loss *Tensor) bool {
+	t, value := r.t, loss.Item()
+	ref := r.last(loss)
+	if ref == nil {
+		return false
 	}
-	ref := r.shadow(loss)
-	if ref.node == nil {
-		fail("TraceRounding", ErrArgument, "compute the loss in the scope that the function is given", "no op of the function made the loss")
+	t.DType, t.Loss, t.Exact = loss.dt, value, ref.Item()
+	for _, v := range []*float64{&t.Loss, &t.Exact} {
+		if !finite(*v) {
+			*v, t.Bad = 0, true
+		}
 	}
-	t.Exact = ref.Item()
-	if !finite(t.Exact) {
-		t.Exact, t.Bad = 0, true
-	}
-	if err := Maybe(func() {
+	if err := attempt("TraceRounding", func() {
 		backward(r.s, []*Tensor{ref}, nil, []BackwardOption{func(c *backwardConfig) { c.watch = r.weigh }})
 	}); err != nil {
 		t.Err = err.Error()
@@ -269,7 +274,24 @@ func (r *rounding) finish(loss *Tensor) {
 		t.First += e.Share
 		sum += float64(e.Spread * e.Spread)
 	}
-	t.Spread = math.Sqrt(sum)
+	t.First, t.Spread = plain(t.First), plain(math.Sqrt(sum))
+	return true
+}
+
+// last returns the loss of the reference, nil where that is done already. What the program's own code does when it runs once more, for a
+// derivative, is not followed, and nobody waits for it.
+func (r *rounding) last(loss *Tensor) *Tensor {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done {
+		return nil
+	}
+	ref := r.shadow(loss)
+	if ref.node == nil {
+		fail("TraceRounding", ErrArgument, "compute the loss in the scope that the function is given", "no op of the function made the loss")
+	}
+	r.done = true
+	return ref
 }
 
 // weigh takes the derivative of the loss by a node's result and by its operands.
