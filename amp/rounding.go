@@ -17,17 +17,24 @@ type follower interface {
 	stop()
 }
 
-// TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and which op's rounding put how much error into
-// it: what [widgets.Rounding] shows. Next to each op it runs the same op twice more in float64 on the CPU: once from the operands that
-// the op really got, which tells what it rounded itself, and once from those of a reference that is in float64 from the parameters and
-// inputs on. The derivatives of the reference's loss then weigh each op's own rounding: the sum of all Share is Loss - Exact to first order.
-// (This is adjoint-based error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision
-// tuning", 2018.) ctc_loss gives the derivative by logits, as PyTorch's does, so that what it says of its operand is not quite that.
+// TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and how much of its error each op's rounding is:
+// what [widgets.Rounding] shows. Next to each op the same op runs twice more, in float64 on the CPU: from the operands that it really got,
+// which tells what it rounded itself, and from those of a reference, which is in float64 from the parameters and inputs on. The
+// derivatives of the reference's loss weigh each op's own rounding: the sum of all Share is Loss - Exact to first order. (This is
+// adjoint-based error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision tuning", 2018.)
 //
-// What f calls is as without the trace, bit for bit, and Backward of the loss works as ever. Call every op in the scope that f is given;
-// ErrArgument says where another was used. What has no derivative, such as a comparison, an index, a sign or a drawn number, the reference
-// takes as the pass decided it; so it does what was changed in place. Conversions to narrower formats, amp.Quantize's among them, count as
-// rounding; operands that a product reads in 8 bits (FP8) are that product's own. Return the loss itself, not what a scaler made of it.
+// Call every op in the scope that f is given; ErrArgument says where another was used. Loss, gradients, random numbers and what Record notes
+// are as without the trace, bit for bit, and Backward of the loss works as ever. Return the loss itself: the numbers of one that a scaler has
+// multiplied are multiplied, too.
+//
+// What has no derivative, such as a comparison, an index, a sign or a drawn number, the reference takes as the pass decided it, and so what
+// was changed in place. Conversions to narrower formats, amp.Quantize's among them, count as rounding; operands that a product reads in
+// 8 bits (FP8) are that product's own, statistics that a batch norm computes are its. ctc_loss gives the derivative by logits, as
+// PyTorch's does, so that what is said of its operand is not quite that.
+//
+// An op of the program's own with a Backward is one op here, and that Backward its derivative. Its Forward runs again, with the random numbers
+// of the first time; there c.S.Recomputing() is true, and it must change nothing of the program's. Where it doesn't run in float64 its event
+// says why, and the reference goes on from its real result.
 //
 // The trace is meant for single steps: it holds all results of f in float64, and runs each op five times more, three of them for what it
 // would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
