@@ -67,8 +67,8 @@ func Checkpoint(s *Scope, fn func(s *Scope, in ...*Tensor) *Tensor, in ...*Tenso
 	return out
 }
 
-// Recomputing says whether a part given to Checkpoint runs for the second time, for backward: what a layer counts or averages over its calls
-// was done by the first. BatchNorm moves its running statistics once.
+// Recomputing says whether a part given to Checkpoint runs for the second time, for backward, or an op of the program's own for a trace
+// (TraceRounding): what a layer counts or averages over its calls was done by the first. BatchNorm moves its running statistics once.
 func (s *Scope) Recomputing() bool {
 	if s == nil {
 		s.alive("Recomputing")
@@ -101,6 +101,7 @@ func (e *engine) rerun(n *node, dy *Tensor) {
 	c.rng.Load(n.replay.draw)
 	c.arena, c.gen = e.s.arena.child(e.s.gen), 0
 	c.casts = n.replay.s
+	c.rounding = e.s.rounding // was followed in its first run
 	c.remembers, c.recalls = nil, &recalling{of: n.replay.kept, had: map[any]int{}}
 	mark := nodeSeq.Load()
 	y := n.replay.fn(c, n.in...)

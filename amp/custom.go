@@ -120,7 +120,7 @@ func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 	c := &Call{Op: o, In: slices.Clone(in)}
 	s.castInputs(c, &d, in, pc)
 	ctx := s.context(o, d)
-	inner := ctx.S
+	inner, drawn := ctx.S, s.rng.State()
 	y := o.custom.Forward(ctx, c.In)
 	if y == nil {
 		fail(o.Name, ErrArgument, "return a tensor", "Forward returned nil")
@@ -139,7 +139,7 @@ func (s *Scope) runCustom(o *Op, in []*Tensor) *Tensor {
 			c.Out.node.custom = ctx
 		}
 		if s.rounding != nil {
-			s.rounding.custom(s, c, in, d.rule)
+			s.rounding.custom(s, c, in, d.rule, drawn)
 		}
 	}
 	if rec != nil {

@@ -160,7 +160,7 @@ func (f *gradientTracer) run(n *node, dy []float64) (out [][]float64, err error)
 	b.DY.scope = s
 	s.arena.own(b.DY)
 	copy(elements[float64](b.DY), dy)
-	if err = Maybe(func() { n.op.Backward(b) }); err != nil {
+	if err = attempt(n.op.Name, func() { n.op.Backward(b) }); err != nil {
 		return nil, err
 	}
 	for i, g := range b.d {

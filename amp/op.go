@@ -80,6 +80,9 @@ type Op struct {
 	// FP8 says of a product of its first two inputs whether its sizes are the multiples of a number that products of 8-bit numbers need; nil for a
 	// row that never reads any. Backward rounds with Back.short what its own products read.
 	FP8 func(c *Call, multiple int) bool
+	// Counted says of a row without a gradient that the op which reads its result counts its derivative in: for a trace of rounding it is a part of
+	// that op.
+	Counted bool
 	// Composite names the rows that the op is made of; such rows have no kernel. Autocast decides them on their inputs (enter).
 	Composite []string
 	// Parts says of a composite when its parts decide for themselves under autocast.

@@ -17,7 +17,7 @@ const (
 
 func init() {
 	opBatchStats = define(Op{
-		Name: "batch_norm_stats", Doc: "mean and biased variance of each channel, as rows of a matrix", Args: []string{"x"}, Why: "accumulated in float64, kept in float32", CUDA: "batch_norm_stats",
+		Name: "batch_norm_stats", Doc: "mean and biased variance of each channel, as rows of a matrix", Args: []string{"x"}, Why: "accumulated in float64, kept in float32", CUDA: "batch_norm_stats", Counted: true,
 		Check: func(c *Call) []int { return []int{2, c.In[0].shape[1]} }, Result: statsResult, CPU: floatKernel(batchStatsLines, batchStatsCPU),
 	})
 	opBatchNorm = define(Op{

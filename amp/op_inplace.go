@@ -128,6 +128,9 @@ func checkNumberInPlace(c *Call) []int {
 // guardInPlace refuses to change what a graph may still need a gradient of: a leaf has its place in an optimizer's scope, and a result of ops
 // would lose its gradient there.
 func (s *Scope) guardInPlace(o *Op, t *Tensor) {
+	if s.root.reference && (t.scope == nil || !t.scope.root.reference) {
+		fail(o.Name, ErrArgument, "let Forward change only what it made with ops in c.S where c.S.Recomputing()", "%s %sof shape %v is the program's, and a trace of rounding runs Forward again", o.argName(0), quoted(t.name), t.shape)
+	}
 	if !t.needs || s.noGrad {
 		return
 	}

@@ -21,7 +21,7 @@ func init() {
 	})
 	opCTCAlpha = define(Op{
 		Name: "ctc_alpha", Doc: "log-probabilities of the beginnings of paths that are at a state after a step: [steps states], the items' 2·labels+1 states side by side",
-		Args: []string{"logp", "targets", "lengths"}, Why: "kept in float64: sums of logarithms over many steps", CUDA: "ctc_alpha",
+		Args: []string{"logp", "targets", "lengths"}, Why: "kept in float64: sums of logarithms over many steps", CUDA: "ctc_alpha", Counted: true,
 		Check: checkCTCAlpha, Result: func(*Call) DType { return Float64 }, CPU: ctcAlphaCPU,
 	})
 	opCTCNLL = define(Op{

@@ -38,7 +38,7 @@ func (s *Scope) onDevice(dev Device) *Scope {
 		return s
 	}
 	c := s.derive()
-	c.root = &root{ctx: s.root.ctx, dev: dev, note: s.root.note, rec: s.root.rec, gradients: s.root.gradients}
+	c.root = &root{ctx: s.root.ctx, dev: dev, note: s.root.note, rec: s.root.rec, gradients: s.root.gradients, rounding: s.root.rounding}
 	return c
 }
 

@@ -12,22 +12,29 @@ import (
 type follower interface {
 	op(s *Scope, c *Call, in []*Tensor, r rule)
 	cast(s *Scope, from, to *Tensor, r rule, by *Op, operand int)
-	custom(s *Scope, c *Call, in []*Tensor, r rule)
+	custom(s *Scope, c *Call, in []*Tensor, r rule, from StreamState)
 	backward(loss *Tensor)
 	stop()
 }
 
-// TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and which op's rounding put how much error into
-// it: what [widgets.Rounding] shows. Next to each op it runs the same op twice more in float64 on the CPU: once from the operands that
-// the op really got, which tells what it rounded itself, and once from those of a reference that is in float64 from the parameters and
-// inputs on. The derivatives of the reference's loss then weigh each op's own rounding: the sum of all Share is Loss - Exact to first order.
-// (This is adjoint-based error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision
-// tuning", 2018.) ctc_loss gives the derivative by logits, as PyTorch's does, so that what it says of its operand is not quite that.
+// TraceRounding runs f, a forward pass up to its loss of one element, and returns that loss and how much of its error each op's rounding is:
+// what [widgets.Rounding] shows. Next to each op the same op runs twice more, in float64 on the CPU: from the operands that it really got,
+// which tells what it rounded itself, and from those of a reference, which is in float64 from the parameters and inputs on. The
+// derivatives of the reference's loss weigh each op's own rounding: the sum of all Share is Loss - Exact to first order. (This is
+// adjoint-based error analysis, as in Menon et al., "ADAPT: algorithmic differentiation applied to floating-point precision tuning", 2018.)
 //
-// What f calls is as without the trace, bit for bit, and Backward of the loss works as ever. Call every op in the scope that f is given;
-// ErrArgument says where another was used. What has no derivative, such as a comparison, an index, a sign or a drawn number, the reference
-// takes as the pass decided it; so it does what was changed in place. Conversions to narrower formats, amp.Quantize's among them, count as
-// rounding; operands that a product reads in 8 bits (FP8) are that product's own. Return the loss itself, not what a scaler made of it.
+// Call every op in the scope that f is given; ErrArgument says where another was used. Loss, gradients, random numbers and what Record notes
+// are as without the trace, bit for bit, and Backward of the loss works as ever. Return the loss itself: the numbers of one that a scaler has
+// multiplied are multiplied, too.
+//
+// What has no derivative, such as a comparison, an index, a sign or a drawn number, the reference takes as the pass decided it, and so what
+// was changed in place. Conversions to narrower formats, amp.Quantize's among them, count as rounding; operands that a product reads in
+// 8 bits (FP8) are that product's own, statistics that a batch norm computes are its. ctc_loss gives the derivative by logits, as
+// PyTorch's does, so that what is said of its operand is not quite that.
+//
+// An op of the program's own with a Backward is one op here, and that Backward its derivative. Its Forward runs again, with the random numbers
+// of the first time; there c.S.Recomputing() is true, and it must change nothing of the program's. Where it doesn't run in float64 its event
+// says why, and the reference goes on from its real result.
 //
 // The trace is meant for single steps: it holds all results of f in float64, and runs each op five times more, three of them for what it
 // would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
@@ -73,12 +80,12 @@ type rounding struct {
 	record  *roundingRecord // nil of TraceRounding
 }
 
-// idle says that nothing is followed: the trace is done, or a step is captured, in which nothing can be read back.
+// idle says that nothing is followed: the trace is done, its step is over, or one is captured, in which nothing can be read back.
 func (r *rounding) idle() bool {
 	if r.record != nil && r.held > loose && r.from.step < 0 && !r.done {
 		r.drop()
 	}
-	return r.done || capturing.Load() != nil
+	return r.done || r.s.arena.gen.Load() != r.s.gen || capturing.Load() != nil
 }
 
 func newRounding(s *Scope) *rounding {
@@ -91,10 +98,10 @@ func newRounding(s *Scope) *rounding {
 func (r *rounding) begin() {
 	s := r.from
 	o := s.derive()
-	o.root = &root{ctx: context.Background(), dev: theCPU}
+	o.root = &root{ctx: context.Background(), dev: theCPU, reference: true}
 	o.arena, o.gen = s.arena.child(s.gen), 0
 	o.rng = NewStream(0)
-	o.auto, o.noGrad, o.phase, o.path = autocast{}, false, forwardPhase, ""
+	o.auto, o.noGrad, o.phase, o.path, o.again = autocast{}, false, forwardPhase, "", true
 	o.part, o.casts, o.results, o.inherit, o.calling, o.rounding = nil, nil, nil, nil, nil, nil
 	r.t = &RoundingTrace{Schema: RoundingSchema, Device: s.root.dev.Name(), Step: s.step, Events: []RoundingEvent{}}
 	r.s, r.shadows, r.of, r.held, r.done = o, map[*storage][]shadow{}, map[*node]*roundingEvent{}, 0, false
@@ -104,12 +111,18 @@ func (r *rounding) begin() {
 func (r *rounding) op(s *Scope, c *Call, in []*Tensor, rl rule) {
 	o := c.Op
 	switch {
-	case s.phase == optimizerPhase || !c.Out.dt.IsFloat() || o.InPlace || o.Backward == nil:
+	case s.phase == optimizerPhase || !c.Out.dt.IsFloat():
+		return
+	case o.Counted:
+		r.part(c)
+		return
+	case o.InPlace || o.Backward == nil:
 		return // what it makes is taken as it is
-	case o == opMul && c.In[1].name == lossScaleName: // that of a GradScaler comes after the loss
+	case o == opMul && c.In[1].name == lossScaleName: // that of a GradScaler: a power of two
+		r.pass(c.Out, c.In[0], c.In[1])
 		return
 	case o == opToDevice:
-		r.pass(c.Out, c.In[0])
+		r.pass(c.Out, c.In[0], nil)
 		return
 	case o == opQuantize || o == opQuantizeScaled: // what is rounded on purpose
 		r.cast(s, c.In[0], c.Out, rl, o, 0)
@@ -123,11 +136,6 @@ func (r *rounding) op(s *Scope, c *Call, in []*Tensor, rl rule) {
 	})
 }
 
-// custom follows an op of the program's own that has a gradient of its own.
-func (r *rounding) custom(s *Scope, c *Call, in []*Tensor, rl rule) {
-	r.follow(s, c, in, rl, func(s *Scope, at Attrs, in []*Tensor) *Tensor { return s.runCustom(c.Op, in) })
-}
-
 // follow runs a call again with run, from what it got and from the reference's operands.
 func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *Scope, at Attrs, in []*Tensor) *Tensor) {
 	r.mu.Lock()
@@ -135,6 +143,7 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 	if r.idle() || !slices.ContainsFunc(c.In, func(t *Tensor) bool { return t != nil && t.dt.IsFloat() }) {
 		return
 	}
+	of := r.s
 	at := c.Attrs
 	at.FP8 = nil
 	if at.DType.IsFloat() {
@@ -142,27 +151,34 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 	}
 	e := r.event(s, c.Op)
 	e.Rule, e.Compute = sentence(rl, c.Op, e.Autocast, ""), c.computes(in, rl)
-	var ref *Tensor
-	err := Maybe(func() { ref = run(r.s, at, r.operands(c.In)) })
-	if err != nil {
-		e.fail(c.Out, err)
-		r.add(e)
+	again := func(s *Scope, operands func() []*Tensor) (y *Tensor) {
+		err := attempt(c.Op.Name, func() { y = To(s, run(s, at, operands()), Float64).like(c.Out.shape) })
+		switch {
+		case r.s != of || r.idle(): // a Backward elsewhere ended the trace while code of the program's own ran
+			return nil
+		case err != nil:
+			e.fail(c.Out, err)
+			r.add(e)
+			return nil
+		}
+		return y
+	}
+	ref := again(of, func() []*Tensor { return r.operands(c.In) })
+	if ref == nil {
 		return
 	}
 	ref = r.put(c.Out, ref)
 	if c.Op.View != nil {
 		return
 	}
-	w := r.s.Child().NoGrad()
+	w := of.Child().NoGrad()
 	defer w.arena.drop()
-	var unrounded *Tensor
-	if err := Maybe(func() { unrounded = run(w, at, exactly(w, c.In)) }); err != nil {
-		e.fail(c.Out, err)
-		r.add(e)
+	unrounded := again(w, func() []*Tensor { return r.got(w, c.In) })
+	if unrounded == nil {
 		return
 	}
 	e.compare(c.Out, unrounded.wide64(), ref.wide64())
-	e.run = func(s *Scope, in []*Tensor) *Tensor { return run(s, at, in) }
+	e.run = func(s *Scope, in []*Tensor) *Tensor { return run(s, at, in).like(e.Shape) }
 	for _, t := range in {
 		e.operands = append(e.operands, r.hold(t))
 	}
@@ -238,24 +254,20 @@ func (r *rounding) add(e *roundingEvent) {
 	}
 }
 
-// finish weighs every event by what the reference's loss has for a derivative there.
-func (r *rounding) finish(loss *Tensor) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := r.t
-	t.DType, t.Loss = loss.dt, loss.Item()
-	if !finite(t.Loss) {
-		t.Loss, t.Bad = 0, true
+// finish weighs every event by what the reference's loss has for a derivative there; it says whether the trace was not done before.
+func (r *rounding) finish(loss *Tensor) bool {
+	t, value := r.t, loss.Item()
+	ref := r.last(loss)
+	if ref == nil {
+		return false
 	}
-	ref := r.shadow(loss)
-	if ref.node == nil {
-		fail("TraceRounding", ErrArgument, "compute the loss in the scope that the function is given", "no op of the function made the loss")
+	t.DType, t.Loss, t.Exact = loss.dt, value, ref.Item()
+	for _, v := range []*float64{&t.Loss, &t.Exact} {
+		if !finite(*v) {
+			*v, t.Bad = 0, true
+		}
 	}
-	t.Exact = ref.Item()
-	if !finite(t.Exact) {
-		t.Exact, t.Bad = 0, true
-	}
-	if err := Maybe(func() {
+	if err := attempt("TraceRounding", func() {
 		backward(r.s, []*Tensor{ref}, nil, []BackwardOption{func(c *backwardConfig) { c.watch = r.weigh }})
 	}); err != nil {
 		t.Err = err.Error()
@@ -269,7 +281,24 @@ func (r *rounding) finish(loss *Tensor) {
 		t.First += e.Share
 		sum += float64(e.Spread * e.Spread)
 	}
-	t.Spread = math.Sqrt(sum)
+	t.First, t.Spread = plain(t.First), plain(math.Sqrt(sum))
+	return true
+}
+
+// last returns the loss of the reference, nil where that is done already. What the program's own code does when it runs once more, for a
+// derivative, is not followed, and nobody waits for it.
+func (r *rounding) last(loss *Tensor) *Tensor {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done {
+		return nil
+	}
+	ref := r.shadow(loss)
+	if ref.node == nil {
+		fail("TraceRounding", ErrArgument, "compute the loss in the scope that the function is given", "no op of the function made the loss")
+	}
+	r.done = true
+	return ref
 }
 
 // weigh takes the derivative of the loss by a node's result and by its operands.

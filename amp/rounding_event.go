@@ -41,7 +41,7 @@ func (e *roundingEvent) compare(out *Tensor, unrounded, exact []float64) {
 		total += float64((y - x) * (y - x))
 	}
 	if n > 0 {
-		e.Size, e.Own, e.Total = math.Sqrt(size/float64(n)), math.Sqrt(own/float64(n)), math.Sqrt(total/float64(n))
+		e.Size, e.Own, e.Total = plain(math.Sqrt(size/float64(n))), plain(math.Sqrt(own/float64(n))), plain(math.Sqrt(total/float64(n)))
 	}
 }
 
@@ -54,8 +54,11 @@ func (e *roundingEvent) weigh(g []float64) {
 			squares += float64(p * p)
 		}
 	}
-	e.Spread = math.Sqrt(squares)
+	e.Share, e.Spread = plain(e.Share), plain(math.Sqrt(squares))
 }
+
+// plain returns the largest number for a sum that is beyond: JSON has no infinities.
+func plain(v float64) float64 { return max(-math.MaxFloat64, min(v, math.MaxFloat64)) }
 
 // what works out what the op would do in another dtype, all else as it is: g are the derivatives of the loss by its result, grads by its operands.
 func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
@@ -88,7 +91,7 @@ func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
 			add(grads[k].wide64(), t.wide64(), in[k].wide64())
 		}
 	}
-	if err := Maybe(func() {
+	if err := attempt("TraceRounding", func() {
 		y := e.run(w, in)
 		from, to := y.wide64(), short(w, y, dt).wide64()
 		for i, v := range from {
@@ -100,7 +103,7 @@ func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
 	}); err != nil {
 		return
 	}
-	x.Spread = math.Sqrt(squares)
+	x.Spread = plain(math.Sqrt(squares))
 	e.If = append(e.If, x)
 }
 

@@ -70,8 +70,12 @@ func (r *rounding) backward(loss *Tensor) {
 		loss = loss.node.in[0]
 	}
 	// What is no loss of one number, or was made before the step, has no trace; Backward itself says what is wrong.
-	if loss.Len() == 1 && Maybe(func() { r.finish(loss) }) == nil {
-		r.record.add(r.t)
+	t, noted := r.t, false
+	if loss.Len() == 1 && Maybe(func() { noted = r.finish(loss) }) == nil {
+		if !noted { // another goroutine's Backward ends it
+			return
+		}
+		r.record.add(t)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -92,3 +92,48 @@ func TestRecordRoundingIsFreed(t *testing.T) {
 		t.Errorf("it follows on beyond %d numbers", loose)
 	}
 }
+
+// TestRecordRoundingOfParts: what a checkpointed part does again for a gradient belongs to no trace.
+func TestRecordRoundingOfParts(t *testing.T) {
+	root := NewScope(Seed(4), RecordRounding(0))
+	defer root.Close()
+	x, w := roundingInputs(root)
+	for s := range root.Steps(1) {
+		for range 2 {
+			Mean(s, Checkpoint(s, func(s *Scope, in ...*Tensor) *Tensor { return Square(s, Linear(s, in[0], w, nil)) }, x)).Backward()
+		}
+	}
+	if r := root.RoundingTraces(); len(r) != 2 || len(r[0].Events) != 3 || len(r[1].Events) != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestRecordRoundingOfScaledLosses: a scaled loss that goes on being computed with is followed beyond the scale.
+func TestRecordRoundingOfScaledLosses(t *testing.T) {
+	s := NewScope(Seed(4), RecordRounding(0))
+	defer s.Close()
+	x, w := roundingInputs(s)
+	half := s.Autocast(Float16)
+	loss := Mean(half, Square(half, Linear(half, x, w, nil)))
+	MulScalar(s, NewGradScaler().Scale(s, loss), 1.0/65536).Backward()
+	r := s.RoundingTraces()
+	if len(r) != 1 || r[0].Loss != loss.Item() || r[0].Exact == r[0].Loss || !(math.Abs(r[0].Loss-r[0].Exact-r[0].First) <= 0.1*r[0].Spread) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestRecordRoundingOfKeptLosses: a loss that was kept beyond its step has no trace, and what its Backward does leaves nothing behind.
+func TestRecordRoundingOfKeptLosses(t *testing.T) {
+	root := NewScope(Seed(4), RecordRounding(1))
+	defer root.Close()
+	_, w := roundingInputs(root)
+	var loss *Tensor
+	for s := range root.Steps(1) {
+		loss = s.Keep(Sum(s, w))
+	}
+	before := MemStats()["cpu"].Bytes
+	loss.Backward(CreateGraph())
+	if got := MemStats()["cpu"].Bytes - before; root.RoundingTraces() != nil || got > 2*w.Bytes() {
+		t.Errorf("%d bytes, traces %v", got, root.RoundingTraces())
+	}
+}

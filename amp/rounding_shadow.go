@@ -7,11 +7,13 @@ import "slices"
 // A shadow is that of the elements that a tensor has in a storage, while they are at a version. Tensors with the same elements, such as what Detach
 // returns, share it.
 type shadow struct {
+	t              *Tensor
 	dt             DType
 	off            int
 	shape, strides []int
 	version        uint32
 	ref            *Tensor
+	unrounded      *Tensor // of what is part of the op that reads it; else nil
 }
 
 // of says whether s is the shadow of t.
@@ -27,14 +29,20 @@ func (s *shadow) of(t *Tensor) bool {
 	return true
 }
 
-// find returns the shadow of t, nil where it has none that still holds.
-func (r *rounding) find(t *Tensor) *Tensor {
-	for _, s := range slices.Backward(r.shadows[t.st]) {
-		if s.of(t) {
-			return s.ref
+// find returns the shadow of t, nil where it has none that still holds. Its own comes before that of another tensor with the same elements,
+// which may have another gradient: an op of the program's own may return its operand.
+func (r *rounding) find(t *Tensor) (found *shadow) {
+	all := r.shadows[t.st]
+	for k := len(all) - 1; k >= 0; k-- {
+		switch s := &all[k]; {
+		case !s.of(t):
+		case s.t == t:
+			return s
+		case found == nil:
+			found = s
 		}
 	}
-	return nil
+	return found
 }
 
 // put makes ref the shadow of t, in the order of memory that t has where that is row-major, and returns it. The storage is held, for that of a
@@ -45,23 +53,28 @@ func (r *rounding) put(t, ref *Tensor) *Tensor {
 	}
 	r.hold(t)
 	r.held += t.Len()
-	r.shadows[t.st] = append(r.shadows[t.st], shadow{t.dt, t.off, slices.Clone(t.shape), slices.Clone(t.strides), t.st.version.Load(), ref})
+	r.shadows[t.st] = append(r.shadows[t.st], shadow{t, t.dt, t.off, slices.Clone(t.shape), slices.Clone(t.strides), t.st.version.Load(), ref, nil})
 	return ref
 }
 
-// pass gives t the shadow of another tensor, whose numbers it has.
-func (r *rounding) pass(t, from *Tensor) {
+// pass gives t the shadow of another tensor, whose numbers it has, times a factor unless that is nil.
+func (r *rounding) pass(t, from, by *Tensor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.idle() {
-		r.put(t, r.shadow(from))
+	if r.idle() {
+		return
 	}
+	ref := r.shadow(from)
+	if by != nil {
+		ref = Mul(r.s, ref, r.shadow(by))
+	}
+	r.put(t, ref)
 }
 
 // shadow returns that of t, or a new one of the numbers that t holds.
 func (r *rounding) shadow(t *Tensor) *Tensor {
-	if ref := r.find(t); ref != nil {
-		return ref
+	if s := r.find(t); s != nil {
+		return s.ref
 	}
 	return r.put(t, r.leaf(t))
 }
@@ -98,6 +111,34 @@ func (r *rounding) operands(in []*Tensor) []*Tensor {
 			out[i] = r.shadow(t)
 		default:
 			out[i] = r.s.toDevice(t)
+		}
+	}
+	return out
+}
+
+// part follows a row that an op has for a part, with no gradient of its own: the op's counts it in. So the op is unrounded if this is, too.
+func (r *rounding) part(c *Call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.idle() {
+		return
+	}
+	w := r.s.Child().NoGrad()
+	defer w.arena.drop()
+	unrounded := w.Keep(w.apply(c.Op, c.Attrs, exactly(w, c.In)...))
+	r.put(c.Out, r.s.apply(c.Op, c.Attrs, r.operands(c.In)...))
+	r.find(c.Out).unrounded = unrounded
+}
+
+// got returns what exactly does, and in place of a part the unrounded one.
+func (r *rounding) got(s *Scope, in []*Tensor) []*Tensor {
+	out := exactly(s, in)
+	for i, t := range in {
+		if t == nil {
+			continue
+		}
+		if p := r.find(t); p != nil && p.unrounded != nil {
+			out[i] = p.unrounded
 		}
 	}
 	return out

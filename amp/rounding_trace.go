@@ -15,7 +15,7 @@ type RoundingTrace struct {
 	First  float64 `json:"first"`         // what first order explains of Loss - Exact: the sum of Share over all events
 	Spread float64 `json:"spread"`        // size of Loss - Exact to be expected, had every number been rounded the other way at random: √Σ Spread² of all events
 	Bad    bool    `json:"bad,omitempty"` // the loss is not finite, or Exact is not
-	Err    string  `json:"err,omitempty"` // why the shares of some events are missing: an op has no derivative of that order
+	Err    string  `json:"err,omitempty"` // why the shares of some events are missing: a derivative could not be had
 
 	Events []RoundingEvent `json:"events"` // in the order in which the pass ran; views are left out
 }
@@ -34,7 +34,7 @@ type RoundingEvent struct {
 	DType    DType  `json:"dtype"`               // of the result
 	Autocast DType  `json:"autocast,omitempty"`  // the scope's lower dtype; NoDType where autocast was off
 	Shape    []int  `json:"shape"`               // of the result
-	Err      string `json:"err,omitempty"`       // why nothing was compared here: an op of the program's own that does not run in float64
+	Err      string `json:"err,omitempty"`       // why nothing was compared here: an op of the program's own does not run in float64; the reference goes on from its result
 	Func     string `json:"func,omitempty"`      // as in Event
 	File     string `json:"file,omitempty"`      //
 	Line     int    `json:"line,omitempty"`      //

@@ -57,6 +57,7 @@ type root struct {
 
 	gradients *gradientRecord // of RecordGradients; nil without it
 	rounding  *roundingRecord // of RecordRounding; nil without it
+	reference bool            // of what TraceRounding runs again
 }
 
 // An Option configures NewScope.
