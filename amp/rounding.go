@@ -62,8 +62,7 @@ func TraceRounding(s *Scope, f func(s *Scope) (loss *Tensor)) (loss *Tensor, tra
 		fail("TraceRounding", ErrShape, "reduce it with amp.Mean or amp.Sum", "the loss is a %v tensor of shape %v", loss.dt, loss.shape)
 	}
 	inner.calling.result(loss)
-	r.finish(loss)
-	return loss, r.t
+	return loss, r.finish(loss)
 }
 
 // A rounding follows one forward pass.
@@ -254,12 +253,12 @@ func (r *rounding) add(e *roundingEvent) {
 	}
 }
 
-// finish weighs every event by what the reference's loss has for a derivative there; it says whether the trace was not done before.
-func (r *rounding) finish(loss *Tensor) bool {
-	t, value := r.t, loss.Item()
-	ref := r.last(loss)
+// finish weighs every event by what the reference's loss has for a derivative there, and returns the trace; nil if that was done before.
+func (r *rounding) finish(loss *Tensor) *RoundingTrace {
+	value := loss.Item()
+	t, ref := r.last(loss)
 	if ref == nil {
-		return false
+		return nil
 	}
 	t.DType, t.Loss, t.Exact = loss.dt, value, ref.Item()
 	for _, v := range []*float64{&t.Loss, &t.Exact} {
@@ -282,23 +281,23 @@ func (r *rounding) finish(loss *Tensor) bool {
 		sum += float64(e.Spread * e.Spread)
 	}
 	t.First, t.Spread = plain(t.First), plain(math.Sqrt(sum))
-	return true
+	return t
 }
 
-// last returns the loss of the reference, nil where that is done already. What the program's own code does when it runs once more, for a
-// derivative, is not followed, and nobody waits for it.
-func (r *rounding) last(loss *Tensor) *Tensor {
+// last returns the trace and the loss of its reference, nil where it is done already. What the program's own code does when it runs once
+// more, for a derivative, is not followed, and nobody waits for it.
+func (r *rounding) last(loss *Tensor) (t *RoundingTrace, ref *Tensor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done {
-		return nil
+		return nil, nil
 	}
-	ref := r.shadow(loss)
+	ref = r.shadow(loss)
 	if ref.node == nil {
 		fail("TraceRounding", ErrArgument, "compute the loss in the scope that the function is given", "no op of the function made the loss")
 	}
 	r.done = true
-	return ref
+	return r.t, ref
 }
 
 // weigh takes the derivative of the loss by a node's result and by its operands.

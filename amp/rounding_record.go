@@ -70,9 +70,9 @@ func (r *rounding) backward(loss *Tensor) {
 		loss = loss.node.in[0]
 	}
 	// What is no loss of one number, or was made before the step, has no trace; Backward itself says what is wrong.
-	t, noted := r.t, false
-	if loss.Len() == 1 && Maybe(func() { noted = r.finish(loss) }) == nil {
-		if !noted { // another goroutine's Backward ends it
+	var t *RoundingTrace
+	if loss.Len() == 1 && Maybe(func() { t = r.finish(loss) }) == nil {
+		if t == nil { // another goroutine's Backward ends it
 			return
 		}
 		r.record.add(t)

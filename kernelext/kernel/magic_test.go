@@ -148,7 +148,7 @@ func TestMagicCompletionAndHelp(t *testing.T) {
 		"%amp trace health |":                       "[every]",
 		"%%amp b|\nx := 1":                          "[bfloat16]",
 		"%%amp float16 --trace |":                   "[off decisions health]",
-		"%%amp float16 --show decisions,|":          "[decisions,scale decisions,exponents decisions,flow]",
+		"%%amp float16 --show decisions,|":          "[decisions,scale decisions,exponents decisions,flow decisions,rounding]",
 		"%%\nx := 1\n%amp device |\nfmt.Println(x)": "[auto cpu",
 	} {
 		r := ask("complete_request", code)
