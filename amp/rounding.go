@@ -261,10 +261,11 @@ func (r *rounding) finish(loss *Tensor) *RoundingTrace {
 		return nil
 	}
 	t.DType, t.Loss, t.Exact = loss.dt, value, ref.Item()
-	for _, v := range []*float64{&t.Loss, &t.Exact} {
-		if !finite(*v) {
-			*v, t.Bad = 0, true
-		}
+	if t.Bad = !finite(t.Loss); t.Bad {
+		t.Loss = 0
+	}
+	if t.Born = !finite(t.Exact); t.Born {
+		t.Exact = 0
 	}
 	if err := attempt("TraceRounding", func() {
 		backward(r.s, []*Tensor{ref}, nil, []BackwardOption{func(c *backwardConfig) { c.watch = r.weigh }})

@@ -196,13 +196,24 @@ func TestRoundingOverflow(t *testing.T) {
 	defer s.Close()
 	x := Full(s, Float16, 300, 4)
 	_, r := TraceRounding(s, func(s *Scope) *Tensor { return Sum(s, AddScalar(s, Square(s, x), 1)) })
-	if !r.Bad || r.Loss != 0 || r.Exact != 4*90001 {
+	if !r.Bad || r.Born || r.Loss != 0 || r.Exact != 4*90001 {
 		t.Errorf("%+v", r)
 	}
 	for i, bad := range []int{4, 0, 0} {
 		if r.Events[i].Bad != bad {
 			t.Errorf("%s: %d results are not finite by its own doing, want %d", r.Events[i].Op, r.Events[i].Bad, bad)
 		}
+	}
+}
+
+// TestRoundingOfNoLoss: what is not finite in float64 either is no rounding's doing.
+func TestRoundingOfNoLoss(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	x := Zeros(s, Float16, 2)
+	_, r := TraceRounding(s, func(s *Scope) *Tensor { return Sum(s, Log(s, x)) })
+	if !r.Bad || !r.Born || r.Exact != 0 || r.Events[0].Bad != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 

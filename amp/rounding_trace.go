@@ -6,16 +6,17 @@ const RoundingSchema = "halftone.rounding/1"
 // A RoundingTrace is one forward pass looked at number by number: how far its loss is from that of the same program in float64, and which
 // op's rounding put how much of that there. It is plain data with no link to live tensors.
 type RoundingTrace struct {
-	Schema string  `json:"schema"`        // RoundingSchema
-	Device string  `json:"device"`        // where the pass ran; the reference is the CPU's
-	Step   int     `json:"step"`          // training step, from 0; -1 outside Scope.Steps
-	DType  DType   `json:"dtype"`         // of the loss
-	Loss   float64 `json:"loss"`          // as the pass computed it; NaN and infinities are written as 0, and Bad says so
-	Exact  float64 `json:"exact"`         // of the same program in float64, from the same parameters and inputs
-	First  float64 `json:"first"`         // what first order explains of Loss - Exact: the sum of Share over all events
-	Spread float64 `json:"spread"`        // size of Loss - Exact to be expected, had every number been rounded the other way at random: √Σ Spread² of all events
-	Bad    bool    `json:"bad,omitempty"` // the loss is not finite, or Exact is not
-	Err    string  `json:"err,omitempty"` // why the shares of some events are missing: a derivative could not be had
+	Schema string  `json:"schema"`         // RoundingSchema
+	Device string  `json:"device"`         // where the pass ran; the reference is the CPU's
+	Step   int     `json:"step"`           // training step, from 0; -1 outside Scope.Steps
+	DType  DType   `json:"dtype"`          // of the loss
+	Loss   float64 `json:"loss"`           // as the pass computed it; 0 with Bad
+	Exact  float64 `json:"exact"`          // of the same program in float64, from the same parameters and inputs; 0 with Born
+	First  float64 `json:"first"`          // what first order explains of Loss - Exact: the sum of Share over all events
+	Spread float64 `json:"spread"`         // size of Loss - Exact to be expected, had the signs of all errors fallen at random: √Σ Spread² of the events
+	Bad    bool    `json:"bad,omitempty"`  // the loss is not finite
+	Born   bool    `json:"born,omitempty"` // Exact is not finite: no rounding is to blame
+	Err    string  `json:"err,omitempty"`  // why the shares of some events are missing: a derivative could not be had
 
 	Events []RoundingEvent `json:"events"` // in the order in which the pass ran; views are left out
 }

@@ -82,7 +82,7 @@ func Rounding(t *amp.RoundingTrace) *Figure {
 	d := &RoundingData{Step: -1, Rows: []RoundingRow{}}
 	f := &Figure{Schema: Schema, Kind: KindRounding, Title: "Where does rounding enter the loss?", Rounding: d}
 	switch {
-	case t != nil && !Number(t.Exact).finite():
+	case t != nil && (t.Born || !Number(t.Exact).finite()):
 		d.Missing = "The loss is not finite in float64 either: no rounding is to blame, and there is nothing to compare with."
 		d.Sentence = d.Missing
 	case t == nil || len(t.Events) == 0:

@@ -143,6 +143,8 @@ func TestRoundingSays(t *testing.T) {
 	lossy.If = []amp.RoundingIf{{DType: amp.BFloat16, Spread: 4e-2}, {DType: amp.Float16, Spread: 5e-3, Lost: 40}}
 	broken := pass(0, 3, none, brain)
 	broken.Bad = true
+	born := pass(0, 0, half)
+	born.Bad, born.Born = true, true
 	for name, c := range map[string]struct {
 		trace *amp.RoundingTrace
 		says  []string
@@ -159,6 +161,7 @@ func TestRoundingSays(t *testing.T) {
 		"over":          {sample.RoundingOver(), []string{"In float16 [3]:26 matmul in gpt/h.0/attn overflows; with all other ops in it about 3.9e-3"}},
 		"casts":         {sample.Rounding(amp.Float16), []string{"89% of what rounding can do to it enters at 1 of 17 places, [3]:44 linear in gpt/head and its casts; with that op in float32 an error of about 1.1e-3 is to be expected, now 3.4e-3."}},
 		"no reference":  {pass(2, math.NaN(), half), []string{"The loss is not finite in float64 either"}},
+		"none either":   {born, []string{"The loss is not finite in float64 either"}},
 		"not a number":  {pass(math.Inf(1), 2, half), []string{"The loss is not finite in float16; in float64 it is 2."}},
 		"broken, where": {sample.RoundingBroken(), []string{"The first to break is [3]:26 matmul in gpt/h.0/attn, float16: 212 of 16,384 results are not finite, and their operands are; in float32 none would overflow."}},
 	} {
