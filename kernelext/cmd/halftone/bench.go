@@ -41,44 +41,36 @@ func benchmark(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var cells, steps []bench.Row
-	err = in.Report.Phase("cells", func(p *install.Progress) (string, error) {
-		cells, err = bench.Cells(ctx, in.Layout, state, install.JupyterEnv(in.Layout, state), *rounds, bench.Cases, func(n int) { p.Bar(n, *rounds) })
-		return fmt.Sprintf("%d rounds", *rounds), err
-	})
-	if err != nil {
-		return err
-	}
-	err = in.Report.Phase("steps", func(p *install.Progress) (string, error) {
-		steps, err = bench.Steps(ctx, state.Go, in.Checkout, "./amp/optim", "BenchmarkMLPStep", 5)
-		return "MLP 8-16-16-1, batch 512", err
-	})
-	if err != nil {
-		return err
-	}
-	var kept, attach []bench.Row
-	err = in.Report.Phase("session", func(p *install.Progress) (string, error) {
-		if kept, err = bench.Steps(ctx, state.Go, in.Checkout, "./kernelext/session", "BenchmarkSession", 5); err == nil {
-			attach, err = bench.Steps(ctx, state.Go, in.Checkout, "./kernelext/session", "BenchmarkSessionAttach", 5)
+	fmt.Fprintf(stdout, "%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
+	steps := func(pkg, name string) func(*install.Progress) ([]bench.Row, error) {
+		return func(*install.Progress) ([]bench.Row, error) {
+			return bench.Steps(ctx, state.Go, in.Checkout, pkg, name, 5)
 		}
-		return "MLP of 100 MB, batch 32", err
-	})
-	if err != nil {
-		return err
 	}
-	err = in.Report.Phase("cpu", func(p *install.Progress) (string, error) {
+	for _, p := range []struct {
+		name, what, title string
+		run               func(*install.Progress) ([]bench.Row, error)
+	}{
+		{"cells", fmt.Sprintf("%d rounds", *rounds), "edited cell, from request to idle", func(p *install.Progress) ([]bench.Row, error) {
+			return bench.Cells(ctx, in.Layout, state, install.JupyterEnv(in.Layout, state), *rounds, bench.Cases, func(n int) { p.Bar(n, *rounds) })
+		}},
+		{"steps", "MLP 8-16-16-1, batch 512", "training step (forward, backward, SGD)", steps("./amp/optim", "BenchmarkMLPStep")},
+		{"session", "MLP of 100 MB, batch 32", "training step of 100 MB, kept in a session", steps("./kernelext/session", "BenchmarkSession")},
+		{"attach", "the same", "a kept model, from call to return", steps("./kernelext/session", "BenchmarkSessionAttach")},
+	} {
+		var rows []bench.Row
+		if err := in.Report.Phase(p.name, func(bar *install.Progress) (_ string, err error) {
+			rows, err = p.run(bar)
+			return p.what, err
+		}); err != nil {
+			return err
+		}
+		bench.Print(stdout, p.title, rows) // at once: the phase after these takes many minutes, and may be stopped
+	}
+	return in.Report.Phase("cpu", func(p *install.Progress) (string, error) {
 		path := resultsFile(in.Checkout, *results)
 		return path, benchmarkCPU(ctx, state.Go, state.Python, in.Checkout, path, *cpuRounds, nil, p.Bar)
 	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "\n%s/%s, %d CPUs, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state.GoVersion, state.Commit)
-	bench.Print(stdout, "edited cell, from request to idle", cells)
-	bench.Print(stdout, "training step (forward, backward, SGD)", steps)
-	bench.Print(stdout, "training step of 100 MB, kept in a session", kept)
-	bench.Print(stdout, "a kept model, from call to return", attach)
-	return nil
 }
 
 // prefixes of cases; "all" is every case.
