@@ -1,18 +1,11 @@
 package amp
 
-import (
-	"sync"
-
-	"github.com/halftone-ml/halftone/internal/optional"
-)
+import "github.com/halftone-ml/halftone/internal/optional"
 
 // A gradientRecord is what RecordGradients noted in the scopes of one root.
 type gradientRecord struct {
-	every int
-	mu    sync.Mutex
-	loose int              // backward passes outside Steps so far
-	step  int              // training step of the traces
-	kept  []*GradientTrace // of the newest step that was looked at
+	traceRecord[*GradientTrace]
+	loose int // backward passes outside Steps so far
 }
 
 // RecordGradients traces backward passes as TraceGradients does, without a line in the loop: each Backward of a loss of this scope and
@@ -20,19 +13,19 @@ type gradientRecord struct {
 // costs, TraceGradients says; what a captured step replays is not traced. NewScope panics with ErrArgument where n is negative. See
 // Scope.GradientTraces.
 func RecordGradients(n int) Option {
-	return func(c *config) { c.gradients = &gradientRecord{every: n} }
+	return func(c *config) {
+		c.gradients = &gradientRecord{}
+		c.gradients.every = everyNth("RecordGradients", n)
+	}
 }
 
 // GradientTraces returns what RecordGradients noted of the newest training step that it looked at: a trace for each of its backward passes,
 // in their order; nil where no pass was looked at.
 func (s *Scope) GradientTraces() []*GradientTrace {
-	r := s.known("GradientTraces").root.gradients
-	if r == nil {
-		return nil
+	if r := s.known("GradientTraces").root.gradients; r != nil {
+		return r.traces()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]*GradientTrace(nil), r.kept...)
+	return nil
 }
 
 // wants says whether a backward pass that begins in step is to be traced.
@@ -47,17 +40,7 @@ func (r *gradientRecord) wants(step int) bool {
 		r.loose++
 		r.mu.Unlock()
 	}
-	return n == 0 || r.every > 0 && n%r.every == 0
-}
-
-// add keeps a trace, and those of the same training step.
-func (r *gradientRecord) add(t GradientTrace) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.kept) > 0 && (t.Step < 0 || t.Step != r.step) {
-		r.kept = nil
-	}
-	r.step, r.kept = t.Step, append(r.kept, &t)
+	return r.looksAt(n)
 }
 
 // recorded runs a backward pass, traced where its root's RecordGradients wants that. A trace of the program's own serves for both.
@@ -71,7 +54,8 @@ func recorded(s *Scope, t *Tensor, opts []BackwardOption) {
 		}
 		defer func() { // also of a pass that panics: where it stopped
 			if c.trace.Schema != "" {
-				r.add(*c.trace)
+				t := *c.trace
+				r.add(t.Step, &t)
 			}
 		}()
 	}

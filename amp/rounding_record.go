@@ -1,13 +1,9 @@
 package amp
 
-import "sync"
-
 // A roundingRecord is what RecordRounding noted in the scopes of one root.
 type roundingRecord struct {
-	every int
+	traceRecord[*RoundingTrace]
 	start func(s *Scope, r *roundingRecord) follower
-	mu    sync.Mutex
-	kept  []*RoundingTrace // of the newest step that was looked at
 }
 
 // loose bounds the numbers that RecordRounding holds outside Steps, where it does not know whether a loss will come: 1 GiB of float64.
@@ -20,24 +16,22 @@ const loose = 1 << 27
 // Scope.RoundingTraces.
 func RecordRounding(n int) Option {
 	return func(c *config) {
-		c.rounding = &roundingRecord{every: n, start: func(s *Scope, r *roundingRecord) follower {
+		c.rounding = &roundingRecord{start: func(s *Scope, r *roundingRecord) follower {
 			f := newRounding(s)
 			f.record = r
 			return f
 		}}
+		c.rounding.every = everyNth("RecordRounding", n)
 	}
 }
 
 // RoundingTraces returns what RecordRounding noted of the newest training step that it looked at: a trace for each of its losses that
 // Backward was called on, in their order; nil where there was none.
 func (s *Scope) RoundingTraces() []*RoundingTrace {
-	r := s.known("RoundingTraces").root.rounding
-	if r == nil {
-		return nil
+	if r := s.known("RoundingTraces").root.rounding; r != nil {
+		return r.traces()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]*RoundingTrace(nil), r.kept...)
+	return nil
 }
 
 // begin follows s, the scope of a step or of what is outside of any, if its step is to be looked at.
@@ -46,19 +40,9 @@ func (r *roundingRecord) begin(s *Scope) {
 		return
 	}
 	s.rounding = nil
-	if s.step <= 0 || r.every > 0 && s.step%r.every == 0 {
+	if s.step < 0 || r.looksAt(s.step) {
 		s.rounding = r.start(s, r)
 	}
-}
-
-// add keeps a trace, and those of the same training step.
-func (r *roundingRecord) add(t *RoundingTrace) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.kept) > 0 && t.Step != r.kept[0].Step {
-		r.kept = nil
-	}
-	r.kept = append(r.kept, t)
 }
 
 // backward ends the trace of what led to a loss that Backward is called on, and begins the next; those of TraceRounding end with its function.
@@ -75,7 +59,7 @@ func (r *rounding) backward(loss *Tensor) {
 		if t == nil { // another goroutine's Backward ends it
 			return
 		}
-		r.record.add(t)
+		r.record.add(t.Step, t)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

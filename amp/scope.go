@@ -113,12 +113,6 @@ func NewScope(opts ...Option) *Scope {
 	if set := d.note(set); set != "" {
 		note = strings.TrimPrefix(note+"; "+set, "; ")
 	}
-	if g := c.gradients; g != nil && g.every < 0 {
-		fail("NewScope", ErrArgument, "pass 0 for the first step, n for every n-th", "RecordGradients(%d)", g.every)
-	}
-	if g := c.rounding; g != nil && g.every < 0 {
-		fail("NewScope", ErrArgument, "pass 0 for the first step, n for every n-th", "RecordRounding(%d)", g.every)
-	}
 	r := &root{ctx: c.ctx, dev: dev, note: note, gradients: c.gradients, rounding: c.rounding}
 	if c.level != Off {
 		r.rec = newRecorder(c.level, c.events, c.every)
