@@ -229,19 +229,14 @@ func (f *Figure) flowText() string {
 	d := f.Flow
 	var b strings.Builder
 	b.WriteString(f.Title + "\n")
-	para := func(text, first, rest string) {
-		for i, l := range wrap(text, 100) {
-			b.WriteString("  " + map[bool]string{true: first, false: rest}[i == 0] + l + "\n")
-		}
-	}
 	for _, text := range append([]string{d.Sentence}, d.Notes()...) {
-		para(text, "", "")
+		paragraph(&b, text, "", "")
 	}
 	if d.Missing != "" {
 		return b.String()
 	}
 	for _, l := range d.Lines(3) {
-		para(l, "- ", "  ")
+		paragraph(&b, l, "- ", "  ")
 	}
 	if len(d.Rows) > 0 {
 		d.rowsText(&b)

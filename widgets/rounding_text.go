@@ -258,20 +258,15 @@ func (f *Figure) roundingText() string {
 	d := f.Rounding
 	var b strings.Builder
 	b.WriteString(f.Title + "\n")
-	para := func(text, first, rest string) {
-		for i, l := range wrap(text, 100) {
-			b.WriteString("  " + map[bool]string{true: first, false: rest}[i == 0] + l + "\n")
-		}
-	}
-	para(d.Sentence, "", "")
+	paragraph(&b, d.Sentence, "", "")
 	if d.Missing != "" {
 		return b.String()
 	}
 	for _, l := range d.Notes() {
-		para(l, "", "")
+		paragraph(&b, l, "", "")
 	}
 	for _, l := range d.Lines(3) {
-		para(l, "- ", "  ")
+		paragraph(&b, l, "- ", "  ")
 	}
 	if len(d.Rows) > 0 {
 		d.rowsText(&b)
@@ -324,9 +319,7 @@ func (d *RoundingData) rowsText(b *strings.Builder) {
 	if d.More > 0 {
 		fmt.Fprintf(b, "  … and %s\n", d.MoreText())
 	}
-	for _, l := range wrap(d.Legend(), 100) {
-		b.WriteString("  " + l + "\n")
-	}
+	paragraph(b, d.Legend(), "", "")
 }
 
 // MoreText says what was left out.

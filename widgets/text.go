@@ -93,6 +93,13 @@ func wrap(s string, n int) []string {
 	return lines
 }
 
+// paragraph writes a text in lines of a figure, the first behind one mark, the others behind another.
+func paragraph(b *strings.Builder, text, first, rest string) {
+	for i, l := range wrap(text, 100) {
+		b.WriteString("  " + map[bool]string{true: first, false: rest}[i == 0] + l + "\n")
+	}
+}
+
 // Mark returns the sign that stands beside a dtype wherever color does: ▮ float16, ▯ bfloat16, ■ float32, ▢ other.
 func Mark(d amp.DType) string {
 	switch d {
