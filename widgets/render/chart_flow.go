@@ -9,7 +9,6 @@ import (
 
 // The columns of the picture of a gradient flow, in points.
 const (
-	flowLeft  = 16
 	flowGrad  = 186
 	flowTile  = 276
 	flowBarAt = 326
@@ -34,36 +33,29 @@ func flowChart(f *widgets.Figure, most int) drawing {
 		height += 14
 	}
 	return drawing{chartWidth, height, func(c draw.Canvas) {
-		paper(c)
-		y := c.Max.Y - 24
-		c.FillText(boldStyle(13, ink), vg.Point{X: flowLeft, Y: y}, f.Title)
-		for _, l := range says {
-			y -= 14
-			fillPowers(c, textStyle(10, ink), vg.Point{X: flowLeft, Y: y}, l)
-		}
-		flowLegend(c, y-19)
-		y = c.Max.Y - head + 6
+		flowLegend(c, rowsHead(c, f.Title, says)-19)
+		y := c.Max.Y - head + 6
 		for _, h := range []struct {
 			x    vg.Length
 			text string
-		}{{flowLeft, "FROM THE LOSS ON"}, {flowGrad, "GRADIENT"}, {flowBarAt, "WHAT BECAME OF IT"}, {flowText, "LOST HERE"}, {flowFit, "KEEPS 99.9%"}} {
+		}{{rowsLeft, "FROM THE LOSS ON"}, {flowGrad, "GRADIENT"}, {flowBarAt, "WHAT BECAME OF IT"}, {flowText, "LOST HERE"}, {flowFit, "KEEPS 99.9%"}} {
 			c.FillText(boldStyle(8, faint), vg.Point{X: h.x, Y: y}, h.text)
 		}
 		y -= 6
 		for i := range rows {
-			c.StrokeLine2(draw.LineStyle{Color: rule, Width: .75}, flowLeft, y, chartWidth-flowLeft, y)
+			c.StrokeLine2(draw.LineStyle{Color: rule, Width: .75}, rowsLeft, y, chartWidth-rowsLeft, y)
 			y -= flowRow
 			drawFlow(c, &rows[i], y)
 		}
 		if more > 0 {
-			c.FillText(textStyle(9, faint), vg.Point{X: flowLeft, Y: y - 13}, "… and "+moreRows(more))
+			c.FillText(textStyle(9, faint), vg.Point{X: rowsLeft, Y: y - 13}, "… and "+moreRows(more))
 		}
 	}}
 }
 
 // flowLegend names the colors.
 func flowLegend(c draw.Canvas, y vg.Length) {
-	x, style := vg.Length(flowLeft), textStyle(9, faint)
+	x, style := vg.Length(rowsLeft), textStyle(9, faint)
 	for i, name := range widgets.FlowParts {
 		fill(c, flowColors[i], x, y, 9, 9)
 		c.FillText(style, vg.Point{X: x + 13, Y: y}, name)
@@ -75,13 +67,11 @@ func flowLegend(c draw.Canvas, y vg.Length) {
 func drawFlow(c draw.Canvas, r *widgets.FlowRow, y vg.Length) {
 	base := y + 6
 	op, dim := textStyle(9.5, ink), textStyle(8.5, faint)
-	name := fit(op, r.OpText(), flowGrad-flowLeft-40)
-	c.FillText(op, vg.Point{X: flowLeft, Y: base}, name)
 	beside := r.Module
 	if r.Where != "" && beside != "" {
 		beside += " · "
 	}
-	at := flowLeft + op.Width(name) + 6
+	at := rowName(c, base, flowGrad-40, r.OpText())
 	c.FillText(dim, vg.Point{X: at, Y: base}, fit(dim, beside+r.Where, flowGrad-at-6))
 	c.FillText(op, vg.Point{X: flowGrad, Y: base}, fit(op, r.What(), flowTile-flowGrad-6))
 	tile(c, r.DType, flowTile, base-3.5, r.DType.Short())

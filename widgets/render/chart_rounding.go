@@ -13,14 +13,13 @@ import (
 
 // The columns of the picture of roundings, in points.
 const (
-	roundLeft  = 16
 	roundMark  = 250
 	roundAxisL = 276
 	roundAxisR = 490
 	roundPart  = 512
 	roundPartR = 602
 	roundText  = 608
-	roundRight = chartWidth - 16
+	roundRight = chartWidth - rowsLeft
 	roundRow   = 17
 	roundHead  = 72
 	roundFoot  = 30
@@ -38,13 +37,7 @@ func roundingChart(f *widgets.Figure, most int) drawing {
 	says := lines(textStyle(10, ink), d.Sentence, chartWidth-36, 5)
 	head := vg.Length(roundHead + 14*len(says))
 	return drawing{chartWidth, head + vg.Length(roundRow*len(rows)) + roundFoot, func(c draw.Canvas) {
-		paper(c)
-		y := c.Max.Y - 24
-		c.FillText(boldStyle(13, ink), vg.Point{X: roundLeft, Y: y}, f.Title)
-		for _, l := range says {
-			y -= 14
-			c.FillText(textStyle(10, ink), vg.Point{X: roundLeft, Y: y}, l)
-		}
+		rowsHead(c, f.Title, says)
 		top := c.Max.Y - head + 4
 		bottom := top - vg.Length(roundRow*len(rows))
 		a := newRoundAxis(d)
@@ -54,12 +47,12 @@ func roundingChart(f *widgets.Figure, most int) drawing {
 		l := &layers{c: c}
 		for i, k := range rows {
 			at := top - vg.Length(roundRow*(i+1))
-			l.line(rule, .5, roundLeft, at, roundRight, at)
+			l.line(rule, .5, rowsLeft, at, roundRight, at)
 			drawRounding(l, d, &d.Rows[k], a, parts[k], at)
 		}
 		l.flush()
 		if more > 0 {
-			c.FillText(textStyle(9, faint), vg.Point{X: roundLeft, Y: bottom - 14}, "… and "+moreRows(more)+" that matter less")
+			c.FillText(textStyle(9, faint), vg.Point{X: rowsLeft, Y: bottom - 14}, "… and "+moreRows(more)+" that matter less")
 		}
 	}}
 }
@@ -87,7 +80,7 @@ func roundingHeads(c draw.Canvas, d *widgets.RoundingData, a roundAxis, top vg.L
 	if dt := d.Lower(); dt != amp.NoDType {
 		part, last = "PART, IN "+strings.ToUpper(dt.Short()), "IN "+strings.ToUpper(dt.Short())
 	}
-	c.FillText(style, vg.Point{X: roundLeft, Y: y}, "IN THE PROGRAM'S ORDER")
+	c.FillText(style, vg.Point{X: rowsLeft, Y: y}, "IN THE PROGRAM'S ORDER")
 	c.FillText(style, vg.Point{X: roundPart, Y: y}, part)
 	c.FillText(right, vg.Point{X: roundRight, Y: y}, last)
 	c.FillText(style, vg.Point{X: roundAxisL, Y: y}, strings.ToUpper(a.title))
@@ -103,10 +96,8 @@ func roundingHeads(c draw.Canvas, d *widgets.RoundingData, a roundAxis, top vg.L
 
 func drawRounding(l *layers, d *widgets.RoundingData, r *widgets.RoundingRow, a roundAxis, part float64, y vg.Length) {
 	base := y + 4.5
-	op, dim := textStyle(9.5, ink), textStyle(8.5, faint)
-	name := fit(op, r.OpText(), roundMark-roundLeft-60)
-	l.text(op, roundLeft, base, name)
-	at := roundLeft + op.Width(name) + 6
+	dim := textStyle(8.5, faint)
+	at := rowName(l.c, base, roundMark-60, r.OpText())
 	l.text(dim, at, base, fitPath(dim, r.Beside(), roundMark-at-8))
 	l.mark(r.DType, roundMark, y+4.5)
 	a.marks(l, r, y+roundRow/2.)
