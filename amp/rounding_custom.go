@@ -28,16 +28,11 @@ func (r *rounding) custom(s *Scope, c *Call, in []*Tensor, rl rule, from StreamS
 // attempt is Maybe for what may be the program's own code: any panic of it is an error.
 func attempt(op string, f func()) (err error) {
 	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *Error:
-			err = p
-		default:
+		if p := recover(); p != nil {
 			err = fmt.Errorf("amp: %s: %v", op, p)
 		}
 	}()
-	f()
-	return nil
+	return Maybe(f)
 }
 
 // like returns t, a result in float64, which is to have the shape of the one that it is held against.
