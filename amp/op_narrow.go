@@ -193,19 +193,35 @@ func Cat(s *Scope, dim int, tensors ...*Tensor) *Tensor {
 		fail("cat", ErrArgument, "pass at least one tensor", "nothing to join")
 	}
 	opCat.need(tensors...)
-	if some := withoutNothing(tensors); len(some) < len(tensors) {
+	some := withoutNothing(s, tensors, dim)
+	if len(some) < len(tensors) {
 		y := Cat(s, dim, some...)
 		return To(s, y, promoteTypes(y.dt, opCat.common(tensors)))
 	}
-	return s.apply(opCat, Attrs{Dims: []int{tensors[0].axis("cat", dim)}}, tensors...)
+	return s.apply(opCat, Attrs{Dims: []int{some[0].axis("cat", dim)}}, some...)
 }
 
-// withoutNothing leaves out tensors of shape [0] where there are others of more dimensions.
-func withoutNothing(tensors []*Tensor) []*Tensor {
-	if !slices.ContainsFunc(tensors, func(t *Tensor) bool { return len(t.shape) > 1 }) {
+// withoutNothing leaves out tensors of shape [0] where there are others of more dimensions. One that wants a gradient, of nothing, is brought to
+// their shape instead.
+func withoutNothing(s *Scope, tensors []*Tensor, dim int) []*Tensor {
+	nothing := func(t *Tensor) bool { return len(t.shape) == 1 && t.shape[0] == 0 }
+	k := slices.IndexFunc(tensors, func(t *Tensor) bool { return len(t.shape) > 1 })
+	if k < 0 || !slices.ContainsFunc(tensors, nothing) {
 		return tensors
 	}
-	return slices.DeleteFunc(slices.Clone(tensors), func(t *Tensor) bool { return len(t.shape) == 1 && t.shape[0] == 0 })
+	s.alive("cat")
+	shape := slices.Clone(tensors[k].shape)
+	shape[tensors[k].axis("cat", dim)] = 0
+	var some []*Tensor
+	for _, t := range tensors {
+		switch {
+		case !nothing(t):
+			some = append(some, t)
+		case t.needs && !s.noGrad:
+			some = append(some, Reshape(s, t, shape...))
+		}
+	}
+	return some
 }
 
 // Stack returns the tensors, all of one shape, along a new dimension dim.
