@@ -53,6 +53,14 @@ func (r FP8Recipe) String() string {
 	return text
 }
 
+// Name returns what the recipe is called in a line: "fp8", "fp8-row" or "fp8-block".
+func (r *FP8Recipe) Name() string {
+	if r.Granularity == PerTensor {
+		return "fp8"
+	}
+	return "fp8-" + r.Granularity.String()
+}
+
 // gradients returns the format of gradients.
 func (r *FP8Recipe) gradients() Format {
 	if r.E4M3 {

@@ -37,7 +37,7 @@ type follower interface {
 // says why, and the reference goes on from its real result.
 //
 // The trace is meant for single steps: it holds all results of f in float64, and runs each op five times more, three of them for what it
-// would do in other dtypes. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
+// would do in other dtypes; what reading 8-bit numbers would do (FP8) is known of every linear. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
 // ErrCapture in a captured step.
 //
 // [widgets.Rounding]: https://pkg.go.dev/github.com/halftone-ml/halftone/widgets#Rounding
@@ -177,6 +177,7 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 		return
 	}
 	e.compare(c.Out, unrounded.wide64(), ref.wide64())
+	e.recipes = recipesFor(c)
 	e.run = func(s *Scope, in []*Tensor) *Tensor { return run(s, at, in).like(e.Shape) }
 	for _, t := range in {
 		e.operands = append(e.operands, r.hold(t))

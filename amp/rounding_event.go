@@ -12,6 +12,7 @@ type roundingEvent struct {
 	own      []float32                            // result - unrounded; 0 where one of them is not finite
 	operands []*Tensor                            // as the caller gave them
 	run      func(s *Scope, in []*Tensor) *Tensor // runs it again; nil for a conversion
+	recipes  []*roundingRecipe                    // whose numbers its first two operands could be, as a product's
 }
 
 // fail notes that nothing can be compared.
@@ -60,36 +61,24 @@ func (e *roundingEvent) weigh(g []float64) {
 // plain returns the largest number for a sum that is beyond: JSON has no infinities.
 func plain(v float64) float64 { return max(-math.MaxFloat64, min(v, math.MaxFloat64)) }
 
-// what works out what the op would do in another dtype, all else as it is: g are the derivatives of the loss by its result, grads by its operands.
+// what works out what the op would do in another dtype, and a product that reads shorter numbers in it, all else as it is: g are the derivatives of
+// the loss by its result, grads by its operands.
 func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
 	if slices.ContainsFunc(e.operands, changed) {
 		return
 	}
-	x, squares := RoundingIf{DType: dt}, 0.0
-	add := func(g []float64, from, to []float64) {
-		for i, v := range from {
-			switch {
-			case !finite(v):
-			case !finite(to[i]):
-				x.Over++
-			default:
-				if p := float64(g[i] * (to[i] - v)); finite(p) {
-					squares += float64(p * p)
-				}
-			}
-		}
-	}
+	x := RoundingIf{DType: dt}
+	var operands, result roundingSum
 	w := s.Child().NoGrad()
 	defer w.arena.drop()
-	in := exactly(w, e.operands)
+	exact := exactly(w, e.operands)
+	in := slices.Clone(exact)
 	for k, t := range in {
 		if t == nil || t.dt != Float64 {
 			continue
 		}
 		in[k] = short(w, t, dt)
-		if k < len(grads) && grads[k] != nil {
-			add(grads[k].wide64(), t.wide64(), in[k].wide64())
-		}
+		operands.by(grads, k, t, in[k])
 	}
 	if err := attempt("TraceRounding", func() {
 		y := e.run(w, in)
@@ -99,12 +88,44 @@ func (e *roundingEvent) what(s *Scope, dt DType, g []float64, grads []*Tensor) {
 				x.Lost++
 			}
 		}
-		add(g, from, to)
+		result.add(g, from, to)
 	}); err != nil {
 		return
 	}
-	x.Spread = plain(math.Sqrt(squares))
+	x.Over = operands.over + result.over
+	x.Spread = plain(math.Sqrt(operands.squares + result.squares))
 	e.If = append(e.If, x)
+	if len(e.recipes) > 0 && dt == e.lower() {
+		e.read(w, dt, exact, result, grads)
+	}
+}
+
+// A roundingSum adds up what the rounding of numbers does to the loss.
+type roundingSum struct {
+	squares float64
+	over    int // that became infinite
+}
+
+// add adds numbers whose derivatives are g.
+func (r *roundingSum) add(g, from, to []float64) {
+	for i, v := range from {
+		switch {
+		case !finite(v):
+		case !finite(to[i]):
+			r.over++
+		default:
+			if p := float64(g[i] * (to[i] - v)); finite(p) {
+				r.squares += float64(p * p)
+			}
+		}
+	}
+}
+
+// by adds operand k, where the loss depends on it.
+func (r *roundingSum) by(grads []*Tensor, k int, from, to *Tensor) {
+	if k < len(grads) && grads[k] != nil {
+		r.add(grads[k].wide64(), from.wide64(), to.wide64())
+	}
 }
 
 // short returns t rounded to dt, in float64.

@@ -50,7 +50,8 @@ type RoundingEvent struct {
 	Spread float64 `json:"spread"`        // √Σ (dL/dy · (y - unrounded))²: the size of Share without the luck of signs that cancel
 	Bad    int     `json:"bad,omitempty"` // results that are not finite, of an op that got finite operands and has a finite unrounded result
 
-	If []RoundingIf `json:"if,omitempty"` // what the op would do in other dtypes: float32, bfloat16, float16; none for casts
+	If      []RoundingIf     `json:"if,omitempty"`      // what the op would do in other dtypes: float32, bfloat16, float16; none for casts
+	Recipes []RoundingRecipe `json:"recipes,omitempty"` // what a product would do if it read 8-bit numbers; of those whose sizes fit
 }
 
 // A RoundingIf is what an op would do to the loss if autocast ran it in DType: its operands and its result rounded to it, and all else as it
@@ -60,4 +61,13 @@ type RoundingIf struct {
 	Spread float64 `json:"spread"`         // as in RoundingEvent, of operands and result together
 	Lost   int     `json:"lost,omitempty"` // results that it would round to zero
 	Over   int     `json:"over,omitempty"` // results, and operands, that it would round to an infinity
+}
+
+// A RoundingRecipe is what a product would do to the loss under autocast with a recipe such as FP8's: both operands rounded to its numbers, and
+// the result to the scope's lower dtype, bfloat16 where autocast was off. Backward products, which read 8-bit numbers too, change no loss of
+// this pass.
+type RoundingRecipe struct {
+	Recipe string  `json:"recipe"`         // FP8Recipe.Name: "fp8", "fp8-row", "fp8-block"
+	Spread float64 `json:"spread"`         // as in RoundingEvent, of operands and result together
+	Over   int     `json:"over,omitempty"` // results, and operands, that the lower dtype would round to an infinity
 }

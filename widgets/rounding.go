@@ -28,12 +28,14 @@ type RoundingData struct {
 	Bad    bool   `json:"bad,omitempty"`   // the loss is not finite
 	Broke  string `json:"broke,omitempty"` // of such a loss, the first place whose results were not finite without cause
 
-	If         []RoundingIf  `json:"if,omitempty"`          // what running every op in another dtype would do
-	Rows       []RoundingRow `json:"rows"`                  // in the order of the program; casts that round nothing are left out
-	More       int           `json:"more,omitempty"`        // rows whose rounding matters least, left out
-	MoreSpread Number        `json:"more_spread,omitempty"` // theirs together
-	Skip       int           `json:"skip,omitempty"`        // results that were not compared
-	Why        string        `json:"skip_why,omitempty"`    // why the first of them was not
+	If         []RoundingIf     `json:"if,omitempty"`          // what running every op in another dtype would do
+	Recipes    []RoundingRecipe `json:"recipes,omitempty"`     // what reading shorter numbers would do, of all products together
+	Shorter    string           `json:"shorter,omitempty"`     // the same in words, and which product is most of it
+	Rows       []RoundingRow    `json:"rows"`                  // in the order of the program; casts that round nothing are left out
+	More       int              `json:"more,omitempty"`        // rows whose rounding matters least, left out
+	MoreSpread Number           `json:"more_spread,omitempty"` // theirs together
+	Skip       int              `json:"skip,omitempty"`        // results that were not compared
+	Why        string           `json:"skip_why,omitempty"`    // why the first of them was not
 }
 
 // A RoundingIf is what rounding would do to the loss if an op, or every op, ran in a dtype.
@@ -55,14 +57,15 @@ type RoundingRow struct {
 	DType   amp.DType `json:"dtype"`           // of the result
 	Calls   int       `json:"calls"`
 
-	N      int          `json:"n"`      // numbers
-	Size   Number       `json:"size"`   // root mean square of the exact results
-	Own    Number       `json:"own"`    // of what the op changed by rounding
-	Total  Number       `json:"total"`  // of what it and all before it changed
-	Share  Number       `json:"share"`  // Own's part of the loss's error, with its sign
-	Spread Number       `json:"spread"` // its size without the luck of signs
-	Bad    int          `json:"bad,omitempty"`
-	If     []RoundingIf `json:"if,omitempty"`
+	N       int              `json:"n"`      // numbers
+	Size    Number           `json:"size"`   // root mean square of the exact results
+	Own     Number           `json:"own"`    // of what the op changed by rounding
+	Total   Number           `json:"total"`  // of what it and all before it changed
+	Share   Number           `json:"share"`  // Own's part of the loss's error, with its sign
+	Spread  Number           `json:"spread"` // its size without the luck of signs
+	Bad     int              `json:"bad,omitempty"`
+	If      []RoundingIf     `json:"if,omitempty"`
+	Recipes []RoundingRecipe `json:"recipes,omitempty"` // of a product
 }
 
 const (
@@ -90,7 +93,7 @@ func Rounding(t *amp.RoundingTrace) *Figure {
 		d.Sentence = d.Missing
 	default:
 		d.fill(t)
-		d.Sentence = d.finding(t)
+		d.Sentence, d.Shorter = d.finding(t), d.shorter()
 		d.cut(maxRoundingRows)
 	}
 	f.Alt = clip(strings.Join(append([]string{d.Sentence}, d.Lines(1)...), " "), maxAlt)
@@ -155,6 +158,7 @@ func (d *RoundingData) fill(t *amp.RoundingTrace) {
 		folds[k].into(&d.Rows[k])
 	}
 	d.Spread, d.If = digits(all.spread, 4), all.ifs()
+	d.Recipes = all.told()
 }
 
 // A roundingFold adds up the events of a row. Root mean squares are kept as the roots of sums, which float64 holds where it holds each.
@@ -164,6 +168,7 @@ type roundingFold struct {
 	share                    float64
 	dtypes                   []amp.DType
 	other                    map[amp.DType]*RoundingIf
+	recipes                  []RoundingRecipe
 }
 
 // size2 is a size that can be added up.
@@ -201,6 +206,7 @@ func (r *roundingFold) add(e *amp.RoundingEvent) {
 		o.Lost += max(x.Lost, 0)
 		o.Over += max(x.Over, 0)
 	}
+	r.addRecipes(e.Recipes)
 }
 
 func (r *roundingFold) into(row *RoundingRow) {
@@ -208,6 +214,7 @@ func (r *roundingFold) into(row *RoundingRow) {
 	row.Calls, row.N, row.Bad = r.calls, r.n, r.bad
 	row.Size, row.Own, row.Total = mean(r.size), mean(r.own), mean(r.total)
 	row.Share, row.Spread, row.If = digits(r.share, 4), digits(r.spread, 4), r.ifs()
+	row.Recipes = r.told()
 }
 
 // ifs are what the events would do in other dtypes, float16 first.
@@ -259,7 +266,7 @@ func (d *RoundingData) Ranked() []int {
 
 func (d *RoundingData) normalize() {
 	d.Missing, d.Sentence, d.Note, d.Device, d.Why = clip(d.Missing, maxRule), clip(d.Sentence, maxAlt), clip(d.Note, maxRule), clip(d.Device, maxName), clip(d.Why, maxRule)
-	d.Broke, d.DType = clip(d.Broke, maxRule), knownDType(d.DType)
+	d.Broke, d.Shorter, d.DType = clip(d.Broke, maxRule), clip(d.Shorter, maxAlt), knownDType(d.DType)
 	clamp(&d.Step, -1)
 	clamp(&d.More, 0)
 	clamp(&d.Skip, 0)
@@ -272,6 +279,7 @@ func (d *RoundingData) normalize() {
 	}
 	normalizeSizes(&d.Spread, &d.MoreSpread)
 	normalizeIfs(&d.If)
+	normalizeRecipes(&d.Recipes)
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		r.Op, r.For, r.Of, r.Module, r.Where = clip(r.Op, maxName), clip(r.For, maxName), clip(r.Of, maxName), clip(r.Module, maxName), clip(r.Where, maxName)
@@ -284,6 +292,7 @@ func (d *RoundingData) normalize() {
 		}
 		normalizeSizes(&r.Size, &r.Own, &r.Total, &r.Spread)
 		normalizeIfs(&r.If)
+		normalizeRecipes(&r.Recipes)
 	}
 	d.cut(maxRoundingRows)
 }

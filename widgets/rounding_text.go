@@ -214,7 +214,7 @@ func (d *RoundingData) Order() string {
 // Notes are what a reader must know.
 func (d *RoundingData) Notes() []string {
 	var out []string
-	for _, s := range []string{d.Order(), d.Note} {
+	for _, s := range []string{d.Order(), d.Shorter, d.Note} {
 		if s != "" {
 			out = append(out, s)
 		}
@@ -270,6 +270,7 @@ func (f *Figure) roundingText() string {
 	}
 	if len(d.Rows) > 0 {
 		d.rowsText(&b)
+		d.recipesText(&b)
 	}
 	return b.String()
 }

@@ -20,11 +20,11 @@ var answersNotebook = []cell{
 	{"code", "%amp ops conv"},
 	{"code", "%amp force gelu=float32 exp=lower"},
 	{"code", "%amp help %%amp"},
-	{"code", `%%amp float16 --show decisions,scale,exponents
-net := nn.NewSequential(nn.NewLinear(s, 8, 16), nn.ReLU, nn.NewLinear(s, 16, 1))
+	{"code", `%%amp float16 --show decisions,scale,exponents,flow,rounding
+net := nn.NewSequential(nn.NewLinear(s, 16, 32), nn.ReLU, nn.NewLinear(s, 32, 16))
 opt := optim.NewSGD(net.Parameters(), optim.LR(0.01))
 scaler := amp.NewGradScaler()
-x, y := amp.Randn(s, amp.Float32, 0, 1, 32, 8), amp.Randn(s, amp.Float32, 0, 1, 32, 1)
+x, y := amp.Randn(s, amp.Float32, 0, 1, 32, 16), amp.Randn(s, amp.Float32, 0, 1, 32, 16)
 for step := range s.Steps(60) {
 	half := step.Autocast(amp.NoDType)
 	loss := nn.MSELoss(half, net.Forward(half.In("net"), x), y)
@@ -86,8 +86,8 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := storedHTML(t, notebook)
-	if len(stored) != 16 {
-		t.Fatalf("%d answers and figures, want 16", len(stored))
+	if len(stored) != 18 {
+		t.Fatalf("%d answers and figures, want 18", len(stored))
 	}
 	p := openHTML(t, notebook, "answers.ipynb", false)
 	p.wait("all answers are there", fmt.Sprintf(`probe.outputs().length === %d`, len(stored)))

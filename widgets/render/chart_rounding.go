@@ -34,7 +34,7 @@ func roundingChart(f *widgets.Figure, most int) drawing {
 	}
 	rows := roundingRows(d, most)
 	more := len(d.Rows) - len(rows) + d.More
-	says := lines(textStyle(10, ink), d.Sentence, chartWidth-36, 5)
+	says := append(lines(textStyle(10, ink), d.Sentence, chartWidth-36, 5), lines(textStyle(10, ink), d.Shorter, chartWidth-36, 3)...)
 	head := vg.Length(roundHead + 14*len(says))
 	return drawing{chartWidth, head + vg.Length(roundRow*len(rows)) + roundFoot, func(c draw.Canvas) {
 		rowsHead(c, f.Title, says)

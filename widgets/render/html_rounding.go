@@ -36,6 +36,7 @@ func roundingHTML(p *page, f *widgets.Figure) {
 	p.WriteString(`</div>`)
 	p.metrics(d.Metrics()...)
 	roundingTable(p, d)
+	recipesHTML(p, d)
 }
 
 // errorsHTML is powersHTML, of a text with errors in it: behind the sign of their exponents no line is to break.

@@ -166,7 +166,7 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 	case f.Flow != nil:
 		return flowChart(f, rows), true
 	case f.Rounding != nil:
-		return roundingChart(f, rows+4), true
+		return roundingChart(f, rows), true
 	case f.Bits != nil:
 		return bitsChart(f), true
 	case f.Policy != nil:

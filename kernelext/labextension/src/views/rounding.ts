@@ -10,15 +10,16 @@ import { copyable, kernelButton } from './control';
 import { force } from './decisions_row';
 import { facts, finding, paragraphs } from './parts';
 import { errors, costs, strip, type Axis } from './rounding_axis';
+import { label, recipes, recipeTable } from './rounding_recipes';
 
 export interface If { dtype: string; spread: number; lost: number; over: number }
 export interface Row {
   op: string; for: string; of: string; module: string; where: string; compute: string; dtype: string; calls: number; n: number;
-  size: number; own: number; total: number; share: number; spread: number; bad: number; if: If[];
+  size: number; own: number; total: number; share: number; spread: number; bad: number; if: If[]; recipes: If[];
 }
 export interface Data {
   missing: string; sentence: string; note: string; device: string; halves: string[]; exact: number; error: number; first: number; spread: number; bad: boolean;
-  if: If[]; rows: Row[]; more: number; moreSpread: number; skip: number; why: string;
+  if: If[]; recipes: If[]; rows: Row[]; more: number; moreSpread: number; shorter: string; skip: number; why: string;
 }
 
 const size = (v: number): number => (v > 0 && Number.isFinite(v) ? v : 0);
@@ -29,7 +30,7 @@ const ifs = (o: unknown): If[] => list(o, 'if', 4, v => ({ dtype: dtype(member(v
 
 const row = (o: unknown): Row => ({
   op: text(o, 'op', 80), for: text(o, 'for', 80), of: text(o, 'of', 80), module: text(o, 'module', 80), where: text(o, 'where', 80), compute: dtype(member(o, 'compute')), dtype: dtype(member(o, 'dtype')),
-  calls: whole(o, 'calls'), n: whole(o, 'n'), size: size(number(o, 'size')), own: size(number(o, 'own')), total: size(number(o, 'total')), share: finite(number(o, 'share')), spread: size(number(o, 'spread')), bad: whole(o, 'bad'), if: ifs(o),
+  calls: whole(o, 'calls'), n: whole(o, 'n'), size: size(number(o, 'size')), own: size(number(o, 'own')), total: size(number(o, 'total')), share: finite(number(o, 'share')), spread: size(number(o, 'spread')), bad: whole(o, 'bad'), if: ifs(o), recipes: recipes(o),
 });
 
 /** Exponents with a sign behind which no line breaks. */
@@ -38,7 +39,7 @@ const minus = (t: string): string => t.replace(/(\de)-(?=\d)/g, '$1−');
 const read = (d: unknown): Data => ({
   missing: text(d, 'missing', 300), sentence: minus(text(d, 'sentence', 600)), note: text(d, 'note', 300), device: text(d, 'device', 80), halves: list(d, 'halves', 2, dtype).filter(half),
   exact: finite(number(d, 'exact')), error: finite(number(d, 'error')), first: finite(number(d, 'first')), spread: size(number(d, 'spread')), bad: flag(d, 'bad'),
-  if: ifs(d), rows: list(d, 'rows', 48, row), more: whole(d, 'more'), moreSpread: size(number(d, 'more_spread')), skip: whole(d, 'skip'), why: text(d, 'skip_why', 300),
+  if: ifs(d), recipes: recipes(d), shorter: minus(text(d, 'shorter', 600)), rows: list(d, 'rows', 48, row), more: whole(d, 'more'), moreSpread: size(number(d, 'more_spread')), skip: whole(d, 'skip'), why: text(d, 'skip_why', 300),
 });
 
 export const inDType = (all: If[], d: string): If | undefined => all.find(x => x.dtype === d);
@@ -72,7 +73,7 @@ class Rounding {
   constructor(readonly f: Figure, readonly d: Data, private readonly c: Context) {
     this.lower = lower(d);
     this.try = this.lower || (d.if.length ? 'float32' : '');
-    if (!inDType(d.if, this.try)) this.try = d.if[0]?.dtype ?? '';
+    if (!this.options().some(x => x.dtype === this.try)) this.try = d.if[0]?.dtype ?? '';
     if (d.bad) this.try = ''; // what the derivative of such a loss says of other ops is little
     const all = this.all(), weight = (r: Row): number => (this.lower ? inDType(r.if, this.lower)?.spread ?? 0 : r.spread);
     this.parts = new Map(d.rows.map(r => [r, all ? Math.min((weight(r) / all) ** 2, 1) : 0]));
@@ -87,13 +88,21 @@ class Rounding {
     const breaks = d.rows.some(r => inDType(r.if, this.lower)?.over), off = Math.abs(d.error) > Math.abs(d.exact) / 256;
     this.node.append(finding(d.missing || d.sentence || f.alt, d.missing ? 'none' : d.bad || breaks || off ? 'bad' : 'good', d.missing ? '–' : d.bad || breaks ? '×' : off ? '!' : '✓'));
     if (!d.missing) {
-      this.node.append(...paragraphs(this.order(), d.note, d.skip ? `${plural(d.skip, 'result')} could not be compared: ${raised(d.why)}` : ''), this.facts());
+      this.node.append(...paragraphs(this.order(), d.shorter, d.note, d.skip ? `${plural(d.skip, 'result')} could not be compared: ${raised(d.why)}` : ''), this.facts());
       if (d.rows.length) this.node.append(this.tools(), this.says, this.legend(), this.grid.node);
+      const products = recipeTable(d, this.lower);
+      if (products) this.node.append(products);
       if (d.more) this.node.append(...paragraphs(`… and ${plural(d.more, 'more row')} that matter less.`));
       this.fill();
     }
     this.unfollow = c.hub.follow(s => { if (!s) this.grid.clear(); });
   }
+
+  /** What ops can be tried in: dtypes, and for products recipes. */
+  private options(): If[] { return [...this.d.if, ...this.d.recipes]; }
+
+  /** What a row would do in what is tried. */
+  private tries(r: Row): If | undefined { return inDType(r.if, this.try) ?? inDType(r.recipes, this.try); }
 
   private part(r: Row): number { return this.parts.get(r) ?? 0; }
 
@@ -132,10 +141,10 @@ class Rounding {
     });
     group.append(...buttons);
     if (!this.try) return h('div', { class: 'ht-row ht-tools' }, group);
-    const choose = h('select', { class: 'ht-input', 'aria-label': 'Dtype to try' }, ...this.d.if.map(x => h('option', { value: x.dtype }, short(x.dtype))));
+    const choose = h('select', { class: 'ht-input', 'aria-label': 'Dtype or recipe to try' }, ...this.options().map(x => h('option', { value: x.dtype }, label(x.dtype))));
     choose.value = this.try;
     choose.addEventListener('change', () => {
-      this.try = dtype(choose.value);
+      this.try = choose.value;
       this.fill();
     });
     const set = (rows: Row[]): void => {
@@ -149,7 +158,7 @@ class Rounding {
   }
 
   /** Whether a row can be tried in the dtype that is chosen. */
-  private able(r: Row): boolean { return !!inDType(r.if, this.try) && r.dtype !== this.try; }
+  private able(r: Row): boolean { return !!this.tries(r) && r.dtype !== this.try; }
 
   /** How much of all that rounding does a row has, with the casts for it. */
   private gain(r: Row): number { return this.d.rows.reduce((a, x) => (x === r || this.serves(x, r) ? a + this.part(x) : a), 0); }
@@ -159,7 +168,7 @@ class Rounding {
   /** The error to be expected with what is tried: casts for it are not needed. */
   private expected(): number {
     const { d } = this, tried = [...this.tried].filter(r => this.able(r));
-    return d.rows.reduce((a, r) => Math.hypot(a, tried.includes(r) ? inDType(r.if, this.try)!.spread : tried.some(t => this.serves(r, t)) ? 0 : r.spread), d.moreSpread);
+    return d.rows.reduce((a, r) => Math.hypot(a, tried.includes(r) ? this.tries(r)!.spread : tried.some(t => this.serves(r, t)) ? 0 : r.spread), d.moreSpread);
   }
 
   private fill(): void {
@@ -179,10 +188,10 @@ class Rounding {
   }
 
   private say(): void {
-    const tried = [...this.tried].filter(r => this.able(r)), now = this.d.rows.reduce((a, r) => Math.hypot(a, r.spread), this.d.moreSpread), over = tried.filter(r => inDType(r.if, this.try)!.over).length;
+    const tried = [...this.tried].filter(r => this.able(r)), now = this.d.rows.reduce((a, r) => Math.hypot(a, r.spread), this.d.moreSpread), over = tried.filter(r => this.tries(r)!.over).length;
     this.says.textContent = !this.try ? '' : tried.length
-      ? `With ${plural(tried.length, 'op')} in ${short(this.try)} an error of about ${tiny(this.expected())} is to be expected, now ${tiny(now)}.${over ? ` ${plural(over, 'op')} of them ${over === 1 ? 'overflows' : 'overflow'} in it.` : ''}`
-      : `An error of about ${tiny(now)} is to be expected as it ran; try ops in ${short(this.try)} by the buttons of the last column.`;
+      ? `With ${plural(tried.length, 'op')} in ${label(this.try)} an error of about ${tiny(this.expected())} is to be expected, now ${tiny(now)}.${over ? ` ${plural(over, 'op')} of them ${over === 1 ? 'overflows' : 'overflow'} in it.` : ''}`
+      : `An error of about ${tiny(now)} is to be expected as it ran; try ops in ${label(this.try)} by the buttons of the last column.`;
   }
 
   private legend(): HTMLElement {
@@ -215,12 +224,12 @@ class Rounding {
   }
 
   private toggle(r: Row): HTMLElement {
-    const b = button(short(this.try), () => {
+    const b = button(label(this.try), () => {
       if (this.tried.has(r)) this.tried.delete(r);
       else this.tried.add(r);
       b.setAttribute('aria-pressed', String(this.tried.has(r)));
       this.say();
-    }, { class: 'ht-button ht-small', 'aria-pressed': this.tried.has(r), 'aria-label': `Try ${name(r)} in ${short(this.try)}` });
+    }, { class: 'ht-button ht-small', 'aria-pressed': this.tried.has(r), 'aria-label': `Try ${name(r)} in ${label(this.try)}` });
     return b;
   }
 
@@ -234,7 +243,7 @@ class Rounding {
     if (r.where) terms.push(['where', r.where]);
     node.append(h('dl', { class: 'ht-terms' }, ...terms.map(([t, v]) => h('div', {}, h('dt', {}, t), h('dd', {}, v)))));
     if (r.if.length) {
-      node.append(table('What it would do to the loss in another dtype', ['dtype', 'error', 'of the loss', 'results to zero', 'overflow'], r.if.map(x => [chip(x.dtype), tiny(x.spread), d.exact ? tiny(Math.abs(x.spread / d.exact)) : '–', x.lost ? `${count(x.lost)}, ${percent(x.lost, r.n)}` : '0', count(x.over)]), [1, 2, 3, 4]));
+      node.append(table('What it would do to the loss in another dtype', ['in', 'error', 'of the loss', 'results to zero', 'overflow'], [...r.if, ...r.recipes].map(x => [inDType(r.recipes, x.dtype) ? x.dtype : chip(x.dtype), tiny(x.spread), d.exact ? tiny(Math.abs(x.spread / d.exact)) : '–', x.lost ? `${count(x.lost)}, ${percent(x.lost, r.n)}` : '0', count(x.over)]), [1, 2, 3, 4]));
     }
     const op = r.for || r.op;
     if (half(r.dtype) || half(r.compute)) node.append(h('p', { class: 'ht-para' }, 'In the program: ', copyable(`amp.Force(${JSON.stringify(op)}, amp.FP32)`, this.c.announce)), kernelButton(this.c.hub.kernel, `run ${op} in float32 next time`, () => force(this.c, op, 'float32'), this.c.announce));
@@ -242,10 +251,10 @@ class Rounding {
   }
 
   rows(): Rows {
-    const dtypes = this.d.if.map(x => x.dtype);
+    const dtypes = this.options().map(x => x.dtype);
     return [['op', 'for', 'of', 'module', 'where', 'compute', 'dtype', 'calls', 'numbers', 'size', 'own error', 'total error', 'moved the loss by', 'spread', 'part', 'not finite', ...dtypes.flatMap(t => [`in ${t}`, `zero in ${t}`, `over in ${t}`])],
       ...this.d.rows.map(r => [r.op, r.for, r.of, r.module, r.where, r.compute, r.dtype, r.calls, r.n, r.size, r.own, r.total, r.share, r.spread, this.part(r), r.bad,
-        ...dtypes.flatMap((t): (string | number)[] => { const x = inDType(r.if, t); return x ? [x.spread, x.lost, x.over] : ['', '', '']; })])];
+        ...dtypes.flatMap((t): (string | number)[] => { const x = inDType(r.if, t) ?? inDType(r.recipes, t); return x ? [x.spread, x.lost, x.over] : ['', '', '']; })])];
   }
 
   dispose(): void { this.unfollow(); }
