@@ -98,6 +98,15 @@ func init() {
 		return i
 	}}}
 	answerCases["one_hot"] = []answerCase{{[][]int{{3, 17}}, 2, func(s *Scope, in []*Tensor) *Tensor { return OneHot(s, in[0], 5) }}}
+	for _, last := range []bool{false, true} {
+		answerCases["bag_index"] = append(answerCases["bag_index"], answerCase{[][]int{{37}}, 300, func(s *Scope, in []*Tensor) *Tensor {
+			offsets, _ := Sort(s, Sub(s, in[0], Amin(s, in[0])), 0, false)
+			if last {
+				offsets = Cat(s, 0, offsets, Full(s, in[0].dt, 400, 1))
+			}
+			return BagIndex(s, offsets, 400, last)
+		}})
+	}
 	answerCases["ravel_index"] = []answerCase{{[][]int{{3, 17}, {17}}, 2, func(s *Scope, in []*Tensor) *Tensor {
 		return IndexPut(s, Zeros(s, Int64, 2, 2), in, Ones(s, Int64, 3, 17), true)
 	}}}

@@ -26,6 +26,7 @@ type ravelArgs struct {
 func init() {
 	register(launchRavel, "ravel_index")
 	register(launchBucketize, "bucketize")
+	register(launchBagIndex, "bag_index")
 }
 
 func launchRavel(l *launcher) bool {
@@ -91,4 +92,22 @@ func launchBucketize(l *launcher) bool {
 		p.flags = 1
 	}
 	return l.indexed("bucketize_" + dtypeNames[x.dt])
+}
+
+func launchBagIndex(l *launcher) bool {
+	offsets, n := &l.in[0], l.out.len()
+	f := l.kernel("bag_index_i64", amp.NoDType, amp.NoDType)
+	threads := max(n, offsets.len())
+	if f == 0 || threads > mostPlaces || !l.out.contiguous() {
+		return false
+	}
+	fix := "give where each bag begins, from 0, in order, none above the number of indices"
+	p := &l.indexArgs.indexArgs
+	*p = indexArgs{out: l.out.ptr, index: offsets.ptr, n: int64(threads), size: int64(n), count: int64(offsets.len())}
+	if p.along[2] = int64(offsets.stride[0]); l.c.Mode == "last" {
+		p.flags, fix = 1, "give where each bag begins, from 0, in order, and last the number of indices"
+	}
+	p.guard = l.guard("offset %d", fix)
+	l.indexPiece(f)
+	return true
 }

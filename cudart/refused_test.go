@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halftone-ml/halftone/amp"
+	"github.com/halftone-ml/halftone/amp/nn"
 	"github.com/halftone-ml/halftone/cudart"
 )
 
@@ -55,6 +56,20 @@ func TestIndicesOutOfRange(t *testing.T) {
 		"ctc steps": {func() *amp.Tensor {
 			return amp.CTCLoss(s, steps, placed(s, amp.Int64, []float64{1, 2, 1, 9}, 2, 2), list(s, 2, 3), list(s, 2, 1))
 		}, []string{"input length 1 is 3", "from 0 to 2"}},
+		"bags": {func() *amp.Tensor { return amp.BagIndex(s, list(s, 0, 3, 2), 5, false) }, []string{"bag_index", "offset 2 is 2", "in order"}},
+		"bags apart": {func() *amp.Tensor {
+			return amp.BagIndex(s, amp.Select(s, placed(s, amp.Int64, []float64{0, 9, 3, 9, 2, 9}, 3, 2), 1, 0), 5, false)
+		}, []string{"offset 2 is 2"}},
+		"bags begin":  {func() *amp.Tensor { return amp.BagIndex(s, list(s, 1, 3), 5, false) }, []string{"offset 0 is 1", "from 0"}},
+		"bags before": {func() *amp.Tensor { return amp.BagIndex(s, list(s, 0, -1<<40), 5, false) }, []string{"offset 1 is -1099511627776"}},
+		"bags beyond": {func() *amp.Tensor { return amp.BagIndex(s, list(s, 0, 3, 6, 7), 5, false) }, []string{"offset 2 is 6", "number of indices"}},
+		"bags end":    {func() *amp.Tensor { return amp.BagIndex(s, list(s, 0, 3, 4), 5, true) }, []string{"offset 2 is 4", "last the number of indices"}},
+		"sum of bags": {func() *amp.Tensor {
+			return nn.NewEmbeddingBag(s, 4, 2, nn.SumBag).Run(s, list(s, 1, 2, 3), list(s, 0, 2, 1), nil)
+		}, []string{"bag_index", "offset 2 is 1"}},
+		"largest of bags": {func() *amp.Tensor {
+			return nn.NewEmbeddingBag(s, 4, 2, nn.MaxBag).Run(s, list(s, 1, 2, 3), list(s, 0, 2, -4), nil)
+		}, []string{"bag_index", "offset 2 is -4"}},
 		"floor_divide": {func() *amp.Tensor { return amp.FloorDivide(s, list(s, 1, 2), list(s, 0, 1)) }, []string{"floor_divide", "divisor 0 is 0", "infinite"}},
 		"remainder":    {func() *amp.Tensor { return amp.Remainder(s, list(s, 1, 2), list(s, 1, 0)) }, []string{"remainder", "divisor 1 is 0", "use floats"}},
 	} {
@@ -91,6 +106,11 @@ func TestIndicesOutOfRange(t *testing.T) {
 		t.Errorf("one that has no number: %v", err)
 	}
 	restore()
+	// Offsets are looked at where there are no indices, too, and told to whoever reads something.
+	amp.BagIndex(s, list(s, 0, 2), 0, false)
+	if err := amp.Maybe(func() { plain.Float64s() }); err == nil || !strings.Contains(err.Error(), "offset 1 is 2") {
+		t.Errorf("bags of no indices: %v", err)
+	}
 	// The first call counts, and another tensor's reader is told, too.
 	amp.Embedding(s, x, list(s, 5))
 	amp.Gather(s, x, 0, placed(s, amp.Int64, []float64{8, 8, 8}, 1, 3))

@@ -60,11 +60,12 @@ func (e *EmbeddingBag) Forward(s *amp.Scope, index *amp.Tensor) *amp.Tensor {
 // from 0 up; one that begins where the next does is empty. Without offsets index is [bags size]. Weights in the shape of index, which only a
 // SumBag takes, nil for none, multiply the vectors before they are added, and get gradients too. (PyTorch: offsets and per_sample_weights.)
 //
-// It panics with amp.ErrShape and amp.ErrArgument for what is not so. Offsets on a device are not read for that: bags that they name in another
-// order come out wrong, and an index before the first bag is told as one of index_add at the next read.
+// It panics with amp.ErrShape and amp.ErrArgument for what is not so; what is wrong with offsets on a device, which is not waited for, is told at
+// the next read, as amp.BagIndex says.
 func (e *EmbeddingBag) Run(s *amp.Scope, index, offsets, weights *amp.Tensor) *amp.Tensor {
 	built("EmbeddingBag", e != nil && e.Weight != nil)
 	e.check(index, offsets, weights)
+	in := newBags(s, index, offsets, e.lastOffset)
 	e.shorten(s, index)
 	rows := amp.Embedding(s, e.weight(s, e.Weight), index)
 	if rows.DType().IsHalf() {
@@ -73,7 +74,6 @@ func (e *EmbeddingBag) Run(s *amp.Scope, index, offsets, weights *amp.Tensor) *a
 	if weights != nil {
 		rows = amp.Mul(s, rows, amp.Unsqueeze(s, weights, -1))
 	}
-	in := newBags(s, index, offsets, e.lastOffset)
 	var pads *amp.Tensor // where index is the padding row, [… 1]
 	if e.padded {
 		pads = amp.Unsqueeze(s, amp.EqScalar(s, index, float64(e.padding)), -1)
@@ -111,30 +111,10 @@ func (e *EmbeddingBag) check(index, offsets, weights *amp.Tensor) {
 		misshapen(op, "pass [bags size], or offsets, which say where each bag begins", "an index of shape %v without offsets", index.Shape())
 	case offsets != nil && (index.Rank() != 1 || offsets.Rank() != 1):
 		misshapen(op, "pass an index [n] with offsets [bags]; bags of one size, [bags size], take none", "an index of shape %v and offsets of shape %v", index.Shape(), offsets.Shape())
-	case offsets != nil && e.lastOffset && offsets.Len() == 0:
-		misshapen(op, "pass where the last bag ends, too: 0 for no bags", "no offsets with nn.LastOffset")
 	case weights != nil && e.Mode != SumBag:
 		misused(op, "make it with nn.SumBag", "weights for the %v of a bag", e.Mode)
 	case weights != nil && (!weights.DType().IsFloat() || fmt.Sprint(weights.Shape()) != fmt.Sprint(index.Shape())):
 		misshapen(op, "pass one float for each index", "weights %v of shape %v for an index of shape %v", weights.DType(), weights.Shape(), index.Shape())
-	}
-	if offsets != nil && offsets.Device() == "cpu" {
-		e.checkOffsets(amp.Values[int64](offsets), int64(index.Len()))
-	}
-}
-
-// checkOffsets refuses offsets of n indices that do not begin at 0, fall, or end elsewhere.
-func (e *EmbeddingBag) checkOffsets(offsets []int64, n int64) {
-	at := int64(0)
-	for i, o := range offsets {
-		if o < at || o > n || i == 0 && o != 0 || e.lastOffset && i == len(offsets)-1 && o != n {
-			end := "in order, none above the number of indices"
-			if e.lastOffset {
-				end = "in order, to the number of indices, with nn.LastOffset"
-			}
-			misused("EmbeddingBag", "give where each bag begins, from 0, "+end, "offset %d is %d, of %d indices", i, o, n)
-		}
-		at = o
 	}
 }
 

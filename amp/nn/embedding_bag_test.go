@@ -154,7 +154,7 @@ func TestEmbeddingBagInAModel(t *testing.T) {
 
 // TestEmbeddingBagRefusals says what is wrong with inputs and options.
 func TestEmbeddingBagRefusals(t *testing.T) {
-	defer amp.SetDefaultDevice(amp.SetDefaultDevice("cpu")) // a device tells at the next read, and not of offsets
+	defer amp.SetDefaultDevice(amp.SetDefaultDevice("cpu")) // a device tells at the next read
 	s := amp.NewScope()
 	defer s.Close()
 	list := func(v ...int64) *amp.Tensor { return amp.From(v, len(v)) }
@@ -171,7 +171,7 @@ func TestEmbeddingBagRefusals(t *testing.T) {
 		"offset 2 is 1, of 3 indices":  func() { sum.Run(s, list(1, 2, 3), list(0, 2, 1), nil) },
 		"offset 1 is 4, of 3 indices":  func() { sum.Run(s, list(1, 2, 3), list(0, 4), nil) },
 		"offset 1 is 2, of 3 indices":  func() { last.Run(s, list(1, 2, 3), list(0, 2), nil) },
-		"no offsets with":              func() { last.Run(s, list(), list(), nil) },
+		"where the last bag ends":      func() { last.Run(s, list(), list(), nil) },
 		"use NewEmbeddingBag":          func() { nn.NewEmbedding(s, 4, 2, nn.LastOffset()) },
 		"mode BagMode(3)":              func() { nn.NewEmbeddingBag(s, 4, 2, 3) },
 		"NewEmbeddingBag: bad argum":   func() { nn.NewEmbeddingBag(s, 4, 2, nn.SumBag, nn.PaddingRow(4)) },

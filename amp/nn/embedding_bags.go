@@ -19,8 +19,7 @@ func newBags(s *amp.Scope, index, offsets *amp.Tensor, last bool) bags {
 	if last {
 		b.n--
 	}
-	places := s.Own(amp.Arange(s, amp.Int64, 0, float64(index.Len()), 1))
-	b.of = amp.AddScalar(s, amp.Bucketize(s, places, offsets, true), -1)
+	b.of = amp.BagIndex(s, offsets, index.Len(), last)
 	return b
 }
 

@@ -266,6 +266,24 @@ HT_KERNEL(bucketize_f64, Index, p) { bucketize<double>(p); }
 HT_KERNEL(bucketize_i64, Index, p) { bucketize<i64, i64>(p); }
 HT_KERNEL(bucketize_b8, Index, p) { bucketize<b8>(p); }
 
+// bag_index: the bag of each of size places, where count offsets, the index, say at which place each bag begins and, with flags 1, where the last one
+// ends. An offset that is out of order, beyond the places or no such end is refused; a place is then said to be in some bag.
+HT_KERNEL(bag_index_i64, Index, p) {
+  const i64 i = (i64)blockIdx.x * INDEX_THREADS + threadIdx.x, step = p.along[2];
+  if (i < p.count) {
+    const i64 o = p.index[i * step], low = p.flags && i == p.count - 1 ? p.size : i ? p.index[(i - 1) * step] : 0;
+    if (o < low || o > (i ? p.size : 0)) refuse(p.guard, i, o, 0, p.size + 1);
+  }
+  if (i >= p.size) return;
+  i64 lo = 0, hi = p.count - (p.flags & 1);
+  while (lo < hi) {
+    const i64 m = (lo + hi) / 2;
+    if (p.index[m * step] > i) hi = m;
+    else lo = m + 1;
+  }
+  ((i64*)p.out)[i] = lo ? lo - 1 : 0;
+}
+
 // ravel_index: the row-major number of the element that one index of each dimension names; negative ones count from the end. An index out of
 // range makes it -1.
 struct Ravel {
