@@ -2,6 +2,7 @@ package optim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halftone-ml/halftone/amp"
 )
@@ -18,7 +19,8 @@ const wolfeFall, wolfeFlat = 1e-4, 0.9
 // A lineSearch looks for a point that meets the strong Wolfe conditions, as torch's _strong_wolfe does, which is Lua Torch's lswolfe.
 type lineSearch struct {
 	*lbfgsRun
-	memory *amp.Scope // of the gradients of all points
+	memory *amp.Scope    // of the gradients
+	grads  []*amp.Tensor // made so far: of the ends of a bracket, and of the point that is tried
 	from   linePoint
 }
 
@@ -38,14 +40,25 @@ func (w *lbfgsRun) search(loss, slope float64) float64 {
 	return found.f
 }
 
-// at evaluates a point and goes back, also from a closure that panics.
-func (l *lineSearch) at(t float64) linePoint {
+// at evaluates a point and goes back, also from a closure that panics. The gradients of points that are not held any more are written over.
+func (l *lineSearch) at(t float64, held ...linePoint) linePoint {
 	defer l.each(l.start, func(s *amp.Scope, p, part *amp.Tensor) { amp.Assign(p, part) })
 	l.move(t, l.direction)
-	p := linePoint{t: t, grad: amp.Zeros(l.memory, l.params[0].DType(), l.size)}
+	p := linePoint{t: t, grad: l.spare(held)}
 	p.f = l.evaluate(p.grad)
 	p.slope = l.dot(p.grad, l.direction)
 	return p
+}
+
+// spare returns a vector for a gradient that is none of a point that is held.
+func (l *lineSearch) spare(held []linePoint) *amp.Tensor {
+	for _, g := range l.grads {
+		if !slices.ContainsFunc(held, func(p linePoint) bool { return p.grad == g }) {
+			return g
+		}
+	}
+	l.grads = append(l.grads, amp.Zeros(l.memory, l.params[0].DType(), l.size))
+	return l.grads[len(l.grads)-1]
 }
 
 func (l *lineSearch) high(p linePoint) bool {
@@ -66,7 +79,7 @@ func (l *lineSearch) find(t float64, left int) linePoint {
 			return l.zoom(last, p, left-n)
 		}
 		t := cubic(last, p, p.t+float64(0.01*(p.t-last.t)), p.t*10)
-		last, p = p, l.at(t)
+		last, p = p, l.at(t, p)
 	}
 	if l.from.f <= p.f {
 		return l.from
@@ -100,7 +113,7 @@ func (l *lineSearch) zoom(a, b linePoint, left int) linePoint {
 		} else {
 			stuck = false
 		}
-		p := l.at(t)
+		p := l.at(t, a, b)
 		if l.high(p) || p.f >= low.f {
 			*high = p
 			if low, high = &a, &b; a.f > b.f {
