@@ -2,8 +2,10 @@ package amp
 
 import (
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,6 +26,8 @@ type goSource struct {
 type declared struct {
 	public  bool            // a function of the package's users
 	given   bool            // it takes a row as an argument: which one its callers say
+	tensors bool            // a public one that takes a scope and tensors, and returns tensors
+	doc     string          // its first sentence
 	mention map[string]bool // names in its body
 }
 
@@ -38,7 +42,7 @@ func readSource(t *testing.T) goSource {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +63,9 @@ func (src goSource) add(fn *ast.FuncDecl) {
 		src.functions[fn.Name.Name] = d
 	}
 	d.public = d.public || fn.Recv == nil && fn.Name.IsExported()
+	if fn.Recv == nil && fn.Name.IsExported() && among(fn.Type.Params, "Scope") && among(fn.Type.Params, "Tensor") && among(fn.Type.Results, "Tensor") {
+		d.tensors, d.doc = true, new(doc.Package).Synopsis(fn.Doc.Text())
+	}
 	for _, p := range fn.Type.Params.List {
 		if star, ok := p.Type.(*ast.StarExpr); ok {
 			if id, ok := star.X.(*ast.Ident); ok && id.Name == "Op" {
@@ -75,6 +82,25 @@ func (src goSource) add(fn *ast.FuncDecl) {
 			d.mention[id.Name] = true
 		}
 		return true
+	})
+}
+
+// among says whether one of some parameters or results is a pointer to a type of this package, or a list of such.
+func among(list *ast.FieldList, name string) bool {
+	return list != nil && slices.ContainsFunc(list.List, func(p *ast.Field) bool {
+		t := p.Type
+		switch of := t.(type) {
+		case *ast.Ellipsis:
+			t = of.Elt
+		case *ast.ArrayType:
+			t = of.Elt
+		}
+		star, ok := t.(*ast.StarExpr)
+		if !ok {
+			return false
+		}
+		id, ok := star.X.(*ast.Ident)
+		return ok && id.Name == name
 	})
 }
 
@@ -190,5 +216,35 @@ func TestOpFunctions(t *testing.T) {
 		if all[row] != want {
 			t.Errorf("%s is called by %q, want %q", row, all[row], want)
 		}
+	}
+}
+
+// TestFunctionsAreListed: who looks for a function of tensors in the reference finds it, whether it is a row's or made of several.
+func TestFunctionsAreListed(t *testing.T) {
+	page, err := os.ReadFile("OPS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, line := range strings.Split(string(page), "\n") {
+		cells := strings.SplitN(line, " | ", 3)
+		for _, cell := range cells[:min(2, len(cells))] {
+			for _, name := range strings.Split(strings.Trim(cell, "| `"), ", ") {
+				listed[name] = true
+			}
+		}
+	}
+	n := 0
+	for name, d := range readSource(t).functions {
+		if !d.tensors {
+			continue
+		}
+		n++
+		if !listed[name] {
+			t.Errorf("%s is not in OPS.md", name)
+		}
+	}
+	if n < 330 {
+		t.Errorf("only %d functions", n)
 	}
 }

@@ -131,7 +131,7 @@ func outermost() string {
 
 // TestOpReference holds OPS.md to the table; go test ./amp -run TestOpReference -update writes it.
 func TestOpReference(t *testing.T) {
-	text := reference(functions(t))
+	text := reference(functions(t), readSource(t))
 	if *rewrite {
 		if err := os.WriteFile("OPS.md", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestOpReference(t *testing.T) {
 }
 
 // reference writes the op table as a page.
-func reference(functions map[string]string) string {
+func reference(functions map[string]string, src goSource) string {
 	var b strings.Builder
 	n := 0
 	groups := map[Class][]*Op{}
@@ -179,6 +179,7 @@ func reference(functions map[string]string) string {
 	}
 	section(&b, "In place", "Never autocast, no gradient.", inPlace, functions)
 	section(&b, "Gradients", "Rows that backward is made of; autocast is off there, and each runs in the dtype its forward ran in.", gradients, functions)
+	otherFunctions(&b, functions, src)
 	b.WriteString("## Left out\n\nNames of PyTorch's CUDA lists without a row of that name here.\n\n| name | reason |\n|---|---|\n")
 	for _, name := range sortedKeys(leftOut) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, leftOut[name])
@@ -219,6 +220,24 @@ func section(b *strings.Builder, title, text string, rows []*Op, functions map[s
 	b.WriteString("\n")
 }
 
+// otherFunctions lists the functions that are no row's: made of rows, or rows by other arguments.
+func otherFunctions(b *strings.Builder, functions map[string]string, src goSource) {
+	of := map[string]bool{}
+	for _, names := range functions {
+		for _, name := range strings.Split(names, ", ") {
+			of[name] = true
+		}
+	}
+	b.WriteString("## Functions of other names\n\nFunctions without a row of their own: each op that they call runs as its row says.\n\n| Go | computes |\n|---|---|\n")
+	for _, name := range sortedKeys(src.functions) {
+		if d := src.functions[name]; d.tensors && !of[name] {
+			what := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(d.doc, "."), name+" returns "), name+" is ")
+			fmt.Fprintf(b, "| %s | %s |\n", name, strings.ReplaceAll(what, "|", "\\|"))
+		}
+	}
+	b.WriteString("\n")
+}
+
 // ofIntegers gives the dtypes of a row's results if its inputs are integers.
 func ofIntegers(o *Op) string {
 	in := slices.Repeat([]*Tensor{{dt: Int64}}, len(o.Args))
@@ -255,7 +274,7 @@ func bound(o *Op) string {
 	return fmt.Sprint(o.Bound)
 }
 
-func sortedKeys(m map[string]string) []string {
+func sortedKeys[T any](m map[string]T) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)
