@@ -42,5 +42,5 @@ export function recipeTable(d: Data, lower: string): HTMLElement | null {
   const place = (r: Row): HTMLElement => h('span', {}, h('code', {}, r.op), r.where ? h('span', { class: 'ht-quiet ht-where' }, ` ${r.where}`) : null);
   const t = table('What shorter numbers would do to the loss: operands read by the recipe, the result in 16 bits. The stronger the color, the more of its column’s error', ['product', 'module', ...all.map(c => c.head)],
     products.map(r => [place(r), h('span', {}, ...breakable(r.module)), ...all.map(c => cell(c, r))]), all.map((_, i) => i + 2));
-  return h('div', { class: 'ht-scroll' }, t);
+  return h('div', { class: 'ht-scroll', tabindex: 0, role: 'group', 'aria-label': 'What shorter numbers would do' }, t);
 }
