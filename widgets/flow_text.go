@@ -78,7 +78,7 @@ func (d *FlowData) finding() string {
 		s = fmt.Sprintf("Of %s, %s %s and should not be", ends, strings.Join(parts, " and "), at)
 	}
 	if a := d.Fit.advice(d.Scale, "at every op"); a != "" {
-		s += ". " + strings.ToUpper(a[:1]) + a[1:]
+		s += ". " + capital(a)
 	}
 	return s + "."
 }

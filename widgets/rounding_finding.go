@@ -43,7 +43,7 @@ func (d *RoundingData) finding(t *amp.RoundingTrace) string {
 	if len(first) == 0 {
 		return s + " No op's rounding reaches it."
 	}
-	s += fmt.Sprintf(" %s of what rounding can do to it enters at %s of %s, %s", share01(sum), Count(len(first)), plural(of, "place"), d.most(first, "at"))
+	s += fmt.Sprintf(" %s of what rounding can do to it enters at %s of %s, %s", capital(share01(sum)), Count(len(first)), plural(of, "place"), d.most(first, "at"))
 	if now, then := d.all(amp.NoDType), d.With(amp.Float32, rows...); d.raises(rows) && then < now {
 		s += fmt.Sprintf("; with %s in float32 an error of about %s is to be expected, now %s", those(first), ErrorText(then), ErrorText(now))
 	}

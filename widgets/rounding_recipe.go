@@ -165,7 +165,7 @@ func (d *RoundingData) leaveText(name string, products []int) string {
 	if share < 1.0/3 {
 		return ""
 	}
-	s := fmt.Sprintf(" %s of that in %s comes from %s", share01(share), name, d.Rows[most].Place())
+	s := fmt.Sprintf(" %s of that in %s comes from %s", capital(share01(share)), name, d.Rows[most].Place())
 	if d.Rows[most].Module != "" {
 		s += fmt.Sprintf("; with that module left as it is, %s", ErrorText(d.WithRecipe(name, most)))
 	}

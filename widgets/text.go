@@ -204,6 +204,9 @@ func percent(part, whole int) string {
 	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
 }
 
+// capital begins a sentence with words.
+func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
+
 // plural writes "1 step", "2 steps".
 func plural[T int | int64](n T, one string) string {
 	if n == 1 {
