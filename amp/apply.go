@@ -66,12 +66,12 @@ func (s *Scope) apply(o *Op, at Attrs, in ...*Tensor) *Tensor {
 	if d.output != NoDType {
 		c.DType = d.output
 	}
-	if s.auto.fp8 != nil {
-		s.chooseFP8(c, &d)
-		s.readFP8(c, in)
+	if s.auto.short != nil {
+		s.chooseShort(c, &d)
+		s.readShort(c, in)
 	}
 	time := s.execute(c)
-	c.dropFP8()
+	c.dropShort()
 	if s.rounding != nil {
 		s.rounding.op(s, c, in, d.rule)
 	}

@@ -31,6 +31,8 @@ func setSomething(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(&FP4Recipe{}))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 	case reflect.Bool:

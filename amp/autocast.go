@@ -18,7 +18,7 @@ type autocast struct {
 
 	unclassified Class // of the user's ops without a class; Unlisted: they follow their inputs, with a warning
 	force        map[string]Class
-	fp8          *FP8Recipe // nil: products read the lower dtype
+	short        shortRecipe // FP8 or FP4; nil: products read the lower dtype
 }
 
 // An AutocastOption configures Scope.Autocast.
@@ -52,7 +52,7 @@ func Force(op string, class Class) AutocastOption {
 
 // Autocast returns a scope in which every op runs in the precision that its class asks for, with dtype (Float16, BFloat16, or
 // Float32 to opt out within an autocast scope) as the lower one. NoDType keeps the present dtype, float16 outside of any.
-// Overrides, the recipe of FP8 and the cache setting are inherited by nested scopes. Run the forward pass and the loss in it, not Backward:
+// Overrides, the recipe of FP8 or FP4 and the cache setting are inherited by nested scopes. Run the forward pass and the loss in it, not Backward:
 // a backward op runs in the dtype its forward ran in.
 func (s *Scope) Autocast(dtype DType, opts ...AutocastOption) *Scope {
 	c := s.derive()
@@ -106,6 +106,12 @@ const (
 	ruleFP8Sizes
 	ruleCastFP8
 	ruleCastFP8Back
+	ruleFP4
+	ruleFP4Left
+	ruleFP4Sizes
+	ruleCastFP4
+	ruleCastFP4Back
+	ruleCastFP4Random
 	ruleListed = 1 << 6 // with one of the above: the scope's lists hold the op otherwise than the table
 	ruleForced = 1 << 7 // with one of the above
 )
@@ -242,6 +248,12 @@ var rules = map[rule]string{
 	ruleFP8Sizes:      fmt.Sprintf("lower: not in 8 bits, since a size is no multiple of %d, or of %d for a scale per block; %%w", product8, scaleBlock),
 	ruleCastFP8:       "cast for %b: it reads numbers of 8 bits and their scale",
 	ruleCastFP8Back:   "backward: its products read numbers of 8 bits, as the forward product did",
+	ruleFP4:           "lower: on operands rounded to 4 bits, as the scope's FP4 asks; %w",
+	ruleFP4Left:       "lower: the scope's FP4 leaves this module out; %w",
+	ruleFP4Sizes:      fmt.Sprintf("lower: not in 4 bits, since a size is no multiple of %d; %%w", product4),
+	ruleCastFP4:       "cast for %b: it reads numbers of 4 bits and their scales",
+	ruleCastFP4Back:   "backward: its products read numbers of 4 bits, as the forward product did",
+	ruleCastFP4Random: "backward: its products read numbers of 4 bits; gradients are rounded stochastically, which leaves their mean as it is",
 	ruleOptimizer:     "optimizer: runs in the dtype of its parameters",
 	ruleOptimizerPart: "optimizer: part of a step that is made of several ops",
 }
@@ -314,11 +326,11 @@ func Explain(s *Scope, op string, inputs ...DType) Explanation {
 	at.DType = d.output
 	e.Output = o.result(&Call{Op: o, Attrs: at, In: in})
 	e.Rule = sentence(d.rule, o, s.auto.dtype, "")
-	if r := s.auto.fp8; r != nil && o.FP8 != nil && d.lower() {
+	if r := s.auto.short; r != nil && o.Short != nil && d.lower() {
 		if r.leaves(s.path) {
-			e.Rule = sentence(ruleFP8Left|(d.rule-ruleLower), o, s.auto.dtype, "")
+			e.Rule = sentence(r.rules().left|(d.rule-ruleLower), o, s.auto.dtype, "")
 		} else {
-			e.Rule += fmt.Sprintf("; of operands rounded to 8 bits where its sizes are multiples of %d", r.sizes())
+			e.Rule += fmt.Sprintf("; of operands rounded to %s where its sizes are multiples of %d", r.rules().bits, r.sizes())
 		}
 	}
 	return e

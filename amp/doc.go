@@ -43,7 +43,8 @@
 //
 // FP8 makes the products of Linear read operands rounded to 8 bits by a recipe of Transformer Engine or torchao, forward and backward, with
 // a scale per tensor, row or block, a power of two. The products run in the lower dtype, on any device, and give the numbers of 8-bit ones with
-// such scales up to the order of sums; the trace has each rounding as a cast, with what it lost.
+// such scales up to the order of sums; the trace has each rounding as a cast, with what it lost. FP4 does the same with 4 bits: NVFP4, with
+// Transformer Engine's recipe for training (stochastic rounding, Hadamard transforms, squares of weights), or MXFP4.
 //
 // # Gradients
 //
@@ -86,7 +87,7 @@
 //
 // # Formats and numbers
 //
-// Half and Format.Inspect take a number apart: bits, spacing, rounding error. Quantize rounds a tensor to float8, tf32 or another
+// Half and Format.Inspect take a number apart: bits, spacing, rounding error. Quantize rounds a tensor to float8, float4, tf32 or another
 // Format as a what-if, QuantizeScaled with scales. CountExponents counts a tensor's numbers by their power of two, says what a format would lose and which
 // scale would save it. ExperimentSums adds numbers in several orders.
 //

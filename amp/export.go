@@ -51,7 +51,7 @@ func (e *rawEvent) export(src *sources) Event {
 	}
 	if e.cast {
 		x.Cast = &Cast{From: e.in[0].dt, To: e.out.dt, By: by, Operand: int(e.operand), Name: e.name, Cached: e.cached}
-		if e.rule == ruleCastFP8 || e.rule == ruleCastFP8Back {
+		if e.rule.casts() {
 			x.Cast.Format = e.format.String()
 		}
 		if before := numbers(e.before); before != nil && x.Health != nil {

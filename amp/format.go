@@ -9,7 +9,7 @@ import (
 // A Format is a binary floating-point format: those of tensors, and others to ask "what if" about.
 type Format uint8
 
-// The formats. TF32 is what tensor cores read of a float32; the float8 formats are those of the Open Compute Project.
+// The formats. TF32 is what tensor cores read of a float32; the float8 formats and the 4-bit one, E2M1, are those of the Open Compute Project.
 const (
 	FormatFP16 Format = iota
 	FormatBF16
@@ -17,6 +17,7 @@ const (
 	FormatE5M2
 	FormatE4M3
 	FormatFP32
+	FormatE2M1
 )
 
 // A formatInfo is what is known of a format.
@@ -27,24 +28,26 @@ type formatInfo struct {
 	bias     int
 	max      float64
 	noInf    bool // e4m3 gives its infinities' codes to numbers and overflows to NaN
+	noNaN    bool // e2m1 gives those of NaN to numbers, too, and saturates
 }
 
 // formats holds what is known of each format, once.
 var formats = [...]formatInfo{
-	FormatFP16: {"fp16", 5, 10, 15, 65504, false},
-	FormatBF16: {"bf16", 8, 7, 127, 0x1.fep127, false},
-	FormatTF32: {"tf32", 8, 10, 127, 0x1.ffcp127, false},
-	FormatE5M2: {"e5m2", 5, 2, 15, 57344, false},
-	FormatE4M3: {"e4m3", 4, 3, 7, 448, true},
-	FormatFP32: {"fp32", 8, 23, 127, 0x1.fffffep127, false},
+	FormatFP16: {"fp16", 5, 10, 15, 65504, false, false},
+	FormatBF16: {"bf16", 8, 7, 127, 0x1.fep127, false, false},
+	FormatTF32: {"tf32", 8, 10, 127, 0x1.ffcp127, false, false},
+	FormatE5M2: {"e5m2", 5, 2, 15, 57344, false, false},
+	FormatE4M3: {"e4m3", 4, 3, 7, 448, true, false},
+	FormatFP32: {"fp32", 8, 23, 127, 0x1.fffffep127, false, false},
+	FormatE2M1: {"e2m1", 2, 1, 1, 6, true, true},
 }
 
 // Formats lists all formats.
 func Formats() []Format {
-	return []Format{FormatFP32, FormatTF32, FormatBF16, FormatFP16, FormatE5M2, FormatE4M3}
+	return []Format{FormatFP32, FormatTF32, FormatBF16, FormatFP16, FormatE5M2, FormatE4M3, FormatE2M1}
 }
 
-// String returns "fp16", "bf16", "tf32", "e5m2", "e4m3" or "fp32".
+// String returns "fp16", "bf16", "tf32", "e5m2", "e4m3", "fp32" or "e2m1".
 func (f Format) String() string {
 	if int(f) >= len(formats) {
 		return fmt.Sprintf("format(%d)", uint8(f))
@@ -105,7 +108,7 @@ func (f Format) spacing(v float64) float64 {
 }
 
 // Round returns the format's number nearest to v, ties to even, with gradual underflow. Beyond the largest number it is
-// infinite, or NaN in e4m3.
+// infinite, NaN in e4m3, and the largest number in e2m1. NaN stays NaN, in e2m1 too, which has none: a tensor in the lower dtype keeps it.
 func (f Format) Round(v float64) float64 {
 	return f.settle(v, math.RoundToEven)
 }
@@ -130,14 +133,20 @@ func (f Format) settle(v float64, round func(float64) float64) float64 {
 	unit := f.spacing(v)
 	r := round(math.Abs(v)/unit) * unit
 	if r > f.info().max {
-		if r = math.Inf(1); f.info().noInf {
+		switch i := f.info(); {
+		case i.noNaN:
+			r = i.max
+		case i.noInf:
 			r = math.NaN()
+		default:
+			r = math.Inf(1)
 		}
 	}
 	return math.Copysign(r, v)
 }
 
-// Encode returns the bits of v rounded to the format: sign, exponent, mantissa from the top.
+// Encode returns the bits of v rounded to the format: sign, exponent, mantissa from the top. e2m1 has none for NaN, which gives those of -0, as
+// ml_dtypes' float4_e2m1fn does.
 func (f Format) Encode(v float64) uint32 {
 	i := f.info()
 	r := f.Round(v)
@@ -147,6 +156,8 @@ func (f Format) Encode(v float64) uint32 {
 	}
 	top := uint32(1)<<i.exponent - 1
 	switch {
+	case r != r && i.noNaN:
+		return 1 << (i.exponent + i.mantissa)
 	case r != r && i.noInf:
 		return sign | top<<i.mantissa | (1<<i.mantissa - 1)
 	case r != r:
@@ -180,7 +191,7 @@ func (f Format) Decode(bits uint32) float64 {
 			return math.NaN()
 		}
 		return math.Inf(int(sign))
-	case exponent == top && mantissa == 1<<i.mantissa-1:
+	case exponent == top && mantissa == 1<<i.mantissa-1 && !i.noNaN:
 		return math.NaN()
 	case exponent == 0:
 		return sign * float64(mantissa) * f.MinSubnormal()
@@ -215,6 +226,9 @@ func (f Format) Inspect(v float64) Number {
 	bits := f.Encode(v)
 	n := Number{Format: f, Asked: v, Value: f.Decode(bits), Bits: bits,
 		Sign: int(bits >> (i.exponent + i.mantissa)), Biased: bits >> i.mantissa & (1<<i.exponent - 1), Mantissa: bits & (1<<i.mantissa - 1)}
+	if v != v {
+		n.Value = v // whatever its bits say in a format without NaN
+	}
 	n.Kind, n.Exponent = "normal", int(n.Biased)-i.bias
 	switch {
 	case n.Value != n.Value:

@@ -60,6 +60,7 @@ func TestFormatFacts(t *testing.T) {
 		{FormatFP16, 16, 65504, 6.103515625e-05, 5.960464477539063e-08, 9.765625e-04},
 		{FormatE5M2, 8, 57344, 6.103515625e-05, 1.52587890625e-05, 0.25},
 		{FormatE4M3, 8, 448, 0.015625, 0.001953125, 0.125},
+		{FormatE2M1, 4, 6, 1, 0.5, 0.5},
 	} {
 		if c.f.Bits() != c.bits || c.f.Max() != c.max || c.f.MinNormal() != c.normal || c.f.MinSubnormal() != c.sub || c.f.Epsilon() != c.epsilon {
 			t.Errorf("%v: %d bits, max %v, normal %v, subnormal %v, epsilon %v", c.f, c.f.Bits(), c.f.Max(), c.f.MinNormal(), c.f.MinSubnormal(), c.f.Epsilon())
@@ -82,6 +83,7 @@ func TestFormatFacts(t *testing.T) {
 	}{
 		{FormatFP16, 65519.996, 65504}, {FormatFP16, 65520, math.Inf(1)}, {FormatE5M2, 61440, math.Inf(1)}, {FormatE5M2, 61439, 57344},
 		{FormatE4M3, 464, 448}, {FormatE4M3, 464.1, math.NaN()}, {FormatE4M3, math.Inf(-1), math.NaN()}, {FormatE4M3, -448, -448},
+		{FormatE2M1, 1e9, 6}, {FormatE2M1, math.Inf(-1), -6}, {FormatE2M1, 5, 4}, {FormatE2M1, 3.5, 4}, {FormatE2M1, math.NaN(), math.NaN()},
 		{FormatFP16, 2049, 2048}, {FormatBF16, 257, 256}, {FormatTF32, 1 + 0x1p-11, 1},
 	} {
 		if got := c.f.Round(c.v); got != c.want && !(got != got && c.want != c.want) {
@@ -93,13 +95,35 @@ func TestFormatFacts(t *testing.T) {
 	}
 }
 
-// TestNeighbors walks up through all positive numbers of the 8-bit formats.
+// TestE2M1 holds all sixteen to the list of the specification: every pattern is a number. NaN has no pattern and stays what it is elsewhere.
+func TestE2M1(t *testing.T) {
+	for bits := range uint32(16) {
+		want := e2m1Numbers[bits&7]
+		if bits > 7 {
+			want = -want
+		}
+		if got := FormatE2M1.Decode(bits); got != want || math.Signbit(got) != (bits > 7) || FormatE2M1.Encode(got) != bits {
+			t.Errorf("%04b is %v, want %v", bits, got, want)
+		}
+	}
+	if n := FormatE2M1.Inspect(math.NaN()); n.Bits != 8 || n.Value == n.Value || n.Kind != "nan" {
+		t.Errorf("%+v", n)
+	}
+	if n := FormatE2M1.Inspect(math.Inf(1)); n.Bits != 7 || n.Value != 6 || n.Kind != "normal" || n.BitString() != "0 11 1" {
+		t.Errorf("%+v", n)
+	}
+	if v := FormatE2M1.RoundStochastic(100, 0.5); v != 6 {
+		t.Errorf("100 becomes %v", v)
+	}
+}
+
+// TestNeighbors walks up through all positive numbers of the formats of 8 and 4 bits.
 func TestNeighbors(t *testing.T) {
-	for _, f := range []Format{FormatE5M2, FormatE4M3} {
+	for _, f := range []Format{FormatE5M2, FormatE4M3, FormatE2M1} {
 		for h := uint32(0); ; h++ {
 			n := f.Inspect(f.Decode(h))
 			up := f.Decode(h + 1)
-			if up != up { // e4m3 has no infinity
+			if up != up || up <= 0 { // e4m3 has no infinity, and e2m1 ends
 				up = math.Inf(1)
 			}
 			if n.Above != up || h > 0 && n.Below != f.Decode(h-1) || h == 0 && n.Below != -f.MinSubnormal() {

@@ -1,9 +1,6 @@
 package amp
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Products of 8-bit numbers under autocast: torchao's float8 training and Transformer Engine's recipes, on any machine and in the trace.
 //
@@ -27,18 +24,21 @@ type FP8Recipe struct {
 }
 
 // FP8 makes products of the op linear in the scope read operands that are rounded to 8 bits, forward and backward, by a recipe. nil turns that
-// off again in a nested scope. A layer whose sizes an 8-bit product of a GPU would not take (in, out and rows multiples of 16, of 32 PerBlock)
+// off again in a nested scope, and so does FP4: of several the last one holds. A layer whose sizes an 8-bit product of a GPU would not take (in, out and rows multiples of 16, of 32 PerBlock)
 // stays in the lower dtype; the trace gives the reason. It panics with ErrArgument for a recipe that is none.
 func FP8(r *FP8Recipe) AutocastOption {
 	if r == nil {
-		return func(a *autocast) { a.fp8 = nil }
+		return func(a *autocast) { a.without(&rulesFP8) }
 	}
 	r.Granularity.check("FP8")
+	if r.Granularity > PerBlock {
+		fail("FP8", ErrArgument, "use amp.FP4, or amp.PerBlock", "a scale per %v is for 4 bits", r.Granularity)
+	}
 	if r.Margin < 0 || r.Margin > 8 {
 		fail("FP8", ErrArgument, "use 0, or as many powers of two as numbers may grow", "a margin of %d is not from 0 to 8", r.Margin)
 	}
 	recipe := *r
-	return func(a *autocast) { a.fp8 = &recipe }
+	return func(a *autocast) { a.short = &recipe }
 }
 
 // String returns "fp8 e4m3, gradients e5m2, a scale per tensor".
@@ -83,81 +83,17 @@ func (r *FP8Recipe) sizes() int {
 	return product8
 }
 
-// chooseFP8 makes a product that autocast runs in the lower dtype one of 8-bit numbers where the scope's recipe has it, and words why not; s has a
-// recipe.
-func (s *Scope) chooseFP8(c *Call, d *decision) {
-	if c.Op.FP8 == nil || !d.lower() {
-		return
-	}
-	r := s.auto.fp8
-	c.Op.Check(c) // what the op refuses it does itself, before anything is rounded
-	flags := d.rule - ruleLower
-	switch {
-	case r.leaves(s.path):
-		d.rule = ruleFP8Left | flags
-	case !c.Op.FP8(c, r.sizes()):
-		d.rule = ruleFP8Sizes | flags
-	default:
-		d.rule = ruleFP8 | flags
-		c.FP8 = r
-	}
-}
+func (r *FP8Recipe) rules() *shortRules { return &rulesFP8 }
 
-// readFP8 makes the operands that the kernel of a product in 8 bits reads: x and weight with scales along the dimension it sums over. What is
-// kept for backward are the operands themselves, since its products sum over other dimensions. in are the call's inputs before their casts.
-func (s *Scope) readFP8(c *Call, in []*Tensor) {
-	if c.FP8 == nil {
-		return
-	}
-	quiet := s.derive()
-	quiet.noGrad = true
-	c.reads = slices.Clone(c.In)
-	for i := range 2 {
-		to := c.FP8.cast(FormatE4M3, -1)
-		to.rule, to.by, to.operand, to.name = ruleCastFP8, c.Op, i, in[i].name
-		c.reads[i] = quiet.quantizeScaled(c.In[i], to)
-	}
-}
+var rulesFP8 = shortRules{run: ruleFP8, left: ruleFP8Left, sizes: ruleFP8Sizes, cast: ruleCastFP8, back: ruleCastFP8Back, bits: "8 bits"}
 
-// dropFP8 frees what readFP8 made.
-func (c *Call) dropFP8() {
-	for i, t := range c.reads {
-		if t != c.In[i] {
-			t.release()
-		}
-	}
-	c.reads = nil
-}
+func (r *FP8Recipe) turns() bool { return false }
 
-// ofResult stands for b.DY, the gradient of the result, where Back.short is asked for an operand.
-const ofResult = -1
-
-// short returns what a product of backward reads of t, saved operand i or, in the recipe's format for gradients, ofResult: t itself unless the
-// forward product read 8-bit numbers. The product sums over dim.
-func (b *Back) short(t *Tensor, i, dim int) *Tensor {
-	if b.n.attrs == nil || b.n.attrs.FP8 == nil || b.exact {
-		return t
+// cast says how the recipe rounds operand i of a product that sums over dim.
+func (r *FP8Recipe) cast(i, dim int) casting {
+	f := FormatE4M3
+	if i == ofResult {
+		f = r.gradients()
 	}
-	r := b.n.attrs.FP8
-	if i != ofResult {
-		to := r.cast(FormatE4M3, dim)
-		to.name = tensorName(b.n.in[i])
-		return b.S.quantizeScaled(t, to)
-	}
-	to := r.cast(r.gradients(), dim)
-	if r.Granularity != PerTensor {
-		return b.S.quantizeScaled(t, to)
-	}
-	if b.dy8 == nil { // one scale whatever the shape: rounded once for all products
-		b.dy8 = b.S.quantizeScaled(b.DY, to)
-	}
-	if len(t.shape) == len(b.DY.shape) {
-		return b.dy8
-	}
-	return Reshape(b.S, b.dy8, t.shape...)
-}
-
-// cast says how the recipe rounds what a product sums over dim; as backward does it.
-func (r *FP8Recipe) cast(f Format, dim int) casting {
-	return casting{format: f, granularity: r.Granularity, margin: r.Margin, dim: dim, rule: ruleCastFP8Back}
+	return casting{format: f, granularity: r.Granularity, margin: r.Margin, dim: dim}
 }

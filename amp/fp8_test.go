@@ -237,7 +237,7 @@ func TestFP8Refusals(t *testing.T) {
 		"x is nil":                          func() { QuantizeScaled(s, nil, FormatE4M3, PerTensor, 0) },
 		"x is int64":                        func() { QuantizeScaled(s, From([]int64{1}), FormatE4M3, PerTensor, 0) },
 		"a margin of -1 is not from 0 to 8": func() { s.Autocast(Float16, FP8(&FP8Recipe{Margin: -1})) },
-		"FP8: bad argument: there is no granularity number": func() { s.Autocast(Float16, FP8(&FP8Recipe{Granularity: 3})) },
+		"FP8: bad argument: there is no granularity number": func() { s.Autocast(Float16, FP8(&FP8Recipe{Granularity: 9})) },
 	} {
 		err := Maybe(f)
 		var e *Error

@@ -77,9 +77,9 @@ type Op struct {
 	// Order returns the order in which the result's dimensions lie in memory, from the outermost on, without gaps; nil for row-major order, as
 	// in all rows without it.
 	Order func(c *Call, shape []int) []int
-	// FP8 says of a product of its first two inputs whether its sizes are the multiples of a number that products of 8-bit numbers need; nil for a
+	// Short says of a product of its first two inputs whether its sizes are the multiples of a number that products of 8 or 4 bits need; nil for a
 	// row that never reads any. Backward rounds with Back.short what its own products read.
-	FP8 func(c *Call, multiple int) bool
+	Short func(c *Call, multiple int) bool
 	// Counted says of a row without a gradient that the op which reads its result counts its derivative in: for a trace of rounding it is a part of
 	// that op.
 	Counted bool
@@ -145,23 +145,23 @@ const savable = 5
 
 // Attrs are the arguments of an op that are not tensors.
 type Attrs struct {
-	Dims      []int      // dimensions of a reduction or transposition
-	Shape     []int      // target of reshape and expand
-	Keep      bool       // keep reduced dimensions as size 1
-	Scalar    float64    // the number of pow_scalar, mul_scalar …
-	Pair      [2]float64 // two numbers: low and high of clamp, beta and alpha of addmm
-	Start     int        // of narrow
-	Reverse   bool       // of cumsum: from the last element on
-	DType     DType      // dtype asked for, of a cast or of the result; NoDType if the caller gave none
-	Reduce    Reduction  // what a loss does with its elements
-	Ignore    int64      // target that nll_loss leaves out, blank of ctc_loss
-	Mode      string     // "zeros", "bilinear" …: the variant of ops that have several
-	Window    *Window    // of convolutions and pools
-	Scales    []float64  // of interpolation: one factor per spatial dimension as the caller gave it, 0 for that of the sizes
-	Draw      Draw       // random numbers, of dropout and the like
-	Attention *Attention // of scaled_dot_product_attention
-	Update    *Update    // settings of an in-place optimizer op
-	FP8       *FP8Recipe // of a product whose operands are rounded to 8 bits
+	Dims      []int       // dimensions of a reduction or transposition
+	Shape     []int       // target of reshape and expand
+	Keep      bool        // keep reduced dimensions as size 1
+	Scalar    float64     // the number of pow_scalar, mul_scalar …
+	Pair      [2]float64  // two numbers: low and high of clamp, beta and alpha of addmm
+	Start     int         // of narrow
+	Reverse   bool        // of cumsum: from the last element on
+	DType     DType       // dtype asked for, of a cast or of the result; NoDType if the caller gave none
+	Reduce    Reduction   // what a loss does with its elements
+	Ignore    int64       // target that nll_loss leaves out, blank of ctc_loss
+	Mode      string      // "zeros", "bilinear" …: the variant of ops that have several
+	Window    *Window     // of convolutions and pools
+	Scales    []float64   // of interpolation: one factor per spatial dimension as the caller gave it, 0 for that of the sizes
+	Draw      Draw        // random numbers, of dropout and the like
+	Attention *Attention  // of scaled_dot_product_attention
+	Update    *Update     // settings of an in-place optimizer op
+	Short     shortRecipe // of a product whose operands are rounded to 8 or 4 bits
 }
 
 // A Window says how a convolution or pool moves over its input: one number per spatial dimension each.
@@ -190,7 +190,7 @@ type Call struct {
 	// Module is the path of the module that calls, such as "net/0", for errors that a device finds only later.
 	Module string
 	few    [4]*Tensor // In, where it fits
-	reads  []*Tensor  // what the kernel reads in place of In, of products in 8 bits
+	reads  []*Tensor  // what the kernel reads in place of In, of products in 8 or 4 bits
 	node   *node      // of Out on the tape, mostly in one piece of memory with it; nil if no gradient may be asked for
 }
 
@@ -222,7 +222,7 @@ func (a *Attrs) none() bool {
 		math.Float64bits(a.Scalar)|math.Float64bits(a.Pair[0])|math.Float64bits(a.Pair[1]) == 0 && // -0 is something
 		a.Start == 0 && !a.Reverse &&
 		a.DType == NoDType && a.Reduce == 0 && a.Ignore == 0 && a.Mode == "" && a.Window == nil && a.Scales == nil &&
-		a.Draw == Draw{} && a.Attention == nil && a.Update == nil && a.FP8 == nil
+		a.Draw == Draw{} && a.Attention == nil && a.Update == nil && a.Short == nil
 }
 
 var (

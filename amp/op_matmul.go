@@ -21,7 +21,7 @@ func init() {
 	opLinear = define(Op{
 		Name: "linear", Doc: "x·weightᵀ + bias, rounded once", Args: []string{"x", "weight", "bias"},
 		Class: Lower, CPUList: Lower, Why: whyGEMM, CUDA: "linear", Saves: SaveIn0 | SaveIn1,
-		Check: checkLinear, CPU: linearCPU, Backward: linearBackward, Whole: wholeLinear, FP8: linearFP8,
+		Check: checkLinear, CPU: linearCPU, Backward: linearBackward, Whole: wholeLinear, Short: linearShort,
 	})
 }
 
@@ -136,8 +136,8 @@ func linearShape(c *Call) []int {
 	return append(slices.Clone(x.shape[:len(x.shape)-1]), w.shape[0])
 }
 
-// linearFP8 says whether rows, in and out are multiples of what products of 8-bit numbers need: each is summed over once, forward or backward.
-func linearFP8(c *Call, multiple int) bool {
+// linearShort says whether rows, in and out are multiples of what products of short numbers need: each is summed over once, forward or backward.
+func linearShort(c *Call, multiple int) bool {
 	x, w := c.In[0], c.In[1]
 	return w.shape[0]%multiple == 0 && w.shape[1]%multiple == 0 && length(x.shape[:len(x.shape)-1])%multiple == 0
 }
@@ -177,7 +177,7 @@ func linearBackward(b *Back) {
 	rows := asMatrix(b.S, dy)
 	if b.Needs(1) {
 		x := asMatrix(b.S, b.In(0))
-		b.Set(1, MatMul(b.S, Transpose(b.S, b.short(rows, ofResult, 0), 0, 1), b.short(x, 0, 0)))
+		b.Set(1, MatMul(b.S, Transpose(b.S, b.shortTurned(rows, ofResult), 0, 1), b.shortTurned(x, 0)))
 	}
 	if b.Needs(2) {
 		b.Set(2, Sum(b.S, rows, 0))

@@ -1,10 +1,8 @@
 package amp
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/halftone-ml/halftone/amp/internal/cpu"
 )
@@ -13,18 +11,22 @@ var opQuantizeScaled *Op
 
 func init() {
 	opQuantizeScaled = define(Op{
-		Name: "quantize_scaled", Doc: "round(x·2^k)·2^-k in another format, with the largest k whose 2^k·amax the format holds; the gradient passes straight through",
-		Args: []string{"x", "amax"}, Why: "asks what 8 bits and a scale would do, in the dtype at hand", CUDA: "quantize_scaled",
+		Name: "quantize_scaled", Doc: "round(x/s)·s in another format, with the least power of two s whose s·max the format holds amax, or, with top, in e2m1 with s near amax/6 in e4m3 times a power of two; the gradient passes straight through",
+		Args: []string{"x", "amax", "top"}, Why: "asks what 8 or 4 bits and a scale would do, in the dtype at hand", CUDA: "quantize_scaled",
 		Check: func(c *Call) []int {
 			c.floats()
-			c.sameDType(1)
 			x, amax := c.In[0].shape, c.In[1].shape
-			fits := len(x) == len(amax)
+			dims, size := c.ScaledBlocks()
+			fits := len(x) == len(amax) && (len(c.In) < 3 || c.In[2].Len() == 1)
 			for d := 0; fits && d < len(x); d++ {
-				fits = amax[d] == 1 || amax[d] == x[d] || amax[d]*scaleBlock == x[d]
+				if slices.Contains(dims, d) {
+					fits = amax[d]*size == x[d]
+				} else {
+					fits = amax[d] == 1 || amax[d] == x[d]
+				}
 			}
 			if !fits {
-				fail(c.Op.Name, ErrShape, "give amax the sizes of x, 1, or along one dimension a 32nd", "%s", c.shapes())
+				fail(c.Op.Name, ErrShape, "give amax the sizes of x, 1, or along dimensions with blocks their number, and top one element", "%s", c.shapes())
 			}
 			return x
 		},
@@ -33,69 +35,54 @@ func init() {
 	})
 }
 
-// A Granularity says how many numbers share one scale when they are rounded to a short format.
-type Granularity uint8
-
-// The granularities. PerBlock is that of the OCP Microscaling Formats (MX), version 1.0.
-const (
-	PerTensor Granularity = iota // one scale for all
-	PerRow                       // one for each line along a dimension: in a product the one that it sums over
-	PerBlock                     // one for each 32 neighbors along it
-)
-
-var granularityNames = [...]string{"tensor", "row", "block"}
-
-// scaleBlock is the number of neighbors that share a scale PerBlock: the block size k of the MX formats.
-const scaleBlock = 32
-
-// String returns "tensor", "row" or "block".
-func (g Granularity) String() string {
-	if int(g) >= len(granularityNames) {
-		return fmt.Sprintf("granularity(%d)", uint8(g))
-	}
-	return granularityNames[g]
-}
-
-// ParseGranularity returns the granularity of a name, as Granularity.String gives it.
-func ParseGranularity(name string) (Granularity, error) {
-	if i := slices.Index(granularityNames[:], name); i >= 0 {
-		return Granularity(i), nil
-	}
-	return 0, fmt.Errorf("amp: unknown granularity %q; use %s", name, strings.Join(granularityNames[:], ", "))
-}
-
-// check panics with ErrArgument for a number that is no granularity.
-func (g Granularity) check(op string) {
-	if int(g) >= len(granularityNames) {
-		fail(op, ErrArgument, "use amp.PerTensor, amp.PerRow or amp.PerBlock", "there is no granularity number %d", uint8(g))
-	}
-}
-
-// QuantizeScaled returns x rounded to numbers of format f times a scale, in x's dtype and shape: what a tensor in 8 bits and its scales hold.
+// QuantizeScaled returns x rounded to numbers of format f times a scale, in x's dtype and shape: what a tensor in 8 or 4 bits and its scales hold.
 // A scale is a power of two that float32 holds with its inverse, from 2^-126 to 2^126, the smallest with which f holds the largest |x| that
 // shares it: no number overflows. All of x shares one (PerTensor), or each line along dim (PerRow), or each 32 neighbors along dim (PerBlock; with
 // ErrShape it panics where dim is no multiple of 32). What is infinite or NaN stays what it is, for a GradScaler to see; the scale beside it is 1,
 // with which f's largest stands for what is larger, as it does in float64 for what is larger with a scale of 2^126. A number that would be
 // rounded up past the largest of x's dtype becomes the largest of f's that the dtype holds. The gradient passes straight through (Bengio et al., 2013).
+//
+// PerBlock16 is NVFP4, for FormatE2M1 alone (ErrArgument): each 16 neighbors along dim share a scale s·2^k, with s the number of E4M3 nearest to
+// amax/6·2^-k, with amax their largest |x|, and one k for all of x, the least from -126 to 126 with which E4M3 holds all s. NVIDIA's scale for all
+// is a float32, amax/2688 of all; a power of two makes every number times its scales one of bfloat16 and float16, too. s may be rounded down, and 6 then
+// stands for what is up to 1/16 larger, or to 0 where a block is tiny beside all, and the block with it. At the ends of x's dtype numbers times scales
+// are its own, too: k is no less than what makes the smallest one of the dtype's (-14 in float16, where scales of blocks below 6e-6 have fewer digits), and
+// where 6·s·2^k would be past its largest, s is the next below.
 func QuantizeScaled(s *Scope, x *Tensor, f Format, g Granularity, dim int) *Tensor {
+	return s.quantizeAsked(x, casting{format: f, granularity: g, dim: dim})
+}
+
+// QuantizeScaledStochastic is QuantizeScaled with stochastic rounding: each element becomes one of the two numbers around it, with a mean of itself
+// where neither is past the format's largest. The numbers come from the scope's stream.
+func QuantizeScaledStochastic(s *Scope, x *Tensor, f Format, g Granularity, dim int) *Tensor {
+	return s.quantizeAsked(x, casting{format: f, granularity: g, dim: dim, random: true})
+}
+
+// quantizeAsked is quantizeScaled for the program.
+func (s *Scope) quantizeAsked(x *Tensor, to casting) *Tensor {
 	o, in := opQuantizeScaled, []*Tensor{x}
 	defer s.locate(o, in)
 	s.alive(o.Name)
 	notKept(o.Name, s.root.dev)
-	f.info()
-	g.check(o.Name)
+	to.format.info()
+	to.granularity.check(o.Name)
+	if to.granularity == PerBlock16 && to.format != FormatE2M1 {
+		fail(o.Name, ErrArgument, "use amp.FormatE2M1, or amp.PerBlock", "scales in e4m3 are for e2m1, not for %v", to.format)
+	}
 	o.need(x)
 	if s.calling != nil {
 		s.calling.inspect(in)
 	}
-	return s.quantizeScaled(x, casting{format: f, granularity: g, dim: dim})
+	return s.quantizeScaled(x, to)
 }
 
 // A casting says for whom a tensor is cast, and of one that is rounded to a short format how.
 type casting struct {
 	format      Format
 	granularity Granularity
-	margin      int // scales leave room for 2^margin times the largest number
+	square      bool // blocks go along both of the last two dimensions
+	random      bool // rounding is stochastic
+	margin      int  // scales leave room for 2^margin times the largest number
 	dim         int
 	rule        rule // of a cast for an op (by); 0: the program asked for the op quantize_scaled
 	by          *Op
@@ -103,31 +90,51 @@ type casting struct {
 	name        string // of the tensor that x was cast from; "": that of x
 }
 
+// dims returns the dimensions of x along which numbers share a scale, in order; nil where all do.
+func (to *casting) dims(op string, x *Tensor) []int {
+	if to.granularity == PerTensor {
+		return nil
+	}
+	dims := []int{x.axis(op, to.dim)}
+	if to.square {
+		if len(x.shape) < 2 {
+			fail(op, ErrShape, "give it the two dimensions of a weight", "squares of a tensor of shape %v", x.shape)
+		}
+		dims = []int{len(x.shape) - 2, len(x.shape) - 1}
+	}
+	size := to.granularity.block()
+	for _, d := range dims {
+		if size > 0 && x.shape[d]%size != 0 {
+			fail(op, ErrShape, "use amp.PerRow, or pad it with amp.Pad", "dimension %d of shape %v has %d elements, which are no blocks of %d", d, x.shape, x.shape[d], size)
+		}
+	}
+	return dims
+}
+
 // quantizeScaled is QuantizeScaled, recorded as what it is made for.
 func (s *Scope) quantizeScaled(x *Tensor, to casting) *Tensor {
-	const op = "quantize_scaled"
 	s.admit(opQuantizeScaled, 0, x)
 	(&Call{Op: opQuantizeScaled, In: []*Tensor{x}}).floats()
-	dim := to.dim
-	if to.granularity != PerTensor {
-		dim = x.axis(op, dim)
+	at := Attrs{Start: int(to.format), Scalar: float64(to.margin)}
+	in, spent := s.scaledBy(x, &to, &at)
+	if to.random {
+		at.Reverse, at.Draw = true, s.draw((x.Len()+3)/4)
 	}
-	if to.granularity == PerBlock && x.shape[dim]%scaleBlock != 0 {
-		fail(op, ErrShape, "use amp.PerRow, or pad it with amp.Pad", "dimension %d of shape %v has %d elements, which are no blocks of %d", dim, x.shape, x.shape[dim], scaleBlock)
-	}
-	amax, spent := s.largest(x, to.granularity, dim)
 	ran := false
 	defer spent.clockUnless(&ran)
-	if amax != x {
-		defer amax.release()
-	}
+	defer func() {
+		for _, t := range in[1:] {
+			if t != x {
+				t.release()
+			}
+		}
+	}()
 	var pc uintptr
 	rec := s.root.rec
 	if rec != nil {
 		pc = s.callSite()
 	}
-	in := []*Tensor{x, amax}
-	c := newCall(opQuantizeScaled, &Attrs{Start: int(to.format), Scalar: float64(to.margin)}, in)
+	c := newCall(opQuantizeScaled, &at, in)
 	defer c.free()
 	t := s.execute(c).and(spent)
 	ran = true
@@ -142,18 +149,38 @@ func (s *Scope) quantizeScaled(x *Tensor, to casting) *Tensor {
 	return c.Out
 }
 
-// largest returns the largest |x| of all that share a scale, in the dimensions of x, for a row to read: the trace does not have it, and no
-// gradient flows through it. It is x itself where x has no elements. The time is the caller's to record.
-func (s *Scope) largest(x *Tensor, g Granularity, dim int) (*Tensor, took) {
+// scaledBy returns what the row reads for a casting of x, and notes in at where the blocks are. It is x itself for what it would read beside an x
+// without elements. The time is the caller's to record.
+func (s *Scope) scaledBy(x *Tensor, to *casting, at *Attrs) ([]*Tensor, took) {
+	dims := to.dims(opQuantizeScaled.Name, x)
 	if x.Len() == 0 {
-		return x, took{}
+		return []*Tensor{x, x}, took{}
 	}
-	at := Attrs{Dims: []int{dim}, Keep: true, Scalar: math.Inf(1)}
-	switch g {
-	case PerTensor:
+	if to.granularity.block() > 0 {
+		at.Dims = dims
+	}
+	amax, spent := s.largest(x, to.granularity.block(), dims)
+	if to.granularity != PerBlock16 {
+		return []*Tensor{x, amax}, spent
+	}
+	at.Pair[0] = float64(leastExponent(x.dt))
+	top, more := s.largest(amax, 0, nil)
+	return []*Tensor{x, amax, top}, spent.and(more)
+}
+
+// largest returns the largest |x| of all that share a scale along dims, of blocks of a size or of all for 0, in the dimensions of x, for a row to
+// read: the trace does not have it, and no gradient flows through it.
+func (s *Scope) largest(x *Tensor, block int, dims []int) (*Tensor, took) {
+	at := Attrs{Dims: dims, Keep: true, Scalar: math.Inf(1)}
+	if dims == nil {
 		at.Dims = reducedAxes(opVectorNorm.Name, x, nil)
-	case PerBlock:
-		x, at.Dims, at.Keep = x.split(dim, scaleBlock), []int{dim + 1}, false
+	}
+	if block > 0 {
+		at.Dims, at.Keep = nil, false
+		for i, d := range dims {
+			x = x.split(d+i, block)
+			at.Dims = append(at.Dims, d+i+1)
+		}
 	}
 	quiet := s.derive()
 	quiet.noGrad = true
@@ -173,15 +200,12 @@ func (t *Tensor) split(d, size int) *Tensor {
 	return v
 }
 
-// ScaledBlocks returns the dimension along which a call of quantize_scaled has a scale for each block, and the size of a block; -1 if it has none.
-func (c *Call) ScaledBlocks() (dim, size int) {
-	x, amax := c.In[0].shape, c.In[1].shape
-	for d, n := range amax {
-		if n != 1 && n != x[d] {
-			return d, scaleBlock
-		}
+// ScaledBlocks returns the dimensions along which a call of quantize_scaled has a scale for each block, in order, and the size of a block.
+func (c *Call) ScaledBlocks() (dims []int, size int) {
+	if len(c.In) > 2 {
+		return c.Dims, e4m3Block
 	}
-	return -1, 0
+	return c.Dims, scaleBlock
 }
 
 // scaleExponent returns the largest k from -126 to 126 with amax·2^(k+margin) ≤ the largest number of the format; 0 for an amax that says nothing.
@@ -216,8 +240,12 @@ func (f Format) roundScaled(v float64, k int, most float64) float64 {
 }
 
 func quantizeScaledCPU(c *Call) {
+	if c.Reverse || len(c.In) > 2 || len(c.Dims) > 1 {
+		quantizeByScales(c)
+		return
+	}
 	x, amax, out, f := c.In[0], c.In[1], c.Out, Format(c.Start)
-	if d, _ := c.ScaledBlocks(); d >= 0 {
+	for _, d := range c.Dims {
 		x, out, amax = x.split(d, scaleBlock), out.split(d, scaleBlock), amax.split(d, 1)
 	}
 	margin, most := int(c.Scalar), x.dt.Max()

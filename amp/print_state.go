@@ -18,7 +18,7 @@ func (s *Scope) String() string {
 	parts := []string{s.Device(), "autocast off"}
 	if s.auto.on {
 		parts[1] = "autocast " + s.auto.dtype.String()
-		if r := s.auto.fp8; r != nil {
+		if r := s.auto.short; r != nil {
 			parts = append(parts, r.String())
 		}
 	}

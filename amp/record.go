@@ -95,7 +95,7 @@ type rawEvent struct {
 	health   Counting // at level Health
 	before   Counting // of a cast: what it was given
 	gradient bool
-	format   Format // of a cast to one shorter than its dtype (ruleCastFP8 and ruleCastFP8Back)
+	format   Format // of a cast to one shorter than its dtype (rule.casts)
 }
 
 // chunkSize is the number of events in a block; blocks are reused in a ring.

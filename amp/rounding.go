@@ -29,7 +29,7 @@ type follower interface {
 //
 // What has no derivative, such as a comparison, an index, a sign or a drawn number, the reference takes as the pass decided it, and so what
 // was changed in place. Conversions to narrower formats, amp.Quantize's among them, count as rounding; operands that a product reads in
-// 8 bits (FP8) are that product's own, statistics that a batch norm computes are its. ctc_loss gives the derivative by logits, as
+// 8 or 4 bits (FP8, FP4) are that product's own, statistics that a batch norm computes are its. ctc_loss gives the derivative by logits, as
 // PyTorch's does, so that what is said of its operand is not quite that.
 //
 // An op of the program's own with a Backward is one op here, and that Backward its derivative. Its Forward runs again, with the random numbers
@@ -144,7 +144,7 @@ func (r *rounding) follow(s *Scope, c *Call, in []*Tensor, rl rule, run func(s *
 	}
 	of := r.s
 	at := c.Attrs
-	at.FP8 = nil
+	at.Short = nil
 	if at.DType.IsFloat() {
 		at.DType = Float64
 	}

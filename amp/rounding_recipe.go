@@ -13,10 +13,10 @@ type roundingRecipe struct {
 
 // roundingRecipes are those that are tried: with every granularity, E4M3 forward.
 var roundingRecipes = func() (all []*roundingRecipe) {
-	for g := range granularityNames {
-		r := &FP8Recipe{Granularity: Granularity(g)}
-		all = append(all, &roundingRecipe{r.Name(), r.sizes(), func(s *Scope, x *Tensor, _ int) *Tensor {
-			return s.quantizeScaled(x, r.cast(FormatE4M3, -1))
+	for g := range PerBlock + 1 {
+		r := &FP8Recipe{Granularity: g}
+		all = append(all, &roundingRecipe{r.Name(), r.sizes(), func(s *Scope, x *Tensor, k int) *Tensor {
+			return s.quantizeScaled(x, r.cast(k, -1))
 		}})
 	}
 	return all
@@ -24,11 +24,11 @@ var roundingRecipes = func() (all []*roundingRecipe) {
 
 // recipesFor lists those whose products a call's sizes suit; none of what is no such product.
 func recipesFor(c *Call) (all []*roundingRecipe) {
-	if c.Op.FP8 == nil {
+	if c.Op.Short == nil {
 		return nil
 	}
 	for _, r := range roundingRecipes {
-		if c.Op.FP8(c, r.sizes) {
+		if c.Op.Short(c, r.sizes) {
 			all = append(all, r)
 		}
 	}

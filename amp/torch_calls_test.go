@@ -21,7 +21,8 @@ var torchless = map[string]string{
 	"abs_pow":            "part of the second gradients of norms, which have vectors of the first",
 	"to_device":          "copies bits; TestGradientsCrossDevices has its gradients",
 	"quantize":           "asks what a format would do; PyTorch has no such op",
-	"quantize_scaled":    "PyTorch has no such op; TestTorchFP8 has the roundings of its casts",
+	"quantize_scaled":    "PyTorch has no such op; TestTorchFP8 and TestTorchFP4 have the roundings of its casts",
+	"hadamard":           "PyTorch has no such op; TestTorchFP4 has torchao's transform",
 }
 
 func addTorch(calls map[string]torchCall) { maps.Copy(torchCalls, calls) }

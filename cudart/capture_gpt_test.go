@@ -10,7 +10,7 @@ import (
 	"github.com/halftone-ml/halftone/amp/optim"
 )
 
-// TestCapturedGPT: steps of a GPT under autocast, in which norms and sums read halves whose casts wait and products may read 8 bits, are the same captured
+// TestCapturedGPT: steps of a GPT under autocast, in which norms and sums read halves whose casts wait and products may read 8 or 4 bits, are the same captured
 // and not.
 func TestCapturedGPT(t *testing.T) {
 	device := gpu(t)
@@ -25,6 +25,8 @@ func TestCapturedGPT(t *testing.T) {
 		"8 bits, by block": func(s *amp.Scope) *amp.Scope {
 			return s.Autocast(amp.BFloat16, amp.FP8(&amp.FP8Recipe{Granularity: amp.PerBlock}))
 		},
+		"4 bits":       func(s *amp.Scope) *amp.Scope { return s.Autocast(amp.BFloat16, amp.FP4(&amp.FP4Recipe{})) },
+		"4 bits of mx": func(s *amp.Scope) *amp.Scope { return s.Autocast(amp.Float16, amp.FP4(&amp.FP4Recipe{MX: true})) },
 	} {
 		run := func(captured bool) [][]float32 {
 			root := amp.NewScope(amp.On(device), amp.Seed(1))

@@ -89,6 +89,8 @@ type launcher struct {
 	sortArgs     sortArgs
 	padArgs      padArgs
 	quantizeArgs quantizeArgs
+	byScalesArgs byScalesArgs
+	hadamardArgs hadamardArgs
 	labelArgs    labelArgs
 	ctcArgs      ctcArgs
 	ravelArgs    ravelArgs

@@ -8,7 +8,7 @@ type CastSite struct {
 	Operand int       `json:"operand"`        // index of the op's input
 	From    amp.DType `json:"from"`
 	To      amp.DType `json:"to"`
-	Format  string    `json:"format,omitempty"` // format within To that it rounded to, e.g. "e4m3": of products in 8 bits
+	Format  string    `json:"format,omitempty"` // format within To that it rounded to, e.g. "e4m3": of products in 8 or 4 bits
 	Count   int       `json:"count"`            // how often it was asked for
 	Hits    int       `json:"hits,omitempty"`   // of them served from the cache
 	Bytes   int64     `json:"bytes"`            // read and written by all of them

@@ -39,7 +39,7 @@ func knownDType(d amp.DType) amp.DType {
 
 // knownFormat returns the name of a format that casts round to within a dtype; "" for another.
 func knownFormat(name string) string {
-	for _, f := range []amp.Format{amp.FormatE4M3, amp.FormatE5M2} {
+	for _, f := range []amp.Format{amp.FormatE4M3, amp.FormatE5M2, amp.FormatE2M1} {
 		if name == f.String() {
 			return name
 		}

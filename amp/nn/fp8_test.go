@@ -9,8 +9,8 @@ import (
 	"github.com/halftone-ml/halftone/amp/optim"
 )
 
-// TestFP8Trains: a GPT whose products read 8 bits learns by heart what it learns with bfloat16, in steady steps that take no buffer.
-func TestFP8Trains(t *testing.T) {
+// TestShortTrains: a GPT whose products read 8 or 4 bits learns by heart what it learns with bfloat16, in steady steps that take no buffer.
+func TestShortTrains(t *testing.T) {
 	const steps = 30
 	train := func(opts ...amp.AutocastOption) (first, last float64, buffers int64) {
 		root := amp.NewScope(amp.Seed(1))
@@ -36,9 +36,16 @@ func TestFP8Trains(t *testing.T) {
 	if want > first/4 {
 		t.Fatalf("bfloat16 goes from %v to %v only", first, want)
 	}
+	recipes := map[string]amp.AutocastOption{}
 	for _, r := range []*amp.FP8Recipe{{}, {E4M3: true}, {Granularity: amp.PerRow}, {Granularity: amp.PerBlock, Margin: 1}} {
-		t.Run(fmt.Sprint(r), func(t *testing.T) {
-			_, got, buffers := train(amp.FP8(r))
+		recipes[fmt.Sprint(r)] = amp.FP8(r)
+	}
+	for _, r := range []*amp.FP4Recipe{{}, {MX: true}, {DisableRHT: true, DisableStochasticRounding: true, Disable2DQuantization: true}} {
+		recipes[fmt.Sprint(r)] = amp.FP4(r)
+	}
+	for name, recipe := range recipes {
+		t.Run(name, func(t *testing.T) {
+			_, got, buffers := train(recipe)
 			if got == want || got > want+first/20 {
 				t.Errorf("the loss goes from %v to %v, in bfloat16 to %v", first, got, want)
 			}

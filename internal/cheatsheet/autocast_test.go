@@ -55,6 +55,10 @@ func Example_autocast() {
 	short := s.Autocast(amp.BFloat16, amp.FP8(&amp.FP8Recipe{Leave: func(module string) bool { return module == "net/head" }})) // its numbers, in bfloat16
 	fmt.Println(net.Forward(short.In("net"), x).DType())
 
+	// torch: with te.autocast(recipe=NVFP4BlockScaling()): …  # Transformer Engine; torchao: quantize_(net, NVFP4TrainingConfig())
+	shorter := s.Autocast(amp.BFloat16, amp.FP4(&amp.FP4Recipe{})) // its numbers, rounding and transforms, in bfloat16
+	fmt.Println(net.Forward(shorter, x).DType())
+
 	// torch: torch.amp.custom_fwd(cast_inputs=torch.float32), custom_bwd
 	square := amp.Register(amp.Custom{
 		Name: "sheet_square", Doc: "x²", Class: amp.FP32, Why: "squares leave the half range",
@@ -98,6 +102,7 @@ func Example_autocast() {
 	// true float16
 	// float32
 	// float32
+	// bfloat16
 	// bfloat16
 	// 90000
 	// [6 6 6 6]

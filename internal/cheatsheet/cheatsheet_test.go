@@ -46,7 +46,7 @@ var missing = [][2]string{
 	{"`torch.linalg.qr`, `lstsq`, `svd`, `eigh`", "none; least squares by `amp.Solve` or `amp.CholeskySolve` of the normal equations; what is fixed in Python beforehand, and loaded from safetensors"},
 	{"`scatter_reduce`, `masked_scatter`, `torch.quantile(interpolation=…)`, `rounding_mode=\"trunc\"`", "none; `amp.Trunc` of a quotient is the last"},
 	{"`x.reshape` and `x.flatten` that share the memory of a view with gaps; `x.view`", "`amp.Reshape` and `amp.Flatten` share memory where `x` is contiguous, else they copy: change `x` itself in place"},
-	{"sparse, complex, nested and quantized tensors; float8 as a dtype", "none; `amp.FP8` computes with float8's numbers and scales, kept in 16 bits; `amp.Quantize` rounds to any format, to see what is left"},
+	{"sparse, complex, nested and quantized tensors; float8 and float4 as dtypes", "none; `amp.FP8` and `amp.FP4` compute with their numbers and scales, kept in 16 bits; `amp.Quantize` rounds to any format, to see what is left"},
 	{"`memory_format=torch.channels_last`", "images are [n c h w] always; the kernels arrange them as they need them"},
 	{"`torch.distributions`", "none; `amp.Multinomial` draws classes, `amp.LogSoftmax` and `amp.Gather` give their log-probabilities"},
 	{"forward mode (`torch.func.jvp`), `vmap`", "none; `amp.CreateGraph` gives gradients of any order"},

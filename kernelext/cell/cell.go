@@ -26,6 +26,7 @@ type Options struct {
 	Trace string   // level of the recorder; "": what amp.NewScope takes by itself
 	Every int      // at level health, and for the figures "flow" and "rounding", look at every n-th step; 0: as amp.NewScope, and for those the first alone
 	FP8   string   // "tensor", "row" or "block": linear layers read 8 bits with such scales (amp.FP8); "": they do not
+	FP4   string   // "nv" or "mx": linear layers read 4 bits, NVFP4 or MXFP4 (amp.FP4); "": they do not
 	Show  []string // figures to show: "decisions", "scale", "exponents", "flow", "rounding"; nil: what there is to show
 }
 
@@ -85,6 +86,10 @@ func (r *run) scopes() (s, half *amp.Scope) {
 	if r.o.FP8 != "" {
 		off = append(off, amp.FP8(&amp.FP8Recipe{Granularity: r.granularity()}))
 	}
+	if r.o.FP4 != "" {
+		r.fits4Bits()
+		off = append(off, amp.FP4(&amp.FP4Recipe{MX: r.o.FP4 == "mx"}))
+	}
 	s = r.s.Autocast(d, off...)
 	if r.o.DType == "off" {
 		return s, s
@@ -94,17 +99,33 @@ func (r *run) scopes() (s, half *amp.Scope) {
 
 // granularity is that of FP8.
 func (r *run) granularity() amp.Granularity {
-	refuse := func(detail, fix string) {
-		panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: detail, Fix: fix})
-	}
 	g, err := amp.ParseGranularity(r.o.FP8)
 	switch {
+	case err == nil && g > amp.PerBlock:
+		refuse("a scale per "+r.o.FP8+" is for 4 bits", `use FP4 "nv"`)
 	case err != nil:
 		refuse(err.Error(), `leave FP8 out for products in 16 bits`)
 	case r.o.DType == "off":
 		refuse("FP8 without autocast", `use DType "bfloat16" or "float16"`)
 	}
 	return g
+}
+
+// fits4Bits refuses what FP4 does not go with.
+func (r *run) fits4Bits() {
+	switch {
+	case r.o.FP4 != "nv" && r.o.FP4 != "mx":
+		refuse(fmt.Sprintf("unknown format of 4 bits %q", r.o.FP4), `use "nv" or "mx", or leave FP4 out`)
+	case r.o.FP8 != "":
+		refuse("both FP8 and FP4", "use one of them")
+	case r.o.DType == "off":
+		refuse("FP4 without autocast", `use DType "bfloat16" or "float16"`)
+	}
+}
+
+// refuse panics over options that Run does not take.
+func refuse(detail, fix string) {
+	panic(&amp.Error{Op: "cell.Run", Kind: amp.ErrArgument, Detail: detail, Fix: fix})
 }
 
 func (r *run) options(ctx context.Context) []amp.Option {

@@ -25,6 +25,7 @@ const (
 	showEnv  = "CELL_TEST_SHOW"  // with every second step looked at
 	everyEnv = "CELL_TEST_EVERY" // or every so manieth one
 	fp8Env   = "CELL_TEST_FP8"
+	fp4Env   = "CELL_TEST_FP4"
 )
 
 func TestMain(m *testing.M) {
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 				panic(err)
 			}
 		}
-		o := Options{DType: "float16", Trace: "decisions", FP8: os.Getenv(fp8Env)}
+		o := Options{DType: "float16", Trace: "decisions", FP8: os.Getenv(fp8Env), FP4: os.Getenv(fp4Env)}
 		if show := os.Getenv(showEnv); show != "" {
 			o.Show, o.Every = strings.Split(show, ","), 2
 			if n, err := strconv.Atoi(os.Getenv(everyEnv)); err == nil {
@@ -60,7 +61,7 @@ var bodies = map[string]func(s, half *amp.Scope){
 		println("matmul gives", amp.MatMul(half, x, x).DType().String())
 	},
 	"eight": func(s, half *amp.Scope) {
-		x := amp.Ones(s, amp.Float32, 16, 16).RequireGrad()
+		x := amp.Ones(s, amp.Float32, 32, 32).RequireGrad()
 		for step := range s.Steps(1) {
 			half := step.Autocast(amp.NoDType)
 			amp.Sum(half, amp.Linear(half, x, x, nil)).Backward()
@@ -191,6 +192,16 @@ func TestFP8(t *testing.T) {
 	}
 }
 
+// TestFP4: and so with 4 bits.
+func TestFP4(t *testing.T) {
+	for _, format := range []string{"", "nv", "mx"} {
+		stdout, stderr, err := ran(t, "eight", 0, fp4Env+"="+format)
+		if err != nil || strings.Contains(stdout, "fp16 → e2m1") != (format != "") {
+			t.Errorf("%q: %v, shows\n%s\nsays %s", format, err, stdout, stderr)
+		}
+	}
+}
+
 // TestFlow checks the figures of gradients: those of the newest step that was looked at, of a few passes, and what is said where there are
 // none.
 func TestFlow(t *testing.T) {
@@ -255,7 +266,8 @@ func TestUsage(t *testing.T) {
 
 // TestRunRefuses checks the errors of Run itself.
 func TestRunRefuses(t *testing.T) {
-	for _, o := range []Options{{DType: "float17"}, {}, {DType: "off", Trace: "loud"}, {DType: "int64"}, {DType: "float16", FP8: "column"}, {DType: "off", FP8: "row"}} {
+	for _, o := range []Options{{DType: "float17"}, {}, {DType: "off", Trace: "loud"}, {DType: "int64"}, {DType: "float16", FP8: "column"}, {DType: "off", FP8: "row"}, {DType: "float16", FP8: "block16"},
+		{DType: "float16", FP4: "int"}, {DType: "off", FP4: "nv"}, {DType: "float16", FP4: "mx", FP8: "row"}} {
 		err := amp.Maybe(func() { Run(o, func(s, half *amp.Scope) { t.Errorf("%+v: the body ran", o) }) })
 		if !errors.Is(err, amp.ErrArgument) && !errors.Is(err, amp.ErrDType) {
 			t.Errorf("%+v: %v", o, err)

@@ -18,19 +18,21 @@ type Block struct {
 	Trace string   // level asked for; "" if the line names none
 	Every int      // steps between two looks at level health; 0 if the line names none
 	FP8   string   // what shares a scale of 8 bits: "tensor", "row", "block"; "" if the line does not ask for 8 bits
+	FP4   string   // what products of 4 bits read: "nv" or "mx"; "" if the line does not ask for 4 bits
 	Show  []string // figures asked for; nil if the line names none, empty for "none"
 }
 
 // What %%amp takes.
 var (
 	blockDTypes  = []string{"float16", "bfloat16", "off"}
-	blockFlags   = []string{"--trace", "--every", "--show", "--fp8"}
+	blockFlags   = []string{"--trace", "--every", "--show", "--fp8", "--fp4"}
 	blockScales  = []string{amp.PerTensor.String(), amp.PerRow.String(), amp.PerBlock.String()}
+	blockFP4     = []string{"nv", "mx"}
 	blockFigures = []string{"decisions", "scale", "exponents", "flow", "rounding"}
 	levels       = []string{"off", "decisions", "health"}
 )
 
-const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow,rounding] [--fp8 tensor|row|block]"
+const blockUsage = "%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow,rounding] [--fp8 tensor|row|block] [--fp4 [nv|mx]]"
 
 // askHelp are flags of other commands that print how they are used.
 var askHelp = []string{"--help", "-h", "-help"}
@@ -60,6 +62,9 @@ func (c *Cell) block(rows []string, l Line) *Error {
 		if !slices.Contains(blockFlags, flag) {
 			return wrong(flag, "flag of %%amp", blockFlags)
 		}
+		if !joined && flag == "--fp4" && !b.takesFP4(words[i+1:]) {
+			value, joined = blockFP4[0], true
+		}
 		if !joined {
 			if i+1 == len(words) {
 				return &Error{Word: flag, Detail: flag + " needs a value", Fix: "write " + blockUsage}
@@ -80,11 +85,30 @@ func (c *Cell) block(rows []string, l Line) *Error {
 	if slices.Contains(b.Show, "decisions") && b.Trace == "off" {
 		return &Error{Word: "off", Detail: "--show decisions draws what was recorded, and --trace off records nothing", Fix: "use --trace decisions"}
 	}
-	if b.FP8 != "" && b.DType == "off" {
+	return c.takes(b)
+}
+
+// takes makes b the cell's block unless 8 and 4 bits do not go with what else the line asks for.
+func (c *Cell) takes(b *Block) *Error {
+	switch {
+	case b.FP4 != "" && b.FP8 != "":
+		return &Error{Word: "--fp4", Detail: "it says both --fp8 and --fp4", Fix: "use one of them"}
+	case b.FP8 != "" && b.DType == "off":
 		return &Error{Word: "off", Detail: "--fp8 is for products under autocast, which is off", Fix: "write %%amp bfloat16 --fp8 " + b.FP8}
+	case b.FP4 != "" && b.DType == "off":
+		return &Error{Word: "off", Detail: "--fp4 is for products under autocast, which is off", Fix: "write %%amp bfloat16 --fp4 " + b.FP4}
 	}
 	c.Block = b
 	return nil
+}
+
+// takesFP4 says whether the word after --fp4 is its value, which may be left out.
+func (b *Block) takesFP4(rest []string) bool {
+	if len(rest) == 0 || strings.HasPrefix(rest[0], "-") || slices.Contains(blockDTypes, rest[0]) {
+		return false
+	}
+	_, err := amp.ParseDType(strings.ToLower(rest[0]))
+	return err != nil
 }
 
 func (b *Block) dtype(word string) *Error {
@@ -122,6 +146,11 @@ func (b *Block) flag(flag, value string) *Error {
 			return wrong(value, "thing that shares a scale", blockScales)
 		}
 		b.FP8 = value
+	case "--fp4":
+		if !slices.Contains(blockFP4, value) {
+			return wrong(value, "format of 4 bits", blockFP4)
+		}
+		b.FP4 = value
 	case "--show":
 		b.Show = []string{}
 		if value == "none" {

@@ -129,6 +129,8 @@ func completeBlock(p place) []Choice {
 		out = choices(levels...)
 	case "--fp8":
 		out = choices(blockScales...)
+	case "--fp4":
+		out = choices(blockFP4...)
 	case "--show":
 		done := ""
 		if i := strings.LastIndex(word, ","); i >= 0 {

@@ -24,7 +24,7 @@
 //
 // # Cells
 //
-//	%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow,rounding] [--fp8 tensor|row|block]
+//	%%amp float16|bfloat16|off [--trace off|decisions|health] [--every N] [--show decisions,scale,exponents,flow,rounding] [--fp8 tensor|row|block] [--fp4 [nv|mx]]
 //
 // runs the rows below it as statements that find two scopes, s (a root with a recorder) and half (s under autocast to the dtype),
 // and shows figures at the end, also when the body panics or is interrupted. Rows above it are declarations. With off, autocast is

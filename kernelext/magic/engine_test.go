@@ -307,10 +307,11 @@ func TestCompleteAndInspect(t *testing.T) {
 		"%amp session save net ":         "",
 		"%amp nonsense ":                 "",
 		"%amp trace \\\n hea":            "health",
-		"%%amp float16 --":               "--trace --every --show --fp8",
+		"%%amp float16 --":               "--trace --every --show --fp8 --fp4",
 		"%%amp float16 --show=sc":        "--show=scale",
 		"%%amp --show scale,dec":         "scale,decisions",
 		"%%amp bf16 --fp8 ":              "tensor row block",
+		"%%amp bf16 --fp4 ":              "nv mx",
 		"%%amp off --trace off --every ": "",
 		"//gonb:%amp ver":                "version",
 	} {

@@ -86,6 +86,7 @@ func blockHelp() Answer {
 	t.row("`--every N`", "look at every N-th training step alone: at level health, where each is looked at otherwise, and for `flow` and `rounding`, where it is the first alone")
 	t.row("`--show LIST`", "the figures to show: `decisions`, `scale`, `exponents`, `flow` (at which op of a backward pass gradients became zero or infinite), `rounding` (which op's rounding put how much error into the loss; both are slow in the steps that they look at), with commas between them; or `none`")
 	t.row("`--fp8 SCALES`", "linear layers read operands rounded to 8 bits, forward and backward, with a scale per `tensor`, `row` or `block` (`amp.FP8`); the decisions show each rounding")
+	t.row("`--fp4 [FORMAT]`", "the same in 4 bits (`amp.FP4`): `nv` (NVFP4 with NVIDIA's recipe for training; the default) or `mx` (MXFP4)")
 	a.code(Example)
 	return a
 }

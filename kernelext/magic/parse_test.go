@@ -56,6 +56,9 @@ func TestParseBlock(t *testing.T) {
 		"%%amp float16 --every 5 --show flow,scale":          {DType: "float16", Every: 5, Show: []string{"flow", "scale"}},
 		"%%amp bf16 --show rounding":                         {DType: "bfloat16", Show: []string{"rounding"}},
 		"%%amp bf16 --fp8 block":                             {DType: "bfloat16", FP8: "block"},
+		"%%amp bf16 --fp4":                                   {DType: "bfloat16", FP4: "nv"},
+		"%%amp --fp4 bf16":                                   {DType: "bfloat16", FP4: "nv"},
+		"%%amp bf16 --fp4=mx --every 2":                      {DType: "bfloat16", FP4: "mx", Every: 2},
 		"//gonb:%%amp float16 --show none":                   {DType: "float16", Show: []string{}},
 		"%%amp float16 \\\n --show exponents --trace health": {DType: "float16", Trace: "health", Show: []string{"exponents"}},
 	} {
@@ -65,7 +68,7 @@ func TestParseBlock(t *testing.T) {
 			continue
 		}
 		b := *c.Block
-		if b.Index != 1 || b.DType != want.DType || b.Trace != want.Trace || b.Every != want.Every || b.FP8 != want.FP8 || (b.Show == nil) != (want.Show == nil) || strings.Join(b.Show, ",") != strings.Join(want.Show, ",") {
+		if b.Index != 1 || b.DType != want.DType || b.Trace != want.Trace || b.Every != want.Every || b.FP8 != want.FP8 || b.FP4 != want.FP4 || (b.Show == nil) != (want.Show == nil) || strings.Join(b.Show, ",") != strings.Join(want.Show, ",") {
 			t.Errorf("%s: %+v", line, b)
 		}
 	}
@@ -82,6 +85,9 @@ func TestParseBlock(t *testing.T) {
 		"%%amp float16 --every 0":                    `"0" is no number`,
 		"%%amp float16 --fp8":                        "--fp8 needs a value",
 		"%%amp float16 --fp8 rows":                   `did you mean "row"?`,
+		"%%amp float16 --fp4 my":                     `did you mean "mx"?`,
+		"%%amp float16 --fp4 --fp8 row":              "it says both",
+		"%%amp off --fp4":                            "write %%amp bfloat16 --fp4 nv",
 		"%%amp off --fp8 row":                        "write %%amp bfloat16 --fp8 row",
 		"%%amp float16 --trcae off":                  `did you mean "--trace"?`,
 		"%%amp --help":                               "%amp help %%amp says more",
@@ -162,6 +168,7 @@ func TestRewriteOptions(t *testing.T) {
 		{"%%amp off --show exponents", Settings{}, `halftonecell.Options{DType: "off", Trace: "health", Show: []string{"exponents"}}`},
 		{"%%amp off --show exponents", health, `halftonecell.Options{DType: "off", Show: []string{"exponents"}}`},
 		{"%%amp float16 --show flow", Settings{}, `halftonecell.Options{DType: "float16", Trace: "decisions", Show: []string{"flow"}}`},
+		{"%%amp bfloat16 --fp4", Settings{}, `halftonecell.Options{DType: "bfloat16", Trace: "decisions", FP4: "nv"}`},
 		{"%%amp bfloat16 --fp8=row", Settings{}, `halftonecell.Options{DType: "bfloat16", Trace: "decisions", FP8: "row"}`},
 		{"%%amp off --show none --every 4", Settings{}, `halftonecell.Options{DType: "off", Trace: "decisions", Every: 4, Show: []string{}}`},
 	} {

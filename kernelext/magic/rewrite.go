@@ -72,6 +72,9 @@ func (b *Block) options(s Settings) string {
 	if b.FP8 != "" {
 		add("FP8", b.FP8)
 	}
+	if b.FP4 != "" {
+		add("FP4", b.FP4)
+	}
 	if b.Show != nil {
 		add("Show", b.Show)
 	}

@@ -20,6 +20,7 @@ type Config struct {
 	Model     string    // "resnet18" or "gpt"
 	Precision amp.DType // Float32 trains without autocast; Float16 with a gradient scaler
 	FP8       string    // "tensor", "row" or "block": linear layers read 8 bits with such scales under autocast (amp.FP8); "": they do not
+	FP4       string    // "nv" or "mx": they read 4 bits, NVFP4 or MXFP4 (amp.FP4); "": they do not
 	Device    string
 	Data      string // "" for the data that is drawn or found here, else a folder of CIFAR-10 or a text file
 	Steps     int
@@ -109,28 +110,50 @@ func (c Config) Complete() (Config, error) {
 	if !slices.Contains([]amp.DType{amp.Float32, amp.Float16, amp.BFloat16}, c.Precision) {
 		return c, fmt.Errorf("can't train in %v; use float32, float16 or bfloat16", c.Precision)
 	}
-	return c, c.fits8Bits()
+	return c, c.fitsShort()
 }
 
-// fits8Bits says what does not go with FP8.
-func (c Config) fits8Bits() error {
-	if c.FP8 == "" {
+// fitsShort says what does not go with FP8 and FP4.
+func (c Config) fitsShort() error {
+	switch {
+	case c.FP8 == "" && c.FP4 == "":
 		return nil
+	case c.FP8 != "" && c.FP4 != "":
+		return fmt.Errorf("both FP8 and FP4; use one of them")
+	case c.FP4 != "" && c.FP4 != "nv" && c.FP4 != "mx":
+		return fmt.Errorf("unknown format of 4 bits %q; use nv or mx", c.FP4)
 	}
-	if _, err := amp.ParseGranularity(c.FP8); err != nil {
-		return err
+	bits, name := 4, c.Name()
+	if c.FP4 == "" {
+		if _, err := amp.ParseGranularity(c.FP8); err != nil {
+			return err
+		}
+		if misuse := amp.Maybe(func() { amp.FP8(c.fp8()) }); misuse != nil {
+			return misuse
+		}
+		bits, name = 8, "fp8"
 	}
 	switch {
 	case c.Precision == amp.Float32:
-		return fmt.Errorf("8 bits are for layers under autocast; use bfloat16 or float16 with FP8")
+		return fmt.Errorf("%d bits are for layers under autocast; use bfloat16 or float16 with FP%[1]d", bits)
 	case c.Model != "gpt":
-		return fmt.Errorf("%s convolves, and 8-bit products are those of linear layers; train gpt in fp8", c.Model)
+		return fmt.Errorf("%s convolves, and %d-bit products are those of linear layers; train gpt in %s", c.Model, bits, name)
 	}
 	return nil
 }
 
-// Name is what a run's precision is called: "float32", "float16", "bfloat16", or, with layers that read 8 bits, "fp8", "fp8-row", "fp8-block".
+// fp8 is the recipe of FP8, which names a granularity.
+func (c Config) fp8() *amp.FP8Recipe {
+	g, _ := amp.ParseGranularity(c.FP8)
+	return &amp.FP8Recipe{Granularity: g}
+}
+
+// Name is what a run's precision is called: "float32", "float16", "bfloat16", or, with layers that read 8 or 4 bits, "fp8", "fp8-row", "fp8-block",
+// "nvfp4", "mxfp4".
 func (c Config) Name() string {
+	if c.FP4 != "" {
+		return c.FP4 + "fp4"
+	}
 	switch c.FP8 {
 	case "":
 		return c.Precision.String()
@@ -230,14 +253,15 @@ func brought(s *amp.Scope, b dataset.Batch) dataset.Batch {
 
 // precision returns the scope that forward runs in.
 func (t *trainer) precision(s *amp.Scope) *amp.Scope {
-	if t.c.Precision == amp.Float32 {
+	switch {
+	case t.c.Precision == amp.Float32:
 		return s
+	case t.c.FP4 != "":
+		return s.Autocast(t.c.Precision, amp.FP4(&amp.FP4Recipe{MX: t.c.FP4 == "mx"}))
+	case t.c.FP8 != "":
+		return s.Autocast(t.c.Precision, amp.FP8(t.c.fp8()))
 	}
-	if t.c.FP8 == "" {
-		return s.Autocast(t.c.Precision)
-	}
-	g, _ := amp.ParseGranularity(t.c.FP8) // Complete has seen to it
-	return s.Autocast(t.c.Precision, amp.FP8(&amp.FP8Recipe{Granularity: g}))
+	return s.Autocast(t.c.Precision)
 }
 
 func (t *trainer) train(report func(Progress)) {

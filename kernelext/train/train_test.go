@@ -34,12 +34,14 @@ func losses(t *testing.T, c Config) (out []float64, r Result) {
 	return out, r
 }
 
-// TestRunsOf8BitsDiffer: each precision has a name of its own and losses of its own, and all of them learn.
-func TestRunsOf8BitsDiffer(t *testing.T) {
+// TestRunsOfShortNumbersDiffer: each precision has a name of its own and losses of its own, and all of them learn.
+func TestRunsOfShortNumbersDiffer(t *testing.T) {
 	seen := map[float64]string{}
-	for want, fp8 := range map[string]string{"bfloat16": "", "fp8": "tensor", "fp8-row": "row", "fp8-block": "block"} {
+	for want, short := range map[string][2]string{
+		"bfloat16": {}, "fp8": {"tensor"}, "fp8-row": {"row"}, "fp8-block": {"block"}, "nvfp4": {"", "nv"}, "mxfp4": {"", "mx"},
+	} {
 		c := small("gpt", amp.BFloat16, 20)
-		c.FP8 = fp8
+		c.FP8, c.FP4 = short[0], short[1]
 		l, r := losses(t, c)
 		if r.Config.Name() != want || !(l[19] < l[0]) || seen[l[19]] != "" {
 			t.Errorf("%s, %s: losses %v, as %s", want, r.Config.Name(), l, seen[l[19]])
@@ -140,6 +142,11 @@ func TestRefusals(t *testing.T) {
 		"at least 1 step":  {Model: "gpt", Steps: -1},
 		"float32, float16": {Model: "gpt", Precision: amp.Float64},
 		"for layers under": {Model: "gpt", FP8: "row"},
+		"for 4 bits":       {Model: "gpt", Precision: amp.BFloat16, FP8: "block16"},
+		"both FP8 and FP4": {Model: "gpt", Precision: amp.BFloat16, FP8: "row", FP4: "nv"},
+		"4 bits \"int\"":   {Model: "gpt", Precision: amp.BFloat16, FP4: "int"},
+		"4 bits are for":   {Model: "gpt", FP4: "nv"},
+		"gpt in nvfp4":     {Model: "resnet18", Precision: amp.BFloat16, FP4: "nv"},
 		"train gpt in fp8": {Model: "resnet18", Precision: amp.BFloat16, FP8: "row"},
 		"no such file":     {Model: "resnet18", Data: "/no/such/folder"},
 		"no such file ":    {Model: "gpt", Data: "/no/such/text"},

@@ -18,6 +18,7 @@ import torch
 import decisions
 import empties
 import extremes
+import fp4
 import fp8
 import modules
 import ops_attention
@@ -50,7 +51,7 @@ def write(path, value):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for name in sys.argv[1:] or [*FAMILIES, "decisions", "empties", "extremes", "fp8", "modules", "programs", "promotions", "specials", "trajectories"]:
+    for name in sys.argv[1:] or [*FAMILIES, "decisions", "empties", "extremes", "fp4", "fp8", "modules", "programs", "promotions", "specials", "trajectories"]:
         if name == "trajectories":
             write("trajectories.json.gz", {"torch": torch.__version__, "seed": vectors.SEED} | trajectories.trajectories())
             continue
@@ -62,6 +63,9 @@ def main():
             continue
         if name == "extremes":
             write("extremes.json.gz", {"torch": torch.__version__, "cases": extremes.extremes(FAMILIES.values())})
+            continue
+        if name == "fp4":
+            write("fp4.json.gz", {"torch": torch.__version__, "torchao": fp4.AO, "seed": vectors.SEED, "cases": fp4.fp4()})
             continue
         if name == "fp8":
             write("fp8.json.gz", {"torch": torch.__version__, "seed": vectors.SEED, "cases": fp8.roundings(), "linears": fp8.linears()})

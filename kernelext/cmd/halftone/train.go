@@ -20,7 +20,7 @@ import (
 func trainModel(ctx context.Context, args []string) error {
 	fs := flags("train", "resnet18 | gpt", "Trains ResNet-18 on 32×32 images or a small GPT on source text, and tests it. With several precisions it trains one after\nanother from the same start and prints them side by side. Data comes from this machine: drawn characters, Go's own source.")
 	var c train.Config
-	precisions := fs.String("precision", "float32,float16", "float32, float16, bfloat16, or for gpt fp8, fp8-row or fp8-block (8 bits in bfloat16, a scale per tensor, row or block); several, separated by commas, are compared")
+	precisions := fs.String("precision", "float32,float16", "float32, float16, bfloat16, or for gpt fp8, fp8-row or fp8-block (8 bits in bfloat16, a scale per tensor, row or block), nvfp4 or mxfp4 (4 bits in bfloat16); several, separated by commas, are compared")
 	fs.StringVar(&c.Device, "device", "cpu", "where to train: cpu, cuda:0 or auto")
 	fs.StringVar(&c.Data, "data", "", "a folder of CIFAR-10 (binary version), or a text file")
 	fs.IntVar(&c.Steps, "steps", 0, "training steps (default 700 for resnet18, 1800 for gpt)")
@@ -72,14 +72,15 @@ func trainModel(ctx context.Context, args []string) error {
 
 // precisions are those that runs can have, but for their steps.
 var precisions = []train.Config{{Precision: amp.Float32}, {Precision: amp.Float16}, {Precision: amp.BFloat16},
-	{Precision: amp.BFloat16, FP8: amp.PerTensor.String()}, {Precision: amp.BFloat16, FP8: amp.PerRow.String()}, {Precision: amp.BFloat16, FP8: amp.PerBlock.String()}}
+	{Precision: amp.BFloat16, FP8: amp.PerTensor.String()}, {Precision: amp.BFloat16, FP8: amp.PerRow.String()}, {Precision: amp.BFloat16, FP8: amp.PerBlock.String()},
+	{Precision: amp.BFloat16, FP4: "nv"}, {Precision: amp.BFloat16, FP4: "mx"}}
 
 // inPrecisions returns c in each precision of a list such as "float32,float16".
 func inPrecisions(c train.Config, list string) ([]train.Config, error) {
 	var out []train.Config
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
-		k := slices.IndexFunc(precisions, func(p train.Config) bool { return name == p.Name() || p.FP8 == "" && name == p.Precision.Short() })
+		k := slices.IndexFunc(precisions, func(p train.Config) bool { return name == p.Name() || p.FP8+p.FP4 == "" && name == p.Precision.Short() })
 		if k < 0 {
 			var known []string
 			for _, p := range precisions {
@@ -87,7 +88,7 @@ func inPrecisions(c train.Config, list string) ([]train.Config, error) {
 			}
 			return nil, fmt.Errorf("there is no precision %q; use %s, several separated by commas", name, strings.Join(known, ", "))
 		}
-		c.Precision, c.FP8 = precisions[k].Precision, precisions[k].FP8
+		c.Precision, c.FP8, c.FP4 = precisions[k].Precision, precisions[k].FP8, precisions[k].FP4
 		if _, err := c.Complete(); err != nil {
 			return nil, err
 		}
