@@ -151,6 +151,10 @@ const exponentBits = 0x7ff << 52
 // round sets dst to src rounded to the format's numbers times the scale of each, step apart: to nearest even, or with the random numbers. What is
 // infinite or NaN stays what it is.
 func (r *scaling) round(dst, src, scales []float64, step int, numbers []uint32) {
+	if r.top == e2m1[7] && numbers == nil {
+		r.nearest4(dst, src, scales, step)
+		return
+	}
 	for i, v := range src {
 		if math.Float64bits(v)&exponentBits == exponentBits {
 			dst[i] = v
@@ -184,4 +188,35 @@ func (r *scaling) round(dst, src, scales []float64, step int, numbers []uint32) 
 		}
 		dst[i] = math.Copysign(y, v)
 	}
+}
+
+// e2m1 are the sizes that E2M1 has.
+var e2m1 = [8]float64{0, 0.5, 1, 1.5, 2, 3, 4, 6}
+
+// nearest4 is round to E2M1 and nearest: it counts the numbers halfway between two of the format that |x|/s is beyond, or that it is and that go
+// up to an even one, which takes no branch.
+func (r *scaling) nearest4(dst, src, scales []float64, step int) {
+	for i, v := range src {
+		if math.Float64bits(v)&exponentBits == exponentBits {
+			dst[i] = v
+			continue
+		}
+		scale, q := scales[i*step], 0.0
+		if scale > 0 {
+			q = math.Abs(v) / scale
+		}
+		n := e2m1[(beyond(q > 0.25)+beyond(q >= 0.75)+beyond(q > 1.25)+beyond(q >= 1.75)+beyond(q > 2.5)+beyond(q >= 3.5)+beyond(q > 5))&7]
+		y := n * scale
+		if y > r.most { // rounded up to a power of two: the number below it
+			y = (n - float64(n*r.ulp/2)) * scale
+		}
+		dst[i] = math.Copysign(y, v)
+	}
+}
+
+func beyond(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
