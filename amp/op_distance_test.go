@@ -95,7 +95,7 @@ func TestDistanceValues(t *testing.T) {
 		say  string
 		f    func()
 	}{
-		"svd":        {ErrArgument, "singular values", func() { MatrixNorm(s, x, "nuc", nil, false) }},
+		"matrix":     {ErrArgument, `order "3"`, func() { MatrixNorm(s, x, "3", nil, false) }},
 		"one dim":    {ErrShape, "amp.VectorNorm", func() { MatrixNorm(s, x, "fro", []int{0}, false) }},
 		"order":      {ErrArgument, "order NaN", func() { NormP(s, x, math.NaN()) }},
 		"integers":   {ErrDType, "need a float", func() { Norm(s, From([]int64{1})) }},

@@ -10,7 +10,7 @@ import (
 // Norms: norm and linalg_vector_norm are one kernel under two names, since autocast has them on two lists; the others are made of
 // them.
 
-var opNorm, opVectorNorm, opMatrixNorm, opFrobeniusNorm *Op
+var opNorm, opVectorNorm, opMatrixNorm, opFrobeniusNorm, opNuclearNorm *Op
 
 const whyPowers = "powers leave the half range"
 
@@ -18,8 +18,11 @@ func init() {
 	opNorm = normRow("norm", FP32Append)
 	opVectorNorm = normRow("linalg_vector_norm", FP32Output)
 	opMatrixNorm = define(Op{
-		Name: "linalg_matrix_norm", Doc: "norm of matrices: fro of all elements, 1 and -1 the largest and smallest sum of a column, inf and -inf of a row", Args: []string{"x"},
-		Class: FP32Output, Why: "made of norms that give float32", CUDA: "norm", Composite: []string{"linalg_vector_norm"}, Parts: ApartOnCUDA,
+		Name: "linalg_matrix_norm", Doc: "norm of matrices: fro of all elements, 1 and -1 the largest and smallest sum of a column, inf and -inf of a row, 2 and -2 the largest and smallest singular value, nuc their sum", Args: []string{"x"},
+		Class: FP32Output, Why: "made of norms that give float32", CUDA: "norm", Composite: []string{"linalg_svdvals", "amax", "amin", "sum", "linalg_vector_norm"}, Parts: ApartOnCUDA,
+	})
+	opNuclearNorm = define(Op{
+		Name: "nuclear_norm", Doc: "the sum of the singular values of a matrix", Args: []string{"x"}, Class: FP32, Why: "singular values in half precision lose digits", CUDA: "svd", Composite: []string{"linalg_svdvals", "sum"}, Bound: boundSpectral,
 	})
 	opFrobeniusNorm = define(Op{
 		Name: "frobenius_norm", Doc: "√Σ x² over dimensions", Args: []string{"x"}, Class: FP32, Why: whyPowers, CUDA: "norm", Composite: []string{"linalg_vector_norm"},
@@ -154,7 +157,7 @@ func normOf(s *Scope, o *Op, x *Tensor, p float64, dims []int, keep bool, dtype 
 }
 
 // MatrixNorm returns the norm of the matrices in two dimensions of x, the last two for nil, kept as size 1 if keep. ord is "fro",
-// "1", "-1", "inf" or "-inf"; "nuc", "2" and "-2", which need singular values, panic with ErrArgument. An explicit dtype is that of the
+// "1", "-1", "inf", "-inf", or, of singular values, "2", "-2" or "nuc", the largest, the smallest or their sum. An explicit dtype is that of the
 // result and wins over autocast, which otherwise gives float32.
 func MatrixNorm(s *Scope, x *Tensor, ord string, dims []int, keep bool, dtype ...DType) *Tensor {
 	const op = "linalg_matrix_norm"
@@ -168,12 +171,15 @@ func MatrixNorm(s *Scope, x *Tensor, ord string, dims []int, keep bool, dtype ..
 	rows, columns := x.axis(op, dims[0]), x.axis(op, dims[1])
 	s, in := s.enter(opMatrixNorm, x)
 	x = in[0]
-	if ord == "fro" {
+	switch ord {
+	case "fro":
 		return VectorNorm(s, x, 2, []int{rows, columns}, keep, dtype...)
+	case "2", "-2", "nuc":
+		return spectralNorm(s, x, ord, []int{rows, columns}, keep, dtype)
 	}
 	order, ok := map[string]float64{"1": math.Inf(1), "-1": math.Inf(-1), "inf": math.Inf(1), "-inf": math.Inf(-1)}[ord]
 	if !ok {
-		fail(op, ErrArgument, `use "fro", "1", "-1", "inf" or "-inf"`, "order %q; nuc, 2 and -2 need singular values, which amp does not compute", ord)
+		fail(op, ErrArgument, `use "fro", "nuc", "1", "-1", "2", "-2", "inf" or "-inf"`, "order %q", ord)
 	}
 	summed, over := columns, rows
 	if ord == "1" || ord == "-1" {
@@ -186,11 +192,52 @@ func MatrixNorm(s *Scope, x *Tensor, ord string, dims []int, keep bool, dtype ..
 	if keep {
 		return y
 	}
-	shape := slices.Clone(y.shape)
-	for _, d := range []int{max(rows, columns), min(rows, columns)} {
-		shape = slices.Delete(shape, d, d+1)
+	_, shape := others(x, []int{rows, columns})
+	return Reshape(s, y, shape...)
+}
+
+// spectralNorm is a norm of the singular values of matrices in two dimensions.
+func spectralNorm(s *Scope, x *Tensor, ord string, dims []int, keep bool, dtype []DType) *Tensor {
+	at := Attrs{}
+	if len(dtype) > 0 {
+		at.DType = dtype[0]
+	} else if d := s.decide(opMatrixNorm, &at, []*Tensor{x}); d.output != NoDType {
+		at.DType = d.output
+	}
+	if at.DType != NoDType {
+		if !at.DType.IsFloat() {
+			fail(opMatrixNorm.Name, ErrDType, "use a float dtype", "result dtype %v", at.DType)
+		}
+		x = To(s, x, at.DType)
+	}
+	rest, shape := others(x, dims)
+	kept := slices.Clone(x.shape)
+	kept[dims[0]], kept[dims[1]] = 1, 1
+	values := SVDVals(s, Permute(s, x, append(rest, dims...)...))
+	if k := values.shape[len(values.shape)-1]; k == 0 && ord != "nuc" {
+		fail(opMatrixNorm.Name, ErrShape, "use matrices with elements", "x %v: no largest of nothing", x.shape)
+	}
+	var y *Tensor
+	switch ord {
+	case "2":
+		y = Amax(s, values, -1)
+	case "-2":
+		y = Amin(s, values, -1)
+	default:
+		y = Sum(s, values, -1)
+	}
+	if keep {
+		shape = kept
 	}
 	return Reshape(s, y, shape...)
+}
+
+// NuclearNorm returns the sum of the singular values of matrices x [… m n]: […]; float32 under autocast. (torch.nuclear_norm over the last two
+// dimensions)
+func NuclearNorm(s *Scope, x *Tensor) *Tensor {
+	matrices("nuclear_norm", x)
+	s, in := s.enter(opNuclearNorm, x)
+	return Sum(s, SVDVals(s, in[0]), -1)
 }
 
 // FrobeniusNorm returns √Σ x² over dims, over all dimensions without any; reduced dimensions go. float32 under autocast, where its

@@ -27,7 +27,6 @@ var leftOut = map[string]string{
 	"_thnn_fused_gru_cell": "internal name of gru_cell", "_thnn_fused_lstm_cell": "internal name of lstm_cell",
 	"_scaled_dot_product_flash_attention": "internal name of scaled_dot_product_attention",
 	"native_layer_norm":                   "internal name of layer_norm",
-	"nuclear_norm":                        "needs singular values, which this package does not compute",
 	"grid_sampler":                        "internal name of grid_sample",
 }
 

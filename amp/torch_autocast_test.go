@@ -109,6 +109,7 @@ const decomposed = "PyTorch takes cells apart on the CPU, so that their products
 var torchDecidesOtherwise = map[string]string{
 	"addr":                    "PyTorch promotes inputs of several dtypes; here it is a product, which refuses them",
 	"max_pool3d_with_indices": "PyTorch's lists name max_pool3d, and not this one, of which it makes that; here both are one pool",
+	"linalg_pinv":             "PyTorch's lists do not name it, and its products of factors are lowered; here it is one op, in the dtype of its input",
 	"rnn_tanh_cell":           decomposed, "rnn_relu_cell": decomposed, "gru_cell": decomposed, "lstm_cell": decomposed,
 	"rnn_tanh": decomposed, "rnn_relu": decomposed, "gru": decomposed, "lstm": decomposed,
 }

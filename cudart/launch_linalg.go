@@ -28,9 +28,11 @@ type factorArgs struct {
 	n, m        int32
 	rank, mode  int32
 	upper, unit int32
+	cols, kept  int32
 	shape       [factorRank]int32
 	stride      [2][factorRank]int64
 	row, step   [2]int64
+	atol, rtol  float64
 	guard       guard
 }
 

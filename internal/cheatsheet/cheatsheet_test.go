@@ -43,7 +43,7 @@ var missing = [][2]string{
 	{"`ASGD`'s `eta` and NAdam's `mu_product` in a state", "worked out from the number of updates and the present settings; ASGD's `eta` is not one step behind a schedule"},
 	{"`Embedding(sparse=True, scale_grad_by_freq=True)`", "none"},
 	{"`collate_fn`, `batch_sampler`, `IterableDataset`", "samples have one shape, which `Spec` says, and are batched by the loader; a `Dataset` of your own has three methods"},
-	{"`torch.linalg.qr`, `lstsq`, `svd`, `eigh`", "none; least squares by `amp.Solve` or `amp.CholeskySolve` of the normal equations; what is fixed in Python beforehand, and loaded from safetensors"},
+	{"`torch.linalg.eig`, `matrix_exp`, `ldl_factor`", "none; symmetric matrices have `amp.Eigh`"},
 	{"`scatter_reduce`, `masked_scatter`, `torch.quantile(interpolation=…)`, `rounding_mode=\"trunc\"`", "none; `amp.Trunc` of a quotient is the last"},
 	{"`x.reshape` and `x.flatten` that share the memory of a view with gaps; `x.view`", "`amp.Reshape` and `amp.Flatten` share memory where `x` is contiguous, else they copy: change `x` itself in place"},
 	{"sparse, complex, nested and quantized tensors; float8 and float4 as dtypes", "none; `amp.FP8` and `amp.FP4` compute with their numbers and scales, kept in 16 bits; `amp.Quantize` rounds to any format, to see what is left"},

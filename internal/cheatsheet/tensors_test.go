@@ -100,6 +100,18 @@ func Example_tensors() {
 	sign, logabsdet := amp.Slogdet(s, spd)
 	lu, pivots := amp.LUFactor(s, spd)
 	fmt.Println(det.Float64s(), sign.Float64s(), logabsdet.Shape(), lu.Float64s(), pivots.Float64s())
+
+	// torch: torch.linalg.qr(a), torch.linalg.eigh(a), torch.linalg.svd(a)
+	qf, rf := amp.QR(s, spd, "reduced")
+	eigenvalues, eigenvectors := amp.Eigh(s, spd, false)
+	uf, sv, vh := amp.SVD(s, spd, false)
+	fmt.Println(qf.Shape(), rf.Shape(), eigenvalues.Shape(), eigenvectors.Shape(), uf.Shape(), sv.Shape(), vh.Shape())
+
+	// torch: torch.linalg.lstsq(a, b).solution, torch.linalg.pinv(a), torch.linalg.matrix_rank(a), torch.linalg.cond(a)
+	fitted := amp.Lstsq(s, spd, one, amp.Tolerance{}).Solution
+	pinv := amp.Pinv(s, spd, amp.Tolerance{})
+	rank, cond := amp.MatrixRank(s, spd, amp.Tolerance{}), amp.Cond(s, spd, "2")
+	fmt.Printf("%v %.3f %v %.3f\n", fitted.Shape(), pinv.Float64s(), rank.Float64s(), cond.Float64s())
 	// Output:
 	// [2 2] float32
 	// [64 8]
@@ -122,6 +134,8 @@ func Example_tensors() {
 	// [1 0] [0.5 -0.5 -0.5 1]
 	// [0.5 1]
 	// [4] [1] [] [4 2 0.5 1] [1 2]
+	// [2 2] [2 2] [2] [2 2] [2 2] [2] [2 2]
+	// [2 1] [0.500 -0.500 -0.500 1.000] [2] [6.854]
 }
 
 func Example_gradients() {

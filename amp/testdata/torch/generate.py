@@ -31,6 +31,7 @@ import ops_matmul
 import ops_norm
 import ops_reduce
 import ops_shape
+import ops_spectral
 import programs
 import promotions
 import specials
@@ -38,7 +39,7 @@ import trajectories
 import vectors
 
 FAMILIES = {m.__name__.removeprefix("ops_"): m.cases for m in
-            (ops_math, ops_reduce, ops_shape, ops_index, ops_matmul, ops_norm, ops_loss, ops_conv, ops_attention, ops_dense)}
+            (ops_math, ops_reduce, ops_shape, ops_index, ops_matmul, ops_norm, ops_loss, ops_conv, ops_attention, ops_dense, ops_spectral)}
 
 
 def write(path, value):
