@@ -171,8 +171,8 @@ func (r *scaling) round(dst, src, scales []float64, step int, numbers []uint32) 
 		if q > unit {
 			unit = math.Float64frombits(math.Float64bits(q) & exponentBits)
 		}
-		unit *= r.ulp
-		large := unit * (3 << 51) // so large that a sum with it leaves whole units, rounded to nearest even
+		unit = float64(unit * r.ulp)
+		large := float64(unit * (3 << 51)) // so large that a sum with it leaves whole units, rounded to nearest even
 		n := q + large - large
 		if numbers != nil {
 			if n > q {

@@ -200,8 +200,8 @@ func (b *bidiagonalQR) shifted(k, p int) (f, g float64) {
 	d, e := b.d, b.e
 	scale := largerOf(largerOf(largerOf(largerOf(math.Abs(d[p-1]), d[p-2]), e[p-2]), d[k]), e[k])
 	last, before, beside, first, next := d[p-1]/scale, d[p-2]/scale, e[p-2]/scale, d[k]/scale, e[k]/scale
-	half := (float64((before+last)*(before-last)) + float64(beside*beside)) / 2
-	square := float64(last*beside) * float64(last*beside)
+	half := float64((float64((before+last)*(before-last)) + float64(beside*beside)) / 2)
+	square := float64(float64(last*beside) * float64(last*beside))
 	shift := 0.0
 	if half != 0 || square != 0 {
 		shift = math.Copysign(math.Sqrt(float64(half*half)+square), half)
