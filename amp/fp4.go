@@ -59,6 +59,14 @@ func (r FP4Recipe) String() string {
 	return text
 }
 
+// Name returns what the recipe's numbers are called: "nvfp4" or "mxfp4".
+func (r *FP4Recipe) Name() string {
+	if r.MX {
+		return "mxfp4"
+	}
+	return "nvfp4"
+}
+
 // product4 is what the sizes of a product of 4 bits must be multiples of: Blackwell's read 16 bytes at a time, and each size is summed over once,
 // forward or backward.
 const product4 = 32

@@ -37,7 +37,7 @@ type follower interface {
 // says why, and the reference goes on from its real result.
 //
 // The trace is meant for single steps: it holds all results of f in float64, and runs each op five times more, three of them for what it
-// would do in other dtypes; what reading 8-bit numbers would do (FP8) is known of every linear. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
+// would do in other dtypes; what reading 8-bit or 4-bit numbers would do (FP8, FP4) is known of every linear. It panics with ErrShape for a loss of several elements, with ErrArgument for one that no op of f made, and with
 // ErrCapture in a captured step.
 //
 // [widgets.Rounding]: https://pkg.go.dev/github.com/halftone-ml/halftone/widgets#Rounding

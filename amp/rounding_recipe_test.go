@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRoundingRecipes: what a trace says of a layer in 8 bits is what 8 bits do to it, on the average over many draws, whether the program
+// TestRoundingRecipes: what a trace says of a layer in 8 or 4 bits is what they do to it, on the average over many draws, whether the program
 // runs in float32, in 16 bits or in 8 bits already.
 func TestRoundingRecipes(t *testing.T) {
 	scopes := []func(s *Scope) *Scope{
@@ -34,7 +34,7 @@ func TestRoundingRecipes(t *testing.T) {
 					t.Fatalf("%+v", e.Recipes)
 				}
 				said += e.Recipes[g].Spread * e.Recipes[g].Spread
-				loss := rest(s, Linear(s.Autocast(e.lowerOf(), FP8(r)), x, w, nil)).Item()
+				loss := rest(s, Linear(s.Autocast(e.lowerOf(), func(a *autocast) { a.short = r }), x, w, nil)).Item()
 				did += math.Pow(loss-trace.Exact, 2)
 				s.Close()
 			}
@@ -54,7 +54,7 @@ func TestRoundingRecipesFit(t *testing.T) {
 		rows, in, out int
 		want          []string
 	}{
-		{32, 32, 32, []string{"fp8", "fp8-row", "fp8-block"}},
+		{32, 32, 32, []string{"fp8", "fp8-row", "fp8-block", "nvfp4", "mxfp4"}},
 		{16, 48, 32, []string{"fp8", "fp8-row"}},
 		{16, 40, 32, nil},
 		{8, 32, 32, nil},

@@ -51,7 +51,7 @@ type RoundingEvent struct {
 	Bad    int     `json:"bad,omitempty"` // results that are not finite, of an op that got finite operands and has a finite unrounded result
 
 	If      []RoundingIf     `json:"if,omitempty"`      // what the op would do in other dtypes: float32, bfloat16, float16; none for casts
-	Recipes []RoundingRecipe `json:"recipes,omitempty"` // what a product would do if it read 8-bit numbers; of those whose sizes fit
+	Recipes []RoundingRecipe `json:"recipes,omitempty"` // what a product would do if it read 8-bit or 4-bit numbers; of those recipes whose sizes fit
 }
 
 // A RoundingIf is what an op would do to the loss if autocast ran it in DType: its operands and its result rounded to it, and all else as it
@@ -63,11 +63,11 @@ type RoundingIf struct {
 	Over   int     `json:"over,omitempty"` // results, and operands, that it would round to an infinity
 }
 
-// A RoundingRecipe is what a product would do to the loss under autocast with a recipe such as FP8's: both operands rounded to its numbers, and
-// the result to the scope's lower dtype, bfloat16 where autocast was off. Backward products, which read 8-bit numbers too, change no loss of
+// A RoundingRecipe is what a product would do to the loss under autocast with a recipe of FP8 or FP4: both operands rounded to its numbers, and
+// the result to the scope's lower dtype, bfloat16 where autocast was off. Backward products, which read short numbers too, change no loss of
 // this pass.
 type RoundingRecipe struct {
-	Recipe string  `json:"recipe"`         // FP8Recipe.Name: "fp8", "fp8-row", "fp8-block"
+	Recipe string  `json:"recipe"`         // its Name: "fp8", "fp8-row", "fp8-block", "nvfp4", "mxfp4"
 	Spread float64 `json:"spread"`         // as in RoundingEvent, of operands and result together
 	Over   int     `json:"over,omitempty"` // results, and operands, that the lower dtype would round to an infinity
 }

@@ -8,6 +8,7 @@ import "slices"
 // A shortRecipe says what a product that autocast runs in the lower dtype reads.
 type shortRecipe interface {
 	String() string
+	Name() string
 	leaves(module string) bool
 	// sizes is what the sizes of a product must be multiples of.
 	sizes() int

@@ -15,7 +15,7 @@ func TestRoundingRecipes(t *testing.T) {
 	for _, dt := range []amp.DType{amp.Float16, amp.Float32} {
 		d := Rounding(sample.Rounding(dt)).Rounding
 		products := d.Products()
-		if len(products) != 5 || len(d.Recipes) != 3 {
+		if len(products) != 5 || len(d.Recipes) != 5 {
 			t.Fatalf("%v: %d products, %+v", dt, len(products), d.Recipes)
 		}
 		want, all := float64(d.MoreSpread), 0.0

@@ -142,6 +142,9 @@ func (c Config) fitsShort() error {
 	return nil
 }
 
+// fp4 is the recipe of 4 bits.
+func (c Config) fp4() *amp.FP4Recipe { return &amp.FP4Recipe{MX: c.FP4 == "mx"} }
+
 // fp8 is the recipe of FP8, which names a granularity.
 func (c Config) fp8() *amp.FP8Recipe {
 	g, _ := amp.ParseGranularity(c.FP8)
@@ -151,16 +154,13 @@ func (c Config) fp8() *amp.FP8Recipe {
 // Name is what a run's precision is called: "float32", "float16", "bfloat16", or, with layers that read 8 or 4 bits, "fp8", "fp8-row", "fp8-block",
 // "nvfp4", "mxfp4".
 func (c Config) Name() string {
-	if c.FP4 != "" {
-		return c.FP4 + "fp4"
+	switch {
+	case c.FP4 != "":
+		return c.fp4().Name()
+	case c.FP8 != "":
+		return c.fp8().Name()
 	}
-	switch c.FP8 {
-	case "":
-		return c.Precision.String()
-	case amp.PerTensor.String():
-		return "fp8"
-	}
-	return "fp8-" + c.FP8
+	return c.Precision.String()
 }
 
 // Run trains and tests. It calls report after every step. When ctx ends, the step that runs is finished, the checkpoint saved, and the
@@ -257,7 +257,7 @@ func (t *trainer) precision(s *amp.Scope) *amp.Scope {
 	case t.c.Precision == amp.Float32:
 		return s
 	case t.c.FP4 != "":
-		return s.Autocast(t.c.Precision, amp.FP4(&amp.FP4Recipe{MX: t.c.FP4 == "mx"}))
+		return s.Autocast(t.c.Precision, amp.FP4(t.c.fp4()))
 	case t.c.FP8 != "":
 		return s.Autocast(t.c.Precision, amp.FP8(t.c.fp8()))
 	}

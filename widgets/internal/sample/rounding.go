@@ -92,10 +92,10 @@ func Rounding(dt amp.DType) *amp.RoundingTrace {
 	return t
 }
 
-// recipes are what products of 8 bits do, whose operands have a half digit less by each.
+// recipes are what products of 8 and of 4 bits do.
 func recipes(gain float64) (all []amp.RoundingRecipe) {
-	for i, name := range []string{"fp8", "fp8-row", "fp8-block"} {
-		all = append(all, amp.RoundingRecipe{Recipe: name, Spread: 0.03 * gain * (1 - 0.2*float64(i))})
+	for i, name := range []string{"fp8", "fp8-row", "fp8-block", "nvfp4", "mxfp4"} {
+		all = append(all, amp.RoundingRecipe{Recipe: name, Spread: gain * []float64{0.03, 0.024, 0.018, 0.09, 0.13}[i]})
 	}
 	return all
 }
