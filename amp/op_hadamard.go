@@ -6,7 +6,7 @@ var opHadamard *Op
 
 func init() {
 	opHadamard = define(Op{
-		Name: "hadamard", Doc: "random Hadamard transform of 16 neighbors along a dimension: H·(signs ⊙ x)/4; an orthogonal matrix, whose transpose is the gradient", Args: []string{"x"},
+		Name: "hadamard", Doc: "random Hadamard transform of 16 neighbors: H·(signs ⊙ x)/4, orthogonal", Args: []string{"x"},
 		Why: "spreads what lies far out over 16 numbers before they are rounded", CUDA: "hadamard", CPU: hadamardCPU,
 		Check: func(c *Call) []int {
 			c.floats()

@@ -18,7 +18,7 @@ func init() {
 	opNorm = normRow("norm", FP32Append)
 	opVectorNorm = normRow("linalg_vector_norm", FP32Output)
 	opMatrixNorm = define(Op{
-		Name: "linalg_matrix_norm", Doc: "norm of matrices: fro of all elements, 1 and -1 the largest and smallest sum of a column, inf and -inf of a row, 2 and -2 the largest and smallest singular value, nuc their sum", Args: []string{"x"},
+		Name: "linalg_matrix_norm", Doc: "norm of matrices: fro, nuc, or ±1, ±inf, ±2 by sums of columns, of rows, by singular values", Args: []string{"x"},
 		Class: FP32Output, Why: "made of norms that give float32", CUDA: "norm", Composite: []string{"linalg_svdvals", "amax", "amin", "sum", "linalg_vector_norm"}, Parts: ApartOnCUDA,
 	})
 	opNuclearNorm = define(Op{

@@ -37,7 +37,7 @@ func init() {
 	opLstsq = composite(Op{Name: "linalg_lstsq", Doc: "the smallest x for which ‖a·x - b‖ is least", Args: []string{"a", "b"}, CPUList: FP32}, "expand", "reshape")
 	opPinv = composite(Op{Name: "linalg_pinv", Doc: "the pseudoinverse of a matrix", Args: []string{"x"}}, "expand", "tril", "triu")
 	opCond = define(Op{
-		Name: "linalg_cond", Doc: "‖x‖·‖x⁻¹‖ of a matrix; for p = 2 and -2 the largest singular value by the smallest, or the other way round", Args: []string{"x"}, CPUList: FP32, Why: whyDense,
+		Name: "linalg_cond", Doc: "‖x‖·‖x⁻¹‖ of a matrix; for p = 2 the largest singular value by the smallest", Args: []string{"x"}, CPUList: FP32, Why: whyDense,
 		CUDA: "svd", Composite: []string{"linalg_inv", "linalg_matrix_norm", "mul", "linalg_svdvals", "narrow", "div"}, Bound: boundSpectral,
 	})
 }
@@ -90,13 +90,17 @@ func pinvBackward(b *Back) {
 }
 
 // A Tolerance says which singular values count as 0: those up to Atol, or Rtol times the largest one of their matrix. Where both are 0, Rtol is the
-// dtype's epsilon times the larger of the matrix's sizes; with an Atol alone it is 0, as in PyTorch.
+// dtype's epsilon times the larger of the matrix's sizes; with an Atol alone it is 0, as in PyTorch. Matrices in 16 bits, which PyTorch refuses, have
+// float32's epsilon, in which autocast would compute: with their own every singular value of a matrix of 256 rows would count as 0.
 type Tolerance struct{ Atol, Rtol float64 }
 
 // of is the pair for an m×n matrix of a dtype.
 func (t Tolerance) of(op string, dt DType, m, n int) [2]float64 {
 	if !(t.Atol >= 0 && t.Rtol >= 0) {
 		fail(op, ErrArgument, "use numbers from 0 on", "tolerance %v", t)
+	}
+	if dt.IsHalf() {
+		dt = Float32
 	}
 	if t == (Tolerance{}) {
 		t.Rtol = 2 * halfDigits(dt) * float64(max(m, n))

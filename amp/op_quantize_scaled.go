@@ -11,7 +11,7 @@ var opQuantizeScaled *Op
 
 func init() {
 	opQuantizeScaled = define(Op{
-		Name: "quantize_scaled", Doc: "round(x/s)·s in another format, with the least power of two s whose s·max the format holds amax, or, with top, in e2m1 with s near amax/6 in e4m3 times a power of two; the gradient passes straight through",
+		Name: "quantize_scaled", Doc: "x rounded to a format's numbers times a scale that neighbors share; the gradient passes straight through",
 		Args: []string{"x", "amax", "top"}, Why: "asks what 8 or 4 bits and a scale would do, in the dtype at hand", CUDA: "quantize_scaled",
 		Check: func(c *Call) []int {
 			c.floats()

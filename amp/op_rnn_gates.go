@@ -27,7 +27,7 @@ func init() {
 		Check: func(c *Call) []int { return c.gates(3, 1, 3) }, CPU: gruGatesCPU,
 	})
 	opGRUGatesBackward = define(Op{
-		Name: "gru_gates_backward_", Doc: "gradients of the gates before σ and tanh and of the products, from dh + dy + dh_product, the gradient of h_next; dh becomes that of h but for what flows through the products",
+		Name: "gru_gates_backward_", Doc: "gradients of gates and products before σ and tanh, from dh + dy + dh_product; dh becomes that of h but for what the products pass on",
 		Args: []string{"d_gates", "d_products", "dh", "gates", "products", "h", "dy", "dh_product"}, Why: whyGates, InPlace: true, Changes: 3, CUDA: "gru_gates_backward",
 		Check: func(c *Call) []int { return c.gates(3, 2, 5, 6, 7) }, CPU: gruGatesBackwardCPU,
 	})

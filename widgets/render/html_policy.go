@@ -57,9 +57,10 @@ func count(n int, one string) string {
 }
 
 // maxDocs is the length from which ops do without what they compute: their names and classes say more. The figure's JSON has it.
-const maxDocs = 55 << 10
+const maxDocs = 57 << 10
 
-// policyList writes the ops of a class by reason, each with what it computes; parts by their names alone.
+// policyList writes the ops of a class by reason, each with what it computes; parts by their names alone. An item needs no end tag, which there are
+// hundreds of.
 func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 	groups := d.Grouped(class, parts)
 	if len(groups) == 0 {
@@ -68,19 +69,19 @@ func policyList(p *page, d *widgets.PolicyData, class string, parts bool) {
 	p.WriteString(`<div style="margin:4px 0 12px 16px">`)
 	for _, g := range groups {
 		all, note := shared(g.Ops, d.Lists)
-		p.printf(`<div class="halftone-reason"><div style="opacity:0.75">%s%s</div>`, esc(g.Why), all)
+		p.printf(`<div class="halftone-reason"><div style="opacity:.75">%s%s</div>`, esc(g.Why), all)
 		if parts {
 			for i, o := range g.Ops {
 				p.printf(`<span>%s%s%s</span> `, esc(o.Name), note(o), map[bool]string{true: ","}[i+1 < len(g.Ops)])
 			}
 		} else {
-			p.WriteString(`<ul style="margin:2px 0 8px 0;padding-left:20px">`)
+			p.WriteString(`<ul style="margin:2px 0 8px;padding-left:20px">`)
 			for _, o := range g.Ops {
 				doc := o.Doc
 				if p.Len() > maxDocs {
 					doc = ""
 				}
-				p.printf(`<li><b>%s</b> %s%s</li>`, esc(o.Name), esc(doc), note(o))
+				p.printf(`<li><b>%s</b> %s%s`, esc(o.Name), esc(doc), note(o))
 			}
 			p.WriteString(`</ul>`)
 		}

@@ -166,7 +166,7 @@ func chart(f *widgets.Figure, rows int) (drawing, bool) {
 	case f.Flow != nil:
 		return flowChart(f, rows), true
 	case f.Rounding != nil:
-		return roundingChart(f, rows), true
+		return roundingChart(f, min(rows, 16)), true
 	case f.Bits != nil:
 		return bitsChart(f), true
 	case f.Policy != nil:
