@@ -12,7 +12,7 @@ type roundingEvent struct {
 	own      []float32                            // result - unrounded; 0 where one of them is not finite
 	operands []*Tensor                            // as the caller gave them
 	run      func(s *Scope, in []*Tensor) *Tensor // runs it again; nil for a conversion
-	recipes  []shortRecipe                  // whose numbers its first two operands could be, as a product's
+	recipes  []shortRecipe                        // whose numbers its first two operands could be, as a product's
 }
 
 // fail notes that nothing can be compared.
