@@ -153,7 +153,7 @@ HT_MATH bool refuse_infinite(const Dense& p, const double* a, i64 rows, i64 cols
   __syncthreads();
   HT_ROLLED for (i64 q = threadIdx.x; q < rows * cols; q += blockDim.x) {
     if (ht_finite(a[q])) continue;
-    some = 1;
+    atomicOr(&some, 1);
     refuse(p.guard, g, turned ? q % cols : q / cols, 0, 0);
   }
   __syncthreads();
